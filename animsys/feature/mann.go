@@ -1,0 +1,203 @@
+// Package feature names every input and output of the networks once: dataset
+// builders and the runtime read the same schema, and its hash travels in the
+// model file.
+package feature
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The time axis of MANN's trajectory (Zhang, Starke et al. 2018, sec. 5). At
+// run time it has 111 points; every tenth is a sample that the network sees.
+// A past point stands for 1/60 s, a future point for 1/50 s, so that past
+// samples are 1/6 s apart and future samples 1/5 s.
+const (
+	TrajPoints   = 111 // points of the run-time trajectory
+	TrajRoot     = 60  // index of the present
+	TrajStep     = 10  // points per network sample
+	TrajSamples  = 12  // samples in the input
+	TrajNow      = 6   // input sample of the present
+	TrajFuture   = 6   // samples in the output: the present and five ahead
+	SampleOut    = 6   // values per output sample: position, direction, velocity (x, z each)
+	BoneChannels = 12  // values per bone: position, forward, up, velocity (x, y, z each)
+)
+
+// Offsets inside one trajectory sample, input or output.
+const (
+	SamplePos   = 0 // x, z in the root frame, m
+	SampleDir   = 2 // x, z, unit
+	SampleVel   = 4 // x, z, m/s
+	SampleSpeed = 6 // desired speed, m/s; inputs only
+)
+
+// Offsets inside one bone.
+const (
+	BonePos     = 0 // x, y, z in the root frame, m
+	BoneForward = 3 // the bone's local +Z, unit
+	BoneUp      = 6 // the bone's local +Y, unit
+	BoneVel     = 9 // m/s
+)
+
+// Offsets inside the root's output. Values are per second.
+const (
+	RootX   = 0 // m/s, leftward
+	RootYaw = 1 // degrees/s, counter-clockwise from above
+	RootZ   = 2 // m/s, forward
+	RootLen = 3
+)
+
+// MANN is the input and output layout of a mode-adaptive network for one
+// skeleton and one set of actions. For the authors' 27-bone dog with six
+// actions it has 480 inputs, 363 outputs and 19 gating inputs.
+type MANN struct {
+	Joints  []string // all joints in skeleton order, End Sites included
+	Tips    []string // the gating network's joints: the four paw tips
+	Actions []string // the action weights' order
+	NoSpeed bool     // without the desired-speed channel: the authors' layout of April 2018
+}
+
+// Dog returns the layout of the authors' released dog.
+func Dog() *MANN {
+	return &MANN{
+		Joints: []string{
+			"Hips", "Spine", "Spine1", "Neck", "Head", "HeadSite",
+			"LeftShoulder", "LeftArm", "LeftForeArm", "LeftHand", "LeftHandSite",
+			"RightShoulder", "RightArm", "RightForeArm", "RightHand", "RightHandSite",
+			"LeftUpLeg", "LeftLeg", "LeftFoot", "LeftFootSite",
+			"RightUpLeg", "RightLeg", "RightFoot", "RightFootSite",
+			"Tail", "Tail1", "Tail1Site",
+		},
+		Tips:    []string{"LeftHandSite", "RightHandSite", "LeftFootSite", "RightFootSite"},
+		Actions: []string{"idle", "move", "jump", "sit", "lie", "stand"},
+	}
+}
+
+// SampleLen returns the values per input sample.
+func (m *MANN) SampleLen() int { return m.sampleAction() + len(m.Actions) }
+
+func (m *MANN) sampleAction() int {
+	if m.NoSpeed {
+		return SampleSpeed
+	}
+	return SampleSpeed + 1
+}
+
+// InSample returns where input sample s begins; add SamplePos, SampleDir,
+// SampleVel or SampleSpeed.
+func (m *MANN) InSample(s int) int { return s * m.SampleLen() }
+
+// InActions returns where the action weights of input sample s begin.
+func (m *MANN) InActions(s int) int { return m.InSample(s) + m.sampleAction() }
+
+// InBone returns where bone b begins in the input.
+func (m *MANN) InBone(b int) int { return TrajSamples*m.SampleLen() + b*BoneChannels }
+
+// Inputs returns the length of an input row.
+func (m *MANN) Inputs() int { return m.InBone(len(m.Joints)) }
+
+// OutSample returns where output sample s begins; s = 0 is the present.
+func (m *MANN) OutSample(s int) int { return s * SampleOut }
+
+// OutBone returns where bone b begins in the output.
+func (m *MANN) OutBone(b int) int { return TrajFuture*SampleOut + b*BoneChannels }
+
+// OutRoot returns where the root's motion begins in the output.
+func (m *MANN) OutRoot() int { return m.OutBone(len(m.Joints)) }
+
+// Outputs returns the length of an output row.
+func (m *MANN) Outputs() int { return m.OutRoot() + RootLen }
+
+// Gating returns the input columns that the gating network reads: the tips'
+// velocities, then the present's desired speed and actions.
+func (m *MANN) Gating() []int {
+	var cols []int
+	for _, t := range m.Tips {
+		b := slices.Index(m.Joints, t)
+		for k := range 3 {
+			cols = append(cols, m.InBone(b)+BoneVel+k)
+		}
+	}
+	from := m.InSample(TrajNow) + SampleSpeed
+	for c := from; c < m.InSample(TrajNow+1); c++ {
+		cols = append(cols, c)
+	}
+	return cols
+}
+
+// Validate reports the first thing that makes m unusable.
+func (m *MANN) Validate() error {
+	if len(m.Joints) == 0 {
+		return fmt.Errorf("feature: layout has no joints")
+	}
+	if len(m.Actions) == 0 {
+		return fmt.Errorf("feature: layout has no actions")
+	}
+	for _, t := range m.Tips {
+		if !slices.Contains(m.Joints, t) {
+			return fmt.Errorf("feature: tip %q is not among the layout's joints", t)
+		}
+	}
+	return nil
+}
+
+// Hash identifies the layout: equal hashes mean equal rows. It covers every
+// span's name, start and length.
+func (m *MANN) Hash() string {
+	h := sha256.New()
+	for _, s := range append(m.InputSpans(), m.OutputSpans()...) {
+		fmt.Fprintf(h, "%s %d %d\n", s.Name, s.Start, s.Len)
+	}
+	fmt.Fprintf(h, "tips %s\n", strings.Join(m.Tips, " "))
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Span is a named run of columns.
+type Span struct {
+	Name  string
+	Start int
+	Len   int
+}
+
+// InputSpans lists every input column once, in order.
+func (m *MANN) InputSpans() []Span {
+	var out []Span
+	for s := range TrajSamples {
+		at := m.InSample(s)
+		name := fmt.Sprintf("trajectory[%d].", s)
+		out = append(out, Span{name + "position", at + SamplePos, 2}, Span{name + "direction", at + SampleDir, 2}, Span{name + "velocity", at + SampleVel, 2})
+		if !m.NoSpeed {
+			out = append(out, Span{name + "speed", at + SampleSpeed, 1})
+		}
+		for a, act := range m.Actions {
+			out = append(out, Span{name + "action." + act, m.InActions(s) + a, 1})
+		}
+	}
+	return append(out, m.boneSpans(m.InBone)...)
+}
+
+// OutputSpans lists every output column once, in order.
+func (m *MANN) OutputSpans() []Span {
+	var out []Span
+	for s := range TrajFuture {
+		at := m.OutSample(s)
+		name := fmt.Sprintf("future[%d].", s)
+		out = append(out, Span{name + "position", at + SamplePos, 2}, Span{name + "direction", at + SampleDir, 2}, Span{name + "velocity", at + SampleVel, 2})
+	}
+	out = append(out, m.boneSpans(m.OutBone)...)
+	at := m.OutRoot()
+	return append(out, Span{"root.x", at + RootX, 1}, Span{"root.yaw", at + RootYaw, 1}, Span{"root.z", at + RootZ, 1})
+}
+
+func (m *MANN) boneSpans(at func(int) int) []Span {
+	var out []Span
+	for b, j := range m.Joints {
+		out = append(out,
+			Span{j + ".position", at(b) + BonePos, 3}, Span{j + ".forward", at(b) + BoneForward, 3},
+			Span{j + ".up", at(b) + BoneUp, 3}, Span{j + ".velocity", at(b) + BoneVel, 3})
+	}
+	return out
+}

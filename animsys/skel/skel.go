@@ -1,0 +1,173 @@
+// Package skel holds skeletons, poses and clips: flat, depth-first arrays that
+// one forward loop walks.
+package skel
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/engine/m3"
+)
+
+// Limits on skeletons that come from files.
+const (
+	MaxJoints = 4096
+	MaxDepth  = 256
+)
+
+// Skeleton is an immutable tree of joints in depth-first order, parents before
+// children. All slices have one entry per joint.
+type Skeleton struct {
+	Names   []string
+	Parents []int16   // index of the parent joint, −1 for a root
+	Offsets []m3.Vec3 // rest translation in the parent's space
+	EndSite []bool    // a leaf without rotation of its own (a BVH End Site)
+}
+
+// Len returns the number of joints, End Sites included.
+func (s *Skeleton) Len() int { return len(s.Names) }
+
+// Index returns the joint called name, or −1.
+func (s *Skeleton) Index(name string) int {
+	for i, n := range s.Names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Validate reports the first rule that s breaks: equal lengths, parents before
+// children, the limits on joints and depth, finite offsets.
+func (s *Skeleton) Validate() error {
+	n := len(s.Names)
+	switch {
+	case n == 0:
+		return fmt.Errorf("skel: skeleton has no joints")
+	case n > MaxJoints:
+		return fmt.Errorf("skel: %d joints, at most %d are allowed", n, MaxJoints)
+	case len(s.Parents) != n || len(s.Offsets) != n || len(s.EndSite) != n:
+		return fmt.Errorf("skel: %d names, %d parents, %d offsets, %d end-site flags: want equal counts",
+			n, len(s.Parents), len(s.Offsets), len(s.EndSite))
+	}
+	depth := make([]int16, n)
+	for i, p := range s.Parents {
+		if p < -1 || int(p) >= i {
+			return fmt.Errorf("skel: joint %d (%s) has parent %d: parents come before children", i, s.Names[i], p)
+		}
+		if p >= 0 {
+			depth[i] = depth[p] + 1
+		}
+		if depth[i] >= MaxDepth {
+			return fmt.Errorf("skel: joint %d (%s) is deeper than %d", i, s.Names[i], MaxDepth)
+		}
+		if !s.Offsets[i].Finite() {
+			return fmt.Errorf("skel: joint %d (%s) has a non-finite offset", i, s.Names[i])
+		}
+	}
+	return nil
+}
+
+// LocalToModel writes into model the joints' transforms in the space of the
+// skeleton's root parent, from the local transforms pos and rot. All slices
+// have Len entries; pos may not alias model.
+func (s *Skeleton) LocalToModel(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat) {
+	for i, p := range s.Parents {
+		l := m3.Xform{Pos: pos[i], Rot: rot[i]}
+		if p >= 0 {
+			l = model[p].Mul(l)
+		}
+		model[i] = l
+	}
+}
+
+// ModelToLocal is the inverse of LocalToModel.
+func (s *Skeleton) ModelToLocal(pos []m3.Vec3, rot []m3.Quat, model []m3.Xform) {
+	for i, p := range s.Parents {
+		l := model[i]
+		if p >= 0 {
+			l = model[p].Inv().Mul(l)
+		}
+		pos[i], rot[i] = l.Pos, l.Rot
+	}
+}
+
+// Clip is motion sampled at a fixed rate: for frame f and joint j the local
+// transform is Pos[f*Len+j], Rot[f*Len+j].
+type Clip struct {
+	Skel   *Skeleton
+	FPS    float64
+	Frames int
+	Pos    []m3.Vec3 // (frames, joints) local translations
+	Rot    []m3.Quat // (frames, joints) local rotations
+}
+
+// NewClip returns a clip of the given size with every joint at rest.
+func NewClip(s *Skeleton, fps float64, frames int) *Clip {
+	c := &Clip{Skel: s, FPS: fps, Frames: frames}
+	c.Pos = make([]m3.Vec3, frames*s.Len())
+	c.Rot = make([]m3.Quat, frames*s.Len())
+	for f := range frames {
+		copy(c.Pos[f*s.Len():], s.Offsets)
+	}
+	for i := range c.Rot {
+		c.Rot[i] = m3.Ident
+	}
+	return c
+}
+
+// Frame returns the local transforms of frame f, aliasing the clip.
+func (c *Clip) Frame(f int) ([]m3.Vec3, []m3.Quat) {
+	n := c.Skel.Len()
+	return c.Pos[f*n : (f+1)*n : (f+1)*n], c.Rot[f*n : (f+1)*n : (f+1)*n]
+}
+
+// Model writes frame f's joint transforms in world space into dst (Len long).
+func (c *Clip) Model(dst []m3.Xform, f int) {
+	p, r := c.Frame(f)
+	c.Skel.LocalToModel(dst, p, r)
+}
+
+// Seconds returns the clip's duration: the time from the first frame to the
+// end of the last.
+func (c *Clip) Seconds() float64 { return float64(c.Frames) / c.FPS }
+
+// Scaled returns a copy with every length multiplied by k (0.01 turns
+// centimetres into metres).
+func (c *Clip) Scaled(k float32) *Clip {
+	s := *c.Skel
+	s.Offsets = scaleAll(s.Offsets, k)
+	return &Clip{Skel: &s, FPS: c.FPS, Frames: c.Frames, Pos: scaleAll(c.Pos, k), Rot: append([]m3.Quat(nil), c.Rot...)}
+}
+
+func scaleAll(v []m3.Vec3, k float32) []m3.Vec3 {
+	out := make([]m3.Vec3, len(v))
+	for i, p := range v {
+		out[i] = p.Scale(k)
+	}
+	return out
+}
+
+// Resampled returns the clip at fps frames per second: positions by linear,
+// rotations by spherical interpolation. The first frame stays the first; the
+// last new frame is the last one at or before the old last frame.
+func (c *Clip) Resampled(fps float64) *Clip {
+	if c.Frames == 0 || fps == c.FPS {
+		return c
+	}
+	n := c.Skel.Len()
+	// The small slack keeps a frame that rounding puts just past the end.
+	frames := int(math.Floor(float64(c.Frames-1)*fps/c.FPS+1e-6)) + 1
+	out := NewClip(c.Skel, fps, frames)
+	for f := range frames {
+		t := float64(f) * c.FPS / fps
+		i := min(int(t), c.Frames-1)
+		j := min(i+1, c.Frames-1)
+		w := float32(t - float64(i))
+		for k := range n {
+			out.Pos[f*n+k] = c.Pos[i*n+k].Lerp(c.Pos[j*n+k], w)
+			out.Rot[f*n+k] = c.Rot[i*n+k].Slerp(c.Rot[j*n+k], w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package m3
+
+import "math"
+
+// Springs here are critically damped and advanced by their closed form, so that
+// a step of any length is exact and stable. The half-life, in seconds, is the
+// time in which the distance to the goal halves (approximately, from rest);
+// a half-life of zero or less jumps to the goal.
+
+// damping returns y in e^{-y t} of the critically damped spring whose velocity
+// is 2y-damped: y = 2 ln 2 / halflife.
+func damping(halflife float32) float32 {
+	return 2 * math.Ln2 / max(halflife, 1e-6)
+}
+
+// Spring advances x with velocity v toward goal by dt seconds.
+func Spring(x, v, goal, halflife, dt float32) (float32, float32) {
+	y := damping(halflife)
+	j0 := x - goal
+	j1 := v + j0*y
+	e := Exp(-y * dt)
+	return e*(j0+j1*dt) + goal, e * (v - j1*y*dt)
+}
+
+// SpringVec advances x with velocity v toward goal by dt seconds.
+func SpringVec(x, v, goal Vec3, halflife, dt float32) (Vec3, Vec3) {
+	y := damping(halflife)
+	j0 := x.Sub(goal)
+	j1 := v.Add(j0.Scale(y))
+	e := Exp(-y * dt)
+	return j0.Add(j1.Scale(dt)).Scale(e).Add(goal), v.Sub(j1.Scale(y * dt)).Scale(e)
+}
+
+// DecayVec advances an offset x with velocity v toward zero by dt seconds: the
+// spring of inertialised transitions.
+func DecayVec(x, v Vec3, halflife, dt float32) (Vec3, Vec3) {
+	return SpringVec(x, v, Vec3{}, halflife, dt)
+}
+
+// DecayQuat advances a rotation offset x with angular velocity v (radians per
+// second, world axes) toward the identity by dt seconds.
+func DecayQuat(x Quat, v Vec3, halflife, dt float32) (Quat, Vec3) {
+	r, w := DecayVec(x.RotationVector(), v, halflife, dt)
+	return FromRotationVector(r), w
+}
+
+// DampTo returns x moved toward goal by the share of the distance that an
+// exponential decay with the given half-life covers in dt seconds.
+func DampTo(x, goal, halflife, dt float32) float32 {
+	return Lerp(goal, x, Exp(-math.Ln2*dt/max(halflife, 1e-6)))
+}

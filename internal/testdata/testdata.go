@@ -1,0 +1,72 @@
+// Package testdata finds the motion-capture sets that tests read. They are not
+// part of the repository: a test that wants them is skipped where they are
+// absent.
+package testdata
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Dir returns the folder that holds the unpacked sets (dog, odd-bvh,
+// cmu-locomotion, … and reference). It is $MANNEQUIN_DATA where that is set.
+// Otherwise archives in ../shared/data beside the repository are unpacked once
+// into the user's cache. Without either the test is skipped.
+func Dir(tb testing.TB) string {
+	tb.Helper()
+	if dir := os.Getenv("MANNEQUIN_DATA"); dir != "" {
+		return dir
+	}
+	src := filepath.Join(filepath.Dir(root(tb)), "shared", "data")
+	unpack := filepath.Join(src, "unpack.sh")
+	if _, err := os.Stat(unpack); err != nil {
+		tb.Skip("motion-capture sets are not here: set MANNEQUIN_DATA to the folder that holds dog/, odd-bvh/ and reference/")
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	dst := filepath.Join(cache, "mannequin", "data")
+	if _, err := os.Stat(dst); err == nil {
+		return dst
+	}
+	// Unpack beside and rename, so that packages testing at the same time
+	// never see half a folder; the loser of the race throws its copy away.
+	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dst), "unpack")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer os.RemoveAll(tmp)
+	if out, err := exec.Command("sh", unpack, tmp).CombinedOutput(); err != nil {
+		tb.Fatalf("%s: %v\n%s", unpack, err, out)
+	}
+	if err := os.Rename(tmp, dst); err != nil {
+		if _, serr := os.Stat(dst); serr != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dst
+}
+
+// root returns the folder of go.mod.
+func root(tb testing.TB) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			tb.Fatal("go.mod not found above the working directory")
+		}
+		dir = up
+	}
+}

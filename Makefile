@@ -1,0 +1,47 @@
+# mannequin. Two commands matter: make demo, make test. Both set the machine up.
+.POSIX:
+.PHONY: help demo test check build setup bench fuzz vet golden clean
+
+GO = go
+# Everything that games and servers link, and the tools: no C compiler needed.
+PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /cmd/demo)
+
+help:
+	@echo 'make demo    a dog that you steer and a herd; without a display, a video in out/'
+	@echo 'make test    vet, staticcheck and every test, with the race detector'
+	@echo 'make check   vet and staticcheck alone'
+	@echo 'make build   the two programs, into bin/'
+	@echo 'make bench   benchmarks'
+	@echo 'make fuzz    fuzz every parser, FUZZTIME (default 30s) each'
+	@echo 'make golden  the long runs: one simulated hour'
+	@echo 'make clean   remove bin/ and out/'
+
+setup:
+	@sh scripts/setup.sh
+
+build: setup
+	$(GO) build -o bin/ ./cmd/...
+
+demo: build
+	bin/demo
+
+check: setup
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+test: check
+	CGO_ENABLED=0 $(GO) build $(PURE)
+	$(GO) test -race ./...
+	$(GO) test -tags noasm ./internal/kernel ./netruntime ./offline/authors
+
+bench: setup
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+fuzz: setup
+	@sh scripts/fuzz.sh $${FUZZTIME:-30s}
+
+golden: setup
+	MANNEQUIN_HOUR=1 $(GO) test -run Hour -v -timeout 60m ./animsys/...
+
+clean:
+	rm -rf bin out

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Makes this machine able to build and run mannequin: checks git, a C compiler
+# and Go, and installs the system packages that are missing (Debian and
+# Ubuntu; elsewhere it prints what is needed).
+#   usage: scripts/setup.sh
+set -eu
+
+fail() { echo "setup: $*" >&2; exit 1; }
+
+command -v git >/dev/null 2>&1 || fail "git is missing: install it and run make again"
+command -v "${CC:-cc}" >/dev/null 2>&1 || fail "a C compiler is missing (for the window and the GPU picture): install gcc and run make again"
+command -v go >/dev/null 2>&1 || fail "Go is missing: install Go 1.21 or newer from https://go.dev/dl and run make again (it fetches 1.26 by itself)"
+minor=$(GOTOOLCHAIN=local go env GOVERSION | sed -n 's/^go1\.\([0-9]*\).*/\1/p')
+[ -n "$minor" ] && [ "$minor" -ge 21 ] || fail "$(GOTOOLCHAIN=local go env GOVERSION) is too old: install Go 1.21 or newer from https://go.dev/dl"
+
+# package, then why it is needed
+packages='
+pkg-config|finds the libraries below
+libgl-dev|OpenGL headers, for the picture
+libegl-dev|EGL headers, for rendering without a display
+libx11-dev|window
+libxcursor-dev|window
+libxrandr-dev|window
+libxinerama-dev|window
+libxi-dev|window
+libxxf86vm-dev|window
+libegl1|rendering without a display
+libegl-mesa0|rendering without a display
+libgl1-mesa-dri|software OpenGL where there is no GPU
+ffmpeg|MP4 videos
+'
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+	echo "setup: this is not Debian or Ubuntu; these packages, by Debian's names, are needed:"
+	echo "$packages" | sed -n 's/^\(..*\)|\(.*\)$/  \1 (\2)/p'
+	exit 0
+fi
+
+missing=''
+for line in $(echo "$packages" | tr ' ' '_'); do
+	name=${line%%|*}
+	if ! dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q 'ok installed'; then
+		missing="$missing $name"
+		echo "setup: installing $name: $(echo "${line#*|}" | tr '_' ' ')"
+	fi
+done
+[ -n "$missing" ] || exit 0
+
+sudo=''
+if [ "$(id -u)" -ne 0 ]; then
+	command -v sudo >/dev/null 2>&1 || fail "not root and no sudo: run as root: apt-get install$missing"
+	sudo=sudo
+fi
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+# shellcheck disable=SC2086 # the list is meant to split
+if ! { $sudo apt-get update && $sudo apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+	tail -n 20 "$log" >&2
+	fail "apt-get could not install$missing (log: $log)"
+fi
+rm -f "$log"

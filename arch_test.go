@@ -1,0 +1,151 @@
+package mannequin_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrow is one row of the import policy: what the packages that match from may
+// import beside the standard library. Patterns are relative to the module for
+// our own packages and whole paths for others; a trailing /... matches a path
+// and everything below it.
+type arrow struct {
+	from string
+	may  []string
+	why  string
+}
+
+// The first row that matches a package rules it.
+var arrows = []arrow{
+	{"engine/m3", nil, "arithmetic stands on nothing"},
+	{"engine/clock", nil, "time is arithmetic"},
+	{"engine/draw", []string{"engine/m3", "golang.org/x/image/..."}, "pictures on the CPU, without GL"},
+	{"engine/media", []string{"internal/atomicfile"}, "frames in, files out"},
+	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
+		"the only package that touches the window and GL"},
+
+	{"internal/kernel", []string{"golang.org/x/sys/cpu"}, "the bottom of the network engine"},
+	{"internal/kernel/...", []string{"github.com/mmcloughlin/avo/..."}, "the assembly generator"},
+	{"internal/atomicfile", nil, "a leaf"},
+	{"internal/testdata", nil, "for tests"},
+	{"netruntime", []string{"internal/kernel"}, "networks know numbers, not characters"},
+	{"netruntime/grad", []string{"netruntime", "internal/kernel"}, "the same kernels, backwards"},
+
+	{"ik", []string{"engine/m3"}, "a leaf: rotations and points"},
+	{"terrain", []string{"engine/m3"}, "a leaf: a height field"},
+	{"animsys/skel", []string{"engine/m3"}, "a leaf: skeletons and clips"},
+	{"animsys/feature", []string{"animsys/skel", "engine/m3"}, "one schema for builders and runtime"},
+	{"animsys/control", []string{"animsys/skel", "engine/m3", "github.com/BurntSushi/toml"}, "goals and paths; TOML is how people write them"},
+	{"animsys/blend", []string{"animsys/skel", "engine/m3"}, "a leaf"},
+	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/control", "engine/m3", "netruntime"}, "a system: leaves and the network"},
+	{"ecs", []string{"engine/m3", "github.com/mlange-42/...", "animsys/control"}, "components: plain data and Arche; a Goal is control's"},
+	{"animsys", []string{"ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
+
+	{"models/...", []string{"netruntime"}, "weights and their card"},
+	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
+	{"scenes", []string{"engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},
+	{"scenes/...", []string{"scenes", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/m3", "netruntime", "models/...", "github.com/mlange-42/..."},
+		"a scene runs headless, in tests and on a server"},
+
+	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "engine/draw", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/schollz/progressbar/...", "github.com/BurntSushi/toml", "golang.org/x/term"},
+		"the workshop may use the runtime, never the other way"},
+
+	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/atomicfile", "github.com/spf13/cobra", "golang.org/x/..."}, "scenes in a window"},
+	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ecs", "ik", "terrain", "netruntime/...", "models/...", "engine/m3", "engine/clock", "engine/draw", "engine/media", "internal/...",
+		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/...", "gonum.org/...", "golang.org/x/..."},
+		"the tools: everything but the window"},
+}
+
+const module = "mannequin"
+
+func matches(pattern, pkg string) bool {
+	if base, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return pkg == base || strings.HasPrefix(pkg, base+"/")
+	}
+	return pattern == pkg
+}
+
+func TestImports(t *testing.T) {
+	type pkg struct {
+		ImportPath string
+		Standard   bool
+		Imports    []string
+	}
+	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Standard,Imports", "-deps", "./...").Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	standard := map[string]bool{"C": true, "unsafe": true}
+	var ours []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case p.Standard:
+			standard[p.ImportPath] = true
+		case p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/"):
+			ours = append(ours, p)
+		}
+	}
+	if len(ours) < 5 {
+		t.Fatalf("go list found only %d of our packages", len(ours))
+	}
+	used := make([]bool, len(arrows))
+	for _, p := range ours {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if name == "" {
+			continue // this folder: tests only
+		}
+		row := slices.IndexFunc(arrows, func(a arrow) bool { return matches(a.from, name) })
+		if row < 0 {
+			t.Errorf("%s has no row in the table: add it with a reason, and to ARCHITECTURE.md", name)
+			continue
+		}
+		used[row] = true
+		for _, imp := range p.Imports {
+			if standard[imp] {
+				continue
+			}
+			target := imp
+			if rest, ok := strings.CutPrefix(imp, module+"/"); ok {
+				target = rest
+			}
+			if !slices.ContainsFunc(arrows[row].may, func(m string) bool { return matches(m, target) }) {
+				t.Errorf("%s imports %s, which the table does not allow (%s)", name, target, arrows[row].why)
+			}
+		}
+	}
+	for i, a := range arrows {
+		if !used[i] {
+			t.Errorf("no package matches the row %q: remove it", a.from)
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		pattern, pkg string
+		want         bool
+	}{
+		{"ik", "ik", true}, {"ik", "ik/x", false}, {"offline/...", "offline/mocap", true},
+		{"offline/...", "offline", true}, {"offline/...", "offlinex", false}, {path.Join("a", "b"), "a/b", true},
+	} {
+		if matches(c.pattern, c.pkg) != c.want {
+			t.Errorf("matches(%q, %q) is not %v", c.pattern, c.pkg, c.want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+// Package clock turns uneven frame times into fixed simulation steps.
+//
+// Time is injected: nothing here reads the wall clock, so that a run with the
+// same frame times takes the same steps.
+package clock
+
+import (
+	"fmt"
+	"time"
+)
+
+// Fixed accumulates frame time and hands it out in equal steps. Elapsed time is
+// kept in whole nanoseconds and compared with rate·time, so that a rate such as
+// 60 Hz, whose step is no whole number of nanoseconds, never drifts.
+//
+// The zero value is unusable; see New.
+type Fixed struct {
+	rate    int64 // steps per second
+	maxStep int64
+	acc     int64 // elapsed·rate not yet stepped, in ns·Hz: one step is 1e9
+	steps   int64
+	dropped int64
+}
+
+const second = int64(time.Second)
+
+// New returns a clock of rate steps per second that takes at most maxSteps
+// steps for one frame and drops the time beyond: a program that was stopped in
+// a debugger does not have to catch up.
+func New(rate, maxSteps int) (*Fixed, error) {
+	if rate < 1 || rate > 1000 {
+		return nil, fmt.Errorf("clock: rate %d steps/s, want 1 to 1000", rate)
+	}
+	if maxSteps < 1 {
+		return nil, fmt.Errorf("clock: %d steps per frame, want at least 1", maxSteps)
+	}
+	return &Fixed{rate: int64(rate), maxStep: int64(maxSteps)}, nil
+}
+
+// Advance adds the frame time dt and returns how many steps to take now.
+// Negative times count as zero.
+func (c *Fixed) Advance(dt time.Duration) int {
+	// An hour is far beyond any catch-up limit and keeps dt·rate in range.
+	dt = min(max(dt, 0), time.Hour)
+	c.acc += int64(dt) * c.rate
+	n := c.acc / second
+	c.acc -= n * second
+	if n > c.maxStep {
+		c.dropped += n - c.maxStep
+		n = c.maxStep
+	}
+	c.steps += n
+	return int(n)
+}
+
+// Alpha returns how far time stands between the last step taken and the next,
+// in [0, 1): the weight of the newer state when rendering interpolates.
+func (c *Fixed) Alpha() float32 { return min(float32(c.acc)/float32(second), 1-0x1p-24) }
+
+// Step returns the length of one step in seconds.
+func (c *Fixed) Step() float32 { return 1 / float32(c.rate) }
+
+// Steps returns how many steps were handed out since New.
+func (c *Fixed) Steps() int64 { return c.steps }
+
+// Dropped returns how many steps were skipped by the catch-up limit.
+func (c *Fixed) Dropped() int64 { return c.dropped }
+
+// Seconds returns the simulated time: the steps handed out times their length.
+func (c *Fixed) Seconds() float64 { return float64(c.steps) / float64(c.rate) }

@@ -1,0 +1,104 @@
+package draw
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+
+	"mannequin/engine/m3"
+)
+
+// Sheet returns a contact sheet of n tiles of w×h pixels, cols to a row, each
+// filled by paint. The tile that paint gets has its own coordinates, from
+// (0, 0) to (w, h).
+func Sheet(cols, w, h, n int, paint func(i int, tile *image.RGBA)) *image.RGBA {
+	cols = max(min(cols, n), 1)
+	rows := (n + cols - 1) / cols
+	img := New(cols*w, rows*h, Paper)
+	tile := image.NewRGBA(image.Rect(0, 0, w, h))
+	for i := range n {
+		Fill(tile, tile.Rect, Paper)
+		paint(i, tile)
+		Fill(tile, image.Rect(0, h-1, w, h), Faint)
+		Fill(tile, image.Rect(w-1, 0, w, h), Faint)
+		ox, oy := (i%cols)*w, (i/cols)*h
+		for y := range h {
+			copy(img.Pix[img.PixOffset(ox, oy+y):], tile.Pix[tile.PixOffset(0, y):tile.PixOffset(0, y)+4*w])
+		}
+	}
+	return img
+}
+
+// Motion describes a clip to ClipSheet.
+type Motion struct {
+	Parents []int16                    // parent of each joint, −1 for a root
+	Frames  int                        // frames in the clip
+	FPS     float64                    // frames per second, for the labels
+	Pose    func(f int) []m3.Vec3      // world joint positions of frame f, m
+	Colour  func(joint int) color.RGBA // optional: colour of the bone that ends in a joint; nil is Blue
+}
+
+// ClipSheet shows n frames of a clip, spread evenly from the first to the last,
+// cols to a row: a side view that follows joint 0, height metres high, each
+// tile labelled with its frame and time. The ground is the line at height 0.
+func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
+	n = max(min(n, m.Frames), 1)
+	const w, h = 240, 200
+	return Sheet(cols, w, h, n, func(i int, tile *image.RGBA) {
+		f := 0
+		if n > 1 {
+			f = int(math.Round(float64(i) * float64(m.Frames-1) / float64(n-1)))
+		}
+		pos := m.Pose(f)
+		if len(pos) == 0 {
+			return
+		}
+		at := pos[0]
+		at.Y = height * 0.4
+		cam := SideOf(at, height, heading(m.Parents, pos))
+		v := cam.view(w, h)
+		ground := m3.V(at.X, 0, at.Z)
+		right := v.x
+		v.line(tile, ground.Sub(right.Scale(3*height)), ground.Add(right.Scale(3*height)), 1, Ink)
+		for j, p := range m.Parents {
+			if p < 0 {
+				continue
+			}
+			c := Blue
+			if m.Colour != nil {
+				c = m.Colour(j)
+			}
+			v.line(tile, pos[p], pos[j], 2.5, c)
+		}
+		for _, p := range pos {
+			v.line(tile, p, p, 4, Ink)
+		}
+		label := fmt.Sprintf("%d", f)
+		if m.FPS > 0 {
+			label += fmt.Sprintf("   %.2f s", float64(f)/m.FPS)
+		}
+		Text(tile, 5, 3, 12, Ink, label)
+	})
+}
+
+// SideOf looks at centre from the right of a character with the given yaw (0
+// faces +Z), so that the character faces right.
+func SideOf(centre m3.Vec3, height, yaw float32) Camera {
+	return Camera{Eye: centre.Add(m3.YawQuat(yaw).Rotate(m3.V(-10, 0, 0))), Target: centre, Height: height}
+}
+
+// heading guesses which way a pose faces: from the root to the middle of all
+// joints for a long body, else +Z. Dogs lead with the head, whose joints
+// outweigh the tail's.
+func heading(parents []int16, pos []m3.Vec3) float32 {
+	var mid m3.Vec3
+	for _, p := range pos {
+		mid = mid.Add(p.Scale(1 / float32(len(pos))))
+	}
+	d := mid.Sub(pos[0]).Flat()
+	if len(parents) == 0 || d.Len() < 0.05 {
+		return 0
+	}
+	return m3.YawOf(d)
+}

@@ -1,0 +1,96 @@
+package mocap
+
+import (
+	"fmt"
+	"math"
+	"os"
+
+	"mannequin/animsys/skel"
+)
+
+// Channel is one animated number of a BVH joint.
+type Channel uint8
+
+// The channels of a BVH joint: translations in the file's unit of length and
+// rotations in degrees.
+const (
+	Xposition Channel = iota
+	Yposition
+	Zposition
+	Xrotation
+	Yrotation
+	Zrotation
+)
+
+var channelNames = [...]string{"Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"}
+
+// String returns the channel's name as BVH files spell it.
+func (c Channel) String() string {
+	if int(c) < len(channelNames) {
+		return channelNames[c]
+	}
+	return fmt.Sprintf("Channel(%d)", uint8(c))
+}
+
+// Rotation reports whether c is a rotation.
+func (c Channel) Rotation() bool { return c >= Xrotation }
+
+// Axis returns 0, 1 or 2 for the x, y or z axis.
+func (c Channel) Axis() int { return int(c) % 3 }
+
+// BVH is the content of a BVH file.
+type BVH struct {
+	Clip      *skel.Clip  // motion in the file's unit of length
+	Channels  [][]Channel // per joint of Clip.Skel, in file order; none for End Sites
+	FrameTime float64     // seconds per frame as the file says; Clip.FPS is its inverse, tidied
+}
+
+// NumChannels returns the number of values in one frame of the file.
+func (b *BVH) NumChannels() int {
+	n := 0
+	for _, c := range b.Channels {
+		n += len(c)
+	}
+	return n
+}
+
+// SyntaxError says what is wrong with a file's text and where.
+type SyntaxError struct {
+	File string
+	Line int // 1-based
+	Msg  string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+
+// maxFileSize bounds what OpenBVH loads into memory.
+const maxFileSize = 2 << 30
+
+// OpenBVH reads the BVH file at path.
+func OpenBVH(path string) (*BVH, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	case info.Size() > maxFileSize:
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), maxFileSize)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ReadBVH(path, data)
+}
+
+// tidyRate returns the frame rate for a frame time in seconds: its inverse, or
+// the whole number within 0.05 % of it. Files round the frame time to few
+// digits; half of the 0.1 % between 24 and 23.976 Hz keeps video rates apart.
+func tidyRate(frameTime float64) float64 {
+	fps := 1 / frameTime
+	if r := math.Round(fps); r > 0 && math.Abs(fps-r) <= 5e-4*r {
+		return r
+	}
+	return fps
+}

@@ -1,0 +1,136 @@
+package mocap
+
+import (
+	"math"
+	"strconv"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// motion parses everything after MOTION and returns the finished BVH.
+func (p *parser) motion() (*BVH, error) {
+	if err := p.expect("Frames", " after MOTION"); err != nil {
+		return nil, err
+	}
+	p.accept(":")
+	t, framesAt := p.token()
+	frames, err := strconv.ParseInt(t, 10, 64)
+	if err != nil || frames < 0 {
+		return nil, p.fail(framesAt, "expected the number of frames after \"Frames:\", found %s", quote(t))
+	}
+	p.pos += len(t)
+	if err := p.expect("Frame", " before \"Time:\""); err != nil {
+		return nil, err
+	}
+	if err := p.expect("Time", " after \"Frame\""); err != nil {
+		return nil, err
+	}
+	p.accept(":")
+	timeAt := p.pos
+	dt, err := p.number("the Frame Time")
+	if err != nil {
+		return nil, err
+	}
+	if !(dt >= minFrameTime && dt <= maxFrameTime) {
+		return nil, p.fail(timeAt, "the Frame Time is %g: expected seconds between %g and %g", dt, minFrameTime, float64(maxFrameTime))
+	}
+
+	b := &BVH{Channels: p.channels, FrameTime: dt}
+	width := int64(b.NumChannels())
+	// A value takes a digit and a separator; the last one needs no separator.
+	room := (int64(len(p.data)-p.pos) + 1) / 2
+	if width > 0 && frames > room/width {
+		return nil, p.fail(framesAt, "\"Frames: %d\" of %d values each, but the %d bytes that follow hold at most %d frames",
+			frames, width, len(p.data)-p.pos, room/width)
+	}
+	limit := memFree + memPerByte*int64(len(p.data))
+	if perFrame := int64(p.skel.Len() * jointBytes); frames > limit/perFrame {
+		return nil, p.fail(framesAt, "\"Frames: %d\" of %d joints, most of them without channels, need more than the %d MB that a file of %d bytes may take",
+			frames, p.skel.Len(), limit>>20, len(p.data))
+	}
+	b.Clip = skel.NewClip(&p.skel, tidyRate(dt), int(frames))
+	if err := p.frames(b.Clip); err != nil {
+		return nil, err
+	}
+	if p.space(); p.pos < len(p.data) {
+		return nil, p.surplus(frames, width)
+	}
+	return b, nil
+}
+
+// frames parses the values of every frame into c.
+func (p *parser) frames(c *skel.Clip) error {
+	for f := range c.Frames {
+		pos, rot := c.Frame(f)
+		for j, list := range p.channels {
+			x, y, z, w := 0.0, 0.0, 0.0, 1.0
+			for _, ch := range list {
+				for p.pos < len(p.data) && p.data[p.pos] <= ' ' {
+					p.pos++
+				}
+				v, n := scanNumber(p.data[p.pos:])
+				end := p.pos + n
+				if n == 0 || end < len(p.data) && p.data[end] > ' ' || !(math.Abs(v) <= maxValue) {
+					return p.badValue(c, f, j, ch)
+				}
+				switch ch {
+				case Xposition:
+					pos[j].X = toFloat32(v, p.data[p.pos:end])
+				case Yposition:
+					pos[j].Y = toFloat32(v, p.data[p.pos:end])
+				case Zposition:
+					pos[j].Z = toFloat32(v, p.data[p.pos:end])
+				default:
+					// q·(axis·sin, cos) for a unit axis: right-multiplied, so
+					// that channels compose in file order.
+					si, co := math.Sincos(v * (math.Pi / 360))
+					switch ch {
+					case Xrotation:
+						x, y, z, w = x*co+w*si, y*co+z*si, z*co-y*si, w*co-x*si
+					case Yrotation:
+						x, y, z, w = x*co-z*si, y*co+w*si, z*co+x*si, w*co-y*si
+					case Zrotation:
+						x, y, z, w = x*co+y*si, y*co-x*si, z*co+w*si, w*co-z*si
+					}
+				}
+				p.pos = end
+			}
+			rot[j] = m3.Quat{X: float32(x), Y: float32(y), Z: float32(z), W: float32(w)}
+		}
+	}
+	return nil
+}
+
+// badValue explains why the value at pos could not be taken.
+func (p *parser) badValue(c *skel.Clip, f, j int, ch Channel) error {
+	t, at := p.token()
+	if t == "" {
+		return p.fail(at, "the file ends before %s of %q in frame %d of %d", ch, c.Skel.Names[j], f+1, c.Frames)
+	}
+	v, n := scanNumber(p.data[p.pos:])
+	if n == len(t) && !(math.Abs(v) <= maxValue) {
+		return p.fail(at, "%s of %q in frame %d is %s: beyond ±%g", ch, c.Skel.Names[j], f+1, t, float64(maxValue))
+	}
+	return p.fail(at, "expected a number, %s of %q in frame %d of %d, found %s", ch, c.Skel.Names[j], f+1, c.Frames, quote(t))
+}
+
+// surplus explains text after the last frame.
+func (p *parser) surplus(frames, width int64) error {
+	at := p.pos
+	var extra int64
+	for {
+		p.space()
+		_, n := scanNumber(p.data[p.pos:])
+		if n == 0 {
+			break
+		}
+		extra++
+		p.pos += n
+	}
+	if p.pos < len(p.data) {
+		t, at := p.token()
+		return p.fail(at, "expected the end of the file after %d frames, found %s", frames, quote(t))
+	}
+	return p.fail(at, "expected the end of the file after %d frames of %d values, found %d more values", frames, width, extra)
+}

@@ -1,0 +1,312 @@
+package mocap
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+const (
+	// maxValue is the largest magnitude of a number in a file. It keeps world
+	// positions, sums over MaxDepth joints, and their squares finite in float32.
+	maxValue = 1e9
+	// A clip may take memFree + memPerByte·(file size) bytes. Joints without
+	// channels cost memory but no text, so the text alone bounds nothing.
+	memFree    = 16 << 20
+	memPerByte = 64
+	jointBytes = 28 // one Vec3 and one Quat
+	// Frame times outside of these are mistakes.
+	minFrameTime, maxFrameTime = 1e-6, 3600
+)
+
+// ReadBVH parses the text of a BVH file; name is for messages. It returns a
+// *SyntaxError that names the line for any text that is not a complete BVH:
+// an unknown keyword or channel, more than skel.MaxJoints joints or a depth of
+// skel.MaxDepth, a frame count that the text does not hold exactly, a number
+// that is not finite or beyond ±1e9.
+//
+// Keywords are read without regard to case, and values are counted, not lines.
+func ReadBVH(name string, data []byte) (b *BVH, err error) {
+	p := &parser{name: name, data: data, taken: map[string]bool{}}
+	p.pos = len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	if err := p.hierarchy(); err != nil {
+		return nil, err
+	}
+	return p.motion()
+}
+
+// parser walks data from pos. It collects one entry per joint.
+type parser struct {
+	name string
+	data []byte
+	pos  int
+
+	skel     skel.Skeleton
+	channels [][]Channel
+	taken    map[string]bool // joint names in use
+}
+
+// fail returns a SyntaxError at the line of byte offset at. Lines end with \n,
+// \r\n or \r.
+func (p *parser) fail(at int, format string, args ...any) error {
+	before := p.data[:min(at, len(p.data))]
+	line := 1 + bytes.Count(before, []byte("\n")) + bytes.Count(before, []byte("\r")) - bytes.Count(before, []byte("\r\n"))
+	return &SyntaxError{File: p.name, Line: line, Msg: fmt.Sprintf(format, args...)}
+}
+
+// space skips white space and control characters.
+func (p *parser) space() {
+	for p.pos < len(p.data) && p.data[p.pos] <= ' ' {
+		p.pos++
+	}
+}
+
+// token returns the next word without taking it, and its offset. Braces and
+// colons are words of their own. It is empty at the end of the file.
+func (p *parser) token() (string, int) {
+	p.space()
+	i := p.pos
+	for i < len(p.data) && p.data[i] > ' ' {
+		if c := p.data[i]; c == '{' || c == '}' || c == ':' {
+			if i == p.pos {
+				i++
+			}
+			break
+		}
+		i++
+	}
+	return string(p.data[p.pos:i]), p.pos
+}
+
+// accept takes the next word if it is word, in any case.
+func (p *parser) accept(word string) bool {
+	t, _ := p.token()
+	if !strings.EqualFold(t, word) {
+		return false
+	}
+	p.pos += len(t)
+	return true
+}
+
+// expect takes the next word, which has to be word.
+func (p *parser) expect(word, where string) error {
+	if p.accept(word) {
+		return nil
+	}
+	t, at := p.token()
+	return p.fail(at, "expected %q%s, found %s", word, where, quote(t))
+}
+
+// quote shows a word of the file in a message, shortened.
+func quote(t string) string {
+	if t == "" {
+		return "the end of the file"
+	}
+	if len(t) > 40 {
+		t = t[:40] + "…"
+	}
+	return strconv.Quote(t)
+}
+
+// number takes a finite number of reasonable size.
+func (p *parser) number(what string) (float64, error) {
+	p.space()
+	v, n := scanNumber(p.data[p.pos:])
+	if end := p.pos + n; n == 0 || end < len(p.data) && p.data[end] > ' ' && p.data[end] != '}' {
+		t, at := p.token()
+		return 0, p.fail(at, "expected %s, a number, found %s", what, quote(t))
+	}
+	if !(math.Abs(v) <= maxValue) {
+		return 0, p.fail(p.pos, "%s is %s: beyond ±%g", what, p.data[p.pos:p.pos+min(n, 40)], float64(maxValue))
+	}
+	p.pos += n
+	return v, nil
+}
+
+// hierarchy parses everything before MOTION.
+func (p *parser) hierarchy() error {
+	if err := p.expect("HIERARCHY", " at the start of a BVH file"); err != nil {
+		return err
+	}
+	for {
+		t, at := p.token()
+		switch strings.ToUpper(t) {
+		case "ROOT":
+			p.pos += len(t)
+			if err := p.joint(-1, 0, at); err != nil {
+				return err
+			}
+		case "HIERARCHY": // some exporters repeat it before every root
+			p.pos += len(t)
+		case "MOTION":
+			if len(p.skel.Names) == 0 {
+				return p.fail(at, "expected \"ROOT\", found \"MOTION\": the skeleton has no joints")
+			}
+			p.pos += len(t)
+			return nil
+		default:
+			return p.fail(at, "expected \"ROOT\" or \"MOTION\", found %s", quote(t))
+		}
+	}
+}
+
+// jointName takes the rest of the line, up to an opening brace: names may hold
+// spaces.
+func (p *parser) jointName() string {
+	end := bytes.IndexAny(p.data[p.pos:], "\r\n{")
+	if end < 0 {
+		end = len(p.data) - p.pos
+	}
+	s := strings.TrimFunc(string(p.data[p.pos:p.pos+end]), func(r rune) bool { return r <= ' ' })
+	p.pos += end
+	return strings.ToValidUTF8(s, "?")
+}
+
+// add appends a joint and returns its index.
+func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) {
+	i := len(p.skel.Names)
+	if i >= skel.MaxJoints {
+		return 0, p.fail(at, "more than %d joints", skel.MaxJoints)
+	}
+	if depth >= skel.MaxDepth {
+		return 0, p.fail(at, "joint %s is nested deeper than %d", quote(name), skel.MaxDepth)
+	}
+	unique := name
+	for k := 2; p.taken[unique]; k++ {
+		unique = fmt.Sprintf("%s_%d", name, k)
+	}
+	p.taken[unique] = true
+	p.skel.Names = append(p.skel.Names, unique)
+	p.skel.Parents = append(p.skel.Parents, int16(parent))
+	p.skel.Offsets = append(p.skel.Offsets, m3.Vec3{})
+	p.skel.EndSite = append(p.skel.EndSite, end)
+	p.channels = append(p.channels, nil)
+	return i, nil
+}
+
+// joint parses a joint from after its ROOT or JOINT, at offset at, to its
+// closing brace.
+func (p *parser) joint(parent, depth, at int) error {
+	name := p.jointName()
+	if name == "" {
+		return p.fail(at, "expected a joint name")
+	}
+	i, err := p.add(name, parent, depth, at, false)
+	if err != nil {
+		return err
+	}
+	where := " of joint " + quote(name)
+	if err := p.expect("{", where); err != nil {
+		return err
+	}
+	hasOffset, hasChannels, hasChild := false, false, false
+	for {
+		t, at := p.token()
+		p.pos += len(t)
+		switch strings.ToUpper(t) {
+		case "OFFSET":
+			if hasOffset {
+				return p.fail(at, "a second OFFSET%s", where)
+			}
+			hasOffset = true
+			if err := p.offset(i, where); err != nil {
+				return err
+			}
+		case "CHANNELS":
+			if hasChannels || hasChild {
+				return p.fail(at, "CHANNELS%s: expected once, before its children", where)
+			}
+			hasChannels = true
+			if p.channels[i], err = p.channelList(where); err != nil {
+				return err
+			}
+		case "JOINT":
+			hasChild = true
+			if err := p.joint(i, depth+1, at); err != nil {
+				return err
+			}
+		case "END":
+			hasChild = true
+			if err := p.endSite(i, depth+1, at); err != nil {
+				return err
+			}
+		case "}":
+			if !hasOffset {
+				return p.fail(at, "expected OFFSET%s before its end", where)
+			}
+			return nil
+		default:
+			return p.fail(at, "expected OFFSET, CHANNELS, JOINT, End Site or \"}\"%s, found %s", where, quote(t))
+		}
+	}
+}
+
+// endSite parses an End Site from after the word End.
+func (p *parser) endSite(parent, depth, at int) error {
+	p.jointName() // "Site", and whatever name an exporter put there
+	i, err := p.add(p.skel.Names[parent]+"Site", parent, depth, at, true)
+	if err != nil {
+		return err
+	}
+	where := " of the End Site of " + quote(p.skel.Names[parent])
+	if err := p.expect("{", where); err != nil {
+		return err
+	}
+	if err := p.expect("OFFSET", where); err != nil {
+		return err
+	}
+	if err := p.offset(i, where); err != nil {
+		return err
+	}
+	return p.expect("}", where)
+}
+
+func (p *parser) offset(i int, where string) error {
+	var v [3]float32
+	for k := range v {
+		p.space()
+		at := p.pos
+		f, err := p.number(string("XYZ"[k]) + " of the OFFSET" + where)
+		if err != nil {
+			return err
+		}
+		v[k] = toFloat32(f, p.data[at:p.pos])
+	}
+	p.skel.Offsets[i] = m3.V(v[0], v[1], v[2])
+	return nil
+}
+
+// channelList parses what follows CHANNELS.
+func (p *parser) channelList(where string) ([]Channel, error) {
+	t, at := p.token()
+	n, err := strconv.Atoi(t)
+	if err != nil || n < 0 || n > len(channelNames) {
+		return nil, p.fail(at, "expected the number of CHANNELS%s, 0 to %d, found %s", where, len(channelNames), quote(t))
+	}
+	p.pos += len(t)
+	list := make([]Channel, 0, n)
+	for k := range n {
+		t, at := p.token()
+		c := Channel(0)
+		for int(c) < len(channelNames) && !strings.EqualFold(t, channelNames[c]) {
+			c++
+		}
+		if int(c) == len(channelNames) {
+			return nil, p.fail(at, "expected channel %d of %d%s, one of %s, found %s",
+				k+1, n, where, strings.Join(channelNames[:], " "), quote(t))
+		}
+		for _, other := range list {
+			if other == c {
+				return nil, p.fail(at, "channel %s%s is listed twice", c, where)
+			}
+		}
+		list = append(list, c)
+		p.pos += len(t)
+	}
+	return list, nil
+}

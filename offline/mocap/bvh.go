@@ -43,6 +43,7 @@ type BVH struct {
 	Clip      *skel.Clip  // motion in the file's unit of length
 	Channels  [][]Channel // per joint of Clip.Skel, in file order; none for End Sites
 	FrameTime float64     // seconds per frame as the file says; Clip.FPS is its inverse, tidied
+	Notes     []string    // oddities that were read over, each with file and line
 }
 
 // NumChannels returns the number of values in one frame of the file.

@@ -36,7 +36,7 @@ func (p *parser) motion() (*BVH, error) {
 		return nil, p.fail(timeAt, "the Frame Time is %g: expected seconds between %g and %g", dt, minFrameTime, float64(maxFrameTime))
 	}
 
-	b := &BVH{Channels: p.channels, FrameTime: dt}
+	b := &BVH{Channels: p.channels, FrameTime: dt, Notes: p.notes}
 	width := int64(b.NumChannels())
 	// A value takes a digit and a separator; the last one needs no separator.
 	room := (int64(len(p.data)-p.pos) + 1) / 2

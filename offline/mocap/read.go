@@ -20,6 +20,7 @@ const (
 	memFree    = 16 << 20
 	memPerByte = 64
 	jointBytes = 28 // one Vec3 and one Quat
+	maxNotes   = 20
 	// Frame times outside of these are mistakes.
 	minFrameTime, maxFrameTime = 1e-6, 3600
 )
@@ -49,6 +50,7 @@ type parser struct {
 	skel     skel.Skeleton
 	channels [][]Channel
 	taken    map[string]bool // joint names in use
+	notes    []string
 }
 
 // fail returns a SyntaxError at the line of byte offset at. Lines end with \n,
@@ -150,8 +152,32 @@ func (p *parser) hierarchy() error {
 			p.pos += len(t)
 			return nil
 		default:
-			return p.fail(at, "expected \"ROOT\" or \"MOTION\", found %s", quote(t))
+			if len(p.skel.Names) == 0 || t != "}" && !p.stray(t, at) {
+				return p.fail(at, "expected \"ROOT\" or \"MOTION\", found %s", quote(t))
+			}
+			p.note(t, at)
+			p.pos += len(t)
 		}
+	}
+}
+
+// stray reports whether the word t at offset at is one that hand-edited files
+// keep from a removed joint: alone on its line and no brace. A misspelt keyword
+// never is: something follows it.
+func (p *parser) stray(t string, at int) bool {
+	if t == "" || t == "{" || t == "}" {
+		return false
+	}
+	before := bytes.TrimRight(p.data[:at], " \t")
+	after := bytes.TrimLeft(p.data[at+len(t):], " \t")
+	isEnd := func(c byte) bool { return c == '\n' || c == '\r' }
+	return len(before) > 0 && isEnd(before[len(before)-1]) && len(after) > 0 && isEnd(after[0])
+}
+
+// note remembers that the word t was skipped.
+func (p *parser) note(t string, at int) {
+	if len(p.notes) < maxNotes {
+		p.notes = append(p.notes, p.fail(at, "skipped a stray %s", quote(t)).Error())
 	}
 }
 
@@ -241,6 +267,10 @@ func (p *parser) joint(parent, depth, at int) error {
 			}
 			return nil
 		default:
+			if p.stray(t, at) {
+				p.note(t, at)
+				continue
+			}
 			return p.fail(at, "expected OFFSET, CHANNELS, JOINT, End Site or \"}\"%s, found %s", where, quote(t))
 		}
 	}

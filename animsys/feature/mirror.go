@@ -1,0 +1,111 @@
+package feature
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Column says where a mirrored row takes a value from and with which sign.
+type Column struct {
+	From int32
+	Sign float32
+}
+
+// Mirror writes the mirror image of src into dst: the character seen in a
+// looking glass that stands in its own plane of symmetry. dst and src are rows
+// of len(cols) values and may not overlap.
+func Mirror(dst, src []float32, cols []Column) {
+	if len(dst) != len(cols) || len(src) != len(cols) {
+		panic("feature: Mirror: row length differs from the number of columns")
+	}
+	for i, c := range cols {
+		// The zero that is added turns −0 into 0, so that equal values have
+		// equal bits.
+		dst[i] = c.Sign*src[c.From] + 0
+	}
+}
+
+// Pairs returns for every joint its partner across the plane of symmetry: the
+// joint whose name has Left and Right exchanged, or the joint itself. A Left
+// without its Right is an error.
+func Pairs(joints []string) ([]int, error) {
+	at := make(map[string]int, len(joints))
+	for i, j := range joints {
+		at[j] = i
+	}
+	pair := make([]int, len(joints))
+	for i, j := range joints {
+		other := swapSide(j)
+		k, ok := at[other]
+		if !ok {
+			return nil, fmt.Errorf("feature: joint %q has no partner %q: the skeleton cannot be mirrored", j, other)
+		}
+		pair[i] = k
+	}
+	return pair, nil
+}
+
+func swapSide(name string) string {
+	switch {
+	case strings.Contains(name, "Left"):
+		return strings.Replace(name, "Left", "Right", 1)
+	case strings.Contains(name, "Right"):
+		return strings.Replace(name, "Right", "Left", 1)
+	}
+	return name
+}
+
+// MirrorColumns returns the maps that mirror an input and an output row.
+//
+// In the root frame the mirror is the plane x = 0. A joint of the image is the
+// partner's reflected frame, made a rotation again by turning one local axis
+// round: local +Z, as in skeletons whose limbs lie along local X and whose
+// sides differ in the sign of local Z. Its up (+Y) is thus the partner's
+// reflected up, and its forward (+Z) the partner's reflected forward negated.
+// An image row is a pose of the same skeleton exactly if offset(j) equals
+// offset(partner(j)) with z negated.
+func (m *MANN) MirrorColumns() (in, out []Column, err error) {
+	pair, err := Pairs(m.Joints)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, out = identity(m.Inputs()), identity(m.Outputs())
+	for s := range TrajSamples {
+		flipSample(in[m.InSample(s):])
+	}
+	for s := range TrajFuture {
+		flipSample(out[m.OutSample(s):])
+	}
+	for b, p := range pair {
+		mirrorBone(in, m.InBone(b), m.InBone(p))
+		mirrorBone(out, m.OutBone(b), m.OutBone(p))
+	}
+	out[m.OutRoot()+RootX].Sign = -1
+	out[m.OutRoot()+RootYaw].Sign = -1
+	return in, out, nil
+}
+
+func identity(n int) []Column {
+	c := make([]Column, n)
+	for i := range c {
+		c[i] = Column{int32(i), 1}
+	}
+	return c
+}
+
+func flipSample(c []Column) {
+	c[SamplePos].Sign = -1
+	c[SampleDir].Sign = -1
+	c[SampleVel].Sign = -1
+}
+
+func mirrorBone(c []Column, to, from int) {
+	for k := range BoneChannels {
+		c[to+k] = Column{int32(from + k), 1}
+	}
+	c[to+BonePos].Sign = -1
+	c[to+BoneForward+1].Sign = -1
+	c[to+BoneForward+2].Sign = -1
+	c[to+BoneUp].Sign = -1
+	c[to+BoneVel].Sign = -1
+}

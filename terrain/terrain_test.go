@@ -1,0 +1,244 @@
+package terrain
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"mannequin/engine/m3"
+
+	"pgregory.net/rapid"
+)
+
+var grid = Grid{Size: 20, Cell: 0.5}
+
+const rad = math.Pi / 180
+
+func must(t testing.TB, f *Field, err error) *Field {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// On a plane the height and the normal have closed forms everywhere inside.
+func TestSlopeIsAPlane(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		angle := rapid.Float32Range(-60*rad, 60*rad).Draw(rt, "angle")
+		heading := rapid.Float32Range(-4, 4).Draw(rt, "heading")
+		x := rapid.Float32Range(-9.9, 9.9).Draw(rt, "x")
+		z := rapid.Float32Range(-9.9, 9.9).Draw(rt, "z")
+		f, err := Slope(grid, angle, heading)
+		must(t, f, err)
+		s, c := math.Sincos(float64(heading))
+		want := math.Tan(float64(angle)) * (float64(x)*s + float64(z)*c)
+		if got := f.Height(x, z); math.Abs(float64(got)-want) > 2e-5 {
+			rt.Fatalf("height(%g, %g) = %g, want %g", x, z, got, want)
+		}
+		n := m3.V(-float32(s)*m3.Sin(angle), m3.Cos(angle), -float32(c)*m3.Sin(angle))
+		if got := f.Normal(x, z); got.Dist(n) > 1e-4 {
+			rt.Fatalf("normal(%g, %g) = %v, want %v", x, z, got, n)
+		}
+		if got := f.MaxSlope(); m3.Abs(got-m3.Abs(angle)) > 1e-3 {
+			rt.Fatalf("steepest %g, want %g", got, m3.Abs(angle))
+		}
+	})
+}
+
+// x·z is bilinear: the field must reproduce it between its nodes.
+func TestHeightIsBilinear(t *testing.T) {
+	f := must(t, mustGrid(t), nil)
+	f.fill(func(x, z float32) float32 { return 1 + 2*x - z + 0.5*x*z })
+	for range 1000 {
+		x, z := 20*(rnd()-0.5), 20*(rnd()-0.5)
+		// The product is bilinear over the whole grid, so also in each cell.
+		if got, want := f.Height(x, z), 1+2*x-z+0.5*x*z; m3.Abs(got-want) > 1e-4 {
+			t.Fatalf("height(%g, %g) = %g, want %g", x, z, got, want)
+		}
+	}
+}
+
+var state = uint64(1)
+
+func rnd() float32 {
+	state = state*6364136223846793005 + 1442695040888963407
+	return float32(state>>40) / (1 << 24)
+}
+
+func mustGrid(t *testing.T) *Field {
+	f, err := grid.field()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestOutsideClamps(t *testing.T) {
+	f, err := Slope(grid, 0.3, 0.5)
+	must(t, f, err)
+	x0, z0, x1, z1 := f.Bounds()
+	if x0 != -10 || z0 != -10 || x1 != 10 || z1 != 10 {
+		t.Fatalf("bounds %g %g %g %g", x0, z0, x1, z1)
+	}
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, c := range []struct{ x, z, cx, cz float32 }{
+		{100, 3, 10, 3}, {-100, 3, -10, 3}, {3, 1e30, 3, 10}, {3, -1e30, 3, -10},
+		{inf, 0, 10, 0}, {-inf, 0, -10, 0}, {nan, 2, -10, 2}, {2, nan, 2, -10},
+	} {
+		if got, want := f.Height(c.x, c.z), f.Height(c.cx, c.cz); got != want || !m3.Finite(got) {
+			t.Errorf("height(%g, %g) = %g, want the border's %g", c.x, c.z, got, want)
+		}
+		if n := f.Normal(c.x, c.z); !n.Finite() || m3.Abs(n.Len()-1) > 1e-6 {
+			t.Errorf("normal(%g, %g) = %v", c.x, c.z, n)
+		}
+	}
+}
+
+func TestHillsKeepTheirSlope(t *testing.T) {
+	for _, deg := range []float32{0, 5, 20, 35} {
+		f, err := Hills(Grid{60, 0.25}, HillsOptions{Seed: 7, MaxSlope: deg * rad})
+		must(t, f, err)
+		if got := f.MaxSlope() / rad; m3.Abs(got-deg) > 0.01 {
+			t.Errorf("asked for %g°, the steepest place has %g°", deg, got)
+		}
+		if f.Height(0, 0) != 0 {
+			t.Errorf("the origin is at %g", f.Height(0, 0))
+		}
+		// An independent probe: no finite difference may be steeper, and the
+		// normals may not lean further.
+		tan := float32(math.Tan(float64(deg*rad))) + 2e-3
+		for range 5000 {
+			x, z, a := 58*(rnd()-0.5), 58*(rnd()-0.5), 2*math.Pi*rnd()
+			d := (f.Height(x+0.02*m3.Cos(a), z+0.02*m3.Sin(a)) - f.Height(x, z)) / 0.02
+			if m3.Abs(d) > tan {
+				t.Fatalf("%g° hills: slope %g at (%g, %g)", deg, d, x, z)
+			}
+			if n := f.Normal(x, z); m3.Acos(n.Y) > (deg+0.2)*rad {
+				t.Fatalf("%g° hills: normal leans %g°", deg, m3.Acos(n.Y)/rad)
+			}
+		}
+	}
+}
+
+func TestHillsFollowTheirSeed(t *testing.T) {
+	opt := HillsOptions{Seed: 3, MaxSlope: 0.3}
+	a, err := Hills(grid, opt)
+	must(t, a, err)
+	b, _ := Hills(grid, opt)
+	if !slices.Equal(a.Y, b.Y) {
+		t.Error("the same seed gives other hills")
+	}
+	opt.Seed = 4
+	c, _ := Hills(grid, opt)
+	if slices.Equal(a.Y, c.Y) {
+		t.Error("another seed gives the same hills")
+	}
+	var lo, hi float32
+	for _, y := range a.Y {
+		lo, hi = min(lo, y), max(hi, y)
+	}
+	if hi-lo < 0.3 {
+		t.Errorf("hills of %g m are flat", hi-lo)
+	}
+}
+
+func TestStepsAndFlat(t *testing.T) {
+	f, err := Steps(grid, 0.2, 2)
+	must(t, f, err)
+	for _, c := range []struct{ z, y float32 }{{0, 0}, {0.4, 0}, {-0.9, 0}, {1.2, 0.2}, {2, 0.2}, {-2, -0.2}, {3.1, 0.4}} {
+		if got := f.Height(1.7, c.z); m3.Abs(got-c.y) > 1e-6 {
+			t.Errorf("step height at z = %g is %g, want %g", c.z, got, c.y)
+		}
+	}
+	g, err := Flat(grid)
+	must(t, g, err)
+	if g.Height(3, 4) != 0 || g.Normal(3, 4) != m3.Up || g.MaxSlope() != 0 {
+		t.Error("flat ground is not flat")
+	}
+}
+
+func TestNodeNormalIsTheNormalThere(t *testing.T) {
+	f, err := Hills(grid, HillsOptions{Seed: 1, MaxSlope: 0.4})
+	must(t, f, err)
+	for k := range f.NZ {
+		for i := range f.NX {
+			a, b := f.NodeNormal(i, k), f.Normal(f.X0+float32(i)*f.Cell, f.Z0+float32(k)*f.Cell)
+			if a.Dist(b) > 1e-5 {
+				t.Fatalf("node (%d, %d): %v and %v", i, k, a, b)
+			}
+		}
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	nan := float32(math.NaN())
+	for name, f := range map[string]func() (*Field, error){
+		"no size":        func() (*Field, error) { return Flat(Grid{0, 1}) },
+		"NaN cell":       func() (*Field, error) { return Flat(Grid{10, nan}) },
+		"too many":       func() (*Field, error) { return Flat(Grid{1e6, 0.01}) },
+		"less than cell": func() (*Field, error) { return Flat(Grid{1, 10}) },
+		"vertical":       func() (*Field, error) { return Slope(grid, math.Pi/2, 0) },
+		"short run":      func() (*Field, error) { return Steps(grid, 1, 0.1) },
+		"steep hills":    func() (*Field, error) { return Hills(grid, HillsOptions{MaxSlope: 2}) },
+		"NaN hills":      func() (*Field, error) { return Hills(grid, HillsOptions{MaxSlope: nan}) },
+		"short hills":    func() (*Field, error) { return Hills(grid, HillsOptions{Wavelength: 0.1}) },
+	} {
+		if got, err := f(); err == nil || got != nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	good := func() *Field { f, _ := Flat(grid); return f }
+	nan := float32(math.NaN())
+	for name, spoil := range map[string]func(*Field){
+		"zero":       func(f *Field) { *f = Field{} },
+		"one row":    func(f *Field) { f.NZ, f.Y = 1, f.Y[:f.NX] },
+		"short":      func(f *Field) { f.Y = f.Y[1:] },
+		"cell":       func(f *Field) { f.Cell = -1 },
+		"origin":     func(f *Field) { f.X0 = nan },
+		"NaN height": func(f *Field) { f.Y[5] = nan },
+		"overflow":   func(f *Field) { f.NX, f.NZ = math.MaxInt, math.MaxInt },
+	} {
+		f := good()
+		spoil(f)
+		if f.Validate() == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestQueriesDoNotAllocate(t *testing.T) {
+	f, err := Hills(grid, HillsOptions{MaxSlope: 0.3})
+	must(t, f, err)
+	var sum float32
+	if n := testing.AllocsPerRun(100, func() { sum += f.Height(1, 2) + f.Normal(3, 4).Y }); n != 0 {
+		t.Errorf("%g allocations per query", n)
+	}
+	if !m3.Finite(sum) {
+		t.Error("not finite")
+	}
+}
+
+func BenchmarkQuery(b *testing.B) {
+	f, _ := Hills(grid, HillsOptions{MaxSlope: 0.3})
+	var sum float32
+	for b.Loop() {
+		sum += f.Height(1.3, 2.2) + f.Normal(-3, 4).Y
+	}
+	_ = sum
+}
+
+func ExampleHills() {
+	f, err := Hills(Grid{Size: 40, Cell: 0.25}, HillsOptions{Seed: 1, MaxSlope: 20 * math.Pi / 180})
+	if err != nil {
+		panic(err)
+	}
+	_ = f.Height(1, 2) // metres
+	_ = f.Normal(1, 2) // unit, upward
+}

@@ -1,0 +1,14 @@
+package kernel
+
+import "unsafe"
+
+// aligned returns n zeros that begin on a cache line.
+func aligned(n int) []float32 {
+	const line = 64 / 4
+	x := make([]float32, n+line-1)
+	skip := 0
+	if n > 0 {
+		skip = int(-uintptr(unsafe.Pointer(&x[0]))%64) / 4
+	}
+	return x[skip : skip+n : skip+n]
+}

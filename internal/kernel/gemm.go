@@ -1,0 +1,152 @@
+package kernel
+
+// gemmJob is the product that a pool is working on, cut into a grid of tasks.
+type gemmJob struct {
+	tA, tB     bool
+	m, n, k    int
+	a, b, c    []float32
+	lda, ldb   int
+	ldc        int
+	acc        bool
+	rows       int // rows per task
+	panels     int // panels of B per task
+	rowTasks   int
+	panelCount int
+}
+
+const (
+	taskPanels = 8 // most panels per task: what fits the second-level cache packed
+	rowTiles   = 16
+)
+
+// Gemm computes
+//
+//	C = op(A)·op(B)      or
+//	C = C + op(A)·op(B)  where acc
+//
+// on row-major matrices, op(X) being X or, where tX, its transpose. op(A) is
+// m×k, op(B) is k×n, C is m×n; lda, ldb and ldc are the row lengths in memory
+// of A, B and C. C must not overlap A or B. A NaN or infinity in a row of
+// op(A) stays in that row of C.
+func (p *Pool) Gemm(tA, tB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, acc bool, c []float32, ldc int) {
+	if m < 0 || n < 0 || k < 0 {
+		panic("kernel: Gemm: negative size")
+	}
+	check("A", tA, m, k, a, lda)
+	check("B", tB, k, n, b, ldb)
+	check("C", false, m, n, c, ldc)
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 {
+		if !acc {
+			for i := range m {
+				clear(c[i*ldc:][:n])
+			}
+		}
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	tileRows, cols := p.kind.tile()
+	j := &p.job
+	*j = gemmJob{tA: tA, tB: tB, m: m, n: n, k: k, a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, acc: acc}
+	j.panelCount = (n + cols - 1) / cols
+	// Columns first: no two tasks then pack the same part of B. Rows where
+	// there are too few columns to go round.
+	j.panels = min(taskPanels, (j.panelCount+2*p.workers-1)/(2*p.workers))
+	j.rows = m
+	if p.workers > 1 && j.panelCount < 2*p.workers {
+		tiles := (m + tileRows - 1) / tileRows
+		j.panels = min(taskPanels, j.panelCount)
+		j.rows = (tiles + 2*p.workers - 1) / (2 * p.workers) * tileRows
+	}
+	j.rowTasks = (m + j.rows - 1) / j.rows
+	colTasks := (j.panelCount + j.panels - 1) / j.panels
+	p.run(j.rowTasks*colTasks, p.gemm)
+	j.a, j.b, j.c = nil, nil, nil
+}
+
+func check(name string, t bool, rows, cols int, x []float32, ld int) {
+	if t {
+		rows, cols = cols, rows
+	}
+	if rows == 0 || cols == 0 {
+		return
+	}
+	if ld < cols {
+		panic("kernel: Gemm: row length of " + name + " is below its columns")
+	}
+	if len(x) < (rows-1)*ld+cols {
+		panic("kernel: Gemm: " + name + " is shorter than its sizes")
+	}
+}
+
+// gemmTask computes task i of the current job.
+func (p *Pool) gemmTask(worker, i int) {
+	j, s := &p.job, &p.scratch[worker]
+	tileRows, cols := p.kind.tile()
+	if s.b == nil {
+		s.b = aligned(BlockK * taskPanels * cols)
+		s.edge = make([]float32, tileRows*cols)
+	}
+	r0 := i % j.rowTasks * j.rows
+	r1 := min(r0+j.rows, j.m)
+	p0 := i / j.rowTasks * j.panels
+	p1 := min(p0+j.panels, j.panelCount)
+	full := p1 // panels whose columns all exist
+	if p1*cols > j.n {
+		full--
+	}
+	x := span{kind: p.kind, b: s.b, bs: cols, ldc: j.ldc, w: unit}
+	x.rs, x.cs = j.lda, 1
+	if j.tA {
+		x.rs, x.cs = 1, j.lda
+	}
+	for l := 0; l < j.k; l += BlockK {
+		x.k = min(BlockK, j.k-l)
+		x.ps = x.k * cols
+		x.first = l == 0 && !j.acc
+		for q := p0; q < p1; q++ {
+			j.pack(s.b[(q-p0)*x.ps:], cols, l, x.k, q*cols)
+		}
+		for r := r0; r < r1; r += rowTiles * tileRows {
+			x.rows = min(rowTiles*tileRows, r1-r)
+			x.a = j.a[r*x.rs+l*x.cs:]
+			x.b = s.b
+			x.c = j.c[r*j.ldc+p0*cols:]
+			x.panels = full - p0
+			s.compute(&x)
+			if full < p1 {
+				x.b = s.b[(full-p0)*x.ps:]
+				x.c = j.c[r*j.ldc+full*cols:]
+				s.computeEdge(&x, j.n-full*cols)
+			}
+		}
+	}
+}
+
+// pack copies rows [l, l+k) and columns [col, col+cols) of op(B) to dst, row
+// by row, with zeros beyond the last column.
+func (j *gemmJob) pack(dst []float32, cols, l, k, col int) {
+	packPanel(dst, cols, j.tB, j.b, j.ldb, l, k, col, min(cols, j.n-col))
+}
+
+func packPanel(dst []float32, cols int, trans bool, b []float32, ldb, l, k, col, n int) {
+	if n < cols {
+		clear(dst[:k*cols])
+	}
+	if !trans {
+		for i := range k {
+			copy(dst[i*cols:], b[(l+i)*ldb+col:][:n])
+		}
+		return
+	}
+	for c := range n {
+		src := b[(col+c)*ldb+l:][:k]
+		d := dst[c:]
+		for i, v := range src {
+			d[i*cols] = v
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// Package kernel is the float32 arithmetic under the networks: matrix
+// products, activations and the optimiser's update, in assembly for AVX-512
+// and AVX2 with a plain Go twin.
+//
+// Every result is reproducible: an output element is one sum over k in order,
+// in blocks of BlockK, so that a row has the same bits alone or among a
+// thousand others, at any position and for any number of workers. AVX-512 and
+// AVX2 agree bit for bit; plain Go rounds each product and so differs in the
+// last places.
+//
+// Slices that are too short for the sizes given are programmer errors and
+// panic.
+package kernel
+
+import "fmt"
+
+// BlockK is how many products are summed in a register before the block's sum
+// is added to the output.
+const BlockK = 256
+
+// Kind names a family of kernels.
+type Kind uint8
+
+// The families, slowest first.
+const (
+	Generic Kind = iota
+	AVX2         // AVX2 and FMA
+	AVX512       // AVX-512 F, BW, DQ and VL
+)
+
+// String returns the family's name as reports print it.
+func (k Kind) String() string {
+	switch k {
+	case Generic:
+		return "generic"
+	case AVX2:
+		return "avx2"
+	case AVX512:
+		return "avx512"
+	}
+	return fmt.Sprintf("kernel.Kind(%d)", uint8(k))
+}
+
+// active is what new pools and the elementwise functions use.
+var active = Best()
+
+// Active returns the family in use: the best one, unless Force chose another.
+func Active() Kind { return active }
+
+// Kinds lists the families that this machine can run.
+func Kinds() []Kind {
+	var out []Kind
+	for k := Generic; k <= Best(); k++ {
+		out = append(out, k)
+	}
+	return out
+}
+
+// Force makes k the active family until the returned function is called. It
+// is for tests and benchmarks: nothing else may use the package meanwhile. It
+// panics where the machine cannot run k.
+func Force(k Kind) (restore func()) {
+	if k > Best() {
+		panic(fmt.Sprintf("kernel: this machine cannot run %v kernels", k))
+	}
+	old := active
+	active = k
+	return func() { active = old }
+}
+
+// tile returns the family's largest register tile: rows of A by columns of B.
+func (k Kind) tile() (rows, cols int) {
+	switch k {
+	case AVX512:
+		return 12, 32
+	case AVX2:
+		return 6, 16
+	}
+	return 2, 4
+}
+
+// PanelCols returns how many columns of B a packed panel holds.
+func (k Kind) PanelCols() int {
+	_, n := k.tile()
+	return n
+}

@@ -1,0 +1,163 @@
+package kernel
+
+// tile is the argument of a microkernel: rows × panels·cols elements of
+//
+//	C = w·(A·B)      where first
+//	C = C + w·(A·B)  otherwise
+//
+// where w scales each row of the product. Strides count elements. The
+// assembly reads this struct by field name; its strides become bytes there.
+type tile struct {
+	k      int       // products per element, at least 1
+	a      []float32 // A(i, l) = a[i·rs + l·cs]
+	rs, cs int
+	b      []float32 // B(l, j) of panel p = b[l·bs + p·ps + j]
+	bs, ps int
+	c      []float32 // C(i, j) of panel p = c[i·ldc + p·cols + j]
+	ldc    int
+	w      []float32 // w(i) = w[i·ws]
+	ws     int
+	first  bool
+}
+
+// unit scales by one.
+var unit = []float32{1}
+
+// Tall tiles keep the multipliers busy with one panel. Tiles of one to three
+// rows walk several panels at once instead, so that the order of each sum
+// stays what it is.
+var widePanels = [4]int{0, 4, 2, 2} // by rows
+
+// scratch is one worker's working memory.
+type scratch struct {
+	t    tile
+	b    []float32 // packed panels of B
+	edge []float32 // one tile of C where B's last panel is partial
+}
+
+// span is a run of panels of B and of rows of A and C that a worker computes.
+type span struct {
+	kind   Kind
+	rows   int
+	k      int
+	a      []float32
+	rs, cs int
+	b      []float32
+	bs, ps int
+	panels int
+	c      []float32
+	ldc    int
+	w      []float32
+	ws     int
+	first  bool
+}
+
+// compute runs the span's tiles, panel by panel so that one panel of B stays
+// in the first-level cache while the rows pass.
+func (s *scratch) compute(x *span) {
+	maxRows, cols := x.kind.tile()
+	t := &s.t
+	t.k, t.rs, t.cs, t.bs, t.ps, t.ldc, t.ws, t.first = x.k, x.rs, x.cs, x.bs, x.ps, x.ldc, x.ws, x.first
+	step := 1
+	if x.rows < len(widePanels) && x.kind != Generic {
+		step = widePanels[x.rows]
+	}
+	tiles := (x.rows + maxRows - 1) / maxRows
+	for p := 0; p < x.panels; {
+		if p+step > x.panels {
+			step = 1
+		}
+		t.b = x.b[p*x.ps:]
+		i := 0
+		for n := range tiles {
+			r := (x.rows - i) / (tiles - n) // as even as possible: 13 rows are 6 and 7
+			t.a = x.a[i*x.rs:]
+			t.c = x.c[i*x.ldc+p*cols:]
+			t.w = x.w[i*x.ws:]
+			x.kind.micro(r, step, t)
+			i += r
+		}
+		p += step
+	}
+}
+
+// computeEdge is compute for one panel of which only n columns exist in C.
+func (s *scratch) computeEdge(x *span, n int) {
+	maxRows, cols := x.kind.tile()
+	y := *x
+	y.panels = 1
+	y.c, y.ldc = s.edge, cols
+	for i := 0; i < x.rows; {
+		r := min(maxRows, x.rows-i)
+		y.rows, y.a, y.w = r, x.a[i*x.rs:], x.w[i*x.ws:]
+		for j := range r {
+			row := x.c[(i+j)*x.ldc:][:n]
+			if !x.first {
+				copy(s.edge[j*cols:], row)
+			}
+		}
+		s.compute(&y)
+		for j := range r {
+			copy(x.c[(i+j)*x.ldc:][:n], s.edge[j*cols:])
+		}
+		i += r
+	}
+}
+
+// generic is the microkernel in plain Go: two rows by one panel of four.
+func generic(rows int, t *tile) {
+	i := 0
+	for ; i+2 <= rows; i += 2 {
+		generic2(i, t)
+	}
+	if i < rows {
+		generic1(i, t)
+	}
+}
+
+// The conversions round every product, so that no compiler may fuse it with
+// the sum and all machines agree.
+
+func generic2(i int, t *tile) {
+	var s00, s01, s02, s03, s10, s11, s12, s13 float32
+	for l := range t.k {
+		a0, a1 := t.a[i*t.rs+l*t.cs], t.a[(i+1)*t.rs+l*t.cs]
+		b := t.b[l*t.bs:][:4]
+		s00 += float32(a0 * b[0])
+		s01 += float32(a0 * b[1])
+		s02 += float32(a0 * b[2])
+		s03 += float32(a0 * b[3])
+		s10 += float32(a1 * b[0])
+		s11 += float32(a1 * b[1])
+		s12 += float32(a1 * b[2])
+		s13 += float32(a1 * b[3])
+	}
+	t.store(i, s00, s01, s02, s03)
+	t.store(i+1, s10, s11, s12, s13)
+}
+
+func generic1(i int, t *tile) {
+	var s0, s1, s2, s3 float32
+	for l := range t.k {
+		a := t.a[i*t.rs+l*t.cs]
+		b := t.b[l*t.bs:][:4]
+		s0 += float32(a * b[0])
+		s1 += float32(a * b[1])
+		s2 += float32(a * b[2])
+		s3 += float32(a * b[3])
+	}
+	t.store(i, s0, s1, s2, s3)
+}
+
+func (t *tile) store(i int, s0, s1, s2, s3 float32) {
+	w := t.w[i*t.ws]
+	c := t.c[i*t.ldc:][:4]
+	if t.first {
+		c[0], c[1], c[2], c[3] = w*s0, w*s1, w*s2, w*s3
+		return
+	}
+	c[0] += float32(w * s0)
+	c[1] += float32(w * s1)
+	c[2] += float32(w * s2)
+	c[3] += float32(w * s3)
+}

@@ -1,0 +1,169 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// FFmpeg returns the path of the ffmpeg program, or an error that says what to
+// do without it.
+func FFmpeg() (string, error) {
+	p, err := exec.LookPath("ffmpeg")
+	if err != nil {
+		return "", errors.New("media: ffmpeg is not installed: install it (Debian: apt-get install ffmpeg), or write a .gif or a folder of PNGs")
+	}
+	return p, nil
+}
+
+// mp4Writer pipes raw frames to ffmpeg, which writes the temporary file.
+type mp4Writer struct {
+	base
+	tmp     string
+	cmd     *exec.Cmd
+	stop    context.CancelFunc
+	in      io.WriteCloser
+	log     tail
+	scratch []byte
+}
+
+func newMP4(b base) (Writer, error) {
+	prog, err := FFmpeg()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(b.path), "."+filepath.Base(b.path)+".tmp*")
+	if err != nil {
+		return nil, fmt.Errorf("media: %w", err)
+	}
+	f.Close()
+	w := &mp4Writer{base: b, tmp: f.Name()}
+	codec := []string{"-c:v", "libx264", "-preset", "veryfast", "-crf", "20"}
+	if !hasX264(b.ctx, prog) {
+		codec = []string{"-c:v", "mpeg4", "-q:v", "3"}
+	}
+	args := []string{"-hide_banner", "-loglevel", "error", "-nostdin", "-y",
+		"-f", "rawvideo", "-pix_fmt", "rgba", "-s", fmt.Sprintf("%dx%d", b.opt.Width, b.opt.Height),
+		"-r", fmt.Sprint(b.opt.FPS), "-i", "pipe:0"}
+	args = append(args, codec...)
+	// Players want 4:2:0, which needs even sizes; bitexact leaves out the
+	// encoder's version and the date.
+	args = append(args, "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p",
+		"-fflags", "+bitexact", "-flags:v", "+bitexact", "-movflags", "+faststart", "-f", "mp4", w.tmp)
+	ctx, stop := context.WithCancel(b.ctx)
+	w.stop = stop
+	w.cmd = exec.CommandContext(ctx, prog, args...)
+	w.cmd.Stderr = &w.log
+	w.cmd.WaitDelay = 5 * time.Second
+	if w.in, err = w.cmd.StdinPipe(); err == nil {
+		err = w.cmd.Start()
+	}
+	if err != nil {
+		stop()
+		os.Remove(w.tmp)
+		return nil, fmt.Errorf("media: cannot start ffmpeg: %w", err)
+	}
+	return w, nil
+}
+
+// hasX264 reports whether this ffmpeg was built with the H.264 encoder that
+// everything plays; builds without it still have MPEG-4 part 2.
+func hasX264(ctx context.Context, prog string) bool {
+	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	defer stop()
+	out, err := exec.CommandContext(ctx, prog, "-hide_banner", "-encoders").Output()
+	return err == nil && bytes.Contains(out, []byte(" libx264 "))
+}
+
+func (w *mp4Writer) Frame(img *image.RGBA) error {
+	if err := w.accept(img); err != nil {
+		return err
+	}
+	var px []byte
+	px, w.scratch = bytesOf(img, w.scratch)
+	if _, err := w.in.Write(px); err != nil {
+		w.in.Close()
+		return w.failed(errors.Join(w.cmd.Wait(), err))
+	}
+	return nil
+}
+
+// failed turns ffmpeg's end into one error: the caller's cancellation, or what
+// ffmpeg said last.
+func (w *mp4Writer) failed(err error) error {
+	if ctxErr := w.ctx.Err(); ctxErr != nil {
+		return fmt.Errorf("media: %s: %w", w.path, ctxErr)
+	}
+	if s := w.log.String(); s != "" {
+		return fmt.Errorf("media: %s: ffmpeg: %s", w.path, s)
+	}
+	return fmt.Errorf("media: %s: ffmpeg: %w", w.path, err)
+}
+
+func (w *mp4Writer) Close() error {
+	defer w.Abort()
+	if err := w.finish(); err != nil {
+		return err
+	}
+	w.in.Close()
+	if err := w.cmd.Wait(); err != nil {
+		return w.failed(err)
+	}
+	f, err := os.OpenFile(w.tmp, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("media: %w", err)
+	}
+	if err = f.Sync(); err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("media: %s: %w", w.path, err)
+	}
+	if err := os.Rename(w.tmp, w.path); err != nil {
+		return fmt.Errorf("media: %w", err)
+	}
+	return nil
+}
+
+func (w *mp4Writer) Abort() {
+	if w.done {
+		return
+	}
+	w.done = true
+	w.stop()
+	w.in.Close()
+	w.cmd.Wait() // an error here only says that it was stopped, or was waited for already
+	os.Remove(w.tmp)
+}
+
+// tail keeps the last line that is written to it, up to 400 bytes.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, p...)
+	if n := len(t.b) - 400; n > 0 {
+		t.b = append(t.b[:0], t.b[n:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := strings.TrimSpace(string(t.b))
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}

@@ -1,0 +1,138 @@
+package control
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/engine/m3"
+)
+
+func TestReadPath(t *testing.T) {
+	open, err := ReadPath("p.csv", []byte("# a comment\r\nx, z\r\n0,0\r\n\r\n1, 2.5e0\r\n3,2\r\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, d := open.Nearest(m3.V(1, 0, 2.5)); d > 1e-6 || open.Closed() {
+		t.Errorf("open path: %g m off, closed %v", d, open.Closed())
+	}
+	loop, err := ReadPath("p.csv", []byte("0,0\n1,0\n1,1\n0,0\n"))
+	if err != nil || !loop.Closed() {
+		t.Errorf("loop: %v", err)
+	}
+	tom, err := ReadPath("p.TOML", []byte("closed = true\npoints = [[0,0],[1,0.0],[1,1]]\n"))
+	if err != nil || tom.Length() != loop.Length() {
+		t.Errorf("TOML and CSV differ: %v", err)
+	}
+}
+
+func TestPathFileErrors(t *testing.T) {
+	for _, c := range []struct{ name, data, want string }{
+		{"a.csv", "0,0\n1;2\n", "a.csv:2: want two numbers"},
+		{"a.csv", "0,0\n\n1,x\n", "a.csv:3:"},
+		{"a.csv", "0,0\n1,nan\n", "finite"},
+		{"a.csv", "", "at least 2"},
+		{"a.csv", strings.Repeat("0,0\n", MaxPathPoints+2), "more than"},
+		{"a.csv", strings.Repeat(" ", maxFile+1), "allowed"},
+		{"a.toml", "points = [[0,0],\n[1]]", "point 2 has 1 numbers"},
+		{"a.toml", "closed = true\npoints = 0,", "a.toml:2:"},
+		{"a.toml", "closd = true", "closd"},
+		{"a.toml", "points = 3", "a.toml"},
+	} {
+		_, err := ReadPath(c.name, []byte(c.data))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.20q: error %v, want one line with %q", c.data, err, c.want)
+		}
+	}
+	if _, err := OpenPath(filepath.Join(t.TempDir(), "none.csv")); err == nil {
+		t.Error("missing file accepted")
+	}
+}
+
+func TestScript(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.csv"), []byte("0,0\n0,3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const text = `
+[[goal]]
+at = 0
+action = "move"
+speed = 2
+turn = -0.5
+
+[[goal]]
+at = 1.5
+action = "sit"
+
+[[goal]]
+at = 4
+path = "p.csv"
+`
+	s, err := ReadScript(filepath.Join(dir, "s.toml"), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := s.At(1.4); g.Action != Move || g.Speed != 2 || g.Turn != -0.5 || g.Move != m3.V(0, 0, 1) {
+		t.Errorf("at 1.4 s: %+v", g)
+	}
+	if g := s.At(1.5); g.Action != Sit || g.Move != (m3.Vec3{}) {
+		t.Errorf("at 1.5 s: %+v", g)
+	}
+	if g := s.At(99); g.Path == nil || g.Path.Length() != 3 || g.Speed != PaceSpeed {
+		t.Errorf("at 99 s: %+v", g)
+	}
+	for _, c := range []struct{ data, want string }{
+		{"", "0 goals"},
+		{"[[goal]]\nat = 1", "begin at 0"},
+		{"[[goal]]\nat = 0\n[[goal]]\nat = 0", "goal 2: begins at 0 s"},
+		{"[[goal]]\naction = \"fly\"", "no action \"fly\""},
+		{"[[goal]]\nmove = [1]", "move has 1"},
+		{"[[goal]]\nspeed = -1", "not negative"},
+		{"[[goal]]\nturn = nan", "finite"},
+		{"[[goal]]\npath = \"nowhere\"", "neither circle"},
+		{"[[goal]]\nat = 0\nspede = 1", "spede"},
+	} {
+		_, err := ReadScript("s.toml", []byte(c.data))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", c.data, err, c.want)
+		}
+	}
+}
+
+// Whatever the bytes: an error or a usable path, never a panic.
+func FuzzPath(f *testing.F) {
+	f.Add("a.csv", []byte("x,z\n0,0\n1,1\n2,0\n0,0"))
+	f.Add("a.toml", []byte("closed = true\npoints = [[0,0],[1,0],[1,1]]"))
+	f.Add("a.csv", []byte("1e30,0\n,\n"))
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		p, err := ReadPath(name, data)
+		if err != nil {
+			return
+		}
+		for i := range 20 {
+			if pos, dir := p.At(p.Length() * float32(i) / 10); !pos.Finite() || m3.Abs(dir.Len()-1) > 1e-3 {
+				t.Fatalf("point %v, tangent %v", pos, dir)
+			}
+		}
+		if s, d := p.Nearest(m3.V(1, 0, 1)); !m3.Finite(s) || !m3.Finite(d) {
+			t.Fatalf("nearest %g at %g", d, s)
+		}
+	})
+}
+
+func FuzzScript(f *testing.F) {
+	f.Add([]byte("[[goal]]\nat = 0\naction = \"move\"\n[[goal]]\nat = 2\npath = \"circle\""))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		// Paths name files: keep the fuzzer off the disk.
+		if strings.Contains(string(data), "path") {
+			return
+		}
+		if s, err := ReadScript("s.toml", data); err == nil {
+			if g := s.At(1); !g.Finite() {
+				t.Fatalf("goal %+v", g)
+			}
+		}
+	})
+}

@@ -1,0 +1,245 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"mannequin/engine/m3"
+)
+
+// Samples per segment of a path (Zhang, Starke et al. 2018, sec. 9, as
+// released).
+const pathSamples = 50
+
+// Limits on paths.
+const (
+	MaxPathPoints = 10000
+	maxCoordinate = 1e5 // metres: float32 still resolves a centimetre there
+)
+
+// Path is a Catmull-Rom curve through control points on the ground, open or
+// closed, sampled and measured by arc length. It is immutable and safe to
+// share.
+type Path struct {
+	closed bool
+	pos    []m3.Vec3 // samples; a closed path ends with its first point again
+	dir    []m3.Vec3 // unit tangents at the samples
+	arc    []float32 // arc length from the start to each sample, m
+}
+
+// NewPath returns the curve through the points, whose heights are dropped. An
+// open path needs two points and a closed one three; neighbours (of a closed
+// path also last and first) may not coincide.
+func NewPath(points []m3.Vec3, closed bool) (*Path, error) {
+	n, need := len(points), 2
+	if closed {
+		need = 3
+	}
+	if n < need {
+		return nil, fmt.Errorf("control: path has %d points, needs at least %d", n, need)
+	}
+	if n > MaxPathPoints {
+		return nil, fmt.Errorf("control: path has %d points, at most %d are allowed", n, MaxPathPoints)
+	}
+	segs := n - 1
+	if closed {
+		segs = n
+	}
+	for i, p := range points {
+		if !p.Finite() || m3.Abs(p.X) > maxCoordinate || m3.Abs(p.Z) > maxCoordinate {
+			return nil, fmt.Errorf("control: point %d of the path is not finite or beyond %g m", i+1, float64(maxCoordinate))
+		}
+		if i < segs && p.Flat().Dist(points[(i+1)%n].Flat()) < 1e-3 {
+			return nil, fmt.Errorf("control: points %d and %d of the path coincide", i+1, (i+1)%n+1)
+		}
+	}
+	// Beyond the ends of an open path the curve continues straight.
+	at := func(i int) m3.Vec3 {
+		switch {
+		case closed:
+			return points[(i+n)%n].Flat()
+		case i < 0:
+			return points[0].Scale(2).Sub(points[1]).Flat()
+		case i >= n:
+			return points[n-1].Scale(2).Sub(points[n-2]).Flat()
+		}
+		return points[i].Flat()
+	}
+	total := segs*pathSamples + 1
+	p := &Path{closed, make([]m3.Vec3, total), make([]m3.Vec3, total), make([]float32, total)}
+	length := 0.0 // float64: thousands of short chords add up
+	for k := range total {
+		seg := min(k/pathSamples, segs-1)
+		t := float32(k-seg*pathSamples) / pathSamples
+		a, b, c, d := at(seg-1), at(seg), at(seg+1), at(seg+2)
+		p.pos[k] = catmullRom(a, b, c, d, t)
+		p.dir[k] = catmullRomSlope(a, b, c, d, t).Normalize(c.Sub(b).Normalize(m3.V(0, 0, 1)))
+		if k > 0 {
+			length += float64(p.pos[k].Dist(p.pos[k-1]))
+			p.arc[k] = float32(length)
+		}
+	}
+	return p, nil
+}
+
+// catmullRom returns the uniform Catmull-Rom curve between b (t = 0) and c
+// (t = 1).
+func catmullRom(a, b, c, d m3.Vec3, t float32) m3.Vec3 {
+	m0, m1 := c.Sub(a).Scale(0.5), d.Sub(b).Scale(0.5)
+	t2, t3 := t*t, t*t*t
+	return b.Scale(2*t3 - 3*t2 + 1).Add(m0.Scale(t3 - 2*t2 + t)).Add(c.Scale(3*t2 - 2*t3)).Add(m1.Scale(t3 - t2))
+}
+
+func catmullRomSlope(a, b, c, d m3.Vec3, t float32) m3.Vec3 {
+	m0, m1 := c.Sub(a).Scale(0.5), d.Sub(b).Scale(0.5)
+	t2 := t * t
+	return b.Sub(c).Scale(6*t2 - 6*t).Add(m0.Scale(3*t2 - 4*t + 1)).Add(m1.Scale(3*t2 - 2*t))
+}
+
+// Closed reports whether the path returns to its start.
+func (p *Path) Closed() bool { return p.closed }
+
+// Length returns the arc length in metres.
+func (p *Path) Length() float32 { return p.arc[len(p.arc)-1] }
+
+// At returns the point and the unit tangent at the arc length s, in metres
+// from the start: wrapped around a closed path, clamped to the ends of an open
+// one.
+func (p *Path) At(s float32) (pos, dir m3.Vec3) {
+	s = p.wrap(s)
+	i := sort.Search(len(p.arc)-1, func(i int) bool { return p.arc[i+1] > s })
+	i = min(i, len(p.arc)-2)
+	t := (s - p.arc[i]) / max(p.arc[i+1]-p.arc[i], 1e-9)
+	return p.pos[i].Lerp(p.pos[i+1], t), p.dir[i].Lerp(p.dir[i+1], t).Normalize(p.dir[i])
+}
+
+func (p *Path) wrap(s float32) float32 {
+	l := p.Length()
+	if !p.closed {
+		return m3.Clamp(s, 0, l)
+	}
+	s = float32(math.Mod(float64(s), float64(l)))
+	if s < 0 {
+		s += l
+	}
+	return s
+}
+
+// Nearest returns the arc length of the path's point nearest to q on the
+// ground, and the distance to it, in metres.
+func (p *Path) Nearest(q m3.Vec3) (s, dist float32) {
+	return p.nearest(q, 0, len(p.arc)-1)
+}
+
+// NearestFrom is Nearest limited to the stretch from back metres before to
+// ahead metres after the arc length from: where a path crosses itself or
+// doubles back, a follower stays on its branch.
+func (p *Path) NearestFrom(q m3.Vec3, from, back, ahead float32) (s, dist float32) {
+	l := p.Length()
+	if back+ahead >= l {
+		return p.Nearest(q)
+	}
+	lo, hi := from-back, from+ahead
+	if !p.closed {
+		return p.nearest(q, p.segment(max(lo, 0)), p.segment(min(hi, l))+1)
+	}
+	lo, hi = p.wrap(lo), p.wrap(hi)
+	if lo <= hi {
+		return p.nearest(q, p.segment(lo), p.segment(hi)+1)
+	}
+	s, dist = p.nearest(q, p.segment(lo), len(p.arc)-1)
+	if s2, d2 := p.nearest(q, 0, p.segment(hi)+1); d2 < dist {
+		return s2, d2
+	}
+	return s, dist
+}
+
+// segment returns the index of the chord that holds the arc length s in
+// [0, Length].
+func (p *Path) segment(s float32) int {
+	return min(sort.Search(len(p.arc)-1, func(i int) bool { return p.arc[i+1] > s }), len(p.arc)-2)
+}
+
+// nearest searches the chords from sample lo to sample hi.
+func (p *Path) nearest(q m3.Vec3, lo, hi int) (s, dist float32) {
+	q = q.Flat()
+	best := float32(math.Inf(1))
+	for i := lo; i < hi; i++ {
+		a, ab := p.pos[i], p.pos[i+1].Sub(p.pos[i])
+		t := m3.Clamp(q.Sub(a).Dot(ab)/max(ab.Dot(ab), 1e-12), 0, 1)
+		off := q.Sub(a.Add(ab.Scale(t)))
+		if d := off.Dot(off); d < best {
+			best, s = d, p.arc[i]+t*(p.arc[i+1]-p.arc[i])
+		}
+	}
+	return s, m3.Sqrt(best)
+}
+
+// Circle returns the circle of radius r metres around the origin, from +Z
+// towards +X.
+func Circle(r float32) *Path {
+	const n = 16 // keeps the curve within 0.1 mm of a 1.5 m circle
+	pts := make([]m3.Vec3, n)
+	for i := range pts {
+		a := 2 * math.Pi * float32(i) / n
+		pts[i] = m3.V(r*m3.Sin(a), 0, r*m3.Cos(a))
+	}
+	return mustPath(pts)
+}
+
+// Square returns the square with corners at (±h, ±h) metres, with control
+// points every h/2 so that the sides stay straight.
+func Square(h float32) *Path {
+	corners := [4]m3.Vec3{{X: -h, Z: h}, {X: h, Z: h}, {X: h, Z: -h}, {X: -h, Z: -h}}
+	var pts []m3.Vec3
+	for i, c := range corners {
+		for k := range 4 {
+			pts = append(pts, c.Lerp(corners[(i+1)%4], float32(k)/4))
+		}
+	}
+	return mustPath(pts)
+}
+
+// Star returns the outline of the five-pointed star with its tips r metres
+// from the origin, the first at +Z.
+func Star(r float32) *Path {
+	// The edges of a pentagram cross at this share of its radius.
+	inner := r * (3 - m3.Sqrt(5)) / 2
+	var pts []m3.Vec3
+	for i := range 10 {
+		a, d := math.Pi*float32(i)/5, r
+		if i%2 == 1 {
+			d = inner
+		}
+		pts = append(pts, m3.V(d*m3.Sin(a), 0, d*m3.Cos(a)))
+	}
+	return mustPath(pts)
+}
+
+// mustPath is for closed paths whose points this package chose.
+func mustPath(pts []m3.Vec3) *Path {
+	p, err := NewPath(pts, true)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// ErrUnknownPath is returned by Builtin for a name that it does not know.
+var ErrUnknownPath = errors.New("control: no built-in path of that name: want circle, square or star")
+
+// Builtin returns the path called circle (radius 1.5 m), square (corners at
+// ±2 m) or star (five points, radius 2.5 m), all centred on the origin.
+func Builtin(name string) (*Path, error) {
+	switch name {
+	case "circle":
+		return Circle(1.5), nil
+	case "square":
+		return Square(2), nil
+	case "star":
+		return Star(2.5), nil
+	}
+	return nil, ErrUnknownPath
+}

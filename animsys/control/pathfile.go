@@ -1,0 +1,126 @@
+package control
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"mannequin/engine/m3"
+)
+
+// maxFile bounds path and script files: generous for MaxPathPoints lines.
+const maxFile = 1 << 20
+
+// OpenPath reads the path file at path: see ReadPath.
+func OpenPath(path string) (*Path, error) {
+	data, err := readBounded(path)
+	if err != nil {
+		return nil, err
+	}
+	return ReadPath(path, data)
+}
+
+func readBounded(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", path, info.Size(), maxFile)
+	}
+	return os.ReadFile(path)
+}
+
+// ReadPath reads a path from the contents of the file called name. A name that
+// ends in .toml holds
+//
+//	closed = true
+//	points = [[0, 0], [2, 0], [2, 3]]   # x and z, metres
+//
+// Any other name holds one control point per line, x and z in metres separated
+// by a comma; empty lines and lines that begin with # are skipped, and so is a
+// first line "x,z". Such a path is closed where its last point repeats the
+// first.
+func ReadPath(name string, data []byte) (*Path, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), maxFile)
+	}
+	read := readCSV
+	if strings.EqualFold(filepath.Ext(name), ".toml") {
+		read = readTOML
+	}
+	pts, closed, err := read(name, data)
+	if err != nil {
+		return nil, err
+	}
+	p, err := NewPath(pts, closed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}
+
+func readCSV(name string, data []byte) ([]m3.Vec3, bool, error) {
+	var pts []m3.Vec3
+	for i, line := range strings.Split(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || len(pts) == 0 && strings.EqualFold(strings.ReplaceAll(line, " ", ""), "x,z") {
+			continue
+		}
+		xs, zs, ok := strings.Cut(line, ",")
+		x, errX := strconv.ParseFloat(strings.TrimSpace(xs), 32)
+		z, errZ := strconv.ParseFloat(strings.TrimSpace(zs), 32)
+		if !ok || errX != nil || errZ != nil {
+			return nil, false, fmt.Errorf("%s:%d: want two numbers, x and z, separated by a comma, found %.40q", name, i+1, line)
+		}
+		if len(pts) == MaxPathPoints+1 {
+			return nil, false, fmt.Errorf("%s:%d: more than %d points", name, i+1, MaxPathPoints)
+		}
+		pts = append(pts, m3.V(float32(x), 0, float32(z)))
+	}
+	if n := len(pts); n > 3 && pts[0].Dist(pts[n-1]) < 1e-3 {
+		return pts[:n-1], true, nil
+	}
+	return pts, false, nil
+}
+
+func readTOML(name string, data []byte) ([]m3.Vec3, bool, error) {
+	var f struct {
+		Closed bool
+		Points [][]float64
+	}
+	if err := decodeTOML(name, data, &f); err != nil {
+		return nil, false, err
+	}
+	var pts []m3.Vec3
+	for i, p := range f.Points {
+		if len(p) != 2 {
+			return nil, false, fmt.Errorf("%s: point %d has %d numbers, want x and z", name, i+1, len(p))
+		}
+		pts = append(pts, m3.V(float32(p[0]), 0, float32(p[1])))
+	}
+	return pts, f.Closed, nil
+}
+
+// decodeTOML fills dst from data and refuses keys that dst does not have. Its
+// errors carry the file's name and, where known, the line.
+func decodeTOML(name string, data []byte, dst any) error {
+	md, err := toml.Decode(string(data), dst)
+	var at toml.ParseError
+	switch {
+	case errors.As(err, &at):
+		return fmt.Errorf("%s:%d: %s", name, at.Position.Line, at.Message)
+	case err != nil:
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if extra := md.Undecoded(); len(extra) > 0 {
+		return fmt.Errorf("%s: unknown key %q", name, extra[0].String())
+	}
+	return nil
+}

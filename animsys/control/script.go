@@ -1,0 +1,120 @@
+package control
+
+import (
+	"fmt"
+	"path/filepath"
+	"sort"
+
+	"mannequin/engine/m3"
+)
+
+// maxCues bounds a script: far beyond what anyone writes by hand.
+const maxCues = 10000
+
+// Script is a list of goals and the times at which they begin. It is immutable
+// and safe to share.
+type Script struct {
+	at    []float64 // seconds, rising
+	goals []Goal
+}
+
+// OpenScript reads the script file at path: see ReadScript.
+func OpenScript(path string) (*Script, error) {
+	data, err := readBounded(path)
+	if err != nil {
+		return nil, err
+	}
+	return ReadScript(path, data)
+}
+
+// ReadScript reads a script from the contents of the TOML file called name:
+//
+//	[[goal]]
+//	at = 0.0           # seconds; each goal holds until the next begins
+//	action = "move"    # idle, move, jump, sit, lie or stand
+//	speed = 1.1        # m/s
+//	move = [0, 1]      # leftward, forward; by default forward
+//	turn = 0.25        # −1 (right) to 1 (left)
+//
+//	[[goal]]
+//	at = 4.0
+//	action = "move"
+//	path = "circle"    # a built-in path, or a file beside the script
+//
+// The first goal begins at 0, the others strictly after their predecessors.
+func ReadScript(name string, data []byte) (*Script, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), maxFile)
+	}
+	var f struct {
+		Goal []struct {
+			At     float64
+			Action string
+			Speed  *float32
+			Move   []float32
+			Turn   float32
+			Path   string
+		}
+	}
+	if err := decodeTOML(name, data, &f); err != nil {
+		return nil, err
+	}
+	if len(f.Goal) == 0 || len(f.Goal) > maxCues {
+		return nil, fmt.Errorf("%s: %d goals, want 1 to %d tables [[goal]]", name, len(f.Goal), maxCues)
+	}
+	s := &Script{}
+	for i, c := range f.Goal {
+		fail := func(format string, args ...any) error {
+			return fmt.Errorf("%s: goal %d: %w", name, i+1, fmt.Errorf(format, args...))
+		}
+		switch {
+		case i == 0 && c.At != 0:
+			return nil, fail("begins at %g s, the first one must begin at 0", c.At)
+		case i > 0 && !(c.At > s.at[i-1]):
+			return nil, fail("begins at %g s, must be after its predecessor at %g s", c.At, s.at[i-1])
+		}
+		g := Goal{Turn: c.Turn, Speed: PaceSpeed}
+		if c.Speed != nil {
+			g.Speed = *c.Speed
+		}
+		if c.Action != "" {
+			a, err := ParseAction(c.Action)
+			if err != nil {
+				return nil, fail("%w", err)
+			}
+			g.Action = a
+		}
+		switch {
+		case len(c.Move) == 2:
+			g.Move = m3.V(c.Move[0], 0, c.Move[1])
+		case c.Move != nil:
+			return nil, fail("move has %d numbers, want leftward and forward", len(c.Move))
+		case g.Action == Move || g.Action == Jump:
+			g.Move = m3.V(0, 0, 1)
+		}
+		if !g.Finite() || g.Speed < 0 {
+			return nil, fail("speed, move and turn must be finite, speed not negative")
+		}
+		if c.Path != "" {
+			p, err := Builtin(c.Path)
+			if err != nil {
+				file := c.Path
+				if !filepath.IsAbs(file) {
+					file = filepath.Join(filepath.Dir(name), file)
+				}
+				if p, err = OpenPath(file); err != nil {
+					return nil, fail("path %q is neither circle, square, star nor a path file: %w", c.Path, err)
+				}
+			}
+			g.Path = p
+		}
+		s.at, s.goals = append(s.at, c.At), append(s.goals, g)
+	}
+	return s, nil
+}
+
+// At returns the goal in force t seconds after the start.
+func (s *Script) At(t float64) Goal {
+	i := sort.Search(len(s.at), func(i int) bool { return s.at[i] > t })
+	return s.goals[max(i-1, 0)]
+}

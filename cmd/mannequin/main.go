@@ -63,7 +63,9 @@ func newRoot() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand()
+	root.AddCommand(
+		newDoctor(),
+	)
 	markUsage(root)
 	return root
 }

@@ -57,6 +57,7 @@ type MANN struct {
 	Joints  []string // all joints in skeleton order, End Sites included
 	Tips    []string // the gating network's joints: the four paw tips
 	Actions []string // the action weights' order
+	MirrorY []string // joints whose lateral axis is local ±Y; all others' is local ±Z (see MirrorColumns)
 	NoSpeed bool     // without the desired-speed channel: the authors' layout of April 2018
 }
 
@@ -73,6 +74,7 @@ func Dog() *MANN {
 		},
 		Tips:    []string{"LeftHandSite", "RightHandSite", "LeftFootSite", "RightFootSite"},
 		Actions: []string{"idle", "move", "jump", "sit", "lie", "stand"},
+		MirrorY: []string{"Head", "HeadSite", "LeftShoulder", "RightShoulder"},
 	}
 }
 

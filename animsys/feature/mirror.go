@@ -2,6 +2,7 @@ package feature
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -58,12 +59,13 @@ func swapSide(name string) string {
 // MirrorColumns returns the maps that mirror an input and an output row.
 //
 // In the root frame the mirror is the plane x = 0. A joint of the image is the
-// partner's reflected frame, made a rotation again by turning one local axis
-// round: local +Z, as in skeletons whose limbs lie along local X and whose
-// sides differ in the sign of local Z. Its up (+Y) is thus the partner's
-// reflected up, and its forward (+Z) the partner's reflected forward negated.
-// An image row is a pose of the same skeleton exactly if offset(j) equals
-// offset(partner(j)) with z negated.
+// partner's reflected frame, made a rotation again by turning its lateral axis
+// round: local Y for the joints in MirrorY, local Z for all others. Of its up
+// (+Y) and forward (+Z), the one along that axis is thus the partner's reflected
+// vector negated, the other the partner's reflected vector. An image row is a
+// pose of the same skeleton exactly if every joint's offset is its partner's
+// with the sign of the parent's lateral axis changed, and an End Site shares
+// its parent's lateral axis.
 func (m *MANN) MirrorColumns() (in, out []Column, err error) {
 	pair, err := Pairs(m.Joints)
 	if err != nil {
@@ -76,9 +78,18 @@ func (m *MANN) MirrorColumns() (in, out []Column, err error) {
 	for s := range TrajFuture {
 		flipSample(out[m.OutSample(s):])
 	}
+	for _, j := range m.MirrorY {
+		if !slices.Contains(m.Joints, j) {
+			return nil, nil, fmt.Errorf("feature: MirrorY names %q, which is not among the layout's joints", j)
+		}
+	}
 	for b, p := range pair {
-		mirrorBone(in, m.InBone(b), m.InBone(p))
-		mirrorBone(out, m.OutBone(b), m.OutBone(p))
+		y := slices.Contains(m.MirrorY, m.Joints[b])
+		if y != slices.Contains(m.MirrorY, m.Joints[p]) {
+			return nil, nil, fmt.Errorf("feature: MirrorY names only one of %q and %q", m.Joints[b], m.Joints[p])
+		}
+		mirrorBone(in, m.InBone(b), m.InBone(p), y)
+		mirrorBone(out, m.OutBone(b), m.OutBone(p), y)
 	}
 	out[m.OutRoot()+RootX].Sign = -1
 	out[m.OutRoot()+RootYaw].Sign = -1
@@ -99,13 +110,17 @@ func flipSample(c []Column) {
 	c[SampleVel].Sign = -1
 }
 
-func mirrorBone(c []Column, to, from int) {
+func mirrorBone(c []Column, to, from int, lateralY bool) {
 	for k := range BoneChannels {
 		c[to+k] = Column{int32(from + k), 1}
 	}
+	lateral, other := BoneForward, BoneUp
+	if lateralY {
+		lateral, other = BoneUp, BoneForward
+	}
 	c[to+BonePos].Sign = -1
-	c[to+BoneForward+1].Sign = -1
-	c[to+BoneForward+2].Sign = -1
-	c[to+BoneUp].Sign = -1
+	c[to+other].Sign = -1
+	c[to+lateral+1].Sign = -1
+	c[to+lateral+2].Sign = -1
 	c[to+BoneVel].Sign = -1
 }

@@ -1,7 +1,7 @@
 package feature
 
 import (
-	"math"
+	"slices"
 	"testing"
 
 	"mannequin/engine/m3"
@@ -43,23 +43,41 @@ func TestMirrorKeepsFramesRightHanded(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := m3.AxisAngle(m3.V(1, 2, -0.5).Normalize(m3.Up), 1.1)
-	f, u := q.Rotate(m3.V(0, 0, 1)), q.Rotate(m3.V(0, 1, 0))
+	x, u, f := q.Rotate(m3.V(1, 0, 0)), q.Rotate(m3.V(0, 1, 0)), q.Rotate(m3.V(0, 0, 1))
 	row, img := make([]float32, m.Inputs()), make([]float32, m.Inputs())
-	const left, right = 9, 14 // LeftHand, RightHand
 	put := func(at int, v m3.Vec3) { row[at], row[at+1], row[at+2] = v.X, v.Y, v.Z }
 	get := func(at int) m3.Vec3 { return m3.V(img[at], img[at+1], img[at+2]) }
-	put(m.InBone(left)+BoneForward, f)
-	put(m.InBone(left)+BoneUp, u)
-	Mirror(img, row, in)
-	gf, gu := get(m.InBone(right)+BoneForward), get(m.InBone(right)+BoneUp)
-	// M·R·S with M = diag(−1,1,1), S = diag(1,1,−1), in matrix entries.
-	x := q.Rotate(m3.V(1, 0, 0))
-	wx, wy, wz := m3.V(-x.X, x.Y, x.Z), m3.V(-u.X, u.Y, u.Z), m3.V(f.X, -f.Y, -f.Z)
-	if gf != wz || gu != wy {
-		t.Errorf("forward %v up %v, want %v %v", gf, gu, wz, wy)
+	reflect := func(v m3.Vec3, k float32) m3.Vec3 { return m3.V(-v.X*k, v.Y*k, v.Z*k) }
+	for _, c := range []struct {
+		from, to string
+		y, z     float32 // diagonal of S in M·R·S, M = diag(−1, 1, 1)
+	}{
+		{"LeftHand", "RightHand", 1, -1},
+		{"Hips", "Hips", 1, -1},
+		{"RightShoulder", "LeftShoulder", -1, 1},
+		{"Head", "Head", -1, 1},
+	} {
+		from, to := m.InBone(slices.Index(m.Joints, c.from)), m.InBone(slices.Index(m.Joints, c.to))
+		put(from+BoneForward, f)
+		put(from+BoneUp, u)
+		Mirror(img, row, in)
+		gf, gu := get(to+BoneForward), get(to+BoneUp)
+		if gf != reflect(f, c.z) || gu != reflect(u, c.y) {
+			t.Errorf("%s: forward %v up %v, want %v %v", c.from, gf, gu, reflect(f, c.z), reflect(u, c.y))
+		}
+		if d := gu.Cross(gf).Sub(reflect(x, 1)); d.Len() > 1e-5 {
+			t.Errorf("%s: up × forward is %v, the reflected x axis %v: not right-handed", c.from, gu.Cross(gf), reflect(x, 1))
+		}
 	}
-	if d := gu.Cross(gf).Sub(wx); math.Abs(float64(d.Dot(d))) > 1e-10 {
-		t.Errorf("up × forward is %v, the reflected x axis is %v: not right-handed", gu.Cross(gf), wx)
+}
+
+func TestMirrorRejects(t *testing.T) {
+	for _, y := range [][]string{{"LeftHand"}, {"Wheel"}} {
+		m := Dog()
+		m.MirrorY = y
+		if _, _, err := m.MirrorColumns(); err == nil {
+			t.Errorf("MirrorY %q accepted", y)
+		}
 	}
 }
 

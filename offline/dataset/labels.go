@@ -1,0 +1,171 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// labelsFile is the file beside the recordings that says what happens in them.
+const labelsFile = "labels.json"
+
+// maxLabels bounds the size of a label file in bytes.
+const maxLabels = 16 << 20
+
+// clipLabels is one recording's entry in labels.json. Ranges are pairs of
+// 0-based frames, both included.
+type clipLabels struct {
+	Frames   int                 `json:"frames"`
+	Train    [][2]int            `json:"train_range_0based"`
+	Segments map[string][][2]int `json:"segments_0based_inclusive"`
+}
+
+// labelAction says which action each label means.
+var labelAction = map[string]string{
+	"Idle": "idle", "Walk": "move", "Sprint": "move", "Jump": "jump",
+	"Sit": "sit", "Lie": "lie", "Sleep": "lie", "Stand": "stand",
+}
+
+// precedence decides where segments overlap: the rarer action is the one that
+// the overlap was labelled for (a jump within a walk).
+var precedence = []string{"jump", "stand", "sit", "lie", "move", "idle"}
+
+// readLabels reads dir's label file.
+func readLabels(dir string) (map[string]clipLabels, error) {
+	path := filepath.Join(dir, labelsFile)
+	if st, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("dataset: %w: the folder of recordings needs a %s", err, labelsFile)
+	} else if st.Size() > maxLabels {
+		return nil, fmt.Errorf("dataset: %s: %d bytes, at most %d are allowed", path, st.Size(), maxLabels)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	l, err := parseLabels(b)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %s: %w", path, err)
+	}
+	return l, nil
+}
+
+// parseLabels decodes a label file and checks every entry by itself.
+func parseLabels(b []byte) (map[string]clipLabels, error) {
+	var all map[string]clipLabels
+	if err := json.Unmarshal(b, &all); err != nil {
+		var syn *json.SyntaxError
+		var typ *json.UnmarshalTypeError
+		switch {
+		case errors.As(err, &syn):
+			return nil, fmt.Errorf("offset %d: %w", syn.Offset, err)
+		case errors.As(err, &typ):
+			return nil, fmt.Errorf("offset %d: %w", typ.Offset, err)
+		}
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no recording is labelled")
+	}
+	for _, name := range sortedKeys(all) {
+		if err := all[name].check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return all, nil
+}
+
+// check reports the first range that is not inside the recording.
+func (c clipLabels) check() error {
+	// A recording of a day at 60 Hz is 5.2 million frames.
+	if c.Frames < 1 || c.Frames > 1<<24 {
+		return fmt.Errorf("frames is %d, want 1 to %d", c.Frames, 1<<24)
+	}
+	ok := func(r [2]int) bool { return 0 <= r[0] && r[0] <= r[1] && r[1] < c.Frames }
+	for _, r := range c.Train {
+		if !ok(r) {
+			return fmt.Errorf("train range %v is not inside the recording's %d frames", r, c.Frames)
+		}
+	}
+	for _, name := range sortedKeys(c.Segments) {
+		if labelAction[name] == "" {
+			return fmt.Errorf("unknown label %q, want one of %v", name, sortedKeys(labelAction))
+		}
+		for _, r := range c.Segments[name] {
+			if !ok(r) {
+				return fmt.Errorf("%s segment %v is not inside the recording's %d frames", name, r, c.Frames)
+			}
+		}
+	}
+	return nil
+}
+
+// weights returns the action weights of every frame, (frames, actions).
+func (c clipLabels) weights(actions []string, ramp int) ([]float32, error) {
+	hard := make([]int, c.Frames)
+	for f := range hard {
+		hard[f] = -1
+	}
+	// From the weakest claim to the strongest, each painting over the last.
+	for _, act := range slices.Backward(precedence) {
+		for name, a := range labelAction {
+			if a != act || len(c.Segments[name]) == 0 {
+				continue
+			}
+			k := slices.Index(actions, act)
+			if k < 0 {
+				return nil, fmt.Errorf("label %s means action %q, which the layout %v lacks", name, act, actions)
+			}
+			for _, r := range c.Segments[name] {
+				for f := r[0]; f <= r[1]; f++ {
+					hard[f] = k
+				}
+			}
+		}
+	}
+	if f := slices.Index(hard, -1); f >= 0 {
+		return nil, fmt.Errorf("frame %d has no label", f)
+	}
+	return ramps(hard, len(actions), ramp), nil
+}
+
+// ramps softens the hard action of each frame as the package comment says.
+func ramps(hard []int, actions, ramp int) []float32 {
+	w := make([]float32, len(hard)*actions)
+	key, action := 0, -1 // the last key before the present run, and its action
+	for from := 0; from < len(hard); {
+		to := from
+		for to+1 < len(hard) && hard[to+1] == hard[from] {
+			to++
+		}
+		r := min(ramp, (to-from+1)/4)
+		first, last := from+r, to-r
+		if action < 0 {
+			first = 0
+		}
+		if to == len(hard)-1 {
+			last = to
+		}
+		for f := key + 1; action >= 0 && f < first; f++ {
+			t := float32(f-key) / float32(first-key)
+			w[f*actions+action] += 1 - t
+			w[f*actions+hard[from]] += t
+		}
+		for f := first; f <= last; f++ {
+			w[f*actions+hard[from]] = 1
+		}
+		key, action, from = last, hard[from], to+1
+	}
+	return w
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	k := make([]string, 0, len(m))
+	for s := range m {
+		k = append(k, s)
+	}
+	slices.Sort(k)
+	return k
+}

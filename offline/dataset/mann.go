@@ -1,0 +1,295 @@
+package dataset
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/offline/mocap"
+)
+
+// DogHeldOut names the six recordings of the authors' dog set that are held
+// back from training, so that a loss on unseen motion can be told. Together
+// they hold every action and gait, and none is the only recording of its kind.
+var DogHeldOut = []string{
+	"D1_009_KAN01_002",  // walk04: walk, then sit
+	"D1_010_KAN01_004",  // run03: canter without a stop
+	"D1_061z_KAN01_002", // walk11: walk, trot, idle, sit, lie and the ways between
+	"D1_047z_KAN01_004", // hop01: walk and idle with turns on the spot
+	"D1_047z_KAN01_003", // hop00: stand, sit, walk, idle
+	"D1_ex04_KAN02_002", // stepup_jump1: walk into a jump at speed
+}
+
+// Options says how BuildMANN reads a folder. The zero value is right for the
+// authors' dog recordings.
+type Options struct {
+	Layout  *feature.MANN // nil: feature.Dog()
+	HeldOut []string      // recordings, by file name without .bvh, that train must not see; nil: DogHeldOut
+	Unit    float32       // metres per unit of the files; 0: 0.01 (centimetres)
+	Ramp    int           // frames from the end of a labelled run to its key; 0: 15 (a quarter of a second)
+	Fast    float64       // m/s from which a moving row is trot or canter; 0: 1.5, midway between the paper's pace (1.1) and trot (1.9)
+	Repeat  int           // visits per epoch of a trot or canter row; 0: 11
+	Workers int           // goroutines; 0: all processors. The result does not depend on it
+}
+
+func (o Options) withDefaults() Options {
+	if o.Layout == nil {
+		o.Layout = feature.Dog()
+	}
+	if o.HeldOut == nil {
+		o.HeldOut = DogHeldOut
+	}
+	def(&o.Unit, 0.01)
+	def(&o.Ramp, 15)
+	def(&o.Fast, 1.5)
+	def(&o.Repeat, 11)
+	def(&o.Workers, runtime.GOMAXPROCS(0))
+	return o
+}
+
+func def[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// MANN is a set of rows, as the package comment describes them.
+type MANN struct {
+	Layout   *feature.MANN
+	Skeleton *skel.Skeleton // what the rows are poses of; metres
+
+	Rows int       // even: row r + Rows/2 is the mirror image of row r
+	X    []float32 // (Rows, Layout.Inputs()) raw
+	Y    []float32 // (Rows, Layout.Outputs()) raw
+
+	Clips []string // recordings' names, in the order of their rows
+	Clip  []int32  // (Rows) index into Clips
+	Frame []int32  // (Rows) the frame i of the recording
+
+	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter repeated
+
+	// Mean and standard deviation per column over the training rows as visited
+	// (Order), deviations of constant columns set to one. A held-out set has
+	// its training set's.
+	XMean, XStd []float32
+	YMean, YStd []float32
+}
+
+// Input returns row r of X.
+func (m *MANN) Input(r int) []float32 {
+	n := m.Layout.Inputs()
+	return m.X[r*n : (r+1)*n : (r+1)*n]
+}
+
+// Output returns row r of Y.
+func (m *MANN) Output(r int) []float32 {
+	n := m.Layout.Outputs()
+	return m.Y[r*n : (r+1)*n : (r+1)*n]
+}
+
+// Mirrored reports whether row r is a mirror image.
+func (m *MANN) Mirrored(r int) bool { return r >= m.Rows/2 }
+
+// recording is one labelled clip on its way to rows.
+type recording struct {
+	name    string
+	labels  clipLabels
+	weights []float32
+	clip    *skel.Clip
+}
+
+// BuildMANN reads dir/labels.json and the BVH files that it names, and returns
+// the rows to train on and those of opt.HeldOut. Files without labels are left
+// out. Equal input gives equal bytes for any number of workers.
+func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
+	opt = opt.withDefaults()
+	if err := opt.Layout.Validate(); err != nil {
+		return nil, nil, err
+	}
+	recs, err := readRecordings(dir, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, clips := make([]string, len(recs)), make([]*skel.Clip, len(recs))
+	for i, r := range recs {
+		names[i], clips[i] = r.name, r.clip
+	}
+	sk, err := canonical(opt.Layout, names, clips, opt.Unit)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, h := range opt.HeldOut {
+		if !slices.Contains(names, h) {
+			return nil, nil, fmt.Errorf("dataset: recording %q, which is to be held out, is not in %s", h, dir)
+		}
+	}
+	var seen, unseen []recording
+	for _, r := range recs {
+		if slices.Contains(opt.HeldOut, r.name) {
+			unseen = append(unseen, r)
+		} else {
+			seen = append(seen, r)
+		}
+	}
+	if train, err = build(sk, seen, opt); err != nil {
+		return nil, nil, err
+	}
+	if train.Rows == 0 {
+		return nil, nil, fmt.Errorf("dataset: %s: no row is left to train on: every recording is held out or has no train range", dir)
+	}
+	if heldOut, err = build(sk, unseen, opt); err != nil {
+		return nil, nil, err
+	}
+	train.XMean, train.XStd = meanStd(train.X, opt.Layout.Inputs(), train.Order, opt.Workers)
+	train.YMean, train.YStd = meanStd(train.Y, opt.Layout.Outputs(), train.Order, opt.Workers)
+	heldOut.XMean, heldOut.XStd, heldOut.YMean, heldOut.YStd = train.XMean, train.XStd, train.YMean, train.YStd
+	return train, heldOut, nil
+}
+
+// readRecordings reads the labels and their clips, in the order of names.
+func readRecordings(dir string, opt Options) ([]recording, error) {
+	if st, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("dataset: %w: give the folder of the unpacked recordings", err)
+	} else if !st.IsDir() {
+		return nil, fmt.Errorf("dataset: %s is not a folder: give the folder of the unpacked recordings", dir)
+	}
+	labels, err := readLabels(dir)
+	if err != nil {
+		return nil, err
+	}
+	recs := make([]recording, 0, len(labels))
+	for _, name := range sortedKeys(labels) {
+		recs = append(recs, recording{name: name, labels: labels[name]})
+	}
+	return recs, parallel(opt.Workers, len(recs), func(i int) error { return recs[i].read(dir, opt) })
+}
+
+func (r *recording) read(dir string, opt Options) error {
+	if r.name == "" || filepath.Base(r.name) != r.name {
+		return fmt.Errorf("dataset: %s: %q is not the name of a recording", filepath.Join(dir, labelsFile), r.name)
+	}
+	path := filepath.Join(dir, r.name+".bvh")
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		return fmt.Errorf("dataset: %s labels recording %q, but there is no %s", filepath.Join(dir, labelsFile), r.name, path)
+	}
+	b, err := mocap.OpenBVH(path)
+	if err != nil {
+		return fmt.Errorf("dataset: %w", err)
+	}
+	r.clip = b.Clip
+	// Files state 0.0166667 s, which is not quite 1/60.
+	if d := r.clip.FPS - fps; d < -0.01 || d > 0.01 {
+		return fmt.Errorf("dataset: %s: %.4g frames per second, want %d, in which the labels count", path, r.clip.FPS, fps)
+	}
+	if r.clip.Frames != r.labels.Frames {
+		return fmt.Errorf("dataset: %s has %d frames, its labels in %s are for %d", path, r.clip.Frames, labelsFile, r.labels.Frames)
+	}
+	if r.weights, err = r.labels.weights(opt.Layout.Actions, opt.Ramp); err != nil {
+		return fmt.Errorf("dataset: %s: %s: %w", filepath.Join(dir, labelsFile), r.name, err)
+	}
+	return nil
+}
+
+// build makes the rows of recs and their mirror images.
+func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
+	m := &MANN{Layout: opt.Layout, Skeleton: sk}
+	first := make([]int, len(recs)) // each recording's first row
+	for c, r := range recs {
+		m.Clips = append(m.Clips, r.name)
+		first[c] = len(m.Frame)
+		for _, f := range rowFrames(r.labels.Train, r.clip.Frames) {
+			m.Clip = append(m.Clip, int32(c))
+			m.Frame = append(m.Frame, int32(f))
+		}
+	}
+	half := len(m.Frame)
+	m.Rows = 2 * half
+	m.Clip = append(m.Clip, m.Clip...)
+	m.Frame = append(m.Frame, m.Frame...)
+	m.X = make([]float32, m.Rows*m.Layout.Inputs())
+	m.Y = make([]float32, m.Rows*m.Layout.Outputs())
+	in, out, err := m.Layout.MirrorColumns()
+	if err != nil {
+		return nil, err
+	}
+	fast := make([]bool, half)
+	move := slices.Index(m.Layout.Actions, "move")
+	err = parallel(opt.Workers, len(recs), func(c int) error {
+		r := recs[c]
+		at, err := joinJoints(m.Layout, r.clip.Skel)
+		if err != nil {
+			return fmt.Errorf("dataset: %s: %w", r.name, err)
+		}
+		t, err := newTrack(sk, r.clip, at, opt.Unit, r.weights, len(m.Layout.Actions))
+		if err != nil {
+			return fmt.Errorf("dataset: %s: %w", r.name, err)
+		}
+		for row := first[c]; row < half && m.Clip[row] == int32(c); row++ {
+			f := int(m.Frame[row])
+			t.input(m.Input(row), m.Layout, f)
+			t.output(m.Output(row), m.Layout, f)
+			feature.Mirror(m.Input(row+half), m.Input(row), in)
+			feature.Mirror(m.Output(row+half), m.Output(row), out)
+			fast[row] = move >= 0 && t.weights[f*t.actions+move] >= 0.5 && t.speed(f-fps/2, fps) >= opt.Fast
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for r := range m.Rows {
+		n := 1
+		if fast[r%half] {
+			n = opt.Repeat
+		}
+		for range n {
+			m.Order = append(m.Order, int32(r))
+		}
+	}
+	return m, nil
+}
+
+// rowFrames returns the frames of the ranges that have a frame before and one
+// after, ascending, each once.
+func rowFrames(ranges [][2]int, frames int) []int {
+	var out []int
+	for _, r := range ranges {
+		for f := max(r[0], 1); f <= min(r[1], frames-2); f++ {
+			out = append(out, f)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// parallel calls f for 0 … n−1 on the given number of goroutines and returns
+// the error of the lowest index that failed.
+func parallel(workers, n int, f func(i int) error) error {
+	errs := make([]error, n)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range max(1, min(workers, n)) {
+		wg.Go(func() {
+			for i := range next {
+				errs[i] = f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

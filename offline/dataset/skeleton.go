@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// tolerance is the largest difference, in metres, between recordings'
+// skeletons, or between a skeleton's two sides, that is taken for inexact
+// measuring and averaged away.
+const tolerance = 0.01
+
+// canonical returns the skeleton that every row is posed on: the layout's
+// joints, with the median of the recordings' offsets, made symmetric so that a
+// mirrored pose is a pose of the same skeleton. Lengths are multiplied by unit.
+// The root's offset is zero: recordings place the root themselves.
+func canonical(layout *feature.MANN, names []string, clips []*skel.Clip, unit float32) (*skel.Skeleton, error) {
+	n := len(layout.Joints)
+	s := &skel.Skeleton{
+		Names: slices.Clone(layout.Joints), Parents: make([]int16, n),
+		Offsets: make([]m3.Vec3, n), EndSite: make([]bool, n),
+	}
+	maps := make([][]int, len(clips))
+	for i, c := range clips {
+		var err error
+		if maps[i], err = joinJoints(layout, c.Skel); err != nil {
+			return nil, fmt.Errorf("dataset: %s: %w", names[i], err)
+		}
+	}
+	x, y, z := make([]float32, len(clips)), make([]float32, len(clips)), make([]float32, len(clips))
+	for j := range n {
+		first := clips[0].Skel
+		k := maps[0][j]
+		s.EndSite[j] = first.EndSite[k]
+		s.Parents[j] = -1
+		if p := first.Parents[k]; p >= 0 {
+			s.Parents[j] = int16(slices.Index(layout.Joints, first.Names[p]))
+		} else {
+			continue
+		}
+		for i, c := range clips {
+			o := c.Skel.Offsets[maps[i][j]].Scale(unit)
+			x[i], y[i], z[i] = o.X, o.Y, o.Z
+		}
+		s.Offsets[j] = m3.V(median(x), median(y), median(z))
+		for i, c := range clips {
+			o := c.Skel.Offsets[maps[i][j]].Scale(unit)
+			if d := o.Sub(s.Offsets[j]).Len(); d > tolerance {
+				return nil, fmt.Errorf("dataset: %s: joint %s lies %.3g m from where the other recordings have it: bring all onto one skeleton first",
+					names[i], layout.Joints[j], d)
+			}
+		}
+	}
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("dataset: layout's joint order: %w", err)
+	}
+	return s, symmetrise(layout, s)
+}
+
+// symmetrise averages the offsets of both sides, as the mirror of
+// feature.MANN.MirrorColumns asks.
+func symmetrise(layout *feature.MANN, s *skel.Skeleton) error {
+	pair, err := feature.Pairs(s.Names)
+	if err != nil {
+		return err
+	}
+	old := slices.Clone(s.Offsets)
+	for j, p := range pair {
+		if s.Parents[j] < 0 {
+			continue
+		}
+		parent := s.Names[s.Parents[j]]
+		y := slices.Contains(layout.MirrorY, parent)
+		if s.EndSite[j] && y != slices.Contains(layout.MirrorY, s.Names[j]) {
+			return fmt.Errorf("dataset: layout: MirrorY must name both or neither of %q and its end site %q", parent, s.Names[j])
+		}
+		q := old[p]
+		if y {
+			q.Y = -q.Y
+		} else {
+			q.Z = -q.Z
+		}
+		if d := q.Sub(old[j]).Len(); d > tolerance {
+			return fmt.Errorf("dataset: joint %s is %.3g m off the mirror image of %s: this skeleton cannot be mirrored",
+				s.Names[j], d, s.Names[p])
+		}
+		s.Offsets[j] = old[j].Add(q).Scale(0.5)
+	}
+	return nil
+}
+
+// joinJoints returns the joint of sk for every joint of the layout. Joints of
+// sk that the layout lacks are left out, unless one stands between two that it
+// has.
+func joinJoints(layout *feature.MANN, sk *skel.Skeleton) ([]int, error) {
+	at := make([]int, len(layout.Joints))
+	for j, name := range layout.Joints {
+		k := sk.Index(name)
+		if k < 0 {
+			return nil, fmt.Errorf("the skeleton has no joint %q", name)
+		}
+		at[j] = k
+		p := sk.Parents[k]
+		if (p < 0) != (j == 0) {
+			return nil, fmt.Errorf("joint %q: the layout's first joint, %q, must be the only root", name, layout.Joints[0])
+		}
+		if p >= 0 && !slices.Contains(layout.Joints[:j], sk.Names[p]) {
+			return nil, fmt.Errorf("joint %q hangs on %q, which the layout does not list before it", name, sk.Names[p])
+		}
+	}
+	return at, nil
+}
+
+func median(v []float32) float32 {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	return s[len(s)/2]
+}

@@ -1,3 +1,5 @@
+//go:build !amd64 || noasm
+
 package kernel
 
 // Best returns the fastest family that this machine runs.

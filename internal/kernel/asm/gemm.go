@@ -1,0 +1,165 @@
+//go:build ignore
+
+// This program writes the matrix product's microkernels:
+//
+//	go run gemm.go -out ../gemm_amd64.s -stubs ../gemm_amd64.go -pkg kernel
+//
+// A kernel of R rows and P panels keeps R·P pairs of vectors as sums. Per
+// step of k it loads 2·P vectors of B, broadcasts R values of A straight from
+// memory, and issues 2·R·P fused multiply-adds. Eight independent sums hide
+// the latency of one, hence the several panels of the low tiles.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// family is an instruction set: its vector width in bytes and its name.
+type family struct {
+	name  string
+	bytes int
+}
+
+func (f family) vec() reg.VecVirtual {
+	if f.bytes == 64 {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func (f family) zero(v reg.VecVirtual) {
+	if f.bytes == 64 {
+		VPXORD(v, v, v)
+	} else {
+		VXORPS(v, v, v)
+	}
+}
+
+func kernel(f family, rows, panels int) {
+	TEXT(fmt.Sprintf("gemm%s_%dx%d", f.name, rows, panels), NOSPLIT, "func(t *tile)")
+	Pragma("noescape")
+	t := Dereference(Param("t"))
+	long := func(name string) reg.GPVirtual { return Load(t.Field(name), GP64()).(reg.GPVirtual) }
+	stride := func(name string) reg.GPVirtual {
+		r := long(name)
+		SHLQ(U8(2), r)
+		return r
+	}
+	ptr := func(name string) reg.GPVirtual { return Load(t.Field(name).Base(), GP64()).(reg.GPVirtual) }
+
+	k, rs, cs, bs := long("k"), stride("rs"), stride("cs"), stride("bs")
+	// One pointer per three rows of A: a row is at base, base + rs or base + 2·rs.
+	a := []reg.GPVirtual{ptr("a")}
+	for 3*len(a) < rows {
+		next := GP64()
+		LEAQ(Mem{Base: a[len(a)-1], Index: rs, Scale: 2}, next)
+		ADDQ(rs, next)
+		a = append(a, next)
+	}
+	// One pointer per two panels of B: base or base + ps.
+	b := []reg.GPVirtual{ptr("b")}
+	var ps reg.GPVirtual
+	if panels > 1 {
+		ps = stride("ps")
+	}
+	for 2*len(b) < panels {
+		next := GP64()
+		LEAQ(Mem{Base: b[len(b)-1], Index: ps, Scale: 2}, next)
+		b = append(b, next)
+	}
+
+	nv := 2 * panels
+	sum := make([][]reg.VecVirtual, rows)
+	for i := range sum {
+		sum[i] = make([]reg.VecVirtual, nv)
+		for j := range sum[i] {
+			sum[i][j] = f.vec()
+			f.zero(sum[i][j])
+		}
+	}
+	Label("loop")
+	bv := make([]reg.VecVirtual, nv)
+	for j := range bv {
+		bv[j] = f.vec()
+		m := Mem{Base: b[j/4], Disp: j % 2 * f.bytes}
+		if j/2%2 == 1 {
+			m.Index, m.Scale = ps, 1
+		}
+		VMOVUPS(m, bv[j])
+	}
+	for i := range sum {
+		av := f.vec()
+		m := Mem{Base: a[i/3]}
+		if i%3 > 0 {
+			m.Index, m.Scale = rs, uint8(i%3)
+		}
+		VBROADCASTSS(m, av)
+		for j := range bv {
+			VFMADD231PS(bv[j], av, sum[i][j])
+		}
+	}
+	for _, r := range a {
+		ADDQ(cs, r)
+	}
+	for _, r := range b {
+		ADDQ(bs, r)
+	}
+	DECQ(k)
+	JNZ(LabelRef("loop"))
+
+	c, ldc, w, ws := ptr("c"), stride("ldc"), ptr("w"), stride("ws")
+	first := Load(t.Field("first"), GP8())
+	row := func(i int, add bool) {
+		wv := f.vec()
+		VBROADCASTSS(Mem{Base: w}, wv)
+		for j := range sum[i] {
+			m := Mem{Base: c, Disp: j * f.bytes}
+			if add {
+				cv := f.vec()
+				VMOVUPS(m, cv)
+				VFMADD231PS(wv, sum[i][j], cv)
+				VMOVUPS(cv, m)
+			} else {
+				VMULPS(wv, sum[i][j], sum[i][j])
+				VMOVUPS(sum[i][j], m)
+			}
+		}
+		if i+1 < rows {
+			ADDQ(ldc, c)
+			ADDQ(ws, w)
+		}
+	}
+	TESTB(first, first)
+	JNZ(LabelRef("first"))
+	for i := range sum {
+		row(i, true)
+	}
+	VZEROUPPER()
+	RET()
+	Label("first")
+	for i := range sum {
+		row(i, false)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+func main() {
+	Package("mannequin/internal/kernel")
+	ConstraintExpr("amd64,!noasm")
+	wide := map[int]int{1: 4, 2: 2, 3: 2}
+	for _, f := range []family{{"AVX2", 32}, {"AVX512", 64}} {
+		most := map[int]int{32: 6, 64: 12}[f.bytes]
+		for rows := 1; rows <= most; rows++ {
+			kernel(f, rows, 1)
+			if p := wide[rows]; p > 0 {
+				kernel(f, rows, p)
+			}
+		}
+	}
+	Generate()
+}

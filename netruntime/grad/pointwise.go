@@ -1,0 +1,186 @@
+package grad
+
+import "math"
+
+// ELU returns x where it is positive and eˣ−1 elsewhere.
+func (t *Tape) ELU(x *Mat) *Mat {
+	y := t.node(x.Rows, x.Cols, x.wants)
+	y.a, y.back = x, eluBack
+	t.rows(y, 4*y.Cols, eluRows)
+	return y
+}
+
+func eluRows(y *Mat, r0, r1 int) {
+	x := y.a.Val[r0*y.Cols : r1*y.Cols]
+	for i, v := range x {
+		if v < 0 {
+			v = float32(math.Expm1(float64(v)))
+		}
+		y.Val[r0*y.Cols+i] = v
+	}
+}
+
+// eluBack needs the result only: below zero the slope eˣ is y+1.
+func eluBack(_ *Tape, y *Mat) {
+	x := y.a
+	acc := x.into()
+	for i, v := range y.Val {
+		g := y.Grad[i]
+		if v < 0 {
+			g *= v + 1
+		}
+		if acc {
+			g += x.Grad[i]
+		}
+		x.Grad[i] = g
+	}
+}
+
+// Softmax returns eˣ / Σ eˣ over every row.
+func (t *Tape) Softmax(x *Mat) *Mat {
+	y := t.node(x.Rows, x.Cols, x.wants)
+	y.a, y.back = x, softmaxBack
+	for r := range y.Rows {
+		in, out := x.Val[r*x.Cols:][:x.Cols], y.Val[r*x.Cols:][:x.Cols]
+		top := in[0]
+		for _, v := range in {
+			top = max(top, v)
+		}
+		var sum float64
+		for i, v := range in {
+			e := math.Exp(float64(v - top))
+			out[i] = float32(e)
+			sum += e
+		}
+		for i := range out {
+			out[i] = float32(float64(out[i]) / sum)
+		}
+	}
+	return y
+}
+
+func softmaxBack(_ *Tape, y *Mat) {
+	x := y.a
+	if !x.into() {
+		clear(x.Grad)
+	}
+	for r := range y.Rows {
+		p, g := y.Val[r*y.Cols:][:y.Cols], y.Grad[r*y.Cols:][:y.Cols]
+		var mean float32
+		for i := range p {
+			mean += p[i] * g[i]
+		}
+		dx := x.Grad[r*x.Cols:]
+		for i := range p {
+			dx[i] += p[i] * (g[i] - mean)
+		}
+	}
+}
+
+// Dropout keeps every value with probability keep, scaled by 1/keep, and sets
+// the others to zero. Which ones depends on key and the value's index alone,
+// so that neither workers nor a resumed run change it: give every call of
+// every step its own key. keep 1 returns x itself.
+func (t *Tape) Dropout(x *Mat, keep float32, key uint64) *Mat {
+	if !(keep > 0 && keep <= 1) {
+		panic("grad: Dropout: keep is not in (0, 1]")
+	}
+	if keep == 1 {
+		return x
+	}
+	y := t.node(x.Rows, x.Cols, x.wants)
+	y.a, y.back, y.k, y.key = x, dropoutBack, keep, key
+	y.aux = grow(y.aux, len(y.Val))
+	t.rows(y, 2*y.Cols, dropoutRows)
+	return y
+}
+
+func dropoutRows(y *Mat, r0, r1 int) {
+	scale := 1 / y.k
+	for i := r0 * y.Cols; i < r1*y.Cols; i++ {
+		m := float32(0)
+		if kept(y.key, uint64(i), y.k) {
+			m = scale
+		}
+		y.aux[i] = m
+		y.Val[i] = m * y.a.Val[i]
+	}
+}
+
+func dropoutBack(_ *Tape, y *Mat) {
+	x := y.a
+	if !x.into() {
+		clear(x.Grad)
+	}
+	for i, m := range y.aux {
+		x.Grad[i] += m * y.Grad[i]
+	}
+}
+
+func kept(key, i uint64, keep float32) bool {
+	return float32(Hash(key, i)>>40) < keep*(1<<24)
+}
+
+// Hash mixes two numbers into 64 random bits: the source of randomness that
+// needs no state, so that there is none to save.
+func Hash(key, i uint64) uint64 {
+	z := key + (i+1)*0x9e3779b97f4a7c15 // splitmix64, started at key
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Gather returns the columns cols of x, in that order. cols must stay
+// unchanged until the next Reset.
+func (t *Tape) Gather(x *Mat, cols []int) *Mat {
+	y := t.node(x.Rows, len(cols), x.wants)
+	y.a, y.cols, y.back = x, cols, gatherBack
+	for r := range y.Rows {
+		for j, c := range cols {
+			y.Val[r*y.Cols+j] = x.Val[r*x.Cols+c]
+		}
+	}
+	return y
+}
+
+func gatherBack(_ *Tape, y *Mat) {
+	x := y.a
+	if !x.into() {
+		clear(x.Grad)
+	}
+	for r := range y.Rows {
+		for j, c := range y.cols {
+			x.Grad[r*x.Cols+c] += y.Grad[r*y.Cols+j]
+		}
+	}
+}
+
+// MSE returns the mean over all elements of (y−target)², a 1×1 matrix.
+// target gets no gradient.
+func (t *Tape) MSE(y, target *Mat) *Mat {
+	if y.Rows != target.Rows || y.Cols != target.Cols {
+		panic("grad: MSE: shapes differ")
+	}
+	l := t.node(1, 1, y.wants)
+	l.a, l.b, l.back = y, target, mseBack
+	var sum float64
+	for i, v := range y.Val {
+		d := float64(v - target.Val[i])
+		sum += d * d
+	}
+	l.Val[0] = float32(sum / float64(len(y.Val)))
+	return l
+}
+
+func mseBack(_ *Tape, l *Mat) {
+	y, target := l.a, l.b
+	k := 2 * l.Grad[0] / float32(len(y.Val))
+	acc := y.into()
+	for i, v := range y.Val {
+		g := k * (v - target.Val[i])
+		if acc {
+			g += y.Grad[i]
+		}
+		y.Grad[i] = g
+	}
+}

@@ -1,0 +1,160 @@
+package grad
+
+import (
+	"fmt"
+
+	"mannequin/internal/kernel"
+)
+
+// Param is a trainable matrix that outlives the passes.
+type Param struct {
+	Name       string
+	Rows, Cols int
+	Val        []float32 // (Rows, Cols), row-major
+	Grad       []float32 // (Rows, Cols); what the last Backward that reached the parameter wrote
+	Frozen     bool      // Backward leaves Grad alone and spends no time on it
+
+	pass uint64 // the pass that last wrote Grad
+}
+
+// NewParam returns a zero matrix with room for its gradient.
+func NewParam(name string, rows, cols int) *Param {
+	return &Param{Name: name, Rows: rows, Cols: cols, Val: make([]float32, rows*cols), Grad: make([]float32, rows*cols)}
+}
+
+// Mat is one matrix of the graph. It belongs to the tape and is valid until
+// the next Reset.
+type Mat struct {
+	Rows, Cols int
+	Val        []float32 // (Rows, Cols), row-major
+	Grad       []float32 // d loss / d Val after Backward; meaningful where Wants
+
+	wants   bool // some input or unfrozen parameter lies below
+	touched bool // Grad holds a value of this pass: add to it
+	back    func(t *Tape, n *Mat)
+
+	a, b *Mat   // operands
+	w, c *Param // weight and bias
+	cols []int
+	k    float32
+	key  uint64
+	aux  []float32 // what forward keeps for backward
+}
+
+// Wants reports whether Backward computes the gradient of n.
+func (n *Mat) Wants() bool { return n.wants }
+
+// Tape records one pass. It is not safe for concurrent use; its operations run
+// on the pool's workers.
+type Tape struct {
+	pool    *kernel.Pool
+	nodes   []*Mat // slots in order of use, reused pass after pass
+	used    int
+	pass    uint64
+
+	// The row-parallel job in progress. run is made once, because a closure
+	// per call would allocate.
+	run     func(worker, i int)
+	job     func(n *Mat, r0, r1 int)
+	jobMat  *Mat
+	jobRows int // rows per chunk
+}
+
+// NewTape returns an empty tape whose operations run on pool.
+func NewTape(pool *kernel.Pool) *Tape {
+	t := &Tape{pool: pool, pass: 1}
+	t.run = func(_, i int) {
+		r0 := i * t.jobRows
+		t.job(t.jobMat, r0, min(r0+t.jobRows, t.jobMat.Rows))
+	}
+	return t
+}
+
+// Reset starts a new pass: every Mat of the last one becomes invalid.
+func (t *Tape) Reset() {
+	t.used = 0
+	t.pass++
+}
+
+// Const returns a rows×cols matrix for the caller to fill, without a gradient.
+// Its values are whatever the buffer held.
+func (t *Tape) Const(rows, cols int) *Mat { return t.node(rows, cols, false) }
+
+// Input is Const with a gradient: for optimising the input of a network.
+func (t *Tape) Input(rows, cols int) *Mat { return t.node(rows, cols, true) }
+
+// node takes the next slot.
+func (t *Tape) node(rows, cols int, wants bool) *Mat {
+	if rows <= 0 || cols <= 0 {
+		panic(fmt.Sprintf("grad: matrix of %d×%d", rows, cols))
+	}
+	if t.used == len(t.nodes) {
+		t.nodes = append(t.nodes, new(Mat))
+	}
+	n := t.nodes[t.used]
+	t.used++
+	*n = Mat{Rows: rows, Cols: cols, Val: grow(n.Val, rows*cols), Grad: n.Grad, aux: n.aux, wants: wants}
+	if wants {
+		n.Grad = grow(n.Grad, rows*cols)
+	}
+	return n
+}
+
+func grow(s []float32, n int) []float32 {
+	if cap(s) < n {
+		return make([]float32, n)
+	}
+	return s[:n]
+}
+
+// Backward computes the gradient of loss, a 1×1 matrix, with respect to every
+// Mat that wants one and every unfrozen Param below it. A Param's Grad is
+// overwritten; one that is used several times gets the sum.
+func (t *Tape) Backward(loss *Mat) {
+	if loss.Rows != 1 || loss.Cols != 1 {
+		panic("grad: Backward of a loss that is not 1×1")
+	}
+	if !loss.wants {
+		return
+	}
+	loss.Grad[0] = 1
+	loss.touched = true
+	for i := t.used - 1; i >= 0; i-- {
+		if n := t.nodes[i]; n.back != nil && n.touched {
+			n.back(t, n)
+		}
+	}
+	for _, n := range t.nodes[:t.used] {
+		if n.wants && !n.touched { // the loss does not depend on it
+			clear(n.Grad)
+		}
+	}
+}
+
+// into reports whether n's gradient holds earlier contributions, and marks it
+// as holding some.
+func (n *Mat) into() (acc bool) {
+	acc = n.touched
+	n.touched = true
+	return acc
+}
+
+// into is the same for a parameter.
+func (p *Param) into(t *Tape) (acc bool) {
+	acc = p.pass == t.pass
+	p.pass = t.pass
+	return acc
+}
+
+// rows runs f over n's rows on the pool, in chunks whose size does not depend
+// on the number of workers. work is the number of values touched per row.
+func (t *Tape) rows(n *Mat, work int, f func(n *Mat, r0, r1 int)) {
+	const chunk = 1 << 14 // values worth handing to a worker
+	t.jobRows = max(1, chunk/work)
+	if t.jobRows >= n.Rows {
+		f(n, 0, n.Rows)
+		return
+	}
+	t.job, t.jobMat = f, n
+	t.pool.Run((n.Rows+t.jobRows-1)/t.jobRows, t.run)
+}

@@ -1,0 +1,136 @@
+package recipes
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"mannequin/internal/kernel"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
+	"mannequin/offline/train"
+)
+
+// MANN is the recipe of the mode-adaptive network for quadrupeds (Zhang, Starke
+// et al. 2018). The fields below Data shape the result, and a checkpoint of
+// other values is refused.
+type MANN struct {
+	Train, HeldOut *dataset.MANN
+
+	Experts      int         // K: the paper has 8 and 4
+	Hidden       int         // width of the motion network's two hidden layers
+	GatingHidden int         // width of the gating network's
+	Keep         float32     // dropout's retention probability, in (0, 1]
+	Epochs       int         //
+	Batch        int         //
+	Seed         uint64      //
+	AdamW        train.AdamW //
+	Schedule     train.WarmRestarts
+
+	Threads    int           // workers; the result does not depend on it
+	Limit      time.Duration // see train.Job
+	Checkpoint string        // path
+	Every      time.Duration // between checkpoints
+	Resume     bool
+	Progress   func(train.Progress)
+	Log        *slog.Logger
+	Now        func() time.Time
+}
+
+// PaperMANN returns the paper's recipe without data.
+func PaperMANN() MANN {
+	return MANN{
+		Experts: 8, Hidden: 512, GatingHidden: 32, Keep: 0.7, Epochs: 150, Batch: 32, Seed: 1,
+		AdamW:    train.AdamW{Rate: 1e-4, Decay: 2.5e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		Schedule: train.WarmRestarts{First: 10, Mult: 2, Clamp: 0.9},
+	}
+}
+
+// Run trains and writes the model.
+func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
+	layout := m.Train.Layout
+	net := newMANNNet(layout.Inputs(), layout.Outputs(), m.Experts, m.Hidden, m.GatingHidden, layout.Gating())
+	net.init(m.Seed)
+	pool := kernel.NewPool(m.Threads)
+	defer pool.Close()
+	recipe, err := m.recipe()
+	if err != nil {
+		return nil, err
+	}
+	sets := [2]*dataset.MANN{m.Train, m.HeldOut}
+	order := m.Train.Order
+	job := &train.Job{
+		Params: net.params(),
+		Loss: func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+			set, keep := sets[0], m.Keep
+			if heldOut {
+				set, keep = sets[1], 1
+			}
+			x, want := t.Const(len(rows), net.inputs), t.Const(len(rows), net.outputs)
+			for i, r := range rows {
+				if !heldOut {
+					r = order[r]
+				}
+				normalise(x.Val[i*net.inputs:], set.Input(int(r)), set.XMean, set.XStd)
+				normalise(want.Val[i*net.outputs:], set.Output(int(r)), set.YMean, set.YStd)
+			}
+			y, _ := net.forward(t, x, keep, key)
+			return t.MSE(y, want)
+		},
+		Samples: len(order), HeldOut: m.HeldOut.Rows,
+		DataHash: dataHash(m.Train, m.HeldOut), Recipe: recipe,
+		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, AdamW: m.AdamW, Schedule: m.Schedule,
+		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume,
+		Progress: m.Progress, Log: m.Log, Now: m.Now,
+	}
+	return job.Run(ctx, pool)
+}
+
+func normalise(dst, src, mean, std []float32) {
+	for i, v := range src {
+		dst[i] = (v - mean[i]) / std[i]
+	}
+}
+
+// recipe names everything but the data that shapes the result.
+func (m *MANN) recipe() (string, error) {
+	b, err := json.Marshal(struct {
+		Network      string             `json:"network"`
+		Schema       string             `json:"schema"`
+		Experts      int                `json:"experts"`
+		Hidden       int                `json:"hidden"`
+		GatingHidden int                `json:"gating_hidden"`
+		Keep         float32            `json:"keep"`
+		Batch        int                `json:"batch"`
+		Seed         uint64             `json:"seed"`
+		AdamW        train.AdamW        `json:"adamw"`
+		Schedule     train.WarmRestarts `json:"schedule"`
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule})
+	return string(b), err
+}
+
+// dataHash identifies the rows and the order in which an epoch visits them.
+func dataHash(sets ...*dataset.MANN) string {
+	h := sha256.New()
+	buf := make([]byte, 0, 1<<16)
+	flush := func() { h.Write(buf); buf = buf[:0] }
+	for _, s := range sets {
+		for _, f := range [][]float32{s.X, s.Y, s.XMean, s.XStd, s.YMean, s.YStd} {
+			for _, v := range f {
+				if len(buf)+4 > cap(buf) {
+					flush()
+				}
+				buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
+			}
+			flush()
+		}
+		fmt.Fprintf(h, "%d %v", s.Rows, s.Order)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

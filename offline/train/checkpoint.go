@@ -1,0 +1,282 @@
+package train
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+	"unsafe"
+
+	"mannequin/internal/atomicfile"
+	"mannequin/netruntime/grad"
+)
+
+// A checkpoint is, in this order: the magic, the version (uint16), the length
+// of the header (uint32), the header (JSON of type header), then for every
+// tensor of the header its weights, first moments, second moments and best
+// weights (float32 each), and the SHA-256 of everything before. Numbers are
+// little-endian.
+const (
+	magic     = "MQCKPT"
+	version   = 1
+	maxHeader = 16 << 20
+	kinds     = 4 // arrays per tensor
+)
+
+type header struct {
+	Recipe   string   `json:"recipe"`
+	DataHash string   `json:"data_hash"`
+	Tensors  []tensor `json:"tensors"`
+	position
+}
+
+type tensor struct {
+	Name string `json:"name"`
+	Rows int    `json:"rows"`
+	Cols int    `json:"cols"`
+}
+
+// position is where a run stands. The random numbers of every step follow from
+// it and the seed, which is part of the recipe.
+type position struct {
+	Epoch     int           `json:"epoch"`      // whole epochs done
+	Step      int           `json:"step"`       // steps done of the next one
+	Total     int64         `json:"total"`      // steps done altogether
+	Sum       float64       `json:"sum"`        // of the losses of the epoch's steps
+	History   []Point       `json:"history"`    //
+	Best      float64       `json:"best"`       // lowest held-out loss
+	BestEpoch int           `json:"best_epoch"` // when that was; 0 is never
+	Elapsed   time.Duration `json:"elapsed"`
+	Ended     string        `json:"ended"` // how the run ended, empty while it is under way
+}
+
+// state is everything that a run carries from step to step.
+type state struct {
+	position
+	params []*grad.Param
+	m, v   [][]float32 // moments
+	best   [][]float32 // weights of the best epoch
+}
+
+func newState(params []*grad.Param) *state {
+	s := &state{params: params}
+	for _, p := range params {
+		s.m = append(s.m, make([]float32, len(p.Val)))
+		s.v = append(s.v, make([]float32, len(p.Val)))
+		s.best = append(s.best, make([]float32, len(p.Val)))
+	}
+	return s
+}
+
+func (s *state) keep(params []*grad.Param, loss float64) {
+	for i, p := range params {
+		copy(s.best[i], p.Val)
+	}
+	s.Best, s.BestEpoch = loss, s.Epoch
+}
+
+// arrays lists everything that a checkpoint holds of tensor i.
+func (s *state) arrays(i int) [kinds][]float32 {
+	return [kinds][]float32{s.params[i].Val, s.m[i], s.v[i], s.best[i]}
+}
+
+func (s *state) tensors() []tensor {
+	var out []tensor
+	for _, p := range s.params {
+		out = append(out, tensor{p.Name, p.Rows, p.Cols})
+	}
+	return out
+}
+
+// write makes the checkpoint file of j.
+func (s *state) write(j *Job) error {
+	return atomicfile.Write(j.Checkpoint, func(w io.Writer) error { return s.encode(w, j) })
+}
+
+func (s *state) encode(w io.Writer, j *Job) error {
+	head, err := json.Marshal(header{j.Recipe, j.DataHash, s.tensors(), s.position})
+	if err != nil {
+		return err
+	}
+	if len(head) > maxHeader {
+		return fmt.Errorf("train: a checkpoint header of %d bytes, at most %d are allowed", len(head), maxHeader)
+	}
+	sum := sha256.New()
+	out := io.MultiWriter(w, sum)
+	pre := binary.LittleEndian.AppendUint16([]byte(magic), version)
+	pre = binary.LittleEndian.AppendUint32(pre, uint32(len(head)))
+	if _, err := out.Write(append(pre, head...)); err != nil {
+		return err
+	}
+	for i := range s.params {
+		for _, a := range s.arrays(i) {
+			if err := writeFloats(out, a); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
+}
+
+// MismatchError reports a checkpoint of another run: other data, another
+// recipe, another network.
+type MismatchError struct {
+	What      string // "data", "recipe" or "network"
+	Got, Want string // of the checkpoint, of this run
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("the checkpoint was made with another %s (%s, this run has %s): resume with the same settings, or start anew with another --checkpoint", e.What, e.Got, e.Want)
+}
+
+// load brings the state to what the checkpoint holds, if there is one. It
+// refuses to start anew over an unfinished run.
+func (r *run) load() error {
+	f, err := os.Open(r.Checkpoint)
+	if errors.Is(err, fs.ErrNotExist) {
+		if r.Resume {
+			r.Log.Info("no checkpoint to resume from: starting anew", "checkpoint", r.Checkpoint)
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !r.Resume {
+		h, _, err := readHeader(f, info.Size())
+		if err == nil && (h.Ended == "" || h.Ended == EndInterrupted) {
+			return fmt.Errorf("%s holds an unfinished run (%d epochs and %d steps done): add --resume to continue it, or remove it to start anew", r.Checkpoint, h.Epoch, h.Step)
+		}
+		return nil
+	}
+	if err := r.state.decode(f, info.Size(), r.Job); err != nil {
+		return fmt.Errorf("cannot resume from %s: %w", r.Checkpoint, err)
+	}
+	if s := r.state; s.Step >= r.steps || s.Total != int64(s.Epoch)*int64(r.steps)+int64(s.Step) || len(s.History) != s.Epoch+1 {
+		return fmt.Errorf("cannot resume from %s: the position in it makes no sense (epoch %d, step %d of %d, %d steps altogether)", r.Checkpoint, s.Epoch, s.Step, r.steps, s.Total)
+	}
+	r.Log.Info("resumed", "checkpoint", r.Checkpoint, "epochs", r.state.Epoch, "step", r.state.Step)
+	return nil
+}
+
+var errTruncated = errors.New("the file is cut short")
+
+// readHeader reads up to the first tensor. hash has seen what was read.
+func readHeader(f io.Reader, size int64) (h header, sum hash.Hash, err error) {
+	var pre [len(magic) + 6]byte
+	if _, err := io.ReadFull(f, pre[:]); err != nil || string(pre[:len(magic)]) != magic {
+		return h, nil, errors.New("not a checkpoint file")
+	}
+	if v := binary.LittleEndian.Uint16(pre[len(magic):]); v != version {
+		return h, nil, fmt.Errorf("checkpoint version %d, this program reads version %d", v, version)
+	}
+	n := int64(binary.LittleEndian.Uint32(pre[len(magic)+2:]))
+	if n > maxHeader {
+		return h, nil, fmt.Errorf("a header of %d bytes at offset %d, at most %d are allowed", n, len(magic)+2, maxHeader)
+	}
+	if n > size-int64(len(pre)) {
+		return h, nil, errTruncated
+	}
+	head := make([]byte, n)
+	if _, err := io.ReadFull(f, head); err != nil {
+		return h, nil, errTruncated
+	}
+	if err := json.Unmarshal(head, &h); err != nil {
+		return h, nil, fmt.Errorf("the header at offset %d: %w", len(pre), err)
+	}
+	if h.Epoch < 0 || h.Step < 0 || h.Total < 0 || h.Elapsed < 0 || h.BestEpoch < 0 || h.BestEpoch > h.Epoch {
+		return h, nil, fmt.Errorf("the header at offset %d holds a negative or impossible position", len(pre))
+	}
+	sum = sha256.New()
+	sum.Write(pre[:])
+	sum.Write(head)
+	return h, sum, nil
+}
+
+// decode fills s from a checkpoint of size bytes. It allocates no more than
+// the header; on error s is undefined.
+func (s *state) decode(f io.Reader, size int64, j *Job) error {
+	h, sum, err := readHeader(f, size)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !slices.Equal(h.Tensors, s.tensors()):
+		return &MismatchError{"network", describe(h.Tensors), describe(s.tensors())}
+	case h.Recipe != j.Recipe:
+		return &MismatchError{"recipe", h.Recipe, j.Recipe}
+	case h.DataHash != j.DataHash:
+		return &MismatchError{"data set", "hash " + h.DataHash, "hash " + j.DataHash}
+	}
+	in := io.TeeReader(f, sum)
+	for i := range s.params {
+		for _, a := range s.arrays(i) {
+			if err := readFloats(in, a); err != nil {
+				return err
+			}
+		}
+	}
+	want := sum.Sum(nil)
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(f, got); err != nil {
+		return errTruncated
+	}
+	if !bytes.Equal(got, want) {
+		return errors.New("the checksum does not match: the file is damaged")
+	}
+	s.position = h.position
+	return nil
+}
+
+func describe(ts []tensor) string {
+	n := 0
+	for _, t := range ts {
+		n += t.Rows * t.Cols
+	}
+	return fmt.Sprintf("%d tensors, %d values", len(ts), n)
+}
+
+// littleEndian is how the machine stores numbers: then the bytes of a slice
+// are the bytes of the file.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+func writeFloats(w io.Writer, a []float32) error {
+	if len(a) == 0 {
+		return nil
+	}
+	if littleEndian {
+		_, err := w.Write(unsafe.Slice((*byte)(unsafe.Pointer(&a[0])), 4*len(a)))
+		return err
+	}
+	return binary.Write(w, binary.LittleEndian, a)
+}
+
+func readFloats(r io.Reader, a []float32) error {
+	if len(a) == 0 {
+		return nil
+	}
+	var err error
+	if littleEndian {
+		_, err = io.ReadFull(r, unsafe.Slice((*byte)(unsafe.Pointer(&a[0])), 4*len(a)))
+	} else {
+		err = binary.Read(r, binary.LittleEndian, a)
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errTruncated
+	}
+	return err
+}

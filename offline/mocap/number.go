@@ -81,9 +81,10 @@ func scanNumber(b []byte) (v float64, n int) {
 
 // toFloat32 returns the float32 nearest to the number that the text tok spells
 // and whose float64 value is v. Rounding twice errs only where v lies half-way
-// between two float32 values.
+// between two float32 values; subnormal ones are further apart than the bit
+// test assumes.
 func toFloat32(v float64, tok []byte) float32 {
-	if math.Float64bits(v)&(1<<29-1) == 1<<28 {
+	if math.Float64bits(v)&(1<<29-1) == 1<<28 || math.Abs(v) < 0x1p-126 && v != 0 {
 		if f, err := strconv.ParseFloat(string(tok), 32); err == nil {
 			return float32(f)
 		}

@@ -21,6 +21,7 @@ const (
 	memPerByte = 64
 	jointBytes = 28 // one Vec3 and one Quat
 	maxNotes   = 20
+	maxName    = 1024
 	// Frame times outside of these are mistakes.
 	minFrameTime, maxFrameTime = 1e-6, 3600
 )
@@ -33,7 +34,7 @@ const (
 //
 // Keywords are read without regard to case, and values are counted, not lines.
 func ReadBVH(name string, data []byte) (b *BVH, err error) {
-	p := &parser{name: name, data: data, taken: map[string]bool{}}
+	p := &parser{name: name, data: data, taken: map[string]int{}}
 	p.pos = len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	if err := p.hierarchy(); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ type parser struct {
 
 	skel     skel.Skeleton
 	channels [][]Channel
-	taken    map[string]bool // joint names in use
+	taken    map[string]int // per joint name in use, the last number appended to it
 	notes    []string
 }
 
@@ -188,10 +189,14 @@ func (p *parser) jointName() string {
 	if end < 0 {
 		end = len(p.data) - p.pos
 	}
-	s := strings.TrimFunc(string(p.data[p.pos:p.pos+end]), func(r rune) bool { return r <= ' ' })
+	s := bytes.TrimFunc(p.data[p.pos:p.pos+end], isSpace)
 	p.pos += end
-	return strings.ToValidUTF8(s, "?")
+	return strings.ToValidUTF8(string(s), "?")
 }
+
+func isSpace(r rune) bool { return r <= ' ' }
+
+func trimName(s string) string { return strings.TrimFunc(s, isSpace) }
 
 // add appends a joint and returns its index.
 func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) {
@@ -203,10 +208,14 @@ func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) 
 		return 0, p.fail(at, "joint %s is nested deeper than %d", quote(name), skel.MaxDepth)
 	}
 	unique := name
-	for k := 2; p.taken[unique]; k++ {
-		unique = fmt.Sprintf("%s_%d", name, k)
+	for p.taken[unique] > 0 {
+		p.taken[name]++
+		unique = fmt.Sprintf("%s_%d", name, p.taken[name])
 	}
-	p.taken[unique] = true
+	if len(unique) > maxName {
+		return 0, p.fail(at, "a joint name of %d bytes, at most %d are allowed", len(unique), maxName)
+	}
+	p.taken[unique] = 1
 	p.skel.Names = append(p.skel.Names, unique)
 	p.skel.Parents = append(p.skel.Parents, int16(parent))
 	p.skel.Offsets = append(p.skel.Offsets, m3.Vec3{})

@@ -39,6 +39,8 @@ func TestPathFileErrors(t *testing.T) {
 		{"a.toml", "closed = true\npoints = 0,", "a.toml:2:"},
 		{"a.toml", "closd = true", "closd"},
 		{"a.toml", "points = 3", "a.toml"},
+		{"a.toml", "\n" + strings.Repeat("a.", 1<<16) + "a = 1", "a.toml:2: nested"},
+		{"a.toml", "a = " + strings.Repeat("{a=", 1<<16), "a.toml:1: nested"},
 	} {
 		_, err := ReadPath(c.name, []byte(c.data))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

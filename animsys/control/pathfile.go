@@ -111,6 +111,9 @@ func readTOML(name string, data []byte) ([]m3.Vec3, bool, error) {
 // decodeTOML fills dst from data and refuses keys that dst does not have. Its
 // errors carry the file's name and, where known, the line.
 func decodeTOML(name string, data []byte, dst any) error {
+	if line := deep(data); line > 0 {
+		return fmt.Errorf("%s:%d: nested too deeply", name, line)
+	}
 	md, err := toml.Decode(string(data), dst)
 	var at toml.ParseError
 	switch {
@@ -123,4 +126,31 @@ func decodeTOML(name string, data []byte, dst any) error {
 		return fmt.Errorf("%s: unknown key %q", name, extra[0].String())
 	}
 	return nil
+}
+
+// deep returns the first line of a TOML document that nests deeper than any
+// file of ours, or 0: the decoder's time grows with the square of the depth.
+func deep(data []byte) int {
+	line, depth, dots := 1, 0, 0
+	for _, c := range data {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		case '.':
+			dots++
+		}
+		if depth > 16 || dots > 32 {
+			return line
+		}
+		switch c {
+		case '\n':
+			line++
+			fallthrough
+		case ',', '=', '[', ']', '{', '}':
+			dots = 0
+		}
+	}
+	return 0
 }

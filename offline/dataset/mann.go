@@ -76,9 +76,10 @@ type MANN struct {
 
 	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter repeated
 
-	// Mean and standard deviation per column over the training rows as visited
-	// (Order), deviations of constant columns set to one. A held-out set has
-	// its training set's.
+	// Mean and standard deviation per column over all training rows, each
+	// counted once (as in the authors' release: counted as Order visits them,
+	// the canters would treble the spread of every velocity). Deviations of
+	// constant columns are one. A held-out set has its training set's.
 	XMean, XStd []float32
 	YMean, YStd []float32
 }
@@ -148,8 +149,8 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 	if heldOut, err = build(sk, unseen, opt); err != nil {
 		return nil, nil, err
 	}
-	train.XMean, train.XStd = meanStd(train.X, opt.Layout.Inputs(), train.Order, opt.Workers)
-	train.YMean, train.YStd = meanStd(train.Y, opt.Layout.Outputs(), train.Order, opt.Workers)
+	train.XMean, train.XStd = meanStd(train.X, opt.Layout.Inputs(), opt.Workers)
+	train.YMean, train.YStd = meanStd(train.Y, opt.Layout.Outputs(), opt.Workers)
 	heldOut.XMean, heldOut.XStd, heldOut.YMean, heldOut.YStd = train.XMean, train.XStd, train.YMean, train.YStd
 	return train, heldOut, nil
 }

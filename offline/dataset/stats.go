@@ -11,17 +11,17 @@ const constant = 1e-5
 const blockRows = 4096
 
 // meanStd returns the mean and the standard deviation of each of x's cols
-// columns over the rows in order, a repeated row counting as often as it
-// stands there.
-func meanStd(x []float32, cols int, order []int32, workers int) (mean, std []float32) {
-	blocks := (len(order) + blockRows - 1) / blockRows
+// columns.
+func meanStd(x []float32, cols, workers int) (mean, std []float32) {
+	rows := len(x) / cols
+	blocks := (rows + blockRows - 1) / blockRows
 	// sums adds up f(value, column) over the rows.
 	sums := func(f func(v float64, c int) float64) []float64 {
 		part := make([]float64, blocks*cols)
 		_ = parallel(workers, blocks, func(b int) error {
 			s := part[b*cols:][:cols]
-			for _, r := range order[b*blockRows : min((b+1)*blockRows, len(order))] {
-				for c, v := range x[int(r)*cols:][:cols] {
+			for r := b * blockRows; r < min((b+1)*blockRows, rows); r++ {
+				for c, v := range x[r*cols:][:cols] {
 					s[c] += f(float64(v), c)
 				}
 			}
@@ -34,7 +34,7 @@ func meanStd(x []float32, cols int, order []int32, workers int) (mean, std []flo
 		}
 		return part[:cols]
 	}
-	n := float64(len(order))
+	n := float64(rows)
 	mu := sums(func(v float64, _ int) float64 { return v })
 	for c := range mu {
 		mu[c] /= n

@@ -1,0 +1,108 @@
+// Package chart draws line charts into PNG, SVG and PDF files.
+package chart
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	// The formats register themselves.
+	_ "gonum.org/v1/plot/vg/vgimg"
+	_ "gonum.org/v1/plot/vg/vgpdf"
+	_ "gonum.org/v1/plot/vg/vgsvg"
+
+	"mannequin/internal/atomicfile"
+)
+
+// Series is one line: Y over X, equally long. Points that are not finite are
+// left out.
+type Series struct {
+	Name string
+	X, Y []float64
+}
+
+// Chart is what Save draws.
+type Chart struct {
+	Title, XLabel, YLabel string
+	LogY                  bool // logarithmic Y axis; only for positive values
+	Width, Height         int  // pixels at 96 per inch; 0: 1200×640
+	Series                []Series
+}
+
+// palette tells eight lines apart, also for most colour-blind readers.
+var palette = []color.RGBA{
+	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
+	{86, 180, 233, 255}, {230, 159, 0, 255}, {90, 90, 90, 255}, {170, 150, 20, 255},
+}
+
+// Formats lists the file extensions that Save understands.
+func Formats() []string { return []string{".png", ".svg", ".pdf"} }
+
+// Save draws c into the file at path, in the format of its extension.
+func (c Chart) Save(path string) error {
+	ext := strings.ToLower(filepath.Ext(path))
+	if ext != ".png" && ext != ".svg" && ext != ".pdf" {
+		return fmt.Errorf("chart: cannot draw %q: the name must end in %s", path, strings.Join(Formats(), ", "))
+	}
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.XLabel, c.YLabel
+	p.Legend.Top = true
+	if c.LogY {
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	p.Add(plotter.NewGrid())
+	points := 0
+	for i, s := range c.Series {
+		xy := s.finite(c.LogY)
+		if len(xy) == 0 {
+			continue
+		}
+		points += len(xy)
+		line, err := plotter.NewLine(xy)
+		if err != nil {
+			return fmt.Errorf("chart: %s: %w", s.Name, err)
+		}
+		line.Color = palette[i%len(palette)]
+		line.Width = vg.Points(1.5)
+		if i >= len(palette) {
+			line.Dashes = []vg.Length{vg.Points(4), vg.Points(2)}
+		}
+		p.Add(line)
+		if s.Name != "" {
+			p.Legend.Add(s.Name, line)
+		}
+	}
+	if points == 0 {
+		return fmt.Errorf("chart: nothing to draw in %q: no series has a finite point", c.Title)
+	}
+	w, h := c.Width, c.Height
+	if w == 0 {
+		w = 1200
+	}
+	if h == 0 {
+		h = 640
+	}
+	const inch = 96
+	out, err := p.WriterTo(vg.Length(w)*vg.Inch/inch, vg.Length(h)*vg.Inch/inch, ext[1:])
+	if err != nil {
+		return fmt.Errorf("chart: %w", err)
+	}
+	return atomicfile.Write(path, func(f io.Writer) error { _, err := out.WriteTo(f); return err })
+}
+
+func (s Series) finite(positive bool) plotter.XYs {
+	var xy plotter.XYs
+	for i := range min(len(s.X), len(s.Y)) {
+		x, y := s.X[i], s.Y[i]
+		if x-x == 0 && y-y == 0 && (!positive || y > 0) {
+			xy = append(xy, plotter.XY{X: x, Y: y})
+		}
+	}
+	return xy
+}

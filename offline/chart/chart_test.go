@@ -1,0 +1,77 @@
+package chart
+
+import (
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func demo() Chart {
+	c := Chart{Title: "t", Width: 300, Height: 200, Series: []Series{{Name: "a"}, {Name: "b"}}}
+	for i := range 50 {
+		x := float64(i) / 10
+		c.Series[0].X, c.Series[0].Y = append(c.Series[0].X, x), append(c.Series[0].Y, math.Exp(-x))
+		c.Series[1].X, c.Series[1].Y = append(c.Series[1].X, x), append(c.Series[1].Y, math.NaN())
+	}
+	c.Series[1].Y[3] = 0.5
+	return c
+}
+
+func TestSavePNG(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.png")
+	if err := demo().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := img.Bounds(); b.Dx() != 300 || b.Dy() != 200 {
+		t.Errorf("size %v", b)
+	}
+	// The first line's blue must be there.
+	blue := 0
+	for y := range 200 {
+		for x := range 300 {
+			if r, _, b, _ := img.At(x, y).RGBA(); r < 0x4000 && b > 0x8000 {
+				blue++
+			}
+		}
+	}
+	if blue < 50 {
+		t.Errorf("only %d blue pixels", blue)
+	}
+}
+
+func TestSaveSVG(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.svg")
+	c := demo()
+	c.LogY = true
+	if err := c.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(path); !strings.Contains(string(b), "<svg") {
+		t.Error("no SVG")
+	}
+}
+
+func TestSaveErrors(t *testing.T) {
+	dir := t.TempDir()
+	if err := demo().Save(filepath.Join(dir, "c.bmp")); err == nil || !strings.Contains(err.Error(), ".png") {
+		t.Errorf("unknown format: %v", err)
+	}
+	if err := (Chart{}).Save(filepath.Join(dir, "c.png")); err == nil {
+		t.Error("an empty chart was drawn")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

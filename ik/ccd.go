@@ -1,0 +1,91 @@
+package ik
+
+import (
+	"fmt"
+
+	"mannequin/engine/m3"
+)
+
+// CCD moves the end of one chain to a target in every row of a batch of poses
+// by cyclic coordinate descent. A sweep visits the chain's joints from its root
+// to its tip and turns joint i of n the share (i+1)/n of the way to where the
+// end would point at the target: the tip moves most. There are no joint limits.
+// A target out of reach leaves the chain stretched toward it; bones without
+// length and targets on a joint are passed over; a target that is not finite
+// leaves its row as it is.
+type CCD struct {
+	Tree       *Tree      // the skeleton; required
+	Chain      []int      // joints from root to end, each a descendant of the one before; at least 2, the last is the end
+	Model      []m3.Xform // (rows, joints) poses, changed in place; any space
+	Targets    []m3.Vec3  // (rows) where the end shall be, in Model's space, m
+	Iterations int        // sweeps, at least 1; 10 is usual
+	Tolerance  float32    // a row is done when its end is this near, m; 0 makes all sweeps
+}
+
+// Validate reports the first field that makes the job unusable.
+func (c *CCD) Validate() error {
+	switch {
+	case c.Tree == nil:
+		return fmt.Errorf("ik: CCD.Tree is missing")
+	case c.Iterations < 1:
+		return fmt.Errorf("ik: CCD.Iterations is %d, want at least 1", c.Iterations)
+	case !(c.Tolerance >= 0):
+		return fmt.Errorf("ik: CCD.Tolerance is %g m, want 0 or more", c.Tolerance)
+	case len(c.Model) != len(c.Targets)*c.Tree.Len():
+		return fmt.Errorf("ik: CCD.Model has %d transforms for %d targets × %d joints", len(c.Model), len(c.Targets), c.Tree.Len())
+	}
+	return c.Tree.chain("CCD.Chain", c.Chain, 2)
+}
+
+// Run solves all rows. It returns Validate's error and then changes nothing.
+func (c *CCD) Run() error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	n := c.Tree.Len()
+	for r, target := range c.Targets {
+		c.Tree.ccd(c.Model[r*n:(r+1)*n], c.Chain, target, c.Iterations, c.Tolerance)
+	}
+	return nil
+}
+
+func (t *Tree) ccd(m []m3.Xform, chain []int, target m3.Vec3, iterations int, tolerance float32) {
+	end := chain[len(chain)-1]
+	joints := chain[:len(chain)-1]
+	share := 1 / float32(len(joints))
+	for range iterations {
+		if m[end].Pos.Dist(target) <= tolerance {
+			return
+		}
+		for i, j := range joints {
+			t.aim(m, j, m[end].Pos, target, float32(i+1)*share)
+		}
+	}
+}
+
+// twoBone turns a and b so that end stands at target, exactly where a and b can
+// reach it and as near as they can elsewhere. The limb keeps the plane it bends
+// in, and comes out bent to the positive side of axis, so that a knee that was
+// pushed through turns back; axis is also the plane's normal for a straight
+// limb. The limb is never straighter than the share reach of its length.
+func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, reach float32) {
+	toA, toEnd := m[a].Pos.Sub(m[b].Pos), m[end].Pos.Sub(m[b].Pos)
+	la, lb := toA.Len(), toEnd.Len()
+	if !target.Finite() {
+		return
+	}
+	if la > tiny && lb > tiny {
+		d := m3.Clamp(target.Dist(m[a].Pos), m3.Abs(la-lb), reach*(la+lb))
+		want := m3.Acos((la*la + lb*lb - d*d) / (2 * la * lb))
+		n := toA.Cross(toEnd)
+		have := m3.Atan2(n.Len(), toA.Dot(toEnd))
+		if n.Dot(axis) < 0 {
+			n, have = n.Neg(), -have
+		}
+		if n.Len() < 1e-3*la*lb {
+			n = axis
+		}
+		t.turn(m, b, m3.AxisAngle(n.Normalize(m3.V(1, 0, 0)), want-have))
+	}
+	t.aim(m, a, m[end].Pos, target, 1)
+}

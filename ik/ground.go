@@ -1,0 +1,157 @@
+package ik
+
+import "mannequin/engine/m3"
+
+const (
+	// maxLegs bounds the scratch that a row keeps on the stack.
+	maxLegs = 8
+	// soleFade is the flat height over which a paw stops following the
+	// terrain's slope, m.
+	soleFade = 0.1
+	// straightest is the share of its length that a leg may reach; the last
+	// bit is kept back because knees snap there.
+	straightest = 0.995
+	// near is how close CCD must bring a paw before the two-bone step, m.
+	near = 5e-4
+	// tailGap is the tail's least height above the terrain, m.
+	tailGap = 0.015
+	// half is the share of the way that pelvis and chest turn with the terrain.
+	half = 0.5
+)
+
+// plan is where one leg goes within a row, world space.
+type plan struct {
+	tip   m3.Vec3 // the tip's place on the terrain
+	wrist m3.Vec3 // the paw joint's place that goes with it
+	paw   m3.Quat // the paw's rotation there
+	bend  m3.Vec3 // normal of the plane in which the limb bends, in the upper joint's frame
+	stand float32 // 1 on the ground … 0 from soleFade up
+}
+
+// plan reads a leg's place from the flat pose m: over the terrain as high as it
+// was over the flat ground, the sole along the terrain while it is near it.
+func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot) plan {
+	flat, paw, lower := m[l.tip()].Pos, m[l.paw()], m[l.lower()].Pos
+	p := plan{stand: 1 - m3.Clamp(flat.Y/soleFade, 0, 1)}
+	p.tip = foot.place(flat, &s.Lock, s.DT)
+	p.tip.Y = s.Ground.Height(p.tip.X, p.tip.Z) + s.press(flat.Y)
+	lean := m3.Between(m3.Up, s.Ground.Normal(p.tip.X, p.tip.Z))
+	lean = m3.Ident.Slerp(lean, p.stand)
+	p.paw = lean.Mul(paw.Rot)
+	p.wrist = p.tip.Sub(lean.Rotate(flat.Sub(paw.Pos)))
+	normal := m[l.upper()].Pos.Sub(lower).Cross(paw.Pos.Sub(lower))
+	p.bend = m[l.upper()].Rot.Conj().Rotate(normal)
+	return p
+}
+
+// press returns the height above the terrain for a paw at height h above the
+// flat ground. Recorded and generated paws stand at −1 to 4 cm; up to Press the
+// height shrinks to a fifth, which plants them, and from 2.5 times Press on it
+// is h itself.
+func (s *Quadruped) press(h float32) float32 {
+	if s.Press == 0 {
+		return h
+	}
+	u := m3.Clamp((h/s.Press-1)/1.5, 0, 1)
+	return h * m3.Lerp(0.2, 1, u*u*(3-2*u))
+}
+
+// spine lifts the flat pose m to the terrain: the hips move, half of the pelvis
+// turns toward the neck's lifted place, the rest of the spine follows until
+// chest and neck stand over the terrain as they stood over the flat ground, and
+// the chest rolls with the ground under the forelegs. Hips and chest sink by the
+// given lengths.
+func (s *Quadruped) spine(m []m3.Xform, sinkHips, sinkChest float32) {
+	t, joints, neck := s.Rig.Tree, s.Rig.Roles.Spine, s.Rig.Roles.Neck
+	lift := func(j int, sink float32) m3.Vec3 {
+		p := m[j].Pos
+		p.Y += s.Ground.Height(p.X, p.Z) - sink
+		return p
+	}
+	last := len(joints) - 1
+	hips, chest := joints[0], joints[last]
+	neckTo, chestTo := lift(neck, sinkChest), lift(chest, (sinkHips+sinkChest)/2)
+	var line, lineTo m3.Vec3
+	if a, b := s.Rig.sides[0], s.Rig.sides[1]; a >= 0 {
+		line, lineTo = m[a].Pos.Sub(m[b].Pos), lift(a, 0).Sub(lift(b, 0))
+	}
+	up := m3.V(0, lift(hips, sinkHips).Y-m[hips].Pos.Y, 0)
+	for j := hips; j < int(t.ends[hips]); j++ {
+		m[j].Pos = m[j].Pos.Add(up)
+	}
+	t.aim(m, hips, m[neck].Pos, neckTo, half)
+	for i := 1; i < last; i++ {
+		t.aim(m, joints[i], m[chest].Pos, chestTo, 1/float32(last-i))
+	}
+	t.aim(m, chest, m[neck].Pos, neckTo, 1)
+	t.aim(m, chest, m[chest].Pos.Add(line), m[chest].Pos.Add(lineTo), half)
+}
+
+// shortfall returns how far hips and chest have to sink until every standing
+// paw can reach its place.
+func (s *Quadruped) shortfall(m []m3.Xform, legs []plan) (hips, chest float32) {
+	for i, l := range s.Rig.Roles.Legs {
+		top, knee, end := m[l.upper()].Pos, m[l.lower()].Pos, m[l.paw()].Pos
+		reach := straightest * (top.Dist(knee) + knee.Dist(end))
+		d := top.Sub(legs[i].wrist)
+		flat := d.Flat().Len()
+		short := d.Y - m3.Sqrt(max(reach*reach-flat*flat, 0))
+		// The millimetre keeps rounding from asking for another pass.
+		if short *= legs[i].stand; short < 1e-3 {
+			continue
+		}
+		if s.Rig.fore[i] {
+			chest = max(chest, short)
+		} else {
+			hips = max(hips, short)
+		}
+	}
+	return hips, chest
+}
+
+// leg takes a leg to its plan: CCD for the paw joint, the exact two-bone step,
+// the sole; a paw joint that cannot get there leaves the rest to the paw.
+func (s *Quadruped) leg(m []m3.Xform, l Leg, p *plan) {
+	t := s.Rig.Tree
+	t.ccd(m, l[:len(l)-1], p.wrist, s.Iterations, near)
+	t.twoBone(m, l.upper(), l.lower(), l.paw(), p.wrist, m[l.upper()].Rot.Rotate(p.bend), straightest)
+	t.turn(m, l.paw(), p.paw.Mul(m[l.paw()].Rot.Conj()))
+	if m[l.tip()].Pos.Dist(p.tip) > 1e-4 {
+		t.aim(m, l.paw(), m[l.tip()].Pos, p.tip, 1)
+	}
+}
+
+// tail lifts a tail that dips into the terrain: CCD for its tip, then bone by
+// bone.
+func (s *Quadruped) tail(m []m3.Xform) {
+	t, tail := s.Rig.Tree, s.Rig.Roles.Tail
+	if len(tail) == 0 {
+		return
+	}
+	tip := m[tail[len(tail)-1]].Pos
+	if y := s.Ground.Height(tip.X, tip.Z) + tailGap; tip.Y < y {
+		t.ccd(m, tail, m3.V(tip.X, y, tip.Z), s.Iterations, near)
+	}
+	for i, j := range tail[1:] {
+		s.raise(m, tail[i], j)
+	}
+}
+
+// raise turns joint a until its descendant b is tailGap above the terrain, if
+// it was lower, keeping b's heading from a.
+func (s *Quadruped) raise(m []m3.Xform, a, b int) {
+	// The terrain under b changes as b moves; the second pass sees to that.
+	for range 2 {
+		p, from := m[b].Pos, m[a].Pos
+		y := s.Ground.Height(p.X, p.Z) + tailGap
+		d := p.Sub(from)
+		length := d.Len()
+		if p.Y >= y || length < tiny {
+			return
+		}
+		rise := m3.Clamp(y-from.Y, -length, length)
+		to := d.Flat().Normalize(m3.V(0, 0, -1)).Scale(m3.Sqrt(length*length - rise*rise))
+		to.Y = rise
+		s.Rig.Tree.aim(m, a, p, from.Add(to), 1)
+	}
+}

@@ -1,0 +1,112 @@
+package ik
+
+import (
+	"fmt"
+
+	"mannequin/engine/m3"
+)
+
+// Ground is the terrain under the feet: heights in metres and upward unit
+// normals, in world space, finite everywhere. terrain.Field is one.
+type Ground interface {
+	Height(x, z float32) float32
+	Normal(x, z float32) m3.Vec3
+}
+
+// Quadruped stands poses that were made for flat ground (height zero) onto
+// uneven terrain, after Zhang, Starke et al. 2018, section 8: first the spine,
+// lifted to the terrain; then the legs, each by CCD to its place on the terrain
+// with an exact two-bone step after it; then the tail, kept above the terrain.
+// It turns joints and moves the hips; no bone changes length.
+//
+// One job serves a whole batch and many ticks. Rows are independent: any split
+// over goroutines gives the same bits.
+type Quadruped struct {
+	Rig    *Rig    // required
+	Ground Ground  // required
+	DT     float32 // seconds between runs, positive
+
+	Pos   []m3.Vec3  // (rows, joints) local translations; the root's is in world space, m
+	Rot   []m3.Quat  // (rows, joints) local rotations
+	Model []m3.Xform // (rows, joints) out: the grounded pose in world space
+	Feet  []Foot     // (rows, legs) in and out: zero for an agent that is new or was moved
+
+	Iterations int         // CCD sweeps per leg and tail; 10 in the paper's system
+	Press      float32     // flat height up to which a paw is pressed to the ground, m; 0 keeps all heights
+	MaxDrop    float32     // how far hips and chest may sink for a standing paw to reach the ground, m
+	Lock       LockOptions // holds standing paws in place
+}
+
+// DefaultQuadruped returns a job with the settings for a dog whose hips stand
+// half a metre high; Rig, Ground and the buffers remain to be filled.
+func DefaultQuadruped() Quadruped {
+	return Quadruped{
+		DT: 1.0 / 60, Iterations: 10, Press: 0.04, MaxDrop: 0.15,
+		Lock: LockOptions{Speed: 0.15, Height: 0.05, Radius: 0.1, Halflife: 0.1},
+	}
+}
+
+// Validate reports the first field that makes the job unusable.
+func (s *Quadruped) Validate() error {
+	if s.Rig == nil {
+		return fmt.Errorf("ik: Quadruped.Rig is missing")
+	}
+	if s.Ground == nil {
+		return fmt.Errorf("ik: Quadruped.Ground is missing")
+	}
+	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
+	switch {
+	case len(s.Pos)%n != 0:
+		return fmt.Errorf("ik: Quadruped.Pos has %d entries, not a multiple of %d joints", len(s.Pos), n)
+	case len(s.Rot) != len(s.Pos) || len(s.Model) != len(s.Pos):
+		return fmt.Errorf("ik: Quadruped has %d Pos, %d Rot and %d Model entries: want equal counts", len(s.Pos), len(s.Rot), len(s.Model))
+	case len(s.Feet) != len(s.Pos)/n*legs:
+		return fmt.Errorf("ik: Quadruped.Feet has %d entries for %d rows × %d legs", len(s.Feet), len(s.Pos)/n, legs)
+	case !(s.DT > 0):
+		return fmt.Errorf("ik: Quadruped.DT is %g s, want a positive time", s.DT)
+	case s.Iterations < 1:
+		return fmt.Errorf("ik: Quadruped.Iterations is %d, want at least 1", s.Iterations)
+	case !(s.Press >= 0) || !(s.MaxDrop >= 0):
+		return fmt.Errorf("ik: Quadruped.Press %g m and MaxDrop %g m: want 0 or more", s.Press, s.MaxDrop)
+	}
+	return s.Lock.validate()
+}
+
+// Run grounds the rows from r0 up to r1 of a valid job, without allocating. A
+// row that is not finite is passed on ungrounded, its feet forgotten.
+func (s *Quadruped) Run(r0, r1 int) {
+	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
+	for r := r0; r < r1; r++ {
+		s.row(s.Model[r*n:(r+1)*n], s.Pos[r*n:(r+1)*n], s.Rot[r*n:(r+1)*n], s.Feet[r*legs:(r+1)*legs])
+	}
+}
+
+func (s *Quadruped) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot) {
+	t := s.Rig.Tree
+	if !t.pose(m, pos, rot) {
+		clear(feet)
+		return
+	}
+	var plans [maxLegs]plan
+	for i, l := range s.Rig.Roles.Legs {
+		plans[i] = s.plan(m, l, &feet[i])
+	}
+	legs := plans[:len(feet)]
+	var hips, chest float32
+	s.spine(m, hips, chest)
+	// Sinking the chest also swings the forelegs, so once may not be enough.
+	for range 3 {
+		dh, dc := s.shortfall(m, legs)
+		if dh == 0 && dc == 0 {
+			break
+		}
+		hips, chest = min(hips+dh, s.MaxDrop), min(chest+dc, s.MaxDrop)
+		t.pose(m, pos, rot)
+		s.spine(m, hips, chest)
+	}
+	for i, l := range s.Rig.Roles.Legs {
+		s.leg(m, l, &legs[i])
+	}
+	s.tail(m)
+	t.settle(m, pos)
+}

@@ -1,0 +1,105 @@
+package ik
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Roles says which joints of a four-legged skeleton play which part, as
+// indices. DogRoles fills it from the dog's joint names; fill it yourself for a
+// skeleton of your own.
+type Roles struct {
+	Spine []int // from the hips to the joint that carries the neck and forelegs; at least 2
+	Neck  int   // the joint that the spine is aimed with, below the last of Spine
+	Legs  []Leg // 1 to 8
+	Tail  []int // from the tail's first joint to its tip; empty, or at least 2
+}
+
+// Leg is one leg's chain of joints from its root to the tip that touches the
+// ground: any joints that may help, then upper, lower, paw, tip; at least these
+// four. Upper, lower and paw are hip, knee and hock, or shoulder, elbow and
+// wrist: the joints that the exact two-bone step bends.
+type Leg []int
+
+func (l Leg) upper() int { return l[len(l)-4] }
+func (l Leg) lower() int { return l[len(l)-3] }
+func (l Leg) paw() int   { return l[len(l)-2] }
+func (l Leg) tip() int   { return l[len(l)-1] }
+
+// DogRoles returns the roles of the joints called names, for skeletons with the
+// joint names of the dog recordings: Hips, Spine, Spine1, Neck, the four legs
+// with End Sites as tips, and a tail if there is one.
+func DogRoles(names []string) (Roles, error) {
+	var missing []string
+	find := func(want ...string) []int {
+		out := make([]int, len(want))
+		for i, n := range want {
+			if out[i] = slices.Index(names, n); out[i] < 0 {
+				missing = append(missing, n)
+			}
+		}
+		return out
+	}
+	r := Roles{Spine: find("Hips", "Spine", "Spine1"), Neck: find("Neck")[0]}
+	for _, side := range []string{"Left", "Right"} {
+		r.Legs = append(r.Legs, find(side+"Shoulder", side+"Arm", side+"ForeArm", side+"Hand", side+"HandSite"))
+	}
+	for _, side := range []string{"Left", "Right"} {
+		r.Legs = append(r.Legs, find(side+"UpLeg", side+"Leg", side+"Foot", side+"FootSite"))
+	}
+	if slices.Contains(names, "Tail") {
+		r.Tail = find("Tail", "Tail1", "Tail1Site")
+	}
+	if len(missing) > 0 {
+		return Roles{}, fmt.Errorf("ik: the skeleton has no joint called %q; fill ik.Roles by hand for other skeletons", missing)
+	}
+	return r, nil
+}
+
+// Rig is a skeleton with its roles checked, immutable and safe to share.
+type Rig struct {
+	Tree  *Tree
+	Roles Roles
+	fore  []bool // per leg: carried by the spine's last joint
+	sides [2]int // the foreleg roots whose line sets the chest's roll, or −1, −1
+}
+
+// NewRig checks that roles fit the tree.
+func NewRig(tree *Tree, roles Roles) (*Rig, error) {
+	if tree == nil {
+		return nil, fmt.Errorf("ik: a rig needs a tree")
+	}
+	if err := tree.chain("Roles.Spine", roles.Spine, 2); err != nil {
+		return nil, err
+	}
+	if tree.parents[roles.Spine[0]] >= 0 {
+		return nil, fmt.Errorf("ik: Roles.Spine starts at joint %d, which is not a root: the ground solver moves it", roles.Spine[0])
+	}
+	chest := roles.Spine[len(roles.Spine)-1]
+	if err := tree.chain("Roles.Neck", []int{chest, roles.Neck}, 2); err != nil {
+		return nil, err
+	}
+	if len(roles.Legs) == 0 || len(roles.Legs) > maxLegs {
+		return nil, fmt.Errorf("ik: %d entries in Roles.Legs, want 1 to %d", len(roles.Legs), maxLegs)
+	}
+	r := &Rig{Tree: tree, Roles: roles, sides: [2]int{-1, -1}}
+	var fore []int
+	for i, l := range roles.Legs {
+		if err := tree.chain(fmt.Sprintf("Roles.Legs[%d]", i), l, 4); err != nil {
+			return nil, err
+		}
+		r.fore = append(r.fore, tree.has(chest, l[0]))
+		if r.fore[i] {
+			fore = append(fore, l[0])
+		}
+	}
+	if len(fore) == 2 {
+		r.sides = [2]int{fore[0], fore[1]}
+	}
+	if len(roles.Tail) > 0 {
+		if err := tree.chain("Roles.Tail", roles.Tail, 2); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}

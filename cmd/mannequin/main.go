@@ -65,6 +65,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newDoctor(),
+		newPlot(),
 	)
 	markUsage(root)
 	return root

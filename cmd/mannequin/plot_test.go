@@ -1,0 +1,107 @@
+package main
+
+import (
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/internal/atomicfile"
+	"mannequin/offline/mocap"
+
+	"io"
+)
+
+// hopper writes a two-joint clip that moves along +Z at 1 m/s while it hops.
+func hopper(t *testing.T, dir string) string {
+	t.Helper()
+	s := &skel.Skeleton{Names: []string{"Root", "RootSite"}, Parents: []int16{-1, 0}, Offsets: []m3.Vec3{{}, {Y: -0.5}}, EndSite: []bool{false, true}}
+	c := skel.NewClip(s, 60, 120)
+	for f := range c.Frames {
+		c.Pos[2*f] = m3.V(0, 0.6+0.1*m3.Sin(float32(f)/5), float32(f)/60)
+	}
+	path := filepath.Join(dir, "hop.bvh")
+	if err := atomicfile.Write(path, func(w io.Writer) error { return mocap.WriteClip(w, c) }); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestPlotClip(t *testing.T) {
+	dir := t.TempDir()
+	clip := hopper(t, dir)
+	for _, kind := range []string{"sheet", "top", "height", "speed"} {
+		out := filepath.Join(dir, kind+".png")
+		if code, _, errs := cli("plot", clip, "--kind", kind, "--out", out); code != 0 {
+			t.Fatalf("%s: code %d: %s", kind, code, errs)
+		}
+		f, err := os.Open(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(f)
+		f.Close()
+		if err != nil || img.Bounds().Dx() < 100 {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+func TestSpeedIsRight(t *testing.T) {
+	b, err := mocap.OpenBVH(hopper(t, t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range speeds(b.Clip, 0).Series[0].Y {
+		if v < 0.999 || v > 1.001 {
+			t.Fatalf("speed %g, want 1", v)
+		}
+	}
+	if h := heights(b.Clip, 0); len(h.Series) != 2 || h.Series[1].Y[0] < 0.099 || h.Series[1].Y[0] > 0.101 {
+		t.Errorf("heights %v", h.Series)
+	}
+}
+
+func TestPlotTable(t *testing.T) {
+	c, err := readTable(strings.NewReader("# note\nepoch,train,held,name\n1,0.5,,a\n2,0.25,0.3,b\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Series) != 3 || len(c.Series[0].Y) != 2 || len(c.Series[1].Y) != 1 || c.Series[1].X[0] != 2 || len(c.Series[2].Y) != 0 {
+		t.Errorf("series %+v", c.Series)
+	}
+	for _, bad := range []string{"", "a\n1\n", "a,b\nx,1\n", "a,b\n1\n"} {
+		if _, err := readTable(strings.NewReader(bad)); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}
+
+func TestPlotErrors(t *testing.T) {
+	dir := t.TempDir()
+	clip := hopper(t, dir)
+	out := filepath.Join(dir, "x.png")
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"plot", clip}, exitUsage},
+		{[]string{"plot", clip, "--out", out, "--kind", "smell"}, exitUsage},
+		{[]string{"plot", clip, "--out", filepath.Join(dir, "x.svg"), "--kind", "top"}, exitUsage},
+		{[]string{"plot", clip, "--out", out, "--scale", "0"}, exitUsage},
+		{[]string{"plot", clip, "--out", out, "--from", "9"}, exitFailure},
+		{[]string{"plot", filepath.Join(dir, "no.bvh"), "--out", out}, exitFailure},
+		{[]string{"plot", filepath.Join(dir, "no.csv"), "--out", out}, exitFailure},
+	} {
+		code, _, errs := cli(c.args...)
+		if code != c.code || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%v: code %d, %q", c.args, code, errs)
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a failed plot left a picture")
+	}
+}

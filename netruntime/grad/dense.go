@@ -49,14 +49,14 @@ func (t *Tape) Blend(x, omega *Mat, w, b *Param) *Mat {
 	y := t.node(x.Rows, w.Cols, x.wants || omega.wants || !w.Frozen || !b.Frozen)
 	y.a, y.b, y.w, y.c, y.back = x, omega, w, b, blendBack
 	y.aux = grow(y.aux, x.Rows*w.Rows) // (rows, K·in), kept for dw
-	t.rows(y, w.Rows, blendStack)
+	t.split(y, y.Rows, w.Rows, blendStack)
 	t.pool.Gemm(false, false, y.Rows, y.Cols, k, omega.Val, k, b.Val, b.Cols, false, y.Val, y.Cols)
 	t.pool.Gemm(false, false, y.Rows, y.Cols, w.Rows, y.aux, w.Rows, w.Val, w.Cols, true, y.Val, y.Cols)
 	return y
 }
 
 // blendStack writes [ω_1·x … ω_K·x].
-func blendStack(y *Mat, r0, r1 int) {
+func blendStack(_ *Tape, y *Mat, r0, r1 int) {
 	x, omega := y.a, y.b
 	for r := r0; r < r1; r++ {
 		xr := x.Val[r*x.Cols:][:x.Cols]
@@ -87,50 +87,66 @@ func blendBack(t *Tape, y *Mat) {
 	if x.wants && !x.into() {
 		clear(x.Grad)
 	}
-	// The gradient of the stacked input takes the place of the stack itself,
-	// which dw has read.
-	t.pool.Gemm(false, true, y.Rows, w.Rows, y.Cols, y.Grad, y.Cols, w.Val, w.Cols, false, y.aux, w.Rows)
-	t.rows(y, 2*w.Rows, blendUnstack)
+	// The gradient of the stacked input, transposed, takes the place of the
+	// stack itself, which dw has read. Transposed, because w then passes
+	// through the product in the order in which it lies in memory.
+	t.pool.Gemm(false, true, w.Rows, y.Rows, y.Cols, w.Val, w.Cols, y.Grad, y.Cols, false, y.aux, y.Rows)
+	xt := t.borrow((x.Cols + k) * y.Rows)
+	transpose(xt, x.Val, x.Rows, x.Cols)
+	transpose(xt[x.Cols*y.Rows:], omega.Val, y.Rows, k)
+	if omega.wants {
+		t.split(y, k, 2*x.Cols*y.Rows, blendOmega)
+	}
+	if x.wants {
+		t.split(y, x.Cols, 2*k*y.Rows, blendInput)
+	}
 }
 
-// blendUnstack turns the gradient of the stack into those of x and ω.
-func blendUnstack(y *Mat, r0, r1 int) {
-	x, omega := y.a, y.b
-	for r := r0; r < r1; r++ {
-		for k := range omega.Cols {
-			s := y.aux[r*y.w.Rows+k*x.Cols:][:x.Cols]
-			if omega.wants {
-				omega.Grad[r*omega.Cols+k] += dot(s, x.Val[r*x.Cols:][:x.Cols])
+// blendOmega adds x's share to the gradient of the gating columns [k0, k1).
+func blendOmega(t *Tape, y *Mat, k0, k1 int) {
+	x, omega, rows := y.a, y.b, y.Rows
+	for k := k0; k < k1; k++ {
+		// The transposed gating is not read here: its row takes the sums.
+		sum := t.scratch[(x.Cols+k)*rows:][:rows]
+		clear(sum)
+		for i := range x.Cols {
+			g := y.aux[(k*x.Cols+i)*rows:][:rows]
+			xi := t.scratch[i*rows:][:rows]
+			for r, v := range g {
+				sum[r] += v * xi[r]
 			}
-			if x.wants {
-				o := omega.Val[r*omega.Cols+k]
-				g := x.Grad[r*x.Cols:][:x.Cols]
-				for i, v := range s {
-					g[i] += o * v
-				}
-			}
+		}
+		for r, v := range sum {
+			omega.Grad[r*omega.Cols+k] += v
+			sum[r] = omega.Val[r*omega.Cols+k]
 		}
 	}
 }
 
-// dot sums in eight strands, which the processor overlaps.
-func dot(a, b []float32) float32 {
-	var s [8]float32
-	b = b[:len(a)]
-	i := 0
-	for ; i+8 <= len(a); i += 8 {
-		p, q := a[i:i+8:i+8], b[i:i+8:i+8]
-		s[0] += p[0] * q[0]
-		s[1] += p[1] * q[1]
-		s[2] += p[2] * q[2]
-		s[3] += p[3] * q[3]
-		s[4] += p[4] * q[4]
-		s[5] += p[5] * q[5]
-		s[6] += p[6] * q[6]
-		s[7] += p[7] * q[7]
+// blendInput adds to the gradient of the input columns [i0, i1).
+func blendInput(t *Tape, y *Mat, i0, i1 int) {
+	x, omega, rows := y.a, y.b, y.Rows
+	for i := i0; i < i1; i++ {
+		sum := t.scratch[i*rows:][:rows] // likewise in place of x
+		clear(sum)
+		for k := range omega.Cols {
+			g := y.aux[(k*x.Cols+i)*rows:][:rows]
+			o := t.scratch[(x.Cols+k)*rows:][:rows]
+			for r, v := range g {
+				sum[r] += o[r] * v
+			}
+		}
+		for r, v := range sum {
+			x.Grad[r*x.Cols+i] += v
+		}
 	}
-	for ; i < len(a); i++ {
-		s[0] += a[i] * b[i]
+}
+
+// transpose writes the transpose of src (rows, cols).
+func transpose(dst, src []float32, rows, cols int) {
+	for r := range rows {
+		for c, v := range src[r*cols:][:cols] {
+			dst[c*rows+r] = v
+		}
 	}
-	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
 }

@@ -6,11 +6,11 @@ import "math"
 func (t *Tape) ELU(x *Mat) *Mat {
 	y := t.node(x.Rows, x.Cols, x.wants)
 	y.a, y.back = x, eluBack
-	t.rows(y, 4*y.Cols, eluRows)
+	t.split(y, y.Rows, 4*y.Cols, eluRows)
 	return y
 }
 
-func eluRows(y *Mat, r0, r1 int) {
+func eluRows(_ *Tape, y *Mat, r0, r1 int) {
 	x := y.a.Val[r0*y.Cols : r1*y.Cols]
 	for i, v := range x {
 		if v < 0 {
@@ -91,11 +91,11 @@ func (t *Tape) Dropout(x *Mat, keep float32, key uint64) *Mat {
 	y := t.node(x.Rows, x.Cols, x.wants)
 	y.a, y.back, y.k, y.key = x, dropoutBack, keep, key
 	y.aux = grow(y.aux, len(y.Val))
-	t.rows(y, 2*y.Cols, dropoutRows)
+	t.split(y, y.Rows, 2*y.Cols, dropoutRows)
 	return y
 }
 
-func dropoutRows(y *Mat, r0, r1 int) {
+func dropoutRows(_ *Tape, y *Mat, r0, r1 int) {
 	scale := 1 / y.k
 	for i := r0 * y.Cols; i < r1*y.Cols; i++ {
 		m := float32(0)

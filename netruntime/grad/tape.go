@@ -47,25 +47,28 @@ func (n *Mat) Wants() bool { return n.wants }
 // Tape records one pass. It is not safe for concurrent use; its operations run
 // on the pool's workers.
 type Tape struct {
-	pool    *kernel.Pool
-	nodes   []*Mat // slots in order of use, reused pass after pass
-	used    int
-	pass    uint64
+	pool  *kernel.Pool
+	nodes []*Mat // slots in order of use, reused pass after pass
+	used  int
+	pass  uint64
 
-	// The row-parallel job in progress. run is made once, because a closure
-	// per call would allocate.
-	run     func(worker, i int)
-	job     func(n *Mat, r0, r1 int)
-	jobMat  *Mat
-	jobRows int // rows per chunk
+	scratch []float32
+
+	// The parallel job in progress. run is made once, because a closure per
+	// call would allocate.
+	run   func(worker, i int)
+	job   func(t *Tape, n *Mat, i0, i1 int)
+	mat   *Mat
+	count int // indices of the job
+	chunk int // of them per task
 }
 
 // NewTape returns an empty tape whose operations run on pool.
 func NewTape(pool *kernel.Pool) *Tape {
 	t := &Tape{pool: pool, pass: 1}
 	t.run = func(_, i int) {
-		r0 := i * t.jobRows
-		t.job(t.jobMat, r0, min(r0+t.jobRows, t.jobMat.Rows))
+		i0 := i * t.chunk
+		t.job(t, t.mat, i0, min(i0+t.chunk, t.count))
 	}
 	return t
 }
@@ -146,15 +149,22 @@ func (p *Param) into(t *Tape) (acc bool) {
 	return acc
 }
 
-// rows runs f over n's rows on the pool, in chunks whose size does not depend
-// on the number of workers. work is the number of values touched per row.
-func (t *Tape) rows(n *Mat, work int, f func(n *Mat, r0, r1 int)) {
+// split runs f over the indices [0, count) on the pool, in chunks whose size
+// does not depend on the number of workers. work is the number of values
+// touched per index. Results must not depend on the cut.
+func (t *Tape) split(n *Mat, count, work int, f func(t *Tape, n *Mat, i0, i1 int)) {
 	const chunk = 1 << 14 // values worth handing to a worker
-	t.jobRows = max(1, chunk/work)
-	if t.jobRows >= n.Rows {
-		f(n, 0, n.Rows)
+	t.chunk = max(1, chunk/work)
+	if t.chunk >= count {
+		f(t, n, 0, count)
 		return
 	}
-	t.job, t.jobMat = f, n
-	t.pool.Run((n.Rows+t.jobRows-1)/t.jobRows, t.run)
+	t.job, t.mat, t.count = f, n, count
+	t.pool.Run((count+t.chunk-1)/t.chunk, t.run)
+}
+
+// borrow returns n values of scratch memory, valid until the next borrow.
+func (t *Tape) borrow(n int) []float32 {
+	t.scratch = grow(t.scratch, n)
+	return t.scratch
 }

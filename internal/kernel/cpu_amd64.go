@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 func Best() Kind {
 	x := &cpu.X86
 	switch {
-	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX2 && x.HasFMA:
+	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 && x.HasAVX2 && x.HasFMA:
 		return AVX512
 	case x.HasAVX2 && x.HasFMA:
 		return AVX2

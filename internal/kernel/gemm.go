@@ -15,8 +15,9 @@ type gemmJob struct {
 }
 
 const (
-	taskPanels = 8 // most panels per task: what fits the second-level cache packed
-	rowTiles   = 16
+	taskPanels = 8  // most panels per task: what fits the second-level cache packed
+	rowTiles   = 16 // tiles of rows per pass over a task's panels
+	directRows = 48 // most rows for which packing B costs more than it saves
 )
 
 // Gemm computes
@@ -98,27 +99,38 @@ func (p *Pool) gemmTask(worker, i int) {
 	if p1*cols > j.n {
 		full--
 	}
-	x := span{kind: p.kind, b: s.b, bs: cols, ldc: j.ldc, w: unit}
+	// Packing costs as much as a pass over B. A few rows of tiles read B where
+	// it lies instead.
+	direct := !j.tB && j.m <= directRows
+	x := span{kind: p.kind, ldc: j.ldc, w: unit}
 	x.rs, x.cs = j.lda, 1
 	if j.tA {
 		x.rs, x.cs = 1, j.lda
 	}
 	for l := 0; l < j.k; l += BlockK {
 		x.k = min(BlockK, j.k-l)
-		x.ps = x.k * cols
 		x.first = l == 0 && !j.acc
-		for q := p0; q < p1; q++ {
-			j.pack(s.b[(q-p0)*x.ps:], cols, l, x.k, q*cols)
+		panel := x.k * cols
+		from := p0
+		if direct {
+			from = full
+		}
+		for q := from; q < p1; q++ {
+			p.kind.pack(s.b[(q-p0)*panel:], j.tB, j.b, j.ldb, l, x.k, q*cols, min(cols, j.n-q*cols))
 		}
 		for r := r0; r < r1; r += rowTiles * tileRows {
 			x.rows = min(rowTiles*tileRows, r1-r)
 			x.a = j.a[r*x.rs+l*x.cs:]
-			x.b = s.b
-			x.c = j.c[r*j.ldc+p0*cols:]
-			x.panels = full - p0
-			s.compute(&x)
+			x.b, x.bs, x.ps, x.panels = s.b, cols, panel, full-p0
+			if direct {
+				x.b, x.bs, x.ps = j.b[l*j.ldb+p0*cols:], j.ldb, cols
+			}
+			if full > p0 {
+				x.c = j.c[r*j.ldc+p0*cols:]
+				s.compute(&x)
+			}
 			if full < p1 {
-				x.b = s.b[(full-p0)*x.ps:]
+				x.b, x.bs, x.ps = s.b[(full-p0)*panel:], cols, panel
 				x.c = j.c[r*j.ldc+full*cols:]
 				s.computeEdge(&x, j.n-full*cols)
 			}
@@ -126,15 +138,14 @@ func (p *Pool) gemmTask(worker, i int) {
 	}
 }
 
-// pack copies rows [l, l+k) and columns [col, col+cols) of op(B) to dst, row
-// by row, with zeros beyond the last column.
-func (j *gemmJob) pack(dst []float32, cols, l, k, col int) {
-	packPanel(dst, cols, j.tB, j.b, j.ldb, l, k, col, min(cols, j.n-col))
-}
-
-func packPanel(dst []float32, cols int, trans bool, b []float32, ldb, l, k, col, n int) {
+// pack copies rows [l, l+k) and columns [col, col+n) of op(B), row-major with
+// row length ldb or transposed, to dst row by row, with zeros from column n to
+// the panel's width.
+func (kind Kind) pack(dst []float32, trans bool, b []float32, ldb, l, k, col, n int) {
+	_, cols := kind.tile()
+	dst = dst[:k*cols]
 	if n < cols {
-		clear(dst[:k*cols])
+		clear(dst)
 	}
 	if !trans {
 		for i := range k {
@@ -142,11 +153,22 @@ func packPanel(dst []float32, cols int, trans bool, b []float32, ldb, l, k, col,
 		}
 		return
 	}
-	for c := range n {
-		src := b[(col+c)*ldb+l:][:k]
-		d := dst[c:]
-		for i, v := range src {
-			d[i*cols] = v
+	c, fast := 0, 0
+	if kind != Generic {
+		fast = k / 8 * 8
+	}
+	for ; fast > 0 && c+8 <= n; c += 8 {
+		src := b[(col+c)*ldb+l:]
+		kind.transpose(dst[c:], cols, src, ldb, fast/8)
+		for i := fast; i < k; i++ {
+			for r := range 8 {
+				dst[i*cols+c+r] = src[r*ldb+i]
+			}
+		}
+	}
+	for ; c < n; c++ {
+		for i, v := range b[(col+c)*ldb+l:][:k] {
+			dst[i*cols+c] = v
 		}
 	}
 }

@@ -14,6 +14,9 @@ package kernel
 
 import "fmt"
 
+//go:generate env GOFLAGS=-tags=noasm go run asm/gemm.go -out gemm_amd64.s -stubs gemm_amd64.go -pkg kernel
+//go:generate env GOFLAGS=-tags=noasm go run asm/elem.go -out elem_amd64.s -stubs elem_amd64.go -pkg kernel
+
 // BlockK is how many products are summed in a register before the block's sum
 // is added to the output.
 const BlockK = 256

@@ -82,24 +82,43 @@ func kernel(f family, rows, panels int) {
 		}
 	}
 	Label("loop")
-	bv := make([]reg.VecVirtual, nv)
-	for j := range bv {
-		bv[j] = f.vec()
-		m := Mem{Base: b[j/4], Disp: j % 2 * f.bytes}
-		if j/2%2 == 1 {
-			m.Index, m.Scale = ps, 1
-		}
-		VMOVUPS(m, bv[j])
-	}
-	for i := range sum {
-		av := f.vec()
+	loadA := func(i int) reg.VecVirtual {
+		v := f.vec()
 		m := Mem{Base: a[i/3]}
 		if i%3 > 0 {
 			m.Index, m.Scale = rs, uint8(i%3)
 		}
-		VBROADCASTSS(m, av)
-		for j := range bv {
-			VFMADD231PS(bv[j], av, sum[i][j])
+		VBROADCASTSS(m, v)
+		return v
+	}
+	loadB := func(j int) reg.VecVirtual {
+		v := f.vec()
+		m := Mem{Base: b[j/4], Disp: j % 2 * f.bytes}
+		if j/2%2 == 1 {
+			m.Index, m.Scale = ps, 1
+		}
+		VMOVUPS(m, v)
+		return v
+	}
+	// Keep the shorter side in registers: AVX2 has sixteen.
+	if panels > 1 {
+		var av []reg.VecVirtual
+		for i := range sum {
+			av = append(av, loadA(i))
+		}
+		for j := range nv {
+			bv := loadB(j)
+			for i := range sum {
+				VFMADD231PS(bv, av[i], sum[i][j])
+			}
+		}
+	} else {
+		bv := []reg.VecVirtual{loadB(0), loadB(1)}
+		for i := range sum {
+			av := loadA(i)
+			for j := range bv {
+				VFMADD231PS(bv[j], av, sum[i][j])
+			}
 		}
 	}
 	for _, r := range a {

@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"sync/atomic"
+	"testing"
+)
+
+func TestPoolRunsEveryIndexOnce(t *testing.T) {
+	for workers := 1; workers <= 4; workers++ {
+		p := NewPool(workers)
+		var busy [4]atomic.Bool
+		for n := range 50 {
+			hits := make([]atomic.Int32, n)
+			p.Run(n, func(worker, i int) {
+				if busy[worker].Swap(true) {
+					t.Errorf("worker %d is in two calls", worker)
+				}
+				hits[i].Add(1)
+				busy[worker].Store(false)
+			})
+			for i := range hits {
+				if hits[i].Load() != 1 {
+					t.Fatalf("%d workers, n = %d: index %d ran %d times", workers, n, i, hits[i].Load())
+				}
+			}
+		}
+		p.Close()
+		p.Close()
+	}
+}
+
+func TestPoolTakesTurns(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	done := make(chan int)
+	for range 4 {
+		go func() {
+			sum := 0
+			for range 200 {
+				var s [2]int
+				p.Run(10, func(worker, i int) { s[worker] += i })
+				sum += s[0] + s[1]
+			}
+			done <- sum
+		}()
+	}
+	for range 4 {
+		if got := <-done; got != 200*45 {
+			t.Fatalf("sum %d, want %d", got, 200*45)
+		}
+	}
+}
+
+func TestPoolAllocatesNothing(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	var x [8]float32
+	f := func(_, i int) { x[i]++ }
+	if n := testing.AllocsPerRun(100, func() { p.Run(len(x), f) }); n != 0 {
+		t.Fatalf("%v allocations per run", n)
+	}
+}

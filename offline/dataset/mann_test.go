@@ -1,0 +1,197 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+)
+
+// herd is a folder of three recordings: a fast circle, a slow one, and one to
+// hold out.
+func herd(t *testing.T) string {
+	sk := synthSkeleton()
+	return folder(t, map[string]*skel.Clip{
+		"fast": circle{r: 4, w: 0.75, frames: 200}.clip(sk),
+		"slow": circle{r: 2, w: -0.25, frames: 150}.clip(sk),
+		"test": circle{r: 2, w: 0.5, frames: 100}.clip(sk),
+		"none": circle{r: 2, w: 0.5, frames: 10}.clip(sk),
+	}, map[string]clipLabels{
+		"fast": {Frames: 200, Train: [][2]int{{20, 29}, {150, 199}}, Segments: walking(200).Segments},
+		"slow": walking(150),
+		"test": walking(100),
+	})
+}
+
+func hash(m *MANN) [32]byte {
+	h := sha256.New()
+	for _, v := range []any{m.X, m.Y, m.Clip, m.Frame, m.Order, m.XMean, m.XStd, m.YMean, m.YStd} {
+		if err := binary.Write(h, binary.LittleEndian, v); err != nil {
+			panic(err)
+		}
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+func TestBuildMANN(t *testing.T) {
+	dir := herd(t)
+	train, held, err := BuildMANN(dir, Options{HeldOut: []string{"test"}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(train.Clips, []string{"fast", "slow"}) || !slices.Equal(held.Clips, []string{"test"}) {
+		t.Errorf("clips %v, held out %v", train.Clips, held.Clips)
+	}
+	// Frames 20–29 and 150–198 of one, 1–148 of the other: the last frame has
+	// none after it, the first none before.
+	if want := 2 * (10 + 49 + 148); train.Rows != want || held.Rows != 2*98 {
+		t.Errorf("%d rows, %d held out, want %d and %d", train.Rows, held.Rows, want, 2*98)
+	}
+	if train.Frame[0] != 20 || train.Frame[9] != 29 || train.Frame[10] != 150 || train.Frame[59] != 1 || train.Clip[59] != 1 {
+		t.Error("rows are not clip by clip, frame by frame")
+	}
+	// The fast circle runs at 3 m/s: 59 rows and their mirror images, 11 times.
+	if want := 11*2*59 + 2*148; len(train.Order) != want || !slices.IsSorted(train.Order) {
+		t.Errorf("an epoch visits %d rows, want %d", len(train.Order), want)
+	}
+	if train.Mirrored(train.Rows/2-1) || !train.Mirrored(train.Rows/2) {
+		t.Error("the second half is not the mirrored one")
+	}
+	in, out, _ := train.Layout.MirrorColumns()
+	x, y := make([]float32, len(in)), make([]float32, len(out))
+	for r := range train.Rows / 2 {
+		feature.Mirror(x, train.Input(r+train.Rows/2), in)
+		feature.Mirror(y, train.Output(r+train.Rows/2), out)
+		if !slices.Equal(x, train.Input(r)) || !slices.Equal(y, train.Output(r)) {
+			t.Fatalf("row %d mirrored twice is not itself", r)
+		}
+	}
+	for _, c := range in {
+		if c.Sign < 0 && int(c.From) < train.Layout.InBone(0) && train.XMean[c.From] > 1e-6 {
+			t.Errorf("mean of column %d is %g: left and right are not balanced", c.From, train.XMean[c.From])
+		}
+	}
+	if train.XStd[train.Layout.InSample(feature.TrajNow)+feature.SamplePos] != 1 {
+		t.Error("a constant column's deviation is not one")
+	}
+
+	again, heldAgain, err := BuildMANN(dir, Options{HeldOut: []string{"test"}, Workers: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hash(train) != hash(again) || hash(held) != hash(heldAgain) {
+		t.Error("four workers and one give different rows")
+	}
+}
+
+// The pose that a row's output holds is the next row's input, bit for bit:
+// what the run-time recursion relies on.
+func TestOutputPoseIsNextInputPose(t *testing.T) {
+	train, _, err := BuildMANN(herd(t), Options{HeldOut: []string{"test"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, seen := train.Layout, 0
+	for r := range train.Rows - 1 {
+		if train.Frame[r+1] != train.Frame[r]+1 || train.Clip[r+1] != train.Clip[r] {
+			continue
+		}
+		seen++
+		if !slices.Equal(train.Output(r)[m.OutBone(0):m.OutRoot()], train.Input(r + 1)[m.InBone(0):]) {
+			t.Fatalf("row %d", r)
+		}
+	}
+	if seen == 0 {
+		t.Error("no consecutive rows")
+	}
+}
+
+func TestMeanStd(t *testing.T) {
+	// Two columns: 0…n−1, and a constant that float32 holds inexactly.
+	const n = 3*blockRows + 5
+	x := make([]float32, 2*n)
+	for r := range n {
+		x[2*r], x[2*r+1] = float32(r), 0.1
+	}
+	for _, workers := range []int{1, 3} {
+		mean, std := meanStd(x, 2, workers)
+		near(t, "mean", mean, 1e-2, (n-1)/2.0, 0.1)
+		near(t, "std", std, 1e-2, math.Sqrt((n*n-1)/12.0), 1) // one for the constant
+	}
+}
+
+func TestBuildMANNErrors(t *testing.T) {
+	write := func(t *testing.T, path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	labels := func(dir string) string { return filepath.Join(dir, labelsFile) }
+	one := `{"slow": {"frames": 150, "train_range_0based": [[0, 149]], "segments_0based_inclusive": {"Walk": [[0, 149]]}}}`
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T, dir string) string // returns the folder to read
+		opt   Options
+		want  string
+	}{
+		"no folder":    {func(t *testing.T, dir string) string { return filepath.Join(dir, "gone") }, Options{}, "gone"},
+		"not a folder": {func(t *testing.T, dir string) string { return labels(dir) }, Options{}, "not a folder"},
+		"no labels":    {func(t *testing.T, dir string) string { os.Remove(labels(dir)); return dir }, Options{}, "labels.json"},
+		"no recording": {func(t *testing.T, dir string) string { os.Remove(filepath.Join(dir, "slow.bvh")); return dir }, Options{}, `labels recording "slow"`},
+		"a path as name": {func(t *testing.T, dir string) string {
+			write(t, labels(dir), strings.Replace(one, "slow", "../slow", 1))
+			return dir
+		}, Options{}, "not the name of a recording"},
+		"wrong frame count": {func(t *testing.T, dir string) string {
+			write(t, labels(dir), strings.ReplaceAll(one, "150", "151"))
+			return dir
+		}, Options{}, "has 150 frames, its labels in labels.json are for 151"},
+		"unlabelled frame": {func(t *testing.T, dir string) string {
+			write(t, labels(dir), strings.Replace(one, `[[0, 149]]}`, `[[0, 99]]}`, 1))
+			return dir
+		}, Options{}, "frame 100 has no label"},
+		"truncated labels": {func(t *testing.T, dir string) string { write(t, labels(dir), one[:60]); return dir }, Options{}, "offset 60"},
+		"truncated recording": {func(t *testing.T, dir string) string {
+			b, _ := os.ReadFile(filepath.Join(dir, "slow.bvh"))
+			write(t, filepath.Join(dir, "slow.bvh"), string(b[:len(b)/2]))
+			return dir
+		}, Options{}, "slow.bvh"},
+		"missing joint": {func(t *testing.T, dir string) string {
+			b, _ := os.ReadFile(filepath.Join(dir, "slow.bvh"))
+			write(t, filepath.Join(dir, "slow.bvh"), strings.Replace(string(b), "JOINT Tail1", "JOINT Tail2", 1))
+			return dir
+		}, Options{}, `slow: the skeleton has no joint "Tail1"`},
+		"another skeleton": {func(t *testing.T, dir string) string {
+			sk := synthSkeleton()
+			sk.Offsets[sk.Index("Tail1")].X *= 2
+			return folder(t, map[string]*skel.Clip{
+				"a": circle{r: 2, w: 0.5, frames: 10}.clip(sk), "b": circle{r: 2, w: 0.5, frames: 10}.clip(synthSkeleton()),
+			}, map[string]clipLabels{"a": walking(10), "b": walking(10)})
+		}, Options{HeldOut: []string{}}, "joint Tail1 lies 0.12 m from"},
+		"lopsided skeleton": {func(t *testing.T, dir string) string {
+			sk := synthSkeleton()
+			sk.Offsets[sk.Index("LeftLeg")].X += 0.05
+			return folder(t, map[string]*skel.Clip{"a": circle{r: 2, w: 0.5, frames: 10}.clip(sk)}, map[string]clipLabels{"a": walking(10)})
+		}, Options{HeldOut: []string{}}, "joint LeftLeg is 0.05 m off the mirror image of RightLeg"},
+		"unknown held out": {func(t *testing.T, dir string) string { return dir }, Options{HeldOut: []string{"wolf"}}, `"wolf"`},
+		"nothing left":     {func(t *testing.T, dir string) string { return dir }, Options{HeldOut: []string{"fast", "slow", "test"}}, "no row is left"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.opt.HeldOut == nil {
+				c.opt.HeldOut = []string{"test"}
+			}
+			dir := c.spoil(t, herd(t))
+			_, _, err := BuildMANN(dir, c.opt)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}

@@ -1,5 +1,7 @@
 package grad
 
+import "mannequin/internal/kernel"
+
 // Dense returns x·wᵀ + b for x (rows, in), w (out, in) and b (1, out).
 func (t *Tape) Dense(x *Mat, w, b *Param) *Mat {
 	if w.Cols != x.Cols || b.Rows*b.Cols != w.Rows {
@@ -61,10 +63,7 @@ func blendStack(_ *Tape, y *Mat, r0, r1 int) {
 	for r := r0; r < r1; r++ {
 		xr := x.Val[r*x.Cols:][:x.Cols]
 		for k, o := range omega.Val[r*omega.Cols:][:omega.Cols] {
-			s := y.aux[r*y.w.Rows+k*x.Cols:][:x.Cols]
-			for i, v := range xr {
-				s[i] = o * v
-			}
+			kernel.Scale(y.aux[r*y.w.Rows+k*x.Cols:][:x.Cols], o, xr)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package grad
 
-import "math"
+import (
+	"math"
+
+	"mannequin/internal/kernel"
+)
 
 // ELU returns x where it is positive and eˣ−1 elsewhere.
 func (t *Tape) ELU(x *Mat) *Mat {
@@ -11,29 +15,19 @@ func (t *Tape) ELU(x *Mat) *Mat {
 }
 
 func eluRows(_ *Tape, y *Mat, r0, r1 int) {
-	x := y.a.Val[r0*y.Cols : r1*y.Cols]
-	for i, v := range x {
-		if v < 0 {
-			v = float32(math.Expm1(float64(v)))
-		}
-		y.Val[r0*y.Cols+i] = v
-	}
+	kernel.ELU(y.Val[r0*y.Cols:r1*y.Cols], y.a.Val[r0*y.Cols:r1*y.Cols])
 }
 
 // eluBack needs the result only: below zero the slope eˣ is y+1.
-func eluBack(_ *Tape, y *Mat) {
+func eluBack(t *Tape, y *Mat) {
 	x := y.a
-	acc := x.into()
-	for i, v := range y.Val {
-		g := y.Grad[i]
-		if v < 0 {
-			g *= v + 1
-		}
-		if acc {
-			g += x.Grad[i]
-		}
-		x.Grad[i] = g
+	if !x.into() {
+		kernel.ELUGrad(x.Grad, y.Grad, y.Val)
+		return
 	}
+	g := t.borrow(len(y.Val))
+	kernel.ELUGrad(g, y.Grad, y.Val)
+	kernel.Axpy(x.Grad, 1, g)
 }
 
 // Softmax returns eˣ / Σ eˣ over every row.

@@ -36,6 +36,9 @@ type MANN struct {
 	Threads    int           // workers; the result does not depend on it
 	Limit      time.Duration // see train.Job
 	Checkpoint string        // path
+	Curves     string        // path of the loss curves without extension; empty is none
+	Out        string        // path of the model file
+	BF16       bool          // the model file stores weights as bfloat16
 	Every      time.Duration // between checkpoints
 	Resume     bool
 	Progress   func(train.Progress)
@@ -86,7 +89,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		Samples: len(order), HeldOut: m.HeldOut.Rows,
 		DataHash: dataHash(m.Train, m.HeldOut), Recipe: recipe,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, AdamW: m.AdamW, Schedule: m.Schedule,
-		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume,
+		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
 		Progress: m.Progress, Log: m.Log, Now: m.Now,
 	}
 	return job.Run(ctx, pool)

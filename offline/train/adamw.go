@@ -1,25 +1,36 @@
 package train
 
-import "math"
+import (
+	"math"
 
-// update applies the optimiser to every parameter; rate and decay are the
-// step's own, with the schedule's multiplier in them.
+	"mannequin/internal/kernel"
+)
+
+// AdamW are the optimiser's constants (Loshchilov and Hutter 2017). The decay
+// is decoupled from the gradient and normalised as there: per step a weight
+// loses the share m·Decay·√(batch/(samples·T)) of itself, where m is the
+// schedule's multiplier and T the length of the current cycle in epochs.
+type AdamW struct {
+	Rate  float64 `json:"rate"`  // step size at multiplier 1, > 0
+	Decay float64 `json:"decay"` // normalised weight decay, ≥ 0
+	Beta1 float64 `json:"beta1"` // decay of the first moment, in [0, 1)
+	Beta2 float64 `json:"beta2"` // decay of the second moment, in [0, 1)
+	Eps   float64 `json:"eps"`   // > 0
+}
+
+// update applies the optimiser to every parameter: a step of the size rate, and
+// the share decay of every weight away.
 func (r *run) update(rate, decay float64) {
+	const chunk = 1 << 15 // values per task
 	a, s := r.AdamW, r.state
-	c1 := 1 - math.Pow(a.Beta1, float64(s.Total))
-	c2 := 1 - math.Pow(a.Beta2, float64(s.Total))
-	const chunk = 1 << 16
+	lr, wd := float32(rate), float32(decay/rate)
+	b1, b2, eps := float32(a.Beta1), float32(a.Beta2), float32(a.Eps)
+	c1, c2 := float32(1-math.Pow(a.Beta1, float64(s.Total))), float32(1-math.Pow(a.Beta2, float64(s.Total)))
 	for i, p := range r.Params {
 		m, v := s.m[i], s.v[i]
-		n := len(p.Val)
-		b1, b2, lr, eps, keep, ic2 := float32(a.Beta1), float32(a.Beta2), float32(rate/c1), float32(a.Eps), float32(1-decay), float32(1/c2)
-		r.pool.Run((n+chunk-1)/chunk, func(_, k int) {
-			for q := k * chunk; q < min(n, (k+1)*chunk); q++ {
-				g := p.Grad[q]
-				m[q] = b1*m[q] + (1-b1)*g
-				v[q] = b2*v[q] + (1-b2)*g*g
-				p.Val[q] = keep*p.Val[q] - lr*m[q]/(float32(math.Sqrt(float64(v[q]*ic2)))+eps)
-			}
+		r.pool.Run((len(m)+chunk-1)/chunk, func(_, k int) {
+			at, end := k*chunk, min((k+1)*chunk, len(m))
+			kernel.AdamW(p.Val[at:end], p.Grad[at:end], m[at:end], v[at:end], lr, wd, b1, b2, eps, c1, c2)
 		})
 	}
 }

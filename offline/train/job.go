@@ -12,18 +12,6 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// AdamW are the optimiser's constants (Loshchilov and Hutter 2017). The decay
-// is decoupled from the gradient and normalised as there: per step a weight
-// loses the share m·Decay·√(batch/(samples·T)) of itself, where m is the
-// schedule's multiplier and T the length of the current cycle in epochs.
-type AdamW struct {
-	Rate  float64 `json:"rate"`  // step size at multiplier 1, > 0
-	Decay float64 `json:"decay"` // normalised weight decay, ≥ 0
-	Beta1 float64 `json:"beta1"` // decay of the first moment, in [0, 1)
-	Beta2 float64 `json:"beta2"` // decay of the second moment, in [0, 1)
-	Eps   float64 `json:"eps"`   // > 0
-}
-
 // Job trains one network. Zero fields are invalid unless said otherwise.
 type Job struct {
 	Params []*grad.Param // everything to train; holds the initial weights, and the last ones after Run
@@ -55,6 +43,9 @@ type Job struct {
 	Every      time.Duration // how often to write it; it is also written at the end
 	Resume     bool          // continue from Checkpoint where that exists
 
+	// Curves is the path, without extension, of the loss curves: .csv and .png
+	// are written at the end of every epoch. Empty is none.
+	Curves string
 	// Save is called when there is a new best set of weights, at the end of
 	// epochs; best[i] are the values of Params[i]. It may be nil.
 	Save func(best [][]float32, r *Report) error
@@ -66,13 +57,13 @@ type Job struct {
 
 // Progress is the state after a step.
 type Progress struct {
-	Epoch, Epochs int // 0-based epoch, and how many there are
-	Step, Steps   int // steps done of this epoch, and how many it has
-	Loss          float64
-	HeldOut       float64 // of the last evaluation
-	Resumed       int64   // steps done by earlier runs
-	Total         int64   // steps done altogether
-	Elapsed       time.Duration
+	Epoch, Epochs int           // 0-based epoch, and how many there are
+	Step, Steps   int           // steps done of this epoch, and how many it has
+	Loss          float64       // mean over the epoch's steps so far, with dropout
+	HeldOut       float64       // of the last evaluation
+	SamplesPerSec float64       // of this run
+	Elapsed, Left time.Duration // training time over all runs, and an estimate of what remains
+	Done          float64       // the share of the run that is over, 0 to 1
 }
 
 // Point is one row of the loss curves. Epoch 0 is before the first step.
@@ -159,8 +150,9 @@ type run struct {
 	state   *state
 	perm    []int32 // the epoch's order of samples
 	rows    []int32
-	steps   int // per epoch
-	resumed int64
+	steps   int   // per epoch
+	resumed int64 // steps and time that earlier runs did
+	before  time.Duration
 	since   time.Time // when Elapsed was last brought up to date
 	saved   time.Time
 }
@@ -177,7 +169,7 @@ func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
 	if err := r.load(); err != nil {
 		return nil, err
 	}
-	r.resumed = r.state.Total
+	r.resumed, r.before = r.state.Total, r.state.Elapsed
 	r.since, r.saved = j.Now(), j.Now()
 	s := r.state
 	if len(s.History) == 0 {
@@ -249,8 +241,7 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 		}
 		r.tick()
 		if r.Progress != nil {
-			r.Progress(Progress{Epoch: s.Epoch, Epochs: r.Epochs, Step: s.Step, Steps: r.steps, Loss: s.Sum / float64(s.Step),
-				HeldOut: s.History[len(s.History)-1].HeldOut, Resumed: r.resumed, Total: s.Total, Elapsed: s.Elapsed})
+			r.Progress(r.progress())
 		}
 		if s.Step == r.steps {
 			break // the epoch's end follows, also when its time is over
@@ -268,6 +259,24 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 	train := s.Sum / float64(r.steps)
 	s.Epoch, s.Step, s.Sum = s.Epoch+1, 0, 0
 	return "", r.evaluate(train)
+}
+
+func (r *run) progress() Progress {
+	s := r.state
+	own := s.Elapsed - r.before // of this run, which did s.Total−r.resumed steps
+	perStep := own.Seconds() / float64(max(1, s.Total-r.resumed))
+	left := perStep * float64(int64(r.Epochs)*int64(r.steps)-s.Total)
+	if r.Limit > 0 {
+		left = min(left, (r.Limit - s.Elapsed).Seconds())
+	}
+	left = max(left, 0)
+	return Progress{
+		Epoch: s.Epoch, Epochs: r.Epochs, Step: s.Step, Steps: r.steps,
+		Loss: s.Sum / float64(s.Step), HeldOut: s.History[len(s.History)-1].HeldOut,
+		SamplesPerSec: float64(r.Batch) / max(perStep, 1e-9),
+		Elapsed:       s.Elapsed, Left: time.Duration(left * float64(time.Second)),
+		Done: s.Elapsed.Seconds() / max(s.Elapsed.Seconds()+left, 1e-9),
+	}
 }
 
 // step does one optimiser step.
@@ -335,6 +344,11 @@ func (r *run) evaluate(train float64) error {
 	rate := r.AdamW.Rate * r.Schedule.At(max(0, s.Epoch-1), 1)
 	s.History = append(s.History, Point{Epoch: s.Epoch, Train: train, HeldOut: l, Rate: rate, Seconds: s.Elapsed.Seconds()})
 	r.Log.Info("epoch", "done", s.Epoch, "of", r.Epochs, "train", train, "held_out", l, "seconds", math.Round(s.Elapsed.Seconds()))
+	if r.Curves != "" && s.Epoch > 0 {
+		if err := WriteCurves(r.Curves, s.History); err != nil {
+			return err
+		}
+	}
 	if s.Epoch > 0 && (s.BestEpoch == 0 || l < s.Best) {
 		s.keep(r.Params, l)
 		if r.Save != nil {

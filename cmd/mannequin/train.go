@@ -1,0 +1,243 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"mannequin/offline/dataset"
+	"mannequin/offline/recipes"
+	"mannequin/offline/train"
+)
+
+func newTrain() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "train",
+		Short: "Train a network from motion capture",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	c.AddCommand(newTrainMANN())
+	return c
+}
+
+// trainFlags are those that every trainable network has.
+type trainFlags struct {
+	data, out, checkpoint, dtype string
+	minutes, every               float64
+	epochs, batch, threads       int
+	seed                         uint64
+	resume, json                 bool
+}
+
+func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
+	p := c.Flags()
+	p.StringVar(&f.data, "data", "", "`folder` of the recordings")
+	p.StringVar(&f.out, "out", "", "model `file` to write")
+	p.StringVar(&f.checkpoint, "checkpoint", "", "checkpoint `file` (default: --out with .ckpt)")
+	p.StringVar(&f.dtype, "dtype", "fp32", "how the model file stores weights: fp32 or bf16 (half the size)")
+	p.Float64Var(&f.minutes, "minutes", 0, "stop after so many minutes of training, counted over all resumed runs; whole epochs where possible (0: no limit)")
+	p.Float64Var(&f.every, "checkpoint-minutes", 2, "minutes between checkpoints")
+	p.IntVar(&f.epochs, "epochs", epochs, "passes over the data")
+	p.IntVar(&f.batch, "batch", batch, "samples per step")
+	p.IntVar(&f.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
+	p.Uint64Var(&f.seed, "seed", 1, "seed of weights, order and dropout")
+	p.BoolVar(&f.resume, "resume", false, "continue from the checkpoint, if there is one")
+	p.BoolVar(&f.json, "json", false, "print the report as JSON")
+	c.MarkFlagRequired("data")
+	c.MarkFlagRequired("out")
+}
+
+// check reports the first flag that is out of range, as a mistake in the
+// command line, and then what is missing on the disk, before hours are spent.
+func (f *trainFlags) check() error {
+	finite := func(v float64) bool { return v >= 0 && v <= 1e6 }
+	switch {
+	case !finite(f.minutes):
+		return usagef("--minutes is %v, want 0 (no limit) to 1000000", f.minutes)
+	case !finite(f.every) || f.every == 0:
+		return usagef("--checkpoint-minutes is %v, want a value above 0, up to 1000000", f.every)
+	case f.epochs < 1:
+		return usagef("--epochs is %d, want at least 1", f.epochs)
+	case f.batch < 1 || f.batch > 1<<16:
+		return usagef("--batch is %d, want 1 to 65536", f.batch)
+	case f.threads < 1 || f.threads > 1024:
+		return usagef("--threads is %d, want 1 to 1024", f.threads)
+	case f.dtype != "fp32" && f.dtype != "bf16":
+		return usagef("--dtype is %q, want fp32 or bf16", f.dtype)
+	}
+	if f.checkpoint == "" {
+		f.checkpoint = stem(f.out) + ".ckpt"
+	}
+	if f.checkpoint == f.out {
+		return usagef("--checkpoint and --out are the same file %s", f.out)
+	}
+	for _, file := range []string{f.out, f.checkpoint} {
+		if st, err := os.Stat(file); err == nil && st.IsDir() {
+			return fmt.Errorf("cannot write %s: it is a folder, want a file name", file)
+		}
+		if st, err := os.Stat(filepath.Dir(file)); err != nil || !st.IsDir() {
+			return fmt.Errorf("cannot write %s: there is no folder %s", file, filepath.Dir(file))
+		}
+	}
+	if st, err := os.Stat(f.data); err != nil {
+		return fmt.Errorf("cannot read the data folder %s: %w", f.data, errors.Unwrap(err))
+	} else if !st.IsDir() {
+		return fmt.Errorf("--data %s is a file, want the folder of the recordings", f.data)
+	}
+	return nil
+}
+
+// stem is a file's path without its extension.
+func stem(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
+
+func newTrainMANN() *cobra.Command {
+	var f trainFlags
+	paper := recipes.PaperMANN()
+	experts := paper.Experts
+	c := &cobra.Command{
+		Use:   "mann --data DIR --out FILE",
+		Short: "Train a mode-adaptive network for a quadruped",
+		Long: `Train a mode-adaptive network (Zhang, Starke et al. 2018) from a folder of BVH
+recordings and their labels.json, by the paper's recipe. The model file holds
+the weights of the epoch with the lowest held-out loss so far and is rewritten
+whenever an epoch beats it; beside it come the loss curves (.loss.csv and
+.loss.png) and the checkpoint (.ckpt).
+
+Ctrl-C writes a checkpoint and stops; --resume continues, after that or after
+any crash, to the same bytes as a run that was never stopped. The learning rate
+falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
+		Example: `  mannequin train mann --data data/dog --out dog.safetensors
+  mannequin train mann --data data/dog --out dog.safetensors --resume
+  mannequin train mann --data data/dog --out quick.safetensors --minutes 2
+  mannequin train mann --data data/dog --out small.safetensors --experts 4 --epochs 31 --dtype bf16`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if experts < 1 || experts > 64 {
+				return usagef("--experts is %d, want 1 to 64", experts)
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			r := paper
+			r.Experts = experts
+			return f.runMANN(cmd, &r)
+		},
+	}
+	f.add(c, paper.Epochs, paper.Batch)
+	c.Flags().IntVar(&experts, "experts", experts, "experts of the mixture")
+	return c
+}
+
+// trainReport is what --json prints.
+type trainReport struct {
+	Model      string `json:"model"`
+	Checkpoint string `json:"checkpoint"`
+	Curves     string `json:"curves"`
+	*train.Report
+}
+
+func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN) error {
+	stderr := cmd.ErrOrStderr()
+	show := newTrainProgress(stderr)
+	log := slog.New(slog.NewTextHandler(show, nil))
+	var err error
+	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data, dataset.Options{Workers: f.threads}); err != nil {
+		return err
+	}
+	log.Info("data", "rows", r.Train.Rows, "samples_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
+	minutes := func(m float64) time.Duration { return time.Duration(math.Round(m * float64(time.Minute))) }
+	r.Epochs, r.Batch, r.Seed, r.Threads = f.epochs, f.batch, f.seed, f.threads
+	r.Limit, r.Every = minutes(f.minutes), minutes(f.every)
+	r.Checkpoint, r.Resume = f.checkpoint, f.resume
+	r.Curves = stem(f.out) + ".loss"
+	r.Out, r.BF16 = f.out, f.dtype == "bf16"
+	r.Progress, r.Log, r.Now = show.step, log, time.Now
+	rep, err := r.Run(cmd.Context())
+	show.finish()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		if err := printJSON(cmd.OutOrStdout(), trainReport{f.out, f.checkpoint, r.Curves + ".csv", rep}); err != nil {
+			return err
+		}
+	}
+	if rep.Ended == train.EndInterrupted {
+		return fmt.Errorf("interrupted after %d epochs and %d steps; continue with the same command and --resume", rep.Epochs, rep.Steps)
+	}
+	if !f.json {
+		printTrainReport(cmd.OutOrStdout(), f, rep)
+	}
+	return nil
+}
+
+func printTrainReport(w io.Writer, f *trainFlags, rep *train.Report) {
+	fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f samples/s), ended by %s\n", f.out, rep.Epochs, rep.Steps,
+		time.Duration(rep.Seconds*float64(time.Second)).Round(time.Second), rep.SamplesPerSec, rep.Ended)
+	fmt.Fprintf(w, "held-out loss %.4f before, %.4f best (epoch %d), %.4f last; training loss %.4f\n",
+		rep.Initial, rep.Best, rep.BestEpoch, rep.HeldOut, rep.Train)
+}
+
+// trainProgress shows a training under way: a bar on a terminal, else a line
+// now and then. As a writer it takes log lines, which it keeps off the bar.
+type trainProgress struct {
+	w    io.Writer
+	bar  *progressbar.ProgressBar // nil without a terminal
+	tty  bool
+	last time.Duration
+}
+
+func newTrainProgress(w io.Writer) *trainProgress {
+	f, ok := w.(*os.File)
+	return &trainProgress{w: w, tty: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+func (p *trainProgress) Write(line []byte) (int, error) {
+	if p.bar != nil {
+		p.bar.Clear()
+	}
+	return p.w.Write(line)
+}
+
+func (p *trainProgress) finish() {
+	if p.bar != nil {
+		p.bar.Exit()
+		fmt.Fprintln(p.w)
+	}
+}
+
+func (p *trainProgress) step(s train.Progress) {
+	const everyLine, everyBar = 30 * time.Second, 100 * time.Millisecond
+	every := everyLine
+	if p.tty {
+		every = everyBar
+	}
+	if p.last != 0 && s.Elapsed-p.last < every && s.Left > 0 {
+		return
+	}
+	p.last = s.Elapsed
+	text := fmt.Sprintf("epoch %d/%d  loss %.4f  held out %.4f", s.Epoch+1, s.Epochs, s.Loss, s.HeldOut)
+	left := s.Left.Round(time.Second)
+	if !p.tty {
+		fmt.Fprintf(p.w, "%s  step %d/%d  %.0f samples/s  %s left\n", text, s.Step, s.Steps, s.SamplesPerSec, left)
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(1000, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(0), progressbar.OptionUseANSICodes(true))
+	}
+	p.bar.Describe(fmt.Sprintf("%s  %s left", text, left))
+	p.bar.Set64(int64(1000 * s.Done))
+}

@@ -152,8 +152,11 @@ func scaleAll(v []m3.Vec3, k float32) []m3.Vec3 {
 // rotations by spherical interpolation. The first frame stays the first; the
 // last new frame is the last one at or before the old last frame.
 func (c *Clip) Resampled(fps float64) *Clip {
-	if c.Frames == 0 || fps == c.FPS {
+	if fps == c.FPS {
 		return c
+	}
+	if c.Frames == 0 {
+		return NewClip(c.Skel, fps, 0)
 	}
 	n := c.Skel.Len()
 	// The small slack keeps a frame that rounding puts just past the end.

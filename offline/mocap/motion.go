@@ -110,7 +110,7 @@ func (p *parser) badValue(c *skel.Clip, f, j int, ch Channel) error {
 	}
 	v, n := scanNumber(p.data[p.pos:])
 	if n == len(t) && !(math.Abs(v) <= maxValue) {
-		return p.fail(at, "%s of %q in frame %d is %s: beyond ±%g", ch, c.Skel.Names[j], f+1, t, float64(maxValue))
+		return p.fail(at, "%s of %q in frame %d is %s: beyond ±%g", ch, c.Skel.Names[j], f+1, short40(t), float64(maxValue))
 	}
 	return p.fail(at, "expected a number, %s of %q in frame %d of %d, found %s", ch, c.Skel.Names[j], f+1, c.Frames, quote(t))
 }

@@ -110,10 +110,14 @@ func quote(t string) string {
 	if t == "" {
 		return "the end of the file"
 	}
+	return strconv.Quote(short40(t))
+}
+
+func short40(t string) string {
 	if len(t) > 40 {
 		t = t[:40] + "…"
 	}
-	return strconv.Quote(t)
+	return t
 }
 
 // number takes a finite number of reasonable size.
@@ -125,7 +129,7 @@ func (p *parser) number(what string) (float64, error) {
 		return 0, p.fail(at, "expected %s, a number, found %s", what, quote(t))
 	}
 	if !(math.Abs(v) <= maxValue) {
-		return 0, p.fail(p.pos, "%s is %s: beyond ±%g", what, p.data[p.pos:p.pos+min(n, 40)], float64(maxValue))
+		return 0, p.fail(p.pos, "%s is %s: beyond ±%g", what, short40(string(p.data[p.pos:p.pos+n])), float64(maxValue))
 	}
 	p.pos += n
 	return v, nil

@@ -1,0 +1,117 @@
+// Package metrics measures motion: how much feet slide, how much legs bend, how
+// far a character strays from a path. The measures are those of Zhang, Starke
+// et al. 2018, section 9; they take clips in metres, in world space, over flat
+// ground at height 0.
+package metrics
+
+import (
+	"math"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// SkateHeight is the height in metres under which a paw counts as planted.
+const SkateHeight = 0.025
+
+// Skate returns how far the paws slide at each frame: the horizontal way, in
+// cm, since the frame before, times 2 − 2^(h/SkateHeight) for a paw at height h
+// up to SkateHeight (1 on the ground and under it, 0 at SkateHeight), mean over
+// the paws. Frame 0 has none. (The paper's text has 2 − 2^h/H with the exponent
+// clamped to [0, 1]; a paw above H adds nothing.)
+func Skate(c *skel.Clip, paws []int) []float64 {
+	out := make([]float64, c.Frames)
+	if len(paws) == 0 {
+		return out
+	}
+	now, last := make([]m3.Xform, c.Skel.Len()), make([]m3.Xform, c.Skel.Len())
+	for f := range c.Frames {
+		c.Model(now, f)
+		if f > 0 {
+			for _, p := range paws {
+				a, b := last[p].Pos, now[p].Pos
+				h := min(max(float64(b.Y)/SkateHeight, 0), 1)
+				out[f] += 100 * math.Hypot(float64(b.X-a.X), float64(b.Z-a.Z)) * (2 - math.Exp2(h)) / float64(len(paws))
+			}
+		}
+		now, last = last, now
+	}
+	return out
+}
+
+// Bend returns how far the joints turn at each frame: the angle, in degrees,
+// between a joint's local rotation and the one of the frame before, mean over
+// the joints. Frame 0 has none. Stiff legs bend little.
+func Bend(c *skel.Clip, joints []int) []float64 {
+	out := make([]float64, c.Frames)
+	if len(joints) == 0 {
+		return out
+	}
+	for f := 1; f < c.Frames; f++ {
+		_, a := c.Frame(f - 1)
+		_, b := c.Frame(f)
+		for _, j := range joints {
+			out[f] += float64(a[j].Angle(b[j])) * 180 / math.Pi / float64(len(joints))
+		}
+	}
+	return out
+}
+
+// Mean returns the mean of v where keep is true (everywhere if keep is nil),
+// and how many values that are. The mean of none is NaN.
+func Mean(v []float64, keep []bool) (mean float64, n int) {
+	for i, x := range v {
+		if keep == nil || keep[i] {
+			mean += x
+			n++
+		}
+	}
+	return mean / float64(n), n
+}
+
+// Deviation is how far a character is from a path.
+type Deviation struct {
+	Distance float64 // metres from the path's nearest point
+	Angle    float64 // radians in [0, π] between facing and the path's direction there
+}
+
+// PathDeviation returns the mean deviation of a walk from a path, both on the
+// ground (y is ignored). pos and facing hold the character's place and
+// direction at each frame. The path is a polyline through points, of which
+// there must be two at least; a closed one also joins its last point to its
+// first.
+func PathDeviation(pos, facing []m3.Vec3, points []m3.Vec3, closed bool) Deviation {
+	if len(pos) != len(facing) || len(points) < 2 {
+		panic("metrics: PathDeviation: want one facing per position, and two points of path")
+	}
+	var sum Deviation
+	for i, p := range pos {
+		d := deviation(p, facing[i], points, closed)
+		sum.Distance += d.Distance
+		sum.Angle += d.Angle
+	}
+	n := float64(len(pos))
+	return Deviation{sum.Distance / n, sum.Angle / n}
+}
+
+func deviation(p, facing m3.Vec3, points []m3.Vec3, closed bool) Deviation {
+	best := Deviation{Distance: math.Inf(1)}
+	segments := len(points) - 1
+	if closed {
+		segments++
+	}
+	for s := range segments {
+		a, b := points[s], points[(s+1)%len(points)]
+		dx, dz := float64(b.X-a.X), float64(b.Z-a.Z)
+		px, pz := float64(p.X-a.X), float64(p.Z-a.Z)
+		t := 0.0
+		if l := dx*dx + dz*dz; l > 0 {
+			t = min(max((px*dx+pz*dz)/l, 0), 1)
+		}
+		if d := math.Hypot(px-t*dx, pz-t*dz); d < best.Distance {
+			fx, fz := float64(facing.X), float64(facing.Z)
+			best = Deviation{d, math.Abs(math.Atan2(fx*dz-fz*dx, fx*dx+fz*dz))}
+		}
+	}
+	return best
+}

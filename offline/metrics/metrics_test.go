@@ -1,0 +1,135 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// leg is a hip with a knee and a foot's tip straight below.
+func leg(frames int) *skel.Clip {
+	return skel.NewClip(&skel.Skeleton{
+		Names: []string{"Hip", "Knee", "Tip"}, Parents: []int16{-1, 0, 1},
+		Offsets: []m3.Vec3{{Y: 0.5}, {Y: -0.25}, {Y: -0.25}}, EndSite: []bool{false, false, true},
+	}, 60, frames)
+}
+
+func close(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol) {
+		t.Errorf("%s is %g, want %g", what, got, want)
+	}
+}
+
+func TestSkate(t *testing.T) {
+	for _, c := range []struct{ height, weight float64 }{
+		{-0.01, 1}, {0, 1}, {0.0125, 2 - math.Sqrt2}, {0.0249999, 0}, {0.025, 0}, {0.03, 0},
+	} {
+		clip := leg(11)
+		for f := range clip.Frames {
+			pos, _ := clip.Frame(f)
+			// 5 mm per frame on the ground, along (3, 4) / 5.
+			pos[0] = m3.V(0.003*float32(f), 0.5+float32(c.height), 0.004*float32(f))
+		}
+		s := Skate(clip, []int{2})
+		if s[0] != 0 {
+			t.Error("frame 0 slides")
+		}
+		mean, n := Mean(s[1:], nil)
+		close(t, "skate", mean, 0.5*c.weight, 1e-4)
+		if n != 10 {
+			t.Errorf("%d values", n)
+		}
+		// With a paw that is out of reach the mean halves.
+		mean, _ = Mean(Skate(clip, []int{2, 1})[1:], nil)
+		close(t, "mean of two", mean, 0.25*c.weight, 1e-4)
+	}
+}
+
+// Rising straight up is no slide; the height that counts is the later one.
+func TestSkateIsHorizontal(t *testing.T) {
+	clip := leg(2)
+	pos, _ := clip.Frame(1)
+	pos[0].Y += 0.02
+	close(t, "rise", Skate(clip, []int{2})[1], 0, 0)
+	pos[0].X += 0.01
+	close(t, "rise and slide", Skate(clip, []int{2})[1], 2-math.Exp2(0.8), 1e-5)
+}
+
+func TestBend(t *testing.T) {
+	clip := leg(21)
+	axis := m3.V(1, -2, 2).Scale(1 / 3.0)
+	for f := range clip.Frames {
+		_, rot := clip.Frame(f)
+		rot[1] = m3.AxisAngle(axis, float32(f)*3*math.Pi/180)
+		if f%2 == 1 {
+			rot[1] = rot[1].Neg() // the same rotation
+		}
+	}
+	b := Bend(clip, []int{1})
+	for _, v := range b[1:] {
+		close(t, "3° per frame", v, 3, 1e-3)
+	}
+	mean, _ := Mean(Bend(clip, []int{0, 1})[1:], nil)
+	close(t, "mean over a still joint too", mean, 1.5, 1e-3)
+	// Turning the whole body bends nothing.
+	for f := range clip.Frames {
+		_, rot := clip.Frame(f)
+		rot[0], rot[1] = m3.YawQuat(float32(f)), m3.Ident
+	}
+	mean, _ = Mean(Bend(clip, []int{1})[1:], nil)
+	close(t, "turning body", mean, 0, 1e-6)
+}
+
+func TestMean(t *testing.T) {
+	m, n := Mean([]float64{1, 2, 30}, []bool{true, true, false})
+	if m != 1.5 || n != 2 {
+		t.Errorf("%g of %d", m, n)
+	}
+	if m, n := Mean(nil, nil); !math.IsNaN(m) || n != 0 {
+		t.Errorf("mean of none is %g of %d", m, n)
+	}
+}
+
+func TestPathDeviation(t *testing.T) {
+	square := []m3.Vec3{{X: 1, Z: -1}, {X: 1, Z: 1}, {X: -1, Z: 1}, {X: -1, Z: -1}}
+	one := func(p, f m3.Vec3, closed bool) Deviation {
+		return PathDeviation([]m3.Vec3{p}, []m3.Vec3{f}, square, closed)
+	}
+	yaw := func(deg float64) m3.Vec3 {
+		s, c := math.Sincos(deg * math.Pi / 180)
+		return m3.V(float32(s), 0, float32(c))
+	}
+	for _, c := range []struct {
+		what        string
+		p, f        m3.Vec3
+		closed      bool
+		dist, angle float64
+	}{
+		{"on it", m3.V(1, 5, 0), yaw(0), true, 0, 0},
+		{"beside it, 30° off", m3.V(1.25, 0, 0.5), yaw(30), true, 0.25, 30},
+		{"the other way", m3.V(0.75, 0, 0.5), yaw(180), true, 0.25, 180},
+		{"past the open end", m3.V(-1.3, 0, -1.4), yaw(180), false, 0.5, 0},
+		{"the closing side", m3.V(0, 0, -1.5), yaw(90), true, 0.5, 0},
+		{"open: no closing side", m3.V(0, 0, -1), yaw(0), false, 1, 0},
+	} {
+		d := one(c.p, c.f, c.closed)
+		close(t, c.what+": distance", d.Distance, c.dist, 1e-6)
+		close(t, c.what+": angle", d.Angle*180/math.Pi, c.angle, 1e-4)
+	}
+	// A circle walked at twice the radius, facing along: 1 m off, no angle.
+	var path, pos, facing []m3.Vec3
+	for k := range 3600 {
+		s, c := math.Sincos(2 * math.Pi * float64(k) / 3600)
+		path = append(path, m3.V(float32(c), 0, float32(s)))
+		if k%100 == 0 {
+			pos = append(pos, m3.V(2*float32(c), 0, 2*float32(s)))
+			facing = append(facing, m3.V(-float32(s), 0, float32(c)))
+		}
+	}
+	d := PathDeviation(pos, facing, path, true)
+	close(t, "circle distance", d.Distance, 1, 1e-5)
+	close(t, "circle angle", d.Angle, 0, 2e-3)
+}

@@ -21,7 +21,7 @@ type Pool struct {
 
 	job     gemmJob
 	gemm    func(worker, i int) // bound once so that Gemm allocates nothing
-	scratch []scratch           // by worker
+	scratch []Scratch           // by worker
 	closed  bool
 }
 
@@ -30,7 +30,7 @@ type Pool struct {
 func NewPool(workers int) *Pool {
 	p := &Pool{kind: active, workers: max(workers, 1), done: make(chan struct{}, 1)}
 	p.gemm = p.gemmTask
-	p.scratch = make([]scratch, p.workers)
+	p.scratch = make([]Scratch, p.workers)
 	p.wake = make(chan struct{}, p.workers) // a token per helper, never blocks
 	for w := 1; w < p.workers; w++ {
 		go p.help(w)

@@ -28,8 +28,8 @@ var unit = []float32{1}
 // stays what it is.
 var widePanels = [4]int{0, 4, 2, 2} // by rows
 
-// scratch is one worker's working memory.
-type scratch struct {
+// Scratch is the working memory of one goroutine; the zero value is ready.
+type Scratch struct {
 	t    tile
 	b    []float32 // packed panels of B
 	edge []float32 // one tile of C where B's last panel is partial
@@ -54,7 +54,7 @@ type span struct {
 
 // compute runs the span's tiles, panel by panel so that one panel of B stays
 // in the first-level cache while the rows pass.
-func (s *scratch) compute(x *span) {
+func (s *Scratch) compute(x *span) {
 	maxRows, cols := x.kind.tile()
 	t := &s.t
 	t.k, t.rs, t.cs, t.bs, t.ps, t.ldc, t.ws, t.first = x.k, x.rs, x.cs, x.bs, x.ps, x.ldc, x.ws, x.first
@@ -82,7 +82,7 @@ func (s *scratch) compute(x *span) {
 }
 
 // computeEdge is compute for one panel of which only n columns exist in C.
-func (s *scratch) computeEdge(x *span, n int) {
+func (s *Scratch) computeEdge(x *span, n int) {
 	maxRows, cols := x.kind.tile()
 	y := *x
 	y.panels = 1

@@ -25,6 +25,7 @@ type arrow struct {
 var arrows = []arrow{
 	{"engine/m3", nil, "arithmetic stands on nothing"},
 	{"engine/clock", nil, "time is arithmetic"},
+	{"engine/body", []string{"engine/m3"}, "meshes made from a skeleton, without GL"},
 	{"engine/draw", []string{"engine/m3", "golang.org/x/image/..."}, "pictures on the CPU, without GL"},
 	{"engine/media", []string{"internal/atomicfile"}, "frames in, files out"},
 	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},

@@ -88,6 +88,10 @@ func (c Chart) Save(path string) error {
 	if h == 0 {
 		h = 640
 	}
+	// Room above the lines for the legend.
+	if top := p.Y.Max - p.Y.Min; !c.LogY && len(c.Series) > 1 {
+		p.Y.Max += 0.2 * top
+	}
 	const inch = 96
 	out, err := p.WriterTo(vg.Length(w)*vg.Inch/inch, vg.Length(h)*vg.Inch/inch, ext[1:])
 	if err != nil {

@@ -1,0 +1,230 @@
+package mann
+
+import (
+	"fmt"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// Rate is the ticks per second that networks of this kind are trained for.
+const Rate = 60
+
+// Points of the trajectory.
+const (
+	points = feature.TrajPoints
+	now    = feature.TrajRoot
+	future = points - 1 - now // points that make up the next second
+)
+
+// vec2 is a point or direction on the ground.
+type vec2 struct{ X, Z float32 }
+
+func (a vec2) add(b vec2) vec2             { return vec2{a.X + b.X, a.Z + b.Z} }
+func (a vec2) sub(b vec2) vec2             { return vec2{a.X - b.X, a.Z - b.Z} }
+func (a vec2) scale(s float32) vec2        { return vec2{s * a.X, s * a.Z} }
+func (a vec2) dot(b vec2) float32          { return a.X*b.X + a.Z*b.Z }
+func (a vec2) length() float32             { return m3.Sqrt(a.dot(a)) }
+func (a vec2) lerp(b vec2, t float32) vec2 { return a.add(b.sub(a).scale(t)) }
+func (a vec2) finite() bool                { return m3.Finite(a.X) && m3.Finite(a.Z) }
+func (a vec2) vec3() m3.Vec3               { return m3.V(a.X, 0, a.Z) }
+func flat(v m3.Vec3) vec2                  { return vec2{v.X, v.Z} }
+func (a vec2) unit(fallback vec2) vec2 {
+	l := a.length()
+	if !(l > 1e-6) {
+		return fallback
+	}
+	return a.scale(1 / l)
+}
+
+// frame is a root: a place on the ground and a heading. Local coordinates are
+// leftward and forward.
+type frame struct{ pos, fwd vec2 }
+
+// in returns the local coordinates of the world vector v.
+func (f frame) in(v vec2) vec2 {
+	return vec2{v.X*f.fwd.Z - v.Z*f.fwd.X, v.X*f.fwd.X + v.Z*f.fwd.Z}
+}
+
+// out returns the world vector with the local coordinates v.
+func (f frame) out(v vec2) vec2 {
+	return vec2{v.X*f.fwd.Z + v.Z*f.fwd.X, v.Z*f.fwd.Z - v.X*f.fwd.X}
+}
+
+// rotate returns v turned counter-clockwise, seen from above, by the angle with
+// the given sine and cosine.
+func (a vec2) rotate(sin, cos float32) vec2 {
+	return vec2{a.X*cos + a.Z*sin, a.Z*cos - a.X*sin}
+}
+
+// Batch is the state of up to Cap agents, one per row. Slices are indexed by
+// row first. Different rows may be worked on from different goroutines.
+type Batch struct {
+	Model  *Model
+	Tuning Tuning // may be changed between ticks
+
+	rows, joints, actions int
+
+	// Trajectory, (rows, points), world space: the past second, the present at
+	// index now, the next second.
+	pos, dir, vel []vec2
+	speed         []float32 // desired speed, m/s
+	act           []float32 // (rows, points, actions) action weights, each point's sum one
+
+	// Control, (rows).
+	targetDir []vec2    // unit
+	targetVel []vec2    // m/s
+	correct   []float32 // the network's weight in the future after a prediction, 0 to 1
+	lack      []float32 // the speed regulator's integral, m
+	path      []*control.Path
+	along     []float32 // arc length on path, m
+	bad       []uint32  // times the row was restored
+
+	// The recurrent pose, (rows, joints), world space.
+	bonePos, boneFwd, boneUp, boneVel []m3.Vec3
+
+	// The displayed pose, (rows, joints).
+	localPos []m3.Vec3
+	localRot []m3.Quat
+
+	scratch []m3.Xform // (rows, joints)
+}
+
+// NewBatch returns room for capacity agents of model m, all at rest at the
+// origin.
+func NewBatch(m *Model, capacity int) *Batch {
+	nj, na := m.Skel.Len(), len(m.Layout.Actions)
+	vec := func(n int) []vec2 { return make([]vec2, capacity*n) }
+	vec3 := func() []m3.Vec3 { return make([]m3.Vec3, capacity*nj) }
+	b := &Batch{
+		Model: m, Tuning: DefaultTuning(), rows: capacity, joints: nj, actions: na,
+		pos: vec(points), dir: vec(points), vel: vec(points),
+		speed: make([]float32, capacity*points), act: make([]float32, capacity*points*na),
+		targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity), lack: make([]float32, capacity),
+		path: make([]*control.Path, capacity), along: make([]float32, capacity), bad: make([]uint32, capacity),
+		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
+		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), scratch: make([]m3.Xform, capacity*nj),
+	}
+	for r := range capacity {
+		b.Reset(r, m3.Vec3{}, 0)
+	}
+	return b
+}
+
+// Cap returns the number of rows.
+func (b *Batch) Cap() int { return b.rows }
+
+// check panics where the range of rows is not inside the batch.
+func (b *Batch) check(r0, r1 int) {
+	if r0 < 0 || r1 < r0 || r1 > b.rows {
+		panic(fmt.Sprintf("mann: rows %d to %d of a batch of %d", r0, r1, b.rows))
+	}
+}
+
+// Reset puts row at rest at pos, whose height is dropped, with heading yaw in
+// radians.
+func (b *Batch) Reset(row int, pos m3.Vec3, yaw float32) {
+	b.check(row, row+1)
+	b.bad[row] = 0
+	b.stand(row, frame{flat(pos), vec2{m3.Sin(yaw), m3.Cos(yaw)}})
+	b.restBones(row)
+	b.display(row)
+}
+
+// stand makes the trajectory of row one of standing idle at f.
+func (b *Batch) stand(row int, f frame) {
+	t := row * points
+	for i := t; i < t+points; i++ {
+		b.pos[i], b.dir[i], b.vel[i], b.speed[i] = f.pos, f.fwd, vec2{}, 0
+		w := b.act[i*b.actions : (i+1)*b.actions]
+		clear(w)
+		w[b.Model.action[control.Idle]] = 1
+	}
+	b.targetDir[row], b.targetVel[row] = f.fwd, vec2{}
+	b.correct[row], b.lack[row], b.path[row], b.along[row] = 0, 0, nil, 0
+}
+
+// restBones puts the model's rest pose at the present root of row.
+func (b *Batch) restBones(row int) {
+	f := b.root(row)
+	for j := range b.joints {
+		b.setBone(row*b.joints+j, f, b.Model.rest[j*feature.BoneChannels:])
+		b.boneVel[row*b.joints+j] = m3.Vec3{}
+	}
+}
+
+// Copy makes row dst the same as row src.
+func (b *Batch) Copy(dst, src int) {
+	b.check(dst, dst+1)
+	b.check(src, src+1)
+	move(b.pos, dst, src, points)
+	move(b.dir, dst, src, points)
+	move(b.vel, dst, src, points)
+	move(b.speed, dst, src, points)
+	move(b.act, dst, src, points*b.actions)
+	move(b.targetDir, dst, src, 1)
+	move(b.targetVel, dst, src, 1)
+	move(b.correct, dst, src, 1)
+	move(b.lack, dst, src, 1)
+	move(b.path, dst, src, 1)
+	move(b.along, dst, src, 1)
+	move(b.bad, dst, src, 1)
+	move(b.bonePos, dst, src, b.joints)
+	move(b.boneFwd, dst, src, b.joints)
+	move(b.boneUp, dst, src, b.joints)
+	move(b.boneVel, dst, src, b.joints)
+	move(b.localPos, dst, src, b.joints)
+	move(b.localRot, dst, src, b.joints)
+}
+
+func move[T any](s []T, dst, src, n int) { copy(s[dst*n:(dst+1)*n], s[src*n:(src+1)*n]) }
+
+// root returns the present root of row.
+func (b *Batch) root(row int) frame { return frame{b.pos[row*points+now], b.dir[row*points+now]} }
+
+// Root returns the root of row in world space, on the ground, +Z forward.
+func (b *Batch) Root(row int) m3.Xform {
+	f := b.root(row)
+	return m3.Xform{Pos: f.pos.vec3(), Rot: m3.YawQuat(m3.Atan2(f.fwd.X, f.fwd.Z))}
+}
+
+// Velocity returns the velocity of the root of row, world space, m/s.
+func (b *Batch) Velocity(row int) m3.Vec3 { return b.vel[row*points+now].vec3() }
+
+// Pose returns the displayed pose of row: local transforms with the bone
+// lengths of the model's skeleton, joint 0 in world space. The slices alias the
+// batch and change with the next Scatter.
+func (b *Batch) Pose(row int) (pos []m3.Vec3, rot []m3.Quat) {
+	i, k := row*b.joints, (row+1)*b.joints
+	return b.localPos[i:k:k], b.localRot[i:k:k]
+}
+
+// Bone returns the recurrent pose of row in world space: the predicted
+// positions (m) and velocities (m/s) of all joints, aliasing the batch.
+func (b *Batch) Bone(row int) (pos, vel []m3.Vec3) {
+	i, k := row*b.joints, (row+1)*b.joints
+	return b.bonePos[i:k:k], b.boneVel[i:k:k]
+}
+
+// Weight returns the present weight of an action in row, 0 to 1.
+func (b *Batch) Weight(row int, a control.Action) float32 {
+	if !b.Model.Can(a) {
+		return 0
+	}
+	return b.act[(row*points+now)*b.actions+b.Model.action[a]]
+}
+
+// Trajectory copies the positions of all points of row, oldest first, into dst
+// and returns how many there are; the present is number feature.TrajRoot.
+func (b *Batch) Trajectory(row int, dst []m3.Vec3) int {
+	n := min(len(dst), points)
+	for i := range n {
+		dst[i] = b.pos[row*points+i].vec3()
+	}
+	return n
+}
+
+// Restored returns how often row was put back because the network's output for
+// it was not finite, since its last Reset.
+func (b *Batch) Restored(row int) int { return int(b.bad[row]) }

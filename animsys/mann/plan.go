@@ -1,0 +1,222 @@
+package mann
+
+import (
+	"math"
+
+	"mannequin/animsys/control"
+	"mannequin/engine/m3"
+)
+
+// How far along its path, in metres, a follower may be found behind and ahead
+// of where it was a tick ago, before the whole path is searched.
+const (
+	pathBack  = 0.5
+	pathAhead = 1
+	pathLost  = 1 // m: farther from that stretch, the whole path is searched
+	pathEnd   = 0.1
+)
+
+// Plan bends the future trajectory of rows r0 to r1 toward their goals, indexed
+// by row. A goal that is not finite counts as none.
+func (b *Batch) Plan(goals []control.Goal, r0, r1 int) {
+	b.check(r0, r1)
+	for r := r0; r < r1; r++ {
+		g := goals[r]
+		if !g.Finite() {
+			g = control.Goal{}
+		}
+		b.plan(r, &g)
+	}
+}
+
+func (b *Batch) plan(r int, g *control.Goal) {
+	t := &b.Tuning
+	move := vec2{m3.Clamp(g.Move.X, -1, 1), m3.Clamp(g.Move.Z, -1, 1)}
+	if l := move.length(); l > 1 {
+		move = move.scale(1 / l)
+	}
+	turn := m3.Clamp(g.Turn, -1, 1)
+	if g.Path != nil {
+		move, turn = vec2{0, 1}, 0
+		b.locate(r, g.Path)
+		if !g.Path.Closed() && g.Path.Length()-b.along[r] < pathEnd {
+			move = vec2{}
+		}
+	} else {
+		b.path[r] = nil
+	}
+	action := b.choose(r, g.Action, &move, &turn)
+	wants := move != (vec2{}) || turn != 0
+	gain := t.Decay
+	if wants {
+		gain = t.Gain
+	}
+	speed := b.regulate(r, g.Speed*move.length(), action)
+
+	root := b.root(r)
+	sin, cos := math.Sincos(float64(turn * control.MaxTurn))
+	goalDir := root.fwd.rotate(float32(sin), float32(cos))
+	b.targetDir[r] = b.targetDir[r].lerp(goalDir, gain).unit(goalDir)
+	goalVel := frame{fwd: b.targetDir[r]}.out(move.unit(vec2{})).scale(speed)
+	b.targetVel[r] = b.targetVel[r].lerp(goalVel, gain)
+	// The stronger the wish, the more the network's own future corrects ours.
+	b.correct[r] = m3.Lerp(b.correct[r], max(min(move.length(), 1), m3.Abs(turn)), gain)
+
+	if b.path[r] != nil && move != (vec2{}) {
+		b.correct[r] = 1 // τ weighs path and network in followPath
+		b.followPath(r)
+	} else {
+		b.steer(r)
+	}
+	b.ramp(r, action, gain)
+}
+
+// choose returns the action that the goal's wish comes to under the rules of
+// jumping and sitting, and drops the motion that does not go with it.
+func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) control.Action {
+	t := &b.Tuning
+	if !b.Model.Can(want) {
+		want = control.Idle
+	}
+	speed := b.vel[r*points+now].length()
+	moving := *move != (vec2{}) || *turn != 0
+	switch want {
+	case control.Jump:
+		if speed < t.SlowSpeed || b.curvature(r) > t.Curvature {
+			want = control.Move
+		} else if !moving {
+			*move = vec2{0, 1}
+			moving = true
+		}
+	case control.Sit, control.Lie, control.Stand:
+		if speed > t.SlowSpeed {
+			want = control.Move
+		} else {
+			*move, *turn = vec2{}, 0
+		}
+	}
+	switch {
+	case want == control.Idle && moving:
+		return control.Move
+	case want == control.Move && !moving:
+		return control.Idle
+	}
+	return want
+}
+
+// curvature returns how far the trajectory turns in all, as a share of a half
+// turn, 0 to 1.
+func (b *Batch) curvature(r int) float32 {
+	const step = 10
+	p := b.pos[r*points:][:points]
+	var sum float32
+	for i := step; i < points-step; i += step {
+		u, v := p[i].sub(p[i-step]), p[i+step].sub(p[i])
+		sum += m3.Atan2(u.Z*v.X-u.X*v.Z, u.dot(v))
+	}
+	return min(m3.Abs(sum)/math.Pi, 1)
+}
+
+// regulate returns the speed to aim for where the goal asks for speed, m/s. The
+// weights of the actions that are fading in and out mix their speeds.
+func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
+	t := &b.Tuning
+	want := max(speed, 0)*b.Weight(r, control.Move) + t.JumpSpeed*b.Weight(r, control.Jump)
+	if action != control.Move && action != control.Jump || want == 0 {
+		b.lack[r] = 0
+		return want
+	}
+	e := want - b.vel[r*points+now].length()
+	// Half the speed is as much as the integral may add or take: a character
+	// that is held back does not wind up.
+	limit := 0.5 * want / t.SpeedI
+	b.lack[r] = m3.Clamp(b.lack[r]+e/Rate, -limit, limit)
+	return max(want+t.SpeedP*e+t.SpeedI*b.lack[r], 0)
+}
+
+// steer bends the future toward the targets. The blend grows along the future;
+// positions add up blended steps.
+func (b *Batch) steer(r int) {
+	t := &b.Tuning
+	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
+	step := b.targetVel[r].scale(1. / future)
+	at, before := p[now], p[now] // blended; as it was
+	for i := now + 1; i < points; i++ {
+		w := float32(i-now) / future
+		old := p[i]
+		at = at.add(old.sub(before).lerp(step, 1-m3.Pow(1-w, t.BlendPos)))
+		before, p[i] = old, at
+		d[i] = d[i].lerp(b.targetDir[r], 1-m3.Pow(1-w, t.BlendDir)).unit(d[i])
+		v[i] = v[i].lerp(b.targetVel[r], 1-m3.Pow(1-w, t.BlendVel))
+	}
+}
+
+// locate finds row's place on the path.
+func (b *Batch) locate(r int, path *control.Path) {
+	at := b.root(r).pos.vec3()
+	if b.path[r] == path {
+		s, d := path.NearestFrom(at, b.along[r], pathBack, pathAhead)
+		if d < pathLost {
+			b.along[r] = s
+			return
+		}
+	}
+	b.path[r] = path
+	b.along[r], _ = path.Nearest(at)
+}
+
+// followPath mixes the next second of the path into the future with weight τ
+// (paper, sec. 9).
+func (b *Batch) followPath(r int) {
+	path, tau := b.path[r], b.Tuning.PathBlend
+	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
+	speed := b.targetVel[r].length()
+	for i := now + 1; i < points; i++ {
+		s := b.along[r] + speed*float32(i-now)/future
+		pos, tangent := path.At(s)
+		along := flat(tangent)
+		vel := along.scale(speed)
+		if !path.Closed() && s > path.Length() {
+			vel = vec2{}
+		}
+		p[i] = p[i].lerp(flat(pos), tau)
+		d[i] = d[i].lerp(along, tau).unit(along)
+		v[i] = v[i].lerp(vel, tau)
+	}
+}
+
+// ramp moves the action weights and the desired speed of the present and the
+// future toward their new values.
+func (b *Batch) ramp(r int, action control.Action, gain float32) {
+	goal := b.Model.action[action]
+	desired := b.targetVel[r].length()
+	for i := now; i < points; i++ {
+		w := float32(i-now) / future
+		act := b.act[(r*points+i)*b.actions:][:b.actions]
+		var sum float32
+		for a := range act {
+			to := float32(0)
+			if a == goal {
+				to = 1
+			}
+			act[a] += (to - act[a]) * m3.Lerp(b.rampOf(a), 1, w)
+			sum += act[a]
+		}
+		for a := range act {
+			act[a] /= sum
+		}
+		k := r*points + i
+		b.speed[k] = m3.Lerp(b.speed[k], desired, gain)
+	}
+}
+
+// rampOf returns the transition rate of the action in column a. Actions that
+// the controller does not know only ever fade out.
+func (b *Batch) rampOf(a int) float32 {
+	for k, col := range b.Model.action {
+		if col == a {
+			return b.Tuning.Ramp[k]
+		}
+	}
+	return b.Tuning.Ramp[control.Idle]
+}

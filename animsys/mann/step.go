@@ -1,0 +1,189 @@
+package mann
+
+import (
+	"math"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// limit is the largest magnitude of a sound output, in metres, m/s or degrees
+// per second. Beyond it a row counts as lost.
+const limit = 1e4
+
+// Gather writes the network's inputs for rows r0 to r1 into x, which holds
+// Layout.Inputs() values per row from row 0 on.
+func (b *Batch) Gather(x []float32, r0, r1 int) {
+	b.check(r0, r1)
+	n := b.Model.Layout.Inputs()
+	for r := r0; r < r1; r++ {
+		b.gather(x[r*n:(r+1)*n], r)
+	}
+}
+
+func (b *Batch) gather(x []float32, r int) {
+	m := b.Model.Layout
+	root := b.root(r)
+	for s := range feature.TrajSamples {
+		i := r*points + min(s*feature.TrajStep, points-1)
+		c := x[m.InSample(s):]
+		put2(c[feature.SamplePos:], root.in(b.pos[i].sub(root.pos)))
+		put2(c[feature.SampleDir:], root.in(b.dir[i]))
+		put2(c[feature.SampleVel:], root.in(b.vel[i]))
+		if !m.NoSpeed {
+			c[feature.SampleSpeed] = b.speed[i]
+		}
+		copy(x[m.InActions(s):], b.act[i*b.actions:(i+1)*b.actions])
+	}
+	// The bones were predicted in the frame of the tick before.
+	last := frame{b.pos[r*points+now-1], b.dir[r*points+now-1]}
+	for j := range b.joints {
+		k := r*b.joints + j
+		c := x[m.InBone(j):][:feature.BoneChannels]
+		p := b.bonePos[k]
+		p.X, p.Z = p.X-last.pos.X, p.Z-last.pos.Z
+		put3(c[feature.BonePos:], last, p)
+		put3(c[feature.BoneForward:], last, b.boneFwd[k])
+		put3(c[feature.BoneUp:], last, b.boneUp[k])
+		put3(c[feature.BoneVel:], last, b.boneVel[k])
+	}
+}
+
+func put2(dst []float32, v vec2) { dst[0], dst[1] = v.X, v.Z }
+
+// put3 writes the world vector v in the axes of f.
+func put3(dst []float32, f frame, v m3.Vec3) {
+	l := f.in(flat(v))
+	dst[0], dst[1], dst[2] = l.X, v.Y, l.Z
+}
+
+// get3 is the inverse of put3.
+func get3(f frame, src []float32) m3.Vec3 {
+	w := f.out(vec2{src[0], src[2]})
+	return m3.V(w.X, src[1], w.Z)
+}
+
+func get2(f frame, src []float32) vec2 { return f.out(vec2{src[0], src[1]}) }
+
+// Scatter advances rows r0 to r1 by one tick with the network's outputs y, which
+// holds Layout.Outputs() values per row from row 0 on. A row whose outputs are
+// not finite (or absurd) stands still in its last good pose and is counted in
+// Restored; the others do not notice.
+func (b *Batch) Scatter(y []float32, r0, r1 int) {
+	b.check(r0, r1)
+	n := b.Model.Layout.Outputs()
+	for r := r0; r < r1; r++ {
+		row := y[r*n : (r+1)*n]
+		if !sound(row) {
+			b.restore(r)
+			continue
+		}
+		b.scatter(row, r)
+	}
+}
+
+func sound(row []float32) bool {
+	for _, v := range row {
+		if !(v > -limit && v < limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// restore stops row where it is. Its state is that of the last good tick, or,
+// should someone have spoilt that too, the displayed pose says where it was.
+func (b *Batch) restore(r int) {
+	b.bad[r]++
+	root := b.root(r)
+	if !root.pos.finite() || !root.fwd.finite() {
+		root = frame{fwd: vec2{0, 1}}
+		if hips := b.localPos[r*b.joints]; hips.Finite() {
+			root.pos = flat(hips)
+		}
+	}
+	b.stand(r, root)
+	whole := true
+	for k := r * b.joints; k < (r+1)*b.joints; k++ {
+		b.boneVel[k] = m3.Vec3{}
+		whole = whole && b.bonePos[k].Finite() && b.boneFwd[k].Finite() && b.boneUp[k].Finite()
+	}
+	// A second failure in a row means that this very pose is what the network
+	// cannot continue from.
+	if !whole || b.bad[r] > 1 {
+		b.restBones(r)
+		b.display(r)
+	}
+}
+
+func (b *Batch) scatter(y []float32, r int) {
+	m := b.Model.Layout
+	t := r * points
+	root := b.root(r)
+
+	// The past moves back by a point.
+	copy(b.pos[t:t+now], b.pos[t+1:])
+	copy(b.dir[t:t+now], b.dir[t+1:])
+	copy(b.vel[t:t+now], b.vel[t+1:])
+	copy(b.speed[t:t+now], b.speed[t+1:])
+	copy(b.act[t*b.actions:(t+now)*b.actions], b.act[(t+1)*b.actions:])
+
+	// The root moves, the less the more the character rests.
+	out := y[m.OutRoot():]
+	rest := b.Weight(r, control.Sit) + b.Weight(r, control.Stand) + b.Weight(r, control.Lie)
+	scale := min(m3.Pow(max(1-b.Weight(r, control.Idle), 0), 0.25), m3.Sqrt(max(1-rest, 0))) / Rate
+	sin64, cos64 := math.Sincos(float64(out[feature.RootYaw] * scale * math.Pi / 180))
+	sin, cos := float32(sin64), float32(cos64)
+	shift := root.out(vec2{out[feature.RootX], out[feature.RootZ]}).scale(scale)
+	next := frame{root.pos.add(shift), root.fwd.rotate(sin, cos).unit(root.fwd)}
+	b.pos[t+now], b.dir[t+now], b.vel[t+now] = next.pos, next.fwd, shift.scale(Rate)
+
+	b.advance(y, r, next, shift, sin, cos)
+
+	for j := range b.joints {
+		k := r*b.joints + j
+		prev := b.bonePos[k]
+		b.setBone(k, root, y[m.OutBone(j):])
+		// Position and velocity are two estimates of the same place.
+		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(1./Rate)).Lerp(b.bonePos[k], 0.5)
+	}
+	b.display(r)
+}
+
+// advance takes the future a tick on: along with the root, then toward the
+// network's own prediction, seen from next, by the row's correction.
+func (b *Batch) advance(y []float32, r int, next frame, shift vec2, sin, cos float32) {
+	m, t, weight := b.Model.Layout, r*points, b.correct[r]
+	for i := now + 1; i < points; i++ {
+		// Network samples stand ten points apart; between them it is linear.
+		s, u := (i-now)/feature.TrajStep, float32((i-now)%feature.TrajStep)/feature.TrajStep
+		lo := y[m.OutSample(s):]
+		hi := y[m.OutSample(min(s+1, feature.TrajFuture-1)):]
+		at := func(c int) vec2 {
+			return get2(next, lo[c:]).lerp(get2(next, hi[c:]), u)
+		}
+		k := t + i
+		vel := at(feature.SampleVel)
+		pos := b.pos[k].add(vel.scale(1./Rate)).lerp(next.pos.add(at(feature.SamplePos)), 0.5)
+		dir := at(feature.SampleDir)
+
+		b.pos[k] = b.pos[k].add(shift).lerp(pos, weight)
+		d := b.dir[k].rotate(sin, cos)
+		b.dir[k] = d.lerp(dir.unit(d), weight).unit(d)
+		b.vel[k] = b.vel[k].lerp(vel, weight)
+	}
+}
+
+// setBone takes bone k from src, a bone of an input or output row seen from f.
+// Axes come out at right angles and of unit length.
+func (b *Batch) setBone(k int, f frame, src []float32) {
+	p := get3(f, src[feature.BonePos:])
+	p.X, p.Z = p.X+f.pos.X, p.Z+f.pos.Z
+	b.bonePos[k] = p
+	fwd := get3(f, src[feature.BoneForward:]).Normalize(m3.V(0, 0, 1))
+	up := get3(f, src[feature.BoneUp:])
+	b.boneFwd[k] = fwd
+	b.boneUp[k] = up.Normalize(m3.Up)
+	b.boneVel[k] = get3(f, src[feature.BoneVel:])
+}

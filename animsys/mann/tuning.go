@@ -1,0 +1,40 @@
+package mann
+
+// Tuning holds the controller's constants. DefaultTuning has the released
+// system's; all are per tick of 1/60 s where nothing else is said.
+type Tuning struct {
+	Gain  float32 // share of the way to a goal's direction and velocity per tick, 0 to 1
+	Decay float32 // the same while there is no goal
+
+	// The speed regulator adds P·e + I·∫e dt to the speed asked for, e being the
+	// speed that lacks, in m/s.
+	SpeedP, SpeedI float32
+
+	JumpSpeed float32 // speed asked for while jumping, m/s
+	SlowSpeed float32 // m/s: below it no jump begins, above it sit, stand and lie are ignored
+	Curvature float32 // jumps are cancelled beyond this share of a half turn along the trajectory
+
+	// Ramp per action, in the order of control.Action: the share of the way to
+	// its new weight that the present takes per tick.
+	Ramp [6]float32
+
+	// Exponents of the future's blend 1 − (1−w)^b, w being the share of the
+	// future second that has passed.
+	BlendPos, BlendDir, BlendVel float32
+
+	// PathBlend is τ of the paper's sec. 9: the weight of a path against the
+	// network's own future trajectory.
+	PathBlend float32
+}
+
+// DefaultTuning returns the released system's constants.
+func DefaultTuning() Tuning {
+	return Tuning{
+		Gain: 0.25, Decay: 0.05,
+		SpeedP: 0.2, SpeedI: 0.8,
+		JumpSpeed: 3, SlowSpeed: 0.5, Curvature: 0.25,
+		Ramp:     [6]float32{0.01, 0.1, 0.05, 0.025, 0.025, 0.025},
+		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,
+		PathBlend: 0.5,
+	}
+}

@@ -51,73 +51,54 @@ func solver(t testing.TB, s *skel.Skeleton, g ik.Ground) *ik.Quadruped {
 	return &q
 }
 
+// Recordings of a real dog, made on flat ground, played over hills of up to
+// 20°: standing paws (slower than the lock's 0.15 m/s, lower than 4 cm) stay
+// within 1 cm of the ground, bones keep their lengths to 0.1 %, standing paws
+// skate less than in the recording, and the motion stays as smooth as it was.
 func TestRecordedDogOnHills(t *testing.T) {
 	for _, name := range []string{"D1_008_KAN01_001", "D1_053_KAN01_001", "D1_010_KAN01_001", "D1_ex03_KAN02_001"} {
 		clip := recorded(t, name)
 		field := hills(t, 20, 5)
 		q := solver(t, clip.Skel, field)
-		flat := make([]m3.Xform, clip.Skel.Len())
-		prev := make([]m3.Xform, clip.Skel.Len())
-		legs := q.Rig.Roles.Legs
-		stance, far, worst := 0, 0, float32(0)
-		var stretch, maxTurnFlat, maxTurn float32
-		prevM := make([]m3.Xform, clip.Skel.Len())
-		hist := make([]int, 30)
-		var sumA, sumB float64
+		n := clip.Skel.Len()
+		flat, prev, before := make([]m3.Xform, n), make([]m3.Xform, n), make([]m3.Xform, n)
+		var stances int
+		var worst, slidFlat, slid float32
+		var turnedFlat, turned float64
 		for f := range clip.Frames {
 			q.Pos, q.Rot = clip.Frame(f)
-			if f == 0 {
-				if err := q.Validate(); err != nil {
-					t.Fatal(err)
-				}
-			}
 			copy(prev, flat)
-			copy(prevM, q.Model)
+			copy(before, q.Model)
 			clip.Model(flat, f)
 			q.Run(0, 1)
-			for j, p := range clip.Skel.Parents {
-				if p < 0 {
-					continue
-				}
-				want := q.Pos[j].Len()
-				if want > 0 {
-					stretch = max(stretch, m3.Abs(q.Model[j].Pos.Dist(q.Model[p].Pos)/want-1))
-				}
-			}
+			checkBones(t, q, clip.Skel, 0)
 			if f == 0 {
 				continue
 			}
-			for j := range flat {
-				a, b := flat[j].Rot.Angle(prev[j].Rot), q.Model[j].Rot.Angle(prevM[j].Rot)
-				maxTurnFlat = max(maxTurnFlat, a)
-				if b > maxTurn {
-					maxTurn = b
+			for j := range n {
+				a, b := flat[j].Rot.Angle(prev[j].Rot), q.Model[j].Rot.Angle(before[j].Rot)
+				if b > a+0.35 {
+					t.Errorf("%s frame %d: %s turns %.2f rad, %.2f on flat ground", name, f, clip.Skel.Names[j], b, a)
 				}
-				sumA += float64(a)
-				sumB += float64(b)
-				if b > a+0.2 {
-					//t.Logf("%s frame %d %s: turn %.2f vs flat %.2f", name, f, clip.Skel.Names[j], b, a)
-				}
+				turnedFlat, turned = turnedFlat+float64(a), turned+float64(b)
 			}
-			for i, l := range legs {
+			for _, l := range q.Rig.Roles.Legs {
 				tip := l[len(l)-1]
-				v := flat[tip].Pos.Sub(prev[tip].Pos).Flat().Len() * 60
-				if v > 0.15 || flat[tip].Pos.Y > 0.04 {
+				d := flat[tip].Pos.Sub(prev[tip].Pos).Flat().Len()
+				if d*60 > 0.15 || flat[tip].Pos.Y > 0.04 {
 					continue
 				}
-				stance++
+				stances++
 				p := q.Model[tip].Pos
-				e := m3.Abs(p.Y - field.Height(p.X, p.Z))
-				if e > 0.01 {
-					far++
-					hist[min(int(e*100), 29)]++
-				}
-				if e > worst {
-					worst = e
-				}
-				_ = i
+				worst = max(worst, m3.Abs(p.Y-field.Height(p.X, p.Z)))
+				slidFlat += d
+				slid += p.Sub(before[tip].Pos).Flat().Len()
 			}
 		}
-		t.Logf("%s: %d stances, %d beyond 1 cm, worst %.4f m; stretch %.2g; turn/frame max %.2f (flat %.2f) mean ratio %.3f %v", name, stance, far, worst, stretch, maxTurn, maxTurnFlat, sumB/sumA, hist)
+		t.Logf("%s: %d standing paws, at most %.4f m off the ground, sliding %.3f cm/frame (flat %.3f), turning %.3f times the flat pose's",
+			name, stances, worst, 100*slid/float32(stances), 100*slidFlat/float32(stances), turned/turnedFlat)
+		if stances < 1000 || worst > 0.01 || slid > slidFlat || turned > 1.1*turnedFlat {
+			t.Errorf("%s: %d standing paws, worst %g m, slid %g of %g m, turned %g of %g rad", name, stances, worst, slid, slidFlat, turned, turnedFlat)
+		}
 	}
 }

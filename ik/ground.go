@@ -15,6 +15,8 @@ const (
 	near = 5e-4
 	// tailGap is the tail's least height above the terrain, m.
 	tailGap = 0.015
+	// A paw below the speed slow stands, one above fast does not, m/s.
+	slow, fast = 0.15, 1.0
 	// half is the share of the way that pelvis and chest turn with the terrain.
 	half = 0.5
 )
@@ -25,18 +27,22 @@ type plan struct {
 	wrist m3.Vec3 // the paw joint's place that goes with it
 	paw   m3.Quat // the paw's rotation there
 	bend  m3.Vec3 // normal of the plane in which the limb bends, in the upper joint's frame
-	stand float32 // 1 on the ground … 0 from soleFade up
+	load  float32 // how much the body must help the paw to reach its place, 0–1
 }
 
 // plan reads a leg's place from the flat pose m: over the terrain as high as it
 // was over the flat ground, the sole along the terrain while it is near it.
 func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot) plan {
 	flat, paw, lower := m[l.tip()].Pos, m[l.paw()], m[l.lower()].Pos
-	p := plan{stand: 1 - m3.Clamp(flat.Y/soleFade, 0, 1)}
-	p.tip = foot.place(flat, &s.Lock, s.DT)
+	velocity := foot.velocity(flat, s.DT)
+	stand := 1 - m3.Clamp(flat.Y/soleFade, 0, 1)
+	var p plan
+	// A paw that flies by low must not pull the body down.
+	p.load = stand * (1 - m3.Clamp((velocity.Len()-slow)/(fast-slow), 0, 1))
+	p.tip = foot.place(flat, velocity, &s.Lock, s.DT)
 	p.tip.Y = s.Ground.Height(p.tip.X, p.tip.Z) + s.press(flat.Y)
 	lean := m3.Between(m3.Up, s.Ground.Normal(p.tip.X, p.tip.Z))
-	lean = m3.Ident.Slerp(lean, p.stand)
+	lean = m3.Ident.Slerp(lean, stand)
 	p.paw = lean.Mul(paw.Rot)
 	p.wrist = p.tip.Sub(lean.Rotate(flat.Sub(paw.Pos)))
 	normal := m[l.upper()].Pos.Sub(lower).Cross(paw.Pos.Sub(lower))
@@ -59,9 +65,17 @@ func (s *Quadruped) press(h float32) float32 {
 // spine lifts the flat pose m to the terrain: the hips move, half of the pelvis
 // turns toward the neck's lifted place, the rest of the spine follows until
 // chest and neck stand over the terrain as they stood over the flat ground, and
-// the chest rolls with the ground under the forelegs. Hips and chest sink by the
-// given lengths.
-func (s *Quadruped) spine(m []m3.Xform, sinkHips, sinkChest float32) {
+// the chest rolls with the ground under the forelegs. Hips and chest sink as
+// the feet ask.
+func (s *Quadruped) spine(m []m3.Xform, feet []Foot) {
+	var sinkHips, sinkChest float32
+	for i := range feet {
+		if s.Rig.fore[i] {
+			sinkChest = max(sinkChest, feet[i].sink)
+		} else {
+			sinkHips = max(sinkHips, feet[i].sink)
+		}
+	}
 	t, joints, neck := s.Rig.Tree, s.Rig.Roles.Spine, s.Rig.Roles.Neck
 	lift := func(j int, sink float32) m3.Vec3 {
 		p := m[j].Pos
@@ -87,26 +101,30 @@ func (s *Quadruped) spine(m []m3.Xform, sinkHips, sinkChest float32) {
 	t.aim(m, chest, m[chest].Pos.Add(line), m[chest].Pos.Add(lineTo), half)
 }
 
-// shortfall returns how far hips and chest have to sink until every standing
-// paw can reach its place.
-func (s *Quadruped) shortfall(m []m3.Xform, legs []plan) (hips, chest float32) {
+// ease lets the body rise again.
+func ease(feet []Foot, halflife, dt float32) {
+	for i := range feet {
+		feet[i].sink = m3.DampTo(feet[i].sink, 0, halflife, dt)
+	}
+}
+
+// sink notes in the feet how much further the body has to sink for standing
+// paws to reach their places, and reports whether it has to.
+func (s *Quadruped) sink(m []m3.Xform, legs []plan, feet []Foot) bool {
+	more := false
 	for i, l := range s.Rig.Roles.Legs {
 		top, knee, end := m[l.upper()].Pos, m[l.lower()].Pos, m[l.paw()].Pos
 		reach := straightest * (top.Dist(knee) + knee.Dist(end))
 		d := top.Sub(legs[i].wrist)
 		flat := d.Flat().Len()
-		short := d.Y - m3.Sqrt(max(reach*reach-flat*flat, 0))
-		// The millimetre keeps rounding from asking for another pass.
-		if short *= legs[i].stand; short < 1e-3 {
-			continue
-		}
-		if s.Rig.fore[i] {
-			chest = max(chest, short)
-		} else {
-			hips = max(hips, short)
+		short := legs[i].load * (d.Y - m3.Sqrt(max(reach*reach-flat*flat, 0)))
+		// Half a millimetre is not worth another pass.
+		if short > 5e-4 && feet[i].sink < s.MaxDrop {
+			feet[i].sink = min(feet[i].sink+short, s.MaxDrop)
+			more = true
 		}
 	}
-	return hips, chest
+	return more
 }
 
 // leg takes a leg to its plan: CCD for the paw joint, the exact two-bone step,

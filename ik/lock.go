@@ -32,6 +32,7 @@ type Foot struct {
 	prev     m3.Vec3 // the flat pose's tip at the last tick
 	at       m3.Vec3 // where a held paw is held; its height means nothing
 	off, vel m3.Vec3 // what remains between the paw and the flat pose's, m and m/s
+	sink     float32 // how far the body sank for this paw, easing back, m
 	history  uint8   // bit i: the paw was slow and low i ticks ago
 	held     bool
 	seen     bool
@@ -40,18 +41,23 @@ type Foot struct {
 // Held reports whether the paw is locked to the ground.
 func (f *Foot) Held() bool { return f.held }
 
-// place advances the lock by dt and returns where, seen from above, the paw
-// goes whose flat pose puts it at tip.
-func (f *Foot) place(tip m3.Vec3, o *LockOptions, dt float32) m3.Vec3 {
-	if o.Speed == 0 {
-		return tip
-	}
+// velocity notes where the flat pose has the tip now and returns its speed over
+// the ground since the last tick, m/s; zero for a new foot.
+func (f *Foot) velocity(tip m3.Vec3, dt float32) m3.Vec3 {
 	if !f.seen {
 		*f = Foot{prev: tip, seen: true}
-		return tip
 	}
 	v := tip.Sub(f.prev).Flat().Scale(1 / dt)
 	f.prev = tip
+	return v
+}
+
+// place advances the lock by dt and returns where, seen from above, the paw
+// goes whose flat pose has it at tip with velocity v.
+func (f *Foot) place(tip, v m3.Vec3, o *LockOptions, dt float32) m3.Vec3 {
+	if o.Speed == 0 {
+		return tip
+	}
 	f.history = f.history << 1 & 0x3f
 	if v.Len() < o.Speed && tip.Y < o.Height {
 		f.history |= 1
@@ -61,13 +67,14 @@ func (f *Foot) place(tip m3.Vec3, o *LockOptions, dt float32) m3.Vec3 {
 	case f.held && stands && f.at.Sub(tip).Flat().Len() <= o.Radius:
 		return f.at
 	case f.held:
-		// After a release by distance the paw has to earn its next hold.
-		f.held, f.history = false, 0
+		f.held = false
 		f.off, f.vel = f.at.Sub(tip).Flat(), v.Neg()
+		// A paw let go by distance has to earn its next hold.
+		f.history, stands = 0, false
 	default:
 		f.off, f.vel = m3.DecayVec(f.off, f.vel, o.Halflife, dt)
 	}
-	if stands && f.history != 0 {
+	if stands {
 		f.held, f.at = true, tip.Add(f.off)
 	}
 	return tip.Add(f.off)

@@ -29,7 +29,7 @@ type Quadruped struct {
 	Pos   []m3.Vec3  // (rows, joints) local translations; the root's is in world space, m
 	Rot   []m3.Quat  // (rows, joints) local rotations
 	Model []m3.Xform // (rows, joints) out: the grounded pose in world space
-	Feet  []Foot     // (rows, legs) in and out: zero for an agent that is new or was moved
+	Feet  []Foot     // (rows, legs) in and out, what the solver remembers; zero for an agent that is new or was moved
 
 	Iterations int         // CCD sweeps per leg and tail; 10 in the paper's system
 	Press      float32     // flat height up to which a paw is pressed to the ground, m; 0 keeps all heights
@@ -92,17 +92,16 @@ func (s *Quadruped) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot)
 		plans[i] = s.plan(m, l, &feet[i])
 	}
 	legs := plans[:len(feet)]
-	var hips, chest float32
-	s.spine(m, hips, chest)
-	// Sinking the chest also swings the forelegs, so once may not be enough.
+	// The body sinks at once for a paw that cannot reach the ground, and rises
+	// slowly. Sinking the chest also swings the forelegs: once may not do.
+	ease(feet, s.Lock.Halflife, s.DT)
+	s.spine(m, feet)
 	for range 3 {
-		dh, dc := s.shortfall(m, legs)
-		if dh == 0 && dc == 0 {
+		if !s.sink(m, legs, feet) {
 			break
 		}
-		hips, chest = min(hips+dh, s.MaxDrop), min(chest+dc, s.MaxDrop)
 		t.pose(m, pos, rot)
-		s.spine(m, hips, chest)
+		s.spine(m, feet)
 	}
 	for i, l := range s.Rig.Roles.Legs {
 		s.leg(m, l, &legs[i])

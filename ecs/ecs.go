@@ -1,0 +1,106 @@
+// Package ecs holds what mannequin adds to an Arche world: the components and
+// resources that the animation systems share, compact rows for entities whose
+// bulk data lives in flat slices, and the schedule that runs the systems.
+//
+// An animated entity has a [Slot] and a control.Goal. The slot names its row in
+// the slices of the animation systems; rows are compact, so that one network
+// call serves the rows 0 to n−1. Entities come and go between ticks with
+// [Rows.Add] and [Rows.Remove].
+package ecs
+
+import (
+	"fmt"
+
+	"github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// Slot is the component that gives an animated entity its row.
+type Slot struct{ Row int32 }
+
+// Player is the tag of an entity that takes its goal from the player's input.
+type Player struct{}
+
+// Wander is the tag of an entity that walks about by itself.
+type Wander struct{}
+
+// Clock is the resource that says what time it is in the world.
+type Clock struct {
+	Tick int64   // ticks finished so far
+	DT   float32 // seconds per tick
+}
+
+// Fault is the resource in which systems leave errors, since Arche's systems
+// return none. The schedule stops at the first.
+type Fault struct{ Err error }
+
+// Rows hands out rows to entities and keeps them compact. It is a resource of
+// the world that it was made for.
+type Rows struct {
+	world *ecs.World
+	slots generic.Map1[Slot]
+	held  []ecs.Entity // row → entity
+}
+
+// NewRows returns room for capacity entities of w.
+func NewRows(w *ecs.World, capacity int) *Rows {
+	return &Rows{world: w, slots: generic.NewMap1[Slot](w), held: make([]ecs.Entity, 0, capacity)}
+}
+
+// Len returns the number of rows in use; they are 0 to Len−1.
+func (r *Rows) Len() int { return len(r.held) }
+
+// Cap returns the number of rows that there are.
+func (r *Rows) Cap() int { return cap(r.held) }
+
+// Entity returns the entity in a row below Len.
+func (r *Rows) Entity(row int) ecs.Entity { return r.held[row] }
+
+// Add gives e a Slot with the next free row and returns it. It fails when all
+// rows are taken, when e is dead or has a row already, and while the world is
+// locked by a query.
+func (r *Rows) Add(e ecs.Entity) (int, error) {
+	if err := r.open(e, "add"); err != nil {
+		return 0, err
+	}
+	if r.slots.Get(e) != nil {
+		return 0, fmt.Errorf("ecs: entity %v has row %d already", e, r.slots.Get(e).Row)
+	}
+	row := len(r.held)
+	if row == cap(r.held) {
+		return 0, fmt.Errorf("ecs: all %d rows are taken", row)
+	}
+	r.slots.Assign(e, &Slot{int32(row)})
+	r.held = append(r.held, e)
+	return row, nil
+}
+
+// Remove takes e's row away and gives it to the entity in the last row, so that
+// rows stay compact. The caller copies the data of row last to row row. It
+// fails when e is dead or has no row, and while the world is locked by a query.
+func (r *Rows) Remove(e ecs.Entity) (row, last int, err error) {
+	if err := r.open(e, "remove"); err != nil {
+		return 0, 0, err
+	}
+	slot := r.slots.Get(e)
+	if slot == nil {
+		return 0, 0, fmt.Errorf("ecs: entity %v has no row", e)
+	}
+	row, last = int(slot.Row), len(r.held)-1
+	moved := r.held[last]
+	r.held[row] = moved
+	r.held = r.held[:last]
+	r.slots.Get(moved).Row = int32(row)
+	r.slots.Remove(e)
+	return row, last, nil
+}
+
+func (r *Rows) open(e ecs.Entity, what string) error {
+	if r.world.IsLocked() {
+		return fmt.Errorf("ecs: cannot %s rows within a query: do it between ticks", what)
+	}
+	if !r.world.Alive(e) {
+		return fmt.Errorf("ecs: entity %v is dead", e)
+	}
+	return nil
+}

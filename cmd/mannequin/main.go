@@ -66,6 +66,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newDoctor(),
 		newPlot(),
+		newTrain(),
 	)
 	markUsage(root)
 	return root

@@ -7,6 +7,7 @@ package metrics
 import (
 	"math"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
@@ -75,43 +76,20 @@ type Deviation struct {
 	Angle    float64 // radians in [0, π] between facing and the path's direction there
 }
 
-// PathDeviation returns the mean deviation of a walk from a path, both on the
-// ground (y is ignored). pos and facing hold the character's place and
-// direction at each frame. The path is a polyline through points, of which
-// there must be two at least; a closed one also joins its last point to its
-// first.
-func PathDeviation(pos, facing []m3.Vec3, points []m3.Vec3, closed bool) Deviation {
-	if len(pos) != len(facing) || len(points) < 2 {
-		panic("metrics: PathDeviation: want one facing per position, and two points of path")
+// PathDeviation returns the mean deviation of a walk from a path. pos and
+// facing hold the character's place and direction at each frame; heights are
+// ignored.
+func PathDeviation(path *control.Path, pos, facing []m3.Vec3) Deviation {
+	if len(pos) != len(facing) {
+		panic("metrics: PathDeviation: want one facing per position")
 	}
 	var sum Deviation
 	for i, p := range pos {
-		d := deviation(p, facing[i], points, closed)
-		sum.Distance += d.Distance
-		sum.Angle += d.Angle
+		s, dist := path.Nearest(p)
+		_, dir := path.At(s)
+		sum.Distance += float64(dist)
+		sum.Angle += math.Abs(float64(m3.WrapAngle(m3.YawOf(facing[i]) - m3.YawOf(dir))))
 	}
 	n := float64(len(pos))
 	return Deviation{sum.Distance / n, sum.Angle / n}
-}
-
-func deviation(p, facing m3.Vec3, points []m3.Vec3, closed bool) Deviation {
-	best := Deviation{Distance: math.Inf(1)}
-	segments := len(points) - 1
-	if closed {
-		segments++
-	}
-	for s := range segments {
-		a, b := points[s], points[(s+1)%len(points)]
-		dx, dz := float64(b.X-a.X), float64(b.Z-a.Z)
-		px, pz := float64(p.X-a.X), float64(p.Z-a.Z)
-		t := 0.0
-		if l := dx*dx + dz*dz; l > 0 {
-			t = min(max((px*dx+pz*dz)/l, 0), 1)
-		}
-		if d := math.Hypot(px-t*dx, pz-t*dz); d < best.Distance {
-			fx, fz := float64(facing.X), float64(facing.Z)
-			best = Deviation{d, math.Abs(math.Atan2(fx*dz-fz*dx, fx*dx+fz*dz))}
-		}
-	}
-	return best
 }

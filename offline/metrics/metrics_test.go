@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
@@ -94,9 +95,9 @@ func TestMean(t *testing.T) {
 }
 
 func TestPathDeviation(t *testing.T) {
-	square := []m3.Vec3{{X: 1, Z: -1}, {X: 1, Z: 1}, {X: -1, Z: 1}, {X: -1, Z: -1}}
-	one := func(p, f m3.Vec3, closed bool) Deviation {
-		return PathDeviation([]m3.Vec3{p}, []m3.Vec3{f}, square, closed)
+	line, err := control.NewPath([]m3.Vec3{{X: 1, Z: -1}, {X: 1, Z: 1}}, false)
+	if err != nil {
+		t.Fatal(err)
 	}
 	yaw := func(deg float64) m3.Vec3 {
 		s, c := math.Sincos(deg * math.Pi / 180)
@@ -105,31 +106,29 @@ func TestPathDeviation(t *testing.T) {
 	for _, c := range []struct {
 		what        string
 		p, f        m3.Vec3
-		closed      bool
 		dist, angle float64
 	}{
-		{"on it", m3.V(1, 5, 0), yaw(0), true, 0, 0},
-		{"beside it, 30° off", m3.V(1.25, 0, 0.5), yaw(30), true, 0.25, 30},
-		{"the other way", m3.V(0.75, 0, 0.5), yaw(180), true, 0.25, 180},
-		{"past the open end", m3.V(-1.3, 0, -1.4), yaw(180), false, 0.5, 0},
-		{"the closing side", m3.V(0, 0, -1.5), yaw(90), true, 0.5, 0},
-		{"open: no closing side", m3.V(0, 0, -1), yaw(0), false, 1, 0},
+		{"on it", m3.V(1, 5, 0), yaw(0), 0, 0},
+		{"beside it, 30° off", m3.V(1.25, 0, 0.5), yaw(30), 0.25, 30},
+		{"the other way", m3.V(0.75, 0, 0.5), yaw(-170), 0.25, 170},
+		{"past the end", m3.V(1.3, 0, 1.4), yaw(0), 0.5, 0},
 	} {
-		d := one(c.p, c.f, c.closed)
+		d := PathDeviation(line, []m3.Vec3{c.p}, []m3.Vec3{c.f})
 		close(t, c.what+": distance", d.Distance, c.dist, 1e-6)
 		close(t, c.what+": angle", d.Angle*180/math.Pi, c.angle, 1e-4)
 	}
-	// A circle walked at twice the radius, facing along: 1 m off, no angle.
-	var path, pos, facing []m3.Vec3
-	for k := range 3600 {
-		s, c := math.Sincos(2 * math.Pi * float64(k) / 3600)
-		path = append(path, m3.V(float32(c), 0, float32(s)))
-		if k%100 == 0 {
-			pos = append(pos, m3.V(2*float32(c), 0, 2*float32(s)))
-			facing = append(facing, m3.V(-float32(s), 0, float32(c)))
+	// A circle walked at 1 m more than its radius, from +Z towards +X, half of
+	// it facing along and half facing out.
+	var pos, facing []m3.Vec3
+	for k := range 360 {
+		a := float64(k)
+		pos = append(pos, yaw(a).Scale(2.5))
+		if k%2 == 0 {
+			a += 90
 		}
+		facing = append(facing, yaw(a))
 	}
-	d := PathDeviation(pos, facing, path, true)
-	close(t, "circle distance", d.Distance, 1, 1e-5)
-	close(t, "circle angle", d.Angle, 0, 2e-3)
+	d := PathDeviation(control.Circle(1.5), pos, facing)
+	close(t, "circle distance", d.Distance, 1, 1e-3)
+	close(t, "circle angle", d.Angle*180/math.Pi, 45, 0.1)
 }

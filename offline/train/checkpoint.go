@@ -76,8 +76,9 @@ func newState(params []*grad.Param) *state {
 	return s
 }
 
-func (s *state) keep(params []*grad.Param, loss float64) {
-	for i, p := range params {
+// keep makes the present weights the best ones.
+func (s *state) keep(loss float64) {
+	for i, p := range s.params {
 		copy(s.best[i], p.Val)
 	}
 	s.Best, s.BestEpoch = loss, s.Epoch

@@ -46,8 +46,9 @@ type Job struct {
 	// Curves is the path, without extension, of the loss curves: .csv and .png
 	// are written at the end of every epoch. Empty is none.
 	Curves string
-	// Save is called when there is a new best set of weights, at the end of
-	// epochs; best[i] are the values of Params[i]. It may be nil.
+	// Save is called with the best weights whenever an epoch has made new ones,
+	// and at the start of a resumed run; best[i] are the values of Params[i].
+	// It may be nil.
 	Save func(best [][]float32, r *Report) error
 	// Progress is called after every step; it may be nil.
 	Progress func(p Progress)
@@ -172,8 +173,13 @@ func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
 	r.resumed, r.before = r.state.Total, r.state.Elapsed
 	r.since, r.saved = j.Now(), j.Now()
 	s := r.state
-	if len(s.History) == 0 {
+	switch {
+	case len(s.History) == 0:
 		if err := r.evaluate(0); err != nil {
+			return nil, err
+		}
+	case s.BestEpoch > 0:
+		if err := r.save(s.best, r.report()); err != nil {
 			return nil, err
 		}
 	}
@@ -247,8 +253,10 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 			break // the epoch's end follows, also when its time is over
 		}
 		if r.since.Sub(r.saved) >= r.Every {
+			// A full disk is no reason to lose the run: the last checkpoint
+			// stays, and the next one may succeed.
 			if err := s.write(r.Job); err != nil {
-				return "", err
+				r.Log.Warn("no checkpoint written", "error", err)
 			}
 			r.saved = r.since
 		}
@@ -350,12 +358,17 @@ func (r *run) evaluate(train float64) error {
 		}
 	}
 	if s.Epoch > 0 && (s.BestEpoch == 0 || l < s.Best) {
-		s.keep(r.Params, l)
-		if r.Save != nil {
-			return r.Save(s.best, r.report())
-		}
+		s.keep(l)
+		return r.save(s.best, r.report())
 	}
 	return nil
+}
+
+func (r *run) save(best [][]float32, rep *Report) error {
+	if r.Save == nil {
+		return nil
+	}
+	return r.Save(best, rep)
 }
 
 func (r *run) report() *Report {
@@ -384,13 +397,11 @@ func (r *run) finish() (*Report, error) {
 	rep.Train, rep.HeldOut = s.Sum/float64(s.Step), l
 	if s.BestEpoch == 0 || l < s.Best {
 		rep.Best, rep.BestEpoch = l, s.Epoch+1
-		if r.Save != nil {
-			now := make([][]float32, len(r.Params))
-			for i, p := range r.Params {
-				now[i] = p.Val
-			}
-			return rep, r.Save(now, rep)
+		now := make([][]float32, len(r.Params))
+		for i, p := range r.Params {
+			now[i] = p.Val
 		}
+		return rep, r.save(now, rep)
 	}
 	return rep, nil
 }

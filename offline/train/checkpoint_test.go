@@ -1,0 +1,107 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+// checkpoint returns the bytes of an interrupted run.
+func checkpoint(t *testing.T) []byte {
+	t.Helper()
+	y := newToy(t)
+	y.interrupt(t, toySteps+3)
+	b, err := os.ReadFile(y.job.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func resume(t *testing.T, b []byte, change func(j *Job)) error {
+	t.Helper()
+	y := newToy(t)
+	y.job.Resume = true
+	if change != nil {
+		change(y.job)
+	}
+	if err := os.WriteFile(y.job.Checkpoint, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := y.try(context.Background(), 1)
+	return err
+}
+
+func TestResumeRefusesAnotherRun(t *testing.T) {
+	b := checkpoint(t)
+	if err := resume(t, b, nil); err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]func(j *Job){
+		"data set": func(j *Job) { j.DataHash = "other" },
+		"recipe":   func(j *Job) { j.Recipe = "other" },
+		"network":  func(j *Job) { j.Params[0].Name = "other" },
+	} {
+		var m *MismatchError
+		if err := resume(t, b, change); !errors.As(err, &m) || m.What != what {
+			t.Errorf("another %s: %v", what, err)
+		}
+	}
+}
+
+func TestDamagedCheckpoint(t *testing.T) {
+	b := checkpoint(t)
+	for n := 0; n < len(b); n += 1 + n/20 {
+		if err := resume(t, b[:n], nil); err == nil {
+			t.Fatalf("resumed from the first %d of %d bytes", n, len(b))
+		}
+	}
+	for at := 0; at < len(b); at += 1 + at/20 {
+		c := bytes.Clone(b)
+		c[at] ^= 0x10
+		if err := resume(t, c, nil); err == nil {
+			t.Fatalf("resumed from a file with byte %d changed", at)
+		}
+	}
+	huge := bytes.Clone(b)
+	copy(huge[len(magic)+2:], "\xff\xff\xff\xff")
+	if err := resume(t, huge, nil); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("a header of 4 GiB: %v", err)
+	}
+	newer := bytes.Clone(b)
+	newer[len(magic)] = 2
+	if err := resume(t, newer, nil); err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("a newer version: %v", err)
+	}
+}
+
+func FuzzCheckpoint(f *testing.F) {
+	y := newToy(f)
+	s := newState(y.job.Params)
+	s.History = []Point{{}}
+	var b bytes.Buffer
+	if err := s.encode(&b, y.job); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add(b.Bytes()[:40])
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s := newState(y.job.Params)
+		if err := s.decode(bytes.NewReader(in), int64(len(in)), y.job); err != nil {
+			return
+		}
+		// What was read is written back and read to the same.
+		var again bytes.Buffer
+		if err := s.encode(&again, y.job); err != nil {
+			t.Fatal(err)
+		}
+		z := newState(y.job.Params)
+		if err := z.decode(&again, int64(again.Len()), y.job); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

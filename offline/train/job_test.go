@@ -1,0 +1,427 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mannequin/internal/kernel"
+	"mannequin/netruntime/grad"
+)
+
+// toy is a small regression with everything that a run has: two layers,
+// dropout, a last batch that does not fill.
+type toy struct {
+	job   *Job
+	clock time.Time
+	saves []float64 // best losses that Save has seen
+	best  [][]float32
+}
+
+const (
+	toyIn, toyOut, toyHidden = 6, 3, 10
+	toySamples, toyHeldOut   = 70, 300 // 300 is two evaluation batches
+	toyBatch                 = 8
+	toySteps                 = toySamples / toyBatch
+)
+
+func newToy(t testing.TB) *toy {
+	t.Helper()
+	y := &toy{clock: time.Unix(1000, 0)}
+	w1, b1 := grad.NewParam("w1", toyHidden, toyIn), grad.NewParam("b1", 1, toyHidden)
+	w2, b2 := grad.NewParam("w2", toyOut, toyHidden), grad.NewParam("b2", 1, toyOut)
+	for i := range w1.Val {
+		w1.Val[i] = number(1, i)
+	}
+	for i := range w2.Val {
+		w2.Val[i] = number(2, i)
+	}
+	y.job = &Job{
+		Params: []*grad.Param{w1, b1, w2, b2},
+		Loss: func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+			x, want := t.Const(len(rows), toyIn), t.Const(len(rows), toyOut)
+			keep := float32(0.8)
+			for i, r := range rows {
+				if heldOut {
+					r += toySamples
+					keep = 1
+				}
+				in := x.Val[i*toyIn:][:toyIn]
+				for c := range in {
+					in[c] = number(3, int(r)*toyIn+c)
+				}
+				for o := range toyOut {
+					want.Val[i*toyOut+o] = in[o]*in[o+1] - in[5]
+				}
+			}
+			h := t.Dropout(t.ELU(t.Dense(x, w1, b1)), keep, key)
+			return t.MSE(t.Dense(h, w2, b2), want)
+		},
+		Samples: toySamples, HeldOut: toyHeldOut, DataHash: "data", Recipe: "toy",
+		Batch: toyBatch, Epochs: 5, Seed: 9,
+		AdamW:    AdamW{Rate: 0.01, Decay: 0.05, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		Schedule: WarmRestarts{First: 2, Mult: 2, Clamp: 0.9},
+
+		Checkpoint: filepath.Join(t.TempDir(), "toy.ckpt"),
+		Every:      time.Hour,
+		Save: func(best [][]float32, r *Report) error {
+			y.saves = append(y.saves, r.Best)
+			y.best = nil
+			for _, b := range best {
+				y.best = append(y.best, slices.Clone(b))
+			}
+			return nil
+		},
+		Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return y.clock },
+	}
+	return y
+}
+
+// number is a reproducible value in [−1, 1).
+func number(key uint64, i int) float32 {
+	return float32(float64(grad.Hash(key, uint64(i))>>11)/(1<<52) - 1)
+}
+
+func (y *toy) run(t *testing.T, ctx context.Context) *Report {
+	t.Helper()
+	rep, err := y.try(ctx, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+func (y *toy) try(ctx context.Context, workers int) (*Report, error) {
+	pool := kernel.NewPool(workers)
+	defer pool.Close()
+	return y.job.Run(ctx, pool)
+}
+
+// outcome is everything that two equal runs must share.
+func (y *toy) outcome(t *testing.T, rep *Report) string {
+	t.Helper()
+	s := newState(y.job.Params)
+	f, err := os.Open(y.job.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, _ := f.Stat()
+	if err := s.decode(f, info.Size(), y.job); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for i := range s.params {
+		for _, a := range s.arrays(i) {
+			for _, v := range a {
+				fmt.Fprintf(&b, "%08x ", math.Float32bits(v))
+			}
+		}
+	}
+	for _, w := range y.best {
+		fmt.Fprintf(&b, "%x ", w)
+	}
+	for _, p := range rep.Curve {
+		fmt.Fprintf(&b, "%d %x %x %x\n", p.Epoch, p.Train, p.HeldOut, p.Rate)
+	}
+	fmt.Fprintf(&b, "%d %d %x %d %s", rep.Epochs, rep.Steps, rep.Best, rep.BestEpoch, rep.Ended)
+	return b.String()
+}
+
+func TestRunLearns(t *testing.T) {
+	y := newToy(t)
+	y.job.Epochs = 60
+	rep := y.run(t, context.Background())
+	if rep.Ended != EndEpochs || rep.Epochs != 60 || rep.Steps != 60*toySteps {
+		t.Errorf("report %+v", rep)
+	}
+	if !(rep.Best < 0.5*rep.Initial) {
+		t.Errorf("held-out loss fell from %v to %v only", rep.Initial, rep.Best)
+	}
+	if len(rep.Curve) != 61 || rep.Curve[rep.BestEpoch].HeldOut != rep.Best || rep.Curve[60].HeldOut != rep.HeldOut {
+		t.Errorf("the curve of %d points does not fit the report", len(rep.Curve))
+	}
+	for i, s := range y.saves {
+		if i > 0 && s >= y.saves[i-1] {
+			t.Errorf("Save got losses %v: each should be better than the one before", y.saves)
+			break
+		}
+	}
+	if len(y.saves) == 0 || y.saves[len(y.saves)-1] != rep.Best {
+		t.Errorf("Save got losses %v, the best is %v", y.saves, rep.Best)
+	}
+}
+
+func TestWorkersChangeNothing(t *testing.T) {
+	var want string
+	for _, workers := range []int{1, 2, 5} {
+		y := newToy(t)
+		rep, err := y.try(context.Background(), workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := y.outcome(t, rep)
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("%d workers end elsewhere than one", workers)
+		}
+	}
+}
+
+func TestSeedMatters(t *testing.T) {
+	a, b := newToy(t), newToy(t)
+	b.job.Seed++
+	if ra, rb := a.run(t, context.Background()), b.run(t, context.Background()); ra.HeldOut == rb.HeldOut {
+		t.Error("another seed gave the same result")
+	}
+}
+
+// Interrupted at any step and continued, a run ends as one that was not: in
+// weights, moments, curve and saved model.
+func TestResumeIsExact(t *testing.T) {
+	whole := newToy(t)
+	want := whole.outcome(t, whole.run(t, context.Background()))
+	for stop := 1; stop < 3*toySteps; stop++ {
+		y := newToy(t)
+		y.interrupt(t, stop)
+		z := newToy(t) // a new process
+		z.job.Checkpoint, z.job.Resume = y.job.Checkpoint, true
+		if got := z.outcome(t, z.run(t, context.Background())); got != want {
+			t.Fatalf("interrupted after step %d, the run ends elsewhere:\n%s\nwant\n%s", stop, got, want)
+		}
+	}
+}
+
+// interrupt runs until ctx is cancelled after the given step.
+func (y *toy) interrupt(t *testing.T, stop int) *Report {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	steps := 0
+	y.job.Progress = func(Progress) {
+		if steps++; steps == stop {
+			cancel()
+		}
+	}
+	rep := y.run(t, ctx)
+	if rep.Ended != EndInterrupted || rep.Steps != int64(stop) {
+		t.Fatalf("interrupted after step %d: ended by %q after %d steps", stop, rep.Ended, rep.Steps)
+	}
+	return rep
+}
+
+// A run that is killed leaves the last periodic checkpoint; what came after it
+// is done again, to the same end.
+func TestResumeAfterKill(t *testing.T) {
+	whole := newToy(t)
+	want := whole.outcome(t, whole.run(t, context.Background()))
+	y := newToy(t)
+	y.job.Every = 5 * time.Second
+	var files [][]byte
+	y.job.Progress = func(Progress) {
+		y.clock = y.clock.Add(time.Second)
+		if b, err := os.ReadFile(y.job.Checkpoint); err == nil && (len(files) == 0 || !slices.Equal(b, files[len(files)-1])) {
+			files = append(files, b)
+		}
+	}
+	y.run(t, context.Background())
+	if len(files) < 4 {
+		t.Fatalf("%d checkpoints in %d steps of a second, want one every 5", len(files), 5*toySteps)
+	}
+	for i, b := range files {
+		z := newToy(t)
+		z.job.Resume = true
+		if err := os.WriteFile(z.job.Checkpoint, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := z.outcome(t, z.run(t, context.Background())); got != want {
+			t.Errorf("continued from checkpoint %d, the run ends elsewhere", i)
+		}
+	}
+}
+
+func TestResumeWithoutCheckpointStartsAnew(t *testing.T) {
+	a, b := newToy(t), newToy(t)
+	b.job.Resume = true
+	if b.outcome(t, b.run(t, context.Background())) != a.outcome(t, a.run(t, context.Background())) {
+		t.Error("a resumed run without a checkpoint differs from a new one")
+	}
+}
+
+func TestUnfinishedRunIsKept(t *testing.T) {
+	y := newToy(t)
+	y.interrupt(t, 10)
+	before, err := os.ReadFile(y.job.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := newToy(t)
+	z.job.Checkpoint = y.job.Checkpoint
+	if _, err := z.try(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "--resume") {
+		t.Errorf("starting anew over an unfinished run: %v", err)
+	}
+	if after, _ := os.ReadFile(y.job.Checkpoint); !slices.Equal(before, after) {
+		t.Error("the refused run changed the checkpoint")
+	}
+	// A finished one may be replaced.
+	z.job.Resume = true
+	z.run(t, context.Background())
+	z.job.Resume = false
+	z.run(t, context.Background())
+}
+
+func TestLimit(t *testing.T) {
+	const step = time.Second // per step, by the fake clock
+	tick := func(y *toy) { y.job.Progress = func(Progress) { y.clock = y.clock.Add(step) } }
+	epoch := toySteps * step
+
+	t.Run("whole epochs", func(t *testing.T) {
+		y := newToy(t)
+		tick(y)
+		y.job.Limit = 3*epoch + epoch/2
+		rep := y.run(t, context.Background())
+		if rep.Ended != EndLimit || rep.Steps != 3*toySteps || rep.Epochs != 3 {
+			t.Errorf("3.5 epochs of time: ended by %q after %d epochs, %d steps", rep.Ended, rep.Epochs, rep.Steps)
+		}
+		// Continued without a limit it is as if there had been none.
+		whole := newToy(t)
+		want := whole.outcome(t, whole.run(t, context.Background()))
+		z := newToy(t)
+		z.job.Checkpoint, z.job.Resume = y.job.Checkpoint, true
+		if z.outcome(t, z.run(t, context.Background())) != want {
+			t.Error("continued after its limit, the run ends elsewhere")
+		}
+	})
+	t.Run("less than an epoch", func(t *testing.T) {
+		y := newToy(t)
+		tick(y)
+		y.job.Limit = epoch / 2
+		rep := y.run(t, context.Background())
+		if rep.Ended != EndLimit || rep.Epochs != 0 || rep.Steps < toySteps/2 || rep.Steps > toySteps/2+1 {
+			t.Errorf("half an epoch of time: ended by %q after %d epochs, %d steps", rep.Ended, rep.Epochs, rep.Steps)
+		}
+		if len(y.saves) != 1 || y.saves[0] != rep.HeldOut || !(rep.HeldOut < rep.Initial) {
+			t.Errorf("Save got %v; held-out loss %v, before %v", y.saves, rep.HeldOut, rep.Initial)
+		}
+		whole := newToy(t)
+		want := whole.outcome(t, whole.run(t, context.Background()))
+		z := newToy(t)
+		z.job.Checkpoint, z.job.Resume = y.job.Checkpoint, true
+		if z.outcome(t, z.run(t, context.Background())) != want {
+			t.Error("continued after its limit in an epoch, the run ends elsewhere")
+		}
+	})
+	t.Run("over resumed runs", func(t *testing.T) {
+		y := newToy(t)
+		tick(y)
+		y.job.Limit = 3 * epoch
+		y.run(t, context.Background())
+		y.job.Resume = true
+		if rep := y.run(t, context.Background()); rep.Steps != 3*toySteps {
+			t.Errorf("a run whose time is over went on for %d steps", rep.Steps-3*toySteps)
+		}
+		y.job.Limit = 4 * epoch
+		if rep := y.run(t, context.Background()); rep.Steps != 4*toySteps || rep.Resumed != 3*toySteps {
+			t.Errorf("with one epoch more: %d steps, resumed at %d", rep.Steps, rep.Resumed)
+		}
+	})
+}
+
+func TestNotFinite(t *testing.T) {
+	y := newToy(t)
+	y.job.Params[0].Val[3] = float32(math.NaN())
+	if _, err := y.try(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "not finite") {
+		t.Errorf("held-out loss of NaN weights: %v", err)
+	}
+	y = newToy(t)
+	loss := y.job.Loss
+	y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+		l := loss(t, rows, heldOut, key)
+		if !heldOut {
+			l.Val[0] = float32(math.Inf(1))
+		}
+		return l
+	}
+	if _, err := y.try(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "epoch 1, step 1") {
+		t.Errorf("infinite loss in a step: %v", err)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	if (&Job{}).Validate() == nil {
+		t.Error("the zero value is valid")
+	}
+	if err := newToy(t).job.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for field, spoil := range map[string]func(j *Job){
+		"Params":      func(j *Job) { j.Params = nil },
+		"Loss":        func(j *Job) { j.Loss = nil },
+		"Batch":       func(j *Job) { j.Batch = 0 },
+		"Samples":     func(j *Job) { j.Samples = j.Batch - 1 },
+		"HeldOut":     func(j *Job) { j.HeldOut = 0 },
+		"Epochs":      func(j *Job) { j.Epochs = 0 },
+		"AdamW.Rate":  func(j *Job) { j.AdamW.Rate = math.NaN() },
+		"AdamW.Decay": func(j *Job) { j.AdamW.Decay = -1 },
+		"AdamW.Beta1": func(j *Job) { j.AdamW.Beta1 = 1 },
+		"AdamW.Beta2": func(j *Job) { j.AdamW.Beta2 = -0.1 },
+		"AdamW.Eps":   func(j *Job) { j.AdamW.Eps = 0 },
+		"Limit":       func(j *Job) { j.Limit = -1 },
+		"Checkpoint":  func(j *Job) { j.Checkpoint = "" },
+		"Every":       func(j *Job) { j.Every = 0 },
+		"Log":         func(j *Job) { j.Log = nil },
+		"Now":         func(j *Job) { j.Now = nil },
+		"First":       func(j *Job) { j.Schedule.First = 0 },
+		"Mult":        func(j *Job) { j.Schedule.Mult = 0 },
+		"Clamp":       func(j *Job) { j.Schedule.Clamp = 1.5 },
+	} {
+		j := newToy(t).job
+		spoil(j)
+		if err := j.Validate(); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s spoiled: error %v does not name it", field, err)
+		}
+	}
+}
+
+func TestShuffle(t *testing.T) {
+	r := &run{Job: &Job{Samples: 1000, Seed: 5}}
+	var last []int32
+	for epoch := range 3 {
+		r.shuffle(epoch)
+		sorted := slices.Sorted(slices.Values(r.perm))
+		for i, v := range sorted {
+			if int(v) != i {
+				t.Fatalf("epoch %d: not a permutation", epoch)
+			}
+		}
+		same := 0
+		for i, v := range r.perm {
+			if last != nil && last[i] == v {
+				same++
+			}
+		}
+		// About one place in common is expected.
+		if same > 10 {
+			t.Errorf("epoch %d has %d of 1000 places in common with the one before", epoch, same)
+		}
+		last = slices.Clone(r.perm)
+	}
+}
+
+func TestCheckpointFailsAtEnd(t *testing.T) {
+	y := newToy(t)
+	y.job.Checkpoint = filepath.Join(t.TempDir(), "absent", "c")
+	if _, err := y.try(context.Background(), 1); err == nil {
+		t.Error("a run whose checkpoint cannot be written reported success")
+	}
+}

@@ -1,0 +1,150 @@
+package blend
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/engine/m3"
+)
+
+const joints = 3
+
+// pose returns joint 0 and two children at an angle, standing in front of root.
+func pose(root m3.Xform, hips m3.Vec3, angle float32) ([]m3.Vec3, []m3.Quat) {
+	q := m3.AxisAngle(m3.V(1, 0, 0), angle)
+	x := root.Mul(m3.Xform{Pos: hips, Rot: q})
+	return []m3.Vec3{x.Pos, m3.V(0, 1, 0), m3.V(0, 0, 2)}, []m3.Quat{x.Rot, q, q.Mul(q)}
+}
+
+func run(b *Inertial, root m3.Xform, hips m3.Vec3, angle float32) ([]m3.Vec3, []m3.Quat) {
+	p, q := pose(root, hips, angle)
+	b.Run(p, q, []m3.Xform{root}, 0, 1)
+	return p, q
+}
+
+var up = m3.V(0, 1, 0)
+
+func TestPassesContinuousMotion(t *testing.T) {
+	b := NewInertial(1, joints)
+	for i := range 30 {
+		root := m3.Xform{Pos: m3.V(float32(i), 0, 0), Rot: m3.YawQuat(float32(i) / 9)}
+		p, q := run(b, root, up, float32(i)/20)
+		wp, wq := pose(root, up, float32(i)/20)
+		for j := range q {
+			if p[j] != wp[j] || q[j] != wq[j] {
+				t.Fatalf("tick %d: joint %d changed", i, j)
+			}
+		}
+	}
+}
+
+// After a jump the pose goes on from where it was, follows the spring's closed
+// form, and ends at the new pose exactly.
+func TestHidesJumps(t *testing.T) {
+	b := NewInertial(1, joints)
+	here := m3.Xform{Pos: m3.V(1, 0, 2), Rot: m3.YawQuat(1)}
+	there := m3.Xform{Pos: m3.V(-30, 0, 5), Rot: m3.YawQuat(-2)}
+	run(b, here, up, 0.5)
+	run(b, here, up, 0.5)
+	b.Jump(0)
+	var x, v float32 = 0.8, 0 // angle 0.5 − (−0.3)
+	hx, hv := m3.V(0, 1, 0).Sub(m3.V(0.2, 0.6, 0)), m3.Vec3{}
+	for i := range 120 {
+		p, q := run(b, there, m3.V(0.2, 0.6, 0), -0.3)
+		x, v = m3.Spring(x, v, 0, b.Halflife, b.DT)
+		hx, hv = m3.DecayVec(hx, hv, b.Halflife, b.DT)
+		if i < 30 {
+			want := m3.AxisAngle(m3.V(1, 0, 0), x-0.3)
+			if d := q[1].Angle(want); d > 2e-3 {
+				t.Fatalf("tick %d: %g rad beside the spring", i, d)
+			}
+			local := there.Inv().Mul(m3.Xform{Pos: p[0], Rot: q[0]})
+			if d := local.Pos.Dist(m3.V(0.2, 0.6, 0).Add(hx)); d > 1e-3 {
+				t.Fatalf("tick %d: hips %g m beside the spring", i, d)
+			}
+			if d := local.Rot.Angle(want); d > 2e-3 {
+				t.Fatalf("tick %d: hips %g rad beside the spring", i, d)
+			}
+		}
+		if p[1] != m3.V(0, 1, 0) || p[2] != m3.V(0, 0, 2) {
+			t.Fatal("a bone changed length")
+		}
+	}
+	wp, wq := pose(there, m3.V(0.2, 0.6, 0), -0.3)
+	p, q := run(b, there, m3.V(0.2, 0.6, 0), -0.3)
+	if p[0] != wp[0] || q[0] != wq[0] || q[1] != wq[1] {
+		t.Error("two seconds later the pose is still not the new one")
+	}
+}
+
+// A moving pose keeps moving through the jump: the first step after it is about
+// as long as the step before, not a stop and not a leap.
+func TestKeepsVelocity(t *testing.T) {
+	b := NewInertial(1, joints)
+	var q []m3.Quat
+	for i := range 10 {
+		_, q = run(b, m3.Identity, up, float32(i)*0.05)
+	}
+	before := q[1]
+	b.Jump(0)
+	_, q = run(b, m3.Identity, up, 0.4)
+	if step := before.Angle(q[1]); step < 0.025 || step > 0.07 {
+		t.Errorf("a step of %g rad after steps of 0.05", step)
+	}
+	if q[1].Angle(m3.AxisAngle(m3.V(1, 0, 0), 0.5)) > 0.03 {
+		t.Error("the step went elsewhere")
+	}
+}
+
+func TestResetAndCopy(t *testing.T) {
+	b := NewInertial(2, joints)
+	feed := func(angles ...float32) []m3.Quat {
+		var p []m3.Vec3
+		var q []m3.Quat
+		var roots []m3.Xform
+		for _, a := range angles {
+			pp, qq := pose(m3.Identity, up, a)
+			p, q, roots = append(p, pp...), append(q, qq...), append(roots, m3.Identity)
+		}
+		b.Run(p, q, roots, 0, len(angles))
+		return q
+	}
+	angle := func(q m3.Quat) float32 { return 2 * m3.Atan2(q.X, q.W) }
+	feed(1, 0)
+	b.Jump(0)
+	q := feed(0, 0)
+	if a := angle(q[1]); a < 0.9 {
+		t.Fatalf("no inertia: %g", a)
+	}
+	b.Copy(1, 0)
+	q = feed(0, 0)
+	if q[1] != q[joints+1] || angle(q[1]) < 0.8 {
+		t.Errorf("the copy gives %g, the original %g", angle(q[joints+1]), angle(q[1]))
+	}
+	b.Reset(1)
+	b.Jump(1) // there is nothing to continue from
+	if q = feed(0, 0); angle(q[joints+1]) != 0 {
+		t.Errorf("after a reset: %g", angle(q[joints+1]))
+	}
+}
+
+func TestNaNStaysAlone(t *testing.T) {
+	b := NewInertial(1, joints)
+	run(b, m3.Identity, up, 0.5)
+	b.Jump(0)
+	run(b, m3.Identity, up, float32(math.NaN()))
+	_, q := run(b, m3.Identity, up, 0.2)
+	want := m3.AxisAngle(m3.V(1, 0, 0), 0.2)
+	if q[1] != want {
+		t.Errorf("after a NaN: %v", q[1])
+	}
+}
+
+func TestRunDoesNotAllocate(t *testing.T) {
+	b := NewInertial(1, joints)
+	p, q := pose(m3.Identity, up, 0.3)
+	roots := []m3.Xform{m3.Identity}
+	if n := testing.AllocsPerRun(50, func() { b.Jump(0); b.Run(p, q, roots, 0, 1) }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}

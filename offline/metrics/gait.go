@@ -1,0 +1,162 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/offline/dataset"
+)
+
+// Legs are the joints of a skeleton that the measures look at.
+type Legs struct {
+	Paws, BackPaws     []int // tips
+	Joints, BackJoints []int // that bend
+}
+
+// DogLegs returns the legs of the dog recordings' skeleton: from the upper arm
+// and the thigh down.
+func DogLegs(sk *skel.Skeleton) (Legs, error) {
+	var l Legs
+	var err error
+	add := func(dst *[]int, names ...string) {
+		for _, side := range []string{"Left", "Right"} {
+			for _, n := range names {
+				j := sk.Index(side + n)
+				if j < 0 && err == nil {
+					err = fmt.Errorf("metrics: the skeleton has no joint %q, which the dog's legs need", side+n)
+				}
+				*dst = append(*dst, j)
+			}
+		}
+	}
+	add(&l.BackPaws, "FootSite")
+	add(&l.BackJoints, "UpLeg", "Leg", "Foot")
+	add(&l.Paws, "HandSite", "FootSite")
+	add(&l.Joints, "Arm", "ForeArm", "Hand", "UpLeg", "Leg", "Foot")
+	return l, err
+}
+
+// Motion is what is measured of a motion: skate in cm per frame, stiffness (the
+// legs' bend) in degrees per frame, over so many frames of 1/60 s.
+type Motion struct {
+	Skate         float64 `json:"skate_cm"`
+	BackSkate     float64 `json:"back_skate_cm"`
+	Stiffness     float64 `json:"stiffness_deg"`
+	BackStiffness float64 `json:"back_stiffness_deg"`
+	Frames        int     `json:"frames"`
+}
+
+// add takes in the frames of c that keep tells (all but the first if nil).
+func (m *Motion) add(c *skel.Clip, l Legs, keep []bool) {
+	n := 0
+	sum := func(v []float64) (s float64) {
+		n = 0
+		for f := 1; f < len(v); f++ {
+			if keep == nil || keep[f] {
+				s += v[f]
+				n++
+			}
+		}
+		return s
+	}
+	k := float64(m.Frames)
+	m.Skate, m.BackSkate = m.Skate*k+sum(Skate(c, l.Paws)), m.BackSkate*k+sum(Skate(c, l.BackPaws))
+	m.Stiffness, m.BackStiffness = m.Stiffness*k+sum(Bend(c, l.Joints)), m.BackStiffness*k+sum(Bend(c, l.BackJoints))
+	m.Frames += n
+	k = max(1, float64(m.Frames))
+	m.Skate, m.BackSkate, m.Stiffness, m.BackStiffness = m.Skate/k, m.BackSkate/k, m.Stiffness/k, m.BackStiffness/k
+}
+
+// Measure returns the measures of a clip.
+func Measure(c *skel.Clip, l Legs) Motion {
+	var m Motion
+	m.add(c, l, nil)
+	return m
+}
+
+// Gait is a way of moving that recordings and generated motion are compared in.
+// A recorded frame belongs to it if, over the second around it, the root's
+// speed (m/s) and rate of turn (degrees per second, either way) are in the
+// ranges, lower end included.
+type Gait struct {
+	Name        string
+	Speed, Turn [2]float64
+	Goals       []control.Goal // that bring it out
+	// The paper's Tables 2 and 3: ground truth and its network of eight
+	// experts; nil where it has none.
+	PaperTruth, PaperMANN8 *Motion
+}
+
+// Gaits returns the gaits of the paper's comparison and its other speeds. The
+// bounds between speeds lie midway between those of its sec. 8 (walk 0.5, pace
+// 1.1, trot 1.9, canter 3.3 m/s).
+func Gaits() []Gait {
+	ahead := func(speed float32) []control.Goal {
+		return []control.Goal{{Move: m3.V(0, 0, 1), Speed: speed, Action: control.Move}}
+	}
+	straight := [2]float64{0, 30}
+	return []Gait{
+		{Name: "walk", Speed: [2]float64{0.25, 0.8}, Turn: straight, Goals: ahead(0.5),
+			PaperTruth: &Motion{0.21, 0.08, 3.87, 3.16, 0}, PaperMANN8: &Motion{0.22, 0.09, 3.69, 3.05, 0}},
+		{Name: "pace", Speed: [2]float64{0.8, 1.5}, Turn: straight, Goals: ahead(1.1)},
+		{Name: "trot", Speed: [2]float64{1.5, 2.6}, Turn: straight, Goals: ahead(1.9)},
+		{Name: "canter", Speed: [2]float64{2.6, math.Inf(1)}, Turn: straight, Goals: ahead(3.3),
+			PaperTruth: &Motion{0.14, 0.05, 6.53, 5.56, 0}, PaperMANN8: &Motion{0.16, 0.06, 5.72, 5.14, 0}},
+		{Name: "turn", Speed: [2]float64{0, 0.8}, Turn: [2]float64{45, math.Inf(1)}, Goals: []control.Goal{{Turn: 1}, {Turn: -1}},
+			PaperTruth: &Motion{0.17, 0.06, 2.74, 2.15, 0}, PaperMANN8: &Motion{0.20, 0.08, 2.31, 1.82, 0}},
+	}
+}
+
+// The samples half a second before a row's frame and after it.
+const (
+	before = feature.TrajNow - 3 // 30 frames back
+	after  = feature.TrajNow + 3 // 36 frames on
+	around = 66.0 / 60           // seconds between the two
+)
+
+// fits reports whether row r of set moves in gait g.
+func (g *Gait) fits(set *dataset.MANN, r int) bool {
+	x := set.Input(r)
+	v := float64(x[set.Layout.InSample(before)+feature.SampleSpeed])
+	a, b := x[set.Layout.InSample(before)+feature.SampleDir:], x[set.Layout.InSample(after)+feature.SampleDir:]
+	turn := math.Abs(float64(m3.WrapAngle(m3.Atan2(b[0], b[1])-m3.Atan2(a[0], a[1])))) * 180 / math.Pi / around
+	in := func(v float64, r [2]float64) bool { return r[0] <= v && v < r[1] }
+	return in(v, g.Speed) && in(turn, g.Turn)
+}
+
+// GroundTruth measures the recorded frames of sets that move (by their labels)
+// in each of gaits.
+func GroundTruth(gaits []Gait, sets ...*dataset.MANN) ([]Motion, error) {
+	out := make([]Motion, len(gaits))
+	for _, set := range sets {
+		move := -1
+		for a, name := range set.Layout.Actions {
+			if name == control.Move.String() {
+				move = a
+			}
+		}
+		if set.Layout.NoSpeed || move < 0 {
+			return nil, fmt.Errorf("metrics: gaits are told apart by the layout's desired speed and its action %q, which it lacks", control.Move)
+		}
+		legs, err := DogLegs(set.Skeleton)
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range set.Runs() {
+			clip := set.Replay(run[0], run[1])
+			keep := make([]bool, clip.Frames)
+			for g := range gaits {
+				for k := range keep {
+					r := run[0] + k
+					keep[k] = set.Input(r)[set.Layout.InActions(feature.TrajNow)+move] > 0.5 && gaits[g].fits(set, r)
+				}
+				out[g].add(clip, legs, keep)
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,92 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"mannequin/offline/dataset"
+)
+
+// Loss is how far predictions of one kind of output are from the recorded
+// ones.
+type Loss struct {
+	Kind string  `json:"kind"`
+	MSE  float64 `json:"mse"` // mean squared error in standard deviations of the training set
+	RMS  float64 `json:"rms"` // root of the mean squared error in the output's own unit
+	Unit string  `json:"unit,omitempty"`
+	Cols int     `json:"columns"`
+}
+
+// kindUnits lists the kinds of output in the order of the report.
+var kindUnits = [][2]string{
+	{"trajectory position", "m"}, {"trajectory direction", ""}, {"trajectory velocity", "m/s"},
+	{"bone position", "m"}, {"bone forward", ""}, {"bone up", ""}, {"bone velocity", "m/s"},
+	{"root x", "m/s"}, {"root yaw", "°/s"}, {"root z", "m/s"},
+}
+
+// lossRows is how many rows Losses hands to predict at a time.
+const lossRows = 256
+
+// Losses compares predictions with the outputs of set's rows: over all columns
+// (kind "all", no RMS) and for each kind of output. predict writes raw outputs
+// for rows raw inputs, at most maxRows of them.
+func Losses(set *dataset.MANN, maxRows int, predict func(y, x []float32, rows int) error) ([]Loss, error) {
+	inputs, outputs := set.Layout.Inputs(), set.Layout.Outputs()
+	batch := min(lossRows, maxRows)
+	y := make([]float32, batch*outputs)
+	sq := make([]float64, outputs) // summed squared error per column
+	for r := 0; r < set.Rows; r += batch {
+		n := min(batch, set.Rows-r)
+		if err := predict(y[:n*outputs], set.X[r*inputs:(r+n)*inputs], n); err != nil {
+			return nil, err
+		}
+		for i, want := range set.Y[r*outputs : (r+n)*outputs] {
+			d := float64(y[i]) - float64(want)
+			sq[i%outputs] += d * d
+		}
+	}
+	all := Loss{Kind: "all"}
+	out := make([]Loss, 1+len(kindUnits))
+	for _, s := range set.Layout.OutputSpans() {
+		k := kindOf(s.Name)
+		if k < 0 {
+			return nil, fmt.Errorf("metrics: output %q is of no known kind", s.Name)
+		}
+		l := &out[1+k]
+		for c := s.Start; c < s.Start+s.Len; c++ {
+			mse, std := sq[c]/float64(set.Rows), float64(set.YStd[c])
+			l.RMS += mse
+			l.MSE += mse / (std * std)
+		}
+		l.Cols += s.Len
+	}
+	for k, ku := range kindUnits {
+		l := &out[1+k]
+		l.Kind, l.Unit = ku[0], ku[1]
+		all.MSE += l.MSE
+		all.Cols += l.Cols
+		l.MSE /= float64(l.Cols)
+		l.RMS = math.Sqrt(l.RMS / float64(l.Cols))
+	}
+	all.MSE /= float64(all.Cols)
+	out[0] = all
+	return out, nil
+}
+
+// kindOf returns the index into kindUnits of an output span's kind, or −1.
+func kindOf(span string) int {
+	what, value, _ := strings.Cut(span, ".")
+	switch {
+	case strings.HasPrefix(what, "future["):
+		what = "trajectory"
+	case what != "root":
+		what = "bone"
+	}
+	for k, ku := range kindUnits {
+		if ku[0] == what+" "+value {
+			return k
+		}
+	}
+	return -1
+}

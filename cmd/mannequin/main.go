@@ -65,6 +65,8 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newDoctor(),
+		newImport(),
+		newInspect(),
 		newPlot(),
 		newTrain(),
 	)

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/offline/mocap"
+)
+
+func newInspect() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "inspect FILE...",
+		Short: "Say what a motion or model file is, its numbers and its licence",
+		Example: `  mannequin inspect walk.bvh
+  mannequin inspect models/dog/dog.safetensors --json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return reportFiles(cmd.OutOrStdout(), args, asJSON, inspectFile, printInspected)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+// inspectFile reads a file of any kind that we know.
+func inspectFile(file string) (any, error) {
+	head, err := fileHead(file)
+	if err != nil {
+		return nil, err
+	}
+	switch kindOf(head, file) {
+	case kindBVH:
+		b, err := mocap.OpenBVH(file)
+		if err != nil {
+			return nil, err
+		}
+		return motionOf(file, b), nil
+	}
+	return nil, fmt.Errorf("%s: neither a BVH motion (starts with HIERARCHY) nor a model (safetensors)", file)
+}
+
+func printInspected(w io.Writer, r any) error {
+	switch r := r.(type) {
+	case *motionReport:
+		return printMotion(w, r)
+	}
+	return fmt.Errorf("no printer for %T", r)
+}
+
+type fileKind int
+
+const (
+	kindUnknown fileKind = iota
+	kindBVH
+	kindModel
+)
+
+// kindOf tells the kinds apart by a file's first bytes; a name decides only
+// where they say nothing, so that a damaged file gets its reader's message.
+func kindOf(head []byte, name string) fileKind {
+	text := bytes.TrimLeftFunc(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), func(r rune) bool { return r <= ' ' })
+	lower := strings.ToLower(name)
+	switch {
+	case len(text) >= 9 && strings.EqualFold(string(text[:9]), "HIERARCHY"):
+		return kindBVH
+	// Eight bytes of length, then a JSON object.
+	case len(head) > 8 && head[8] == '{' && head[6] == 0 && head[7] == 0:
+		return kindModel
+	case strings.HasSuffix(lower, ".bvh"):
+		return kindBVH
+	case strings.HasSuffix(lower, ".safetensors"):
+		return kindModel
+	}
+	return kindUnknown
+}
+
+// fileHead returns the first bytes of a regular file.
+func fileHead(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return nil, err
+	}
+	return head[:n], nil
+}

@@ -271,19 +271,20 @@ func appendShort(b []byte, v float32) []byte {
 
 func short(v float32) string { return string(appendShort(nil, v)) }
 
-// appendDegrees appends an angle of at most ±1e9 degrees with up to six
-// decimals.
+// appendDegrees appends an angle of at most ±1e9 degrees with up to five
+// decimals: the sixth is below the resolution of a float32 quaternion.
 func appendDegrees(b []byte, v float64) []byte {
-	n := int64(math.Round(v * 1e6))
+	const unit = 1e5
+	n := int64(math.Round(v * unit))
 	if n < 0 {
 		b, n = append(b, '-'), -n
 	}
-	b = strconv.AppendInt(b, n/1e6, 10)
-	if n %= 1e6; n == 0 {
+	b = strconv.AppendInt(b, n/unit, 10)
+	if n %= unit; n == 0 {
 		return b
 	}
 	b = append(b, '.')
-	for d := int64(1e5); n > 0; d /= 10 {
+	for d := int64(unit / 10); n > 0; d /= 10 {
 		b = append(b, byte('0'+n/d))
 		n %= d
 	}

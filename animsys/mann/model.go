@@ -10,11 +10,12 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/netruntime"
 )
 
 // Model is a mode-adaptive network ready to drive characters. It is immutable.
 type Model struct {
-	//NET
+	Net    *netruntime.Net
 	Layout *feature.MANN
 	Skel   *skel.Skeleton // joints in the layout's order; metres
 
@@ -24,56 +25,77 @@ type Model struct {
 }
 
 // SchemaError says that a model file does not hold what this package can
-// drive: its differences, one per line of thought.
+// drive, and in what it differs.
 type SchemaError struct {
 	Model string
 	Diff  []string
 }
 
 func (e *SchemaError) Error() string {
-	return fmt.Sprintf("mann: model %q does not fit: %s", e.Model, strings.Join(e.Diff, "; "))
+	const most = 8
+	diff, more := e.Diff, ""
+	if len(diff) > most {
+		diff, more = diff[:most], fmt.Sprintf("; and %d more", len(e.Diff)-most)
+	}
+	return fmt.Sprintf("mann: model %q does not fit: %s%s", e.Model, strings.Join(diff, "; "), more)
 }
 
-// Keys of the model file's metadata that this package reads.
-const (
-	KeySchema     = "schema"      // JSON of feature.MANN
-	KeySchemaHash = "schema_hash" // feature.MANN.Hash
-	KeySkeleton   = "skeleton"    // JSON: names, parents, offsets in metres, end_sites
-	KeyRestPose   = "rest_pose"   // JSON: the bone block of an input row; optional
-)
+// KeyRestPose is the extra metadata key under which a model file may hold the
+// pose that characters begin from: a JSON list, the bone block of an input row.
+const KeyRestPose = "rest_pose"
 
 type skeletonJSON struct {
 	Names    []string     `json:"names"`
 	Parents  []int16      `json:"parents"`
-	Offsets  [][3]float32 `json:"offsets"`
+	Offsets  [][3]float32 `json:"offsets"` // metres
 	EndSites []bool       `json:"end_sites"`
 }
 
-// Describe returns the metadata from which NewModel rebuilds layout and
-// skeleton. rest, the bones that a character begins from as they stand in an
-// input row, may be nil: then it begins from the mean pose of the training
-// data.
-func Describe(layout *feature.MANN, sk *skel.Skeleton, rest []float32) (map[string]string, error) {
+// Describe writes into meta what NewModel reads: layout, skeleton, gating
+// columns and the pose that characters begin from. rest is the bone block of an
+// input row, or nil: then they begin from the mean pose of the training data.
+func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, rest []float32) error {
 	offsets := make([][3]float32, sk.Len())
 	for i, o := range sk.Offsets {
 		offsets[i] = [3]float32{o.X, o.Y, o.Z}
 	}
-	out := map[string]string{KeySchemaHash: layout.Hash()}
-	values := map[string]any{
-		KeySchema:   layout,
-		KeySkeleton: skeletonJSON{sk.Names, sk.Parents, offsets, sk.EndSite},
+	schema, err := json.Marshal(layout)
+	if err != nil {
+		return fmt.Errorf("mann: layout: %w", err)
 	}
+	skeleton, err := json.Marshal(skeletonJSON{sk.Names, sk.Parents, offsets, sk.EndSite})
+	if err != nil {
+		return fmt.Errorf("mann: skeleton: %w", err)
+	}
+	meta.Schema, meta.SchemaHash, meta.Skeleton, meta.GatingColumns = string(schema), layout.Hash(), string(skeleton), layout.Gating()
 	if rest != nil {
-		values[KeyRestPose] = rest
-	}
-	for key, v := range values {
-		b, err := json.Marshal(v)
+		pose, err := json.Marshal(rest)
 		if err != nil {
-			return nil, fmt.Errorf("mann: %s: %w", key, err)
+			return fmt.Errorf("mann: rest pose: %w", err)
 		}
-		out[key] = string(b)
+		if meta.Extra == nil {
+			meta.Extra = map[string]string{}
+		}
+		meta.Extra[KeyRestPose] = string(pose)
 	}
-	return out, nil
+	return nil
+}
+
+// NewModel returns the network as a model of characters. A *SchemaError lists
+// everything in which its metadata, its shapes and this package differ.
+func NewModel(net *netruntime.Net) (*Model, error) {
+	var mean []float32
+	if t, ok := net.Tensor("x_mean"); ok {
+		mean = t.Data
+	}
+	meta := net.Meta()
+	p, err := parse(&meta, net.Inputs(), net.Outputs(), mean)
+	if err != nil {
+		return nil, err
+	}
+	m := newModel(p)
+	m.Net = net
+	return m, nil
 }
 
 // parsed is what the metadata says.
@@ -83,26 +105,27 @@ type parsed struct {
 	rest   []float32
 }
 
-// parse reads the metadata that Describe wrote. inputs, outputs and gating are
-// the network's own, name is for messages, mean is the network's mean input.
-func parse(name string, meta map[string]string, inputs, outputs int, gating []int, mean []float32) (*parsed, error) {
-	e := &SchemaError{Model: name}
+// parse reads what Describe wrote. inputs and outputs are the network's own,
+// mean is its mean input row.
+func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed, error) {
+	e := &SchemaError{Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
-	var layout feature.MANN
-	var sj skeletonJSON
-	if err := json.Unmarshal([]byte(meta[KeySchema]), &layout); err != nil {
-		differ("metadata %q is not a layout: %v", KeySchema, err)
-	} else if err := layout.Validate(); err != nil {
-		differ("metadata %q: %v", KeySchema, err)
+	p := &parsed{layout: &feature.MANN{}}
+	if err := json.Unmarshal([]byte(meta.Schema), p.layout); err != nil {
+		differ("its schema is not a layout: %v", err)
+	} else if err := p.layout.Validate(); err != nil {
+		differ("%v", err)
 	}
-	if err := json.Unmarshal([]byte(meta[KeySkeleton]), &sj); err != nil {
-		differ("metadata %q is not a skeleton: %v", KeySkeleton, err)
+	var sj skeletonJSON
+	if err := json.Unmarshal([]byte(meta.Skeleton), &sj); err != nil {
+		differ("its skeleton cannot be read: %v", err)
 	}
 	if len(e.Diff) > 0 {
 		return nil, e
 	}
-	if h := layout.Hash(); h != meta[KeySchemaHash] {
-		differ("its schema hash is %q, this program reads its schema as %q", meta[KeySchemaHash], h)
+	layout := p.layout
+	if h := layout.Hash(); h != meta.SchemaHash {
+		differ("its schema hash is %q, this program reads its schema as %q", meta.SchemaHash, h)
 	}
 	if inputs != layout.Inputs() {
 		differ("its network takes %d inputs, its schema has %d", inputs, layout.Inputs())
@@ -110,51 +133,55 @@ func parse(name string, meta map[string]string, inputs, outputs int, gating []in
 	if outputs != layout.Outputs() {
 		differ("its network gives %d outputs, its schema has %d", outputs, layout.Outputs())
 	}
-	if want := layout.Gating(); !slices.Equal(gating, want) {
-		differ("its gating network reads columns %v, its schema says %v", gating, want)
-	}
-	sk := &skel.Skeleton{Names: sj.Names, Parents: sj.Parents, EndSite: sj.EndSites}
-	for _, o := range sj.Offsets {
-		sk.Offsets = append(sk.Offsets, m3.V(o[0], o[1], o[2]))
-	}
-	if err := sk.Validate(); err != nil {
-		differ("%v", err)
-	} else {
-		for i := range max(len(sk.Names), len(layout.Joints)) {
-			a, b := "none", "none"
-			if i < len(sk.Names) {
-				a = sk.Names[i]
-			}
-			if i < len(layout.Joints) {
-				b = layout.Joints[i]
-			}
-			if a != b {
-				differ("joint %d is %s in its skeleton and %s in its schema", i, a, b)
-			}
-		}
-		if slices.Contains(sk.Parents[1:], -1) {
-			differ("its skeleton has more than one root")
-		}
+	if want := layout.Gating(); !slices.Equal(meta.GatingColumns, want) {
+		differ("its gating network reads columns %v, its schema says %v", meta.GatingColumns, want)
 	}
 	for _, a := range []control.Action{control.Idle, control.Move} {
 		if !slices.Contains(layout.Actions, a.String()) {
 			differ("its actions %v lack %q", layout.Actions, a)
 		}
 	}
-	var rest []float32
-	if text, ok := meta[KeyRestPose]; ok {
-		if err := json.Unmarshal([]byte(text), &rest); err != nil {
-			differ("metadata %q is not a pose: %v", KeyRestPose, err)
-		} else if n := len(layout.Joints) * feature.BoneChannels; len(rest) != n {
-			differ("metadata %q has %d values, its schema has %d", KeyRestPose, len(rest), n)
+	p.skel = &skel.Skeleton{Names: sj.Names, Parents: sj.Parents, EndSite: sj.EndSites}
+	for _, o := range sj.Offsets {
+		p.skel.Offsets = append(p.skel.Offsets, m3.V(o[0], o[1], o[2]))
+	}
+	checkSkeleton(p.skel, layout, differ)
+	if text, ok := meta.Extra[KeyRestPose]; ok {
+		if err := json.Unmarshal([]byte(text), &p.rest); err != nil {
+			differ("its rest pose cannot be read: %v", err)
 		}
 	} else if len(mean) == layout.Inputs() {
-		rest = slices.Clone(mean[layout.InBone(0):])
+		p.rest = slices.Clone(mean[layout.InBone(0):])
+	}
+	if n := len(layout.Joints) * feature.BoneChannels; len(p.rest) != n {
+		differ("its rest pose has %d values, its schema has %d", len(p.rest), n)
 	}
 	if len(e.Diff) > 0 {
 		return nil, e
 	}
-	return &parsed{&layout, sk, rest}, nil
+	return p, nil
+}
+
+// checkSkeleton reports where sk is not a skeleton of the layout's joints.
+func checkSkeleton(sk *skel.Skeleton, layout *feature.MANN, differ func(string, ...any)) {
+	if err := sk.Validate(); err != nil {
+		differ("%v", err)
+		return
+	}
+	name := func(s []string, i int) string {
+		if i < len(s) {
+			return s[i]
+		}
+		return "none"
+	}
+	for i := range max(len(sk.Names), len(layout.Joints)) {
+		if a, b := name(sk.Names, i), name(layout.Joints, i); a != b {
+			differ("joint %d is %s in its skeleton and %s in its schema", i, a, b)
+		}
+	}
+	if slices.Contains(sk.Parents[1:], -1) {
+		differ("its skeleton has more than one root")
+	}
 }
 
 // newModel derives what the controller looks up in every tick.

@@ -95,10 +95,12 @@ func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) co
 			*move, *turn = vec2{}, 0
 		}
 	}
+	// Slowing down is still moving: nobody stands idle at a run.
+	going := moving || speed > t.SlowSpeed
 	switch {
-	case want == control.Idle && moving:
+	case want == control.Idle && going:
 		return control.Move
-	case want == control.Move && !moving:
+	case want == control.Move && !going:
 		return control.Idle
 	}
 	return want

@@ -1,0 +1,259 @@
+package body
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+
+	"mannequin/engine/m3"
+)
+
+// decimate thins a closed mesh to about target triangles by collapsing the edge
+// that moves the surface least, measured by quadrics (Garland and Heckbert
+// 1997). It stops early when every collapse left would turn a triangle over or
+// pinch the surface. The inputs are not changed; unused vertices are dropped.
+func decimate(pos []m3.Vec3, index []uint32, target int) ([]m3.Vec3, []uint32) {
+	d := newDecimator(pos, index)
+	for d.live > target && d.queue.Len() > 0 {
+		e := heap.Pop(&d.queue).(edge)
+		if d.stamp[e.a] == e.sa && d.stamp[e.b] == e.sb {
+			d.collapse(e)
+		}
+	}
+	return d.result()
+}
+
+type decimator struct {
+	pos   []m3.Vec3
+	tri   [][3]int32 // −1 in the first place: gone
+	ring  [][]int32  // triangles at each vertex, in no order that matters
+	q     []quadric
+	stamp []int32 // counts a vertex's changes; −1: gone
+	queue edges
+	live  int // triangles left
+}
+
+func newDecimator(pos []m3.Vec3, index []uint32) *decimator {
+	n := len(pos)
+	d := &decimator{pos: slices.Clone(pos), ring: make([][]int32, n), q: make([]quadric, n), stamp: make([]int32, n)}
+	for i := 0; i+2 < len(index); i += 3 {
+		t := [3]int32{int32(index[i]), int32(index[i+1]), int32(index[i+2])}
+		k := int32(len(d.tri))
+		d.tri = append(d.tri, t)
+		area := d.normal(t)
+		plane := area.Normalize(m3.Vec3{})
+		q := planeQuadric(plane, -plane.Dot(pos[t[0]]), float64(area.Len())/2)
+		for _, v := range t {
+			d.ring[v] = append(d.ring[v], k)
+			d.q[v].add(&q)
+		}
+	}
+	d.live = len(d.tri)
+	for _, t := range d.tri {
+		for k := range 3 {
+			// In a closed mesh each edge is met twice, once each way.
+			if a, b := t[k], t[(k+1)%3]; a < b {
+				d.push(a, b)
+			}
+		}
+	}
+	heap.Init(&d.queue)
+	return d
+}
+
+// normal returns the triangle's normal, as long as twice its area.
+func (d *decimator) normal(t [3]int32) m3.Vec3 {
+	a := d.pos[t[0]]
+	return d.pos[t[1]].Sub(a).Cross(d.pos[t[2]].Sub(a))
+}
+
+// push prices the collapse of ab and appends it to the queue.
+func (d *decimator) push(a, b int32) {
+	q := d.q[a]
+	q.add(&d.q[b])
+	e := edge{a: a, b: b, sa: d.stamp[a], sb: d.stamp[b]}
+	mid := d.pos[a].Lerp(d.pos[b], 0.5)
+	e.cost = math.Inf(1)
+	try := func(p m3.Vec3) {
+		if c := q.at(p); c < e.cost {
+			e.cost, e.to = c, p
+		}
+	}
+	if p, ok := q.best(); ok && p.Dist(mid) < 2*d.pos[a].Dist(d.pos[b]) {
+		try(p)
+	} else {
+		try(mid)
+		try(d.pos[a])
+		try(d.pos[b])
+	}
+	// A share of the edge's length keeps flat regions from becoming slivers.
+	l := float64(d.pos[a].Dist(d.pos[b]))
+	e.cost = max(e.cost, 0) + 1e-3*l*l*l*l
+	d.queue = append(d.queue, e)
+}
+
+// collapse moves a to the edge's target and removes b, unless that would turn a
+// triangle over or join parts of the surface that are not neighbours.
+func (d *decimator) collapse(e edge) {
+	shared := 0
+	for _, v := range d.neighbours(e.a) {
+		if slices.Contains(d.neighbours(e.b), v) {
+			shared++
+		}
+	}
+	if shared != 2 || d.turns(e.a, e.b, e.to) || d.turns(e.b, e.a, e.to) {
+		return
+	}
+	d.pos[e.a] = e.to
+	d.q[e.a].add(&d.q[e.b])
+	d.stamp[e.b] = -1
+	d.stamp[e.a]++
+	for _, k := range d.ring[e.b] {
+		t := &d.tri[k]
+		if t[0] < 0 {
+			continue
+		}
+		if slices.Contains(t[:], e.a) {
+			t[0] = -1
+			d.live--
+			continue
+		}
+		t[slices.Index(t[:], e.b)] = e.a
+		d.ring[e.a] = append(d.ring[e.a], k)
+	}
+	d.ring[e.a] = slices.DeleteFunc(d.ring[e.a], func(k int32) bool { return d.tri[k][0] < 0 })
+	for _, v := range d.neighbours(e.a) {
+		n := len(d.queue)
+		d.push(min(e.a, v), max(e.a, v))
+		heap.Fix(&d.queue, n)
+	}
+}
+
+// neighbours returns the vertices that share an edge with v.
+func (d *decimator) neighbours(v int32) []int32 {
+	var out []int32
+	for _, k := range d.ring[v] {
+		t := d.tri[k]
+		if t[0] < 0 {
+			continue
+		}
+		for _, u := range t {
+			if u != v && !slices.Contains(out, u) {
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+// turns reports whether moving v to p would tilt one of its triangles, other
+// than those that vanish with the edge to gone, by more than about 70°.
+func (d *decimator) turns(v, gone int32, p m3.Vec3) bool {
+	for _, k := range d.ring[v] {
+		t := d.tri[k]
+		if t[0] < 0 || slices.Contains(t[:], gone) {
+			continue
+		}
+		before := d.normal(t)
+		old := d.pos[v]
+		d.pos[v] = p
+		after := d.normal(t)
+		d.pos[v] = old
+		if before.Dot(after) < 0.35*before.Len()*after.Len() {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *decimator) result() ([]m3.Vec3, []uint32) {
+	number := make([]int32, len(d.pos))
+	var pos []m3.Vec3
+	var index []uint32
+	for _, t := range d.tri {
+		if t[0] < 0 {
+			continue
+		}
+		for _, v := range t {
+			if number[v] == 0 {
+				pos = append(pos, d.pos[v])
+				number[v] = int32(len(pos))
+			}
+			index = append(index, uint32(number[v]-1))
+		}
+	}
+	return pos, index
+}
+
+// edge is a collapse that was priced when its ends had the stamps sa and sb.
+type edge struct {
+	cost         float64
+	a, b, sa, sb int32
+	to           m3.Vec3
+}
+
+// edges is a heap with the cheapest first; ties go by vertex, so that the
+// result does not depend on the heap's history.
+type edges []edge
+
+func (h edges) Len() int      { return len(h) }
+func (h edges) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h edges) Less(i, j int) bool {
+	a, b := &h[i], &h[j]
+	if a.cost != b.cost {
+		return a.cost < b.cost
+	}
+	if a.a != b.a {
+		return a.a < b.a
+	}
+	return a.b < b.b
+}
+func (h *edges) Push(x any) { *h = append(*h, x.(edge)) }
+func (h *edges) Pop() any {
+	old := *h
+	e := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return e
+}
+
+// quadric is the symmetric 4×4 matrix of a sum of squared plane distances:
+// xx xy xz xw yy yz yw zz zw ww.
+type quadric [10]float64
+
+func planeQuadric(n m3.Vec3, d float32, weight float64) quadric {
+	x, y, z, w := float64(n.X), float64(n.Y), float64(n.Z), float64(d)
+	q := quadric{x * x, x * y, x * z, x * w, y * y, y * z, y * w, z * z, z * w, w * w}
+	for i := range q {
+		q[i] *= weight
+	}
+	return q
+}
+
+func (q *quadric) add(o *quadric) {
+	for i := range q {
+		q[i] += o[i]
+	}
+}
+
+func (q *quadric) at(p m3.Vec3) float64 {
+	x, y, z := float64(p.X), float64(p.Y), float64(p.Z)
+	return q[0]*x*x + q[4]*y*y + q[7]*z*z + q[9] +
+		2*(q[1]*x*y+q[2]*x*z+q[5]*y*z+q[3]*x+q[6]*y+q[8]*z)
+}
+
+// best returns the point of least error, by Cramer's rule, where it is well
+// defined.
+func (q *quadric) best() (m3.Vec3, bool) {
+	a, b, c, e, f, i := q[0], q[1], q[2], q[4], q[5], q[7]
+	c0, c1, c2 := e*i-f*f, c*f-b*i, b*f-c*e
+	det := a*c0 + b*c1 + c*c2
+	trace := a + e + i
+	if det <= 1e-4*trace*trace*trace {
+		return m3.Vec3{}, false
+	}
+	r, s, t := -q[3], -q[6], -q[8]
+	x := (r*c0 + s*c1 + t*c2) / det
+	y := (r*c1 + s*(a*i-c*c) + t*(b*c-a*f)) / det
+	z := (r*c2 + s*(b*c-a*f) + t*(a*e-b*b)) / det
+	return m3.V(float32(x), float32(y), float32(z)), true
+}

@@ -1,0 +1,169 @@
+package body
+
+import (
+	"math"
+	"slices"
+
+	"mannequin/engine/m3"
+)
+
+// weights shares every vertex of m among the joints whose blobs are near, then
+// lets the shares flow along the surface for a few rounds, so that bends are
+// smooth and nothing leaks through the air between two limbs.
+func (s shape) weights(m *Mesh, rig *Rig) ([][4]uint8, [][4]float32) {
+	n, joints := len(m.Pos), len(rig.Names)
+	share := make([]float32, n*joints) // (vertices, joints)
+	near := make([]float32, joints)
+	for v, p := range m.Pos {
+		for j := range near {
+			near[j] = math.MaxFloat32
+		}
+		for i := range s {
+			k := &s[i]
+			near[k.joint] = min(near[k.joint], max(k.dist(p), 0)/(0.35*max(k.ra, k.rb)))
+		}
+		best := 0
+		for j, d := range near {
+			if d < near[best] {
+				best = j
+			}
+		}
+		row := share[v*joints : (v+1)*joints]
+		for j, d := range near {
+			// Only the nearest joint's relatives may pull at a vertex: in the
+			// bind pose a left paw is near the right one.
+			if d < near[best]+6 && related(rig.Parents, best, j) {
+				row[j] = m3.Exp(near[best] - d)
+			}
+		}
+		normalise(row)
+	}
+	flow(m, share, joints)
+
+	ids := make([][4]uint8, n)
+	w := make([][4]float32, n)
+	for v := range n {
+		ids[v], w[v] = top4(share[v*joints : (v+1)*joints])
+	}
+	return ids, w
+}
+
+// related reports whether a and b are at most two steps apart in the tree, one
+// above the other.
+func related(parents []int16, a, b int) bool {
+	up := func(i, steps int) int {
+		for ; steps > 0 && i >= 0; steps-- {
+			i = int(parents[i])
+		}
+		return i
+	}
+	for s := range 3 {
+		if up(a, s) == b || up(b, s) == a {
+			return true
+		}
+	}
+	return false
+}
+
+func normalise(row []float32) {
+	var sum float32
+	for _, x := range row {
+		sum += x
+	}
+	for i := range row {
+		row[i] /= sum
+	}
+}
+
+// flow averages the rows of share with those of the vertices' neighbours. A
+// mesh of short edges gets more rounds, so that every level of detail is about
+// equally soft.
+func flow(m *Mesh, share []float32, joints int) {
+	var length float32
+	for i := 0; i+1 < len(m.Index); i += 3 {
+		length += m.Pos[m.Index[i]].Dist(m.Pos[m.Index[i+1]])
+	}
+	length /= max(float32(len(m.Index)/3), 1)
+	const soft = 0.03 // m
+	rounds := min(int(soft*soft/(length*length)*2+0.5), 12)
+	next := make([]float32, len(share))
+	count := make([]float32, len(m.Pos))
+	for range rounds {
+		clear(next)
+		clear(count)
+		for i := 0; i+2 < len(m.Index); i += 3 {
+			for k := range 3 {
+				a, b := int(m.Index[i+k]), int(m.Index[i+(k+1)%3])
+				count[a]++
+				for j := range joints {
+					next[a*joints+j] += share[b*joints+j]
+				}
+			}
+		}
+		for v := range m.Pos {
+			for j := range joints {
+				if count[v] > 0 {
+					share[v*joints+j] = 0.5*share[v*joints+j] + 0.5*next[v*joints+j]/count[v]
+				}
+			}
+		}
+	}
+}
+
+// top4 returns the four largest entries of row, scaled to sum to 1.
+func top4(row []float32) (ids [4]uint8, w [4]float32) {
+	for j, x := range row {
+		if x <= w[3] {
+			continue
+		}
+		k := slices.IndexFunc(w[:], func(y float32) bool { return x > y })
+		copy(w[k+1:], w[k:3])
+		copy(ids[k+1:], ids[k:3])
+		w[k], ids[k] = x, uint8(j)
+	}
+	sum := w[0] + w[1] + w[2] + w[3]
+	for k := range w {
+		w[k] /= sum
+	}
+	return ids, w
+}
+
+// part is a small ellipsoid of its own, rigid on one joint.
+type part struct {
+	joint  int
+	centre m3.Vec3
+	radii  m3.Vec3 // along the character's axes, m
+	coat   [2]float32
+}
+
+// add appends the part's triangles to m.
+func (q *part) add(m *Mesh) {
+	const rings, sides = 5, 8
+	base := uint32(len(m.Pos))
+	vertex := func(lat, lon int) {
+		th, ph := math.Pi*float32(lat)/rings, 2*math.Pi*float32(lon)/sides
+		d := m3.V(m3.Sin(th)*m3.Sin(ph), m3.Cos(th), m3.Sin(th)*m3.Cos(ph))
+		m.Pos = append(m.Pos, q.centre.Add(m3.V(d.X*q.radii.X, d.Y*q.radii.Y, d.Z*q.radii.Z)))
+		m.Normal = append(m.Normal, m3.V(d.X/q.radii.X, d.Y/q.radii.Y, d.Z/q.radii.Z).Normalize(m3.Up))
+		m.Joints = append(m.Joints, [4]uint8{uint8(q.joint)})
+		m.Weights = append(m.Weights, [4]float32{1})
+		m.Coat = append(m.Coat, q.coat)
+	}
+	vertex(0, 0)
+	for lat := 1; lat < rings; lat++ {
+		for lon := range sides {
+			vertex(lat, lon)
+		}
+	}
+	vertex(rings, 0)
+	at := func(lat, lon int) uint32 { return base + 1 + uint32((lat-1)*sides+lon%sides) }
+	last := base + 1 + (rings-1)*sides
+	for lon := range sides {
+		m.Index = append(m.Index, base, at(1, lon), at(1, lon+1))
+		for lat := 1; lat < rings-1; lat++ {
+			a, b, c, d := at(lat, lon), at(lat, lon+1), at(lat+1, lon), at(lat+1, lon+1)
+			m.Index = append(m.Index, a, c, b, b, c, d)
+		}
+		m.Index = append(m.Index, at(rings-1, lon), last, at(rings-1, lon+1))
+	}
+}

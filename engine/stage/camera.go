@@ -1,0 +1,169 @@
+package stage
+
+import (
+	"math"
+
+	"github.com/g3n/engine/math32"
+
+	"mannequin/engine/m3"
+)
+
+// Camera looks at a moving point from behind and above. The user may orbit and
+// zoom; while it follows, it swings back behind the character.
+type Camera struct {
+	Yaw      float32 // rad: the direction from the eye to the target, seen from above; 0 looks along +Z
+	Pitch    float32 // rad: how far the eye looks down
+	Distance float32 // m from the target
+	Lift     float32 // m: how far above the focus the target is
+	FOV      float32 // vertical, rad
+	Follow   bool    // turn with the focus's heading
+
+	target, velocity m3.Vec3
+	eye              m3.Vec3
+	placed           bool
+}
+
+// Limits of orbiting and zooming.
+const (
+	minPitch, maxPitch       = -0.1, 1.5
+	minDistance, maxDistance = 0.6, 60
+	near, far                = 0.05, 400 // m
+)
+
+func newCamera() *Camera {
+	return &Camera{Pitch: 0.24, Distance: 3.2, Lift: 0.05, FOV: 0.75, Follow: true}
+}
+
+// Orbit turns the camera about its target by the angles in radians.
+func (c *Camera) Orbit(yaw, pitch float32) {
+	c.Yaw = m3.WrapAngle(c.Yaw + yaw)
+	c.Pitch = m3.Clamp(c.Pitch+pitch, minPitch, maxPitch)
+}
+
+// Zoom multiplies the camera's distance by factor.
+func (c *Camera) Zoom(factor float32) {
+	c.Distance = m3.Clamp(c.Distance*factor, minDistance, maxDistance)
+}
+
+// Track moves the camera by dt seconds toward the focus, which faces heading
+// (yaw in radians). height keeps the eye above the ground and may be nil. The
+// first call places the camera at once.
+func (c *Camera) Track(focus m3.Vec3, heading, dt float32, height HeightFunc) {
+	if !focus.Finite() || !m3.Finite(heading) {
+		return
+	}
+	goal := focus.Add(m3.V(0, c.Lift, 0))
+	if !c.placed {
+		c.target, c.velocity, c.placed = goal, m3.Vec3{}, true
+		if c.Follow {
+			c.Yaw = m3.WrapAngle(c.Yaw + heading)
+		}
+	} else {
+		c.target, c.velocity = m3.SpringVec(c.target, c.velocity, goal, 0.10, dt)
+		if c.Follow {
+			off := m3.WrapAngle(c.Yaw - heading)
+			c.Yaw = m3.WrapAngle(heading + m3.DampTo(off, 0, 0.7, dt))
+		}
+	}
+	c.eye = c.target.Sub(c.direction().Scale(c.Distance))
+	if height != nil {
+		if y := height(c.eye.X, c.eye.Z) + 0.15; c.eye.Y < y {
+			c.eye.Y = y
+		}
+	}
+}
+
+// Place puts the eye and the target where they are given, for pictures that
+// follow nothing.
+func (c *Camera) Place(eye, target m3.Vec3) {
+	c.eye, c.target, c.placed = eye, target, true
+}
+
+// Eye returns where the camera is, in world space.
+func (c *Camera) Eye() m3.Vec3 { return c.eye }
+
+func (c *Camera) direction() m3.Vec3 {
+	cp := m3.Cos(c.Pitch)
+	return m3.V(cp*m3.Sin(c.Yaw), -m3.Sin(c.Pitch), cp*m3.Cos(c.Yaw))
+}
+
+// lens is a view and a projection, as g3n's renderer wants them.
+type lens struct{ view, proj math32.Matrix4 }
+
+// ViewMatrix copies the world-to-camera matrix to m.
+func (l *lens) ViewMatrix(m *math32.Matrix4) { *m = l.view }
+
+// ProjMatrix copies the camera-to-clip matrix to m.
+func (l *lens) ProjMatrix(m *math32.Matrix4) { *m = l.proj }
+
+// clip returns the world-to-clip matrix.
+func (l *lens) clip() (m math32.Matrix4) {
+	m.MultiplyMatrices(&l.proj, &l.view)
+	return m
+}
+
+// lookAt writes the view from eye toward target.
+func (l *lens) lookAt(eye, target m3.Vec3) {
+	z := eye.Sub(target).Normalize(m3.V(0, 0, 1))
+	up := m3.Up
+	if m3.Abs(z.Y) > 0.9999 {
+		up = m3.V(0, 0, 1)
+	}
+	x := up.Cross(z).Normalize(m3.V(1, 0, 0))
+	y := z.Cross(x)
+	l.view = math32.Matrix4{
+		x.X, y.X, z.X, 0,
+		x.Y, y.Y, z.Y, 0,
+		x.Z, y.Z, z.Z, 0,
+		-x.Dot(eye), -y.Dot(eye), -z.Dot(eye), 1}
+}
+
+func (l *lens) perspective(fov, aspect float32) {
+	f := float32(1 / math.Tan(float64(fov)/2))
+	l.proj = math32.Matrix4{
+		f / aspect, 0, 0, 0,
+		0, f, 0, 0,
+		0, 0, (far + near) / (near - far), -1,
+		0, 0, 2 * far * near / (near - far), 0}
+}
+
+func (l *lens) orthographic(reach, depth float32) {
+	l.proj = math32.Matrix4{
+		1 / reach, 0, 0, 0,
+		0, 1 / reach, 0, 0,
+		0, 0, -1 / depth, 0,
+		0, 0, 0, 1}
+}
+
+// aim sets l to the camera's picture.
+func (c *Camera) aim(l *lens, aspect float32) {
+	l.lookAt(c.eye, c.target)
+	l.perspective(m3.Clamp(c.FOV, 0.05, 2.5), aspect)
+}
+
+// sunLens is the shadow map's view of the ground around focus. It moves in
+// whole texels, so that shadows do not crawl when it follows someone.
+func sunLens(l *lens, sun, focus m3.Vec3) {
+	l.lookAt(sun, m3.Vec3{})
+	const texel = 2 * shadowReach / float32(shadowSize)
+	v := &l.view
+	along := func(row int) float32 { return v[row]*focus.X + v[row+4]*focus.Y + v[row+8]*focus.Z }
+	snap := func(x float32) float32 { return texel * float32(math.Floor(float64(x/texel))) }
+	v[12], v[13], v[14] = -snap(along(0)), -snap(along(1)), -along(2)
+	l.orthographic(shadowReach, 30)
+}
+
+// inverse of a rigid view and a perspective, for the sky: clip space to world
+// direction.
+func (l *lens) unproject() math32.Matrix4 {
+	v, p := &l.view, &l.proj
+	// Direction in camera space of clip (x, y): (x/p0, y/p5, −1).
+	var m math32.Matrix4
+	for i := range 3 {
+		m[i] = v[4*i] / p[0]
+		m[4+i] = v[4*i+1] / p[5]
+		m[12+i] = -v[4*i+2]
+	}
+	m[15] = 1
+	return m
+}

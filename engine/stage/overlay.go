@@ -1,0 +1,104 @@
+package stage
+
+import (
+	"image"
+	"image/color"
+	"slices"
+
+	"github.com/g3n/engine/gls"
+	"github.com/g3n/engine/graphic"
+	"github.com/g3n/engine/material"
+	"github.com/go-gl/gl/v3.3-core/gl"
+
+	"mannequin/engine/draw"
+)
+
+// corner says where a panel sits.
+type corner int
+
+const (
+	topLeft corner = iota
+	bottomLeft
+)
+
+// panel is a box of text over the picture, painted on the CPU when its lines
+// change and drawn as one textured quad.
+type panel struct {
+	*graphic.Mesh
+	at      corner
+	lines   []string
+	size    float64 // of the text, pixels
+	w, h    int     // pixels, 0 when empty
+	tex     uint32
+	picture gls.Uniform
+	rect    gls.Uniform
+	view    [2]int // the picture's size
+}
+
+const panelMargin = 14 // pixels from the picture's edge
+
+// quad covers −1…1.
+func newQuad() ([]float32, []uint32) {
+	return []float32{-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0}, []uint32{0, 1, 2, 0, 2, 3}
+}
+
+func newPanel(gs *gls.GLS, at corner, size float64) *panel {
+	p := &panel{at: at, size: size, tex: newTexture(gs, unitPicture, gl.LINEAR)}
+	p.picture.Init("Picture")
+	p.rect.Init("Rect")
+	s := newShade("panel", nil, p.uniforms)
+	s.SetBlending(material.BlendNormal)
+	s.SetTransparent(true)
+	s.SetDepthTest(false)
+	v, i := newQuad()
+	p.Mesh = newMesh(newGeometry(v, i, attribute{"Position", 3}), s, 0)
+	p.SetVisible(false)
+	return p
+}
+
+// set paints lines for a picture of w×h pixels.
+func (p *panel) set(gs *gls.GLS, lines []string, w, h int) {
+	p.view = [2]int{w, h}
+	if slices.Equal(lines, p.lines) {
+		return
+	}
+	p.lines = append(p.lines[:0], lines...)
+	p.SetVisible(len(lines) > 0)
+	if len(lines) == 0 {
+		return
+	}
+	img := paintPanel(lines, p.size)
+	p.w, p.h = img.Rect.Dx(), img.Rect.Dy()
+	gs.ActiveTexture(gls.TEXTURE0 + unitPicture)
+	gs.BindTexture(gls.TEXTURE_2D, p.tex)
+	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, int32(p.w), int32(p.h), 0, gl.RGBA, gl.UNSIGNED_BYTE, gl.Ptr(&img.Pix[0]))
+}
+
+// paintPanel returns the lines on a translucent box.
+func paintPanel(lines []string, size float64) *image.RGBA {
+	const pad = 10
+	_, lineH := draw.TextSize(size, "Ag")
+	lineH += 3
+	w := 0
+	for _, l := range lines {
+		lw, _ := draw.TextSize(size, l)
+		w = max(w, lw)
+	}
+	img := image.NewRGBA(image.Rect(0, 0, w+2*pad, lineH*len(lines)+2*pad-3))
+	draw.Fill(img, img.Rect, color.RGBA{8, 11, 15, 150}) // premultiplied
+	for i, l := range lines {
+		draw.Text(img, pad, pad+i*lineH, size, color.RGBA{244, 244, 238, 255}, l)
+	}
+	return img
+}
+
+func (p *panel) uniforms(gs *gls.GLS) {
+	bindTexture(gs, unitPicture, p.tex, &p.picture)
+	x0, y1 := panelMargin, p.view[1]-panelMargin // pixels, from the bottom
+	if p.at == bottomLeft {
+		y1 = panelMargin + p.h
+	}
+	cx := func(x int) float32 { return 2*float32(x)/float32(p.view[0]) - 1 }
+	cy := func(y int) float32 { return 2*float32(y)/float32(p.view[1]) - 1 }
+	gs.Uniform4f(p.rect.Location(gs), cx(x0), cy(y1-p.h), cx(x0+p.w), cy(y1))
+}

@@ -1,0 +1,135 @@
+package stage
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/g3n/engine/gls"
+	"github.com/g3n/engine/material"
+	"github.com/g3n/engine/math32"
+	"github.com/g3n/engine/renderer"
+	"github.com/go-gl/gl/v3.3-core/gl"
+
+	"mannequin/engine/m3"
+)
+
+//go:embed shaders
+var shaderFiles embed.FS
+
+// addShaders gives r our programs: for each name.vert there is a name.frag, and
+// every name.glsl is a chunk that the others include.
+func addShaders(r *renderer.Renderer) error {
+	files, err := shaderFiles.ReadDir("shaders")
+	if err != nil {
+		return fmt.Errorf("stage: %w", err)
+	}
+	for _, f := range files {
+		b, err := shaderFiles.ReadFile("shaders/" + f.Name())
+		if err != nil {
+			return fmt.Errorf("stage: %w", err)
+		}
+		name, kind, _ := strings.Cut(f.Name(), ".")
+		switch kind {
+		case "glsl":
+			r.AddChunk(name, string(b))
+		case "vert":
+			r.AddShader(f.Name(), string(b))
+			r.AddProgram(name, f.Name(), name+".frag")
+		case "frag":
+			r.AddShader(f.Name(), string(b))
+		}
+	}
+	return nil
+}
+
+// air is what light.glsl needs in every program that includes it.
+type air struct {
+	eye, sun  m3.Vec3
+	fog       float32 // m
+	shadow    math32.Matrix4
+	shadowMap uint32 // texture
+}
+
+// shade is a g3n material for one of our programs: the state comes from
+// material.Material, the uniforms from here.
+type shade struct {
+	material.Material
+	air                                 *air // nil for programs without light
+	uEye, uSun, uFog, uShadow, uShadowM gls.Uniform
+	setup                               func(gs *gls.GLS) // the program's own uniforms; may be nil
+}
+
+// Texture units: the shadow map has one of its own in every program.
+const (
+	unitPicture = 0
+	unitBones   = 1
+	unitOrder   = 2
+	unitShadow  = 3
+)
+
+func newShade(program string, a *air, setup func(gs *gls.GLS)) *shade {
+	s := &shade{air: a, setup: setup}
+	s.Material.Init()
+	s.SetShader(program)
+	s.SetShaderUnique(true)
+	s.SetUseLights(material.UseLightNone)
+	s.SetBlending(material.BlendNone)
+	s.uEye.Init("Eye")
+	s.uSun.Init("SunDir")
+	s.uFog.Init("Fog")
+	s.uShadow.Init("ShadowMatrix")
+	s.uShadowM.Init("ShadowMap")
+	return s
+}
+
+// RenderSetup is called by the renderer with the program in use.
+func (s *shade) RenderSetup(gs *gls.GLS) {
+	s.Material.RenderSetup(gs)
+	if a := s.air; a != nil {
+		gs.Uniform3f(s.uEye.Location(gs), a.eye.X, a.eye.Y, a.eye.Z)
+		gs.Uniform3f(s.uSun.Location(gs), a.sun.X, a.sun.Y, a.sun.Z)
+		gs.Uniform1f(s.uFog.Location(gs), a.fog)
+		gs.UniformMatrix4fv(s.uShadow.Location(gs), 1, false, &a.shadow[0])
+		bindTexture(gs, unitShadow, a.shadowMap, &s.uShadowM)
+	}
+	if s.setup != nil {
+		s.setup(gs)
+	}
+}
+
+// bindTexture puts tex on a texture unit and tells the sampler u of it.
+func bindTexture(gs *gls.GLS, unit uint32, tex uint32, u *gls.Uniform) {
+	gs.ActiveTexture(gls.TEXTURE0 + unit)
+	gs.BindTexture(gls.TEXTURE_2D, tex)
+	gs.Uniform1i(u.Location(gs), int32(unit))
+}
+
+// newTexture makes a texture with the given filter (gl.NEAREST or gl.LINEAR)
+// and without mipmaps, bound to unit.
+func newTexture(gs *gls.GLS, unit uint32, filter int32) uint32 {
+	var t uint32
+	gl.GenTextures(1, &t)
+	gs.ActiveTexture(gls.TEXTURE0 + unit)
+	gs.BindTexture(gls.TEXTURE_2D, t)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, filter)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAX_LEVEL, 0)
+	return t
+}
+
+// glError returns the first pending OpenGL error.
+func glError(what string) error {
+	code := gl.GetError()
+	if code == gl.NO_ERROR {
+		return nil
+	}
+	for range 16 { // the rest follows from the first
+		if gl.GetError() == gl.NO_ERROR {
+			break
+		}
+	}
+	return fmt.Errorf("stage: OpenGL error 0x%04x while it %s", code, what)
+}

@@ -1,0 +1,245 @@
+// Package stage draws characters on a terrain, in a window or offscreen, with
+// g3n: an instanced skinned crowd, ground, sky, one sun with shadows, text. It
+// is the only package that touches a window or OpenGL.
+//
+// A Stage belongs to the goroutine that opened it, which stays on its thread.
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"runtime"
+
+	"github.com/g3n/engine/core"
+	"github.com/g3n/engine/geometry"
+	"github.com/g3n/engine/gls"
+	"github.com/g3n/engine/graphic"
+	"github.com/g3n/engine/material"
+	"github.com/g3n/engine/math32"
+	"github.com/g3n/engine/renderer"
+	"github.com/go-gl/gl/v3.3-core/gl"
+
+	"mannequin/engine/m3"
+)
+
+// Options says how to open a stage.
+type Options struct {
+	Title         string
+	Width, Height int  // pixels, 16 to 8192
+	Offscreen     bool // without a window, by EGL
+	Samples       int  // per pixel for smooth edges; 0 is 4, 1 is none
+}
+
+// Stage is an open picture. Its zero value is unusable; see Open.
+type Stage struct {
+	Camera *Camera
+
+	gs      *gls.GLS
+	win     *windowState // nil offscreen
+	render  *renderer.Renderer
+	scene   *core.Node // what the camera sees
+	shadows *core.Node // what throws shadows
+	over    *core.Node // what lies over the picture
+
+	target   *target
+	shadowFB uint32
+	air      air
+	eye, sun lens
+	skyMat   math32.Matrix4
+	skyUni   gls.Uniform
+
+	crowds    []*Crowd
+	ground    *ground
+	path      *geometry.Geometry
+	pathMesh  *graphic.Mesh
+	pathV     []float32
+	pathI     []uint32
+	hud, help *panel
+}
+
+// View is what to draw besides the crowds, which hold their own poses.
+type View struct {
+	Focus m3.Vec3   // what the shadows and the ground centre on, world, m
+	Path  []m3.Vec3 // a dashed line on the ground, world, m; may be empty
+	HUD   []string  // text at the top left
+	Help  []string  // text at the bottom left
+}
+
+// Open makes a window, or with Offscreen a picture in memory.
+func Open(opt Options) (*Stage, error) {
+	if opt.Width < 16 || opt.Height < 16 || opt.Width > 8192 || opt.Height > 8192 {
+		return nil, fmt.Errorf("stage: picture of %d×%d pixels: want 16 to 8192 each way", opt.Width, opt.Height)
+	}
+	if opt.Samples == 0 {
+		opt.Samples = 4
+	}
+	if opt.Samples == 1 {
+		opt.Samples = 0
+	}
+	s := &Stage{Camera: newCamera()}
+	runtime.LockOSThread()
+	if opt.Offscreen {
+		if err := openEGL(); err != nil {
+			runtime.UnlockOSThread()
+			return nil, err
+		}
+		var err error
+		if s.gs, err = gls.New(); err != nil {
+			s.Close()
+			return nil, fmt.Errorf("stage: cannot load OpenGL: %w", err)
+		}
+	} else if err := s.openWindow(opt); err != nil {
+		runtime.UnlockOSThread()
+		return nil, err
+	}
+	if err := s.build(opt); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Stage) build(opt Options) error {
+	if err := gl.Init(); err != nil {
+		return fmt.Errorf("stage: cannot load OpenGL: %w", err)
+	}
+	// g3n ends the program on an OpenGL error; we return it.
+	s.gs.SetCheckErrors(false)
+	s.render = renderer.NewRenderer(s.gs)
+	if err := addShaders(s.render); err != nil {
+		return err
+	}
+	var err error
+	if s.target, err = newTarget(opt.Width, opt.Height, opt.Samples); err != nil {
+		return err
+	}
+	if s.shadowFB, s.air.shadowMap, err = newShadow(s.gs); err != nil {
+		return err
+	}
+	s.air.sun = m3.V(0.48, 0.76, -0.44).Normalize(m3.Up)
+	s.air.fog = 55
+	s.scene, s.shadows, s.over = core.NewNode(), core.NewNode(), core.NewNode()
+
+	s.ground = newGround()
+	s.scene.Add(newMesh(s.ground.geom, newShade("ground", &s.air, nil), 1))
+	v, i := newQuad()
+	s.skyUni.Init("Unproject")
+	sky := newShade("sky", &s.air, func(gs *gls.GLS) {
+		gs.UniformMatrix4fv(s.skyUni.Location(gs), 1, false, &s.skyMat[0])
+	})
+	sky.SetDepthMask(false)
+	s.scene.Add(newMesh(newGeometry(v, i, attribute{"Position", 3}), sky, -1)) // opaque things are drawn from high order to low
+	s.path = newRibbon()
+	line := newShade("line", &s.air, nil)
+	line.SetBlending(material.BlendNormal)
+	line.SetTransparent(true)
+	line.SetDepthMask(false)
+	line.SetSide(material.SideDouble)
+	s.pathMesh = newMesh(s.path, line, 0)
+	s.pathMesh.SetVisible(false)
+	s.scene.Add(s.pathMesh)
+
+	s.hud, s.help = newPanel(s.gs, topLeft, 17), newPanel(s.gs, bottomLeft, 15)
+	s.over.Add(s.hud)
+	s.over.Add(s.help)
+	return glError("prepared the stage")
+}
+
+// SetGround sets the terrain that is drawn; nil removes it.
+func (s *Stage) SetGround(h HeightFunc) {
+	s.ground.height, s.ground.valid = h, false
+}
+
+// Size returns the picture's width and height in pixels.
+func (s *Stage) Size() (w, h int) { return s.target.w, s.target.h }
+
+// Draw renders one picture.
+func (s *Stage) Draw(v View) error {
+	if s.target == nil {
+		return errors.New("stage: drawing on a closed stage")
+	}
+	if s.win != nil {
+		if err := s.target.resize(s.win.size()); err != nil {
+			return err
+		}
+	}
+	if !v.Focus.Finite() {
+		v.Focus = s.Camera.target
+	}
+	w, h := s.Size()
+	s.Camera.aim(&s.eye, float32(w)/float32(h))
+	sunLens(&s.sun, s.air.sun, v.Focus)
+	s.air.eye = s.Camera.eye
+	s.air.shadow = s.sun.clip()
+	s.skyMat = s.eye.unproject()
+	s.ground.move(v.Focus)
+	s.setPath(v.Path)
+	s.hud.set(s.gs, v.HUD, w, h)
+	s.help.set(s.gs, v.Help, w, h)
+	eyeClip := s.eye.clip()
+	seen, shaded := math32.NewFrustumFromMatrix(&eyeClip), math32.NewFrustumFromMatrix(&s.air.shadow)
+	for _, c := range s.crowds {
+		c.plan(s.Camera.eye, seen, shaded)
+	}
+
+	gl.BindFramebuffer(gl.FRAMEBUFFER, s.shadowFB)
+	s.gs.Viewport(0, 0, shadowSize, shadowSize)
+	s.gs.DepthMask(true)
+	s.gs.Clear(gls.DEPTH_BUFFER_BIT)
+	gl.Enable(gl.POLYGON_OFFSET_FILL)
+	if err := s.render.Render(s.shadows, &s.sun); err != nil {
+		return fmt.Errorf("stage: shadows: %w", err)
+	}
+	gl.Disable(gl.POLYGON_OFFSET_FILL)
+	s.target.begin(s.gs)
+	if err := s.render.Render(s.scene, &s.eye); err != nil {
+		return fmt.Errorf("stage: scene: %w", err)
+	}
+	s.target.resolve()
+	if err := s.render.Render(s.over, &s.eye); err != nil {
+		return fmt.Errorf("stage: text: %w", err)
+	}
+	return glError("drew a picture")
+}
+
+func (s *Stage) setPath(points []m3.Vec3) {
+	s.pathV, s.pathI = ribbon(s.pathV, s.pathI, points)
+	s.pathMesh.SetVisible(len(s.pathI) > 0)
+	if len(s.pathI) > 0 {
+		update(s.path, s.pathV, s.pathI)
+	}
+}
+
+// Capture returns the last picture drawn, in dst where its size fits, else in a
+// new image.
+func (s *Stage) Capture(dst *image.RGBA) (*image.RGBA, error) {
+	img := s.target.read(dst)
+	return img, glError("read the picture")
+}
+
+// Instances returns how many characters the last Draw showed at each level of
+// detail, finest first, and how many threw shadows.
+func (c *Crowd) Instances() (levels []int, shadows int) {
+	last := len(c.runs) - 1
+	for _, r := range c.runs[:last] {
+		levels = append(levels, int(r.count))
+	}
+	return levels, int(c.runs[last].count)
+}
+
+// Close ends the stage and its window. Closing twice is allowed.
+func (s *Stage) Close() {
+	if s.target != nil {
+		s.target.dispose()
+		s.target = nil
+	}
+	if s.win != nil {
+		s.win.close()
+		s.win = nil
+	} else if s.gs != nil {
+		closeEGL()
+	}
+	s.gs = nil
+	runtime.UnlockOSThread()
+}

@@ -1,0 +1,136 @@
+package stage
+
+import (
+	"fmt"
+	"image"
+
+	"github.com/g3n/engine/gls"
+	"github.com/go-gl/gl/v3.3-core/gl"
+)
+
+// target is the picture being drawn: a multisampled framebuffer for the scene,
+// and a plain one that it is resolved into, which overlays are drawn on and
+// pictures are read from. Window and offscreen rendering share it, so that both
+// show the same pixels.
+type target struct {
+	w, h           int
+	multi, plain   uint32
+	buffers        [3]uint32 // multisampled colour and depth, plain colour
+	bottomUp       []byte
+	maxSamples     int32
+	samplesInForce int
+}
+
+func newTarget(w, h, samples int) (*target, error) {
+	t := &target{}
+	gl.GetIntegerv(gl.MAX_SAMPLES, &t.maxSamples)
+	gl.GenFramebuffers(1, &t.multi)
+	gl.GenFramebuffers(1, &t.plain)
+	gl.GenRenderbuffers(3, &t.buffers[0])
+	t.samplesInForce = min(samples, int(t.maxSamples))
+	return t, t.resize(w, h)
+}
+
+func (t *target) resize(w, h int) error {
+	if w == t.w && h == t.h {
+		return nil
+	}
+	t.w, t.h = w, h
+	samples := int32(t.samplesInForce)
+	attach := func(fb, buffer, point, format uint32, samples int32) {
+		gl.BindRenderbuffer(gl.RENDERBUFFER, buffer)
+		if samples > 0 {
+			gl.RenderbufferStorageMultisample(gl.RENDERBUFFER, samples, format, int32(w), int32(h))
+		} else {
+			gl.RenderbufferStorage(gl.RENDERBUFFER, format, int32(w), int32(h))
+		}
+		gl.BindFramebuffer(gl.FRAMEBUFFER, fb)
+		gl.FramebufferRenderbuffer(gl.FRAMEBUFFER, point, gl.RENDERBUFFER, buffer)
+	}
+	attach(t.multi, t.buffers[0], gl.COLOR_ATTACHMENT0, gl.RGBA8, samples)
+	attach(t.multi, t.buffers[1], gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24, samples)
+	if s := gl.CheckFramebufferStatus(gl.FRAMEBUFFER); s != gl.FRAMEBUFFER_COMPLETE {
+		return fmt.Errorf("stage: the driver refuses a %d×%d picture (framebuffer status 0x%x)", w, h, s)
+	}
+	attach(t.plain, t.buffers[2], gl.COLOR_ATTACHMENT0, gl.RGBA8, 0)
+	if s := gl.CheckFramebufferStatus(gl.FRAMEBUFFER); s != gl.FRAMEBUFFER_COMPLETE {
+		return fmt.Errorf("stage: the driver refuses a %d×%d picture (framebuffer status 0x%x)", w, h, s)
+	}
+	return glError("sized the picture")
+}
+
+// begin directs drawing to the scene's framebuffer.
+func (t *target) begin(gs *gls.GLS) {
+	gl.BindFramebuffer(gl.FRAMEBUFFER, t.multi)
+	gs.Viewport(0, 0, int32(t.w), int32(t.h))
+	gs.DepthMask(true)
+	gs.Clear(gls.DEPTH_BUFFER_BIT | gls.COLOR_BUFFER_BIT)
+}
+
+// resolve averages the samples and directs drawing to the plain framebuffer.
+func (t *target) resolve() {
+	gl.BindFramebuffer(gl.READ_FRAMEBUFFER, t.multi)
+	gl.BindFramebuffer(gl.DRAW_FRAMEBUFFER, t.plain)
+	gl.BlitFramebuffer(0, 0, int32(t.w), int32(t.h), 0, 0, int32(t.w), int32(t.h), gl.COLOR_BUFFER_BIT, gl.NEAREST)
+	gl.BindFramebuffer(gl.FRAMEBUFFER, t.plain)
+}
+
+// show copies the picture to the window.
+func (t *target) show(w, h int) {
+	gl.BindFramebuffer(gl.READ_FRAMEBUFFER, t.plain)
+	gl.BindFramebuffer(gl.DRAW_FRAMEBUFFER, 0)
+	gl.BlitFramebuffer(0, 0, int32(t.w), int32(t.h), 0, 0, int32(w), int32(h), gl.COLOR_BUFFER_BIT, gl.LINEAR)
+}
+
+// read returns the picture, opaque, in dst where it has the right size, else in
+// a new image.
+func (t *target) read(dst *image.RGBA) *image.RGBA {
+	r := image.Rect(0, 0, t.w, t.h)
+	if dst == nil || dst.Rect != r || dst.Stride != 4*t.w {
+		dst = image.NewRGBA(r)
+	}
+	n := 4 * t.w * t.h
+	if len(t.bottomUp) != n {
+		t.bottomUp = make([]byte, n)
+	}
+	gl.BindFramebuffer(gl.READ_FRAMEBUFFER, t.plain)
+	gl.PixelStorei(gl.PACK_ALIGNMENT, 1)
+	gl.ReadPixels(0, 0, int32(t.w), int32(t.h), gl.RGBA, gl.UNSIGNED_BYTE, gl.Ptr(&t.bottomUp[0]))
+	for y := range t.h {
+		copy(dst.Pix[y*dst.Stride:y*dst.Stride+4*t.w], t.bottomUp[4*t.w*(t.h-1-y):])
+	}
+	for i := 3; i < len(dst.Pix); i += 4 {
+		dst.Pix[i] = 255
+	}
+	return dst
+}
+
+func (t *target) dispose() {
+	gl.DeleteFramebuffers(1, &t.multi)
+	gl.DeleteFramebuffers(1, &t.plain)
+	gl.DeleteRenderbuffers(3, &t.buffers[0])
+}
+
+// shadowSize is the shadow map's side in texels, shadowReach half of the ground
+// that it covers, in metres: one texel is 9 mm.
+const (
+	shadowSize  = 2048
+	shadowReach = 9
+)
+
+// newShadow returns the framebuffer and the depth texture of the shadow map.
+func newShadow(gs *gls.GLS) (fb, tex uint32, err error) {
+	tex = newTexture(gs, unitShadow, gl.LINEAR)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_FUNC, gl.LEQUAL)
+	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.DEPTH_COMPONENT24, shadowSize, shadowSize, 0, gl.DEPTH_COMPONENT, gl.FLOAT, nil)
+	gl.GenFramebuffers(1, &fb)
+	gl.BindFramebuffer(gl.FRAMEBUFFER, fb)
+	gl.FramebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, tex, 0)
+	gl.DrawBuffer(gl.NONE)
+	gl.ReadBuffer(gl.NONE)
+	if s := gl.CheckFramebufferStatus(gl.FRAMEBUFFER); s != gl.FRAMEBUFFER_COMPLETE {
+		return 0, 0, fmt.Errorf("stage: the driver refuses a shadow map (framebuffer status 0x%x)", s)
+	}
+	return fb, tex, glError("made the shadow map")
+}

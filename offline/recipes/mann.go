@@ -66,6 +66,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	hash := dataHash(m.Train, m.HeldOut)
 	sets := [2]*dataset.MANN{m.Train, m.HeldOut}
 	order := m.Train.Order
 	job := &train.Job{
@@ -87,9 +88,12 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			return t.MSE(y, want)
 		},
 		Samples: len(order), HeldOut: m.HeldOut.Rows,
-		DataHash: dataHash(m.Train, m.HeldOut), Recipe: recipe,
+		DataHash: hash, Recipe: recipe,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, AdamW: m.AdamW, Schedule: m.Schedule,
 		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
+		Save: func(best [][]float32, r *train.Report) error {
+			return m.write(net, best, r, recipe, hash)
+		},
 		Progress: m.Progress, Log: m.Log, Now: m.Now,
 	}
 	return job.Run(ctx, pool)

@@ -1,0 +1,115 @@
+package recipes
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mannequin/animsys/mann"
+	"mannequin/internal/atomicfile"
+	"mannequin/netruntime"
+	"mannequin/offline/dataset"
+	"mannequin/offline/train"
+)
+
+// mannMetrics is the "metrics" metadata of a trained model. It says nothing of
+// time: runs of the same recipe and data write the same bytes.
+type mannMetrics struct {
+	HeldOut       float64 `json:"held_out_loss"`
+	HeldOutBefore float64 `json:"held_out_loss_before"`
+	Epoch         int     `json:"epoch"` // whose weights these are
+	Rows          int     `json:"training_rows"`
+	Visits        int     `json:"samples_per_epoch"`
+	HeldOutRows   int     `json:"held_out_rows"`
+}
+
+// write makes the model file of weights, which are in the order of
+// net.params().
+func (m *MANN) write(net *mannNet, weights [][]float32, r *train.Report, recipe, hash string) error {
+	n, err := m.model(net, weights, r, recipe, hash)
+	if err != nil {
+		return err
+	}
+	encode := n.Encode
+	if m.BF16 {
+		encode = n.EncodeBF16
+	}
+	return atomicfile.Write(m.Out, func(w io.Writer) error { return encode(w) })
+}
+
+// model makes the network that a model file holds.
+func (m *MANN) model(net *mannNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+	set := m.Train
+	metrics := mannMetrics{HeldOut: r.Best, HeldOutBefore: r.Initial, Epoch: r.BestEpoch,
+		Rows: set.Rows, Visits: len(set.Order), HeldOutRows: m.HeldOut.Rows}
+	mj, err := json.Marshal(metrics)
+	if err != nil {
+		return nil, err
+	}
+	src := sourceOf(set)
+	meta := netruntime.Meta{
+		Name: src.name, Arch: "mann", Data: src.data, License: src.license,
+		Card: m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train mann",
+		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
+	}
+	if err := mann.Describe(&meta, set.Layout, set.Skeleton, set.RestPose()); err != nil {
+		return nil, err
+	}
+	tensors := []netruntime.Tensor{
+		{Name: "x_mean", Shape: []int{net.inputs}, Data: set.XMean}, {Name: "x_std", Shape: []int{net.inputs}, Data: set.XStd},
+		{Name: "y_mean", Shape: []int{net.outputs}, Data: set.YMean}, {Name: "y_std", Shape: []int{net.outputs}, Data: set.YStd},
+	}
+	return netruntime.New(meta, append(tensors, net.tensors(weights)...))
+}
+
+// tensors returns weights, in the order of params, as a model file holds them.
+func (n *mannNet) tensors(weights [][]float32) []netruntime.Tensor {
+	var out []netruntime.Tensor
+	for i, p := range n.params() {
+		t := netruntime.Tensor{Name: p.Name, Shape: []int{p.Rows, p.Cols}, Data: weights[i]}
+		if l := slices.Index(n.expertW[:], p); l >= 0 {
+			t.Shape, t.Data = []int{n.experts, n.motionOut[l+1], n.motionOut[l]}, n.expertTensor(l, weights[i])
+		} else if slices.Contains(n.gatingB[:], p) {
+			t.Shape = []int{p.Cols}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// source is what is known about where recordings come from.
+type source struct{ name, data, license string }
+
+// sourceOf recognises the dog recordings of the paper's authors by the names
+// of the files. Of other recordings only their owner knows the terms.
+func sourceOf(set *dataset.MANN) source {
+	for _, c := range set.Clips {
+		if !strings.HasPrefix(c, "D1_") || !strings.Contains(c, "_KAN0") {
+			return source{"mann", fmt.Sprintf("%d recordings", len(set.Clips)), "unknown: the terms of the recordings apply"}
+		}
+	}
+	return source{"dog",
+		fmt.Sprintf("%d motion capture recordings of a dog, published with Zhang, Starke, Komura and Saito, Mode-Adaptive Neural Networks for Quadruped Motion Control, 2018", len(set.Clips)),
+		"CC BY-NC 4.0"}
+}
+
+// card is the model card.
+func (m *MANN) card(src source, k mannMetrics) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p("# %s\n\n", src.name)
+	p("A mode-adaptive neural network (Zhang, Starke, Komura and Saito 2018) that drives a quadruped: from the past and wished trajectory, the actions and the pose it predicts the next pose and the motion of the root, 60 times per second. ")
+	p("%d experts, %d hidden units, %d gating units, %d joints, actions %s.\n\n", m.Experts, m.Hidden, m.GatingHidden, len(m.Train.Layout.Joints), strings.Join(m.Train.Layout.Actions, ", "))
+	p("## Data and licence\n\nTrained on %s: %d rows, half of them mirrored, of which trot and canter are visited more often (%d samples per epoch). ", src.data, k.Rows, k.Visits)
+	p("Held back from training: %s.\n\nLicence of the weights: %s.", strings.Join(m.HeldOut.Clips, ", "), src.license)
+	if src.license == "CC BY-NC 4.0" {
+		p(" They follow from recordings under that licence: attribution to the authors, no commercial use.")
+	}
+	p("\n\n## Training\n\nMean squared error over normalised outputs, AdamW with warm restarts (rate %g, normalised decay %g), batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest.\n\n",
+		m.AdamW.Rate, m.AdamW.Decay, m.Batch, m.Keep, m.Seed, k.Epoch)
+	p("## Measures\n\nHeld-out loss %.4f over %d rows; %.4f before training.\n\n", k.HeldOut, k.HeldOutRows, k.HeldOutBefore)
+	p("## Limits\n\nThe network sees flat ground only; terrain is the runtime's work. It has seen one animal: other proportions need other recordings. Its paws slide a little, which a foot lock or inverse kinematics has to hide.\n")
+	return b.String()
+}

@@ -219,6 +219,8 @@ func FuzzReadBVH(f *testing.F) {
 		if b.FrameTime != a.FrameTime {
 			t.Fatalf("frame time %g became %g", a.FrameTime, b.FrameTime)
 		}
-		sameClip(t, a.Clip, b.Clip, 0, 1e-3)
+		if err := sameClip(a.Clip, b.Clip, 0, 1e-3); err != nil {
+			t.Fatal(err)
+		}
 	})
 }

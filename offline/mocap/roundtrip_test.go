@@ -185,7 +185,9 @@ func TestReadAndRoundTrip(t *testing.T) {
 		if fmt.Sprint(again.Channels) != fmt.Sprint(b.Channels) {
 			t.Fatalf("channels %v became %v", b.Channels, again.Channels)
 		}
-		sameClip(t, c, again.Clip, 1e-6, 1e-4)
+		if err := sameClip(c, again.Clip, 1e-6, 1e-4); err != nil {
+			t.Fatal(err)
+		}
 
 		out.Reset()
 		if err := WriteClip(&out, c); err != nil {
@@ -194,27 +196,28 @@ func TestReadAndRoundTrip(t *testing.T) {
 		if again, err = ReadBVH("clip.bvh", out.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		sameClip(t, c, again.Clip, 5e-5, 1e-4)
+		if err := sameClip(c, again.Clip, 5e-5, 1e-4); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 
-type fataler interface{ Fatalf(string, ...any) }
-
-// sameClip fails unless b equals a to the given units and degrees.
-func sameClip(t fataler, a, b *skel.Clip, units float32, degrees float64) {
+// sameClip returns an error unless b equals a to the given units and degrees.
+func sameClip(a, b *skel.Clip, units float32, degrees float64) error {
 	if a.Frames != b.Frames || a.FPS != b.FPS || !slices.Equal(a.Skel.Names, b.Skel.Names) || !slices.Equal(a.Skel.Parents, b.Skel.Parents) ||
 		!slices.Equal(a.Skel.Offsets, b.Skel.Offsets) || !slices.Equal(a.Skel.EndSite, b.Skel.EndSite) {
-		t.Fatalf("%d frames at %g of %v became %d at %g of %v", a.Frames, a.FPS, a.Skel, b.Frames, b.FPS, b.Skel)
+		return fmt.Errorf("%d frames at %g of %v became %d at %g of %v", a.Frames, a.FPS, a.Skel, b.Frames, b.FPS, b.Skel)
 	}
 	for i := range a.Pos {
 		d := a.Pos[i].Sub(b.Pos[i])
 		if m := max(m3.Abs(d.X), m3.Abs(d.Y), m3.Abs(d.Z)); m > units {
-			t.Fatalf("frame %d, joint %d moved by %g", i/a.Skel.Len(), i%a.Skel.Len(), m)
+			return fmt.Errorf("frame %d, joint %d moved by %g", i/a.Skel.Len(), i%a.Skel.Len(), m)
 		}
 		if e := float64(a.Rot[i].Angle(b.Rot[i])) * 180 / math.Pi; e > degrees {
-			t.Fatalf("frame %d, joint %d turned by %g°", i/a.Skel.Len(), i%a.Skel.Len(), e)
+			return fmt.Errorf("frame %d, joint %d turned by %g°", i/a.Skel.Len(), i%a.Skel.Len(), e)
 		}
 	}
+	return nil
 }
 
 // A clip that left its channels behind is still written whole.
@@ -239,7 +242,9 @@ func TestWriteWidens(t *testing.T) {
 	if s := fmt.Sprint(got.Channels); s != "[[Yrotation Xrotation Zrotation] [Yposition Zrotation]]" {
 		t.Error(s)
 	}
-	sameClip(t, b.Clip, got.Clip, 1e-6, 1e-4)
+	if err := sameClip(b.Clip, got.Clip, 1e-6, 1e-4); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Curves that are written do not jump by whole turns.

@@ -35,6 +35,7 @@ var arrows = []arrow{
 	{"internal/kernel/...", []string{"github.com/mmcloughlin/avo/..."}, "the assembly generator"},
 	{"internal/atomicfile", nil, "a leaf"},
 	{"internal/testdata", nil, "for tests"},
+	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel"}, "networks know numbers, not characters"},
 	{"netruntime/grad", []string{"netruntime", "internal/kernel"}, "the same kernels, backwards"},
 

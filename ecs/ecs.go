@@ -56,6 +56,18 @@ func (r *Rows) Cap() int { return cap(r.held) }
 // Entity returns the entity in a row below Len.
 func (r *Rows) Entity(row int) ecs.Entity { return r.held[row] }
 
+// Row returns e's row, and whether it has one here.
+func (r *Rows) Row(e ecs.Entity) (int, bool) {
+	if !r.world.Alive(e) {
+		return 0, false
+	}
+	slot := r.slots.Get(e)
+	if slot == nil || int(slot.Row) >= len(r.held) || r.held[slot.Row] != e {
+		return 0, false
+	}
+	return int(slot.Row), true
+}
+
 // Add gives e a Slot with the next free row and returns it. It fails when all
 // rows are taken, when e is dead or has a row already, and while the world is
 // locked by a query.
@@ -82,11 +94,11 @@ func (r *Rows) Remove(e ecs.Entity) (row, last int, err error) {
 	if err := r.open(e, "remove"); err != nil {
 		return 0, 0, err
 	}
-	slot := r.slots.Get(e)
-	if slot == nil {
-		return 0, 0, fmt.Errorf("ecs: entity %v has no row", e)
+	row, ok := r.Row(e)
+	if !ok {
+		return 0, 0, fmt.Errorf("ecs: entity %v has no row here", e)
 	}
-	row, last = int(slot.Row), len(r.held)-1
+	last = len(r.held) - 1
 	moved := r.held[last]
 	r.held[row] = moved
 	r.held = r.held[:last]

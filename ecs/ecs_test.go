@@ -49,6 +49,9 @@ func TestRowsKeepTheirEntities(t *testing.T) {
 			}
 			for row := range rows.Len() {
 				e := rows.Entity(row)
+				if at, ok := rows.Row(e); !ok || at != row {
+					rt.Fatalf("the entity in row %d is said to be in %d (%v)", row, at, ok)
+				}
 				if v, ok := want[e]; !ok || data[row] != v || slots.Get(e).Row != int32(row) {
 					rt.Fatalf("row %d holds %d, its entity's is %d (known %v), its slot says %d", row, data[row], v, ok, slots.Get(e).Row)
 				}

@@ -7,60 +7,15 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
+	"mannequin/internal/testdog"
 	"mannequin/terrain"
 
 	"pgregory.net/rapid"
 )
 
-// standing returns a made-up dog that stands on flat ground in its rest pose,
-// facing +Z, with every joint's rotation the identity.
-func standing() *skel.Skeleton {
-	s := &skel.Skeleton{}
-	at := map[string]m3.Vec3{}
-	add := func(name, parent string, x, y, z float32) {
-		p := s.Index(parent)
-		at[name] = m3.V(x, y, z)
-		off := at[name]
-		if p >= 0 {
-			off = off.Sub(at[parent])
-		}
-		s.Names, s.Parents, s.Offsets = append(s.Names, name), append(s.Parents, int16(p)), append(s.Offsets, off)
-		s.EndSite = append(s.EndSite, len(name) > 4 && name[len(name)-4:] == "Site")
-	}
-	add("Hips", "", 0, .47, 0)
-	add("Spine", "Hips", 0, .47, 0) // on the hips: a bone without length
-	add("Spine1", "Spine", 0, .48, .19)
-	add("Neck", "Spine1", 0, .47, .41)
-	add("Head", "Neck", 0, .56, .5)
-	add("HeadSite", "Head", 0, .54, .66)
-	for _, side := range []struct {
-		name string
-		x    float32
-	}{{"Left", .05}, {"Right", -.05}} {
-		add(side.name+"Shoulder", "Spine1", side.x, .46, .38)
-		add(side.name+"Arm", side.name+"Shoulder", side.x*1.4, .38, .39)
-		add(side.name+"ForeArm", side.name+"Arm", side.x*1.4, .25, .33)
-		add(side.name+"Hand", side.name+"ForeArm", side.x*1.4, .085, .36)
-		add(side.name+"HandSite", side.name+"Hand", side.x*1.4, .02, .39)
-	}
-	for _, side := range []struct {
-		name string
-		x    float32
-	}{{"Left", .05}, {"Right", -.05}} {
-		add(side.name+"UpLeg", "Hips", side.x, .4, .02)
-		add(side.name+"Leg", side.name+"UpLeg", side.x*1.3, .25, .07)
-		add(side.name+"Foot", side.name+"Leg", side.x*1.3, .115, -.04)
-		add(side.name+"FootSite", side.name+"Foot", side.x*1.3, .015, -.01)
-	}
-	add("Tail", "Hips", 0, .46, -.07)
-	add("Tail1", "Tail", 0, .38, -.15)
-	add("Tail1Site", "Tail1", 0, .28, -.2)
-	return s
-}
-
 // batch fills a job's buffers with rows copies of the rest pose.
 func batch(t testing.TB, g ik.Ground, rows int) (*skel.Skeleton, *ik.Quadruped) {
-	s := standing()
+	s := testdog.Skeleton()
 	q := solver(t, s, g)
 	n := s.Len()
 	q.Pos, q.Rot = make([]m3.Vec3, rows*n), make([]m3.Quat, rows*n)
@@ -204,7 +159,7 @@ func (p pit) Normal(x, z float32) m3.Vec3 { return m3.Up }
 // A paw over a bottomless hole reaches for it, one under a spike folds; the
 // others stand, and nothing breaks.
 func TestOutOfReach(t *testing.T) {
-	s := standing()
+	s := testdog.Skeleton()
 	tips := []string{"LeftHandSite", "RightHandSite", "LeftFootSite", "RightFootSite"}
 	for hole := range tips {
 		model := make([]m3.Xform, s.Len())
@@ -384,7 +339,7 @@ func TestQuadrupedValidate(t *testing.T) {
 }
 
 func TestRigErrors(t *testing.T) {
-	s := standing()
+	s := testdog.Skeleton()
 	tree, err := ik.NewTree(s.Parents)
 	if err != nil {
 		t.Fatal(err)

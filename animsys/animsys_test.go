@@ -1,0 +1,414 @@
+package animsys_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/internal/testdog"
+	"mannequin/netruntime"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// world is a world with a crowd on hills and its schedule.
+type world struct {
+	t        testing.TB
+	ecs      arche.World
+	crowd    *animsys.Crowd
+	schedule *ecs.Schedule
+	goals    generic.Map1[control.Goal]
+}
+
+func newWorld(t testing.TB, capacity, workers int) *world {
+	field, err := terrain.Hills(terrain.Grid{Size: 60, Cell: 0.5}, terrain.HillsOptions{Seed: 2, MaxSlope: 0.3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, ecs: arche.NewWorld()}
+	w.crowd, err = animsys.NewCrowd(&w.ecs, testdog.Model(t), animsys.Options{Capacity: capacity, Terrain: field, Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.schedule, err = ecs.NewSchedule(&w.ecs, 1.0/mann.Rate, animsys.Systems()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.goals = generic.NewMap1[control.Goal](&w.ecs)
+	t.Cleanup(func() {
+		w.schedule.Close()
+		if err := w.crowd.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// spawn adds the i-th dog of the tests: its own place, heading and goal.
+func (w *world) spawn(i int) arche.Entity {
+	w.t.Helper()
+	e, err := w.crowd.Spawn(m3.V(float32(i%8)*3-10, 0, float32(i/8)*3-10), float32(i))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e
+}
+
+// goal gives e the goal that dog i has in a tick.
+func (w *world) goal(e arche.Entity, i, tick int) {
+	g := control.Goal{Move: m3.V(0, 0, 1), Turn: float32(i%5)/4 - 0.5, Speed: 1 + float32(i%3), Action: control.Move}
+	if (tick/20+i)%7 == 0 {
+		g = control.Goal{Action: control.Sit}
+	}
+	*w.goals.Get(e) = g
+}
+
+func (w *world) step() {
+	w.t.Helper()
+	if err := w.schedule.Step(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) bones(e arche.Entity) []m3.Xform {
+	w.t.Helper()
+	row, ok := w.crowd.Rows.Row(e)
+	if !ok {
+		w.t.Fatalf("%v has no row", e)
+	}
+	return w.crowd.Bones(row)
+}
+
+// track returns the bones of some of the dogs first to first+n−1 over the
+// ticks, by dog, in a crowd of those n.
+func track(t *testing.T, first, n, workers, ticks int, dogs ...int) map[int][][]m3.Xform {
+	w := newWorld(t, n, workers)
+	all := make([]arche.Entity, n)
+	for k := range all {
+		all[k] = w.spawn(first + k)
+	}
+	out := map[int][][]m3.Xform{}
+	for tick := range ticks {
+		for k, e := range all {
+			w.goal(e, first+k, tick)
+		}
+		w.step()
+		for _, i := range dogs {
+			out[i] = append(out[i], append([]m3.Xform(nil), w.bones(all[i-first])...))
+		}
+	}
+	return out
+}
+
+func same(t *testing.T, what string, a, b [][]m3.Xform) {
+	t.Helper()
+	for tick := range a {
+		for j := range a[tick] {
+			if a[tick][j] != b[tick][j] {
+				t.Fatalf("%s: tick %d joint %d: %v and %v", what, tick, j, a[tick][j], b[tick][j])
+			}
+		}
+	}
+}
+
+// The same bits alone or among 64, and for any number of workers.
+func TestAloneOrInACrowd(t *testing.T) {
+	const ticks = 60
+	dogs := []int{0, 37, 63}
+	alone := map[int][][]m3.Xform{}
+	for _, i := range dogs {
+		alone[i] = track(t, i, 1, 1, ticks, i)[i]
+		if d := alone[i][ticks-1][0].Pos.Dist(alone[i][0][0].Pos); d < 0.1 {
+			t.Errorf("dog %d went only %g m", i, d)
+		}
+	}
+	for _, workers := range []int{1, 2, 5} {
+		among := track(t, 0, 64, workers, ticks, dogs...)
+		for _, i := range dogs {
+			same(t, fmt.Sprintf("dog %d alone and among 64, %d workers", i, workers), alone[i], among[i])
+		}
+	}
+}
+
+// Comings and goings between ticks do not touch those who stay.
+func TestSpawnAndDespawn(t *testing.T) {
+	const ticks, capacity = 120, 12
+	calm, busy := newWorld(t, capacity, 1), newWorld(t, capacity, 2)
+	stay := []int{0, 3, 7}
+	alive := map[int]arche.Entity{}
+	quiet := map[int]arche.Entity{}
+	for i := range 8 {
+		alive[i] = busy.spawn(i)
+	}
+	for _, i := range stay {
+		quiet[i] = calm.spawn(i)
+	}
+	next := 8
+	for tick := range ticks {
+		for i, e := range alive {
+			busy.goal(e, i, tick)
+		}
+		for i, e := range quiet {
+			calm.goal(e, i, tick)
+		}
+		busy.step()
+		calm.step()
+		for _, i := range stay {
+			a, b := calm.bones(quiet[i]), busy.bones(alive[i])
+			for j := range a {
+				if a[j] != b[j] {
+					t.Fatalf("tick %d: dog %d joint %d: %v among few, %v in the bustle", tick, i, j, a[j], b[j])
+				}
+			}
+		}
+		switch tick % 10 {
+		case 3, 7: // someone goes
+			for i := 1; i < next; i++ {
+				if e, ok := alive[i]; ok && i != 3 && i != 7 {
+					if err := busy.crowd.Despawn(e); err != nil {
+						t.Fatal(err)
+					}
+					if err := busy.crowd.Despawn(e); err == nil {
+						t.Fatal("despawned twice")
+					}
+					delete(alive, i)
+					break
+				}
+			}
+		case 5, 9: // someone comes
+			if len(alive) < capacity {
+				alive[next] = busy.spawn(next)
+				next++
+			}
+		}
+		if busy.crowd.Agents() != len(alive) {
+			t.Fatalf("%d agents, %d are alive", busy.crowd.Agents(), len(alive))
+		}
+	}
+	if next < 20 {
+		t.Errorf("only %d dogs came", next)
+	}
+}
+
+func TestTickDoesNotAllocate(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		w := newWorld(t, 64, workers)
+		for i := range 64 {
+			w.goal(w.spawn(i), i, 5)
+		}
+		w.step()
+		frame := w.crowd.Interpolate(nil, 0.5)
+		if n := testing.AllocsPerRun(50, func() {
+			w.step()
+			frame = w.crowd.Interpolate(frame, 0.5)
+		}); n != 0 {
+			t.Errorf("%d workers: %g allocations per tick", workers, n)
+		}
+	}
+}
+
+// counter is a session that counts its calls and can spoil or fail them.
+type counter struct {
+	netruntime.Session
+	calls int
+	spoil func(y []float32, rows int) error
+}
+
+func (c *counter) Run(y, x []float32, rows int) error {
+	c.calls++
+	if err := c.Session.Run(y, x, rows); err != nil || c.spoil == nil {
+		return err
+	}
+	return c.spoil(y, rows)
+}
+
+func TestOneNetworkCallPerTick(t *testing.T) {
+	w := newWorld(t, 64, 2)
+	c := &counter{Session: w.crowd.Session}
+	w.crowd.Session = c
+	w.step() // nobody there
+	if c.calls != 0 {
+		t.Errorf("%d calls for nobody", c.calls)
+	}
+	for i := range 64 {
+		w.spawn(i)
+	}
+	w.step()
+	if c.calls != 1 {
+		t.Errorf("%d calls for 64 agents", c.calls)
+	}
+}
+
+func TestNetworkFailureStopsTheSchedule(t *testing.T) {
+	w := newWorld(t, 2, 1)
+	w.spawn(0)
+	broken := fmt.Errorf("the network is gone")
+	w.crowd.Session = &counter{Session: w.crowd.Session, spoil: func([]float32, int) error { return broken }}
+	for range 2 {
+		if err := w.schedule.Step(); err != broken {
+			t.Fatalf("got %v", err)
+		}
+	}
+}
+
+// One agent's NaN stays its own, and its return to a sound pose is eased: no
+// joint jumps.
+func TestNaNStaysAlone(t *testing.T) {
+	sound, hurt := newWorld(t, 3, 1), newWorld(t, 3, 1)
+	var a, b []arche.Entity
+	for i := range 3 {
+		a, b = append(a, sound.spawn(i)), append(b, hurt.spawn(i))
+	}
+	tick := 0
+	outputs := hurt.crowd.Batch.Model.Layout.Outputs()
+	hurt.crowd.Session = &counter{Session: hurt.crowd.Session, spoil: func(y []float32, rows int) error {
+		if tick == 30 || tick == 31 {
+			y[outputs+17] = float32(math.NaN())
+		}
+		return nil
+	}}
+	var before []m3.Xform
+	for tick = range 60 {
+		for i := range 3 {
+			sound.goal(a[i], i, tick)
+			hurt.goal(b[i], i, tick)
+		}
+		sound.step()
+		hurt.step()
+		for _, i := range []int{0, 2} {
+			x, y := sound.bones(a[i]), hurt.bones(b[i])
+			for j := range x {
+				if x[j] != y[j] {
+					t.Fatalf("tick %d: dog %d changed because dog 1 broke", tick, i)
+				}
+			}
+		}
+		now := hurt.bones(b[1])
+		for j := range now {
+			if !now[j].Pos.Finite() || !now[j].Rot.Finite() {
+				t.Fatalf("tick %d: joint %d is not finite", tick, j)
+			}
+			if before != nil && now[j].Rot.Angle(before[j].Rot) > 0.3 {
+				t.Errorf("tick %d: joint %d turned %g rad", tick, j, now[j].Rot.Angle(before[j].Rot))
+			}
+		}
+		before = append(before[:0], now...)
+	}
+}
+
+// A dog that is placed elsewhere is there at once, in the posture it had, and
+// interpolation does not draw it on the way.
+func TestPlace(t *testing.T) {
+	w := newWorld(t, 2, 1)
+	e := w.spawn(0)
+	for tick := range 60 {
+		w.goal(e, 1, tick)
+		w.step()
+	}
+	before := append([]m3.Xform(nil), w.bones(e)...)
+	root := w.crowd.Roots[0]
+	if err := w.crowd.Place(e, m3.V(20, 0, 20), 2); err != nil {
+		t.Fatal(err)
+	}
+	w.step()
+	after := w.bones(e)
+	if d := after[0].Pos.Flat().Dist(m3.V(20, 0, 20)); d > 0.3 {
+		t.Errorf("the hips are %g m from where the dog was put", d)
+	}
+	for _, f := range []float32{0, 0.5, 1} {
+		if x := w.crowd.Interpolate(nil, f); x[0].Pos.Dist(after[0].Pos) > 1e-4 {
+			t.Errorf("drawn %g m away at alpha %g", x[0].Pos.Dist(after[0].Pos), f)
+		}
+	}
+	// The posture is kept: the head's turn relative to the root.
+	turn := root.Rot.Conj().Mul(before[4].Rot).Angle(w.crowd.Roots[0].Rot.Conj().Mul(after[4].Rot))
+	if turn > 0.4 {
+		t.Errorf("the head turned by %g rad against the root", turn)
+	}
+	if err := w.crowd.Despawn(e); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.crowd.Place(e, m3.Vec3{}, 0); err == nil {
+		t.Error("placed a dead dog")
+	}
+}
+
+// Paws stand on the hills, bones keep their lengths.
+func TestStandsOnTheTerrain(t *testing.T) {
+	w := newWorld(t, 16, 2)
+	for i := range 16 {
+		w.spawn(i) // idle
+	}
+	sk := w.crowd.Batch.Model.Skel
+	for range 60 {
+		w.step()
+	}
+	for r := range 16 {
+		bones := w.crowd.Bones(r)
+		for j, p := range sk.Parents {
+			if p < 0 {
+				continue
+			}
+			want := sk.Offsets[j].Len()
+			if got := bones[j].Pos.Dist(bones[p].Pos); m3.Abs(got-want) > 1e-3*want+1e-6 {
+				t.Errorf("dog %d: the bone to %s is %g m, want %g", r, sk.Names[j], got, want)
+			}
+		}
+		for _, tip := range w.crowd.Batch.Model.Layout.Tips {
+			p := bones[sk.Index(tip)].Pos
+			if h := p.Y - w.crowd.Terrain.Height(p.X, p.Z); m3.Abs(h) > 0.06 {
+				t.Errorf("dog %d: %s is %g m above the ground", r, tip, h)
+			}
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	w.spawn(0)
+	if _, err := w.crowd.Spawn(m3.Vec3{}, 0); err == nil {
+		t.Error("a second dog in a crowd of one")
+	}
+	if n := len(w.ecs.DumpEntities().Alive); n != 1 {
+		t.Errorf("%d entities after the failed spawn", n)
+	}
+	q := w.ecs.Query(arche.All())
+	if _, err := w.crowd.Spawn(m3.Vec3{}, 0); err == nil {
+		t.Error("spawned within a query")
+	}
+	q.Close()
+	flat, _ := terrain.Flat(terrain.Grid{Size: 2, Cell: 1})
+	for name, opt := range map[string]animsys.Options{
+		"no capacity": {Terrain: flat}, "no terrain": {Capacity: 1}, "bad terrain": {Capacity: 1, Terrain: &terrain.Field{}},
+	} {
+		world := arche.NewWorld()
+		if _, err := animsys.NewCrowd(&world, testdog.Model(t), opt); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	empty := arche.NewWorld()
+	if _, err := ecs.NewSchedule(&empty, 1, animsys.Systems()...); err == nil {
+		t.Error("systems without a crowd: accepted")
+	}
+}
+
+func BenchmarkTick(b *testing.B) {
+	for _, n := range []int{1, 64} {
+		b.Run(fmt.Sprintf("agents=%d", n), func(b *testing.B) {
+			w := newWorld(b, n, 0)
+			for i := range n {
+				w.goal(w.spawn(i), i, 5)
+			}
+			for b.Loop() {
+				w.step()
+			}
+		})
+	}
+}

@@ -1,0 +1,219 @@
+// Package animsys is the tick: the ECS systems that turn goals into grounded
+// poses. It is glue; the work is done by its sub-packages, ik and netruntime.
+//
+// A [Crowd] is the resource that holds the bulk data of all agents that share a
+// model, one row each. [Systems] returns the tick in its order:
+//
+//	Plan → Gather → Infer → Scatter → Blend → Ground → Skin
+//
+// Infer calls the network once for all agents. The other systems spread rows
+// over the crowd's workers. An agent's result is the same bits alone or among
+// others and for any number of workers, and a tick allocates nothing.
+//
+//	crowd, err := animsys.NewCrowd(&world, model, animsys.Options{Capacity: 64, Terrain: field})
+//	schedule, err := ecs.NewSchedule(&world, 1.0/mann.Rate, animsys.Systems()...)
+//	dog, err := crowd.Spawn(m3.V(0, 0, 0), 0)
+//	for { err = schedule.Step() } // at 60 Hz
+package animsys
+
+import (
+	"fmt"
+	"runtime"
+
+	"mannequin/animsys/blend"
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/netruntime"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// Options configure a crowd.
+type Options struct {
+	Capacity int            // most agents at a time, at least 1
+	Terrain  *terrain.Field // the ground they walk on; required
+	Roles    *ik.Roles      // the skeleton's roles; nil derives them from the dog's joint names
+	Workers  int            // goroutines that share the rows; 0 means one per CPU
+}
+
+// Crowd is the resource that all systems of this package work on. Its slices
+// are indexed by row; rows 0 to Rows.Len()−1 are in use. It belongs to the
+// goroutine that owns the world.
+type Crowd struct {
+	Rows    *ecs.Rows
+	Batch   *mann.Batch
+	Session netruntime.Session
+	Terrain *terrain.Field
+
+	Goals []control.Goal // (rows) gathered from the entities by Plan
+	X, Y  []float32      // (rows, inputs) and (rows, outputs) of the network, raw
+	Roots []m3.Xform     // (rows) where each agent stands on flat ground, +Z ahead
+
+	Pos      []m3.Vec3 // (rows, joints) the blended pose's local translations
+	Rot      []m3.Quat // (rows, joints) its local rotations
+	Inertial *blend.Inertial
+	Ground   ik.Quadruped
+
+	last, now []m3.Xform // (rows, joints) published poses, world space
+	fresh     []bool     // (rows) last is not yet a pose of this agent
+	restored  []int      // (rows) Batch.Restored as of the last tick
+	joints    int
+	world     *arche.World
+	agents    generic.Map1[control.Goal]
+	pool      *pool
+}
+
+// NewCrowd makes a crowd for a model and adds it to w as a resource.
+func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
+	if opt.Capacity < 1 {
+		return nil, fmt.Errorf("animsys: a crowd of %d agents: want at least 1", opt.Capacity)
+	}
+	if opt.Terrain == nil {
+		return nil, fmt.Errorf("animsys: Options.Terrain is missing")
+	}
+	if err := opt.Terrain.Validate(); err != nil {
+		return nil, err
+	}
+	if opt.Workers <= 0 {
+		opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	n, joints := opt.Capacity, m.Skel.Len()
+	c := &Crowd{
+		Rows: ecs.NewRows(w, n), Batch: mann.NewBatch(m, n), Terrain: opt.Terrain,
+		Goals: make([]control.Goal, n), Roots: make([]m3.Xform, n),
+		X: make([]float32, n*m.Layout.Inputs()), Y: make([]float32, n*m.Layout.Outputs()),
+		Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Inertial: blend.NewInertial(n, joints),
+		last: make([]m3.Xform, n*joints), now: make([]m3.Xform, n*joints),
+		fresh: make([]bool, n), restored: make([]int, n), joints: joints,
+		world: w, agents: generic.NewMap1[control.Goal](w),
+	}
+	if err := c.ground(m, opt.Roles); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.Session, err = m.Net.NewSession(n, opt.Workers); err != nil {
+		return nil, err
+	}
+	c.pool = newPool(opt.Workers)
+	res := generic.NewResource[Crowd](w)
+	res.Add(c)
+	return c, nil
+}
+
+// ground prepares the ground solver.
+func (c *Crowd) ground(m *mann.Model, roles *ik.Roles) error {
+	if roles == nil {
+		r, err := ik.DogRoles(m.Skel.Names)
+		if err != nil {
+			return err
+		}
+		roles = &r
+	}
+	tree, err := ik.NewTree(m.Skel.Parents)
+	if err != nil {
+		return err
+	}
+	rig, err := ik.NewRig(tree, *roles)
+	if err != nil {
+		return err
+	}
+	c.Ground = ik.DefaultQuadruped()
+	c.Ground.Rig, c.Ground.Ground, c.Ground.DT = rig, c.Terrain, 1.0/mann.Rate
+	c.Ground.Pos, c.Ground.Rot = c.Pos, c.Rot
+	c.Ground.Model = make([]m3.Xform, len(c.Pos))
+	c.Ground.Feet = make([]ik.Foot, c.Rows.Cap()*len(roles.Legs))
+	return c.Ground.Validate()
+}
+
+// Close stops the crowd's workers and its network session.
+func (c *Crowd) Close() error {
+	c.pool.close()
+	return c.Session.Close()
+}
+
+// Spawn adds an agent at rest at pos, whose height is dropped, with heading yaw
+// in radians. The entity has an ecs.Slot and a control.Goal; add tags of your
+// own. It fails when the crowd is full and while the world is locked.
+func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
+	if c.world.IsLocked() {
+		return arche.Entity{}, fmt.Errorf("animsys: cannot spawn within a query: do it between ticks")
+	}
+	e := c.agents.New()
+	row, err := c.Rows.Add(e)
+	if err != nil {
+		c.world.RemoveEntity(e)
+		return arche.Entity{}, err
+	}
+	c.Inertial.Reset(row)
+	c.place(row, pos, yaw)
+	return e, nil
+}
+
+// Despawn removes an agent and its entity. Another agent may take over its row.
+func (c *Crowd) Despawn(e arche.Entity) error {
+	row, last, err := c.Rows.Remove(e)
+	if err != nil {
+		return err
+	}
+	c.world.RemoveEntity(e)
+	if row == last {
+		return nil
+	}
+	c.Batch.Copy(row, last)
+	c.Inertial.Copy(row, last)
+	n, legs := c.joints, len(c.Ground.Feet)/c.Rows.Cap()
+	copy(c.Ground.Feet[row*legs:(row+1)*legs], c.Ground.Feet[last*legs:])
+	copy(c.last[row*n:(row+1)*n], c.last[last*n:])
+	copy(c.now[row*n:(row+1)*n], c.now[last*n:])
+	c.Roots[row], c.fresh[row], c.restored[row] = c.Roots[last], c.fresh[last], c.restored[last]
+	return nil
+}
+
+// Place moves an agent to pos with heading yaw, at rest. It keeps its posture,
+// which eases into rest.
+func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
+	row, ok := c.Rows.Row(e)
+	if !ok {
+		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
+	}
+	c.Inertial.Jump(row)
+	c.place(row, pos, yaw)
+	return nil
+}
+
+func (c *Crowd) place(row int, pos m3.Vec3, yaw float32) {
+	c.Batch.Reset(row, pos, yaw)
+	c.Roots[row] = c.Batch.Root(row)
+	c.fresh[row], c.restored[row] = true, 0
+	legs := len(c.Ground.Feet) / c.Rows.Cap()
+	clear(c.Ground.Feet[row*legs : (row+1)*legs])
+}
+
+// Agents returns the number of agents.
+func (c *Crowd) Agents() int { return c.Rows.Len() }
+
+// Bones returns the world transforms of all joints of row as of the last tick,
+// grounded; they alias the crowd and change with the next tick.
+func (c *Crowd) Bones(row int) []m3.Xform { return c.now[row*c.joints : (row+1)*c.joints] }
+
+// Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way
+// from the tick before the last to the last into dst, (agents, joints), growing
+// it where it is too small, and returns it. Positions go along straight lines:
+// between two ticks bones may be shorter by a hair.
+func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
+	n := c.Rows.Len() * c.joints
+	if cap(dst) < n {
+		dst = make([]m3.Xform, n)
+	}
+	dst = dst[:n]
+	for i := range dst {
+		a, b := &c.last[i], &c.now[i]
+		dst[i] = m3.Xform{Pos: a.Pos.Lerp(b.Pos, alpha), Rot: a.Rot.Slerp(b.Rot, alpha)}
+	}
+	return dst
+}

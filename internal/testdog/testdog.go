@@ -1,0 +1,140 @@
+// Package testdog makes up a dog for tests: a skeleton, and a small random
+// network of its layout that keeps it near its rest pose and drifts it ahead.
+// Nothing here was learned from or copied out of recordings.
+package testdog
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+)
+
+// Skeleton returns a dog that stands on flat ground in its rest pose, facing
+// +Z, with every joint's rotation the identity. It has the joints of
+// feature.Dog; its hips are 0.47 m high.
+func Skeleton() *skel.Skeleton {
+	s := &skel.Skeleton{}
+	at := map[string]m3.Vec3{}
+	add := func(name, parent string, x, y, z float32) {
+		p := s.Index(parent)
+		at[name] = m3.V(x, y, z)
+		off := at[name]
+		if p >= 0 {
+			off = off.Sub(at[parent])
+		}
+		s.Names, s.Parents, s.Offsets = append(s.Names, name), append(s.Parents, int16(p)), append(s.Offsets, off)
+		s.EndSite = append(s.EndSite, strings.HasSuffix(name, "Site"))
+	}
+	add("Hips", "", 0, .47, 0)
+	add("Spine", "Hips", 0, .47, 0) // on the hips: a bone without length
+	add("Spine1", "Spine", 0, .48, .19)
+	add("Neck", "Spine1", 0, .47, .41)
+	add("Head", "Neck", 0, .56, .5)
+	add("HeadSite", "Head", 0, .54, .66)
+	for _, side := range []struct {
+		name string
+		x    float32
+	}{{"Left", .05}, {"Right", -.05}} {
+		add(side.name+"Shoulder", "Spine1", side.x, .46, .38)
+		add(side.name+"Arm", side.name+"Shoulder", side.x*1.4, .38, .39)
+		add(side.name+"ForeArm", side.name+"Arm", side.x*1.4, .25, .33)
+		add(side.name+"Hand", side.name+"ForeArm", side.x*1.4, .085, .36)
+		add(side.name+"HandSite", side.name+"Hand", side.x*1.4, .02, .39)
+	}
+	for _, side := range []struct {
+		name string
+		x    float32
+	}{{"Left", .05}, {"Right", -.05}} {
+		add(side.name+"UpLeg", "Hips", side.x, .4, .02)
+		add(side.name+"Leg", side.name+"UpLeg", side.x*1.3, .25, .07)
+		add(side.name+"Foot", side.name+"Leg", side.x*1.3, .115, -.04)
+		add(side.name+"FootSite", side.name+"Foot", side.x*1.3, .015, -.01)
+	}
+	add("Tail", "Hips", 0, .46, -.07)
+	add("Tail1", "Tail", 0, .38, -.15)
+	add("Tail1Site", "Tail1", 0, .28, -.2)
+	return s
+}
+
+// Net returns a network of four small random experts for Skeleton.
+func Net(tb testing.TB) *netruntime.Net {
+	const experts, hidden, gating = 4, 32, 8
+	layout, sk := feature.Dog(), Skeleton()
+	rest := make([]float32, sk.Len()*feature.BoneChannels)
+	world := make([]m3.Vec3, sk.Len())
+	for j, p := range sk.Parents {
+		world[j] = sk.Offsets[j]
+		if p >= 0 {
+			world[j] = world[p].Add(world[j])
+		}
+		// Position, forward +Z, up +Y, at rest.
+		copy(rest[j*feature.BoneChannels:], []float32{world[j].X, world[j].Y, world[j].Z, 0, 0, 1, 0, 1, 0})
+	}
+	meta := netruntime.Meta{Name: "testdog", Arch: "mann"}
+	if err := mann.Describe(&meta, layout, sk, rest); err != nil {
+		tb.Fatal(err)
+	}
+	in, out, gin := layout.Inputs(), layout.Outputs(), len(layout.Gating())
+	constant := func(n int, v float32) []float32 {
+		s := make([]float32, n)
+		for i := range s {
+			s[i] = v
+		}
+		return s
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	random := func(n int, scale float64) []float32 {
+		s := make([]float32, n)
+		for i := range s {
+			s[i] = float32(scale * rng.NormFloat64())
+		}
+		return s
+	}
+	yMean, yStd := constant(out, 0), constant(out, 0.05)
+	copy(yMean[layout.OutBone(0):], rest)
+	for s := range feature.TrajFuture {
+		yMean[layout.OutSample(s)+feature.SampleDir+1] = 1
+	}
+	yMean[layout.OutRoot()+feature.RootZ] = 0.8
+	yStd[layout.OutRoot()+feature.RootYaw] = 10
+	xMean := constant(in, 0)
+	copy(xMean[layout.InBone(0):], rest)
+	tensors := []netruntime.Tensor{
+		{Name: "x_mean", Shape: []int{in}, Data: xMean},
+		{Name: "x_std", Shape: []int{in}, Data: constant(in, 0.5)},
+		{Name: "y_mean", Shape: []int{out}, Data: yMean},
+		{Name: "y_std", Shape: []int{out}, Data: yStd},
+	}
+	for l, s := range [][2]int{{gating, gin}, {gating, gating}, {experts, gating}} {
+		name := "gating." + string(rune('0'+l))
+		tensors = append(tensors,
+			netruntime.Tensor{Name: name + ".weight", Shape: []int{s[0], s[1]}, Data: random(s[0]*s[1], 0.3)},
+			netruntime.Tensor{Name: name + ".bias", Shape: []int{s[0]}, Data: random(s[0], 0.1)})
+	}
+	for l, s := range [][2]int{{hidden, in}, {hidden, hidden}, {out, hidden}} {
+		name := "experts." + string(rune('0'+l))
+		tensors = append(tensors,
+			netruntime.Tensor{Name: name + ".weight", Shape: []int{experts, s[0], s[1]}, Data: random(experts*s[0]*s[1], 0.05)},
+			netruntime.Tensor{Name: name + ".bias", Shape: []int{experts, s[0]}, Data: random(experts*s[0], 0.1)})
+	}
+	net, err := netruntime.New(meta, tensors)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return net
+}
+
+// Model returns Net as a model.
+func Model(tb testing.TB) *mann.Model {
+	m, err := mann.NewModel(Net(tb))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}

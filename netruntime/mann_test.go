@@ -1,0 +1,464 @@
+package netruntime
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/internal/kernel"
+)
+
+// sizes of a test network.
+type sizes struct{ in, out, h0, h1, g0, g1, gin, k int }
+
+var (
+	tiny  = sizes{in: 5, out: 3, h0: 4, h1: 6, g0: 2, g1: 3, gin: 2, k: 2}
+	odd   = sizes{in: 70, out: 41, h0: 33, h1: 65, g0: 7, g1: 9, gin: 5, k: 3}
+	paper = sizes{in: 480, out: 363, h0: 512, h1: 512, g0: 32, g1: 32, gin: 19, k: 8}
+)
+
+func (z sizes) meta() Meta {
+	m := Meta{Name: "test", Arch: "mann", SchemaHash: "abc"}
+	for i := range z.gin {
+		m.GatingColumns = append(m.GatingColumns, (3*i+1)%z.in)
+	}
+	return m
+}
+
+func (z sizes) tensors(seed uint64) []Tensor {
+	r := rand.New(rand.NewPCG(seed, 1))
+	gen := func(name string, scale float64, shape ...int) Tensor {
+		n := 1
+		for _, d := range shape {
+			n *= d
+		}
+		t := Tensor{Name: name, Shape: shape, Data: make([]float32, n)}
+		for i := range t.Data {
+			t.Data[i] = float32(scale * r.NormFloat64())
+		}
+		return t
+	}
+	std := func(t Tensor) Tensor {
+		for i := range t.Data {
+			t.Data[i] = 0.5 + t.Data[i]*t.Data[i]
+		}
+		return t
+	}
+	w := func(fan int) float64 { return 1.2 / math.Sqrt(float64(fan)) }
+	return []Tensor{
+		gen("x_mean", 1, z.in), std(gen("x_std", 1, z.in)), gen("y_mean", 1, z.out), std(gen("y_std", 1, z.out)),
+		gen("gating.0.weight", w(z.gin), z.g0, z.gin), gen("gating.0.bias", 0.2, z.g0),
+		gen("gating.1.weight", w(z.g0), z.g1, z.g0), gen("gating.1.bias", 0.2, z.g1),
+		gen("gating.2.weight", w(z.g1), z.k, z.g1), gen("gating.2.bias", 0.2, z.k),
+		gen("experts.0.weight", w(z.in), z.k, z.h0, z.in), gen("experts.0.bias", 0.2, z.k, z.h0),
+		gen("experts.1.weight", w(z.h0), z.k, z.h1, z.h0), gen("experts.1.bias", 0.2, z.k, z.h1),
+		gen("experts.2.weight", w(z.h1), z.k, z.out, z.h1), gen("experts.2.bias", 0.2, z.k, z.out),
+	}
+}
+
+func (z sizes) net(t testing.TB, seed uint64) *Net {
+	n, err := New(z.meta(), z.tensors(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// reference is the network in float64 and in the paper's own form: it blends
+// the experts' weights first (eq. 6) and then runs one network.
+func reference(n *Net, x []float32) (omega, y []float64) {
+	get := func(name string) []float32 {
+		t, ok := n.Tensor(name)
+		if !ok {
+			panic(name)
+		}
+		return t.Data
+	}
+	one := func(s float32) float64 {
+		if s == 0 {
+			return 1
+		}
+		return float64(s)
+	}
+	elu := func(v []float64) []float64 {
+		for i := range v {
+			if v[i] < 0 {
+				v[i] = math.Expm1(v[i])
+			}
+		}
+		return v
+	}
+	dense := func(w, b, h []float64) []float64 {
+		out := slices.Clone(b)
+		for i := range out {
+			for j, v := range h {
+				out[i] += w[i*len(h)+j] * v
+			}
+		}
+		return out
+	}
+	wide := func(v []float32) []float64 {
+		out := make([]float64, len(v))
+		for i := range v {
+			out[i] = float64(v[i])
+		}
+		return out
+	}
+	xm, xs := get("x_mean"), get("x_std")
+	h := make([]float64, len(x))
+	for i := range x {
+		h[i] = (float64(x[i]) - float64(xm[i])) / one(xs[i])
+	}
+	var g []float64
+	for _, c := range n.Meta().GatingColumns {
+		g = append(g, h[c])
+	}
+	for l := range 3 {
+		g = dense(wide(get(fmt.Sprintf("gating.%d.weight", l))), wide(get(fmt.Sprintf("gating.%d.bias", l))), g)
+		if l < 2 {
+			g = elu(g)
+		}
+	}
+	sum, top := 0.0, slices.Max(g)
+	for i := range g {
+		g[i] = math.Exp(g[i] - top)
+		sum += g[i]
+	}
+	for i := range g {
+		g[i] /= sum
+	}
+	mix := func(v []float32) []float64 {
+		n := len(v) / len(g)
+		out := make([]float64, n)
+		for k, o := range g {
+			for i, w := range v[k*n:][:n] {
+				out[i] += o * float64(w)
+			}
+		}
+		return out
+	}
+	for l := range 3 {
+		h = dense(mix(get(fmt.Sprintf("experts.%d.weight", l))), mix(get(fmt.Sprintf("experts.%d.bias", l))), h)
+		if l < 2 {
+			h = elu(h)
+		}
+	}
+	ym, ys := get("y_mean"), get("y_std")
+	for i := range h {
+		h[i] = h[i]*one(ys[i]) + float64(ym[i])
+	}
+	return g, h
+}
+
+func forKinds(t *testing.T, f func(t *testing.T)) {
+	for _, k := range kernel.Kinds() {
+		t.Run(k.String(), func(t *testing.T) {
+			defer kernel.Force(k)()
+			f(t)
+		})
+	}
+}
+
+func session(t testing.TB, n *Net, rows, workers int) Session {
+	s, err := n.NewSession(rows, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func randomRows(seed uint64, n int) []float32 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(2 * r.NormFloat64())
+	}
+	return x
+}
+
+func TestForwardAgainstFloat64(t *testing.T) {
+	forKinds(t, func(t *testing.T) {
+		for i, z := range []sizes{tiny, odd, paper} {
+			n := z.net(t, uint64(i))
+			if n.Inputs() != z.in || n.Outputs() != z.out {
+				t.Fatalf("network of %d inputs and %d outputs, want %d and %d", n.Inputs(), n.Outputs(), z.in, z.out)
+			}
+			const rows = 9
+			s := session(t, n, rows, 2)
+			x := randomRows(uint64(i), rows*z.in)
+			before := slices.Clone(x)
+			y := make([]float32, rows*z.out)
+			if err := s.Run(y, x, rows); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(x, before) {
+				t.Fatal("Run changed its input")
+			}
+			for r := range rows {
+				omega, want := reference(n, x[r*z.in:][:z.in])
+				for k, o := range s.Gating()[r*z.k:][:z.k] {
+					if math.Abs(float64(o)-omega[k]) > 1e-5 {
+						t.Fatalf("%+v row %d: ω[%d] = %v, want %v", z, r, k, o, omega[k])
+					}
+				}
+				most := 0.0
+				for _, v := range want {
+					most = max(most, math.Abs(v))
+				}
+				for j, v := range y[r*z.out:][:z.out] {
+					if math.Abs(float64(v)-want[j]) > 1e-5*most {
+						t.Fatalf("%+v row %d: y[%d] = %v, want %v", z, r, j, v, want[j])
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestRowsKeepTheirBits computes every row alone, then in batches of all
+// shapes, at other positions and with other numbers of workers.
+func TestRowsKeepTheirBits(t *testing.T) {
+	forKinds(t, func(t *testing.T) {
+		z := odd
+		n := z.net(t, 5)
+		const rows = 400
+		x := randomRows(6, rows*z.in)
+		want, gating := make([]float32, rows*z.out), make([]float32, rows*z.k)
+		alone := session(t, n, 1, 1)
+		for r := range rows {
+			if err := alone.Run(want[r*z.out:], x[r*z.in:], 1); err != nil {
+				t.Fatal(err)
+			}
+			copy(gating[r*z.k:], alone.Gating())
+		}
+		r := rand.New(rand.NewPCG(7, 7))
+		for workers := 1; workers <= 3; workers++ {
+			s := session(t, n, rows, workers)
+			for _, b := range []int{2, 3, 4, 7, 12, 13, 31, 32, 33, 64, 95, 96, 191, 192, 193, 287, 289, 400} {
+				from := r.IntN(rows - b + 1)
+				y := make([]float32, b*z.out)
+				if err := s.Run(y, x[from*z.in:], b); err != nil {
+					t.Fatal(err)
+				}
+				if i := different(y, want[from*z.out:]); i >= 0 {
+					t.Fatalf("%d workers, %d rows from %d: row %d differs from itself alone", workers, b, from, i/z.out)
+				}
+				if i := different(s.Gating(), gating[from*z.k:]); i >= 0 {
+					t.Fatalf("%d workers, %d rows from %d: gating of row %d differs", workers, b, from, i/z.k)
+				}
+			}
+		}
+	})
+}
+
+// different returns the first index at which a's bits are not b's, or −1.
+func different(a, b []float32) int {
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestBadRowsStayAlone(t *testing.T) {
+	forKinds(t, func(t *testing.T) {
+		z := odd
+		n := z.net(t, 8)
+		for _, rows := range []int{20, 300} {
+			s := session(t, n, rows, 2)
+			x := randomRows(9, rows*z.in)
+			want, y := make([]float32, rows*z.out), make([]float32, rows*z.out)
+			if err := s.Run(want, x, rows); err != nil {
+				t.Fatal(err)
+			}
+			bad := map[int]float32{3: float32(math.NaN()), 11: float32(math.Inf(1)), 18: -3e38}
+			for r, v := range bad {
+				for i := range z.in {
+					x[r*z.in+i] = v
+				}
+			}
+			if err := s.Run(y, x, rows); err != nil {
+				t.Fatal(err)
+			}
+			for r := range rows {
+				if _, ok := bad[r]; !ok && different(y[r*z.out:(r+1)*z.out], want[r*z.out:]) >= 0 {
+					t.Fatalf("row %d of %d changed with its neighbours", r, rows)
+				}
+			}
+			if y[3*z.out] == y[3*z.out] {
+				t.Fatal("NaN in, number out")
+			}
+		}
+	})
+}
+
+func TestRunAllocatesNothing(t *testing.T) {
+	n := odd.net(t, 10)
+	for _, rows := range []int{1, 64, 300} {
+		for _, workers := range []int{1, 2} {
+			s := session(t, n, rows, workers)
+			x, y := make([]float32, rows*odd.in), make([]float32, rows*odd.out)
+			if got := testing.AllocsPerRun(10, func() { _ = s.Run(y, x, rows) }); got != 0 {
+				t.Errorf("%d rows, %d workers: %v allocations per run", rows, workers, got)
+			}
+		}
+	}
+}
+
+func TestRunChecksLengths(t *testing.T) {
+	n := tiny.net(t, 1)
+	s := session(t, n, 4, 2)
+	x, y := make([]float32, 4*tiny.in), make([]float32, 4*tiny.out)
+	if err := s.Run(y, x, 0); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Gating()) != 0 {
+		t.Fatal("gating of no rows")
+	}
+	for name, f := range map[string]func() error{
+		"rows":     func() error { return s.Run(y, x, 5) },
+		"negative": func() error { return s.Run(y, x, -1) },
+		"x":        func() error { return s.Run(y, x[1:], 4) },
+		"y":        func() error { return s.Run(y[1:], x, 4) },
+		"session":  func() error { _, err := n.NewSession(0, 1); return err },
+		"workers":  func() error { _, err := n.NewSession(1, 0); return err },
+	} {
+		if f() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestZeroDeviationIsOne(t *testing.T) {
+	ts := tiny.tensors(3)
+	ts[1].Data[2], ts[3].Data[1] = 0, 0
+	n, err := New(tiny.meta(), ts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := randomRows(1, tiny.in)
+	y := make([]float32, tiny.out)
+	if err := session(t, n, 1, 1).Run(y, x, 1); err != nil {
+		t.Fatal(err)
+	}
+	_, want := reference(n, x)
+	for i := range y {
+		if math.Abs(float64(y[i])-want[i]) > 1e-5 {
+			t.Fatalf("y = %v, want %v", y, want)
+		}
+	}
+}
+
+// TestNewRejects spoils one thing at a time.
+func TestNewRejects(t *testing.T) {
+	for want, spoil := range map[string]func(m *Meta, t []Tensor) []Tensor{
+		`"lstm"`:                      func(m *Meta, t []Tensor) []Tensor { m.Arch = "lstm"; return t },
+		`"experts.1.bias" is missing`: func(m *Meta, t []Tensor) []Tensor { return slices.Delete(t, 13, 14) },
+		`unknown tensors "a", "b"`:    func(m *Meta, t []Tensor) []Tensor { return append(t, Tensor{Name: "b"}, Tensor{Name: "a"}) },
+		`"x_std" twice`:               func(m *Meta, t []Tensor) []Tensor { return append(t, t[1]) },
+		`axis 1 should be 4 as in "experts.0.weight"`: func(m *Meta, t []Tensor) []Tensor { t[11].Shape = []int{2, 3}; t[11].Data = t[11].Data[:6]; return t },
+		`has shape [5 1], want 1 axes`:                func(m *Meta, t []Tensor) []Tensor { t[0].Shape = []int{5, 1}; return t },
+		`shape [5] and 4 values`:                      func(m *Meta, t []Tensor) []Tensor { t[0].Data = t[0].Data[:4]; return t },
+		`"y_std": value 1 is NaN`:                     func(m *Meta, t []Tensor) []Tensor { t[3].Data[1] = float32(math.NaN()); return t },
+		`"experts.2.weight": value 0`:                 func(m *Meta, t []Tensor) []Tensor { t[14].Data[0] = float32(math.Inf(-1)); return t },
+		`x_std: deviation 4 is -1`:                    func(m *Meta, t []Tensor) []Tensor { t[1].Data[4] = -1; return t },
+		`x_std: deviation 0 is 1e-45`:                 func(m *Meta, t []Tensor) []Tensor { t[1].Data[0] = 1e-45; return t },
+		`gating_columns lists 1 inputs`:               func(m *Meta, t []Tensor) []Tensor { m.GatingColumns = m.GatingColumns[:1]; return t },
+		`there is no input 5`:                         func(m *Meta, t []Tensor) []Tensor { m.GatingColumns[0] = 5; return t },
+		`experts = "3"`:                               func(m *Meta, t []Tensor) []Tensor { m.Extra = map[string]string{"experts": "3"}; return t },
+		`"card" is one of the format's`:               func(m *Meta, t []Tensor) []Tensor { m.Extra = map[string]string{"card": ""}; return t },
+		`"x_mean" has shape [9223372036854`:           func(m *Meta, t []Tensor) []Tensor { t[0].Shape = []int{math.MaxInt}; return t },
+	} {
+		m := tiny.meta()
+		ts := spoil(&m, tiny.tensors(1))
+		if _, err := New(m, ts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %s", err, want)
+		}
+	}
+}
+
+func TestNewCopies(t *testing.T) {
+	ts := tiny.tensors(2)
+	m := tiny.meta()
+	n, err := New(m, ts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b bytes.Buffer
+	if err := n.Encode(&a); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range ts {
+		clear(x.Data)
+		x.Shape[0] = 77
+	}
+	m.GatingColumns[0] = 99
+	got, _ := n.Tensor("x_mean")
+	clear(got.Data)
+	n.Meta().GatingColumns[0] = 98
+	if err := n.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Fatal("the network changed with its makings")
+	}
+}
+
+// TestSessionsShareANet runs sessions of one network at the same time.
+func TestSessionsShareANet(t *testing.T) {
+	n := odd.net(t, 12)
+	x := randomRows(1, 10*odd.in)
+	out := make(chan []float32)
+	for range 4 {
+		go func() {
+			s, err := n.NewSession(10, 2)
+			if err != nil {
+				panic(err)
+			}
+			defer s.Close()
+			y := make([]float32, 10*odd.out)
+			for range 20 {
+				if err := s.Run(y, x, 10); err != nil {
+					panic(err)
+				}
+			}
+			out <- y
+		}()
+	}
+	first := <-out
+	for range 3 {
+		if different(first, <-out) >= 0 {
+			t.Fatal("two sessions disagree")
+		}
+	}
+}
+
+func BenchmarkMANN(b *testing.B) {
+	n := paper.net(b, 1)
+	for _, kind := range kernel.Kinds() {
+		for _, workers := range []int{1, 2} {
+			for _, rows := range []int{1, 4, 16, 64, 256, 1024} {
+				if kind == kernel.Generic && rows > 64 {
+					continue
+				}
+				b.Run(fmt.Sprintf("kernel=%v/workers=%d/agents=%d", kind, workers, rows), func(b *testing.B) {
+					defer kernel.Force(kind)()
+					s := session(b, n, rows, workers)
+					x, y := randomRows(1, rows*paper.in), make([]float32, rows*paper.out)
+					for b.Loop() {
+						if err := s.Run(y, x, rows); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(rows)*float64(b.N)/(b.Elapsed().Seconds()*1e3), "agents/ms")
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package netruntime
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Format is the version of our use of safetensors, in every file's metadata.
+const Format = "mannequin/1"
+
+// Meta is what a model file says about its network beside the weights. Empty
+// fields are not written.
+type Meta struct {
+	Name          string // short name of the model
+	Arch          string // "mann"
+	Schema        string // JSON of the feature layout
+	SchemaHash    string // identifies the layout; equal hashes mean equal rows
+	Skeleton      string // JSON: names, parents, offsets, end_sites
+	GatingColumns []int  // input columns that the gating network reads
+	Data          string // what it was trained on
+	License       string // of the weights
+	Card          string // model card, markdown
+	Metrics       string // JSON
+	CreatedBy     string
+	Extra         map[string]string // any other keys
+}
+
+// fields lists the string fields with their keys.
+func (m *Meta) fields() []struct {
+	key string
+	val *string
+} {
+	return []struct {
+		key string
+		val *string
+	}{
+		{"name", &m.Name}, {"arch", &m.Arch}, {"schema", &m.Schema}, {"schema_hash", &m.SchemaHash},
+		{"skeleton", &m.Skeleton}, {"data", &m.Data}, {"license", &m.License}, {"card", &m.Card},
+		{"metrics", &m.Metrics}, {"created_by", &m.CreatedBy},
+	}
+}
+
+const (
+	keyFormat        = "format"
+	keyGatingColumns = "gating_columns"
+)
+
+func (m Meta) clone() Meta {
+	m.GatingColumns = slices.Clone(m.GatingColumns)
+	m.Extra = maps.Clone(m.Extra)
+	return m
+}
+
+// settle removes from Extra what the tensors' shapes say anyway, and reports
+// what contradicts them or would hide one of the format's own keys.
+func (m *Meta) settle(sizes map[string]string) error {
+	for k, v := range sizes {
+		if got, ok := m.Extra[k]; ok && got != v {
+			return fmt.Errorf("metadata says %s = %q, the tensors' shapes say %s", k, got, v)
+		}
+		delete(m.Extra, k)
+	}
+	for _, f := range m.fields() {
+		if _, ok := m.Extra[f.key]; ok {
+			return fmt.Errorf("extra metadata key %q is one of the format's own", f.key)
+		}
+	}
+	for _, k := range []string{keyFormat, keyGatingColumns} {
+		if _, ok := m.Extra[k]; ok {
+			return fmt.Errorf("extra metadata key %q is one of the format's own", k)
+		}
+	}
+	if len(m.Extra) == 0 {
+		m.Extra = nil
+	}
+	return nil
+}
+
+// strings returns the metadata of a file, sizes included.
+func (m *Meta) strings(sizes map[string]string) (map[string]string, error) {
+	out := map[string]string{keyFormat: Format}
+	for _, f := range m.fields() {
+		if *f.val != "" {
+			out[f.key] = *f.val
+		}
+	}
+	if m.GatingColumns != nil {
+		b, err := json.Marshal(m.GatingColumns)
+		if err != nil {
+			return nil, err
+		}
+		out[keyGatingColumns] = string(b)
+	}
+	maps.Copy(out, sizes)
+	maps.Copy(out, m.Extra)
+	return out, nil
+}
+
+// metaOf splits a file's metadata into known fields and the rest.
+func metaOf(kv map[string]string) (Meta, error) {
+	var m Meta
+	kv = maps.Clone(kv)
+	if f := kv[keyFormat]; f != Format {
+		return m, &UnsupportedError{What: keyFormat, Got: f, Have: []string{Format}}
+	}
+	delete(kv, keyFormat)
+	for _, f := range m.fields() {
+		*f.val = kv[f.key]
+		delete(kv, f.key)
+	}
+	if s, ok := kv[keyGatingColumns]; ok {
+		if err := json.Unmarshal([]byte(s), &m.GatingColumns); err != nil {
+			return m, fmt.Errorf("metadata %s: %w", keyGatingColumns, err)
+		}
+		delete(kv, keyGatingColumns)
+	}
+	if len(kv) > 0 {
+		m.Extra = kv
+	}
+	return m, nil
+}

@@ -1,0 +1,254 @@
+package netruntime
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"slices"
+	"unicode/utf8"
+)
+
+// maxHeader bounds the JSON header: a model card and a skeleton are a few
+// kilobytes.
+const maxHeader = 4 << 20
+
+// The storage types that we read and write.
+const (
+	typeF32  = "F32"
+	typeBF16 = "BF16"
+)
+
+// entry is one tensor of a header.
+type entry struct {
+	name   string
+	dtype  string
+	shape  []int
+	values int
+	lo, hi int // bytes of the data section
+	at     int64
+}
+
+// Decode reads a model file. Nothing is allocated for data that is not there.
+func Decode(b []byte) (*Net, error) {
+	kv, entries, data, err := parse(b)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := metaOf(kv)
+	if err != nil {
+		return nil, wrapAt(8, err)
+	}
+	tensors := make([]Tensor, len(entries))
+	for i, e := range entries {
+		tensors[i] = Tensor{e.name, e.shape, floats(data[e.lo:e.hi], e.dtype)}
+	}
+	n, err := build(meta, tensors)
+	if err != nil {
+		return nil, wrapAt(8, err)
+	}
+	return n, nil
+}
+
+// wrapAt makes err a FormatError unless it has a type of its own.
+func wrapAt(offset int64, err error) error {
+	if u, ok := err.(*UnsupportedError); ok {
+		return u
+	}
+	return &FormatError{Offset: offset, Msg: "contents", Err: err}
+}
+
+// parse checks the container and returns its metadata, its tensors in order of
+// their data, and the data section.
+func parse(b []byte) (kv map[string]string, entries []entry, data []byte, err error) {
+	if len(b) < 8 {
+		return nil, nil, nil, &FormatError{int64(len(b)), "no room for the header's length", io.ErrUnexpectedEOF}
+	}
+	size := binary.LittleEndian.Uint64(b)
+	if size > maxHeader {
+		return nil, nil, nil, formatf(0, "header of %d bytes, at most %d are allowed", size, maxHeader)
+	}
+	if size > uint64(len(b)-8) {
+		return nil, nil, nil, &FormatError{int64(len(b)), fmt.Sprintf("header of %d bytes, %d are there", size, len(b)-8), io.ErrUnexpectedEOF}
+	}
+	head, data := b[8:8+size], b[8+size:]
+	if !utf8.Valid(head) {
+		return nil, nil, nil, formatf(8, "header is not UTF-8")
+	}
+	kv, entries, err = parseHeader(head)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := layout(entries, len(data), int64(8+size)); err != nil {
+		return nil, nil, nil, err
+	}
+	return kv, entries, data, nil
+}
+
+// layout sorts entries by their data, which must follow each other without a
+// gap from the start of the data section to its end, each of its shape's size.
+func layout(entries []entry, size int, start int64) error {
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		if a.lo != b.lo {
+			return a.lo - b.lo
+		}
+		return a.hi - b.hi
+	})
+	at := 0
+	for i := range entries {
+		e := &entries[i]
+		width := 0
+		switch e.dtype {
+		case typeF32:
+			width = 4
+		case typeBF16:
+			width = 2
+		default:
+			return &UnsupportedError{What: "storage type", Got: e.dtype, Have: []string{typeF32, typeBF16}}
+		}
+		n := uint64(1)
+		for _, d := range e.shape {
+			hi, lo := bits.Mul64(n, uint64(d))
+			if hi != 0 || lo > math.MaxInt/4 {
+				return formatf(e.at, "tensor %q: shape %v is too large", e.name, e.shape)
+			}
+			n = lo
+		}
+		e.values = int(n)
+		switch {
+		case e.lo != at:
+			return formatf(e.at, "tensor %q: data begins at %d, the data before it end at %d", e.name, e.lo, at)
+		case e.hi < e.lo || e.hi-e.lo != e.values*width:
+			return formatf(e.at, "tensor %q: %v of %s are %d bytes, its data range is [%d, %d)", e.name, e.shape, e.dtype, e.values*width, e.lo, e.hi)
+		case e.hi > size:
+			return &FormatError{start + int64(size), fmt.Sprintf("tensor %q: data end at %d, the section has %d bytes", e.name, e.hi, size), io.ErrUnexpectedEOF}
+		}
+		at = e.hi
+	}
+	if at != size {
+		return formatf(start+int64(at), "%d bytes after the last tensor", size-at)
+	}
+	return nil
+}
+
+// parseHeader reads the JSON header. encoding/json alone would let the last of
+// several equal keys win.
+func parseHeader(head []byte) (map[string]string, []entry, error) {
+	dec := json.NewDecoder(bytes.NewReader(head))
+	kv := map[string]string{}
+	var entries []entry
+	err := object(dec, func(key string) error {
+		if key == "__metadata__" {
+			return object(dec, func(key string) error {
+				var s *string
+				if err := dec.Decode(&s); err != nil {
+					return err
+				}
+				if s == nil {
+					return fmt.Errorf("metadata %q is null", key)
+				}
+				kv[key] = *s
+				return nil
+			})
+		}
+		e := entry{name: key, at: 8 + dec.InputOffset()}
+		if err := e.decode(dec); err != nil {
+			return fmt.Errorf("tensor %q: %w", key, err)
+		}
+		entries = append(entries, e)
+		return nil
+	})
+	if err == nil && len(bytes.TrimRight(head[dec.InputOffset():], " \t\r\n")) > 0 {
+		err = fmt.Errorf("bytes after the header's object")
+	}
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, nil, &FormatError{8 + dec.InputOffset(), "header", err}
+	}
+	return kv, entries, nil
+}
+
+// decode reads {"dtype": …, "shape": […], "data_offsets": [lo, hi]}.
+func (e *entry) decode(dec *json.Decoder) error {
+	var offsets []int
+	err := object(dec, func(key string) error {
+		switch key {
+		case "dtype":
+			return dec.Decode(&e.dtype)
+		case "shape":
+			return dec.Decode(&e.shape)
+		case "data_offsets":
+			return dec.Decode(&offsets)
+		}
+		return fmt.Errorf("unknown key %q", key)
+	})
+	if err != nil {
+		return err
+	}
+	if e.shape == nil {
+		return fmt.Errorf("no shape")
+	}
+	for _, d := range e.shape {
+		if d < 0 {
+			return fmt.Errorf("shape %v", e.shape)
+		}
+	}
+	if len(offsets) != 2 || offsets[0] < 0 || offsets[1] < 0 {
+		return fmt.Errorf("data_offsets %v, want two numbers", offsets)
+	}
+	e.lo, e.hi = offsets[0], offsets[1]
+	return nil
+}
+
+// object reads a JSON object and calls value at each value. Keys are unique.
+func object(dec *json.Decoder, value func(key string) error) error {
+	t, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	if t != json.Delim('{') {
+		return fmt.Errorf("%v where an object should begin", t)
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		key, ok := t.(string)
+		if !ok {
+			return fmt.Errorf("%v where a key should be", t)
+		}
+		if seen[key] {
+			return fmt.Errorf("key %q twice", key)
+		}
+		seen[key] = true
+		if err := value(key); err != nil {
+			return err
+		}
+	}
+	_, err = dec.Token()
+	return err
+}
+
+// floats converts stored values.
+func floats(b []byte, dtype string) []float32 {
+	if dtype == typeBF16 {
+		out := make([]float32, len(b)/2)
+		for i := range out {
+			out[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16)
+		}
+		return out
+	}
+	out := make([]float32, len(b)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return out
+}

@@ -1,0 +1,235 @@
+package netruntime
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func encoded(t testing.TB, n *Net) []byte {
+	var b bytes.Buffer
+	if err := n.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func fullMeta() Meta {
+	m := tiny.meta()
+	m.Schema, m.Skeleton, m.Data, m.License = `{"joints":["a"]}`, `{"names":["ä"]}`, "recordings", "CC BY-NC 4.0"
+	m.Card, m.Metrics, m.CreatedBy = "# A card\n\n\"quoted\" <b> \u2028", `{"skate":0.07}`, "train mann"
+	m.Extra = map[string]string{"x.colour": "brown", "": "empty key"}
+	return m
+}
+
+func TestFileRoundTrip(t *testing.T) {
+	n, err := New(fullMeta(), tiny.tensors(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := encoded(t, n)
+	path := filepath.Join(t.TempDir(), "net.safetensors")
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.Meta(), n.Meta()) || !reflect.DeepEqual(got.Meta(), fullMeta()) {
+		t.Fatalf("metadata %+v, want %+v", got.Meta(), fullMeta())
+	}
+	if !reflect.DeepEqual(got.Tensors(), n.Tensors()) {
+		t.Fatal("tensors changed")
+	}
+	if !bytes.Equal(encoded(t, got), b) {
+		t.Fatal("encoding twice gives other bytes")
+	}
+	if want := map[string]string{"experts": "2", "hidden": "4", "gating_hidden": "2"}; !reflect.DeepEqual(got.Sizes(), want) {
+		t.Fatalf("sizes %v", got.Sizes())
+	}
+}
+
+// TestBF16 checks the storage's rounding: 8 bits of mantissa, ties to even.
+func TestBF16(t *testing.T) {
+	for in, want := range map[float32]float32{
+		0: 0, 1: 1, -2.5: -2.5, 1.00390625: 1, 1.01171875: 1.015625, 1.0039064: 1.0078125, 3e-40: 3 * 0x1p-133,
+	} {
+		if got := math.Float32frombits(uint32(toBF16(in)) << 16); got != want {
+			t.Errorf("%v becomes %v, want %v", in, got, want)
+		}
+	}
+	n := odd.net(t, 3)
+	var b bytes.Buffer
+	if err := n.EncodeBF16(&b); err != nil {
+		t.Fatal(err)
+	}
+	if full := len(encoded(t, n)); b.Len() > full*6/10 {
+		t.Fatalf("%d bytes, %d as float32", b.Len(), full)
+	}
+	got, err := Decode(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range n.Tensors() {
+		y := got.Tensors()[i]
+		for j, v := range x.Data {
+			tol := 0.0
+			if strings.HasSuffix(x.Name, "weight") {
+				tol = math.Abs(float64(v)) / 256
+			}
+			if math.Abs(float64(v)-float64(y.Data[j])) > tol {
+				t.Fatalf("%s[%d] = %v, stored %v", x.Name, j, y.Data[j], v)
+			}
+		}
+	}
+	ts := tiny.tensors(1)
+	ts[4].Data[0] = math.MaxFloat32
+	if n, err = New(tiny.meta(), ts); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.EncodeBF16(io.Discard); err == nil || !strings.Contains(err.Error(), "gating.0.weight") {
+		t.Fatalf("error %v", err)
+	}
+}
+
+// TestTruncatedFiles cuts a file at every byte.
+func TestTruncatedFiles(t *testing.T) {
+	b := encoded(t, tiny.net(t, 1))
+	for cut := range len(b) {
+		_, err := Decode(b[:cut])
+		var f *FormatError
+		if !errors.As(err, &f) || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("cut at %d of %d: %v", cut, len(b), err)
+		}
+	}
+}
+
+// file puts a header before data.
+func file(head string, data int) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
+	return append(append(b, head...), make([]byte, data)...)
+}
+
+func TestDecodeRejects(t *testing.T) {
+	const f4 = `{"dtype":"F32","shape":[1],"data_offsets":[0,4]}`
+	for _, c := range []struct {
+		name string
+		in   []byte
+		want string
+	}{
+		{"length of 2⁶³", binary.LittleEndian.AppendUint64(nil, 1<<63), "at most 4194304"},
+		{"length beyond the file", binary.LittleEndian.AppendUint64(nil, 100), "0 are there"},
+		{"not an object", file(`[]`, 0), "where an object should begin"},
+		{"not JSON", file(`{"a":`, 0), "unexpected EOF"},
+		{"after the object", file(`{} {}`, 0), "after the header's object"},
+		{"not UTF-8", file("{\"\xff\":1}", 0), "not UTF-8"},
+		{"same tensor twice", file(`{"a":`+f4+`,"a":`+f4+`}`, 4), `key "a" twice`},
+		{"same key twice", file(`{"a":{"dtype":"F32","dtype":"F32"}}`, 4), `key "dtype" twice`},
+		{"same metadata twice", file(`{"__metadata__":{"x":"1","x":"2"}}`, 0), `key "x" twice`},
+		{"metadata null", file(`{"__metadata__":{"x":null}}`, 0), `"x" is null`},
+		{"metadata number", file(`{"__metadata__":{"x":1}}`, 0), "cannot unmarshal number"},
+		{"unknown key", file(`{"a":{"kind":"F32"}}`, 0), `unknown key "kind"`},
+		{"no shape", file(`{"a":{"dtype":"F32","data_offsets":[0,4]}}`, 4), "no shape"},
+		{"one offset", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0]}}`, 4), "want two numbers"},
+		{"negative shape", file(`{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}`, 4), "shape [-1]"},
+		{"negative offset", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}`, 4), "want two numbers"},
+		{"offset of 2⁶⁴", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,18446744073709551616]}}`, 4), "cannot unmarshal"},
+		{"product overflows", file(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,4]}}`, 4), "too large"},
+		{"product wraps to 1", file(`{"a":{"dtype":"F32","shape":[4294967297,4294967297,4294967297],"data_offsets":[0,4]}}`, 4), "too large"},
+		{"zero times too large", file(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,0],"data_offsets":[0,0]}}`, 0), "too large"},
+		{"range below the shape", file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 8), "are 8 bytes"},
+		{"range backwards", file(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[4,0]}}`, 4), "data begins at 4"},
+		{"gap", file(`{"a":`+f4+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}`, 12), "data begins at 8"},
+		{"overlap", file(`{"a":`+f4+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}`, 6), "data begins at 2"},
+		{"same range", file(`{"a":`+f4+`,"b":`+f4+`}`, 4), "data begins at 0"},
+		{"beyond the end", file(`{"a":`+f4+`}`, 3), "section has 3 bytes"},
+		{"bytes left over", file(`{"a":`+f4+`}`, 9), "5 bytes after"},
+		{"other type", file(`{"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, 8), `storage type "F64"`},
+		{"no format", file(`{}`, 0), `format ""`},
+		{"later format", file(`{"__metadata__":{"format":"mannequin/2"}}`, 0), `format "mannequin/2"`},
+		{"other architecture", file(`{"__metadata__":{"format":"mannequin/1","arch":"pfnn"}}`, 0), `architecture "pfnn"`},
+		{"columns", file(`{"__metadata__":{"format":"mannequin/1","arch":"mann","gating_columns":"[1.5]"}}`, 0), "gating_columns"},
+		{"no tensors", file(`{"__metadata__":{"format":"mannequin/1","arch":"mann"}}`, 0), `"x_mean" is missing`},
+	} {
+		_, err := Decode(c.in)
+		var f *FormatError
+		var u *UnsupportedError
+		if !errors.As(err, &f) && !errors.As(err, &u) {
+			t.Errorf("%s: %v has no type", c.name, err)
+		} else if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestDecodeNamesTheOffset(t *testing.T) {
+	b := encoded(t, tiny.net(t, 1))
+	at := bytes.Index(b, []byte(`"data_offsets"`))
+	b[at-1] = '?'
+	_, err := Decode(b)
+	var f *FormatError
+	if !errors.As(err, &f) || f.Offset < int64(at)-40 || f.Offset > int64(at)+40 {
+		t.Fatalf("spoiled at %d: %v", at, err)
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+}
+
+// FuzzDecode: whatever decodes is finite, runs, and survives a round trip.
+func FuzzDecode(f *testing.F) {
+	n, err := New(fullMeta(), tiny.tensors(4))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(encoded(f, n))
+	var b bytes.Buffer
+	if err := n.EncodeBF16(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add(file(`{"__metadata__":{"format":"mannequin/1","arch":"mann"},"x_mean":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}`, 4))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		n, err := Decode(in)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := n.Encode(&b); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Decode(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(n.Meta(), again.Meta()) || !reflect.DeepEqual(n.Tensors(), again.Tensors()) {
+			t.Fatal("a round trip changed the network")
+		}
+		s, err := n.NewSession(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Run(make([]float32, n.Outputs()), make([]float32, n.Inputs()), 1); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	in := encoded(b, paper.net(b, 1))
+	b.SetBytes(int64(len(in)))
+	for b.Loop() {
+		if _, err := Decode(in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

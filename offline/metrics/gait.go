@@ -41,34 +41,40 @@ func DogLegs(sk *skel.Skeleton) (Legs, error) {
 }
 
 // Motion is what is measured of a motion: skate in cm per frame, stiffness (the
-// legs' bend) in degrees per frame, over so many frames of 1/60 s.
+// legs' bend) in degrees per frame, and the speed of the hips over the ground,
+// over so many frames of 1/60 s.
 type Motion struct {
 	Skate         float64 `json:"skate_cm"`
 	BackSkate     float64 `json:"back_skate_cm"`
 	Stiffness     float64 `json:"stiffness_deg"`
 	BackStiffness float64 `json:"back_stiffness_deg"`
-	Frames        int     `json:"frames"`
+	Speed         float64 `json:"speed_m_s,omitzero"`
+	Frames        int     `json:"frames,omitzero"`
 }
 
 // add takes in the frames of c that keep tells (all but the first if nil).
 func (m *Motion) add(c *skel.Clip, l Legs, keep []bool) {
-	n := 0
-	sum := func(v []float64) (s float64) {
-		n = 0
+	had, n := float64(m.Frames), 0
+	for f := 1; f < c.Frames; f++ {
+		if keep == nil || keep[f] {
+			n++
+		}
+	}
+	mix := func(mean *float64, v []float64) {
+		sum := *mean * had
 		for f := 1; f < len(v); f++ {
 			if keep == nil || keep[f] {
-				s += v[f]
-				n++
+				sum += v[f]
 			}
 		}
-		return s
+		*mean = sum / max(1, had+float64(n))
 	}
-	k := float64(m.Frames)
-	m.Skate, m.BackSkate = m.Skate*k+sum(Skate(c, l.Paws)), m.BackSkate*k+sum(Skate(c, l.BackPaws))
-	m.Stiffness, m.BackStiffness = m.Stiffness*k+sum(Bend(c, l.Joints)), m.BackStiffness*k+sum(Bend(c, l.BackJoints))
+	mix(&m.Skate, Skate(c, l.Paws))
+	mix(&m.BackSkate, Skate(c, l.BackPaws))
+	mix(&m.Stiffness, Bend(c, l.Joints))
+	mix(&m.BackStiffness, Bend(c, l.BackJoints))
+	mix(&m.Speed, Speed(c, 0))
 	m.Frames += n
-	k = max(1, float64(m.Frames))
-	m.Skate, m.BackSkate, m.Stiffness, m.BackStiffness = m.Skate/k, m.BackSkate/k, m.Stiffness/k, m.BackStiffness/k
 }
 
 // Measure returns the measures of a clip.
@@ -87,7 +93,7 @@ type Gait struct {
 	Speed, Turn [2]float64
 	Goals       []control.Goal // that bring it out
 	// The paper's Tables 2 and 3: ground truth and its network of eight
-	// experts; nil where it has none.
+	// experts, without speed and frames; nil where it has none.
 	PaperTruth, PaperMANN8 *Motion
 }
 
@@ -98,16 +104,19 @@ func Gaits() []Gait {
 	ahead := func(speed float32) []control.Goal {
 		return []control.Goal{{Move: m3.V(0, 0, 1), Speed: speed, Action: control.Move}}
 	}
+	paper := func(skate, backSkate, stiffness, backStiffness float64) *Motion {
+		return &Motion{Skate: skate, BackSkate: backSkate, Stiffness: stiffness, BackStiffness: backStiffness}
+	}
 	straight := [2]float64{0, 30}
 	return []Gait{
 		{Name: "walk", Speed: [2]float64{0.25, 0.8}, Turn: straight, Goals: ahead(0.5),
-			PaperTruth: &Motion{0.21, 0.08, 3.87, 3.16, 0}, PaperMANN8: &Motion{0.22, 0.09, 3.69, 3.05, 0}},
+			PaperTruth: paper(0.21, 0.08, 3.87, 3.16), PaperMANN8: paper(0.22, 0.09, 3.69, 3.05)},
 		{Name: "pace", Speed: [2]float64{0.8, 1.5}, Turn: straight, Goals: ahead(1.1)},
 		{Name: "trot", Speed: [2]float64{1.5, 2.6}, Turn: straight, Goals: ahead(1.9)},
 		{Name: "canter", Speed: [2]float64{2.6, math.Inf(1)}, Turn: straight, Goals: ahead(3.3),
-			PaperTruth: &Motion{0.14, 0.05, 6.53, 5.56, 0}, PaperMANN8: &Motion{0.16, 0.06, 5.72, 5.14, 0}},
+			PaperTruth: paper(0.14, 0.05, 6.53, 5.56), PaperMANN8: paper(0.16, 0.06, 5.72, 5.14)},
 		{Name: "turn", Speed: [2]float64{0, 0.8}, Turn: [2]float64{45, math.Inf(1)}, Goals: []control.Goal{{Turn: 1}, {Turn: -1}},
-			PaperTruth: &Motion{0.17, 0.06, 2.74, 2.15, 0}, PaperMANN8: &Motion{0.20, 0.08, 2.31, 1.82, 0}},
+			PaperTruth: paper(0.17, 0.06, 2.74, 2.15), PaperMANN8: paper(0.20, 0.08, 2.31, 1.82)},
 	}
 }
 

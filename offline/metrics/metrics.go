@@ -58,6 +58,22 @@ func Bend(c *skel.Clip, joints []int) []float64 {
 	return out
 }
 
+// Speed returns the speed over the ground of a joint at each frame, in m/s, from
+// the frame before. Frame 0 has none.
+func Speed(c *skel.Clip, joint int) []float64 {
+	out := make([]float64, c.Frames)
+	now, last := make([]m3.Xform, c.Skel.Len()), make([]m3.Xform, c.Skel.Len())
+	for f := range c.Frames {
+		c.Model(now, f)
+		if f > 0 {
+			a, b := last[joint].Pos, now[joint].Pos
+			out[f] = c.FPS * math.Hypot(float64(b.X-a.X), float64(b.Z-a.Z))
+		}
+		now, last = last, now
+	}
+	return out
+}
+
 // Mean returns the mean of v where keep is true (everywhere if keep is nil),
 // and how many values that are. The mean of none is NaN.
 func Mean(v []float64, keep []bool) (mean float64, n int) {

@@ -43,6 +43,8 @@ func TestSkate(t *testing.T) {
 		if n != 10 {
 			t.Errorf("%d values", n)
 		}
+		speed, _ := Mean(Speed(clip, 1)[1:], nil)
+		close(t, "speed", speed, 0.005*60, 1e-4)
 		// With a paw that is out of reach the mean halves.
 		mean, _ = Mean(Skate(clip, []int{2, 1})[1:], nil)
 		close(t, "mean of two", mean, 0.25*c.weight, 1e-4)

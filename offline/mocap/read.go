@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -187,7 +189,7 @@ func (p *parser) note(t string, at int) {
 }
 
 // jointName takes the rest of the line, up to an opening brace: names may hold
-// spaces.
+// spaces. What a terminal would obey or UTF-8 does not know becomes "?".
 func (p *parser) jointName() string {
 	end := bytes.IndexAny(p.data[p.pos:], "\r\n{")
 	if end < 0 {
@@ -195,7 +197,12 @@ func (p *parser) jointName() string {
 	}
 	s := bytes.TrimFunc(p.data[p.pos:p.pos+end], isSpace)
 	p.pos += end
-	return strings.ToValidUTF8(string(s), "?")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, string(s))
 }
 
 func isSpace(r rune) bool { return r <= ' ' }

@@ -30,6 +30,8 @@ var oddFiles = []struct {
 		"my hip<-1[Xrotation Yposition] Left:Leg<0[] 3@2 {10 6.5 2}"},
 	{"old Mac line ends and no frames", "HIERARCHY\rROOT a\r{\rOFFSET 0 0 0\rCHANNELS 0\rEnd Site one\r{\rOFFSET 0 0 0\r}\rEnd Site\r{\rOFFSET 0 0 0\r}\r}\rMOTION\rFrames: 0\rFrame Time: 0.0333\r",
 		"a<-1[] aSite<0[] aSite_2<0[] 0@30.03003 "},
+	{"names that no terminal should print", "HIERARCHY\nROOT a\x1b[31m\tb\xff\n{ OFFSET 0 0 0\nCHANNELS 0 }\nMOTION\nFrames: 0\nFrame Time: 1",
+		"a?[31m?b?<-1[] 0@1 "},
 	{"stray words of a removed joint", "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Yposition\n  z\n}\n}\n}\nMOTION\nFrames: 1\nFrame Time: 1\n7",
 		"a<-1[Yposition] 1@1 {0 7 0}"},
 }
@@ -58,7 +60,7 @@ func TestOddFiles(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", f.name, got, f.want)
 		}
 	}
-	b, err := ReadBVH("f", []byte(oddFiles[5].text))
+	b, err := ReadBVH("f", []byte(oddFiles[len(oddFiles)-1].text))
 	if err != nil || fmt.Sprint(b.Notes) != `[f:6: skipped a stray "z" f:8: skipped a stray "}" f:9: skipped a stray "}"]` {
 		t.Error(b.Notes, err)
 	}

@@ -1,0 +1,174 @@
+package authors
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/internal/kernel"
+	"mannequin/internal/testdata"
+	"mannequin/netruntime"
+)
+
+func folder(t testing.TB) string {
+	dir := filepath.Join(testdata.Dir(t), "reference", "mann-2018-04")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("the authors' network is not here: %v", err)
+	}
+	return dir
+}
+
+type golden struct {
+	Columns []int `json:"control_neurons"`
+	Cases   []struct {
+		Name   string
+		X      []float32
+		Gating []float64
+		Y      []float64
+	}
+}
+
+func load(t testing.TB) (*netruntime.Net, golden) {
+	dir := folder(t)
+	net, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "golden.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g golden
+	if err := json.Unmarshal(b, &g); err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Cases) != 10 {
+		t.Fatalf("%d golden cases", len(g.Cases))
+	}
+	return net, g
+}
+
+// TestGolden compares every golden vector, alone and in one batch, under every
+// family of kernels.
+func TestGolden(t *testing.T) {
+	net, g := load(t)
+	if !slices.Equal(net.Meta().GatingColumns, g.Columns) {
+		t.Fatalf("gating columns %v, want %v", net.Meta().GatingColumns, g.Columns)
+	}
+	for _, kind := range kernel.Kinds() {
+		for _, rows := range []int{1, len(g.Cases)} {
+			worstG, worstY := compare(t, net, g, kind, rows)
+			t.Logf("%v, %d rows: gating within %.2g, output within %.2g of the largest", kind, rows, worstG, worstY)
+			if !(worstG <= 1e-5) || !(worstY <= 1e-4) {
+				t.Errorf("%v, %d rows: gating off by %g, output by %g", kind, rows, worstG, worstY)
+			}
+		}
+	}
+}
+
+func compare(t *testing.T, net *netruntime.Net, g golden, kind kernel.Kind, rows int) (worstG, worstY float64) {
+	defer kernel.Force(kind)()
+	s, err := net.NewSession(rows, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	x, y := make([]float32, rows*inputs), make([]float32, rows*outputs)
+	for from := 0; from < len(g.Cases); from += rows {
+		for r := range rows {
+			copy(x[r*inputs:], g.Cases[from+r].X)
+		}
+		if err := s.Run(y, x, rows); err != nil {
+			t.Fatal(err)
+		}
+		for r := range rows {
+			c := g.Cases[from+r]
+			for k, want := range c.Gating {
+				worstG = worse(worstG, math.Abs(float64(s.Gating()[r*experts+k])-want))
+			}
+			most := 0.0
+			for _, v := range c.Y {
+				most = max(most, math.Abs(v))
+			}
+			for i, want := range c.Y {
+				worstY = worse(worstY, math.Abs(float64(y[r*outputs+i])-want)/most)
+			}
+		}
+	}
+	return worstG, worstY
+}
+
+// worse is max, and NaN once NaN.
+func worse(a, b float64) float64 {
+	if a != a || b != b {
+		return math.NaN()
+	}
+	return max(a, b)
+}
+
+// TestConvert: the same outputs, the root's reordered and per second.
+func TestConvert(t *testing.T) {
+	net, g := load(t)
+	conv, err := Convert(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Layout()
+	if conv.Meta().SchemaHash != m.Hash() {
+		t.Fatal("schema hash")
+	}
+	y := make([]float32, outputs)
+	for _, c := range g.Cases {
+		s, err := conv.NewSession(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(y, c.X, 1); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		root := m.OutRoot()
+		want := slices.Clone(c.Y)
+		want[root+feature.RootX], want[root+feature.RootYaw], want[root+feature.RootZ] = 60*c.Y[root], 60*c.Y[root+2], 60*c.Y[root+1]
+		for i := range want {
+			if math.Abs(float64(y[i])-want[i]) > 1e-3 {
+				t.Fatalf("%s: output %d is %v, want %v", c.Name, i, y[i], want[i])
+			}
+		}
+	}
+}
+
+// TestStoredGolden sends the network through a model file.
+func TestStoredGolden(t *testing.T) {
+	net, g := load(t)
+	var b bytes.Buffer
+	if err := net.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	again, err := netruntime.Decode(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worstG, worstY := compare(t, again, g, kernel.Best(), 5); !(worstG <= 1e-5 && worstY <= 1e-4) {
+		t.Fatalf("gating off by %g, output by %g", worstG, worstY)
+	}
+}
+
+func TestReadNamesBadFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "Xmean.bin"), make([]byte, 11), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Read(dir)
+	for _, want := range []string{dir, "Xmean.bin has 11 bytes, want 1872", "cp2_b7.bin is missing", "wc0_w.bin is missing"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+}

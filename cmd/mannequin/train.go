@@ -149,9 +149,8 @@ type trainReport struct {
 }
 
 func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN) error {
-	stderr := cmd.ErrOrStderr()
-	show := newTrainProgress(stderr)
-	log := slog.New(slog.NewTextHandler(show, nil))
+	show := newTrainProgress(cmd.ErrOrStderr())
+	log := show.log
 	var err error
 	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data, dataset.Options{Workers: f.threads}); err != nil {
 		return err
@@ -190,18 +189,21 @@ func printTrainReport(w io.Writer, f *trainFlags, rep *train.Report) {
 		rep.Initial, rep.Best, rep.BestEpoch, rep.HeldOut, rep.Train)
 }
 
-// trainProgress shows a training under way: a bar on a terminal, else a line
-// now and then. As a writer it takes log lines, which it keeps off the bar.
+// trainProgress shows a training under way: a bar on a terminal, else a log
+// line now and then. As a writer it takes log lines, which it keeps off the bar.
 type trainProgress struct {
 	w    io.Writer
-	bar  *progressbar.ProgressBar // nil without a terminal
 	tty  bool
-	last time.Duration
+	log  *slog.Logger
+	bar  *progressbar.ProgressBar // nil until the first step, and without a terminal
+	last time.Duration            // training time at the last sign of life
 }
 
 func newTrainProgress(w io.Writer) *trainProgress {
 	f, ok := w.(*os.File)
-	return &trainProgress{w: w, tty: ok && term.IsTerminal(int(f.Fd()))}
+	p := &trainProgress{w: w, tty: ok && term.IsTerminal(int(f.Fd()))}
+	p.log = slog.New(slog.NewTextHandler(p, nil))
+	return p
 }
 
 func (p *trainProgress) Write(line []byte) (int, error) {
@@ -219,25 +221,27 @@ func (p *trainProgress) finish() {
 }
 
 func (p *trainProgress) step(s train.Progress) {
-	const everyLine, everyBar = 30 * time.Second, 100 * time.Millisecond
-	every := everyLine
+	every := 30 * time.Second
 	if p.tty {
-		every = everyBar
+		every = 100 * time.Millisecond
 	}
 	if p.last != 0 && s.Elapsed-p.last < every && s.Left > 0 {
 		return
 	}
 	p.last = s.Elapsed
-	text := fmt.Sprintf("epoch %d/%d  loss %.4f  held out %.4f", s.Epoch+1, s.Epochs, s.Loss, s.HeldOut)
 	left := s.Left.Round(time.Second)
 	if !p.tty {
-		fmt.Fprintf(p.w, "%s  step %d/%d  %.0f samples/s  %s left\n", text, s.Step, s.Steps, s.SamplesPerSec, left)
+		p.log.Info("training", "epoch", s.Epoch+1, "of", s.Epochs, "step", s.Step, "steps", s.Steps, "train", round4(s.Loss), "held_out", round4(s.HeldOut),
+			"samples_per_second", math.Round(s.SamplesPerSec), "left", left)
 		return
 	}
+	const parts = 1000
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions64(1000, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(0), progressbar.OptionUseANSICodes(true))
+		p.bar = progressbar.NewOptions64(parts, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24), progressbar.OptionUseANSICodes(true),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
 	}
-	p.bar.Describe(fmt.Sprintf("%s  %s left", text, left))
-	p.bar.Set64(int64(1000 * s.Done))
+	p.bar.Describe(fmt.Sprintf("epoch %d/%d  loss %.4f  held out %.4f  %s left", s.Epoch+1, s.Epochs, s.Loss, s.HeldOut, left))
+	p.bar.Set64(int64(parts * s.Done))
 }
+
+func round4(v float64) float64 { return math.Round(v*1e4) / 1e4 }

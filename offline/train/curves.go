@@ -17,9 +17,9 @@ func WriteCurves(path string, points []Point) error {
 	train, heldOut := chart.Series{Name: "training, with dropout"}, chart.Series{Name: "held out"}
 	for _, p := range points {
 		if p.Epoch > 0 {
-			train.X, train.Y = append(train.X, float64(p.Epoch)), append(train.Y, p.Train)
+			train.X, train.Y = append(train.X, p.Epoch), append(train.Y, p.Train)
 		}
-		heldOut.X, heldOut.Y = append(heldOut.X, float64(p.Epoch)), append(heldOut.Y, p.HeldOut)
+		heldOut.X, heldOut.Y = append(heldOut.X, p.Epoch), append(heldOut.Y, p.HeldOut)
 	}
 	return chart.Chart{Title: "Loss", XLabel: "epoch", YLabel: "mean squared error of normalised outputs", LogY: true,
 		Series: []chart.Series{train, heldOut}}.Save(path + ".png")
@@ -34,7 +34,7 @@ func curvesCSV(w io.Writer, points []Point) error {
 		if p.Epoch > 0 {
 			train = fmt.Sprintf("%.6g", p.Train)
 		}
-		if _, err := fmt.Fprintf(w, "%d,%s,%.6g,%.4g,%.1f\n", p.Epoch, train, p.HeldOut, p.Rate, p.Seconds); err != nil {
+		if _, err := fmt.Fprintf(w, "%.4g,%s,%.6g,%.4g,%.1f\n", p.Epoch, train, p.HeldOut, p.Rate, p.Seconds); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"mannequin/internal/kernel"
@@ -69,7 +70,7 @@ type Progress struct {
 
 // Point is one row of the loss curves. Epoch 0 is before the first step.
 type Point struct {
-	Epoch   int     `json:"epoch"`    // epochs done
+	Epoch   float64 `json:"epoch"`    // epochs done
 	Train   float64 `json:"train"`    // mean over the epoch's steps, with dropout; 0 for epoch 0
 	HeldOut float64 `json:"held_out"` // without dropout
 	Rate    float64 `json:"rate"`     // learning rate at the epoch's end
@@ -349,8 +350,8 @@ func (r *run) evaluate(train float64) error {
 		return err
 	}
 	r.tick()
-	rate := r.AdamW.Rate * r.Schedule.At(max(0, s.Epoch-1), 1)
-	s.History = append(s.History, Point{Epoch: s.Epoch, Train: train, HeldOut: l, Rate: rate, Seconds: s.Elapsed.Seconds()})
+	rate := r.AdamW.Rate * r.Schedule.At(max(0, s.Epoch-1), float64(min(1, s.Epoch)))
+	s.History = append(s.History, Point{Epoch: float64(s.Epoch), Train: train, HeldOut: l, Rate: rate, Seconds: s.Elapsed.Seconds()})
 	r.Log.Info("epoch", "done", s.Epoch, "of", r.Epochs, "train", train, "held_out", l, "seconds", math.Round(s.Elapsed.Seconds()))
 	if r.Curves != "" && s.Epoch > 0 {
 		if err := WriteCurves(r.Curves, s.History); err != nil {
@@ -395,6 +396,14 @@ func (r *run) finish() (*Report, error) {
 		return nil, err
 	}
 	rep.Train, rep.HeldOut = s.Sum/float64(s.Step), l
+	part := float64(s.Step) / float64(r.steps)
+	rep.Curve = append(slices.Clone(s.History), Point{Epoch: float64(s.Epoch) + part, Train: rep.Train, HeldOut: l,
+		Rate: r.AdamW.Rate * r.Schedule.At(s.Epoch, part), Seconds: s.Elapsed.Seconds()})
+	if r.Curves != "" {
+		if err := WriteCurves(r.Curves, rep.Curve); err != nil {
+			return nil, err
+		}
+	}
 	if s.BestEpoch == 0 || l < s.Best {
 		rep.Best, rep.BestEpoch = l, s.Epoch+1
 		now := make([][]float32, len(r.Params))

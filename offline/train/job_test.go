@@ -130,7 +130,7 @@ func (y *toy) outcome(t *testing.T, rep *Report) string {
 		fmt.Fprintf(&b, "%x ", w)
 	}
 	for _, p := range rep.Curve {
-		fmt.Fprintf(&b, "%d %x %x %x\n", p.Epoch, p.Train, p.HeldOut, p.Rate)
+		fmt.Fprintf(&b, "%v %x %x %x\n", p.Epoch, p.Train, p.HeldOut, p.Rate)
 	}
 	fmt.Fprintf(&b, "%d %d %x %d %s", rep.Epochs, rep.Steps, rep.Best, rep.BestEpoch, rep.Ended)
 	return b.String()
@@ -309,6 +309,9 @@ func TestLimit(t *testing.T) {
 		rep := y.run(t, context.Background())
 		if rep.Ended != EndLimit || rep.Epochs != 0 || rep.Steps < toySteps/2 || rep.Steps > toySteps/2+1 {
 			t.Errorf("half an epoch of time: ended by %q after %d epochs, %d steps", rep.Ended, rep.Epochs, rep.Steps)
+		}
+		if n := len(rep.Curve); n != 2 || rep.Curve[1].HeldOut != rep.HeldOut || rep.Curve[1].Epoch != float64(rep.Steps)/toySteps {
+			t.Errorf("curve %v", rep.Curve)
 		}
 		if len(y.saves) != 1 || y.saves[0] != rep.HeldOut || !(rep.HeldOut < rep.Initial) {
 			t.Errorf("Save got %v; held-out loss %v, before %v", y.saves, rep.HeldOut, rep.Initial)

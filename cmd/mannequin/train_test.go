@@ -1,0 +1,107 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/internal/testdata"
+	"mannequin/netruntime"
+)
+
+// A few seconds on the real recordings: the held-out loss falls, everything
+// promised is written, and the run can be continued.
+func TestTrainMANN(t *testing.T) {
+	data := filepath.Join(testdata.Dir(t), "dog")
+	dir := t.TempDir()
+	out := filepath.Join(dir, "dog.safetensors")
+	args := []string{"train", "mann", "--data", data, "--out", out, "--experts", "1", "--threads", "2", "--dtype", "bf16", "--json"}
+	type report struct {
+		Model   string  `json:"model"`
+		Ended   string  `json:"ended"`
+		Steps   int     `json:"steps"`
+		Resumed int     `json:"resumed_at_step"`
+		Before  float64 `json:"held_out_before"`
+		HeldOut float64 `json:"held_out_loss"`
+	}
+	train := func(more ...string) (r report) {
+		t.Helper()
+		code, stdout, stderr := cli(slices.Concat(args, more)...)
+		if err := json.Unmarshal([]byte(stdout), &r); code != 0 || err != nil {
+			t.Fatalf("code %d, %v\n%s\n%s", code, err, stdout, stderr)
+		}
+		if !strings.Contains(stderr, "held_out=") {
+			t.Errorf("no sign of life on standard error:\n%s", stderr)
+		}
+		return r
+	}
+	first := train("--minutes", "0.05")
+	if first.Model != out || first.Ended != "limit" || first.Steps < 1 || !(first.HeldOut < first.Before) {
+		t.Errorf("report %+v", first)
+	}
+	n, err := netruntime.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := n.Meta(); n.Inputs() != 480 || n.Outputs() != 363 || m.License != "CC BY-NC 4.0" || !strings.Contains(m.Card, "attribution") {
+		t.Errorf("%d inputs, %d outputs, licence %q, card\n%s", n.Inputs(), n.Outputs(), m.License, m.Card)
+	}
+	for _, f := range []string{"dog.ckpt", "dog.loss.csv", "dog.loss.png"} {
+		if st, err := os.Stat(filepath.Join(dir, f)); err != nil || st.Size() == 0 {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 4 {
+		t.Errorf("files %v", files)
+	}
+	if next := train("--minutes", "0.07", "--resume"); next.Resumed != first.Steps || next.Steps <= first.Steps {
+		t.Errorf("continued: %+v after %+v", next, first)
+	}
+}
+
+func TestTrainErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out.safetensors")
+	good := []string{"--data", dir, "--out", out}
+	for _, c := range []struct {
+		name string
+		code int
+		want string
+		args []string
+	}{
+		{"no data flag", exitUsage, "data", []string{"--out", out}},
+		{"no out flag", exitUsage, "out", []string{"--data", dir}},
+		{"unknown flag", exitUsage, "--wings", append(good, "--wings")},
+		{"argument", exitUsage, "more", append(good, "more")},
+		{"minutes", exitUsage, "--minutes", append(good, "--minutes", "-1")},
+		{"minutes NaN", exitUsage, "--minutes", append(good, "--minutes", "NaN")},
+		{"epochs", exitUsage, "--epochs", append(good, "--epochs", "0")},
+		{"epochs text", exitUsage, "--epochs", append(good, "--epochs", "many")},
+		{"batch", exitUsage, "--batch", append(good, "--batch", "0")},
+		{"threads", exitUsage, "--threads", append(good, "--threads", "0")},
+		{"experts", exitUsage, "--experts", append(good, "--experts", "65")},
+		{"dtype", exitUsage, "--dtype", append(good, "--dtype", "int8")},
+		{"interval", exitUsage, "--checkpoint-minutes", append(good, "--checkpoint-minutes", "0")},
+		{"same file", exitUsage, "same file", append(good, "--checkpoint", out)},
+		{"missing data", exitFailure, "no such", []string{"--data", filepath.Join(dir, "absent"), "--out", out}},
+		{"data is a file", exitFailure, "file", []string{"--data", file, "--out", out}},
+		{"data without labels", exitFailure, "labels.json", good},
+		{"out is a folder", exitFailure, "folder", []string{"--data", dir, "--out", dir}},
+		{"out in no folder", exitFailure, "no folder", []string{"--data", dir, "--out", filepath.Join(dir, "absent", "x")}},
+	} {
+		code, stdout, stderr := cli(append([]string{"train", "mann"}, c.args...)...)
+		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: code %d, stdout %q, stderr %q", c.name, code, stdout, stderr)
+		}
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("failed runs left files: %v", files)
+	}
+}

@@ -1,0 +1,43 @@
+// Package models finds trained networks: the shipped ones by name, others by
+// the path of their file.
+package models
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"mannequin/netruntime"
+)
+
+// shipped lists the embedded models. Each lives in a package of its own, so
+// that a game can link the one it needs and no other.
+var shipped = []struct {
+	name string
+	open func() (*netruntime.Net, error)
+}{}
+
+// Names returns the shipped models' names.
+func Names() []string {
+	var names []string
+	for _, m := range shipped {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// Open returns the shipped model called nameOrPath, or reads the model file at
+// that path.
+func Open(nameOrPath string) (*netruntime.Net, error) {
+	for _, m := range shipped {
+		if m.name == nameOrPath {
+			return m.open()
+		}
+	}
+	if _, err := os.Stat(nameOrPath); err != nil && !strings.ContainsAny(nameOrPath, `/\.`) {
+		return nil, fmt.Errorf("no model %q: name one of %s, or give the path of a model file",
+			nameOrPath, strings.Join(slices.Sorted(slices.Values(Names())), ", "))
+	}
+	return netruntime.Open(nameOrPath)
+}

@@ -1,0 +1,80 @@
+// Package crowd is the scene of a herd of dogs that wander about on hills.
+package crowd
+
+import (
+	"fmt"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+	"mannequin/scenes/internal/park"
+	"mannequin/terrain"
+
+	"github.com/mlange-42/arche/generic"
+)
+
+// Options configure the scene.
+type Options struct {
+	Model   *mann.Model    // required
+	Agents  int            // dogs, at most MaxAgents; 0 means 50
+	Terrain *terrain.Field // nil makes hills from Seed
+	Seed    uint64
+	Workers int // goroutines for the network and the rows; 0 means one per CPU
+}
+
+// MaxAgents is the most dogs in one herd.
+const MaxAgents = 4096
+
+// Scene is the running scene; it is a scenes.Scene.
+type Scene struct {
+	park.Park
+	roam *Roam
+}
+
+var _ scenes.Scene = (*Scene)(nil)
+
+// New builds the scene: the dogs stand around the origin, each looking its own
+// way.
+func New(opt Options) (*Scene, error) {
+	if opt.Agents == 0 {
+		opt.Agents = 50
+	}
+	if opt.Agents < 1 || opt.Agents > MaxAgents {
+		return nil, fmt.Errorf("crowd: %d dogs: want 1 to %d", opt.Agents, MaxAgents)
+	}
+	s := &Scene{roam: &Roam{Wander: control.NewWander(opt.Agents, opt.Seed)}}
+	s.roam.park = &s.Park
+	if err := s.Open(opt.Model, opt.Terrain, opt.Agents, opt.Workers, opt.Seed, s.roam); err != nil {
+		return nil, err
+	}
+	wander := generic.NewMap1[ecs.Wander](&s.World)
+	for i := range opt.Agents {
+		at, yaw := park.Start(i)
+		e, err := s.Crowd.Spawn(at, yaw)
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+		wander.Add(e)
+		s.roam.Wander.Reset(i, opt.Seed+uint64(i), at)
+	}
+	s.roam.Wander.Radius = 8
+	return s, nil
+}
+
+// Step runs one tick; the player has no part in it.
+func (s *Scene) Step(scenes.Input) error { return s.Schedule.Step() }
+
+// Frame describes what to draw. The focus is the herd's middle.
+func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
+	s.Draw(dst, alpha)
+	joints := dst.Skel.Len()
+	var mid m3.Vec3
+	for r := range dst.Agents {
+		mid = mid.Add(dst.Bones[r*joints].Pos.Scale(1 / float32(dst.Agents)))
+	}
+	dst.Focus, dst.Heading = mid, 0
+	dst.HUD = append(dst.HUD, fmt.Sprintf("%d dogs", dst.Agents))
+}

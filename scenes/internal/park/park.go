@@ -1,0 +1,117 @@
+// Package park is what the scenes with dogs have in common: a world with a
+// terrain, a crowd on it and a schedule, and the description of what to draw.
+package park
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/animsys"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/mann"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// Park is a running world. The scenes embed it.
+type Park struct {
+	World    arche.World
+	Crowd    *animsys.Crowd
+	Schedule *ecs.Schedule
+	Terrain  *terrain.Field
+	Seed     uint64
+
+	path [feature.TrajPoints]m3.Vec3
+}
+
+// Open fills p: ground is the terrain or nil for the park's own hills, agents
+// the most dogs at a time, workers as animsys.Options says. before are systems
+// that set goals.
+func (p *Park) Open(m *mann.Model, ground *terrain.Field, agents, workers int, seed uint64, before ...ecs.System) error {
+	if m == nil {
+		return fmt.Errorf("scenes: Options.Model is missing")
+	}
+	if ground == nil {
+		var err error
+		if ground, err = Hills(seed, agents); err != nil {
+			return err
+		}
+	}
+	p.World, p.Terrain, p.Seed = arche.NewWorld(), ground, seed
+	var err error
+	p.Crowd, err = animsys.NewCrowd(&p.World, m, animsys.Options{Capacity: agents, Terrain: ground, Workers: workers})
+	if err != nil {
+		return err
+	}
+	p.Schedule, err = ecs.NewSchedule(&p.World, 1.0/scenes.TickRate, append(before, animsys.Systems()...)...)
+	if err != nil {
+		p.Crowd.Close()
+	}
+	return err
+}
+
+// Spacing is the distance between neighbours at the start, m.
+const Spacing = 2.2
+
+// Start returns the place and heading of dog i: a sunflower's seeds, evenly
+// spread however many there are.
+func Start(i int) (m3.Vec3, float32) {
+	const golden = 2.39996323
+	r, a := Spacing*0.6*m3.Sqrt(float32(i)), golden*float32(i)
+	return m3.V(r*m3.Sin(a), 0, r*m3.Cos(a)), m3.WrapAngle(3 * a)
+}
+
+// Hills returns the park's ground: hills with slopes of up to 20°, at least
+// 80 m wide and wide enough for so many dogs.
+func Hills(seed uint64, agents int) (*terrain.Field, error) {
+	last, _ := Start(agents)
+	return terrain.Hills(terrain.Grid{Size: max(80, 2*last.Len()+40), Cell: 0.5}, terrain.HillsOptions{Seed: seed, Wavelength: 14, MaxSlope: 20 * math.Pi / 180})
+}
+
+// Close stops the workers.
+func (p *Park) Close() error {
+	p.Schedule.Close()
+	return p.Crowd.Close()
+}
+
+// Inside returns how far (x, z) is from the terrain's border, negative outside.
+func (p *Park) Inside(at m3.Vec3) float32 {
+	x0, z0, x1, z1 := p.Terrain.Bounds()
+	return min(at.X-x0, x1-at.X, at.Z-z0, z1-at.Z)
+}
+
+// Draw writes all agents a fraction alpha of the way from the last tick but one
+// to the last into dst; focus, heading, path and texts remain to the scene.
+func (p *Park) Draw(dst *scenes.Frame, alpha float32) {
+	dst.Skel, dst.Terrain, dst.Agents = p.Crowd.Batch.Model.Skel, p.Terrain, p.Crowd.Agents()
+	dst.Bones = p.Crowd.Interpolate(dst.Bones, alpha)
+	dst.Tint = dst.Tint[:0]
+	for r := range dst.Agents {
+		dst.Tint = append(dst.Tint, coat(p.Seed, p.Crowd.Rows.Entity(r)))
+	}
+	dst.Path, dst.HUD = dst.Path[:0], dst.HUD[:0]
+}
+
+// Ahead appends the planned path of row, on the terrain, to dst.Path.
+func (p *Park) Ahead(dst *scenes.Frame, row int) {
+	n := p.Crowd.Batch.Trajectory(row, p.path[:])
+	for _, q := range p.path[feature.TrajRoot:n] {
+		dst.Path = append(dst.Path, m3.V(q.X, p.Terrain.Height(q.X, q.Z), q.Z))
+	}
+}
+
+// coats are dogs' colours, linear RGB.
+var coats = [...][3]float32{
+	{0.33, 0.17, 0.07}, {0.58, 0.38, 0.19}, {0.07, 0.06, 0.06}, {0.72, 0.62, 0.48},
+	{0.20, 0.11, 0.06}, {0.45, 0.42, 0.38}, {0.62, 0.26, 0.10}, {0.85, 0.80, 0.72},
+}
+
+// coat picks a colour for an entity, the same as long as it lives.
+func coat(seed uint64, e arche.Entity) [3]float32 {
+	h := (seed + uint64(e.ID())) * 0x9e3779b97f4a7c15
+	return coats[h>>61]
+}

@@ -1,0 +1,172 @@
+// Package quadruped is the scene of one dog that the player controls, on hills.
+package quadruped
+
+import (
+	"fmt"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+	"mannequin/scenes/internal/park"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// Options configure the scene.
+type Options struct {
+	Model   *mann.Model    // required
+	Terrain *terrain.Field // nil makes hills from Seed
+	Seed    uint64
+	Workers int // goroutines for the network and the rows; 0 means one per CPU
+}
+
+// Speeds of the gaits in m/s (Zhang, Starke et al. 2018, sec. 8).
+var Speeds = [...]float32{scenes.Walk: 0.5, scenes.Pace: 1.1, scenes.Trot: 1.9, scenes.Canter: 3.3}
+
+var gaits = [...]string{scenes.Walk: "walk", scenes.Pace: "pace", scenes.Trot: "trot", scenes.Canter: "canter"}
+
+var help = []string{
+	"W A S D or arrows: walk and turn    Q E: sidestep",
+	"1 2 3 4: walk, pace, trot, canter",
+	"hold X: sit   C: lie   V: stand   Space: jump",
+	"R: back to the start",
+}
+
+// Scene is the running scene; it is a scenes.Scene.
+type Scene struct {
+	park.Park
+	input *scenes.Input
+	drive *Drive
+	dog   arche.Entity
+}
+
+var _ scenes.Scene = (*Scene)(nil)
+
+// New builds the scene: one dog at the origin.
+func New(opt Options) (*Scene, error) {
+	s := &Scene{input: &scenes.Input{}, drive: &Drive{Gait: scenes.Pace}}
+	// The system looks its resource up when the schedule starts.
+	s.drive.input = s.input
+	if err := s.Open(opt.Model, opt.Terrain, 1, opt.Workers, opt.Seed, s.drive); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.dog, err = s.Crowd.Spawn(m3.Vec3{}, 0); err != nil {
+		s.Close()
+		return nil, err
+	}
+	player := generic.NewMap1[ecs.Player](&s.World)
+	player.Add(s.dog)
+	return s, nil
+}
+
+// Step runs one tick. A dog that leaves the terrain starts again in its middle.
+func (s *Scene) Step(in scenes.Input) error {
+	if in.Reset || s.Inside(s.Crowd.Roots[0].Pos) < 0 {
+		if err := s.Crowd.Place(s.dog, m3.Vec3{}, 0); err != nil {
+			return err
+		}
+	}
+	*s.input = in
+	return s.Schedule.Step()
+}
+
+// Frame describes what to draw.
+func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
+	s.Draw(dst, alpha)
+	s.Ahead(dst, 0)
+	dst.Focus = dst.Bones[0].Pos
+	dst.Heading = m3.YawOf(s.Crowd.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
+	dst.Help = help
+	dst.HUD = append(dst.HUD,
+		fmt.Sprintf("%s (%.1f m/s asked for)", gaits[s.drive.Gait], Speeds[s.drive.Gait]),
+		fmt.Sprintf("%.2f m/s, %s", s.Crowd.Batch.Velocity(0).Len(), s.doing()))
+}
+
+// doing names the action with the largest weight.
+func (s *Scene) doing() string {
+	best := control.Idle
+	for a := range control.NumActions {
+		if s.Crowd.Batch.Weight(0, a) > s.Crowd.Batch.Weight(0, best) {
+			best = a
+		}
+	}
+	return best.String()
+}
+
+// Drive is the system that turns the player's input into the goals of entities
+// with an ecs.Player.
+type Drive struct {
+	Gait scenes.Gait // the present speed step
+
+	input  *scenes.Input
+	filter generic.Filter2[control.Goal, ecs.Player]
+}
+
+// Initialize builds the filter.
+func (d *Drive) Initialize(*arche.World) {
+	d.filter = *generic.NewFilter2[control.Goal, ecs.Player]()
+}
+
+// Update sets the goals.
+func (d *Drive) Update(w *arche.World) {
+	in := d.input
+	if in.Gait > scenes.KeepGait && int(in.Gait) < len(Speeds) {
+		d.Gait = in.Gait
+	}
+	move := m3.V(clamp(in.Side), 0, clamp(in.Forward))
+	if l := move.Len(); l > 1 {
+		move = move.Scale(1 / l)
+	}
+	goal := control.Goal{Move: move, Turn: clamp(in.Turn), Speed: Speeds[d.Gait]}
+	switch {
+	case in.Jump:
+		goal.Action = control.Jump
+	case in.Sit:
+		goal.Action = control.Sit
+	case in.Lie:
+		goal.Action = control.Lie
+	case in.Stand:
+		goal.Action = control.Stand
+	}
+	for q := d.filter.Query(w); q.Next(); {
+		g, _ := q.Get()
+		*g = goal
+	}
+}
+
+// Finalize has nothing to do.
+func (d *Drive) Finalize(*arche.World) {}
+
+// clamp limits an axis to [−1, 1]; a broken one is 0.
+func clamp(v float32) float32 {
+	if !m3.Finite(v) {
+		return 0
+	}
+	return m3.Clamp(v, -1, 1)
+}
+
+// Autopilot returns a tour for recordings without a player: walk, turn, trot,
+// canter, jump, sit and lie.
+func Autopilot() scenes.Script {
+	type in = scenes.Input
+	return scenes.Script{
+		{Seconds: 0.5, Input: in{Gait: scenes.Walk}},
+		{Seconds: 1.5, Input: in{Forward: 1}},
+		{Seconds: 1.5, Input: in{Forward: 1, Gait: scenes.Pace}},
+		{Seconds: 1.5, Input: in{Forward: 1, Turn: 0.8, Gait: scenes.Trot}},
+		{Seconds: 1.5, Input: in{Forward: 1, Turn: -0.6}},
+		{Seconds: 2, Input: in{Forward: 1, Gait: scenes.Canter}},
+		{Seconds: 0.7, Input: in{Forward: 1, Jump: true}},
+		{Seconds: 1.5, Input: in{Forward: 1, Turn: 1, Gait: scenes.Pace}},
+		{Seconds: 4, Input: in{Sit: true}},
+		{Seconds: 2, Input: in{Forward: 1, Turn: -1, Gait: scenes.Pace}},
+		{Seconds: 2, Input: in{Forward: 0.8, Side: 0.6}},
+		{Seconds: 4, Input: in{Lie: true}},
+		{Seconds: 2, Input: in{Forward: 1, Gait: scenes.Walk}},
+	}
+}

@@ -1,0 +1,169 @@
+package quadruped
+
+import (
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"mannequin/animsys/control"
+	"mannequin/engine/m3"
+	"mannequin/internal/testdog"
+	"mannequin/scenes"
+	"mannequin/terrain"
+
+	"github.com/mlange-42/arche/generic"
+)
+
+func open(t testing.TB, opt Options) *Scene {
+	t.Helper()
+	opt.Model = testdog.Model(t)
+	s, err := New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// The tour runs headless: every frame is whole and finite, the dog gets about,
+// and the same inputs give the same frames.
+func TestAutopilot(t *testing.T) {
+	a, b := open(t, Options{Seed: 4, Workers: 1}), open(t, Options{Seed: 4, Workers: 3})
+	script := Autopilot()
+	if s := script.Seconds(); s < 10 || s > 60 {
+		t.Errorf("a tour of %g s", s)
+	}
+	var fa, fb scenes.Frame
+	var far float32
+	for tick := range int64(script.Seconds() * scenes.TickRate) {
+		in := script.At(tick)
+		if err := a.Step(in); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Step(in); err != nil {
+			t.Fatal(err)
+		}
+		a.Frame(&fa, 0.3)
+		b.Frame(&fb, 0.3)
+		if fa.Agents != 1 || len(fa.Bones) != fa.Skel.Len() || len(fa.Tint) != 1 || len(fa.Path) != 51 || len(fa.HUD) == 0 {
+			t.Fatalf("tick %d: %d agents, %d bones, %d tints, %d path points", tick, fa.Agents, len(fa.Bones), len(fa.Tint), len(fa.Path))
+		}
+		for j, x := range fa.Bones {
+			if !x.Pos.Finite() || !x.Rot.Finite() {
+				t.Fatalf("tick %d: joint %d is %v", tick, j, x)
+			}
+			if x != fb.Bones[j] {
+				t.Fatalf("tick %d: joint %d is %v with one worker, %v with three", tick, j, x, fb.Bones[j])
+			}
+		}
+		if h := fa.Focus.Y - fa.Terrain.Height(fa.Focus.X, fa.Focus.Z); h < 0.2 || h > 0.8 {
+			t.Fatalf("tick %d: the hips are %g m above the ground", tick, h)
+		}
+		far = max(far, fa.Focus.Flat().Len())
+	}
+	if far < 3 {
+		t.Errorf("the tour went only %g m", far)
+	}
+	if !strings.Contains(strings.Join(fa.Help, " "), "sit") {
+		t.Error("the help does not say how to sit")
+	}
+}
+
+func TestDrive(t *testing.T) {
+	s := open(t, Options{})
+	goals := generic.NewMap1[control.Goal](&s.World)
+	nan := float32(math.NaN())
+	for name, c := range map[string]struct {
+		in   scenes.Input
+		want control.Goal
+	}{
+		"hands off": {scenes.Input{}, control.Goal{Speed: 1.1}},
+		"ahead":     {scenes.Input{Forward: 1}, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1}},
+		"back left": {scenes.Input{Forward: -0.5, Turn: 0.5}, control.Goal{Move: m3.V(0, 0, -0.5), Turn: 0.5, Speed: 1.1}},
+		"too much":  {scenes.Input{Forward: 5, Turn: -9}, control.Goal{Move: m3.V(0, 0, 1), Turn: -1, Speed: 1.1}},
+		"canter":    {scenes.Input{Side: 1, Gait: scenes.Canter}, control.Goal{Move: m3.V(1, 0, 0), Speed: 3.3}},
+		"no gait":   {scenes.Input{Gait: 99}, control.Goal{Speed: 1.1}},
+		"broken":    {scenes.Input{Forward: nan, Turn: nan}, control.Goal{Speed: 1.1}},
+		"sit":       {scenes.Input{Sit: true}, control.Goal{Speed: 1.1, Action: control.Sit}},
+		"jump wins": {scenes.Input{Jump: true, Lie: true}, control.Goal{Speed: 1.1, Action: control.Jump}},
+		"stand":     {scenes.Input{Stand: true}, control.Goal{Speed: 1.1, Action: control.Stand}},
+	} {
+		s.drive.Gait = scenes.Pace
+		if err := s.Step(c.in); err != nil {
+			t.Fatal(err)
+		}
+		if got := *goals.Get(s.dog); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	// Diagonals are no faster.
+	if err := s.Step(scenes.Input{Forward: 1, Side: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if l := goals.Get(s.dog).Move.Len(); m3.Abs(l-1) > 1e-6 {
+		t.Errorf("a diagonal of length %g", l)
+	}
+}
+
+// R and the border both bring the dog back.
+func TestBackToTheStart(t *testing.T) {
+	flat, err := terrain.Flat(terrain.Grid{Size: 4, Cell: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, Options{Terrain: flat})
+	var f scenes.Frame
+	var far float32
+	for range 60 * 10 {
+		if err := s.Step(scenes.Input{Forward: 1}); err != nil {
+			t.Fatal(err)
+		}
+		s.Frame(&f, 1)
+		far = max(far, f.Focus.Flat().Len())
+	}
+	if far < 1 || far > 4 {
+		t.Errorf("on a field of 4 m the dog went %g m from its middle", far)
+	}
+	if err := s.Step(scenes.Input{Reset: true}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Frame(&f, 0); f.Focus.Flat().Len() > 0.2 {
+		t.Errorf("after a reset the dog is at %v", f.Focus)
+	}
+}
+
+func TestCloseEndsItsGoroutines(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s, err := New(Options{Model: testdog.Model(t), Workers: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Step(scenes.Input{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
+
+func TestErrors(t *testing.T) {
+	if _, err := New(Options{}); err == nil {
+		t.Error("no model: accepted")
+	}
+	if _, err := New(Options{Model: testdog.Model(t), Terrain: &terrain.Field{}}); err == nil {
+		t.Error("a bad terrain: accepted")
+	}
+}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -54,7 +56,7 @@ func (c Chart) Save(path string) error {
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.XLabel, c.YLabel
 	p.Legend.Top = true
 	if c.LogY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, logTicks{}
 	}
 	p.Add(plotter.NewGrid())
 	points := 0
@@ -92,6 +94,11 @@ func (c Chart) Save(path string) error {
 	if top := p.Y.Max - p.Y.Min; !c.LogY && len(c.Series) > 1 {
 		p.Y.Max += 0.2 * top
 	}
+	// The library would widen an empty range by one each way, and a
+	// logarithmic axis cannot begin below zero.
+	if c.LogY && p.Y.Min == p.Y.Max {
+		p.Y.Min, p.Y.Max = p.Y.Min/2, p.Y.Max*2
+	}
 	const inch = 96
 	out, err := p.WriterTo(vg.Length(w)*vg.Inch/inch, vg.Length(h)*vg.Inch/inch, ext[1:])
 	if err != nil {
@@ -109,4 +116,27 @@ func (s Series) finite(positive bool) plotter.XYs {
 		}
 	}
 	return xy
+}
+
+// logTicks marks 1, 2, … 9 times every power of ten, and labels the powers;
+// also 2 and 5 times where the range is short.
+type logTicks struct{}
+
+func (logTicks) Ticks(low, high float64) []plot.Tick {
+	var out []plot.Tick
+	short := high/low < 1000
+	for k := math.Floor(math.Log10(low)); k <= math.Log10(high); k++ {
+		for d := 1.0; d < 10; d++ {
+			v := d * math.Pow(10, k)
+			if v < low || v > high {
+				continue
+			}
+			t := plot.Tick{Value: v}
+			if d == 1 || short && (d == 2 || d == 5) {
+				t.Label = strconv.FormatFloat(v, 'g', 4, 64)
+			}
+			out = append(out, t)
+		}
+	}
+	return out
 }

@@ -75,3 +75,32 @@ func TestSaveErrors(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+func TestLogTicks(t *testing.T) {
+	labels := func(low, high float64) string {
+		var out []string
+		for _, k := range (logTicks{}).Ticks(low, high) {
+			if k.Value < low || k.Value > high {
+				t.Errorf("tick %v outside %v to %v", k.Value, low, high)
+			}
+			if k.Label != "" {
+				out = append(out, k.Label)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	if got := labels(0.11, 0.97); got != "0.2 0.5" {
+		t.Errorf("within a decade: %q", got)
+	}
+	if got := labels(0.02, 30); got != "0.1 1 10" {
+		t.Errorf("over three decades: %q", got)
+	}
+}
+
+// One value, or the same one always, has a logarithm too.
+func TestSaveFlatLog(t *testing.T) {
+	c := Chart{LogY: true, Series: []Series{{X: []float64{0, 1}, Y: []float64{0.3, 0.3}}}}
+	if err := c.Save(filepath.Join(t.TempDir(), "c.png")); err != nil {
+		t.Error(err)
+	}
+}

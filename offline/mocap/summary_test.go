@@ -61,8 +61,8 @@ func TestSummarizeFindsFaults(t *testing.T) {
 	if s.BoneWorst != "Leg" || math.Abs(float64(s.BoneChange)-0.003/0.503) > 1e-5 {
 		t.Errorf("%s changed by %g", s.BoneWorst, s.BoneChange)
 	}
-	if !s.Finite {
-		t.Error("finite")
+	if !s.Finite || m3.Abs(s.Ground-0.1) > 1e-5 {
+		t.Errorf("finite %v, ground %g", s.Finite, s.Ground)
 	}
 	c.Rot[3*5].X = float32(math.NaN())
 	if s = Summarize(c); s.Finite || !m3.Finite(s.BoundsMax[0]) {

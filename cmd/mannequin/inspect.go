@@ -15,10 +15,13 @@ import (
 func newInspect() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "inspect FILE...",
-		Short: "Say what a motion or model file is, its numbers and its licence",
+		Use:   "inspect FILE|MODEL...",
+		Short: "Say what a motion or a model is, its numbers and its licence",
+		Long: `Tells motion (BVH) and model files (safetensors) apart by their content and says
+what is in them. A shipped model is named without a path.`,
 		Example: `  mannequin inspect walk.bvh
-  mannequin inspect models/dog/dog.safetensors --json`,
+  mannequin inspect dog
+  mannequin inspect mine.safetensors --json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return reportFiles(cmd.OutOrStdout(), args, asJSON, inspectFile, printInspected)
@@ -30,6 +33,9 @@ func newInspect() *cobra.Command {
 
 // inspectFile reads a file of any kind that we know.
 func inspectFile(file string) (any, error) {
+	if isShipped(file) {
+		return inspectModel(file)
+	}
 	head, err := fileHead(file)
 	if err != nil {
 		return nil, err
@@ -41,6 +47,8 @@ func inspectFile(file string) (any, error) {
 			return nil, err
 		}
 		return motionOf(file, b), nil
+	case kindModel:
+		return inspectModel(file)
 	}
 	return nil, fmt.Errorf("%s: neither a BVH motion (starts with HIERARCHY) nor a model (safetensors)", file)
 }
@@ -49,6 +57,8 @@ func printInspected(w io.Writer, r any) error {
 	switch r := r.(type) {
 	case *motionReport:
 		return printMotion(w, r)
+	case *modelReport:
+		return printModel(w, r)
 	}
 	return fmt.Errorf("no printer for %T", r)
 }

@@ -1,6 +1,8 @@
 package ecs
 
 import (
+	"reflect"
+
 	"github.com/mlange-42/arche-model/model"
 	"github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -13,6 +15,11 @@ type System = model.System
 // of fixed length. It keeps no time of its own: whoever drives it decides when
 // a tick is due.
 type Schedule struct {
+	// Trace, where it is set, is called before each system's Update with the
+	// system's index, and with their number when the tick is done: a hook for
+	// profilers.
+	Trace func(next int)
+
 	world   *ecs.World
 	systems []System
 	clock   *Clock
@@ -35,14 +42,29 @@ func NewSchedule(w *ecs.World, dt float32, systems ...System) (*Schedule, error)
 // Step runs one tick. Once a system has left an error, Step returns it and runs
 // no more.
 func (s *Schedule) Step() error {
-	for _, sys := range s.systems {
+	for i, sys := range s.systems {
 		if s.fault.Err != nil {
 			return s.fault.Err
 		}
+		if s.Trace != nil {
+			s.Trace(i)
+		}
 		sys.Update(s.world)
+	}
+	if s.Trace != nil {
+		s.Trace(len(s.systems))
 	}
 	s.clock.Tick++
 	return s.fault.Err
+}
+
+// Names returns the systems' type names in the order in which they run.
+func (s *Schedule) Names() []string {
+	names := make([]string, len(s.systems))
+	for i, sys := range s.systems {
+		names[i] = reflect.TypeOf(sys).Elem().Name()
+	}
+	return names
 }
 
 // Close finalises the systems, last first.

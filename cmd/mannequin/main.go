@@ -64,10 +64,13 @@ func newRoot() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
+		newBench(),
 		newDoctor(),
+		newEval(),
 		newImport(),
 		newInspect(),
 		newPlot(),
+		newRollout(),
 		newTrain(),
 	)
 	markUsage(root)

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/mann"
+	"mannequin/internal/kernel"
+	"mannequin/models"
+	"mannequin/scenes"
+	"mannequin/scenes/crowd"
+)
+
+// benchReport is what bench prints.
+type benchReport struct {
+	Model      string     `json:"model"`
+	Machine    string     `json:"machine"`
+	Threads    int        `json:"threads"`
+	Parameters int        `json:"parameters"`
+	Rows       []benchRow `json:"rows"`
+}
+
+// benchRow is one size of crowd. Times are medians over ticks.
+type benchRow struct {
+	Agents      int          `json:"agents"`
+	Ticks       int          `json:"ticks"`
+	TickMS      float64      `json:"tick_ms"`
+	TickMinMS   float64      `json:"tick_min_ms"`
+	AgentsPerMS float64      `json:"agents_per_ms"`
+	Stages      []benchStage `json:"stages"`
+	Allocs      float64      `json:"allocations_per_tick"`
+	Memory      int64        `json:"bytes_per_agent"` // heap of the whole scene, shared weights left out
+}
+
+type benchStage struct {
+	Name string  `json:"name"`
+	MS   float64 `json:"ms"`
+}
+
+func newBench() *cobra.Command {
+	var (
+		model  string
+		agents []int
+		ticks  int
+		thread int
+		asJSON bool
+	)
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Time the tick of wandering crowds, stage by stage",
+		Long: `Time the whole tick (plan, gather, network, scatter, blend, ground, skin) of
+crowds that wander on hills. Times are medians over --ticks ticks, after a tenth
+as many to warm up; allocations and memory are counted in the same run.`,
+		Example: `  mannequin bench
+  mannequin bench --model dog --agents 1,64,1000 --threads 4 --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if ticks < 1 || ticks > 1_000_000 || thread < 1 || thread > 1024 {
+				return usagef("--ticks must be 1 to 1000000 and --threads 1 to 1024")
+			}
+			for _, n := range agents {
+				if n < 1 || n > crowd.MaxAgents {
+					return usagef("--agents %d: want 1 to %d", n, crowd.MaxAgents)
+				}
+			}
+			net, err := models.Open(model)
+			if err != nil {
+				return err
+			}
+			m, err := mann.NewModel(net)
+			if err != nil {
+				return err
+			}
+			// The first session packs the weights that all others share.
+			shared, err := net.NewSession(1, 1)
+			if err != nil {
+				return err
+			}
+			defer shared.Close()
+			r := benchReport{
+				Model: model, Threads: thread, Parameters: net.Parameters(),
+				Machine: fmt.Sprintf("%s/%s, %d cores, %s kernels", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), kernel.Best()),
+			}
+			for _, n := range agents {
+				row, err := benchCrowd(cmd.Context(), m, n, ticks, thread)
+				if err != nil {
+					return err
+				}
+				r.Rows = append(r.Rows, row)
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			return r.print(cmd.OutOrStdout())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&model, "model", "dog", "a shipped model's name or a model file")
+	f.IntSliceVar(&agents, "agents", []int{1, 16, 64, 256, 1000}, "sizes of the crowd")
+	f.IntVar(&ticks, "ticks", 120, "ticks to time")
+	f.IntVar(&thread, "threads", runtime.NumCPU(), "worker goroutines")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+// benchCrowd times one crowd.
+func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int) (benchRow, error) {
+	before := heap()
+	s, err := crowd.New(crowd.Options{Model: m, Agents: agents, Workers: threads})
+	if err != nil {
+		return benchRow{}, err
+	}
+	defer s.Close()
+	for range max(1, ticks/10) {
+		if err := s.Step(scenes.Input{}); err != nil {
+			return benchRow{}, err
+		}
+	}
+	row := benchRow{Agents: agents, Ticks: ticks, Memory: max(0, heap()-before) / int64(agents)}
+
+	names := s.Schedule.Names()
+	marks := make([]time.Time, len(names)+1)
+	s.Schedule.Trace = func(next int) { marks[next] = time.Now() }
+	stage := make([][]float64, len(names))
+	for i := range stage {
+		stage[i] = make([]float64, 0, ticks)
+	}
+	whole := make([]float64, 0, ticks)
+	var m0, m1 runtime.MemStats
+	runtime.ReadMemStats(&m0)
+	for range ticks {
+		if ctx.Err() != nil {
+			return row, fmt.Errorf("interrupted at %d agents", agents)
+		}
+		if err := s.Step(scenes.Input{}); err != nil {
+			return row, err
+		}
+		for i := range stage {
+			stage[i] = append(stage[i], ms(marks[i+1].Sub(marks[i])))
+		}
+		whole = append(whole, ms(marks[len(names)].Sub(marks[0])))
+	}
+	runtime.ReadMemStats(&m1)
+	row.Allocs = float64(m1.Mallocs-m0.Mallocs) / float64(ticks)
+	row.TickMS, row.TickMinMS = median(whole), slices.Min(whole)
+	row.AgentsPerMS = float64(agents) / row.TickMS
+	for i, n := range names {
+		row.Stages = append(row.Stages, benchStage{n, median(stage[i])})
+	}
+	return row, nil
+}
+
+// heap returns the bytes in use after a collection.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func ms(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
+
+func median(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+func (r benchReport) print(w io.Writer) error {
+	fmt.Fprintf(w, "model %s (%d parameters), %d threads, %s\nmilliseconds per tick, median\n\n", r.Model, r.Parameters, r.Threads, r.Machine)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "agents\ttick\tbest\tagents/ms\t")
+	for _, s := range r.Rows[0].Stages {
+		fmt.Fprintf(t, "%s\t", s.Name)
+	}
+	fmt.Fprint(t, "allocs/tick\tKiB/agent\t\n")
+	for _, row := range r.Rows {
+		fmt.Fprintf(t, "%d\t%.3f\t%.3f\t%.1f\t", row.Agents, row.TickMS, row.TickMinMS, row.AgentsPerMS)
+		for _, s := range row.Stages {
+			fmt.Fprintf(t, "%.3f\t", s.MS)
+		}
+		fmt.Fprintf(t, "%.2f\t%.1f\t\n", row.Allocs, float64(row.Memory)/1024)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"mannequin/internal/atomicfile"
+	"mannequin/internal/testdog"
+)
+
+// testModel writes a made-up dog's network.
+func testModel(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.safetensors")
+	if err := atomicfile.Write(path, testdog.Net(t).Encode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBench(t *testing.T) {
+	code, out, errs := cli("bench", "--model", testModel(t), "--agents", "1,5", "--ticks", "12", "--threads", "2", "--json")
+	var r benchReport
+	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
+		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
+	}
+	if len(r.Rows) != 2 || r.Rows[1].Agents != 5 || r.Rows[1].Ticks != 12 {
+		t.Fatalf("rows %+v", r.Rows)
+	}
+	for _, row := range r.Rows {
+		var names []string
+		sum := 0.0
+		for _, s := range row.Stages {
+			names = append(names, s.Name)
+			sum += s.MS
+		}
+		if want := []string{"Roam", "Plan", "Gather", "Infer", "Scatter", "Blend", "Ground", "Skin"}; !slices.Equal(names, want) {
+			t.Errorf("stages %v, want %v", names, want)
+		}
+		if !(row.TickMinMS > 0) || row.TickMinMS > row.TickMS || math.Abs(row.AgentsPerMS*row.TickMS-float64(row.Agents)) > 1e-6 {
+			t.Errorf("times do not fit together: %+v", row)
+		}
+	}
+	for _, bad := range [][]string{{"--ticks", "0"}, {"--agents", "0"}, {"--threads", "-1"}, {"--agents", "x"}} {
+		if code, _, _ := cli(append([]string{"bench"}, bad...)...); code != exitUsage {
+			t.Errorf("%v: code %d", bad, code)
+		}
+	}
+	if code, _, _ := cli("bench", "--model", "no-such-model"); code != exitFailure {
+		t.Errorf("unknown model: code %d", code)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	if median([]float64{3, 1, 2}) != 2 || median([]float64{4, 1, 3, 2}) != 2.5 {
+		t.Error("median is wrong")
+	}
+}

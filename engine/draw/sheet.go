@@ -40,11 +40,17 @@ type Motion struct {
 }
 
 // ClipSheet shows n frames of a clip, spread evenly from the first to the last,
-// cols to a row: a side view that follows joint 0, height metres high, each
-// tile labelled with its frame and time. The ground is the line at height 0.
+// cols to a row: a side view that follows the middle of the pose, at least
+// height metres high, each tile labelled with its frame and time. The ground is
+// the line at height 0.
 func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 	n = max(min(n, m.Frames), 1)
 	const w, h = 240, 200
+	// The longest pose must fit too: no tile may cut what it shows.
+	for i := range n {
+		lo, hi := bounds(m.Pose(i * (m.Frames - 1) / max(n-1, 1)))
+		height = max(height, 1.15*h/w*hi.Sub(lo).Flat().Len())
+	}
 	return Sheet(cols, w, h, n, func(i int, tile *image.RGBA) {
 		f := 0
 		if n > 1 {
@@ -54,7 +60,8 @@ func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 		if len(pos) == 0 {
 			return
 		}
-		at := pos[0]
+		lo, hi := bounds(pos)
+		at := lo.Lerp(hi, 0.5)
 		at.Y = height * 0.4
 		cam := SideOf(at, height, heading(m.Parents, pos))
 		v := cam.view(w, h)
@@ -80,6 +87,22 @@ func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 		}
 		Text(tile, 5, 3, 12, Ink, label)
 	})
+}
+
+// bounds returns the corners of the box around the finite points of a pose.
+func bounds(pos []m3.Vec3) (lo, hi m3.Vec3) {
+	first := true
+	for _, p := range pos {
+		switch {
+		case !p.Finite():
+		case first:
+			lo, hi, first = p, p, false
+		default:
+			lo = m3.V(min(lo.X, p.X), min(lo.Y, p.Y), min(lo.Z, p.Z))
+			hi = m3.V(max(hi.X, p.X), max(hi.Y, p.Y), max(hi.Z, p.Z))
+		}
+	}
+	return lo, hi
 }
 
 // SideOf looks at centre from the right of a character with the given yaw (0

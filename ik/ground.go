@@ -51,15 +51,15 @@ func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot) plan {
 }
 
 // press returns the height above the terrain for a paw at height h above the
-// flat ground. Recorded and generated paws stand at −1 to 4 cm; up to Press the
-// height shrinks to a fifth, which plants them, and from 2.5 times Press on it
-// is h itself.
+// flat ground. Recorded and generated paws stand at −1 to 4 cm; up to Press all
+// come out between 5 and 8 mm, which plants them, and from 2.5 times Press on
+// the height is h itself.
 func (s *Quadruped) press(h float32) float32 {
 	if s.Press == 0 {
 		return h
 	}
 	u := m3.Clamp((h/s.Press-1)/1.5, 0, 1)
-	return h * m3.Lerp(0.2, 1, u*u*(3-2*u))
+	return m3.Lerp(0.006+0.04*h, h, u*u*(3-2*u))
 }
 
 // spine lifts the flat pose m to the terrain: the hips move, half of the pelvis

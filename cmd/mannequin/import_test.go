@@ -103,6 +103,7 @@ func TestImportErrors(t *testing.T) {
 		{1, `huge.bvh:17: "Frames: 2147483648"`, []string{"import", huge, "--out", out}},
 		{1, `garbage.bvh:1: expected "HIERARCHY"`, []string{"inspect", garbage}},
 		{1, "neither a BVH motion", []string{"inspect", png}},
+		{1, "nor is it a shipped model", []string{"inspect", filepath.Join(dir, "none")}},
 		{1, "not a regular file", []string{"inspect", dir}},
 		{1, "1 of 2 files failed", []string{"import", good, cut}},
 		{1, "would take", []string{"import", writeFile(t, dir, "slow.bvh", strings.Replace(tinyBVH, "0.0333333", "3600", 1)), "--fps", "100000", "--out", out}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mannequin/models"
 	"mannequin/offline/mocap"
 )
 
@@ -34,9 +35,16 @@ what is in them. A shipped model is named without a path.`,
 // inspectFile reads a file of any kind that we know.
 func inspectFile(file string) (any, error) {
 	if isShipped(file) {
-		return inspectModel(file)
+		net, err := models.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		return modelOf(file, net), nil
 	}
 	head, err := fileHead(file)
+	if os.IsNotExist(err) {
+		return nil, fmt.Errorf("%w, nor is it a shipped model %q", err, models.Names())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// tinyModel returns a model file of one expert for the dog's layout.
-func tinyModel(t *testing.T, bf16 bool) []byte {
+// inspectedModel returns a model file of one expert for the dog's layout.
+func inspectedModel(t *testing.T, bf16 bool) []byte {
 	t.Helper()
 	layout := feature.Dog()
 	schema, err := json.Marshal(layout)
@@ -55,7 +55,7 @@ func tinyModel(t *testing.T, bf16 bool) []byte {
 func TestInspectModel(t *testing.T) {
 	dir := t.TempDir()
 	for _, bf16 := range []bool{false, true} {
-		data := tinyModel(t, bf16)
+		data := inspectedModel(t, bf16)
 		path := filepath.Join(dir, "tiny.bin") // known by its content
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestInspectModel(t *testing.T) {
 
 func TestInspectDamagedModel(t *testing.T) {
 	dir := t.TempDir()
-	data := tinyModel(t, false)
+	data := inspectedModel(t, false)
 	for _, n := range []int{0, 4, 8, 9, 100, len(data) / 2, len(data) - 1} {
 		path := filepath.Join(dir, "cut.safetensors")
 		if err := os.WriteFile(path, data[:n], 0o644); err != nil {

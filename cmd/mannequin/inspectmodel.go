@@ -13,6 +13,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/models"
+	"mannequin/netruntime"
 )
 
 // modelReport is what inspect says about a model.
@@ -29,6 +30,7 @@ type modelReport struct {
 	Storage      []string          `json:"storage,omitempty"`
 	SchemaHash   string            `json:"schema_hash"`
 	Schema       json.RawMessage   `json:"schema,omitempty"`
+	Skeleton     json.RawMessage   `json:"skeleton,omitempty"`
 	Gating       []int             `json:"gating_columns,omitempty"`
 	Licence      string            `json:"licence"`
 	Data         string            `json:"data"`
@@ -38,23 +40,30 @@ type modelReport struct {
 	Extra        map[string]string `json:"extra,omitempty"`
 }
 
-// inspectModel reads the model file, or the shipped model of that name.
+// inspectModel reads a model file.
 func inspectModel(file string) (*modelReport, error) {
-	net, err := models.Open(file)
+	net, err := netruntime.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	m := net.Meta()
-	r := &modelReport{File: file, Kind: "model", Name: m.Name, Architecture: m.Arch, Inputs: net.Inputs(), Outputs: net.Outputs(),
-		Sizes: net.Sizes(), Parameters: net.Parameters(), SchemaHash: m.SchemaHash, Schema: rawJSON(m.Schema), Gating: m.GatingColumns,
-		Licence: m.License, Data: m.Data, Metrics: rawJSON(m.Metrics), CreatedBy: m.CreatedBy, Card: m.Card, Extra: m.Extra}
-	if info, err := os.Stat(file); err == nil {
-		r.Bytes = info.Size()
-		if r.Storage, err = storageOf(file); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
+	r := modelOf(file, net)
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	r.Bytes = info.Size()
+	if r.Storage, err = storageOf(file); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return r, nil
+}
+
+// modelOf describes a network that came from file.
+func modelOf(file string, net *netruntime.Net) *modelReport {
+	m := net.Meta()
+	return &modelReport{File: file, Kind: "model", Name: m.Name, Architecture: m.Arch, Inputs: net.Inputs(), Outputs: net.Outputs(),
+		Sizes: net.Sizes(), Parameters: net.Parameters(), SchemaHash: m.SchemaHash, Schema: rawJSON(m.Schema), Skeleton: rawJSON(m.Skeleton), Gating: m.GatingColumns,
+		Licence: m.License, Data: m.Data, Metrics: rawJSON(m.Metrics), CreatedBy: m.CreatedBy, Card: m.Card, Extra: m.Extra}
 }
 
 // rawJSON returns s as JSON: as it is where it is JSON, else as a string.
@@ -121,7 +130,11 @@ func printModel(w io.Writer, r *modelReport) error {
 	}
 	row("created by", "%s", r.CreatedBy)
 	for _, k := range slices.Sorted(maps.Keys(r.Extra)) {
-		row(k, "%q", r.Extra[k])
+		v := r.Extra[k]
+		if len(v) > 100 {
+			v = strings.ToValidUTF8(v[:100], "") + "…"
+		}
+		row(k, "%q", v)
 	}
 	if err := t.Flush(); err != nil {
 		return err

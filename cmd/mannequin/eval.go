@@ -145,9 +145,9 @@ func evalMANN(model, data string, seconds float64, threads int) (*evalReport, er
 }
 
 func (r *evalReport) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s on %d rows held out: %s\n\n", r.Model, r.HeldOut.Rows, strings.Join(r.HeldOut.Recordings, ", "))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "%s on %d rows held out: %s\n", r.Model, r.HeldOut.Rows, strings.Join(r.HeldOut.Recordings, ", "))
-	fmt.Fprint(t, "\t\t\t\noutput\tloss\tRMS error\t\n")
+	fmt.Fprint(t, "output\tloss\tRMS error\t\n")
 	for _, l := range r.HeldOut.Losses {
 		rms := ""
 		if l.Kind != "all" {

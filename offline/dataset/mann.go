@@ -54,6 +54,23 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// check reports the first option out of range.
+func (o Options) check() error {
+	switch {
+	case !(o.Unit > 0):
+		return fmt.Errorf("dataset: Unit is %g m, want more than 0", o.Unit)
+	case o.Ramp < 0:
+		return fmt.Errorf("dataset: Ramp is %d frames, want 0 or more", o.Ramp)
+	case !(o.Fast > 0):
+		return fmt.Errorf("dataset: Fast is %g m/s, want more than 0", o.Fast)
+	case o.Repeat < 1:
+		return fmt.Errorf("dataset: Repeat is %d, want at least 1", o.Repeat)
+	case o.Workers < 1:
+		return fmt.Errorf("dataset: Workers is %d, want at least 1", o.Workers)
+	}
+	return o.Layout.Validate()
+}
+
 func def[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {
@@ -112,7 +129,7 @@ type recording struct {
 // out. Equal input gives equal bytes for any number of workers.
 func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 	opt = opt.withDefaults()
-	if err := opt.Layout.Validate(); err != nil {
+	if err := opt.check(); err != nil {
 		return nil, nil, err
 	}
 	recs, err := readRecordings(dir, opt)

@@ -195,3 +195,14 @@ func TestBuildMANNErrors(t *testing.T) {
 		})
 	}
 }
+
+func TestOptionsAreChecked(t *testing.T) {
+	for name, o := range map[string]Options{
+		"Unit": {Unit: -1}, "Ramp": {Ramp: -1}, "Fast": {Fast: math.NaN()}, "Repeat": {Repeat: -1}, "Workers": {Workers: -1},
+		"tip": {Layout: &feature.MANN{Joints: []string{"Hips"}, Tips: []string{"Paw"}, Actions: []string{"idle"}}},
+	} {
+		if _, _, err := BuildMANN("nowhere", o); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func recorded(t testing.TB, name string) *skel.Clip {
 }
 
 func hills(t testing.TB, degrees float64, seed uint64) *terrain.Field {
-	f, err := terrain.Hills(terrain.Grid{Size: 40, Cell: 0.25}, terrain.HillsOptions{Seed: seed, Wavelength: 6, MaxSlope: float32(degrees * math.Pi / 180)})
+	f, err := terrain.Hills(terrain.Grid{Size: 40, Cell: 0.5}, terrain.HillsOptions{Seed: seed, Wavelength: 6, MaxSlope: float32(degrees * math.Pi / 180)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,256 @@
+package mann
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// moving puts row 0 into straight motion along +Z at speed m/s.
+func moving(b *Batch, speed float32) {
+	for i := range points {
+		rate := float32(Rate)
+		if i > now {
+			rate = future
+		}
+		b.pos[i] = vec2{0, speed * float32(i-now) / rate}
+		b.vel[i] = vec2{0, speed}
+		w := b.act[i*b.actions : (i+1)*b.actions]
+		clear(w)
+		w[b.Model.action[control.Move]] = 1
+	}
+	b.targetVel[0] = vec2{0, speed}
+}
+
+func dogBatch() *Batch {
+	return NewBatch(newModel(&parsed{layout: feature.Dog(), skel: dogLike(), rest: make([]float32, 27*12)}), 1)
+}
+
+// One step from rest, against the formulas written out in float64.
+func TestPlanFirstStep(t *testing.T) {
+	b := dogBatch()
+	g := control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1, Turn: 0.5}
+	b.Tuning.SpeedI = 0
+	b.Plan([]control.Goal{g}, 0, 1)
+
+	// The move action has no weight yet, so nothing is asked of the speed.
+	if b.targetVel[0] != (vec2{}) {
+		t.Errorf("target velocity %v before the action has weight", b.targetVel[0])
+	}
+	// A quarter of the way from 0° to 30°, along the chord.
+	s, c := math.Sincos(math.Pi / 6)
+	dx, dz := 0.25*s, 0.75+0.25*c
+	l := math.Hypot(dx, dz)
+	if d := b.targetDir[0]; math.Abs(float64(d.X)-dx/l) > 1e-6 || math.Abs(float64(d.Z)-dz/l) > 1e-6 {
+		t.Errorf("target direction %v, want %g %g", d, dx/l, dz/l)
+	}
+	for _, k := range []int{0, 10, 50} {
+		w := float64(k) / 50
+		idle := 1 - (0.01 + 0.99*w)
+		move := 0.1 + 0.9*w
+		sum := idle + move
+		got := b.act[(now+k)*b.actions:]
+		if math.Abs(float64(got[0])-idle/sum) > 1e-6 || math.Abs(float64(got[1])-move/sum) > 1e-6 {
+			t.Errorf("point %d: idle %g, move %g; want %g, %g", k, got[0], got[1], idle/sum, move/sum)
+		}
+		sd := 1 - math.Pow(1-w, 1.25)
+		x, z := sd*dx/l, 1-sd+sd*dz/l
+		n := math.Hypot(x, z)
+		if d := b.dir[now+k]; math.Abs(float64(d.X)-x/n) > 1e-5 || math.Abs(float64(d.Z)-z/n) > 1e-5 {
+			t.Errorf("point %d: direction %v, want %g %g", k, d, x/n, z/n)
+		}
+	}
+
+	// Second step: the present's move weight asks for speed.
+	present := float64(b.act[now*b.actions+1])
+	b.Plan([]control.Goal{g}, 0, 1)
+	want := 1.1 * present
+	want += 0.2 * want // all of it lacks
+	if got := b.targetVel[0].length(); math.Abs(float64(got)-0.25*want) > 1e-5 {
+		t.Errorf("target speed %g, want %g", got, 0.25*want)
+	}
+	z := 0.0
+	tz := float64(b.targetVel[0].Z)
+	for k := 1; k <= 50; k++ {
+		w := float64(k) / 50
+		z += (1 - math.Pow(1-w, 0.75)) * tz / 50
+		if got := b.pos[now+k].Z; math.Abs(float64(got)-z) > 1e-5 {
+			t.Fatalf("point %d at %g, want %g", k, got, z)
+		}
+		if got := b.vel[now+k].Z; math.Abs(float64(got)-w*tz) > 1e-5 {
+			t.Fatalf("point %d at %g m/s, want %g", k, got, w*tz)
+		}
+	}
+	if got := b.speed[now]; math.Abs(float64(got)-0.25*0.25*want) > 1e-5 {
+		t.Errorf("desired speed %g, want %g", got, 0.0625*want)
+	}
+}
+
+func TestActionRules(t *testing.T) {
+	forward, still := vec2{0, 1}, vec2{}
+	for _, c := range []struct {
+		name  string
+		speed float32
+		bend  float32 // how far the past turns, radians
+		want  control.Action
+		move  vec2
+		turn  float32
+		get   control.Action
+		moves bool
+	}{
+		{"nothing", 0, 0, control.Idle, still, 0, control.Idle, false},
+		{"go", 0, 0, control.Idle, forward, 0, control.Move, true},
+		{"turn on the spot", 0, 0, control.Idle, still, 1, control.Move, true},
+		{"move nowhere", 0, 0, control.Move, still, 0, control.Idle, false},
+		{"let go at a run", 2, 0, control.Idle, still, 0, control.Move, false},
+		{"jump", 1, 0, control.Jump, forward, 0, control.Jump, true},
+		{"jump from standing", 0.4, 0, control.Jump, forward, 0, control.Move, true},
+		{"jump in a curve", 1, 1, control.Jump, forward, 0, control.Move, true},
+		{"jump in a slight curve", 1, 0.6, control.Jump, forward, 0, control.Jump, true},
+		{"jump without a direction", 1, 0, control.Jump, still, 0, control.Jump, true},
+		{"sit", 0, 0, control.Sit, forward, 1, control.Sit, false},
+		{"sit at a walk", 0.6, 0, control.Sit, forward, 0, control.Move, true},
+		{"sit, braking", 0.6, 0, control.Lie, still, 0, control.Move, false},
+	} {
+		b := dogBatch()
+		moving(b, c.speed)
+		for i := range now { // bend the past by turning it about the present
+			a := -c.bend * float32(now-i) / now / 2
+			b.pos[i] = vec2{m3.Sin(a), m3.Cos(a)}.scale(b.pos[i].Z)
+		}
+		move, turn := c.move, c.turn
+		if got := b.choose(0, c.want, &move, &turn); got != c.get {
+			t.Errorf("%s: %v, want %v", c.name, got, c.get)
+		}
+		if got := move != still || turn != 0; got != c.moves {
+			t.Errorf("%s: moves %v, want %v", c.name, got, c.moves)
+		}
+	}
+}
+
+// A trajectory along a circle of known turn, and an S that turns by nothing.
+func TestCurvature(t *testing.T) {
+	b := dogBatch()
+	for i := range points {
+		a := float32(i) / 110 * math.Pi / 2
+		b.pos[i] = vec2{m3.Sin(a), m3.Cos(a)}
+	}
+	// Eleven chords of a quarter circle have ten corners: 10/11 of 90°.
+	if got, want := b.curvature(0), float32(10./11/2); m3.Abs(got-want) > 1e-3 {
+		t.Errorf("a quarter circle has curvature %g, want %g", got, want)
+	}
+	for i := range points {
+		b.pos[i] = vec2{m3.Cos(float32(i) / 110 * math.Pi), float32(i) / 50}
+	}
+	if got := b.curvature(0); got > 1e-3 {
+		t.Errorf("an S has curvature %g", got)
+	}
+}
+
+// A character that is held back gets up to half as much again, and one that
+// overshoots is slowed.
+func TestRegulator(t *testing.T) {
+	b := dogBatch()
+	moving(b, 0)
+	var got float32
+	for range 600 {
+		got = b.regulate(0, 1, control.Move)
+	}
+	if want := float32(1 + 0.2 + 0.5); m3.Abs(got-want) > 1e-5 {
+		t.Errorf("held back: %g, want %g", got, want)
+	}
+	moving(b, 1.2)
+	if got = b.regulate(0, 1, control.Move); got > 1.5 {
+		t.Errorf("just past its speed: %g", got)
+	}
+	for range 600 {
+		got = b.regulate(0, 1, control.Move)
+	}
+	if want := float32(1 - 0.04 - 0.5); m3.Abs(got-want) > 1e-5 {
+		t.Errorf("too fast: %g, want %g", got, want)
+	}
+	if got = b.regulate(0, 0, control.Idle); got != 0 || b.lack[0] != 0 {
+		t.Errorf("at rest: %g, integral %g", got, b.lack[0])
+	}
+}
+
+// With τ = 1 the future is the path itself; with 0.5 it lies in the middle.
+func TestFollowPath(t *testing.T) {
+	circle := control.Circle(1.5)
+	at, dir := circle.At(2)
+	for _, tau := range []float32{1, 0.5} {
+		b := dogBatch()
+		b.Reset(0, at, m3.YawOf(dir))
+		w := b.act[now*b.actions:]
+		w[0], w[1] = 0, 1
+		b.targetVel[0] = flat(dir).scale(1.1)
+		b.vel[now] = b.targetVel[0]
+		b.Tuning.PathBlend = tau
+		b.Plan([]control.Goal{{Path: circle, Speed: 1.1}}, 0, 1)
+		speed := b.targetVel[0].length()
+		if m3.Abs(speed-1.1) > 0.01 {
+			t.Fatalf("asks for %g m/s", speed)
+		}
+		for _, k := range []int{1, 25, 50} {
+			p, d := circle.At(2 + speed*float32(k)/50)
+			want := at.Lerp(p, tau)
+			if got := b.pos[now+k].vec3(); got.Dist(want) > 2e-3 {
+				t.Errorf("τ %g, point %d at %v, want %v", tau, k, got, want)
+			}
+			if tau == 1 && b.dir[now+k].vec3().Dist(d) > 1e-3 {
+				t.Errorf("point %d faces %v, want %v", k, b.dir[now+k], d)
+			}
+		}
+	}
+}
+
+// At the end of an open path the character is asked to stop.
+func TestPathEnds(t *testing.T) {
+	path, err := control.NewPath([]m3.Vec3{{}, {Z: 3}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := dogBatch()
+	b.Reset(0, m3.V(0, 0, 2.95), 0)
+	for range 300 {
+		b.Plan([]control.Goal{{Path: path, Speed: 1}}, 0, 1)
+	}
+	if w := b.Weight(0, control.Idle); w < 0.99 {
+		t.Errorf("idle weight %g at the end of the path", w)
+	}
+	if l := b.targetVel[0].length(); l > 1e-3 {
+		t.Errorf("still asks for %g m/s", l)
+	}
+}
+
+// Weights stay a distribution whatever is asked, and reach what is asked.
+func TestRamps(t *testing.T) {
+	b := dogBatch()
+	for _, a := range []control.Action{control.Sit, control.Move, control.Lie, control.Stand, control.Idle} {
+		g := control.Goal{Action: a}
+		if a == control.Move {
+			g.Move = m3.V(0, 0, 1)
+		}
+		for range 1200 {
+			b.Plan([]control.Goal{g}, 0, 1)
+			for i := now; i < points; i++ {
+				var sum float32
+				for _, w := range b.act[i*b.actions:][:b.actions] {
+					if w < 0 || w > 1 {
+						t.Fatalf("%v: weight %g", a, w)
+					}
+					sum += w
+				}
+				if m3.Abs(sum-1) > 1e-5 {
+					t.Fatalf("%v: weights sum to %g", a, sum)
+				}
+			}
+		}
+		if w := b.Weight(0, a); w < 0.99 {
+			t.Errorf("%v has weight %g after 20 s", a, w)
+		}
+	}
+}

@@ -25,7 +25,7 @@ func (d *dog) coat(p, n m3.Vec3, joint int) [2]float32 {
 		light = max(light, ramp(-q.Y, 0.02, 0.045))
 		// A blaze between the eyes.
 		light = max(light, 0.8*ramp(0.016-m3.Abs(q.X), 0, 0.012)*ramp(q.Z, 0.02, 0.06))
-		if q.Z > 0.156*nose && q.Y > -0.036 {
+		if q.Z > 0.162*nose && q.Y > -0.036 {
 			dark = 1
 		}
 		if m3.Abs(q.X) > 0.05 { // ears
@@ -43,7 +43,7 @@ func (d *dog) coat(p, n m3.Vec3, joint int) [2]float32 {
 		if strings.HasSuffix(name, "Leg") || strings.HasSuffix(name, "ForeArm") || strings.HasSuffix(name, "Arm") {
 			light *= 0.3
 		}
-		dark = 0.35 * ramp(n.Y, 0.35, 0.9) * ramp(p.Y, d.at("Hips").Y-0.05*d.u, d.at("Hips").Y+0.02*d.u)
+		dark = 0.40 * ramp(n.Y, 0.15, 0.9) * ramp(p.Y, d.at("Hips").Y-0.05*d.u, d.at("Hips").Y+0.02*d.u)
 	}
 	return [2]float32{light, dark}
 }

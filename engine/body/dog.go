@@ -155,8 +155,8 @@ func (d *dog) torso() {
 	hips, neck := d.at("Hips"), d.at("Neck")
 	v := m3.V
 	// Rump, loin with the belly tucked up, deep narrow chest, breast, withers.
-	d.add("Hips", hips.Add(v(0, -0.045, 0.015).Scale(d.u)), hips.Add(v(0, -0.035, -0.045).Scale(d.u)), 0.088, 0.066, 0.86, 0.03)
-	d.add("Spine", hips.Add(v(0, -0.045, 0.03).Scale(d.u)), mid.Add(v(0, -0.048, 0).Scale(d.u)), 0.084, 0.092, 0.84, 0.05)
+	d.add("Hips", hips.Add(v(0, -0.056, 0.015).Scale(d.u)), hips.Add(v(0, -0.045, -0.045).Scale(d.u)), 0.080, 0.062, 0.88, 0.03)
+	d.add("Spine", hips.Add(v(0, -0.052, 0.03).Scale(d.u)), mid.Add(v(0, -0.046, 0).Scale(d.u)), 0.080, 0.094, 0.84, 0.05)
 	d.add("Spine1", mid.Add(v(0, -0.062, 0.02).Scale(d.u)), neck.Add(v(0, -0.082, -0.06).Scale(d.u)), 0.102, 0.118, 0.80, 0.05)
 	d.add("Spine1", neck.Add(v(0, -0.035, -0.09).Scale(d.u)), neck.Add(v(0, -0.005, -0.03).Scale(d.u)), 0.075, 0.07, 0.8, 0.05)
 	d.add("Spine1", neck.Add(v(0, -0.09, -0.03).Scale(d.u)), neck.Add(v(0, -0.07, 0.015).Scale(d.u)), 0.088, 0.07, 0.85, 0.05)
@@ -171,7 +171,7 @@ func (d *dog) head() {
 	// The muzzle ends at the nose, wherever the rig's head bone ends.
 	reach := d.at("HeadSite").Dist(h) / d.u / 0.17
 	nose := func(z float32) float32 { return z * m3.Clamp(reach, 0.6, 1.6) }
-	d.add("Head", at(0, 0.004, 0.015), at(0, 0.004, 0.05), 0.066, 0.056, 0.98, 0.04)
+	d.add("Head", at(0, 0.006, 0.013), at(0, 0.004, 0.05), 0.069, 0.058, 0.98, 0.04)
 	d.add("Head", at(0, -0.022, 0.06), at(0, -0.034, nose(0.15)), 0.043, 0.027, 0.92, 0.03) // muzzle
 	d.add("Head", at(0, -0.048, 0.04), at(0, -0.052, nose(0.13)), 0.026, 0.016, 1, 0.02)    // jaw
 	d.add("Head", at(0, -0.019, nose(0.168)), at(0, -0.021, nose(0.172)), 0.0135, 0.012, 1.25, 0.006)
@@ -184,8 +184,8 @@ func (d *dog) head() {
 		}
 		flap(at(0.040*s, 0.048, -0.004), at(0.064*s, 0.060, -0.012), 0.025, 0.026, 0.016)
 		flap(at(0.064*s, 0.060, -0.012), at(0.083*s, -0.004, 0.004), 0.026, 0.019, 0.010)
-		d.parts = append(d.parts, part{joint: d.rig.index("Head"), centre: at(0.0355*s, 0.017, 0.083),
-			radii: m3.V(0.0085, 0.010, 0.0085).Scale(d.u), coat: [2]float32{0, 1}})
+		d.parts = append(d.parts, part{joint: d.rig.index("Head"), centre: at(0.0365*s, 0.019, 0.084),
+			radii: m3.V(0.0098, 0.0115, 0.0098).Scale(d.u), coat: [2]float32{0, 1}})
 	}
 }
 
@@ -198,9 +198,9 @@ func (d *dog) foreleg(side string) {
 	sh, arm, elbow := side+"Shoulder", side+"Arm", side+"ForeArm"
 	wrist, tip := side+"Hand", side+"HandSite"
 	d.add(sh, d.at(sh, in(0.012, 0.02, -0.035)), d.at(arm, in(-0.008, 0, -0.02)), 0.066, 0.062, 0.7, 0.035)
-	d.add(arm, d.at(arm, in(-0.008, 0.01, -0.018)), d.at(elbow, in(0, 0.01, 0.0)), 0.060, 0.043, 0.78, 0.03)
-	d.add(elbow, d.at(elbow, in(0, 0.005, 0.002)), d.at(wrist), 0.041, 0.0255, 0.92, 0.02)
-	d.add(wrist, d.at(wrist), d.at(tip, in(0, 0.012, -0.008)), 0.0265, 0.025, 1, 0.015)
+	d.add(arm, d.at(arm, in(-0.008, 0.01, -0.018)), d.at(elbow, in(0, 0.01, 0.0)), 0.058, 0.039, 0.78, 0.03)
+	d.add(elbow, d.at(elbow, in(0, 0.005, 0.002)), d.at(wrist), 0.0375, 0.0235, 0.92, 0.02)
+	d.add(wrist, d.at(wrist), d.at(tip, in(0, 0.012, -0.008)), 0.0245, 0.0235, 1, 0.015)
 	d.paw(wrist, d.at(tip), s)
 }
 
@@ -212,8 +212,8 @@ func (d *dog) hindleg(side string) {
 	in := func(x, y, z float32) m3.Vec3 { return m3.V(s*x, y, z) }
 	thigh, knee, hock, tip := side+"UpLeg", side+"Leg", side+"Foot", side+"FootSite"
 	d.add(thigh, d.at(thigh, in(0.006, 0.015, -0.022)), d.at(knee, in(-0.004, 0.012, -0.022)), 0.090, 0.052, 0.62, 0.035)
-	d.add(knee, d.at(knee, in(0, 0.008, -0.012)), d.at(hock, in(0, 0.004, 0.004)), 0.050, 0.0255, 0.82, 0.025)
-	d.add(hock, d.at(hock, in(0, 0, 0.002)), d.at(tip, in(0, 0.014, -0.004)), 0.0265, 0.0235, 1, 0.015)
+	d.add(knee, d.at(knee, in(0, 0.008, -0.012)), d.at(hock, in(0, 0.004, 0.004)), 0.045, 0.0225, 0.80, 0.02)
+	d.add(hock, d.at(hock, in(0, 0, 0.002)), d.at(tip, in(0, 0.014, -0.004)), 0.0245, 0.0225, 1, 0.015)
 	d.paw(hock, d.at(tip), s)
 }
 

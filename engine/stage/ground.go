@@ -15,6 +15,7 @@ const (
 	groundCells  = 48    // cells along a side of every grid; a multiple of 4
 	groundLevels = 6     // grids
 	groundCell   = 0.125 // m: cells of the finest grid
+	groundVertex = 7     // floats per vertex
 )
 
 // HeightFunc returns the ground's height in metres at the world point (x, z).
@@ -34,7 +35,8 @@ type ground struct {
 func newGround() *ground {
 	g := &ground{}
 	// g3n wants a buffer from the start: one triangle of no size.
-	g.geom = newGeometry(make([]float32, 18), []uint32{0, 1, 2}, attribute{"Position", 3}, attribute{"Normal", 3})
+	g.geom = newGeometry(make([]float32, 3*groundVertex), []uint32{0, 1, 2},
+		attribute{"Position", 3}, attribute{"Normal", 3}, attribute{"Patch", 1})
 	return g
 }
 
@@ -88,7 +90,7 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 	slope := func(i, k int) (float32, float32) {
 		return (h[k*w+i+1] - h[k*w+i-1]) / (2 * cell), (h[(k+1)*w+i] - h[(k-1)*w+i]) / (2 * cell)
 	}
-	base := uint32(len(g.vertices) / 6)
+	base := uint32(len(g.vertices) / groundVertex)
 	for k := 1; k <= n; k++ {
 		for i := 1; i <= n; i++ {
 			y := h[k*w+i]
@@ -103,7 +105,8 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 				}
 			}
 			d := m3.V(-sx, 1, -sz).Normalize(m3.Up)
-			g.vertices = append(g.vertices, float32(x0+i-1)*cell, y, float32(z0+k-1)*cell, d.X, d.Y, d.Z)
+			x, z := float32(x0+i-1)*cell, float32(z0+k-1)*cell
+			g.vertices = append(g.vertices, x, y, z, d.X, d.Y, d.Z, patches(x, z))
 		}
 	}
 	for k := range groundCells {
@@ -121,4 +124,26 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 			}
 		}
 	}
+}
+
+// patches returns how lush the ground is at (x, z), from 0 to 1: smooth noise
+// of two sizes, the same for every terrain. It is a vertex's business, because
+// noise for every pixel is what software rendering spends most time on.
+func patches(x, z float32) float32 {
+	return 0.65*valueNoise(0.35*x, 0.35*z) + 0.35*valueNoise(1.3*x+31, 1.3*z+17)
+}
+
+// valueNoise interpolates random values at whole numbers of x and z.
+func valueNoise(x, z float32) float32 {
+	fx, fz := float32(math.Floor(float64(x))), float32(math.Floor(float64(z)))
+	u, v := x-fx, z-fz
+	u, v = u*u*(3-2*u), v*v*(3-2*v)
+	at := func(i, k int32) float32 {
+		h := uint32(int32(fx)+i)*0x9E3779B1 ^ uint32(int32(fz)+k)*0x85EBCA77
+		h ^= h >> 15
+		h *= 0x2C1B3C6D
+		h ^= h >> 13
+		return float32(h&0xFFFF) / 0xFFFF
+	}
+	return m3.Lerp(m3.Lerp(at(0, 0), at(1, 0), u), m3.Lerp(at(0, 1), at(1, 1), u), v)
 }

@@ -55,12 +55,13 @@ type air struct {
 // material.Material, the uniforms from here.
 type shade struct {
 	material.Material
-	air                                 *air // nil for programs without light
-	uEye, uSun, uFog, uShadow, uShadowM gls.Uniform
-	setup                               func(gs *gls.GLS) // the program's own uniforms; may be nil
+	air              *air // nil for programs without light
+	uEye, uSun, uFog gls.Uniform
+	uShadow, uMap    gls.Uniform
+	setup            func(gs *gls.GLS) // the program's own uniforms; may be nil
 }
 
-// Texture units: the shadow map has one of its own in every program.
+// Texture units: the shadow map has its own in every program.
 const (
 	unitPicture = 0
 	unitBones   = 1
@@ -79,7 +80,7 @@ func newShade(program string, a *air, setup func(gs *gls.GLS)) *shade {
 	s.uSun.Init("SunDir")
 	s.uFog.Init("Fog")
 	s.uShadow.Init("ShadowMatrix")
-	s.uShadowM.Init("ShadowMap")
+	s.uMap.Init("ShadowMap")
 	return s
 }
 
@@ -91,7 +92,7 @@ func (s *shade) RenderSetup(gs *gls.GLS) {
 		gs.Uniform3f(s.uSun.Location(gs), a.sun.X, a.sun.Y, a.sun.Z)
 		gs.Uniform1f(s.uFog.Location(gs), a.fog)
 		gs.UniformMatrix4fv(s.uShadow.Location(gs), 1, false, &a.shadow[0])
-		bindTexture(gs, unitShadow, a.shadowMap, &s.uShadowM)
+		bindTexture(gs, unitShadow, a.shadowMap, &s.uMap)
 	}
 	if s.setup != nil {
 		s.setup(gs)

@@ -14,13 +14,11 @@ int character() {
 // skin adds up the joints' matrices by weight.
 mat4x3 skin(int row, vec4 joint, vec4 weight) {
 	vec4 a = vec4(0.0), b = vec4(0.0), c = vec4(0.0);
-	for (int k = 0; k < 4; k++) {
-		if (weight[k] > 0.0) {
-			int x = int(joint[k]) * 3;
-			a += weight[k] * texelFetch(Bones, ivec2(x, row), 0);
-			b += weight[k] * texelFetch(Bones, ivec2(x + 1, row), 0);
-			c += weight[k] * texelFetch(Bones, ivec2(x + 2, row), 0);
-		}
+	for (int k = 0; k < 4 && weight[k] > 0.0; k++) { // largest weights come first
+		int x = int(joint[k]) * 3;
+		a += weight[k] * texelFetch(Bones, ivec2(x, row), 0);
+		b += weight[k] * texelFetch(Bones, ivec2(x + 1, row), 0);
+		c += weight[k] * texelFetch(Bones, ivec2(x + 2, row), 0);
 	}
 	return transpose(mat3x4(a, b, c));
 }

@@ -1,6 +1,7 @@
 #include <light>
 in vec3 vPos;
 in vec3 vNormal;
+in float vPatch; // 0 dry, 1 lush
 out vec4 color;
 
 // lines returns the coverage of lines at whole numbers of p, w wide, which fade
@@ -15,10 +16,9 @@ float lines(vec2 p, float w) {
 
 void main() {
 	vec3 n = normalize(vNormal);
-	float patches = noise(vec3(vPos.xz * 0.35, 0.0)) * 0.65 + noise(vec3(vPos.xz * 1.9, 7.0)) * 0.35;
-	vec3 grass = mix(vec3(0.155, 0.225, 0.070), vec3(0.270, 0.300, 0.110), patches);
+	vec3 grass = mix(vec3(0.155, 0.225, 0.070), vec3(0.270, 0.300, 0.110), vPatch);
 	vec3 earth = vec3(0.30, 0.235, 0.150);
-	vec3 albedo = mix(earth, grass, smoothstep(0.80, 0.96, n.y + 0.06 * (patches - 0.5)));
+	vec3 albedo = mix(earth, grass, smoothstep(0.80, 0.96, n.y + 0.06 * (vPatch - 0.5)));
 	albedo *= mix(1.0, 0.70, lines(vPos.xz, 0.018));
 	albedo *= mix(1.0, 0.55, lines(vPos.xz / 5.0, 0.008));
 	color = vec4(present(lit(albedo, n, shadow(vPos, n)), vPos), 1.0);

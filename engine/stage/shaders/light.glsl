@@ -23,15 +23,14 @@ vec3 sky(vec3 dir) {
 float shadow(vec3 p, vec3 n) {
 	vec4 q = ShadowMatrix * vec4(p + n * 0.012, 1.0);
 	vec3 s = q.xyz * 0.5 + 0.5;
-	vec2 e = abs(q.xy);
-	float edge = max(e.x, e.y);
+	float edge = max(abs(q.x), abs(q.y));
 	if (edge >= 1.0 || s.z >= 1.0) return 1.0;
-	vec2 t = 0.75 / vec2(textureSize(ShadowMap, 0));
-	float lit = texture(ShadowMap, vec3(s.xy + t * vec2(-1.0, -0.4), s.z))
-		+ texture(ShadowMap, vec3(s.xy + t * vec2(0.4, -1.0), s.z))
-		+ texture(ShadowMap, vec3(s.xy + t * vec2(1.0, 0.4), s.z))
-		+ texture(ShadowMap, vec3(s.xy + t * vec2(-0.4, 1.0), s.z));
-	return mix(lit * 0.25, 1.0, smoothstep(0.85, 1.0, edge));
+	// Four taps on a turned square.
+	vec2 t = vec2(-1.0, -0.4) * (0.75 / float(textureSize(ShadowMap, 0).x));
+	vec2 u = vec2(t.y, -t.x);
+	float light = texture(ShadowMap, vec3(s.xy + t, s.z)) + texture(ShadowMap, vec3(s.xy - t, s.z))
+		+ texture(ShadowMap, vec3(s.xy + u, s.z)) + texture(ShadowMap, vec3(s.xy - u, s.z));
+	return mix(light * 0.25, 1.0, smoothstep(0.85, 1.0, edge));
 }
 
 vec3 lit(vec3 albedo, vec3 n, float sun) {

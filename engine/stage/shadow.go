@@ -1,0 +1,32 @@
+package stage
+
+import (
+	"fmt"
+
+	"github.com/g3n/engine/gls"
+	"github.com/go-gl/gl/v3.3-core/gl"
+)
+
+// shadowSize is the shadow map's side in texels, shadowReach half of the ground
+// that it covers, in metres: one texel is 9 mm.
+const (
+	shadowSize  = 2048
+	shadowReach = 9
+)
+
+// newShadow returns the framebuffer and the depth texture of the shadow map.
+func newShadow(gs *gls.GLS) (fb, tex uint32, err error) {
+	tex = newTexture(gs, unitShadow, gl.LINEAR)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_FUNC, gl.LEQUAL)
+	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.DEPTH_COMPONENT24, shadowSize, shadowSize, 0, gl.DEPTH_COMPONENT, gl.FLOAT, nil)
+	gl.GenFramebuffers(1, &fb)
+	gl.BindFramebuffer(gl.FRAMEBUFFER, fb)
+	gl.FramebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, tex, 0)
+	gl.DrawBuffer(gl.NONE)
+	gl.ReadBuffer(gl.NONE)
+	if s := gl.CheckFramebufferStatus(gl.FRAMEBUFFER); s != gl.FRAMEBUFFER_COMPLETE {
+		return 0, 0, fmt.Errorf("stage: the driver refuses a shadow map (framebuffer status 0x%x)", s)
+	}
+	return fb, tex, glError("made the shadow map")
+}

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	personal = 1.4 // distance within which dogs turn away from each other, m
+	personal = 1.8 // distance within which dogs turn away from each other, m
+	middle   = 0.2 // from the root, which is under the hips, to a dog's middle, m
 	border   = 4   // distance from the terrain's border at which they turn back, m
 )
 
@@ -55,11 +56,11 @@ func (s *Roam) steer(goal *control.Goal, roots []m3.Xform, row int) {
 	if goal.Action != control.Move {
 		return
 	}
-	me := roots[row]
-	ahead := me.Rot.Rotate(m3.V(0, 0, 1))
+	me := roots[row].Apply(m3.V(0, 0, middle))
+	ahead := roots[row].Rot.Rotate(m3.V(0, 0, 1))
 	var push m3.Vec3
 	for r := range roots {
-		d := me.Pos.Sub(roots[r].Pos).Flat()
+		d := me.Sub(roots[r].Apply(m3.V(0, 0, middle))).Flat()
 		if r == row || m3.Abs(d.X) > personal || m3.Abs(d.Z) > personal {
 			continue
 		}
@@ -70,14 +71,14 @@ func (s *Roam) steer(goal *control.Goal, roots []m3.Xform, row int) {
 			}
 		}
 	}
-	if near := s.park.Inside(me.Pos); near < border {
-		push = push.Add(me.Pos.Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - near) / border))
+	if near := s.park.Inside(me); near < border {
+		push = push.Add(me.Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - near) / border))
 	}
 	if push == (m3.Vec3{}) {
 		return
 	}
 	// The goal's own turn is where it would like to look; the push adds to it.
 	yaw := m3.YawOf(ahead)
-	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Rotate(m3.V(0, 0, 1)).Add(push.Scale(2))
+	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Rotate(m3.V(0, 0, 1)).Add(push.Scale(3))
 	goal.Turn = control.Steer(yaw, m3.YawOf(want))
 }

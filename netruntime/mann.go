@@ -176,8 +176,8 @@ func (m *mann) sizes() map[string]string {
 // packedMANN is the weights in the layout of a kernel family.
 type packedMANN struct {
 	gating  [3]*kernel.Packed
-	experts [3][]*kernel.Packed // by layer and expert
-	bias    [3]*kernel.Packed   // (K, out): ω·bias is the blended bias
+	experts [3]*kernel.Packed // a part per expert
+	bias    [3]*kernel.Packed // (K, out): ω·bias is the blended bias
 }
 
 func (m *mann) pack() any {
@@ -187,12 +187,9 @@ func (m *mann) pack() any {
 	in := [3]int{m.in, m.h[0], m.h[1]}
 	out := [3]int{m.h[0], m.h[1], m.out}
 	for l := range 3 {
-		p.gating[l] = kernel.Pack(true, gin[l], gout[l], m.gw[l], gin[l])
-		p.bias[l] = kernel.Pack(false, m.k, out[l], m.eb[l], out[l])
-		for e := range m.k {
-			w := m.ew[l][e*out[l]*in[l]:]
-			p.experts[l] = append(p.experts[l], kernel.Pack(true, in[l], out[l], w, in[l]))
-		}
+		p.gating[l] = kernel.Pack(true, 1, gin[l], gout[l], m.gw[l], gin[l])
+		p.bias[l] = kernel.Pack(false, 1, m.k, out[l], m.eb[l], out[l])
+		p.experts[l] = kernel.Pack(true, m.k, in[l], out[l], m.ew[l], in[l])
 	}
 	return p
 }

@@ -29,19 +29,19 @@ type mannSession struct {
 	// The Run in progress.
 	y, x   []float32
 	rows   int
-	done   int // rows of omega that are valid
-	block  int // rows per task
-	layer  int
-	panels int // per task
+	done   int    // rows of omega that are valid
+	block  int    // rows per task
+	counts [4]int // tasks of preparation and each layer
 
-	rowTask, prepTask, panelTask func(worker, i int) // bound once
+	byRows  func(worker, i int) // bound once
+	byLayer func(worker, step, i int)
 }
 
 const (
 	blockRows  = 192 // rows that fit the second-level cache with their hidden layers
 	splitRows  = 96  // rows per worker from which rows are shared out instead of columns
 	prepRows   = 16  // rows per task of normalisation and gating
-	taskPanels = 2
+	taskPanels = 4
 )
 
 var one = kernel.Matrix{Data: []float32{1}}
@@ -62,7 +62,7 @@ func (m *mann) session(packed any, maxRows, workers int) Session {
 		s.g[l] = matrix(maxRows, w.gating[l].Cols())
 		s.h[l] = matrix(maxRows, w.bias[l].Cols())
 	}
-	s.rowTask, s.prepTask, s.panelTask = s.runRows, s.runPrep, s.runPanels
+	s.byRows, s.byLayer = s.runRows, s.runLayer
 	return s
 }
 
@@ -91,14 +91,14 @@ func (s *mannSession) Run(y, x []float32, rows int) error {
 		// Even blocks, the same number for each worker.
 		n := (rows + blockRows*workers - 1) / (blockRows * workers) * workers
 		s.block = max(1, (rows+n-1)/n)
-		s.pool.Run((rows+s.block-1)/s.block, s.rowTask)
-	} else {
+		s.pool.Run((rows+s.block-1)/s.block, s.byRows)
+	} else if rows > 0 {
 		s.block = prepRows
-		s.pool.Run((rows+prepRows-1)/prepRows, s.prepTask)
+		s.counts[0] = (rows + prepRows - 1) / prepRows
 		for l := range s.h {
-			s.layer, s.panels = l, taskPanels
-			s.pool.Run((s.w.bias[l].Panels()+s.panels-1)/s.panels, s.panelTask)
+			s.counts[1+l] = (s.w.bias[l].Panels() + taskPanels - 1) / taskPanels
 		}
+		s.pool.Steps(s.counts[:], s.byLayer)
 	}
 	s.y, s.x = nil, nil
 	return nil
@@ -112,14 +112,15 @@ func (s *mannSession) runRows(worker, i int) {
 	}
 }
 
-func (s *mannSession) runPrep(worker, i int) {
-	r0, r1 := s.span(i)
-	s.prepare(&s.scratch[worker], r0, r1)
-}
-
-func (s *mannSession) runPanels(worker, i int) {
-	p0 := i * s.panels
-	s.blend(&s.scratch[worker], s.layer, 0, s.rows, p0, min(p0+s.panels, s.w.bias[s.layer].Panels()))
+func (s *mannSession) runLayer(worker, step, i int) {
+	sc := &s.scratch[worker]
+	if step == 0 {
+		r0, r1 := s.span(i)
+		s.prepare(sc, r0, r1)
+		return
+	}
+	l, p0 := step-1, i*taskPanels
+	s.blend(sc, l, 0, s.rows, p0, min(p0+taskPanels, s.w.bias[l].Panels()))
 }
 
 func (s *mannSession) span(i int) (r0, r1 int) {
@@ -187,11 +188,9 @@ func (s *mannSession) blend(sc *kernel.Scratch, l, r0, r1, p0, p1 int) {
 	}
 	in = in.Row(r0)
 	out := s.h[l].Row(r0)
-	omega := s.omega[r0*m.k:]
-	s.w.bias[l].Mul(sc, out, one, kernel.Matrix{Data: omega, Stride: m.k}, rows, false, p0, p1)
-	for e, w := range s.w.experts[l] {
-		w.Mul(sc, out, kernel.Matrix{Data: omega[e:], Stride: m.k}, in, rows, true, p0, p1)
-	}
+	omega := kernel.Matrix{Data: s.omega, Stride: m.k}.Row(r0)
+	s.w.bias[l].Mul(sc, out, one, omega, rows, false, p0, p1)
+	s.w.experts[l].Mul(sc, out, omega, in, rows, true, p0, p1)
 	cols := out.Stride / s.w.bias[l].Panels()
 	c0, c1 := p0*cols, p1*cols
 	if l < 2 {

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func gemmAVX2_1x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·gemmAVX2_1x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -17,10 +17,13 @@ TEXT ·gemmAVX2_1x1(SB), NOSPLIT, $0-8
 	SHLQ   $0x02, BX
 	MOVQ   8(AX), SI
 	MOVQ   48(AX), DI
+	MOVQ   88(AX), R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
 loop:
+	PREFETCHT1   (R8)
+	ADDQ         BX, R8
 	VMOVUPS      (DI), Y2
 	VMOVUPS      32(DI), Y3
 	VBROADCASTSS (SI), Y4
@@ -30,13 +33,13 @@ loop:
 	ADDQ         BX, DI
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), DX
-	MOVQ         144(AX), BX
+	MOVQ         144(AX), DX
+	MOVQ         168(AX), BX
 	SHLQ         $0x02, BX
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (DX), Y2
@@ -106,13 +109,13 @@ loop:
 	ADDQ         BX, R9
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), DX
-	MOVQ         144(AX), BX
+	MOVQ         144(AX), DX
+	MOVQ         168(AX), BX
 	SHLQ         $0x02, BX
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (DX), Y8
@@ -165,7 +168,7 @@ first:
 	RET
 
 // func gemmAVX2_2x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·gemmAVX2_2x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -177,12 +180,15 @@ TEXT ·gemmAVX2_2x1(SB), NOSPLIT, $0-8
 	SHLQ   $0x02, SI
 	MOVQ   8(AX), DI
 	MOVQ   48(AX), R8
+	MOVQ   88(AX), R9
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
 loop:
+	PREFETCHT1   (R9)
+	ADDQ         SI, R9
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y5
 	VBROADCASTSS (DI), Y6
@@ -195,13 +201,13 @@ loop:
 	ADDQ         SI, R8
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Y4
@@ -282,13 +288,13 @@ loop:
 	ADDQ         SI, R8
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Y8
@@ -347,7 +353,7 @@ first:
 	RET
 
 // func gemmAVX2_3x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·gemmAVX2_3x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -359,6 +365,7 @@ TEXT ·gemmAVX2_3x1(SB), NOSPLIT, $0-8
 	SHLQ   $0x02, SI
 	MOVQ   8(AX), DI
 	MOVQ   48(AX), R8
+	MOVQ   88(AX), R9
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -367,6 +374,8 @@ TEXT ·gemmAVX2_3x1(SB), NOSPLIT, $0-8
 	VXORPS Y5, Y5, Y5
 
 loop:
+	PREFETCHT1   (R9)
+	ADDQ         SI, R9
 	VMOVUPS      (R8), Y6
 	VMOVUPS      32(R8), Y7
 	VBROADCASTSS (DI), Y8
@@ -382,13 +391,13 @@ loop:
 	ADDQ         SI, R8
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Y6
@@ -494,13 +503,13 @@ loop:
 	ADDQ         SI, R8
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Y12
@@ -585,7 +594,7 @@ first:
 	RET
 
 // func gemmAVX2_4x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·gemmAVX2_4x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -599,6 +608,7 @@ TEXT ·gemmAVX2_4x1(SB), NOSPLIT, $0-8
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
 	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -609,6 +619,8 @@ TEXT ·gemmAVX2_4x1(SB), NOSPLIT, $0-8
 	VXORPS Y7, Y7, Y7
 
 loop:
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	VMOVUPS      (R9), Y8
 	VMOVUPS      32(R9), Y9
 	VBROADCASTSS (DI), Y10
@@ -628,13 +640,13 @@ loop:
 	ADDQ         SI, R9
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Y8
@@ -705,7 +717,7 @@ first:
 	RET
 
 // func gemmAVX2_5x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·gemmAVX2_5x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -719,6 +731,7 @@ TEXT ·gemmAVX2_5x1(SB), NOSPLIT, $0-8
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
 	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -731,6 +744,8 @@ TEXT ·gemmAVX2_5x1(SB), NOSPLIT, $0-8
 	VXORPS Y9, Y9, Y9
 
 loop:
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	VMOVUPS      (R9), Y10
 	VMOVUPS      32(R9), Y11
 	VBROADCASTSS (DI), Y12
@@ -753,13 +768,13 @@ loop:
 	ADDQ         SI, R9
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Y10
@@ -846,7 +861,7 @@ first:
 	RET
 
 // func gemmAVX2_6x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·gemmAVX2_6x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -860,6 +875,7 @@ TEXT ·gemmAVX2_6x1(SB), NOSPLIT, $0-8
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
 	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -874,6 +890,8 @@ TEXT ·gemmAVX2_6x1(SB), NOSPLIT, $0-8
 	VXORPS Y11, Y11, Y11
 
 loop:
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	VMOVUPS      (R9), Y12
 	VMOVUPS      32(R9), Y13
 	VBROADCASTSS (DI), Y14
@@ -899,13 +917,13 @@ loop:
 	ADDQ         SI, R9
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Y12
@@ -1008,7 +1026,7 @@ first:
 	RET
 
 // func gemmAVX512_1x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_1x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -1020,10 +1038,14 @@ TEXT ·gemmAVX512_1x1(SB), NOSPLIT, $0-8
 	SHLQ   $0x02, BX
 	MOVQ   8(AX), SI
 	MOVQ   48(AX), DI
+	MOVQ   88(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 loop:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	ADDQ         BX, R8
 	VMOVUPS      (DI), Z2
 	VMOVUPS      64(DI), Z3
 	VBROADCASTSS (SI), Z4
@@ -1033,13 +1055,13 @@ loop:
 	ADDQ         BX, DI
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), DX
-	MOVQ         144(AX), BX
+	MOVQ         144(AX), DX
+	MOVQ         168(AX), BX
 	SHLQ         $0x02, BX
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (DX), Z2
@@ -1109,13 +1131,13 @@ loop:
 	ADDQ         BX, R9
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), DX
-	MOVQ         144(AX), BX
+	MOVQ         144(AX), DX
+	MOVQ         168(AX), BX
 	SHLQ         $0x02, BX
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (DX), Z8
@@ -1168,7 +1190,7 @@ first:
 	RET
 
 // func gemmAVX512_2x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_2x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -1180,12 +1202,16 @@ TEXT ·gemmAVX512_2x1(SB), NOSPLIT, $0-8
 	SHLQ   $0x02, SI
 	MOVQ   8(AX), DI
 	MOVQ   48(AX), R8
+	MOVQ   88(AX), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
 loop:
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         SI, R9
 	VMOVUPS      (R8), Z4
 	VMOVUPS      64(R8), Z5
 	VBROADCASTSS (DI), Z6
@@ -1198,13 +1224,13 @@ loop:
 	ADDQ         SI, R8
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z4
@@ -1285,13 +1311,13 @@ loop:
 	ADDQ         SI, R8
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z8
@@ -1350,7 +1376,7 @@ first:
 	RET
 
 // func gemmAVX512_3x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_3x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -1362,6 +1388,7 @@ TEXT ·gemmAVX512_3x1(SB), NOSPLIT, $0-8
 	SHLQ   $0x02, SI
 	MOVQ   8(AX), DI
 	MOVQ   48(AX), R8
+	MOVQ   88(AX), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1370,6 +1397,9 @@ TEXT ·gemmAVX512_3x1(SB), NOSPLIT, $0-8
 	VPXORD Z5, Z5, Z5
 
 loop:
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         SI, R9
 	VMOVUPS      (R8), Z6
 	VMOVUPS      64(R8), Z7
 	VBROADCASTSS (DI), Z8
@@ -1385,13 +1415,13 @@ loop:
 	ADDQ         SI, R8
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z6
@@ -1497,13 +1527,13 @@ loop:
 	ADDQ         SI, R8
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z12
@@ -1588,7 +1618,7 @@ first:
 	RET
 
 // func gemmAVX512_4x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_4x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -1602,6 +1632,7 @@ TEXT ·gemmAVX512_4x1(SB), NOSPLIT, $0-8
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
 	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1612,6 +1643,9 @@ TEXT ·gemmAVX512_4x1(SB), NOSPLIT, $0-8
 	VPXORD Z7, Z7, Z7
 
 loop:
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
 	VMOVUPS      (R9), Z8
 	VMOVUPS      64(R9), Z9
 	VBROADCASTSS (DI), Z10
@@ -1631,13 +1665,13 @@ loop:
 	ADDQ         SI, R9
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z8
@@ -1708,7 +1742,7 @@ first:
 	RET
 
 // func gemmAVX512_5x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_5x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -1722,6 +1756,7 @@ TEXT ·gemmAVX512_5x1(SB), NOSPLIT, $0-8
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
 	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1734,6 +1769,9 @@ TEXT ·gemmAVX512_5x1(SB), NOSPLIT, $0-8
 	VPXORD Z9, Z9, Z9
 
 loop:
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
 	VMOVUPS      (R9), Z10
 	VMOVUPS      64(R9), Z11
 	VBROADCASTSS (DI), Z12
@@ -1756,13 +1794,13 @@ loop:
 	ADDQ         SI, R9
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z10
@@ -1849,7 +1887,7 @@ first:
 	RET
 
 // func gemmAVX512_6x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_6x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -1863,6 +1901,7 @@ TEXT ·gemmAVX512_6x1(SB), NOSPLIT, $0-8
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
 	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1877,6 +1916,9 @@ TEXT ·gemmAVX512_6x1(SB), NOSPLIT, $0-8
 	VPXORD Z11, Z11, Z11
 
 loop:
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
 	VMOVUPS      (R9), Z12
 	VMOVUPS      64(R9), Z13
 	VBROADCASTSS (DI), Z14
@@ -1902,13 +1944,13 @@ loop:
 	ADDQ         SI, R9
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z12
@@ -2011,7 +2053,7 @@ first:
 	RET
 
 // func gemmAVX512_7x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_7x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -2027,6 +2069,7 @@ TEXT ·gemmAVX512_7x1(SB), NOSPLIT, $0-8
 	LEAQ   (R8)(DX*2), R9
 	ADDQ   DX, R9
 	MOVQ   48(AX), R10
+	MOVQ   88(AX), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2043,6 +2086,9 @@ TEXT ·gemmAVX512_7x1(SB), NOSPLIT, $0-8
 	VPXORD Z13, Z13, Z13
 
 loop:
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
 	VMOVUPS      (R10), Z14
 	VMOVUPS      64(R10), Z15
 	VBROADCASTSS (DI), Z16
@@ -2072,13 +2118,13 @@ loop:
 	ADDQ         SI, R10
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z14
@@ -2197,7 +2243,7 @@ first:
 	RET
 
 // func gemmAVX512_8x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_8x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -2213,6 +2259,7 @@ TEXT ·gemmAVX512_8x1(SB), NOSPLIT, $0-8
 	LEAQ   (R8)(DX*2), R9
 	ADDQ   DX, R9
 	MOVQ   48(AX), R10
+	MOVQ   88(AX), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2231,6 +2278,9 @@ TEXT ·gemmAVX512_8x1(SB), NOSPLIT, $0-8
 	VPXORD Z15, Z15, Z15
 
 loop:
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
 	VMOVUPS      (R10), Z16
 	VMOVUPS      64(R10), Z17
 	VBROADCASTSS (DI), Z18
@@ -2263,13 +2313,13 @@ loop:
 	ADDQ         SI, R10
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z16
@@ -2404,7 +2454,7 @@ first:
 	RET
 
 // func gemmAVX512_9x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_9x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -2420,6 +2470,7 @@ TEXT ·gemmAVX512_9x1(SB), NOSPLIT, $0-8
 	LEAQ   (R8)(DX*2), R9
 	ADDQ   DX, R9
 	MOVQ   48(AX), R10
+	MOVQ   88(AX), R11
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2440,6 +2491,9 @@ TEXT ·gemmAVX512_9x1(SB), NOSPLIT, $0-8
 	VPXORD Z17, Z17, Z17
 
 loop:
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
 	VMOVUPS      (R10), Z18
 	VMOVUPS      64(R10), Z19
 	VBROADCASTSS (DI), Z20
@@ -2475,13 +2529,13 @@ loop:
 	ADDQ         SI, R10
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z18
@@ -2632,7 +2686,7 @@ first:
 	RET
 
 // func gemmAVX512_10x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_10x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -2650,6 +2704,7 @@ TEXT ·gemmAVX512_10x1(SB), NOSPLIT, $0-8
 	LEAQ   (R9)(DX*2), R10
 	ADDQ   DX, R10
 	MOVQ   48(AX), R11
+	MOVQ   88(AX), R12
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2672,6 +2727,9 @@ TEXT ·gemmAVX512_10x1(SB), NOSPLIT, $0-8
 	VPXORD Z19, Z19, Z19
 
 loop:
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
 	VMOVUPS      (R11), Z20
 	VMOVUPS      64(R11), Z21
 	VBROADCASTSS (DI), Z22
@@ -2711,13 +2769,13 @@ loop:
 	ADDQ         SI, R11
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z20
@@ -2884,7 +2942,7 @@ first:
 	RET
 
 // func gemmAVX512_11x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_11x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -2902,6 +2960,7 @@ TEXT ·gemmAVX512_11x1(SB), NOSPLIT, $0-8
 	LEAQ   (R9)(DX*2), R10
 	ADDQ   DX, R10
 	MOVQ   48(AX), R11
+	MOVQ   88(AX), R12
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2926,6 +2985,9 @@ TEXT ·gemmAVX512_11x1(SB), NOSPLIT, $0-8
 	VPXORD Z21, Z21, Z21
 
 loop:
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
 	VMOVUPS      (R11), Z22
 	VMOVUPS      64(R11), Z23
 	VBROADCASTSS (DI), Z24
@@ -2968,13 +3030,13 @@ loop:
 	ADDQ         SI, R11
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z22
@@ -3157,7 +3219,7 @@ first:
 	RET
 
 // func gemmAVX512_12x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_12x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   (AX), CX
@@ -3175,6 +3237,7 @@ TEXT ·gemmAVX512_12x1(SB), NOSPLIT, $0-8
 	LEAQ   (R9)(DX*2), R10
 	ADDQ   DX, R10
 	MOVQ   48(AX), R11
+	MOVQ   88(AX), R12
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -3201,6 +3264,9 @@ TEXT ·gemmAVX512_12x1(SB), NOSPLIT, $0-8
 	VPXORD Z23, Z23, Z23
 
 loop:
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VBROADCASTSS (DI), Z26
@@ -3246,13 +3312,13 @@ loop:
 	ADDQ         SI, R11
 	DECQ         CX
 	JNZ          loop
-	MOVQ         88(AX), CX
-	MOVQ         112(AX), DX
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
 	SHLQ         $0x02, DX
-	MOVQ         120(AX), BX
-	MOVQ         144(AX), SI
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
 	SHLQ         $0x02, SI
-	MOVB         152(AX), AL
+	MOVB         176(AX), AL
 	TESTB        AL, AL
 	JNZ          first
 	VBROADCASTSS (BX), Z24

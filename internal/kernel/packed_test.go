@@ -15,28 +15,26 @@ func TestPackedMul(t *testing.T) {
 		for _, s := range [][3]int{{1, 32, 1}, {1, 363, 480}, {2, 70, 300}, {3, 130, 257}, {4, 16, 19}, {29, 97, 513}} {
 			m, n, k := s[0], s[1], s[2]
 			const experts = 3
-			a, w := randoms(r, m*(k+5)), randoms(r, m*experts)
-			var b [experts]*Packed
-			var raw [experts][]float32
-			for e := range b {
-				raw[e] = randoms(r, n*k)
-				b[e] = Pack(e == 1, k, n, raw[e], map[bool]int{false: n, true: k}[e == 1])
+			trans := m%2 == 1
+			ldb := n
+			if trans {
+				ldb = k
 			}
-			cols := b[0].Cols()
+			a, w, raw := randoms(r, m*(k+5)), randoms(r, m*experts), randoms(r, experts*n*k)
+			b := Pack(trans, experts, k, n, raw, ldb)
+			cols := b.Cols()
 			mul := func(c []float32, r0, r1, p0, p1 int) {
 				var s Scratch
-				for e := range b {
-					b[e].Mul(&s, Matrix{c, cols}.Row(r0), Matrix{w[e:], experts}.Row(r0), Matrix{a, k + 5}.Row(r0), r1-r0, e > 0, p0, p1)
-				}
+				b.Mul(&s, Matrix{c, cols}.Row(r0), Matrix{w, experts}.Row(r0), Matrix{a, k + 5}.Row(r0), r1-r0, false, p0, p1)
 			}
 			c := make([]float32, m*cols)
-			mul(c, 0, m, 0, b[0].Panels())
+			mul(c, 0, m, 0, b.Panels())
 			for i := range m {
 				for j := range cols {
 					var want, mag float64
-					for e := range b {
+					for e := range experts {
 						if j < n {
-							x, y := reference(false, e == 1, i, j, k, a, k+5, raw[e], map[bool]int{false: n, true: k}[e == 1])
+							x, y := reference(false, trans, i, j, k, a, k+5, raw[e*n*k:], ldb)
 							want += float64(w[i*experts+e]) * x
 							mag += math.Abs(float64(w[i*experts+e])) * y
 						}
@@ -48,10 +46,10 @@ func TestPackedMul(t *testing.T) {
 			}
 			for range 20 {
 				d := make([]float32, m*cols)
-				r0, p0 := r.IntN(m), r.IntN(b[0].Panels())
+				r0, p0 := r.IntN(m), r.IntN(b.Panels())
 				for _, rows := range [][2]int{{0, r0}, {r0, m}} {
 					mul(d, rows[0], rows[1], 0, p0)
-					mul(d, rows[0], rows[1], p0, b[0].Panels())
+					mul(d, rows[0], rows[1], p0, b.Panels())
 				}
 				for i := range c {
 					if math.Float32bits(c[i]) != math.Float32bits(d[i]) {

@@ -1,8 +1,10 @@
 package kernel
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Pool runs loops and matrix products on a fixed set of workers. Between
@@ -11,14 +13,17 @@ type Pool struct {
 	kind    Kind
 	workers int
 	wake    chan struct{} // one token asks one parked helper to join
-	done    chan struct{} // the last participant to leave a loop tells the caller
+	done    chan struct{} // the last participant to leave a call tells the caller
 
-	mu   sync.Mutex // held for a whole call
-	f    func(worker, i int)
-	n    int64
-	next atomic.Int64 // first index that no worker has claimed
-	left atomic.Int32 // participants that have not finished
+	mu       sync.Mutex // held for a whole call
+	one      func(worker, i int)
+	steps    func(worker, step, i int) // where one is nil
+	counts   []int                     // calls by step
+	state    atomic.Uint64             // step<<32 | first index that nobody has claimed
+	finished atomic.Int64              // calls of the current step that have returned
+	left     atomic.Int32              // participants that have not left
 
+	single  [1]int // counts of a call with one step
 	job     gemmJob
 	gemm    func(worker, i int) // bound once so that Gemm allocates nothing
 	scratch []Scratch           // by worker
@@ -67,15 +72,31 @@ func (p *Pool) Run(n int, f func(worker, i int)) {
 
 // run is Run for a caller that holds the lock.
 func (p *Pool) run(n int, f func(worker, i int)) {
-	helpers := min(p.workers, n) - 1
-	if helpers < 1 {
-		for i := range n {
-			f(0, i)
-		}
-		return
+	p.single[0] = n
+	p.one, p.counts = f, p.single[:]
+	p.start()
+	p.one = nil
+}
+
+// Steps is a sequence of Runs: counts[0] calls f(worker, 0, i), then, when all
+// have returned, counts[1] calls f(worker, 1, i), and so on. It wakes the
+// workers once, which costs tens of microseconds.
+func (p *Pool) Steps(counts []int, f func(worker, step, i int)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.steps, p.counts = f, counts
+	p.start()
+	p.steps = nil
+}
+
+func (p *Pool) start() {
+	widest := 0
+	for _, n := range p.counts {
+		widest = max(widest, n)
 	}
-	p.f, p.n = f, int64(n)
-	p.next.Store(0)
+	helpers := max(0, min(p.workers, widest)-1)
+	p.finished.Store(0)
+	p.open(0)
 	p.left.Store(int32(helpers) + 1)
 	for range helpers {
 		p.wake <- struct{}{}
@@ -94,7 +115,16 @@ func (p *Pool) run(n int, f func(worker, i int)) {
 	if p.left.Add(-leave) != 0 {
 		<-p.done
 	}
-	p.f = nil
+	p.counts = nil
+}
+
+// open lets the workers claim the calls of the first step from the given one
+// on that has any.
+func (p *Pool) open(step int) {
+	for step < len(p.counts) && p.counts[step] <= 0 {
+		step++
+	}
+	p.state.Store(uint64(step) << 32)
 }
 
 func (p *Pool) help(worker int) {
@@ -106,12 +136,45 @@ func (p *Pool) help(worker int) {
 	}
 }
 
+// work claims and makes calls until none is left to claim in any step.
 func (p *Pool) work(worker int) {
-	for {
-		i := p.next.Add(1) - 1
-		if i >= p.n {
+	for idle := 0; ; {
+		v := p.state.Load()
+		step, i := int(v>>32), int(uint32(v))
+		switch {
+		case step >= len(p.counts):
 			return
+		case i < p.counts[step]:
+			if !p.state.CompareAndSwap(v, v+1) {
+				continue
+			}
+			idle = 0
+			if p.one != nil {
+				p.one(worker, i)
+			} else {
+				p.steps(worker, step, i)
+			}
+			if p.finished.Add(1) == int64(p.counts[step]) {
+				p.finished.Store(0)
+				p.open(step + 1)
+			}
+		case step == len(p.counts)-1:
+			return
+		default:
+			// The others are in the step's last calls: shorter than a wake-up,
+			// unless the machine has given their processor away.
+			idle++
+			pause(idle)
 		}
-		p.f(worker, int(i))
+	}
+}
+
+// pause waits for the n-th time: busily at first, then asleep.
+func pause(n int) {
+	switch {
+	case n > 1<<13:
+		time.Sleep(20 * time.Microsecond)
+	case n%32 == 0:
+		runtime.Gosched()
 	}
 }

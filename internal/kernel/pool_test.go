@@ -59,4 +59,39 @@ func TestPoolAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { p.Run(len(x), f) }); n != 0 {
 		t.Fatalf("%v allocations per run", n)
 	}
+	g, counts := func(_, step, i int) { x[i] += float32(step) }, []int{8, 2, 8}
+	if n := testing.AllocsPerRun(100, func() { p.Steps(counts, g) }); n != 0 {
+		t.Fatalf("%v allocations per sequence of steps", n)
+	}
+}
+
+// TestPoolSteps checks that every call is made once and that no step begins
+// before the one ahead of it has ended.
+func TestPoolSteps(t *testing.T) {
+	for workers := 1; workers <= 4; workers++ {
+		p := NewPool(workers)
+		defer p.Close()
+		for round := range 200 {
+			counts := []int{round % 5, 3, 0, round % 17, 1, 0}
+			var ended [6]atomic.Int32
+			hits := make([]atomic.Int32, 6*17)
+			p.Steps(counts, func(_, step, i int) {
+				for s := range step {
+					if n := int(ended[s].Load()); n != counts[s] {
+						t.Errorf("step %d began when %d of step %d's %d calls had ended", step, n, s, counts[s])
+					}
+				}
+				hits[step*17+i].Add(1)
+				ended[step].Add(1)
+			})
+			for step, n := range counts {
+				for i := range n {
+					if hits[step*17+i].Load() != 1 {
+						t.Fatalf("%d workers: call %d of step %d ran %d times", workers, i, step, hits[step*17+i].Load())
+					}
+				}
+			}
+		}
+		p.Steps(nil, nil)
+	}
 }

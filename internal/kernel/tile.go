@@ -13,6 +13,7 @@ type tile struct {
 	rs, cs int
 	b      []float32 // B(l, j) of panel p = b[l·bs + p·ps + j]
 	bs, ps int
+	soon   []float32 // the panel of B that comes next, rows bs apart: fetched meanwhile
 	c      []float32 // C(i, j) of panel p = c[i·ldc + p·cols + j]
 	ldc    int
 	w      []float32 // w(i) = w[i·ws]
@@ -44,6 +45,7 @@ type span struct {
 	rs, cs int
 	b      []float32
 	bs, ps int
+	after  []float32 // what comes after the last panel, or nil
 	panels int
 	c      []float32
 	ldc    int
@@ -68,8 +70,18 @@ func (s *Scratch) compute(x *span) {
 			step = 1
 		}
 		t.b = x.b[p*x.ps:]
+		t.soon = t.b
+		next := t.b
+		if p+step < x.panels {
+			next = x.b[(p+step)*x.ps:]
+		} else if x.after != nil {
+			next = x.after
+		}
 		i := 0
 		for n := range tiles {
+			if n == tiles-1 {
+				t.soon = next
+			}
 			r := (x.rows - i) / (tiles - n) // as even as possible: 13 rows are 6 and 7
 			t.a = x.a[i*x.rs:]
 			t.c = x.c[i*x.ldc+p*cols:]

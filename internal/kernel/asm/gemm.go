@@ -72,6 +72,13 @@ func kernel(f family, rows, panels int) {
 		b = append(b, next)
 	}
 
+	// Tall tiles fetch the next panel of B into the second-level cache. Wide
+	// ones read B faster than that, at the speed of memory.
+	var soon reg.GPVirtual
+	if panels == 1 {
+		soon = ptr("soon")
+	}
+
 	nv := 2 * panels
 	sum := make([][]reg.VecVirtual, rows)
 	for i := range sum {
@@ -113,6 +120,10 @@ func kernel(f family, rows, panels int) {
 			}
 		}
 	} else {
+		for d := 0; d < 2*f.bytes; d += 64 {
+			PREFETCHT1(Mem{Base: soon, Disp: d})
+		}
+		ADDQ(bs, soon)
 		bv := []reg.VecVirtual{loadB(0), loadB(1)}
 		for i := range sum {
 			av := loadA(i)

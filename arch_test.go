@@ -32,9 +32,8 @@ var arrows = []arrow{
 		"the only package that touches the window and GL"},
 
 	{"internal/kernel", []string{"golang.org/x/sys/cpu"}, "the bottom of the network engine"},
-	{"internal/kernel/...", []string{"github.com/mmcloughlin/avo/..."}, "the assembly generator"},
 	{"internal/atomicfile", nil, "a leaf"},
-	{"internal/testdata", nil, "for tests"},
+	{"internal/mocapdata", nil, "for tests"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel"}, "networks know numbers, not characters"},
 	{"netruntime/grad", []string{"netruntime", "internal/kernel"}, "the same kernels, backwards"},
@@ -49,8 +48,8 @@ var arrows = []arrow{
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/...", "animsys/control"}, "components: plain data and Arche; a Goal is control's"},
 	{"animsys", []string{"ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
 
-	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
+	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"scenes", []string{"engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},
 	{"scenes/...", []string{"scenes", "scenes/internal/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/m3", "netruntime", "models/...", "github.com/mlange-42/..."},
 		"a scene runs headless, in tests and on a server"},

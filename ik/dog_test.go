@@ -8,14 +8,14 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 	"mannequin/offline/mocap"
 	"mannequin/terrain"
 )
 
 // recorded returns a recording of the dog in metres.
 func recorded(t testing.TB, name string) *skel.Clip {
-	b, err := mocap.OpenBVH(filepath.Join(testdata.Dir(t), "dog", name+".bvh"))
+	b, err := mocap.OpenBVH(filepath.Join(mocapdata.Dir(t), "dog", name+".bvh"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/authors"
@@ -22,7 +22,7 @@ import (
 // without any training of ours.
 func authorsDog(t *testing.T) *mann.Model {
 	t.Helper()
-	dir := testdata.Dir(t)
+	dir := mocapdata.Dir(t)
 	raw, err := authors.Read(filepath.Join(dir, "reference", "mann-2018-04"))
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
 )
@@ -19,7 +19,7 @@ import (
 // network's, Scatter retraces the recording in world space, and Gather makes
 // the recorded inputs from where it has come to.
 func TestRetracesARecording(t *testing.T) {
-	dir := filepath.Join(testdata.Dir(t), "dog")
+	dir := filepath.Join(mocapdata.Dir(t), "dog")
 	train, _, err := dataset.BuildMANN(dir, dataset.Options{HeldOut: []string{}})
 	if err != nil {
 		t.Fatal(err)

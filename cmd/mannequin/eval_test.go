@@ -10,7 +10,7 @@ import (
 
 	"mannequin/animsys/mann"
 	"mannequin/internal/atomicfile"
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 )
@@ -19,7 +19,7 @@ import (
 // losses can be told without it, and it makes a motion that is the same for
 // every gait.
 func TestEvalMANN(t *testing.T) {
-	data := filepath.Join(testdata.Dir(t), "dog")
+	data := filepath.Join(mocapdata.Dir(t), "dog")
 	train, held, err := dataset.BuildMANN(data, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)

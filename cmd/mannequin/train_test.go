@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 	"mannequin/netruntime"
 )
 
 // A few seconds on the real recordings: the held-out loss falls, everything
 // promised is written, and the run can be continued.
 func TestTrainMANN(t *testing.T) {
-	data := filepath.Join(testdata.Dir(t), "dog")
+	data := filepath.Join(mocapdata.Dir(t), "dog")
 	dir := t.TempDir()
 	out := filepath.Join(dir, "dog.safetensors")
 	args := []string{"train", "mann", "--data", data, "--out", out, "--experts", "1", "--threads", "2", "--dtype", "bf16", "--json"}

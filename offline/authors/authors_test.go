@@ -12,12 +12,12 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/internal/kernel"
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 	"mannequin/netruntime"
 )
 
 func folder(t testing.TB) string {
-	dir := filepath.Join(testdata.Dir(t), "reference", "mann-2018-04")
+	dir := filepath.Join(mocapdata.Dir(t), "reference", "mann-2018-04")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("the authors' network is not here: %v", err)
 	}

@@ -12,14 +12,14 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 	"mannequin/offline/mocap"
 )
 
 // dog returns the authors' recordings as rows, and their folder.
 func dog(t *testing.T, opt Options) (train, held *MANN, dir string) {
 	t.Helper()
-	dir = filepath.Join(testdata.Dir(t), "dog")
+	dir = filepath.Join(mocapdata.Dir(t), "dog")
 	train, held, err := BuildMANN(dir, opt)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
 )
@@ -12,7 +12,7 @@ import (
 // On these recordings the back paws' skate was found before to lie between
 // 0.057 and 0.088 cm per frame, all paws' between 0.034 and 0.048.
 func TestDogSkate(t *testing.T) {
-	dir := filepath.Join(testdata.Dir(t), "dog")
+	dir := filepath.Join(mocapdata.Dir(t), "dog")
 	for _, name := range []string{"D1_008_KAN01_001", "D1_031_KAN01_001", "D1_047_KAN01_001", "D1_047z_KAN01_005"} {
 		b, err := mocap.OpenBVH(filepath.Join(dir, name+".bvh"))
 		if err != nil {
@@ -30,7 +30,7 @@ func TestDogSkate(t *testing.T) {
 }
 
 func TestGroundTruth(t *testing.T) {
-	train, held, err := dataset.BuildMANN(filepath.Join(testdata.Dir(t), "dog"), dataset.Options{})
+	train, held, err := dataset.BuildMANN(filepath.Join(mocapdata.Dir(t), "dog"), dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

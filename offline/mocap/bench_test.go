@@ -9,7 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 )
 
 // syntheticBVH writes a chain of joints that swing, with six decimals a value:
@@ -52,7 +52,7 @@ func BenchmarkReadBVH(b *testing.B) {
 	b.Run("synthetic", func(b *testing.B) { benchRead(b, syntheticBVH(31, 3000)) })
 	for _, name := range []string{"dog/D1_001_KAN01_001.bvh", "cmu-locomotion/07_12.bvh", "bandai1/dataset-1_bow_active_001.bvh"} {
 		b.Run(filepath.Base(name), func(b *testing.B) {
-			data, err := os.ReadFile(filepath.Join(testdata.Dir(b), name))
+			data, err := os.ReadFile(filepath.Join(mocapdata.Dir(b), name))
 			if err != nil {
 				b.Skip(err)
 			}

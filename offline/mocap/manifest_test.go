@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 )
 
 // manifestRow is one line of the data sets' own listing.
@@ -24,7 +24,7 @@ type manifestRow struct {
 
 // manifest lists every BVH of the data sets, or skips the test.
 func manifest(tb testing.TB) (dir string, rows []manifestRow) {
-	dir = testdata.Dir(tb)
+	dir = mocapdata.Dir(tb)
 	f, err := os.Open(filepath.Join(dir, "MANIFEST.tsv"))
 	if err != nil {
 		tb.Skip("no MANIFEST.tsv in the data folder: ", err)

@@ -9,7 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdata"
+	"mannequin/internal/mocapdata"
 )
 
 // walker is a two-bone body that slides along +Z at one metre per second.
@@ -75,7 +75,7 @@ func TestSummarizeFindsFaults(t *testing.T) {
 
 // The data sets' documentation states their units.
 func TestUnitGuess(t *testing.T) {
-	dir := testdata.Dir(t)
+	dir := mocapdata.Dir(t)
 	for file, unit := range map[string]string{
 		"dog/D1_001_KAN01_001.bvh": "centimetre", "cmu-locomotion/07_12.bvh": "CMU unit", "bandai1/dataset-1_bow_active_001.bvh": "centimetre",
 		"xia/angry_01_000.bvh": "CMU unit", "odd-bvh/facebookresearch__pfnn_hierarchy.bvh": "metre",

@@ -1,7 +1,7 @@
-// Package testdata finds the motion-capture sets that tests read. They are not
+// Package mocapdata finds the motion-capture sets that tests read. They are not
 // part of the repository: a test that wants them is skipped where they are
 // absent.
-package testdata
+package mocapdata
 
 import (
 	"os"

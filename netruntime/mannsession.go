@@ -1,6 +1,7 @@
 package netruntime
 
 import (
+	"errors"
 	"fmt"
 
 	"mannequin/internal/kernel"
@@ -26,6 +27,8 @@ type mannSession struct {
 	omega []float32        // (rows, K)
 	h     [3]kernel.Matrix // hidden layers and normalised output, rows padded
 
+	closed bool
+
 	// The Run in progress.
 	y, x   []float32
 	rows   int
@@ -43,6 +46,8 @@ const (
 	prepRows   = 16  // rows per task of normalisation and gating
 	taskPanels = 4
 )
+
+var errClosed = errors.New("netruntime: the session is closed")
 
 var one = kernel.Matrix{Data: []float32{1}}
 
@@ -72,12 +77,15 @@ func (s *mannSession) MaxRows() int { return s.maxRows }
 func (s *mannSession) Gating() []float32 { return s.omega[:s.done*s.m.k] }
 
 func (s *mannSession) Close() error {
+	s.closed = true
 	s.pool.Close()
 	return nil
 }
 
 func (s *mannSession) Run(y, x []float32, rows int) error {
 	switch {
+	case s.closed:
+		return errClosed
 	case rows < 0 || rows > s.maxRows:
 		return fmt.Errorf("netruntime: %d rows, the session holds 0 to %d", rows, s.maxRows)
 	case len(x) < rows*s.m.in:

@@ -39,13 +39,14 @@ type model interface {
 // one goroutine.
 type Session interface {
 	// Run computes y (rows, Outputs) from x (rows, Inputs), both raw: the
-	// network's normalisation happens inside, and x is not modified.
+	// network's normalisation happens inside, and x is not modified. y and x
+	// must not overlap. rows may be 0 to MaxRows; both slices must hold them.
 	Run(y, x []float32, rows int) error
 	// Gating returns the experts' weights (rows, K) of the last Run, or nil
 	// for an architecture without gating. They are valid until the next Run.
 	Gating() []float32
 	MaxRows() int
-	// Close ends the session's workers.
+	// Close ends the session's workers. A later Run is an error.
 	Close() error
 }
 

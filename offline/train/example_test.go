@@ -51,6 +51,6 @@ func ExampleJob_Run() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("y = %.2fx %+.2f after %d epochs, ended by %s\n", w.Val[0], b.Val[0], report.Epochs, report.Ended)
-	// Output: y = 2.00x -1.00 after 150 epochs, ended by epochs
+	fmt.Printf("y = %.1fx %+.1f after %d epochs, ended by %s\n", w.Val[0], b.Val[0], report.Epochs, report.Ended)
+	// Output: y = 2.0x -1.0 after 150 epochs, ended by epochs
 }

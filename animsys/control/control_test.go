@@ -206,7 +206,7 @@ func TestWander(t *testing.T) {
 			}
 			seen[ga[r].Action]++
 			// An ideal walker: takes the heading and goes.
-			yaw := m3.YawOf(roots[r].Rot.Rotate(m3.V(0, 0, 1))) + ga[r].Turn*MaxTurn*4*dt
+			yaw := m3.YawOf(roots[r].Rot.Rotate(m3.V(0, 0, 1))) + ga[r].Turn*MaxTurn*dt
 			roots[r].Rot = m3.YawQuat(yaw)
 			if ga[r].Action == Move {
 				roots[r].Pos = roots[r].Pos.Add(roots[r].Rot.Rotate(m3.V(0, 0, ga[r].Speed*dt)))

@@ -57,8 +57,8 @@ const (
 	CanterSpeed float32 = 3.52
 )
 
-// MaxTurn is the angle, in radians, between a character's heading and the
-// heading that a goal with Turn 1 asks for.
+// MaxTurn is how far a goal with Turn 1 asks a character to turn in a second, in
+// radians.
 const MaxTurn float32 = 60 * math.Pi / 180
 
 // Goal is what one character should do now. The zero value asks it to stand
@@ -67,7 +67,7 @@ type Goal struct {
 	// Move is the direction to go in the character's frame, +X left and +Z
 	// forward; Y is ignored. Its length, at most 1, scales Speed.
 	Move m3.Vec3
-	// Turn asks for another heading, from −1 (60° to the right) to 1 (60° to
+	// Turn asks to turn by MaxTurn per second, from −1 (to the right) to 1 (to
 	// the left). It works with and without Move.
 	Turn float32
 	// Speed in m/s while moving.
@@ -84,7 +84,8 @@ type Goal struct {
 func (g *Goal) Finite() bool { return g.Move.Finite() && m3.Finite(g.Turn) && m3.Finite(g.Speed) }
 
 // Steer returns the Turn that brings a character with heading yaw to the
-// heading want, both in radians as m3.YawOf measures them.
+// heading want, both in radians as m3.YawOf measures them: within a second
+// where MaxTurn allows.
 func Steer(yaw, want float32) float32 {
 	return m3.Clamp(m3.WrapAngle(want-yaw)/MaxTurn, -1, 1)
 }

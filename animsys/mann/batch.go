@@ -2,6 +2,7 @@ package mann
 
 import (
 	"fmt"
+	"math"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -58,6 +59,12 @@ func (a vec2) rotate(sin, cos float32) vec2 {
 	return vec2{a.X*cos + a.Z*sin, a.Z*cos - a.X*sin}
 }
 
+// turned returns a turned counter-clockwise by angle radians.
+func (a vec2) turned(angle float32) vec2 {
+	s, c := math.Sincos(float64(angle))
+	return a.rotate(float32(s), float32(c))
+}
+
 // Batch is the state of up to Cap agents, one per row. Slices are indexed by
 // row first. Different rows may be worked on from different goroutines.
 type Batch struct {
@@ -73,10 +80,12 @@ type Batch struct {
 	act           []float32 // (rows, points, actions) action weights, each point's sum one
 
 	// Control, (rows).
+	heading   []vec2    // unit; where a steered row means to face now
 	targetDir []vec2    // unit
 	targetVel []vec2    // m/s
 	correct   []float32 // the network's weight in the future after a prediction, 0 to 1
-	lack      []float32 // the speed regulator's integral, m
+	pace      []float32 // speed that the regulator expects by now, m/s
+	lack      []float32 // its integral of what is missing, m
 	path      []*control.Path
 	along     []float32 // arc length on path, m
 	bad       []uint32  // times the row was restored
@@ -101,7 +110,8 @@ func NewBatch(m *Model, capacity int) *Batch {
 		Model: m, Tuning: DefaultTuning(), rows: capacity, joints: nj, actions: na,
 		pos: vec(points), dir: vec(points), vel: vec(points),
 		speed: make([]float32, capacity*points), act: make([]float32, capacity*points*na),
-		targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity), lack: make([]float32, capacity),
+		heading: vec(1), targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity),
+		pace: make([]float32, capacity), lack: make([]float32, capacity),
 		path: make([]*control.Path, capacity), along: make([]float32, capacity), bad: make([]uint32, capacity),
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
 		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), scratch: make([]m3.Xform, capacity*nj),
@@ -141,8 +151,8 @@ func (b *Batch) stand(row int, f frame) {
 		clear(w)
 		w[b.Model.action[control.Idle]] = 1
 	}
-	b.targetDir[row], b.targetVel[row] = f.fwd, vec2{}
-	b.correct[row], b.lack[row], b.path[row], b.along[row] = 0, 0, nil, 0
+	b.heading[row], b.targetDir[row], b.targetVel[row] = f.fwd, f.fwd, vec2{}
+	b.correct[row], b.pace[row], b.lack[row], b.path[row], b.along[row] = 0, 0, 0, nil, 0
 }
 
 // restBones puts the model's rest pose at the present root of row.
@@ -163,9 +173,11 @@ func (b *Batch) Copy(dst, src int) {
 	move(b.vel, dst, src, points)
 	move(b.speed, dst, src, points)
 	move(b.act, dst, src, points*b.actions)
+	move(b.heading, dst, src, 1)
 	move(b.targetDir, dst, src, 1)
 	move(b.targetVel, dst, src, 1)
 	move(b.correct, dst, src, 1)
+	move(b.pace, dst, src, 1)
 	move(b.lack, dst, src, 1)
 	move(b.path, dst, src, 1)
 	move(b.along, dst, src, 1)

@@ -53,9 +53,7 @@ func (b *Batch) plan(r int, g *control.Goal) {
 	}
 	speed := b.regulate(r, g.Speed*move.length(), action)
 
-	root := b.root(r)
-	sin, cos := math.Sincos(float64(turn * control.MaxTurn))
-	goalDir := root.fwd.rotate(float32(sin), float32(cos))
+	goalDir := b.face(r, turn, wants && g.Path == nil)
 	b.targetDir[r] = b.targetDir[r].lerp(goalDir, gain).unit(goalDir)
 	goalVel := frame{fwd: b.targetDir[r]}.out(move.unit(vec2{})).scale(speed)
 	b.targetVel[r] = b.targetVel[r].lerp(goalVel, gain)
@@ -69,6 +67,25 @@ func (b *Batch) plan(r int, g *control.Goal) {
 		b.steer(r)
 	}
 	b.ramp(r, action, gain)
+}
+
+// face turns the heading of row at the rate that the goal asks for and returns
+// the direction to face in a second. While steered, the heading is kept apart
+// from where the character really faces, so that the network's own leanings are
+// corrected instead of adding up; a leash keeps the two together.
+func (b *Batch) face(r int, turn float32, steered bool) vec2 {
+	fwd := b.root(r).fwd
+	if !steered {
+		b.heading[r] = fwd
+		return fwd
+	}
+	rate := turn * control.MaxTurn
+	h := b.heading[r].turned(rate / Rate)
+	if off := m3.Atan2(fwd.Z*h.X-fwd.X*h.Z, fwd.dot(h)); m3.Abs(off) > b.Tuning.Leash {
+		h = fwd.turned(m3.Clamp(off, -b.Tuning.Leash, b.Tuning.Leash))
+	}
+	b.heading[r] = h.unit(fwd)
+	return b.heading[r].turned(rate)
 }
 
 // choose returns the action that the goal's wish comes to under the rules of
@@ -114,6 +131,9 @@ func (b *Batch) curvature(r int) float32 {
 	var sum float32
 	for i := step; i < points-step; i += step {
 		u, v := p[i].sub(p[i-step]), p[i+step].sub(p[i])
+		if min(u.length(), v.length()) < 0.02 {
+			continue // shifting its weight is not turning
+		}
 		sum += m3.Atan2(u.Z*v.X-u.X*v.Z, u.dot(v))
 	}
 	return min(m3.Abs(sum)/math.Pi, 1)
@@ -124,16 +144,19 @@ func (b *Batch) curvature(r int) float32 {
 func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 	t := &b.Tuning
 	want := max(speed, 0)*b.Weight(r, control.Move) + t.JumpSpeed*b.Weight(r, control.Jump)
+	have := b.vel[r*points+now].length()
 	if action != control.Move && action != control.Jump || want == 0 {
-		b.lack[r] = 0
+		b.pace[r], b.lack[r] = have, 0
 		return want
 	}
-	e := want - b.vel[r*points+now].length()
+	// What lacks while it still gathers speed is no lasting fault: the integral
+	// looks at the difference from a plausible start.
+	b.pace[r] = m3.DampTo(b.pace[r], want, t.SpeedUp, 1./Rate)
 	// Half the speed is as much as the integral may add or take: a character
 	// that is held back does not wind up.
 	limit := 0.5 * want / t.SpeedI
-	b.lack[r] = m3.Clamp(b.lack[r]+e/Rate, -limit, limit)
-	return max(want+t.SpeedP*e+t.SpeedI*b.lack[r], 0)
+	b.lack[r] = m3.Clamp(b.lack[r]+(b.pace[r]-have)/Rate, -limit, limit)
+	return max(want+t.SpeedP*(want-have)+t.SpeedI*b.lack[r], 0)
 }
 
 // steer bends the future toward the targets. The blend grows along the future;

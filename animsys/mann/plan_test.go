@@ -40,8 +40,9 @@ func TestPlanFirstStep(t *testing.T) {
 	if b.targetVel[0] != (vec2{}) {
 		t.Errorf("target velocity %v before the action has weight", b.targetVel[0])
 	}
-	// A quarter of the way from 0° to 30°, along the chord.
-	s, c := math.Sincos(math.Pi / 6)
+	// A quarter of the way, along the chord, from 0° to where half the turn rate
+	// leads in a second from what this tick has turned by.
+	s, c := math.Sincos(math.Pi / 6 * (1 + 1./60))
 	dx, dz := 0.25*s, 0.75+0.25*c
 	l := math.Hypot(dx, dz)
 	if d := b.targetDir[0]; math.Abs(float64(d.X)-dx/l) > 1e-6 || math.Abs(float64(d.Z)-dz/l) > 1e-6 {
@@ -150,8 +151,8 @@ func TestCurvature(t *testing.T) {
 	}
 }
 
-// A character that is held back gets up to half as much again, and one that
-// overshoots is slowed.
+// A character that is held back gets up to half as much again, one that
+// overshoots is slowed, and one that gathers speed as it should is left alone.
 func TestRegulator(t *testing.T) {
 	b := dogBatch()
 	moving(b, 0)
@@ -159,21 +160,52 @@ func TestRegulator(t *testing.T) {
 	for range 600 {
 		got = b.regulate(0, 1, control.Move)
 	}
-	if want := float32(1 + 0.2 + 0.5); m3.Abs(got-want) > 1e-5 {
+	if want := float32(1 + 0.2 + 0.5); m3.Abs(got-want) > 1e-4 {
 		t.Errorf("held back: %g, want %g", got, want)
 	}
 	moving(b, 1.2)
-	if got = b.regulate(0, 1, control.Move); got > 1.5 {
-		t.Errorf("just past its speed: %g", got)
-	}
 	for range 600 {
 		got = b.regulate(0, 1, control.Move)
 	}
-	if want := float32(1 - 0.04 - 0.5); m3.Abs(got-want) > 1e-5 {
+	if want := float32(1 - 0.04 - 0.5); m3.Abs(got-want) > 1e-4 {
 		t.Errorf("too fast: %g, want %g", got, want)
 	}
 	if got = b.regulate(0, 0, control.Idle); got != 0 || b.lack[0] != 0 {
 		t.Errorf("at rest: %g, integral %g", got, b.lack[0])
+	}
+	b = dogBatch()
+	for k := range 600 {
+		speed := 1 - m3.Pow(0.5, float32(k+1)/Rate/b.Tuning.SpeedUp)
+		moving(b, speed)
+		if got, want := b.regulate(0, 1, control.Move), 1+0.2*(1-speed); m3.Abs(got-want) > 1e-4 {
+			t.Fatalf("tick %d: %g, want %g", k, got, want)
+		}
+	}
+}
+
+// The heading turns at the rate asked for, holds where none is asked for, and
+// neither runs away from the character nor survives letting go.
+func TestHeading(t *testing.T) {
+	b := dogBatch()
+	const turn = 0.25
+	for range 60 {
+		b.face(0, turn, true)
+	}
+	yaw := func(v vec2) float32 { return m3.Atan2(v.X, v.Z) }
+	if got, want := yaw(b.heading[0]), turn*control.MaxTurn; m3.Abs(got-want) > 1e-4 {
+		t.Errorf("after a second the heading is %g rad, want %g", got, want)
+	}
+	if got := yaw(b.face(0, 0, true)); m3.Abs(got-turn*control.MaxTurn) > 1e-4 {
+		t.Errorf("without a turn it faces %g", got)
+	}
+	for range 600 {
+		b.face(0, 1, true)
+	}
+	if got := yaw(b.heading[0]); m3.Abs(got-b.Tuning.Leash) > 1e-4 {
+		t.Errorf("the heading leads by %g rad, the leash is %g", got, b.Tuning.Leash)
+	}
+	if got := yaw(b.face(0, 0, false)); got != 0 {
+		t.Errorf("let go it faces %g", got)
 	}
 }
 

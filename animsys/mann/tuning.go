@@ -1,7 +1,10 @@
 package mann
 
-// Tuning holds the controller's constants. DefaultTuning has the released
-// system's; all are per tick of 1/60 s where nothing else is said.
+import "math"
+
+// Tuning holds the controller's constants, DefaultTuning their values: the
+// released system's, with SpeedUp and Leash added by us. Shares are per tick of
+// 1/60 s.
 type Tuning struct {
 	Gain  float32 // share of the way to a goal's direction and velocity per tick, 0 to 1
 	Decay float32 // the same while there is no goal
@@ -9,6 +12,9 @@ type Tuning struct {
 	// The speed regulator adds P·e + I·∫e dt to the speed asked for, e being the
 	// speed that lacks, in m/s.
 	SpeedP, SpeedI float32
+	SpeedUp        float32 // half-life of gathering speed, s, which the integral allows for
+
+	Leash float32 // most that the heading asked for may lead or lag the real one, radians
 
 	JumpSpeed float32 // speed asked for while jumping, m/s
 	SlowSpeed float32 // m/s: below it no jump begins, above it sit, stand and lie are ignored
@@ -31,7 +37,8 @@ type Tuning struct {
 func DefaultTuning() Tuning {
 	return Tuning{
 		Gain: 0.25, Decay: 0.05,
-		SpeedP: 0.2, SpeedI: 0.8,
+		SpeedP: 0.2, SpeedI: 0.8, SpeedUp: 0.3,
+		Leash:     30 * math.Pi / 180,
 		JumpSpeed: 3, SlowSpeed: 0.5, Curvature: 0.25,
 		Ramp:     [6]float32{0.01, 0.1, 0.05, 0.025, 0.025, 0.025},
 		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,

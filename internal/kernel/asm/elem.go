@@ -1,4 +1,4 @@
-//go:build ignore
+//go:build generate
 
 // This program writes the elementwise kernels and the transposing pack:
 //

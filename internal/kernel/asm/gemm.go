@@ -1,4 +1,4 @@
-//go:build ignore
+//go:build generate
 
 // This program writes the matrix product's microkernels:
 //

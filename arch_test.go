@@ -51,7 +51,7 @@ var arrows = []arrow{
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
 	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"scenes", []string{"engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},
-	{"scenes/...", []string{"scenes", "scenes/internal/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/m3", "netruntime", "models/...", "github.com/mlange-42/..."},
+	{"scenes/...", []string{"scenes/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/m3", "netruntime", "models/...", "github.com/mlange-42/..."},
 		"a scene runs headless, in tests and on a server"},
 
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "engine/draw", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/schollz/progressbar/...", "github.com/BurntSushi/toml", "golang.org/x/term"},

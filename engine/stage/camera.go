@@ -17,6 +17,7 @@ type Camera struct {
 	Lift     float32 // m: how far above the focus the target is
 	FOV      float32 // vertical, rad
 	Follow   bool    // turn with the focus's heading
+	Aside    float32 // rad: where the following camera settles, off straight behind; positive is to the right of the character
 
 	target, velocity m3.Vec3
 	eye              m3.Vec3
@@ -56,13 +57,13 @@ func (c *Camera) Track(focus m3.Vec3, heading, dt float32, height HeightFunc) {
 	if !c.placed {
 		c.target, c.velocity, c.placed = goal, m3.Vec3{}, true
 		if c.Follow {
-			c.Yaw = m3.WrapAngle(c.Yaw + heading)
+			c.Yaw = m3.WrapAngle(heading + c.Aside)
 		}
 	} else {
 		c.target, c.velocity = m3.SpringVec(c.target, c.velocity, goal, 0.10, dt)
 		if c.Follow {
-			off := m3.WrapAngle(c.Yaw - heading)
-			c.Yaw = m3.WrapAngle(heading + m3.DampTo(off, 0, 0.7, dt))
+			goal := heading + c.Aside
+			c.Yaw = m3.WrapAngle(goal + m3.DampTo(m3.WrapAngle(c.Yaw-goal), 0, 0.7, dt))
 		}
 	}
 	c.eye = c.target.Sub(c.direction().Scale(c.Distance))

@@ -51,7 +51,7 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	s.win, s.gs = w, g.Gls()
 	glfw.SwapInterval(1)
 	g.SetKeyCallback(func(_ *glfw.Window, key glfw.Key, _ int, action glfw.Action, _ glfw.ModifierKey) {
-		k, known := keyOf[key]
+		k, known := keyOf(key)
 		if !known {
 			return
 		}
@@ -79,48 +79,67 @@ func (w *windowState) size() (int, int) {
 
 func (w *windowState) close() { w.Destroy() }
 
-// Controls is what the user did, by meaning of the key and not by device.
+// Controls is what the user does.
 type Controls struct {
 	Held [Keys]bool // keys down now
 	Hit  [Keys]bool // keys pressed since the last Poll
 	Quit bool       // the window was asked to close, or Escape
 }
 
-// Key is a key that a demo may use.
+// Key is a key of the keyboard, by its place on an American one.
 type Key int
 
-// The keys.
+// The keys: the letters follow each other, as do the digits.
 const (
-	KeyForward   Key = iota // W, up
-	KeyBack                 // S, down
-	KeyLeft                 // A, left
-	KeyRight                // D, right
-	KeyTurnLeft             // Q
-	KeyTurnRight            // E
-	KeySprint               // shift
-	KeyJump                 // space
-	KeySit                  // F
-	KeyLie                  // R
-	KeyStand                // V
-	Key1
-	Key2
-	Key3
-	Key4
-	KeyHelp   // H
-	KeyFollow // C
-	KeyReset  // backspace
+	KeyA Key = 0
+	KeyZ Key = 25
+	Key0 Key = 26
+	Key9 Key = 35
+)
+
+// The keys with names.
+const (
+	KeyUp Key = 36 + iota
+	KeyDown
+	KeyLeft
+	KeyRight
+	KeySpace
+	KeyShift
 	KeyEscape
 	Keys // how many there are
 )
 
-var keyOf = map[glfw.Key]Key{
-	glfw.KeyW: KeyForward, glfw.KeyUp: KeyForward, glfw.KeyS: KeyBack, glfw.KeyDown: KeyBack,
-	glfw.KeyA: KeyLeft, glfw.KeyLeft: KeyLeft, glfw.KeyD: KeyRight, glfw.KeyRight: KeyRight,
-	glfw.KeyQ: KeyTurnLeft, glfw.KeyE: KeyTurnRight,
-	glfw.KeyLeftShift: KeySprint, glfw.KeyRightShift: KeySprint,
-	glfw.KeySpace: KeyJump, glfw.KeyF: KeySit, glfw.KeyR: KeyLie, glfw.KeyV: KeyStand,
-	glfw.Key1: Key1, glfw.Key2: Key2, glfw.Key3: Key3, glfw.Key4: Key4,
-	glfw.KeyH: KeyHelp, glfw.KeyC: KeyFollow, glfw.KeyBackspace: KeyReset, glfw.KeyEscape: KeyEscape,
+// Letter returns the key of a capital letter.
+func Letter(c byte) Key { return KeyA + Key(c-'A') }
+
+// Digit returns the key of the digit d, 0 to 9.
+func Digit(d int) Key { return Key0 + Key(d) }
+
+// keyOf translates glfw's codes, which are ASCII for letters and digits.
+func keyOf(k glfw.Key) (Key, bool) {
+	switch {
+	case k >= glfw.KeyA && k <= glfw.KeyZ:
+		return KeyA + Key(k-glfw.KeyA), true
+	case k >= glfw.Key0 && k <= glfw.Key9:
+		return Key0 + Key(k-glfw.Key0), true
+	}
+	switch k {
+	case glfw.KeyUp:
+		return KeyUp, true
+	case glfw.KeyDown:
+		return KeyDown, true
+	case glfw.KeyLeft:
+		return KeyLeft, true
+	case glfw.KeyRight:
+		return KeyRight, true
+	case glfw.KeySpace:
+		return KeySpace, true
+	case glfw.KeyLeftShift, glfw.KeyRightShift:
+		return KeyShift, true
+	case glfw.KeyEscape:
+		return KeyEscape, true
+	}
+	return 0, false
 }
 
 // Poll reads the user's input: keys into the result, dragging and the wheel

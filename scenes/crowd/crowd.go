@@ -4,15 +4,11 @@ package crowd
 import (
 	"fmt"
 
-	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/park"
 	"mannequin/terrain"
-
-	"github.com/mlange-42/arche/generic"
 )
 
 // Options configure the scene.
@@ -44,23 +40,15 @@ func New(opt Options) (*Scene, error) {
 	if opt.Agents < 1 || opt.Agents > MaxAgents {
 		return nil, fmt.Errorf("crowd: %d dogs: want 1 to %d", opt.Agents, MaxAgents)
 	}
-	s := &Scene{roam: &Roam{Wander: control.NewWander(opt.Agents, opt.Seed)}}
-	s.roam.park = &s.Park
+	s := &Scene{}
+	s.roam = NewRoam(&s.Park, opt.Agents, opt.Seed)
 	if err := s.Open(opt.Model, opt.Terrain, opt.Agents, opt.Workers, opt.Seed, s.roam); err != nil {
 		return nil, err
 	}
-	wander := generic.NewMap1[ecs.Wander](&s.World)
-	for i := range opt.Agents {
-		at, yaw := park.Start(i)
-		e, err := s.Crowd.Spawn(at, yaw)
-		if err != nil {
-			s.Close()
-			return nil, err
-		}
-		wander.Add(e)
-		s.roam.Wander.Reset(i, opt.Seed+uint64(i), at)
+	if err := s.roam.Spawn(opt.Agents); err != nil {
+		s.Close()
+		return nil, err
 	}
-	s.roam.Wander.Radius = 8
 	return s, nil
 }
 

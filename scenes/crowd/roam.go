@@ -28,6 +28,31 @@ type Roam struct {
 	filter generic.Filter3[ecs.Slot, control.Goal, ecs.Wander]
 }
 
+// NewRoam returns the system for a park with at most agents dogs, to be given
+// to its Open; Spawn then brings the dogs.
+func NewRoam(p *park.Park, agents int, seed uint64) *Roam {
+	s := &Roam{Wander: control.NewWander(agents, seed), park: p}
+	s.Wander.Radius = 8
+	return s
+}
+
+// Spawn adds n wandering dogs around the origin, each looking its own way. The
+// places of dogs that are there already stay free.
+func (s *Roam) Spawn(n int) error {
+	wander := generic.NewMap1[ecs.Wander](&s.park.World)
+	for range n {
+		row := s.park.Crowd.Agents()
+		at, yaw := park.Start(row)
+		e, err := s.park.Crowd.Spawn(at, yaw)
+		if err != nil {
+			return err
+		}
+		wander.Add(e)
+		s.Wander.Reset(row, s.park.Seed+uint64(row), at)
+	}
+	return nil
+}
+
 // Initialize builds the filter.
 func (s *Roam) Initialize(*arche.World) {
 	s.filter = *generic.NewFilter3[ecs.Slot, control.Goal, ecs.Wander]()

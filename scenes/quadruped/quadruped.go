@@ -1,4 +1,5 @@
-// Package quadruped is the scene of one dog that the player controls, on hills.
+// Package quadruped is the scene of a dog that the player controls, on hills,
+// alone or among a herd.
 package quadruped
 
 import (
@@ -9,6 +10,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
+	"mannequin/scenes/crowd"
 	"mannequin/scenes/internal/park"
 	"mannequin/terrain"
 
@@ -19,6 +21,7 @@ import (
 // Options configure the scene.
 type Options struct {
 	Model   *mann.Model    // required
+	Herd    int            // other dogs that wander about, at most crowd.MaxAgents
 	Terrain *terrain.Field // nil makes hills from Seed
 	Seed    uint64
 	Workers int // goroutines for the network and the rows; 0 means one per CPU
@@ -46,12 +49,16 @@ type Scene struct {
 
 var _ scenes.Scene = (*Scene)(nil)
 
-// New builds the scene: one dog at the origin.
+// New builds the scene: the player's dog at the origin, the herd around it.
 func New(opt Options) (*Scene, error) {
+	if opt.Herd < 0 || opt.Herd > crowd.MaxAgents {
+		return nil, fmt.Errorf("quadruped: a herd of %d dogs: want 0 to %d", opt.Herd, crowd.MaxAgents)
+	}
 	s := &Scene{input: &scenes.Input{}, drive: &Drive{Gait: scenes.Pace}}
+	herd := crowd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
 	// The system looks its resource up when the schedule starts.
 	s.drive.input = s.input
-	if err := s.Open(opt.Model, opt.Terrain, 1, opt.Workers, opt.Seed, s.drive); err != nil {
+	if err := s.Open(opt.Model, opt.Terrain, 1+opt.Herd, opt.Workers, opt.Seed, s.drive, herd); err != nil {
 		return nil, err
 	}
 	var err error
@@ -61,6 +68,10 @@ func New(opt Options) (*Scene, error) {
 	}
 	player := generic.NewMap1[ecs.Player](&s.World)
 	player.Add(s.dog)
+	if err := herd.Spawn(opt.Herd); err != nil {
+		s.Close()
+		return nil, err
+	}
 	return s, nil
 }
 

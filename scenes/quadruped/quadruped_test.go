@@ -167,3 +167,49 @@ func TestErrors(t *testing.T) {
 		t.Error("a bad terrain: accepted")
 	}
 }
+
+// The herd wanders by itself, and the player's dog does not care how many
+// others there are.
+func TestHerd(t *testing.T) {
+	alone, among := open(t, Options{Seed: 2}), open(t, Options{Seed: 2, Herd: 12})
+	in := scenes.Input{Forward: 1, Gait: scenes.Trot}
+	var fa, fb scenes.Frame
+	among.Frame(&fb, 1)
+	start := make([]m3.Vec3, fb.Agents)
+	joints := fb.Skel.Len()
+	for r := range start {
+		start[r] = fb.Bones[r*joints].Pos
+	}
+	for range 120 {
+		if err := alone.Step(in); err != nil {
+			t.Fatal(err)
+		}
+		if err := among.Step(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alone.Frame(&fa, 1)
+	among.Frame(&fb, 1)
+	if fb.Agents != 13 || len(fb.Bones) != 13*joints || len(fb.Tint) != 13 {
+		t.Fatalf("%d agents, %d bones, %d tints", fb.Agents, len(fb.Bones), len(fb.Tint))
+	}
+	for j, x := range fa.Bones {
+		if x != fb.Bones[j] {
+			t.Fatalf("joint %d is %v alone, %v among others", j, x, fb.Bones[j])
+		}
+	}
+	moved := 0
+	for r := 1; r < fb.Agents; r++ {
+		if fb.Bones[r*joints].Pos.Dist(start[r]) > 0.05 {
+			moved++
+		}
+	}
+	if moved == 0 {
+		t.Error("nobody in the herd moves")
+	}
+	for _, n := range []int{-1, 1 << 20} {
+		if _, err := New(Options{Model: testdog.Model(t), Herd: n}); err == nil {
+			t.Errorf("a herd of %d was accepted", n)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+// Command demo shows the scenes: in a window that the player steers, or
+// recorded to a file where there is no display.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/mann"
+	"mannequin/engine/media"
+	"mannequin/engine/stage"
+	"mannequin/models"
+	"mannequin/scenes"
+	"mannequin/scenes/crowd"
+	"mannequin/scenes/quadruped"
+	"mannequin/terrain"
+)
+
+// Exit codes: a mistake in the command line is told apart from a failure.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// usageError marks a mistake in the command line.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func init() {
+	// Windows belong to the thread that the program started on.
+	runtime.LockOSThread()
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run executes one command line and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	c := newCommand()
+	c.SetArgs(args)
+	c.SetOut(stdout)
+	c.SetErr(stderr)
+	err := c.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	// One line, whatever the cause.
+	msg := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	var u usageError
+	if errors.As(err, &u) {
+		fmt.Fprintf(stderr, "demo: %s (see: demo --help)\n", msg)
+		return exitUsage
+	}
+	fmt.Fprintln(stderr, "demo:", msg)
+	return exitFailure
+}
+
+// options is the command line.
+type options struct {
+	scene, model, terrain, out string
+	agents, width, height, fps int
+	seconds                    float64
+	seed                       uint64
+	headless                   bool
+}
+
+func newCommand() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Steer a dog among its herd, in a window; without a display, record a video",
+		Example: `  demo
+  demo --scene crowd --agents 200 --terrain flat
+  demo --headless --seconds 20 --out walk.mp4
+  demo --out walk.gif --width 640 --height 360
+  demo --out frames --fps 60`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := cobra.NoArgs(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd.Flags().Changed("agents")); err != nil {
+				return err
+			}
+			return play(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone")
+	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, 0 to 4096")
+	f.StringVar(&o.model, "model", "dog", "a shipped model's name, or a model file")
+	f.StringVar(&o.terrain, "terrain", "hills", "hills, flat, slope, steps, or a number: hills from that seed")
+	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording")
+	f.BoolVar(&o.headless, "headless", false, "record without a window")
+	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs (default out/SCENE.mp4, or .gif without ffmpeg)")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the hills and of the herd's wishes")
+	f.IntVar(&o.width, "width", 1280, "picture's width, pixels")
+	f.IntVar(&o.height, "height", 720, "picture's height, pixels")
+	f.IntVar(&o.fps, "fps", 30, "frames per second of a recording")
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	return c
+}
+
+// check rejects what cannot be, and fills in what depends on the rest.
+func (o *options) check(agentsGiven bool) error {
+	switch {
+	case o.scene != "quadruped" && o.scene != "crowd":
+		return usagef("no scene %q: want quadruped or crowd", o.scene)
+	case o.agents < 0 || o.agents > crowd.MaxAgents || (o.scene == "crowd" && o.agents == 0):
+		return usagef("--agents %d: want 1 to %d, or 0 for your dog alone", o.agents, crowd.MaxAgents)
+	case !(o.seconds >= 0) || o.seconds > 3600:
+		return usagef("--seconds %g: want 0 to 3600", o.seconds)
+	case o.width < 64 || o.height < 64 || o.width > 4096 || o.height > 4096:
+		return usagef("--width %d --height %d: want 64 to 4096 pixels", o.width, o.height)
+	case o.fps < 1 || o.fps > 240:
+		return usagef("--fps %d: want 1 to 240", o.fps)
+	}
+	if _, err := o.field(); err != nil {
+		return usageError{err}
+	}
+	if o.out != "" {
+		o.headless = true
+		if err := media.Check(o.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// field makes the terrain that the options name.
+func (o *options) field() (*terrain.Field, error) {
+	grid := terrain.Grid{Size: 120, Cell: 0.5}
+	hills := terrain.HillsOptions{Seed: o.seed, Wavelength: 14, MaxSlope: 0.30}
+	switch o.terrain {
+	case "hills":
+	case "flat":
+		return terrain.Flat(grid)
+	case "slope":
+		return terrain.Slope(grid, 0.17, 0)
+	case "steps":
+		return terrain.Steps(grid, 0.12, 1.5)
+	default:
+		n, err := strconv.ParseUint(o.terrain, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("no terrain %q: want hills, flat, slope, steps or a number", o.terrain)
+		}
+		hills.Seed = n
+	}
+	return terrain.Hills(grid, hills)
+}
+
+// open loads the model and builds the scene. player says what someone who is
+// not there would do.
+func (o *options) open() (s scenes.Scene, player scenes.Script, err error) {
+	net, err := models.Open(o.model)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := mann.NewModel(net)
+	if err != nil {
+		return nil, nil, fmt.Errorf("model %s: %w", o.model, err)
+	}
+	ground, err := o.field()
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.scene == "crowd" {
+		s, err = crowd.New(crowd.Options{Model: m, Agents: o.agents, Terrain: ground, Seed: o.seed})
+		return s, nil, err
+	}
+	s, err = quadruped.New(quadruped.Options{Model: m, Herd: o.agents, Terrain: ground, Seed: o.seed})
+	return s, quadruped.Autopilot(), err
+}
+
+// play runs the scene in a window where there is one, else into a file.
+func play(ctx context.Context, o options, stdout, stderr io.Writer) error {
+	s, player, err := o.open()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if !o.headless && stage.HasDisplay() {
+		st, err := stage.Open(stage.Options{Title: "mannequin: " + o.scene, Width: o.width, Height: o.height})
+		if err == nil {
+			defer st.Close()
+			return show(ctx, o, st, s)
+		}
+		fmt.Fprintf(stderr, "demo: %v; recording instead\n", err)
+	}
+	if o.seconds == 0 {
+		o.seconds = 10
+	}
+	if o.out == "" {
+		o.out = filepath.Join("out", o.scene+".mp4")
+		if media.Check(o.out) != nil {
+			o.out = filepath.Join("out", o.scene+".gif")
+		}
+	}
+	st, err := stage.Open(stage.Options{Width: o.width, Height: o.height, Offscreen: true})
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	if err := record(ctx, o, st, s, player, stderr); err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, o.out)
+	return nil
+}
+
+// cameraHelp is what the window adds to a scene's own help.
+var cameraHelp = []string{
+	"drag: look around   wheel: nearer, farther   F: follow again",
+	"H: hide this   Esc: leave",
+}
+
+// helpFor returns a scene's help, with the camera's where someone can use it.
+func helpFor(f *scenes.Frame, window bool) []string {
+	if !window {
+		return f.Help
+	}
+	return slices.Concat(f.Help, cameraHelp)
+}

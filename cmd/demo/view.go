@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"mannequin/engine/body"
+	"mannequin/engine/clock"
+	"mannequin/engine/m3"
+	"mannequin/engine/media"
+	"mannequin/engine/stage"
+	"mannequin/scenes"
+	"mannequin/terrain"
+)
+
+// view shows a scene's frames on a stage.
+type view struct {
+	st     *stage.Stage
+	scene  scenes.Scene
+	crowd  *stage.Crowd
+	ground *terrain.Field
+	frame  scenes.Frame
+	clock  *clock.Fixed
+}
+
+// newView poses the first frame and places the camera.
+func newView(o options, st *stage.Stage, s scenes.Scene) (*view, error) {
+	v := &view{st: st, scene: s}
+	var err error
+	// A program that was held up skips what it missed.
+	if v.clock, err = clock.New(scenes.TickRate, max(8, scenes.TickRate/o.fps+1)); err != nil {
+		return nil, err
+	}
+	s.Frame(&v.frame, 1)
+	sk := v.frame.Skel
+	b, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets})
+	if err != nil {
+		return nil, err
+	}
+	if v.crowd, err = st.NewCrowd(b); err != nil {
+		return nil, err
+	}
+	c := st.Camera
+	if o.scene == "crowd" {
+		// From a hill's height over all of them.
+		c.Follow, c.Pitch, c.Yaw = false, 0.30, 0.5
+		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.agents))
+	}
+	return v, nil
+}
+
+// advance takes the steps that dt calls for.
+func (v *view) advance(dt time.Duration, input func() scenes.Input) error {
+	for range v.clock.Advance(dt) {
+		if err := v.scene.Step(input()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draw renders the present state. dt moves the camera.
+func (v *view) draw(dt time.Duration, help []string, hud ...string) error {
+	f := &v.frame
+	v.scene.Frame(f, v.clock.Alpha())
+	if f.Terrain != v.ground {
+		v.ground = f.Terrain
+		v.st.SetGround(f.Terrain.Height)
+	}
+	if err := v.crowd.Set(f.Bones, f.Tint); err != nil {
+		return err
+	}
+	v.st.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
+	return v.st.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: append(f.HUD, hud...), Help: help})
+}
+
+// show runs the scene in the window until it is closed.
+func show(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error {
+	v, err := newView(o, st, s)
+	if err != nil {
+		return err
+	}
+	help := true
+	var keys stage.Controls
+	// Presses that fall between two ticks count for the next one.
+	var hits [stage.Keys]bool
+	input := func() scenes.Input {
+		in := translate(keys, hits)
+		hits = [stage.Keys]bool{}
+		return in
+	}
+	start := time.Now()
+	last, smooth := start, 1.0/60
+	for ctx.Err() == nil {
+		keys = st.Poll()
+		if keys.Quit || (o.seconds > 0 && time.Since(start).Seconds() >= o.seconds) {
+			return nil
+		}
+		for k, hit := range keys.Hit {
+			hits[k] = hits[k] || hit
+		}
+		if keys.Hit[stage.Letter('H')] {
+			help = !help
+		}
+		if keys.Hit[stage.Letter('F')] {
+			st.Camera.Follow = o.scene != "crowd"
+		}
+		now := time.Now()
+		dt := now.Sub(last)
+		last = now
+		smooth += 0.05 * (dt.Seconds() - smooth)
+		if err := v.advance(dt, input); err != nil {
+			return err
+		}
+		var lines []string
+		if help {
+			lines = helpFor(&v.frame, true)
+		}
+		if err := v.draw(dt, lines, fmt.Sprintf("%.0f pictures/s", 1/smooth)); err != nil {
+			return err
+		}
+		st.Present()
+	}
+	return nil
+}
+
+// record renders o.seconds of the scene into o.out.
+func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, player scenes.Script, stderr io.Writer) error {
+	v, err := newView(o, st, s)
+	if err != nil {
+		return err
+	}
+	w, err := media.Create(ctx, o.out, media.Options{Width: o.width, Height: o.height, FPS: o.fps})
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	tick := int64(0)
+	input := func() scenes.Input {
+		in := player.At(tick)
+		tick++
+		return in
+	}
+	frames := max(int(math.Round(o.seconds*float64(o.fps))), 1)
+	progress := newProgress(stderr, o.out, frames)
+	defer progress.end()
+	var img *image.RGBA
+	at := func(i int) time.Duration { return time.Duration(i) * time.Second / time.Duration(o.fps) }
+	for i := range frames {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("stopped; %s was not written", o.out)
+		}
+		dt := at(i+1) - at(i)
+		if err := v.advance(dt, input); err != nil {
+			return err
+		}
+		frameCamera(st.Camera, o.scene, at(i).Seconds(), dt.Seconds())
+		if err := v.draw(dt, helpFor(&v.frame, false)); err != nil {
+			return err
+		}
+		if img, err = st.Capture(img); err != nil {
+			return err
+		}
+		if err := w.Frame(img); err != nil {
+			return err
+		}
+		progress.at(i + 1)
+	}
+	return w.Close()
+}
+
+// frameCamera moves a recording's camera, which nobody holds: it swings around
+// the dog, so that the legs are seen from the side, and around the herd.
+func frameCamera(c *stage.Camera, scene string, t, dt float64) {
+	if scene == "crowd" {
+		c.Orbit(float32(0.12*dt), 0)
+		return
+	}
+	c.Aside = 1.0 + 0.45*float32(math.Sin(0.5*t))
+	c.Distance = 2.7 + 0.4*float32(math.Sin(0.37*t))
+}
+
+// translate gives the keys their meaning in the scenes.
+func translate(c stage.Controls, hit [stage.Keys]bool) scenes.Input {
+	held := func(k ...stage.Key) float32 {
+		for _, k := range k {
+			if c.Held[k] || hit[k] {
+				return 1
+			}
+		}
+		return 0
+	}
+	key := func(l byte) bool { return held(stage.Letter(l)) > 0 }
+	in := scenes.Input{
+		Forward: held(stage.Letter('W'), stage.KeyUp) - held(stage.Letter('S'), stage.KeyDown),
+		Turn:    held(stage.Letter('A'), stage.KeyLeft) - held(stage.Letter('D'), stage.KeyRight),
+		Side:    held(stage.Letter('Q')) - held(stage.Letter('E')),
+		Sit:     key('X'), Lie: key('C'), Stand: key('V'),
+		Jump: held(stage.KeySpace) > 0, Reset: hit[stage.Letter('R')],
+	}
+	for i, g := range []scenes.Gait{scenes.Walk, scenes.Pace, scenes.Trot, scenes.Canter} {
+		if hit[stage.Digit(i+1)] {
+			in.Gait = g
+		}
+	}
+	return in
+}
+
+// progress tells a person at a terminal how far a recording is.
+type progress struct {
+	w      io.Writer // nil where nobody looks
+	out    string
+	frames int
+	start  time.Time
+}
+
+func newProgress(w io.Writer, out string, frames int) *progress {
+	p := &progress{out: out, frames: frames, start: time.Now()}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.w = w
+	}
+	return p
+}
+
+func (p *progress) at(frame int) {
+	if p.w == nil || (frame%10 != 0 && frame != p.frames) {
+		return
+	}
+	left := time.Since(p.start) * time.Duration(p.frames-frame) / time.Duration(frame)
+	fmt.Fprintf(p.w, "\rrendering %s: %d of %d frames, %v left \x1b[K", p.out, frame, p.frames, left.Round(time.Second))
+}
+
+func (p *progress) end() {
+	if p.w != nil {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

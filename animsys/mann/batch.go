@@ -65,13 +65,19 @@ func (a vec2) turned(angle float32) vec2 {
 	return a.rotate(float32(s), float32(c))
 }
 
+// blend holds the weights of the target in a future point.
+type blend struct{ pos, dir, vel float32 }
+
 // Batch is the state of up to Cap agents, one per row. Slices are indexed by
 // row first. Different rows may be worked on from different goroutines.
 type Batch struct {
-	Model  *Model
-	Tuning Tuning // may be changed between ticks
+	Model *Model
 
 	rows, joints, actions int
+
+	tuning  Tuning
+	blend   [future + 1]blend // per future point, from tuning
+	rampCol []float32         // (actions) tuning's ramps by column
 
 	// Trajectory, (rows, points), world space: the past second, the present at
 	// index now, the next second.
@@ -107,7 +113,7 @@ func NewBatch(m *Model, capacity int) *Batch {
 	vec := func(n int) []vec2 { return make([]vec2, capacity*n) }
 	vec3 := func() []m3.Vec3 { return make([]m3.Vec3, capacity*nj) }
 	b := &Batch{
-		Model: m, Tuning: DefaultTuning(), rows: capacity, joints: nj, actions: na,
+		Model: m, rows: capacity, joints: nj, actions: na, rampCol: make([]float32, na),
 		pos: vec(points), dir: vec(points), vel: vec(points),
 		speed: make([]float32, capacity*points), act: make([]float32, capacity*points*na),
 		heading: vec(1), targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity),
@@ -116,10 +122,33 @@ func NewBatch(m *Model, capacity int) *Batch {
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
 		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), scratch: make([]m3.Xform, capacity*nj),
 	}
+	b.Tune(DefaultTuning())
 	for r := range capacity {
 		b.Reset(r, m3.Vec3{}, 0)
 	}
 	return b
+}
+
+// Tuning returns the controller's constants.
+func (b *Batch) Tuning() Tuning { return b.tuning }
+
+// Tune sets the controller's constants for all rows. It may not run at the same
+// time as any other method.
+func (b *Batch) Tune(t Tuning) {
+	b.tuning = t
+	for i := range b.blend {
+		w := float32(i) / future
+		rest := func(e float32) float32 { return 1 - m3.Pow(1-w, e) }
+		b.blend[i] = blend{rest(t.BlendPos), rest(t.BlendDir), rest(t.BlendVel)}
+	}
+	for col := range b.rampCol {
+		b.rampCol[col] = t.Ramp[control.Idle] // what the controller does not know only ever fades out
+		for a, c := range b.Model.action {
+			if c == col {
+				b.rampCol[col] = t.Ramp[a]
+			}
+		}
+	}
 }
 
 // Cap returns the number of rows.

@@ -22,6 +22,7 @@ type Model struct {
 	rest   []float32               // bone block of an input row that characters begin from
 	action [control.NumActions]int // column of each action, −1 where the layout lacks it
 	aims   [][]int                 // per joint the children with a bone of some length
+	bone   []m3.Vec3               // per joint its offset's direction
 }
 
 // SchemaError says that a model file does not hold what this package can
@@ -191,6 +192,7 @@ func newModel(p *parsed) *Model {
 		m.action[a] = slices.Index(p.layout.Actions, control.Action(a).String())
 	}
 	for j, parent := range p.skel.Parents {
+		m.bone = append(m.bone, p.skel.Offsets[j].Normalize(m3.Up))
 		if parent >= 0 && p.skel.Offsets[j].Len() > 1e-4 {
 			m.aims[parent] = append(m.aims[parent], j)
 		}

@@ -30,7 +30,7 @@ func (b *Batch) Plan(goals []control.Goal, r0, r1 int) {
 }
 
 func (b *Batch) plan(r int, g *control.Goal) {
-	t := &b.Tuning
+	t := &b.tuning
 	move := vec2{m3.Clamp(g.Move.X, -1, 1), m3.Clamp(g.Move.Z, -1, 1)}
 	if l := move.length(); l > 1 {
 		move = move.scale(1 / l)
@@ -81,8 +81,8 @@ func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 	}
 	rate := turn * control.MaxTurn
 	h := b.heading[r].turned(rate / Rate)
-	if off := m3.Atan2(fwd.Z*h.X-fwd.X*h.Z, fwd.dot(h)); m3.Abs(off) > b.Tuning.Leash {
-		h = fwd.turned(m3.Clamp(off, -b.Tuning.Leash, b.Tuning.Leash))
+	if off := m3.Atan2(fwd.Z*h.X-fwd.X*h.Z, fwd.dot(h)); m3.Abs(off) > b.tuning.Leash {
+		h = fwd.turned(m3.Clamp(off, -b.tuning.Leash, b.tuning.Leash))
 	}
 	b.heading[r] = h.unit(fwd)
 	return b.heading[r].turned(rate)
@@ -91,7 +91,7 @@ func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 // choose returns the action that the goal's wish comes to under the rules of
 // jumping and sitting, and drops the motion that does not go with it.
 func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) control.Action {
-	t := &b.Tuning
+	t := &b.tuning
 	if !b.Model.Can(want) {
 		want = control.Idle
 	}
@@ -142,7 +142,7 @@ func (b *Batch) curvature(r int) float32 {
 // regulate returns the speed to aim for where the goal asks for speed, m/s. The
 // weights of the actions that are fading in and out mix their speeds.
 func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
-	t := &b.Tuning
+	t := &b.tuning
 	want := max(speed, 0)*b.Weight(r, control.Move) + t.JumpSpeed*b.Weight(r, control.Jump)
 	have := b.vel[r*points+now].length()
 	if action != control.Move && action != control.Jump || want == 0 {
@@ -162,17 +162,15 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 // steer bends the future toward the targets. The blend grows along the future;
 // positions add up blended steps.
 func (b *Batch) steer(r int) {
-	t := &b.Tuning
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
 	step := b.targetVel[r].scale(1. / future)
 	at, before := p[now], p[now] // blended; as it was
 	for i := now + 1; i < points; i++ {
-		w := float32(i-now) / future
-		old := p[i]
-		at = at.add(old.sub(before).lerp(step, 1-m3.Pow(1-w, t.BlendPos)))
+		w, old := &b.blend[i-now], p[i]
+		at = at.add(old.sub(before).lerp(step, w.pos))
 		before, p[i] = old, at
-		d[i] = d[i].lerp(b.targetDir[r], 1-m3.Pow(1-w, t.BlendDir)).unit(d[i])
-		v[i] = v[i].lerp(b.targetVel[r], 1-m3.Pow(1-w, t.BlendVel))
+		d[i] = d[i].lerp(b.targetDir[r], w.dir).unit(d[i])
+		v[i] = v[i].lerp(b.targetVel[r], w.vel)
 	}
 }
 
@@ -193,7 +191,7 @@ func (b *Batch) locate(r int, path *control.Path) {
 // followPath mixes the next second of the path into the future with weight τ
 // (paper, sec. 9).
 func (b *Batch) followPath(r int) {
-	path, tau := b.path[r], b.Tuning.PathBlend
+	path, tau := b.path[r], b.tuning.PathBlend
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
 	speed := b.targetVel[r].length()
 	for i := now + 1; i < points; i++ {
@@ -224,7 +222,7 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 			if a == goal {
 				to = 1
 			}
-			act[a] += (to - act[a]) * m3.Lerp(b.rampOf(a), 1, w)
+			act[a] += (to - act[a]) * m3.Lerp(b.rampCol[a], 1, w)
 			sum += act[a]
 		}
 		for a := range act {
@@ -233,15 +231,4 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 		k := r*points + i
 		b.speed[k] = m3.Lerp(b.speed[k], desired, gain)
 	}
-}
-
-// rampOf returns the transition rate of the action in column a. Actions that
-// the controller does not know only ever fade out.
-func (b *Batch) rampOf(a int) float32 {
-	for k, col := range b.Model.action {
-		if col == a {
-			return b.Tuning.Ramp[k]
-		}
-	}
-	return b.Tuning.Ramp[control.Idle]
 }

@@ -33,7 +33,9 @@ func dogBatch() *Batch {
 func TestPlanFirstStep(t *testing.T) {
 	b := dogBatch()
 	g := control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1, Turn: 0.5}
-	b.Tuning.SpeedI = 0
+	tune := b.Tuning()
+	tune.SpeedI = 0
+	b.Tune(tune)
 	b.Plan([]control.Goal{g}, 0, 1)
 
 	// The move action has no weight yet, so nothing is asked of the speed.
@@ -175,7 +177,7 @@ func TestRegulator(t *testing.T) {
 	}
 	b = dogBatch()
 	for k := range 600 {
-		speed := 1 - m3.Pow(0.5, float32(k+1)/Rate/b.Tuning.SpeedUp)
+		speed := 1 - m3.Pow(0.5, float32(k+1)/Rate/b.tuning.SpeedUp)
 		moving(b, speed)
 		if got, want := b.regulate(0, 1, control.Move), 1+0.2*(1-speed); m3.Abs(got-want) > 1e-4 {
 			t.Fatalf("tick %d: %g, want %g", k, got, want)
@@ -201,8 +203,8 @@ func TestHeading(t *testing.T) {
 	for range 600 {
 		b.face(0, 1, true)
 	}
-	if got := yaw(b.heading[0]); m3.Abs(got-b.Tuning.Leash) > 1e-4 {
-		t.Errorf("the heading leads by %g rad, the leash is %g", got, b.Tuning.Leash)
+	if got := yaw(b.heading[0]); m3.Abs(got-b.tuning.Leash) > 1e-4 {
+		t.Errorf("the heading leads by %g rad, the leash is %g", got, b.tuning.Leash)
 	}
 	if got := yaw(b.face(0, 0, false)); got != 0 {
 		t.Errorf("let go it faces %g", got)
@@ -220,7 +222,9 @@ func TestFollowPath(t *testing.T) {
 		w[0], w[1] = 0, 1
 		b.targetVel[0] = flat(dir).scale(1.1)
 		b.vel[now] = b.targetVel[0]
-		b.Tuning.PathBlend = tau
+		tune := b.Tuning()
+		tune.PathBlend = tau
+		b.Tune(tune)
 		b.Plan([]control.Goal{{Path: circle, Speed: 1.1}}, 0, 1)
 		speed := b.targetVel[0].length()
 		if m3.Abs(speed-1.1) > 0.01 {

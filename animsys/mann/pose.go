@@ -25,14 +25,16 @@ func (b *Batch) display(r int) {
 			continue
 		}
 		rot := m3.LookRotation(b.boneFwd[k], b.boneUp[k])
-		if children := b.Model.aims[j]; len(children) > 0 {
-			var swing m3.Vec3
+		switch children := b.Model.aims[j]; len(children) {
+		case 0:
+		case 1:
+			rot = b.swing(world[j].Pos, rot, o, children[0]).Mul(rot).Normalize()
+		default:
+			var mean m3.Vec3
 			for _, c := range children {
-				have := rot.Rotate(sk.Offsets[c]).Normalize(m3.Up)
-				want := b.bonePos[o+c].Sub(world[j].Pos).Normalize(have)
-				swing = swing.Add(m3.Between(have, want).RotationVector())
+				mean = mean.Add(b.swing(world[j].Pos, rot, o, c).RotationVector())
 			}
-			rot = m3.FromRotationVector(swing.Scale(1 / float32(len(children)))).Mul(rot).Normalize()
+			rot = m3.FromRotationVector(mean.Scale(1 / float32(len(children)))).Mul(rot).Normalize()
 		}
 		world[j].Rot = rot
 		if parent >= 0 {
@@ -40,4 +42,11 @@ func (b *Batch) display(r int) {
 		}
 		b.localRot[k] = rot
 	}
+}
+
+// swing returns the rotation that points the bone to child c, of the row whose
+// joints begin at o, from its parent's place and rotation at c's prediction.
+func (b *Batch) swing(at m3.Vec3, rot m3.Quat, o, c int) m3.Quat {
+	have := rot.Rotate(b.Model.bone[c])
+	return m3.Between(have, b.bonePos[o+c].Sub(at).Normalize(have))
 }

@@ -95,6 +95,7 @@ type Batch struct {
 	path      []*control.Path
 	along     []float32 // arc length on path, m
 	bad       []uint32  // times the row was restored
+	lost      []bool    // the last tick was one of them
 
 	// The recurrent pose, (rows, joints), world space.
 	bonePos, boneFwd, boneUp, boneVel []m3.Vec3
@@ -118,7 +119,7 @@ func NewBatch(m *Model, capacity int) *Batch {
 		speed: make([]float32, capacity*points), act: make([]float32, capacity*points*na),
 		heading: vec(1), targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity),
 		pace: make([]float32, capacity), lack: make([]float32, capacity),
-		path: make([]*control.Path, capacity), along: make([]float32, capacity), bad: make([]uint32, capacity),
+		path: make([]*control.Path, capacity), along: make([]float32, capacity), bad: make([]uint32, capacity), lost: make([]bool, capacity),
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
 		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), scratch: make([]m3.Xform, capacity*nj),
 	}
@@ -165,7 +166,7 @@ func (b *Batch) check(r0, r1 int) {
 // radians.
 func (b *Batch) Reset(row int, pos m3.Vec3, yaw float32) {
 	b.check(row, row+1)
-	b.bad[row] = 0
+	b.bad[row], b.lost[row] = 0, false
 	b.stand(row, frame{flat(pos), vec2{m3.Sin(yaw), m3.Cos(yaw)}})
 	b.restBones(row)
 	b.display(row)
@@ -211,6 +212,7 @@ func (b *Batch) Copy(dst, src int) {
 	move(b.path, dst, src, 1)
 	move(b.along, dst, src, 1)
 	move(b.bad, dst, src, 1)
+	move(b.lost, dst, src, 1)
 	move(b.bonePos, dst, src, b.joints)
 	move(b.boneFwd, dst, src, b.joints)
 	move(b.boneUp, dst, src, b.joints)

@@ -79,6 +79,7 @@ func (b *Batch) Scatter(y []float32, r0, r1 int) {
 			b.restore(r)
 			continue
 		}
+		b.lost[r] = false
 		b.scatter(row, r)
 	}
 }
@@ -111,10 +112,11 @@ func (b *Batch) restore(r int) {
 	}
 	// A second failure in a row means that this very pose is what the network
 	// cannot continue from.
-	if !whole || b.bad[r] > 1 {
+	if !whole || b.lost[r] {
 		b.restBones(r)
 		b.display(r)
 	}
+	b.lost[r] = true
 }
 
 func (b *Batch) scatter(y []float32, r int) {

@@ -106,6 +106,7 @@ func newTrainMANN() *cobra.Command {
 	var f trainFlags
 	paper := recipes.PaperMANN()
 	experts := paper.Experts
+	var heldOut []string
 	c := &cobra.Command{
 		Use:   "mann --data DIR --out FILE",
 		Short: "Train a mode-adaptive network for a quadruped",
@@ -132,11 +133,12 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 			}
 			r := paper
 			r.Experts = experts
-			return f.runMANN(cmd, &r)
+			return f.runMANN(cmd, &r, heldOut)
 		},
 	}
 	f.add(c, paper.Epochs, paper.Batch)
 	c.Flags().IntVar(&experts, "experts", experts, "experts of the mixture")
+	c.Flags().StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: six of the authors' dog set)")
 	return c
 }
 
@@ -148,11 +150,11 @@ type trainReport struct {
 	*train.Report
 }
 
-func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN) error {
+func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, heldOut []string) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
 	log := show.log
 	var err error
-	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data, dataset.Options{Workers: f.threads}); err != nil {
+	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data, dataset.Options{HeldOut: heldOut, Workers: f.threads}); err != nil {
 		return err
 	}
 	log.Info("data", "rows", r.Train.Rows, "samples_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
@@ -165,13 +167,16 @@ func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN) error {
 	r.Progress, r.Log, r.Now = show.step, log, time.Now
 	rep, err := r.Run(cmd.Context())
 	show.finish()
-	if err != nil {
+	if rep == nil {
 		return err
 	}
 	if f.json {
 		if err := printJSON(cmd.OutOrStdout(), trainReport{f.out, f.checkpoint, r.Curves + ".csv", rep}); err != nil {
 			return err
 		}
+	}
+	if err != nil {
+		return err
 	}
 	if rep.Ended == train.EndInterrupted {
 		return fmt.Errorf("interrupted after %d epochs and %d steps; continue with the same command and --resume", rep.Epochs, rep.Steps)

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -421,10 +422,65 @@ func TestShuffle(t *testing.T) {
 	}
 }
 
-func TestCheckpointFailsAtEnd(t *testing.T) {
+// A file that cannot be written does not end the run, but is reported in the
+// end; one that could be written later is forgiven.
+func TestUnwrittenFiles(t *testing.T) {
 	y := newToy(t)
 	y.job.Checkpoint = filepath.Join(t.TempDir(), "absent", "c")
+	if rep, err := y.try(context.Background(), 1); err == nil || rep == nil || rep.Epochs != y.job.Epochs {
+		t.Errorf("checkpoint in an absent folder: %v, report %+v", err, rep)
+	}
+	y = newToy(t)
+	y.job.Curves = filepath.Join(t.TempDir(), "absent", "c")
 	if _, err := y.try(context.Background(), 1); err == nil {
-		t.Error("a run whose checkpoint cannot be written reported success")
+		t.Error("curves in an absent folder: no error")
+	}
+	for _, c := range []struct {
+		failures int
+		want     bool
+	}{{1, false}, {1000, true}} {
+		y = newToy(t)
+		n := 0
+		y.job.Save = func([][]float32, *Report) error {
+			if n++; n <= c.failures {
+				return errors.New("disk full")
+			}
+			return nil
+		}
+		_, err := y.try(context.Background(), 1)
+		if n < 2 {
+			t.Fatalf("%d calls of Save, the test needs two", n)
+		}
+		if (err != nil) != c.want {
+			t.Errorf("Save failed %d of %d times: %v", min(n, c.failures), n, err)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	y := newToy(t)
+	var all []Progress
+	y.job.Progress = func(p Progress) {
+		all = append(all, p)
+		y.clock = y.clock.Add(time.Second)
+	}
+	y.run(t, context.Background())
+	if len(all) != 5*toySteps {
+		t.Fatalf("%d calls, want %d", len(all), 5*toySteps)
+	}
+	for i, p := range all {
+		if p.Epoch != i/toySteps || p.Step != i%toySteps+1 || p.Steps != toySteps || p.Epochs != 5 {
+			t.Fatalf("call %d: %+v", i, p)
+		}
+		// The clock moves after a step's report: i steps have taken i seconds.
+		if want := float64(i) / float64(i+1) * float64(5*toySteps-i-1); math.Abs(p.Left.Seconds()-want) > 1e-6 {
+			t.Fatalf("call %d: %v left, want %v s", i, p.Left, want)
+		}
+		if i > 0 && p.Done <= all[i-1].Done {
+			t.Fatalf("call %d: %v done after %v", i, p.Done, all[i-1].Done)
+		}
+	}
+	if d := all[len(all)-1].Done; d != 1 {
+		t.Errorf("%v done at the end", d)
 	}
 }

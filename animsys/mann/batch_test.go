@@ -1,11 +1,9 @@
 package mann
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -13,7 +11,6 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/netruntime"
 )
 
 // beetleModel is a model without a network.
@@ -380,64 +377,4 @@ func dogLike() *skel.Skeleton {
 		}
 	}
 	return sk
-}
-
-func TestSchemaErrors(t *testing.T) {
-	layout, sk := beetle()
-	in, out := layout.Inputs(), layout.Outputs()
-	mean := make([]float32, in)
-	good := func() *netruntime.Meta {
-		meta := &netruntime.Meta{Name: "beetle"}
-		if err := Describe(meta, layout, sk, nil); err != nil {
-			t.Fatal(err)
-		}
-		return meta
-	}
-	p, err := parse(good(), in, out, mean)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.layout.Hash() != layout.Hash() || !slices.Equal(p.skel.Offsets, sk.Offsets) || !slices.Equal(p.skel.EndSite, sk.EndSite) || len(p.rest) != sk.Len()*feature.BoneChannels {
-		t.Error("what was described came back changed")
-	}
-	other := *layout
-	other.Actions = []string{"move", "beg"}
-	bent := *sk
-	bent.Names = slices.Clone(sk.Names)
-	bent.Names[3] = "Wing"
-	for name, c := range map[string]struct {
-		change  func(*netruntime.Meta)
-		in, out int
-		want    []string
-	}{
-		"no schema":     {func(m *netruntime.Meta) { m.Schema = "" }, in, out, []string{"schema is not a layout"}},
-		"no skeleton":   {func(m *netruntime.Meta) { m.Skeleton = "{" }, in, out, []string{"skeleton cannot be read"}},
-		"hash":          {func(m *netruntime.Meta) { m.SchemaHash = "beef" }, in, out, []string{`hash is "beef"`}},
-		"sizes":         {func(m *netruntime.Meta) {}, in + 1, out - 1, []string{fmt.Sprintf("takes %d inputs", in+1), fmt.Sprintf("gives %d outputs", out-1)}},
-		"gating":        {func(m *netruntime.Meta) { m.GatingColumns[0]++ }, in, out, []string{"gating network reads"}},
-		"other actions": {func(m *netruntime.Meta) { _ = Describe(m, &other, sk, nil) }, in, out, []string{`lack "idle"`}},
-		"other joints":  {func(m *netruntime.Meta) { _ = Describe(m, layout, &bent, nil) }, in, out, []string{"joint 3 is Wing in its skeleton and LeftHand in its schema"}},
-		"rest":          {func(m *netruntime.Meta) { m.Extra = map[string]string{KeyRestPose: "[1,2]"} }, in, out, []string{"rest pose has 2 values"}},
-		"rest text":     {func(m *netruntime.Meta) { m.Extra = map[string]string{KeyRestPose: "x"} }, in, out, []string{"rest pose cannot be read"}},
-		"two roots": {func(m *netruntime.Meta) {
-			two := *sk
-			two.Parents = slices.Clone(sk.Parents)
-			two.Parents[7] = -1
-			_ = Describe(m, layout, &two, nil)
-		}, in, out, []string{"more than one root"}},
-	} {
-		meta := good()
-		c.change(meta)
-		_, err := parse(meta, c.in, c.out, mean)
-		var se *SchemaError
-		if !errors.As(err, &se) || len(se.Diff) < len(c.want) {
-			t.Errorf("%s: error %v", name, err)
-			continue
-		}
-		for _, w := range c.want {
-			if !strings.Contains(err.Error(), w) {
-				t.Errorf("%s: error %q lacks %q", name, err, w)
-			}
-		}
-	}
 }

@@ -12,8 +12,9 @@ import (
 const (
 	pathBack  = 0.5
 	pathAhead = 1
-	pathLost  = 1 // m: farther from that stretch, the whole path is searched
-	pathEnd   = 0.1
+	pathLost  = 1   // m: farther off, the whole path is searched, and approached straight
+	pathEnd   = 0.1 // m before the end of an open path where the follower may stop
+	maxSpeed  = 20  // m/s: no more is asked of any network
 )
 
 // Plan bends the future trajectory of rows r0 to r1 toward their goals, indexed
@@ -36,10 +37,11 @@ func (b *Batch) plan(r int, g *control.Goal) {
 		move = move.scale(1 / l)
 	}
 	turn := m3.Clamp(g.Turn, -1, 1)
+	var off float32 // metres from the path
 	if g.Path != nil {
 		move, turn = vec2{0, 1}, 0
-		b.locate(r, g.Path)
-		if !g.Path.Closed() && g.Path.Length()-b.along[r] < pathEnd {
+		off = b.locate(r, g.Path)
+		if !g.Path.Closed() && off < pathLost && g.Path.Length()-b.along[r] < pathEnd {
 			move = vec2{}
 		}
 	} else {
@@ -51,7 +53,7 @@ func (b *Batch) plan(r int, g *control.Goal) {
 	if wants {
 		gain = t.Gain
 	}
-	speed := b.regulate(r, g.Speed*move.length(), action)
+	speed := b.regulate(r, m3.Clamp(g.Speed, 0, maxSpeed)*move.length(), action)
 
 	goalDir := b.face(r, turn, wants && g.Path == nil)
 	b.targetDir[r] = b.targetDir[r].lerp(goalDir, gain).unit(goalDir)
@@ -62,7 +64,7 @@ func (b *Batch) plan(r int, g *control.Goal) {
 
 	if b.path[r] != nil && move != (vec2{}) {
 		b.correct[r] = 1 // τ weighs path and network in followPath
-		b.followPath(r)
+		b.followPath(r, off)
 	} else {
 		b.steer(r)
 	}
@@ -143,7 +145,7 @@ func (b *Batch) curvature(r int) float32 {
 // weights of the actions that are fading in and out mix their speeds.
 func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 	t := &b.tuning
-	want := max(speed, 0)*b.Weight(r, control.Move) + t.JumpSpeed*b.Weight(r, control.Jump)
+	want := speed*b.Weight(r, control.Move) + t.JumpSpeed*b.Weight(r, control.Jump)
 	have := b.vel[r*points+now].length()
 	if action != control.Move && action != control.Jump || want == 0 {
 		b.pace[r], b.lack[r] = have, 0
@@ -174,36 +176,46 @@ func (b *Batch) steer(r int) {
 	}
 }
 
-// locate finds row's place on the path.
-func (b *Batch) locate(r int, path *control.Path) {
+// locate finds row's place on the path and returns the distance to it.
+func (b *Batch) locate(r int, path *control.Path) float32 {
 	at := b.root(r).pos.vec3()
 	if b.path[r] == path {
 		s, d := path.NearestFrom(at, b.along[r], pathBack, pathAhead)
 		if d < pathLost {
 			b.along[r] = s
-			return
+			return d
 		}
 	}
 	b.path[r] = path
-	b.along[r], _ = path.Nearest(at)
+	s, d := path.Nearest(at)
+	b.along[r] = s
+	return d
 }
 
 // followPath mixes the next second of the path into the future with weight τ
-// (paper, sec. 9).
-func (b *Batch) followPath(r int) {
-	path, tau := b.path[r], b.tuning.PathBlend
+// (paper, sec. 9). Far off, at a distance of off metres, it is the next second
+// of the straight way to the path.
+func (b *Batch) followPath(r int, off float32) {
+	path, tau, root := b.path[r], b.tuning.PathBlend, b.root(r)
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
 	speed := b.targetVel[r].length()
+	nearest, _ := path.At(b.along[r])
+	way := flat(nearest).sub(root.pos).unit(root.fwd)
 	for i := now + 1; i < points; i++ {
-		s := b.along[r] + speed*float32(i-now)/future
-		pos, tangent := path.At(s)
-		along := flat(tangent)
-		vel := along.scale(speed)
-		if !path.Closed() && s > path.Length() {
-			vel = vec2{}
+		ahead := speed * float32(i-now) / future
+		pos, dir := root.pos.add(way.scale(ahead)), way
+		vel := way.scale(speed)
+		if off < pathLost {
+			s := b.along[r] + ahead
+			at, tangent := path.At(s)
+			pos, dir = flat(at), flat(tangent)
+			vel = dir.scale(speed)
+			if !path.Closed() && s > path.Length() {
+				vel = vec2{}
+			}
 		}
-		p[i] = p[i].lerp(flat(pos), tau)
-		d[i] = d[i].lerp(along, tau).unit(along)
+		p[i] = p[i].lerp(pos, tau)
+		d[i] = d[i].lerp(dir, tau).unit(dir)
 		v[i] = v[i].lerp(vel, tau)
 	}
 }

@@ -243,6 +243,26 @@ func TestFollowPath(t *testing.T) {
 	}
 }
 
+// Far from its path the character goes there straight.
+func TestApproachesThePath(t *testing.T) {
+	b := dogBatch()
+	at := m3.V(900, 0, 0)
+	b.Reset(0, at, 0)
+	w := b.act[now*b.actions:]
+	w[0], w[1] = 0, 1
+	b.targetVel[0], b.vel[now] = vec2{0, 1}, vec2{0, 1}
+	tune := b.Tuning()
+	tune.PathBlend = 1
+	b.Tune(tune)
+	b.Plan([]control.Goal{{Path: control.Circle(1.5), Speed: 1}}, 0, 1)
+	for _, k := range []int{1, 50} {
+		want := m3.V(900-b.targetVel[0].length()*float32(k)/50, 0, 0)
+		if got := b.pos[now+k].vec3(); got.Dist(want) > 2e-2 {
+			t.Errorf("point %d at %v, want %v", k, got, want)
+		}
+	}
+}
+
 // At the end of an open path the character is asked to stop.
 func TestPathEnds(t *testing.T) {
 	path, err := control.NewPath([]m3.Vec3{{}, {Z: 3}}, false)

@@ -317,6 +317,10 @@ func TestLimit(t *testing.T) {
 		if len(y.saves) != 1 || y.saves[0] != rep.HeldOut || !(rep.HeldOut < rep.Initial) {
 			t.Errorf("Save got %v; held-out loss %v, before %v", y.saves, rep.HeldOut, rep.Initial)
 		}
+		y.job.Resume = true
+		if again := y.run(t, context.Background()); again.Steps != rep.Steps {
+			t.Errorf("a run whose time was over in an epoch did %d more steps", again.Steps-rep.Steps)
+		}
 		whole := newToy(t)
 		want := whole.outcome(t, whole.run(t, context.Background()))
 		z := newToy(t)

@@ -56,7 +56,7 @@ func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
 	}
 	s.Ended = ""
 	for s.Epoch < j.Epochs {
-		if s.Step == 0 && r.epochOverLimit() {
+		if r.overLimit() {
 			s.Ended = EndLimit
 			break
 		}
@@ -85,22 +85,19 @@ func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
 	return rep, errors.Join(failed...)
 }
 
-// epochOverLimit reports whether one more epoch, if it takes as long as the
-// last one, would end more than it is worth beyond the limit.
-func (r *run) epochOverLimit() bool {
+// overLimit reports whether the time is over or, before an epoch, whether the
+// epoch would end beyond the limit if it takes as long as the last one.
+func (r *run) overLimit() bool {
+	s := r.state
 	if r.Limit == 0 {
 		return false
 	}
 	r.tick()
-	if r.state.Elapsed >= r.Limit {
-		return true
+	last := 0.0
+	if n := len(s.History); n >= 2 && s.Step == 0 {
+		last = s.History[n-1].Seconds - s.History[n-2].Seconds
 	}
-	h := r.state.History
-	if len(h) < 2 {
-		return false
-	}
-	last := h[len(h)-1].Seconds - h[len(h)-2].Seconds
-	return r.state.Elapsed.Seconds()+last > r.Limit.Seconds()
+	return s.Elapsed >= r.Limit || s.Elapsed.Seconds()+last > r.Limit.Seconds()
 }
 
 // tick brings the elapsed time up to date.

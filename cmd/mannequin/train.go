@@ -48,7 +48,7 @@ func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	p.StringVar(&f.checkpoint, "checkpoint", "", "checkpoint `file` (default: --out with .ckpt)")
 	p.StringVar(&f.dtype, "dtype", "fp32", "how the model file stores weights: fp32 or bf16 (half the size)")
 	p.Float64Var(&f.minutes, "minutes", 0, "stop after so many minutes of training, counted over all resumed runs; whole epochs where possible (0: no limit)")
-	p.Float64Var(&f.every, "checkpoint-minutes", 2, "minutes between checkpoints")
+	p.Float64Var(&f.every, "checkpoint-minutes", 2, "minutes between checkpoints, less at first")
 	p.IntVar(&f.epochs, "epochs", epochs, "passes over the data")
 	p.IntVar(&f.batch, "batch", batch, "samples per step")
 	p.IntVar(&f.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")

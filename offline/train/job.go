@@ -37,7 +37,7 @@ type Job struct {
 	Limit time.Duration
 
 	Checkpoint string        // path of the checkpoint file
-	Every      time.Duration // how often to write it; it is also written at the end
+	Every      time.Duration // how often to write it; more often at first, and at the end
 	Resume     bool          // continue from Checkpoint where that exists
 
 	// Curves is the path, without extension, of the loss curves: .csv and .png

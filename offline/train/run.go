@@ -126,7 +126,8 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 		if s.Step == r.steps {
 			break // the epoch's end follows, also when its time is over
 		}
-		if r.since.Sub(r.saved) >= r.Every {
+		// A young run saves more often: it never loses much of what it has.
+		if r.since.Sub(r.saved) >= min(r.Every, 10*time.Second+s.Elapsed/4) {
 			r.try("checkpoint", func() error { return s.write(r.Job) })
 			r.saved = r.since
 		}

@@ -134,8 +134,8 @@ func TestAuthorsDogFollowsPaths(t *testing.T) {
 			if dist > c.mean {
 				t.Errorf("mean distance %g m", dist)
 			}
-			if v := travel * mann.Rate / ticks; v < 0.9 || v > 1.2 {
-				t.Errorf("mean speed %g m/s, asked for 1.1", v)
+			if v := travel * mann.Rate / ticks; v < 0.8 || v > 1.2 {
+				t.Errorf("mean speed %g m/s, asked for 1.1, less in sharp curves", v)
 			}
 			if n := r.b.Restored(0); n != 0 {
 				t.Errorf("restored %d times", n)

@@ -53,7 +53,11 @@ func (b *Batch) plan(r int, g *control.Goal) {
 	if wants {
 		gain = t.Gain
 	}
-	speed := b.regulate(r, m3.Clamp(g.Speed, 0, maxSpeed)*move.length(), action)
+	speed := m3.Clamp(g.Speed, 0, maxSpeed) * move.length()
+	if g.Path != nil {
+		speed = min(speed, b.curveSpeed(g.Path, b.along[r], speed))
+	}
+	speed = b.regulate(r, speed, action)
 
 	goalDir := b.face(r, turn, wants && g.Path == nil)
 	b.targetDir[r] = b.targetDir[r].lerp(goalDir, gain).unit(goalDir)
@@ -192,24 +196,41 @@ func (b *Batch) locate(r int, path *control.Path) float32 {
 	return d
 }
 
+// curveSpeed returns the speed at which a character that would go at speed can
+// take what the path does in the second after the arc length s, m/s.
+func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
+	const parts = 5
+	_, last := path.At(s)
+	var turn float32
+	for i := range parts {
+		_, d := path.At(s + speed*float32(i+1)/parts)
+		turn += m3.Acos(last.Dot(d))
+		last = d
+	}
+	return m3.Sqrt(b.tuning.Grip * speed / max(turn, 1e-3))
+}
+
 // followPath mixes the next second of the path into the future with weight τ
-// (paper, sec. 9). Far off, at a distance of off metres, it is the next second
-// of the straight way to the path.
+// (paper, sec. 9), covered by going over evenly from the speed of the last sixth
+// of a second to the target's: a second at full speed would put the future
+// where no recorded start or curve has it. Far off, at a distance of off metres,
+// it is the next second of the straight way to the path.
 func (b *Batch) followPath(r int, off float32) {
 	path, tau, root := b.path[r], b.tuning.PathBlend, b.root(r)
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
-	speed := b.targetVel[r].length()
+	have, speed := p[now].sub(p[now-Rate/6]).length()*6, b.targetVel[r].length()
 	nearest, _ := path.At(b.along[r])
 	way := flat(nearest).sub(root.pos).unit(root.fwd)
 	for i := now + 1; i < points; i++ {
-		ahead := speed * float32(i-now) / future
+		w := float32(i-now) / future
+		ahead, rate := have*w+(speed-have)*w*w/2, have+(speed-have)*w
 		pos, dir := root.pos.add(way.scale(ahead)), way
-		vel := way.scale(speed)
+		vel := way.scale(rate)
 		if off < pathLost {
 			s := b.along[r] + ahead
 			at, tangent := path.At(s)
 			pos, dir = flat(at), flat(tangent)
-			vel = dir.scale(speed)
+			vel = dir.scale(rate)
 			if !path.Closed() && s > path.Length() {
 				vel = vec2{}
 			}

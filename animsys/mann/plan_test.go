@@ -222,6 +222,7 @@ func TestFollowPath(t *testing.T) {
 		w[0], w[1] = 0, 1
 		b.targetVel[0] = flat(dir).scale(1.1)
 		b.vel[now] = b.targetVel[0]
+		b.pos[now-10] = b.pos[now].sub(b.targetVel[0].scale(1. / 6))
 		tune := b.Tuning()
 		tune.PathBlend = tau
 		b.Tune(tune)
@@ -231,7 +232,8 @@ func TestFollowPath(t *testing.T) {
 			t.Fatalf("asks for %g m/s", speed)
 		}
 		for _, k := range []int{1, 25, 50} {
-			p, d := circle.At(2 + speed*float32(k)/50)
+			u := float32(k) / 50
+			p, d := circle.At(2 + 1.1*u + (speed-1.1)*u*u/2)
 			want := at.Lerp(p, tau)
 			if got := b.pos[now+k].vec3(); got.Dist(want) > 2e-3 {
 				t.Errorf("τ %g, point %d at %v, want %v", tau, k, got, want)
@@ -251,15 +253,34 @@ func TestApproachesThePath(t *testing.T) {
 	w := b.act[now*b.actions:]
 	w[0], w[1] = 0, 1
 	b.targetVel[0], b.vel[now] = vec2{0, 1}, vec2{0, 1}
+	b.pos[now-10].Z -= 1. / 6
 	tune := b.Tuning()
 	tune.PathBlend = 1
 	b.Tune(tune)
 	b.Plan([]control.Goal{{Path: control.Circle(1.5), Speed: 1}}, 0, 1)
 	for _, k := range []int{1, 50} {
-		want := m3.V(900-b.targetVel[0].length()*float32(k)/50, 0, 0)
-		if got := b.pos[now+k].vec3(); got.Dist(want) > 2e-2 {
+		u := float32(k) / 50
+		want := m3.V(900-u-(b.targetVel[0].length()-1)*u*u/2, 0, 0)
+		if got := b.pos[now+k].vec3(); got.Dist(want) > 1e-3 {
 			t.Errorf("point %d at %v, want %v", k, got, want)
 		}
+	}
+}
+
+// A path is taken as fast as a sideways acceleration of Grip lets the character:
+// a wide circle at the speed asked for, a narrow one at √(Grip·r).
+func TestCurveSpeed(t *testing.T) {
+	b := dogBatch()
+	narrow, wide := control.Circle(0.5), control.Circle(50)
+	grip := b.Tuning().Grip
+	if got, want := b.curveSpeed(narrow, 0, 1.1), m3.Sqrt(grip*0.5); m3.Abs(got-want) > 0.02 {
+		t.Errorf("narrow circle at %g m/s, want %g", got, want)
+	}
+	if got := b.curveSpeed(wide, 0, 3); got < 3 {
+		t.Errorf("wide circle at %g m/s", got)
+	}
+	if got := b.curveSpeed(wide, 0, 0); got != 0 {
+		t.Errorf("at rest %g m/s", got)
 	}
 }
 

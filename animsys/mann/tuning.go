@@ -3,7 +3,7 @@ package mann
 import "math"
 
 // Tuning holds the controller's constants, DefaultTuning their values: the
-// released system's, with SpeedUp and Leash added by us. Shares are per tick of
+// released system's, with SpeedUp, Leash and Grip added by us. Shares are per tick of
 // 1/60 s.
 type Tuning struct {
 	Gain  float32 // share of the way to a goal's direction and velocity per tick, 0 to 1
@@ -28,6 +28,11 @@ type Tuning struct {
 	// future second that has passed.
 	BlendPos, BlendDir, BlendVel float32
 
+	// Grip is the sideways acceleration in m/s² up to which a path is taken at
+	// the speed asked for; tighter curves slow the character down. Of the
+	// recorded curves nine in ten stay below it, whatever the gait.
+	Grip float32
+
 	// PathBlend is τ of the paper's sec. 9: the weight of a path against the
 	// network's own future trajectory.
 	PathBlend float32
@@ -42,6 +47,7 @@ func DefaultTuning() Tuning {
 		JumpSpeed: 3, SlowSpeed: 0.5, Curvature: 0.25,
 		Ramp:     [6]float32{0.01, 0.1, 0.05, 0.025, 0.025, 0.025},
 		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,
+		Grip:      2,
 		PathBlend: 0.5,
 	}
 }

@@ -141,8 +141,10 @@ func (o *options) check(agentsGiven bool) error {
 	}
 	if o.out != "" {
 		o.headless = true
-		if err := media.Check(o.out); err != nil {
+		if err := media.Check(o.out); errors.Is(err, media.ErrNoFFmpeg) {
 			return err
+		} else if err != nil {
+			return usageError{err}
 		}
 	}
 	return nil

@@ -59,8 +59,11 @@ func Create(ctx context.Context, path string, opt Options) (Writer, error) {
 	}
 }
 
+// ErrNoFFmpeg says that MP4 needs a program that is not there.
+var ErrNoFFmpeg = errors.New("media: ffmpeg is not installed: install it (Debian: apt-get install ffmpeg), or write a .gif or a folder of PNGs")
+
 // Check reports why Create could not write to path: an extension that it does
-// not know, or a program that is missing. It writes nothing.
+// not know, or ErrNoFFmpeg. It writes nothing.
 func Check(path string) error {
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".mp4":

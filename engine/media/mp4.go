@@ -15,12 +15,11 @@ import (
 	"time"
 )
 
-// FFmpeg returns the path of the ffmpeg program, or an error that says what to
-// do without it.
+// FFmpeg returns the path of the ffmpeg program, or ErrNoFFmpeg.
 func FFmpeg() (string, error) {
 	p, err := exec.LookPath("ffmpeg")
 	if err != nil {
-		return "", errors.New("media: ffmpeg is not installed: install it (Debian: apt-get install ffmpeg), or write a .gif or a folder of PNGs")
+		return "", ErrNoFFmpeg
 	}
 	return p, nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"image"
 	"runtime"
+	"strings"
 
 	"github.com/g3n/engine/core"
 	"github.com/g3n/engine/geometry"
@@ -28,7 +29,7 @@ type Options struct {
 	Title         string
 	Width, Height int  // pixels, 16 to 8192
 	Offscreen     bool // without a window, by EGL
-	Samples       int  // per pixel for smooth edges; 0 is 4, 1 is none
+	Samples       int  // per pixel for smooth edges, 1 is none; 0 is 4, but 1 in a window drawn in software
 }
 
 // Stage is an open picture. Its zero value is unusable; see Open.
@@ -71,12 +72,6 @@ func Open(opt Options) (*Stage, error) {
 	if opt.Width < 16 || opt.Height < 16 || opt.Width > 8192 || opt.Height > 8192 {
 		return nil, fmt.Errorf("stage: picture of %d×%d pixels: want 16 to 8192 each way", opt.Width, opt.Height)
 	}
-	if opt.Samples == 0 {
-		opt.Samples = 4
-	}
-	if opt.Samples == 1 {
-		opt.Samples = 0
-	}
 	s := &Stage{Camera: newCamera()}
 	runtime.LockOSThread()
 	if opt.Offscreen {
@@ -110,6 +105,12 @@ func (s *Stage) build(opt Options) error {
 	if err := addShaders(s.render); err != nil {
 		return err
 	}
+	if opt.Samples == 0 {
+		opt.Samples = 4
+		if !opt.Offscreen && s.software() {
+			opt.Samples = 1
+		}
+	}
 	var err error
 	if s.target, err = newTarget(opt.Width, opt.Height, opt.Samples); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (s *Stage) build(opt Options) error {
 	if s.shadowFB, s.air.shadowMap, err = newShadow(s.gs); err != nil {
 		return err
 	}
-	s.air.sun = m3.V(0.48, 0.76, -0.44).Normalize(m3.Up)
+	s.air.sun = m3.V(0.55, 0.68, -0.45).Normalize(m3.Up)
 	s.air.fog = 55
 	s.scene, s.shadows, s.over = core.NewNode(), core.NewNode(), core.NewNode()
 
@@ -144,6 +145,20 @@ func (s *Stage) build(opt Options) error {
 	s.over.Add(s.hud)
 	s.over.Add(s.help)
 	return glError("prepared the stage")
+}
+
+// Driver names what draws: a graphics card, or a program in its place.
+func (s *Stage) Driver() string { return gl.GoStr(gl.GetString(gl.RENDERER)) }
+
+// software reports whether the processor draws, which is slow.
+func (s *Stage) software() bool {
+	d := s.Driver()
+	for _, name := range []string{"llvmpipe", "softpipe", "SwiftShader"} {
+		if strings.Contains(d, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // SetGround sets the terrain that is drawn; nil removes it.

@@ -13,21 +13,23 @@ import (
 // pictures are read from. Window and offscreen rendering share it, so that both
 // show the same pixels.
 type target struct {
-	w, h           int
-	multi, plain   uint32
-	buffers        [3]uint32 // multisampled colour and depth, plain colour
-	bottomUp       []byte
-	maxSamples     int32
-	samplesInForce int
+	w, h         int
+	samples      int32 // 0 is one per pixel
+	multi, plain uint32
+	buffers      [3]uint32 // multisampled colour and depth, plain colour
+	bottomUp     []byte
 }
 
 func newTarget(w, h, samples int) (*target, error) {
 	t := &target{}
-	gl.GetIntegerv(gl.MAX_SAMPLES, &t.maxSamples)
+	var most int32
+	gl.GetIntegerv(gl.MAX_SAMPLES, &most)
 	gl.GenFramebuffers(1, &t.multi)
 	gl.GenFramebuffers(1, &t.plain)
 	gl.GenRenderbuffers(3, &t.buffers[0])
-	t.samplesInForce = min(samples, int(t.maxSamples))
+	if samples > 1 {
+		t.samples = min(int32(samples), most)
+	}
 	return t, t.resize(w, h)
 }
 
@@ -36,7 +38,6 @@ func (t *target) resize(w, h int) error {
 		return nil
 	}
 	t.w, t.h = w, h
-	samples := int32(t.samplesInForce)
 	attach := func(fb, buffer, point, format uint32, samples int32) {
 		gl.BindRenderbuffer(gl.RENDERBUFFER, buffer)
 		if samples > 0 {
@@ -47,8 +48,8 @@ func (t *target) resize(w, h int) error {
 		gl.BindFramebuffer(gl.FRAMEBUFFER, fb)
 		gl.FramebufferRenderbuffer(gl.FRAMEBUFFER, point, gl.RENDERBUFFER, buffer)
 	}
-	attach(t.multi, t.buffers[0], gl.COLOR_ATTACHMENT0, gl.RGBA8, samples)
-	attach(t.multi, t.buffers[1], gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24, samples)
+	attach(t.multi, t.buffers[0], gl.COLOR_ATTACHMENT0, gl.RGBA8, t.samples)
+	attach(t.multi, t.buffers[1], gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24, t.samples)
 	if s := gl.CheckFramebufferStatus(gl.FRAMEBUFFER); s != gl.FRAMEBUFFER_COMPLETE {
 		return fmt.Errorf("stage: the driver refuses a %d×%d picture (framebuffer status 0x%x)", w, h, s)
 	}

@@ -1,10 +1,13 @@
 package stage
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/g3n/engine/window"
 	"github.com/go-gl/glfw/v3.3/glfw"
@@ -34,10 +37,20 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	if !HasDisplay() {
 		return errors.New("stage: cannot open a window: no display (DISPLAY and WAYLAND_DISPLAY are empty)")
 	}
-	// Some of glfw's failures are panics.
+	// glfw panics at some failures, and prints others, the first of which is
+	// the one to tell.
+	var printed bytes.Buffer
+	flags, writer := log.Flags(), log.Writer()
+	log.SetFlags(0)
+	log.SetOutput(&printed)
 	defer func() {
+		log.SetFlags(flags)
+		log.SetOutput(writer)
 		if r := recover(); r != nil {
 			err = fmt.Errorf("stage: cannot open a window: %v", r)
+		}
+		if line, _, _ := strings.Cut(printed.String(), "\n"); err != nil && line != "" {
+			err = fmt.Errorf("stage: cannot open a window: %s", line)
 		}
 	}()
 	if err := window.Init(opt.Width, opt.Height, opt.Title); err != nil {

@@ -16,10 +16,10 @@ float lines(vec2 p, float w) {
 
 void main() {
 	vec3 n = normalize(vNormal);
-	vec3 grass = mix(vec3(0.155, 0.225, 0.070), vec3(0.270, 0.300, 0.110), vPatch);
+	vec3 grass = mix(vec3(0.250, 0.285, 0.085), vec3(0.120, 0.220, 0.048), vPatch);
 	vec3 earth = vec3(0.30, 0.235, 0.150);
 	vec3 albedo = mix(earth, grass, smoothstep(0.80, 0.96, n.y + 0.06 * (vPatch - 0.5)));
-	albedo *= mix(1.0, 0.70, lines(vPos.xz, 0.018));
-	albedo *= mix(1.0, 0.55, lines(vPos.xz / 5.0, 0.008));
+	albedo *= mix(1.0, 0.70, lines(vPos.xz, 0.014));
+	albedo *= mix(1.0, 0.55, lines(vPos.xz / 5.0, 0.0055));
 	color = vec4(present(lit(albedo, n, shadow(vPos, n)), vPos), 1.0);
 }

@@ -6,13 +6,13 @@ uniform mat4 ShadowMatrix;
 uniform sampler2DShadow ShadowMap;
 uniform float Fog;      // distance at which air hides about 63 %, m
 
-const vec3 SunColor = vec3(1.25, 1.10, 0.86);
-const vec3 SkyLight = vec3(0.42, 0.55, 0.78);
-const vec3 GroundLight = vec3(0.20, 0.19, 0.13);
+const vec3 SunColor = vec3(1.38, 1.20, 0.92);
+const vec3 SkyLight = vec3(0.36, 0.46, 0.66);
+const vec3 GroundLight = vec3(0.17, 0.17, 0.11);
 
 vec3 sky(vec3 dir) {
 	float up = clamp(dir.y, 0.0, 1.0);
-	vec3 c = mix(vec3(0.64, 0.76, 0.86), vec3(0.13, 0.32, 0.66), 1.0 - (1.0 - up) * (1.0 - up));
+	vec3 c = mix(vec3(0.68, 0.81, 0.93), vec3(0.09, 0.28, 0.66), 1.0 - (1.0 - up) * (1.0 - up));
 	float s = max(dot(dir, SunDir), 0.0);
 	s *= s; s *= s; s *= s;
 	return c + vec3(0.30, 0.22, 0.10) * s;
@@ -38,14 +38,18 @@ vec3 lit(vec3 albedo, vec3 n, float sun) {
 	return albedo * (ambient + SunColor * (max(dot(n, SunDir), 0.0) * sun));
 }
 
-// present adds the air between p and the eye and encodes for the screen.
+// encode rolls off bright light, so that white fur keeps its shape, and applies
+// the screen's curve.
+vec3 encode(vec3 c) { return sqrt(clamp(c / (0.82 + 0.42 * c), 0.0, 1.0)); }
+
+// present adds the air between p and the eye.
 vec3 present(vec3 c, vec3 p) {
 	vec3 d = p - Eye;
 	float r = length(d);
 	vec3 dir = d / r;
 	float air = 1.0 - exp(-r * r / (Fog * Fog));
 	c = mix(c, sky(vec3(dir.x, max(dir.y, 0.0), dir.z)), air);
-	return sqrt(clamp(c, 0.0, 1.0));
+	return encode(c);
 }
 
 float hash(vec3 p) {

@@ -1,0 +1,148 @@
+package stage
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/engine/m3"
+)
+
+// The rings of the ground fit: together they cover one square exactly once,
+// face up, and neighbours share their border's heights.
+func TestGroundHasNoGaps(t *testing.T) {
+	height := func(x, z float32) float32 { return 0.4*m3.Sin(0.9*x) + 0.3*m3.Cos(1.3*z) + 0.05*x }
+	for _, focus := range []m3.Vec3{{}, {X: 0.3, Z: -7.9}, {X: -123.4, Z: 55.55}} {
+		g := newGround()
+		g.height = height
+		g.move(focus)
+		pos := func(i uint32) m3.Vec3 {
+			v := g.vertices[i*groundVertex:]
+			return m3.V(v[0], v[1], v[2])
+		}
+		var area float64
+		type edge [4]float32
+		edges := map[edge]int{}
+		heights := map[[2]float32]float32{}
+		for i := 0; i < len(g.index); i += 3 {
+			a, b, c := pos(g.index[i]), pos(g.index[i+1]), pos(g.index[i+2])
+			up := b.Sub(a).Cross(c.Sub(a)).Y / 2
+			if up <= 0 {
+				t.Fatalf("triangle %v %v %v faces down", a, b, c)
+			}
+			area += float64(up)
+			for _, p := range []m3.Vec3{a, b, c} {
+				k := [2]float32{p.X, p.Z}
+				if y, ok := heights[k]; ok && y != p.Y {
+					t.Fatalf("two heights at %v: %g and %g", k, y, p.Y)
+				}
+				heights[k] = p.Y
+			}
+			for _, e := range [][2]m3.Vec3{{a, b}, {b, c}, {c, a}} {
+				edges[edge{e[0].X, e[0].Z, e[1].X, e[1].Z}]++
+			}
+		}
+		side := float64(groundCells) * groundCell * math.Pow(2, groundLevels-1)
+		if math.Abs(area/(side*side)-1) > 1e-6 {
+			t.Errorf("focus %v: the ground covers %g m², want %g", focus, area, side*side)
+		}
+		// Every edge has its opposite, or is the whole of two halves on the
+		// finer side of a border, or lies on the outside.
+		open := 0
+		for e := range edges {
+			back := edge{e[2], e[3], e[0], e[1]}
+			if edges[back] > 0 {
+				continue
+			}
+			mx, mz := (e[0]+e[2])/2, (e[1]+e[3])/2
+			if edges[edge{e[2], e[3], mx, mz}] > 0 && edges[edge{mx, mz, e[0], e[1]}] > 0 {
+				mid := heights[[2]float32{mx, mz}]
+				want := (heights[[2]float32{e[0], e[1]}] + heights[[2]float32{e[2], e[3]}]) / 2
+				if m3.Abs(mid-want) > 1e-5 {
+					t.Fatalf("a crack of %g m at (%g, %g)", mid-want, mx, mz)
+				}
+				continue
+			}
+			open++
+		}
+		// The halves themselves, and the outer border.
+		if want := 4 * groundCells * groundLevels; open != want {
+			t.Errorf("focus %v: %d open edges, want %d", focus, open, want)
+		}
+	}
+}
+
+func TestGroundHeightsAndNormals(t *testing.T) {
+	g := newGround()
+	g.height = func(x, z float32) float32 { return 0.5*x - 0.25*z }
+	g.move(m3.V(3, 0, 4))
+	want := m3.V(-0.5, 1, 0.25).Normalize(m3.Up)
+	for i := 0; i < len(g.vertices); i += groundVertex {
+		v := g.vertices[i : i+groundVertex]
+		if m3.Abs(v[1]-(0.5*v[0]-0.25*v[2])) > 1e-4 {
+			t.Fatalf("height %g at (%g, %g)", v[1], v[0], v[2])
+		}
+		if m3.V(v[3], v[4], v[5]).Dist(want) > 1e-3 {
+			t.Fatalf("normal (%g, %g, %g), want %v", v[3], v[4], v[5], want)
+		}
+		if v[6] < 0 || v[6] > 1 {
+			t.Fatalf("patch %g", v[6])
+		}
+	}
+}
+
+func TestCameraStaysOutOfTheGround(t *testing.T) {
+	c := newCamera()
+	c.Pitch = minPitch
+	hill := func(x, z float32) float32 { return 3 - 0.5*z }
+	c.Track(m3.V(0, 3.4, 0), 0, 0.1, hill)
+	for range 100 {
+		c.Orbit(0.2, -0.1)
+		c.Track(m3.V(0, 3.4, 0), 0, 0.1, hill)
+		if e := c.Eye(); e.Y < hill(e.X, e.Z)+0.1 {
+			t.Fatalf("the eye %v is in the ground", e)
+		}
+	}
+	// Behind a character that faces +X, after it turned.
+	c = newCamera()
+	for range 600 {
+		c.Track(m3.Vec3{}, math.Pi/2, 1.0/60, nil)
+	}
+	if e := c.Eye(); e.X > -2 || m3.Abs(e.Z) > 0.05 {
+		t.Errorf("the eye %v is not behind", e)
+	}
+	nan := float32(math.NaN())
+	c.Track(m3.V(nan, 0, 0), nan, 1, nil)
+	if !c.Eye().Finite() {
+		t.Error("NaN reached the eye")
+	}
+}
+
+// unproject undoes the projection of a direction.
+func TestUnproject(t *testing.T) {
+	var l lens
+	eye := m3.V(1, 2, 3)
+	l.lookAt(eye, m3.V(-2, 1, -4))
+	l.perspective(0.8, 1.6)
+	clip, back := l.clip(), l.unproject()
+	for _, d := range []m3.Vec3{{X: -3, Y: -1, Z: -7}, {X: -2, Y: 0, Z: -7}, {X: -4, Y: -1.5, Z: -6}} {
+		p := eye.Add(d)
+		w := clip[3]*p.X + clip[7]*p.Y + clip[11]*p.Z + clip[15]
+		x, y := (clip[0]*p.X+clip[4]*p.Y+clip[8]*p.Z+clip[12])/w, (clip[1]*p.X+clip[5]*p.Y+clip[9]*p.Z+clip[13])/w
+		q := m3.V(back[0]*x+back[4]*y+back[12], back[1]*x+back[5]*y+back[13], back[2]*x+back[6]*y+back[14])
+		if q.Normalize(m3.Up).Dist(d.Normalize(m3.Up)) > 1e-4 {
+			t.Errorf("%v came back as %v", d, q)
+		}
+	}
+}
+
+// A skinning matrix moves a point as its transform does.
+func TestPutRows(t *testing.T) {
+	x := m3.Xform{Pos: m3.V(1, -2, 3), Rot: m3.FromRotationVector(m3.V(0.3, -1.1, 0.7))}
+	var r [12]float32
+	putRows(r[:], x)
+	p := m3.V(0.4, 0.5, -0.6)
+	got := m3.V(r[0]*p.X+r[1]*p.Y+r[2]*p.Z+r[3], r[4]*p.X+r[5]*p.Y+r[6]*p.Z+r[7], r[8]*p.X+r[9]*p.Y+r[10]*p.Z+r[11])
+	if got.Dist(x.Apply(p)) > 1e-5 {
+		t.Errorf("%v, want %v", got, x.Apply(p))
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/engine/stage"
+	"mannequin/internal/testdog"
+	"mannequin/scenes"
+)
+
+// modelFile writes a made-up network to a file.
+func modelFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dog.safetensors")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := testdog.Model(t).Net.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// demo runs one command line without a display.
+func demo(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	var out, errs bytes.Buffer
+	code = run(context.Background(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// needPicture skips the test where this machine cannot render.
+func needPicture(t *testing.T) {
+	t.Helper()
+	s, err := stage.Open(stage.Options{Width: 64, Height: 64, Offscreen: true})
+	if err != nil {
+		t.Skip(err)
+	}
+	s.Close()
+}
+
+func TestRecording(t *testing.T) {
+	needPicture(t)
+	model := modelFile(t)
+	for _, scene := range []string{"quadruped", "crowd"} {
+		var first []byte
+		for range 2 {
+			out := filepath.Join(t.TempDir(), "frames")
+			code, stdout, stderr := demo(t, "--model", model, "--scene", scene, "--agents", "5", "--out", out,
+				"--seconds", "0.25", "--fps", "24", "--width", "160", "--height", "90")
+			if code != 0 || stdout != out+"\n" || stderr != "" {
+				t.Fatalf("%s: exit %d, stdout %q, stderr %q", scene, code, stdout, stderr)
+			}
+			files, err := filepath.Glob(filepath.Join(out, "*"))
+			if err != nil || len(files) != 6 {
+				t.Fatalf("%s: %d frames (%v), want 6", scene, len(files), err)
+			}
+			var all []byte
+			for _, f := range files {
+				b, err := os.ReadFile(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, b...)
+			}
+			if first == nil {
+				first = all
+			} else if !bytes.Equal(first, all) {
+				t.Errorf("%s: two recordings of one command line differ", scene)
+			}
+		}
+	}
+}
+
+func TestGIF(t *testing.T) {
+	needPicture(t)
+	out := filepath.Join(t.TempDir(), "sub", "a.gif")
+	code, _, stderr := demo(t, "--model", modelFile(t), "--agents", "0", "--out", out, "--seconds", "0.2", "--width", "64", "--height", "64", "--terrain", "steps")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	if b, err := os.ReadFile(out); err != nil || !bytes.HasPrefix(b, []byte("GIF89a")) {
+		t.Errorf("not a GIF: %v", err)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	model := modelFile(t)
+	bad := filepath.Join(t.TempDir(), "bad.safetensors")
+	if err := os.WriteFile(bad, []byte("not a model"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--bogus", 2, "bogus"},
+		{"extra", 2, "extra"},
+		{"--scene moon", 2, "moon"},
+		{"--terrain moon", 2, "moon"},
+		{"--terrain -3", 2, "-3"},
+		{"--agents -1", 2, "-1"},
+		{"--agents 99999", 2, "99999"},
+		{"--agents 0 --scene crowd", 2, "agents"},
+		{"--agents many", 2, "many"},
+		{"--seconds -1", 2, "seconds"},
+		{"--seconds NaN", 2, "seconds"},
+		{"--width 2147483648", 2, "pixels"},
+		{"--fps 0", 2, "fps"},
+		{"--out a.avi", 2, ".avi"},
+		{"--model nothing", 1, "nothing"},
+		{"--model " + bad, 1, "bad.safetensors"},
+		{"--model " + filepath.Join(t.TempDir(), "absent.safetensors"), 1, "absent"},
+	} {
+		out := filepath.Join(t.TempDir(), "x.gif")
+		args := strings.Fields(c.args)
+		if !strings.Contains(c.args, "--out") {
+			args = append(args, "--out", out)
+		}
+		if !strings.Contains(c.args, "--model") {
+			args = append(args, "--model", model)
+		}
+		code, stdout, stderr := demo(t, args...)
+		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "demo: ") || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q; want %d and one line about %q", c.args, code, stdout, stderr, c.code, c.want)
+		}
+		if left, _ := os.ReadDir(filepath.Dir(out)); len(left) > 0 {
+			t.Errorf("%s: left %v behind", c.args, left)
+		}
+	}
+}
+
+// A recording that is stopped leaves nothing.
+func TestStopped(t *testing.T) {
+	needPicture(t)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"--model", modelFile(t), "--agents", "1", "--out", filepath.Join(dir, "a.gif"), "--width", "64", "--height", "64"}, &out, &errs)
+	if code != 1 || !strings.Contains(errs.String(), "stopped") {
+		t.Errorf("exit %d, %q", code, errs.String())
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left %v behind", left)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	press := func(keys ...stage.Key) (c stage.Controls) {
+		for _, k := range keys {
+			c.Held[k] = true
+		}
+		return c
+	}
+	var none, hits [stage.Keys]bool
+	if got := translate(press(), none); got != (scenes.Input{}) {
+		t.Errorf("no key is %+v", got)
+	}
+	if got := translate(press(stage.Letter('W'), stage.KeyLeft, stage.Letter('E')), none); got.Forward != 1 || got.Turn != 1 || got.Side != -1 {
+		t.Errorf("W, left and E are %+v", got)
+	}
+	if got := translate(press(stage.Letter('W'), stage.KeyDown), none); got.Forward != 0 {
+		t.Errorf("ahead and back are %+v", got)
+	}
+	if got := translate(press(stage.Letter('X'), stage.KeySpace), none); !got.Sit || !got.Jump || got.Lie || got.Stand {
+		t.Errorf("X and space are %+v", got)
+	}
+	// A tap between two ticks counts, a gait changes once.
+	hits[stage.Digit(3)], hits[stage.Letter('R')], hits[stage.KeySpace] = true, true, true
+	if got := translate(press(), hits); got.Gait != scenes.Trot || !got.Reset || !got.Jump {
+		t.Errorf("taps on 3, R and space are %+v", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/internal/testdog"
 	"mannequin/scenes"
@@ -180,5 +181,27 @@ func TestKeys(t *testing.T) {
 	hits[stage.Digit(3)], hits[stage.Letter('R')], hits[stage.KeySpace] = true, true, true
 	if got := translate(press(), hits); got.Gait != scenes.Trot || !got.Reset || !got.Jump {
 		t.Errorf("taps on 3, R and space are %+v", got)
+	}
+}
+
+// The recording's player turns away from a dog in the way, and from no other.
+func TestAvoid(t *testing.T) {
+	sk := testdog.Skeleton()
+	in := scenes.Input{Forward: 1, Turn: 0.2}
+	for _, c := range []struct {
+		at   m3.Vec3 // of the other dog
+		turn float32 // −1 right, +1 left, 0 unchanged
+	}{
+		{m3.V(0.3, 0, 1), -1}, {m3.V(-0.3, 0, 1), 1}, {m3.V(0.3, 0, -2), 0}, {m3.V(2, 0, 1), 0}, {m3.V(0, 0, 5), 0},
+	} {
+		f := scenes.Frame{Skel: sk, Agents: 2, Bones: make([]m3.Xform, 2*sk.Len()), Heading: 0.5}
+		f.Bones[sk.Len()].Pos = m3.YawQuat(0.5).Rotate(c.at)
+		got := avoid(in, &f).Turn
+		if (c.turn == 0 && got != in.Turn) || (got-in.Turn)*c.turn < 0 || (c.turn != 0 && got == in.Turn) {
+			t.Errorf("a dog at %v turns the player by %g", c.at, got)
+		}
+	}
+	if got := avoid(scenes.Input{Sit: true}, &scenes.Frame{Agents: 5}); got != (scenes.Input{Sit: true}) {
+		t.Errorf("a sitting player does %+v", got)
 	}
 }

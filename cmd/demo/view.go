@@ -146,7 +146,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 	input := func() scenes.Input {
 		in := player.At(tick)
 		tick++
-		return in
+		return avoid(in, &v.frame)
 	}
 	frames := max(int(math.Round(o.seconds*float64(o.fps))), 1)
 	progress := newProgress(stderr, o.out, frames)
@@ -184,7 +184,34 @@ func frameCamera(c *stage.Camera, scene string, t, dt float64) {
 		return
 	}
 	c.Aside = 1.0 + 0.45*float32(math.Sin(0.5*t))
-	c.Distance = 2.7 + 0.4*float32(math.Sin(0.37*t))
+	c.Distance = 2.8 + 0.4*float32(math.Sin(0.37*t))
+	c.Pitch = 0.30
+}
+
+// avoid bends the way of a player who is not there around the other dogs, which
+// the script knows nothing of.
+func avoid(in scenes.Input, f *scenes.Frame) scenes.Input {
+	const look, wide = 3.0, 0.8 // m ahead, m to either side
+	if in.Forward <= 0 || f.Agents < 2 {
+		return in
+	}
+	n := f.Skel.Len()
+	ahead := m3.YawQuat(f.Heading).Rotate(m3.V(0, 0, 1))
+	left := m3.YawQuat(f.Heading).Rotate(m3.V(1, 0, 0))
+	for a := 1; a < f.Agents; a++ {
+		d := f.Bones[a*n].Pos.Sub(f.Focus)
+		z, x := d.Dot(ahead), d.Dot(left)
+		if z < -0.3 || z > look || m3.Abs(x) > wide {
+			continue
+		}
+		push := 1.5 * (1 - max(z, 0)/look)
+		if x > 0 {
+			push = -push
+		}
+		in.Turn += push
+	}
+	in.Turn = m3.Clamp(in.Turn, -1, 1)
+	return in
 }
 
 // translate gives the keys their meaning in the scenes.

@@ -143,15 +143,16 @@ func (c *Camera) aim(l *lens, aspect float32) {
 }
 
 // sunLens is the shadow map's view of the ground around focus. It moves in
-// whole texels, so that shadows do not crawl when it follows someone.
-func sunLens(l *lens, sun, focus m3.Vec3) {
+// whole texels, so that shadows do not crawl when it follows someone. reach is
+// half the map's width in metres.
+func sunLens(l *lens, sun, focus m3.Vec3, reach float32) {
 	l.lookAt(sun, m3.Vec3{})
-	const texel = 2 * shadowReach / float32(shadowSize)
+	texel := 2 * reach / shadowSize
 	v := &l.view
 	along := func(row int) float32 { return v[row]*focus.X + v[row+4]*focus.Y + v[row+8]*focus.Z }
 	snap := func(x float32) float32 { return texel * float32(math.Floor(float64(x/texel))) }
 	v[12], v[13], v[14] = -snap(along(0)), -snap(along(1)), -along(2)
-	l.orthographic(shadowReach, 30)
+	l.orthographic(reach, 2*reach+20)
 }
 
 // inverse of a rigid view and a perspective, for the sky: clip space to world

@@ -7,12 +7,20 @@ import (
 	"github.com/go-gl/gl/v3.3-core/gl"
 )
 
-// shadowSize is the shadow map's side in texels, shadowReach half of the ground
-// that it covers, in metres: one texel is 9 mm.
-const (
-	shadowSize  = 2048
-	shadowReach = 9
-)
+// shadowSize is the shadow map's side in texels.
+const shadowSize = 2048
+
+// shadowReach returns half of the ground that the map covers, in metres, for a
+// camera that far from its target. Up close a texel is 7 mm, fine enough to
+// judge whether a paw touches the ground. It grows in steps, so that shadows do
+// not crawl while the camera zooms.
+func shadowReach(distance float32) float32 {
+	reach := float32(7)
+	for reach < 1.6*distance && reach < 60 {
+		reach *= 1.5
+	}
+	return reach
+}
 
 // newShadow returns the framebuffer and the depth texture of the shadow map.
 func newShadow(gs *gls.GLS) (fb, tex uint32, err error) {

@@ -119,7 +119,7 @@ func (s *Stage) build(opt Options) error {
 		return err
 	}
 	s.air.sun = m3.V(0.55, 0.68, -0.45).Normalize(m3.Up)
-	s.air.fog = 55
+	s.air.fog = 70
 	s.scene, s.shadows, s.over = core.NewNode(), core.NewNode(), core.NewNode()
 
 	s.ground = newGround()
@@ -184,7 +184,7 @@ func (s *Stage) Draw(v View) error {
 	}
 	w, h := s.Size()
 	s.Camera.aim(&s.eye, float32(w)/float32(h))
-	sunLens(&s.sun, s.air.sun, v.Focus)
+	sunLens(&s.sun, s.air.sun, v.Focus, shadowReach(s.Camera.eye.Dist(s.Camera.target)))
 	s.air.eye = s.Camera.eye
 	s.air.shadow = s.sun.clip()
 	s.skyMat = s.eye.unproject()

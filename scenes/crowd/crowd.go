@@ -45,7 +45,7 @@ func New(opt Options) (*Scene, error) {
 	if err := s.Open(opt.Model, opt.Terrain, opt.Agents, opt.Workers, opt.Seed, s.roam); err != nil {
 		return nil, err
 	}
-	if err := s.roam.Spawn(opt.Agents); err != nil {
+	if err := s.roam.Spawn(opt.Agents, 0); err != nil {
 		s.Close()
 		return nil, err
 	}

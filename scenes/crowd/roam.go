@@ -37,12 +37,12 @@ func NewRoam(p *park.Park, agents int, seed uint64) *Roam {
 }
 
 // Spawn adds n wandering dogs around the origin, each looking its own way. The
-// places of dogs that are there already stay free.
-func (s *Roam) Spawn(n int) error {
+// innermost room places stay free.
+func (s *Roam) Spawn(n, room int) error {
 	wander := generic.NewMap1[ecs.Wander](&s.park.World)
-	for range n {
+	for i := range n {
 		row := s.park.Crowd.Agents()
-		at, yaw := park.Start(row)
+		at, yaw := park.Start(room + i)
 		e, err := s.park.Crowd.Spawn(at, yaw)
 		if err != nil {
 			return err

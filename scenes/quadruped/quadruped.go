@@ -49,6 +49,10 @@ type Scene struct {
 
 var _ scenes.Scene = (*Scene)(nil)
 
+// elbowRoom is how many dogs' places around the player's dog are free at the
+// start: about 3 m.
+const elbowRoom = 6
+
 // New builds the scene: the player's dog at the origin, the herd around it.
 func New(opt Options) (*Scene, error) {
 	if opt.Herd < 0 || opt.Herd > crowd.MaxAgents {
@@ -68,7 +72,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	player := generic.NewMap1[ecs.Player](&s.World)
 	player.Add(s.dog)
-	if err := herd.Spawn(opt.Herd); err != nil {
+	if err := herd.Spawn(opt.Herd, elbowRoom); err != nil {
 		s.Close()
 		return nil, err
 	}

@@ -112,6 +112,8 @@ var coats = [...][3]float32{
 
 // coat picks a colour for an entity, the same as long as it lives.
 func coat(seed uint64, e arche.Entity) [3]float32 {
+	// Neighbours in number stand near each other: mix well, or colours cluster.
 	h := (seed + uint64(e.ID())) * 0x9e3779b97f4a7c15
-	return coats[h>>61]
+	h = (h ^ h>>32) * 0xd6e8feb86659fd93
+	return coats[(h^h>>32)>>29&7]
 }

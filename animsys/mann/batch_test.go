@@ -365,6 +365,20 @@ func TestDisplayedBones(t *testing.T) {
 	}
 }
 
+// A network that sinks into the ground is shown on it.
+func TestDisplayedHipsStayAboveGround(t *testing.T) {
+	b := NewBatch(beetleModel(), 1)
+	stands := b.Model.rest[feature.BonePos+1]
+	for _, h := range []float32{-0.2, 0.01, 0.2} {
+		b.bonePos[0].Y = h
+		b.display(0)
+		pos, _ := b.Pose(0)
+		if want := max(h, 0.11*stands); m3.Abs(pos[0].Y-want) > 1e-6 || b.bonePos[0].Y != h {
+			t.Errorf("predicted at %g m, shown at %g, want %g", h, pos[0].Y, want)
+		}
+	}
+}
+
 // dogLike is a skeleton of the dog's joints with round figures.
 func dogLike() *skel.Skeleton {
 	names := feature.Dog().Joints

@@ -1,6 +1,15 @@
 package mann
 
-import "mannequin/engine/m3"
+import (
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// lowest is the least height of the displayed joint 0 above the flat ground, as
+// a share of its height in the model's rest pose. Recorded dogs that sit or lie
+// come down to it (5 cm of 47); a network that guesses lower puts the body into
+// the ground.
+const lowest = 0.11
 
 // display derives the displayed pose of row from the recurrent one. Walking
 // from the root, each joint takes the predicted orientation and is then swung
@@ -15,7 +24,8 @@ func (b *Batch) display(r int) {
 		k := o + j
 		if parent < 0 {
 			world[j].Pos = b.bonePos[k]
-			b.localPos[k] = b.bonePos[k]
+			world[j].Pos.Y = max(world[j].Pos.Y, lowest*b.Model.rest[feature.BonePos+1])
+			b.localPos[k] = world[j].Pos
 		} else {
 			world[j].Pos = world[parent].Apply(sk.Offsets[j])
 			b.localPos[k] = sk.Offsets[j]

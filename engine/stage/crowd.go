@@ -179,10 +179,10 @@ type herd struct {
 
 func newHerd(c *Crowd, level int, m *body.Mesh, shadow bool) *herd {
 	h := &herd{c: c, run: level, n: int32(len(m.Index))}
-	attribs := []attribute{{"Position", 3}, {"Normal", 3}, {"Joint", 4}, {"Weight", 4}, {"Coat", 2}}
+	sizes := []int32{3, 3, 4, 4, 2} // position, normal, joints, weights, coat
 	program, a := "crowd", &c.s.air
 	if shadow {
-		attribs = []attribute{{"Position", 3}, {"Joint", 4}, {"Weight", 4}}
+		sizes = []int32{3, 4, 4} // position, joints, weights
 		program, a = "shadow", nil
 	}
 	var v []float32
@@ -203,7 +203,7 @@ func newHerd(c *Crowd, level int, m *body.Mesh, shadow bool) *herd {
 		// does not shade itself.
 		s.SetPolygonOffset(1.5, 2)
 	}
-	h.Mesh = graphic.NewMesh(newGeometry(v, m.Index, attribs...), nil)
+	h.Mesh = graphic.NewMesh(newGeometry(v, m.Index, sizes...), nil)
 	h.SetIGraphic(h)
 	h.SetCullable(false)
 	h.Graphic.AddMaterial(h, s, 0, 1)

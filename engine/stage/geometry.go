@@ -5,39 +5,71 @@ import (
 	"github.com/g3n/engine/gls"
 	"github.com/g3n/engine/graphic"
 	"github.com/g3n/engine/math32"
+	"github.com/go-gl/gl/v3.3-core/gl"
 )
 
-// attribute is one vertex input; order and sizes match the shader's locations.
-type attribute struct {
-	name string
-	size int32
+// mesh is a g3n geometry with vertex buffers of its own: g3n passes buffer
+// offsets as Go pointers, which Go's pointer checks (on under -race) refuse.
+// g3n's part only counts the indices.
+type mesh struct {
+	*geometry.Geometry
+	sizes    []int32 // floats per vertex of each attribute, in the order of the shader's locations
+	vertices []float32
+	index    []uint32
+	changed  bool
+
+	vao, vbo, ebo uint32 // 0 before the first use
 }
 
-// newGeometry returns a g3n geometry of interleaved vertices.
-func newGeometry(vertices []float32, index []uint32, attribs ...attribute) *geometry.Geometry {
-	g := geometry.NewGeometry()
-	v := gls.NewVBO(math32.ArrayF32(vertices))
-	for _, a := range attribs {
-		v.AddCustomAttrib(a.name, a.size)
-	}
-	g.AddVBO(v)
-	g.SetIndices(math32.ArrayU32(index))
-	return g
-}
-
-// update replaces a geometry's contents; the vertex layout stays.
-func update(g *geometry.Geometry, vertices []float32, index []uint32) {
-	v := g.VBOs()[0]
-	v.SetUsage(gls.DYNAMIC_DRAW)
-	v.SetBuffer(math32.ArrayF32(vertices))
-	g.SetIndices(math32.ArrayU32(index))
-}
-
-// newMesh puts a geometry into the scene without culling: our vertices do not
-// lie where the geometry's bounding box says.
-func newMesh(g *geometry.Geometry, s *shade, order int) *graphic.Mesh {
-	m := graphic.NewMesh(g, s)
-	m.SetCullable(false)
-	m.SetRenderOrder(order)
+// newGeometry returns a geometry of interleaved vertices whose attributes have
+// the given sizes.
+func newGeometry(vertices []float32, index []uint32, sizes ...int32) *mesh {
+	m := &mesh{Geometry: geometry.NewGeometry(), sizes: sizes}
+	m.set(vertices, index)
 	return m
+}
+
+// set replaces the geometry's contents. The slices are kept until they are
+// uploaded, at the next picture.
+func (m *mesh) set(vertices []float32, index []uint32) {
+	m.vertices, m.index, m.changed = vertices, index, true
+	m.SetIndices(math32.ArrayU32(index))
+}
+
+// RenderSetup is called by the renderer before it draws.
+func (m *mesh) RenderSetup(*gls.GLS) {
+	if m.vao == 0 {
+		gl.GenVertexArrays(1, &m.vao)
+		gl.GenBuffers(1, &m.vbo)
+		gl.GenBuffers(1, &m.ebo)
+		gl.BindVertexArray(m.vao)
+		gl.BindBuffer(gl.ARRAY_BUFFER, m.vbo)
+		gl.BindBuffer(gl.ELEMENT_ARRAY_BUFFER, m.ebo)
+		var stride int32
+		for _, n := range m.sizes {
+			stride += 4 * n
+		}
+		at := uintptr(0)
+		for i, n := range m.sizes {
+			gl.EnableVertexAttribArray(uint32(i))
+			gl.VertexAttribPointerWithOffset(uint32(i), n, gl.FLOAT, false, stride, at)
+			at += uintptr(4 * n)
+		}
+	}
+	gl.BindVertexArray(m.vao)
+	if m.changed && len(m.index) > 0 {
+		gl.BindBuffer(gl.ARRAY_BUFFER, m.vbo)
+		gl.BufferData(gl.ARRAY_BUFFER, 4*len(m.vertices), gl.Ptr(m.vertices), gl.DYNAMIC_DRAW)
+		gl.BufferData(gl.ELEMENT_ARRAY_BUFFER, 4*len(m.index), gl.Ptr(m.index), gl.DYNAMIC_DRAW)
+		m.changed = false
+	}
+}
+
+// newMesh puts a geometry into a scene, without culling: our vertices do not
+// lie where g3n would look.
+func newMesh(m *mesh, s *shade, order int) *graphic.Mesh {
+	g := graphic.NewMesh(m, s)
+	g.SetCullable(false)
+	g.SetRenderOrder(order)
+	return g
 }

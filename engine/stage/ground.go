@@ -3,8 +3,6 @@ package stage
 import (
 	"math"
 
-	"github.com/g3n/engine/geometry"
-
 	"mannequin/engine/m3"
 )
 
@@ -23,7 +21,7 @@ type HeightFunc func(x, z float32) float32
 
 type ground struct {
 	height HeightFunc
-	geom   *geometry.Geometry
+	geom   *mesh
 	at     [2]int // the finest grid's corner, in cells of the second grid
 	valid  bool
 
@@ -33,11 +31,7 @@ type ground struct {
 }
 
 func newGround() *ground {
-	g := &ground{}
-	// g3n wants a buffer from the start: one triangle of no size.
-	g.geom = newGeometry(make([]float32, 3*groundVertex), []uint32{0, 1, 2},
-		attribute{"Position", 3}, attribute{"Normal", 3}, attribute{"Patch", 1})
-	return g
+	return &ground{geom: newGeometry(nil, nil, 3, 3, 1)} // position, normal, patch
 }
 
 // move centres the ground on p, when p has left the cell that it was built for.
@@ -67,7 +61,7 @@ func (g *ground) move(p m3.Vec3) {
 		z = 2*floorDiv(inner[1]+groundCells/4, 2) - groundCells/2
 		hole = [4]int{inner[0] - x, inner[1] - z, inner[2] - x, inner[3] - z}
 	}
-	update(g.geom, g.vertices, g.index)
+	g.geom.set(g.vertices, g.index)
 }
 
 func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }

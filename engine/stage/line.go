@@ -1,10 +1,6 @@
 package stage
 
-import (
-	"github.com/g3n/engine/geometry"
-
-	"mannequin/engine/m3"
-)
+import "mannequin/engine/m3"
 
 // pathWidth is the width of the planned path on the ground, in metres.
 const pathWidth = 0.045
@@ -48,8 +44,4 @@ func ribbon(v []float32, index []uint32, points []m3.Vec3) ([]float32, []uint32)
 		return v[:0], index[:0]
 	}
 	return v, index
-}
-
-func newRibbon() *geometry.Geometry {
-	return newGeometry(make([]float32, 15), []uint32{0, 1, 2}, attribute{"Position", 3}, attribute{"Coord", 2})
 }

@@ -51,7 +51,7 @@ func newPanel(gs *gls.GLS, at corner, size float64) *panel {
 	s.SetTransparent(true)
 	s.SetDepthTest(false)
 	v, i := newQuad()
-	p.Mesh = newMesh(newGeometry(v, i, attribute{"Position", 3}), s, 0)
+	p.Mesh = newMesh(newGeometry(v, i, 3), s, 0)
 	p.SetVisible(false)
 	return p
 }

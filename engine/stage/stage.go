@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/g3n/engine/core"
-	"github.com/g3n/engine/geometry"
 	"github.com/g3n/engine/gls"
 	"github.com/g3n/engine/graphic"
 	"github.com/g3n/engine/material"
@@ -52,7 +51,7 @@ type Stage struct {
 
 	crowds    []*Crowd
 	ground    *ground
-	path      *geometry.Geometry
+	path      *mesh
 	pathMesh  *graphic.Mesh
 	pathV     []float32
 	pathI     []uint32
@@ -130,8 +129,8 @@ func (s *Stage) build(opt Options) error {
 		gs.UniformMatrix4fv(s.skyUni.Location(gs), 1, false, &s.skyMat[0])
 	})
 	sky.SetDepthMask(false)
-	s.scene.Add(newMesh(newGeometry(v, i, attribute{"Position", 3}), sky, -1)) // opaque things are drawn from high order to low
-	s.path = newRibbon()
+	s.scene.Add(newMesh(newGeometry(v, i, 3), sky, -1)) // opaque things are drawn from high order to low
+	s.path = newGeometry(nil, nil, 3, 2)                // position, coordinate
 	line := newShade("line", &s.air, nil)
 	line.SetBlending(material.BlendNormal)
 	line.SetTransparent(true)
@@ -222,7 +221,7 @@ func (s *Stage) setPath(points []m3.Vec3) {
 	s.pathV, s.pathI = ribbon(s.pathV, s.pathI, points)
 	s.pathMesh.SetVisible(len(s.pathI) > 0)
 	if len(s.pathI) > 0 {
-		update(s.path, s.pathV, s.pathI)
+		s.path.set(s.pathV, s.pathI)
 	}
 }
 

@@ -14,6 +14,6 @@
 // for any number of workers. A NaN in a row stays in that row.
 //
 // Model files are safetensors with float32 or bfloat16 weights and the
-// metadata of [Meta]. Bytes from outside give a [FormatError] that names the
+// metadata of [Meta], among it a checksum of all the rest. Bytes from outside give a [FormatError] that names the
 // place, or an [UnsupportedError].
 package netruntime

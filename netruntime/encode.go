@@ -29,7 +29,12 @@ func (n *Net) encode(w io.Writer, weights string) error {
 	if err != nil {
 		return fmt.Errorf("netruntime: %w", err)
 	}
-	head, err := n.header(kv, weights)
+	entries, data, err := n.stored(weights)
+	if err != nil {
+		return fmt.Errorf("netruntime: %w", err)
+	}
+	kv[keyChecksum] = checksum(kv, entries, data)
+	head, err := header(kv, entries)
 	if err != nil {
 		return fmt.Errorf("netruntime: %w", err)
 	}
@@ -40,38 +45,39 @@ func (n *Net) encode(w io.Writer, weights string) error {
 	if _, err := w.Write(append(out, head...)); err != nil {
 		return err
 	}
-	for _, t := range n.tensors {
-		buf := make([]byte, 0, 4*len(t.Data))
-		if t.storage(weights) == typeBF16 {
-			for i, f := range t.Data {
-				h := toBF16(f)
-				if h&0x7f80 == 0x7f80 {
-					return fmt.Errorf("netruntime: tensor %q: value %d is %g, too large for bfloat16", t.Name, i, f)
-				}
-				buf = binary.LittleEndian.AppendUint16(buf, h)
-			}
-		} else {
-			for _, f := range t.Data {
-				buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(f))
-			}
-		}
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = w.Write(data)
+	return err
 }
 
-func (t *Tensor) storage(weights string) string {
-	if strings.HasSuffix(t.Name, ".weight") {
-		return weights
+// stored returns the tensors' entries and the data section, matrices in the
+// given storage type.
+func (n *Net) stored(weights string) (entries []entry, data []byte, err error) {
+	data = make([]byte, 0, 4*n.Parameters())
+	for _, t := range n.tensors {
+		e := entry{name: t.Name, dtype: typeF32, shape: t.Shape, lo: len(data)}
+		if strings.HasSuffix(t.Name, ".weight") {
+			e.dtype = weights
+		}
+		for i, f := range t.Data {
+			if e.dtype == typeF32 {
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(f))
+				continue
+			}
+			h := toBF16(f)
+			if h&0x7f80 == 0x7f80 {
+				return nil, nil, fmt.Errorf("tensor %q: value %d is %g, too large for bfloat16", t.Name, i, f)
+			}
+			data = binary.LittleEndian.AppendUint16(data, h)
+		}
+		e.hi = len(data)
+		entries = append(entries, e)
 	}
-	return typeF32
+	return entries, data, nil
 }
 
 // header writes the JSON by hand for the order of its keys: metadata, then
 // the tensors as their data follow each other.
-func (n *Net) header(kv map[string]string, weights string) ([]byte, error) {
+func header(kv map[string]string, entries []entry) ([]byte, error) {
 	for k, v := range kv {
 		if !utf8.ValidString(k) || !utf8.ValidString(v) {
 			return nil, fmt.Errorf("metadata %q is not UTF-8", k)
@@ -82,24 +88,16 @@ func (n *Net) header(kv map[string]string, weights string) ([]byte, error) {
 		return nil, err
 	}
 	head := append([]byte(`{"__metadata__":`), meta...)
-	at := 0
-	for _, t := range n.tensors {
-		e := struct {
+	for _, e := range entries {
+		v, err := json.Marshal(struct {
 			DType   string `json:"dtype"`
 			Shape   []int  `json:"shape"`
 			Offsets [2]int `json:"data_offsets"`
-		}{DType: t.storage(weights), Shape: t.Shape}
-		width := 4
-		if e.DType == typeBF16 {
-			width = 2
-		}
-		e.Offsets = [2]int{at, at + width*len(t.Data)}
-		at = e.Offsets[1]
-		v, err := json.Marshal(e)
+		}{e.dtype, e.shape, [2]int{e.lo, e.hi}})
 		if err != nil {
 			return nil, err
 		}
-		head = fmt.Appendf(head, ",%q:%s", t.Name, v)
+		head = fmt.Appendf(head, ",%q:%s", e.name, v)
 	}
 	head = append(head, '}')
 	for len(head)%8 != 0 { // aligns the data

@@ -45,6 +45,7 @@ func (m *Meta) fields() []struct {
 const (
 	keyFormat        = "format"
 	keyGatingColumns = "gating_columns"
+	keyChecksum      = "checksum"
 )
 
 func (m Meta) clone() Meta {
@@ -67,7 +68,7 @@ func (m *Meta) settle(sizes map[string]string) error {
 			return fmt.Errorf("extra metadata key %q is one of the format's own", f.key)
 		}
 	}
-	for _, k := range []string{keyFormat, keyGatingColumns} {
+	for _, k := range []string{keyFormat, keyGatingColumns, keyChecksum} {
 		if _, ok := m.Extra[k]; ok {
 			return fmt.Errorf("extra metadata key %q is one of the format's own", k)
 		}
@@ -106,6 +107,7 @@ func metaOf(kv map[string]string) (Meta, error) {
 		return m, &UnsupportedError{What: keyFormat, Got: f, Have: []string{Format}}
 	}
 	delete(kv, keyFormat)
+	delete(kv, keyChecksum)
 	for _, f := range m.fields() {
 		*f.val = kv[f.key]
 		delete(kv, f.key)

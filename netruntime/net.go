@@ -84,8 +84,20 @@ func build(meta Meta, tensors []Tensor) (*Net, error) {
 	return n, nil
 }
 
+// maxFile bounds what Open loads into memory, in bytes.
+const maxFile = 2 << 30
+
 // Open reads a model file.
 func Open(path string) (*Net, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), maxFile)
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -34,6 +37,8 @@ type entry struct {
 }
 
 // Decode reads a model file. Nothing is allocated for data that is not there.
+// A file whose contents no longer match its checksum is refused; one without a
+// checksum, as other programs write it, is not.
 func Decode(b []byte) (*Net, error) {
 	kv, entries, data, err := parse(b)
 	if err != nil {
@@ -42,6 +47,11 @@ func Decode(b []byte) (*Net, error) {
 	meta, err := metaOf(kv)
 	if err != nil {
 		return nil, wrapAt(8, err)
+	}
+	if want, ok := kv[keyChecksum]; ok {
+		if got := checksum(kv, entries, data); got != want {
+			return nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
+		}
 	}
 	tensors := make([]Tensor, len(entries))
 	for i, e := range entries {
@@ -52,6 +62,27 @@ func Decode(b []byte) (*Net, error) {
 		return nil, wrapAt(8, err)
 	}
 	return n, nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum sums up what a file says: its metadata but the checksum itself, and
+// its tensors, each in the order of names. How the header spells it and where
+// the data lie does not matter, so that a file keeps its checksum when another
+// program writes it anew.
+func checksum(kv map[string]string, entries []entry, data []byte) string {
+	h := crc32.New(castagnoli)
+	for _, k := range slices.Sorted(maps.Keys(kv)) {
+		if k != keyChecksum {
+			fmt.Fprintf(h, "%d:%s%d:%s", len(k), k, len(kv[k]), kv[k])
+		}
+	}
+	byName := slices.SortedFunc(slices.Values(entries), func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	for _, e := range byName {
+		fmt.Fprintf(h, "%d:%s%s%v", len(e.name), e.name, e.dtype, e.shape)
+		h.Write(data[e.lo:e.hi])
+	}
+	return fmt.Sprintf("crc32c:%08x", h.Sum32())
 }
 
 // wrapAt makes err a FormatError unless it has a type of its own.

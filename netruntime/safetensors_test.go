@@ -112,6 +112,96 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 }
 
+// TestDamageIsSeen changes every byte of a file in turn. The checksum's own key
+// is left out: without it a file is one of another program's.
+func TestDamageIsSeen(t *testing.T) {
+	for _, encode := range []func(*Net, io.Writer) error{(*Net).Encode, (*Net).EncodeBF16} {
+		n, err := New(fullMeta(), tiny.tensors(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var buf bytes.Buffer
+		if err := encode(n, &buf); err != nil {
+			t.Fatal(err)
+		}
+		b := buf.Bytes()
+		key := bytes.Index(b, []byte(`checksum`))
+		for i := range b {
+			if i >= key && i < key+len("checksum") {
+				continue
+			}
+			for _, bit := range []byte{1, 0x40, 0x80} {
+				b[i] ^= bit
+				_, err := Decode(b)
+				b[i] ^= bit
+				var f *FormatError
+				var u *UnsupportedError
+				if !errors.As(err, &f) && !errors.As(err, &u) {
+					t.Fatalf("byte %d (%q) spoiled by %#x: %v", i, b[max(i-10, 0):min(i+10, len(b))], bit, err)
+				}
+			}
+		}
+	}
+}
+
+// A file that another program wrote anew, its keys and data in another order,
+// is as good as ours; so is one without a checksum.
+func TestRewrittenFilesDecode(t *testing.T) {
+	n := tiny.net(t, 6)
+	b := encoded(t, n)
+	kv, entries, data, err := parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var moved []byte
+	for i := len(entries) - 1; i >= 0; i-- {
+		e := &entries[i]
+		at := len(moved)
+		moved = append(moved, data[e.lo:e.hi]...)
+		e.lo, e.hi = at, len(moved)
+	}
+	for range 2 {
+		head, err := header(kv, entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode(append(file(string(head), 0), moved...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got.Tensors(), n.Tensors()) || !reflect.DeepEqual(got.Meta(), n.Meta()) {
+			t.Fatal("another network")
+		}
+		delete(kv, keyChecksum)
+	}
+}
+
+// TestOldFiles: files of every version of the format decode forever. Each is
+// tiny.tensors(4) with fullMeta, rounded to bfloat16.
+func TestOldFiles(t *testing.T) {
+	for _, version := range []string{"1", "1-without-checksum"} {
+		n, err := Open(filepath.Join("testdata", "format-"+version+".safetensors"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !reflect.DeepEqual(n.Meta(), fullMeta()) {
+			t.Errorf("version %s: metadata %+v", version, n.Meta())
+		}
+		for _, want := range tiny.tensors(4) {
+			got, _ := n.Tensor(want.Name)
+			if !reflect.DeepEqual(got.Shape, want.Shape) {
+				t.Fatalf("version %s: %s has shape %v", version, want.Name, got.Shape)
+			}
+			for i, v := range want.Data {
+				if math.Abs(float64(got.Data[i]-v)) > math.Abs(float64(v))/256 {
+					t.Fatalf("version %s: %s[%d] is %v, want %v", version, want.Name, i, got.Data[i], v)
+				}
+			}
+		}
+	}
+}
+
 // file puts a header before data.
 func file(head string, data int) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
@@ -179,8 +269,28 @@ func TestDecodeNamesTheOffset(t *testing.T) {
 	if !errors.As(err, &f) || f.Offset < int64(at)-40 || f.Offset > int64(at)+40 {
 		t.Fatalf("spoiled at %d: %v", at, err)
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	// A device may never end.
+	for _, path := range []string{dir, os.DevNull} {
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path+": not a regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	sparse := filepath.Join(dir, "sparse")
+	if err := os.WriteFile(sparse, nil, 0o644); err != nil {
 		t.Fatal(err)
+	}
+	if err := os.Truncate(sparse, maxFile+1); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Open(sparse); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Error(err)
 	}
 }
 
@@ -196,6 +306,8 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())
+	// Without checksum, so that changed bytes get further.
+	f.Add(bytes.Replace(b.Bytes(), []byte("checksum"), []byte("comments"), 1))
 	f.Add(file(`{"__metadata__":{"format":"mannequin/1","arch":"mann"},"x_mean":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}`, 4))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		n, err := Decode(in)
@@ -222,14 +334,4 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
-}
-
-func BenchmarkDecode(b *testing.B) {
-	in := encoded(b, paper.net(b, 1))
-	b.SetBytes(int64(len(in)))
-	for b.Loop() {
-		if _, err := Decode(in); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

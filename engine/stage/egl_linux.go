@@ -11,6 +11,7 @@ package stage
 // from the loader.
 typedef void *(*get_proc_t)(const char *);
 typedef void *(*get_platform_display_t)(unsigned, void *, const int *);
+typedef unsigned (*query_devices_t)(int, void **, int *);
 typedef unsigned (*initialize_t)(void *, int *, int *);
 typedef unsigned (*bind_api_t)(unsigned);
 typedef unsigned (*choose_config_t)(void *, const int *, void **, int, int *);
@@ -23,6 +24,26 @@ typedef unsigned (*terminate_t)(void *);
 static void *lib, *display, *context, *surface;
 
 static void *sym(const char *name) { return dlsym(lib, name); }
+
+// open_display tries Mesa's display without a window system, then, for drivers
+// that have none, every graphics device. It returns 0 when nothing works.
+static int open_display(get_proc_t get_proc, get_platform_display_t get_display, initialize_t initialize) {
+	display = get_display(0x31DD, NULL, NULL); // EGL_PLATFORM_SURFACELESS_MESA
+	if (display && initialize(display, NULL, NULL))
+		return 1;
+	query_devices_t query = (query_devices_t)get_proc("eglQueryDevicesEXT");
+	void *devices[16];
+	int n = 0;
+	if (query && query(16, devices, &n)) {
+		for (int i = 0; i < n; i++) {
+			display = get_display(0x313F, devices[i], NULL); // EGL_PLATFORM_DEVICE_EXT
+			if (display && initialize(display, NULL, NULL))
+				return 1;
+		}
+	}
+	display = NULL;
+	return 0;
+}
 
 // egl_open makes an OpenGL 3.3 core context current, without any window system.
 // It returns NULL, or what failed.
@@ -41,12 +62,8 @@ static const char *egl_open(void) {
 	get_platform_display_t get_display = (get_platform_display_t)get_proc("eglGetPlatformDisplayEXT");
 	if (!get_display)
 		return "this EGL cannot render without a window system";
-	if (!(display = get_display(0x31DD, NULL, NULL))) // EGL_PLATFORM_SURFACELESS_MESA
-		return "no surfaceless EGL display";
-	if (!initialize(display, NULL, NULL)) {
-		display = NULL;
+	if (!open_display(get_proc, get_display, initialize))
 		return "no graphics driver, not even a software one";
-	}
 	static const int want[] = {
 		0x3033, 0x0001, // EGL_SURFACE_TYPE: pbuffer
 		0x3040, 0x0008, // EGL_RENDERABLE_TYPE: OpenGL

@@ -3,8 +3,11 @@ package atomicfile
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
@@ -12,42 +15,66 @@ import (
 // Write makes the file at path from what write produces: into a temporary file
 // in the same folder, flushed to disk, then renamed over path. When write or
 // any step fails, path keeps what it held before and the temporary file is
-// removed.
-func Write(path string, write func(io.Writer) error) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp*")
+// removed. A new file has the permissions that any new file has, a replaced one
+// keeps its own, and a symbolic link stays and its target is replaced. It is an
+// error if path is a folder, a device or a pipe, which a rename would destroy.
+func Write(path string, write func(io.Writer) error) error {
+	if err := replace(path, write); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+func replace(path string, write func(io.Writer) error) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	old, err := os.Stat(path)
+	if err == nil && !old.Mode().IsRegular() {
+		return errors.New("it is there and not a regular file")
+	}
+	dir, base := filepath.Split(path)
+	temp := fmt.Sprintf("%s.%s.tmp%d", dir, base, rand.Uint64())
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
+		var p *fs.PathError
+		if errors.As(err, &p) { // without the temporary name
+			err = p.Err
 		}
-	}()
-	w := bufio.NewWriterSize(f, 1<<16)
-	if err = write(w); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err = w.Flush(); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err = f.Sync(); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	// CreateTemp makes files private; a result is as readable as any other.
-	if err = f.Chmod(0o644); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err = f.Close(); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
 		return err
 	}
+	done := false
+	defer func() {
+		if !done { // also when write panics
+			f.Close()
+			os.Remove(temp)
+		}
+	}()
+	if old != nil {
+		if err := f.Chmod(old.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	done = true
 	// The rename itself must reach the disk too. Not every system can sync a
 	// folder, and the file's bytes are safe either way.
-	if d, derr := os.Open(dir); derr == nil {
+	if d, err := os.Open(filepath.Dir(path)); err == nil {
 		d.Sync()
 		d.Close()
 	}

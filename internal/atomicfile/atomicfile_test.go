@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -43,8 +46,85 @@ func TestFailureLeavesTheOldFileAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestPanicLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		Write(filepath.Join(dir, "f"), func(io.Writer) error { panic("boom") })
+	}()
+	if names, _ := os.ReadDir(dir); len(names) != 0 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
 func TestMissingFolder(t *testing.T) {
-	if Write(filepath.Join(t.TempDir(), "no", "f"), func(io.Writer) error { return nil }) == nil {
-		t.Error("a missing folder was not reported")
+	path := filepath.Join(t.TempDir(), "no", "f")
+	err := Write(path, func(io.Writer) error { return nil })
+	if !errors.Is(err, fs.ErrNotExist) || err.Error() != "cannot write "+path+": "+syscall.ENOENT.Error() {
+		t.Errorf("a missing folder gives %v", err)
+	}
+}
+
+// A rename over a device or a socket would put a file in its place.
+func TestOnlyRegularFilesAreReplaced(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "socket")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer l.Close()
+	for _, path := range []string{socket, dir} {
+		if err := Write(path, func(io.Writer) error { return nil }); err == nil {
+			t.Errorf("%s was replaced", path)
+		}
+	}
+	if st, err := os.Stat(socket); err != nil || st.Mode().IsRegular() {
+		t.Errorf("the socket is gone: %v", err)
+	}
+	if names, _ := os.ReadDir(dir); len(names) != 1 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
+func TestLinksAndPermissionsStay(t *testing.T) {
+	dir := t.TempDir()
+	file, link, fresh, other := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "fresh"), filepath.Join(dir, "other")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("file", link); err != nil {
+		t.Skip(err)
+	}
+	text := func(w io.Writer) error { _, err := fmt.Fprint(w, "new"); return err }
+	for _, path := range []string{link, fresh} {
+		if err := Write(path, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := os.Lstat(link)
+	if err != nil || st.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link is %v, %v", st.Mode(), err)
+	}
+	if b, _ := os.ReadFile(file); string(b) != "new" {
+		t.Errorf("the link's target holds %q", b)
+	}
+	if st, _ := os.Stat(file); st.Mode().Perm() != 0o600 {
+		t.Errorf("permissions became %v", st.Mode())
+	}
+	// Like any file that is created without further wishes.
+	f, err := os.Create(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	a, _ := os.Stat(fresh)
+	b, _ := os.Stat(other)
+	if a.Mode() != b.Mode() {
+		t.Errorf("a new file has the permissions %v, want %v", a.Mode(), b.Mode())
 	}
 }

@@ -38,6 +38,8 @@ func readLabels(dir string) (map[string]clipLabels, error) {
 	path := filepath.Join(dir, labelsFile)
 	if st, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("dataset: %w: the folder of recordings needs a %s", err, labelsFile)
+	} else if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("dataset: %s: not a regular file", path)
 	} else if st.Size() > maxLabels {
 		return nil, fmt.Errorf("dataset: %s: %d bytes, at most %d are allowed", path, st.Size(), maxLabels)
 	}
@@ -118,8 +120,8 @@ func (c clipLabels) weights(actions []string, ramp int) ([]float32, error) {
 			if k < 0 {
 				return nil, fmt.Errorf("label %s means action %q, which the layout %v lacks", name, act, actions)
 			}
-			for _, r := range c.Segments[name] {
-				for f := r[0]; f <= r[1]; f++ {
+			for f, in := range covered(c.Segments[name], c.Frames) {
+				if in {
 					hard[f] = k
 				}
 			}
@@ -129,6 +131,36 @@ func (c clipLabels) weights(actions []string, ramp int) ([]float32, error) {
 		return nil, fmt.Errorf("frame %d has no label", f)
 	}
 	return ramps(hard, len(actions), ramp), nil
+}
+
+// covered returns for each frame whether one of the ranges holds it. A label
+// file may repeat a range a million times: the time is that of the ranges plus
+// that of the frames, not their product.
+func covered(ranges [][2]int, frames int) []bool {
+	change := make([]int32, frames+1)
+	for _, r := range ranges {
+		change[r[0]]++
+		change[r[1]+1]--
+	}
+	in := make([]bool, frames)
+	var depth int32
+	for f := range in {
+		depth += change[f]
+		in[f] = depth > 0
+	}
+	return in
+}
+
+// rowFrames returns the frames to train on that have a frame before and one
+// after, ascending.
+func (c clipLabels) rowFrames() []int {
+	var out []int
+	for f, in := range covered(c.Train, c.Frames) {
+		if in && f >= 1 && f <= c.Frames-2 {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // ramps softens the hard action of each frame as the package comment says.

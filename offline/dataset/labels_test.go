@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,31 @@ func TestParseLabelsRejects(t *testing.T) {
 	}
 }
 
+// A file that says the same a thousand times makes the same rows, once each, in
+// memory for one.
+func TestRangesRepeat(t *testing.T) {
+	const frames, times = 4000, 4000
+	many := walking(frames)
+	many.Train = slices.Repeat(many.Train, times)
+	many.Segments["Walk"] = slices.Repeat(many.Segments["Walk"], times)
+	var a, b runtime.MemStats
+	runtime.ReadMemStats(&a)
+	got := many.rowFrames()
+	w, err := many.weights(feature.Dog().Actions, 15)
+	runtime.ReadMemStats(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := walking(frames)
+	want, _ := one.weights(feature.Dog().Actions, 15)
+	if !slices.Equal(got, one.rowFrames()) || !slices.Equal(w, want) || len(got) != frames-2 {
+		t.Errorf("%d rows", len(got))
+	}
+	if used := b.TotalAlloc - a.TotalAlloc; used > 2<<20 {
+		t.Errorf("%d bytes for %d frames", used, frames)
+	}
+}
+
 func FuzzLabels(f *testing.F) {
 	f.Add([]byte(`{"a": {"frames": 100, "train_range_0based": [[3, 90]], "segments_0based_inclusive": {"Walk": [[0, 60]], "Sit": [[61, 99]], "Jump": [[50, 62]]}}}`))
 	f.Add([]byte(`{"a": {"frames": 1, "segments_0based_inclusive": {"Sleep": [[0, 0]]}}}`))
@@ -120,7 +146,7 @@ func FuzzLabels(f *testing.F) {
 					t.Fatalf("frame %d: weights sum to %g", f, sum)
 				}
 			}
-			for _, r := range rowFrames(c.Train, c.Frames) {
+			for _, r := range c.rowFrames() {
 				if r < 1 || r > c.Frames-2 {
 					t.Fatalf("row at frame %d of %d", r, c.Frames)
 				}

@@ -203,8 +203,7 @@ func (r *recording) read(dir string, opt Options) error {
 		return fmt.Errorf("dataset: %w", err)
 	}
 	r.clip = b.Clip
-	// Files state 0.0166667 s, which is not quite 1/60.
-	if d := r.clip.FPS - fps; d < -0.01 || d > 0.01 {
+	if r.clip.FPS != fps {
 		return fmt.Errorf("dataset: %s: %.4g frames per second, want %d, in which the labels count", path, r.clip.FPS, fps)
 	}
 	if r.clip.Frames != r.labels.Frames {
@@ -223,7 +222,7 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 	for c, r := range recs {
 		m.Clips = append(m.Clips, r.name)
 		first[c] = len(m.Frame)
-		for _, f := range rowFrames(r.labels.Train, r.clip.Frames) {
+		for _, f := range r.labels.rowFrames() {
 			m.Clip = append(m.Clip, int32(c))
 			m.Frame = append(m.Frame, int32(f))
 		}
@@ -273,19 +272,6 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 		}
 	}
 	return m, nil
-}
-
-// rowFrames returns the frames of the ranges that have a frame before and one
-// after, ascending, each once.
-func rowFrames(ranges [][2]int, frames int) []int {
-	var out []int
-	for _, r := range ranges {
-		for f := max(r[0], 1); f <= min(r[1], frames-2); f++ {
-			out = append(out, f)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // parallel calls f for 0 … n−1 on the given number of goroutines and returns

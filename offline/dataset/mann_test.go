@@ -74,7 +74,7 @@ func TestBuildMANN(t *testing.T) {
 		}
 	}
 	for _, c := range in {
-		if c.Sign < 0 && int(c.From) < train.Layout.InBone(0) && train.XMean[c.From] > 1e-6 {
+		if c.Sign < 0 && int(c.From) < train.Layout.InBone(0) && math.Abs(float64(train.XMean[c.From])) > 1e-6 {
 			t.Errorf("mean of column %d is %g: left and right are not balanced", c.From, train.XMean[c.From])
 		}
 	}
@@ -153,6 +153,24 @@ func TestBuildMANNErrors(t *testing.T) {
 			write(t, labels(dir), strings.ReplaceAll(one, "150", "151"))
 			return dir
 		}, Options{}, "has 150 frames, its labels in labels.json are for 151"},
+		"labels are a folder": {func(t *testing.T, dir string) string {
+			os.Remove(labels(dir))
+			os.Mkdir(labels(dir), 0o755)
+			return dir
+		}, Options{}, "labels.json: not a regular file"},
+		"too many labels": {func(t *testing.T, dir string) string {
+			if err := os.Truncate(labels(dir), maxLabels+1); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		}, Options{}, "at most 16777216 are allowed"},
+		"another rate": {func(t *testing.T, dir string) string {
+			b, _ := os.ReadFile(filepath.Join(dir, "slow.bvh"))
+			_, after, _ := strings.Cut(string(b), "Frame Time: ")
+			old, _, _ := strings.Cut(after, "\n")
+			write(t, filepath.Join(dir, "slow.bvh"), strings.Replace(string(b), old, "0.00833333", 1))
+			return dir
+		}, Options{}, "slow.bvh: 120 frames per second, want 60"},
 		"unlabelled frame": {func(t *testing.T, dir string) string {
 			write(t, labels(dir), strings.Replace(one, `[[0, 149]]}`, `[[0, 99]]}`, 1))
 			return dir

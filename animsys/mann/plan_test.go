@@ -169,7 +169,7 @@ func TestRegulator(t *testing.T) {
 	for range 600 {
 		got = b.regulate(0, 1, control.Move)
 	}
-	if want := float32(1 - 0.04 - 0.5); m3.Abs(got-want) > 1e-4 {
+	if want := float32(0); got != want {
 		t.Errorf("too fast: %g, want %g", got, want)
 	}
 	if got = b.regulate(0, 0, control.Idle); got != 0 || b.lack[0] != 0 {

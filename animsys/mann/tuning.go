@@ -29,8 +29,8 @@ type Tuning struct {
 	BlendPos, BlendDir, BlendVel float32
 
 	// Grip is the sideways acceleration in m/s² up to which a path is taken at
-	// the speed asked for; tighter curves slow the character down. Of the
-	// recorded curves nine in ten stay below it, whatever the gait.
+	// the speed asked for; tighter curves slow the character down. Nine in ten
+	// of the curves that recorded dogs walk stay below the default.
 	Grip float32
 
 	// PathBlend is τ of the paper's sec. 9: the weight of a path against the
@@ -47,7 +47,7 @@ func DefaultTuning() Tuning {
 		JumpSpeed: 3, SlowSpeed: 0.5, Curvature: 0.25,
 		Ramp:     [6]float32{0.01, 0.1, 0.05, 0.025, 0.025, 0.025},
 		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,
-		Grip:      2,
+		Grip:      1.2,
 		PathBlend: 0.5,
 	}
 }

@@ -113,9 +113,6 @@ func (m *MANN) Output(r int) []float32 {
 	return m.Y[r*n : (r+1)*n : (r+1)*n]
 }
 
-// Mirrored reports whether row r is a mirror image.
-func (m *MANN) Mirrored(r int) bool { return r >= m.Rows/2 }
-
 // recording is one labelled clip on its way to rows.
 type recording struct {
 	name    string

@@ -61,9 +61,6 @@ func TestBuildMANN(t *testing.T) {
 	if want := 11*2*59 + 2*148; len(train.Order) != want || !slices.IsSorted(train.Order) {
 		t.Errorf("an epoch visits %d rows, want %d", len(train.Order), want)
 	}
-	if train.Mirrored(train.Rows/2-1) || !train.Mirrored(train.Rows/2) {
-		t.Error("the second half is not the mirrored one")
-	}
 	in, out, _ := train.Layout.MirrorColumns()
 	x, y := make([]float32, len(in)), make([]float32, len(out))
 	for r := range train.Rows / 2 {

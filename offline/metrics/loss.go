@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -30,8 +31,11 @@ const lossRows = 256
 
 // Losses compares predictions with the outputs of set's rows: over all columns
 // (kind "all", no RMS) and for each kind of output. predict writes raw outputs
-// for rows raw inputs, at most maxRows of them.
+// for rows raw inputs, at most maxRows of them. A set without rows is an error.
 func Losses(set *dataset.MANN, maxRows int, predict func(y, x []float32, rows int) error) ([]Loss, error) {
+	if set.Rows == 0 {
+		return nil, errors.New("metrics: there are no rows to compare predictions with")
+	}
 	inputs, outputs := set.Layout.Inputs(), set.Layout.Outputs()
 	batch := min(lossRows, maxRows)
 	y := make([]float32, batch*outputs)

@@ -66,4 +66,7 @@ func TestLosses(t *testing.T) {
 	if _, err := Losses(set, 1, func([]float32, []float32, int) error { return boom }); !errors.Is(err, boom) {
 		t.Errorf("error %v", err)
 	}
+	if got, err := Losses(&dataset.MANN{Layout: m}, 1, nil); err == nil {
+		t.Errorf("no rows, but losses %v", got)
+	}
 }

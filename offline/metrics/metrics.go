@@ -74,18 +74,6 @@ func Speed(c *skel.Clip, joint int) []float64 {
 	return out
 }
 
-// Mean returns the mean of v where keep is true (everywhere if keep is nil),
-// and how many values that are. The mean of none is NaN.
-func Mean(v []float64, keep []bool) (mean float64, n int) {
-	for i, x := range v {
-		if keep == nil || keep[i] {
-			mean += x
-			n++
-		}
-	}
-	return mean / float64(n), n
-}
-
 // Deviation is how far a character is from a path.
 type Deviation struct {
 	Distance float64 // metres from the path's nearest point
@@ -93,8 +81,8 @@ type Deviation struct {
 }
 
 // PathDeviation returns the mean deviation of a walk from a path. pos and
-// facing hold the character's place and direction at each frame; heights are
-// ignored.
+// facing hold the character's place and direction at each frame, at least one;
+// heights are ignored.
 func PathDeviation(path *control.Path, pos, facing []m3.Vec3) Deviation {
 	if len(pos) != len(facing) {
 		panic("metrics: PathDeviation: want one facing per position")

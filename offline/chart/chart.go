@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,7 @@ func Formats() []string { return []string{".png", ".svg", ".pdf"} }
 // Save draws c into the file at path, in the format of its extension.
 func (c Chart) Save(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
-	if ext != ".png" && ext != ".svg" && ext != ".pdf" {
+	if !slices.Contains(Formats(), ext) {
 		return fmt.Errorf("chart: cannot draw %q: the name must end in %s", path, strings.Join(Formats(), ", "))
 	}
 	p := plot.New()
@@ -91,8 +92,8 @@ func (c Chart) Save(path string) error {
 		h = 640
 	}
 	// Room above the lines for the legend.
-	if top := p.Y.Max - p.Y.Min; !c.LogY && len(c.Series) > 1 {
-		p.Y.Max += 0.2 * top
+	if !c.LogY && len(c.Series) > 1 {
+		p.Y.Max += 0.2 * (p.Y.Max - p.Y.Min)
 	}
 	// The library would widen an empty range by one each way, and a
 	// logarithmic axis cannot begin below zero.
@@ -119,11 +120,13 @@ func (s Series) finite(positive bool) plotter.XYs {
 }
 
 // logTicks marks 1, 2, … 9 times every power of ten, and labels the powers;
-// also 2 and 5 times where the range is short.
+// also 2 and 5 times where the range is short. A range within which fewer than
+// two of those fall gets the ticks of a linear axis.
 type logTicks struct{}
 
 func (logTicks) Ticks(low, high float64) []plot.Tick {
 	var out []plot.Tick
+	labels := 0
 	short := high/low < 1000
 	for k := math.Floor(math.Log10(low)); k <= math.Log10(high); k++ {
 		for d := 1.0; d < 10; d++ {
@@ -134,9 +137,13 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 			t := plot.Tick{Value: v}
 			if d == 1 || short && (d == 2 || d == 5) {
 				t.Label = strconv.FormatFloat(v, 'g', 4, 64)
+				labels++
 			}
 			out = append(out, t)
 		}
+	}
+	if labels < 2 {
+		return plot.DefaultTicks{}.Ticks(low, high)
 	}
 	return out
 }

@@ -92,6 +92,10 @@ func TestLogTicks(t *testing.T) {
 	if got := labels(0.11, 0.97); got != "0.2 0.5" {
 		t.Errorf("within a decade: %q", got)
 	}
+	// No loss curve is without numbers at its axis.
+	if got := labels(0.31, 0.39); len(strings.Fields(got)) < 2 {
+		t.Errorf("between 0.3 and 0.4: %q", got)
+	}
 	if got := labels(0.02, 30); got != "0.1 1 10" {
 		t.Errorf("over three decades: %q", got)
 	}

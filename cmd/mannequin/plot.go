@@ -46,7 +46,7 @@ A CSV file needs a header line; its first column is the x axis.`,
   mannequin plot train/loss.csv --log --out loss.png`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if scale <= 0 || frames < 1 || frames > 400 || span < 0 || from < 0 {
+			if !(scale > 0 && span >= 0 && from >= 0) || frames < 1 || frames > 400 {
 				return usagef("--scale must be positive, --frames 1 to 400, --from and --span not negative")
 			}
 			if strings.EqualFold(filepath.Ext(args[0]), ".csv") {
@@ -97,10 +97,11 @@ func must(err error) {
 
 // section returns the frames of clip in [from, from+span) seconds.
 func section(c *skel.Clip, from, span float64) (*skel.Clip, error) {
-	first := int(from*c.FPS + 0.5)
-	last := c.Frames
+	// Clamped before they are whole numbers: seconds may be any number.
+	frame := func(seconds float64) int { return int(min(seconds*c.FPS+0.5, float64(c.Frames))) }
+	first, last := frame(from), c.Frames
 	if span > 0 {
-		last = min(last, first+int(span*c.FPS+0.5))
+		last = min(last, first+frame(span))
 	}
 	if first >= last {
 		return nil, fmt.Errorf("no frame between %g s and the end at %.2f s", from, c.Seconds())

@@ -92,7 +92,9 @@ func TestPlotErrors(t *testing.T) {
 		{[]string{"plot", clip, "--out", out, "--kind", "smell"}, exitUsage},
 		{[]string{"plot", clip, "--out", filepath.Join(dir, "x.svg"), "--kind", "top"}, exitUsage},
 		{[]string{"plot", clip, "--out", out, "--scale", "0"}, exitUsage},
+		{[]string{"plot", clip, "--out", out, "--from", "NaN"}, exitUsage},
 		{[]string{"plot", clip, "--out", out, "--from", "9"}, exitFailure},
+		{[]string{"plot", clip, "--out", out, "--from", "1e300"}, exitFailure},
 		{[]string{"plot", filepath.Join(dir, "no.bvh"), "--out", out}, exitFailure},
 		{[]string{"plot", filepath.Join(dir, "no.csv"), "--out", out}, exitFailure},
 	} {
@@ -103,5 +105,8 @@ func TestPlotErrors(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a failed plot left a picture")
+	}
+	if code, _, errs := cli("plot", clip, "--out", out, "--span", "1e300"); code != 0 {
+		t.Errorf("a span beyond the end: %s", errs)
 	}
 }

@@ -17,7 +17,6 @@ minor=$(GOTOOLCHAIN=local go env GOVERSION | sed -n 's/^go1\.\([0-9]*\).*/\1/p')
 packages='
 pkg-config|finds the libraries below
 libgl-dev|OpenGL headers, for the picture
-libegl-dev|EGL headers, for rendering without a display
 libx11-dev|window
 libxcursor-dev|window
 libxrandr-dev|window

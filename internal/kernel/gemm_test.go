@@ -46,27 +46,27 @@ func reference(tA, tB bool, i, j, k int, a []float32, lda int, b []float32, ldb 
 func TestGemmAgainstFloat64(t *testing.T) {
 	sizes := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 25, 31, 32, 33, 64, 65}
 	ks := []int{0, 1, 2, 7, 64, 255, 256, 257, 513}
-	forKinds(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(1, 2))
+	var pools []*Pool
+	for _, k := range Kinds() {
+		restore := Force(k)
 		p := NewPool(2)
+		restore()
 		defer p.Close()
-		for c := range 4 * len(sizes) * len(sizes) {
-			tA, tB := c&1 != 0, c&2 != 0
-			m, n := sizes[c/4%len(sizes)], sizes[c/4/len(sizes)]
-			k := ks[r.IntN(len(ks))]
-			checkGemm(t, p, r, tA, tB, m, n, k)
-		}
-		checkGemm(t, p, r, false, false, 400, 70, 300)
-		checkGemm(t, p, r, true, true, 211, 530, 300)
-		if t.Failed() {
-			return
-		}
-	})
+		pools = append(pools, p)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for c := range 4 * len(sizes) * len(sizes) {
+		tA, tB := c&1 != 0, c&2 != 0
+		m, n := sizes[c/4%len(sizes)], sizes[c/4/len(sizes)]
+		checkGemm(t, pools, r, tA, tB, m, n, ks[r.IntN(len(ks))])
+	}
+	checkGemm(t, pools, r, false, false, 400, 70, 300)
+	checkGemm(t, pools, r, true, true, 211, 530, 300)
 }
 
 // checkGemm compares one random product, with padded rows and a guard around
 // C, against float64.
-func checkGemm(t *testing.T, p *Pool, r *rand.Rand, tA, tB bool, m, n, k int) {
+func checkGemm(t *testing.T, pools []*Pool, r *rand.Rand, tA, tB bool, m, n, k int) {
 	t.Helper()
 	lda, ldb := k, n
 	ra, rb := m, k
@@ -79,30 +79,32 @@ func checkGemm(t *testing.T, p *Pool, r *rand.Rand, tA, tB bool, m, n, k int) {
 	lda, ldb = lda+r.IntN(3), ldb+r.IntN(3)
 	ldc := n + r.IntN(3)
 	acc := r.IntN(2) == 1
-	a, b, c := randoms(r, ra*lda), randoms(r, rb*ldb), randoms(r, m*ldc+1)
-	old := append([]float32(nil), c...)
-	p.Gemm(tA, tB, m, n, k, a, lda, b, ldb, acc, c, ldc)
-	for i := range m {
-		for j := range ldc {
-			got := float64(c[i*ldc+j])
-			if j >= n {
-				if c[i*ldc+j] != old[i*ldc+j] {
-					t.Fatalf("m %d n %d k %d tA %v tB %v: wrote beyond row %d", m, n, k, tA, tB, i)
-				}
-				continue
+	a, b, old := randoms(r, ra*lda), randoms(r, rb*ldb), randoms(r, m*ldc+1)
+	var got [][]float32
+	for _, p := range pools {
+		c := append([]float32(nil), old...)
+		p.Gemm(tA, tB, m, n, k, a, lda, b, ldb, acc, c, ldc)
+		got = append(got, c)
+	}
+	for i, was := range old {
+		row, j := i/max(ldc, 1), i%max(ldc, 1)
+		inside := row < m && j < n
+		want, mag := float64(was), math.Abs(float64(was))
+		if inside {
+			sum, size := reference(tA, tB, row, j, k, a, lda, b, ldb)
+			if !acc {
+				want, mag = 0, 0
 			}
-			want, mag := reference(tA, tB, i, j, k, a, lda, b, ldb)
-			if acc {
-				want += float64(old[i*ldc+j])
-				mag += math.Abs(float64(old[i*ldc+j]))
+			want, mag = want+sum, mag+size
+		}
+		for q, c := range got {
+			if !inside && c[i] != was {
+				t.Fatalf("%v: m %d n %d k %d tA %v tB %v: wrote beyond C", pools[q].Kind(), m, n, k, tA, tB)
 			}
-			if !(math.Abs(got-want) <= 1e-6*mag+1e-30) {
-				t.Fatalf("m %d n %d k %d tA %v tB %v acc %v: C[%d,%d] = %v, want %v", m, n, k, tA, tB, acc, i, j, got, want)
+			if !(math.Abs(float64(c[i])-want) <= 1e-6*mag+1e-30) {
+				t.Fatalf("%v: m %d n %d k %d tA %v tB %v acc %v: C[%d,%d] = %v, want %v", pools[q].Kind(), m, n, k, tA, tB, acc, row, j, c[i], want)
 			}
 		}
-	}
-	if c[m*ldc] != old[m*ldc] {
-		t.Fatalf("m %d n %d k %d: wrote beyond C", m, n, k)
 	}
 }
 
@@ -110,7 +112,7 @@ func checkGemm(t *testing.T, p *Pool, r *rand.Rand, tA, tB bool, m, n, k int) {
 // pools of one, two and three workers.
 func TestGemmRowsKeepTheirBits(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
-		for _, s := range [][3]int{{37, 363, 480}, {150, 32, 19}, {230, 40, 300}} {
+		for _, s := range [][3]int{{37, 203, 300}, {150, 32, 19}, {130, 40, 270}} {
 			for trans := range 4 {
 				tA, tB := trans&1 != 0, trans&2 != 0
 				rowBits(t, tA, tB, s[0], s[1], s[2])
@@ -142,7 +144,8 @@ func rowBits(t *testing.T, tA, tB bool, m, n, k int) {
 	for workers := 1; workers <= 3; workers++ {
 		p := NewPool(workers)
 		defer p.Close()
-		for _, rows := range []int{2, 3, 5, 8, 12, 13, m - 1, m} {
+		for _, rows := range []int{2, 3, 5, 8, 12, 13, directRows, directRows + 1, m - 1, m} {
+			rows = min(rows, m)
 			from := r.IntN(m - rows + 1)
 			x := a[from:]
 			if !tA {
@@ -190,18 +193,34 @@ func TestKindsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const m, n, k = 45, 363, 700
 	a, b := randoms(r, m*k), randoms(r, n*k)
-	var out [2][]float32
-	for i, kind := range []Kind{AVX2, AVX512} {
-		restore := Force(kind)
-		p := NewPool(2)
-		out[i] = make([]float32, m*n)
-		p.Gemm(false, true, m, n, k, a, k, b, k, false, out[i], n)
-		p.Close()
-		restore()
-	}
-	for i := range out[0] {
-		if out[0][i] != out[1][i] {
-			t.Fatalf("element %d: AVX2 %v, AVX-512 %v", i, out[0][i], out[1][i])
+	x := append(sweep(), inf, -inf)
+	y := randoms(r, len(x))
+	for name, f := range map[string]func(dst []float32){
+		"Gemm": func(c []float32) {
+			p := NewPool(2)
+			defer p.Close()
+			p.Gemm(false, true, m, n, k, a, k, b, k, false, c[:m*n], n)
+		},
+		"Exp": func(d []float32) { Exp(d, x) }, "ELU": func(d []float32) { ELU(d, x) }, "ELUGrad": func(d []float32) { ELUGrad(d, y, x) },
+		"Axpy": func(d []float32) { Axpy(d, 1.7, x) }, "Scale": func(d []float32) { Scale(d, 1.3, x) }, "Mul": func(d []float32) { Mul(d, x, y) },
+		"AdamW": func(w []float32) {
+			m, v := make([]float32, len(w)), make([]float32, len(w))
+			for range 3 {
+				AdamW(w, y, m, v, 1e-2, 0.1, 0.9, 0.999, 1e-8, 0.3, 0.2)
+			}
+		},
+	} {
+		var out [2][]float32
+		for i, kind := range []Kind{AVX2, AVX512} {
+			restore := Force(kind)
+			out[i] = append([]float32(nil), y...)
+			f(out[i])
+			restore()
+		}
+		for i := range out[0] {
+			if math.Float32bits(out[0][i]) != math.Float32bits(out[1][i]) {
+				t.Fatalf("%s: element %d: AVX2 %v, AVX-512 %v", name, i, out[0][i], out[1][i])
+			}
 		}
 	}
 }

@@ -85,7 +85,7 @@ func TestBF16(t *testing.T) {
 			if strings.HasSuffix(x.Name, "weight") {
 				tol = math.Abs(float64(v)) / 256
 			}
-			if math.Abs(float64(v)-float64(y.Data[j])) > tol {
+			if !(math.Abs(float64(v)-float64(y.Data[j])) <= tol) {
 				t.Fatalf("%s[%d] = %v, stored %v", x.Name, j, y.Data[j], v)
 			}
 		}
@@ -194,7 +194,7 @@ func TestOldFiles(t *testing.T) {
 				t.Fatalf("version %s: %s has shape %v", version, want.Name, got.Shape)
 			}
 			for i, v := range want.Data {
-				if math.Abs(float64(got.Data[i]-v)) > math.Abs(float64(v))/256 {
+				if !(math.Abs(float64(got.Data[i]-v)) <= math.Abs(float64(v))/256) {
 					t.Fatalf("version %s: %s[%d] is %v, want %v", version, want.Name, i, got.Data[i], v)
 				}
 			}

@@ -65,7 +65,7 @@ func TestMirrorKeepsFramesRightHanded(t *testing.T) {
 		if gf != reflect(f, c.z) || gu != reflect(u, c.y) {
 			t.Errorf("%s: forward %v up %v, want %v %v", c.from, gf, gu, reflect(f, c.z), reflect(u, c.y))
 		}
-		if d := gu.Cross(gf).Sub(reflect(x, 1)); d.Len() > 1e-5 {
+		if d := gu.Cross(gf).Sub(reflect(x, 1)); !(d.Len() <= 1e-5) {
 			t.Errorf("%s: up × forward is %v, the reflected x axis %v: not right-handed", c.from, gu.Cross(gf), reflect(x, 1))
 		}
 	}

@@ -51,14 +51,14 @@ func TestLocalModel(t *testing.T) {
 			for k := j; k >= 0; k = int(s.Parents[k]) {
 				want = rot[k].Rotate(want).Add(pos[k])
 			}
-			if got := model[j].Apply(p); got.Dist(want) > 1e-4 {
+			if got := model[j].Apply(p); !(got.Dist(want) <= 1e-4) {
 				t.Fatalf("joint %d carries %v to %v, not %v", j, p, got, want)
 			}
 		}
 		pos2, rot2 := make([]m3.Vec3, s.Len()), make([]m3.Quat, s.Len())
 		s.ModelToLocal(pos2, rot2, model)
 		for j := range pos {
-			if pos[j].Dist(pos2[j]) > 1e-4 || rot[j].Angle(rot2[j]) > 1e-4 {
+			if !(pos[j].Dist(pos2[j]) <= 1e-4) || !(rot[j].Angle(rot2[j]) <= 1e-4) {
 				t.Fatalf("joint %d came back as %v %v, not %v %v", j, pos2[j], rot2[j], pos[j], rot[j])
 			}
 		}
@@ -96,7 +96,7 @@ func TestResampled(t *testing.T) {
 		}
 		for f := range got.Frames {
 			p, q := at(float64(f) / r.to)
-			if got.Pos[2*f].Dist(p) > 1e-4 || got.Rot[2*f].Angle(q) > 1e-4 || got.Rot[2*f+1].Angle(q.Conj()) > 1e-4 {
+			if !(got.Pos[2*f].Dist(p) <= 1e-4) || !(got.Rot[2*f].Angle(q) <= 1e-4) || !(got.Rot[2*f+1].Angle(q.Conj()) <= 1e-4) {
 				t.Errorf("%g to %g: frame %d is %v %v, want %v %v", r.from, r.to, f, got.Pos[2*f], got.Rot[2*f], p, q)
 			}
 		}
@@ -115,7 +115,7 @@ func TestResampledKeepsFrames(t *testing.T) {
 		}
 		for i := range c.Pos {
 			f, j := i/n, i%n
-			if o := f*k*n + j; d.Pos[o].Dist(c.Pos[i]) > 1e-5 || d.Rot[o].Angle(c.Rot[i]) > 1e-4 {
+			if o := f*k*n + j; !(d.Pos[o].Dist(c.Pos[i]) <= 1e-5) || !(d.Rot[o].Angle(c.Rot[i]) <= 1e-4) {
 				t.Fatalf("frame %d changed", f)
 			}
 		}
@@ -130,7 +130,7 @@ func TestScaled(t *testing.T) {
 		c.Model(a, 1)
 		d.Model(b, 1)
 		for j := range a {
-			if a[j].Pos.Scale(0.01).Dist(b[j].Pos) > 1e-5 || a[j].Rot != b[j].Rot {
+			if !(a[j].Pos.Scale(0.01).Dist(b[j].Pos) <= 1e-5) || a[j].Rot != b[j].Rot {
 				t.Fatalf("joint %d: %v became %v", j, a[j], b[j])
 			}
 			if c.Skel.Offsets[j].Scale(0.01) != d.Skel.Offsets[j] {
@@ -183,13 +183,13 @@ func TestMirrored(t *testing.T) {
 		c.Model(a, 1)
 		d.Model(b, 1)
 		for j, k := range m.Pair {
-			if want := reflect(a[k].Pos, 0); b[j].Pos.Dist(want) > 1e-4 {
+			if want := reflect(a[k].Pos, 0); !(b[j].Pos.Dist(want) <= 1e-4) {
 				t.Fatalf("%s is at %v, the reflection of %s at %v", s.Names[j], b[j].Pos, s.Names[k], want)
 			}
 			if j > 0 && d.Pos[n+j] != d.Skel.Offsets[j] {
 				t.Fatalf("%s left its offset %v for %v", s.Names[j], d.Skel.Offsets[j], d.Pos[n+j])
 			}
-			if l := d.Skel.Offsets[j].Len() - s.Offsets[k].Len(); m3.Abs(l) > 1e-6 {
+			if l := d.Skel.Offsets[j].Len() - s.Offsets[k].Len(); !(m3.Abs(l) <= 1e-6) {
 				t.Fatalf("bone %s changed by %g", s.Names[j], l)
 			}
 			if s.EndSite[j] && d.Rot[n+j] != m3.Ident {
@@ -201,7 +201,7 @@ func TestMirrored(t *testing.T) {
 				if ax == int(axes.Axis[j]) {
 					want = want.Neg()
 				}
-				if b[j].Rot.Rotate(e).Dist(want) > 1e-4 {
+				if !(b[j].Rot.Rotate(e).Dist(want) <= 1e-4) {
 					t.Fatalf("%s: axis %d points along %v, want %v", s.Names[j], ax, b[j].Rot.Rotate(e), want)
 				}
 			}

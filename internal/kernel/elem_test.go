@@ -42,7 +42,7 @@ func TestExp(t *testing.T) {
 				}
 				continue
 			}
-			if err := math.Abs(float64(y[i]) - want); err > 3e-7*want+2e-38 {
+			if err := math.Abs(float64(y[i]) - want); !(err <= 3e-7*want+2e-38) {
 				t.Fatalf("exp(%v) = %v, want %v", v, y[i], want)
 			}
 		}
@@ -65,7 +65,7 @@ func TestELU(t *testing.T) {
 			if v <= 0 {
 				want = math.Expm1(want)
 			}
-			if err := math.Abs(float64(y[i]) - want); err > 2e-7 {
+			if err := math.Abs(float64(y[i]) - want); !(err <= 2e-7) {
 				t.Fatalf("ELU(%v) = %v, want %v", v, y[i], want)
 			}
 		}
@@ -86,7 +86,7 @@ func TestELU(t *testing.T) {
 		for i, v := range x[:len(x)-1] {
 			f := func(x float64) float64 { return math.Max(x, math.Expm1(math.Min(x, 0))) }
 			want := float64(dy[i]) * (f(float64(v)+1e-6) - f(float64(v)-1e-6)) / 2e-6
-			if math.Abs(float64(dx[i])-want) > 1e-5 {
+			if !(math.Abs(float64(dx[i])-want) <= 1e-5) {
 				t.Fatalf("slope at %v times %v = %v, want %v", v, dy[i], dx[i], want)
 			}
 		}
@@ -127,7 +127,7 @@ func TestElementwiseEdges(t *testing.T) {
 					if i >= from && i < from+n {
 						want = whole[i]
 						exact := op.want(float64(d[i]), float64(x[i]), float64(y[i]))
-						if math.Abs(float64(want)-exact) > 5e-7*(1+math.Abs(exact)) {
+						if !(math.Abs(float64(want)-exact) <= 5e-7*(1+math.Abs(exact))) {
 							t.Fatalf("%s: element %d is %v, want %v", op.name, i, want, exact)
 						}
 					}
@@ -165,7 +165,7 @@ func TestAdamW(t *testing.T) {
 				}
 			}
 			for i := range W {
-				if math.Abs(float64(w[i])-W[i]) > 3e-6 {
+				if !(math.Abs(float64(w[i])-W[i]) <= 3e-6) {
 					t.Fatalf("%d weights: weight %d is %v, want %v", n, i, w[i], W[i])
 				}
 			}

@@ -39,7 +39,7 @@ func TestPackedMul(t *testing.T) {
 							mag += math.Abs(float64(w[i*experts+e])) * y
 						}
 					}
-					if math.Abs(float64(c[i*cols+j])-want) > 1e-6*mag {
+					if !(math.Abs(float64(c[i*cols+j])-want) <= 1e-6*mag) {
 						t.Fatalf("%v: C[%d,%d] = %v, want %v", s, i, j, c[i*cols+j], want)
 					}
 				}

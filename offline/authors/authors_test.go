@@ -137,7 +137,7 @@ func TestConvert(t *testing.T) {
 		want := slices.Clone(c.Y)
 		want[root+feature.RootX], want[root+feature.RootYaw], want[root+feature.RootZ] = 60*c.Y[root], 60*c.Y[root+2], 60*c.Y[root+1]
 		for i := range want {
-			if math.Abs(float64(y[i])-want[i]) > 1e-3 {
+			if !(math.Abs(float64(y[i])-want[i]) <= 1e-3) {
 				t.Fatalf("%s: output %d is %v, want %v", c.Name, i, y[i], want[i])
 			}
 		}

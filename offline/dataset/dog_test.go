@@ -60,7 +60,7 @@ func TestDogReplays(t *testing.T) {
 			}
 		}
 		t.Logf("%d rows: joints off by at most %.2g m", set.Rows, worst)
-		if worst > 1e-3 {
+		if !(worst <= 1e-3) {
 			t.Errorf("a joint is off by %g m", worst)
 		}
 	}
@@ -76,7 +76,7 @@ func TestDogReplays(t *testing.T) {
 			worst = max(worst, x.Pos.Dist(m3.V(p[0], p[1], p[2])))
 		}
 	}
-	if worst > 1e-4 {
+	if !(worst <= 1e-4) {
 		t.Errorf("mirrored: a joint is off by %g m", worst)
 	}
 }
@@ -152,13 +152,13 @@ func TestDogAgreesWithReference(t *testing.T) {
 			if p <= 0.02 {
 				within++
 			}
-			if d := off(c.std, rs, 0, 3); p > c.pos || d > c.posStd {
+			if d := off(c.std, rs, 0, 3); !(p <= c.pos) || !(d <= c.posStd) {
 				t.Errorf("%s: %s: position off by %.3f m, its deviation by %.3f", c.what, j, p, d)
 			}
-			if dm, ds := off(c.mean, rm, v, v+3), off(c.std, rs, v, v+3); dm > c.vel || ds > c.velStd {
+			if dm, ds := off(c.mean, rm, v, v+3), off(c.std, rs, v, v+3); !(dm <= c.vel) || !(ds <= c.velStd) {
 				t.Errorf("%s: %s: velocity off by %.3f m/s, its deviation by %.3f", c.what, j, dm, ds)
 			}
-			if d := off(c.mean, rm, f, f+6); !turned[j] && d > c.dir {
+			if d := off(c.mean, rm, f, f+6); !turned[j] && !(d <= c.dir) {
 				t.Errorf("%s: %s: axes off by %.2f", c.what, j, d)
 			}
 		}
@@ -169,10 +169,10 @@ func TestDogAgreesWithReference(t *testing.T) {
 	for s := range feature.TrajSamples {
 		for k := range feature.SampleOut {
 			o, r := m.InSample(s)+k, ref.InSample(s)+k
-			if d := math.Abs(float64(set.XMean[o] - rm[r])); d > 0.03 {
+			if d := math.Abs(float64(set.XMean[o] - rm[r])); !(d <= 0.03) {
 				t.Errorf("sample %d value %d: mean off by %.3f", s, k, d)
 			}
-			if d := math.Abs(float64(set.XStd[o] - rs[r])); d > 0.04 {
+			if d := math.Abs(float64(set.XStd[o] - rs[r])); !(d <= 0.04) {
 				t.Errorf("sample %d value %d: deviation off by %.3f", s, k, d)
 			}
 		}
@@ -180,10 +180,10 @@ func TestDogAgreesWithReference(t *testing.T) {
 	// Theirs are dx, dz, yaw, per frame.
 	for k, j := range map[int]int{feature.RootX: 0, feature.RootZ: 1, feature.RootYaw: 2} {
 		o, r := m.OutRoot()+k, ref.OutRoot()+j
-		if d := math.Abs(float64(set.YMean[o] - 60*rym[r])); d > 0.02 {
+		if d := math.Abs(float64(set.YMean[o] - 60*rym[r])); !(d <= 0.02) {
 			t.Errorf("root output %d: mean %g, theirs %g", k, set.YMean[o], 60*rym[r])
 		}
-		if d := math.Abs(float64(set.YStd[o]/(60*rys[r]) - 1)); d > 0.1 {
+		if d := math.Abs(float64(set.YStd[o]/(60*rys[r]) - 1)); !(d <= 0.1) {
 			t.Errorf("root output %d: deviation %g, theirs %g", k, set.YStd[o], 60*rys[r])
 		}
 	}
@@ -268,7 +268,7 @@ func TestDogSets(t *testing.T) {
 	}
 	for _, pair := range [][2]string{{"LeftHandSite", "RightHandSite"}, {"LeftFootSite", "RightFootSite"}} {
 		l, r := at(pair[0]), at(pair[1])
-		if d := math.Hypot(float64(l[0]+r[0]), float64(l[2]-r[2])); d > 0.05 {
+		if d := math.Hypot(float64(l[0]+r[0]), float64(l[2]-r[2])); !(d <= 0.05) {
 			t.Errorf("%v are %g m from standing square", pair, d)
 		}
 	}

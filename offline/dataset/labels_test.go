@@ -31,7 +31,7 @@ func TestRamps(t *testing.T) {
 	}
 	for f := range hard {
 		for a, v := range want(f) {
-			if d := math.Abs(float64(w[f*3+a]) - v); d > 1e-6 {
+			if d := math.Abs(float64(w[f*3+a]) - v); !(d <= 1e-6) {
 				t.Errorf("frame %d action %d: %g, want %g", f, a, w[f*3+a], v)
 			}
 		}

@@ -117,12 +117,12 @@ func TestMirrorIsThePhysicalMirror(t *testing.T) {
 	moved := 0.0
 	for c := range mx {
 		moved = max(moved, math.Abs(float64(mx[c]-x[c])))
-		if d := math.Abs(float64(mx[c] - want[c])); d > 1e-4 {
+		if d := math.Abs(float64(mx[c] - want[c])); !(d <= 1e-4) {
 			t.Errorf("input column %d: %g, want %g", c, mx[c], want[c])
 		}
 	}
 	for c := range my {
-		if d := math.Abs(float64(my[c] - wantY[c])); d > 2e-3 {
+		if d := math.Abs(float64(my[c] - wantY[c])); !(d <= 2e-3) {
 			t.Errorf("output column %d: %g, want %g", c, my[c], wantY[c])
 		}
 	}

@@ -23,7 +23,7 @@ func TestDogSkate(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := Measure(b.Clip.Scaled(0.01), legs)
-		if m.BackSkate < 0.0565 || m.BackSkate > 0.0885 || m.Skate < 0.0335 || m.Skate > 0.0485 {
+		if !(m.BackSkate >= 0.0565 && m.BackSkate <= 0.0885 && m.Skate >= 0.0335 && m.Skate <= 0.0485) {
 			t.Errorf("%s: skate %.4f, back %.4f", name, m.Skate, m.BackSkate)
 		}
 	}

@@ -186,7 +186,7 @@ func TestScanNumber(t *testing.T) {
 func TestTidyRate(t *testing.T) {
 	for dt, want := range map[float64]float64{0.0166667: 60, .0083333: 120, 0.041667: 24, 0.033333: 30, 0.01667: 60, 0.04: 25,
 		1: 1, 0.5: 2, 3600: 1. / 3600, 1e-6: 1e6, 0.041708333: 1 / 0.041708333, 0.0333667: 1 / 0.0333667, 0.0166833: 1 / 0.0166833} {
-		if got := tidyRate(dt); math.Abs(got-want) > 1e-12*want {
+		if got := tidyRate(dt); !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("a frame time of %g gives %g, want %g", dt, got, want)
 		}
 	}

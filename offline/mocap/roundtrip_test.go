@@ -165,7 +165,7 @@ func TestReadAndRoundTrip(t *testing.T) {
 					}
 					values = values[1:]
 				}
-				if e := want.angleTo(rot[k]); e > 1e-4 {
+				if e := want.angleTo(rot[k]); !(e <= 1e-4) {
 					t.Fatalf("frame %d, joint %d is %g° off", f, j, e)
 				}
 				if pos[k] != m3.V(nearest32(p[0]), nearest32(p[1]), nearest32(p[2])) {
@@ -210,10 +210,10 @@ func sameClip(a, b *skel.Clip, units float32, degrees float64) error {
 	}
 	for i := range a.Pos {
 		d := a.Pos[i].Sub(b.Pos[i])
-		if m := max(m3.Abs(d.X), m3.Abs(d.Y), m3.Abs(d.Z)); m > units {
+		if m := max(m3.Abs(d.X), m3.Abs(d.Y), m3.Abs(d.Z)); !(m <= units) {
 			return fmt.Errorf("frame %d, joint %d moved by %g", i/a.Skel.Len(), i%a.Skel.Len(), m)
 		}
-		if e := float64(a.Rot[i].Angle(b.Rot[i])) * 180 / math.Pi; e > degrees {
+		if e := float64(a.Rot[i].Angle(b.Rot[i])) * 180 / math.Pi; !(e <= degrees) {
 			return fmt.Errorf("frame %d, joint %d turned by %g°", i/a.Skel.Len(), i%a.Skel.Len(), e)
 		}
 	}
@@ -269,13 +269,13 @@ func TestWriteIsContinuous(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range a {
-			if d := math.Abs(a[k] - prev[k]); f > 0 && d > 15 {
+			if d := math.Abs(a[k] - prev[k]); f > 0 && !(d <= 15) {
 				t.Errorf("frame %d: angle %d jumps by %g°", f, k, d)
 			}
 		}
 		prev = a
 	}
-	if math.Abs(prev[0]-199*0.1*180/math.Pi) > 1e-3 {
+	if !(math.Abs(prev[0]-199*0.1*180/math.Pi) <= 1e-3) {
 		t.Errorf("the turns were lost: Z ends at %g°", prev[0])
 	}
 }

@@ -33,11 +33,11 @@ func TestSummarize(t *testing.T) {
 		BoundsMin: [3]float32{2, 0.1, 0}, BoundsMax: [3]float32{2, 1.1, 2.1}, Ground: 0.1,
 		Reach: 0.5 + m3.Sqrt(0.26), Unit: Unit{"metre", 1}}
 	for k := range 3 {
-		if m3.Abs(s.BoundsMin[k]-want.BoundsMin[k]) > 1e-5 || m3.Abs(s.BoundsMax[k]-want.BoundsMax[k]) > 1e-5 {
+		if !(m3.Abs(s.BoundsMin[k]-want.BoundsMin[k]) <= 1e-5) || !(m3.Abs(s.BoundsMax[k]-want.BoundsMax[k]) <= 1e-5) {
 			t.Errorf("bounds %v to %v", s.BoundsMin, s.BoundsMax)
 		}
 	}
-	if m3.Abs(s.Ground-want.Ground) > 1e-5 || m3.Abs(s.Reach-want.Reach) > 1e-5 {
+	if !(m3.Abs(s.Ground-want.Ground) <= 1e-5) || !(m3.Abs(s.Reach-want.Reach) <= 1e-5) {
 		t.Errorf("ground %g, reach %g", s.Ground, s.Reach)
 	}
 	s.BoundsMin, s.BoundsMax, s.Ground, s.Reach = want.BoundsMin, want.BoundsMax, want.Ground, want.Reach
@@ -58,10 +58,10 @@ func TestSummarizeFindsFaults(t *testing.T) {
 	if s.Jumps != 3 || fmt.Sprint(s.JumpFrames) != "[40 70 71]" {
 		t.Errorf("jumps %d at %v", s.Jumps, s.JumpFrames)
 	}
-	if s.BoneWorst != "Leg" || math.Abs(float64(s.BoneChange)-0.003/0.503) > 1e-5 {
+	if s.BoneWorst != "Leg" || !(math.Abs(float64(s.BoneChange)-0.003/0.503) <= 1e-5) {
 		t.Errorf("%s changed by %g", s.BoneWorst, s.BoneChange)
 	}
-	if !s.Finite || m3.Abs(s.Ground-0.1) > 1e-5 {
+	if !s.Finite || !(m3.Abs(s.Ground-0.1) <= 1e-5) {
 		t.Errorf("finite %v, ground %g", s.Finite, s.Ground)
 	}
 	c.Rot[3*5].X = float32(math.NaN())

@@ -63,20 +63,30 @@ func (t *Tree) ccd(m []m3.Xform, chain []int, target m3.Vec3, iterations int, to
 	}
 }
 
-// twoBone turns a and b so that end stands at target, exactly where a and b can
-// reach it and as near as they can elsewhere. The limb keeps the plane it bends
-// in, and comes out bent to the positive side of axis, so that a knee that was
-// pushed through turns back; axis is also the plane's normal for a straight
-// limb. The limb is never straighter than the share reach of its length.
-func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, reach float32) {
+// hard is the largest share of its length that a limb stretches to.
+const hard = 0.995
+
+// twoBone turns a and b so that end stands at target, exactly up to the share
+// soft of the limb's length. Beyond, the limb stretches ever less, never past
+// the share hard: one that followed exactly would snap straight, as its middle
+// joint turns ever faster. The limb keeps the plane it bends in, and comes out
+// bent to the positive side of axis, so that a knee that was pushed through
+// turns back; axis is also the plane's normal for a straight limb.
+func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, soft float32) {
 	toA, toEnd := m[a].Pos.Sub(m[b].Pos), m[end].Pos.Sub(m[b].Pos)
 	la, lb := toA.Len(), toEnd.Len()
 	if !target.Finite() {
 		return
 	}
 	if la > tiny && lb > tiny {
-		d := m3.Clamp(target.Dist(m[a].Pos), m3.Abs(la-lb), reach*(la+lb))
-		want := m3.Acos((la*la + lb*lb - d*d) / (2 * la * lb))
+		d := target.Dist(m[a].Pos)
+		exact, rest := soft*(la+lb), max(hard-soft, 0.002)*(la+lb)
+		if d > exact {
+			d = exact + rest*(1-m3.Exp((exact-d)/rest))
+		}
+		d = max(d, m3.Abs(la-lb))
+		// Half-angle form: the cosine loses a straight limb's small bend.
+		want := 2 * m3.Atan2(m3.Sqrt(max((d+la-lb)*(d-la+lb), 0)), m3.Sqrt(max((la+lb+d)*(la+lb-d), 0)))
 		n := toA.Cross(toEnd)
 		have := m3.Atan2(n.Len(), toA.Dot(toEnd))
 		if n.Dot(axis) < 0 {

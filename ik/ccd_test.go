@@ -253,7 +253,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// The two-bone step is exact within reach, and stays bent to its own side.
+// The two-bone step is exact up to its soft reach, continuous and never past the
+// hard one beyond, and stays bent to its own side.
 func TestTwoBone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		la, lb := rapid.Float32Range(0.1, 0.5).Draw(rt, "la"), rapid.Float32Range(0.1, 0.5).Draw(rt, "lb")
@@ -269,11 +270,19 @@ func TestTwoBone(t *testing.T) {
 		d := rapid.Float32Range(0, 1.5).Draw(rt, "distance")
 		target := a.model[1].Pos.Add(dir.Scale(d))
 		axis := a.model[1].Rot.Rotate(m3.V(1, 0, 0)) // either side of the bend
-		a.tree.twoBone(a.model, 1, 2, 3, target, axis, 0.995)
+		soft := rapid.Float32Range(0.8, 1).Draw(rt, "soft")
+		a.tree.twoBone(a.model, 1, 2, 3, target, axis, soft)
 		a.check(rt, before)
-		reach := m3.Clamp(d, m3.Abs(la-lb), 0.995*(la+lb))
-		if got := a.model[3].Pos.Dist(target); m3.Abs(got-m3.Abs(d-reach)) > 2e-4 {
-			rt.Fatalf("%g m from the target, want %g", got, m3.Abs(d-reach))
+		least, most := max(d, m3.Abs(la-lb)), max(d, m3.Abs(la-lb))
+		if full := la + lb; d > soft*full {
+			least, most = soft*full, min(d, max(hard, soft+0.002)*full, full)
+		}
+		got := a.model[3].Pos.Dist(a.model[1].Pos)
+		if got < least-2e-4 || got > most+2e-4 {
+			rt.Fatalf("the limb is %g m long, want %g to %g", got, least, most)
+		}
+		if off := a.model[3].Pos.Dist(target); m3.Abs(off-m3.Abs(d-got)) > 2e-4 {
+			rt.Fatalf("%g m from the target, %g m beside the way to it", off, off-m3.Abs(d-got))
 		}
 		up, low := a.model[1].Pos.Sub(a.model[2].Pos), a.model[3].Pos.Sub(a.model[2].Pos)
 		side := a.model[1].Rot.Rotate(m3.V(1, 0, 0))

@@ -63,7 +63,7 @@ func TestRecordedDogOnHills(t *testing.T) {
 		n := clip.Skel.Len()
 		flat, prev, before := make([]m3.Xform, n), make([]m3.Xform, n), make([]m3.Xform, n)
 		var stances int
-		var worst, slidFlat, slid float32
+		var worst, slidFlat, slid, snap float32
 		var turnedFlat, turned float64
 		for f := range clip.Frames {
 			q.Pos, q.Rot = clip.Frame(f)
@@ -77,9 +77,7 @@ func TestRecordedDogOnHills(t *testing.T) {
 			}
 			for j := range n {
 				a, b := flat[j].Rot.Angle(prev[j].Rot), q.Model[j].Rot.Angle(before[j].Rot)
-				if b > a+0.35 {
-					t.Errorf("%s frame %d: %s turns %.2f rad, %.2f on flat ground", name, f, clip.Skel.Names[j], b, a)
-				}
+				snap = max(snap, b-a)
 				turnedFlat, turned = turnedFlat+float64(a), turned+float64(b)
 			}
 			for _, l := range q.Rig.Roles.Legs {
@@ -95,10 +93,10 @@ func TestRecordedDogOnHills(t *testing.T) {
 				slid += p.Sub(before[tip].Pos).Flat().Len()
 			}
 		}
-		t.Logf("%s: %d standing paws, at most %.4f m off the ground, sliding %.3f cm/frame (flat %.3f), turning %.3f times the flat pose's",
-			name, stances, worst, 100*slid/float32(stances), 100*slidFlat/float32(stances), turned/turnedFlat)
-		if stances < 1000 || worst > 0.01 || slid > slidFlat || turned > 1.1*turnedFlat {
-			t.Errorf("%s: %d standing paws, worst %g m, slid %g of %g m, turned %g of %g rad", name, stances, worst, slid, slidFlat, turned, turnedFlat)
+		t.Logf("%s: %d standing paws, at most %.4f m off the ground, sliding %.3f cm/frame (flat %.3f), turning %.3f times the flat pose's, at most %.2f rad more in a tick",
+			name, stances, worst, 100*slid/float32(stances), 100*slidFlat/float32(stances), turned/turnedFlat, snap)
+		if stances < 1000 || worst > 0.01 || slid > slidFlat || turned > 1.1*turnedFlat || snap > 0.25 {
+			t.Errorf("%s: %d standing paws, worst %g m, slid %g of %g m, turned %g of %g rad, snap %g rad", name, stances, worst, slid, slidFlat, turned, turnedFlat, snap)
 		}
 	}
 }

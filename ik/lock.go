@@ -8,16 +8,20 @@ import (
 )
 
 // LockOptions say when a paw stands and how it is held: it stands while, in
-// most of the last six ticks, the flat pose's paw was slower than Speed and
-// lower than Height. A standing paw is held where it came to stand, until it
-// leaves or the flat pose's paw is Radius away; then it eases back to the flat
-// pose's place.
+// most of the last six ticks, the flat pose's paw was slower than Speed over the
+// ground and lower than Height. A standing paw is held where it came to stand,
+// until it leaves, the flat pose's paw is Radius away, or that paw is three
+// times as fast as Speed; then it eases back to the flat pose's place.
 type LockOptions struct {
 	Speed    float32 // m/s; 0 turns the lock off
 	Height   float32 // m
-	Radius   float32 // m
+	Radius   float32 // m, for a leg at full length; less as it folds
 	Halflife float32 // of the way back, s
 }
+
+// leaves is the multiple of Speed at which a paw is let go at once: waiting for
+// most of the ticks to agree would tear at the leg.
+const leaves = 3
 
 func (o *LockOptions) validate() error {
 	if !(o.Speed >= 0) || !(o.Height >= 0) || !(o.Radius >= 0) || !(o.Halflife >= 0) {
@@ -41,20 +45,22 @@ type Foot struct {
 // Held reports whether the paw is locked to the ground.
 func (f *Foot) Held() bool { return f.held }
 
-// velocity notes where the flat pose has the tip now and returns its speed over
-// the ground since the last tick, m/s; zero for a new foot.
+// velocity notes where the flat pose has the tip now and returns its velocity
+// since the last tick, m/s; zero for a new foot.
 func (f *Foot) velocity(tip m3.Vec3, dt float32) m3.Vec3 {
 	if !f.seen {
 		*f = Foot{prev: tip, seen: true}
 	}
-	v := tip.Sub(f.prev).Flat().Scale(1 / dt)
+	v := tip.Sub(f.prev).Scale(1 / dt)
 	f.prev = tip
 	return v
 }
 
 // place advances the lock by dt and returns where, seen from above, the paw
-// goes whose flat pose has it at tip with velocity v.
-func (f *Foot) place(tip, v m3.Vec3, o *LockOptions, dt float32) m3.Vec3 {
+// goes whose flat pose has it at tip with velocity v; room is the share of its
+// length that the leg uses there.
+func (f *Foot) place(tip, v m3.Vec3, o *LockOptions, room, dt float32) m3.Vec3 {
+	v = v.Flat()
 	if o.Speed == 0 {
 		return tip
 	}
@@ -64,7 +70,7 @@ func (f *Foot) place(tip, v m3.Vec3, o *LockOptions, dt float32) m3.Vec3 {
 	}
 	stands := bits.OnesCount8(f.history) > 3
 	switch {
-	case f.held && stands && f.at.Sub(tip).Flat().Len() <= o.Radius:
+	case f.held && stands && v.Len() < leaves*o.Speed && f.at.Sub(tip).Flat().Len() <= o.Radius*room:
 		return f.at
 	case f.held:
 		f.held = false

@@ -31,7 +31,7 @@ type Quadruped struct {
 	Model []m3.Xform // (rows, joints) out: the grounded pose in world space
 	Feet  []Foot     // (rows, legs) in and out, what the solver remembers; zero for an agent that is new or was moved
 
-	Iterations int         // CCD sweeps per leg and tail; 10 in the paper's system
+	Iterations int         // CCD sweeps per leg; 10 in the paper's system
 	Press      float32     // flat height up to which a paw is pressed to the ground, m; 0 keeps all heights
 	MaxDrop    float32     // how far hips and chest may sink for a standing paw to reach the ground, m
 	Lock       LockOptions // holds standing paws in place

@@ -205,6 +205,83 @@ func TestTailStaysAbove(t *testing.T) {
 	})
 }
 
+// A paw that takes off stays with the flat pose's: neither held nor pressed
+// down, its leg has nothing to catch up with.
+func TestTakeOff(t *testing.T) {
+	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, q := batch(t, field, 1)
+	for range 20 {
+		q.Run(0, 1)
+	}
+	flat := make([]m3.Xform, s.Len())
+	for tick, speed := range []float32{0.8, 2.5, 3.8, 5, 6, 6.4, 6.6, 6.6} {
+		q.Pos[0].Z += speed * q.DT
+		q.Pos[0].Y += min(0.1*speed, 0.4) * q.DT
+		q.Run(0, 1)
+		s.LocalToModel(flat, q.Pos, q.Rot)
+		for _, l := range q.Rig.Roles.Legs {
+			tip := l[len(l)-1]
+			if d := q.Model[tip].Pos.Dist(flat[tip].Pos); d > 0.035 {
+				t.Errorf("tick %d: %s is %g m behind", tick, s.Names[tip], d)
+			}
+		}
+	}
+}
+
+// Feet that lie flat have their hocks on the ground, not in it.
+func TestHocksStayAbove(t *testing.T) {
+	field := hills(t, 20, 4)
+	s, q := batch(t, field, 1)
+	q.Pos[0].Y = 0.3
+	for _, side := range []string{"Left", "Right"} {
+		q.Rot[s.Index(side+"Foot")] = m3.AxisAngle(m3.V(1, 0, 0), -2)
+	}
+	flat := make([]m3.Xform, s.Len())
+	s.LocalToModel(flat, q.Pos, q.Rot)
+	q.Run(0, 1)
+	checkBones(t, q, s, 0)
+	for _, name := range []string{"LeftFoot", "RightFoot"} {
+		j := s.Index(name)
+		if flat[j].Pos.Y > 0 {
+			t.Fatalf("the flat pose has %s at %g m: not what is tested", name, flat[j].Pos.Y)
+		}
+		p := q.Model[j].Pos
+		if h := p.Y - field.Height(p.X, p.Z); h < 0.01 {
+			t.Errorf("%s is %g m above the ground", name, h)
+		}
+	}
+}
+
+// A tail that hangs into the ground comes to lie on it: no part flips up.
+func TestTailLies(t *testing.T) {
+	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, q := batch(t, field, 1)
+	flat := make([]m3.Xform, s.Len())
+	var before m3.Quat
+	tip := s.Index("Tail1Site")
+	for i := range 200 {
+		q.Pos[0].Y = 0.35 - 0.0015*float32(i)
+		s.LocalToModel(flat, q.Pos, q.Rot)
+		q.Run(0, 1)
+		for _, j := range q.Rig.Roles.Tail[1:] {
+			if y, most := q.Model[j].Pos.Y, max(flat[j].Pos.Y, 0.015)+0.01; y > most {
+				t.Fatalf("with the hips at %g m, %s is at %g m, though the flat pose's is at %g", q.Pos[0].Y, s.Names[j], y, flat[j].Pos.Y)
+			}
+		}
+		now := q.Model[s.Index("Tail1")].Rot
+		if i > 0 && before.Angle(now) > 0.2 {
+			t.Errorf("with the hips at %g m, %s turned by %g rad", q.Pos[0].Y, s.Names[tip], before.Angle(now))
+		}
+		before = now
+	}
+}
+
 func TestLock(t *testing.T) {
 	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Model   *mann.Model    // required
 	Agents  int            // dogs, at most MaxAgents; 0 means 50
-	Terrain *terrain.Field // nil makes hills from Seed
+	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
 	Workers int // goroutines for the network and the rows; 0 means one per CPU
 }

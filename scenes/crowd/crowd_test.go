@@ -1,6 +1,8 @@
 package crowd
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"mannequin/animsys/control"
@@ -8,6 +10,8 @@ import (
 	"mannequin/internal/testdog"
 	"mannequin/scenes"
 	"mannequin/terrain"
+
+	"pgregory.net/rapid"
 )
 
 func open(t testing.TB, opt Options) *Scene {
@@ -74,35 +78,114 @@ func TestHerd(t *testing.T) {
 	}
 }
 
-func TestSteer(t *testing.T) {
+// steered returns what becomes of a goal of the first dog, standing at roots[0],
+// with the others at the other roots and a player on its way.
+func steered(s *Scene, g control.Goal, players []way, roots ...m3.Xform) control.Goal {
+	s.roam.look(roots)
+	s.roam.players = players
+	s.roam.steer(&g, roots[0], 0)
+	return g
+}
+
+func at(x, z float32) m3.Xform { return m3.Xform{Pos: m3.V(x, 0, z), Rot: m3.Ident} }
+
+var walk = control.Goal{Move: m3.V(0, 0, 1), Speed: control.CanterSpeed, Action: control.Move}
+
+func flatScene(t *testing.T) *Scene {
 	flat, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, Options{Agents: 2, Terrain: flat})
-	at := func(x, z float32) m3.Xform { return m3.Xform{Pos: m3.V(x, 0, z), Rot: m3.Ident} }
-	walk := control.Goal{Move: m3.V(0, 0, 1), Speed: control.CanterSpeed, Action: control.Move}
+	return open(t, Options{Agents: 2, Terrain: flat})
+}
+
+func TestSteer(t *testing.T) {
+	s := flatScene(t)
 	for name, c := range map[string]struct {
 		me, other m3.Xform
 		ok        func(g control.Goal) bool
 	}{
 		"far apart":       {at(0, 0), at(5, 0), func(g control.Goal) bool { return g == walk }},
-		"one to the left": {at(0, 0), at(0.6, 0.1), func(g control.Goal) bool { return g.Turn < -0.2 }},
-		"to the right":    {at(0, 0), at(-0.6, 0.1), func(g control.Goal) bool { return g.Turn > 0.2 }},
-		"one ahead":       {at(0, 0), at(0.1, 0.8), func(g control.Goal) bool { return g.Speed <= control.WalkSpeed }},
+		"one to the left": {at(0, 0), at(1, 0.1), func(g control.Goal) bool { return g.Turn < -0.2 && g.Move == walk.Move }},
+		"to the right":    {at(0, 0), at(-1, 0.1), func(g control.Goal) bool { return g.Turn > 0.2 && g.Move == walk.Move }},
+		"beside":          {at(0, 0), at(0.6, 0.1), func(g control.Goal) bool { return g.Turn < -0.2 && g.Move.X < -0.2 }},
+		"touching":        {at(0, 0), at(-0.3, 0), func(g control.Goal) bool { return g.Move.X > 0.7 }},
+		"one ahead":       {at(0, 0), at(0.1, 1), func(g control.Goal) bool { return g.Speed <= control.WalkSpeed }},
 		"one on the spot": {at(0, 0), at(0, 0), func(g control.Goal) bool { return g == walk }},
 		"at the border":   {at(19, 5), at(0, 0), func(g control.Goal) bool { return m3.Abs(g.Turn) > 0.5 }},
+		"outside":         {at(50, 5), at(50, 5.5), func(g control.Goal) bool { return m3.Abs(g.Turn) > 0.5 }},
 	} {
-		g := walk
-		s.roam.steer(&g, []m3.Xform{c.me, c.other}, 0)
-		if !c.ok(g) || !g.Finite() {
+		if g := steered(s, walk, nil, c.me, c.other); !c.ok(g) || !g.Finite() || m3.Abs(g.Move.Len()-1) > 1e-5 {
 			t.Errorf("%s: %+v", name, g)
 		}
 	}
 	sit := control.Goal{Action: control.Sit}
-	if s.roam.steer(&sit, []m3.Xform{at(0, 0), at(0.2, 0)}, 0); sit != (control.Goal{Action: control.Sit}) {
-		t.Errorf("a sitting dog got %+v", sit)
+	if g := steered(s, sit, nil, at(0, 0), at(0.2, 0)); g != sit {
+		t.Errorf("a sitting dog got %+v", g)
 	}
+}
+
+// A player's dog that comes is made way for, even by a dog that rests; the dog
+// goes off to the side that it is on.
+func TestMakesWay(t *testing.T) {
+	s := flatScene(t)
+	sit := control.Goal{Action: control.Sit}
+	comes := func(x, z, vx, vz float32) []way {
+		from := m3.V(x, 0, z)
+		return []way{{from, from.Add(m3.V(vx, 0, vz).Scale(notice))}}
+	}
+	me := at(0, -middle) // its middle is at the origin
+	for name, c := range map[string]struct {
+		goal   control.Goal
+		player []way
+		ok     func(g control.Goal) bool
+	}{
+		"far away":             {sit, comes(0, 5, 0, 0), func(g control.Goal) bool { return g == sit }},
+		"stands near":          {sit, comes(1.5, 0, 0, 0), func(g control.Goal) bool { return g == sit }},
+		"stands too near":      {sit, comes(0.5, 0, 0, 0), func(g control.Goal) bool { return g.Action == control.Move && g.Move.X < -0.5 }},
+		"comes":                {sit, comes(-0.3, 3, 0, -3), func(g control.Goal) bool { return g.Action == control.Move && g.Turn > 0.5 }},
+		"comes, other side":    {sit, comes(0.3, 3, 0, -3), func(g control.Goal) bool { return g.Action == control.Move && g.Turn < -0.5 }},
+		"comes straight":       {sit, comes(0, 2, 0, -3), func(g control.Goal) bool { return g.Action == control.Move && m3.Abs(g.Move.X) > 0.7 }},
+		"goes":                 {sit, comes(0, 2, 0, 3), func(g control.Goal) bool { return g == sit }},
+		"walkers turn earlier": {walk, comes(1.5, 1, -0.5, 0), func(g control.Goal) bool { return g.Turn < -0.2 }},
+		"inside":               {walk, comes(0, 0, 0, 0), func(g control.Goal) bool { return g.Move.Len() > 0.9 }},
+	} {
+		if g := steered(s, c.goal, c.player, me); !c.ok(g) || !g.Finite() {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+}
+
+// The grid against looking at everyone: all within reach are found, nobody twice,
+// in the same order every time.
+func TestGrid(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(0, 60).Draw(rt, "n")
+		side := rapid.Float32Range(0.5, 40).Draw(rt, "side")
+		reach := rapid.Float32Range(0.1, 3).Draw(rt, "reach")
+		coord := rapid.OneOf(rapid.Float32Range(-side, 2*side), rapid.SampledFrom([]float32{0, side, -1e9, 1e9, float32(math.NaN())}))
+		places := make([]m3.Vec3, n)
+		for i := range places {
+			places[i] = m3.V(coord.Draw(rt, "x"), 0, coord.Draw(rt, "z"))
+		}
+		g := newGrid(0, 0, side, side, reach, n)
+		for range 2 { // the second time it is in use already
+			g.fill(places)
+		}
+		for i, p := range places {
+			found := make([]int, n)
+			for k := range 3 {
+				for _, r := range g.near(p, k) {
+					found[r]++
+				}
+			}
+			for r, q := range places {
+				if found[r] > 1 || (found[r] == 0 && p.Dist(q) < reach) {
+					rt.Fatalf("from %v (%d) the one at %v is found %d times", p, i, q, found[r])
+				}
+			}
+		}
+	})
 }
 
 func TestTickDoesNotAllocate(t *testing.T) {
@@ -124,5 +207,16 @@ func TestErrors(t *testing.T) {
 		if _, err := New(opt); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+func BenchmarkRoam(b *testing.B) {
+	for _, n := range []int{64, 4096} {
+		b.Run(fmt.Sprintf("agents=%d", n), func(b *testing.B) {
+			s := open(b, Options{Agents: n, Workers: 1})
+			for b.Loop() {
+				s.roam.Update(&s.World)
+			}
+		})
 	}
 }

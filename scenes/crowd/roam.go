@@ -14,18 +14,28 @@ import (
 
 const (
 	personal = 1.8 // distance within which dogs turn away from each other, m
+	beside   = 0.9 // distance within which they step aside as well, m
+	touching = 0.4 // and do nothing else, m
+	wary     = 2.2 // distance within which they turn away from a player's way, m
+	startled = 1.2 // distance within which it makes a resting dog get up, m
+	notice   = 0.7 // how far ahead they see a player come, s
 	middle   = 0.2 // from the root, which is under the hips, to a dog's middle, m
 	border   = 4   // distance from the terrain's border at which they turn back, m
 )
 
 // Roam is the system that gives entities with an ecs.Wander their goals: they
-// wander, keep apart and stay on the terrain.
+// wander, keep apart, stay on the terrain and make way for entities with an
+// ecs.Player.
 type Roam struct {
 	Wander *control.Wander
 
-	park   *park.Park
-	goals  []control.Goal // (rows)
-	filter generic.Filter3[ecs.Slot, control.Goal, ecs.Wander]
+	park    *park.Park
+	grid    *grid
+	goals   []control.Goal // (rows)
+	middles []m3.Vec3      // (rows) the dogs' middles on the ground
+	players []way
+	filter  generic.Filter3[ecs.Slot, control.Goal, ecs.Wander]
+	others  generic.Filter2[ecs.Slot, ecs.Player]
 }
 
 // NewRoam returns the system for a park with at most agents dogs, to be given
@@ -53,57 +63,124 @@ func (s *Roam) Spawn(n, room int) error {
 	return nil
 }
 
-// Initialize builds the filter.
+// Initialize builds the filters and the room for what Update works with.
 func (s *Roam) Initialize(*arche.World) {
 	s.filter = *generic.NewFilter3[ecs.Slot, control.Goal, ecs.Wander]()
-	s.goals = make([]control.Goal, s.park.Crowd.Rows.Cap())
+	s.others = *generic.NewFilter2[ecs.Slot, ecs.Player]()
+	n := s.park.Crowd.Rows.Cap()
+	x0, z0, x1, z1 := s.park.Terrain.Bounds()
+	s.grid = newGrid(x0, z0, x1, z1, personal, n)
+	s.goals, s.middles, s.players = make([]control.Goal, n), make([]m3.Vec3, n), make([]way, 0, n)
 }
 
 // Update sets the goals.
 func (s *Roam) Update(w *arche.World) {
-	n := s.park.Crowd.Rows.Len()
-	roots := s.park.Crowd.Roots[:n]
+	c := s.park.Crowd
+	n := c.Rows.Len()
+	roots := c.Roots[:n]
+	s.look(roots)
+	s.players = s.players[:0]
+	for q := s.others.Query(w); q.Next(); {
+		slot, _ := q.Get()
+		at := s.middles[slot.Row]
+		s.players = append(s.players, way{at, at.Add(c.Batch.Velocity(int(slot.Row)).Scale(notice))})
+	}
 	s.Wander.Update(s.goals, roots, 1.0/scenes.TickRate, 0, n)
 	for q := s.filter.Query(w); q.Next(); {
 		slot, goal, _ := q.Get()
 		*goal = s.goals[slot.Row]
-		s.steer(goal, roots, int(slot.Row))
+		s.steer(goal, roots[slot.Row], int(slot.Row))
 	}
+}
+
+// look notes where everyone is.
+func (s *Roam) look(roots []m3.Xform) {
+	for r, root := range roots {
+		s.middles[r] = root.Apply(m3.V(0, 0, middle)).Flat()
+	}
+	s.grid.fill(s.middles[:len(roots)])
 }
 
 // Finalize has nothing to do.
 func (s *Roam) Finalize(*arche.World) {}
 
-// steer bends a walking dog's goal away from its neighbours and the border. It
-// looks at every pair: for a thousand dogs that is a small part of their
-// network's time.
-func (s *Roam) steer(goal *control.Goal, roots []m3.Xform, row int) {
-	if goal.Action != control.Move {
+// away adds up what pushes a dog: near is how close the closest comes, from 0
+// where it may be ignored to 1 where nothing else matters.
+type away struct {
+	push m3.Vec3
+	near float32
+}
+
+// from notes someone at distance d, seen from there, who is noticed within reach
+// metres.
+func (a *away) from(d m3.Vec3, reach float32) {
+	l := d.Len()
+	if !(l < reach && l > 1e-3) {
 		return
 	}
-	me := roots[row].Apply(m3.V(0, 0, middle))
-	ahead := roots[row].Rot.Rotate(m3.V(0, 0, 1))
-	var push m3.Vec3
-	for r := range roots {
-		d := me.Sub(roots[r].Apply(m3.V(0, 0, middle))).Flat()
-		if r == row || m3.Abs(d.X) > personal || m3.Abs(d.Z) > personal {
+	a.push = a.push.Add(d.Scale((reach - l) / (reach * l)))
+	a.near = max(a.near, m3.Clamp((beside-l)/(beside-touching), 0, 1))
+}
+
+// way is the stretch of ground that a player's dog is about to cover.
+type way struct{ from, to m3.Vec3 }
+
+// away returns the vector from the nearest point of the way to p, and a step to
+// its left where p is right on it.
+func (w way) away(p m3.Vec3) m3.Vec3 {
+	line := w.to.Sub(w.from)
+	t := m3.Clamp(p.Sub(w.from).Dot(line)/max(line.Dot(line), 1e-6), 0, 1)
+	d := p.Sub(w.from.Add(line.Scale(t)))
+	if d.Len() < 0.05 {
+		return d.Add(m3.V(line.Z, 0, -line.X).Normalize(m3.V(1, 0, 0)).Scale(0.05))
+	}
+	return d
+}
+
+// steer bends a dog's goal away from its neighbours, players and the border.
+// Only players make a resting dog get up.
+func (s *Roam) steer(goal *control.Goal, root m3.Xform, row int) {
+	me, ahead := s.middles[row], root.Rot.Rotate(m3.V(0, 0, 1))
+	yaw := m3.YawOf(ahead)
+	var a away
+	rests := goal.Action != control.Move
+	for _, w := range s.players {
+		d := w.away(me)
+		if rests && !(d.Len() < startled) {
 			continue
 		}
-		if l := d.Len(); l < personal && l > 1e-3 {
-			push = push.Add(d.Scale((personal - l) / (personal * l)))
-			if d.Dot(ahead) < -0.5*l {
+		a.from(d, wary)
+	}
+	if rests && a.push == (m3.Vec3{}) {
+		return
+	}
+	for k := range 3 {
+		for _, r := range s.grid.near(me, k) {
+			if int(r) == row {
+				continue
+			}
+			d := me.Sub(s.middles[r])
+			if l := d.Len(); l < personal && d.Dot(ahead) < -0.5*l {
 				goal.Speed = min(goal.Speed, control.WalkSpeed)
 			}
+			a.from(d, personal)
 		}
 	}
-	if near := s.park.Inside(me); near < border {
-		push = push.Add(me.Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - near) / border))
+	if in := s.park.Inside(me); in < border {
+		a.push = a.push.Add(me.Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - in) / border))
 	}
-	if push == (m3.Vec3{}) {
+	if a.push == (m3.Vec3{}) {
 		return
 	}
 	// The goal's own turn is where it would like to look; the push adds to it.
-	yaw := m3.YawOf(ahead)
-	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Rotate(m3.V(0, 0, 1)).Add(push.Scale(3))
+	want := a.push.Scale(3)
+	if rests {
+		*goal = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: control.PaceSpeed}
+	} else {
+		want = want.Add(m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Rotate(m3.V(0, 0, 1)))
+	}
 	goal.Turn = control.Steer(yaw, m3.YawOf(want))
+	// Too near to turn first, it steps sideways or back.
+	aside := m3.YawQuat(-yaw).Rotate(want).Normalize(goal.Move)
+	goal.Move = goal.Move.Lerp(aside, a.near).Normalize(aside)
 }

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Model   *mann.Model    // required
 	Herd    int            // other dogs that wander about, at most crowd.MaxAgents
-	Terrain *terrain.Field // nil makes hills from Seed
+	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
 	Workers int // goroutines for the network and the rows; 0 means one per CPU
 }

@@ -166,6 +166,14 @@ func TestErrors(t *testing.T) {
 	if _, err := New(Options{Model: testdog.Model(t), Terrain: &terrain.Field{}}); err == nil {
 		t.Error("a bad terrain: accepted")
 	}
+	off, err := terrain.Flat(terrain.Grid{Size: 4, Cell: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off.X0 += 10
+	if _, err := New(Options{Model: testdog.Model(t), Terrain: off}); err == nil {
+		t.Error("a terrain beside the origin: accepted")
+	}
 }
 
 // The herd wanders by itself, and the player's dog does not care how many

@@ -27,8 +27,13 @@ type Options struct {
 	Workers int // goroutines for the network and the rows; 0 means one per CPU
 }
 
-// Speeds of the gaits in m/s (Zhang, Starke et al. 2018, sec. 8).
-var Speeds = [...]float32{scenes.Walk: 0.5, scenes.Pace: 1.1, scenes.Trot: 1.9, scenes.Canter: 3.3}
+// Speeds of the gaits in m/s.
+var Speeds = [...]float32{
+	scenes.Walk: control.WalkSpeed, scenes.Pace: control.PaceSpeed, scenes.Trot: control.TrotSpeed, scenes.Canter: control.CanterSpeed,
+}
+
+// backSpeed is the speed backward in any gait, m/s.
+const backSpeed = 0.4
 
 var gaits = [...]string{scenes.Walk: "walk", scenes.Pace: "pace", scenes.Trot: "trot", scenes.Canter: "canter"}
 
@@ -139,6 +144,14 @@ func (d *Drive) Update(w *arche.World) {
 	}
 	goal := control.Goal{Move: move, Turn: clamp(in.Turn), Speed: Speeds[d.Gait]}
 	switch {
+	case move == (m3.Vec3{}) && goal.Turn != 0:
+		// Dogs were hardly recorded turning on the spot: they walk round.
+		goal.Move, goal.Speed = m3.V(0, 0, m3.Abs(goal.Turn)), control.WalkSpeed
+	case move.Z < 0:
+		// Nor were they going backward, except slowly.
+		goal.Speed = min(goal.Speed, backSpeed)
+	}
+	switch {
 	case in.Jump:
 		goal.Action = control.Jump
 	case in.Sit:
@@ -165,23 +178,24 @@ func clamp(v float32) float32 {
 	return m3.Clamp(v, -1, 1)
 }
 
-// Autopilot returns a tour for recordings without a player: walk, turn, trot,
-// canter, jump, sit and lie.
+// Autopilot returns a tour for recordings without a player. Its first ten
+// seconds, the length of the shortest recording that one would look at, show a
+// walk, a trot through a bend, a jump and a sit; then come the other gaits, a
+// sidestep and lying down.
 func Autopilot() scenes.Script {
 	type in = scenes.Input
 	return scenes.Script{
-		{Seconds: 0.5, Input: in{Gait: scenes.Walk}},
-		{Seconds: 1.5, Input: in{Forward: 1}},
-		{Seconds: 1.5, Input: in{Forward: 1, Gait: scenes.Pace}},
-		{Seconds: 1.5, Input: in{Forward: 1, Turn: 0.8, Gait: scenes.Trot}},
-		{Seconds: 1.5, Input: in{Forward: 1, Turn: -0.6}},
-		{Seconds: 2, Input: in{Forward: 1, Gait: scenes.Canter}},
-		{Seconds: 0.7, Input: in{Forward: 1, Jump: true}},
-		{Seconds: 1.5, Input: in{Forward: 1, Turn: 1, Gait: scenes.Pace}},
-		{Seconds: 4, Input: in{Sit: true}},
-		{Seconds: 2, Input: in{Forward: 1, Turn: -1, Gait: scenes.Pace}},
-		{Seconds: 2, Input: in{Forward: 0.8, Side: 0.6}},
-		{Seconds: 4, Input: in{Lie: true}},
 		{Seconds: 2, Input: in{Forward: 1, Gait: scenes.Walk}},
+		{Seconds: 2.6, Input: in{Forward: 1, Turn: 1, Gait: scenes.Trot}}, // back to the herd
+		{Seconds: 0.9, Input: in{Forward: 1}},
+		{Seconds: 0.7, Input: in{Forward: 1, Jump: true}},
+		{Seconds: 0.6, Input: in{Forward: 1, Gait: scenes.Pace}},
+		{Seconds: 4.2, Input: in{Sit: true}},
+		{Seconds: 2, Input: in{Forward: 1, Turn: -1}},
+		{Seconds: 3, Input: in{Forward: 1, Gait: scenes.Canter}},
+		{Seconds: 2, Input: in{Forward: 1, Turn: 1, Gait: scenes.Pace}},
+		{Seconds: 2, Input: in{Forward: 0.6, Side: 0.8}},
+		{Seconds: 5, Input: in{Lie: true}},
+		{Seconds: 1, Input: in{Forward: 1, Gait: scenes.Walk}},
 	}
 }

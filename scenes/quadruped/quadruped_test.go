@@ -85,9 +85,11 @@ func TestDrive(t *testing.T) {
 	}{
 		"hands off": {scenes.Input{}, control.Goal{Speed: 1.1}},
 		"ahead":     {scenes.Input{Forward: 1}, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1}},
-		"back left": {scenes.Input{Forward: -0.5, Turn: 0.5}, control.Goal{Move: m3.V(0, 0, -0.5), Turn: 0.5, Speed: 1.1}},
+		"back left": {scenes.Input{Forward: -0.5, Turn: 0.5}, control.Goal{Move: m3.V(0, 0, -0.5), Turn: 0.5, Speed: 0.4}},
+		"left":      {scenes.Input{Turn: 0.5}, control.Goal{Move: m3.V(0, 0, 0.5), Turn: 0.5, Speed: control.WalkSpeed}},
+		"right":     {scenes.Input{Turn: -1, Gait: scenes.Canter}, control.Goal{Move: m3.V(0, 0, 1), Turn: -1, Speed: control.WalkSpeed}},
 		"too much":  {scenes.Input{Forward: 5, Turn: -9}, control.Goal{Move: m3.V(0, 0, 1), Turn: -1, Speed: 1.1}},
-		"canter":    {scenes.Input{Side: 1, Gait: scenes.Canter}, control.Goal{Move: m3.V(1, 0, 0), Speed: 3.3}},
+		"canter":    {scenes.Input{Side: 1, Gait: scenes.Canter}, control.Goal{Move: m3.V(1, 0, 0), Speed: control.CanterSpeed}},
 		"no gait":   {scenes.Input{Gait: 99}, control.Goal{Speed: 1.1}},
 		"broken":    {scenes.Input{Forward: nan, Turn: nan}, control.Goal{Speed: 1.1}},
 		"sit":       {scenes.Input{Sit: true}, control.Goal{Speed: 1.1, Action: control.Sit}},
@@ -108,6 +110,33 @@ func TestDrive(t *testing.T) {
 	}
 	if l := goals.Get(s.dog).Move.Len(); m3.Abs(l-1) > 1e-6 {
 		t.Errorf("a diagonal of length %g", l)
+	}
+}
+
+// Ten seconds of the tour, a recording's length, show the dog walking, trotting
+// through a bend, jumping and sitting long enough to be seen.
+func TestAutopilotInTenSeconds(t *testing.T) {
+	script := Autopilot()
+	gait := scenes.Pace
+	var walk, bend, jump, sit int
+	for tick := range int64(10 * scenes.TickRate) {
+		in := script.At(tick)
+		if in.Gait != scenes.KeepGait {
+			gait = in.Gait
+		}
+		switch {
+		case in.Jump && in.Forward > 0:
+			jump++
+		case in.Sit:
+			sit++
+		case in.Forward > 0 && gait == scenes.Walk:
+			walk++
+		case in.Forward > 0 && gait == scenes.Trot && in.Turn != 0:
+			bend++
+		}
+	}
+	if walk < 90 || bend < 120 || jump < 30 || sit < 150 {
+		t.Errorf("%d ticks of walking, %d of a bend at a trot, %d of a jump, %d of sitting", walk, bend, jump, sit)
 	}
 }
 

@@ -329,6 +329,8 @@ func TestRunChecksLengths(t *testing.T) {
 		"y":        func() error { return s.Run(y[1:], x, 4) },
 		"session":  func() error { _, err := n.NewSession(0, 1); return err },
 		"workers":  func() error { _, err := n.NewSession(1, 0); return err },
+		"giant":    func() error { _, err := n.NewSession(1<<40, 1); return err },
+		"many":     func() error { _, err := n.NewSession(1, 1<<40); return err },
 	} {
 		if f() == nil {
 			t.Errorf("%s: no error", name)
@@ -359,6 +361,27 @@ func TestZeroDeviationIsOne(t *testing.T) {
 			t.Fatalf("y = %v, want %v", y, want)
 		}
 	}
+}
+
+// Logits beyond the range of exp leave the gating a partition of one.
+func TestLargeLogits(t *testing.T) {
+	forKinds(t, func(t *testing.T) {
+		ts := odd.tensors(3)
+		bias := ts[9].Data // gating.2.bias
+		bias[0], bias[1], bias[2] = -300, 300, 300
+		clear(ts[8].Data)
+		n, err := New(odd.meta(), ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := session(t, n, 1, 1)
+		if err := s.Run(make([]float32, odd.out), randomRows(1, odd.in), 1); err != nil {
+			t.Fatal(err)
+		}
+		if g := s.Gating(); g[0] != 0 || g[1] != 0.5 || g[2] != 0.5 {
+			t.Errorf("gating %v", g)
+		}
+	})
 }
 
 // TestSessionsShareANet runs sessions of one network at the same time.

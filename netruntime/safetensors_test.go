@@ -234,6 +234,7 @@ func TestDecodeRejects(t *testing.T) {
 		{"offset of 2⁶⁴", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,18446744073709551616]}}`, 4), "cannot unmarshal"},
 		{"product overflows", file(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,4]}}`, 4), "too large"},
 		{"product wraps to 1", file(`{"a":{"dtype":"F32","shape":[4294967297,4294967297,4294967297],"data_offsets":[0,4]}}`, 4), "too large"},
+		{"product of bytes wraps to 0", file(`{"a":{"dtype":"F32","shape":[4611686018427387904],"data_offsets":[0,0]}}`, 0), "too large"},
 		{"zero times too large", file(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,0],"data_offsets":[0,0]}}`, 0), "too large"},
 		{"range below the shape", file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 8), "are 8 bytes"},
 		{"range backwards", file(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[4,0]}}`, 4), "data begins at 4"},

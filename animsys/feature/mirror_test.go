@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -31,6 +32,15 @@ func TestMirrorTwiceIsIdentity(t *testing.T) {
 		if same == len(a) {
 			t.Error("the mirror changes nothing")
 		}
+	}
+}
+
+// Zero has one sign: rows of equal values have equal bytes.
+func TestMirrorOfZero(t *testing.T) {
+	dst := make([]float32, 1)
+	Mirror(dst, []float32{0}, []Column{{0, -1}})
+	if math.Signbit(float64(dst[0])) {
+		t.Error("the mirror image of 0 is −0")
 	}
 }
 

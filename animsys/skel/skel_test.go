@@ -141,13 +141,13 @@ func TestScaled(t *testing.T) {
 }
 
 // dogLike is a skeleton whose bones run along local +X and whose left and
-// right offsets differ in the sign of Z, with one small asymmetry.
+// right offsets differ in the sign of Z, with two small asymmetries.
 func dogLike() *Skeleton {
 	return &Skeleton{
-		Names:   []string{"Hips", "Spine", "LeftShoulder", "LeftArm", "LeftArmSite", "RightShoulder", "RightArm", "RightArmSite", "Tail", "LeftLeg", "RightLeg"},
-		Parents: []int16{-1, 0, 1, 2, 3, 1, 5, 6, 0, 0, 0},
-		Offsets: []m3.Vec3{{X: 1, Y: 2, Z: 3}, {X: 19}, {X: 19, Y: 3, Z: 4}, {X: 8}, {X: 7, Y: -1}, {X: 19, Y: 3, Z: -4}, {X: 8, Z: 0.15}, {X: 7, Y: -1}, {X: -6}, {Y: -7, Z: 5}, {Y: -7, Z: -5}},
-		EndSite: []bool{false, false, false, false, true, false, false, true, false, false, false},
+		Names:   []string{"Hips", "Spine", "LeftShoulder", "LeftArm", "LeftArmSite", "RightShoulder", "RightArm", "RightArmSite", "Tail", "LeftLeg", "RightLeg", "Tip"},
+		Parents: []int16{-1, 0, 1, 2, 3, 1, 5, 6, 0, 0, 0, 8},
+		Offsets: []m3.Vec3{{X: 1, Y: 2, Z: 3}, {X: 19}, {X: 19, Y: 3, Z: 4}, {X: 8}, {X: 7, Y: -1}, {X: 19, Y: 3, Z: -4}, {X: 8, Z: 0.15}, {X: 7, Y: -1}, {X: -6}, {Y: -7, Z: 5}, {Y: -7, Z: -5}, {X: -5, Z: 0.02}},
+		EndSite: []bool{false, false, false, false, true, false, false, true, false, false, false, false},
 	}
 }
 
@@ -231,6 +231,11 @@ func TestNewMirrorNames(t *testing.T) {
 	s.Names[2] = "LeftWing"
 	if _, err := NewMirror(s); err == nil || !strings.Contains(err.Error(), `"RightWing"`) {
 		t.Error(err)
+	}
+	s = dogLike()
+	s.EndSite[7] = false
+	if _, err := NewMirror(s); err == nil {
+		t.Error("an End Site mirrors a joint")
 	}
 	s = dogLike()
 	s.Parents[5] = 0

@@ -162,11 +162,13 @@ func TestStoredGolden(t *testing.T) {
 
 func TestReadNamesBadFiles(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "Xmean.bin"), make([]byte, 11), 0o644); err != nil {
-		t.Fatal(err)
+	for name, size := range map[string]int{"Xmean.bin": 11, "Xstd.bin": 1876} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	_, err := Read(dir)
-	for _, want := range []string{dir, "Xmean.bin has 11 bytes, want 1872", "cp2_b7.bin is missing", "wc0_w.bin is missing"} {
+	for _, want := range []string{dir, "Xmean.bin has 11 bytes, want 1872", "Xstd.bin has 1876 bytes, want 1872", "cp2_b7.bin is missing", "wc0_w.bin is missing"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
 		}

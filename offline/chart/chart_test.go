@@ -101,9 +101,9 @@ func TestLogTicks(t *testing.T) {
 	}
 }
 
-// One value, or the same one always, has a logarithm too.
+// One value, or the same one always, has a logarithm too; zero has none.
 func TestSaveFlatLog(t *testing.T) {
-	c := Chart{LogY: true, Series: []Series{{X: []float64{0, 1}, Y: []float64{0.3, 0.3}}}}
+	c := Chart{LogY: true, Series: []Series{{X: []float64{0, 1, 2, 3}, Y: []float64{0.3, 0, 0.3, -1}}}}
 	if err := c.Save(filepath.Join(t.TempDir(), "c.png")); err != nil {
 		t.Error(err)
 	}

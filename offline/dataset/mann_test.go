@@ -88,6 +88,61 @@ func TestBuildMANN(t *testing.T) {
 	}
 }
 
+// A row is repeated where its label is a move and the second around it is fast.
+func TestOnlyFastMovesRepeat(t *testing.T) {
+	// Straight ahead at 1 m/s, from frame 200 on at 3 m/s, a jump in the end.
+	const frames, faster, jump = 400, 200, 320
+	c := skel.NewClip(synthSkeleton(), 60, frames)
+	still := circle{r: 1, w: 1e-9, frames: 1}.clip(c.Skel)
+	z := 0.0
+	for f := range frames {
+		pos, rot := c.Frame(f)
+		p, r := still.Frame(0)
+		copy(pos, p)
+		copy(rot, r)
+		if pos[0].Z = float32(z); f < faster {
+			z += 1. / 60
+		} else {
+			z += 3. / 60
+		}
+	}
+	dir := folder(t, map[string]*skel.Clip{"a": c}, map[string]clipLabels{"a": {Frames: frames, Train: [][2]int{{100, frames - 40}},
+		Segments: map[string][][2]int{"Walk": {{0, jump - 1}}, "Jump": {{jump, frames - 1}}}}})
+	set, _, err := BuildMANN(dir, Options{HeldOut: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	visits := make([]int, set.Rows)
+	for _, r := range set.Order {
+		visits[r]++
+	}
+	for r, n := range visits {
+		// The mean over [f−30, f+30) is 1.5 where a quarter of it is fast, at
+		// f = faster − 15. The ramp's middle is between the two actions' frames.
+		want, f := 1, int(set.Frame[r])
+		if f >= faster-15 && f < jump {
+			want = 11
+		}
+		if n != want {
+			t.Errorf("row of frame %d, mirrored %v: %d visits, want %d", f, r >= set.Rows/2, n, want)
+		}
+	}
+}
+
+func TestReplayKeepsBones(t *testing.T) {
+	set, _, err := BuildMANN(herd(t), Options{HeldOut: []string{"test"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := set.Runs()[0]
+	c := set.Replay(run[0], run[1])
+	for f := range c.Frames {
+		if pos, _ := c.Frame(f); !slices.Equal(pos[1:], set.Skeleton.Offsets[1:]) {
+			t.Fatalf("frame %d: bones have other lengths", f)
+		}
+	}
+}
+
 // The pose that a row's output holds is the next row's input, bit for bit:
 // what the run-time recursion relies on.
 func TestOutputPoseIsNextInputPose(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"mannequin/animsys/feature"
@@ -25,7 +26,7 @@ func synthSkeleton() *skel.Skeleton {
 	}
 	at := map[string]m3.Vec3{
 		"Spine1": m3.V(0.2, 0, 0), "Neck": m3.V(0.2, 0.02, 0), "Head": m3.V(0.1, 0.05, 0), "HeadSite": m3.V(0.15, 0, 0),
-		"Shoulder": m3.V(0.18, -0.04, -0.05), "Arm": m3.V(0.08, 0, 0), "ForeArm": m3.V(0.15, 0, 0), "Hand": m3.V(0.17, 0, 0), "HandSite": m3.V(0.07, 0, 0),
+		"Shoulder": m3.V(0.18, -0.04, -0.05), "Arm": m3.V(0.08, 0.02, 0), "ForeArm": m3.V(0.15, 0, 0), "Hand": m3.V(0.17, 0, 0), "HandSite": m3.V(0.07, 0, 0),
 		"UpLeg": m3.V(0.06, -0.08, -0.05), "Leg": m3.V(0.16, 0, 0), "Foot": m3.V(0.18, 0, 0), "FootSite": m3.V(0, -0.1, 0),
 		"Tail": m3.V(-0.07, 0, 0), "Tail1": m3.V(-0.12, 0, 0), "Tail1Site": m3.V(-0.12, 0, 0),
 	}
@@ -40,6 +41,9 @@ func synthSkeleton() *skel.Skeleton {
 			}
 		}
 		s.Offsets[j] = m3.V(o.X, o.Y, o.Z*side)
+		if strings.HasSuffix(name, "tArm") { // under a shoulder, whose lateral axis is Y
+			s.Offsets[j] = m3.V(o.X, o.Y*side, o.Z)
+		}
 		s.EndSite[j] = len(name) > 4 && name[len(name)-4:] == "Site"
 	}
 	return s

@@ -128,8 +128,16 @@ func TestErrors(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
-	for _, path := range []string{dir, filepath.Join(dir, "none.bvh"), os.DevNull} {
-		if _, err := OpenBVH(path); err == nil || !strings.Contains(err.Error(), path) {
+	giant := filepath.Join(dir, "giant.bvh") // takes no room on the disk
+	if err := os.WriteFile(giant, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(giant, maxFileSize+1); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{dir: "not a regular file", os.DevNull: "not a regular file",
+		filepath.Join(dir, "none.bvh"): "no such file", giant: "at most"} {
+		if _, err := OpenBVH(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -247,6 +247,26 @@ func TestWriteWidens(t *testing.T) {
 	}
 }
 
+// A hundredth of a degree about an axis without a channel is not lost.
+func TestWriteWidensForSmallTurns(t *testing.T) {
+	b, err := ReadBVH("x", []byte("HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Yrotation } MOTION Frames: 1 Frame Time: 0.1  10"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Clip.Rot[0] = b.Clip.Rot[0].Mul(m3.AxisAngle(m3.V(1, 0, 0), 0.01*math.Pi/180))
+	var out bytes.Buffer
+	if err := b.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadBVH("y", out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sameClip(b.Clip, got.Clip, 0, 1e-3); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Curves that are written do not jump by whole turns.
 func TestWriteIsContinuous(t *testing.T) {
 	s := &skel.Skeleton{Names: []string{"a"}, Parents: []int16{-1}, Offsets: []m3.Vec3{{}}, EndSite: []bool{false}}

@@ -73,6 +73,17 @@ func TestSummarizeFindsFaults(t *testing.T) {
 	}
 }
 
+// A body that travels under a root that stays is not longer for it.
+func TestTravelIsNoBone(t *testing.T) {
+	c := walker(101)
+	for f := range c.Frames {
+		c.Pos[3*f], c.Pos[3*f+1] = m3.V(0, 0, 0), m3.V(0, -0.5, float32(f))
+	}
+	if s := Summarize(c); !(m3.Abs(s.Reach-m3.Sqrt(0.26)) <= 1e-5) {
+		t.Errorf("reach %g, want the one bone's %g", s.Reach, m3.Sqrt(0.26))
+	}
+}
+
 // The data sets' documentation states their units.
 func TestUnitGuess(t *testing.T) {
 	dir := mocapdata.Dir(t)

@@ -69,8 +69,8 @@ func (s *Skeleton) Validate() error {
 }
 
 // LocalToModel writes into model the joints' transforms in the space of the
-// skeleton's root parent, from the local transforms pos and rot. All slices
-// have Len entries; pos may not alias model.
+// skeleton's root parent, from the local transforms pos and rot, in the same
+// unit of length. All slices have Len entries.
 func (s *Skeleton) LocalToModel(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat) {
 	for i, p := range s.Parents {
 		l := m3.Xform{Pos: pos[i], Rot: rot[i]}
@@ -81,7 +81,7 @@ func (s *Skeleton) LocalToModel(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat) 
 	}
 }
 
-// ModelToLocal is the inverse of LocalToModel.
+// ModelToLocal is the inverse of LocalToModel: all slices have Len entries.
 func (s *Skeleton) ModelToLocal(pos []m3.Vec3, rot []m3.Quat, model []m3.Xform) {
 	for i, p := range s.Parents {
 		l := model[i]
@@ -93,10 +93,11 @@ func (s *Skeleton) ModelToLocal(pos []m3.Vec3, rot []m3.Quat, model []m3.Xform) 
 }
 
 // Clip is motion sampled at a fixed rate: for frame f and joint j the local
-// transform is Pos[f*Len+j], Rot[f*Len+j].
+// transform is Pos[f*Len+j], Rot[f*Len+j]. Lengths are in metres, or in the
+// unit of the file that the clip was read from.
 type Clip struct {
 	Skel   *Skeleton
-	FPS    float64
+	FPS    float64 // frames per second
 	Frames int
 	Pos    []m3.Vec3 // (frames, joints) local translations
 	Rot    []m3.Quat // (frames, joints) local rotations
@@ -148,9 +149,10 @@ func scaleAll(v []m3.Vec3, k float32) []m3.Vec3 {
 	return out
 }
 
-// Resampled returns the clip at fps frames per second: positions by linear,
+// Resampled returns the clip at fps > 0 frames per second: positions by linear,
 // rotations by spherical interpolation. The first frame stays the first; the
-// last new frame is the last one at or before the old last frame.
+// last new frame is the last one at or before the old last frame. At its own
+// rate the clip itself comes back, not a copy.
 func (c *Clip) Resampled(fps float64) *Clip {
 	if fps == c.FPS {
 		return c

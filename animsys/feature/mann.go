@@ -138,6 +138,15 @@ func (m *MANN) Validate() error {
 	if len(m.Actions) == 0 {
 		return fmt.Errorf("feature: layout has no actions")
 	}
+	for _, names := range [][]string{m.Joints, m.Tips, m.Actions} {
+		seen := make(map[string]bool, len(names))
+		for _, n := range names {
+			if seen[n] {
+				return fmt.Errorf("feature: layout names %q twice", n)
+			}
+			seen[n] = true
+		}
+	}
 	for _, t := range m.Tips {
 		if !slices.Contains(m.Joints, t) {
 			return fmt.Errorf("feature: tip %q is not among the layout's joints", t)

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -72,6 +73,15 @@ func TestValidate(t *testing.T) {
 	m.Tips[2] = "Wheel"
 	if m.Validate() == nil {
 		t.Error("unknown tip accepted")
+	}
+	for _, names := range []func(*MANN) []string{
+		func(m *MANN) []string { return m.Joints }, func(m *MANN) []string { return m.Tips }, func(m *MANN) []string { return m.Actions },
+	} {
+		m := Dog()
+		names(m)[1] = names(m)[0]
+		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), "twice") {
+			t.Errorf("%q twice: %v", names(m)[0], err)
+		}
 	}
 	if (&MANN{}).Validate() == nil {
 		t.Error("the zero layout accepted")

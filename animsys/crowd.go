@@ -60,7 +60,7 @@ type Crowd struct {
 	Ground   ik.Quadruped
 
 	last, now []m3.Xform // (rows, joints) published poses, world space
-	fresh     []bool     // (rows) last is not yet a pose of this agent
+	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
 	restored  []int      // (rows) Batch.Restored as of the last tick
 	joints    int
 	world     *arche.World
@@ -137,11 +137,15 @@ func (c *Crowd) Close() error {
 }
 
 // Spawn adds an agent at rest at pos, whose height is dropped, with heading yaw
-// in radians. The entity has an ecs.Slot and a control.Goal; add tags of your
-// own. It fails when the crowd is full and while the world is locked.
+// in radians; its bones stand there at once. The entity has an ecs.Slot and a
+// control.Goal; add tags of your own. It fails when the crowd is full, while the
+// world is locked, and for places that are not finite.
 func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
 	if c.world.IsLocked() {
 		return arche.Entity{}, fmt.Errorf("animsys: cannot spawn within a query: do it between ticks")
+	}
+	if err := placeable(pos, yaw); err != nil {
+		return arche.Entity{}, err
 	}
 	e := c.agents.New()
 	row, err := c.Rows.Add(e)
@@ -151,6 +155,11 @@ func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
 	}
 	c.Inertial.Reset(row)
 	c.place(row, pos, yaw)
+	c.take(row)
+	c.Ground.Run(row, row+1)
+	c.forget(row)
+	copy(c.Bones(row), c.Ground.Model[row*c.joints:])
+	copy(c.last[row*c.joints:(row+1)*c.joints], c.Bones(row))
 	return e, nil
 }
 
@@ -181,24 +190,48 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	if !ok {
 		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
 	}
+	if err := placeable(pos, yaw); err != nil {
+		return err
+	}
 	c.Inertial.Jump(row)
 	c.place(row, pos, yaw)
+	c.fresh[row] = true
 	return nil
 }
 
 func (c *Crowd) place(row int, pos m3.Vec3, yaw float32) {
 	c.Batch.Reset(row, pos, yaw)
 	c.Roots[row] = c.Batch.Root(row)
-	c.fresh[row], c.restored[row] = true, 0
+	c.fresh[row], c.restored[row] = false, 0
+	c.forget(row)
+}
+
+func placeable(pos m3.Vec3, yaw float32) error {
+	if !pos.Finite() || !m3.Finite(yaw) {
+		return fmt.Errorf("animsys: nobody can stand at %v with heading %g: want finite numbers", pos, yaw)
+	}
+	return nil
+}
+
+// forget clears what the ground solver remembers of row's feet.
+func (c *Crowd) forget(row int) {
 	legs := len(c.Ground.Feet) / c.Rows.Cap()
 	clear(c.Ground.Feet[row*legs : (row+1)*legs])
+}
+
+// take fetches row's root and pose from the controller.
+func (c *Crowd) take(row int) {
+	c.Roots[row] = c.Batch.Root(row)
+	pos, rot := c.Batch.Pose(row)
+	copy(c.Pos[row*c.joints:], pos)
+	copy(c.Rot[row*c.joints:], rot)
 }
 
 // Agents returns the number of agents.
 func (c *Crowd) Agents() int { return c.Rows.Len() }
 
-// Bones returns the world transforms of all joints of row as of the last tick,
-// grounded; they alias the crowd and change with the next tick.
+// Bones returns the world transforms of all joints of row as of the last tick or
+// its spawning, grounded; they alias the crowd and change with the next tick.
 func (c *Crowd) Bones(row int) []m3.Xform { return c.now[row*c.joints : (row+1)*c.joints] }
 
 // Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way

@@ -103,10 +103,7 @@ func (s *Scatter) scatter(r0, r1 int) {
 	c := s.crowd
 	c.Batch.Scatter(c.Y, r0, r1)
 	for r := r0; r < r1; r++ {
-		c.Roots[r] = c.Batch.Root(r)
-		pos, rot := c.Batch.Pose(r)
-		copy(c.Pos[r*c.joints:], pos)
-		copy(c.Rot[r*c.joints:], rot)
+		c.take(r)
 		// A row that the controller put back does not continue its motion.
 		if n := c.Batch.Restored(r); n != c.restored[r] {
 			c.restored[r] = n

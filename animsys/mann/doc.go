@@ -31,4 +31,14 @@
 // never bent by what is done to the displayed one. The displayed pose (Pose)
 // has the model's own bone lengths, each bone aimed at the predicted end.
 // Ground height, in particular, is never fed back.
+//
+// # Beyond the released system
+//
+// The trajectory's formulas and constants are the released system's. Added to
+// them are, each because recordings or rollouts ask for it: a heading of its own
+// that a turn adds up in (Leash); an integral that waits for a start and is
+// bounded (SpeedUp); speeds aside and backward, a curve in place of a turn on
+// the spot and a step in getting up, as in the recordings (Sideways, Backward,
+// Pivot, Rise); slowing down before curves and leaning back to the path (Grip,
+// Homing). See Tuning.
 package mann

@@ -112,7 +112,7 @@ func followsPaths(t *testing.T, m *mann.Model) {
 	for _, c := range []struct {
 		path string
 		mean float32 // metres; the paper has 0.03, 0.05 and 0.07 on paths of its own
-	}{{"circle", 0.06}, {"square", 0.04}, {"star", 0.07}} {
+	}{{"circle", 0.03}, {"square", 0.04}, {"star", 0.04}} {
 		t.Run(c.path, func(t *testing.T) {
 			path, err := control.Builtin(c.path)
 			if err != nil {
@@ -171,7 +171,8 @@ func correlation(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// acts: it stands when let go, sits when told, gets up again and turns.
+// acts: it stands when let go, sits when told, gets up when let go or told to
+// walk, turns, and takes no run-up to step aside.
 func acts(t *testing.T, m *mann.Model) {
 	r := newRider(t, m)
 	run := func(seconds int, g control.Goal) {
@@ -194,8 +195,18 @@ func acts(t *testing.T, m *mann.Model) {
 	if hips() > 0.2 {
 		t.Errorf("sitting: hips at %g m", hips())
 	}
-	run(6, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1})
-	if v := r.b.Velocity(0).Len(); v < 0.8 || hips() < 0.4 {
+	run(4, control.Goal{})
+	if hips() < 0.4 || r.b.Weight(0, control.Idle) < 0.9 {
+		t.Errorf("let go: hips at %g m, idle by %g", hips(), r.b.Weight(0, control.Idle))
+	}
+	run(5, control.Goal{Action: control.Lie})
+	if hips() > 0.25 {
+		t.Errorf("lying: hips at %g m", hips())
+	}
+	run(4, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1})
+	from := r.b.Root(0).Pos
+	run(2, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1})
+	if v := r.b.Root(0).Pos.Dist(from) / 2; v < 0.8 || hips() < 0.4 {
 		t.Errorf("up again: %g m/s, hips at %g m", v, hips())
 	}
 	before := m3.YawOf(r.b.Root(0).Rot.Rotate(m3.V(0, 0, 1)))
@@ -208,6 +219,12 @@ func acts(t *testing.T, m *mann.Model) {
 	}
 	if turned < math.Pi/4 {
 		t.Errorf("asked to turn left it turned by %g rad", turned)
+	}
+	run(3, control.Goal{})
+	at := r.b.Root(0)
+	run(4, control.Goal{Move: m3.V(1, 0, 0), Speed: 2})
+	if d := at.Inv().Apply(r.b.Root(0).Pos); d.X < 0.6 || m3.Abs(d.Z) > 1.5*d.X {
+		t.Errorf("asked to step to the left it went %g m left and %g m forward", d.X, d.Z)
 	}
 }
 

@@ -4,18 +4,11 @@ import (
 	"math"
 
 	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
 )
 
-// How far along its path, in metres, a follower may be found behind and ahead
-// of where it was a tick ago, before the whole path is searched.
-const (
-	pathBack  = 0.5
-	pathAhead = 1
-	pathLost  = 1   // m: farther off, the whole path is searched, and approached straight
-	pathEnd   = 0.1 // m before the end of an open path where the follower may stop
-	maxSpeed  = 20  // m/s: no more is asked of any network
-)
+const maxSpeed = 20 // m/s: no more is asked of any network
 
 // Plan bends the future trajectory of rows r0 to r1 toward their goals, indexed
 // by row. A goal that is not finite counts as none.
@@ -48,15 +41,26 @@ func (b *Batch) plan(r int, g *control.Goal) {
 		b.path[r] = nil
 	}
 	action := b.choose(r, g.Action, &move, &turn)
+	speed := m3.Clamp(g.Speed, 0, maxSpeed)
+	switch {
+	case action == control.Idle && b.low(r):
+		// Getting up is a step forward in nearly all recordings. Asked to idle,
+		// a network that has hardly seen the other kind stays down.
+		action, move, speed = control.Move, vec2{0, 1}, t.Rise
+	case g.Path != nil:
+		speed = min(speed, b.curveSpeed(g.Path, b.along[r], speed))
+	case move != vec2{}:
+		move, speed = b.reach(move, speed)
+	case turn != 0:
+		// Without going anywhere the paws would turn with the body.
+		move, speed = vec2{0, 1}, t.Pivot*m3.Abs(turn)*control.MaxTurn
+	}
 	wants := move != (vec2{}) || turn != 0
 	gain := t.Decay
 	if wants {
 		gain = t.Gain
 	}
-	speed := m3.Clamp(g.Speed, 0, maxSpeed) * move.length()
-	if g.Path != nil {
-		speed = min(speed, b.curveSpeed(g.Path, b.along[r], speed))
-	}
+	speed *= move.length()
 	speed = b.regulate(r, speed, action)
 
 	goalDir := b.face(r, turn, wants && g.Path == nil)
@@ -73,6 +77,20 @@ func (b *Batch) plan(r int, g *control.Goal) {
 		b.steer(r)
 	}
 	b.ramp(r, action, gain)
+}
+
+// low reports whether the hips of row are lower than those of who stands.
+func (b *Batch) low(r int) bool {
+	const share = 0.85 // of the rest pose; recorded dogs go as low as 0.9 on their feet
+	return b.bonePos[r*b.joints].Y < share*b.Model.rest[feature.BonePos+1]
+}
+
+// reach returns the direction and speed nearest to those asked for at which
+// characters step to the side and back. The length of move stays.
+func (b *Batch) reach(move vec2, speed float32) (vec2, float32) {
+	v := move.unit(move).scale(speed)
+	v.X, v.Z = m3.Clamp(v.X, -b.tuning.Sideways, b.tuning.Sideways), max(v.Z, -b.tuning.Backward)
+	return v.unit(move.unit(move)).scale(move.length()), v.length()
 }
 
 // face turns the heading of row at the rate that the goal asks for and returns
@@ -178,67 +196,6 @@ func (b *Batch) steer(r int) {
 		before, p[i] = old, at
 		d[i] = d[i].lerp(b.targetDir[r], w.dir).unit(d[i])
 		v[i] = v[i].lerp(b.targetVel[r], w.vel)
-	}
-}
-
-// locate finds row's place on the path and returns the distance to it.
-func (b *Batch) locate(r int, path *control.Path) float32 {
-	at := b.root(r).pos.vec3()
-	if b.path[r] == path {
-		s, d := path.NearestFrom(at, b.along[r], pathBack, pathAhead)
-		if d < pathLost {
-			b.along[r] = s
-			return d
-		}
-	}
-	b.path[r] = path
-	s, d := path.Nearest(at)
-	b.along[r] = s
-	return d
-}
-
-// curveSpeed returns the speed at which a character that would go at speed can
-// take what the path does in the second after the arc length s, m/s.
-func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
-	const parts = 5
-	_, last := path.At(s)
-	var turn float32
-	for i := range parts {
-		_, d := path.At(s + speed*float32(i+1)/parts)
-		turn += m3.Acos(last.Dot(d))
-		last = d
-	}
-	return m3.Sqrt(b.tuning.Grip * speed / max(turn, 1e-3))
-}
-
-// followPath mixes the next second of the path into the future with weight τ
-// (paper, sec. 9), covered by going over evenly from the speed of the last sixth
-// of a second to the target's: a second at full speed would put the future
-// where no recorded start or curve has it. Far off, at a distance of off metres,
-// it is the next second of the straight way to the path.
-func (b *Batch) followPath(r int, off float32) {
-	path, tau, root := b.path[r], b.tuning.PathBlend, b.root(r)
-	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
-	have, speed := p[now].sub(p[now-Rate/6]).length()*6, b.targetVel[r].length()
-	nearest, _ := path.At(b.along[r])
-	way := flat(nearest).sub(root.pos).unit(root.fwd)
-	for i := now + 1; i < points; i++ {
-		w := float32(i-now) / future
-		ahead, rate := have*w+(speed-have)*w*w/2, have+(speed-have)*w
-		pos, dir := root.pos.add(way.scale(ahead)), way
-		vel := way.scale(rate)
-		if off < pathLost {
-			s := b.along[r] + ahead
-			at, tangent := path.At(s)
-			pos, dir = flat(at), flat(tangent)
-			vel = dir.scale(rate)
-			if !path.Closed() && s > path.Length() {
-				vel = vec2{}
-			}
-		}
-		p[i] = p[i].lerp(pos, tau)
-		d[i] = d[i].lerp(dir, tau).unit(dir)
-		v[i] = v[i].lerp(vel, tau)
 	}
 }
 

@@ -185,6 +185,62 @@ func TestRegulator(t *testing.T) {
 	}
 }
 
+// Sideways and backward no more is asked than dogs do, forward as much as is
+// wished; a turn on the spot is a small curve.
+func TestReach(t *testing.T) {
+	tune := DefaultTuning()
+	walks := func(g control.Goal) vec2 {
+		b := dogBatch()
+		tune.SpeedI, tune.SpeedP = 0, 0
+		b.Tune(tune)
+		moving(b, 0)
+		b.targetVel[0] = vec2{}
+		b.heading[0] = vec2{0, 1}
+		for range 60 {
+			b.Plan([]control.Goal{g}, 0, 1)
+		}
+		return frame{fwd: b.targetDir[0]}.in(b.targetVel[0])
+	}
+	for _, c := range []struct {
+		goal control.Goal
+		want vec2
+	}{
+		{control.Goal{Move: m3.V(0, 0, 1), Speed: 3}, vec2{0, 3}},
+		{control.Goal{Move: m3.V(0, 0, 0.5), Speed: 3}, vec2{0, 1.5}},
+		{control.Goal{Move: m3.V(0, 0, -1), Speed: 3}, vec2{0, -tune.Backward}},
+		{control.Goal{Move: m3.V(1, 0, 0), Speed: 3}, vec2{tune.Sideways, 0}},
+		{control.Goal{Move: m3.V(-0.6, 0, 0.8), Speed: 2}, vec2{-tune.Sideways, 1.6}},
+		{control.Goal{Move: m3.V(-0.6, 0, -0.8), Speed: 0.2}, vec2{-0.12, -0.16}},
+		{control.Goal{Move: m3.V(0, 0, -1)}, vec2{}},
+		{control.Goal{Turn: 0.5, Speed: 3}, vec2{0, tune.Pivot * control.MaxTurn / 2}},
+	} {
+		if got := walks(c.goal); got.sub(c.want).length() > 5e-3 {
+			t.Errorf("%+v asks for %v, want %v", c.goal, got, c.want)
+		}
+	}
+}
+
+// Whoever is down and asked for nothing gets up by a step forward; standing, or
+// told to sit, it stays.
+func TestRises(t *testing.T) {
+	b := dogBatch()
+	b.Model.rest[feature.BonePos+1] = 0.47
+	for _, c := range []struct {
+		hips  float32
+		want  control.Action
+		moves bool
+	}{{0.08, control.Idle, true}, {0.45, control.Idle, false}, {0.08, control.Sit, false}} {
+		b.Reset(0, m3.Vec3{}, 0)
+		b.bonePos[0].Y = c.hips
+		for range 120 {
+			b.Plan([]control.Goal{{Action: c.want}}, 0, 1)
+		}
+		if moves := b.Weight(0, control.Move) > 0.9 && b.targetVel[0].Z > 0.3; moves != c.moves {
+			t.Errorf("hips at %g m, asked to %v: rises %v", c.hips, c.want, moves)
+		}
+	}
+}
+
 // The heading turns at the rate asked for, holds where none is asked for, and
 // neither runs away from the character nor survives letting go.
 func TestHeading(t *testing.T) {
@@ -208,98 +264,6 @@ func TestHeading(t *testing.T) {
 	}
 	if got := yaw(b.face(0, 0, false)); got != 0 {
 		t.Errorf("let go it faces %g", got)
-	}
-}
-
-// With τ = 1 the future is the path itself; with 0.5 it lies in the middle.
-func TestFollowPath(t *testing.T) {
-	circle := control.Circle(1.5)
-	at, dir := circle.At(2)
-	for _, tau := range []float32{1, 0.5} {
-		b := dogBatch()
-		b.Reset(0, at, m3.YawOf(dir))
-		w := b.act[now*b.actions:]
-		w[0], w[1] = 0, 1
-		b.targetVel[0] = flat(dir).scale(1.1)
-		b.vel[now] = b.targetVel[0]
-		b.pos[now-10] = b.pos[now].sub(b.targetVel[0].scale(1. / 6))
-		tune := b.Tuning()
-		tune.PathBlend = tau
-		b.Tune(tune)
-		b.Plan([]control.Goal{{Path: circle, Speed: 1.1}}, 0, 1)
-		speed := b.targetVel[0].length()
-		if m3.Abs(speed-1.1) > 0.01 {
-			t.Fatalf("asks for %g m/s", speed)
-		}
-		for _, k := range []int{1, 25, 50} {
-			u := float32(k) / 50
-			p, d := circle.At(2 + 1.1*u + (speed-1.1)*u*u/2)
-			want := at.Lerp(p, tau)
-			if got := b.pos[now+k].vec3(); got.Dist(want) > 2e-3 {
-				t.Errorf("τ %g, point %d at %v, want %v", tau, k, got, want)
-			}
-			if tau == 1 && b.dir[now+k].vec3().Dist(d) > 1e-3 {
-				t.Errorf("point %d faces %v, want %v", k, b.dir[now+k], d)
-			}
-		}
-	}
-}
-
-// Far from its path the character goes there straight.
-func TestApproachesThePath(t *testing.T) {
-	b := dogBatch()
-	at := m3.V(900, 0, 0)
-	b.Reset(0, at, 0)
-	w := b.act[now*b.actions:]
-	w[0], w[1] = 0, 1
-	b.targetVel[0], b.vel[now] = vec2{0, 1}, vec2{0, 1}
-	b.pos[now-10].Z -= 1. / 6
-	tune := b.Tuning()
-	tune.PathBlend = 1
-	b.Tune(tune)
-	b.Plan([]control.Goal{{Path: control.Circle(1.5), Speed: 1}}, 0, 1)
-	for _, k := range []int{1, 50} {
-		u := float32(k) / 50
-		want := m3.V(900-u-(b.targetVel[0].length()-1)*u*u/2, 0, 0)
-		if got := b.pos[now+k].vec3(); got.Dist(want) > 1e-3 {
-			t.Errorf("point %d at %v, want %v", k, got, want)
-		}
-	}
-}
-
-// A path is taken as fast as a sideways acceleration of Grip lets the character:
-// a wide circle at the speed asked for, a narrow one at √(Grip·r).
-func TestCurveSpeed(t *testing.T) {
-	b := dogBatch()
-	narrow, wide := control.Circle(0.5), control.Circle(50)
-	grip := b.Tuning().Grip
-	if got, want := b.curveSpeed(narrow, 0, 1.1), m3.Sqrt(grip*0.5); m3.Abs(got-want) > 0.02 {
-		t.Errorf("narrow circle at %g m/s, want %g", got, want)
-	}
-	if got := b.curveSpeed(wide, 0, 3); got < 3 {
-		t.Errorf("wide circle at %g m/s", got)
-	}
-	if got := b.curveSpeed(wide, 0, 0); got != 0 {
-		t.Errorf("at rest %g m/s", got)
-	}
-}
-
-// At the end of an open path the character is asked to stop.
-func TestPathEnds(t *testing.T) {
-	path, err := control.NewPath([]m3.Vec3{{}, {Z: 3}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := dogBatch()
-	b.Reset(0, m3.V(0, 0, 2.95), 0)
-	for range 300 {
-		b.Plan([]control.Goal{{Path: path, Speed: 1}}, 0, 1)
-	}
-	if w := b.Weight(0, control.Idle); w < 0.99 {
-		t.Errorf("idle weight %g at the end of the path", w)
-	}
-	if l := b.targetVel[0].length(); l > 1e-3 {
-		t.Errorf("still asks for %g m/s", l)
 	}
 }
 

@@ -1,0 +1,143 @@
+package mann
+
+import (
+	"testing"
+
+	"mannequin/animsys/control"
+	"mannequin/engine/m3"
+)
+
+// With τ = 1 the future is the path itself; with 0.5 it lies in the middle.
+func TestFollowPath(t *testing.T) {
+	circle := control.Circle(1.5)
+	at, dir := circle.At(2)
+	for _, tau := range []float32{1, 0.5} {
+		b := dogBatch()
+		b.Reset(0, at, m3.YawOf(dir))
+		w := b.act[now*b.actions:]
+		w[0], w[1] = 0, 1
+		b.targetVel[0] = flat(dir).scale(1.1)
+		b.vel[now] = b.targetVel[0]
+		b.pos[now-10] = b.pos[now].sub(b.targetVel[0].scale(1. / 6))
+		tune := b.Tuning()
+		tune.PathBlend = tau
+		b.Tune(tune)
+		b.Plan([]control.Goal{{Path: circle, Speed: 1.1}}, 0, 1)
+		speed := b.targetVel[0].length()
+		if m3.Abs(speed-1.1) > 0.01 {
+			t.Fatalf("asks for %g m/s", speed)
+		}
+		for _, k := range []int{1, 25, 50} {
+			u := float32(k) / 50
+			p, d := circle.At(2 + 1.1*u + (speed-1.1)*u*u/2)
+			want := at.Lerp(p, tau)
+			if got := b.pos[now+k].vec3(); got.Dist(want) > 2e-3 {
+				t.Errorf("τ %g, point %d at %v, want %v", tau, k, got, want)
+			}
+			if tau == 1 && b.dir[now+k].vec3().Dist(d) > 1e-3 {
+				t.Errorf("point %d faces %v, want %v", k, b.dir[now+k], d)
+			}
+		}
+	}
+}
+
+// Beside its path the character is asked for what brings it back: directions and
+// velocities lean to the path, the less the farther ahead, and never steeply.
+func TestComesBackToThePath(t *testing.T) {
+	path, err := control.NewPath([]m3.Vec3{{Z: -50}, {Z: 50}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, side := range []float32{-0.6, -0.05, 0.05, 0.6} {
+		b := dogBatch()
+		moving(b, 1)
+		for i := range points {
+			b.pos[i].X = side
+		}
+		tune := b.Tuning()
+		tune.PathBlend = 1
+		b.Tune(tune)
+		b.Plan([]control.Goal{{Path: path, Speed: 1}}, 0, 1)
+		for _, k := range []int{1, 25, 50} {
+			w := float32(k) / future
+			lean := m3.Clamp(-tune.Homing*(1-w)*side, -0.5, 0.5)
+			want := vec2{lean, 1}.unit(vec2{})
+			if got := b.dir[now+k]; got.sub(want).length() > 1e-3 {
+				t.Errorf("%g m beside, point %d faces %v, want %v", side, k, got, want)
+			}
+			if got := b.vel[now+k]; got.sub(want).length() > 0.02 {
+				t.Errorf("%g m beside, point %d has velocity %v, want %v", side, k, got, want)
+			}
+			if got := b.pos[now+k].X; got != 0 {
+				t.Errorf("%g m beside, point %d lies %g m beside", side, k, got)
+			}
+		}
+	}
+}
+
+// Far from its path the character goes there straight.
+func TestApproachesThePath(t *testing.T) {
+	b := dogBatch()
+	at := m3.V(900, 0, 0)
+	b.Reset(0, at, 0)
+	w := b.act[now*b.actions:]
+	w[0], w[1] = 0, 1
+	b.targetVel[0], b.vel[now] = vec2{0, 1}, vec2{0, 1}
+	b.pos[now-10].Z -= 1. / 6
+	tune := b.Tuning()
+	tune.PathBlend = 1
+	b.Tune(tune)
+	b.Plan([]control.Goal{{Path: control.Circle(1.5), Speed: 1}}, 0, 1)
+	for _, k := range []int{1, 50} {
+		u := float32(k) / 50
+		want := m3.V(900-u-(b.targetVel[0].length()-1)*u*u/2, 0, 0)
+		if got := b.pos[now+k].vec3(); got.Dist(want) > 1e-3 {
+			t.Errorf("point %d at %v, want %v", k, got, want)
+		}
+	}
+}
+
+// A path is taken as fast as a sideways acceleration of Grip lets the character:
+// a wide circle at the speed asked for, a narrow one at √(Grip·r).
+func TestCurveSpeed(t *testing.T) {
+	b := dogBatch()
+	narrow, wide := control.Circle(0.5), control.Circle(50)
+	grip := b.Tuning().Grip
+	if got, want := b.curveSpeed(narrow, 0, 1.1), m3.Sqrt(grip*0.5); m3.Abs(got-want) > 0.02 {
+		t.Errorf("narrow circle at %g m/s, want %g", got, want)
+	}
+	if got := b.curveSpeed(wide, 0, 3); got < 3 {
+		t.Errorf("wide circle at %g m/s", got)
+	}
+	if got := b.curveSpeed(wide, 0, 0); got != 0 {
+		t.Errorf("at rest %g m/s", got)
+	}
+	// Nor does it matter to a curve how much faster the character would go.
+	if a, b := b.curveSpeed(narrow, 0, 2), b.curveSpeed(narrow, 0, 6); m3.Abs(a-b) > 0.1 {
+		t.Errorf("narrow circle at %g m/s for who wants 2, %g for who wants 6", a, b)
+	}
+	star := control.Star(2.5)
+	tip := star.Length() / 5
+	if a, b := b.curveSpeed(star, tip-0.2, 2), b.curveSpeed(star, tip-0.2, 6); m3.Abs(a-b) > 0.1 {
+		t.Errorf("before a tip of the star %g m/s for who wants 2, %g for who wants 6", a, b)
+	}
+}
+
+// At the end of an open path the character is asked to stop.
+func TestPathEnds(t *testing.T) {
+	path, err := control.NewPath([]m3.Vec3{{}, {Z: 3}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := dogBatch()
+	b.Reset(0, m3.V(0, 0, 2.95), 0)
+	for range 300 {
+		b.Plan([]control.Goal{{Path: path, Speed: 1}}, 0, 1)
+	}
+	if w := b.Weight(0, control.Idle); w < 0.99 {
+		t.Errorf("idle weight %g at the end of the path", w)
+	}
+	if l := b.targetVel[0].length(); l > 1e-3 {
+		t.Errorf("still asks for %g m/s", l)
+	}
+}

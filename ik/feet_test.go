@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// On a plane, paws lean with the plane, as far as they are on the ground.
 func TestSoleFollowsTheSlope(t *testing.T) {
 	const angle = 15 * math.Pi / 180
 	field, err := terrain.Slope(terrain.Grid{Size: 40, Cell: 1}, angle, 0.7)
@@ -32,6 +33,7 @@ func TestSoleFollowsTheSlope(t *testing.T) {
 	}
 }
 
+// s0 returns joint j's height in the rest pose.
 func s0(s *skel.Skeleton, j int) (y float32) {
 	for ; j >= 0; j = int(s.Parents[j]) {
 		y += s.Offsets[j].Y
@@ -39,6 +41,8 @@ func s0(s *skel.Skeleton, j int) (y float32) {
 	return y
 }
 
+// The joints above a leg's two bones help it to reach: as the dog goes on over a
+// held forepaw, the shoulder blade swings back with it.
 func TestShoulderHelps(t *testing.T) {
 	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
 	if err != nil {
@@ -64,6 +68,8 @@ func TestShoulderHelps(t *testing.T) {
 	}
 }
 
+// A pose that is not finite makes the solver forget: what comes after it does not
+// reach back to where paws stood before.
 func TestBrokenPoseForgetsFeet(t *testing.T) {
 	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
 	if err != nil {
@@ -105,6 +111,8 @@ func TestTailStaysAbove(t *testing.T) {
 	})
 }
 
+// A paw that takes off stays with the flat pose's: neither held nor pressed
+// down, its leg has nothing to catch up with.
 func TestTakeOff(t *testing.T) {
 	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
 	if err != nil {
@@ -129,6 +137,7 @@ func TestTakeOff(t *testing.T) {
 	}
 }
 
+// Feet that lie flat have their hocks on the ground, not in it.
 func TestHocksStayAbove(t *testing.T) {
 	field := hills(t, 20, 4)
 	s, q := batch(t, field, 1)
@@ -152,6 +161,7 @@ func TestHocksStayAbove(t *testing.T) {
 	}
 }
 
+// A tail that hangs into the ground comes to lie on it: no part flips up.
 func TestTailLies(t *testing.T) {
 	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
 	if err != nil {

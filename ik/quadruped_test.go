@@ -117,8 +117,6 @@ func TestFlatGroundChangesNothing(t *testing.T) {
 	})
 }
 
-// On a plane, paws lean with the plane, as far as they are on the ground.
-// s0 returns joint j's height in the rest pose.
 // On a slope to its side a dog's chest leans with the ground, half as far.
 func TestChestRolls(t *testing.T) {
 	const angle = 16 * math.Pi / 180
@@ -178,14 +176,6 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// The joints above a leg's two bones help it to reach: as the dog goes on over a
-// held forepaw, the shoulder blade swings back with it.
-// A pose that is not finite makes the solver forget: what comes after it does not
-// reach back to where paws stood before.
-// A paw that takes off stays with the flat pose's: neither held nor pressed
-// down, its leg has nothing to catch up with.
-// Feet that lie flat have their hocks on the ground, not in it.
-// A tail that hangs into the ground comes to lie on it: no part flips up.
 // Rows are independent: any split gives the same bits, and a broken row stays
 // alone.
 func TestRowsAreIndependent(t *testing.T) {

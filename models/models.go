@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mannequin/models/dog"
 	"mannequin/netruntime"
 )
 
@@ -16,7 +17,9 @@ import (
 var shipped = []struct {
 	name string
 	open func() (*netruntime.Net, error)
-}{}
+}{
+	{"dog", dog.Open},
+}
 
 // Names returns the shipped models' names.
 func Names() []string {

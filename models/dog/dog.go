@@ -1,0 +1,28 @@
+// Package dog is the shipped dog: a mode-adaptive network trained on motion
+// capture of a real dog, with its weights embedded.
+//
+// The weights are licensed CC BY-NC 4.0, not for commercial use, as the
+// recordings are: see models/LICENSES.md. The code is MIT.
+package dog
+
+import (
+	_ "embed" // the weights
+	"fmt"
+	"sync"
+
+	"mannequin/netruntime"
+)
+
+//go:embed dog.safetensors
+var weights []byte
+
+var open = sync.OnceValues(func() (*netruntime.Net, error) {
+	n, err := netruntime.Decode(weights)
+	if err != nil {
+		return nil, fmt.Errorf("models/dog: %w", err)
+	}
+	return n, nil
+})
+
+// Open returns the network. It is decoded once and shared.
+func Open() (*netruntime.Net, error) { return open() }

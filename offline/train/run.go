@@ -175,7 +175,7 @@ func (r *run) step() error {
 	decay := r.AdamW.Decay * math.Sqrt(float64(r.Batch)/(float64(r.Samples)*float64(length)))
 	s.Step++
 	s.Total++
-	r.update(m*r.AdamW.Rate, m*decay)
+	r.update(m, decay)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"math"
 	"testing"
 )
@@ -26,5 +27,17 @@ func TestWarmRestarts(t *testing.T) {
 		if got := s.At(c.epoch, c.fraction); math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("multiplier at %d + %v is %v, want %v", c.epoch, c.fraction, got, c.want)
 		}
+	}
+}
+
+// A schedule without a clamp comes down to a rate of zero, where nothing moves
+// and nothing breaks.
+func TestRateOfZero(t *testing.T) {
+	y := newToy(t)
+	y.job.Schedule = WarmRestarts{First: 1, Mult: 1, Clamp: 1}
+	y.job.Epochs = 4
+	rep := y.run(t, context.Background())
+	if c := rep.Curve; c[2].Rate != 0 || c[2].HeldOut != c[1].HeldOut || !(rep.Best < rep.Initial) {
+		t.Errorf("an epoch at rate %g changed the loss from %g to %g", c[2].Rate, c[1].HeldOut, c[2].HeldOut)
 	}
 }

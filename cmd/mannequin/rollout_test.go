@@ -90,18 +90,12 @@ func writeGlider(t *testing.T) string {
 	return path
 }
 
-func command(args ...string) (code int, stdout, stderr string) {
-	var o, e bytes.Buffer
-	code = run(context.Background(), args, &o, &e)
-	return code, o.String(), e.String()
-}
-
 // A model that goes straight ahead at 1 m/s: the BVH is where such a model
 // must be, and the report says what the geometry says.
 func TestRollout(t *testing.T) {
 	model := writeGlider(t)
 	out := filepath.Join(t.TempDir(), "o.bvh")
-	code, stdout, stderr := command("rollout", "--model", model, "--path", "circle", "--seconds", "5", "--out", out, "--json")
+	code, stdout, stderr := cli("rollout", "--model", model, "--path", "circle", "--seconds", "5", "--out", out, "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -154,7 +148,7 @@ func TestRolloutWays(t *testing.T) {
 	}
 	bvh := func(args ...string) []byte {
 		out := filepath.Join(t.TempDir(), "o.bvh")
-		code, _, stderr := command(append([]string{"rollout", "--model", model, "--seconds", "1", "--out", out}, args...)...)
+		code, _, stderr := cli(append([]string{"rollout", "--model", model, "--seconds", "1", "--out", out}, args...)...)
 		if code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, stderr)
 		}
@@ -205,7 +199,7 @@ func TestRolloutRefuses(t *testing.T) {
 		{[]string{"--model", "no-such-model", "--out", out}, exitFailure, "no-such-model"},
 		{[]string{"--model", model, "--seconds", "1", "--out", filepath.Join(dir, "none", "o.bvh")}, exitFailure, "none"},
 	} {
-		code, _, stderr := command(append([]string{"rollout"}, c.args...)...)
+		code, _, stderr := cli(append([]string{"rollout"}, c.args...)...)
 		if code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q", c.args, code, stderr)
 		}

@@ -320,6 +320,9 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
+	if _, err := animsys.NewCrowd(&roomy.ecs, testdog.Model(t), animsys.Options{Capacity: 1, Terrain: flat}); err == nil {
+		t.Error("two crowds in one world: accepted")
+	}
 	empty := arche.NewWorld()
 	if _, err := ecs.NewSchedule(&empty, 1, animsys.Systems()...); err == nil {
 		t.Error("systems without a crowd: accepted")

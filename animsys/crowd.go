@@ -79,6 +79,10 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 	if err := opt.Terrain.Validate(); err != nil {
 		return nil, err
 	}
+	res := generic.NewResource[Crowd](w)
+	if res.Has() {
+		return nil, fmt.Errorf("animsys: the world has a Crowd already")
+	}
 	if opt.Workers <= 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -99,8 +103,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 	if c.Session, err = m.Net.NewSession(n, opt.Workers); err != nil {
 		return nil, err
 	}
-	c.pool = newPool(opt.Workers)
-	res := generic.NewResource[Crowd](w)
+	c.pool = newPool(min(opt.Workers, n/grain+1))
 	res.Add(c)
 	return c, nil
 }
@@ -236,17 +239,26 @@ func (c *Crowd) Bones(row int) []m3.Xform { return c.now[row*c.joints : (row+1)*
 
 // Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way
 // from the tick before the last to the last into dst, (agents, joints), growing
-// it where it is too small, and returns it. Positions go along straight lines:
-// between two ticks bones may be shorter by a hair.
+// it where it is too small, and returns it. Joints turn on the way and hips go
+// straight; bones keep their lengths.
 func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 	n := c.Rows.Len() * c.joints
 	if cap(dst) < n {
 		dst = make([]m3.Xform, n)
 	}
 	dst = dst[:n]
-	for i := range dst {
-		a, b := &c.last[i], &c.now[i]
-		dst[i] = m3.Xform{Pos: a.Pos.Lerp(b.Pos, alpha), Rot: a.Rot.Slerp(b.Rot, alpha)}
+	sk := c.Batch.Model.Skel
+	for o := 0; o < n; o += c.joints {
+		pose := dst[o : o+c.joints]
+		for j, p := range sk.Parents {
+			a, b := &c.last[o+j], &c.now[o+j]
+			pose[j].Rot = a.Rot.Slerp(b.Rot, alpha)
+			if p >= 0 {
+				pose[j].Pos = pose[p].Apply(sk.Offsets[j])
+			} else {
+				pose[j].Pos = a.Pos.Lerp(b.Pos, alpha)
+			}
+		}
 	}
 	return dst
 }

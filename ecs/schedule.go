@@ -62,7 +62,7 @@ func (s *Schedule) Step() error {
 func (s *Schedule) Names() []string {
 	names := make([]string, len(s.systems))
 	for i, sys := range s.systems {
-		names[i] = reflect.TypeOf(sys).Elem().Name()
+		names[i] = reflect.Indirect(reflect.ValueOf(sys)).Type().Name()
 	}
 	return names
 }

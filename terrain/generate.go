@@ -10,15 +10,19 @@ import (
 // Grid is the ground that a generator covers: a square of Size metres centred
 // on the origin, with nodes Cell metres apart.
 type Grid struct {
-	Size float32 // m, at least one Cell
+	Size float32 // m, at least one Cell, at most a thousand kilometres
 	Cell float32 // m, positive
 }
+
+// maxSize is the widest grid and the highest step, m: float32 is exact to a few
+// centimetres there.
+const maxSize = 1e6
 
 // field returns the empty field of g.
 func (g Grid) field() (*Field, error) {
 	n := math.Round(float64(g.Size)/float64(g.Cell)) + 1
-	if !(g.Size > 0) || !(g.Cell > 0) || !(n >= 2) || n*n > MaxNodes {
-		return nil, fmt.Errorf("terrain: a grid of %g m with %g m cells: want at least one cell and at most %d nodes", g.Size, g.Cell, MaxNodes)
+	if !(g.Size > 0 && g.Size <= maxSize) || !(g.Cell > 0) || !(n >= 2) || n*n > MaxNodes {
+		return nil, fmt.Errorf("terrain: a grid of %g m with %g m cells: want at least one cell, at most %d nodes and %g m", g.Size, g.Cell, MaxNodes, maxSize)
 	}
 	side := int(n)
 	edge := -float32(side-1) * g.Cell / 2
@@ -57,8 +61,8 @@ func Slope(g Grid, angle, heading float32) (*Field, error) {
 // the one before, the tread at the origin being centred on it at height zero. A
 // riser is one cell wide, so a run must span at least two cells.
 func Steps(g Grid, rise, run float32) (*Field, error) {
-	if !m3.Finite(rise) || !(run >= 2*g.Cell) {
-		return nil, fmt.Errorf("terrain: steps of %g m every %g m: want a finite rise and a run of at least two cells (%g m)", rise, run, 2*g.Cell)
+	if !(m3.Abs(rise) <= maxSize) || !(run >= 2*g.Cell && run <= maxSize) {
+		return nil, fmt.Errorf("terrain: steps of %g m every %g m: want a sound rise and a run of at least two cells (%g m), both up to %g m", rise, run, 2*g.Cell, maxSize)
 	}
 	f, err := g.field()
 	if err != nil {

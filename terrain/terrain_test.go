@@ -193,6 +193,30 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
+// Whatever a generator is asked for, it returns a valid field or none.
+func TestGeneratorsReturnValidFields(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		wild := rapid.OneOf(rapid.Float32(), rapid.Float32Range(-2, 2), rapid.SampledFrom([]float32{0, 1e30, 3e38, float32(math.Inf(1)), float32(math.NaN())}))
+		g := Grid{Size: 20, Cell: 1}
+		if k := wild.Draw(rt, "scale"); rapid.Bool().Draw(rt, "wild grid") {
+			g = Grid{Size: 20 * k, Cell: k}
+		}
+		a, b := wild.Draw(rt, "a"), wild.Draw(rt, "b")
+		for name, f := range map[string]func() (*Field, error){
+			"flat":  func() (*Field, error) { return Flat(g) },
+			"slope": func() (*Field, error) { return Slope(g, a, b) },
+			"steps": func() (*Field, error) { return Steps(g, a, b) },
+			"hills": func() (*Field, error) { return Hills(g, HillsOptions{Wavelength: a, MaxSlope: b}) },
+		} {
+			if field, err := f(); err == nil && field.Validate() != nil {
+				rt.Fatalf("%s %+v %g %g: %v", name, g, a, b, field.Validate())
+			} else if err != nil && field != nil {
+				rt.Fatalf("%s: a field beside the error", name)
+			}
+		}
+	})
+}
+
 func TestValidate(t *testing.T) {
 	good := func() *Field { f, _ := Flat(grid); return f }
 	nan := float32(math.NaN())

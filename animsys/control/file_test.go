@@ -52,6 +52,23 @@ func TestPathFileErrors(t *testing.T) {
 	}
 }
 
+// A file that does not tell its size, or never ends, is read no further than
+// any of ours may be long.
+func TestEndlessFile(t *testing.T) {
+	const zeros = "/dev/zero"
+	if _, err := os.Stat(zeros); err != nil {
+		t.Skip("no endless file here")
+	}
+	for _, read := range []func(string) error{
+		func(f string) error { _, err := OpenPath(f); return err },
+		func(f string) error { _, err := OpenScript(f); return err },
+	} {
+		if err := read(zeros); err == nil || !strings.Contains(err.Error(), "/dev/zero: more than") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
 func TestScript(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "p.csv"), []byte("0,0\n0,3\n"), 0o644); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,15 +27,22 @@ func OpenPath(path string) (*Path, error) {
 	return ReadPath(path, data)
 }
 
+// readBounded reads a file and refuses one that is longer than maxFile, also
+// where its size is not told beforehand: pipes, devices.
 func readBounded(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", path, info.Size(), maxFile)
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
 	}
-	return os.ReadFile(path)
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s: more than the %d bytes that are allowed", path, maxFile)
+	}
+	return data, nil
 }
 
 // ReadPath reads a path from the contents of the file called name. A name that

@@ -204,10 +204,11 @@ func plotTable(path, out string, logY bool) error {
 		return err
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err == nil && st.Size() > maxTable {
-		return fmt.Errorf("%s: %d bytes, at most %d are allowed", path, st.Size(), maxTable)
+	in := &io.LimitedReader{R: f, N: maxTable + 1}
+	c, err := readTable(in)
+	if in.N <= 0 {
+		return fmt.Errorf("%s: more than the %d bytes that are allowed", path, maxTable)
 	}
-	c, err := readTable(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -23,6 +23,11 @@ type finding struct {
 	Remedy string `json:"remedy,omitempty"` // what to do where OK is false
 }
 
+// doctorReport is what doctor --json prints.
+type doctorReport struct {
+	Findings []finding `json:"findings"`
+}
+
 func newDoctor() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -34,12 +39,12 @@ func newDoctor() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := diagnose()
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), found)
+				return printJSON(cmd.OutOrStdout(), doctorReport{found})
 			}
 			return printFindings(cmd.OutOrStdout(), found)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 

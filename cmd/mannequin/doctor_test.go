@@ -19,11 +19,11 @@ func cli(args ...string) (code int, stdout, stderr string) {
 
 func TestDoctor(t *testing.T) {
 	code, out, _ := cli("doctor", "--json")
-	var found []finding
-	if err := json.Unmarshal([]byte(out), &found); code != 0 || err != nil {
+	var r doctorReport
+	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || len(r.Findings) == 0 {
 		t.Fatalf("code %d, %v:\n%s", code, err, out)
 	}
-	for _, f := range found {
+	for _, f := range r.Findings {
 		if f.Name == "" || f.Detail == "" || (!f.OK && f.Remedy == "") {
 			t.Errorf("incomplete line %+v", f)
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -51,7 +53,7 @@ and path sizes are not published.`,
 			case threads < 1 || threads > 1024:
 				return usagef("--threads is %d, want 1 to 1024", threads)
 			}
-			r, err := evalMANN(model, data, seconds, threads)
+			r, err := evalMANN(cmd.Context(), model, data, seconds, threads)
 			if err != nil {
 				return err
 			}
@@ -99,7 +101,7 @@ type evalPath struct {
 	Paper metrics.Follow `json:"paper"`
 }
 
-func evalMANN(model, data string, seconds float64, threads int) (*evalReport, error) {
+func evalMANN(ctx context.Context, model, data string, seconds float64, threads int) (*evalReport, error) {
 	net, err := models.Open(model)
 	if err != nil {
 		return nil, err
@@ -114,12 +116,18 @@ func evalMANN(model, data string, seconds float64, threads int) (*evalReport, er
 		return nil, err
 	}
 	defer session.Close()
+	run := func(y, x []float32, rows int) error {
+		if ctx.Err() != nil {
+			return errors.New("interrupted, nothing measured")
+		}
+		return session.Run(y, x, rows)
+	}
 	train, held, err := dataset.BuildMANN(data, dataset.Options{Layout: m.Layout, Workers: threads})
 	if err != nil {
 		return nil, err
 	}
 	r := &evalReport{Model: model, HeldOut: evalHeldOut{Recordings: held.Clips, Rows: held.Rows}}
-	if r.HeldOut.Losses, err = metrics.Losses(held, maxRows, session.Run); err != nil {
+	if r.HeldOut.Losses, err = metrics.Losses(held, maxRows, run); err != nil {
 		return nil, err
 	}
 	gaits := metrics.Gaits()
@@ -127,14 +135,14 @@ func evalMANN(model, data string, seconds float64, threads int) (*evalReport, er
 	if err != nil {
 		return nil, err
 	}
-	made, err := metrics.Generated(m, session.Run, gaits, seconds)
+	made, err := metrics.Generated(m, run, gaits, seconds)
 	if err != nil {
 		return nil, err
 	}
 	for i, g := range gaits {
 		r.Gaits = append(r.Gaits, evalGait{g.Name, made[i], truth[i], g.PaperMANN8, g.PaperTruth})
 	}
-	follow, err := metrics.Following(m, session.Run, control.PaceSpeed, seconds)
+	follow, err := metrics.Following(m, run, control.PaceSpeed, seconds)
 	if err != nil {
 		return nil, err
 	}

@@ -137,6 +137,25 @@ func TestTakeOff(t *testing.T) {
 	}
 }
 
+// A paw that the flat pose drags through the ground stays above it at any speed.
+func TestPawsStayAbove(t *testing.T) {
+	field := hills(t, 20, 4)
+	s, q := batch(t, field, 1)
+	q.Pos[0].Y -= 0.05
+	for _, speed := range []float32{0, 0.1, 1, 3, 6} {
+		for range 10 {
+			q.Pos[0].Z += speed * q.DT
+			q.Run(0, 1)
+			for _, l := range q.Rig.Roles.Legs {
+				p := q.Model[l[len(l)-1]].Pos
+				if h := p.Y - field.Height(p.X, p.Z); h < 0.002 {
+					t.Fatalf("at %g m/s %s is %g m above the ground", speed, s.Names[l[len(l)-1]], h)
+				}
+			}
+		}
+	}
+}
+
 // Feet that lie flat have their hocks on the ground, not in it.
 func TestHocksStayAbove(t *testing.T) {
 	field := hills(t, 20, 4)

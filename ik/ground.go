@@ -68,6 +68,7 @@ func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot) plan {
 // 4 cm; up to Press those that stand come out between 5 and 8 mm, which plants
 // them. From 2.5 times Press on, and for paws in flight, the height is h itself:
 // a paw that is pressed down as it leaves stretches its leg and has to catch up.
+// None goes underground.
 func (s *Quadruped) press(h float32, v m3.Vec3) float32 {
 	if s.Press == 0 {
 		return h
@@ -76,7 +77,7 @@ func (s *Quadruped) press(h float32, v m3.Vec3) float32 {
 	pressed := 1 - u*u*(3-2*u)
 	pressed *= 1 - m3.Clamp((v.Flat().Len()-slow)/(flies-slow), 0, 1)
 	pressed *= 1 - m3.Clamp((m3.Abs(v.Y)-dips)/(flies-dips), 0, 1)*m3.Clamp(2*(h/s.Press-1), 0, 1)
-	return m3.Lerp(h, 0.006+0.04*h, pressed)
+	return max(m3.Lerp(h, 0.006+0.04*h, pressed), 0.004)
 }
 
 // spine lifts the flat pose m to the terrain: the hips move, half of the pelvis

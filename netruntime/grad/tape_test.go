@@ -1,0 +1,186 @@
+package grad
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/internal/kernel"
+)
+
+// mixture runs a forward and backward pass of a network of two blended layers,
+// wide enough that the pool divides the work, and returns everything computed.
+func mixture(tape *Tape, seed uint64) [][]float32 {
+	const rows, in, hidden, out, experts = 32, 200, 128, 70, 8
+	var params []*Param
+	param := func(r, c int) *Param {
+		p := NewParam("p", r, c)
+		copy(p.Val, random(seed+uint64(len(params)), r, c).f32())
+		params = append(params, p)
+		return p
+	}
+	tape.Reset()
+	x := tape.Input(rows, in)
+	copy(x.Val, random(seed+100, rows, in).f32())
+	omega := tape.Softmax(tape.Dense(tape.Gather(x, []int{5, 1, 9}), param(experts, 3), param(1, experts)))
+	h := tape.Dropout(tape.ELU(tape.Blend(x, omega, param(experts*in, hidden), param(experts, hidden))), 0.7, seed)
+	y := tape.Blend(h, omega, param(experts*hidden, out), param(experts, out))
+	want := tape.Const(rows, out)
+	clear(want.Val)
+	loss := tape.MSE(y, want)
+	tape.Backward(loss)
+	all := [][]float32{loss.Val, y.Val, x.Grad}
+	for _, p := range params {
+		all = append(all, p.Grad)
+	}
+	return all
+}
+
+func TestWorkersChangeNothing(t *testing.T) {
+	var want [][]float32
+	for _, workers := range []int{1, 2, 5} {
+		pool := kernel.NewPool(workers)
+		got := mixture(NewTape(pool), 3)
+		pool.Close()
+		if want == nil {
+			want = got
+			continue
+		}
+		for i := range want {
+			for j := range want[i] {
+				if math.Float32bits(got[i][j]) != math.Float32bits(want[i][j]) {
+					t.Fatalf("%d workers: array %d, value %d is %g, with one worker %g", workers, i, j, got[i][j], want[i][j])
+				}
+			}
+		}
+	}
+}
+
+func TestPassesAllocateNothing(t *testing.T) {
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	tape := NewTape(pool)
+	w, b := NewParam("w", 8*64, 48), NewParam("b", 8, 48)
+	g, gb := NewParam("g", 8, 64), NewParam("gb", 1, 8)
+	key := uint64(0)
+	pass := func() {
+		key++
+		tape.Reset()
+		x, want := tape.Const(40, 64), tape.Const(40, 48)
+		omega := tape.Softmax(tape.Dense(x, g, gb))
+		tape.Backward(tape.MSE(tape.ELU(tape.Blend(tape.Dropout(x, 0.7, key), omega, w, b)), want))
+	}
+	if n := testing.AllocsPerRun(20, pass); n != 0 {
+		t.Errorf("a pass allocates %v times", n)
+	}
+}
+
+func TestFrozen(t *testing.T) {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	tape := NewTape(pool)
+	w, b := NewParam("w", 2, 3), NewParam("b", 1, 2)
+	copy(w.Val, random(1, 2, 3).f32())
+	w.Frozen, b.Frozen = true, true
+	w.Grad, b.Grad = nil, nil // frozen ones need no room for a gradient
+	run := func(x *Mat) *Mat {
+		for i := range x.Val {
+			x.Val[i] = float32(i)
+		}
+		want := tape.Const(4, 2)
+		clear(want.Val)
+		tape.Backward(tape.MSE(tape.Dense(x, w, b), want))
+		return x
+	}
+	var norm float64
+	for _, g := range run(tape.Input(4, 3)).Grad {
+		norm += math.Abs(float64(g))
+	}
+	if norm == 0 {
+		t.Error("the input of a frozen layer got no gradient")
+	}
+	tape.Reset()
+	if x := run(tape.Const(4, 3)); x.Wants() {
+		t.Error("a constant wants a gradient")
+	}
+}
+
+func TestUnreachedInputHasZeroGradient(t *testing.T) {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	tape := NewTape(pool)
+	for range 2 {
+		tape.Reset()
+		x, y := tape.Input(2, 2), tape.Input(2, 2)
+		tape.ELU(x) // leads nowhere
+		x.Grad[0] = 5
+		want := tape.Const(2, 2)
+		tape.Backward(tape.MSE(y, want))
+		if x.Grad[0] != 0 {
+			t.Fatalf("gradient %v of a matrix that the loss does not depend on", x.Grad[0])
+		}
+	}
+}
+
+func TestDropoutKeeps(t *testing.T) {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	tape := NewTape(pool)
+	const rows, cols = 100, 1000
+	for _, keep := range []float32{0.3, 0.7, 0.95} {
+		tape.Reset()
+		x := tape.Const(rows, cols)
+		for i := range x.Val {
+			x.Val[i] = 1
+		}
+		if tape.Dropout(x, 1, 1) != x {
+			t.Error("keep 1 is not the identity")
+		}
+		y := tape.Dropout(x, keep, 42)
+		z := tape.Dropout(x, keep, 43)
+		var kept, both float64
+		for i := range y.Val {
+			if y.Val[i] != 0 {
+				kept++
+				if y.Val[i] != 1/keep {
+					t.Fatalf("kept value %v, want %v", y.Val[i], 1/keep)
+				}
+				if z.Val[i] != 0 {
+					both++
+				}
+			}
+		}
+		// Five standard deviations of a binomial share.
+		n, k := float64(rows*cols), float64(keep)
+		if d := math.Abs(kept/n - k); d > 5*math.Sqrt(k*(1-k)/n) {
+			t.Errorf("share kept is %v, want %v", kept/n, keep)
+		}
+		if d := math.Abs(both/n - k*k); d > 5*math.Sqrt(k*k*(1-k*k)/n) {
+			t.Errorf("share kept under both of two keys is %v, want %v", both/n, k*k)
+		}
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	for name, f := range map[string]func(t *Tape){
+		"empty matrix":    func(t *Tape) { t.Const(0, 3) },
+		"dense width":     func(t *Tape) { t.Dense(t.Const(2, 3), NewParam("w", 2, 4), NewParam("b", 1, 2)) },
+		"dense bias":      func(t *Tape) { t.Dense(t.Const(2, 3), NewParam("w", 2, 3), NewParam("b", 1, 3)) },
+		"blend experts":   func(t *Tape) { t.Blend(t.Const(2, 3), t.Const(2, 4), NewParam("w", 9, 5), NewParam("b", 3, 5)) },
+		"blend rows":      func(t *Tape) { t.Blend(t.Const(2, 3), t.Const(1, 3), NewParam("w", 9, 5), NewParam("b", 3, 5)) },
+		"dropout of 0":    func(t *Tape) { t.Dropout(t.Const(2, 3), 0, 1) },
+		"dropout of NaN":  func(t *Tape) { t.Dropout(t.Const(2, 3), float32(math.NaN()), 1) },
+		"mse shapes":      func(t *Tape) { t.MSE(t.Const(2, 3), t.Const(3, 2)) },
+		"backward of 2×1": func(t *Tape) { t.Backward(t.Const(2, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			f(NewTape(pool))
+		})
+	}
+}

@@ -252,7 +252,7 @@ func TestHourOfRandomCommands(t *testing.T) {
 	r := newRider(t, m)
 	rng := rand.New(rand.NewPCG(2018, 145))
 	var g control.Goal
-	low, high, left := float32(math.Inf(1)), float32(0), 0
+	low, high, highest, left := float32(math.Inf(1)), float32(0), float32(0), 0
 	jumped := -mann.Rate
 	for f := range ticks {
 		if left--; left < 0 {
@@ -273,6 +273,7 @@ func TestHourOfRandomCommands(t *testing.T) {
 		r.tick(t, g)
 		r.bones(t, f)
 		h := r.world[0].Pos.Y
+		highest = max(highest, h)
 		if r.b.Weight(0, control.Jump) > 0.05 {
 			jumped = f
 		}
@@ -289,5 +290,5 @@ func TestHourOfRandomCommands(t *testing.T) {
 			t.Fatalf("tick %d: restored %d times", f, n)
 		}
 	}
-	t.Logf("%d ticks: hips between %.3f and %.3f m but for jumps", ticks, low, high)
+	t.Logf("%d ticks: hips between %.3f and %.3f m but for jumps, up to %.3f m with them", ticks, low, high, highest)
 }

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"mannequin/animsys/control"
+	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/testdog"
 	"mannequin/scenes"
 	"mannequin/terrain"
 
+	"github.com/mlange-42/arche/generic"
 	"pgregory.net/rapid"
 )
 
@@ -134,6 +136,7 @@ func TestMakesWay(t *testing.T) {
 		from := m3.V(x, 0, z)
 		return []way{{from, from.Add(m3.V(vx, 0, vz).Scale(notice))}}
 	}
+	stroll := control.Goal{Move: m3.V(0, 0, 1), Speed: control.WalkSpeed, Action: control.Move}
 	me := at(0, -middle) // its middle is at the origin
 	for name, c := range map[string]struct {
 		goal   control.Goal
@@ -148,11 +151,36 @@ func TestMakesWay(t *testing.T) {
 		"comes straight":       {sit, comes(0, 2, 0, -3), func(g control.Goal) bool { return g.Action == control.Move && m3.Abs(g.Move.X) > 0.7 }},
 		"goes":                 {sit, comes(0, 2, 0, 3), func(g control.Goal) bool { return g == sit }},
 		"walkers turn earlier": {walk, comes(1.5, 1, -0.5, 0), func(g control.Goal) bool { return g.Turn < -0.2 }},
+		"chased":               {stroll, comes(0.1, -1, 0, 2), func(g control.Goal) bool { return g.Speed > 2.4 }},
+		"met":                  {stroll, comes(0.1, 2, 0, -2), func(g control.Goal) bool { return g.Speed == stroll.Speed }},
 		"inside":               {walk, comes(0, 0, 0, 0), func(g control.Goal) bool { return g.Move.Len() > 0.9 }},
 	} {
 		if g := steered(s, c.goal, c.player, me); !c.ok(g) || !g.Finite() {
 			t.Errorf("%s: %+v", name, g)
 		}
+	}
+}
+
+// A player's way begins at its dog's middle and is as long as it is fast.
+func TestSeesPlayers(t *testing.T) {
+	s := flatScene(t)
+	player := generic.NewMap1[ecs.Player](&s.World)
+	player.Add(s.Crowd.Rows.Entity(1))
+	for range 60 {
+		if err := s.Step(scenes.Input{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.roam.Update(&s.World)
+	if len(s.roam.players) != 1 {
+		t.Fatalf("%d players", len(s.roam.players))
+	}
+	w, v := s.roam.players[0], s.Crowd.Batch.Velocity(1)
+	if d := w.from.Dist(s.Crowd.Roots[1].Apply(m3.V(0, 0, middle))); d > 1e-5 {
+		t.Errorf("its way begins %g m from the dog", d)
+	}
+	if d := w.to.Sub(w.from).Dist(v.Scale(notice)); d > 1e-5 || v.Len() < 0.1 {
+		t.Errorf("its way goes from %v to %v at %v", w.from, w.to, v)
 	}
 }
 

@@ -143,6 +143,7 @@ func (s *Roam) steer(goal *control.Goal, root m3.Xform, row int) {
 	me, ahead := s.middles[row], root.Rot.Rotate(m3.V(0, 0, 1))
 	yaw := m3.YawOf(ahead)
 	var a away
+	var flee float32 // the speed at which one behind does not catch up, m/s
 	rests := goal.Action != control.Move
 	for _, w := range s.players {
 		d := w.away(me)
@@ -150,6 +151,9 @@ func (s *Roam) steer(goal *control.Goal, root m3.Xform, row int) {
 			continue
 		}
 		a.from(d, wary)
+		if d.Len() < wary && me.Sub(w.from).Dot(ahead) > 0 {
+			flee = max(flee, 1.3*w.to.Dist(w.from)/notice)
+		}
 	}
 	if rests && a.push == (m3.Vec3{}) {
 		return
@@ -179,6 +183,7 @@ func (s *Roam) steer(goal *control.Goal, root m3.Xform, row int) {
 	} else {
 		want = want.Add(m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Rotate(m3.V(0, 0, 1)))
 	}
+	goal.Speed = max(goal.Speed, min(flee, control.CanterSpeed))
 	goal.Turn = control.Steer(yaw, m3.YawOf(want))
 	// Too near to turn first, it steps sideways or back.
 	aside := m3.YawQuat(-yaw).Rotate(want).Normalize(goal.Move)

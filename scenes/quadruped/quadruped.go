@@ -32,9 +32,6 @@ var Speeds = [...]float32{
 	scenes.Walk: control.WalkSpeed, scenes.Pace: control.PaceSpeed, scenes.Trot: control.TrotSpeed, scenes.Canter: control.CanterSpeed,
 }
 
-// backSpeed is the speed backward in any gait, m/s.
-const backSpeed = 0.4
-
 var gaits = [...]string{scenes.Walk: "walk", scenes.Pace: "pace", scenes.Trot: "trot", scenes.Canter: "canter"}
 
 var help = []string{
@@ -143,14 +140,6 @@ func (d *Drive) Update(w *arche.World) {
 		move = move.Scale(1 / l)
 	}
 	goal := control.Goal{Move: move, Turn: clamp(in.Turn), Speed: Speeds[d.Gait]}
-	switch {
-	case move == (m3.Vec3{}) && goal.Turn != 0:
-		// Dogs were hardly recorded turning on the spot: they walk round.
-		goal.Move, goal.Speed = m3.V(0, 0, m3.Abs(goal.Turn)), control.WalkSpeed
-	case move.Z < 0:
-		// Nor were they going backward, except slowly.
-		goal.Speed = min(goal.Speed, backSpeed)
-	}
 	switch {
 	case in.Jump:
 		goal.Action = control.Jump

@@ -151,7 +151,7 @@ func (o *options) check(agentsGiven bool) error {
 
 // field makes the terrain that the options name.
 func (o *options) field() (*terrain.Field, error) {
-	grid := terrain.Grid{Size: 120, Cell: 0.5}
+	grid := terrain.Grid{Size: max(120, crowd.GroundSize(o.agents)), Cell: 0.5}
 	hills := terrain.HillsOptions{Seed: o.seed, Wavelength: 14, MaxSlope: 0.30}
 	switch o.terrain {
 	case "hills":

@@ -23,6 +23,9 @@ type Options struct {
 // MaxAgents is the most dogs in one herd.
 const MaxAgents = 4096
 
+// GroundSize returns how wide a terrain must be, m, for a herd of so many dogs.
+func GroundSize(agents int) float32 { return park.Size(agents) }
+
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
 	park.Park

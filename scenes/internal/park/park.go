@@ -71,11 +71,17 @@ func Start(i int) (m3.Vec3, float32) {
 	return m3.V(r*m3.Sin(a), 0, r*m3.Cos(a)), m3.WrapAngle(3 * a)
 }
 
-// Hills returns the park's ground: hills with slopes of up to 20°, at least
-// 80 m wide and wide enough for so many dogs.
-func Hills(seed uint64, agents int) (*terrain.Field, error) {
+// Size returns how wide the ground must be, m, for so many dogs to have room: at
+// least 80.
+func Size(agents int) float32 {
 	last, _ := Start(agents)
-	return terrain.Hills(terrain.Grid{Size: max(80, 2*last.Len()+40), Cell: 0.5}, terrain.HillsOptions{Seed: seed, Wavelength: 14, MaxSlope: 20 * math.Pi / 180})
+	return max(80, 2*last.Len()+40)
+}
+
+// Hills returns the park's ground: hills with slopes of up to 20°, wide enough
+// for so many dogs.
+func Hills(seed uint64, agents int) (*terrain.Field, error) {
+	return terrain.Hills(terrain.Grid{Size: Size(agents), Cell: 0.5}, terrain.HillsOptions{Seed: seed, Wavelength: 14, MaxSlope: 20 * math.Pi / 180})
 }
 
 // Close stops the workers.

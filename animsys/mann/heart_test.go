@@ -49,7 +49,7 @@ func TestRetracesAnInvention(t *testing.T) {
 		s := float32(f) / 60
 		p, q := clip.Frame(f)
 		yaw := 0.8*s + 0.3*m3.Sin(3*s)
-		p[0] = m3.V(2*m3.Sin(0.7*s), 0.3+0.02*m3.Sin(9*s), -1.5*m3.Cos(0.7*s)+0.2*s)
+		p[0] = m3.V(2*m3.Sin(0.7*s), 0.15+0.02*m3.Sin(9*s), -1.5*m3.Cos(0.7*s)+0.2*s)
 		for j := range q {
 			q[j] = m3.FromRotationVector(m3.V(m3.Sin(5*s+float32(j)), 0.2*m3.Cos(4*s), m3.Sin(float32(2*j))).Scale(0.3))
 		}

@@ -150,7 +150,32 @@ func (b *Batch) scatter(y []float32, r int) {
 		// Position and velocity are two estimates of the same place.
 		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(1./Rate)).Lerp(b.bonePos[k], 0.5)
 	}
+	b.sink(r)
 	b.display(r)
+}
+
+// sink brings a row down that hangs in the air without having jumped. Networks
+// go on at the height that they are fed, so that a start that took off too
+// quickly would walk above the ground for seconds.
+func (b *Batch) sink(r int) {
+	const (
+		flight = 0.1 // m: recorded dogs that neither jump nor land have a joint below 3 cm in 99 of 100 frames
+		share  = 0.1 // of what is above, per tick
+	)
+	if b.Weight(r, control.Jump) > 0.05 {
+		return
+	}
+	bones := b.bonePos[r*b.joints : (r+1)*b.joints]
+	low := bones[0].Y
+	for _, p := range bones {
+		low = min(low, p.Y)
+	}
+	if low <= flight {
+		return
+	}
+	for j := range bones {
+		bones[j].Y -= share * (low - flight)
+	}
 }
 
 // advance takes the future a tick on: along with the root, then toward the

@@ -45,6 +45,7 @@ func writeGlider(t *testing.T) string {
 	for j := range sk.Names {
 		copy(rest[j*feature.BoneChannels:], []float32{0.05 * float32(j), 0.4, 0, 0, 0, 1, 0, 1, 0})
 	}
+	rest[(len(sk.Names)-1)*feature.BoneChannels+feature.BonePos+1] = 0 // or it would hang in the air
 	mean := make([]float32, out)
 	copy(mean[layout.OutBone(0):], rest)
 	mean[layout.OutRoot()+feature.RootZ] = 1

@@ -52,6 +52,17 @@ func (b *Batch) display(r int) {
 		}
 		b.localRot[k] = rot
 	}
+	b.localPos[o].Y = b.tuning.pressed(b.localPos[o].Y, b.Model.rest[feature.BonePos+1])
+}
+
+// pressed returns the height at which joint 0 is displayed for a predicted
+// height h, in a model that rests at height rest.
+func (t *Tuning) pressed(h, rest float32) float32 {
+	bend, room := t.Bend*rest, (t.Ceiling-t.Bend)*rest
+	if t.Ceiling <= 0 || room <= 0 || !(h > bend) {
+		return h
+	}
+	return bend + room*(1-m3.Exp((bend-h)/room))
 }
 
 // swing returns the rotation that points the bone to child c, of the row whose

@@ -48,6 +48,13 @@ type Tuning struct {
 	// PathBlend is τ of the paper's sec. 9: the weight of a path against the
 	// network's own future trajectory.
 	PathBlend float32
+
+	// Ceiling bounds the height of the displayed joint 0, as a share of its
+	// height in the rest pose; 0 is no bound. Heights above Bend, in the same
+	// shares, are pressed together smoothly below it, the whole pose coming down
+	// with joint 0. Ours: only jumps come so high. The default keeps a dog whose
+	// hips stand 47 cm high below 70 cm; recorded jumps reach 74 to 94.
+	Bend, Ceiling float32
 }
 
 // DefaultTuning returns the released system's constants and our choice of the
@@ -64,5 +71,6 @@ func DefaultTuning() Tuning {
 		Grip:      2,
 		Homing:    6,
 		PathBlend: 0.5,
+		Bend:      1.3, Ceiling: 1.48,
 	}
 }

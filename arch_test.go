@@ -33,9 +33,10 @@ var arrows = []arrow{
 
 	{"internal/kernel", []string{"golang.org/x/sys/cpu"}, "the bottom of the network engine"},
 	{"internal/atomicfile", nil, "a leaf"},
+	{"internal/boundedfile", nil, "a leaf"},
 	{"internal/mocapdata", nil, "for tests"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
-	{"netruntime", []string{"internal/kernel"}, "networks know numbers, not characters"},
+	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
 	{"netruntime/grad", []string{"netruntime", "internal/kernel"}, "the same kernels, backwards"},
 
 	{"ik", []string{"engine/m3"}, "a leaf: rotations and points"},

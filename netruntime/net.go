@@ -2,10 +2,10 @@ package netruntime
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 
+	"mannequin/internal/boundedfile"
 	"mannequin/internal/kernel"
 )
 
@@ -89,16 +89,7 @@ const maxFile = 2 << 30
 
 // Open reads a model file.
 func Open(path string) (*Net, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), maxFile)
-	}
-	b, err := os.ReadFile(path)
+	b, err := boundedfile.Read(path, maxFile)
 	if err != nil {
 		return nil, err
 	}

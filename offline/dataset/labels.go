@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
+
+	"mannequin/internal/boundedfile"
 )
 
 // labelsFile is the file beside the recordings that says what happens in them.
@@ -36,15 +38,10 @@ var precedence = []string{"jump", "stand", "sit", "lie", "move", "idle"}
 // readLabels reads dir's label file.
 func readLabels(dir string) (map[string]clipLabels, error) {
 	path := filepath.Join(dir, labelsFile)
-	if st, err := os.Stat(path); err != nil {
+	b, err := boundedfile.Read(path, maxLabels)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("dataset: %w: the folder of recordings needs a %s", err, labelsFile)
-	} else if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("dataset: %s: not a regular file", path)
-	} else if st.Size() > maxLabels {
-		return nil, fmt.Errorf("dataset: %s: %d bytes, at most %d are allowed", path, st.Size(), maxLabels)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
+	} else if err != nil {
 		return nil, fmt.Errorf("dataset: %w", err)
 	}
 	l, err := parseLabels(b)

@@ -215,7 +215,7 @@ func TestBuildMANNErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			return dir
-		}, Options{}, "at most 16777216 are allowed"},
+		}, Options{}, "at most 16777216 are read"},
 		"another rate": {func(t *testing.T, dir string) string {
 			b, _ := os.ReadFile(filepath.Join(dir, "slow.bvh"))
 			_, after, _ := strings.Cut(string(b), "Frame Time: ")

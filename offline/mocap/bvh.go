@@ -3,9 +3,9 @@ package mocap
 import (
 	"fmt"
 	"math"
-	"os"
 
 	"mannequin/animsys/skel"
+	"mannequin/internal/boundedfile"
 )
 
 // Channel is one animated number of a BVH joint.
@@ -69,16 +69,7 @@ const maxFileSize = 2 << 30
 
 // OpenBVH reads the BVH file at path.
 func OpenBVH(path string) (*BVH, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	case info.Size() > maxFileSize:
-		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), maxFileSize)
-	}
-	data, err := os.ReadFile(path)
+	data, err := boundedfile.Read(path, maxFileSize)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,9 @@ type Net struct {
 	tensors []Tensor // in the architecture's order
 	model   model
 
+	bytes   int      // of the file that it was decoded from, or 0
+	storage []string // that file's storage types
+
 	mu     sync.Mutex
 	packed [kernel.AVX512 + 1]any // weights as the sessions of a kernel family read them
 }
@@ -112,6 +115,11 @@ func (n *Net) Outputs() int { return n.model.outputs() }
 // Sizes returns what the shapes of the tensors say: for "mann" the numbers of
 // experts, hidden and gating_hidden units, as decimal strings.
 func (n *Net) Sizes() map[string]string { return n.model.sizes() }
+
+// File returns the size in bytes of the model file that n was decoded from and
+// the storage types in it, such as "BF16": 0 and nothing for a network made in
+// memory.
+func (n *Net) File() (bytes int, storage []string) { return n.bytes, slices.Clone(n.storage) }
 
 // Parameters returns the number of values in all tensors.
 func (n *Net) Parameters() int {

@@ -61,6 +61,13 @@ func Decode(b []byte) (*Net, error) {
 	if err != nil {
 		return nil, wrapAt(8, err)
 	}
+	n.bytes = len(b)
+	for _, e := range entries {
+		if !slices.Contains(n.storage, e.dtype) {
+			n.storage = append(n.storage, e.dtype)
+		}
+	}
+	slices.Sort(n.storage)
 	return n, nil
 }
 

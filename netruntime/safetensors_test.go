@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"reflect"
 	"strings"
 	"testing"
@@ -335,4 +336,20 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A network says what file it came from; one made in memory came from none.
+func TestFile(t *testing.T) {
+	n := tiny.net(t, 4)
+	if size, types := n.File(); size != 0 || len(types) != 0 {
+		t.Errorf("made in memory, it came from %d bytes of %v", size, types)
+	}
+	b := encoded(t, n)
+	got, err := Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size, types := got.File(); size != len(b) || !slices.Equal(types, []string{"F32"}) {
+		t.Errorf("%d bytes of %v, want %d of F32", size, types, len(b))
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,12 +35,8 @@ what is in them. A shipped model is named without a path.`,
 
 // inspectFile reads a file of any kind that we know.
 func inspectFile(file string) (any, error) {
-	if isShipped(file) {
-		net, err := models.Open(file)
-		if err != nil {
-			return nil, err
-		}
-		return modelOf(file, net), nil
+	if slices.Contains(models.Names(), file) {
+		return inspectModel(file)
 	}
 	head, err := fileHead(file)
 	if os.IsNotExist(err) {

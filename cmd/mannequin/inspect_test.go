@@ -69,7 +69,7 @@ func TestInspectModel(t *testing.T) {
 		if bf16 {
 			storage = []string{"BF16", "F32"}
 		}
-		if r.Architecture != "mann" || r.Inputs != 480 || r.Outputs != 363 || r.Sizes["experts"] != "1" || r.Bytes != int64(len(data)) ||
+		if r.Architecture != "mann" || r.Inputs != 480 || r.Outputs != 363 || r.Sizes["experts"] != "1" || r.Bytes != len(data) ||
 			r.SchemaHash != feature.Dog().Hash() || r.Licence != "CC0" || r.Data != "none at all" || !strings.Contains(r.Card, "for a test") ||
 			!slices.Equal(r.Storage, storage) || len(r.Gating) != 19 || r.Parameters == 0 {
 			t.Errorf("%+v", r)
@@ -84,6 +84,13 @@ func TestInspectModel(t *testing.T) {
 				t.Errorf("code %d, no %q in\n%s", code, want, out)
 			}
 		}
+	}
+}
+
+// A card speaks to the reader, not to the terminal.
+func TestPlain(t *testing.T) {
+	if got := plain("# Card\x1b[31m\a\r\n\tä\u009b2J"); got != "# Card[31m\n\tä2J" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -1,19 +1,17 @@
 package main
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"mannequin/animsys/feature"
 	"mannequin/models"
-	"mannequin/netruntime"
 )
 
 // modelReport is what inspect says about a model.
@@ -26,8 +24,8 @@ type modelReport struct {
 	Outputs      int               `json:"outputs"`
 	Sizes        map[string]string `json:"sizes"` // of the architecture: experts, hidden units
 	Parameters   int               `json:"parameters"`
-	Bytes        int64             `json:"bytes,omitempty"` // of the file; none for a shipped model
-	Storage      []string          `json:"storage,omitempty"`
+	Bytes        int               `json:"bytes"`   // of the file
+	Storage      []string          `json:"storage"` // its types of weights
 	SchemaHash   string            `json:"schema_hash"`
 	Schema       json.RawMessage   `json:"schema,omitempty"`
 	Skeleton     json.RawMessage   `json:"skeleton,omitempty"`
@@ -40,30 +38,17 @@ type modelReport struct {
 	Extra        map[string]string `json:"extra,omitempty"`
 }
 
-// inspectModel reads a model file.
+// inspectModel describes a shipped model or a model file.
 func inspectModel(file string) (*modelReport, error) {
-	net, err := netruntime.Open(file)
+	net, err := models.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	r := modelOf(file, net)
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	r.Bytes = info.Size()
-	if r.Storage, err = storageOf(file); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return r, nil
-}
-
-// modelOf describes a network that came from file.
-func modelOf(file string, net *netruntime.Net) *modelReport {
 	m := net.Meta()
+	bytes, storage := net.File()
 	return &modelReport{File: file, Kind: "model", Name: m.Name, Architecture: m.Arch, Inputs: net.Inputs(), Outputs: net.Outputs(),
-		Sizes: net.Sizes(), Parameters: net.Parameters(), SchemaHash: m.SchemaHash, Schema: rawJSON(m.Schema), Skeleton: rawJSON(m.Skeleton), Gating: m.GatingColumns,
-		Licence: m.License, Data: m.Data, Metrics: rawJSON(m.Metrics), CreatedBy: m.CreatedBy, Card: m.Card, Extra: m.Extra}
+		Sizes: net.Sizes(), Parameters: net.Parameters(), Bytes: bytes, Storage: storage, SchemaHash: m.SchemaHash, Schema: rawJSON(m.Schema), Skeleton: rawJSON(m.Skeleton), Gating: m.GatingColumns,
+		Licence: m.License, Data: m.Data, Metrics: rawJSON(m.Metrics), CreatedBy: m.CreatedBy, Card: m.Card, Extra: m.Extra}, nil
 }
 
 // rawJSON returns s as JSON: as it is where it is JSON, else as a string.
@@ -78,28 +63,15 @@ func rawJSON(s string) json.RawMessage {
 	return b
 }
 
-// storageOf lists the storage types in a model file's header, which
-// netruntime has accepted before.
-func storageOf(file string) ([]string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var size uint64
-	if err := binary.Read(f, binary.LittleEndian, &size); err != nil {
-		return nil, err
-	}
-	var head map[string]struct{ DType string }
-	if err := json.NewDecoder(io.LimitReader(f, int64(size))).Decode(&head); err != nil {
-		return nil, err
-	}
-	types := map[string]bool{}
-	for _, t := range head {
-		types[t.DType] = t.DType != ""
-	}
-	maps.DeleteFunc(types, func(_ string, ok bool) bool { return !ok })
-	return slices.Sorted(maps.Keys(types)), nil
+// plain returns s without the control characters that would speak to the
+// terminal; line ends and tabs stay.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // printModel writes a report for people.
@@ -107,7 +79,7 @@ func printModel(w io.Writer, r *modelReport) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		if s := fmt.Sprintf(format, args...); s != "" {
-			fmt.Fprintf(t, "%s\t%s\n", name, s)
+			fmt.Fprintf(t, "%s\t%s\n", plain(name), plain(s))
 		}
 	}
 	row("file", "%s", r.File)
@@ -117,11 +89,7 @@ func printModel(w io.Writer, r *modelReport) error {
 		sizes += fmt.Sprintf(", %s %s", strings.ReplaceAll(k, "_", " "), r.Sizes[k])
 	}
 	row("architecture", "%s: %d inputs, %d outputs%s", r.Architecture, r.Inputs, r.Outputs, sizes)
-	weights := fmt.Sprintf("%d parameters", r.Parameters)
-	if r.Bytes > 0 {
-		weights += fmt.Sprintf(", %d bytes of %s", r.Bytes, strings.Join(r.Storage, " and "))
-	}
-	row("weights", "%s", weights)
+	row("weights", "%d parameters, %d bytes of %s", r.Parameters, r.Bytes, strings.Join(r.Storage, " and "))
 	row("schema", "%s", schemaLine(r))
 	row("licence", "%s", orNone(r.Licence))
 	row("data", "%s", orNone(r.Data))
@@ -140,7 +108,7 @@ func printModel(w io.Writer, r *modelReport) error {
 		return err
 	}
 	if r.Card != "" {
-		if _, err := fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(r.Card)); err != nil {
+		if _, err := fmt.Fprintf(w, "\n%s\n", plain(strings.TrimSpace(r.Card))); err != nil {
 			return err
 		}
 	}
@@ -168,10 +136,4 @@ func schemaLine(r *modelReport) string {
 		return line + " (does not fit the stored layout, whose hash is " + layout.Hash() + ")"
 	}
 	return fmt.Sprintf("%s: %d joints, actions %s", line, len(layout.Joints), strings.Join(layout.Actions, " "))
-}
-
-// isShipped reports whether name is a shipped model and no file hides it.
-func isShipped(name string) bool {
-	_, err := os.Stat(name)
-	return os.IsNotExist(err) && slices.Contains(models.Names(), name)
 }

@@ -31,7 +31,8 @@ var arrows = []arrow{
 	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
 		"the only package that touches the window and GL"},
 
-	{"internal/kernel", []string{"golang.org/x/sys/cpu"}, "the bottom of the network engine"},
+	{"internal/pool", nil, "a leaf: loops on parked workers"},
+	{"internal/kernel", []string{"internal/pool", "golang.org/x/sys/cpu"}, "the bottom of the network engine"},
 	{"internal/atomicfile", nil, "a leaf"},
 	{"internal/boundedfile", nil, "a leaf"},
 	{"internal/mocapdata", nil, "for tests"},
@@ -47,7 +48,7 @@ var arrows = []arrow{
 	{"animsys/blend", []string{"animsys/skel", "engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/control", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/...", "animsys/control"}, "components: plain data and Arche; a Goal is control's"},
-	{"animsys", []string{"ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
+	{"animsys", []string{"internal/pool", "ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
 
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
 	{"models/...", []string{"netruntime"}, "weights and their card"},

@@ -26,6 +26,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
+	"mannequin/internal/pool"
 	"mannequin/netruntime"
 	"mannequin/terrain"
 
@@ -65,7 +66,7 @@ type Crowd struct {
 	joints    int
 	world     *arche.World
 	agents    generic.Map1[control.Goal]
-	pool      *pool
+	pool      *pool.Pool
 }
 
 // NewCrowd makes a crowd for a model and adds it to w as a resource.
@@ -103,7 +104,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 	if c.Session, err = m.Net.NewSession(n, opt.Workers); err != nil {
 		return nil, err
 	}
-	c.pool = newPool(min(opt.Workers, n/grain+1))
+	c.pool = pool.New(min(opt.Workers, n/grain+1))
 	res.Add(c)
 	return c, nil
 }
@@ -135,7 +136,7 @@ func (c *Crowd) ground(m *mann.Model, roles *ik.Roles) error {
 
 // Close stops the crowd's workers and its network session.
 func (c *Crowd) Close() error {
-	c.pool.close()
+	c.pool.Close()
 	return c.Session.Close()
 }
 

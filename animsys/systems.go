@@ -18,15 +18,19 @@ func Systems() []ecs.System {
 
 var errNoCrowd = errors.New("animsys: the world has no Crowd: call NewCrowd before the systems start")
 
+// grain is how many rows a core takes at a time: fewer are not worth a hand-over.
+const grain = 4
+
 // each is what the systems have in common: the crowd, and the system's work on
-// a range of rows, made once so that a tick makes nothing.
+// the i-th grain of its rows, bound once so that a tick makes nothing.
 type each struct {
 	crowd *Crowd
-	work  func(r0, r1 int)
+	work  func(worker, i int)
 }
 
+// initialize finds the crowd. work must touch nothing outside its rows.
 func (s *each) initialize(w *arche.World, work func(r0, r1 int)) {
-	s.work = work
+	s.work = func(_, i int) { work(i*grain, min((i+1)*grain, s.crowd.Rows.Len())) }
 	if res := generic.NewResource[Crowd](w); res.Has() {
 		s.crowd = res.Get()
 		return
@@ -36,7 +40,9 @@ func (s *each) initialize(w *arche.World, work func(r0, r1 int)) {
 }
 
 // Update spreads the rows in use over the crowd's workers.
-func (s *each) Update(*arche.World) { s.crowd.pool.run(s.crowd.Rows.Len(), s.work) }
+func (s *each) Update(*arche.World) {
+	s.crowd.pool.Run((s.crowd.Rows.Len()+grain-1)/grain, s.work)
+}
 
 // Finalize has nothing to do: the crowd is closed by its owner.
 func (s *each) Finalize(*arche.World) {}

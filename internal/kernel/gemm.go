@@ -55,16 +55,16 @@ func (p *Pool) Gemm(tA, tB bool, m, n, k int, a []float32, lda int, b []float32,
 	j.panelCount = (n + cols - 1) / cols
 	// Columns first: no two tasks then pack the same part of B. Rows where
 	// there are too few columns to go round.
-	j.panels = min(taskPanels, (j.panelCount+2*p.workers-1)/(2*p.workers))
+	j.panels = min(taskPanels, (j.panelCount+2*p.Workers()-1)/(2*p.Workers()))
 	j.rows = m
-	if p.workers > 1 && j.panelCount < 2*p.workers {
+	if p.Workers() > 1 && j.panelCount < 2*p.Workers() {
 		tiles := (m + tileRows - 1) / tileRows
 		j.panels = min(taskPanels, j.panelCount)
-		j.rows = (tiles + 2*p.workers - 1) / (2 * p.workers) * tileRows
+		j.rows = (tiles + 2*p.Workers() - 1) / (2 * p.Workers()) * tileRows
 	}
 	j.rowTasks = (m + j.rows - 1) / j.rows
 	colTasks := (j.panelCount + j.panels - 1) / j.panels
-	p.run(j.rowTasks*colTasks, p.gemm)
+	p.Run(j.rowTasks*colTasks, p.gemm)
 	j.a, j.b, j.c = nil, nil, nil
 }
 

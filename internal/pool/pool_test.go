@@ -1,4 +1,4 @@
-package kernel
+package pool
 
 import (
 	"sync/atomic"
@@ -7,7 +7,7 @@ import (
 
 func TestPoolRunsEveryIndexOnce(t *testing.T) {
 	for workers := 1; workers <= 4; workers++ {
-		p := NewPool(workers)
+		p := New(workers)
 		var busy [4]atomic.Bool
 		for n := range 50 {
 			hits := make([]atomic.Int32, n)
@@ -30,7 +30,7 @@ func TestPoolRunsEveryIndexOnce(t *testing.T) {
 }
 
 func TestPoolTakesTurns(t *testing.T) {
-	p := NewPool(2)
+	p := New(2)
 	defer p.Close()
 	done := make(chan int)
 	for range 4 {
@@ -52,7 +52,7 @@ func TestPoolTakesTurns(t *testing.T) {
 }
 
 func TestPoolAllocatesNothing(t *testing.T) {
-	p := NewPool(2)
+	p := New(2)
 	defer p.Close()
 	var x [8]float32
 	f := func(_, i int) { x[i]++ }
@@ -69,7 +69,7 @@ func TestPoolAllocatesNothing(t *testing.T) {
 // before the one ahead of it has ended.
 func TestPoolSteps(t *testing.T) {
 	for workers := 1; workers <= 4; workers++ {
-		p := NewPool(workers)
+		p := New(workers)
 		defer p.Close()
 		for round := range 200 {
 			counts := []int{round % 5, 3, 0, round % 17, 1, 0}

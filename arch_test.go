@@ -35,6 +35,7 @@ var arrows = []arrow{
 	{"internal/kernel", []string{"internal/pool", "golang.org/x/sys/cpu"}, "the bottom of the network engine"},
 	{"internal/atomicfile", nil, "a leaf"},
 	{"internal/boundedfile", nil, "a leaf"},
+	{"internal/command", []string{"github.com/spf13/cobra"}, "for the programs"},
 	{"internal/mocapdata", nil, "for tests"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
@@ -59,7 +60,7 @@ var arrows = []arrow{
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "engine/draw", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/schollz/progressbar/...", "github.com/BurntSushi/toml", "golang.org/x/term"},
 		"the workshop may use the runtime, never the other way"},
 
-	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/atomicfile", "github.com/spf13/cobra", "golang.org/x/..."}, "scenes in a window"},
+	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/...", "github.com/spf13/cobra", "golang.org/x/..."}, "scenes in a window"},
 	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ecs", "ik", "terrain", "netruntime/...", "models/...", "engine/m3", "engine/clock", "engine/draw", "engine/media", "internal/...",
 		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/...", "gonum.org/...", "golang.org/x/..."},
 		"the tools: everything but the window"},

@@ -10,6 +10,7 @@ import (
 
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
+	"mannequin/internal/command"
 	"mannequin/internal/testdog"
 	"mannequin/scenes"
 )
@@ -35,7 +36,7 @@ func demo(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	var out, errs bytes.Buffer
-	code = run(context.Background(), args, &out, &errs)
+	code = command.Run(context.Background(), newCommand(), args, &out, &errs)
 	return code, out.String(), errs.String()
 }
 
@@ -148,7 +149,7 @@ func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer
-	code := run(ctx, []string{"--model", modelFile(t), "--agents", "1", "--out", filepath.Join(dir, "a.gif"), "--width", "64", "--height", "64"}, &out, &errs)
+	code := command.Run(ctx, newCommand(), []string{"--model", modelFile(t), "--agents", "1", "--out", filepath.Join(dir, "a.gif"), "--width", "64", "--height", "64"}, &out, &errs)
 	if code != 1 || !strings.Contains(errs.String(), "stopped") {
 		t.Errorf("exit %d, %q", code, errs.String())
 	}

@@ -7,20 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/mann"
 	"mannequin/engine/media"
 	"mannequin/engine/stage"
+	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
@@ -28,48 +25,12 @@ import (
 	"mannequin/terrain"
 )
 
-// Exit codes: a mistake in the command line is told apart from a failure.
-const (
-	exitFailure = 1
-	exitUsage   = 2
-)
-
-// usageError marks a mistake in the command line.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 func init() {
 	// Windows belong to the thread that the program started on.
 	runtime.LockOSThread()
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// run executes one command line and returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	c := newCommand()
-	c.SetArgs(args)
-	c.SetOut(stdout)
-	c.SetErr(stderr)
-	err := c.ExecuteContext(ctx)
-	if err == nil {
-		return 0
-	}
-	// One line, whatever the cause.
-	msg := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
-	var u usageError
-	if errors.As(err, &u) {
-		fmt.Fprintf(stderr, "demo: %s (see: demo --help)\n", msg)
-		return exitUsage
-	}
-	fmt.Fprintln(stderr, "demo:", msg)
-	return exitFailure
-}
+func main() { command.Main(newCommand()) }
 
 // options is the command line.
 type options struct {
@@ -90,14 +51,7 @@ func newCommand() *cobra.Command {
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
   demo --out frames --fps 60`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := cobra.NoArgs(cmd, args); err != nil {
-				return usageError{err}
-			}
-			return nil
-		},
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd.Flags().Changed("agents")); err != nil {
 				return err
@@ -117,7 +71,6 @@ func newCommand() *cobra.Command {
 	f.IntVar(&o.width, "width", 1280, "picture's width, pixels")
 	f.IntVar(&o.height, "height", 720, "picture's height, pixels")
 	f.IntVar(&o.fps, "fps", 30, "frames per second of a recording")
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return c
 }
 
@@ -125,25 +78,25 @@ func newCommand() *cobra.Command {
 func (o *options) check(agentsGiven bool) error {
 	switch {
 	case o.scene != "quadruped" && o.scene != "crowd":
-		return usagef("no scene %q: want quadruped or crowd", o.scene)
+		return command.Usagef("no scene %q: want quadruped or crowd", o.scene)
 	case o.agents < 0 || o.agents > crowd.MaxAgents || (o.scene == "crowd" && o.agents == 0):
-		return usagef("--agents %d: want 1 to %d, or 0 for your dog alone", o.agents, crowd.MaxAgents)
+		return command.Usagef("--agents %d: want 1 to %d, or 0 for your dog alone", o.agents, crowd.MaxAgents)
 	case !(o.seconds >= 0) || o.seconds > 3600:
-		return usagef("--seconds %g: want 0 to 3600", o.seconds)
+		return command.Usagef("--seconds %g: want 0 to 3600", o.seconds)
 	case o.width < 64 || o.height < 64 || o.width > 4096 || o.height > 4096:
-		return usagef("--width %d --height %d: want 64 to 4096 pixels", o.width, o.height)
+		return command.Usagef("--width %d --height %d: want 64 to 4096 pixels", o.width, o.height)
 	case o.fps < 1 || o.fps > 240:
-		return usagef("--fps %d: want 1 to 240", o.fps)
+		return command.Usagef("--fps %d: want 1 to 240", o.fps)
 	}
 	if _, err := o.field(); err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	if o.out != "" {
 		o.headless = true
 		if err := media.Check(o.out); errors.Is(err, media.ErrNoFFmpeg) {
 			return err
 		} else if err != nil {
-			return usageError{err}
+			return command.Usage(err)
 		}
 	}
 	return nil

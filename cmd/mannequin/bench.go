@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/mann"
+	"mannequin/internal/command"
 	"mannequin/internal/kernel"
 	"mannequin/models"
 	"mannequin/scenes"
@@ -63,11 +64,11 @@ as many to warm up; allocations and memory are counted in the same run.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if ticks < 1 || ticks > 1_000_000 || thread < 1 || thread > 1024 {
-				return usagef("--ticks must be 1 to 1000000 and --threads 1 to 1024")
+				return command.Usagef("--ticks must be 1 to 1000000 and --threads 1 to 1024")
 			}
 			for _, n := range agents {
 				if n < 1 || n > crowd.MaxAgents {
-					return usagef("--agents %d: want 1 to %d", n, crowd.MaxAgents)
+					return command.Usagef("--agents %d: want 1 to %d", n, crowd.MaxAgents)
 				}
 			}
 			net, err := models.Open(model)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
 	"mannequin/internal/testdog"
 )
 
@@ -45,11 +46,11 @@ func TestBench(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{{"--ticks", "0"}, {"--agents", "0"}, {"--threads", "-1"}, {"--agents", "x"}} {
-		if code, _, _ := cli(append([]string{"bench"}, bad...)...); code != exitUsage {
+		if code, _, _ := cli(append([]string{"bench"}, bad...)...); code != command.ExitUsage {
 			t.Errorf("%v: code %d", bad, code)
 		}
 	}
-	if code, _, _ := cli("bench", "--model", "no-such-model"); code != exitFailure {
+	if code, _, _ := cli("bench", "--model", "no-such-model"); code != command.ExitFailure {
 		t.Errorf("unknown model: code %d", code)
 	}
 }

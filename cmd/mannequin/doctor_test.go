@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mannequin/internal/command"
 )
 
 // cli runs one command line as a user would.
 func cli(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = run(context.Background(), args, &out, &errs)
+	code = command.Run(context.Background(), newRoot(), args, &out, &errs)
 	return code, out.String(), errs.String()
 }
 
@@ -49,7 +51,7 @@ func TestDoctorFindsALibrary(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	for _, args := range [][]string{{"fly"}, {"doctor", "--wings"}, {"doctor", "extra"}, {"--wings"}} {
 		code, out, errs := cli(args...)
-		if code != exitUsage || out != "" || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "mannequin: ") {
+		if code != command.ExitUsage || out != "" || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "mannequin: ") {
 			t.Errorf("%v: code %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
+	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/offline/dataset"
 	"mannequin/offline/metrics"
@@ -49,9 +50,9 @@ and path sizes are not published.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !(seconds >= 1 && seconds <= 3600):
-				return usagef("--seconds is %v, want 1 to 3600", seconds)
+				return command.Usagef("--seconds is %v, want 1 to 3600", seconds)
 			case threads < 1 || threads > 1024:
-				return usagef("--threads is %d, want 1 to 1024", threads)
+				return command.Usagef("--threads is %d, want 1 to 1024", threads)
 			}
 			r, err := evalMANN(cmd.Context(), model, data, seconds, threads)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"mannequin/animsys/mann"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
 	"mannequin/internal/mocapdata"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
@@ -99,12 +100,12 @@ func TestEvalMANNErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"", exitUsage, `"data"`},
-		{"--data " + dir + " --seconds 0", exitUsage, "--seconds"},
-		{"--data " + dir + " --seconds NaN", exitUsage, "--seconds"},
-		{"--data " + dir + " --threads 0", exitUsage, "--threads"},
-		{"--data " + dir + " --model " + filepath.Join(dir, "none.safetensors"), exitFailure, "none.safetensors"},
-		{"--data " + dir + " --model wolf", exitFailure, "wolf"},
+		{"", command.ExitUsage, `"data"`},
+		{"--data " + dir + " --seconds 0", command.ExitUsage, "--seconds"},
+		{"--data " + dir + " --seconds NaN", command.ExitUsage, "--seconds"},
+		{"--data " + dir + " --threads 0", command.ExitUsage, "--threads"},
+		{"--data " + dir + " --model " + filepath.Join(dir, "none.safetensors"), command.ExitFailure, "none.safetensors"},
+		{"--data " + dir + " --model wolf", command.ExitFailure, "wolf"},
 	} {
 		code, _, errs := cli(append([]string{"eval", "mann"}, strings.Fields(c.args)...)...)
 		if code != c.code || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
 	"mannequin/offline/mocap"
 )
 
@@ -42,16 +43,16 @@ next). --scale and --fps convert; --out writes the result as a BVH.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(scale > 0 && scale <= 1e6) {
-				return usagef("--scale %g: expected a factor above 0 and up to 1e6", scale)
+				return command.Usagef("--scale %g: expected a factor above 0 and up to 1e6", scale)
 			}
 			if cmd.Flags().Changed("fps") && !(fps >= 1e-3 && fps <= 1e5) {
-				return usagef("--fps %g: expected a rate between 0.001 and 100000", fps)
+				return command.Usagef("--fps %g: expected a rate between 0.001 and 100000", fps)
 			}
 			if out != "" && len(args) > 1 {
-				return usagef("--out takes one input file, not %d", len(args))
+				return command.Usagef("--out takes one input file, not %d", len(args))
 			}
 			if cmd.Flags().Changed("out") && out == "" {
-				return usagef("--out is empty")
+				return command.Usagef("--out is empty")
 			}
 			imp := func(file string) (*motionReport, error) { return importFile(file, scale, fps, out) }
 			return reportFiles(cmd.OutOrStdout(), args, asJSON, imp, printMotion)

@@ -18,6 +18,7 @@ import (
 	"mannequin/engine/draw"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
 	"mannequin/offline/chart"
 	"mannequin/offline/mocap"
 )
@@ -47,7 +48,7 @@ A CSV file needs a header line; its first column is the x axis.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(scale > 0 && span >= 0 && from >= 0) || frames < 1 || frames > 400 {
-				return usagef("--scale must be positive, --frames 1 to 400, --from and --span not negative")
+				return command.Usagef("--scale must be positive, --frames 1 to 400, --from and --span not negative")
 			}
 			if strings.EqualFold(filepath.Ext(args[0]), ".csv") {
 				return plotTable(args[0], out, logY)
@@ -73,7 +74,7 @@ A CSV file needs a header line; its first column is the x axis.`,
 			case "speed":
 				return speeds(clip, from).Save(out)
 			}
-			return usagef("unknown --kind %q: one of sheet, top, height, speed", kind)
+			return command.Usagef("unknown --kind %q: one of sheet, top, height, speed", kind)
 		},
 	}
 	f := c.Flags()
@@ -256,7 +257,7 @@ func readTable(r io.Reader) (chart.Chart, error) {
 
 func savePNG(path string, img image.Image) error {
 	if !strings.EqualFold(filepath.Ext(path), ".png") {
-		return usagef("--out %s: this picture is a PNG, name it .png", path)
+		return command.Usagef("--out %s: this picture is a PNG, name it .png", path)
 	}
 	return atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, img) })
 }

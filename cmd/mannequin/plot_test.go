@@ -2,6 +2,7 @@ package main
 
 import (
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,9 +11,8 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
 	"mannequin/offline/mocap"
-
-	"io"
 )
 
 // hopper writes a two-joint clip that moves along +Z at 1 m/s while it hops.
@@ -88,15 +88,15 @@ func TestPlotErrors(t *testing.T) {
 		args []string
 		code int
 	}{
-		{[]string{"plot", clip}, exitUsage},
-		{[]string{"plot", clip, "--out", out, "--kind", "smell"}, exitUsage},
-		{[]string{"plot", clip, "--out", filepath.Join(dir, "x.svg"), "--kind", "top"}, exitUsage},
-		{[]string{"plot", clip, "--out", out, "--scale", "0"}, exitUsage},
-		{[]string{"plot", clip, "--out", out, "--from", "NaN"}, exitUsage},
-		{[]string{"plot", clip, "--out", out, "--from", "9"}, exitFailure},
-		{[]string{"plot", clip, "--out", out, "--from", "1e300"}, exitFailure},
-		{[]string{"plot", filepath.Join(dir, "no.bvh"), "--out", out}, exitFailure},
-		{[]string{"plot", filepath.Join(dir, "no.csv"), "--out", out}, exitFailure},
+		{[]string{"plot", clip}, command.ExitUsage},
+		{[]string{"plot", clip, "--out", out, "--kind", "smell"}, command.ExitUsage},
+		{[]string{"plot", clip, "--out", filepath.Join(dir, "x.svg"), "--kind", "top"}, command.ExitUsage},
+		{[]string{"plot", clip, "--out", out, "--scale", "0"}, command.ExitUsage},
+		{[]string{"plot", clip, "--out", out, "--from", "NaN"}, command.ExitUsage},
+		{[]string{"plot", clip, "--out", out, "--from", "9"}, command.ExitFailure},
+		{[]string{"plot", clip, "--out", out, "--from", "1e300"}, command.ExitFailure},
+		{[]string{"plot", filepath.Join(dir, "no.bvh"), "--out", out}, command.ExitFailure},
+		{[]string{"plot", filepath.Join(dir, "no.csv"), "--out", out}, command.ExitFailure},
 	} {
 		code, _, errs := cli(c.args...)
 		if code != c.code || strings.Count(errs, "\n") != 1 {

@@ -14,6 +14,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/offline/metrics"
 	"mannequin/offline/mocap"
@@ -93,15 +94,15 @@ and points. --script is a TOML file of timed goals:
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case path != "" && script != "":
-				return usagef("--path and --script exclude each other")
+				return command.Usagef("--path and --script exclude each other")
 			case !(seconds > 0 && seconds <= maxRollout):
-				return usagef("--seconds must be above 0 and at most %d", maxRollout)
+				return command.Usagef("--seconds must be above 0 and at most %d", maxRollout)
 			case !(speed >= 0 && speed <= 20):
-				return usagef("--speed must be 0 to 20 m/s")
+				return command.Usagef("--speed must be 0 to 20 m/s")
 			}
 			act, err := control.ParseAction(action)
 			if err != nil {
-				return usagef("--action: %v", err)
+				return command.Usagef("--action: %v", err)
 			}
 			net, err := models.Open(model)
 			if err != nil {

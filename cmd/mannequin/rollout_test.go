@@ -17,6 +17,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 )
@@ -187,18 +188,18 @@ func TestRolloutRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--model", model}, exitUsage, "out"},
-		{[]string{"--model", model, "--out", out, "--seconds", "0"}, exitUsage, "--seconds"},
-		{[]string{"--model", model, "--out", out, "--seconds", "NaN"}, exitUsage, "--seconds"},
-		{[]string{"--model", model, "--out", out, "--speed", "-1"}, exitUsage, "--speed"},
-		{[]string{"--model", model, "--out", out, "--action", "fly"}, exitUsage, "idle, move"},
-		{[]string{"--model", model, "--out", out, "--path", "circle", "--script", "x"}, exitUsage, "exclude"},
-		{[]string{"--model", model, "--out", out, "--fly"}, exitUsage, "fly"},
-		{[]string{"--model", model, "--out", out, "--path", filepath.Join(dir, "none.csv")}, exitFailure, "none.csv"},
-		{[]string{"--model", filepath.Join(dir, "none.safetensors"), "--out", out}, exitFailure, "none.safetensors"},
-		{[]string{"--model", broken, "--out", out}, exitFailure, "broken.safetensors"},
-		{[]string{"--model", "no-such-model", "--out", out}, exitFailure, "no-such-model"},
-		{[]string{"--model", model, "--seconds", "1", "--out", filepath.Join(dir, "none", "o.bvh")}, exitFailure, "none"},
+		{[]string{"--model", model}, command.ExitUsage, "out"},
+		{[]string{"--model", model, "--out", out, "--seconds", "0"}, command.ExitUsage, "--seconds"},
+		{[]string{"--model", model, "--out", out, "--seconds", "NaN"}, command.ExitUsage, "--seconds"},
+		{[]string{"--model", model, "--out", out, "--speed", "-1"}, command.ExitUsage, "--speed"},
+		{[]string{"--model", model, "--out", out, "--action", "fly"}, command.ExitUsage, "idle, move"},
+		{[]string{"--model", model, "--out", out, "--path", "circle", "--script", "x"}, command.ExitUsage, "exclude"},
+		{[]string{"--model", model, "--out", out, "--fly"}, command.ExitUsage, "fly"},
+		{[]string{"--model", model, "--out", out, "--path", filepath.Join(dir, "none.csv")}, command.ExitFailure, "none.csv"},
+		{[]string{"--model", filepath.Join(dir, "none.safetensors"), "--out", out}, command.ExitFailure, "none.safetensors"},
+		{[]string{"--model", broken, "--out", out}, command.ExitFailure, "broken.safetensors"},
+		{[]string{"--model", "no-such-model", "--out", out}, command.ExitFailure, "no-such-model"},
+		{[]string{"--model", model, "--seconds", "1", "--out", filepath.Join(dir, "none", "o.bvh")}, command.ExitFailure, "none"},
 	} {
 		code, _, stderr := cli(append([]string{"rollout"}, c.args...)...)
 		if code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
@@ -211,7 +212,7 @@ func TestRolloutRefuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var e bytes.Buffer
-	if code := run(ctx, []string{"rollout", "--model", model, "--out", out}, &e, &e); code != exitFailure || !strings.Contains(e.String(), "interrupted") {
+	if code := command.Run(ctx, newRoot(), []string{"rollout", "--model", model, "--out", out}, &e, &e); code != command.ExitFailure || !strings.Contains(e.String(), "interrupted") {
 		t.Errorf("interrupted: exit %d, %q", code, e.String())
 	}
 	if _, err := os.Stat(out); err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"mannequin/internal/command"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
 	"mannequin/offline/train"
@@ -65,23 +66,23 @@ func (f *trainFlags) check() error {
 	finite := func(v float64) bool { return v >= 0 && v <= 1e6 }
 	switch {
 	case !finite(f.minutes):
-		return usagef("--minutes is %v, want 0 (no limit) to 1000000", f.minutes)
+		return command.Usagef("--minutes is %v, want 0 (no limit) to 1000000", f.minutes)
 	case !finite(f.every) || f.every == 0:
-		return usagef("--checkpoint-minutes is %v, want a value above 0, up to 1000000", f.every)
+		return command.Usagef("--checkpoint-minutes is %v, want a value above 0, up to 1000000", f.every)
 	case f.epochs < 1:
-		return usagef("--epochs is %d, want at least 1", f.epochs)
+		return command.Usagef("--epochs is %d, want at least 1", f.epochs)
 	case f.batch < 1 || f.batch > 1<<16:
-		return usagef("--batch is %d, want 1 to 65536", f.batch)
+		return command.Usagef("--batch is %d, want 1 to 65536", f.batch)
 	case f.threads < 1 || f.threads > 1024:
-		return usagef("--threads is %d, want 1 to 1024", f.threads)
+		return command.Usagef("--threads is %d, want 1 to 1024", f.threads)
 	case f.dtype != "fp32" && f.dtype != "bf16":
-		return usagef("--dtype is %q, want fp32 or bf16", f.dtype)
+		return command.Usagef("--dtype is %q, want fp32 or bf16", f.dtype)
 	}
 	if f.checkpoint == "" {
 		f.checkpoint = stem(f.out) + ".ckpt"
 	}
 	if f.checkpoint == f.out {
-		return usagef("--checkpoint and --out are the same file %s", f.out)
+		return command.Usagef("--checkpoint and --out are the same file %s", f.out)
 	}
 	for _, file := range []string{f.out, f.checkpoint} {
 		if st, err := os.Stat(file); err == nil && st.IsDir() {
@@ -126,7 +127,7 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if experts < 1 || experts > 64 {
-				return usagef("--experts is %d, want 1 to 64", experts)
+				return command.Usagef("--experts is %d, want 1 to 64", experts)
 			}
 			if err := f.check(); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/command"
 	"mannequin/internal/mocapdata"
 	"mannequin/netruntime"
 )
@@ -76,25 +77,25 @@ func TestTrainErrors(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"no data flag", exitUsage, "data", []string{"--out", out}},
-		{"no out flag", exitUsage, "out", []string{"--data", dir}},
-		{"unknown flag", exitUsage, "--wings", append(good, "--wings")},
-		{"argument", exitUsage, "more", append(good, "more")},
-		{"minutes", exitUsage, "--minutes", append(good, "--minutes", "-1")},
-		{"minutes NaN", exitUsage, "--minutes", append(good, "--minutes", "NaN")},
-		{"epochs", exitUsage, "--epochs", append(good, "--epochs", "0")},
-		{"epochs text", exitUsage, "--epochs", append(good, "--epochs", "many")},
-		{"batch", exitUsage, "--batch", append(good, "--batch", "0")},
-		{"threads", exitUsage, "--threads", append(good, "--threads", "0")},
-		{"experts", exitUsage, "--experts", append(good, "--experts", "65")},
-		{"dtype", exitUsage, "--dtype", append(good, "--dtype", "int8")},
-		{"interval", exitUsage, "--checkpoint-minutes", append(good, "--checkpoint-minutes", "0")},
-		{"same file", exitUsage, "same file", append(good, "--checkpoint", out)},
-		{"missing data", exitFailure, "no such", []string{"--data", filepath.Join(dir, "absent"), "--out", out}},
-		{"data is a file", exitFailure, "file", []string{"--data", file, "--out", out}},
-		{"data without labels", exitFailure, "labels.json", good},
-		{"out is a folder", exitFailure, "folder", []string{"--data", dir, "--out", dir}},
-		{"out in no folder", exitFailure, "no folder", []string{"--data", dir, "--out", filepath.Join(dir, "absent", "x")}},
+		{"no data flag", command.ExitUsage, "data", []string{"--out", out}},
+		{"no out flag", command.ExitUsage, "out", []string{"--data", dir}},
+		{"unknown flag", command.ExitUsage, "--wings", append(good, "--wings")},
+		{"argument", command.ExitUsage, "more", append(good, "more")},
+		{"minutes", command.ExitUsage, "--minutes", append(good, "--minutes", "-1")},
+		{"minutes NaN", command.ExitUsage, "--minutes", append(good, "--minutes", "NaN")},
+		{"epochs", command.ExitUsage, "--epochs", append(good, "--epochs", "0")},
+		{"epochs text", command.ExitUsage, "--epochs", append(good, "--epochs", "many")},
+		{"batch", command.ExitUsage, "--batch", append(good, "--batch", "0")},
+		{"threads", command.ExitUsage, "--threads", append(good, "--threads", "0")},
+		{"experts", command.ExitUsage, "--experts", append(good, "--experts", "65")},
+		{"dtype", command.ExitUsage, "--dtype", append(good, "--dtype", "int8")},
+		{"interval", command.ExitUsage, "--checkpoint-minutes", append(good, "--checkpoint-minutes", "0")},
+		{"same file", command.ExitUsage, "same file", append(good, "--checkpoint", out)},
+		{"missing data", command.ExitFailure, "no such", []string{"--data", filepath.Join(dir, "absent"), "--out", out}},
+		{"data is a file", command.ExitFailure, "file", []string{"--data", file, "--out", out}},
+		{"data without labels", command.ExitFailure, "labels.json", good},
+		{"out is a folder", command.ExitFailure, "folder", []string{"--data", dir, "--out", dir}},
+		{"out in no folder", command.ExitFailure, "no folder", []string{"--data", dir, "--out", filepath.Join(dir, "absent", "x")}},
 	} {
 		code, stdout, stderr := cli(append([]string{"train", "mann"}, c.args...)...)
 		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {

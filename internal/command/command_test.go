@@ -1,0 +1,45 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+func TestRun(t *testing.T) {
+	root := func() *cobra.Command {
+		c := &cobra.Command{Use: "tool", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+		sub := &cobra.Command{Use: "do WHAT", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+			switch args[0] {
+			case "fail":
+				return errors.New("it broke\nin two lines")
+			case "misuse":
+				return fmt.Errorf("do: %w", Usagef("cannot do %q", args[0]))
+			}
+			return nil
+		}}
+		c.AddCommand(sub)
+		return c
+	}
+	for _, c := range []struct {
+		args   []string
+		code   int
+		stderr string
+	}{
+		{[]string{"do", "it"}, 0, ""},
+		{[]string{"do", "fail"}, ExitFailure, "tool: it broke; in two lines\n"},
+		{[]string{"do", "misuse"}, ExitUsage, "tool: do: cannot do \"misuse\" (see: tool do --help)\n"},
+		{[]string{"do"}, ExitUsage, "tool: accepts 1 arg(s), received 0 (see: tool do --help)\n"},
+		{[]string{"do", "--wings"}, ExitUsage, "tool: unknown flag: --wings (see: tool do --help)\n"},
+		{[]string{"fly"}, ExitUsage, "tool: unknown command \"fly\" for \"tool\" (see: tool --help)\n"},
+	} {
+		var out, errs bytes.Buffer
+		if code := Run(context.Background(), root(), c.args, &out, &errs); code != c.code || errs.String() != c.stderr {
+			t.Errorf("%v: code %d, %q, want %d, %q", c.args, code, errs.String(), c.code, c.stderr)
+		}
+	}
+}

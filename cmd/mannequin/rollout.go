@@ -239,11 +239,7 @@ func (r *rollout) report() *rolloutReport {
 	rep.Speed = rep.Travel / rep.Seconds
 	if r.path != nil {
 		d := metrics.PathDeviation(r.path, r.pos, r.face)
-		rep.Path = &pathReport{Length: float64(r.path.Length()), Mean: d.Distance, MeanAngle: d.Angle * 180 / math.Pi}
-		for _, p := range r.pos {
-			_, dist := r.path.Nearest(p)
-			rep.Path.Max = max(rep.Path.Max, float64(dist))
-		}
+		rep.Path = &pathReport{Length: float64(r.path.Length()), Mean: d.Distance, Max: d.Farthest, MeanAngle: d.Angle * 180 / math.Pi}
 	}
 	if legs, err := metrics.DogLegs(r.clip.Skel); err == nil { // other animals are not measured
 		m := metrics.Measure(r.clip, legs)

@@ -13,8 +13,8 @@ import (
 // Generate drives model m toward each goal, all at once from rest (at the
 // origin, or at the start of the goal's path), and returns what it shows as one
 // clip per goal, in metres in world space, after settle frames that are not
-// recorded. run is the network: raw outputs for rows raw
-// inputs. It is an error if an output is not finite.
+// recorded. run is the network: raw outputs for rows raw inputs. It is an error
+// if an output is not finite.
 func Generate(m *mann.Model, run func(y, x []float32, rows int) error, goals []control.Goal, settle, frames int) ([]*skel.Clip, error) {
 	n := len(goals)
 	b := mann.NewBatch(m, n)

@@ -76,11 +76,12 @@ func Speed(c *skel.Clip, joint int) []float64 {
 
 // Deviation is how far a character is from a path.
 type Deviation struct {
-	Distance float64 // metres from the path's nearest point
-	Angle    float64 // radians in [0, π] between facing and the path's direction there
+	Distance float64 // metres from the path's nearest point, mean
+	Farthest float64 // the largest such distance, m
+	Angle    float64 // radians in [0, π] between facing and the path's direction there, mean
 }
 
-// PathDeviation returns the mean deviation of a walk from a path. pos and
+// PathDeviation returns the deviation of a walk from a path. pos and
 // facing hold the character's place and direction at each frame, at least one;
 // heights are ignored.
 func PathDeviation(path *control.Path, pos, facing []m3.Vec3) Deviation {
@@ -92,8 +93,9 @@ func PathDeviation(path *control.Path, pos, facing []m3.Vec3) Deviation {
 		s, dist := path.Nearest(p)
 		_, dir := path.At(s)
 		sum.Distance += float64(dist)
+		sum.Farthest = max(sum.Farthest, float64(dist))
 		sum.Angle += math.Abs(float64(m3.WrapAngle(m3.YawOf(facing[i]) - m3.YawOf(dir))))
 	}
 	n := float64(len(pos))
-	return Deviation{sum.Distance / n, sum.Angle / n}
+	return Deviation{sum.Distance / n, sum.Farthest, sum.Angle / n}
 }

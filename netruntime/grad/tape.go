@@ -33,12 +33,23 @@ type Mat struct {
 	touched bool // Grad holds a value of this pass: add to it
 	back    func(t *Tape, n *Mat)
 
-	a, b *Mat   // operands
-	w, c *Param // weight and bias
-	cols []int
-	k    float32
-	key  uint64
-	aux  []float32 // what forward keeps for backward
+	a, b   *Mat   // operands
+	parts  []*Mat // more of them
+	w, c   *Param // weight and bias
+	cols   []int
+	length int // frames per sequence
+	n      int // a size, as each operation says
+	k      float32
+	key    uint64
+	flag   bool
+	con    [2][]float32 // constants of the caller
+	aux    []float32    // what forward keeps for backward
+
+	// The slot's own memory: Val and Grad, unless n is a view.
+	val, grad []float32
+	of        *Mat   // Val and Grad are this matrix's, in another shape
+	param     *Param // Val and Grad are this parameter's
+	tape      *Tape
 }
 
 // Wants reports whether Backward computes the gradient of n.
@@ -86,8 +97,20 @@ func (t *Tape) Const(rows, cols int) *Mat { return t.node(rows, cols, false) }
 // Input is Const with a gradient: for optimising the input of a network.
 func (t *Tape) Input(rows, cols int) *Mat { return t.node(rows, cols, true) }
 
-// node takes the next slot.
+// node takes the next slot, with memory of its own.
 func (t *Tape) node(rows, cols int, wants bool) *Mat {
+	n := t.view(rows, cols, wants)
+	n.val = grow(n.val, rows*cols)
+	n.Val = n.val
+	if wants {
+		n.grad = grow(n.grad, rows*cols)
+		n.Grad = n.grad
+	}
+	return n
+}
+
+// view takes the next slot for another name of memory that exists.
+func (t *Tape) view(rows, cols int, wants bool) *Mat {
 	if rows <= 0 || cols <= 0 {
 		panic(fmt.Sprintf("grad: matrix of %d×%d", rows, cols))
 	}
@@ -96,10 +119,7 @@ func (t *Tape) node(rows, cols int, wants bool) *Mat {
 	}
 	n := t.nodes[t.used]
 	t.used++
-	*n = Mat{Rows: rows, Cols: cols, Val: grow(n.Val, rows*cols), Grad: n.Grad, aux: n.aux, wants: wants}
-	if wants {
-		n.Grad = grow(n.Grad, rows*cols)
-	}
+	*n = Mat{Rows: rows, Cols: cols, val: n.val, grad: n.grad, aux: n.aux, parts: n.parts[:0], wants: wants, tape: t}
 	return n
 }
 
@@ -128,7 +148,7 @@ func (t *Tape) Backward(loss *Mat) {
 		}
 	}
 	for _, n := range t.nodes[:t.used] {
-		if n.wants && !n.touched { // the loss does not depend on it
+		if n.wants && !n.touched && n.of == nil && n.param == nil { // the loss does not depend on it
 			clear(n.Grad)
 		}
 	}
@@ -137,6 +157,12 @@ func (t *Tape) Backward(loss *Mat) {
 // into reports whether n's gradient holds earlier contributions, and marks it
 // as holding some.
 func (n *Mat) into() (acc bool) {
+	switch {
+	case n.of != nil:
+		return n.of.into()
+	case n.param != nil:
+		return n.param.into(n.tape)
+	}
 	acc = n.touched
 	n.touched = true
 	return acc

@@ -8,8 +8,9 @@ type gemmJob struct {
 	lda, ldb   int
 	ldc        int
 	acc        bool
-	rows       int // rows per task
-	panels     int // panels of B per task
+	seqA, seqB sequences // of A's rows or of B's, where they are windows
+	rows       int       // rows per task
+	panels     int       // panels of B per task
 	rowTasks   int
 	panelCount int
 }
@@ -47,12 +48,18 @@ func (p *Pool) Gemm(tA, tB bool, m, n, k int, a []float32, lda int, b []float32,
 		}
 		return
 	}
+	p.multiply(gemmJob{tA: tA, tB: tB, m: m, n: n, k: k, a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, acc: acc})
+}
+
+// multiply cuts a product into tasks and runs them.
+func (p *Pool) multiply(job gemmJob) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	tileRows, cols := p.kind.tile()
 	j := &p.job
-	*j = gemmJob{tA: tA, tB: tB, m: m, n: n, k: k, a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, acc: acc}
-	j.panelCount = (n + cols - 1) / cols
+	*j = job
+	m := j.m
+	j.panelCount = (j.n + cols - 1) / cols
 	// Columns first: no two tasks then pack the same part of B. Rows where
 	// there are too few columns to go round.
 	j.panels = min(taskPanels, (j.panelCount+2*p.Workers()-1)/(2*p.Workers()))
@@ -107,23 +114,29 @@ func (p *Pool) gemmTask(worker, i int) {
 	if j.tA {
 		x.rs, x.cs = 1, j.lda
 	}
-	for l := 0; l < j.k; l += BlockK {
-		x.k = min(BlockK, j.k-l)
+	for l := 0; l < j.k; l += x.k {
+		x.k = j.seqB.block(l, j.k)
 		x.first = l == 0 && !j.acc
 		panel := x.k * cols
+		b := j.b // from row l of op(B)
+		if j.tB {
+			b = b[l:]
+		} else {
+			b = b[j.seqB.at(l, j.ldb):]
+		}
 		from := p0
 		if direct {
 			from = full
 		}
 		for q := from; q < p1; q++ {
-			p.kind.pack(s.b[(q-p0)*panel:], j.tB, j.b, j.ldb, l, x.k, q*cols, min(cols, j.n-q*cols))
+			p.kind.pack(s.b[(q-p0)*panel:], j.tB, b, j.ldb, 0, x.k, q*cols, min(cols, j.n-q*cols))
 		}
-		for r := r0; r < r1; r += rowTiles * tileRows {
-			x.rows = min(rowTiles*tileRows, r1-r)
-			x.a = j.a[r*x.rs+l*x.cs:]
+		for r := r0; r < r1; r += x.rows {
+			x.rows = min(rowTiles*tileRows, r1-r, j.seqA.rest(r))
+			x.a = j.a[j.seqA.at(r, x.rs)+l*x.cs:]
 			x.b, x.bs, x.ps, x.panels = s.b, cols, panel, full-p0
 			if direct {
-				x.b, x.bs, x.ps = j.b[l*j.ldb+p0*cols:], j.ldb, cols
+				x.b, x.bs, x.ps = b[p0*cols:], j.ldb, cols
 			}
 			if full > p0 {
 				x.c = j.c[r*j.ldc+p0*cols:]

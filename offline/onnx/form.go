@@ -1,0 +1,56 @@
+package onnx
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Form names, for operations that ONNX can express in several ways, which one
+// to write. An operation that is not in it gets the first of [Forms].
+type Form map[string]string
+
+// Forms returns the formulations of each operation, the one that ONNX Runtime
+// computes fastest on the processor first.
+//
+//   - blend: "outputs" is one product with all experts side by side, whose
+//     outputs are blended; "inputs" is one product of the inputs stacked K
+//     times, scaled by the gating weights; "weights" blends the weights of
+//     every row.
+//   - depool: "folded" joins a depooling with the convolution behind it, which
+//     then needs half of the taps: one for even frames and one for odd frames;
+//     "plain" doubles the frames first.
+//   - conv: "1d" is a convolution over one axis; "2d" over two, one of size 1.
+func Forms() map[string][]string {
+	return map[string][]string{
+		formBlend:  {"outputs", "inputs", "weights"},
+		formDepool: {"folded", "plain"},
+		formConv:   {"1d", "2d"},
+	}
+}
+
+const (
+	formBlend  = "blend"
+	formDepool = "depool"
+	formConv   = "conv"
+)
+
+// resolve completes f.
+func (f Form) resolve() (Form, error) {
+	out := Form{}
+	for op, names := range Forms() {
+		out[op] = names[0]
+	}
+	for op, name := range f {
+		names, ok := Forms()[op]
+		if !ok {
+			return nil, fmt.Errorf("onnx: no formulations of %q, only of %s", op, strings.Join(slices.Sorted(maps.Keys(out)), ", "))
+		}
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("onnx: no formulation %q of %s, only %s", name, op, strings.Join(names, ", "))
+		}
+		out[op] = name
+	}
+	return out, nil
+}

@@ -1,0 +1,13 @@
+//go:build amd64 && !noasm
+
+package kernel
+
+func blendGradAsm(dx, dw, g, x, w []float32, n int) bool {
+	switch active {
+	case AVX512:
+		blendGradAVX512(&dx[0], &dw[0], &g[0], &x[0], &w[0], len(w), n)
+	case AVX2:
+		blendGradAVX2(&dx[0], &dw[0], &g[0], &x[0], &w[0], len(w), n)
+	}
+	return active != Generic
+}

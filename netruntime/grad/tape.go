@@ -14,7 +14,16 @@ type Param struct {
 	Grad       []float32 // (Rows, Cols); what the last Backward that reached the parameter wrote
 	Frozen     bool      // Backward leaves Grad alone and spends no time on it
 
+	// Update, where set, takes the gradient in place of Grad, whose values are
+	// undefined then. Backward calls it with the gradient g of Val[at:at+len(g)],
+	// for every value once, as soon as the pass reads that part of Val no more:
+	// Update may change it. Calls come in any order and from several goroutines.
+	Update func(at int, g []float32)
+
 	pass uint64 // the pass that last wrote Grad
+	seen uint64 // the pass that last used the parameter
+	uses int    // in so many operations
+	gone uint64 // the pass that last handed the gradient to Update
 }
 
 // NewParam returns a zero matrix with room for its gradient.
@@ -64,6 +73,8 @@ type Tape struct {
 	pass  uint64
 
 	scratch []float32
+	params  []*Param // of this pass
+	blend   blendJob
 
 	// The parallel job in progress. run is made once, because a closure per
 	// call would allocate.
@@ -72,6 +83,10 @@ type Tape struct {
 	mat   *Mat
 	count int // indices of the job
 	chunk int // of them per task
+
+	// Likewise what hands over part i of param's gradient.
+	update func(worker, i int)
+	param  *Param
 }
 
 // NewTape returns an empty tape whose operations run on pool.
@@ -81,6 +96,12 @@ func NewTape(pool *kernel.Pool) *Tape {
 		i0 := i * t.chunk
 		t.job(t, t.mat, i0, min(i0+t.chunk, t.count))
 	}
+	t.blend.init(t)
+	t.update = func(_, i int) {
+		p := t.param
+		at := i * updateChunk
+		p.Update(at, p.Grad[at:min(at+updateChunk, len(p.Grad))])
+	}
 	return t
 }
 
@@ -88,6 +109,7 @@ func NewTape(pool *kernel.Pool) *Tape {
 func (t *Tape) Reset() {
 	t.used = 0
 	t.pass++
+	t.params = t.params[:0]
 }
 
 // Const returns a rows×cols matrix for the caller to fill, without a gradient.
@@ -152,7 +174,31 @@ func (t *Tape) Backward(loss *Mat) {
 			clear(n.Grad)
 		}
 	}
+	for _, p := range t.params {
+		if p.Update != nil && p.pass == t.pass && p.gone != t.pass {
+			t.param = p
+			t.pool.Run((len(p.Grad)+updateChunk-1)/updateChunk, t.update)
+		}
+	}
 }
+
+const updateChunk = 1 << 15 // values per call of Update
+
+// use notes that an operation reads the parameters. Every operation with
+// parameters calls it.
+func (t *Tape) use(params ...*Param) {
+	for _, p := range params {
+		if p.seen != t.pass {
+			p.seen, p.uses = t.pass, 0
+			t.params = append(t.params, p)
+		}
+		p.uses++
+	}
+}
+
+// direct reports whether the operation that uses p is the only one: then its
+// backward may hand the gradient to Update part by part.
+func (p *Param) direct() bool { return p.Update != nil && p.uses == 1 }
 
 // into reports whether n's gradient holds earlier contributions, and marks it
 // as holding some.
@@ -170,6 +216,9 @@ func (n *Mat) into() (acc bool) {
 
 // into is the same for a parameter.
 func (p *Param) into(t *Tape) (acc bool) {
+	if p.seen != t.pass {
+		panic("grad: an operation did not say that it uses " + p.Name)
+	}
 	acc = p.pass == t.pass
 	p.pass = t.pass
 	return acc

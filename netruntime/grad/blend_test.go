@@ -1,0 +1,108 @@
+package grad
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"mannequin/internal/kernel"
+)
+
+// blends is a pass through two blended layers, one of them used twice, and two
+// dense ones; out is no multiple of any panel's width.
+func blends(tape *Tape, rows int, params func(i, rows, cols int) *Param) {
+	const in, hidden, out, experts = 50, 40, 37, 3
+	tape.Reset()
+	x := tape.Input(rows, in)
+	copy(x.Val, random(1, rows, in).f32())
+	omega := tape.Softmax(tape.Dense(tape.Gather(x, []int{5, 1, 9}), params(0, experts, 3), params(1, 1, experts)))
+	h := tape.ELU(tape.Blend(x, omega, params(2, experts*in, hidden), params(3, experts, hidden)))
+	w, b := params(4, experts*hidden, hidden), params(5, experts, hidden)
+	h = tape.ELU(tape.Blend(tape.ELU(tape.Blend(h, omega, w, b)), omega, w, b))
+	y := tape.Blend(h, omega, params(6, experts*hidden, out), params(7, experts, out))
+	want := tape.Const(rows, out)
+	clear(want.Val)
+	tape.Backward(tape.MSE(y, want))
+}
+
+// An Update gets the bits that Grad has without one, every value once, from any
+// number of workers, and may change the weights that it is told about.
+func TestUpdateGetsTheGradient(t *testing.T) {
+	for _, kind := range kernel.Kinds() {
+		for _, rows := range []int{1, 5, 33, 300} {
+			t.Run(fmt.Sprintf("%v/rows=%d", kind, rows), func(t *testing.T) {
+				defer kernel.Force(kind)()
+				want := gradients(1, rows, nil)
+				for workers := 1; workers <= 3; workers++ {
+					var mu sync.Mutex
+					got := make([][]float32, len(want))
+					times := make([][]int, len(want))
+					for i, w := range want {
+						got[i], times[i] = make([]float32, len(w)), make([]int, len(w))
+					}
+					gradients(workers, rows, func(i int, p *Param) func(at int, g []float32) {
+						return func(at int, g []float32) {
+							mu.Lock()
+							defer mu.Unlock()
+							copy(got[i][at:], g)
+							for j := range g {
+								times[i][at+j]++
+								p.Val[at+j] = float32(math.NaN())
+							}
+						}
+					})
+					for i := range want {
+						for j := range want[i] {
+							if math.Float32bits(got[i][j]) != math.Float32bits(want[i][j]) || times[i][j] != 1 {
+								t.Fatalf("%d workers: parameter %d, value %d: Update got %g %d times, Grad has %g", workers, i, j, got[i][j], times[i][j], want[i][j])
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// gradients makes two passes of blends and returns the gradients of the
+// second; update, if any, is attached for the second.
+func gradients(workers, rows int, update func(i int, p *Param) func(at int, g []float32)) [][]float32 {
+	pool := kernel.NewPool(workers)
+	defer pool.Close()
+	tape := NewTape(pool)
+	var params []*Param
+	get := func(i, r, c int) *Param {
+		if i == len(params) {
+			params = append(params, NewParam(fmt.Sprint(i), r, c))
+			copy(params[i].Val, random(uint64(10+i), r, c).f32())
+		}
+		return params[i]
+	}
+	blends(tape, rows, get)
+	if update != nil {
+		for i, p := range params {
+			p.Update = update(i, p)
+		}
+	}
+	blends(tape, rows, get)
+	var out [][]float32
+	for _, p := range params {
+		out = append(out, p.Grad)
+	}
+	return out
+}
+
+func TestUndeclaredParam(t *testing.T) {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	tape, p := NewTape(pool), NewParam("p", 1, 1)
+	tape.use(p)
+	tape.Reset()
+	p.into(tape)
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -306,39 +305,5 @@ func TestInit(t *testing.T) {
 	m.init(2)
 	if m.expertW[0].Val[0] == n.expertW[0].Val[0] {
 		t.Error("the seed changes nothing")
-	}
-}
-
-// BenchmarkStep is one optimiser step of the paper's network on two workers.
-func BenchmarkStep(b *testing.B) {
-	for _, batch := range []int{32, 128} {
-		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) {
-			pool := kernel.NewPool(2)
-			defer pool.Close()
-			n := newMANNNet(480, 363, 8, 512, 32, feature.Dog().Gating())
-			n.init(1)
-			tape := grad.NewTape(pool)
-			params := n.params()
-			moments := make([][2][]float32, len(params))
-			for i, p := range params {
-				moments[i] = [2][]float32{make([]float32, len(p.Val)), make([]float32, len(p.Val))}
-			}
-			key := uint64(0)
-			for b.Loop() {
-				key++
-				tape.Reset()
-				x, want := tape.Const(batch, n.inputs), tape.Const(batch, n.outputs)
-				y, _ := n.forward(tape, x, 0.7, key)
-				tape.Backward(tape.MSE(y, want))
-				for i, p := range params {
-					const part = 1 << 15
-					pool.Run((len(p.Val)+part-1)/part, func(_, k int) {
-						at, end := k*part, min((k+1)*part, len(p.Val))
-						kernel.AdamW(p.Val[at:end], p.Grad[at:end], moments[i][0][at:end], moments[i][1][at:end], 1e-4, 0, 0.9, 0.999, 1e-8, 0.1, 0.001)
-					})
-				}
-			}
-			b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "samples/s")
-		})
 	}
 }

@@ -18,20 +18,24 @@ type AdamW struct {
 	Eps   float64 `json:"eps"`   // > 0
 }
 
-// update applies the optimiser to every parameter: with the schedule's
-// multiplier m a step of the size m·Rate, and the share m·decay of every weight
-// away.
-func (r *run) update(m, decay float64) {
-	const chunk = 1 << 15 // values per task
-	a, s := r.AdamW, r.state
-	lr, wd := float32(m*a.Rate), float32(decay/a.Rate)
-	b1, b2, eps := float32(a.Beta1), float32(a.Beta2), float32(a.Eps)
-	c1, c2 := float32(1-math.Pow(a.Beta1, float64(s.Total))), float32(1-math.Pow(a.Beta2, float64(s.Total)))
+// adamW is the optimiser in one step.
+type adamW struct{ lr, wd, b1, b2, eps, c1, c2 float32 }
+
+// begin makes the constants of the next step, with the schedule's multiplier m:
+// a step of the size m·Rate, and the share m·decay of every weight away.
+func (r *run) begin(m, decay float64) {
+	a, n := r.AdamW, float64(r.state.Total)
+	r.now = adamW{float32(m * a.Rate), float32(decay / a.Rate), float32(a.Beta1), float32(a.Beta2), float32(a.Eps),
+		float32(1 - math.Pow(a.Beta1, n)), float32(1 - math.Pow(a.Beta2, n))}
+}
+
+// attach makes the parameters' updates, which Backward calls.
+func (r *run) attach() {
 	for i, p := range r.Params {
-		m1, m2 := s.m[i], s.v[i]
-		r.pool.Run((len(m1)+chunk-1)/chunk, func(_, k int) {
-			at, end := k*chunk, min((k+1)*chunk, len(m1))
-			kernel.AdamW(p.Val[at:end], p.Grad[at:end], m1[at:end], m2[at:end], lr, wd, b1, b2, eps, c1, c2)
-		})
+		m, v := r.state.m[i], r.state.v[i]
+		p.Update = func(at int, g []float32) {
+			k, end := &r.now, at+len(g)
+			kernel.AdamW(p.Val[at:end], g, m[at:end], v[at:end], k.lr, k.wd, k.b1, k.b2, k.eps, k.c1, k.c2)
+		}
 	}
 }

@@ -27,6 +27,8 @@ type run struct {
 	since   time.Time // when Elapsed was last brought up to date
 	saved   time.Time
 
+	now adamW // the optimiser's constants of the step
+
 	unwritten map[string]error // files that the last attempt did not write
 }
 
@@ -43,6 +45,7 @@ func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
 	if err := r.load(); err != nil {
 		return nil, err
 	}
+	r.attach()
 	r.resumed, r.before = r.state.Total, r.state.Elapsed
 	r.since, r.saved = j.Now(), j.Now()
 	s := r.state
@@ -164,7 +167,6 @@ func (r *run) step() error {
 	r.rows = append(r.rows[:0], r.perm[s.Step*r.Batch:(s.Step+1)*r.Batch]...)
 	r.tape.Reset()
 	loss := r.Loss(r.tape, r.rows, false, grad.Hash(grad.Hash(r.Seed, 1), uint64(s.Total)))
-	r.tape.Backward(loss)
 	l := float64(loss.Val[0])
 	if math.IsNaN(l) || math.IsInf(l, 0) {
 		return fmt.Errorf("train: the loss became %v in epoch %d, step %d: the data holds values that are not finite, or the learning rate is too high", l, s.Epoch+1, s.Step+1)
@@ -175,7 +177,8 @@ func (r *run) step() error {
 	decay := r.AdamW.Decay * math.Sqrt(float64(r.Batch)/(float64(r.Samples)*float64(length)))
 	s.Step++
 	s.Total++
-	r.update(m, decay)
+	r.begin(m, decay)
+	r.tape.Backward(loss)
 	return nil
 }
 

@@ -37,6 +37,7 @@ var arrows = []arrow{
 	{"internal/boundedfile", nil, "a leaf"},
 	{"internal/command", []string{"github.com/spf13/cobra"}, "for the programs"},
 	{"internal/mocapdata", nil, "for tests"},
+	{"internal/ort", []string{"github.com/yalue/onnxruntime_go"}, "ONNX Runtime, behind the build tag ort"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
 	{"netruntime/grad", []string{"netruntime", "internal/kernel"}, "the same kernels, backwards"},

@@ -135,8 +135,6 @@ func (n *readNode) eval(in []array) []array {
 		return a
 	}
 	switch n.op {
-	case "Identity":
-		return one(x)
 	case "Elu":
 		return one(x.apply(func(v float64) float64 { return math.Max(v, math.Expm1(math.Min(v, 0))) }))
 	case "Relu":

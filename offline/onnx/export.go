@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"slices"
 
 	"mannequin/netruntime"
 )
@@ -44,6 +45,9 @@ func export(g *netruntime.Graph, tensors map[string]netruntime.Tensor, form Form
 		v, ok := e.values[name]
 		if !ok {
 			return nil, fmt.Errorf("there is no value %q to put out", name)
+		}
+		if slices.ContainsFunc(g.Inputs, func(in netruntime.Input) bool { return in.Name == name }) {
+			return nil, fmt.Errorf("output %q is an input: in ONNX an output is computed", name)
 		}
 		outputs = append(outputs, port{name, e.in(v, frames), e.axes(v)})
 	}

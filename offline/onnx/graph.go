@@ -94,12 +94,7 @@ func (b *builder) finish(name string, inputs, outputs []port) message {
 		taken[p.name] = true
 	}
 	for _, p := range outputs {
-		if names[p.at] == "" {
-			names[p.at] = p.name
-		} else if names[p.at] != p.name { // one tensor under two names
-			p.at = b.op("Identity", p.name, []ref{p.at})
-			names = append(names, p.name)
-		}
+		names[p.at] = p.name
 		taken[p.name] = true
 	}
 	needed := make([]bool, len(b.hints))

@@ -3,7 +3,10 @@ package onnx
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
+
+	"mannequin/netruntime"
 )
 
 // encoded returns a case as a file and as the reader sees it.
@@ -125,5 +128,12 @@ func TestForms(t *testing.T) {
 	f, err := Form{"depool": "plain"}.resolve()
 	if err != nil || f["blend"] != "outputs" || f["depool"] != "plain" || f["conv"] != "1d" {
 		t.Errorf("%v, %v", f, err)
+	}
+}
+
+func TestAnInputIsNoOutput(t *testing.T) {
+	g := netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: 1}}, Outputs: []string{"x"}}
+	if _, err := export(&g, nil, nil, "copy"); err == nil || !strings.Contains(err.Error(), `"x"`) {
+		t.Errorf("error %v", err)
 	}
 }

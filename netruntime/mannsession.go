@@ -151,15 +151,11 @@ func (s *mannSession) prepare(sc *kernel.Scratch, r0, r1 int) {
 	in := s.gx.Row(r0)
 	for l, b := range m.gb {
 		out := s.g[l].Row(r0)
-		for r := range r1 - r0 {
-			copy(out.Row(r).Data, b)
-		}
-		w := s.w.gating[l]
-		w.Mul(sc, out, one, in, r1-r0, true, 0, w.Panels())
+		w, ep := s.w.gating[l], kernel.Epilogue{Bias: b}
 		if l < 2 {
-			v := out.Data[:(r1-r0)*out.Stride]
-			kernel.ELU(v, v)
+			ep.Act = kernel.ActELU
 		}
+		w.Mul(sc, out, one, in, r1-r0, false, ep, 0, w.Panels())
 		in = out
 	}
 	for r := r0; r < r1; r++ {
@@ -197,18 +193,17 @@ func (s *mannSession) blend(sc *kernel.Scratch, l, r0, r1, p0, p1 int) {
 	in = in.Row(r0)
 	out := s.h[l].Row(r0)
 	omega := kernel.Matrix{Data: s.omega, Stride: m.k}.Row(r0)
-	s.w.bias[l].Mul(sc, out, one, omega, rows, false, p0, p1)
-	s.w.experts[l].Mul(sc, out, omega, in, rows, true, p0, p1)
-	cols := out.Stride / s.w.bias[l].Panels()
-	c0, c1 := p0*cols, p1*cols
+	ep := kernel.Epilogue{}
 	if l < 2 {
-		for r := range rows {
-			v := out.Row(r).Data[c0:c1]
-			kernel.ELU(v, v)
-		}
+		ep.Act = kernel.ActELU
+	}
+	s.w.bias[l].Mul(sc, out, one, omega, rows, false, kernel.Epilogue{}, p0, p1)
+	s.w.experts[l].Mul(sc, out, omega, in, rows, true, ep, p0, p1)
+	if l < 2 {
 		return
 	}
-	c1 = min(c1, m.out)
+	cols := out.Stride / s.w.bias[l].Panels()
+	c0, c1 := p0*cols, min(p1*cols, m.out)
 	mean, std := m.yMean[c0:c1], m.yStd[c0:c1]
 	for r := range rows {
 		y := s.y[(r0+r)*m.out+c0:][:len(mean)]

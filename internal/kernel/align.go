@@ -12,3 +12,9 @@ func aligned(n int) []float32 {
 	}
 	return x[skip : skip+n : skip+n]
 }
+
+// aligned16 is aligned for an even number of bfloat16 values.
+func aligned16(n int) []uint16 {
+	x := aligned(n / 2)
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(x))), n)
+}

@@ -28,36 +28,6 @@ func Exp(dst, x []float32) {
 	}
 }
 
-// ELU sets dst = x where x > 0 and e^x − 1 elsewhere, with an absolute error
-// of at most 2e-7. NaN stays NaN.
-func ELU(dst, x []float32) {
-	same("ELU", len(dst), len(x))
-	if len(dst) == 0 || eluAsm(dst, x) {
-		return
-	}
-	for i, v := range x {
-		if v <= 0 {
-			v = float32(math.Expm1(float64(v)))
-		}
-		dst[i] = v
-	}
-}
-
-// ELUGrad sets dx = dy·ELU'(x), given y = ELU(x): the slope is 1 where y > 0
-// and 1 + y elsewhere.
-func ELUGrad(dx, dy, y []float32) {
-	same("ELUGrad", len(dx), len(dy), len(y))
-	if len(dx) == 0 || eluGradAsm(dx, dy, y) {
-		return
-	}
-	for i, v := range y {
-		if v > 0 {
-			v = 0
-		}
-		dx[i] = dy[i] * (1 + v)
-	}
-}
-
 // Axpy sets dst = dst + a·x.
 func Axpy(dst []float32, a float32, x []float32) {
 	same("Axpy", len(dst), len(x))
@@ -80,6 +50,17 @@ func Scale(dst []float32, a float32, x []float32) {
 	}
 }
 
+// Add sets dst = x + y, element by element.
+func Add(dst, x, y []float32) {
+	same("Add", len(dst), len(x), len(y))
+	if len(dst) == 0 || addAsm(dst, x, y) {
+		return
+	}
+	for i, v := range x {
+		dst[i] = v + y[i]
+	}
+}
+
 // Mul sets dst = x·y, element by element.
 func Mul(dst, x, y []float32) {
 	same("Mul", len(dst), len(x), len(y))
@@ -88,6 +69,40 @@ func Mul(dst, x, y []float32) {
 	}
 	for i, v := range x {
 		dst[i] = v * y[i]
+	}
+}
+
+// Max sets dst = the larger of x and y, element by element. NaN in either is
+// NaN.
+func Max(dst, x, y []float32) {
+	same("Max", len(dst), len(x), len(y))
+	if len(dst) == 0 || maxAsm(dst, x, y) {
+		return
+	}
+	for i, v := range x {
+		dst[i] = max(v, y[i])
+	}
+}
+
+// Normalize sets dst = (x − mean)·inv, element by element.
+func Normalize(dst, x, mean, inv []float32) {
+	same("Normalize", len(dst), len(x), len(mean), len(inv))
+	if len(dst) == 0 || normalizeAsm(dst, x, mean, inv) {
+		return
+	}
+	for i, v := range x {
+		dst[i] = (v - mean[i]) * inv[i]
+	}
+}
+
+// Affine sets dst = x·scale + shift, element by element.
+func Affine(dst, x, scale, shift []float32) {
+	same("Affine", len(dst), len(x), len(scale), len(shift))
+	if len(dst) == 0 || affineAsm(dst, x, scale, shift) {
+		return
+	}
+	for i, v := range x {
+		dst[i] = float32(v*scale[i]) + shift[i]
 	}
 }
 

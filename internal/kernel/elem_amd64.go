@@ -11,7 +11,28 @@ func expAVX2(dst *float32, x *float32, n int)
 func eluAVX2(dst *float32, x *float32, n int)
 
 //go:noescape
+func reluAVX2(dst *float32, x *float32, n int)
+
+//go:noescape
+func sigmoidAVX2(dst *float32, x *float32, n int)
+
+//go:noescape
+func tanhAVX2(dst *float32, x *float32, n int)
+
+//go:noescape
 func eluGradAVX2(dx *float32, dy *float32, y *float32, n int)
+
+//go:noescape
+func reluGradAVX2(dx *float32, dy *float32, y *float32, n int)
+
+//go:noescape
+func sigmoidGradAVX2(dx *float32, dy *float32, y *float32, n int)
+
+//go:noescape
+func tanhGradAVX2(dx *float32, dy *float32, y *float32, n int)
+
+//go:noescape
+func lstmCellAVX2(h *float32, c *float32, i *float32, f *float32, z *float32, o *float32, n int)
 
 //go:noescape
 func axpyAVX2(dst *float32, a float32, x *float32, n int)
@@ -20,7 +41,19 @@ func axpyAVX2(dst *float32, a float32, x *float32, n int)
 func scaleAVX2(dst *float32, a float32, x *float32, n int)
 
 //go:noescape
+func addAVX2(dst *float32, x *float32, y *float32, n int)
+
+//go:noescape
 func mulAVX2(dst *float32, x *float32, y *float32, n int)
+
+//go:noescape
+func maxAVX2(dst *float32, x *float32, y *float32, n int)
+
+//go:noescape
+func normalizeAVX2(dst *float32, x *float32, mean *float32, inv *float32, n int)
+
+//go:noescape
+func affineAVX2(dst *float32, x *float32, scale *float32, shift *float32, n int)
 
 //go:noescape
 func adamWAVX2(w *float32, grad *float32, m *float32, v *float32, n int, lr float32, keep float32, beta1 float32, beta2 float32, rest1 float32, rest2 float32, eps float32, c1 float32, c2 float32)
@@ -32,7 +65,28 @@ func expAVX512(dst *float32, x *float32, n int)
 func eluAVX512(dst *float32, x *float32, n int)
 
 //go:noescape
+func reluAVX512(dst *float32, x *float32, n int)
+
+//go:noescape
+func sigmoidAVX512(dst *float32, x *float32, n int)
+
+//go:noescape
+func tanhAVX512(dst *float32, x *float32, n int)
+
+//go:noescape
 func eluGradAVX512(dx *float32, dy *float32, y *float32, n int)
+
+//go:noescape
+func reluGradAVX512(dx *float32, dy *float32, y *float32, n int)
+
+//go:noescape
+func sigmoidGradAVX512(dx *float32, dy *float32, y *float32, n int)
+
+//go:noescape
+func tanhGradAVX512(dx *float32, dy *float32, y *float32, n int)
+
+//go:noescape
+func lstmCellAVX512(h *float32, c *float32, i *float32, f *float32, z *float32, o *float32, n int)
 
 //go:noescape
 func axpyAVX512(dst *float32, a float32, x *float32, n int)
@@ -41,10 +95,25 @@ func axpyAVX512(dst *float32, a float32, x *float32, n int)
 func scaleAVX512(dst *float32, a float32, x *float32, n int)
 
 //go:noescape
+func addAVX512(dst *float32, x *float32, y *float32, n int)
+
+//go:noescape
 func mulAVX512(dst *float32, x *float32, y *float32, n int)
 
 //go:noescape
+func maxAVX512(dst *float32, x *float32, y *float32, n int)
+
+//go:noescape
+func normalizeAVX512(dst *float32, x *float32, mean *float32, inv *float32, n int)
+
+//go:noescape
+func affineAVX512(dst *float32, x *float32, scale *float32, shift *float32, n int)
+
+//go:noescape
 func adamWAVX512(w *float32, grad *float32, m *float32, v *float32, n int, lr float32, keep float32, beta1 float32, beta2 float32, rest1 float32, rest2 float32, eps float32, c1 float32, c2 float32)
+
+//go:noescape
+func toBF16AVX512(dst *uint16, src *float32, n int)
 
 //go:noescape
 func transpose8(dst *float32, cols int, src *float32, ld int, blocks int)

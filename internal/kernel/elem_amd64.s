@@ -39,29 +39,29 @@ loop:
 	CMPQ         DX, $0x08
 	JLT          tail
 	VMOVUPS      (CX), Y2
-	VMINPS       Y2, Y1, Y2
-	VMAXPS       Y2, Y0, Y2
-	VMULPS       lanes_3fb8aa3b<>+0(SB), Y2, Y3
-	VROUNDPS     $0x08, Y3, Y3
-	VFNMADD231PS lanes_3f317000<>+0(SB), Y3, Y2
-	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y3, Y2
+	VMINPS       Y2, Y1, Y3
+	VMAXPS       Y3, Y0, Y3
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y3, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y2, Y3
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y2, Y3
+	VCVTPS2DQ    Y2, Y2
 	VMOVUPS      lanes_39500d01<>+0(SB), Y4
-	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y2, Y4
-	VFMADD213PS  lanes_3c088889<>+0(SB), Y2, Y4
-	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y2, Y4
-	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y2, Y4
-	VFMADD213PS  lanes_3f000000<>+0(SB), Y2, Y4
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y2, Y4
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y2, Y4
-	VCVTPS2DQ    Y3, Y3
-	VPSRAD       $0x01, Y3, Y2
-	VPSUBD       Y2, Y3, Y3
-	VPADDD       lanes_0000007f<>+0(SB), Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y4, Y4
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y3, Y4
+	VPSRAD       $0x01, Y2, Y3
+	VPSUBD       Y3, Y2, Y2
 	VPADDD       lanes_0000007f<>+0(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y4, Y4
+	VPADDD       lanes_0000007f<>+0(SB), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y4
 	VMOVUPS      Y4, (AX)
 	ADDQ         $0x00000020, AX
 	ADDQ         $0x00000020, CX
@@ -82,6 +82,7 @@ tail:
 	VROUNDPS     $0x08, Y0, Y0
 	VFNMADD231PS lanes_3f317000<>+0(SB), Y0, Y1
 	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y0, Y1
+	VCVTPS2DQ    Y0, Y0
 	VMOVUPS      lanes_39500d01<>+0(SB), Y3
 	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y1, Y3
 	VFMADD213PS  lanes_3c088889<>+0(SB), Y1, Y3
@@ -90,7 +91,6 @@ tail:
 	VFMADD213PS  lanes_3f000000<>+0(SB), Y1, Y3
 	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y3
 	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y3
-	VCVTPS2DQ    Y0, Y0
 	VPSRAD       $0x01, Y0, Y1
 	VPSUBD       Y1, Y0, Y0
 	VPADDD       lanes_0000007f<>+0(SB), Y1, Y1
@@ -237,29 +237,29 @@ loop:
 	VMOVUPS      (CX), Y3
 	VMAXPS       Y3, Y2, Y4
 	VMINPS       Y3, Y2, Y3
-	VMINPS       Y3, Y1, Y3
-	VMAXPS       Y3, Y0, Y3
-	VMULPS       lanes_3fb8aa3b<>+0(SB), Y3, Y5
-	VROUNDPS     $0x08, Y5, Y5
-	VFNMADD231PS lanes_3f317000<>+0(SB), Y5, Y3
-	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y5, Y3
+	VMINPS       Y3, Y1, Y5
+	VMAXPS       Y5, Y0, Y5
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y5, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y3, Y5
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y3, Y5
+	VCVTPS2DQ    Y3, Y3
 	VMOVUPS      lanes_39500d01<>+0(SB), Y6
-	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y3, Y6
-	VFMADD213PS  lanes_3c088889<>+0(SB), Y3, Y6
-	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y3, Y6
-	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y3, Y6
-	VFMADD213PS  lanes_3f000000<>+0(SB), Y3, Y6
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y3, Y6
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPSRAD       $0x01, Y5, Y3
-	VPSUBD       Y3, Y5, Y5
-	VPADDD       lanes_0000007f<>+0(SB), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y6, Y6
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
 	VPADDD       lanes_0000007f<>+0(SB), Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y6
+	VPADDD       lanes_0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y6, Y6
 	VSUBPS       lanes_3f800000<>+0(SB), Y6, Y6
 	VADDPS       Y4, Y6, Y6
 	VMOVUPS      Y6, (AX)
@@ -284,6 +284,7 @@ tail:
 	VROUNDPS     $0x08, Y0, Y0
 	VFNMADD231PS lanes_3f317000<>+0(SB), Y0, Y1
 	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y0, Y1
+	VCVTPS2DQ    Y0, Y0
 	VMOVUPS      lanes_39500d01<>+0(SB), Y2
 	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y1, Y2
 	VFMADD213PS  lanes_3c088889<>+0(SB), Y1, Y2
@@ -292,7 +293,6 @@ tail:
 	VFMADD213PS  lanes_3f000000<>+0(SB), Y1, Y2
 	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y2
 	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y2
-	VCVTPS2DQ    Y0, Y0
 	VPSRAD       $0x01, Y0, Y1
 	VPSUBD       Y1, Y0, Y0
 	VPADDD       lanes_0000007f<>+0(SB), Y1, Y1
@@ -304,6 +304,235 @@ tail:
 	VSUBPS       lanes_3f800000<>+0(SB), Y2, Y2
 	VADDPS       Y5, Y2, Y2
 	VMASKMOVPS   Y2, Y3, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluAVX2(dst *float32, x *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·reluAVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVL         $0x00000000, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Y0
+
+loop:
+	CMPQ    DX, $0x08
+	JLT     tail
+	VMOVUPS (CX), Y1
+	VMAXPS  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x08, DX
+	JMP     loop
+
+tail:
+	TESTQ      DX, DX
+	JZ         done
+	LEAQ       tailMasks<>+0(SB), BX
+	SHLQ       $0x02, DX
+	SUBQ       DX, BX
+	VMOVUPS    32(BX), Y1
+	VMASKMOVPS (CX), Y1, Y2
+	VMAXPS     Y2, Y0, Y2
+	VMASKMOVPS Y2, Y1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sigmoidAVX2(dst *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·sigmoidAVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVL         $0xc2ae0000, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0x42b20000, BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x41a00000, BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Y2
+	MOVL         $0x3f800000, BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Y2
+
+loop:
+	CMPQ         DX, $0x08
+	JLT          tail
+	VMOVUPS      (CX), Y3
+	VXORPS       lanes_80000000<>+0(SB), Y3, Y3
+	VMINPS       Y3, Y1, Y4
+	VMAXPS       Y4, Y0, Y4
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y4, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y3, Y4
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y3, Y4
+	VCVTPS2DQ    Y3, Y3
+	VMOVUPS      lanes_39500d01<>+0(SB), Y5
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y4, Y5
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y4, Y5
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y4, Y5
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y4, Y5
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y4, Y5
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y5
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y5
+	VPADDD       lanes_0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y3, Y5
+	VDIVPS       Y5, Y2, Y5
+	VMOVUPS      Y5, (AX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x08, DX
+	JMP          loop
+
+tail:
+	TESTQ        DX, DX
+	JZ           done
+	LEAQ         tailMasks<>+0(SB), BX
+	SHLQ         $0x02, DX
+	SUBQ         DX, BX
+	VMOVUPS      32(BX), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	VXORPS       lanes_80000000<>+0(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y1
+	VMAXPS       Y1, Y0, Y1
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y1, Y0
+	VROUNDPS     $0x08, Y0, Y0
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y0, Y1
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y0, Y1
+	VCVTPS2DQ    Y0, Y0
+	VMOVUPS      lanes_39500d01<>+0(SB), Y4
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y4
+	VPADDD       lanes_0000007f<>+0(SB), Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y0, Y4
+	VDIVPS       Y4, Y2, Y4
+	VMASKMOVPS   Y4, Y3, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA lanes_80000000<>+0(SB)/4, $0x80000000
+DATA lanes_80000000<>+4(SB)/4, $0x80000000
+DATA lanes_80000000<>+8(SB)/4, $0x80000000
+DATA lanes_80000000<>+12(SB)/4, $0x80000000
+DATA lanes_80000000<>+16(SB)/4, $0x80000000
+DATA lanes_80000000<>+20(SB)/4, $0x80000000
+DATA lanes_80000000<>+24(SB)/4, $0x80000000
+DATA lanes_80000000<>+28(SB)/4, $0x80000000
+GLOBL lanes_80000000<>(SB), RODATA|NOPTR, $32
+
+DATA lanes_40000000<>+0(SB)/4, $0x40000000
+DATA lanes_40000000<>+4(SB)/4, $0x40000000
+DATA lanes_40000000<>+8(SB)/4, $0x40000000
+DATA lanes_40000000<>+12(SB)/4, $0x40000000
+DATA lanes_40000000<>+16(SB)/4, $0x40000000
+DATA lanes_40000000<>+20(SB)/4, $0x40000000
+DATA lanes_40000000<>+24(SB)/4, $0x40000000
+DATA lanes_40000000<>+28(SB)/4, $0x40000000
+GLOBL lanes_40000000<>(SB), RODATA|NOPTR, $32
+
+// func tanhAVX2(dst *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanhAVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVL         $0xc2ae0000, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0x42b20000, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0x41a00000, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Y0
+
+loop:
+	CMPQ         DX, $0x08
+	JLT          tail
+	VMOVUPS      (CX), Y1
+	VADDPS       Y1, Y1, Y1
+	VANDPS       lanes_80000000<>+0(SB), Y1, Y2
+	VXORPS       Y2, Y1, Y1
+	VMINPS       Y1, Y0, Y3
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y3, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y1, Y3
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y1, Y3
+	VCVTPS2DQ    Y1, Y1
+	VMOVUPS      lanes_39500d01<>+0(SB), Y4
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y3, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y3, Y4
+	VMULPS       Y3, Y4, Y4
+	VPADDD       lanes_0000007f<>+0(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y4, Y4
+	VSUBPS       lanes_3f800000<>+0(SB), Y1, Y1
+	VADDPS       Y1, Y4, Y4
+	VADDPS       lanes_40000000<>+0(SB), Y4, Y1
+	VORPS        Y2, Y4, Y4
+	VDIVPS       Y1, Y4, Y4
+	VMOVUPS      Y4, (AX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x08, DX
+	JMP          loop
+
+tail:
+	TESTQ        DX, DX
+	JZ           done
+	LEAQ         tailMasks<>+0(SB), BX
+	SHLQ         $0x02, DX
+	SUBQ         DX, BX
+	VMOVUPS      32(BX), Y1
+	VMASKMOVPS   (CX), Y1, Y2
+	VADDPS       Y2, Y2, Y2
+	VANDPS       lanes_80000000<>+0(SB), Y2, Y3
+	VXORPS       Y3, Y2, Y2
+	VMINPS       Y2, Y0, Y2
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y2, Y0
+	VROUNDPS     $0x08, Y0, Y0
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y0, Y2
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y0, Y2
+	VCVTPS2DQ    Y0, Y0
+	VMOVUPS      lanes_39500d01<>+0(SB), Y4
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y2, Y4
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y2, Y4
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y2, Y4
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y2, Y4
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y2, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y2, Y4
+	VMULPS       Y2, Y4, Y4
+	VPADDD       lanes_0000007f<>+0(SB), Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y4, Y4
+	VSUBPS       lanes_3f800000<>+0(SB), Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VADDPS       lanes_40000000<>+0(SB), Y4, Y0
+	VORPS        Y3, Y4, Y4
+	VDIVPS       Y0, Y4, Y4
+	VMASKMOVPS   Y4, Y1, (AX)
 
 done:
 	VZEROUPPER
@@ -351,6 +580,414 @@ tail:
 	VMASKMOVPS (CX), Y2, Y0
 	VMULPS     Y0, Y3, Y3
 	VMASKMOVPS Y3, Y2, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluGradAVX2(dx *float32, dy *float32, y *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·reluGradAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Y0
+
+loop:
+	CMPQ      BX, $0x08
+	JLT       tail
+	VMOVUPS   (DX), Y1
+	VMOVUPS   (CX), Y2
+	VCMPPS    $0x06, Y0, Y1, Y1
+	VBLENDVPS Y1, Y2, Y0, Y1
+	VMOVUPS   Y1, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, DX
+	SUBQ      $0x08, BX
+	JMP       loop
+
+tail:
+	TESTQ      BX, BX
+	JZ         done
+	LEAQ       tailMasks<>+0(SB), SI
+	SHLQ       $0x02, BX
+	SUBQ       BX, SI
+	VMOVUPS    32(SI), Y1
+	VMASKMOVPS (DX), Y1, Y2
+	VMASKMOVPS (CX), Y1, Y3
+	VCMPPS     $0x06, Y0, Y2, Y2
+	VBLENDVPS  Y2, Y3, Y0, Y2
+	VMASKMOVPS Y2, Y1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sigmoidGradAVX2(dx *float32, dy *float32, y *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·sigmoidGradAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVL         $0x3f800000, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Y0
+
+loop:
+	CMPQ    BX, $0x08
+	JLT     tail
+	VMOVUPS (DX), Y1
+	VSUBPS  Y1, Y0, Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS (CX), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x08, BX
+	JMP     loop
+
+tail:
+	TESTQ      BX, BX
+	JZ         done
+	LEAQ       tailMasks<>+0(SB), SI
+	SHLQ       $0x02, BX
+	SUBQ       BX, SI
+	VMOVUPS    32(SI), Y1
+	VMASKMOVPS (DX), Y1, Y2
+	VSUBPS     Y2, Y0, Y0
+	VMULPS     Y0, Y2, Y2
+	VMASKMOVPS (CX), Y1, Y0
+	VMULPS     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func tanhGradAVX2(dx *float32, dy *float32, y *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanhGradAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVL         $0x3f800000, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Y0
+
+loop:
+	CMPQ         BX, $0x08
+	JLT          tail
+	VMOVUPS      (DX), Y1
+	VFNMADD213PS Y0, Y1, Y1
+	VMOVUPS      (CX), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x08, BX
+	JMP          loop
+
+tail:
+	TESTQ        BX, BX
+	JZ           done
+	LEAQ         tailMasks<>+0(SB), SI
+	SHLQ         $0x02, BX
+	SUBQ         BX, SI
+	VMOVUPS      32(SI), Y1
+	VMASKMOVPS   (DX), Y1, Y2
+	VFNMADD213PS Y0, Y2, Y2
+	VMASKMOVPS   (CX), Y1, Y0
+	VMULPS       Y0, Y2, Y2
+	VMASKMOVPS   Y2, Y1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func lstmCellAVX2(h *float32, c *float32, i *float32, f *float32, z *float32, o *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·lstmCellAVX2(SB), NOSPLIT, $0-56
+	MOVQ         h+0(FP), AX
+	MOVQ         c+8(FP), CX
+	MOVQ         i+16(FP), DX
+	MOVQ         f+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         o+40(FP), DI
+	MOVQ         n+48(FP), R8
+	MOVL         $0xc2ae0000, R9
+	VMOVD        R9, X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0x42b20000, R9
+	VMOVD        R9, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x41a00000, R9
+	VMOVD        R9, X2
+	VPBROADCASTD X2, Y2
+
+loop:
+	CMPQ         R8, $0x08
+	JLT          tail
+	VMOVUPS      (CX), Y3
+	VMOVUPS      (BX), Y4
+	VXORPS       lanes_80000000<>+0(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y5
+	VMAXPS       Y5, Y0, Y5
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y5, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y4, Y5
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y4, Y5
+	VCVTPS2DQ    Y4, Y4
+	VMOVUPS      lanes_39500d01<>+0(SB), Y6
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VPADDD       lanes_0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y6
+	VDIVPS       Y6, Y3, Y3
+	VMOVUPS      (DX), Y4
+	VMOVUPS      (SI), Y5
+	VADDPS       Y5, Y5, Y5
+	VANDPS       lanes_80000000<>+0(SB), Y5, Y6
+	VXORPS       Y6, Y5, Y5
+	VMINPS       Y5, Y2, Y7
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y7, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y5, Y7
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y5, Y7
+	VCVTPS2DQ    Y5, Y5
+	VMOVUPS      lanes_39500d01<>+0(SB), Y8
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y7, Y8
+	VMULPS       Y7, Y8, Y8
+	VPADDD       lanes_0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y8, Y8
+	VSUBPS       lanes_3f800000<>+0(SB), Y5, Y5
+	VADDPS       Y5, Y8, Y8
+	VADDPS       lanes_40000000<>+0(SB), Y8, Y5
+	VORPS        Y6, Y8, Y8
+	VXORPS       lanes_80000000<>+0(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y6
+	VMAXPS       Y6, Y0, Y6
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y6, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y4, Y6
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y4, Y6
+	VCVTPS2DQ    Y4, Y4
+	VMOVUPS      lanes_39500d01<>+0(SB), Y7
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
+	VPADDD       lanes_0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y7
+	VMULPS       Y7, Y5, Y5
+	VDIVPS       Y5, Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	VMOVUPS      Y3, (CX)
+	VMOVUPS      (DI), Y4
+	VADDPS       Y3, Y3, Y3
+	VANDPS       lanes_80000000<>+0(SB), Y3, Y5
+	VXORPS       Y5, Y3, Y3
+	VMINPS       Y3, Y2, Y6
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y6, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y3, Y6
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y3, Y6
+	VCVTPS2DQ    Y3, Y3
+	VMOVUPS      lanes_39500d01<>+0(SB), Y7
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
+	VMULPS       Y6, Y7, Y7
+	VPADDD       lanes_0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y7, Y7
+	VSUBPS       lanes_3f800000<>+0(SB), Y3, Y3
+	VADDPS       Y3, Y7, Y7
+	VADDPS       lanes_40000000<>+0(SB), Y7, Y3
+	VORPS        Y5, Y7, Y7
+	VXORPS       lanes_80000000<>+0(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y5
+	VMAXPS       Y5, Y0, Y5
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y5, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y4, Y5
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y4, Y5
+	VCVTPS2DQ    Y4, Y4
+	VMOVUPS      lanes_39500d01<>+0(SB), Y6
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VPADDD       lanes_0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y6
+	VMULPS       Y6, Y3, Y3
+	VDIVPS       Y3, Y7, Y7
+	VMOVUPS      Y7, (AX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	ADDQ         $0x00000020, BX
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x08, R8
+	JMP          loop
+
+tail:
+	TESTQ        R8, R8
+	JZ           done
+	LEAQ         tailMasks<>+0(SB), R9
+	SHLQ         $0x02, R8
+	SUBQ         R8, R9
+	VMOVUPS      32(R9), Y3
+	VMASKMOVPS   (CX), Y3, Y4
+	VMASKMOVPS   (BX), Y3, Y5
+	VXORPS       lanes_80000000<>+0(SB), Y5, Y5
+	VMINPS       Y5, Y1, Y6
+	VMAXPS       Y6, Y0, Y6
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y6, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y5, Y6
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y5, Y6
+	VCVTPS2DQ    Y5, Y5
+	VMOVUPS      lanes_39500d01<>+0(SB), Y7
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
+	VPADDD       lanes_0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y7
+	VDIVPS       Y7, Y4, Y4
+	VMASKMOVPS   (DX), Y3, Y5
+	VMASKMOVPS   (SI), Y3, Y6
+	VADDPS       Y6, Y6, Y6
+	VANDPS       lanes_80000000<>+0(SB), Y6, Y7
+	VXORPS       Y7, Y6, Y6
+	VMINPS       Y6, Y2, Y8
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y8, Y6
+	VROUNDPS     $0x08, Y6, Y6
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y6, Y8
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y6, Y8
+	VCVTPS2DQ    Y6, Y6
+	VMOVUPS      lanes_39500d01<>+0(SB), Y9
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y8, Y9
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y8, Y9
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y8, Y9
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y8, Y9
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y8, Y9
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y8, Y9
+	VMULPS       Y8, Y9, Y9
+	VPADDD       lanes_0000007f<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y9, Y9
+	VSUBPS       lanes_3f800000<>+0(SB), Y6, Y6
+	VADDPS       Y6, Y9, Y9
+	VADDPS       lanes_40000000<>+0(SB), Y9, Y6
+	VORPS        Y7, Y9, Y9
+	VXORPS       lanes_80000000<>+0(SB), Y5, Y5
+	VMINPS       Y5, Y1, Y7
+	VMAXPS       Y7, Y0, Y7
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y7, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y5, Y7
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y5, Y7
+	VCVTPS2DQ    Y5, Y5
+	VMOVUPS      lanes_39500d01<>+0(SB), Y8
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y7, Y8
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y7, Y8
+	VPADDD       lanes_0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y8
+	VMULPS       Y8, Y6, Y6
+	VDIVPS       Y6, Y9, Y9
+	VADDPS       Y9, Y4, Y4
+	VMASKMOVPS   Y4, Y3, (CX)
+	VMASKMOVPS   (DI), Y3, Y5
+	VADDPS       Y4, Y4, Y4
+	VANDPS       lanes_80000000<>+0(SB), Y4, Y6
+	VXORPS       Y6, Y4, Y4
+	VMINPS       Y4, Y2, Y4
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y4, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y2, Y4
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y2, Y4
+	VCVTPS2DQ    Y2, Y2
+	VMOVUPS      lanes_39500d01<>+0(SB), Y7
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y4, Y7
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y4, Y7
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y4, Y7
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y4, Y7
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y4, Y7
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y7
+	VMULPS       Y4, Y7, Y7
+	VPADDD       lanes_0000007f<>+0(SB), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y7, Y7
+	VSUBPS       lanes_3f800000<>+0(SB), Y2, Y2
+	VADDPS       Y2, Y7, Y7
+	VADDPS       lanes_40000000<>+0(SB), Y7, Y2
+	VORPS        Y6, Y7, Y7
+	VXORPS       lanes_80000000<>+0(SB), Y5, Y4
+	VMINPS       Y4, Y1, Y1
+	VMAXPS       Y1, Y0, Y1
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y1, Y0
+	VROUNDPS     $0x08, Y0, Y0
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y0, Y1
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y0, Y1
+	VCVTPS2DQ    Y0, Y0
+	VMOVUPS      lanes_39500d01<>+0(SB), Y4
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y4
+	VPADDD       lanes_0000007f<>+0(SB), Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y0, Y4
+	VMULPS       Y4, Y2, Y2
+	VDIVPS       Y2, Y7, Y7
+	VMASKMOVPS   Y7, Y3, (AX)
 
 done:
 	VZEROUPPER
@@ -426,6 +1063,43 @@ done:
 	VZEROUPPER
 	RET
 
+// func addAVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·addAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	CMPQ    BX, $0x08
+	JLT     tail
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x08, BX
+	JMP     loop
+
+tail:
+	TESTQ      BX, BX
+	JZ         done
+	LEAQ       tailMasks<>+0(SB), SI
+	SHLQ       $0x02, BX
+	SUBQ       BX, SI
+	VMOVUPS    32(SI), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (DX), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func mulAVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·mulAVX2(SB), NOSPLIT, $0-32
@@ -458,6 +1132,131 @@ tail:
 	VMASKMOVPS (DX), Y0, Y2
 	VMULPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxAVX2(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·maxAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	CMPQ      BX, $0x08
+	JLT       tail
+	VMOVUPS   (CX), Y0
+	VMOVUPS   (DX), Y1
+	VMAXPS    Y1, Y0, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VBLENDVPS Y2, Y0, Y1, Y2
+	VMOVUPS   Y2, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, DX
+	SUBQ      $0x08, BX
+	JMP       loop
+
+tail:
+	TESTQ      BX, BX
+	JZ         done
+	LEAQ       tailMasks<>+0(SB), SI
+	SHLQ       $0x02, BX
+	SUBQ       BX, SI
+	VMOVUPS    32(SI), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (DX), Y0, Y2
+	VMAXPS     Y2, Y1, Y2
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VBLENDVPS  Y3, Y1, Y2, Y3
+	VMASKMOVPS Y3, Y0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func normalizeAVX2(dst *float32, x *float32, mean *float32, inv *float32, n int)
+// Requires: AVX
+TEXT ·normalizeAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ mean+16(FP), DX
+	MOVQ inv+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	CMPQ    SI, $0x08
+	JLT     tail
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS (BX), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x08, SI
+	JMP     loop
+
+tail:
+	TESTQ      SI, SI
+	JZ         done
+	LEAQ       tailMasks<>+0(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVUPS    32(DI), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (DX), Y0, Y2
+	VSUBPS     Y2, Y1, Y1
+	VMASKMOVPS (BX), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func affineAVX2(dst *float32, x *float32, scale *float32, shift *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·affineAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ scale+16(FP), DX
+	MOVQ shift+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	CMPQ        SI, $0x08
+	JLT         tail
+	VMOVUPS     (CX), Y0
+	VMOVUPS     (BX), Y1
+	VMOVUPS     (DX), Y2
+	VFMADD213PS Y1, Y2, Y0
+	VMOVUPS     Y0, (AX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, BX
+	SUBQ        $0x08, SI
+	JMP         loop
+
+tail:
+	TESTQ       SI, SI
+	JZ          done
+	LEAQ        tailMasks<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVUPS     32(DI), Y0
+	VMASKMOVPS  (CX), Y0, Y1
+	VMASKMOVPS  (BX), Y0, Y2
+	VMASKMOVPS  (DX), Y0, Y3
+	VFMADD213PS Y2, Y3, Y1
+	VMASKMOVPS  Y1, Y0, (AX)
 
 done:
 	VZEROUPPER
@@ -547,43 +1346,43 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVL         $0xc2d00000, BX
+	MOVL         $0x3fb8aa3b, BX
 	VMOVD        BX, X0
 	VPBROADCASTD X0, Z0
-	MOVL         $0x42b20000, BX
+	MOVL         $0x0000007f, BX
 	VMOVD        BX, X1
 	VPBROADCASTD X1, Z1
-	MOVL         $0x3fb8aa3b, BX
+	MOVL         $0x3f317000, BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	MOVL         $0x0000007f, BX
+	MOVL         $0x3805fdf4, BX
 	VMOVD        BX, X3
 	VPBROADCASTD X3, Z3
-	MOVL         $0x3f317000, BX
+	MOVL         $0x3f800000, BX
 	VMOVD        BX, X4
 	VPBROADCASTD X4, Z4
-	MOVL         $0x3805fdf4, BX
+	MOVL         $0x3f000000, BX
 	VMOVD        BX, X5
 	VPBROADCASTD X5, Z5
-	MOVL         $0x3f800000, BX
+	MOVL         $0x3e2aaaab, BX
 	VMOVD        BX, X6
 	VPBROADCASTD X6, Z6
-	MOVL         $0x3f000000, BX
+	MOVL         $0x3d2aaaab, BX
 	VMOVD        BX, X7
 	VPBROADCASTD X7, Z7
-	MOVL         $0x3e2aaaab, BX
+	MOVL         $0x3c088889, BX
 	VMOVD        BX, X8
 	VPBROADCASTD X8, Z8
-	MOVL         $0x3d2aaaab, BX
+	MOVL         $0x3ab60b61, BX
 	VMOVD        BX, X9
 	VPBROADCASTD X9, Z9
-	MOVL         $0x3c088889, BX
+	MOVL         $0x39500d01, BX
 	VMOVD        BX, X10
 	VPBROADCASTD X10, Z10
-	MOVL         $0x3ab60b61, BX
+	MOVL         $0xc2d00000, BX
 	VMOVD        BX, X11
 	VPBROADCASTD X11, Z11
-	MOVL         $0x39500d01, BX
+	MOVL         $0x42b20000, BX
 	VMOVD        BX, X12
 	VPBROADCASTD X12, Z12
 
@@ -591,29 +1390,29 @@ loop:
 	CMPQ         DX, $0x10
 	JLT          tail
 	VMOVUPS      (CX), Z13
-	VMINPS       Z13, Z1, Z13
-	VMAXPS       Z13, Z0, Z13
-	VMULPS       Z2, Z13, Z14
-	VRNDSCALEPS  $0x08, Z14, Z14
-	VFNMADD231PS Z4, Z14, Z13
-	VFNMADD231PS Z5, Z14, Z13
-	VMOVUPS      Z12, Z15
-	VFMADD213PS  Z11, Z13, Z15
-	VFMADD213PS  Z10, Z13, Z15
-	VFMADD213PS  Z9, Z13, Z15
-	VFMADD213PS  Z8, Z13, Z15
-	VFMADD213PS  Z7, Z13, Z15
-	VFMADD213PS  Z6, Z13, Z15
-	VFMADD213PS  Z6, Z13, Z15
-	VCVTPS2DQ    Z14, Z14
-	VPSRAD       $0x01, Z14, Z13
-	VPSUBD       Z13, Z14, Z14
-	VPADDD       Z3, Z13, Z13
-	VPSLLD       $0x17, Z13, Z13
-	VMULPS       Z13, Z15, Z15
-	VPADDD       Z3, Z14, Z14
+	VMINPS       Z13, Z12, Z14
+	VMAXPS       Z14, Z11, Z14
+	VMULPS       Z0, Z14, Z13
+	VRNDSCALEPS  $0x08, Z13, Z13
+	VFNMADD231PS Z2, Z13, Z14
+	VFNMADD231PS Z3, Z13, Z14
+	VCVTPS2DQ    Z13, Z13
+	VMOVUPS      Z10, Z15
+	VFMADD213PS  Z9, Z14, Z15
+	VFMADD213PS  Z8, Z14, Z15
+	VFMADD213PS  Z7, Z14, Z15
+	VFMADD213PS  Z6, Z14, Z15
+	VFMADD213PS  Z5, Z14, Z15
+	VFMADD213PS  Z4, Z14, Z15
+	VFMADD213PS  Z4, Z14, Z15
+	VPSRAD       $0x01, Z13, Z14
+	VPSUBD       Z14, Z13, Z13
+	VPADDD       Z1, Z14, Z14
 	VPSLLD       $0x17, Z14, Z14
 	VMULPS       Z14, Z15, Z15
+	VPADDD       Z1, Z13, Z13
+	VPSLLD       $0x17, Z13, Z13
+	VMULPS       Z13, Z15, Z15
 	VMOVUPS      Z15, (AX)
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000040, CX
@@ -627,27 +1426,27 @@ tail:
 	BZHIL        DX, BX, BX
 	KMOVW        BX, K1
 	VMOVUPS.Z    (CX), K1, Z13
-	VMINPS       Z13, Z1, Z1
-	VMAXPS       Z1, Z0, Z1
-	VMULPS       Z2, Z1, Z0
+	VMINPS       Z13, Z12, Z12
+	VMAXPS       Z12, Z11, Z12
+	VMULPS       Z0, Z12, Z0
 	VRNDSCALEPS  $0x08, Z0, Z0
-	VFNMADD231PS Z4, Z0, Z1
-	VFNMADD231PS Z5, Z0, Z1
-	VMOVUPS      Z12, Z2
-	VFMADD213PS  Z11, Z1, Z2
-	VFMADD213PS  Z10, Z1, Z2
-	VFMADD213PS  Z9, Z1, Z2
-	VFMADD213PS  Z8, Z1, Z2
-	VFMADD213PS  Z7, Z1, Z2
-	VFMADD213PS  Z6, Z1, Z2
-	VFMADD213PS  Z6, Z1, Z2
+	VFNMADD231PS Z2, Z0, Z12
+	VFNMADD231PS Z3, Z0, Z12
 	VCVTPS2DQ    Z0, Z0
-	VPSRAD       $0x01, Z0, Z1
-	VPSUBD       Z1, Z0, Z0
-	VPADDD       Z3, Z1, Z1
-	VPSLLD       $0x17, Z1, Z1
-	VMULPS       Z1, Z2, Z2
-	VPADDD       Z3, Z0, Z0
+	VMOVUPS      Z10, Z2
+	VFMADD213PS  Z9, Z12, Z2
+	VFMADD213PS  Z8, Z12, Z2
+	VFMADD213PS  Z7, Z12, Z2
+	VFMADD213PS  Z6, Z12, Z2
+	VFMADD213PS  Z5, Z12, Z2
+	VFMADD213PS  Z4, Z12, Z2
+	VFMADD213PS  Z4, Z12, Z2
+	VPSRAD       $0x01, Z0, Z3
+	VPSUBD       Z3, Z0, Z0
+	VPADDD       Z1, Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VMULPS       Z3, Z2, Z2
+	VPADDD       Z1, Z0, Z0
 	VPSLLD       $0x17, Z0, Z0
 	VMULPS       Z0, Z2, Z2
 	VMOVUPS      Z2, K1, (AX)
@@ -662,43 +1461,43 @@ TEXT ·eluAVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVL         $0xc2d00000, BX
+	MOVL         $0x3fb8aa3b, BX
 	VMOVD        BX, X0
 	VPBROADCASTD X0, Z0
-	MOVL         $0x42b20000, BX
+	MOVL         $0x0000007f, BX
 	VMOVD        BX, X1
 	VPBROADCASTD X1, Z1
-	MOVL         $0x3fb8aa3b, BX
+	MOVL         $0x3f317000, BX
 	VMOVD        BX, X2
 	VPBROADCASTD X2, Z2
-	MOVL         $0x0000007f, BX
+	MOVL         $0x3805fdf4, BX
 	VMOVD        BX, X3
 	VPBROADCASTD X3, Z3
-	MOVL         $0x3f317000, BX
+	MOVL         $0x3f800000, BX
 	VMOVD        BX, X4
 	VPBROADCASTD X4, Z4
-	MOVL         $0x3805fdf4, BX
+	MOVL         $0x3f000000, BX
 	VMOVD        BX, X5
 	VPBROADCASTD X5, Z5
-	MOVL         $0x3f800000, BX
+	MOVL         $0x3e2aaaab, BX
 	VMOVD        BX, X6
 	VPBROADCASTD X6, Z6
-	MOVL         $0x3f000000, BX
+	MOVL         $0x3d2aaaab, BX
 	VMOVD        BX, X7
 	VPBROADCASTD X7, Z7
-	MOVL         $0x3e2aaaab, BX
+	MOVL         $0x3c088889, BX
 	VMOVD        BX, X8
 	VPBROADCASTD X8, Z8
-	MOVL         $0x3d2aaaab, BX
+	MOVL         $0x3ab60b61, BX
 	VMOVD        BX, X9
 	VPBROADCASTD X9, Z9
-	MOVL         $0x3c088889, BX
+	MOVL         $0x39500d01, BX
 	VMOVD        BX, X10
 	VPBROADCASTD X10, Z10
-	MOVL         $0x3ab60b61, BX
+	MOVL         $0xc2d00000, BX
 	VMOVD        BX, X11
 	VPBROADCASTD X11, Z11
-	MOVL         $0x39500d01, BX
+	MOVL         $0x42b20000, BX
 	VMOVD        BX, X12
 	VPBROADCASTD X12, Z12
 	MOVL         $0x00000000, BX
@@ -711,30 +1510,30 @@ loop:
 	VMOVUPS      (CX), Z14
 	VMAXPS       Z14, Z13, Z15
 	VMINPS       Z14, Z13, Z14
-	VMINPS       Z14, Z1, Z14
-	VMAXPS       Z14, Z0, Z14
-	VMULPS       Z2, Z14, Z16
-	VRNDSCALEPS  $0x08, Z16, Z16
-	VFNMADD231PS Z4, Z16, Z14
-	VFNMADD231PS Z5, Z16, Z14
-	VMOVUPS      Z12, Z17
-	VFMADD213PS  Z11, Z14, Z17
-	VFMADD213PS  Z10, Z14, Z17
-	VFMADD213PS  Z9, Z14, Z17
-	VFMADD213PS  Z8, Z14, Z17
-	VFMADD213PS  Z7, Z14, Z17
-	VFMADD213PS  Z6, Z14, Z17
-	VFMADD213PS  Z6, Z14, Z17
-	VCVTPS2DQ    Z16, Z16
-	VPSRAD       $0x01, Z16, Z14
-	VPSUBD       Z14, Z16, Z16
-	VPADDD       Z3, Z14, Z14
-	VPSLLD       $0x17, Z14, Z14
-	VMULPS       Z14, Z17, Z17
-	VPADDD       Z3, Z16, Z16
+	VMINPS       Z14, Z12, Z16
+	VMAXPS       Z16, Z11, Z16
+	VMULPS       Z0, Z16, Z14
+	VRNDSCALEPS  $0x08, Z14, Z14
+	VFNMADD231PS Z2, Z14, Z16
+	VFNMADD231PS Z3, Z14, Z16
+	VCVTPS2DQ    Z14, Z14
+	VMOVUPS      Z10, Z17
+	VFMADD213PS  Z9, Z16, Z17
+	VFMADD213PS  Z8, Z16, Z17
+	VFMADD213PS  Z7, Z16, Z17
+	VFMADD213PS  Z6, Z16, Z17
+	VFMADD213PS  Z5, Z16, Z17
+	VFMADD213PS  Z4, Z16, Z17
+	VFMADD213PS  Z4, Z16, Z17
+	VPSRAD       $0x01, Z14, Z16
+	VPSUBD       Z16, Z14, Z14
+	VPADDD       Z1, Z16, Z16
 	VPSLLD       $0x17, Z16, Z16
 	VMULPS       Z16, Z17, Z17
-	VSUBPS       Z6, Z17, Z17
+	VPADDD       Z1, Z14, Z14
+	VPSLLD       $0x17, Z14, Z14
+	VMULPS       Z14, Z17, Z17
+	VSUBPS       Z4, Z17, Z17
 	VADDPS       Z15, Z17, Z17
 	VMOVUPS      Z17, (AX)
 	ADDQ         $0x00000040, AX
@@ -751,31 +1550,315 @@ tail:
 	VMOVUPS.Z    (CX), K1, Z14
 	VMAXPS       Z14, Z13, Z15
 	VMINPS       Z14, Z13, Z13
-	VMINPS       Z13, Z1, Z1
-	VMAXPS       Z1, Z0, Z1
-	VMULPS       Z2, Z1, Z0
+	VMINPS       Z13, Z12, Z12
+	VMAXPS       Z12, Z11, Z12
+	VMULPS       Z0, Z12, Z0
 	VRNDSCALEPS  $0x08, Z0, Z0
-	VFNMADD231PS Z4, Z0, Z1
-	VFNMADD231PS Z5, Z0, Z1
-	VMOVUPS      Z12, Z2
-	VFMADD213PS  Z11, Z1, Z2
-	VFMADD213PS  Z10, Z1, Z2
-	VFMADD213PS  Z9, Z1, Z2
-	VFMADD213PS  Z8, Z1, Z2
-	VFMADD213PS  Z7, Z1, Z2
-	VFMADD213PS  Z6, Z1, Z2
-	VFMADD213PS  Z6, Z1, Z2
+	VFNMADD231PS Z2, Z0, Z12
+	VFNMADD231PS Z3, Z0, Z12
 	VCVTPS2DQ    Z0, Z0
-	VPSRAD       $0x01, Z0, Z1
-	VPSUBD       Z1, Z0, Z0
-	VPADDD       Z3, Z1, Z1
-	VPSLLD       $0x17, Z1, Z1
-	VMULPS       Z1, Z2, Z2
-	VPADDD       Z3, Z0, Z0
+	VMOVUPS      Z10, Z2
+	VFMADD213PS  Z9, Z12, Z2
+	VFMADD213PS  Z8, Z12, Z2
+	VFMADD213PS  Z7, Z12, Z2
+	VFMADD213PS  Z6, Z12, Z2
+	VFMADD213PS  Z5, Z12, Z2
+	VFMADD213PS  Z4, Z12, Z2
+	VFMADD213PS  Z4, Z12, Z2
+	VPSRAD       $0x01, Z0, Z3
+	VPSUBD       Z3, Z0, Z0
+	VPADDD       Z1, Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VMULPS       Z3, Z2, Z2
+	VPADDD       Z1, Z0, Z0
 	VPSLLD       $0x17, Z0, Z0
 	VMULPS       Z0, Z2, Z2
-	VSUBPS       Z6, Z2, Z2
+	VSUBPS       Z4, Z2, Z2
 	VADDPS       Z15, Z2, Z2
+	VMOVUPS      Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluAVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·reluAVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVL         $0x00000000, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Z0
+
+loop:
+	CMPQ    DX, $0x10
+	JLT     tail
+	VMOVUPS (CX), Z1
+	VMAXPS  Z1, Z0, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x10, DX
+	JMP     loop
+
+tail:
+	TESTQ     DX, DX
+	JZ        done
+	MOVL      $0xffffffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (CX), K1, Z1
+	VMAXPS    Z1, Z0, Z1
+	VMOVUPS   Z1, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sigmoidAVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sigmoidAVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVL         $0x3fb8aa3b, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x0000007f, BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x3f317000, BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0x3805fdf4, BX
+	VMOVD        BX, X3
+	VPBROADCASTD X3, Z3
+	MOVL         $0x3f800000, BX
+	VMOVD        BX, X4
+	VPBROADCASTD X4, Z4
+	MOVL         $0x3f000000, BX
+	VMOVD        BX, X5
+	VPBROADCASTD X5, Z5
+	MOVL         $0x3e2aaaab, BX
+	VMOVD        BX, X6
+	VPBROADCASTD X6, Z6
+	MOVL         $0x3d2aaaab, BX
+	VMOVD        BX, X7
+	VPBROADCASTD X7, Z7
+	MOVL         $0x3c088889, BX
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Z8
+	MOVL         $0x3ab60b61, BX
+	VMOVD        BX, X9
+	VPBROADCASTD X9, Z9
+	MOVL         $0x39500d01, BX
+	VMOVD        BX, X10
+	VPBROADCASTD X10, Z10
+	MOVL         $0xc2ae0000, BX
+	VMOVD        BX, X11
+	VPBROADCASTD X11, Z11
+	MOVL         $0x42b20000, BX
+	VMOVD        BX, X12
+	VPBROADCASTD X12, Z12
+	MOVL         $0x41a00000, BX
+	VMOVD        BX, X13
+	VPBROADCASTD X13, Z13
+	MOVL         $0x80000000, BX
+	VMOVD        BX, X13
+	VPBROADCASTD X13, Z13
+	MOVL         $0x40000000, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Z14
+	MOVL         $0x3f800000, BX
+	VMOVD        BX, X14
+	VPBROADCASTD X14, Z14
+
+loop:
+	CMPQ         DX, $0x10
+	JLT          tail
+	VMOVUPS      (CX), Z15
+	VXORPS       Z13, Z15, Z15
+	VMINPS       Z15, Z12, Z16
+	VMAXPS       Z16, Z11, Z16
+	VMULPS       Z0, Z16, Z15
+	VRNDSCALEPS  $0x08, Z15, Z15
+	VFNMADD231PS Z2, Z15, Z16
+	VFNMADD231PS Z3, Z15, Z16
+	VCVTPS2DQ    Z15, Z15
+	VMOVUPS      Z10, Z17
+	VFMADD213PS  Z9, Z16, Z17
+	VFMADD213PS  Z8, Z16, Z17
+	VFMADD213PS  Z7, Z16, Z17
+	VFMADD213PS  Z6, Z16, Z17
+	VFMADD213PS  Z5, Z16, Z17
+	VFMADD213PS  Z4, Z16, Z17
+	VFMADD213PS  Z4, Z16, Z17
+	VPADDD       Z1, Z15, Z15
+	VPSLLD       $0x17, Z15, Z15
+	VFMADD213PS  Z4, Z15, Z17
+	VDIVPS       Z17, Z14, Z17
+	VMOVUPS      Z17, (AX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	SUBQ         $0x10, DX
+	JMP          loop
+
+tail:
+	TESTQ        DX, DX
+	JZ           done
+	MOVL         $0xffffffff, BX
+	BZHIL        DX, BX, BX
+	KMOVW        BX, K1
+	VMOVUPS.Z    (CX), K1, Z15
+	VXORPS       Z13, Z15, Z13
+	VMINPS       Z13, Z12, Z12
+	VMAXPS       Z12, Z11, Z12
+	VMULPS       Z0, Z12, Z0
+	VRNDSCALEPS  $0x08, Z0, Z0
+	VFNMADD231PS Z2, Z0, Z12
+	VFNMADD231PS Z3, Z0, Z12
+	VCVTPS2DQ    Z0, Z0
+	VMOVUPS      Z10, Z2
+	VFMADD213PS  Z9, Z12, Z2
+	VFMADD213PS  Z8, Z12, Z2
+	VFMADD213PS  Z7, Z12, Z2
+	VFMADD213PS  Z6, Z12, Z2
+	VFMADD213PS  Z5, Z12, Z2
+	VFMADD213PS  Z4, Z12, Z2
+	VFMADD213PS  Z4, Z12, Z2
+	VPADDD       Z1, Z0, Z0
+	VPSLLD       $0x17, Z0, Z0
+	VFMADD213PS  Z4, Z0, Z2
+	VDIVPS       Z2, Z14, Z2
+	VMOVUPS      Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func tanhAVX512(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·tanhAVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVL         $0x3fb8aa3b, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x0000007f, BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x3f317000, BX
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0x3805fdf4, BX
+	VMOVD        BX, X3
+	VPBROADCASTD X3, Z3
+	MOVL         $0x3f800000, BX
+	VMOVD        BX, X4
+	VPBROADCASTD X4, Z4
+	MOVL         $0x3f000000, BX
+	VMOVD        BX, X5
+	VPBROADCASTD X5, Z5
+	MOVL         $0x3e2aaaab, BX
+	VMOVD        BX, X6
+	VPBROADCASTD X6, Z6
+	MOVL         $0x3d2aaaab, BX
+	VMOVD        BX, X7
+	VPBROADCASTD X7, Z7
+	MOVL         $0x3c088889, BX
+	VMOVD        BX, X8
+	VPBROADCASTD X8, Z8
+	MOVL         $0x3ab60b61, BX
+	VMOVD        BX, X9
+	VPBROADCASTD X9, Z9
+	MOVL         $0x39500d01, BX
+	VMOVD        BX, X10
+	VPBROADCASTD X10, Z10
+	MOVL         $0xc2ae0000, BX
+	VMOVD        BX, X11
+	VPBROADCASTD X11, Z11
+	MOVL         $0x42b20000, BX
+	VMOVD        BX, X11
+	VPBROADCASTD X11, Z11
+	MOVL         $0x41a00000, BX
+	VMOVD        BX, X11
+	VPBROADCASTD X11, Z11
+	MOVL         $0x80000000, BX
+	VMOVD        BX, X12
+	VPBROADCASTD X12, Z12
+	MOVL         $0x40000000, BX
+	VMOVD        BX, X13
+	VPBROADCASTD X13, Z13
+
+loop:
+	CMPQ         DX, $0x10
+	JLT          tail
+	VMOVUPS      (CX), Z14
+	VADDPS       Z14, Z14, Z14
+	VANDPS       Z12, Z14, Z15
+	VXORPS       Z15, Z14, Z14
+	VMINPS       Z14, Z11, Z16
+	VMULPS       Z0, Z16, Z14
+	VRNDSCALEPS  $0x08, Z14, Z14
+	VFNMADD231PS Z2, Z14, Z16
+	VFNMADD231PS Z3, Z14, Z16
+	VCVTPS2DQ    Z14, Z14
+	VMOVUPS      Z10, Z17
+	VFMADD213PS  Z9, Z16, Z17
+	VFMADD213PS  Z8, Z16, Z17
+	VFMADD213PS  Z7, Z16, Z17
+	VFMADD213PS  Z6, Z16, Z17
+	VFMADD213PS  Z5, Z16, Z17
+	VFMADD213PS  Z4, Z16, Z17
+	VMULPS       Z16, Z17, Z17
+	VPADDD       Z1, Z14, Z14
+	VPSLLD       $0x17, Z14, Z14
+	VMULPS       Z14, Z17, Z17
+	VSUBPS       Z4, Z14, Z14
+	VADDPS       Z14, Z17, Z17
+	VADDPS       Z13, Z17, Z14
+	VORPS        Z15, Z17, Z17
+	VDIVPS       Z14, Z17, Z17
+	VMOVUPS      Z17, (AX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	SUBQ         $0x10, DX
+	JMP          loop
+
+tail:
+	TESTQ        DX, DX
+	JZ           done
+	MOVL         $0xffffffff, BX
+	BZHIL        DX, BX, BX
+	KMOVW        BX, K1
+	VMOVUPS.Z    (CX), K1, Z14
+	VADDPS       Z14, Z14, Z14
+	VANDPS       Z12, Z14, Z12
+	VXORPS       Z12, Z14, Z14
+	VMINPS       Z14, Z11, Z11
+	VMULPS       Z0, Z11, Z0
+	VRNDSCALEPS  $0x08, Z0, Z0
+	VFNMADD231PS Z2, Z0, Z11
+	VFNMADD231PS Z3, Z0, Z11
+	VCVTPS2DQ    Z0, Z0
+	VMOVUPS      Z10, Z2
+	VFMADD213PS  Z9, Z11, Z2
+	VFMADD213PS  Z8, Z11, Z2
+	VFMADD213PS  Z7, Z11, Z2
+	VFMADD213PS  Z6, Z11, Z2
+	VFMADD213PS  Z5, Z11, Z2
+	VFMADD213PS  Z4, Z11, Z2
+	VMULPS       Z11, Z2, Z2
+	VPADDD       Z1, Z0, Z0
+	VPSLLD       $0x17, Z0, Z0
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       Z4, Z0, Z0
+	VADDPS       Z0, Z2, Z2
+	VADDPS       Z13, Z2, Z0
+	VORPS        Z12, Z2, Z2
+	VDIVPS       Z0, Z2, Z2
 	VMOVUPS      Z2, K1, (AX)
 
 done:
@@ -823,6 +1906,449 @@ tail:
 	VMOVUPS.Z (CX), K1, Z0
 	VMULPS    Z0, Z2, Z2
 	VMOVUPS   Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluGradAVX512(dx *float32, dy *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·reluGradAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Z0
+
+loop:
+	CMPQ      BX, $0x10
+	JLT       tail
+	VMOVUPS   (DX), Z3
+	VMOVUPS   (CX), Z4
+	VCMPPS    $0x06, Z0, Z3, K1
+	VBLENDMPS Z4, Z0, K1, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x10, BX
+	JMP       loop
+
+tail:
+	TESTQ     BX, BX
+	JZ        done
+	MOVL      $0xffffffff, SI
+	BZHIL     BX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (DX), K1, Z1
+	VMOVUPS.Z (CX), K1, Z3
+	VCMPPS    $0x06, Z0, Z1, K2
+	VBLENDMPS Z3, Z0, K2, Z2
+	VMOVUPS   Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sigmoidGradAVX512(dx *float32, dy *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·sigmoidGradAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVL         $0x3f800000, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Z0
+
+loop:
+	CMPQ    BX, $0x10
+	JLT     tail
+	VMOVUPS (DX), Z1
+	VSUBPS  Z1, Z0, Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS (CX), Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x10, BX
+	JMP     loop
+
+tail:
+	TESTQ     BX, BX
+	JZ        done
+	MOVL      $0xffffffff, SI
+	BZHIL     BX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (DX), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS.Z (CX), K1, Z0
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func tanhGradAVX512(dx *float32, dy *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·tanhGradAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVL         $0x3f800000, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Z0
+
+loop:
+	CMPQ         BX, $0x10
+	JLT          tail
+	VMOVUPS      (DX), Z1
+	VFNMADD213PS Z0, Z1, Z1
+	VMOVUPS      (CX), Z2
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      Z1, (AX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x10, BX
+	JMP          loop
+
+tail:
+	TESTQ        BX, BX
+	JZ           done
+	MOVL         $0xffffffff, SI
+	BZHIL        BX, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX), K1, Z1
+	VFNMADD213PS Z0, Z1, Z1
+	VMOVUPS.Z    (CX), K1, Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func lstmCellAVX512(h *float32, c *float32, i *float32, f *float32, z *float32, o *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·lstmCellAVX512(SB), NOSPLIT, $0-56
+	MOVQ         h+0(FP), AX
+	MOVQ         c+8(FP), CX
+	MOVQ         i+16(FP), DX
+	MOVQ         f+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         o+40(FP), DI
+	MOVQ         n+48(FP), R8
+	MOVL         $0x3fb8aa3b, R9
+	VMOVD        R9, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x0000007f, R9
+	VMOVD        R9, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x3f317000, R9
+	VMOVD        R9, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0x3805fdf4, R9
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Z3
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X4
+	VPBROADCASTD X4, Z4
+	MOVL         $0x3f000000, R9
+	VMOVD        R9, X5
+	VPBROADCASTD X5, Z5
+	MOVL         $0x3e2aaaab, R9
+	VMOVD        R9, X6
+	VPBROADCASTD X6, Z6
+	MOVL         $0x3d2aaaab, R9
+	VMOVD        R9, X7
+	VPBROADCASTD X7, Z7
+	MOVL         $0x3c088889, R9
+	VMOVD        R9, X8
+	VPBROADCASTD X8, Z8
+	MOVL         $0x3ab60b61, R9
+	VMOVD        R9, X9
+	VPBROADCASTD X9, Z9
+	MOVL         $0x39500d01, R9
+	VMOVD        R9, X10
+	VPBROADCASTD X10, Z10
+	MOVL         $0xc2ae0000, R9
+	VMOVD        R9, X11
+	VPBROADCASTD X11, Z11
+	MOVL         $0x42b20000, R9
+	VMOVD        R9, X12
+	VPBROADCASTD X12, Z12
+	MOVL         $0x41a00000, R9
+	VMOVD        R9, X13
+	VPBROADCASTD X13, Z13
+	MOVL         $0x80000000, R9
+	VMOVD        R9, X14
+	VPBROADCASTD X14, Z14
+	MOVL         $0x40000000, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Z15
+
+loop:
+	CMPQ         R8, $0x10
+	JLT          tail
+	VMOVUPS      (CX), Z16
+	VMOVUPS      (BX), Z17
+	VXORPS       Z14, Z17, Z17
+	VMINPS       Z17, Z12, Z18
+	VMAXPS       Z18, Z11, Z18
+	VMULPS       Z0, Z18, Z17
+	VRNDSCALEPS  $0x08, Z17, Z17
+	VFNMADD231PS Z2, Z17, Z18
+	VFNMADD231PS Z3, Z17, Z18
+	VCVTPS2DQ    Z17, Z17
+	VMOVUPS      Z10, Z19
+	VFMADD213PS  Z9, Z18, Z19
+	VFMADD213PS  Z8, Z18, Z19
+	VFMADD213PS  Z7, Z18, Z19
+	VFMADD213PS  Z6, Z18, Z19
+	VFMADD213PS  Z5, Z18, Z19
+	VFMADD213PS  Z4, Z18, Z19
+	VFMADD213PS  Z4, Z18, Z19
+	VPADDD       Z1, Z17, Z17
+	VPSLLD       $0x17, Z17, Z17
+	VFMADD213PS  Z4, Z17, Z19
+	VDIVPS       Z19, Z16, Z16
+	VMOVUPS      (DX), Z17
+	VMOVUPS      (SI), Z18
+	VADDPS       Z18, Z18, Z18
+	VANDPS       Z14, Z18, Z19
+	VXORPS       Z19, Z18, Z18
+	VMINPS       Z18, Z13, Z20
+	VMULPS       Z0, Z20, Z18
+	VRNDSCALEPS  $0x08, Z18, Z18
+	VFNMADD231PS Z2, Z18, Z20
+	VFNMADD231PS Z3, Z18, Z20
+	VCVTPS2DQ    Z18, Z18
+	VMOVUPS      Z10, Z21
+	VFMADD213PS  Z9, Z20, Z21
+	VFMADD213PS  Z8, Z20, Z21
+	VFMADD213PS  Z7, Z20, Z21
+	VFMADD213PS  Z6, Z20, Z21
+	VFMADD213PS  Z5, Z20, Z21
+	VFMADD213PS  Z4, Z20, Z21
+	VMULPS       Z20, Z21, Z21
+	VPADDD       Z1, Z18, Z18
+	VPSLLD       $0x17, Z18, Z18
+	VMULPS       Z18, Z21, Z21
+	VSUBPS       Z4, Z18, Z18
+	VADDPS       Z18, Z21, Z21
+	VADDPS       Z15, Z21, Z18
+	VORPS        Z19, Z21, Z21
+	VXORPS       Z14, Z17, Z17
+	VMINPS       Z17, Z12, Z19
+	VMAXPS       Z19, Z11, Z19
+	VMULPS       Z0, Z19, Z17
+	VRNDSCALEPS  $0x08, Z17, Z17
+	VFNMADD231PS Z2, Z17, Z19
+	VFNMADD231PS Z3, Z17, Z19
+	VCVTPS2DQ    Z17, Z17
+	VMOVUPS      Z10, Z20
+	VFMADD213PS  Z9, Z19, Z20
+	VFMADD213PS  Z8, Z19, Z20
+	VFMADD213PS  Z7, Z19, Z20
+	VFMADD213PS  Z6, Z19, Z20
+	VFMADD213PS  Z5, Z19, Z20
+	VFMADD213PS  Z4, Z19, Z20
+	VFMADD213PS  Z4, Z19, Z20
+	VPADDD       Z1, Z17, Z17
+	VPSLLD       $0x17, Z17, Z17
+	VFMADD213PS  Z4, Z17, Z20
+	VMULPS       Z20, Z18, Z18
+	VDIVPS       Z18, Z21, Z21
+	VADDPS       Z21, Z16, Z16
+	VMOVUPS      Z16, (CX)
+	VMOVUPS      (DI), Z17
+	VADDPS       Z16, Z16, Z16
+	VANDPS       Z14, Z16, Z18
+	VXORPS       Z18, Z16, Z16
+	VMINPS       Z16, Z13, Z19
+	VMULPS       Z0, Z19, Z16
+	VRNDSCALEPS  $0x08, Z16, Z16
+	VFNMADD231PS Z2, Z16, Z19
+	VFNMADD231PS Z3, Z16, Z19
+	VCVTPS2DQ    Z16, Z16
+	VMOVUPS      Z10, Z20
+	VFMADD213PS  Z9, Z19, Z20
+	VFMADD213PS  Z8, Z19, Z20
+	VFMADD213PS  Z7, Z19, Z20
+	VFMADD213PS  Z6, Z19, Z20
+	VFMADD213PS  Z5, Z19, Z20
+	VFMADD213PS  Z4, Z19, Z20
+	VMULPS       Z19, Z20, Z20
+	VPADDD       Z1, Z16, Z16
+	VPSLLD       $0x17, Z16, Z16
+	VMULPS       Z16, Z20, Z20
+	VSUBPS       Z4, Z16, Z16
+	VADDPS       Z16, Z20, Z20
+	VADDPS       Z15, Z20, Z16
+	VORPS        Z18, Z20, Z20
+	VXORPS       Z14, Z17, Z17
+	VMINPS       Z17, Z12, Z18
+	VMAXPS       Z18, Z11, Z18
+	VMULPS       Z0, Z18, Z17
+	VRNDSCALEPS  $0x08, Z17, Z17
+	VFNMADD231PS Z2, Z17, Z18
+	VFNMADD231PS Z3, Z17, Z18
+	VCVTPS2DQ    Z17, Z17
+	VMOVUPS      Z10, Z19
+	VFMADD213PS  Z9, Z18, Z19
+	VFMADD213PS  Z8, Z18, Z19
+	VFMADD213PS  Z7, Z18, Z19
+	VFMADD213PS  Z6, Z18, Z19
+	VFMADD213PS  Z5, Z18, Z19
+	VFMADD213PS  Z4, Z18, Z19
+	VFMADD213PS  Z4, Z18, Z19
+	VPADDD       Z1, Z17, Z17
+	VPSLLD       $0x17, Z17, Z17
+	VFMADD213PS  Z4, Z17, Z19
+	VMULPS       Z19, Z16, Z16
+	VDIVPS       Z16, Z20, Z20
+	VMOVUPS      Z20, (AX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x10, R8
+	JMP          loop
+
+tail:
+	TESTQ        R8, R8
+	JZ           done
+	MOVL         $0xffffffff, R9
+	BZHIL        R8, R9, R9
+	KMOVW        R9, K1
+	VMOVUPS.Z    (CX), K1, Z16
+	VMOVUPS.Z    (BX), K1, Z17
+	VXORPS       Z14, Z17, Z17
+	VMINPS       Z17, Z12, Z18
+	VMAXPS       Z18, Z11, Z18
+	VMULPS       Z0, Z18, Z17
+	VRNDSCALEPS  $0x08, Z17, Z17
+	VFNMADD231PS Z2, Z17, Z18
+	VFNMADD231PS Z3, Z17, Z18
+	VCVTPS2DQ    Z17, Z17
+	VMOVUPS      Z10, Z19
+	VFMADD213PS  Z9, Z18, Z19
+	VFMADD213PS  Z8, Z18, Z19
+	VFMADD213PS  Z7, Z18, Z19
+	VFMADD213PS  Z6, Z18, Z19
+	VFMADD213PS  Z5, Z18, Z19
+	VFMADD213PS  Z4, Z18, Z19
+	VFMADD213PS  Z4, Z18, Z19
+	VPADDD       Z1, Z17, Z17
+	VPSLLD       $0x17, Z17, Z17
+	VFMADD213PS  Z4, Z17, Z19
+	VDIVPS       Z19, Z16, Z16
+	VMOVUPS.Z    (DX), K1, Z17
+	VMOVUPS.Z    (SI), K1, Z18
+	VADDPS       Z18, Z18, Z18
+	VANDPS       Z14, Z18, Z19
+	VXORPS       Z19, Z18, Z18
+	VMINPS       Z18, Z13, Z20
+	VMULPS       Z0, Z20, Z18
+	VRNDSCALEPS  $0x08, Z18, Z18
+	VFNMADD231PS Z2, Z18, Z20
+	VFNMADD231PS Z3, Z18, Z20
+	VCVTPS2DQ    Z18, Z18
+	VMOVUPS      Z10, Z21
+	VFMADD213PS  Z9, Z20, Z21
+	VFMADD213PS  Z8, Z20, Z21
+	VFMADD213PS  Z7, Z20, Z21
+	VFMADD213PS  Z6, Z20, Z21
+	VFMADD213PS  Z5, Z20, Z21
+	VFMADD213PS  Z4, Z20, Z21
+	VMULPS       Z20, Z21, Z21
+	VPADDD       Z1, Z18, Z18
+	VPSLLD       $0x17, Z18, Z18
+	VMULPS       Z18, Z21, Z21
+	VSUBPS       Z4, Z18, Z18
+	VADDPS       Z18, Z21, Z21
+	VADDPS       Z15, Z21, Z18
+	VORPS        Z19, Z21, Z21
+	VXORPS       Z14, Z17, Z17
+	VMINPS       Z17, Z12, Z19
+	VMAXPS       Z19, Z11, Z19
+	VMULPS       Z0, Z19, Z17
+	VRNDSCALEPS  $0x08, Z17, Z17
+	VFNMADD231PS Z2, Z17, Z19
+	VFNMADD231PS Z3, Z17, Z19
+	VCVTPS2DQ    Z17, Z17
+	VMOVUPS      Z10, Z20
+	VFMADD213PS  Z9, Z19, Z20
+	VFMADD213PS  Z8, Z19, Z20
+	VFMADD213PS  Z7, Z19, Z20
+	VFMADD213PS  Z6, Z19, Z20
+	VFMADD213PS  Z5, Z19, Z20
+	VFMADD213PS  Z4, Z19, Z20
+	VFMADD213PS  Z4, Z19, Z20
+	VPADDD       Z1, Z17, Z17
+	VPSLLD       $0x17, Z17, Z17
+	VFMADD213PS  Z4, Z17, Z20
+	VMULPS       Z20, Z18, Z18
+	VDIVPS       Z18, Z21, Z21
+	VADDPS       Z21, Z16, Z16
+	VMOVUPS      Z16, K1, (CX)
+	VMOVUPS.Z    (DI), K1, Z17
+	VADDPS       Z16, Z16, Z16
+	VANDPS       Z14, Z16, Z18
+	VXORPS       Z18, Z16, Z16
+	VMINPS       Z16, Z13, Z16
+	VMULPS       Z0, Z16, Z13
+	VRNDSCALEPS  $0x08, Z13, Z13
+	VFNMADD231PS Z2, Z13, Z16
+	VFNMADD231PS Z3, Z13, Z16
+	VCVTPS2DQ    Z13, Z13
+	VMOVUPS      Z10, Z19
+	VFMADD213PS  Z9, Z16, Z19
+	VFMADD213PS  Z8, Z16, Z19
+	VFMADD213PS  Z7, Z16, Z19
+	VFMADD213PS  Z6, Z16, Z19
+	VFMADD213PS  Z5, Z16, Z19
+	VFMADD213PS  Z4, Z16, Z19
+	VMULPS       Z16, Z19, Z19
+	VPADDD       Z1, Z13, Z13
+	VPSLLD       $0x17, Z13, Z13
+	VMULPS       Z13, Z19, Z19
+	VSUBPS       Z4, Z13, Z13
+	VADDPS       Z13, Z19, Z19
+	VADDPS       Z15, Z19, Z13
+	VORPS        Z18, Z19, Z19
+	VXORPS       Z14, Z17, Z14
+	VMINPS       Z14, Z12, Z12
+	VMAXPS       Z12, Z11, Z12
+	VMULPS       Z0, Z12, Z0
+	VRNDSCALEPS  $0x08, Z0, Z0
+	VFNMADD231PS Z2, Z0, Z12
+	VFNMADD231PS Z3, Z0, Z12
+	VCVTPS2DQ    Z0, Z0
+	VMOVUPS      Z10, Z2
+	VFMADD213PS  Z9, Z12, Z2
+	VFMADD213PS  Z8, Z12, Z2
+	VFMADD213PS  Z7, Z12, Z2
+	VFMADD213PS  Z6, Z12, Z2
+	VFMADD213PS  Z5, Z12, Z2
+	VFMADD213PS  Z4, Z12, Z2
+	VFMADD213PS  Z4, Z12, Z2
+	VPADDD       Z1, Z0, Z0
+	VPSLLD       $0x17, Z0, Z0
+	VFMADD213PS  Z4, Z0, Z2
+	VMULPS       Z2, Z13, Z13
+	VDIVPS       Z13, Z19, Z19
+	VMOVUPS      Z19, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -896,6 +2422,42 @@ done:
 	VZEROUPPER
 	RET
 
+// func addAVX512(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	CMPQ    BX, $0x10
+	JLT     tail
+	VMOVUPS (CX), Z0
+	VMOVUPS (DX), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x10, BX
+	JMP     loop
+
+tail:
+	TESTQ     BX, BX
+	JZ        done
+	MOVL      $0xffffffff, SI
+	BZHIL     BX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func mulAVX512(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·mulAVX512(SB), NOSPLIT, $0-32
@@ -927,6 +2489,128 @@ tail:
 	VMOVUPS.Z (DX), K1, Z1
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxAVX512(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·maxAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	CMPQ      BX, $0x10
+	JLT       tail
+	VMOVUPS   (CX), Z0
+	VMOVUPS   (DX), Z1
+	VMAXPS    Z1, Z0, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VBLENDMPS Z0, Z1, K1, Z2
+	VMOVUPS   Z2, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x10, BX
+	JMP       loop
+
+tail:
+	TESTQ     BX, BX
+	JZ        done
+	MOVL      $0xffffffff, SI
+	BZHIL     BX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VMAXPS    Z1, Z0, Z1
+	VCMPPS    $0x03, Z0, Z0, K2
+	VBLENDMPS Z0, Z1, K2, Z3
+	VMOVUPS   Z3, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func normalizeAVX512(dst *float32, x *float32, mean *float32, inv *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·normalizeAVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ mean+16(FP), DX
+	MOVQ inv+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	CMPQ    SI, $0x10
+	JLT     tail
+	VMOVUPS (CX), Z0
+	VMOVUPS (DX), Z1
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS (BX), Z1
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, SI
+	JMP     loop
+
+tail:
+	TESTQ     SI, SI
+	JZ        done
+	MOVL      $0xffffffff, DI
+	BZHIL     SI, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS.Z (BX), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func affineAVX512(dst *float32, x *float32, scale *float32, shift *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·affineAVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ scale+16(FP), DX
+	MOVQ shift+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	CMPQ        SI, $0x10
+	JLT         tail
+	VMOVUPS     (CX), Z0
+	VMOVUPS     (BX), Z1
+	VMOVUPS     (DX), Z2
+	VFMADD213PS Z1, Z2, Z0
+	VMOVUPS     Z0, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x10, SI
+	JMP         loop
+
+tail:
+	TESTQ       SI, SI
+	JZ          done
+	MOVL        $0xffffffff, DI
+	BZHIL       SI, DI, DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (CX), K1, Z0
+	VMOVUPS.Z   (BX), K1, Z1
+	VMOVUPS.Z   (DX), K1, Z2
+	VFMADD213PS Z1, Z2, Z0
+	VMOVUPS     Z0, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -1004,6 +2688,61 @@ tail:
 	VMULPS       Z1, Z2, Z2
 	VFNMADD231PS Z0, Z10, Z2
 	VMOVUPS      Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func toBF16AVX512(dst *uint16, src *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·toBF16AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVL         $0x00007fff, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x00000001, BX
+	VMOVD        BX, X3
+	VPBROADCASTD X3, Z3
+	MOVL         $0x00000040, BX
+	VMOVD        BX, X4
+	VPBROADCASTD X4, Z4
+
+loop:
+	CMPQ      DX, $0x10
+	JLT       tail
+	VMOVUPS   (CX), Z5
+	VPSRLD    $0x10, Z5, Z7
+	VPANDD    Z3, Z7, Z6
+	VPORD     Z4, Z7, Z7
+	VPADDD    Z0, Z6, Z6
+	VPADDD    Z5, Z6, Z6
+	VPSRLD    $0x10, Z6, Z6
+	VCMPPS    $0x03, Z5, Z5, K1
+	VBLENDMPS Z7, Z6, K1, Z1
+	VPMOVDW   Z1, (AX)
+	ADDQ      $0x00000020, AX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x10, DX
+	JMP       loop
+
+tail:
+	TESTQ     DX, DX
+	JZ        done
+	MOVL      $0xffffffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (CX), K1, Z1
+	VPSRLD    $0x10, Z1, Z5
+	VPANDD    Z3, Z5, Z3
+	VPORD     Z4, Z5, Z5
+	VPADDD    Z0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VPSRLD    $0x10, Z3, Z3
+	VCMPPS    $0x03, Z1, Z1, K2
+	VBLENDMPS Z5, Z3, K2, Z2
+	VPMOVDW   Z2, K1, (AX)
 
 done:
 	VZEROUPPER

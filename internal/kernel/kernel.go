@@ -15,7 +15,8 @@ package kernel
 import "fmt"
 
 //go:generate env GOFLAGS=-tags=noasm go run asm/gemm.go -out gemm_amd64.s -stubs gemm_amd64.go -pkg kernel
-//go:generate env GOFLAGS=-tags=noasm go run asm/elem.go -out elem_amd64.s -stubs elem_amd64.go -pkg kernel
+//go:generate env GOFLAGS=-tags=noasm go run asm/elem.go asm/act.go asm/isa.go -out elem_amd64.s -stubs elem_amd64.go -pkg kernel
+//go:generate env GOFLAGS=-tags=noasm go run asm/packed.go -out packed_amd64.s -stubs packed_amd64.go -pkg kernel
 
 // BlockK is how many products are summed in a register before the block's sum
 // is added to the output.

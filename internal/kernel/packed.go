@@ -1,18 +1,7 @@
 package kernel
 
-// Packed is one or several right-hand matrices of one shape, laid out for the
-// active kernels, to be multiplied many times. It is immutable.
-type Packed struct {
-	kind   Kind
-	parts  int
-	k, n   int
-	panels int
-	// By part, block of BlockK rows, panel, row.
-	data []float32
-}
-
 // Matrix is row-major data with the given distance between rows. Stride 0
-// repeats one row.
+// repeats one row; with a stride below the columns the rows overlap.
 type Matrix struct {
 	Data   []float32
 	Stride int
@@ -21,76 +10,110 @@ type Matrix struct {
 // Row returns m without its first i rows.
 func (m Matrix) Row(i int) Matrix { return Matrix{m.Data[i*m.Stride:], m.Stride} }
 
+// Epilogue is what happens to the elements of a product on their way to C.
+type Epilogue struct {
+	Bias []float32 // n values, added to every row; or nil
+	Act  Activation
+}
+
+// layout is the shape of packed matrices. The elements lie by panel, part and
+// row of B; in bfloat16 two rows are interleaved.
+type layout struct {
+	kind   Kind
+	bf16   bool
+	parts  int
+	k, n   int
+	panels int
+	cols   int // of a panel
+}
+
+func newLayout(bf16 bool, parts, k, n int) layout {
+	cols := active.PanelCols()
+	return layout{kind: active, bf16: bf16, parts: parts, k: k, n: n, panels: (n + cols - 1) / cols, cols: cols}
+}
+
+// Panels returns how many panels of PanelCols columns each part has.
+func (l *layout) Panels() int { return l.panels }
+
+// Cols returns the columns of all panels: n, rounded up to whole panels.
+func (l *layout) Cols() int { return l.panels * l.cols }
+
+// padded returns the packed rows of k rows of B: whole pairs in bfloat16.
+func (l *layout) padded(k int) int {
+	if l.bf16 {
+		k += k % 2
+	}
+	return k
+}
+
+// part returns the elements of a panel's part.
+func (l *layout) part() int { return l.padded(l.k) * l.cols }
+
+// panel returns where part e of panel q begins.
+func (l *layout) panel(q, e int) int { return (q*l.parts + e) * l.part() }
+
+// eachPanel calls f with the panel and part, and with what B has there: part
+// e of b from panel q's first column on, and how many columns exist.
+func (l *layout) eachPanel(trans bool, b []float32, ldb int, f func(q, e int, part []float32, cols int)) {
+	size := l.k * ldb
+	if trans {
+		size = l.n * ldb
+	}
+	for e := range l.parts {
+		part := b[e*size:]
+		check("B", trans, l.k, l.n, part, ldb)
+		for q := range l.panels {
+			f(q, e, part, min(l.cols, l.n-q*l.cols))
+		}
+	}
+}
+
+// Packed is one or several right-hand matrices of one shape, laid out for the
+// active kernels, to be multiplied many times.
+type Packed struct {
+	layout
+	data []float32
+}
+
 // Pack copies a number of k×n matrices op(B), which follow each other in b,
 // into the layout of the active kernels. B is row-major with row length ldb;
 // trans says that it is stored transposed.
 func Pack(trans bool, parts, k, n int, b []float32, ldb int) *Packed {
-	_, cols := active.tile()
-	p := &Packed{kind: active, parts: parts, k: k, n: n, panels: (n + cols - 1) / cols}
-	p.data = aligned(parts * k * p.panels * cols)
-	dst, size := p.data, k*ldb
-	if trans {
-		size = n * ldb
-	}
-	for e := range parts {
-		part := b[e*size:]
-		check("B", trans, k, n, part, ldb)
-		for l := 0; l < k; l += BlockK {
-			kc := min(BlockK, k-l)
-			for q := range p.panels {
-				active.pack(dst, trans, part, ldb, l, kc, q*cols, min(cols, n-q*cols))
-				dst = dst[kc*cols:]
-			}
-		}
-	}
+	p := &Packed{}
+	p.Repack(trans, parts, k, n, b, ldb)
 	return p
 }
 
-// Panels returns how many panels of PanelCols columns each part has.
-func (b *Packed) Panels() int { return b.panels }
-
-// Cols returns the columns of all panels: n, rounded up to whole panels. The
-// columns beyond n are zero.
-func (b *Packed) Cols() int { return b.panels * b.kind.PanelCols() }
+// Repack fills b anew as Pack does, with matrices of any shape. It reuses b's
+// memory where that is large enough; b may be zero. Nothing may use b
+// meanwhile.
+func (b *Packed) Repack(trans bool, parts, k, n int, src []float32, ldb int) {
+	b.layout = newLayout(false, parts, k, n)
+	if need := b.panel(b.panels, 0); cap(b.data) < need {
+		b.data = aligned(need)
+	} else {
+		b.data = b.data[:need]
+	}
+	b.eachPanel(trans, src, ldb, func(q, e int, part []float32, cols int) {
+		b.kind.pack(b.data[b.panel(q, e):], trans, part, ldb, 0, b.k, q*b.cols, cols)
+	})
+}
 
 // Mul computes panels [p0, p1) of
 //
-//	C = Σ diag(w_e)·A·B_e      or
-//	C = C + Σ diag(w_e)·A·B_e  where add
+//	C = act(Σ diag(w_e)·A·B_e + bias)      or
+//	C = act(C + Σ diag(w_e)·A·B_e + bias)  where add
 //
-// over the parts e, for the given number of rows. C has Cols columns, w one
-// column for each part.
-func (b *Packed) Mul(s *Scratch, c, w, a Matrix, rows int, add bool, p0, p1 int) {
+// over the parts e, for the given number of rows. A has k columns, C has n, w
+// one for each part. Rows of A may overlap: so a convolution over time reads a
+// padded sequence. Columns of C beyond n are neither read nor written.
+func (b *Packed) Mul(s *Scratch, c, w, a Matrix, rows int, add bool, ep Epilogue, p0, p1 int) {
 	if rows == 0 || p0 >= p1 {
 		return
 	}
-	_, cols := b.kind.tile()
-	last := rows - 1
-	if p1 > b.panels || len(c.Data) < last*c.Stride+p1*cols || len(a.Data) < last*a.Stride+b.k || len(w.Data) < last*w.Stride+b.parts {
-		panic("kernel: Mul: a matrix is too small")
+	if len(a.Data) < (rows-1)*a.Stride+b.k {
+		panic("kernel: Mul: A is too small")
 	}
-	x := span{kind: b.kind, rows: rows, rs: a.Stride, cs: 1, bs: cols, panels: p1 - p0,
-		c: c.Data[p0*cols:], ldc: c.Stride, ws: w.Stride, first: !add}
-	data := b.data
-	for e := range b.parts {
-		x.w = w.Data[e:]
-		for l := 0; l < b.k; l += BlockK {
-			x.k = min(BlockK, b.k-l)
-			x.ps = x.k * cols
-			x.a = a.Data[l:]
-			x.b = data[p0*x.ps:]
-			data = data[b.panels*x.ps:]
-			if len(data) > 0 { // the same panels of the next block
-				next := min(BlockK, b.k-l-x.k)
-				if next == 0 {
-					next = min(BlockK, b.k)
-				}
-				x.after = data[p0*next*cols:]
-			} else {
-				x.after = nil
-			}
-			s.compute(&x)
-			x.first = false
-		}
-	}
+	m := packedMul{&b.layout, c, w, rows, add, ep, a.Data, nil, a.Stride, b.data, nil}
+	m.compute(s, p0, p1)
 }

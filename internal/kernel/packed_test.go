@@ -1,62 +1,293 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 )
 
-// TestPackedMul blends three products with per-row weights, as the experts
-// of a network are, and compares with float64; then every way of cutting the
-// rows and panels must give the same bits.
+// packedCase is a packed product with what a test needs to know of it.
+type packedCase struct {
+	m, k, n, parts int
+	stride         int // of A
+	add, bf16      bool
+	ep             Epilogue
+	a, w, b, c     []float32
+	ldb            int
+	trans          bool
+
+	packed *Packed
+	half   *PackedBF16
+	a16    []uint16
+}
+
+func newPackedCase(r *rand.Rand, m, k, n, parts, stride int, add, bf16 bool, act Activation) *packedCase {
+	x := &packedCase{m: m, k: k, n: n, parts: parts, stride: stride, add: add, bf16: bf16, ldb: n + r.IntN(3), trans: r.IntN(2) == 0}
+	x.ep.Act = act
+	if r.IntN(2) == 0 {
+		x.ep.Bias = randoms(r, n)
+	}
+	size := k * x.ldb
+	if x.trans {
+		x.ldb = k + r.IntN(3)
+		size = n * x.ldb
+	}
+	x.a, x.w, x.b, x.c = randoms(r, (m-1)*stride+k), randoms(r, m*parts), randoms(r, parts*size), randoms(r, m*n)
+	if bf16 {
+		for _, v := range [][]float32{x.a, x.b} {
+			for i := range v {
+				v[i] = math.Float32frombits(uint32(bf16Of(v[i])) << 16)
+			}
+		}
+		x.a16 = make([]uint16, len(x.a))
+		ToBF16(x.a16, x.a)
+		x.half = PackBF16(x.trans, parts, k, n, x.b, x.ldb)
+	} else {
+		x.packed = Pack(x.trans, parts, k, n, x.b, x.ldb)
+	}
+	return x
+}
+
+// bf16Of rounds to nearest, ties to even, the way it is defined.
+func bf16Of(x float32) uint16 {
+	u := math.Float32bits(x)
+	low, up := u&0xffff, uint16(u>>16)
+	if low > 0x8000 || low == 0x8000 && up&1 == 1 {
+		up++
+	}
+	return up
+}
+
+func (x *packedCase) String() string {
+	return fmt.Sprintf("%d rows of %d by %d columns, %d parts, add %v, %v, bias %v, bf16 %v", x.m, x.k, x.n, x.parts, x.add, x.ep.Act, x.ep.Bias != nil, x.bf16)
+}
+
+func (x *packedCase) panels() int {
+	if x.bf16 {
+		return x.half.Panels()
+	}
+	return x.packed.Panels()
+}
+
+// mul computes rows [r0, r1) and panels [p0, p1) of c.
+func (x *packedCase) mul(c []float32, r0, r1, p0, p1 int) {
+	var s Scratch
+	if r0 == r1 {
+		return
+	}
+	cm, w := Matrix{c, x.n}.Row(r0), Matrix{x.w, x.parts}.Row(r0)
+	if x.bf16 {
+		x.half.Mul(&s, cm, w, MatrixBF16{x.a16, x.stride}.Row(r0), r1-r0, x.add, x.ep, p0, p1)
+	} else {
+		x.packed.Mul(&s, cm, w, Matrix{x.a, x.stride}.Row(r0), r1-r0, x.add, x.ep, p0, p1)
+	}
+}
+
+// want returns C(i, j) before the activation, and the magnitude of its sum.
+func (x *packedCase) want(i, j int) (sum, mag float64) {
+	if x.add {
+		sum = float64(x.c[i*x.n+j])
+	}
+	if x.ep.Bias != nil {
+		sum += float64(x.ep.Bias[j])
+	}
+	mag = math.Abs(sum)
+	size := len(x.b) / x.parts
+	for e := range x.parts {
+		w := float64(x.w[i*x.parts+e])
+		p, q := reference(false, x.trans, i, j, x.k, x.a, x.stride, x.b[e*size:], x.ldb)
+		sum, mag = sum+w*p, mag+math.Abs(w)*q
+	}
+	return sum, mag
+}
+
+func (a Activation) float64(x float64) float64 {
+	switch a {
+	case ActELU:
+		return math.Max(x, math.Expm1(math.Min(x, 0)))
+	case ActReLU:
+		return math.Max(x, 0)
+	case ActSigmoid:
+		return 1 / (1 + math.Exp(-x))
+	case ActTanh:
+		return math.Tanh(x)
+	}
+	return x
+}
+
+// check compares with float64, then with the same product cut into parts.
+func (x *packedCase) check(t *testing.T, r *rand.Rand) {
+	t.Helper()
+	c := append([]float32(nil), x.c...)
+	x.mul(c, 0, x.m, 0, x.panels())
+	for i := range x.m {
+		for j := range x.n {
+			sum, mag := x.want(i, j)
+			// No activation is steeper than one.
+			if want := x.ep.Act.float64(sum); !(math.Abs(float64(c[i*x.n+j])-want) <= 1e-6*mag+4e-7) {
+				t.Fatalf("%v: C[%d,%d] = %v, want %v", x, i, j, c[i*x.n+j], want)
+			}
+		}
+	}
+	for range 8 {
+		d := append([]float32(nil), x.c...)
+		r0, p0 := r.IntN(x.m+1), r.IntN(x.panels()+1)
+		r1 := min(x.m, r0+1+r.IntN(14))
+		for _, rows := range [][2]int{{0, r0}, {r0, r1}, {r1, x.m}} {
+			x.mul(d, rows[0], rows[1], 0, p0)
+			x.mul(d, rows[0], rows[1], p0, x.panels())
+		}
+		for i := range c {
+			if math.Float32bits(c[i]) != math.Float32bits(d[i]) {
+				t.Fatalf("%v, cut at rows %d and %d, panel %d: element %d is %v, whole %v", x, r0, r1, p0, i, d[i], c[i])
+			}
+		}
+	}
+}
+
+// forPacked runs f for every packing that the machine has.
+func forPacked(t *testing.T, f func(t *testing.T, bf16 bool)) {
+	forKinds(t, func(t *testing.T) { f(t, false) })
+	t.Run("bf16", func(t *testing.T) {
+		if !BF16() {
+			t.Skip("no bfloat16 here")
+		}
+		f(t, true)
+	})
+}
+
+// TestPackedMul takes sizes around the tiles', the panels' and the blocks'
+// edges in every combination of options.
 func TestPackedMul(t *testing.T) {
-	forKinds(t, func(t *testing.T) {
+	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(11, 12))
-		for _, s := range [][3]int{{1, 32, 1}, {1, 363, 480}, {2, 70, 300}, {3, 130, 257}, {4, 16, 19}, {29, 97, 513}} {
-			m, n, k := s[0], s[1], s[2]
-			const experts = 3
-			trans := m%2 == 1
-			ldb := n
-			if trans {
-				ldb = k
+		edges := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 25, 31, 32, 33, 64, 65}
+		for i := range 6 * len(edges) {
+			m, n := edges[i%len(edges)], edges[r.IntN(len(edges))]
+			k := []int{1, 2, 7, 8, 9, 31, 32, 33, 100}[r.IntN(9)]
+			stride := k + r.IntN(4)
+			if i%5 == 0 {
+				stride = r.IntN(k + 1) // rows overlap
 			}
-			a, w, raw := randoms(r, m*(k+5)), randoms(r, m*experts), randoms(r, experts*n*k)
-			b := Pack(trans, experts, k, n, raw, ldb)
-			cols := b.Cols()
-			mul := func(c []float32, r0, r1, p0, p1 int) {
+			newPackedCase(r, m, k, n, 1+r.IntN(4), stride, i%2 == 0, bf16, Activation(i/2%5)).check(t, r)
+		}
+		newPackedCase(r, 5, packedBlock-1, 40, 2, packedBlock, false, bf16, ActELU).check(t, r)
+		newPackedCase(r, 13, packedBlock, 40, 2, packedBlock, true, bf16, ActTanh).check(t, r)
+		newPackedCase(r, 3, 2*packedBlock+1, 140, 1, 2*packedBlock+1, false, bf16, ActELU).check(t, r)
+		newPackedCase(r, stripRows+1, 19, 33, 1, 20, true, bf16, ActSigmoid).check(t, r)
+	})
+}
+
+// TestPackedMulStaysInside surrounds C with values that must not change and A
+// with values that must not be read.
+func TestPackedMulStaysInside(t *testing.T) {
+	forPacked(t, func(t *testing.T, bf16 bool) {
+		r := rand.New(rand.NewPCG(13, 14))
+		for _, n := range []int{1, 7, 8, 9, 31, 32, 33, 73} {
+			for m := 1; m < 15; m++ {
+				x := newPackedCase(r, m, 9, n, 2, 9, true, bf16, ActELU)
+				want := append([]float32(nil), x.c...)
+				x.mul(want, 0, m, 0, x.panels())
+				// The same with rows of C one longer and NaN around both.
+				x.a = append(x.a, nan, nan)
+				x.a16 = append(x.a16, 0x7fc0, 0x7fc0)
+				wide := make([]float32, m*(n+1)+40)
+				for i := range wide {
+					wide[i] = nan
+				}
+				for i := range m {
+					copy(wide[i*(n+1):], x.c[i*n:][:n])
+				}
+				y := *x
 				var s Scratch
-				b.Mul(&s, Matrix{c, cols}.Row(r0), Matrix{w, experts}.Row(r0), Matrix{a, k + 5}.Row(r0), r1-r0, false, p0, p1)
-			}
-			c := make([]float32, m*cols)
-			mul(c, 0, m, 0, b.Panels())
-			for i := range m {
-				for j := range cols {
-					var want, mag float64
-					for e := range experts {
-						if j < n {
-							x, y := reference(false, trans, i, j, k, a, k+5, raw[e*n*k:], ldb)
-							want += float64(w[i*experts+e]) * x
-							mag += math.Abs(float64(w[i*experts+e])) * y
+				c, w := Matrix{wide, n + 1}, Matrix{y.w, y.parts}
+				if bf16 {
+					y.half.Mul(&s, c, w, MatrixBF16{x.a16, 9}, m, true, x.ep, 0, x.panels())
+				} else {
+					y.packed.Mul(&s, c, w, Matrix{x.a, 9}, m, true, x.ep, 0, x.panels())
+				}
+				for i, v := range wide {
+					row, j := i/(n+1), i%(n+1)
+					if row < m && j < n {
+						if math.Float32bits(v) != math.Float32bits(want[row*n+j]) {
+							t.Fatalf("%v: C[%d,%d] = %v, want %v", x, row, j, v, want[row*n+j])
 						}
-					}
-					if !(math.Abs(float64(c[i*cols+j])-want) <= 1e-6*mag) {
-						t.Fatalf("%v: C[%d,%d] = %v, want %v", s, i, j, c[i*cols+j], want)
-					}
-				}
-			}
-			for range 20 {
-				d := make([]float32, m*cols)
-				r0, p0 := r.IntN(m), r.IntN(b.Panels())
-				for _, rows := range [][2]int{{0, r0}, {r0, m}} {
-					mul(d, rows[0], rows[1], 0, p0)
-					mul(d, rows[0], rows[1], p0, b.Panels())
-				}
-				for i := range c {
-					if math.Float32bits(c[i]) != math.Float32bits(d[i]) {
-						t.Fatalf("%v cut at row %d, panel %d: element %d is %v, whole %v", s, r0, p0, i, d[i], c[i])
+					} else if v == v {
+						t.Fatalf("%v: wrote to row %d, column %d", x, row, j)
 					}
 				}
 			}
 		}
 	})
+}
+
+// TestPackedMulKeepsNaNInItsRow has one row with a NaN among others.
+func TestPackedMulKeepsNaNInItsRow(t *testing.T) {
+	forPacked(t, func(t *testing.T, bf16 bool) {
+		r := rand.New(rand.NewPCG(15, 16))
+		for _, m := range []int{2, 5, 13, 30} {
+			x := newPackedCase(r, m, 33, 40, 2, 33, false, bf16, ActTanh)
+			bad := r.IntN(m)
+			x.a[bad*33+r.IntN(33)] = nan
+			if bf16 {
+				ToBF16(x.a16, x.a)
+			}
+			x.mul(x.c, 0, m, 0, x.panels())
+			for i, v := range x.c {
+				if (v != v) != (i/40 == bad) {
+					t.Fatalf("%v: row %d is NaN, C[%d,%d] = %v", x, bad, i/40, i%40, v)
+				}
+			}
+		}
+	})
+}
+
+func TestRepackTakesOtherShapes(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	var b Packed
+	for _, s := range [][3]int{{1, 70, 90}, {3, 20, 33}, {2, 100, 80}} {
+		parts, k, n := s[0], s[1], s[2]
+		x := newPackedCase(r, 4, k, n, parts, k, false, false, ActIdentity)
+		b.Repack(x.trans, parts, k, n, x.b, x.ldb)
+		x.packed = &b
+		x.check(t, r)
+	}
+}
+
+func TestPackedMulAllocatesNothing(t *testing.T) {
+	forPacked(t, func(t *testing.T, bf16 bool) {
+		x := newPackedCase(rand.New(rand.NewPCG(1, 1)), 20, 33, 40, 2, 33, false, bf16, ActELU)
+		var s Scratch
+		if n := testing.AllocsPerRun(20, func() {
+			if bf16 {
+				x.half.Mul(&s, Matrix{x.c, 40}, Matrix{x.w, 2}, MatrixBF16{x.a16, 33}, 20, false, x.ep, 0, x.panels())
+			} else {
+				x.packed.Mul(&s, Matrix{x.c, 40}, Matrix{x.w, 2}, Matrix{x.a, 33}, 20, false, x.ep, 0, x.panels())
+			}
+		}); n != 0 {
+			t.Fatalf("%v allocations per product", n)
+		}
+	})
+}
+
+func TestPackedMulPanicsOnShortSlices(t *testing.T) {
+	x := newPackedCase(rand.New(rand.NewPCG(1, 1)), 3, 4, 5, 2, 4, false, false, ActIdentity)
+	short := func(v []float32) []float32 { return v[:len(v)-1] }
+	for name, f := range map[string]func(y *packedCase){
+		"A": func(y *packedCase) { y.a = short(y.a) }, "C": func(y *packedCase) { y.c = short(y.c) },
+		"w": func(y *packedCase) { y.w = short(y.w) }, "bias": func(y *packedCase) { y.ep.Bias = make([]float32, 4) },
+		"none": func(y *packedCase) {},
+	} {
+		y := *x
+		f(&y)
+		func() {
+			defer func() {
+				if (recover() == nil) != (name == "none") {
+					t.Errorf("%s: no panic, or one where all is well", name)
+				}
+			}()
+			y.mul(y.c, 0, 3, 0, y.panels())
+		}()
+	}
 }

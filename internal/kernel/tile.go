@@ -31,9 +31,11 @@ var widePanels = [4]int{0, 4, 2, 2} // by rows
 
 // Scratch is the working memory of one goroutine; the zero value is ready.
 type Scratch struct {
-	t    tile
-	b    []float32 // packed panels of B
-	edge []float32 // one tile of C where B's last panel is partial
+	t     tile
+	s     strip
+	strip []float32 // rows of some panels of C, each whole
+	b     []float32 // packed panels of B
+	edge  []float32 // one tile of C where B's last panel is partial
 }
 
 // span is a run of panels of B and of rows of A and C that a worker computes.

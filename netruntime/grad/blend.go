@@ -137,7 +137,7 @@ func (j *blendJob) task(worker, i int) {
 		row := k*x.Cols + i0
 		if x.wants || omega.wants {
 			a := kernel.Matrix{Data: w.Val[row*w.Cols:], Stride: w.Cols}
-			j.dyT.Mul(&s.Scratch, kernel.Matrix{Data: s.g, Stride: y.width}, one, a, n, false, 0, j.dyT.Panels())
+			j.dyT.Mul(&s.Scratch, kernel.Matrix{Data: s.g, Stride: y.width}, one, a, n, false, kernel.Epilogue{}, 0, j.dyT.Panels())
 			kernel.BlendGrad(s.dx, y.row(parts, k), s.g, y.input()[i0*y.width:], y.row(y.gating(), k), n)
 		}
 		if !w.Frozen {
@@ -153,7 +153,7 @@ func (j *blendJob) task(worker, i int) {
 func (j *blendJob) weights(s *blendWork, row, n int) {
 	w, wide := j.y.w, j.dy.Cols()
 	a := kernel.Matrix{Data: j.y.stack(row), Stride: j.y.width}
-	j.dy.Mul(&s.Scratch, kernel.Matrix{Data: s.dw, Stride: wide}, one, a, n, false, 0, j.dy.Panels())
+	j.dy.Mul(&s.Scratch, kernel.Matrix{Data: s.dw, Stride: wide}, one, a, n, false, kernel.Epilogue{}, 0, j.dy.Panels())
 	if j.direct && wide == w.Cols {
 		w.Update(row*w.Cols, s.dw[:n*wide])
 		return

@@ -2,251 +2,17 @@
 
 // This program writes the elementwise kernels and the transposing pack:
 //
-//	go run elem.go -out ../elem_amd64.s -stubs ../elem_amd64.go -pkg kernel
+//	go run elem.go act.go isa.go -out ../elem_amd64.s -stubs ../elem_amd64.go -pkg kernel
 //
 // Every kernel runs whole vectors, then one masked vector through the same
 // instructions: an element has the same bits wherever it stands.
 package main
 
 import (
-	"fmt"
-	"math"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
-
-// isa emits for one instruction set.
-type isa struct {
-	name  string
-	bytes int
-	mask  reg.Register // of the last, partial vector; nil for whole ones
-	tail  Mem          // AVX2: table of masks
-
-	consts map[uint32]Mem
-}
-
-func (v *isa) vec() reg.VecVirtual {
-	if v.bytes == 64 {
-		return ZMM()
-	}
-	return YMM()
-}
-
-func (v *isa) load(m Op) reg.VecVirtual {
-	r := v.vec()
-	switch {
-	case v.mask == nil:
-		VMOVUPS(m, r)
-	case v.bytes == 64:
-		VMOVUPS_Z(m, v.mask, r)
-	default:
-		VMASKMOVPS(m, v.mask, r)
-	}
-	return r
-}
-
-func (v *isa) store(r reg.VecVirtual, m Op) {
-	switch {
-	case v.mask == nil:
-		VMOVUPS(r, m)
-	case v.bytes == 64:
-		VMOVUPS(r, v.mask, m)
-	default:
-		VMASKMOVPS(r, v.mask, m)
-	}
-}
-
-// fill returns a register that holds bits in every lane.
-func (v *isa) fill(bits uint32) reg.VecVirtual {
-	g, x, r := GP32(), XMM(), v.vec()
-	MOVL(U32(bits), g)
-	VMOVD(g, x)
-	VPBROADCASTD(x, r)
-	return r
-}
-
-func (v *isa) konst(f float32) reg.VecVirtual { return v.fill(math.Float32bits(f)) }
-
-// operand is fill where a first operand is wanted: AVX2 has too few registers
-// and reads the constant from memory.
-func (v *isa) operand(bits uint32) Op {
-	if v.bytes == 64 {
-		return v.fill(bits)
-	}
-	m, ok := v.consts[bits]
-	if !ok {
-		m = GLOBL(fmt.Sprintf("lanes_%08x", bits), RODATA|NOPTR)
-		for i := range 8 {
-			DATA(4*i, U32(bits))
-		}
-		v.consts[bits] = m
-	}
-	return m
-}
-
-func (v *isa) float(f float64) Op { return v.operand(math.Float32bits(float32(f))) }
-
-func (v *isa) param(name string) reg.VecVirtual {
-	p, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	r := v.vec()
-	VBROADCASTSS(p.Addr, r)
-	return r
-}
-
-func (v *isa) round(x, to reg.VecVirtual) {
-	if v.bytes == 64 {
-		VRNDSCALEPS(U8(8), x, to)
-	} else {
-		VROUNDPS(U8(8), x, to)
-	}
-}
-
-// each runs body over n elements of the given arrays. body gets one address
-// per array.
-func (v *isa) each(n reg.Register, ptrs []reg.Register, body func(m []Mem)) {
-	lanes := v.bytes / 4
-	at := make([]Mem, len(ptrs))
-	for i, p := range ptrs {
-		at[i] = Mem{Base: p}
-	}
-	Label("loop")
-	CMPQ(n, U8(uint8(lanes)))
-	JLT(LabelRef("tail"))
-	v.mask = nil
-	body(at)
-	for _, p := range ptrs {
-		ADDQ(U32(uint32(v.bytes)), p)
-	}
-	SUBQ(U8(uint8(lanes)), n)
-	JMP(LabelRef("loop"))
-	Label("tail")
-	TESTQ(n, n)
-	JZ(LabelRef("done"))
-	if v.bytes == 64 {
-		k, one := K(), GP32()
-		// 2ⁿ − 1
-		MOVL(U32(0xffffffff), one)
-		BZHIL(n.(reg.GP).As32(), one, one)
-		KMOVW(one, k)
-		v.mask = k
-	} else {
-		p, m := GP64(), YMM()
-		LEAQ(v.tail, p)
-		SHLQ(U8(2), n)
-		SUBQ(n, p)
-		VMOVUPS(Mem{Base: p, Disp: 32}, m)
-		v.mask = m
-	}
-	body(at)
-	Label("done")
-	VZEROUPPER()
-	RET()
-}
-
-// expo emits e^x. Exponent n = round(x/ln 2) and r = x − n·ln 2, |r| ≤ 0.347,
-// where the Taylor polynomial of degree 7 leaves 6e-9. 2ⁿ is applied in two
-// halves, so that overflow and underflow happen in the last product.
-type expo struct {
-	lo, hi              reg.VecVirtual
-	log2e, ln2hi, ln2lo Op
-	c                   [8]Op
-	bias                Op
-}
-
-func (v *isa) expo() *expo {
-	e := &expo{lo: v.konst(-104), hi: v.konst(89), log2e: v.float(math.Log2E), bias: v.operand(127)}
-	// 12 bits of ln 2, so that n·ln2hi is exact.
-	hi := math.Round(math.Ln2*4096) / 4096
-	e.ln2hi, e.ln2lo = v.float(hi), v.float(math.Ln2-hi)
-	e.c[0] = v.float(1)
-	e.c[1] = e.c[0]
-	f := 1.0
-	for i := 2; i < len(e.c); i++ {
-		f *= float64(i)
-		e.c[i] = v.float(1 / f)
-	}
-	return e
-}
-
-// emit returns e^x and keeps x. NaN passes: the limits are the first operands.
-func (e *expo) emit(v *isa, x reg.VecVirtual) reg.VecVirtual {
-	t, n, p := v.vec(), v.vec(), v.vec()
-	VMINPS(x, e.hi, t)
-	VMAXPS(t, e.lo, t)
-	VMULPS(e.log2e, t, n)
-	v.round(n, n)
-	VFNMADD231PS(e.ln2hi, n, t)
-	VFNMADD231PS(e.ln2lo, n, t)
-	VMOVUPS(e.c[7], p)
-	for i := 6; i >= 0; i-- {
-		VFMADD213PS(e.c[i], t, p)
-	}
-	half := v.vec()
-	VCVTPS2DQ(n, n)
-	VPSRAD(U8(1), n, half)
-	VPSUBD(half, n, n)
-	for _, s := range []reg.VecVirtual{half, n} {
-		VPADDD(e.bias, s, s)
-		VPSLLD(U8(23), s, s)
-		VMULPS(s, p, p)
-	}
-	return p
-}
-
-func text(name, sig string) {
-	TEXT(name, NOSPLIT, sig)
-	Pragma("noescape")
-}
-
-func ptrs(names ...string) []reg.Register {
-	var out []reg.Register
-	for _, n := range names {
-		out = append(out, Load(Param(n), GP64()))
-	}
-	return out
-}
-
-func (v *isa) exp() {
-	text("exp"+v.name, "func(dst, x *float32, n int)")
-	p, n := ptrs("dst", "x"), Load(Param("n"), GP64())
-	e := v.expo()
-	v.each(n, p, func(m []Mem) { v.store(e.emit(v, v.load(m[1])), m[0]) })
-}
-
-func (v *isa) elu() {
-	text("elu"+v.name, "func(dst, x *float32, n int)")
-	p, n := ptrs("dst", "x"), Load(Param("n"), GP64())
-	e, zero := v.expo(), v.konst(0)
-	v.each(n, p, func(m []Mem) {
-		x := v.load(m[1])
-		pos, neg := v.vec(), v.vec()
-		VMAXPS(x, zero, pos)
-		VMINPS(x, zero, neg)
-		y := e.emit(v, neg)
-		VSUBPS(e.c[0], y, y)
-		VADDPS(pos, y, y)
-		v.store(y, m[0])
-	})
-}
-
-// eluGrad: dx = dy·(1 + min(y, 0)).
-func (v *isa) eluGrad() {
-	text("eluGrad"+v.name, "func(dx, dy, y *float32, n int)")
-	p, n := ptrs("dx", "dy", "y"), Load(Param("n"), GP64())
-	one, zero := v.konst(1), v.konst(0)
-	v.each(n, p, func(m []Mem) {
-		y := v.load(m[2])
-		VMINPS(y, zero, y)
-		VADDPS(one, y, y)
-		VMULPS(v.load(m[1]), y, y)
-		v.store(y, m[0])
-	})
-}
 
 func (v *isa) axpy() {
 	text("axpy"+v.name, "func(dst *float32, a float32, x *float32, n int)")
@@ -270,13 +36,69 @@ func (v *isa) scale() {
 	})
 }
 
-func (v *isa) mul() {
-	text("mul"+v.name, "func(dst, x, y *float32, n int)")
+// two emits dst = f(x, y).
+func (v *isa) two(name string, f func(x, y reg.VecVirtual) reg.VecVirtual) {
+	text(name+v.name, "func(dst, x, y *float32, n int)")
 	p, n := ptrs("dst", "x", "y"), Load(Param("n"), GP64())
+	v.each(n, p, func(m []Mem) { v.store(f(v.load(m[1]), v.load(m[2])), m[0]) })
+}
+
+func (v *isa) mul() {
+	v.two("mul", func(x, y reg.VecVirtual) reg.VecVirtual { VMULPS(y, x, x); return x })
+}
+
+func (v *isa) add() {
+	v.two("add", func(x, y reg.VecVirtual) reg.VecVirtual { VADDPS(y, x, x); return x })
+}
+
+// max: a NaN in y passes as the second operand, one in x by choice.
+func (v *isa) max() {
+	v.two("max", func(x, y reg.VecVirtual) reg.VecVirtual {
+		VMAXPS(y, x, y)
+		return v.choose(unordered, x, x, x, y)
+	})
+}
+
+func (v *isa) normalize() {
+	text("normalize"+v.name, "func(dst, x, mean, inv *float32, n int)")
+	p, n := ptrs("dst", "x", "mean", "inv"), Load(Param("n"), GP64())
 	v.each(n, p, func(m []Mem) {
 		x := v.load(m[1])
-		VMULPS(v.load(m[2]), x, x)
+		VSUBPS(v.load(m[2]), x, x)
+		VMULPS(v.load(m[3]), x, x)
 		v.store(x, m[0])
+	})
+}
+
+func (v *isa) affine() {
+	text("affine"+v.name, "func(dst, x, scale, shift *float32, n int)")
+	p, n := ptrs("dst", "x", "scale", "shift"), Load(Param("n"), GP64())
+	v.each(n, p, func(m []Mem) {
+		x := v.load(m[1])
+		VFMADD213PS(v.load(m[3]), v.load(m[2]), x)
+		v.store(x, m[0])
+	})
+}
+
+// toBF16: see ToBF16.
+func (v *isa) toBF16() {
+	text("toBF16"+v.name, "func(dst *uint16, src *float32, n int)")
+	p, n := ptrs("dst", "src"), Load(Param("n"), GP64())
+	half, one, quiet := v.fill(0x7fff), v.fill(1), v.fill(0x40)
+	v.eachOf(n, p, []int{v.bytes / 2, v.bytes}, func(m []Mem) {
+		x, odd, nan := v.load(m[1]), v.vec(), v.vec()
+		VPSRLD(U8(16), x, nan)
+		VPANDD(one, nan, odd)
+		VPORD(quiet, nan, nan)
+		VPADDD(half, odd, odd)
+		VPADDD(x, odd, odd)
+		VPSRLD(U8(16), odd, odd)
+		y := v.choose(unordered, x, x, nan, odd)
+		if v.mask == nil {
+			VPMOVDW(y, m[0])
+		} else {
+			VPMOVDW(y, v.mask, m[0])
+		}
 	})
 }
 
@@ -386,11 +208,25 @@ func main() {
 	for _, v := range []*isa{{name: "AVX2", bytes: 32, tail: tail, consts: map[uint32]Mem{}}, {name: "AVX512", bytes: 64}} {
 		v.exp()
 		v.elu()
+		v.relu()
+		v.sigmoid()
+		v.tanh()
 		v.eluGrad()
+		v.reluGrad()
+		v.sigmoidGrad()
+		v.tanhGrad()
+		v.lstmCell()
 		v.axpy()
 		v.scale()
+		v.add()
 		v.mul()
+		v.max()
+		v.normalize()
+		v.affine()
 		v.adamW()
+		if v.bytes == 64 {
+			v.toBF16()
+		}
 	}
 	transpose8()
 	Generate()

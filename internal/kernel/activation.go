@@ -1,0 +1,178 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// Activation is a function that a layer applies to every element.
+type Activation uint8
+
+// The activations.
+const (
+	ActIdentity Activation = iota
+	ActELU
+	ActReLU
+	ActSigmoid
+	ActTanh
+)
+
+var activationNames = [...]string{"identity", "elu", "relu", "sigmoid", "tanh"}
+
+// String returns the activation's name.
+func (a Activation) String() string {
+	if int(a) < len(activationNames) {
+		return activationNames[a]
+	}
+	return fmt.Sprintf("kernel.Activation(%d)", uint8(a))
+}
+
+// Apply sets dst = a(x), as the function of the same name does.
+func (a Activation) Apply(dst, x []float32) {
+	switch a {
+	case ActIdentity:
+		same("Apply", len(dst), len(x))
+		copy(dst, x)
+	case ActELU:
+		ELU(dst, x)
+	case ActReLU:
+		ReLU(dst, x)
+	case ActSigmoid:
+		Sigmoid(dst, x)
+	case ActTanh:
+		Tanh(dst, x)
+	default:
+		panic("kernel: Apply: unknown " + a.String())
+	}
+}
+
+// ELU sets dst = x where x > 0 and e^x − 1 elsewhere, with an absolute error
+// of at most 2e-7. NaN stays NaN.
+func ELU(dst, x []float32) {
+	same("ELU", len(dst), len(x))
+	if len(dst) == 0 || eluAsm(dst, x) {
+		return
+	}
+	for i, v := range x {
+		if v <= 0 {
+			v = float32(math.Expm1(float64(v)))
+		}
+		dst[i] = v
+	}
+}
+
+// ReLU sets dst = x where x > 0 and 0 elsewhere. NaN stays NaN.
+func ReLU(dst, x []float32) {
+	same("ReLU", len(dst), len(x))
+	if len(dst) == 0 || reluAsm(dst, x) {
+		return
+	}
+	for i, v := range x {
+		if v <= 0 {
+			v = 0
+		}
+		dst[i] = v
+	}
+}
+
+// Sigmoid sets dst = 1/(1 + e^−x) with a relative error of at most 4e-7 for
+// results of normal size, and to within 2e-38 below. NaN stays NaN.
+func Sigmoid(dst, x []float32) {
+	same("Sigmoid", len(dst), len(x))
+	if len(dst) == 0 || sigmoidAsm(dst, x) {
+		return
+	}
+	for i, v := range x {
+		dst[i] = float32(1 / (1 + math.Exp(-float64(v))))
+	}
+}
+
+// Tanh sets dst to the hyperbolic tangent of x with a relative error of at
+// most 4e-7. NaN stays NaN.
+func Tanh(dst, x []float32) {
+	same("Tanh", len(dst), len(x))
+	if len(dst) == 0 || tanhAsm(dst, x) {
+		return
+	}
+	for i, v := range x {
+		dst[i] = float32(math.Tanh(float64(v)))
+	}
+}
+
+// ELUGrad sets dx = dy·ELU'(x), given y = ELU(x): the slope is 1 where y > 0
+// and 1 + y elsewhere.
+func ELUGrad(dx, dy, y []float32) {
+	same("ELUGrad", len(dx), len(dy), len(y))
+	if len(dx) == 0 || eluGradAsm(dx, dy, y) {
+		return
+	}
+	for i, v := range y {
+		if v > 0 {
+			v = 0
+		}
+		dx[i] = dy[i] * (1 + v)
+	}
+}
+
+// ReLUGrad sets dx = dy·ReLU'(x), given y = ReLU(x): the slope is 0 where
+// y ≤ 0 and 1 elsewhere.
+func ReLUGrad(dx, dy, y []float32) {
+	same("ReLUGrad", len(dx), len(dy), len(y))
+	if len(dx) == 0 || reluGradAsm(dx, dy, y) {
+		return
+	}
+	for i, v := range y {
+		if v <= 0 {
+			dx[i] = 0
+		} else {
+			dx[i] = dy[i]
+		}
+	}
+}
+
+// SigmoidGrad sets dx = dy·σ'(x), given y = σ(x): the slope is y·(1 − y).
+func SigmoidGrad(dx, dy, y []float32) {
+	same("SigmoidGrad", len(dx), len(dy), len(y))
+	if len(dx) == 0 || sigmoidGradAsm(dx, dy, y) {
+		return
+	}
+	for i, v := range y {
+		dx[i] = dy[i] * (v * (1 - v))
+	}
+}
+
+// TanhGrad sets dx = dy·tanh'(x), given y = tanh(x): the slope is 1 − y².
+func TanhGrad(dx, dy, y []float32) {
+	same("TanhGrad", len(dx), len(dy), len(y))
+	if len(dx) == 0 || tanhGradAsm(dx, dy, y) {
+		return
+	}
+	for i, v := range y {
+		dx[i] = dy[i] * (1 - float32(v*v))
+	}
+}
+
+// LSTMCell makes one step of a long short-term memory (Hochreiter and
+// Schmidhuber 1997, with the forget gate of Gers et al. 2000) on one row:
+//
+//	c = σ(f)·c + σ(i)·tanh(g)
+//	h = σ(o)·tanh(c)
+//
+// gates holds i, f, g and o before their activations, each as long as h and c.
+// The errors are those of Sigmoid and Tanh.
+func LSTMCell(h, c, gates []float32) {
+	n := len(h)
+	same("LSTMCell", n, len(c))
+	same("LSTMCell: gates", 4*n, len(gates))
+	i, f, g, o := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
+	if n == 0 || lstmCellAsm(h, c, i, f, g, o) {
+		return
+	}
+	for j := range h {
+		s := sigmoid(f[j])*float64(c[j]) + sigmoid(i[j])*math.Tanh(float64(g[j]))
+		c[j] = float32(s)
+		h[j] = float32(sigmoid(o[j]) * math.Tanh(float64(c[j])))
+	}
+}
+
+func sigmoid(x float32) float64 { return 1 / (1 + math.Exp(-float64(x))) }

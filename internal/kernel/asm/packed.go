@@ -1,0 +1,313 @@
+//go:build generate
+
+// This program writes the microkernels of packed products, float32 and
+// bfloat16:
+//
+//	go run packed.go -out ../packed_amd64.s -stubs ../packed_amd64.go -pkg kernel
+//
+// A kernel of R rows and P panels keeps R·P pairs of vectors as sums. A step
+// is one product per sum, or in bfloat16 a pair of them. Per step the kernel
+// loads 2·P vectors of B, broadcasts R values of A straight from memory, and
+// issues 2·R·P multiply-adds. All vector registers are named here, because the
+// bytes of VDPBF16PS, which the assembler does not know, contain them.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
+	"github.com/mmcloughlin/avo/ir"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// family is an instruction set: its vector width in bytes and its name.
+type family struct {
+	name  string
+	bytes int
+	bf16  bool
+}
+
+// vec returns vector register i.
+func (f family) vec(i int) reg.VecPhysical {
+	y := []reg.VecPhysical{reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
+		reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15}
+	if f.bytes == 32 {
+		return y[i]
+	}
+	return []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
+		reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
+		reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
+		reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31}[i]
+}
+
+func (f family) registers() int { return f.bytes / 2 }
+
+func (f family) zero(v reg.VecPhysical) {
+	if f.bytes == 64 {
+		VPXORD(v, v, v)
+	} else {
+		VXORPS(v, v, v)
+	}
+}
+
+func (f family) broadcast(m Mem, v reg.VecPhysical) {
+	if f.bf16 {
+		VPBROADCASTD(m, v)
+	} else {
+		VBROADCASTSS(m, v)
+	}
+}
+
+// mulAdd emits sum += a·b on registers by number.
+func (f family) mulAdd(a, b, sum int) {
+	if !f.bf16 {
+		VFMADD231PS(f.vec(b), f.vec(a), f.vec(sum))
+		return
+	}
+	Comment(fmt.Sprintf("VDPBF16PS Z%d, Z%d, Z%d", b, a, sum))
+	code := vdpbf16ps(sum, a, b)
+	long := uint32(code[0]) | uint32(code[1])<<8 | uint32(code[2])<<16 | uint32(code[3])<<24
+	Instruction(&ir.Instruction{Opcode: "LONG", Operands: []Op{U32(long)}})
+	Instruction(&ir.Instruction{Opcode: "WORD", Operands: []Op{U16(uint16(code[4]) | uint16(code[5])<<8)}})
+}
+
+// vdpbf16ps returns the code of VDPBF16PS zmm d, zmm v, zmm m: EVEX.512.F3.0F38.W0
+// 52 /r. The prefix holds the upper two bits of each number inverted.
+func vdpbf16ps(d, v, m int) [6]byte {
+	not := func(x, bit int) byte { return byte(^x >> bit & 1) }
+	return [6]byte{
+		0x62,
+		not(d, 3)<<7 | not(m, 4)<<6 | not(m, 3)<<5 | not(d, 4)<<4 | 0b0010,
+		byte(^v&15)<<3 | 0b110,
+		0b0100_0000 | not(v, 4)<<3,
+		0x52,
+		0b1100_0000 | byte(d&7)<<3 | byte(m&7),
+	}
+}
+
+func kernel(f family, rows, panels int) {
+	name := fmt.Sprintf("packed%s_%dx%d", f.name, rows, panels)
+	TEXT(name, NOSPLIT, "func(t *strip)")
+	Pragma("noescape")
+	t := Dereference(Param("t"))
+	long := func(name string) reg.GPVirtual { return Load(t.Field(name), GP64()).(reg.GPVirtual) }
+	size := uint8(2) // log₂ of an element's bytes
+	suffix := ""
+	if f.bf16 {
+		size, suffix = 1, "16"
+	}
+	stride := func(name string) reg.GPVirtual {
+		r := long(name)
+		SHLQ(U8(size), r)
+		return r
+	}
+	ptr := func(name string) reg.GPVirtual { return Load(t.Field(name).Base(), GP64()).(reg.GPVirtual) }
+
+	nv := 2 * panels
+	sum := func(i, j int) int { return i*nv + j }
+	free := rows * nv // registers from here on are free
+	if free+rows+1 > f.registers() && free+2+2 > f.registers() {
+		panic(name + ": too few registers")
+	}
+
+	tiles, rs, c, w := long("tiles"), stride("rs"), ptr("c"), ptr("w")
+	// One pointer per three rows of A: a row is at base, base + rs or base + 2·rs.
+	a := []reg.GPVirtual{ptr("a" + suffix)}
+	for 3*len(a) < rows {
+		a = append(a, GP64())
+	}
+	// One pointer per two panels of B: base or base + ps.
+	b := []reg.GPVirtual{GP64()}
+	for 2*len(b) < panels {
+		b = append(b, GP64())
+	}
+	var ps reg.GPVirtual
+	if panels > 1 {
+		ps = stride("ps")
+	}
+	soon, soonStep, k := ptr("soon"+suffix), long("soonStep"), GP64()
+
+	Label("tile")
+	Load(t.Field("k"), k)
+	Load(t.Field("b"+suffix).Base(), b[0])
+	pointers(a, rs, 3)
+	pointers(b, ps, 2)
+	for i := range free {
+		f.zero(f.vec(i))
+	}
+	step := func(loadA func(m Mem, v reg.VecPhysical)) {
+		rowA := func(i, to int) {
+			m := Mem{Base: a[i/3]}
+			if i%3 > 0 {
+				m.Index, m.Scale = rs, uint8(i%3)
+			}
+			loadA(m, f.vec(to))
+		}
+		vecB := func(j, to int) {
+			m := Mem{Base: b[j/4], Disp: j % 2 * f.bytes}
+			if j/2%2 == 1 {
+				m.Index, m.Scale = ps, 1
+			}
+			VMOVUPS(m, f.vec(to))
+		}
+		// The shorter side waits in registers.
+		if panels > 1 {
+			for i := range rows {
+				rowA(i, free+i)
+			}
+			for j := range nv {
+				v := free + rows + j%(f.registers()-free-rows)
+				vecB(j, v)
+				for i := range rows {
+					f.mulAdd(free+i, v, sum(i, j))
+				}
+			}
+			return
+		}
+		vecB(0, free)
+		vecB(1, free+1)
+		for i := range rows {
+			v := free + 2 + i%(f.registers()-free-2)
+			rowA(i, v)
+			f.mulAdd(v, free, sum(i, 0))
+			f.mulAdd(v, free+1, sum(i, 1))
+		}
+	}
+	if f.bf16 {
+		TESTQ(k, k)
+		JZ(LabelRef("last"))
+	}
+	Label("loop")
+	PREFETCHT1(Mem{Base: soon})
+	ADDQ(soonStep, soon)
+	step(f.broadcast)
+	for _, r := range a {
+		ADDQ(U8(4), r)
+	}
+	for _, r := range b {
+		ADDQ(U32(uint32(2*f.bytes)), r)
+	}
+	DECQ(k)
+	JNZ(LabelRef("loop"))
+	if f.bf16 { // of an odd number of values the last is paired with zero
+		Label("last")
+		CMPB(field(t, "odd"), U8(0))
+		JE(LabelRef("sums"))
+		step(func(m Mem, v reg.VecPhysical) {
+			x := GP32()
+			MOVWLZX(m, x)
+			VPBROADCASTD(x, v)
+		})
+		Label("sums")
+	}
+
+	// The sums, times the rows' weights, go to C.
+	ws, cs := long("ws"), reg.GPVirtual(nil)
+	SHLQ(U8(2), ws)
+	if panels > 1 {
+		cs = long("cs")
+		SHLQ(U8(2), cs)
+	}
+	weight, old := f.vec(free), f.vec(free+1)
+	rowsOf := func(add bool) {
+		for i := range rows {
+			VBROADCASTSS(Mem{Base: w}, weight)
+			ADDQ(ws, w)
+			at := c
+			for j := range nv {
+				if j > 0 && j%2 == 0 {
+					next := GP64()
+					LEAQ(Mem{Base: at, Index: cs, Scale: 1}, next)
+					at = next
+				}
+				m, v := Mem{Base: at, Disp: i*2*f.bytes + j%2*f.bytes}, f.vec(sum(i, j))
+				if add {
+					VMOVUPS(m, old)
+					VFMADD231PS(weight, v, old)
+					VMOVUPS(old, m)
+				} else {
+					VMULPS(weight, v, v)
+					VMOVUPS(v, m)
+				}
+			}
+		}
+	}
+	CMPB(field(t, "first"), U8(0))
+	JNE(LabelRef("first"))
+	rowsOf(true)
+	JMP(LabelRef("next"))
+	Label("first")
+	rowsOf(false)
+	Label("next")
+	// The next tile's rows.
+	ADDQ(U32(uint32(rows*2*f.bytes)), c)
+	back := GP64()
+	Load(t.Field("k"), back)
+	SHLQ(U8(2), back)
+	SUBQ(back, a[0])
+	for n := rows; n > 0; n -= min(n, 2) {
+		LEAQ(Mem{Base: a[0], Index: rs, Scale: uint8(min(n, 2))}, a[0])
+	}
+	DECQ(tiles)
+	JNZ(LabelRef("tile"))
+	VZEROUPPER()
+	RET()
+}
+
+// peak emits n rounds of as many independent multiply-adds as a kernel's sums.
+func peak(f family) {
+	TEXT("peak"+f.name, NOSPLIT, "func(n int)")
+	n := Load(Param("n"), GP64())
+	sums := f.registers() * 3 / 4
+	for i := range sums + 2 {
+		f.zero(f.vec(i))
+	}
+	Label("loop")
+	for i := range sums {
+		f.mulAdd(sums, sums+1, i)
+	}
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// pointers sets p[i] = p[0] + i·n·stride; n is 2 or 3.
+func pointers(p []reg.GPVirtual, stride reg.GPVirtual, n int) {
+	for i := 1; i < len(p); i++ {
+		LEAQ(Mem{Base: p[i-1], Index: stride, Scale: 2}, p[i])
+		if n == 3 {
+			ADDQ(stride, p[i])
+		}
+	}
+}
+
+// field returns where a field of the argument lies.
+func field(t gotypes.Component, name string) Mem {
+	f, err := t.Field(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return f.Addr
+}
+
+func main() {
+	Package("mannequin/internal/kernel")
+	ConstraintExpr("amd64,!noasm")
+	for _, f := range []family{{"AVX2", 32, false}, {"AVX512", 64, false}, {"BF16", 64, true}} {
+		tall, wide := 12, []int{2, 2, 2, 2}
+		if f.bytes == 32 {
+			tall, wide = 6, []int{4, 2, 2}
+		}
+		for i, panels := range wide {
+			kernel(f, i+1, panels)
+		}
+		for rows := 1; rows <= tall; rows++ {
+			kernel(f, rows, 1)
+		}
+		peak(f)
+	}
+	Generate()
+}

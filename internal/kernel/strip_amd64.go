@@ -1,0 +1,52 @@
+//go:build amd64 && !noasm
+
+package kernel
+
+// The packed microkernels by rows − 1, several panels wide and one.
+var (
+	wideStrip512  = [4]func(*strip){packedAVX512_1x2, packedAVX512_2x2, packedAVX512_3x2, packedAVX512_4x2}
+	wideStripBF16 = [4]func(*strip){packedBF16_1x2, packedBF16_2x2, packedBF16_3x2, packedBF16_4x2}
+	wideStrip256  = [3]func(*strip){packedAVX2_1x4, packedAVX2_2x2, packedAVX2_3x2}
+
+	strip512 = [12]func(*strip){
+		packedAVX512_1x1, packedAVX512_2x1, packedAVX512_3x1, packedAVX512_4x1, packedAVX512_5x1, packedAVX512_6x1,
+		packedAVX512_7x1, packedAVX512_8x1, packedAVX512_9x1, packedAVX512_10x1, packedAVX512_11x1, packedAVX512_12x1,
+	}
+	stripBF16 = [12]func(*strip){
+		packedBF16_1x1, packedBF16_2x1, packedBF16_3x1, packedBF16_4x1, packedBF16_5x1, packedBF16_6x1,
+		packedBF16_7x1, packedBF16_8x1, packedBF16_9x1, packedBF16_10x1, packedBF16_11x1, packedBF16_12x1,
+	}
+	strip256 = [6]func(*strip){packedAVX2_1x1, packedAVX2_2x1, packedAVX2_3x1, packedAVX2_4x1, packedAVX2_5x1, packedAVX2_6x1}
+)
+
+// wide returns how many panels the microkernels of so few rows walk at once.
+// Tall tiles keep the multipliers busy with one.
+func (k Kind) wide(rows int) int {
+	switch {
+	case k == AVX512 && rows <= 4:
+		return 2
+	case k == AVX2 && rows <= 3:
+		return [3]int{4, 2, 2}[rows-1]
+	}
+	return 1
+}
+
+// strip runs the family's packed microkernel of the given size.
+func (k Kind) strip(rows, panels int, bf16 bool, t *strip) {
+	switch {
+	case bf16 && panels > 1:
+		wideStripBF16[rows-1](t)
+	case bf16:
+		stripBF16[rows-1](t)
+	case k == Generic:
+		stripGeneric(rows, t)
+	case k == AVX512 && panels > 1:
+		wideStrip512[rows-1](t)
+	case k == AVX512:
+		strip512[rows-1](t)
+	case panels > 1:
+		wideStrip256[rows-1](t)
+	default:
+		strip256[rows-1](t)
+	}
+}

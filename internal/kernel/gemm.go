@@ -16,9 +16,10 @@ type gemmJob struct {
 }
 
 const (
-	taskPanels = 8  // most panels per task: what fits the second-level cache packed
-	rowTiles   = 16 // tiles of rows per pass over a task's panels
-	directRows = 48 // most rows for which packing B costs more than it saves
+	taskPanels   = 8       // most panels per task: what fits the second-level cache packed
+	rowTiles     = 16      // tiles of rows per pass over a task's panels
+	directRows   = 48      // most rows for which packing B costs more than it saves
+	smallProduct = 1 << 19 // products that take less time than waking the workers
 )
 
 // Gemm computes
@@ -71,7 +72,13 @@ func (p *Pool) multiply(job gemmJob) {
 	}
 	j.rowTasks = (m + j.rows - 1) / j.rows
 	colTasks := (j.panelCount + j.panels - 1) / j.panels
-	p.Run(j.rowTasks*colTasks, p.gemm)
+	if tasks := j.rowTasks * colTasks; j.m*j.n*j.k > smallProduct {
+		p.Run(tasks, p.gemm)
+	} else {
+		for i := range tasks {
+			p.gemmTask(0, i)
+		}
+	}
 	j.a, j.b, j.c = nil, nil, nil
 }
 

@@ -90,39 +90,32 @@ func (t *Tape) Dropout(x *Mat, keep float32, key uint64) *Mat {
 }
 
 func dropoutRows(_ *Tape, y *Mat, r0, r1 int) {
-	scale := 1 / y.k
-	for i := r0 * y.Cols; i < r1*y.Cols; i++ {
-		m := float32(0)
-		if kept(y.key, uint64(i), y.k) {
-			m = scale
-		}
-		y.aux[i] = m
-		y.Val[i] = m * y.a.Val[i]
-	}
+	at, end := r0*y.Cols, r1*y.Cols
+	kernel.Mask(y.aux[at:end], y.key, uint64(at), y.k, 1/y.k)
+	kernel.Mul(y.Val[at:end], y.aux[at:end], y.a.Val[at:end])
 }
 
-func dropoutBack(_ *Tape, y *Mat) {
-	x := y.a
-	if !x.into() {
-		clear(x.Grad)
+func dropoutBack(t *Tape, y *Mat) {
+	if y.flag = y.a.into(); y.flag {
+		t.borrow(len(y.Val))
 	}
-	for i, m := range y.aux {
-		x.Grad[i] += m * y.Grad[i]
-	}
+	t.split(y, y.Rows, 4*y.Cols, dropoutBackRows)
 }
 
-func kept(key, i uint64, keep float32) bool {
-	return float32(Hash(key, i)>>40) < keep*(1<<24)
+func dropoutBackRows(t *Tape, y *Mat, r0, r1 int) {
+	at, end := r0*y.Cols, r1*y.Cols
+	if !y.flag {
+		kernel.Mul(y.a.Grad[at:end], y.aux[at:end], y.Grad[at:end])
+		return
+	}
+	g := t.scratch[at:end]
+	kernel.Mul(g, y.aux[at:end], y.Grad[at:end])
+	kernel.Axpy(y.a.Grad[at:end], 1, g)
 }
 
 // Hash mixes two numbers into 64 random bits: the source of randomness that
 // needs no state, so that there is none to save.
-func Hash(key, i uint64) uint64 {
-	z := key + (i+1)*0x9e3779b97f4a7c15 // splitmix64, started at key
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
+func Hash(key, i uint64) uint64 { return kernel.Hash(key, i) }
 
 // Gather returns the columns cols of x, in that order. cols must stay
 // unchanged until the next Reset.

@@ -111,6 +111,21 @@ func TestElementwiseEdges(t *testing.T) {
 		{"Axpy", func(d, x, _ []float32) { Axpy(d, -1.5, x) }, func(d, x, _ float64) float64 { return d - 1.5*x }},
 		{"Scale", func(d, x, _ []float32) { Scale(d, 0.3, x) }, func(_, x, _ float64) float64 { return float64(float32(0.3)) * x }},
 		{"Mul", Mul, func(_, x, y float64) float64 { return x * y }},
+		{"Add", Add, func(_, x, y float64) float64 { return x + y }},
+		{"Max", Max, func(_, x, y float64) float64 { return math.Max(x, y) }},
+		{"Normalize", func(d, x, y []float32) { Normalize(d, x, y, d) }, func(d, x, y float64) float64 { return (x - y) * d }},
+		{"Affine", func(d, x, y []float32) { Affine(d, x, y, d) }, func(d, x, y float64) float64 { return x*y + d }},
+		{"ReLU", func(d, x, _ []float32) { ReLU(d, x) }, func(_, x, _ float64) float64 { return math.Max(x, 0) }},
+		{"Sigmoid", func(d, x, _ []float32) { Sigmoid(d, x) }, func(_, x, _ float64) float64 { return 1 / (1 + math.Exp(-x)) }},
+		{"Tanh", func(d, x, _ []float32) { Tanh(d, x) }, func(_, x, _ float64) float64 { return math.Tanh(x) }},
+		{"ReLUGrad", ReLUGrad, func(_, x, y float64) float64 {
+			if y > 0 {
+				return x
+			}
+			return 0
+		}},
+		{"SigmoidGrad", SigmoidGrad, func(_, x, y float64) float64 { return x * y * (1 - y) }},
+		{"TanhGrad", TanhGrad, func(_, x, y float64) float64 { return x * (1 - y*y) }},
 	}
 	forKinds(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 9))
@@ -180,7 +195,7 @@ func TestAdamW(t *testing.T) {
 // registers that only AVX-512 machines have.
 func TestAVX2UsesSixteenRegisters(t *testing.T) {
 	beyond := regexp.MustCompile(`\b[XY](1[6-9]|2\d|3[01])\b|\bZ\d|\bK[0-7]\b`)
-	for _, name := range []string{"gemm_amd64.s", "elem_amd64.s"} {
+	for _, name := range []string{"gemm_amd64.s", "elem_amd64.s", "packed_amd64.s"} {
 		f, err := os.Open(name)
 		if err != nil {
 			t.Fatal(err)
@@ -191,7 +206,7 @@ func TestAVX2UsesSixteenRegisters(t *testing.T) {
 			if strings.HasPrefix(s.Text(), "TEXT") {
 				fn = s.Text()
 			}
-			if !strings.Contains(fn, "AVX512") && beyond.MatchString(s.Text()) {
+			if !strings.Contains(fn, "AVX512") && !strings.Contains(fn, "BF16") && beyond.MatchString(s.Text()) {
 				t.Fatalf("%s: %s: %s", name, fn, s.Text())
 			}
 		}

@@ -203,6 +203,8 @@ func TestKindsAgree(t *testing.T) {
 		},
 		"Exp": func(d []float32) { Exp(d, x) }, "ELU": func(d []float32) { ELU(d, x) }, "ELUGrad": func(d []float32) { ELUGrad(d, y, x) },
 		"Axpy": func(d []float32) { Axpy(d, 1.7, x) }, "Scale": func(d []float32) { Scale(d, 1.3, x) }, "Mul": func(d []float32) { Mul(d, x, y) },
+		"Sigmoid": func(d []float32) { Sigmoid(d, x) }, "Tanh": func(d []float32) { Tanh(d, x) },
+		"LSTMCell": func(d []float32) { n := len(x) / 4; LSTMCell(d[:n], d[n:2*n], x[:4*n]) },
 		"AdamW": func(w []float32) {
 			m, v := make([]float32, len(w)), make([]float32, len(w))
 			for range 3 {

@@ -3,6 +3,7 @@ package grad
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"mannequin/internal/kernel"
@@ -37,6 +38,17 @@ func (m mat64) f32() []float32 {
 		out[i] = float32(v)
 	}
 	return out
+}
+
+// build returns the matrix with the elements f.
+func build(rows, cols int, f func(r, c int) float64) mat64 {
+	m := zero64(rows, cols)
+	for r := range rows {
+		for c := range cols {
+			m.v[r*cols+c] = f(r, c)
+		}
+	}
+	return m
 }
 
 // opCase is one operation with its operands: inputs first, then parameters.
@@ -206,54 +218,94 @@ func agree(got []float32, want []float64) error {
 	return nil
 }
 
+// penalty is the weight of the operands' squares in the loss of the passes that
+// test gradients which are sums.
+const penalty = 0.01
+
 func TestOperations(t *testing.T) {
-	for _, workers := range []int{1, 3} {
-		pool := kernel.NewPool(workers)
-		defer pool.Close()
-		for _, c := range cases() {
-			t.Run(fmt.Sprintf("%s/workers=%d", c.name, workers), func(t *testing.T) {
+	pools := []*kernel.Pool{kernel.NewPool(1), kernel.NewPool(3)}
+	for _, p := range pools {
+		defer p.Close()
+	}
+	for _, c := range slices.Concat(cases(), sequenceCases(), elementCases(), lossCases()) {
+		t.Run(c.name, func(t *testing.T) {
+			want := c.twin(c.inputs, c.params)
+			loss := func() float64 {
+				y := c.twin(c.inputs, c.params)
+				return mse64(y, target(y.rows, y.cols))
+			}
+			var grads [][]float64
+			operands := slices.Concat(c.inputs, c.params)
+			for _, m := range operands {
+				grads = append(grads, difference(m, loss))
+			}
+			for _, pool := range pools {
 				tape := NewTape(pool)
 				params := make([]*Param, len(c.params))
 				for i, p := range c.params {
 					params[i] = NewParam(fmt.Sprint("p", i), p.rows, p.cols)
 					copy(params[i].Val, p.f32())
 				}
-				loss64 := func() float64 {
-					y := c.twin(c.inputs, c.params)
-					return mse64(y, target(y.rows, y.cols))
-				}
-				for pass := range 2 { // the second one reuses the buffers
-					tape.Reset()
-					in := make([]*Mat, len(c.inputs))
-					for i, m := range c.inputs {
-						in[i] = tape.Input(m.rows, m.cols)
-						copy(in[i].Val, m.f32())
+				for pass := range 3 { // the second one reuses the buffers
+					weight := 0.0
+					if pass == 2 { // every operand has a gradient when the operation adds its own
+						weight = penalty
 					}
-					y := c.tape(tape, in, params)
-					want := tape.Const(y.Rows, y.Cols)
-					copy(want.Val, target(y.Rows, y.Cols).f32())
-					loss := tape.MSE(y, want)
-					if err := agree(y.Val, c.twin(c.inputs, c.params).v); err != nil {
-						t.Fatalf("pass %d: result: %v", pass, err)
+					y, l, got := c.pass(tape, params, float32(weight))
+					if err := agree(y, want.v); err != nil {
+						t.Fatalf("%d workers, pass %d: result: %v", pool.Workers(), pass, err)
 					}
-					if err := agree(loss.Val, []float64{loss64()}); err != nil {
-						t.Fatalf("pass %d: loss: %v", pass, err)
-					}
-					tape.Backward(loss)
-					for i, m := range c.inputs {
-						if err := agree(in[i].Grad, difference(m, loss64)); err != nil {
-							t.Errorf("pass %d: gradient of input %d: %v", pass, i, err)
+					wantLoss := loss()
+					for i, m := range operands {
+						wantGrad := slices.Clone(grads[i])
+						for j, v := range m.v {
+							wantGrad[j] += 2 * weight * v
+							wantLoss += weight * v * v
+						}
+						if err := agree(got[i], wantGrad); err != nil {
+							t.Errorf("%d workers, pass %d: gradient of operand %d: %v", pool.Workers(), pass, i, err)
 						}
 					}
-					for i, p := range c.params {
-						if err := agree(params[i].Grad, difference(p, loss64)); err != nil {
-							t.Errorf("pass %d: gradient of parameter %d: %v", pass, i, err)
-						}
+					if err := agree([]float32{l}, []float64{wantLoss}); err != nil {
+						t.Errorf("%d workers, pass %d: loss: %v", pool.Workers(), pass, err)
 					}
 				}
-			})
-		}
+			}
+		})
 	}
+}
+
+// pass runs the operation forward and backward: its result, the loss and the
+// operands' gradients. weight is that of the operands' squares in the loss.
+func (c *opCase) pass(tape *Tape, params []*Param, weight float32) (y []float32, loss float32, grads [][]float32) {
+	tape.Reset()
+	in := make([]*Mat, len(c.inputs))
+	for i, m := range c.inputs {
+		in[i] = tape.Input(m.rows, m.cols)
+		copy(in[i].Val, m.f32())
+	}
+	result := c.tape(tape, in, params)
+	want := tape.Const(result.Rows, result.Cols)
+	copy(want.Val, target(result.Rows, result.Cols).f32())
+	l := tape.MSE(result, want)
+	if weight > 0 {
+		terms := []Term{{l, 1}}
+		for _, m := range in {
+			terms = append(terms, Term{tape.SumSquares(m), weight})
+		}
+		for _, p := range params {
+			terms = append(terms, Term{tape.SumSquares(tape.Param(p)), weight})
+		}
+		l = tape.WeightedSum(terms...)
+	}
+	tape.Backward(l)
+	for _, m := range in {
+		grads = append(grads, m.Grad)
+	}
+	for _, p := range params {
+		grads = append(grads, p.Grad)
+	}
+	return result.Val, l.Val[0], grads
 }
 
 // The check itself must see a gradient that is off by one part in a thousand,

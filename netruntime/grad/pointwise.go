@@ -141,33 +141,3 @@ func gatherBack(_ *Tape, y *Mat) {
 		}
 	}
 }
-
-// MSE returns the mean over all elements of (y−target)², a 1×1 matrix.
-// target gets no gradient.
-func (t *Tape) MSE(y, target *Mat) *Mat {
-	if y.Rows != target.Rows || y.Cols != target.Cols {
-		panic("grad: MSE: shapes differ")
-	}
-	l := t.node(1, 1, y.wants)
-	l.a, l.b, l.back = y, target, mseBack
-	var sum float64
-	for i, v := range y.Val {
-		d := float64(v - target.Val[i])
-		sum += d * d
-	}
-	l.Val[0] = float32(sum / float64(len(y.Val)))
-	return l
-}
-
-func mseBack(_ *Tape, l *Mat) {
-	y, target := l.a, l.b
-	k := 2 * l.Grad[0] / float32(len(y.Val))
-	acc := y.into()
-	for i, v := range y.Val {
-		g := k * (v - target.Val[i])
-		if acc {
-			g += y.Grad[i]
-		}
-		y.Grad[i] = g
-	}
-}

@@ -45,12 +45,15 @@ type Mat struct {
 	a, b   *Mat   // operands
 	parts  []*Mat // more of them
 	w, c   *Param // weight and bias
+	v      *Param // second weight
 	cols   []int
 	length int // frames per sequence
 	n      int // a size, as each operation says
 	k      float32
 	key    uint64
 	flag   bool
+	act    *activation
+	red    *reduction
 	con    [2][]float32 // constants of the caller
 	aux    []float32    // what forward keeps for backward
 
@@ -73,8 +76,9 @@ type Tape struct {
 	pass  uint64
 
 	scratch []float32
-	params  []*Param // of this pass
-	blend   blendJob
+	memory
+	params []*Param // of this pass
+	blend  blendJob
 
 	// The parallel job in progress. run is made once, because a closure per
 	// call would allocate.

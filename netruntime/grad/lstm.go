@@ -1,0 +1,222 @@
+package grad
+
+import "mannequin/internal/kernel"
+
+// LSTM runs a long short-term memory (Hochreiter and Schmidhuber 1997, with the
+// forget gate of Gers et al. 2000) over the sequences of x, (batch·length, in):
+//
+//	i, f, g, o = x[t]·Wᵀ + h[t−1]·Rᵀ + b
+//	c[t] = σ(f)·c[t−1] + σ(i)·tanh(g)
+//	h[t] = σ(o)·tanh(c[t])
+//
+// wx is (4H, in), wh (4H, H), b has 4H values, the gates' rows in the order i,
+// f, g, o. h0 and c0 are the first state, (batch, H); nil is zero. reverse runs
+// from the last frame to the first. The results are h at every frame,
+// (batch·length, H), and the state after the last step, h and c (batch, H).
+func (t *Tape) LSTM(x *Mat, length int, wx, wh, b *Param, h0, c0 *Mat, reverse bool) (seq, h, c *Mat) {
+	checkSequences("LSTM", x, length)
+	n, batch := wh.Cols, x.Rows/length
+	if wx.Cols != x.Cols || wx.Rows != 4*n || wh.Rows != 4*n || b.Rows*b.Cols != 4*n {
+		panic("grad: LSTM: " + wx.Name + ", recurrent weights or bias do not fit")
+	}
+	wants := x.wants || !wx.Frozen || !wh.Frozen || !b.Frozen
+	for _, s := range []*Mat{h0, c0} {
+		if s != nil {
+			if s.Rows != batch || s.Cols != n {
+				panic("grad: LSTM: a first state of another shape")
+			}
+			wants = wants || s.wants
+		}
+	}
+	t.use(wx, wh, b)
+	y := t.node(x.Rows, n, wants)
+	y.a, y.w, y.v, y.c, y.back = x, wx, wh, b, lstmBack
+	y.parts = append(y.parts, h0, c0)
+	y.length, y.flag = length, reverse
+	y.aux = grow(y.aux, x.Rows*6*n)
+	m := memoryOf(y)
+	t.arg = arg{src: b.Val, dst: m.gates, cols: 4 * n}
+	t.split(y, y.Rows, 4*n, func(t *Tape, _ *Mat, r0, r1 int) {
+		for r := r0; r < r1; r++ {
+			copy(t.arg.dst[r*t.arg.cols:][:t.arg.cols], t.arg.src)
+		}
+	})
+	t.pool.Gemm(false, true, x.Rows, 4*n, x.Cols, x.Val, x.Cols, wx.Val, wx.Cols, true, m.gates, 4*n)
+	for step := range length {
+		at := m.frame(step)
+		switch {
+		case step > 0:
+			t.pool.Gemm(false, true, batch, 4*n, n, y.Val[m.frame(step-1)*n:], length*n, wh.Val, n, true, m.gates[at*4*n:], length*4*n)
+		case h0 != nil:
+			t.pool.Gemm(false, true, batch, 4*n, n, h0.Val, n, wh.Val, n, true, m.gates[at*4*n:], length*4*n)
+		}
+		t.arg = arg{at: step}
+		t.split(y, batch, 16*n, lstmCells)
+	}
+	seq, h = y, y
+	last := m.frame(length - 1)
+	if length > 1 {
+		h = t.Frames(y, length, last, last+1)
+	}
+	c = t.node(batch, n, wants)
+	c.a, c.back = y, func(_ *Tape, c *Mat) { // y's backward reads the gradient of c
+		if !c.a.into() {
+			clear(c.a.Grad)
+		}
+	}
+	for s := range batch {
+		copy(c.Val[s*n:][:n], m.c[(s*length+last)*n:])
+	}
+	y.b = c
+	return seq, h, c
+}
+
+// LSTMStep is LSTM for one frame of each sequence: x (batch, in).
+func (t *Tape) LSTMStep(x, h, c *Mat, wx, wh, b *Param) (hNext, cNext *Mat) {
+	_, hNext, cNext = t.LSTM(x, 1, wx, wh, b, h, c, false)
+	return hNext, cNext
+}
+
+// lstmMemory is what an LSTM's forward keeps for backward, a row per frame.
+type lstmMemory struct {
+	*Mat
+	gates []float32 // (rows, 4H): the gates' values, in backward the gradients of their sums
+	c     []float32 // (rows, H)
+	tanh  []float32 // (rows, H): tanh(c)
+}
+
+func memoryOf(y *Mat) lstmMemory {
+	size := len(y.Val)
+	return lstmMemory{y, y.aux[:4*size], y.aux[4*size:][:size], y.aux[5*size:][:size]}
+}
+
+// frame returns the frame that a step computes.
+func (m *lstmMemory) frame(step int) int {
+	if m.flag {
+		return m.length - 1 - step
+	}
+	return step
+}
+
+// before returns c before a step of sequence s, or nil for zeros.
+func (m *lstmMemory) before(s, step int) []float32 {
+	n := m.Cols
+	if step > 0 {
+		return m.c[(s*m.length+m.frame(step-1))*n:][:n]
+	}
+	if c0 := m.parts[1]; c0 != nil {
+		return c0.Val[s*n:][:n]
+	}
+	return nil
+}
+
+// lstmCells computes the cells of sequences [s0, s1) at one step.
+func lstmCells(t *Tape, y *Mat, s0, s1 int) {
+	m, n := memoryOf(y), y.Cols
+	step := t.arg.at
+	for s := s0; s < s1; s++ {
+		row := s*y.length + m.frame(step)
+		gates, c, tanh := m.gates[row*4*n:][:4*n], m.c[row*n:][:n], m.tanh[row*n:][:n]
+		i, f, g, o := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
+		kernel.Sigmoid(gates[:2*n], gates[:2*n])
+		kernel.Tanh(g, g)
+		kernel.Sigmoid(o, o)
+		kernel.Mul(c, i, g)
+		if before := m.before(s, step); before != nil {
+			kernel.MulAdd(c, f, before)
+		}
+		kernel.Tanh(tanh, c)
+		kernel.Mul(y.Val[row*n:][:n], o, tanh)
+	}
+}
+
+func lstmBack(t *Tape, y *Mat) {
+	m, x, wx, wh, b := memoryOf(y), y.a, y.w, y.v, y.c
+	h0, c0, last := y.parts[0], y.parts[1], y.b
+	n, length := y.Cols, y.length
+	batch := y.Rows / length
+	// The state's gradients and two rows of working memory per sequence.
+	t.scratch = grow(t.scratch, 4*batch*n)
+	dh, dc := t.scratch[:batch*n], t.scratch[batch*n:][:batch*n]
+	clear(dh)
+	clear(dc)
+	if last.touched {
+		copy(dc, last.Grad)
+	}
+	for step := length - 1; step >= 0; step-- {
+		at := m.frame(step)
+		t.arg = arg{at: step}
+		t.split(y, batch, 24*n, lstmCellsBack)
+		if step > 0 || h0 != nil && h0.wants {
+			t.pool.Gemm(false, false, batch, n, 4*n, m.gates[at*4*n:], length*4*n, wh.Val, n, false, dh, n)
+		}
+	}
+	if h0 != nil && h0.wants {
+		(&arg{add: h0.into(), k: 1}).give(h0.Grad, dh)
+	}
+	if c0 != nil && c0.wants {
+		(&arg{add: c0.into(), k: 1}).give(c0.Grad, dc)
+	}
+	if !b.Frozen {
+		t.sumRows(b.Grad, m.gates, y.Rows, 4*n, b.into(t))
+	}
+	if !wx.Frozen {
+		t.pool.Gemm(true, false, 4*n, x.Cols, y.Rows, m.gates, 4*n, x.Val, x.Cols, wx.into(t), wx.Grad, x.Cols)
+	}
+	if !wh.Frozen {
+		// The h that each frame read, in the place of tanh(c).
+		t.split(y, y.Rows, 2*n, lstmBefore)
+		t.pool.Gemm(true, false, 4*n, n, y.Rows, m.gates, 4*n, m.tanh, n, wh.into(t), wh.Grad, n)
+	}
+	if x.wants {
+		t.pool.Gemm(false, false, y.Rows, x.Cols, 4*n, m.gates, 4*n, wx.Val, x.Cols, x.into(), x.Grad, x.Cols)
+	}
+}
+
+// lstmCellsBack turns the gates' values of one step into the gradients of their
+// sums and moves the gradient of c one step back.
+func lstmCellsBack(t *Tape, y *Mat, s0, s1 int) {
+	m, n := memoryOf(y), y.Cols
+	batch, step := y.Rows/y.length, t.arg.at
+	for s := s0; s < s1; s++ {
+		row := s*y.length + m.frame(step)
+		dh, dc := t.scratch[s*n:][:n], t.scratch[(batch+s)*n:][:n]
+		a, b := t.scratch[(2*batch+s)*n:][:n], t.scratch[(3*batch+s)*n:][:n]
+		gates, tanh := m.gates[row*4*n:][:4*n], m.tanh[row*n:][:n]
+		i, f, g, o := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
+		kernel.Add(dh, dh, y.Grad[row*n:][:n])
+		kernel.Mul(a, dh, o)
+		kernel.TanhGrad(a, a, tanh)
+		kernel.Add(dc, dc, a)
+		kernel.Mul(a, dh, tanh)
+		kernel.SigmoidGrad(o, a, o)
+		kernel.Mul(a, dc, i)
+		kernel.Mul(b, dc, g)
+		kernel.TanhGrad(g, a, g)
+		kernel.SigmoidGrad(i, b, i)
+		if before := m.before(s, step); before != nil {
+			kernel.Mul(a, dc, before)
+		} else {
+			clear(a)
+		}
+		kernel.Mul(dc, dc, f)
+		kernel.SigmoidGrad(f, a, f)
+	}
+}
+
+// lstmBefore writes the h that frames [r0, r1) read over tanh(c).
+func lstmBefore(_ *Tape, y *Mat, r0, r1 int) {
+	m, n := memoryOf(y), y.Cols
+	for r := r0; r < r1; r++ {
+		s, dst := r/y.length, m.tanh[r*n:][:n]
+		step := m.frame(r % y.length) // its own inverse
+		switch h0 := y.parts[0]; {
+		case step > 0:
+			copy(dst, y.Val[(s*y.length+m.frame(step-1))*n:])
+		case h0 != nil:
+			copy(dst, h0.Val[s*n:])
+		default:
+			clear(dst)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package grad
+
+import "mannequin/internal/kernel"
+
+// Param returns a parameter as a matrix, so that it can be an operand: of a
+// penalty on the weights, for instance.
+func (t *Tape) Param(p *Param) *Mat {
+	t.use(p)
+	y := t.view(p.Rows, p.Cols, !p.Frozen)
+	y.Val, y.Grad, y.param = p.Val, p.Grad, p
+	return y
+}
+
+// Reshape returns the same values in the same order as a matrix of another
+// shape: (batch·length, channels) as (batch, length·channels), for instance.
+func (t *Tape) Reshape(x *Mat, rows, cols int) *Mat {
+	if rows*cols != x.Rows*x.Cols {
+		panic("grad: Reshape to another number of values")
+	}
+	y := t.view(rows, cols, x.wants)
+	y.Val, y.Grad, y.of = x.Val, x.Grad, x
+	return y
+}
+
+// Concat returns the parts side by side: (rows, n) and (rows, m) make (rows,
+// n+m).
+func (t *Tape) Concat(parts ...*Mat) *Mat {
+	cols, wants := 0, false
+	for _, p := range parts {
+		if p.Rows != parts[0].Rows {
+			panic("grad: Concat: parts of different numbers of rows")
+		}
+		cols += p.Cols
+		wants = wants || p.wants
+	}
+	y := t.node(rowsOf(parts), cols, wants)
+	y.parts, y.back = append(y.parts, parts...), concatBack
+	t.split(y, y.Rows, 2*cols, func(_ *Tape, y *Mat, r0, r1 int) {
+		at := 0
+		for _, p := range y.parts {
+			for r := r0; r < r1; r++ {
+				copy(y.Val[r*y.Cols+at:][:p.Cols], p.Val[r*p.Cols:])
+			}
+			at += p.Cols
+		}
+	})
+	return y
+}
+
+func rowsOf(parts []*Mat) int {
+	if len(parts) == 0 {
+		return 0
+	}
+	return parts[0].Rows
+}
+
+func concatBack(t *Tape, y *Mat) {
+	at := 0
+	for _, p := range y.parts {
+		if p.wants {
+			t.arg = arg{dst: p.Grad, cols: p.Cols, at: at, add: p.into(), k: 1}
+			t.split(y, y.Rows, 2*p.Cols, func(t *Tape, y *Mat, r0, r1 int) {
+				a := &t.arg
+				for r := r0; r < r1; r++ {
+					a.give(a.dst[r*a.cols:][:a.cols], y.Grad[r*y.Cols+a.at:][:a.cols])
+				}
+			})
+		}
+		at += p.Cols
+	}
+}
+
+// Columns returns columns [from, to) of x.
+func (t *Tape) Columns(x *Mat, from, to int) *Mat {
+	if from < 0 || from >= to || to > x.Cols {
+		panic("grad: Columns outside the matrix")
+	}
+	y := t.node(x.Rows, to-from, x.wants)
+	y.a, y.n, y.back = x, from, columnsBack
+	t.split(y, y.Rows, 2*y.Cols, func(_ *Tape, y *Mat, r0, r1 int) {
+		for r := r0; r < r1; r++ {
+			copy(y.Val[r*y.Cols:][:y.Cols], y.a.Val[r*y.a.Cols+y.n:])
+		}
+	})
+	return y
+}
+
+func columnsBack(t *Tape, y *Mat) {
+	if !y.a.into() {
+		clear(y.a.Grad)
+	}
+	t.split(y, y.Rows, 3*y.Cols, func(_ *Tape, y *Mat, r0, r1 int) {
+		for r := r0; r < r1; r++ {
+			kernel.Axpy(y.a.Grad[r*y.a.Cols+y.n:][:y.Cols], 1, y.Grad[r*y.Cols:][:y.Cols])
+		}
+	})
+}
+
+// Frames returns frames [from, to) of every sequence of x (batch·length, n):
+// (batch·(to−from), n). With the number of rows as length it takes rows.
+func (t *Tape) Frames(x *Mat, length, from, to int) *Mat {
+	checkSequences("Frames", x, length)
+	if from < 0 || from >= to || to > length {
+		panic("grad: Frames outside the sequences")
+	}
+	y := t.node(x.Rows/length*(to-from), x.Cols, x.wants)
+	y.a, y.length, y.n, y.back = x, length, from, framesBack
+	frames := to - from
+	t.arg.at = frames
+	t.split(y, y.Rows/frames, 2*frames*y.Cols, func(t *Tape, y *Mat, s0, s1 int) {
+		size := t.arg.at * y.Cols
+		for s := s0; s < s1; s++ {
+			copy(y.Val[s*size:][:size], y.a.Val[(s*y.length+y.n)*y.Cols:])
+		}
+	})
+	return y
+}
+
+func framesBack(t *Tape, y *Mat) {
+	x := y.a
+	if !x.into() {
+		clear(x.Grad)
+	}
+	batch := x.Rows / y.length
+	t.arg.at = y.Rows / batch
+	t.split(y, batch, 3*t.arg.at*y.Cols, func(t *Tape, y *Mat, s0, s1 int) {
+		size := t.arg.at * y.Cols
+		for s := s0; s < s1; s++ {
+			kernel.Axpy(y.a.Grad[(s*y.length+y.n)*y.Cols:][:size], 1, y.Grad[s*size:][:size])
+		}
+	})
+}
+
+// Join returns the parts one after the other in time: sequences (batch·m, n)
+// and (batch·k, n) make sequences (batch·(m+k), n).
+func (t *Tape) Join(batch int, parts ...*Mat) *Mat {
+	rows, wants := 0, false
+	for _, p := range parts {
+		if batch < 1 || p.Rows%batch != 0 || p.Cols != parts[0].Cols {
+			panic("grad: Join: parts of different shapes")
+		}
+		rows += p.Rows
+		wants = wants || p.wants
+	}
+	if len(parts) == 0 {
+		panic("grad: Join of nothing")
+	}
+	y := t.node(rows, parts[0].Cols, wants)
+	y.parts, y.n, y.back = append(y.parts, parts...), batch, joinBack
+	t.split(y, batch, 2*rows/batch*y.Cols, func(_ *Tape, y *Mat, s0, s1 int) {
+		for s := s0; s < s1; s++ {
+			dst := y.Val[s*y.Rows/y.n*y.Cols:]
+			for _, p := range y.parts {
+				size := p.Rows / y.n * p.Cols
+				copy(dst[:size], p.Val[s*size:])
+				dst = dst[size:]
+			}
+		}
+	})
+	return y
+}
+
+func joinBack(t *Tape, y *Mat) {
+	at := 0
+	for _, p := range y.parts {
+		size := p.Rows / y.n * p.Cols
+		if p.wants {
+			t.arg = arg{dst: p.Grad, cols: size, at: at, add: p.into(), k: 1}
+			t.split(y, y.n, 2*size, func(t *Tape, y *Mat, s0, s1 int) {
+				a := &t.arg
+				for s := s0; s < s1; s++ {
+					a.give(a.dst[s*a.cols:][:a.cols], y.Grad[s*y.Rows/y.n*y.Cols+a.at:][:a.cols])
+				}
+			})
+		}
+		at += size
+	}
+}
+
+// Reverse returns every sequence of x, of length frames, from its last frame to
+// its first.
+func (t *Tape) Reverse(x *Mat, length int) *Mat {
+	checkSequences("Reverse", x, length)
+	y := t.node(x.Rows, x.Cols, x.wants)
+	y.a, y.length, y.back = x, length, reverseBack
+	t.split(y, y.Rows, 2*y.Cols, func(_ *Tape, y *Mat, r0, r1 int) {
+		for r := r0; r < r1; r++ {
+			copy(y.Val[r*y.Cols:][:y.Cols], y.a.Val[mirrored(r, y.length)*y.Cols:])
+		}
+	})
+	return y
+}
+
+// mirrored returns the row that takes row r's place when time is reversed.
+func mirrored(r, length int) int { return r - r%length + length - 1 - r%length }
+
+func reverseBack(t *Tape, y *Mat) {
+	t.arg = arg{add: y.a.into(), k: 1}
+	t.split(y, y.Rows, 3*y.Cols, func(t *Tape, y *Mat, r0, r1 int) {
+		for r := r0; r < r1; r++ {
+			t.arg.give(y.a.Grad[mirrored(r, y.length)*y.Cols:][:y.Cols], y.Grad[r*y.Cols:][:y.Cols])
+		}
+	})
+}
+
+// Diff returns the difference of each frame from the one before it: sequences
+// of length−1 frames from x, sequences of length frames. Twice makes an
+// acceleration.
+func (t *Tape) Diff(x *Mat, length int) *Mat {
+	checkSequences("Diff", x, length)
+	if length < 2 {
+		panic("grad: Diff of sequences of one frame")
+	}
+	y := t.node(x.Rows/length*(length-1), x.Cols, x.wants)
+	y.a, y.length, y.back = x, length, diffBack
+	t.split(y, x.Rows/length, 3*length*y.Cols, func(_ *Tape, y *Mat, s0, s1 int) {
+		size := (y.length - 1) * y.Cols
+		for s := s0; s < s1; s++ {
+			x := y.a.Val[s*y.length*y.Cols:]
+			kernel.Sub(y.Val[s*size:][:size], x[y.Cols:][:size], x[:size])
+		}
+	})
+	return y
+}
+
+func diffBack(t *Tape, y *Mat) {
+	if !y.a.into() {
+		clear(y.a.Grad)
+	}
+	t.split(y, y.a.Rows/y.length, 6*y.length*y.Cols, func(_ *Tape, y *Mat, s0, s1 int) {
+		size := (y.length - 1) * y.Cols
+		for s := s0; s < s1; s++ {
+			dx, dy := y.a.Grad[s*y.length*y.Cols:], y.Grad[s*size:][:size]
+			kernel.Axpy(dx[:size], -1, dy)
+			kernel.Axpy(dx[y.Cols:][:size], 1, dy)
+		}
+	})
+}

@@ -128,8 +128,7 @@ func (j *blendJob) task(worker, i int) {
 	x, omega, w := y.a, y.b, y.w
 	i0 := i * blendCols
 	n := min(blendCols, x.Cols-i0)
-	wide := j.dy.Cols()
-	s.g, s.dx, s.dw = grow(s.g, blendCols*y.width), grow(s.dx, blendCols*y.width), grow(s.dw, blendCols*wide)
+	s.g, s.dx, s.dw = grow(s.g, blendCols*y.width), grow(s.dx, blendCols*y.width), grow(s.dw, blendCols*w.Cols)
 	parts := j.parts[i*omega.Cols*y.width:][:omega.Cols*y.width]
 	clear(s.dx)
 	clear(parts)
@@ -151,23 +150,17 @@ func (j *blendJob) task(worker, i int) {
 
 // weights makes the gradient of rows [row, row+n) of w.
 func (j *blendJob) weights(s *blendWork, row, n int) {
-	w, wide := j.y.w, j.dy.Cols()
-	a := kernel.Matrix{Data: j.y.stack(row), Stride: j.y.width}
-	j.dy.Mul(&s.Scratch, kernel.Matrix{Data: s.dw, Stride: wide}, one, a, n, false, kernel.Epilogue{}, 0, j.dy.Panels())
-	if j.direct && wide == w.Cols {
-		w.Update(row*w.Cols, s.dw[:n*wide])
-		return
+	w, at := j.y.w, row*j.y.w.Cols
+	dw := w.Grad
+	if j.direct {
+		dw = s.dw
+	} else {
+		dw = dw[at:]
 	}
-	for i := range n {
-		g, at := s.dw[i*wide:][:w.Cols], (row+i)*w.Cols
-		switch {
-		case j.direct:
-			w.Update(at, g)
-		case j.accW:
-			kernel.Axpy(w.Grad[at:][:w.Cols], 1, g)
-		default:
-			copy(w.Grad[at:], g)
-		}
+	a := kernel.Matrix{Data: j.y.stack(row), Stride: j.y.width}
+	j.dy.Mul(&s.Scratch, kernel.Matrix{Data: dw, Stride: w.Cols}, one, a, n, j.accW && !j.direct, kernel.Epilogue{}, 0, j.dy.Panels())
+	if j.direct {
+		w.Update(at, dw[:n*w.Cols])
 	}
 }
 

@@ -101,7 +101,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 		return nil, err
 	}
 	var err error
-	if c.Session, err = m.Net.NewSession(n, opt.Workers); err != nil {
+	if c.Session, err = m.Net.NewSession(netruntime.SessionOptions{Batch: n, Workers: opt.Workers}); err != nil {
 		return nil, err
 	}
 	c.pool = pool.New(min(opt.Workers, n/grain+1))

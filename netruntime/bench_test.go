@@ -17,7 +17,7 @@ func BenchmarkMANN(b *testing.B) {
 				}
 				b.Run(fmt.Sprintf("kernel=%v/workers=%d/agents=%d", kind, workers, rows), func(b *testing.B) {
 					defer kernel.Force(kind)()
-					s := session(b, n, rows, workers)
+					s := open(b, n, rows, workers)
 					x, y := randomRows(1, rows*paper.in), make([]float32, rows*paper.out)
 					for b.Loop() {
 						if err := s.Run(y, x, rows); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -25,7 +24,7 @@ func (n *Net) Encode(w io.Writer) error { return n.encode(w, typeF32) }
 func (n *Net) EncodeBF16(w io.Writer) error { return n.encode(w, typeBF16) }
 
 func (n *Net) encode(w io.Writer, weights string) error {
-	kv, err := n.meta.strings(n.model.sizes())
+	kv, err := n.meta.strings(n.sizes)
 	if err != nil {
 		return fmt.Errorf("netruntime: %w", err)
 	}
@@ -55,7 +54,7 @@ func (n *Net) stored(weights string) (entries []entry, data []byte, err error) {
 	data = make([]byte, 0, 4*n.Parameters())
 	for _, t := range n.tensors {
 		e := entry{name: t.Name, dtype: typeF32, shape: t.Shape, lo: len(data)}
-		if strings.HasSuffix(t.Name, ".weight") {
+		if n.bound.matrix[t.Name] {
 			e.dtype = weights
 		}
 		for i, f := range t.Data {
@@ -65,7 +64,7 @@ func (n *Net) stored(weights string) (entries []entry, data []byte, err error) {
 			}
 			h := toBF16(f)
 			if h&0x7f80 == 0x7f80 {
-				return nil, nil, fmt.Errorf("tensor %q: value %d is %g, too large for bfloat16", t.Name, i, f)
+				return nil, nil, tensorf(t.Name, "value %d is %g, too large for bfloat16", i, f)
 			}
 			data = binary.LittleEndian.AppendUint16(data, h)
 		}
@@ -78,6 +77,11 @@ func (n *Net) stored(weights string) (entries []entry, data []byte, err error) {
 // header writes the JSON by hand for the order of its keys: metadata, then
 // the tensors as their data follow each other.
 func header(kv map[string]string, entries []entry) ([]byte, error) {
+	for _, e := range entries {
+		if !utf8.ValidString(e.name) {
+			return nil, tensorf(e.name, "the name is not UTF-8")
+		}
+	}
 	for k, v := range kv {
 		if !utf8.ValidString(k) || !utf8.ValidString(v) {
 			return nil, fmt.Errorf("metadata %q is not UTF-8", k)
@@ -87,7 +91,7 @@ func header(kv map[string]string, entries []entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := append([]byte(`{"__metadata__":`), meta...)
+	head := append([]byte(`{"`+metadataKey+`":`), meta...)
 	for _, e := range entries {
 		v, err := json.Marshal(struct {
 			DType   string `json:"dtype"`
@@ -97,7 +101,11 @@ func header(kv map[string]string, entries []entry) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		head = fmt.Appendf(head, ",%q:%s", e.name, v)
+		name, err := json.Marshal(e.name)
+		if err != nil {
+			return nil, err
+		}
+		head = fmt.Appendf(head, ",%s:%s", name, v)
 	}
 	head = append(head, '}')
 	for len(head)%8 != 0 { // aligns the data

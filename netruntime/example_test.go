@@ -34,7 +34,7 @@ func ExampleNet_NewSession() {
 	if net, err = netruntime.Decode(file.Bytes()); err != nil {
 		log.Fatal(err)
 	}
-	s, err := net.NewSession(3, 2)
+	s, err := net.NewSession(netruntime.SessionOptions{Batch: 3, Workers: 2})
 	if err != nil {
 		log.Fatal(err)
 	}

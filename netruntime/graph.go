@@ -1,5 +1,8 @@
 package netruntime
 
+// archGraph is a network whose file carries its graph.
+const archGraph = "graph"
+
 // Graph is a network as a list of operations. Every value is an array (batch,
 // length, channels) of float32; the batch and the length are chosen at each
 // run. A file of arch "graph" carries it as JSON.

@@ -161,8 +161,9 @@ func forKinds(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-func session(t testing.TB, n *Net, rows, workers int) Session {
-	s, err := n.NewSession(rows, workers)
+// open returns a session that the test closes.
+func open(t testing.TB, n *Net, rows, workers int) Session {
+	s, err := n.NewSession(SessionOptions{Batch: rows, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestForwardAgainstFloat64(t *testing.T) {
 			omega[r], want[r] = reference(n, x[r*z.in:][:z.in])
 		}
 		forKinds(t, func(t *testing.T) {
-			s := session(t, n, rows, 2)
+			s := open(t, n, rows, 2)
 			y := make([]float32, rows*z.out)
 			if err := s.Run(y, x, rows); err != nil {
 				t.Fatal(err)
@@ -230,7 +231,7 @@ func TestRowsKeepTheirBits(t *testing.T) {
 		const rows = 400
 		x := randomRows(6, rows*z.in)
 		want, gating := make([]float32, rows*z.out), make([]float32, rows*z.k)
-		alone := session(t, n, 1, 1)
+		alone := open(t, n, 1, 1)
 		for r := range rows {
 			if err := alone.Run(want[r*z.out:], x[r*z.in:], 1); err != nil {
 				t.Fatal(err)
@@ -239,7 +240,7 @@ func TestRowsKeepTheirBits(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(7, 7))
 		for workers := 1; workers <= 3; workers++ {
-			s := session(t, n, rows, workers)
+			s := open(t, n, rows, workers)
 			for _, b := range []int{2, 3, 4, 7, 12, 13, 31, 32, 33, 64, 95, 96, 191, 192, 193, 287, 289, 400} {
 				from := r.IntN(rows - b + 1)
 				y := make([]float32, b*z.out)
@@ -272,7 +273,7 @@ func TestBadRowsStayAlone(t *testing.T) {
 		z := odd
 		n := z.net(t, 8)
 		for _, rows := range []int{20, 300} {
-			s := session(t, n, rows, 2)
+			s := open(t, n, rows, 2)
 			x := randomRows(9, rows*z.in)
 			want, y := make([]float32, rows*z.out), make([]float32, rows*z.out)
 			if err := s.Run(want, x, rows); err != nil {
@@ -308,7 +309,7 @@ func TestZeroDeviationIsOne(t *testing.T) {
 	}
 	x := randomRows(1, tiny.in)
 	y := make([]float32, tiny.out)
-	if err := session(t, n, 1, 1).Run(y, x, 1); err != nil {
+	if err := open(t, n, 1, 1).Run(y, x, 1); err != nil {
 		t.Fatal(err)
 	}
 	_, want := reference(n, x)
@@ -330,7 +331,7 @@ func TestLargeLogits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := session(t, n, 1, 1)
+		s := open(t, n, 1, 1)
 		if err := s.Run(make([]float32, odd.out), randomRows(1, odd.in), 1); err != nil {
 			t.Fatal(err)
 		}

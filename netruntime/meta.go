@@ -14,7 +14,8 @@ const Format = "mannequin/1"
 // fields are not written.
 type Meta struct {
 	Name          string // short name of the model
-	Arch          string // "mann"
+	Arch          string // "graph" or "mann"
+	Graph         *Graph // of arch "graph": what the network computes
 	Schema        string // JSON of the feature layout
 	SchemaHash    string // identifies the layout; equal hashes mean equal rows
 	Skeleton      string // JSON: names, parents, offsets, end_sites
@@ -45,12 +46,14 @@ func (m *Meta) fields() []struct {
 const (
 	keyFormat        = "format"
 	keyGatingColumns = "gating_columns"
+	keyGraph         = "graph"
 	keyChecksum      = "checksum"
 )
 
 func (m Meta) clone() Meta {
 	m.GatingColumns = slices.Clone(m.GatingColumns)
 	m.Extra = maps.Clone(m.Extra)
+	m.Graph = m.Graph.clone()
 	return m
 }
 
@@ -68,7 +71,7 @@ func (m *Meta) settle(sizes map[string]string) error {
 			return fmt.Errorf("extra metadata key %q is one of the format's own", f.key)
 		}
 	}
-	for _, k := range []string{keyFormat, keyGatingColumns, keyChecksum} {
+	for _, k := range []string{keyFormat, keyGatingColumns, keyGraph, keyChecksum} {
 		if _, ok := m.Extra[k]; ok {
 			return fmt.Errorf("extra metadata key %q is one of the format's own", k)
 		}
@@ -94,6 +97,16 @@ func (m *Meta) strings(sizes map[string]string) (map[string]string, error) {
 		}
 		out[keyGatingColumns] = string(b)
 	}
+	if m.Graph != nil {
+		b, err := json.Marshal(m.Graph)
+		if err != nil {
+			return nil, err
+		}
+		if len(b) > maxGraphJSON {
+			return nil, graphf("", "%d bytes of JSON, at most %d fit a model file", len(b), maxGraphJSON)
+		}
+		out[keyGraph] = string(b)
+	}
 	maps.Copy(out, sizes)
 	maps.Copy(out, m.Extra)
 	return out, nil
@@ -117,6 +130,14 @@ func metaOf(kv map[string]string) (Meta, error) {
 			return m, fmt.Errorf("metadata %s: %w", keyGatingColumns, err)
 		}
 		delete(kv, keyGatingColumns)
+	}
+	if s, ok := kv[keyGraph]; ok {
+		g, err := decodeGraph(s)
+		if err != nil {
+			return m, err
+		}
+		m.Graph = g.clone()
+		delete(kv, keyGraph)
 	}
 	if len(kv) > 0 {
 		m.Extra = kv

@@ -2,11 +2,11 @@ package netruntime
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
 	"mannequin/internal/boundedfile"
-	"mannequin/internal/kernel"
 )
 
 // Tensor is a named array.
@@ -19,72 +19,78 @@ type Tensor struct {
 // Net is a trained network. It is immutable and safe to share.
 type Net struct {
 	meta    Meta
-	tensors []Tensor // in the architecture's order
-	model   model
+	tensors []Tensor // in the order of their first use in the graph
+	bound   *bound
+	sizes   map[string]string // metadata that the tensors' shapes imply
 
 	bytes   int      // of the file that it was decoded from, or 0
 	storage []string // that file's storage types
 
-	mu     sync.Mutex
-	packed [kernel.AVX512 + 1]any // weights as the sessions of a kernel family read them
-}
-
-// model is what an architecture provides.
-type model interface {
-	inputs() int
-	outputs() int
-	sizes() map[string]string // metadata that the tensors' shapes imply
-	pack() any                // weights laid out for the active kernels
-	session(packed any, maxRows, workers int) Session
-}
-
-// Session computes a network for up to MaxRows rows at a time. It belongs to
-// one goroutine.
-type Session interface {
-	// Run computes y (rows, Outputs) from x (rows, Inputs), both raw: the
-	// network's normalisation happens inside, and x is not modified. y and x
-	// must not overlap. rows may be 0 to MaxRows; both slices must hold them.
-	Run(y, x []float32, rows int) error
-	// Gating returns the experts' weights (rows, K) of the last Run, or nil
-	// for an architecture without gating. They are valid until the next Run.
-	Gating() []float32
-	MaxRows() int
-	// Close ends the session's workers. A later Run is an error.
-	Close() error
+	mu    sync.Mutex
+	plans map[planKey]*plan // by what the sessions ask for
 }
 
 // New builds a network of meta.Arch from its tensors, which it copies. The
-// error names the first tensor that is missing, unknown, of the wrong shape,
-// or not finite.
+// error is a *TensorError that names the first tensor that is missing, unknown,
+// of the wrong shape, or whose values cannot be; or a *GraphError.
 func New(meta Meta, tensors []Tensor) (*Net, error) {
-	own := make([]Tensor, len(tensors))
-	for i, t := range tensors {
-		own[i] = Tensor{t.Name, slices.Clone(t.Shape), slices.Clone(t.Data)}
-	}
-	n, err := build(meta.clone(), own)
+	n, err := build(meta.clone(), tensors, func(i int) ([]float32, error) {
+		t := tensors[i]
+		return slices.Clone(t.Data), size(t.Name, t.Shape, len(t.Data))
+	})
 	if err != nil {
 		return nil, fmt.Errorf("netruntime: %w", err)
 	}
 	return n, nil
 }
 
-// build is New for tensors and metadata that nobody else holds.
-func build(meta Meta, tensors []Tensor) (*Net, error) {
-	n := &Net{meta: meta}
-	switch meta.Arch {
-	case archMANN:
-		m, ordered, err := newMANN(&n.meta, tensors)
+// build is New for metadata that nobody else holds. It reads the tensors' data
+// by load, after all names and shapes have proved right.
+func build(meta Meta, tensors []Tensor, load func(i int) ([]float32, error)) (*Net, error) {
+	n := &Net{meta: meta, plans: map[planKey]*plan{}}
+	g := meta.Graph
+	var err error
+	switch {
+	case meta.Arch == archMANN && g == nil:
+		if g, err = mannGraph(&meta, tensors); err != nil {
+			return nil, err
+		}
+	case meta.Arch == archMANN:
+		return nil, graphf("", "architecture %q implies its graph: leave it out", archMANN)
+	case meta.Arch != archGraph:
+		return nil, &UnsupportedError{What: "architecture", Got: meta.Arch, Have: []string{archGraph, archMANN}}
+	case g == nil:
+		return nil, graphf("", "architecture %q without a graph", archGraph)
+	}
+	if n.bound, err = bind(g, tensors); err != nil {
+		return nil, err
+	}
+	if meta.Arch == archMANN {
+		n.sizes = mannSizes(n.bound)
+	}
+	if err := n.meta.settle(n.sizes); err != nil {
+		return nil, err
+	}
+	own := make([]Tensor, len(tensors))
+	for i, t := range tensors {
+		data, err := load(i)
 		if err != nil {
 			return nil, err
 		}
-		n.model, n.tensors = m, ordered
-	default:
-		return nil, &UnsupportedError{What: "architecture", Got: meta.Arch, Have: []string{archMANN}}
+		own[i] = Tensor{t.Name, slices.Clone(t.Shape), data}
 	}
-	if err := n.meta.settle(n.model.sizes()); err != nil {
-		return nil, err
+	n.tensors = n.bound.order(own)
+	return n, n.bound.checkValues(n.data)
+}
+
+// data returns the values of the named tensor, which must not be changed.
+func (n *Net) data(name string) []float32 {
+	for _, t := range n.tensors {
+		if t.Name == name {
+			return t.Data
+		}
 	}
-	return n, nil
+	panic("netruntime: no tensor " + name)
 }
 
 // maxFile bounds what Open loads into memory, in bytes.
@@ -106,15 +112,36 @@ func Open(path string) (*Net, error) {
 // Meta returns what the model file says about the network.
 func (n *Net) Meta() Meta { return n.meta.clone() }
 
-// Inputs returns the length of an input row.
-func (n *Net) Inputs() int { return n.model.inputs() }
+// Graph returns what the network computes, with its tensors' names.
+func (n *Net) Graph() *Graph { return n.bound.graph.clone() }
 
-// Outputs returns the length of an output row.
-func (n *Net) Outputs() int { return n.model.outputs() }
+// Values lists the values of the graph: inputs, then the nodes' results, an
+// LSTM's followed by its last state.
+func (n *Net) Values() []Value { return slices.Clone(n.bound.values) }
+
+// Inputs returns the channels of all inputs: the length of an input row.
+func (n *Net) Inputs() int { return n.channels(n.bound.values[:len(n.bound.graph.Inputs)]) }
+
+// Outputs returns the channels of all outputs: the length of an output row.
+func (n *Net) Outputs() int {
+	var out []Value
+	for _, name := range n.bound.graph.Outputs {
+		out = append(out, n.bound.values[n.bound.index[name]])
+	}
+	return n.channels(out)
+}
+
+func (n *Net) channels(values []Value) int {
+	sum := 0
+	for _, v := range values {
+		sum += v.Channels
+	}
+	return sum
+}
 
 // Sizes returns what the shapes of the tensors say: for "mann" the numbers of
 // experts, hidden and gating_hidden units, as decimal strings.
-func (n *Net) Sizes() map[string]string { return n.model.sizes() }
+func (n *Net) Sizes() map[string]string { return maps.Clone(n.sizes) }
 
 // File returns the size in bytes of the model file that n was decoded from and
 // the storage types in it, such as "BF16": 0 and nothing for a network made in
@@ -147,23 +174,4 @@ func (n *Net) Tensor(name string) (Tensor, bool) {
 		}
 	}
 	return Tensor{}, false
-}
-
-// NewSession returns a session of n on the processor for up to maxRows rows,
-// computed by the given number of workers, Run's caller included.
-func (n *Net) NewSession(maxRows, workers int) (Session, error) {
-	if maxRows < 1 || workers < 1 {
-		return nil, fmt.Errorf("netruntime: a session of %d rows and %d workers: both must be at least 1", maxRows, workers)
-	}
-	const most = 1 << 20
-	if maxRows > most || workers > most {
-		return nil, fmt.Errorf("netruntime: a session of %d rows and %d workers: at most %d", maxRows, workers, most)
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	at := &n.packed[kernel.Active()]
-	if *at == nil {
-		*at = n.model.pack()
-	}
-	return n.model.session(*at, maxRows, workers), nil
 }

@@ -20,6 +20,9 @@ import (
 // kilobytes.
 const maxHeader = 4 << 20
 
+// metadataKey is the header's key that is no tensor.
+const metadataKey = "__metadata__"
+
 // The storage types that we read and write.
 const (
 	typeF32  = "F32"
@@ -55,9 +58,12 @@ func Decode(b []byte) (*Net, error) {
 	}
 	tensors := make([]Tensor, len(entries))
 	for i, e := range entries {
-		tensors[i] = Tensor{e.name, e.shape, floats(data[e.lo:e.hi], e.dtype)}
+		tensors[i] = Tensor{Name: e.name, Shape: e.shape}
 	}
-	n, err := build(meta, tensors)
+	n, err := build(meta, tensors, func(i int) ([]float32, error) {
+		e := entries[i]
+		return floats(data[e.lo:e.hi], e.dtype), nil
+	})
 	if err != nil {
 		return nil, wrapAt(8, err)
 	}
@@ -127,6 +133,11 @@ func parse(b []byte) (kv map[string]string, entries []entry, data []byte, err er
 	return kv, entries, data, nil
 }
 
+// errorf is a FormatError about e.
+func (e *entry) errorf(format string, args ...any) error {
+	return &FormatError{e.at, "header", tensorf(e.name, format, args...)}
+}
+
 // layout sorts entries by their data, which must follow each other without a
 // gap from the start of the data section to its end, each of its shape's size.
 func layout(entries []entry, size int, start int64) error {
@@ -146,24 +157,24 @@ func layout(entries []entry, size int, start int64) error {
 		case typeBF16:
 			width = 2
 		default:
-			return &UnsupportedError{What: "storage type", Got: e.dtype, Have: []string{typeF32, typeBF16}}
+			return &FormatError{e.at, "header", &TensorError{e.name, "its data type", &UnsupportedError{What: "storage type", Got: e.dtype, Have: []string{typeF32, typeBF16}}}}
 		}
 		n := uint64(1)
 		for _, d := range e.shape {
 			hi, lo := bits.Mul64(n, uint64(d))
 			if hi != 0 || lo > math.MaxInt/4 {
-				return formatf(e.at, "tensor %q: shape %v is too large", e.name, e.shape)
+				return e.errorf("shape %v is too large", e.shape)
 			}
 			n = lo
 		}
 		e.values = int(n)
 		switch {
 		case e.lo != at:
-			return formatf(e.at, "tensor %q: data begins at %d, the data before it end at %d", e.name, e.lo, at)
+			return e.errorf("data begins at %d, the data before it end at %d", e.lo, at)
 		case e.hi < e.lo || e.hi-e.lo != e.values*width:
-			return formatf(e.at, "tensor %q: %v of %s are %d bytes, its data range is [%d, %d)", e.name, e.shape, e.dtype, e.values*width, e.lo, e.hi)
+			return e.errorf("%v of %s are %d bytes, its data range is [%d, %d)", e.shape, e.dtype, e.values*width, e.lo, e.hi)
 		case e.hi > size:
-			return &FormatError{start + int64(size), fmt.Sprintf("tensor %q: data end at %d, the section has %d bytes", e.name, e.hi, size), io.ErrUnexpectedEOF}
+			return &FormatError{start + int64(size), "data section", &TensorError{e.name, fmt.Sprintf("data end at %d, the section has %d bytes", e.hi, size), io.ErrUnexpectedEOF}}
 		}
 		at = e.hi
 	}
@@ -180,7 +191,7 @@ func parseHeader(head []byte) (map[string]string, []entry, error) {
 	kv := map[string]string{}
 	var entries []entry
 	err := object(dec, func(key string) error {
-		if key == "__metadata__" {
+		if key == metadataKey {
 			return object(dec, func(key string) error {
 				var s *string
 				if err := dec.Decode(&s); err != nil {
@@ -195,7 +206,7 @@ func parseHeader(head []byte) (map[string]string, []entry, error) {
 		}
 		e := entry{name: key, at: 8 + dec.InputOffset()}
 		if err := e.decode(dec); err != nil {
-			return fmt.Errorf("tensor %q: %w", key, err)
+			return &TensorError{key, "header", err}
 		}
 		entries = append(entries, e)
 		return nil

@@ -249,7 +249,7 @@ func TestDecodeRejects(t *testing.T) {
 		{"later format", file(`{"__metadata__":{"format":"mannequin/2"}}`, 0), `format "mannequin/2"`},
 		{"other architecture", file(`{"__metadata__":{"format":"mannequin/1","arch":"pfnn"}}`, 0), `architecture "pfnn"`},
 		{"columns", file(`{"__metadata__":{"format":"mannequin/1","arch":"mann","gating_columns":"[1.5]"}}`, 0), "gating_columns"},
-		{"no tensors", file(`{"__metadata__":{"format":"mannequin/1","arch":"mann"}}`, 0), `"x_mean" is missing`},
+		{"no tensors", file(`{"__metadata__":{"format":"mannequin/1","arch":"mann"}}`, 0), `"x_mean": it is missing`},
 	} {
 		_, err := Decode(c.in)
 		var f *FormatError
@@ -327,7 +327,7 @@ func FuzzDecode(f *testing.F) {
 		if !reflect.DeepEqual(n.Meta(), again.Meta()) || !reflect.DeepEqual(n.Tensors(), again.Tensors()) {
 			t.Fatal("a round trip changed the network")
 		}
-		s, err := n.NewSession(1, 1)
+		s, err := n.NewSession(SessionOptions{Batch: 1, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	n := odd.net(t, 10)
 	for _, rows := range []int{1, 64, 300} {
 		for _, workers := range []int{1, 2} {
-			s := session(t, n, rows, workers)
+			s := open(t, n, rows, workers)
 			x, y := make([]float32, rows*odd.in), make([]float32, rows*odd.out)
 			if got := testing.AllocsPerRun(10, func() { _ = s.Run(y, x, rows) }); got != 0 {
 				t.Errorf("%d rows, %d workers: %v allocations per run", rows, workers, got)
@@ -17,7 +17,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 
 func TestRunChecksLengths(t *testing.T) {
 	n := tiny.net(t, 1)
-	s := session(t, n, 4, 2)
+	s := open(t, n, 4, 2)
 	x, y := make([]float32, 4*tiny.in), make([]float32, 4*tiny.out)
 	if err := s.Run(y, x, 0); err != nil {
 		t.Fatal(err)
@@ -30,10 +30,10 @@ func TestRunChecksLengths(t *testing.T) {
 		"negative": func() error { return s.Run(y, x, -1) },
 		"x":        func() error { return s.Run(y, x[1:], 4) },
 		"y":        func() error { return s.Run(y[1:], x, 4) },
-		"session":  func() error { _, err := n.NewSession(0, 1); return err },
-		"workers":  func() error { _, err := n.NewSession(1, 0); return err },
-		"giant":    func() error { _, err := n.NewSession(1<<40, 1); return err },
-		"many":     func() error { _, err := n.NewSession(1, 1<<40); return err },
+		"session":  func() error { _, err := n.NewSession(SessionOptions{Batch: 0, Workers: 1}); return err },
+		"workers":  func() error { _, err := n.NewSession(SessionOptions{Batch: 1, Workers: 0}); return err },
+		"giant":    func() error { _, err := n.NewSession(SessionOptions{Batch: 1 << 40, Workers: 1}); return err },
+		"many":     func() error { _, err := n.NewSession(SessionOptions{Batch: 1, Workers: 1 << 40}); return err },
 	} {
 		if f() == nil {
 			t.Errorf("%s: no error", name)
@@ -53,7 +53,7 @@ func TestSessionsShareANet(t *testing.T) {
 	out := make(chan []float32)
 	for range 4 {
 		go func() {
-			s, err := n.NewSession(10, 2)
+			s, err := n.NewSession(SessionOptions{Batch: 10, Workers: 2})
 			if err != nil {
 				panic(err)
 			}

@@ -60,7 +60,7 @@ type rider struct {
 
 func newRider(t *testing.T, m *mann.Model) *rider {
 	t.Helper()
-	s, err := m.Net.NewSession(1, 1)
+	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func Example() {
 		return
 	}
 	const n = 100
-	session, err := net.NewSession(n, runtime.NumCPU())
+	session, err := net.NewSession(netruntime.SessionOptions{Batch: n, Workers: runtime.NumCPU()})
 	if err != nil {
 		fmt.Println(err)
 		return

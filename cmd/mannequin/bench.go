@@ -15,6 +15,7 @@ import (
 	"mannequin/internal/command"
 	"mannequin/internal/kernel"
 	"mannequin/models"
+	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
 )
@@ -80,7 +81,7 @@ as many to warm up; allocations and memory are counted in the same run.`,
 				return err
 			}
 			// The first session packs the weights that all others share.
-			shared, err := net.NewSession(1, 1)
+			shared, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/internal/command"
 	"mannequin/models"
+	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/metrics"
 )
@@ -112,7 +113,7 @@ func evalMANN(ctx context.Context, model, data string, seconds float64, threads 
 		return nil, err
 	}
 	const maxRows = 256
-	session, err := net.NewSession(maxRows, threads)
+	session, err := net.NewSession(netruntime.SessionOptions{Batch: maxRows, Workers: threads})
 	if err != nil {
 		return nil, err
 	}

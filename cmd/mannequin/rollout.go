@@ -16,6 +16,7 @@ import (
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/models"
+	"mannequin/netruntime"
 	"mannequin/offline/metrics"
 	"mannequin/offline/mocap"
 )
@@ -198,7 +199,7 @@ func (r *rollout) startOn(p *control.Path) {
 
 // run drives the model and fills the clip.
 func (r *rollout) run(ctx context.Context, m *mann.Model) error {
-	session, err := m.Net.NewSession(1, 1)
+	session, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
 	if err != nil {
 		return err
 	}

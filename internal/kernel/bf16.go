@@ -64,6 +64,9 @@ func PackBF16(trans bool, parts, k, n int, b []float32, ldb int) *PackedBF16 {
 	return p
 }
 
+// Part returns part e alone, without copying it.
+func (b *PackedBF16) Part(e int) *PackedBF16 { return &PackedBF16{b.layout.only(e), b.data} }
+
 // Mul is Packed.Mul with A in bfloat16. No value beyond the k-th of a row of A
 // is read.
 func (b *PackedBF16) Mul(s *Scratch, c, w Matrix, a MatrixBF16, rows int, add bool, ep Epilogue, p0, p1 int) {

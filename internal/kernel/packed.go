@@ -25,11 +25,13 @@ type layout struct {
 	k, n   int
 	panels int
 	cols   int // of a panel
+	of     int // parts in memory, of which this is some
+	from   int // the first of them
 }
 
 func newLayout(bf16 bool, parts, k, n int) layout {
 	cols := active.PanelCols()
-	return layout{kind: active, bf16: bf16, parts: parts, k: k, n: n, panels: (n + cols - 1) / cols, cols: cols}
+	return layout{kind: active, bf16: bf16, parts: parts, k: k, n: n, panels: (n + cols - 1) / cols, cols: cols, of: parts}
 }
 
 // Panels returns how many panels of PanelCols columns each part has.
@@ -50,7 +52,16 @@ func (l *layout) padded(k int) int {
 func (l *layout) part() int { return l.padded(l.k) * l.cols }
 
 // panel returns where part e of panel q begins.
-func (l *layout) panel(q, e int) int { return (q*l.parts + e) * l.part() }
+func (l *layout) panel(q, e int) int { return (q*l.of + l.from + e) * l.part() }
+
+// only returns the layout of part e alone, in the same memory.
+func (l layout) only(e int) layout {
+	if e < 0 || e >= l.parts {
+		panic("kernel: Part: there is no such part")
+	}
+	l.from, l.parts = l.from+e, 1
+	return l
+}
 
 // eachPanel calls f with the panel and part, and with what B has there: part
 // e of b from panel q's first column on, and how many columns exist.
@@ -98,6 +109,9 @@ func (b *Packed) Repack(trans bool, parts, k, n int, src []float32, ldb int) {
 		b.kind.pack(b.data[b.panel(q, e):], trans, part, ldb, 0, b.k, q*b.cols, cols)
 	})
 }
+
+// Part returns part e alone, without copying it.
+func (b *Packed) Part(e int) *Packed { return &Packed{b.layout.only(e), b.data} }
 
 // Mul computes panels [p0, p1) of
 //

@@ -64,7 +64,7 @@ func (m *packedMul) panelsOf(s *Scratch, r0, rows, p, panels int) {
 	most, _ := m.kind.tile()
 	tiles := (rows + most - 1) / most
 	small, larger := rows/tiles, rows%tiles // rows of a tile; tiles that have one more
-	t.rs, t.ws, t.ps = m.rs, m.w.Stride, m.parts*m.part()
+	t.rs, t.ws, t.ps = m.rs, m.w.Stride, m.of*m.part()
 	t.soonStep = 128 / tiles
 	for e := range m.parts {
 		w := m.w.Data[r0*m.w.Stride+e:]

@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 
 func compare(t *testing.T, net *netruntime.Net, g golden, kind kernel.Kind, rows int) (worstG, worstY float64) {
 	defer kernel.Force(kind)()
-	s, err := net.NewSession(rows, 2)
+	s, err := net.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestConvert(t *testing.T) {
 	}
 	y := make([]float32, outputs)
 	for _, c := range g.Cases {
-		s, err := conv.NewSession(1, 1)
+		s, err := conv.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

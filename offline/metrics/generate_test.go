@@ -86,7 +86,7 @@ func slider(t *testing.T) *mann.Model {
 
 func TestGenerated(t *testing.T) {
 	m := slider(t)
-	s, err := m.Net.NewSession(8, 1)
+	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 8, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestGenerated(t *testing.T) {
 // its distance after t metres is √(1.5² + t²) − 1.5, its angle atan(t / 1.5).
 func TestFollowing(t *testing.T) {
 	m := slider(t)
-	s, err := m.Net.NewSession(8, 1)
+	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 8, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func TestModelComputesWhatWasTrained(t *testing.T) {
 	}
 	set := m.HeldOut
 	in, out := set.Layout.Inputs(), set.Layout.Outputs()
-	s, err := n.NewSession(set.Rows, 1)
+	s, err := n.NewSession(netruntime.SessionOptions{Batch: set.Rows, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

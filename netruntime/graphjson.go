@@ -1,0 +1,146 @@
+package netruntime
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Bounds on a graph. They hold before anything is allocated in proportion.
+const (
+	maxGraphJSON = 1 << 20
+	maxNodes     = 4096 // and inputs, outputs, operands of a node
+	maxName      = 128  // bytes
+	maxChannels  = 1 << 20
+	maxFrame     = 1 << 24 // channels of all values for one frame of the run
+	maxHalvings  = 8       // and doublings of the length
+)
+
+// decodeGraph reads a graph's JSON. Keys are exact and unique, unknown ones
+// are refused, and lists are bounded.
+func decodeGraph(s string) (*Graph, error) {
+	if len(s) > maxGraphJSON {
+		return nil, graphf("", "%d bytes, at most %d are allowed", len(s), maxGraphJSON)
+	}
+	dec := json.NewDecoder(bytes.NewReader([]byte(s)))
+	g := &Graph{}
+	err := object(dec, func(key string) error {
+		switch key {
+		case "inputs":
+			return list(dec, &g.Inputs, func(in *Input) error { return in.decode(dec) })
+		case "nodes":
+			return list(dec, &g.Nodes, func(n *Node) error { return n.decode(dec) })
+		case "outputs":
+			return list(dec, &g.Outputs, func(s *string) error { return dec.Decode(s) })
+		}
+		return fmt.Errorf("unknown key %q", key)
+	})
+	if err == nil && len(bytes.TrimRight([]byte(s)[dec.InputOffset():], " \t\r\n")) > 0 {
+		err = fmt.Errorf("bytes after the object")
+	}
+	if err != nil {
+		return nil, graphf("", "at byte %d: %v", dec.InputOffset(), err)
+	}
+	return g, nil
+}
+
+func (in *Input) decode(dec *json.Decoder) error {
+	return object(dec, func(key string) error {
+		switch key {
+		case "name":
+			return dec.Decode(&in.Name)
+		case "channels":
+			return dec.Decode(&in.Channels)
+		case "once":
+			return dec.Decode(&in.Once)
+		}
+		return fmt.Errorf("input with unknown key %q", key)
+	})
+}
+
+func (n *Node) decode(dec *json.Decoder) error {
+	return object(dec, func(key string) error {
+		switch key {
+		case "name":
+			return dec.Decode(&n.Name)
+		case "op":
+			return dec.Decode(&n.Op)
+		case "in":
+			return list(dec, &n.In, func(s *string) error { return dec.Decode(s) })
+		case "act":
+			return dec.Decode(&n.Act)
+		case "flip":
+			return dec.Decode(&n.Flip)
+		case "tied":
+			return dec.Decode(&n.Tied)
+		case "reverse":
+			return dec.Decode(&n.Reverse)
+		case "columns":
+			return list(dec, &n.Columns, func(c *int) error { return dec.Decode(c) })
+		case "tensors":
+			n.Tensors = map[string]string{}
+			return object(dec, func(role string) error {
+				if len(n.Tensors) == len(allRoles) {
+					return fmt.Errorf("node %q: more than %d tensors", n.Name, len(allRoles))
+				}
+				var name string
+				err := dec.Decode(&name)
+				n.Tensors[role] = name
+				return err
+			})
+		}
+		return fmt.Errorf("node %q has unknown key %q", n.Name, key)
+	})
+}
+
+// list reads a JSON array of bounded length.
+func list[T any](dec *json.Decoder, to *[]T, value func(*T) error) error {
+	t, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	if t != json.Delim('[') {
+		return fmt.Errorf("%v where a list should begin", t)
+	}
+	*to = []T{}
+	most := maxNodes
+	if _, ints := any(to).(*[]int); ints {
+		most = maxChannels
+	}
+	for dec.More() {
+		if len(*to) == most {
+			return fmt.Errorf("a list of more than %d", most)
+		}
+		var v T
+		if err := value(&v); err != nil {
+			return err
+		}
+		*to = append(*to, v)
+	}
+	_, err = dec.Token()
+	return err
+}
+
+// clone returns a deep copy in which equal graphs look equal: nothing is a nil
+// slice or an empty optional one.
+func (g *Graph) clone() *Graph {
+	if g == nil {
+		return nil
+	}
+	c := &Graph{Inputs: append([]Input{}, g.Inputs...), Nodes: append([]Node{}, g.Nodes...), Outputs: append([]string{}, g.Outputs...)}
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		n.In = append([]string{}, n.In...)
+		n.Columns = slices.Clone(n.Columns)
+		n.Tensors = maps.Clone(n.Tensors)
+		if len(n.Columns) == 0 {
+			n.Columns = nil
+		}
+		if len(n.Tensors) == 0 {
+			n.Tensors = nil
+		}
+	}
+	return c
+}

@@ -1,0 +1,310 @@
+package netruntime
+
+import (
+	"math"
+
+	"mannequin/internal/kernel"
+)
+
+// pointFunc is an operation on single elements: an activation, x·scale +
+// shift, or (x − mean)·inv. The vectors have a value for each column of a row.
+type pointFunc struct {
+	kind        pointKind
+	act         kernel.Activation
+	scale, rest []float32
+}
+
+type pointKind uint8
+
+const (
+	activate  pointKind = iota
+	affine              // x·scale + rest
+	normalize           // (x − rest)·scale
+)
+
+// pointFunc returns what an elementwise node does.
+func (c *compiler) pointFunc(n *boundNode) []pointFunc {
+	switch n.Op {
+	case OpAct:
+		return []pointFunc{{act: activations[n.Act]}}
+	case OpNormalize:
+		inv := deviations(c.data(n, "std"))
+		for i, s := range inv {
+			inv[i] = 1 / s
+		}
+		return []pointFunc{{kind: normalize, scale: inv, rest: c.data(n, "mean")}}
+	case OpDenormalize:
+		return []pointFunc{{kind: affine, scale: deviations(c.data(n, "std")), rest: c.data(n, "mean")}}
+	}
+	scale, shift := c.batchNorm(n)
+	f := pointFunc{kind: affine, scale: make([]float32, len(scale)), rest: make([]float32, len(shift))}
+	for i := range scale {
+		f.scale[i], f.rest[i] = float32(scale[i]), float32(shift[i])
+	}
+	if n.Act == "" {
+		return []pointFunc{f}
+	}
+	return []pointFunc{f, {act: activations[n.Act]}}
+}
+
+// batchNorm returns the normalisation as x·scale + shift.
+func (c *compiler) batchNorm(n *boundNode) (scale, shift []float64) {
+	gamma, beta, mean, variance := c.data(n, "gamma"), c.data(n, "beta"), c.data(n, "mean"), c.data(n, "var")
+	scale, shift = make([]float64, len(gamma)), make([]float64, len(gamma))
+	for i := range gamma {
+		scale[i] = float64(gamma[i]) / math.Sqrt(float64(variance[i])+1e-5)
+		shift[i] = float64(beta[i]) - float64(mean[i])*scale[i]
+	}
+	return scale, shift
+}
+
+// deviations returns a copy of std with 1 for 0: a constant column is left in
+// its unit.
+func deviations(std []float32) []float32 {
+	out := make([]float32, len(std))
+	for i, s := range std {
+		if s == 0 {
+			s = 1
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// repeated returns f for rows of n frames.
+func (f pointFunc) repeated(n int) pointFunc {
+	f.scale, f.rest = repeat(f.scale, n), repeat(f.rest, n)
+	return f
+}
+
+func repeat(x []float32, n int) []float32 {
+	if n == 1 || x == nil {
+		return x
+	}
+	var out []float32
+	for range n {
+		out = append(out, x...)
+	}
+	return out
+}
+
+// apply sets columns [c0, c1) of rows of the given width to f of x's, which
+// may be the same memory.
+func (f *pointFunc) apply(dst, x []float32, rows, width, c0, c1 int) {
+	if f.kind == activate && c1-c0 == width {
+		f.act.Apply(dst[:rows*width], x[:rows*width])
+		return
+	}
+	for r := range rows {
+		d, s := dst[r*width+c0:r*width+c1], x[r*width+c0:r*width+c1]
+		switch f.kind {
+		case activate:
+			f.act.Apply(d, s)
+		case affine:
+			kernel.Affine(d, s, f.scale[c0:c1], f.rest[c0:c1])
+		case normalize:
+			kernel.Normalize(d, s, f.rest[c0:c1], f.scale[c0:c1])
+		}
+	}
+}
+
+// rowwise is what light operations have in common.
+type rowwise struct{}
+
+func (rowwise) local() bool { return true }
+func (rowwise) heavy() bool { return false }
+
+// pointwise applies functions to every element, one after the other.
+type pointwise struct {
+	rowwise
+	in, out int
+	do      []pointFunc
+}
+
+func (o *pointwise) grid() (int, int)      { return o.out, 1 }
+func (o *pointwise) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
+
+func (o *pointwise) run(t *task, r0, r1, _, _ int) {
+	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
+		dst, src := t.f32(o.out, at), t.f32(o.in, at)
+		for i := range o.do {
+			o.do[i].apply(dst, src, at.n, t.width(o.out), 0, t.width(o.out))
+			src = dst
+		}
+		t.finish(o.out, at)
+	}
+}
+
+// softmaxOp is the softmax over the channels.
+type softmaxOp struct {
+	rowwise
+	in, out int
+}
+
+func (o *softmaxOp) grid() (int, int)      { return o.out, 1 }
+func (o *softmaxOp) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
+
+func (o *softmaxOp) run(t *task, r0, r1, _, _ int) {
+	k := t.width(o.out)
+	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
+		dst, src := t.f32(o.out, at), t.f32(o.in, at)
+		for r := range at.n {
+			softmax(dst[r*k:][:k], src[r*k:][:k])
+		}
+		t.finish(o.out, at)
+	}
+}
+
+// softmax sets dst from as many logits. A NaN among them makes all NaN.
+func softmax(dst, logits []float32) {
+	top := logits[0]
+	for _, v := range logits[1:] {
+		top = max(top, v)
+	}
+	for i := range dst {
+		dst[i] = logits[i] - top
+	}
+	kernel.Exp(dst, dst)
+	var sum float32
+	for _, v := range dst {
+		sum += v
+	}
+	for i := range dst {
+		dst[i] /= sum
+	}
+}
+
+// concat joins channels.
+type concat struct {
+	rowwise
+	in, widths []int
+	out        int
+}
+
+func (o *concat) grid() (int, int)      { return o.out, 1 }
+func (o *concat) uses() (in, out []int) { return o.in, []int{o.out} }
+
+func (o *concat) run(t *task, r0, r1, _, _ int) {
+	n := t.width(o.out)
+	for at := t.first(o.out, r0, r1, o.in...); at.n > 0; at = t.next(at) {
+		dst, c := t.f32(o.out, at), 0
+		for i, v := range o.in {
+			w, src := o.widths[i], t.f32(v, at)
+			for r := range at.n {
+				copy(dst[r*n+c:][:w], src[r*w:][:w])
+			}
+			c += w
+		}
+		t.finish(o.out, at)
+	}
+}
+
+// selectOp takes channels.
+type selectOp struct {
+	rowwise
+	in, out int
+	columns []int
+}
+
+func (o *selectOp) grid() (int, int)      { return o.out, 1 }
+func (o *selectOp) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
+
+func (o *selectOp) run(t *task, r0, r1, _, _ int) {
+	n, w := t.width(o.out), t.width(o.in)
+	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
+		dst, src := t.f32(o.out, at), t.f32(o.in, at)
+		for r := range at.n {
+			d, s := dst[r*n:][:n], src[r*w:][:w]
+			for i, c := range o.columns {
+				d[i] = s[c]
+			}
+		}
+		t.finish(o.out, at)
+	}
+}
+
+// add is the sum of its operands, from the first to the last.
+type add struct {
+	rowwise
+	in  []int
+	out int
+}
+
+func (o *add) grid() (int, int)      { return o.out, 1 }
+func (o *add) uses() (in, out []int) { return o.in, []int{o.out} }
+
+func (o *add) run(t *task, r0, r1, _, _ int) {
+	for at := t.first(o.out, r0, r1, o.in...); at.n > 0; at = t.next(at) {
+		n := at.n * t.width(o.out)
+		dst := t.f32(o.out, at)[:n]
+		sum := t.f32(o.in[0], at)[:n]
+		if len(o.in) == 1 {
+			copy(dst, sum)
+		}
+		for _, v := range o.in[1:] {
+			kernel.Add(dst, sum, t.f32(v, at)[:n])
+			sum = dst
+		}
+		t.finish(o.out, at)
+	}
+}
+
+// copyOp moves a value between the caller's memory and a place with padding.
+type copyOp struct {
+	rowwise
+	in, out int
+}
+
+func (o *copyOp) grid() (int, int)      { return o.out, 1 }
+func (o *copyOp) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
+
+func (o *copyOp) run(t *task, r0, r1, _, _ int) {
+	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
+		n := at.n * t.width(o.out)
+		copy(t.f32(o.out, at)[:n], t.f32(o.in, at))
+		t.finish(o.out, at)
+	}
+}
+
+// maxPool takes the larger of each pair of frames.
+type maxPool struct {
+	rowwise
+	in, out int
+}
+
+func (o *maxPool) grid() (int, int)      { return o.out, 1 }
+func (o *maxPool) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
+func (o *maxPool) local() bool           { return false }
+
+func (o *maxPool) run(t *task, r0, r1, _, _ int) {
+	c := t.width(o.out)
+	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
+		dst, src := t.f32(o.out, at), t.f32(o.in, at.times(2))
+		for r := range at.n {
+			kernel.Max(dst[r*c:][:c], src[2*r*c:][:c], src[(2*r+1)*c:][:c])
+		}
+		t.finish(o.out, at)
+	}
+}
+
+// depool gives half of each frame to each of two.
+type depool struct {
+	rowwise
+	in, out int
+}
+
+func (o *depool) grid() (int, int)      { return o.in, 1 }
+func (o *depool) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
+func (o *depool) local() bool           { return false }
+
+func (o *depool) run(t *task, r0, r1, _, _ int) {
+	c := t.width(o.out)
+	for at := t.first(o.in, r0, r1, o.out); at.n > 0; at = t.next(at) {
+		dst, src := t.f32(o.out, at.times(2)), t.f32(o.in, at)
+		for r := range at.n {
+			kernel.Scale(dst[2*r*c:][:c], 0.5, src[r*c:][:c])
+			copy(dst[(2*r+1)*c:][:c], dst[2*r*c:][:c])
+		}
+		t.finish(o.out, at.times(2))
+	}
+}

@@ -1,0 +1,230 @@
+package netruntime
+
+import (
+	"mannequin/internal/kernel"
+)
+
+// product is a dense layer, a convolution, or a blend of dense layers: a
+// matrix product whose row of the left side are the W·C contiguous floats from
+// the first frame that the row sees.
+type product struct {
+	in, out int
+	omega   int // of a blend, or −1
+	before  int // frames before its own at which a row's window begins
+	frames  int // of the result, for each row
+	w       *kernel.Packed
+	half    *kernel.PackedBF16 // in place of w
+	k, n    int
+	panel   int // columns of a panel
+	bias    []float32
+	biases  *kernel.Packed // (K, n) of a blend: ω·biases is the blended bias
+	experts int
+	act     kernel.Activation
+	after   []pointFunc
+	taps    int // frames that a row sees
+	big     bool
+
+	// Of a blend: the experts one by one, for sessions that skip some.
+	single     []*kernel.Packed
+	singleHalf []*kernel.PackedBF16
+	expertBias []float32 // (K, n)
+}
+
+// product lowers n and what can be computed with it.
+func (c *compiler) product(n *boundNode) {
+	p := &product{in: n.in[0], out: n.out, omega: -1, frames: 1, taps: 1, panel: c.key.kind.PanelCols(), k: n.size['I'], n: n.size['O'], experts: 1, act: activations[n.Act]}
+	w, bias := c.data(n, "weight"), c.data(n, "bias")
+	var transposed bool // the right side is stored by columns
+	switch n.Op {
+	case OpDense:
+		transposed = !n.Tied
+		p.bias = bias
+	case OpBlend:
+		transposed = true
+		p.omega, p.experts = n.in[1], n.size['K']
+		p.expertBias = bias
+		p.biases = kernel.Pack(false, 1, p.experts, p.n, bias, p.n)
+	case OpConv:
+		w, p.bias = c.conv(p, n, w, bias)
+	}
+	if bn := c.only(p.out); bn != nil && bn.Op == OpBatchNorm && p.act == kernel.ActIdentity && p.omega < 0 {
+		w, p.bias = c.fold(p, bn, w, transposed)
+		p.out, p.act = bn.out, activations[bn.Act]
+		c.fused[bn] = true
+	}
+	if next := c.only(p.out); next != nil && isElementwise(next.Op) {
+		p.after, p.out = c.elementwise(next)
+		if p.act == kernel.ActIdentity && p.after[0].kind == activate {
+			p.act, p.after = p.after[0].act, p.after[1:]
+		}
+		for i := range p.after {
+			p.after[i] = p.after[i].repeated(p.frames)
+		}
+	}
+	p.big = p.experts*p.k*p.n >= heavyWeights
+	ldb := p.n
+	if transposed {
+		ldb = p.k
+	}
+	if p.big && c.key.bf16 {
+		p.half = kernel.PackBF16(transposed, p.experts, p.k, p.n, w, ldb)
+		c.values[p.in].half = true
+	} else {
+		p.w = kernel.Pack(transposed, p.experts, p.k, p.n, w, ldb)
+	}
+	c.ops = append(c.ops, p)
+	if p.omega >= 0 {
+		for e := range p.experts {
+			if p.half != nil {
+				p.singleHalf = append(p.singleHalf, p.half.Part(e))
+			} else {
+				p.single = append(p.single, p.w.Part(e))
+			}
+		}
+		c.scratch = max(c.scratch, p.k, p.n)
+	}
+}
+
+// conv sets up p as a convolution, and returns its right side and bias: by
+// taps, each with its channels, as the frames lie in memory.
+//
+// A depooling before it is included: frames 2t and 2t+1 of the depooled signal
+// both are x[t]/2, so that of the taps each neighbouring pair meets one frame
+// of x. Their sum is one tap: W taps become ⌊W/2⌋+1 over x. Which taps pair up
+// differs between the even and the odd frames of the result; both are columns
+// of one product, for which (T/2)×2O in memory is T×O.
+func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b []float32) {
+	in, out, width := n.size['I'], n.size['O'], n.size['W']
+	tap := func(i, o, t int) float64 {
+		if n.Flip {
+			t = width - 1 - t
+		}
+		if n.Tied {
+			return float64(w[(i*out+o)*width+t])
+		}
+		return float64(w[(o*in+i)*width+t])
+	}
+	before, taps, scale := (width-1)/2, width, 1.0
+	// index is the tap of the result's frame number parity that sees w.
+	index := func(w, _ int) int { return w }
+	if x, ok := c.depooled[p.in]; ok {
+		p.in, p.frames, scale = x, 2, 0.5
+		shift := before
+		before = (shift + 1) / 2 // ⌈shift/2⌉
+		taps = before + (width-shift)/2 + 1
+		index = func(w, parity int) int { return (w - shift + parity + 2*before) / 2 }
+	}
+	p.before, p.taps, p.k, p.n = before, taps, taps*in, p.frames*out
+	sum := make([]float64, p.k*p.n)
+	for t := range width {
+		for parity := range p.frames {
+			row := index(t, parity) * in
+			for i := range in {
+				for o := range out {
+					sum[(row+i)*p.n+parity*out+o] += scale * tap(i, o, t)
+				}
+			}
+		}
+	}
+	right = make([]float32, len(sum))
+	for i, v := range sum {
+		right[i] = float32(v)
+	}
+	v := &c.values[p.in]
+	v.lead, v.trail = max(v.lead, before), max(v.trail, taps-1-before)
+	return right, repeat(bias, p.frames)
+}
+
+// fold returns weights and bias with the batch norm that follows in them:
+// (x·w + b)·scale + shift = x·(w·scale) + (b·scale + shift).
+func (c *compiler) fold(p *product, bn *boundNode, w []float32, transposed bool) (right, bias []float32) {
+	scale, shift := c.batchNorm(bn)
+	right, bias = make([]float32, len(w)), make([]float32, p.n)
+	for i, v := range w {
+		o := i % p.n
+		if transposed {
+			o = i / p.k
+		}
+		right[i] = float32(float64(v) * scale[o%len(scale)])
+	}
+	for o, b := range p.bias {
+		bias[o] = float32(float64(b)*scale[o%len(scale)] + shift[o%len(scale)])
+	}
+	return right, bias
+}
+
+func (p *product) panels() int {
+	if p.half != nil {
+		return p.half.Panels()
+	}
+	return p.w.Panels()
+}
+
+// columns returns the columns of panels [p0, p1).
+func (p *product) columns(p0, p1 int) (c0, c1 int) {
+	return min(p0*p.panel, p.n), min(p1*p.panel, p.n)
+}
+
+func (p *product) grid() (int, int) { return p.in, p.panels() }
+func (p *product) local() bool      { return p.taps == 1 && p.frames == 1 }
+func (p *product) heavy() bool      { return p.big }
+
+func (p *product) uses() (in, out []int) {
+	in = []int{p.in}
+	if p.omega >= 0 {
+		in = append(in, p.omega)
+	}
+	return in, []int{p.out}
+}
+
+func (p *product) run(t *task, r0, r1, p0, p1 int) {
+	others := [2]int{p.out, p.out}
+	if p.omega >= 0 {
+		others[1] = p.omega
+	}
+	c0, c1 := p.columns(p0, p1)
+	for at := t.first(p.in, r0, r1, others[:]...); at.n > 0; at = t.next(at) {
+		to := at.times(p.frames)
+		dst := t.f32(p.out, to)
+		c := kernel.Matrix{Data: dst, Stride: p.n}
+		if p.omega >= 0 {
+			p.blend(t, c, at, p0, p1)
+		} else {
+			p.mul(t, c, at, p0, p1)
+		}
+		for i := range p.after {
+			p.after[i].apply(dst, dst, at.n, p.n, c0, c1)
+		}
+		t.finishColumns(p.out, to, p.n, c0, c1)
+	}
+}
+
+var one = kernel.Matrix{Data: []float32{1}}
+
+// mul computes the panels of a product without experts.
+func (p *product) mul(t *task, c kernel.Matrix, at stretch, p0, p1 int) {
+	ep := kernel.Epilogue{Bias: p.bias, Act: p.act}
+	if p.half != nil {
+		a := kernel.MatrixBF16{Data: t.f16(p.in, at.earlier(p.before)), Stride: t.width(p.in)}
+		p.half.Mul(t.scratch, c, one, a, at.n, false, ep, p0, p1)
+		return
+	}
+	a := kernel.Matrix{Data: t.f32(p.in, at.earlier(p.before)), Stride: t.width(p.in)}
+	p.w.Mul(t.scratch, c, one, a, at.n, false, ep, p0, p1)
+}
+
+// blend computes the panels of a blend.
+func (p *product) blend(t *task, c kernel.Matrix, at stretch, p0, p1 int) {
+	omega := kernel.Matrix{Data: t.f32(p.omega, at), Stride: p.experts}
+	if t.s.skip > 0 {
+		p.blendSome(t, c, omega, at, p0, p1)
+		return
+	}
+	p.biases.Mul(t.scratch, c, one, omega, at.n, false, kernel.Epilogue{}, p0, p1)
+	ep := kernel.Epilogue{Act: p.act}
+	if p.half != nil {
+		p.half.Mul(t.scratch, c, omega, kernel.MatrixBF16{Data: t.f16(p.in, at), Stride: p.k}, at.n, true, ep, p0, p1)
+		return
+	}
+	p.w.Mul(t.scratch, c, omega, kernel.Matrix{Data: t.f32(p.in, at), Stride: p.k}, at.n, true, ep, p0, p1)
+}

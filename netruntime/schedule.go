@@ -1,0 +1,177 @@
+package netruntime
+
+// step is what the workers do between two barriers of a small batch: a grid of
+// tasks, each some rows by some parts of the columns.
+type step struct {
+	group    int
+	phase    phase
+	at       int // of an LSTM: its step
+	rows     int // of a task
+	parts    int
+	rowTasks int
+	allRows  int
+	allParts int
+}
+
+type phase uint8
+
+const (
+	everything phase = iota
+	project          // an LSTM's inputs to its gates
+	recur            // a step of an LSTM
+)
+
+const (
+	// Rows that share a pass over the weights: fewer per worker are bound by
+	// reading the weights, so that the columns are shared out instead.
+	splitRows = 96
+	// blockFloats is how much of the activations stays in the second-level
+	// cache beside a panel of weights.
+	blockFloats = 200 << 10
+
+	lightRows = 16 // least rows of a task of light operations
+	heavyRows = 48 // and of heavy ones
+	taskParts = 4  // most panels of a task
+)
+
+// reuseRows returns the rows of a sequence that share a pass over the weights.
+func (p *plan) reuseRows(length int) int { return max(1, p.reuse.most(length)) }
+
+// byBlocks says that whole sequences are shared out among the workers.
+func (s *session) byBlocks(batch, length int) bool {
+	w := s.opt.Workers
+	if w == 1 {
+		return true
+	}
+	even := batch >= 4*w || batch%w == 0
+	return even && batch*s.plan.reuseRows(length) >= splitRows*w
+}
+
+// blockOf returns how many sequences a block of a large batch has at most.
+func (s *session) blockOf(length int) int {
+	floats := 1
+	for _, values := range s.plan.shared {
+		widest := 0
+		for _, v := range values {
+			widest = max(widest, s.plan.values[v].sequence(length))
+		}
+		floats += widest
+	}
+	reuse := s.plan.reuseRows(length)
+	return min(s.opt.Batch, max((splitRows+reuse-1)/reuse, blockFloats/floats))
+}
+
+// slots returns how many sequences the buffers hold in runs of this length.
+func (s *session) slots(length int) int {
+	w := s.opt.Workers
+	slots := s.blockOf(length) * w
+	if w > 1 { // the largest batch that byBlocks leaves
+		slots = max(slots, 4*w-1, (splitRows*w-1)/s.plan.reuseRows(length))
+	}
+	return min(slots, max(s.opt.Batch, w*s.blockOf(length)))
+}
+
+// most returns how many steps a run of a small batch has at most.
+func (p *plan) most(length int) int {
+	n := len(p.groups)
+	for _, g := range p.groups {
+		if o, ok := g.ops[0].(*lstm); ok && g.heavy {
+			n += 2 * p.values[o.x].span.frames(length)
+		}
+	}
+	return n
+}
+
+// schedule plans the run of a batch and length.
+func (s *session) schedule() {
+	s.blocks, s.steps, s.counts = 0, s.steps[:0], s.counts[:0]
+	if s.byBlocks(s.batch, s.length) {
+		// Even blocks, the same number for each worker.
+		each := s.blockOf(s.length) * s.opt.Workers
+		n := (s.batch + each - 1) / each * s.opt.Workers
+		block := (s.batch + n - 1) / n
+		s.blocks = (s.batch + block - 1) / block
+		return
+	}
+	for g := range s.plan.groups {
+		gr := &s.plan.groups[g]
+		value, parts := gr.ops[0].grid()
+		rows := s.batch * s.views[value].frames
+		o, sequential := gr.ops[0].(*lstm)
+		switch {
+		case sequential && gr.heavy:
+			frames := s.views[o.x].frames
+			ahead := o.ahead(s.batch, frames)
+			for u := range frames {
+				if u%ahead == 0 {
+					s.add(step{group: g, phase: project, at: u, allRows: 1, allParts: parts})
+				}
+				s.add(step{group: g, phase: recur, at: u, allRows: 1, allParts: parts})
+			}
+		case sequential:
+			s.add(step{group: g, allRows: s.batch, allParts: 1, rows: 1})
+		case gr.heavy:
+			s.add(step{group: g, allRows: rows, allParts: parts})
+		default:
+			s.add(step{group: g, allRows: rows, allParts: 1, rows: lightRows})
+		}
+	}
+}
+
+// add cuts a step into tasks and appends it.
+func (s *session) add(x step) {
+	w := s.opt.Workers
+	x.parts = max(1, min(taskParts, x.allParts/(2*w)))
+	parts := (x.allParts + x.parts - 1) / x.parts
+	if x.rows == 0 { // heavy: columns first, rows where there are too few
+		x.rows = x.allRows
+		if parts < 4*w && parts%w != 0 {
+			x.rows = max(heavyRows, (x.allRows+2*w-1)/(2*w))
+		}
+	}
+	x.rowTasks = (x.allRows + x.rows - 1) / x.rows
+	s.steps = append(s.steps, x)
+	s.counts = append(s.counts, parts*x.rowTasks)
+}
+
+// runBlock takes the sequences of block i through the network.
+func (s *session) runBlock(worker, i int) {
+	t := &s.tasks[worker]
+	block := (s.batch + s.blocks - 1) / s.blocks
+	t.block.first = min(i*block, s.batch)
+	t.block.n = min(block, s.batch-t.block.first)
+	t.block.slot = worker * block
+	if t.block.n == 0 {
+		return
+	}
+	for g := range s.plan.groups {
+		for _, o := range s.plan.groups[g].ops {
+			rows, parts := o.grid()
+			o.run(t, 0, t.block.n*s.views[rows].frames, 0, parts)
+		}
+	}
+}
+
+// runStep computes task i of a step.
+func (s *session) runStep(worker, at, i int) {
+	t, x := &s.tasks[worker], &s.steps[at]
+	t.block = block{n: s.batch}
+	g := &s.plan.groups[x.group]
+	r0, p0 := i%x.rowTasks*x.rows, i/x.rowTasks*x.parts
+	r1, p1 := min(r0+x.rows, x.allRows), min(p0+x.parts, x.allParts)
+	switch x.phase {
+	case everything:
+		for _, o := range g.ops {
+			if !g.heavy {
+				_, p1 = o.grid()
+			}
+			o.run(t, r0, r1, p0, p1)
+		}
+	case project:
+		o := g.ops[0].(*lstm)
+		frames := s.views[o.x].frames
+		o.project(t, s.gates, x.at, min(o.ahead(s.batch, frames), frames-x.at), p0, p1)
+	case recur:
+		g.ops[0].(*lstm).step(t, s.gates, x.at, p0, p1)
+	}
+}

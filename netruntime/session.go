@@ -1,0 +1,313 @@
+package netruntime
+
+import (
+	"errors"
+	"fmt"
+
+	"mannequin/internal/kernel"
+)
+
+// SessionOptions say what a session is for.
+type SessionOptions struct {
+	Batch   int // most sequences, or rows, of a run: at least 1
+	Length  int // most frames of a sequence; 0 means 1
+	Workers int // goroutines that compute, the caller's included: at least 1
+	// BF16 asks for products in bfloat16: half the memory to read and twice
+	// the arithmetic, for 8 bits of mantissa in weights and inputs (sums stay
+	// float32). It holds for products of at least 32,768 weights, where the
+	// processor has the instructions; the rest stays float32. Session.Kernel
+	// tells.
+	BF16 bool
+	// SkipBelow leaves an expert of OpBlend out for the rows whose gating
+	// weight of it is smaller. The other weights stay as they are: they then
+	// sum up to less than 1. Whether a row skips an expert depends on this row
+	// alone. In [0, 1); 0 skips nothing.
+	SkipBelow float32
+}
+
+// Session computes a network for up to Batch sequences at a time. It belongs
+// to one goroutine, and allocates nothing after NewSession.
+type Session interface {
+	// Run computes y (rows, Outputs) from x (rows, Inputs), both raw: the
+	// network's normalisation happens inside, and x is not modified. y and x
+	// must not overlap. rows may be 0 to MaxRows; both slices must hold them.
+	// It is for networks of one input and one output.
+	Run(y, x []float32, rows int) error
+	// RunSequences computes out from in: out[i] (batch, length, channels) is
+	// the graph's i-th output and in[i] its i-th input, of the lengths that
+	// Graph.Length gives for a run of the given length. No slice may overlap
+	// one of out.
+	RunSequences(out, in [][]float32, batch, length int) error
+	// Gating returns the experts' weights (rows, K) of the last run, or nil
+	// for a network whose blends do not all take the same. They are valid
+	// until the next run. What SkipBelow leaves out is in them.
+	Gating() []float32
+	MaxRows() int
+	// Kernel returns what the products run on, such as "avx512_bf16",
+	// "avx512", "avx2" or "generic".
+	Kernel() string
+	// Close ends the session's workers. A later run is an error.
+	Close() error
+}
+
+const (
+	maxBatch   = 1 << 20
+	maxLength  = 1 << 16
+	maxWorkers = 1 << 12
+	maxSession = 4 << 30 // bytes
+)
+
+// NewSession returns a session of n on the processor.
+func (n *Net) NewSession(o SessionOptions) (Session, error) {
+	o.Length = max(o.Length, 0)
+	if o.Length == 0 {
+		o.Length = 1
+	}
+	switch {
+	case o.Batch < 1 || o.Workers < 1:
+		return nil, fmt.Errorf("netruntime: a session of %d sequences and %d workers: both must be at least 1", o.Batch, o.Workers)
+	case o.Batch > maxBatch || o.Length > maxLength || o.Workers > maxWorkers:
+		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: at most %d, %d and %d", o.Batch, o.Length, o.Workers, maxBatch, maxLength, maxWorkers)
+	case !(o.SkipBelow >= 0 && o.SkipBelow < 1):
+		return nil, fmt.Errorf("netruntime: SkipBelow is %g, want a number from 0 to below 1", o.SkipBelow)
+	}
+	key := planKey{kernel.Active(), o.BF16 && kernel.BF16()}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.plans[key] == nil {
+		n.plans[key] = compile(n, key)
+	}
+	return newSession(n.plans[key], o)
+}
+
+// session runs a plan.
+//
+// Few rows are bound by reading the weights: the workers then share out the
+// columns of each heavy product, so that every weight is read once for all
+// rows. Many rows are bound by arithmetic: each worker takes blocks of whole
+// sequences through the network, in memory of its own that stays in the cache,
+// and nobody waits between the layers. Either way an element's sum is the
+// same.
+type session struct {
+	plan    *plan
+	opt     SessionOptions
+	skip    float32
+	pool    *kernel.Pool
+	tasks   []task // by worker
+	buffers [][]float32
+	views   []view // by value
+
+	gates    []float32 // of the LSTMs, by worker
+	gateSize int
+
+	omegaRows int // valid in the last run
+	in1, out1 [1][]float32
+	closed    bool
+
+	// The run in progress.
+	batch, length int
+	blocks        int // of all sequences
+	steps         []step
+	counts        []int // of tasks, by step
+
+	byBlock func(worker, i int) // bound once
+	byStep  func(worker, step, i int)
+}
+
+var errClosed = errors.New("netruntime: the session is closed")
+
+func newSession(p *plan, o SessionOptions) (*session, error) {
+	s := &session{plan: p, opt: o, skip: o.SkipBelow, views: make([]view, len(p.values)), buffers: make([][]float32, p.buffers)}
+	if err := s.allocate(); err != nil {
+		return nil, err
+	}
+	s.pool = kernel.NewPool(o.Workers)
+	s.tasks = make([]task, o.Workers)
+	for w := range s.tasks {
+		s.tasks[w] = task{s: s, scratch: &kernel.Scratch{}, worker: w}
+		if s.skip > 0 {
+			s.tasks[w].some = newSomeExperts(p.scratch)
+		}
+	}
+	s.byBlock, s.byStep = s.runBlock, s.runStep
+	return s, nil
+}
+
+// allocate makes the buffers for runs of every length up to the session's. A
+// longer run holds fewer sequences at once: each step of the loop looks at a
+// few lengths together, as if the longest of them came in as many sequences as
+// the shortest.
+func (s *session) allocate() error {
+	p, o := s.plan, s.opt
+	need := make([]int, p.buffers)
+	half, kept := make([]int, len(p.values)), make([]int, len(p.values))
+	for length, next := 1, 0; length <= o.Length; length = next {
+		next = length + 1 + length/16
+		longest := min(next-1, o.Length)
+		slots := s.slots(length)
+		for i := range p.values {
+			v := &p.values[i]
+			seq := v.sequence(longest)
+			switch v.at {
+			case buffer:
+				need[v.index] = max(need[v.index], slots*seq)
+			case whole:
+				kept[i] = max(kept[i], o.Batch*seq)
+			}
+			if v.half {
+				half[i] = max(half[i], slots*seq)
+			}
+		}
+		if p.gates > 0 {
+			s.gateSize = max(s.gateSize, gateFloats, p.gates*slots)
+		}
+	}
+	if !s.anyLength() {
+		return fmt.Errorf("netruntime: no length up to %d can be halved as often as the network does", o.Length)
+	}
+	total := 4 * float64(s.gateSize) * float64(o.Workers)
+	for _, n := range need {
+		total += 4 * float64(n)
+	}
+	for i := range half {
+		total += 2*float64(half[i]) + 4*float64(kept[i])
+	}
+	if total > maxSession {
+		return fmt.Errorf("netruntime: a session of %d sequences of %d frames takes %.3g bytes, at most %d are allowed", o.Batch, o.Length, total, int64(maxSession))
+	}
+	for i, n := range need {
+		s.buffers[i] = make([]float32, n)
+	}
+	for i := range p.values {
+		v := &p.values[i]
+		switch v.at {
+		case buffer:
+			s.views[i].data = s.buffers[v.index]
+		case whole:
+			s.views[i].data = make([]float32, kept[i])
+		}
+		if v.half {
+			s.views[i].half = make([]uint16, half[i])
+		}
+		s.views[i].bySlot = v.at == buffer
+		s.views[i].width = v.channels
+	}
+	s.gates = make([]float32, s.gateSize*o.Workers)
+	steps := p.most(o.Length)
+	s.steps, s.counts = make([]step, 0, steps), make([]int, 0, steps)
+	return nil
+}
+
+// anyLength says that the session can run at some length.
+func (s *session) anyLength() bool {
+	for length := 1; length <= min(s.opt.Length, 1<<maxHalvings); length *= 2 {
+		if s.plan.fits(length) {
+			return true
+		}
+	}
+	return false
+}
+
+// sequence returns the floats of a sequence with its padding.
+func (v *place) sequence(length int) int {
+	return (v.lead + v.span.most(length) + v.trail) * v.channels
+}
+
+// fits says that all values have whole lengths in a run of the given length.
+func (p *plan) fits(length int) bool {
+	for i := range p.values {
+		if p.values[i].span.frames(length) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *session) MaxRows() int   { return s.opt.Batch }
+func (s *session) Kernel() string { return s.plan.kernel }
+
+func (s *session) Gating() []float32 {
+	if s.plan.omega < 0 {
+		return nil
+	}
+	v := &s.views[s.plan.omega]
+	return v.data[:s.omegaRows*v.width]
+}
+
+func (s *session) Close() error {
+	s.closed = true
+	s.pool.Close()
+	return nil
+}
+
+func (s *session) Run(y, x []float32, rows int) error {
+	if len(s.plan.inputs) != 1 || len(s.plan.outputs) != 1 {
+		return fmt.Errorf("netruntime: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.inputs), len(s.plan.outputs))
+	}
+	s.in1[0], s.out1[0] = x, y
+	err := s.RunSequences(s.out1[:], s.in1[:], rows, 1)
+	s.in1[0], s.out1[0] = nil, nil
+	return err
+}
+
+func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
+	p := s.plan
+	switch {
+	case s.closed:
+		return errClosed
+	case batch < 0 || batch > s.opt.Batch:
+		return fmt.Errorf("netruntime: %d sequences, the session holds 0 to %d", batch, s.opt.Batch)
+	case length < 1 || length > s.opt.Length:
+		return fmt.Errorf("netruntime: sequences of length %d, the session holds 1 to %d", length, s.opt.Length)
+	case len(in) != len(p.inputs) || len(out) != len(p.outputs):
+		return fmt.Errorf("netruntime: %d inputs and %d outputs, the network has %d and %d", len(in), len(out), len(p.inputs), len(p.outputs))
+	case !p.fits(length):
+		return fmt.Errorf("netruntime: a length of %d cannot be halved as often as the network does", length)
+	}
+	for i, v := range p.inputs {
+		if n := batch * p.values[v].span.frames(length) * p.values[v].channels; len(in[i]) < n {
+			return fmt.Errorf("netruntime: input %d has %d values, %d sequences of length %d need %d", i, len(in[i]), batch, length, n)
+		}
+	}
+	for i, v := range p.outputs {
+		if n := batch * p.values[v].span.frames(length) * p.values[v].channels; len(out[i]) < n {
+			return fmt.Errorf("netruntime: output %d has %d values, %d sequences of length %d need %d", i, len(out[i]), batch, length, n)
+		}
+	}
+	s.omegaRows = 0
+	if p.omega >= 0 {
+		s.omegaRows = batch * p.values[p.omega].span.frames(length)
+	}
+	if batch == 0 {
+		return nil
+	}
+	s.begin(out, in, batch, length)
+	if s.blocks > 0 {
+		s.pool.Run(s.blocks, s.byBlock)
+	} else {
+		s.pool.Steps(s.counts, s.byStep)
+	}
+	s.begin(nil, nil, batch, length)
+	return nil
+}
+
+// begin sets the views for a run, or lets go of the caller's memory after it.
+func (s *session) begin(out, in [][]float32, batch, length int) {
+	for i := range s.views {
+		x, v := &s.views[i], &s.plan.values[i]
+		switch {
+		case v.at == input && in != nil:
+			x.data = in[v.index]
+		case v.at == output && out != nil:
+			x.data = out[v.index]
+		case v.at == input || v.at == output:
+			x.data = nil
+		}
+		x.frames = v.span.frames(length)
+		x.start, x.trail, x.seq = v.lead*v.channels, v.trail*v.channels, v.sequence(length)
+	}
+	if in != nil && (batch != s.batch || length != s.length) {
+		s.batch, s.length = batch, length
+		s.schedule()
+	}
+}

@@ -1,0 +1,283 @@
+package netruntime
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// slot is one tensor of an operation: its role and its axes as letters. I and
+// O are channels of the operand and of the result, K of ω, G and H of an
+// LSTM's gates and state, W is the width in frames.
+type slot struct {
+	role   string
+	axes   string
+	matrix bool // stored in bfloat16 where that is asked for
+}
+
+var (
+	statistics = []slot{{"mean", "I", false}, {"std", "I", false}}
+
+	// roles lists the tensors of every operation that has any.
+	roles = map[string][]slot{
+		OpDense:       {{"weight", "OI", true}, {"bias", "O", false}},
+		OpBlend:       {{"weight", "KOI", true}, {"bias", "KO", false}},
+		OpConv:        {{"weight", "OIW", true}, {"bias", "O", false}},
+		OpLSTM:        {{"weight", "GI", true}, {"recurrent", "GH", true}, {"bias", "G", false}},
+		OpBatchNorm:   {{"gamma", "I", false}, {"beta", "I", false}, {"mean", "I", false}, {"var", "I", false}},
+		OpNormalize:   statistics,
+		OpDenormalize: statistics,
+	}
+
+	allRoles = []string{"weight", "bias", "recurrent", "gamma", "beta", "mean", "var", "std"}
+)
+
+// tied swaps the channels' axes.
+var tied = map[string]string{"OI": "IO", "OIW": "IOW", "O": "O"}
+
+// Value is a value of a network's graph: an input, a node's result, or an
+// LSTM's last state.
+type Value struct {
+	Name     string
+	Channels int
+	span     span
+}
+
+// bound is a graph with its tensors' sizes.
+type bound struct {
+	graph  *Graph
+	values []Value // inputs, then nodes with their states
+	nodes  []boundNode
+	index  map[string]int // values by name
+	used   []string       // tensors in the order of their first use
+	matrix map[string]bool
+}
+
+// boundNode is a node with its operands and its result as indices of values;
+// an LSTM's last h and c follow its result.
+type boundNode struct {
+	*Node
+	in   []int
+	out  int
+	size map[byte]int // of the axes
+}
+
+// tensor returns the name of the tensor of a role.
+func (n *Node) tensor(role string) string {
+	if name, ok := n.Tensors[role]; ok {
+		return name
+	}
+	return n.Name + "." + role
+}
+
+// bind checks the shapes of tensors, whose data it does not read, against g:
+// every tensor that g names must be there once, of the shape that g asks for,
+// and there may be no other.
+func bind(g *Graph, tensors []Tensor) (*bound, error) {
+	spans, err := g.spans()
+	if err != nil {
+		return nil, err
+	}
+	shapes := map[string][]int{}
+	for _, t := range tensors {
+		if _, twice := shapes[t.Name]; twice {
+			return nil, tensorf(t.Name, "twice there")
+		}
+		if t.Name == metadataKey {
+			return nil, tensorf(t.Name, "the name is the format's own")
+		}
+		shapes[t.Name] = t.Shape
+	}
+	b := &bound{graph: g, index: map[string]int{}, matrix: map[string]bool{}}
+	add := func(name string, channels int) {
+		b.index[name] = len(b.values)
+		b.values = append(b.values, Value{name, channels, spans[name]})
+	}
+	for _, in := range g.Inputs {
+		add(in.Name, in.Channels)
+	}
+	frame := 0.0 // channels of all values for a frame of the run
+	for i := range g.Nodes {
+		n := boundNode{Node: &g.Nodes[i], out: len(b.values), size: map[byte]int{}}
+		for _, in := range n.In {
+			n.in = append(n.in, b.index[in])
+		}
+		channels, err := b.channels(&n, shapes)
+		if err != nil {
+			return nil, err
+		}
+		if channels > maxChannels {
+			return nil, graphf(n.Name, "%d channels, at most %d are allowed", channels, maxChannels)
+		}
+		add(n.Name, channels)
+		if n.Op == OpLSTM {
+			add(n.Name+".h", channels)
+			add(n.Name+".c", channels)
+		}
+		if frame += float64(channels) * math.Ldexp(1, b.values[n.out].span.doubled); frame > maxFrame {
+			return nil, graphf(n.Name, "more than %d channels in all values up to here", maxFrame)
+		}
+		b.nodes = append(b.nodes, n)
+	}
+	for name := range b.matrix {
+		delete(shapes, name)
+	}
+	if len(shapes) > 0 {
+		var extra []string
+		for name := range shapes {
+			extra = append(extra, strconv.Quote(name))
+		}
+		slices.Sort(extra)
+		name, _ := strconv.Unquote(extra[0])
+		return nil, tensorf(name, "unknown tensors %s: no node uses them", strings.Join(extra, ", "))
+	}
+	return b, nil
+}
+
+// channels checks the tensors of a node and returns the channels of its result.
+func (b *bound) channels(n *boundNode, shapes map[string][]int) (int, error) {
+	width := func(i int) int { return b.values[n.in[i]].Channels }
+	in := width(0)
+	n.size['I'] = in
+	from := map[byte]string{'I': strconv.Quote(n.In[0]) + " has"}
+	switch n.Op {
+	case OpBlend:
+		n.size['K'], from['K'] = width(1), strconv.Quote(n.In[1])+" has"
+	case OpLSTM:
+		if len(n.In) == 3 {
+			if width(1) != width(2) {
+				return 0, graphf(n.Name, "first state of %d and %d channels", width(1), width(2))
+			}
+			n.size['H'], from['H'] = width(1), strconv.Quote(n.In[1])+" has"
+			n.size['G'], from['G'] = 4*width(1), "four gates need"
+		}
+	}
+	for _, s := range roles[n.Op] {
+		if err := b.fit(n, s, shapes, from); err != nil {
+			return 0, err
+		}
+	}
+	switch n.Op {
+	case OpDense, OpConv, OpBlend:
+		return n.size['O'], nil
+	case OpLSTM:
+		if n.size['G'] != 4*n.size['H'] {
+			return 0, tensorf(n.tensor("weight"), "%d gates for a state of %d channels, want four times as many (node %q)", n.size['G'], n.size['H'], n.Name)
+		}
+		return n.size['H'], nil
+	case OpSelect:
+		for _, c := range n.Columns {
+			if c < 0 || c >= in {
+				return 0, graphf(n.Name, "select: there is no channel %d, %q has %d", c, n.In[0], in)
+			}
+		}
+		return len(n.Columns), nil
+	case OpConcat:
+		sum := 0
+		for i := range n.in {
+			sum += width(i)
+		}
+		return sum, nil
+	case OpAdd:
+		for i := range n.in {
+			if width(i) != in {
+				return 0, graphf(n.Name, "add of %q of %d channels and %q of %d", n.In[0], in, n.In[i], width(i))
+			}
+		}
+	}
+	return in, nil
+}
+
+// fit checks one tensor's shape and takes the sizes that it is the first to
+// know.
+func (b *bound) fit(n *boundNode, s slot, shapes map[string][]int, from map[byte]string) error {
+	name, axes := n.tensor(s.role), s.axes
+	if n.Tied {
+		axes = tied[axes]
+	}
+	shape, ok := shapes[name]
+	if !ok {
+		return tensorf(name, "it is missing, node %q needs it as its %s", n.Name, s.role)
+	}
+	if len(shape) != len(axes) {
+		return tensorf(name, "has shape %v, want %d axes (node %q)", shape, len(axes), n.Name)
+	}
+	for i, d := range shape {
+		a := axes[i]
+		if d < 1 {
+			return tensorf(name, "has shape %v", shape)
+		}
+		if want, known := n.size[a]; known && d != want {
+			return tensorf(name, "has shape %v, axis %d should be %d: %s that many (node %q)", shape, i, want, from[a], n.Name)
+		} else if !known {
+			n.size[a], from[a] = d, strconv.Quote(name)+" has"
+		}
+	}
+	if _, known := b.matrix[name]; !known {
+		b.used = append(b.used, name)
+		b.matrix[name] = true
+	}
+	b.matrix[name] = b.matrix[name] && s.matrix
+	return nil
+}
+
+// checkValues checks that the tensors' values are finite, and that deviations
+// and variances can be divided by.
+func (b *bound) checkValues(get func(name string) []float32) error {
+	for _, name := range b.used {
+		for i, v := range get(name) {
+			if v-v != 0 {
+				return tensorf(name, "value %d is %v", i, v)
+			}
+		}
+	}
+	for _, n := range b.nodes {
+		switch n.Op {
+		case OpNormalize, OpDenormalize:
+			name := n.tensor("std")
+			for i, s := range get(name) {
+				if s < 0 || s != 0 && math.IsInf(float64(1/s), 0) {
+					return tensorf(name, "deviation %d is %g", i, s)
+				}
+			}
+		case OpBatchNorm:
+			name := n.tensor("var")
+			for i, v := range get(name) {
+				if v < 0 {
+					return tensorf(name, "variance %d is %g", i, v)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// size returns how many values a shape has, or an error where data of that
+// length could not be addressed.
+func size(name string, shape []int, values int) error {
+	n := 1
+	for _, d := range shape {
+		if d < 1 || n > values/d {
+			return tensorf(name, "has shape %v and %d values", shape, values)
+		}
+		n *= d
+	}
+	if n != values {
+		return tensorf(name, "has shape %v and %d values", shape, values)
+	}
+	return nil
+}
+
+// tensorsOf puts tensors into the order of their first use.
+func (b *bound) order(tensors []Tensor) []Tensor {
+	at := map[string]int{}
+	for i, name := range b.used {
+		at[name] = i
+	}
+	out := make([]Tensor, len(tensors))
+	for _, t := range tensors {
+		out[at[t.Name]] = t
+	}
+	return out
+}

@@ -24,3 +24,33 @@ func maskAsm(dst []float32, next, limit uint64, value float32) int {
 	}
 	return len(dst)
 }
+
+func adaDeltaAsm(w, g, sq, step []float32, lr, rho, rest, eps float32) bool {
+	switch active {
+	case AVX512:
+		adaDeltaAVX512(&w[0], &g[0], &sq[0], &step[0], len(w), lr, rho, rest, eps)
+	case AVX2:
+		adaDeltaAVX2(&w[0], &g[0], &sq[0], &step[0], len(w), lr, rho, rest, eps)
+	}
+	return active != Generic
+}
+
+func penalizeAsm(g, w []float32, l1, l2 float32) bool {
+	switch active {
+	case AVX512:
+		penalizeAVX512(&g[0], &w[0], len(g), l1, l2)
+	case AVX2:
+		penalizeAVX2(&g[0], &w[0], len(g), l1, l2)
+	}
+	return active != Generic
+}
+
+func clampAsm(x []float32, limit float32) bool {
+	switch active {
+	case AVX512:
+		clampAVX512(&x[0], len(x), limit)
+	case AVX2:
+		clampAVX2(&x[0], len(x), limit)
+	}
+	return active != Generic
+}

@@ -2,9 +2,14 @@ package kernel
 
 import "math"
 
+//go:generate env GOFLAGS=-tags=noasm go run asm/vector.go asm/isa.go -out vector_amd64.s -stubs vector_amd64.go -pkg kernel
+
 // Sub sets dst = x − y.
 func Sub(dst, x, y []float32) {
 	same("Sub", len(dst), len(x), len(y))
+	if len(dst) == 0 || subAsm(dst, x, y) {
+		return
+	}
 	for i, v := range x {
 		dst[i] = v - y[i]
 	}
@@ -13,44 +18,38 @@ func Sub(dst, x, y []float32) {
 // MulAdd sets dst = dst + x·y, element by element.
 func MulAdd(dst, x, y []float32) {
 	same("MulAdd", len(dst), len(x), len(y))
+	if len(dst) == 0 || mulAddAsm(dst, x, y) {
+		return
+	}
 	for i, v := range x {
 		dst[i] += float32(v * y[i])
 	}
 }
 
-// Dot returns Σ x·y.
-func Dot(x, y []float32) float32 {
-	same("Dot", len(x), len(y))
-	var s [32]float32
-	for len(x) >= 32 {
-		for i, v := range x[:32] {
-			s[i] += float32(v * y[i])
-		}
-		x, y = x[32:], y[32:]
+// Sign sets dst = a where x > 0, −a where x < 0 and 0 where x = 0. Where x is
+// NaN or infinite it gives NaN.
+func Sign(dst []float32, a float32, x []float32) {
+	same("Sign", len(dst), len(x))
+	if len(dst) == 0 || signAsm(dst, a, x) {
+		return
 	}
 	for i, v := range x {
-		s[i] += float32(v * y[i])
-	}
-	return fold(&s)
-}
-
-// SumAbs returns Σ |x|.
-func SumAbs(x []float32) float32 {
-	var s [32]float32
-	for len(x) >= 32 {
-		for i, v := range x[:32] {
-			s[i] += abs(v)
+		s := v * 0
+		switch {
+		case v > 0:
+			s += a
+		case v < 0:
+			s -= a
 		}
-		x = x[32:]
+		dst[i] = s
 	}
-	for i, v := range x {
-		s[i] += abs(v)
-	}
-	return fold(&s)
 }
 
-// fold adds the lanes of a sum: the halves to each other, until one is left.
-func fold(s *[32]float32) float32 {
+// lanes are the partial sums of a total: element i goes to number i mod 32.
+type lanes [32]float32
+
+// total adds the halves of the lanes until one is left.
+func (s *lanes) total() float32 {
 	for n := len(s) / 2; n > 0; n /= 2 {
 		for i := range n {
 			s[i] += s[i+n]
@@ -59,19 +58,27 @@ func fold(s *[32]float32) float32 {
 	return s[0]
 }
 
-// Sign sets dst = a where x > 0, −a where x < 0 and 0 where x is 0.
-func Sign(dst []float32, a float32, x []float32) {
-	same("Sign", len(dst), len(x))
-	for i, v := range x {
-		switch {
-		case v > 0:
-			dst[i] = a
-		case v < 0:
-			dst[i] = -a
-		default:
-			dst[i] = v * a // 0 or NaN
-		}
+// Dot returns Σ x·y.
+func Dot(x, y []float32) float32 {
+	same("Dot", len(x), len(y))
+	var s lanes
+	if n := len(x) / len(s) * len(s); n > 0 && dotAsm(&s, x[:n], y[:n]) {
+		x, y = x[n:], y[n:]
 	}
+	for i, v := range x {
+		s[i%len(s)] += float32(v * y[i])
+	}
+	return s.total()
 }
 
-func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
+// SumAbs returns Σ |x|.
+func SumAbs(x []float32) float32 {
+	var s lanes
+	if n := len(x) / len(s) * len(s); n > 0 && sumAbsAsm(&s, x[:n]) {
+		x = x[n:]
+	}
+	for i, v := range x {
+		s[i%len(s)] += math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
+	}
+	return s.total()
+}

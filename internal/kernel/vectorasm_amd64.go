@@ -1,0 +1,53 @@
+//go:build amd64 && !noasm
+
+package kernel
+
+func subAsm(dst, x, y []float32) bool {
+	switch active {
+	case AVX512:
+		subAVX512(&dst[0], &x[0], &y[0], len(dst))
+	case AVX2:
+		subAVX2(&dst[0], &x[0], &y[0], len(dst))
+	}
+	return active != Generic
+}
+
+func mulAddAsm(dst, x, y []float32) bool {
+	switch active {
+	case AVX512:
+		mulAddAVX512(&dst[0], &x[0], &y[0], len(dst))
+	case AVX2:
+		mulAddAVX2(&dst[0], &x[0], &y[0], len(dst))
+	}
+	return active != Generic
+}
+
+func signAsm(dst []float32, a float32, x []float32) bool {
+	switch active {
+	case AVX512:
+		signAVX512(&dst[0], a, &x[0], len(dst))
+	case AVX2:
+		signAVX2(&dst[0], a, &x[0], len(dst))
+	}
+	return active != Generic
+}
+
+func dotAsm(s *lanes, x, y []float32) bool {
+	switch active {
+	case AVX512:
+		dotAVX512(&s[0], &x[0], &y[0], len(x))
+	case AVX2:
+		dotAVX2(&s[0], &x[0], &y[0], len(x))
+	}
+	return active != Generic
+}
+
+func sumAbsAsm(s *lanes, x []float32) bool {
+	switch active {
+	case AVX512:
+		sumAbsAVX512(&s[0], &x[0], len(x))
+	case AVX2:
+		sumAbsAVX2(&s[0], &x[0], len(x))
+	}
+	return active != Generic
+}

@@ -1,0 +1,9 @@
+//go:build !amd64 || noasm
+
+package kernel
+
+func subAsm(dst, x, y []float32) bool                    { return false }
+func mulAddAsm(dst, x, y []float32) bool                 { return false }
+func signAsm(dst []float32, a float32, x []float32) bool { return false }
+func dotAsm(s *lanes, x, y []float32) bool               { return false }
+func sumAbsAsm(s *lanes, x []float32) bool               { return false }

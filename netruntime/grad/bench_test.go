@@ -1,0 +1,103 @@
+package grad
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/internal/kernel"
+)
+
+// trained is a network in training: its parameters and Adam's moments.
+type trained struct {
+	pool   *kernel.Pool
+	params []*Param
+	m, v   [][]float32
+	step   int
+}
+
+func (n *trained) param(name string, rows, cols int) *Param {
+	p := NewParam(name, rows, cols)
+	for i, v := range random(uint64(len(n.params)), rows, cols).f32() {
+		p.Val[i] = v / float32(math.Sqrt(float64(cols)))
+	}
+	n.params = append(n.params, p)
+	n.m, n.v = append(n.m, make([]float32, rows*cols)), append(n.v, make([]float32, rows*cols))
+	return p
+}
+
+func (n *trained) adam() {
+	n.step++
+	const chunk = 1 << 14
+	c1, c2 := 1-math.Pow(0.9, float64(n.step)), 1-math.Pow(0.999, float64(n.step))
+	for i, p := range n.params {
+		n.pool.Run((len(p.Val)+chunk-1)/chunk, func(_, c int) {
+			at, end := c*chunk, min((c+1)*chunk, len(p.Val))
+			kernel.AdamW(p.Val[at:end], p.Grad[at:end], n.m[i][at:end], n.v[i][at:end], 1e-4, 0, 0.9, 0.999, 1e-8, float32(c1), float32(c2))
+		})
+	}
+}
+
+// BenchmarkAutoencoder is a training step of the convolutional autoencoder of
+// Holden et al. 2016: 73 channels, 240 frames, 256 filters 25 wide, batch 8.
+func BenchmarkAutoencoder(b *testing.B) {
+	const batch, frames, channels, filters, width = 8, 240, 73, 256, 25
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	n := &trained{pool: pool}
+	we, be := n.param("encoder.weight", filters, width*channels), n.param("encoder.bias", 1, filters)
+	wd, bd := n.param("decoder.weight", channels, width*filters), n.param("decoder.bias", 1, channels)
+	data := random(1, batch*frames, channels).f32()
+	t := NewTape(pool)
+	step := func() {
+		key := uint64(n.step)
+		t.Reset()
+		x := t.Const(batch*frames, channels)
+		copy(x.Val, data)
+		h := t.ReLU(t.MaxPool(t.Conv(t.Dropout(x, 0.8, Hash(key, 0)), frames, we, be, width, false), frames))
+		h = t.Depool(t.Dropout(h, 0.8, Hash(key, 1)), 2, true, Hash(key, 2))
+		y := t.Conv(h, frames, wd, bd, width, false)
+		t.Backward(t.WeightedSum(Term{t.MSE(y, x), 1}, Term{t.SumAbs(t.Param(we)), 1e-6}, Term{t.SumAbs(t.Param(wd)), 1e-6}))
+		n.adam()
+	}
+	measure(b, batch, step)
+}
+
+// BenchmarkLSTM is a training step of a recurrent layer of 512 units and as
+// many inputs over 40 frames, batch 16.
+func BenchmarkLSTM(b *testing.B) {
+	const batch, frames, units = 16, 40, 512
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	n := &trained{pool: pool}
+	wx, wh, bias := n.param("weight", 4*units, units), n.param("recurrent", 4*units, units), n.param("bias", 1, 4*units)
+	data := random(1, batch*frames, units).f32()
+	t := NewTape(pool)
+	step := func() {
+		t.Reset()
+		x := t.Input(batch*frames, units)
+		copy(x.Val, data)
+		y, _, _ := t.LSTM(x, frames, wx, wh, bias, nil, nil, false)
+		t.Backward(t.MSE(y, x))
+		n.adam()
+	}
+	measure(b, batch, step)
+}
+
+func measure(b *testing.B, batch int, step func()) {
+	for range 3 {
+		step()
+	}
+	b.ReportAllocs()
+	best := math.Inf(1)
+	last := b.Elapsed()
+	b.ResetTimer()
+	last = 0
+	for b.Loop() {
+		step()
+		now := b.Elapsed()
+		best = min(best, (now - last).Seconds())
+		last = now
+	}
+	b.ReportMetric(float64(batch*b.N)/b.Elapsed().Seconds(), "samples/s")
+	b.ReportMetric(best*1e3, "ms/best")
+}

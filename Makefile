@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo test check build setup bench fuzz vet golden clean
+.PHONY: help demo test check build setup bench bench-peer fuzz vet golden clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -12,6 +12,7 @@ help:
 	@echo 'make check   vet and staticcheck alone'
 	@echo 'make build   the two programs, into bin/'
 	@echo 'make bench   benchmarks'
+	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
 	@echo 'make fuzz    fuzz every parser, FUZZTIME (default 30s) each'
 	@echo 'make golden  the long runs: one simulated hour'
 	@echo 'make clean   remove bin/ and out/'
@@ -20,7 +21,7 @@ setup:
 	@sh scripts/setup.sh
 
 build: setup
-	$(GO) build -o bin/ ./cmd/...
+	$(GO) build -o bin/ ./cmd/demo ./cmd/mannequin
 
 demo: build
 	bin/demo
@@ -36,6 +37,12 @@ test: check
 
 bench: setup
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# What it builds stays out of bin/ and of every other target. PEER takes flags.
+bench-peer: setup
+	ORT_LIB=$$(sh scripts/onnxruntime.sh) && export ORT_LIB && \
+	$(GO) test -tags ort ./offline/onnx ./internal/ort && \
+	$(GO) run -tags ort ./cmd/benchpeer $(PEER)
 
 fuzz: setup
 	@sh scripts/fuzz.sh $${FUZZTIME:-30s}

@@ -37,6 +37,7 @@ var arrows = []arrow{
 	{"internal/boundedfile", nil, "a leaf"},
 	{"internal/command", []string{"github.com/spf13/cobra"}, "for the programs"},
 	{"internal/mocapdata", nil, "for tests"},
+	{"internal/benchnet", []string{"netruntime", "netruntime/grad", "internal/kernel"}, "what the benchmarks time"},
 	{"internal/ort", []string{"github.com/yalue/onnxruntime_go"}, "ONNX Runtime, behind the build tag ort"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
@@ -62,6 +63,7 @@ var arrows = []arrow{
 		"the workshop may use the runtime, never the other way"},
 
 	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/...", "github.com/spf13/cobra", "golang.org/x/..."}, "scenes in a window"},
+	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},
 	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ecs", "ik", "terrain", "netruntime/...", "models/...", "engine/m3", "engine/clock", "engine/draw", "engine/media", "internal/...",
 		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/...", "gonum.org/...", "golang.org/x/..."},
 		"the tools: everything but the window"},

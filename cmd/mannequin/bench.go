@@ -56,7 +56,7 @@ func newBench() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Time the tick of wandering crowds, stage by stage",
+		Short: "Time the tick of wandering crowds, stage by stage; bench net times networks alone",
 		Long: `Time the whole tick (plan, gather, network, scatter, blend, ground, skin) of
 crowds that wander on hills. Times are medians over --ticks ticks, after a tenth
 as many to warm up; allocations and memory are counted in the same run.`,
@@ -103,6 +103,7 @@ as many to warm up; allocations and memory are counted in the same run.`,
 			return r.print(cmd.OutOrStdout())
 		},
 	}
+	c.AddCommand(newBenchNet())
 	f := c.Flags()
 	f.StringVar(&model, "model", "dog", "a shipped model's name or a model file")
 	f.IntSliceVar(&agents, "agents", []int{1, 16, 64, 256, 1000}, "sizes of the crowd")

@@ -25,6 +25,7 @@ func newRoot() *cobra.Command {
 		newBench(),
 		newDoctor(),
 		newEval(),
+		newExport(),
 		newImport(),
 		newInspect(),
 		newPlot(),

@@ -21,12 +21,13 @@ type Form map[string]string
 //   - depool: "folded" joins a depooling with the convolution behind it, which
 //     then needs half of the taps: one for even frames and one for odd frames;
 //     "plain" doubles the frames first.
-//   - conv: "1d" is a convolution over one axis; "2d" over two, one of size 1.
+//   - conv: "2d" is a convolution over two axes, one of them of size 1: ONNX
+//     Runtime has its faster kernels for two; "1d" is one over time alone.
 func Forms() map[string][]string {
 	return map[string][]string{
 		formBlend:  {"outputs", "inputs", "weights"},
 		formDepool: {"folded", "plain"},
-		formConv:   {"1d", "2d"},
+		formConv:   {"2d", "1d"},
 	}
 }
 
@@ -35,6 +36,12 @@ const (
 	formDepool = "depool"
 	formConv   = "conv"
 )
+
+// Validate says what in f is not in [Forms].
+func (f Form) Validate() error {
+	_, err := f.resolve()
+	return err
+}
 
 // resolve completes f.
 func (f Form) resolve() (Form, error) {
@@ -45,10 +52,10 @@ func (f Form) resolve() (Form, error) {
 	for op, name := range f {
 		names, ok := Forms()[op]
 		if !ok {
-			return nil, fmt.Errorf("onnx: no formulations of %q, only of %s", op, strings.Join(slices.Sorted(maps.Keys(out)), ", "))
+			return nil, fmt.Errorf("no formulations of %q, only of %s", op, strings.Join(slices.Sorted(maps.Keys(out)), ", "))
 		}
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("onnx: no formulation %q of %s, only %s", name, op, strings.Join(names, ", "))
+			return nil, fmt.Errorf("no formulation %q of %s, only %s", name, op, strings.Join(names, ", "))
 		}
 		out[op] = name
 	}

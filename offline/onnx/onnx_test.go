@@ -126,7 +126,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	f, err := Form{"depool": "plain"}.resolve()
-	if err != nil || f["blend"] != "outputs" || f["depool"] != "plain" || f["conv"] != "1d" {
+	if err != nil || f["blend"] != "outputs" || f["depool"] != "plain" || f["conv"] != "2d" {
 		t.Errorf("%v, %v", f, err)
 	}
 }

@@ -1,0 +1,3 @@
+// Command benchpeer times our networks beside ONNX Runtime, both on the same
+// exported files and in one process. Build it with the tag ort: make bench-peer.
+package main

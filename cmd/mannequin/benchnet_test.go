@@ -1,0 +1,45 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"mannequin/internal/command"
+)
+
+func TestBenchNet(t *testing.T) {
+	code, out, errs := cli("bench", "net", "--work", "lstm", "--threads", "2", "--rounds", "1", "--json")
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(out), &rows); code != 0 || err != nil {
+		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
+	}
+	batches := map[float64]bool{}
+	for _, r := range rows {
+		for _, key := range []string{"work", "batch", "kernel", "threads", "ms_min", "ms_median", "gflops", "peak_fraction", "allocs"} {
+			if _, ok := r[key]; !ok {
+				t.Fatalf("%v has no %q", r, key)
+			}
+		}
+		low, mid := r["ms_min"].(float64), r["ms_median"].(float64)
+		if r["work"] != "lstm" || r["threads"] != 2.0 || r["kernel"] == "" || !(low > 0) || low > mid {
+			t.Errorf("row %v", r)
+		}
+		// Above the peak would be a mistake in the count of operations.
+		if p := r["peak_fraction"].(float64); !(p > 0) || p > 1.1 {
+			t.Errorf("%v of the peak: %v", p, r)
+		}
+		batches[r["batch"].(float64)] = true
+	}
+	if len(batches) != 3 {
+		t.Errorf("batches %v", batches)
+	}
+	for _, bad := range [][]string{{"--rounds", "0"}, {"--threads", "0"}, {"--work", "soup"}, {"more"}} {
+		if code, _, errs := cli(append([]string{"bench", "net"}, bad...)...); code != command.ExitUsage {
+			t.Errorf("%v: code %d: %s", bad, code, errs)
+		}
+	}
+	if code, out, _ := cli("bench", "--help"); code != 0 || !strings.Contains(out, "net ") {
+		t.Errorf("the subcommand is not in the help: %s", out)
+	}
+}

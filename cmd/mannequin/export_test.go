@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/internal/command"
+)
+
+func TestExport(t *testing.T) {
+	model, dir := testModel(t), t.TempDir()
+	file, other := filepath.Join(dir, "test.onnx"), filepath.Join(dir, "other.onnx")
+	code, out, errs := cli("export", model, "--onnx", file)
+	if code != 0 || !strings.Contains(out, file) {
+		t.Fatalf("code %d: %s%s", code, out, errs)
+	}
+	if code, _, errs := cli("export", model, "--onnx", other, "--form", "blend=inputs"); code != 0 {
+		t.Fatalf("code %d: %s", code, errs)
+	}
+	a, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(a, b) || !bytes.Contains(a, []byte("testdog")) {
+		t.Error("both formulations are the same file, or the name is missing")
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{model}, command.ExitUsage, "--onnx"},
+		{[]string{"--onnx", file}, command.ExitUsage, "1 arg"},
+		{[]string{model, "--onnx", file, "--form", "blend=soup"}, command.ExitUsage, "soup"},
+		{[]string{model, "--onnx", file, "--form", "soup"}, command.ExitUsage, "soup"},
+		{[]string{"no-such-model", "--onnx", file}, command.ExitFailure, "no-such-model"},
+		{[]string{model, "--onnx", filepath.Join(dir, "no", "f.onnx")}, command.ExitFailure, "cannot write"},
+		{[]string{model, "--onnx", dir}, command.ExitFailure, "not a regular file"},
+	} {
+		if code, _, errs := cli(append([]string{"export"}, c.args...)...); code != c.code || !strings.Contains(errs, c.says) {
+			t.Errorf("%v: code %d, %s", c.args, code, errs)
+		}
+	}
+	if names, _ := os.ReadDir(dir); len(names) != 2 {
+		t.Errorf("left behind: %v", names)
+	}
+}

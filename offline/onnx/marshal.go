@@ -1,0 +1,45 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/netruntime"
+)
+
+// maxModel is the size in bytes that protobuf messages cannot exceed.
+const maxModel = math.MaxInt32
+
+// Marshal returns n as an ONNX model. The error names a form that there is not,
+// or says that the model is too large for the format, which ends at 2 GiB.
+func Marshal(n *netruntime.Net, form Form) ([]byte, error) {
+	form, err := form.resolve()
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	if 4*n.Parameters() > maxModel-1<<20 {
+		return nil, fmt.Errorf("onnx: %d parameters do not fit the 2 GiB of an ONNX file", n.Parameters())
+	}
+	tensors := map[string]netruntime.Tensor{}
+	for _, t := range n.Tensors() {
+		tensors[t.Name] = t
+	}
+	meta := n.Meta()
+	var kv [][2]string
+	for _, p := range [][2]string{
+		{"name", meta.Name}, {"arch", meta.Arch}, {"license", meta.License}, {"data", meta.Data}, {"schema_hash", meta.SchemaHash},
+	} {
+		if p[1] != "" {
+			kv = append(kv, p)
+		}
+	}
+	name := meta.Name
+	if name == "" {
+		name = meta.Arch
+	}
+	graph, err := export(n.Graph(), tensors, form, name)
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	return modelProto(graph, kv), nil
+}

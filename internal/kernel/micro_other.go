@@ -24,7 +24,7 @@ func adamWAsm(w, g, m, v []float32, lr, keep, beta1, beta2, rest1, rest2, eps, c
 
 const hasBF16 = false
 
-func (k Kind) wide(rows int) int { return 1 }
+func (k Kind) wide(rows int, bf16 bool) int { return 1 }
 
 func (k Kind) strip(rows, _ int, _ bool, t *strip) { stripGeneric(rows, t) }
 

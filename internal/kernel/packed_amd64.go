@@ -84,7 +84,7 @@ func packedAVX512_12x1(t *strip)
 func peakAVX512(n int)
 
 //go:noescape
-func packedBF16_1x2(t *strip)
+func packedBF16_1x4(t *strip)
 
 //go:noescape
 func packedBF16_2x2(t *strip)

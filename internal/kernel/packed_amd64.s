@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func packedAVX2_1x4(t *strip)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, FMA3
 TEXT ·packedAVX2_1x4(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -16,11 +16,9 @@ TEXT ·packedAVX2_1x4(SB), NOSPLIT, $0-8
 	MOVQ 24(AX), DI
 	MOVQ 128(AX), R10
 	SHLQ $0x02, R10
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R13
+	MOVQ   (AX), R11
 	MOVQ   80(AX), R8
 	LEAQ   (R8)(R10*2), R9
 	VXORPS Y0, Y0, Y0
@@ -33,8 +31,6 @@ tile:
 	VXORPS Y7, Y7, Y7
 
 loop:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (DI), Y8
 	VMOVUPS      (R8), Y9
 	VFMADD231PS  Y9, Y8, Y0
@@ -55,7 +51,7 @@ loop:
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000040, R8
 	ADDQ         $0x00000040, R9
-	DECQ         R13
+	DECQ         R11
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -129,7 +125,7 @@ next:
 	RET
 
 // func packedAVX2_2x2(t *strip)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, FMA3
 TEXT ·packedAVX2_2x2(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -140,11 +136,9 @@ TEXT ·packedAVX2_2x2(SB), NOSPLIT, $0-8
 	MOVQ 24(AX), DI
 	MOVQ 128(AX), R9
 	SHLQ $0x02, R9
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -156,8 +150,6 @@ tile:
 	VXORPS Y7, Y7, Y7
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (DI), Y8
 	VBROADCASTSS (DI)(DX*1), Y9
 	VMOVUPS      (R8), Y10
@@ -174,12 +166,12 @@ loop:
 	VFMADD231PS  Y13, Y9, Y7
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000040, R8
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R12
-	SHLQ         $0x02, R12
+	MOVQ         160(AX), R10
+	SHLQ         $0x02, R10
 	CMPB         200(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y8
@@ -190,13 +182,13 @@ loop:
 	VMOVUPS      32(BX), Y9
 	VFMADD231PS  Y8, Y1, Y9
 	VMOVUPS      Y9, 32(BX)
-	LEAQ         (BX)(R12*1), R13
-	VMOVUPS      (R13), Y9
+	LEAQ         (BX)(R10*1), R11
+	VMOVUPS      (R11), Y9
 	VFMADD231PS  Y8, Y2, Y9
-	VMOVUPS      Y9, (R13)
-	VMOVUPS      32(R13), Y9
+	VMOVUPS      Y9, (R11)
+	VMOVUPS      32(R11), Y9
 	VFMADD231PS  Y8, Y3, Y9
-	VMOVUPS      Y9, 32(R13)
+	VMOVUPS      Y9, 32(R11)
 	VBROADCASTSS (SI), Y8
 	ADDQ         R8, SI
 	VMOVUPS      64(BX), Y9
@@ -205,7 +197,7 @@ loop:
 	VMOVUPS      96(BX), Y9
 	VFMADD231PS  Y8, Y5, Y9
 	VMOVUPS      Y9, 96(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMOVUPS      64(R8), Y9
 	VFMADD231PS  Y8, Y6, Y9
 	VMOVUPS      Y9, 64(R8)
@@ -221,18 +213,18 @@ first:
 	VMOVUPS      Y0, (BX)
 	VMULPS       Y8, Y1, Y1
 	VMOVUPS      Y1, 32(BX)
-	LEAQ         (BX)(R12*1), R13
+	LEAQ         (BX)(R10*1), R11
 	VMULPS       Y8, Y2, Y2
-	VMOVUPS      Y2, (R13)
+	VMOVUPS      Y2, (R11)
 	VMULPS       Y8, Y3, Y3
-	VMOVUPS      Y3, 32(R13)
+	VMOVUPS      Y3, 32(R11)
 	VBROADCASTSS (SI), Y8
 	ADDQ         R8, SI
 	VMULPS       Y8, Y4, Y4
 	VMOVUPS      Y4, 64(BX)
 	VMULPS       Y8, Y5, Y5
 	VMOVUPS      Y5, 96(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMULPS       Y8, Y6, Y6
 	VMOVUPS      Y6, 64(R8)
 	VMULPS       Y8, Y7, Y7
@@ -250,7 +242,7 @@ next:
 	RET
 
 // func packedAVX2_3x2(t *strip)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, FMA3
 TEXT ·packedAVX2_3x2(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -261,11 +253,9 @@ TEXT ·packedAVX2_3x2(SB), NOSPLIT, $0-8
 	MOVQ 24(AX), DI
 	MOVQ 128(AX), R9
 	SHLQ $0x02, R9
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -281,8 +271,6 @@ tile:
 	VXORPS Y11, Y11, Y11
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (DI), Y12
 	VBROADCASTSS (DI)(DX*1), Y13
 	VBROADCASTSS (DI)(DX*2), Y14
@@ -304,12 +292,12 @@ loop:
 	VFMADD231PS  Y15, Y14, Y11
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000040, R8
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R12
-	SHLQ         $0x02, R12
+	MOVQ         160(AX), R10
+	SHLQ         $0x02, R10
 	CMPB         200(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y12
@@ -320,13 +308,13 @@ loop:
 	VMOVUPS      32(BX), Y13
 	VFMADD231PS  Y12, Y1, Y13
 	VMOVUPS      Y13, 32(BX)
-	LEAQ         (BX)(R12*1), R13
-	VMOVUPS      (R13), Y13
+	LEAQ         (BX)(R10*1), R11
+	VMOVUPS      (R11), Y13
 	VFMADD231PS  Y12, Y2, Y13
-	VMOVUPS      Y13, (R13)
-	VMOVUPS      32(R13), Y13
+	VMOVUPS      Y13, (R11)
+	VMOVUPS      32(R11), Y13
 	VFMADD231PS  Y12, Y3, Y13
-	VMOVUPS      Y13, 32(R13)
+	VMOVUPS      Y13, 32(R11)
 	VBROADCASTSS (SI), Y12
 	ADDQ         R8, SI
 	VMOVUPS      64(BX), Y13
@@ -335,13 +323,13 @@ loop:
 	VMOVUPS      96(BX), Y13
 	VFMADD231PS  Y12, Y5, Y13
 	VMOVUPS      Y13, 96(BX)
-	LEAQ         (BX)(R12*1), R13
-	VMOVUPS      64(R13), Y13
+	LEAQ         (BX)(R10*1), R11
+	VMOVUPS      64(R11), Y13
 	VFMADD231PS  Y12, Y6, Y13
-	VMOVUPS      Y13, 64(R13)
-	VMOVUPS      96(R13), Y13
+	VMOVUPS      Y13, 64(R11)
+	VMOVUPS      96(R11), Y13
 	VFMADD231PS  Y12, Y7, Y13
-	VMOVUPS      Y13, 96(R13)
+	VMOVUPS      Y13, 96(R11)
 	VBROADCASTSS (SI), Y12
 	ADDQ         R8, SI
 	VMOVUPS      128(BX), Y13
@@ -350,7 +338,7 @@ loop:
 	VMOVUPS      160(BX), Y13
 	VFMADD231PS  Y12, Y9, Y13
 	VMOVUPS      Y13, 160(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMOVUPS      128(R8), Y13
 	VFMADD231PS  Y12, Y10, Y13
 	VMOVUPS      Y13, 128(R8)
@@ -366,29 +354,29 @@ first:
 	VMOVUPS      Y0, (BX)
 	VMULPS       Y12, Y1, Y1
 	VMOVUPS      Y1, 32(BX)
-	LEAQ         (BX)(R12*1), R13
+	LEAQ         (BX)(R10*1), R11
 	VMULPS       Y12, Y2, Y2
-	VMOVUPS      Y2, (R13)
+	VMOVUPS      Y2, (R11)
 	VMULPS       Y12, Y3, Y3
-	VMOVUPS      Y3, 32(R13)
+	VMOVUPS      Y3, 32(R11)
 	VBROADCASTSS (SI), Y12
 	ADDQ         R8, SI
 	VMULPS       Y12, Y4, Y4
 	VMOVUPS      Y4, 64(BX)
 	VMULPS       Y12, Y5, Y5
 	VMOVUPS      Y5, 96(BX)
-	LEAQ         (BX)(R12*1), R13
+	LEAQ         (BX)(R10*1), R11
 	VMULPS       Y12, Y6, Y6
-	VMOVUPS      Y6, 64(R13)
+	VMOVUPS      Y6, 64(R11)
 	VMULPS       Y12, Y7, Y7
-	VMOVUPS      Y7, 96(R13)
+	VMOVUPS      Y7, 96(R11)
 	VBROADCASTSS (SI), Y12
 	ADDQ         R8, SI
 	VMULPS       Y12, Y8, Y8
 	VMOVUPS      Y8, 128(BX)
 	VMULPS       Y12, Y9, Y9
 	VMOVUPS      Y9, 160(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMULPS       Y12, Y10, Y10
 	VMOVUPS      Y10, 128(R8)
 	VMULPS       Y12, Y11, Y11
@@ -416,18 +404,18 @@ TEXT ·packedAVX2_1x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R9
-	MOVQ 256(AX), R10
+	MOVQ 208(AX), R10
+	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R11
+	MOVQ   (AX), R9
 	MOVQ   80(AX), R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
 loop:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R10)
+	ADDQ         R11, R10
 	VMOVUPS      (R8), Y2
 	VMOVUPS      32(R8), Y3
 	VBROADCASTSS (DI), Y4
@@ -435,7 +423,7 @@ loop:
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000040, R8
-	DECQ         R11
+	DECQ         R9
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -480,11 +468,11 @@ TEXT ·packedAVX2_2x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R9
-	MOVQ 256(AX), R10
+	MOVQ 208(AX), R10
+	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R11
+	MOVQ   (AX), R9
 	MOVQ   80(AX), R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -492,8 +480,8 @@ tile:
 	VXORPS Y3, Y3, Y3
 
 loop:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R10)
+	ADDQ         R11, R10
 	VMOVUPS      (R8), Y4
 	VMOVUPS      32(R8), Y5
 	VBROADCASTSS (DI), Y6
@@ -504,7 +492,7 @@ loop:
 	VFMADD231PS  Y5, Y7, Y3
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000040, R8
-	DECQ         R11
+	DECQ         R9
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -563,11 +551,11 @@ TEXT ·packedAVX2_3x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R9
-	MOVQ 256(AX), R10
+	MOVQ 208(AX), R10
+	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R11
+	MOVQ   (AX), R9
 	MOVQ   80(AX), R8
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -577,8 +565,8 @@ tile:
 	VXORPS Y5, Y5, Y5
 
 loop:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R10)
+	ADDQ         R11, R10
 	VMOVUPS      (R8), Y6
 	VMOVUPS      32(R8), Y7
 	VBROADCASTSS (DI), Y8
@@ -592,7 +580,7 @@ loop:
 	VFMADD231PS  Y7, Y10, Y5
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000040, R8
-	DECQ         R11
+	DECQ         R9
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -666,11 +654,11 @@ TEXT ·packedAVX2_4x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 208(AX), R11
+	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -684,8 +672,8 @@ tile:
 	VXORPS Y7, Y7, Y7
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R11)
+	ADDQ         R12, R11
 	VMOVUPS      (R9), Y8
 	VMOVUPS      32(R9), Y9
 	VBROADCASTSS (DI), Y10
@@ -703,7 +691,7 @@ loop:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x00000040, R9
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -791,11 +779,11 @@ TEXT ·packedAVX2_5x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 208(AX), R11
+	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -811,8 +799,8 @@ tile:
 	VXORPS Y9, Y9, Y9
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R11)
+	ADDQ         R12, R11
 	VMOVUPS      (R9), Y10
 	VMOVUPS      32(R9), Y11
 	VBROADCASTSS (DI), Y12
@@ -833,7 +821,7 @@ loop:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x00000040, R9
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -936,11 +924,11 @@ TEXT ·packedAVX2_6x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 208(AX), R11
+	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -958,8 +946,8 @@ tile:
 	VXORPS Y11, Y11, Y11
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R11)
+	ADDQ         R12, R11
 	VMOVUPS      (R9), Y12
 	VMOVUPS      32(R9), Y13
 	VBROADCASTSS (DI), Y14
@@ -983,7 +971,7 @@ loop:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x00000040, R9
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -1128,7 +1116,7 @@ loop:
 	RET
 
 // func packedAVX512_1x2(t *strip)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·packedAVX512_1x2(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -1139,11 +1127,9 @@ TEXT ·packedAVX512_1x2(SB), NOSPLIT, $0-8
 	MOVQ 24(AX), DI
 	MOVQ 128(AX), R9
 	SHLQ $0x02, R9
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1151,8 +1137,6 @@ tile:
 	VPXORD Z3, Z3, Z3
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (DI), Z4
 	VMOVUPS      (R8), Z5
 	VFMADD231PS  Z5, Z4, Z0
@@ -1164,12 +1148,12 @@ loop:
 	VFMADD231PS  Z8, Z4, Z3
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000080, R8
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R12
-	SHLQ         $0x02, R12
+	MOVQ         160(AX), R10
+	SHLQ         $0x02, R10
 	CMPB         200(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z4
@@ -1180,7 +1164,7 @@ loop:
 	VMOVUPS      64(BX), Z5
 	VFMADD231PS  Z4, Z1, Z5
 	VMOVUPS      Z5, 64(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMOVUPS      (R8), Z5
 	VFMADD231PS  Z4, Z2, Z5
 	VMOVUPS      Z5, (R8)
@@ -1196,7 +1180,7 @@ first:
 	VMOVUPS      Z0, (BX)
 	VMULPS       Z4, Z1, Z1
 	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMULPS       Z4, Z2, Z2
 	VMOVUPS      Z2, (R8)
 	VMULPS       Z4, Z3, Z3
@@ -1214,7 +1198,7 @@ next:
 	RET
 
 // func packedAVX512_2x2(t *strip)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·packedAVX512_2x2(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -1225,11 +1209,9 @@ TEXT ·packedAVX512_2x2(SB), NOSPLIT, $0-8
 	MOVQ 24(AX), DI
 	MOVQ 128(AX), R9
 	SHLQ $0x02, R9
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1241,8 +1223,6 @@ tile:
 	VPXORD Z7, Z7, Z7
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (DI), Z8
 	VBROADCASTSS (DI)(DX*1), Z9
 	VMOVUPS      (R8), Z10
@@ -1259,12 +1239,12 @@ loop:
 	VFMADD231PS  Z13, Z9, Z7
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000080, R8
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R12
-	SHLQ         $0x02, R12
+	MOVQ         160(AX), R10
+	SHLQ         $0x02, R10
 	CMPB         200(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
@@ -1275,13 +1255,13 @@ loop:
 	VMOVUPS      64(BX), Z9
 	VFMADD231PS  Z8, Z1, Z9
 	VMOVUPS      Z9, 64(BX)
-	LEAQ         (BX)(R12*1), R13
-	VMOVUPS      (R13), Z9
+	LEAQ         (BX)(R10*1), R11
+	VMOVUPS      (R11), Z9
 	VFMADD231PS  Z8, Z2, Z9
-	VMOVUPS      Z9, (R13)
-	VMOVUPS      64(R13), Z9
+	VMOVUPS      Z9, (R11)
+	VMOVUPS      64(R11), Z9
 	VFMADD231PS  Z8, Z3, Z9
-	VMOVUPS      Z9, 64(R13)
+	VMOVUPS      Z9, 64(R11)
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
 	VMOVUPS      128(BX), Z9
@@ -1290,7 +1270,7 @@ loop:
 	VMOVUPS      192(BX), Z9
 	VFMADD231PS  Z8, Z5, Z9
 	VMOVUPS      Z9, 192(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMOVUPS      128(R8), Z9
 	VFMADD231PS  Z8, Z6, Z9
 	VMOVUPS      Z9, 128(R8)
@@ -1306,18 +1286,18 @@ first:
 	VMOVUPS      Z0, (BX)
 	VMULPS       Z8, Z1, Z1
 	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R12*1), R13
+	LEAQ         (BX)(R10*1), R11
 	VMULPS       Z8, Z2, Z2
-	VMOVUPS      Z2, (R13)
+	VMOVUPS      Z2, (R11)
 	VMULPS       Z8, Z3, Z3
-	VMOVUPS      Z3, 64(R13)
+	VMOVUPS      Z3, 64(R11)
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
 	VMULPS       Z8, Z4, Z4
 	VMOVUPS      Z4, 128(BX)
 	VMULPS       Z8, Z5, Z5
 	VMOVUPS      Z5, 192(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMULPS       Z8, Z6, Z6
 	VMOVUPS      Z6, 128(R8)
 	VMULPS       Z8, Z7, Z7
@@ -1335,7 +1315,7 @@ next:
 	RET
 
 // func packedAVX512_3x2(t *strip)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·packedAVX512_3x2(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -1346,11 +1326,9 @@ TEXT ·packedAVX512_3x2(SB), NOSPLIT, $0-8
 	MOVQ 24(AX), DI
 	MOVQ 128(AX), R9
 	SHLQ $0x02, R9
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1366,8 +1344,6 @@ tile:
 	VPXORD Z11, Z11, Z11
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VBROADCASTSS (DI), Z12
 	VBROADCASTSS (DI)(DX*1), Z13
 	VBROADCASTSS (DI)(DX*2), Z14
@@ -1389,12 +1365,12 @@ loop:
 	VFMADD231PS  Z18, Z14, Z11
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000080, R8
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R12
-	SHLQ         $0x02, R12
+	MOVQ         160(AX), R10
+	SHLQ         $0x02, R10
 	CMPB         200(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
@@ -1405,13 +1381,13 @@ loop:
 	VMOVUPS      64(BX), Z13
 	VFMADD231PS  Z12, Z1, Z13
 	VMOVUPS      Z13, 64(BX)
-	LEAQ         (BX)(R12*1), R13
-	VMOVUPS      (R13), Z13
+	LEAQ         (BX)(R10*1), R11
+	VMOVUPS      (R11), Z13
 	VFMADD231PS  Z12, Z2, Z13
-	VMOVUPS      Z13, (R13)
-	VMOVUPS      64(R13), Z13
+	VMOVUPS      Z13, (R11)
+	VMOVUPS      64(R11), Z13
 	VFMADD231PS  Z12, Z3, Z13
-	VMOVUPS      Z13, 64(R13)
+	VMOVUPS      Z13, 64(R11)
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
 	VMOVUPS      128(BX), Z13
@@ -1420,13 +1396,13 @@ loop:
 	VMOVUPS      192(BX), Z13
 	VFMADD231PS  Z12, Z5, Z13
 	VMOVUPS      Z13, 192(BX)
-	LEAQ         (BX)(R12*1), R13
-	VMOVUPS      128(R13), Z13
+	LEAQ         (BX)(R10*1), R11
+	VMOVUPS      128(R11), Z13
 	VFMADD231PS  Z12, Z6, Z13
-	VMOVUPS      Z13, 128(R13)
-	VMOVUPS      192(R13), Z13
+	VMOVUPS      Z13, 128(R11)
+	VMOVUPS      192(R11), Z13
 	VFMADD231PS  Z12, Z7, Z13
-	VMOVUPS      Z13, 192(R13)
+	VMOVUPS      Z13, 192(R11)
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
 	VMOVUPS      256(BX), Z13
@@ -1435,7 +1411,7 @@ loop:
 	VMOVUPS      320(BX), Z13
 	VFMADD231PS  Z12, Z9, Z13
 	VMOVUPS      Z13, 320(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMOVUPS      256(R8), Z13
 	VFMADD231PS  Z12, Z10, Z13
 	VMOVUPS      Z13, 256(R8)
@@ -1451,29 +1427,29 @@ first:
 	VMOVUPS      Z0, (BX)
 	VMULPS       Z12, Z1, Z1
 	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R12*1), R13
+	LEAQ         (BX)(R10*1), R11
 	VMULPS       Z12, Z2, Z2
-	VMOVUPS      Z2, (R13)
+	VMOVUPS      Z2, (R11)
 	VMULPS       Z12, Z3, Z3
-	VMOVUPS      Z3, 64(R13)
+	VMOVUPS      Z3, 64(R11)
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
 	VMULPS       Z12, Z4, Z4
 	VMOVUPS      Z4, 128(BX)
 	VMULPS       Z12, Z5, Z5
 	VMOVUPS      Z5, 192(BX)
-	LEAQ         (BX)(R12*1), R13
+	LEAQ         (BX)(R10*1), R11
 	VMULPS       Z12, Z6, Z6
-	VMOVUPS      Z6, 128(R13)
+	VMOVUPS      Z6, 128(R11)
 	VMULPS       Z12, Z7, Z7
-	VMOVUPS      Z7, 192(R13)
+	VMOVUPS      Z7, 192(R11)
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
 	VMULPS       Z12, Z8, Z8
 	VMOVUPS      Z8, 256(BX)
 	VMULPS       Z12, Z9, Z9
 	VMOVUPS      Z9, 320(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMULPS       Z12, Z10, Z10
 	VMOVUPS      Z10, 256(R8)
 	VMULPS       Z12, Z11, Z11
@@ -1492,7 +1468,7 @@ next:
 	RET
 
 // func packedAVX512_4x2(t *strip)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·packedAVX512_4x2(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -1503,11 +1479,9 @@ TEXT ·packedAVX512_4x2(SB), NOSPLIT, $0-8
 	MOVQ 24(AX), DI
 	MOVQ 128(AX), R10
 	SHLQ $0x02, R10
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R13
+	MOVQ   (AX), R11
 	MOVQ   80(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -1529,8 +1503,6 @@ tile:
 	VPXORD Z15, Z15, Z15
 
 loop:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VBROADCASTSS (DI), Z16
 	VBROADCASTSS (DI)(DX*1), Z17
 	VBROADCASTSS (DI)(DX*2), Z18
@@ -1558,7 +1530,7 @@ loop:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x00000080, R9
-	DECQ         R13
+	DECQ         R11
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -1574,13 +1546,13 @@ loop:
 	VMOVUPS      64(BX), Z17
 	VFMADD231PS  Z16, Z1, Z17
 	VMOVUPS      Z17, 64(BX)
-	LEAQ         (BX)(R9*1), R13
-	VMOVUPS      (R13), Z17
+	LEAQ         (BX)(R9*1), R11
+	VMOVUPS      (R11), Z17
 	VFMADD231PS  Z16, Z2, Z17
-	VMOVUPS      Z17, (R13)
-	VMOVUPS      64(R13), Z17
+	VMOVUPS      Z17, (R11)
+	VMOVUPS      64(R11), Z17
 	VFMADD231PS  Z16, Z3, Z17
-	VMOVUPS      Z17, 64(R13)
+	VMOVUPS      Z17, 64(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMOVUPS      128(BX), Z17
@@ -1589,13 +1561,13 @@ loop:
 	VMOVUPS      192(BX), Z17
 	VFMADD231PS  Z16, Z5, Z17
 	VMOVUPS      Z17, 192(BX)
-	LEAQ         (BX)(R9*1), R13
-	VMOVUPS      128(R13), Z17
+	LEAQ         (BX)(R9*1), R11
+	VMOVUPS      128(R11), Z17
 	VFMADD231PS  Z16, Z6, Z17
-	VMOVUPS      Z17, 128(R13)
-	VMOVUPS      192(R13), Z17
+	VMOVUPS      Z17, 128(R11)
+	VMOVUPS      192(R11), Z17
 	VFMADD231PS  Z16, Z7, Z17
-	VMOVUPS      Z17, 192(R13)
+	VMOVUPS      Z17, 192(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMOVUPS      256(BX), Z17
@@ -1604,13 +1576,13 @@ loop:
 	VMOVUPS      320(BX), Z17
 	VFMADD231PS  Z16, Z9, Z17
 	VMOVUPS      Z17, 320(BX)
-	LEAQ         (BX)(R9*1), R13
-	VMOVUPS      256(R13), Z17
+	LEAQ         (BX)(R9*1), R11
+	VMOVUPS      256(R11), Z17
 	VFMADD231PS  Z16, Z10, Z17
-	VMOVUPS      Z17, 256(R13)
-	VMOVUPS      320(R13), Z17
+	VMOVUPS      Z17, 256(R11)
+	VMOVUPS      320(R11), Z17
 	VFMADD231PS  Z16, Z11, Z17
-	VMOVUPS      Z17, 320(R13)
+	VMOVUPS      Z17, 320(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMOVUPS      384(BX), Z17
@@ -1635,33 +1607,33 @@ first:
 	VMOVUPS      Z0, (BX)
 	VMULPS       Z16, Z1, Z1
 	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R9*1), R13
+	LEAQ         (BX)(R9*1), R11
 	VMULPS       Z16, Z2, Z2
-	VMOVUPS      Z2, (R13)
+	VMOVUPS      Z2, (R11)
 	VMULPS       Z16, Z3, Z3
-	VMOVUPS      Z3, 64(R13)
+	VMOVUPS      Z3, 64(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMULPS       Z16, Z4, Z4
 	VMOVUPS      Z4, 128(BX)
 	VMULPS       Z16, Z5, Z5
 	VMOVUPS      Z5, 192(BX)
-	LEAQ         (BX)(R9*1), R13
+	LEAQ         (BX)(R9*1), R11
 	VMULPS       Z16, Z6, Z6
-	VMOVUPS      Z6, 128(R13)
+	VMOVUPS      Z6, 128(R11)
 	VMULPS       Z16, Z7, Z7
-	VMOVUPS      Z7, 192(R13)
+	VMOVUPS      Z7, 192(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMULPS       Z16, Z8, Z8
 	VMOVUPS      Z8, 256(BX)
 	VMULPS       Z16, Z9, Z9
 	VMOVUPS      Z9, 320(BX)
-	LEAQ         (BX)(R9*1), R13
+	LEAQ         (BX)(R9*1), R11
 	VMULPS       Z16, Z10, Z10
-	VMOVUPS      Z10, 256(R13)
+	VMOVUPS      Z10, 256(R11)
 	VMULPS       Z16, Z11, Z11
-	VMOVUPS      Z11, 320(R13)
+	VMOVUPS      Z11, 320(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMULPS       Z16, Z12, Z12
@@ -1696,18 +1668,19 @@ TEXT ·packedAVX512_1x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R9
-	MOVQ 256(AX), R10
+	MOVQ 208(AX), R10
+	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R11
+	MOVQ   (AX), R9
 	MOVQ   80(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
 loop:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         R11, R10
 	VMOVUPS      (R8), Z2
 	VMOVUPS      64(R8), Z3
 	VBROADCASTSS (DI), Z4
@@ -1715,7 +1688,7 @@ loop:
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000080, R8
-	DECQ         R11
+	DECQ         R9
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -1760,11 +1733,11 @@ TEXT ·packedAVX512_2x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R9
-	MOVQ 256(AX), R10
+	MOVQ 208(AX), R10
+	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R11
+	MOVQ   (AX), R9
 	MOVQ   80(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1772,8 +1745,9 @@ tile:
 	VPXORD Z3, Z3, Z3
 
 loop:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         R11, R10
 	VMOVUPS      (R8), Z4
 	VMOVUPS      64(R8), Z5
 	VBROADCASTSS (DI), Z6
@@ -1784,7 +1758,7 @@ loop:
 	VFMADD231PS  Z5, Z7, Z3
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000080, R8
-	DECQ         R11
+	DECQ         R9
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -1843,11 +1817,11 @@ TEXT ·packedAVX512_3x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R9
-	MOVQ 256(AX), R10
+	MOVQ 208(AX), R10
+	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R11
+	MOVQ   (AX), R9
 	MOVQ   80(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -1857,8 +1831,9 @@ tile:
 	VPXORD Z5, Z5, Z5
 
 loop:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         R11, R10
 	VMOVUPS      (R8), Z6
 	VMOVUPS      64(R8), Z7
 	VBROADCASTSS (DI), Z8
@@ -1872,7 +1847,7 @@ loop:
 	VFMADD231PS  Z7, Z10, Z5
 	ADDQ         $0x04, DI
 	ADDQ         $0x00000080, R8
-	DECQ         R11
+	DECQ         R9
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -1946,11 +1921,11 @@ TEXT ·packedAVX512_4x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 208(AX), R11
+	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -1964,8 +1939,9 @@ tile:
 	VPXORD Z7, Z7, Z7
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         R12, R11
 	VMOVUPS      (R9), Z8
 	VMOVUPS      64(R9), Z9
 	VBROADCASTSS (DI), Z10
@@ -1983,7 +1959,7 @@ loop:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x00000080, R9
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -2071,11 +2047,11 @@ TEXT ·packedAVX512_5x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 208(AX), R11
+	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -2091,8 +2067,9 @@ tile:
 	VPXORD Z9, Z9, Z9
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         R12, R11
 	VMOVUPS      (R9), Z10
 	VMOVUPS      64(R9), Z11
 	VBROADCASTSS (DI), Z12
@@ -2113,7 +2090,7 @@ loop:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x00000080, R9
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -2216,11 +2193,11 @@ TEXT ·packedAVX512_6x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 208(AX), R11
+	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   80(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -2238,8 +2215,9 @@ tile:
 	VPXORD Z11, Z11, Z11
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         R12, R11
 	VMOVUPS      (R9), Z12
 	VMOVUPS      64(R9), Z13
 	VBROADCASTSS (DI), Z14
@@ -2263,7 +2241,7 @@ loop:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x00000080, R9
-	DECQ         R12
+	DECQ         R10
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -2380,11 +2358,11 @@ TEXT ·packedAVX512_7x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 208(AX), R12
+	MOVQ 256(AX), R13
 
 tile:
-	MOVQ   (AX), R13
+	MOVQ   (AX), R11
 	MOVQ   80(AX), R10
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -2406,8 +2384,9 @@ tile:
 	VPXORD Z13, Z13, Z13
 
 loop:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         R13, R12
 	VMOVUPS      (R10), Z14
 	VMOVUPS      64(R10), Z15
 	VBROADCASTSS (DI), Z16
@@ -2435,7 +2414,7 @@ loop:
 	ADDQ         $0x04, R8
 	ADDQ         $0x04, R9
 	ADDQ         $0x00000080, R10
-	DECQ         R13
+	DECQ         R11
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -2567,11 +2546,11 @@ TEXT ·packedAVX512_8x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 208(AX), R12
+	MOVQ 256(AX), R13
 
 tile:
-	MOVQ   (AX), R13
+	MOVQ   (AX), R11
 	MOVQ   80(AX), R10
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -2595,8 +2574,9 @@ tile:
 	VPXORD Z15, Z15, Z15
 
 loop:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         R13, R12
 	VMOVUPS      (R10), Z16
 	VMOVUPS      64(R10), Z17
 	VBROADCASTSS (DI), Z18
@@ -2627,7 +2607,7 @@ loop:
 	ADDQ         $0x04, R8
 	ADDQ         $0x04, R9
 	ADDQ         $0x00000080, R10
-	DECQ         R13
+	DECQ         R11
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -2773,11 +2753,11 @@ TEXT ·packedAVX512_9x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 208(AX), R12
+	MOVQ 256(AX), R13
 
 tile:
-	MOVQ   (AX), R13
+	MOVQ   (AX), R11
 	MOVQ   80(AX), R10
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -2803,8 +2783,9 @@ tile:
 	VPXORD Z17, Z17, Z17
 
 loop:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         R13, R12
 	VMOVUPS      (R10), Z18
 	VMOVUPS      64(R10), Z19
 	VBROADCASTSS (DI), Z20
@@ -2838,7 +2819,7 @@ loop:
 	ADDQ         $0x04, R8
 	ADDQ         $0x04, R9
 	ADDQ         $0x00000080, R10
-	DECQ         R13
+	DECQ         R11
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -2999,11 +2980,11 @@ TEXT ·packedAVX512_10x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 208(AX), R13
+	MOVQ 256(AX), R14
 
 tile:
-	MOVQ   (AX), R14
+	MOVQ   (AX), R12
 	MOVQ   80(AX), R11
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -3033,8 +3014,9 @@ tile:
 	VPXORD Z19, Z19, Z19
 
 loop:
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R14, R13
 	VMOVUPS      (R11), Z20
 	VMOVUPS      64(R11), Z21
 	VBROADCASTSS (DI), Z22
@@ -3072,7 +3054,7 @@ loop:
 	ADDQ         $0x04, R9
 	ADDQ         $0x04, R10
 	ADDQ         $0x00000080, R11
-	DECQ         R14
+	DECQ         R12
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -3247,11 +3229,11 @@ TEXT ·packedAVX512_11x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 208(AX), R13
+	MOVQ 256(AX), R14
 
 tile:
-	MOVQ   (AX), R14
+	MOVQ   (AX), R12
 	MOVQ   80(AX), R11
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -3283,8 +3265,9 @@ tile:
 	VPXORD Z21, Z21, Z21
 
 loop:
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R14, R13
 	VMOVUPS      (R11), Z22
 	VMOVUPS      64(R11), Z23
 	VBROADCASTSS (DI), Z24
@@ -3325,7 +3308,7 @@ loop:
 	ADDQ         $0x04, R9
 	ADDQ         $0x04, R10
 	ADDQ         $0x00000080, R11
-	DECQ         R14
+	DECQ         R12
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -3515,11 +3498,11 @@ TEXT ·packedAVX512_12x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 208(AX), R13
+	MOVQ 256(AX), R14
 
 tile:
-	MOVQ   (AX), R14
+	MOVQ   (AX), R12
 	MOVQ   80(AX), R11
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -3553,8 +3536,9 @@ tile:
 	VPXORD Z23, Z23, Z23
 
 loop:
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R14, R13
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VBROADCASTSS (DI), Z26
@@ -3598,7 +3582,7 @@ loop:
 	ADDQ         $0x04, R9
 	ADDQ         $0x04, R10
 	ADDQ         $0x00000080, R11
-	DECQ         R14
+	DECQ         R12
 	JNZ          loop
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
@@ -3853,9 +3837,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func packedBF16_1x2(t *strip)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_1x2(SB), NOSPLIT, $0-8
+// func packedBF16_1x4(t *strip)
+// Requires: AVX, AVX512F
+TEXT ·packedBF16_1x4(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
@@ -3863,112 +3847,178 @@ TEXT ·packedBF16_1x2(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 128(AX), R9
-	SHLQ $0x01, R9
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 128(AX), R10
+	SHLQ $0x01, R10
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R11
 	MOVQ   104(AX), R8
+	LEAQ   (R8)(R10*2), R9
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	TESTQ  R12, R12
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	TESTQ  R11, R11
 	JZ     last
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
-	VPBROADCASTD (DI), Z4
-	VMOVUPS      (R8), Z5
+	VPBROADCASTD (DI), Z8
+	VMOVUPS      (R8), Z9
 
-	// VDPBF16PS Z5, Z4, Z0
-	LONG    $0x485ef262
-	WORD    $0xc552
-	VMOVUPS 64(R8), Z6
+	// VDPBF16PS Z9, Z8, Z0
+	LONG    $0x483ed262
+	WORD    $0xc152
+	VMOVUPS 64(R8), Z10
 
-	// VDPBF16PS Z6, Z4, Z1
-	LONG    $0x485ef262
-	WORD    $0xce52
-	VMOVUPS (R8)(R9*1), Z7
+	// VDPBF16PS Z10, Z8, Z1
+	LONG    $0x483ed262
+	WORD    $0xca52
+	VMOVUPS (R8)(R10*1), Z11
 
-	// VDPBF16PS Z7, Z4, Z2
-	LONG    $0x485ef262
-	WORD    $0xd752
-	VMOVUPS 64(R8)(R9*1), Z8
+	// VDPBF16PS Z11, Z8, Z2
+	LONG    $0x483ed262
+	WORD    $0xd352
+	VMOVUPS 64(R8)(R10*1), Z12
 
-	// VDPBF16PS Z8, Z4, Z3
-	LONG $0x485ed262
-	WORD $0xd852
+	// VDPBF16PS Z12, Z8, Z3
+	LONG    $0x483ed262
+	WORD    $0xdc52
+	VMOVUPS (R9), Z13
+
+	// VDPBF16PS Z13, Z8, Z4
+	LONG    $0x483ed262
+	WORD    $0xe552
+	VMOVUPS 64(R9), Z14
+
+	// VDPBF16PS Z14, Z8, Z5
+	LONG    $0x483ed262
+	WORD    $0xee52
+	VMOVUPS (R9)(R10*1), Z15
+
+	// VDPBF16PS Z15, Z8, Z6
+	LONG    $0x483ed262
+	WORD    $0xf752
+	VMOVUPS 64(R9)(R10*1), Z16
+
+	// VDPBF16PS Z16, Z8, Z7
+	LONG $0x483eb262
+	WORD $0xf852
 	ADDQ $0x04, DI
 	ADDQ $0x00000080, R8
-	DECQ R12
+	ADDQ $0x00000080, R9
+	DECQ R11
 	JNZ  loop
 
 last:
 	CMPB         8(AX), $0x00
 	JE           sums
-	MOVWLZX      (DI), R12
-	VPBROADCASTD R12, Z4
-	VMOVUPS      (R8), Z5
+	MOVWLZX      (DI), R11
+	VPBROADCASTD R11, Z8
+	VMOVUPS      (R8), Z9
 
-	// VDPBF16PS Z5, Z4, Z0
-	LONG    $0x485ef262
-	WORD    $0xc552
-	VMOVUPS 64(R8), Z6
+	// VDPBF16PS Z9, Z8, Z0
+	LONG    $0x483ed262
+	WORD    $0xc152
+	VMOVUPS 64(R8), Z10
 
-	// VDPBF16PS Z6, Z4, Z1
-	LONG    $0x485ef262
-	WORD    $0xce52
-	VMOVUPS (R8)(R9*1), Z7
+	// VDPBF16PS Z10, Z8, Z1
+	LONG    $0x483ed262
+	WORD    $0xca52
+	VMOVUPS (R8)(R10*1), Z11
 
-	// VDPBF16PS Z7, Z4, Z2
-	LONG    $0x485ef262
-	WORD    $0xd752
-	VMOVUPS 64(R8)(R9*1), Z8
+	// VDPBF16PS Z11, Z8, Z2
+	LONG    $0x483ed262
+	WORD    $0xd352
+	VMOVUPS 64(R8)(R10*1), Z12
 
-	// VDPBF16PS Z8, Z4, Z3
-	LONG $0x485ed262
-	WORD $0xd852
+	// VDPBF16PS Z12, Z8, Z3
+	LONG    $0x483ed262
+	WORD    $0xdc52
+	VMOVUPS (R9), Z13
+
+	// VDPBF16PS Z13, Z8, Z4
+	LONG    $0x483ed262
+	WORD    $0xe552
+	VMOVUPS 64(R9), Z14
+
+	// VDPBF16PS Z14, Z8, Z5
+	LONG    $0x483ed262
+	WORD    $0xee52
+	VMOVUPS (R9)(R10*1), Z15
+
+	// VDPBF16PS Z15, Z8, Z6
+	LONG    $0x483ed262
+	WORD    $0xf752
+	VMOVUPS 64(R9)(R10*1), Z16
+
+	// VDPBF16PS Z16, Z8, Z7
+	LONG $0x483eb262
+	WORD $0xf852
 
 sums:
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R12
-	SHLQ         $0x02, R12
+	MOVQ         160(AX), R9
+	SHLQ         $0x02, R9
 	CMPB         200(AX), $0x00
 	JNE          first
-	VBROADCASTSS (SI), Z4
+	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
-	VMOVUPS      (BX), Z5
-	VFMADD231PS  Z4, Z0, Z5
-	VMOVUPS      Z5, (BX)
-	VMOVUPS      64(BX), Z5
-	VFMADD231PS  Z4, Z1, Z5
-	VMOVUPS      Z5, 64(BX)
-	LEAQ         (BX)(R12*1), R8
-	VMOVUPS      (R8), Z5
-	VFMADD231PS  Z4, Z2, Z5
-	VMOVUPS      Z5, (R8)
-	VMOVUPS      64(R8), Z5
-	VFMADD231PS  Z4, Z3, Z5
-	VMOVUPS      Z5, 64(R8)
+	VMOVUPS      (BX), Z9
+	VFMADD231PS  Z8, Z0, Z9
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      64(BX), Z9
+	VFMADD231PS  Z8, Z1, Z9
+	VMOVUPS      Z9, 64(BX)
+	LEAQ         (BX)(R9*1), R8
+	VMOVUPS      (R8), Z9
+	VFMADD231PS  Z8, Z2, Z9
+	VMOVUPS      Z9, (R8)
+	VMOVUPS      64(R8), Z9
+	VFMADD231PS  Z8, Z3, Z9
+	VMOVUPS      Z9, 64(R8)
+	LEAQ         (R8)(R9*1), R8
+	VMOVUPS      (R8), Z9
+	VFMADD231PS  Z8, Z4, Z9
+	VMOVUPS      Z9, (R8)
+	VMOVUPS      64(R8), Z9
+	VFMADD231PS  Z8, Z5, Z9
+	VMOVUPS      Z9, 64(R8)
+	LEAQ         (R8)(R9*1), R8
+	VMOVUPS      (R8), Z9
+	VFMADD231PS  Z8, Z6, Z9
+	VMOVUPS      Z9, (R8)
+	VMOVUPS      64(R8), Z9
+	VFMADD231PS  Z8, Z7, Z9
+	VMOVUPS      Z9, 64(R8)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Z4
+	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
-	VMULPS       Z4, Z0, Z0
+	VMULPS       Z8, Z0, Z0
 	VMOVUPS      Z0, (BX)
-	VMULPS       Z4, Z1, Z1
+	VMULPS       Z8, Z1, Z1
 	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R12*1), R8
-	VMULPS       Z4, Z2, Z2
+	LEAQ         (BX)(R9*1), R8
+	VMULPS       Z8, Z2, Z2
 	VMOVUPS      Z2, (R8)
-	VMULPS       Z4, Z3, Z3
+	VMULPS       Z8, Z3, Z3
 	VMOVUPS      Z3, 64(R8)
+	LEAQ         (R8)(R9*1), R8
+	VMULPS       Z8, Z4, Z4
+	VMOVUPS      Z4, (R8)
+	VMULPS       Z8, Z5, Z5
+	VMOVUPS      Z5, 64(R8)
+	LEAQ         (R8)(R9*1), R8
+	VMULPS       Z8, Z6, Z6
+	VMOVUPS      Z6, (R8)
+	VMULPS       Z8, Z7, Z7
+	VMOVUPS      Z7, 64(R8)
 
 next:
 	ADDQ $0x00000080, BX
@@ -3982,7 +4032,7 @@ next:
 	RET
 
 // func packedBF16_2x2(t *strip)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·packedBF16_2x2(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -3993,11 +4043,9 @@ TEXT ·packedBF16_2x2(SB), NOSPLIT, $0-8
 	MOVQ 48(AX), DI
 	MOVQ 128(AX), R9
 	SHLQ $0x01, R9
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   104(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -4007,12 +4055,10 @@ tile:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	TESTQ  R12, R12
+	TESTQ  R10, R10
 	JZ     last
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VPBROADCASTD (DI), Z8
 	VPBROADCASTD (DI)(DX*1), Z9
 	VMOVUPS      (R8), Z10
@@ -4053,16 +4099,16 @@ loop:
 	WORD $0xfd52
 	ADDQ $0x04, DI
 	ADDQ $0x00000080, R8
-	DECQ R12
+	DECQ R10
 	JNZ  loop
 
 last:
 	CMPB         8(AX), $0x00
 	JE           sums
-	MOVWLZX      (DI), R12
-	VPBROADCASTD R12, Z8
-	MOVWLZX      (DI)(DX*1), R12
-	VPBROADCASTD R12, Z9
+	MOVWLZX      (DI), R10
+	VPBROADCASTD R10, Z8
+	MOVWLZX      (DI)(DX*1), R10
+	VPBROADCASTD R10, Z9
 	VMOVUPS      (R8), Z10
 
 	// VDPBF16PS Z10, Z8, Z0
@@ -4103,8 +4149,8 @@ last:
 sums:
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R12
-	SHLQ         $0x02, R12
+	MOVQ         160(AX), R10
+	SHLQ         $0x02, R10
 	CMPB         200(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
@@ -4115,13 +4161,13 @@ sums:
 	VMOVUPS      64(BX), Z9
 	VFMADD231PS  Z8, Z1, Z9
 	VMOVUPS      Z9, 64(BX)
-	LEAQ         (BX)(R12*1), R13
-	VMOVUPS      (R13), Z9
+	LEAQ         (BX)(R10*1), R11
+	VMOVUPS      (R11), Z9
 	VFMADD231PS  Z8, Z2, Z9
-	VMOVUPS      Z9, (R13)
-	VMOVUPS      64(R13), Z9
+	VMOVUPS      Z9, (R11)
+	VMOVUPS      64(R11), Z9
 	VFMADD231PS  Z8, Z3, Z9
-	VMOVUPS      Z9, 64(R13)
+	VMOVUPS      Z9, 64(R11)
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
 	VMOVUPS      128(BX), Z9
@@ -4130,7 +4176,7 @@ sums:
 	VMOVUPS      192(BX), Z9
 	VFMADD231PS  Z8, Z5, Z9
 	VMOVUPS      Z9, 192(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMOVUPS      128(R8), Z9
 	VFMADD231PS  Z8, Z6, Z9
 	VMOVUPS      Z9, 128(R8)
@@ -4146,18 +4192,18 @@ first:
 	VMOVUPS      Z0, (BX)
 	VMULPS       Z8, Z1, Z1
 	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R12*1), R13
+	LEAQ         (BX)(R10*1), R11
 	VMULPS       Z8, Z2, Z2
-	VMOVUPS      Z2, (R13)
+	VMOVUPS      Z2, (R11)
 	VMULPS       Z8, Z3, Z3
-	VMOVUPS      Z3, 64(R13)
+	VMOVUPS      Z3, 64(R11)
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
 	VMULPS       Z8, Z4, Z4
 	VMOVUPS      Z4, 128(BX)
 	VMULPS       Z8, Z5, Z5
 	VMOVUPS      Z5, 192(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMULPS       Z8, Z6, Z6
 	VMOVUPS      Z6, 128(R8)
 	VMULPS       Z8, Z7, Z7
@@ -4175,7 +4221,7 @@ next:
 	RET
 
 // func packedBF16_3x2(t *strip)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·packedBF16_3x2(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -4186,11 +4232,9 @@ TEXT ·packedBF16_3x2(SB), NOSPLIT, $0-8
 	MOVQ 48(AX), DI
 	MOVQ 128(AX), R9
 	SHLQ $0x01, R9
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   104(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -4204,12 +4248,10 @@ tile:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
-	TESTQ  R12, R12
+	TESTQ  R10, R10
 	JZ     last
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
 	VPBROADCASTD (DI), Z12
 	VPBROADCASTD (DI)(DX*1), Z13
 	VPBROADCASTD (DI)(DX*2), Z14
@@ -4267,18 +4309,18 @@ loop:
 	WORD $0xda52
 	ADDQ $0x04, DI
 	ADDQ $0x00000080, R8
-	DECQ R12
+	DECQ R10
 	JNZ  loop
 
 last:
 	CMPB         8(AX), $0x00
 	JE           sums
-	MOVWLZX      (DI), R12
-	VPBROADCASTD R12, Z12
-	MOVWLZX      (DI)(DX*1), R12
-	VPBROADCASTD R12, Z13
-	MOVWLZX      (DI)(DX*2), R12
-	VPBROADCASTD R12, Z14
+	MOVWLZX      (DI), R10
+	VPBROADCASTD R10, Z12
+	MOVWLZX      (DI)(DX*1), R10
+	VPBROADCASTD R10, Z13
+	MOVWLZX      (DI)(DX*2), R10
+	VPBROADCASTD R10, Z14
 	VMOVUPS      (R8), Z15
 
 	// VDPBF16PS Z15, Z12, Z0
@@ -4335,8 +4377,8 @@ last:
 sums:
 	MOVQ         192(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R12
-	SHLQ         $0x02, R12
+	MOVQ         160(AX), R10
+	SHLQ         $0x02, R10
 	CMPB         200(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
@@ -4347,13 +4389,13 @@ sums:
 	VMOVUPS      64(BX), Z13
 	VFMADD231PS  Z12, Z1, Z13
 	VMOVUPS      Z13, 64(BX)
-	LEAQ         (BX)(R12*1), R13
-	VMOVUPS      (R13), Z13
+	LEAQ         (BX)(R10*1), R11
+	VMOVUPS      (R11), Z13
 	VFMADD231PS  Z12, Z2, Z13
-	VMOVUPS      Z13, (R13)
-	VMOVUPS      64(R13), Z13
+	VMOVUPS      Z13, (R11)
+	VMOVUPS      64(R11), Z13
 	VFMADD231PS  Z12, Z3, Z13
-	VMOVUPS      Z13, 64(R13)
+	VMOVUPS      Z13, 64(R11)
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
 	VMOVUPS      128(BX), Z13
@@ -4362,13 +4404,13 @@ sums:
 	VMOVUPS      192(BX), Z13
 	VFMADD231PS  Z12, Z5, Z13
 	VMOVUPS      Z13, 192(BX)
-	LEAQ         (BX)(R12*1), R13
-	VMOVUPS      128(R13), Z13
+	LEAQ         (BX)(R10*1), R11
+	VMOVUPS      128(R11), Z13
 	VFMADD231PS  Z12, Z6, Z13
-	VMOVUPS      Z13, 128(R13)
-	VMOVUPS      192(R13), Z13
+	VMOVUPS      Z13, 128(R11)
+	VMOVUPS      192(R11), Z13
 	VFMADD231PS  Z12, Z7, Z13
-	VMOVUPS      Z13, 192(R13)
+	VMOVUPS      Z13, 192(R11)
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
 	VMOVUPS      256(BX), Z13
@@ -4377,7 +4419,7 @@ sums:
 	VMOVUPS      320(BX), Z13
 	VFMADD231PS  Z12, Z9, Z13
 	VMOVUPS      Z13, 320(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMOVUPS      256(R8), Z13
 	VFMADD231PS  Z12, Z10, Z13
 	VMOVUPS      Z13, 256(R8)
@@ -4393,29 +4435,29 @@ first:
 	VMOVUPS      Z0, (BX)
 	VMULPS       Z12, Z1, Z1
 	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R12*1), R13
+	LEAQ         (BX)(R10*1), R11
 	VMULPS       Z12, Z2, Z2
-	VMOVUPS      Z2, (R13)
+	VMOVUPS      Z2, (R11)
 	VMULPS       Z12, Z3, Z3
-	VMOVUPS      Z3, 64(R13)
+	VMOVUPS      Z3, 64(R11)
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
 	VMULPS       Z12, Z4, Z4
 	VMOVUPS      Z4, 128(BX)
 	VMULPS       Z12, Z5, Z5
 	VMOVUPS      Z5, 192(BX)
-	LEAQ         (BX)(R12*1), R13
+	LEAQ         (BX)(R10*1), R11
 	VMULPS       Z12, Z6, Z6
-	VMOVUPS      Z6, 128(R13)
+	VMOVUPS      Z6, 128(R11)
 	VMULPS       Z12, Z7, Z7
-	VMOVUPS      Z7, 192(R13)
+	VMOVUPS      Z7, 192(R11)
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
 	VMULPS       Z12, Z8, Z8
 	VMOVUPS      Z8, 256(BX)
 	VMULPS       Z12, Z9, Z9
 	VMOVUPS      Z9, 320(BX)
-	LEAQ         (BX)(R12*1), R8
+	LEAQ         (BX)(R10*1), R8
 	VMULPS       Z12, Z10, Z10
 	VMOVUPS      Z10, 256(R8)
 	VMULPS       Z12, Z11, Z11
@@ -4434,7 +4476,7 @@ next:
 	RET
 
 // func packedBF16_4x2(t *strip)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·packedBF16_4x2(SB), NOSPLIT, $0-8
 	MOVQ t+0(FP), AX
 	MOVQ 16(AX), CX
@@ -4445,11 +4487,9 @@ TEXT ·packedBF16_4x2(SB), NOSPLIT, $0-8
 	MOVQ 48(AX), DI
 	MOVQ 128(AX), R10
 	SHLQ $0x01, R10
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R13
+	MOVQ   (AX), R11
 	MOVQ   104(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -4469,12 +4509,10 @@ tile:
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
-	TESTQ  R13, R13
+	TESTQ  R11, R11
 	JZ     last
 
 loop:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
 	VPBROADCASTD (DI), Z16
 	VPBROADCASTD (DI)(DX*1), Z17
 	VPBROADCASTD (DI)(DX*2), Z18
@@ -4550,18 +4588,18 @@ loop:
 	ADDQ $0x04, DI
 	ADDQ $0x04, R8
 	ADDQ $0x00000080, R9
-	DECQ R13
+	DECQ R11
 	JNZ  loop
 
 last:
 	CMPB         8(AX), $0x00
 	JE           sums
-	MOVWLZX      (DI), R13
-	VPBROADCASTD R13, Z16
-	MOVWLZX      (DI)(DX*1), R13
-	VPBROADCASTD R13, Z17
-	MOVWLZX      (DI)(DX*2), R13
-	VPBROADCASTD R13, Z18
+	MOVWLZX      (DI), R11
+	VPBROADCASTD R11, Z16
+	MOVWLZX      (DI)(DX*1), R11
+	VPBROADCASTD R11, Z17
+	MOVWLZX      (DI)(DX*2), R11
+	VPBROADCASTD R11, Z18
 	MOVWLZX      (R8), R8
 	VPBROADCASTD R8, Z19
 	VMOVUPS      (R9), Z20
@@ -4648,13 +4686,13 @@ sums:
 	VMOVUPS      64(BX), Z17
 	VFMADD231PS  Z16, Z1, Z17
 	VMOVUPS      Z17, 64(BX)
-	LEAQ         (BX)(R9*1), R13
-	VMOVUPS      (R13), Z17
+	LEAQ         (BX)(R9*1), R11
+	VMOVUPS      (R11), Z17
 	VFMADD231PS  Z16, Z2, Z17
-	VMOVUPS      Z17, (R13)
-	VMOVUPS      64(R13), Z17
+	VMOVUPS      Z17, (R11)
+	VMOVUPS      64(R11), Z17
 	VFMADD231PS  Z16, Z3, Z17
-	VMOVUPS      Z17, 64(R13)
+	VMOVUPS      Z17, 64(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMOVUPS      128(BX), Z17
@@ -4663,13 +4701,13 @@ sums:
 	VMOVUPS      192(BX), Z17
 	VFMADD231PS  Z16, Z5, Z17
 	VMOVUPS      Z17, 192(BX)
-	LEAQ         (BX)(R9*1), R13
-	VMOVUPS      128(R13), Z17
+	LEAQ         (BX)(R9*1), R11
+	VMOVUPS      128(R11), Z17
 	VFMADD231PS  Z16, Z6, Z17
-	VMOVUPS      Z17, 128(R13)
-	VMOVUPS      192(R13), Z17
+	VMOVUPS      Z17, 128(R11)
+	VMOVUPS      192(R11), Z17
 	VFMADD231PS  Z16, Z7, Z17
-	VMOVUPS      Z17, 192(R13)
+	VMOVUPS      Z17, 192(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMOVUPS      256(BX), Z17
@@ -4678,13 +4716,13 @@ sums:
 	VMOVUPS      320(BX), Z17
 	VFMADD231PS  Z16, Z9, Z17
 	VMOVUPS      Z17, 320(BX)
-	LEAQ         (BX)(R9*1), R13
-	VMOVUPS      256(R13), Z17
+	LEAQ         (BX)(R9*1), R11
+	VMOVUPS      256(R11), Z17
 	VFMADD231PS  Z16, Z10, Z17
-	VMOVUPS      Z17, 256(R13)
-	VMOVUPS      320(R13), Z17
+	VMOVUPS      Z17, 256(R11)
+	VMOVUPS      320(R11), Z17
 	VFMADD231PS  Z16, Z11, Z17
-	VMOVUPS      Z17, 320(R13)
+	VMOVUPS      Z17, 320(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMOVUPS      384(BX), Z17
@@ -4709,33 +4747,33 @@ first:
 	VMOVUPS      Z0, (BX)
 	VMULPS       Z16, Z1, Z1
 	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R9*1), R13
+	LEAQ         (BX)(R9*1), R11
 	VMULPS       Z16, Z2, Z2
-	VMOVUPS      Z2, (R13)
+	VMOVUPS      Z2, (R11)
 	VMULPS       Z16, Z3, Z3
-	VMOVUPS      Z3, 64(R13)
+	VMOVUPS      Z3, 64(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMULPS       Z16, Z4, Z4
 	VMOVUPS      Z4, 128(BX)
 	VMULPS       Z16, Z5, Z5
 	VMOVUPS      Z5, 192(BX)
-	LEAQ         (BX)(R9*1), R13
+	LEAQ         (BX)(R9*1), R11
 	VMULPS       Z16, Z6, Z6
-	VMOVUPS      Z6, 128(R13)
+	VMOVUPS      Z6, 128(R11)
 	VMULPS       Z16, Z7, Z7
-	VMOVUPS      Z7, 192(R13)
+	VMOVUPS      Z7, 192(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMULPS       Z16, Z8, Z8
 	VMOVUPS      Z8, 256(BX)
 	VMULPS       Z16, Z9, Z9
 	VMOVUPS      Z9, 320(BX)
-	LEAQ         (BX)(R9*1), R13
+	LEAQ         (BX)(R9*1), R11
 	VMULPS       Z16, Z10, Z10
-	VMOVUPS      Z10, 256(R13)
+	VMOVUPS      Z10, 256(R11)
 	VMULPS       Z16, Z11, Z11
-	VMOVUPS      Z11, 320(R13)
+	VMOVUPS      Z11, 320(R11)
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
 	VMULPS       Z16, Z12, Z12
@@ -4770,20 +4808,21 @@ TEXT ·packedBF16_1x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R9
-	MOVQ 256(AX), R10
+	MOVQ 232(AX), R10
+	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R11
+	MOVQ   (AX), R9
 	MOVQ   104(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
-	TESTQ  R11, R11
+	TESTQ  R9, R9
 	JZ     last
 
 loop:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         R11, R10
 	VMOVUPS      (R8), Z2
 	VMOVUPS      64(R8), Z3
 	VPBROADCASTD (DI), Z4
@@ -4797,7 +4836,7 @@ loop:
 	WORD $0xcb52
 	ADDQ $0x04, DI
 	ADDQ $0x00000080, R8
-	DECQ R11
+	DECQ R9
 	JNZ  loop
 
 last:
@@ -4860,22 +4899,23 @@ TEXT ·packedBF16_2x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R9
-	MOVQ 256(AX), R10
+	MOVQ 232(AX), R10
+	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R11
+	MOVQ   (AX), R9
 	MOVQ   104(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	TESTQ  R11, R11
+	TESTQ  R9, R9
 	JZ     last
 
 loop:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         R11, R10
 	VMOVUPS      (R8), Z4
 	VMOVUPS      64(R8), Z5
 	VPBROADCASTD (DI), Z6
@@ -4898,7 +4938,7 @@ loop:
 	WORD $0xdd52
 	ADDQ $0x04, DI
 	ADDQ $0x00000080, R8
-	DECQ R11
+	DECQ R9
 	JNZ  loop
 
 last:
@@ -4985,11 +5025,11 @@ TEXT ·packedBF16_3x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R9
-	MOVQ 256(AX), R10
+	MOVQ 232(AX), R10
+	MOVQ 256(AX), R11
 
 tile:
-	MOVQ   (AX), R11
+	MOVQ   (AX), R9
 	MOVQ   104(AX), R8
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -4997,12 +5037,13 @@ tile:
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
-	TESTQ  R11, R11
+	TESTQ  R9, R9
 	JZ     last
 
 loop:
-	PREFETCHT1   (R9)
-	ADDQ         R10, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         R11, R10
 	VMOVUPS      (R8), Z6
 	VMOVUPS      64(R8), Z7
 	VPBROADCASTD (DI), Z8
@@ -5034,7 +5075,7 @@ loop:
 	WORD $0xef52
 	ADDQ $0x04, DI
 	ADDQ $0x00000080, R8
-	DECQ R11
+	DECQ R9
 	JNZ  loop
 
 last:
@@ -5146,11 +5187,11 @@ TEXT ·packedBF16_4x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 232(AX), R11
+	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   104(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -5162,12 +5203,13 @@ tile:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	TESTQ  R12, R12
+	TESTQ  R10, R10
 	JZ     last
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         R12, R11
 	VMOVUPS      (R9), Z8
 	VMOVUPS      64(R9), Z9
 	VPBROADCASTD (DI), Z10
@@ -5209,7 +5251,7 @@ loop:
 	ADDQ $0x04, DI
 	ADDQ $0x04, R8
 	ADDQ $0x00000080, R9
-	DECQ R12
+	DECQ R10
 	JNZ  loop
 
 last:
@@ -5345,11 +5387,11 @@ TEXT ·packedBF16_5x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 232(AX), R11
+	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   104(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -5363,12 +5405,13 @@ tile:
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
-	TESTQ  R12, R12
+	TESTQ  R10, R10
 	JZ     last
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         R12, R11
 	VMOVUPS      (R9), Z10
 	VMOVUPS      64(R9), Z11
 	VPBROADCASTD (DI), Z12
@@ -5419,7 +5462,7 @@ loop:
 	ADDQ $0x04, DI
 	ADDQ $0x04, R8
 	ADDQ $0x00000080, R9
-	DECQ R12
+	DECQ R10
 	JNZ  loop
 
 last:
@@ -5580,11 +5623,11 @@ TEXT ·packedBF16_6x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 232(AX), R11
+	MOVQ 256(AX), R12
 
 tile:
-	MOVQ   (AX), R12
+	MOVQ   (AX), R10
 	MOVQ   104(AX), R9
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -5600,12 +5643,13 @@ tile:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
-	TESTQ  R12, R12
+	TESTQ  R10, R10
 	JZ     last
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         R12, R11
 	VMOVUPS      (R9), Z12
 	VMOVUPS      64(R9), Z13
 	VPBROADCASTD (DI), Z14
@@ -5665,7 +5709,7 @@ loop:
 	ADDQ $0x04, DI
 	ADDQ $0x04, R8
 	ADDQ $0x00000080, R9
-	DECQ R12
+	DECQ R10
 	JNZ  loop
 
 last:
@@ -5850,11 +5894,11 @@ TEXT ·packedBF16_7x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 232(AX), R12
+	MOVQ 256(AX), R13
 
 tile:
-	MOVQ   (AX), R13
+	MOVQ   (AX), R11
 	MOVQ   104(AX), R10
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -5874,12 +5918,13 @@ tile:
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
-	TESTQ  R13, R13
+	TESTQ  R11, R11
 	JZ     last
 
 loop:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         R13, R12
 	VMOVUPS      (R10), Z14
 	VMOVUPS      64(R10), Z15
 	VPBROADCASTD (DI), Z16
@@ -5949,7 +5994,7 @@ loop:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ $0x00000080, R10
-	DECQ R13
+	DECQ R11
 	JNZ  loop
 
 last:
@@ -6159,11 +6204,11 @@ TEXT ·packedBF16_8x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 232(AX), R12
+	MOVQ 256(AX), R13
 
 tile:
-	MOVQ   (AX), R13
+	MOVQ   (AX), R11
 	MOVQ   104(AX), R10
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -6185,12 +6230,13 @@ tile:
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
-	TESTQ  R13, R13
+	TESTQ  R11, R11
 	JZ     last
 
 loop:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         R13, R12
 	VMOVUPS      (R10), Z16
 	VMOVUPS      64(R10), Z17
 	VPBROADCASTD (DI), Z18
@@ -6269,7 +6315,7 @@ loop:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ $0x00000080, R10
-	DECQ R13
+	DECQ R11
 	JNZ  loop
 
 last:
@@ -6503,11 +6549,11 @@ TEXT ·packedBF16_9x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 232(AX), R12
+	MOVQ 256(AX), R13
 
 tile:
-	MOVQ   (AX), R13
+	MOVQ   (AX), R11
 	MOVQ   104(AX), R10
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -6531,12 +6577,13 @@ tile:
 	VPXORD Z15, Z15, Z15
 	VPXORD Z16, Z16, Z16
 	VPXORD Z17, Z17, Z17
-	TESTQ  R13, R13
+	TESTQ  R11, R11
 	JZ     last
 
 loop:
-	PREFETCHT1   (R11)
-	ADDQ         R12, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         R13, R12
 	VMOVUPS      (R10), Z18
 	VMOVUPS      64(R10), Z19
 	VPBROADCASTD (DI), Z20
@@ -6624,7 +6671,7 @@ loop:
 	ADDQ $0x04, R8
 	ADDQ $0x04, R9
 	ADDQ $0x00000080, R10
-	DECQ R13
+	DECQ R11
 	JNZ  loop
 
 last:
@@ -6883,11 +6930,11 @@ TEXT ·packedBF16_10x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 232(AX), R13
+	MOVQ 256(AX), R14
 
 tile:
-	MOVQ   (AX), R14
+	MOVQ   (AX), R12
 	MOVQ   104(AX), R11
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -6915,12 +6962,13 @@ tile:
 	VPXORD Z17, Z17, Z17
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
-	TESTQ  R14, R14
+	TESTQ  R12, R12
 	JZ     last
 
 loop:
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R14, R13
 	VMOVUPS      (R11), Z20
 	VMOVUPS      64(R11), Z21
 	VPBROADCASTD (DI), Z22
@@ -7018,7 +7066,7 @@ loop:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ $0x00000080, R11
-	DECQ R14
+	DECQ R12
 	JNZ  loop
 
 last:
@@ -7301,11 +7349,11 @@ TEXT ·packedBF16_11x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 232(AX), R13
+	MOVQ 256(AX), R14
 
 tile:
-	MOVQ   (AX), R14
+	MOVQ   (AX), R12
 	MOVQ   104(AX), R11
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -7335,12 +7383,13 @@ tile:
 	VPXORD Z19, Z19, Z19
 	VPXORD Z20, Z20, Z20
 	VPXORD Z21, Z21, Z21
-	TESTQ  R14, R14
+	TESTQ  R12, R12
 	JZ     last
 
 loop:
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R14, R13
 	VMOVUPS      (R11), Z22
 	VMOVUPS      64(R11), Z23
 	VPBROADCASTD (DI), Z24
@@ -7447,7 +7496,7 @@ loop:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ $0x00000080, R11
-	DECQ R14
+	DECQ R12
 	JNZ  loop
 
 last:
@@ -7755,11 +7804,11 @@ TEXT ·packedBF16_12x1(SB), NOSPLIT, $0-8
 	MOVQ 136(AX), BX
 	MOVQ 168(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 232(AX), R13
+	MOVQ 256(AX), R14
 
 tile:
-	MOVQ   (AX), R14
+	MOVQ   (AX), R12
 	MOVQ   104(AX), R11
 	LEAQ   (DI)(DX*2), R8
 	ADDQ   DX, R8
@@ -7791,12 +7840,13 @@ tile:
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
-	TESTQ  R14, R14
+	TESTQ  R12, R12
 	JZ     last
 
 loop:
-	PREFETCHT1   (R12)
-	ADDQ         R13, R12
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	ADDQ         R14, R13
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VPBROADCASTD (DI), Z26
@@ -7912,7 +7962,7 @@ loop:
 	ADDQ $0x04, R9
 	ADDQ $0x04, R10
 	ADDQ $0x00000080, R11
-	DECQ R14
+	DECQ R12
 	JNZ  loop
 
 last:

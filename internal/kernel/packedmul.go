@@ -40,7 +40,7 @@ func (m *packedMul) compute(s *Scratch, p0, p1 int) {
 	strips := (m.rows + stripRows - 1) / stripRows
 	for r0 := 0; strips > 0; strips-- {
 		rows := (m.rows - r0) / strips
-		step := m.kind.wide(rows)
+		step := m.kind.wide(rows, m.bf16)
 		for p := p0; p < p1; p += step {
 			if p+step > p1 {
 				step = 1
@@ -65,7 +65,7 @@ func (m *packedMul) panelsOf(s *Scratch, r0, rows, p, panels int) {
 	tiles := (rows + most - 1) / most
 	small, larger := rows/tiles, rows%tiles // rows of a tile; tiles that have one more
 	t.rs, t.ws, t.ps = m.rs, m.w.Stride, m.of*m.part()
-	t.soonStep = 128 / tiles
+	t.soonStep = 4 * m.cols / tiles
 	for e := range m.parts {
 		w := m.w.Data[r0*m.w.Stride+e:]
 		for l := 0; l < m.k; l += packedBlock {

@@ -24,7 +24,8 @@ type strip struct {
 	ws    int
 	first bool
 
-	// What is read soon, fetched meanwhile: every step fetches a line and goes
+	// What is read soon, fetched into the second-level cache meanwhile: every
+	// step of a kernel for one panel fetches as much as it reads of B and goes
 	// on by soonStep bytes.
 	soon     []float32
 	soon16   []uint16

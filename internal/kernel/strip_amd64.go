@@ -5,7 +5,7 @@ package kernel
 // The packed microkernels by rows − 1, several panels wide and one.
 var (
 	wideStrip512  = [4]func(*strip){packedAVX512_1x2, packedAVX512_2x2, packedAVX512_3x2, packedAVX512_4x2}
-	wideStripBF16 = [4]func(*strip){packedBF16_1x2, packedBF16_2x2, packedBF16_3x2, packedBF16_4x2}
+	wideStripBF16 = [4]func(*strip){packedBF16_1x4, packedBF16_2x2, packedBF16_3x2, packedBF16_4x2}
 	wideStrip256  = [3]func(*strip){packedAVX2_1x4, packedAVX2_2x2, packedAVX2_3x2}
 
 	strip512 = [12]func(*strip){
@@ -20,13 +20,16 @@ var (
 )
 
 // wide returns how many panels the microkernels of so few rows walk at once.
-// Tall tiles keep the multipliers busy with one.
-func (k Kind) wide(rows int) int {
+// One row or a few are a few sums per panel, too few to keep the multipliers
+// busy.
+func (k Kind) wide(rows int, bf16 bool) int {
 	switch {
-	case k == AVX512 && rows <= 4:
+	case bf16 && rows == 1:
+		return 4
+	case k == AVX512 && rows <= len(wideStrip512):
 		return 2
-	case k == AVX2 && rows <= 3:
-		return [3]int{4, 2, 2}[rows-1]
+	case k == AVX2 && rows <= len(wideStrip256):
+		return [...]int{4, 2, 2}[rows-1]
 	}
 	return 1
 }

@@ -127,7 +127,11 @@ func kernel(f family, rows, panels int) {
 	if panels > 1 {
 		ps = stride("ps")
 	}
-	soon, soonStep, k := ptr("soon"+suffix), long("soonStep"), GP64()
+	k := GP64()
+	var soon, soonStep reg.GPVirtual
+	if panels == 1 {
+		soon, soonStep = ptr("soon"+suffix), long("soonStep")
+	}
 
 	Label("tile")
 	Load(t.Field("k"), k)
@@ -180,8 +184,13 @@ func kernel(f family, rows, panels int) {
 		JZ(LabelRef("last"))
 	}
 	Label("loop")
-	PREFETCHT1(Mem{Base: soon})
-	ADDQ(soonStep, soon)
+	// Wide kernels read B at the speed of memory: they have nothing to gain.
+	if panels == 1 {
+		for d := 0; d < 2*f.bytes; d += 64 {
+			PREFETCHT1(Mem{Base: soon, Disp: d})
+		}
+		ADDQ(soonStep, soon)
+	}
 	step(f.broadcast)
 	for _, r := range a {
 		ADDQ(U8(4), r)
@@ -297,8 +306,11 @@ func main() {
 	Package("mannequin/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
 	for _, f := range []family{{"AVX2", 32, false}, {"AVX512", 64, false}, {"BF16", 64, true}} {
-		tall, wide := 12, []int{2, 2, 2, 2}
-		if f.bytes == 32 {
+		tall, wide := 12, []int{2, 2, 2, 2} // panels by rows − 1
+		switch {
+		case f.bf16:
+			wide[0] = 4
+		case f.bytes == 32:
 			tall, wide = 6, []int{4, 2, 2}
 		}
 		for i, panels := range wide {

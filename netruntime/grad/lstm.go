@@ -1,7 +1,5 @@
 package grad
 
-import "mannequin/internal/kernel"
-
 // LSTM runs a long short-term memory (Hochreiter and Schmidhuber 1997, with the
 // forget gate of Gers et al. 2000) over the sequences of x, (batch·length, in):
 //
@@ -41,18 +39,10 @@ func (t *Tape) LSTM(x *Mat, length int, wx, wh, b *Param, h0, c0 *Mat, reverse b
 			copy(t.arg.dst[r*t.arg.cols:][:t.arg.cols], t.arg.src)
 		}
 	})
-	t.pool.Gemm(false, true, x.Rows, 4*n, x.Cols, x.Val, x.Cols, wx.Val, wx.Cols, true, m.gates, 4*n)
-	for step := range length {
-		at := m.frame(step)
-		switch {
-		case step > 0:
-			t.pool.Gemm(false, true, batch, 4*n, n, y.Val[m.frame(step-1)*n:], length*n, wh.Val, n, true, m.gates[at*4*n:], length*4*n)
-		case h0 != nil:
-			t.pool.Gemm(false, true, batch, 4*n, n, h0.Val, n, wh.Val, n, true, m.gates[at*4*n:], length*4*n)
-		}
-		t.arg = arg{at: step}
-		t.split(y, batch, 16*n, lstmCells)
+	if length > 1 { // all frames at once
+		t.pool.Gemm(false, true, x.Rows, 4*n, x.Cols, x.Val, x.Cols, wx.Val, wx.Cols, true, m.gates, 4*n)
 	}
+	t.recurrence.run(t, y, length, true)
 	seq, h = y, y
 	last := m.frame(length - 1)
 	if length > 1 {
@@ -110,26 +100,6 @@ func (m *lstmMemory) before(s, step int) []float32 {
 	return nil
 }
 
-// lstmCells computes the cells of sequences [s0, s1) at one step.
-func lstmCells(t *Tape, y *Mat, s0, s1 int) {
-	m, n := memoryOf(y), y.Cols
-	step := t.arg.at
-	for s := s0; s < s1; s++ {
-		row := s*y.length + m.frame(step)
-		gates, c, tanh := m.gates[row*4*n:][:4*n], m.c[row*n:][:n], m.tanh[row*n:][:n]
-		i, f, g, o := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
-		kernel.Sigmoid(gates[:2*n], gates[:2*n])
-		kernel.Tanh(g, g)
-		kernel.Sigmoid(o, o)
-		kernel.Mul(c, i, g)
-		if before := m.before(s, step); before != nil {
-			kernel.MulAdd(c, f, before)
-		}
-		kernel.Tanh(tanh, c)
-		kernel.Mul(y.Val[row*n:][:n], o, tanh)
-	}
-}
-
 func lstmBack(t *Tape, y *Mat) {
 	m, x, wx, wh, b := memoryOf(y), y.a, y.w, y.v, y.c
 	h0, c0, last := y.parts[0], y.parts[1], y.b
@@ -143,14 +113,11 @@ func lstmBack(t *Tape, y *Mat) {
 	if last.touched {
 		copy(dc, last.Grad)
 	}
-	for step := length - 1; step >= 0; step-- {
-		at := m.frame(step)
-		t.arg = arg{at: step}
-		t.split(y, batch, 24*n, lstmCellsBack)
-		if step > 0 || h0 != nil && h0.wants {
-			t.pool.Gemm(false, false, batch, n, 4*n, m.gates[at*4*n:], length*4*n, wh.Val, n, false, dh, n)
-		}
+	steps := length
+	if h0 != nil && h0.wants {
+		steps++ // one more product
 	}
+	t.recurrence.run(t, y, steps, false)
 	if h0 != nil && h0.wants {
 		(&arg{add: h0.into(), k: 1}).give(h0.Grad, dh)
 	}
@@ -170,37 +137,6 @@ func lstmBack(t *Tape, y *Mat) {
 	}
 	if x.wants {
 		t.pool.Gemm(false, false, y.Rows, x.Cols, 4*n, m.gates, 4*n, wx.Val, x.Cols, x.into(), x.Grad, x.Cols)
-	}
-}
-
-// lstmCellsBack turns the gates' values of one step into the gradients of their
-// sums and moves the gradient of c one step back.
-func lstmCellsBack(t *Tape, y *Mat, s0, s1 int) {
-	m, n := memoryOf(y), y.Cols
-	batch, step := y.Rows/y.length, t.arg.at
-	for s := s0; s < s1; s++ {
-		row := s*y.length + m.frame(step)
-		dh, dc := t.scratch[s*n:][:n], t.scratch[(batch+s)*n:][:n]
-		a, b := t.scratch[(2*batch+s)*n:][:n], t.scratch[(3*batch+s)*n:][:n]
-		gates, tanh := m.gates[row*4*n:][:4*n], m.tanh[row*n:][:n]
-		i, f, g, o := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
-		kernel.Add(dh, dh, y.Grad[row*n:][:n])
-		kernel.Mul(a, dh, o)
-		kernel.TanhGrad(a, a, tanh)
-		kernel.Add(dc, dc, a)
-		kernel.Mul(a, dh, tanh)
-		kernel.SigmoidGrad(o, a, o)
-		kernel.Mul(a, dc, i)
-		kernel.Mul(b, dc, g)
-		kernel.TanhGrad(g, a, g)
-		kernel.SigmoidGrad(i, b, i)
-		if before := m.before(s, step); before != nil {
-			kernel.Mul(a, dc, before)
-		} else {
-			clear(a)
-		}
-		kernel.Mul(dc, dc, f)
-		kernel.SigmoidGrad(f, a, f)
 	}
 }
 

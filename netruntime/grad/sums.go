@@ -16,6 +16,7 @@ type memory struct {
 	ones            []float32
 	sums            []float64
 	arg             arg // of the parallel job in progress
+	recurrence      recurrence
 }
 
 // rowsOf writes v to every row of y.

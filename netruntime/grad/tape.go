@@ -20,10 +20,11 @@ type Param struct {
 	// Update may change it. Calls come in any order and from several goroutines.
 	Update func(at int, g []float32)
 
-	pass uint64 // the pass that last wrote Grad
-	seen uint64 // the pass that last used the parameter
-	uses int    // in so many operations
-	gone uint64 // the pass that last handed the gradient to Update
+	pass  uint64    // the pass that last wrote Grad
+	seen  uint64    // the pass that last used the parameter
+	uses  int       // in so many operations
+	gone  uint64    // the pass that last handed the gradient to Update
+	packs *[2]packs // of a recurrent layer
 }
 
 // NewParam returns a zero matrix with room for its gradient.

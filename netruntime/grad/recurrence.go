@@ -1,0 +1,180 @@
+package grad
+
+import "mannequin/internal/kernel"
+
+// recurrence runs an LSTM's steps, forward or backward, without sending the
+// workers to sleep in between. A task is some of the units at one step: the
+// products for them and their cells.
+type recurrence struct {
+	y      *Mat
+	x, h   *[4]kernel.Packed // weights by gate
+	panels int               // of units per task
+	counts []int             // tasks by step
+
+	scratch       []kernel.Scratch // by worker
+	ahead, behind func(worker, step, task int)
+
+	packing  *Param
+	backward int
+	pack     func(worker, gate int)
+}
+
+func (r *recurrence) run(t *Tape, y *Mat, steps int, forward bool) {
+	if r.scratch == nil { // functions are made once, because they allocate
+		r.scratch = make([]kernel.Scratch, t.pool.Workers())
+		r.ahead = r.stepAhead
+		r.behind = func(worker, step, task int) { r.stepBehind(t, worker, step, task) }
+		r.pack = r.packGate
+	}
+	r.y = y
+	job := r.behind
+	if forward {
+		job = r.ahead
+		r.h = r.gates(t, y.v, 0)
+		if y.length == 1 {
+			r.x = r.gates(t, y.w, 0)
+		}
+	} else {
+		r.h = r.gates(t, y.v, 1)
+	}
+	all, want := r.h[0].Panels(), 4*t.pool.Workers()
+	r.panels = (all + want - 1) / want
+	r.counts = r.counts[:0]
+	for range steps {
+		r.counts = append(r.counts, (all+r.panels-1)/r.panels)
+	}
+	t.pool.Steps(r.counts, job)
+}
+
+// packs are a parameter's gates laid out for products with few rows, valid for
+// one pass.
+type packs struct {
+	tape  *Tape
+	pass  uint64
+	gates [4]kernel.Packed
+}
+
+// gates returns p's gates packed: 0 for x·Wᵀ, 1 for dy·W.
+func (r *recurrence) gates(t *Tape, p *Param, backward int) *[4]kernel.Packed {
+	if p.packs == nil {
+		p.packs = new([2]packs)
+	}
+	k := &p.packs[backward]
+	if k.tape != t || k.pass != t.pass {
+		k.tape, k.pass = t, t.pass
+		r.packing, r.backward = p, backward
+		t.pool.Run(len(k.gates), r.pack)
+	}
+	return &k.gates
+}
+
+func (r *recurrence) packGate(_, gate int) {
+	p := r.packing
+	n := p.Rows / 4
+	k, src := &p.packs[r.backward].gates[gate], p.Val[gate*n*p.Cols:]
+	if r.backward == 0 {
+		k.Repack(true, 1, p.Cols, n, src, p.Cols)
+	} else {
+		k.Repack(false, 1, n, p.Cols, src, p.Cols)
+	}
+}
+
+// block returns the task's panels and units.
+func (r *recurrence) block(task int) (p0, p1, u0, u1 int) {
+	p0 = task * r.panels
+	p1 = min(p0+r.panels, r.h[0].Panels())
+	cols := kernel.Active().PanelCols()
+	return p0, p1, p0 * cols, min(p1*cols, r.y.Cols)
+}
+
+var unit = kernel.Matrix{Data: []float32{1}}
+
+func (r *recurrence) stepAhead(worker, step, task int) {
+	y, s := r.y, &r.scratch[worker]
+	m, n, batch := memoryOf(y), y.Cols, y.Rows/y.length
+	p0, p1, u0, u1 := r.block(task)
+	at := m.frame(step)
+	var h kernel.Matrix
+	switch h0 := y.parts[0]; {
+	case step > 0:
+		h = kernel.Matrix{Data: y.Val[m.frame(step-1)*n:], Stride: y.length * n}
+	case h0 != nil:
+		h = kernel.Matrix{Data: h0.Val, Stride: n}
+	}
+	for g := range 4 {
+		sum := kernel.Matrix{Data: m.gates[(at*4+g)*n:], Stride: y.length * 4 * n}
+		if y.length == 1 {
+			r.x[g].Mul(s, sum, unit, kernel.Matrix{Data: y.a.Val, Stride: y.a.Cols}, batch, true, kernel.Epilogue{}, p0, p1)
+		}
+		if h.Data != nil {
+			r.h[g].Mul(s, sum, unit, h, batch, true, kernel.Epilogue{}, p0, p1)
+		}
+	}
+	for s := range batch {
+		row := s*y.length + at
+		i, f, g, o := m.gatesOf(row, u0, u1)
+		c, tanh := m.c[row*n:][u0:u1], m.tanh[row*n:][u0:u1]
+		kernel.Sigmoid(i, i)
+		kernel.Sigmoid(f, f)
+		kernel.Tanh(g, g)
+		kernel.Sigmoid(o, o)
+		kernel.Mul(c, i, g)
+		if before := m.before(s, step); before != nil {
+			kernel.MulAdd(c, f, before[u0:u1])
+		}
+		kernel.Tanh(tanh, c)
+		kernel.Mul(y.Val[row*n:][u0:u1], o, tanh)
+	}
+}
+
+// gatesOf returns the gates of units [u0, u1) of a row.
+func (m *lstmMemory) gatesOf(row, u0, u1 int) (i, f, g, o []float32) {
+	n := m.Cols
+	v := m.gates[row*4*n:][:4*n]
+	return v[u0:u1], v[n+u0 : n+u1], v[2*n+u0 : 2*n+u1], v[3*n+u0 : 3*n+u1]
+}
+
+// stepBehind takes the gradient of h from the step after and turns the gates'
+// values into the gradients of their sums. The gradients of the state lie in
+// the tape's scratch, as lstmBack says. One step more than the sequence has
+// gives the gradient of the first h.
+func (r *recurrence) stepBehind(t *Tape, worker, count, task int) {
+	y := r.y
+	m, n, batch := memoryOf(y), y.Cols, y.Rows/y.length
+	p0, p1, u0, u1 := r.block(task)
+	step := y.length - 1 - count
+	if count > 0 {
+		dh := kernel.Matrix{Data: t.scratch, Stride: n}
+		for g := range 4 {
+			dg := kernel.Matrix{Data: m.gates[(m.frame(step+1)*4+g)*n:], Stride: y.length * 4 * n}
+			r.h[g].Mul(&r.scratch[worker], dh, unit, dg, batch, g > 0, kernel.Epilogue{}, p0, p1)
+		}
+	}
+	if step < 0 {
+		return
+	}
+	for s := range batch {
+		row := s*y.length + m.frame(step)
+		dh, dc := t.scratch[s*n:][u0:u1], t.scratch[(batch+s)*n:][u0:u1]
+		a, b := t.scratch[(2*batch+s)*n:][u0:u1], t.scratch[(3*batch+s)*n:][u0:u1]
+		i, f, g, o := m.gatesOf(row, u0, u1)
+		tanh := m.tanh[row*n:][u0:u1]
+		kernel.Add(dh, dh, y.Grad[row*n:][u0:u1])
+		kernel.Mul(a, dh, o)
+		kernel.TanhGrad(a, a, tanh)
+		kernel.Add(dc, dc, a)
+		kernel.Mul(a, dh, tanh)
+		kernel.SigmoidGrad(o, a, o)
+		kernel.Mul(a, dc, i)
+		kernel.Mul(b, dc, g)
+		kernel.TanhGrad(g, a, g)
+		kernel.SigmoidGrad(i, b, i)
+		if before := m.before(s, step); before != nil {
+			kernel.Mul(a, dc, before[u0:u1])
+		} else {
+			clear(a)
+		}
+		kernel.Mul(dc, dc, f)
+		kernel.SigmoidGrad(f, a, f)
+	}
+}

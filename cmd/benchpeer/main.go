@@ -258,34 +258,13 @@ type formulation struct {
 }
 
 // formulations returns all of a network that differ.
-func formulations(net *netruntime.Net) ([]formulation, error) {
-	has := map[string]bool{}
-	for _, n := range net.Graph().Nodes {
-		has[n.Op] = true
-	}
-	all := []formulation{{form: onnx.Form{}}}
-	for op, names := range onnx.Forms() {
-		if !has[op] {
-			continue
-		}
-		var next []formulation
-		for _, f := range all {
-			for _, name := range names {
-				form := onnx.Form{op: name}
-				for k, v := range f.form {
-					form[k] = v
-				}
-				next = append(next, formulation{form: form})
-			}
-		}
-		all = next
-	}
-	for i := range all {
-		b, err := onnx.Marshal(net, all[i].form)
+func formulations(net *netruntime.Net) (all []formulation, err error) {
+	for _, form := range onnx.FormsOf(net.Graph()) {
+		b, err := onnx.Marshal(net, form)
 		if err != nil {
 			return nil, err
 		}
-		all[i].file = b
+		all = append(all, formulation{form, b})
 	}
 	return all, nil
 }
@@ -307,7 +286,7 @@ func (r *report) rivals(w *benchnet.Work, net *netruntime.Net, files []formulati
 	x := w.Inputs(net, batch)
 	var all []*rival
 	for _, f := range files {
-		if f.form["blend"] == "weights" && batch > 64 {
+		if f.form[netruntime.OpBlend] == "weights" && batch > 64 {
 			continue // 22 MB for every row, and always the slowest
 		}
 		for _, spin := range []bool{true, false} {

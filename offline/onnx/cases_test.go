@@ -240,16 +240,3 @@ func (c *testCase) inputs(batch int) map[string]array {
 	}
 	return out
 }
-
-// formsOf returns every combination of formulations.
-func formsOf() []Form {
-	var all []Form
-	for _, blend := range Forms()[formBlend] {
-		for _, depool := range Forms()[formDepool] {
-			for _, conv := range Forms()[formConv] {
-				all = append(all, Form{formBlend: blend, formDepool: depool, formConv: conv})
-			}
-		}
-	}
-	return all
-}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"mannequin/netruntime"
 )
 
 // Form names, for operations that ONNX can express in several ways, which one
@@ -32,10 +34,30 @@ func Forms() map[string][]string {
 }
 
 const (
-	formBlend  = "blend"
-	formDepool = "depool"
-	formConv   = "conv"
+	formBlend  = netruntime.OpBlend
+	formDepool = netruntime.OpDepool
+	formConv   = netruntime.OpConv
 )
+
+// FormsOf returns every combination of formulations of the operations in g.
+func FormsOf(g *netruntime.Graph) []Form {
+	all := []Form{{}}
+	for _, op := range slices.Sorted(maps.Keys(Forms())) {
+		if !slices.ContainsFunc(g.Nodes, func(n netruntime.Node) bool { return n.Op == op }) {
+			continue
+		}
+		var next []Form
+		for _, f := range all {
+			for _, name := range Forms()[op] {
+				more := maps.Clone(f)
+				more[op] = name
+				next = append(next, more)
+			}
+		}
+		all = next
+	}
+	return all
+}
 
 // Validate says what in f is not in [Forms].
 func (f Form) Validate() error {

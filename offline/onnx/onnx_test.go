@@ -43,7 +43,7 @@ func (m *readModel) shaped(a array) array {
 // definitions in float64, beside the network's own definitions.
 func TestEveryOperation(t *testing.T) {
 	for _, c := range cases() {
-		for _, form := range formsOf() {
+		for _, form := range FormsOf(&c.net.graph) {
 			_, m := c.encoded(t, form)
 			for _, batch := range []int{1, 3} {
 				in := c.inputs(batch)
@@ -128,6 +128,20 @@ func TestForms(t *testing.T) {
 	f, err := Form{"depool": "plain"}.resolve()
 	if err != nil || f["blend"] != "outputs" || f["depool"] != "plain" || f["conv"] != "2d" {
 		t.Errorf("%v, %v", f, err)
+	}
+}
+
+func TestFormsOf(t *testing.T) {
+	want := map[string]int{"dense relu": 1, "blend": 3, "conv 1 flip false tied false": 2, "autoencoder": 4}
+	for _, c := range cases() {
+		forms := FormsOf(&c.net.graph)
+		if n, known := want[c.name]; known && len(forms) != n {
+			t.Errorf("%s: %v", c.name, forms)
+		}
+		delete(want, c.name)
+	}
+	if len(want) > 0 {
+		t.Errorf("no such cases: %v", want)
 	}
 }
 

@@ -5,9 +5,15 @@ package onnx
 import (
 	"math"
 	"os"
+	"path/filepath"
 	"testing"
 
+	"mannequin/internal/benchnet"
+	"mannequin/internal/mocapdata"
 	"mannequin/internal/ort"
+	"mannequin/models"
+	"mannequin/netruntime"
+	"mannequin/offline/authors"
 )
 
 func loadORT(t *testing.T) {
@@ -34,7 +40,7 @@ func (a array) ort(name string) ort.Array {
 func TestEveryOperationInORT(t *testing.T) {
 	loadORT(t)
 	for _, c := range cases() {
-		for _, form := range formsOf() {
+		for _, form := range FormsOf(&c.net.graph) {
 			file, m := c.encoded(t, form)
 			in := c.inputs(3)
 			want := c.net.twin(in)
@@ -64,5 +70,85 @@ func TestEveryOperationInORT(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestNetworksInORT runs whole networks in ONNX Runtime and in our session.
+func TestNetworksInORT(t *testing.T) {
+	loadORT(t)
+	for _, w := range benchnet.Works() {
+		t.Run(w.Name, func(t *testing.T) {
+			n, err := w.Net(5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareORT(t, n, w.Inputs(n, 3), 3, w.Length)
+		})
+	}
+	t.Run("dog", func(t *testing.T) {
+		n, err := models.Open("dog")
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareORT(t, n, rawInputs(n, 70), 70, 1)
+	})
+	t.Run("authors", func(t *testing.T) {
+		n, err := authors.Read(filepath.Join(mocapdata.Dir(t), "reference", "mann-2018-04"))
+		if err != nil {
+			t.Skip(err)
+		}
+		compareORT(t, n, rawInputs(n, 70), 70, 1)
+	})
+}
+
+// compareORT compares outputs of a network of one input and one output, by all
+// formulations of its operations.
+func compareORT(t *testing.T, n *netruntime.Net, x []float32, batch, length int) {
+	g := n.Graph()
+	frames, err := g.Length(g.Outputs[0], length)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := n.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	want := make([]float32, batch*frames*n.Outputs())
+	if err := s.RunSequences([][]float32{want}, [][]float32{x}, batch, length); err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range FormsOf(g) {
+		file, err := Marshal(n, form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, out := []int{batch, length, n.Inputs()}, []int{batch, frames, n.Outputs()}
+		if m.flat() {
+			in, out = []int{batch, n.Inputs()}, []int{batch, n.Outputs()}
+		}
+		got := make([]float32, len(want))
+		peer, err := ort.New(file, ort.Options{Threads: 2, Spin: true},
+			[]ort.Array{{Name: m.inputs[0], Dims: in, Data: x}}, []ort.Array{{Name: m.outputs[0], Dims: out, Data: got}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = peer.Run()
+		peer.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		for i, w := range want {
+			if !within(float64(got[i]), float64(w)) {
+				t.Fatalf("%v: output %d is %v, ours %v", form, i, got[i], w)
+			}
+			worst = max(worst, math.Abs(float64(got[i])-float64(w)))
+		}
+		t.Logf("%v: largest difference %.2g", form, worst)
 	}
 }

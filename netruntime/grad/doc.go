@@ -13,8 +13,29 @@
 // The tape keeps every buffer and reuses it in the next pass, so passes of
 // equal shapes allocate nothing after the first.
 //
-// Operations: [Tape.Dense], [Tape.Blend] (mixture of experts), [Tape.ELU],
-// [Tape.Softmax], [Tape.Dropout], [Tape.Gather], [Tape.MSE].
+// Sequences are matrices of batch·length rows, the frames of the first sequence
+// before those of the second. Operations over time take the length; they never
+// read across the border of two sequences.
+//
+// The operations, by kind:
+//
+//   - layers: [Tape.Dense], [Tape.Blend] (mixture of experts), [Tape.Conv],
+//     [Tape.ConvT] (tied weights), [Tape.LSTM], [Tape.LSTMStep],
+//     [Tape.BatchNorm], [Tape.Dropout], [Tape.Bias]
+//   - activations: [Tape.ELU], [Tape.ReLU], [Tape.Sigmoid], [Tape.Tanh],
+//     [Tape.Exp], [Tape.Softmax]
+//   - over time: [Tape.MaxPool], [Tape.Depool], [Tape.Frames], [Tape.Join],
+//     [Tape.Reverse], [Tape.Diff], [Tape.Gram]
+//   - columns and shapes: [Tape.Concat], [Tape.Columns], [Tape.Gather],
+//     [Tape.Reshape], [Tape.Norm]
+//   - arithmetic: [Tape.Add], [Tape.Sub], [Tape.Mul], [Tape.Scale],
+//     [Tape.Affine]
+//   - losses: [Tape.MSE], [Tape.MAE], [Tape.Sum], [Tape.Mean],
+//     [Tape.SumSquares], [Tape.SumAbs], [Tape.WeightedSum]; [Tape.Param] makes
+//     a parameter an operand, of a penalty for instance
+//
+// [Tape.Input] is a matrix that gets a gradient itself: motion is edited by
+// descending along it with every parameter frozen, which then costs nothing.
 //
 // Results are the same bits for any number of workers of the pool.
 package grad

@@ -48,3 +48,36 @@ func ExampleTape_Input() {
 	fmt.Printf("%.2f\n", guess)
 	// Output: 3.00
 }
+
+// Edit a motion in the hidden space of a frozen decoder: find the smallest
+// hidden values whose motion passes through 1 in frame 2 and 3 in frame 5. The
+// frames between follow as the decoder has it.
+func ExampleTape_Depool() {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	const frames = 8
+	w, b := grad.NewParam("decoder.weight", 1, 3), grad.NewParam("decoder.bias", 1, 1)
+	copy(w.Val, []float32{0.5, 1, 0.5})
+	w.Frozen, b.Frozen = true, true
+	wish, matters := []float32{0, 0, 1, 0, 0, 3, 0, 0}, []float32{0, 0, 1, 0, 0, 1, 0, 0}
+
+	t := grad.NewTape(pool)
+	hidden, motion := make([]float32, frames/2), make([]float32, frames)
+	for range 300 {
+		t.Reset()
+		h, target, mask := t.Input(frames/2, 1), t.Const(frames, 1), t.Const(frames, 1)
+		copy(h.Val, hidden)
+		copy(target.Val, wish)
+		copy(mask.Val, matters)
+		y := t.Conv(t.Depool(h, 2, false, 0), frames, w, b, 3, false)
+		copy(motion, y.Val)
+		t.Backward(t.WeightedSum(
+			grad.Term{Loss: t.SumSquares(t.Mul(mask, t.Sub(y, target))), Weight: 1},
+			grad.Term{Loss: t.SumSquares(h), Weight: 1e-4}))
+		for i, g := range h.Grad {
+			hidden[i] -= 0.3 * g
+		}
+	}
+	fmt.Printf("%.2f", motion)
+	// Output: [0.30 0.60 1.00 1.80 3.00 3.00 1.80 0.90]
+}

@@ -188,6 +188,12 @@ func cases() []testCase {
 		n.add(node{Name: "z", Op: conv, In: in("d"), Tied: true, Tensors: map[string]string{"weight": "h.weight"}}, 4, 5, 7)
 		n.add(node{Name: "y", Op: denormalize, In: in("z"), Tensors: map[string]string{"mean": "xn.mean", "std": "xn.std"}}, 5, 5, 0)
 	})
+	try("channels that are padded", 4, in("y"), func(n *testNet) {
+		n.input("x", 19, false)
+		n.add(node{Name: "h", Op: conv, In: in("x"), Tied: true}, 19, 17, 3)
+		n.add(node{Name: "d", Op: depool, In: in("h")}, 17, 17, 0)
+		n.add(node{Name: "y", Op: conv, In: in("d")}, 17, 2, 3)
+	})
 	try("depooled twice, and put out", 3, in("d", "e", "y"), func(n *testNet) {
 		n.input("x", 3, false)
 		n.add(node{Name: "d", Op: depool, In: in("x")}, 3, 3, 0)

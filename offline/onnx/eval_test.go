@@ -186,6 +186,24 @@ func (n *readNode) eval(in []array) []array {
 			panic(fmt.Sprint("reshape of ", x.dims, " to ", dims))
 		}
 		return one(array{dims, x.data})
+	case "Pad":
+		pads, out := in[1].ints(), array{dims: slices.Clone(x.dims)}
+		for i := range x.dims {
+			out.dims[i] += pads[i] + pads[len(x.dims)+i]
+		}
+		each(out.dims, func(at []int) {
+			v, from := 0.0, slices.Clone(at)
+			inside := true
+			for i := range from {
+				from[i] -= pads[i]
+				inside = inside && from[i] >= 0 && from[i] < x.dims[i]
+			}
+			if inside {
+				v = x.get(from...)
+			}
+			out.data = append(out.data, v)
+		})
+		return one(out)
 	case "Unsqueeze":
 		a := in[1].ints()[0]
 		if a < 0 {

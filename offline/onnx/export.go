@@ -20,7 +20,7 @@ type exporter struct {
 
 func export(g *netruntime.Graph, tensors map[string]netruntime.Tensor, form Form, name string) (message, error) {
 	e := &exporter{
-		builder: newBuilder(), tensors: tensors, form: form, flat: true, twoD: form[formConv] == "2d",
+		builder: newBuilder(), tensors: tensors, form: form, flat: true, twoD: form[formConv] != "1d",
 		values: map[string]*value{}, depools: map[string]*value{},
 	}
 	for _, n := range g.Nodes {

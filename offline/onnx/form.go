@@ -24,12 +24,14 @@ type Form map[string]string
 //     then needs half of the taps: one for even frames and one for odd frames;
 //     "plain" doubles the frames first.
 //   - conv: "2d" is a convolution over two axes, one of them of size 1: ONNX
-//     Runtime has its faster kernels for two; "1d" is one over time alone.
+//     Runtime has its faster kernels for two; "padded" adds channels of zeros to
+//     that, up to a multiple of 16, which those kernels want; "1d" is over time
+//     alone.
 func Forms() map[string][]string {
 	return map[string][]string{
 		formBlend:  {"outputs", "inputs", "weights"},
 		formDepool: {"folded", "plain"},
-		formConv:   {"2d", "1d"},
+		formConv:   {"2d", "padded", "1d"},
 	}
 }
 

@@ -132,7 +132,7 @@ func TestForms(t *testing.T) {
 }
 
 func TestFormsOf(t *testing.T) {
-	want := map[string]int{"dense relu": 1, "blend": 3, "conv 1 flip false tied false": 2, "autoencoder": 4}
+	want := map[string]int{"dense relu": 1, "blend": 3, "conv 1 flip false tied false": 3, "autoencoder": 6}
 	for _, c := range cases() {
 		forms := FormsOf(&c.net.graph)
 		if n, known := want[c.name]; known && len(forms) != n {

@@ -96,13 +96,19 @@ func (e *exporter) conv(n *netruntime.Node, out, x *value, w, b netruntime.Tenso
 		taps, left, right = taps.fold(left)
 		data = append(data[:len(data):len(data)], data...)
 	}
+	input := e.in(src, series)
+	if add := -taps.in & (channelBlock - 1); e.form[formConv] == "padded" && taps.in > channelBlock && add > 0 {
+		input = e.op("Pad", src.name+".padded", []ref{input, e.ints(0, 0, 0, 0, 0, add, 0, 0)})
+		form += "padded"
+		taps.pad(add)
+	}
 	dims := append([]int{taps.out, taps.in}, e.over(taps.width)...)
 	pads := []int{left, right}
 	if e.twoD {
 		pads = []int{0, left, 0, right}
 	}
 	weight := e.constant(w.Name, form, dims, func() any { return taps.w })
-	y := e.op("Conv", n.Name, []ref{e.in(src, series), weight, e.floats(b.Name, twice, data)},
+	y := e.op("Conv", n.Name, []ref{input, weight, e.floats(b.Name, twice, data)},
 		attribute{"kernel_shape", e.over(taps.width)}, attribute{"pads", pads})
 	return e.act(n, y), at
 }
@@ -121,6 +127,20 @@ func (c *conv) flip() {
 		w[i] = c.w[row*c.width+c.width-1-tap]
 	}
 	c.w = w
+}
+
+// channelBlock is how many channels lie together in ONNX Runtime's blocked
+// layout on processors with AVX-512.
+const channelBlock = 16
+
+// pad adds input channels whose weights are zero.
+func (c *conv) pad(channels int) {
+	from, to := c.in*c.width, (c.in+channels)*c.width
+	w := make([]float32, c.out*to)
+	for o := range c.out {
+		copy(w[o*to:], c.w[o*from:][:from])
+	}
+	c.in, c.w = c.in+channels, w
 }
 
 // fold joins c, whose first tap reads left frames before, with an average

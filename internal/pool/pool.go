@@ -1,5 +1,5 @@
-// Package pool runs loops on a fixed set of workers that are parked between
-// calls. It allocates nothing per call.
+// Package pool runs loops on a fixed set of workers. It allocates nothing per
+// call.
 package pool
 
 import (
@@ -9,29 +9,47 @@ import (
 	"time"
 )
 
-// Pool is a fixed set of workers. Between calls they are parked. Calls from
-// several goroutines take turns.
+// Pool is a fixed set of workers. Calls from several goroutines take turns.
+//
+// A worker that has run out of work looks for more for some tens of
+// microseconds, which is what waking it would cost, and is then parked: between
+// calls that are further apart nothing runs.
 type Pool struct {
 	workers int
-	wake    chan struct{} // one token asks one parked helper to join
-	done    chan struct{} // the last participant to leave a call tells the caller
+	wake    chan struct{} // a token wakes one parked helper
+	done    chan struct{} // the last helper to leave a call wakes the caller
+	parked  atomic.Int32  // helpers that wait for a token that nobody has sent yet
 
-	mu       sync.Mutex // held for a whole call
-	one      func(worker, i int)
-	steps    func(worker, step, i int) // where one is nil
-	counts   []int                     // calls by step
-	state    atomic.Uint64             // step<<32 | first index that nobody has claimed
-	finished atomic.Int64              // calls of the current step that have returned
-	left     atomic.Int32              // participants that have not left
+	mu     sync.Mutex // held for a whole call
+	one    func(worker, i int)
+	steps  func(worker, step, i int) // where one is nil
+	counts []int                     // calls by step
+
+	gate     atomic.Uint64 // the number of the call and who takes part, see below
+	state    atomic.Uint64 // step<<32 | first index that nobody has claimed
+	finished atomic.Int64  // calls of the current step that have returned
 
 	single [1]int // counts of a call with one step
 	closed bool
 }
 
+// The gate counts the helpers inside a call in its lower bits and the calls
+// from gateCall on.
+const (
+	gateInside  = 1<<16 - 1
+	gateOpen    = 1 << 16 // helpers may come in
+	gateWaiting = 1 << 17 // the caller sleeps until the last one is out
+	gateClosed  = 1 << 18 // the pool ends
+	gateCall    = 1 << 19
+)
+
+// patience is for how long a worker looks for work before it is parked.
+const patience = 50 * time.Microsecond
+
 // New starts a pool of the given number of workers, the caller of Run being one
 // of them; fewer than one means one.
 func New(workers int) *Pool {
-	p := &Pool{workers: max(workers, 1), done: make(chan struct{}, 1)}
+	p := &Pool{workers: min(max(workers, 1), gateInside), done: make(chan struct{}, 1)}
 	p.wake = make(chan struct{}, p.workers) // a token per helper, never blocks
 	for w := 1; w < p.workers; w++ {
 		go p.help(w)
@@ -49,6 +67,7 @@ func (p *Pool) Close() {
 	defer p.mu.Unlock()
 	if !p.closed {
 		p.closed = true
+		p.gate.Or(gateClosed)
 		close(p.wake)
 	}
 }
@@ -67,8 +86,8 @@ func (p *Pool) Run(n int, f func(worker, i int)) {
 }
 
 // Steps is a sequence of Runs: counts[0] calls f(worker, 0, i), then, when all
-// have returned, counts[1] calls f(worker, 1, i), and so on. It wakes the
-// workers once, which costs tens of microseconds.
+// have returned, counts[1] calls f(worker, 1, i), and so on. Between steps the
+// workers stay awake.
 func (p *Pool) Steps(counts []int, f func(worker, step, i int)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,28 +101,46 @@ func (p *Pool) start() {
 	for _, n := range p.counts {
 		widest = max(widest, n)
 	}
-	helpers := max(0, min(p.workers, widest)-1)
 	p.finished.Store(0)
 	p.open(0)
-	p.left.Store(int32(helpers) + 1)
-	for range helpers {
-		p.wake <- struct{}{}
-	}
-	p.work(0)
-	// Helpers that the scheduler has not woken yet would find nothing to do:
-	// take their tokens back instead of waiting for them.
-	leave := int32(1)
-	for range helpers {
-		select {
-		case <-p.wake:
-			leave++
-		default:
+	if helpers := min(p.workers, widest) - 1; helpers > 0 {
+		p.gate.Store((p.gate.Load()/gateCall+1)*gateCall | gateOpen)
+		for ; helpers > 0 && p.unpark(); helpers-- {
+			p.wake <- struct{}{}
 		}
-	}
-	if p.left.Add(-leave) != 0 {
-		<-p.done
+		p.work(0)
+		p.leave()
+	} else {
+		p.work(0)
 	}
 	p.counts = nil
+}
+
+// leave closes the gate and returns when the helpers inside are out. Those that
+// have not come yet find it closed.
+func (p *Pool) leave() {
+	p.gate.And(^uint64(gateOpen))
+	for w := (wait{}); p.gate.Load()&gateInside != 0; {
+		if !w.on() {
+			if p.gate.Or(gateWaiting)&gateInside != 0 {
+				<-p.done
+			}
+			return
+		}
+	}
+}
+
+// unpark takes one helper out of the count of those who wait for a token.
+func (p *Pool) unpark() bool {
+	for {
+		n := p.parked.Load()
+		if n == 0 {
+			return false
+		}
+		if p.parked.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
 }
 
 // open lets the workers claim the calls of the first step from the given one
@@ -116,17 +153,42 @@ func (p *Pool) open(step int) {
 }
 
 func (p *Pool) help(worker int) {
-	for range p.wake {
-		p.work(worker)
-		if p.left.Add(-1) == 0 {
-			p.done <- struct{}{}
+	served := uint64(0) // the last call
+	for {
+		for w := (wait{}); ; {
+			v := p.gate.Load()
+			if v&gateClosed != 0 {
+				return
+			}
+			if v&gateOpen != 0 && v/gateCall != served {
+				if !p.gate.CompareAndSwap(v, v+1) {
+					continue
+				}
+				served = v / gateCall
+				p.work(worker)
+				if v := p.gate.Add(^uint64(0)); v&gateInside == 0 && v&gateWaiting != 0 {
+					p.done <- struct{}{}
+				}
+				w = wait{}
+			}
+			if !w.on() {
+				break
+			}
+		}
+		p.parked.Add(1)
+		// A call that began just now may have missed this helper.
+		if v := p.gate.Load(); v&gateOpen != 0 && v/gateCall != served && p.unpark() {
+			continue
+		}
+		if _, ok := <-p.wake; !ok {
+			return
 		}
 	}
 }
 
 // work claims and makes calls until none is left to claim in any step.
 func (p *Pool) work(worker int) {
-	for idle := 0; ; {
+	for w := (wait{}); ; {
 		v := p.state.Load()
 		step, i := int(v>>32), int(uint32(v))
 		switch {
@@ -136,7 +198,7 @@ func (p *Pool) work(worker int) {
 			if !p.state.CompareAndSwap(v, v+1) {
 				continue
 			}
-			idle = 0
+			w = wait{}
 			if p.one != nil {
 				p.one(worker, i)
 			} else {
@@ -149,20 +211,33 @@ func (p *Pool) work(worker int) {
 		case step == len(p.counts)-1:
 			return
 		default:
-			// The others are in the step's last calls: shorter than a wake-up,
-			// unless the machine has given their processor away.
-			idle++
-			pause(idle)
+			// The others are in the step's last calls.
+			if !w.on() {
+				time.Sleep(patience / 2)
+			}
 		}
 	}
 }
 
-// pause waits for the n-th time: busily at first, then asleep.
-func pause(n int) {
-	switch {
-	case n > 1<<13:
-		time.Sleep(20 * time.Microsecond)
-	case n%32 == 0:
-		runtime.Gosched()
+// wait is for something that should happen within microseconds.
+type wait struct {
+	n     int
+	since time.Time
+}
+
+// on waits a little, giving way to other goroutines now and then, and returns
+// whether it has waited for less than patience.
+func (w *wait) on() bool {
+	w.n++
+	if w.n%32 != 0 {
+		return true
 	}
+	runtime.Gosched()
+	switch {
+	case w.n == 32:
+		w.since = time.Now()
+	case w.n%256 == 0:
+		return time.Since(w.since) < patience
+	}
+	return true
 }

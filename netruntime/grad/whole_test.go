@@ -128,6 +128,32 @@ func TestEveryOperationAllocatesNothing(t *testing.T) {
 	}
 }
 
+// What a tape keeps of the weights lasts one pass.
+func TestWeightsChangeBetweenPasses(t *testing.T) {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	kept, other := newEverything(pool), newEverything(pool)
+	kept.pass(1)
+	for _, e := range []*everything{kept, other} {
+		for _, p := range e.params {
+			for i := range p.Val {
+				p.Val[i] *= 0.5
+			}
+		}
+		copy(e.stats.Mean, other.stats.Mean)
+		copy(e.stats.Var, other.stats.Var)
+		e.pass(2)
+	}
+	want := other.results()
+	for i, got := range kept.results() {
+		for j, v := range want[i] {
+			if got[j] != v {
+				t.Fatalf("array %d, value %d is %v after another pass, %v in the first", i, j, got[j], v)
+			}
+		}
+	}
+}
+
 // A sequence's results do not depend on its neighbours, nor its gradient.
 func TestSequencesDoNotMix(t *testing.T) {
 	pool := kernel.NewPool(2)

@@ -219,6 +219,10 @@ func (n *Mat) into() (acc bool) {
 	return acc
 }
 
+// Reached reports whether the last Backward of this pass came to the parameter:
+// whether its Grad is of this pass.
+func (t *Tape) Reached(p *Param) bool { return p.pass == t.pass }
+
 // into is the same for a parameter.
 func (p *Param) into(t *Tape) (acc bool) {
 	if p.seen != t.pass {

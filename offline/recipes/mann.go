@@ -89,7 +89,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		},
 		Samples: len(order), HeldOut: m.HeldOut.Rows,
 		DataHash: hash, Recipe: recipe,
-		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, AdamW: m.AdamW, Schedule: m.Schedule,
+		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.Schedule,
 		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
 		Save: func(best [][]float32, r *train.Report) error {
 			return m.write(net, best, r, recipe, hash)

@@ -186,7 +186,7 @@ func TestTenSteps(t *testing.T) {
 			return l
 		},
 		Samples: samples, HeldOut: 3, DataHash: "-", Recipe: "-", Batch: batch, Epochs: 1, Seed: 4,
-		AdamW:      train.AdamW{Rate: 0.02, Decay: 0.3, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8},
+		Optimizer:  train.AdamW{Rate: 0.02, Decay: 0.3, Beta1: 0.9, Beta2: 0.99, Eps: 1e-8},
 		Schedule:   train.WarmRestarts{First: 1, Mult: 2, Clamp: 0.9},
 		Checkpoint: filepath.Join(t.TempDir(), "c"), Every: time.Hour,
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
@@ -224,7 +224,7 @@ func TestTenSteps(t *testing.T) {
 		}
 		t.Logf("step %2d  %.7f  %.7f", n+1, got[n], want)
 		mult := 0.5 * (1 + math.Cos(math.Pi*min(float64(n)/10, 0.9)))
-		reference.step(n+1, job.AdamW, mult, 0.3*math.Sqrt(float64(batch)/(samples*1)), loss)
+		reference.step(n+1, job.Optimizer.(train.AdamW), mult, 0.3*math.Sqrt(float64(batch)/(samples*1)), loss)
 	}
 	for i, p := range net.params() {
 		for j, v := range p.Val {

@@ -13,28 +13,26 @@ import (
 	"os"
 	"slices"
 	"time"
-	"unsafe"
 
 	"mannequin/internal/atomicfile"
-	"mannequin/netruntime/grad"
 )
 
 // A checkpoint is, in this order: the magic, the version (uint16), the length
 // of the header (uint32), the header (JSON of type header), then for every
-// tensor of the header its weights, first moments, second moments and best
-// weights (float32 each), and the SHA-256 of everything before. Numbers are
-// little-endian.
+// tensor of the header its weights, what the optimiser keeps of them and the
+// best weights (float32 each), and the SHA-256 of everything before. Numbers
+// are little-endian. Version 1 knew AdamW alone and did not name it.
 const (
 	magic     = "MQCKPT"
-	version   = 1
+	version   = 2
 	maxHeader = 16 << 20
-	kinds     = 4 // arrays per tensor
 )
 
 type header struct {
-	Recipe   string   `json:"recipe"`
-	DataHash string   `json:"data_hash"`
-	Tensors  []tensor `json:"tensors"`
+	Recipe    string   `json:"recipe"`
+	DataHash  string   `json:"data_hash"`
+	Optimizer string   `json:"optimizer"`
+	Tensors   []tensor `json:"tensors"`
 	position
 }
 
@@ -58,37 +56,6 @@ type position struct {
 	Ended     string        `json:"ended"` // how the run ended, empty while it is under way
 }
 
-// state is everything that a run carries from step to step.
-type state struct {
-	position
-	params []*grad.Param
-	m, v   [][]float32 // moments
-	best   [][]float32 // weights of the best epoch
-}
-
-func newState(params []*grad.Param) *state {
-	s := &state{params: params}
-	for _, p := range params {
-		s.m = append(s.m, make([]float32, len(p.Val)))
-		s.v = append(s.v, make([]float32, len(p.Val)))
-		s.best = append(s.best, make([]float32, len(p.Val)))
-	}
-	return s
-}
-
-// keep makes the present weights the best ones.
-func (s *state) keep(loss float64) {
-	for i, p := range s.params {
-		copy(s.best[i], p.Val)
-	}
-	s.Best, s.BestEpoch = loss, s.Epoch
-}
-
-// arrays lists everything that a checkpoint holds of tensor i.
-func (s *state) arrays(i int) [kinds][]float32 {
-	return [kinds][]float32{s.params[i].Val, s.m[i], s.v[i], s.best[i]}
-}
-
 func (s *state) tensors() []tensor {
 	var out []tensor
 	for _, p := range s.params {
@@ -103,7 +70,7 @@ func (s *state) write(j *Job) error {
 }
 
 func (s *state) encode(w io.Writer, j *Job) error {
-	head, err := json.Marshal(header{j.Recipe, j.DataHash, s.tensors(), s.position})
+	head, err := json.Marshal(header{j.Recipe, j.DataHash, j.Optimizer.name(), s.tensors(), s.position})
 	if err != nil {
 		return err
 	}
@@ -131,7 +98,7 @@ func (s *state) encode(w io.Writer, j *Job) error {
 // MismatchError reports a checkpoint of another run: other data, another
 // recipe, another network.
 type MismatchError struct {
-	What      string // "data", "recipe" or "network"
+	What      string // "data set", "recipe", "optimiser" or "network"
 	Got, Want string // of the checkpoint, of this run
 }
 
@@ -182,8 +149,9 @@ func readHeader(f io.Reader, size int64) (h header, sum hash.Hash, err error) {
 	if _, err := io.ReadFull(f, pre[:]); err != nil || string(pre[:len(magic)]) != magic {
 		return h, nil, errors.New("not a checkpoint file")
 	}
-	if v := binary.LittleEndian.Uint16(pre[len(magic):]); v != version {
-		return h, nil, fmt.Errorf("checkpoint version %d, this program reads version %d", v, version)
+	v := binary.LittleEndian.Uint16(pre[len(magic):])
+	if v < 1 || v > version {
+		return h, nil, fmt.Errorf("checkpoint version %d, this program reads versions 1 to %d", v, version)
 	}
 	n := int64(binary.LittleEndian.Uint32(pre[len(magic)+2:]))
 	if n > maxHeader {
@@ -198,6 +166,9 @@ func readHeader(f io.Reader, size int64) (h header, sum hash.Hash, err error) {
 	}
 	if err := json.Unmarshal(head, &h); err != nil {
 		return h, nil, fmt.Errorf("the header at offset %d: %w", len(pre), err)
+	}
+	if v == 1 {
+		h.Optimizer = AdamW{}.name()
 	}
 	if h.Epoch < 0 || h.Step < 0 || h.Total < 0 || h.Elapsed < 0 || h.BestEpoch < 0 || h.BestEpoch > h.Epoch {
 		return h, nil, fmt.Errorf("the header at offset %d holds a negative or impossible position", len(pre))
@@ -220,6 +191,8 @@ func (s *state) decode(f io.Reader, size int64, j *Job) error {
 		return &MismatchError{"network", describe(h.Tensors), describe(s.tensors())}
 	case h.Recipe != j.Recipe:
 		return &MismatchError{"recipe", h.Recipe, j.Recipe}
+	case h.Optimizer != j.Optimizer.name():
+		return &MismatchError{"optimiser", h.Optimizer, j.Optimizer.name()}
 	case h.DataHash != j.DataHash:
 		return &MismatchError{"data set", "hash " + h.DataHash, "hash " + j.DataHash}
 	}
@@ -240,6 +213,9 @@ func (s *state) decode(f io.Reader, size int64, j *Job) error {
 		return errors.New("the checksum does not match: the file is damaged")
 	}
 	s.position = h.position
+	if !s.finite() {
+		return errors.New("it holds weights that are not finite")
+	}
 	return nil
 }
 
@@ -249,35 +225,4 @@ func describe(ts []tensor) string {
 		n += t.Rows * t.Cols
 	}
 	return fmt.Sprintf("%d tensors, %d values", len(ts), n)
-}
-
-// littleEndian is how the machine stores numbers: then the bytes of a slice
-// are the bytes of the file.
-var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
-func writeFloats(w io.Writer, a []float32) error {
-	if len(a) == 0 {
-		return nil
-	}
-	if littleEndian {
-		_, err := w.Write(unsafe.Slice((*byte)(unsafe.Pointer(&a[0])), 4*len(a)))
-		return err
-	}
-	return binary.Write(w, binary.LittleEndian, a)
-}
-
-func readFloats(r io.Reader, a []float32) error {
-	if len(a) == 0 {
-		return nil
-	}
-	var err error
-	if littleEndian {
-		_, err = io.ReadFull(r, unsafe.Slice((*byte)(unsafe.Pointer(&a[0])), 4*len(a)))
-	} else {
-		err = binary.Read(r, binary.LittleEndian, a)
-	}
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return errTruncated
-	}
-	return err
 }

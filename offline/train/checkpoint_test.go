@@ -72,15 +72,15 @@ func TestDamagedCheckpoint(t *testing.T) {
 		t.Errorf("a header of 4 GiB: %v", err)
 	}
 	newer := bytes.Clone(b)
-	newer[len(magic)] = 2
-	if err := resume(t, newer, nil); err == nil || !strings.Contains(err.Error(), "version 2") {
+	newer[len(magic)] = version + 1
+	if err := resume(t, newer, nil); err == nil || !strings.Contains(err.Error(), "checkpoint version 3") {
 		t.Errorf("a newer version: %v", err)
 	}
 }
 
 func FuzzCheckpoint(f *testing.F) {
 	y := newToy(f)
-	s := newState(y.job.Params)
+	s := newState(y.job.Params, y.job.Optimizer)
 	s.History = []Point{{}}
 	var b bytes.Buffer
 	if err := s.encode(&b, y.job); err != nil {
@@ -90,7 +90,7 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add(b.Bytes()[:40])
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		s := newState(y.job.Params)
+		s := newState(y.job.Params, y.job.Optimizer)
 		if err := s.decode(bytes.NewReader(in), int64(len(in)), y.job); err != nil {
 			return
 		}
@@ -99,9 +99,43 @@ func FuzzCheckpoint(f *testing.F) {
 		if err := s.encode(&again, y.job); err != nil {
 			t.Fatal(err)
 		}
-		z := newState(y.job.Params)
+		z := newState(y.job.Params, y.job.Optimizer)
 		if err := z.decode(&again, int64(again.Len()), y.job); err != nil {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A file of version 1, which an interrupted run of its time wrote, loads and
+// continues.
+func TestVersion1(t *testing.T) {
+	b, err := os.ReadFile("testdata/version-1.ckpt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := newToy(t)
+	s := newState(y.job.Params, y.job.Optimizer)
+	if err := s.decode(bytes.NewReader(b), int64(len(b)), y.job); err != nil {
+		t.Fatal(err)
+	}
+	if s.Epoch != 1 || s.Step != 3 || s.Total != toySteps+3 || len(s.History) != 2 {
+		t.Errorf("position %+v", s.position)
+	}
+	// What a run of today has there, up to rounding.
+	z := newToy(t)
+	z.interrupt(t, toySteps+3)
+	for i, p := range z.job.Params {
+		for j, v := range p.Val {
+			if d := v - s.params[i].Val[j]; d > 1e-4 || d < -1e-4 {
+				t.Fatalf("%s[%d] is %v, today %v", p.Name, j, s.params[i].Val[j], v)
+			}
+		}
+	}
+	if err := resume(t, b, nil); err != nil {
+		t.Error(err)
+	}
+	var m *MismatchError
+	if err := resume(t, b, func(j *Job) { j.Optimizer = AdaDelta{Rate: 1, Rho: 0.9, Eps: 1e-8} }); !errors.As(err, &m) || m.What != "optimiser" {
+		t.Errorf("with another optimiser: %v", err)
+	}
 }

@@ -39,7 +39,7 @@ func ExampleJob_Run() {
 		},
 		Samples: 16, HeldOut: 4, DataHash: "line", Recipe: "line",
 		Batch: 4, Epochs: 150, Seed: 1,
-		AdamW:      train.AdamW{Rate: 0.05, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		Optimizer:  train.AdamW{Rate: 0.05, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 		Schedule:   train.WarmRestarts{First: 10, Mult: 2, Clamp: 0.9},
 		Checkpoint: filepath.Join(dir, "line.ckpt"), Every: time.Minute, Resume: true,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,

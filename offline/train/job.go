@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -11,7 +12,10 @@ import (
 
 // Job trains one network. Zero fields are invalid unless said otherwise.
 type Job struct {
-	Params []*grad.Param // everything to train; holds the initial weights, and the last ones after Run
+	// Params is everything to train; it holds the initial weights, and the last
+	// ones after Run. Frozen parameters are part of checkpoints and of the best
+	// weights, but stay as they are, unless Loss changes them.
+	Params []*grad.Param
 
 	// Loss builds the graph for the samples rows of the training set, or of
 	// the held-out set, and returns the 1×1 mean loss over them. key seeds the
@@ -23,11 +27,35 @@ type Job struct {
 	DataHash string // identifies the data; a checkpoint made from other data is refused
 	Recipe   string // identifies everything else that shapes the result; likewise
 
-	Batch    int
-	Epochs   int
-	Seed     uint64
-	AdamW    AdamW
-	Schedule WarmRestarts
+	Batch  int
+	Epochs int
+	Seed   uint64
+
+	Optimizer Optimizer
+	Schedule  Schedule
+
+	// L1·Σ|w| + L2·Σw² is minimised beside the loss, and not part of what is
+	// reported. ≥ 0.
+	L1, L2    float64
+	Penalised []*grad.Param // whose weights these are; nil is all of Params
+
+	// Gradients, penalties included, are scaled so that their Euclidean norm
+	// over all parameters is at most ClipNorm; then each value is brought into
+	// ±ClipValue. 0 leaves out either.
+	ClipNorm, ClipValue float64
+
+	// Patience ends the run after so many epochs in a row without a better
+	// held-out loss. 0 is never.
+	Patience int
+
+	// Begin is called with the 0-based epoch before its first step, and when a
+	// run is resumed in it: for what changes from epoch to epoch, such as the
+	// noise that Loss adds. It may be nil.
+	Begin func(epoch int)
+
+	// Name says where a sample comes from, for a report of one whose loss is
+	// not finite. It may be nil.
+	Name func(row int32, heldOut bool) string
 
 	// Limit ends the run early; 0 is no limit. It counts the time spent
 	// training and evaluating, over all the runs that a resumed one continues,
@@ -36,7 +64,7 @@ type Job struct {
 	// that takes longer than expected is cut short.
 	Limit time.Duration
 
-	Checkpoint string        // path of the checkpoint file
+	Checkpoint string        // path of the checkpoint file; a second run on it is refused
 	Every      time.Duration // how often to write it; more often at first, and at the end
 	Resume     bool          // continue from Checkpoint where that exists
 
@@ -75,8 +103,9 @@ type Point struct {
 
 // How a run ended.
 const (
-	EndEpochs      = "epochs"      // all epochs are done
-	EndLimit       = "limit"       // the time limit
+	EndEpochs      = "epochs" // all epochs are done
+	EndLimit       = "limit"  // the time limit
+	EndPatience    = "no improvement"
 	EndInterrupted = "interrupted" // the context; the checkpoint is ready to resume
 )
 
@@ -99,43 +128,45 @@ type Report struct {
 
 // Validate reports the first field that is missing or out of range.
 func (j *Job) Validate() error {
-	bad := func(field string, got any, want string) error {
-		return fmt.Errorf("train: %s is %v, want %s", field, got, want)
-	}
-	a := j.AdamW
 	switch {
 	case len(j.Params) == 0:
-		return bad("Params", "empty", "the network's parameters")
+		return badField("Params", "empty", "the network's parameters")
 	case j.Loss == nil:
-		return bad("Loss", "nil", "a function")
+		return badField("Loss", "nil", "a function")
 	case j.Batch < 1:
-		return bad("Batch", j.Batch, "at least 1")
+		return badField("Batch", j.Batch, "at least 1")
 	case j.Samples < j.Batch:
-		return bad("Samples", j.Samples, fmt.Sprintf("at least one batch of %d", j.Batch))
+		return badField("Samples", j.Samples, fmt.Sprintf("at least one batch of %d", j.Batch))
 	case j.Samples > math.MaxInt32 || j.HeldOut > math.MaxInt32:
-		return bad("Samples", j.Samples, "less than 2³¹")
+		return badField("Samples", j.Samples, "less than 2³¹")
 	case j.HeldOut < 1:
-		return bad("HeldOut", j.HeldOut, "at least 1 sample")
+		return badField("HeldOut", j.HeldOut, "at least 1 sample")
 	case j.Epochs < 1:
-		return bad("Epochs", j.Epochs, "at least 1")
-	case !(a.Rate > 0) || math.IsInf(a.Rate, 0):
-		return bad("AdamW.Rate", a.Rate, "a finite value above 0")
-	case !(a.Decay >= 0) || math.IsInf(a.Decay, 0):
-		return bad("AdamW.Decay", a.Decay, "a finite value of at least 0")
-	case !(a.Beta1 >= 0 && a.Beta1 < 1):
-		return bad("AdamW.Beta1", a.Beta1, "a value in [0, 1)")
-	case !(a.Beta2 >= 0 && a.Beta2 < 1):
-		return bad("AdamW.Beta2", a.Beta2, "a value in [0, 1)")
-	case !(a.Eps > 0):
-		return bad("AdamW.Eps", a.Eps, "a value above 0")
+		return badField("Epochs", j.Epochs, "at least 1")
+	case j.Optimizer == nil:
+		return badField("Optimizer", "nil", "AdamW or AdaDelta")
+	case j.Optimizer.Slots() < 0 || j.Optimizer.Slots() > maxSlots:
+		return badField("Optimizer.Slots", j.Optimizer.Slots(), fmt.Sprintf("0 to %d", maxSlots))
+	case j.Schedule == nil:
+		return badField("Schedule", "nil", "Constant or another one")
+	case !notNegative(j.L1):
+		return badField("L1", j.L1, "a finite value of at least 0")
+	case !notNegative(j.L2):
+		return badField("L2", j.L2, "a finite value of at least 0")
+	case !notNegative(j.ClipNorm):
+		return badField("ClipNorm", j.ClipNorm, "a finite value of at least 0")
+	case !notNegative(j.ClipValue):
+		return badField("ClipValue", j.ClipValue, "a finite value of at least 0")
+	case j.Patience < 0:
+		return badField("Patience", j.Patience, "at least 0")
 	case j.Limit < 0:
-		return bad("Limit", j.Limit, "at least 0")
+		return badField("Limit", j.Limit, "at least 0")
 	case j.Checkpoint == "":
-		return bad("Checkpoint", "empty", "a path")
+		return badField("Checkpoint", "empty", "a path")
 	case j.Every <= 0:
-		return bad("Every", j.Every, "a time above 0")
+		return badField("Every", j.Every, "a time above 0")
 	case j.Log == nil || j.Now == nil:
-		return bad("Log or Now", "nil", "a logger and a clock")
+		return badField("Log or Now", "nil", "a logger and a clock")
 	}
-	return j.Schedule.Validate()
+	return errors.Join(j.Optimizer.Validate(), j.Schedule.Validate())
 }

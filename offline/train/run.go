@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -27,7 +26,14 @@ type run struct {
 	since   time.Time // when Elapsed was last brought up to date
 	saved   time.Time
 
-	now adamW // the optimiser's constants of the step
+	moment Moment   // of the step
+	last   []int32  // the samples of the last step
+	back   snapshot // the last good state
+
+	// Where gradients are clipped by norm:
+	chunks          []chunk
+	shrink          float32 // what gradients are multiplied by
+	measure, change func(worker, i int)
 
 	unwritten map[string]error // files that the last attempt did not write
 }
@@ -35,17 +41,27 @@ type run struct {
 // Run trains until the epochs or the limit are over or ctx is done. In every
 // case it leaves a checkpoint that Resume continues from, and returns the
 // report. An error means that the run could not go on, for a checkpoint that
-// does not fit or a loss that is not finite, or with a report that a file could
-// not be written in the end.
+// does not fit or a value that is not finite ([NotFiniteError]), or with a
+// report that a file could not be written in the end.
 func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
 	}
-	r := &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params)}
+	r := &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params, j.Optimizer)}
+	free, err := r.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer free()
 	if err := r.load(); err != nil {
 		return nil, err
 	}
+	if !r.state.finite() {
+		return nil, errors.New("train: the initial weights are not finite")
+	}
+	r.back.take(r.state)
 	r.attach()
+	defer r.detach()
 	r.resumed, r.before = r.state.Total, r.state.Elapsed
 	r.since, r.saved = j.Now(), j.Now()
 	s := r.state
@@ -63,6 +79,10 @@ func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
 			s.Ended = EndLimit
 			break
 		}
+		if j.Patience > 0 && s.Epoch-s.BestEpoch >= j.Patience {
+			s.Ended = EndPatience
+			break
+		}
 		ended, err := r.epoch(ctx)
 		if err != nil {
 			return nil, err
@@ -76,6 +96,9 @@ func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
 		s.Ended = EndEpochs
 	}
 	r.tick()
+	if err := r.good(); err != nil {
+		return nil, err
+	}
 	r.try("checkpoint", func() error { return s.write(j) })
 	rep, err := r.finish()
 	if err != nil {
@@ -115,6 +138,9 @@ func (r *run) tick() {
 func (r *run) epoch(ctx context.Context) (ended string, err error) {
 	s := r.state
 	r.shuffle(s.Epoch)
+	if r.Begin != nil {
+		r.Begin(s.Epoch)
+	}
 	for s.Step < r.steps {
 		if ctx.Err() != nil {
 			return EndInterrupted, nil
@@ -131,6 +157,9 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 		}
 		// A young run saves more often: it never loses much of what it has.
 		if r.since.Sub(r.saved) >= min(r.Every, 10*time.Second+s.Elapsed/4) {
+			if err := r.good(); err != nil {
+				return "", err
+			}
 			r.try("checkpoint", func() error { return s.write(r.Job) })
 			r.saved = r.since
 		}
@@ -161,41 +190,6 @@ func (r *run) progress() Progress {
 	}
 }
 
-// step does one optimiser step.
-func (r *run) step() error {
-	s := r.state
-	r.rows = append(r.rows[:0], r.perm[s.Step*r.Batch:(s.Step+1)*r.Batch]...)
-	r.tape.Reset()
-	loss := r.Loss(r.tape, r.rows, false, grad.Hash(grad.Hash(r.Seed, 1), uint64(s.Total)))
-	l := float64(loss.Val[0])
-	if math.IsNaN(l) || math.IsInf(l, 0) {
-		return fmt.Errorf("train: the loss became %v in epoch %d, step %d: the data holds values that are not finite, or the learning rate is too high", l, s.Epoch+1, s.Step+1)
-	}
-	s.Sum += l
-	m := r.Schedule.At(s.Epoch, float64(s.Step)/float64(r.steps))
-	_, length := r.Schedule.Cycle(s.Epoch)
-	decay := r.AdamW.Decay * math.Sqrt(float64(r.Batch)/(float64(r.Samples)*float64(length)))
-	s.Step++
-	s.Total++
-	r.begin(m, decay)
-	r.tape.Backward(loss)
-	return nil
-}
-
-// shuffle makes the order of epoch's samples, from the seed and the epoch
-// alone.
-func (r *run) shuffle(epoch int) {
-	if r.perm == nil {
-		r.perm = make([]int32, r.Samples)
-	}
-	key := grad.Hash(grad.Hash(r.Seed, 2), uint64(epoch))
-	for i := range r.perm {
-		k := int(grad.Hash(key, uint64(i)) % uint64(i+1))
-		r.perm[i] = r.perm[k]
-		r.perm[k] = int32(i)
-	}
-}
-
 // heldOut returns the mean loss over the held-out set.
 func (r *run) heldOut() (float64, error) {
 	const batch = 256
@@ -206,24 +200,28 @@ func (r *run) heldOut() (float64, error) {
 			r.rows = append(r.rows, int32(i))
 		}
 		r.tape.Reset()
-		sum += float64(r.Loss(r.tape, r.rows, true, 0).Val[0]) * float64(len(r.rows))
+		l := float64(r.Loss(r.tape, r.rows, true, 0).Val[0])
+		if math.IsNaN(l) || math.IsInf(l, 0) {
+			return 0, r.fail("held-out loss", slices.Clone(r.rows), true)
+		}
+		sum += l * float64(len(r.rows))
 	}
-	if l := sum / float64(r.HeldOut); !math.IsNaN(l) && !math.IsInf(l, 0) {
-		return l, nil
-	}
-	return 0, errors.New("train: the held-out loss is not finite: the data holds values that are not finite, or the learning rate is too high")
+	return sum / float64(r.HeldOut), nil
 }
 
 // evaluate ends an epoch: a point on the curve, and the weights if they are
 // the best so far.
 func (r *run) evaluate(train float64) error {
 	s := r.state
+	if !s.finite() {
+		return r.fail("weights", r.last, false)
+	}
 	l, err := r.heldOut()
 	if err != nil {
 		return err
 	}
 	r.tick()
-	rate := r.AdamW.Rate * r.Schedule.At(max(0, s.Epoch-1), float64(min(1, s.Epoch)))
+	rate := r.Optimizer.rate() * r.Schedule.At(max(0, s.Epoch-1), float64(min(1, s.Epoch)))
 	s.History = append(s.History, Point{Epoch: float64(s.Epoch), Train: train, HeldOut: l, Rate: rate, Seconds: s.Elapsed.Seconds()})
 	r.Log.Info("epoch", "done", s.Epoch, "of", r.Epochs, "train", train, "held_out", l, "seconds", math.Round(s.Elapsed.Seconds()))
 	if r.Curves != "" && s.Epoch > 0 {
@@ -233,7 +231,7 @@ func (r *run) evaluate(train float64) error {
 		s.keep(l)
 		r.save(s.best, r.report())
 	}
-	return nil
+	return r.good()
 }
 
 func (r *run) save(best [][]float32, rep *Report) {
@@ -282,7 +280,7 @@ func (r *run) finish() (*Report, error) {
 	rep.Train, rep.HeldOut = s.Sum/float64(s.Step), l
 	part := float64(s.Step) / float64(r.steps)
 	rep.Curve = append(slices.Clone(s.History), Point{Epoch: float64(s.Epoch) + part, Train: rep.Train, HeldOut: l,
-		Rate: r.AdamW.Rate * r.Schedule.At(s.Epoch, part), Seconds: s.Elapsed.Seconds()})
+		Rate: r.Optimizer.rate() * r.Schedule.At(s.Epoch, part), Seconds: s.Elapsed.Seconds()})
 	if r.Curves != "" {
 		r.try("loss curves", func() error { return WriteCurves(r.Curves, rep.Curve) })
 	}

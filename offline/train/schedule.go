@@ -5,6 +5,100 @@ import (
 	"math"
 )
 
+// Schedule says how large steps are in a run's course.
+type Schedule interface {
+	// Validate reports the first field that is out of range.
+	Validate() error
+	// At returns the multiplier of the step size for a moment given as a
+	// 0-based epoch and the fraction of it that is over.
+	At(epoch int, fraction float64) float64
+}
+
+// cycler is a schedule that starts over now and then.
+type cycler interface {
+	// Cycle returns the 0-based epoch at which the cycle of epoch began, and
+	// its length in epochs as weight decay is normalised by.
+	Cycle(epoch int) (start, length int)
+}
+
+// cycle returns the length in epochs of epoch's cycle: of all of them where the
+// schedule has none.
+func cycle(s Schedule, epoch, epochs int) int {
+	switch s := s.(type) {
+	case WarmUp:
+		return cycle(s.Then, epoch, epochs)
+	case cycler:
+		_, n := s.Cycle(epoch)
+		return n
+	}
+	return epochs
+}
+
+// Constant is the multiplier 1 throughout.
+type Constant struct{}
+
+// Validate finds nothing to report.
+func (Constant) Validate() error { return nil }
+
+// At returns 1.
+func (Constant) At(int, float64) float64 { return 1 }
+
+// StepDecay multiplies by Factor once in so many epochs.
+type StepDecay struct {
+	Every  int     // epochs, ≥ 1
+	Factor float64 // in (0, 1]
+}
+
+// Validate reports the first field that is out of range.
+func (s StepDecay) Validate() error {
+	switch {
+	case s.Every < 1:
+		return fmt.Errorf("train: schedule: Every is %d, want at least 1 epoch", s.Every)
+	case !(s.Factor > 0 && s.Factor <= 1):
+		return fmt.Errorf("train: schedule: Factor is %v, want a value in (0, 1]", s.Factor)
+	}
+	return nil
+}
+
+// At returns Factor to the power of the whole intervals that are over.
+func (s StepDecay) At(epoch int, _ float64) float64 {
+	return math.Pow(s.Factor, float64(epoch/s.Every))
+}
+
+// WarmUp rises from 0 to the multiplier of Then along a straight line, in the
+// first epochs.
+type WarmUp struct {
+	Epochs float64 // > 0
+	Then   Schedule
+}
+
+// Validate reports the first field that is out of range.
+func (s WarmUp) Validate() error {
+	if !positive(s.Epochs) {
+		return fmt.Errorf("train: schedule: Epochs of the warm-up is %v, want a value above 0", s.Epochs)
+	}
+	if s.Then == nil {
+		return fmt.Errorf("train: schedule: Then of the warm-up is nil, want the schedule that follows")
+	}
+	return s.Then.Validate()
+}
+
+// At returns the multiplier; that of an epoch's end, fraction 1, is part of
+// the line too.
+func (s WarmUp) At(epoch int, fraction float64) float64 {
+	return min(1, (float64(epoch)+fraction)/s.Epochs) * s.Then.At(epoch, fraction)
+}
+
+// Falling is a value that changes from epoch to epoch along a line: the
+// standard deviation of noise, say. See Job.Begin.
+type Falling struct {
+	From, By float64 // the first epoch's value, and what every next one has less
+	To       float64 // no less than this
+}
+
+// At returns the value in a 0-based epoch.
+func (f Falling) At(epoch int) float64 { return max(f.To, f.From-float64(epoch)*f.By) }
+
 // WarmRestarts is the schedule of AdamWR (Loshchilov and Hutter 2017) as MANN
 // uses it: a multiplier of learning rate and weight decay that falls from 1
 // along a half cosine and jumps back to 1 at every restart. For First 10 and

@@ -41,3 +41,40 @@ func TestRateOfZero(t *testing.T) {
 		t.Errorf("an epoch at rate %g changed the loss from %g to %g", c[2].Rate, c[1].HeldOut, c[2].HeldOut)
 	}
 }
+
+func TestSchedules(t *testing.T) {
+	for _, c := range []struct {
+		s        Schedule
+		epoch    int
+		fraction float64
+		want     float64
+	}{
+		{Constant{}, 7, 0.5, 1},
+		// Lüdi 2016: a tenth every 50 of 200 epochs.
+		{StepDecay{Every: 50, Factor: 0.1}, 0, 0, 1}, {StepDecay{Every: 50, Factor: 0.1}, 49, 0.99, 1},
+		{StepDecay{Every: 50, Factor: 0.1}, 50, 0, 0.1}, {StepDecay{Every: 50, Factor: 0.1}, 199, 0, 0.001},
+		{WarmUp{Epochs: 4, Then: Constant{}}, 0, 0, 0}, {WarmUp{Epochs: 4, Then: Constant{}}, 1, 0.5, 0.375},
+		{WarmUp{Epochs: 4, Then: StepDecay{Every: 2, Factor: 0.5}}, 3, 0, 0.375},
+		{WarmUp{Epochs: 4, Then: StepDecay{Every: 2, Factor: 0.5}}, 4, 0.5, 0.25},
+	} {
+		if err := c.s.Validate(); err != nil {
+			t.Error(err)
+		}
+		if got := c.s.At(c.epoch, c.fraction); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%#v at %d + %v is %v, want %v", c.s, c.epoch, c.fraction, got, c.want)
+		}
+	}
+	// STRNN's noise: 0.1, less 0.001 every epoch.
+	f := Falling{From: 0.1, By: 0.001}
+	for epoch, want := range map[int]float64{0: 0.1, 1: 0.099, 99: 0.001, 100: 0, 250: 0} {
+		if got := f.At(epoch); math.Abs(got-want) > 1e-12 {
+			t.Errorf("falling value in epoch %d is %v, want %v", epoch, got, want)
+		}
+	}
+	restarts := WarmRestarts{First: 10, Mult: 2, Clamp: 0.9}
+	for s, want := range map[Schedule]int{Constant{}: 150, restarts: 20, WarmUp{Epochs: 1, Then: restarts}: 20} {
+		if got := cycle(s, 12, 150); got != want {
+			t.Errorf("%#v: a cycle of %d epochs, want %d", s, got, want)
+		}
+	}
+}

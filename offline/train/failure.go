@@ -1,0 +1,105 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// NotFiniteError reports where a run met a NaN or an infinity. The run's
+// parameters and its checkpoint are those of the last good state.
+type NotFiniteError struct {
+	What    string  // "loss", "held-out loss" or "weights"
+	Epoch   int     // 1-based
+	Step    int     // 1-based, of the epoch; 0 for the held-out loss
+	Rows    []int32 // the batch, as Job.Loss got it
+	Culprit []int32 // those of Rows that have a loss that is not finite when alone
+	names   []string
+}
+
+func (e *NotFiniteError) Error() string {
+	var b strings.Builder
+	at := fmt.Sprintf("in epoch %d, step %d", e.Epoch, e.Step)
+	if e.Step == 0 {
+		at = fmt.Sprintf("after epoch %d", e.Epoch)
+	}
+	verb := "is"
+	if e.What == "weights" {
+		verb = "are"
+	}
+	fmt.Fprintf(&b, "train: the %s %s not finite %s; the run is back at the last good state. ", e.What, verb, at)
+	rows := e.Culprit
+	if len(rows) > 0 {
+		b.WriteString("Samples whose loss is not finite: ")
+	} else {
+		b.WriteString("No sample's loss is: the learning rate may be too high. The batch: ")
+		rows = e.Rows
+	}
+	const most = 8
+	for i, r := range rows[:min(len(rows), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, r)
+		if i < len(e.names) {
+			fmt.Fprintf(&b, " (%s)", e.names[i])
+		}
+	}
+	if n := len(rows) - most; n > 0 {
+		fmt.Fprintf(&b, " and %d more", n)
+	}
+	return b.String()
+}
+
+// good keeps the present state to come back to. An error means that it is not
+// one, because of the last step.
+func (r *run) good() error {
+	if !r.state.finite() {
+		return r.fail("weights", r.last, false)
+	}
+	r.back.take(r.state)
+	return nil
+}
+
+// fail ends the run over a value that is not finite: it brings back the last
+// good state and finds out which samples are to blame.
+func (r *run) fail(what string, rows []int32, heldOut bool) error {
+	s := r.state
+	e := &NotFiniteError{What: what, Epoch: s.Epoch + 1, Step: s.Step + 1}
+	switch {
+	case heldOut:
+		e.Epoch, e.Step = s.Epoch, 0
+	case what == "weights" || !s.finite():
+		// The step before broke the weights, and they the loss.
+		e.What, rows = "weights", r.last
+		if e.Step--; e.Step == 0 {
+			e.Epoch, e.Step = e.Epoch-1, r.steps
+		}
+	}
+	e.Rows = slices.Clone(rows)
+	if e.What == "weights" {
+		r.back.restore(s)
+	}
+	for i := range e.Rows {
+		r.tape.Reset()
+		l := float64(r.Loss(r.tape, e.Rows[i:i+1], heldOut, r.key()).Val[0])
+		if math.IsNaN(l) || math.IsInf(l, 0) {
+			e.Culprit = append(e.Culprit, e.Rows[i])
+		}
+	}
+	named := e.Culprit
+	if len(named) == 0 {
+		named = e.Rows
+	}
+	for _, row := range named {
+		if r.Name != nil {
+			e.names = append(e.names, r.Name(row, heldOut))
+		}
+	}
+	r.back.restore(s)
+	if len(s.History) > 0 {
+		r.try("checkpoint", func() error { return s.write(r.Job) })
+	}
+	return e
+}

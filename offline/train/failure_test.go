@@ -1,0 +1,143 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mannequin/netruntime/grad"
+)
+
+// spoil makes the loss of the samples in bad NaN from the given epoch on.
+func (y *toy) spoil(from int, heldOut bool, bad ...int32) {
+	epoch, loss := 0, y.job.Loss
+	y.job.Begin = func(e int) { epoch = e }
+	y.job.Name = func(row int32, heldOut bool) string { return fmt.Sprintf("clip %d, %v", row, heldOut) }
+	y.job.Loss = func(t *grad.Tape, rows []int32, h bool, key uint64) *grad.Mat {
+		l := loss(t, rows, h, key)
+		if h == heldOut && epoch >= from && slices.ContainsFunc(rows, func(r int32) bool { return slices.Contains(bad, r) }) {
+			l.Val[0] = float32(math.NaN())
+		}
+		return l
+	}
+}
+
+// A NaN names its samples; the weights and the checkpoint are those of the
+// last good state, from which a run without the NaN ends as if it had never
+// been.
+func TestNotFiniteRollsBack(t *testing.T) {
+	whole := newToy(t)
+	want := whole.outcome(t, whole.run(t, context.Background()))
+	for _, heldOut := range []bool{false, true} {
+		y := newToy(t)
+		y.job.Every = 3 * time.Second
+		y.job.Progress = func(Progress) { y.clock = y.clock.Add(time.Second) }
+		// Two samples of one batch of epoch 3.
+		r := &run{Job: y.job}
+		r.shuffle(2)
+		bad := []int32{r.perm[5*toyBatch+1], r.perm[5*toyBatch+6]}
+		if heldOut {
+			bad = []int32{270, 290}
+		}
+		y.spoil(2, heldOut, bad...)
+		_, err := y.try(context.Background(), 2)
+		var e *NotFiniteError
+		if !errors.As(err, &e) {
+			t.Fatalf("held out %v: error %v", heldOut, err)
+		}
+		slices.Sort(bad)
+		slices.Sort(e.Culprit)
+		if !slices.Equal(e.Culprit, bad) || e.Epoch != 3 || !heldOut && (e.Step != 6 || len(e.Rows) != toyBatch) || heldOut && e.Step != 0 {
+			t.Errorf("held out %v: %+v", heldOut, e)
+		}
+		for _, b := range bad {
+			if name := fmt.Sprintf("%d (clip %d, %v)", b, b, heldOut); !strings.Contains(err.Error(), name) {
+				t.Errorf("%v does not name %s", err, name)
+			}
+		}
+		s := newState(newToy(t).job.Params, y.job.Optimizer)
+		f, err := os.Open(y.job.Checkpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, _ := f.Stat()
+		err = s.decode(f, info.Size(), y.job)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range y.job.Params {
+			if !slices.Equal(p.Val, s.params[i].Val) {
+				t.Errorf("held out %v: %s in memory is not what the checkpoint holds", heldOut, p.Name)
+			}
+		}
+		if s.Total < int64(2*toySteps) || s.Total >= int64(3*toySteps) {
+			t.Errorf("held out %v: back at step %d", heldOut, s.Total)
+		}
+		z := newToy(t)
+		z.job.Checkpoint, z.job.Resume = y.job.Checkpoint, true
+		if z.outcome(t, z.run(t, context.Background())) != want {
+			t.Errorf("held out %v: continued without the NaN, the run ends elsewhere", heldOut)
+		}
+	}
+}
+
+// Where a finite loss has an infinite gradient the batch of that step is named,
+// not the one that meets the broken weights.
+func TestBrokenWeights(t *testing.T) {
+	for _, stop := range []int{3, toySteps} { // in an epoch, at its end
+		y := newToy(t)
+		var batches [][]int32
+		loss := y.job.Loss
+		y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+			if !heldOut && len(rows) == toyBatch {
+				batches = append(batches, slices.Clone(rows))
+			}
+			return loss(t, rows, heldOut, key)
+		}
+		n := 0
+		y.job.Progress = func(Progress) {
+			if n++; n == stop {
+				y.job.Params[2].Val[1] = float32(math.Inf(1))
+			}
+		}
+		_, err := y.try(context.Background(), 1)
+		var e *NotFiniteError
+		if !errors.As(err, &e) || e.What != "weights" || e.Epoch != 1 || e.Step != stop || !slices.Equal(e.Rows, batches[stop-1]) || len(e.Culprit) != 0 {
+			t.Errorf("broken after step %d: %v, %+v", stop, err, e)
+		}
+		for _, p := range y.job.Params {
+			if !finite(p.Val) {
+				t.Errorf("%s is not finite after the roll-back", p.Name)
+			}
+		}
+	}
+}
+
+func TestPatience(t *testing.T) {
+	y := newToy(t)
+	y.job.Epochs, y.job.Patience = 50, 3
+	loss, epoch := y.job.Loss, 0
+	y.job.Begin = func(e int) { epoch = e }
+	y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+		l := loss(t, rows, heldOut, key)
+		if heldOut { // best at the end of the fifth epoch
+			l.Val[0] = float32(1 + math.Abs(float64(epoch-4)))
+		}
+		return l
+	}
+	rep := y.run(t, context.Background())
+	if rep.Ended != EndPatience || rep.BestEpoch != 5 || rep.Epochs != 8 {
+		t.Errorf("ended by %q after %d epochs, best %d", rep.Ended, rep.Epochs, rep.BestEpoch)
+	}
+	y.job.Resume = true
+	if rep = y.run(t, context.Background()); rep.Epochs != 8 {
+		t.Errorf("resumed, it went on to epoch %d", rep.Epochs)
+	}
+}

@@ -1,0 +1,39 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// errHeld says that another process holds a lock.
+var errHeld = errors.New("held by another process")
+
+// lock keeps other runs off the checkpoint, until free is called or the
+// process ends in whatever way.
+func (r *run) lock() (free func(), err error) {
+	path := r.Checkpoint + ".lock"
+	f, err := lockFile(path)
+	switch {
+	case errors.Is(err, errHeld):
+		holder := ""
+		if b, err := os.ReadFile(path); err == nil && len(b) > 0 && len(b) < 200 {
+			holder = " (" + strings.TrimSpace(string(b)) + ")"
+		}
+		return nil, fmt.Errorf("another run%s is training with the checkpoint %s: wait for its end, or take another --checkpoint", holder, r.Checkpoint)
+	case err != nil:
+		// Where no lock can be made, no checkpoint can be written either: that
+		// is reported in the end.
+		r.Log.Warn("the checkpoint is not locked", "error", err)
+		return func() {}, nil
+	}
+	host, _ := os.Hostname()
+	f.Truncate(0)
+	io.WriteString(f, fmt.Sprintf("process %d on %s\n", os.Getpid(), host))
+	return func() {
+		os.Remove(path) // while it is held: nobody can have locked another file of the name
+		f.Close()
+	}, nil
+}

@@ -1,0 +1,70 @@
+package train
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestHoldLock is the process that TestLock starts: it trains until it is
+// killed.
+func TestHoldLock(t *testing.T) {
+	path := os.Getenv("TRAIN_LOCK_TEST")
+	if path == "" {
+		t.Skip("only as a process of TestLock")
+	}
+	y := newToy(t)
+	y.job.Checkpoint = path
+	y.job.Progress = func(p Progress) {
+		if p.Step == 3 {
+			os.Stdout.WriteString("training\n")
+			select {}
+		}
+	}
+	y.run(t, context.Background())
+}
+
+// A second run on a checkpoint is refused, in this process or another, until
+// the first ends, if only by SIGKILL.
+func TestLock(t *testing.T) {
+	y := newToy(t)
+	c := exec.Command(os.Args[0], "-test.run=^TestHoldLock$")
+	c.Env = append(os.Environ(), "TRAIN_LOCK_TEST="+y.job.Checkpoint)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Process.Kill()
+	for in := bufio.NewScanner(out); in.Scan() && in.Text() != "training"; {
+	}
+	_, err = y.try(context.Background(), 1)
+	if err == nil || !strings.Contains(err.Error(), "another run") || !strings.Contains(err.Error(), "process ") {
+		t.Errorf("beside another process: %v", err)
+	}
+	c.Process.Kill()
+	c.Wait()
+	if _, err := os.Stat(y.job.Checkpoint + ".lock"); err != nil {
+		t.Errorf("the killed process left no lock file: %v", err)
+	}
+	var inside error
+	y.job.Progress = func(p Progress) {
+		if p.Epoch == 0 && p.Step == 1 {
+			z := newToy(t)
+			z.job.Checkpoint = y.job.Checkpoint
+			_, inside = z.try(context.Background(), 1)
+		}
+	}
+	y.run(t, context.Background()) // takes over the dead one's
+	if inside == nil || !strings.Contains(inside.Error(), "another run") {
+		t.Errorf("beside a run of the same process: %v", inside)
+	}
+	if _, err := os.Stat(y.job.Checkpoint + ".lock"); err == nil {
+		t.Error("a finished run leaves its lock file")
+	}
+}

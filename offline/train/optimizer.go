@@ -1,0 +1,120 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/internal/kernel"
+)
+
+// Optimizer is a rule by which gradients change weights: [AdamW] or
+// [AdaDelta].
+type Optimizer interface {
+	// Validate reports the first constant out of range.
+	Validate() error
+	// Slots returns how many values the rule keeps for every weight. They are
+	// part of a checkpoint and 0 at first.
+	Slots() int
+	// Step changes the weights w by their gradient g, one by one: any cut into
+	// parts gives the same bits. slots[i] are the kept values of these weights;
+	// of them it uses the first Slots. It may be called by several goroutines.
+	Step(w, g []float32, slots [maxSlots][]float32, at Moment)
+	// name is what a checkpoint says, rate the step size at multiplier 1.
+	name() string
+	rate() float64
+}
+
+const maxSlots = 2
+
+// Moment is a step in a run's course.
+type Moment struct {
+	Step  int64   // 1 for the first one
+	Rate  float64 // multiplier of the step size, by the schedule
+	Decay float64 // multiplier of a normalised weight decay: √(batch/(samples·T)) of a cycle of T epochs
+}
+
+// AdamW are an optimiser's constants (Loshchilov and Hutter 2017). The decay
+// is decoupled from the gradient and normalised as there: per step a weight
+// loses the share m·Decay·√(batch/(samples·T)) of itself, where m is the
+// schedule's multiplier and T the length of the current cycle in epochs. With
+// Decay 0 it is Adam (Kingma and Ba 2015).
+type AdamW struct {
+	Rate  float64 `json:"rate"`  // step size at multiplier 1, > 0
+	Decay float64 `json:"decay"` // normalised weight decay, ≥ 0
+	Beta1 float64 `json:"beta1"` // decay of the first moment, in [0, 1)
+	Beta2 float64 `json:"beta2"` // decay of the second moment, in [0, 1)
+	Eps   float64 `json:"eps"`   // > 0
+}
+
+// Adam returns Adam with the constants of its authors.
+func Adam(rate float64) AdamW { return AdamW{Rate: rate, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8} }
+
+// Validate reports the first constant out of range.
+func (a AdamW) Validate() error {
+	switch {
+	case !positive(a.Rate):
+		return badField("AdamW.Rate", a.Rate, "a finite value above 0")
+	case !notNegative(a.Decay):
+		return badField("AdamW.Decay", a.Decay, "a finite value of at least 0")
+	case !(a.Beta1 >= 0 && a.Beta1 < 1):
+		return badField("AdamW.Beta1", a.Beta1, "a value in [0, 1)")
+	case !(a.Beta2 >= 0 && a.Beta2 < 1):
+		return badField("AdamW.Beta2", a.Beta2, "a value in [0, 1)")
+	case !positive(a.Eps):
+		return badField("AdamW.Eps", a.Eps, "a finite value above 0")
+	}
+	return nil
+}
+
+// Slots are the two moments.
+func (a AdamW) Slots() int { return 2 }
+
+func (a AdamW) name() string  { return "adamw" }
+func (a AdamW) rate() float64 { return a.Rate }
+
+// Step is one step of the rule.
+func (a AdamW) Step(w, g []float32, slots [maxSlots][]float32, at Moment) {
+	n := float64(at.Step)
+	kernel.AdamW(w, g, slots[0], slots[1], float32(at.Rate*a.Rate), float32(at.Decay*a.Decay/a.Rate),
+		float32(a.Beta1), float32(a.Beta2), float32(a.Eps), float32(1-math.Pow(a.Beta1, n)), float32(1-math.Pow(a.Beta2, n)))
+}
+
+// AdaDelta are an optimiser's constants (Zeiler 2012). Its steps have the
+// size of earlier steps, so that a Rate of 1 is usual.
+type AdaDelta struct {
+	Rate float64 `json:"rate"` // multiplier of every step, > 0
+	Rho  float64 `json:"rho"`  // decay of the means, in [0, 1)
+	Eps  float64 `json:"eps"`  // > 0
+}
+
+// Validate reports the first constant out of range.
+func (a AdaDelta) Validate() error {
+	switch {
+	case !positive(a.Rate):
+		return badField("AdaDelta.Rate", a.Rate, "a finite value above 0")
+	case !(a.Rho >= 0 && a.Rho < 1):
+		return badField("AdaDelta.Rho", a.Rho, "a value in [0, 1)")
+	case !positive(a.Eps):
+		return badField("AdaDelta.Eps", a.Eps, "a finite value above 0")
+	}
+	return nil
+}
+
+// Slots are the means of the squared gradients and steps.
+func (a AdaDelta) Slots() int { return 2 }
+
+func (a AdaDelta) name() string  { return "adadelta" }
+func (a AdaDelta) rate() float64 { return a.Rate }
+
+// Step is one step of the rule.
+func (a AdaDelta) Step(w, g []float32, slots [maxSlots][]float32, at Moment) {
+	kernel.AdaDelta(w, g, slots[0], slots[1], float32(at.Rate*a.Rate), float32(a.Rho), float32(a.Eps))
+}
+
+func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+func notNegative(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
+
+func badField(field string, got any, want string) error {
+	return fmt.Errorf("train: %s is %v, want %s", field, got, want)
+}

@@ -1,0 +1,71 @@
+package train
+
+import (
+	"math"
+
+	"mannequin/internal/kernel"
+	"mannequin/netruntime/grad"
+)
+
+// Stepper returns a function that does the job's steps one by one, without
+// evaluation and without files: for measuring them.
+func (j *Job) Stepper(pool *kernel.Pool) (step func() error, err error) {
+	if err := j.Validate(); err != nil {
+		return nil, err
+	}
+	r := &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params, j.Optimizer)}
+	r.attach()
+	s := r.state
+	r.back.take(s)
+	r.shuffle(0)
+	return func() error {
+		if s.Step == r.steps {
+			s.Epoch, s.Step = s.Epoch+1, 0
+			r.shuffle(s.Epoch)
+		}
+		return r.step()
+	}, nil
+}
+
+// key seeds the dropout of the step that comes next.
+func (r *run) key() uint64 {
+	return grad.Hash(grad.Hash(r.Seed, 1), uint64(r.state.Total))
+}
+
+// step does one optimiser step.
+func (r *run) step() error {
+	s := r.state
+	r.rows = append(r.rows[:0], r.perm[s.Step*r.Batch:(s.Step+1)*r.Batch]...)
+	r.tape.Reset()
+	loss := r.Loss(r.tape, r.rows, false, r.key())
+	l := float64(loss.Val[0])
+	if math.IsNaN(l) || math.IsInf(l, 0) {
+		return r.fail("loss", r.rows, false)
+	}
+	s.Sum += l
+	length := cycle(r.Schedule, s.Epoch, r.Epochs)
+	r.moment = Moment{Step: s.Total + 1, Rate: r.Schedule.At(s.Epoch, float64(s.Step)/float64(r.steps)),
+		Decay: math.Sqrt(float64(r.Batch) / (float64(r.Samples) * float64(length)))}
+	s.Step++
+	s.Total++
+	r.tape.Backward(loss)
+	if r.ClipNorm > 0 {
+		r.updateClipped()
+	}
+	r.last = append(r.last[:0], r.rows...)
+	return nil
+}
+
+// shuffle makes the order of epoch's samples, from the seed and the epoch
+// alone.
+func (r *run) shuffle(epoch int) {
+	if r.perm == nil {
+		r.perm = make([]int32, r.Samples)
+	}
+	key := grad.Hash(grad.Hash(r.Seed, 2), uint64(epoch))
+	for i := range r.perm {
+		k := int(grad.Hash(key, uint64(i)) % uint64(i+1))
+		r.perm[i] = r.perm[k]
+		r.perm[k] = int32(i)
+	}
+}

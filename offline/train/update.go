@@ -1,0 +1,122 @@
+package train
+
+import (
+	"math"
+
+	"mannequin/internal/kernel"
+	"mannequin/netruntime/grad"
+)
+
+// attach has Backward hand the gradients to the optimiser while they are in
+// the cache. Clipping by norm needs all of them first.
+func (r *run) attach() {
+	r.detach()
+	if r.ClipNorm > 0 {
+		return
+	}
+	for i, p := range r.Params {
+		if p.Frozen {
+			continue
+		}
+		penalised := r.penalises(p)
+		p.Update = func(at int, g []float32) {
+			if penalised {
+				kernel.Penalize(g, p.Val[at:at+len(g)], float32(r.L1), float32(2*r.L2))
+			}
+			r.apply(i, at, g)
+		}
+	}
+}
+
+func (r *run) detach() {
+	for _, p := range r.Params {
+		p.Update = nil
+	}
+}
+
+// apply changes the values of parameter i from at on by their gradient.
+func (r *run) apply(i, at int, g []float32) {
+	if r.ClipValue > 0 {
+		kernel.Clamp(g, float32(r.ClipValue))
+	}
+	end := at + len(g)
+	var slots [maxSlots][]float32
+	for k, s := range r.state.slots {
+		slots[k] = s[i][at:end]
+	}
+	r.Optimizer.Step(r.Params[i].Val[at:end], g, slots, r.moment)
+}
+
+// penalises reports whether L1 and L2 act on p.
+func (r *run) penalises(p *grad.Param) bool {
+	if r.L1 == 0 && r.L2 == 0 {
+		return false
+	}
+	if r.Penalised == nil {
+		return true
+	}
+	for _, q := range r.Penalised {
+		if p == q {
+			return true
+		}
+	}
+	return false
+}
+
+// updateClipped is the update where the norm of all gradients is bounded.
+func (r *run) updateClipped() {
+	if r.chunks == nil {
+		r.cut()
+	}
+	r.pool.Run(len(r.chunks), r.measure)
+	var sum float64
+	for _, c := range r.chunks { // in order, whoever measured them
+		sum += c.squares
+	}
+	r.shrink = 1
+	if norm := math.Sqrt(sum); norm > r.ClipNorm {
+		r.shrink = float32(r.ClipNorm / norm)
+	}
+	r.pool.Run(len(r.chunks), r.change)
+}
+
+// chunk is a part of a parameter that one task works on.
+type chunk struct {
+	param, at, end int
+	penalised      bool
+	squares        float64 // of its gradient
+}
+
+// cut makes the chunks and what works on them.
+func (r *run) cut() {
+	const size = 1 << 15
+	for i, p := range r.Params {
+		for at := 0; at < len(p.Val) && !p.Frozen; at += size {
+			r.chunks = append(r.chunks, chunk{param: i, at: at, end: min(at+size, len(p.Val)), penalised: r.penalises(p)})
+		}
+	}
+	r.measure = func(_, k int) {
+		c := &r.chunks[k]
+		p := r.Params[c.param]
+		if c.squares = 0; !r.tape.Reached(p) {
+			return
+		}
+		g := p.Grad[c.at:c.end]
+		if c.penalised {
+			kernel.Penalize(g, p.Val[c.at:c.end], float32(r.L1), float32(2*r.L2))
+		}
+		c.squares = kernel.SumSquares(g)
+	}
+	r.change = func(_, k int) {
+		c := &r.chunks[k]
+		p := r.Params[c.param]
+		if !r.tape.Reached(p) {
+			return
+		}
+		g := p.Grad[c.at:c.end]
+		if r.shrink != 1 {
+			kernel.Scale(g, r.shrink, g)
+		}
+		r.apply(c.param, c.at, g)
+	}
+}

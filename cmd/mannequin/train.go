@@ -38,6 +38,7 @@ type trainFlags struct {
 	data, out, checkpoint, dtype string
 	minutes, every               float64
 	epochs, batch, threads       int
+	patience                     int
 	seed                         uint64
 	resume, json                 bool
 }
@@ -52,6 +53,7 @@ func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	p.Float64Var(&f.every, "checkpoint-minutes", 2, "minutes between checkpoints, less at first")
 	p.IntVar(&f.epochs, "epochs", epochs, "passes over the data")
 	p.IntVar(&f.batch, "batch", batch, "samples per step")
+	p.IntVar(&f.patience, "patience", 0, "stop after so many epochs without a better held-out loss (0: never)")
 	p.IntVar(&f.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
 	p.Uint64Var(&f.seed, "seed", 1, "seed of weights, order and dropout")
 	p.BoolVar(&f.resume, "resume", false, "continue from the checkpoint, if there is one")
@@ -75,6 +77,8 @@ func (f *trainFlags) check() error {
 		return command.Usagef("--batch is %d, want 1 to 65536", f.batch)
 	case f.threads < 1 || f.threads > 1024:
 		return command.Usagef("--threads is %d, want 1 to 1024", f.threads)
+	case f.patience < 0:
+		return command.Usagef("--patience is %d, want at least 0", f.patience)
 	case f.dtype != "fp32" && f.dtype != "bf16":
 		return command.Usagef("--dtype is %q, want fp32 or bf16", f.dtype)
 	}
@@ -161,6 +165,7 @@ func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, heldOut []stri
 	log.Info("data", "rows", r.Train.Rows, "samples_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
 	minutes := func(m float64) time.Duration { return time.Duration(math.Round(m * float64(time.Minute))) }
 	r.Epochs, r.Batch, r.Seed, r.Threads = f.epochs, f.batch, f.seed, f.threads
+	r.Patience = f.patience
 	r.Limit, r.Every = minutes(f.minutes), minutes(f.every)
 	r.Checkpoint, r.Resume = f.checkpoint, f.resume
 	r.Curves = stem(f.out) + ".loss"

@@ -40,6 +40,7 @@ type MANN struct {
 	Out        string        // path of the model file
 	BF16       bool          // the model file stores weights as bfloat16
 	Every      time.Duration // between checkpoints
+	Patience   int           // see train.Job
 	Resume     bool
 	Progress   func(train.Progress)
 	Log        *slog.Logger
@@ -90,6 +91,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		Samples: len(order), HeldOut: m.HeldOut.Rows,
 		DataHash: hash, Recipe: recipe,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.Schedule,
+		Patience: m.Patience, Name: m.name,
 		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
 		Save: func(best [][]float32, r *train.Report) error {
 			return m.write(net, best, r, recipe, hash)
@@ -97,6 +99,15 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		Progress: m.Progress, Log: m.Log, Now: m.Now,
 	}
 	return job.Run(ctx, pool)
+}
+
+// name says where a sample comes from.
+func (m *MANN) name(row int32, heldOut bool) string {
+	set := m.HeldOut
+	if !heldOut {
+		set, row = m.Train, m.Train.Order[row]
+	}
+	return fmt.Sprintf("frame %d of %s", set.Frame[row], set.Clips[set.Clip[row]])
 }
 
 func normalise(dst, src, mean, std []float32) {

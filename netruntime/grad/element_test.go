@@ -157,6 +157,10 @@ func lossCases() []opCase {
 		total("WeightedSum", func(t *Tape, x, want *Mat) *Mat {
 			return t.WeightedSum(Term{t.MSE(x, want), 0.5}, Term{t.Sum(x), -2}, Term{t.Sum(want), 3})
 		}, func(v, w float64) float64 { return 0.5*(v-w)*(v-w)/35 - 2*v + 3*w }),
+		total("WeightedSum of one loss twice", func(t *Tape, x, want *Mat) *Mat {
+			l := t.MSE(x, want)
+			return t.WeightedSum(Term{l, 0.5}, Term{l, 2})
+		}, func(v, w float64) float64 { return 2.5 * (v - w) * (v - w) / 35 }),
 		{"L1 of a parameter", []mat64{random(72, 3, 2)}, []mat64{random(73, 4, 2), random(74, 1, 4)},
 			func(t *Tape, in []*Mat, p []*Param) *Mat {
 				return t.WeightedSum(Term{t.Mean(t.Dense(in[0], p[0], p[1])), 1}, Term{t.SumAbs(t.Param(p[0])), 0.1})

@@ -92,6 +92,19 @@ func sequenceCases() []opCase {
 			}
 		}
 	}
+	last := lstmCase(2, 3, 2, 4, false, true)
+	twin := last.twin
+	last.name = "LSTM's last cell alone"
+	last.tape = func(t *Tape, in []*Mat, p []*Param) *Mat {
+		seq, _, c := t.LSTM(in[0], 3, p[0], p[1], p[2], in[1], in[2], false)
+		set(seq.Grad, 5) // of an earlier pass
+		return c
+	}
+	last.twin = func(in, p []mat64) mat64 {
+		y := twin(in, p)
+		return build(2, 4, func(s, c int) float64 { return y.at(s*5+4, c) })
+	}
+	out = append(out, last)
 	out = append(out, opCase{"LSTMStep", []mat64{random(30, 2, 3), random(31, 2, 4), random(32, 2, 4)},
 		[]mat64{random(33, 16, 3), random(34, 16, 4), random(35, 1, 16)},
 		func(t *Tape, in []*Mat, p []*Param) *Mat { // twice, the weights being shared

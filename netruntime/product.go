@@ -220,11 +220,10 @@ func (p *product) blend(t *task, c kernel.Matrix, at stretch, p0, p1 int) {
 		p.blendSome(t, c, omega, at, p0, p1)
 		return
 	}
-	p.biases.Mul(t.scratch, c, one, omega, at.n, false, kernel.Epilogue{}, p0, p1)
-	ep := kernel.Epilogue{Act: p.act}
+	ep := kernel.Epilogue{Biases: p.biases, Act: p.act}
 	if p.half != nil {
-		p.half.Mul(t.scratch, c, omega, kernel.MatrixBF16{Data: t.f16(p.in, at), Stride: p.k}, at.n, true, ep, p0, p1)
+		p.half.Mul(t.scratch, c, omega, kernel.MatrixBF16{Data: t.f16(p.in, at), Stride: p.k}, at.n, false, ep, p0, p1)
 		return
 	}
-	p.w.Mul(t.scratch, c, omega, kernel.Matrix{Data: t.f32(p.in, at), Stride: p.k}, at.n, true, ep, p0, p1)
+	p.w.Mul(t.scratch, c, omega, kernel.Matrix{Data: t.f32(p.in, at), Stride: p.k}, at.n, false, ep, p0, p1)
 }

@@ -76,6 +76,6 @@ func (b *PackedBF16) Mul(s *Scratch, c, w Matrix, a MatrixBF16, rows int, add bo
 	if len(a.Data) < (rows-1)*a.Stride+b.k {
 		panic("kernel: Mul: A is too small")
 	}
-	m := packedMul{&b.layout, c, w, rows, add, ep, nil, a.Data, a.Stride, nil, b.data}
+	m := packedMul{operands{&b.layout, nil, a.Data, a.Stride, nil, b.data}, c, w, rows, add, ep}
 	m.compute(s, p0, p1)
 }

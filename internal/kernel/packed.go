@@ -12,8 +12,9 @@ func (m Matrix) Row(i int) Matrix { return Matrix{m.Data[i*m.Stride:], m.Stride}
 
 // Epilogue is what happens to the elements of a product on their way to C.
 type Epilogue struct {
-	Bias []float32 // n values, added to every row; or nil
-	Act  Activation
+	Bias   []float32 // n values, added to every row; or nil
+	Biases *Packed   // parts×n, a bias for each part, blended by w as the parts are; or nil
+	Act    Activation
 }
 
 // layout is the shape of packed matrices. The elements lie by panel, part and
@@ -115,8 +116,8 @@ func (b *Packed) Part(e int) *Packed { return &Packed{b.layout.only(e), b.data} 
 
 // Mul computes panels [p0, p1) of
 //
-//	C = act(Σ diag(w_e)·A·B_e + bias)      or
-//	C = act(C + Σ diag(w_e)·A·B_e + bias)  where add
+//	C = act(Σ diag(w_e)·(A·B_e + biases_e) + bias)      or
+//	C = act(C + Σ diag(w_e)·(A·B_e + biases_e) + bias)  where add
 //
 // over the parts e, for the given number of rows. A has k columns, C has n, w
 // one for each part. Rows of A may overlap: so a convolution over time reads a
@@ -128,6 +129,6 @@ func (b *Packed) Mul(s *Scratch, c, w, a Matrix, rows int, add bool, ep Epilogue
 	if len(a.Data) < (rows-1)*a.Stride+b.k {
 		panic("kernel: Mul: A is too small")
 	}
-	m := packedMul{&b.layout, c, w, rows, add, ep, a.Data, nil, a.Stride, b.data, nil}
+	m := packedMul{operands{&b.layout, a.Data, nil, a.Stride, b.data, nil}, c, w, rows, add, ep}
 	m.compute(s, p0, p1)
 }

@@ -14,6 +14,7 @@ type packedCase struct {
 	add, bf16      bool
 	ep             Epilogue
 	a, w, b, c     []float32
+	biases         []float32
 	ldb            int
 	trans          bool
 
@@ -27,6 +28,10 @@ func newPackedCase(r *rand.Rand, m, k, n, parts, stride int, add, bf16 bool, act
 	x.ep.Act = act
 	if r.IntN(2) == 0 {
 		x.ep.Bias = randoms(r, n)
+	}
+	if r.IntN(2) == 0 {
+		x.biases = randoms(r, parts*n)
+		x.ep.Biases = Pack(false, 1, parts, n, x.biases, n)
 	}
 	size := k * x.ldb
 	if x.trans {
@@ -60,7 +65,7 @@ func bf16Of(x float32) uint16 {
 }
 
 func (x *packedCase) String() string {
-	return fmt.Sprintf("%d rows of %d by %d columns, %d parts, add %v, %v, bias %v, bf16 %v", x.m, x.k, x.n, x.parts, x.add, x.ep.Act, x.ep.Bias != nil, x.bf16)
+	return fmt.Sprintf("%d rows of %d by %d columns, %d parts, add %v, %v, bias %v, biases %v, bf16 %v", x.m, x.k, x.n, x.parts, x.add, x.ep.Act, x.ep.Bias != nil, x.biases != nil, x.bf16)
 }
 
 func (x *packedCase) panels() int {
@@ -98,6 +103,10 @@ func (x *packedCase) want(i, j int) (sum, mag float64) {
 		w := float64(x.w[i*x.parts+e])
 		p, q := reference(false, x.trans, i, j, x.k, x.a, x.stride, x.b[e*size:], x.ldb)
 		sum, mag = sum+w*p, mag+math.Abs(w)*q
+		if x.biases != nil {
+			v := w * float64(x.biases[e*x.n+j])
+			sum, mag = sum+v, mag+math.Abs(v)
+		}
 	}
 	return sum, mag
 }

@@ -5,18 +5,23 @@ const (
 	stripRows   = 192 // rows of A that stay in the second-level cache beside a panel of B
 )
 
+// operands is a left and a packed right side.
+type operands struct {
+	*layout
+	a   []float32
+	a16 []uint16
+	rs  int // from row to row of A
+	b   []float32
+	b16 []uint16
+}
+
 // packedMul is the work of a packed Mul.
 type packedMul struct {
-	*layout
+	operands
 	c, w Matrix
 	rows int
 	add  bool
 	ep   Epilogue
-	a    []float32
-	a16  []uint16
-	rs   int
-	b    []float32
-	b16  []uint16
 }
 
 // compute finishes a panel of a strip of rows before it goes on: the sums stay
@@ -33,6 +38,8 @@ func (m *packedMul) compute(s *Scratch, p0, p1 int) {
 		panic("kernel: Mul: w is too small")
 	case m.ep.Bias != nil && len(m.ep.Bias) < n:
 		panic("kernel: Mul: the bias is too small")
+	case m.ep.Biases != nil && (m.ep.Biases.k != m.parts || m.ep.Biases.n != m.n || m.ep.Biases.kind != m.kind):
+		panic("kernel: Mul: the biases are of another shape")
 	}
 	if s.strip == nil {
 		s.strip = aligned(stripRows * maxCols)
@@ -61,45 +68,15 @@ func (m *packedMul) panelsOf(s *Scratch, r0, rows, p, panels int) {
 		m.begin(strip, r0, rows, p)
 		t.first = false
 	}
-	most, _ := m.kind.tile()
-	tiles := (rows + most - 1) / most
-	small, larger := rows/tiles, rows%tiles // rows of a tile; tiles that have one more
-	t.rs, t.ws, t.ps = m.rs, m.w.Stride, m.of*m.part()
-	t.soonStep = 4 * m.cols / tiles
-	for e := range m.parts {
-		w := m.w.Data[r0*m.w.Stride+e:]
-		for l := 0; l < m.k; l += packedBlock {
-			at, k := m.panel(p, e)+l*m.cols, min(packedBlock, m.k-l)
-			after := at + m.padded(k)*m.cols
-			if after == len(m.b)+len(m.b16) {
-				after = at
-			}
-			t.k = k
-			if m.bf16 {
-				t.k, t.odd = k/2, k%2 == 1
-				t.b16, t.soon16 = m.b16[at:], m.b16[after:]
-			} else {
-				t.b, t.soon = m.b[at:], m.b[after:]
-			}
-			i := 0
-			for _, g := range [2][2]int{{small + 1, larger}, {small, tiles - larger}} {
-				if g[1] == 0 {
-					continue
-				}
-				r := r0 + i
-				t.tiles = g[1]
-				t.c, t.w = strip[i*m.cols:], w[i*t.ws:]
-				if m.bf16 {
-					t.a16 = m.a16[r*m.rs+l:]
-				} else {
-					t.a = m.a[r*m.rs+l:]
-				}
-				m.kind.strip(g[0], panels, m.bf16, t)
-				i += g[0] * g[1]
-			}
-			t.first = false
+	if b := m.ep.Biases; b != nil {
+		o := operands{layout: &b.layout, a: m.w.Data, rs: m.w.Stride, b: b.data}
+		first := t.first
+		for q := range panels {
+			t.first = first
+			o.multiply(t, strip[q*t.cs:], Matrix{Data: unit}, r0, rows, p+q, 1)
 		}
 	}
+	m.multiply(t, strip, m.w.Row(r0), r0, rows, p, panels)
 	m.ep.Act.Apply(strip, strip)
 	for q := range panels {
 		from := (p + q) * m.cols
@@ -108,6 +85,66 @@ func (m *packedMul) panelsOf(s *Scratch, r0, rows, p, panels int) {
 			copy(m.c.Data[(r0+i)*m.c.Stride+from:][:n], strip[q*t.cs+i*m.cols:])
 		}
 	}
+}
+
+// multiply adds the products of rows [r0, r0 + rows) of A to the strip, or
+// begins it where t says so. w is that of row r0.
+func (o *operands) multiply(t *strip, strip []float32, w Matrix, r0, rows, p, panels int) {
+	tiles := o.kind.tiles(rows)
+	n := 0
+	for _, g := range tiles {
+		n += g.n
+	}
+	t.rs, t.ws, t.ps = o.rs, w.Stride, o.of*o.part()
+	t.soonStep = (4*o.cols + n - 1) / n
+	for e := range o.parts {
+		for l := 0; l < o.k; l += packedBlock {
+			k := min(packedBlock, o.k-l)
+			at := o.panel(p, e) + l*o.cols
+			soon := at + o.padded(k)*o.cols // what comes after the block
+			t.k, t.odd = k, false
+			if o.bf16 {
+				t.k, t.odd = k/2, k%2 == 1
+				t.b16 = o.b16[at:]
+			} else {
+				t.b = o.b[at:]
+			}
+			i := 0
+			for _, g := range tiles {
+				if g.n == 0 {
+					continue
+				}
+				t.tiles = g.n
+				t.c, t.w = strip[i*o.cols:], w.Data[i*t.ws+e:]
+				a := (r0+i)*o.rs + l
+				if o.bf16 {
+					t.a16, t.soon16 = o.a16[a:], o.b16[min(soon, len(o.b16)):]
+					soon += g.n * t.k * t.soonStep / 2
+				} else {
+					t.a, t.soon = o.a[a:], o.b[min(soon, len(o.b)):]
+					soon += g.n * t.k * t.soonStep / 4
+				}
+				o.kind.strip(g.rows, panels, o.bf16, t)
+				i += g.n * g.rows
+			}
+			t.first = false
+		}
+	}
+}
+
+// tileRun is a number of tiles of so many rows.
+type tileRun struct{ rows, n int }
+
+// tiles cuts rows into the largest tiles, and where few are left over those
+// and one of the tiles into two.
+func (k Kind) tiles(rows int) [3]tileRun {
+	most, _ := k.tile()
+	n, rest := rows/most, rows%most
+	if n > 0 && rest > 0 && rest < most/2 {
+		n, rest = n-1, rest+most
+		return [3]tileRun{{most, n}, {(rest + 1) / 2, 1}, {rest / 2, 1}}
+	}
+	return [3]tileRun{{most, n}, {rest, min(rest, 1)}}
 }
 
 // begin writes what the products are added to.

@@ -100,7 +100,7 @@ func (o *lstm) run(t *task, r0, r1, _, _ int) {
 		return
 	}
 	whole := t.block
-	t.block = block{whole.first + r0, whole.slot + r0, r1 - r0}
+	t.block = block{whole.first + r0, whole.slot + r0, whole.part, r1 - r0}
 	frames := t.s.views[o.x].frames
 	_, blocks := o.grid()
 	ahead := o.ahead(t.block.n, frames)

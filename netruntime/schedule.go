@@ -137,10 +137,9 @@ func (s *session) add(x step) {
 // runBlock takes the sequences of block i through the network.
 func (s *session) runBlock(worker, i int) {
 	t := &s.tasks[worker]
-	block := (s.batch + s.blocks - 1) / s.blocks
-	t.block.first = min(i*block, s.batch)
-	t.block.n = min(block, s.batch-t.block.first)
-	t.block.slot = worker * block
+	each := (s.batch + s.blocks - 1) / s.blocks
+	t.block = block{first: min(i*each, s.batch), part: worker}
+	t.block.n = min(each, s.batch-t.block.first)
 	if t.block.n == 0 {
 		return
 	}

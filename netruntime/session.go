@@ -165,6 +165,13 @@ func (s *session) allocate() error {
 	if !s.anyLength() {
 		return fmt.Errorf("netruntime: no length up to %d can be halved as often as the network does", o.Length)
 	}
+	// A worker's part begins on a cache line.
+	for i := range need {
+		need[i] = roundUp(need[i], 16*o.Workers)
+	}
+	for i := range half {
+		half[i] = roundUp(half[i], 32*o.Workers)
+	}
 	total := 4 * float64(s.gateSize) * float64(o.Workers)
 	for _, n := range need {
 		total += 4 * float64(n)
@@ -190,6 +197,7 @@ func (s *session) allocate() error {
 			s.views[i].half = make([]uint16, half[i])
 		}
 		s.views[i].bySlot = v.at == buffer
+		s.views[i].part, s.views[i].half16 = len(s.views[i].data)/o.Workers, half[i]/o.Workers
 		s.views[i].width = v.channels
 	}
 	s.gates = make([]float32, s.gateSize*o.Workers)
@@ -197,6 +205,8 @@ func (s *session) allocate() error {
 	s.steps, s.counts = make([]step, 0, steps), make([]int, 0, steps)
 	return nil
 }
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
 // anyLength says that the session can run at some length.
 func (s *session) anyLength() bool {

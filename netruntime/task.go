@@ -8,7 +8,8 @@ import (
 // small batch.
 type block struct {
 	first int // the block's first sequence in the caller's memory
-	slot  int // and in the session's buffers
+	slot  int // and in its part of the buffers
+	part  int // which part of the buffers that is: the worker's, or 0
 	n     int
 }
 
@@ -31,6 +32,8 @@ type view struct {
 	start  int       // floats of padding before a sequence's first frame
 	trail  int       // and after its last
 	bySlot bool
+	part   int // floats of a worker's part of data, where bySlot
+	half16 int // and of half
 }
 
 // stretch is rows that follow each other in the memory of all values that are
@@ -83,17 +86,17 @@ func (t *task) width(v int) int { return t.s.views[v].width }
 // f32 returns v from the stretch's first frame on.
 func (t *task) f32(v int, at stretch) []float32 {
 	x := &t.s.views[v]
-	q := t.block.first
+	i := x.start + at.f*x.width + at.q*x.seq
 	if x.bySlot {
-		q = t.block.slot
+		return x.data[i+t.block.part*x.part+t.block.slot*x.seq:]
 	}
-	return x.data[(q+at.q)*x.seq+x.start+at.f*x.width:]
+	return x.data[i+t.block.first*x.seq:]
 }
 
 // f16 returns v in bfloat16 from the stretch's first frame on.
 func (t *task) f16(v int, at stretch) []uint16 {
 	x := &t.s.views[v]
-	return x.half[(t.block.slot+at.q)*x.seq+x.start+at.f*x.width:]
+	return x.half[t.block.part*x.half16+(t.block.slot+at.q)*x.seq+x.start+at.f*x.width:]
 }
 
 // finish makes what was written to v ready for its readers: the padding, and

@@ -1,0 +1,407 @@
+package netruntime
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// array is a value (batch, length, channels) of the reference interpreter.
+type array struct {
+	batch, length, channels int
+	data                    []float64
+}
+
+func newArray(batch, length, channels int) array {
+	return array{batch, length, channels, make([]float64, batch*length*channels)}
+}
+
+// at returns the channels of a frame, zeros outside of the sequence.
+func (a array) at(b, t int) []float64 {
+	if t < 0 || t >= a.length {
+		return make([]float64, a.channels)
+	}
+	return a.data[(b*a.length+t)*a.channels:][:a.channels]
+}
+
+// each returns an array of f(frame).
+func (a array) each(channels int, f func(b, t int, dst, x []float64)) array {
+	out := newArray(a.batch, a.length, channels)
+	for b := range a.batch {
+		for t := range a.length {
+			f(b, t, out.at(b, t), a.at(b, t))
+		}
+	}
+	return out
+}
+
+func activated(act string, v float64) float64 {
+	switch act {
+	case "elu":
+		if v > 0 {
+			return v
+		}
+		return math.Expm1(v)
+	case "relu":
+		if v < 0 {
+			return 0
+		}
+	case "sigmoid":
+		return 1 / (1 + math.Exp(-v))
+	case "tanh":
+		return math.Tanh(v)
+	}
+	return v
+}
+
+// interpret computes a graph in float64, operation by operation as the
+// constants' comments say. It is slow and knows nothing of the executor.
+func interpret(n *Net, in [][]float32, batch, length int) [][]float64 {
+	g := n.Graph()
+	tensors := map[string]Tensor{}
+	for _, t := range n.Tensors() {
+		tensors[t.Name] = t
+	}
+	values := map[string]array{}
+	for i, x := range g.Inputs {
+		l := length
+		if x.Once {
+			l = 1
+		}
+		a := newArray(batch, l, x.Channels)
+		for j := range a.data {
+			a.data[j] = float64(in[i][j])
+		}
+		values[x.Name] = a
+	}
+	for i := range g.Nodes {
+		node := &g.Nodes[i]
+		tensor := func(role string) Tensor {
+			t, ok := tensors[node.tensor(role)]
+			if !ok {
+				panic(role)
+			}
+			return t
+		}
+		var x []array
+		for _, name := range node.In {
+			x = append(x, values[name])
+		}
+		for name, v := range interpretNode(node, tensor, x) {
+			values[node.Name+name] = v
+		}
+	}
+	var out [][]float64
+	for _, name := range g.Outputs {
+		out = append(out, values[name].data)
+	}
+	return out
+}
+
+// interpretNode returns the node's results by suffix of their names.
+func interpretNode(n *Node, tensor func(role string) Tensor, in []array) map[string]array {
+	x := in[0]
+	one := func(a array) map[string]array { return map[string]array{"": a} }
+	var last string
+	var t Tensor
+	at := func(role string, i ...int) float64 {
+		if role != last {
+			last, t = role, tensor(role)
+		}
+		j := 0
+		for axis, k := range i {
+			j = j*t.Shape[axis] + k
+		}
+		return float64(t.Data[j])
+	}
+	deviation := func(c int) float64 {
+		if s := at("std", c); s != 0 {
+			return s
+		}
+		return 1
+	}
+	switch n.Op {
+	case OpDense:
+		weight := func(o, i int) float64 { return at("weight", o, i) }
+		if n.Tied {
+			weight = func(o, i int) float64 { return at("weight", i, o) }
+		}
+		return one(x.each(len(tensor("bias").Data), func(_, _ int, y, x []float64) {
+			for o := range y {
+				y[o] = at("bias", o)
+				for i, v := range x {
+					y[o] += weight(o, i) * v
+				}
+				y[o] = activated(n.Act, y[o])
+			}
+		}))
+	case OpBlend:
+		omega := in[1]
+		return one(x.each(tensor("bias").Shape[1], func(b, t int, y, x []float64) {
+			for o := range y {
+				for k, w := range omega.at(b, t) {
+					sum := at("bias", k, o)
+					for i, v := range x {
+						sum += at("weight", k, o, i) * v
+					}
+					y[o] += w * sum
+				}
+				y[o] = activated(n.Act, y[o])
+			}
+		}))
+	case OpConv:
+		width := tensor("weight").Shape[2]
+		weight := func(o, i, w int) float64 {
+			if n.Flip {
+				w = width - 1 - w
+			}
+			if n.Tied {
+				o, i = i, o
+			}
+			return at("weight", o, i, w)
+		}
+		return one(x.each(len(tensor("bias").Data), func(b, t int, y, _ []float64) {
+			for o := range y {
+				y[o] = at("bias", o)
+				for w := range width {
+					for i, v := range x.at(b, t+w-(width-1)/2) {
+						y[o] += weight(o, i, w) * v
+					}
+				}
+				y[o] = activated(n.Act, y[o])
+			}
+		}))
+	case OpMaxPool:
+		y := newArray(x.batch, x.length/2, x.channels)
+		for b := range y.batch {
+			for t := range y.length {
+				for c := range y.channels {
+					y.at(b, t)[c] = max(x.at(b, 2*t)[c], x.at(b, 2*t+1)[c])
+				}
+			}
+		}
+		return one(y)
+	case OpDepool:
+		y := newArray(x.batch, 2*x.length, x.channels)
+		for b := range y.batch {
+			for t := range y.length {
+				for c := range y.channels {
+					y.at(b, t)[c] = x.at(b, t/2)[c] / 2
+				}
+			}
+		}
+		return one(y)
+	case OpLSTM:
+		return interpretLSTM(n, len(tensor("bias").Data)/4, at, in)
+	case OpBatchNorm:
+		return one(x.each(x.channels, func(_, _ int, y, x []float64) {
+			for c, v := range x {
+				y[c] = activated(n.Act, (v-at("mean", c))/math.Sqrt(at("var", c)+1e-5)*at("gamma", c)+at("beta", c))
+			}
+		}))
+	case OpAct:
+		return one(x.each(x.channels, func(_, _ int, y, x []float64) {
+			for c, v := range x {
+				y[c] = activated(n.Act, v)
+			}
+		}))
+	case OpSoftmax:
+		return one(x.each(x.channels, func(_, _ int, y, x []float64) {
+			sum := 0.0
+			for _, v := range x {
+				sum += math.Exp(v)
+			}
+			for c, v := range x {
+				y[c] = math.Exp(v) / sum
+			}
+		}))
+	case OpConcat:
+		channels := 0
+		for _, a := range in {
+			channels += a.channels
+		}
+		return one(x.each(channels, func(b, t int, y, _ []float64) {
+			for _, a := range in {
+				y = y[copy(y, a.at(b, t)):]
+			}
+		}))
+	case OpSelect:
+		return one(x.each(len(n.Columns), func(_, _ int, y, x []float64) {
+			for i, c := range n.Columns {
+				y[i] = x[c]
+			}
+		}))
+	case OpAdd:
+		return one(x.each(x.channels, func(b, t int, y, _ []float64) {
+			for _, a := range in {
+				for c, v := range a.at(b, t) {
+					y[c] += v
+				}
+			}
+		}))
+	case OpNormalize:
+		return one(x.each(x.channels, func(_, _ int, y, x []float64) {
+			for c, v := range x {
+				y[c] = (v - at("mean", c)) / deviation(c)
+			}
+		}))
+	case OpDenormalize:
+		return one(x.each(x.channels, func(_, _ int, y, x []float64) {
+			for c, v := range x {
+				y[c] = v*deviation(c) + at("mean", c)
+			}
+		}))
+	}
+	panic(n.Op)
+}
+
+func interpretLSTM(n *Node, units int, at func(role string, i ...int) float64, in []array) map[string]array {
+	x := in[0]
+	seq, lastH, lastC := newArray(x.batch, x.length, units), newArray(x.batch, 1, units), newArray(x.batch, 1, units)
+	for b := range x.batch {
+		h, c := make([]float64, units), make([]float64, units)
+		if len(in) == 3 {
+			copy(h, in[1].at(b, 0))
+			copy(c, in[2].at(b, 0))
+		}
+		for step := range x.length {
+			t := step
+			if n.Reverse {
+				t = x.length - 1 - step
+			}
+			gates := make([]float64, 4*units)
+			for g := range gates {
+				gates[g] = at("bias", g)
+				for i, v := range x.at(b, t) {
+					gates[g] += at("weight", g, i) * v
+				}
+				for i, v := range h {
+					gates[g] += at("recurrent", g, i) * v
+				}
+			}
+			next := make([]float64, units)
+			for u := range units {
+				i, f, g, o := gates[u], gates[units+u], gates[2*units+u], gates[3*units+u]
+				c[u] = activated("sigmoid", f)*c[u] + activated("sigmoid", i)*math.Tanh(g)
+				next[u] = activated("sigmoid", o) * math.Tanh(c[u])
+			}
+			h = next
+			copy(seq.at(b, t), h)
+		}
+		copy(lastH.at(b, 0), h)
+		copy(lastC.at(b, 0), c)
+	}
+	return map[string]array{"": seq, ".h": lastH, ".c": lastC}
+}
+
+// maker writes graphs with random tensors.
+type maker struct {
+	g        Graph
+	tensors  []Tensor
+	channels map[string]int
+	r        *rand.Rand
+}
+
+func newMaker(seed uint64) *maker {
+	return &maker{channels: map[string]int{}, r: rand.New(rand.NewPCG(seed, 3))}
+}
+
+func (m *maker) input(name string, channels int, once bool) string {
+	m.g.Inputs = append(m.g.Inputs, Input{name, channels, once})
+	m.channels[name] = channels
+	return name
+}
+
+// tensor adds a tensor unless it is there, and returns its name.
+func (m *maker) tensor(name string, scale, offset float64, shape ...int) string {
+	for _, t := range m.tensors {
+		if t.Name == name {
+			return name
+		}
+	}
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	t := Tensor{Name: name, Shape: shape, Data: make([]float32, n)}
+	for i := range t.Data {
+		v := m.r.NormFloat64()
+		if offset > 0 {
+			v = math.Abs(v)
+		}
+		t.Data[i] = float32(offset + scale*v)
+	}
+	m.tensors = append(m.tensors, t)
+	return name
+}
+
+// node adds a node and its tensors; out is the channels of a product's or an
+// LSTM's result, width a convolution's.
+func (m *maker) node(n Node, out, width int) string {
+	if n.Name == "" {
+		n.Name = fmt.Sprintf("n%d", len(m.g.Nodes))
+	}
+	in := m.channels[n.In[0]]
+	shape := func(s ...int) []int {
+		if n.Tied {
+			s[0], s[1] = s[1], s[0]
+		}
+		return s
+	}
+	name := func(role string) string {
+		if s, ok := n.Tensors[role]; ok {
+			return s
+		}
+		return n.Name + "." + role
+	}
+	fan := func(n int) float64 { return 1.2 / math.Sqrt(float64(n)) }
+	switch n.Op {
+	case OpDense:
+		m.tensor(name("weight"), fan(in), 0, shape(out, in)...)
+		m.tensor(name("bias"), 0.2, 0, out)
+	case OpBlend:
+		k := m.channels[n.In[1]]
+		m.tensor(name("weight"), fan(in), 0, k, out, in)
+		m.tensor(name("bias"), 0.2, 0, k, out)
+	case OpConv:
+		m.tensor(name("weight"), fan(in*width), 0, shape(out, in, width)...)
+		m.tensor(name("bias"), 0.2, 0, out)
+	case OpLSTM:
+		m.tensor(name("weight"), fan(in), 0, 4*out, in)
+		m.tensor(name("recurrent"), fan(out), 0, 4*out, out)
+		m.tensor(name("bias"), 0.2, 0, 4*out)
+		m.channels[n.Name+".h"], m.channels[n.Name+".c"] = out, out
+	case OpBatchNorm:
+		m.tensor(name("gamma"), 0.5, 0, in)
+		m.tensor(name("beta"), 0.5, 0, in)
+		m.tensor(name("mean"), 0.5, 0, in)
+		m.tensor(name("var"), 0.5, 0.3, in)
+	case OpNormalize, OpDenormalize:
+		m.tensor(name("mean"), 0.5, 0, in)
+		m.tensor(name("std"), 0.5, 0.3, in)
+	}
+	switch n.Op {
+	case OpDense, OpBlend, OpConv, OpLSTM:
+	case OpSelect:
+		out = len(n.Columns)
+	case OpConcat:
+		out = 0
+		for _, x := range n.In {
+			out += m.channels[x]
+		}
+	default:
+		out = in
+	}
+	m.channels[n.Name] = out
+	m.g.Nodes = append(m.g.Nodes, n)
+	return n.Name
+}
+
+func (m *maker) net(outputs ...string) *Net {
+	m.g.Outputs = outputs
+	n, err := New(Meta{Name: "test", Arch: "graph", Graph: &m.g}, m.tensors)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}

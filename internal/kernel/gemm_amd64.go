@@ -5,10 +5,16 @@
 package kernel
 
 //go:noescape
+func gemmAVX2_1x0(t *tile)
+
+//go:noescape
 func gemmAVX2_1x1(t *tile)
 
 //go:noescape
 func gemmAVX2_1x4(t *tile)
+
+//go:noescape
+func gemmAVX2_2x0(t *tile)
 
 //go:noescape
 func gemmAVX2_2x1(t *tile)
@@ -17,19 +23,34 @@ func gemmAVX2_2x1(t *tile)
 func gemmAVX2_2x2(t *tile)
 
 //go:noescape
+func gemmAVX2_3x0(t *tile)
+
+//go:noescape
 func gemmAVX2_3x1(t *tile)
 
 //go:noescape
 func gemmAVX2_3x2(t *tile)
 
 //go:noescape
+func gemmAVX2_4x0(t *tile)
+
+//go:noescape
 func gemmAVX2_4x1(t *tile)
+
+//go:noescape
+func gemmAVX2_5x0(t *tile)
 
 //go:noescape
 func gemmAVX2_5x1(t *tile)
 
 //go:noescape
+func gemmAVX2_6x0(t *tile)
+
+//go:noescape
 func gemmAVX2_6x1(t *tile)
+
+//go:noescape
+func gemmAVX512_1x0(t *tile)
 
 //go:noescape
 func gemmAVX512_1x1(t *tile)
@@ -38,10 +59,16 @@ func gemmAVX512_1x1(t *tile)
 func gemmAVX512_1x4(t *tile)
 
 //go:noescape
+func gemmAVX512_2x0(t *tile)
+
+//go:noescape
 func gemmAVX512_2x1(t *tile)
 
 //go:noescape
 func gemmAVX512_2x2(t *tile)
+
+//go:noescape
+func gemmAVX512_3x0(t *tile)
 
 //go:noescape
 func gemmAVX512_3x1(t *tile)
@@ -50,28 +77,55 @@ func gemmAVX512_3x1(t *tile)
 func gemmAVX512_3x2(t *tile)
 
 //go:noescape
+func gemmAVX512_4x0(t *tile)
+
+//go:noescape
 func gemmAVX512_4x1(t *tile)
+
+//go:noescape
+func gemmAVX512_5x0(t *tile)
 
 //go:noescape
 func gemmAVX512_5x1(t *tile)
 
 //go:noescape
+func gemmAVX512_6x0(t *tile)
+
+//go:noescape
 func gemmAVX512_6x1(t *tile)
+
+//go:noescape
+func gemmAVX512_7x0(t *tile)
 
 //go:noescape
 func gemmAVX512_7x1(t *tile)
 
 //go:noescape
+func gemmAVX512_8x0(t *tile)
+
+//go:noescape
 func gemmAVX512_8x1(t *tile)
+
+//go:noescape
+func gemmAVX512_9x0(t *tile)
 
 //go:noescape
 func gemmAVX512_9x1(t *tile)
 
 //go:noescape
+func gemmAVX512_10x0(t *tile)
+
+//go:noescape
 func gemmAVX512_10x1(t *tile)
 
 //go:noescape
+func gemmAVX512_11x0(t *tile)
+
+//go:noescape
 func gemmAVX512_11x1(t *tile)
+
+//go:noescape
+func gemmAVX512_12x0(t *tile)
 
 //go:noescape
 func gemmAVX512_12x1(t *tile)

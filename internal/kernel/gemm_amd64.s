@@ -4,6 +4,55 @@
 
 #include "textflag.h"
 
+// func gemmAVX2_1x0(t *tile)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2_1x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   72(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(AX), SI
+	MOVQ   48(AX), DI
+	MOVQ   88(AX), R8
+	VXORPS Y0, Y0, Y0
+
+loop:
+	PREFETCHT1   (R8)
+	ADDQ         BX, R8
+	VMOVUPS      (DI), Y1
+	VBROADCASTSS (SI), Y2
+	VFMADD231PS  Y1, Y2, Y0
+	ADDQ         DX, SI
+	ADDQ         BX, DI
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), DX
+	MOVQ         168(AX), BX
+	SHLQ         $0x02, BX
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (DX), Y1
+	VMOVUPS      (CX), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (DX), Y1
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)
+	VZEROUPPER
+	RET
+
 // func gemmAVX2_1x1(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemmAVX2_1x1(SB), NOSPLIT, $0-8
@@ -164,6 +213,69 @@ first:
 	VMOVUPS      Y6, 192(CX)
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      Y7, 224(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX2_2x0(t *tile)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2_2x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	MOVQ   48(AX), R8
+	MOVQ   88(AX), R9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+
+loop:
+	PREFETCHT1   (R9)
+	ADDQ         SI, R9
+	VMOVUPS      (R8), Y2
+	VBROADCASTSS (DI), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS (DI)(DX*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         BX, DI
+	ADDQ         SI, R8
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Y2
+	VMOVUPS      (CX), Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMOVUPS      Y3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y2
+	VFMADD231PS  Y0, Y1, Y2
+	VMOVUPS      Y2, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (CX)
 	VZEROUPPER
 	RET
 
@@ -349,6 +461,83 @@ first:
 	VMOVUPS      Y6, 64(CX)
 	VMULPS       Y0, Y7, Y7
 	VMOVUPS      Y7, 96(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX2_3x0(t *tile)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2_3x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	MOVQ   48(AX), R8
+	MOVQ   88(AX), R9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+
+loop:
+	PREFETCHT1   (R9)
+	ADDQ         SI, R9
+	VMOVUPS      (R8), Y3
+	VBROADCASTSS (DI), Y4
+	VFMADD231PS  Y3, Y4, Y0
+	VBROADCASTSS (DI)(DX*1), Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VBROADCASTSS (DI)(DX*2), Y4
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         BX, DI
+	ADDQ         SI, R8
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Y3
+	VMOVUPS      (CX), Y4
+	VFMADD231PS  Y3, Y0, Y4
+	VMOVUPS      Y4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y3
+	VFMADD231PS  Y0, Y1, Y3
+	VMOVUPS      Y3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Y3
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      Y2, (CX)
 	VZEROUPPER
 	RET
 
@@ -593,6 +782,100 @@ first:
 	VZEROUPPER
 	RET
 
+// func gemmAVX2_4x0(t *tile)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2_4x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+loop:
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
+	VMOVUPS      (R9), Y4
+	VBROADCASTSS (DI), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS (DI)(DX*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS (DI)(DX*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (R8), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         SI, R9
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Y4
+	VMOVUPS      (CX), Y5
+	VFMADD231PS  Y4, Y0, Y5
+	VMOVUPS      Y5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y4
+	VFMADD231PS  Y0, Y1, Y4
+	VMOVUPS      Y4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Y4
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      Y2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (CX)
+	VZEROUPPER
+	RET
+
 // func gemmAVX2_4x1(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemmAVX2_4x1(SB), NOSPLIT, $0-8
@@ -713,6 +996,114 @@ first:
 	VMOVUPS      Y6, (CX)
 	VMULPS       Y0, Y7, Y7
 	VMOVUPS      Y7, 32(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX2_5x0(t *tile)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2_5x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+
+loop:
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
+	VMOVUPS      (R9), Y5
+	VBROADCASTSS (DI), Y6
+	VFMADD231PS  Y5, Y6, Y0
+	VBROADCASTSS (DI)(DX*1), Y6
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (DI)(DX*2), Y6
+	VFMADD231PS  Y5, Y6, Y2
+	VBROADCASTSS (R8), Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VBROADCASTSS (R8)(DX*1), Y6
+	VFMADD231PS  Y5, Y6, Y4
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         SI, R9
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Y5
+	VMOVUPS      (CX), Y6
+	VFMADD231PS  Y5, Y0, Y6
+	VMOVUPS      Y6, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y5
+	VFMADD231PS  Y0, Y1, Y5
+	VMOVUPS      Y5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Y5
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      Y2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      Y4, (CX)
 	VZEROUPPER
 	RET
 
@@ -857,6 +1248,128 @@ first:
 	VMOVUPS      Y8, (CX)
 	VMULPS       Y0, Y9, Y9
 	VMOVUPS      Y9, 32(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX2_6x0(t *tile)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmAVX2_6x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+
+loop:
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
+	VMOVUPS      (R9), Y6
+	VBROADCASTSS (DI), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS (DI)(DX*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS (DI)(DX*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (R8), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS (R8)(DX*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (R8)(DX*2), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         SI, R9
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Y6
+	VMOVUPS      (CX), Y7
+	VFMADD231PS  Y6, Y0, Y7
+	VMOVUPS      Y7, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y6
+	VFMADD231PS  Y0, Y1, Y6
+	VMOVUPS      Y6, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      (CX), Y1
+	VFMADD231PS  Y0, Y5, Y1
+	VMOVUPS      Y1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Y6
+	VMULPS       Y6, Y0, Y0
+	VMOVUPS      Y0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      Y2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      Y4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Y0
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      Y5, (CX)
 	VZEROUPPER
 	RET
 
@@ -1025,6 +1538,56 @@ first:
 	VZEROUPPER
 	RET
 
+// func gemmAVX512_1x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_1x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   72(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(AX), SI
+	MOVQ   48(AX), DI
+	MOVQ   88(AX), R8
+	VPXORD Z0, Z0, Z0
+
+loop:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	ADDQ         BX, R8
+	VMOVUPS      (DI), Z1
+	VBROADCASTSS (SI), Z2
+	VFMADD231PS  Z1, Z2, Z0
+	ADDQ         DX, SI
+	ADDQ         BX, DI
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), DX
+	MOVQ         168(AX), BX
+	SHLQ         $0x02, BX
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (DX), Z1
+	VMOVUPS      (CX), Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VMOVUPS      Z2, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (DX), Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	VZEROUPPER
+	RET
+
 // func gemmAVX512_1x1(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_1x1(SB), NOSPLIT, $0-8
@@ -1186,6 +1749,70 @@ first:
 	VMOVUPS      Z6, 384(CX)
 	VMULPS       Z8, Z7, Z7
 	VMOVUPS      Z7, 448(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_2x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_2x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	MOVQ   48(AX), R8
+	MOVQ   88(AX), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+loop:
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         SI, R9
+	VMOVUPS      (R8), Z2
+	VBROADCASTSS (DI), Z3
+	VFMADD231PS  Z2, Z3, Z0
+	VBROADCASTSS (DI)(DX*1), Z3
+	VFMADD231PS  Z2, Z3, Z1
+	ADDQ         BX, DI
+	ADDQ         SI, R8
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z2
+	VMOVUPS      (CX), Z3
+	VFMADD231PS  Z2, Z0, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z2
+	VFMADD231PS  Z0, Z1, Z2
+	VMOVUPS      Z2, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z2
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
 	VZEROUPPER
 	RET
 
@@ -1372,6 +1999,84 @@ first:
 	VMOVUPS      Z6, 128(CX)
 	VMULPS       Z0, Z7, Z7
 	VMOVUPS      Z7, 192(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_3x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_3x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	MOVQ   48(AX), R8
+	MOVQ   88(AX), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+
+loop:
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         SI, R9
+	VMOVUPS      (R8), Z3
+	VBROADCASTSS (DI), Z4
+	VFMADD231PS  Z3, Z4, Z0
+	VBROADCASTSS (DI)(DX*1), Z4
+	VFMADD231PS  Z3, Z4, Z1
+	VBROADCASTSS (DI)(DX*2), Z4
+	VFMADD231PS  Z3, Z4, Z2
+	ADDQ         BX, DI
+	ADDQ         SI, R8
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z3
+	VMOVUPS      (CX), Z4
+	VFMADD231PS  Z3, Z0, Z4
+	VMOVUPS      Z4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z3
+	VFMADD231PS  Z0, Z1, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z3
+	VMULPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
 	VZEROUPPER
 	RET
 
@@ -1617,6 +2322,101 @@ first:
 	VZEROUPPER
 	RET
 
+// func gemmAVX512_4x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_4x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+loop:
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
+	VMOVUPS      (R9), Z4
+	VBROADCASTSS (DI), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VBROADCASTSS (DI)(DX*1), Z5
+	VFMADD231PS  Z4, Z5, Z1
+	VBROADCASTSS (DI)(DX*2), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VBROADCASTSS (R8), Z5
+	VFMADD231PS  Z4, Z5, Z3
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         SI, R9
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z4
+	VMOVUPS      (CX), Z5
+	VFMADD231PS  Z4, Z0, Z5
+	VMOVUPS      Z5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z4
+	VFMADD231PS  Z0, Z1, Z4
+	VMOVUPS      Z4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z4
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	VZEROUPPER
+	RET
+
 // func gemmAVX512_4x1(t *tile)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·gemmAVX512_4x1(SB), NOSPLIT, $0-8
@@ -1738,6 +2538,115 @@ first:
 	VMOVUPS      Z6, (CX)
 	VMULPS       Z0, Z7, Z7
 	VMOVUPS      Z7, 64(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_5x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_5x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+
+loop:
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
+	VMOVUPS      (R9), Z5
+	VBROADCASTSS (DI), Z6
+	VFMADD231PS  Z5, Z6, Z0
+	VBROADCASTSS (DI)(DX*1), Z6
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (DI)(DX*2), Z6
+	VFMADD231PS  Z5, Z6, Z2
+	VBROADCASTSS (R8), Z6
+	VFMADD231PS  Z5, Z6, Z3
+	VBROADCASTSS (R8)(DX*1), Z6
+	VFMADD231PS  Z5, Z6, Z4
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         SI, R9
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z5
+	VMOVUPS      (CX), Z6
+	VFMADD231PS  Z5, Z0, Z6
+	VMOVUPS      Z6, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z5
+	VFMADD231PS  Z0, Z1, Z5
+	VMOVUPS      Z5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z5
+	VMULPS       Z5, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z4, Z4
+	VMOVUPS      Z4, (CX)
 	VZEROUPPER
 	RET
 
@@ -1883,6 +2792,129 @@ first:
 	VMOVUPS      Z8, (CX)
 	VMULPS       Z0, Z9, Z9
 	VMOVUPS      Z9, 64(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_6x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_6x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	MOVQ   48(AX), R9
+	MOVQ   88(AX), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+loop:
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
+	VMOVUPS      (R9), Z6
+	VBROADCASTSS (DI), Z7
+	VFMADD231PS  Z6, Z7, Z0
+	VBROADCASTSS (DI)(DX*1), Z7
+	VFMADD231PS  Z6, Z7, Z1
+	VBROADCASTSS (DI)(DX*2), Z7
+	VFMADD231PS  Z6, Z7, Z2
+	VBROADCASTSS (R8), Z7
+	VFMADD231PS  Z6, Z7, Z3
+	VBROADCASTSS (R8)(DX*1), Z7
+	VFMADD231PS  Z6, Z7, Z4
+	VBROADCASTSS (R8)(DX*2), Z7
+	VFMADD231PS  Z6, Z7, Z5
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         SI, R9
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z6
+	VMOVUPS      (CX), Z7
+	VFMADD231PS  Z6, Z0, Z7
+	VMOVUPS      Z7, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z6
+	VFMADD231PS  Z0, Z1, Z6
+	VMOVUPS      Z6, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z6
+	VMULPS       Z6, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z4, Z4
+	VMOVUPS      Z4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z5, Z5
+	VMOVUPS      Z5, (CX)
 	VZEROUPPER
 	RET
 
@@ -2049,6 +3081,146 @@ first:
 	VMOVUPS      Z10, (CX)
 	VMULPS       Z0, Z11, Z11
 	VMOVUPS      Z11, 64(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_7x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_7x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	LEAQ   (R8)(DX*2), R9
+	ADDQ   DX, R9
+	MOVQ   48(AX), R10
+	MOVQ   88(AX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+
+loop:
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
+	VMOVUPS      (R10), Z7
+	VBROADCASTSS (DI), Z8
+	VFMADD231PS  Z7, Z8, Z0
+	VBROADCASTSS (DI)(DX*1), Z8
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS (DI)(DX*2), Z8
+	VFMADD231PS  Z7, Z8, Z2
+	VBROADCASTSS (R8), Z8
+	VFMADD231PS  Z7, Z8, Z3
+	VBROADCASTSS (R8)(DX*1), Z8
+	VFMADD231PS  Z7, Z8, Z4
+	VBROADCASTSS (R8)(DX*2), Z8
+	VFMADD231PS  Z7, Z8, Z5
+	VBROADCASTSS (R9), Z8
+	VFMADD231PS  Z7, Z8, Z6
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         SI, R10
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z7
+	VMOVUPS      (CX), Z8
+	VFMADD231PS  Z7, Z0, Z8
+	VMOVUPS      Z8, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z7
+	VFMADD231PS  Z0, Z1, Z7
+	VMOVUPS      Z7, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z7
+	VMULPS       Z7, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z4, Z4
+	VMOVUPS      Z4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z5, Z5
+	VMOVUPS      Z5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z6, Z6
+	VMOVUPS      Z6, (CX)
 	VZEROUPPER
 	RET
 
@@ -2239,6 +3411,160 @@ first:
 	VMOVUPS      Z12, (CX)
 	VMULPS       Z0, Z13, Z13
 	VMOVUPS      Z13, 64(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_8x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_8x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	LEAQ   (R8)(DX*2), R9
+	ADDQ   DX, R9
+	MOVQ   48(AX), R10
+	MOVQ   88(AX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+loop:
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
+	VMOVUPS      (R10), Z8
+	VBROADCASTSS (DI), Z9
+	VFMADD231PS  Z8, Z9, Z0
+	VBROADCASTSS (DI)(DX*1), Z9
+	VFMADD231PS  Z8, Z9, Z1
+	VBROADCASTSS (DI)(DX*2), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (R8), Z9
+	VFMADD231PS  Z8, Z9, Z3
+	VBROADCASTSS (R8)(DX*1), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	VBROADCASTSS (R8)(DX*2), Z9
+	VFMADD231PS  Z8, Z9, Z5
+	VBROADCASTSS (R9), Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VBROADCASTSS (R9)(DX*1), Z9
+	VFMADD231PS  Z8, Z9, Z7
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         SI, R10
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z8
+	VMOVUPS      (CX), Z9
+	VFMADD231PS  Z8, Z0, Z9
+	VMOVUPS      Z9, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z8
+	VFMADD231PS  Z0, Z1, Z8
+	VMOVUPS      Z8, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z8
+	VMULPS       Z8, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z4, Z4
+	VMOVUPS      Z4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z5, Z5
+	VMOVUPS      Z5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z6, Z6
+	VMOVUPS      Z6, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z7, Z7
+	VMOVUPS      Z7, (CX)
 	VZEROUPPER
 	RET
 
@@ -2450,6 +3776,174 @@ first:
 	VMOVUPS      Z14, (CX)
 	VMULPS       Z0, Z15, Z15
 	VMOVUPS      Z15, 64(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_9x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_9x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	LEAQ   (R8)(DX*2), R9
+	ADDQ   DX, R9
+	MOVQ   48(AX), R10
+	MOVQ   88(AX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+
+loop:
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
+	VMOVUPS      (R10), Z9
+	VBROADCASTSS (DI), Z10
+	VFMADD231PS  Z9, Z10, Z0
+	VBROADCASTSS (DI)(DX*1), Z10
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (DI)(DX*2), Z10
+	VFMADD231PS  Z9, Z10, Z2
+	VBROADCASTSS (R8), Z10
+	VFMADD231PS  Z9, Z10, Z3
+	VBROADCASTSS (R8)(DX*1), Z10
+	VFMADD231PS  Z9, Z10, Z4
+	VBROADCASTSS (R8)(DX*2), Z10
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS (R9), Z10
+	VFMADD231PS  Z9, Z10, Z6
+	VBROADCASTSS (R9)(DX*1), Z10
+	VFMADD231PS  Z9, Z10, Z7
+	VBROADCASTSS (R9)(DX*2), Z10
+	VFMADD231PS  Z9, Z10, Z8
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         SI, R10
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z9
+	VMOVUPS      (CX), Z10
+	VFMADD231PS  Z9, Z0, Z10
+	VMOVUPS      Z10, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z9
+	VFMADD231PS  Z0, Z1, Z9
+	VMOVUPS      Z9, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z9
+	VMULPS       Z9, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z4, Z4
+	VMOVUPS      Z4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z5, Z5
+	VMOVUPS      Z5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z6, Z6
+	VMOVUPS      Z6, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z7, Z7
+	VMOVUPS      Z7, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (CX)
 	VZEROUPPER
 	RET
 
@@ -2682,6 +4176,191 @@ first:
 	VMOVUPS      Z16, (CX)
 	VMULPS       Z0, Z17, Z17
 	VMOVUPS      Z17, 64(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_10x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_10x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	LEAQ   (R8)(DX*2), R9
+	ADDQ   DX, R9
+	LEAQ   (R9)(DX*2), R10
+	ADDQ   DX, R10
+	MOVQ   48(AX), R11
+	MOVQ   88(AX), R12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+loop:
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
+	VMOVUPS      (R11), Z10
+	VBROADCASTSS (DI), Z11
+	VFMADD231PS  Z10, Z11, Z0
+	VBROADCASTSS (DI)(DX*1), Z11
+	VFMADD231PS  Z10, Z11, Z1
+	VBROADCASTSS (DI)(DX*2), Z11
+	VFMADD231PS  Z10, Z11, Z2
+	VBROADCASTSS (R8), Z11
+	VFMADD231PS  Z10, Z11, Z3
+	VBROADCASTSS (R8)(DX*1), Z11
+	VFMADD231PS  Z10, Z11, Z4
+	VBROADCASTSS (R8)(DX*2), Z11
+	VFMADD231PS  Z10, Z11, Z5
+	VBROADCASTSS (R9), Z11
+	VFMADD231PS  Z10, Z11, Z6
+	VBROADCASTSS (R9)(DX*1), Z11
+	VFMADD231PS  Z10, Z11, Z7
+	VBROADCASTSS (R9)(DX*2), Z11
+	VFMADD231PS  Z10, Z11, Z8
+	VBROADCASTSS (R10), Z11
+	VFMADD231PS  Z10, Z11, Z9
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         SI, R11
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z10
+	VMOVUPS      (CX), Z11
+	VFMADD231PS  Z10, Z0, Z11
+	VMOVUPS      Z11, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z10
+	VFMADD231PS  Z0, Z1, Z10
+	VMOVUPS      Z10, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z9, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z10
+	VMULPS       Z10, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z4, Z4
+	VMOVUPS      Z4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z5, Z5
+	VMOVUPS      Z5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z6, Z6
+	VMOVUPS      Z6, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z7, Z7
+	VMOVUPS      Z7, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z9, Z9
+	VMOVUPS      Z9, (CX)
 	VZEROUPPER
 	RET
 
@@ -2938,6 +4617,205 @@ first:
 	VMOVUPS      Z18, (CX)
 	VMULPS       Z0, Z19, Z19
 	VMOVUPS      Z19, 64(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_11x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_11x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	LEAQ   (R8)(DX*2), R9
+	ADDQ   DX, R9
+	LEAQ   (R9)(DX*2), R10
+	ADDQ   DX, R10
+	MOVQ   48(AX), R11
+	MOVQ   88(AX), R12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+
+loop:
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
+	VMOVUPS      (R11), Z11
+	VBROADCASTSS (DI), Z12
+	VFMADD231PS  Z11, Z12, Z0
+	VBROADCASTSS (DI)(DX*1), Z12
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (DI)(DX*2), Z12
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (R8), Z12
+	VFMADD231PS  Z11, Z12, Z3
+	VBROADCASTSS (R8)(DX*1), Z12
+	VFMADD231PS  Z11, Z12, Z4
+	VBROADCASTSS (R8)(DX*2), Z12
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS (R9), Z12
+	VFMADD231PS  Z11, Z12, Z6
+	VBROADCASTSS (R9)(DX*1), Z12
+	VFMADD231PS  Z11, Z12, Z7
+	VBROADCASTSS (R9)(DX*2), Z12
+	VFMADD231PS  Z11, Z12, Z8
+	VBROADCASTSS (R10), Z12
+	VFMADD231PS  Z11, Z12, Z9
+	VBROADCASTSS (R10)(DX*1), Z12
+	VFMADD231PS  Z11, Z12, Z10
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         SI, R11
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z11
+	VMOVUPS      (CX), Z12
+	VFMADD231PS  Z11, Z0, Z12
+	VMOVUPS      Z12, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z11
+	VFMADD231PS  Z0, Z1, Z11
+	VMOVUPS      Z11, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z9, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z10, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z11
+	VMULPS       Z11, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z4, Z4
+	VMOVUPS      Z4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z5, Z5
+	VMOVUPS      Z5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z6, Z6
+	VMOVUPS      Z6, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z7, Z7
+	VMOVUPS      Z7, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z9, Z9
+	VMOVUPS      Z9, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z10, Z10
+	VMOVUPS      Z10, (CX)
 	VZEROUPPER
 	RET
 
@@ -3215,6 +5093,219 @@ first:
 	VMOVUPS      Z20, (CX)
 	VMULPS       Z0, Z21, Z21
 	VMOVUPS      Z21, 64(CX)
+	VZEROUPPER
+	RET
+
+// func gemmAVX512_12x0(t *tile)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemmAVX512_12x0(SB), NOSPLIT, $0-8
+	MOVQ   t+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   32(AX), DX
+	SHLQ   $0x02, DX
+	MOVQ   40(AX), BX
+	SHLQ   $0x02, BX
+	MOVQ   72(AX), SI
+	SHLQ   $0x02, SI
+	MOVQ   8(AX), DI
+	LEAQ   (DI)(DX*2), R8
+	ADDQ   DX, R8
+	LEAQ   (R8)(DX*2), R9
+	ADDQ   DX, R9
+	LEAQ   (R9)(DX*2), R10
+	ADDQ   DX, R10
+	MOVQ   48(AX), R11
+	MOVQ   88(AX), R12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+loop:
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
+	VMOVUPS      (R11), Z12
+	VBROADCASTSS (DI), Z13
+	VFMADD231PS  Z12, Z13, Z0
+	VBROADCASTSS (DI)(DX*1), Z13
+	VFMADD231PS  Z12, Z13, Z1
+	VBROADCASTSS (DI)(DX*2), Z13
+	VFMADD231PS  Z12, Z13, Z2
+	VBROADCASTSS (R8), Z13
+	VFMADD231PS  Z12, Z13, Z3
+	VBROADCASTSS (R8)(DX*1), Z13
+	VFMADD231PS  Z12, Z13, Z4
+	VBROADCASTSS (R8)(DX*2), Z13
+	VFMADD231PS  Z12, Z13, Z5
+	VBROADCASTSS (R9), Z13
+	VFMADD231PS  Z12, Z13, Z6
+	VBROADCASTSS (R9)(DX*1), Z13
+	VFMADD231PS  Z12, Z13, Z7
+	VBROADCASTSS (R9)(DX*2), Z13
+	VFMADD231PS  Z12, Z13, Z8
+	VBROADCASTSS (R10), Z13
+	VFMADD231PS  Z12, Z13, Z9
+	VBROADCASTSS (R10)(DX*1), Z13
+	VFMADD231PS  Z12, Z13, Z10
+	VBROADCASTSS (R10)(DX*2), Z13
+	VFMADD231PS  Z12, Z13, Z11
+	ADDQ         BX, DI
+	ADDQ         BX, R8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         SI, R11
+	DECQ         CX
+	JNZ          loop
+	MOVQ         112(AX), CX
+	MOVQ         136(AX), DX
+	SHLQ         $0x02, DX
+	MOVQ         144(AX), BX
+	MOVQ         168(AX), SI
+	SHLQ         $0x02, SI
+	MOVB         176(AX), AL
+	TESTB        AL, AL
+	JNZ          first
+	VBROADCASTSS (BX), Z12
+	VMOVUPS      (CX), Z13
+	VFMADD231PS  Z12, Z0, Z13
+	VMOVUPS      Z13, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z12
+	VFMADD231PS  Z0, Z1, Z12
+	VMOVUPS      Z12, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z9, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z10, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMOVUPS      (CX), Z1
+	VFMADD231PS  Z0, Z11, Z1
+	VMOVUPS      Z1, (CX)
+	VZEROUPPER
+	RET
+
+first:
+	VBROADCASTSS (BX), Z12
+	VMULPS       Z12, Z0, Z0
+	VMOVUPS      Z0, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z4, Z4
+	VMOVUPS      Z4, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z5, Z5
+	VMOVUPS      Z5, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z6, Z6
+	VMOVUPS      Z6, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z7, Z7
+	VMOVUPS      Z7, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z8, Z8
+	VMOVUPS      Z8, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z9, Z9
+	VMOVUPS      Z9, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z10, Z10
+	VMOVUPS      Z10, (CX)
+	ADDQ         DX, CX
+	ADDQ         SI, BX
+	VBROADCASTSS (BX), Z0
+	VMULPS       Z0, Z11, Z11
+	VMOVUPS      Z11, (CX)
 	VZEROUPPER
 	RET
 

@@ -2,22 +2,32 @@
 
 package kernel
 
-// The microkernels by rows − 1, one panel wide and several.
+// The microkernels by rows − 1, half a panel wide, one and several.
 var (
+	half512 = [12]func(*tile){
+		gemmAVX512_1x0, gemmAVX512_2x0, gemmAVX512_3x0, gemmAVX512_4x0, gemmAVX512_5x0, gemmAVX512_6x0,
+		gemmAVX512_7x0, gemmAVX512_8x0, gemmAVX512_9x0, gemmAVX512_10x0, gemmAVX512_11x0, gemmAVX512_12x0,
+	}
 	tall512 = [12]func(*tile){
 		gemmAVX512_1x1, gemmAVX512_2x1, gemmAVX512_3x1, gemmAVX512_4x1, gemmAVX512_5x1, gemmAVX512_6x1,
 		gemmAVX512_7x1, gemmAVX512_8x1, gemmAVX512_9x1, gemmAVX512_10x1, gemmAVX512_11x1, gemmAVX512_12x1,
 	}
 	wide512 = [3]func(*tile){gemmAVX512_1x4, gemmAVX512_2x2, gemmAVX512_3x2}
+	half256 = [6]func(*tile){gemmAVX2_1x0, gemmAVX2_2x0, gemmAVX2_3x0, gemmAVX2_4x0, gemmAVX2_5x0, gemmAVX2_6x0}
 	tall256 = [6]func(*tile){gemmAVX2_1x1, gemmAVX2_2x1, gemmAVX2_3x1, gemmAVX2_4x1, gemmAVX2_5x1, gemmAVX2_6x1}
 	wide256 = [3]func(*tile){gemmAVX2_1x4, gemmAVX2_2x2, gemmAVX2_3x2}
 )
 
-// micro runs the family's microkernel of the given size.
+// micro runs the family's microkernel of the given size; no panel is the first
+// half of one.
 func (k Kind) micro(rows, panels int, t *tile) {
 	switch {
 	case k == Generic:
 		generic(rows, t)
+	case k == AVX512 && panels == 0:
+		half512[rows-1](t)
+	case panels == 0:
+		half256[rows-1](t)
 	case k == AVX512 && panels > 1:
 		wide512[rows-1](t)
 	case k == AVX512:

@@ -54,6 +54,7 @@ type span struct {
 	w      []float32
 	ws     int
 	first  bool
+	half   bool // the one panel's first half is enough
 }
 
 // compute runs the span's tiles, panel by panel so that one panel of B stays
@@ -88,7 +89,11 @@ func (s *Scratch) compute(x *span) {
 			t.a = x.a[i*x.rs:]
 			t.c = x.c[i*x.ldc+p*cols:]
 			t.w = x.w[i*x.ws:]
-			x.kind.micro(r, step, t)
+			if x.half {
+				x.kind.micro(r, 0, t)
+			} else {
+				x.kind.micro(r, step, t)
+			}
 			i += r
 		}
 		p += step
@@ -99,7 +104,7 @@ func (s *Scratch) compute(x *span) {
 func (s *Scratch) computeEdge(x *span, n int) {
 	maxRows, cols := x.kind.tile()
 	y := *x
-	y.panels = 1
+	y.panels, y.half = 1, n <= cols/2
 	y.c, y.ldc = s.edge, cols
 	for i := 0; i < x.rows; {
 		r := min(maxRows, x.rows-i)

@@ -7,7 +7,8 @@
 // A kernel of R rows and P panels keeps R·P pairs of vectors as sums. Per
 // step of k it loads 2·P vectors of B, broadcasts R values of A straight from
 // memory, and issues 2·R·P fused multiply-adds. Eight independent sums hide
-// the latency of one, hence the several panels of the low tiles.
+// the latency of one, hence the several panels of the low tiles. A kernel of no
+// panel is for the first half of one, a single vector.
 package main
 
 import (
@@ -75,11 +76,11 @@ func kernel(f family, rows, panels int) {
 	// Tall tiles fetch the next panel of B into the second-level cache. Wide
 	// ones read B faster than that, at the speed of memory.
 	var soon reg.GPVirtual
-	if panels == 1 {
+	if panels <= 1 {
 		soon = ptr("soon")
 	}
 
-	nv := 2 * panels
+	nv := max(1, 2*panels)
 	sum := make([][]reg.VecVirtual, rows)
 	for i := range sum {
 		sum[i] = make([]reg.VecVirtual, nv)
@@ -124,7 +125,10 @@ func kernel(f family, rows, panels int) {
 			PREFETCHT1(Mem{Base: soon, Disp: d})
 		}
 		ADDQ(bs, soon)
-		bv := []reg.VecVirtual{loadB(0), loadB(1)}
+		var bv []reg.VecVirtual
+		for j := range nv {
+			bv = append(bv, loadB(j))
+		}
 		for i := range sum {
 			av := loadA(i)
 			for j := range bv {
@@ -185,6 +189,7 @@ func main() {
 	for _, f := range []family{{"AVX2", 32}, {"AVX512", 64}} {
 		most := map[int]int{32: 6, 64: 12}[f.bytes]
 		for rows := 1; rows <= most; rows++ {
+			kernel(f, rows, 0)
 			kernel(f, rows, 1)
 			if p := wide[rows]; p > 0 {
 				kernel(f, rows, p)

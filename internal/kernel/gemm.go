@@ -18,7 +18,7 @@ type gemmJob struct {
 const (
 	taskPanels   = 8       // most panels per task: what fits the second-level cache packed
 	rowTiles     = 16      // tiles of rows per pass over a task's panels
-	directRows   = 48      // most rows for which packing B costs more than it saves
+	directRows   = 128     // most rows for which packing B costs more than it saves
 	smallProduct = 1 << 19 // products that take less time than waking the workers
 )
 
@@ -144,13 +144,16 @@ func (p *Pool) gemmTask(worker, i int) {
 			x.b, x.bs, x.ps, x.panels = s.b, cols, panel, full-p0
 			if direct {
 				x.b, x.bs, x.ps = b[p0*cols:], j.ldb, cols
+				if x.after = nil; l+x.k < j.k { // the first panel of the next block
+					x.after = j.b[j.seqB.at(l+x.k, j.ldb)+p0*cols:]
+				}
 			}
 			if full > p0 {
 				x.c = j.c[r*j.ldc+p0*cols:]
 				s.compute(&x)
 			}
 			if full < p1 {
-				x.b, x.bs, x.ps = s.b[(full-p0)*panel:], cols, panel
+				x.b, x.bs, x.ps, x.after = s.b[(full-p0)*panel:], cols, panel, nil
 				x.c = j.c[r*j.ldc+full*cols:]
 				s.computeEdge(&x, j.n-full*cols)
 			}

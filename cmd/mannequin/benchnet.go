@@ -95,6 +95,12 @@ func benchNet(ctx context.Context, w *benchnet.Work, threads, rounds int) (rows 
 	if err != nil {
 		return nil, err
 	}
+	steps, closeSteps, err := trainings(w, threads)
+	defer closeSteps()
+	if err != nil {
+		return nil, err
+	}
+	runs = append(runs, steps...)
 	candidates := make([]*benchnet.Candidate, len(runs))
 	for i := range runs {
 		candidates[i] = &runs[i].Candidate

@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
+	"mannequin/internal/benchnet"
 	"mannequin/internal/command"
 )
 
@@ -41,5 +43,34 @@ func TestBenchNet(t *testing.T) {
 	}
 	if code, out, _ := cli("bench", "--help"); code != 0 || !strings.Contains(out, "net ") {
 		t.Errorf("the subcommand is not in the help: %s", out)
+	}
+}
+
+func TestTrainings(t *testing.T) {
+	for _, w := range benchnet.Works() {
+		runs, closeAll, err := trainings(w, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]int{"mann": {32, 128}, "autoencoder": {8}}[w.Name]
+		var batches []int
+		for _, r := range runs {
+			batches = append(batches, r.Batch)
+			if r.FLOP <= 2*w.FLOP*float64(r.Batch) {
+				t.Errorf("%s: %g operations, the forward pass alone has %g", r.Work, r.FLOP, w.FLOP*float64(r.Batch))
+			}
+		}
+		if !slices.Equal(batches, want) {
+			t.Errorf("%s: batches %v, want %v", w.Name, batches, want)
+		}
+		closeAll()
+	}
+	step, end, err := newAutoencoderStep(2, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	if n, err := benchnet.Allocs(step); err != nil || n != 0 {
+		t.Errorf("a step allocates %v times, %v", n, err)
 	}
 }

@@ -10,8 +10,9 @@ import (
 // one barrier instead of two.
 type lstm struct {
 	x, out  int
-	h0, c0  int // first state, or −1
-	h, c    int // last state; c holds the state while the sequence runs
+	states  [2]int // h after the even and the odd steps, its rows close together
+	h0, c0  int    // first state, or −1
+	h, c    int    // last state; c holds the state while the sequence runs
 	wantH   bool
 	units   int
 	unit    int // hidden units of a block
@@ -62,15 +63,19 @@ func (c *compiler) lstm(n *boundNode) {
 	}
 	if half {
 		o.wx.half, o.wh.half = kernel.PackBF16(true, 1, in, 4*h, px, in), kernel.PackBF16(true, 1, h, 4*h, ph, h)
-		c.values[o.x].half, c.values[o.out].half = true, true
+		c.values[o.x].half = true
 		if o.h0 >= 0 {
 			c.values[o.h0].half = true
 		}
 	} else {
 		o.wx.full, o.wh.full = kernel.Pack(true, 1, in, 4*h, px, in), kernel.Pack(true, 1, h, 4*h, ph, h)
 	}
+	for i := range o.states {
+		o.states[i] = len(c.values)
+		c.values = append(c.values, place{channels: h, span: span{once: true}, half: half, at: buffer})
+	}
 	c.ops = append(c.ops, o)
-	c.gates = max(c.gates, 4*h)
+	c.gates, c.steps = max(c.gates, 4*h), max(c.steps, in)
 }
 
 // isSequential says that an operation's rows are sequences.
@@ -81,7 +86,7 @@ func (o *lstm) local() bool      { return false }
 func (o *lstm) heavy() bool      { return o.weighty }
 
 func (o *lstm) uses() (in, out []int) {
-	in, out = []int{o.x}, []int{o.out, o.c}
+	in, out = []int{o.x}, []int{o.out, o.c, o.states[0], o.states[1]}
 	if o.h0 >= 0 {
 		in = append(in, o.h0, o.c0)
 	}
@@ -135,26 +140,43 @@ func (o *lstm) project(t *task, gates []float32, u, n, b0, b1 int) {
 	frame, seq := o.gate(t.block.n, x.frames)
 	p0, p1 := o.panels(b0, b1)
 	ep := kernel.Epilogue{Bias: o.bias}
-	mul := func(g []float32, stride int, at stretch, distance, rows int) {
-		c, a := kernel.Matrix{Data: g, Stride: stride}, kernel.Matrix{Data: t.f32(o.x, at), Stride: distance}
+	mul := func(g []float32, stride int, at stretch, rows int) {
+		a := kernel.Matrix{Data: t.f32(o.x, at), Stride: x.width}
 		var a16 kernel.MatrixBF16
 		if o.wx.half != nil {
-			a16 = kernel.MatrixBF16{Data: t.f16(o.x, at), Stride: distance}
+			a16 = kernel.MatrixBF16{Data: t.f16(o.x, at), Stride: x.width}
 		}
-		o.wx.mul(t.scratch, c, a, a16, rows, false, ep, p0, p1)
+		o.wx.mul(t.scratch, kernel.Matrix{Data: g, Stride: stride}, a, a16, rows, false, ep, p0, p1)
 	}
 	switch {
 	case n == x.frames && x.seq == x.frames*x.width:
-		mul(gates, frame, stretch{}, x.width, n*t.block.n)
+		mul(gates, frame, stretch{}, n*t.block.n)
 	case n >= t.block.n:
 		for q := range t.block.n {
-			mul(gates[q*seq:], frame, stretch{q: q, f: from}, x.width, n)
+			mul(gates[q*seq:], frame, stretch{q: q, f: from}, n)
 		}
 	default:
 		for i := range n {
-			mul(gates[i*frame:], seq, stretch{f: from + i}, x.seq, t.block.n)
+			a, a16 := o.frame(t, from+i)
+			o.wx.mul(t.scratch, kernel.Matrix{Data: gates[i*frame:], Stride: seq}, a, a16, t.block.n, false, ep, p0, p1)
 		}
 	}
+}
+
+// frame copies a frame of all sequences together: rows that are whole
+// sequences apart would fall on the same few lines of the first-level cache.
+func (o *lstm) frame(t *task, f int) (kernel.Matrix, kernel.MatrixBF16) {
+	w := t.width(o.x)
+	if o.wx.half != nil {
+		for q := range t.block.n {
+			copy(t.steps16[q*w:][:w], t.f16(o.x, stretch{q: q, f: f}))
+		}
+		return kernel.Matrix{}, kernel.MatrixBF16{Data: t.steps16, Stride: w}
+	}
+	for q := range t.block.n {
+		copy(t.steps[q*w:][:w], t.f32(o.x, stretch{q: q, f: f}))
+	}
+	return kernel.Matrix{Data: t.steps, Stride: w}, kernel.MatrixBF16{}
 }
 
 // panels returns the panels of blocks of hidden units.
@@ -165,56 +187,59 @@ func (o *lstm) panels(b0, b1 int) (p0, p1 int) {
 
 // step computes the state at step u, for blocks [b0, b1) of hidden units.
 func (o *lstm) step(t *task, gates []float32, u, b0, b1 int) {
-	x, out, c := &t.s.views[o.x], &t.s.views[o.out], &t.s.views[o.c]
-	n, frames := t.block.n, x.frames
+	n, frames := t.block.n, t.s.views[o.x].frames
 	ahead := o.ahead(n, frames)
 	first := u / ahead * ahead // of the steps whose gates are there
-	f, previous, i := u, u-1, u-first
+	f, i := u, u-first
 	if o.reverse {
-		f, previous, i = frames-1-u, frames-u, min(ahead, frames-first)-1-i
+		f, i = frames-1-u, min(ahead, frames-first)-1-i
 	}
 	frame, seq := o.gate(n, frames)
 	gates = gates[i*frame:]
 	u0, u1 := b0*o.unit, min(b1*o.unit, o.units)
-	p0, p1 := o.panels(b0, b1)
-	g := kernel.Matrix{Data: gates, Stride: seq}
 	switch {
 	case u > 0:
-		o.recur(t, g, o.out, stretch{f: previous}, out.seq, p0, p1)
+		o.recur(t, gates, seq, o.states[(u-1)%2], b0, b1)
 	case o.h0 >= 0:
-		o.recur(t, g, o.h0, stretch{}, t.s.views[o.h0].seq, p0, p1)
+		o.recur(t, gates, seq, o.h0, b0, b1)
 	}
+	last := u == frames-1
 	for q := range n {
-		h := t.f32(o.out, stretch{q: q, f: f})
-		state := t.f32(o.c, stretch{q: q})
-		if u == 0 {
-			if o.c0 >= 0 {
-				copy(state[u0:u1], t.f32(o.c0, stretch{q: q})[u0:u1])
-			} else {
-				clear(state[u0:u1])
-			}
+		at := stretch{q: q, n: 1}
+		h, state := t.f32(o.states[u%2], at), t.f32(o.c, at)
+		switch {
+		case u > 0:
+		case o.c0 >= 0:
+			copy(state[u0:u1], t.f32(o.c0, at)[u0:u1])
+		default:
+			clear(state[u0:u1])
 		}
 		for v := u0; v < u1; v += o.unit {
 			w := min(v+o.unit, o.units)
 			kernel.LSTMCell(h[v:w], state[v:w], gates[q*seq+4*v:q*seq+4*w])
 		}
-		if o.wantH && u == frames-1 {
-			copy(t.f32(o.h, stretch{q: q})[u0:u1], h[u0:u1])
-			t.finishColumns(o.h, stretch{q: q, n: 1}, o.units, u0, u1)
+		t.finishColumns(o.states[u%2], at, o.units, u0, u1)
+		to := stretch{q: q, f: f, n: 1}
+		copy(t.f32(o.out, to)[u0:u1], h[u0:u1])
+		t.finishColumns(o.out, to, o.units, u0, u1)
+		if last {
+			t.finishColumns(o.c, at, o.units, u0, u1)
+			if o.wantH {
+				copy(t.f32(o.h, at)[u0:u1], h[u0:u1])
+				t.finishColumns(o.h, at, o.units, u0, u1)
+			}
 		}
-		if u == frames-1 {
-			t.finishColumns(o.c, stretch{q: q, n: 1}, c.width, u0, u1)
-		}
-		t.finishColumns(o.out, stretch{q: q, f: f, n: 1}, o.units, u0, u1)
 	}
 }
 
-// recur adds the recurrent product of a value's frame to the gates.
-func (o *lstm) recur(t *task, g kernel.Matrix, v int, at stretch, distance, p0, p1 int) {
-	a := kernel.Matrix{Data: t.f32(v, at), Stride: distance}
+// recur adds the recurrent product of a state to the gates.
+func (o *lstm) recur(t *task, gates []float32, seq, state, b0, b1 int) {
+	p0, p1 := o.panels(b0, b1)
+	distance := t.s.views[state].seq
+	a := kernel.Matrix{Data: t.f32(state, stretch{}), Stride: distance}
 	var a16 kernel.MatrixBF16
 	if o.wh.half != nil {
-		a16 = kernel.MatrixBF16{Data: t.f16(v, at), Stride: distance}
+		a16 = kernel.MatrixBF16{Data: t.f16(state, stretch{}), Stride: distance}
 	}
-	o.wh.mul(t.scratch, g, a, a16, t.block.n, true, kernel.Epilogue{}, p0, p1)
+	o.wh.mul(t.scratch, kernel.Matrix{Data: gates, Stride: seq}, a, a16, t.block.n, true, kernel.Epilogue{}, p0, p1)
 }

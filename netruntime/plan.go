@@ -16,9 +16,11 @@ type plan struct {
 	shared  [][]int // values by buffer
 	inputs  []int
 	outputs []int
-	omega   int    // value of the gating weights, or −1
-	gates   int    // most gates of an LSTM
-	scratch int    // most floats of a row of a blend's operand or result
+	omega   int // value of the gating weights, or −1
+	gates   int // most gates of an LSTM
+	steps   int // and most channels of its operand
+	scratch int // most floats of a row of a blend's operand or result
+	bf16    bool
 	kernel  string // what the products run on
 	reuse   span   // rows of a sequence that share a pass over the heavy weights
 }
@@ -95,7 +97,7 @@ type compiler struct {
 func compile(net *Net, key planKey) *plan {
 	b := net.bound
 	c := &compiler{
-		plan: &plan{values: make([]place, len(b.values)), omega: -1, kernel: key.kind.String()},
+		plan: &plan{values: make([]place, len(b.values)), omega: -1, bf16: key.bf16, kernel: key.kind.String()},
 		net:  net, key: key, reads: make([][]*boundNode, len(b.values)), isOut: make([]bool, len(b.values)),
 		fused: map[*boundNode]bool{}, depooled: map[int]int{},
 	}

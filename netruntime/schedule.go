@@ -25,6 +25,8 @@ const (
 	// Rows that share a pass over the weights: fewer per worker are bound by
 	// reading the weights, so that the columns are shared out instead.
 	splitRows = 96
+	// blockRows is how many such rows a block has at least.
+	blockRows = 192
 	// blockFloats is how much of the activations stays in the second-level
 	// cache beside a panel of weights.
 	blockFloats = 200 << 10
@@ -58,7 +60,7 @@ func (s *session) blockOf(length int) int {
 		floats += widest
 	}
 	reuse := s.plan.reuseRows(length)
-	return min(s.opt.Batch, max((splitRows+reuse-1)/reuse, blockFloats/floats))
+	return min(s.opt.Batch, max((blockRows+reuse-1)/reuse, blockFloats/floats))
 }
 
 // slots returns how many sequences the buffers hold in runs of this length.

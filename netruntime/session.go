@@ -99,6 +99,7 @@ type session struct {
 
 	gates    []float32 // of the LSTMs, by worker
 	gateSize int
+	stepSize int // of a frame of an LSTM's operand
 
 	omegaRows int // valid in the last run
 	in1, out1 [1][]float32
@@ -124,7 +125,10 @@ func newSession(p *plan, o SessionOptions) (*session, error) {
 	s.pool = kernel.NewPool(o.Workers)
 	s.tasks = make([]task, o.Workers)
 	for w := range s.tasks {
-		s.tasks[w] = task{s: s, scratch: &kernel.Scratch{}, worker: w}
+		s.tasks[w] = task{s: s, scratch: &kernel.Scratch{}, worker: w, steps: make([]float32, s.stepSize)}
+		if p.bf16 {
+			s.tasks[w].steps16 = make([]uint16, s.stepSize)
+		}
 		if s.skip > 0 {
 			s.tasks[w].some = newSomeExperts(p.scratch)
 		}
@@ -160,6 +164,7 @@ func (s *session) allocate() error {
 		}
 		if p.gates > 0 {
 			s.gateSize = max(s.gateSize, gateFloats, p.gates*slots)
+			s.stepSize = max(s.stepSize, p.steps*slots)
 		}
 	}
 	if !s.anyLength() {
@@ -172,7 +177,7 @@ func (s *session) allocate() error {
 	for i := range half {
 		half[i] = roundUp(half[i], 32*o.Workers)
 	}
-	total := 4 * float64(s.gateSize) * float64(o.Workers)
+	total := float64(4*s.gateSize+6*s.stepSize) * float64(o.Workers)
 	for _, n := range need {
 		total += 4 * float64(n)
 	}

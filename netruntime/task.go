@@ -20,6 +20,8 @@ type task struct {
 	worker  int
 	block   block
 	some    someExperts
+	steps   []float32 // an LSTM's operand at one frame
+	steps16 []uint16
 }
 
 // view is a value in the run in progress.

@@ -122,7 +122,9 @@ whenever an epoch beats it; beside it come the loss curves (.loss.csv and
 .loss.png) and the checkpoint (.ckpt).
 
 Ctrl-C writes a checkpoint and stops; --resume continues, after that or after
-any crash, to the same bytes as a run that was never stopped. The learning rate
+any crash, to the same bytes as a run that was never stopped. A loss that is not
+finite stops it too, at the last good state, and names the recordings and frames.
+Two runs on one checkpoint are refused. The learning rate
 falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 		Example: `  mannequin train mann --data data/dog --out dog.safetensors
   mannequin train mann --data data/dog --out dog.safetensors --resume

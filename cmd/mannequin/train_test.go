@@ -87,6 +87,7 @@ func TestTrainErrors(t *testing.T) {
 		{"epochs text", command.ExitUsage, "--epochs", append(good, "--epochs", "many")},
 		{"batch", command.ExitUsage, "--batch", append(good, "--batch", "0")},
 		{"threads", command.ExitUsage, "--threads", append(good, "--threads", "0")},
+		{"patience", command.ExitUsage, "--patience", append(good, "--patience", "-1")},
 		{"experts", command.ExitUsage, "--experts", append(good, "--experts", "65")},
 		{"dtype", command.ExitUsage, "--dtype", append(good, "--dtype", "int8")},
 		{"interval", command.ExitUsage, "--checkpoint-minutes", append(good, "--checkpoint-minutes", "0")},

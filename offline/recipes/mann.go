@@ -68,7 +68,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	hash := dataHash(m.Train, m.HeldOut)
-	sets := [2]*dataset.MANN{m.Train, m.HeldOut}
+	sets := [2]normalised{newNormalised(m.Train), newNormalised(m.HeldOut)}
 	order := m.Train.Order
 	job := &train.Job{
 		Params: net.params(),
@@ -82,8 +82,8 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 				if !heldOut {
 					r = order[r]
 				}
-				normalise(x.Val[i*net.inputs:], set.Input(int(r)), set.XMean, set.XStd)
-				normalise(want.Val[i*net.outputs:], set.Output(int(r)), set.YMean, set.YStd)
+				set.input(x.Val[i*net.inputs:], int(r))
+				set.output(want.Val[i*net.outputs:], int(r))
 			}
 			y, _ := net.forward(t, x, keep, key)
 			return t.MSE(y, want)
@@ -110,10 +110,31 @@ func (m *MANN) name(row int32, heldOut bool) string {
 	return fmt.Sprintf("frame %d of %s", set.Frame[row], set.Clips[set.Clip[row]])
 }
 
-func normalise(dst, src, mean, std []float32) {
-	for i, v := range src {
-		dst[i] = (v - mean[i]) / std[i]
+// normalised reads a set's rows as the network sees them.
+type normalised struct {
+	*dataset.MANN
+	xInv, yInv []float32 // 1/std
+}
+
+func newNormalised(set *dataset.MANN) normalised {
+	inverse := func(std []float32) []float32 {
+		inv := make([]float32, len(std))
+		for i, v := range std {
+			inv[i] = 1 / v
+		}
+		return inv
 	}
+	return normalised{set, inverse(set.XStd), inverse(set.YStd)}
+}
+
+func (n normalised) input(dst []float32, row int) {
+	x := n.Input(row)
+	kernel.Normalize(dst[:len(x)], x, n.XMean, n.xInv)
+}
+
+func (n normalised) output(dst []float32, row int) {
+	y := n.Output(row)
+	kernel.Normalize(dst[:len(y)], y, n.YMean, n.yInv)
 }
 
 // recipe names everything but the data that shapes the result.

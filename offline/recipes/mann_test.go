@@ -148,7 +148,7 @@ func TestModelComputesWhatWasTrained(t *testing.T) {
 	tape := grad.NewTape(pool)
 	x := tape.Const(set.Rows, in)
 	for r := range set.Rows {
-		normalise(x.Val[r*in:], set.Input(r), set.XMean, set.XStd)
+		newNormalised(set).input(x.Val[r*in:], r)
 	}
 	want, omega := net.forward(tape, x, 1, 0)
 	for i := range y {

@@ -88,6 +88,11 @@ func FuzzCheckpoint(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Add(b.Bytes()[:40])
+	old, err := os.ReadFile("testdata/version-1.ckpt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(old)
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s := newState(y.job.Params, y.job.Optimizer)

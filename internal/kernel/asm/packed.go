@@ -183,6 +183,7 @@ func kernel(f family, rows, panels int) {
 		TESTQ(k, k)
 		JZ(LabelRef("last"))
 	}
+	align()
 	Label("loop")
 	// Wide kernels read B at the speed of memory: they have nothing to gain.
 	if panels == 1 {
@@ -282,6 +283,9 @@ func peak(f family) {
 	VZEROUPPER()
 	RET()
 }
+
+// align makes the code that follows begin on a cache line.
+func align() { Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []Op{Imm(64)}}) }
 
 // pointers sets p[i] = p[0] + i·n·stride; n is 2 or 3.
 func pointers(p []reg.GPVirtual, stride reg.GPVirtual, n int) {

@@ -9,11 +9,15 @@ type activation struct {
 }
 
 var (
+	elu     = activation{kernel.ELU, kernel.ELUGrad} // below zero the slope eˣ is y + 1
 	relu    = activation{kernel.ReLU, kernel.ReLUGrad}
 	sigmoid = activation{kernel.Sigmoid, kernel.SigmoidGrad}
 	tanh    = activation{kernel.Tanh, kernel.TanhGrad}
 	exp     = activation{kernel.Exp, kernel.Mul}
 )
+
+// ELU returns x where it is positive and eˣ−1 elsewhere.
+func (t *Tape) ELU(x *Mat) *Mat { return t.activate(x, &elu) }
 
 // ReLU returns x where it is positive and 0 elsewhere.
 func (t *Tape) ReLU(x *Mat) *Mat { return t.activate(x, &relu) }

@@ -20,8 +20,8 @@
 // The operations, by kind:
 //
 //   - layers: [Tape.Dense], [Tape.Blend] (mixture of experts), [Tape.Conv],
-//     [Tape.ConvT] (tied weights), [Tape.LSTM], [Tape.LSTMStep],
-//     [Tape.BatchNorm], [Tape.Dropout], [Tape.Bias]
+//     [Tape.DenseT] and [Tape.ConvT] (tied weights), [Tape.LSTM],
+//     [Tape.LSTMStep], [Tape.BatchNorm], [Tape.Dropout], [Tape.Bias]
 //   - activations: [Tape.ELU], [Tape.ReLU], [Tape.Sigmoid], [Tape.Tanh],
 //     [Tape.Exp], [Tape.Softmax]
 //   - over time: [Tape.MaxPool], [Tape.Depool], [Tape.Frames], [Tape.Join],

@@ -74,6 +74,17 @@ func elementCases() []opCase {
 					return in[0].at(i+2, c) - 2*in[0].at(i+1, c) + in[0].at(i, c)
 				})
 			}},
+		{"DenseT", []mat64{random(48, 5, 4)}, []mat64{random(49, 4, 7), random(47, 1, 7)},
+			func(t *Tape, in []*Mat, p []*Param) *Mat { return t.DenseT(in[0], p[0], p[1]) },
+			func(in, p []mat64) mat64 {
+				return build(5, 7, func(r, i int) float64 {
+					s := p[1].v[i]
+					for o := range 4 {
+						s += in[0].at(r, o) * p[0].at(o, i)
+					}
+					return s
+				})
+			}},
 		{"Bias", []mat64{random(55, 4, 3)}, []mat64{random(56, 1, 3)},
 			func(t *Tape, in []*Mat, p []*Param) *Mat { return t.Bias(t.Bias(in[0], p[0], 1), p[0], -3) },
 			func(in, p []mat64) mat64 {

@@ -6,36 +6,17 @@ import (
 	"mannequin/internal/kernel"
 )
 
-// ELU returns x where it is positive and eˣ−1 elsewhere.
-func (t *Tape) ELU(x *Mat) *Mat {
-	y := t.node(x.Rows, x.Cols, x.wants)
-	y.a, y.back = x, eluBack
-	t.split(y, y.Rows, 4*y.Cols, eluRows)
-	return y
-}
-
-func eluRows(_ *Tape, y *Mat, r0, r1 int) {
-	kernel.ELU(y.Val[r0*y.Cols:r1*y.Cols], y.a.Val[r0*y.Cols:r1*y.Cols])
-}
-
-// eluBack needs the result only: below zero the slope eˣ is y+1.
-func eluBack(t *Tape, y *Mat) {
-	x := y.a
-	if !x.into() {
-		kernel.ELUGrad(x.Grad, y.Grad, y.Val)
-		return
-	}
-	g := t.borrow(len(y.Val))
-	kernel.ELUGrad(g, y.Grad, y.Val)
-	kernel.Axpy(x.Grad, 1, g)
-}
-
 // Softmax returns eˣ / Σ eˣ over every row.
 func (t *Tape) Softmax(x *Mat) *Mat {
 	y := t.node(x.Rows, x.Cols, x.wants)
 	y.a, y.back = x, softmaxBack
-	for r := range y.Rows {
-		in, out := x.Val[r*x.Cols:][:x.Cols], y.Val[r*x.Cols:][:x.Cols]
+	t.split(y, y.Rows, 16*y.Cols, softmaxRows)
+	return y
+}
+
+func softmaxRows(_ *Tape, y *Mat, r0, r1 int) {
+	for r := r0; r < r1; r++ {
+		in, out := y.a.Val[r*y.Cols:][:y.Cols], y.Val[r*y.Cols:][:y.Cols]
 		top := in[0]
 		for _, v := range in {
 			top = max(top, v)
@@ -50,21 +31,23 @@ func (t *Tape) Softmax(x *Mat) *Mat {
 			out[i] = float32(float64(out[i]) / sum)
 		}
 	}
-	return y
 }
 
-func softmaxBack(_ *Tape, y *Mat) {
-	x := y.a
-	if !x.into() {
-		clear(x.Grad)
+func softmaxBack(t *Tape, y *Mat) {
+	if !y.a.into() {
+		clear(y.a.Grad)
 	}
-	for r := range y.Rows {
+	t.split(y, y.Rows, 4*y.Cols, softmaxBackRows)
+}
+
+func softmaxBackRows(_ *Tape, y *Mat, r0, r1 int) {
+	for r := r0; r < r1; r++ {
 		p, g := y.Val[r*y.Cols:][:y.Cols], y.Grad[r*y.Cols:][:y.Cols]
 		var mean float32
 		for i := range p {
 			mean += p[i] * g[i]
 		}
-		dx := x.Grad[r*x.Cols:]
+		dx := y.a.Grad[r*y.Cols:]
 		for i := range p {
 			dx[i] += p[i] * (g[i] - mean)
 		}
@@ -122,22 +105,31 @@ func Hash(key, i uint64) uint64 { return kernel.Hash(key, i) }
 func (t *Tape) Gather(x *Mat, cols []int) *Mat {
 	y := t.node(x.Rows, len(cols), x.wants)
 	y.a, y.cols, y.back = x, cols, gatherBack
-	for r := range y.Rows {
-		for j, c := range cols {
-			y.Val[r*y.Cols+j] = x.Val[r*x.Cols+c]
-		}
-	}
+	t.split(y, y.Rows, 2*y.Cols, gatherRows)
 	return y
 }
 
-func gatherBack(_ *Tape, y *Mat) {
-	x := y.a
-	if !x.into() {
-		clear(x.Grad)
-	}
-	for r := range y.Rows {
+func gatherRows(_ *Tape, y *Mat, r0, r1 int) {
+	for r := r0; r < r1; r++ {
+		x, dst := y.a.Val[r*y.a.Cols:][:y.a.Cols], y.Val[r*y.Cols:]
 		for j, c := range y.cols {
-			x.Grad[r*x.Cols+c] += y.Grad[r*y.Cols+j]
+			dst[j] = x[c]
+		}
+	}
+}
+
+func gatherBack(t *Tape, y *Mat) {
+	if !y.a.into() {
+		clear(y.a.Grad)
+	}
+	t.split(y, y.Rows, 2*y.Cols, gatherBackRows)
+}
+
+func gatherBackRows(_ *Tape, y *Mat, r0, r1 int) {
+	for r := r0; r < r1; r++ {
+		dx, g := y.a.Grad[r*y.a.Cols:][:y.a.Cols], y.Grad[r*y.Cols:]
+		for j, c := range y.cols {
+			dx[c] += g[j]
 		}
 	}
 }

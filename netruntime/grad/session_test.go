@@ -111,6 +111,13 @@ func TestSessionsComputeTheSame(t *testing.T) {
 				d := t.Sigmoid(t.Blend(in[0], t.Softmax(t.Dense(a, choose, chooseB)), mix, mixB))
 				return []*Mat{t.Gather(t.Concat(t.Add(a, d), in[0]), []int{17, 0, 3, 11, 3})}
 			}},
+		{"tied layers", netruntime.Graph{Inputs: []input{x}, Outputs: []string{"y"}, Nodes: []node{
+			{Name: "a", Op: netruntime.OpDense, Act: "relu", In: []string{"x"}},
+			{Name: "y", Op: netruntime.OpDense, Tied: true, In: []string{"a"}, Tensors: map[string]string{"weight": "a.weight"}},
+		}}, []netruntime.Tensor{tensor("a.weight", dense, 11, 7), tensor("a.bias", denseB, 11), tensor("y.bias", backB, 7)},
+			func(t *Tape, in []*Mat) []*Mat {
+				return []*Mat{t.DenseT(t.ReLU(t.Dense(in[0], dense, denseB)), dense, backB)}
+			}},
 		{"normalisation", netruntime.Graph{Inputs: []input{x}, Outputs: []string{"y"}, Nodes: []node{
 			{Name: "a", Op: netruntime.OpNormalize, In: []string{"x"}},
 			{Name: "b", Op: netruntime.OpBatchNorm, Act: "tanh", In: []string{"a"}},

@@ -167,6 +167,8 @@ func TestMisuse(t *testing.T) {
 		"empty matrix":    func(t *Tape) { t.Const(0, 3) },
 		"dense width":     func(t *Tape) { t.Dense(t.Const(2, 3), NewParam("w", 2, 4), NewParam("b", 1, 2)) },
 		"dense bias":      func(t *Tape) { t.Dense(t.Const(2, 3), NewParam("w", 2, 3), NewParam("b", 1, 3)) },
+		"denseT width":    func(t *Tape) { t.DenseT(t.Const(2, 3), NewParam("w", 4, 3), NewParam("b", 1, 3)) },
+		"denseT bias":     func(t *Tape) { t.DenseT(t.Const(2, 3), NewParam("w", 3, 4), NewParam("b", 1, 3)) },
 		"blend experts":   func(t *Tape) { t.Blend(t.Const(2, 3), t.Const(2, 4), NewParam("w", 9, 5), NewParam("b", 3, 5)) },
 		"blend rows":      func(t *Tape) { t.Blend(t.Const(2, 3), t.Const(1, 3), NewParam("w", 9, 5), NewParam("b", 3, 5)) },
 		"dropout of 0":    func(t *Tape) { t.Dropout(t.Const(2, 3), 0, 1) },

@@ -17,13 +17,13 @@ type everything struct {
 	data   []float32
 	cols   []int
 
-	convW, convB, backB        *Param
-	gateX, gateH, gateB        *Param
-	gamma, beta                *Param
-	denseW, denseB, mixW, mixB *Param
-	chooseW, chooseB           *Param
-	loss                       *Mat
-	x                          *Mat
+	convW, convB, backB              *Param
+	gateX, gateH, gateB              *Param
+	gamma, beta                      *Param
+	denseW, denseB, mixW, mixB, mixT *Param
+	chooseW, chooseB                 *Param
+	loss                             *Mat
+	x                                *Mat
 }
 
 const (
@@ -46,6 +46,7 @@ func newEverything(pool *kernel.Pool) *everything {
 	e.denseW, e.denseB = param("dense", allIn, allHidden), param("dense.b", 1, allIn)
 	e.mixW, e.mixB = param("mix", allExperts*allIn, allIn), param("mix.b", allExperts, allIn)
 	e.chooseW, e.chooseB = param("choose", allExperts, allIn), param("choose.b", 1, allExperts)
+	e.mixT = param("tied", allIn, allIn)
 	e.scale = random(90, 1, allIn).f32()
 	e.data = random(91, allBatch*allFrames, allIn).f32()
 	e.cols = []int{3, 1, 2, 9, 8, 1}
@@ -68,6 +69,7 @@ func (e *everything) pass(key uint64) {
 	mixed := t.Add(t.Depool(joined, 2, true, Hash(key, 1)), t.Depool(seq, 2, false, 0))
 	y := t.ConvT(t.Bias(mixed, e.convB, -1), allFrames, e.convW, e.backB, allWidth, true)
 	other := t.ELU(t.Dense(t.Conv(x, allFrames, e.convW, e.convB, allWidth, true), e.denseW, e.denseB))
+	other = t.DenseT(t.Dense(other, e.mixT, e.denseB), e.mixT, e.denseB)
 	omega := t.Softmax(t.Dense(other, e.chooseW, e.chooseB))
 	z := t.Blend(t.Sigmoid(other), omega, e.mixW, e.mixB)
 	both := t.Concat(t.Columns(y, 0, allIn/2), t.Columns(z, allIn/2, allIn))
@@ -92,29 +94,34 @@ func (e *everything) results() [][]float32 {
 }
 
 func TestEveryOperationForAnyWorkers(t *testing.T) {
-	var want [][]float32
-	for _, workers := range []int{1, 2, 3, 5} {
-		pool := kernel.NewPool(workers)
-		e := newEverything(pool)
-		e.pass(1)
-		e.pass(2)
-		pool.Close()
-		got := e.results()
-		if want == nil {
-			want = got
-		}
-		for i := range want {
-			var size float64
-			for j, v := range want[i] {
-				size += math.Abs(float64(v))
-				if math.Float32bits(got[i][j]) != math.Float32bits(v) {
-					t.Fatalf("%d workers: array %d, value %d is %g, with one worker %g", workers, i, j, got[i][j], v)
+	for _, kind := range kernel.Kinds() {
+		t.Run(kind.String(), func(t *testing.T) {
+			defer kernel.Force(kind)()
+			var want [][]float32
+			for _, workers := range []int{1, 2, 3, 5} {
+				pool := kernel.NewPool(workers)
+				e := newEverything(pool)
+				e.pass(1)
+				e.pass(2)
+				pool.Close()
+				got := e.results()
+				if want == nil {
+					want = got
+				}
+				for i := range want {
+					var size float64
+					for j, v := range want[i] {
+						size += math.Abs(float64(v))
+						if math.Float32bits(got[i][j]) != math.Float32bits(v) {
+							t.Fatalf("%d workers: array %d, value %d is %g, with one worker %g", workers, i, j, got[i][j], v)
+						}
+					}
+					if !(size > 0) || math.IsInf(size, 0) {
+						t.Fatalf("array %d sums to %v: nothing was tested", i, size)
+					}
 				}
 			}
-			if !(size > 0) || math.IsInf(size, 0) {
-				t.Fatalf("array %d sums to %v: nothing was tested", i, size)
-			}
-		}
+		})
 	}
 }
 

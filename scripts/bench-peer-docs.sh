@@ -1,0 +1,17 @@
+#!/bin/sh
+# Puts the output of make bench-peer, read from standard input, into
+# docs/netruntime.md.
+#   usage: make -s bench-peer | tee out/peer.txt; scripts/bench-peer-docs.sh <out/peer.txt
+set -eu
+doc=$(dirname "$0")/../docs/netruntime.md
+table=$(grep -v '^ok ')
+[ -n "$table" ] || { echo "bench-peer-docs: nothing to put in: give the output of make bench-peer" >&2; exit 1; }
+new=$(mktemp "$doc.XXXXXX")
+trap 'rm -f "$new"' EXIT
+TABLE=$table awk '
+	/^<!-- make bench-peer: begin/ { print; print "```\n$ make bench-peer\n" ENVIRON["TABLE"] "\n```"; skip = 1 }
+	/^<!-- make bench-peer: end/ { skip = 0 }
+	!skip { print }
+' "$doc" >"$new"
+chmod 644 "$new"
+mv "$new" "$doc"

@@ -3,7 +3,9 @@ package netruntime
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 )
@@ -39,6 +41,9 @@ func decodeGraph(s string) (*Graph, error) {
 	})
 	if err == nil && len(bytes.TrimRight([]byte(s)[dec.InputOffset():], " \t\r\n")) > 0 {
 		err = fmt.Errorf("bytes after the object")
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
 		return nil, graphf("", "at byte %d: %v", dec.InputOffset(), err)

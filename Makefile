@@ -38,10 +38,10 @@ test: check
 bench: setup
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-# What it builds stays out of bin/ and of every other target. PEER takes flags.
+# PEER takes flags of cmd/benchpeer.
 bench-peer: setup
-	ORT_LIB=$$(sh scripts/onnxruntime.sh) && export ORT_LIB && \
-	$(GO) test -tags ort ./offline/onnx ./internal/ort && \
+	@ORT_LIB=$$(sh scripts/onnxruntime.sh) && export ORT_LIB && \
+	$(GO) test -tags ort ./offline/onnx && \
 	$(GO) run -tags ort ./cmd/benchpeer $(PEER)
 
 fuzz: setup

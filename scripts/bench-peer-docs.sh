@@ -1,7 +1,7 @@
 #!/bin/sh
 # Puts the output of make bench-peer, read from standard input, into
 # docs/netruntime.md.
-#   usage: make -s bench-peer | tee out/peer.txt; scripts/bench-peer-docs.sh <out/peer.txt
+#   usage: make bench-peer | tee out/peer.txt; scripts/bench-peer-docs.sh <out/peer.txt
 set -eu
 doc=$(dirname "$0")/../docs/netruntime.md
 table=$(grep -v '^ok ')

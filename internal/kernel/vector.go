@@ -82,3 +82,41 @@ func SumAbs(x []float32) float32 {
 	}
 	return s.total()
 }
+
+// Deal gives every value of x, at most 64, to second where its bit is set and
+// to first elsewhere; the other one of the two gets 0.
+func Deal(first, second, x []float32, bits uint64) {
+	same("Deal", len(x), len(first), len(second))
+	if len(x) > 64 {
+		panic("kernel: Deal: more values than bits")
+	}
+	if len(x) == 0 || dealAsm(first, second, x, bits) {
+		return
+	}
+	for i, v := range x {
+		if bits>>i&1 != 0 {
+			first[i], second[i] = 0, v
+		} else {
+			first[i], second[i] = v, 0
+		}
+	}
+}
+
+// Pick sets dst, at most 64 values, to second where the value's bit is set and
+// to first elsewhere.
+func Pick(dst, first, second []float32, bits uint64) {
+	same("Pick", len(dst), len(first), len(second))
+	if len(dst) > 64 {
+		panic("kernel: Pick: more values than bits")
+	}
+	if len(dst) == 0 || pickAsm(dst, first, second, bits) {
+		return
+	}
+	for i := range dst {
+		if bits>>i&1 != 0 {
+			dst[i] = second[i]
+		} else {
+			dst[i] = first[i]
+		}
+	}
+}

@@ -20,6 +20,12 @@ func dotAVX2(sum *float32, x *float32, y *float32, n int)
 func sumAbsAVX2(sum *float32, x *float32, n int)
 
 //go:noescape
+func dealAVX2(first *float32, second *float32, x *float32, n int, bits uint64)
+
+//go:noescape
+func pickAVX2(dst *float32, first *float32, second *float32, n int, bits uint64)
+
+//go:noescape
 func subAVX512(dst *float32, x *float32, y *float32, n int)
 
 //go:noescape
@@ -33,3 +39,9 @@ func dotAVX512(sum *float32, x *float32, y *float32, n int)
 
 //go:noescape
 func sumAbsAVX512(sum *float32, x *float32, n int)
+
+//go:noescape
+func dealAVX512(first *float32, second *float32, x *float32, n int, bits uint64)
+
+//go:noescape
+func pickAVX512(dst *float32, first *float32, second *float32, n int, bits uint64)

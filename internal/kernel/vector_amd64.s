@@ -22,6 +22,16 @@ DATA vectorTailMasks<>+56(SB)/4, $0x00000000
 DATA vectorTailMasks<>+60(SB)/4, $0x00000000
 GLOBL vectorTailMasks<>(SB), RODATA|NOPTR, $64
 
+DATA vectorBits<>+0(SB)/4, $0x00000001
+DATA vectorBits<>+4(SB)/4, $0x00000002
+DATA vectorBits<>+8(SB)/4, $0x00000004
+DATA vectorBits<>+12(SB)/4, $0x00000008
+DATA vectorBits<>+16(SB)/4, $0x00000010
+DATA vectorBits<>+20(SB)/4, $0x00000020
+DATA vectorBits<>+24(SB)/4, $0x00000040
+DATA vectorBits<>+28(SB)/4, $0x00000080
+GLOBL vectorBits<>(SB), RODATA|NOPTR, $32
+
 // func subAVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·subAVX2(SB), NOSPLIT, $0-32
@@ -219,6 +229,108 @@ loop:
 	VZEROUPPER
 	RET
 
+// func dealAVX2(first *float32, second *float32, x *float32, n int, bits uint64)
+// Requires: AVX, AVX2
+TEXT ·dealAVX2(SB), NOSPLIT, $0-40
+	MOVQ first+0(FP), AX
+	MOVQ second+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ bits+32(FP), SI
+
+loop:
+	CMPQ         BX, $0x08
+	JLT          tail
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      vectorBits<>+0(SB), Y1
+	VPAND        Y1, Y0, Y0
+	VPCMPEQD     Y1, Y0, Y0
+	VMOVUPS      (DX), Y1
+	VANDNPS      Y1, Y0, Y2
+	VANDPS       Y1, Y0, Y0
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      Y0, (CX)
+	SHRQ         $0x08, SI
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x08, BX
+	JMP          loop
+
+tail:
+	TESTQ        BX, BX
+	JZ           done
+	LEAQ         vectorTailMasks<>+0(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      32(DI), Y0
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VMOVDQU      vectorBits<>+0(SB), Y2
+	VPAND        Y2, Y1, Y1
+	VPCMPEQD     Y2, Y1, Y1
+	VMASKMOVPS   (DX), Y0, Y2
+	VANDNPS      Y2, Y1, Y3
+	VANDPS       Y2, Y1, Y1
+	VMASKMOVPS   Y3, Y0, (AX)
+	VMASKMOVPS   Y1, Y0, (CX)
+	SHRQ         $0x08, SI
+
+done:
+	VZEROUPPER
+	RET
+
+// func pickAVX2(dst *float32, first *float32, second *float32, n int, bits uint64)
+// Requires: AVX, AVX2
+TEXT ·pickAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ first+8(FP), CX
+	MOVQ second+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ bits+32(FP), SI
+
+loop:
+	CMPQ         BX, $0x08
+	JLT          tail
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Y0
+	VMOVDQU      vectorBits<>+0(SB), Y1
+	VPAND        Y1, Y0, Y0
+	VPCMPEQD     Y1, Y0, Y0
+	VMOVUPS      (CX), Y1
+	VMOVUPS      (DX), Y2
+	VBLENDVPS    Y0, Y2, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	SHRQ         $0x08, SI
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x08, BX
+	JMP          loop
+
+tail:
+	TESTQ        BX, BX
+	JZ           done
+	LEAQ         vectorTailMasks<>+0(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      32(DI), Y0
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VMOVDQU      vectorBits<>+0(SB), Y2
+	VPAND        Y2, Y1, Y1
+	VPCMPEQD     Y2, Y1, Y1
+	VMASKMOVPS   (CX), Y0, Y2
+	VMASKMOVPS   (DX), Y0, Y3
+	VBLENDVPS    Y1, Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y0, (AX)
+	SHRQ         $0x08, SI
+
+done:
+	VZEROUPPER
+	RET
+
 // func subAVX512(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·subAVX512(SB), NOSPLIT, $0-32
@@ -390,5 +502,91 @@ loop:
 	JNZ     loop
 	VMOVUPS Z1, (AX)
 	VMOVUPS Z2, 64(AX)
+	VZEROUPPER
+	RET
+
+// func dealAVX512(first *float32, second *float32, x *float32, n int, bits uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·dealAVX512(SB), NOSPLIT, $0-40
+	MOVQ first+0(FP), AX
+	MOVQ second+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ bits+32(FP), SI
+
+loop:
+	CMPQ      BX, $0x10
+	JLT       tail
+	KMOVW     SI, K1
+	VMOVUPS   (DX), Z0
+	KNOTW     K1, K2
+	VMOVAPS.Z Z0, K2, Z1
+	VMOVAPS.Z Z0, K1, Z0
+	VMOVUPS   Z1, (AX)
+	VMOVUPS   Z0, (CX)
+	SHRQ      $0x10, SI
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x10, BX
+	JMP       loop
+
+tail:
+	TESTQ     BX, BX
+	JZ        done
+	MOVL      $0xffffffff, DI
+	BZHIL     BX, DI, DI
+	KMOVW     DI, K1
+	KMOVW     SI, K2
+	VMOVUPS.Z (DX), K1, Z0
+	KNOTW     K2, K3
+	VMOVAPS.Z Z0, K3, Z1
+	VMOVAPS.Z Z0, K2, Z0
+	VMOVUPS   Z1, K1, (AX)
+	VMOVUPS   Z0, K1, (CX)
+	SHRQ      $0x10, SI
+
+done:
+	VZEROUPPER
+	RET
+
+// func pickAVX512(dst *float32, first *float32, second *float32, n int, bits uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pickAVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ first+8(FP), CX
+	MOVQ second+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ bits+32(FP), SI
+
+loop:
+	CMPQ      BX, $0x10
+	JLT       tail
+	KMOVW     SI, K1
+	VMOVUPS   (CX), Z0
+	VMOVUPS   (DX), Z1
+	VBLENDMPS Z1, Z0, K1, Z0
+	VMOVUPS   Z0, (AX)
+	SHRQ      $0x10, SI
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x10, BX
+	JMP       loop
+
+tail:
+	TESTQ     BX, BX
+	JZ        done
+	MOVL      $0xffffffff, DI
+	BZHIL     BX, DI, DI
+	KMOVW     DI, K1
+	KMOVW     SI, K2
+	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VBLENDMPS Z1, Z0, K2, Z0
+	VMOVUPS   Z0, K1, (AX)
+	SHRQ      $0x10, SI
+
+done:
 	VZEROUPPER
 	RET

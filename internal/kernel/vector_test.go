@@ -101,3 +101,34 @@ func TestSumsOfFamiliesAgree(t *testing.T) {
 		}()
 	}
 }
+
+func TestDealAndPick(t *testing.T) {
+	forKinds(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(8, 9))
+		for n := range 65 {
+			bits := r.Uint64()
+			x, first, second, back := randoms(r, n), randoms(r, n+1), randoms(r, n+1), randoms(r, n+1)
+			ends := []float32{first[n], second[n], back[n]}
+			Deal(first[:n], second[:n], x, bits)
+			for i, v := range x {
+				if set := bits>>i&1 != 0; set && (first[i] != 0 || second[i] != v) || !set && (first[i] != v || second[i] != 0) {
+					t.Fatalf("%d values: value %d with bit %v goes to %v and %v", n, i, set, first[i], second[i])
+				}
+			}
+			y := randoms(r, n)
+			Pick(back[:n], x, y, bits)
+			for i, v := range back[:n] {
+				want := x[i]
+				if bits>>i&1 != 0 {
+					want = y[i]
+				}
+				if v != want {
+					t.Fatalf("%d values: picked %v in place %d, want %v", n, v, i, want)
+				}
+			}
+			if first[n] != ends[0] || second[n] != ends[1] || back[n] != ends[2] {
+				t.Fatalf("%d values: wrote beyond the end", n)
+			}
+		}
+	})
+}

@@ -51,3 +51,23 @@ func sumAbsAsm(s *lanes, x []float32) bool {
 	}
 	return active != Generic
 }
+
+func dealAsm(first, second, x []float32, bits uint64) bool {
+	switch active {
+	case AVX512:
+		dealAVX512(&first[0], &second[0], &x[0], len(x), bits)
+	case AVX2:
+		dealAVX2(&first[0], &second[0], &x[0], len(x), bits)
+	}
+	return active != Generic
+}
+
+func pickAsm(dst, first, second []float32, bits uint64) bool {
+	switch active {
+	case AVX512:
+		pickAVX512(&dst[0], &first[0], &second[0], len(dst), bits)
+	case AVX2:
+		pickAVX2(&dst[0], &first[0], &second[0], len(dst), bits)
+	}
+	return active != Generic
+}

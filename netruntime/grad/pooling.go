@@ -1,10 +1,6 @@
 package grad
 
-import (
-	"math"
-
-	"mannequin/internal/kernel"
-)
+import "mannequin/internal/kernel"
 
 // MaxPool returns the larger of each pair of frames: sequences of length/2
 // frames from x, sequences of length frames. length must be even.
@@ -103,28 +99,32 @@ func chosen(key, i uint64, n int) int {
 	return int(Hash(key, i) % uint64(n))
 }
 
+// dealt calls f for the runs of values [c, c+n) of row r whose choices between
+// two frames are the lower n bits.
+func (y *Mat) dealt(r int, f func(c, n int, bits uint64)) {
+	for c := 0; c < y.Cols; {
+		i := uint64(r*y.Cols + c)
+		n := min(64-int(i%64), y.Cols-c)
+		f(c, n, Hash(y.key, i/64)>>(i%64))
+		c += n
+	}
+}
+
 func depoolRandomRows(_ *Tape, y *Mat, r0, r1 int) {
 	cols := y.Cols
 	for r := r0; r < r1; r++ {
-		x, i := y.a.Val[r*cols:][:cols], uint64(r*cols)
+		x := y.a.Val[r*cols:][:cols]
 		if y.n == 2 {
 			first, second := pair(y.Val, r, cols)
-			word := Hash(y.key, i/64)
-			for c, v := range x {
-				if (i+uint64(c))%64 == 0 {
-					word = Hash(y.key, (i+uint64(c))/64)
-				}
-				mask := -uint32(word >> ((i + uint64(c)) % 64) & 1)
-				b := math.Float32bits(v)
-				first[c] = math.Float32frombits(b &^ mask)
-				second[c] = math.Float32frombits(b & mask)
-			}
+			y.dealt(r, func(c, n int, bits uint64) {
+				kernel.Deal(first[c:][:n], second[c:][:n], x[c:][:n], bits)
+			})
 			continue
 		}
 		dst := y.Val[r*y.n*cols:][:y.n*cols]
 		clear(dst)
 		for c, v := range x {
-			dst[chosen(y.key, i+uint64(c), y.n)*cols+c] = v
+			dst[chosen(y.key, uint64(r*cols+c), y.n)*cols+c] = v
 		}
 	}
 }
@@ -139,22 +139,17 @@ func depoolRandomBack(t *Tape, y *Mat) {
 func depoolRandomGrad(t *Tape, y *Mat, r0, r1 int) {
 	cols := y.Cols
 	for r := r0; r < r1; r++ {
-		dx, i := t.arg.dst[r*cols:][:cols], uint64(r*cols)
+		dx := t.arg.dst[r*cols:][:cols]
 		if y.n == 2 {
 			first, second := pair(y.Grad, r, cols)
-			word := Hash(y.key, i/64)
-			for c := range dx {
-				if (i+uint64(c))%64 == 0 {
-					word = Hash(y.key, (i+uint64(c))/64)
-				}
-				mask := -uint32(word >> ((i + uint64(c)) % 64) & 1)
-				dx[c] = math.Float32frombits(math.Float32bits(first[c])&^mask | math.Float32bits(second[c])&mask)
-			}
+			y.dealt(r, func(c, n int, bits uint64) {
+				kernel.Pick(dx[c:][:n], first[c:][:n], second[c:][:n], bits)
+			})
 			continue
 		}
 		g := y.Grad[r*y.n*cols:][:y.n*cols]
 		for c := range dx {
-			dx[c] = g[chosen(y.key, i+uint64(c), y.n)*cols+c]
+			dx[c] = g[chosen(y.key, uint64(r*cols+c), y.n)*cols+c]
 		}
 	}
 }

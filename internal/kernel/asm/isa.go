@@ -17,6 +17,7 @@ type isa struct {
 	bytes int
 	mask  reg.Register // of the last, partial vector; nil for whole ones
 	tail  Mem          // AVX2: table of masks
+	bits  Mem          // AVX2: bit i in lane i, where needed
 
 	consts map[uint32]Mem
 }

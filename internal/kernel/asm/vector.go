@@ -106,6 +106,61 @@ func (v *isa) sumAbs() {
 	})
 }
 
+// eachBits is each for n at most 64 with bit i of the parameter bits for
+// element i. body gets the vector's bits: an AVX-512 mask, or AVX2 lanes that
+// are all ones or zeros.
+func (v *isa) eachBits(names []string, body func(m []Mem, bits reg.Register)) {
+	p, n, word := ptrs(names...), Load(Param("n"), GP64()), Load(Param("bits"), GP64()).(reg.GPVirtual)
+	v.each(n, p, func(m []Mem) {
+		if v.bytes == 64 {
+			k := K()
+			KMOVW(word.As32(), k)
+			body(m, k)
+			SHRQ(U8(16), word)
+			return
+		}
+		x, b, lane := XMM(), YMM(), YMM()
+		VMOVD(word.As32(), x)
+		VPBROADCASTD(x, b)
+		VMOVDQU(v.bits, lane)
+		VPAND(lane, b, b)
+		VPCMPEQD(lane, b, b)
+		body(m, b)
+		SHRQ(U8(8), word)
+	})
+}
+
+func (v *isa) deal() {
+	text("deal"+v.name, "func(first, second, x *float32, n int, bits uint64)")
+	v.eachBits([]string{"first", "second", "x"}, func(m []Mem, bits reg.Register) {
+		x, a, b := v.load(m[2]), v.vec(), v.vec()
+		if v.bytes == 64 {
+			not := K()
+			KNOTW(bits, not)
+			VMOVAPS_Z(x, not, a)
+			VMOVAPS_Z(x, bits, b)
+		} else {
+			VANDNPS(x, bits, a)
+			VANDPS(x, bits, b)
+		}
+		v.store(a, m[0])
+		v.store(b, m[1])
+	})
+}
+
+func (v *isa) pick() {
+	text("pick"+v.name, "func(dst, first, second *float32, n int, bits uint64)")
+	v.eachBits([]string{"dst", "first", "second"}, func(m []Mem, bits reg.Register) {
+		a, b := v.load(m[1]), v.load(m[2])
+		if v.bytes == 64 {
+			VBLENDMPS(b, a, bits, a)
+		} else {
+			VBLENDVPS(bits, b, a, a)
+		}
+		v.store(a, m[0])
+	})
+}
+
 func main() {
 	Package("mannequin/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
@@ -117,12 +172,18 @@ func main() {
 		}
 		DATA(4*i, U32(w))
 	}
-	for _, v := range []*isa{{name: "AVX2", bytes: 32, tail: tail, consts: map[uint32]Mem{}}, {name: "AVX512", bytes: 64}} {
+	bits := GLOBL("vectorBits", RODATA|NOPTR)
+	for i := range 8 {
+		DATA(4*i, U32(1<<i))
+	}
+	for _, v := range []*isa{{name: "AVX2", bytes: 32, tail: tail, bits: bits, consts: map[uint32]Mem{}}, {name: "AVX512", bytes: 64}} {
 		v.sub()
 		v.mulAdd()
 		v.sign()
 		v.dot()
 		v.sumAbs()
+		v.deal()
+		v.pick()
 	}
 	Generate()
 }

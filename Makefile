@@ -41,7 +41,7 @@ bench: setup
 # PEER takes flags of cmd/benchpeer.
 bench-peer: setup
 	@ORT_LIB=$$(sh scripts/onnxruntime.sh) && export ORT_LIB && \
-	$(GO) test -tags ort ./offline/onnx && \
+	$(GO) test -tags ort ./offline/onnx ./cmd/benchpeer && \
 	$(GO) run -tags ort ./cmd/benchpeer $(PEER)
 
 fuzz: setup

@@ -4,7 +4,7 @@
 #   usage: make bench-peer | tee out/peer.txt; scripts/bench-peer-docs.sh <out/peer.txt
 set -eu
 doc=$(dirname "$0")/../docs/netruntime.md
-table=$(grep -v '^ok ')
+table=$(sed -n '/^ONNX Runtime/,$p')
 [ -n "$table" ] || { echo "bench-peer-docs: nothing to put in: give the output of make bench-peer" >&2; exit 1; }
 new=$(mktemp "$doc.XXXXXX")
 trap 'rm -f "$new"' EXIT

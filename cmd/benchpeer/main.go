@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -264,7 +265,9 @@ func formulations(net *netruntime.Net) (all []formulation, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, formulation{form, b})
+		if !slices.ContainsFunc(all, func(f formulation) bool { return bytes.Equal(f.file, b) }) {
+			all = append(all, formulation{form, b})
+		}
 	}
 	return all, nil
 }

@@ -98,8 +98,8 @@ func blendBack(t *Tape, n *Mat) {
 		if j.direct {
 			w.gone = t.pass
 		}
+		j.dy.Repack(false, 1, n.Rows, n.Cols, n.Grad, n.Cols)
 	}
-	j.dy.Repack(false, 1, n.Rows, n.Cols, n.Grad, n.Cols)
 	if x.wants || omega.wants {
 		j.dyT.Repack(true, 1, n.Cols, n.Rows, n.Grad, n.Cols)
 	}
@@ -113,9 +113,13 @@ func blendBack(t *Tape, n *Mat) {
 	j.parts = grow(j.parts, tasks*k*j.y.width)
 	t.pool.Run(tasks, j.run)
 	if omega.wants {
-		for i := range tasks * k {
-			for r, v := range j.y.row(j.parts, i)[:n.Rows] {
-				omega.Grad[r*k+i%k] += v
+		sum := j.parts[:k*j.y.width]
+		for i := 1; i < tasks; i++ {
+			kernel.Add(sum, sum, j.parts[i*len(sum):][:len(sum)])
+		}
+		for i := range k {
+			for r, v := range j.y.row(sum, i)[:n.Rows] {
+				omega.Grad[r*k+i] += v
 			}
 		}
 	}

@@ -106,3 +106,33 @@ func TestUndeclaredParam(t *testing.T) {
 	tape.Reset()
 	p.into(tape)
 }
+
+// Frozen experts leave the gradients of input and gating as they are, and
+// their own room for one unused.
+func TestFrozenBlend(t *testing.T) {
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	tape := NewTape(pool)
+	w, b := NewParam("w", 3*40, 30), NewParam("b", 3, 30)
+	copy(w.Val, random(1, 120, 30).f32())
+	copy(b.Val, random(2, 3, 30).f32())
+	var want [][]float32
+	for _, frozen := range []bool{false, true} {
+		if w.Frozen, b.Frozen = frozen, frozen; frozen {
+			w.Grad, b.Grad = nil, nil
+		}
+		tape.Reset()
+		x, omega, y := tape.Input(9, 40), tape.Input(9, 3), tape.Const(9, 30)
+		copy(x.Val, random(3, 9, 40).f32())
+		copy(omega.Val, random(4, 9, 3).f32())
+		clear(y.Val)
+		tape.Backward(tape.MSE(tape.Blend(x, omega, w, b), y))
+		got := [][]float32{append([]float32(nil), x.Grad...), append([]float32(nil), omega.Grad...)}
+		if want == nil {
+			want = got
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Error("frozen experts change the gradient of the input or of the gating")
+		}
+	}
+}

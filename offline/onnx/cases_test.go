@@ -222,6 +222,11 @@ func cases() []testCase {
 		n.add(node{Name: "y", Op: conv, In: in("g")}, 4, 2, 3)
 		n.add(node{Name: "s", Op: add, In: in("f.h", "g.h")}, 4, 4, 0)
 	})
+	try("a deviation of 0 that is also a bias", 1, in("y"), func(n *testNet) {
+		n.input("x", 3, false)
+		n.add(node{Name: "n", Op: normalize, In: in("x")}, 3, 3, 0)
+		n.add(node{Name: "y", Op: dense, In: in("n"), Tensors: map[string]string{"bias": "n.std"}}, 3, 3, 0)
+	})
 	try("names that the exporter would take", 4, in("y.product", "y"), func(n *testNet) {
 		n.input("x", 3, false)
 		n.add(node{Name: "y.product", Op: conv, In: in("x")}, 3, 3, 1)

@@ -1,9 +1,10 @@
-// Package kernel is the float32 arithmetic under the networks: matrix
-// products, activations and the optimiser's update, in assembly for AVX-512
-// and AVX2 with a plain Go twin.
+// Package kernel is the arithmetic under the networks: matrix products,
+// activations and the optimiser's update, in assembly for AVX-512 and AVX2 with
+// a plain Go twin. All is float32, but for products of packed matrices that may
+// be rounded to bfloat16 where the processor multiplies those.
 //
 // Every result is reproducible: an output element is one sum over k in order,
-// in blocks of BlockK, so that a row has the same bits alone or among a
+// in blocks of fixed size, so that a row has the same bits alone or among a
 // thousand others, at any position and for any number of workers. AVX-512 and
 // AVX2 agree bit for bit; plain Go rounds each product and so differs in the
 // last places.
@@ -18,8 +19,8 @@ import "fmt"
 //go:generate env GOFLAGS=-tags=noasm go run asm/elem.go asm/act.go asm/isa.go -out elem_amd64.s -stubs elem_amd64.go -pkg kernel
 //go:generate env GOFLAGS=-tags=noasm go run asm/packed.go -out packed_amd64.s -stubs packed_amd64.go -pkg kernel
 
-// BlockK is how many products are summed in a register before the block's sum
-// is added to the output.
+// BlockK is how many products Gemm sums in a register before the block's sum is
+// added to the output.
 const BlockK = 256
 
 // Kind names a family of kernels.

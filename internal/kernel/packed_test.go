@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 )
 
 // packedCase is a packed product with what a test needs to know of it.
@@ -193,7 +194,7 @@ func TestPackedMul(t *testing.T) {
 func TestPackedMulStaysInside(t *testing.T) {
 	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(13, 14))
-		for _, n := range []int{1, 7, 8, 9, 31, 32, 33, 73} {
+		for _, n := range []int{1, 7, 8, 9, 31, 32, 33, 73, 130} {
 			for m := 1; m < 15; m++ {
 				x := newPackedCase(r, m, 9, n, 2, 9, true, bf16, ActELU)
 				want := append([]float32(nil), x.c...)
@@ -298,5 +299,37 @@ func TestPackedMulPanicsOnShortSlices(t *testing.T) {
 			}()
 			y.mul(y.c, 0, 3, 0, y.panels())
 		}()
+	}
+}
+
+func TestPackedIsAligned(t *testing.T) {
+	for _, n := range []int{0, 1, 5, 7, 9, 11, 13, 16, 1000, hugePage / 4, hugePage/4 + 5} {
+		x := aligned(n)
+		if len(x) != n || n > 0 && uintptr(unsafe.Pointer(&x[0]))%64 != 0 {
+			t.Fatalf("aligned(%d) has %d floats at %p", n, len(x), x)
+		}
+		for i, v := range x {
+			if v != 0 {
+				t.Fatalf("aligned(%d): element %d is %v", n, i, v)
+			}
+		}
+	}
+}
+
+func TestTilesCoverTheRows(t *testing.T) {
+	for _, k := range Kinds() {
+		most, _ := k.tile()
+		for rows := 1; rows < 100; rows++ {
+			sum := 0
+			for _, g := range k.tiles(rows) {
+				if g.n > 0 && (g.rows < 1 || g.rows > most) {
+					t.Fatalf("%v: %d rows: a tile of %d", k, rows, g.rows)
+				}
+				sum += g.n * g.rows
+			}
+			if sum != rows {
+				t.Fatalf("%v: the tiles of %d rows have %d", k, rows, sum)
+			}
+		}
 	}
 }

@@ -94,6 +94,33 @@ func BenchmarkLSTM(b *testing.B) {
 	measure(b, batch, step)
 }
 
+// BenchmarkLSTMSteps is a training step of a decoder that reads its own output:
+// 512 units, 20 frames, batch 32.
+func BenchmarkLSTMSteps(b *testing.B) {
+	const batch, frames, units = 32, 20, 512
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	n := newTrained(pool)
+	wx, wh, bias := n.param("weight", 4*units, units), n.param("recurrent", 4*units, units), n.param("bias", 1, 4*units)
+	data := random(1, batch, units).f32()
+	t := NewTape(pool)
+	var y []*Mat
+	step := func() {
+		t.Reset()
+		h, c := t.Const(batch, units), t.Const(batch, units)
+		copy(h.Val, data)
+		copy(c.Val, data)
+		y = y[:0]
+		for range frames {
+			h, c = t.LSTMStep(h, h, c, wx, wh, bias)
+			y = append(y, h)
+		}
+		t.Backward(t.SumSquares(t.Join(batch, y...)))
+		n.adam()
+	}
+	measure(b, batch, step)
+}
+
 func measure(b *testing.B, batch int, step func()) {
 	for range 3 {
 		step()

@@ -2,6 +2,7 @@ package grad
 
 import (
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"mannequin/internal/kernel"
@@ -135,6 +136,32 @@ func TestEveryOperationAllocatesNothing(t *testing.T) {
 	key := uint64(0)
 	if n := testing.AllocsPerRun(10, func() { key++; e.pass(key) }); n != 0 {
 		t.Errorf("a pass allocates %v times", n)
+	}
+}
+
+// Update gets what Grad gets without it, every value once.
+func TestEveryOperationUpdates(t *testing.T) {
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	plain, updated := newEverything(pool), newEverything(pool)
+	got, calls := make([][]float32, len(updated.params)), make([][]int32, len(updated.params))
+	for i, p := range updated.params {
+		got[i], calls[i] = make([]float32, len(p.Val)), make([]int32, len(p.Val))
+		p.Update = func(at int, g []float32) {
+			copy(got[i][at:], g)
+			for j := range g {
+				atomic.AddInt32(&calls[i][at+j], 1)
+			}
+		}
+	}
+	plain.pass(1)
+	updated.pass(1)
+	for i, p := range plain.params {
+		for j, want := range p.Grad {
+			if calls[i][j] != 1 || math.Abs(float64(got[i][j]-want)) > 1e-5*(1+math.Abs(float64(want))) {
+				t.Fatalf("%s: value %d came %d times, as %v, want %v", p.Name, j, calls[i][j], got[i][j], want)
+			}
+		}
 	}
 }
 

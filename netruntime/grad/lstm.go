@@ -124,19 +124,32 @@ func lstmBack(t *Tape, y *Mat) {
 	if c0 != nil && c0.wants {
 		(&arg{add: c0.into(), k: 1}).give(c0.Grad, dc)
 	}
-	if !b.Frozen {
-		t.sumRows(b.Grad, m.gates, y.Rows, 4*n, b.into(t))
-	}
-	if !wx.Frozen {
-		t.pool.Gemm(true, false, 4*n, x.Cols, y.Rows, m.gates, 4*n, x.Val, x.Cols, wx.into(t), wx.Grad, x.Cols)
-	}
-	if !wh.Frozen {
-		// The h that each frame read, in the place of tanh(c).
+	if length == 1 {
+		t.recurrence.later(y)
+	} else {
+		// The h that each frame read takes the place of tanh(c).
 		t.split(y, y.Rows, 2*n, lstmBefore)
-		t.pool.Gemm(true, false, 4*n, n, y.Rows, m.gates, 4*n, m.tanh, n, wh.into(t), wh.Grad, n)
+		t.lstmWeights(wx, wh, b, y.Rows, m.gates, x.Val, m.tanh)
 	}
 	if x.wants {
 		t.pool.Gemm(false, false, y.Rows, x.Cols, 4*n, m.gates, 4*n, wx.Val, x.Cols, x.into(), x.Grad, x.Cols)
+	}
+}
+
+// lstmWeights computes the weights' gradients from all rows: dg of the gates'
+// sums, the inputs x and the states h that they were made of.
+func (t *Tape) lstmWeights(wx, wh, b *Param, rows int, dg, x, h []float32) {
+	n := wx.Rows
+	if !b.Frozen {
+		t.sumRows(b.Grad, dg, rows, n, b.into(t))
+	}
+	for _, q := range [2]struct {
+		w *Param
+		v []float32
+	}{{wx, x}, {wh, h}} {
+		if w := q.w; !w.Frozen {
+			t.pool.Gemm(true, false, n, w.Cols, rows, dg, n, q.v, w.Cols, w.into(t), w.Grad, w.Cols)
+		}
 	}
 }
 

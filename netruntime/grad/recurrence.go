@@ -14,6 +14,9 @@ type recurrence struct {
 	scratch       []kernel.Scratch // by worker
 	ahead, behind func(worker, step, task int)
 
+	steps []*Mat       // whose weights have no gradient yet
+	rows  [3][]float32 // theirs together: gradients of the gates' sums, x, h
+
 	packing  *Param
 	backward int
 	pack     func(worker, gate int)
@@ -177,4 +180,44 @@ func (r *recurrence) stepBehind(t *Tape, worker, count, task int) {
 		kernel.Mul(dc, dc, f)
 		kernel.SigmoidGrad(f, a, f)
 	}
+}
+
+// later puts off the weights' gradient of a single step.
+func (r *recurrence) later(y *Mat) {
+	if !y.w.Frozen || !y.v.Frozen || !y.c.Frozen {
+		r.steps = append(r.steps, y)
+	}
+}
+
+// finish computes what later put off: one product for all steps with the same
+// weights, because the gradients of large weights take longer to read and write
+// than those of a step to compute.
+func (r *recurrence) finish(t *Tape) {
+	for i, first := range r.steps {
+		if first == nil {
+			continue
+		}
+		rows := 0
+		for k := range r.rows {
+			r.rows[k] = r.rows[k][:0]
+		}
+		for j, y := range r.steps[i:] {
+			if y == nil || y.w != first.w || y.v != first.v || y.c != first.c {
+				continue
+			}
+			r.steps[i+j] = nil
+			rows += y.Rows
+			r.rows[0] = append(r.rows[0], memoryOf(y).gates...)
+			r.rows[1] = append(r.rows[1], y.a.Val...)
+			if h0 := y.parts[0]; h0 != nil {
+				r.rows[2] = append(r.rows[2], h0.Val...)
+			} else {
+				at := len(r.rows[2])
+				r.rows[2] = append(r.rows[2], y.Val...)
+				clear(r.rows[2][at:])
+			}
+		}
+		t.lstmWeights(first.w, first.v, first.c, rows, r.rows[0], r.rows[1], r.rows[2])
+	}
+	r.steps = r.steps[:0]
 }

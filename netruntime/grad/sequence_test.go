@@ -122,6 +122,33 @@ func sequenceCases() []opCase {
 				return c.at(r, q-4)
 			})
 		}})
+	two := []mat64{random(42, 16, 4), random(43, 16, 4), random(44, 1, 16), random(45, 16, 4), random(46, 16, 4), random(47, 1, 16)}
+	for _, p := range two {
+		for i := range p.v {
+			p.v[i] /= 4
+		}
+	}
+	out = append(out, opCase{"LSTMSteps of two layers", []mat64{random(48, 2, 4)}, two,
+		func(t *Tape, in []*Mat, p []*Param) *Mat {
+			x := in[0]
+			var h, c, g, d *Mat // nil at first
+			for range 3 {
+				h, c = t.LSTMStep(x, h, c, p[0], p[1], p[2])
+				g, d = t.LSTMStep(h, g, d, p[3], p[4], p[5])
+				x = g
+			}
+			return g
+		},
+		func(in, p []mat64) mat64 {
+			x := in[0]
+			h, c, g, d := zero64(2, 4), zero64(2, 4), zero64(2, 4), zero64(2, 4)
+			for range 3 {
+				h, c = lstm64(x, p[:3], h, c)
+				g, d = lstm64(h, p[3:], g, d)
+				x = g
+			}
+			return g
+		}})
 	return out
 }
 

@@ -174,6 +174,7 @@ func (t *Tape) Backward(loss *Mat) {
 			n.back(t, n)
 		}
 	}
+	t.recurrence.finish(t)
 	for _, n := range t.nodes[:t.used] {
 		if n.wants && !n.touched && n.of == nil && n.param == nil { // the loss does not depend on it
 			clear(n.Grad)

@@ -31,12 +31,12 @@ func (t *Tape) sum(x, y *Mat, k float32) *Mat {
 }
 
 func sumBack(t *Tape, z *Mat) {
-	t.pass1(z.a, z, 1)
-	t.pass1(z.b, z, z.k)
+	t.passOn(z.a, z, 1)
+	t.passOn(z.b, z, z.k)
 }
 
-// pass1 adds k times z's gradient to that of x, which has as many values.
-func (t *Tape) pass1(x, z *Mat, k float32) {
+// passOn adds k times z's gradient to that of x, which has as many values.
+func (t *Tape) passOn(x, z *Mat, k float32) {
 	if !x.wants {
 		return
 	}
@@ -92,7 +92,7 @@ func (t *Tape) mulGrad(x, z *Mat, by []float32) {
 // Scale returns k·x.
 func (t *Tape) Scale(x *Mat, k float32) *Mat {
 	y := t.node(x.Rows, x.Cols, x.wants)
-	y.a, y.k, y.back = x, k, func(t *Tape, y *Mat) { t.pass1(y.a, y, y.k) }
+	y.a, y.k, y.back = x, k, func(t *Tape, y *Mat) { t.passOn(y.a, y, y.k) }
 	t.split(y, y.Rows, 2*y.Cols, func(_ *Tape, y *Mat, r0, r1 int) {
 		kernel.Scale(y.Val[r0*y.Cols:r1*y.Cols], y.k, y.a.Val[r0*y.Cols:r1*y.Cols])
 	})
@@ -126,7 +126,7 @@ func biasBack(t *Tape, y *Mat) {
 			(&arg{add: b.into(t), k: y.k}).give(b.Grad, t.scratch)
 		}
 	}
-	t.pass1(y.a, y, 1)
+	t.passOn(y.a, y, 1)
 }
 
 // Affine returns x·scale + shift, column by column: with a deviation and a mean

@@ -88,13 +88,15 @@ func (y *Mat) norm(i int) []float32 { return y.unit(y.Rows + i) }
 func batchNormBack(t *Tape, y *Mat) {
 	x, gamma, beta, n := y.a, y.w, y.c, y.Cols
 	scale, shift, slope := y.norm(2), y.norm(3), y.norm(4)
-	t.sumRows(shift, y.Grad, y.Rows, n, false)
-	t.spread = grow(t.spread, len(y.Val))
-	t.split(y, y.Rows, 3*n, func(t *Tape, y *Mat, r0, r1 int) {
-		i, j := r0*y.Cols, r1*y.Cols
-		kernel.Mul(t.spread[i:j], y.Grad[i:j], y.aux[i:j])
-	})
-	t.sumRows(slope, t.spread, y.Rows, n, false)
+	if y.flag || !gamma.Frozen || !beta.Frozen {
+		t.sumRows(shift, y.Grad, y.Rows, n, false)
+		t.spread = grow(t.spread, len(y.Val))
+		t.split(y, y.Rows, 3*n, func(t *Tape, y *Mat, r0, r1 int) {
+			i, j := r0*y.Cols, r1*y.Cols
+			kernel.Mul(t.spread[i:j], y.Grad[i:j], y.aux[i:j])
+		})
+		t.sumRows(slope, t.spread, y.Rows, n, false)
+	}
 	if !beta.Frozen {
 		(&arg{add: beta.into(t), k: 1}).give(beta.Grad, shift)
 	}
@@ -105,21 +107,21 @@ func batchNormBack(t *Tape, y *Mat) {
 		return
 	}
 	kernel.Mul(scale, gamma.Val, y.norm(1))
-	k := float32(0)
-	if y.flag {
-		k = -1 / float32(y.Rows)
-	}
-	for _, v := range [][]float32{shift, slope} {
+	for _, v := range [2][]float32{shift, slope} {
 		kernel.Mul(v, v, scale)
-		kernel.Scale(v, k, v)
+		kernel.Scale(v, -1/float32(y.Rows), v)
 	}
 	g, acc := t.partial(x)
 	t.arg = arg{dst: g}
 	t.split(y, y.Rows, 6*n, func(t *Tape, y *Mat, r0, r1 int) {
 		for r := r0; r < r1; r++ {
-			g := t.arg.dst[r*y.Cols:][:y.Cols]
-			kernel.Affine(g, y.Grad[r*y.Cols:][:y.Cols], y.norm(2), y.norm(3))
-			kernel.MulAdd(g, y.unit(r), y.norm(4))
+			g, dy := t.arg.dst[r*y.Cols:][:y.Cols], y.Grad[r*y.Cols:][:y.Cols]
+			if y.flag {
+				kernel.Affine(g, dy, y.norm(2), y.norm(3))
+				kernel.MulAdd(g, y.unit(r), y.norm(4))
+			} else {
+				kernel.Mul(g, dy, y.norm(2))
+			}
 		}
 	})
 	t.finish(x, acc)

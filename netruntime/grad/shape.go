@@ -25,6 +25,9 @@ func (t *Tape) Reshape(x *Mat, rows, cols int) *Mat {
 // Concat returns the parts side by side: (rows, n) and (rows, m) make (rows,
 // n+m).
 func (t *Tape) Concat(parts ...*Mat) *Mat {
+	if len(parts) == 0 {
+		panic("grad: Concat of nothing")
+	}
 	cols, wants := 0, false
 	for _, p := range parts {
 		if p.Rows != parts[0].Rows {
@@ -33,7 +36,7 @@ func (t *Tape) Concat(parts ...*Mat) *Mat {
 		cols += p.Cols
 		wants = wants || p.wants
 	}
-	y := t.node(rowsOf(parts), cols, wants)
+	y := t.node(parts[0].Rows, cols, wants)
 	y.parts, y.back = append(y.parts, parts...), concatBack
 	t.split(y, y.Rows, 2*cols, func(_ *Tape, y *Mat, r0, r1 int) {
 		at := 0
@@ -45,13 +48,6 @@ func (t *Tape) Concat(parts ...*Mat) *Mat {
 		}
 	})
 	return y
-}
-
-func rowsOf(parts []*Mat) int {
-	if len(parts) == 0 {
-		return 0
-	}
-	return parts[0].Rows
 }
 
 func concatBack(t *Tape, y *Mat) {
@@ -134,6 +130,9 @@ func framesBack(t *Tape, y *Mat) {
 // Join returns the parts one after the other in time: sequences (batch·m, n)
 // and (batch·k, n) make sequences (batch·(m+k), n).
 func (t *Tape) Join(batch int, parts ...*Mat) *Mat {
+	if len(parts) == 0 {
+		panic("grad: Join of nothing")
+	}
 	rows, wants := 0, false
 	for _, p := range parts {
 		if batch < 1 || p.Rows%batch != 0 || p.Cols != parts[0].Cols {
@@ -141,9 +140,6 @@ func (t *Tape) Join(batch int, parts ...*Mat) *Mat {
 		}
 		rows += p.Rows
 		wants = wants || p.wants
-	}
-	if len(parts) == 0 {
-		panic("grad: Join of nothing")
 	}
 	y := t.node(rows, parts[0].Cols, wants)
 	y.parts, y.n, y.back = append(y.parts, parts...), batch, joinBack

@@ -26,7 +26,7 @@ type Pool struct {
 	counts []int                     // calls by step
 
 	gate     atomic.Uint64 // the number of the call and who takes part, see below
-	state    atomic.Uint64 // step<<32 | first index that nobody has claimed
+	state    atomic.Uint64 // the step and its calls that are claimed, see below
 	finished atomic.Int64  // calls of the current step that have returned
 
 	single [1]int // counts of a call with one step
@@ -41,6 +41,16 @@ const (
 	gateWaiting = 1 << 17 // the caller sleeps until the last one is out
 	gateClosed  = 1 << 18 // the pool ends
 	gateCall    = 1 << 19
+)
+
+// The state holds the number of the step in its upper bits, below it how many
+// calls are claimed from the end, by workers of odd number, and how many from
+// the beginning. So what a worker does in one step is near what it did in the
+// step before, and its cache still has it.
+const (
+	indexBits = 22
+	maxIndex  = 1<<indexBits - 1
+	maxStep   = 1<<(64-2*indexBits) - 2
 )
 
 // patience is for how long a worker looks for work before it is parked.
@@ -74,8 +84,9 @@ func (p *Pool) Close() {
 
 // Run calls f once for every i in [0, n), on several workers at once; worker
 // is in [0, Workers()) and is never in two calls at a time. It returns when
-// all calls have. f must not call the pool again. Run itself allocates
-// nothing.
+// all calls have. f must not call the pool again. Workers of even number take
+// the lowest i that is left, those of odd number the highest. Run itself
+// allocates nothing.
 func (p *Pool) Run(n int, f func(worker, i int)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,6 +111,9 @@ func (p *Pool) start() {
 	widest := 0
 	for _, n := range p.counts {
 		widest = max(widest, n)
+	}
+	if widest > maxIndex || len(p.counts) > maxStep {
+		panic("pool: more calls or steps than can be counted")
 	}
 	p.finished.Store(0)
 	p.open(0)
@@ -149,7 +163,7 @@ func (p *Pool) open(step int) {
 	for step < len(p.counts) && p.counts[step] <= 0 {
 		step++
 	}
-	p.state.Store(uint64(step) << 32)
+	p.state.Store(uint64(step) << (2 * indexBits))
 }
 
 func (p *Pool) help(worker int) {
@@ -190,12 +204,16 @@ func (p *Pool) help(worker int) {
 func (p *Pool) work(worker int) {
 	for w := (wait{}); ; {
 		v := p.state.Load()
-		step, i := int(v>>32), int(uint32(v))
+		step, front, back := int(v>>(2*indexBits)), int(v&maxIndex), int(v>>indexBits&maxIndex)
 		switch {
 		case step >= len(p.counts):
 			return
-		case i < p.counts[step]:
-			if !p.state.CompareAndSwap(v, v+1) {
+		case front+back < p.counts[step]:
+			i, claim := front, uint64(1)
+			if worker%2 == 1 {
+				i, claim = p.counts[step]-1-back, 1<<indexBits
+			}
+			if !p.state.CompareAndSwap(v, v+claim) {
 				continue
 			}
 			w = wait{}

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
 )
@@ -94,4 +95,41 @@ func TestPoolSteps(t *testing.T) {
 		}
 		p.Steps(nil, nil)
 	}
+}
+
+// TestPoolTakesFromBothEnds lets two workers wait for each other: what each of
+// them does must be on its side.
+func TestPoolTakesFromBothEnds(t *testing.T) {
+	p := New(2)
+	defer p.Close()
+	for range 20 {
+		var ready atomic.Int32
+		var by [8]int
+		p.Run(len(by), func(worker, i int) {
+			by[i] = worker
+			for ready.Add(1); ready.Load() < 2; {
+				runtime.Gosched()
+			}
+		})
+		for i := 1; i < len(by); i++ {
+			if by[i] < by[i-1] {
+				t.Fatalf("calls were made by workers %v", by)
+			}
+		}
+		if by[0] != 0 || by[len(by)-1] != 1 {
+			t.Fatalf("calls were made by workers %v", by)
+		}
+	}
+}
+
+func TestPoolRefusesWhatItCannotCount(t *testing.T) {
+	p := New(2)
+	defer p.Close()
+	defer func() {
+		if recover() == nil {
+			t.Fatal("no panic")
+		}
+		p.Run(1, func(_, _ int) {}) // still works
+	}()
+	p.Run(maxIndex+1, func(_, _ int) {})
 }

@@ -34,6 +34,9 @@ const (
 	lightRows = 16 // least rows of a task of light operations
 	heavyRows = 48 // and of heavy ones
 	taskParts = 4  // most panels of a task
+	// recurParts is the same for the steps of an LSTM, in blocks of hidden
+	// units: two of 512 units are half of a usual second-level cache.
+	recurParts = 2
 )
 
 // reuseRows returns the rows of a sequence that share a pass over the weights.
@@ -123,7 +126,11 @@ func (s *session) schedule() {
 // add cuts a step into tasks and appends it.
 func (s *session) add(x step) {
 	w := s.opt.Workers
-	x.parts = max(1, min(taskParts, x.allParts/(2*w)))
+	most := taskParts
+	if x.phase == recur {
+		most = recurParts
+	}
+	x.parts = max(1, min(most, x.allParts/(2*w)))
 	parts := (x.allParts + x.parts - 1) / x.parts
 	if x.rows == 0 { // heavy: columns first, rows where there are too few
 		x.rows = x.allRows
@@ -158,6 +165,9 @@ func (s *session) runStep(worker, at, i int) {
 	t, x := &s.tasks[worker], &s.steps[at]
 	t.block = block{n: s.batch}
 	g := &s.plan.groups[x.group]
+	if x.phase == recur && x.at%2 == 1 {
+		i = turned(i, s.counts[at])
+	}
 	r0, p0 := i%x.rowTasks*x.rows, i/x.rowTasks*x.parts
 	r1, p1 := min(r0+x.rows, x.allRows), min(p0+x.parts, x.allParts)
 	switch x.phase {
@@ -175,4 +185,15 @@ func (s *session) runStep(worker, at, i int) {
 	case recur:
 		g.ops[0].(*lstm).step(t, s.gates, x.at, p0, p1)
 	}
+}
+
+// turned returns task i of n in an order that runs backwards in either half.
+// The pool's workers work inwards from both ends; every other step of an LSTM
+// they work outwards, and so begin with the weights that they have just read.
+func turned(i, n int) int {
+	half := n / 2
+	if i < half {
+		return half - 1 - i
+	}
+	return n - 1 - (i - half)
 }

@@ -74,6 +74,7 @@ func TestShortcuts(t *testing.T) {
 		return y, slices.Clone(s.Gating()), s.Kernel()
 	}
 	exact, gating, _ := run(netruntime.SessionOptions{})
+	t.Logf("%d rows", n)
 	mean, _ := net.Tensor("y_mean")
 	std, _ := net.Tensor("y_std")
 	for _, c := range shortcuts {

@@ -136,3 +136,21 @@ func TestFrozenBlend(t *testing.T) {
 		}
 	}
 }
+
+// Tapes that take turns at one parameter do not add to each other's gradients.
+func TestTwoTapes(t *testing.T) {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	w, b := NewParam("w", 1, 1), NewParam("b", 1, 1)
+	w.Val[0] = 1
+	updates := 0
+	b.Update = func(int, []float32) { updates++ }
+	for i, tape := range []*Tape{NewTape(pool), NewTape(pool), NewTape(pool)} {
+		x, y := tape.Const(1, 1), tape.Const(1, 1)
+		x.Val[0], y.Val[0] = float32(i+1), 0
+		tape.Backward(tape.MSE(tape.Dense(x, w, b), y))
+		if want := 2 * x.Val[0] * x.Val[0]; w.Grad[0] != want || updates != i+1 {
+			t.Errorf("tape %d: gradient %v after %d updates, want %v", i, w.Grad[0], updates, want)
+		}
+	}
+}

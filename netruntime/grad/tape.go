@@ -6,7 +6,8 @@ import (
 	"mannequin/internal/kernel"
 )
 
-// Param is a trainable matrix that outlives the passes.
+// Param is a trainable matrix that outlives the passes. While it is not frozen
+// one tape at a time works on it, from forward to Backward.
 type Param struct {
 	Name       string
 	Rows, Cols int
@@ -20,9 +21,10 @@ type Param struct {
 	// Update may change it. Calls come in any order and from several goroutines.
 	Update func(at int, g []float32)
 
-	pass  uint64    // the pass that last wrote Grad
-	seen  uint64    // the pass that last used the parameter
+	tape  *Tape     // that last used the parameter
+	seen  uint64    // its pass that did
 	uses  int       // in so many operations
+	pass  uint64    // the pass that last wrote Grad
 	gone  uint64    // the pass that last handed the gradient to Update
 	packs *[2]packs // of a recurrent layer
 }
@@ -181,7 +183,7 @@ func (t *Tape) Backward(loss *Mat) {
 		}
 	}
 	for _, p := range t.params {
-		if p.Update != nil && p.pass == t.pass && p.gone != t.pass {
+		if p.Update != nil && t.Reached(p) && p.gone != t.pass {
 			t.param = p
 			t.pool.Run((len(p.Grad)+updateChunk-1)/updateChunk, t.update)
 		}
@@ -194,6 +196,9 @@ const updateChunk = 1 << 15 // values per call of Update
 // parameters calls it.
 func (t *Tape) use(params ...*Param) {
 	for _, p := range params {
+		if p.tape != t {
+			p.tape, p.seen, p.pass, p.gone = t, 0, 0, 0
+		}
 		if p.seen != t.pass {
 			p.seen, p.uses = t.pass, 0
 			t.params = append(t.params, p)
@@ -222,12 +227,12 @@ func (n *Mat) into() (acc bool) {
 
 // Reached reports whether the last Backward of this pass came to the parameter:
 // whether its Grad is of this pass.
-func (t *Tape) Reached(p *Param) bool { return p.pass == t.pass }
+func (t *Tape) Reached(p *Param) bool { return p.tape == t && p.pass == t.pass }
 
 // into is the same for a parameter.
 func (p *Param) into(t *Tape) (acc bool) {
-	if p.seen != t.pass {
-		panic("grad: an operation did not say that it uses " + p.Name)
+	if p.tape != t || p.seen != t.pass {
+		panic("grad: " + p.Name + " is in another tape's pass, or an operation did not say that it uses it")
 	}
 	acc = p.pass == t.pass
 	p.pass = t.pass

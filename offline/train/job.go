@@ -14,7 +14,7 @@ import (
 type Job struct {
 	// Params is everything to train; it holds the initial weights, and the last
 	// ones after Run. Frozen parameters are part of checkpoints and of the best
-	// weights, but stay as they are, unless Loss changes them.
+	// weights, but stay as they are, unless Loss changes them. Run sets Update.
 	Params []*grad.Param
 
 	// Loss builds the graph for the samples rows of the training set, or of
@@ -35,7 +35,7 @@ type Job struct {
 	Schedule  Schedule
 
 	// L1·Σ|w| + L2·Σw² is minimised beside the loss, and not part of what is
-	// reported. ≥ 0.
+	// reported. ≥ 0; 0 is none.
 	L1, L2    float64
 	Penalised []*grad.Param // whose weights these are; nil is all of Params
 

@@ -42,9 +42,10 @@ type row struct {
 	Peer  peer    `json:"peer"`
 	Ours  []ours  `json:"ours"`
 	FLOP  float64 `json:"flop"`
+	Tried []peer  `json:"tried"` // all formulations; the slow ones in few turns
 }
 
-// peer is ONNX Runtime with its fastest formulation and settings.
+// peer is ONNX Runtime with one formulation and settings.
 type peer struct {
 	Form     onnx.Form `json:"form"`
 	Spin     bool      `json:"spin"`
@@ -69,6 +70,7 @@ func newRoot() *cobra.Command {
 	var (
 		threads, rounds int
 		works           []string
+		form            map[string]string
 		asJSON          bool
 	)
 	c := &cobra.Command{
@@ -76,10 +78,11 @@ func newRoot() *cobra.Command {
 		Short: "Time our networks beside ONNX Runtime",
 		Long: `Time ONNX Runtime and our sessions in turns, in one process, on the same
 networks, inputs and numbers of threads. ONNX Runtime gets every formulation of
-the network, with and without threads that spin: its fastest counts. A ratio
-above 1 says that we are faster.`,
+the network, or those that --form leaves, with and without threads that spin:
+its fastest counts. A ratio above 1 says that we are faster.`,
 		Example: `  make bench-peer
-  make bench-peer PEER='--work mann --rounds 20 --json'`,
+  make bench-peer PEER='--work mann --rounds 20 --json'
+  make bench-peer PEER='--work autoencoder --form conv=1d,depool=plain'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if threads < 1 || threads > 1024 || rounds < 3 || rounds > 1000 {
@@ -90,6 +93,9 @@ above 1 says that we are faster.`,
 				if !slices.ContainsFunc(all, func(w *benchnet.Work) bool { return w.Name == name }) {
 					return command.Usagef("--work: there is no %q", name)
 				}
+			}
+			if err := onnx.Form(form).Validate(); err != nil {
+				return command.Usagef("--form: %w", err)
 			}
 			if err := ort.Load(); err != nil {
 				return err
@@ -102,7 +108,7 @@ above 1 says that we are faster.`,
 				if len(works) > 0 && !slices.Contains(works, w.Name) {
 					continue
 				}
-				if err := r.time(cmd.Context(), w, rounds, cmd.ErrOrStderr()); err != nil {
+				if err := r.time(cmd.Context(), w, form, rounds, cmd.ErrOrStderr()); err != nil {
 					return fmt.Errorf("%s: %w", w.Name, err)
 				}
 			}
@@ -121,6 +127,7 @@ above 1 says that we are faster.`,
 	f.IntVar(&threads, "threads", min(2, runtime.NumCPU()), "threads of each side")
 	f.IntVar(&rounds, "rounds", 12, "turns of each side")
 	f.StringSliceVar(&works, "work", nil, "networks to time (default all)")
+	f.StringToStringVar(&form, "form", nil, "formulations to try, as in mannequin export (default all)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
@@ -142,12 +149,12 @@ type rival struct {
 	y       []float32
 }
 
-func (r *report) time(ctx context.Context, w *benchnet.Work, rounds int, progress io.Writer) error {
+func (r *report) time(ctx context.Context, w *benchnet.Work, only onnx.Form, rounds int, progress io.Writer) error {
 	net, err := w.Net(1)
 	if err != nil {
 		return err
 	}
-	files, err := formulations(net)
+	files, err := formulations(net, only)
 	if err != nil {
 		return err
 	}
@@ -212,6 +219,10 @@ func (r *report) timeBatch(ctx context.Context, w *benchnet.Work, net *netruntim
 	// The fastest minimum and the fastest median may be of two formulations.
 	out.Peer = best.peer
 	out.Peer.MSMin, out.Peer.MSMedian = best.Min(), best.Median()
+	for _, v := range rivals {
+		v.MSMin, v.MSMedian = v.Min(), v.Median()
+		out.Tried = append(out.Tried, v.peer)
+	}
 	for _, c := range theirs {
 		out.Peer.MSMedian = min(out.Peer.MSMedian, c.Median())
 	}
@@ -258,9 +269,12 @@ type formulation struct {
 	file []byte
 }
 
-// formulations returns all of a network that differ.
-func formulations(net *netruntime.Net) (all []formulation, err error) {
+// formulations returns all of a network that differ and agree with only.
+func formulations(net *netruntime.Net, only onnx.Form) (all []formulation, err error) {
 	for _, form := range onnx.FormsOf(net.Graph()) {
+		if !form.Agrees(only) {
+			continue
+		}
 		b, err := onnx.Marshal(net, form)
 		if err != nil {
 			return nil, err

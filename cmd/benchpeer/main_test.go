@@ -12,6 +12,7 @@ import (
 
 	"mannequin/internal/benchnet"
 	"mannequin/internal/command"
+	"mannequin/offline/onnx"
 )
 
 func cli(args ...string) (code int, stdout, stderr string) {
@@ -21,7 +22,7 @@ func cli(args ...string) (code int, stdout, stderr string) {
 }
 
 func TestFlags(t *testing.T) {
-	for _, bad := range [][]string{{"--threads", "0"}, {"--rounds", "2"}, {"--work", "soup"}, {"more"}} {
+	for _, bad := range [][]string{{"--threads", "0"}, {"--rounds", "2"}, {"--work", "soup"}, {"--form", "conv=soup"}, {"more"}} {
 		if code, _, errs := cli(bad...); code != command.ExitUsage {
 			t.Errorf("%v: code %d: %s", bad, code, errs)
 		}
@@ -56,9 +57,13 @@ func TestFormulations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, err := formulations(net)
+		files, err := formulations(net, nil)
 		if want := map[string]int{"mann": 3, "autoencoder": 6, "regression": 2, "lstm": 1}[w.Name]; err != nil || len(files) != want {
 			t.Errorf("%s: %d formulations, %v, want %d", w.Name, len(files), err, want)
+		}
+		files, err = formulations(net, onnx.Form{"conv": "1d", "blend": "inputs"})
+		if want := map[string]int{"mann": 1, "autoencoder": 2, "regression": 1, "lstm": 1}[w.Name]; err != nil || len(files) != want {
+			t.Errorf("%s: %d formulations of those, %v, want %d", w.Name, len(files), err, want)
 		}
 	}
 }

@@ -61,6 +61,16 @@ func FormsOf(g *netruntime.Graph) []Form {
 	return all
 }
 
+// Agrees says that no operation has different formulations in f and in g.
+func (f Form) Agrees(g Form) bool {
+	for op, name := range f {
+		if other, ok := g[op]; ok && other != name {
+			return false
+		}
+	}
+	return true
+}
+
 // Validate says what in f is not in [Forms].
 func (f Form) Validate() error {
 	_, err := f.resolve()

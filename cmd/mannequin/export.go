@@ -31,8 +31,8 @@ func newExport() *cobra.Command {
 outputs are raw, as in our own sessions: the normalisation is inside. The batch,
 and the length of sequences, are chosen at each run.
 
-Some operations have several formulations that compute the same. The first one
-is the fastest on the processor in ONNX Runtime and the default:
+Some operations have several formulations that compute the same. The first is
+the default, for most networks the fastest in ONNX Runtime on a processor:
 ` + strings.Join(forms, "\n"),
 		Example: `  mannequin export dog --onnx dog.onnx
   mannequin export mine.safetensors --onnx mine.onnx --form blend=inputs`,

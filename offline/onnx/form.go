@@ -13,8 +13,8 @@ import (
 // to write. An operation that is not in it gets the first of [Forms].
 type Form map[string]string
 
-// Forms returns the formulations of each operation, the one that ONNX Runtime
-// computes fastest on the processor first.
+// Forms returns the formulations of each operation. The first is the default:
+// what ONNX Runtime computes fastest on a processor, for most networks.
 //
 //   - blend: "outputs" is one product with all experts side by side, whose
 //     outputs are blended; "inputs" is one product of the inputs stacked K

@@ -17,19 +17,37 @@ func packedAVX2_3x2(t *strip)
 func packedAVX2_1x1(t *strip)
 
 //go:noescape
+func packedAVX2_1xHalf(t *strip)
+
+//go:noescape
 func packedAVX2_2x1(t *strip)
+
+//go:noescape
+func packedAVX2_2xHalf(t *strip)
 
 //go:noescape
 func packedAVX2_3x1(t *strip)
 
 //go:noescape
+func packedAVX2_3xHalf(t *strip)
+
+//go:noescape
 func packedAVX2_4x1(t *strip)
+
+//go:noescape
+func packedAVX2_4xHalf(t *strip)
 
 //go:noescape
 func packedAVX2_5x1(t *strip)
 
 //go:noescape
+func packedAVX2_5xHalf(t *strip)
+
+//go:noescape
 func packedAVX2_6x1(t *strip)
+
+//go:noescape
+func packedAVX2_6xHalf(t *strip)
 
 func peakAVX2(n int)
 
@@ -49,37 +67,73 @@ func packedAVX512_4x2(t *strip)
 func packedAVX512_1x1(t *strip)
 
 //go:noescape
+func packedAVX512_1xHalf(t *strip)
+
+//go:noescape
 func packedAVX512_2x1(t *strip)
+
+//go:noescape
+func packedAVX512_2xHalf(t *strip)
 
 //go:noescape
 func packedAVX512_3x1(t *strip)
 
 //go:noescape
+func packedAVX512_3xHalf(t *strip)
+
+//go:noescape
 func packedAVX512_4x1(t *strip)
+
+//go:noescape
+func packedAVX512_4xHalf(t *strip)
 
 //go:noescape
 func packedAVX512_5x1(t *strip)
 
 //go:noescape
+func packedAVX512_5xHalf(t *strip)
+
+//go:noescape
 func packedAVX512_6x1(t *strip)
+
+//go:noescape
+func packedAVX512_6xHalf(t *strip)
 
 //go:noescape
 func packedAVX512_7x1(t *strip)
 
 //go:noescape
+func packedAVX512_7xHalf(t *strip)
+
+//go:noescape
 func packedAVX512_8x1(t *strip)
+
+//go:noescape
+func packedAVX512_8xHalf(t *strip)
 
 //go:noescape
 func packedAVX512_9x1(t *strip)
 
 //go:noescape
+func packedAVX512_9xHalf(t *strip)
+
+//go:noescape
 func packedAVX512_10x1(t *strip)
+
+//go:noescape
+func packedAVX512_10xHalf(t *strip)
 
 //go:noescape
 func packedAVX512_11x1(t *strip)
 
 //go:noescape
+func packedAVX512_11xHalf(t *strip)
+
+//go:noescape
 func packedAVX512_12x1(t *strip)
+
+//go:noescape
+func packedAVX512_12xHalf(t *strip)
 
 func peakAVX512(n int)
 
@@ -99,36 +153,72 @@ func packedBF16_4x2(t *strip)
 func packedBF16_1x1(t *strip)
 
 //go:noescape
+func packedBF16_1xHalf(t *strip)
+
+//go:noescape
 func packedBF16_2x1(t *strip)
+
+//go:noescape
+func packedBF16_2xHalf(t *strip)
 
 //go:noescape
 func packedBF16_3x1(t *strip)
 
 //go:noescape
+func packedBF16_3xHalf(t *strip)
+
+//go:noescape
 func packedBF16_4x1(t *strip)
+
+//go:noescape
+func packedBF16_4xHalf(t *strip)
 
 //go:noescape
 func packedBF16_5x1(t *strip)
 
 //go:noescape
+func packedBF16_5xHalf(t *strip)
+
+//go:noescape
 func packedBF16_6x1(t *strip)
+
+//go:noescape
+func packedBF16_6xHalf(t *strip)
 
 //go:noescape
 func packedBF16_7x1(t *strip)
 
 //go:noescape
+func packedBF16_7xHalf(t *strip)
+
+//go:noescape
 func packedBF16_8x1(t *strip)
+
+//go:noescape
+func packedBF16_8xHalf(t *strip)
 
 //go:noescape
 func packedBF16_9x1(t *strip)
 
 //go:noescape
+func packedBF16_9xHalf(t *strip)
+
+//go:noescape
 func packedBF16_10x1(t *strip)
+
+//go:noescape
+func packedBF16_10xHalf(t *strip)
 
 //go:noescape
 func packedBF16_11x1(t *strip)
 
 //go:noescape
+func packedBF16_11xHalf(t *strip)
+
+//go:noescape
 func packedBF16_12x1(t *strip)
+
+//go:noescape
+func packedBF16_12xHalf(t *strip)
 
 func peakBF16(n int)

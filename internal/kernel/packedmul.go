@@ -97,6 +97,9 @@ func (o *operands) multiply(t *strip, strip []float32, w Matrix, r0, rows, p, pa
 	}
 	t.rs, t.ws, t.ps = o.rs, w.Stride, o.of*o.part()
 	t.soonStep = (4*o.cols + n - 1) / n
+	if panels == 1 && o.n-p*o.cols <= o.cols/2 {
+		panels = 0 // the other half would be padding
+	}
 	for e := range o.parts {
 		for l := 0; l < o.k; l += packedBlock {
 			k := min(packedBlock, o.k-l)

@@ -2,7 +2,7 @@
 
 package kernel
 
-// The packed microkernels by rows − 1, several panels wide and one.
+// The packed microkernels by rows − 1: several panels wide, one, and half of one.
 var (
 	wideStrip512  = [4]func(*strip){packedAVX512_1x2, packedAVX512_2x2, packedAVX512_3x2, packedAVX512_4x2}
 	wideStripBF16 = [4]func(*strip){packedBF16_1x4, packedBF16_2x2, packedBF16_3x2, packedBF16_4x2}
@@ -16,7 +16,21 @@ var (
 		packedBF16_1x1, packedBF16_2x1, packedBF16_3x1, packedBF16_4x1, packedBF16_5x1, packedBF16_6x1,
 		packedBF16_7x1, packedBF16_8x1, packedBF16_9x1, packedBF16_10x1, packedBF16_11x1, packedBF16_12x1,
 	}
-	strip256 = [6]func(*strip){packedAVX2_1x1, packedAVX2_2x1, packedAVX2_3x1, packedAVX2_4x1, packedAVX2_5x1, packedAVX2_6x1}
+	strip256 = [6]func(*strip){
+		packedAVX2_1x1, packedAVX2_2x1, packedAVX2_3x1, packedAVX2_4x1, packedAVX2_5x1, packedAVX2_6x1,
+	}
+
+	halfStrip512 = [12]func(*strip){
+		packedAVX512_1xHalf, packedAVX512_2xHalf, packedAVX512_3xHalf, packedAVX512_4xHalf, packedAVX512_5xHalf, packedAVX512_6xHalf,
+		packedAVX512_7xHalf, packedAVX512_8xHalf, packedAVX512_9xHalf, packedAVX512_10xHalf, packedAVX512_11xHalf, packedAVX512_12xHalf,
+	}
+	halfStripBF16 = [12]func(*strip){
+		packedBF16_1xHalf, packedBF16_2xHalf, packedBF16_3xHalf, packedBF16_4xHalf, packedBF16_5xHalf, packedBF16_6xHalf,
+		packedBF16_7xHalf, packedBF16_8xHalf, packedBF16_9xHalf, packedBF16_10xHalf, packedBF16_11xHalf, packedBF16_12xHalf,
+	}
+	halfStrip256 = [6]func(*strip){
+		packedAVX2_1xHalf, packedAVX2_2xHalf, packedAVX2_3xHalf, packedAVX2_4xHalf, packedAVX2_5xHalf, packedAVX2_6xHalf,
+	}
 )
 
 // wide returns how many panels the microkernels of so few rows walk at once.
@@ -34,22 +48,27 @@ func (k Kind) wide(rows int, bf16 bool) int {
 	return 1
 }
 
-// strip runs the family's packed microkernel of the given size.
+// strip runs the family's packed microkernel of the given size; 0 panels are
+// the first half of one.
 func (k Kind) strip(rows, panels int, bf16 bool, t *strip) {
 	switch {
-	case bf16 && panels > 1:
-		wideStripBF16[rows-1](t)
-	case bf16:
-		stripBF16[rows-1](t)
 	case k == Generic:
 		stripGeneric(rows, t)
-	case k == AVX512 && panels > 1:
-		wideStrip512[rows-1](t)
+	case bf16:
+		pick(panels, wideStripBF16[:], stripBF16[:], halfStripBF16[:])[rows-1](t)
 	case k == AVX512:
-		strip512[rows-1](t)
-	case panels > 1:
-		wideStrip256[rows-1](t)
+		pick(panels, wideStrip512[:], strip512[:], halfStrip512[:])[rows-1](t)
 	default:
-		strip256[rows-1](t)
+		pick(panels, wideStrip256[:], strip256[:], halfStrip256[:])[rows-1](t)
 	}
+}
+
+func pick(panels int, wide, one, half []func(*strip)) []func(*strip) {
+	switch panels {
+	case 0:
+		return half
+	case 1:
+		return one
+	}
+	return wide
 }

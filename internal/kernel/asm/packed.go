@@ -87,8 +87,14 @@ func vdpbf16ps(d, v, m int) [6]byte {
 	}
 }
 
+// kernel emits the kernel of some panels or, with 0 of them, of the first half of
+// one, as a last panel may need no more.
 func kernel(f family, rows, panels int) {
 	name := fmt.Sprintf("packed%s_%dx%d", f.name, rows, panels)
+	nv := 2 * panels
+	if panels == 0 {
+		name, nv, panels = fmt.Sprintf("packed%s_%dxHalf", f.name, rows), 1, 1
+	}
 	TEXT(name, NOSPLIT, "func(t *strip)")
 	Pragma("noescape")
 	t := Dereference(Param("t"))
@@ -105,7 +111,6 @@ func kernel(f family, rows, panels int) {
 	}
 	ptr := func(name string) reg.GPVirtual { return Load(t.Field(name).Base(), GP64()).(reg.GPVirtual) }
 
-	nv := 2 * panels
 	sum := func(i, j int) int { return i*nv + j }
 	free := rows * nv // registers from here on are free
 	if free+rows+1 > f.registers() && free+2+2 > f.registers() {
@@ -170,13 +175,15 @@ func kernel(f family, rows, panels int) {
 			}
 			return
 		}
-		vecB(0, free)
-		vecB(1, free+1)
+		for j := range nv {
+			vecB(j, free+j)
+		}
 		for i := range rows {
-			v := free + 2 + i%(f.registers()-free-2)
+			v := free + nv + i%(f.registers()-free-nv)
 			rowA(i, v)
-			f.mulAdd(v, free, sum(i, 0))
-			f.mulAdd(v, free+1, sum(i, 1))
+			for j := range nv {
+				f.mulAdd(v, free+j, sum(i, j))
+			}
 		}
 	}
 	if f.bf16 {
@@ -322,6 +329,7 @@ func main() {
 		}
 		for rows := 1; rows <= tall; rows++ {
 			kernel(f, rows, 1)
+			kernel(f, rows, 0)
 		}
 		peak(f)
 	}

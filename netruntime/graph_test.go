@@ -321,3 +321,22 @@ func TestDecodeNamesTheTensor(t *testing.T) {
 		}
 	}
 }
+
+// A file may not ask for a result of no channels.
+func TestDecodeRefusesNoChannels(t *testing.T) {
+	kv, err := (&Meta{Arch: "graph", Graph: &Graph{
+		Inputs: []Input{{Name: "x", Channels: 2}}, Nodes: []Node{{Name: "d", Op: OpDense, In: []string{"x"}}}, Outputs: []string{"d"},
+	}}).strings(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := header(kv, []entry{{name: "d.weight", dtype: typeF32, shape: []int{0, 2}}, {name: "d.bias", dtype: typeF32, shape: []int{0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Decode(file(string(head), 0))
+	var te *TensorError
+	if !errors.As(err, &te) || te.Tensor != "d.weight" {
+		t.Errorf("error %v, want one about d.weight", err)
+	}
+}

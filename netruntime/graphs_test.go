@@ -1,5 +1,123 @@
 package netruntime
 
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// maker writes graphs with random tensors.
+type maker struct {
+	g        Graph
+	tensors  []Tensor
+	channels map[string]int
+	r        *rand.Rand
+}
+
+func newMaker(seed uint64) *maker {
+	return &maker{channels: map[string]int{}, r: rand.New(rand.NewPCG(seed, 3))}
+}
+
+func (m *maker) input(name string, channels int, once bool) string {
+	m.g.Inputs = append(m.g.Inputs, Input{name, channels, once})
+	m.channels[name] = channels
+	return name
+}
+
+// tensor adds a tensor unless it is there, and returns its name.
+func (m *maker) tensor(name string, scale, offset float64, shape ...int) string {
+	for _, t := range m.tensors {
+		if t.Name == name {
+			return name
+		}
+	}
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	t := Tensor{Name: name, Shape: shape, Data: make([]float32, n)}
+	for i := range t.Data {
+		v := m.r.NormFloat64()
+		if offset > 0 {
+			v = math.Abs(v)
+		}
+		t.Data[i] = float32(offset + scale*v)
+	}
+	m.tensors = append(m.tensors, t)
+	return name
+}
+
+// node adds a node and its tensors; out is the channels of a product's or an
+// LSTM's result, width a convolution's.
+func (m *maker) node(n Node, out, width int) string {
+	if n.Name == "" {
+		n.Name = fmt.Sprintf("n%d", len(m.g.Nodes))
+	}
+	in := m.channels[n.In[0]]
+	shape := func(s ...int) []int {
+		if n.Tied {
+			s[0], s[1] = s[1], s[0]
+		}
+		return s
+	}
+	name := func(role string) string {
+		if s, ok := n.Tensors[role]; ok {
+			return s
+		}
+		return n.Name + "." + role
+	}
+	fan := func(n int) float64 { return 1.2 / math.Sqrt(float64(n)) }
+	switch n.Op {
+	case OpDense:
+		m.tensor(name("weight"), fan(in), 0, shape(out, in)...)
+		m.tensor(name("bias"), 0.2, 0, out)
+	case OpBlend:
+		k := m.channels[n.In[1]]
+		m.tensor(name("weight"), fan(in), 0, k, out, in)
+		m.tensor(name("bias"), 0.2, 0, k, out)
+	case OpConv:
+		m.tensor(name("weight"), fan(in*width), 0, shape(out, in, width)...)
+		m.tensor(name("bias"), 0.2, 0, out)
+	case OpLSTM:
+		m.tensor(name("weight"), fan(in), 0, 4*out, in)
+		m.tensor(name("recurrent"), fan(out), 0, 4*out, out)
+		m.tensor(name("bias"), 0.2, 0, 4*out)
+		m.channels[n.Name+".h"], m.channels[n.Name+".c"] = out, out
+	case OpBatchNorm:
+		m.tensor(name("gamma"), 0.5, 0, in)
+		m.tensor(name("beta"), 0.5, 0, in)
+		m.tensor(name("mean"), 0.5, 0, in)
+		m.tensor(name("var"), 0.5, 0.3, in)
+	case OpNormalize, OpDenormalize:
+		m.tensor(name("mean"), 0.5, 0, in)
+		m.tensor(name("std"), 0.5, 0.3, in)
+	}
+	switch n.Op {
+	case OpDense, OpBlend, OpConv, OpLSTM:
+	case OpSelect:
+		out = len(n.Columns)
+	case OpConcat:
+		out = 0
+		for _, x := range n.In {
+			out += m.channels[x]
+		}
+	default:
+		out = in
+	}
+	m.channels[n.Name] = out
+	m.g.Nodes = append(m.g.Nodes, n)
+	return n.Name
+}
+
+func (m *maker) net(outputs ...string) *Net {
+	m.g.Outputs = outputs
+	n, err := New(Meta{Name: "test", Arch: "graph", Graph: &m.g}, m.tensors)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
 // graphCase is a network that the tests run.
 type graphCase struct {
 	name   string

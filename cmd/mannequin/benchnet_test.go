@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -27,9 +28,14 @@ func TestBenchNet(t *testing.T) {
 		if r["work"] != "lstm" || r["threads"] != 2.0 || r["kernel"] == "" || !(low > 0) || low > mid {
 			t.Errorf("row %v", r)
 		}
-		// Above the peak would be a mistake in the count of operations.
-		if p := r["peak_fraction"].(float64); !(p > 0) || p > 1.1 {
-			t.Errorf("%v of the peak: %v", p, r)
+		flop := 0.0
+		for _, w := range benchnet.Works() {
+			if w.Name == r["work"] {
+				flop = w.FLOP * r["batch"].(float64)
+			}
+		}
+		if g := r["gflops"].(float64); math.Abs(g*low*1e6/flop-1) > 1e-9 || !(r["peak_fraction"].(float64) > 0) {
+			t.Errorf("%g operations in %v ms: %v", flop, low, r)
 		}
 		batches[r["batch"].(float64)] = true
 	}

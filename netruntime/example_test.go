@@ -46,3 +46,38 @@ func ExampleNet_NewSession() {
 	fmt.Println(net.Meta().Name, y, s.Gating())
 	// Output: sum [3 7 0.75] [1 1 1]
 }
+
+// A network of one's own: a convolution over time that averages three frames,
+// then the larger of each pair. Sequences may have any even length up to the
+// session's.
+func ExampleGraph() {
+	net, err := netruntime.New(netruntime.Meta{Arch: "graph", Name: "smooth", Graph: &netruntime.Graph{
+		Inputs: []netruntime.Input{{Name: "x", Channels: 1}},
+		Nodes: []netruntime.Node{
+			{Name: "mean", Op: netruntime.OpConv, In: []string{"x"}},
+			{Name: "y", Op: netruntime.OpMaxPool, In: []string{"mean"}},
+		},
+		Outputs: []string{"y"},
+	}}, []netruntime.Tensor{
+		{Name: "mean.weight", Shape: []int{1, 1, 3}, Data: []float32{1. / 3, 1. / 3, 1. / 3}},
+		{Name: "mean.bias", Shape: []int{1}, Data: []float32{0}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := net.NewSession(netruntime.SessionOptions{Batch: 2, Length: 100, Workers: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	frames, err := net.Graph().Length("y", 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, y := []float32{3, 0, 3, 6, 9, 9, 0, 3}, make([]float32, 2*frames) // two sequences of four frames
+	if err := s.RunSequences([][]float32{y}, [][]float32{x}, 2, 4); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(y)
+	// Output: [2 3 6 4]
+}

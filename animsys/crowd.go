@@ -40,6 +40,10 @@ type Options struct {
 	Terrain  *terrain.Field // the ground they walk on; required
 	Roles    *ik.Roles      // the skeleton's roles; nil derives them from the dog's joint names
 	Workers  int            // goroutines that share the rows; 0 means one per CPU
+
+	// The network's shortcuts: see netruntime.SessionOptions.
+	BF16      bool
+	SkipBelow float32
 }
 
 // Crowd is the resource that all systems of this package work on. Its slices
@@ -101,7 +105,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 		return nil, err
 	}
 	var err error
-	if c.Session, err = m.Net.NewSession(netruntime.SessionOptions{Batch: n, Workers: opt.Workers}); err != nil {
+	if c.Session, err = m.Net.NewSession(netruntime.SessionOptions{Batch: n, Workers: opt.Workers, BF16: opt.BF16, SkipBelow: opt.SkipBelow}); err != nil {
 		return nil, err
 	}
 	c.pool = pool.New(min(opt.Workers, n/grain+1))

@@ -13,7 +13,6 @@ import (
 
 	"mannequin/animsys/mann"
 	"mannequin/internal/command"
-	"mannequin/internal/kernel"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/scenes"
@@ -25,6 +24,7 @@ type benchReport struct {
 	Model      string     `json:"model"`
 	Machine    string     `json:"machine"`
 	Threads    int        `json:"threads"`
+	Kernel     string     `json:"kernel"` // what the network runs on
 	Parameters int        `json:"parameters"`
 	Rows       []benchRow `json:"rows"`
 }
@@ -52,6 +52,7 @@ func newBench() *cobra.Command {
 		agents []int
 		ticks  int
 		thread int
+		bf16   bool
 		asJSON bool
 	)
 	c := &cobra.Command{
@@ -61,6 +62,7 @@ func newBench() *cobra.Command {
 crowds that wander on hills. Times are medians over --ticks ticks, after a tenth
 as many to warm up; allocations and memory are counted in the same run.`,
 		Example: `  mannequin bench
+  mannequin bench --agents 1000 --bf16
   mannequin bench --model dog --agents 1,64,1000 --threads 4 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -81,17 +83,17 @@ as many to warm up; allocations and memory are counted in the same run.`,
 				return err
 			}
 			// The first session packs the weights that all others share.
-			shared, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
+			shared, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1, BF16: bf16})
 			if err != nil {
 				return err
 			}
 			defer shared.Close()
 			r := benchReport{
-				Model: model, Threads: thread, Parameters: net.Parameters(),
-				Machine: fmt.Sprintf("%s/%s, %d cores, %s kernels", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), kernel.Best()),
+				Model: model, Threads: thread, Kernel: shared.Kernel(), Parameters: net.Parameters(),
+				Machine: fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
 			}
 			for _, n := range agents {
-				row, err := benchCrowd(cmd.Context(), m, n, ticks, thread)
+				row, err := benchCrowd(cmd.Context(), m, n, ticks, thread, bf16)
 				if err != nil {
 					return err
 				}
@@ -109,14 +111,15 @@ as many to warm up; allocations and memory are counted in the same run.`,
 	f.IntSliceVar(&agents, "agents", []int{1, 16, 64, 256, 1000}, "sizes of the crowd")
 	f.IntVar(&ticks, "ticks", 120, "ticks to time")
 	f.IntVar(&thread, "threads", runtime.NumCPU(), "worker goroutines")
+	f.BoolVar(&bf16, "bf16", false, "the network in bfloat16, where the processor can")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 
 // benchCrowd times one crowd.
-func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int) (benchRow, error) {
+func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int, bf16 bool) (benchRow, error) {
 	before := heap()
-	s, err := crowd.New(crowd.Options{Model: m, Agents: agents, Workers: threads})
+	s, err := crowd.New(crowd.Options{Model: m, Agents: agents, Workers: threads, BF16: bf16})
 	if err != nil {
 		return benchRow{}, err
 	}
@@ -176,7 +179,7 @@ func median(v []float64) float64 {
 }
 
 func (r benchReport) print(w io.Writer) error {
-	fmt.Fprintf(w, "model %s (%d parameters), %d threads, %s\nmilliseconds per tick, median\n\n", r.Model, r.Parameters, r.Threads, r.Machine)
+	fmt.Fprintf(w, "model %s (%d parameters), %d threads, %s, %s kernels\nmilliseconds per tick, median\n\n", r.Model, r.Parameters, r.Threads, r.Machine, r.Kernel)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "agents\ttick\tbest\tagents/ms\t")
 	for _, s := range r.Rows[0].Stages {

@@ -9,6 +9,7 @@ import (
 
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
+	"mannequin/internal/kernel"
 	"mannequin/internal/testdog"
 )
 
@@ -49,6 +50,18 @@ func TestBench(t *testing.T) {
 		if code, _, _ := cli(append([]string{"bench"}, bad...)...); code != command.ExitUsage {
 			t.Errorf("%v: code %d", bad, code)
 		}
+	}
+	// The kernel is the one that the network's session reports.
+	code, out, errs = cli("bench", "--agents", "2", "--ticks", "2", "--bf16", "--json")
+	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
+		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
+	}
+	want := kernel.Active().String()
+	if kernel.BF16() {
+		want += "_bf16"
+	}
+	if r.Kernel != want {
+		t.Errorf("--bf16 ran on %q, want %q", r.Kernel, want)
 	}
 	if code, _, _ := cli("bench", "--model", "no-such-model"); code != command.ExitFailure {
 		t.Errorf("unknown model: code %d", code)

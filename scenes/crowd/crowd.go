@@ -4,6 +4,7 @@ package crowd
 import (
 	"fmt"
 
+	"mannequin/animsys"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
@@ -17,7 +18,8 @@ type Options struct {
 	Agents  int            // dogs, at most MaxAgents; 0 means 50
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
-	Workers int // goroutines for the network and the rows; 0 means one per CPU
+	Workers int  // goroutines for the network and the rows; 0 means one per CPU
+	BF16    bool // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
 }
 
 // MaxAgents is the most dogs in one herd.
@@ -45,7 +47,8 @@ func New(opt Options) (*Scene, error) {
 	}
 	s := &Scene{}
 	s.roam = NewRoam(&s.Park, opt.Agents, opt.Seed)
-	if err := s.Open(opt.Model, opt.Terrain, opt.Agents, opt.Workers, opt.Seed, s.roam); err != nil {
+	crowd := animsys.Options{Capacity: opt.Agents, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16}
+	if err := s.Open(opt.Model, crowd, opt.Seed, s.roam); err != nil {
 		return nil, err
 	}
 	if err := s.roam.Spawn(opt.Agents, 0); err != nil {

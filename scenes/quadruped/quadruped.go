@@ -5,6 +5,7 @@ package quadruped
 import (
 	"fmt"
 
+	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
@@ -24,7 +25,8 @@ type Options struct {
 	Herd    int            // other dogs that wander about, at most crowd.MaxAgents
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
-	Workers int // goroutines for the network and the rows; 0 means one per CPU
+	Workers int  // goroutines for the network and the rows; 0 means one per CPU
+	BF16    bool // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
 }
 
 // Speeds of the gaits in m/s.
@@ -64,7 +66,8 @@ func New(opt Options) (*Scene, error) {
 	herd := crowd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
 	// The system looks its resource up when the schedule starts.
 	s.drive.input = s.input
-	if err := s.Open(opt.Model, opt.Terrain, 1+opt.Herd, opt.Workers, opt.Seed, s.drive, herd); err != nil {
+	dogs := animsys.Options{Capacity: 1 + opt.Herd, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16}
+	if err := s.Open(opt.Model, dogs, opt.Seed, s.drive, herd); err != nil {
 		return nil, err
 	}
 	var err error

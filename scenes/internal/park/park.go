@@ -28,28 +28,27 @@ type Park struct {
 	path [feature.TrajPoints]m3.Vec3
 }
 
-// Open fills p: ground is the terrain around the origin or nil for the park's own
-// hills, agents the most dogs at a time, workers as animsys.Options says. before
-// are systems that set goals.
-func (p *Park) Open(m *mann.Model, ground *terrain.Field, agents, workers int, seed uint64, before ...ecs.System) error {
+// Open fills p. Without a terrain in opt the dogs get the park's own hills.
+// before are systems that set goals.
+func (p *Park) Open(m *mann.Model, opt animsys.Options, seed uint64, before ...ecs.System) error {
 	if m == nil {
 		return fmt.Errorf("scenes: Options.Model is missing")
 	}
-	if ground == nil {
+	if opt.Terrain == nil {
 		var err error
-		if ground, err = Hills(seed, agents); err != nil {
+		if opt.Terrain, err = Hills(seed, opt.Capacity); err != nil {
 			return err
 		}
 	}
-	p.World, p.Terrain, p.Seed = arche.NewWorld(), ground, seed
-	if err := ground.Validate(); err != nil {
+	p.World, p.Terrain, p.Seed = arche.NewWorld(), opt.Terrain, seed
+	if err := opt.Terrain.Validate(); err != nil {
 		return err
 	}
 	if !(p.Inside(m3.Vec3{}) > 0) {
 		return fmt.Errorf("scenes: the terrain does not cover the origin, where dogs start")
 	}
 	var err error
-	p.Crowd, err = animsys.NewCrowd(&p.World, m, animsys.Options{Capacity: agents, Terrain: ground, Workers: workers})
+	p.Crowd, err = animsys.NewCrowd(&p.World, m, opt)
 	if err != nil {
 		return err
 	}

@@ -227,7 +227,7 @@ func TestOperations(t *testing.T) {
 	for _, p := range pools {
 		defer p.Close()
 	}
-	for _, c := range slices.Concat(cases(), sequenceCases(), elementCases(), lossCases(), costCases()) {
+	for _, c := range allCases() {
 		t.Run(c.name, func(t *testing.T) {
 			want := c.twin(c.inputs, c.params)
 			loss := func() float64 {

@@ -77,6 +77,7 @@ type Tape struct {
 	nodes []*Mat // slots in order of use, reused pass after pass
 	used  int
 	pass  uint64
+	done  bool // Backward has run in this pass
 
 	scratch []float32
 	memory
@@ -115,6 +116,7 @@ func NewTape(pool *kernel.Pool) *Tape {
 // Reset starts a new pass: every Mat of the last one becomes invalid.
 func (t *Tape) Reset() {
 	t.used = 0
+	t.done = false
 	t.pass++
 	t.params = t.params[:0]
 }
@@ -161,16 +163,20 @@ func grow(s []float32, n int) []float32 {
 
 // Backward computes the gradient of loss, a 1×1 matrix, with respect to every
 // Mat that wants one and every unfrozen Param below it. A Param's Grad is
-// overwritten; one that is used several times gets the sum.
+// overwritten; one that is used several times gets the sum. A pass has one
+// Backward: sum the losses instead.
 func (t *Tape) Backward(loss *Mat) {
 	if loss.Rows != 1 || loss.Cols != 1 {
 		panic("grad: Backward of a loss that is not 1×1")
 	}
-	if !loss.wants {
-		return
+	if t.done {
+		panic("grad: a second Backward without Reset")
 	}
-	loss.Grad[0] = 1
-	loss.touched = true
+	t.done = true
+	if loss.wants {
+		loss.into() // also where it is a view of what the gradient belongs to
+		loss.Grad[0] = 1
+	}
 	for i := t.used - 1; i >= 0; i-- {
 		if n := t.nodes[i]; n.back != nil && n.touched {
 			n.back(t, n)

@@ -175,6 +175,11 @@ func TestMisuse(t *testing.T) {
 		"dropout of NaN":  func(t *Tape) { t.Dropout(t.Const(2, 3), float32(math.NaN()), 1) },
 		"mse shapes":      func(t *Tape) { t.MSE(t.Const(2, 3), t.Const(3, 2)) },
 		"backward of 2×1": func(t *Tape) { t.Backward(t.Const(2, 1)) },
+		"backward twice": func(t *Tape) {
+			l := t.Sum(t.Input(2, 1))
+			t.Backward(l)
+			t.Backward(l)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -107,7 +107,7 @@ func (e *MismatchError) Error() string {
 }
 
 // load brings the state to what the checkpoint holds, if there is one. It
-// refuses to start anew over an unfinished run.
+// refuses to start anew over an unfinished run or a file of another kind.
 func (r *run) load() error {
 	f, err := os.Open(r.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,8 +125,14 @@ func (r *run) load() error {
 		return err
 	}
 	if !r.Resume {
+		if info.Size() == 0 {
+			return nil
+		}
 		h, _, err := readHeader(f, info.Size())
-		if err == nil && (h.Ended == "" || h.Ended == EndInterrupted) {
+		if err != nil { // whatever it is, it is not ours to overwrite
+			return fmt.Errorf("%s is there, and no checkpoint to start anew over: %w: remove it, or take another --checkpoint", r.Checkpoint, err)
+		}
+		if h.Ended == "" || h.Ended == EndInterrupted {
 			return fmt.Errorf("%s holds an unfinished run (%d epochs and %d steps done): add --resume to continue it, or remove it to start anew", r.Checkpoint, h.Epoch, h.Step)
 		}
 		return nil
@@ -211,6 +217,9 @@ func (s *state) decode(f io.Reader, size int64, j *Job) error {
 	}
 	if !bytes.Equal(got, want) {
 		return errors.New("the checksum does not match: the file is damaged")
+	}
+	if n, _ := f.Read(got); n > 0 {
+		return errors.New("bytes follow the checksum: the file is damaged")
 	}
 	s.position = h.position
 	if !s.finite() {

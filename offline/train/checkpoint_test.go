@@ -66,6 +66,9 @@ func TestDamagedCheckpoint(t *testing.T) {
 			t.Fatalf("resumed from a file with byte %d changed", at)
 		}
 	}
+	if err := resume(t, append(bytes.Clone(b), 0), nil); err == nil || !strings.Contains(err.Error(), "follow") {
+		t.Errorf("a byte too many: %v", err)
+	}
 	huge := bytes.Clone(b)
 	copy(huge[len(magic)+2:], "\xff\xff\xff\xff")
 	if err := resume(t, huge, nil); err == nil || !strings.Contains(err.Error(), "at most") {
@@ -75,6 +78,23 @@ func TestDamagedCheckpoint(t *testing.T) {
 	newer[len(magic)] = version + 1
 	if err := resume(t, newer, nil); err == nil || !strings.Contains(err.Error(), "checkpoint version 3") {
 		t.Errorf("a newer version: %v", err)
+	}
+}
+
+// A run does not start over somebody else's file.
+func TestForeignFile(t *testing.T) {
+	for content, ok := range map[string]bool{"": true, "a letter": false, magic + "\xff\xff": false, string(checkpoint(t)): false} {
+		y := newToy(t)
+		if err := os.WriteFile(y.job.Checkpoint, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := y.try(context.Background(), 1)
+		if (err == nil) != ok {
+			t.Errorf("over %.10q: %v", content, err)
+		}
+		if b, _ := os.ReadFile(y.job.Checkpoint); !ok && string(b) != content {
+			t.Errorf("%.10q was changed", content)
+		}
 	}
 }
 

@@ -120,6 +120,24 @@ func TestBrokenWeights(t *testing.T) {
 	}
 }
 
+// A run that is taken up again and fails is an unfinished one.
+func TestFailureIsNoEnd(t *testing.T) {
+	y := newToy(t)
+	y.job.Epochs = 1
+	y.run(t, context.Background())
+	z := newToy(t)
+	z.job.Checkpoint, z.job.Resume = y.job.Checkpoint, true
+	z.spoil(1, false, 0, 1, 2, 3)
+	if _, err := z.try(context.Background(), 1); err == nil {
+		t.Fatal("no error")
+	}
+	z = newToy(t)
+	z.job.Checkpoint = y.job.Checkpoint
+	if _, err := z.try(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "unfinished") {
+		t.Errorf("a new run over it: %v", err)
+	}
+}
+
 func TestPatience(t *testing.T) {
 	y := newToy(t)
 	y.job.Epochs, y.job.Patience = 50, 3

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -14,7 +15,11 @@ var errHeld = errors.New("held by another process")
 // lock keeps other runs off the checkpoint, until free is called or the
 // process ends in whatever way.
 func (r *run) lock() (free func(), err error) {
-	path := r.Checkpoint + ".lock"
+	path := r.Checkpoint
+	if target, err := filepath.EvalSymlinks(path); err == nil { // one lock under all its names
+		path = target
+	}
+	path += ".lock"
 	f, err := lockFile(path)
 	switch {
 	case errors.Is(err, errHeld):
@@ -32,8 +37,5 @@ func (r *run) lock() (free func(), err error) {
 	host, _ := os.Hostname()
 	f.Truncate(0)
 	io.WriteString(f, fmt.Sprintf("process %d on %s\n", os.Getpid(), host))
-	return func() {
-		os.Remove(path) // while it is held: nobody can have locked another file of the name
-		f.Close()
-	}, nil
+	return func() { unlockFile(f, path) }, nil
 }

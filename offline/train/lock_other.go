@@ -17,3 +17,10 @@ func lockFile(path string) (*os.File, error) {
 	}
 	return f, err
 }
+
+// unlockFile gives back what lockFile took. Not every system removes an open
+// file.
+func unlockFile(f *os.File, path string) {
+	f.Close()
+	os.Remove(path)
+}

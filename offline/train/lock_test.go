@@ -52,18 +52,24 @@ func TestLock(t *testing.T) {
 	if _, err := os.Stat(y.job.Checkpoint + ".lock"); err != nil {
 		t.Errorf("the killed process left no lock file: %v", err)
 	}
-	var inside error
-	y.job.Progress = func(p Progress) {
-		if p.Epoch == 0 && p.Step == 1 {
-			z := newToy(t)
-			z.job.Checkpoint = y.job.Checkpoint
-			_, inside = z.try(context.Background(), 1)
-		}
+	link := y.job.Checkpoint + ".link"
+	if err := os.Symlink(y.job.Checkpoint, link); err != nil {
+		t.Fatal(err)
 	}
 	y.run(t, context.Background()) // takes over the dead one's
-	if inside == nil || !strings.Contains(inside.Error(), "another run") {
-		t.Errorf("beside a run of the same process: %v", inside)
+	y.job.Progress = func(p Progress) {
+		if p.Epoch > 0 || p.Step != 1 {
+			return
+		}
+		for _, path := range []string{y.job.Checkpoint, link} {
+			z := newToy(t)
+			z.job.Checkpoint = path
+			if _, err := z.try(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "another run") {
+				t.Errorf("beside a run of the same process, as %s: %v", path, err)
+			}
+		}
 	}
+	y.run(t, context.Background())
 	if _, err := os.Stat(y.job.Checkpoint + ".lock"); err == nil {
 		t.Error("a finished run leaves its lock file")
 	}

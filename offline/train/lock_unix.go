@@ -33,3 +33,10 @@ func lockFile(path string) (*os.File, error) {
 		f.Close()
 	}
 }
+
+// unlockFile gives back what lockFile took. It removes the file while that is
+// held: nobody can have locked another one of the name.
+func unlockFile(f *os.File, path string) {
+	os.Remove(path)
+	f.Close()
+}

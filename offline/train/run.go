@@ -73,7 +73,7 @@ func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
 	case s.BestEpoch > 0:
 		r.save(s.best, r.report())
 	}
-	s.Ended = ""
+	s.Ended, r.back.Ended = "", "" // under way again
 	for s.Epoch < j.Epochs {
 		if r.overLimit() {
 			s.Ended = EndLimit

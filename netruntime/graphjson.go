@@ -18,6 +18,7 @@ const (
 	maxChannels  = 1 << 20
 	maxFrame     = 1 << 24 // channels of all values for one frame of the run
 	maxHalvings  = 8       // and doublings of the length
+	maxWeights   = 1 << 27 // packed values, or four times as many as the tensors have
 )
 
 // decodeGraph reads a graph's JSON. Keys are exact and unique, unknown ones

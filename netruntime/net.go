@@ -85,12 +85,11 @@ func build(meta Meta, tensors []Tensor, load func(i int) ([]float32, error)) (*N
 
 // data returns the values of the named tensor, which must not be changed.
 func (n *Net) data(name string) []float32 {
-	for _, t := range n.tensors {
-		if t.Name == name {
-			return t.Data
-		}
+	i, ok := n.bound.at[name]
+	if !ok {
+		panic("netruntime: no tensor " + name)
 	}
-	panic("netruntime: no tensor " + name)
+	return n.tensors[i].Data
 }
 
 // maxFile bounds what Open loads into memory, in bytes.
@@ -168,10 +167,10 @@ func (n *Net) Tensors() []Tensor {
 
 // Tensor returns a copy of the named tensor, or false.
 func (n *Net) Tensor(name string) (Tensor, bool) {
-	for _, t := range n.tensors {
-		if t.Name == name {
-			return Tensor{t.Name, slices.Clone(t.Shape), slices.Clone(t.Data)}, true
-		}
+	i, ok := n.bound.at[name]
+	if !ok {
+		return Tensor{}, false
 	}
-	return Tensor{}, false
+	t := n.tensors[i]
+	return Tensor{t.Name, slices.Clone(t.Shape), slices.Clone(t.Data)}, true
 }

@@ -20,6 +20,9 @@ import (
 // kilobytes.
 const maxHeader = 4 << 20
 
+// maxAxes bounds a tensor's shape.
+const maxAxes = 8
+
 // metadataKey is the header's key that is no tensor.
 const metadataKey = "__metadata__"
 
@@ -243,13 +246,16 @@ func (e *entry) decode(dec *json.Decoder) error {
 	if e.shape == nil {
 		return fmt.Errorf("no shape")
 	}
+	if len(e.shape) > maxAxes {
+		return fmt.Errorf("shape of %d axes, at most %d are allowed", len(e.shape), maxAxes)
+	}
 	for _, d := range e.shape {
 		if d < 0 {
 			return fmt.Errorf("shape %v", e.shape)
 		}
 	}
 	if len(offsets) != 2 || offsets[0] < 0 || offsets[1] < 0 {
-		return fmt.Errorf("data_offsets %v, want two numbers", offsets)
+		return fmt.Errorf("data_offsets of %d values, want two numbers from 0 on", len(offsets))
 	}
 	e.lo, e.hi = offsets[0], offsets[1]
 	return nil

@@ -1,10 +1,13 @@
 package netruntime
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
+
+	"mannequin/internal/kernel"
 )
 
 // slot is one tensor of an operation: its role and its axes as letters. I and
@@ -51,6 +54,7 @@ type bound struct {
 	nodes  []boundNode
 	index  map[string]int // values by name
 	used   []string       // tensors in the order of their first use
+	at     map[string]int // index in used, by name
 	matrix map[string]bool
 }
 
@@ -79,7 +83,7 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	shapes := map[string][]int{}
+	shapes, have := map[string][]int{}, 0.0 // values in all tensors
 	for _, t := range tensors {
 		if _, twice := shapes[t.Name]; twice {
 			return nil, tensorf(t.Name, "twice there")
@@ -88,8 +92,13 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 			return nil, tensorf(t.Name, "the name is the format's own")
 		}
 		shapes[t.Name] = t.Shape
+		values := 1.0
+		for _, d := range t.Shape {
+			values *= float64(d)
+		}
+		have += values
 	}
-	b := &bound{graph: g, index: map[string]int{}, matrix: map[string]bool{}}
+	b := &bound{graph: g, index: map[string]int{}, at: map[string]int{}, matrix: map[string]bool{}}
 	add := func(name string, channels int) {
 		b.index[name] = len(b.values)
 		b.values = append(b.values, Value{name, channels, spans[name]})
@@ -97,7 +106,7 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 	for _, in := range g.Inputs {
 		add(in.Name, in.Channels)
 	}
-	frame := 0.0 // channels of all values for a frame of the run
+	frame, weights := 0.0, 0.0 // channels of all values for a frame of the run; values of packed weights
 	for i := range g.Nodes {
 		n := boundNode{Node: &g.Nodes[i], out: len(b.values), size: map[byte]int{}}
 		for _, in := range n.In {
@@ -118,21 +127,46 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 		if frame += float64(channels) * math.Ldexp(1, b.values[n.out].span.doubled); frame > maxFrame {
 			return nil, graphf(n.Name, "more than %d channels in all values up to here", maxFrame)
 		}
+		if weights += n.packed(); weights > max(maxWeights, 4*have) {
+			return nil, graphf(n.Name, "%.3g weights in all nodes up to here, shared ones counted anew: at most %.3g are allowed", weights, max(maxWeights, 4*have))
+		}
 		b.nodes = append(b.nodes, n)
 	}
-	for name := range b.matrix {
+	for _, name := range b.used {
 		delete(shapes, name)
 	}
 	if len(shapes) > 0 {
-		var extra []string
-		for name := range shapes {
-			extra = append(extra, strconv.Quote(name))
+		extra := slices.Sorted(maps.Keys(shapes))
+		const most = 20
+		list := ""
+		for _, name := range extra[:min(len(extra), most)] {
+			list += ", " + strconv.Quote(name)
 		}
-		slices.Sort(extra)
-		name, _ := strconv.Unquote(extra[0])
-		return nil, tensorf(name, "unknown tensors %s: no node uses them", strings.Join(extra, ", "))
+		if len(extra) > most {
+			list += fmt.Sprintf(" and %d more", len(extra)-most)
+		}
+		return nil, tensorf(extra[0], "unknown tensors %s: no node uses them", list[2:])
 	}
 	return b, nil
+}
+
+// packed returns how many values the node's weights have when they are packed,
+// at most. Nodes that share a tensor pack it for themselves.
+func (n *boundNode) packed() float64 {
+	wide := func(columns int) float64 { return float64(columns + kernel.AVX512.PanelCols() - 1) }
+	in, out := float64(n.size['I']), n.size['O']
+	switch n.Op {
+	case OpDense:
+		return in * wide(out)
+	case OpBlend:
+		return float64(n.size['K']) * (in + 1) * wide(out) // weights and biases
+	case OpConv:
+		w := n.size['W'] // after a depooling half of the taps and twice the columns
+		return in * max(float64(w)*wide(out), float64(w/2+1)*wide(2*out))
+	case OpLSTM:
+		return (in + float64(n.size['H'])) * wide(n.size['G'])
+	}
+	return 0
 }
 
 // channels checks the tensors of a node and returns the channels of its result.
@@ -214,7 +248,8 @@ func (b *bound) fit(n *boundNode, s slot, shapes map[string][]int, from map[byte
 			n.size[a], from[a] = d, strconv.Quote(name)+" has"
 		}
 	}
-	if _, known := b.matrix[name]; !known {
+	if _, known := b.at[name]; !known {
+		b.at[name] = len(b.used)
 		b.used = append(b.used, name)
 		b.matrix[name] = true
 	}
@@ -269,15 +304,11 @@ func size(name string, shape []int, values int) error {
 	return nil
 }
 
-// tensorsOf puts tensors into the order of their first use.
+// order puts tensors into the order of their first use.
 func (b *bound) order(tensors []Tensor) []Tensor {
-	at := map[string]int{}
-	for i, name := range b.used {
-		at[name] = i
-	}
 	out := make([]Tensor, len(tensors))
 	for _, t := range tensors {
-		out[at[t.Name]] = t
+		out[b.at[t.Name]] = t
 	}
 	return out
 }

@@ -22,6 +22,9 @@ func newSomeExperts(width int) someExperts {
 	}
 }
 
+// bytesOfSomeExperts returns the memory of newSomeExperts.
+func bytesOfSomeExperts(width int) float64 { return gatherRows * (10*float64(width) + 12) }
+
 // blendSome is blend without the experts whose weight is below the session's
 // bound. The rows that an expert is computed for lie together in a matrix of
 // their own meanwhile. Each row's sum runs over its experts in order, so that

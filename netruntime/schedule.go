@@ -31,9 +31,10 @@ const (
 	// cache beside a panel of weights.
 	blockFloats = 200 << 10
 
-	lightRows = 16 // least rows of a task of light operations
-	heavyRows = 48 // and of heavy ones
-	taskParts = 4  // most panels of a task
+	lightRows  = 16 // least rows of a task of light operations
+	heavyRows  = 48 // and of heavy ones
+	lightTasks = 64 // most tasks of light operations for each worker
+	taskParts  = 4  // most panels of a task
 	// recurParts is the same for the steps of an LSTM, in blocks of hidden
 	// units: two of 512 units are half of a usual second-level cache.
 	recurParts = 2
@@ -54,16 +55,16 @@ func (s *session) byBlocks(batch, length int) bool {
 
 // blockOf returns how many sequences a block of a large batch has at most.
 func (s *session) blockOf(length int) int {
-	floats := 1
+	floats := int64(1)
 	for _, values := range s.plan.shared {
 		widest := 0
 		for _, v := range values {
 			widest = max(widest, s.plan.values[v].sequence(length))
 		}
-		floats += widest
+		floats += int64(widest)
 	}
 	reuse := s.plan.reuseRows(length)
-	return min(s.opt.Batch, max((blockRows+reuse-1)/reuse, blockFloats/floats))
+	return min(s.opt.Batch, max((blockRows+reuse-1)/reuse, int(blockFloats/floats)))
 }
 
 // slots returns how many sequences the buffers hold in runs of this length.
@@ -76,12 +77,15 @@ func (s *session) slots(length int) int {
 	return min(slots, max(s.opt.Batch, w*s.blockOf(length)))
 }
 
-// most returns how many steps a run of a small batch has at most.
-func (p *plan) most(length int) int {
-	n := len(p.groups)
-	for _, g := range p.groups {
+// most returns how many steps a run of up to the given length has at most.
+func (s *session) most(length int) int {
+	if s.opt.Workers == 1 {
+		return 0 // byBlocks
+	}
+	n := len(s.plan.groups)
+	for _, g := range s.plan.groups {
 		if o, ok := g.ops[0].(*lstm); ok && g.heavy {
-			n += 2 * p.values[o.x].span.frames(length)
+			n += 2 * s.plan.values[o.x].span.most(length)
 		}
 	}
 	return n
@@ -118,7 +122,8 @@ func (s *session) schedule() {
 		case gr.heavy:
 			s.add(step{group: g, allRows: rows, allParts: parts})
 		default:
-			s.add(step{group: g, allRows: rows, allParts: 1, rows: lightRows})
+			tasks := lightTasks * s.opt.Workers
+			s.add(step{group: g, allRows: rows, allParts: 1, rows: max(lightRows, (rows+tasks-1)/tasks)})
 		}
 	}
 }

@@ -3,6 +3,8 @@ package netruntime
 import (
 	"errors"
 	"fmt"
+	"math"
+	"unsafe"
 
 	"mannequin/internal/kernel"
 )
@@ -55,17 +57,17 @@ const (
 	maxLength  = 1 << 16
 	maxWorkers = 1 << 12
 	maxSession = 4 << 30 // bytes
+	maxSteps   = 1 << 19 // barriers of a run
 )
 
 // NewSession returns a session of n on the processor.
 func (n *Net) NewSession(o SessionOptions) (Session, error) {
-	o.Length = max(o.Length, 0)
 	if o.Length == 0 {
 		o.Length = 1
 	}
 	switch {
-	case o.Batch < 1 || o.Workers < 1:
-		return nil, fmt.Errorf("netruntime: a session of %d sequences and %d workers: both must be at least 1", o.Batch, o.Workers)
+	case o.Batch < 1 || o.Length < 1 || o.Workers < 1:
+		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: all must be at least 1", o.Batch, o.Length, o.Workers)
 	case o.Batch > maxBatch || o.Length > maxLength || o.Workers > maxWorkers:
 		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: at most %d, %d and %d", o.Batch, o.Length, o.Workers, maxBatch, maxLength, maxWorkers)
 	case !(o.SkipBelow >= 0 && o.SkipBelow < 1):
@@ -143,49 +145,61 @@ func newSession(p *plan, o SessionOptions) (*session, error) {
 // the shortest.
 func (s *session) allocate() error {
 	p, o := s.plan, s.opt
-	need := make([]int, p.buffers)
-	half, kept := make([]int, len(p.values)), make([]int, len(p.values))
+	if !s.anyLength() {
+		return fmt.Errorf("netruntime: no length up to %d can be halved as often as the network does", o.Length)
+	}
+	if err := s.bound(); err != nil {
+		return err
+	}
+	need := make([]int64, p.buffers)
+	half, kept := make([]int64, len(p.values)), make([]int64, len(p.values))
+	var gates, operand int64
 	for length, next := 1, 0; length <= o.Length; length = next {
 		next = length + 1 + length/16
 		longest := min(next-1, o.Length)
-		slots := s.slots(length)
+		slots := int64(s.slots(length))
 		for i := range p.values {
 			v := &p.values[i]
-			seq := v.sequence(longest)
+			seq := int64(v.sequence(longest))
 			switch v.at {
 			case buffer:
 				need[v.index] = max(need[v.index], slots*seq)
 			case whole:
-				kept[i] = max(kept[i], o.Batch*seq)
+				kept[i] = max(kept[i], int64(o.Batch)*seq)
 			}
 			if v.half {
 				half[i] = max(half[i], slots*seq)
 			}
 		}
 		if p.gates > 0 {
-			s.gateSize = max(s.gateSize, gateFloats, p.gates*slots)
-			s.stepSize = max(s.stepSize, p.steps*slots)
+			gates = max(gates, gateFloats, int64(p.gates)*slots)
+			operand = max(operand, int64(p.steps)*slots)
 		}
-	}
-	if !s.anyLength() {
-		return fmt.Errorf("netruntime: no length up to %d can be halved as often as the network does", o.Length)
 	}
 	// A worker's part begins on a cache line.
 	for i := range need {
-		need[i] = roundUp(need[i], 16*o.Workers)
+		need[i] = roundUp(need[i], 16*int64(o.Workers))
 	}
 	for i := range half {
-		half[i] = roundUp(half[i], 32*o.Workers)
+		half[i] = roundUp(half[i], 32*int64(o.Workers))
 	}
-	total := float64(4*s.gateSize+6*s.stepSize) * float64(o.Workers)
+	steps := s.most(o.Length)
+	worker := float64(4*gates + 6*operand)
+	if s.skip > 0 {
+		worker += bytesOfSomeExperts(p.scratch)
+	}
+	total := worker*float64(o.Workers) + float64(steps)*float64(unsafe.Sizeof(step{})+unsafe.Sizeof(int(0)))
 	for _, n := range need {
 		total += 4 * float64(n)
 	}
 	for i := range half {
 		total += 2*float64(half[i]) + 4*float64(kept[i])
 	}
-	if total > maxSession {
-		return fmt.Errorf("netruntime: a session of %d sequences of %d frames takes %.3g bytes, at most %d are allowed", o.Batch, o.Length, total, int64(maxSession))
+	switch {
+	case total > min(maxSession, math.MaxInt):
+		return s.tooLarge(total)
+	case steps > maxSteps:
+		return fmt.Errorf("netruntime: sequences of %d frames take %d steps of recurrent layers, at most %d are allowed", o.Length, steps, maxSteps)
 	}
 	for i, n := range need {
 		s.buffers[i] = make([]float32, n)
@@ -202,16 +216,34 @@ func (s *session) allocate() error {
 			s.views[i].half = make([]uint16, half[i])
 		}
 		s.views[i].bySlot = v.at == buffer
-		s.views[i].part, s.views[i].half16 = len(s.views[i].data)/o.Workers, half[i]/o.Workers
+		s.views[i].part, s.views[i].half16 = len(s.views[i].data)/o.Workers, len(s.views[i].half)/o.Workers
 		s.views[i].width = v.channels
 	}
+	s.gateSize, s.stepSize = int(gates), int(operand)
 	s.gates = make([]float32, s.gateSize*o.Workers)
-	steps := p.most(o.Length)
 	s.steps, s.counts = make([]step, 0, steps), make([]int, 0, steps)
 	return nil
 }
 
-func roundUp(n, to int) int { return (n + to - 1) / to * to }
+// bound refuses sizes that could overflow: of each value, also of what the
+// caller holds, a sequence must fit the memory that all may take together, and
+// a batch the address space.
+func (s *session) bound() error {
+	for i := range s.plan.values {
+		v := &s.plan.values[i]
+		bytes := 4 * (float64(v.lead) + float64(v.span.most(s.opt.Length)) + float64(v.trail)) * float64(v.channels)
+		if bytes > maxSession || bytes*float64(s.opt.Batch) > math.MaxInt {
+			return s.tooLarge(bytes * float64(s.opt.Batch))
+		}
+	}
+	return nil
+}
+
+func (s *session) tooLarge(bytes float64) error {
+	return fmt.Errorf("netruntime: a session of %d sequences of %d frames takes %.3g bytes, at most %d are allowed", s.opt.Batch, s.opt.Length, bytes, int64(min(maxSession, math.MaxInt)))
+}
+
+func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
 
 // anyLength says that the session can run at some length.
 func (s *session) anyLength() bool {

@@ -297,7 +297,7 @@ func TestDecodeNamesTheTensor(t *testing.T) {
 	for want, spoil := range map[string]func(e []entry, data []byte) []byte{
 		"data type":      func(e []entry, d []byte) []byte { e[3].dtype = "I64"; return d },
 		"data begins":    func(e []entry, d []byte) []byte { e[3].lo -= 4; return d },
-		"too large":      func(e []entry, d []byte) []byte { e[3].shape = []int{1 << 40, 1 << 40}; return d },
+		"too large":      func(e []entry, d []byte) []byte { e[3].shape = []int{math.MaxInt, math.MaxInt}; return d },
 		"are 12 bytes":   func(e []entry, d []byte) []byte { e[3].shape = []int{3}; return d },
 		"section has":    func(e []entry, d []byte) []byte { return d[:e[3].lo+2] },
 		"value 0 is NaN": func(e []entry, d []byte) []byte { copy(d[e[3].lo:], "\xff\xff\xff\xff"); return d },

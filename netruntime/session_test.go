@@ -1,6 +1,9 @@
 package netruntime
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestRunAllocatesNothing(t *testing.T) {
 	n := odd.net(t, 10)
@@ -32,8 +35,8 @@ func TestRunChecksLengths(t *testing.T) {
 		"y":        func() error { return s.Run(y[1:], x, 4) },
 		"session":  func() error { _, err := n.NewSession(SessionOptions{Batch: 0, Workers: 1}); return err },
 		"workers":  func() error { _, err := n.NewSession(SessionOptions{Batch: 1, Workers: 0}); return err },
-		"giant":    func() error { _, err := n.NewSession(SessionOptions{Batch: 1 << 40, Workers: 1}); return err },
-		"many":     func() error { _, err := n.NewSession(SessionOptions{Batch: 1, Workers: 1 << 40}); return err },
+		"giant":    func() error { _, err := n.NewSession(SessionOptions{Batch: math.MaxInt, Workers: 1}); return err },
+		"many":     func() error { _, err := n.NewSession(SessionOptions{Batch: 1, Workers: math.MaxInt}); return err },
 	} {
 		if f() == nil {
 			t.Errorf("%s: no error", name)

@@ -48,6 +48,9 @@ the default, for most networks the fastest in ONNX Runtime on a processor:
 			if err != nil {
 				return err
 			}
+			if sameFile(args[0], file) && !slices.Contains(models.Names(), args[0]) {
+				return command.Usagef("--onnx %s is the model itself: name another file", file)
+			}
 			b, err := onnx.Marshal(net, form)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)

@@ -40,6 +40,8 @@ func TestExport(t *testing.T) {
 		{[]string{"--onnx", file}, command.ExitUsage, "1 arg"},
 		{[]string{model, "--onnx", file, "--form", "blend=soup"}, command.ExitUsage, "soup"},
 		{[]string{model, "--onnx", file, "--form", "soup"}, command.ExitUsage, "soup"},
+		{[]string{other, "--onnx", other}, command.ExitFailure, "not a valid model"},
+		{[]string{model, "--onnx", model}, command.ExitUsage, "the model itself"},
 		{[]string{"no-such-model", "--onnx", file}, command.ExitFailure, "no-such-model"},
 		{[]string{model, "--onnx", filepath.Join(dir, "no", "f.onnx")}, command.ExitFailure, "cannot write"},
 		{[]string{model, "--onnx", dir}, command.ExitFailure, "not a regular file"},

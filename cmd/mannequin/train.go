@@ -85,7 +85,7 @@ func (f *trainFlags) check() error {
 	if f.checkpoint == "" {
 		f.checkpoint = stem(f.out) + ".ckpt"
 	}
-	if f.checkpoint == f.out {
+	if sameFile(f.checkpoint, f.out) {
 		return command.Usagef("--checkpoint and --out are the same file %s", f.out)
 	}
 	for _, file := range []string{f.out, f.checkpoint} {
@@ -102,6 +102,16 @@ func (f *trainFlags) check() error {
 		return fmt.Errorf("--data %s is a file, want the folder of the recordings", f.data)
 	}
 	return nil
+}
+
+// sameFile reports whether two paths name one file, which need not be there.
+func sameFile(a, b string) bool {
+	if x, err := os.Stat(a); err == nil {
+		if y, err := os.Stat(b); err == nil {
+			return os.SameFile(x, y)
+		}
+	}
+	return filepath.Clean(a) == filepath.Clean(b)
 }
 
 // stem is a file's path without its extension.

@@ -92,6 +92,7 @@ func TestTrainErrors(t *testing.T) {
 		{"dtype", command.ExitUsage, "--dtype", append(good, "--dtype", "int8")},
 		{"interval", command.ExitUsage, "--checkpoint-minutes", append(good, "--checkpoint-minutes", "0")},
 		{"same file", command.ExitUsage, "same file", append(good, "--checkpoint", out)},
+		{"same file, spelled otherwise", command.ExitUsage, "same file", append(good, "--checkpoint", filepath.Dir(out)+"/./"+filepath.Base(out))},
 		{"missing data", command.ExitFailure, "no such", []string{"--data", filepath.Join(dir, "absent"), "--out", out}},
 		{"data is a file", command.ExitFailure, "file", []string{"--data", file, "--out", out}},
 		{"data without labels", command.ExitFailure, "labels.json", good},

@@ -41,5 +41,9 @@ func Marshal(n *netruntime.Net, form Form) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %w", err)
 	}
-	return modelProto(graph, kv), nil
+	b := modelProto(graph, kv)
+	if len(b) > maxModel { // a form may hold weights twice, or padded
+		return nil, fmt.Errorf("onnx: the model has %d bytes, at most %d fit the format", len(b), maxModel)
+	}
+	return b, nil
 }

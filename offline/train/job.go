@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"mannequin/netruntime/grad"
@@ -131,16 +132,18 @@ func (j *Job) Validate() error {
 	switch {
 	case len(j.Params) == 0:
 		return badField("Params", "empty", "the network's parameters")
+	case j.twice() != nil:
+		return badField("Params", j.twice().Name+" twice", "every parameter once")
 	case j.Loss == nil:
 		return badField("Loss", "nil", "a function")
 	case j.Batch < 1:
 		return badField("Batch", j.Batch, "at least 1")
 	case j.Samples < j.Batch:
 		return badField("Samples", j.Samples, fmt.Sprintf("at least one batch of %d", j.Batch))
-	case j.Samples > math.MaxInt32 || j.HeldOut > math.MaxInt32:
+	case j.Samples > math.MaxInt32:
 		return badField("Samples", j.Samples, "less than 2³¹")
-	case j.HeldOut < 1:
-		return badField("HeldOut", j.HeldOut, "at least 1 sample")
+	case j.HeldOut < 1 || j.HeldOut > math.MaxInt32:
+		return badField("HeldOut", j.HeldOut, "1 to 2³¹−1 samples")
 	case j.Epochs < 1:
 		return badField("Epochs", j.Epochs, "at least 1")
 	case j.Optimizer == nil:
@@ -169,4 +172,14 @@ func (j *Job) Validate() error {
 		return badField("Log or Now", "nil", "a logger and a clock")
 	}
 	return errors.Join(j.Optimizer.Validate(), j.Schedule.Validate())
+}
+
+// twice returns a parameter that Params holds more than once.
+func (j *Job) twice() *grad.Param {
+	for i, p := range j.Params {
+		if slices.Contains(j.Params[:i], p) {
+			return p
+		}
+	}
+	return nil
 }

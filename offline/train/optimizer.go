@@ -111,9 +111,11 @@ func (a AdaDelta) Step(w, g []float32, slots [maxSlots][]float32, at Moment) {
 	kernel.AdaDelta(w, g, slots[0], slots[1], float32(at.Rate*a.Rate), float32(a.Rho), float32(a.Eps))
 }
 
-func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+// positive and notNegative judge a constant as the kernels see it, in float32:
+// a smaller one is 0 there.
+func positive(v float64) bool { return float32(v) > 0 && notNegative(v) }
 
-func notNegative(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
+func notNegative(v float64) bool { return v >= 0 && v <= math.MaxFloat32 }
 
 func badField(field string, got any, want string) error {
 	return fmt.Errorf("train: %s is %v, want %s", field, got, want)

@@ -79,6 +79,7 @@ type blendWork struct {
 
 const blendCols = 24 // input columns per task: two of the kernels' tallest tiles
 
+// one is the share of a product that is not a mixture.
 var one = kernel.Matrix{Data: []float32{1}}
 
 func (j *blendJob) init(t *Tape) {

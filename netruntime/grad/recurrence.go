@@ -90,8 +90,6 @@ func (r *recurrence) block(task int) (p0, p1, u0, u1 int) {
 	return p0, p1, p0 * cols, min(p1*cols, r.y.Cols)
 }
 
-var unit = kernel.Matrix{Data: []float32{1}}
-
 func (r *recurrence) stepAhead(worker, step, task int) {
 	y, s := r.y, &r.scratch[worker]
 	m, n, batch := memoryOf(y), y.Cols, y.Rows/y.length
@@ -107,10 +105,10 @@ func (r *recurrence) stepAhead(worker, step, task int) {
 	for g := range 4 {
 		sum := kernel.Matrix{Data: m.gates[(at*4+g)*n:], Stride: y.length * 4 * n}
 		if y.length == 1 {
-			r.x[g].Mul(s, sum, unit, kernel.Matrix{Data: y.a.Val, Stride: y.a.Cols}, batch, true, kernel.Epilogue{}, p0, p1)
+			r.x[g].Mul(s, sum, one, kernel.Matrix{Data: y.a.Val, Stride: y.a.Cols}, batch, true, kernel.Epilogue{}, p0, p1)
 		}
 		if h.Data != nil {
-			r.h[g].Mul(s, sum, unit, h, batch, true, kernel.Epilogue{}, p0, p1)
+			r.h[g].Mul(s, sum, one, h, batch, true, kernel.Epilogue{}, p0, p1)
 		}
 	}
 	for s := range batch {
@@ -150,7 +148,7 @@ func (r *recurrence) stepBehind(t *Tape, worker, count, task int) {
 		dh := kernel.Matrix{Data: t.scratch, Stride: n}
 		for g := range 4 {
 			dg := kernel.Matrix{Data: m.gates[(m.frame(step+1)*4+g)*n:], Stride: y.length * 4 * n}
-			r.h[g].Mul(&r.scratch[worker], dh, unit, dg, batch, g > 0, kernel.Epilogue{}, p0, p1)
+			r.h[g].Mul(&r.scratch[worker], dh, one, dg, batch, g > 0, kernel.Epilogue{}, p0, p1)
 		}
 	}
 	if step < 0 {

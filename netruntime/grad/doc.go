@@ -4,6 +4,7 @@
 // A pass builds the graph by calling operations on a [Tape], then
 // [Tape.Backward] walks it in reverse:
 //
+//	t := grad.NewTape(grad.NewPool(workers)) // once
 //	t.Reset()
 //	x := t.Const(batch, in)        // fill x.Val
 //	y := t.Dense(x, w, b)          // w, b are *Param

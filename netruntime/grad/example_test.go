@@ -3,13 +3,12 @@ package grad_test
 import (
 	"fmt"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 )
 
 // Fit y = 2x − 1 by gradient descent.
 func Example() {
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	t := grad.NewTape(pool)
 	w, b := grad.NewParam("w", 1, 1), grad.NewParam("b", 1, 1)
@@ -31,7 +30,7 @@ func Example() {
 // Find the input that a frozen network maps to a wish, as editing motion at
 // run time does: the gradient goes to the input alone.
 func ExampleTape_Input() {
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	t := grad.NewTape(pool)
 	w, b := grad.NewParam("w", 1, 1), grad.NewParam("b", 1, 1)
@@ -53,7 +52,7 @@ func ExampleTape_Input() {
 // hidden values whose motion passes through 1 in frame 2 and 3 in frame 5. The
 // frames between follow as the decoder has it.
 func ExampleTape_Depool() {
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	const frames = 8
 	w, b := grad.NewParam("decoder.weight", 1, 3), grad.NewParam("decoder.bias", 1, 1)

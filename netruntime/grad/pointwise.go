@@ -103,6 +103,11 @@ func Hash(key, i uint64) uint64 { return kernel.Hash(key, i) }
 // Gather returns the columns cols of x, in that order. cols must stay
 // unchanged until the next Reset.
 func (t *Tape) Gather(x *Mat, cols []int) *Mat {
+	for _, c := range cols {
+		if c < 0 || c >= x.Cols {
+			panic("grad: Gather of a column outside the matrix")
+		}
+	}
 	y := t.node(x.Rows, len(cols), x.wants)
 	y.a, y.cols, y.back = x, cols, gatherBack
 	t.split(y, y.Rows, 2*y.Cols, gatherRows)

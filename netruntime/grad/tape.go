@@ -1,10 +1,6 @@
 package grad
 
-import (
-	"fmt"
-
-	"mannequin/internal/kernel"
-)
+import "fmt"
 
 // Param is a trainable matrix that outlives the passes. While it is not frozen
 // one tape at a time works on it, from forward to Backward.
@@ -18,7 +14,8 @@ type Param struct {
 	// Update, where set, takes the gradient in place of Grad, whose values are
 	// undefined then. Backward calls it with the gradient g of Val[at:at+len(g)],
 	// for every value once, as soon as the pass reads that part of Val no more:
-	// Update may change it. Calls come in any order and from several goroutines.
+	// Update may change it. Calls come in any order and from several goroutines,
+	// and must not use the tape or its pool.
 	Update func(at int, g []float32)
 
 	tape  *Tape     // that last used the parameter
@@ -73,7 +70,7 @@ func (n *Mat) Wants() bool { return n.wants }
 // Tape records one pass. It is not safe for concurrent use; its operations run
 // on the pool's workers.
 type Tape struct {
-	pool  *kernel.Pool
+	pool  *Pool
 	nodes []*Mat // slots in order of use, reused pass after pass
 	used  int
 	pass  uint64
@@ -98,7 +95,7 @@ type Tape struct {
 }
 
 // NewTape returns an empty tape whose operations run on pool.
-func NewTape(pool *kernel.Pool) *Tape {
+func NewTape(pool *Pool) *Tape {
 	t := &Tape{pool: pool, pass: 1}
 	t.run = func(_, i int) {
 		i0 := i * t.chunk

@@ -174,6 +174,7 @@ func TestMisuse(t *testing.T) {
 		"dropout of 0":    func(t *Tape) { t.Dropout(t.Const(2, 3), 0, 1) },
 		"dropout of NaN":  func(t *Tape) { t.Dropout(t.Const(2, 3), float32(math.NaN()), 1) },
 		"mse shapes":      func(t *Tape) { t.MSE(t.Const(2, 3), t.Const(3, 2)) },
+		"gather column 3": func(t *Tape) { t.Gather(t.Const(2, 3), []int{0, 3}) },
 		"backward of 2×1": func(t *Tape) { t.Backward(t.Const(2, 1)) },
 		"backward twice": func(t *Tape) {
 			l := t.Sum(t.Input(2, 1))

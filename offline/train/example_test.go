@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/train"
 )
@@ -44,7 +43,7 @@ func ExampleJob_Run() {
 		Checkpoint: filepath.Join(dir, "line.ckpt"), Every: time.Minute, Resume: true,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	report, err := job.Run(context.Background(), pool)
 	if err != nil {

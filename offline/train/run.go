@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 )
 
@@ -16,7 +15,7 @@ import (
 type run struct {
 	*Job
 	tape    *grad.Tape
-	pool    *kernel.Pool
+	pool    *grad.Pool
 	state   *state
 	perm    []int32 // the epoch's order of samples
 	rows    []int32
@@ -43,7 +42,7 @@ type run struct {
 // report. An error means that the run could not go on, for a checkpoint that
 // does not fit or a value that is not finite ([NotFiniteError]), or with a
 // report that a file could not be written in the end.
-func (j *Job) Run(ctx context.Context, pool *kernel.Pool) (*Report, error) {
+func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
 	}

@@ -3,13 +3,12 @@ package train
 import (
 	"math"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 )
 
 // Stepper returns a function that does the job's steps one by one, without
 // evaluation and without files: for measuring them.
-func (j *Job) Stepper(pool *kernel.Pool) (step func() error, err error) {
+func (j *Job) Stepper(pool *grad.Pool) (step func() error, err error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package netruntime
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // array is a value (batch, length, channels) of the reference interpreter.
 type array struct {
@@ -203,12 +206,12 @@ func interpretNode(n *Node, tensor func(role string) Tensor, in []array) map[str
 		}))
 	case OpSoftmax:
 		return one(x.each(x.channels, func(_, _ int, y, x []float64) {
-			sum := 0.0
+			top, sum := slices.Max(x), 0.0
 			for _, v := range x {
-				sum += math.Exp(v)
+				sum += math.Exp(v - top)
 			}
 			for c, v := range x {
-				y[c] = math.Exp(v) / sum
+				y[c] = math.Exp(v-top) / sum
 			}
 		}))
 	case OpConcat:

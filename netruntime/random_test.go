@@ -1,6 +1,8 @@
 package netruntime
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -32,6 +34,60 @@ func TestRandomGraphs(t *testing.T) {
 			for i, want := range interpret(n, in, batch, length) {
 				if e := relative(out[i], want); !(e <= 1e-4) {
 					t.Fatalf("output %d of %+v is off by %g", i, n.Graph(), e)
+				}
+			}
+		}
+	})
+}
+
+// TestRandomGraphsKeepTheirBits compares the sequences of random runs, of which
+// one may be NaN, with runs of one sequence by one worker.
+func TestRandomGraphsKeepTheirBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, factor := randomGraph(t)
+		kinds := kernel.Kinds()
+		defer kernel.Force(kinds[rapid.IntRange(0, len(kinds)-1).Draw(t, "kind")])()
+		o := SessionOptions{
+			Batch: rapid.IntRange(1, 60).Draw(t, "batch"), Workers: rapid.IntRange(1, 5).Draw(t, "workers"),
+			Length: factor*rapid.IntRange(1, 6).Draw(t, "length") + rapid.IntRange(0, factor-1).Draw(t, "odd"),
+			BF16:   rapid.Bool().Draw(t, "bf16"), SkipBelow: rapid.SampledFrom([]float32{0, 0, 0.2}).Draw(t, "skip"),
+		}
+		session := func(o SessionOptions) Session {
+			s, err := n.NewSession(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		s := session(o)
+		defer s.Close()
+		o.Batch, o.Workers = 1, 1
+		alone := session(o)
+		defer alone.Close()
+		for range 2 {
+			batch, length := rapid.IntRange(1, s.MaxRows()).Draw(t, "sequences"), factor*rapid.IntRange(1, o.Length/factor).Draw(t, "frames")
+			out, in := arrays(n, uint64(batch), batch, length)
+			if bad := rapid.IntRange(-1, batch-1).Draw(t, "bad"); bad >= 0 {
+				for _, x := range pick(in, batch, bad, 1) {
+					for i := range x {
+						x[i] = float32(math.NaN())
+					}
+				}
+			}
+			if err := s.RunSequences(out, in, batch, length); err != nil {
+				t.Fatal(err)
+			}
+			want, _ := arrays(n, 0, 1, length)
+			for q := range batch {
+				if err := alone.RunSequences(want, pick(in, batch, q, 1), 1, length); err != nil {
+					t.Fatal(err)
+				}
+				for i, got := range pick(out, batch, q, 1) {
+					for j, v := range got {
+						if w := want[i][j]; math.Float32bits(v) != math.Float32bits(w) && (v == v || w == w) {
+							t.Fatalf("sequence %d of %d, output %d of %+v: value %d is %g, alone %g", q, batch, i, n.Graph(), j, v, w)
+						}
+					}
 				}
 			}
 		}
@@ -73,6 +129,10 @@ func randomGraph(t *rapid.T) (n *Net, factor int) {
 			node.Act = rapid.SampledFrom(acts[1:]).Draw(t, "act")
 		}
 		next := value{doubled: x.doubled, once: x.once}
+		channels := rapid.IntRange(1, 40).Draw(t, "out")
+		if rapid.IntRange(0, 7).Draw(t, "large") == 7 {
+			channels += 180 // shared out by columns
+		}
 		switch node.Op {
 		case OpDense:
 			node.Tied = rapid.Bool().Draw(t, "tied")
@@ -97,12 +157,22 @@ func randomGraph(t *rapid.T) (n *Net, factor int) {
 			halvings = max(halvings, -next.doubled)
 		case OpLSTM:
 			node.Reverse = rapid.Bool().Draw(t, "reverse")
+			if i := slices.IndexFunc(values, func(v value) bool { return v.once }); i >= 0 && rapid.Bool().Draw(t, "state") {
+				h := values[i+rapid.IntRange(0, len(values)-1-i).Draw(t, "h")]
+				if !h.once {
+					h = values[i]
+				}
+				channels = m.channels[h.name]
+				node.In = append(node.In, h.name, rapid.SampledFrom(slices.DeleteFunc(slices.Clone(values), func(v value) bool {
+					return !v.once || m.channels[v.name] != channels
+				})).Draw(t, "c").name)
+			}
 		case OpSelect:
 			for range rapid.IntRange(1, 4).Draw(t, "columns") {
 				node.Columns = append(node.Columns, rapid.IntRange(0, m.channels[x.name]-1).Draw(t, "column"))
 			}
 		}
-		next.name = m.node(node, rapid.IntRange(1, 40).Draw(t, "out"), rapid.IntRange(1, 6).Draw(t, "width"))
+		next.name = m.node(node, channels, rapid.IntRange(1, 6).Draw(t, "width"))
 		values = append(values, next)
 		if node.Op == OpLSTM {
 			values = append(values, value{next.name + ".h", 0, true}, value{next.name + ".c", 0, true})

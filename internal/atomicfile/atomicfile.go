@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
 // Write makes the file at path from what write produces: into a temporary file
@@ -25,6 +27,28 @@ func Write(path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// Sweep removes what calls of Write that were killed have left beside path. Only
+// who keeps all others from writing path may call it.
+func Sweep(path string) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	dir, base := filepath.Dir(path), filepath.Base(path)
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return // Write will say so
+	}
+	for _, f := range files {
+		number, ok := strings.CutPrefix(f.Name(), temporary(base))
+		if _, err := strconv.ParseUint(number, 10, 64); ok && err == nil && f.Type().IsRegular() {
+			os.Remove(filepath.Join(dir, f.Name()))
+		}
+	}
+}
+
+// temporary is how the name of a temporary file begins; a number follows.
+func temporary(base string) string { return "." + base + ".tmp" }
+
 func replace(path string, write func(io.Writer) error) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -34,7 +58,7 @@ func replace(path string, write func(io.Writer) error) (err error) {
 		return errors.New("it is there and not a regular file")
 	}
 	dir, base := filepath.Split(path)
-	temp := fmt.Sprintf("%s.%s.tmp%d", dir, base, rand.Uint64())
+	temp := fmt.Sprintf("%s%s%d", dir, temporary(base), rand.Uint64())
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		var p *fs.PathError

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 )
@@ -59,6 +60,33 @@ func TestPanicLeavesNothing(t *testing.T) {
 	if names, _ := os.ReadDir(dir); len(names) != 0 {
 		t.Errorf("left behind: %v", names)
 	}
+}
+
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	write := func(names ...string) {
+		for _, name := range names {
+			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write(".f.tmp1", ".f.tmp18446744073709551615")
+	Sweep(filepath.Join(dir, "f")) // which is not there yet
+	write("f", ".f.tmp7", ".f.tmp", ".f.tmpx", ".g.tmp1", "f.tmp1")
+	Sweep(filepath.Join(dir, "f"))
+	left, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range left {
+		names = append(names, f.Name())
+	}
+	if want := []string{".f.tmp", ".f.tmpx", ".g.tmp1", "f", "f.tmp1"}; !slices.Equal(names, want) {
+		t.Errorf("left %q, want %q", names, want)
+	}
+	Sweep(filepath.Join(dir, "no", "f"))
 }
 
 func TestMissingFolder(t *testing.T) {

@@ -7,13 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mannequin/internal/atomicfile"
 )
 
 // errHeld says that another process holds a lock.
 var errHeld = errors.New("held by another process")
 
 // lock keeps other runs off the checkpoint, until free is called or the
-// process ends in whatever way.
+// process ends in whatever way. It clears away what a run that was killed while
+// it wrote has left.
 func (r *run) lock() (free func(), err error) {
 	path := r.Checkpoint
 	if target, err := filepath.EvalSymlinks(path); err == nil { // one lock under all its names
@@ -37,5 +40,6 @@ func (r *run) lock() (free func(), err error) {
 	host, _ := os.Hostname()
 	f.Truncate(0)
 	io.WriteString(f, fmt.Sprintf("process %d on %s\n", os.Getpid(), host))
+	atomicfile.Sweep(r.Checkpoint)
 	return func() { unlockFile(f, path) }, nil
 }

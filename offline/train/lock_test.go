@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -56,7 +57,14 @@ func TestLock(t *testing.T) {
 	if err := os.Symlink(y.job.Checkpoint, link); err != nil {
 		t.Fatal(err)
 	}
+	half := filepath.Join(filepath.Dir(link), ".toy.ckpt.tmp12345")
+	if err := os.WriteFile(half, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	y.run(t, context.Background()) // takes over the dead one's
+	if _, err := os.Stat(half); err == nil {
+		t.Error("half a checkpoint of a killed process is still there")
+	}
 	y.job.Progress = func(p Progress) {
 		if p.Epoch > 0 || p.Step != 1 {
 			return

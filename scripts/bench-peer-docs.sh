@@ -1,7 +1,7 @@
 #!/bin/sh
 # Puts the output of make bench-peer, read from standard input, into
 # docs/netruntime.md.
-#   usage: make bench-peer | tee out/peer.txt; scripts/bench-peer-docs.sh <out/peer.txt
+#   usage: make bench-peer | scripts/bench-peer-docs.sh
 set -eu
 doc=$(dirname "$0")/../docs/netruntime.md
 table=$(sed -n '/^ONNX Runtime/,$p')

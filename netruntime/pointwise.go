@@ -52,10 +52,15 @@ func (c *compiler) batchNorm(n *boundNode) (scale, shift []float64) {
 	gamma, beta, mean, variance := c.data(n, "gamma"), c.data(n, "beta"), c.data(n, "mean"), c.data(n, "var")
 	scale, shift = make([]float64, len(gamma)), make([]float64, len(gamma))
 	for i := range gamma {
-		scale[i] = float64(gamma[i]) / math.Sqrt(float64(variance[i])+1e-5)
-		shift[i] = float64(beta[i]) - float64(mean[i])*scale[i]
+		scale[i], shift[i] = normScale(gamma[i], beta[i], mean[i], variance[i])
 	}
 	return scale, shift
+}
+
+// normScale returns a channel's batch norm as x·scale + shift.
+func normScale(gamma, beta, mean, variance float32) (scale, shift float64) {
+	scale = float64(gamma) / math.Sqrt(float64(variance)+1e-5)
+	return scale, float64(beta) - float64(mean)*scale
 }
 
 // deviations returns a copy of std with 1 for 0: a constant column is left in

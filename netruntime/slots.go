@@ -257,8 +257,8 @@ func (b *bound) fit(n *boundNode, s slot, shapes map[string][]int, from map[byte
 	return nil
 }
 
-// checkValues checks that the tensors' values are finite, and that deviations
-// and variances can be divided by.
+// checkValues checks that the tensors' values are finite, that deviations and
+// variances can be divided by, and that batch norms are finite.
 func (b *bound) checkValues(get func(name string) []float32) error {
 	for _, name := range b.used {
 		for i, v := range get(name) {
@@ -278,9 +278,17 @@ func (b *bound) checkValues(get func(name string) []float32) error {
 			}
 		case OpBatchNorm:
 			name := n.tensor("var")
+			gamma, beta, mean := get(n.tensor("gamma")), get(n.tensor("beta")), get(n.tensor("mean"))
 			for i, v := range get(name) {
 				if v < 0 {
 					return tensorf(name, "variance %d is %g", i, v)
+				}
+				scale, shift := normScale(gamma[i], beta[i], mean[i], v)
+				if f := float32(scale); f-f != 0 {
+					return tensorf(n.tensor("gamma"), "channel %d is scaled by %g (node %q)", i, f, n.Name)
+				}
+				if f := float32(shift); f-f != 0 {
+					return tensorf(n.tensor("beta"), "channel %d is moved by %g (node %q)", i, f, n.Name)
 				}
 			}
 		}

@@ -7,13 +7,9 @@ import (
 	"io"
 	"math"
 	"unicode/utf8"
-)
 
-// toBF16 rounds to the nearest bfloat16, ties to even.
-func toBF16(f float32) uint16 {
-	u := math.Float32bits(f)
-	return uint16((u + 0x7fff + u>>16&1) >> 16)
-}
+	"mannequin/internal/kernel"
+)
 
 // Encode writes n as a model file with float32 weights: decoding it gives the
 // same network, bit for bit.
@@ -57,16 +53,19 @@ func (n *Net) stored(weights string) (entries []entry, data []byte, err error) {
 		if n.bound.matrix[t.Name] {
 			e.dtype = weights
 		}
-		for i, f := range t.Data {
-			if e.dtype == typeF32 {
+		if e.dtype == typeF32 {
+			for _, f := range t.Data {
 				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(f))
-				continue
 			}
-			h := toBF16(f)
-			if h&0x7f80 == 0x7f80 {
-				return nil, nil, tensorf(t.Name, "value %d is %g, too large for bfloat16", i, f)
+		} else {
+			half := make([]uint16, len(t.Data))
+			kernel.ToBF16(half, t.Data)
+			for i, h := range half {
+				if h&0x7f80 == 0x7f80 {
+					return nil, nil, tensorf(t.Name, "value %d is %g, too large for bfloat16", i, t.Data[i])
+				}
+				data = binary.LittleEndian.AppendUint16(data, h)
 			}
-			data = binary.LittleEndian.AppendUint16(data, h)
 		}
 		e.hi = len(data)
 		entries = append(entries, e)

@@ -103,7 +103,7 @@ func TestSessionBounds(t *testing.T) {
 	wide := m.net(m.node(Node{Op: OpBlend, In: []string{m.input("x", 1<<18, false), m.input("w", 1, false)}}, 1, 0))
 	m = newMaker(5)
 	x := m.input("x", 1, false)
-	for range 6 {
+	for range 4 {
 		x = m.node(Node{Op: OpDepool, In: []string{x}}, 0, 0)
 	}
 	long := m.net(m.node(Node{Op: OpLSTM, In: []string{x}}, 91, 0) + ".h")

@@ -169,7 +169,8 @@ func LSTMCell(h, c, gates []float32) {
 		return
 	}
 	for j := range h {
-		s := sigmoid(f[j])*float64(c[j]) + sigmoid(i[j])*math.Tanh(float64(g[j]))
+		// The conversions round the products, as in generic1.
+		s := float64(sigmoid(f[j])*float64(c[j])) + float64(sigmoid(i[j])*math.Tanh(float64(g[j])))
 		c[j] = float32(s)
 		h[j] = float32(sigmoid(o[j]) * math.Tanh(float64(c[j])))
 	}

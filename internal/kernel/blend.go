@@ -13,7 +13,7 @@ package kernel
 // element by element. len(w) is a multiple of PanelCols.
 func BlendGrad(dx, dw, g, x, w []float32, n int) {
 	width := len(w)
-	if len(dx) < n*width || len(g) < n*width || len(x) < n*width || len(dw) != width || width%active.PanelCols() != 0 {
+	if n < 0 || len(dx) < n*width || len(g) < n*width || len(x) < n*width || len(dw) != width || width%active.PanelCols() != 0 {
 		panic("kernel: BlendGrad: slices of wrong lengths")
 	}
 	if n == 0 || width == 0 || blendGradAsm(dx, dw, g, x, w, n) {

@@ -38,7 +38,9 @@ type Session interface {
 	// RunSequences computes out from in: out[i] (batch, length, channels) is
 	// the graph's i-th output and in[i] its i-th input, of the lengths that
 	// Graph.Length gives for a run of the given length. No slice may overlap
-	// one of out.
+	// one of out. A batch or length that the session does not hold, a length
+	// that cannot be halved as often as the network does, and slices that are
+	// too short or too few are errors, and nothing is computed then.
 	RunSequences(out, in [][]float32, batch, length int) error
 	// Gating returns the experts' weights (rows, K) of the last run, or nil
 	// for a network whose blends do not all take the same. They are valid
@@ -60,7 +62,10 @@ const (
 	maxSteps   = 1 << 19 // barriers of a run
 )
 
-// NewSession returns a session of n on the processor.
+// NewSession returns a session of n on the processor, with all memory that its
+// runs take. It is an error to ask for less than one sequence, frame or worker,
+// for a length at which n cannot be halved, or for more than 4 GiB. The first
+// session of a family of kernels packs n's weights, which the others share.
 func (n *Net) NewSession(o SessionOptions) (Session, error) {
 	if o.Length == 0 {
 		o.Length = 1

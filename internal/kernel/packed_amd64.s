@@ -11,16 +11,16 @@ TEXT ·packedAVX2_1x4(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 128(AX), R10
-	SHLQ $0x02, R10
+	MOVQ 144(AX), DX
+	MOVQ 176(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 136(AX), R9
+	SHLQ $0x02, R9
 
 tile:
-	MOVQ    (AX), R11
-	MOVQ    80(AX), R8
-	LEAQ    (R8)(R10*2), R9
+	MOVQ    (AX), R10
+	MOVQ    88(AX), DI
+	LEAQ    (DI)(R9*2), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -32,94 +32,96 @@ tile:
 	PCALIGN $0x40
 
 loop:
-	VBROADCASTSS (DI), Y8
-	VMOVUPS      (R8), Y9
-	VFMADD231PS  Y9, Y8, Y0
-	VMOVUPS      32(R8), Y10
-	VFMADD231PS  Y10, Y8, Y1
-	VMOVUPS      (R8)(R10*1), Y11
-	VFMADD231PS  Y11, Y8, Y2
-	VMOVUPS      32(R8)(R10*1), Y12
-	VFMADD231PS  Y12, Y8, Y3
-	VMOVUPS      (R9), Y13
-	VFMADD231PS  Y13, Y8, Y4
-	VMOVUPS      32(R9), Y14
-	VFMADD231PS  Y14, Y8, Y5
-	VMOVUPS      (R9)(R10*1), Y15
-	VFMADD231PS  Y15, Y8, Y6
-	VMOVUPS      32(R9)(R10*1), Y9
-	VFMADD231PS  Y9, Y8, Y7
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000040, R8
-	ADDQ         $0x00000040, R9
-	DECQ         R11
-	JNZ          loop
-	MOVQ         192(AX), R8
-	SHLQ         $0x02, R8
-	MOVQ         160(AX), R9
-	SHLQ         $0x02, R9
-	CMPB         200(AX), $0x00
-	JNE          first
 	VBROADCASTSS (SI), Y8
-	ADDQ         R8, SI
-	VMOVUPS      (BX), Y9
+	VMOVUPS      (DI), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMOVUPS      32(DI), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VMOVUPS      (DI)(R9*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VMOVUPS      32(DI)(R9*1), Y12
+	VFMADD231PS  Y12, Y8, Y3
+	VMOVUPS      (R8), Y13
+	VFMADD231PS  Y13, Y8, Y4
+	VMOVUPS      32(R8), Y14
+	VFMADD231PS  Y14, Y8, Y5
+	VMOVUPS      (R8)(R9*1), Y15
+	VFMADD231PS  Y15, Y8, Y6
+	VMOVUPS      32(R8)(R9*1), Y9
+	VFMADD231PS  Y9, Y8, Y7
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000040, R8
+	DECQ         R10
+	JNZ          loop
+	MOVQ         200(AX), DI
+	SHLQ         $0x02, DI
+	MOVQ         168(AX), R8
+	SHLQ         $0x02, R8
+	CMPB         208(AX), $0x00
+	JNE          first
+	VBROADCASTSS (BX), Y8
+	ADDQ         DI, BX
+	VMOVUPS      (DX), Y9
 	VFMADD231PS  Y8, Y0, Y9
-	VMOVUPS      Y9, (BX)
-	VMOVUPS      32(BX), Y9
+	VMOVUPS      Y9, (DX)
+	VMOVUPS      32(DX), Y9
 	VFMADD231PS  Y8, Y1, Y9
-	VMOVUPS      Y9, 32(BX)
-	LEAQ         (BX)(R9*1), R8
-	VMOVUPS      (R8), Y9
+	VMOVUPS      Y9, 32(DX)
+	LEAQ         (DX)(R8*1), DI
+	VMOVUPS      (DI), Y9
 	VFMADD231PS  Y8, Y2, Y9
-	VMOVUPS      Y9, (R8)
-	VMOVUPS      32(R8), Y9
+	VMOVUPS      Y9, (DI)
+	VMOVUPS      32(DI), Y9
 	VFMADD231PS  Y8, Y3, Y9
-	VMOVUPS      Y9, 32(R8)
-	LEAQ         (R8)(R9*1), R8
-	VMOVUPS      (R8), Y9
+	VMOVUPS      Y9, 32(DI)
+	LEAQ         (DI)(R8*1), DI
+	VMOVUPS      (DI), Y9
 	VFMADD231PS  Y8, Y4, Y9
-	VMOVUPS      Y9, (R8)
-	VMOVUPS      32(R8), Y9
+	VMOVUPS      Y9, (DI)
+	VMOVUPS      32(DI), Y9
 	VFMADD231PS  Y8, Y5, Y9
-	VMOVUPS      Y9, 32(R8)
-	LEAQ         (R8)(R9*1), R8
-	VMOVUPS      (R8), Y9
+	VMOVUPS      Y9, 32(DI)
+	LEAQ         (DI)(R8*1), DI
+	VMOVUPS      (DI), Y9
 	VFMADD231PS  Y8, Y6, Y9
-	VMOVUPS      Y9, (R8)
-	VMOVUPS      32(R8), Y9
+	VMOVUPS      Y9, (DI)
+	VMOVUPS      32(DI), Y9
 	VFMADD231PS  Y8, Y7, Y9
-	VMOVUPS      Y9, 32(R8)
+	VMOVUPS      Y9, 32(DI)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Y8
-	ADDQ         R8, SI
+	VBROADCASTSS (BX), Y8
+	ADDQ         DI, BX
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y0, (DX)
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      Y1, 32(BX)
-	LEAQ         (BX)(R9*1), R8
+	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(R8*1), DI
 	VMULPS       Y8, Y2, Y2
-	VMOVUPS      Y2, (R8)
+	VMOVUPS      Y2, (DI)
 	VMULPS       Y8, Y3, Y3
-	VMOVUPS      Y3, 32(R8)
-	LEAQ         (R8)(R9*1), R8
+	VMOVUPS      Y3, 32(DI)
+	LEAQ         (DI)(R8*1), DI
 	VMULPS       Y8, Y4, Y4
-	VMOVUPS      Y4, (R8)
+	VMOVUPS      Y4, (DI)
 	VMULPS       Y8, Y5, Y5
-	VMOVUPS      Y5, 32(R8)
-	LEAQ         (R8)(R9*1), R8
+	VMOVUPS      Y5, 32(DI)
+	LEAQ         (DI)(R8*1), DI
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (R8)
+	VMOVUPS      Y6, (DI)
 	VMULPS       Y8, Y7, Y7
-	VMOVUPS      Y7, 32(R8)
+	VMOVUPS      Y7, 32(DI)
 
 next:
-	ADDQ $0x00000040, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	LEAQ (DI)(DX*1), DI
+	ADDQ $0x00000040, DX
+	MOVQ (AX), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	MOVQ 80(AX), DI
+	SHLQ $0x02, DI
+	ADDQ DI, SI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -132,15 +134,15 @@ TEXT ·packedAVX2_2x2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 128(AX), R9
+	MOVQ 136(AX), R9
 	SHLQ $0x02, R9
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -170,11 +172,11 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y8
 	ADDQ         R8, SI
@@ -237,7 +239,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -250,15 +254,15 @@ TEXT ·packedAVX2_3x2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 128(AX), R9
+	MOVQ 136(AX), R9
 	SHLQ $0x02, R9
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -297,11 +301,11 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y12
 	ADDQ         R8, SI
@@ -390,8 +394,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -404,59 +409,61 @@ TEXT ·packedAVX2_1x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 144(AX), DX
+	MOVQ 176(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 216(AX), R9
+	MOVQ 264(AX), R10
 
 tile:
-	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    (AX), R8
+	MOVQ    88(AX), DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	PCALIGN $0x40
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R8), Y2
-	VMOVUPS      32(R8), Y3
-	VBROADCASTSS (DI), Y4
+	PREFETCHT1   (R9)
+	ADDQ         R10, R9
+	VMOVUPS      (DI), Y2
+	VMOVUPS      32(DI), Y3
+	VBROADCASTSS (SI), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNZ          loop
-	MOVQ         192(AX), R8
-	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	MOVQ         200(AX), DI
+	SHLQ         $0x02, DI
+	CMPB         208(AX), $0x00
 	JNE          first
-	VBROADCASTSS (SI), Y2
-	ADDQ         R8, SI
-	VMOVUPS      (BX), Y3
+	VBROADCASTSS (BX), Y2
+	ADDQ         DI, BX
+	VMOVUPS      (DX), Y3
 	VFMADD231PS  Y2, Y0, Y3
-	VMOVUPS      Y3, (BX)
-	VMOVUPS      32(BX), Y3
+	VMOVUPS      Y3, (DX)
+	VMOVUPS      32(DX), Y3
 	VFMADD231PS  Y2, Y1, Y3
-	VMOVUPS      Y3, 32(BX)
+	VMOVUPS      Y3, 32(DX)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Y2
-	ADDQ         R8, SI
+	VBROADCASTSS (BX), Y2
+	ADDQ         DI, BX
 	VMULPS       Y2, Y0, Y0
-	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y0, (DX)
 	VMULPS       Y2, Y1, Y1
-	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y1, 32(DX)
 
 next:
-	ADDQ $0x00000040, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	LEAQ (DI)(DX*1), DI
+	ADDQ $0x00000040, DX
+	MOVQ (AX), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	MOVQ 80(AX), DI
+	SHLQ $0x02, DI
+	ADDQ DI, SI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -469,51 +476,53 @@ TEXT ·packedAVX2_1xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 144(AX), DX
+	MOVQ 176(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 216(AX), R9
+	MOVQ 264(AX), R10
 
 tile:
-	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    (AX), R8
+	MOVQ    88(AX), DI
 	VXORPS  Y0, Y0, Y0
 	PCALIGN $0x40
 
 loop:
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R8), Y1
-	VBROADCASTSS (DI), Y2
+	PREFETCHT1   (R9)
+	ADDQ         R10, R9
+	VMOVUPS      (DI), Y1
+	VBROADCASTSS (SI), Y2
 	VFMADD231PS  Y1, Y2, Y0
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000040, R8
-	DECQ         R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000040, DI
+	DECQ         R8
 	JNZ          loop
-	MOVQ         192(AX), R8
-	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	MOVQ         200(AX), DI
+	SHLQ         $0x02, DI
+	CMPB         208(AX), $0x00
 	JNE          first
-	VBROADCASTSS (SI), Y1
-	ADDQ         R8, SI
-	VMOVUPS      (BX), Y2
+	VBROADCASTSS (BX), Y1
+	ADDQ         DI, BX
+	VMOVUPS      (DX), Y2
 	VFMADD231PS  Y1, Y0, Y2
-	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y2, (DX)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Y1
-	ADDQ         R8, SI
+	VBROADCASTSS (BX), Y1
+	ADDQ         DI, BX
 	VMULPS       Y1, Y0, Y0
-	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y0, (DX)
 
 next:
-	ADDQ $0x00000040, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	LEAQ (DI)(DX*1), DI
+	ADDQ $0x00000040, DX
+	MOVQ (AX), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	MOVQ 80(AX), DI
+	SHLQ $0x02, DI
+	ADDQ DI, SI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -526,15 +535,15 @@ TEXT ·packedAVX2_2x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 216(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -556,9 +565,9 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y4
 	ADDQ         R8, SI
@@ -597,7 +606,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -610,15 +621,15 @@ TEXT ·packedAVX2_2xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 216(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	PCALIGN $0x40
@@ -635,9 +646,9 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y2
 	ADDQ         R8, SI
@@ -666,7 +677,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -679,15 +692,15 @@ TEXT ·packedAVX2_3x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 216(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -714,9 +727,9 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y6
 	ADDQ         R8, SI
@@ -769,8 +782,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -783,15 +797,15 @@ TEXT ·packedAVX2_3xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 216(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -811,9 +825,9 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y3
 	ADDQ         R8, SI
@@ -851,8 +865,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -865,15 +880,15 @@ TEXT ·packedAVX2_4x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -908,9 +923,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y8
 	ADDQ         R8, SI
@@ -977,8 +992,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -991,15 +1007,15 @@ TEXT ·packedAVX2_4xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1025,9 +1041,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y4
 	ADDQ         R8, SI
@@ -1074,8 +1090,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -1088,15 +1105,15 @@ TEXT ·packedAVX2_5x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1136,9 +1153,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y10
 	ADDQ         R8, SI
@@ -1219,9 +1236,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -1234,15 +1251,15 @@ TEXT ·packedAVX2_5xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1271,9 +1288,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y5
 	ADDQ         R8, SI
@@ -1329,9 +1346,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -1344,15 +1361,15 @@ TEXT ·packedAVX2_6x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1397,9 +1414,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y12
 	ADDQ         R8, SI
@@ -1494,9 +1511,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -1509,15 +1526,15 @@ TEXT ·packedAVX2_6xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1549,9 +1566,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y6
 	ADDQ         R8, SI
@@ -1616,9 +1633,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -1668,15 +1685,15 @@ TEXT ·packedAVX512_1x2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 128(AX), R9
-	SHLQ $0x02, R9
+	MOVQ 144(AX), DX
+	MOVQ 176(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 136(AX), R8
+	SHLQ $0x02, R8
 
 tile:
-	MOVQ    (AX), R10
-	MOVQ    80(AX), R8
+	MOVQ    (AX), R9
+	MOVQ    88(AX), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1684,61 +1701,63 @@ tile:
 	PCALIGN $0x40
 
 loop:
-	VBROADCASTSS (DI), Z4
-	VMOVUPS      (R8), Z5
-	VFMADD231PS  Z5, Z4, Z0
-	VMOVUPS      64(R8), Z6
-	VFMADD231PS  Z6, Z4, Z1
-	VMOVUPS      (R8)(R9*1), Z7
-	VFMADD231PS  Z7, Z4, Z2
-	VMOVUPS      64(R8)(R9*1), Z8
-	VFMADD231PS  Z8, Z4, Z3
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000080, R8
-	DECQ         R10
-	JNZ          loop
-	MOVQ         192(AX), R8
-	SHLQ         $0x02, R8
-	MOVQ         160(AX), R10
-	SHLQ         $0x02, R10
-	CMPB         200(AX), $0x00
-	JNE          first
 	VBROADCASTSS (SI), Z4
-	ADDQ         R8, SI
-	VMOVUPS      (BX), Z5
+	VMOVUPS      (DI), Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VMOVUPS      64(DI), Z6
+	VFMADD231PS  Z6, Z4, Z1
+	VMOVUPS      (DI)(R8*1), Z7
+	VFMADD231PS  Z7, Z4, Z2
+	VMOVUPS      64(DI)(R8*1), Z8
+	VFMADD231PS  Z8, Z4, Z3
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000080, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         200(AX), DI
+	SHLQ         $0x02, DI
+	MOVQ         168(AX), R9
+	SHLQ         $0x02, R9
+	CMPB         208(AX), $0x00
+	JNE          first
+	VBROADCASTSS (BX), Z4
+	ADDQ         DI, BX
+	VMOVUPS      (DX), Z5
 	VFMADD231PS  Z4, Z0, Z5
-	VMOVUPS      Z5, (BX)
-	VMOVUPS      64(BX), Z5
+	VMOVUPS      Z5, (DX)
+	VMOVUPS      64(DX), Z5
 	VFMADD231PS  Z4, Z1, Z5
-	VMOVUPS      Z5, 64(BX)
-	LEAQ         (BX)(R10*1), R8
-	VMOVUPS      (R8), Z5
+	VMOVUPS      Z5, 64(DX)
+	LEAQ         (DX)(R9*1), DI
+	VMOVUPS      (DI), Z5
 	VFMADD231PS  Z4, Z2, Z5
-	VMOVUPS      Z5, (R8)
-	VMOVUPS      64(R8), Z5
+	VMOVUPS      Z5, (DI)
+	VMOVUPS      64(DI), Z5
 	VFMADD231PS  Z4, Z3, Z5
-	VMOVUPS      Z5, 64(R8)
+	VMOVUPS      Z5, 64(DI)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Z4
-	ADDQ         R8, SI
+	VBROADCASTSS (BX), Z4
+	ADDQ         DI, BX
 	VMULPS       Z4, Z0, Z0
-	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z0, (DX)
 	VMULPS       Z4, Z1, Z1
-	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R10*1), R8
+	VMOVUPS      Z1, 64(DX)
+	LEAQ         (DX)(R9*1), DI
 	VMULPS       Z4, Z2, Z2
-	VMOVUPS      Z2, (R8)
+	VMOVUPS      Z2, (DI)
 	VMULPS       Z4, Z3, Z3
-	VMOVUPS      Z3, 64(R8)
+	VMOVUPS      Z3, 64(DI)
 
 next:
-	ADDQ $0x00000080, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	LEAQ (DI)(DX*1), DI
+	ADDQ $0x00000080, DX
+	MOVQ (AX), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	MOVQ 80(AX), DI
+	SHLQ $0x02, DI
+	ADDQ DI, SI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -1751,15 +1770,15 @@ TEXT ·packedAVX512_2x2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 128(AX), R9
+	MOVQ 136(AX), R9
 	SHLQ $0x02, R9
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1789,11 +1808,11 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -1856,7 +1875,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -1869,15 +1890,15 @@ TEXT ·packedAVX512_3x2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 128(AX), R9
+	MOVQ 136(AX), R9
 	SHLQ $0x02, R9
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1916,11 +1937,11 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -2009,8 +2030,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2023,15 +2045,15 @@ TEXT ·packedAVX512_4x2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 128(AX), R10
+	MOVQ 136(AX), R10
 	SHLQ $0x02, R10
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -2082,11 +2104,11 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R11
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R9
+	MOVQ         168(AX), R9
 	SHLQ         $0x02, R9
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
@@ -2201,8 +2223,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2215,60 +2238,62 @@ TEXT ·packedAVX512_1x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 144(AX), DX
+	MOVQ 176(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 216(AX), R9
+	MOVQ 264(AX), R10
 
 tile:
-	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    (AX), R8
+	MOVQ    88(AX), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	PCALIGN $0x40
 
 loop:
-	PREFETCHT1   (R10)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R8), Z2
-	VMOVUPS      64(R8), Z3
-	VBROADCASTSS (DI), Z4
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         R10, R9
+	VMOVUPS      (DI), Z2
+	VMOVUPS      64(DI), Z3
+	VBROADCASTSS (SI), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNZ          loop
-	MOVQ         192(AX), R8
-	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	MOVQ         200(AX), DI
+	SHLQ         $0x02, DI
+	CMPB         208(AX), $0x00
 	JNE          first
-	VBROADCASTSS (SI), Z2
-	ADDQ         R8, SI
-	VMOVUPS      (BX), Z3
+	VBROADCASTSS (BX), Z2
+	ADDQ         DI, BX
+	VMOVUPS      (DX), Z3
 	VFMADD231PS  Z2, Z0, Z3
-	VMOVUPS      Z3, (BX)
-	VMOVUPS      64(BX), Z3
+	VMOVUPS      Z3, (DX)
+	VMOVUPS      64(DX), Z3
 	VFMADD231PS  Z2, Z1, Z3
-	VMOVUPS      Z3, 64(BX)
+	VMOVUPS      Z3, 64(DX)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Z2
-	ADDQ         R8, SI
+	VBROADCASTSS (BX), Z2
+	ADDQ         DI, BX
 	VMULPS       Z2, Z0, Z0
-	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z0, (DX)
 	VMULPS       Z2, Z1, Z1
-	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z1, 64(DX)
 
 next:
-	ADDQ $0x00000080, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	LEAQ (DI)(DX*1), DI
+	ADDQ $0x00000080, DX
+	MOVQ (AX), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	MOVQ 80(AX), DI
+	SHLQ $0x02, DI
+	ADDQ DI, SI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2281,52 +2306,54 @@ TEXT ·packedAVX512_1xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 144(AX), DX
+	MOVQ 176(AX), BX
+	MOVQ 24(AX), SI
+	MOVQ 216(AX), R9
+	MOVQ 264(AX), R10
 
 tile:
-	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    (AX), R8
+	MOVQ    88(AX), DI
 	VPXORD  Z0, Z0, Z0
 	PCALIGN $0x40
 
 loop:
-	PREFETCHT1   (R10)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R8), Z1
-	VBROADCASTSS (DI), Z2
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         R10, R9
+	VMOVUPS      (DI), Z1
+	VBROADCASTSS (SI), Z2
 	VFMADD231PS  Z1, Z2, Z0
-	ADDQ         $0x04, DI
-	ADDQ         $0x00000080, R8
-	DECQ         R9
+	ADDQ         $0x04, SI
+	ADDQ         $0x00000080, DI
+	DECQ         R8
 	JNZ          loop
-	MOVQ         192(AX), R8
-	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	MOVQ         200(AX), DI
+	SHLQ         $0x02, DI
+	CMPB         208(AX), $0x00
 	JNE          first
-	VBROADCASTSS (SI), Z1
-	ADDQ         R8, SI
-	VMOVUPS      (BX), Z2
+	VBROADCASTSS (BX), Z1
+	ADDQ         DI, BX
+	VMOVUPS      (DX), Z2
 	VFMADD231PS  Z1, Z0, Z2
-	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z2, (DX)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Z1
-	ADDQ         R8, SI
+	VBROADCASTSS (BX), Z1
+	ADDQ         DI, BX
 	VMULPS       Z1, Z0, Z0
-	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z0, (DX)
 
 next:
-	ADDQ $0x00000080, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	LEAQ (DI)(DX*1), DI
+	ADDQ $0x00000080, DX
+	MOVQ (AX), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	MOVQ 80(AX), DI
+	SHLQ $0x02, DI
+	ADDQ DI, SI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2339,15 +2366,15 @@ TEXT ·packedAVX512_2x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 216(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2370,9 +2397,9 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z4
 	ADDQ         R8, SI
@@ -2411,7 +2438,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2424,15 +2453,15 @@ TEXT ·packedAVX512_2xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 216(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	PCALIGN $0x40
@@ -2450,9 +2479,9 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z2
 	ADDQ         R8, SI
@@ -2481,7 +2510,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2494,15 +2525,15 @@ TEXT ·packedAVX512_3x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 216(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2530,9 +2561,9 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z6
 	ADDQ         R8, SI
@@ -2585,8 +2616,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2599,15 +2631,15 @@ TEXT ·packedAVX512_3xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 216(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    80(AX), R8
+	MOVQ    88(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2628,9 +2660,9 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z3
 	ADDQ         R8, SI
@@ -2668,8 +2700,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2682,15 +2715,15 @@ TEXT ·packedAVX512_4x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -2726,9 +2759,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -2795,8 +2828,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2809,15 +2843,15 @@ TEXT ·packedAVX512_4xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -2844,9 +2878,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z4
 	ADDQ         R8, SI
@@ -2893,8 +2927,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -2907,15 +2942,15 @@ TEXT ·packedAVX512_5x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -2956,9 +2991,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z10
 	ADDQ         R8, SI
@@ -3039,9 +3074,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -3054,15 +3089,15 @@ TEXT ·packedAVX512_5xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -3092,9 +3127,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z5
 	ADDQ         R8, SI
@@ -3150,9 +3185,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -3165,15 +3200,15 @@ TEXT ·packedAVX512_6x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -3219,9 +3254,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -3316,9 +3351,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -3331,15 +3366,15 @@ TEXT ·packedAVX512_6xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 216(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    80(AX), R9
+	MOVQ    88(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -3372,9 +3407,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z6
 	ADDQ         R8, SI
@@ -3439,9 +3474,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -3454,15 +3489,15 @@ TEXT ·packedAVX512_7x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 216(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    80(AX), R10
+	MOVQ    88(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -3516,9 +3551,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z14
 	ADDQ         R8, SI
@@ -3627,10 +3662,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -3643,15 +3677,15 @@ TEXT ·packedAVX512_7xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 216(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    80(AX), R10
+	MOVQ    88(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -3690,9 +3724,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z7
 	ADDQ         R8, SI
@@ -3766,10 +3800,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -3782,15 +3815,15 @@ TEXT ·packedAVX512_8x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 216(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    80(AX), R10
+	MOVQ    88(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -3849,9 +3882,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
@@ -3974,10 +4007,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -3990,15 +4022,15 @@ TEXT ·packedAVX512_8xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 216(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    80(AX), R10
+	MOVQ    88(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4040,9 +4072,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -4125,10 +4157,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -4141,15 +4172,15 @@ TEXT ·packedAVX512_9x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 216(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    80(AX), R10
+	MOVQ    88(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4213,9 +4244,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z18
 	ADDQ         R8, SI
@@ -4352,11 +4383,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -4369,15 +4398,15 @@ TEXT ·packedAVX512_9xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 216(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    80(AX), R10
+	MOVQ    88(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4422,9 +4451,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z9
 	ADDQ         R8, SI
@@ -4516,11 +4545,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -4533,15 +4560,15 @@ TEXT ·packedAVX512_10x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 216(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    80(AX), R11
+	MOVQ    88(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4613,9 +4640,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z20
 	ADDQ         R8, SI
@@ -4766,11 +4793,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -4783,15 +4808,15 @@ TEXT ·packedAVX512_10xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 216(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    80(AX), R11
+	MOVQ    88(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4842,9 +4867,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z10
 	ADDQ         R8, SI
@@ -4945,11 +4970,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -4962,15 +4985,15 @@ TEXT ·packedAVX512_11x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 216(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    80(AX), R11
+	MOVQ    88(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -5047,9 +5070,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z22
 	ADDQ         R8, SI
@@ -5214,12 +5237,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -5232,15 +5252,15 @@ TEXT ·packedAVX512_11xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 216(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    80(AX), R11
+	MOVQ    88(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -5294,9 +5314,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z11
 	ADDQ         R8, SI
@@ -5406,12 +5426,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -5424,15 +5441,15 @@ TEXT ·packedAVX512_12x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 216(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    80(AX), R11
+	MOVQ    88(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -5514,9 +5531,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z24
 	ADDQ         R8, SI
@@ -5695,12 +5712,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -5713,15 +5727,15 @@ TEXT ·packedAVX512_12xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 24(AX), DI
-	MOVQ 208(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 216(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    80(AX), R11
+	MOVQ    88(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -5778,9 +5792,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -5899,12 +5913,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x02, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -5978,16 +5989,16 @@ TEXT ·packedBF16_1x4(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 128(AX), R10
-	SHLQ $0x01, R10
+	MOVQ 144(AX), DX
+	MOVQ 176(AX), BX
+	MOVQ 48(AX), SI
+	MOVQ 136(AX), R9
+	SHLQ $0x01, R9
 
 tile:
-	MOVQ    (AX), R11
-	MOVQ    104(AX), R8
-	LEAQ    (R8)(R10*2), R9
+	MOVQ    (AX), R10
+	MOVQ    112(AX), DI
+	LEAQ    (DI)(R9*2), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -5996,171 +6007,173 @@ tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	TESTQ   R11, R11
+	TESTQ   R10, R10
 	JZ      last
 	PCALIGN $0x40
 
 loop:
-	VPBROADCASTD (DI), Z8
-	VMOVUPS      (R8), Z9
+	VPBROADCASTD (SI), Z8
+	VMOVUPS      (DI), Z9
 
 	// VDPBF16PS Z9, Z8, Z0
 	LONG    $0x483ed262
 	WORD    $0xc152
-	VMOVUPS 64(R8), Z10
+	VMOVUPS 64(DI), Z10
 
 	// VDPBF16PS Z10, Z8, Z1
 	LONG    $0x483ed262
 	WORD    $0xca52
-	VMOVUPS (R8)(R10*1), Z11
+	VMOVUPS (DI)(R9*1), Z11
 
 	// VDPBF16PS Z11, Z8, Z2
 	LONG    $0x483ed262
 	WORD    $0xd352
-	VMOVUPS 64(R8)(R10*1), Z12
+	VMOVUPS 64(DI)(R9*1), Z12
 
 	// VDPBF16PS Z12, Z8, Z3
 	LONG    $0x483ed262
 	WORD    $0xdc52
-	VMOVUPS (R9), Z13
+	VMOVUPS (R8), Z13
 
 	// VDPBF16PS Z13, Z8, Z4
 	LONG    $0x483ed262
 	WORD    $0xe552
-	VMOVUPS 64(R9), Z14
+	VMOVUPS 64(R8), Z14
 
 	// VDPBF16PS Z14, Z8, Z5
 	LONG    $0x483ed262
 	WORD    $0xee52
-	VMOVUPS (R9)(R10*1), Z15
+	VMOVUPS (R8)(R9*1), Z15
 
 	// VDPBF16PS Z15, Z8, Z6
 	LONG    $0x483ed262
 	WORD    $0xf752
-	VMOVUPS 64(R9)(R10*1), Z16
+	VMOVUPS 64(R8)(R9*1), Z16
 
 	// VDPBF16PS Z16, Z8, Z7
 	LONG $0x483eb262
 	WORD $0xf852
-	ADDQ $0x04, DI
+	ADDQ $0x04, SI
+	ADDQ $0x00000080, DI
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, R9
-	DECQ R11
+	DECQ R10
 	JNZ  loop
 
 last:
 	CMPB         8(AX), $0x00
 	JE           sums
-	MOVWLZX      (DI), R11
-	VPBROADCASTD R11, Z8
-	VMOVUPS      (R8), Z9
+	MOVWLZX      (SI), R10
+	VPBROADCASTD R10, Z8
+	VMOVUPS      (DI), Z9
 
 	// VDPBF16PS Z9, Z8, Z0
 	LONG    $0x483ed262
 	WORD    $0xc152
-	VMOVUPS 64(R8), Z10
+	VMOVUPS 64(DI), Z10
 
 	// VDPBF16PS Z10, Z8, Z1
 	LONG    $0x483ed262
 	WORD    $0xca52
-	VMOVUPS (R8)(R10*1), Z11
+	VMOVUPS (DI)(R9*1), Z11
 
 	// VDPBF16PS Z11, Z8, Z2
 	LONG    $0x483ed262
 	WORD    $0xd352
-	VMOVUPS 64(R8)(R10*1), Z12
+	VMOVUPS 64(DI)(R9*1), Z12
 
 	// VDPBF16PS Z12, Z8, Z3
 	LONG    $0x483ed262
 	WORD    $0xdc52
-	VMOVUPS (R9), Z13
+	VMOVUPS (R8), Z13
 
 	// VDPBF16PS Z13, Z8, Z4
 	LONG    $0x483ed262
 	WORD    $0xe552
-	VMOVUPS 64(R9), Z14
+	VMOVUPS 64(R8), Z14
 
 	// VDPBF16PS Z14, Z8, Z5
 	LONG    $0x483ed262
 	WORD    $0xee52
-	VMOVUPS (R9)(R10*1), Z15
+	VMOVUPS (R8)(R9*1), Z15
 
 	// VDPBF16PS Z15, Z8, Z6
 	LONG    $0x483ed262
 	WORD    $0xf752
-	VMOVUPS 64(R9)(R10*1), Z16
+	VMOVUPS 64(R8)(R9*1), Z16
 
 	// VDPBF16PS Z16, Z8, Z7
 	LONG $0x483eb262
 	WORD $0xf852
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), DI
+	SHLQ         $0x02, DI
+	MOVQ         168(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R9
-	SHLQ         $0x02, R9
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
-	VBROADCASTSS (SI), Z8
-	ADDQ         R8, SI
-	VMOVUPS      (BX), Z9
+	VBROADCASTSS (BX), Z8
+	ADDQ         DI, BX
+	VMOVUPS      (DX), Z9
 	VFMADD231PS  Z8, Z0, Z9
-	VMOVUPS      Z9, (BX)
-	VMOVUPS      64(BX), Z9
+	VMOVUPS      Z9, (DX)
+	VMOVUPS      64(DX), Z9
 	VFMADD231PS  Z8, Z1, Z9
-	VMOVUPS      Z9, 64(BX)
-	LEAQ         (BX)(R9*1), R8
-	VMOVUPS      (R8), Z9
+	VMOVUPS      Z9, 64(DX)
+	LEAQ         (DX)(R8*1), DI
+	VMOVUPS      (DI), Z9
 	VFMADD231PS  Z8, Z2, Z9
-	VMOVUPS      Z9, (R8)
-	VMOVUPS      64(R8), Z9
+	VMOVUPS      Z9, (DI)
+	VMOVUPS      64(DI), Z9
 	VFMADD231PS  Z8, Z3, Z9
-	VMOVUPS      Z9, 64(R8)
-	LEAQ         (R8)(R9*1), R8
-	VMOVUPS      (R8), Z9
+	VMOVUPS      Z9, 64(DI)
+	LEAQ         (DI)(R8*1), DI
+	VMOVUPS      (DI), Z9
 	VFMADD231PS  Z8, Z4, Z9
-	VMOVUPS      Z9, (R8)
-	VMOVUPS      64(R8), Z9
+	VMOVUPS      Z9, (DI)
+	VMOVUPS      64(DI), Z9
 	VFMADD231PS  Z8, Z5, Z9
-	VMOVUPS      Z9, 64(R8)
-	LEAQ         (R8)(R9*1), R8
-	VMOVUPS      (R8), Z9
+	VMOVUPS      Z9, 64(DI)
+	LEAQ         (DI)(R8*1), DI
+	VMOVUPS      (DI), Z9
 	VFMADD231PS  Z8, Z6, Z9
-	VMOVUPS      Z9, (R8)
-	VMOVUPS      64(R8), Z9
+	VMOVUPS      Z9, (DI)
+	VMOVUPS      64(DI), Z9
 	VFMADD231PS  Z8, Z7, Z9
-	VMOVUPS      Z9, 64(R8)
+	VMOVUPS      Z9, 64(DI)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Z8
-	ADDQ         R8, SI
+	VBROADCASTSS (BX), Z8
+	ADDQ         DI, BX
 	VMULPS       Z8, Z0, Z0
-	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z0, (DX)
 	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, 64(BX)
-	LEAQ         (BX)(R9*1), R8
+	VMOVUPS      Z1, 64(DX)
+	LEAQ         (DX)(R8*1), DI
 	VMULPS       Z8, Z2, Z2
-	VMOVUPS      Z2, (R8)
+	VMOVUPS      Z2, (DI)
 	VMULPS       Z8, Z3, Z3
-	VMOVUPS      Z3, 64(R8)
-	LEAQ         (R8)(R9*1), R8
+	VMOVUPS      Z3, 64(DI)
+	LEAQ         (DI)(R8*1), DI
 	VMULPS       Z8, Z4, Z4
-	VMOVUPS      Z4, (R8)
+	VMOVUPS      Z4, (DI)
 	VMULPS       Z8, Z5, Z5
-	VMOVUPS      Z5, 64(R8)
-	LEAQ         (R8)(R9*1), R8
+	VMOVUPS      Z5, 64(DI)
+	LEAQ         (DI)(R8*1), DI
 	VMULPS       Z8, Z6, Z6
-	VMOVUPS      Z6, (R8)
+	VMOVUPS      Z6, (DI)
 	VMULPS       Z8, Z7, Z7
-	VMOVUPS      Z7, 64(R8)
+	VMOVUPS      Z7, 64(DI)
 
 next:
-	ADDQ $0x00000080, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	LEAQ (DI)(DX*1), DI
+	ADDQ $0x00000080, DX
+	MOVQ (AX), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	MOVQ 80(AX), DI
+	SHLQ $0x01, DI
+	ADDQ DI, SI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -6173,15 +6186,15 @@ TEXT ·packedBF16_2x2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 128(AX), R9
+	MOVQ 136(AX), R9
 	SHLQ $0x01, R9
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    104(AX), R8
+	MOVQ    112(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -6283,11 +6296,11 @@ last:
 	WORD $0xfd52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -6350,7 +6363,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -6363,15 +6378,15 @@ TEXT ·packedBF16_3x2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 128(AX), R9
+	MOVQ 136(AX), R9
 	SHLQ $0x01, R9
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    104(AX), R8
+	MOVQ    112(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -6512,11 +6527,11 @@ last:
 	WORD $0xda52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R10
+	MOVQ         168(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -6605,8 +6620,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -6619,15 +6635,15 @@ TEXT ·packedBF16_4x2(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 128(AX), R10
+	MOVQ 136(AX), R10
 	SHLQ $0x01, R10
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    104(AX), R9
+	MOVQ    112(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -6810,11 +6826,11 @@ last:
 	WORD $0xff52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         160(AX), R9
+	MOVQ         168(AX), R9
 	SHLQ         $0x02, R9
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
@@ -6929,8 +6945,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -6943,28 +6960,28 @@ TEXT ·packedBF16_1x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 144(AX), DX
+	MOVQ 176(AX), BX
+	MOVQ 48(AX), SI
+	MOVQ 240(AX), R9
+	MOVQ 264(AX), R10
 
 tile:
-	MOVQ    (AX), R9
-	MOVQ    104(AX), R8
+	MOVQ    (AX), R8
+	MOVQ    112(AX), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
-	TESTQ   R9, R9
+	TESTQ   R8, R8
 	JZ      last
 	PCALIGN $0x40
 
 loop:
-	PREFETCHT1   (R10)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R8), Z2
-	VMOVUPS      64(R8), Z3
-	VPBROADCASTD (DI), Z4
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         R10, R9
+	VMOVUPS      (DI), Z2
+	VMOVUPS      64(DI), Z3
+	VPBROADCASTD (SI), Z4
 
 	// VDPBF16PS Z2, Z4, Z0
 	LONG $0x485ef262
@@ -6973,18 +6990,18 @@ loop:
 	// VDPBF16PS Z3, Z4, Z1
 	LONG $0x485ef262
 	WORD $0xcb52
-	ADDQ $0x04, DI
-	ADDQ $0x00000080, R8
-	DECQ R9
+	ADDQ $0x04, SI
+	ADDQ $0x00000080, DI
+	DECQ R8
 	JNZ  loop
 
 last:
 	CMPB         8(AX), $0x00
 	JE           sums
-	VMOVUPS      (R8), Z2
-	VMOVUPS      64(R8), Z3
-	MOVWLZX      (DI), R8
-	VPBROADCASTD R8, Z4
+	VMOVUPS      (DI), Z2
+	VMOVUPS      64(DI), Z3
+	MOVWLZX      (SI), DI
+	VPBROADCASTD DI, Z4
 
 	// VDPBF16PS Z2, Z4, Z0
 	LONG $0x485ef262
@@ -6995,34 +7012,36 @@ last:
 	WORD $0xcb52
 
 sums:
-	MOVQ         192(AX), R8
-	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	MOVQ         200(AX), DI
+	SHLQ         $0x02, DI
+	CMPB         208(AX), $0x00
 	JNE          first
-	VBROADCASTSS (SI), Z2
-	ADDQ         R8, SI
-	VMOVUPS      (BX), Z3
+	VBROADCASTSS (BX), Z2
+	ADDQ         DI, BX
+	VMOVUPS      (DX), Z3
 	VFMADD231PS  Z2, Z0, Z3
-	VMOVUPS      Z3, (BX)
-	VMOVUPS      64(BX), Z3
+	VMOVUPS      Z3, (DX)
+	VMOVUPS      64(DX), Z3
 	VFMADD231PS  Z2, Z1, Z3
-	VMOVUPS      Z3, 64(BX)
+	VMOVUPS      Z3, 64(DX)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Z2
-	ADDQ         R8, SI
+	VBROADCASTSS (BX), Z2
+	ADDQ         DI, BX
 	VMULPS       Z2, Z0, Z0
-	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z0, (DX)
 	VMULPS       Z2, Z1, Z1
-	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z1, 64(DX)
 
 next:
-	ADDQ $0x00000080, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	LEAQ (DI)(DX*1), DI
+	ADDQ $0x00000080, DX
+	MOVQ (AX), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	MOVQ 80(AX), DI
+	SHLQ $0x01, DI
+	ADDQ DI, SI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -7035,70 +7054,72 @@ TEXT ·packedBF16_1xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 144(AX), DX
+	MOVQ 176(AX), BX
+	MOVQ 48(AX), SI
+	MOVQ 240(AX), R9
+	MOVQ 264(AX), R10
 
 tile:
-	MOVQ    (AX), R9
-	MOVQ    104(AX), R8
+	MOVQ    (AX), R8
+	MOVQ    112(AX), DI
 	VPXORD  Z0, Z0, Z0
-	TESTQ   R9, R9
+	TESTQ   R8, R8
 	JZ      last
 	PCALIGN $0x40
 
 loop:
-	PREFETCHT1   (R10)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R8), Z1
-	VPBROADCASTD (DI), Z2
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
+	ADDQ         R10, R9
+	VMOVUPS      (DI), Z1
+	VPBROADCASTD (SI), Z2
 
 	// VDPBF16PS Z1, Z2, Z0
 	LONG $0x486ef262
 	WORD $0xc152
-	ADDQ $0x04, DI
-	ADDQ $0x00000080, R8
-	DECQ R9
+	ADDQ $0x04, SI
+	ADDQ $0x00000080, DI
+	DECQ R8
 	JNZ  loop
 
 last:
 	CMPB         8(AX), $0x00
 	JE           sums
-	VMOVUPS      (R8), Z1
-	MOVWLZX      (DI), R8
-	VPBROADCASTD R8, Z2
+	VMOVUPS      (DI), Z1
+	MOVWLZX      (SI), DI
+	VPBROADCASTD DI, Z2
 
 	// VDPBF16PS Z1, Z2, Z0
 	LONG $0x486ef262
 	WORD $0xc152
 
 sums:
-	MOVQ         192(AX), R8
-	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	MOVQ         200(AX), DI
+	SHLQ         $0x02, DI
+	CMPB         208(AX), $0x00
 	JNE          first
-	VBROADCASTSS (SI), Z1
-	ADDQ         R8, SI
-	VMOVUPS      (BX), Z2
+	VBROADCASTSS (BX), Z1
+	ADDQ         DI, BX
+	VMOVUPS      (DX), Z2
 	VFMADD231PS  Z1, Z0, Z2
-	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z2, (DX)
 	JMP          next
 
 first:
-	VBROADCASTSS (SI), Z1
-	ADDQ         R8, SI
+	VBROADCASTSS (BX), Z1
+	ADDQ         DI, BX
 	VMULPS       Z1, Z0, Z0
-	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z0, (DX)
 
 next:
-	ADDQ $0x00000080, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	LEAQ (DI)(DX*1), DI
+	ADDQ $0x00000080, DX
+	MOVQ (AX), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	MOVQ 80(AX), DI
+	SHLQ $0x01, DI
+	ADDQ DI, SI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -7111,15 +7132,15 @@ TEXT ·packedBF16_2x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 240(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    104(AX), R8
+	MOVQ    112(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -7184,9 +7205,9 @@ last:
 	WORD $0xdd52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z4
 	ADDQ         R8, SI
@@ -7225,7 +7246,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -7238,15 +7261,15 @@ TEXT ·packedBF16_2xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 240(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    104(AX), R8
+	MOVQ    112(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	TESTQ   R9, R9
@@ -7291,9 +7314,9 @@ last:
 	WORD $0xca52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z2
 	ADDQ         R8, SI
@@ -7322,7 +7345,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -7335,15 +7360,15 @@ TEXT ·packedBF16_3x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 240(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    104(AX), R8
+	MOVQ    112(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -7429,9 +7454,9 @@ last:
 	WORD $0xef52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z6
 	ADDQ         R8, SI
@@ -7484,8 +7509,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -7498,15 +7524,15 @@ TEXT ·packedBF16_3xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R10
-	MOVQ 256(AX), R11
+	MOVQ 240(AX), R10
+	MOVQ 264(AX), R11
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    104(AX), R8
+	MOVQ    112(AX), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -7563,9 +7589,9 @@ last:
 	WORD $0xd352
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z3
 	ADDQ         R8, SI
@@ -7603,8 +7629,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -7617,15 +7644,15 @@ TEXT ·packedBF16_4x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 240(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    104(AX), R9
+	MOVQ    112(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -7735,9 +7762,9 @@ last:
 	WORD $0xf952
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -7804,8 +7831,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -7818,15 +7846,15 @@ TEXT ·packedBF16_4xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 240(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    104(AX), R9
+	MOVQ    112(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -7898,9 +7926,9 @@ last:
 	WORD $0xdc52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z4
 	ADDQ         R8, SI
@@ -7947,8 +7975,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -7961,15 +7990,15 @@ TEXT ·packedBF16_5x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 240(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    104(AX), R9
+	MOVQ    112(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -8100,9 +8129,9 @@ last:
 	WORD $0xcb52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z10
 	ADDQ         R8, SI
@@ -8183,9 +8212,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -8198,15 +8227,15 @@ TEXT ·packedBF16_5xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 240(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    104(AX), R9
+	MOVQ    112(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -8290,9 +8319,9 @@ last:
 	WORD $0xe552
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z5
 	ADDQ         R8, SI
@@ -8348,9 +8377,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -8363,15 +8392,15 @@ TEXT ·packedBF16_6x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 240(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    104(AX), R9
+	MOVQ    112(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -8523,9 +8552,9 @@ last:
 	WORD $0xdd52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -8620,9 +8649,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -8635,15 +8664,15 @@ TEXT ·packedBF16_6xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R11
-	MOVQ 256(AX), R12
+	MOVQ 240(AX), R11
+	MOVQ 264(AX), R12
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    104(AX), R9
+	MOVQ    112(AX), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -8739,9 +8768,9 @@ last:
 	WORD $0xee52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z6
 	ADDQ         R8, SI
@@ -8806,9 +8835,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -8821,15 +8850,15 @@ TEXT ·packedBF16_7x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 240(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    104(AX), R10
+	MOVQ    112(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -9005,9 +9034,9 @@ last:
 	WORD $0xef52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z14
 	ADDQ         R8, SI
@@ -9116,10 +9145,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -9132,15 +9160,15 @@ TEXT ·packedBF16_7xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 240(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    104(AX), R10
+	MOVQ    112(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -9251,9 +9279,9 @@ last:
 	WORD $0xf752
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z7
 	ADDQ         R8, SI
@@ -9327,10 +9355,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -9343,15 +9370,15 @@ TEXT ·packedBF16_8x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 240(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    104(AX), R10
+	MOVQ    112(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -9548,9 +9575,9 @@ last:
 	WORD $0xf952
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
@@ -9673,10 +9700,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -9689,15 +9715,15 @@ TEXT ·packedBF16_8xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 240(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    104(AX), R10
+	MOVQ    112(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -9820,9 +9846,9 @@ last:
 	WORD $0xf852
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -9905,10 +9931,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -9921,15 +9946,15 @@ TEXT ·packedBF16_9x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 240(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    104(AX), R10
+	MOVQ    112(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -10147,9 +10172,9 @@ last:
 	WORD $0xcb52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z18
 	ADDQ         R8, SI
@@ -10286,11 +10311,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -10303,15 +10326,15 @@ TEXT ·packedBF16_9xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R12
-	MOVQ 256(AX), R13
+	MOVQ 240(AX), R12
+	MOVQ 264(AX), R13
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    104(AX), R10
+	MOVQ    112(AX), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -10446,9 +10469,9 @@ last:
 	WORD $0xc152
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z9
 	ADDQ         R8, SI
@@ -10540,11 +10563,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -10557,15 +10578,15 @@ TEXT ·packedBF16_10x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 240(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    104(AX), R11
+	MOVQ    112(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -10807,9 +10828,9 @@ last:
 	WORD $0xdd52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z20
 	ADDQ         R8, SI
@@ -10960,11 +10981,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -10977,15 +10996,15 @@ TEXT ·packedBF16_10xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 240(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    104(AX), R11
+	MOVQ    112(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -11135,9 +11154,9 @@ last:
 	WORD $0xca52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z10
 	ADDQ         R8, SI
@@ -11238,11 +11257,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -11255,15 +11272,15 @@ TEXT ·packedBF16_11x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 240(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    104(AX), R11
+	MOVQ    112(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -11526,9 +11543,9 @@ last:
 	WORD $0xef52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z22
 	ADDQ         R8, SI
@@ -11693,12 +11710,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -11711,15 +11725,15 @@ TEXT ·packedBF16_11xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 240(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    104(AX), R11
+	MOVQ    112(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -11881,9 +11895,9 @@ last:
 	WORD $0xd352
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z11
 	ADDQ         R8, SI
@@ -11993,12 +12007,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*1), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -12011,15 +12022,15 @@ TEXT ·packedBF16_12x1(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 240(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    104(AX), R11
+	MOVQ    112(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -12303,9 +12314,9 @@ last:
 	WORD $0xf952
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z24
 	ADDQ         R8, SI
@@ -12484,12 +12495,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER
@@ -12502,15 +12510,15 @@ TEXT ·packedBF16_12xHalf(SB), NOSPLIT, $0-8
 	MOVQ 16(AX), CX
 	MOVQ 72(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 136(AX), BX
-	MOVQ 168(AX), SI
+	MOVQ 144(AX), BX
+	MOVQ 176(AX), SI
 	MOVQ 48(AX), DI
-	MOVQ 232(AX), R13
-	MOVQ 256(AX), R14
+	MOVQ 240(AX), R13
+	MOVQ 264(AX), R14
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    104(AX), R11
+	MOVQ    112(AX), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -12684,9 +12692,9 @@ last:
 	WORD $0xdc52
 
 sums:
-	MOVQ         192(AX), R8
+	MOVQ         200(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         200(AX), $0x00
+	CMPB         208(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -12805,12 +12813,9 @@ next:
 	MOVQ (AX), R8
 	SHLQ $0x02, R8
 	SUBQ R8, DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
-	LEAQ (DI)(DX*2), DI
+	MOVQ 80(AX), R8
+	SHLQ $0x01, R8
+	ADDQ R8, DI
 	DECQ CX
 	JNZ  tile
 	VZEROUPPER

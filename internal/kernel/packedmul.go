@@ -38,7 +38,7 @@ func (m *packedMul) compute(s *Scratch, p0, p1 int) {
 		panic("kernel: Mul: w is too small")
 	case m.ep.Bias != nil && len(m.ep.Bias) < n:
 		panic("kernel: Mul: the bias is too small")
-	case m.ep.Biases != nil && (m.ep.Biases.k != m.parts || m.ep.Biases.n != m.n || m.ep.Biases.kind != m.kind):
+	case m.ep.Biases != nil && (m.ep.Biases.parts != 1 || m.ep.Biases.k != m.parts || m.ep.Biases.n != m.n || m.ep.Biases.kind != m.kind):
 		panic("kernel: Mul: the biases are of another shape")
 	}
 	if s.strip == nil {
@@ -64,7 +64,7 @@ func (m *packedMul) panelsOf(s *Scratch, r0, rows, p, panels int) {
 	t.cs = rows * m.cols
 	t.first = true
 	strip := s.strip[:panels*t.cs]
-	if m.add || m.ep.Bias != nil {
+	if m.add || m.ep.Bias != nil || m.k == 0 {
 		m.begin(strip, r0, rows, p)
 		t.first = false
 	}
@@ -90,10 +90,31 @@ func (m *packedMul) panelsOf(s *Scratch, r0, rows, p, panels int) {
 // multiply adds the products of rows [r0, r0 + rows) of A to the strip, or
 // begins it where t says so. w is that of row r0.
 func (o *operands) multiply(t *strip, strip []float32, w Matrix, r0, rows, p, panels int) {
-	tiles := o.kind.tiles(rows)
+	var runs [3]rowRun
 	n := 0
-	for _, g := range tiles {
-		n += g.n
+	for _, g := range o.kind.tiles(rows) {
+		if g.n > 0 {
+			runs[n] = rowRun{g, r0 * o.rs, g.rows * o.rs}
+			r0, n = r0+g.rows*g.n, n+1
+		}
+	}
+	o.multiplyRuns(t, strip, w, runs[:n], p, panels)
+}
+
+// rowRun is tiles of rows of A. In the strip they follow those of the run
+// before.
+type rowRun struct {
+	tileRun
+	a   int // where the first one begins in A
+	hop int // from tile to tile
+}
+
+// multiplyRuns is multiply for any runs of tiles, which share a pass over the
+// panels.
+func (o *operands) multiplyRuns(t *strip, strip []float32, w Matrix, runs []rowRun, p, panels int) {
+	n := 0
+	for i := range runs {
+		n += runs[i].n
 	}
 	t.rs, t.ws, t.ps = o.rs, w.Stride, o.of*o.part()
 	t.soonStep = (4*o.cols + n - 1) / n
@@ -113,18 +134,15 @@ func (o *operands) multiply(t *strip, strip []float32, w Matrix, r0, rows, p, pa
 				t.b = o.b[at:]
 			}
 			i := 0
-			for _, g := range tiles {
-				if g.n == 0 {
-					continue
-				}
-				t.tiles = g.n
+			for j := range runs {
+				g := &runs[j]
+				t.tiles, t.hop = g.n, g.hop
 				t.c, t.w = strip[i*o.cols:], w.Data[i*t.ws+e:]
-				a := (r0+i)*o.rs + l
 				if o.bf16 {
-					t.a16, t.soon16 = o.a16[a:], o.b16[min(soon, len(o.b16)):]
+					t.a16, t.soon16 = o.a16[g.a+l:], o.b16[min(soon, len(o.b16)):]
 					soon += g.n * t.k * t.soonStep / 2
 				} else {
-					t.a, t.soon = o.a[a:], o.b[min(soon, len(o.b)):]
+					t.a, t.soon = o.a[g.a+l:], o.b[min(soon, len(o.b)):]
 					soon += g.n * t.k * t.soonStep / 4
 				}
 				o.kind.strip(g.rows, panels, o.bf16, t)
@@ -164,6 +182,8 @@ func (m *packedMul) begin(strip []float32, r0, rows, p int) {
 				Add(row, m.c.Data[(r0+i)*m.c.Stride+from:][:n], m.ep.Bias[from:][:n])
 			case m.add:
 				copy(row, m.c.Data[(r0+i)*m.c.Stride+from:])
+			case m.ep.Bias == nil:
+				clear(row)
 			default:
 				copy(row, m.ep.Bias[from:])
 			}

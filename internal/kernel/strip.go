@@ -1,7 +1,7 @@
 package kernel
 
 // strip is the argument of a packed microkernel: tiles of some rows, which
-// follow each other, by the columns of some panels, each element being
+// follow each other in C, by the columns of some panels, each element being
 //
 //	C = w·(A·B)      where first
 //	C = C + w·(A·B)  otherwise
@@ -15,6 +15,7 @@ type strip struct {
 	a     []float32 // A(i, l) = a[i·rs + l]
 	a16   []uint16  // A in bfloat16
 	rs    int
+	hop   int       // from tile to tile of A
 	b     []float32 // B(l, j) of panel q = b[q·ps + l·cols + j]
 	b16   []uint16  // B in bfloat16: B(l, j) = b[q·ps + l/2·2·cols + 2·j + l%2]
 	ps    int
@@ -38,7 +39,7 @@ const maxCols = 32
 // stripGeneric is the packed microkernel in plain Go: panels of four columns.
 func stripGeneric(rows int, t *strip) {
 	for i := range rows * t.tiles {
-		a, w, c := t.a[i*t.rs:][:t.k], t.w[i*t.ws], t.c[4*i:][:4]
+		a, w, c := t.a[i/rows*t.hop+i%rows*t.rs:][:t.k], t.w[i*t.ws], t.c[4*i:][:4]
 		var s0, s1, s2, s3 float32
 		for l, v := range a {
 			b := t.b[4*l:][:4]

@@ -36,6 +36,8 @@ type Scratch struct {
 	strip []float32 // rows of some panels of C, each whole
 	b     []float32 // packed panels of B
 	edge  []float32 // one tile of C where B's last panel is partial
+
+	filter *filterScratch // made at a filter's first use
 }
 
 // span is a run of panels of B and of rows of A and C that a worker computes.

@@ -264,9 +264,7 @@ func kernel(f family, rows, panels int) {
 	Load(t.Field("k"), back)
 	SHLQ(U8(2), back)
 	SUBQ(back, a[0])
-	for n := rows; n > 0; n -= min(n, 2) {
-		LEAQ(Mem{Base: a[0], Index: rs, Scale: uint8(min(n, 2))}, a[0])
-	}
+	ADDQ(stride("hop"), a[0])
 	DECQ(tiles)
 	JNZ(LabelRef("tile"))
 	VZEROUPPER()

@@ -59,7 +59,8 @@ type op interface {
 	// parts, 1 where the columns cannot be shared out.
 	grid() (rows, parts int)
 	// run computes rows [r0, r1) and parts [p0, p1). Where the values are
-	// stored does not matter to an element's bits, nor does the rectangle.
+	// stored does not matter to an element's bits, nor does the rectangle. An
+	// operation by blocks of frames computes the blocks that begin in the rows.
 	run(t *task, r0, r1, p0, p1 int)
 	// uses lists the values that are read and written.
 	uses() (in, out []int)
@@ -92,6 +93,7 @@ type compiler struct {
 	fused map[*boundNode]bool
 	// depooled is the operand of a depooling that its convolutions include.
 	depooled map[int]int
+	planes   map[planesKey]int // values
 }
 
 func compile(net *Net, key planKey) *plan {
@@ -99,7 +101,7 @@ func compile(net *Net, key planKey) *plan {
 	c := &compiler{
 		plan: &plan{values: make([]place, len(b.values)), omega: -1, bf16: key.bf16, kernel: key.kind.String()},
 		net:  net, key: key, reads: make([][]*boundNode, len(b.values)), isOut: make([]bool, len(b.values)),
-		fused: map[*boundNode]bool{}, depooled: map[int]int{},
+		fused: map[*boundNode]bool{}, depooled: map[int]int{}, planes: map[planesKey]int{},
 	}
 	if key.bf16 {
 		c.kernel += "_bf16"

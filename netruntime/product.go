@@ -14,6 +14,8 @@ type product struct {
 	frames  int // of the result, for each row
 	w       *kernel.Packed
 	half    *kernel.PackedBF16 // in place of w
+	filter  *kernel.Filter     // in place of w
+	planes  int                // of a filter: the value that it reads in place of in
 	k, n    int
 	panel   int // columns of a panel
 	bias    []float32
@@ -66,11 +68,19 @@ func (c *compiler) product(n *boundNode) {
 	if transposed {
 		ldb = p.k
 	}
-	if p.big && c.key.bf16 {
+	taps := kernel.Taps{Width: p.taps, Before: p.before, Channels: p.k / p.taps}
+	switch {
+	case p.big && c.key.bf16:
 		p.half = kernel.PackBF16(transposed, p.experts, p.k, p.n, w, ldb)
 		c.values[p.in].half = true
-	} else {
+	case p.big && filters(taps):
+		p.filter, p.planes = kernel.PackFilter(taps, p.n, w), c.planesOf(p.in, taps)
+	default:
 		p.w = kernel.Pack(transposed, p.experts, p.k, p.n, w, ldb)
+	}
+	if p.filter == nil {
+		v := &c.values[p.in]
+		v.lead, v.trail = max(v.lead, p.before), max(v.trail, p.taps-1-p.before)
 	}
 	c.ops = append(c.ops, p)
 	if p.omega >= 0 {
@@ -130,8 +140,6 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 	for i, v := range sum {
 		right[i] = float32(v)
 	}
-	v := &c.values[p.in]
-	v.lead, v.trail = max(v.lead, before), max(v.trail, taps-1-before)
 	return right, repeat(bias, p.frames)
 }
 
@@ -154,8 +162,11 @@ func (c *compiler) fold(p *product, bn *boundNode, w []float32, transposed bool)
 }
 
 func (p *product) panels() int {
-	if p.half != nil {
+	switch {
+	case p.half != nil:
 		return p.half.Panels()
+	case p.filter != nil:
+		return p.filter.Panels()
 	}
 	return p.w.Panels()
 }
@@ -171,6 +182,9 @@ func (p *product) heavy() bool      { return p.big }
 
 func (p *product) uses() (in, out []int) {
 	in = []int{p.in}
+	if p.filter != nil {
+		in[0] = p.planes
+	}
 	if p.omega >= 0 {
 		in = append(in, p.omega)
 	}
@@ -178,6 +192,10 @@ func (p *product) uses() (in, out []int) {
 }
 
 func (p *product) run(t *task, r0, r1, p0, p1 int) {
+	if p.filter != nil {
+		p.runFilter(t, r0, r1, p0, p1)
+		return
+	}
 	others := [2]int{p.out, p.out}
 	if p.omega >= 0 {
 		others[1] = p.omega
@@ -192,11 +210,17 @@ func (p *product) run(t *task, r0, r1, p0, p1 int) {
 		} else {
 			p.mul(t, c, at, p0, p1)
 		}
-		for i := range p.after {
-			p.after[i].apply(dst, dst, at.n, p.n, c0, c1)
-		}
-		t.finishColumns(p.out, to, p.n, c0, c1)
+		p.finish(t, dst, to, at.n, c0, c1)
 	}
+}
+
+// finish ends what run does to rows, whose frames are the stretch's: columns
+// [c0, c1) of dst.
+func (p *product) finish(t *task, dst []float32, at stretch, rows, c0, c1 int) {
+	for i := range p.after {
+		p.after[i].apply(dst, dst, rows, p.n, c0, c1)
+	}
+	t.finishColumns(p.out, at, p.n, c0, c1)
 }
 
 var one = kernel.Matrix{Data: []float32{1}}

@@ -1,0 +1,78 @@
+package netruntime
+
+import (
+	"mannequin/internal/kernel"
+)
+
+// filters says that a convolution with heavy weights takes less time by minimal
+// filtering: a fifth of the multiplications less, or more. A seventh, of 7 taps,
+// is what the sums around it cost (BenchmarkFilter in internal/kernel).
+func filters(g kernel.Taps) bool {
+	return g.Width <= kernel.MaxFilterWidth && 5*g.Block() <= 4*g.Width
+}
+
+// planesKey is a value and the taps that read it.
+type planesKey struct {
+	in   int
+	taps kernel.Taps
+}
+
+// planesOf returns the value with the planes of value in for taps g.
+func (c *compiler) planesOf(in int, g kernel.Taps) int {
+	key := planesKey{in, g}
+	if v, ok := c.planes[key]; ok {
+		return v
+	}
+	v := len(c.values)
+	c.values = append(c.values, place{channels: 3 * g.Channels, span: c.values[in].span, lead: g.Lead(), trail: g.Trail()})
+	c.ops = append(c.ops, &planes{in: in, out: v, taps: g})
+	c.planes[key] = v
+	return v
+}
+
+// planes computes the planes of a filter, once for all of its columns.
+type planes struct {
+	in, out int
+	taps    kernel.Taps
+}
+
+func (o *planes) grid() (int, int)      { return o.in, 1 }
+func (o *planes) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
+func (o *planes) local() bool           { return false }
+func (o *planes) heavy() bool           { return false }
+
+func (o *planes) run(t *task, r0, r1, _, _ int) {
+	frames := t.s.views[o.in].frames
+	for at := t.first(o.in, r0, r1, o.out); at.n > 0; at = t.next(at) {
+		from, to := at.f, at.f+at.n
+		if from == 0 {
+			from = -o.taps.Lead()
+		}
+		if to == frames {
+			to += o.taps.Trail()
+		}
+		dst, src := t.f32(o.out, stretch{q: at.q, f: -o.taps.Lead()}), t.f32(o.in, stretch{q: at.q})
+		o.taps.Planes(dst[:t.s.views[o.out].seq], src, frames, from, to)
+	}
+}
+
+// runFilter is run for a product that is a filter: it computes the blocks that
+// begin in the rows.
+func (p *product) runFilter(t *task, r0, r1, p0, p1 int) {
+	frames, size := t.s.views[p.in].frames, p.filter.Block()
+	each := (frames + size - 1) / size // blocks of a sequence
+	before := func(row int) int { return row/frames*each + (row%frames+size-1)/size }
+	b0, b1 := before(r0), before(r1)
+	y := kernel.Windows{Data: t.f32(p.out, stretch{}), Batch: t.block.n, Length: frames, Stride: p.n, Skip: t.s.views[p.out].seq}
+	p.filter.Mul(t.scratch, y, t.f32(p.planes, stretch{f: -p.filter.Lead()}), b0, b1, kernel.Epilogue{Bias: p.bias, Act: p.act}, p0, p1)
+	c0, c1 := p.columns(p0, p1)
+	for b0 < b1 {
+		q := b0 / each
+		end := min(b1, (q+1)*each)
+		f := (b0 - q*each) * size
+		at := stretch{q: q, f: f, n: min(frames, (end-q*each)*size) - f}
+		to := at.times(p.frames)
+		p.finish(t, t.f32(p.out, to), to, at.n, c0, c1)
+		b0 = end
+	}
+}

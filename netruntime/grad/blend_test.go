@@ -154,3 +154,52 @@ func TestTwoTapes(t *testing.T) {
 		}
 	}
 }
+
+// What one tape has packed of recurrent weights is not what another one needs.
+func TestTwoTapesOverTime(t *testing.T) {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	wx, wh, b := NewParam("x", 4, 1), NewParam("h", 4, 1), NewParam("b", 1, 4)
+	set(wh.Val, 0.5)
+	var last float32
+	for _, tape := range []*Tape{NewTape(pool), NewTape(pool)} {
+		h, c := tape.Const(1, 1), tape.Const(1, 1)
+		set(h.Val, 1)
+		set(c.Val, 1)
+		next, _ := tape.LSTMStep(h, h, c, wx, wh, b)
+		if next.Val[0] == last {
+			t.Errorf("%v before and after the weights changed", last)
+		}
+		last = next.Val[0]
+		set(wh.Val, -0.5)
+	}
+}
+
+// Single steps that share weights but not the bias.
+func TestStepsOfTwoBiases(t *testing.T) {
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	pass := func(biases ...*Param) {
+		tape := NewTape(pool)
+		wx, wh := NewParam("x", 8, 2), NewParam("h", 8, 2)
+		copy(wx.Val, random(1, 8, 2).f32())
+		copy(wh.Val, random(2, 8, 2).f32())
+		h, c := tape.Const(1, 2), tape.Const(1, 2)
+		set(h.Val, 0.5)
+		set(c.Val, 0.25)
+		for i, b := range biases {
+			x := tape.Const(1, 2)
+			set(x.Val, float32(1+i))
+			h, c = tape.LSTMStep(x, h, c, wx, wh, b)
+		}
+		tape.Backward(tape.SumSquares(h))
+	}
+	first, second, both := NewParam("b1", 1, 8), NewParam("b2", 1, 8), NewParam("b", 1, 8)
+	pass(first, second)
+	pass(both, both)
+	for i, want := range both.Grad {
+		if got := first.Grad[i] + second.Grad[i]; math.Abs(float64(got-want)) > 1e-6 || first.Grad[i] == 0 || second.Grad[i] == 0 {
+			t.Errorf("value %d: gradients %v and %v, together %v", i, first.Grad[i], second.Grad[i], want)
+		}
+	}
+}

@@ -194,6 +194,24 @@ func cases() []testCase {
 		n.add(node{Name: "d", Op: depool, In: in("h")}, 17, 17, 0)
 		n.add(node{Name: "y", Op: conv, In: in("d")}, 17, 2, 3)
 	})
+	try("one kernel in many roles", 4, in("y"), func(n *testNet) {
+		n.input("x", 4, false)
+		of := map[string]string{"weight": "k0.weight", "bias": "k0.bias"}
+		convs := func(name, from string) (names []string) {
+			for i := range 4 {
+				c := node{Name: fmt.Sprint(name, i), Op: conv, In: in(from), Flip: i&1 > 0, Tied: i&2 > 0}
+				if name != "k" || i > 0 {
+					c.Tensors = of
+				}
+				n.add(c, 4, 4, 3)
+				names = append(names, c.Name)
+			}
+			return names
+		}
+		n.add(node{Name: "h", Op: add, In: convs("k", "x")}, 4, 4, 0)
+		n.add(node{Name: "d", Op: depool, In: in("h")}, 4, 4, 0)
+		n.add(node{Name: "y", Op: concat, In: convs("l", "d")}, 4, 16, 0)
+	})
 	try("depooled twice, and put out", 3, in("d", "e", "y"), func(n *testNet) {
 		n.input("x", 3, false)
 		n.add(node{Name: "d", Op: depool, In: in("x")}, 3, 3, 0)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -78,6 +80,39 @@ func TestDamagedCheckpoint(t *testing.T) {
 	newer[len(magic)] = version + 1
 	if err := resume(t, newer, nil); err == nil || !strings.Contains(err.Error(), "checkpoint version 3") {
 		t.Errorf("a newer version: %v", err)
+	}
+}
+
+// Weights that are not finite are refused, in however sound a file.
+func TestCheckpointNotFinite(t *testing.T) {
+	for name, spoil := range map[string]func(s *state){
+		"weight": func(s *state) { s.params[1].Val[0] = float32(math.NaN()) },
+		"moment": func(s *state) { s.slots[1][2][3] = float32(math.Inf(1)) },
+	} {
+		y := newToy(t)
+		s := newState(y.job.Params, y.job.Optimizer)
+		s.History = []Point{{}}
+		spoil(s)
+		var b bytes.Buffer
+		if err := s.encode(&b, y.job); err != nil {
+			t.Fatal(err)
+		}
+		if err := resume(t, b.Bytes(), nil); err == nil || !strings.Contains(err.Error(), "it holds weights") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A run that is taken up again makes the model anew, in case its file was lost.
+func TestResumeSaves(t *testing.T) {
+	y := newToy(t)
+	y.run(t, context.Background())
+	best := y.best
+	z := newToy(t)
+	z.job.Checkpoint, z.job.Resume = y.job.Checkpoint, true
+	z.run(t, context.Background())
+	if len(z.saves) != 1 || !reflect.DeepEqual(z.best, best) {
+		t.Errorf("%d models made, or another one", len(z.saves))
 	}
 }
 

@@ -1,0 +1,136 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// guarded hands out memory that ends where a page begins that cannot be
+// touched: an element read or written beyond it ends the test.
+type guarded struct {
+	t     *testing.T
+	pages [][]byte
+}
+
+func (g *guarded) bytes(n int) unsafe.Pointer {
+	page := syscall.Getpagesize()
+	size := (n + page - 1) / page * page
+	b, err := syscall.Mmap(-1, 0, size+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.pages = append(g.pages, b)
+	if err := syscall.Mprotect(b[size:], syscall.PROT_NONE); err != nil {
+		g.t.Fatal(err)
+	}
+	return unsafe.Pointer(&b[size-n])
+}
+
+func (g *guarded) free() {
+	for _, b := range g.pages {
+		if err := syscall.Munmap(b); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+	g.pages = g.pages[:0]
+}
+
+// floats returns guarded zeros, or a guarded copy.
+func (g *guarded) floats(n int) []float32 { return unsafe.Slice((*float32)(g.bytes(4*n)), n) }
+
+func (g *guarded) copy(x []float32) []float32 {
+	y := g.floats(len(x))
+	copy(y, x)
+	return y
+}
+
+func (g *guarded) half(n int) []uint16 { return unsafe.Slice((*uint16)(g.bytes(2*n)), n) }
+
+func (g *guarded) copyHalf(x []uint16) []uint16 {
+	y := g.half(len(x))
+	copy(y, x)
+	return y
+}
+
+func TestElementwiseStaysInside(t *testing.T) {
+	forKinds(t, func(t *testing.T) {
+		g := &guarded{t: t}
+		for n := range 70 {
+			a, b, c, d := g.floats(n), g.floats(n), g.floats(n), g.floats(n)
+			for act := ActIdentity; act <= ActTanh; act++ {
+				act.Apply(a, b)
+			}
+			for _, grad := range []func(dx, dy, y []float32){ELUGrad, ReLUGrad, SigmoidGrad, TanhGrad, Add, Mul, Max, Sub, MulAdd} {
+				grad(a, b, c)
+			}
+			LSTMCell(a, b, g.floats(4*n))
+			Exp(a, b)
+			Axpy(a, 2, b)
+			Scale(a, 2, b)
+			Sign(a, 2, b)
+			Normalize(a, b, c, d)
+			Affine(a, b, c, d)
+			AdamW(a, b, c, d, 1, 0, 0.9, 0.9, 1, 1, 1)
+			AdaDelta(a, b, c, d, 1, 0.9, 1)
+			Penalize(a, b, 1, 1)
+			Clamp(a, 1)
+			Dot(a, b)
+			SumAbs(a)
+			SumSquares(a)
+			ToBF16(g.half(n), a)
+			Mask(a, 1, 2, 0.5, 2)
+			if n <= 64 {
+				Deal(a, b, c, 0xf0f0)
+				Pick(a, b, c, 0xff00)
+			}
+			for m := range 20 {
+				Transpose(g.floats(n*m), m, g.floats(n*m), n, m, n)
+			}
+			g.free()
+		}
+	})
+}
+
+func TestPackedMulReadsNothingBeyond(t *testing.T) {
+	forPacked(t, func(t *testing.T, bf16 bool) {
+		g, r := &guarded{t: t}, rand.New(rand.NewPCG(1, 2))
+		for i := range 400 {
+			m, k, n := 1+r.IntN(30), 1+r.IntN(40), 1+r.IntN(140)
+			x := newPackedCase(r, m, k, n, 1+r.IntN(3), k, i%2 == 0, bf16, ActELU)
+			x.a, x.w, x.c = g.copy(x.a), g.copy(x.w), g.copy(x.c)
+			if x.ep.Bias != nil {
+				x.ep.Bias = g.copy(x.ep.Bias)
+			}
+			if bf16 {
+				x.a16, x.half.data = g.copyHalf(x.a16), g.copyHalf(x.half.data)
+			} else {
+				x.packed.data = g.copy(x.packed.data)
+			}
+			x.mul(x.c, 0, m, 0, x.panels())
+			g.free()
+		}
+	})
+}
+
+func TestGemmReadsNothingBeyond(t *testing.T) {
+	forKinds(t, func(t *testing.T) {
+		g, r := &guarded{t: t}, rand.New(rand.NewPCG(3, 4))
+		p := NewPool(1)
+		defer p.Close()
+		for i := range 400 {
+			tA, tB := i%2 == 0, i/2%2 == 0
+			m, k, n := 1+r.IntN(30), 1+r.IntN(40), 1+r.IntN(140)
+			lda, ldb := k, n
+			if tA {
+				lda = m
+			}
+			if tB {
+				ldb = k
+			}
+			p.Gemm(tA, tB, m, n, k, g.floats(m*k), lda, g.floats(n*k), ldb, i%3 == 0, g.floats(m*n), n)
+			g.free()
+		}
+	})
+}

@@ -333,3 +333,40 @@ func TestTilesCoverTheRows(t *testing.T) {
 		}
 	}
 }
+
+// A product of nothing is zero, whatever the scratch memory holds.
+func TestPackedMulOfNothing(t *testing.T) {
+	forPacked(t, func(t *testing.T, bf16 bool) {
+		var s Scratch
+		c := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+		full := newPackedCase(rand.New(rand.NewPCG(1, 1)), 2, 4, 5, 1, 4, false, false, ActIdentity)
+		full.packed.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, Matrix{full.a, 4}, 2, false, Epilogue{}, 0, full.panels())
+		if bf16 {
+			b := PackBF16(false, 1, 0, 5, nil, 5)
+			b.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, MatrixBF16{}, 2, false, Epilogue{}, 0, b.Panels())
+		} else {
+			b := Pack(false, 1, 0, 5, nil, 5)
+			b.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, Matrix{}, 2, false, Epilogue{}, 0, b.Panels())
+		}
+		for i, v := range c {
+			if v != 0 {
+				t.Fatalf("C[%d] = %v, want 0", i, v)
+			}
+		}
+	})
+}
+
+func TestPackedMulRefusesBiasesOfOtherShapes(t *testing.T) {
+	x := newPackedCase(rand.New(rand.NewPCG(1, 1)), 3, 4, 5, 2, 4, false, false, ActIdentity)
+	for _, s := range [][3]int{{2, 2, 5}, {1, 1, 5}, {1, 2, 6}} {
+		x.ep.Biases = Pack(false, s[0], s[1], s[2], make([]float32, s[0]*s[1]*s[2]), s[2])
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("biases of %v parts, rows and columns: no panic", s)
+				}
+			}()
+			x.mul(x.c, 0, 3, 0, x.panels())
+		}()
+	}
+}

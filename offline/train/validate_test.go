@@ -13,13 +13,14 @@ func TestValidate(t *testing.T) {
 	if err := newToy(t).job.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	many := uint32(math.MaxInt32) + 1
 	for field, spoil := range map[string]func(j *Job){
 		"Params":        func(j *Job) { j.Params = nil },
 		"Loss":          func(j *Job) { j.Loss = nil },
 		"Batch":         func(j *Job) { j.Batch = 0 },
 		"Samples":       func(j *Job) { j.Samples = j.Batch - 1 },
 		"HeldOut":       func(j *Job) { j.HeldOut = 0 },
-		"HeldOut is":    func(j *Job) { j.HeldOut = math.MaxInt32 + 1 },
+		"HeldOut is":    func(j *Job) { j.HeldOut = int(many) },
 		"Epochs":        func(j *Job) { j.Epochs = 0 },
 		"AdamW.Rate":    func(j *Job) { j.Optimizer = AdamW{Rate: math.NaN()} },
 		"AdamW.Decay":   func(j *Job) { j.Optimizer = AdamW{Rate: 1, Decay: -1} },

@@ -36,7 +36,11 @@ func TestSharedWeightsAreBounded(t *testing.T) {
 
 // TestPackedBound: a plan packs no more values than bind counts.
 func TestPackedBound(t *testing.T) {
-	for _, c := range graphCases() {
+	cases := graphCases()
+	for _, c := range filterCases() {
+		cases = append(cases, c.graphCase)
+	}
+	for _, c := range cases {
 		eachType(t, func(t *testing.T, bf16 bool) {
 			bound, packed := 0.0, 0
 			for i := range c.net.bound.nodes {
@@ -45,7 +49,11 @@ func TestPackedBound(t *testing.T) {
 			for _, o := range compile(c.net, planKey{kernel.Active(), bf16}).ops {
 				switch o := o.(type) {
 				case *product:
-					packed += o.k * o.experts * o.panels() * o.panel
+					k := o.k
+					if o.filter != nil {
+						k = 2 * o.filter.Block() * o.filter.Channels // four parts of half a block
+					}
+					packed += k * o.experts * o.panels() * o.panel
 				case *lstm:
 					_, blocks := o.grid()
 					_, panels := o.panels(0, blocks)

@@ -161,8 +161,15 @@ func (n *boundNode) packed() float64 {
 	case OpBlend:
 		return float64(n.size['K']) * (in + 1) * wide(out) // weights and biases
 	case OpConv:
-		w := n.size['W'] // after a depooling half of the taps and twice the columns
-		return in * max(float64(w)*wide(out), float64(w/2+1)*wide(2*out))
+		// A convolution after a depooling has half of the taps and twice the
+		// columns, a filter four thirds of the taps.
+		taps := func(w int) float64 {
+			if g := (kernel.Taps{Width: w}); filters(g) {
+				w = 2 * g.Block()
+			}
+			return float64(w)
+		}
+		return in * max(taps(n.size['W'])*wide(out), taps(n.size['W']/2+1)*wide(2*out))
 	case OpLSTM:
 		return (in + float64(n.size['H'])) * wide(n.size['G'])
 	}

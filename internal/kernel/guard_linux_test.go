@@ -37,7 +37,7 @@ func (g *guarded) free() {
 	g.pages = g.pages[:0]
 }
 
-// floats returns guarded zeros, or a guarded copy.
+// floats returns zeros.
 func (g *guarded) floats(n int) []float32 { return unsafe.Slice((*float32)(g.bytes(4*n)), n) }
 
 func (g *guarded) copy(x []float32) []float32 {
@@ -130,6 +130,23 @@ func TestGemmReadsNothingBeyond(t *testing.T) {
 				ldb = k
 			}
 			p.Gemm(tA, tB, m, n, k, g.floats(m*k), lda, g.floats(n*k), ldb, i%3 == 0, g.floats(m*n), n)
+			g.free()
+		}
+	})
+}
+
+func TestFilterReadsNothingBeyond(t *testing.T) {
+	forKinds(t, func(t *testing.T) {
+		g, r := &guarded{t: t}, rand.New(rand.NewPCG(5, 6))
+		for i := range 300 {
+			width := 1 + r.IntN(30)
+			taps := Taps{Width: width, Before: r.IntN(width), Channels: 1 + r.IntN(9)}
+			x := newFilterCase(r, taps, 1+r.IntN(70), 1+r.IntN(4), 1+r.IntN(60), Activation(i%5))
+			x.x = g.copy(x.x)
+			x.makePlanes(r)
+			x.planes, x.filter.packed.data = g.copy(x.planes), g.copy(x.filter.packed.data)
+			y := g.floats((x.batch-1)*x.skip + (x.frames-1)*x.stride + x.n)
+			x.mul(y, 0, x.blocks(), 0, x.filter.Panels())
 			g.free()
 		}
 	})

@@ -23,7 +23,7 @@ func filterCases() []filterCase {
 		m := newMaker(uint64(len(cases)))
 		cases = append(cases, filterCase{graphCase{name, m.net(f(m)...), factor}, taps})
 	}
-	for _, width := range []int{3, 4, 5, 6, 7, 8, 9, 13, 16, 25} {
+	for _, width := range []int{3, 8, 25} {
 		in := max(12, 100/width)
 		out := heavyWeights/(in*width) + 1
 		add(fmt.Sprintf("width %d", width), 1, width, func(m *maker) []string {
@@ -33,8 +33,11 @@ func filterCases() []filterCase {
 			b = m.node(Node{Op: OpBatchNorm, In: []string{b}, Act: "tanh"}, 0, 0)
 			b = m.node(Node{Op: OpDenormalize, In: []string{b}}, 0, 0)
 			c := m.node(Node{Op: OpConv, In: []string{a}, Flip: true}, 3, 4)
-			return []string{b, c, m.node(Node{Op: OpConv, In: []string{a}}, in, width), a}
+			return []string{b, c, a}
 		})
+		if width == 3 {
+			continue // it pools to two taps
+		}
 		add(fmt.Sprintf("depool, width %d", width), 2, width/2+1, func(m *maker) []string {
 			p := m.node(Node{Op: OpMaxPool, In: []string{m.input("x", 2*in, false)}}, 0, 0)
 			u := m.node(Node{Op: OpDepool, In: []string{p}}, 0, 0)
@@ -58,80 +61,76 @@ func TestFilters(t *testing.T) {
 	for _, c := range []struct {
 		width, channels int
 		want            bool
-	}{{25, 73, true}, {15, 128, true}, {45, 7, true}, {3, 64, true}, {5, 60, true}, {4, 64, false}, {7, 64, false}, {1, 500, false}, {15, 5, false}, {kernel.MaxFilterWidth, 2, true}, {kernel.MaxFilterWidth + 1, 2, false}} {
+	}{{25, 21, true}, {45, 12, true}, {3, 171, true}, {5, 103, true}, {4, 128, false}, {7, 74, false}, {1, 512, false}, {15, 30, false}, {kernel.MaxFilterWidth, 1, true}, {kernel.MaxFilterWidth + 1, 1, false}} {
 		m := newMaker(1)
-		n := m.net(m.node(Node{Op: OpConv, In: []string{m.input("x", c.channels, false)}}, 256, c.width))
+		n := m.net(m.node(Node{Op: OpConv, In: []string{m.input("x", c.channels, false)}}, 64, c.width))
 		if got := filtered(n, false); (len(got) == 1) != c.want {
 			t.Errorf("%d taps of %d channels: filters of %v taps, want some: %v", c.width, c.channels, got, c.want)
 		}
-		if got := filtered(n, true); len(got) > 0 {
-			t.Errorf("%d taps of %d channels in bfloat16: filters of %v taps", c.width, c.channels, got)
+		if kernel.BF16() && len(filtered(n, true)) > 0 {
+			t.Errorf("%d taps of %d channels: a filter in bfloat16", c.width, c.channels)
 		}
 	}
 	m := newMaker(1) // two of the same taps share the planes
-	x := m.input("x", 64, false)
-	n := m.net(m.node(Node{Op: OpConv, In: []string{x}}, 256, 9), m.node(Node{Op: OpConv, In: []string{x}}, 200, 9))
+	x := m.input("x", 32, false)
+	n := m.net(m.node(Node{Op: OpConv, In: []string{x}}, 128, 9), m.node(Node{Op: OpConv, In: []string{x}}, 120, 9))
 	if got := len(compile(n, planKey{kernel.Active(), false}).ops); got != 3 {
 		t.Errorf("two filters of one value make %d operations", got)
-	}
-	for _, w := range works()[:2] {
-		if got := filtered(w.net, false); len(got) < 2 {
-			t.Errorf("%s: filters of %v taps", w.name, got)
-		}
 	}
 }
 
 // filterLengths are lengths around multiples of a block.
 func filterLengths(taps int) []int {
 	block := kernel.Taps{Width: taps}.Block()
-	return []int{1, 2, block/2 + 1, block - 1, block, block + 1, 2 * block, 3*block + 1}
+	return []int{1, block/2 + 1, 2 * block, block - 1, 2*block + 1}
 }
 
-// TestFiltersAgainstFloat64 takes one session through lengths up and down, and
-// every sequence then must have the bits that it has alone.
+// TestFiltersAgainstFloat64 takes sessions through lengths up and down. Every
+// sequence must have the bits that it has alone, and the first one be right.
 func TestFiltersAgainstFloat64(t *testing.T) {
+	const total = 5
 	for _, c := range filterCases() {
-		type run struct{ batch, length int }
-		var runs []run
-		for i, length := range filterLengths(c.taps) {
-			runs = append(runs, run{[]int{5, 1, 2, 3, 4}[i%5], c.factor * length})
-		}
-		longest := runs[len(runs)-1].length
-		want := map[run][][]float64{}
-		for _, r := range runs {
-			_, in := arrays(c.net, 5, r.batch, r.length)
-			want[r] = interpret(c.net, in, r.batch, r.length)
+		lengths := filterLengths(c.taps)
+		longest := c.factor * lengths[len(lengths)-1]
+		exact := make([][][]float64, len(lengths))
+		for i, length := range lengths {
+			length *= c.factor
+			_, in := arrays(c.net, 5, total, length)
+			exact[i] = interpret(c.net, pick(in, total, 0, 1), 1, length)
 		}
 		for _, kind := range kernel.Kinds() {
 			t.Run(c.name+"/"+kind.String(), func(t *testing.T) {
 				defer kernel.Force(kind)()
 				alone := openWith(t, c.net, SessionOptions{Batch: 1, Length: longest, Workers: 1})
-				crews := []int{1, 2, 3, 5}
-				if kind == kernel.Generic {
-					crews = []int{3}
+				var sessions []Session
+				for _, workers := range []int{1, 2, 3, 5} {
+					sessions = append(sessions, openWith(t, c.net, SessionOptions{Batch: total, Length: longest, Workers: workers}))
 				}
-				for _, workers := range crews {
-					s := openWith(t, c.net, SessionOptions{Batch: 5, Length: longest, Workers: workers})
-					for _, r := range runs {
-						out, in := arrays(c.net, 5, r.batch, r.length)
-						if err := s.RunSequences(out, in, r.batch, r.length); err != nil {
+				for i, length := range lengths {
+					length *= c.factor
+					want, in := arrays(c.net, 5, total, length)
+					for q := range total {
+						if err := alone.RunSequences(pick(want, total, q, 1), pick(in, total, q, 1), 1, length); err != nil {
 							t.Fatal(err)
 						}
-						one, _ := arrays(c.net, 5, 1, r.length)
-						last := r.batch - 1
-						if err := alone.RunSequences(one, pick(in, r.batch, last, 1), 1, r.length); err != nil {
+					}
+					for o, x := range pick(want, total, 0, 1) {
+						if e := relative(x, exact[i][o]); !(e <= 1e-5) {
+							t.Fatalf("length %d: output %d is off by %.2g", length, o, e)
+						}
+					}
+					for w, s := range sessions {
+						batch := 1 + (i+w)%total
+						out, _ := arrays(c.net, 0, batch, length)
+						if err := s.RunSequences(out, pick(in, total, total-batch, batch), batch, length); err != nil {
 							t.Fatal(err)
 						}
-						for i := range out {
-							if e := relative(out[i], want[r][i]); !(e <= 1e-5) {
-								t.Fatalf("%d workers, %d sequences of %d: output %d is off by %.2g", workers, r.batch, r.length, i, e)
-							}
-							if at := different(pick(out, r.batch, last, 1)[i], one[i]); at >= 0 {
-								t.Fatalf("%d workers, %d sequences of %d: output %d of the last differs from its own alone at %d", workers, r.batch, r.length, i, at)
+						for o, x := range pick(want, total, total-batch, batch) {
+							if at := different(out[o], x); at >= 0 {
+								t.Fatalf("session %d, %d sequences of %d: output %d differs at %d: %g, alone %g", w, batch, length, o, at, out[o][at], x[at])
 							}
 						}
 					}
-					s.Close()
 				}
 			})
 		}
@@ -169,7 +168,7 @@ func TestFiltersKeepNaNInItsSequence(t *testing.T) {
 }
 
 func TestFiltersAllocateNothing(t *testing.T) {
-	for _, c := range works()[:2] {
+	for _, c := range filterCases() {
 		for _, batch := range []int{1, 4} {
 			s := openWith(t, c.net, SessionOptions{Batch: batch, Length: 60, Workers: 2})
 			out, in := arrays(c.net, 1, batch, 60)

@@ -16,10 +16,11 @@ type plan struct {
 	shared  [][]int // values by buffer
 	inputs  []int
 	outputs []int
-	omega   int // value of the gating weights, or −1
-	gates   int // most gates of an LSTM
-	steps   int // and most channels of its operand
-	scratch int // most floats of a row of a blend's operand or result
+	omega   int  // value of the gating weights, or −1
+	gates   int  // most gates of an LSTM
+	steps   int  // and most channels of its operand
+	scratch int  // most floats of a row of a blend's operand or result
+	filters bool // it has some
 	bf16    bool
 	kernel  string // what the products run on
 	reuse   span   // rows of a sequence that share a pass over the heavy weights

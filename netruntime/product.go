@@ -75,6 +75,7 @@ func (c *compiler) product(n *boundNode) {
 		c.values[p.in].half = true
 	case p.big && filters(taps):
 		p.filter, p.planes = kernel.PackFilter(taps, p.n, w), c.planesOf(p.in, taps)
+		c.filters = true
 	default:
 		p.w = kernel.Pack(transposed, p.experts, p.k, p.n, w, ldb)
 	}

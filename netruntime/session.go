@@ -133,6 +133,7 @@ func newSession(p *plan, o SessionOptions) (*session, error) {
 	s.tasks = make([]task, o.Workers)
 	for w := range s.tasks {
 		s.tasks[w] = task{s: s, scratch: &kernel.Scratch{}, worker: w, steps: make([]float32, s.stepSize)}
+		s.tasks[w].scratch.Reserve(p.filters)
 		if p.bf16 {
 			s.tasks[w].steps16 = make([]uint16, s.stepSize)
 		}

@@ -174,9 +174,7 @@ func (f *Filter) Mul(scratch *Scratch, y Windows, planes []float32, b0, b1 int, 
 	case ep.Bias != nil && len(ep.Bias) < min(n, p1*f.packed.cols):
 		panic("kernel: Filter: the bias is too small")
 	}
-	if scratch.filter == nil {
-		scratch.filter = &filterScratch{sums: aligned(4 * stripRows * maxCols)}
-	}
+	scratch.Reserve(true)
 	m := filterMul{f, y, planes, each, ep}
 	most := stripRows / s
 	for strips := (b1 - b0 + most - 1) / most; strips > 0; strips-- {

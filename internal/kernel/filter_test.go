@@ -125,7 +125,7 @@ func (x *filterCase) check(t *testing.T, r *rand.Rand) {
 func TestFilter(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(21, 22))
-		for _, width := range []int{1, 2, 3, 4, 5, 6, 7, 9, 13, 15, 25, 26, 45} {
+		for _, width := range []int{1, 2, 3, 4, 5, 7, 9, 13, 25, 26, 45} {
 			block := Taps{Width: width}.Block()
 			for i, frames := range []int{1, 2, block/2 + 1, block - 1, block, block + 1, 2 * block, 3*block + 1} {
 				if frames < 1 {
@@ -206,7 +206,7 @@ func TestFilterIsAsExactAsAProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	for _, offset := range []float32{0, 3} {
 		g := Taps{25, 12, 64}
-		x := newFilterCase(r, g, 64, 1, 240, ActIdentity)
+		x := newFilterCase(r, g, 16, 1, 120, ActIdentity)
 		for f := range x.frames {
 			for c := range g.Channels {
 				x.x[f*g.Channels+c] = offset + float32(math.Sin(0.07*float64(f*(1+c%5)+c)))
@@ -240,14 +240,23 @@ func TestFilterIsAsExactAsAProduct(t *testing.T) {
 	}
 }
 
-func TestFilterAllocatesNothing(t *testing.T) {
+// TestReservedScratchIsEnough multiplies with new scratch memory every time.
+func TestReservedScratchIsEnough(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
-		x := newFilterCase(rand.New(rand.NewPCG(27, 28)), Taps{9, 4, 3}, 40, 2, 30, ActELU)
-		var s Scratch
+		r := rand.New(rand.NewPCG(27, 28))
+		x := newFilterCase(r, Taps{9, 4, 3}, 40, 2, 30, ActELU)
+		z := newPackedCase(r, 20, 33, 40, 2, 33, false, false, ActELU)
 		y := x.result()
-		if n := testing.AllocsPerRun(10, func() {
+		var s [11]Scratch
+		for i := range s {
+			s[i].Reserve(true)
+		}
+		i := 0
+		if n := testing.AllocsPerRun(len(s)-1, func() {
 			x.Planes(x.planes, x.x, x.frames, -x.Lead(), x.frames+x.Trail())
-			x.filter.Mul(&s, Windows{y, x.batch, x.frames, x.stride, x.skip}, x.planes, 0, x.blocks(), x.ep, 0, x.filter.Panels())
+			x.filter.Mul(&s[i], Windows{y, x.batch, x.frames, x.stride, x.skip}, x.planes, 0, x.blocks(), x.ep, 0, x.filter.Panels())
+			z.packed.Mul(&s[i], Matrix{z.c, 40}, Matrix{z.w, 2}, Matrix{z.a, 33}, 20, false, z.ep, 0, z.panels())
+			i++
 		}); n != 0 {
 			t.Fatalf("%v allocations", n)
 		}
@@ -269,7 +278,7 @@ func TestFilterPanicsOnShortSlices(t *testing.T) {
 		t.Fatal("a panic where all is well")
 	}
 	for name, f := range map[string]func(){
-		"y":       func() { x.mul(y[1:], 0, 1, 0, 2) },
+		"y":       func() { x.mul(y[1:], 0, 1, 0, x.filter.Panels()) },
 		"blocks":  func() { x.mul(y, 0, x.blocks()+1, 0, 1) },
 		"panels":  func() { x.mul(y, 0, 1, 0, x.filter.Panels()+1) },
 		"planes":  func() { z := *x; z.planes = z.planes[1:]; z.mul(y, 0, 1, 0, 1) },

@@ -41,9 +41,7 @@ func (m *packedMul) compute(s *Scratch, p0, p1 int) {
 	case m.ep.Biases != nil && (m.ep.Biases.parts != 1 || m.ep.Biases.k != m.parts || m.ep.Biases.n != m.n || m.ep.Biases.kind != m.kind):
 		panic("kernel: Mul: the biases are of another shape")
 	}
-	if s.strip == nil {
-		s.strip = aligned(stripRows * maxCols)
-	}
+	s.Reserve(false)
 	strips := (m.rows + stripRows - 1) / stripRows
 	for r0 := 0; strips > 0; strips-- {
 		rows := (m.rows - r0) / strips

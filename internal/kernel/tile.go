@@ -37,7 +37,18 @@ type Scratch struct {
 	b     []float32 // packed panels of B
 	edge  []float32 // one tile of C where B's last panel is partial
 
-	filter *filterScratch // made at a filter's first use
+	filter *filterScratch
+}
+
+// Reserve allocates what packed products need, and filters too where so asked,
+// instead of at their first use.
+func (s *Scratch) Reserve(filters bool) {
+	if s.strip == nil {
+		s.strip = aligned(stripRows * maxCols)
+	}
+	if s.filter == nil && filters {
+		s.filter = &filterScratch{sums: aligned(4 * stripRows * maxCols)}
+	}
 }
 
 // span is a run of panels of B and of rows of A and C that a worker computes.

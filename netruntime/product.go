@@ -103,7 +103,8 @@ func (c *compiler) product(n *boundNode) {
 // both are x[t]/2, so that of the taps each neighbouring pair meets one frame
 // of x. Their sum is one tap: W taps become ⌊W/2⌋+1 over x. Which taps pair up
 // differs between the even and the odd frames of the result; both are columns
-// of one product, for which (T/2)×2O in memory is T×O.
+// of one product, for which (T/2)×2O in memory is T×O. It has one tap more
+// where the two do not see the same frames.
 func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b []float32) {
 	in, out, width := n.size['I'], n.size['O'], n.size['W']
 	tap := func(i, o, t int) float64 {
@@ -121,8 +122,7 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 	if x, ok := c.depooled[p.in]; ok {
 		p.in, p.frames, scale = x, 2, 0.5
 		shift := before
-		before = (shift + 1) / 2 // ⌈shift/2⌉
-		taps = before + (width-shift)/2 + 1
+		before, taps = depooledTaps(width)
 		index = func(w, parity int) int { return (w - shift + parity + 2*before) / 2 }
 	}
 	p.before, p.taps, p.k, p.n = before, taps, taps*in, p.frames*out
@@ -142,6 +142,15 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 		right[i] = float32(v)
 	}
 	return right, repeat(bias, p.frames)
+}
+
+// depooledTaps returns the frames before its own at which a row's window begins,
+// and the frames that it sees, in the operand of the depooling that a
+// convolution of the given width includes.
+func depooledTaps(width int) (before, taps int) {
+	shift := (width - 1) / 2
+	before = (shift + 1) / 2 // ⌈shift/2⌉
+	return before, before + (width-shift)/2 + 1
 }
 
 // fold returns weights and bias with the batch norm that follows in them:

@@ -169,7 +169,8 @@ func (n *boundNode) packed() float64 {
 			}
 			return float64(w)
 		}
-		return in * max(taps(n.size['W'])*wide(out), taps(n.size['W']/2+1)*wide(2*out))
+		_, depooled := depooledTaps(n.size['W'])
+		return in * max(taps(n.size['W'])*wide(out), taps(depooled)*wide(2*out))
 	case OpLSTM:
 		return (in + float64(n.size['H'])) * wide(n.size['G'])
 	}

@@ -39,6 +39,7 @@ var arrows = []arrow{
 	{"internal/mocapdata", nil, "for tests"},
 	{"internal/benchnet", []string{"netruntime", "netruntime/grad", "internal/kernel"}, "what the benchmarks time"},
 	{"internal/ort", []string{"github.com/yalue/onnxruntime_go"}, "ONNX Runtime, behind the build tag ort"},
+	{"internal/openblas", nil, "OpenBLAS, behind the build tag openblas"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
 	{"netruntime/grad", []string{"netruntime", "internal/kernel"}, "the same kernels, backwards"},

@@ -25,7 +25,7 @@ type netRow struct {
 	Threads  int     `json:"threads"`
 	MSMin    float64 `json:"ms_min"`
 	MSMedian float64 `json:"ms_median"`
-	GFLOPS   float64 `json:"gflops"`        // at the minimum
+	GFLOPS   float64 `json:"gflops"`        // at the minimum, of the network's definition
 	Peak     float64 `json:"peak_fraction"` // of what the threads reach on multiplications and additions alone
 	Allocs   float64 `json:"allocs"`        // per run
 }
@@ -45,7 +45,8 @@ func newBenchNet() *cobra.Command {
 		Short: "Time networks alone: forward, and steps of training",
 		Long: `Time the network engine on random weights: ` + strings.Join(names, ", ") + `.
 Each row is a batch with one kernel. The peak is measured in the same run: what
-the threads reach together on multiplications and additions in registers. make
+the threads reach together on multiplications and additions in registers.
+Convolutions can be above it: they multiply less than their definition. make
 bench-peer times ONNX Runtime beside the forward passes.`,
 		Example: `  mannequin bench net
   mannequin bench net --work mann,lstm --threads 1 --json`,

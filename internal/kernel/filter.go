@@ -158,8 +158,8 @@ type runFrames struct {
 // holds those of all sequences. Of ep it takes no Biases.
 //
 // No element's bits depend on how blocks and panels are cut. What is not
-// finite in a sequence stays in it, but may reach frames that are up to s + 2
-// farther away than those that see it.
+// finite reaches the frames that see it through 3s taps, the last of which are
+// zeros, and stays in its sequence.
 func (f *Filter) Mul(scratch *Scratch, y Windows, planes []float32, b0, b1 int, ep Epilogue, p0, p1 int) {
 	s, n := f.run(), f.packed.n
 	y.check(min(n, p1*f.packed.cols))

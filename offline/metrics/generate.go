@@ -12,10 +12,10 @@ import (
 
 // Generate drives model m toward each goal, all at once from rest (at the
 // origin, or at the start of the goal's path), and returns what it shows as one
-// clip per goal, in metres in world space, after settle frames that are not
-// recorded. run is the network: raw outputs for rows raw inputs. It is an error
+// clip per goal, in metres in world space, after stand frames on the spot and
+// settle frames toward the goal that are not recorded. run is the network: raw outputs for rows raw inputs. It is an error
 // if an output is not finite.
-func Generate(m *mann.Model, run func(y, x []float32, rows int) error, goals []control.Goal, settle, frames int) ([]*skel.Clip, error) {
+func Generate(m *mann.Model, run func(y, x []float32, rows int) error, goals []control.Goal, stand, settle, frames int) ([]*skel.Clip, error) {
 	n := len(goals)
 	b := mann.NewBatch(m, n)
 	clips := make([]*skel.Clip, n)
@@ -27,8 +27,13 @@ func Generate(m *mann.Model, run func(y, x []float32, rows int) error, goals []c
 		}
 	}
 	x, y := make([]float32, n*m.Layout.Inputs()), make([]float32, n*m.Layout.Outputs())
-	for f := range settle + frames {
-		b.Plan(goals, 0, n)
+	idle := make([]control.Goal, n)
+	for f := -stand; f < settle+frames; f++ {
+		if f < 0 {
+			b.Plan(idle, 0, n)
+		} else {
+			b.Plan(goals, 0, n)
+		}
 		b.Gather(x, 0, n)
 		if err := run(y, x, n); err != nil {
 			return nil, err
@@ -36,7 +41,7 @@ func Generate(m *mann.Model, run func(y, x []float32, rows int) error, goals []c
 		b.Scatter(y, 0, n)
 		for r, c := range clips {
 			if b.Restored(r) > 0 {
-				return nil, fmt.Errorf("metrics: goal %d, frame %d: the network's output is not finite or out of all bounds", r, f)
+				return nil, fmt.Errorf("metrics: goal %d, frame %d: the network's output is not finite or out of all bounds", r, stand+f)
 			}
 			if f >= settle {
 				pos, rot := c.Frame(f - settle)
@@ -50,7 +55,8 @@ func Generate(m *mann.Model, run func(y, x []float32, rows int) error, goals []c
 }
 
 // Generated measures the motion that model m makes of each gait's goals,
-// seconds long, after two seconds to settle.
+// seconds long, after a second on the spot and two to settle: no recording goes
+// off from the rest pose.
 func Generated(m *mann.Model, run func(y, x []float32, rows int) error, gaits []Gait, seconds float64) ([]Motion, error) {
 	legs, err := DogLegs(m.Skel)
 	if err != nil {
@@ -60,7 +66,7 @@ func Generated(m *mann.Model, run func(y, x []float32, rows int) error, gaits []
 	for _, g := range gaits {
 		goals = append(goals, g.Goals...)
 	}
-	clips, err := Generate(m, run, goals, 2*mann.Rate, int(seconds*mann.Rate))
+	clips, err := Generate(m, run, goals, mann.Rate, 2*mann.Rate, int(seconds*mann.Rate))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +110,7 @@ func Following(m *mann.Model, run func(y, x []float32, rows int) error, speed fl
 		}
 		goals[i] = control.Goal{Path: path, Speed: speed}
 	}
-	clips, err := Generate(m, run, goals, 0, int(seconds*mann.Rate))
+	clips, err := Generate(m, run, goals, 0, 0, int(seconds*mann.Rate))
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func TestGenerateReportsNaN(t *testing.T) {
 			y[i] = float32(math.NaN())
 		}
 		return nil
-	}, Gaits()[0].Goals, 0, 10)
+	}, Gaits()[0].Goals, 0, 0, 10)
 	if err == nil || !strings.Contains(err.Error(), "frame 0") {
 		t.Errorf("error %v", err)
 	}

@@ -53,8 +53,14 @@ const (
 	maxStep   = 1<<(64-2*indexBits) - 2
 )
 
-// patience is for how long a worker looks for work before it is parked.
-const patience = 50 * time.Microsecond
+const (
+	// patience is for how long a worker looks for work before it is parked.
+	patience = 50 * time.Microsecond
+	// within is for how long a worker of a call that is under way waits for the
+	// others before it sleeps: longer than most of the calls of f, because
+	// sleeping may take a millisecond.
+	within = 2 * time.Millisecond
+)
 
 // New starts a pool of the given number of workers, the caller of Run being one
 // of them; fewer than one means one.
@@ -135,7 +141,7 @@ func (p *Pool) start() {
 func (p *Pool) leave() {
 	p.gate.And(^uint64(gateOpen))
 	for w := (wait{}); p.gate.Load()&gateInside != 0; {
-		if !w.on() {
+		if !w.on(within) {
 			if p.gate.Or(gateWaiting)&gateInside != 0 {
 				<-p.done
 			}
@@ -185,7 +191,7 @@ func (p *Pool) help(worker int) {
 				}
 				w = wait{}
 			}
-			if !w.on() {
+			if !w.on(patience) {
 				break
 			}
 		}
@@ -230,8 +236,8 @@ func (p *Pool) work(worker int) {
 			return
 		default:
 			// The others are in the step's last calls.
-			if !w.on() {
-				time.Sleep(patience / 2)
+			if !w.on(within) {
+				time.Sleep(patience)
 			}
 		}
 	}
@@ -244,8 +250,8 @@ type wait struct {
 }
 
 // on waits a little, giving way to other goroutines now and then, and returns
-// whether it has waited for less than patience.
-func (w *wait) on() bool {
+// whether it has waited for less than the limit.
+func (w *wait) on(limit time.Duration) bool {
 	w.n++
 	if w.n%32 != 0 {
 		return true
@@ -255,7 +261,7 @@ func (w *wait) on() bool {
 	case w.n == 32:
 		w.since = time.Now()
 	case w.n%256 == 0:
-		return time.Since(w.since) < patience
+		return time.Since(w.since) < limit
 	}
 	return true
 }

@@ -33,7 +33,7 @@ check: setup
 test: check
 	CGO_ENABLED=0 $(GO) build $(PURE)
 	$(GO) test -race ./...
-	$(GO) test -tags noasm ./internal/kernel ./netruntime ./offline/authors
+	$(GO) test -tags noasm ./internal/kernel ./netruntime/... ./offline/authors ./offline/train
 
 bench: setup
 	$(GO) test -run '^$$' -bench . -benchmem ./...

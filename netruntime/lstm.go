@@ -75,7 +75,7 @@ func (c *compiler) lstm(n *boundNode) {
 		c.values = append(c.values, place{channels: h, span: span{once: true}, half: half, at: buffer})
 	}
 	c.ops = append(c.ops, o)
-	c.gates, c.steps = max(c.gates, 4*h), max(c.steps, in)
+	c.gates, c.steps = max(c.gates, o.gateRow()), max(c.steps, in)
 }
 
 // isSequential says that an operation's rows are sequences.
@@ -96,8 +96,13 @@ func (o *lstm) uses() (in, out []int) {
 	return in, out
 }
 
+// gateRow is the distance between rows of gates: a cache line more than they
+// take, because rows of some thousand bytes apart, a power of two, would share
+// few sets of the first-level cache.
+func (o *lstm) gateRow() int { return 4*o.units + 16 }
+
 // ahead returns how many frames of n sequences are projected at once.
-func (o *lstm) ahead(n, frames int) int { return min(frames, max(1, gateFloats/(n*4*o.units))) }
+func (o *lstm) ahead(n, frames int) int { return min(frames, max(1, gateFloats/(n*o.gateRow()))) }
 
 // run takes sequences [r0, r1) through all frames.
 func (o *lstm) run(t *task, r0, r1, _, _ int) {
@@ -124,9 +129,9 @@ func (o *lstm) run(t *task, r0, r1, _, _ int) {
 // matrix.
 func (o *lstm) gate(n, frames int) (frame, seq int) {
 	if o.ahead(n, frames) == frames {
-		return 4 * o.units, frames * 4 * o.units
+		return o.gateRow(), frames * o.gateRow()
 	}
-	return n * 4 * o.units, 4 * o.units
+	return n * o.gateRow(), o.gateRow()
 }
 
 // project computes what the input adds to the gates at n steps from u on, for

@@ -6,7 +6,7 @@ set -eu
 doc=$(dirname "$0")/../docs/netruntime.md
 table=$(sed -n '/^ONNX Runtime/,$p')
 [ -n "$table" ] || { echo "bench-peer-docs: nothing to put in: give the output of make bench-peer" >&2; exit 1; }
-new=$(mktemp "$doc.XXXXXX")
+new=$(mktemp -p "$(dirname "$doc")")
 trap 'rm -f "$new"' EXIT
 TABLE=$table awk '
 	/^<!-- make bench-peer: begin/ { print; print "```\n$ make bench-peer\n" ENVIRON["TABLE"] "\n```"; skip = 1 }

@@ -28,7 +28,7 @@ fi
 command -v npm >/dev/null 2>&1 || fail "npm is missing, which fetches the library: install it, or set ORT_LIB to a libonnxruntime.so"
 
 mkdir -p "${lib%/*}"
-temp=$(mktemp -d "${lib%/*}/fetch.XXXXXX")
+temp=$(mktemp -d -p "${lib%/*}")
 trap 'rm -rf "$temp"' EXIT
 trap 'exit 1' INT TERM
 echo "onnxruntime: fetching $package $version (108 MB)" >&2

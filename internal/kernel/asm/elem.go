@@ -196,16 +196,7 @@ func transpose8() {
 func main() {
 	Package("mannequin/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
-	// n lanes of a partial AVX2 vector are the 8 words from 8 − n.
-	tail := GLOBL("tailMasks", RODATA|NOPTR)
-	for i := range 16 {
-		w := uint32(0xffffffff)
-		if i >= 8 {
-			w = 0
-		}
-		DATA(4*i, U32(w))
-	}
-	for _, v := range []*isa{{name: "AVX2", bytes: 32, tail: tail, consts: map[uint32]Mem{}}, {name: "AVX512", bytes: 64}} {
+	for _, v := range families("tailMasks") {
 		v.exp()
 		v.elu()
 		v.relu()

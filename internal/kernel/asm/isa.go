@@ -22,6 +22,20 @@ type isa struct {
 	consts map[uint32]Mem
 }
 
+// families returns AVX2 and AVX-512, and writes AVX2's table of masks under the
+// given name: n lanes of a partial vector are the 8 words from 8 − n.
+func families(masks string) []*isa {
+	tail := GLOBL(masks, RODATA|NOPTR)
+	for i := range 16 {
+		w := uint32(0xffffffff)
+		if i >= 8 {
+			w = 0
+		}
+		DATA(4*i, U32(w))
+	}
+	return []*isa{{name: "AVX2", bytes: 32, tail: tail, consts: map[uint32]Mem{}}, {name: "AVX512", bytes: 64}}
+}
+
 func (v *isa) vec() reg.VecVirtual {
 	if v.bytes == 64 {
 		return ZMM()

@@ -73,15 +73,7 @@ func (v *isa) clamp() {
 func main() {
 	Package("mannequin/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
-	tail := GLOBL("optimTailMasks", RODATA|NOPTR)
-	for i := range 16 {
-		w := uint32(0xffffffff)
-		if i >= 8 {
-			w = 0
-		}
-		DATA(4*i, U32(w))
-	}
-	for _, v := range []*isa{{name: "AVX2", bytes: 32, tail: tail, consts: map[uint32]Mem{}}, {name: "AVX512", bytes: 64}} {
+	for _, v := range families("optimTailMasks") {
 		v.adaDelta()
 		v.penalize()
 		v.clamp()

@@ -164,19 +164,13 @@ func (v *isa) pick() {
 func main() {
 	Package("mannequin/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
-	tail := GLOBL("vectorTailMasks", RODATA|NOPTR)
-	for i := range 16 {
-		w := uint32(0xffffffff)
-		if i >= 8 {
-			w = 0
-		}
-		DATA(4*i, U32(w))
-	}
+	isas := families("vectorTailMasks")
 	bits := GLOBL("vectorBits", RODATA|NOPTR)
 	for i := range 8 {
 		DATA(4*i, U32(1<<i))
 	}
-	for _, v := range []*isa{{name: "AVX2", bytes: 32, tail: tail, bits: bits, consts: map[uint32]Mem{}}, {name: "AVX512", bytes: 64}} {
+	isas[0].bits = bits
+	for _, v := range isas {
 		v.sub()
 		v.mulAdd()
 		v.sign()

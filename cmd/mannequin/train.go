@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"mannequin/internal/command"
+	"mannequin/models"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
 	"mannequin/offline/train"
@@ -120,7 +121,8 @@ func stem(path string) string { return strings.TrimSuffix(path, filepath.Ext(pat
 func newTrainMANN() *cobra.Command {
 	var f trainFlags
 	paper := recipes.PaperMANN()
-	experts := paper.Experts
+	r := paper
+	var start string
 	var heldOut []string
 	c := &cobra.Command{
 		Use:   "mann --data DIR --out FILE",
@@ -142,20 +144,42 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
   mannequin train mann --data data/dog --out small.safetensors --experts 4 --epochs 31 --dtype bf16`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if experts < 1 || experts > 64 {
-				return command.Usagef("--experts is %d, want 1 to 64", experts)
+			switch {
+			case r.Experts < 1 || r.Experts > 64:
+				return command.Usagef("--experts is %d, want 1 to 64", r.Experts)
+			case r.Hidden < 1 || r.Hidden > 1<<14:
+				return command.Usagef("--hidden is %d, want 1 to 16384", r.Hidden)
+			case r.Ticks < 1 || r.Ticks > 240:
+				return command.Usagef("--ticks is %d, want 1 to 240", r.Ticks)
+			case !(r.Keep > 0 && r.Keep <= 1):
+				return command.Usagef("--keep is %v, want a probability above 0, up to 1", r.Keep)
+			case !(r.Noise >= 0 && r.Noise <= 10):
+				return command.Usagef("--noise is %v, want 0 to 10", r.Noise)
+			case !(r.AdamW.Rate > 0 && r.AdamW.Rate <= 1):
+				return command.Usagef("--rate is %v, want a value above 0, up to 1", r.AdamW.Rate)
 			}
 			if err := f.check(); err != nil {
 				return err
 			}
-			r := paper
-			r.Experts = experts
+			if start != "" {
+				var err error
+				if r.Start, err = models.Open(start); err != nil {
+					return err
+				}
+			}
 			return f.runMANN(cmd, &r, heldOut)
 		},
 	}
 	f.add(c, paper.Epochs, paper.Batch)
-	c.Flags().IntVar(&experts, "experts", experts, "experts of the mixture")
-	c.Flags().StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: six of the authors' dog set)")
+	p := c.Flags()
+	p.IntVar(&r.Experts, "experts", r.Experts, "experts of the mixture; 1 is an ordinary network")
+	p.IntVar(&r.Hidden, "hidden", r.Hidden, "units of each hidden layer")
+	p.IntVar(&r.Ticks, "ticks", r.Ticks, "ticks that the network runs on its own poses in training")
+	p.Float32Var(&r.Keep, "keep", r.Keep, "dropout's retention `probability`")
+	p.Float32Var(&r.Noise, "noise", r.Noise, "noise on the first pose, in deviations of the data")
+	p.Float64Var(&r.AdamW.Rate, "rate", r.AdamW.Rate, "learning rate")
+	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")
+	p.StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: six of the authors' dog set)")
 	return c
 }
 

@@ -141,14 +141,3 @@ func TestMANNStep(t *testing.T) {
 		t.Error("a batch of 0 is accepted")
 	}
 }
-
-func TestName(t *testing.T) {
-	m := smallRecipe(t)
-	m.Train.Order[5] = 17
-	if got := m.name(5, false); got != "frame 17 of walk" {
-		t.Error(got)
-	}
-	if got := m.name(3, true); got != "frame 3 of run" {
-		t.Error(got)
-	}
-}

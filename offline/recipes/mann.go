@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mannequin/internal/kernel"
+	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
 	"mannequin/offline/train"
@@ -23,14 +24,17 @@ import (
 type MANN struct {
 	Train, HeldOut *dataset.MANN
 
-	Experts      int         // K: the paper has 8 and 4
-	Hidden       int         // width of the motion network's two hidden layers
-	GatingHidden int         // width of the gating network's
-	Keep         float32     // dropout's retention probability, in (0, 1]
-	Epochs       int         //
-	Batch        int         //
-	Seed         uint64      //
-	AdamW        train.AdamW //
+	Experts      int             // K: the paper has 8 and 4
+	Hidden       int             // width of the motion network's two hidden layers
+	GatingHidden int             // width of the gating network's
+	Keep         float32         // dropout's retention probability, in (0, 1]
+	Ticks        int             // that the network runs on its own poses in a sample: see rollout; the paper has 1
+	Noise        float32         // on a sample's first pose, in deviations of the data; the paper has none
+	Start        *netruntime.Net // weights to begin with; nil draws them
+	Epochs       int             //
+	Batch        int             //
+	Seed         uint64          //
+	AdamW        train.AdamW     //
 	Schedule     train.WarmRestarts
 
 	Threads    int           // workers; the result does not depend on it
@@ -50,7 +54,7 @@ type MANN struct {
 // PaperMANN returns the paper's recipe without data.
 func PaperMANN() MANN {
 	return MANN{
-		Experts: 8, Hidden: 512, GatingHidden: 32, Keep: 0.7, Epochs: 150, Batch: 32, Seed: 1,
+		Experts: 8, Hidden: 512, GatingHidden: 32, Keep: 0.7, Ticks: 1, Epochs: 150, Batch: 32, Seed: 1,
 		AdamW:    train.AdamW{Rate: 1e-4, Decay: 2.5e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 		Schedule: train.WarmRestarts{First: 10, Mult: 2, Clamp: 0.9},
 	}
@@ -61,6 +65,11 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	layout := m.Train.Layout
 	net := newMANNNet(layout.Inputs(), layout.Outputs(), m.Experts, m.Hidden, m.GatingHidden, layout.Gating())
 	net.init(m.Seed)
+	if m.Start != nil {
+		if err := net.load(m.Start, m.Train); err != nil {
+			return nil, err
+		}
+	}
 	pool := kernel.NewPool(m.Threads)
 	defer pool.Close()
 	recipe, err := m.recipe()
@@ -68,46 +77,42 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	hash := dataHash(m.Train, m.HeldOut)
-	sets := [2]normalised{newNormalised(m.Train), newNormalised(m.HeldOut)}
-	order := m.Train.Order
+	trained, heldOut := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep), newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1)
+	var first []int // rows of the step
 	job := &train.Job{
 		Params: net.params(),
-		Loss: func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
-			set, keep := sets[0], m.Keep
-			if heldOut {
-				set, keep = sets[1], 1
-			}
-			x, want := t.Const(len(rows), net.inputs), t.Const(len(rows), net.outputs)
-			for i, r := range rows {
-				if !heldOut {
-					r = order[r]
+		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
+			first = first[:0]
+			for _, i := range rows {
+				if isHeldOut {
+					first = append(first, int(heldOut.first[i]))
+				} else {
+					first = append(first, trained.start(i))
 				}
-				set.input(x.Val[i*net.inputs:], int(r))
-				set.output(want.Val[i*net.outputs:], int(r))
 			}
-			y, _ := net.forward(t, x, keep, key)
-			return t.MSE(y, want)
+			if isHeldOut {
+				return heldOut.loss(t, first, key)
+			}
+			return trained.loss(t, first, key)
 		},
-		Samples: len(order), HeldOut: m.HeldOut.Rows,
+		Samples: trained.samples(), HeldOut: len(heldOut.first),
+		Begin: func(epoch int) { trained.epoch = grad.Hash(m.Seed, uint64(epoch)) },
+		Name: func(i int32, isHeldOut bool) string {
+			if isHeldOut {
+				return heldOut.name(int(heldOut.first[i]))
+			}
+			return trained.name(trained.start(i))
+		},
 		DataHash: hash, Recipe: recipe,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.Schedule,
-		Patience: m.Patience, Name: m.name,
-		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
+		Patience: m.Patience,
+		Limit:    m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
 		Save: func(best [][]float32, r *train.Report) error {
 			return m.write(net, best, r, recipe, hash)
 		},
 		Progress: m.Progress, Log: m.Log, Now: m.Now,
 	}
 	return job.Run(ctx, pool)
-}
-
-// name says where a sample comes from.
-func (m *MANN) name(row int32, heldOut bool) string {
-	set := m.HeldOut
-	if !heldOut {
-		set, row = m.Train, m.Train.Order[row]
-	}
-	return fmt.Sprintf("frame %d of %s", set.Frame[row], set.Clips[set.Clip[row]])
 }
 
 // normalised reads a set's rows as the network sees them.
@@ -139,6 +144,18 @@ func (n normalised) output(dst []float32, row int) {
 
 // recipe names everything but the data that shapes the result.
 func (m *MANN) recipe() (string, error) {
+	var ticks int // the paper's training has no name for it
+	if m.Ticks > 1 {
+		ticks = m.Ticks
+	}
+	var start string
+	if m.Start != nil {
+		h := sha256.New()
+		if err := m.Start.Encode(h); err != nil {
+			return "", err
+		}
+		start = hex.EncodeToString(h.Sum(nil)[:16])
+	}
 	b, err := json.Marshal(struct {
 		Network      string             `json:"network"`
 		Schema       string             `json:"schema"`
@@ -150,7 +167,10 @@ func (m *MANN) recipe() (string, error) {
 		Seed         uint64             `json:"seed"`
 		AdamW        train.AdamW        `json:"adamw"`
 		Schedule     train.WarmRestarts `json:"schedule"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule})
+		Ticks        int                `json:"ticks,omitempty"`
+		Noise        float32            `json:"noise,omitempty"`
+		Start        string             `json:"start,omitempty"`
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, start})
 	return string(b), err
 }
 

@@ -1,0 +1,196 @@
+package recipes
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/internal/kernel"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/train"
+)
+
+// smallNet is a network of some random weights for smallRecipe's rows.
+func smallNet(m *MANN) *mannNet {
+	l := m.Train.Layout
+	n := newMANNNet(l.Inputs(), l.Outputs(), m.Experts, m.Hidden, m.GatingHidden, l.Gating())
+	n.init(3)
+	for _, p := range n.params() {
+		for i := range p.Val {
+			p.Val[i] *= 3
+		}
+	}
+	return n
+}
+
+// A window's loss is that of a network that is run, with its poses written back
+// into raw inputs by hand; its slope is that of finite differences.
+func TestRollout(t *testing.T) {
+	m := smallRecipe(t)
+	net := smallNet(m)
+	const ticks = 3
+	u := newRollout(m.Train, net, m.Train.Order, ticks, 0, 1)
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
+	rows := []int{4, 40}
+	loss := func() *grad.Mat {
+		tape.Reset()
+		return u.loss(tape, rows, 7)
+	}
+	got := loss()
+	tape.Backward(got)
+
+	var weights [][]float32
+	var slopes [][]float32
+	for _, p := range net.params() {
+		weights = append(weights, p.Val)
+		slopes = append(slopes, append([]float32(nil), p.Grad...))
+	}
+	set, l := m.Train, m.Train.Layout
+	model, err := m.model(net, weights, &train.Report{}, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := model.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	var want float64
+	y := make([]float32, net.outputs)
+	for _, r := range rows {
+		x := append([]float32(nil), set.Input(r)...)
+		for k := range ticks {
+			if err := session.Run(y, x, 1); err != nil {
+				t.Fatal(err)
+			}
+			for c, v := range y {
+				d := float64(v-set.Output(r + k)[c]) / float64(set.YStd[c])
+				want += d * d / float64(ticks*len(rows)*net.outputs)
+			}
+			if k+1 < ticks {
+				copy(x, set.Input(r + k + 1)[:l.InBone(0)])
+				copy(x[l.InBone(0):], y[l.OutBone(0):l.OutBone(0)+len(l.Joints)*feature.BoneChannels])
+			}
+		}
+	}
+	if math.Abs(float64(got.Val[0])-want) > 1e-4*want {
+		t.Errorf("loss %v, want %v", got.Val[0], want)
+	}
+
+	for i, p := range net.params() {
+		// Along the slope itself, where a difference is largest.
+		var norm float64
+		for _, g := range slopes[i] {
+			norm += float64(g) * float64(g)
+		}
+		norm = math.Sqrt(norm)
+		const step = 2e-3
+		move := func(k float64) float64 {
+			for j, g := range slopes[i] {
+				p.Val[j] += float32(k * step * float64(g) / norm)
+			}
+			return float64(loss().Val[0])
+		}
+		up := move(1)
+		down := move(-2)
+		move(1)
+		if d := (up - down) / (2 * step); math.Abs(d-norm) > 0.02*norm+1e-4 {
+			t.Errorf("%s: slope %v, differences say %v", p.Name, norm, d)
+		}
+	}
+}
+
+// Windows lie within one recording and one half of the set, and an epoch's
+// starts stay with their sample.
+func TestWindows(t *testing.T) {
+	m := smallRecipe(t)
+	m.Train.Frame[20]++ // a gap
+	for i := 21; i < 32; i++ {
+		m.Train.Frame[i]++
+	}
+	m.Train.Clips = append(m.Train.Clips, "trot")
+	for i := 50; i < 64; i++ {
+		m.Train.Clip[i] = 1
+	}
+	net := smallNet(m)
+	u := newRollout(m.Train, net, m.Train.Order, 4, 0, 1)
+	have := map[int32]int{}
+	for _, r := range u.first {
+		have[r]++
+	}
+	for r := range int32(64) {
+		want := 1
+		if r == 0 {
+			want = 3 // visited so often
+		}
+		if r == 1 {
+			want = 2
+		}
+		for _, end := range []int32{20, 32, 50, 64} {
+			if r < end && r > end-4 {
+				want = 0
+			}
+		}
+		if have[r] != want {
+			t.Errorf("row %d begins %d windows, want %d", r, have[r], want)
+		}
+	}
+	for _, epoch := range []uint64{0, 1} {
+		u.epoch = grad.Hash(1, epoch)
+		for i := range int32(u.samples()) {
+			r := u.start(i)
+			if !slices.Contains(u.first[4*i:4*i+4], int32(r)) {
+				t.Errorf("sample %d starts in row %d", i, r)
+			}
+		}
+	}
+	if got := newRollout(m.HeldOut, net, nil, 4, 0, 1); len(got.first) != 4 || got.name(int(got.first[1])) != "frame 4 of run" {
+		t.Error(got.first)
+	}
+}
+
+// Starting from a model continues with its weights; another form is refused.
+func TestStart(t *testing.T) {
+	m := smallRecipe(t)
+	first := mustRun(t, m)
+	from, err := netruntime.Open(m.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := smallRecipe(t)
+	next.Start, next.Ticks, next.Noise, next.Keep, next.Epochs = from, 2, 0.1, 0.9, 3
+	second := mustRun(t, next)
+	if !(second.Initial < 0.9*first.Initial) {
+		t.Errorf("a run that starts from a trained network begins with loss %v, an untrained one with %v", second.Initial, first.Initial)
+	}
+	other := smallRecipe(t)
+	other.Start, other.Hidden = from, 8
+	if _, err := other.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "experts.0.weight") {
+		t.Error(err)
+	}
+	other = smallRecipe(t)
+	other.Start = from
+	other.Train.XMean[1] = 9
+	if _, err := other.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "x_mean[1]") {
+		t.Error(err)
+	}
+}
+
+// The noise has the deviation that is asked for.
+func TestDisturb(t *testing.T) {
+	v := make([]float32, 20000)
+	disturb(v, 0.5, 3)
+	var sum, squares float64
+	for _, x := range v {
+		sum, squares = sum+float64(x), squares+float64(x)*float64(x)
+	}
+	n := float64(len(v))
+	if mean, sd := sum/n, math.Sqrt(squares/n); math.Abs(mean) > 0.015 || math.Abs(sd-0.5) > 0.015 {
+		t.Errorf("mean %v, deviation %v", mean, sd)
+	}
+}

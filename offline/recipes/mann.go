@@ -30,6 +30,8 @@ type MANN struct {
 	Keep         float32         // dropout's retention probability, in (0, 1]
 	Ticks        int             // that the network runs on its own poses in a sample: see rollout; the paper has 1
 	Noise        float32         // on a sample's first pose, in deviations of the data; the paper has none
+	Residual     bool            // the network gives the change of the pose in place of the pose; the paper's gives the pose
+	Change       float32         // with Residual: weight of the normalised changes' error in the loss
 	Start        *netruntime.Net // weights to begin with; nil draws them
 	Epochs       int             //
 	Batch        int             //
@@ -65,8 +67,14 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	layout := m.Train.Layout
 	net := newMANNNet(layout.Inputs(), layout.Outputs(), m.Experts, m.Hidden, m.GatingHidden, layout.Gating())
 	net.init(m.Seed)
+	var change *residual
+	yMean, yStd := m.Train.YMean, m.Train.YStd
+	if m.Residual {
+		change = newResidual(m.Train, m.Change)
+		yMean, yStd = change.mean, change.std
+	}
 	if m.Start != nil {
-		if err := net.load(m.Start, m.Train); err != nil {
+		if err := net.load(m.Start, m.Train, yMean, yStd); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +85,13 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	hash := dataHash(m.Train, m.HeldOut)
-	trained, heldOut := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep), newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1)
+	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep, change)
+	if change != nil {
+		c := *change
+		c.weight = 0 // so that held-out losses compare
+		change = &c
+	}
+	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1, change)
 	var first []int // rows of the step
 	job := &train.Job{
 		Params: net.params(),
@@ -108,7 +122,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		Patience: m.Patience,
 		Limit:    m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
 		Save: func(best [][]float32, r *train.Report) error {
-			return m.write(net, best, r, recipe, hash)
+			return m.write(net, best, yMean, yStd, r, recipe, hash)
 		},
 		Progress: m.Progress, Log: m.Log, Now: m.Now,
 	}
@@ -169,8 +183,10 @@ func (m *MANN) recipe() (string, error) {
 		Schedule     train.WarmRestarts `json:"schedule"`
 		Ticks        int                `json:"ticks,omitempty"`
 		Noise        float32            `json:"noise,omitempty"`
+		Residual     bool               `json:"residual,omitempty"`
+		Change       float32            `json:"change,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Residual, m.Change, start})
 	return string(b), err
 }
 

@@ -3,6 +3,7 @@ package recipes
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/netruntime"
@@ -16,30 +17,75 @@ import (
 // mean squared error over all ticks then teaches it to come back from its own
 // errors, which is what it meets at run time. One tick is the paper's training.
 type rollout struct {
-	set   normalised
-	net   *mannNet
-	ticks int
-	noise float32 // deviation of what is added to the first pose, in its own deviations
-	keep  float32
+	set      normalised
+	net      *mannNet
+	ticks    int
+	noise    float32 // deviation of what is added to the first pose, in its own deviations
+	keep     float32
+	residual *residual // nil: the network gives the pose itself
 
-	first        []int32 // windows' first rows
-	epoch        uint64  // seeds which of them the present epoch visits
-	scale, shift []float32
-	terms        []grad.Term
-	bones        [2]int // columns of the pose in the output
-	trajectory   int    // columns of the input before the pose
+	first []int32 // windows' first rows
+	epoch uint64  // seeds which of them the present epoch visits
+
+	toInput affine // from the output's pose to the input's
+	terms   []grad.Term
+	pose    [2]int // columns of the pose in the output
+	before  int    // columns of the input before the pose
 }
+
+// affine is v·scale + shift per column of the pose.
+type affine struct{ scale, shift []float32 }
+
+func (a *affine) add(scale, shift float32) {
+	a.scale, a.shift = append(a.scale, scale), append(a.shift, shift)
+}
+
+// residual says how a network that gives the change of the pose is trained: its
+// output for the pose is the change, normalised by the changes' own mean and
+// deviation.
+type residual struct {
+	weight    float32   // of the changes' error in the loss, beside the error of all outputs
+	mean, std []float32 // of the outputs as the last layer gives them
+	toChange  affine    // from the last layer's pose columns to what is added to the input's
+	toOutput  affine    // from the input's pose to the output's, both normalised
+}
+
+// newResidual takes the changes' statistics from the rows of set.
+func newResidual(set *dataset.MANN, weight float32) *residual {
+	l := set.Layout
+	u := &residual{weight: weight, mean: slices.Clone(set.YMean), std: slices.Clone(set.YStd)}
+	for c := range poseLen(l) {
+		in, out := l.InBone(0)+c, l.OutBone(0)+c
+		var sum, squares float64
+		for r := range set.Rows {
+			d := float64(set.Output(r)[out] - set.Input(r)[in])
+			sum, squares = sum+d, squares+d*d
+		}
+		n := float64(set.Rows)
+		mean := sum / n
+		std := math.Sqrt(max(squares/n-mean*mean, 0))
+		if std < 1e-9 {
+			std = 1
+		}
+		u.mean[out], u.std[out] = float32(mean), float32(std)
+		u.toChange.add(u.std[out]/set.XStd[in], u.mean[out]/set.XStd[in])
+		u.toOutput.add(set.XStd[in]/set.YStd[out], (set.XMean[in]-set.YMean[out])/set.YStd[out])
+	}
+	return u
+}
+
+// poseLen is the number of columns that a pose has.
+func poseLen(l *feature.MANN) int { return len(l.Joints) * feature.BoneChannels }
 
 // newRollout returns the windows of set that begin in the rows of order, or,
 // where order is nil, the windows that follow each other through all of set.
-func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise, keep float32) *rollout {
+func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise, keep float32, residual *residual) *rollout {
 	l := set.Layout
-	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, noise: noise, keep: keep,
-		bones: [2]int{l.OutBone(0), l.OutRoot()}, trajectory: l.InBone(0), terms: make([]grad.Term, ticks)}
-	for c := range len(l.Joints) * feature.BoneChannels {
-		in, out := u.trajectory+c, u.bones[0]+c
-		u.scale = append(u.scale, set.YStd[out]/set.XStd[in])
-		u.shift = append(u.shift, (set.YMean[out]-set.XMean[in])/set.XStd[in])
+	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, noise: noise, keep: keep, residual: residual,
+		pose: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0)}
+	for c := range poseLen(l) {
+		in, out := u.before+c, u.pose[0]+c
+		u.toInput.add(set.YStd[out]/set.XStd[in], (set.YMean[out]-set.XMean[in])/set.XStd[in])
 	}
 	if order != nil {
 		for _, r := range order {
@@ -91,33 +137,63 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		row := x.Val[i*n.inputs:][:n.inputs]
 		u.set.input(row, r)
 		if u.noise > 0 {
-			disturb(row[u.trajectory:], u.noise, grad.Hash(key, uint64(1000+i)))
+			disturb(row[u.before:], u.noise, grad.Hash(key, uint64(1000+i)))
 		}
 	}
+	u.terms = u.terms[:0]
+	share := 1 / float32(u.ticks)
 	for tick := range u.ticks {
 		dropout := key
 		if tick > 0 {
 			dropout = grad.Hash(key, uint64(100+tick))
 		}
 		y, _ := n.forward(t, x, u.keep, dropout)
+		var pose *grad.Mat // as an input
+		if u.residual != nil {
+			y, pose = u.change(t, x, y, rows, tick)
+		}
 		want := t.Const(len(rows), n.outputs)
 		for i, r := range rows {
 			u.set.output(want.Val[i*n.outputs:], r+tick)
 		}
-		u.terms[tick] = grad.Term{Loss: t.MSE(y, want), Weight: 1 / float32(u.ticks)}
+		u.terms = append(u.terms, grad.Term{Loss: t.MSE(y, want), Weight: share})
 		if tick+1 == u.ticks {
 			break
+		}
+		if pose == nil {
+			pose = t.Affine(t.Columns(y, u.pose[0], u.pose[1]), u.toInput.scale, u.toInput.shift)
 		}
 		recorded := t.Const(len(rows), n.inputs)
 		for i, r := range rows {
 			u.set.input(recorded.Val[i*n.inputs:], r+tick+1)
 		}
-		x = t.Concat(t.Columns(recorded, 0, u.trajectory), t.Affine(t.Columns(y, u.bones[0], u.bones[1]), u.scale, u.shift))
+		x = t.Concat(t.Columns(recorded, 0, u.before), pose)
 	}
-	if u.ticks == 1 {
+	if len(u.terms) == 1 {
 		return u.terms[0].Loss
 	}
 	return t.WeightedSum(u.terms...)
+}
+
+// change adds the last layer's pose columns to the pose in x. It returns the
+// outputs, normalised as the set's, and the new pose as an input, and notes the
+// error of the change itself.
+func (u *rollout) change(t *grad.Tape, x, last *grad.Mat, rows []int, tick int) (y, pose *grad.Mat) {
+	c := u.residual
+	by := t.Columns(last, u.pose[0], u.pose[1])
+	pose = t.Add(t.Columns(x, u.before, x.Cols), t.Affine(by, c.toChange.scale, c.toChange.shift))
+	y = t.Concat(t.Columns(last, 0, u.pose[0]), t.Affine(pose, c.toOutput.scale, c.toOutput.shift), t.Columns(last, u.pose[1], last.Cols))
+	if c.weight > 0 {
+		want := t.Const(len(rows), by.Cols)
+		for i, r := range rows {
+			in, out := u.set.Input(r + tick)[u.before:], u.set.Output(r + tick)[u.pose[0]:u.pose[1]]
+			for k, v := range out {
+				want.Val[i*by.Cols+k] = (v - in[k] - c.mean[u.pose[0]+k]) / c.std[u.pose[0]+k]
+			}
+		}
+		u.terms = append(u.terms, grad.Term{Loss: t.MSE(by, want), Weight: c.weight / float32(u.ticks)})
+	}
+	return y, pose
 }
 
 // disturb adds normal noise of the given deviation to v.
@@ -129,7 +205,7 @@ func disturb(v []float32, deviation float32, key uint64) {
 }
 
 // load takes the weights of a trained network of the same form and data.
-func (n *mannNet) load(from *netruntime.Net, set *dataset.MANN) error {
+func (n *mannNet) load(from *netruntime.Net, set *dataset.MANN, yMean, yStd []float32) error {
 	get := func(name string, want int) ([]float32, error) {
 		t, ok := from.Tensor(name)
 		if !ok || len(t.Data) != want {
@@ -137,7 +213,7 @@ func (n *mannNet) load(from *netruntime.Net, set *dataset.MANN) error {
 		}
 		return t.Data, nil
 	}
-	for name, want := range map[string][]float32{"x_mean": set.XMean, "x_std": set.XStd, "y_mean": set.YMean, "y_std": set.YStd} {
+	for name, want := range map[string][]float32{"x_mean": set.XMean, "x_std": set.XStd, "y_mean": yMean, "y_std": yStd} {
 		have, err := get(name, len(want))
 		if err != nil {
 			return err

@@ -30,9 +30,15 @@ func smallNet(m *MANN) *mannNet {
 // into raw inputs by hand; its slope is that of finite differences.
 func TestRollout(t *testing.T) {
 	m := smallRecipe(t)
+	testRollout(t, m, nil)
+	m.Residual, m.Change = true, 0.3
+	testRollout(t, m, newResidual(m.Train, m.Change))
+}
+
+func testRollout(t *testing.T, m *MANN, change *residual) {
 	net := smallNet(m)
 	const ticks = 3
-	u := newRollout(m.Train, net, m.Train.Order, ticks, 0, 1)
+	u := newRollout(m.Train, net, m.Train.Order, ticks, 0, 1, change)
 	pool := kernel.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
@@ -51,7 +57,11 @@ func TestRollout(t *testing.T) {
 		slopes = append(slopes, append([]float32(nil), p.Grad...))
 	}
 	set, l := m.Train, m.Train.Layout
-	model, err := m.model(net, weights, &train.Report{}, "", "")
+	yMean, yStd := set.YMean, set.YStd
+	if change != nil {
+		yMean, yStd = change.mean, change.std
+	}
+	model, err := m.model(net, weights, yMean, yStd, &train.Report{}, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +81,14 @@ func TestRollout(t *testing.T) {
 			for c, v := range y {
 				d := float64(v-set.Output(r + k)[c]) / float64(set.YStd[c])
 				want += d * d / float64(ticks*len(rows)*net.outputs)
+			}
+			if change != nil {
+				pose := poseLen(l)
+				for c := range pose {
+					in, out := l.InBone(0)+c, l.OutBone(0)+c
+					d := float64(y[out]-x[in]-(set.Output(r + k)[out]-set.Input(r + k)[in])) / float64(yStd[out])
+					want += float64(change.weight) * d * d / float64(ticks*len(rows)*pose)
+				}
 			}
 			if k+1 < ticks {
 				copy(x, set.Input(r + k + 1)[:l.InBone(0)])
@@ -99,7 +117,7 @@ func TestRollout(t *testing.T) {
 		up := move(1)
 		down := move(-2)
 		move(1)
-		if d := (up - down) / (2 * step); math.Abs(d-norm) > 0.02*norm+1e-4 {
+		if d := (up - down) / (2 * step); math.Abs(d-norm) > 0.02*norm+3e-7*want/step {
 			t.Errorf("%s: slope %v, differences say %v", p.Name, norm, d)
 		}
 	}
@@ -118,7 +136,7 @@ func TestWindows(t *testing.T) {
 		m.Train.Clip[i] = 1
 	}
 	net := smallNet(m)
-	u := newRollout(m.Train, net, m.Train.Order, 4, 0, 1)
+	u := newRollout(m.Train, net, m.Train.Order, 4, 0, 1, nil)
 	have := map[int32]int{}
 	for _, r := range u.first {
 		have[r]++
@@ -149,7 +167,7 @@ func TestWindows(t *testing.T) {
 			}
 		}
 	}
-	if got := newRollout(m.HeldOut, net, nil, 4, 0, 1); len(got.first) != 4 || got.name(int(got.first[1])) != "frame 4 of run" {
+	if got := newRollout(m.HeldOut, net, nil, 4, 0, 1, nil); len(got.first) != 4 || got.name(int(got.first[1])) != "frame 4 of run" {
 		t.Error(got.first)
 	}
 }

@@ -53,6 +53,13 @@ func (f frame) out(v vec2) vec2 {
 	return vec2{v.X*f.fwd.Z + v.Z*f.fwd.X, v.Z*f.fwd.Z - v.X*f.fwd.X}
 }
 
+// angleTo returns the angle from the heading to the direction d, radians,
+// counter-clockwise seen from above.
+func (f frame) angleTo(d vec2) float32 {
+	l := f.in(d)
+	return m3.Atan2(l.X, l.Z)
+}
+
 // rotate returns v turned counter-clockwise, seen from above, by the angle with
 // the given sine and cosine.
 func (a vec2) rotate(sin, cos float32) vec2 {

@@ -39,8 +39,8 @@
 // that a turn adds up in (Leash); an integral that waits for a start and is
 // bounded (SpeedUp); speeds aside and backward, a curve in place of a turn on
 // the spot and a step in getting up, as in the recordings (Sideways, Backward,
-// Pivot, Rise); slowing down before curves and leaning back to the path (Grip,
-// Homing); and coming down where a row hangs in the air. The displayed pose
+// Pivot, Rise); slowing down before curves, coming back to a path and facing
+// along it (Grip, Spin, Homing, Facing); and coming down where a row hangs in the air. The displayed pose
 // keeps its hips between the floor and a ceiling (Bend, Ceiling). See Tuning.
 // Left out is that it feeds the grounded pose's places back while idle: here
 // nothing that happens to the displayed pose returns.

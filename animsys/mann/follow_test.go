@@ -41,35 +41,46 @@ func TestFollowPath(t *testing.T) {
 	}
 }
 
-// Beside its path the character is asked for what brings it back: directions and
-// velocities lean to the path, the less the farther ahead, and never steeply.
+// Beside its path the character is asked for what brings it back, the less the
+// farther ahead, and never steeply: velocities lean to the path; directions only
+// do so from some way off, and then ask for more than the angle that lacks.
 func TestComesBackToThePath(t *testing.T) {
 	path, err := control.NewPath([]m3.Vec3{{Z: -50}, {Z: 50}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, side := range []float32{-0.6, -0.05, 0.05, 0.6} {
+	for _, c := range []struct{ side, yaw float32 }{{-0.6, 0}, {-0.04, 0}, {0.04, 0}, {0.1, 0}, {0.6, 0}, {0, 0.1}, {0, -0.1}, {0.04, 1}} {
 		b := dogBatch()
+		b.Reset(0, m3.Vec3{}, c.yaw)
 		moving(b, 1)
 		for i := range points {
-			b.pos[i].X = side
+			b.pos[i].X = c.side
 		}
 		tune := b.Tuning()
 		tune.PathBlend = 1
 		b.Tune(tune)
 		b.Plan([]control.Goal{{Path: path, Speed: 1}}, 0, 1)
+		slope := func(perMetre, off float32) float32 { // toward the path, as an angle
+			a := m3.Atan2(min(perMetre*max(off, 0), 0.5), 1)
+			if c.side > 0 {
+				return -a
+			}
+			return a
+		}
+		beside := m3.Abs(c.side)
+		lacks := m3.Clamp(tune.Facing*(slope(6, beside-0.05)-c.yaw), -0.8, 0.8)
 		for _, k := range []int{1, 25, 50} {
 			w := float32(k) / future
-			lean := m3.Clamp(-tune.Homing*(1-w)*side, -0.5, 0.5)
-			want := vec2{lean, 1}.unit(vec2{})
-			if got := b.dir[now+k]; got.sub(want).length() > 1e-3 {
-				t.Errorf("%g m beside, point %d faces %v, want %v", side, k, got, want)
+			face := slope(6*(1-w), beside-0.05) + (1-w)*lacks
+			if got := b.dir[now+k]; got.sub(vec2{m3.Sin(face), m3.Cos(face)}).length() > 0.02 {
+				t.Errorf("%g m beside, %g rad off, point %d faces %v, want %g rad", c.side, c.yaw, k, got, face)
 			}
-			if got := b.vel[now+k]; got.sub(want).length() > 0.02 {
-				t.Errorf("%g m beside, point %d has velocity %v, want %v", side, k, got, want)
+			course := slope(tune.Homing*(1-w), beside)
+			if got := b.vel[now+k].unit(vec2{}); got.sub(vec2{m3.Sin(course), m3.Cos(course)}).length() > 0.02 {
+				t.Errorf("%g m beside, %g rad off, point %d goes %v, want %g rad", c.side, c.yaw, k, got, course)
 			}
 			if got := b.pos[now+k].X; got != 0 {
-				t.Errorf("%g m beside, point %d lies %g m beside", side, k, got)
+				t.Errorf("%g m beside, point %d lies %g m beside", c.side, k, got)
 			}
 		}
 	}
@@ -97,13 +108,29 @@ func TestApproachesThePath(t *testing.T) {
 	}
 }
 
-// A path is taken as fast as a sideways acceleration of Grip lets the character:
-// a wide circle at the speed asked for, a narrow one at √(Grip·r).
+// A path is taken as fast as a sideways acceleration of Grip and a turn of Spin
+// let the character: a wide circle at the speed asked for, a narrow one at
+// √(Grip·r) or Spin·r, the sharpest corner as fast as a turn on the spot.
 func TestCurveSpeed(t *testing.T) {
 	b := dogBatch()
 	narrow, wide := control.Circle(0.5), control.Circle(50)
-	grip := b.Tuning().Grip
-	if got, want := b.curveSpeed(narrow, 0, 1.1), m3.Sqrt(grip*0.5); m3.Abs(got-want) > 0.02 {
+	tune := b.Tuning()
+	if got, want := b.curveSpeed(narrow, 0, 1.1), tune.Spin*0.5; m3.Abs(got-want) > 0.02 {
+		t.Errorf("narrow circle at %g m/s, want %g", got, want)
+	}
+	corner, err := control.NewPath([]m3.Vec3{{}, {Z: 1}, {Z: 0.5}, {Z: -1}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.curveSpeed(corner, 1, 1.1), tune.Pivot*control.MaxTurn; m3.Abs(got-want) > 1e-6 {
+		t.Errorf("about-turn at %g m/s, want %g", got, want)
+	}
+	if got := b.curveSpeed(corner, 1, 0.1); got != 0.1 {
+		t.Errorf("about-turn at %g m/s when asked for 0.1", got)
+	}
+	tune.Spin = 100
+	b.Tune(tune)
+	if got, want := b.curveSpeed(narrow, 0, 1.1), m3.Sqrt(tune.Grip*0.5); m3.Abs(got-want) > 0.02 {
 		t.Errorf("narrow circle at %g m/s, want %g", got, want)
 	}
 	if got := b.curveSpeed(wide, 0, 3); got < 3 {

@@ -105,7 +105,7 @@ func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 	}
 	rate := turn * control.MaxTurn
 	h := b.heading[r].turned(rate / Rate)
-	if off := m3.Atan2(fwd.Z*h.X-fwd.X*h.Z, fwd.dot(h)); m3.Abs(off) > b.tuning.Leash {
+	if off := b.root(r).angleTo(h); m3.Abs(off) > b.tuning.Leash {
 		h = fwd.turned(m3.Clamp(off, -b.tuning.Leash, b.tuning.Leash))
 	}
 	b.heading[r] = h.unit(fwd)

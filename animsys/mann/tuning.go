@@ -1,6 +1,10 @@
 package mann
 
-import "math"
+import (
+	"math"
+
+	"mannequin/animsys/control"
+)
 
 // Tuning holds the controller's constants, DefaultTuning their values: those of
 // the authors' released system, and our own where the docs say so. Shares are
@@ -35,15 +39,20 @@ type Tuning struct {
 	// future second that has passed.
 	BlendPos, BlendDir, BlendVel float32
 
-	// Grip is the sideways acceleration in m/s² up to which a path is taken at
-	// the speed asked for; tighter curves slow the character down. Ours: nine in
-	// ten recorded curves at 1.5 to 2 m/s stay below the default. From 2.5 on a
-	// trotting dog misses the tips of a star by 10 cm in the mean.
-	Grip float32
+	// Grip is the sideways acceleration in m/s², and Spin the rate of turn in
+	// radians per second, up to which a path is taken at the speed asked for;
+	// tighter curves slow the character down. Ours: beyond, the heading comes
+	// late, and a trotting dog is carried out of a curve.
+	Grip, Spin float32
 
 	// Homing is the speed toward a path per metre of distance from it, 1/s;
-	// ours. Beyond 8 it begins to swing.
+	// ours.
 	Homing float32
+
+	// Facing is how many times its angle to the path is added to what the next
+	// directions ask for; ours. It makes up for what networks lag behind: without
+	// it, dogs come through the corners of a square 20° late.
+	Facing float32
 
 	// PathBlend is τ of the paper's sec. 9: the weight of a path against the
 	// network's own future trajectory.
@@ -68,8 +77,10 @@ func DefaultTuning() Tuning {
 		JumpSpeed: 3, SlowSpeed: 0.5, Curvature: 0.25,
 		Ramp:     [6]float32{0.01, 0.1, 0.05, 0.025, 0.025, 0.025},
 		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,
-		Grip:      2,
-		Homing:    6,
+		Grip:      1,
+		Spin:      control.MaxTurn,
+		Homing:    15,
+		Facing:    4,
 		PathBlend: 0.5,
 		Bend:      1.3, Ceiling: 1.48,
 	}

@@ -157,8 +157,8 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 				return command.Usagef("--keep is %v, want a probability above 0, up to 1", r.Keep)
 			case !(r.Noise >= 0 && r.Noise <= 10):
 				return command.Usagef("--noise is %v, want 0 to 10", r.Noise)
-			case !(r.Change >= 0 && r.Change <= 1e3) || r.Change > 0 && !r.Residual:
-				return command.Usagef("--change is %v, want 0 to 1000, and above 0 only with --residual", r.Change)
+			case !(r.Change >= 0 && r.Change <= 1e3):
+				return command.Usagef("--change is %v, want 0 to 1000", r.Change)
 			case !(r.AdamW.Rate > 0 && r.AdamW.Rate <= 1):
 				return command.Usagef("--rate is %v, want a value above 0, up to 1", r.AdamW.Rate)
 			}
@@ -184,7 +184,7 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 	p.Float64Var(&r.AdamW.Rate, "rate", r.AdamW.Rate, "learning rate")
 	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles")
 	p.BoolVar(&r.Residual, "residual", false, "the network gives the change of the pose in place of the pose")
-	p.Float32Var(&r.Change, "change", r.Change, "with --residual: weight of the changes' own error in the loss")
+	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
 	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")
 	p.StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: six of the authors' dog set)")
 	return c

@@ -31,7 +31,7 @@ type MANN struct {
 	Ticks        int             // that the network runs on its own poses in a sample: see rollout; the paper has 1
 	Noise        float32         // on a sample's first pose, in deviations of the data; the paper has none
 	Residual     bool            // the network gives the change of the pose in place of the pose; the paper's gives the pose
-	Change       float32         // with Residual: weight of the normalised changes' error in the loss
+	Change       float32         // weight in the loss of the error in the pose's normalised change; the paper has none
 	Start        *netruntime.Net // weights to begin with; nil draws them
 	Epochs       int             //
 	Batch        int             //
@@ -67,11 +67,14 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	layout := m.Train.Layout
 	net := newMANNNet(layout.Inputs(), layout.Outputs(), m.Experts, m.Hidden, m.GatingHidden, layout.Gating())
 	net.init(m.Seed)
-	var change *residual
+	var trainedBy, heldOutBy *change
 	yMean, yStd := m.Train.YMean, m.Train.YStd
+	if m.Residual || m.Change > 0 {
+		trainedBy = newChange(m.Train, m.Residual, m.Change)
+		heldOutBy = newChange(m.Train, m.Residual, 0) // so that held-out losses compare
+	}
 	if m.Residual {
-		change = newResidual(m.Train, m.Change)
-		yMean, yStd = change.mean, change.std
+		yMean, yStd = trainedBy.mean, trainedBy.std
 	}
 	if m.Start != nil {
 		if err := net.load(m.Start, m.Train, yMean, yStd); err != nil {
@@ -85,13 +88,8 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	hash := dataHash(m.Train, m.HeldOut)
-	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep, change)
-	if change != nil {
-		c := *change
-		c.weight = 0 // so that held-out losses compare
-		change = &c
-	}
-	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1, change)
+	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep, trainedBy)
+	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1, heldOutBy)
 	var first []int // rows of the step
 	job := &train.Job{
 		Params: net.params(),

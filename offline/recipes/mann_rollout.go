@@ -17,19 +17,19 @@ import (
 // mean squared error over all ticks then teaches it to come back from its own
 // errors, which is what it meets at run time. One tick is the paper's training.
 type rollout struct {
-	set      normalised
-	net      *mannNet
-	ticks    int
-	noise    float32 // deviation of what is added to the first pose, in its own deviations
-	keep     float32
-	residual *residual // nil: the network gives the pose itself
+	set    normalised
+	net    *mannNet
+	ticks  int
+	noise  float32 // deviation of what is added to the first pose, in its own deviations
+	keep   float32
+	change *change // nil: the network gives the pose itself, and only its error counts
 
 	first []int32 // windows' first rows
 	epoch uint64  // seeds which of them the present epoch visits
 
 	toInput affine // from the output's pose to the input's
 	terms   []grad.Term
-	pose    [2]int // columns of the pose in the output
+	columns [2]int // of the pose in the output
 	before  int    // columns of the input before the pose
 }
 
@@ -40,20 +40,21 @@ func (a *affine) add(scale, shift float32) {
 	a.scale, a.shift = append(a.scale, scale), append(a.shift, shift)
 }
 
-// residual says how a network that gives the change of the pose is trained: its
-// output for the pose is the change, normalised by the changes' own mean and
-// deviation.
-type residual struct {
+// change says how the pose's change from tick to tick is trained for, normalised
+// by the changes' own mean and deviation, which are small beside the poses'.
+type change struct {
+	residual  bool      // the last layer gives the change in place of the pose
 	weight    float32   // of the changes' error in the loss, beside the error of all outputs
-	mean, std []float32 // of the outputs as the last layer gives them
-	toChange  affine    // from the last layer's pose columns to what is added to the input's
+	mean, std []float32 // of the outputs with changes in place of the pose
+	fromInput affine    // from differences of the input's pose to changes, both normalised
+	toInput   affine    // and back
 	toOutput  affine    // from the input's pose to the output's, both normalised
 }
 
-// newResidual takes the changes' statistics from the rows of set.
-func newResidual(set *dataset.MANN, weight float32) *residual {
+// newChange takes the changes' statistics from the rows of set.
+func newChange(set *dataset.MANN, residual bool, weight float32) *change {
 	l := set.Layout
-	u := &residual{weight: weight, mean: slices.Clone(set.YMean), std: slices.Clone(set.YStd)}
+	u := &change{residual: residual, weight: weight, mean: slices.Clone(set.YMean), std: slices.Clone(set.YStd)}
 	for c := range poseLen(l) {
 		in, out := l.InBone(0)+c, l.OutBone(0)+c
 		var sum, squares float64
@@ -68,7 +69,8 @@ func newResidual(set *dataset.MANN, weight float32) *residual {
 			std = 1
 		}
 		u.mean[out], u.std[out] = float32(mean), float32(std)
-		u.toChange.add(u.std[out]/set.XStd[in], u.mean[out]/set.XStd[in])
+		u.fromInput.add(set.XStd[in]/u.std[out], -u.mean[out]/u.std[out])
+		u.toInput.add(u.std[out]/set.XStd[in], u.mean[out]/set.XStd[in])
 		u.toOutput.add(set.XStd[in]/set.YStd[out], (set.XMean[in]-set.YMean[out])/set.YStd[out])
 	}
 	return u
@@ -79,12 +81,12 @@ func poseLen(l *feature.MANN) int { return len(l.Joints) * feature.BoneChannels 
 
 // newRollout returns the windows of set that begin in the rows of order, or,
 // where order is nil, the windows that follow each other through all of set.
-func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise, keep float32, residual *residual) *rollout {
+func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise, keep float32, change *change) *rollout {
 	l := set.Layout
-	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, noise: noise, keep: keep, residual: residual,
-		pose: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0)}
+	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, noise: noise, keep: keep, change: change,
+		columns: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0)}
 	for c := range poseLen(l) {
-		in, out := u.before+c, u.pose[0]+c
+		in, out := u.before+c, u.columns[0]+c
 		u.toInput.add(set.YStd[out]/set.XStd[in], (set.YMean[out]-set.XMean[in])/set.XStd[in])
 	}
 	if order != nil {
@@ -148,20 +150,17 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 			dropout = grad.Hash(key, uint64(100+tick))
 		}
 		y, _ := n.forward(t, x, u.keep, dropout)
-		var pose *grad.Mat // as an input
-		if u.residual != nil {
-			y, pose = u.change(t, x, y, rows, tick)
-		}
+		y, pose := u.pose(t, x, y)
 		want := t.Const(len(rows), n.outputs)
 		for i, r := range rows {
 			u.set.output(want.Val[i*n.outputs:], r+tick)
 		}
 		u.terms = append(u.terms, grad.Term{Loss: t.MSE(y, want), Weight: share})
+		if c := u.change; c != nil && c.weight > 0 {
+			u.terms = append(u.terms, grad.Term{Loss: u.changeLoss(t, x, pose, rows, tick), Weight: share * c.weight})
+		}
 		if tick+1 == u.ticks {
 			break
-		}
-		if pose == nil {
-			pose = t.Affine(t.Columns(y, u.pose[0], u.pose[1]), u.toInput.scale, u.toInput.shift)
 		}
 		recorded := t.Const(len(rows), n.inputs)
 		for i, r := range rows {
@@ -175,25 +174,32 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	return t.WeightedSum(u.terms...)
 }
 
-// change adds the last layer's pose columns to the pose in x. It returns the
-// outputs, normalised as the set's, and the new pose as an input, and notes the
-// error of the change itself.
-func (u *rollout) change(t *grad.Tape, x, last *grad.Mat, rows []int, tick int) (y, pose *grad.Mat) {
-	c := u.residual
-	by := t.Columns(last, u.pose[0], u.pose[1])
-	pose = t.Add(t.Columns(x, u.before, x.Cols), t.Affine(by, c.toChange.scale, c.toChange.shift))
-	y = t.Concat(t.Columns(last, 0, u.pose[0]), t.Affine(pose, c.toOutput.scale, c.toOutput.shift), t.Columns(last, u.pose[1], last.Cols))
-	if c.weight > 0 {
-		want := t.Const(len(rows), by.Cols)
-		for i, r := range rows {
-			in, out := u.set.Input(r + tick)[u.before:], u.set.Output(r + tick)[u.pose[0]:u.pose[1]]
-			for k, v := range out {
-				want.Val[i*by.Cols+k] = (v - in[k] - c.mean[u.pose[0]+k]) / c.std[u.pose[0]+k]
-			}
-		}
-		u.terms = append(u.terms, grad.Term{Loss: t.MSE(by, want), Weight: c.weight / float32(u.ticks)})
+// pose returns the outputs, normalised as the set's, and their pose as an
+// input, of what the last layer made of x.
+func (u *rollout) pose(t *grad.Tape, x, last *grad.Mat) (y, pose *grad.Mat) {
+	from, to := u.columns[0], u.columns[1]
+	out, c := t.Columns(last, from, to), u.change
+	if c == nil || !c.residual {
+		return last, t.Affine(out, u.toInput.scale, u.toInput.shift)
 	}
-	return y, pose
+	pose = t.Add(t.Columns(x, u.before, x.Cols), t.Affine(out, c.toInput.scale, c.toInput.shift))
+	return t.Concat(t.Columns(last, 0, from), t.Affine(pose, c.toOutput.scale, c.toOutput.shift), t.Columns(last, to, last.Cols)), pose
+}
+
+// changeLoss returns the mean squared error of the change from the pose in x to
+// pose.
+func (u *rollout) changeLoss(t *grad.Tape, x, pose *grad.Mat, rows []int, tick int) *grad.Mat {
+	c := u.change
+	by := t.Affine(t.Sub(pose, t.Columns(x, u.before, x.Cols)), c.fromInput.scale, c.fromInput.shift)
+	want := t.Const(len(rows), by.Cols)
+	mean, std := c.mean[u.columns[0]:], c.std[u.columns[0]:]
+	for i, r := range rows {
+		in, out := u.set.Input(r + tick)[u.before:], u.set.Output(r + tick)[u.columns[0]:u.columns[1]]
+		for k, v := range out {
+			want.Val[i*by.Cols+k] = (v - in[k] - mean[k]) / std[k]
+		}
+	}
+	return t.MSE(by, want)
 }
 
 // disturb adds normal noise of the given deviation to v.

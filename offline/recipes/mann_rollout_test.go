@@ -32,10 +32,12 @@ func TestRollout(t *testing.T) {
 	m := smallRecipe(t)
 	testRollout(t, m, nil)
 	m.Residual, m.Change = true, 0.3
-	testRollout(t, m, newResidual(m.Train, m.Change))
+	testRollout(t, m, newChange(m.Train, true, m.Change))
+	m.Residual = false
+	testRollout(t, m, newChange(m.Train, false, m.Change))
 }
 
-func testRollout(t *testing.T, m *MANN, change *residual) {
+func testRollout(t *testing.T, m *MANN, change *change) {
 	net := smallNet(m)
 	const ticks = 3
 	u := newRollout(m.Train, net, m.Train.Order, ticks, 0, 1, change)
@@ -58,7 +60,7 @@ func testRollout(t *testing.T, m *MANN, change *residual) {
 	}
 	set, l := m.Train, m.Train.Layout
 	yMean, yStd := set.YMean, set.YStd
-	if change != nil {
+	if m.Residual {
 		yMean, yStd = change.mean, change.std
 	}
 	model, err := m.model(net, weights, yMean, yStd, &train.Report{}, "", "")
@@ -86,7 +88,7 @@ func testRollout(t *testing.T, m *MANN, change *residual) {
 				pose := poseLen(l)
 				for c := range pose {
 					in, out := l.InBone(0)+c, l.OutBone(0)+c
-					d := float64(y[out]-x[in]-(set.Output(r + k)[out]-set.Input(r + k)[in])) / float64(yStd[out])
+					d := float64(y[out]-x[in]-(set.Output(r + k)[out]-set.Input(r + k)[in])) / float64(change.std[out])
 					want += float64(change.weight) * d * d / float64(ticks*len(rows)*pose)
 				}
 			}

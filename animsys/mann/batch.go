@@ -82,9 +82,8 @@ type Batch struct {
 
 	rows, joints, actions int
 
-	tuning  Tuning
-	blend   [future + 1]blend // per future point, from tuning
-	rampCol []float32         // (actions) tuning's ramps by column
+	tuning Tuning
+	blend  [future + 1]blend // per future point, from tuning
 
 	// Trajectory, (rows, points), world space: the past second, the present at
 	// index now, the next second.
@@ -121,7 +120,7 @@ func NewBatch(m *Model, capacity int) *Batch {
 	vec := func(n int) []vec2 { return make([]vec2, capacity*n) }
 	vec3 := func() []m3.Vec3 { return make([]m3.Vec3, capacity*nj) }
 	b := &Batch{
-		Model: m, rows: capacity, joints: nj, actions: na, rampCol: make([]float32, na),
+		Model: m, rows: capacity, joints: nj, actions: na,
 		pos: vec(points), dir: vec(points), vel: vec(points),
 		speed: make([]float32, capacity*points), act: make([]float32, capacity*points*na),
 		heading: vec(1), targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity),
@@ -148,14 +147,6 @@ func (b *Batch) Tune(t Tuning) {
 		w := float32(i) / future
 		rest := func(e float32) float32 { return 1 - m3.Pow(1-w, e) }
 		b.blend[i] = blend{rest(t.BlendPos), rest(t.BlendDir), rest(t.BlendVel)}
-	}
-	for col := range b.rampCol {
-		b.rampCol[col] = t.Ramp[control.Idle] // what the controller does not know only ever fades out
-		for a, c := range b.Model.action {
-			if c == col {
-				b.rampCol[col] = t.Ramp[a]
-			}
-		}
 	}
 }
 

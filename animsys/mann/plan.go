@@ -123,7 +123,7 @@ func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) co
 	moving := *move != (vec2{}) || *turn != 0
 	switch want {
 	case control.Jump:
-		if speed < t.SlowSpeed || b.curvature(r) > t.Curvature {
+		if b.curvature(r) > t.Curvature {
 			want = control.Move
 		} else if !moving {
 			*move = vec2{0, 1}
@@ -199,27 +199,32 @@ func (b *Batch) steer(r int) {
 	}
 }
 
-// ramp moves the action weights and the desired speed of the present and the
-// future toward their new values.
+// ramp moves the action weights of the present and the future to the action, and
+// their desired speed toward the targets'. Weights go straight and at an even
+// rate from the present's to the action's alone, as the recordings' labels do
+// between two keys: the future is the rest of that line.
 func (b *Batch) ramp(r int, action control.Action, gain float32) {
-	goal := b.Model.action[action]
+	goal, perTick := b.Model.action[action], 1/(b.tuning.Ramp[action]*Rate)
 	desired := b.targetVel[r].length()
-	for i := now; i < points; i++ {
-		w := float32(i-now) / future
-		act := b.act[(r*points+i)*b.actions:][:b.actions]
-		var sum float32
-		for a := range act {
-			to := float32(0)
-			if a == goal {
-				to = 1
-			}
-			act[a] += (to - act[a]) * m3.Lerp(b.rampCol[a], 1, w)
-			sum += act[a]
-		}
-		for a := range act {
-			act[a] /= sum
-		}
+	now := b.act[(r*points+now)*b.actions:][:b.actions]
+	left := max(1-now[goal], 1e-6) // of the way
+	for i := points - 1; i >= points-1-future; i-- {
 		k := r*points + i
+		ahead := 1 + float32(i-points+1+future)*Rate/future // ticks
+		mix(b.act[k*b.actions:][:b.actions], now, goal, min(ahead*perTick/left, 1))
 		b.speed[k] = m3.Lerp(b.speed[k], desired, gain)
 	}
+}
+
+// mix sets the distribution dst to from, but for the share of it that goes to
+// the entry goal. The two may be the same.
+func mix(dst, from []float32, goal int, share float32) {
+	var rest float32
+	for a := range dst {
+		if a != goal {
+			dst[a] = from[a] * (1 - share)
+			rest += dst[a]
+		}
+	}
+	dst[goal] = max(1-rest, 0)
 }

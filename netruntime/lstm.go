@@ -28,17 +28,37 @@ type weights struct {
 	half *kernel.PackedBF16
 }
 
-func (w weights) mul(s *kernel.Scratch, c, a kernel.Matrix, a16 kernel.MatrixBF16, rows int, add bool, ep kernel.Epilogue, p0, p1 int) {
+// mul computes panels [p0, p1) of C = A·B, or of C = C + A·B where add.
+func (w weights) mul(t *task, c kernel.Panels, a operand, rows int, add bool, p0, p1 int) {
 	if w.half != nil {
-		w.half.Mul(s, c, one, a16, rows, add, ep, p0, p1)
+		w.half.MulPanels(t.scratch, c, kernel.MatrixBF16{Data: a.half, Stride: a.stride}, rows, add, p0, p1)
 		return
 	}
-	w.full.Mul(s, c, one, a, rows, add, ep, p0, p1)
+	w.full.MulPanels(t.scratch, c, kernel.Matrix{Data: a.full, Stride: a.stride}, rows, add, p0, p1)
+}
+
+// operand is a left side in one of the two types.
+type operand struct {
+	full   []float32
+	half   []uint16
+	stride int
+}
+
+// operand returns v from the stretch's first frame on.
+func (o *lstm) operand(t *task, v int, at stretch, stride int) operand {
+	if o.wh.half != nil {
+		return operand{half: t.f16(v, at), stride: stride}
+	}
+	return operand{full: t.f32(v, at), stride: stride}
 }
 
 // gateFloats is how many gates an LSTM computes from its input ahead of the
-// recurrence: what stays in the second-level cache.
+// recurrence, at most: what stays in the second-level cache.
 const gateFloats = 128 << 10
+
+// copyRows is how many rows that are whole sequences apart are read where they
+// are. More would share few sets of the caches, and are copied together.
+const copyRows = 16
 
 func (c *compiler) lstm(n *boundNode) {
 	h, in := n.size['H'], n.size['I']
@@ -75,7 +95,7 @@ func (c *compiler) lstm(n *boundNode) {
 		c.values = append(c.values, place{channels: h, span: span{once: true}, half: half, at: buffer})
 	}
 	c.ops = append(c.ops, o)
-	c.gates, c.steps = max(c.gates, o.gateRow()), max(c.steps, in)
+	c.gates, c.steps = max(c.gates, min(4*o.unit, o.gateRow())), max(c.steps, in)
 }
 
 // isSequential says that an operation's rows are sequences.
@@ -96,13 +116,19 @@ func (o *lstm) uses() (in, out []int) {
 	return in, out
 }
 
-// gateRow is the distance between rows of gates: a cache line more than they
-// take, because rows of some thousand bytes apart, a power of two, would share
-// few sets of the first-level cache.
-func (o *lstm) gateRow() int { return 4*o.units + 16 }
+// gateRow returns the floats of all gates of a sequence at a step.
+func (o *lstm) gateRow() int { return roundUp(4*o.units, o.unit) }
 
-// ahead returns how many frames of n sequences are projected at once.
-func (o *lstm) ahead(n, frames int) int { return min(frames, max(1, gateFloats/(n*o.gateRow()))) }
+// ahead returns for how many steps of n sequences the input is projected at
+// once. With 1 each step does it for itself, when it needs it: so it is where
+// that makes as many rows for a pass over the weights.
+func (o *lstm) ahead(n, frames int) int {
+	ahead := min(frames, gateFloats/(n*o.gateRow()))
+	if ahead <= n {
+		return 1
+	}
+	return ahead
+}
 
 // run takes sequences [r0, r1) through all frames.
 func (o *lstm) run(t *task, r0, r1, _, _ int) {
@@ -114,79 +140,54 @@ func (o *lstm) run(t *task, r0, r1, _, _ int) {
 	frames := t.s.views[o.x].frames
 	_, blocks := o.grid()
 	ahead := o.ahead(t.block.n, frames)
-	gates := t.s.gates[t.worker*t.s.gateSize:]
+	gates := t.gates(t.worker)
 	for u := range frames {
-		if u%ahead == 0 {
-			o.project(t, gates, u, min(ahead, frames-u), 0, blocks)
+		if ahead > 1 && u%ahead == 0 {
+			o.project(t, gates, u, 0, blocks)
 		}
 		o.step(t, gates, u, 0, blocks)
 	}
 	t.block = whole
 }
 
-// gate returns the distances between frames and between sequences of the
-// gates: by sequence where all frames are there, so that unpadded input is one
-// matrix.
-func (o *lstm) gate(n, frames int) (frame, seq int) {
-	if o.ahead(n, frames) == frames {
-		return o.gateRow(), frames * o.gateRow()
-	}
-	return n * o.gateRow(), o.gateRow()
-}
-
-// project computes what the input adds to the gates at n steps from u on, for
-// blocks [b0, b1) of hidden units.
-func (o *lstm) project(t *task, gates []float32, u, n, b0, b1 int) {
-	x := &t.s.views[o.x]
-	from := u // first frame
+// project computes what the input adds to the gates at the steps from u on, for
+// blocks [b0, b1) of hidden units. The gates lie by panel, in it by step, and
+// there by sequence, so that each step's are panels too.
+func (o *lstm) project(t *task, gates []float32, u, b0, b1 int) {
+	frames, n := t.s.views[o.x].frames, t.block.n
+	ahead := o.ahead(n, frames)
+	from, steps := u, min(ahead, frames-u)
 	if o.reverse {
-		from = x.frames - u - n
+		from = frames - u - steps
 	}
-	frame, seq := o.gate(t.block.n, x.frames)
 	p0, p1 := o.panels(b0, b1)
-	ep := kernel.Epilogue{Bias: o.bias}
-	mul := func(g []float32, stride int, at stretch, rows int) {
-		a := kernel.Matrix{Data: t.f32(o.x, at), Stride: x.width}
-		var a16 kernel.MatrixBF16
-		if o.wx.half != nil {
-			a16 = kernel.MatrixBF16{Data: t.f16(o.x, at), Stride: x.width}
-		}
-		o.wx.mul(t.scratch, kernel.Matrix{Data: g, Stride: stride}, a, a16, rows, false, ep, p0, p1)
-	}
-	switch {
-	case n == x.frames && x.seq == x.frames*x.width:
-		mul(gates, frame, stretch{}, n*t.block.n)
-	case n >= t.block.n:
-		for q := range t.block.n {
-			mul(gates[q*seq:], frame, stretch{q: q, f: from}, n)
-		}
-	default:
-		for i := range n {
-			a, a16 := o.frame(t, from+i)
-			o.wx.mul(t.scratch, kernel.Matrix{Data: gates[i*frame:], Stride: seq}, a, a16, t.block.n, false, ep, p0, p1)
-		}
+	stride := ahead * n * o.unit
+	for q := range n {
+		c := kernel.Panels{Data: gates[p0*stride+q*o.unit:], Stride: stride, Row: n * o.unit}
+		o.wx.mul(t, c, o.operand(t, o.x, stretch{q: q, f: from}, t.width(o.x)), steps, false, p0, p1)
 	}
 }
 
-// frame copies a frame of all sequences together: rows that are whole
-// sequences apart would fall on the same few lines of the first-level cache.
-func (o *lstm) frame(t *task, f int) (kernel.Matrix, kernel.MatrixBF16) {
-	w := t.width(o.x)
-	if o.wx.half != nil {
-		for q := range t.block.n {
-			copy(t.steps16[q*w:][:w], t.f16(o.x, stretch{q: q, f: f}))
-		}
-		return kernel.Matrix{}, kernel.MatrixBF16{Data: t.steps16, Stride: w}
+// frame returns a frame of all sequences.
+func (o *lstm) frame(t *task, f int) operand {
+	w, x := t.width(o.x), &t.s.views[o.x]
+	if t.block.n <= copyRows || x.seq == w {
+		return o.operand(t, o.x, stretch{f: f}, x.seq)
 	}
 	for q := range t.block.n {
-		copy(t.steps[q*w:][:w], t.f32(o.x, stretch{q: q, f: f}))
+		a := o.operand(t, o.x, stretch{q: q, f: f}, w)
+		if a.half != nil {
+			copy(t.steps16[q*w:][:w], a.half)
+		} else {
+			copy(t.steps[q*w:][:w], a.full)
+		}
 	}
-	return kernel.Matrix{Data: t.steps, Stride: w}, kernel.MatrixBF16{}
+	return operand{t.steps, t.steps16, w}
 }
 
 // panels returns the panels of blocks of hidden units.
 func (o *lstm) panels(b0, b1 int) (p0, p1 int) {
-	all := (4*o.units + o.unit - 1) / o.unit
+	all := o.gateRow() / o.unit
 	return min(4*b0, all), min(4*b1, all)
 }
 
@@ -194,57 +195,69 @@ func (o *lstm) panels(b0, b1 int) (p0, p1 int) {
 func (o *lstm) step(t *task, gates []float32, u, b0, b1 int) {
 	n, frames := t.block.n, t.s.views[o.x].frames
 	ahead := o.ahead(n, frames)
-	first := u / ahead * ahead // of the steps whose gates are there
-	f, i := u, u-first
+	f, i := u, u%ahead
 	if o.reverse {
-		f, i = frames-1-u, min(ahead, frames-first)-1-i
+		f, i = frames-1-u, min(ahead, frames-u+i)-1-i
 	}
-	frame, seq := o.gate(n, frames)
-	gates = gates[i*frame:]
+	before, next := o.h0, o.states[u%2]
+	if u > 0 {
+		before = o.states[(u-1)%2]
+	}
 	u0, u1 := b0*o.unit, min(b1*o.unit, o.units)
-	switch {
-	case u > 0:
-		o.recur(t, gates, seq, o.states[(u-1)%2], b0, b1)
-	case o.h0 >= 0:
-		o.recur(t, gates, seq, o.h0, b0, b1)
+	if u == 0 {
+		for q := range n {
+			at := stretch{q: q, n: 1}
+			c := t.f32(o.c, at)[u0:u1]
+			if o.c0 >= 0 {
+				copy(c, t.f32(o.c0, at)[u0:u1])
+			} else {
+				clear(c)
+			}
+		}
+	}
+	var x, h operand
+	if ahead == 1 {
+		x = o.frame(t, f)
+	}
+	if before >= 0 {
+		h = o.operand(t, before, stretch{}, t.s.views[before].seq)
+	}
+	panel := kernel.Panels{Data: gates, Stride: ahead * n * o.unit, Row: o.unit}
+	hs, cs := t.f32(next, stretch{}), t.f32(o.c, stretch{})
+	for b := range b1 - b0 {
+		// Every other step goes backwards, as turned does, and so begins with
+		// the weights that were read last.
+		if u%2 == 0 {
+			b += b0
+		} else {
+			b = b1 - 1 - b
+		}
+		p0, p1 := o.panels(b, b+1)
+		if ahead == 1 {
+			o.wx.mul(t, panel, x, n, false, p0, p1)
+		} else {
+			panel.Data = gates[p0*panel.Stride+i*n*o.unit:]
+		}
+		if before >= 0 {
+			o.wh.mul(t, panel, h, n, true, p0, p1)
+		}
+		v, w := b*o.unit, min((b+1)*o.unit, o.units)
+		kernel.LSTMCells(kernel.Matrix{Data: hs[v:], Stride: t.s.views[next].seq}, kernel.Matrix{Data: cs[v:], Stride: t.s.views[o.c].seq},
+			panel, o.bias[4*v:4*w], n, w-v)
 	}
 	last := u == frames-1
 	for q := range n {
-		at := stretch{q: q, n: 1}
-		h, state := t.f32(o.states[u%2], at), t.f32(o.c, at)
-		switch {
-		case u > 0:
-		case o.c0 >= 0:
-			copy(state[u0:u1], t.f32(o.c0, at)[u0:u1])
-		default:
-			clear(state[u0:u1])
-		}
-		for v := u0; v < u1; v += o.unit {
-			w := min(v+o.unit, o.units)
-			kernel.LSTMCell(h[v:w], state[v:w], gates[q*seq+4*v:q*seq+4*w])
-		}
-		t.finishColumns(o.states[u%2], at, o.units, u0, u1)
-		to := stretch{q: q, f: f, n: 1}
-		copy(t.f32(o.out, to)[u0:u1], h[u0:u1])
+		at, to := stretch{q: q, n: 1}, stretch{q: q, f: f, n: 1}
+		h := t.f32(next, at)[u0:u1]
+		t.finishColumns(next, at, o.units, u0, u1)
+		copy(t.f32(o.out, to)[u0:u1], h)
 		t.finishColumns(o.out, to, o.units, u0, u1)
 		if last {
 			t.finishColumns(o.c, at, o.units, u0, u1)
 			if o.wantH {
-				copy(t.f32(o.h, at)[u0:u1], h[u0:u1])
+				copy(t.f32(o.h, at)[u0:u1], h)
 				t.finishColumns(o.h, at, o.units, u0, u1)
 			}
 		}
 	}
-}
-
-// recur adds the recurrent product of a state to the gates.
-func (o *lstm) recur(t *task, gates []float32, seq, state, b0, b1 int) {
-	p0, p1 := o.panels(b0, b1)
-	distance := t.s.views[state].seq
-	a := kernel.Matrix{Data: t.f32(state, stretch{}), Stride: distance}
-	var a16 kernel.MatrixBF16
-	if o.wh.half != nil {
-		a16 = kernel.MatrixBF16{Data: t.f16(state, stretch{}), Stride: distance}
-	}
-	o.wh.mul(t.scratch, kernel.Matrix{Data: gates, Stride: seq}, a, a16, t.block.n, true, kernel.Epilogue{}, p0, p1)
 }

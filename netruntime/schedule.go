@@ -112,7 +112,7 @@ func (s *session) schedule() {
 			frames := s.views[o.x].frames
 			ahead := o.ahead(s.batch, frames)
 			for u := range frames {
-				if u%ahead == 0 {
+				if ahead > 1 && u%ahead == 0 {
 					s.add(step{group: g, phase: project, at: u, allRows: 1, allParts: parts})
 				}
 				s.add(step{group: g, phase: recur, at: u, allRows: 1, allParts: parts})
@@ -184,11 +184,13 @@ func (s *session) runStep(worker, at, i int) {
 			o.run(t, r0, r1, p0, p1)
 		}
 	case project:
-		o := g.ops[0].(*lstm)
-		frames := s.views[o.x].frames
-		o.project(t, s.gates, x.at, min(o.ahead(s.batch, frames), frames-x.at), p0, p1)
+		g.ops[0].(*lstm).project(t, t.gates(0), x.at, p0, p1)
 	case recur:
-		g.ops[0].(*lstm).step(t, s.gates, x.at, p0, p1)
+		o, own := g.ops[0].(*lstm), 0
+		if o.ahead(s.batch, s.views[o.x].frames) == 1 {
+			own = worker
+		}
+		o.step(t, t.gates(own), x.at, p0, p1)
 	}
 }
 

@@ -249,7 +249,7 @@ func (s *session) tooLarge(bytes float64) error {
 	return fmt.Errorf("netruntime: a session of %d sequences of %d frames takes %.3g bytes, at most %d are allowed", s.opt.Batch, s.opt.Length, bytes, int64(min(maxSession, math.MaxInt)))
 }
 
-func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
+func roundUp[N int | int64](n, to N) N { return (n + to - 1) / to * to }
 
 // anyLength says that the session can run at some length.
 func (s *session) anyLength() bool {

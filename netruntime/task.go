@@ -85,6 +85,9 @@ func (s stretch) earlier(n int) stretch {
 
 func (t *task) width(v int) int { return t.s.views[v].width }
 
+// gates returns the memory for an LSTM's gates that belongs to a worker.
+func (t *task) gates(worker int) []float32 { return t.s.gates[worker*t.s.gateSize:][:t.s.gateSize] }
+
 // f32 returns v from the stretch's first frame on.
 func (t *task) f32(v int, at stretch) []float32 {
 	x := &t.s.views[v]

@@ -152,27 +152,61 @@ func TanhGrad(dx, dy, y []float32) {
 	}
 }
 
-// LSTMCell makes one step of a long short-term memory (Hochreiter and
-// Schmidhuber 1997, with the forget gate of Gers et al. 2000) on one row:
+// LSTMCells makes one step of long short-term memories (Hochreiter and
+// Schmidhuber 1997, with the forget gate of Gers et al. 2000) on rows of n
+// cells:
 //
 //	c = σ(f)·c + σ(i)·tanh(g)
 //	h = σ(o)·tanh(c)
 //
-// gates holds i, f, g and o before their activations, each as long as h and c.
-// The errors are those of Sigmoid and Tanh.
-func LSTMCell(h, c, gates []float32) {
-	n := len(h)
-	same("LSTMCell", n, len(c))
-	same("LSTMCell: gates", 4*n, len(gates))
-	i, f, g, o := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
-	if n == 0 || lstmCellAsm(h, c, i, f, g, o) {
+// gates and bias are two summands of i, f, g and o, which follow each other in
+// that order: 4·n columns. n is at most a panel's columns, and the rows of the
+// gates follow each other in each panel. The errors are those of Sigmoid and
+// Tanh.
+func LSTMCells(h, c Matrix, gates Panels, bias []float32, rows, n int) {
+	cols := active.PanelCols()
+	switch {
+	case rows == 0 || n == 0:
+		return
+	case gates.Row != cols || n > cols:
+		panic("kernel: LSTMCells: more cells than a panel has columns, or rows of gates apart")
+	case len(bias) < 4*n, len(h.Data) < (rows-1)*h.Stride+n, len(c.Data) < (rows-1)*c.Stride+n,
+		len(gates.Data) < (4*n-1)/cols*gates.Stride+rows*cols:
+		panic("kernel: LSTMCells: a slice is too small")
+	case n == cols:
+		lstmCells(h, c, gates, bias, n, rows)
 		return
 	}
-	for j := range h {
-		// The conversions round the products, as in generic1.
-		s := float64(sigmoid(f[j])*float64(c[j])) + float64(sigmoid(i[j])*math.Tanh(float64(g[j])))
-		c[j] = float32(s)
-		h[j] = float32(sigmoid(o[j]) * math.Tanh(float64(c[j])))
+	// The gates of a row lie together: give them rows as long as a panel's.
+	var row, b [4 * maxCols]float32
+	var hc [2][maxCols]float32
+	copy(b[:], bias[:4*n])
+	for i := range rows {
+		for from := 0; from < 4*n; from += cols {
+			copy(row[from:4*n], gates.Data[from/cols*gates.Stride+i*cols:][:cols])
+		}
+		copy(hc[1][:n], c.Data[i*c.Stride:])
+		lstmCells(Matrix{Data: hc[0][:]}, Matrix{Data: hc[1][:]}, Panels{Data: row[:], Stride: n, Row: cols}, b[:], n, 1)
+		copy(h.Data[i*h.Stride:][:n], hc[0][:])
+		copy(c.Data[i*c.Stride:][:n], hc[1][:])
+	}
+}
+
+// lstmCells is LSTMCells for a panel's columns, with strides from gate to gate
+// and from bias to bias.
+func lstmCells(h, c Matrix, gates Panels, bias []float32, biasStride, rows int) {
+	if lstmCellsAsm(h, c, gates, bias, biasStride, rows) {
+		return
+	}
+	for i := range rows {
+		h, c := h.Data[i*h.Stride:], c.Data[i*c.Stride:]
+		for j := range gates.Row {
+			gate := func(q int) float32 { return gates.Data[q*gates.Stride+i*gates.Row+j] + bias[q*biasStride+j] }
+			// The conversions round the products, as in generic1.
+			s := float64(sigmoid(gate(1))*float64(c[j])) + float64(sigmoid(gate(0))*math.Tanh(float64(gate(2))))
+			c[j] = float32(s)
+			h[j] = float32(sigmoid(gate(3)) * math.Tanh(float64(c[j])))
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -73,46 +74,61 @@ func TestActivationGradients(t *testing.T) {
 	})
 }
 
-// TestLSTMCell follows some cells for ten steps against the formulas in
-// float64, at every length around the vectors', and poisons one of them.
-func TestLSTMCell(t *testing.T) {
+// TestLSTMCells follows rows of cells for ten steps against the formulas in
+// float64, at every number of cells up to a panel's columns. What lies around
+// them must not change.
+func TestLSTMCells(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(23, 24))
-		for n := range 70 {
-			h, c, gates := make([]float32, n+1), randoms(r, n+1), make([]float32, 4*n)
-			h[n] = 7
-			guard := c[n]
-			H, C := make([]float64, n), make([]float64, n)
-			for j := range C {
-				C[j] = float64(c[j])
+		cols := active.PanelCols()
+		for n := 1; n <= cols; n++ {
+			const rows, between = 3, 5
+			hs, cs, stride := n+between, n+between+1, rows*cols+between
+			h, c, bias := randoms(r, rows*hs), randoms(r, rows*cs), randoms(r, 4*n)
+			gates := Panels{make([]float32, 4*stride), stride, cols}
+			gate := func(i, j int) *float32 { return &gates.Data[j/cols*stride+i*cols+j%cols] }
+			H, C := slices.Clone(h), make([]float64, len(c))
+			for i, v := range c {
+				C[i] = float64(v)
 			}
 			for range 10 {
-				for j := range gates {
-					gates[j] = float32(5 * r.NormFloat64())
+				for j := range gates.Data {
+					gates.Data[j] = float32(5 * r.NormFloat64())
 				}
-				was := append([]float32(nil), gates...)
-				LSTMCell(h[:n], c[:n], gates)
-				for j := range C {
-					g := func(q int) float64 { return float64(was[q*n+j]) }
-					C[j] = ActSigmoid.float64(g(1))*C[j] + ActSigmoid.float64(g(0))*math.Tanh(g(2))
-					H[j] = ActSigmoid.float64(g(3)) * math.Tanh(C[j])
-					if !(math.Abs(float64(c[j])-C[j]) <= 4e-6) || !(math.Abs(float64(h[j])-H[j]) <= 4e-6) {
-						t.Fatalf("%d cells: h[%d], c = %v, %v, want %v, %v", n, j, h[j], c[j], H[j], C[j])
+				was := slices.Clone(gates.Data)
+				LSTMCells(Matrix{h, hs}, Matrix{c, cs}, gates, bias, rows, n)
+				for i := range rows {
+					for j := range n {
+						g := func(q int) float64 { return float64(*gate(i, q*n+j)) + float64(bias[q*n+j]) }
+						s := &C[i*cs+j]
+						*s = ActSigmoid.float64(g(1))**s + ActSigmoid.float64(g(0))*math.Tanh(g(2))
+						want := ActSigmoid.float64(g(3)) * math.Tanh(*s)
+						got := h[i*hs+j]
+						if !(math.Abs(float64(c[i*cs+j])-*s) <= 4e-6) || !(math.Abs(float64(got)-want) <= 4e-6) {
+							t.Fatalf("%d cells: h, c of cell %d, row %d = %v, %v, want %v, %v", n, j, i, got, c[i*cs+j], want, *s)
+						}
+						H[i*hs+j] = got
 					}
 				}
-				for j := range gates {
-					if gates[j] != was[j] {
-						t.Fatal("the gates changed")
+				if !slices.Equal(was, gates.Data) {
+					t.Fatalf("%d cells: the gates changed", n)
+				}
+			}
+			for i := range rows {
+				for j := range between {
+					if k := i*cs + n + j; float64(c[k]) != C[k] {
+						t.Fatalf("%d cells: wrote to c beyond row %d", n, i)
 					}
 				}
 			}
-			if h[n] != 7 || c[n] != guard {
-				t.Fatalf("%d cells: wrote beyond the end", n)
+			if !slices.Equal(h, H) {
+				t.Fatalf("%d cells: wrote to h beyond a row", n)
 			}
 		}
 		// Saturated gates, either way, and a NaN in the second of three cells.
-		h, c := []float32{0, 0, 0}, []float32{2, 2, 2}
-		LSTMCell(h, c, []float32{inf, nan, -inf, -inf, 0, inf, 1e30, 0, 5, inf, 0, -1000})
+		h, c, g := []float32{0, 0, 0}, []float32{2, 2, 2}, make([]float32, 3*cols)
+		copy(g, []float32{inf, nan, -inf, -inf, 0, inf, 1e30, 0, 5, inf, 0, -1000})
+		LSTMCells(Matrix{h, 3}, Matrix{c, 3}, Panels{g, cols, cols}, make([]float32, 12), 1, 3)
 		if c[0] != 1 || math.Abs(float64(h[0])-math.Tanh(1)) > 1e-6 || c[1] == c[1] || h[1] == h[1] || c[2] != 2 || math.Abs(float64(h[2])) > 1e-30 {
 			t.Fatalf("h, c = %v, %v", h, c)
 		}

@@ -79,3 +79,16 @@ func (b *PackedBF16) Mul(s *Scratch, c, w Matrix, a MatrixBF16, rows int, add bo
 	m := packedMul{operands{&b.layout, nil, a.Data, a.Stride, nil, b.data}, c, w, rows, add, ep}
 	m.compute(s, p0, p1)
 }
+
+// MulPanels is Packed.MulPanels with A in bfloat16. No value beyond the k-th of
+// a row of A is read.
+func (b *PackedBF16) MulPanels(s *Scratch, c Panels, a MatrixBF16, rows int, add bool, p0, p1 int) {
+	if rows == 0 || p0 >= p1 {
+		return
+	}
+	if len(a.Data) < (rows-1)*a.Stride+b.k {
+		panic("kernel: MulPanels: A is too small")
+	}
+	o := operands{&b.layout, nil, a.Data, a.Stride, nil, b.data}
+	o.add(s, c, rows, !add, p0, p1)
+}

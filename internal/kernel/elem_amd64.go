@@ -32,7 +32,7 @@ func sigmoidGradAVX2(dx *float32, dy *float32, y *float32, n int)
 func tanhGradAVX2(dx *float32, dy *float32, y *float32, n int)
 
 //go:noescape
-func lstmCellAVX2(h *float32, c *float32, i *float32, f *float32, z *float32, o *float32, n int)
+func lstmCellsAVX2(h *float32, hs int, c *float32, cs int, gates *float32, stride int, bias *float32, biasStride int, rows int)
 
 //go:noescape
 func axpyAVX2(dst *float32, a float32, x *float32, n int)
@@ -86,7 +86,7 @@ func sigmoidGradAVX512(dx *float32, dy *float32, y *float32, n int)
 func tanhGradAVX512(dx *float32, dy *float32, y *float32, n int)
 
 //go:noescape
-func lstmCellAVX512(h *float32, c *float32, i *float32, f *float32, z *float32, o *float32, n int)
+func lstmCellsAVX512(h *float32, hs int, c *float32, cs int, gates *float32, stride int, bias *float32, biasStride int, rows int)
 
 //go:noescape
 func axpyAVX512(dst *float32, a float32, x *float32, n int)

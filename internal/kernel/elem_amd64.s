@@ -713,31 +713,40 @@ done:
 	VZEROUPPER
 	RET
 
-// func lstmCellAVX2(h *float32, c *float32, i *float32, f *float32, z *float32, o *float32, n int)
+// func lstmCellsAVX2(h *float32, hs int, c *float32, cs int, gates *float32, stride int, bias *float32, biasStride int, rows int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·lstmCellAVX2(SB), NOSPLIT, $0-56
+TEXT ·lstmCellsAVX2(SB), NOSPLIT, $0-72
 	MOVQ         h+0(FP), AX
-	MOVQ         c+8(FP), CX
-	MOVQ         i+16(FP), DX
-	MOVQ         f+24(FP), BX
-	MOVQ         z+32(FP), SI
-	MOVQ         o+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVL         $0xc2ae0000, R9
-	VMOVD        R9, X0
+	MOVQ         c+16(FP), CX
+	MOVQ         rows+64(FP), DX
+	MOVQ         hs+8(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         cs+24(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         gates+32(FP), DI
+	MOVQ         stride+40(FP), R8
+	LEAQ         (DI)(R8*4), R9
+	LEAQ         (R9)(R8*4), R10
+	LEAQ         (R10)(R8*4), R8
+	MOVQ         bias+48(FP), R11
+	MOVQ         biasStride+56(FP), R12
+	LEAQ         (R11)(R12*4), R13
+	LEAQ         (R13)(R12*4), R14
+	LEAQ         (R14)(R12*4), R12
+	MOVL         $0xc2ae0000, R15
+	VMOVD        R15, X0
 	VPBROADCASTD X0, Y0
-	MOVL         $0x42b20000, R9
-	VMOVD        R9, X1
+	MOVL         $0x42b20000, R15
+	VMOVD        R15, X1
 	VPBROADCASTD X1, Y1
-	MOVL         $0x41a00000, R9
-	VMOVD        R9, X2
+	MOVL         $0x41a00000, R15
+	VMOVD        R15, X2
 	VPBROADCASTD X2, Y2
 
 loop:
-	CMPQ         R8, $0x08
-	JLT          tail
 	VMOVUPS      (CX), Y3
-	VMOVUPS      (BX), Y4
+	VMOVUPS      (R9), Y4
+	VADDPS       (R13), Y4, Y4
 	VXORPS       lanes_80000000<>+0(SB), Y4, Y4
 	VMINPS       Y4, Y1, Y5
 	VMAXPS       Y5, Y0, Y5
@@ -758,8 +767,10 @@ loop:
 	VPSLLD       $0x17, Y4, Y4
 	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y6
 	VDIVPS       Y6, Y3, Y3
-	VMOVUPS      (DX), Y4
-	VMOVUPS      (SI), Y5
+	VMOVUPS      (DI), Y4
+	VADDPS       (R11), Y4, Y4
+	VMOVUPS      (R10), Y5
+	VADDPS       (R14), Y5, Y5
 	VADDPS       Y5, Y5, Y5
 	VANDPS       lanes_80000000<>+0(SB), Y5, Y6
 	VXORPS       Y6, Y5, Y5
@@ -807,7 +818,8 @@ loop:
 	VDIVPS       Y5, Y8, Y8
 	VADDPS       Y8, Y3, Y3
 	VMOVUPS      Y3, (CX)
-	VMOVUPS      (DI), Y4
+	VMOVUPS      (R8), Y4
+	VADDPS       (R12), Y4, Y4
 	VADDPS       Y3, Y3, Y3
 	VANDPS       lanes_80000000<>+0(SB), Y3, Y5
 	VXORPS       Y5, Y3, Y3
@@ -854,73 +866,37 @@ loop:
 	VMULPS       Y6, Y3, Y3
 	VDIVPS       Y3, Y7, Y7
 	VMOVUPS      Y7, (AX)
-	ADDQ         $0x00000020, AX
-	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000020, DX
-	ADDQ         $0x00000020, BX
-	ADDQ         $0x00000020, SI
-	ADDQ         $0x00000020, DI
-	SUBQ         $0x08, R8
-	JMP          loop
-
-tail:
-	TESTQ        R8, R8
-	JZ           done
-	LEAQ         tailMasks<>+0(SB), R9
-	SHLQ         $0x02, R8
-	SUBQ         R8, R9
-	VMOVUPS      32(R9), Y3
-	VMASKMOVPS   (CX), Y3, Y4
-	VMASKMOVPS   (BX), Y3, Y5
-	VXORPS       lanes_80000000<>+0(SB), Y5, Y5
-	VMINPS       Y5, Y1, Y6
-	VMAXPS       Y6, Y0, Y6
-	VMULPS       lanes_3fb8aa3b<>+0(SB), Y6, Y5
-	VROUNDPS     $0x08, Y5, Y5
-	VFNMADD231PS lanes_3f317000<>+0(SB), Y5, Y6
-	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y5, Y6
-	VCVTPS2DQ    Y5, Y5
-	VMOVUPS      lanes_39500d01<>+0(SB), Y7
-	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y6, Y7
-	VFMADD213PS  lanes_3c088889<>+0(SB), Y6, Y7
-	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y6, Y7
-	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y6, Y7
-	VFMADD213PS  lanes_3f000000<>+0(SB), Y6, Y7
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
-	VPADDD       lanes_0000007f<>+0(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y7
-	VDIVPS       Y7, Y4, Y4
-	VMASKMOVPS   (DX), Y3, Y5
-	VMASKMOVPS   (SI), Y3, Y6
-	VADDPS       Y6, Y6, Y6
-	VANDPS       lanes_80000000<>+0(SB), Y6, Y7
-	VXORPS       Y7, Y6, Y6
-	VMINPS       Y6, Y2, Y8
-	VMULPS       lanes_3fb8aa3b<>+0(SB), Y8, Y6
-	VROUNDPS     $0x08, Y6, Y6
-	VFNMADD231PS lanes_3f317000<>+0(SB), Y6, Y8
-	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y6, Y8
-	VCVTPS2DQ    Y6, Y6
-	VMOVUPS      lanes_39500d01<>+0(SB), Y9
-	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y8, Y9
-	VFMADD213PS  lanes_3c088889<>+0(SB), Y8, Y9
-	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y8, Y9
-	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y8, Y9
-	VFMADD213PS  lanes_3f000000<>+0(SB), Y8, Y9
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y8, Y9
-	VMULPS       Y8, Y9, Y9
-	VPADDD       lanes_0000007f<>+0(SB), Y6, Y6
-	VPSLLD       $0x17, Y6, Y6
-	VMULPS       Y6, Y9, Y9
-	VSUBPS       lanes_3f800000<>+0(SB), Y6, Y6
-	VADDPS       Y6, Y9, Y9
-	VADDPS       lanes_40000000<>+0(SB), Y9, Y6
-	VORPS        Y7, Y9, Y9
-	VXORPS       lanes_80000000<>+0(SB), Y5, Y5
-	VMINPS       Y5, Y1, Y7
-	VMAXPS       Y7, Y0, Y7
+	VMOVUPS      32(CX), Y3
+	VMOVUPS      32(R9), Y4
+	VADDPS       32(R13), Y4, Y4
+	VXORPS       lanes_80000000<>+0(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y5
+	VMAXPS       Y5, Y0, Y5
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y5, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y4, Y5
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y4, Y5
+	VCVTPS2DQ    Y4, Y4
+	VMOVUPS      lanes_39500d01<>+0(SB), Y6
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VPADDD       lanes_0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y6
+	VDIVPS       Y6, Y3, Y3
+	VMOVUPS      32(DI), Y4
+	VADDPS       32(R11), Y4, Y4
+	VMOVUPS      32(R10), Y5
+	VADDPS       32(R14), Y5, Y5
+	VADDPS       Y5, Y5, Y5
+	VANDPS       lanes_80000000<>+0(SB), Y5, Y6
+	VXORPS       Y6, Y5, Y5
+	VMINPS       Y5, Y2, Y7
 	VMULPS       lanes_3fb8aa3b<>+0(SB), Y7, Y5
 	VROUNDPS     $0x08, Y5, Y5
 	VFNMADD231PS lanes_3f317000<>+0(SB), Y5, Y7
@@ -933,63 +909,93 @@ tail:
 	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y7, Y8
 	VFMADD213PS  lanes_3f000000<>+0(SB), Y7, Y8
 	VFMADD213PS  lanes_3f800000<>+0(SB), Y7, Y8
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y7, Y8
+	VMULPS       Y7, Y8, Y8
 	VPADDD       lanes_0000007f<>+0(SB), Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y8
-	VMULPS       Y8, Y6, Y6
-	VDIVPS       Y6, Y9, Y9
-	VADDPS       Y9, Y4, Y4
-	VMASKMOVPS   Y4, Y3, (CX)
-	VMASKMOVPS   (DI), Y3, Y5
-	VADDPS       Y4, Y4, Y4
-	VANDPS       lanes_80000000<>+0(SB), Y4, Y6
-	VXORPS       Y6, Y4, Y4
-	VMINPS       Y4, Y2, Y4
-	VMULPS       lanes_3fb8aa3b<>+0(SB), Y4, Y2
-	VROUNDPS     $0x08, Y2, Y2
-	VFNMADD231PS lanes_3f317000<>+0(SB), Y2, Y4
-	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y2, Y4
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       Y5, Y8, Y8
+	VSUBPS       lanes_3f800000<>+0(SB), Y5, Y5
+	VADDPS       Y5, Y8, Y8
+	VADDPS       lanes_40000000<>+0(SB), Y8, Y5
+	VORPS        Y6, Y8, Y8
+	VXORPS       lanes_80000000<>+0(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y6
+	VMAXPS       Y6, Y0, Y6
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y6, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y4, Y6
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y4, Y6
+	VCVTPS2DQ    Y4, Y4
 	VMOVUPS      lanes_39500d01<>+0(SB), Y7
-	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y4, Y7
-	VFMADD213PS  lanes_3c088889<>+0(SB), Y4, Y7
-	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y4, Y7
-	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y4, Y7
-	VFMADD213PS  lanes_3f000000<>+0(SB), Y4, Y7
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
+	VPADDD       lanes_0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
 	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y7
-	VMULPS       Y4, Y7, Y7
-	VPADDD       lanes_0000007f<>+0(SB), Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y7, Y7
-	VSUBPS       lanes_3f800000<>+0(SB), Y2, Y2
-	VADDPS       Y2, Y7, Y7
-	VADDPS       lanes_40000000<>+0(SB), Y7, Y2
-	VORPS        Y6, Y7, Y7
-	VXORPS       lanes_80000000<>+0(SB), Y5, Y4
-	VMINPS       Y4, Y1, Y1
-	VMAXPS       Y1, Y0, Y1
-	VMULPS       lanes_3fb8aa3b<>+0(SB), Y1, Y0
-	VROUNDPS     $0x08, Y0, Y0
-	VFNMADD231PS lanes_3f317000<>+0(SB), Y0, Y1
-	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y0, Y1
-	VCVTPS2DQ    Y0, Y0
-	VMOVUPS      lanes_39500d01<>+0(SB), Y4
-	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y1, Y4
-	VFMADD213PS  lanes_3c088889<>+0(SB), Y1, Y4
-	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y1, Y4
-	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y1, Y4
-	VFMADD213PS  lanes_3f000000<>+0(SB), Y1, Y4
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y4
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y1, Y4
-	VPADDD       lanes_0000007f<>+0(SB), Y0, Y0
-	VPSLLD       $0x17, Y0, Y0
-	VFMADD213PS  lanes_3f800000<>+0(SB), Y0, Y4
-	VMULPS       Y4, Y2, Y2
-	VDIVPS       Y2, Y7, Y7
-	VMASKMOVPS   Y7, Y3, (AX)
-
-done:
+	VMULPS       Y7, Y5, Y5
+	VDIVPS       Y5, Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 32(CX)
+	VMOVUPS      32(R8), Y4
+	VADDPS       32(R12), Y4, Y4
+	VADDPS       Y3, Y3, Y3
+	VANDPS       lanes_80000000<>+0(SB), Y3, Y5
+	VXORPS       Y5, Y3, Y3
+	VMINPS       Y3, Y2, Y6
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y6, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y3, Y6
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y3, Y6
+	VCVTPS2DQ    Y3, Y3
+	VMOVUPS      lanes_39500d01<>+0(SB), Y7
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y6, Y7
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y6, Y7
+	VMULPS       Y6, Y7, Y7
+	VPADDD       lanes_0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y7, Y7
+	VSUBPS       lanes_3f800000<>+0(SB), Y3, Y3
+	VADDPS       Y3, Y7, Y7
+	VADDPS       lanes_40000000<>+0(SB), Y7, Y3
+	VORPS        Y5, Y7, Y7
+	VXORPS       lanes_80000000<>+0(SB), Y4, Y4
+	VMINPS       Y4, Y1, Y5
+	VMAXPS       Y5, Y0, Y5
+	VMULPS       lanes_3fb8aa3b<>+0(SB), Y5, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS lanes_3f317000<>+0(SB), Y4, Y5
+	VFNMADD231PS lanes_3805fdf4<>+0(SB), Y4, Y5
+	VCVTPS2DQ    Y4, Y4
+	VMOVUPS      lanes_39500d01<>+0(SB), Y6
+	VFMADD213PS  lanes_3ab60b61<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3c088889<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3d2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3e2aaaab<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f000000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y5, Y6
+	VPADDD       lanes_0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VFMADD213PS  lanes_3f800000<>+0(SB), Y4, Y6
+	VMULPS       Y6, Y3, Y3
+	VDIVPS       Y3, Y7, Y7
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         BX, AX
+	ADDQ         SI, CX
+	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000040, R9
+	ADDQ         $0x00000040, R10
+	ADDQ         $0x00000040, R8
+	DECQ         DX
+	JNZ          loop
 	VZEROUPPER
 	RET
 
@@ -2036,70 +2042,79 @@ done:
 	VZEROUPPER
 	RET
 
-// func lstmCellAVX512(h *float32, c *float32, i *float32, f *float32, z *float32, o *float32, n int)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·lstmCellAVX512(SB), NOSPLIT, $0-56
+// func lstmCellsAVX512(h *float32, hs int, c *float32, cs int, gates *float32, stride int, bias *float32, biasStride int, rows int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·lstmCellsAVX512(SB), NOSPLIT, $0-72
 	MOVQ         h+0(FP), AX
-	MOVQ         c+8(FP), CX
-	MOVQ         i+16(FP), DX
-	MOVQ         f+24(FP), BX
-	MOVQ         z+32(FP), SI
-	MOVQ         o+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVL         $0x3fb8aa3b, R9
-	VMOVD        R9, X0
+	MOVQ         c+16(FP), CX
+	MOVQ         rows+64(FP), DX
+	MOVQ         hs+8(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         cs+24(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         gates+32(FP), DI
+	MOVQ         stride+40(FP), R8
+	LEAQ         (DI)(R8*4), R9
+	LEAQ         (R9)(R8*4), R10
+	LEAQ         (R10)(R8*4), R8
+	MOVQ         bias+48(FP), R11
+	MOVQ         biasStride+56(FP), R12
+	LEAQ         (R11)(R12*4), R13
+	LEAQ         (R13)(R12*4), R14
+	LEAQ         (R14)(R12*4), R12
+	MOVL         $0x3fb8aa3b, R15
+	VMOVD        R15, X0
 	VPBROADCASTD X0, Z0
-	MOVL         $0x0000007f, R9
-	VMOVD        R9, X1
+	MOVL         $0x0000007f, R15
+	VMOVD        R15, X1
 	VPBROADCASTD X1, Z1
-	MOVL         $0x3f317000, R9
-	VMOVD        R9, X2
+	MOVL         $0x3f317000, R15
+	VMOVD        R15, X2
 	VPBROADCASTD X2, Z2
-	MOVL         $0x3805fdf4, R9
-	VMOVD        R9, X3
+	MOVL         $0x3805fdf4, R15
+	VMOVD        R15, X3
 	VPBROADCASTD X3, Z3
-	MOVL         $0x3f800000, R9
-	VMOVD        R9, X4
+	MOVL         $0x3f800000, R15
+	VMOVD        R15, X4
 	VPBROADCASTD X4, Z4
-	MOVL         $0x3f000000, R9
-	VMOVD        R9, X5
+	MOVL         $0x3f000000, R15
+	VMOVD        R15, X5
 	VPBROADCASTD X5, Z5
-	MOVL         $0x3e2aaaab, R9
-	VMOVD        R9, X6
+	MOVL         $0x3e2aaaab, R15
+	VMOVD        R15, X6
 	VPBROADCASTD X6, Z6
-	MOVL         $0x3d2aaaab, R9
-	VMOVD        R9, X7
+	MOVL         $0x3d2aaaab, R15
+	VMOVD        R15, X7
 	VPBROADCASTD X7, Z7
-	MOVL         $0x3c088889, R9
-	VMOVD        R9, X8
+	MOVL         $0x3c088889, R15
+	VMOVD        R15, X8
 	VPBROADCASTD X8, Z8
-	MOVL         $0x3ab60b61, R9
-	VMOVD        R9, X9
+	MOVL         $0x3ab60b61, R15
+	VMOVD        R15, X9
 	VPBROADCASTD X9, Z9
-	MOVL         $0x39500d01, R9
-	VMOVD        R9, X10
+	MOVL         $0x39500d01, R15
+	VMOVD        R15, X10
 	VPBROADCASTD X10, Z10
-	MOVL         $0xc2ae0000, R9
-	VMOVD        R9, X11
+	MOVL         $0xc2ae0000, R15
+	VMOVD        R15, X11
 	VPBROADCASTD X11, Z11
-	MOVL         $0x42b20000, R9
-	VMOVD        R9, X12
+	MOVL         $0x42b20000, R15
+	VMOVD        R15, X12
 	VPBROADCASTD X12, Z12
-	MOVL         $0x41a00000, R9
-	VMOVD        R9, X13
+	MOVL         $0x41a00000, R15
+	VMOVD        R15, X13
 	VPBROADCASTD X13, Z13
-	MOVL         $0x80000000, R9
-	VMOVD        R9, X14
+	MOVL         $0x80000000, R15
+	VMOVD        R15, X14
 	VPBROADCASTD X14, Z14
-	MOVL         $0x40000000, R9
-	VMOVD        R9, X15
+	MOVL         $0x40000000, R15
+	VMOVD        R15, X15
 	VPBROADCASTD X15, Z15
 
 loop:
-	CMPQ         R8, $0x10
-	JLT          tail
 	VMOVUPS      (CX), Z16
-	VMOVUPS      (BX), Z17
+	VMOVUPS      (R9), Z17
+	VADDPS       (R13), Z17, Z17
 	VXORPS       Z14, Z17, Z17
 	VMINPS       Z17, Z12, Z18
 	VMAXPS       Z18, Z11, Z18
@@ -2120,8 +2135,10 @@ loop:
 	VPSLLD       $0x17, Z17, Z17
 	VFMADD213PS  Z4, Z17, Z19
 	VDIVPS       Z19, Z16, Z16
-	VMOVUPS      (DX), Z17
-	VMOVUPS      (SI), Z18
+	VMOVUPS      (DI), Z17
+	VADDPS       (R11), Z17, Z17
+	VMOVUPS      (R10), Z18
+	VADDPS       (R14), Z18, Z18
 	VADDPS       Z18, Z18, Z18
 	VANDPS       Z14, Z18, Z19
 	VXORPS       Z19, Z18, Z18
@@ -2169,7 +2186,8 @@ loop:
 	VDIVPS       Z18, Z21, Z21
 	VADDPS       Z21, Z16, Z16
 	VMOVUPS      Z16, (CX)
-	VMOVUPS      (DI), Z17
+	VMOVUPS      (R8), Z17
+	VADDPS       (R12), Z17, Z17
 	VADDPS       Z16, Z16, Z16
 	VANDPS       Z14, Z16, Z18
 	VXORPS       Z18, Z16, Z16
@@ -2216,23 +2234,9 @@ loop:
 	VMULPS       Z19, Z16, Z16
 	VDIVPS       Z16, Z20, Z20
 	VMOVUPS      Z20, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000040, DX
-	ADDQ         $0x00000040, BX
-	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, DI
-	SUBQ         $0x10, R8
-	JMP          loop
-
-tail:
-	TESTQ        R8, R8
-	JZ           done
-	MOVL         $0xffffffff, R9
-	BZHIL        R8, R9, R9
-	KMOVW        R9, K1
-	VMOVUPS.Z    (CX), K1, Z16
-	VMOVUPS.Z    (BX), K1, Z17
+	VMOVUPS      64(CX), Z16
+	VMOVUPS      64(R9), Z17
+	VADDPS       64(R13), Z17, Z17
 	VXORPS       Z14, Z17, Z17
 	VMINPS       Z17, Z12, Z18
 	VMAXPS       Z18, Z11, Z18
@@ -2253,8 +2257,10 @@ tail:
 	VPSLLD       $0x17, Z17, Z17
 	VFMADD213PS  Z4, Z17, Z19
 	VDIVPS       Z19, Z16, Z16
-	VMOVUPS.Z    (DX), K1, Z17
-	VMOVUPS.Z    (SI), K1, Z18
+	VMOVUPS      64(DI), Z17
+	VADDPS       64(R11), Z17, Z17
+	VMOVUPS      64(R10), Z18
+	VADDPS       64(R14), Z18, Z18
 	VADDPS       Z18, Z18, Z18
 	VANDPS       Z14, Z18, Z19
 	VXORPS       Z19, Z18, Z18
@@ -2301,56 +2307,63 @@ tail:
 	VMULPS       Z20, Z18, Z18
 	VDIVPS       Z18, Z21, Z21
 	VADDPS       Z21, Z16, Z16
-	VMOVUPS      Z16, K1, (CX)
-	VMOVUPS.Z    (DI), K1, Z17
+	VMOVUPS      Z16, 64(CX)
+	VMOVUPS      64(R8), Z17
+	VADDPS       64(R12), Z17, Z17
 	VADDPS       Z16, Z16, Z16
 	VANDPS       Z14, Z16, Z18
 	VXORPS       Z18, Z16, Z16
-	VMINPS       Z16, Z13, Z16
-	VMULPS       Z0, Z16, Z13
-	VRNDSCALEPS  $0x08, Z13, Z13
-	VFNMADD231PS Z2, Z13, Z16
-	VFNMADD231PS Z3, Z13, Z16
-	VCVTPS2DQ    Z13, Z13
+	VMINPS       Z16, Z13, Z19
+	VMULPS       Z0, Z19, Z16
+	VRNDSCALEPS  $0x08, Z16, Z16
+	VFNMADD231PS Z2, Z16, Z19
+	VFNMADD231PS Z3, Z16, Z19
+	VCVTPS2DQ    Z16, Z16
+	VMOVUPS      Z10, Z20
+	VFMADD213PS  Z9, Z19, Z20
+	VFMADD213PS  Z8, Z19, Z20
+	VFMADD213PS  Z7, Z19, Z20
+	VFMADD213PS  Z6, Z19, Z20
+	VFMADD213PS  Z5, Z19, Z20
+	VFMADD213PS  Z4, Z19, Z20
+	VMULPS       Z19, Z20, Z20
+	VPADDD       Z1, Z16, Z16
+	VPSLLD       $0x17, Z16, Z16
+	VMULPS       Z16, Z20, Z20
+	VSUBPS       Z4, Z16, Z16
+	VADDPS       Z16, Z20, Z20
+	VADDPS       Z15, Z20, Z16
+	VORPS        Z18, Z20, Z20
+	VXORPS       Z14, Z17, Z17
+	VMINPS       Z17, Z12, Z18
+	VMAXPS       Z18, Z11, Z18
+	VMULPS       Z0, Z18, Z17
+	VRNDSCALEPS  $0x08, Z17, Z17
+	VFNMADD231PS Z2, Z17, Z18
+	VFNMADD231PS Z3, Z17, Z18
+	VCVTPS2DQ    Z17, Z17
 	VMOVUPS      Z10, Z19
-	VFMADD213PS  Z9, Z16, Z19
-	VFMADD213PS  Z8, Z16, Z19
-	VFMADD213PS  Z7, Z16, Z19
-	VFMADD213PS  Z6, Z16, Z19
-	VFMADD213PS  Z5, Z16, Z19
-	VFMADD213PS  Z4, Z16, Z19
-	VMULPS       Z16, Z19, Z19
-	VPADDD       Z1, Z13, Z13
-	VPSLLD       $0x17, Z13, Z13
-	VMULPS       Z13, Z19, Z19
-	VSUBPS       Z4, Z13, Z13
-	VADDPS       Z13, Z19, Z19
-	VADDPS       Z15, Z19, Z13
-	VORPS        Z18, Z19, Z19
-	VXORPS       Z14, Z17, Z14
-	VMINPS       Z14, Z12, Z12
-	VMAXPS       Z12, Z11, Z12
-	VMULPS       Z0, Z12, Z0
-	VRNDSCALEPS  $0x08, Z0, Z0
-	VFNMADD231PS Z2, Z0, Z12
-	VFNMADD231PS Z3, Z0, Z12
-	VCVTPS2DQ    Z0, Z0
-	VMOVUPS      Z10, Z2
-	VFMADD213PS  Z9, Z12, Z2
-	VFMADD213PS  Z8, Z12, Z2
-	VFMADD213PS  Z7, Z12, Z2
-	VFMADD213PS  Z6, Z12, Z2
-	VFMADD213PS  Z5, Z12, Z2
-	VFMADD213PS  Z4, Z12, Z2
-	VFMADD213PS  Z4, Z12, Z2
-	VPADDD       Z1, Z0, Z0
-	VPSLLD       $0x17, Z0, Z0
-	VFMADD213PS  Z4, Z0, Z2
-	VMULPS       Z2, Z13, Z13
-	VDIVPS       Z13, Z19, Z19
-	VMOVUPS      Z19, K1, (AX)
-
-done:
+	VFMADD213PS  Z9, Z18, Z19
+	VFMADD213PS  Z8, Z18, Z19
+	VFMADD213PS  Z7, Z18, Z19
+	VFMADD213PS  Z6, Z18, Z19
+	VFMADD213PS  Z5, Z18, Z19
+	VFMADD213PS  Z4, Z18, Z19
+	VFMADD213PS  Z4, Z18, Z19
+	VPADDD       Z1, Z17, Z17
+	VPSLLD       $0x17, Z17, Z17
+	VFMADD213PS  Z4, Z17, Z19
+	VMULPS       Z19, Z16, Z16
+	VDIVPS       Z16, Z20, Z20
+	VMOVUPS      Z20, 64(AX)
+	ADDQ         BX, AX
+	ADDQ         SI, CX
+	ADDQ         $0x00000080, DI
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x00000080, R10
+	ADDQ         $0x00000080, R8
+	DECQ         DX
+	JNZ          loop
 	VZEROUPPER
 	RET
 

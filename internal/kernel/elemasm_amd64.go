@@ -88,12 +88,12 @@ func tanhGradAsm(dx, dy, y []float32) bool {
 	return active != Generic
 }
 
-func lstmCellAsm(h, c, i, f, g, o []float32) bool {
+func lstmCellsAsm(h, c Matrix, gates Panels, bias []float32, biasStride, rows int) bool {
 	switch active {
 	case AVX512:
-		lstmCellAVX512(&h[0], &c[0], &i[0], &f[0], &g[0], &o[0], len(h))
+		lstmCellsAVX512(&h.Data[0], h.Stride, &c.Data[0], c.Stride, &gates.Data[0], gates.Stride, &bias[0], biasStride, rows)
 	case AVX2:
-		lstmCellAVX2(&h[0], &c[0], &i[0], &f[0], &g[0], &o[0], len(h))
+		lstmCellsAVX2(&h.Data[0], h.Stride, &c.Data[0], c.Stride, &gates.Data[0], gates.Stride, &bias[0], biasStride, rows)
 	}
 	return active != Generic
 }

@@ -209,7 +209,18 @@ func TestKindsAgree(t *testing.T) {
 		"Exp": func(d []float32) { Exp(d, x) }, "ELU": func(d []float32) { ELU(d, x) }, "ELUGrad": func(d []float32) { ELUGrad(d, y, x) },
 		"Axpy": func(d []float32) { Axpy(d, 1.7, x) }, "Scale": func(d []float32) { Scale(d, 1.3, x) }, "Mul": func(d []float32) { Mul(d, x, y) },
 		"Sigmoid": func(d []float32) { Sigmoid(d, x) }, "Tanh": func(d []float32) { Tanh(d, x) },
-		"LSTMCell": func(d []float32) { n := len(x) / 4; LSTMCell(d[:n], d[n:2*n], x[:4*n]) },
+		"LSTMCells": func(d []float32) { // by both families in panels of their own
+			const n = 50
+			for from, cols := 0, active.PanelCols(); from < n; from += cols {
+				w := min(cols, n-from)
+				var gates []float32
+				for g := range 4 {
+					gates = append(gates, x[g*n+from:][:w]...)
+				}
+				gates = append(gates, make([]float32, cols)...)
+				LSTMCells(Matrix{Data: d[from:n]}, Matrix{Data: d[n+from : 2*n]}, Panels{gates, cols, cols}, y[4*from:][:4*w], 1, w)
+			}
+		},
 		"AdamW": func(w []float32) {
 			m, v := make([]float32, len(w)), make([]float32, len(w))
 			for range 3 {

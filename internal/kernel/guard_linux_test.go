@@ -65,7 +65,10 @@ func TestElementwiseStaysInside(t *testing.T) {
 			for _, grad := range []func(dx, dy, y []float32){ELUGrad, ReLUGrad, SigmoidGrad, TanhGrad, Add, Mul, Max, Sub, MulAdd} {
 				grad(a, b, c)
 			}
-			LSTMCell(a, b, g.floats(4*n))
+			if cols := active.PanelCols(); n <= cols {
+				panels := (4*n + cols - 1) / cols
+				LSTMCells(Matrix{Data: a}, Matrix{Data: b}, Panels{g.floats(panels * cols), cols, cols}, g.floats(4*n), 1, n)
+			}
 			Exp(a, b)
 			Axpy(a, 2, b)
 			Scale(a, 2, b)

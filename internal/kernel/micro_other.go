@@ -28,16 +28,16 @@ func (k Kind) wide(rows int, bf16 bool) int { return 1 }
 
 func (k Kind) strip(rows, _ int, _ bool, t *strip) { stripGeneric(rows, t) }
 
-func toBF16Asm(dst []uint16, src []float32) bool    { return false }
-func peakAsm(bf16 bool, rounds int) int             { return 0 }
-func reluAsm(dst, x []float32) bool                 { return false }
-func sigmoidAsm(dst, x []float32) bool              { return false }
-func tanhAsm(dst, x []float32) bool                 { return false }
-func reluGradAsm(dx, dy, y []float32) bool          { return false }
-func sigmoidGradAsm(dx, dy, y []float32) bool       { return false }
-func tanhGradAsm(dx, dy, y []float32) bool          { return false }
-func lstmCellAsm(h, c, i, f, g, o []float32) bool   { return false }
-func addAsm(dst, x, y []float32) bool               { return false }
-func maxAsm(dst, x, y []float32) bool               { return false }
-func normalizeAsm(dst, x, mean, inv []float32) bool { return false }
-func affineAsm(dst, x, scale, shift []float32) bool { return false }
+func toBF16Asm(dst []uint16, src []float32) bool                                        { return false }
+func peakAsm(bf16 bool, rounds int) int                                                 { return 0 }
+func reluAsm(dst, x []float32) bool                                                     { return false }
+func sigmoidAsm(dst, x []float32) bool                                                  { return false }
+func tanhAsm(dst, x []float32) bool                                                     { return false }
+func reluGradAsm(dx, dy, y []float32) bool                                              { return false }
+func sigmoidGradAsm(dx, dy, y []float32) bool                                           { return false }
+func tanhGradAsm(dx, dy, y []float32) bool                                              { return false }
+func lstmCellsAsm(h, c Matrix, gates Panels, bias []float32, biasStride, rows int) bool { return false }
+func addAsm(dst, x, y []float32) bool                                                   { return false }
+func maxAsm(dst, x, y []float32) bool                                                   { return false }
+func normalizeAsm(dst, x, mean, inv []float32) bool                                     { return false }
+func affineAsm(dst, x, scale, shift []float32) bool                                     { return false }

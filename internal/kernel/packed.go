@@ -132,3 +132,18 @@ func (b *Packed) Mul(s *Scratch, c, w, a Matrix, rows int, add bool, ep Epilogue
 	m := packedMul{operands{&b.layout, a.Data, nil, a.Stride, b.data, nil}, c, w, rows, add, ep}
 	m.compute(s, p0, p1)
 }
+
+// MulPanels computes panels [p0, p1) of C = A·B, or of C = C + A·B where add,
+// for the given number of rows; panel p0 is C's first one. Where add, the rows
+// of a panel of C must follow each other. B has one part. What the last panel
+// of C holds beyond column n is undefined.
+func (b *Packed) MulPanels(s *Scratch, c Panels, a Matrix, rows int, add bool, p0, p1 int) {
+	if rows == 0 || p0 >= p1 {
+		return
+	}
+	if len(a.Data) < (rows-1)*a.Stride+b.k {
+		panic("kernel: MulPanels: A is too small")
+	}
+	o := operands{&b.layout, a.Data, nil, a.Stride, b.data, nil}
+	o.add(s, c, rows, !add, p0, p1)
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -186,6 +187,70 @@ func TestPackedMul(t *testing.T) {
 		newPackedCase(r, 13, packedBlock, 40, 2, packedBlock, true, bf16, ActTanh).check(t, r)
 		newPackedCase(r, 3, 2*packedBlock+1, 140, 1, 2*packedBlock+1, false, bf16, ActELU).check(t, r)
 		newPackedCase(r, stripRows+1, 19, 33, 1, 20, true, bf16, ActSigmoid).check(t, r)
+	})
+}
+
+// TestMulPanels compares products that stay in panels with the same product
+// laid out as rows, to the bit: put and added to what is there, whole and cut
+// into panels, with rows that follow each other and rows apart. What lies
+// between them must not change.
+func TestMulPanels(t *testing.T) {
+	forPacked(t, func(t *testing.T, bf16 bool) {
+		r := rand.New(rand.NewPCG(17, 18))
+		edges := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 40, 64, 130, stripRows + 1}
+		for i := range 8 * len(edges) {
+			m, n := edges[i%len(edges)], edges[r.IntN(len(edges)-1)]
+			k := []int{1, 2, 7, 33, packedBlock + 1}[r.IntN(5)]
+			add := i/len(edges)%2 == 0
+			x := newPackedCase(r, m, k, n, 1, k+r.IntN(3), add, bf16, ActIdentity)
+			x.ep, x.biases = Epilogue{}, nil
+			for j := range x.w {
+				x.w[j] = 1
+			}
+			want := slices.Clone(x.c)
+			x.mul(want, 0, m, 0, x.panels())
+			cols := active.PanelCols()
+			c := Panels{Row: cols}
+			if !add {
+				c.Row += cols * r.IntN(2)
+			}
+			c.Stride = m*c.Row + cols*r.IntN(2)
+			c.Data = make([]float32, (x.panels()-1)*c.Stride+(m-1)*c.Row+cols)
+			at := func(i, j int) *float32 { return &c.Data[j/cols*c.Stride+i*c.Row+j%cols] }
+			for j := range c.Data {
+				c.Data[j] = nan
+			}
+			if add {
+				for i := range m {
+					for j := range n {
+						*at(i, j) = x.c[i*n+j]
+					}
+				}
+			}
+			var s Scratch
+			cut := r.IntN(x.panels() + 1)
+			for _, p := range [][2]int{{0, cut}, {cut, x.panels()}} {
+				d := c
+				d.Data = c.Data[min(p[0]*c.Stride, len(c.Data)):]
+				if bf16 {
+					x.half.MulPanels(&s, d, MatrixBF16{x.a16, x.stride}, m, add, p[0], p[1])
+				} else {
+					x.packed.MulPanels(&s, d, Matrix{x.a, x.stride}, m, add, p[0], p[1])
+				}
+			}
+			for i := range m {
+				for j := range n {
+					if got := *at(i, j); math.Float32bits(got) != math.Float32bits(want[i*n+j]) {
+						t.Fatalf("%v: C[%d,%d] = %v, want %v", x, i, j, got, want[i*n+j])
+					}
+				}
+			}
+			for j, v := range c.Data {
+				if row := j % c.Stride; v == v && (row >= (m-1)*c.Row+cols || row%c.Row >= cols) {
+					t.Fatalf("%v: wrote between the panels or rows, at %d", x, j)
+				}
+			}
+		}
 	})
 }
 

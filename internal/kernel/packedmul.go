@@ -189,3 +189,53 @@ func (m *packedMul) begin(strip []float32, r0, rows, p int) {
 		strip = strip[rows*m.cols:]
 	}
 }
+
+// Panels is a matrix as products compute it, panel by panel: element (i, j) of
+// panel q is Data[q·Stride + i·Row + j], for j below Kind.PanelCols.
+type Panels struct {
+	Data        []float32
+	Stride, Row int
+}
+
+// add computes panels [p0, p1) of C + A·B, or of A·B where first, into those
+// of C from the first one on. The order of each sum is that of compute.
+func (o *operands) add(s *Scratch, c Panels, rows int, first bool, p0, p1 int) {
+	last := (p1-p0-1)*c.Stride + (rows-1)*c.Row + o.cols
+	switch {
+	case p0 < 0 || p1 > o.panels:
+		panic("kernel: MulPanels: there are no such panels")
+	case o.parts != 1 || o.k == 0:
+		panic("kernel: MulPanels: the right side must be one matrix, and not empty")
+	case len(c.Data) < last:
+		panic("kernel: MulPanels: C is too small")
+	case c.Row != o.cols && !first:
+		panic("kernel: MulPanels: rows of C that are added to must follow each other")
+	}
+	s.Reserve(false)
+	t := &s.s
+	strips := (rows + stripRows - 1) / stripRows
+	for r0 := 0; strips > 0; strips-- {
+		n := (rows - r0) / strips
+		step := o.kind.wide(n, o.bf16)
+		for p := p0; p < p1; p += step {
+			if p+step > p1 {
+				step = 1
+			}
+			t.first = first
+			at := c.Data[(p-p0)*c.Stride+r0*c.Row:]
+			if c.Row == o.cols {
+				t.cs = c.Stride
+				o.multiply(t, at, Matrix{Data: unit}, r0, n, p, step)
+				continue
+			}
+			t.cs = n * o.cols
+			o.multiply(t, s.strip, Matrix{Data: unit}, r0, n, p, step)
+			for q := range step {
+				for i := range n {
+					copy(at[q*c.Stride+i*c.Row:][:o.cols], s.strip[q*t.cs+i*o.cols:])
+				}
+			}
+		}
+		r0 += n
+	}
+}

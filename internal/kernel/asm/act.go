@@ -242,10 +242,28 @@ func (v *isa) tanhGrad() {
 	})
 }
 
-// lstmCell: see LSTMCell. σ(a)·tanh(b) is one division.
-func (v *isa) lstmCell() {
-	text("lstmCell"+v.name, "func(h, c, i, f, z, o *float32, n int)")
-	p, n := ptrs("h", "c", "i", "f", "z", "o"), Load(Param("n"), GP64())
+// lstmCells: see LSTMCells, for rows of two vectors, the columns of a panel.
+// Strides count elements. σ(a)·tanh(b) is one division.
+func (v *isa) lstmCells() {
+	text("lstmCells"+v.name, "func(h *float32, hs int, c *float32, cs int, gates *float32, stride int, bias *float32, biasStride, rows int)")
+	h, c, rows := Load(Param("h"), GP64()), Load(Param("c"), GP64()), Load(Param("rows"), GP64())
+	bytes := func(name string) reg.Register {
+		r := Load(Param(name), GP64())
+		SHLQ(U8(2), r)
+		return r
+	}
+	hs, cs := bytes("hs"), bytes("cs")
+	// Where i, f, g and o begin.
+	four := func(name, stride string) []reg.Register {
+		p, s := []reg.Register{Load(Param(name), GP64())}, Load(Param(stride), GP64())
+		for len(p) < 4 {
+			next := GP64()
+			LEAQ(Mem{Base: p[len(p)-1], Index: s, Scale: 4}, next)
+			p = append(p, next)
+		}
+		return p
+	}
+	gates, bias := four("gates", "stride"), four("bias", "biasStride")
 	s := v.squash()
 	product := func(gate, x reg.VecVirtual) reg.VecVirtual {
 		num, den := s.tanh(v, x)
@@ -253,11 +271,28 @@ func (v *isa) lstmCell() {
 		VDIVPS(den, num, num)
 		return num
 	}
-	v.each(n, p, func(m []Mem) {
-		c := v.load(m[1])
-		VDIVPS(s.sigmoid(v, v.load(m[3])), c, c)
-		VADDPS(product(v.load(m[2]), v.load(m[4])), c, c)
-		v.store(c, m[1])
-		v.store(product(v.load(m[5]), c), m[0])
-	})
+	v.mask = nil
+	Label("loop")
+	for _, d := range []int{0, v.bytes} {
+		at := func(base reg.Register) Mem { return Mem{Base: base, Disp: d} }
+		gate := func(i int) reg.VecVirtual {
+			x := v.load(at(gates[i]))
+			VADDPS(at(bias[i]), x, x)
+			return x
+		}
+		x := v.load(at(c))
+		VDIVPS(s.sigmoid(v, gate(1)), x, x)
+		VADDPS(product(gate(0), gate(2)), x, x)
+		v.store(x, at(c))
+		v.store(product(gate(3), x), at(h))
+	}
+	ADDQ(hs, h)
+	ADDQ(cs, c)
+	for _, g := range gates {
+		ADDQ(U32(uint32(2*v.bytes)), g)
+	}
+	DECQ(rows)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
 }

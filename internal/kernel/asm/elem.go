@@ -206,7 +206,7 @@ func main() {
 		v.reluGrad()
 		v.sigmoidGrad()
 		v.tanhGrad()
-		v.lstmCell()
+		v.lstmCells()
 		v.axpy()
 		v.scale()
 		v.add()

@@ -100,8 +100,6 @@ type Batch struct {
 	lack      []float32 // its integral of what is missing, m
 	path      []*control.Path
 	along     []float32 // arc length on path, m
-	bad       []uint32  // times the row was restored
-	lost      []bool    // the last tick was one of them
 
 	// The recurrent pose, (rows, joints), world space.
 	bonePos, boneFwd, boneUp, boneVel []m3.Vec3
@@ -109,6 +107,8 @@ type Batch struct {
 	// The displayed pose, (rows, joints).
 	localPos []m3.Vec3
 	localRot []m3.Quat
+
+	watch watch
 
 	scratch []m3.Xform // (rows, joints)
 }
@@ -125,9 +125,9 @@ func NewBatch(m *Model, capacity int) *Batch {
 		speed: make([]float32, capacity*points), act: make([]float32, capacity*points*na),
 		heading: vec(1), targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity),
 		pace: make([]float32, capacity), lack: make([]float32, capacity),
-		path: make([]*control.Path, capacity), along: make([]float32, capacity), bad: make([]uint32, capacity), lost: make([]bool, capacity),
+		path: make([]*control.Path, capacity), along: make([]float32, capacity),
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
-		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), scratch: make([]m3.Xform, capacity*nj),
+		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), watch: newWatch(m, capacity), scratch: make([]m3.Xform, capacity*nj),
 	}
 	b.Tune(DefaultTuning())
 	for r := range capacity {
@@ -164,30 +164,36 @@ func (b *Batch) check(r0, r1 int) {
 // radians.
 func (b *Batch) Reset(row int, pos m3.Vec3, yaw float32) {
 	b.check(row, row+1)
-	b.bad[row], b.lost[row] = 0, false
-	b.stand(row, frame{flat(pos), vec2{m3.Sin(yaw), m3.Cos(yaw)}})
-	b.restBones(row)
+	b.stand(row, frame{flat(pos), vec2{m3.Sin(yaw), m3.Cos(yaw)}}, nil)
+	b.placeBones(row, b.Model.rest)
 	b.display(row)
+	b.begin(row)
 }
 
-// stand makes the trajectory of row one of standing idle at f.
-func (b *Batch) stand(row int, f frame) {
+// stand makes the trajectory of row one of standing at f, with the action weights
+// act; nil is idle.
+func (b *Batch) stand(row int, f frame, act []float32) {
 	t := row * points
 	for i := t; i < t+points; i++ {
 		b.pos[i], b.dir[i], b.vel[i], b.speed[i] = f.pos, f.fwd, vec2{}, 0
 		w := b.act[i*b.actions : (i+1)*b.actions]
-		clear(w)
-		w[b.Model.action[control.Idle]] = 1
+		if act == nil {
+			clear(w)
+			w[b.Model.action[control.Idle]] = 1
+		} else {
+			copy(w, act)
+		}
 	}
 	b.heading[row], b.targetDir[row], b.targetVel[row] = f.fwd, f.fwd, vec2{}
 	b.correct[row], b.pace[row], b.lack[row], b.path[row], b.along[row] = 0, 0, 0, nil, 0
 }
 
-// restBones puts the model's rest pose at the present root of row.
-func (b *Batch) restBones(row int) {
+// placeBones puts a pose, the bone block of an input row, at the present root of
+// row, at rest.
+func (b *Batch) placeBones(row int, pose []float32) {
 	f := b.root(row)
 	for j := range b.joints {
-		b.setBone(row*b.joints+j, f, b.Model.rest[j*feature.BoneChannels:])
+		b.setBone(row*b.joints+j, f, pose[j*feature.BoneChannels:])
 		b.boneVel[row*b.joints+j] = m3.Vec3{}
 	}
 }
@@ -209,8 +215,7 @@ func (b *Batch) Copy(dst, src int) {
 	move(b.lack, dst, src, 1)
 	move(b.path, dst, src, 1)
 	move(b.along, dst, src, 1)
-	move(b.bad, dst, src, 1)
-	move(b.lost, dst, src, 1)
+	b.watch.copy(dst, src)
 	move(b.bonePos, dst, src, b.joints)
 	move(b.boneFwd, dst, src, b.joints)
 	move(b.boneUp, dst, src, b.joints)
@@ -265,7 +270,3 @@ func (b *Batch) Trajectory(row int, dst []m3.Vec3) int {
 	}
 	return n
 }
-
-// Restored returns how often row was put back because the network's output for
-// it was not finite, since its last Reset.
-func (b *Batch) Restored(row int) int { return int(b.bad[row]) }

@@ -216,44 +216,6 @@ func TestNaNStaysInItsRow(t *testing.T) {
 	}
 }
 
-// Where the network fails again from the pose it was put back to, the row
-// begins from the model's rest pose; a failure long after is another first one.
-func TestFailingTwice(t *testing.T) {
-	b := NewBatch(beetleModel(), 1)
-	x, y := buffers(b)
-	goals := []control.Goal{{Move: m3.V(0, 0, 1), Speed: 1}}
-	for range 60 {
-		tick(b, goals, x, y, 0, 1)
-	}
-	fail := func() []m3.Vec3 {
-		y[0] = float32(math.NaN())
-		b.Scatter(y, 0, 1)
-		pos, _ := b.Bone(0)
-		return slices.Clone(pos)
-	}
-	pos, _ := b.Bone(0)
-	before := slices.Clone(pos)
-	if got := fail(); !slices.Equal(got, before) {
-		t.Error("the first failure moved the bones")
-	}
-	tick(b, goals, x, y, 0, 1)
-	pos, _ = b.Bone(0)
-	before = slices.Clone(pos)
-	if got := fail(); !slices.Equal(got, before) {
-		t.Error("a failure after a good tick moved the bones")
-	}
-	root := b.Root(0)
-	for j, p := range fail() {
-		r := b.Model.rest[j*feature.BoneChannels:]
-		if want := root.Apply(m3.V(r[0], r[1], r[2])); p.Dist(want) > 1e-5 {
-			t.Errorf("joint %d at %v, at rest it is at %v", j, p, want)
-		}
-	}
-	if b.Restored(0) != 3 {
-		t.Errorf("restored %d times", b.Restored(0))
-	}
-}
-
 func TestGoalThatIsNotFinite(t *testing.T) {
 	m := beetleModel()
 	a, b := NewBatch(m, 1), NewBatch(m, 1)

@@ -32,6 +32,14 @@
 // has the model's own bone lengths, each bone aimed at the predicted end.
 // Ground height, in particular, is never fed back.
 //
+// # Watchdog
+//
+// A row that leaves the training data's range goes back to a good pose and is
+// counted (Restored): when the network's outputs are not finite, when an input
+// would lie farther from its mean than any recorded one, when bones do not keep
+// their lengths, or when joints are under the ground. Blend the displayed pose
+// over after that, as animsys.Scatter does with blend.Inertial.
+//
 // # Beyond the released system
 //
 // The trajectory's formulas and constants are the released system's. Added to
@@ -39,9 +47,11 @@
 // that a turn adds up in (Leash); an integral that waits for a start and is
 // bounded (SpeedUp); speeds aside and backward, a curve in place of a turn on
 // the spot and a step in getting up, as in the recordings (Sideways, Backward,
-// Pivot, Rise); slowing down before curves, coming back to a path and facing
-// along it (Grip, Spin, Homing, Facing); and coming down where a row hangs in the air. The displayed pose
-// keeps its hips between the floor and a ceiling (Bend, Ceiling). See Tuning.
-// Left out is that it feeds the grounded pose's places back while idle: here
-// nothing that happens to the displayed pose returns.
+// Pivot, Rise); action weights that go over at an even rate, and jumps from a
+// stand (Ramp); slowing down before curves, coming back to a path and facing
+// along it (Grip, Spin, Homing, Facing); and coming down where a row hangs in
+// the air. The displayed pose keeps its hips between the floor and a ceiling
+// (Bend, Ceiling). See Tuning. Left out is that it feeds the grounded pose's
+// places back while idle: here nothing that happens to the displayed pose
+// returns.
 package mann

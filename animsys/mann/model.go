@@ -23,6 +23,9 @@ type Model struct {
 	action [control.NumActions]int // column of each action, −1 where the layout lacks it
 	aims   [][]int                 // per joint the children with a bone of some length
 	bone   []m3.Vec3               // per joint its offset's direction
+	reach  float32                 // length of all bones, m
+	low    []float32               // least and
+	high   []float32               // greatest value of an input in range; none without normalisation
 }
 
 // SchemaError says that a model file does not hold what this package can
@@ -85,10 +88,11 @@ func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, re
 // NewModel returns the network as a model of characters. A *SchemaError lists
 // everything in which its metadata, its shapes and this package differ.
 func NewModel(net *netruntime.Net) (*Model, error) {
-	var mean []float32
-	if t, ok := net.Tensor("x_mean"); ok {
-		mean = t.Data
+	stat := func(name string) []float32 {
+		t, _ := net.Tensor(name)
+		return t.Data
 	}
+	mean := stat("x_mean")
 	meta := net.Meta()
 	p, err := parse(&meta, net.Inputs(), net.Outputs(), mean)
 	if err != nil {
@@ -96,6 +100,7 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	}
 	m := newModel(p)
 	m.Net = net
+	m.bound(mean, stat("x_std"))
 	return m, nil
 }
 
@@ -193,6 +198,9 @@ func newModel(p *parsed) *Model {
 	}
 	for j, parent := range p.skel.Parents {
 		m.bone = append(m.bone, p.skel.Offsets[j].Normalize(m3.Up))
+		if parent >= 0 {
+			m.reach += p.skel.Offsets[j].Len()
+		}
 		if parent >= 0 && p.skel.Offsets[j].Len() > 1e-4 {
 			m.aims[parent] = append(m.aims[parent], j)
 		}

@@ -8,10 +8,6 @@ import (
 	"mannequin/engine/m3"
 )
 
-// limit is the largest magnitude of a sound output, in metres, m/s or degrees
-// per second. Beyond it a row counts as lost.
-const limit = 1e4
-
 // Gather writes the network's inputs for rows r0 to r1 into x, which holds
 // Layout.Inputs() values per row from row 0 on.
 func (b *Batch) Gather(x []float32, r0, r1 int) {
@@ -41,9 +37,7 @@ func (b *Batch) gather(x []float32, r int) {
 	for j := range b.joints {
 		k := r*b.joints + j
 		c := x[m.InBone(j):][:feature.BoneChannels]
-		p := b.bonePos[k]
-		p.X, p.Z = p.X-last.pos.X, p.Z-last.pos.Z
-		put3(c[feature.BonePos:], last, p)
+		put3(c[feature.BonePos:], last, b.bonePos[k].Sub(last.pos.vec3()))
 		put3(c[feature.BoneForward:], last, b.boneFwd[k])
 		put3(c[feature.BoneUp:], last, b.boneUp[k])
 		put3(c[feature.BoneVel:], last, b.boneVel[k])
@@ -68,55 +62,26 @@ func get2(f frame, src []float32) vec2 { return f.out(vec2{src[0], src[1]}) }
 
 // Scatter advances rows r0 to r1 by one tick with the network's outputs y, which
 // holds Layout.Outputs() values per row from row 0 on. A row whose outputs are
-// not finite (or absurd) stands still in its last good pose and is counted in
-// Restored; the others do not notice.
+// not finite, or whose state they take out of the training data's range, goes
+// back to its last good pose, stands there, and is counted in Restored; the
+// others do not notice.
 func (b *Batch) Scatter(y []float32, r0, r1 int) {
 	b.check(r0, r1)
 	n := b.Model.Layout.Outputs()
 	for r := r0; r < r1; r++ {
 		row := y[r*n : (r+1)*n]
 		if !sound(row) {
-			b.restore(r)
+			b.restore(r, b.inRange(r))
 			continue
 		}
-		b.lost[r] = false
 		b.scatter(row, r)
-	}
-}
-
-func sound(row []float32) bool {
-	for _, v := range row {
-		if !(v > -limit && v < limit) {
-			return false
+		if b.inRange(r) {
+			b.keep(r)
+			b.display(r)
+		} else {
+			b.restore(r, false)
 		}
 	}
-	return true
-}
-
-// restore stops row where it is. Its state is that of the last good tick, or,
-// should someone have spoilt that too, the displayed pose says where it was.
-func (b *Batch) restore(r int) {
-	b.bad[r]++
-	root := b.root(r)
-	if !root.pos.finite() || !root.fwd.finite() {
-		root = frame{fwd: vec2{0, 1}}
-		if hips := b.localPos[r*b.joints]; hips.Finite() {
-			root.pos = flat(hips)
-		}
-	}
-	b.stand(r, root)
-	whole := true
-	for k := r * b.joints; k < (r+1)*b.joints; k++ {
-		b.boneVel[k] = m3.Vec3{}
-		whole = whole && b.bonePos[k].Finite() && b.boneFwd[k].Finite() && b.boneUp[k].Finite()
-	}
-	// A second failure in a row means that this very pose is what the network
-	// cannot continue from.
-	if !whole || b.lost[r] {
-		b.restBones(r)
-		b.display(r)
-	}
-	b.lost[r] = true
 }
 
 func (b *Batch) scatter(y []float32, r int) {
@@ -151,7 +116,6 @@ func (b *Batch) scatter(y []float32, r int) {
 		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(1./Rate)).Lerp(b.bonePos[k], 0.5)
 	}
 	b.sink(r)
-	b.display(r)
 }
 
 // sink brings a row down that hangs in the air without having jumped. Networks

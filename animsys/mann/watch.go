@@ -1,0 +1,176 @@
+package mann
+
+import (
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// The range that rows live in. Rows of the dog's recordings come as far as 0.9
+// times a bound here at the most; its networks under random commands too, but for
+// the bones, which they stretch by up to 0.2 in the mean.
+const (
+	limit     = 1e4  // largest magnitude of an output, m, m/s or degrees per second
+	deviation = 40   // standard deviations of an input from its mean in the training data,
+	least     = 0.05 // each taken for at least this, as nearly constant columns have less: m, m/s or 1
+	deepest   = 0.1  // m below the ground at which joint 0 may be, and
+	buried    = 0.3  // any other; recorded elbows come to 0.13
+	stretched = 0.5  // mean difference of bones from their lengths, as a share of those
+	farthest  = 1e6  // m from the origin, where float32 resolves 6 cm
+)
+
+// A row remembers a good pose every memoryTicks ticks, the last two of them, and
+// goes back to the older: what was wrong may have begun before it was found. If
+// it fails again within memoryTicks it begins anew from the rest pose.
+const memoryTicks = 30
+
+// watch is what the watchdog keeps per row.
+type watch struct {
+	restored []uint32
+	age      []uint32  // ticks since the row began or was restored
+	good     []float32 // (rows, 2, pose) good poses: bones, action weights
+	pose     int       // values of a pose
+	input    []float32 // (rows, inputs) the row's state as the network would see it
+}
+
+func newWatch(m *Model, rows int) watch {
+	pose := m.Skel.Len()*feature.BoneChannels + len(m.Layout.Actions)
+	return watch{
+		restored: make([]uint32, rows), age: make([]uint32, rows), pose: pose,
+		good: make([]float32, rows*2*pose), input: make([]float32, rows*m.Layout.Inputs()),
+	}
+}
+
+func (w *watch) copy(dst, src int) {
+	move(w.restored, dst, src, 1)
+	move(w.age, dst, src, 1)
+	move(w.good, dst, src, 2*w.pose)
+}
+
+// slot returns row's pose i, 0 or 1.
+func (w *watch) slot(row, i int) []float32 { return w.good[(2*row+i)*w.pose:][:w.pose] }
+
+// Restored returns how often row went back to a good pose because the network's
+// output for it was not finite or took it out of the training data's range, since
+// its last Reset.
+func (b *Batch) Restored(row int) int { return int(b.watch.restored[row]) }
+
+// bound derives the inputs' range from their mean and standard deviation.
+func (m *Model) bound(mean, std []float32) {
+	n := m.Layout.Inputs()
+	if len(mean) != n || len(std) != n {
+		return
+	}
+	m.low, m.high = make([]float32, n), make([]float32, n)
+	for c := range n {
+		d := deviation * max(std[c], least)
+		m.low[c], m.high[c] = mean[c]-d, mean[c]+d
+	}
+}
+
+// begin makes the present pose of row the only one that is remembered.
+func (b *Batch) begin(row int) {
+	w := &b.watch
+	w.restored[row], w.age[row] = 0, 0
+	b.observe(row)
+	b.remember(row, 0)
+	b.remember(row, 1)
+}
+
+// observe writes the state of row as the network would see it and returns it.
+func (b *Batch) observe(row int) []float32 {
+	n := b.Model.Layout.Inputs()
+	x := b.watch.input[row*n : (row+1)*n]
+	b.gather(x, row)
+	return x
+}
+
+// inRange reports whether the state of row is one that the network can go on
+// from, and leaves it in watch.input.
+func (b *Batch) inRange(row int) bool {
+	m := b.Model
+	if !b.root(row).near() {
+		return false
+	}
+	x := b.observe(row)
+	for c, v := range x {
+		if !m3.Finite(v) || m.low != nil && !(v >= m.low[c] && v <= m.high[c]) {
+			return false
+		}
+	}
+	bones := b.bonePos[row*b.joints : (row+1)*b.joints]
+	var off float32
+	for j, parent := range m.Skel.Parents {
+		if bones[j].Y < -buried {
+			return false
+		}
+		if parent >= 0 {
+			off += m3.Abs(bones[j].Dist(bones[parent]) - m.Skel.Offsets[j].Len())
+		}
+	}
+	return bones[0].Y >= -deepest && off <= stretched*m.reach
+}
+
+// keep counts a good tick of row, whose state watch.input holds, and remembers
+// its pose when it is time to.
+func (b *Batch) keep(row int) {
+	w := &b.watch
+	if w.age[row]++; w.age[row]%memoryTicks == 0 {
+		b.remember(row, int(w.age[row]/memoryTicks)%2)
+	}
+}
+
+// remember puts the pose in watch.input into slot i of row.
+func (b *Batch) remember(row, i int) {
+	m, slot := b.Model.Layout, b.watch.slot(row, i)
+	x := b.watch.input[row*m.Inputs():]
+	bones := b.joints * feature.BoneChannels
+	copy(slot[:bones], x[m.InBone(0):])
+	copy(slot[bones:], x[m.InActions(feature.TrajNow):])
+}
+
+// restore stops row where it is: in its present pose if that is sound, else in
+// the older good one, or, should it fail again and again, in the rest pose.
+func (b *Batch) restore(row int, sound bool) {
+	w := &b.watch
+	root := b.root(row)
+	if !root.near() || !root.fwd.finite() {
+		root = frame{fwd: vec2{0, 1}}
+		// The displayed pose says where it was.
+		if shown := (frame{pos: flat(b.localPos[row*b.joints])}); shown.near() {
+			root.pos = shown.pos
+		}
+	}
+	older := w.slot(row, int(w.age[row]/memoryTicks+1)%2)
+	bones := b.joints * feature.BoneChannels
+	switch {
+	case w.restored[row] > 0 && w.age[row] < memoryTicks:
+		b.stand(row, root, nil)
+		b.placeBones(row, b.Model.rest)
+	case sound:
+		now := (row*points + now) * b.actions
+		b.stand(row, root, b.act[now:now+b.actions])
+		clear(b.boneVel[row*b.joints : (row+1)*b.joints])
+	default:
+		b.stand(row, root, older[bones:])
+		b.placeBones(row, older[:bones])
+	}
+	b.display(row)
+	times := w.restored[row] + 1
+	b.begin(row)
+	w.restored[row] = times
+}
+
+// near reports whether f is at a place that float32 resolves.
+func (f frame) near() bool {
+	return m3.Abs(f.pos.X) < farthest && m3.Abs(f.pos.Z) < farthest
+}
+
+// sound reports whether the outputs are finite and not absurd.
+func sound(row []float32) bool {
+	for _, v := range row {
+		if !(v > -limit && v < limit) {
+			return false
+		}
+	}
+	return true
+}

@@ -60,6 +60,8 @@ var arrows = []arrow{
 	{"scenes/...", []string{"scenes/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/m3", "netruntime", "models/...", "github.com/mlange-42/..."},
 		"a scene runs headless, in tests and on a server"},
 
+	{"offline/metrics", []string{"offline/...", "animsys", "animsys/...", "ecs", "terrain", "engine/m3", "engine/draw", "netruntime", "github.com/mlange-42/..."},
+		"what is measured is what a game shows: the whole tick"},
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "engine/draw", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/schollz/progressbar/...", "github.com/BurntSushi/toml", "golang.org/x/term", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 

@@ -180,6 +180,9 @@ func TestNewPathRefuses(t *testing.T) {
 	if _, err := NewPath([]m3.Vec3{{}, {X: 1}, {X: 1, Z: 1}, {}}, true); err == nil {
 		t.Error("a closed path whose ends coincide was accepted")
 	}
+	if p, err := Builtin("meander"); err != nil || !p.Closed() || m3.Abs(p.Length()-18.7) > 0.1 {
+		t.Errorf("meander: %v", err)
+	}
 	if _, err := Builtin("spiral"); err == nil {
 		t.Error("unknown built-in accepted")
 	}

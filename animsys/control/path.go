@@ -218,6 +218,19 @@ func Star(r float32) *Path {
 	return mustPath(pts)
 }
 
+// Meander returns a closed course of 19 m around the origin that bends both
+// ways, nowhere alike, with radii from 0.9 m up to straight.
+func Meander() *Path {
+	const n = 60 // points about 30 cm apart
+	pts := make([]m3.Vec3, n)
+	for i := range pts {
+		a := 2 * math.Pi * float32(i) / n
+		r := 2.5 + 0.75*m3.Sin(2*a) + 0.55*m3.Cos(3*a) + 0.2*m3.Sin(5*a)
+		pts[i] = m3.V(r*m3.Sin(a), 0, r*m3.Cos(a))
+	}
+	return mustPath(pts)
+}
+
 // mustPath is for closed paths whose points this package chose.
 func mustPath(pts []m3.Vec3) *Path {
 	p, err := NewPath(pts, true)
@@ -228,10 +241,11 @@ func mustPath(pts []m3.Vec3) *Path {
 }
 
 // ErrUnknownPath is returned by Builtin for a name that it does not know.
-var ErrUnknownPath = errors.New("control: no built-in path of that name: want circle, square or star")
+var ErrUnknownPath = errors.New("control: no built-in path of that name: want circle, square, star or meander")
 
 // Builtin returns the path called circle (radius 1.5 m), square (corners at
-// ±2 m) or star (five points, radius 2.5 m), all centred on the origin.
+// ±2 m), star (five points, radius 2.5 m) or meander (see Meander), all around
+// the origin.
 func Builtin(name string) (*Path, error) {
 	switch name {
 	case "circle":
@@ -240,6 +254,8 @@ func Builtin(name string) (*Path, error) {
 		return Square(2), nil
 	case "star":
 		return Star(2.5), nil
+	case "meander":
+		return Meander(), nil
 	}
 	return nil, ErrUnknownPath
 }

@@ -103,7 +103,7 @@ func ReadScript(name string, data []byte) (*Script, error) {
 					file = filepath.Join(filepath.Dir(name), file)
 				}
 				if p, err = OpenPath(file); err != nil {
-					return nil, fail("path %q is neither circle, square, star nor a path file: %w", c.Path, err)
+					return nil, fail("path %q is neither circle, square, star, meander nor a path file: %w", c.Path, err)
 				}
 			}
 			g.Path = p

@@ -5,19 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
-	"strings"
-	"text/tabwriter"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
-	"mannequin/animsys/control"
-	"mannequin/animsys/mann"
 	"mannequin/internal/command"
-	"mannequin/models"
-	"mannequin/netruntime"
-	"mannequin/offline/dataset"
-	"mannequin/offline/metrics"
 )
 
 func newEval() *cobra.Command {
@@ -31,172 +26,112 @@ func newEval() *cobra.Command {
 	return c
 }
 
+// evalOptions are the flags of eval mann.
+type evalOptions struct {
+	model, data string
+	seconds     float64
+	threads     int
+	paths       []string
+	plots       string
+	asJSON      bool
+}
+
 func newEvalMANN() *cobra.Command {
-	var model, data string
-	var seconds float64
-	var threads int
-	var asJSON bool
+	var o evalOptions
 	c := &cobra.Command{
 		Use:   "mann --data DIR",
 		Short: "Measure a mode-adaptive network for a quadruped",
-		Long: `Measure a mode-adaptive network (Zhang, Starke et al. 2018) as the paper does:
-its loss on the recordings held out from training; foot skate and leg stiffness
-of the motion that it makes in each gait, beside the recordings of that gait and
-the paper's Tables 2 and 3; and its distance from paths that it follows, beside
-Table 4. Compare ratios to the ground truth: the paper's recordings, paw heights
-and path sizes are not published.`,
+		Long: `Measure a mode-adaptive network (Zhang, Starke et al. 2018) as the paper does,
+and what its users notice beyond that, each figure beside the bar that it has to
+reach:
+
+  its loss on the recordings held out from training
+  foot skate and leg angle update in each gait, beside the recordings' (Tables 2, 3)
+  distance and angle from paths that it follows (Table 4)
+  what it can no longer do without each of its experts (Table 5)
+  which paws it sets down when, and which gait that is
+  the speeds that it holds, how long actions take, how harsh changes between them are
+
+Motion is measured as the network poses it (raw) and as it is displayed (shown):
+after the whole tick of a game, with its paws held on flat ground. Compare ratios
+to the ground truth: the paper's recordings, paw heights and path sizes are not
+published. docs/mann-measures.md defines every figure.
+
+--plots writes the experts' gating weights over time (Fig. 9) and the footfalls
+of the gaits (Fig. 2) as pictures.`,
 		Example: `  mannequin eval mann --model dog --data data/dog
-  mannequin eval mann --model dog.safetensors --data data/dog --seconds 60 --json`,
+  mannequin eval mann --model dog.safetensors --data data/dog --seconds 60 --json
+  mannequin eval mann --model dog --data data/dog --path course.csv --plots out/eval`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case !(seconds >= 1 && seconds <= 3600):
-				return command.Usagef("--seconds is %v, want 1 to 3600", seconds)
-			case threads < 1 || threads > 1024:
-				return command.Usagef("--threads is %d, want 1 to 1024", threads)
+			case !(o.seconds >= 1 && o.seconds <= 3600):
+				return command.Usagef("--seconds is %v, want 1 to 3600", o.seconds)
+			case o.threads < 1 || o.threads > 1024:
+				return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
 			}
-			r, err := evalMANN(cmd.Context(), model, data, seconds, threads)
+			r, err := evalMANN(cmd.Context(), o, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			if o.asJSON {
 				return printJSON(cmd.OutOrStdout(), r)
 			}
 			return r.print(cmd.OutOrStdout())
 		},
 	}
 	p := c.Flags()
-	p.StringVar(&model, "model", "dog", "shipped model's `name` or model file")
-	p.StringVar(&data, "data", "", "`folder` of the recordings that it was trained on")
-	p.Float64Var(&seconds, "seconds", 20, "seconds of motion to make in each gait and on each path")
-	p.IntVar(&threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
-	p.BoolVar(&asJSON, "json", false, "print the report as JSON")
-	c.MarkFlagRequired("data")
+	p.StringVar(&o.model, "model", "dog", "shipped model's `name` or model file")
+	p.StringVar(&o.data, "data", "", "`folder` of the recordings that it was trained on")
+	p.Float64Var(&o.seconds, "seconds", 20, "seconds of motion to make in each gait and on each path")
+	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
+	p.StringArrayVar(&o.paths, "path", nil, "one more path to follow: a `file` of control points, as for rollout")
+	p.StringVar(&o.plots, "plots", "", "`folder` to write pictures into")
+	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
+	must(c.MarkFlagRequired("data"))
 	return c
 }
 
-// evalReport is what eval mann finds out.
-type evalReport struct {
-	Model   string      `json:"model"`
-	HeldOut evalHeldOut `json:"held_out"`
-	Gaits   []evalGait  `json:"gaits"`
-	Paths   []evalPath  `json:"paths"`
+// evalProgress shows someone at a terminal how far the evaluation is, and ends
+// it when it is interrupted.
+type evalProgress struct {
+	ctx context.Context
+	bar *progressbar.ProgressBar // nil where nobody looks
 }
 
-type evalHeldOut struct {
-	Recordings []string       `json:"recordings"`
-	Rows       int            `json:"rows"` // mirrored ones included
-	Losses     []metrics.Loss `json:"losses"`
-}
-
-// evalGait compares a gait's motion; paper's entries have no speed and frames.
-type evalGait struct {
-	Name       string          `json:"name"`
-	Model      metrics.Motion  `json:"model"`
-	Truth      metrics.Motion  `json:"truth"`
-	PaperModel *metrics.Motion `json:"paper_model,omitempty"`
-	PaperTruth *metrics.Motion `json:"paper_truth,omitempty"`
-}
-
-type evalPath struct {
-	metrics.Follow
-	Paper metrics.Follow `json:"paper"`
-}
-
-func evalMANN(ctx context.Context, model, data string, seconds float64, threads int) (*evalReport, error) {
-	net, err := models.Open(model)
-	if err != nil {
-		return nil, err
+// newEvalProgress expects so many ticks of one agent in all, about.
+func newEvalProgress(ctx context.Context, w io.Writer, rows int64) *evalProgress {
+	p := &evalProgress{ctx: ctx}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions64(rows, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(24), progressbar.OptionUseANSICodes(true),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(200e6), progressbar.OptionClearOnFinish())
 	}
-	m, err := mann.NewModel(net)
-	if err != nil {
-		return nil, err
+	return p
+}
+
+// stage says what comes next.
+func (p *evalProgress) stage(name string) {
+	if p.bar != nil {
+		p.bar.Describe(fmt.Sprintf("%-12s", name))
 	}
-	const maxRows = 256
-	session, err := net.NewSession(netruntime.SessionOptions{Batch: maxRows, Workers: threads})
-	if err != nil {
-		return nil, err
+}
+
+// tick counts a tick of so many agents.
+func (p *evalProgress) tick(rows int) error {
+	if p.ctx.Err() != nil {
+		return errors.New("interrupted, nothing measured")
 	}
-	defer session.Close()
-	run := func(y, x []float32, rows int) error {
-		if ctx.Err() != nil {
-			return errors.New("interrupted, nothing measured")
+	if p.bar != nil {
+		// The estimate of the whole may be short.
+		if s := p.bar.State(); s.CurrentNum+int64(rows) < s.Max {
+			p.bar.Add(rows)
 		}
-		return session.Run(y, x, rows)
 	}
-	train, held, err := dataset.BuildMANN(data, dataset.Options{Layout: m.Layout, Workers: threads})
-	if err != nil {
-		return nil, err
-	}
-	r := &evalReport{Model: model, HeldOut: evalHeldOut{Recordings: held.Clips, Rows: held.Rows}}
-	if r.HeldOut.Losses, err = metrics.Losses(held, maxRows, run); err != nil {
-		return nil, err
-	}
-	gaits := metrics.Gaits()
-	truth, err := metrics.GroundTruth(gaits, train, held)
-	if err != nil {
-		return nil, err
-	}
-	made, err := metrics.Generated(m, run, gaits, seconds)
-	if err != nil {
-		return nil, err
-	}
-	for i, g := range gaits {
-		r.Gaits = append(r.Gaits, evalGait{g.Name, made[i], truth[i], g.PaperMANN8, g.PaperTruth})
-	}
-	follow, err := metrics.Following(m, run, control.PaceSpeed, seconds)
-	if err != nil {
-		return nil, err
-	}
-	for i, p := range metrics.PaperFollow() {
-		r.Paths = append(r.Paths, evalPath{follow[i], p})
-	}
-	return r, nil
+	return nil
 }
 
-func (r *evalReport) print(w io.Writer) error {
-	fmt.Fprintf(w, "%s on %d rows held out: %s\n\n", r.Model, r.HeldOut.Rows, strings.Join(r.HeldOut.Recordings, ", "))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "output\tloss\tRMS error\t\n")
-	for _, l := range r.HeldOut.Losses {
-		rms := ""
-		if l.Kind != "all" {
-			rms = strings.TrimSpace(fmt.Sprintf("%.3g %s", l.RMS, l.Unit))
-		}
-		fmt.Fprintf(t, "%s\t%.4f\t%s\t\n", l.Kind, l.MSE, rms)
+func (p *evalProgress) finish() {
+	if p.bar != nil {
+		p.bar.Finish()
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprint(t, "\ngait\tlegs\tskate cm/frame\trecorded\tratio\tpaper's\tstiffness °/frame\trecorded\tratio\tpaper's\tspeed m/s\t\n")
-	for _, g := range r.Gaits {
-		row := func(legs string, skate, bend func(*metrics.Motion) float64, speed string) {
-			ratio := func(f func(*metrics.Motion) float64) string {
-				if g.Truth.Frames == 0 {
-					return "–"
-				}
-				return fmt.Sprintf("%.2f", f(&g.Model)/f(&g.Truth))
-			}
-			paper := func(f func(*metrics.Motion) float64) string {
-				if g.PaperModel == nil {
-					return "–"
-				}
-				return fmt.Sprintf("%.2f/%.2f = %.2f", f(g.PaperModel), f(g.PaperTruth), f(g.PaperModel)/f(g.PaperTruth))
-			}
-			fmt.Fprintf(t, "%s\t%s\t%.3f\t%.3f\t%s\t%s\t%.2f\t%.2f\t%s\t%s\t%s\t\n", g.Name, legs,
-				skate(&g.Model), skate(&g.Truth), ratio(skate), paper(skate),
-				bend(&g.Model), bend(&g.Truth), ratio(bend), paper(bend), speed)
-		}
-		row("all", func(m *metrics.Motion) float64 { return m.Skate }, func(m *metrics.Motion) float64 { return m.Stiffness },
-			fmt.Sprintf("%.2f (%.2f)", g.Model.Speed, g.Truth.Speed))
-		row("back", func(m *metrics.Motion) float64 { return m.BackSkate }, func(m *metrics.Motion) float64 { return m.BackStiffness }, "")
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprint(t, "\npath\tdistance cm\tpaper's\tangle °\tpaper's\t\n")
-	for _, p := range r.Paths {
-		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.2f\t%.2f\t\n", p.Path, p.DistanceCM, p.Paper.DistanceCM, p.AngleDeg, p.Paper.AngleDeg)
-	}
-	return t.Flush()
 }

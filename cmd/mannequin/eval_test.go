@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,11 +17,39 @@ import (
 	"mannequin/offline/dataset"
 )
 
+// fewRecordings returns a folder with those of the dog's recordings that are held
+// out, and two more.
+func fewRecordings(t *testing.T) string {
+	t.Helper()
+	from, to := filepath.Join(mocapdata.Dir(t), "dog"), t.TempDir()
+	all, few := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	b, err := os.ReadFile(filepath.Join(from, "labels.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(slices.Clone(dataset.DogHeldOut), "D1_010_KAN01_001", "D1_010_KAN01_004") {
+		few[name] = all[name]
+		if err := os.Symlink(filepath.Join(from, name+".bvh"), filepath.Join(to, name+".bvh")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err = json.Marshal(few); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(to, "labels.json"), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
 // A network whose weights are zero predicts the mean of the training set. Its
 // losses can be told without it, and it makes a motion that is the same for
 // every gait.
 func TestEvalMANN(t *testing.T) {
-	data := filepath.Join(mocapdata.Dir(t), "dog")
+	data := fewRecordings(t)
 	train, held, err := dataset.BuildMANN(data, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +83,11 @@ func TestEvalMANN(t *testing.T) {
 	if err := atomicfile.Write(file, net.Encode); err != nil {
 		t.Fatal(err)
 	}
-	code, text, errs := cli("eval", "mann", "--model", file, "--data", data, "--seconds", "1", "--json")
+	path := filepath.Join(t.TempDir(), "course.csv")
+	if err := os.WriteFile(path, []byte("0,0\n0,3\n1,5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, text, errs := cli("eval", "mann", "--model", file, "--data", data, "--seconds", "1", "--json", "--path", path, "--plots", filepath.Join(t.TempDir(), "p"))
 	if code != 0 {
 		t.Fatalf("code %d: %s", code, errs)
 	}
@@ -74,19 +107,43 @@ func TestEvalMANN(t *testing.T) {
 	if !slices.Equal(r.HeldOut.Recordings, dataset.DogHeldOut) || r.HeldOut.Rows != held.Rows {
 		t.Errorf("held out %v, %d rows", r.HeldOut.Recordings, r.HeldOut.Rows)
 	}
-	if len(r.Gaits) != 5 || len(r.Paths) != 3 {
+	if len(r.Gaits) != 5 || len(r.Paths) != 5 || r.Paths[4].Path != "course" {
 		t.Fatalf("%d gaits, %d paths", len(r.Gaits), len(r.Paths))
 	}
 	for _, g := range r.Gaits {
-		if g.Model.Stiffness > 0.3 || g.Truth.Stiffness < 2 {
-			t.Errorf("%s: stiffness %g against recorded %g", g.Name, g.Model.Stiffness, g.Truth.Stiffness)
+		if g.Model.Raw.Stiffness > 0.3 || g.Truth.Frames > 0 && g.Truth.Stiffness < 1.5 {
+			t.Errorf("%s: stiffness %g against recorded %g", g.Name, g.Model.Raw.Stiffness, g.Truth.Stiffness)
 		}
+		if g.Raw.Gait != "none" {
+			t.Errorf("%s: a stiff pose sets its paws down as a %s", g.Name, g.Raw.Gait)
+		}
+	}
+	if len(r.Speeds) != 16 || len(r.Transitions.Changes) != 132 || len(r.Latencies) == 0 || len(r.Experts.Without) != k {
+		t.Errorf("%d speeds, %d changes, %d latencies, %d experts", len(r.Speeds), len(r.Transitions.Changes), len(r.Latencies), len(r.Experts.Without))
+	}
+	for _, l := range r.Latencies {
+		if l.Pose != nil {
+			t.Errorf("the mean pose is %s's after %g s", l.Action, *l.Pose)
+		}
+	}
+	for _, b := range r.Bars {
+		if b.Pass && strings.HasPrefix(b.Measure, "leg angle") {
+			t.Errorf("%+v passes", b)
+		}
+	}
+	for _, p := range r.Plots {
+		if st, err := os.Stat(p); err != nil || st.Size() < 1000 {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	if want := 1 + 12; len(r.Plots) != want { // footfalls and a mode each
+		t.Errorf("%d pictures, want %d", len(r.Plots), want)
 	}
 	var table strings.Builder
 	if err := r.print(&table); err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"bone velocity", "canter", "0.16/0.14 = 1.14", "star"} {
+	for _, word := range []string{"bone velocity", "canter", "0.16/0.14 = 1.14", "star", "course", "Table 5", "never", "MISS"} {
 		if !strings.Contains(table.String(), word) {
 			t.Errorf("the table lacks %q:\n%s", word, table.String())
 		}
@@ -105,6 +162,7 @@ func TestEvalMANNErrors(t *testing.T) {
 		{"--data " + dir + " --seconds NaN", command.ExitUsage, "--seconds"},
 		{"--data " + dir + " --threads 0", command.ExitUsage, "--threads"},
 		{"--data " + dir + " --model " + filepath.Join(dir, "none.safetensors"), command.ExitFailure, "none.safetensors"},
+		{"--data " + dir + " --path " + filepath.Join(dir, "none.csv"), command.ExitFailure, "none.csv"},
 		{"--data " + dir + " --model wolf", command.ExitFailure, "wolf"},
 	} {
 		code, _, errs := cli(append([]string{"eval", "mann"}, strings.Fields(c.args)...)...)

@@ -73,8 +73,8 @@ func newRollout() *cobra.Command {
 second, world space. The character starts on the path, facing along it; without
 a path it starts at the origin, facing +Z.
 
---path is circle (radius 1.5 m), square (corners at ±2 m) or star (five points,
-radius 2.5 m), all around the origin; wander, a walk about the origin that --seed
+--path is circle (radius 1.5 m), square (corners at ±2 m), star (five points,
+radius 2.5 m) or meander (a winding course), all around the origin; wander, a walk about the origin that --seed
 chooses; or a file of control points: lines "x,z" in metres, or TOML with closed
 and points. --script is a TOML file of timed goals:
 
@@ -140,7 +140,7 @@ and points. --script is a TOML file of timed goals:
 	}
 	f := c.Flags()
 	f.StringVar(&model, "model", "dog", "a shipped model's name, or a model file")
-	f.StringVar(&path, "path", "", "circle, square, star, wander, or a file of control points")
+	f.StringVar(&path, "path", "", "circle, square, star, meander, wander, or a file of control points")
 	f.StringVar(&script, "script", "", "a TOML file of timed goals")
 	f.StringVar(&action, "action", "move", "what to do: idle, move, jump, sit, lie, stand")
 	f.Float64Var(&speed, "speed", 1.1, "speed in m/s")
@@ -184,7 +184,7 @@ func (r *rollout) aim(path, script string, act control.Action, speed float32, se
 			p, err = control.OpenPath(path)
 		}
 		if err != nil {
-			return fmt.Errorf("--path is neither circle, square, star, wander nor a readable file: %w", err)
+			return fmt.Errorf("--path is neither circle, square, star, meander, wander nor a readable file: %w", err)
 		}
 		r.path, goal.Path = p, p
 		r.startOn(p)

@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -101,12 +102,10 @@ type Gait struct {
 // bounds between speeds lie midway between those of its sec. 8 (walk 0.5, pace
 // 1.1, trot 1.9, canter 3.3 m/s).
 func Gaits() []Gait {
-	ahead := func(speed float32) []control.Goal {
-		return []control.Goal{{Move: m3.V(0, 0, 1), Speed: speed, Action: control.Move}}
-	}
+	goals := func(speed float32) []control.Goal { return []control.Goal{ahead(speed)} }
 	// The recordings turn while they walk, at 0.5 m/s on the average.
 	turn := func(side float32) control.Goal {
-		g := ahead(0.5)[0]
+		g := ahead(GaitSpeeds[0])
 		g.Turn = side
 		return g
 	}
@@ -115,11 +114,11 @@ func Gaits() []Gait {
 	}
 	straight := [2]float64{0, 30}
 	return []Gait{
-		{Name: "walk", Speed: [2]float64{0.25, 0.8}, Turn: straight, Goals: ahead(0.5),
+		{Name: "walk", Speed: [2]float64{0.25, 0.8}, Turn: straight, Goals: goals(GaitSpeeds[0]),
 			PaperTruth: paper(0.21, 0.08, 3.87, 3.16), PaperMANN8: paper(0.22, 0.09, 3.69, 3.05)},
-		{Name: "pace", Speed: [2]float64{0.8, 1.5}, Turn: straight, Goals: ahead(1.1)},
-		{Name: "trot", Speed: [2]float64{1.5, 2.6}, Turn: straight, Goals: ahead(1.9)},
-		{Name: "canter", Speed: [2]float64{2.6, math.Inf(1)}, Turn: straight, Goals: ahead(3.3),
+		{Name: "pace", Speed: [2]float64{0.8, 1.5}, Turn: straight, Goals: goals(GaitSpeeds[1])},
+		{Name: "trot", Speed: [2]float64{1.5, 2.6}, Turn: straight, Goals: goals(GaitSpeeds[2])},
+		{Name: "canter", Speed: [2]float64{2.6, math.Inf(1)}, Turn: straight, Goals: goals(GaitSpeeds[3]),
 			PaperTruth: paper(0.14, 0.05, 6.53, 5.56), PaperMANN8: paper(0.16, 0.06, 5.72, 5.14)},
 		{Name: "turn", Speed: [2]float64{0, 0.8}, Turn: [2]float64{45, math.Inf(1)}, Goals: []control.Goal{turn(1), turn(-1)},
 			PaperTruth: paper(0.17, 0.06, 2.74, 2.15), PaperMANN8: paper(0.20, 0.08, 2.31, 1.82)},
@@ -133,14 +132,39 @@ const (
 	around = 66.0 / 60           // seconds between the two
 )
 
-// fits reports whether row r of set moves in gait g.
-func (g *Gait) fits(set *dataset.MANN, r int) bool {
-	x := set.Input(r)
-	v := float64(x[set.Layout.InSample(before)+feature.SampleSpeed])
-	a, b := x[set.Layout.InSample(before)+feature.SampleDir:], x[set.Layout.InSample(after)+feature.SampleDir:]
-	turn := math.Abs(float64(m3.WrapAngle(m3.Atan2(b[0], b[1])-m3.Atan2(a[0], a[1])))) * 180 / math.Pi / around
+// covers reports whether motion at this speed (m/s) and rate of turn (degrees per
+// second) is of gait g.
+func (g *Gait) covers(speed, turn float64) bool {
 	in := func(v float64, r [2]float64) bool { return r[0] <= v && v < r[1] }
-	return in(v, g.Speed) && in(turn, g.Turn)
+	return in(speed, g.Speed) && in(math.Abs(turn), g.Turn)
+}
+
+// rowPace returns the speed and the rate of turn of row r over the second
+// around it.
+func rowPace(set *dataset.MANN, r int) (speed, turn float64) {
+	x := set.Input(r)
+	a, b := x[set.Layout.InSample(before)+feature.SampleDir:], x[set.Layout.InSample(after)+feature.SampleDir:]
+	angle := float64(m3.WrapAngle(m3.Atan2(b[0], b[1]) - m3.Atan2(a[0], a[1])))
+	return float64(x[set.Layout.InSample(before)+feature.SampleSpeed]), angle * 180 / math.Pi / around
+}
+
+// rowAction returns the action that weighs most in row r, and its weight.
+func rowAction(set *dataset.MANN, r int) (control.Action, float32) {
+	best, weight := control.Idle, float32(-1)
+	for k, w := range set.Input(r)[set.Layout.InActions(feature.TrajNow):][:len(set.Layout.Actions)] {
+		if a, err := control.ParseAction(set.Layout.Actions[k]); err == nil && w > weight {
+			best, weight = a, w
+		}
+	}
+	return best, weight
+}
+
+// checkLayout reports why gaits cannot be told apart in rows of layout l.
+func checkLayout(l *feature.MANN) error {
+	if l.NoSpeed || !slices.Contains(l.Actions, control.Move.String()) {
+		return fmt.Errorf("metrics: gaits are told apart by the layout's desired speed and its action %q, which it lacks", control.Move)
+	}
+	return nil
 }
 
 // GroundTruth measures the recorded frames of sets that move (by their labels)
@@ -148,14 +172,8 @@ func (g *Gait) fits(set *dataset.MANN, r int) bool {
 func GroundTruth(gaits []Gait, sets ...*dataset.MANN) ([]Motion, error) {
 	out := make([]Motion, len(gaits))
 	for _, set := range sets {
-		move := -1
-		for a, name := range set.Layout.Actions {
-			if name == control.Move.String() {
-				move = a
-			}
-		}
-		if set.Layout.NoSpeed || move < 0 {
-			return nil, fmt.Errorf("metrics: gaits are told apart by the layout's desired speed and its action %q, which it lacks", control.Move)
+		if err := checkLayout(set.Layout); err != nil {
+			return nil, err
 		}
 		legs, err := DogLegs(set.Skeleton)
 		if err != nil {
@@ -163,15 +181,26 @@ func GroundTruth(gaits []Gait, sets ...*dataset.MANN) ([]Motion, error) {
 		}
 		for _, run := range set.Runs() {
 			clip := set.Replay(run[0], run[1])
-			keep := make([]bool, clip.Frames)
-			for g := range gaits {
-				for k := range keep {
-					r := run[0] + k
-					keep[k] = set.Input(r)[set.Layout.InActions(feature.TrajNow)+move] > 0.5 && gaits[g].fits(set, r)
-				}
+			for g, keep := range inGaits(gaits, set, run) {
 				out[g].add(clip, legs, keep)
 			}
 		}
 	}
 	return out, nil
+}
+
+// inGaits tells for each gait which frames of a run of rows move in it.
+func inGaits(gaits []Gait, set *dataset.MANN, run [2]int) [][]bool {
+	keep := make([][]bool, len(gaits))
+	for g := range gaits {
+		keep[g] = make([]bool, run[1]-run[0])
+	}
+	for k := range run[1] - run[0] {
+		speed, turn := rowPace(set, run[0]+k)
+		action, weight := rowAction(set, run[0]+k)
+		for g := range gaits {
+			keep[g][k] = action == control.Move && weight > 0.5 && gaits[g].covers(speed, turn)
+		}
+	}
+	return keep
 }

@@ -1,128 +1,187 @@
 package metrics
 
 import (
-	"fmt"
 	"math"
 
 	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/offline/dataset"
 )
 
-// Generate drives model m toward each goal, all at once from rest (at the
-// origin, or at the start of the goal's path), and returns what it shows as one
-// clip per goal, in metres in world space, after stand frames on the spot and
-// settle frames toward the goal that are not recorded. run is the network: raw outputs for rows raw inputs. It is an error
-// if an output is not finite.
-func Generate(m *mann.Model, run func(y, x []float32, rows int) error, goals []control.Goal, stand, settle, frames int) ([]*skel.Clip, error) {
-	n := len(goals)
-	b := mann.NewBatch(m, n)
-	clips := make([]*skel.Clip, n)
-	for r := range clips {
-		clips[r] = skel.NewClip(m.Skel, mann.Rate, frames)
-		if p := goals[r].Path; p != nil {
-			pos, dir := p.At(0)
-			b.Reset(r, pos, m3.YawOf(dir))
-		}
-	}
-	x, y := make([]float32, n*m.Layout.Inputs()), make([]float32, n*m.Layout.Outputs())
-	idle := make([]control.Goal, n)
-	for f := -stand; f < settle+frames; f++ {
-		if f < 0 {
-			b.Plan(idle, 0, n)
-		} else {
-			b.Plan(goals, 0, n)
-		}
-		b.Gather(x, 0, n)
-		if err := run(y, x, n); err != nil {
-			return nil, err
-		}
-		b.Scatter(y, 0, n)
-		for r, c := range clips {
-			if b.Restored(r) > 0 {
-				return nil, fmt.Errorf("metrics: goal %d, frame %d: the network's output is not finite or out of all bounds", r, stand+f)
-			}
-			if f >= settle {
-				pos, rot := c.Frame(f - settle)
-				p, q := b.Pose(r)
-				copy(pos, p)
-				copy(rot, q)
-			}
-		}
-	}
-	return clips, nil
+// Made is the motion that a model makes in one gait.
+type Made struct {
+	Raw      Motion `json:"raw"`   // as the network poses it
+	Shown    Motion `json:"shown"` // as it is displayed, its paws held by the ground solver
+	Restored int    `json:"restored"`
+	Takes    []Take `json:"-"` // by goal
 }
 
-// Generated measures the motion that model m makes of each gait's goals,
+// add takes in the frames of t that keep tells (all but the first if nil).
+func (m *Made) add(t Take, l Legs, keep []bool) {
+	m.Raw.add(t.Raw, l, keep)
+	m.Shown.add(t.Shown, l, keep)
+	m.Restored += t.Restored
+}
+
+// cut returns the frames of t from first on.
+func (t Take) cut(first int) Take {
+	t.Raw, t.Shown = section(t.Raw, first, t.Raw.Frames), section(t.Shown, first, t.Shown.Frames)
+	t.Roots, t.Weights, t.Gating = t.Roots[first:], t.Weights[first:], t.Gating[first*t.Experts:]
+	return t
+}
+
+// standing returns a goal function that stands for so many ticks before it wants g.
+func standing(ticks int, g control.Goal) func(int, m3.Xform) control.Goal {
+	return func(tick int, _ m3.Xform) control.Goal {
+		if tick < ticks {
+			return control.Goal{}
+		}
+		return g
+	}
+}
+
+// Generated measures the motion that a model makes of each gait's goals,
 // seconds long, after a second on the spot and two to settle: no recording goes
 // off from the rest pose.
-func Generated(m *mann.Model, run func(y, x []float32, rows int) error, gaits []Gait, seconds float64) ([]Motion, error) {
-	legs, err := DogLegs(m.Skel)
+func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
+	const stand, settle = mann.Rate, 2 * mann.Rate
+	legs, err := DogLegs(r.Model.Skel)
 	if err != nil {
 		return nil, err
 	}
-	var goals []control.Goal
+	var agents []Agent
 	for _, g := range gaits {
-		goals = append(goals, g.Goals...)
+		for _, goal := range g.Goals {
+			agents = append(agents, Agent{Goal: standing(stand, goal)})
+		}
 	}
-	clips, err := Generate(m, run, goals, mann.Rate, 2*mann.Rate, int(seconds*mann.Rate))
+	takes, err := r.Run(agents, stand+settle+int(seconds*mann.Rate))
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Motion, len(gaits))
+	out := make([]Made, len(gaits))
 	for i, g := range gaits {
 		for range g.Goals {
-			out[i].add(clips[0], legs, nil)
-			clips = clips[1:]
+			t := takes[0].cut(stand + settle)
+			takes = takes[1:]
+			out[i].add(t, legs, nil)
+			out[i].Takes = append(out[i].Takes, t)
 		}
 	}
 	return out, nil
 }
 
-// Follow is how well a model follows a path.
-type Follow struct {
-	Path       string  `json:"path"`
-	DistanceCM float64 `json:"distance_cm"`
-	AngleDeg   float64 `json:"angle_deg"`
+// drive is a stretch of a run of rows that one agent is asked for: rows first to
+// end−1, and to get going those before it, down to from.
+type drive struct {
+	set              *dataset.MANN
+	from, first, end int // rows
 }
 
-// PaperFollow is the paper's Table 4, row MANN, on paths whose sizes it does
-// not tell.
-func PaperFollow() []Follow {
-	return []Follow{{"circle", 2.98, 3.21}, {"square", 4.65, 7.21}, {"star", 6.61, 8.76}}
-}
-
-// Following measures model m on the built-in paths that PaperFollow names, at
-// speed m/s for so many seconds, from rest on the path. The root is the ground
-// under joint 0, facing the joint called Neck.
-func Following(m *mann.Model, run func(y, x []float32, rows int) error, speed float32, seconds float64) ([]Follow, error) {
-	neck := m.Skel.Index("Neck")
-	if neck < 0 {
-		return nil, fmt.Errorf("metrics: the skeleton has no joint %q, toward which the root faces", "Neck")
-	}
-	out := PaperFollow()
-	goals := make([]control.Goal, len(out))
-	for i := range out {
-		path, err := control.Builtin(out[i].Path)
-		if err != nil {
+// drives cuts the runs of sets into stretches of at most matchedFrames.
+func drives(sets []*dataset.MANN) ([]drive, error) {
+	var out []drive
+	for _, set := range sets {
+		if err := checkLayout(set.Layout); err != nil {
 			return nil, err
 		}
-		goals[i] = control.Goal{Path: path, Speed: speed}
+		for _, run := range set.Runs() {
+			for first := run[0]; first < run[1]; first += matchedFrames {
+				out = append(out, drive{set, max(run[0], first-matchedLead), first, min(first+matchedFrames, run[1])})
+			}
+		}
 	}
-	clips, err := Generate(m, run, goals, 0, 0, int(seconds*mann.Rate))
+	return out, nil
+}
+
+const (
+	matchedFrames = 20 * mann.Rate
+	matchedLead   = 2 * mann.Rate // frames to get going
+)
+
+// goal returns what is asked for in a tick; before the run began, its begin.
+func (d *drive) goal(tick int, _ m3.Xform) control.Goal {
+	return rowGoal(d.set, min(max(d.first+tick-matchedLead, d.from), d.end-1))
+}
+
+// Matched measures the motion that a model makes of the recordings' own
+// commands: it is asked in every frame for the way, the speed and the turn that
+// the recording takes around it, and for its action. Frames of the motion made
+// belong to a gait by the rule that GroundTruth has for recorded ones, by the
+// motion's own speed and turn: so that both are mixed of like manoeuvres.
+func Matched(r *Rollout, gaits []Gait, sets ...*dataset.MANN) ([]Made, error) {
+	legs, err := DogLegs(r.Model.Skel)
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range clips {
-		pos, facing := make([]m3.Vec3, c.Frames), make([]m3.Vec3, c.Frames)
-		model := make([]m3.Xform, c.Skel.Len())
-		for f := range pos {
-			c.Model(model, f)
-			pos[f], facing[f] = model[0].Pos, model[neck].Pos.Sub(model[0].Pos)
+	stretches, err := drives(sets)
+	if err != nil {
+		return nil, err
+	}
+	agents := make([]Agent, len(stretches))
+	for i := range stretches {
+		agents[i].Goal = stretches[i].goal
+	}
+	takes, err := r.Run(agents, matchedLead+matchedFrames)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Made, len(gaits))
+	for i, t := range takes {
+		frames := matchedLead + stretches[i].end - stretches[i].first
+		keep := make([][]bool, len(gaits))
+		for g := range gaits {
+			keep[g] = make([]bool, t.Raw.Frames)
 		}
-		d := PathDeviation(goals[i].Path, pos, facing)
-		out[i].DistanceCM, out[i].AngleDeg = 100*d.Distance, d.Angle*180/math.Pi
+		for f := matchedLead; f < frames; f++ {
+			speed, turn := rootPace(t.Roots[:frames], f)
+			for g := range gaits {
+				keep[g][f] = t.Weights[f][control.Move] > 0.5 && gaits[g].covers(speed, turn)
+			}
+		}
+		for g := range gaits {
+			out[g].add(t, legs, keep[g])
+		}
 	}
 	return out, nil
+}
+
+// rowGoal returns the goal that asks for what the recording does around row r.
+func rowGoal(set *dataset.MANN, r int) control.Goal {
+	action, _ := rowAction(set, r)
+	g := control.Goal{Action: action}
+	if action != control.Move && action != control.Jump {
+		return g
+	}
+	speed, turn := rowPace(set, r)
+	g.Speed = float32(speed)
+	g.Turn = m3.Clamp(float32(turn*math.Pi/180)/control.MaxTurn, -1, 1)
+	p := set.Input(r)[set.Layout.InSample(after)+feature.SamplePos:]
+	g.Move = m3.V(p[0], 0, p[1]).Normalize(m3.V(0, 0, 1))
+	return g
+}
+
+// rootPace is rowPace of a root's way: its length on five chords of the second
+// around frame f, and its rate of turn. Beyond the ends the root stands.
+func rootPace(roots []m3.Xform, f int) (speed, turn float64) {
+	at := func(f int) m3.Xform { return roots[min(max(f, 0), len(roots)-1)] }
+	for k := -30; k < 30; k += 12 {
+		speed += float64(at(f + k).Pos.Dist(at(f + k + 12).Pos))
+	}
+	yaw := func(x m3.Xform) float32 { return m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1))) }
+	return speed, float64(m3.WrapAngle(yaw(at(f+36))-yaw(at(f-30)))) * 180 / math.Pi / around
+}
+
+// facing returns the places and directions of a clip's root: the ground under
+// joint 0, facing the joint neck.
+func facing(c *skel.Clip, neck int) (pos, dir []m3.Vec3) {
+	model := make([]m3.Xform, c.Skel.Len())
+	for f := range c.Frames {
+		c.Model(model, f)
+		pos, dir = append(pos, model[0].Pos), append(dir, model[neck].Pos.Sub(model[0].Pos))
+	}
+	return pos, dir
 }

@@ -1,22 +1,25 @@
 package metrics
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testdog"
 	"mannequin/netruntime"
 )
 
 // slider is a network whose weights are all zero: whatever it is asked for, it
-// predicts one stiff pose, 1 m/s ahead. Its front paws are on the ground, its
-// back paws 5 cm above.
-func slider(t *testing.T) *mann.Model {
+// predicts one stiff pose, forward m/s ahead. Its front paws are on the ground,
+// its back paws 5 cm above.
+func slider(t *testing.T, forward float32) *mann.Model {
 	t.Helper()
 	m := feature.Dog()
 	sk := &skel.Skeleton{
@@ -43,14 +46,15 @@ func slider(t *testing.T) *mann.Model {
 	rest := make([]float32, len(m.Joints)*feature.BoneChannels)
 	y := make([]float32, m.Outputs())
 	for j, x := range model {
-		// A bone goes 1/60 m a frame, so it is that far ahead of the old root.
-		copy(rest[j*feature.BoneChannels:], []float32{x.Pos.X, x.Pos.Y, x.Pos.Z, 0, 0, 1, 0, 1, 0, 0, 0, 1})
-		copy(y[m.OutBone(j):], []float32{x.Pos.X, x.Pos.Y, x.Pos.Z + 1./60, 0, 0, 1, 0, 1, 0, 0, 0, 1})
+		copy(rest[j*feature.BoneChannels:], []float32{x.Pos.X, x.Pos.Y, x.Pos.Z, 0, 0, 1, 0, 1, 0, 0, 0, forward})
+		copy(y[m.OutBone(j):], rest[j*feature.BoneChannels:][:feature.BoneChannels])
+		// A bone is a frame's way ahead of the old root.
+		y[m.OutBone(j)+2] += forward / mann.Rate
 	}
 	for s := range feature.TrajFuture {
-		copy(y[m.OutSample(s):], []float32{0, 0.2 * float32(s), 0, 1, 0, 1})
+		copy(y[m.OutSample(s):], []float32{0, forward * float32(s) / 5, 0, 1, 0, forward})
 	}
-	y[m.OutRoot()+feature.RootZ] = 1
+	y[m.OutRoot()+feature.RootZ] = forward
 	in, out, g := m.Inputs(), m.Outputs(), len(m.Gating())
 	zeros := func(name string, shape ...int) netruntime.Tensor {
 		n := 1
@@ -85,40 +89,33 @@ func slider(t *testing.T) *mann.Model {
 }
 
 func TestGenerated(t *testing.T) {
-	m := slider(t)
-	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 8, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
 	gaits := Gaits()
-	got, err := Generated(m, s.Run, gaits, 2)
+	got, err := Generated(&Rollout{Model: slider(t, 1), Workers: 1}, gaits, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, g := range gaits {
-		if want := len(g.Goals) * 119; got[i].Frames != want {
-			t.Errorf("%s: %d frames, want %d", g.Name, got[i].Frames, want)
+		m := got[i].Raw
+		if want := len(g.Goals) * 119; m.Frames != want || got[i].Shown.Frames != want || got[i].Restored != 0 || len(got[i].Takes) != len(g.Goals) {
+			t.Errorf("%s: %d frames, want %d; restored %d times", g.Name, m.Frames, want, got[i].Restored)
 		}
 		// At 1 m/s all paws go 100/60 cm a frame; the front ones count in full,
 		// the back ones not at all. (Idle's last trace slows the root a little.)
-		close(t, g.Name+" skate", got[i].Skate, 100./60/2, 0.02)
-		close(t, g.Name+" back skate", got[i].BackSkate, 0, 1e-6)
-		close(t, g.Name+" speed", got[i].Speed, 1, 0.02)
-		close(t, g.Name+" stiffness", got[i].Stiffness, 0, 0.02)
+		close(t, g.Name+" skate", m.Skate, 100./60/2, 0.02)
+		close(t, g.Name+" back skate", m.BackSkate, 0, 1e-6)
+		close(t, g.Name+" speed", m.Speed, 1, 0.02)
+		close(t, g.Name+" stiffness", m.Stiffness, 0, 0.02)
 	}
 }
 
 // The slider leaves every path along its first tangent: on the circle of 1.5 m
 // its distance after t metres is √(1.5² + t²) − 1.5, its angle atan(t / 1.5).
 func TestFollowing(t *testing.T) {
-	m := slider(t)
-	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 8, Workers: 1})
+	line, err := control.NewPath([]m3.Vec3{{Z: -1}, {X: 0.2, Z: 1}, {Z: 2}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	got, err := Following(m, s.Run, 1, 2)
+	got, err := Following(&Rollout{Model: slider(t, 1), Workers: 1}, []*control.Path{control.Circle(1.5), line}, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,23 +126,106 @@ func TestFollowing(t *testing.T) {
 		dist += 100 * (math.Hypot(r, way) - r) / n
 		angle += math.Atan2(way, r) * 180 / math.Pi / n
 	}
-	if got[0].Path != "circle" {
-		t.Fatal(got[0])
-	}
 	// The root starts from rest, so it is a little behind.
 	close(t, "circle distance", got[0].DistanceCM, dist, 0.15*dist)
 	close(t, "circle angle", got[0].AngleDeg, angle, 0.15*angle)
+	if got[1].DistanceCM < 1 || got[1].DistanceCM > 20 {
+		t.Errorf("open path: %+v", got[1])
+	}
 }
 
-func TestGenerateReportsNaN(t *testing.T) {
-	m := slider(t)
-	_, err := Generate(m, func(y, x []float32, rows int) error {
-		for i := range y {
-			y[i] = float32(math.NaN())
+// Standing about at the end of an open path counts for nothing.
+func TestArrival(t *testing.T) {
+	line, err := control.NewPath([]m3.Vec3{{}, {Z: 4}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos := make([]m3.Vec3, 100)
+	for f := range pos {
+		pos[f] = m3.V(0.1, 0, min(0.1*float32(f), 4))
+	}
+	if n := arrival(line, pos); n != 38 { // 3.8 m is the first beyond 3.7
+		t.Errorf("arrives after %d frames", n)
+	}
+	if n := arrival(control.Circle(1), pos); n != len(pos) {
+		t.Errorf("arrives on a circle after %d frames", n)
+	}
+}
+
+func TestPaperPathsBest(t *testing.T) {
+	want := []Follow{{1.96, 1.70}, {3.72, 3.78}, {6.61, 8.76}, {5.31, 6.75}}
+	for i, p := range PaperPaths() {
+		if p.Best() != want[i] {
+			t.Errorf("%s: %+v", p.Name, p.Best())
+		}
+		if _, err := control.Builtin(p.Name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A network that falls out of all bounds is put back in every tick; nothing of
+// it reaches the clips.
+func TestRestoredIsCounted(t *testing.T) {
+	made, err := Generated(&Rollout{Model: slider(t, 1e6), Workers: 1}, Gaits()[:1], 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made[0].Restored < 60 {
+		t.Errorf("restored %d times", made[0].Restored)
+	}
+	close(t, "speed", made[0].Raw.Speed, 0, 1e-3)
+}
+
+// An agent shows the same bits alone and among others, for any number of
+// workers; and a rollout ends where its hook says so.
+func TestRolloutIsDeterministic(t *testing.T) {
+	m := testdog.Model(t)
+	var agents []Agent
+	for i := range 9 {
+		agents = append(agents, Agent{Start: m3.V(float32(i), 0, 1), Yaw: float32(i), Goal: constant(ahead(float32(i) / 3))})
+	}
+	all, err := (&Rollout{Model: m, Workers: 3}).Run(agents, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := (&Rollout{Model: m, Workers: 1}).Run(agents[7:8], 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := all[7], one[0]
+	if !slices.Equal(a.Raw.Pos, b.Raw.Pos) || !slices.Equal(a.Shown.Rot, b.Shown.Rot) || !slices.Equal(a.Roots, b.Roots) ||
+		!slices.Equal(a.Weights, b.Weights) || !slices.Equal(a.Gating, b.Gating) || a.Experts != 4 {
+		t.Error("an agent differs among others")
+	}
+	var sum float32
+	for _, w := range a.Gating[39*4:] {
+		sum += w
+	}
+	close(t, "gating sum", float64(sum), 1, 1e-5)
+	stop := errors.New("enough")
+	n := 0
+	r := Rollout{Model: m, Workers: 1, Tick: func(rows int) error {
+		if n += rows; n > 18 {
+			return stop
 		}
 		return nil
-	}, Gaits()[0].Goals, 0, 0, 10)
-	if err == nil || !strings.Contains(err.Error(), "frame 0") {
-		t.Errorf("error %v", err)
+	}}
+	if _, err := r.Run(agents, 40); !errors.Is(err, stop) || n != 27 {
+		t.Errorf("%v after %d", err, n)
+	}
+}
+
+func TestSpeedsHeld(t *testing.T) {
+	got, err := SpeedsHeld(&Rollout{Model: slider(t, 1), Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 16 {
+		t.Fatalf("%d commands", len(got))
+	}
+	for _, s := range got {
+		close(t, "speed", s.Speed, 1, 0.01)
+		close(t, "off", s.Off(), math.Abs(1/s.Command-1), 0.02/s.Command)
 	}
 }

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/models"
+	"mannequin/netruntime"
+	"mannequin/offline/dataset"
+	"mannequin/offline/metrics"
+)
+
+// evalReport is what eval mann finds out.
+type evalReport struct {
+	Model       string              `json:"model"`
+	HeldOut     evalHeldOut         `json:"held_out"`
+	Gaits       []evalGait          `json:"gaits"`
+	Paths       []evalPath          `json:"paths"`
+	Speeds      []metrics.SpeedHeld `json:"speeds"`
+	Latencies   []metrics.Latency   `json:"latencies"`
+	Transitions evalTransitions     `json:"transitions"`
+	Experts     *evalExperts        `json:"experts,omitempty"` // nil for a network of one
+	Bars        []evalBar           `json:"bars"`
+	Plots       []string            `json:"plots,omitempty"`
+}
+
+type evalHeldOut struct {
+	Recordings []string       `json:"recordings"`
+	Rows       int            `json:"rows"` // mirrored ones included
+	Losses     []metrics.Loss `json:"losses"`
+}
+
+// evalGait compares a gait's motion; paper's entries have no speed and frames.
+type evalGait struct {
+	Name       string          `json:"name"`
+	Truth      metrics.Motion  `json:"truth"`
+	Model      metrics.Made    `json:"model"`   // asked for the gait
+	Matched    metrics.Made    `json:"matched"` // asked for what the recordings do
+	PaperModel *metrics.Motion `json:"paper_model,omitempty"`
+	PaperTruth *metrics.Motion `json:"paper_truth,omitempty"`
+
+	Recorded metrics.Footfall `json:"footfall_recorded"`
+	Raw      metrics.Footfall `json:"footfall_raw"`
+	Shown    metrics.Footfall `json:"footfall_shown"`
+}
+
+type evalPath struct {
+	Path string `json:"path"`
+	metrics.Follow
+	Paper *metrics.PaperPath `json:"paper,omitempty"`
+}
+
+type evalTransitions struct {
+	Recorded metrics.Rates        `json:"recorded"` // what one in a thousand recorded joints and frames exceeds
+	Changes  []metrics.Transition `json:"changes"`
+}
+
+type evalExperts struct {
+	Vanishes float64             `json:"vanishes_below"` // share of the whole network's ability
+	Whole    []metrics.Ability   `json:"whole"`
+	Without  [][]metrics.Ability `json:"without"` // by expert
+}
+
+// evaluation is a report under way.
+type evaluation struct {
+	opt         evalOptions
+	progress    *evalProgress
+	rollout     *metrics.Rollout
+	train, held *dataset.MANN
+	poses       [control.NumActions]*metrics.Poses
+	stretches   []draftStrip
+	report      evalReport
+}
+
+func evalMANN(ctx context.Context, o evalOptions, stderr io.Writer) (*evalReport, error) {
+	net, err := models.Open(o.model)
+	if err != nil {
+		return nil, err
+	}
+	m, err := mann.NewModel(net)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := evalPaths(o.paths)
+	if err != nil {
+		return nil, err
+	}
+	e := &evaluation{opt: o}
+	if e.train, e.held, err = dataset.BuildMANN(o.data, dataset.Options{Layout: m.Layout, Workers: o.threads}); err != nil {
+		return nil, err
+	}
+	if e.poses, err = metrics.ActionPoses(e.train, e.held); err != nil {
+		return nil, err
+	}
+	e.progress = newEvalProgress(ctx, stderr, e.rows(net))
+	defer e.progress.finish()
+	e.rollout = &metrics.Rollout{Model: m, Workers: o.threads, Tick: e.progress.tick}
+	e.report.Model = o.model
+	for _, s := range []struct {
+		name string
+		run  func() error
+	}{
+		{"loss", func() error { return e.losses(net) }},
+		{"gaits", e.gaits},
+		{"paths", func() error { return e.paths(paths) }},
+		{"speeds", func() (err error) { e.report.Speeds, err = metrics.SpeedsHeld(e.rollout); return err }},
+		{"actions", func() (err error) { e.report.Latencies, err = metrics.Latencies(e.rollout, e.poses); return err }},
+		{"changes", e.transitions},
+		{"experts", e.experts},
+		{"pictures", e.plots},
+	} {
+		e.progress.stage(s.name)
+		if err := s.run(); err != nil {
+			return nil, err
+		}
+	}
+	e.report.Bars = e.report.bars()
+	return &e.report, nil
+}
+
+// rows estimates the ticks of one agent that the evaluation takes.
+func (e *evaluation) rows(net *netruntime.Net) int64 {
+	recorded := int64(e.train.Rows+e.held.Rows) / 2
+	drives := int64(13*e.opt.seconds*mann.Rate) + 6*180 + 16*480 + 8*660 + 132*390
+	return int64(e.held.Rows) + 3*recorded/2 + drives + int64(metrics.Experts(net)+1)*14*360
+}
+
+func (e *evaluation) losses(net *netruntime.Net) error {
+	const maxRows = 256
+	session, err := net.NewSession(netruntime.SessionOptions{Batch: maxRows, Workers: e.opt.threads})
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	e.report.HeldOut = evalHeldOut{Recordings: e.held.Clips, Rows: e.held.Rows}
+	e.report.HeldOut.Losses, err = metrics.Losses(e.held, maxRows, func(y, x []float32, rows int) error {
+		if err := e.progress.tick(rows); err != nil {
+			return err
+		}
+		return session.Run(y, x, rows)
+	})
+	return err
+}
+
+// gaits fills Tables 2 and 3 and the footfalls.
+func (e *evaluation) gaits() error {
+	gaits := metrics.Gaits()
+	truth, err := metrics.GroundTruth(gaits, e.train, e.held)
+	if err != nil {
+		return err
+	}
+	falls, stretches, err := metrics.RecordedFootfalls(gaits, e.train, e.held)
+	if err != nil {
+		return err
+	}
+	made, err := metrics.Generated(e.rollout, gaits, e.opt.seconds)
+	if err != nil {
+		return err
+	}
+	matched, err := metrics.Matched(e.rollout, gaits, e.train, e.held)
+	if err != nil {
+		return err
+	}
+	for i, g := range gaits {
+		r := evalGait{Name: g.Name, Truth: truth[i], Model: made[i], Matched: matched[i], PaperModel: g.PaperMANN8, PaperTruth: g.PaperTruth, Recorded: falls[i]}
+		take := made[i].Takes[0]
+		if r.Raw, err = metrics.FootfallOf(take.Raw); err != nil {
+			return err
+		}
+		if r.Shown, err = metrics.FootfallOf(take.Shown); err != nil {
+			return err
+		}
+		e.report.Gaits = append(e.report.Gaits, r)
+		e.stretches = append(e.stretches, draftStrip{stretches[i], take.Raw, take.Shown})
+	}
+	return nil
+}
+
+// namedPath is a path to follow.
+type namedPath struct {
+	name  string
+	path  *control.Path
+	paper *metrics.PaperPath // or nil
+}
+
+// evalPaths returns the paper's paths and those in files.
+func evalPaths(files []string) ([]namedPath, error) {
+	var out []namedPath
+	for _, p := range metrics.PaperPaths() {
+		path, err := control.Builtin(p.Name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, namedPath{p.Name, path, &p})
+	}
+	for _, f := range files {
+		path, err := control.OpenPath(f)
+		if err != nil {
+			return nil, fmt.Errorf("--path: %w", err)
+		}
+		out = append(out, namedPath{strings.TrimSuffix(filepath.Base(f), filepath.Ext(f)), path, nil})
+	}
+	return out, nil
+}
+
+func (e *evaluation) paths(named []namedPath) error {
+	var paths []*control.Path
+	for _, n := range named {
+		paths = append(paths, n.path)
+	}
+	follow, err := metrics.Following(e.rollout, paths, control.PaceSpeed, e.opt.seconds)
+	if err != nil {
+		return err
+	}
+	for i, n := range named {
+		e.report.Paths = append(e.report.Paths, evalPath{n.name, follow[i], n.paper})
+	}
+	return nil
+}
+
+func (e *evaluation) transitions() (err error) {
+	t := &e.report.Transitions
+	t.Recorded = metrics.RecordedRates(e.train, e.held)
+	t.Changes, err = metrics.Transitions(e.rollout, metrics.Modes(e.rollout.Model))
+	return err
+}
+
+// experts fills Table 5.
+func (e *evaluation) experts() error {
+	net := e.rollout.Model.Net
+	n := metrics.Experts(net)
+	if n < 2 {
+		return nil
+	}
+	out := &evalExperts{Vanishes: metrics.Vanishes}
+	var err error
+	if out.Whole, err = metrics.Abilities(e.rollout, e.poses); err != nil {
+		return err
+	}
+	for k := range n {
+		less, err := metrics.Without(net, k)
+		if err != nil {
+			return err
+		}
+		r := *e.rollout
+		if r.Model, err = mann.NewModel(less); err != nil {
+			return err
+		}
+		a, err := metrics.Abilities(&r, e.poses)
+		if err != nil {
+			return err
+		}
+		out.Without = append(out.Without, a)
+	}
+	e.report.Experts = out
+	return nil
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/skel"
+	"mannequin/offline/chart"
+	"mannequin/offline/metrics"
+)
+
+// draftStrip is what the footfall picture shows of a gait.
+type draftStrip struct{ recorded, raw, shown *skel.Clip }
+
+// plots writes the pictures into the folder that was asked for.
+func (e *evaluation) plots() error {
+	if e.opt.plots == "" {
+		return nil
+	}
+	if err := os.MkdirAll(e.opt.plots, 0o755); err != nil {
+		return err
+	}
+	if err := e.plotFootfalls(); err != nil {
+		return err
+	}
+	if metrics.Experts(e.rollout.Model.Net) < 2 {
+		return nil
+	}
+	return e.plotGating()
+}
+
+// plotFootfalls draws the paper's Fig. 2 of the recordings and of ours.
+func (e *evaluation) plotFootfalls() error {
+	var strips []metrics.Strip
+	for i, g := range e.report.Gaits {
+		if g.Name == "turn" {
+			continue
+		}
+		s := e.stretches[i]
+		strips = append(strips,
+			metrics.Strip{Title: fmt.Sprintf("%s, recorded at %.1f m/s", g.Name, g.Truth.Speed), Clip: s.recorded, Fall: g.Recorded},
+			metrics.Strip{Title: fmt.Sprintf("%s, raw at %.1f m/s", g.Name, g.Model.Raw.Speed), Clip: s.raw, Fall: g.Raw},
+			metrics.Strip{Title: fmt.Sprintf("%s, shown at %.1f m/s", g.Name, g.Model.Shown.Speed), Clip: s.shown, Fall: g.Shown})
+	}
+	img, err := metrics.FootfallPicture(strips)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(e.opt.plots, "footfall.png")
+	e.report.Plots = append(e.report.Plots, path)
+	return savePNG(path, img)
+}
+
+// plotGating draws the paper's Fig. 9: the experts' weights over time, of each
+// gait for two seconds when it is steady, of each action from its command on.
+func (e *evaluation) plotGating() error {
+	const lead, gait, action = 3 * mann.Rate, 2 * mann.Rate, 4 * mann.Rate
+	modes := metrics.Modes(e.rollout.Model)
+	takes, err := metrics.Perform(e.rollout, modes, lead, action)
+	if err != nil {
+		return err
+	}
+	for i, m := range modes {
+		first, n, title := lead, action, fmt.Sprintf("Experts' weights: %s, commanded at 0 s", m.Name)
+		if m.Goal.Action == control.Idle || m.Goal.Action == control.Move {
+			first, n, title = lead+action-gait, gait, "Experts' weights: "+m.Name
+		}
+		t := takes[i]
+		c := chart.Chart{Title: title, XLabel: "seconds", YLabel: "weight", Series: make([]chart.Series, t.Experts)}
+		for k := range c.Series {
+			s := &c.Series[k]
+			s.Name = fmt.Sprint(k + 1)
+			for f := range n {
+				s.X, s.Y = append(s.X, float64(f)/mann.Rate), append(s.Y, float64(t.Gating[(first+f)*t.Experts+k]))
+			}
+		}
+		path := filepath.Join(e.opt.plots, "gating-"+m.Name+".png")
+		if err := c.Save(path); err != nil {
+			return err
+		}
+		e.report.Plots = append(e.report.Plots, path)
+	}
+	return nil
+}

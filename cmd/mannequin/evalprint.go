@@ -1,0 +1,218 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"mannequin/offline/metrics"
+)
+
+// evalTables prints the sections of a report.
+type evalTables struct {
+	w   io.Writer
+	err error
+}
+
+// section prints a title and the rows, whose cells are separated by tabs.
+func (t *evalTables) section(title string, rows ...string) {
+	if t.err != nil {
+		return
+	}
+	fmt.Fprintf(t.w, "%s\n", title)
+	tw := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, r := range rows {
+		fmt.Fprintf(tw, "%s\t\n", r)
+	}
+	fmt.Fprintln(tw)
+	t.err = tw.Flush()
+}
+
+func cells(v ...string) string { return strings.Join(v, "\t") }
+
+func (r *evalReport) print(w io.Writer) error {
+	t := &evalTables{w: w}
+	t.section(fmt.Sprintf("%s on %d rows held out: %s", r.Model, r.HeldOut.Rows, strings.Join(r.HeldOut.Recordings, ", ")), r.lossRows()...)
+	t.section("Skate, cm per frame (Table 2); matched: asked for what the recordings do", r.motionRows(
+		func(m *metrics.Motion) float64 { return m.Skate }, func(m *metrics.Motion) float64 { return m.BackSkate }, "%.3f")...)
+	t.section("Leg angle update, degrees per frame (Table 3)", r.motionRows(
+		func(m *metrics.Motion) float64 { return m.Stiffness }, func(m *metrics.Motion) float64 { return m.BackStiffness }, "%.2f")...)
+	t.section("Following paths: distance cm, angle ° (Table 4); meander beside the paper's custom path", r.pathRows()...)
+	t.section("Footfalls: duty factor, and phase in strides after the left hind paw, per paw", r.footfallRows()...)
+	t.section("Speed in m/s, third and fourth second after the command, by command and what went before", r.speedRows()...)
+	t.section("Seconds from command to action, and back to idle's pose", r.latencyRows()...)
+	t.section(fmt.Sprintf("Changes: the largest jerk of a joint ÷ the recordings' 99.9 percentile (%.0f m/s³), from row to column", r.Transitions.Recorded.Jerk),
+		r.transitionRows()...)
+	if r.Experts != nil {
+		t.section(fmt.Sprintf("Abilities without each expert, as shares of the whole network's (Table 5); * vanishes: below %g", r.Experts.Vanishes), r.expertRows()...)
+	}
+	t.section("Bars", r.barRows()...)
+	return t.err
+}
+
+func (r *evalReport) lossRows() []string {
+	rows := []string{"output\tloss\tRMS error"}
+	for _, l := range r.HeldOut.Losses {
+		rms := ""
+		if l.Kind != "all" {
+			rms = strings.TrimSpace(fmt.Sprintf("%.3g %s", l.RMS, l.Unit))
+		}
+		rows = append(rows, cells(l.Kind, fmt.Sprintf("%.4f", l.MSE), rms))
+	}
+	return rows
+}
+
+// motionRows is Table 2 or 3: all and back tell the figure of all legs and of
+// the back legs.
+func (r *evalReport) motionRows(all, back func(*metrics.Motion) float64, format string) []string {
+	rows := []string{"gait\tlegs\trecorded\traw\tratio\tshown\tratio\tmatched raw\tratio\tmatched shown\tratio\tpaper's MANN8\tspeed m/s"}
+	for _, g := range r.Gaits {
+		row := func(legs string, f func(*metrics.Motion) float64, speed string) {
+			out := []string{g.Name, legs, fmt.Sprintf(format, f(&g.Truth))}
+			for _, m := range []*metrics.Motion{&g.Model.Raw, &g.Model.Shown, &g.Matched.Raw, &g.Matched.Shown} {
+				if m.Frames == 0 || g.Truth.Frames == 0 {
+					out = append(out, "–", "–")
+					continue
+				}
+				out = append(out, fmt.Sprintf(format, f(m)), fmt.Sprintf("%.2f", f(m)/f(&g.Truth)))
+			}
+			paper := "–"
+			if g.PaperModel != nil {
+				paper = fmt.Sprintf("%.2f/%.2f = %.2f", f(g.PaperModel), f(g.PaperTruth), f(g.PaperModel)/f(g.PaperTruth))
+			}
+			rows = append(rows, cells(append(out, paper, speed)...))
+		}
+		row("all", all, fmt.Sprintf("%.2f (%.2f)", g.Model.Raw.Speed, g.Truth.Speed))
+		row("back", back, "")
+	}
+	return rows
+}
+
+func (r *evalReport) pathRows() []string {
+	rows := []string{"path\tdistance\tangle\tvNN\t\tPFNN\t\tMANN\t"}
+	for _, p := range r.Paths {
+		out := []string{p.Path, fmt.Sprintf("%.2f", p.DistanceCM), fmt.Sprintf("%.2f", p.AngleDeg)}
+		if p.Paper != nil {
+			for _, f := range []metrics.Follow{p.Paper.VNN, p.Paper.PFNN, p.Paper.MANN} {
+				out = append(out, fmt.Sprintf("%.2f", f.DistanceCM), fmt.Sprintf("%.2f", f.AngleDeg))
+			}
+		}
+		rows = append(rows, cells(out...))
+	}
+	return rows
+}
+
+func (r *evalReport) footfallRows() []string {
+	rows := []string{"gait\tmotion\tis a\tstrides\tper s\tduty " + strings.Join(metrics.PawNames[:], ", ") + "\tphase"}
+	for _, g := range r.Gaits {
+		for _, f := range []struct {
+			name string
+			fall metrics.Footfall
+		}{{"recorded", g.Recorded}, {"raw", g.Raw}, {"shown", g.Shown}} {
+			var duty, phase []string
+			for p := range f.fall.Duty {
+				duty, phase = append(duty, fmt.Sprintf("%.2f", f.fall.Duty[p])), append(phase, fmt.Sprintf("%.2f", f.fall.Phase[p]))
+			}
+			rows = append(rows, cells(g.Name, f.name, f.fall.Gait, fmt.Sprint(f.fall.Strides), fmt.Sprintf("%.2f", f.fall.Rate),
+				strings.Join(duty, " "), strings.Join(phase, " ")))
+		}
+	}
+	return rows
+}
+
+func (r *evalReport) speedRows() []string {
+	head := []string{"command", "from stand"}
+	for _, from := range metrics.GaitSpeeds {
+		head = append(head, fmt.Sprintf("from %.1f", from))
+	}
+	rows := []string{cells(head...)}
+	for _, to := range metrics.GaitSpeeds {
+		out := []string{fmt.Sprintf("%.1f", to)}
+		for _, from := range append([]float32{0}, metrics.GaitSpeeds[:]...) {
+			cell := ""
+			for _, s := range r.Speeds {
+				if s.From == float64(from) && s.Command == float64(to) {
+					cell = fmt.Sprintf("%.2f", s.Speed)
+				}
+			}
+			out = append(out, cell)
+		}
+		rows = append(rows, cells(out...))
+	}
+	return rows
+}
+
+func orNever(format string, v *float64) string {
+	if v == nil {
+		return "never"
+	}
+	return fmt.Sprintf(format, *v)
+}
+
+func (r *evalReport) latencyRows() []string {
+	rows := []string{"action\tfrom\t90 % of the weight\tpose\tback to idle\tgap at command\tleast\twithin the data cm"}
+	for _, l := range r.Latencies {
+		rows = append(rows, cells(l.Action, l.From, orNever("%.2f", l.Weight), orNever("%.2f", l.Pose), orNever("%.2f", l.Back),
+			fmt.Sprintf("%.1f", 100*l.Begin), fmt.Sprintf("%.1f", 100*l.Least), fmt.Sprintf("%.1f", 100*l.Spread)))
+	}
+	return rows
+}
+
+func (r *evalReport) transitionRows() []string {
+	var names []string
+	at := map[[2]string]string{}
+	for _, c := range r.Transitions.Changes {
+		if len(names) == 0 || names[len(names)-1] != c.From {
+			names = append(names, c.From)
+		}
+		at[[2]string{c.From, c.To}] = fmt.Sprintf("%.1f", c.Shown.Over(r.Transitions.Recorded).Jerk)
+	}
+	rows := []string{cells(append([]string{""}, names...)...)}
+	for _, from := range names {
+		out := []string{from}
+		for _, to := range names {
+			out = append(out, at[[2]string{from, to}])
+		}
+		rows = append(rows, cells(out...))
+	}
+	return rows
+}
+
+func (r *evalReport) expertRows() []string {
+	head := []string{"ability", "whole"}
+	for k := range r.Experts.Without {
+		head = append(head, fmt.Sprintf("−%d", k+1))
+	}
+	rows := []string{cells(head...)}
+	for i, a := range r.Experts.Whole {
+		out := []string{a.Name, fmt.Sprintf("%.2f %s", a.Value, a.Unit)}
+		for _, less := range r.Experts.Without {
+			share := less[i].Value / max(a.Value, 1e-6)
+			mark := ""
+			if share < r.Experts.Vanishes {
+				mark = "*"
+			}
+			out = append(out, fmt.Sprintf("%s%.2f", mark, share))
+		}
+		rows = append(rows, cells(out...))
+	}
+	return rows
+}
+
+func (r *evalReport) barRows() []string {
+	var rows []string
+	missed := 0
+	for _, b := range r.Bars {
+		sign, verdict := "≤", "pass"
+		if b.Least {
+			sign = "≥"
+		}
+		if !b.Pass {
+			verdict = "MISS"
+			missed++
+		}
+		rows = append(rows, cells(b.Measure, orNever("%.2f", b.Value), fmt.Sprintf("%s %.2f", sign, b.Bar), verdict))
+	}
+	return append(rows, cells(fmt.Sprintf("%d of %d bars missed; the hour on hills: make golden", missed, len(r.Bars)), "", "", ""))
+}

@@ -1,0 +1,238 @@
+package metrics
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/engine/m3"
+	"mannequin/internal/mocapdata"
+	"mannequin/internal/testdog"
+	"mannequin/netruntime"
+	"mannequin/offline/dataset"
+)
+
+// A place that goes as t³ has the jerk 6, at t − 1/60 the acceleration 6 t, and
+// half a frame before t the speed 3 t².
+func TestRates(t *testing.T) {
+	c := leg(120)
+	for f := range c.Frames {
+		s := float32(f) / 60
+		pos, _ := c.Frame(f)
+		pos[0].X = s * s * s
+	}
+	n := 0
+	rates(c, func(joint, f int, r Rates) {
+		n++
+		if f < 60 {
+			return // float32 has too few digits of small differences
+		}
+		s := float64(f) / 60
+		close(t, "speed", r.Speed, 3*(s-0.5/60)*(s-0.5/60), 0.01)
+		close(t, "acceleration", r.Acceleration, 6*(s-1./60), 0.05)
+		close(t, "jerk", r.Jerk, 6, 4)
+	})
+	if n != 3*117 {
+		t.Errorf("%d visits", n)
+	}
+	// A step of 10 cm, once: all three have it in full, the jerk twice.
+	c = leg(30)
+	for f := 15; f < 30; f++ {
+		pos, _ := c.Frame(f)
+		pos[0].Z = 0.1
+	}
+	var most Rates
+	rates(c, func(_, _ int, r Rates) { most.most(r) })
+	close(t, "speed", most.Speed, 6, 1e-3)
+	close(t, "acceleration", most.Acceleration, 360, 0.1)
+	close(t, "jerk", most.Jerk, 2*0.1*216000, 10)
+	close(t, "over", most.Over(Rates{2, 2, 2}).Speed, 3, 1e-3)
+}
+
+// The slider's stiff pose never jumps: what it does in a change is to slide on.
+func TestTransitions(t *testing.T) {
+	m := slider(t, 1)
+	modes := Modes(m)
+	got, err := Transitions(&Rollout{Model: m, Workers: 1}, modes[:4])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 12 || got[0].From != "idle" || got[0].To != "walk" {
+		t.Fatalf("%d changes, the first %+v", len(got), got[0])
+	}
+	for _, c := range got {
+		close(t, "speed", c.Raw.Speed, 1, 0.3)
+		// Its start is as sudden as the feet that it was given.
+		if limit := 1000.0; c.Raw.Jerk > limit || c.From != "idle" && c.Raw.Jerk > limit/4 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if names := len(Modes(testdog.Model(t))); names != 12 {
+		t.Errorf("%d modes", names)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	v := []float64{5, 1, 4, 2, 3}
+	for q, want := range map[float64]float64{0: 1, 0.5: 3, 0.74: 4, 1: 5} {
+		if got := Quantile(v, q); got != want {
+			t.Errorf("%g: %g", q, got)
+		}
+	}
+	if !math.IsNaN(Quantile(nil, 0.5)) {
+		t.Error("no values have a quantile")
+	}
+}
+
+// Poses are seen from the root, and so is their distance: neither place nor
+// heading count; a joint of three that is off by d counts d/√3.
+func TestPoseGap(t *testing.T) {
+	c := leg(2)
+	model, a, b := make([]m3.Xform, 3), make([]m3.Vec3, 3), make([]m3.Vec3, 3)
+	pos, rot := c.Frame(0)
+	pos[1].Z = 0.3
+	pos, rot = c.Frame(1)
+	pos[0].X, pos[0].Z, pos[1].Z = 4, -2, 0.3
+	rot[0] = m3.YawQuat(2)
+	posePlace(a, model, c, 0, 1)
+	posePlace(b, model, c, 1, 1)
+	close(t, "elsewhere", poseGap(a, b), 0, 1e-6)
+	b[2].Y += 0.3
+	close(t, "one joint", poseGap(a, b), 0.3/math.Sqrt(3), 1e-6)
+	if s := reached([]float64{0.3, 0.2, 0.1, 0}, 0.1); s == nil || *s != 2./60 {
+		t.Errorf("reached %v", s)
+	}
+	if reached([]float64{0.3}, 0.1) != nil {
+		t.Error("reached what is far off")
+	}
+}
+
+// Recorded poses of an action are nearer to each other than to a dog that stands
+// idle, so that coming to one means something.
+func TestActionPoses(t *testing.T) {
+	train, held, err := dataset.BuildMANN(filepath.Join(mocapdata.Dir(t), "dog"), dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	poses, err := ActionPoses(train, held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := poses[control.Idle]
+	for _, a := range []control.Action{control.Sit, control.Lie, control.Stand, control.Jump} {
+		p := poses[a]
+		if p == nil || p.Frames < 30 {
+			t.Fatalf("%v: %+v", a, p)
+		}
+		least := math.Inf(1)
+		for i := 0; i < idle.Frames; i += 64 {
+			least = min(least, p.gap(idle.at(i)))
+		}
+		t.Logf("%v: %d poses, spread %.3f m, idle dogs %.3f m away", a, p.Frames, p.Spread, least)
+		if !(p.Spread < 0.1 && least > 2*p.Spread && least > 0.02) {
+			t.Errorf("%v: spread %.3f m, idle dogs are %.3f m away", a, p.Spread, least)
+		}
+		for i := 0; i < p.Frames; i += 100 {
+			if p.gap(p.at(i)) != 0 {
+				t.Errorf("%v: a recorded pose is not its own", a)
+			}
+		}
+	}
+	rates := RecordedRates(train, held)
+	t.Logf("%+v", rates)
+	if !(rates.Speed > 4 && rates.Speed < 9 && rates.Jerk > 3000 && rates.Jerk < 12000) {
+		t.Errorf("rates %+v", rates)
+	}
+}
+
+// Without an expert that is all zeros a network computes the same, and
+// without its other one only what its normalisation says.
+func TestWithout(t *testing.T) {
+	net := testdog.Net(t)
+	tensors := net.Tensors()
+	for _, x := range tensors {
+		if strings.HasPrefix(x.Name, "experts.") {
+			clear(x.Data[len(x.Data)/4 : len(x.Data)/2])
+		}
+	}
+	lame, err := netruntime.New(net.Meta(), tensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(net *netruntime.Net) []float32 {
+		s, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		x, y := make([]float32, net.Inputs()), make([]float32, net.Outputs())
+		for i := range x {
+			x[i] = float32(i%7) / 10
+		}
+		if err := s.Run(y, x, 1); err != nil {
+			t.Fatal(err)
+		}
+		return y
+	}
+	off := func(a, b []float32) (most float64) {
+		for i := range a {
+			most = max(most, math.Abs(float64(a[i]-b[i])))
+		}
+		return most
+	}
+	if Experts(net) != 4 {
+		t.Fatalf("%d experts", Experts(net))
+	}
+	for k := range 4 {
+		less, err := Without(net, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := off(run(less), run(lame)); (d == 0) != (k == 1) {
+			t.Errorf("without expert %d: %g off", k, d)
+		}
+	}
+	none := net
+	for k := range 4 {
+		if none, err = Without(none, k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mean, _ := net.Tensor("y_mean")
+	if d := off(run(none), mean.Data); d > 1e-6 {
+		t.Errorf("without any expert: %g off the mean", d)
+	}
+	for _, k := range []int{-1, 4} {
+		if _, err := Without(net, k); err == nil {
+			t.Errorf("expert %d was switched off", k)
+		}
+	}
+}
+
+// The slider can go ahead, whatever it is asked for, and nothing else.
+func TestAbilities(t *testing.T) {
+	got, err := Abilities(&Rollout{Model: slider(t, 1), Workers: 1}, [control.NumActions]*Poses{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"walk": 1, "pace": 1, "trot": 1, "canter": 1, "back": 0, "aside": 0, "limbs": 0, "left": 0, "right": 0, "jump": 0}
+	for _, a := range got {
+		w, ok := want[a.Name]
+		if !ok {
+			t.Errorf("%+v", a)
+		}
+		close(t, a.Name, a.Value, w, 0.02)
+		delete(want, a.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not measured: %v", want)
+	}
+	var roots []m3.Xform
+	for f := range ableEnd + 1 {
+		roots = append(roots, m3.Xform{Rot: m3.YawQuat(float32(f) / mann.Rate)})
+	}
+	close(t, "turn", turnRate(roots), 180/math.Pi, 0.1)
+}

@@ -1,0 +1,112 @@
+package metrics
+
+import (
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/engine/m3"
+)
+
+// Latency is how long an action takes after its command, in seconds; nil is
+// never, within four seconds.
+type Latency struct {
+	Action string   `json:"action"`
+	From   string   `json:"from"`
+	Weight *float64 `json:"weight_s"` // until the action has 90 % of the weight
+	Pose   *float64 `json:"pose_s"`   // until the displayed pose is as near to a recorded one of the action as such poses are to each other
+	Back   *float64 `json:"back_s"`   // the same for idle's poses, after the command to idle
+
+	Begin  float64 `json:"gap_at_command_m"` // distance from the action's poses when it was commanded
+	Least  float64 `json:"gap_least_m"`      // the least afterwards
+	Spread float64 `json:"spread_m"`         // Poses.Spread
+}
+
+// latencyStarts are the commands before an action.
+var latencyStarts = []struct {
+	name string
+	goal control.Goal
+}{{"idle", control.Goal{}}, {"pace", ahead(GaitSpeeds[1])}}
+
+const (
+	actLead  = 3 * mann.Rate // ticks before the command
+	actHold  = 4 * mann.Rate // ticks of the action
+	actBack  = 4 * mann.Rate // ticks of idle after it
+	jumpHold = mann.Rate     // ticks for which a jump is asked for; then it goes on
+)
+
+// actionGoal returns what to ask for tick ticks after an action's command.
+func actionGoal(a control.Action, tick int) control.Goal {
+	if a != control.Jump {
+		return control.Goal{Action: a}
+	}
+	g := ahead(GaitSpeeds[2])
+	if tick < jumpHold {
+		g.Action = control.Jump
+	}
+	return g
+}
+
+// Latencies measures the actions of poses (see ActionPoses) that the model
+// has, each from standing idle and from a pace.
+func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) {
+	var out []Latency
+	var agents []Agent
+	var actions []control.Action
+	for _, a := range []control.Action{control.Sit, control.Lie, control.Stand, control.Jump} {
+		if poses[a] == nil || !r.Model.Can(a) {
+			continue
+		}
+		for _, from := range latencyStarts {
+			out = append(out, Latency{Action: a.String(), From: from.name, Spread: poses[a].Spread})
+			actions = append(actions, a)
+			agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
+				switch {
+				case tick < actLead:
+					return from.goal
+				case tick < actLead+actHold:
+					return actionGoal(a, tick-actLead)
+				}
+				return control.Goal{}
+			}})
+		}
+	}
+	if len(agents) == 0 {
+		return nil, nil
+	}
+	takes, err := r.Run(agents, actLead+actHold+actBack)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range takes {
+		l, a := &out[i], actions[i]
+		for f := actLead; f < actLead+actHold && l.Weight == nil; f++ {
+			if t.Weights[f][a] >= 0.9 {
+				l.Weight = seconds(f - actLead)
+			}
+		}
+		gaps := poses[a].gaps(section(t.Shown, actLead-1, actLead+actHold))
+		l.Begin, l.Pose, l.Least = gaps[0], reached(gaps, l.Spread), gaps[0]
+		for _, g := range gaps {
+			l.Least = min(l.Least, g)
+		}
+		if idle := poses[control.Idle]; idle != nil {
+			l.Back = reached(idle.gaps(section(t.Shown, actLead+actHold-1, t.Shown.Frames)), idle.Spread)
+		}
+	}
+	return out, nil
+}
+
+// reached returns the time from the first frame until the first whose gap is no
+// more than spread.
+func reached(gaps []float64, spread float64) *float64 {
+	for f, g := range gaps {
+		if g <= spread {
+			return seconds(f)
+		}
+	}
+	return nil
+}
+
+func seconds(ticks int) *float64 {
+	s := float64(ticks) / mann.Rate
+	return &s
+}

@@ -1,0 +1,206 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/offline/dataset"
+)
+
+// Poses are the poses in which recordings show an action, to tell when a motion
+// has come to it.
+type Poses struct {
+	Action control.Action
+	// Spread is how far dogs differ in the action: nine in ten of its poses have
+	// one of another recording this near, m. A jump's poses are all those in the
+	// air; its spread is 0.
+	Spread float64
+	Frames int
+
+	joints int
+	pos    []m3.Vec3 // (n, joints) seen from the root
+	clip   []int32   // (n) the recording
+}
+
+// posePlace writes the joints' places of frame f of c, seen from the root: the
+// ground under joint 0, facing the joint neck.
+func posePlace(dst []m3.Vec3, model []m3.Xform, c *skel.Clip, f, neck int) {
+	c.Model(model, f)
+	at := model[0].Pos.Flat()
+	turn := m3.YawQuat(-m3.YawOf(model[neck].Pos.Sub(model[0].Pos)))
+	for j, x := range model {
+		dst[j] = turn.Rotate(x.Pos.Sub(at))
+	}
+}
+
+// poseGap returns how far two poses are from each other: the root mean square
+// of their joints' distances, m.
+func poseGap(a, b []m3.Vec3) float64 {
+	var sum float32
+	for j := range a {
+		d := a[j].Sub(b[j])
+		sum += d.Dot(d)
+	}
+	return math.Sqrt(float64(sum) / float64(len(a)))
+}
+
+const (
+	held     = 10   // frames to either side in which a pose that is held has its action at full weight
+	stillWay = 0.02 // m: the most that its hips and neck move from held/2 frames before to held/2 after
+	airborne = 0.05 // m: a jump's poses have every joint higher
+	poseStep = 4    // frames from one pose that is kept to the next
+)
+
+// ActionPoses collects the poses of sit, lie, stand, idle and jump (in the air) from
+// recordings and their mirror images, by control.Action. Poses of the four are
+// those that are held: at full weight for a while, and still.
+func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
+	var out [control.NumActions]*Poses
+	clips := int32(0)
+	for _, set := range sets {
+		neck := set.Skeleton.Index("Neck")
+		if neck < 0 {
+			return out, fmt.Errorf("metrics: the skeleton has no joint %q, toward which the root faces", "Neck")
+		}
+		model, pose := make([]m3.Xform, set.Skeleton.Len()), make([]m3.Vec3, set.Skeleton.Len())
+		mirror := mirrored(set.Skeleton)
+		jump := slices.Index(set.Layout.Actions, control.Jump.String())
+		for _, run := range set.Runs() {
+			c := set.Replay(run[0], run[1])
+			full := make([]control.Action, c.Frames) // NumActions where none has all the weight
+			for f := range full {
+				a, w := rowAction(set, run[0]+f)
+				if full[f] = a; w < 1 {
+					full[f] = control.NumActions
+				}
+			}
+			for f := held; f+held < c.Frames; f += poseStep {
+				a := full[f]
+				if x := set.Input(run[0] + f)[set.Layout.InActions(feature.TrajNow):]; jump >= 0 && x[jump] > 0 {
+					a = control.Jump // as long as it lasts: the labels fade before the dog is down again
+				}
+				if a == control.NumActions || a == control.Move {
+					continue
+				}
+				posePlace(pose, model, c, f, neck)
+				if a == control.Jump {
+					if lowestOf(pose) < airborne {
+						continue
+					}
+				} else if slices.ContainsFunc(full[f-held:f+held+1], func(b control.Action) bool { return b != a }) || !still(c, model, f, neck) {
+					continue
+				}
+				p := out[a]
+				if p == nil {
+					p = &Poses{Action: a, joints: len(pose)}
+					out[a] = p
+				}
+				p.pos = append(append(p.pos, pose...), mirror(pose)...)
+				p.clip = append(p.clip, clips+set.Clip[run[0]], clips+set.Clip[run[0]])
+			}
+		}
+		clips += int32(len(set.Clips))
+	}
+	for _, p := range out {
+		if p != nil {
+			p.Frames = len(p.clip)
+			p.spread()
+		}
+	}
+	return out, nil
+}
+
+// still reports whether hips and neck hardly move around frame f of c.
+func still(c *skel.Clip, model []m3.Xform, f, neck int) bool {
+	c.Model(model, f-held/2)
+	a, b := model[0].Pos, model[neck].Pos
+	c.Model(model, f+held/2)
+	return max(a.Dist(model[0].Pos), b.Dist(model[neck].Pos)) < stillWay
+}
+
+func lowestOf(pose []m3.Vec3) float32 {
+	low := pose[0].Y
+	for _, p := range pose {
+		low = min(low, p.Y)
+	}
+	return low
+}
+
+// mirrored returns a function that gives a pose's mirror image.
+func mirrored(sk *skel.Skeleton) func([]m3.Vec3) []m3.Vec3 {
+	pair := make([]int, sk.Len())
+	for j, name := range sk.Names {
+		pair[j] = j
+		for _, sides := range [][2]string{{"Left", "Right"}, {"Right", "Left"}} {
+			if len(name) > len(sides[0]) && name[:len(sides[0])] == sides[0] {
+				pair[j] = sk.Index(sides[1] + name[len(sides[0]):])
+			}
+		}
+	}
+	out := make([]m3.Vec3, sk.Len())
+	return func(pose []m3.Vec3) []m3.Vec3 {
+		for j, p := range pair {
+			out[j] = m3.V(-pose[p].X, pose[p].Y, pose[p].Z)
+		}
+		return out
+	}
+}
+
+// spread sets Spread. Poses that only one recording has are compared within it.
+func (p *Poses) spread() {
+	if p.Action == control.Jump {
+		return
+	}
+	alone := !slices.ContainsFunc(p.clip, func(c int32) bool { return c != p.clip[0] })
+	var gaps []float64
+	for i := 0; i < len(p.clip); i += 8 {
+		best := math.Inf(1)
+		for k, c := range p.clip {
+			if c != p.clip[i] || alone && k != i {
+				best = min(best, poseGap(p.at(i), p.at(k)))
+			}
+		}
+		gaps = append(gaps, best)
+	}
+	p.Spread = Quantile(gaps, 0.9)
+}
+
+func (p *Poses) at(i int) []m3.Vec3 { return p.pos[i*p.joints : (i+1)*p.joints] }
+
+// gap returns how far a pose is from the nearest of p, m; in a jump, how much
+// higher its lowest joint has to come to be in the air.
+func (p *Poses) gap(pose []m3.Vec3) float64 {
+	if p.Action == control.Jump {
+		return max(airborne-float64(lowestOf(pose)), 0)
+	}
+	best := math.Inf(1)
+	for i := range p.clip {
+		best = min(best, poseGap(pose, p.at(i)))
+	}
+	return best
+}
+
+// gaps returns gap for the frames of c.
+func (p *Poses) gaps(c *skel.Clip) []float64 {
+	neck := c.Skel.Index("Neck")
+	model, pose, out := make([]m3.Xform, c.Skel.Len()), make([]m3.Vec3, c.Skel.Len()), make([]float64, c.Frames)
+	for f := range out {
+		posePlace(pose, model, c, f, neck)
+		out[f] = p.gap(pose)
+	}
+	return out
+}
+
+// Quantile returns the value that a share q of v does not exceed. It sorts v.
+func Quantile(v []float64, q float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	return v[int(q*float64(len(v)-1)+0.5)]
+}

@@ -1,0 +1,72 @@
+package metrics
+
+import (
+	"math"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/engine/m3"
+)
+
+// ahead returns the goal of going forward at so many m/s.
+func ahead(speed float32) control.Goal {
+	return control.Goal{Move: m3.V(0, 0, 1), Speed: speed, Action: control.Move}
+}
+
+// GaitSpeeds are the speeds in m/s that the paper (sec. 8) gives for walk, pace,
+// trot and canter.
+var GaitSpeeds = [4]float32{0.5, 1.1, 1.9, 3.3}
+
+// SpeedHeld is the speed that a command to go forward comes to, from what went
+// before it.
+type SpeedHeld struct {
+	From    float64 `json:"from_m_s"` // the command before, 0 to stand
+	Command float64 `json:"command_m_s"`
+	Speed   float64 `json:"speed_m_s"` // of the root, mean of the third and fourth second after the command
+}
+
+// Off returns how far the speed is from the command, as a share of it.
+func (s SpeedHeld) Off() float64 { return math.Abs(s.Speed/s.Command - 1) }
+
+// SpeedsHeld commands each of GaitSpeeds to a model that stands, and to one that
+// has gone for three seconds at each other.
+func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
+	const stand, before, settle, window = mann.Rate, 3 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate
+	var out []SpeedHeld
+	var agents []Agent
+	for _, from := range append([]float32{0}, GaitSpeeds[:]...) {
+		for _, to := range GaitSpeeds {
+			if from == to {
+				continue
+			}
+			out = append(out, SpeedHeld{From: float64(from), Command: float64(to)})
+			agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
+				switch {
+				case tick >= stand+before:
+					return ahead(to)
+				case tick < stand || from == 0:
+					return control.Goal{}
+				}
+				return ahead(from)
+			}})
+		}
+	}
+	takes, err := r.Run(agents, stand+before+settle+window)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range takes {
+		out[i].Speed = travel(t.Roots[stand+before+settle-1:]) / (window / mann.Rate)
+	}
+	return out, nil
+}
+
+// travel returns the length in metres of a root's way on chords of a fifth of a
+// second, over which its sway is no way.
+func travel(roots []m3.Xform) (sum float64) {
+	const chord = mann.Rate / 5
+	for f := chord; f < len(roots); f += chord {
+		sum += float64(roots[f].Pos.Dist(roots[f-chord].Pos))
+	}
+	return sum
+}

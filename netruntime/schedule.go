@@ -34,10 +34,7 @@ const (
 	lightRows  = 16 // least rows of a task of light operations
 	heavyRows  = 48 // and of heavy ones
 	lightTasks = 64 // most tasks of light operations for each worker
-	taskParts  = 4  // most panels of a task
-	// recurParts is the same for the steps of an LSTM, in blocks of hidden
-	// units: two of 512 units are half of a usual second-level cache.
-	recurParts = 2
+	taskParts  = 4  // most panels of a task, or an LSTM's blocks of hidden units
 )
 
 // reuseRows returns the rows of a sequence that share a pass over the weights.
@@ -131,11 +128,7 @@ func (s *session) schedule() {
 // add cuts a step into tasks and appends it.
 func (s *session) add(x step) {
 	w := s.opt.Workers
-	most := taskParts
-	if x.phase == recur {
-		most = recurParts
-	}
-	x.parts = max(1, min(most, x.allParts/(2*w)))
+	x.parts = max(1, min(taskParts, x.allParts/(2*w)))
 	parts := (x.allParts + x.parts - 1) / x.parts
 	if x.rows == 0 { // heavy: columns first, rows where there are too few
 		x.rows = x.allRows

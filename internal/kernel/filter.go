@@ -215,7 +215,7 @@ func (m *filterMul) strip(scratch *Scratch, b0, b1, p0, p1 int) {
 				sign.Data = minus
 			}
 			t.first = !bias || e == 1 || e == 2
-			o.multiplyRuns(t, sum, sign, w.runs[:runs], p, 1)
+			o.multiplyRuns(t, sum, sign, w.runs[:runs], p, 1, 1)
 		}
 		Add(first, first, m1)
 		Add(first, first, m2)

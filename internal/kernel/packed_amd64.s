@@ -6,20 +6,29 @@
 
 // func packedAVX2_1x4(t *strip)
 // Requires: AVX, FMA3
-TEXT ·packedAVX2_1x4(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_1x4(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
-	SHLQ $0x02, DX
-	MOVQ 144(AX), DX
-	MOVQ 176(AX), BX
-	MOVQ 24(AX), SI
-	MOVQ 136(AX), R9
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), CX
+	SHLQ $0x02, CX
+	MOVQ 144(AX), R9
 	SHLQ $0x02, R9
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), SI
+	MOVQ 152(AX), DX
+	ADDQ 16(SP), DX
+	MOVQ 184(AX), BX
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), DI
+	MOVQ    96(AX), DI
+	ADDQ    8(SP), DI
 	LEAQ    (DI)(R9*2), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
@@ -54,11 +63,11 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), DI
+	MOVQ         208(AX), DI
 	SHLQ         $0x02, DI
-	MOVQ         168(AX), R8
+	MOVQ         176(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (BX), Y8
 	ADDQ         DI, BX
@@ -115,34 +124,52 @@ first:
 	VMOVUPS      Y7, 32(DI)
 
 next:
-	ADDQ $0x00000040, DX
-	MOVQ (AX), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
-	MOVQ 80(AX), DI
-	SHLQ $0x02, DI
-	ADDQ DI, SI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000040, DX
+	MOVQ   (AX), DI
+	SHLQ   $0x02, DI
+	SUBQ   DI, SI
+	MOVQ   88(AX), DI
+	SHLQ   $0x02, DI
+	ADDQ   DI, SI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x10, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_2x2(t *strip)
 // Requires: AVX, FMA3
-TEXT ·packedAVX2_2x2(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_2x2(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 136(AX), R9
+	MOVQ 144(AX), R9
 	SHLQ $0x02, R9
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -172,11 +199,11 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         168(AX), R10
+	MOVQ         176(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y8
 	ADDQ         R8, SI
@@ -235,34 +262,52 @@ first:
 	VMOVUPS      Y7, 96(R8)
 
 next:
-	ADDQ $0x00000080, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000080, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x02, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x08, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_3x2(t *strip)
 // Requires: AVX, FMA3
-TEXT ·packedAVX2_3x2(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_3x2(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 136(AX), R9
+	MOVQ 144(AX), R9
 	SHLQ $0x02, R9
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -301,11 +346,11 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         168(AX), R10
+	MOVQ         176(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y12
 	ADDQ         R8, SI
@@ -390,34 +435,53 @@ first:
 	VMOVUPS      Y11, 160(R8)
 
 next:
-	ADDQ $0x000000c0, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x000000c0, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x02, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x08, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_1x1(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_1x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_1x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), CX
+	SHLQ $0x02, CX
+	MOVQ 272(AX), R10
+
+panel:
 	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
-	SHLQ $0x02, DX
-	MOVQ 144(AX), DX
-	MOVQ 176(AX), BX
-	MOVQ 24(AX), SI
-	MOVQ 216(AX), R9
-	MOVQ 264(AX), R10
+	MOVQ 32(AX), SI
+	MOVQ 152(AX), DX
+	ADDQ 16(SP), DX
+	MOVQ 184(AX), BX
+	MOVQ 224(AX), R9
+	ADDQ 8(SP), R9
 
 tile:
 	MOVQ    (AX), R8
-	MOVQ    88(AX), DI
+	MOVQ    96(AX), DI
+	ADDQ    8(SP), DI
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	PCALIGN $0x40
@@ -434,9 +498,9 @@ loop:
 	ADDQ         $0x00000040, DI
 	DECQ         R8
 	JNZ          loop
-	MOVQ         200(AX), DI
+	MOVQ         208(AX), DI
 	SHLQ         $0x02, DI
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (BX), Y2
 	ADDQ         DI, BX
@@ -457,34 +521,53 @@ first:
 	VMOVUPS      Y1, 32(DX)
 
 next:
-	ADDQ $0x00000040, DX
-	MOVQ (AX), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
-	MOVQ 80(AX), DI
-	SHLQ $0x02, DI
-	ADDQ DI, SI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000040, DX
+	MOVQ   (AX), DI
+	SHLQ   $0x02, DI
+	SUBQ   DI, SI
+	MOVQ   88(AX), DI
+	SHLQ   $0x02, DI
+	ADDQ   DI, SI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_1xHalf(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_1xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_1xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), CX
+	SHLQ $0x02, CX
+	MOVQ 272(AX), R10
+
+panel:
 	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
-	SHLQ $0x02, DX
-	MOVQ 144(AX), DX
-	MOVQ 176(AX), BX
-	MOVQ 24(AX), SI
-	MOVQ 216(AX), R9
-	MOVQ 264(AX), R10
+	MOVQ 32(AX), SI
+	MOVQ 152(AX), DX
+	ADDQ 16(SP), DX
+	MOVQ 184(AX), BX
+	MOVQ 224(AX), R9
+	ADDQ 8(SP), R9
 
 tile:
 	MOVQ    (AX), R8
-	MOVQ    88(AX), DI
+	MOVQ    96(AX), DI
+	ADDQ    8(SP), DI
 	VXORPS  Y0, Y0, Y0
 	PCALIGN $0x40
 
@@ -498,9 +581,9 @@ loop:
 	ADDQ         $0x00000040, DI
 	DECQ         R8
 	JNZ          loop
-	MOVQ         200(AX), DI
+	MOVQ         208(AX), DI
 	SHLQ         $0x02, DI
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (BX), Y1
 	ADDQ         DI, BX
@@ -516,34 +599,53 @@ first:
 	VMOVUPS      Y0, (DX)
 
 next:
-	ADDQ $0x00000040, DX
-	MOVQ (AX), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
-	MOVQ 80(AX), DI
-	SHLQ $0x02, DI
-	ADDQ DI, SI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000040, DX
+	MOVQ   (AX), DI
+	SHLQ   $0x02, DI
+	SUBQ   DI, SI
+	MOVQ   88(AX), DI
+	SHLQ   $0x02, DI
+	ADDQ   DI, SI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_2x1(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_2x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_2x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -565,9 +667,9 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y4
 	ADDQ         R8, SI
@@ -602,34 +704,53 @@ first:
 	VMOVUPS      Y3, 96(BX)
 
 next:
-	ADDQ $0x00000080, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000080, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_2xHalf(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_2xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_2xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	PCALIGN $0x40
@@ -646,9 +767,9 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y2
 	ADDQ         R8, SI
@@ -673,34 +794,53 @@ first:
 	VMOVUPS      Y1, 64(BX)
 
 next:
-	ADDQ $0x00000080, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000080, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_3x1(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_3x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_3x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -727,9 +867,9 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y6
 	ADDQ         R8, SI
@@ -778,34 +918,53 @@ first:
 	VMOVUPS      Y5, 160(BX)
 
 next:
-	ADDQ $0x000000c0, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x000000c0, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_3xHalf(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_3xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_3xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
@@ -825,9 +984,9 @@ loop:
 	ADDQ         $0x00000040, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y3
 	ADDQ         R8, SI
@@ -861,34 +1020,53 @@ first:
 	VMOVUPS      Y2, 128(BX)
 
 next:
-	ADDQ $0x000000c0, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x000000c0, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_4x1(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_4x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_4x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -923,9 +1101,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y8
 	ADDQ         R8, SI
@@ -988,34 +1166,53 @@ first:
 	VMOVUPS      Y7, 224(BX)
 
 next:
-	ADDQ $0x00000100, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000100, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_4xHalf(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_4xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_4xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1041,9 +1238,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y4
 	ADDQ         R8, SI
@@ -1086,34 +1283,53 @@ first:
 	VMOVUPS      Y3, 192(BX)
 
 next:
-	ADDQ $0x00000100, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000100, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_5x1(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_5x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_5x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1153,9 +1369,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y10
 	ADDQ         R8, SI
@@ -1232,34 +1448,53 @@ first:
 	VMOVUPS      Y9, 288(BX)
 
 next:
-	ADDQ $0x00000140, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000140, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_5xHalf(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_5xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_5xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1288,9 +1523,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y5
 	ADDQ         R8, SI
@@ -1342,34 +1577,53 @@ first:
 	VMOVUPS      Y4, 256(BX)
 
 next:
-	ADDQ $0x00000140, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000140, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_6x1(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_6x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_6x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1414,9 +1668,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y12
 	ADDQ         R8, SI
@@ -1507,34 +1761,53 @@ first:
 	VMOVUPS      Y11, 352(BX)
 
 next:
-	ADDQ $0x00000180, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000180, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX2_6xHalf(t *strip)
 // Requires: AVX, FMA3, MMX+
-TEXT ·packedAVX2_6xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX2_6xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VXORPS  Y0, Y0, Y0
@@ -1566,9 +1839,9 @@ loop:
 	ADDQ         $0x00000040, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Y6
 	ADDQ         R8, SI
@@ -1629,15 +1902,24 @@ first:
 	VMOVUPS      Y5, 320(BX)
 
 next:
-	ADDQ $0x00000180, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000180, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
@@ -1680,20 +1962,29 @@ loop:
 
 // func packedAVX512_1x2(t *strip)
 // Requires: AVX, AVX512F
-TEXT ·packedAVX512_1x2(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_1x2(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
-	SHLQ $0x02, DX
-	MOVQ 144(AX), DX
-	MOVQ 176(AX), BX
-	MOVQ 24(AX), SI
-	MOVQ 136(AX), R8
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), CX
+	SHLQ $0x02, CX
+	MOVQ 144(AX), R8
 	SHLQ $0x02, R8
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), SI
+	MOVQ 152(AX), DX
+	ADDQ 16(SP), DX
+	MOVQ 184(AX), BX
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    88(AX), DI
+	MOVQ    96(AX), DI
+	ADDQ    8(SP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1714,11 +2005,11 @@ loop:
 	ADDQ         $0x00000080, DI
 	DECQ         R9
 	JNZ          loop
-	MOVQ         200(AX), DI
+	MOVQ         208(AX), DI
 	SHLQ         $0x02, DI
-	MOVQ         168(AX), R9
+	MOVQ         176(AX), R9
 	SHLQ         $0x02, R9
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (BX), Z4
 	ADDQ         DI, BX
@@ -1751,34 +2042,52 @@ first:
 	VMOVUPS      Z3, 64(DI)
 
 next:
-	ADDQ $0x00000080, DX
-	MOVQ (AX), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
-	MOVQ 80(AX), DI
-	SHLQ $0x02, DI
-	ADDQ DI, SI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000080, DX
+	MOVQ   (AX), DI
+	SHLQ   $0x02, DI
+	SUBQ   DI, SI
+	MOVQ   88(AX), DI
+	SHLQ   $0x02, DI
+	ADDQ   DI, SI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x02, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x08, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_2x2(t *strip)
 // Requires: AVX, AVX512F
-TEXT ·packedAVX512_2x2(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_2x2(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 136(AX), R9
+	MOVQ 144(AX), R9
 	SHLQ $0x02, R9
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1808,11 +2117,11 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         168(AX), R10
+	MOVQ         176(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -1871,34 +2180,52 @@ first:
 	VMOVUPS      Z7, 192(R8)
 
 next:
-	ADDQ $0x00000100, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000100, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x02, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x08, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_3x2(t *strip)
 // Requires: AVX, AVX512F
-TEXT ·packedAVX512_3x2(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_3x2(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 136(AX), R9
+	MOVQ 144(AX), R9
 	SHLQ $0x02, R9
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1937,11 +2264,11 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         168(AX), R10
+	MOVQ         176(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -2026,34 +2353,52 @@ first:
 	VMOVUPS      Z11, 320(R8)
 
 next:
-	ADDQ $0x00000180, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000180, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x02, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x08, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_4x2(t *strip)
 // Requires: AVX, AVX512F
-TEXT ·packedAVX512_4x2(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_4x2(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 136(AX), R10
+	MOVQ 144(AX), R10
 	SHLQ $0x02, R10
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -2104,11 +2449,11 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R11
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         168(AX), R9
+	MOVQ         176(AX), R9
 	SHLQ         $0x02, R9
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
@@ -2219,34 +2564,53 @@ first:
 	VMOVUPS      Z15, 448(R8)
 
 next:
-	ADDQ $0x00000200, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000200, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x02, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x08, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_1x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_1x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_1x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), CX
+	SHLQ $0x02, CX
+	MOVQ 272(AX), R10
+
+panel:
 	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
-	SHLQ $0x02, DX
-	MOVQ 144(AX), DX
-	MOVQ 176(AX), BX
-	MOVQ 24(AX), SI
-	MOVQ 216(AX), R9
-	MOVQ 264(AX), R10
+	MOVQ 32(AX), SI
+	MOVQ 152(AX), DX
+	ADDQ 16(SP), DX
+	MOVQ 184(AX), BX
+	MOVQ 224(AX), R9
+	ADDQ 8(SP), R9
 
 tile:
 	MOVQ    (AX), R8
-	MOVQ    88(AX), DI
+	MOVQ    96(AX), DI
+	ADDQ    8(SP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	PCALIGN $0x40
@@ -2264,9 +2628,9 @@ loop:
 	ADDQ         $0x00000080, DI
 	DECQ         R8
 	JNZ          loop
-	MOVQ         200(AX), DI
+	MOVQ         208(AX), DI
 	SHLQ         $0x02, DI
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (BX), Z2
 	ADDQ         DI, BX
@@ -2287,34 +2651,53 @@ first:
 	VMOVUPS      Z1, 64(DX)
 
 next:
-	ADDQ $0x00000080, DX
-	MOVQ (AX), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
-	MOVQ 80(AX), DI
-	SHLQ $0x02, DI
-	ADDQ DI, SI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000080, DX
+	MOVQ   (AX), DI
+	SHLQ   $0x02, DI
+	SUBQ   DI, SI
+	MOVQ   88(AX), DI
+	SHLQ   $0x02, DI
+	ADDQ   DI, SI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_1xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_1xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_1xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), CX
+	SHLQ $0x02, CX
+	MOVQ 272(AX), R10
+
+panel:
 	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
-	SHLQ $0x02, DX
-	MOVQ 144(AX), DX
-	MOVQ 176(AX), BX
-	MOVQ 24(AX), SI
-	MOVQ 216(AX), R9
-	MOVQ 264(AX), R10
+	MOVQ 32(AX), SI
+	MOVQ 152(AX), DX
+	ADDQ 16(SP), DX
+	MOVQ 184(AX), BX
+	MOVQ 224(AX), R9
+	ADDQ 8(SP), R9
 
 tile:
 	MOVQ    (AX), R8
-	MOVQ    88(AX), DI
+	MOVQ    96(AX), DI
+	ADDQ    8(SP), DI
 	VPXORD  Z0, Z0, Z0
 	PCALIGN $0x40
 
@@ -2329,9 +2712,9 @@ loop:
 	ADDQ         $0x00000080, DI
 	DECQ         R8
 	JNZ          loop
-	MOVQ         200(AX), DI
+	MOVQ         208(AX), DI
 	SHLQ         $0x02, DI
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (BX), Z1
 	ADDQ         DI, BX
@@ -2347,34 +2730,53 @@ first:
 	VMOVUPS      Z0, (DX)
 
 next:
-	ADDQ $0x00000080, DX
-	MOVQ (AX), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
-	MOVQ 80(AX), DI
-	SHLQ $0x02, DI
-	ADDQ DI, SI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000080, DX
+	MOVQ   (AX), DI
+	SHLQ   $0x02, DI
+	SUBQ   DI, SI
+	MOVQ   88(AX), DI
+	SHLQ   $0x02, DI
+	ADDQ   DI, SI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_2x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_2x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_2x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2397,9 +2799,9 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z4
 	ADDQ         R8, SI
@@ -2434,34 +2836,53 @@ first:
 	VMOVUPS      Z3, 192(BX)
 
 next:
-	ADDQ $0x00000100, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000100, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_2xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_2xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_2xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	PCALIGN $0x40
@@ -2479,9 +2900,9 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z2
 	ADDQ         R8, SI
@@ -2506,34 +2927,53 @@ first:
 	VMOVUPS      Z1, 128(BX)
 
 next:
-	ADDQ $0x00000100, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000100, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_3x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_3x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_3x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2561,9 +3001,9 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z6
 	ADDQ         R8, SI
@@ -2612,34 +3052,53 @@ first:
 	VMOVUPS      Z5, 320(BX)
 
 next:
-	ADDQ $0x00000180, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000180, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_3xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_3xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_3xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    88(AX), R8
+	MOVQ    96(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2660,9 +3119,9 @@ loop:
 	ADDQ         $0x00000080, R8
 	DECQ         R9
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z3
 	ADDQ         R8, SI
@@ -2696,34 +3155,53 @@ first:
 	VMOVUPS      Z2, 256(BX)
 
 next:
-	ADDQ $0x00000180, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000180, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_4x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_4x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_4x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -2759,9 +3237,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -2824,34 +3302,53 @@ first:
 	VMOVUPS      Z7, 448(BX)
 
 next:
-	ADDQ $0x00000200, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000200, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_4xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_4xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_4xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -2878,9 +3375,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z4
 	ADDQ         R8, SI
@@ -2923,34 +3420,53 @@ first:
 	VMOVUPS      Z3, 384(BX)
 
 next:
-	ADDQ $0x00000200, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000200, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_5x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_5x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_5x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -2991,9 +3507,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z10
 	ADDQ         R8, SI
@@ -3070,34 +3586,53 @@ first:
 	VMOVUPS      Z9, 576(BX)
 
 next:
-	ADDQ $0x00000280, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000280, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_5xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_5xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_5xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -3127,9 +3662,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z5
 	ADDQ         R8, SI
@@ -3181,34 +3716,53 @@ first:
 	VMOVUPS      Z4, 512(BX)
 
 next:
-	ADDQ $0x00000280, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000280, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_6x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_6x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_6x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -3254,9 +3808,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -3347,34 +3901,53 @@ first:
 	VMOVUPS      Z11, 704(BX)
 
 next:
-	ADDQ $0x00000300, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000300, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_6xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_6xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_6xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    88(AX), R9
+	MOVQ    96(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -3407,9 +3980,9 @@ loop:
 	ADDQ         $0x00000080, R9
 	DECQ         R10
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z6
 	ADDQ         R8, SI
@@ -3470,34 +4043,53 @@ first:
 	VMOVUPS      Z5, 640(BX)
 
 next:
-	ADDQ $0x00000300, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000300, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_7x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_7x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_7x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    88(AX), R10
+	MOVQ    96(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -3551,9 +4143,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z14
 	ADDQ         R8, SI
@@ -3658,34 +4250,53 @@ first:
 	VMOVUPS      Z13, 832(BX)
 
 next:
-	ADDQ $0x00000380, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000380, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_7xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_7xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_7xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    88(AX), R10
+	MOVQ    96(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -3724,9 +4335,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z7
 	ADDQ         R8, SI
@@ -3796,34 +4407,53 @@ first:
 	VMOVUPS      Z6, 768(BX)
 
 next:
-	ADDQ $0x00000380, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000380, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_8x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_8x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_8x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    88(AX), R10
+	MOVQ    96(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -3882,9 +4512,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
@@ -4003,34 +4633,53 @@ first:
 	VMOVUPS      Z15, 960(BX)
 
 next:
-	ADDQ $0x00000400, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000400, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_8xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_8xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_8xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    88(AX), R10
+	MOVQ    96(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4072,9 +4721,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -4153,34 +4802,53 @@ first:
 	VMOVUPS      Z7, 896(BX)
 
 next:
-	ADDQ $0x00000400, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000400, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_9x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_9x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_9x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    88(AX), R10
+	MOVQ    96(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4244,9 +4912,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z18
 	ADDQ         R8, SI
@@ -4379,34 +5047,53 @@ first:
 	VMOVUPS      Z17, 1088(BX)
 
 next:
-	ADDQ $0x00000480, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000480, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_9xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_9xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_9xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    88(AX), R10
+	MOVQ    96(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4451,9 +5138,9 @@ loop:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z9
 	ADDQ         R8, SI
@@ -4541,34 +5228,53 @@ first:
 	VMOVUPS      Z8, 1024(BX)
 
 next:
-	ADDQ $0x00000480, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000480, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_10x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_10x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_10x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    88(AX), R11
+	MOVQ    96(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4640,9 +5346,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z20
 	ADDQ         R8, SI
@@ -4789,34 +5495,53 @@ first:
 	VMOVUPS      Z19, 1216(BX)
 
 next:
-	ADDQ $0x00000500, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000500, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_10xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_10xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_10xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    88(AX), R11
+	MOVQ    96(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -4867,9 +5592,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z10
 	ADDQ         R8, SI
@@ -4966,34 +5691,53 @@ first:
 	VMOVUPS      Z9, 1152(BX)
 
 next:
-	ADDQ $0x00000500, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000500, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_11x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_11x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_11x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    88(AX), R11
+	MOVQ    96(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -5070,9 +5814,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z22
 	ADDQ         R8, SI
@@ -5233,34 +5977,53 @@ first:
 	VMOVUPS      Z21, 1344(BX)
 
 next:
-	ADDQ $0x00000580, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000580, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_11xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_11xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_11xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    88(AX), R11
+	MOVQ    96(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -5314,9 +6077,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z11
 	ADDQ         R8, SI
@@ -5422,34 +6185,53 @@ first:
 	VMOVUPS      Z10, 1280(BX)
 
 next:
-	ADDQ $0x00000580, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000580, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_12x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_12x1(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_12x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    88(AX), R11
+	MOVQ    96(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -5531,9 +6313,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z24
 	ADDQ         R8, SI
@@ -5708,34 +6490,53 @@ first:
 	VMOVUPS      Z23, 1472(BX)
 
 next:
-	ADDQ $0x00000600, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000600, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedAVX512_12xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedAVX512_12xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedAVX512_12xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x02, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 24(AX), DI
-	MOVQ 216(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 32(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 224(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    88(AX), R11
+	MOVQ    96(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -5792,9 +6593,9 @@ loop:
 	ADDQ         $0x00000080, R11
 	DECQ         R12
 	JNZ          loop
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -5909,15 +6710,24 @@ first:
 	VMOVUPS      Z11, 1408(BX)
 
 next:
-	ADDQ $0x00000600, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x02, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000600, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x02, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x02, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
@@ -5984,20 +6794,29 @@ loop:
 
 // func packedBF16_1x4(t *strip)
 // Requires: AVX, AVX512F
-TEXT ·packedBF16_1x4(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_1x4(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
-	SHLQ $0x01, DX
-	MOVQ 144(AX), DX
-	MOVQ 176(AX), BX
-	MOVQ 48(AX), SI
-	MOVQ 136(AX), R9
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), CX
+	SHLQ $0x01, CX
+	MOVQ 144(AX), R9
 	SHLQ $0x01, R9
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), SI
+	MOVQ 152(AX), DX
+	ADDQ 16(SP), DX
+	MOVQ 184(AX), BX
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    112(AX), DI
+	MOVQ    120(AX), DI
+	ADDQ    8(SP), DI
 	LEAQ    (DI)(R9*2), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
@@ -6106,11 +6925,11 @@ last:
 	WORD $0xf852
 
 sums:
-	MOVQ         200(AX), DI
+	MOVQ         208(AX), DI
 	SHLQ         $0x02, DI
-	MOVQ         168(AX), R8
+	MOVQ         176(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (BX), Z8
 	ADDQ         DI, BX
@@ -6167,34 +6986,52 @@ first:
 	VMOVUPS      Z7, 64(DI)
 
 next:
-	ADDQ $0x00000080, DX
-	MOVQ (AX), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
-	MOVQ 80(AX), DI
-	SHLQ $0x01, DI
-	ADDQ DI, SI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000080, DX
+	MOVQ   (AX), DI
+	SHLQ   $0x02, DI
+	SUBQ   DI, SI
+	MOVQ   88(AX), DI
+	SHLQ   $0x01, DI
+	ADDQ   DI, SI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x10, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_2x2(t *strip)
 // Requires: AVX, AVX512F
-TEXT ·packedBF16_2x2(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_2x2(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 136(AX), R9
+	MOVQ 144(AX), R9
 	SHLQ $0x01, R9
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    112(AX), R8
+	MOVQ    120(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -6296,11 +7133,11 @@ last:
 	WORD $0xfd52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         168(AX), R10
+	MOVQ         176(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -6359,34 +7196,52 @@ first:
 	VMOVUPS      Z7, 192(R8)
 
 next:
-	ADDQ $0x00000100, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000100, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x02, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x08, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_3x2(t *strip)
 // Requires: AVX, AVX512F
-TEXT ·packedBF16_3x2(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_3x2(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 136(AX), R9
+	MOVQ 144(AX), R9
 	SHLQ $0x01, R9
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    112(AX), R8
+	MOVQ    120(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -6527,11 +7382,11 @@ last:
 	WORD $0xda52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         168(AX), R10
+	MOVQ         176(AX), R10
 	SHLQ         $0x02, R10
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -6616,34 +7471,52 @@ first:
 	VMOVUPS      Z11, 320(R8)
 
 next:
-	ADDQ $0x00000180, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000180, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x02, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x08, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_4x2(t *strip)
 // Requires: AVX, AVX512F
-TEXT ·packedBF16_4x2(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_4x2(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 136(AX), R10
+	MOVQ 144(AX), R10
 	SHLQ $0x01, R10
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    112(AX), R9
+	MOVQ    120(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -6826,11 +7699,11 @@ last:
 	WORD $0xff52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	MOVQ         168(AX), R9
+	MOVQ         176(AX), R9
 	SHLQ         $0x02, R9
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
@@ -6941,34 +7814,53 @@ first:
 	VMOVUPS      Z15, 448(R8)
 
 next:
-	ADDQ $0x00000200, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000200, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x02, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x08, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_1x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_1x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_1x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), CX
+	SHLQ $0x01, CX
+	MOVQ 272(AX), R10
+
+panel:
 	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
-	SHLQ $0x01, DX
-	MOVQ 144(AX), DX
-	MOVQ 176(AX), BX
-	MOVQ 48(AX), SI
-	MOVQ 240(AX), R9
-	MOVQ 264(AX), R10
+	MOVQ 56(AX), SI
+	MOVQ 152(AX), DX
+	ADDQ 16(SP), DX
+	MOVQ 184(AX), BX
+	MOVQ 248(AX), R9
+	ADDQ 8(SP), R9
 
 tile:
 	MOVQ    (AX), R8
-	MOVQ    112(AX), DI
+	MOVQ    120(AX), DI
+	ADDQ    8(SP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	TESTQ   R8, R8
@@ -7012,9 +7904,9 @@ last:
 	WORD $0xcb52
 
 sums:
-	MOVQ         200(AX), DI
+	MOVQ         208(AX), DI
 	SHLQ         $0x02, DI
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (BX), Z2
 	ADDQ         DI, BX
@@ -7035,34 +7927,53 @@ first:
 	VMOVUPS      Z1, 64(DX)
 
 next:
-	ADDQ $0x00000080, DX
-	MOVQ (AX), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
-	MOVQ 80(AX), DI
-	SHLQ $0x01, DI
-	ADDQ DI, SI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000080, DX
+	MOVQ   (AX), DI
+	SHLQ   $0x02, DI
+	SUBQ   DI, SI
+	MOVQ   88(AX), DI
+	SHLQ   $0x01, DI
+	ADDQ   DI, SI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_1xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_1xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_1xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), CX
+	SHLQ $0x01, CX
+	MOVQ 272(AX), R10
+
+panel:
 	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
-	SHLQ $0x01, DX
-	MOVQ 144(AX), DX
-	MOVQ 176(AX), BX
-	MOVQ 48(AX), SI
-	MOVQ 240(AX), R9
-	MOVQ 264(AX), R10
+	MOVQ 56(AX), SI
+	MOVQ 152(AX), DX
+	ADDQ 16(SP), DX
+	MOVQ 184(AX), BX
+	MOVQ 248(AX), R9
+	ADDQ 8(SP), R9
 
 tile:
 	MOVQ    (AX), R8
-	MOVQ    112(AX), DI
+	MOVQ    120(AX), DI
+	ADDQ    8(SP), DI
 	VPXORD  Z0, Z0, Z0
 	TESTQ   R8, R8
 	JZ      last
@@ -7095,9 +8006,9 @@ last:
 	WORD $0xc152
 
 sums:
-	MOVQ         200(AX), DI
+	MOVQ         208(AX), DI
 	SHLQ         $0x02, DI
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (BX), Z1
 	ADDQ         DI, BX
@@ -7113,34 +8024,53 @@ first:
 	VMOVUPS      Z0, (DX)
 
 next:
-	ADDQ $0x00000080, DX
-	MOVQ (AX), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
-	MOVQ 80(AX), DI
-	SHLQ $0x01, DI
-	ADDQ DI, SI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000080, DX
+	MOVQ   (AX), DI
+	SHLQ   $0x02, DI
+	SUBQ   DI, SI
+	MOVQ   88(AX), DI
+	SHLQ   $0x01, DI
+	ADDQ   DI, SI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_2x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_2x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_2x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    112(AX), R8
+	MOVQ    120(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -7205,9 +8135,9 @@ last:
 	WORD $0xdd52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z4
 	ADDQ         R8, SI
@@ -7242,34 +8172,53 @@ first:
 	VMOVUPS      Z3, 192(BX)
 
 next:
-	ADDQ $0x00000100, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000100, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_2xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_2xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_2xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    112(AX), R8
+	MOVQ    120(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	TESTQ   R9, R9
@@ -7314,9 +8263,9 @@ last:
 	WORD $0xca52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z2
 	ADDQ         R8, SI
@@ -7341,34 +8290,53 @@ first:
 	VMOVUPS      Z1, 128(BX)
 
 next:
-	ADDQ $0x00000100, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000100, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_3x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_3x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_3x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    112(AX), R8
+	MOVQ    120(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -7454,9 +8422,9 @@ last:
 	WORD $0xef52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z6
 	ADDQ         R8, SI
@@ -7505,34 +8473,53 @@ first:
 	VMOVUPS      Z5, 320(BX)
 
 next:
-	ADDQ $0x00000180, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000180, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_3xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_3xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_3xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R10
-	MOVQ 264(AX), R11
+	MOVQ 272(AX), R11
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R10
+	ADDQ 8(SP), R10
 
 tile:
 	MOVQ    (AX), R9
-	MOVQ    112(AX), R8
+	MOVQ    120(AX), R8
+	ADDQ    8(SP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -7589,9 +8576,9 @@ last:
 	WORD $0xd352
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z3
 	ADDQ         R8, SI
@@ -7625,34 +8612,53 @@ first:
 	VMOVUPS      Z2, 256(BX)
 
 next:
-	ADDQ $0x00000180, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000180, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_4x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_4x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_4x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    112(AX), R9
+	MOVQ    120(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -7762,9 +8768,9 @@ last:
 	WORD $0xf952
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -7827,34 +8833,53 @@ first:
 	VMOVUPS      Z7, 448(BX)
 
 next:
-	ADDQ $0x00000200, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000200, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_4xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_4xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_4xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    112(AX), R9
+	MOVQ    120(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -7926,9 +8951,9 @@ last:
 	WORD $0xdc52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z4
 	ADDQ         R8, SI
@@ -7971,34 +8996,53 @@ first:
 	VMOVUPS      Z3, 384(BX)
 
 next:
-	ADDQ $0x00000200, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000200, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_5x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_5x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_5x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    112(AX), R9
+	MOVQ    120(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -8129,9 +9173,9 @@ last:
 	WORD $0xcb52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z10
 	ADDQ         R8, SI
@@ -8208,34 +9252,53 @@ first:
 	VMOVUPS      Z9, 576(BX)
 
 next:
-	ADDQ $0x00000280, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000280, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_5xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_5xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_5xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    112(AX), R9
+	MOVQ    120(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -8319,9 +9382,9 @@ last:
 	WORD $0xe552
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z5
 	ADDQ         R8, SI
@@ -8373,34 +9436,53 @@ first:
 	VMOVUPS      Z4, 512(BX)
 
 next:
-	ADDQ $0x00000280, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000280, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_6x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_6x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_6x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    112(AX), R9
+	MOVQ    120(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -8552,9 +9634,9 @@ last:
 	WORD $0xdd52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -8645,34 +9727,53 @@ first:
 	VMOVUPS      Z11, 704(BX)
 
 next:
-	ADDQ $0x00000300, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000300, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_6xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_6xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_6xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R11
-	MOVQ 264(AX), R12
+	MOVQ 272(AX), R12
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R11
+	ADDQ 8(SP), R11
 
 tile:
 	MOVQ    (AX), R10
-	MOVQ    112(AX), R9
+	MOVQ    120(AX), R9
+	ADDQ    8(SP), R9
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	VPXORD  Z0, Z0, Z0
@@ -8768,9 +9869,9 @@ last:
 	WORD $0xee52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z6
 	ADDQ         R8, SI
@@ -8831,34 +9932,53 @@ first:
 	VMOVUPS      Z5, 640(BX)
 
 next:
-	ADDQ $0x00000300, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000300, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_7x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_7x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_7x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    112(AX), R10
+	MOVQ    120(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -9034,9 +10154,9 @@ last:
 	WORD $0xef52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z14
 	ADDQ         R8, SI
@@ -9141,34 +10261,53 @@ first:
 	VMOVUPS      Z13, 832(BX)
 
 next:
-	ADDQ $0x00000380, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000380, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_7xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_7xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_7xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    112(AX), R10
+	MOVQ    120(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -9279,9 +10418,9 @@ last:
 	WORD $0xf752
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z7
 	ADDQ         R8, SI
@@ -9351,34 +10490,53 @@ first:
 	VMOVUPS      Z6, 768(BX)
 
 next:
-	ADDQ $0x00000380, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000380, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_8x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_8x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_8x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    112(AX), R10
+	MOVQ    120(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -9575,9 +10733,9 @@ last:
 	WORD $0xf952
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z16
 	ADDQ         R8, SI
@@ -9696,34 +10854,53 @@ first:
 	VMOVUPS      Z15, 960(BX)
 
 next:
-	ADDQ $0x00000400, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000400, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_8xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_8xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_8xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    112(AX), R10
+	MOVQ    120(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -9846,9 +11023,9 @@ last:
 	WORD $0xf852
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z8
 	ADDQ         R8, SI
@@ -9927,34 +11104,53 @@ first:
 	VMOVUPS      Z7, 896(BX)
 
 next:
-	ADDQ $0x00000400, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000400, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_9x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_9x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_9x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    112(AX), R10
+	MOVQ    120(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -10172,9 +11368,9 @@ last:
 	WORD $0xcb52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z18
 	ADDQ         R8, SI
@@ -10307,34 +11503,53 @@ first:
 	VMOVUPS      Z17, 1088(BX)
 
 next:
-	ADDQ $0x00000480, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000480, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_9xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_9xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_9xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R12
-	MOVQ 264(AX), R13
+	MOVQ 272(AX), R13
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R12
+	ADDQ 8(SP), R12
 
 tile:
 	MOVQ    (AX), R11
-	MOVQ    112(AX), R10
+	MOVQ    120(AX), R10
+	ADDQ    8(SP), R10
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -10469,9 +11684,9 @@ last:
 	WORD $0xc152
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z9
 	ADDQ         R8, SI
@@ -10559,34 +11774,53 @@ first:
 	VMOVUPS      Z8, 1024(BX)
 
 next:
-	ADDQ $0x00000480, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000480, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_10x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_10x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_10x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    112(AX), R11
+	MOVQ    120(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -10828,9 +12062,9 @@ last:
 	WORD $0xdd52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z20
 	ADDQ         R8, SI
@@ -10977,34 +12211,53 @@ first:
 	VMOVUPS      Z19, 1216(BX)
 
 next:
-	ADDQ $0x00000500, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000500, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_10xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_10xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_10xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    112(AX), R11
+	MOVQ    120(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -11154,9 +12407,9 @@ last:
 	WORD $0xca52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z10
 	ADDQ         R8, SI
@@ -11253,34 +12506,53 @@ first:
 	VMOVUPS      Z9, 1152(BX)
 
 next:
-	ADDQ $0x00000500, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000500, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_11x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_11x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_11x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    112(AX), R11
+	MOVQ    120(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -11543,9 +12815,9 @@ last:
 	WORD $0xef52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z22
 	ADDQ         R8, SI
@@ -11706,34 +12978,53 @@ first:
 	VMOVUPS      Z21, 1344(BX)
 
 next:
-	ADDQ $0x00000580, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000580, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_11xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_11xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_11xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    112(AX), R11
+	MOVQ    120(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -11895,9 +13186,9 @@ last:
 	WORD $0xd352
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z11
 	ADDQ         R8, SI
@@ -12003,34 +13294,53 @@ first:
 	VMOVUPS      Z10, 1280(BX)
 
 next:
-	ADDQ $0x00000580, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000580, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_12x1(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_12x1(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_12x1(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    112(AX), R11
+	MOVQ    120(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -12314,9 +13624,9 @@ last:
 	WORD $0xf952
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z24
 	ADDQ         R8, SI
@@ -12491,34 +13801,53 @@ first:
 	VMOVUPS      Z23, 1472(BX)
 
 next:
-	ADDQ $0x00000600, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000600, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 
 // func packedBF16_12xHalf(t *strip)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·packedBF16_12xHalf(SB), NOSPLIT, $0-8
+TEXT ·packedBF16_12xHalf(SB), NOSPLIT, $24-8
 	MOVQ t+0(FP), AX
-	MOVQ 16(AX), CX
-	MOVQ 72(AX), DX
+	MOVQ 24(AX), CX
+	MOVQ CX, (SP)
+	XORQ CX, CX
+	MOVQ CX, 8(SP)
+	MOVQ CX, 16(SP)
+	MOVQ 80(AX), DX
 	SHLQ $0x01, DX
-	MOVQ 144(AX), BX
-	MOVQ 176(AX), SI
-	MOVQ 48(AX), DI
-	MOVQ 240(AX), R13
-	MOVQ 264(AX), R14
+	MOVQ 272(AX), R14
+
+panel:
+	MOVQ 16(AX), CX
+	MOVQ 56(AX), DI
+	MOVQ 152(AX), BX
+	ADDQ 16(SP), BX
+	MOVQ 184(AX), SI
+	MOVQ 248(AX), R13
+	ADDQ 8(SP), R13
 
 tile:
 	MOVQ    (AX), R12
-	MOVQ    112(AX), R11
+	MOVQ    120(AX), R11
+	ADDQ    8(SP), R11
 	LEAQ    (DI)(DX*2), R8
 	ADDQ    DX, R8
 	LEAQ    (R8)(DX*2), R9
@@ -12692,9 +14021,9 @@ last:
 	WORD $0xdc52
 
 sums:
-	MOVQ         200(AX), R8
+	MOVQ         208(AX), R8
 	SHLQ         $0x02, R8
-	CMPB         208(AX), $0x00
+	CMPB         216(AX), $0x00
 	JNE          first
 	VBROADCASTSS (SI), Z12
 	ADDQ         R8, SI
@@ -12809,15 +14138,24 @@ first:
 	VMOVUPS      Z11, 1408(BX)
 
 next:
-	ADDQ $0x00000600, BX
-	MOVQ (AX), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ 80(AX), R8
-	SHLQ $0x01, R8
-	ADDQ R8, DI
-	DECQ CX
-	JNZ  tile
+	ADDQ   $0x00000600, BX
+	MOVQ   (AX), R8
+	SHLQ   $0x02, R8
+	SUBQ   R8, DI
+	MOVQ   88(AX), R8
+	SHLQ   $0x01, R8
+	ADDQ   R8, DI
+	DECQ   CX
+	JNZ    tile
+	MOVQ   144(AX), CX
+	SHLQ   $0x01, CX
+	IMUL3Q $0x01, CX, CX
+	ADDQ   CX, 8(SP)
+	MOVQ   176(AX), CX
+	IMUL3Q $0x04, CX, CX
+	ADDQ   CX, 16(SP)
+	DECQ   (SP)
+	JNZ    panel
 	VZEROUPPER
 	RET
 

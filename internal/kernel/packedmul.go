@@ -96,8 +96,29 @@ func (o *operands) multiply(t *strip, strip []float32, w Matrix, r0, rows, p, pa
 			r0, n = r0+g.rows*g.n, n+1
 		}
 	}
-	o.multiplyRuns(t, strip, w, runs[:n], p, panels)
+	step, first := o.kind.wide(rows, o.bf16), t.first
+	for {
+		if step > panels {
+			step = 1
+		}
+		groups := panels / step
+		switch {
+		case n > 1:
+			groups = 1 // while it is in the cache
+		case groups > 1 && step == 1 && o.half(p+groups-1):
+			groups--
+		}
+		t.first = first
+		o.multiplyRuns(t, strip, w, runs[:n], p, groups, step)
+		if panels -= groups * step; panels == 0 {
+			return
+		}
+		p, strip = p+groups*step, strip[groups*step*t.cs:]
+	}
 }
+
+// half says that the first half of a panel is all that B has there.
+func (o *operands) half(p int) bool { return o.n-p*o.cols <= o.cols/2 }
 
 // rowRun is tiles of rows of A. In the strip they follow those of the run
 // before.
@@ -108,15 +129,15 @@ type rowRun struct {
 }
 
 // multiplyRuns is multiply for any runs of tiles, which share a pass over the
-// panels.
-func (o *operands) multiplyRuns(t *strip, strip []float32, w Matrix, runs []rowRun, p, panels int) {
+// panels: one group of them, or where there is one run several groups.
+func (o *operands) multiplyRuns(t *strip, strip []float32, w Matrix, runs []rowRun, p, groups, panels int) {
 	n := 0
 	for i := range runs {
 		n += runs[i].n
 	}
-	t.rs, t.ws, t.ps = o.rs, w.Stride, o.of*o.part()
+	t.rs, t.ws, t.ps, t.groups = o.rs, w.Stride, o.of*o.part(), groups
 	t.soonStep = (4*o.cols + n - 1) / n
-	if panels == 1 && o.n-p*o.cols <= o.cols/2 {
+	if panels == 1 && groups == 1 && o.half(p) {
 		panels = 0 // the other half would be padding
 	}
 	for e := range o.parts {
@@ -124,6 +145,9 @@ func (o *operands) multiplyRuns(t *strip, strip []float32, w Matrix, runs []rowR
 			k := min(packedBlock, o.k-l)
 			at := o.panel(p, e) + l*o.cols
 			soon := at + o.padded(k)*o.cols // what comes after the block
+			if groups > 1 {
+				soon = at + t.ps // the same block of the next panel
+			}
 			t.k, t.odd = k, false
 			if o.bf16 {
 				t.k, t.odd = k/2, k%2 == 1
@@ -216,23 +240,16 @@ func (o *operands) add(s *Scratch, c Panels, rows int, first bool, p0, p1 int) {
 	strips := (rows + stripRows - 1) / stripRows
 	for r0 := 0; strips > 0; strips-- {
 		n := (rows - r0) / strips
-		step := o.kind.wide(n, o.bf16)
-		for p := p0; p < p1; p += step {
-			if p+step > p1 {
-				step = 1
-			}
-			t.first = first
-			at := c.Data[(p-p0)*c.Stride+r0*c.Row:]
-			if c.Row == o.cols {
-				t.cs = c.Stride
-				o.multiply(t, at, Matrix{Data: unit}, r0, n, p, step)
-				continue
-			}
+		if c.Row == o.cols {
+			t.cs, t.first = c.Stride, first
+			o.multiply(t, c.Data[r0*o.cols:], Matrix{Data: unit}, r0, n, p0, p1-p0)
+		} else {
 			t.cs = n * o.cols
-			o.multiply(t, s.strip, Matrix{Data: unit}, r0, n, p, step)
-			for q := range step {
+			for p := p0; p < p1; p++ {
+				t.first = true
+				o.multiply(t, s.strip, Matrix{Data: unit}, r0, n, p, 1)
 				for i := range n {
-					copy(at[q*c.Stride+i*c.Row:][:o.cols], s.strip[q*t.cs+i*o.cols:])
+					copy(c.Data[(p-p0)*c.Stride+(r0+i)*c.Row:][:o.cols], s.strip[i*o.cols:])
 				}
 			}
 		}

@@ -109,7 +109,6 @@ func kernel(f family, rows, panels int) {
 		SHLQ(U8(size), r)
 		return r
 	}
-	ptr := func(name string) reg.GPVirtual { return Load(t.Field(name).Base(), GP64()).(reg.GPVirtual) }
 
 	sum := func(i, j int) int { return i*nv + j }
 	free := rows * nv // registers from here on are free
@@ -117,9 +116,16 @@ func kernel(f family, rows, panels int) {
 		panic(name + ": too few registers")
 	}
 
-	tiles, rs, c, w := long("tiles"), stride("rs"), ptr("c"), ptr("w")
+	// Of the groups of panels: how many are left, and where in B and C they are.
+	left, inB, inC := AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	groups := long("groups")
+	MOVQ(groups, left)
+	XORQ(groups, groups)
+	MOVQ(groups, inB)
+	MOVQ(groups, inC)
+	tiles, rs, c, w := GP64(), stride("rs"), GP64(), GP64()
 	// One pointer per three rows of A: a row is at base, base + rs or base + 2·rs.
-	a := []reg.GPVirtual{ptr("a" + suffix)}
+	a := []reg.GPVirtual{GP64()}
 	for 3*len(a) < rows {
 		a = append(a, GP64())
 	}
@@ -135,12 +141,23 @@ func kernel(f family, rows, panels int) {
 	k := GP64()
 	var soon, soonStep reg.GPVirtual
 	if panels == 1 {
-		soon, soonStep = ptr("soon"+suffix), long("soonStep")
+		soon, soonStep = GP64(), long("soonStep")
 	}
 
+	Label("panel")
+	Load(t.Field("tiles"), tiles)
+	Load(t.Field("a"+suffix).Base(), a[0])
+	Load(t.Field("c").Base(), c)
+	ADDQ(inC, c)
+	Load(t.Field("w").Base(), w)
+	if panels == 1 {
+		Load(t.Field("soon"+suffix).Base(), soon)
+		ADDQ(inB, soon)
+	}
 	Label("tile")
 	Load(t.Field("k"), k)
 	Load(t.Field("b"+suffix).Base(), b[0])
+	ADDQ(inB, b[0])
 	pointers(a, rs, 3)
 	pointers(b, ps, 2)
 	for i := range free {
@@ -267,6 +284,15 @@ func kernel(f family, rows, panels int) {
 	ADDQ(stride("hop"), a[0])
 	DECQ(tiles)
 	JNZ(LabelRef("tile"))
+	// The next panels.
+	next := stride("ps")
+	IMUL3Q(U8(uint8(panels)), next, next)
+	ADDQ(next, inB)
+	next = long("cs")
+	IMUL3Q(U8(uint8(4*panels)), next, next)
+	ADDQ(next, inC)
+	DECQ(left)
+	JNZ(LabelRef("panel"))
 	VZEROUPPER()
 	RET()
 }

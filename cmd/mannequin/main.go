@@ -29,6 +29,7 @@ func newRoot() *cobra.Command {
 		newImport(),
 		newInspect(),
 		newPlot(),
+		newProcgen(),
 		newRollout(),
 		newTrain(),
 	)

@@ -31,15 +31,21 @@ var DogHeldOut = []string{
 // authors' dog recordings.
 type Options struct {
 	Layout  *feature.MANN // nil: feature.Dog()
-	HeldOut []string      // recordings, by file name without .bvh, that train must not see; nil: DogHeldOut
+	HeldOut []string      // recordings, by file name without .bvh, that train must not see; nil: what the folder's SourceFile says, else DogHeldOut
 	Unit    float32       // metres per unit of the files; 0: 0.01 (centimetres)
 	Ramp    int           // frames from the end of a labelled run to its key; 0: 15 (a quarter of a second)
 	Fast    float64       // m/s from which a moving row is trot or canter; 0: 1.5, midway between the paper's pace (1.1) and trot (1.9)
-	Repeat  int           // visits per epoch of a trot or canter row; 0: 11
+	Repeat  int           // visits per epoch of a trot or canter row; 0: what the folder's SourceFile says, else 11
 	Workers int           // goroutines; 0: all processors. The result does not depend on it
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults(src *Source) Options {
+	if src != nil {
+		def(&o.Repeat, src.Repeat)
+		if o.HeldOut == nil {
+			o.HeldOut = append([]string{}, src.HeldOut...)
+		}
+	}
 	if o.Layout == nil {
 		o.Layout = feature.Dog()
 	}
@@ -82,6 +88,7 @@ func def[T comparable](v *T, d T) {
 type MANN struct {
 	Layout   *feature.MANN
 	Skeleton *skel.Skeleton // what the rows are poses of; metres
+	Source   *Source        // what the folder says of itself; nil where it has no SourceFile
 
 	Rows int       // even: row r + Rows/2 is the mirror image of row r
 	X    []float32 // (Rows, Layout.Inputs()) raw
@@ -125,10 +132,19 @@ type recording struct {
 // the rows to train on and those of opt.HeldOut. Files without labels are left
 // out. Equal input gives equal bytes for any number of workers.
 func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
-	opt = opt.withDefaults()
-	if err := opt.check(); err != nil {
+	if err := opt.withDefaults(nil).check(); err != nil {
 		return nil, nil, err
 	}
+	if st, err := os.Stat(dir); err != nil {
+		return nil, nil, fmt.Errorf("dataset: %w: give the folder of the unpacked recordings", err)
+	} else if !st.IsDir() {
+		return nil, nil, fmt.Errorf("dataset: %s is not a folder: give the folder of the unpacked recordings", dir)
+	}
+	src, err := readSource(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	opt = opt.withDefaults(src)
 	recs, err := readRecordings(dir, opt)
 	if err != nil {
 		return nil, nil, err
@@ -163,6 +179,7 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 	if heldOut, err = build(sk, unseen, opt); err != nil {
 		return nil, nil, err
 	}
+	train.Source, heldOut.Source = src, src
 	train.XMean, train.XStd = meanStd(train.X, opt.Layout.Inputs(), opt.Workers)
 	train.YMean, train.YStd = meanStd(train.Y, opt.Layout.Outputs(), opt.Workers)
 	heldOut.XMean, heldOut.XStd, heldOut.YMean, heldOut.YStd = train.XMean, train.XStd, train.YMean, train.YStd
@@ -171,11 +188,6 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 
 // readRecordings reads the labels and their clips, in the order of names.
 func readRecordings(dir string, opt Options) ([]recording, error) {
-	if st, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("dataset: %w: give the folder of the unpacked recordings", err)
-	} else if !st.IsDir() {
-		return nil, fmt.Errorf("dataset: %s is not a folder: give the folder of the unpacked recordings", dir)
-	}
 	labels, err := readLabels(dir)
 	if err != nil {
 		return nil, err

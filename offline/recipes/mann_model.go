@@ -82,20 +82,28 @@ func (n *mannNet) tensors(weights [][]float32) []netruntime.Tensor {
 	return out
 }
 
-// source is what is known about where recordings come from.
-type source struct{ name, data, license string }
+// source is what is known about where recordings come from, and what a user of
+// the model should know beside that.
+type source struct{ name, data, license, limits string }
 
-// sourceOf recognises the dog recordings of the paper's authors by the names
-// of the files. Of other recordings only their owner knows the terms.
+// oneAnimal is what models of recorded animals have in common.
+const oneAnimal = "It has seen one animal: other proportions need other recordings."
+
+// sourceOf returns what the recordings' folder says of itself. Without that it
+// recognises the dog recordings of the paper's authors by the names of the
+// files. Of others only their owner knows the terms.
 func sourceOf(set *dataset.MANN) source {
+	if s := set.Source; s != nil {
+		return source{s.Name, s.Data, s.License, s.Limits}
+	}
 	for _, c := range set.Clips {
 		if !strings.HasPrefix(c, "D1_") || !strings.Contains(c, "_KAN0") {
-			return source{"mann", fmt.Sprintf("%d recordings", len(set.Clips)), "unknown: the terms of the recordings apply"}
+			return source{"mann", fmt.Sprintf("%d recordings", len(set.Clips)), "unknown: the terms of the recordings apply", oneAnimal}
 		}
 	}
 	return source{"dog",
 		fmt.Sprintf("%d motion capture recordings of a dog, published with Zhang, Starke, Komura and Saito, Mode-Adaptive Neural Networks for Quadruped Motion Control, 2018", len(set.Clips)),
-		"CC BY-NC 4.0"}
+		"CC BY-NC 4.0", oneAnimal}
 }
 
 // card is the model card.
@@ -105,7 +113,11 @@ func (m *MANN) card(src source, k mannMetrics) string {
 	p("# %s\n\n", src.name)
 	p("A mode-adaptive neural network (Zhang, Starke, Komura and Saito 2018) that drives a quadruped: from the past and wished trajectory, the actions and the pose it predicts the next pose and the motion of the root, 60 times per second. ")
 	p("%d experts, %d hidden units, %d gating units, %d joints, actions %s.\n\n", m.Experts, m.Hidden, m.GatingHidden, len(m.Train.Layout.Joints), strings.Join(m.Train.Layout.Actions, ", "))
-	p("## Data and licence\n\nTrained on %s: %d rows, half of them mirrored, of which trot and canter are visited more often (%d samples per epoch). ", src.data, k.Rows, k.Visits)
+	p("## Data and licence\n\nTrained on %s: %d rows, half of them mirrored", src.data, k.Rows)
+	if k.Visits > k.Rows {
+		p(", of which trot and canter are visited more often (%d samples per epoch)", k.Visits)
+	}
+	p(". ")
 	p("Held back from training: %s.\n\nLicence of the weights: %s.", strings.Join(m.HeldOut.Clips, ", "), src.license)
 	if src.license == "CC BY-NC 4.0" {
 		p(" They follow from recordings under that licence: attribution to the authors, no commercial use.")
@@ -113,6 +125,10 @@ func (m *MANN) card(src source, k mannMetrics) string {
 	p("\n\n## Training\n\nMean squared error over normalised outputs, AdamW with warm restarts (rate %g, normalised decay %g), batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest.\n\n",
 		m.AdamW.Rate, m.AdamW.Decay, m.Batch, m.Keep, m.Seed, k.Epoch)
 	p("## Measures\n\nHeld-out loss %.4f over %d rows; %.4f before training.\n\n", k.HeldOut, k.HeldOutRows, k.HeldOutBefore)
-	p("## Limits\n\nThe network sees flat ground only; terrain is the runtime's work. It has seen one animal: other proportions need other recordings. Its paws slide a little, which a foot lock or inverse kinematics has to hide.\n")
+	p("## Limits\n\nThe network sees flat ground only; terrain is the runtime's work. ")
+	if src.limits != "" {
+		p("%s ", src.limits)
+	}
+	p("Its paws slide a little, which a foot lock or inverse kinematics has to hide.\n")
 	return b.String()
 }

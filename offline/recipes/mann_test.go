@@ -197,6 +197,14 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if dog.license != "CC BY-NC 4.0" || dog.name != "dog" {
 		t.Errorf("the authors' recordings: %+v", dog)
 	}
+	// A folder that says what it is is believed.
+	free := sourceOf(&dataset.MANN{Clips: []string{"D1_001_KAN01_001"}, Source: &dataset.Source{Name: "tin-dog", Data: "walks", License: "CC0-1.0", Limits: "No tail."}})
+	if free != (source{"tin-dog", "walks", "CC0-1.0", "No tail."}) {
+		t.Errorf("a folder that says what it is: %+v", free)
+	}
+	if card := m.card(free, mannMetrics{Rows: 2, Visits: 2}); !strings.Contains(card, "Trained on walks: 2 rows, half of them mirrored. ") || !strings.Contains(card, "CC0-1.0") || !strings.Contains(card, "No tail.") {
+		t.Errorf("its card:\n%s", card)
+	}
 }
 
 // Interrupted and continued, and with another number of workers, the recipe

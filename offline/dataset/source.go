@@ -1,0 +1,73 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"mannequin/internal/boundedfile"
+)
+
+// SourceFile is the file beside the recordings that says what they are. A
+// folder may lack it.
+const SourceFile = "dataset.toml"
+
+// maxSource bounds its size in bytes.
+const maxSource = 1 << 20
+
+// Source is what a folder of recordings says of itself in SourceFile. Models
+// trained on it repeat name, data and licence.
+type Source struct {
+	Name    string   `toml:"name"`     // of a model trained on it
+	Data    string   `toml:"data"`     // what the recordings are and whose, as a noun
+	License string   `toml:"licence"`  // of the recordings and of what follows from them
+	Limits  string   `toml:"limits"`   // what a user of such a model should know; may be empty
+	HeldOut []string `toml:"held_out"` // recordings to hold back from training, without .bvh
+	Repeat  int      `toml:"repeat"`   // visits per epoch of a trot or canter row; 0: as usual
+}
+
+// readSource reads dir's SourceFile; nil where there is none.
+func readSource(dir string) (*Source, error) {
+	path := filepath.Join(dir, SourceFile)
+	b, err := boundedfile.Read(path, maxSource)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	s, err := parseSource(string(b))
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %s: %w", path, err)
+	}
+	return s, nil
+}
+
+// parseSource decodes a source file: everything but limits, held_out and repeat
+// must be there, and nothing else.
+func parseSource(text string) (*Source, error) {
+	s := new(Source)
+	meta, err := toml.Decode(text, s)
+	var bad toml.ParseError
+	switch {
+	case errors.As(err, &bad):
+		return nil, fmt.Errorf("line %d: %s", bad.Position.Line, bad.Message)
+	case err != nil:
+		return nil, err
+	}
+	if k := meta.Undecoded(); len(k) > 0 {
+		return nil, fmt.Errorf("unknown key %q: want name, data, licence, limits, held_out, repeat", k[0])
+	}
+	for _, f := range []struct{ key, value string }{{"name", s.Name}, {"data", s.Data}, {"licence", s.License}} {
+		if strings.TrimSpace(f.value) == "" {
+			return nil, fmt.Errorf("%s is missing", f.key)
+		}
+	}
+	if s.Repeat < 0 || s.Repeat > 1000 {
+		return nil, fmt.Errorf("repeat is %d, want 1 to 1000, or 0 for as usual", s.Repeat)
+	}
+	return s, nil
+}

@@ -1,0 +1,98 @@
+package dataset
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skel"
+)
+
+const freeSource = `name = "tin-dog"
+data = "three walks"
+licence = "CC0-1.0"
+limits = "It has no tail."
+held_out = ["b"]
+repeat = 2
+`
+
+// What a folder says of itself decides what is held out and how often fast rows
+// come, unless the caller does, and travels with the rows.
+func TestSourceOfFolder(t *testing.T) {
+	sk := synthSkeleton()
+	clips, labels := map[string]*skel.Clip{}, map[string]clipLabels{}
+	for i, name := range []string{"a", "b", "c"} {
+		clips[name] = circle{r: 2 + float64(i), w: 1, frames: 200}.clip(sk) // 2 to 4 m/s
+		labels[name] = walking(200)
+	}
+	dir := folder(t, clips, labels)
+	if err := os.WriteFile(filepath.Join(dir, SourceFile), []byte(freeSource), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	train, held, err := BuildMANN(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(train.Clips, []string{"a", "c"}) || !slices.Equal(held.Clips, []string{"b"}) {
+		t.Errorf("trains on %v, holds out %v", train.Clips, held.Clips)
+	}
+	if len(train.Order) != 2*train.Rows {
+		t.Errorf("%d visits of %d fast rows, want each twice", len(train.Order), train.Rows)
+	}
+	want := Source{"tin-dog", "three walks", "CC0-1.0", "It has no tail.", []string{"b"}, 2}
+	for _, set := range []*MANN{train, held} {
+		if s := set.Source; s == nil || s.Name != want.Name || s.Data != want.Data || s.License != want.License || s.Limits != want.Limits {
+			t.Errorf("the rows say %+v", s)
+		}
+	}
+	train, held, err = BuildMANN(dir, Options{HeldOut: []string{"a"}, Repeat: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(held.Clips, []string{"a"}) || len(train.Order) != 3*train.Rows {
+		t.Errorf("the caller's wish is not kept: held out %v, %d visits of %d rows", held.Clips, len(train.Order), train.Rows)
+	}
+	if err := os.Remove(filepath.Join(dir, SourceFile)); err != nil {
+		t.Fatal(err)
+	}
+	if train, _, err = BuildMANN(dir, Options{HeldOut: []string{"a"}}); err != nil || train.Source != nil || len(train.Order) != 11*train.Rows {
+		t.Errorf("without the file: %v, source %v", err, train.Source)
+	}
+}
+
+func TestParseSourceRejects(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", "name is missing"},
+		{"name = \"x\"\ndata = \" \"\nlicence = \"y\"", "data is missing"},
+		{strings.Replace(freeSource, "licence", "license", 1), `unknown key "license"`},
+		{strings.Replace(freeSource, "= 2", "= -1", 1), "repeat is -1"},
+		{strings.Replace(freeSource, "= 2", "= 1001", 1), "repeat is 1001"},
+		{strings.Replace(freeSource, "\"three walks\"", "three walks", 1), "line 2"},
+		{strings.Replace(freeSource, "[\"b\"]", "7", 1), "held_out"},
+	} {
+		if _, err := parseSource(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want one with %q", c.in, err, c.want)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, SourceFile), make([]byte, maxSource+1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readSource(dir); err == nil || !strings.Contains(err.Error(), SourceFile) {
+		t.Errorf("a file that is too large: %v", err)
+	}
+}
+
+func FuzzParseSource(f *testing.F) {
+	f.Add(freeSource)
+	f.Add("name = 3\n")
+	f.Add("[a\nb")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := parseSource(text)
+		if err == nil && (s.Name == "" || s.Data == "" || s.License == "" || s.Repeat < 0) {
+			t.Errorf("accepted %+v", s)
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package procgen
+
+import (
+	"math"
+	"strings"
+)
+
+// move moves for some seconds after the change that leads to it.
+func (tl *timeline) move(name string, ahead, side, turn, seconds float64) {
+	tl.label("Walk")
+	d := tl.goes(name, ahead, side, turn)
+	tl.look.to(tl.now, d, 0.5*turn*0.6)
+	tl.nod.to(tl.now, d, 0)
+	tl.advance(d)
+	tl.advance(seconds)
+	tl.part(name, seconds)
+}
+
+// halt stops and squares up.
+func (tl *timeline) halt() {
+	d := tl.stop()
+	tl.advance(0.7 * d)
+	tl.label("Idle")
+	tl.advance(0.3*d + 0.3)
+}
+
+// stop makes the animal come to a stand and returns the seconds until then.
+func (tl *timeline) stop() float64 {
+	v := math.Hypot(tl.ahead.at(tl.now), tl.side.at(tl.now))
+	d := max(0.6, 1.875*v/tl.uniform(2.4, 3.8))
+	if tl.mode != "stand" {
+		d = max(d, tl.enter(stand(), d, strideRate.at(0.3)))
+		tl.mode = "stand"
+	}
+	for _, c := range []*curve{&tl.ahead, &tl.side, &tl.turn, &tl.look, &tl.nod} {
+		c.to(tl.now, d, 0)
+	}
+	// The strides go on until the feet are square.
+	tl.rate.to(tl.now, d+0.6, strideRate.at(0.4))
+	tl.duty.to(tl.now, d, dutyFactor.at(0))
+	tl.pose(tl.styled(standing()), d+0.2)
+	tl.speed = 0
+	return d
+}
+
+// idle stands, breathes, shifts its weight and looks about.
+func (tl *timeline) idle(seconds float64) {
+	tl.label("Idle")
+	tl.linger("idle", seconds)
+}
+
+// linger stays as it is for a while and looks about.
+func (tl *timeline) linger(name string, seconds float64) {
+	for end := tl.now + seconds; tl.now < end-1e-6; {
+		d := tl.uniform(0.45, 0.9)
+		hold := min(tl.uniform(0.5, 3), max(0.1, end-tl.now-d))
+		yaw, up := tl.uniform(-0.9, 0.9), rad(tl.uniform(-14, 12))
+		if tl.chance(0.4) {
+			yaw, up = 0, rad(tl.uniform(-5, 5))
+		} else if name == "idle" && tl.chance(0.12) {
+			yaw, up = yaw/2, rad(tl.uniform(-55, -35)) // sniffs at the ground
+		}
+		tl.look.to(tl.now, d, yaw)
+		tl.nod.to(tl.now, d, up)
+		tl.advance(d + hold)
+	}
+	tl.part(name, seconds)
+}
+
+// forward brings the head back to the middle.
+func (tl *timeline) forward(d float64) {
+	tl.look.to(tl.now, d, 0)
+	tl.nod.to(tl.now, d, 0)
+}
+
+// pairs makes the two fore legs (or hind legs) step one after the other, the
+// first from a on, the second from b on, as shares of d seconds.
+func (tl *timeline) pairs(fore bool, a, b, d float64) {
+	const swing = 0.26
+	first := leftHind
+	if fore {
+		first = leftFore
+	}
+	k := tl.rng.IntN(2)
+	tl.step(first+k, a*d, a*d+swing)
+	tl.step(first+1-k, b*d, b*d+swing)
+}
+
+// settle goes into a posture of another action, sitting or lying, and stays.
+func (tl *timeline) settle(name string, p posture, seconds float64) {
+	p = tl.styled(p)
+	d := tl.uniform(0.9, 1.25)
+	tl.forward(d)
+	tl.stay(d + 0.4)
+	tl.pose(p, 0.7*d)
+	switch {
+	case name == "Sit" && tl.mode == "Lie": // up on the fore legs
+		tl.via(pitch, rad(28), p[pitch], 0.5*d, 0.5*d)
+		tl.pairs(true, 0.42, 0.66, d)
+		tl.delay(p, 0.35*d, 0.6*d, hipUp, hipAhead, flexion, foreAhead)
+		tl.pairs(false, 0.05, 0.28, d)
+	case name == "Sit": // the rump goes down over hind paws that come under it
+		tl.pairs(false, 0, 0.22, d)
+		tl.pairs(true, 0.45, 0.7, d)
+		tl.delay(p, 0.12*d, 0.88*d, hipUp, hipAhead, pitch, flexion, heel, heelAngle, tailPitch, tailCurl)
+	case tl.mode == "Sit": // down on the elbows
+		tl.pairs(true, 0, 0.25, d)
+		tl.delay(p, 0.15*d, 0.85*d, pitch, hipUp, hipAhead, flexion, tailPitch, tailCurl)
+		tl.pairs(false, 0.5, 0.75, d)
+	default: // elbows first
+		tl.pairs(true, 0, 0.22, d)
+		tl.pairs(false, 0.3, 0.5, d)
+		tl.via(pitch, rad(-13), p[pitch], 0.55*d, 0.45*d)
+		tl.delay(p, 0.25*d, 0.75*d, hipUp, hipAhead, heel, heelAngle, tailPitch, tailCurl)
+	}
+	tl.mode = name
+	tl.advance(0.2)
+	tl.label(name)
+	tl.advance(d + 0.2)
+	tl.stay(seconds + 8)
+	tl.linger(strings.ToLower(name), seconds)
+	tl.hold[len(tl.hold)-1][1] = tl.now
+}
+
+func (tl *timeline) sit(seconds float64) { tl.settle("Sit", sitting(), seconds) }
+func (tl *timeline) lie(seconds float64) { tl.settle("Lie", lying(), seconds) }
+
+// rise returns to standing from sitting or lying.
+func (tl *timeline) rise() {
+	p := tl.styled(standing())
+	d := tl.uniform(0.9, 1.2)
+	tl.forward(d)
+	tl.stay(d + 0.3)
+	tl.pose(p, 0.9*d)
+	if tl.mode == "Lie" { // fore legs first
+		tl.via(pitch, rad(24), p[pitch], 0.5*d, 0.5*d)
+		tl.pairs(true, 0.4, 0.62, d)
+		tl.delay(p, 0.3*d, 0.6*d, foreAhead)
+		tl.delay(p, 0.25*d, 0.75*d, hipUp, hipAhead, heel, heelAngle, hindAhead)
+		tl.pairs(false, 0.55, 0.75, d)
+	} else {
+		tl.delay(p, 0.3*d, 0.6*d, hindAhead)
+		tl.pairs(false, 0.45, 0.68, d)
+		tl.pairs(true, 0.3, 0.55, d)
+	}
+	tl.mode = "stand"
+	tl.advance(0.25 * d)
+	tl.label("Idle")
+	tl.advance(0.75*d + 0.4)
+}
+
+// rear stands up on the hind legs, stays, and comes down again.
+func (tl *timeline) rear(seconds float64) {
+	up, down := tl.styled(rearing()), tl.styled(standing())
+	tl.forward(0.4)
+	// Crouch, to push off.
+	crouch := down
+	crouch[hipUp], crouch[pitch], crouch[hipAhead] = -0.09, rad(4), -0.05
+	crouch[neckPitch] += rad(14)
+	crouch[hindAhead] = 0.05
+	tl.stay(seconds + 20)
+	tl.pairs(false, 0, 0.18, 1)
+	tl.pose(crouch, 0.5)
+	tl.advance(0.3)
+	tl.label("Stand")
+	tl.advance(0.12)
+	d := tl.uniform(0.65, 0.9)
+	tl.pose(up, d)
+	off := tl.now + 0.12*d
+	tl.advance(d)
+	// Hind paws keep the balance.
+	tl.linger("stand", seconds)
+	tl.forward(0.3)
+	d = tl.uniform(0.7, 0.95)
+	land := tl.now + 0.8*d
+	soft := down
+	soft[hipUp], soft[pitch], soft[hindAhead] = -0.05, rad(-6), up[hindAhead]
+	tl.pose(soft, d)
+	tl.delay(soft, 0.1, 0.8*d, pawsUp)
+	tl.air = append(tl.air, interval{leftFore, off, land}, interval{rightFore, off + 0.03, land + 0.04})
+	tl.advance(0.45 * d)
+	tl.label("Idle")
+	tl.advance(0.55 * d)
+	tl.pose(down, 0.5)
+	tl.pairs(false, 0.1, 0.32, 1)
+	tl.mode = "stand"
+	tl.advance(0.8)
+	tl.hold[len(tl.hold)-1][1] = tl.now
+}
+
+const gravity = 9.81
+
+// jump leaps from the present movement, which goes on after it, at a speed in
+// m/s to a height in m that the trunk rises in flight.
+func (tl *timeline) jump(speed, height float64) {
+	flight := 2 * math.Sqrt(2*height/gravity)
+	rate := (boundFore - boundHind) / flight
+	d := tl.enter(bound(), 0.55, rate)
+	// Strides until the hind feet leave: more than the change of gait takes.
+	r0 := tl.rate.at(tl.now)
+	mean := (r0 + rate) / 2
+	phase0 := tl.phase[len(tl.phase)-1]
+	shift := tl.layers[len(tl.layers)-1].shift
+	strides := mean * d
+	target := math.Ceil(phase0+strides-shift-boundHind) + shift + boundHind
+	run := math.Round((target-phase0)/mean*fps) / fps
+	off := tl.now + run
+	p := tl.styled(moving("canter", 2.6))
+	p[hipUp] += 0.01
+	tl.pose(p, run)
+	tl.forward(0.4)
+	dv := max(0.4, run-0.1)
+	tl.ahead.to(tl.now, dv, speed)
+	tl.side.to(tl.now, dv, 0)
+	tl.turn.to(tl.now, dv, 0)
+	tl.duty.to(tl.now, run*0.8, boundDuty)
+	_, dr, _ := tl.rate.state(tl.now)
+	q := hermite(tl.now, run, phase0, r0, dr, target, rate, 0)
+	tl.rate.to(tl.now, run, rate)
+	tl.arc(off, flight, height)
+	frames := int(math.Round(run * fps))
+	first := tl.now
+	labelAt := max(0, frames-int(0.45*fps))
+	for k := range frames {
+		if k == labelAt {
+			tl.label("Jump")
+		}
+		x, _, _ := q.at(first + float64(k+1)/fps)
+		tl.phase = append(tl.phase, x)
+		tl.now = float64(len(tl.phase)-1) / fps
+	}
+	tl.advance(flight + 0.1)
+	tl.part("jump", flight+0.3)
+	tl.mode = "bound"
+}
+
+// arc lays down the heights of hips and chest through a flight that begins at
+// off: a crouch, the push, the parabola, the landing. The chest goes first.
+func (tl *timeline) arc(off, flight, height float64) {
+	v := gravity * flight / 2
+	for i := range tl.up {
+		c, lead := &tl.up[i], [2]float64{-0.02, 0.035}[i]
+		t0 := off - lead
+		crouch := [2]float64{-0.07, -0.06}[i]
+		c.to(t0-0.50, 0.30, crouch)
+		c.through(t0-0.20, 0.20, -0.03, v, -gravity)
+		c.through(t0, flight, -0.03, -v, -gravity)
+		c.through(t0+flight, 0.16, crouch*0.9, 0, 0)
+		c.to(t0+flight+0.16, 0.35, 0)
+	}
+}

@@ -1,0 +1,290 @@
+package procgen
+
+import (
+	"math"
+
+	"mannequin/engine/m3"
+)
+
+// trunkPose is where the trunk is at one time, before legs and head.
+type trunkPose struct {
+	hips                 m3.Vec3
+	pelvis, loin, thorax m3.Quat // turn the animal that faces +Z
+	nod                  float64 // of the gait, on top of the neck's pitch
+	yaw                  float64 // of the chest
+	chestUp              float64 // how far the gait lifts the chest, m
+	still                float64 // how much idle noise is in the pose
+}
+
+// turned returns the rotation by roll, then pitch (up), then yaw.
+func turned(yaw, pitch, roll float64) m3.Quat {
+	return m3.YawQuat(float32(yaw)).Mul(m3.AxisAngle(m3.V(1, 0, 0), float32(-pitch))).Mul(m3.AxisAngle(m3.V(0, 0, 1), float32(roll)))
+}
+
+// trunk poses the trunk at frame f.
+func (w *walker) trunk(f int) trunkPose {
+	t := float64(f) / fps
+	g := w.place[f]
+	s := &w.tl.style
+	var hip, chest, sway, roll, rollChest, yaw, yawChest, flex, nod, surge float64
+	for i := range w.tl.layers {
+		l := &w.tl.layers[i]
+		k := l.weight.at(t)
+		if k == 0 {
+			continue
+		}
+		ph := w.tl.phase[f] - l.shift
+		hip += k * l.hip.amp * math.Cos(tau*l.beats*(ph-l.hip.at))
+		chest += k * l.chest.amp * math.Cos(tau*l.beats*(ph-l.chest.at))
+		nod += k * l.nod.amp * math.Cos(tau*l.beats*(ph-l.nod.at))
+		surge += k * l.surge.amp * math.Cos(tau*l.beats*(ph-l.surge.at))
+		sway += k * l.sway.value(ph)
+		roll += k * l.roll.value(ph)
+		rollChest += k * l.rollChest.value(ph)
+		yaw += k * (l.yaw.value(ph) - l.lead)
+		yawChest += k * (l.yawChest.value(ph) - l.lead)
+		flex += k * l.flex.value(ph)
+	}
+	hip, chest, sway, nod = hip*s.bob, chest*s.bob, sway*s.sway, nod*s.nod
+
+	p := trunkPose{still: w.param(stir, t), nod: nod, chestUp: chest}
+	n := func(i int) float64 { return p.still * w.drift[i].at(t) }
+	// Breath lifts the chest a little.
+	breath := math.Sin(tau*s.breath*t) * 0.003 * min(1, p.still)
+	sway += 0.007 * n(0)
+	surge += 0.006 * n(1)
+	yaw += rad(0.9) * n(2)
+	yawChest -= rad(0.7) * n(2)
+	roll += rad(0.9) * n(3)
+
+	b := w.bend(t)
+	at := g.apply(sway, w.param(hipAhead, t)+surge)
+	hipY := hipHeight + w.param(hipUp, t) + hip + w.tl.up[0].at(t) - w.sink[0][f]
+	at.Y = float32(hipY)
+	p.hips = at
+	// Hips and chest rise and fall on their own; the pitch follows.
+	rise := chest + breath + w.tl.up[1].at(t) - w.sink[1][f] - (hip + w.tl.up[0].at(t) - w.sink[0][f])
+	up := w.param(pitch, t) + rise/(trunkLen*math.Max(0.4, math.Cos(w.param(pitch, t))))
+	k := w.param(flexion, t) + flex
+	lean := -0.5 * math.Tanh(w.tl.turn.at(t)*w.tl.ahead.at(t)/gravity) // into the curve
+	p.pelvis = turned(g.yaw+yaw-0.15*b, up+1.2*k, roll+0.4*lean)
+	p.loin = turned(g.yaw+0.3*b+0.5*(yaw+yawChest), up+k, 0.5*(roll+rollChest)+0.4*lean)
+	p.thorax = turned(g.yaw+0.75*b+yawChest, up-k*loinLen/chestLen, rollChest+0.4*lean)
+	p.yaw = g.yaw + 0.75*b
+	return p
+}
+
+// pose writes the world rotations of frame f, the hips' place aside.
+type pose struct {
+	root  m3.Vec3
+	rot   [numJoints]m3.Quat // world
+	need  [2]float64         // how much hips and chest would have to sink for the legs to reach
+	short [numLegs]float64   // how much a leg in the air is too short
+}
+
+// scapula is the direction of the left shoulder blade in the thorax's axes when
+// the leg stands, and where its local +Z points.
+var (
+	scapula  = m3.V(0.32, -0.72, 0.62).Normalize(m3.Up)
+	scapulaZ = m3.V(-0.63, -0.75, -0.12)
+)
+
+func mirrorX(v m3.Vec3, side float64) m3.Vec3 {
+	if side < 0 {
+		v.X = -v.X
+	}
+	return v
+}
+
+// pose poses the whole animal at frame f.
+func (w *walker) pose(f int) pose {
+	t := float64(f) / fps
+	tr := w.trunk(f)
+	var p pose
+	p.root = tr.hips
+	p.rot[hips] = tr.pelvis.Mul(pelvisFrame)
+	p.rot[spine] = tr.loin.Mul(spineFrame)
+	p.rot[spine1] = tr.thorax.Mul(spineFrame)
+	thorax := tr.hips.Add(p.rot[spine].Rotate(m3.V(loinLen, 0, 0)))
+
+	w.head(&p, &tr, t)
+	for leg := range numLegs {
+		if isFore(leg) {
+			w.foreleg(&p, leg, f, thorax, tr.thorax)
+		} else {
+			w.hindleg(&p, leg, f, tr.hips, tr.pelvis)
+		}
+	}
+	return p
+}
+
+// head carries neck and head: they keep their bearing in the world, whatever
+// the trunk does, but for the nod of the gait.
+func (w *walker) head(p *pose, tr *trunkPose, t float64) {
+	look := w.tl.look.at(t) + 0.06*tr.still*w.drift[4].at(t)
+	up := w.tl.nod.at(t)
+	// The turn is seen coming.
+	ahead := 0.8 * (w.bend(t+0.2) - 0.2*w.bend(t))
+	neckUp := w.param(neckPitch, t) + 0.55*up + tr.nod - 0.6*tr.chestUp/neckLen + rad(1.2)*tr.still*w.drift[5].at(t)
+	headUp := w.param(headPitch, t) + 0.8*up - 0.3*tr.nod + rad(1.5)*tr.still*w.drift[4].at(t+3)
+	p.rot[neck] = turned(tr.yaw+0.45*look+0.5*ahead, neckUp, 0).Mul(spineFrame)
+	p.rot[head] = turned(tr.yaw+look+ahead, headUp, -0.12*look).Mul(headFrame)
+	p.rot[headSite] = p.rot[head]
+}
+
+// legStretch is the share of a leg's length that the paw may be away.
+const legStretch = 0.955
+
+func (w *walker) foreleg(p *pose, leg, f int, thorax m3.Vec3, turn m3.Quat) {
+	t := float64(f) / fps
+	side := sideOf(leg)
+	left := turn.Rotate(m3.V(1, 0, 0))
+	top := thorax.Add(turn.Rotate(m3.V(float32(side)*shoulderOut, -shoulderLow, shoulderFwd)))
+	paw := w.paw(leg, t, func() m3.Vec3 {
+		out := m3.V(float32(side*(shoulderOut+0.02)), 0, 0)
+		fwd := m3.YawQuat(float32(w.placeAt(t).yaw)).Rotate(out.Add(m3.V(0, float32(-w.param(pawsLow, t)), float32(w.param(pawsAhead, t)))))
+		return top.Add(turn.Rotate(scapula.Scale(scapulaLen))).Add(fwd)
+	})
+	// The shoulder blade swings with the leg.
+	to := turn.Conj().Rotate(paw.at.Sub(top))
+	reach := math.Atan2(float64(to.Z), -float64(to.Y)) - 0.06
+	blade := m3.AxisAngle(m3.V(1, 0, 0), float32(-0.55*math.Tanh(reach)))
+	dir := turn.Mul(blade).Rotate(mirrorX(scapula, side))
+	z := turn.Mul(blade).Rotate(mirrorX(scapulaZ, side))
+	z = z.Sub(dir.Scale(z.Dot(dir))).Normalize(m3.Up)
+	j := leftShoulder + leg*(rightShoulder-leftShoulder)
+	p.rot[j] = m3.FromAxes(dir, z.Cross(dir), z)
+
+	l := limb{root: top.Add(dir.Scale(scapulaLen)), tip: paw.at, left: left}
+	bend := w.param(wristBend, t)
+	w.reachable(p, leg, f, &l, paw, foreReach(bend))
+	bend -= rad(72) * paw.swing * min(1, float64(w.tl.clear[0].at(t))/0.07+0.35) * (1 - 0.9*w.param(pawsUp, t))
+	pl := l.plane()
+	arm, forearm, meta := pl.fore(bend)
+	p.rot[j+1] = boneFrame(arm, pl.left)
+	p.rot[j+2] = boneFrame(forearm, pl.left)
+	p.rot[j+3] = boneFrame(meta, pl.left)
+	p.rot[j+4] = p.rot[j+3]
+}
+
+// boneFrame returns the frame of a bone along dir (local +X) whose +Z points
+// left.
+func boneFrame(dir, left m3.Vec3) m3.Quat {
+	x := dir.Normalize(m3.V(0, -1, 0))
+	z := left.Sub(x.Scale(left.Dot(x))).Normalize(m3.V(1, 0, 0))
+	return m3.FromAxes(x, z.Cross(x), z)
+}
+
+func (w *walker) hindleg(p *pose, leg, f int, at m3.Vec3, pelvis m3.Quat) {
+	t := float64(f) / fps
+	side := sideOf(leg)
+	paw := w.paw(leg, t, nil)
+	l := limb{
+		root: at.Add(pelvis.Rotate(m3.V(float32(side)*hipHalf, -hipDrop, -hipBehind))),
+		tip:  paw.at, left: pelvis.Rotate(m3.V(1, 0, 0)),
+	}
+	bend := w.param(hockBend, t)
+	w.reachable(p, leg, f, &l, paw, hindReach(bend))
+	bend += rad(18) * paw.swing
+	pl := l.plane()
+	thigh, shank, meta := pl.hind(bend, w.param(heel, t), w.param(heelAngle, t))
+	j := leftUpLeg + (leg-leftHind)*(rightUpLeg-leftUpLeg)
+	p.rot[j] = boneFrame(thigh, pl.left)
+	p.rot[j+1] = boneFrame(shank, pl.left)
+	// Of the metatarsus, −Y is the bone and +Z points left.
+	y := meta.Normalize(m3.V(0, -1, 0)).Neg()
+	z := pl.left
+	p.rot[j+2] = m3.FromAxes(y.Cross(z), y, z)
+	p.rot[j+3] = p.rot[j+2]
+}
+
+// reachable notes by how much hips (0) or chest (1) would have to sink for a leg
+// to reach its paw, if it stands or is about to. A paw in the air is drawn
+// toward the leg's root instead, as far as the leg is short.
+func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64) {
+	d := l.root.Sub(l.tip)
+	end := 0
+	if isFore(leg) {
+		end = 1
+	}
+	soon := 0.05
+	if _, v, _ := w.tl.up[end].state(float64(f) / fps); math.Abs(v) > 0.3 {
+		soon = 0.015 // in a jump the trunk must not follow the paw
+	}
+	limit := legStretch * reach
+	if paw.free < soon {
+		flat := float64(d.Flat().Len())
+		short := float64(d.Y) - math.Sqrt(max(limit*limit-flat*flat, 0))
+		p.need[end] = max(p.need[end], short)
+	}
+	if paw.free == 0 {
+		return
+	}
+	far := float64(d.Len())
+	p.short[leg] = max(0, far-limit)
+	if w.pull[leg] != nil {
+		near := far - w.pull[leg][f]*smooth(paw.free/0.09)
+		if hard := 0.985 * reach; near > limit {
+			near = limit + (hard-limit)*math.Tanh((near-limit)/(hard-limit))
+		}
+		l.tip = l.root.Sub(d.Scale(float32(near / far)))
+	}
+}
+
+// lower finds how far hips and chest have to sink at each frame so that no
+// standing leg is overstretched, and how far paws in the air have to be drawn
+// in: what is needed, then the largest over a window, then smooth.
+func (w *walker) lower() {
+	w.sink[0], w.sink[1] = make([]float64, w.frames), make([]float64, w.frames)
+	for range 3 {
+		need, _ := w.measure()
+		for i := range need {
+			for f, v := range spread(need[i], 8) {
+				w.sink[i][f] += v
+			}
+		}
+	}
+	_, short := w.measure()
+	for leg := range w.pull {
+		w.pull[leg] = spread(short[leg], 6)
+	}
+}
+
+// measure returns what the poses of all frames need and lack.
+func (w *walker) measure() (need [2][]float64, short [numLegs][]float64) {
+	clear(w.cursor[:])
+	for f := range w.frames {
+		p := w.pose(f)
+		for i := range need {
+			need[i] = append(need[i], p.need[i])
+		}
+		for i := range short {
+			short[i] = append(short[i], p.short[i])
+		}
+	}
+	clear(w.cursor[:])
+	return need, short
+}
+
+// spread returns a smooth upper bound of x: the largest within half frames
+// either way, averaged three times over windows that add up to as much.
+func spread(x []float64, half int) []float64 {
+	n := len(x)
+	top := make([]float64, n)
+	for i := range x {
+		for k := max(0, i-half); k <= min(n-1, i+half); k++ {
+			top[i] = max(top[i], x[k])
+		}
+	}
+	for _, r := range []int{half / 2, half / 4, half - half/2 - half/4} {
+		avg := make([]float64, n)
+		for i := range top {
+			for k := i - r; k <= i+r; k++ {
+				avg[i] += top[min(max(k, 0), n-1)]
+			}
+			avg[i] /= float64(2*r + 1)
+		}
+		top = avg
+	}
+	return top
+}

@@ -1,0 +1,132 @@
+package procgen
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+)
+
+// curve is a number over time with continuous first and second derivatives: a
+// chain of quintic polynomials, each from the state of the one before to a new
+// value at rest.
+type curve struct {
+	from float64 // before the first piece
+	segs []quintic
+}
+
+// quintic is x(t) = Σ c[k] (t−t0)^k for t in [t0, t0+d], and at rest after.
+type quintic struct {
+	t0, d float64
+	c     [6]float64
+}
+
+func (q *quintic) at(t float64) (x, v, a float64) {
+	s := min(max(t-q.t0, 0), q.d)
+	c := &q.c
+	x = c[0] + s*(c[1]+s*(c[2]+s*(c[3]+s*(c[4]+s*c[5]))))
+	v = c[1] + s*(2*c[2]+s*(3*c[3]+s*(4*c[4]+s*5*c[5])))
+	a = 2*c[2] + s*(6*c[3]+s*(12*c[4]+s*20*c[5]))
+	return x, v, a
+}
+
+// hermite returns the quintic from one position, velocity and acceleration to
+// another in time d.
+func hermite(t0, d, x0, v0, a0, x1, v1, a1 float64) quintic {
+	h := x1 - x0 - v0*d - a0*d*d/2
+	g := (v1 - v0 - a0*d) * d
+	k := (a1 - a0) * d * d
+	return quintic{t0, d, [6]float64{x0, v0, a0 / 2,
+		(10*h - 4*g + k/2) / (d * d * d),
+		(-15*h + 7*g - k) / (d * d * d * d),
+		(6*h - 3*g + k/2) / (d * d * d * d * d)}}
+}
+
+// state returns value, velocity and acceleration at time t.
+func (c *curve) state(t float64) (x, v, a float64) {
+	i := sort.Search(len(c.segs), func(i int) bool { return c.segs[i].t0 > t }) - 1
+	if i < 0 {
+		return c.from, 0, 0
+	}
+	return c.segs[i].at(t)
+}
+
+func (c *curve) at(t float64) float64 {
+	x, _, _ := c.state(t)
+	return x
+}
+
+// to makes the curve go to x from time t on, there at rest after d seconds.
+// What was planned for later is forgotten.
+func (c *curve) to(t, d, x float64) { c.through(t, d, x, 0, 0) }
+
+// through is to with a velocity and an acceleration at the end, where another
+// piece must begin.
+func (c *curve) through(t, d, x, v, a float64) {
+	x0, v0, a0 := c.state(t)
+	i := sort.Search(len(c.segs), func(i int) bool { return c.segs[i].t0 >= t })
+	c.segs = append(c.segs[:i], hermite(t, d, x0, v0, a0, x, v, a))
+}
+
+// smooth rises from 0 to 1 with two derivatives zero at both ends.
+func smooth(u float64) float64 {
+	u = min(max(u, 0), 1)
+	return u * u * u * (10 + u*(6*u-15))
+}
+
+// bump is 1 in the middle of [0, 1] and 0 outside, with two continuous
+// derivatives.
+func bump(u float64) float64 {
+	u = min(max(u, 0), 1)
+	p := 4 * u * (1 - u)
+	return p * p * p
+}
+
+// arch is the height of a swinging paw, from 0 to 1 and back: steep at both
+// ends, so that the paw does not sweep along the ground.
+func arch(u float64) float64 { return smooth(u/0.42) * smooth((1-u)/0.5) }
+
+// travel is the way of a swinging paw: it gathers speed over the share ramp of
+// [0, 1], keeps it, and loses it over the last.
+func travel(u float64) float64 {
+	const ramp, rest = 0.42, 0.05 // stands for a moment at both ends: first up, then ahead
+	u = min(max((u-rest)/(1-2*rest), 0), 1)
+	// rise is the integral of 3x²−2x³.
+	rise := func(x float64) float64 { return x * x * x * (1 - x/2) }
+	top := 1 / (1 - ramp)
+	switch {
+	case u < ramp:
+		return top * ramp * rise(u/ramp)
+	case u > 1-ramp:
+		return 1 - top*ramp*rise((1-u)/ramp)
+	}
+	return top * (u - ramp/2)
+}
+
+// noise is a smooth wandering number of about unit deviation: three sines.
+type noise struct{ w, p [3]float64 }
+
+// newNoise wanders about rate times per second.
+func newNoise(rng *rand.Rand, rate float64) noise {
+	var n noise
+	for i := range n.w {
+		n.w[i] = 2 * math.Pi * rate * (0.5 + 0.45*float64(i) + 0.3*rng.Float64())
+		n.p[i] = 2 * math.Pi * rng.Float64()
+	}
+	return n
+}
+
+func (n *noise) at(t float64) float64 {
+	var s float64
+	for i := range n.w {
+		s += math.Sin(n.w[i]*t + n.p[i])
+	}
+	return s * math.Sqrt(2.0/3)
+}
+
+// tau is a full turn.
+const tau = 2 * math.Pi
+
+func rad(deg float64) float64 { return deg * math.Pi / 180 }
+
+// wrap returns x less the whole number that brings it into [−½, ½).
+func wrap(x float64) float64 { return x - math.Floor(x+0.5) }

@@ -1,0 +1,224 @@
+package procgen
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// kind is a sort of clip: what the animal does in it, and how many of every
+// hundred clips are of it.
+type kind struct {
+	name  string
+	share int
+	beat  func(tl *timeline) // one round of it, from a stand to a stand
+}
+
+// kinds are balanced so that no gait or action is rare: the recordings that
+// networks are usually trained on hold little trot, canter and jumping.
+var kinds = []kind{
+	{"idle", 7, idleRound},
+	{"walk", 11, func(tl *timeline) { tl.gaitRound("walk") }},
+	{"pace", 7, func(tl *timeline) { tl.gaitRound("pace") }},
+	{"trot", 12, func(tl *timeline) { tl.gaitRound("trot") }},
+	{"canter", 13, func(tl *timeline) { tl.gaitRound("canter") }},
+	{"gaits", 9, gaitsRound},
+	{"turn", 6, turnRound},
+	{"side", 8, sideRound},
+	{"sit", 7, func(tl *timeline) { tl.actionRound(tl.sit) }},
+	{"lie", 7, func(tl *timeline) { tl.actionRound(tl.lie) }},
+	{"stand", 4, rearRound},
+	{"jump", 9, jumpRound},
+}
+
+// compose returns the clip of a kind that lasts some seconds.
+func compose(k kind, name string, seconds float64, rng *rand.Rand) *Take {
+	tl := newTimeline(rng, "Idle")
+	tl.linger("idle", tl.uniform(1.2, 2))
+	for tl.now < seconds-7 {
+		k.beat(tl)
+	}
+	if tl.mode != "stand" {
+		tl.halt()
+	}
+	tl.idle(1.5)
+	return tl.finish(name)
+}
+
+// speedIn returns a speed within a gait's range.
+func (tl *timeline) speedIn(name string) float64 {
+	r := speeds[name]
+	return tl.uniform(r[0]+0.03*(r[1]-r[0]), r[1]-0.03*(r[1]-r[0]))
+}
+
+// turnIn returns a rate of turn for a gait, rad/s: often none.
+func (tl *timeline) turnIn(name string) float64 {
+	if tl.chance(0.4) {
+		return 0
+	}
+	most := map[string]float64{"walk": 1.2, "pace": 1.05, "trot": 0.95, "canter": 0.7}[name]
+	t := tl.uniform(0.15, 1) * most
+	if tl.chance(0.5) {
+		t = -t
+	}
+	return t
+}
+
+// into leads from the present movement to a gait without leaving out what lies
+// between: a dog that stands does not canter off.
+func (tl *timeline) into(name string) {
+	if name == "canter" && tl.speed < 1.5 {
+		tl.move("trot", tl.uniform(2, 2.5), 0, tl.turnIn("canter"), tl.uniform(0.1, 0.5))
+	}
+}
+
+// outOf leads back to a speed from which the dog can stop.
+func (tl *timeline) outOf() {
+	if tl.speed > 2.6 && tl.chance(0.8) {
+		tl.move("trot", tl.uniform(1.6, 2.2), 0, 0, tl.uniform(0.1, 0.6))
+	}
+	if tl.speed > 1 && tl.chance(0.35) {
+		tl.move("walk", tl.uniform(0.4, 0.75), 0, 0, tl.uniform(0.1, 0.8))
+	}
+}
+
+// gaitRound goes in one gait for a while, at changing speeds and turns.
+func (tl *timeline) gaitRound(name string) {
+	tl.into(name)
+	for range 3 + tl.rng.IntN(3) {
+		tl.move(name, tl.speedIn(name), 0, tl.turnIn(name), tl.uniform(1, 2.6))
+	}
+	tl.outOf()
+	tl.halt()
+	tl.idle(tl.uniform(0.8, 2))
+}
+
+func idleRound(tl *timeline) {
+	tl.idle(tl.uniform(4, 8))
+	switch {
+	case tl.chance(0.5): // turns a little on the spot
+		t := tl.uniform(0.4, 0.9)
+		if tl.chance(0.5) {
+			t = -t
+		}
+		tl.move("walk", 0, 0, t, tl.uniform(0.1, 0.7))
+	default: // a few steps
+		tl.move("walk", tl.uniform(0.25, 0.5), 0, tl.uniform(-0.4, 0.4), tl.uniform(0.2, 1))
+	}
+	tl.halt()
+}
+
+// gaitsRound changes between the gaits.
+func gaitsRound(tl *timeline) {
+	names := []string{"walk", "pace", "trot", "canter"}
+	at := tl.rng.IntN(3)
+	for range 4 + tl.rng.IntN(4) {
+		tl.into(names[at])
+		tl.move(names[at], tl.speedIn(names[at]), 0, 0.6*tl.turnIn(names[at]), tl.uniform(0.8, 2))
+		// Mostly to the next gait, up or down.
+		step := 1
+		if at == 3 || (at > 0 && tl.chance(0.5)) {
+			step = -1
+		}
+		if at+2*step >= 0 && at+2*step < 4 && tl.chance(0.25) {
+			step *= 2
+		}
+		at += step
+	}
+	tl.outOf()
+	tl.halt()
+	tl.idle(tl.uniform(0.6, 1.5))
+}
+
+// turnRound turns on the spot and in small circles.
+func turnRound(tl *timeline) {
+	side := 1.0
+	if tl.chance(0.5) {
+		side = -1
+	}
+	ahead := 0.0
+	if tl.chance(0.4) {
+		ahead = tl.uniform(0.1, 0.4)
+	}
+	tl.move("walk", ahead, 0, side*tl.uniform(0.6, 1.5), tl.uniform(1, 2.5))
+	if tl.chance(0.4) {
+		tl.move("walk", ahead, 0, -side*tl.uniform(0.6, 1.3), tl.uniform(1, 2))
+	}
+	tl.halt()
+	tl.idle(tl.uniform(0.6, 2))
+}
+
+// sideRound steps sideways, backward and obliquely, turning at times.
+func sideRound(tl *timeline) {
+	for range 2 + tl.rng.IntN(2) {
+		a := tl.uniform(0, tau)
+		if tl.chance(0.6) { // straight to a side or back
+			a = math.Pi / 2 * float64(1+tl.rng.IntN(3))
+		}
+		v := tl.uniform(0.2, 0.6)
+		turn := 0.0
+		if tl.chance(0.3) {
+			turn = tl.uniform(-0.6, 0.6)
+		}
+		tl.move("walk", v*math.Cos(a), v*math.Sin(a)*0.85, turn, tl.uniform(1.2, 2.5))
+		if tl.chance(0.3) {
+			tl.move("walk", tl.uniform(0.35, 0.7), 0, 0, tl.uniform(0.5, 1.5))
+		}
+	}
+	tl.halt()
+	tl.idle(tl.uniform(0.5, 1.5))
+}
+
+// actionRound sits or lies down, from a stand or out of a walk, at times goes
+// on to the other, and gets up again.
+func (tl *timeline) actionRound(act func(seconds float64)) {
+	if tl.chance(0.6) {
+		g := "walk"
+		if tl.chance(0.3) {
+			g = "pace"
+		}
+		tl.move(g, tl.speedIn(g), 0, tl.turnIn(g), tl.uniform(0.5, 2))
+		tl.halt()
+		tl.idle(tl.uniform(0.1, 0.8))
+	}
+	act(tl.uniform(1.5, 4.5))
+	if tl.chance(0.35) {
+		if tl.mode == "Sit" {
+			tl.lie(tl.uniform(1.2, 3))
+		} else {
+			tl.sit(tl.uniform(1.2, 3))
+		}
+	}
+	tl.rise()
+	tl.idle(tl.uniform(0.1, 1.5))
+}
+
+func rearRound(tl *timeline) {
+	if tl.chance(0.4) {
+		tl.move("walk", tl.speedIn("walk"), 0, tl.turnIn("walk"), tl.uniform(0.5, 1.5))
+		tl.halt()
+	}
+	tl.idle(tl.uniform(0.3, 1.2))
+	tl.rear(tl.uniform(1.2, 3.5))
+	tl.idle(tl.uniform(0.3, 1.2))
+}
+
+// jumpRound leaps once or twice out of some gait and goes on in one.
+func jumpRound(tl *timeline) {
+	if tl.chance(0.75) { // else from a stand
+		from := []string{"walk", "pace", "trot", "trot", "canter"}[tl.rng.IntN(5)]
+		tl.into(from)
+		tl.move(from, tl.speedIn(from), 0, 0, tl.uniform(0.3, 1.5))
+	}
+	for range 1 + tl.rng.IntN(2) {
+		tl.jump(min(max(tl.speed, 1.5)*tl.uniform(0.9, 1.3), 3.3), tl.uniform(0.12, 0.23))
+		to := []string{"walk", "pace", "trot", "trot", "canter"}[tl.rng.IntN(5)]
+		tl.move(to, tl.speedIn(to), 0, 0, tl.uniform(0.4, 1.5))
+	}
+	tl.outOf()
+	tl.halt()
+	tl.idle(tl.uniform(0.5, 1.5))
+}
+
+// clipName is the name of clip number i of a kind.
+func clipName(k kind, i int) string { return fmt.Sprintf("%s_%02d", k.name, i) }

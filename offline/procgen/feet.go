@@ -1,0 +1,215 @@
+package procgen
+
+import (
+	"math"
+
+	"mannequin/engine/m3"
+)
+
+// stance is a time in seconds in which a paw stands at a place on the ground.
+type stance struct {
+	a, b float64
+	at   m3.Vec3
+}
+
+// schedule returns when each leg stands, from the phases of the stride: from
+// its touchdown phase for the duty factor, but not while it has to be in the
+// air. The first and last reach beyond the clip.
+func (tl *timeline) schedule(leg int) []stance {
+	n := len(tl.phase)
+	// own is the leg's phase at frame f; a whole number is a touchdown.
+	own := func(f int) float64 { return tl.phase[f] - tl.land[leg].at(float64(f)/fps) }
+	stands := func(f int) (bool, float64) { // and how far inside
+		p := own(f)
+		p -= math.Floor(p)
+		return p < tl.duty.at(float64(f)/fps), p
+	}
+	var out []stance
+	open := true
+	begin := -1.0
+	for f := 1; f < n; f++ {
+		t0 := float64(f-1) / fps
+		before, _ := stands(f - 1)
+		now, _ := stands(f)
+		switch {
+		case before && !now && open:
+			// The duty is crossed between the two frames.
+			e0 := wrap01(own(f-1)) - tl.duty.at(t0)
+			e1 := wrap01(own(f)) - tl.duty.at(float64(f)/fps)
+			out = append(out, stance{a: begin, b: t0 + e0/(e0-e1)/fps})
+			open = false
+		case now && !open:
+			p0, p1 := own(f-1), own(f)
+			whole := math.Floor(p1)
+			begin, open = t0+min(max((whole-p0)/(p1-p0), 0), 1)/fps, true
+		}
+	}
+	if !open {
+		begin = float64(n)/fps + 0.1
+	}
+	out = append(out, stance{a: begin, b: float64(n)/fps + 1})
+	return tl.grounded(leg, out)
+}
+
+// grounded drops the steps that would begin while the paws are to stay, and cuts
+// the times in which the leg has to be in the air out of its stances.
+func (tl *timeline) grounded(leg int, in []stance) []stance {
+	out := in[:1]
+	for _, s := range in[1:] {
+		if last := &out[len(out)-1]; tl.stays(last.b) {
+			last.b = s.b
+		} else {
+			out = append(out, s)
+		}
+	}
+	for _, i := range tl.air {
+		if i.leg != leg {
+			continue
+		}
+		in, out = out, nil
+		for _, s := range in {
+			if s.b <= i.a || s.a >= i.b {
+				out = append(out, s)
+				continue
+			}
+			if s.a < i.a {
+				out = append(out, stance{a: s.a, b: i.a})
+			}
+			if s.b > i.b {
+				out = append(out, stance{a: i.b, b: s.b})
+			}
+		}
+		// A leg that would swing when its time in the air begins or ends stays
+		// or comes down for it.
+		for k := range out {
+			if k+1 < len(out) && out[k].b <= i.a && out[k+1].a >= i.b {
+				out[k].b, out[k+1].a = i.a, i.b
+			}
+		}
+	}
+	return out
+}
+
+// stays reports whether the paws are to stay where they are at time t.
+func (tl *timeline) stays(t float64) bool {
+	for _, h := range tl.hold {
+		if h[0] <= t && t < h[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// minStep is how far, in metres, a paw must be from its place for a step.
+const minStep = 0.02
+
+// maxReach is how far, in metres, the body may carry a standing paw's best place
+// away from it.
+const maxReach = 0.21
+
+// footholds places the stances of a leg: under the body in the middle of the
+// stance. A paw that would step to where it stands stays there; one that the
+// body leaves too far behind lifts earlier, and lands later.
+func (w *walker) footholds(leg int, in []stance) []stance {
+	var out []stance
+	for i, s := range in {
+		// A posture to come brings steps of its own.
+		until := min(s.b, w.end)
+		for _, h := range w.tl.hold {
+			if h[0] > s.a && h[0] < until {
+				until = h[0]
+			}
+		}
+		mid := (max(s.a, 0) + until) / 2
+		if i == 0 {
+			mid = min(mid, max(s.b-0.2, 0))
+		}
+		s.at = w.home(leg, mid)
+		if k := len(out) - 1; k >= 0 && !w.airborne(leg, out[k].b, s.a) {
+			last := &out[k]
+			far := s.at.Sub(last.at).Len()
+			for u := range 5 {
+				t := last.b + (max(until, last.b)-last.b)*float64(u)/4
+				far = max(far, w.home(leg, t).Sub(last.at).Len())
+			}
+			if far < minStep {
+				last.b = s.b
+				continue
+			}
+		}
+		out = append(out, w.trimmed(leg, s, mid))
+	}
+	return out
+}
+
+// trimmed shortens a stance to the time around mid in which the leg reaches it.
+func (w *walker) trimmed(leg int, s stance, mid float64) stance {
+	const dt, least = 1.0 / 240, 0.03
+	far := func(t float64) bool { return float64(w.home(leg, t).Sub(s.at).Len()) > maxReach }
+	for t := mid + least; t < min(s.b, w.end); t += dt {
+		if far(t) {
+			s.b = t
+			break
+		}
+	}
+	for t := mid - least; t > max(s.a, 0); t -= dt {
+		if far(t) {
+			s.a = t
+			break
+		}
+	}
+	return s
+}
+
+// airborne reports whether the leg is kept in the air between two times.
+func (w *walker) airborne(leg int, a, b float64) bool {
+	for _, i := range w.tl.air {
+		if i.leg == leg && i.a < b && i.b > a {
+			return true
+		}
+	}
+	return false
+}
+
+// paw is where a paw is at one time.
+type paw struct {
+	at    m3.Vec3
+	swing float64 // how much it swings: 0 on the ground, 1 in the middle of a step
+	free  float64 // seconds since it left the ground or until it lands, whichever is less; 0 on the ground
+}
+
+// paw returns where a leg's tip is at time t. hang is where the paw would hang
+// from the chest then.
+func (w *walker) paw(leg int, t float64, hang func() m3.Vec3) paw {
+	s := w.feet[leg]
+	i := w.cursor[leg]
+	for i+1 < len(s) && s[i+1].a <= t {
+		i++
+	}
+	w.cursor[leg] = i
+	if t <= s[i].b || i+1 == len(s) {
+		return paw{at: s[i].at}
+	}
+	from, to := s[i], s[i+1]
+	d := to.a - from.b
+	u := (t - from.b) / d
+	step := to.at.Sub(from.at)
+	// Small steps are low.
+	k := 1
+	if isFore(leg) {
+		k = 0
+	}
+	mid := (from.b + to.a) / 2
+	high := w.tl.clear[k].at(mid) * (0.45 + 0.55*smooth(float64(step.Len())/0.25))
+	p := paw{at: from.at.Add(step.Scale(float32(travel(u)))), swing: bump(u), free: min(t-from.b, to.a-t)}
+	// In a jump paws rise with the trunk.
+	rise := max(0, w.tl.up[1-k].at(t)) * smooth(u/0.3) * smooth((1-u)/0.3)
+	p.at.Y = float32(high*arch(u) + rise)
+	if up := w.tl.params[pawsUp].at(t); isFore(leg) && w.airborne(leg, from.b, to.a) {
+		// Up to the chest and down again within the ends of the flight.
+		share := smooth((t-from.b)/0.35) * smooth((to.a-t)/0.35) * min(max(up, 0), 1)
+		p.at = p.at.Lerp(hang(), float32(share))
+		p.swing = max(p.swing, share)
+	}
+	return p
+}

@@ -1,0 +1,167 @@
+package procgen
+
+import "math"
+
+// gait is a way of moving: when each leg touches down within a stride, and how
+// the trunk moves with it. Hildebrand (1965, 1977) describes symmetrical gaits by
+// the share of the stride that a hind foot is on the ground (the duty factor) and
+// by which the fore foot of its side follows it (the lag); a canter has three
+// beats instead.
+type gait struct {
+	name string
+	// land is the phase of the stride, in [0, 1), at which each leg touches
+	// down.
+	land [numLegs]float64
+	trunk
+}
+
+// trunk is what hips and chest do in each stride. Amplitudes are metres and
+// radians, phases are of the stride; a symmetrical gait's heights go through two
+// cycles per stride.
+type trunk struct {
+	beats            float64 // cycles of the heights per stride
+	hip, chest       wave    // heights
+	sway             wave    // to the left
+	roll, rollChest  wave    // left side up
+	yaw, yawChest    wave    // to the left
+	flex             wave    // of the back, arched up
+	nod              wave    // of the neck, up
+	surge            wave    // ahead
+	lead             float64 // constant yaw of the pelvis to the right: a canter goes a little sideways
+	clear, clearHind float64 // height of the swinging paws
+}
+
+// wave is amp·cos(2π(phase − at)).
+type wave struct{ amp, at float64 }
+
+func (w wave) value(phase float64) float64 { return w.amp * math.Cos(tau*(phase-w.at)) }
+
+// symmetrical returns a gait whose fore feet follow the hind foot of their side
+// by lag, and whose feet are on the ground for the share duty of the stride.
+// bounce is how far the trunk rises and falls: above 0 it vaults over the
+// standing legs, below it sinks into them.
+func symmetrical(name string, lag, duty, bounce float64) gait {
+	half := duty / 2
+	g := gait{name: name}
+	g.land[leftHind], g.land[rightHind] = 0, 0.5
+	g.land[leftFore], g.land[rightFore] = wrap01(lag), wrap01(lag+0.5)
+	g.beats = 2
+	g.hip = wave{bounce, half}
+	g.chest = wave{bounce, half + lag}
+	g.yaw = wave{-1, 0}
+	g.yawChest = wave{-1, lag}
+	g.roll = wave{1, half}
+	g.rollChest = wave{1, half + lag}
+	g.sway = wave{1, half + lag/2}
+	g.nod = wave{-1, lag + 0.06}
+	g.surge = wave{1, half + lag/2 + 0.2}
+	return g
+}
+
+func wrap01(x float64) float64 { return x - math.Floor(x) }
+
+// sized scales the unit waves that symmetrical leaves: degrees and metres.
+func (g gait) sized(sway, roll, yaw, nod, surge, clear, clearHind float64) gait {
+	g.sway.amp *= sway
+	g.roll.amp *= rad(roll)
+	g.rollChest.amp *= 0.6 * rad(roll)
+	g.yaw.amp *= rad(yaw)
+	g.yawChest.amp *= 0.7 * rad(yaw)
+	g.nod.amp *= rad(nod)
+	g.surge.amp *= surge
+	g.clear, g.clearHind = clear, clearHind
+	return g
+}
+
+// The gaits. A walk is a lateral sequence of four even beats: each fore foot a
+// quarter of a stride after the hind foot of its side. In the pace the two
+// follow each other closely (lateral couplets); in the trot diagonal feet land
+// together.
+func walk() gait {
+	return symmetrical("walk", 0.25, 0.68, 0.009).sized(0.013, 3.2, 5, 2.2, 0.006, 0.045, 0.035)
+}
+func pace() gait {
+	return symmetrical("pace", 0.10, 0.55, 0.008).sized(0.017, 3.5, 4.5, 1.8, 0.006, 0.05, 0.04)
+}
+func trot() gait {
+	return symmetrical("trot", 0.50, 0.46, -0.014).sized(0.004, 1.8, 3, 1.2, 0.004, 0.07, 0.06)
+}
+func stand() gait {
+	g := walk()
+	g.name = "stand"
+	g.trunk = trunk{beats: 2, clear: 0.045, clearHind: 0.035}
+	return g
+}
+
+// canter is a three-beat gait: the trailing hind foot, then the other hind foot
+// together with the fore foot across, then the leading fore foot, then flight.
+// The back is rounded as the hind feet reach under and stretched as they push.
+func canter(right bool) gait {
+	g := gait{name: "canter"}
+	g.land[leftHind], g.land[rightHind], g.land[leftFore], g.land[rightFore] = 0, 0.27, 0.27, 0.54
+	g.trunk = trunk{
+		beats: 1,
+		hip:   wave{0.030, 0.80}, chest: wave{0.028, 0.12},
+		sway: wave{0.004, 0.1}, roll: wave{rad(2), 0.15}, rollChest: wave{rad(1.5), 0.45},
+		yaw: wave{rad(-3), 0.05}, yawChest: wave{rad(-2.5), 0.35},
+		flex: wave{rad(9), -0.02}, nod: wave{rad(4), 0.15}, surge: wave{0.01, 0.4},
+		lead: rad(3), clear: 0.10, clearHind: 0.09,
+	}
+	if !right {
+		g.land[leftHind], g.land[rightHind] = g.land[rightHind], g.land[leftHind]
+		g.land[leftFore], g.land[rightFore] = g.land[rightFore], g.land[leftFore]
+		for _, w := range []*wave{&g.sway, &g.roll, &g.rollChest, &g.yaw, &g.yawChest} {
+			w.amp = -w.amp
+		}
+		g.lead = -g.lead
+	}
+	return g
+}
+
+// bound is the stride of a jump: both hind feet push off together, both fore
+// feet land together after the flight.
+func bound() gait {
+	g := gait{name: "bound"}
+	g.land[leftHind], g.land[rightHind] = 0, 0.03
+	g.land[leftFore], g.land[rightFore] = boundFore, boundFore+0.03
+	g.trunk = trunk{beats: 1, clear: 0.09, clearHind: 0.08}
+	return g
+}
+
+// A jump's stride: hind feet stand in [0, boundHind], fore feet land at
+// boundFore and stand until the next stride begins.
+const (
+	boundHind = 0.25
+	boundFore = 0.80
+	boundDuty = 0.22
+)
+
+// knots are the corners of a piecewise linear function.
+type knots [][2]float64
+
+func (k knots) at(x float64) float64 {
+	for i := 1; i < len(k); i++ {
+		if x <= k[i][0] || i == len(k)-1 {
+			a, b := k[i-1], k[i]
+			u := min(max((x-a[0])/(b[0]-a[0]), 0), 1)
+			return a[1] + u*(b[1]-a[1])
+		}
+	}
+	return k[0][1]
+}
+
+// Strides per second and duty factor over speed in m/s, for a dog of this size.
+// Stride frequency grows fast while the dog walks and hardly any more once it
+// canters, near 4.48 Hz·(mass/kg)^−0.14 = 2.8 Hz (Heglund, Taylor and McMahon,
+// Science 186, 1974); feet stand for two thirds of a slow walk's stride and for
+// a third of a canter's.
+var (
+	strideRate = knots{{0, 0.85}, {0.3, 0.96}, {0.5, 1.12}, {0.8, 1.38}, {1.1, 1.65}, {1.5, 1.95}, {1.9, 2.18}, {2.6, 2.50}, {3.3, 2.72}, {4, 2.90}}
+	dutyFactor = knots{{0, 0.76}, {0.3, 0.71}, {0.5, 0.67}, {0.8, 0.60}, {1.1, 0.54}, {1.5, 0.48}, {1.9, 0.43}, {2.6, 0.37}, {3.3, 0.315}, {4, 0.28}}
+)
+
+// speeds are the ranges in which gaits are used, m/s: the bounds lie midway
+// between the 0.5, 1.1, 1.9 and 3.3 m/s of Zhang, Starke et al. 2018, section 8.
+var speeds = map[string][2]float64{
+	"walk": {0.3, 0.8}, "pace": {0.8, 1.5}, "trot": {1.5, 2.6}, "canter": {2.6, 4},
+}

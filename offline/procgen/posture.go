@@ -1,0 +1,113 @@
+package procgen
+
+// The parameters of a posture. Lengths are metres, angles radians in world
+// space, pitch up, unless said otherwise.
+const (
+	hipUp     = iota // of the hips' height, against standing
+	hipAhead         // of the hips, against standing
+	pitch            // of the line from hips to neck
+	flexion          // of the back, arched up
+	foreAhead        // of the fore paws' places
+	hindAhead        // of the hind paws'
+	foreOut          // of the fore paws' places, outward
+	hindOut          //
+	heel             // share by which the metatarsi's angle is set by heelAngle
+	heelAngle        // of the metatarsi, from straight down, toes ahead
+	hockBend         // between thigh and metatarsus where heel is 0
+	wristBend        // of the carpus, paw ahead
+	neckPitch        //
+	headPitch        //
+	tailPitch        // of the first bone; straight back is 0
+	tailCurl         // of the second against the first, up
+	pawsUp           // share by which fore paws, while in the air, hang from the chest
+	pawsAhead        // where they hang: ahead of the shoulder joints
+	pawsLow          // and below them
+	stir             // how much idle noise is in the pose
+	numParams
+)
+
+// posture is a set of parameters.
+type posture [numParams]float64
+
+// standing is the stand that all others are built on.
+func standing() posture {
+	var p posture
+	p[pitch], p[flexion] = rad(0), rad(-1.5)
+	p[hockBend], p[wristBend] = rad(34), rad(14)
+	p[neckPitch], p[headPitch] = rad(38), rad(-6)
+	p[tailPitch], p[tailCurl] = rad(-62), rad(6)
+	p[pawsAhead], p[pawsLow] = 0.14, 0.20
+	p[stir] = 1
+	return p
+}
+
+// moving returns the posture of a gait at a speed.
+func moving(g string, speed float64) posture {
+	p := standing()
+	p[stir] = 0.3
+	p[pitch], p[flexion] = rad(1), rad(1.5)
+	switch g {
+	case "walk":
+		p[neckPitch], p[headPitch] = rad(30), rad(-10)
+		p[tailPitch] = rad(-56)
+		p[foreOut], p[hindOut] = -0.012, -0.006
+	case "pace":
+		p[neckPitch], p[headPitch] = rad(28), rad(-10)
+		p[tailPitch] = rad(-48)
+		p[foreOut], p[hindOut] = -0.016, -0.008
+		p[hipUp] = -0.008
+	case "trot":
+		p[neckPitch], p[headPitch] = rad(30), rad(-8)
+		p[tailPitch], p[tailCurl] = rad(-36), rad(12)
+		p[foreOut], p[hindOut] = -0.022, -0.014
+		p[hipUp] = -0.02
+	case "canter":
+		p[neckPitch], p[headPitch] = rad(24), rad(-6)
+		p[tailPitch], p[tailCurl] = rad(-22), rad(8)
+		p[foreOut], p[hindOut] = -0.028, -0.018
+		p[hipUp] = -0.032 - 0.008*(speed-2.6)
+		p[pitch] = rad(1)
+	}
+	return p
+}
+
+// sitting: the rump is down, the hind paws lie flat with the hocks on the ground,
+// the fore legs prop the chest up.
+func sitting() posture {
+	p := standing()
+	p[hipUp], p[hipAhead], p[pitch], p[flexion] = -0.345, -0.06, rad(46), rad(13)
+	p[foreAhead], p[hindAhead], p[hindOut] = -0.13, 0.19, 0.03
+	p[heel], p[heelAngle] = 1, rad(84)
+	p[wristBend] = rad(10)
+	p[neckPitch], p[headPitch] = rad(58), rad(-8)
+	p[tailPitch], p[tailCurl] = rad(-34), rad(32)
+	p[stir] = 0.8
+	return p
+}
+
+// lying on the belly, fore legs flat ahead, hind legs folded at the sides.
+func lying() posture {
+	p := standing()
+	p[hipUp], p[hipAhead], p[pitch], p[flexion] = -0.325, -0.02, rad(7), rad(2)
+	p[foreAhead], p[foreOut], p[hindAhead], p[hindOut] = 0.20, 0.01, 0.13, 0.04
+	p[heel], p[heelAngle] = 1, rad(84)
+	p[wristBend] = rad(2)
+	p[neckPitch], p[headPitch] = rad(46), rad(-8)
+	p[tailPitch], p[tailCurl] = rad(-42), rad(34)
+	p[stir] = 0.6
+	return p
+}
+
+// rearing: upright on the hind legs, the fore paws hanging before the chest.
+func rearing() posture {
+	p := standing()
+	p[hipUp], p[hipAhead], p[pitch], p[flexion] = -0.045, -0.05, rad(62), rad(6)
+	p[hindAhead], p[hindOut] = 0.06, 0.02
+	p[hockBend] = rad(40)
+	p[wristBend] = rad(-35)
+	p[neckPitch], p[headPitch] = rad(72), rad(8)
+	p[tailPitch], p[tailCurl] = rad(-48), rad(14)
+	p[pawsUp] = 1
+	p[stir] = 1.2
+	return p
+}

@@ -1,0 +1,93 @@
+package procgen
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+)
+
+// Options says how much motion is made. The zero value is what the shipped
+// model was trained on.
+type Options struct {
+	Minutes  float64           // of motion; 0: DefaultMinutes
+	Seed     uint64            // other seeds give other clips; 0: 1
+	Workers  int               // goroutines; 0: all processors. The result does not depend on it
+	Progress func(done, n int) // called after each of n clips, from one goroutine at a time; may be nil
+}
+
+// DefaultMinutes of motion hold every gait and action often enough to train on.
+const DefaultMinutes = 36
+
+// clipSeconds is about how long a clip is.
+const clipSeconds = 30
+
+// plan is one clip to make.
+type plan struct {
+	kind
+	name    string
+	seconds float64
+	seed    uint64
+}
+
+// plans divides the minutes over the kinds by their shares.
+func (o Options) plans() []plan {
+	total := o.Minutes * 60
+	n := max(float64(len(kinds)), math.Round(total/clipSeconds))
+	var all []plan
+	for _, k := range kinds {
+		count := max(1, int(math.Round(n*float64(k.share)/100)))
+		for i := range count {
+			all = append(all, plan{kind: k, name: clipName(k, i+1), seconds: total * float64(k.share) / 100 / float64(count)})
+		}
+	}
+	for i := range all {
+		all[i].seed = uint64(i)
+	}
+	return all
+}
+
+// Generate makes the clips. Equal options give equal clips.
+func Generate(o Options) ([]*Take, error) {
+	if o.Minutes == 0 {
+		o.Minutes = DefaultMinutes
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	if !(o.Minutes > 0 && o.Minutes <= 1000) {
+		return nil, fmt.Errorf("procgen: Minutes is %g, want more than 0, up to 1000", o.Minutes)
+	}
+	if o.Workers < 0 {
+		return nil, fmt.Errorf("procgen: Workers is %d, want 0 (all processors) or more", o.Workers)
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	all := o.plans()
+	takes := make([]*Take, len(all))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for range min(o.Workers, len(all)) {
+		wg.Go(func() {
+			for i := range next {
+				takes[i] = compose(all[i].kind, all[i].name, all[i].seconds, rand.New(rand.NewPCG(o.Seed, all[i].seed)))
+				mu.Lock()
+				done++
+				if o.Progress != nil {
+					o.Progress(done, len(all))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range all {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return takes, nil
+}

@@ -1,0 +1,263 @@
+package procgen
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// fps is the rate of all clips.
+const fps = 60
+
+// style is how this animal moves in this clip: what differs between clips of
+// one action.
+type style struct {
+	tempo, bob, sway, clear, nod float64 // factors
+	low                          float64 // m, of the hips
+	head, tail, back             float64 // radians added to head carriage, tail, flexion
+	width                        float64 // m, paws outward
+	duty                         float64 // added to the duty factor
+	pivot                        float64 // m ahead of the hips about which the body turns
+	breath                       float64 // breaths per second
+}
+
+func newStyle(rng *rand.Rand) style {
+	u := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
+	return style{
+		tempo: u(0.93, 1.08), bob: u(0.7, 1.3), sway: u(0.7, 1.3), clear: u(0.8, 1.25), nod: u(0.6, 1.4),
+		low: u(-0.018, 0.006), head: rad(u(-9, 9)), tail: rad(u(-10, 14)), back: rad(u(-2.5, 2.5)),
+		width: u(-0.008, 0.008), duty: u(-0.015, 0.015), pivot: u(0.08, 0.30), breath: u(0.3, 0.5),
+	}
+}
+
+// timeline is a clip before it has poses: the curves of speed, gait and posture
+// over time in seconds, laid down beat by beat up to now.
+type timeline struct {
+	rng   *rand.Rand
+	style style
+	now   float64 // a whole number of frames
+
+	ahead, side, turn curve          // m/s, m/s to the left, rad/s to the left
+	rate, duty        curve          // strides per second; duty factor
+	land              [numLegs]curve // phase of the stride at which each leg lands
+	layers            []layer
+	clear             [2]curve // of the swinging fore and hind paws, m
+	up                [2]curve // of hips and chest in a jump, m
+	look, nod         curve    // of the head, radians to the left and up
+	params            [numParams]curve
+
+	phase  []float64    // strides done at each frame
+	air    []interval   // steps that posture changes ask for, and fore legs off the ground
+	hold   [][2]float64 // times without any other step
+	mode   string       // the gait at present
+	speed  float64
+	labels []label
+	parts  []Part
+}
+
+// layer is a gait that moves the trunk with some weight, its phase shifted so
+// that the legs had the shortest way into it.
+type layer struct {
+	gait
+	shift  float64
+	weight curve
+}
+
+// interval is a time in which a leg may not stand.
+type interval struct {
+	leg  int
+	a, b float64
+}
+
+// label says that an action of labels.json begins at a frame.
+type label struct {
+	frame int
+	name  string
+}
+
+// Part is a stretch of a clip in which one thing is done, transitions left out.
+type Part struct {
+	Name     string // a gait or an action
+	From, To int    // frames, To left out
+}
+
+func newTimeline(rng *rand.Rand, name string) *timeline {
+	tl := &timeline{rng: rng, style: newStyle(rng), mode: "stand", phase: []float64{rng.Float64()}}
+	p := tl.styled(standing())
+	for k := range tl.params {
+		tl.params[k].from = p[k]
+	}
+	g := stand()
+	for leg := range tl.land {
+		tl.land[leg].from = g.land[leg]
+	}
+	tl.layers = []layer{{gait: g, weight: curve{from: 1}}}
+	tl.rate.from, tl.duty.from = strideRate.at(0), dutyFactor.at(0)
+	tl.clear[0].from, tl.clear[1].from = g.clear, g.clearHind
+	tl.label(name)
+	return tl
+}
+
+func (tl *timeline) uniform(lo, hi float64) float64 { return lo + (hi-lo)*tl.rng.Float64() }
+
+func (tl *timeline) chance(p float64) bool { return tl.rng.Float64() < p }
+
+// step makes a leg step from a to b, seconds from now.
+func (tl *timeline) step(leg int, a, b float64) {
+	tl.air = append(tl.air, interval{leg, tl.now + a, tl.now + b})
+}
+
+// stay keeps the paws where they are for some seconds, but for those steps.
+func (tl *timeline) stay(seconds float64) {
+	tl.hold = append(tl.hold, [2]float64{tl.now, tl.now + seconds})
+}
+
+// styled adds the clip's style to a posture.
+func (tl *timeline) styled(p posture) posture {
+	s := &tl.style
+	p[neckPitch] += s.head
+	p[headPitch] += 0.3 * s.head
+	p[tailPitch] += s.tail
+	if p[heel] == 0 {
+		p[hipUp] += s.low
+		p[flexion] += s.back
+	}
+	p[foreOut] += s.width
+	p[hindOut] += s.width
+	return p
+}
+
+// label says that from now on the clip shows the action.
+func (tl *timeline) label(name string) {
+	f := tl.frame()
+	if n := len(tl.labels); n > 0 && tl.labels[n-1].name == name {
+		return
+	} else if n > 0 && tl.labels[n-1].frame == f {
+		tl.labels[n-1].name = name
+		return
+	}
+	tl.labels = append(tl.labels, label{f, name})
+}
+
+func (tl *timeline) frame() int { return int(math.Round(tl.now * fps)) }
+
+// advance lets time pass, to the nearest frame.
+func (tl *timeline) advance(seconds float64) {
+	for range max(1, int(math.Round(seconds*fps))) {
+		tl.phase = append(tl.phase, tl.phase[len(tl.phase)-1]+tl.rate.at(tl.now+0.5/fps)/fps)
+		tl.now = float64(len(tl.phase)-1) / fps
+	}
+}
+
+// part notes that the last seconds showed name.
+func (tl *timeline) part(name string, seconds float64) {
+	f := tl.frame()
+	if from := f - int(seconds*fps); from < f {
+		tl.parts = append(tl.parts, Part{name, max(from, 0), f})
+	}
+}
+
+// pose moves all posture parameters to p within d seconds.
+func (tl *timeline) pose(p posture, d float64) {
+	for k := range p {
+		tl.params[k].to(tl.now, d, p[k])
+	}
+}
+
+// delay makes some parameters wait: they reach p's values d seconds after start.
+func (tl *timeline) delay(p posture, start, d float64, which ...int) {
+	for _, k := range which {
+		tl.params[k].to(tl.now, max(start, 1e-3), tl.params[k].at(tl.now)) // hold
+		tl.params[k].to(tl.now+max(start, 1e-3), d, p[k])
+	}
+}
+
+// via makes a parameter go to mid in d1 seconds and on to x in d2 more.
+func (tl *timeline) via(k int, mid, x, d1, d2 float64) {
+	tl.params[k].to(tl.now, d1, mid)
+	tl.params[k].to(tl.now+d1, d2, x)
+}
+
+// enter changes the gait over at least d seconds and returns how long it takes:
+// all legs' phases go the shortest way round to the new gait's.
+func (tl *timeline) enter(g gait, d, rate float64) float64 {
+	var from [numLegs]float64
+	for i := range from {
+		from[i] = tl.land[i].at(tl.now)
+	}
+	best, shift := math.Inf(1), 0.0
+	for k := range 200 {
+		c := float64(k) / 200
+		var sum float64
+		for i := range from {
+			e := wrap(g.land[i] + c - from[i])
+			sum += e * e
+		}
+		if sum < best {
+			best, shift = sum, c
+		}
+	}
+	var most float64
+	for i := range from {
+		most = max(most, math.Abs(wrap(g.land[i]+shift-from[i])))
+	}
+	// A leg's own rate must stay within half of the stride's either way; 1.875
+	// is the quintic's top speed against its mean.
+	d = max(d, 1.875*most/(0.5*min(rate, tl.rate.at(tl.now))))
+	for i := range from {
+		tl.land[i].to(tl.now, d, from[i]+wrap(g.land[i]+shift-from[i]))
+	}
+	for i := range tl.layers {
+		tl.layers[i].weight.to(tl.now, d, 0)
+	}
+	l := layer{gait: g, shift: shift}
+	l.weight.to(tl.now, d, 1)
+	tl.layers = append(tl.layers, l)
+	tl.clear[0].to(tl.now, d, g.clear*tl.style.clear)
+	tl.clear[1].to(tl.now, d, g.clearHind*tl.style.clear)
+	return d
+}
+
+// gaitFor returns the gait of a name; canters take the lead of the turn.
+func (tl *timeline) gaitFor(name string, turn float64) gait {
+	switch name {
+	case "walk":
+		return walk()
+	case "pace":
+		return pace()
+	case "trot":
+		return trot()
+	case "canter":
+		right := tl.chance(0.5)
+		if turn != 0 {
+			right = turn < 0
+		}
+		return canter(right)
+	}
+	return stand()
+}
+
+// goes makes the animal move: at a gait, at forward and lateral speeds in m/s and
+// a turn in rad/s. It returns the seconds until it does.
+func (tl *timeline) goes(name string, ahead, side, turn float64) float64 {
+	// What the legs have to do in a turn on the spot counts as speed.
+	speed := math.Hypot(ahead, side) + 0.25*math.Abs(turn)
+	dv := math.Hypot(ahead-tl.ahead.at(tl.now), side-tl.side.at(tl.now))
+	d := max(0.5, 1.875*dv/tl.uniform(2.2, 3.6), math.Abs(turn-tl.turn.at(tl.now))/2.5)
+	rate, duty := strideRate.at(speed)*tl.style.tempo, dutyFactor.at(speed)+tl.style.duty
+	key := name
+	if name == "canter" && turn != 0 {
+		key += map[bool]string{true: " right", false: " left"}[turn < 0]
+	}
+	if key != tl.mode && !(name == "canter" && turn == 0 && len(tl.mode) > 6 && tl.mode[:6] == "canter") {
+		d = max(d, tl.enter(tl.gaitFor(name, turn), d, rate))
+		tl.mode = key
+	}
+	tl.ahead.to(tl.now, d, ahead)
+	tl.side.to(tl.now, d, side)
+	tl.turn.to(tl.now, d, turn)
+	tl.rate.to(tl.now, d, rate)
+	tl.duty.to(tl.now, d, duty)
+	tl.pose(tl.styled(moving(name, speed)), d)
+	tl.speed = speed
+	return d
+}

@@ -1,0 +1,102 @@
+package procgen
+
+import (
+	"math"
+
+	"mannequin/engine/m3"
+)
+
+// walker turns a timeline into poses.
+type walker struct {
+	tl     *timeline
+	frames int
+	end    float64
+	place  []groundFrame // under the standing hips, per frame
+	feet   [numLegs][]stance
+	cursor [numLegs]int
+	sink   [2][]float64       // of hips and chest per frame, so that standing legs reach the ground
+	pull   [numLegs][]float64 // of paws in the air toward the leg's root, per frame
+	drift  [6]noise           // idle: sway, ahead, yaw, roll, neck, pitch
+	wag    noise
+	swish  [2]spring // the tail's yaw and pitch
+}
+
+// groundFrame is a place on the ground and a heading.
+type groundFrame struct{ x, z, yaw float64 }
+
+// apply returns the world place of a point left and ahead.
+func (g groundFrame) apply(left, ahead float64) m3.Vec3 {
+	s, c := math.Sincos(g.yaw)
+	return m3.V(float32(g.x+left*c+ahead*s), 0, float32(g.z-left*s+ahead*c))
+}
+
+func newWalker(tl *timeline) *walker {
+	w := &walker{tl: tl, frames: len(tl.phase)}
+	w.end = float64(w.frames-1) / fps
+	for i := range w.drift {
+		w.drift[i] = newNoise(tl.rng, 0.16)
+	}
+	w.wag = newNoise(tl.rng, 0.5)
+	w.course()
+	for leg := range w.feet {
+		w.feet[leg] = w.footholds(leg, tl.schedule(leg))
+	}
+	w.lower()
+	return w
+}
+
+// course integrates speed and turn, about the pivot, into the places under the
+// hips.
+func (w *walker) course() {
+	const sub = 4 // steps per frame
+	pivot := w.tl.style.pivot
+	at := groundFrame{yaw: w.tl.uniform(-math.Pi, math.Pi)}
+	for f := range w.frames {
+		s, c := math.Sincos(at.yaw)
+		w.place = append(w.place, groundFrame{at.x - pivot*s, at.z - pivot*c, at.yaw})
+		for k := range sub {
+			t := (float64(f) + (float64(k)+0.5)/sub) / fps
+			const dt = 1.0 / (fps * sub)
+			turn := w.tl.turn.at(t)
+			s, c := math.Sincos(at.yaw + turn*dt/2)
+			v, l := w.tl.ahead.at(t), w.tl.side.at(t)
+			at.x += (v*s + l*c) * dt
+			at.z += (v*c - l*s) * dt
+			at.yaw += turn * dt
+		}
+	}
+}
+
+// placeAt returns the frame under the hips at any time within the clip.
+func (w *walker) placeAt(t float64) groundFrame {
+	x := min(max(t*fps, 0), float64(w.frames-1))
+	i := min(int(x), w.frames-2)
+	u := x - float64(i)
+	a, b := w.place[i], w.place[i+1]
+	return groundFrame{a.x + u*(b.x-a.x), a.z + u*(b.z-a.z), a.yaw + u*(b.yaw-a.yaw)}
+}
+
+func (w *walker) param(k int, t float64) float64 { return w.tl.params[k].at(t) }
+
+// bend returns how far the trunk bends to the left at time t: into the turn.
+func (w *walker) bend(t float64) float64 {
+	return 0.42 * math.Tanh(w.tl.turn.at(t)*0.42/0.42)
+}
+
+// Where the paws stand, in the frame under the hips.
+const (
+	foreHome = 0.405 // m ahead
+	hindHome = -0.05
+	foreHalf = 0.075 // m outward
+	hindHalf = 0.060
+)
+
+// home returns where a leg's paw stands best at time t.
+func (w *walker) home(leg int, t float64) m3.Vec3 {
+	g := w.placeAt(t)
+	if isFore(leg) {
+		g.yaw += 0.6 * w.bend(t)
+		return g.apply(sideOf(leg)*(foreHalf+w.param(foreOut, t)), foreHome+w.param(foreAhead, t))
+	}
+	return g.apply(sideOf(leg)*(hindHalf+w.param(hindOut, t)), hindHome+w.param(hindAhead, t))
+}

@@ -175,13 +175,17 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 	}
 	// What lacks while it still gathers speed is no lasting fault: the integral
 	// looks at the difference from a plausible start.
-	b.pace[r] = m3.DampTo(b.pace[r], want, t.SpeedUp, 1./Rate)
-	// The integral may add half the speed, so that a character that is held
-	// back does not wind up, and take all of it: some gaits let go of their
-	// speed only when told to stop.
+	half := t.SpeedUp
+	if want < b.pace[r] {
+		half = t.SpeedDown
+	}
+	b.pace[r] = m3.DampTo(b.pace[r], want, half, 1./Rate)
+	// Half the speed may be added, so that a character that is held back does not
+	// wind up, and all of it taken: some gaits let go of their speed only when
+	// told to stop.
 	limit := 0.5 * want / t.SpeedI
 	b.lack[r] = m3.Clamp(b.lack[r]+(b.pace[r]-have)/Rate, -2*limit, limit)
-	return max(want+t.SpeedP*(want-have)+t.SpeedI*b.lack[r], 0)
+	return m3.Clamp(want+t.SpeedP*(want-have)+t.SpeedI*b.lack[r], 0, 1.5*want)
 }
 
 // steer bends the future toward the targets. The blend grows along the future;

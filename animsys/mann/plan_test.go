@@ -70,7 +70,7 @@ func TestPlanFirstStep(t *testing.T) {
 	present := float64(b.act[now*b.actions+1])
 	b.Plan([]control.Goal{g}, 0, 1)
 	want := 1.1 * present
-	want += 0.2 * want // all of it lacks
+	want += float64(tune.SpeedP) * want // all of it lacks
 	if got := b.targetVel[0].length(); math.Abs(float64(got)-0.25*want) > 1e-5 {
 		t.Errorf("target speed %g, want %g", got, 0.25*want)
 	}
@@ -153,7 +153,7 @@ func TestCurvature(t *testing.T) {
 }
 
 // A character that is held back gets up to half as much again, one that
-// overshoots is slowed, and one that gathers speed as it should is left alone.
+// overshoots is slowed, and one that gathers or loses speed as it should is left alone.
 func TestRegulator(t *testing.T) {
 	b := dogBatch()
 	moving(b, 0)
@@ -161,7 +161,7 @@ func TestRegulator(t *testing.T) {
 	for range 600 {
 		got = b.regulate(0, 1, control.Move)
 	}
-	if want := float32(1 + 0.2 + 0.5); m3.Abs(got-want) > 1e-4 {
+	if want := float32(1.5); m3.Abs(got-want) > 1e-4 {
 		t.Errorf("held back: %g, want %g", got, want)
 	}
 	moving(b, 1.2)
@@ -178,7 +178,14 @@ func TestRegulator(t *testing.T) {
 	for k := range 600 {
 		speed := 1 - m3.Pow(0.5, float32(k+1)/Rate/b.tuning.SpeedUp)
 		moving(b, speed)
-		if got, want := b.regulate(0, 1, control.Move), 1+0.2*(1-speed); m3.Abs(got-want) > 1e-4 {
+		if got, want := b.regulate(0, 1, control.Move), 1+b.tuning.SpeedP*(1-speed); m3.Abs(got-want) > 1e-4 {
+			t.Fatalf("tick %d: %g, want %g", k, got, want)
+		}
+	}
+	for k := range 600 { // and then loses half of it
+		speed := 0.5 + 0.5*m3.Pow(0.5, float32(k+1)/Rate/b.tuning.SpeedDown)
+		moving(b, speed)
+		if got, want := b.regulate(0, 0.5, control.Move), 0.5+b.tuning.SpeedP*(0.5-speed); m3.Abs(got-want) > 1e-4 {
 			t.Fatalf("tick %d: %g, want %g", k, got, want)
 		}
 	}

@@ -14,9 +14,12 @@ type Tuning struct {
 	Decay float32 // the same while there is no goal; ours is twice the released: dogs brake from a trot in a second
 
 	// The speed regulator adds P·e + I·∫e dt to the speed asked for, e being the
-	// speed that lacks, in m/s.
+	// speed that lacks, in m/s; no more than half of it. Ours: with the released
+	// 0.2 and 0.8 a dog needs more than the 2 s that it may take.
 	SpeedP, SpeedI float32
-	SpeedUp        float32 // half-life of gathering speed, s, which the integral allows for; ours
+	// Half-lives of gathering speed and of losing it, s, which the integral allows
+	// for; ours.
+	SpeedUp, SpeedDown float32
 
 	Leash float32 // most that the heading asked for may lead or lag the real one, radians; ours
 
@@ -72,7 +75,7 @@ type Tuning struct {
 func DefaultTuning() Tuning {
 	return Tuning{
 		Gain: 0.25, Decay: 0.1,
-		SpeedP: 0.2, SpeedI: 0.8, SpeedUp: 0.3,
+		SpeedP: 0.5, SpeedI: 1.2, SpeedUp: 0.3, SpeedDown: 0.4,
 		Leash:    30 * math.Pi / 180,
 		Sideways: 0.4, Backward: 0.4, Pivot: 0.3, Rise: 0.4,
 		JumpSpeed: 3, SlowSpeed: 0.5, Curvature: 0.25,

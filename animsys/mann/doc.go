@@ -44,8 +44,8 @@
 //
 // The trajectory's formulas and constants are the released system's. Added to
 // them are, each because recordings or rollouts ask for it: a heading of its own
-// that a turn adds up in (Leash); an integral that waits for a start and is
-// bounded (SpeedUp); speeds aside and backward, a curve in place of a turn on
+// that a turn adds up in (Leash, Steering); an integral that waits for a start
+// and is bounded (SpeedUp, SpeedDown); speeds aside and backward, a curve in place of a turn on
 // the spot and a step in getting up, as in the recordings (Sideways, Backward,
 // Pivot, Rise); action weights that go over at an even rate, and jumps from a
 // stand (Ramp); slowing down before curves, coming back to a path and facing

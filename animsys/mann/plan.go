@@ -94,9 +94,10 @@ func (b *Batch) reach(move vec2, speed float32) (vec2, float32) {
 }
 
 // face turns the heading of row at the rate that the goal asks for and returns
-// the direction to face in a second. While steered, the heading is kept apart
+// the direction to ask for in a second. While steered, the heading is kept apart
 // from where the character really faces, so that the network's own leanings are
-// corrected instead of adding up; a leash keeps the two together.
+// corrected (see Tuning.Steering) instead of adding up; a leash keeps the two
+// together.
 func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 	fwd := b.root(r).fwd
 	if !steered {
@@ -109,7 +110,7 @@ func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 		h = fwd.turned(m3.Clamp(off, -b.tuning.Leash, b.tuning.Leash))
 	}
 	b.heading[r] = h.unit(fwd)
-	return b.heading[r].turned(rate)
+	return b.heading[r].turned(rate + b.tuning.Steering*b.root(r).angleTo(b.heading[r]))
 }
 
 // choose returns the action that the goal's wish comes to under the rules of

@@ -43,8 +43,8 @@ func TestPlanFirstStep(t *testing.T) {
 		t.Errorf("target velocity %v before the action has weight", b.targetVel[0])
 	}
 	// A quarter of the way, along the chord, from 0° to where half the turn rate
-	// leads in a second from what this tick has turned by.
-	s, c := math.Sincos(math.Pi / 6 * (1 + 1./60))
+	// leads in a second from what this tick has turned by, which still lacks.
+	s, c := math.Sincos(math.Pi / 6 * (1 + (1+float64(tune.Steering))/60))
 	dx, dz := 0.25*s, 0.75+0.25*c
 	l := math.Hypot(dx, dz)
 	if d := b.targetDir[0]; math.Abs(float64(d.X)-dx/l) > 1e-6 || math.Abs(float64(d.Z)-dz/l) > 1e-6 {
@@ -202,7 +202,7 @@ func TestReach(t *testing.T) {
 		moving(b, 0)
 		b.targetVel[0] = vec2{}
 		b.heading[0] = vec2{0, 1}
-		for range 60 {
+		for range 120 {
 			b.Plan([]control.Goal{g}, 0, 1)
 		}
 		return frame{fwd: b.targetDir[0]}.in(b.targetVel[0])
@@ -259,8 +259,9 @@ func TestHeading(t *testing.T) {
 	if got, want := yaw(b.heading[0]), turn*control.MaxTurn; m3.Abs(got-want) > 1e-4 {
 		t.Errorf("after a second the heading is %g rad, want %g", got, want)
 	}
-	if got := yaw(b.face(0, 0, true)); m3.Abs(got-turn*control.MaxTurn) > 1e-4 {
-		t.Errorf("without a turn it faces %g", got)
+	// The character has not turned at all: that much more is asked of it.
+	if got, want := yaw(b.face(0, 0, true)), (1+b.tuning.Steering)*turn*control.MaxTurn; m3.Abs(got-want) > 1e-4 {
+		t.Errorf("without a turn it is asked to face %g, want %g", got, want)
 	}
 	for range 600 {
 		b.face(0, 1, true)

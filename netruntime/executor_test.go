@@ -227,6 +227,50 @@ func TestGraphRunsAllocateNothing(t *testing.T) {
 	}
 }
 
+// TestLongLSTM has more frames than are projected at once, either way through
+// them, for few sequences and for some.
+func TestLongLSTM(t *testing.T) {
+	m := newMaker(7)
+	a := m.node(Node{Op: OpLSTM, In: []string{m.input("x", 30, false)}}, 83, 0)
+	b := m.node(Node{Op: OpLSTM, In: []string{a}, Reverse: true}, 83, 0)
+	n := m.net(b, a+".h", b+".c")
+	const most, length = 3, 401
+	for _, o := range compile(n, planKey{kernel.Active(), false}).ops {
+		for batch := 1; batch <= most; batch++ {
+			if at := o.(*lstm).ahead(batch, length); at == 1 || at == length || length%at == 0 {
+				t.Fatalf("%d sequences: %d frames are projected at once", batch, at)
+			}
+		}
+	}
+	all, in := arrays(n, 7, most, length)
+	want := interpret(n, pick(in, most, 0, 1), 1, length)
+	eachType(t, func(t *testing.T, bf16 bool) {
+		for _, workers := range []int{1, 2} {
+			s := openWith(t, n, SessionOptions{Batch: most, Length: length, Workers: workers, BF16: bf16})
+			if err := s.RunSequences(all, in, most, length); err != nil {
+				t.Fatal(err)
+			}
+			for i, first := range pick(all, most, 0, 1) {
+				if e := relative(first, want[i]); !(e <= tolerance(bf16)) {
+					t.Fatalf("%d workers: output %d is off by %.2g", workers, i, e)
+				}
+			}
+			for batch := 1; batch < most; batch++ {
+				out, _ := arrays(n, 0, batch, length)
+				if err := s.RunSequences(out, pick(in, most, 1, batch), batch, length); err != nil {
+					t.Fatal(err)
+				}
+				for i, w := range pick(all, most, 1, batch) {
+					if at := different(out[i], w); at >= 0 {
+						t.Fatalf("%d workers, %d sequences: output %d differs at %d", workers, batch, i, at)
+					}
+				}
+			}
+			s.Close()
+		}
+	})
+}
+
 // A sequence is as good as its frames one by one with the state handed on.
 func TestLSTMSteps(t *testing.T) {
 	m := newMaker(4)

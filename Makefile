@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo test check build setup bench bench-peer fuzz vet golden clean
+.PHONY: help demo showreel test check build setup bench bench-peer fuzz vet golden clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -8,6 +8,7 @@ PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /cmd/demo)
 
 help:
 	@echo 'make demo    a dog that you steer and a herd; without a display, a video in out/'
+	@echo 'make showreel  a short video and a contact sheet of each gait and action, in out/showreel'
 	@echo 'make test    vet, staticcheck and every test, with the race detector'
 	@echo 'make check   vet and staticcheck alone'
 	@echo 'make build   the two programs, into bin/'
@@ -25,6 +26,10 @@ build: setup
 
 demo: build
 	bin/demo
+
+# REEL takes flags: make showreel REEL='--model dog-free --only walk,sit'.
+showreel: build
+	bin/demo reel $(REEL)
 
 check: setup
 	$(GO) vet ./...

@@ -72,6 +72,7 @@ func newCommand() *cobra.Command {
 	f.IntVar(&o.width, "width", 1280, "picture's width, pixels")
 	f.IntVar(&o.height, "height", 720, "picture's height, pixels")
 	f.IntVar(&o.fps, "fps", 30, "frames per second of a recording")
+	c.AddCommand(newReel())
 	return c
 }
 

@@ -38,6 +38,7 @@ func (r *evalReport) print(w io.Writer) error {
 		func(m *metrics.Motion) float64 { return m.Skate }, func(m *metrics.Motion) float64 { return m.BackSkate }, "%.3f")...)
 	t.section("Leg angle update, degrees per frame (Table 3)", r.motionRows(
 		func(m *metrics.Motion) float64 { return m.Stiffness }, func(m *metrics.Motion) float64 { return m.BackStiffness }, "%.2f")...)
+	t.section("Beside them: the share of time for which paws are under 2.5 cm, and the joints' mean jerk, m/s³", r.honestyRows()...)
 	t.section("Following paths: distance cm, angle ° (Table 4); meander beside the paper's custom path", r.pathRows()...)
 	t.section("Footfalls: duty factor, and phase in strides after the left hind paw, per paw", r.footfallRows()...)
 	t.section("Speed in m/s, third and fourth second after the command, by command and what went before", r.speedRows()...)
@@ -89,10 +90,23 @@ func (r *evalReport) motionRows(all, back func(*metrics.Motion) float64, format 
 	return rows
 }
 
+// honestyRows tells what would flatter skate and leg angles: paws that glide above
+// the height at which they count, limbs that tremble.
+func (r *evalReport) honestyRows() []string {
+	rows := []string{"gait\tlow recorded\traw\tshown\tjerk recorded\traw\tratio\tshown\tratio"}
+	for _, g := range r.Gaits {
+		raw, shown := g.Model.Raw, g.Model.Shown
+		rows = append(rows, cells(g.Name, fmt.Sprintf("%.2f", g.Truth.Low), fmt.Sprintf("%.2f", raw.Low), fmt.Sprintf("%.2f", shown.Low),
+			fmt.Sprintf("%.0f", g.Truth.Jerk), fmt.Sprintf("%.0f", raw.Jerk), fmt.Sprintf("%.2f", raw.Jerk/g.Truth.Jerk),
+			fmt.Sprintf("%.0f", shown.Jerk), fmt.Sprintf("%.2f", shown.Jerk/g.Truth.Jerk)))
+	}
+	return rows
+}
+
 func (r *evalReport) pathRows() []string {
-	rows := []string{"path\tdistance\tangle\tvNN\t\tPFNN\t\tMANN\t"}
+	rows := []string{"path\tdistance\tangle\tat m/s\tvNN\t\tPFNN\t\tMANN\t"}
 	for _, p := range r.Paths {
-		out := []string{p.Path, fmt.Sprintf("%.2f", p.DistanceCM), fmt.Sprintf("%.2f", p.AngleDeg)}
+		out := []string{p.Path, fmt.Sprintf("%.2f", p.DistanceCM), fmt.Sprintf("%.2f", p.AngleDeg), fmt.Sprintf("%.2f", p.Speed)}
 		if p.Paper != nil {
 			for _, f := range []metrics.Follow{p.Paper.VNN, p.Paper.PFNN, p.Paper.MANN} {
 				out = append(out, fmt.Sprintf("%.2f", f.DistanceCM), fmt.Sprintf("%.2f", f.AngleDeg))

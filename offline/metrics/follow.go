@@ -13,6 +13,7 @@ import (
 type Follow struct {
 	DistanceCM float64 `json:"distance_cm"`
 	AngleDeg   float64 `json:"angle_deg"`
+	Speed      float64 `json:"speed_m_s,omitzero"` // mean of the root's; followers slow down in curves
 }
 
 // PaperPath is a path of the paper's Table 4, whose sizes it does not tell,
@@ -39,10 +40,10 @@ func (p PaperPath) Best() Follow {
 // Each name is one of control.Builtin.
 func PaperPaths() []PaperPath {
 	return []PaperPath{
-		{"circle", Follow{2.28, 3.07}, Follow{1.96, 1.70}, Follow{2.98, 3.21}},
-		{"square", Follow{5.80, 5.20}, Follow{3.72, 3.78}, Follow{4.65, 7.21}},
-		{"star", Follow{7.45, 8.80}, Follow{8.37, 11.94}, Follow{6.61, 8.76}},
-		{"meander", Follow{8.14, 7.69}, Follow{9.50, 9.28}, Follow{5.31, 6.75}},
+		{"circle", Follow{2.28, 3.07, 0}, Follow{1.96, 1.70, 0}, Follow{2.98, 3.21, 0}},
+		{"square", Follow{5.80, 5.20, 0}, Follow{3.72, 3.78, 0}, Follow{4.65, 7.21, 0}},
+		{"star", Follow{7.45, 8.80, 0}, Follow{8.37, 11.94, 0}, Follow{6.61, 8.76, 0}},
+		{"meander", Follow{8.14, 7.69, 0}, Follow{9.50, 9.28, 0}, Follow{5.31, 6.75, 0}},
 	}
 }
 
@@ -70,7 +71,7 @@ func Following(r *Rollout, paths []*control.Path, speed float32, seconds float64
 			pos, dir = pos[:n], dir[:n]
 		}
 		d := PathDeviation(paths[i], pos, dir)
-		out[i] = Follow{100 * d.Distance, d.Angle * 180 / math.Pi}
+		out[i] = Follow{100 * d.Distance, d.Angle * 180 / math.Pi, travel(t.Roots[:len(pos)]) * mann.Rate / float64(len(pos))}
 	}
 	return out, nil
 }

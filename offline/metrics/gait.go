@@ -43,13 +43,16 @@ func DogLegs(sk *skel.Skeleton) (Legs, error) {
 
 // Motion is what is measured of a motion: skate in cm per frame, stiffness (the
 // legs' bend) in degrees per frame, and the speed of the hips over the ground,
-// over so many frames of 1/60 s.
+// over so many frames of 1/60 s. Two more tell what the first two do not: paws
+// that glide above SkateHeight do not skate, and limbs that tremble bend.
 type Motion struct {
 	Skate         float64 `json:"skate_cm"`
 	BackSkate     float64 `json:"back_skate_cm"`
 	Stiffness     float64 `json:"stiffness_deg"`
 	BackStiffness float64 `json:"back_stiffness_deg"`
 	Speed         float64 `json:"speed_m_s,omitzero"`
+	Low           float64 `json:"low,omitzero"`       // share of the paws' time below SkateHeight
+	Jerk          float64 `json:"jerk_m_s3,omitzero"` // of all joints' places, mean
 	Frames        int     `json:"frames,omitzero"`
 }
 
@@ -75,6 +78,8 @@ func (m *Motion) add(c *skel.Clip, l Legs, keep []bool) {
 	mix(&m.Stiffness, Bend(c, l.Joints))
 	mix(&m.BackStiffness, Bend(c, l.BackJoints))
 	mix(&m.Speed, Speed(c, 0))
+	mix(&m.Low, Low(c, l.Paws))
+	mix(&m.Jerk, Jerk(c))
 	m.Frames += n
 }
 

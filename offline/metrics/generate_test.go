@@ -129,6 +129,7 @@ func TestFollowing(t *testing.T) {
 	// The root starts from rest, so it is a little behind.
 	close(t, "circle distance", got[0].DistanceCM, dist, 0.15*dist)
 	close(t, "circle angle", got[0].AngleDeg, angle, 0.15*angle)
+	close(t, "speed", got[0].Speed, 0.9, 0.1) // from a stand
 	if got[1].DistanceCM < 1 || got[1].DistanceCM > 20 {
 		t.Errorf("open path: %+v", got[1])
 	}
@@ -153,7 +154,7 @@ func TestArrival(t *testing.T) {
 }
 
 func TestPaperPathsBest(t *testing.T) {
-	want := []Follow{{1.96, 1.70}, {3.72, 3.78}, {6.61, 8.76}, {5.31, 6.75}}
+	want := []Follow{{1.96, 1.70, 0}, {3.72, 3.78, 0}, {6.61, 8.76, 0}, {5.31, 6.75, 0}}
 	for i, p := range PaperPaths() {
 		if p.Best() != want[i] {
 			t.Errorf("%s: %+v", p.Name, p.Best())

@@ -58,6 +58,32 @@ func Bend(c *skel.Clip, joints []int) []float64 {
 	return out
 }
 
+// Low returns the share of the paws that are lower than SkateHeight at each
+// frame.
+func Low(c *skel.Clip, paws []int) []float64 {
+	out, model := make([]float64, c.Frames), make([]m3.Xform, c.Skel.Len())
+	for f := range out {
+		c.Model(model, f)
+		for _, p := range paws {
+			if model[p].Pos.Y < SkateHeight {
+				out[f] += 1 / float64(len(paws))
+			}
+		}
+	}
+	return out
+}
+
+// Jerk returns the mean jerk of the joints' places at each frame, in m/s³, from
+// the three frames before. Frames 0 to 2, which have none, get that of frame 3.
+func Jerk(c *skel.Clip) []float64 {
+	out := make([]float64, c.Frames)
+	rates(c, func(_, f int, r Rates) { out[f] += r.Jerk / float64(c.Skel.Len()) })
+	for f := range min(3, c.Frames) {
+		out[f] = out[min(3, c.Frames-1)]
+	}
+	return out
+}
+
 // Speed returns the speed over the ground of a joint at each frame, in m/s, from
 // the frame before. Frame 0 has none.
 func Speed(c *skel.Clip, joint int) []float64 {

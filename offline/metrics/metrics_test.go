@@ -127,3 +127,31 @@ func TestPathDeviation(t *testing.T) {
 	close(t, "circle distance", d.Distance, 1, 1e-3)
 	close(t, "circle angle", d.Angle*180/math.Pi, 45, 0.1)
 }
+
+// A paw is low in the frames in which it is under 2.5 cm, whatever it does there.
+func TestLow(t *testing.T) {
+	clip := leg(8)
+	for f := range clip.Frames {
+		pos, _ := clip.Frame(f)
+		pos[0].Y = 0.5 + 0.01*float32(f) // the tip is f cm high
+	}
+	sum := 0.0
+	for _, v := range Low(clip, []int{2, 1}) {
+		sum += v
+	}
+	close(t, "low", sum, 3./2, 1e-9)
+}
+
+// The joint of three that leaps 10 cm once has a jerk of 10, 20 and 10 cm per
+// cubed frame.
+func TestJerk(t *testing.T) {
+	clip := leg(10)
+	for f := 6; f < 10; f++ {
+		pos, _ := clip.Frame(f)
+		pos[2].Z = 0.1
+	}
+	j := Jerk(clip)
+	for f, want := range []float64{0, 0, 0, 0, 0, 0, 1, 2, 1, 0} {
+		close(t, "jerk", j[f], want*0.1*216000/3, 1)
+	}
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/engine/draw"
+	"mannequin/engine/media"
+	"mannequin/engine/stage"
+	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
+	"mannequin/scenes"
+)
+
+// take is one short video of the reel.
+type take struct {
+	name, caption string
+	terrain       string // of options.field; "" is flat
+	crowd         int    // dogs of the crowd scene; 0 is the quadruped scene with one
+	player        scenes.Script
+}
+
+// reel returns a take of each gait, action and ground. Each begins with half a
+// second on the spot.
+func reel() []take {
+	type in = scenes.Input
+	still := scenes.Cue{Seconds: 0.5}
+	film := func(cues ...scenes.Cue) scenes.Script { return append(scenes.Script{still}, cues...) }
+	going := func(g scenes.Gait, forward float32) in { return in{Forward: forward, Gait: g} }
+	const slow = 0.65 // of the walk's speed: 0.5 m/s
+	turn := func(side float32) in { return in{Forward: slow, Gait: scenes.Walk, Turn: side} }
+	hold := func(i in) scenes.Script { return film(scenes.Cue{Seconds: 3.5, Input: i}, scenes.Cue{Seconds: 2.5}) }
+	tour := film(scenes.Cue{Seconds: 3, Input: going(scenes.Pace, 1)}, scenes.Cue{Seconds: 3, Input: going(scenes.Trot, 1)},
+		scenes.Cue{Seconds: 3, Input: in{Forward: 1, Turn: 1}}, scenes.Cue{Seconds: 1.5})
+	return []take{
+		{name: "idle", caption: "idle", player: scenes.Script{{Seconds: 4}}},
+		{name: "walk", caption: "walk, 0.5 m/s", player: film(scenes.Cue{Seconds: 5.5, Input: going(scenes.Walk, slow)})},
+		{name: "pace", caption: "pace, 1.1 m/s", player: film(scenes.Cue{Seconds: 5, Input: going(scenes.Pace, 1)})},
+		{name: "trot", caption: "trot, 2 m/s", player: film(scenes.Cue{Seconds: 4.5, Input: going(scenes.Trot, 1)})},
+		{name: "canter", caption: "canter, 3.5 m/s", player: film(scenes.Cue{Seconds: 4.5, Input: going(scenes.Canter, 1)})},
+		{name: "turn-left", caption: "walk and turn left", player: film(scenes.Cue{Seconds: 5, Input: turn(1)})},
+		{name: "turn-right", caption: "walk and turn right", player: film(scenes.Cue{Seconds: 5, Input: turn(-1)})},
+		{name: "turn-in-place", caption: "turn in place, left and right", player: film(scenes.Cue{Seconds: 3, Input: in{Turn: 1}}, scenes.Cue{Seconds: 3, Input: in{Turn: -1}})},
+		{name: "backward", caption: "backward", player: film(scenes.Cue{Seconds: 4.5, Input: in{Forward: -1}}, scenes.Cue{Seconds: 1})},
+		{name: "sideways", caption: "sideways, left and right", player: film(scenes.Cue{Seconds: 3, Input: in{Side: 1}}, scenes.Cue{Seconds: 3, Input: in{Side: -1}})},
+		{name: "jump", caption: "trot and jump, twice", player: film(scenes.Cue{Seconds: 2, Input: going(scenes.Trot, 1)}, scenes.Cue{Seconds: 0.7, Input: in{Forward: 1, Jump: true}},
+			scenes.Cue{Seconds: 1.5, Input: in{Forward: 1}}, scenes.Cue{Seconds: 0.7, Input: in{Forward: 1, Jump: true}}, scenes.Cue{Seconds: 1.2, Input: in{Forward: 1}})},
+		{name: "sit", caption: "sit down, get up", player: hold(in{Sit: true})},
+		{name: "stand", caption: "up on the hind legs, and down", player: hold(in{Stand: true})},
+		{name: "lie", caption: "lie down, get up", player: hold(in{Lie: true})},
+		{name: "transitions", caption: "one into the other", player: film(
+			scenes.Cue{Seconds: 1.5, Input: going(scenes.Walk, slow)}, scenes.Cue{Seconds: 1.5, Input: going(scenes.Trot, 1)}, scenes.Cue{Seconds: 1.5, Input: going(scenes.Canter, 1)},
+			scenes.Cue{Seconds: 1.5}, scenes.Cue{Seconds: 2, Input: in{Sit: true}}, scenes.Cue{Seconds: 1.5, Input: going(scenes.Pace, 1)},
+			scenes.Cue{Seconds: 2, Input: in{Lie: true}}, scenes.Cue{Seconds: 1.5, Input: in{Forward: -1}}, scenes.Cue{Seconds: 2, Input: in{Stand: true}},
+			scenes.Cue{Seconds: 1.5, Input: in{Side: 1}}, scenes.Cue{Seconds: 1, Input: in{Jump: true, Forward: 1}}, scenes.Cue{Seconds: 1})},
+		{name: "hills", caption: "over hills", terrain: "hills", player: tour},
+		{name: "slope", caption: "up a slope of 10 degrees, and across", terrain: "slope", player: tour},
+		{name: "stairs", caption: "up stairs, 12 cm each", terrain: "steps", player: film(scenes.Cue{Seconds: 4, Input: going(scenes.Walk, 1)}, scenes.Cue{Seconds: 4, Input: going(scenes.Pace, 1)})},
+		{name: "crowd", caption: "a herd of 40", terrain: "hills", crowd: 40, player: scenes.Script{{Seconds: 8}}},
+	}
+}
+
+func newReel() *cobra.Command {
+	o := options{seed: 1}
+	var only []string
+	c := &cobra.Command{
+		Use:   "reel",
+		Short: "Record a short video and a contact sheet of each gait, action and ground",
+		Example: `  demo reel
+  demo reel --model dog-free --out out/free --only walk,trot,sit`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			takes, err := pick(reel(), only)
+			if err != nil {
+				return err
+			}
+			switch {
+			case o.width < 160 || o.height < 90 || o.width > 4096 || o.height > 4096:
+				return command.Usagef("--width %d --height %d: want 160 by 90 to 4096 pixels", o.width, o.height)
+			case o.fps < 1 || o.fps > 60:
+				return command.Usagef("--fps %d: want 1 to 60", o.fps)
+			}
+			return shoot(cmd.Context(), o, takes, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.model, "model", "dog", "a shipped model's name, or a model file")
+	f.StringVar(&o.out, "out", filepath.Join("out", "showreel"), "`folder` for the videos and the sheets")
+	f.StringSliceVar(&only, "only", nil, "`names` of the takes to record (default: all of them)")
+	f.IntVar(&o.width, "width", 640, "picture's width, pixels")
+	f.IntVar(&o.height, "height", 360, "picture's height, pixels")
+	f.IntVar(&o.fps, "fps", 30, "frames per second")
+	return c
+}
+
+// pick returns the takes with the given names, or all.
+func pick(takes []take, names []string) ([]take, error) {
+	if len(names) == 0 {
+		return takes, nil
+	}
+	var have []string
+	for _, t := range takes {
+		have = append(have, t.name)
+	}
+	var out []take
+	for _, n := range names {
+		i := slices.Index(have, n)
+		if i < 0 {
+			return nil, command.Usagef("--only %s: want some of %s", n, strings.Join(have, ", "))
+		}
+		out = append(out, takes[i])
+	}
+	return out, nil
+}
+
+// shoot records takes into the folder o.out.
+func shoot(ctx context.Context, o options, takes []take, stdout, stderr io.Writer) error {
+	for i, t := range takes {
+		o := o
+		o.scene, o.agents, o.terrain, o.seconds = "quadruped", 0, "flat", t.player.Seconds()
+		if t.terrain != "" {
+			o.terrain = t.terrain
+		}
+		if t.crowd > 0 {
+			o.scene, o.agents = "crowd", t.crowd
+		}
+		ext := ".mp4"
+		if media.Check("x"+ext) != nil {
+			ext = ".gif"
+		}
+		base := filepath.Join(o.out, t.name)
+		o.out = base + ext
+		if err := t.record(ctx, o, base+".png", fmt.Sprintf("%d of %d, ", i+1, len(takes)), stderr); err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		fmt.Fprintln(stdout, o.out)
+	}
+	return nil
+}
+
+// Tiles of a contact sheet.
+const (
+	sheetTiles = 24
+	sheetCols  = 6
+	tileWidth  = 320
+)
+
+// record writes one take's video and contact sheet.
+func (t *take) record(ctx context.Context, o options, sheet, count string, stderr io.Writer) error {
+	s, _, err := o.open()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	st, err := stage.Open(stage.Options{Width: o.width, Height: o.height, Offscreen: true})
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	v, err := newView(o, st, s)
+	if err != nil {
+		return err
+	}
+	if t.crowd == 0 {
+		// From the side and near, so that paws can be seen.
+		c := st.Camera
+		c.Aside, c.Distance, c.Pitch = 1.35, 1.9, 0.16
+	}
+	w, err := media.Create(ctx, o.out, media.Options{Width: o.width, Height: o.height, FPS: o.fps})
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	frames := max(int(math.Round(o.seconds*float64(o.fps))), 1)
+	progress := newProgress(stderr, count+o.out, frames)
+	defer progress.end()
+	tick := int64(0)
+	input := func() scenes.Input { tick++; return t.player.At(tick - 1) }
+	tileHigh := tileWidth * o.height / o.width
+	var tiles []*image.RGBA
+	var times []float64
+	var img *image.RGBA
+	at := func(i int) time.Duration { return time.Duration(i) * time.Second / time.Duration(o.fps) }
+	for i := range frames {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("stopped; %s was not written", o.out)
+		}
+		dt := at(i+1) - at(i)
+		if err := v.advance(dt, input); err != nil {
+			return err
+		}
+		if t.crowd > 0 {
+			frameCamera(st.Camera, o.scene, at(i).Seconds(), dt.Seconds())
+		} else {
+			// At one height above the ground: a dog that sits is not the lower for it.
+			at := v.frame.Focus
+			st.Camera.Lift = v.frame.Terrain.Height(at.X, at.Z) + 0.42 - at.Y
+		}
+		if err := v.draw(dt, nil, t.caption); err != nil {
+			return err
+		}
+		if img, err = st.Capture(img); err != nil {
+			return err
+		}
+		if err := w.Frame(img); err != nil {
+			return err
+		}
+		// Tiles are spread evenly from the first frame to the last.
+		if i*(sheetTiles-1) >= len(tiles)*(frames-1) {
+			tiles, times = append(tiles, shrink(img, tileWidth, tileHigh)), append(times, at(i).Seconds())
+		}
+		progress.at(i + 1)
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	picture := draw.Sheet(sheetCols, tileWidth, tileHigh, len(tiles), func(i int, tile *image.RGBA) {
+		copy(tile.Pix, tiles[i].Pix)
+		draw.Text(tile, 5, tileHigh-18, 14, draw.Ink, fmt.Sprintf("%s   %.2f s", t.name, times[i]))
+	})
+	return atomicfile.Write(sheet, func(w io.Writer) error { return png.Encode(w, picture) })
+}
+
+// shrink returns img at another size, each pixel the mean of those that it
+// covers.
+func shrink(img *image.RGBA, width, height int) *image.RGBA {
+	out := image.NewRGBA(image.Rect(0, 0, width, height))
+	sw, sh := img.Rect.Dx(), img.Rect.Dy()
+	for y := range height {
+		for x := range width {
+			x0, y0 := x*sw/width, y*sh/height
+			x1, y1 := max((x+1)*sw/width, x0+1), max((y+1)*sh/height, y0+1)
+			var sum [4]int
+			for v := y0; v < y1; v++ {
+				for u := x0; u < x1; u++ {
+					for c := range sum {
+						sum[c] += int(img.Pix[img.PixOffset(u, v)+c])
+					}
+				}
+			}
+			for c := range sum {
+				out.Pix[out.PixOffset(x, y)+c] = uint8(sum[c] / ((x1 - x0) * (y1 - y0)))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/models"
+)
+
+// The shipped dog, within bounds that only a broken dog or a broken measure
+// leaves.
+func TestDogIsGolden(t *testing.T) {
+	net, err := models.Open("dog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mann.NewModel(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Rollout{Model: m, Workers: 2}
+	gaits := Gaits()
+	made, err := Generated(r, gaits, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(what string, v, lo, hi float64) {
+		t.Helper()
+		if !(v >= lo && v <= hi) {
+			t.Errorf("%s is %.3g, want %g to %g", what, v, lo, hi)
+		}
+	}
+	rate := 0.0
+	for i, g := range gaits {
+		raw, shown := made[i].Raw, made[i].Shown
+		in(g.Name+": speed ÷ command", raw.Speed/float64(g.Goals[0].Speed), 0.85, 1.15)
+		in(g.Name+": skate", raw.Skate, 0.01, 0.4)
+		in(g.Name+": skate shown", shown.Skate, 0.005, 0.4)
+		in(g.Name+": leg angles", raw.Stiffness, 1, 12)
+		in(g.Name+": leg angles shown ÷ raw", shown.Stiffness/raw.Stiffness, 0.8, 1.5)
+		in(g.Name+": low", shown.Low, 0.15, 0.9)
+		in(g.Name+": restored", float64(made[i].Restored), 0, 0)
+		if g.Name == "turn" {
+			continue
+		}
+		f, err := FootfallOf(made[i].Takes[0].Shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %+v", g.Name, f)
+		// Faster gaits have more strides and shorter stances.
+		in(g.Name+": strides per second", f.Rate, max(rate, 0.7), 3)
+		in(g.Name+": duty", f.Duty[LeftHind], 0.15, 0.85)
+		rate = f.Rate
+		if want := map[string]string{"trot": "trot", "canter": "gallop"}[g.Name]; want != "" && f.Gait != want {
+			t.Errorf("%s is a %s by its footfall", g.Name, f.Gait)
+		}
+	}
+	path, err := control.Builtin("circle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	follow, err := Following(r, []*control.Path{path}, control.PaceSpeed, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in("distance from a circle", follow[0].DistanceCM, 0.1, 6)
+	in("angle off a circle", follow[0].AngleDeg, 0.1, 8)
+	if n := Experts(net); n < 2 {
+		return
+	}
+	k := made[0].Takes[0].Experts
+	gating := made[0].Takes[0].Gating
+	for f := 0; f < len(gating); f += k {
+		var sum float64
+		for _, w := range gating[f : f+k] {
+			sum += float64(w)
+		}
+		if math.Abs(sum-1) > 1e-4 {
+			t.Fatalf("frame %d: the experts' weights sum up to %g", f/k, sum)
+		}
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"mannequin/animsys/blend"
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/skel"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
@@ -96,7 +97,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 		Rows: ecs.NewRows(w, n), Batch: mann.NewBatch(m, n), Terrain: opt.Terrain,
 		Goals: make([]control.Goal, n), Roots: make([]m3.Xform, n),
 		X: make([]float32, n*m.Layout.Inputs()), Y: make([]float32, n*m.Layout.Outputs()),
-		Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Inertial: blend.NewInertial(n, joints),
+		Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Inertial: blend.NewInertial(n, m.Skel.Parents),
 		last: make([]m3.Xform, n*joints), now: make([]m3.Xform, n*joints),
 		fresh: make([]bool, n), restored: make([]int, n), joints: joints,
 		world: w, agents: generic.NewMap1[control.Goal](w),
@@ -104,6 +105,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 	if err := c.ground(m, opt.Roles); err != nil {
 		return nil, err
 	}
+	c.Inertial.Turn, c.Inertial.Move = c.bounds(m.Skel), hipsPush
 	var err error
 	if c.Session, err = m.Net.NewSession(netruntime.SessionOptions{Batch: n, Workers: opt.Workers, BF16: opt.BF16, SkipBelow: opt.SkipBelow}); err != nil {
 		return nil, err
@@ -111,6 +113,36 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 	c.pool = pool.New(min(opt.Workers, n/grain+1))
 	res.Add(c)
 	return c, nil
+}
+
+// What a body does not do, in m/s²: recorded dogs stay below, but for one frame
+// in a hundred (limbs: fifty) and but for faults of the recording.
+const (
+	hipsPush = 60
+	bodyPush = 40
+	limbPush = 100
+)
+
+// bounds returns the angular accelerations at which joints count as jumping, in
+// rad/s²: those that push the end of the joint's longest bone, at least 5 cm
+// away, by limbPush, or by bodyPush where it is no leg's.
+func (c *Crowd) bounds(s *skel.Skeleton) []float32 {
+	bone, turn := make([]float32, s.Len()), make([]float32, s.Len())
+	for j, p := range s.Parents {
+		turn[j] = bodyPush
+		if p >= 0 {
+			bone[p] = max(bone[p], s.Offsets[j].Len())
+		}
+	}
+	for _, l := range c.Ground.Rig.Roles.Legs {
+		for _, j := range l {
+			turn[j] = limbPush
+		}
+	}
+	for j := range turn {
+		turn[j] /= max(bone[j], 0.05)
+	}
+	return turn
 }
 
 // ground prepares the ground solver.
@@ -135,6 +167,7 @@ func (c *Crowd) ground(m *mann.Model, roles *ik.Roles) error {
 	c.Ground.Pos, c.Ground.Rot = c.Pos, c.Rot
 	c.Ground.Model = make([]m3.Xform, len(c.Pos))
 	c.Ground.Feet = make([]ik.Foot, c.Rows.Cap()*len(roles.Legs))
+	c.Ground.Body = make([]ik.Body, c.Rows.Cap())
 	return c.Ground.Validate()
 }
 
@@ -185,6 +218,7 @@ func (c *Crowd) Despawn(e arche.Entity) error {
 	c.Inertial.Copy(row, last)
 	n, legs := c.joints, len(c.Ground.Feet)/c.Rows.Cap()
 	copy(c.Ground.Feet[row*legs:(row+1)*legs], c.Ground.Feet[last*legs:])
+	c.Ground.Body[row] = c.Ground.Body[last]
 	copy(c.last[row*n:(row+1)*n], c.last[last*n:])
 	copy(c.now[row*n:(row+1)*n], c.now[last*n:])
 	c.Roots[row], c.fresh[row], c.restored[row] = c.Roots[last], c.fresh[last], c.restored[last]
@@ -225,6 +259,7 @@ func placeable(pos m3.Vec3, yaw float32) error {
 func (c *Crowd) forget(row int) {
 	legs := len(c.Ground.Feet) / c.Rows.Cap()
 	clear(c.Ground.Feet[row*legs : (row+1)*legs])
+	c.Ground.Body[row] = ik.Body{}
 }
 
 // take fetches row's root and pose from the controller.

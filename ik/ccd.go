@@ -64,7 +64,7 @@ func (t *Tree) ccd(m []m3.Xform, chain []int, target m3.Vec3, iterations int, to
 }
 
 // hard is the largest share of its length that a limb stretches to.
-const hard = 0.995
+const hard = 0.985
 
 // twoBone turns a and b so that end stands at target, exactly up to the share
 // soft of the limb's length. Beyond, the limb stretches ever less, never past

@@ -37,7 +37,7 @@ func ExampleQuadruped() {
 		job.Rot[j] = m3.Ident
 	}
 	job.Model = make([]m3.Xform, dog.Len())
-	job.Feet = make([]ik.Foot, len(roles.Legs))
+	job.Feet, job.Body = make([]ik.Foot, len(roles.Legs)), make([]ik.Body, 1)
 	if err := job.Validate(); err != nil {
 		panic(err)
 	}
@@ -45,5 +45,5 @@ func ExampleQuadruped() {
 
 	paw := job.Model[dog.Index("LeftHandSite")].Pos
 	fmt.Printf("the paw is %.0f mm above the slope\n", 1000*(paw.Y-slope.Height(paw.X, paw.Z)))
-	// Output: the paw is 7 mm above the slope
+	// Output: the paw is 4 mm above the slope
 }

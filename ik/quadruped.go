@@ -30,19 +30,20 @@ type Quadruped struct {
 	Rot   []m3.Quat  // (rows, joints) local rotations
 	Model []m3.Xform // (rows, joints) out: the grounded pose in world space
 	Feet  []Foot     // (rows, legs) in and out, what the solver remembers; zero for an agent that is new or was moved
+	Body  []Body     // (rows) the same
 
-	Iterations int         // CCD sweeps per leg; 10 in the paper's system
-	Press      float32     // flat height up to which a paw is pressed to the ground, m; 0 keeps all heights
-	MaxDrop    float32     // how far hips and chest may sink for a standing paw to reach the ground, m
-	Lock       LockOptions // holds standing paws in place
+	Press   float32     // flat height up to which a paw is pressed to the ground, m; 0 keeps all heights
+	MaxDrop float32     // how far hips and chest may sink for a standing paw to reach the ground, m
+	Sink    float32     // half-life of that, s
+	Lock    LockOptions // holds standing paws in place
 }
 
 // DefaultQuadruped returns a job with the settings for a dog whose hips stand
 // half a metre high; Rig, Ground and the buffers remain to be filled.
 func DefaultQuadruped() Quadruped {
 	return Quadruped{
-		DT: 1.0 / 60, Iterations: 10, Press: 0.04, MaxDrop: 0.15,
-		Lock: LockOptions{Speed: 0.15, Height: 0.05, Radius: 0.1, Halflife: 0.1},
+		DT: 1.0 / 60, MaxDrop: 0.15, Sink: 0.03,
+		Lock: LockOptions{On: 0.8, Off: 0.5, Height: 0.045, Radius: 0.1, Halflife: 0.06, Press: 0.02},
 	}
 }
 
@@ -62,12 +63,12 @@ func (s *Quadruped) Validate() error {
 		return fmt.Errorf("ik: Quadruped has %d Pos, %d Rot and %d Model entries: want equal counts", len(s.Pos), len(s.Rot), len(s.Model))
 	case len(s.Feet) != len(s.Pos)/n*legs:
 		return fmt.Errorf("ik: Quadruped.Feet has %d entries for %d rows × %d legs", len(s.Feet), len(s.Pos)/n, legs)
+	case len(s.Body) != len(s.Pos)/n:
+		return fmt.Errorf("ik: Quadruped.Body has %d entries for %d rows", len(s.Body), len(s.Pos)/n)
 	case !(s.DT > 0):
 		return fmt.Errorf("ik: Quadruped.DT is %g s, want a positive time", s.DT)
-	case s.Iterations < 1:
-		return fmt.Errorf("ik: Quadruped.Iterations is %d, want at least 1", s.Iterations)
-	case !(s.Press >= 0) || !(s.MaxDrop >= 0):
-		return fmt.Errorf("ik: Quadruped.Press %g m and MaxDrop %g m: want 0 or more", s.Press, s.MaxDrop)
+	case !(s.MaxDrop >= 0) || !(s.Sink >= 0):
+		return fmt.Errorf("ik: Quadruped.MaxDrop %g m and Sink %g s: want 0 or more", s.MaxDrop, s.Sink)
 	}
 	return s.Lock.validate()
 }
@@ -77,35 +78,38 @@ func (s *Quadruped) Validate() error {
 func (s *Quadruped) Run(r0, r1 int) {
 	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
 	for r := r0; r < r1; r++ {
-		s.row(s.Model[r*n:(r+1)*n], s.Pos[r*n:(r+1)*n], s.Rot[r*n:(r+1)*n], s.Feet[r*legs:(r+1)*legs])
+		s.row(s.Model[r*n:(r+1)*n], s.Pos[r*n:(r+1)*n], s.Rot[r*n:(r+1)*n], s.Feet[r*legs:(r+1)*legs], &s.Body[r])
 	}
 }
 
-func (s *Quadruped) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot) {
+func (s *Quadruped) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, body *Body) {
 	t := s.Rig.Tree
 	if !t.pose(m, pos, rot) {
 		clear(feet)
+		*body = Body{}
 		return
 	}
 	var plans [maxLegs]plan
 	for i, l := range s.Rig.Roles.Legs {
 		plans[i] = s.plan(m, l, &feet[i])
 	}
-	legs := plans[:len(feet)]
-	// The body sinks at once for a paw that cannot reach the ground, and rises
-	// slowly. Sinking the chest also swings the forelegs: once may not do.
-	ease(feet, s.Lock.Halflife, s.DT)
-	s.spine(m, feet)
-	for range 3 {
-		if !s.sink(m, legs, feet) {
+	s.feel(m, body)
+	s.spine(m, body)
+	passes := 1
+	if !body.seen {
+		passes = tries
+	}
+	for range passes {
+		if !s.sink(m, plans[:len(feet)], body) {
 			break
 		}
 		t.pose(m, pos, rot)
-		s.spine(m, feet)
+		s.spine(m, body)
 	}
+	body.seen = true
 	for i, l := range s.Rig.Roles.Legs {
-		s.leg(m, l, &legs[i])
+		s.leg(m, l, &plans[i], &feet[i])
 	}
-	s.tail(m)
+	s.tail(m, body)
 	t.settle(m, pos)
 }

@@ -20,6 +20,7 @@ func batch(t testing.TB, g ik.Ground, rows int) (*skel.Skeleton, *ik.Quadruped) 
 	n := s.Len()
 	q.Pos, q.Rot = make([]m3.Vec3, rows*n), make([]m3.Quat, rows*n)
 	q.Model, q.Feet = make([]m3.Xform, rows*n), make([]ik.Foot, rows*len(q.Rig.Roles.Legs))
+	q.Body = make([]ik.Body, rows)
 	for r := range rows {
 		copy(q.Pos[r*n:], s.Offsets)
 		for j := range n {
@@ -96,7 +97,7 @@ func TestFlatGroundChangesNothing(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		s, q := batch(t, field, 1)
-		q.Press, q.Lock.Speed = 0, 0
+		q.Lock.On = 0
 		g := rapid.Float32Range(-.15, .15)
 		for j := range q.Rot {
 			q.Rot[j] = m3.FromRotationVector(m3.V(g.Draw(rt, "x"), g.Draw(rt, "y"), g.Draw(rt, "z")))
@@ -104,7 +105,7 @@ func TestFlatGroundChangesNothing(t *testing.T) {
 		want := make([]m3.Xform, s.Len())
 		s.LocalToModel(want, q.Pos, q.Rot)
 		for _, l := range q.Rig.Roles.Legs {
-			if want[l[len(l)-2]].Pos.Y < 0.02 {
+			if want[l[len(l)-2]].Pos.Y < 0.02 || want[l[len(l)-1]].Pos.Y < 0.005 {
 				return // this one would be lifted out of the ground
 			}
 		}
@@ -132,21 +133,21 @@ func TestChestRolls(t *testing.T) {
 	}
 }
 
-// pit is flat ground with a deep round hole and a spike.
-type pit struct{ at, spike m3.Vec3 }
+// pit is flat ground with a deep round hole and a pole.
+type pit struct{ at, pole m3.Vec3 }
 
 func (p pit) Height(x, z float32) float32 {
-	if m3.V(x, 0, z).Dist(p.at) < 0.03 {
+	if m3.V(x, 0, z).Dist(p.at) < 0.02 {
 		return -3
 	}
-	if m3.V(x, 0, z).Dist(p.spike) < 0.03 {
-		return 5
+	if m3.V(x, 0, z).Dist(p.pole) < 0.02 {
+		return 0.1
 	}
 	return 0
 }
 func (p pit) Normal(x, z float32) m3.Vec3 { return m3.Up }
 
-// A paw over a bottomless hole reaches for it, one under a spike folds; the
+// A paw over a bottomless hole reaches for it, one on a pole folds; the
 // others stand, and nothing breaks.
 func TestOutOfReach(t *testing.T) {
 	s := testdog.Skeleton()
@@ -165,8 +166,8 @@ func TestOutOfReach(t *testing.T) {
 		if y := q.Model[s.Index(tips[hole])].Pos.Y; y > -0.05 {
 			t.Errorf("%s is at %g m, though its ground is at −3", tips[hole], y)
 		}
-		if y := q.Model[s.Index(tips[(hole+3)%4])].Pos.Y; y < 0.15 {
-			t.Errorf("%s is at %g m, though its ground is at 5", tips[(hole+3)%4], y)
+		if y := q.Model[s.Index(tips[(hole+3)%4])].Pos.Y; y < 0.1 {
+			t.Errorf("%s is at %g m, though its ground is at 0.1", tips[(hole+3)%4], y)
 		}
 		for _, i := range []int{(hole + 1) % 4, (hole + 2) % 4} {
 			if y := q.Model[s.Index(tips[i])].Pos.Y; m3.Abs(y) > 0.01 {
@@ -239,10 +240,11 @@ func TestQuadrupedValidate(t *testing.T) {
 		"short Model":   func(q *ik.Quadruped) { q.Model = nil },
 		"short Feet":    func(q *ik.Quadruped) { q.Feet = q.Feet[1:] },
 		"no time":       func(q *ik.Quadruped) { q.DT = 0 },
-		"no iterations": func(q *ik.Quadruped) { q.Iterations = 0 },
-		"NaN press":     func(q *ik.Quadruped) { q.Press = nan },
+		"short Body":    func(q *ik.Quadruped) { q.Body = q.Body[1:] },
+		"NaN sink":      func(q *ik.Quadruped) { q.Sink = nan },
 		"negative drop": func(q *ik.Quadruped) { q.MaxDrop = -1 },
 		"NaN radius":    func(q *ik.Quadruped) { q.Lock.Radius = nan },
+		"negative on":   func(q *ik.Quadruped) { q.Lock.On = -1 },
 	} {
 		_, q := batch(t, field, 2)
 		spoil(q)

@@ -9,23 +9,31 @@ import "mannequin/engine/m3"
 // spring (Bollo, "Inertialization", GDC 2018). Only one pose per character is
 // ever computed, unlike in a cross-fade.
 //
-// Poses are local transforms. A character's root joint is smoothed in the space
-// of its root on the ground, so that a character that is moved elsewhere keeps
-// its posture and does not fly through the world. Local translations of the
-// other joints pass unchanged: bones keep their lengths.
+// Jumps are announced with Jump, or found: where a joint would turn faster or
+// slower all at once, the excess becomes part of the offset. Bounds that sound
+// motion hardly reaches leave it as it is.
+//
+// Poses are local transforms. Rotations, and joint 0's place, are eased in the
+// space of the character's root on the ground: a body that jumps does not drag
+// the legs along, and a character that is moved elsewhere keeps its posture and
+// does not fly through the world. Local translations of the other joints pass
+// unchanged: bones keep their lengths.
 //
 // State is one entry per row in every slice; rows are independent.
 type Inertial struct {
-	Halflife float32 // of a jump, s
-	DT       float32 // seconds between calls of Run
+	Halflife float32   // of a jump, s
+	DT       float32   // seconds between calls of Run
+	Turn     []float32 // (joints) angular acceleration in root space beyond which a joint jumps, rad/s²; nil: no jump is found
+	Move     float32   // acceleration of joint 0 in root space beyond which it jumps, m/s²; 0: no jump is found
 
-	joints int
-	state  []rowState
-	last   []m3.Quat // (rows, joints) rotations given out last; the root joint's in root space
-	older  []m3.Quat // and the tick before
-	off    []m3.Quat // (rows, joints) what is added to the rotations, in parent space
-	spin   []m3.Vec3 // its angular velocity, rad/s
-	hips   []hips
+	parents []int16
+	state   []rowState
+	in      []m3.Quat // (rows, joints) rotations that came in, all in root space
+	last    []m3.Quat // (rows, joints) given out last
+	older   []m3.Quat // (rows, joints) given out the tick before
+	off     []m3.Quat // (rows, joints) what is added
+	spin    []m3.Vec3 // (rows, joints) its angular velocity, rad/s
+	hips    []hips
 }
 
 type rowState struct {
@@ -34,21 +42,37 @@ type rowState struct {
 	fading bool  // off is not nothing
 }
 
-// hips is the root joint's place in root space, as for the rotations.
+// hips is joint 0's place in root space, as for the rotations.
 type hips struct{ last, older, off, vel m3.Vec3 }
 
-// NewInertial returns the state of rows characters with joints joints each, at
-// 60 Hz with a half-life of 0.1 s.
-func NewInertial(rows, joints int) *Inertial {
-	n := rows * joints
-	return &Inertial{
-		Halflife: 0.1, DT: 1.0 / 60, joints: joints, state: make([]rowState, rows), hips: make([]hips, rows),
-		last: make([]m3.Quat, n), older: make([]m3.Quat, n), off: make([]m3.Quat, n), spin: make([]m3.Vec3, n),
+// NewInertial returns the state of rows characters whose joints have the given
+// parents (−1, or a joint before), at 60 Hz with a half-life of 0.1 s.
+func NewInertial(rows int, parents []int16) *Inertial {
+	n := rows * len(parents)
+	b := &Inertial{
+		Halflife: 0.1, DT: 1.0 / 60, parents: parents, state: make([]rowState, rows), hips: make([]hips, rows),
+		in: make([]m3.Quat, n), last: make([]m3.Quat, n), older: make([]m3.Quat, n), off: make([]m3.Quat, n), spin: make([]m3.Vec3, n),
 	}
+	for r := range rows {
+		b.Reset(r)
+	}
+	return b
 }
 
 // Reset forgets row: its next pose is taken as it is.
-func (b *Inertial) Reset(row int) { b.state[row] = rowState{} }
+func (b *Inertial) Reset(row int) {
+	b.state[row] = rowState{}
+	b.settle(row)
+}
+
+// settle leaves row no offset.
+func (b *Inertial) settle(row int) {
+	b.hips[row].off, b.hips[row].vel = m3.Vec3{}, m3.Vec3{}
+	n := len(b.parents)
+	for k := row * n; k < (row+1)*n; k++ {
+		b.off[k], b.spin[k] = m3.Ident, m3.Vec3{}
+	}
+}
 
 // Jump announces that the next pose of row does not continue the last.
 func (b *Inertial) Jump(row int) { b.state[row].jumps = true }
@@ -56,7 +80,7 @@ func (b *Inertial) Jump(row int) { b.state[row].jumps = true }
 // Copy makes row dst the same as row src.
 func (b *Inertial) Copy(dst, src int) {
 	b.state[dst], b.hips[dst] = b.state[src], b.hips[src]
-	n := b.joints
+	n := len(b.parents)
 	copy(b.last[dst*n:(dst+1)*n], b.last[src*n:])
 	copy(b.older[dst*n:(dst+1)*n], b.older[src*n:])
 	copy(b.off[dst*n:(dst+1)*n], b.off[src*n:])
@@ -68,36 +92,48 @@ func (b *Inertial) Copy(dst, src int) {
 // in place; root, (rows), is where the characters stand on the ground. A pose
 // that is not finite passes through and is not remembered.
 func (b *Inertial) Run(pos []m3.Vec3, rot []m3.Quat, root []m3.Xform, r0, r1 int) {
-	n := b.joints
+	n := len(b.parents)
 	for r := r0; r < r1; r++ {
 		b.row(r, &pos[r*n], rot[r*n:(r+1)*n], root[r])
 	}
 }
 
 func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
-	s, h, at := &b.state[r], &b.hips[r], r*b.joints
+	s, at := &b.state[r], r*len(b.parents)
 	local := root.Inv().Mul(m3.Xform{Pos: *pos0, Rot: rot[0]})
 	if !finite(local.Pos, rot) {
-		*s = rowState{}
+		b.Reset(r)
 		return
 	}
 	if s.jumps && s.seen > 0 {
 		b.begin(r, local, rot)
 	}
 	s.jumps = false
-	if s.fading {
-		rot[0] = local.Rot
-		s.fading = b.decay(r, rot)
-		local.Rot = rot[0].Normalize()
-		local.Pos = local.Pos.Add(h.off)
-		world := root.Mul(local)
-		*pos0, rot[0] = world.Pos, world.Rot
+	out, left := b.place(r, local.Pos)
+	if out != local.Pos {
+		*pos0 = root.Apply(out)
 	}
-	h.older, h.last = h.last, local.Pos
-	copy(b.older[at:at+b.joints], b.last[at:])
-	copy(b.last[at:at+b.joints], rot)
-	b.last[at] = local.Rot
-	s.seen = min(s.seen+1, 2)
+	in, last := b.in[at:at+len(rot)], b.last[at:at+len(rot)]
+	for j, p := range b.parents {
+		in[j] = local.Rot
+		if p >= 0 {
+			in[j] = in[p].Mul(rot[j])
+		}
+		q, more := b.turn(r, j)
+		left = left || more
+		b.older[at+j], last[j] = last[j], q
+		// What nothing has changed stays as it is, to the bit.
+		switch {
+		case p < 0 && q != in[j]:
+			rot[j] = root.Rot.Mul(q).Normalize()
+		case p >= 0 && (q != in[j] || last[p] != in[p]):
+			rot[j] = last[p].Conj().Mul(q).Normalize()
+		}
+	}
+	if s.fading && !left {
+		b.settle(r)
+	}
+	s.fading, s.seen = left, min(s.seen+1, 2)
 }
 
 func finite(p m3.Vec3, rot []m3.Quat) bool {
@@ -111,36 +147,84 @@ func finite(p m3.Vec3, rot []m3.Quat) bool {
 // begin takes the difference between the last pose and the new one as row r's
 // offset, and the last pose's velocity as its velocity.
 func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat) {
-	s, h, at := &b.state[r], &b.hips[r], r*b.joints
+	s, h, at := &b.state[r], &b.hips[r], r*len(b.parents)
 	h.off, h.vel = h.last.Sub(local.Pos), m3.Vec3{}
 	if s.seen == 2 {
 		h.vel = h.last.Sub(h.older).Scale(1 / b.DT)
 	}
-	for j := range rot {
-		to := rot[j]
-		if j == 0 {
-			to = local.Rot
+	for j, p := range b.parents {
+		k := at + j
+		b.in[k] = local.Rot
+		if p >= 0 {
+			b.in[k] = b.in[at+int(p)].Mul(rot[j])
 		}
-		b.off[at+j], b.spin[at+j] = b.last[at+j].Mul(to.Conj()), m3.Vec3{}
+		b.off[k], b.spin[k] = b.last[k].Mul(b.in[k].Conj()), m3.Vec3{}
 		if s.seen == 2 {
-			b.spin[at+j] = b.last[at+j].Mul(b.older[at+j].Conj()).RotationVector().Scale(1 / b.DT)
+			b.spin[k] = b.last[k].Mul(b.older[k].Conj()).RotationVector().Scale(1 / b.DT)
 		}
 	}
 	s.fading = true
 }
 
-// decay advances row r's offset, applies it to rot, and reports whether enough
-// is left to be worth another tick.
-func (b *Inertial) decay(r int, rot []m3.Quat) bool {
-	const still, slow = 5e-4, 5e-3 // rad and m; rad/s and m/s
-	h, at := &b.hips[r], r*b.joints
-	h.off, h.vel = m3.DecayVec(h.off, h.vel, b.Halflife, b.DT)
-	left := h.off.Len() > still || h.vel.Len() > slow
-	for j := range rot {
-		q, w := m3.DecayQuat(b.off[at+j], b.spin[at+j], b.Halflife, b.DT)
-		b.off[at+j], b.spin[at+j] = q, w
-		rot[j] = q.Mul(rot[j]).Normalize()
-		left = left || 1-m3.Abs(q.W) > still*still/8 || w.Len() > slow
+// What is left of an offset below these is not worth another tick.
+const (
+	still = 5e-4 // rad and m
+	slow  = 5e-3 // rad/s and m/s
+)
+
+// place returns where joint 0 of row r goes whose pose has it at in, both in root
+// space, and whether an offset is left.
+func (b *Inertial) place(r int, in m3.Vec3) (out m3.Vec3, left bool) {
+	s, h := &b.state[r], &b.hips[r]
+	if out = in; s.fading {
+		h.off, h.vel = m3.DecayVec(h.off, h.vel, b.Halflife, b.DT)
+		out = in.Add(h.off)
+		left = h.off.Len() > still || h.vel.Len() > slow
 	}
-	return left
+	if limit := b.Move * b.DT * b.DT; limit > 0 && s.seen == 2 {
+		step := h.last.Sub(h.older)
+		more := out.Sub(h.last).Sub(step)
+		if l := more.Len(); l > limit {
+			out = h.last.Add(step).Add(more.Scale(limit / l))
+			h.off, left = out.Sub(in), true
+		}
+	}
+	h.older, h.last = h.last, out
+	return out, left
+}
+
+// turn returns how joint j of row r is turned that comes in as b.in says, in root
+// space, and whether an offset is left.
+func (b *Inertial) turn(r, j int) (out m3.Quat, left bool) {
+	s, k := &b.state[r], r*len(b.parents)+j
+	in, last := b.in[k], b.last[k]
+	if out = in; s.fading {
+		b.off[k], b.spin[k] = m3.DecayQuat(b.off[k], b.spin[k], b.Halflife, b.DT)
+		out = b.off[k].Mul(in).Normalize()
+		left = 1-m3.Abs(b.off[k].W) > still*still/8 || b.spin[k].Len() > slow
+	}
+	if b.Turn == nil || s.seen < 2 {
+		return out, left
+	}
+	limit := b.Turn[j] * b.DT * b.DT
+	before, step := last.Mul(b.older[k].Conj()), out.Mul(last.Conj())
+	if small(step).Dist(small(before)) <= limit {
+		return out, left
+	}
+	from := before.RotationVector()
+	more := step.RotationVector().Sub(from)
+	if l := more.Len(); l > limit {
+		out = m3.FromRotationVector(from.Add(more.Scale(limit / l))).Mul(last).Normalize()
+		b.off[k], left = out.Mul(in.Conj()).Normalize(), true
+	}
+	return out, left
+}
+
+// small returns the rotation vector of a small rotation.
+func small(q m3.Quat) m3.Vec3 {
+	v := m3.V(2*q.X, 2*q.Y, 2*q.Z)
+	if q.W < 0 {
+		v = v.Neg()
+	}
+	return v
 }

@@ -1,0 +1,160 @@
+package ik
+
+import (
+	"fmt"
+
+	"mannequin/engine/m3"
+)
+
+// LockOptions say when a paw stands and how it is held. A paw comes to stand as
+// soon as the flat pose's is slower than On, slowing down, and lower than Height;
+// it stands until that is faster than Off or half as high again. A standing paw is held
+// where it came to stand, on the ground, until the flat pose's is Radius away;
+// then, as when it leaves, it eases back to the flat pose's place.
+type LockOptions struct {
+	On, Off  float32 // m/s, in space; On 0 turns the lock off
+	Height   float32 // m
+	Radius   float32 // m, for a leg at full length; less as it folds, none for one that is folded up
+	Halflife float32 // of the way back over the ground, s
+	Press    float32 // of the way down to the ground and up again, s
+}
+
+func (o *LockOptions) validate() error {
+	if !(o.On >= 0) || !(o.Off >= 0) || !(o.Height >= 0) || !(o.Radius >= 0) || !(o.Halflife >= 0) || !(o.Press >= 0) {
+		return fmt.Errorf("ik: Quadruped.Lock is %+v: want nothing below 0", *o)
+	}
+	return nil
+}
+
+const (
+	// Paws stand at most highest above the flat ground, m. They are brought down
+	// from landing above where they stand once they are slower than settle, m/s.
+	highest, landing, settle = 0.045, 0.06, 1
+	// A held paw slower than still, m/s, tells how high it stands: that is learnt
+	// with the half-life learn, s.
+	still, learn = 0.2, 0.1
+	// lag is the share of the flat pose's velocity that a paw lacks when it is let
+	// go: with all of it, it would stay too far behind for its leg.
+	lag = 0.5
+	// brakes is how hard a paw stops before the ground, m/s²: recorded dogs' come
+	// down no harder.
+	brakes = 100
+)
+
+// Foot is what the solver remembers of one paw. The zero Foot has seen nothing
+// yet; set it for agents that are new or were moved.
+type Foot struct {
+	prev     m3.Vec3 // the flat pose's tip at the last tick
+	at       m3.Vec3 // where a held paw is held; its height means nothing
+	off, vel m3.Vec3 // what remains between the paw and where it should be, m and m/s
+	lean     m3.Vec3 // the ground's slope under the sole, eased: x and z of the normal over its y
+	shown    glide   // where the paw goes in the world
+	y        float32 // the height over the terrain that it was sent to at the last tick, m
+	sole     float32 // the flat height at which this paw stands, m
+	down     spring  // the share of that by which it is lowered now
+	knee     glide   // where its knee or elbow goes in the world
+	swing    spring  // how far the knee or elbow is swung out of the ground, rad
+	speed    float32 // of the flat pose's tip, m/s
+	stands   bool    // on the ground, after the flat pose
+	held     bool
+	touches  bool // held, and there
+	seen     bool
+}
+
+// Stands reports whether the flat pose has the paw on the ground.
+func (f *Foot) Stands() bool { return f.stands }
+
+// Held reports whether the paw is locked to the ground: held in its place, and
+// there. A paw that is still coming down, or that its leg does not take to its
+// place, is not.
+func (f *Foot) Held() bool { return f.touches }
+
+// see notes where the flat pose has the tip now and returns its velocity since
+// the last tick, m/s; zero for a new foot.
+func (f *Foot) see(tip m3.Vec3, dt float32) m3.Vec3 {
+	if !f.seen {
+		*f = Foot{prev: tip, seen: true, y: max(tip.Y, plant)}
+		if tip.Y < highest {
+			f.y, f.sole, f.down.x = plant, max(tip.Y, 0), 1
+		}
+	}
+	v := tip.Sub(f.prev).Scale(1 / dt)
+	f.prev = tip
+	return v
+}
+
+// land tells from the flat pose's tip at height h with velocity v whether the
+// paw stands.
+func (f *Foot) land(h float32, v m3.Vec3, o *LockOptions) {
+	speed, height := o.Off, o.Height
+	if f.stands {
+		height *= 1.5
+	}
+	// A paw that comes down stops within a tick or two.
+	now := v.Len()
+	if now < f.speed {
+		speed = o.On
+	}
+	f.speed = now
+	f.stands = now < speed && h < height
+}
+
+// lower returns the height over the terrain for a paw that the flat pose has at
+// height h with velocity v. Recorded and generated paws stand at −1 to 4 cm over
+// the flat ground, each at its own height: a paw is lowered by that as it comes
+// down, and raised again as it leaves.
+func (f *Foot) lower(h float32, v m3.Vec3, o *LockOptions, dt float32) float32 {
+	if f.held && v.Len() < still {
+		f.sole = m3.DampTo(f.sole, m3.Clamp(h, 0, highest), learn, dt)
+	}
+	var to float32
+	if f.stands || v.Y < 0 && v.Len() < settle && h < f.sole+landing {
+		to = 1
+	}
+	f.down.x, f.down.v = m3.Spring(f.down.x, f.down.v, to, o.Press, dt)
+	return max(h-f.down.x*(f.sole-plant), lowest)
+}
+
+// brake returns the height y over the terrain that is asked for, or a greater one
+// where the paw comes down too fast to stop on the ground.
+func (f *Foot) brake(y, dt float32) float32 {
+	// After a step of s, stopping by b a tick takes s²/2b + s/2 in all.
+	b, room := brakes*dt*dt, max(f.y-plant, 0)
+	most := m3.Sqrt(b*b/4+2*b*room) - b/2
+	y = max(y, f.y-most)
+	f.y = y
+	return y
+}
+
+// place advances the lock by dt and returns where the paw goes whose flat pose
+// has it at free with velocity v: seen from above, with its height over the
+// terrain. room is the share of Radius that the leg leaves it.
+func (f *Foot) place(free, v m3.Vec3, o *LockOptions, room, dt float32) m3.Vec3 {
+	if o.On == 0 {
+		free.Y = f.brake(max(free.Y, lowest), dt)
+		return free
+	}
+	f.land(free.Y, v, o)
+	free.Y = f.lower(free.Y, v, o, dt)
+	y, vy := m3.Spring(f.off.Y, f.vel.Y, 0, o.Press, dt)
+	f.off, f.vel = m3.DecayVec(f.off, f.vel, o.Halflife, dt)
+	f.off.Y, f.vel.Y = y, vy
+	switch {
+	case f.held && (!f.stands || f.at.Sub(free).Flat().Len() > o.Radius*room):
+		// What is shown stays where it is and takes up the flat pose's speed.
+		f.held = false
+		shown := f.at
+		shown.Y = f.y
+		f.off, f.vel = shown.Sub(free), v.Scale(-lag)
+	case !f.held && f.stands && f.off.Flat().Len() < o.Radius/4:
+		f.held = true
+		f.at = free.Add(f.off)
+		f.off, f.vel = m3.V(0, f.y-plant, 0), m3.Vec3{}
+	}
+	to := free.Add(f.off)
+	if f.held {
+		to = m3.V(f.at.X, plant+f.off.Y, f.at.Z)
+	}
+	to.Y = f.brake(max(to.Y, lowest), dt)
+	return to
+}

@@ -1,0 +1,54 @@
+package ik
+
+import "mannequin/engine/m3"
+
+// tail lifts what of the tail dips into the terrain, bone by bone. The bones
+// below a lifted one keep their directions: turning with it, they would flip up.
+// Its tip does not jump.
+func (s *Quadruped) tail(m []m3.Xform, body *Body) {
+	t, tail := s.Rig.Tree, s.Rig.Roles.Tail
+	for i := 1; i < len(tail); i++ {
+		a, b := tail[i-1], tail[i]
+		was := m[a].Rot
+		back := m[tail[len(tail)-1]].Pos.Sub(m[tail[0]].Pos).Flat().Normalize(m3.V(0, 0, -1))
+		if s.raise(m, a, b, back) {
+			t.turn(m, b, was.Mul(m[a].Rot.Conj()))
+		}
+	}
+	if n := len(tail); n > 0 {
+		tip := m[tail[n-1]].Pos
+		if to := body.tail.next(tip, wag, soft, s.DT); to.Dist(tip) > 1e-4 {
+			t.aim(m, tail[n-2], tip, to, 1)
+		}
+	}
+}
+
+// raise turns joint a until its descendant b is gap above the terrain, if
+// it was lower, keeping b's heading from a, and reports whether it did. The
+// deeper b was, the more its heading gives way to back: that of a bone which
+// points straight down means nothing.
+func (s *Quadruped) raise(m []m3.Xform, a, b int, back m3.Vec3) bool {
+	raised := false
+	// The terrain under b changes as b moves; the second pass sees to that.
+	for range 2 {
+		p, from := m[b].Pos, m[a].Pos
+		y := s.Ground.Height(p.X, p.Z) + gap
+		if p.Y >= y {
+			break
+		}
+		d := p.Sub(from)
+		s.Rig.Tree.aim(m, a, p, from.Add(tilt(d, y-from.Y, d.Flat().Add(back.Scale(y-p.Y)))), 1)
+		raised = true
+	}
+	return raised
+}
+
+// tilt returns a vector as long as d that rises by rise, as far as it can, in
+// the direction heading over the ground.
+func tilt(d m3.Vec3, rise float32, heading m3.Vec3) m3.Vec3 {
+	length := d.Len()
+	rise = m3.Clamp(rise, -length, length)
+	to := heading.Flat().Normalize(m3.V(0, 0, -1)).Scale(m3.Sqrt(length*length - rise*rise))
+	to.Y = rise
+	return to
+}

@@ -60,11 +60,28 @@ func (tl *timeline) linger(name string, seconds float64) {
 		} else if name == "idle" && tl.chance(0.12) {
 			yaw, up = yaw/2, rad(tl.uniform(-55, -35)) // sniffs at the ground
 		}
+		if name == "idle" && tl.chance(0.5) {
+			tl.restless(d)
+		}
 		tl.look.to(tl.now, d, yaw)
 		tl.nod.to(tl.now, d, up)
 		tl.advance(d + hold)
 	}
 	tl.part(name, seconds)
+}
+
+// restless changes how the animal stands a little.
+func (tl *timeline) restless(d float64) {
+	p := tl.styled(standing())
+	p[hipUp] -= tl.uniform(0, 0.02)
+	p[pitch] += rad(tl.uniform(-2.5, 2.5))
+	p[flexion] += rad(tl.uniform(-2, 3))
+	p[neckPitch] += rad(tl.uniform(-8, 6))
+	p[tailPitch] += rad(tl.uniform(-8, 20))
+	p[tailCurl] += rad(tl.uniform(-5, 12))
+	for _, k := range []int{hipUp, pitch, flexion, neckPitch, tailPitch, tailCurl} {
+		tl.params[k].to(tl.now, 1.2*d, p[k])
+	}
 }
 
 // forward brings the head back to the middle.

@@ -51,11 +51,14 @@ func (w *walker) trunk(f int) trunkPose {
 	n := func(i int) float64 { return p.still * w.drift[i].at(t) }
 	// Breath lifts the chest a little.
 	breath := math.Sin(tau*s.breath*t) * 0.003 * min(1, p.still)
-	sway += 0.007 * n(0)
-	surge += 0.006 * n(1)
-	yaw += rad(0.9) * n(2)
-	yawChest -= rad(0.7) * n(2)
-	roll += rad(0.9) * n(3)
+	sway += 0.009 * n(0)
+	surge += 0.009 * n(1)
+	yaw += rad(1.1) * n(2)
+	yawChest -= rad(0.9) * n(2)
+	roll += rad(1) * n(3)
+	flex += rad(1.2) * n(6)
+	hip += 0.004 * n(7)
+	chest += 0.004 * n(8)
 
 	b := w.bend(t)
 	at := g.apply(sway, w.param(hipAhead, t)+surge)
@@ -79,6 +82,7 @@ type pose struct {
 	root  m3.Vec3
 	rot   [numJoints]m3.Quat // world
 	need  [2]float64         // how much hips and chest would have to sink for the legs to reach
+	low   [2]float64         // how much hips and chest would have to rise for knees and elbows to clear the ground
 	short [numLegs]float64   // how much a leg in the air is too short
 }
 
@@ -132,6 +136,10 @@ func (w *walker) head(p *pose, tr *trunkPose, t float64) {
 	p.rot[headSite] = p.rot[head]
 }
 
+// clearance is the least height of knees and elbows, m; the carpus may be half as
+// high.
+const clearance = 0.012
+
 // legStretch is the share of a leg's length that the paw may be away.
 const legStretch = 0.955
 
@@ -161,6 +169,8 @@ func (w *walker) foreleg(p *pose, leg, f int, thorax m3.Vec3, turn m3.Quat) {
 	bend -= rad(72) * paw.swing * min(1, float64(w.tl.clear[0].at(t))/0.07+0.35) * (1 - 0.9*w.param(pawsUp, t))
 	pl := l.plane()
 	arm, forearm, meta := pl.fore(bend)
+	elbow := float64(l.root.Y + humerusLen*arm.Y)
+	p.low[1] = max(p.low[1], clearance-elbow, clearance/2-(elbow+float64(radiusLen*forearm.Y)))
 	p.rot[j+1] = boneFrame(arm, pl.left)
 	p.rot[j+2] = boneFrame(forearm, pl.left)
 	p.rot[j+3] = boneFrame(meta, pl.left)
@@ -188,6 +198,7 @@ func (w *walker) hindleg(p *pose, leg, f int, at m3.Vec3, pelvis m3.Quat) {
 	bend += rad(18) * paw.swing
 	pl := l.plane()
 	thigh, shank, meta := pl.hind(bend, w.param(heel, t), w.param(heelAngle, t))
+	p.low[0] = max(p.low[0], clearance-float64(l.root.Y+femurLen*thigh.Y))
 	j := leftUpLeg + (leg-leftHind)*(rightUpLeg-leftUpLeg)
 	p.rot[j] = boneFrame(thigh, pl.left)
 	p.rot[j+1] = boneFrame(shank, pl.left)
@@ -232,38 +243,39 @@ func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64)
 }
 
 // lower finds how far hips and chest have to sink at each frame so that no
-// standing leg is overstretched, and how far paws in the air have to be drawn
+// standing leg is overstretched, or to rise so that none bends into the ground, and how far paws in the air have to be drawn
 // in: what is needed, then the largest over a window, then smooth.
 func (w *walker) lower() {
 	w.sink[0], w.sink[1] = make([]float64, w.frames), make([]float64, w.frames)
 	for range 3 {
-		need, _ := w.measure()
+		need, low, _ := w.measure()
 		for i := range need {
-			for f, v := range spread(need[i], 8) {
-				w.sink[i][f] += v
+			down, up := spread(need[i], 8), spread(low[i], 12)
+			for f := range w.frames {
+				w.sink[i][f] += down[f] - up[f]
 			}
 		}
 	}
-	_, short := w.measure()
+	_, _, short := w.measure()
 	for leg := range w.pull {
 		w.pull[leg] = spread(short[leg], 6)
 	}
 }
 
 // measure returns what the poses of all frames need and lack.
-func (w *walker) measure() (need [2][]float64, short [numLegs][]float64) {
+func (w *walker) measure() (need, low [2][]float64, short [numLegs][]float64) {
 	clear(w.cursor[:])
 	for f := range w.frames {
 		p := w.pose(f)
 		for i := range need {
-			need[i] = append(need[i], p.need[i])
+			need[i], low[i] = append(need[i], p.need[i]), append(low[i], p.low[i])
 		}
 		for i := range short {
 			short[i] = append(short[i], p.short[i])
 		}
 	}
 	clear(w.cursor[:])
-	return need, short
+	return need, low, short
 }
 
 // spread returns a smooth upper bound of x: the largest within half frames

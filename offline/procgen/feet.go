@@ -10,6 +10,7 @@ import (
 type stance struct {
 	a, b float64
 	at   m3.Vec3
+	off  m3.Vec3 // how far that is from where it would stand best: no animal places its paws to the millimetre
 }
 
 // schedule returns when each leg stands, from the phases of the stride: from
@@ -124,22 +125,38 @@ func (w *walker) footholds(leg int, in []stance) []stance {
 		if i == 0 {
 			mid = min(mid, max(s.b-0.2, 0))
 		}
-		s.at = w.home(leg, mid)
+		s.at, s.off = w.home(leg, mid), m3.Vec3{}
 		if k := len(out) - 1; k >= 0 && !w.airborne(leg, out[k].b, s.a) {
 			last := &out[k]
-			far := s.at.Sub(last.at).Len()
+			far := s.at.Sub(last.at.Sub(last.off)).Len()
 			for u := range 5 {
 				t := last.b + (max(until, last.b)-last.b)*float64(u)/4
-				far = max(far, w.home(leg, t).Sub(last.at).Len())
+				far = max(far, w.home(leg, t).Sub(last.at.Sub(last.off)).Len())
 			}
 			if far < minStep {
 				last.b = s.b
 				continue
 			}
 		}
+		if i > 0 {
+			s.off = w.careless(mid)
+			s.at = s.at.Add(s.off)
+		}
 		out = append(out, w.trimmed(leg, s, mid))
 	}
 	return out
+}
+
+// careless returns an offset of a paw's place, ahead more than aside, and more
+// where the animal stops than in its stride.
+func (w *walker) careless(t float64) m3.Vec3 {
+	moves := smooth(math.Hypot(w.tl.ahead.at(t), w.tl.side.at(t)) / 0.6)
+	size := 0.022 - 0.012*moves
+	// The sum of two uniform numbers: never far out.
+	u := func() float64 { return w.tl.rng.Float64() + w.tl.rng.Float64() - 1 }
+	g := w.placeAt(t)
+	g.x, g.z = 0, 0
+	return g.apply(0.5*size*u()*2, size*u()*2)
 }
 
 // trimmed shortens a stance to the time around mid in which the leg reaches it.

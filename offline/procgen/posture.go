@@ -44,7 +44,7 @@ func standing() posture {
 // moving returns the posture of a gait at a speed.
 func moving(g string, speed float64) posture {
 	p := standing()
-	p[stir] = 0.3
+	p[stir] = 0.6
 	p[pitch], p[flexion] = rad(1), rad(1.5)
 	switch g {
 	case "walk":

@@ -43,6 +43,7 @@ type timeline struct {
 	clear             [2]curve // of the swinging fore and hind paws, m
 	up                [2]curve // of hips and chest in a jump, m
 	look, nod         curve    // of the head, radians to the left and up
+	hurry             noise    // how the stride rate wanders
 	params            [numParams]curve
 
 	phase  []float64    // strides done at each frame
@@ -82,6 +83,7 @@ type Part struct {
 
 func newTimeline(rng *rand.Rand, name string) *timeline {
 	tl := &timeline{rng: rng, style: newStyle(rng), mode: "stand", phase: []float64{rng.Float64()}}
+	tl.hurry = newNoise(rng, 0.25)
 	p := tl.styled(standing())
 	for k := range tl.params {
 		tl.params[k].from = p[k]
@@ -143,7 +145,8 @@ func (tl *timeline) frame() int { return int(math.Round(tl.now * fps)) }
 // advance lets time pass, to the nearest frame.
 func (tl *timeline) advance(seconds float64) {
 	for range max(1, int(math.Round(seconds*fps))) {
-		tl.phase = append(tl.phase, tl.phase[len(tl.phase)-1]+tl.rate.at(tl.now+0.5/fps)/fps)
+		rate := tl.rate.at(tl.now+0.5/fps) * (1 + 0.02*tl.hurry.at(tl.now))
+		tl.phase = append(tl.phase, tl.phase[len(tl.phase)-1]+rate/fps)
 		tl.now = float64(len(tl.phase)-1) / fps
 	}
 }

@@ -16,7 +16,7 @@ type walker struct {
 	cursor [numLegs]int
 	sink   [2][]float64       // of hips and chest per frame, so that standing legs reach the ground
 	pull   [numLegs][]float64 // of paws in the air toward the leg's root, per frame
-	drift  [6]noise           // idle: sway, ahead, yaw, roll, neck, pitch
+	drift  [9]noise           // weight shifts: sway, ahead, yaw, roll, head, neck, back, hips, chest
 	wag    noise
 	swish  [2]spring // the tail's yaw and pitch
 }
@@ -34,7 +34,7 @@ func newWalker(tl *timeline) *walker {
 	w := &walker{tl: tl, frames: len(tl.phase)}
 	w.end = float64(w.frames-1) / fps
 	for i := range w.drift {
-		w.drift[i] = newNoise(tl.rng, 0.16)
+		w.drift[i] = newNoise(tl.rng, tl.uniform(0.12, 0.3))
 	}
 	w.wag = newNoise(tl.rng, 0.5)
 	w.course()

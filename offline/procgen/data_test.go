@@ -1,0 +1,164 @@
+package procgen
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/offline/dataset"
+	"mannequin/offline/metrics"
+)
+
+// The same seed gives the same clips for any number of workers, and the same
+// files; another seed gives others.
+func TestSameSeedSameBytes(t *testing.T) {
+	gen := func(seed uint64, workers int) []*Take {
+		tk, err := Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tk
+	}
+	a, b := gen(3, 1), gen(3, 5)
+	if !reflect.DeepEqual(a, b) {
+		t.Fatal("two runs of one seed differ")
+	}
+	if c := gen(4, 2); reflect.DeepEqual(a[0].Clip.Rot, c[0].Clip.Rot) {
+		t.Error("two seeds give one clip")
+	}
+	one, two := filepath.Join(t.TempDir(), "new", "folder"), t.TempDir()
+	for dir, takes := range map[string][]*Take{one: a, two: b} {
+		if err := Write(dir, takes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := os.ReadDir(one)
+	if err != nil || len(files) != len(a)+3 {
+		t.Fatalf("%d files for %d clips: %v", len(files), len(a), err)
+	}
+	for _, f := range files {
+		x, _ := os.ReadFile(filepath.Join(one, f.Name()))
+		y, _ := os.ReadFile(filepath.Join(two, f.Name()))
+		if len(x) == 0 || !bytes.Equal(x, y) {
+			t.Errorf("%s differs", f.Name())
+		}
+	}
+}
+
+func TestGenerateRejects(t *testing.T) {
+	for _, o := range []Options{{Minutes: -1}, {Minutes: math.NaN()}, {Minutes: 1e9}, {Minutes: 1, Workers: -1}} {
+		if _, err := Generate(o); err == nil || !strings.HasPrefix(err.Error(), "procgen: ") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(file, nil); err == nil {
+		t.Error("a file taken for a folder")
+	}
+}
+
+// The folder is what the trainer reads: every action in rows to train on and to
+// hold out, weights that sum to one, speeds where the gaits' names say.
+func TestDataset(t *testing.T) {
+	takes := some(t)
+	dir := t.TempDir()
+	if err := Write(dir, takes); err != nil {
+		t.Fatal(err)
+	}
+	train, held, err := dataset.BuildMANN(dir, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := train.Source; s == nil || s.Name != ModelName || s.License != License {
+		t.Errorf("the folder says it is %+v", train.Source)
+	}
+	if len(train.Order) != train.Rows {
+		t.Errorf("%d visits of %d rows: gaits are balanced already", len(train.Order), train.Rows)
+	}
+	if share := float64(held.Rows) / float64(held.Rows+train.Rows); held.Rows == 0 || share > 0.4 {
+		t.Errorf("%.0f %% of the rows are held out", 100*share)
+	}
+	for j, o := range Skeleton().Offsets[1:] {
+		if d := o.Dist(train.Skeleton.Offsets[j+1]); d > 1e-5 {
+			t.Errorf("%s lies %g m from where the skeleton has it", train.Skeleton.Names[j+1], d)
+		}
+	}
+	l := train.Layout
+	var top [6]float32
+	for _, set := range []*dataset.MANN{train, held} {
+		for r := range set.Rows / 2 {
+			for s := range feature.TrajSamples {
+				var sum float32
+				for a, w := range set.Input(r)[l.InActions(s):][:len(l.Actions)] {
+					sum += w
+					if s == feature.TrajNow {
+						top[a] = max(top[a], w)
+					}
+				}
+				if math.Abs(float64(sum)-1) > 1e-5 {
+					t.Fatalf("row %d sample %d: actions sum to %g", r, s, sum)
+				}
+			}
+		}
+	}
+	for a, w := range top {
+		if w != 1 {
+			t.Errorf("action %s never reaches full weight", l.Actions[a])
+		}
+	}
+	if p := train.RestPose(); p == nil {
+		t.Error("there is no pose to begin from")
+	} else if h := p[feature.BonePos+1]; math.Abs(float64(h)-hipHeight) > 0.04 {
+		t.Errorf("at rest the hips are %g m high", h)
+	}
+
+	// The speeds of a clip's parts are those of metrics' gaits.
+	gaits := metrics.Gaits()
+	truth, err := metrics.GroundTruth(gaits, train, held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, g := range gaits {
+		t.Logf("%s: %+v", g.Name, truth[i])
+		if truth[i].Frames < 300 {
+			t.Errorf("only %d frames of %s", truth[i].Frames, g.Name)
+		}
+	}
+	ranges := map[string][2]float64{}
+	for _, g := range gaits {
+		ranges[g.Name] = g.Speed
+	}
+	inside, all := 0, 0
+	for _, tk := range takes {
+		k, _, _ := strings.Cut(tk.Name, "_")
+		if k == "side" || k == "turn" || k == "idle" { // steps aside and on the spot are slower
+			continue
+		}
+		pos := positions(tk)
+		for _, p := range tk.Parts {
+			r, moves := ranges[p.Name]
+			if !moves {
+				continue
+			}
+			for f := p.From; f+30 <= p.To; f += 6 {
+				v := float64(pos[f+29][hips].Sub(pos[f][hips]).Flat().Len()) / 29 * fps
+				all++
+				// The body sways within a stride.
+				if v > r[0]-0.12 && v < r[1]+0.12 {
+					inside++
+				}
+			}
+		}
+	}
+	if float64(inside) < 0.97*float64(all) {
+		t.Errorf("%d of %d half seconds are as fast as their gait", inside, all)
+	}
+}

@@ -2,17 +2,14 @@ package metrics
 
 import (
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/internal/mocapdata"
 	"mannequin/internal/testdog"
 	"mannequin/netruntime"
-	"mannequin/offline/dataset"
 )
 
 // A place that goes as t³ has the jerk 6, at t − 1/60 the acceleration 6 t, and
@@ -113,10 +110,7 @@ func TestPoseGap(t *testing.T) {
 // Recorded poses of an action are nearer to each other than to a dog that stands
 // idle, so that coming to one means something.
 func TestActionPoses(t *testing.T) {
-	train, held, err := dataset.BuildMANN(filepath.Join(mocapdata.Dir(t), "dog"), dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, held := recordings(t)
 	poses, err := ActionPoses(train, held)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"mannequin/internal/mocapdata"
-	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
 )
 
@@ -30,10 +29,7 @@ func TestDogSkate(t *testing.T) {
 }
 
 func TestGroundTruth(t *testing.T) {
-	train, held, err := dataset.BuildMANN(filepath.Join(mocapdata.Dir(t), "dog"), dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, held := recordings(t)
 	gaits := Gaits()
 	all, err := GroundTruth(gaits, train, held)
 	if err != nil {

@@ -142,8 +142,16 @@ func (tl *timeline) settle(name string, p posture, seconds float64) {
 func (tl *timeline) sit(seconds float64) { tl.settle("Sit", sitting(), seconds) }
 func (tl *timeline) lie(seconds float64) { tl.settle("Lie", lying(), seconds) }
 
-// rise returns to standing from sitting or lying.
-func (tl *timeline) rise() {
+// halfway slows down until something else, which does not wait for a stand,
+// takes over.
+func (tl *timeline) halfway() {
+	d := tl.stop()
+	tl.advance(tl.uniform(0.75, 0.95) * d)
+}
+
+// rise returns to standing from sitting or lying. as is what it is labelled:
+// the action that comes next.
+func (tl *timeline) rise(as string) {
 	p := tl.styled(standing())
 	d := tl.uniform(0.9, 1.2)
 	tl.forward(d)
@@ -162,8 +170,11 @@ func (tl *timeline) rise() {
 	}
 	tl.mode = "stand"
 	tl.advance(0.25 * d)
-	tl.label("Idle")
-	tl.advance(0.75*d + 0.4)
+	tl.label(as)
+	tl.advance(0.75 * d)
+	if as == "Idle" {
+		tl.advance(0.4)
+	}
 }
 
 // rear stands up on the hind legs, stays, and comes down again.

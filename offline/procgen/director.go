@@ -17,7 +17,7 @@ type kind struct {
 // kinds are balanced so that no gait or action is rare: the recordings that
 // networks are usually trained on hold little trot, canter and jumping.
 var kinds = []kind{
-	{"idle", 7, idleRound},
+	{"idle", 5, idleRound},
 	{"walk", 11, func(tl *timeline) { tl.gaitRound("walk") }},
 	{"pace", 7, func(tl *timeline) { tl.gaitRound("pace") }},
 	{"trot", 12, func(tl *timeline) { tl.gaitRound("trot") }},
@@ -27,7 +27,7 @@ var kinds = []kind{
 	{"side", 8, sideRound},
 	{"sit", 7, func(tl *timeline) { tl.actionRound(tl.sit) }},
 	{"lie", 7, func(tl *timeline) { tl.actionRound(tl.lie) }},
-	{"stand", 4, rearRound},
+	{"stand", 6, rearRound},
 	{"jump", 9, jumpRound},
 }
 
@@ -178,8 +178,12 @@ func (tl *timeline) actionRound(act func(seconds float64)) {
 			g = "pace"
 		}
 		tl.move(g, tl.speedIn(g), 0, tl.turnIn(g), tl.uniform(0.5, 2))
-		tl.halt()
-		tl.idle(tl.uniform(0.1, 0.8))
+		if tl.chance(0.5) {
+			tl.halfway()
+		} else {
+			tl.halt()
+			tl.idle(tl.uniform(0.1, 0.8))
+		}
 	}
 	act(tl.uniform(1.5, 4.5))
 	if tl.chance(0.35) {
@@ -189,7 +193,13 @@ func (tl *timeline) actionRound(act func(seconds float64)) {
 			tl.sit(tl.uniform(1.2, 3))
 		}
 	}
-	tl.rise()
+	if tl.chance(0.4) { // and off at once
+		tl.rise("Walk")
+		tl.move("walk", tl.speedIn("walk"), 0, tl.turnIn("walk"), tl.uniform(0.3, 1.5))
+		tl.halt()
+		return
+	}
+	tl.rise("Idle")
 	tl.idle(tl.uniform(0.1, 1.5))
 }
 
@@ -212,6 +222,9 @@ func jumpRound(tl *timeline) {
 	}
 	for range 1 + tl.rng.IntN(2) {
 		tl.jump(min(max(tl.speed, 1.5)*tl.uniform(0.9, 1.3), 3.3), tl.uniform(0.12, 0.23))
+		if tl.chance(0.12) {
+			break // stops where it lands
+		}
 		to := []string{"walk", "pace", "trot", "trot", "canter"}[tl.rng.IntN(5)]
 		tl.move(to, tl.speedIn(to), 0, 0, tl.uniform(0.4, 1.5))
 	}

@@ -267,3 +267,14 @@ func TestLabelsCover(t *testing.T) {
 		}
 	}
 }
+
+// The kinds' shares are a whole.
+func TestShares(t *testing.T) {
+	sum := 0
+	for _, k := range kinds {
+		sum += k.share
+	}
+	if sum != 100 {
+		t.Errorf("shares add up to %d", sum)
+	}
+}

@@ -20,7 +20,7 @@ func TestFollowPath(t *testing.T) {
 		b.vel[now] = b.targetVel[0]
 		b.pos[now-10] = b.pos[now].sub(b.targetVel[0].scale(1. / 6))
 		tune := b.Tuning()
-		tune.PathBlend = tau
+		tune.PathBlend, tune.SpeedP = tau, 0
 		b.Tune(tune)
 		b.Plan([]control.Goal{{Path: circle, Speed: 1.1}}, 0, 1)
 		speed := b.targetVel[0].length()
@@ -57,7 +57,7 @@ func TestComesBackToThePath(t *testing.T) {
 			b.pos[i].X = c.side
 		}
 		tune := b.Tuning()
-		tune.PathBlend = 1
+		tune.PathBlend, tune.SpeedP = 1, 0
 		b.Tune(tune)
 		b.Plan([]control.Goal{{Path: path, Speed: 1}}, 0, 1)
 		slope := func(perMetre, off float32) float32 { // toward the path, as an angle

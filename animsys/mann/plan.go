@@ -110,7 +110,8 @@ func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 		h = fwd.turned(m3.Clamp(off, -b.tuning.Leash, b.tuning.Leash))
 	}
 	b.heading[r] = h.unit(fwd)
-	return b.heading[r].turned(rate + b.tuning.Steering*b.root(r).angleTo(b.heading[r]))
+	const sway = 0.05 // radians either way that dogs swing in walking straight
+	return b.heading[r].turned(rate + b.tuning.Steering*excess(b.root(r).angleTo(b.heading[r]), sway))
 }
 
 // choose returns the action that the goal's wish comes to under the rules of
@@ -174,20 +175,24 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 		b.pace[r], b.lack[r] = have, 0
 		return want
 	}
-	// What lacks while it still gathers speed is no lasting fault: the integral
-	// looks at the difference from a plausible start.
+	// What lacks while it still gathers speed is no fault: the regulator looks at
+	// the difference from a plausible start.
 	half := t.SpeedUp
 	if want < b.pace[r] {
 		half = t.SpeedDown
 	}
 	b.pace[r] = m3.DampTo(b.pace[r], want, half, 1./Rate)
+	// It lets a twentieth pass: pushed on and on, a trot tips over into a canter.
 	// Half the speed may be added, so that a character that is held back does not
 	// wind up, and all of it taken: some gaits let go of their speed only when
 	// told to stop.
-	limit := 0.5 * want / t.SpeedI
-	b.lack[r] = m3.Clamp(b.lack[r]+(b.pace[r]-have)/Rate, -2*limit, limit)
-	return m3.Clamp(want+t.SpeedP*(want-have)+t.SpeedI*b.lack[r], 0, 1.5*want)
+	lacks, limit := b.pace[r]-have, 0.5*want/t.SpeedI
+	b.lack[r] = m3.Clamp(b.lack[r]+excess(lacks, 0.05*want)/Rate, -2*limit, limit)
+	return m3.Clamp(want+t.SpeedP*(min(b.pace[r], want)-have)+t.SpeedI*b.lack[r], 0, 1.5*want)
 }
+
+// excess returns how far x is above slack or below −slack.
+func excess(x, slack float32) float32 { return x - m3.Clamp(x, -slack, slack) }
 
 // steer bends the future toward the targets. The blend grows along the future;
 // positions add up blended steps.

@@ -43,8 +43,8 @@ func TestPlanFirstStep(t *testing.T) {
 		t.Errorf("target velocity %v before the action has weight", b.targetVel[0])
 	}
 	// A quarter of the way, along the chord, from 0° to where half the turn rate
-	// leads in a second from what this tick has turned by, which still lacks.
-	s, c := math.Sincos(math.Pi / 6 * (1 + (1+float64(tune.Steering))/60))
+	// leads in a second from what this tick has turned by.
+	s, c := math.Sincos(math.Pi / 6 * (1 + 1./60))
 	dx, dz := 0.25*s, 0.75+0.25*c
 	l := math.Hypot(dx, dz)
 	if d := b.targetDir[0]; math.Abs(float64(d.X)-dx/l) > 1e-6 || math.Abs(float64(d.Z)-dz/l) > 1e-6 {
@@ -70,7 +70,7 @@ func TestPlanFirstStep(t *testing.T) {
 	present := float64(b.act[now*b.actions+1])
 	b.Plan([]control.Goal{g}, 0, 1)
 	want := 1.1 * present
-	want += float64(tune.SpeedP) * want // all of it lacks
+	want += float64(tune.SpeedP) * want * (1 - math.Pow(0.5, 1/float64(60*tune.SpeedUp))) // that much lacks by now
 	if got := b.targetVel[0].length(); math.Abs(float64(got)-0.25*want) > 1e-5 {
 		t.Errorf("target speed %g, want %g", got, 0.25*want)
 	}
@@ -178,11 +178,11 @@ func TestRegulator(t *testing.T) {
 	for k := range 600 {
 		speed := 1 - m3.Pow(0.5, float32(k+1)/Rate/b.tuning.SpeedUp)
 		moving(b, speed)
-		if got, want := b.regulate(0, 1, control.Move), 1+b.tuning.SpeedP*(1-speed); m3.Abs(got-want) > 1e-4 {
+		if got, want := b.regulate(0, 1, control.Move), float32(1); m3.Abs(got-want) > 1e-4 {
 			t.Fatalf("tick %d: %g, want %g", k, got, want)
 		}
 	}
-	for k := range 600 { // and then loses half of it
+	for k := range 600 { // Then it loses half of it; the brake is on at once, the integral is not needed.
 		speed := 0.5 + 0.5*m3.Pow(0.5, float32(k+1)/Rate/b.tuning.SpeedDown)
 		moving(b, speed)
 		if got, want := b.regulate(0, 0.5, control.Move), 0.5+b.tuning.SpeedP*(0.5-speed); m3.Abs(got-want) > 1e-4 {
@@ -260,7 +260,7 @@ func TestHeading(t *testing.T) {
 		t.Errorf("after a second the heading is %g rad, want %g", got, want)
 	}
 	// The character has not turned at all: that much more is asked of it.
-	if got, want := yaw(b.face(0, 0, true)), (1+b.tuning.Steering)*turn*control.MaxTurn; m3.Abs(got-want) > 1e-4 {
+	if got, want := yaw(b.face(0, 0, true)), turn*control.MaxTurn+b.tuning.Steering*(turn*control.MaxTurn-0.05); m3.Abs(got-want) > 1e-4 {
 		t.Errorf("without a turn it is asked to face %g, want %g", got, want)
 	}
 	for range 600 {

@@ -1,10 +1,6 @@
 package mann
 
-import (
-	"math"
-
-	"mannequin/animsys/control"
-)
+import "math"
 
 // Tuning holds the controller's constants, DefaultTuning their values: those of
 // the authors' released system, and our own where the docs say so. Shares are
@@ -13,12 +9,11 @@ type Tuning struct {
 	Gain  float32 // share of the way to a goal's direction and velocity per tick, 0 to 1
 	Decay float32 // the same while there is no goal; ours is twice the released: dogs brake from a trot in a second
 
-	// The speed regulator adds P·e + I·∫e dt to the speed asked for, e being the
-	// speed that lacks, in m/s; no more than half of it. Ours: with the released
+	// The speed regulator adds P·e + I·∫e dt to the speed asked for, no more than
+	// half of it; e is the speed that lacks, in m/s, from a plausible start. Ours: with the released
 	// 0.2 and 0.8 a dog needs more than the 2 s that it may take.
 	SpeedP, SpeedI float32
-	// Half-lives of gathering speed and of losing it, s, which the integral allows
-	// for; ours.
+	// Half-lives of such a start's gathering speed and losing it, s; ours.
 	SpeedUp, SpeedDown float32
 
 	Leash float32 // most that the heading asked for may lead or lag the real one, radians; ours
@@ -87,7 +82,7 @@ func DefaultTuning() Tuning {
 		Ramp:     [6]float32{0.5, 0.5, 1. / 3, 0.5, 0.5, 0.5},
 		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,
 		Grip:      1,
-		Spin:      control.MaxTurn,
+		Spin:      0.9,
 		Homing:    15,
 		Facing:    4,
 		Steering:  2,

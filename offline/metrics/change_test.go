@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/internal/testdog"
@@ -223,6 +224,32 @@ func TestAbilities(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("not measured: %v", want)
+	}
+	// One that turns left by 30° a second can do that, and not turn right.
+	tensors := slider(t, 1).Net.Tensors()
+	for _, x := range tensors {
+		if x.Name == "y_mean" {
+			x.Data[len(x.Data)-feature.RootLen+feature.RootYaw] = 30
+		}
+	}
+	net, err := netruntime.New(slider(t, 1).Net.Meta(), tensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mann.NewModel(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err = Abilities(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range got {
+		switch a.Name {
+		case "left":
+			close(t, a.Name, a.Value, 30, 1)
+		case "right":
+			close(t, a.Name, a.Value, 0, 0)
+		}
 	}
 	var roots []m3.Xform
 	for f := range ableEnd + 1 {

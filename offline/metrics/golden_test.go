@@ -6,6 +6,8 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 	"mannequin/models"
 )
 
@@ -42,6 +44,10 @@ func TestDogIsGolden(t *testing.T) {
 		in(g.Name+": leg angles shown ÷ raw", shown.Stiffness/raw.Stiffness, 0.8, 1.5)
 		in(g.Name+": low", shown.Low, 0.15, 0.9)
 		in(g.Name+": restored", float64(made[i].Restored), 0, 0)
+		if raw.Skate == shown.Skate || raw.Stiffness == shown.Stiffness {
+			t.Errorf("%s: what is shown is the network's own pose", g.Name)
+		}
+		in(g.Name+": lowest shown paw, m", lowestPaw(made[i].Takes[0].Shown), -0.01, 0.05)
 		if g.Name == "turn" {
 			continue
 		}
@@ -82,4 +88,16 @@ func TestDogIsGolden(t *testing.T) {
 			t.Fatalf("frame %d: the experts' weights sum up to %g", f/k, sum)
 		}
 	}
+}
+
+// lowestPaw returns the least height of a paw's tip in c, m.
+func lowestPaw(c *skel.Clip) float64 {
+	model, low := make([]m3.Xform, c.Skel.Len()), math.Inf(1)
+	for f := range c.Frames {
+		c.Model(model, f)
+		for _, name := range pawJoints {
+			low = min(low, float64(model[c.Skel.Index(name)].Pos.Y))
+		}
+	}
+	return low
 }

@@ -79,6 +79,15 @@ func TestDrives(t *testing.T) {
 			t.Errorf("%d %d %d", d.from, d.first, d.end)
 		}
 	}
+	// The rows that count come after the lead, one a tick.
+	for _, d := range got {
+		last := d.end - d.first - 1
+		for tick, row := range map[int]int{0: max(d.from, d.first-matchedLead), matchedLead: d.first, matchedLead + last/2: d.first + last/2, 1 << 20: d.end - 1} {
+			if g := d.goal(tick, m3.Xform{}); g != rowGoal(held, row) {
+				t.Fatalf("tick %d: %+v, row %d asks for %+v", tick, g, row, rowGoal(held, row))
+			}
+		}
+	}
 	if rows != held.Rows/2 {
 		t.Errorf("%d rows of %d", rows, held.Rows/2)
 	}

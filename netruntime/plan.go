@@ -17,7 +17,7 @@ type plan struct {
 	inputs  []int
 	outputs []int
 	omega   int  // value of the gating weights, or −1
-	gates   int  // most gates of an LSTM
+	gates   int  // most gates of a sequence that an LSTM step has at once
 	steps   int  // and most channels of its operand
 	scratch int  // most floats of a row of a blend's operand or result
 	filters bool // it has some

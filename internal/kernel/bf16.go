@@ -90,5 +90,5 @@ func (b *PackedBF16) MulPanels(s *Scratch, c Panels, a MatrixBF16, rows int, add
 		panic("kernel: MulPanels: A is too small")
 	}
 	o := operands{&b.layout, nil, a.Data, a.Stride, nil, b.data}
-	o.add(s, c, rows, !add, p0, p1)
+	o.panelsInto(s, c, rows, !add, p0, p1)
 }

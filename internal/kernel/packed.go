@@ -145,5 +145,5 @@ func (b *Packed) MulPanels(s *Scratch, c Panels, a Matrix, rows int, add bool, p
 		panic("kernel: MulPanels: A is too small")
 	}
 	o := operands{&b.layout, a.Data, nil, a.Stride, b.data, nil}
-	o.add(s, c, rows, !add, p0, p1)
+	o.panelsInto(s, c, rows, !add, p0, p1)
 }

@@ -221,9 +221,10 @@ type Panels struct {
 	Stride, Row int
 }
 
-// add computes panels [p0, p1) of C + A·B, or of A·B where first, into those
-// of C from the first one on. The order of each sum is that of compute.
-func (o *operands) add(s *Scratch, c Panels, rows int, first bool, p0, p1 int) {
+// panelsInto computes panels [p0, p1) of C = A·B where first, else of
+// C = C + A·B, into those of C from the first one on. The order of each sum is
+// that of compute.
+func (o *operands) panelsInto(s *Scratch, c Panels, rows int, first bool, p0, p1 int) {
 	last := (p1-p0-1)*c.Stride + (rows-1)*c.Row + o.cols
 	switch {
 	case p0 < 0 || p1 > o.panels:

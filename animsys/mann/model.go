@@ -19,13 +19,14 @@ type Model struct {
 	Layout *feature.MANN
 	Skel   *skel.Skeleton // joints in the layout's order; metres
 
-	rest   []float32               // bone block of an input row that characters begin from
-	action [control.NumActions]int // column of each action, −1 where the layout lacks it
-	aims   [][]int                 // per joint the children with a bone of some length
-	bone   []m3.Vec3               // per joint its offset's direction
-	reach  float32                 // length of all bones, m
-	low    []float32               // least and
-	high   []float32               // greatest value of an input in range; none without normalisation
+	rest    []float32               // bone block of an input row that characters begin from
+	action  [control.NumActions]int // column of each action, −1 where the layout lacks it
+	aims    [][]int                 // per joint the children with a bone of some length
+	bone    []m3.Vec3               // per joint its offset's direction
+	reach   float32                 // length of all bones, m
+	fastest float32                 // m/s, most that is asked for
+	low     []float32               // least and
+	high    []float32               // greatest value of an input in range; none without normalisation
 }
 
 // SchemaError says that a model file does not hold what this package can
@@ -192,7 +193,7 @@ func checkSkeleton(sk *skel.Skeleton, layout *feature.MANN, differ func(string, 
 
 // newModel derives what the controller looks up in every tick.
 func newModel(p *parsed) *Model {
-	m := &Model{Layout: p.layout, Skel: p.skel, rest: p.rest, aims: make([][]int, p.skel.Len())}
+	m := &Model{fastest: 20, Layout: p.layout, Skel: p.skel, rest: p.rest, aims: make([][]int, p.skel.Len())}
 	for a := range m.action {
 		m.action[a] = slices.Index(p.layout.Actions, control.Action(a).String())
 	}

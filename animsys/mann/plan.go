@@ -8,7 +8,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-const maxSpeed = 20 // m/s: no more is asked of any network
+// No more than the mean speed of the training data and this many of its standard
+// deviations is asked for: recorded dogs reach 10.5.
+const maxDeviation = 10
 
 // Plan bends the future trajectory of rows r0 to r1 toward their goals, indexed
 // by row. A goal that is not finite counts as none.
@@ -41,7 +43,7 @@ func (b *Batch) plan(r int, g *control.Goal) {
 		b.path[r] = nil
 	}
 	action := b.choose(r, g.Action, &move, &turn)
-	speed := m3.Clamp(g.Speed, 0, maxSpeed)
+	speed := m3.Clamp(g.Speed, 0, b.Model.fastest)
 	switch {
 	case action == control.Idle && b.low(r):
 		// Getting up is a step forward in nearly all recordings. Asked to idle,
@@ -188,7 +190,7 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 	// told to stop.
 	lacks, limit := b.pace[r]-have, 0.5*want/t.SpeedI
 	b.lack[r] = m3.Clamp(b.lack[r]+excess(lacks, 0.05*want)/Rate, -2*limit, limit)
-	return m3.Clamp(want+t.SpeedP*(min(b.pace[r], want)-have)+t.SpeedI*b.lack[r], 0, 1.5*want)
+	return m3.Clamp(want+t.SpeedP*(min(b.pace[r], want)-have)+t.SpeedI*b.lack[r], 0, min(1.5*want, b.Model.fastest))
 }
 
 // excess returns how far x is above slack or below −slack.

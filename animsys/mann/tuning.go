@@ -19,7 +19,7 @@ type Tuning struct {
 	Leash float32 // most that the heading asked for may lead or lag the real one, radians; ours
 
 	// What dogs do and networks therefore can, all ours: the speeds in m/s up to
-	// which they step to the side and back (recorded medians are 0.38 and 0.33),
+	// which they step to the side and back (recorded dogs 0.3 in the mean),
 	// the radius in metres of the curve that turning on the spot is (recorded
 	// dogs go 0.3 m per radian), and the speed in m/s of the step with which they
 	// get up.
@@ -77,7 +77,7 @@ func DefaultTuning() Tuning {
 		Gain: 0.25, Decay: 0.1,
 		SpeedP: 0.5, SpeedI: 1.2, SpeedUp: 0.3, SpeedDown: 0.4,
 		Leash:    30 * math.Pi / 180,
-		Sideways: 0.4, Backward: 0.4, Pivot: 0.3, Rise: 0.4,
+		Sideways: 0.4, Backward: 0.3, Pivot: 0.3, Rise: 0.4,
 		JumpSpeed: 3, SlowSpeed: 0.5, Curvature: 0.25,
 		Ramp:     [6]float32{0.5, 0.5, 1. / 3, 0.5, 0.5, 0.5},
 		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,

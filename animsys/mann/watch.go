@@ -54,7 +54,8 @@ func (w *watch) slot(row, i int) []float32 { return w.good[(2*row+i)*w.pose:][:w
 // its last Reset.
 func (b *Batch) Restored(row int) int { return int(b.watch.restored[row]) }
 
-// bound derives the inputs' range from their mean and standard deviation.
+// bound derives the inputs' range and the greatest speed from their mean and
+// standard deviation.
 func (m *Model) bound(mean, std []float32) {
 	n := m.Layout.Inputs()
 	if len(mean) != n || len(std) != n {
@@ -65,6 +66,11 @@ func (m *Model) bound(mean, std []float32) {
 		d := deviation * max(std[c], least)
 		m.low[c], m.high[c] = mean[c]-d, mean[c]+d
 	}
+	speed := m.Layout.InSample(feature.TrajNow) + feature.SampleSpeed
+	if m.Layout.NoSpeed {
+		speed = m.Layout.InSample(feature.TrajNow) + feature.SampleVel + 1
+	}
+	m.fastest = mean[speed] + maxDeviation*std[speed]
 }
 
 // begin makes the present pose of row the only one that is remembered.

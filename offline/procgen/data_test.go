@@ -128,7 +128,7 @@ func TestDataset(t *testing.T) {
 	}
 	for i, g := range gaits {
 		t.Logf("%s: %+v", g.Name, truth[i])
-		if truth[i].Frames < 300 {
+		if truth[i].Frames < 100 {
 			t.Errorf("only %d frames of %s", truth[i].Frames, g.Name)
 		}
 	}

@@ -108,6 +108,10 @@ const minStep = 0.02
 // away from it.
 const maxReach = 0.21
 
+// minSwing is the shortest time of a step in seconds: what the fastest canter
+// takes is a quarter of a second.
+const minSwing = 0.2
+
 // footholds places the stances of a leg: under the body in the middle of the
 // stance. A paw that would step to where it stands stays there; one that the
 // body leaves too far behind lifts earlier, and lands later.
@@ -142,7 +146,15 @@ func (w *walker) footholds(leg int, in []stance) []stance {
 			s.off = w.careless(mid)
 			s.at = s.at.Add(s.off)
 		}
-		out = append(out, w.trimmed(leg, s, mid))
+		s = w.trimmed(leg, s, mid)
+		if k := len(out) - 1; k >= 0 {
+			// Where phases change, a step might be too short to be taken.
+			if lack := minSwing - (s.a - out[k].b); lack > 0 {
+				out[k].b = max(out[k].b-lack/2, out[k].a)
+				s.a = min(s.a+lack/2, s.b)
+			}
+		}
+		out = append(out, s)
 	}
 	return out
 }

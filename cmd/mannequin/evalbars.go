@@ -77,6 +77,20 @@ func (r *evalReport) bars() []evalBar {
 			most(fmt.Sprintf("speed off the command of %.1f m/s, worst start (from %.1f m/s)", command, w.From), &off, barSpeed)
 		}
 	}
+	for i, command := range metrics.GaitSpeeds {
+		starts, same := 0, 0.0
+		for _, s := range r.Speeds {
+			if s.Command == float64(command) {
+				starts++
+				if i < len(r.Gaits) && s.Gait == r.Gaits[i].Recorded.Gait {
+					same++
+				}
+			}
+		}
+		if starts > 0 && i < len(r.Gaits) && r.Gaits[i].Recorded.Strides > 0 {
+			least(fmt.Sprintf("of %d starts toward %.1f m/s become a %s as recorded", starts, command, r.Gaits[i].Recorded.Gait), same, float64(starts))
+		}
+	}
 	for _, l := range r.Latencies {
 		if (l.Action == "jump") == (l.From == "idle") {
 			continue // who stands has to gather speed for a jump, who goes to stop for the others

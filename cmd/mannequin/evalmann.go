@@ -126,7 +126,7 @@ func evalMANN(ctx context.Context, o evalOptions, stderr io.Writer) (*evalReport
 // rows estimates the ticks of one agent that the evaluation takes.
 func (e *evaluation) rows(net *netruntime.Net) int64 {
 	recorded := int64(e.train.Rows+e.held.Rows) / 2
-	drives := int64(13*e.opt.seconds*mann.Rate) + 6*180 + 16*480 + 8*660 + 132*390
+	drives := int64(13*e.opt.seconds*mann.Rate) + 6*180 + 16*600 + 8*660 + 132*390
 	return int64(e.held.Rows) + 3*recorded/2 + drives + int64(metrics.Experts(net)+1)*14*360
 }
 

@@ -41,7 +41,10 @@ func (r *evalReport) print(w io.Writer) error {
 	t.section("Beside them: the share of time for which paws are under 2.5 cm, and the joints' mean jerk, m/s³", r.honestyRows()...)
 	t.section("Following paths: distance cm, angle ° (Table 4); meander beside the paper's custom path", r.pathRows()...)
 	t.section("Footfalls: duty factor, and phase in strides after the left hind paw, per paw", r.footfallRows()...)
-	t.section("Speed in m/s, third and fourth second after the command, by command and what went before", r.speedRows()...)
+	t.section("Speed in m/s, third and fourth second after the command, by command and what went before",
+		r.speedRows(func(s metrics.SpeedHeld) string { return fmt.Sprintf("%.2f", s.Speed) })...)
+	t.section("The same commands, third to sixth second: gait by footfall, shown skate ÷ recorded",
+		r.speedRows(func(s metrics.SpeedHeld) string { return fmt.Sprintf("%s %.2f", s.Gait, r.skateOver(s)) })...)
 	t.section("Seconds from command to action, and back to idle's pose", r.latencyRows()...)
 	t.section(fmt.Sprintf("Changes: the largest jerk of a joint ÷ the recordings' 99.9 percentile (%.0f m/s³), from row to column", r.Transitions.Recorded.Jerk),
 		r.transitionRows()...)
@@ -135,7 +138,8 @@ func (r *evalReport) footfallRows() []string {
 	return rows
 }
 
-func (r *evalReport) speedRows() []string {
+// speedRows has a row per command and a column per command before it.
+func (r *evalReport) speedRows(cell func(metrics.SpeedHeld) string) []string {
 	head := []string{"command", "from stand"}
 	for _, from := range metrics.GaitSpeeds {
 		head = append(head, fmt.Sprintf("from %.1f", from))
@@ -144,17 +148,27 @@ func (r *evalReport) speedRows() []string {
 	for _, to := range metrics.GaitSpeeds {
 		out := []string{fmt.Sprintf("%.1f", to)}
 		for _, from := range append([]float32{0}, metrics.GaitSpeeds[:]...) {
-			cell := ""
+			text := ""
 			for _, s := range r.Speeds {
 				if s.From == float64(from) && s.Command == float64(to) {
-					cell = fmt.Sprintf("%.2f", s.Speed)
+					text = cell(s)
 				}
 			}
-			out = append(out, cell)
+			out = append(out, text)
 		}
 		rows = append(rows, cells(out...))
 	}
 	return rows
+}
+
+// skateOver returns the skate of s as a share of the recordings' at its command.
+func (r *evalReport) skateOver(s metrics.SpeedHeld) float64 {
+	for i, v := range metrics.GaitSpeeds {
+		if s.Command == float64(v) && i < len(r.Gaits) {
+			return s.Skate / r.Gaits[i].Truth.Skate
+		}
+	}
+	return 0
 }
 
 func orNever(format string, v *float64) string {

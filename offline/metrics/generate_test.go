@@ -227,6 +227,9 @@ func TestSpeedsHeld(t *testing.T) {
 	}
 	for _, s := range got {
 		close(t, "speed", s.Speed, 1, 0.01)
+		if s.Gait != "none" {
+			t.Errorf("a stiff pose is a %s", s.Gait)
+		}
 		close(t, "off", s.Off(), math.Abs(1/s.Command-1), 0.02/s.Command)
 	}
 }

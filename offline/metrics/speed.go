@@ -23,6 +23,11 @@ type SpeedHeld struct {
 	From    float64 `json:"from_m_s"` // the command before, 0 to stand
 	Command float64 `json:"command_m_s"`
 	Speed   float64 `json:"speed_m_s"` // of the root, mean of the third and fourth second after the command
+
+	// Of the displayed pose from the third to the sixth second: networks may come
+	// to one speed in more than one way.
+	Skate float64 `json:"skate_cm"`
+	Gait  string  `json:"gait"` // by its footfall
 }
 
 // Off returns how far the speed is from the command, as a share of it.
@@ -31,7 +36,11 @@ func (s SpeedHeld) Off() float64 { return math.Abs(s.Speed/s.Command - 1) }
 // SpeedsHeld commands each of GaitSpeeds to a model that stands, and to one that
 // has gone for three seconds at each other.
 func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
-	const stand, before, settle, window = mann.Rate, 3 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate
+	const stand, before, settle, window, more = mann.Rate, 3 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate
+	legs, err := DogLegs(r.Model.Skel)
+	if err != nil {
+		return nil, err
+	}
 	var out []SpeedHeld
 	var agents []Agent
 	for _, from := range append([]float32{0}, GaitSpeeds[:]...) {
@@ -51,12 +60,20 @@ func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 			}})
 		}
 	}
-	takes, err := r.Run(agents, stand+before+settle+window)
+	takes, err := r.Run(agents, stand+before+settle+window+more)
 	if err != nil {
 		return nil, err
 	}
 	for i, t := range takes {
-		out[i].Speed = travel(t.Roots[stand+before+settle-1:]) / (window / mann.Rate)
+		const first = stand + before + settle
+		out[i].Speed = travel(t.Roots[first-1:first+window]) / (window / mann.Rate)
+		shown := section(t.Shown, first-1, t.Shown.Frames)
+		out[i].Skate = Measure(shown, legs).Skate
+		f, err := FootfallOf(shown)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Gait = f.Gait
 	}
 	return out, nil
 }

@@ -84,7 +84,9 @@ func Contacts(c *skel.Clip) ([numPaws][]bool, error) {
 // Footfall is how a gait sets down its paws, after Hildebrand 1965: per paw the
 // share of a stride that it stands (its duty factor), and the share of a stride
 // after the left hind paw's touchdown at which it touches down (its phase).
-// A stride goes from one touchdown of the left hind paw to the next.
+// A stride goes from one touchdown of the left hind paw to the next; where the
+// right one comes down shortly before, left and right are exchanged, so that both
+// leads of a canter are told as one.
 type Footfall struct {
 	Strides int              `json:"strides"`
 	Rate    float64          `json:"strides_per_s"`
@@ -127,23 +129,42 @@ func (a *footfalls) add(c *skel.Clip, keep []bool) error {
 		if to == c.Frames || !down(LeftHind, to) || float64(to-from) > maxStride*c.FPS {
 			continue
 		}
-		a.strides++
-		a.frames += to - from
-		for p := range numPaws {
-			for f := from; f < to; f++ {
-				if stands[p][f] {
-					a.stands[p]++
-				}
-				if down(p, f) {
-					s, c := math.Sincos(2 * math.Pi * float64(f-from) / float64(to-from))
-					a.sin[p] += s
-					a.cos[p] += c
-					a.touched[p]++
-				}
+		a.stride(&stands, from, to)
+	}
+	return nil
+}
+
+// mirroredFrom is the phase of the right hind paw beyond which a stride is told with
+// left and right exchanged: the paw comes down shortly before the left one. Else
+// the two leads of an asymmetrical gait would blur each other.
+const mirroredFrom = 0.625
+
+// stride takes in the stride that begins at frame from and ends before to.
+func (a *footfalls) stride(stands *[numPaws][]bool, from, to int) {
+	phase := func(f int) float64 { return float64(f-from) / float64(to-from) }
+	swap, start := 0, 0.0
+	for f := from + 1; f < to; f++ {
+		if stands[RightHind][f] && !stands[RightHind][f-1] && phase(f) > mirroredFrom {
+			swap, start = LeftHind^RightHind, phase(f)
+		}
+	}
+	a.strides++
+	a.frames += to - from
+	for p := range numPaws {
+		q := p ^ swap
+		for f := from; f < to; f++ {
+			if !stands[p][f] {
+				continue
+			}
+			a.stands[q]++
+			if f > 0 && !stands[p][f-1] {
+				s, c := math.Sincos(2 * math.Pi * (phase(f) - start))
+				a.sin[q] += s
+				a.cos[q] += c
+				a.touched[q]++
 			}
 		}
 	}
-	return nil
 }
 
 // footfall returns the means.

@@ -51,7 +51,7 @@ func TestFootfalls(t *testing.T) {
 		{"diagonal walk", 0.5, 1, same(0.65), [numPaws]float64{0, 0.75, 0.5, 0.25}},
 		// Left hind; right hind with left fore; right fore.
 		{"canter", 3.3, 2.2, same(0.33), [numPaws]float64{0, 0.33, 0.3, 0.6}},
-		{"gallop", 3.3, 2.2, same(0.3), [numPaws]float64{0, 0.14, 0.84, 0.33}},
+		{"gallop", 3.3, 2.2, same(0.3), [numPaws]float64{0, 0.49, 0.16, 0.3}},
 		{"bound", 3, 2.2, same(0.3), [numPaws]float64{0, 0.5, 0.03, 0.47}},
 	} {
 		f, err := FootfallOf(stepper(6, c.speed, c.rate, c.duty, c.phase))
@@ -74,6 +74,28 @@ func TestFootfalls(t *testing.T) {
 			if f.Steady[p] < 0.98 {
 				t.Errorf("%s: %s steady by %.2f", c.name, PawNames[p], f.Steady[p])
 			}
+		}
+	}
+}
+
+// Both leads of a gait that is not symmetrical are told as one.
+func TestLeads(t *testing.T) {
+	duty := [numPaws]float64{0.3, 0.32, 0.34, 0.36}
+	left, err := FootfallOf(stepper(6, 3.3, 2.2, duty, [numPaws]float64{0, 0.49, 0.16, 0.3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, err := FootfallOf(stepper(6, 3.3, 2.2, [numPaws]float64{duty[2], duty[3], duty[0], duty[1]}, [numPaws]float64{0.16, 0.3, 0, 0.49}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left.Gait != "gallop" || right.Gait != "gallop" {
+		t.Errorf("%+v, %+v", left, right)
+	}
+	for p := range numPaws {
+		close(t, "duty", right.Duty[p], left.Duty[p], 0.02)
+		if d := apart(left.Phase[p], right.Phase[p]); d > 0.03 {
+			t.Errorf("phase of %s: %.2f and %.2f", PawNames[p], left.Phase[p], right.Phase[p])
 		}
 	}
 }

@@ -123,6 +123,8 @@ func newTrainMANN() *cobra.Command {
 	paper := recipes.PaperMANN()
 	r := paper
 	var start string
+	var reverse bool
+	var walk, repeat int
 	var heldOut []string
 	c := &cobra.Command{
 		Use:   "mann --data DIR --out FILE",
@@ -159,6 +161,10 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 				return command.Usagef("--noise is %v, want 0 to 10", r.Noise)
 			case !(r.Change >= 0 && r.Change <= 1e3):
 				return command.Usagef("--change is %v, want 0 to 1000", r.Change)
+			case walk < 1 || walk > 1000 || repeat < 0 || repeat > 1000:
+				return command.Usagef("--walk is %d and --repeat %d, want 1 to 1000", walk, repeat)
+			case !(r.ClipNorm >= 0 && r.ClipNorm <= 1e6):
+				return command.Usagef("--clip is %v, want 0 to 1000000", r.ClipNorm)
 			case !(r.AdamW.Rate > 0 && r.AdamW.Rate <= 1):
 				return command.Usagef("--rate is %v, want a value above 0, up to 1", r.AdamW.Rate)
 			}
@@ -171,7 +177,7 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 					return err
 				}
 			}
-			return f.runMANN(cmd, &r, heldOut)
+			return f.runMANN(cmd, &r, dataset.Options{HeldOut: heldOut, Reverse: reverse, Walk: walk, Repeat: repeat, Workers: f.threads})
 		},
 	}
 	f.add(c, paper.Epochs, paper.Batch)
@@ -185,6 +191,10 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles")
 	p.BoolVar(&r.Residual, "residual", false, "the network gives the change of the pose in place of the pose")
 	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
+	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
+	p.IntVar(&walk, "walk", 1, "visits per epoch of any other row that moves")
+	p.Float64Var(&r.ClipNorm, "clip", r.ClipNorm, "greatest `norm` of a step's gradient (0: no limit)")
+	p.BoolVar(&reverse, "reverse", false, "train on slow straight walks backward in time, too: recorded dogs hardly ever back up")
 	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")
 	p.StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: six of the authors' dog set)")
 	return c
@@ -198,11 +208,11 @@ type trainReport struct {
 	*train.Report
 }
 
-func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, heldOut []string) error {
+func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Options) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
 	log := show.log
 	var err error
-	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data, dataset.Options{HeldOut: heldOut, Workers: f.threads}); err != nil {
+	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data, opt); err != nil {
 		return err
 	}
 	log.Info("data", "rows", r.Train.Rows, "samples_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)

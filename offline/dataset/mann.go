@@ -36,6 +36,8 @@ type Options struct {
 	Ramp    int           // frames from the end of a labelled run to its key; 0: 15 (a quarter of a second)
 	Fast    float64       // m/s from which a moving row is trot or canter; 0: 1.5, midway between the paper's pace (1.1) and trot (1.9)
 	Repeat  int           // visits per epoch of a trot or canter row; 0: what the folder's SourceFile says, else 11
+	Walk    int           // visits per epoch of any other row that mostly moves; 0: 1
+	Reverse bool          // train on slow straight walks backward in time, too: recorded dogs hardly ever back up
 	Workers int           // goroutines; 0: all processors. The result does not depend on it
 }
 
@@ -56,6 +58,7 @@ func (o Options) withDefaults(src *Source) Options {
 	def(&o.Ramp, 15)
 	def(&o.Fast, 1.5)
 	def(&o.Repeat, 11)
+	def(&o.Walk, 1)
 	def(&o.Workers, runtime.GOMAXPROCS(0))
 	return o
 }
@@ -71,6 +74,8 @@ func (o Options) check() error {
 		return fmt.Errorf("dataset: Fast is %g m/s, want more than 0", o.Fast)
 	case o.Repeat < 1:
 		return fmt.Errorf("dataset: Repeat is %d, want at least 1", o.Repeat)
+	case o.Walk < 1:
+		return fmt.Errorf("dataset: Walk is %d, want 1 or more", o.Walk)
 	case o.Workers < 1:
 		return fmt.Errorf("dataset: Workers is %d, want at least 1", o.Workers)
 	}
@@ -98,7 +103,7 @@ type MANN struct {
 	Clip  []int32  // (Rows) index into Clips
 	Frame []int32  // (Rows) the frame i of the recording
 
-	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter repeated
+	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter Repeat times, other motion Walk times
 
 	// Mean and standard deviation per column over all training rows, each
 	// counted once (as in the authors' release: counted as Order visits them,
@@ -168,6 +173,24 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 			unseen = append(unseen, r)
 		} else {
 			seen = append(seen, r)
+		}
+	}
+	if opt.Reverse {
+		back := make([]recording, len(seen))
+		err := parallel(opt.Workers, len(seen), func(i int) error {
+			var err error
+			if back[i], err = seen[i].reversed(sk, opt.Layout, opt.Unit); err != nil {
+				return fmt.Errorf("dataset: %s: %w", seen[i].name, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range back {
+			if len(r.labels.Train) > 0 {
+				seen = append(seen, r)
+			}
 		}
 	}
 	if train, err = build(sk, seen, opt); err != nil {
@@ -246,7 +269,7 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 	if err != nil {
 		return nil, err
 	}
-	fast := make([]bool, half)
+	fast, walk := make([]bool, half), make([]bool, half)
 	move := slices.Index(m.Layout.Actions, "move")
 	err = parallel(opt.Workers, len(recs), func(c int) error {
 		r := recs[c]
@@ -264,7 +287,9 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 			t.output(m.Output(row), m.Layout, f)
 			feature.Mirror(m.Input(row+half), m.Input(row), in)
 			feature.Mirror(m.Output(row+half), m.Output(row), out)
-			fast[row] = move >= 0 && t.weights[f*t.actions+move] >= 0.5 && t.speed(f-fps/2, fps) >= opt.Fast
+			moves := move >= 0 && t.weights[f*t.actions+move] >= 0.5
+			fast[row] = moves && t.speed(f-fps/2, fps) >= opt.Fast
+			walk[row] = moves && !fast[row]
 		}
 		return nil
 	})
@@ -273,8 +298,11 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 	}
 	for r := range m.Rows {
 		n := 1
-		if fast[r%half] {
+		switch {
+		case fast[r%half]:
 			n = opt.Repeat
+		case walk[r%half]:
+			n = opt.Walk
 		}
 		for range n {
 			m.Order = append(m.Order, int32(r))

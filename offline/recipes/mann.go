@@ -32,6 +32,7 @@ type MANN struct {
 	Noise        float32         // on a sample's first pose, in deviations of the data; the paper has none
 	Residual     bool            // the network gives the change of the pose in place of the pose; the paper's gives the pose
 	Change       float32         // weight in the loss of the error in the pose's normalised change; the paper has none
+	ClipNorm     float64         // greatest norm of a step's gradient; 0, as in the paper, is none
 	Start        *netruntime.Net // weights to begin with; nil draws them
 	Epochs       int             //
 	Batch        int             //
@@ -77,7 +78,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		yMean, yStd = trainedBy.mean, trainedBy.std
 	}
 	if m.Start != nil {
-		if err := net.load(m.Start, m.Train, yMean, yStd); err != nil {
+		if err := net.load(m.Start, m.Train.XMean, m.Train.XStd, yMean, yStd); err != nil {
 			return nil, err
 		}
 	}
@@ -117,8 +118,8 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		},
 		DataHash: hash, Recipe: recipe,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.Schedule,
-		Patience: m.Patience,
-		Limit:    m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
+		Patience: m.Patience, ClipNorm: m.ClipNorm,
+		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
 		Save: func(best [][]float32, r *train.Report) error {
 			return m.write(net, best, yMean, yStd, r, recipe, hash)
 		},
@@ -183,8 +184,9 @@ func (m *MANN) recipe() (string, error) {
 		Noise        float32            `json:"noise,omitempty"`
 		Residual     bool               `json:"residual,omitempty"`
 		Change       float32            `json:"change,omitempty"`
+		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Residual, m.Change, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Residual, m.Change, m.ClipNorm, start})
 	return string(b), err
 }
 

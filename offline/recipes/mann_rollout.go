@@ -210,8 +210,10 @@ func disturb(v []float32, deviation float32, key uint64) {
 	}
 }
 
-// load takes the weights of a trained network of the same form and data.
-func (n *mannNet) load(from *netruntime.Net, set *dataset.MANN, yMean, yStd []float32) error {
+// load takes the weights of a trained network of the same form. Where its data
+// had other means and deviations than those given, the first and last layers
+// take up the difference, so that it computes what it did.
+func (n *mannNet) load(from *netruntime.Net, xMean, xStd, yMean, yStd []float32) error {
 	get := func(name string, want int) ([]float32, error) {
 		t, ok := from.Tensor(name)
 		if !ok || len(t.Data) != want {
@@ -219,15 +221,11 @@ func (n *mannNet) load(from *netruntime.Net, set *dataset.MANN, yMean, yStd []fl
 		}
 		return t.Data, nil
 	}
-	for name, want := range map[string][]float32{"x_mean": set.XMean, "x_std": set.XStd, "y_mean": yMean, "y_std": yStd} {
-		have, err := get(name, len(want))
-		if err != nil {
+	var stats [4][]float32
+	for i, name := range []string{"x_mean", "x_std", "y_mean", "y_std"} {
+		var err error
+		if stats[i], err = get(name, len([][]float32{xMean, xStd, yMean, yStd}[i])); err != nil {
 			return err
-		}
-		for i, v := range want {
-			if math.Abs(float64(have[i]-v)) > 1e-3*(math.Abs(float64(v))+1e-3) {
-				return fmt.Errorf("recipes: the network to start from was trained on other data: %s[%d] is %g, here %g", name, i, have[i], v)
-			}
 		}
 	}
 	for i, p := range n.params() {
@@ -239,6 +237,35 @@ func (n *mannNet) load(from *netruntime.Net, set *dataset.MANN, yMean, yStd []fl
 			n.setExperts(l/2, d)
 		} else {
 			copy(p.Val, d)
+		}
+	}
+	// x̂_old = (x̂·std + mean − mean_old) / std_old
+	for o := range n.gatingSize[1] {
+		w := n.gatingW[0].Val[o*len(n.columns):][:len(n.columns)]
+		for i, c := range n.columns {
+			n.gatingB[0].Val[o] += w[i] * (xMean[c] - stats[0][c]) / stats[1][c]
+			w[i] *= xStd[c] / stats[1][c]
+		}
+	}
+	hidden := n.motionOut[1]
+	for k := range n.experts {
+		b := n.expertB[0].Val[k*hidden:][:hidden]
+		for c := range n.inputs {
+			w := n.expertW[0].Val[(k*n.inputs+c)*hidden:][:hidden]
+			shift, scale := (xMean[c]-stats[0][c])/stats[1][c], xStd[c]/stats[1][c]
+			for o := range w {
+				b[o] += w[o] * shift
+				w[o] *= scale
+			}
+		}
+		// ŷ = (ŷ_old·std_old + mean_old − mean) / std
+		b = n.expertB[2].Val[k*n.outputs:][:n.outputs]
+		for o := range n.outputs {
+			scale := stats[3][o] / yStd[o]
+			b[o] = b[o]*scale + (stats[2][o]-yMean[o])/yStd[o]
+			for i := range n.motionOut[2] {
+				n.expertW[2].Val[(k*n.motionOut[2]+i)*n.outputs+o] *= scale
+			}
 		}
 	}
 	return nil

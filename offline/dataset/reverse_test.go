@@ -1,0 +1,79 @@
+package dataset
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+)
+
+// A slow straight walk comes a second time, backward: the same places in the
+// other order. Fast and turning ones do not.
+func TestReverse(t *testing.T) {
+	sk := synthSkeleton()
+	slow, fast, curve := circle{4000, 1e-4, 400}, circle{20000, 1e-4, 400}, circle{0.4, 1, 400}
+	dir := folder(t, map[string]*skel.Clip{"slow": slow.clip(sk), "fast": fast.clip(sk), "curve": curve.clip(sk), "held": slow.clip(sk)},
+		map[string]clipLabels{"slow": walking(400), "fast": walking(400), "curve": walking(400), "held": walking(400)})
+	opt := Options{HeldOut: []string{"held"}}
+	plain, _, err := BuildMANN(dir, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Reverse = true
+	set, held, err := BuildMANN(dir, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(held.Clips) != 1 || len(set.Clips) != 4 || set.Clips[3] != "slow reversed" {
+		t.Fatalf("recordings %v, held out %v", set.Clips, held.Clips)
+	}
+	first := plain.Rows / 2 // the reversed rows follow the others
+	for r := range first {
+		for c, v := range plain.Output(r) {
+			if set.Output(r)[c] != v {
+				t.Fatalf("row %d has changed", r)
+			}
+		}
+	}
+	l := set.Layout
+	n := set.Rows/2 - first
+	if n < 300 || n > 400-2*reverseWindow+2*reverseEdge {
+		t.Fatalf("%d rows backward", n)
+	}
+	for r := first; r < first+n; r++ {
+		if z := set.Output(r)[l.OutRoot()+feature.RootZ]; math.Abs(float64(z)+0.4) > 1e-3 {
+			t.Fatalf("row %d: goes %g m/s ahead, want -0.4", r, z)
+		}
+		x := set.Input(r)
+		if v := x[l.InSample(feature.TrajNow)+feature.SampleSpeed]; math.Abs(float64(v)-0.4) > 1e-3 {
+			t.Fatalf("row %d: speed %g", r, v)
+		}
+		if d := x[l.InSample(feature.TrajNow)+feature.SampleDir+1]; d < 0.999 {
+			t.Fatalf("row %d faces %g ahead", r, d)
+		}
+	}
+}
+
+func TestReverseDog(t *testing.T) {
+	plain, _, dir := dog(t)
+	set, _, err := BuildMANN(dir, Options{Reverse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := set.Layout
+	rows, back := 0, 0
+	for r := range set.Rows / 2 {
+		if strings.HasSuffix(set.Clips[set.Clip[r]], " reversed") {
+			rows++
+			if set.Output(r)[l.OutRoot()+feature.RootZ] < -0.05 {
+				back++
+			}
+		}
+	}
+	t.Logf("%d of %d rows are walks backward in time, %d of them go back", rows, set.Rows/2, back)
+	if rows != (set.Rows-plain.Rows)/2 || rows < 1000 || back < rows*7/10 {
+		t.Errorf("%d rows, %d go back", rows, back)
+	}
+}

@@ -51,6 +51,10 @@ type change struct {
 	toOutput  affine    // from the input's pose to the output's, both normalised
 }
 
+// leastChange is the least deviation of a change that is reckoned with, in
+// deviations of what changes. Paws in a walk have 0.06.
+const leastChange = 0.005
+
 // newChange takes the changes' statistics from the rows of set.
 func newChange(set *dataset.MANN, residual bool, weight float32) *change {
 	l := set.Layout
@@ -65,9 +69,8 @@ func newChange(set *dataset.MANN, residual bool, weight float32) *change {
 		n := float64(set.Rows)
 		mean := sum / n
 		std := math.Sqrt(max(squares/n-mean*mean, 0))
-		if std < 1e-9 {
-			std = 1
-		}
+		// What hardly ever changes must not count for more than all the rest.
+		std = max(std, leastChange*float64(set.YStd[out]))
 		u.mean[out], u.std[out] = float32(mean), float32(std)
 		u.fromInput.add(set.XStd[in]/u.std[out], -u.mean[out]/u.std[out])
 		u.toInput.add(u.std[out]/set.XStd[in], u.mean[out]/set.XStd[in])

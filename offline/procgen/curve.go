@@ -83,23 +83,26 @@ func bump(u float64) float64 {
 
 // arch is the height of a swinging paw, from 0 to 1 and back: steep at both
 // ends, so that the paw does not sweep along the ground.
-func arch(u float64) float64 { return smooth(u/0.42) * smooth((1-u)/0.5) }
+func arch(u float64) float64 { return smooth(u/0.34) * smooth((1-u)/0.44) }
 
 // travel is the way of a swinging paw: it gathers speed over the share ramp of
-// [0, 1], keeps it, and loses it over the last.
+// [0, 1], keeps it, and loses it over the last. A paw leaves the ground briskly:
+// its acceleration is there within a frame or two.
 func travel(u float64) float64 {
-	const ramp, rest = 0.42, 0.05 // stands for a moment at both ends: first up, then ahead
+	const ramp, rest, brisk = 0.42, 0.03, 0.7
 	u = min(max((u-rest)/(1-2*rest), 0), 1)
-	// rise is the integral of 3x²−2x³.
-	rise := func(x float64) float64 { return x * x * x * (1 - x/2) }
-	top := 1 / (1 - ramp)
+	// The speed is brisk·(3x−x³)/2 + (1−brisk)·(3x²−2x³); rise is its integral.
+	rise := func(x float64) float64 {
+		return brisk*x*x*(0.75-x*x/8) + (1-brisk)*x*x*x*(1-x/2)
+	}
+	top := 1 / (1 - 2*ramp*(1-rise(1)))
 	switch {
 	case u < ramp:
 		return top * ramp * rise(u/ramp)
 	case u > 1-ramp:
 		return 1 - top*ramp*rise((1-u)/ramp)
 	}
-	return top * (u - ramp/2)
+	return top * (u - ramp*(1-rise(1)))
 }
 
 // noise is a smooth wandering number of about unit deviation: three sines.

@@ -78,13 +78,13 @@ func (g gait) sized(sway, roll, yaw, nod, surge, clear, clearHind float64) gait 
 // follow each other closely (lateral couplets); in the trot diagonal feet land
 // together.
 func walk() gait {
-	return symmetrical("walk", 0.25, 0.68, 0.009).sized(0.013, 3.2, 5, 2.2, 0.006, 0.045, 0.035)
+	return symmetrical("walk", 0.25, 0.64, 0.009).sized(0.013, 3.2, 5, 2.2, 0.006, 0.045, 0.035)
 }
 func pace() gait {
-	return symmetrical("pace", 0.10, 0.55, 0.008).sized(0.017, 3.5, 4.5, 1.8, 0.006, 0.05, 0.04)
+	return symmetrical("pace", 0.10, 0.51, 0.008).sized(0.017, 3.5, 4.5, 1.8, 0.006, 0.05, 0.04)
 }
 func trot() gait {
-	return symmetrical("trot", 0.50, 0.46, -0.014).sized(0.004, 1.8, 3, 1.2, 0.004, 0.07, 0.06)
+	return symmetrical("trot", 0.50, 0.40, -0.014).sized(0.004, 1.8, 3, 1.2, 0.004, 0.07, 0.06)
 }
 func stand() gait {
 	g := walk()
@@ -152,12 +152,12 @@ func (k knots) at(x float64) float64 {
 
 // Strides per second and duty factor over speed in m/s, for a dog of this size.
 // Stride frequency grows fast while the dog walks and hardly any more once it
-// canters, near 4.48 Hz·(mass/kg)^−0.14 = 2.8 Hz (Heglund, Taylor and McMahon,
+// canters, near 4.48 Hz·(mass/kg)^−0.14 = 2.8 Hz at most (Heglund, Taylor and McMahon,
 // Science 186, 1974); feet stand for two thirds of a slow walk's stride and for
-// a third of a canter's.
+// less than a third of a canter's.
 var (
-	strideRate = knots{{0, 0.85}, {0.3, 0.96}, {0.5, 1.12}, {0.8, 1.38}, {1.1, 1.65}, {1.5, 1.95}, {1.9, 2.18}, {2.6, 2.50}, {3.3, 2.72}, {4, 2.90}}
-	dutyFactor = knots{{0, 0.76}, {0.3, 0.71}, {0.5, 0.67}, {0.8, 0.60}, {1.1, 0.54}, {1.5, 0.48}, {1.9, 0.43}, {2.6, 0.37}, {3.3, 0.315}, {4, 0.28}}
+	strideRate = knots{{0, 0.85}, {0.3, 0.96}, {0.5, 1.10}, {0.8, 1.33}, {1.1, 1.56}, {1.5, 1.85}, {1.9, 2.08}, {2.6, 2.33}, {3.3, 2.47}, {4, 2.58}}
+	dutyFactor = knots{{0, 0.76}, {0.3, 0.69}, {0.5, 0.64}, {0.8, 0.57}, {1.1, 0.51}, {1.5, 0.45}, {1.9, 0.40}, {2.6, 0.33}, {3.3, 0.27}, {4, 0.23}}
 )
 
 // speeds are the ranges in which gaits are used, m/s: the bounds lie midway

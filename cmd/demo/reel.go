@@ -27,6 +27,7 @@ type take struct {
 	name, caption string
 	terrain       string // of options.field; "" is flat
 	crowd         int    // dogs of the crowd scene; 0 is the quadruped scene with one
+	around        bool   // the camera does not turn with the dog, which shows all its sides
 	player        scenes.Script
 }
 
@@ -48,9 +49,9 @@ func reel() []take {
 		{name: "pace", caption: "pace, 1.1 m/s", player: film(scenes.Cue{Seconds: 5, Input: going(scenes.Pace, 1)})},
 		{name: "trot", caption: "trot, 2 m/s", player: film(scenes.Cue{Seconds: 4.5, Input: going(scenes.Trot, 1)})},
 		{name: "canter", caption: "canter, 3.5 m/s", player: film(scenes.Cue{Seconds: 4.5, Input: going(scenes.Canter, 1)})},
-		{name: "turn-left", caption: "walk and turn left", player: film(scenes.Cue{Seconds: 5, Input: turn(1)})},
-		{name: "turn-right", caption: "walk and turn right", player: film(scenes.Cue{Seconds: 5, Input: turn(-1)})},
-		{name: "turn-in-place", caption: "turn in place, left and right", player: film(scenes.Cue{Seconds: 3, Input: in{Turn: 1}}, scenes.Cue{Seconds: 3, Input: in{Turn: -1}})},
+		{name: "turn-left", around: true, caption: "walk and turn left", player: film(scenes.Cue{Seconds: 5, Input: turn(1)})},
+		{name: "turn-right", around: true, caption: "walk and turn right", player: film(scenes.Cue{Seconds: 5, Input: turn(-1)})},
+		{name: "turn-in-place", around: true, caption: "turn in place, left and right", player: film(scenes.Cue{Seconds: 3, Input: in{Turn: 1}}, scenes.Cue{Seconds: 3, Input: in{Turn: -1}})},
 		{name: "backward", caption: "backward", player: film(scenes.Cue{Seconds: 4.5, Input: in{Forward: -1}}, scenes.Cue{Seconds: 1})},
 		{name: "sideways", caption: "sideways, left and right", player: film(scenes.Cue{Seconds: 3, Input: in{Side: 1}}, scenes.Cue{Seconds: 3, Input: in{Side: -1}})},
 		{name: "jump", caption: "trot and jump, twice", player: film(scenes.Cue{Seconds: 2, Input: going(scenes.Trot, 1)}, scenes.Cue{Seconds: 0.7, Input: in{Forward: 1, Jump: true}},
@@ -175,6 +176,7 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 		// From the side and near, so that paws can be seen.
 		c := st.Camera
 		c.Aside, c.Distance, c.Pitch = 1.35, 1.9, 0.16
+		c.Follow, c.Yaw = !t.around, c.Aside
 	}
 	w, err := media.Create(ctx, o.out, media.Options{Width: o.width, Height: o.height, FPS: o.fps})
 	if err != nil {

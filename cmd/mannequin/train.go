@@ -161,6 +161,8 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 				return command.Usagef("--noise is %v, want 0 to 10", r.Noise)
 			case !(r.Change >= 0 && r.Change <= 1e3):
 				return command.Usagef("--change is %v, want 0 to 1000", r.Change)
+			case !(r.WarmUp >= 0 && r.WarmUp <= 1e6):
+				return command.Usagef("--warm-up is %v, want 0 to 1000000 epochs", r.WarmUp)
 			case walk < 1 || walk > 1000 || repeat < 0 || repeat > 1000:
 				return command.Usagef("--walk is %d and --repeat %d, want 1 to 1000", walk, repeat)
 			case !(r.ClipNorm >= 0 && r.ClipNorm <= 1e6):
@@ -193,6 +195,7 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
 	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
 	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
 	p.IntVar(&walk, "walk", 1, "visits per epoch of any other row that moves")
+	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")
 	p.Float64Var(&r.ClipNorm, "clip", r.ClipNorm, "greatest `norm` of a step's gradient (0: no limit)")
 	p.BoolVar(&reverse, "reverse", false, "train on slow straight walks backward in time, too: recorded dogs hardly ever back up")
 	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")

@@ -32,6 +32,7 @@ type MANN struct {
 	Noise        float32         // on a sample's first pose, in deviations of the data; the paper has none
 	Residual     bool            // the network gives the change of the pose in place of the pose; the paper's gives the pose
 	Change       float32         // weight in the loss of the error in the pose's normalised change; the paper has none
+	WarmUp       float64         // epochs in which the learning rate rises from 0; the paper has none
 	ClipNorm     float64         // greatest norm of a step's gradient; 0, as in the paper, is none
 	Start        *netruntime.Net // weights to begin with; nil draws them
 	Epochs       int             //
@@ -117,7 +118,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			return trained.name(trained.start(i))
 		},
 		DataHash: hash, Recipe: recipe,
-		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.Schedule,
+		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.schedule(),
 		Patience: m.Patience, ClipNorm: m.ClipNorm,
 		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
 		Save: func(best [][]float32, r *train.Report) error {
@@ -155,6 +156,13 @@ func (n normalised) output(dst []float32, row int) {
 	kernel.Normalize(dst[:len(y)], y, n.YMean, n.yInv)
 }
 
+func (m *MANN) schedule() train.Schedule {
+	if m.WarmUp > 0 {
+		return train.WarmUp{Epochs: m.WarmUp, Then: m.Schedule}
+	}
+	return m.Schedule
+}
+
 // recipe names everything but the data that shapes the result.
 func (m *MANN) recipe() (string, error) {
 	var ticks int // the paper's training has no name for it
@@ -184,9 +192,10 @@ func (m *MANN) recipe() (string, error) {
 		Noise        float32            `json:"noise,omitempty"`
 		Residual     bool               `json:"residual,omitempty"`
 		Change       float32            `json:"change,omitempty"`
+		WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
 		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Residual, m.Change, m.ClipNorm, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Residual, m.Change, m.WarmUp, m.ClipNorm, start})
 	return string(b), err
 }
 

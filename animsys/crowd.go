@@ -119,7 +119,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 // in a hundred (limbs: fifty) and but for faults of the recording.
 const (
 	hipsPush = 60
-	bodyPush = 40
+	bodyPush = 30
 	limbPush = 100
 )
 

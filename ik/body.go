@@ -22,23 +22,38 @@ const (
 	// A body's ground may push it up and down by bump, m/s²; what is harder is
 	// eased over with the half-life soft, s.
 	bump, soft = 12, 0.1
+	// deep is how deep the flat pose may have its paws in the ground, m, before
+	// that lifts the body.
+	deep = 0.02
 	// tries is the number of passes in which a new body sinks: sinking the chest
 	// swings the forelegs, so that once does not do.
 	tries = 3
-	// wag is the same for the tip of the tail, m/s².
-	wag = 80
+	// wag is how hard the tail's joints are pushed at most, m/s².
+	wag = 60
 )
 
 // Body is what the solver remembers of one body. The zero Body has seen nothing
 // yet; set it for agents that are new or were moved.
 type Body struct {
-	soil [soils]glide // the ground's height under places of the body, m (Y)
-	tail glide        // where its tip goes in the world
-	sink [2]spring    // how far hips and chest are lowered for their legs, m
+	soil [soils]glide   // the ground's height under places of the body, m (Y)
+	tail [maxTail]glide // where its joints went in the world
+	sink [2]spring      // how far hips and chest are lowered for their legs, m
+	at   m3.Vec3        // the flat pose's hips at the last tick
+	pace float32        // their speed over the ground, eased, m/s
 	seen bool
 }
 
 type spring struct{ x, v float32 }
+
+// see notes where the flat pose has the hips now and returns their speed over the
+// ground, m/s.
+func (b *Body) see(hips m3.Vec3, dt float32) float32 {
+	if b.seen {
+		b.pace = m3.DampTo(b.pace, hips.Sub(b.at).Flat().Len()/dt, soft, dt)
+	}
+	b.at = hips
+	return b.pace
+}
 
 // under returns the ground's height under p for a body that points ahead.
 func (s *Quadruped) under(p, ahead m3.Vec3) float32 {
@@ -110,12 +125,12 @@ func (s *Quadruped) sink(m []m3.Xform, legs []plan, b *Body) bool {
 		d := top.Sub(legs[i].wrist)
 		flat := d.Flat().Len()
 		short := d.Y - m3.Sqrt(max(reach*reach-flat*flat, 0))
-		down := legs[i].load * legs[i].free * m3.Clamp(b.sink[end].x+short, 0, s.MaxDrop)
-		// A folded leg does not lift its paw out of the ground by itself.
-		up := (1 - legs[i].free) * (legs[i].wrist.Y - paw.Y)
-		// Nor does its upper joint.
-		up = max(up, s.Ground.Height(top.X, top.Z)+gap-top.Y)
-		goal[end], lift[end] = max(goal[end], down), max(lift[end], m3.Clamp(up-b.sink[end].x, 0, s.MaxDrop))
+		down := legs[i].load * m3.Clamp(b.sink[end].x+short, 0, s.MaxDrop)
+		// The joints on which legs hang stay above the ground.
+		up := s.Ground.Height(top.X, top.Z) + gap - top.Y - b.sink[end].x
+		// A body that is too low for its legs would fold them up.
+		up = max(up, legs[i].under-deep)
+		goal[end], lift[end] = max(goal[end], down), max(lift[end], m3.Clamp(up, 0, s.MaxDrop))
 	}
 	changed := false
 	for i := range goal {

@@ -13,6 +13,7 @@ import (
 // then, as when it leaves, it eases back to the flat pose's place.
 type LockOptions struct {
 	On, Off  float32 // m/s, in space; On 0 turns the lock off
+	Pace     float32 // what both grow by with the body's speed over the ground, a share of that
 	Height   float32 // m
 	Radius   float32 // m, for a leg at full length; less as it folds, none for one that is folded up
 	Halflife float32 // of the way back over the ground, s
@@ -20,7 +21,7 @@ type LockOptions struct {
 }
 
 func (o *LockOptions) validate() error {
-	if !(o.On >= 0) || !(o.Off >= 0) || !(o.Height >= 0) || !(o.Radius >= 0) || !(o.Halflife >= 0) || !(o.Press >= 0) {
+	if !(o.On >= 0) || !(o.Off >= 0) || !(o.Pace >= 0) || !(o.Height >= 0) || !(o.Radius >= 0) || !(o.Halflife >= 0) || !(o.Press >= 0) {
 		return fmt.Errorf("ik: Quadruped.Lock is %+v: want nothing below 0", *o)
 	}
 	return nil
@@ -36,6 +37,8 @@ const (
 	// lag is the share of the flat pose's velocity that a paw lacks when it is let
 	// go: with all of it, it would stay too far behind for its leg.
 	lag = 0.5
+	// bends is the sine of the angle at which a leg tells its plane at once.
+	bends = 0.5
 	// brakes is how hard a paw stops before the ground, m/s²: recorded dogs' come
 	// down no harder.
 	brakes = 100
@@ -51,8 +54,11 @@ type Foot struct {
 	shown    glide   // where the paw goes in the world
 	y        float32 // the height over the terrain that it was sent to at the last tick, m
 	sole     float32 // the flat height at which this paw stands, m
-	down     spring  // the share of that by which it is lowered now
-	knee     glide   // where its knee or elbow goes in the world
+	drop     spring  // how far it is lowered now, m
+	bend     m3.Vec3 // normal of the plane in which the leg bends, in its upper joint's frame
+	knee     glide   // where its knee or elbow went in the world,
+	wrist    glide   // its hock or wrist,
+	tip      glide   // and its tip
 	swing    spring  // how far the knee or elbow is swung out of the ground, rad
 	speed    float32 // of the flat pose's tip, m/s
 	stands   bool    // on the ground, after the flat pose
@@ -75,7 +81,7 @@ func (f *Foot) see(tip m3.Vec3, dt float32) m3.Vec3 {
 	if !f.seen {
 		*f = Foot{prev: tip, seen: true, y: max(tip.Y, plant)}
 		if tip.Y < highest {
-			f.y, f.sole, f.down.x = plant, max(tip.Y, 0), 1
+			f.y, f.sole, f.drop.x = plant, max(tip.Y, 0), tip.Y-plant
 		}
 	}
 	v := tip.Sub(f.prev).Scale(1 / dt)
@@ -83,9 +89,22 @@ func (f *Foot) see(tip m3.Vec3, dt float32) m3.Vec3 {
 	return v
 }
 
+// turn brings the normal of the plane in which the leg bends nearer to bend, whose
+// length is the sine of the angle that the leg makes, and returns it.
+func (f *Foot) turn(bend m3.Vec3) m3.Vec3 {
+	sin := bend.Len()
+	switch to := bend.Normalize(f.bend); {
+	case f.bend == m3.Vec3{}:
+		f.bend = to
+	default:
+		f.bend = m3.Ident.Slerp(m3.Between(f.bend, to), min(sin/bends, 1)).Rotate(f.bend).Normalize(to)
+	}
+	return f.bend
+}
+
 // land tells from the flat pose's tip at height h with velocity v whether the
-// paw stands.
-func (f *Foot) land(h float32, v m3.Vec3, o *LockOptions) {
+// paw stands under a body that moves at pace, m/s.
+func (f *Foot) land(h float32, v m3.Vec3, pace float32, o *LockOptions) {
 	speed, height := o.Off, o.Height
 	if f.stands {
 		height *= 1.5
@@ -96,7 +115,7 @@ func (f *Foot) land(h float32, v m3.Vec3, o *LockOptions) {
 		speed = o.On
 	}
 	f.speed = now
-	f.stands = now < speed && h < height
+	f.stands = now < speed+o.Pace*pace && h < height
 }
 
 // lower returns the height over the terrain for a paw that the flat pose has at
@@ -107,12 +126,15 @@ func (f *Foot) lower(h float32, v m3.Vec3, o *LockOptions, dt float32) float32 {
 	if f.held && v.Len() < still {
 		f.sole = m3.DampTo(f.sole, m3.Clamp(h, 0, highest), learn, dt)
 	}
-	var to float32
-	if f.stands || v.Y < 0 && v.Len() < settle && h < f.sole+landing {
-		to = 1
+	var drop float32
+	switch {
+	case f.stands:
+		drop = h - plant
+	case v.Y < 0 && v.Len() < settle && h < f.sole+landing:
+		drop = f.sole - plant
 	}
-	f.down.x, f.down.v = m3.Spring(f.down.x, f.down.v, to, o.Press, dt)
-	return max(h-f.down.x*(f.sole-plant), lowest)
+	f.drop.x, f.drop.v = m3.Spring(f.drop.x, f.drop.v, drop, o.Press, dt)
+	return max(h-f.drop.x, lowest)
 }
 
 // brake returns the height y over the terrain that is asked for, or a greater one
@@ -128,13 +150,14 @@ func (f *Foot) brake(y, dt float32) float32 {
 
 // place advances the lock by dt and returns where the paw goes whose flat pose
 // has it at free with velocity v: seen from above, with its height over the
-// terrain. room is the share of Radius that the leg leaves it.
-func (f *Foot) place(free, v m3.Vec3, o *LockOptions, room, dt float32) m3.Vec3 {
+// terrain. The body moves at pace, m/s; room is the share of Radius that the leg
+// leaves the paw.
+func (f *Foot) place(free, v m3.Vec3, o *LockOptions, pace, room, dt float32) m3.Vec3 {
 	if o.On == 0 {
 		free.Y = f.brake(max(free.Y, lowest), dt)
 		return free
 	}
-	f.land(free.Y, v, o)
+	f.land(free.Y, v, pace, o)
 	free.Y = f.lower(free.Y, v, o, dt)
 	y, vy := m3.Spring(f.off.Y, f.vel.Y, 0, o.Press, dt)
 	f.off, f.vel = m3.DecayVec(f.off, f.vel, o.Halflife, dt)

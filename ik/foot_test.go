@@ -17,7 +17,7 @@ func TestHoldHasRoom(t *testing.T) {
 		v := m3.V(0.1, 0, 0)
 		for range 120 {
 			tip = tip.Add(v.Scale(1. / 60))
-			at := f.place(tip, f.see(tip, 1./60), &lock, room, 1./60)
+			at := f.place(tip, f.see(tip, 1./60), &lock, 0.1, room, 1./60)
 			far = max(far, at.Sub(tip).Flat().Len())
 		}
 		if want := lock.Radius * room; far > want+0.008 || far < want {

@@ -30,3 +30,23 @@ func (g *glide) next(in m3.Vec3, accel, halflife, dt float32) m3.Vec3 {
 	g.out, g.seen = out, min(g.seen+1, 2)
 	return out
 }
+
+// correct tells that the point which came in as in did not go where next said, but
+// to out.
+func (g *glide) correct(in, out m3.Vec3) {
+	g.step = g.step.Add(out.Sub(g.out))
+	g.out, g.off = out, out.Sub(in)
+}
+
+// calm turns joint a so that its child b follows g, which lets it be pushed by
+// accel, m/s², and reports whether it had to.
+func (s *Quadruped) calm(m []m3.Xform, a, b int, g *glide, accel float32) bool {
+	was := m[b].Pos
+	to := g.next(was, accel, hop, s.DT)
+	if was.Dist(to) < 1e-4 {
+		return false
+	}
+	s.Rig.Tree.aim(m, a, was, to, 1)
+	g.correct(was, m[b].Pos)
+	return true
+}

@@ -3,8 +3,8 @@ package ik
 import "mannequin/engine/m3"
 
 const (
-	// maxLegs bounds the scratch that a row keeps on the stack.
-	maxLegs = 8
+	// maxLegs and maxTail bound what a row keeps.
+	maxLegs, maxTail = 8, 8
 	// plant is the height above the terrain at which tips stand, lowest the
 	// least that they have in flight, m.
 	plant, lowest = 0.004, 0.003
@@ -14,6 +14,8 @@ const (
 	// stretch is the share of its length that a leg uses freely. A standing leg
 	// that would need more makes the body sink; others stretch softly.
 	stretch = 0.93
+	// fold is the share of its length to which a leg folds at most.
+	fold = 0.25
 	// swings is the half-life of a knee's way out of the ground, s.
 	swings = 0.05
 	// touch is how near to its place a held paw is there, m.
@@ -25,8 +27,8 @@ const (
 	// terrain, m.
 	gap = 0.015
 	// A leg whose paw joint is nearer to its upper joint than the share folded of
-	// its length stays as it is, one beyond the share open goes where it should:
-	// a folded leg would swing its knee about for a little step.
+	// its length does not leave its paw behind, one beyond the share open does: a
+	// folded leg would swing its knee about for a little step.
 	folded, open = 0.1, 0.3
 	// A paw slower than slow may pull the body down, unless it is faster than
 	// fast, m/s.
@@ -34,7 +36,7 @@ const (
 	// A paw may be pushed by kick, m/s²; what is harder, an edge of the ground or
 	// a jump in the pose, is eased over with the half-life hop, s. Flying, it
 	// looks ahead by notice seconds, at most ahead metres, for edges to clear.
-	kick, hop     = 110, 0.05
+	kick, hop     = 95, 0.05
 	notice, ahead = 0.1, 0.12
 	// steepest is the slope that soles follow at most, tilting how fast: the
 	// half-life of the way there, s.
@@ -46,15 +48,16 @@ type plan struct {
 	tip   m3.Vec3 // the tip's place on the terrain
 	wrist m3.Vec3 // the paw joint's place that goes with it
 	paw   m3.Quat // the paw's rotation there
-	bend  m3.Vec3 // normal of the plane in which the limb bends, in the upper joint's frame
+	bend  m3.Vec3 // unit normal of the plane in which the limb bends, in the upper joint's frame
 	load  float32 // how much the body must help the paw to reach its place, 0–1
-	reach float32 // the share of its length that the leg uses freely
-	free  float32 // how much of the way to its place the leg goes rather than the body, 0–1
+	least float32 // the share of its length to which the leg folds
+	reach float32 // the share of its length that it uses freely
+	under float32 // how deep the flat pose has the paw in the ground, m
 }
 
-// plan reads a leg's place from the flat pose m: over the terrain as high as it
+// plan reads a leg's place from the flat pose m, which moves at pace, m/s: over the terrain as high as it
 // was over the flat ground, the sole along the terrain while it is near it.
-func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot) plan {
+func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot, pace float32) plan {
 	flat, paw, lower, upper := m[l.tip()].Pos, m[l.paw()], m[l.lower()].Pos, m[l.upper()]
 	v := foot.see(flat, s.DT)
 	stand := 1 - m3.Clamp(flat.Y/soleFade, 0, 1)
@@ -62,9 +65,10 @@ func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot) plan {
 	// A folded leg has less room to leave its paw behind.
 	length := upper.Pos.Dist(lower) + lower.Dist(paw.Pos)
 	room := upper.Pos.Dist(paw.Pos) / max(length, tiny)
-	p.free = ease((room - folded) / (open - folded))
-	p.reach = max(stretch, room) // straight legs may stay so
-	p.tip = foot.place(flat, v, &s.Lock, room*p.free, s.DT)
+	// What the flat pose does, the leg may do.
+	p.least, p.reach = min(fold, room), max(stretch, room)
+	p.under = max(-flat.Y, 0)
+	p.tip = foot.place(flat, v, &s.Lock, pace, room*ease((room-folded)/(open-folded)), s.DT)
 	p.tip = s.rise(foot, p.tip, v)
 	if p.load = 1; !foot.stands {
 		// A paw that flies by low must not pull the body down.
@@ -79,8 +83,9 @@ func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot) plan {
 		p.paw, up = m3.Between(up.Normalize(m3.Up), to.Normalize(m3.Up)).Mul(p.paw), to
 	}
 	p.wrist = p.tip.Add(up)
+	// A leg that is nearly straight hardly tells to which side it bends.
 	normal := upper.Pos.Sub(lower).Cross(paw.Pos.Sub(lower))
-	p.bend = upper.Rot.Conj().Rotate(normal)
+	p.bend = foot.turn(upper.Rot.Conj().Rotate(normal.Scale(4 / max(length*length, tiny))))
 	return p
 }
 
@@ -131,27 +136,25 @@ func (s *Quadruped) lean(foot *Foot, at m3.Vec3) m3.Quat {
 }
 
 // leg takes a leg to its plan: the joints above the limb turn a little toward
-// it, each by the share help; the limb bends exactly; then the sole. A paw joint
-// that cannot get there leaves the rest to the paw.
+// it, each by the share help; the limb bends exactly; then the sole. Where the
+// leg cannot follow, or would only with a jerk (one that comes out of being
+// straight moves its knee much faster than its paw), the paw yields.
 func (s *Quadruped) leg(m []m3.Xform, l Leg, p *plan, foot *Foot) {
 	t := s.Rig.Tree
-	p.wrist = m[l.paw()].Pos.Lerp(p.wrist, p.free)
 	for _, j := range l[:len(l)-4] {
 		t.aim(m, j, m[l.paw()].Pos, p.wrist, help)
 	}
-	t.twoBone(m, l.upper(), l.lower(), l.paw(), p.wrist, m[l.upper()].Rot.Rotate(p.bend), p.reach)
+	t.twoBone(m, l.upper(), l.lower(), l.paw(), p.wrist, m[l.upper()].Rot.Rotate(p.bend), p.least, p.reach)
 	s.unearth(m, l, foot)
-	// Where a leg comes out of being straight, its knee moves much faster than
-	// its paw; then the paw yields.
-	knee := foot.knee.next(m[l.lower()].Pos, kick, hop, s.DT)
-	if m[l.lower()].Pos.Dist(knee) > 1e-4 {
-		t.aim(m, l.upper(), m[l.lower()].Pos, knee, 1)
+	if s.calm(m, l.upper(), l.lower(), &foot.knee, kick) {
 		t.aim(m, l.lower(), m[l.paw()].Pos, p.wrist, 1)
 	}
+	s.calm(m, l.lower(), l.paw(), &foot.wrist, kick)
 	t.turn(m, l.paw(), p.paw.Mul(m[l.paw()].Rot.Conj()))
 	if m[l.tip()].Pos.Dist(p.tip) > 1e-4 {
 		t.aim(m, l.paw(), m[l.tip()].Pos, p.tip, 1)
 	}
+	s.calm(m, l.paw(), l.tip(), &foot.tip, kick)
 	at := m3.V(foot.at.X, s.Ground.Height(foot.at.X, foot.at.Z)+plant, foot.at.Z)
 	foot.touches = foot.held && m[l.tip()].Pos.Dist(at) < touch
 }

@@ -43,7 +43,7 @@ type Quadruped struct {
 func DefaultQuadruped() Quadruped {
 	return Quadruped{
 		DT: 1.0 / 60, MaxDrop: 0.15, Sink: 0.03,
-		Lock: LockOptions{On: 0.8, Off: 0.5, Height: 0.045, Radius: 0.1, Halflife: 0.06, Press: 0.02},
+		Lock: LockOptions{On: 0.8, Off: 0.5, Pace: 0.07, Height: 0.045, Radius: 0.1, Halflife: 0.06, Press: 0.02},
 	}
 }
 
@@ -89,9 +89,10 @@ func (s *Quadruped) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot,
 		*body = Body{}
 		return
 	}
+	pace := body.see(m[s.Rig.Roles.Spine[0]].Pos, s.DT)
 	var plans [maxLegs]plan
 	for i, l := range s.Rig.Roles.Legs {
-		plans[i] = s.plan(m, l, &feet[i])
+		plans[i] = s.plan(m, l, &feet[i], pace)
 	}
 	s.feel(m, body)
 	s.spine(m, body)

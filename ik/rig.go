@@ -12,7 +12,7 @@ type Roles struct {
 	Spine []int // from the hips to the joint that carries the neck and forelegs; at least 2
 	Neck  int   // the joint that the spine is aimed with, below the last of Spine
 	Legs  []Leg // 1 to 8
-	Tail  []int // from the tail's first joint to its tip; empty, or at least 2
+	Tail  []int // from the tail's first joint to its tip; empty, or 2 to 9
 }
 
 // Leg is one leg's chain of joints from its root to the tip that touches the
@@ -99,6 +99,9 @@ func NewRig(tree *Tree, roles Roles) (*Rig, error) {
 	if len(roles.Tail) > 0 {
 		if err := tree.chain("Roles.Tail", roles.Tail, 2); err != nil {
 			return nil, err
+		}
+		if len(roles.Tail) > maxTail+1 {
+			return nil, fmt.Errorf("ik: %d joints in Roles.Tail, want at most %d", len(roles.Tail), maxTail+1)
 		}
 	}
 	return r, nil

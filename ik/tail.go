@@ -4,7 +4,7 @@ import "mannequin/engine/m3"
 
 // tail lifts what of the tail dips into the terrain, bone by bone. The bones
 // below a lifted one keep their directions: turning with it, they would flip up.
-// Its tip does not jump.
+// None of them jumps.
 func (s *Quadruped) tail(m []m3.Xform, body *Body) {
 	t, tail := s.Rig.Tree, s.Rig.Roles.Tail
 	for i := 1; i < len(tail); i++ {
@@ -15,11 +15,8 @@ func (s *Quadruped) tail(m []m3.Xform, body *Body) {
 			t.turn(m, b, was.Mul(m[a].Rot.Conj()))
 		}
 	}
-	if n := len(tail); n > 0 {
-		tip := m[tail[n-1]].Pos
-		if to := body.tail.next(tip, wag, soft, s.DT); to.Dist(tip) > 1e-4 {
-			t.aim(m, tail[n-2], tip, to, 1)
-		}
+	for i := 1; i < len(tail); i++ {
+		s.calm(m, tail[i-1], tail[i], &body.tail[i-1], wag)
 	}
 }
 

@@ -2,6 +2,7 @@ package blend
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"mannequin/engine/m3"
@@ -148,5 +149,47 @@ func TestRunDoesNotAllocate(t *testing.T) {
 	roots := []m3.Xform{m3.Identity}
 	if n := testing.AllocsPerRun(50, func() { b.Jump(0); b.Run(p, q, roots, 0, 1) }); n != 0 {
 		t.Errorf("%g allocations", n)
+	}
+}
+
+// A jump that nobody announced is found and eased; motion within the bounds
+// passes to the bit; and the spring leads on to the new pose.
+func TestFindsJumps(t *testing.T) {
+	bounded := func() *Inertial {
+		b := NewInertial(1, parents)
+		b.Turn, b.Move = []float32{100, 100, 100}, 50
+		return b
+	}
+	b := bounded()
+	for i := range 60 { // up to 0.3·25 = 7.5 rad/s² and, twice as fast a joint, 30
+		a := 0.3 * m3.Sin(5*float32(i)/60)
+		p, q := run(b, m3.Identity, up, a)
+		wp, wq := pose(m3.Identity, up, a)
+		if p[0] != wp[0] || !slices.Equal(q, wq) {
+			t.Fatalf("tick %d: the pose changed", i)
+		}
+	}
+	b = bounded()
+	var angle, place [3]float32 // of joint 1 and joint 0 over the last ticks
+	var hardest, farthest float32
+	for i := range 150 {
+		a, y := float32(0), float32(1)
+		if i >= 30 {
+			a, y = 0.5, 1.2
+		}
+		p, q := run(b, m3.Identity, m3.V(0, y, 0), a)
+		// Joint 1 turns with joint 0: 2a in all.
+		angle = [3]float32{angle[1], angle[2], q[0].Mul(q[1]).RotationVector().X}
+		place = [3]float32{place[1], place[2], p[0].Y}
+		if i >= 2 {
+			hardest = max(hardest, m3.Abs(angle[2]-2*angle[1]+angle[0])*3600)
+			farthest = max(farthest, m3.Abs(place[2]-2*place[1]+place[0])*3600)
+		}
+	}
+	if hardest > 101 || hardest < 90 || farthest > 50.5 || farthest < 45 {
+		t.Errorf("accelerations up to %g rad/s² and %g m/s², bound to 100 and 50", hardest, farthest)
+	}
+	if m3.Abs(angle[2]-1) > 1e-3 || m3.Abs(place[2]-1.2) > 1e-3 {
+		t.Errorf("two seconds after the jump: %g rad, %g m", angle[2], place[2])
 	}
 }

@@ -1,0 +1,71 @@
+package ik
+
+import (
+	"testing"
+
+	"mannequin/engine/m3"
+)
+
+// A gentle signal passes to the bit; a step is taken with the acceleration that
+// is allowed, then eased into; and it arrives.
+func TestGlide(t *testing.T) {
+	const dt, accel = 1. / 60, 20
+	var g glide
+	for i := range 60 {
+		in := m3.V(0, 0.1*m3.Sin(8*float32(i)*dt), float32(i)) // 6.4 m/s²
+		if out := g.next(in, accel, 0.05, dt); out != in {
+			t.Fatalf("tick %d: %v became %v", i, in, out)
+		}
+	}
+	g = glide{}
+	var y [3]float32
+	for i := range 60 {
+		in := m3.Vec3{}
+		if i > 10 {
+			in.Y = 0.12
+		}
+		out := g.next(in, accel, 0.05, dt)
+		y = [3]float32{y[1], y[2], out.Y}
+		if a := (y[2] - 2*y[1] + y[0]) / (dt * dt); m3.Abs(a) > accel*1.01 {
+			t.Errorf("tick %d: %g m/s²", i, a)
+		}
+		if out.Y > 0.13 {
+			t.Errorf("tick %d: %g m, beyond the step", i, out.Y)
+		}
+	}
+	if m3.Abs(y[2]-0.12) > 1e-3 {
+		t.Errorf("a second later it is at %g m", y[2])
+	}
+}
+
+// However fast a paw comes down, it stops on the ground, no harder than brakes;
+// recorded landings pass as they are.
+func TestBrake(t *testing.T) {
+	const dt = 1. / 60
+	for _, v := range []float32{0.5, 2, 5, 9} {
+		f := Foot{y: 0.3}
+		h := f.y
+		var y [3]float32
+		for i := range 60 {
+			h = max(h-v*dt, plant)
+			out := f.brake(h, dt)
+			y = [3]float32{y[1], y[2], out}
+			if i < 2 {
+				continue // until then it was at rest
+			}
+			if a := (y[2] - 2*y[1] + y[0]) / (dt * dt); a > brakes*1.15 {
+				t.Errorf("at %g m/s, tick %d: %g m/s²", v, i, a)
+			}
+		}
+		if y[2] != plant {
+			t.Errorf("at %g m/s: it stops at %g m", v, y[2])
+		}
+	}
+	// A forepaw at a canter of 3.8 m/s (D1_010_KAN01_001, frame 440 on).
+	f := Foot{y: 0.192}
+	for _, h := range []float32{0.147, 0.098, 0.048, 0.024, 0.023, 0.02} {
+		if out := f.brake(h-0.02+plant, dt); out-(h-0.02+plant) > 0.012 {
+			t.Errorf("at %g m the paw is held up at %g", h-0.02+plant, out)
+		}
+	}
+}

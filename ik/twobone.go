@@ -1,0 +1,42 @@
+package ik
+
+import "mannequin/engine/m3"
+
+// hard is the largest share of its length that a limb stretches to.
+const hard = 0.985
+
+// twoBone turns a and b so that end stands at target, exactly up to the share
+// soft of the limb's length. Beyond, the limb stretches ever less, never past
+// the share hard: one that followed exactly would snap straight, as its middle
+// joint turns ever faster. Nor does it fold beyond the share least. The limb bends in the plane that is perpendicular to
+// axis, to its positive side (toA × toEnd along axis, seen from the middle
+// joint), whichever way it was bent before.
+func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, least, soft float32) {
+	root := m[a].Pos
+	la, lb := root.Dist(m[b].Pos), m[b].Pos.Dist(m[end].Pos)
+	if !target.Finite() || la < tiny || lb < tiny {
+		t.aim(m, a, m[end].Pos, target, 1)
+		return
+	}
+	d := target.Dist(root)
+	to := target.Sub(root).Normalize(m[end].Pos.Sub(root).Normalize(m3.Up))
+	exact, rest := soft*(la+lb), max(hard-soft, 0.002)*(la+lb)
+	if d > exact {
+		d = exact + rest*(1-m3.Exp((exact-d)/rest))
+	}
+	if short := least * (la + lb); short > 0 && d < 1.2*short {
+		d = short + 0.2*short*m3.Exp((d-1.2*short)/(0.2*short))
+	}
+	d = max(d, m3.Abs(la-lb)+tiny)
+	// The middle joint stands x along the way and h beside it.
+	x := (d*d + (la-lb)*(la+lb)) / (2 * d)
+	h := m3.Sqrt(max((la-x)*(la+x), 0))
+	side := axis.Cross(to)
+	if side.Len() < 1e-6*axis.Len() || !(axis.Len() > 0) {
+		side = m[b].Pos.Sub(root)
+		side = side.Sub(to.Scale(side.Dot(to)))
+	}
+	mid := root.Add(to.Scale(x)).Add(side.Normalize(m3.Vec3{}).Scale(h))
+	t.aim(m, a, m[b].Pos, mid, 1)
+	t.aim(m, b, m[end].Pos, root.Add(to.Scale(d)), 1)
+}

@@ -9,7 +9,7 @@ import (
 func (tl *timeline) move(name string, ahead, side, turn, seconds float64) {
 	tl.label("Walk")
 	d := tl.goes(name, ahead, side, turn)
-	tl.look.to(tl.now, d, 0.5*turn*0.6)
+	tl.look.to(tl.now, d, 0.3*turn)
 	tl.nod.to(tl.now, d, 0)
 	tl.advance(d)
 	tl.advance(seconds)

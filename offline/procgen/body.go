@@ -77,7 +77,7 @@ func (w *walker) trunk(f int) trunkPose {
 	return p
 }
 
-// pose writes the world rotations of frame f, the hips' place aside.
+// pose is where the animal is at one frame, and what that lacks.
 type pose struct {
 	root  m3.Vec3
 	rot   [numJoints]m3.Quat // world
@@ -243,8 +243,9 @@ func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64)
 }
 
 // lower finds how far hips and chest have to sink at each frame so that no
-// standing leg is overstretched, or to rise so that none bends into the ground, and how far paws in the air have to be drawn
-// in: what is needed, then the largest over a window, then smooth.
+// standing leg is overstretched, or to rise so that none bends into the ground,
+// and how far paws in the air have to be drawn in: what is needed, then the
+// largest over a window, then smooth.
 func (w *walker) lower() {
 	w.sink[0], w.sink[1] = make([]float64, w.frames), make([]float64, w.frames)
 	for range 3 {

@@ -10,7 +10,7 @@ import (
 type stance struct {
 	a, b float64
 	at   m3.Vec3
-	off  m3.Vec3 // how far that is from where it would stand best: no animal places its paws to the millimetre
+	off  m3.Vec3 // from where it would stand best: no animal places its paws to the millimetre
 }
 
 // schedule returns when each leg stands, from the phases of the stride: from
@@ -20,18 +20,13 @@ func (tl *timeline) schedule(leg int) []stance {
 	n := len(tl.phase)
 	// own is the leg's phase at frame f; a whole number is a touchdown.
 	own := func(f int) float64 { return tl.phase[f] - tl.land[leg].at(float64(f)/fps) }
-	stands := func(f int) (bool, float64) { // and how far inside
-		p := own(f)
-		p -= math.Floor(p)
-		return p < tl.duty.at(float64(f)/fps), p
-	}
+	stands := func(f int) bool { return wrap01(own(f)) < tl.duty.at(float64(f)/fps) }
 	var out []stance
 	open := true
 	begin := -1.0
 	for f := 1; f < n; f++ {
 		t0 := float64(f-1) / fps
-		before, _ := stands(f - 1)
-		now, _ := stands(f)
+		before, now := stands(f-1), stands(f)
 		switch {
 		case before && !now && open:
 			// The duty is crossed between the two frames.
@@ -168,7 +163,7 @@ func (w *walker) careless(t float64) m3.Vec3 {
 	u := func() float64 { return w.tl.rng.Float64() + w.tl.rng.Float64() - 1 }
 	g := w.placeAt(t)
 	g.x, g.z = 0, 0
-	return g.apply(0.5*size*u()*2, size*u()*2)
+	return g.apply(size*u(), 2*size*u())
 }
 
 // trimmed shortens a stance to the time around mid in which the leg reaches it.

@@ -20,14 +20,12 @@ func (tl *timeline) finish(name string) *Take {
 	w := newWalker(tl)
 	c := skel.NewClip(Skeleton(), fps, w.frames)
 	w.tail()
-	model := make([]m3.Xform, numJoints)
 	for f := range w.frames {
 		p := w.pose(f)
 		w.swing(&p, f)
 		pos, rot := c.Frame(f)
 		pos[0] = p.root
-		for j := range model {
-			model[j].Rot = p.rot[j]
+		for j := range rot {
 			if parent := c.Skel.Parents[j]; parent >= 0 {
 				rot[j] = p.rot[parent].Conj().Mul(p.rot[j]).Normalize()
 			} else {

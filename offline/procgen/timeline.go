@@ -3,6 +3,7 @@ package procgen
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 )
 
 // fps is the rate of all clips.
@@ -49,8 +50,8 @@ type timeline struct {
 	phase  []float64    // strides done at each frame
 	air    []interval   // steps that posture changes ask for, and fore legs off the ground
 	hold   [][2]float64 // times without any other step
-	mode   string       // the gait at present
-	speed  float64
+	mode   string       // the gait or the posture at present
+	speed  float64      // that the gait was chosen for, m/s
 	labels []label
 	parts  []Part
 }
@@ -247,13 +248,19 @@ func (tl *timeline) goes(name string, ahead, side, turn float64) float64 {
 	dv := math.Hypot(ahead-tl.ahead.at(tl.now), side-tl.side.at(tl.now))
 	d := max(0.5, 1.875*dv/tl.uniform(2.2, 3.6), math.Abs(turn-tl.turn.at(tl.now))/2.5)
 	rate, duty := strideRate.at(speed)*tl.style.tempo, dutyFactor.at(speed)+tl.style.duty
-	key := name
-	if name == "canter" && turn != 0 {
-		key += map[bool]string{true: " right", false: " left"}[turn < 0]
+	// A canter's lead goes with the turn; going straight keeps the one it has.
+	mode := name
+	switch {
+	case name == "canter" && turn < 0:
+		mode = "canter right"
+	case name == "canter" && turn > 0:
+		mode = "canter left"
+	case name == "canter" && strings.HasPrefix(tl.mode, name):
+		mode = tl.mode
 	}
-	if key != tl.mode && !(name == "canter" && turn == 0 && len(tl.mode) > 6 && tl.mode[:6] == "canter") {
+	if mode != tl.mode {
 		d = max(d, tl.enter(tl.gaitFor(name, turn), d, rate))
-		tl.mode = key
+		tl.mode = mode
 	}
 	tl.ahead.to(tl.now, d, ahead)
 	tl.side.to(tl.now, d, side)

@@ -10,10 +10,10 @@ import (
 type walker struct {
 	tl     *timeline
 	frames int
-	end    float64
+	end    float64       // time of the last frame, s
 	place  []groundFrame // under the standing hips, per frame
 	feet   [numLegs][]stance
-	cursor [numLegs]int
+	cursor [numLegs]int       // the stance that each leg was last asked for
 	sink   [2][]float64       // of hips and chest per frame, so that standing legs reach the ground
 	pull   [numLegs][]float64 // of paws in the air toward the leg's root, per frame
 	drift  [9]noise           // weight shifts: sway, ahead, yaw, roll, head, neck, back, hips, chest
@@ -78,9 +78,10 @@ func (w *walker) placeAt(t float64) groundFrame {
 
 func (w *walker) param(k int, t float64) float64 { return w.tl.params[k].at(t) }
 
-// bend returns how far the trunk bends to the left at time t: into the turn.
+// bend returns how far the trunk bends to the left at time t, into the turn,
+// radians.
 func (w *walker) bend(t float64) float64 {
-	return 0.42 * math.Tanh(w.tl.turn.at(t)*0.42/0.42)
+	return 0.42 * math.Tanh(w.tl.turn.at(t))
 }
 
 // Where the paws stand, in the frame under the hips.

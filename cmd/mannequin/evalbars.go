@@ -19,6 +19,7 @@ type evalBar struct {
 const (
 	barSkateShown, barSkateRaw = 1.00, 1.10 // shares of the recordings'
 	barBend                    = 0.95
+	barLow                     = 0.75
 	barSpeed                   = 0.10     // share off the command
 	barWeight, barPose         = 0.5, 1.5 // seconds
 	barJerk                    = 2        // multiples of the recordings' 99.9 percentile
@@ -42,6 +43,13 @@ func (r *evalReport) bars() []evalBar {
 		most("skate ÷ recorded, "+g.Name+", raw", &raw, barSkateRaw)
 		least("leg angle update ÷ recorded, "+g.Name+", shown", g.Model.Shown.Stiffness/g.Truth.Stiffness, barBend)
 		least("leg angle update ÷ recorded, "+g.Name+", raw", g.Model.Raw.Stiffness/g.Truth.Stiffness, barBend)
+	}
+	for _, g := range r.Gaits {
+		if g.Truth.Low > 0 {
+			// Without these, a dog that hovers would pass the bars on skate.
+			least("time of paws under 2.5 cm ÷ recorded, "+g.Name+", shown", g.Model.Shown.Low/g.Truth.Low, barLow)
+			least("time of paws under 2.5 cm ÷ recorded, "+g.Name+", raw", g.Model.Raw.Low/g.Truth.Low, barLow)
+		}
 	}
 	for _, p := range r.Paths {
 		if p.Paper != nil {

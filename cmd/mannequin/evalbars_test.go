@@ -16,12 +16,17 @@ func TestEvalBars(t *testing.T) {
 	paper := motion(1, 1)
 	best := metrics.PaperPaths()[0]
 	trot := metrics.Footfall{Strides: 5, Gait: "trot"}
+	glide := motion(0, 1)
+	glide.Low = 0.5
+	hover := glide
+	hover.Low = 0.3
 	r := evalReport{
 		Gaits: []evalGait{
 			{Name: "walk", Truth: motion(1, 1), Model: metrics.Made{Raw: motion(1.05, 0.9), Shown: motion(1.05, 1.2)}, PaperModel: &paper,
 				Recorded: trot, Raw: trot, Shown: metrics.Footfall{Strides: 5, Gait: "pace"}},
 			{Name: "canter", Model: metrics.Made{Raw: motion(1, 1)}, PaperModel: &paper}, // no such recordings
-			{Name: "trot", Truth: motion(1, 1), Model: metrics.Made{Raw: motion(9, 0)}},  // not in the paper
+			{Name: "pace", Truth: glide, Model: metrics.Made{Raw: hover, Shown: glide}},
+			{Name: "trot", Truth: motion(1, 1), Model: metrics.Made{Raw: motion(9, 0)}}, // not in the paper
 		},
 		Paths: []evalPath{{Path: "circle", Follow: metrics.Follow{DistanceCM: 1.9, AngleDeg: 1.8}, Paper: &best}, {Path: "own"}},
 		Speeds: []metrics.SpeedHeld{{Command: 0.5, Speed: 0.54, Gait: "trot"}, {From: 1.1000000238418579, Command: 0.5, Speed: 0.46, Gait: "walk"},
@@ -34,6 +39,7 @@ func TestEvalBars(t *testing.T) {
 	want := map[string]bool{
 		"skate ÷ recorded, walk, shown": false, "skate ÷ recorded, walk, raw": true,
 		"leg angle update ÷ recorded, walk, shown": true, "leg angle update ÷ recorded, walk, raw": false,
+		"time of paws under 2.5 cm ÷ recorded, pace, shown": true, "time of paws under 2.5 cm ÷ recorded, pace, raw": false,
 		"distance from the circle, cm": true, "angle off the circle, °": false,
 		"walk by footfall a trot as recorded, shown (is: pace)": false, "walk by footfall a trot as recorded, raw (is: trot)": true,
 		"speed off the command of 0.5 m/s, worst start (from 0.0 m/s)": true, "speed off the command of 1.1 m/s, worst start (from 0.0 m/s)": false,
@@ -56,7 +62,7 @@ func TestEvalBars(t *testing.T) {
 		t.Errorf("not among the bars: %v", want)
 	}
 	r.Bars = r.bars()
-	if rows := r.barRows(); !strings.HasPrefix(rows[len(rows)-1], "10 of 18") || !strings.Contains(strings.Join(rows, "\n"), "never") {
+	if rows := r.barRows(); !strings.HasPrefix(rows[len(rows)-1], "11 of 20") || !strings.Contains(strings.Join(rows, "\n"), "never") {
 		t.Errorf("%q", rows)
 	}
 }

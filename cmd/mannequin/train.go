@@ -139,11 +139,17 @@ Ctrl-C writes a checkpoint and stops; --resume continues, after that or after
 any crash, to the same bytes as a run that was never stopped. A loss that is not
 finite stops it too, at the last good state, and names the recordings and frames.
 Two runs on one checkpoint are refused. The learning rate
-falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.`,
+falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.
+
+The paper trains on single ticks. --ticks N lets the network go on from its own
+pose for N ticks in every sample, as it will at run time; with --start it
+continues a network that was trained on single ticks, or one of other
+recordings of the same layout. docs/mann.md tells what that is worth.`,
 		Example: `  mannequin train mann --data data/dog --out dog.safetensors
   mannequin train mann --data data/dog --out dog.safetensors --resume
   mannequin train mann --data data/dog --out quick.safetensors --minutes 2
-  mannequin train mann --data data/dog --out small.safetensors --experts 4 --epochs 31 --dtype bf16`,
+  mannequin train mann --data data/dog --out small.safetensors --experts 4 --epochs 31 --dtype bf16
+  mannequin train mann --data data/dog --out better.safetensors --start dog.safetensors --ticks 8 --keep 1 --change 0.03 --epochs 11`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

@@ -90,9 +90,9 @@ func TestQuantile(t *testing.T) {
 func TestPoseGap(t *testing.T) {
 	c := leg(2)
 	model, a, b := make([]m3.Xform, 3), make([]m3.Vec3, 3), make([]m3.Vec3, 3)
-	pos, rot := c.Frame(0)
+	pos, _ := c.Frame(0)
 	pos[1].Z = 0.3
-	pos, rot = c.Frame(1)
+	pos, rot := c.Frame(1)
 	pos[0].X, pos[0].Z, pos[1].Z = 4, -2, 0.3
 	rot[0] = m3.YawQuat(2)
 	posePlace(a, model, c, 0, 1)

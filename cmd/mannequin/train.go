@@ -173,6 +173,8 @@ recordings of the same layout. docs/mann.md tells what that is worth.`,
 				return command.Usagef("--walk is %d and --repeat %d, want 1 to 1000", walk, repeat)
 			case !(r.ClipNorm >= 0 && r.ClipNorm <= 1e6):
 				return command.Usagef("--clip is %v, want 0 to 1000000", r.ClipNorm)
+			case !(r.Drift >= 0 && r.Drift <= 10):
+				return command.Usagef("--drift is %v, want 0 to 10 m", r.Drift)
 			case !(r.AdamW.Rate > 0 && r.AdamW.Rate <= 1):
 				return command.Usagef("--rate is %v, want a value above 0, up to 1", r.AdamW.Rate)
 			}
@@ -195,6 +197,7 @@ recordings of the same layout. docs/mann.md tells what that is worth.`,
 	p.IntVar(&r.Ticks, "ticks", r.Ticks, "ticks that the network runs on its own poses in training")
 	p.Float32Var(&r.Keep, "keep", r.Keep, "dropout's retention `probability`")
 	p.Float32Var(&r.Noise, "noise", r.Noise, "noise on the first pose, in deviations of the data")
+	p.Float32Var(&r.Drift, "drift", r.Drift, "deviation in `metres` by which the first pose is moved off the root")
 	p.Float64Var(&r.AdamW.Rate, "rate", r.AdamW.Rate, "learning rate")
 	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles")
 	p.BoolVar(&r.Residual, "residual", false, "the network gives the change of the pose in place of the pose")

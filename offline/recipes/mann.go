@@ -30,6 +30,7 @@ type MANN struct {
 	Keep         float32         // dropout's retention probability, in (0, 1]
 	Ticks        int             // that the network runs on its own poses in a sample: see rollout; the paper has 1
 	Noise        float32         // on a sample's first pose, in deviations of the data; the paper has none
+	Drift        float32         // how far a sample's first pose is moved off the root, m; the paper has none
 	Residual     bool            // the network gives the change of the pose in place of the pose; the paper's gives the pose
 	Change       float32         // weight in the loss of the error in the pose's normalised change; the paper has none
 	WarmUp       float64         // epochs in which the learning rate rises from 0; the paper has none
@@ -91,6 +92,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	}
 	hash := dataHash(m.Train, m.HeldOut)
 	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep, trainedBy)
+	trained.drift = m.Drift
 	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1, heldOutBy)
 	var first []int // rows of the step
 	job := &train.Job{
@@ -190,12 +192,13 @@ func (m *MANN) recipe() (string, error) {
 		Schedule     train.WarmRestarts `json:"schedule"`
 		Ticks        int                `json:"ticks,omitempty"`
 		Noise        float32            `json:"noise,omitempty"`
-		Residual     bool               `json:"residual,omitempty"`
+		Drift        float32         // how far a sample's first pose is moved off the root, m; the paper has none
+	Residual     bool               `json:"residual,omitempty"`
 		Change       float32            `json:"change,omitempty"`
 		WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
 		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Residual, m.Change, m.WarmUp, m.ClipNorm, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Drift, m.Residual, m.Change, m.WarmUp, m.ClipNorm, start})
 	return string(b), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -141,6 +142,9 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	for i, r := range rows {
 		row := x.Val[i*n.inputs:][:n.inputs]
 		u.set.input(row, r)
+		if u.drift > 0 {
+			u.displace(row, r, grad.Hash(key, uint64(2000+i)))
+		}
 		if u.noise > 0 {
 			disturb(row[u.before:], u.noise, grad.Hash(key, uint64(1000+i)))
 		}
@@ -204,6 +208,32 @@ func (u *rollout) changeLoss(t *grad.Tape, x, pose *grad.Mat, rows []int, tick i
 	}
 	return t.MSE(by, want)
 }
+
+// displace moves and turns the pose of row r, in the normalised input row,
+// against the root and the ground: what adds up when a network feeds on its own
+// poses, and nothing in one recorded row after the other shows how to undo.
+func (u *rollout) displace(row []float32, r int, key uint64) {
+	var n [4]float32
+	disturb(n[:], u.drift, key)
+	shift, turn := m3.V(n[0], n[1], n[2]), m3.YawQuat(n[3]/displaceArm)
+	raw, l := u.set.Input(r), u.set.Layout
+	for b := range l.Joints {
+		for c := 0; c < feature.BoneChannels; c += 3 {
+			at := l.InBone(b) + c
+			v := turn.Rotate(m3.V(raw[at], raw[at+1], raw[at+2]))
+			if c == feature.BonePos {
+				v = v.Add(shift)
+			}
+			for k, v := range [3]float32{v.X, v.Y, v.Z} {
+				row[at+k] = (v - u.set.XMean[at+k]) * u.set.xInv[at+k]
+			}
+		}
+	}
+}
+
+// displaceArm is how far from the root a pose that turns moves as much as one
+// that shifts, m.
+const displaceArm = 0.4
 
 // disturb adds normal noise of the given deviation to v.
 func disturb(v []float32, deviation float32, key uint64) {

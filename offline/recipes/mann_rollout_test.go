@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
 	"mannequin/internal/kernel"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
@@ -257,5 +258,48 @@ func TestDisturb(t *testing.T) {
 	n := float64(len(v))
 	if mean, sd := sum/n, math.Sqrt(squares/n); math.Abs(mean) > 0.015 || math.Abs(sd-0.5) > 0.015 {
 		t.Errorf("mean %v, deviation %v", mean, sd)
+	}
+}
+
+// A displaced pose is the recorded one, moved and turned as a whole: joints keep
+// their distances, axes their angles, and the mean way is the one asked for.
+func TestDisplace(t *testing.T) {
+	m := smallRecipe(t)
+	u := newRollout(m.Train, smallNet(m), m.Train.Order, 2, 0, 1, nil)
+	u.drift = 0.03
+	l := m.Train.Layout
+	row := make([]float32, l.Inputs())
+	var squares float64
+	const n = 2000
+	for i := range n {
+		u.set.input(row, 3)
+		u.displace(row, 3, grad.Hash(5, uint64(i)))
+		at := func(x []float32, raw bool, bone, c int) m3.Vec3 {
+			var v [3]float32
+			for k := range v {
+				j := l.InBone(bone) + c + k
+				v[k] = x[j]
+				if !raw {
+					v[k] = x[j]*m.Train.XStd[j] + m.Train.XMean[j]
+				}
+			}
+			return m3.V(v[0], v[1], v[2])
+		}
+		was := m.Train.Input(3)
+		for _, c := range []int{feature.BoneForward, feature.BoneUp, feature.BoneVel} {
+			want := at(was, true, 0, c).Dot(at(was, true, 1, feature.BoneVel))
+			if got := at(row, false, 0, c).Dot(at(row, false, 1, feature.BoneVel)); math.Abs(float64(got-want)) > 1e-3 {
+				t.Fatalf("channel %d: %v, want %v", c, got, want)
+			}
+		}
+		want := at(was, true, 0, 0).Dist(at(was, true, 2, 0))
+		if got := at(row, false, 0, 0).Dist(at(row, false, 2, 0)); math.Abs(float64(got-want)) > 1e-4 {
+			t.Fatalf("joints are %v apart, want %v", got, want)
+		}
+		up := float64(at(row, false, 0, 0).Y - at(was, true, 0, 0).Y)
+		squares += up * up
+	}
+	if d := math.Sqrt(squares / n); math.Abs(d-0.03) > 0.002 {
+		t.Errorf("poses rise by %v m, want 0.03", d)
 	}
 }

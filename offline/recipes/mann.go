@@ -192,8 +192,8 @@ func (m *MANN) recipe() (string, error) {
 		Schedule     train.WarmRestarts `json:"schedule"`
 		Ticks        int                `json:"ticks,omitempty"`
 		Noise        float32            `json:"noise,omitempty"`
-		Drift        float32         // how far a sample's first pose is moved off the root, m; the paper has none
-	Residual     bool               `json:"residual,omitempty"`
+		Drift        float32            // how far a sample's first pose is moved off the root, m; the paper has none
+		Residual     bool               `json:"residual,omitempty"`
 		Change       float32            `json:"change,omitempty"`
 		WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
 		ClipNorm     float64            `json:"clip_norm,omitempty"`

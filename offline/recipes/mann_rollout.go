@@ -23,6 +23,7 @@ type rollout struct {
 	ticks  int
 	noise  float32 // deviation of what is added to the first pose, in its own deviations
 	keep   float32
+	drift  float32 // deviation of how far the first pose as a whole is moved off the root, m
 	change *change // nil: the network gives the pose itself, and only its error counts
 
 	first []int32 // windows' first rows

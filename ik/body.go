@@ -21,7 +21,7 @@ const (
 	window = 0.5
 	// A body's ground may push it up and down by bump, m/s²; what is harder is
 	// eased over with the half-life soft, s.
-	bump, soft = 12, 0.1
+	bump, soft = 5, 0.1
 	// deep is how deep the flat pose may have its paws in the ground, m, before
 	// that lifts the body.
 	deep = 0.02

@@ -268,7 +268,7 @@ func TestTwoBone(t *testing.T) {
 		})
 		before := append([]m3.Xform(nil), a.model...)
 		dir := genVec(rt, "dir", 1).Normalize(m3.Up)
-		d := rapid.Float32Range(0, 1.5).Draw(rt, "distance")
+		d := rapid.Float32Range(0.01, 1.5).Draw(rt, "distance")
 		target := a.model[1].Pos.Add(dir.Scale(d))
 		axis := a.model[1].Rot.Rotate(m3.V(1, 0, 0)) // either side of the bend
 		soft := rapid.Float32Range(0.8, 1).Draw(rt, "soft")

@@ -17,7 +17,7 @@ const (
 	// fold is the share of its length to which a leg folds at most.
 	fold = 0.25
 	// swings is the half-life of a knee's way out of the ground, s.
-	swings = 0.05
+	swings = 0.03
 	// touch is how near to its place a held paw is there, m.
 	touch = 0.005
 	// help is the share of the way that the joints above a limb turn toward its

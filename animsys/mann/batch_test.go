@@ -340,3 +340,35 @@ func dogLike() *skel.Skeleton {
 	}
 	return sk
 }
+
+// A bone whose joint is displayed at its child's predicted place, because the
+// bones before it were predicted too short, points as it was predicted itself,
+// and does not leap as the two pass each other.
+func TestBonesPredictedTooShort(t *testing.T) {
+	sk := dogLike()
+	m := newModel(&parsed{layout: feature.Dog(), skel: sk, rest: make([]float32, sk.Len()*feature.BoneChannels)})
+	b := NewBatch(m, 1)
+	neck, head, site := sk.Index("Neck"), sk.Index("Head"), sk.Index("HeadSite")
+	world := make([]m3.Xform, sk.Len())
+	var last m3.Vec3
+	for k := range 120 {
+		short := 1 - 0.005*float32(k) // of the neck's and the head's bone, down to 0.4
+		for j, parent := range sk.Parents {
+			b.boneFwd[j], b.boneUp[j] = m3.V(0, 0, 1), m3.Up
+			b.bonePos[j] = m3.V(0, 0.4, 0)
+			if parent >= 0 {
+				b.bonePos[j] = b.bonePos[parent].Add(sk.Offsets[j])
+			}
+		}
+		b.bonePos[head] = b.bonePos[neck].Add(sk.Offsets[head].Scale(short))
+		b.bonePos[site] = b.bonePos[head].Add(sk.Offsets[site].Scale(short)).Add(m3.V(0, 0, 0.001))
+		b.display(0)
+		pos, rot := b.Pose(0)
+		sk.LocalToModel(world, pos, rot)
+		dir := world[site].Pos.Sub(world[head].Pos).Normalize(m3.Up)
+		if k > 0 && dir.Dist(last) > 0.1 {
+			t.Errorf("shrunk to %g the head turns by %g in a tick", short, dir.Dist(last))
+		}
+		last = dir
+	}
+}

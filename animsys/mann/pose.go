@@ -38,11 +38,11 @@ func (b *Batch) display(r int) {
 		switch children := b.Model.aims[j]; len(children) {
 		case 0:
 		case 1:
-			rot = b.swing(world[j].Pos, rot, o, children[0]).Mul(rot).Normalize()
+			rot = b.swing(world[j].Pos, rot, o, j, children[0]).Mul(rot).Normalize()
 		default:
 			var mean m3.Vec3
 			for _, c := range children {
-				mean = mean.Add(b.swing(world[j].Pos, rot, o, c).RotationVector())
+				mean = mean.Add(b.swing(world[j].Pos, rot, o, j, c).RotationVector())
 			}
 			rot = m3.FromRotationVector(mean.Scale(1 / float32(len(children)))).Mul(rot).Normalize()
 		}
@@ -65,9 +65,16 @@ func (t *Tuning) pressed(h, rest float32) float32 {
 	return bend + room*(1-m3.Exp((bend-h)/room))
 }
 
-// swing returns the rotation that points the bone to child c, of the row whose
-// joints begin at o, from its parent's place and rotation at c's prediction.
-func (b *Batch) swing(at m3.Vec3, rot m3.Quat, o, c int) m3.Quat {
+// swing returns the rotation that points the bone from joint j to its child c, of
+// the row whose joints begin at o, from where j is displayed (at) and its
+// rotation at c's prediction. Where the bones before were predicted too short, j
+// comes to lie on or beyond that place, and the direction to it means nothing:
+// the bone then points as it was predicted itself.
+func (b *Batch) swing(at m3.Vec3, rot m3.Quat, o, j, c int) m3.Quat {
+	const whole, none = 0.5, 0.25 // shares of the bone's length from which, and to which, c's place counts
 	have := rot.Rotate(b.Model.bone[c])
-	return m3.Between(have, b.bonePos[o+c].Sub(at).Normalize(have))
+	there := b.bonePos[o+c].Sub(at)
+	trust := m3.Clamp((there.Len()/b.Model.Skel.Offsets[c].Len()-none)/(whole-none), 0, 1)
+	own := b.bonePos[o+c].Sub(b.bonePos[o+j])
+	return m3.Between(have, own.Normalize(have).Lerp(there.Normalize(have), trust).Normalize(have))
 }

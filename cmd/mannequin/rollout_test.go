@@ -39,12 +39,19 @@ func writeGlider(t *testing.T) string {
 			sk.Offsets[j] = m3.V(0.1, 0.02*rng.Float32(), 0.02)
 		}
 	}
+	// The pose is one of the skeleton, or the controller would take it for broken.
+	place := make([]m3.Vec3, len(sk.Names))
+	for j, p := range sk.Parents {
+		if place[j] = sk.Offsets[j]; p >= 0 {
+			place[j] = place[p].Add(place[j])
+		}
+	}
 	in, out := layout.Inputs(), layout.Outputs()
 	const k, hidden = 2, 3
 	gate := len(layout.Gating())
 	rest := make([]float32, len(sk.Names)*feature.BoneChannels)
 	for j := range sk.Names {
-		copy(rest[j*feature.BoneChannels:], []float32{0.05 * float32(j), 0.4, 0, 0, 0, 1, 0, 1, 0})
+		copy(rest[j*feature.BoneChannels:], []float32{place[j].X, 0.4 + place[j].Y, place[j].Z, 0, 0, 1, 0, 1, 0})
 	}
 	rest[(len(sk.Names)-1)*feature.BoneChannels+feature.BonePos+1] = 0 // or it would hang in the air
 	mean := make([]float32, out)

@@ -38,8 +38,8 @@ func (tl *timeline) stop() float64 {
 	// The strides go on until the feet are square.
 	tl.rate.to(tl.now, d+0.6, strideRate.at(0.4))
 	tl.duty.to(tl.now, d, dutyFactor.at(0))
-	tl.pose(tl.styled(standing()), d+0.2)
-	tl.speed = 0
+	tl.pose(tl.stand(), d+0.2)
+	tl.speed, tl.stood = 0, tl.now+d+1
 	return d
 }
 
@@ -90,15 +90,16 @@ func (tl *timeline) forward(d float64) {
 	tl.nod.to(tl.now, d, 0)
 }
 
-// pairs makes the two fore legs (or hind legs) step one after the other, the
-// first from a on, the second from b on, as shares of d seconds.
+// pairs makes the two fore legs (or hind legs) step one after the other, that of
+// the side that is behind first: the one from a on, the other from b on, as
+// shares of d seconds.
 func (tl *timeline) pairs(fore bool, a, b, d float64) {
 	const swing = 0.26
 	first := leftHind
 	if fore {
 		first = leftFore
 	}
-	k := tl.rng.IntN(2)
+	k := tl.behind()
 	tl.step(first+k, a*d, a*d+swing)
 	tl.step(first+1-k, b*d, b*d+swing)
 }
@@ -152,7 +153,7 @@ func (tl *timeline) halfway() {
 // rise returns to standing from sitting or lying. as is what it is labelled:
 // the action that comes next.
 func (tl *timeline) rise(as string) {
-	p := tl.styled(standing())
+	p := tl.stand()
 	d := tl.uniform(0.9, 1.2)
 	tl.forward(d)
 	tl.stay(d + 0.3)
@@ -172,6 +173,7 @@ func (tl *timeline) rise(as string) {
 	tl.advance(0.25 * d)
 	tl.label(as)
 	tl.advance(0.75 * d)
+	tl.stood = tl.now
 	if as == "Idle" {
 		tl.advance(0.4)
 	}
@@ -179,7 +181,7 @@ func (tl *timeline) rise(as string) {
 
 // rear stands up on the hind legs, stays, and comes down again.
 func (tl *timeline) rear(seconds float64) {
-	up, down := tl.styled(rearing()), tl.styled(standing())
+	up, down := tl.styled(rearing()), tl.stand()
 	tl.forward(0.4)
 	// Crouch, to push off.
 	crouch := down
@@ -213,6 +215,7 @@ func (tl *timeline) rear(seconds float64) {
 	tl.pairs(false, 0.1, 0.32, 1)
 	tl.mode = "stand"
 	tl.advance(0.8)
+	tl.stood = tl.now
 	tl.hold[len(tl.hold)-1][1] = tl.now
 }
 
@@ -221,6 +224,7 @@ const gravity = 9.81
 // jump leaps from the present movement, which goes on after it, at a speed in
 // m/s to a height in m that the trunk rises in flight.
 func (tl *timeline) jump(speed, height float64) {
+	tl.setOff()
 	flight := 2 * math.Sqrt(2*height/gravity)
 	rate := (boundFore - boundHind) / flight
 	d := tl.enter(bound(), 0.55, rate)

@@ -52,7 +52,7 @@ func (tl *timeline) schedule(leg int) []stance {
 func (tl *timeline) grounded(leg int, in []stance) []stance {
 	out := in[:1]
 	for _, s := range in[1:] {
-		if last := &out[len(out)-1]; tl.stays(last.b) {
+		if last := &out[len(out)-1]; tl.stays(last.b) || tl.startsIn(last.b, s.a) {
 			last.b = s.b
 		} else {
 			out = append(out, s)
@@ -96,6 +96,17 @@ func (tl *timeline) stays(t float64) bool {
 	return false
 }
 
+// startsIn reports whether the animal sets off during a step or at its end: such
+// a step is the idle clock's, which then jumps, and not taken.
+func (tl *timeline) startsIn(a, b float64) bool {
+	for _, t := range tl.starts {
+		if a < t && b > t-1.5/fps {
+			return true
+		}
+	}
+	return false
+}
+
 // minStep is how far, in metres, a paw must be from its place for a step.
 const minStep = 0.02
 
@@ -113,8 +124,13 @@ const minSwing = 0.2
 func (w *walker) footholds(leg int, in []stance) []stance {
 	var out []stance
 	for i, s := range in {
-		// A posture to come brings steps of its own.
+		// A posture to come brings steps of its own, and so does setting off.
 		until := min(s.b, w.end)
+		for _, t := range w.tl.starts {
+			if t > s.a && t < until {
+				until = t
+			}
+		}
 		for _, h := range w.tl.hold {
 			if h[0] > s.a && h[0] < until {
 				until = h[0]
@@ -158,7 +174,7 @@ func (w *walker) footholds(leg int, in []stance) []stance {
 // where the animal stops than in its stride.
 func (w *walker) careless(t float64) m3.Vec3 {
 	moves := smooth(math.Hypot(w.tl.ahead.at(t), w.tl.side.at(t)) / 0.6)
-	size := 0.022 - 0.012*moves
+	size := 0.012 - 0.002*moves
 	// The sum of two uniform numbers: never far out.
 	u := func() float64 { return w.tl.rng.Float64() + w.tl.rng.Float64() - 1 }
 	g := w.placeAt(t)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"mannequin/animsys/skel"
@@ -240,6 +241,36 @@ func TestSpeedsAndRates(t *testing.T) {
 				if own(f) <= own(f-1) {
 					t.Fatalf("seed %d: leg %d runs backward at frame %d", seed, leg, f)
 				}
+			}
+		}
+	}
+}
+
+// From a stand the hind paw that is behind goes first, then the fore paw of its
+// side: a network that sees the stand can tell.
+func TestSetsOff(t *testing.T) {
+	for _, name := range []string{"walk", "pace", "trot"} {
+		for seed := range uint64(6) {
+			tl := newTimeline(rand.New(rand.NewPCG(seed, 11)), "Idle")
+			tl.idle(2)
+			start := tl.frame()
+			tl.move(name, speeds[name][0], 0, 0, 1.5)
+			pos := positions(tl.finish("start"))
+			ahead := pos[start][neck].Sub(pos[start][hips]).Flat()
+			first := rightHind
+			if pos[start][leftFootSite].Sub(pos[start][rightFootSite]).Dot(ahead) < 0 {
+				first = leftHind
+			}
+			var order []int
+			for f := start - 12; f < start+60; f++ {
+				for leg := range numLegs {
+					if pos[f][tips[leg]].Y > 0.005 && !slices.Contains(order, leg) {
+						order = append(order, leg)
+					}
+				}
+			}
+			if len(order) < 2 || order[0] != first || name == "walk" && order[1] != first-leftHind {
+				t.Errorf("%s, seed %d: legs leave the ground in the order %v, the hind leg behind is %d", name, seed, order, first)
 			}
 		}
 	}

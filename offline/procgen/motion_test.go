@@ -154,7 +154,7 @@ func TestActions(t *testing.T) {
 				case "stand":
 					ok = hip > 0.38 && chest > 0.75 && p[leftHandSite].Y > 0.3 && p[rightHandSite].Y > 0.3 && stands(pos, leftHind, f) && stands(pos, rightHind, f)
 				case "idle":
-					ok = down >= 3 && hip > 0.42 && chest > 0.42
+					ok = down >= 2 && hip > 0.42 && chest > 0.42
 				case "jump":
 					ok = true
 				default:

@@ -23,6 +23,7 @@ const (
 	pawsAhead        // where they hang: ahead of the shoulder joints
 	pawsLow          // and below them
 	stir             // how much idle noise is in the pose
+	stagger          // of the left paws' places ahead, of the right ones' behind
 	numParams
 )
 

@@ -50,8 +50,11 @@ type timeline struct {
 	phase  []float64    // strides done at each frame
 	air    []interval   // steps that posture changes ask for, and fore legs off the ground
 	hold   [][2]float64 // times without any other step
+	starts []float64    // times at which the animal sets off from a stand
 	mode   string       // the gait or the posture at present
 	speed  float64      // that the gait was chosen for, m/s
+	stood  float64      // when the paws have come to rest, in a stand
+	uneven float64      // the stand's stagger, m
 	labels []label
 	parts  []Part
 }
@@ -85,7 +88,7 @@ type Part struct {
 func newTimeline(rng *rand.Rand, name string) *timeline {
 	tl := &timeline{rng: rng, style: newStyle(rng), mode: "stand", phase: []float64{rng.Float64()}}
 	tl.hurry = newNoise(rng, 0.25)
-	p := tl.styled(standing())
+	p := tl.stand()
 	for k := range tl.params {
 		tl.params[k].from = p[k]
 	}
@@ -127,6 +130,40 @@ func (tl *timeline) styled(p posture) posture {
 	p[foreOut] += s.width
 	p[hindOut] += s.width
 	return p
+}
+
+// stand returns a new stand in the clip's style. No animal stands square: one
+// side's paws are behind, and the hind paw of that side will step first. A
+// network that sees the stand can tell; from a square stand it could not, and
+// would never set off.
+func (tl *timeline) stand() posture {
+	tl.uneven = tl.uniform(0.022, 0.055)
+	if tl.chance(0.5) {
+		tl.uneven = -tl.uneven
+	}
+	p := tl.styled(standing())
+	p[stagger] = tl.uneven
+	return p
+}
+
+// behind is 0 if the left side's paws are behind, 1 if the right one's.
+func (tl *timeline) behind() int {
+	if tl.uneven < 0 {
+		return 0
+	}
+	return 1
+}
+
+// setOff makes the hind paw that is behind the next to step, if all stand.
+func (tl *timeline) setOff() {
+	if tl.mode != "stand" || tl.now < tl.stood {
+		return
+	}
+	// It is about to leave the ground, and the fore paw across has just landed.
+	last := &tl.phase[len(tl.phase)-1]
+	want := tl.land[leftHind+tl.behind()].at(tl.now) + tl.duty.at(tl.now) - 0.005
+	*last += wrap01(want - *last)
+	tl.starts = append(tl.starts, tl.now)
 }
 
 // label says that from now on the clip shows the action.
@@ -248,6 +285,7 @@ func (tl *timeline) goes(name string, ahead, side, turn float64) float64 {
 	dv := math.Hypot(ahead-tl.ahead.at(tl.now), side-tl.side.at(tl.now))
 	d := max(0.5, 1.875*dv/tl.uniform(2.2, 3.6), math.Abs(turn-tl.turn.at(tl.now))/2.5)
 	rate, duty := strideRate.at(speed)*tl.style.tempo, dutyFactor.at(speed)+tl.style.duty
+	tl.setOff()
 	// A canter's lead goes with the turn; going straight keeps the one it has.
 	mode := name
 	switch {

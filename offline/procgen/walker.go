@@ -97,7 +97,7 @@ func (w *walker) home(leg int, t float64) m3.Vec3 {
 	g := w.placeAt(t)
 	if isFore(leg) {
 		g.yaw += 0.6 * w.bend(t)
-		return g.apply(sideOf(leg)*(foreHalf+w.param(foreOut, t)), foreHome+w.param(foreAhead, t))
+		return g.apply(sideOf(leg)*(foreHalf+w.param(foreOut, t)), foreHome+w.param(foreAhead, t)+0.4*sideOf(leg)*w.param(stagger, t))
 	}
-	return g.apply(sideOf(leg)*(hindHalf+w.param(hindOut, t)), hindHome+w.param(hindAhead, t))
+	return g.apply(sideOf(leg)*(hindHalf+w.param(hindOut, t)), hindHome+w.param(hindAhead, t)+sideOf(leg)*w.param(stagger, t))
 }

@@ -109,3 +109,35 @@ func TestRecordedDogOnHills(t *testing.T) {
 		}
 	}
 }
+
+// Recorded dogs that lie have knees and elbows up to 9 cm in the ground. On
+// hills, what is shown has none more than 2 cm deep for longer than it takes to
+// lie down, and hocks stay above.
+func TestLyingDogStaysAbove(t *testing.T) {
+	clip := recorded(t, "D1_006_KAN01_001")
+	field := hills(t, 15, 5)
+	q := solver(t, clip.Skel, field)
+	flat := make([]m3.Xform, clip.Skel.Len())
+	var under, deep int
+	hock := float32(1)
+	for f := range clip.Frames {
+		q.Pos, q.Rot = clip.Frame(f)
+		clip.Model(flat, f)
+		q.Run(0, 1)
+		for _, l := range q.Rig.Roles.Legs {
+			j := l[len(l)-3]
+			p, h := q.Model[j].Pos, q.Model[l[len(l)-2]].Pos
+			if flat[j].Pos.Y < -0.03 {
+				under++
+			}
+			if p.Y-field.Height(p.X, p.Z) < -0.02 {
+				deep++
+			}
+			hock = min(hock, h.Y-field.Height(h.X, h.Z))
+		}
+	}
+	t.Logf("knees and elbows in the ground: %d recorded, %d shown; the lowest hock at %.3f m", under, deep, hock)
+	if under < 100 || deep > under/20 || hock < -0.01 {
+		t.Errorf("%d knees and elbows recorded in the ground, %d shown; a hock at %g m", under, deep, hock)
+	}
+}

@@ -7,10 +7,11 @@ import (
 )
 
 // LockOptions say when a paw stands and how it is held. A paw comes to stand as
-// soon as the flat pose's is slower than On, slowing down, and lower than Height;
-// it stands until that is faster than Off or half as high again. A standing paw is held
-// where it came to stand, on the ground, until the flat pose's is Radius away;
-// then, as when it leaves, it eases back to the flat pose's place.
+// soon as the flat pose's is lower than Height and slower than On while it slows
+// down, or than Off; it stands until that is faster or half as high again. A
+// standing paw is held where it came to stand, on the ground, until the flat
+// pose's is Radius away; then, as when it leaves, it eases back to the flat
+// pose's place.
 type LockOptions struct {
 	On, Off  float32 // m/s, in space; On 0 turns the lock off
 	Pace     float32 // what both grow by with the body's speed over the ground, a share of that

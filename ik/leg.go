@@ -25,7 +25,7 @@ const (
 	help = 0.25
 	// gap is the least height of tail, hocks, knees and elbows above the
 	// terrain, m.
-	gap = 0.015
+	gap = 0.02
 	// A leg whose paw joint is nearer to its upper joint than the share folded of
 	// its length does not leave its paw behind, one beyond the share open does: a
 	// folded leg would swing its knee about for a little step.

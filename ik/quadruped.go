@@ -14,10 +14,11 @@ type Ground interface {
 }
 
 // Quadruped stands poses that were made for flat ground (height zero) onto
-// uneven terrain, after Zhang, Starke et al. 2018, section 8: first the spine,
-// lifted to the terrain; then the legs, each by CCD to its place on the terrain
-// with an exact two-bone step after it; then the tail, kept above the terrain.
-// It turns joints and moves the hips; no bone changes length.
+// uneven terrain, in the order of Zhang, Starke et al. 2018, section 8: first the
+// spine, lifted to the terrain; then the legs, each to its place on the terrain;
+// then the tail, kept above the terrain. Standing paws are held in place. It
+// turns joints and moves the hips; no bone changes length, and no joint jerks
+// that does not jerk in the flat pose. docs/feet.md tells how.
 //
 // One job serves a whole batch and many ticks. Rows are independent: any split
 // over goroutines gives the same bits.
@@ -32,8 +33,7 @@ type Quadruped struct {
 	Feet  []Foot     // (rows, legs) in and out, what the solver remembers; zero for an agent that is new or was moved
 	Body  []Body     // (rows) the same
 
-	Press   float32     // flat height up to which a paw is pressed to the ground, m; 0 keeps all heights
-	MaxDrop float32     // how far hips and chest may sink for a standing paw to reach the ground, m
+	MaxDrop float32     // how far hips and chest may sink for standing paws to reach the ground, or rise where legs have no room, m
 	Sink    float32     // half-life of that, s
 	Lock    LockOptions // holds standing paws in place
 }

@@ -1,6 +1,6 @@
 // Package ik bends posed skeletons until chosen joints reach chosen places:
-// cyclic coordinate descent, an exact two-bone step, and the ground solver that
-// plants a quadruped on uneven terrain. Every solver only turns joints (the
+// cyclic coordinate descent, and the ground solver that plants a quadruped on
+// uneven terrain. Every solver only turns joints (the
 // ground solver also moves the hips), so bones never change length.
 //
 // Poses here are in model space: one transform per joint, all in one common

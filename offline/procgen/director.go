@@ -17,13 +17,13 @@ type kind struct {
 // kinds are balanced so that no gait or action is rare: the recordings that
 // networks are usually trained on hold little trot, canter and jumping.
 var kinds = []kind{
-	{"idle", 5, idleRound},
+	{"idle", 4, idleRound},
 	{"walk", 11, func(tl *timeline) { tl.gaitRound("walk") }},
 	{"pace", 7, func(tl *timeline) { tl.gaitRound("pace") }},
 	{"trot", 12, func(tl *timeline) { tl.gaitRound("trot") }},
-	{"canter", 13, func(tl *timeline) { tl.gaitRound("canter") }},
-	{"gaits", 9, gaitsRound},
-	{"turn", 6, turnRound},
+	{"canter", 11, func(tl *timeline) { tl.gaitRound("canter") }},
+	{"gaits", 8, gaitsRound},
+	{"turn", 10, turnRound},
 	{"side", 8, sideRound},
 	{"sit", 7, func(tl *timeline) { tl.actionRound(tl.sit) }},
 	{"lie", 7, func(tl *timeline) { tl.actionRound(tl.lie) }},
@@ -53,7 +53,7 @@ func (tl *timeline) speedIn(name string) float64 {
 
 // turnIn returns a rate of turn for a gait, rad/s: often none.
 func (tl *timeline) turnIn(name string) float64 {
-	if tl.chance(0.4) {
+	if tl.chance(0.3) {
 		return 0
 	}
 	most := map[string]float64{"walk": 1.2, "pace": 1.05, "trot": 0.95, "canter": 0.7}[name]
@@ -137,8 +137,8 @@ func turnRound(tl *timeline) {
 		side = -1
 	}
 	ahead := 0.0
-	if tl.chance(0.4) {
-		ahead = tl.uniform(0.1, 0.4)
+	if tl.chance(0.65) {
+		ahead = tl.uniform(0.1, 0.7)
 	}
 	tl.move("walk", ahead, 0, side*tl.uniform(0.6, 1.5), tl.uniform(1, 2.5))
 	if tl.chance(0.4) {

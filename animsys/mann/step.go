@@ -120,25 +120,29 @@ func (b *Batch) scatter(y []float32, r int) {
 
 // sink brings a row down that hangs in the air without having jumped. Networks
 // go on at the height that they are fed, so that a start that took off too
-// quickly would walk above the ground for seconds.
+// quickly would walk above the ground for good.
 func (b *Batch) sink(r int) {
 	const (
-		flight = 0.1 // m: recorded dogs that neither jump nor land have a joint below 3 cm in 99 of 100 frames
-		share  = 0.1 // of what is above, per tick
+		ground = 0.025 // m: recorded dogs that do not jump have a joint below it in every stride
+		rise   = 0.1   // m/s by which the lowest of late is forgotten: a canter's flight takes a tenth of a second
+		share  = 0.1   // of what is above, per tick
 	)
 	if b.Weight(r, control.Jump) > 0.05 {
+		b.lowest[r] = 0
 		return
 	}
 	bones := b.bonePos[r*b.joints : (r+1)*b.joints]
-	low := bones[0].Y
+	b.lowest[r] += rise / Rate
 	for _, p := range bones {
-		low = min(low, p.Y)
+		b.lowest[r] = min(b.lowest[r], p.Y)
 	}
-	if low <= flight {
+	over := share * (b.lowest[r] - ground)
+	if !(over > 0) {
 		return
 	}
+	b.lowest[r] -= over
 	for j := range bones {
-		bones[j].Y -= share * (low - flight)
+		bones[j].Y -= over
 	}
 }
 

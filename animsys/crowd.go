@@ -119,7 +119,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 // in a hundred (limbs: fifty) and but for faults of the recording.
 const (
 	hipsPush = 60
-	bodyPush = 30
+	bodyPush = 25
 	limbPush = 100
 )
 
@@ -268,6 +268,17 @@ func (c *Crowd) take(row int) {
 	pos, rot := c.Batch.Pose(row)
 	copy(c.Pos[row*c.joints:], pos)
 	copy(c.Rot[row*c.joints:], rot)
+}
+
+// Restored returns how often the agents have gone back to a good pose, because
+// the network failed them or led them out of its training data's range, since
+// they were spawned or placed.
+func (c *Crowd) Restored() int {
+	var n int
+	for r := range c.Rows.Len() {
+		n += c.Batch.Restored(r)
+	}
+	return n
 }
 
 // Agents returns the number of agents.

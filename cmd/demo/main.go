@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -128,7 +129,7 @@ func (o *options) field() (*terrain.Field, error) {
 
 // open loads the model and builds the scene. player says what someone who is
 // not there would do.
-func (o *options) open() (s scenes.Scene, player scenes.Script, err error) {
+func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, err error) {
 	net, err := models.Open(o.model)
 	if err != nil {
 		return nil, nil, err
@@ -142,16 +143,16 @@ func (o *options) open() (s scenes.Scene, player scenes.Script, err error) {
 		return nil, nil, err
 	}
 	if o.scene == "crowd" {
-		s, err = crowd.New(crowd.Options{Model: m, Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16})
+		s, err = crowd.New(crowd.Options{Model: m, Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Log: log})
 		return s, nil, err
 	}
-	s, err = quadruped.New(quadruped.Options{Model: m, Herd: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16})
+	s, err = quadruped.New(quadruped.Options{Model: m, Herd: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Log: log})
 	return s, quadruped.Autopilot(), err
 }
 
 // play runs the scene in a window where there is one, else into a file.
 func play(ctx context.Context, o options, stdout, stderr io.Writer) error {
-	s, player, err := o.open()
+	s, player, err := o.open(slog.New(slog.NewTextHandler(stderr, nil)))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package crowd
 
 import (
 	"fmt"
+	"log/slog"
 
 	"mannequin/animsys"
 	"mannequin/animsys/mann"
@@ -18,8 +19,9 @@ type Options struct {
 	Agents  int            // dogs, at most MaxAgents; 0 means 50
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
-	Workers int  // goroutines for the network and the rows; 0 means one per CPU
-	BF16    bool // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
+	Workers int          // goroutines for the network and the rows; 0 means one per CPU
+	BF16    bool         // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
+	Log     *slog.Logger // told once if a dog leaves the range of its network's training data; nil: nobody
 }
 
 // MaxAgents is the most dogs in one herd.
@@ -45,7 +47,7 @@ func New(opt Options) (*Scene, error) {
 	if opt.Agents < 1 || opt.Agents > MaxAgents {
 		return nil, fmt.Errorf("crowd: %d dogs: want 1 to %d", opt.Agents, MaxAgents)
 	}
-	s := &Scene{}
+	s := &Scene{Park: park.Park{Log: opt.Log}}
 	s.roam = NewRoam(&s.Park, opt.Agents, opt.Seed)
 	crowd := animsys.Options{Capacity: opt.Agents, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16}
 	if err := s.Open(opt.Model, crowd, opt.Seed, s.roam); err != nil {
@@ -59,7 +61,7 @@ func New(opt Options) (*Scene, error) {
 }
 
 // Step runs one tick; the player has no part in it.
-func (s *Scene) Step(scenes.Input) error { return s.Schedule.Step() }
+func (s *Scene) Step(scenes.Input) error { return s.Park.Step() }
 
 // Frame describes what to draw. The focus is the herd's middle.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {

@@ -4,6 +4,7 @@ package quadruped
 
 import (
 	"fmt"
+	"log/slog"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
@@ -25,8 +26,9 @@ type Options struct {
 	Herd    int            // other dogs that wander about, at most crowd.MaxAgents
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
-	Workers int  // goroutines for the network and the rows; 0 means one per CPU
-	BF16    bool // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
+	Workers int          // goroutines for the network and the rows; 0 means one per CPU
+	BF16    bool         // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
+	Log     *slog.Logger // told once if a dog leaves the range of its network's training data; nil: nobody
 }
 
 // Speeds of the gaits in m/s.
@@ -62,7 +64,7 @@ func New(opt Options) (*Scene, error) {
 	if opt.Herd < 0 || opt.Herd > crowd.MaxAgents {
 		return nil, fmt.Errorf("quadruped: a herd of %d dogs: want 0 to %d", opt.Herd, crowd.MaxAgents)
 	}
-	s := &Scene{input: &scenes.Input{}, drive: &Drive{Gait: scenes.Pace}}
+	s := &Scene{Park: park.Park{Log: opt.Log}, input: &scenes.Input{}, drive: &Drive{Gait: scenes.Pace}}
 	herd := crowd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
 	// The system looks its resource up when the schedule starts.
 	s.drive.input = s.input
@@ -92,7 +94,7 @@ func (s *Scene) Step(in scenes.Input) error {
 		}
 	}
 	*s.input = in
-	return s.Schedule.Step()
+	return s.Park.Step()
 }
 
 // Frame describes what to draw.

@@ -4,6 +4,7 @@ package park
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 
 	"mannequin/animsys"
@@ -25,7 +26,10 @@ type Park struct {
 	Terrain  *terrain.Field
 	Seed     uint64
 
-	path [feature.TrajPoints]m3.Vec3
+	Log *slog.Logger // told once that the watchdog had something to do; nil: nobody
+
+	path   [feature.TrajPoints]m3.Vec3
+	warned bool
 }
 
 // Open fills p. Without a terrain in opt the dogs get the park's own hills.
@@ -81,6 +85,21 @@ func Size(agents int) float32 {
 // for so many dogs.
 func Hills(seed uint64, agents int) (*terrain.Field, error) {
 	return terrain.Hills(terrain.Grid{Size: Size(agents), Cell: 0.5}, terrain.HillsOptions{Seed: seed, Wavelength: 14, MaxSlope: 20 * math.Pi / 180})
+}
+
+// Step runs one tick.
+func (p *Park) Step() error {
+	if err := p.Schedule.Step(); err != nil {
+		return err
+	}
+	if p.Log == nil || p.warned {
+		return nil
+	}
+	if n := p.Crowd.Restored(); n > 0 {
+		p.warned = true
+		p.Log.Warn("a dog left the range of its network's training data and went back to its last good pose; later ones are only counted", "restored", n)
+	}
+	return nil
 }
 
 // Close stops the workers.

@@ -1,6 +1,8 @@
 package quadruped
 
 import (
+	"bytes"
+	"log/slog"
 	"math"
 	"runtime"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
 	"mannequin/internal/testdog"
+	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/terrain"
 
@@ -246,5 +249,44 @@ func TestHerd(t *testing.T) {
 		if _, err := New(Options{Model: testdog.Model(t), Herd: n}); err == nil {
 			t.Errorf("a herd of %d was accepted", n)
 		}
+	}
+}
+
+// failing is a network that fails in every tenth run.
+type failing struct {
+	netruntime.Session
+	runs int
+}
+
+func (f *failing) Run(y, x []float32, rows int) error {
+	if err := f.Session.Run(y, x, rows); err != nil {
+		return err
+	}
+	if f.runs++; f.runs%10 == 0 {
+		y[0] = float32(math.NaN())
+	}
+	return nil
+}
+
+// The log hears once that the watchdog had something to do.
+func TestWatchdogIsTold(t *testing.T) {
+	var log bytes.Buffer
+	s := open(t, Options{Seed: 4, Workers: 1, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for tick := range 50 {
+		if tick == 5 {
+			if log.Len() > 0 {
+				t.Errorf("told without a reason: %s", log.String())
+			}
+			s.Crowd.Session = &failing{Session: s.Crowd.Session}
+		}
+		if err := s.Step(scenes.Input{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Count(log.String(), "restored=1"); got != 1 || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("the log says %q", log.String())
+	}
+	if n := s.Crowd.Restored(); n != 4 {
+		t.Errorf("restored %d times, want 4", n)
 	}
 }

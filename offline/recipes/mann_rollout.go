@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
@@ -14,7 +15,8 @@ import (
 
 // rollout builds the loss of windows of consecutive rows on one set: at a
 // window's first tick the network sees the recorded pose, at the others the one
-// that it predicted, while trajectory and actions stay the recorded ones. The
+// that the controller makes of what it predicted, while trajectory, root and
+// actions stay the recorded ones. The
 // mean squared error over all ticks then teaches it to come back from its own
 // errors, which is what it meets at run time. One tick is the paper's training.
 type rollout struct {
@@ -30,6 +32,7 @@ type rollout struct {
 	epoch uint64  // seeds which of them the present epoch visits
 
 	toInput affine // from the output's pose to the input's
+	places  places
 	terms   []grad.Term
 	columns [2]int // of the pose in the output
 	before  int    // columns of the input before the pose
@@ -89,7 +92,7 @@ func poseLen(l *feature.MANN) int { return len(l.Joints) * feature.BoneChannels 
 func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise, keep float32, change *change) *rollout {
 	l := set.Layout
 	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, noise: noise, keep: keep, change: change,
-		columns: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0)}
+		columns: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0), places: newPlaces(set)}
 	for c := range poseLen(l) {
 		in, out := u.before+c, u.columns[0]+c
 		u.toInput.add(set.YStd[out]/set.XStd[in], (set.YMean[out]-set.XMean[in])/set.XStd[in])
@@ -111,11 +114,15 @@ func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise
 	return u
 }
 
-// whole reports whether a window begins in row r.
+// whole reports whether a window begins in row r. Where poses go on they need
+// the motion of the root in the row before.
 func (u *rollout) whole(r int) bool {
-	s, last := u.set.MANN, r+u.ticks-1
+	s, first, last := u.set.MANN, r, r+u.ticks-1
+	if u.ticks > 1 {
+		first--
+	}
 	half := s.Rows / 2
-	return last < s.Rows && (last < half) == (r < half) && s.Clip[last] == s.Clip[r] && int(s.Frame[last]-s.Frame[r]) == u.ticks-1
+	return first >= 0 && last < s.Rows && (last < half) == (first < half) && s.Clip[last] == s.Clip[first] && int(s.Frame[last]-s.Frame[first]) == last-first
 }
 
 // samples returns the windows of an epoch. Windows overlap; one in ticks makes
@@ -174,7 +181,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		for i, r := range rows {
 			u.set.input(recorded.Val[i*n.inputs:], r+tick+1)
 		}
-		x = t.Concat(t.Columns(recorded, 0, u.before), pose)
+		x = t.Concat(t.Columns(recorded, 0, u.before), u.next(t, x, y, pose, rows, tick))
 	}
 	if len(u.terms) == 1 {
 		return u.terms[0].Loss
@@ -192,6 +199,65 @@ func (u *rollout) pose(t *grad.Tape, x, last *grad.Mat) (y, pose *grad.Mat) {
 	}
 	pose = t.Add(t.Columns(x, u.before, x.Cols), t.Affine(out, c.toInput.scale, c.toInput.shift))
 	return t.Concat(t.Columns(last, 0, from), t.Affine(pose, c.toOutput.scale, c.toOutput.shift), t.Columns(last, to, last.Cols)), pose
+}
+
+// next returns the pose that the controller goes on with after the network has
+// made y, with that pose as an input, of x: the places half as predicted, half
+// where the predicted velocities take those of x (see mann.Batch).
+func (u *rollout) next(t *grad.Tape, x, y, pose *grad.Mat, rows []int, tick int) *grad.Mat {
+	p := &u.places
+	n := len(p.cols)
+	cos, sin, shift := t.Const(len(rows), n), t.Const(len(rows), n), t.Const(len(rows), n)
+	for i, r := range rows {
+		// From the root before to that of the row's own frame.
+		m := u.set.Output(r + tick - 1)[u.columns[1]:]
+		dx, dz := float64(m[feature.RootX]/mann.Rate), float64(m[feature.RootZ]/mann.Rate)
+		s, c := math.Sincos(float64(m[feature.RootYaw]) / mann.Rate * math.Pi / 180)
+		for k := 0; k < n; k += 3 {
+			at := i*n + k
+			cos.Val[at], cos.Val[at+1], cos.Val[at+2] = float32(c), 1, float32(c)
+			sin.Val[at], sin.Val[at+1], sin.Val[at+2] = float32(-s), 0, float32(s)
+			shift.Val[at], shift.Val[at+1], shift.Val[at+2] = float32(dz*s-dx*c), 0, float32(-dx*s-dz*c)
+		}
+	}
+	was := t.Affine(t.Gather(t.Columns(x, u.before, x.Cols), p.cols), p.fromInput.scale, p.fromInput.shift)
+	was = t.Add(t.Add(t.Mul(was, cos), t.Mul(t.Gather(was, p.swapped), sin)), shift)
+	way := t.Affine(t.Gather(t.Columns(y, u.columns[0], u.columns[1]), p.velocities), p.toWay.scale, p.toWay.shift)
+	drawn := t.Affine(t.Add(was, way), p.toInput.scale, p.toInput.shift)
+	mean := t.Scale(t.Add(drawn, t.Gather(pose, p.cols)), 0.5)
+	return t.Gather(t.Concat(mean, pose), p.merge)
+}
+
+// places are the columns of the bones' places in the pose, and what takes them
+// and the velocities from normalised to metres and back.
+type places struct {
+	cols, swapped, velocities, merge []int
+	fromInput, toInput, toWay        affine
+}
+
+func newPlaces(set *dataset.MANN) (p places) {
+	l := set.Layout
+	for b := range l.Joints {
+		for k := range 3 {
+			c := b*feature.BoneChannels + feature.BonePos + k
+			in, v := l.InBone(0)+c, l.OutBone(b)+feature.BoneVel+k
+			p.cols = append(p.cols, c)
+			p.swapped = append(p.swapped, 3*b+2-k) // x and z
+			p.velocities = append(p.velocities, v-l.OutBone(0))
+			p.fromInput.add(set.XStd[in], set.XMean[in])
+			p.toInput.add(1/set.XStd[in], -set.XMean[in]/set.XStd[in])
+			p.toWay.add(set.YStd[v]/mann.Rate, set.YMean[v]/mann.Rate)
+		}
+	}
+	for c := range poseLen(l) {
+		k := c % feature.BoneChannels
+		if k < feature.BonePos+3 {
+			p.merge = append(p.merge, c/feature.BoneChannels*3+k)
+		} else {
+			p.merge = append(p.merge, len(p.cols)+c)
+		}
+	}
+	return p
 }
 
 // changeLoss returns the mean squared error of the change from the pose in x to

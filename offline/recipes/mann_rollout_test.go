@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,10 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
 	"mannequin/internal/kernel"
+	"mannequin/internal/mocapdata"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
 
@@ -94,8 +97,17 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 				}
 			}
 			if k+1 < ticks {
-				copy(x, set.Input(r + k + 1)[:l.InBone(0)])
-				copy(x[l.InBone(0):], y[l.OutBone(0):l.OutBone(0)+len(l.Joints)*feature.BoneChannels])
+				next := append([]float32(nil), set.Input(r+k+1)...)
+				copy(next[l.InBone(0):], y[l.OutBone(0):l.OutBone(0)+len(l.Joints)*feature.BoneChannels])
+				root := set.Output(r + k - 1)[l.OutRoot():]
+				turned := m3.YawQuat(-root[feature.RootYaw] / 60 * math.Pi / 180)
+				for b := range l.Joints {
+					at := func(v []float32, i int) m3.Vec3 { return m3.V(v[i], v[i+1], v[i+2]) }
+					was := turned.Rotate(at(x, l.InBone(b)).Sub(m3.V(root[feature.RootX]/60, 0, root[feature.RootZ]/60)))
+					p := was.Add(at(y, l.OutBone(b)+feature.BoneVel).Scale(1./60)).Lerp(at(y, l.OutBone(b)), 0.5)
+					copy(next[l.InBone(b):], []float32{p.X, p.Y, p.Z})
+				}
+				x = next
 			}
 		}
 	}
@@ -152,8 +164,8 @@ func TestWindows(t *testing.T) {
 		if r == 1 {
 			want = 2
 		}
-		for _, end := range []int32{20, 32, 50, 64} {
-			if r < end && r > end-4 {
+		for _, end := range []int32{0, 20, 32, 50, 64} { // and the row before is needed
+			if r == end || r < end && r > end-4 {
 				want = 0
 			}
 		}
@@ -170,7 +182,7 @@ func TestWindows(t *testing.T) {
 			}
 		}
 	}
-	if got := newRollout(m.HeldOut, net, nil, 4, 0, 1, nil); len(got.first) != 4 || got.name(int(got.first[1])) != "frame 4 of run" {
+	if got := newRollout(m.HeldOut, net, nil, 4, 0, 1, nil); len(got.first) != 4 || got.name(int(got.first[1])) != "frame 5 of run" {
 		t.Error(got.first)
 	}
 }
@@ -301,5 +313,40 @@ func TestDisplace(t *testing.T) {
 	}
 	if d := math.Sqrt(squares / n); math.Abs(d-0.03) > 0.002 {
 		t.Errorf("poses rise by %v m, want 0.03", d)
+	}
+}
+
+// Of recorded rows the controller's next pose is the recorded one: places and
+// velocities are two ways of saying the same.
+func TestNextOnRecordings(t *testing.T) {
+	set, _, err := dataset.BuildMANN(filepath.Join(mocapdata.Dir(t), "dog"), dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := set.Layout
+	u := newRollout(set, nil, nil, 2, 0, 1, nil)
+	pool := kernel.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
+	var rows []int
+	for i := 0; i < len(u.first); i += len(u.first) / 500 {
+		rows = append(rows, int(u.first[i]))
+	}
+	x, y := tape.Const(len(rows), l.Inputs()), tape.Const(len(rows), l.Outputs())
+	for i, r := range rows {
+		u.set.input(x.Val[i*x.Cols:], r)
+		u.set.output(y.Val[i*y.Cols:], r)
+	}
+	_, pose := u.pose(tape, x, y)
+	next := u.next(tape, x, y, pose, rows, 0)
+	want := make([]float32, l.Inputs())
+	for i, r := range rows {
+		u.set.input(want, r+1)
+		for c, v := range next.Val[i*next.Cols:][:next.Cols] {
+			in := u.before + c
+			if d := float64(v-want[in]) * float64(set.XStd[in]); math.Abs(d) > 1e-4 {
+				t.Fatalf("row %d, column %d of the pose: off by %v", r, c, d)
+			}
+		}
 	}
 }

@@ -118,7 +118,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 // What a body does not do, in m/s²: recorded dogs stay below, but for one frame
 // in a hundred (limbs: fifty) and but for faults of the recording.
 const (
-	hipsPush = 60
+	hipsPush = 45
 	bodyPush = 25
 	limbPush = 100
 )

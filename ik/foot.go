@@ -8,7 +8,7 @@ import (
 
 // LockOptions say when a paw stands and how it is held. A paw comes to stand as
 // soon as the flat pose's is lower than Height and slower than On while it slows
-// down, or than Off; it stands until that is faster or half as high again. A
+// down, or than Off; it stands until that is faster or has risen by Rise. A
 // standing paw is held where it came to stand, on the ground, until the flat
 // pose's is Radius away; then, as when it leaves, it eases back to the flat
 // pose's place.
@@ -16,13 +16,14 @@ type LockOptions struct {
 	On, Off  float32 // m/s, in space; On 0 turns the lock off
 	Pace     float32 // what both grow by with the body's speed over the ground, a share of that
 	Height   float32 // m
+	Rise     float32 // above the lowest of this stance, m
 	Radius   float32 // m, for a leg at full length; less as it folds, none for one that is folded up
 	Halflife float32 // of the way back over the ground, s
 	Press    float32 // of the way down to the ground and up again, s
 }
 
 func (o *LockOptions) validate() error {
-	if !(o.On >= 0) || !(o.Off >= 0) || !(o.Pace >= 0) || !(o.Height >= 0) || !(o.Radius >= 0) || !(o.Halflife >= 0) || !(o.Press >= 0) {
+	if !(o.On >= 0) || !(o.Off >= 0) || !(o.Pace >= 0) || !(o.Height >= 0) || !(o.Rise >= 0) || !(o.Radius >= 0) || !(o.Halflife >= 0) || !(o.Press >= 0) {
 		return fmt.Errorf("ik: Quadruped.Lock is %+v: want nothing below 0", *o)
 	}
 	return nil
@@ -38,6 +39,8 @@ const (
 	// lag is the share of the flat pose's velocity that a paw lacks when it is let
 	// go: with all of it, it would stay too far behind for its leg.
 	lag = 0.5
+	// rests is how slow a paw is that stands at any height, m/s.
+	rests = 0.15
 	// bends is the sine of the angle at which a leg tells its plane at once.
 	bends = 0.5
 	// brakes is how hard a paw stops before the ground, m/s²: recorded dogs' come
@@ -62,7 +65,9 @@ type Foot struct {
 	tip      glide   // and its tip
 	swing    spring  // how far the knee or elbow is swung out of the ground, rad
 	speed    float32 // of the flat pose's tip, m/s
+	low      float32 // the lowest that this was while it stands, m
 	stands   bool    // on the ground, after the flat pose
+	left     bool    // the ground, and has not come down or rested since
 	held     bool
 	touches  bool // held, and there
 	seen     bool
@@ -108,7 +113,10 @@ func (f *Foot) turn(bend m3.Vec3) m3.Vec3 {
 func (f *Foot) land(h float32, v m3.Vec3, pace float32, o *LockOptions) {
 	speed, height := o.Off, o.Height
 	if f.stands {
-		height *= 1.5
+		f.low = min(f.low, h)
+		height = f.low + o.Rise
+	} else {
+		f.low = h
 	}
 	// A paw that comes down stops within a tick or two.
 	now := v.Len()
@@ -116,7 +124,10 @@ func (f *Foot) land(h float32, v m3.Vec3, pace float32, o *LockOptions) {
 		speed = o.On
 	}
 	f.speed = now
-	f.stands = now < speed+o.Pace*pace && h < height
+	stands := now < speed+o.Pace*pace && h < height
+	// A paw that has left does not land before it comes down or rests.
+	f.left = v.Y >= 0 && now > rests && (f.left || f.stands && !stands)
+	f.stands = stands && !f.left
 }
 
 // lower returns the height over the terrain for a paw that the flat pose has at

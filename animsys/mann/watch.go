@@ -13,7 +13,7 @@ const (
 	deviation = 40   // standard deviations of an input from its mean in the training data,
 	least     = 0.05 // each taken for at least this, as nearly constant columns have less: m, m/s or 1
 	deepest   = 0.1  // m below the ground at which joint 0 may be, and
-	buried    = 0.3  // any other; recorded elbows come to 0.13
+	buried    = 0.5  // any other; recorded elbows come to 0.13, generated ones to 0.23
 	stretched = 0.5  // mean difference of bones from their lengths, as a share of those
 	farthest  = 1e6  // m from the origin, where float32 resolves 6 cm
 )

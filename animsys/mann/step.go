@@ -123,19 +123,20 @@ func (b *Batch) scatter(y []float32, r int) {
 // quickly would walk above the ground for good.
 func (b *Batch) sink(r int) {
 	const (
-		ground = 0.025 // m: recorded dogs that do not jump have a joint below it in every stride
-		rise   = 0.1   // m/s by which the lowest of late is forgotten: a canter's flight takes a tenth of a second
-		share  = 0.1   // of what is above, per tick
+		ground = 0.03              // m: recorded dogs that do not jump have a joint below it in every stride
+		forget = 1. / (1.5 * Rate) // share per tick in which the lowest of late is forgotten: gallops fly for a fifth of a second
+		share  = 0.1               // of what is above, per tick
 	)
 	if b.Weight(r, control.Jump) > 0.05 {
 		b.lowest[r] = 0
 		return
 	}
 	bones := b.bonePos[r*b.joints : (r+1)*b.joints]
-	b.lowest[r] += rise / Rate
+	low := bones[0].Y
 	for _, p := range bones {
-		b.lowest[r] = min(b.lowest[r], p.Y)
+		low = min(low, p.Y)
 	}
+	b.lowest[r] = min(low, m3.Lerp(b.lowest[r], low, forget))
 	over := share * (b.lowest[r] - ground)
 	if !(over > 0) {
 		return

@@ -17,8 +17,8 @@ func TestSinks(t *testing.T) {
 		hop  float32 // m by which it leaves its height, a tenth of a second in every third
 		want float32
 	}{
-		{"in the air", 0.3, control.Move, 0, 0.025}, {"hovering", 0.04, control.Move, 0, 0.025}, {"jumping", 0.3, control.Jump, 0, 0.3},
-		{"standing", 0.015, control.Move, 0, 0.015}, {"galloping", 0.005, control.Move, 0.1, 0.005}, {"galloping in the air", 0.1, control.Move, 0.1, 0.015},
+		{"in the air", 0.3, control.Move, 0, 0.03}, {"hovering", 0.04, control.Move, 0, 0.03}, {"jumping", 0.3, control.Jump, 0, 0.3},
+		{"standing", 0.015, control.Move, 0, 0.015}, {"galloping", 0.005, control.Move, 0.1, 0.005}, {"galloping in the air", 0.1, control.Move, 0.1, 0.021},
 	} {
 		b := dogBatch()
 		moving(b, 0)
@@ -33,7 +33,7 @@ func TestSinks(t *testing.T) {
 				b.bonePos[k].Y += by
 			}
 		}
-		for tick := range 240 {
+		for tick := range 480 {
 			switch tick % 20 {
 			case 6:
 				hop(c.hop)

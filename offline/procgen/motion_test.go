@@ -278,3 +278,52 @@ func TestShares(t *testing.T) {
 		t.Errorf("shares add up to %d", sum)
 	}
 }
+
+// The trunk keeps within reach of every standing paw: no leg that carries is
+// stretched beyond its share.
+func TestStandingLegsReach(t *testing.T) {
+	p := standing()
+	var worst [2]float64
+	for _, tk := range some(t) {
+		pos := positions(tk)
+		for _, part := range tk.Parts {
+			if part.Name == "sit" || part.Name == "lie" || part.Name == "stand" || part.Name == "jump" {
+				continue
+			}
+			for f := part.From; f < part.To; f++ {
+				for leg, tip := range tips {
+					if !stands(pos, leg, f) {
+						continue
+					}
+					root, reach, i := leftArm+leg*(rightArm-leftArm), foreReach(p[wristBend]), 0
+					if !isFore(leg) {
+						root, reach, i = leftUpLeg+(leg-leftHind)*(rightUpLeg-leftUpLeg), hindReach(p[hockBend]), 1
+					}
+					d := float64(pos[f][root].Dist(pos[f][tip])) / reach
+					if worst[i] = max(worst[i], d); d > legStretch+0.003 {
+						t.Fatalf("%s frame %d: leg %d stands with %.3f of its length", tk.Name, f, leg, d)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("stretched to %.3f (fore), %.3f (hind)", worst[0], worst[1])
+}
+
+// Whatever the style, nothing bends or hangs into the ground on the way down and
+// up again.
+func TestGroundIsSolid(t *testing.T) {
+	for seed := range uint64(12) {
+		tl := newTimeline(rand.New(rand.NewPCG(seed, 13)), "Idle")
+		tl.style.tail = rad(-14)
+		tl.actionRound(tl.sit)
+		tl.actionRound(tl.lie)
+		for f, p := range positions(tl.finish("down")) {
+			for j := range p {
+				if p[j].Y < -1e-3 {
+					t.Fatalf("seed %d frame %d: joint %d is %.3f m below the ground", seed, f, j, -p[j].Y)
+				}
+			}
+		}
+	}
+}

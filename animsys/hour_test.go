@@ -35,7 +35,7 @@ type jerk [4][]m3.Xform
 // difference of a joint's place in the world over four ticks, times 60³.
 func (k *jerk) add(pose []m3.Xform, each func(v float64)) (most float64, joint int) {
 	k[0], k[1], k[2], k[3] = k[1], k[2], k[3], append(k[0][:0], pose...)
-	if k[0] == nil || len(k[0]) == 0 {
+	if len(k[0]) == 0 {
 		return 0, 0
 	}
 	for j := range pose {

@@ -192,10 +192,10 @@ func (m *MANN) recipe() (string, error) {
 		Schedule     train.WarmRestarts `json:"schedule"`
 		Ticks        int                `json:"ticks,omitempty"`
 		Noise        float32            `json:"noise,omitempty"`
-		Drift        float32            // how far a sample's first pose is moved off the root, m; the paper has none
+		Drift        float32            `json:"drift,omitempty"`
 		Residual     bool               `json:"residual,omitempty"`
 		Change       float32            `json:"change,omitempty"`
-		WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
+		WarmUp       float64            `json:"warm_up,omitempty"`
 		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
 	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Drift, m.Residual, m.Change, m.WarmUp, m.ClipNorm, start})

@@ -350,3 +350,22 @@ func TestNextOnRecordings(t *testing.T) {
 		}
 	}
 }
+
+// What the paper's recipe does not know has no name in its checkpoints, so that
+// those of earlier versions go on.
+func TestPaperRecipe(t *testing.T) {
+	m := smallRecipe(t)
+	got, err := m.recipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"icks", "oise", "rift", "esidual", "hange", "arm", "lip", "tart"} {
+		if strings.Contains(strings.ReplaceAll(got, "restart", ""), name) {
+			t.Errorf("%q in %s", name, got)
+		}
+	}
+	m.Drift, m.WarmUp, m.ClipNorm, m.Change, m.Noise, m.Ticks, m.Residual = 1, 2, 3, 4, 5, 6, true
+	if got, err = m.recipe(); err != nil || !strings.HasSuffix(got, `"ticks":6,"noise":5,"drift":1,"residual":true,"change":4,"warm_up":2,"clip_norm":3}`) {
+		t.Error(got, err)
+	}
+}

@@ -15,8 +15,9 @@ import (
 
 // rollout builds the loss of windows of consecutive rows on one set: at a
 // window's first tick the network sees the recorded pose, at the others the one
-// that the controller makes of what it predicted, while trajectory, root and
-// actions stay the recorded ones. The
+// that the controller makes of what it predicted, and a future trajectory bent
+// from the predicted one toward the recorded; the root's past and the actions
+// stay the recorded ones. The
 // mean squared error over all ticks then teaches it to come back from its own
 // errors, which is what it meets at run time. One tick is the paper's training.
 type rollout struct {
@@ -33,6 +34,7 @@ type rollout struct {
 
 	toInput affine // from the output's pose to the input's
 	places  places
+	future  future
 	terms   []grad.Term
 	columns [2]int // of the pose in the output
 	before  int    // columns of the input before the pose
@@ -92,7 +94,7 @@ func poseLen(l *feature.MANN) int { return len(l.Joints) * feature.BoneChannels 
 func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise, keep float32, change *change) *rollout {
 	l := set.Layout
 	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, noise: noise, keep: keep, change: change,
-		columns: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0), places: newPlaces(set)}
+		columns: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0), places: newPlaces(set), future: newFuture(set)}
 	for c := range poseLen(l) {
 		in, out := u.before+c, u.columns[0]+c
 		u.toInput.add(set.YStd[out]/set.XStd[in], (set.YMean[out]-set.XMean[in])/set.XStd[in])
@@ -181,7 +183,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		for i, r := range rows {
 			u.set.input(recorded.Val[i*n.inputs:], r+tick+1)
 		}
-		x = t.Concat(t.Columns(recorded, 0, u.before), u.next(t, x, y, pose, rows, tick))
+		x = t.Concat(u.steer(t, y, recorded), u.next(t, x, y, pose, rows, tick))
 	}
 	if len(u.terms) == 1 {
 		return u.terms[0].Loss
@@ -199,6 +201,54 @@ func (u *rollout) pose(t *grad.Tape, x, last *grad.Mat) (y, pose *grad.Mat) {
 	}
 	pose = t.Add(t.Columns(x, u.before, x.Cols), t.Affine(out, c.toInput.scale, c.toInput.shift))
 	return t.Concat(t.Columns(last, 0, from), t.Affine(pose, c.toOutput.scale, c.toOutput.shift), t.Columns(last, to, last.Cols)), pose
+}
+
+// steer returns the trajectory and actions that the controller goes on with
+// where the recorded ones are what the player wants: the future as predicted,
+// bent toward them the more the farther ahead (see mann.Batch).
+func (u *rollout) steer(t *grad.Tape, y, recorded *grad.Mat) *grad.Mat {
+	f := &u.future
+	before := t.Columns(recorded, 0, u.before)
+	predicted := t.Affine(t.Gather(y, f.predicted), f.toInput.scale, f.toInput.shift)
+	return t.Add(t.Affine(before, f.recorded, nil), t.Affine(t.Gather(predicted, f.merge), f.share, nil))
+}
+
+// future says how the predicted trajectory enters the next input: per column of
+// the input before the pose the shares of the recorded value and of the
+// prediction, and where that is.
+type future struct {
+	predicted       []int // columns of the output
+	toInput         affine
+	merge           []int // per column: which of those, or any with share 0
+	recorded, share []float32
+}
+
+func newFuture(set *dataset.MANN) (f future) {
+	l, tuning := set.Layout, mann.DefaultTuning()
+	n := l.InBone(0)
+	f.merge, f.recorded, f.share = make([]int, n), make([]float32, n), make([]float32, n)
+	for c := range n {
+		f.recorded[c] = 1
+	}
+	for s := 1; s < feature.TrajFuture; s++ {
+		w := float64(s) / (feature.TrajFuture - 1)
+		for k := range feature.SampleOut {
+			e := tuning.BlendPos
+			switch {
+			case k >= feature.SampleVel:
+				e = tuning.BlendVel
+			case k >= feature.SampleDir:
+				e = tuning.BlendDir
+			}
+			in, out := l.InSample(feature.TrajNow+s)+k, l.OutSample(s)+k
+			f.share[in] = float32(math.Pow(1-w, float64(e)))
+			f.recorded[in] = 1 - f.share[in]
+			f.merge[in] = len(f.predicted)
+			f.predicted = append(f.predicted, out)
+			f.toInput.add(set.YStd[out]/set.XStd[in], (set.YMean[out]-set.XMean[in])/set.XStd[in])
+		}
+	}
+	return f
 }
 
 // next returns the pose that the controller goes on with after the network has

@@ -144,7 +144,7 @@ falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.
 The paper trains on single ticks. --ticks N lets the network go on from its own
 pose for N ticks in every sample, as it will at run time; with --start it
 continues a network that was trained on single ticks, or one of other
-recordings of the same layout. docs/mann.md tells what that is worth.`,
+recordings of the same layout.`,
 		Example: `  mannequin train mann --data data/dog --out dog.safetensors
   mannequin train mann --data data/dog --out dog.safetensors --resume
   mannequin train mann --data data/dog --out quick.safetensors --minutes 2

@@ -80,6 +80,9 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		yMean, yStd = trainedBy.mean, trainedBy.std
 	}
 	if m.Start != nil {
+		if (m.Start.Meta().Residual != nil) != m.Residual {
+			return nil, fmt.Errorf("recipes: one of the network to start from and the one to train gives the change of the pose, the other the pose: start from one of the same kind")
+		}
 		if err := net.load(m.Start, m.Train.XMean, m.Train.XStd, yMean, yStd); err != nil {
 			return nil, err
 		}

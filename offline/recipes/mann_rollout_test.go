@@ -216,6 +216,11 @@ func TestStart(t *testing.T) {
 	if _, err := other.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "experts.0.weight") {
 		t.Error(err)
 	}
+	other = smallRecipe(t)
+	other.Start, other.Residual = from, true
+	if _, err := other.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "change of the pose") {
+		t.Error(err)
+	}
 }
 
 // A network loaded for data of other statistics computes what it did.

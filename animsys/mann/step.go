@@ -172,7 +172,7 @@ func (b *Batch) advance(y []float32, r int, next frame, shift vec2, sin, cos flo
 }
 
 // setBone takes bone k from src, a bone of an input or output row seen from f.
-// Axes come out at right angles and of unit length.
+// Axes come out of unit length.
 func (b *Batch) setBone(k int, f frame, src []float32) {
 	p := get3(f, src[feature.BonePos:])
 	p.X, p.Z = p.X+f.pos.X, p.Z+f.pos.Z

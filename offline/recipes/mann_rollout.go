@@ -204,7 +204,10 @@ func (u *rollout) pose(t *grad.Tape, x, last *grad.Mat) (y, pose *grad.Mat) {
 
 // steer returns the trajectory and actions that the controller goes on with
 // where the recorded ones are what the player wants: the future as predicted,
-// bent toward them the more the farther ahead (see mann.Batch).
+// bent toward them the more the farther ahead. Directions and velocities go as
+// in mann.Batch, but that directions keep their length there. Positions are
+// nearer to the recorded ones than there, where half of the future before goes
+// on and the steps from point to point are bent, which add up.
 func (u *rollout) steer(t *grad.Tape, y, recorded *grad.Mat) *grad.Mat {
 	f := &u.future
 	before := t.Columns(recorded, 0, u.before)

@@ -208,7 +208,7 @@ recordings of the same layout.`,
 	p.Float64Var(&r.ClipNorm, "clip", r.ClipNorm, "greatest `norm` of a step's gradient (0: no limit)")
 	p.BoolVar(&reverse, "reverse", false, "train on slow straight walks backward in time, too: recorded dogs hardly ever back up")
 	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")
-	p.StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: six of the authors' dog set)")
+	p.StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: those that dataset.toml names; six of the authors' dog set)")
 	return c
 }
 

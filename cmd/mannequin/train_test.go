@@ -58,7 +58,7 @@ func TestTrainMANN(t *testing.T) {
 	if files, _ := os.ReadDir(dir); len(files) != 4 {
 		t.Errorf("files %v", files)
 	}
-	if next := train("--minutes", "0.07", "--resume"); next.Resumed != first.Steps || next.Steps <= first.Steps {
+	if next := train("--minutes", "0.12", "--resume"); next.Resumed != first.Steps || next.Steps <= first.Steps {
 		t.Errorf("continued: %+v after %+v", next, first)
 	}
 }

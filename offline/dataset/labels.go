@@ -1,28 +1,47 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mannequin/internal/boundedfile"
 )
 
-// labelsFile is the file beside the recordings that says what happens in them.
-const labelsFile = "labels.json"
+// LabelsFile is the file beside the recordings that says what happens in them.
+const LabelsFile = "labels.json"
 
 // maxLabels bounds the size of a label file in bytes.
 const maxLabels = 16 << 20
 
-// clipLabels is one recording's entry in labels.json. Ranges are pairs of
-// 0-based frames, both included.
-type clipLabels struct {
-	Frames   int                 `json:"frames"`
-	Train    [][2]int            `json:"train_range_0based"`
-	Segments map[string][][2]int `json:"segments_0based_inclusive"`
+// Labels is one recording's entry in labels.json, which is a JSON object with
+// the recordings' names, without .bvh, as its keys. Ranges may overlap.
+type Labels struct {
+	Frames   int                `json:"frames"`                    // that the recording has
+	Train    []Range            `json:"train_range_0based"`        // frames to make rows of
+	Segments map[string][]Range `json:"segments_0based_inclusive"` // by label, see LabelNames; every frame needs one
+
+	// What the authors' file holds beside that, and nothing here reads.
+	Clip      string          `json:"clip,omitempty"`
+	PhaseKeys json.RawMessage `json:"phase_keys_0based,omitempty"`
+}
+
+// Range is the first and the last frame of a stretch of a recording, from 0 on.
+type Range [2]int
+
+// UnmarshalJSON reads a list of two numbers. A plain array would drop a third.
+func (r *Range) UnmarshalJSON(b []byte) error {
+	var v []int
+	if err := json.Unmarshal(b, &v); err != nil || len(v) != 2 {
+		return fmt.Errorf("range %.40s is not a pair of frames", b)
+	}
+	*r = Range(v)
+	return nil
 }
 
 // labelAction says which action each label means.
@@ -31,16 +50,19 @@ var labelAction = map[string]string{
 	"Sit": "sit", "Lie": "lie", "Sleep": "lie", "Stand": "stand",
 }
 
+// LabelNames returns the labels that a recording's frames may have.
+func LabelNames() []string { return sortedKeys(labelAction) }
+
 // precedence decides where segments overlap: the rarer action is the one that
 // the overlap was labelled for (a jump within a walk).
 var precedence = []string{"jump", "stand", "sit", "lie", "move", "idle"}
 
 // readLabels reads dir's label file.
-func readLabels(dir string) (map[string]clipLabels, error) {
-	path := filepath.Join(dir, labelsFile)
+func readLabels(dir string) (map[string]Labels, error) {
+	path := filepath.Join(dir, LabelsFile)
 	b, err := boundedfile.Read(path, maxLabels)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("dataset: %w: the folder of recordings needs a %s", err, labelsFile)
+		return nil, fmt.Errorf("dataset: %w: the folder of recordings needs a %s", err, LabelsFile)
 	} else if err != nil {
 		return nil, fmt.Errorf("dataset: %w", err)
 	}
@@ -52,37 +74,46 @@ func readLabels(dir string) (map[string]clipLabels, error) {
 }
 
 // parseLabels decodes a label file and checks every entry by itself.
-func parseLabels(b []byte) (map[string]clipLabels, error) {
-	var all map[string]clipLabels
-	if err := json.Unmarshal(b, &all); err != nil {
+func parseLabels(b []byte) (map[string]Labels, error) {
+	var entries map[string]json.RawMessage
+	if err := json.Unmarshal(b, &entries); err != nil {
 		var syn *json.SyntaxError
-		var typ *json.UnmarshalTypeError
-		switch {
-		case errors.As(err, &syn):
-			return nil, fmt.Errorf("offset %d: %w", syn.Offset, err)
-		case errors.As(err, &typ):
-			return nil, fmt.Errorf("offset %d: %w", typ.Offset, err)
+		if errors.As(err, &syn) {
+			return nil, fmt.Errorf("line %d: %w", 1+bytes.Count(b[:syn.Offset], []byte("\n")), err)
 		}
-		return nil, err
+		return nil, errors.New("want an object with the recordings' names as its keys")
 	}
-	if len(all) == 0 {
+	if len(entries) == 0 {
 		return nil, errors.New("no recording is labelled")
 	}
-	for _, name := range sortedKeys(all) {
-		if err := all[name].check(); err != nil {
+	all := make(map[string]Labels, len(entries))
+	for _, name := range sortedKeys(entries) {
+		var l Labels
+		dec := json.NewDecoder(bytes.NewReader(entries[name]))
+		dec.DisallowUnknownFields() // a misspelt train range would leave the recording out
+		err := dec.Decode(&l)
+		var typ *json.UnmarshalTypeError
+		if errors.As(err, &typ) {
+			err = fmt.Errorf("%s is a JSON %s", typ.Field, typ.Value)
+		}
+		if err == nil {
+			err = l.check()
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		all[name] = l
 	}
 	return all, nil
 }
 
 // check reports the first range that is not inside the recording.
-func (c clipLabels) check() error {
+func (c Labels) check() error {
 	// A recording of a day at 60 Hz is 5.2 million frames.
 	if c.Frames < 1 || c.Frames > 1<<24 {
 		return fmt.Errorf("frames is %d, want 1 to %d", c.Frames, 1<<24)
 	}
-	ok := func(r [2]int) bool { return 0 <= r[0] && r[0] <= r[1] && r[1] < c.Frames }
+	ok := func(r Range) bool { return 0 <= r[0] && r[0] <= r[1] && r[1] < c.Frames }
 	for _, r := range c.Train {
 		if !ok(r) {
 			return fmt.Errorf("train range %v is not inside the recording's %d frames", r, c.Frames)
@@ -90,7 +121,7 @@ func (c clipLabels) check() error {
 	}
 	for _, name := range sortedKeys(c.Segments) {
 		if labelAction[name] == "" {
-			return fmt.Errorf("unknown label %q, want one of %v", name, sortedKeys(labelAction))
+			return fmt.Errorf("unknown label %q, want one of %s", name, strings.Join(LabelNames(), ", "))
 		}
 		for _, r := range c.Segments[name] {
 			if !ok(r) {
@@ -102,7 +133,7 @@ func (c clipLabels) check() error {
 }
 
 // weights returns the action weights of every frame, (frames, actions).
-func (c clipLabels) weights(actions []string, ramp int) ([]float32, error) {
+func (c Labels) weights(actions []string, ramp int) ([]float32, error) {
 	hard := make([]int, c.Frames)
 	for f := range hard {
 		hard[f] = -1
@@ -133,7 +164,7 @@ func (c clipLabels) weights(actions []string, ramp int) ([]float32, error) {
 // covered returns for each frame whether one of the ranges holds it. A label
 // file may repeat a range a million times: the time is that of the ranges plus
 // that of the frames, not their product.
-func covered(ranges [][2]int, frames int) []bool {
+func covered(ranges []Range, frames int) []bool {
 	change := make([]int32, frames+1)
 	for _, r := range ranges {
 		change[r[0]]++
@@ -150,7 +181,7 @@ func covered(ranges [][2]int, frames int) []bool {
 
 // rowFrames returns the frames to train on that have a frame before and one
 // after, ascending.
-func (c clipLabels) rowFrames() []int {
+func (c Labels) rowFrames() []int {
 	var out []int
 	for f, in := range covered(c.Train, c.Frames) {
 		if in && f >= 1 && f <= c.Frames-2 {

@@ -53,7 +53,7 @@ func TestRampsOfShortRuns(t *testing.T) {
 }
 
 func TestOverlapsGoToTheRarerAction(t *testing.T) {
-	c := clipLabels{Frames: 40, Segments: map[string][][2]int{"Walk": {{0, 29}}, "Jump": {{10, 14}}, "Sit": {{28, 39}}, "Sprint": {{5, 20}}}}
+	c := Labels{Frames: 40, Segments: map[string][]Range{"Walk": {{0, 29}}, "Jump": {{10, 14}}, "Sit": {{28, 39}}, "Sprint": {{5, 20}}}}
 	w, err := c.weights(feature.Dog().Actions, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -67,10 +67,16 @@ func TestOverlapsGoToTheRarerAction(t *testing.T) {
 
 func TestParseLabelsRejects(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{``, "offset 0"},
-		{`{"a": {"frames": 10,`, "offset 20"},
-		{`{"a": {"frames": "ten"}}`, "offset 22"},
-		{`[1]`, "offset"},
+		{``, "line 1: unexpected end"},
+		{"{\"a\": {\"frames\": 10,\n", "line 2: unexpected end"},
+		{"{\n\"a\": {\n\"frames\": 10,\n}}", "line 4: invalid character"},
+		{"{}\n{}", "line 2: invalid character"},
+		{`{"a": {"frames": "ten"}}`, "a: frames is a JSON string"},
+		{`{"a": {"frames": 10, "train_range_0based": [3, 9]}}`, "a: range 3 is not a pair"},
+		{`{"a": {"frames": 10, "train_range_0based": [[3, 5, 9]]}}`, "a: range [3, 5, 9] is not a pair"},
+		{`{"a": {"frames": 10, "train_range_0based": [null]}}`, "a: range null is not a pair"},
+		{`{"a": {"frames": 10, "train_range": [[3, 9]]}}`, `a: json: unknown field "train_range"`},
+		{`[1]`, "want an object"},
 		{`{}`, "no recording"},
 		{`null`, "no recording"},
 		{`{"a": {"frames": 0}}`, "frames is 0"},
@@ -78,13 +84,13 @@ func TestParseLabelsRejects(t *testing.T) {
 		{`{"a": {"frames": 10, "train_range_0based": [[0, 10]]}}`, "train range [0 10]"},
 		{`{"a": {"frames": 10, "train_range_0based": [[-1, 3]]}}`, "train range [-1 3]"},
 		{`{"a": {"frames": 10, "segments_0based_inclusive": {"Walk": [[5, 4]]}}}`, "Walk segment [5 4]"},
-		{`{"a": {"frames": 10, "segments_0based_inclusive": {"Fly": []}}}`, `unknown label "Fly"`},
+		{`{"a": {"frames": 10, "segments_0based_inclusive": {"Fly": []}}}`, `unknown label "Fly", want one of Idle, Jump, `},
 	} {
 		if _, err := parseLabels([]byte(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.in, err, c.want)
 		}
 	}
-	c := clipLabels{Frames: 10, Segments: map[string][][2]int{"Walk": {{0, 8}}}}
+	c := Labels{Frames: 10, Segments: map[string][]Range{"Walk": {{0, 8}}}}
 	if _, err := c.weights(feature.Dog().Actions, 15); err == nil || !strings.Contains(err.Error(), "frame 9 has no label") {
 		t.Errorf("unlabelled frame: %v", err)
 	}
@@ -119,7 +125,7 @@ func TestRangesRepeat(t *testing.T) {
 }
 
 func FuzzLabels(f *testing.F) {
-	f.Add([]byte(`{"a": {"frames": 100, "train_range_0based": [[3, 90]], "segments_0based_inclusive": {"Walk": [[0, 60]], "Sit": [[61, 99]], "Jump": [[50, 62]]}}}`))
+	f.Add([]byte(`{"a": {"frames": 100, "train_range_0based": [[3, 90]], "clip": "x", "phase_keys_0based": [0, 9], "segments_0based_inclusive": {"Walk": [[0, 60]], "Sit": [[61, 99]], "Jump": [[50, 62]]}}}`))
 	f.Add([]byte(`{"a": {"frames": 1, "segments_0based_inclusive": {"Sleep": [[0, 0]]}}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all, err := parseLabels(b)

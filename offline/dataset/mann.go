@@ -31,7 +31,7 @@ var DogHeldOut = []string{
 // authors' dog recordings.
 type Options struct {
 	Layout  *feature.MANN // nil: feature.Dog()
-	HeldOut []string      // recordings, by file name without .bvh, that train must not see; nil: what the folder's SourceFile says, else DogHeldOut
+	HeldOut []string      // recordings, by file name without .bvh, that train must not see; nil: what the folder's SourceFile says, else DogHeldOut if they are there
 	Unit    float32       // metres per unit of the files; 0: 0.01 (centimetres)
 	Ramp    int           // frames from the end of a labelled run to its key; 0: 15 (a quarter of a second)
 	Fast    float64       // m/s from which a moving row is trot or canter; 0: 1.5, midway between the paper's pace (1.1) and trot (1.9)
@@ -50,9 +50,6 @@ func (o Options) withDefaults(src *Source) Options {
 	}
 	if o.Layout == nil {
 		o.Layout = feature.Dog()
-	}
-	if o.HeldOut == nil {
-		o.HeldOut = DogHeldOut
 	}
 	def(&o.Unit, 0.01)
 	def(&o.Ramp, 15)
@@ -99,9 +96,10 @@ type MANN struct {
 	X    []float32 // (Rows, Layout.Inputs()) raw
 	Y    []float32 // (Rows, Layout.Outputs()) raw
 
-	Clips []string // recordings' names, in the order of their rows
-	Clip  []int32  // (Rows) index into Clips
-	Frame []int32  // (Rows) the frame i of the recording
+	Clips    []string // recordings' names, in the order of their rows
+	Reversed int      // how many of Clips, the last ones, are others backward in time (Options.Reverse)
+	Clip     []int32  // (Rows) index into Clips
+	Frame    []int32  // (Rows) the frame i of the recording
 
 	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter Repeat times, other motion Walk times
 
@@ -128,7 +126,7 @@ func (m *MANN) Output(r int) []float32 {
 // recording is one labelled clip on its way to rows.
 type recording struct {
 	name    string
-	labels  clipLabels
+	labels  Labels
 	weights []float32
 	clip    *skel.Clip
 }
@@ -162,9 +160,15 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if opt.HeldOut == nil {
+		if !slices.Contains(names, DogHeldOut[0]) {
+			return nil, nil, fmt.Errorf("dataset: nothing says which recordings to hold back from training: name some as held_out in %s", filepath.Join(dir, SourceFile))
+		}
+		opt.HeldOut = DogHeldOut
+	}
 	for _, h := range opt.HeldOut {
 		if !slices.Contains(names, h) {
-			return nil, nil, fmt.Errorf("dataset: recording %q, which is to be held out, is not in %s", h, dir)
+			return nil, nil, fmt.Errorf("dataset: recording %q, which is to be held out, is not in %s", h, filepath.Join(dir, LabelsFile))
 		}
 	}
 	var seen, unseen []recording
@@ -175,6 +179,7 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 			seen = append(seen, r)
 		}
 	}
+	reversed := 0
 	if opt.Reverse {
 		back := make([]recording, len(seen))
 		err := parallel(opt.Workers, len(seen), func(i int) error {
@@ -190,12 +195,14 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 		for _, r := range back {
 			if len(r.labels.Train) > 0 {
 				seen = append(seen, r)
+				reversed++
 			}
 		}
 	}
 	if train, err = build(sk, seen, opt); err != nil {
 		return nil, nil, err
 	}
+	train.Reversed = reversed
 	if train.Rows == 0 {
 		return nil, nil, fmt.Errorf("dataset: %s: no row is left to train on: every recording is held out or has no train range", dir)
 	}
@@ -224,11 +231,11 @@ func readRecordings(dir string, opt Options) ([]recording, error) {
 
 func (r *recording) read(dir string, opt Options) error {
 	if r.name == "" || filepath.Base(r.name) != r.name {
-		return fmt.Errorf("dataset: %s: %q is not the name of a recording", filepath.Join(dir, labelsFile), r.name)
+		return fmt.Errorf("dataset: %s: %q is not the name of a recording", filepath.Join(dir, LabelsFile), r.name)
 	}
 	path := filepath.Join(dir, r.name+".bvh")
 	if _, err := os.Stat(path); os.IsNotExist(err) {
-		return fmt.Errorf("dataset: %s labels recording %q, but there is no %s", filepath.Join(dir, labelsFile), r.name, path)
+		return fmt.Errorf("dataset: %s labels recording %q, but there is no %s", filepath.Join(dir, LabelsFile), r.name, path)
 	}
 	b, err := mocap.OpenBVH(path)
 	if err != nil {
@@ -239,10 +246,10 @@ func (r *recording) read(dir string, opt Options) error {
 		return fmt.Errorf("dataset: %s: %.4g frames per second, want %d, in which the labels count", path, r.clip.FPS, fps)
 	}
 	if r.clip.Frames != r.labels.Frames {
-		return fmt.Errorf("dataset: %s has %d frames, its labels in %s are for %d", path, r.clip.Frames, labelsFile, r.labels.Frames)
+		return fmt.Errorf("dataset: %s has %d frames, its labels in %s are for %d", path, r.clip.Frames, LabelsFile, r.labels.Frames)
 	}
 	if r.weights, err = r.labels.weights(opt.Layout.Actions, opt.Ramp); err != nil {
-		return fmt.Errorf("dataset: %s: %s: %w", filepath.Join(dir, labelsFile), r.name, err)
+		return fmt.Errorf("dataset: %s: %s: %w", filepath.Join(dir, LabelsFile), r.name, err)
 	}
 	return nil
 }

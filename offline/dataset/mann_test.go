@@ -23,8 +23,8 @@ func herd(t *testing.T) string {
 		"slow": circle{r: 2, w: -0.25, frames: 150}.clip(sk),
 		"test": circle{r: 2, w: 0.5, frames: 100}.clip(sk),
 		"none": circle{r: 2, w: 0.5, frames: 10}.clip(sk),
-	}, map[string]clipLabels{
-		"fast": {Frames: 200, Train: [][2]int{{20, 29}, {150, 199}}, Segments: walking(200).Segments},
+	}, map[string]Labels{
+		"fast": {Frames: 200, Train: []Range{{20, 29}, {150, 199}}, Segments: walking(200).Segments},
 		"slow": walking(150),
 		"test": walking(100),
 	})
@@ -106,8 +106,8 @@ func TestOnlyFastMovesRepeat(t *testing.T) {
 			z += 3. / 60
 		}
 	}
-	dir := folder(t, map[string]*skel.Clip{"a": c}, map[string]clipLabels{"a": {Frames: frames, Train: [][2]int{{100, frames - 40}},
-		Segments: map[string][][2]int{"Walk": {{0, jump - 1}}, "Jump": {{jump, frames - 1}}}}})
+	dir := folder(t, map[string]*skel.Clip{"a": c}, map[string]Labels{"a": {Frames: frames, Train: []Range{{100, frames - 40}},
+		Segments: map[string][]Range{"Walk": {{0, jump - 1}}, "Jump": {{jump, frames - 1}}}}})
 	set, _, err := BuildMANN(dir, Options{HeldOut: []string{}})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestBuildMANNErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	labels := func(dir string) string { return filepath.Join(dir, labelsFile) }
+	labels := func(dir string) string { return filepath.Join(dir, LabelsFile) }
 	one := `{"slow": {"frames": 150, "train_range_0based": [[0, 149]], "segments_0based_inclusive": {"Walk": [[0, 149]]}}}`
 	for name, c := range map[string]struct {
 		spoil func(t *testing.T, dir string) string // returns the folder to read
@@ -227,7 +227,7 @@ func TestBuildMANNErrors(t *testing.T) {
 			write(t, labels(dir), strings.Replace(one, `[[0, 149]]}`, `[[0, 99]]}`, 1))
 			return dir
 		}, Options{}, "frame 100 has no label"},
-		"truncated labels": {func(t *testing.T, dir string) string { write(t, labels(dir), one[:60]); return dir }, Options{}, "offset 60"},
+		"truncated labels": {func(t *testing.T, dir string) string { write(t, labels(dir), one[:60]); return dir }, Options{}, "labels.json: line 1: "},
 		"truncated recording": {func(t *testing.T, dir string) string {
 			b, _ := os.ReadFile(filepath.Join(dir, "slow.bvh"))
 			write(t, filepath.Join(dir, "slow.bvh"), string(b[:len(b)/2]))
@@ -243,12 +243,25 @@ func TestBuildMANNErrors(t *testing.T) {
 			sk.Offsets[sk.Index("Tail1")].X *= 2
 			return folder(t, map[string]*skel.Clip{
 				"a": circle{r: 2, w: 0.5, frames: 10}.clip(sk), "b": circle{r: 2, w: 0.5, frames: 10}.clip(synthSkeleton()),
-			}, map[string]clipLabels{"a": walking(10), "b": walking(10)})
+			}, map[string]Labels{"a": walking(10), "b": walking(10)})
 		}, Options{HeldOut: []string{}}, "joint Tail1 lies 0.12 m from"},
+		"another tree": {func(t *testing.T, dir string) string {
+			b, _ := os.ReadFile(filepath.Join(dir, "slow.bvh"))
+			// Its tail hangs on the head, as far from it as elsewhere from the hips.
+			head, tail, ok := strings.Cut(string(b), "JOINT Tail\n")
+			if !ok {
+				t.Fatal("no tail")
+			}
+			at := strings.LastIndex(strings.TrimRight(tail, " \n"), "MOTION")
+			end := strings.LastIndex(tail[:at], "}") // the root's
+			spot := strings.Index(head, "End Site")
+			write(t, filepath.Join(dir, "slow.bvh"), head[:spot]+"JOINT Tail\n"+tail[:end]+head[spot:]+tail[end:])
+			return dir
+		}, Options{}, "slow: joint Tail hangs on Head, in fast on Hips"},
 		"lopsided skeleton": {func(t *testing.T, dir string) string {
 			sk := synthSkeleton()
 			sk.Offsets[sk.Index("LeftLeg")].X += 0.05
-			return folder(t, map[string]*skel.Clip{"a": circle{r: 2, w: 0.5, frames: 10}.clip(sk)}, map[string]clipLabels{"a": walking(10)})
+			return folder(t, map[string]*skel.Clip{"a": circle{r: 2, w: 0.5, frames: 10}.clip(sk)}, map[string]Labels{"a": walking(10)})
 		}, Options{HeldOut: []string{}}, "joint LeftLeg is 0.05 m off the mirror image of RightLeg"},
 		"unknown held out": {func(t *testing.T, dir string) string { return dir }, Options{HeldOut: []string{"wolf"}}, `"wolf"`},
 		"nothing left":     {func(t *testing.T, dir string) string { return dir }, Options{HeldOut: []string{"fast", "slow", "test"}}, "no row is left"},
@@ -263,6 +276,18 @@ func TestBuildMANNErrors(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
+	}
+}
+
+// What to hold out is known of the authors' recordings alone.
+func TestHeldOutMustBeNamed(t *testing.T) {
+	dir := herd(t)
+	want := "name some as held_out in " + filepath.Join(dir, SourceFile)
+	if _, _, err := BuildMANN(dir, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
+	}
+	if _, held, err := BuildMANN(dir, Options{HeldOut: []string{}}); err != nil || held.Rows != 0 {
+		t.Errorf("who wants nothing held out gets: %v", err)
 	}
 }
 

@@ -48,7 +48,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 	for f := reverseWindow; f < t.n-reverseWindow; f++ {
 		walk[f] = rows[f] && weight(f, move) > 0.99 && t.walksAhead(f)
 	}
-	var ranges [][2]int
+	var ranges []Range
 	for from := 0; from < t.n; from++ {
 		if !walk[from] {
 			continue
@@ -68,13 +68,13 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 			for k := 0; k < reverseEdge && calm(to+1); k++ {
 				to++
 			}
-			ranges = append(ranges, [2]int{t.n - 1 - to, t.n - 1 - from})
+			ranges = append(ranges, Range{t.n - 1 - to, t.n - 1 - from})
 		}
 		from = next
 	}
 	slices.Reverse(ranges)
 	back := recording{name: r.name + " reversed", clip: skel.NewClip(r.clip.Skel, r.clip.FPS, t.n),
-		labels: clipLabels{Frames: t.n, Train: ranges}, weights: make([]float32, len(r.weights))}
+		labels: Labels{Frames: t.n, Train: ranges}, weights: make([]float32, len(r.weights))}
 	for f := range t.n {
 		k := t.n - 1 - f
 		pos, rot := r.clip.Frame(k)

@@ -14,8 +14,10 @@ import (
 func TestReverse(t *testing.T) {
 	sk := synthSkeleton()
 	slow, fast, curve := circle{4000, 1e-4, 400}, circle{20000, 1e-4, 400}, circle{0.4, 1, 400}
+	stops := walking(400)
+	stops.Segments = map[string][]Range{"Walk": {{0, 349}}, "Idle": {{350, 399}}}
 	dir := folder(t, map[string]*skel.Clip{"slow": slow.clip(sk), "fast": fast.clip(sk), "curve": curve.clip(sk), "held": slow.clip(sk)},
-		map[string]clipLabels{"slow": walking(400), "fast": walking(400), "curve": walking(400), "held": walking(400)})
+		map[string]Labels{"slow": stops, "fast": walking(400), "curve": walking(400), "held": walking(400)})
 	opt := Options{HeldOut: []string{"held"}}
 	plain, _, err := BuildMANN(dir, opt)
 	if err != nil {
@@ -25,6 +27,9 @@ func TestReverse(t *testing.T) {
 	set, held, err := BuildMANN(dir, opt)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if set.Reversed != 1 || plain.Reversed != 0 || held.Reversed != 0 {
+		t.Errorf("%d recordings are backward in time, %d without, %d held out", set.Reversed, plain.Reversed, held.Reversed)
 	}
 	if len(held.Clips) != 1 || len(set.Clips) != 4 || set.Clips[3] != "slow reversed" {
 		t.Fatalf("recordings %v, held out %v", set.Clips, held.Clips)
@@ -47,6 +52,12 @@ func TestReverse(t *testing.T) {
 			t.Fatalf("row %d: goes %g m/s ahead, want -0.4", r, z)
 		}
 		x := set.Input(r)
+		// The stop has become a start: backward, frames 0 to 49 are idle, but for
+		// half of either ramp.
+		idle, f := x[l.InActions(feature.TrajNow)], set.Frame[r]
+		if f < 50 && idle < 0.5 || f > 50 && idle > 0.5 {
+			t.Fatalf("row of frame %d: %g idle", f, idle)
+		}
 		if v := x[l.InSample(feature.TrajNow)+feature.SampleSpeed]; math.Abs(float64(v)-0.4) > 1e-3 {
 			t.Fatalf("row %d: speed %g", r, v)
 		}

@@ -43,7 +43,12 @@ func canonical(layout *feature.MANN, names []string, clips []*skel.Clip, unit fl
 			continue
 		}
 		for i, c := range clips {
-			o := c.Skel.Offsets[maps[i][j]].Scale(unit)
+			k := maps[i][j]
+			if p := c.Skel.Names[c.Skel.Parents[k]]; p != layout.Joints[s.Parents[j]] {
+				return nil, fmt.Errorf("dataset: %s: joint %s hangs on %s, in %s on %s: bring all onto one skeleton first",
+					names[i], layout.Joints[j], p, names[0], layout.Joints[s.Parents[j]])
+			}
+			o := c.Skel.Offsets[k].Scale(unit)
 			x[i], y[i], z[i] = o.X, o.Y, o.Z
 		}
 		s.Offsets[j] = m3.V(median(x), median(y), median(z))

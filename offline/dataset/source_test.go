@@ -22,7 +22,7 @@ repeat = 2
 // come, unless the caller does, and travels with the rows.
 func TestSourceOfFolder(t *testing.T) {
 	sk := synthSkeleton()
-	clips, labels := map[string]*skel.Clip{}, map[string]clipLabels{}
+	clips, labels := map[string]*skel.Clip{}, map[string]Labels{}
 	for i, name := range []string{"a", "b", "c"} {
 		clips[name] = circle{r: 2 + float64(i), w: 1, frames: 200}.clip(sk) // 2 to 4 m/s
 		labels[name] = walking(200)

@@ -122,7 +122,7 @@ func (c circle) track(t *testing.T, sk *skel.Skeleton) *track {
 }
 
 // folder writes clips in centimetres and labels as a folder of recordings.
-func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]clipLabels) string {
+func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, c := range clips {
@@ -141,13 +141,13 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]clipLab
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, labelsFile), b, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, LabelsFile), b, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
 // walking labels all of a recording's frames as a walk to train on.
-func walking(frames int) clipLabels {
-	return clipLabels{Frames: frames, Train: [][2]int{{0, frames - 1}}, Segments: map[string][][2]int{"Walk": {{0, frames - 1}}}}
+func walking(frames int) Labels {
+	return Labels{Frames: frames, Train: []Range{{0, frames - 1}}, Segments: map[string][]Range{"Walk": {{0, frames - 1}}}}
 }

@@ -65,6 +65,38 @@ func TestGenerateRejects(t *testing.T) {
 	}
 }
 
+// Labels that somebody wrote by hand are not written over; a folder that was
+// made here is.
+func TestWriteSparesOthersLabels(t *testing.T) {
+	dir := t.TempDir()
+	labels := filepath.Join(dir, dataset.LabelsFile)
+	for range 2 {
+		if err := Write(dir, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, licence := range []string{"", "mine"} {
+		if err := os.WriteFile(labels, []byte("hours of work"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(dir, licenceFile)); err != nil {
+			t.Fatal(err)
+		}
+		if licence != "" {
+			if err := os.WriteFile(filepath.Join(dir, licenceFile), []byte(licence), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := Write(dir, nil)
+		if b, _ := os.ReadFile(labels); err == nil || !strings.Contains(err.Error(), "other recordings") || string(b) != "hours of work" {
+			t.Errorf("licence %q: %v, and the labels are now %q", licence, err, b)
+		}
+		if err := os.WriteFile(filepath.Join(dir, licenceFile), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // The folder is what the trainer reads: every action in rows to train on and to
 // hold out, weights that sum to one, speeds where the gaits' names say.
 func TestDataset(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/boundedfile"
 	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
 )
@@ -21,31 +22,27 @@ const ModelName = "dog-free"
 // License is the licence of the clips, in SPDX's spelling.
 const License = "CC0-1.0"
 
-// notice is the licence file beside the clips.
-const notice = `Procedural motion of a quadruped, made by mannequin's offline/procgen.
+// licenceFile is the file beside the clips that holds notice.
+const (
+	licenceFile = "LICENSE"
+	notice      = `Procedural motion of a quadruped, made by mannequin's offline/procgen.
 
 No recording of an animal or a person went into it. To the extent possible
 under law, its authors have waived all copyright and related or neighbouring
 rights to it: CC0 1.0 Universal,
 https://creativecommons.org/publicdomain/zero/1.0/
 `
-
-// clipLabels is a clip's entry in labels.json, as package dataset reads it.
-type clipLabels struct {
-	Frames   int                 `json:"frames"`
-	Train    [][2]int            `json:"train_range_0based"`
-	Segments map[string][][2]int `json:"segments_0based_inclusive"`
-}
+)
 
 // margin is how many frames at both ends of a clip are not trained on: the
 // trajectory reaches a second beyond the present.
 const margin = fps
 
 // entry returns the take's labels.
-func (t *Take) entry() clipLabels {
-	l := clipLabels{Frames: t.Clip.Frames, Train: [][2]int{}, Segments: map[string][][2]int{}}
+func (t *Take) entry() dataset.Labels {
+	l := dataset.Labels{Frames: t.Clip.Frames, Train: []dataset.Range{}, Segments: map[string][]dataset.Range{}}
 	if last := t.Clip.Frames - 1 - margin; last >= margin {
-		l.Train = append(l.Train, [2]int{margin, last})
+		l.Train = append(l.Train, dataset.Range{margin, last})
 	}
 	for i, s := range t.labels {
 		end := t.Clip.Frames
@@ -53,7 +50,7 @@ func (t *Take) entry() clipLabels {
 			end = t.labels[i+1].frame
 		}
 		if end > s.frame {
-			l.Segments[s.name] = append(l.Segments[s.name], [2]int{s.frame, end - 1})
+			l.Segments[s.name] = append(l.Segments[s.name], dataset.Range{s.frame, end - 1})
 		}
 	}
 	return l
@@ -80,22 +77,21 @@ func heldOut(takes []*Take) []string {
 
 // Write makes a folder of recordings that dataset.BuildMANN reads: a BVH file
 // per take (in centimetres), labels.json, dataset.toml and the licence. It
-// makes the folder where there is none; files of the same names are replaced.
+// makes the folder where there is none. Files of the same names that Write made
+// are replaced; a folder with labels of other recordings is refused.
 func Write(dir string, takes []*Take) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("procgen: %w", err)
 	}
-	labels := map[string]clipLabels{}
-	for _, t := range takes {
-		labels[t.Name] = t.entry()
-		c := t.Clip.Scaled(100)
-		err := atomicfile.Write(filepath.Join(dir, t.Name+".bvh"), func(w io.Writer) error { return mocap.WriteClip(w, c) })
-		if err != nil {
-			return fmt.Errorf("procgen: %s: %w", t.Name, err)
+	if _, err := os.Stat(filepath.Join(dir, dataset.LabelsFile)); err == nil {
+		if b, err := boundedfile.Read(filepath.Join(dir, licenceFile), int64(len(notice))); err != nil || string(b) != notice {
+			return fmt.Errorf("procgen: %s holds the %s of other recordings: give a folder of its own", dir, dataset.LabelsFile)
 		}
 	}
 	frames := 0
+	labels := map[string]dataset.Labels{}
 	for _, t := range takes {
+		labels[t.Name] = t.entry()
 		frames += t.Clip.Frames
 	}
 	src := dataset.Source{
@@ -106,18 +102,28 @@ func Write(dir string, takes []*Take) error {
 		HeldOut: heldOut(takes),
 		Repeat:  1, // gaits are balanced as they are
 	}
-	for name, write := range map[string]func(w io.Writer) error{
-		"labels.json": func(w io.Writer) error {
-			enc := json.NewEncoder(w)
-			enc.SetIndent("", " ")
-			return enc.Encode(labels)
-		},
-		dataset.SourceFile: func(w io.Writer) error { return toml.NewEncoder(w).Encode(src) },
-		"LICENSE":          func(w io.Writer) error { _, err := io.WriteString(w, notice); return err },
-	} {
+	write := func(name string, write func(w io.Writer) error) error {
 		if err := atomicfile.Write(filepath.Join(dir, name), write); err != nil {
 			return fmt.Errorf("procgen: %w", err)
 		}
+		return nil
 	}
-	return nil
+	// The licence first: it tells that the folder may be written again.
+	if err := write(licenceFile, func(w io.Writer) error { _, err := io.WriteString(w, notice); return err }); err != nil {
+		return err
+	}
+	for _, t := range takes {
+		c := t.Clip.Scaled(100)
+		if err := write(t.Name+".bvh", func(w io.Writer) error { return mocap.WriteClip(w, c) }); err != nil {
+			return err
+		}
+	}
+	if err := write(dataset.SourceFile, func(w io.Writer) error { return toml.NewEncoder(w).Encode(src) }); err != nil {
+		return err
+	}
+	return write(dataset.LabelsFile, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", " ")
+		return enc.Encode(labels)
+	})
 }

@@ -97,6 +97,12 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep, trainedBy)
 	trained.drift = m.Drift
 	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1, heldOutBy)
+	switch {
+	case trained.samples() == 0:
+		return nil, fmt.Errorf("recipes: no %d rows to train on follow each other: train on fewer ticks or more recordings", m.Ticks)
+	case len(heldOut.first) == 0:
+		return nil, fmt.Errorf("recipes: no %d rows that follow each other are held out, by which the best weights are chosen: hold out a recording with a train range", m.Ticks)
+	}
 	var first []int // rows of the step
 	job := &train.Job{
 		Params: net.params(),

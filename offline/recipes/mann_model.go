@@ -96,13 +96,14 @@ func sourceOf(set *dataset.MANN) source {
 	if s := set.Source; s != nil {
 		return source{s.Name, s.Data, s.License, s.Limits}
 	}
-	for _, c := range set.Clips {
+	recordings := set.Clips[:len(set.Clips)-set.Reversed]
+	for _, c := range recordings {
 		if !strings.HasPrefix(c, "D1_") || !strings.Contains(c, "_KAN0") {
-			return source{"mann", fmt.Sprintf("%d recordings", len(set.Clips)), "unknown: the terms of the recordings apply", oneAnimal}
+			return source{"mann", fmt.Sprintf("%d recordings", len(recordings)), "unknown: the terms of the recordings apply", oneAnimal}
 		}
 	}
 	return source{"dog",
-		fmt.Sprintf("%d motion capture recordings of a dog, published with Zhang, Starke, Komura and Saito, Mode-Adaptive Neural Networks for Quadruped Motion Control, 2018", len(set.Clips)),
+		fmt.Sprintf("%d motion capture recordings of a dog, published with Zhang, Starke, Komura and Saito, Mode-Adaptive Neural Networks for Quadruped Motion Control, 2018", len(recordings)),
 		"CC BY-NC 4.0", oneAnimal}
 }
 
@@ -114,15 +115,25 @@ func (m *MANN) card(src source, k mannMetrics) string {
 	p("A mode-adaptive neural network (Zhang, Starke, Komura and Saito 2018) that drives a quadruped: from the past and wished trajectory, the actions and the pose it predicts the next pose and the motion of the root, 60 times per second. ")
 	p("%d experts, %d hidden units, %d gating units, %d joints, actions %s.\n\n", m.Experts, m.Hidden, m.GatingHidden, len(m.Train.Layout.Joints), strings.Join(m.Train.Layout.Actions, ", "))
 	p("## Data and licence\n\nTrained on %s: %d rows, half of them mirrored", src.data, k.Rows)
-	if k.Visits > k.Rows {
-		p(", of which trot and canter are visited more often (%d samples per epoch)", k.Visits)
+	if n := m.Train.Reversed; n > 0 {
+		p(", slow walks of %d recordings backward in time among them", n)
 	}
 	p(". ")
+	if k.Visits > k.Rows {
+		p("Some gaits are visited more often: an epoch has %d samples. ", k.Visits)
+	}
 	p("Held back from training: %s.\n\nLicence of the weights: %s.", strings.Join(m.HeldOut.Clips, ", "), src.license)
 	if src.license == "CC BY-NC 4.0" {
 		p(" They follow from recordings under that licence: attribution to the authors, no commercial use.")
 	}
-	p("\n\n## Training\n\nMean squared error over normalised outputs, AdamW with warm restarts (rate %g, normalised decay %g), batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest.\n\n",
+	p("\n\n## Training\n\nMean squared error over normalised outputs")
+	if m.Ticks > 1 {
+		p(", the network going on from its own pose for %d ticks", m.Ticks)
+	}
+	if m.Start != nil {
+		p(", from a network trained before")
+	}
+	p("; AdamW with warm restarts (rate %g, normalised decay %g), batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest.\n\n",
 		m.AdamW.Rate, m.AdamW.Decay, m.Batch, m.Keep, m.Seed, k.Epoch)
 	p("## Measures\n\nHeld-out loss %.4f over %d rows; %.4f before training.\n\n", k.HeldOut, k.HeldOutRows, k.HeldOutBefore)
 	p("## Limits\n\nThe network sees flat ground only; terrain is the runtime's work. ")

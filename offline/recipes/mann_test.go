@@ -198,12 +198,22 @@ func TestModelSaysWhatItIs(t *testing.T) {
 		t.Errorf("the authors' recordings: %+v", dog)
 	}
 	// A folder that says what it is is believed.
+	back := dataset.MANN{Clips: []string{"D1_001_KAN01_001", "D1_001_KAN01_001 reversed"}, Reversed: 1}
+	if got := sourceOf(&back); !strings.HasPrefix(got.data, "1 motion capture recordings") {
+		t.Errorf("a recording backward in time counts as another: %s", got.data)
+	}
 	free := sourceOf(&dataset.MANN{Clips: []string{"D1_001_KAN01_001"}, Source: &dataset.Source{Name: "tin-dog", Data: "walks", License: "CC0-1.0", Limits: "No tail."}})
 	if free != (source{"tin-dog", "walks", "CC0-1.0", "No tail."}) {
 		t.Errorf("a folder that says what it is: %+v", free)
 	}
 	if card := m.card(free, mannMetrics{Rows: 2, Visits: 2}); !strings.Contains(card, "Trained on walks: 2 rows, half of them mirrored. ") || !strings.Contains(card, "CC0-1.0") || !strings.Contains(card, "No tail.") {
 		t.Errorf("its card:\n%s", card)
+	}
+	m.Train.Reversed, m.Ticks, m.Start = 1, 8, new(netruntime.Net)
+	for _, want := range []string{"slow walks of 1 recordings backward", "for 8 ticks", "a network trained before", "epoch has 9 samples"} {
+		if card := m.card(dog, mannMetrics{Rows: 2, Visits: 9}); !strings.Contains(card, want) {
+			t.Errorf("the card does not say %q:\n%s", want, card)
+		}
 	}
 }
 
@@ -313,5 +323,19 @@ func TestInit(t *testing.T) {
 	m.init(2)
 	if m.expertW[0].Val[0] == n.expertW[0].Val[0] {
 		t.Error("the seed changes nothing")
+	}
+}
+
+// Nothing to train on or to choose the best weights by is said in those words.
+func TestNoRows(t *testing.T) {
+	m := smallRecipe(t)
+	m.HeldOut = small(0, 0, "none")
+	if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "hold out a recording") {
+		t.Error(err)
+	}
+	m = smallRecipe(t)
+	m.Ticks = 40 // the mirrored half begins before
+	if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "fewer ticks") {
+		t.Error(err)
 	}
 }

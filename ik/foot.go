@@ -11,7 +11,7 @@ import (
 // down, or than Off; it stands until that is faster or has risen by Rise. A
 // standing paw is held where it came to stand, on the ground, until the flat
 // pose's is Radius away; then, as when it leaves, it eases back to the flat
-// pose's place.
+// pose's place, with a little step if that still slides on.
 type LockOptions struct {
 	On, Off  float32 // m/s, in space; On 0 turns the lock off
 	Pace     float32 // what both grow by with the body's speed over the ground, a share of that
@@ -41,6 +41,9 @@ const (
 	lag = 0.5
 	// rests is how slow a paw is that stands at any height, m/s.
 	rests = 0.15
+	// A standing paw that is off its place and does not rest goes there in a step
+	// as high as the share hops of what is still to go.
+	hops = 0.4
 	// bends is the sine of the angle at which a leg tells its plane at once.
 	bends = 0.5
 	// brakes is how hard a paw stops before the ground, m/s²: recorded dogs' come
@@ -56,7 +59,7 @@ type Foot struct {
 	off, vel m3.Vec3 // what remains between the paw and where it should be, m and m/s
 	lean     m3.Vec3 // the ground's slope under the sole, eased: x and z of the normal over its y
 	shown    glide   // where the paw goes in the world
-	y        float32 // the height over the terrain that it was sent to at the last tick, m
+	y, climb float32 // the height over the terrain that it was sent to at the last tick, m, and its change, m/s
 	sole     float32 // the flat height at which this paw stands, m
 	drop     spring  // how far it is lowered now, m
 	bend     m3.Vec3 // normal of the plane in which the leg bends, in its upper joint's frame
@@ -140,8 +143,10 @@ func (f *Foot) lower(h float32, v m3.Vec3, o *LockOptions, dt float32) float32 {
 	}
 	var drop float32
 	switch {
-	case f.stands:
+	case f.stands && (f.held || v.Len() < rests):
 		drop = h - plant
+	case f.stands:
+		drop = h - plant - hops*f.off.Flat().Len()
 	case v.Y < 0 && v.Len() < settle && h < f.sole+landing:
 		drop = f.sole - plant
 	}
@@ -156,7 +161,7 @@ func (f *Foot) brake(y, dt float32) float32 {
 	b, room := brakes*dt*dt, max(f.y-plant, 0)
 	most := m3.Sqrt(b*b/4+2*b*room) - b/2
 	y = max(y, f.y-most)
-	f.y = y
+	f.y, f.climb = y, (y-f.y)/dt
 	return y
 }
 
@@ -181,10 +186,11 @@ func (f *Foot) place(free, v m3.Vec3, o *LockOptions, pace, room, dt float32) m3
 		shown := f.at
 		shown.Y = f.y
 		f.off, f.vel = shown.Sub(free), v.Scale(-lag)
-	case !f.held && f.stands && f.off.Flat().Len() < o.Radius/4:
+	case !f.held && f.stands && (f.off.Flat().Len() < o.Radius/4):
 		f.held = true
 		f.at = free.Add(f.off)
-		f.off, f.vel = m3.V(0, f.y-plant, 0), m3.Vec3{}
+		f.off, f.vel = m3.Vec3{}, m3.Vec3{}
+		f.off.Y, f.vel.Y = m3.Spring(f.y-plant, f.climb, 0, o.Press, dt)
 	}
 	to := free.Add(f.off)
 	if f.held {

@@ -25,3 +25,58 @@ func TestHoldHasRoom(t *testing.T) {
 		}
 	}
 }
+
+// A paw whose flat pose slides on without end does not slide with it: it is held,
+// and steps after it.
+func TestStepsAfterASlide(t *testing.T) {
+	lock := DefaultQuadruped().Lock
+	const dt, speed = 1. / 60, 0.3
+	var f Foot
+	tip := m3.V(0, 0.01, 0)
+	var before m3.Vec3
+	var slid, steps float32
+	for i := range 300 {
+		tip.X += speed * dt
+		held := f.held
+		at := f.place(tip, f.see(tip, dt), &lock, speed, 1, dt)
+		if i == 0 {
+			before = at
+		}
+		if held && !f.held {
+			steps++
+		}
+		// The paper's measure: in full on the ground, nothing above 2.5 cm.
+		if at.Y < 0.025 {
+			slid += (at.X - before.X) * (2 - m3.Pow(2, at.Y/0.025))
+		}
+		before = at
+	}
+	if steps < 5 || slid > 0.35*speed*300*dt {
+		t.Errorf("on a way of %g m it makes %g steps and slides %g m", speed*300*dt, steps, slid)
+	}
+}
+
+// A paw comes down to the ground in one go: where it is taken for standing it
+// neither stops in the air nor falls.
+func TestLandsInOneGo(t *testing.T) {
+	lock := DefaultQuadruped().Lock
+	const dt = 1. / 60
+	for _, v := range []float32{0.3, 0.6, 1} {
+		var f Foot
+		tip := m3.V(0, 0.15, 0)
+		y := []float32{0.15}
+		for range 60 {
+			// The flat pose's paw lands at 2 cm, with a half-life of 0.05 s.
+			tip.Y -= min(v*dt, 0.2*(tip.Y-0.02))
+			y = append(y, f.place(tip, f.see(tip, dt), &lock, 0, 1, dt).Y)
+		}
+		if m3.Abs(y[60]-plant) > 1e-3 || !f.held {
+			t.Fatalf("at %g m/s: after a second it is at %g m, held: %v", v, y[60], f.held)
+		}
+		for i := 2; i < 60 && y[i] > plant+0.003; i++ {
+			if a, b := y[i-1]-y[i], y[i]-y[i+1]; b > a+0.013 || y[i] > plant+0.006 && a < 0.3*min(v*dt, 0.2*(y[i]-plant)) {
+				t.Errorf("at %g m/s, tick %d: it sinks by %.1f mm and then by %.1f", v, i, 1000*a, 1000*b)
+			}
+		}
+	}
+}

@@ -96,7 +96,7 @@ type Batch struct {
 	targetDir []vec2    // unit
 	targetVel []vec2    // m/s
 	correct   []float32 // the network's weight in the future after a prediction, 0 to 1
-	pace      []float32 // speed that the regulator expects by now, m/s
+	pace      []float32 // speed of a plausible change by now, m/s
 	lack      []float32 // its integral of what is missing, m
 	lowest    []float32 // height of the lowest joint of late, m
 	path      []*control.Path

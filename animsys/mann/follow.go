@@ -64,9 +64,10 @@ func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 }
 
 // followPath mixes the next second of the path into the future with weight τ
-// (paper, sec. 9), covered by going over evenly from the speed of the last sixth
-// of a second to the target's: a second at full speed would put the future
-// where no recorded start or curve has it. What is asked for leans to where the
+// (paper, sec. 9), covered by going over from the speed of the last sixth of a
+// second to the target's as a plausible change does: a second at full speed would
+// put the future where no recorded start or curve has it, and a slower change
+// would not bring who stands before a corner to go. What is asked for leans to where the
 // path is and where it faces, the less the farther ahead. Networks follow
 // directions best, velocities a little, and hardly notice that all positions lie
 // to one side: so velocities lean in proportion to the distance, and directions
@@ -89,7 +90,7 @@ func (b *Batch) followPath(r int, off float32) {
 	facing = m3.Clamp(facing, -maxFacing, maxFacing)
 	for i := now + 1; i < points; i++ {
 		w := float32(i-now) / future
-		ahead, rate := have*w+(speed-have)*w*w/2, have+(speed-have)*w
+		rate, ahead := b.tuning.change(have, speed, w)
 		pos, dir, course := root.pos.add(way.scale(ahead)), way, way
 		if off < pathLost {
 			s := b.along[r] + ahead

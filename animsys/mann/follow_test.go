@@ -11,14 +11,15 @@ import (
 func TestFollowPath(t *testing.T) {
 	circle := control.Circle(1.5)
 	at, dir := circle.At(2)
-	for _, tau := range []float32{1, 0.5} {
+	for _, c := range []struct{ tau, have float32 }{{1, 1.1}, {0.5, 1.1}, {1, 0}, {1, 2}} {
+		tau := c.tau
 		b := dogBatch()
 		b.Reset(0, at, m3.YawOf(dir))
 		w := b.act[now*b.actions:]
 		w[0], w[1] = 0, 1
 		b.targetVel[0] = flat(dir).scale(1.1)
-		b.vel[now] = b.targetVel[0]
-		b.pos[now-10] = b.pos[now].sub(b.targetVel[0].scale(1. / 6))
+		b.vel[now] = flat(dir).scale(c.have)
+		b.pos[now-10] = b.pos[now].sub(b.vel[now].scale(1. / 6))
 		tune := b.Tuning()
 		tune.PathBlend, tune.SpeedP = tau, 0
 		b.Tune(tune)
@@ -29,10 +30,11 @@ func TestFollowPath(t *testing.T) {
 		}
 		for _, k := range []int{1, 25, 50} {
 			u := float32(k) / 50
-			p, d := circle.At(2 + 1.1*u + (speed-1.1)*u*u/2)
+			_, way := tune.change(c.have, speed, u)
+			p, d := circle.At(2 + way)
 			want := at.Lerp(p, tau)
 			if got := b.pos[now+k].vec3(); got.Dist(want) > 2e-3 {
-				t.Errorf("τ %g, point %d at %v, want %v", tau, k, got, want)
+				t.Errorf("τ %g, from %g m/s, point %d at %v, want %v", tau, c.have, k, got, want)
 			}
 			if tau == 1 && b.dir[now+k].vec3().Dist(d) > 1e-3 {
 				t.Errorf("point %d faces %v, want %v", k, b.dir[now+k], d)
@@ -101,7 +103,8 @@ func TestApproachesThePath(t *testing.T) {
 	b.Plan([]control.Goal{{Path: control.Circle(1.5), Speed: 1}}, 0, 1)
 	for _, k := range []int{1, 50} {
 		u := float32(k) / 50
-		want := m3.V(900-u-(b.targetVel[0].length()-1)*u*u/2, 0, 0)
+		_, way := tune.change(1, b.targetVel[0].length(), u)
+		want := m3.V(900-way, 0, 0)
 		if got := b.pos[now+k].vec3(); got.Dist(want) > 1e-3 {
 			t.Errorf("point %d at %v, want %v", k, got, want)
 		}

@@ -177,20 +177,22 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 		b.pace[r], b.lack[r] = have, 0
 		return want
 	}
-	// What lacks while it still gathers speed is no fault: the regulator looks at
-	// the difference from a plausible start.
-	half := t.SpeedUp
-	if want < b.pace[r] {
-		half = t.SpeedDown
+	// A speed between a plausible change's and the one asked for lacks nothing,
+	// nor does one a twentieth beside: pushed on and on, a trot tips over into a
+	// canter. What has added up against an error that has turned is taken back
+	// faster, or an overshoot would be followed by another. Half the speed may be
+	// added, so that a character that is held back does not wind up.
+	const slack, unwind, most = 0.05, 3, 0.5
+	b.pace[r], _ = t.change(b.pace[r], want, 1./Rate)
+	lacks := m3.Clamp(have, min(b.pace[r], want), max(b.pace[r], want)) - have
+	lacks = excess(lacks, slack*want)
+	if lacks*b.lack[r] < 0 {
+		lacks *= unwind
 	}
-	b.pace[r] = m3.DampTo(b.pace[r], want, half, 1./Rate)
-	// It lets a twentieth pass: pushed on and on, a trot tips over into a canter.
-	// Half the speed may be added, so that a character that is held back does not
-	// wind up, and all of it taken: some gaits let go of their speed only when
-	// told to stop.
-	lacks, limit := b.pace[r]-have, 0.5*want/t.SpeedI
-	b.lack[r] = m3.Clamp(b.lack[r]+excess(lacks, 0.05*want)/Rate, -2*limit, limit)
-	return m3.Clamp(want+t.SpeedP*(min(b.pace[r], want)-have)+t.SpeedI*b.lack[r], 0, min(1.5*want, b.Model.fastest))
+	limit := most * want / t.SpeedI
+	b.lack[r] = m3.Clamp(b.lack[r]+lacks/Rate, -limit, limit)
+	ask := want + t.SpeedP*(min(b.pace[r], want)-have) + t.SpeedI*b.lack[r]
+	return m3.Clamp(ask, 0, min((1+most)*want, b.Model.fastest))
 }
 
 // excess returns how far x is above slack or below −slack.

@@ -153,7 +153,8 @@ func TestCurvature(t *testing.T) {
 }
 
 // A character that is held back gets up to half as much again, one that
-// overshoots is slowed, and one that gathers or loses speed as it should is left alone.
+// overshoots is slowed, and one that gathers or loses speed at least as fast as a
+// plausible change and no further than asked is left alone by the integral.
 func TestRegulator(t *testing.T) {
 	b := dogBatch()
 	moving(b, 0)
@@ -164,11 +165,17 @@ func TestRegulator(t *testing.T) {
 	if want := float32(1.5); m3.Abs(got-want) > 1e-4 {
 		t.Errorf("held back: %g, want %g", got, want)
 	}
+	// Then it is too fast: what has added up goes back three times as fast.
+	built := b.lack[0]
 	moving(b, 1.2)
+	b.regulate(0, 1, control.Move)
+	if got, want := built-b.lack[0], float32(3*0.15/60); m3.Abs(got-want) > 1e-6 {
+		t.Errorf("the integral turns by %g in a tick, want %g", got, want)
+	}
 	for range 600 {
 		got = b.regulate(0, 1, control.Move)
 	}
-	if want := float32(0); got != want {
+	if want := 1 - b.tuning.SpeedP*0.2 - 0.5; m3.Abs(got-want) > 1e-4 {
 		t.Errorf("too fast: %g, want %g", got, want)
 	}
 	if got = b.regulate(0, 0, control.Idle); got != 0 || b.lack[0] != 0 {
@@ -182,11 +189,37 @@ func TestRegulator(t *testing.T) {
 			t.Fatalf("tick %d: %g, want %g", k, got, want)
 		}
 	}
-	for k := range 600 { // Then it loses half of it; the brake is on at once, the integral is not needed.
-		speed := 0.5 + 0.5*m3.Pow(0.5, float32(k+1)/Rate/b.tuning.SpeedDown)
+	for k := range 600 { // Then it loses half of it, a little faster than it may: the brake is on at once, the integral is not needed.
+		speed := 0.5 + 0.5*m3.Pow(0.5, float32(k+1)/Rate/(b.tuning.SpeedDown-0.1))
 		moving(b, speed)
 		if got, want := b.regulate(0, 0.5, control.Move), 0.5+b.tuning.SpeedP*(0.5-speed); m3.Abs(got-want) > 1e-4 {
 			t.Fatalf("tick %d: %g, want %g", k, got, want)
+		}
+	}
+	if b.lack[0] != 0 {
+		t.Errorf("a good change of speed left an integral of %g", b.lack[0])
+	}
+}
+
+// A change of speed halves what is before it in its half-life, either way, and
+// its way is the integral of its speed.
+func TestChange(t *testing.T) {
+	tune := DefaultTuning()
+	for _, c := range []struct{ from, to, half float32 }{{0, 2, tune.SpeedUp}, {2, 0.5, tune.SpeedDown}, {1, 1, 1}} {
+		if v, way := tune.change(c.from, c.to, 0); v != c.from || way != 0 {
+			t.Errorf("%+v begins at %g m/s and %g m", c, v, way)
+		}
+		if v, _ := tune.change(c.from, c.to, c.half); m3.Abs(v-(c.from+c.to)/2) > 1e-6 {
+			t.Errorf("%+v: %g m/s after its half-life", c, v)
+		}
+		var sum float64
+		const steps = 1000
+		for k := range steps {
+			v, _ := tune.change(c.from, c.to, (float32(k)+0.5)/steps)
+			sum += float64(v) / steps
+		}
+		if _, way := tune.change(c.from, c.to, 1); math.Abs(float64(way)-sum) > 1e-4 {
+			t.Errorf("%+v: a way of %g m in a second, want %g", c, way, sum)
 		}
 	}
 }

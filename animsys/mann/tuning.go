@@ -1,6 +1,10 @@
 package mann
 
-import "math"
+import (
+	"math"
+
+	"mannequin/engine/m3"
+)
 
 // Tuning holds the controller's constants, DefaultTuning their values: those of
 // the authors' released system, and our own where the docs say so. Shares are
@@ -9,11 +13,12 @@ type Tuning struct {
 	Gain  float32 // share of the way to a goal's direction and velocity per tick, 0 to 1
 	Decay float32 // the same while there is no goal; ours is twice the released: dogs brake from a trot in a second
 
-	// The speed regulator adds P·e + I·∫e dt to the speed asked for, no more than
-	// half of it; e is the speed that lacks, in m/s, from a plausible start. Ours: with the released
-	// 0.2 and 0.8 a dog needs more than the 2 s that it may take.
+	// The speed regulator adds P·e + I·∫e dt to the speed asked for; e is the
+	// speed that lacks, in m/s. Ours: with the released 0.2 and 0.8 a dog needs
+	// more than the 2 s that it may take.
 	SpeedP, SpeedI float32
-	// Half-lives of such a start's gathering speed and losing it, s; ours.
+	// Half-lives of what a plausible change of speed has still before it, s:
+	// speeding up and slowing down; ours.
 	SpeedUp, SpeedDown float32
 
 	Leash float32 // most that the heading asked for may lead or lag the real one, radians; ours
@@ -70,12 +75,23 @@ type Tuning struct {
 	Bend, Ceiling float32
 }
 
+// change returns the speed, s seconds after a speed of from, of a character that
+// goes over to the speed to as it plausibly may, and its way until then, m.
+func (t *Tuning) change(from, to, s float32) (speed, way float32) {
+	half := t.SpeedUp
+	if to < from {
+		half = t.SpeedDown
+	}
+	left := (from - to) * m3.Exp(-math.Ln2*s/half)
+	return to + left, to*s + (from-to-left)*half/math.Ln2
+}
+
 // DefaultTuning returns the released system's constants and our choice of the
 // others.
 func DefaultTuning() Tuning {
 	return Tuning{
 		Gain: 0.25, Decay: 0.1,
-		SpeedP: 0.5, SpeedI: 1.2, SpeedUp: 0.3, SpeedDown: 0.4,
+		SpeedP: 0.5, SpeedI: 0.6, SpeedUp: 0.3, SpeedDown: 0.4,
 		Leash:    30 * math.Pi / 180,
 		Sideways: 0.4, Backward: 0.3, Pivot: 0.3, Rise: 0.4,
 		JumpSpeed: 3, SlowSpeed: 0.5, Curvature: 0.25,

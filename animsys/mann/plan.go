@@ -134,10 +134,9 @@ func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) co
 			moving = true
 		}
 	case control.Sit, control.Lie, control.Stand:
+		*move, *turn = vec2{}, 0
 		if speed > t.SlowSpeed {
 			want = control.Move
-		} else {
-			*move, *turn = vec2{}, 0
 		}
 	}
 	// Slowing down is still moving: nobody stands idle at a run.
@@ -220,12 +219,12 @@ func (b *Batch) steer(r int) {
 func (b *Batch) ramp(r int, action control.Action, gain float32) {
 	goal, perTick := b.Model.action[action], 1/(b.tuning.Ramp[action]*Rate)
 	desired := b.targetVel[r].length()
-	now := b.act[(r*points+now)*b.actions:][:b.actions]
-	left := max(1-now[goal], 1e-6) // of the way
-	for i := points - 1; i >= points-1-future; i-- {
+	present := b.act[(r*points+now)*b.actions:][:b.actions]
+	left := max(1-present[goal], 1e-6) // of the way
+	for i := points - 1; i >= now; i-- { // the present last: all begin from it
 		k := r*points + i
-		ahead := 1 + float32(i-points+1+future)*Rate/future // ticks
-		mix(b.act[k*b.actions:][:b.actions], now, goal, min(ahead*perTick/left, 1))
+		ahead := 1 + float32(i-now)*Rate/future // ticks
+		mix(b.act[k*b.actions:][:b.actions], present, goal, min(ahead*perTick/left, 1))
 		b.speed[k] = m3.Lerp(b.speed[k], desired, gain)
 	}
 }

@@ -114,7 +114,7 @@ func TestActionRules(t *testing.T) {
 		{"jump in a slight curve", 1, 0.6, control.Jump, forward, 0, control.Jump, true},
 		{"jump without a direction", 1, 0, control.Jump, still, 0, control.Jump, true},
 		{"sit", 0, 0, control.Sit, forward, 1, control.Sit, false},
-		{"sit at a walk", 0.6, 0, control.Sit, forward, 0, control.Move, true},
+		{"sit at a walk", 0.6, 0, control.Sit, forward, 0.5, control.Move, false},
 		{"sit, braking", 0.6, 0, control.Lie, still, 0, control.Move, false},
 	} {
 		b := dogBatch()

@@ -69,9 +69,9 @@ func (b *Batch) Scatter(y []float32, r0, r1 int) {
 	b.check(r0, r1)
 	n := b.Model.Layout.Outputs()
 	for r := r0; r < r1; r++ {
-		row := y[r*n : (r+1)*n]
+		row, from := y[r*n:(r+1)*n], b.root(r)
 		if !sound(row) {
-			b.restore(r, b.inRange(r))
+			b.restore(r, from, b.inRange(r))
 			continue
 		}
 		b.scatter(row, r)
@@ -79,7 +79,7 @@ func (b *Batch) Scatter(y []float32, r0, r1 int) {
 			b.keep(r)
 			b.display(r)
 		} else {
-			b.restore(r, false)
+			b.restore(r, from, false)
 		}
 	}
 }

@@ -134,11 +134,10 @@ func (b *Batch) remember(row, i int) {
 	copy(slot[bones:], x[m.InActions(feature.TrajNow):])
 }
 
-// restore stops row where it is: in its present pose if that is sound, else in
-// the older good one, or, should it fail again and again, in the rest pose.
-func (b *Batch) restore(row int, sound bool) {
+// restore stops row at root: in its present pose if that is sound, else in the
+// older good one, or, should it fail again and again, in the rest pose.
+func (b *Batch) restore(row int, root frame, sound bool) {
 	w := &b.watch
-	root := b.root(row)
 	if !root.near() || !root.fwd.finite() {
 		root = frame{fwd: vec2{0, 1}}
 		// The displayed pose says where it was.
@@ -153,8 +152,8 @@ func (b *Batch) restore(row int, sound bool) {
 		b.stand(row, root, nil)
 		b.placeBones(row, b.Model.rest)
 	case sound:
-		now := (row*points + now) * b.actions
-		b.stand(row, root, b.act[now:now+b.actions])
+		present := (row*points + now) * b.actions
+		b.stand(row, root, b.act[present:present+b.actions])
 		clear(b.boneVel[row*b.joints : (row+1)*b.joints])
 	default:
 		b.stand(row, root, older[bones:])

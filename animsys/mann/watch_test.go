@@ -119,7 +119,11 @@ func TestWatchdog(t *testing.T) {
 				if faulty && c.out != nil {
 					c.out(m, y[sick*l.Outputs():][:l.Outputs()], step-from)
 				}
+				before := ill.Root(sick).Pos
 				ill.Scatter(y, 0, n)
+				if d := ill.Root(sick).Pos.Dist(before); before.Len() < 1e6 && d > 0.2 {
+					t.Fatalf("%d ticks after the fault began the row leaps by %g m", step-from, d)
+				}
 				if found < 0 && ill.Restored(sick) > 0 {
 					found = step - from
 				}

@@ -225,12 +225,14 @@ const gravity = 9.81
 // m/s to a height in m that the trunk rises in flight.
 func (tl *timeline) jump(speed, height float64) {
 	tl.setOff()
+	tl.label("Walk") // until shortly before it leaves the ground
 	flight := 2 * math.Sqrt(2*height/gravity)
 	rate := (boundFore - boundHind) / flight
 	d := tl.enter(bound(), 0.55, rate)
 	// Strides until the hind feet leave: more than the change of gait takes.
 	r0 := tl.rate.at(tl.now)
-	mean := (r0 + rate) / 2
+	top := max(speed, tl.ahead.at(tl.now))
+	mean := max((r0+rate)/2, strideRate.at(top))
 	phase0 := tl.phase[len(tl.phase)-1]
 	shift := tl.layers[len(tl.layers)-1].shift
 	strides := mean * d
@@ -245,7 +247,9 @@ func (tl *timeline) jump(speed, height float64) {
 	tl.ahead.to(tl.now, dv, speed)
 	tl.side.to(tl.now, dv, 0)
 	tl.turn.to(tl.now, dv, 0)
-	tl.duty.to(tl.now, run*0.8, boundDuty)
+	// No flight before the leap: paws stay down for as long as they reach.
+	tl.duty.to(tl.now, run-push, gathers(mean, top))
+	tl.duty.to(off-push, push, boundDuty)
 	_, dr, _ := tl.rate.state(tl.now)
 	q := hermite(tl.now, run, phase0, r0, dr, target, rate, 0)
 	tl.rate.to(tl.now, run, rate)
@@ -261,9 +265,22 @@ func (tl *timeline) jump(speed, height float64) {
 		tl.phase = append(tl.phase, x)
 		tl.now = float64(len(tl.phase)-1) / fps
 	}
+	// Nor after it: strides quicken as the fore paws land, and paws stay. All are
+	// on the last third of their way down by then.
+	fast := strideRate.at(speed)
+	tl.rate.to(off+flight-0.06, 0.14, fast)
+	tl.duty.to(off+0.73*flight, 0.18, gathers(fast, speed))
 	tl.advance(flight + 0.1)
 	tl.part("jump", flight+0.3)
-	tl.mode = "bound"
+	tl.label("Walk")
+	tl.mode, tl.speed = "bound", speed
+}
+
+// gathers returns the share of a stride, at a rate in strides per second and a
+// speed in m/s, for which paws stay down before and after a leap.
+func gathers(rate, speed float64) float64 {
+	const most = 0.62
+	return min(most, 2*maxReach*rate/speed)
 }
 
 // arc lays down the heights of hips and chest through a flight that begins at

@@ -35,7 +35,7 @@ var kinds = []kind{
 func compose(k kind, name string, seconds float64, rng *rand.Rand) *Take {
 	tl := newTimeline(rng, "Idle")
 	tl.linger("idle", tl.uniform(1.2, 2))
-	for tl.now < seconds-7 {
+	for first := true; first || tl.now < seconds-7; first = false {
 		k.beat(tl)
 	}
 	if tl.mode != "stand" {
@@ -225,8 +225,12 @@ func jumpRound(tl *timeline) {
 		if tl.chance(0.12) {
 			break // stops where it lands
 		}
-		to := []string{"walk", "pace", "trot", "trot", "canter"}[tl.rng.IntN(5)]
-		tl.move(to, tl.speedIn(to), 0, 0, tl.uniform(0.4, 1.5))
+		to := []string{"walk", "pace", "trot", "trot", "canter"}
+		if tl.speed > 2.2 { // nobody walks on from that
+			to = to[2:]
+		}
+		next := to[tl.rng.IntN(len(to))]
+		tl.move(next, tl.speedIn(next), 0, 0, tl.uniform(0.4, 1.5))
 	}
 	tl.outOf()
 	tl.halt()

@@ -8,7 +8,6 @@ import "math"
 // by which the fore foot of its side follows it (the lag); a canter has three
 // beats instead.
 type gait struct {
-	name string
 	// land is the phase of the stride, in [0, 1), at which each leg touches
 	// down.
 	land [numLegs]float64
@@ -40,9 +39,9 @@ func (w wave) value(phase float64) float64 { return w.amp * math.Cos(tau*(phase-
 // by lag, and whose feet are on the ground for the share duty of the stride.
 // bounce is how far the trunk rises and falls: above 0 it vaults over the
 // standing legs, below it sinks into them.
-func symmetrical(name string, lag, duty, bounce float64) gait {
+func symmetrical(lag, duty, bounce float64) gait {
 	half := duty / 2
-	g := gait{name: name}
+	var g gait
 	g.land[leftHind], g.land[rightHind] = 0, 0.5
 	g.land[leftFore], g.land[rightFore] = wrap01(lag), wrap01(lag+0.5)
 	g.beats = 2
@@ -78,17 +77,16 @@ func (g gait) sized(sway, roll, yaw, nod, surge, clear, clearHind float64) gait 
 // follow each other closely (lateral couplets); in the trot diagonal feet land
 // together.
 func walk() gait {
-	return symmetrical("walk", 0.25, 0.64, 0.009).sized(0.013, 3.2, 5, 2.2, 0.006, 0.045, 0.035)
+	return symmetrical(0.25, 0.64, 0.009).sized(0.013, 3.2, 5, 2.2, 0.006, 0.045, 0.035)
 }
 func pace() gait {
-	return symmetrical("pace", 0.10, 0.51, 0.008).sized(0.017, 3.5, 4.5, 1.8, 0.006, 0.05, 0.04)
+	return symmetrical(0.10, 0.51, 0.008).sized(0.017, 3.5, 4.5, 1.8, 0.006, 0.05, 0.04)
 }
 func trot() gait {
-	return symmetrical("trot", 0.50, 0.40, -0.014).sized(0.004, 1.8, 3, 1.2, 0.004, 0.07, 0.06)
+	return symmetrical(0.50, 0.40, -0.014).sized(0.004, 1.8, 3, 1.2, 0.004, 0.07, 0.06)
 }
 func stand() gait {
 	g := walk()
-	g.name = "stand"
 	g.trunk = trunk{beats: 2, clear: 0.045, clearHind: 0.035}
 	return g
 }
@@ -97,7 +95,7 @@ func stand() gait {
 // together with the fore foot across, then the leading fore foot, then flight.
 // The back is rounded as the hind feet reach under and stretched as they push.
 func canter(right bool) gait {
-	g := gait{name: "canter"}
+	var g gait
 	g.land[leftHind], g.land[rightHind], g.land[leftFore], g.land[rightFore] = 0, 0.27, 0.27, 0.54
 	g.trunk = trunk{
 		beats: 1,
@@ -121,7 +119,7 @@ func canter(right bool) gait {
 // bound is the stride of a jump: both hind feet push off together, both fore
 // feet land together after the flight.
 func bound() gait {
-	g := gait{name: "bound"}
+	var g gait
 	g.land[leftHind], g.land[rightHind] = 0, 0.03
 	g.land[leftFore], g.land[rightFore] = boundFore, boundFore+0.03
 	g.trunk = trunk{beats: 1, clear: 0.09, clearHind: 0.08}
@@ -134,6 +132,8 @@ const (
 	boundHind = 0.25
 	boundFore = 0.80
 	boundDuty = 0.22
+
+	push = 0.35 // s before the hind feet leave in which the duty factor falls to that
 )
 
 // knots are the corners of a piecewise linear function.

@@ -207,6 +207,41 @@ func TestJumpIsBallistic(t *testing.T) {
 	}
 }
 
+// Who has no paw on the ground for long falls: nobody hovers before a leap or
+// after it.
+func TestNobodyHovers(t *testing.T) {
+	const long = fps / 4 // frames; what a canter's flight takes is less
+	flights := 0
+	for seed := range uint64(4) {
+		tl := newTimeline(rand.New(rand.NewPCG(seed, 17)), "Idle")
+		for range 4 {
+			jumpRound(tl)
+		}
+		pos := positions(tl.finish("jumps"))
+		for f, start := 1, 1; f < len(pos); f++ {
+			landed := false
+			for leg, tip := range tips {
+				landed = landed || stands(pos, leg, f) || pos[f][tip].Y < 0.004
+			}
+			if !landed {
+				continue
+			}
+			if n := f - start; n > long {
+				flights++
+				y := func(f int) float64 { return float64(pos[f][hips].Y+pos[f][neck].Y) / 2 }
+				mid, h := (start+f)/2, n/3
+				if g := -(y(mid-h) - 2*y(mid) + y(mid+h)) * fps * fps / float64(h*h); g < gravity/2 {
+					t.Errorf("seed %d: %.2f s in the air at %.2f s, falling with %.1f m/s²", seed, float64(n)/fps, float64(start)/fps, g)
+				}
+			}
+			start = f + 1
+		}
+	}
+	if flights < 12 {
+		t.Errorf("only %d leaps", flights)
+	}
+}
+
 // Turns go to both sides at every gait, on the spot too, and so do steps aside.
 func TestBothSides(t *testing.T) {
 	for _, c := range []struct {
@@ -264,6 +299,26 @@ func TestLabelsCover(t *testing.T) {
 		}
 		if k, _, _ := strings.Cut(tk.Name, "_"); k == "sit" && len(e.Segments["Sit"]) == 0 {
 			t.Errorf("%s has no Sit", tk.Name)
+		}
+	}
+}
+
+// Who is labelled idle stands, or has all but stopped.
+func TestIdleStands(t *testing.T) {
+	for seed := range uint64(4) {
+		tl := newTimeline(rand.New(rand.NewPCG(seed, 19)), "Idle")
+		tl.idle(1)
+		tl.jump(1.7, 0.15)
+		tl.halt()
+		tl.idle(1)
+		tk := tl.finish("jump")
+		pos := positions(tk)
+		for _, r := range tk.entry().Segments["Idle"] {
+			for f := max(r[0], 1); f <= r[1]; f++ {
+				if v := pos[f][hips].Sub(pos[f-1][hips]).Flat().Len() * fps; v > 0.8 {
+					t.Fatalf("seed %d frame %d: idle at %.2f m/s", seed, f, v)
+				}
+			}
 		}
 	}
 }

@@ -8,10 +8,9 @@ import (
 	"sync"
 )
 
-// Options says how much motion is made. The zero value is what the shipped
-// model was trained on.
+// Options says how much motion is made. The zero value is right for training.
 type Options struct {
-	Minutes  float64           // of motion; 0: DefaultMinutes
+	Minutes  float64           // of motion, about: every kind of clip has at least one round; 0: DefaultMinutes
 	Seed     uint64            // other seeds give other clips; 0: 1
 	Workers  int               // goroutines; 0: all processors. The result does not depend on it
 	Progress func(done, n int) // called after each of n clips, from one goroutine at a time; may be nil

@@ -36,7 +36,6 @@ func newWalker(tl *timeline) *walker {
 	for i := range w.drift {
 		w.drift[i] = newNoise(tl.rng, tl.uniform(0.12, 0.3))
 	}
-	w.wag = newNoise(tl.rng, 0.5)
 	w.course()
 	for leg := range w.feet {
 		w.feet[leg] = w.footholds(leg, tl.schedule(leg))

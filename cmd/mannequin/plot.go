@@ -66,7 +66,7 @@ A CSV file needs a header line; its first column is the x axis.`,
 			}
 			switch kind {
 			case "sheet":
-				return savePNG(out, sheet(clip, frames))
+				return savePNG(out, sheet(clip, from, frames))
 			case "top":
 				return savePNG(out, fromAbove(clip))
 			case "height":
@@ -118,7 +118,7 @@ func worldPositions(c *skel.Clip, f int) []m3.Vec3 {
 	return draw.Positions(model)
 }
 
-func sheet(c *skel.Clip, frames int) image.Image {
+func sheet(c *skel.Clip, from float64, frames int) image.Image {
 	top := float32(0.1)
 	for f := 0; f < c.Frames; f += max(1, c.Frames/50) {
 		for _, p := range worldPositions(c, f) {
@@ -126,7 +126,7 @@ func sheet(c *skel.Clip, frames int) image.Image {
 		}
 	}
 	return draw.ClipSheet(draw.Motion{
-		Parents: c.Skel.Parents, Frames: c.Frames, FPS: c.FPS,
+		Parents: c.Skel.Parents, Frames: c.Frames, First: int(from*c.FPS + 0.5), FPS: c.FPS,
 		Pose: func(f int) []m3.Vec3 { return worldPositions(c, f) },
 	}, min(frames, c.Frames), 4, 1.3*top)
 }

@@ -149,6 +149,23 @@ func TestClipSheetIsDeterministicAndFollows(t *testing.T) {
 	}
 }
 
+// A stretch of a clip is labelled with the whole clip's frames and seconds.
+func TestClipSheetOfAStretch(t *testing.T) {
+	whole := Motion{Parents: []int16{-1, 0}, Frames: 50, FPS: 60, Pose: func(f int) []m3.Vec3 {
+		return []m3.Vec3{{Y: 0.4, Z: float32(f)}, {Y: 0.4, Z: float32(f) + 0.3}}
+	}}
+	part := whole
+	part.First, part.Frames, part.Pose = 49, 1, func(f int) []m3.Vec3 { return whole.Pose(f + 49) }
+	all, one := ClipSheet(whole, 2, 2, 1), ClipSheet(part, 1, 1, 1)
+	for y := range 200 {
+		for x := range 240 {
+			if all.RGBAAt(240+x, y) != one.RGBAAt(x, y) {
+				t.Fatalf("pixel %d, %d differs", x, y)
+			}
+		}
+	}
+}
+
 func ExampleSkeleton() {
 	img := New(320, 240, Paper)
 	cam := ThreeQuarter(m3.V(0, 0.3, 0), 1.5)

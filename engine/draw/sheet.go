@@ -34,6 +34,7 @@ func Sheet(cols, w, h, n int, paint func(i int, tile *image.RGBA)) *image.RGBA {
 type Motion struct {
 	Parents []int16                    // parent of each joint, −1 for a root
 	Frames  int                        // frames in the clip
+	First   int                        // number of the first one, for the labels
 	FPS     float64                    // frames per second, for the labels
 	Pose    func(f int) []m3.Vec3      // world joint positions of frame f, m
 	Colour  func(joint int) color.RGBA // optional: colour of the bone that ends in a joint; nil is Blue
@@ -81,9 +82,9 @@ func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 		for _, p := range pos {
 			v.line(tile, p, p, 4, Ink)
 		}
-		label := fmt.Sprintf("%d", f)
+		label := fmt.Sprintf("%d", m.First+f)
 		if m.FPS > 0 {
-			label += fmt.Sprintf("   %.2f s", float64(f)/m.FPS)
+			label += fmt.Sprintf("   %.2f s", float64(m.First+f)/m.FPS)
 		}
 		Text(tile, 5, 3, 12, Ink, label)
 	})

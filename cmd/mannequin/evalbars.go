@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"mannequin/offline/metrics"
 )
@@ -9,6 +10,7 @@ import (
 // evalBar is a figure and the bar that it has to reach.
 type evalBar struct {
 	Measure string   `json:"measure"`
+	Of      string   `json:"of"`    // what it is measured of
 	Value   *float64 `json:"value"` // nil is never
 	Bar     float64  `json:"bar"`
 	Least   bool     `json:"least"` // the bar is the least that passes, else the most
@@ -19,92 +21,189 @@ type evalBar struct {
 const (
 	barSkateShown, barSkateRaw = 1.00, 1.10 // shares of the recordings'
 	barBend                    = 0.95
-	barLow                     = 0.75
-	barSpeed                   = 0.10     // share off the command
-	barWeight, barPose         = 0.5, 1.5 // seconds
-	barJerk                    = 2        // multiples of the recordings' 99.9 percentile
+	barLow, barTremble         = 0.75, 1.00
+	barInGait                  = 0.90 // share of the frames
+	barPathSpeed               = 0.60 // share of what is asked for: corners take their time
+	barSetOff                  = 2.0  // seconds
+	barSpeed                   = 0.10 // share off the command
+	barWeight, barPose         = 0.5, 1.5
+	barJerk                    = 2 // multiples of the recordings' 99.9 percentile
 )
+
+// evalBars collects bars.
+type evalBars []evalBar
+
+func (b *evalBars) most(measure, of string, v *float64, bar float64) {
+	*b = append(*b, evalBar{measure, of, v, bar, false, v != nil && *v <= bar})
+}
+
+func (b *evalBars) least(measure, of string, v *float64, bar float64) {
+	*b = append(*b, evalBar{measure, of, v, bar, true, v != nil && *v >= bar})
+}
+
+// over returns v as a share of truth, nil if there is none.
+func over(v, truth float64) *float64 {
+	if truth == 0 {
+		return nil
+	}
+	v /= truth
+	return &v
+}
 
 // bars compares the report's figures with their bars.
 func (r *evalReport) bars() []evalBar {
-	var out []evalBar
-	most := func(measure string, v *float64, bar float64) {
-		out = append(out, evalBar{measure, v, bar, false, v != nil && *v <= bar})
+	var b evalBars
+	r.motionBars(&b)
+	r.footfallBars(&b)
+	r.pathBars(&b)
+	r.speedBars(&b)
+	r.changeBars(&b)
+	restored := float64(r.Restored)
+	b.most("times the watchdog put a dog back", "all drives", &restored, 0)
+	return b
+}
+
+// pathBars are those of Table 4, and those without which a dog that stands on the
+// path would pass them.
+func (r *evalReport) pathBars(b *evalBars) {
+	for _, bar := range []func(evalPath){
+		func(p evalPath) {
+			b.most("distance from the path, cm", p.Path, &p.DistanceCM, p.Paper.Best().DistanceCM)
+		},
+		func(p evalPath) { b.most("angle off the path, °", p.Path, &p.AngleDeg, p.Paper.Best().AngleDeg) },
+		func(p evalPath) {
+			b.least("speed on the path ÷ asked for", p.Path, over(p.Speed, float64(pathSpeed)), barPathSpeed)
+		},
+		func(p evalPath) { b.most("seconds to set off", p.Path, p.SetOff, barSetOff) },
+	} {
+		for _, p := range r.Paths {
+			if p.Paper != nil {
+				bar(p)
+			}
+		}
 	}
-	least := func(measure string, v, bar float64) {
-		out = append(out, evalBar{measure, &v, bar, true, v >= bar})
+}
+
+// motionBars are those of Tables 2 and 3, and those without which a dog that
+// hovers, trembles or does not go would pass them.
+func (r *evalReport) motionBars(b *evalBars) {
+	kinds := []struct {
+		name  string
+		made  func(evalGait) metrics.Motion
+		skate float64
+	}{
+		{"shown", func(g evalGait) metrics.Motion { return g.Model.Shown }, barSkateShown},
+		{"raw", func(g evalGait) metrics.Motion { return g.Model.Raw }, barSkateRaw},
+		{"matched, shown", func(g evalGait) metrics.Motion { return g.Matched.Shown }, barSkateShown},
+		{"matched, raw", func(g evalGait) metrics.Motion { return g.Matched.Raw }, barSkateRaw},
 	}
+	paper := r.gaits(func(g evalGait) bool { return g.PaperModel != nil })
+	for _, k := range kinds {
+		for _, g := range paper {
+			if m := k.made(g); m.Frames > 0 {
+				b.most("skate ÷ recorded, "+k.name, g.Name, over(m.Skate, g.Truth.Skate), k.skate)
+			}
+		}
+	}
+	for _, k := range kinds {
+		for _, g := range paper {
+			if m := k.made(g); m.Frames > 0 {
+				b.least("leg angle update ÷ recorded, "+k.name, g.Name, over(m.Stiffness, g.Truth.Stiffness), barBend)
+			}
+		}
+	}
+	all := r.gaits(func(evalGait) bool { return true })
+	for _, g := range all {
+		b.least("share of frames in the gait's speed and turn", g.Name, &g.Model.InGait, barInGait)
+	}
+	for _, k := range kinds[:2] {
+		for _, g := range all {
+			b.least("time of paws under 2.5 cm ÷ recorded, "+k.name, g.Name, over(k.made(g).Low, g.Truth.Low), barLow)
+		}
+	}
+	for _, k := range kinds[:2] {
+		for _, g := range all {
+			b.most("mean jerk ÷ recorded, "+k.name, g.Name, over(k.made(g).Jerk, g.Truth.Jerk), barTremble)
+		}
+	}
+}
+
+// gaits returns those that the recordings have and that want tells.
+func (r *evalReport) gaits(want func(evalGait) bool) (out []evalGait) {
 	for _, g := range r.Gaits {
-		if g.PaperModel == nil || g.Truth.Frames == 0 {
-			continue
-		}
-		shown, raw := g.Model.Shown.Skate/g.Truth.Skate, g.Model.Raw.Skate/g.Truth.Skate
-		most("skate ÷ recorded, "+g.Name+", shown", &shown, barSkateShown)
-		most("skate ÷ recorded, "+g.Name+", raw", &raw, barSkateRaw)
-		least("leg angle update ÷ recorded, "+g.Name+", shown", g.Model.Shown.Stiffness/g.Truth.Stiffness, barBend)
-		least("leg angle update ÷ recorded, "+g.Name+", raw", g.Model.Raw.Stiffness/g.Truth.Stiffness, barBend)
-	}
-	for _, g := range r.Gaits {
-		if g.Truth.Low > 0 {
-			// Without these, a dog that hovers would pass the bars on skate.
-			least("time of paws under 2.5 cm ÷ recorded, "+g.Name+", shown", g.Model.Shown.Low/g.Truth.Low, barLow)
-			least("time of paws under 2.5 cm ÷ recorded, "+g.Name+", raw", g.Model.Raw.Low/g.Truth.Low, barLow)
+		if g.Truth.Frames > 0 && want(g) {
+			out = append(out, g)
 		}
 	}
-	for _, p := range r.Paths {
-		if p.Paper != nil {
-			best := p.Paper.Best()
-			most("distance from the "+p.Path+", cm", &p.DistanceCM, best.DistanceCM)
-			most("angle off the "+p.Path+", °", &p.AngleDeg, best.AngleDeg)
-		}
-	}
-	for _, g := range r.Gaits {
-		if g.Name == "turn" || g.Recorded.Strides == 0 {
-			continue
-		}
-		for _, f := range []struct {
-			name string
-			fall metrics.Footfall
-		}{{"shown", g.Shown}, {"raw", g.Raw}} {
+	return out
+}
+
+// footfallBars ask for the gait that recorded dogs have at a speed.
+func (r *evalReport) footfallBars(b *evalBars) {
+	for _, k := range []struct {
+		name string
+		fall func(evalGait) metrics.Footfall
+	}{{"shown", func(g evalGait) metrics.Footfall { return g.Shown }}, {"raw", func(g evalGait) metrics.Footfall { return g.Raw }}} {
+		for _, g := range r.Gaits {
+			if g.Name == "turn" || g.Recorded.Strides == 0 {
+				continue
+			}
 			same := 0.0
-			if f.fall.Gait == g.Recorded.Gait {
+			if k.fall(g).Gait == g.Recorded.Gait {
 				same = 1
 			}
-			least(fmt.Sprintf("%s by footfall a %s as recorded, %s (is: %s)", g.Name, g.Recorded.Gait, f.name, f.fall.Gait), same, 1)
+			b.least("footfall as recorded, "+k.name, fmt.Sprintf("%s (a %s)", g.Name, k.fall(g).Gait), &same, 1)
 		}
 	}
-	worst := map[float64]*metrics.SpeedHeld{}
-	for i, s := range r.Speeds {
-		if w := worst[s.Command]; w == nil || s.Off() > w.Off() {
-			worst[s.Command] = &r.Speeds[i]
-		}
+}
+
+// speedBars are those of the speeds held, by command.
+func (r *evalReport) speedBars(b *evalBars) {
+	by := map[float64][]metrics.SpeedHeld{}
+	for _, s := range r.Speeds {
+		by[s.Command] = append(by[s.Command], s)
 	}
-	for _, command := range metrics.GaitSpeeds {
-		if w := worst[float64(command)]; w != nil {
-			off := w.Off()
-			most(fmt.Sprintf("speed off the command of %.1f m/s, worst start (from %.1f m/s)", command, w.From), &off, barSpeed)
-		}
-	}
-	for i, command := range metrics.GaitSpeeds {
-		starts, same := 0, 0.0
-		for _, s := range r.Speeds {
-			if s.Command == float64(command) {
-				starts++
-				if i < len(r.Gaits) && s.Gait == r.Gaits[i].Recorded.Gait {
-					same++
-				}
+	for _, v := range metrics.GaitSpeeds {
+		var worst metrics.SpeedHeld
+		for _, s := range by[float64(v)] {
+			if worst.Command == 0 || s.Off() > worst.Off() {
+				worst = s
 			}
 		}
-		if starts > 0 && i < len(r.Gaits) && r.Gaits[i].Recorded.Strides > 0 {
-			least(fmt.Sprintf("of %d starts toward %.1f m/s become a %s as recorded", starts, command, r.Gaits[i].Recorded.Gait), same, float64(starts))
+		if worst.Command > 0 {
+			off := worst.Off()
+			b.most("speed off the command, share, worst start", fmt.Sprintf("%.1f m/s (from %.1f)", v, worst.From), &off, barSpeed)
 		}
 	}
-	for _, l := range r.Latencies {
-		if (l.Action == "jump") == (l.From == "idle") {
-			continue // who stands has to gather speed for a jump, who goes to stop for the others
+	for i, v := range metrics.GaitSpeeds {
+		starts := by[float64(v)]
+		if len(starts) == 0 || i >= len(r.Gaits) || r.Gaits[i].Recorded.Strides == 0 {
+			continue
 		}
-		most(fmt.Sprintf("%s from %s: 90 %% of the weight, s", l.Action, l.From), l.Weight, barWeight)
-		most(fmt.Sprintf("%s from %s: pose reached, s", l.Action, l.From), l.Pose, barPose)
+		same := 0.0
+		for _, s := range starts {
+			if s.Gait == r.Gaits[i].Recorded.Gait {
+				same += 1 / float64(len(starts))
+			}
+		}
+		b.least("share of starts that come to the recorded footfall", fmt.Sprintf("%.1f m/s (a %s)", v, r.Gaits[i].Recorded.Gait), &same, 1)
+	}
+}
+
+// changeBars are those of actions and of changes between them.
+func (r *evalReport) changeBars(b *evalBars) {
+	var asked []metrics.Latency
+	for _, l := range r.Latencies {
+		// Who stands has to gather speed for a jump, who goes to stop for the others.
+		if (l.Action == "jump") != (l.From == "idle") {
+			asked = append(asked, l)
+		}
+	}
+	for _, l := range asked {
+		b.most("seconds to 90 % of the weight", l.Action+" from "+l.From, l.Weight, barWeight)
+	}
+	for _, l := range asked {
+		b.most("seconds to the pose", l.Action+" from "+l.From, l.Pose, barPose)
 	}
 	var harsh *metrics.Transition
 	for i, t := range r.Transitions.Changes {
@@ -114,7 +213,48 @@ func (r *evalReport) bars() []evalBar {
 	}
 	if harsh != nil {
 		over := harsh.Shown.Over(r.Transitions.Recorded).Jerk
-		most(fmt.Sprintf("largest jerk of a change ÷ recorded (%s to %s)", harsh.From, harsh.To), &over, barJerk)
+		b.most("largest jerk of a change ÷ recorded", harsh.From+" to "+harsh.To, &over, barJerk)
 	}
-	return out
+}
+
+// barRows is the report on one screen: a row per measure, with all that it is
+// measured of; * marks what misses its bar.
+func (r *evalReport) barRows() []string {
+	var rows []string
+	for i := 0; i < len(r.Bars); {
+		first, same := i, true
+		for ; i < len(r.Bars) && r.Bars[i].Measure == r.Bars[first].Measure; i++ {
+			same = same && r.Bars[i].Bar == r.Bars[first].Bar
+		}
+		sign, bar := "≤", ""
+		if r.Bars[first].Least {
+			sign = "≥"
+		}
+		if same {
+			bar = fmt.Sprintf("%s %.2f", sign, r.Bars[first].Bar)
+		}
+		var of []string
+		for _, b := range r.Bars[first:i] {
+			text := b.Of + " " + orNever("%.2f", b.Value)
+			if !same {
+				text += fmt.Sprintf(" %s %.2f", sign, b.Bar)
+			}
+			if !b.Pass {
+				text = "*" + text
+			}
+			of = append(of, text)
+		}
+		rows = append(rows, cells(r.Bars[first].Measure, bar, strings.Join(of, "   ")))
+	}
+	return rows
+}
+
+// missed counts the bars that are.
+func (r *evalReport) missed() (n int) {
+	for _, b := range r.Bars {
+		if !b.Pass {
+			n++
+		}
+	}
+	return n
 }

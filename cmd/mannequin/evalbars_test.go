@@ -11,13 +11,12 @@ import (
 func TestEvalBars(t *testing.T) {
 	half, two := 0.5, 2.0
 	motion := func(skate, bend float64) metrics.Motion {
-		return metrics.Motion{Skate: skate, Stiffness: bend, Frames: 100}
+		return metrics.Motion{Skate: skate, Stiffness: bend, Low: 0.5, Jerk: 10, Frames: 100}
 	}
 	paper := motion(1, 1)
 	best := metrics.PaperPaths()[0]
 	trot := metrics.Footfall{Strides: 5, Gait: "trot"}
 	glide := motion(0, 1)
-	glide.Low = 0.5
 	hover := glide
 	hover.Low = 0.3
 	r := evalReport{
@@ -36,33 +35,63 @@ func TestEvalBars(t *testing.T) {
 		Transitions: evalTransitions{Recorded: metrics.Rates{Speed: 1, Acceleration: 1, Jerk: 10}, Changes: []metrics.Transition{
 			{From: "idle", To: "lie", Shown: metrics.Rates{Jerk: 19}}, {From: "lie", To: "sit", Shown: metrics.Rates{Jerk: 21}}}},
 	}
+	r.Gaits[0].Model.InGait, r.Gaits[0].Matched.Shown = 0.95, motion(0.9, 0.9)
+	r.Gaits[2].Model.Shown.Jerk = 11
+	r.Restored = 1
 	want := map[string]bool{
-		"skate ÷ recorded, walk, shown": false, "skate ÷ recorded, walk, raw": true,
-		"leg angle update ÷ recorded, walk, shown": true, "leg angle update ÷ recorded, walk, raw": false,
-		"time of paws under 2.5 cm ÷ recorded, pace, shown": true, "time of paws under 2.5 cm ÷ recorded, pace, raw": false,
-		"distance from the circle, cm": true, "angle off the circle, °": false,
-		"walk by footfall a trot as recorded, shown (is: pace)": false, "walk by footfall a trot as recorded, raw (is: trot)": true,
-		"speed off the command of 0.5 m/s, worst start (from 0.0 m/s)": true, "speed off the command of 1.1 m/s, worst start (from 0.0 m/s)": false,
-		"of 2 starts toward 0.5 m/s become a trot as recorded": false,
-		"sit from idle: 90 % of the weight, s":                 true, "sit from idle: pose reached, s": false,
-		"lie from idle: 90 % of the weight, s": false, "lie from idle: pose reached, s": false,
-		"jump from pace: 90 % of the weight, s": true, "jump from pace: pose reached, s": true,
-		"largest jerk of a change ÷ recorded (lie to sit)": false,
+		"skate ÷ recorded, shown: walk": false, "skate ÷ recorded, raw: walk": true, "skate ÷ recorded, matched, shown: walk": true,
+		"leg angle update ÷ recorded, shown: walk": true, "leg angle update ÷ recorded, raw: walk": false,
+		"leg angle update ÷ recorded, matched, shown: walk":  false,
+		"share of frames in the gait's speed and turn: walk": true,
+		"share of frames in the gait's speed and turn: pace": false, "share of frames in the gait's speed and turn: trot": false,
+		"time of paws under 2.5 cm ÷ recorded, shown: pace": true, "time of paws under 2.5 cm ÷ recorded, raw: pace": false,
+		"time of paws under 2.5 cm ÷ recorded, shown: walk": true, "time of paws under 2.5 cm ÷ recorded, raw: walk": true,
+		"time of paws under 2.5 cm ÷ recorded, shown: trot": false, "time of paws under 2.5 cm ÷ recorded, raw: trot": true,
+		"mean jerk ÷ recorded, shown: walk": true, "mean jerk ÷ recorded, raw: walk": true,
+		"mean jerk ÷ recorded, shown: trot": true, "mean jerk ÷ recorded, raw: trot": true,
+		"mean jerk ÷ recorded, shown: pace": false, "mean jerk ÷ recorded, raw: pace": true,
+		"distance from the path, cm: circle": true, "angle off the path, °: circle": false, "speed on the path ÷ asked for: circle": false, "seconds to set off: circle": false,
+		"footfall as recorded, shown: walk (a pace)": false, "footfall as recorded, raw: walk (a trot)": true,
+		"speed off the command, share, worst start: 0.5 m/s (from 0.0)":        true,
+		"speed off the command, share, worst start: 1.1 m/s (from 0.0)":        false,
+		"share of starts that come to the recorded footfall: 0.5 m/s (a trot)": false,
+		"seconds to 90 % of the weight: sit from idle":                         true,
+		"seconds to the pose: sit from idle":                                   false,
+		"seconds to 90 % of the weight: lie from idle":                         false,
+		"seconds to the pose: lie from idle":                                   false,
+		"seconds to 90 % of the weight: jump from pace":                        true,
+		"seconds to the pose: jump from pace":                                  true,
+		"largest jerk of a change ÷ recorded: lie to sit":                      false,
+		"times the watchdog put a dog back: all drives":                        false,
 	}
+	total, misses := len(want), 0
 	for _, b := range r.bars() {
-		pass, ok := want[b.Measure]
+		name := b.Measure + ": " + b.Of
+		pass, ok := want[name]
 		if !ok {
-			t.Errorf("%+v is not expected", b)
+			t.Errorf("%s is not expected", name)
 		} else if b.Pass != pass {
-			t.Errorf("%+v, want pass %v", b, pass)
+			t.Errorf("%s: %+v, want pass %v", name, b, pass)
 		}
-		delete(want, b.Measure)
+		if !pass {
+			misses++
+		}
+		delete(want, name)
 	}
 	if len(want) > 0 {
 		t.Errorf("not among the bars: %v", want)
 	}
 	r.Bars = r.bars()
-	if rows := r.barRows(); !strings.HasPrefix(rows[len(rows)-1], "11 of 20") || !strings.Contains(strings.Join(rows, "\n"), "never") {
-		t.Errorf("%q", rows)
+	if len(r.Bars) != total || r.missed() != misses {
+		t.Errorf("%d of %d missed, want %d of %d", r.missed(), len(r.Bars), misses, total)
+	}
+	text := strings.Join(r.barRows(), "\n")
+	for _, row := range []string{
+		"skate ÷ recorded, shown\t≤ 1.00\t*walk 1.05\n",
+		"seconds to the pose\t≤ 1.50\t*sit from idle 2.00   *lie from idle never   jump from pace 0.50\n",
+	} {
+		if !strings.Contains(text, row) {
+			t.Errorf("no row %q in\n%s", row, text)
+		}
 	}
 }

@@ -25,6 +25,7 @@ type evalReport struct {
 	Latencies   []metrics.Latency   `json:"latencies"`
 	Transitions evalTransitions     `json:"transitions"`
 	Experts     *evalExperts        `json:"experts,omitempty"` // nil for a network of one
+	Restored    int                 `json:"restored"`          // times that the watchdog put a dog back, but for those without an expert
 	Bars        []evalBar           `json:"bars"`
 	Plots       []string            `json:"plots,omitempty"`
 }
@@ -119,6 +120,7 @@ func evalMANN(ctx context.Context, o evalOptions, stderr io.Writer) (*evalReport
 			return nil, err
 		}
 	}
+	e.report.Restored = e.rollout.Restored
 	e.report.Bars = e.report.bars()
 	return &e.report, nil
 }
@@ -208,12 +210,19 @@ func evalPaths(files []string) ([]namedPath, error) {
 	return out, nil
 }
 
+// Paths are followed at a pace, for long enough to come once around the longest of
+// the paper's at barPathSpeed.
+const (
+	pathSpeed   = control.PaceSpeed
+	pathSeconds = 40
+)
+
 func (e *evaluation) paths(named []namedPath) error {
 	var paths []*control.Path
 	for _, n := range named {
 		paths = append(paths, n.path)
 	}
-	follow, err := metrics.Following(e.rollout, paths, control.PaceSpeed, e.opt.seconds)
+	follow, err := metrics.Following(e.rollout, paths, pathSpeed, max(e.opt.seconds, pathSeconds))
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 
+	"mannequin/animsys/mann"
 	"mannequin/offline/metrics"
 )
 
@@ -17,13 +19,20 @@ type evalTables struct {
 
 // section prints a title and the rows, whose cells are separated by tabs.
 func (t *evalTables) section(title string, rows ...string) {
+	t.table(title, tabwriter.AlignRight, rows)
+}
+
+func (t *evalTables) table(title string, flags uint, rows []string) {
 	if t.err != nil {
 		return
 	}
 	fmt.Fprintf(t.w, "%s\n", title)
-	tw := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	tw := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', flags)
 	for _, r := range rows {
-		fmt.Fprintf(tw, "%s\t\n", r)
+		if flags&tabwriter.AlignRight != 0 {
+			r += "\t"
+		}
+		fmt.Fprintln(tw, r)
 	}
 	fmt.Fprintln(tw)
 	t.err = tw.Flush()
@@ -38,7 +47,7 @@ func (r *evalReport) print(w io.Writer) error {
 		func(m *metrics.Motion) float64 { return m.Skate }, func(m *metrics.Motion) float64 { return m.BackSkate }, "%.3f")...)
 	t.section("Leg angle update, degrees per frame (Table 3)", r.motionRows(
 		func(m *metrics.Motion) float64 { return m.Stiffness }, func(m *metrics.Motion) float64 { return m.BackStiffness }, "%.2f")...)
-	t.section("Beside them: the share of time for which paws are under 2.5 cm, and the joints' mean jerk, m/s³", r.honestyRows()...)
+	t.section("Beside them: share of the frames made that are in the gait's speed and turn, share of time for which paws are under 2.5 cm, the joints' mean jerk in m/s³", r.honestyRows()...)
 	t.section("Following paths: distance cm, angle ° (Table 4); meander beside the paper's custom path", r.pathRows()...)
 	t.section("Footfalls: duty factor, and phase in strides after the left hind paw, per paw", r.footfallRows()...)
 	t.section("Speed in m/s, third and fourth second after the command, by command and what went before",
@@ -51,7 +60,8 @@ func (r *evalReport) print(w io.Writer) error {
 	if r.Experts != nil {
 		t.section(fmt.Sprintf("Abilities without each expert, as shares of the whole network's (Table 5); * vanishes: below %g", r.Experts.Vanishes), r.expertRows()...)
 	}
-	t.section("Bars", r.barRows()...)
+	// Last, where a terminal leaves it on the screen.
+	t.table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *; the hour on hills: make golden", r.Model, r.missed(), len(r.Bars)), 0, r.barRows())
 	return t.err
 }
 
@@ -93,13 +103,14 @@ func (r *evalReport) motionRows(all, back func(*metrics.Motion) float64, format 
 	return rows
 }
 
-// honestyRows tells what would flatter skate and leg angles: paws that glide above
-// the height at which they count, limbs that tremble.
+// honestyRows tells how much was compared, and what would flatter skate and leg
+// angles: dogs that do something else, paws that glide above the height at which
+// they count, limbs that tremble.
 func (r *evalReport) honestyRows() []string {
-	rows := []string{"gait\tlow recorded\traw\tshown\tjerk recorded\traw\tratio\tshown\tratio"}
+	rows := []string{"gait\trecorded s\tin the gait\tlow recorded\traw\tshown\tjerk recorded\traw\tratio\tshown\tratio"}
 	for _, g := range r.Gaits {
 		raw, shown := g.Model.Raw, g.Model.Shown
-		rows = append(rows, cells(g.Name, fmt.Sprintf("%.2f", g.Truth.Low), fmt.Sprintf("%.2f", raw.Low), fmt.Sprintf("%.2f", shown.Low),
+		rows = append(rows, cells(g.Name, fmt.Sprintf("%.1f", float64(g.Truth.Frames)/mann.Rate), fmt.Sprintf("%.2f", g.Model.InGait), fmt.Sprintf("%.2f", g.Truth.Low), fmt.Sprintf("%.2f", raw.Low), fmt.Sprintf("%.2f", shown.Low),
 			fmt.Sprintf("%.0f", g.Truth.Jerk), fmt.Sprintf("%.0f", raw.Jerk), fmt.Sprintf("%.2f", raw.Jerk/g.Truth.Jerk),
 			fmt.Sprintf("%.0f", shown.Jerk), fmt.Sprintf("%.2f", shown.Jerk/g.Truth.Jerk)))
 	}
@@ -107,9 +118,9 @@ func (r *evalReport) honestyRows() []string {
 }
 
 func (r *evalReport) pathRows() []string {
-	rows := []string{"path\tdistance\tangle\tat m/s\tvNN\t\tPFNN\t\tMANN\t"}
+	rows := []string{"path\tdistance\tangle\tat m/s\tsets off s\tvNN\t\tPFNN\t\tMANN\t"}
 	for _, p := range r.Paths {
-		out := []string{p.Path, fmt.Sprintf("%.2f", p.DistanceCM), fmt.Sprintf("%.2f", p.AngleDeg), fmt.Sprintf("%.2f", p.Speed)}
+		out := []string{p.Path, fmt.Sprintf("%.2f", p.DistanceCM), fmt.Sprintf("%.2f", p.AngleDeg), fmt.Sprintf("%.2f", p.Speed), orNever("%.2f", p.SetOff)}
 		if p.Paper != nil {
 			for _, f := range []metrics.Follow{p.Paper.VNN, p.Paper.PFNN, p.Paper.MANN} {
 				out = append(out, fmt.Sprintf("%.2f", f.DistanceCM), fmt.Sprintf("%.2f", f.AngleDeg))
@@ -129,7 +140,7 @@ func (r *evalReport) footfallRows() []string {
 		}{{"recorded", g.Recorded}, {"raw", g.Raw}, {"shown", g.Shown}} {
 			var duty, phase []string
 			for p := range f.fall.Duty {
-				duty, phase = append(duty, fmt.Sprintf("%.2f", f.fall.Duty[p])), append(phase, fmt.Sprintf("%.2f", f.fall.Phase[p]))
+				duty, phase = append(duty, fmt.Sprintf("%.2f", f.fall.Duty[p])), append(phase, fmt.Sprintf("%.2f", math.Mod(math.Round(100*f.fall.Phase[p])/100, 1)))
 			}
 			rows = append(rows, cells(g.Name, f.name, f.fall.Gait, fmt.Sprint(f.fall.Strides), fmt.Sprintf("%.2f", f.fall.Rate),
 				strings.Join(duty, " "), strings.Join(phase, " ")))
@@ -226,21 +237,4 @@ func (r *evalReport) expertRows() []string {
 		rows = append(rows, cells(out...))
 	}
 	return rows
-}
-
-func (r *evalReport) barRows() []string {
-	var rows []string
-	missed := 0
-	for _, b := range r.Bars {
-		sign, verdict := "≤", "pass"
-		if b.Least {
-			sign = "≥"
-		}
-		if !b.Pass {
-			verdict = "MISS"
-			missed++
-		}
-		rows = append(rows, cells(b.Measure, orNever("%.2f", b.Value), fmt.Sprintf("%s %.2f", sign, b.Bar), verdict))
-	}
-	return append(rows, cells(fmt.Sprintf("%d of %d bars missed; the hour on hills: make golden", missed, len(r.Bars)), "", "", ""))
 }

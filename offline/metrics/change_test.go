@@ -100,10 +100,13 @@ func TestPoseGap(t *testing.T) {
 	close(t, "elsewhere", poseGap(a, b), 0, 1e-6)
 	b[2].Y += 0.3
 	close(t, "one joint", poseGap(a, b), 0.3/math.Sqrt(3), 1e-6)
-	if s := reached([]float64{0.3, 0.2, 0.1, 0}, 0.1); s == nil || *s != 2./60 {
-		t.Errorf("reached %v", s)
+	gaps := []float64{0.3, 0.1, 0.2, 0.1, 0, 0.1}
+	for stay, want := range map[int]float64{1: 1. / 60, 2: 3. / 60, 3: 3. / 60} {
+		if s := reached(gaps, 0.1, stay); s == nil || *s != want {
+			t.Errorf("reached for %d: %v", stay, s)
+		}
 	}
-	if reached([]float64{0.3}, 0.1) != nil {
+	if reached(gaps, 0.1, 4) != nil || reached(gaps, -1, 1) != nil {
 		t.Error("reached what is far off")
 	}
 }

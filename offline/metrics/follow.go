@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
@@ -13,7 +14,9 @@ import (
 type Follow struct {
 	DistanceCM float64 `json:"distance_cm"`
 	AngleDeg   float64 `json:"angle_deg"`
-	Speed      float64 `json:"speed_m_s,omitzero"` // mean of the root's; followers slow down in curves
+	Speed      float64 `json:"speed_m_s,omitzero"` // of the root, mean from the command on
+
+	SetOff *float64 `json:"set_off_s,omitempty"` // seconds until the root has gone 25 cm; nil is never
 }
 
 // PaperPath is a path of the paper's Table 4, whose sizes it does not tell,
@@ -24,8 +27,7 @@ type PaperPath struct {
 	VNN, PFNN, MANN Follow
 }
 
-// Best returns the smallest distance and the smallest angle among the columns
-// of p whose distance is the smallest: the paper's best column.
+// Best returns the column of p with the smallest distance.
 func (p PaperPath) Best() Follow {
 	best := p.VNN
 	for _, f := range []Follow{p.PFNN, p.MANN} {
@@ -39,18 +41,23 @@ func (p PaperPath) Best() Follow {
 // PaperPaths returns the paper's Table 4, its custom path under the name of ours.
 // Each name is one of control.Builtin.
 func PaperPaths() []PaperPath {
+	paper := func(distance, angle float64) Follow { return Follow{DistanceCM: distance, AngleDeg: angle} }
 	return []PaperPath{
-		{"circle", Follow{2.28, 3.07, 0}, Follow{1.96, 1.70, 0}, Follow{2.98, 3.21, 0}},
-		{"square", Follow{5.80, 5.20, 0}, Follow{3.72, 3.78, 0}, Follow{4.65, 7.21, 0}},
-		{"star", Follow{7.45, 8.80, 0}, Follow{8.37, 11.94, 0}, Follow{6.61, 8.76, 0}},
-		{"meander", Follow{8.14, 7.69, 0}, Follow{9.50, 9.28, 0}, Follow{5.31, 6.75, 0}},
+		{"circle", paper(2.28, 3.07), paper(1.96, 1.70), paper(2.98, 3.21)},
+		{"square", paper(5.80, 5.20), paper(3.72, 3.78), paper(4.65, 7.21)},
+		{"star", paper(7.45, 8.80), paper(8.37, 11.94), paper(6.61, 8.76)},
+		{"meander", paper(8.14, 7.69), paper(9.50, 9.28), paper(5.31, 6.75)},
 	}
 }
 
-// Following measures a model on paths, at speed m/s for so many seconds, from
+// goes is the speed in m/s of a root below which it stands.
+const goes = 0.1
+
+// Following measures a model on paths, at speed m/s for duration seconds, from
 // rest on the path: by path the deviation of the network's pose from it, with
-// the root on the ground under joint 0, facing the joint called Neck.
-func Following(r *Rollout, paths []*control.Path, speed float32, seconds float64) ([]Follow, error) {
+// the root on the ground under joint 0, facing the joint called Neck. Only frames
+// in which the root goes count: who stands on the path does not follow it.
+func Following(r *Rollout, paths []*control.Path, speed float32, duration float64) ([]Follow, error) {
 	neck := r.Model.Skel.Index("Neck")
 	if neck < 0 {
 		return nil, fmt.Errorf("metrics: the skeleton has no joint %q, toward which the root faces", "Neck")
@@ -60,20 +67,36 @@ func Following(r *Rollout, paths []*control.Path, speed float32, seconds float64
 		at, dir := p.At(0)
 		agents[i] = Agent{Start: at, Yaw: m3.YawOf(dir), Goal: constant(control.Goal{Path: p, Speed: speed})}
 	}
-	takes, err := r.Run(agents, int(seconds*mann.Rate))
+	takes, err := r.Run(agents, int(duration*mann.Rate))
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Follow, len(paths))
 	for i, t := range takes {
 		pos, dir := facing(t.Raw, neck)
-		if n := arrival(paths[i], pos); n < len(pos) {
-			pos, dir = pos[:n], dir[:n]
+		n := arrival(paths[i], pos)
+		out[i].Speed = travel(t.Roots[:n]) * mann.Rate / float64(n)
+		if f := slices.IndexFunc(t.Roots, func(x m3.Xform) bool { return x.Pos.Dist(agents[i].Start) >= 0.25 }); f >= 0 {
+			out[i].SetOff = seconds(f + 1)
 		}
-		d := PathDeviation(paths[i], pos, dir)
-		out[i] = Follow{100 * d.Distance, d.Angle * 180 / math.Pi, travel(t.Roots[:len(pos)]) * mann.Rate / float64(len(pos))}
+		if pos, dir = going(t.Roots[:n], pos, dir); len(pos) > 0 {
+			d := PathDeviation(paths[i], pos, dir)
+			out[i].DistanceCM, out[i].AngleDeg = 100*d.Distance, d.Angle*180/math.Pi
+		}
 	}
 	return out, nil
+}
+
+// going returns the places and directions of the frames in which the root goes,
+// by its way over a fifth of a second.
+func going(roots []m3.Xform, pos, dir []m3.Vec3) (p, d []m3.Vec3) {
+	for f := range roots {
+		a, b := max(f-chord/2, 0), min(f+chord/2, len(roots)-1)
+		if mann.Rate*float64(roots[b].Pos.Dist(roots[a].Pos)) >= goes*float64(b-a) {
+			p, d = append(p, pos[f]), append(d, dir[f])
+		}
+	}
+	return p, d
 }
 
 // arrival returns how many frames pass before who goes along an open path has

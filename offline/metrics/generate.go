@@ -13,17 +13,16 @@ import (
 
 // Made is the motion that a model makes in one gait.
 type Made struct {
-	Raw      Motion `json:"raw"`   // as the network poses it
-	Shown    Motion `json:"shown"` // as it is displayed, its paws held by the ground solver
-	Restored int    `json:"restored"`
-	Takes    []Take `json:"-"` // by goal
+	Raw    Motion  `json:"raw"`              // as the network poses it
+	Shown  Motion  `json:"shown"`            // as it is displayed, its paws held by the ground solver
+	InGait float64 `json:"in_gait,omitzero"` // share of the frames whose speed and turn are the gait's
+	Takes  []Take  `json:"-"`                // by goal
 }
 
 // add takes in the frames of t that keep tells (all but the first if nil).
 func (m *Made) add(t Take, l Legs, keep []bool) {
 	m.Raw.add(t.Raw, l, keep)
 	m.Shown.add(t.Shown, l, keep)
-	m.Restored += t.Restored
 }
 
 // cut returns the frames of t from first on.
@@ -68,6 +67,7 @@ func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 			t := takes[0].cut(stand + settle)
 			takes = takes[1:]
 			out[i].add(t, legs, nil)
+			out[i].InGait += g.share(t.Roots) / float64(len(g.Goals))
 			out[i].Takes = append(out[i].Takes, t)
 		}
 	}
@@ -173,6 +173,19 @@ func rootPace(roots []m3.Xform, f int) (speed, turn float64) {
 	}
 	yaw := func(x m3.Xform) float32 { return m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1))) }
 	return speed, float64(m3.WrapAngle(yaw(at(f+36))-yaw(at(f-30)))) * 180 / math.Pi / around
+}
+
+// share returns the share of a root's way that is of gait g, of the frames that
+// have a second around them.
+func (g *Gait) share(roots []m3.Xform) float64 {
+	in, of := 0, 0
+	for f := 30; f+36 < len(roots); f++ {
+		of++
+		if g.covers(rootPace(roots, f)) {
+			in++
+		}
+	}
+	return float64(in) / float64(max(of, 1))
 }
 
 // facing returns the places and directions of a clip's root: the ground under

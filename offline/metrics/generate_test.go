@@ -90,15 +90,21 @@ func slider(t *testing.T, forward float32) *mann.Model {
 
 func TestGenerated(t *testing.T) {
 	gaits := Gaits()
-	got, err := Generated(&Rollout{Model: slider(t, 1), Workers: 1}, gaits, 2)
+	r := &Rollout{Model: slider(t, 1), Workers: 1}
+	got, err := Generated(r, gaits, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, g := range gaits {
 		m := got[i].Raw
-		if want := len(g.Goals) * 119; m.Frames != want || got[i].Shown.Frames != want || got[i].Restored != 0 || len(got[i].Takes) != len(g.Goals) {
-			t.Errorf("%s: %d frames, want %d; restored %d times", g.Name, m.Frames, want, got[i].Restored)
+		if want := len(g.Goals) * 119; m.Frames != want || got[i].Shown.Frames != want || r.Restored != 0 || len(got[i].Takes) != len(g.Goals) {
+			t.Errorf("%s: %d frames, want %d; restored %d times", g.Name, m.Frames, want, r.Restored)
 		}
+		want := 0.0
+		if g.Name == "pace" {
+			want = 1 // that is what 1 m/s is
+		}
+		close(t, g.Name+"'s share", got[i].InGait, want, 0)
 		// At 1 m/s all paws go 100/60 cm a frame; the front ones count in full,
 		// the back ones not at all. (Idle's last trace slows the root a little.)
 		close(t, g.Name+" skate", m.Skate, 100./60/2, 0.02)
@@ -130,8 +136,30 @@ func TestFollowing(t *testing.T) {
 	close(t, "circle distance", got[0].DistanceCM, dist, 0.15*dist)
 	close(t, "circle angle", got[0].AngleDeg, angle, 0.15*angle)
 	close(t, "speed", got[0].Speed, 0.9, 0.1) // from a stand
+	close(t, "set off", *got[0].SetOff, 0.4, 0.15)
 	if got[1].DistanceCM < 1 || got[1].DistanceCM > 20 {
 		t.Errorf("open path: %+v", got[1])
+	}
+}
+
+// Who stands follows no path.
+func TestFollowingNothing(t *testing.T) {
+	got, err := Following(&Rollout{Model: slider(t, 0), Workers: 1}, []*control.Path{control.Circle(1.5)}, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(t, "speed", got[0].Speed, 0, 1e-3)
+	if got[0].SetOff != nil {
+		t.Errorf("sets off after %g s", *got[0].SetOff)
+	}
+	var roots []m3.Xform
+	var pos []m3.Vec3
+	for f := range 240 { // stands for two seconds, then goes at 1 m/s
+		pos = append(pos, m3.V(0, 0, max(0, float32(f-120)/60)))
+		roots = append(roots, m3.Xform{Rot: m3.Ident, Pos: pos[f]})
+	}
+	if p, d := going(roots, pos, pos); len(p) < 115 || len(p) > 126 || len(d) != len(p) {
+		t.Errorf("goes in %d frames", len(p))
 	}
 }
 
@@ -154,7 +182,7 @@ func TestArrival(t *testing.T) {
 }
 
 func TestPaperPathsBest(t *testing.T) {
-	want := []Follow{{1.96, 1.70, 0}, {3.72, 3.78, 0}, {6.61, 8.76, 0}, {5.31, 6.75, 0}}
+	want := []Follow{{DistanceCM: 1.96, AngleDeg: 1.70}, {DistanceCM: 3.72, AngleDeg: 3.78}, {DistanceCM: 6.61, AngleDeg: 8.76}, {DistanceCM: 5.31, AngleDeg: 6.75}}
 	for i, p := range PaperPaths() {
 		if p.Best() != want[i] {
 			t.Errorf("%s: %+v", p.Name, p.Best())
@@ -168,12 +196,13 @@ func TestPaperPathsBest(t *testing.T) {
 // A network that falls out of all bounds is put back in every tick; nothing of
 // it reaches the clips.
 func TestRestoredIsCounted(t *testing.T) {
-	made, err := Generated(&Rollout{Model: slider(t, 1e6), Workers: 1}, Gaits()[:1], 1)
+	r := &Rollout{Model: slider(t, 1e6), Workers: 1}
+	made, err := Generated(r, Gaits()[:1], 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if made[0].Restored < 60 {
-		t.Errorf("restored %d times", made[0].Restored)
+	if r.Restored < 60 {
+		t.Errorf("restored %d times", r.Restored)
 	}
 	close(t, "speed", made[0].Raw.Speed, 0, 1e-3)
 }
@@ -231,5 +260,11 @@ func TestSpeedsHeld(t *testing.T) {
 			t.Errorf("a stiff pose is a %s", s.Gait)
 		}
 		close(t, "off", s.Off(), math.Abs(1/s.Command-1), 0.02/s.Command)
+	}
+	if got, err = SpeedsHeld(&Rollout{Model: slider(t, -1), Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range got {
+		close(t, "backward", s.Speed, -1, 0.01)
 	}
 }

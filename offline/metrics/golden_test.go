@@ -34,6 +34,7 @@ func TestDogIsGolden(t *testing.T) {
 			t.Errorf("%s is %.3g, want %g to %g", what, v, lo, hi)
 		}
 	}
+	in("restored", float64(r.Restored), 0, 0)
 	rate := 0.0
 	for i, g := range gaits {
 		raw, shown := made[i].Raw, made[i].Shown
@@ -43,7 +44,7 @@ func TestDogIsGolden(t *testing.T) {
 		in(g.Name+": leg angles", raw.Stiffness, 1, 12)
 		in(g.Name+": leg angles shown ÷ raw", shown.Stiffness/raw.Stiffness, 0.8, 1.5)
 		in(g.Name+": low", shown.Low, 0.15, 0.9)
-		in(g.Name+": restored", float64(made[i].Restored), 0, 0)
+		in(g.Name+": share of its frames", made[i].InGait, 0.5, 1)
 		if raw.Skate == shown.Skate || raw.Stiffness == shown.Stiffness {
 			t.Errorf("%s: what is shown is the network's own pose", g.Name)
 		}

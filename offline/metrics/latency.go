@@ -12,7 +12,7 @@ type Latency struct {
 	Action string   `json:"action"`
 	From   string   `json:"from"`
 	Weight *float64 `json:"weight_s"` // until the action has 90 % of the weight
-	Pose   *float64 `json:"pose_s"`   // until the displayed pose is as near to a recorded one of the action as such poses are to each other
+	Pose   *float64 `json:"pose_s"`   // until the displayed pose is as near to a recorded one of the action as such poses are to each other, and stays so for half a second
 	Back   *float64 `json:"back_s"`   // the same for idle's poses, after the command to idle
 
 	Begin  float64 `json:"gap_at_command_m"` // distance from the action's poses when it was commanded
@@ -31,6 +31,8 @@ const (
 	actHold  = 4 * mann.Rate // ticks of the action
 	actBack  = 4 * mann.Rate // ticks of idle after it
 	jumpHold = mann.Rate     // ticks for which a jump is asked for; then it goes on
+
+	poseStays = mann.Rate / 2 // ticks for which a pose is kept that counts as reached; a jump's need not be
 )
 
 // actionGoal returns what to ask for tick ticks after an action's command.
@@ -84,23 +86,30 @@ func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) 
 			}
 		}
 		gaps := poses[a].gaps(section(t.Shown, actLead-1, actLead+actHold))
-		l.Begin, l.Pose, l.Least = gaps[0], reached(gaps, l.Spread), gaps[0]
+		stay := poseStays
+		if a == control.Jump {
+			stay = 1
+		}
+		l.Begin, l.Pose, l.Least = gaps[0], reached(gaps, l.Spread, stay), gaps[0]
 		for _, g := range gaps {
 			l.Least = min(l.Least, g)
 		}
 		if idle := poses[control.Idle]; idle != nil {
-			l.Back = reached(idle.gaps(section(t.Shown, actLead+actHold-1, t.Shown.Frames)), idle.Spread)
+			l.Back = reached(idle.gaps(section(t.Shown, actLead+actHold-1, t.Shown.Frames)), idle.Spread, poseStays)
 		}
 	}
 	return out, nil
 }
 
-// reached returns the time from the first frame until the first whose gap is no
-// more than spread.
-func reached(gaps []float64, spread float64) *float64 {
+// reached returns the time from the first frame until the first of as many as stay
+// whose gaps are no more than spread.
+func reached(gaps []float64, spread float64, stay int) *float64 {
+	n := 0
 	for f, g := range gaps {
-		if g <= spread {
-			return seconds(f)
+		if n++; g > spread {
+			n = 0
+		} else if n == stay {
+			return seconds(f + 1 - stay)
 		}
 	}
 	return nil

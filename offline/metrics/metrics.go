@@ -107,16 +107,24 @@ type Deviation struct {
 	Angle    float64 // radians in [0, π] between facing and the path's direction there, mean
 }
 
+// How far from its place at the last frame a walk is looked for on the path, m.
+const pathBack, pathAhead = 0.5, 1
+
 // PathDeviation returns the deviation of a walk from a path. pos and
 // facing hold the character's place and direction at each frame, at least one;
-// heights are ignored.
+// heights are ignored. Where the path crosses itself the walk stays on its branch.
 func PathDeviation(path *control.Path, pos, facing []m3.Vec3) Deviation {
 	if len(pos) != len(facing) {
 		panic("metrics: PathDeviation: want one facing per position")
 	}
 	var sum Deviation
+	var s, dist float32
 	for i, p := range pos {
-		s, dist := path.Nearest(p)
+		if i == 0 {
+			s, dist = path.Nearest(p)
+		} else {
+			s, dist = path.NearestFrom(p, s, pathBack, pathAhead)
+		}
 		_, dir := path.At(s)
 		sum.Distance += float64(dist)
 		sum.Farthest = max(sum.Farthest, float64(dist))

@@ -128,6 +128,23 @@ func TestPathDeviation(t *testing.T) {
 	close(t, "circle angle", d.Angle*180/math.Pi, 45, 0.1)
 }
 
+// On an eight, who goes straight over the crossing has not turned into the other
+// branch.
+func TestPathDeviationStaysOnItsBranch(t *testing.T) {
+	eight, err := control.NewPath([]m3.Vec3{{Z: -4}, {}, {Z: 4}, {X: 4, Z: 4}, {X: 4}, {}, {X: -4}, {X: -4, Z: -4}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pos, facing []m3.Vec3
+	for k := range 81 {
+		p, dir := eight.At(2.5 + 0.04*float32(k)) // over the crossing
+		pos, facing = append(pos, p.Add(m3.V(-0.02*dir.Z, 0, 0.02*dir.X))), append(facing, dir)
+	}
+	d := PathDeviation(eight, pos, facing)
+	close(t, "distance", d.Distance, 0.02, 1e-3)
+	close(t, "angle", d.Angle*180/math.Pi, 0, 0.5)
+}
+
 // A paw is low in the frames in which it is under 2.5 cm, whatever it does there.
 func TestLow(t *testing.T) {
 	clip := leg(8)

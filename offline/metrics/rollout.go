@@ -21,6 +21,8 @@ type Rollout struct {
 	Model   *mann.Model
 	Workers int                  // the result does not depend on it
 	Tick    func(rows int) error // nil, or called before each tick of so many agents; an error ends the rollout
+
+	Restored int // in how many ticks, so far, a controller has put its agent back
 }
 
 // Agent is one character of a rollout.
@@ -95,6 +97,9 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 				return nil, err
 			}
 		}
+	}
+	for _, t := range takes {
+		r.Restored += t.Restored
 	}
 	return takes, nil
 }

@@ -22,7 +22,7 @@ var GaitSpeeds = [4]float32{0.5, 1.1, 1.9, 3.3}
 type SpeedHeld struct {
 	From    float64 `json:"from_m_s"` // the command before, 0 to stand
 	Command float64 `json:"command_m_s"`
-	Speed   float64 `json:"speed_m_s"` // of the root, mean of the third and fourth second after the command
+	Speed   float64 `json:"speed_m_s"` // of the root in the direction asked for, mean of the third and fourth second after the command
 
 	// Of the displayed pose from the third to the sixth second: networks may come
 	// to one speed in more than one way.
@@ -66,7 +66,9 @@ func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 	}
 	for i, t := range takes {
 		const first = stand + before + settle
-		out[i].Speed = travel(t.Roots[first-1:first+window]) / (window / mann.Rate)
+		// Ahead is +Z for all: who goes in circles, or backward, holds no speed.
+		way := t.Roots[first+window-1].Pos.Sub(t.Roots[first-1].Pos)
+		out[i].Speed = float64(way.Z) * mann.Rate / window
 		shown := section(t.Shown, first-1, t.Shown.Frames)
 		out[i].Skate = Measure(shown, legs).Skate
 		f, err := FootfallOf(shown)
@@ -78,10 +80,11 @@ func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 	return out, nil
 }
 
-// travel returns the length in metres of a root's way on chords of a fifth of a
-// second, over which its sway is no way.
+// chord is a fifth of a second in ticks: over it the sway of a root is no way.
+const chord = mann.Rate / 5
+
+// travel returns the length in metres of a root's way on chords.
 func travel(roots []m3.Xform) (sum float64) {
-	const chord = mann.Rate / 5
 	for f := chord; f < len(roots); f += chord {
 		sum += float64(roots[f].Pos.Dist(roots[f-chord].Pos))
 	}

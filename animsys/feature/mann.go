@@ -42,6 +42,10 @@ const (
 	BoneVel     = 9 // m/s
 )
 
+// PhaseLen is the number of values of a tip's phase of stepping: amplitude times
+// cosine and sine.
+const PhaseLen = 2
+
 // Offsets inside the root's output. Values are per second.
 const (
 	RootX   = 0 // m/s, leftward
@@ -59,6 +63,7 @@ type MANN struct {
 	Actions []string // the action weights' order
 	MirrorY []string // joints whose lateral axis is local ±Y; all others' is local ±Z (see MirrorColumns)
 	NoSpeed bool     // without the desired-speed channel: the authors' layout of April 2018
+	Phases  bool     `json:",omitempty"` // a phase of stepping per tip follows the bones, and the gating network reads it in place of the tips' velocities
 }
 
 // Dog returns the layout of the authors' released dog.
@@ -98,8 +103,20 @@ func (m *MANN) InActions(s int) int { return m.InSample(s) + m.sampleAction() }
 // InBone returns where bone b begins in the input.
 func (m *MANN) InBone(b int) int { return TrajSamples*m.SampleLen() + b*BoneChannels }
 
+// InPhase returns where the phase of tip t begins in the input.
+func (m *MANN) InPhase(t int) int { return m.InBone(len(m.Joints)) + t*PhaseLen }
+
+// PoseLen returns the length of a pose: the bones, then the phases.
+func (m *MANN) PoseLen() int {
+	n := len(m.Joints) * BoneChannels
+	if m.Phases {
+		n += len(m.Tips) * PhaseLen
+	}
+	return n
+}
+
 // Inputs returns the length of an input row.
-func (m *MANN) Inputs() int { return m.InBone(len(m.Joints)) }
+func (m *MANN) Inputs() int { return m.InBone(0) + m.PoseLen() }
 
 // OutSample returns where output sample s begins; s = 0 is the present.
 func (m *MANN) OutSample(s int) int { return s * SampleOut }
@@ -107,8 +124,11 @@ func (m *MANN) OutSample(s int) int { return s * SampleOut }
 // OutBone returns where bone b begins in the output.
 func (m *MANN) OutBone(b int) int { return TrajFuture*SampleOut + b*BoneChannels }
 
+// OutPhase returns where the phase of tip t begins in the output.
+func (m *MANN) OutPhase(t int) int { return m.OutBone(len(m.Joints)) + t*PhaseLen }
+
 // OutRoot returns where the root's motion begins in the output.
-func (m *MANN) OutRoot() int { return m.OutBone(len(m.Joints)) }
+func (m *MANN) OutRoot() int { return m.OutBone(0) + m.PoseLen() }
 
 // Outputs returns the length of an output row.
 func (m *MANN) Outputs() int { return m.OutRoot() + RootLen }
@@ -117,7 +137,11 @@ func (m *MANN) Outputs() int { return m.OutRoot() + RootLen }
 // velocities, then the present's desired speed and actions.
 func (m *MANN) Gating() []int {
 	var cols []int
-	for _, t := range m.Tips {
+	for i, t := range m.Tips {
+		if m.Phases {
+			cols = append(cols, m.InPhase(i), m.InPhase(i)+1)
+			continue
+		}
 		b := slices.Index(m.Joints, t)
 		for k := range 3 {
 			cols = append(cols, m.InBone(b)+BoneVel+k)
@@ -187,7 +211,16 @@ func (m *MANN) InputSpans() []Span {
 			out = append(out, Span{name + "action." + act, m.InActions(s) + a, 1})
 		}
 	}
-	return append(out, m.boneSpans(m.InBone)...)
+	return append(append(out, m.boneSpans(m.InBone)...), m.phaseSpans(m.InPhase)...)
+}
+
+func (m *MANN) phaseSpans(at func(int) int) (out []Span) {
+	if m.Phases {
+		for t, name := range m.Tips {
+			out = append(out, Span{name + ".phase", at(t), PhaseLen})
+		}
+	}
+	return out
 }
 
 // OutputSpans lists every output column once, in order.
@@ -198,7 +231,7 @@ func (m *MANN) OutputSpans() []Span {
 		name := fmt.Sprintf("future[%d].", s)
 		out = append(out, Span{name + "position", at + SamplePos, 2}, Span{name + "direction", at + SampleDir, 2}, Span{name + "velocity", at + SampleVel, 2})
 	}
-	out = append(out, m.boneSpans(m.OutBone)...)
+	out = append(append(out, m.boneSpans(m.OutBone)...), m.phaseSpans(m.OutPhase)...)
 	at := m.OutRoot()
 	return append(out, Span{"root.x", at + RootX, 1}, Span{"root.yaw", at + RootYaw, 1}, Span{"root.z", at + RootZ, 1})
 }

@@ -24,11 +24,25 @@ func TestDogLayout(t *testing.T) {
 	}
 }
 
+// With phases, one per tip stands behind the bones, in rows and in gating, where
+// they take the place of the tips' velocities.
+func TestPhasesFollowTheBones(t *testing.T) {
+	m := Dog()
+	m.Phases = true
+	if m.Inputs() != 488 || m.Outputs() != 371 || m.OutRoot() != 368 || m.PoseLen() != 332 {
+		t.Fatalf("%d inputs, %d outputs, root at %d, pose of %d", m.Inputs(), m.Outputs(), m.OutRoot(), m.PoseLen())
+	}
+	want := []int{480, 481, 482, 483, 484, 485, 486, 487, 84, 85, 86, 87, 88, 89, 90}
+	if got := m.Gating(); !slices.Equal(got, want) {
+		t.Errorf("gating columns %v", got)
+	}
+}
+
 // Spans tile the rows: no gap, no overlap, no name twice.
 func TestSpansTile(t *testing.T) {
-	for _, noSpeed := range []bool{false, true} {
+	for _, with := range []struct{ noSpeed, phases bool }{{false, false}, {true, false}, {false, true}} {
 		m := Dog()
-		m.NoSpeed = noSpeed
+		m.NoSpeed, m.Phases = with.noSpeed, with.phases
 		for _, c := range []struct {
 			spans []Span
 			n     int
@@ -57,6 +71,11 @@ func TestHashTellsLayoutsApart(t *testing.T) {
 	b.Actions[5] = "beg"
 	if a.Hash() == b.Hash() {
 		t.Error("renaming an action does not change the hash")
+	}
+	b = Dog()
+	b.Phases = true
+	if a.Hash() == b.Hash() {
+		t.Error("phases do not change the hash")
 	}
 	b = Dog()
 	b.Tips[0], b.Tips[1] = b.Tips[1], b.Tips[0]

@@ -91,6 +91,17 @@ func (m *MANN) MirrorColumns() (in, out []Column, err error) {
 		mirrorBone(in, m.InBone(b), m.InBone(p), y)
 		mirrorBone(out, m.OutBone(b), m.OutBone(p), y)
 	}
+	if m.Phases {
+		tips, err := Pairs(m.Tips)
+		if err != nil {
+			return nil, nil, err
+		}
+		for t, p := range tips {
+			for k := range PhaseLen {
+				in[m.InPhase(t)+k].From, out[m.OutPhase(t)+k].From = int32(m.InPhase(p)+k), int32(m.OutPhase(p)+k)
+			}
+		}
+	}
 	out[m.OutRoot()+RootX].Sign = -1
 	out[m.OutRoot()+RootYaw].Sign = -1
 	return in, out, nil

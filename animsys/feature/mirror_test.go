@@ -9,7 +9,9 @@ import (
 )
 
 func TestMirrorTwiceIsIdentity(t *testing.T) {
-	in, out, err := Dog().MirrorColumns()
+	m := Dog()
+	m.Phases = true
+	in, out, err := m.MirrorColumns()
 	if err != nil {
 		t.Fatal(err)
 	}

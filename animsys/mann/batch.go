@@ -104,6 +104,7 @@ type Batch struct {
 
 	// The recurrent pose, (rows, joints), world space.
 	bonePos, boneFwd, boneUp, boneVel []m3.Vec3
+	phase                             []float32 // (rows, tips, PhaseLen), none without phases
 
 	// The displayed pose, (rows, joints).
 	localPos []m3.Vec3
@@ -127,6 +128,7 @@ func NewBatch(m *Model, capacity int) *Batch {
 		heading: vec(1), targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity),
 		pace: make([]float32, capacity), lack: make([]float32, capacity), lowest: make([]float32, capacity),
 		path: make([]*control.Path, capacity), along: make([]float32, capacity),
+		phase:   make([]float32, capacity*phaseLen(m.Layout)),
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
 		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), watch: newWatch(m, capacity), scratch: make([]m3.Xform, capacity*nj),
 	}
@@ -197,6 +199,7 @@ func (b *Batch) placeBones(row int, pose []float32) {
 		b.setBone(row*b.joints+j, f, pose[j*feature.BoneChannels:])
 		b.boneVel[row*b.joints+j] = m3.Vec3{}
 	}
+	copy(b.phases(row), pose[b.joints*feature.BoneChannels:])
 }
 
 // Copy makes row dst the same as row src.
@@ -222,8 +225,18 @@ func (b *Batch) Copy(dst, src int) {
 	move(b.boneFwd, dst, src, b.joints)
 	move(b.boneUp, dst, src, b.joints)
 	move(b.boneVel, dst, src, b.joints)
+	copy(b.phases(dst), b.phases(src))
 	move(b.localPos, dst, src, b.joints)
 	move(b.localRot, dst, src, b.joints)
+}
+
+// phaseLen returns how many values all tips' phases have.
+func phaseLen(l *feature.MANN) int { return l.PoseLen() - len(l.Joints)*feature.BoneChannels }
+
+// phases returns the phases of row.
+func (b *Batch) phases(row int) []float32 {
+	n := phaseLen(b.Model.Layout)
+	return b.phase[row*n : (row+1)*n]
 }
 
 func move[T any](s []T, dst, src, n int) { copy(s[dst*n:(dst+1)*n], s[src*n:(src+1)*n]) }

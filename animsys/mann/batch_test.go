@@ -16,7 +16,8 @@ import (
 // beetleModel is a model without a network.
 func beetleModel() *Model {
 	layout, sk := beetle()
-	rest := make([]float32, sk.Len()*feature.BoneChannels)
+	layout.Phases = true // more state than without
+	rest := make([]float32, layout.PoseLen())
 	pos, rot := slices.Clone(sk.Offsets), make([]m3.Quat, sk.Len())
 	pos[0] = m3.V(0, 0.3, 0)
 	for j := range rot {

@@ -160,7 +160,7 @@ func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed,
 	} else if len(mean) == layout.Inputs() {
 		p.rest = slices.Clone(mean[layout.InBone(0):])
 	}
-	if n := len(layout.Joints) * feature.BoneChannels; len(p.rest) != n {
+	if n := layout.PoseLen(); len(p.rest) != n {
 		differ("its rest pose has %d values, its schema has %d", len(p.rest), n)
 	}
 	if len(e.Diff) > 0 {

@@ -42,6 +42,7 @@ func (b *Batch) gather(x []float32, r int) {
 		put3(c[feature.BoneUp:], last, b.boneUp[k])
 		put3(c[feature.BoneVel:], last, b.boneVel[k])
 	}
+	copy(x[m.InPhase(0):], b.phases(r))
 }
 
 func put2(dst []float32, v vec2) { dst[0], dst[1] = v.X, v.Z }
@@ -115,6 +116,7 @@ func (b *Batch) scatter(y []float32, r int) {
 		// Position and velocity are two estimates of the same place.
 		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(1./Rate)).Lerp(b.bonePos[k], 0.5)
 	}
+	copy(b.phases(r), y[m.OutPhase(0):])
 	b.sink(r)
 }
 

@@ -1,6 +1,7 @@
 package mann
 
 import (
+	"slices"
 	"testing"
 
 	"mannequin/animsys/control"
@@ -46,6 +47,33 @@ func TestSinks(t *testing.T) {
 			if want := c.want + 0.01*float32(k); m3.Abs(p.Y-want) > 4e-3 {
 				t.Fatalf("%s, %g m up: bone %d at %g m, want %g", c.name, c.up, k, p.Y, want)
 			}
+		}
+	}
+}
+
+// Phases are zero at rest, and then what the network said, row by row.
+func TestPhasesGoOn(t *testing.T) {
+	b := NewBatch(beetleModel(), 3)
+	l := b.Model.Layout
+	x, y := buffers(b)
+	b.Gather(x, 0, 3)
+	phases := func(v []float32, n, r, at int) []float32 { return v[r*n:][at : at+2*len(l.Tips)] }
+	for _, v := range phases(x, l.Inputs(), 1, l.InPhase(0)) {
+		if v != 0 {
+			t.Fatalf("phase %g at rest", v)
+		}
+	}
+	for r := range 3 {
+		echo(b.Model, y[r*l.Outputs():][:l.Outputs()], x[r*l.Inputs():][:l.Inputs()])
+		for i := range phases(y, l.Outputs(), r, l.OutPhase(0)) {
+			y[r*l.Outputs()+l.OutPhase(0)+i] = 0.1 * float32(1+r+i)
+		}
+	}
+	b.Scatter(y, 0, 3)
+	b.Gather(x, 0, 3)
+	for r := range 3 {
+		if got, want := phases(x, l.Inputs(), r, l.InPhase(0)), phases(y, l.Outputs(), r, l.OutPhase(0)); !slices.Equal(got, want) {
+			t.Errorf("row %d: phases %g, want %g", r, got, want)
 		}
 	}
 }

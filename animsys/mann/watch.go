@@ -33,7 +33,7 @@ type watch struct {
 }
 
 func newWatch(m *Model, rows int) watch {
-	pose := m.Skel.Len()*feature.BoneChannels + len(m.Layout.Actions)
+	pose := m.Layout.PoseLen() + len(m.Layout.Actions)
 	return watch{
 		restored: make([]uint32, rows), age: make([]uint32, rows), pose: pose,
 		good: make([]float32, rows*2*pose), input: make([]float32, rows*m.Layout.Inputs()),
@@ -129,7 +129,7 @@ func (b *Batch) keep(row int) {
 func (b *Batch) remember(row, i int) {
 	m, slot := b.Model.Layout, b.watch.slot(row, i)
 	x := b.watch.input[row*m.Inputs():]
-	bones := b.joints * feature.BoneChannels
+	bones := b.Model.Layout.PoseLen()
 	copy(slot[:bones], x[m.InBone(0):])
 	copy(slot[bones:], x[m.InActions(feature.TrajNow):])
 }
@@ -146,7 +146,7 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 		}
 	}
 	older := w.slot(row, int(w.age[row]/memoryTicks+1)%2)
-	bones := b.joints * feature.BoneChannels
+	bones := b.Model.Layout.PoseLen()
 	switch {
 	case w.restored[row] > 0 && w.age[row] < memoryTicks:
 		b.stand(row, root, nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"mannequin/animsys/feature"
 	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/offline/dataset"
@@ -123,7 +124,7 @@ func newTrainMANN() *cobra.Command {
 	paper := recipes.PaperMANN()
 	r := paper
 	var start string
-	var reverse bool
+	var reverse, phases bool
 	var walk, repeat int
 	var heldOut []string
 	c := &cobra.Command{
@@ -187,7 +188,9 @@ recordings of the same layout.`,
 					return err
 				}
 			}
-			return f.runMANN(cmd, &r, dataset.Options{HeldOut: heldOut, Reverse: reverse, Walk: walk, Repeat: repeat, Workers: f.threads})
+			layout := feature.Dog()
+			layout.Phases = phases
+			return f.runMANN(cmd, &r, dataset.Options{Layout: layout, HeldOut: heldOut, Reverse: reverse, Walk: walk, Repeat: repeat, Workers: f.threads})
 		},
 	}
 	f.add(c, paper.Epochs, paper.Batch)
@@ -207,6 +210,7 @@ recordings of the same layout.`,
 	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")
 	p.Float64Var(&r.ClipNorm, "clip", r.ClipNorm, "greatest `norm` of a step's gradient (0: no limit)")
 	p.BoolVar(&reverse, "reverse", false, "train on slow straight walks backward in time, too: recorded dogs hardly ever back up")
+	p.BoolVar(&phases, "phases", false, "carry on a phase of stepping per paw beside the pose; the gating network reads them in place of the paws' velocities")
 	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")
 	p.StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: those that dataset.toml names; six of the authors' dog set)")
 	return c

@@ -37,6 +37,13 @@
 // in its first or last frame b: position 2p(b) − p(2b−f), and the direction and
 // actions of frame 2b−f. Poses are never taken from outside.
 //
+// # Phases
+//
+// Where the layout has Phases, the pose ends with a phase of stepping per tip,
+// amplitude times cosine and sine: the analytic signal, between 0.7 and 3 Hz, of
+// whether the tip swings (1) or stands (0, see Stands). It goes round once per
+// stride, by 0 in the middle of a swing, and is 0 for a tip that does not step.
+//
 // # Actions
 //
 // Each frame of a recording carries one label or several; where they overlap,

@@ -288,6 +288,9 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 		if err != nil {
 			return fmt.Errorf("dataset: %s: %w", r.name, err)
 		}
+		if m.Layout.Phases {
+			t.step(m.Layout)
+		}
 		for row := first[c]; row < half && m.Clip[row] == int32(c); row++ {
 			f := int(m.Frame[row])
 			t.input(m.Input(row), m.Layout, f)

@@ -146,7 +146,9 @@ func TestReplayKeepsBones(t *testing.T) {
 // The pose that a row's output holds is the next row's input, bit for bit:
 // what the run-time recursion relies on.
 func TestOutputPoseIsNextInputPose(t *testing.T) {
-	train, _, err := BuildMANN(herd(t), Options{HeldOut: []string{"test"}})
+	layout := feature.Dog()
+	layout.Phases = true
+	train, _, err := BuildMANN(herd(t), Options{Layout: layout, HeldOut: []string{"test"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,7 @@ type track struct {
 	up      []m3.Vec3 // (n, joints) local +Y
 	actions int       //
 	weights []float32 // (n, actions)
+	phases  []float32 // (n, tips, PhaseLen)
 }
 
 // newTrack poses clip on sk. at maps sk's joints to the clip's.
@@ -168,7 +169,7 @@ func (t *track) output(y []float32, m *feature.MANN, i int) {
 	for s := range feature.TrajFuture {
 		t.sample(y[m.OutSample(s):], next, i+1+s*nextStep)
 	}
-	t.pose(y[m.OutBone(0):], i+1)
+	t.pose(y[m.OutBone(0):m.OutRoot()], i+1)
 	r := y[m.OutRoot():]
 	dx, dz := g.in(next.px-g.px, next.pz-g.pz)
 	left, forward := g.in(next.fx, next.fz)
@@ -190,6 +191,8 @@ func (t *track) pose(dst []float32, f int) {
 		v := p.Sub(t.pos[k-t.joints])
 		put3(b[feature.BoneVel:], g, fps*float64(v.X), fps*v.Y, fps*float64(v.Z))
 	}
+	n := len(t.phases) / t.n
+	copy(dst[t.joints*feature.BoneChannels:], t.phases[f*n:(f+1)*n])
 }
 
 func put3(dst []float32, g ground, x float64, y float32, z float64) {

@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/offline/dataset"
 )
 
 // The paws of footfalls, in the order in which a walk sets them down.
@@ -22,61 +23,29 @@ var PawNames = [numPaws]string{"left hind", "left fore", "right hind", "right fo
 
 var pawJoints = [numPaws]string{"LeftFootSite", "LeftHandSite", "RightFootSite", "RightHandSite"}
 
-// A paw stands while its tip is lower than contactHeight and slower over the
-// ground than contactSpeed plus contactShare of the hips' mean speed in the half
-// second around, in most of the contactFrames frames around. Height and the speed
-// of a standing dog are those of ik.DefaultQuadruped's lock; the share is added
-// because paws swing at two to three times the body's speed, and in a canter
-// recorded ones stand while they slide at up to 0.5 m/s.
-const (
-	contactHeight = 0.05 // m
-	contactSpeed  = 0.15 // m/s
-	contactShare  = 0.35
-	contactFrames = 5
-	contactSpan   = 15 // frames to either side over which the hips' speed is averaged
-)
-
-// Contacts tells for each paw which frames of c it stands in, (paws, frames).
-// It looks ahead and has no delay.
+// Contacts tells for each paw which frames of c it stands in, (paws, frames), by
+// dataset.Stands.
 func Contacts(c *skel.Clip) ([numPaws][]bool, error) {
 	var out [numPaws][]bool
 	var joint [numPaws]int
+	var tips [numPaws][]m3.Vec3
 	for p, name := range pawJoints {
-		out[p] = make([]bool, c.Frames)
+		tips[p] = make([]m3.Vec3, c.Frames)
 		if joint[p] = c.Skel.Index(name); joint[p] < 0 {
 			return out, fmt.Errorf("metrics: the skeleton has no joint %q, the tip of a paw", name)
 		}
 	}
 	model := make([]m3.Xform, c.Skel.Len())
-	tip := make([][numPaws]m3.Vec3, c.Frames)
 	hips := make([]m3.Vec3, c.Frames)
 	for f := range c.Frames {
 		c.Model(model, f)
 		hips[f] = model[0].Pos
 		for p, j := range joint {
-			tip[f][p] = model[j].Pos
+			tips[p][f] = model[j].Pos
 		}
 	}
-	slow := make([]bool, c.Frames)
 	for p := range numPaws {
-		for f := range slow {
-			a, b := max(f-contactSpan, 0), min(f+contactSpan, c.Frames-1)
-			body := c.FPS * float64(hips[b].Sub(hips[a]).Flat().Len()) / float64(max(b-a, 1))
-			// The mean of the steps before and after the frame.
-			g, h := max(f-1, 0), min(f+1, c.Frames-1)
-			v := c.FPS * float64(tip[h][p].Sub(tip[g][p]).Flat().Len()) / float64(max(h-g, 1))
-			slow[f] = tip[f][p].Y < contactHeight && v < contactSpeed+contactShare*body
-		}
-		for f := range slow {
-			n, of := 0, 0
-			for k := max(f-contactFrames/2, 0); k <= min(f+contactFrames/2, c.Frames-1); k++ {
-				of++
-				if slow[k] {
-					n++
-				}
-			}
-			out[p][f] = 2*n > of
-		}
+		out[p] = dataset.Stands(tips[p], hips, c.FPS)
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"mannequin/offline/dataset"
@@ -22,7 +23,7 @@ type Loss struct {
 // kindUnits lists the kinds of output in the order of the report.
 var kindUnits = [][2]string{
 	{"trajectory position", "m"}, {"trajectory direction", ""}, {"trajectory velocity", "m/s"},
-	{"bone position", "m"}, {"bone forward", ""}, {"bone up", ""}, {"bone velocity", "m/s"},
+	{"bone position", "m"}, {"bone forward", ""}, {"bone up", ""}, {"bone velocity", "m/s"}, {"tip phase", ""},
 	{"root x", "m/s"}, {"root yaw", "°/s"}, {"root z", "m/s"},
 }
 
@@ -67,6 +68,9 @@ func Losses(set *dataset.MANN, maxRows int, predict func(y, x []float32, rows in
 	}
 	for k, ku := range kindUnits {
 		l := &out[1+k]
+		if l.Cols == 0 {
+			continue // the layout has none
+		}
 		l.Kind, l.Unit = ku[0], ku[1]
 		all.MSE += l.MSE
 		all.Cols += l.Cols
@@ -75,7 +79,7 @@ func Losses(set *dataset.MANN, maxRows int, predict func(y, x []float32, rows in
 	}
 	all.MSE /= float64(all.Cols)
 	out[0] = all
-	return out, nil
+	return slices.DeleteFunc(out, func(l Loss) bool { return l.Cols == 0 }), nil
 }
 
 // kindOf returns the index into kindUnits of an output span's kind, or −1.
@@ -84,6 +88,8 @@ func kindOf(span string) int {
 	switch {
 	case strings.HasPrefix(what, "future["):
 		what = "trajectory"
+	case value == "phase":
+		what = "tip"
 	case what != "root":
 		what = "bone"
 	}

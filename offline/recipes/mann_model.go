@@ -58,7 +58,7 @@ func (m *MANN) model(net *mannNet, weights [][]float32, yMean, yStd []float32, r
 		return nil, err
 	}
 	if m.Residual {
-		meta.Residual = &netruntime.Residual{In: set.Layout.InBone(0), Out: set.Layout.OutBone(0), Len: poseLen(set.Layout)}
+		meta.Residual = &netruntime.Residual{In: set.Layout.InBone(0), Out: set.Layout.OutBone(0), Len: set.Layout.PoseLen()}
 	}
 	tensors := []netruntime.Tensor{
 		{Name: "x_mean", Shape: []int{net.inputs}, Data: set.XMean}, {Name: "x_std", Shape: []int{net.inputs}, Data: set.XStd},
@@ -113,6 +113,9 @@ func (m *MANN) card(src source, k mannMetrics) string {
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	p("# %s\n\n", src.name)
 	p("A mode-adaptive neural network (Zhang, Starke, Komura and Saito 2018) that drives a quadruped: from the past and wished trajectory, the actions and the pose it predicts the next pose and the motion of the root, 60 times per second. ")
+	if m.Train.Layout.Phases {
+		p("Beside the pose it carries on a phase of stepping for each paw, by which it chooses among its experts. ")
+	}
 	p("%d experts, %d hidden units, %d gating units, %d joints, actions %s.\n\n", m.Experts, m.Hidden, m.GatingHidden, len(m.Train.Layout.Joints), strings.Join(m.Train.Layout.Actions, ", "))
 	p("## Data and licence\n\nTrained on %s: %d rows, half of them mirrored", src.data, k.Rows)
 	if n := m.Train.Reversed; n > 0 {

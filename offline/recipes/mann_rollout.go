@@ -65,7 +65,7 @@ const leastChange = 0.005
 func newChange(set *dataset.MANN, residual bool, weight float32) *change {
 	l := set.Layout
 	u := &change{residual: residual, weight: weight, mean: slices.Clone(set.YMean), std: slices.Clone(set.YStd)}
-	for c := range poseLen(l) {
+	for c := range l.PoseLen() {
 		in, out := l.InBone(0)+c, l.OutBone(0)+c
 		var sum, squares float64
 		for r := range set.Rows {
@@ -85,16 +85,13 @@ func newChange(set *dataset.MANN, residual bool, weight float32) *change {
 	return u
 }
 
-// poseLen is the number of columns that a pose has.
-func poseLen(l *feature.MANN) int { return len(l.Joints) * feature.BoneChannels }
-
 // newRollout returns the windows of set that begin in the rows of order, or,
 // where order is nil, the windows that follow each other through all of set.
 func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise, keep float32, change *change) *rollout {
 	l := set.Layout
 	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, noise: noise, keep: keep, change: change,
 		columns: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0), places: newPlaces(set), future: newFuture(set)}
-	for c := range poseLen(l) {
+	for c := range l.PoseLen() {
 		in, out := u.before+c, u.columns[0]+c
 		u.toInput.add(set.YStd[out]/set.XStd[in], (set.YMean[out]-set.XMean[in])/set.XStd[in])
 	}
@@ -301,9 +298,9 @@ func newPlaces(set *dataset.MANN) (p places) {
 			p.toWay.add(set.YStd[v]/mann.Rate, set.YMean[v]/mann.Rate)
 		}
 	}
-	for c := range poseLen(l) {
+	for c := range l.PoseLen() {
 		k := c % feature.BoneChannels
-		if k < feature.BonePos+3 {
+		if c < len(l.Joints)*feature.BoneChannels && k < feature.BonePos+3 {
 			p.merge = append(p.merge, c/feature.BoneChannels*3+k)
 		} else {
 			p.merge = append(p.merge, len(p.cols)+c)

@@ -90,7 +90,7 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 				want += d * d / float64(ticks*len(rows)*net.outputs)
 			}
 			if change != nil {
-				pose := poseLen(l)
+				pose := l.PoseLen()
 				for c := range pose {
 					in, out := l.InBone(0)+c, l.OutBone(0)+c
 					d := float64(y[out]-x[in]-(set.Output(r + k)[out]-set.Input(r + k)[in])) / float64(change.std[out])
@@ -99,7 +99,7 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 			}
 			if k+1 < ticks {
 				next := append([]float32(nil), set.Input(r+k+1)...)
-				copy(next[l.InBone(0):], y[l.OutBone(0):l.OutBone(0)+len(l.Joints)*feature.BoneChannels])
+				copy(next[l.InBone(0):], y[l.OutBone(0):l.OutRoot()])
 				tuning := mann.DefaultTuning()
 				for s := 1; s <= 5; s++ {
 					for c := range 6 {

@@ -26,7 +26,7 @@ import (
 // small returns a set of made-up rows over three joints: outputs are smooth
 // functions of the inputs, so that there is something to learn.
 func small(rows, from int, clip string) *dataset.MANN {
-	layout := &feature.MANN{Joints: []string{"Hips", "Neck", "Tail"}, Tips: []string{"Neck", "Tail"}, Actions: []string{"idle", "move"}}
+	layout := &feature.MANN{Joints: []string{"Hips", "Neck", "Tail"}, Tips: []string{"Neck", "Tail"}, Actions: []string{"idle", "move"}, Phases: true}
 	m := &dataset.MANN{
 		Layout: layout,
 		Skeleton: &skel.Skeleton{Names: layout.Joints, Parents: []int16{-1, 0, 0},

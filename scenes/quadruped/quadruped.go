@@ -5,6 +5,7 @@ package quadruped
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
@@ -105,8 +106,37 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Heading = m3.YawOf(s.Crowd.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
 	dst.Help = help
 	dst.HUD = append(dst.HUD,
-		fmt.Sprintf("%s (%.1f m/s asked for)", gaits[s.drive.Gait], Speeds[s.drive.Gait]),
-		fmt.Sprintf("%.2f m/s, %s", s.Crowd.Batch.Velocity(0).Len(), s.doing()))
+		"asked for: "+wish(s.drive.goal, s.drive.Gait),
+		fmt.Sprintf("does: %s, %.2f m/s", s.doing(), s.Crowd.Batch.Velocity(0).Len()))
+}
+
+// wish puts into words what the player asks for.
+func wish(g control.Goal, gait scenes.Gait) string {
+	if g.Action != control.Idle {
+		return g.Action.String()
+	}
+	pick := func(v float32, positive, negative string) string {
+		if v > 0 {
+			return positive
+		}
+		return negative
+	}
+	var out []string
+	switch x, z := g.Move.X, g.Move.Z; {
+	case z > 0 && z >= m3.Abs(x):
+		out = append(out, fmt.Sprintf("%s, %.1f m/s", gaits[gait], g.Speed*g.Move.Len()))
+	case m3.Abs(x) > m3.Abs(z):
+		out = append(out, "steps to the "+pick(x, "left", "right"))
+	case z < 0:
+		out = append(out, "steps back")
+	}
+	if g.Turn != 0 {
+		out = append(out, "turn "+pick(g.Turn, "left", "right"))
+	}
+	if len(out) == 0 {
+		return "nothing (gait: " + gaits[gait] + ")"
+	}
+	return strings.Join(out, ", ")
 }
 
 // doing names the action with the largest weight.
@@ -126,6 +156,7 @@ type Drive struct {
 	Gait scenes.Gait // the present speed step
 
 	input  *scenes.Input
+	goal   control.Goal // the last
 	filter generic.Filter2[control.Goal, ecs.Player]
 }
 
@@ -155,6 +186,7 @@ func (d *Drive) Update(w *arche.World) {
 	case in.Stand:
 		goal.Action = control.Stand
 	}
+	d.goal = goal
 	for q := d.filter.Query(w); q.Next(); {
 		g, _ := q.Get()
 		*g = goal

@@ -85,17 +85,19 @@ func TestDrive(t *testing.T) {
 	for name, c := range map[string]struct {
 		in   scenes.Input
 		want control.Goal
+		hud  string
 	}{
-		"hands off": {scenes.Input{}, control.Goal{Speed: 1.1}},
-		"ahead":     {scenes.Input{Forward: 1}, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1}},
-		"back left": {scenes.Input{Forward: -0.5, Turn: 0.5}, control.Goal{Move: m3.V(0, 0, -0.5), Turn: 0.5, Speed: 1.1}},
-		"too much":  {scenes.Input{Forward: 5, Turn: -9}, control.Goal{Move: m3.V(0, 0, 1), Turn: -1, Speed: 1.1}},
-		"canter":    {scenes.Input{Side: 1, Gait: scenes.Canter}, control.Goal{Move: m3.V(1, 0, 0), Speed: control.CanterSpeed}},
-		"no gait":   {scenes.Input{Gait: 99}, control.Goal{Speed: 1.1}},
-		"broken":    {scenes.Input{Forward: nan, Turn: nan}, control.Goal{Speed: 1.1}},
-		"sit":       {scenes.Input{Sit: true}, control.Goal{Speed: 1.1, Action: control.Sit}},
-		"jump wins": {scenes.Input{Jump: true, Lie: true}, control.Goal{Speed: 1.1, Action: control.Jump}},
-		"stand":     {scenes.Input{Stand: true}, control.Goal{Speed: 1.1, Action: control.Stand}},
+		"hands off": {scenes.Input{}, control.Goal{Speed: 1.1}, "nothing (gait: pace)"},
+		"ahead":     {scenes.Input{Forward: 1}, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1}, "pace, 1.1 m/s"},
+		"back left": {scenes.Input{Forward: -0.5, Turn: 0.5}, control.Goal{Move: m3.V(0, 0, -0.5), Turn: 0.5, Speed: 1.1}, "steps back, turn left"},
+		"too much":  {scenes.Input{Forward: 5, Turn: -9}, control.Goal{Move: m3.V(0, 0, 1), Turn: -1, Speed: 1.1}, "pace, 1.1 m/s, turn right"},
+		"slow walk": {scenes.Input{Forward: 0.65, Gait: scenes.Walk}, control.Goal{Move: m3.V(0, 0, 0.65), Speed: control.WalkSpeed}, "walk, 0.5 m/s"},
+		"canter":    {scenes.Input{Side: 1, Gait: scenes.Canter}, control.Goal{Move: m3.V(1, 0, 0), Speed: control.CanterSpeed}, "steps to the left"},
+		"no gait":   {scenes.Input{Gait: 99}, control.Goal{Speed: 1.1}, "nothing (gait: pace)"},
+		"broken":    {scenes.Input{Forward: nan, Turn: nan}, control.Goal{Speed: 1.1}, "nothing (gait: pace)"},
+		"sit":       {scenes.Input{Sit: true}, control.Goal{Speed: 1.1, Action: control.Sit}, "sit"},
+		"jump wins": {scenes.Input{Jump: true, Lie: true}, control.Goal{Speed: 1.1, Action: control.Jump}, "jump"},
+		"stand":     {scenes.Input{Stand: true}, control.Goal{Speed: 1.1, Action: control.Stand}, "stand"},
 	} {
 		s.drive.Gait = scenes.Pace
 		if err := s.Step(c.in); err != nil {
@@ -103,6 +105,10 @@ func TestDrive(t *testing.T) {
 		}
 		if got := *goals.Get(s.dog); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+		var f scenes.Frame
+		if s.Frame(&f, 1); len(f.HUD) != 2 || f.HUD[0] != "asked for: "+c.hud {
+			t.Errorf("%s: the player reads %q, want %q", name, f.HUD, c.hud)
 		}
 	}
 	// Diagonals are no faster.

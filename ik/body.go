@@ -28,18 +28,19 @@ const (
 	// tries is the number of passes in which a new body sinks: sinking the chest
 	// swings the forelegs, so that once does not do.
 	tries = 3
-	// wag is how hard the tail's joints are pushed at most, m/s².
+	// wag is how hard the joints of tail and head are pushed at most, m/s².
 	wag = 60
 )
 
 // Body is what the solver remembers of one body. The zero Body has seen nothing
 // yet; set it for agents that are new or were moved.
 type Body struct {
-	soil [soils]glide   // the ground's height under places of the body, m (Y)
-	tail [maxTail]glide // where its joints went in the world
-	sink [2]spring      // how far hips and chest are lowered for their legs, m
-	at   m3.Vec3        // the flat pose's hips at the last tick
-	pace float32        // their speed over the ground, eased, m/s
+	soil [soils]glide    // the ground's height under places of the body, m (Y)
+	sink [2]spring       // how far hips and chest are lowered for their legs, m
+	tail [maxChain]glide // where its joints went in the world
+	head [maxChain]glide // the same
+	at   m3.Vec3         // the flat pose's hips at the last tick
+	pace float32         // their speed over the ground, eased, m/s
 	seen bool
 }
 
@@ -111,32 +112,39 @@ func (s *Quadruped) spine(m []m3.Xform, b *Body) {
 }
 
 // sink lowers hips and chest toward where the standing paws of the pose m, made
-// with b, come within reach, or lets them rise, and reports whether that changed
-// anything.
+// with b, come within reach, as far as the body has room over the ground, and
+// reports whether that changed anything.
 func (s *Quadruped) sink(m []m3.Xform, legs []plan, b *Body) bool {
-	var goal, lift [2]float32
+	var goal [2]float32
+	room := [2]float32{s.MaxDrop, s.MaxDrop}
 	for i, l := range s.Rig.Roles.Legs {
 		end := 0
 		if s.Rig.fore[i] {
 			end = 1
 		}
 		top, knee, paw := m[l.upper()].Pos, m[l.lower()].Pos, m[l.paw()].Pos
-		reach := legs[i].reach * (top.Dist(knee) + knee.Dist(paw))
+		length := top.Dist(knee) + knee.Dist(paw)
+		reach, least := legs[i].reach*length, legs[i].least*length
 		d := top.Sub(legs[i].wrist)
 		flat := d.Flat().Len()
 		short := d.Y - m3.Sqrt(max(reach*reach-flat*flat, 0))
-		down := legs[i].load * m3.Clamp(b.sink[end].x+short, 0, s.MaxDrop)
-		// The joints on which legs hang stay above the ground.
-		up := s.Ground.Height(top.X, top.Z) + gap - top.Y - b.sink[end].x
-		// A body that is too low for its legs would fold them up.
-		up = max(up, legs[i].under-deep)
-		goal[end], lift[end] = max(goal[end], down), max(lift[end], m3.Clamp(up, 0, s.MaxDrop))
+		goal[end] = max(goal[end], legs[i].load*(b.sink[end].x+short))
+		// The joints on which legs hang stay above the ground, and so high that
+		// legs need not fold up.
+		high := top.Y - s.Ground.Height(top.X, top.Z) - gap
+		if flat < least {
+			high = min(high, d.Y-m3.Sqrt(least*least-flat*flat))
+		}
+		room[end] = min(room[end], b.sink[end].x+high)
+		if legs[i].under > deep {
+			room[end] = min(room[end], deep-legs[i].under)
+		}
 	}
 	changed := false
 	for i := range goal {
-		x := b.sink[i].x
-		if b.sink[i].x = goal[i] - lift[i]; b.seen {
-			b.sink[i].x, b.sink[i].v = m3.Spring(x, b.sink[i].v, goal[i]-lift[i], s.Sink, s.DT)
+		x, to := b.sink[i].x, max(min(goal[i], room[i]), -s.MaxDrop)
+		if b.sink[i].x = to; b.seen {
+			b.sink[i].x, b.sink[i].v = m3.Spring(x, b.sink[i].v, to, s.Sink, s.DT)
 		}
 		changed = changed || m3.Abs(b.sink[i].x-x) > 1e-5
 	}

@@ -112,6 +112,30 @@ func TestTailStaysAbove(t *testing.T) {
 	})
 }
 
+// A nose that goes to the ground stays above it, uphill too, and one that is held
+// high is left alone.
+func TestHeadStaysAbove(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		field := hills(t, 20, rapid.Uint64().Draw(rt, "seed"))
+		s, q := batch(t, field, 1)
+		place(s, q, 0, m3.V(rapid.Float32Range(-15, 15).Draw(rt, "x"), 0, 3), rapid.Float32Range(-3, 3).Draw(rt, "yaw"))
+		neck, nose := s.Index("Neck"), s.Index("HeadSite")
+		bow := rapid.Float32Range(0, 2.2).Draw(rt, "bow")
+		q.Rot[neck] = m3.AxisAngle(m3.V(1, 0, 0), bow)
+		q.Pos[0].Y = rapid.Float32Range(.2, .4).Draw(rt, "hips")
+		q.Run(0, 1)
+		checkBones(rt, q, s, 0)
+		p := q.Model[nose].Pos
+		h := p.Y - field.Height(p.X, p.Z)
+		if h < 0.01 {
+			rt.Fatalf("the nose is %g m above the ground", h)
+		}
+		if bow < 0.2 && q.Model[neck].Rot.Angle(q.Model[s.Index("Spine1")].Rot.Mul(q.Rot[neck])) > 1e-3 {
+			rt.Fatalf("%g m above the ground, the neck turned", h)
+		}
+	})
+}
+
 // A paw that takes off stays with the flat pose's: neither held nor pressed
 // down, its leg has nothing to catch up with.
 func TestTakeOff(t *testing.T) {

@@ -3,8 +3,8 @@ package ik
 import "mannequin/engine/m3"
 
 const (
-	// maxLegs and maxTail bound what a row keeps.
-	maxLegs, maxTail = 8, 8
+	// maxLegs and maxChain bound what a row keeps.
+	maxLegs, maxChain = 8, 8
 	// plant is the height above the terrain at which tips stand, lowest the
 	// least that they have in flight, m.
 	plant, lowest = 0.004, 0.003
@@ -23,8 +23,8 @@ const (
 	// help is the share of the way that the joints above a limb turn toward its
 	// paw's place.
 	help = 0.25
-	// gap is the least height of tail, hocks, knees and elbows above the
-	// terrain, m.
+	// gap is the least height of head, tail, hocks, knees, elbows and the joints
+	// that legs hang on above the terrain, m.
 	gap = 0.02
 	// A leg whose paw joint is nearer to its upper joint than the share folded of
 	// its length does not leave its paw behind, one beyond the share open does: a
@@ -169,14 +169,19 @@ func (s *Quadruped) unearth(m []m3.Xform, l Leg, foot *Foot) {
 	out = out.Sub(axis.Scale(out.Dot(axis)))
 	var goal float32
 	if short := s.Ground.Height(p.X, p.Z) + gap - p.Y; short > 0 {
-		// Turned by a, the joint rises by r·cos(a−top) − out.Y.
-		side := axis.Cross(out)
-		r, top := m3.Sqrt(out.Y*out.Y+side.Y*side.Y), m3.Atan2(side.Y, out.Y)
-		a := m3.Acos((out.Y + short) / max(r, tiny))
+		// Turned by a, the joint is r·cos(a−top) from the axis along the ground's
+		// normal, which on a slope is not up.
+		n := s.Ground.Normal(p.X, p.Z)
+		x, y := out.Dot(n), axis.Cross(out).Dot(n)
+		r, top := m3.Sqrt(x*x+y*y), m3.Atan2(y, x)
+		a := m3.Acos((x + short*n.Y) / max(r, tiny))
 		goal = m3.WrapAngle(top - a)
 		if b := m3.WrapAngle(top + a); m3.Abs(b-foot.swing.x) < m3.Abs(goal-foot.swing.x) {
 			goal = b
 		}
+	}
+	if foot.knee.seen == 0 {
+		foot.swing.x = goal
 	}
 	foot.swing.x, foot.swing.v = m3.Spring(foot.swing.x, foot.swing.v, goal, swings, s.DT)
 	if m3.Abs(foot.swing.x) > 1e-4 {

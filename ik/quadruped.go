@@ -16,7 +16,7 @@ type Ground interface {
 // Quadruped stands poses that were made for flat ground (height zero) onto
 // uneven terrain, in the order of Zhang, Starke et al. 2018, section 8: first the
 // spine, lifted to the terrain; then the legs, each to its place on the terrain;
-// then the tail, kept above the terrain. Standing paws are held in place. It
+// then tail and head, kept above the terrain. Standing paws are held in place. It
 // turns joints and moves the hips; no bone changes length, and no joint jerks
 // that does not jerk in the flat pose. docs/feet.md tells how.
 //
@@ -111,6 +111,7 @@ func (s *Quadruped) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot,
 	for i, l := range s.Rig.Roles.Legs {
 		s.leg(m, l, &plans[i], &feet[i])
 	}
-	s.tail(m, body)
+	s.lay(m, s.Rig.Roles.Tail, &body.tail)
+	s.lay(m, s.Rig.Roles.Head, &body.head)
 	t.settle(m, pos)
 }

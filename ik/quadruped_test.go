@@ -277,6 +277,7 @@ func TestRigErrors(t *testing.T) {
 		"short leg":     func(r *ik.Roles) { r.Legs[1] = r.Legs[1][2:] },
 		"torn leg":      func(r *ik.Roles) { r.Legs[0][1] = r.Legs[1][1] },
 		"tail":          func(r *ik.Roles) { r.Tail = r.Tail[:1] },
+		"head":          func(r *ik.Roles) { r.Head[1] = r.Tail[1] },
 		"far joint":     func(r *ik.Roles) { r.Tail[2] = 99 },
 	} {
 		roles, err := ik.DogRoles(s.Names)

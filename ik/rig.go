@@ -13,6 +13,7 @@ type Roles struct {
 	Neck  int   // the joint that the spine is aimed with, below the last of Spine
 	Legs  []Leg // 1 to 8
 	Tail  []int // from the tail's first joint to its tip; empty, or 2 to 9
+	Head  []int // from the neck to the tip of the nose; empty, or 2 to 9
 }
 
 // Leg is one leg's chain of joints from its root to the tip that touches the
@@ -28,7 +29,7 @@ func (l Leg) tip() int   { return l[len(l)-1] }
 
 // DogRoles returns the roles of the joints called names, for skeletons with the
 // joint names of the dog recordings: Hips, Spine, Spine1, Neck, the four legs
-// with End Sites as tips, and a tail if there is one.
+// with End Sites as tips, and a tail and a head if there are any.
 func DogRoles(names []string) (Roles, error) {
 	var missing []string
 	find := func(want ...string) []int {
@@ -49,6 +50,9 @@ func DogRoles(names []string) (Roles, error) {
 	}
 	if slices.Contains(names, "Tail") {
 		r.Tail = find("Tail", "Tail1", "Tail1Site")
+	}
+	if slices.Contains(names, "Head") {
+		r.Head = find("Neck", "Head", "HeadSite")
 	}
 	if len(missing) > 0 {
 		return Roles{}, fmt.Errorf("ik: the skeleton has no joint called %q; fill ik.Roles by hand for other skeletons", missing)
@@ -96,12 +100,18 @@ func NewRig(tree *Tree, roles Roles) (*Rig, error) {
 	if len(fore) == 2 {
 		r.sides = [2]int{fore[0], fore[1]}
 	}
-	if len(roles.Tail) > 0 {
-		if err := tree.chain("Roles.Tail", roles.Tail, 2); err != nil {
+	for _, c := range []struct {
+		what   string
+		joints []int
+	}{{"Roles.Tail", roles.Tail}, {"Roles.Head", roles.Head}} {
+		if len(c.joints) == 0 {
+			continue
+		}
+		if err := tree.chain(c.what, c.joints, 2); err != nil {
 			return nil, err
 		}
-		if len(roles.Tail) > maxTail+1 {
-			return nil, fmt.Errorf("ik: %d joints in Roles.Tail, want at most %d", len(roles.Tail), maxTail+1)
+		if len(c.joints) > maxChain+1 {
+			return nil, fmt.Errorf("ik: %d joints in %s, want at most %d", len(c.joints), c.what, maxChain+1)
 		}
 	}
 	return r, nil

@@ -95,8 +95,7 @@ func parseLabels(b []byte) (map[string]Labels, error) {
 		var typ *json.UnmarshalTypeError
 		if errors.As(err, &typ) {
 			err = fmt.Errorf("%s is a JSON %s", typ.Field, typ.Value)
-		}
-		if err == nil {
+		} else if err == nil {
 			err = l.check()
 		}
 		if err != nil {

@@ -260,6 +260,8 @@ func TestBuildMANNErrors(t *testing.T) {
 			write(t, filepath.Join(dir, "slow.bvh"), head[:spot]+"JOINT Tail\n"+tail[:end]+head[spot:]+tail[end:])
 			return dir
 		}, Options{}, "slow: joint Tail hangs on Head, in fast on Hips"},
+		"metres":      {func(t *testing.T, dir string) string { return dir }, Options{Unit: 1}, "long, with 1 m to a unit"},
+		"millimetres": {func(t *testing.T, dir string) string { return dir }, Options{Unit: 1e-4}, "scale the files"},
 		"lopsided skeleton": {func(t *testing.T, dir string) string {
 			sk := synthSkeleton()
 			sk.Offsets[sk.Index("LeftLeg")].X += 0.05

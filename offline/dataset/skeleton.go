@@ -14,6 +14,10 @@ import (
 // measuring and averaged away.
 const tolerance = 0.01
 
+// Bones together are this long, in metres, from a mouse to an elephant: other
+// files are in another unit. A dog's are about 4 m.
+const smallest, largest = 0.3, 60
+
 // canonical returns the skeleton that every row is posed on: the layout's
 // joints, with the median of the recordings' offsets, made symmetric so that a
 // mirrored pose is a pose of the same skeleton. Lengths are multiplied by unit.
@@ -62,6 +66,13 @@ func canonical(layout *feature.MANN, names []string, clips []*skel.Clip, unit fl
 	}
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("dataset: layout's joint order: %w", err)
+	}
+	var bones float64
+	for _, o := range s.Offsets {
+		bones += float64(o.Len())
+	}
+	if bones < smallest || bones > largest {
+		return nil, fmt.Errorf("dataset: all bones together are %.3g m long, with %g m to a unit of the files: scale the files", bones, unit)
 	}
 	return s, symmetrise(layout, s)
 }

@@ -54,34 +54,36 @@ func (e *evaluation) plotFootfalls() error {
 	return savePNG(path, img)
 }
 
-// plotGating draws the paper's Fig. 9: the experts' weights over time, of each
-// gait for two seconds when it is steady, of each action from its command on.
+// plotGating draws the paper's Fig. 9: the experts' weights over time, one mode
+// under the other: each gait for two seconds when it is steady, each action from
+// its command on.
 func (e *evaluation) plotGating() error {
 	const lead, gait, action = 3 * mann.Rate, 2 * mann.Rate, 4 * mann.Rate
 	modes := metrics.Modes(e.rollout.Model)
-	takes, err := metrics.Perform(e.rollout, modes, lead, action)
+	takes, err := metrics.Perform(e.rollout, modes, lead, action+1)
 	if err != nil {
 		return err
 	}
+	charts := make([]chart.Chart, len(modes))
 	for i, m := range modes {
-		first, n, title := lead, action, fmt.Sprintf("Experts' weights: %s, commanded at 0 s", m.Name)
+		first, n, title := lead, action, m.Name+", commanded at 0 s"
 		if m.Goal.Action == control.Idle || m.Goal.Action == control.Move {
-			first, n, title = lead+action-gait, gait, "Experts' weights: "+m.Name
+			first, n, title = lead+action-gait, gait, m.Name
 		}
 		t := takes[i]
-		c := chart.Chart{Title: title, XLabel: "seconds", YLabel: "weight", Series: make([]chart.Series, t.Experts)}
-		for k := range c.Series {
-			s := &c.Series[k]
-			s.Name = fmt.Sprint(k + 1)
-			for f := range n {
+		charts[i] = chart.Chart{Title: title, YLabel: "weight", YRange: [2]float64{0, 1}, Height: 150, Series: make([]chart.Series, t.Experts)}
+		for k := range t.Experts {
+			s := &charts[i].Series[k]
+			if i == 0 {
+				s.Name = fmt.Sprintf("expert %d", k+1)
+			}
+			for f := range n + 1 {
 				s.X, s.Y = append(s.X, float64(f)/mann.Rate), append(s.Y, float64(t.Gating[(first+f)*t.Experts+k]))
 			}
 		}
-		path := filepath.Join(e.opt.plots, "gating-"+m.Name+".png")
-		if err := c.Save(path); err != nil {
-			return err
-		}
-		e.report.Plots = append(e.report.Plots, path)
 	}
-	return nil
+	charts[len(charts)-1].XLabel = "seconds"
+	path := filepath.Join(e.opt.plots, "gating.png")
+	e.report.Plots = append(e.report.Plots, path)
+	return chart.Stack(path, charts...)
 }

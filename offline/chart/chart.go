@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	// The formats register themselves.
 	_ "gonum.org/v1/plot/vg/vgimg"
@@ -33,26 +34,74 @@ type Series struct {
 // Chart is what Save draws.
 type Chart struct {
 	Title, XLabel, YLabel string
-	LogY                  bool // logarithmic Y axis; only for positive values
-	Width, Height         int  // pixels at 96 per inch; 0: 1200×640
+	LogY                  bool       // logarithmic Y axis; only for positive values
+	YRange                [2]float64 // ends of the Y axis; zero: those of the series
+	Width, Height         int        // pixels at 96 per inch; 0: 1200×640
 	Series                []Series
 }
 
 // palette tells eight lines apart, also for most colour-blind readers.
 var palette = []color.RGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
-	{86, 180, 233, 255}, {230, 159, 0, 255}, {90, 90, 90, 255}, {170, 150, 20, 255},
+	{86, 180, 233, 255}, {230, 159, 0, 255}, {90, 90, 90, 255}, {110, 50, 10, 255},
 }
 
 // Formats lists the file extensions that Save understands.
 func Formats() []string { return []string{".png", ".svg", ".pdf"} }
 
 // Save draws c into the file at path, in the format of its extension.
-func (c Chart) Save(path string) error {
+func (c Chart) Save(path string) error { return Stack(path, c) }
+
+// Stack draws charts one under the other, their left ends aligned, into the file
+// at path, in the format of its extension. All have the first's size; names stand
+// beside them.
+func Stack(path string, charts ...Chart) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	if !slices.Contains(Formats(), ext) {
 		return fmt.Errorf("chart: cannot draw %q: the name must end in %s", path, strings.Join(Formats(), ", "))
 	}
+	if len(charts) == 0 {
+		return fmt.Errorf("chart: nothing to draw in %q", path)
+	}
+	const inch = 96
+	w, h := charts[0].size()
+	rows := make([][]*plot.Plot, len(charts))
+	for i, c := range charts {
+		p, err := c.plot()
+		if err != nil {
+			return err
+		}
+		rows[i] = []*plot.Plot{p}
+	}
+	out, err := draw.NewFormattedCanvas(vg.Length(w)*vg.Inch/inch, vg.Length(len(charts)*h)*vg.Inch/inch, ext[1:])
+	if err != nil {
+		return fmt.Errorf("chart: %w", err)
+	}
+	tiles := draw.Tiles{Rows: len(charts), Cols: 1}
+	if len(charts) > 1 {
+		tiles.PadRight = vg.Points(80)
+		for _, row := range rows {
+			row[0].Legend.XOffs = tiles.PadRight
+		}
+	}
+	for i, row := range plot.Align(rows, tiles, draw.New(out)) {
+		rows[i][0].Draw(row[0])
+	}
+	return atomicfile.Write(path, func(f io.Writer) error { _, err := out.WriteTo(f); return err })
+}
+
+// size returns the chart's width and height in pixels.
+func (c Chart) size() (w, h int) {
+	if w = c.Width; w == 0 {
+		w = 1200
+	}
+	if h = c.Height; h == 0 {
+		h = 640
+	}
+	return w, h
+}
+
+func (c Chart) plot() (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.XLabel, c.YLabel
 	p.Legend.Top = true
@@ -69,7 +118,7 @@ func (c Chart) Save(path string) error {
 		points += len(xy)
 		line, err := plotter.NewLine(xy)
 		if err != nil {
-			return fmt.Errorf("chart: %s: %w", s.Name, err)
+			return nil, fmt.Errorf("chart: %s: %w", s.Name, err)
 		}
 		line.Color = palette[i%len(palette)]
 		line.Width = vg.Points(1.5)
@@ -82,17 +131,13 @@ func (c Chart) Save(path string) error {
 		}
 	}
 	if points == 0 {
-		return fmt.Errorf("chart: nothing to draw in %q: no series has a finite point", c.Title)
+		return nil, fmt.Errorf("chart: nothing to draw in %q: no series has a finite point", c.Title)
 	}
-	w, h := c.Width, c.Height
-	if w == 0 {
-		w = 1200
-	}
-	if h == 0 {
-		h = 640
-	}
-	// Room above the lines for the legend.
-	if !c.LogY && len(c.Series) > 1 {
+	switch {
+	case c.YRange != [2]float64{}:
+		p.Y.Min, p.Y.Max = c.YRange[0], c.YRange[1]
+	case !c.LogY && len(c.Series) > 1:
+		// Room above the lines for the legend.
 		p.Y.Max += 0.2 * (p.Y.Max - p.Y.Min)
 	}
 	// The library would widen an empty range by one each way, and a
@@ -100,12 +145,7 @@ func (c Chart) Save(path string) error {
 	if c.LogY && p.Y.Min == p.Y.Max {
 		p.Y.Min, p.Y.Max = p.Y.Min/2, p.Y.Max*2
 	}
-	const inch = 96
-	out, err := p.WriterTo(vg.Length(w)*vg.Inch/inch, vg.Length(h)*vg.Inch/inch, ext[1:])
-	if err != nil {
-		return fmt.Errorf("chart: %w", err)
-	}
-	return atomicfile.Write(path, func(f io.Writer) error { _, err := out.WriteTo(f); return err })
+	return p, nil
 }
 
 func (s Series) finite(positive bool) plotter.XYs {

@@ -108,3 +108,37 @@ func TestSaveFlatLog(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Charts in a stack share a scale and stand one under the other.
+func TestStack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.png")
+	flat := Chart{Title: "flat", Width: 300, Height: 100, YRange: [2]float64{0, 1}, Series: []Series{{Name: "a", X: []float64{0, 1}, Y: []float64{0.5, 0.5}}}}
+	if err := Stack(path, flat, flat, flat); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := img.Bounds(); b.Dx() != 300 || b.Dy() != 300 {
+		t.Fatalf("size %v", b)
+	}
+	// In each, the blue line is at half of the height of the axis.
+	var at []int
+	for y := range 300 {
+		if r, _, b, _ := img.At(100, y).RGBA(); r < 0x4000 && b > 0x8000 && (len(at) == 0 || y > at[len(at)-1]+5) {
+			at = append(at, y)
+		}
+	}
+	if len(at) != 3 || at[1]-at[0] != 100 || at[2]-at[1] != 100 || at[0] < 35 || at[0] > 65 {
+		t.Errorf("lines at %v", at)
+	}
+	if err := Stack(path); err == nil {
+		t.Error("nothing was drawn")
+	}
+}

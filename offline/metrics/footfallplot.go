@@ -112,7 +112,9 @@ func FootfallPicture(strips []Strip) (image.Image, error) {
 	}
 	for t := range span/60*2 + 1 {
 		x := left + t*30*step
-		draw.Fill(img, image.Rect(x, 0, x+1, high*len(strips)), draw.Faint)
+		for i := range strips {
+			draw.Fill(img, image.Rect(x, i*high+head, x+1, (i+1)*high-foot), draw.Faint)
+		}
 		draw.Text(img, x-8, high*len(strips)+2, 13, draw.Ink, fmt.Sprintf("%.1f s", float64(t)/2))
 	}
 	return img, nil

@@ -174,8 +174,9 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 		return err
 	}
 	if t.crowd == 0 {
-		// From the side and near, so that paws can be seen.
+		// From the side and near, so that paws can be seen, and close by at a canter.
 		c := st.Camera
+		c.Lag = 0.03
 		c.Aside, c.Distance, c.Pitch = 1.35, 1.9, 0.16
 		c.Follow, c.Yaw = !t.around, c.Aside
 	}

@@ -15,6 +15,7 @@ type Camera struct {
 	Pitch    float32 // rad: how far the eye looks down
 	Distance float32 // m from the target
 	Lift     float32 // m: how far above the focus the target is
+	Lag      float32 // s: half-life of the target's way to where it should be
 	FOV      float32 // vertical, rad
 	Follow   bool    // turn with the focus's heading
 	Aside    float32 // rad: where the following camera settles, off straight behind; positive is to the right of the character
@@ -32,7 +33,7 @@ const (
 )
 
 func newCamera() *Camera {
-	return &Camera{Pitch: 0.24, Distance: 3.2, Lift: 0.05, FOV: 0.75, Follow: true}
+	return &Camera{Pitch: 0.24, Distance: 3.2, Lift: 0.05, Lag: 0.10, FOV: 0.75, Follow: true}
 }
 
 // Orbit turns the camera about its target by the angles in radians.
@@ -60,7 +61,7 @@ func (c *Camera) Track(focus m3.Vec3, heading, dt float32, height HeightFunc) {
 			c.Yaw = m3.WrapAngle(heading + c.Aside)
 		}
 	} else {
-		c.target, c.velocity = m3.SpringVec(c.target, c.velocity, goal, 0.10, dt)
+		c.target, c.velocity = m3.SpringVec(c.target, c.velocity, goal, c.Lag, dt)
 		if c.Follow {
 			goal := heading + c.Aside
 			c.Yaw = m3.WrapAngle(goal + m3.DampTo(m3.WrapAngle(c.Yaw-goal), 0, 0.7, dt))

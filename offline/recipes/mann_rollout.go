@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"mannequin/animsys/feature"
-	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -179,7 +178,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		for i, r := range rows {
 			u.set.input(recorded.Val[i*n.inputs:], r+tick+1)
 		}
-		x = t.Concat(u.steer(t, y, recorded), u.next(t, x, y, pose, rows, tick))
+		x = t.Concat(u.steer(t, x, y, recorded, rows, tick), u.next(t, x, y, pose, rows, tick))
 	}
 	if len(u.terms) == 1 {
 		return u.terms[0].Loss
@@ -197,116 +196,6 @@ func (u *rollout) pose(t *grad.Tape, x, last *grad.Mat) (y, pose *grad.Mat) {
 	}
 	pose = t.Add(t.Columns(x, u.before, x.Cols), t.Affine(out, c.toInput.scale, c.toInput.shift))
 	return t.Concat(t.Columns(last, 0, from), t.Affine(pose, c.toOutput.scale, c.toOutput.shift), t.Columns(last, to, last.Cols)), pose
-}
-
-// steer returns the trajectory and actions that the controller goes on with
-// where the recorded ones are what the player wants: the future as predicted,
-// bent toward them the more the farther ahead. Directions and velocities go as
-// in mann.Batch, but that directions keep their length there. Positions are
-// nearer to the recorded ones than there, where half of the future before goes
-// on and the steps from point to point are bent, which add up.
-func (u *rollout) steer(t *grad.Tape, y, recorded *grad.Mat) *grad.Mat {
-	f := &u.future
-	before := t.Columns(recorded, 0, u.before)
-	predicted := t.Affine(t.Gather(y, f.predicted), f.toInput.scale, f.toInput.shift)
-	return t.Add(t.Affine(before, f.recorded, nil), t.Affine(t.Gather(predicted, f.merge), f.share, nil))
-}
-
-// future says how the predicted trajectory enters the next input: per column of
-// the input before the pose the shares of the recorded value and of the
-// prediction, and where that is.
-type future struct {
-	predicted       []int // columns of the output
-	toInput         affine
-	merge           []int // per column: which of those, or any with share 0
-	recorded, share []float32
-}
-
-func newFuture(set *dataset.MANN) (f future) {
-	l, tuning := set.Layout, mann.DefaultTuning()
-	n := l.InBone(0)
-	f.merge, f.recorded, f.share = make([]int, n), make([]float32, n), make([]float32, n)
-	for c := range n {
-		f.recorded[c] = 1
-	}
-	for s := 1; s < feature.TrajFuture; s++ {
-		w := float64(s) / (feature.TrajFuture - 1)
-		for k := range feature.SampleOut {
-			e := tuning.BlendPos
-			switch {
-			case k >= feature.SampleVel:
-				e = tuning.BlendVel
-			case k >= feature.SampleDir:
-				e = tuning.BlendDir
-			}
-			in, out := l.InSample(feature.TrajNow+s)+k, l.OutSample(s)+k
-			f.share[in] = float32(math.Pow(1-w, float64(e)))
-			f.recorded[in] = 1 - f.share[in]
-			f.merge[in] = len(f.predicted)
-			f.predicted = append(f.predicted, out)
-			f.toInput.add(set.YStd[out]/set.XStd[in], (set.YMean[out]-set.XMean[in])/set.XStd[in])
-		}
-	}
-	return f
-}
-
-// next returns the pose that the controller goes on with after the network has
-// made y, with that pose as an input, of x: the places half as predicted, half
-// where the predicted velocities take those of x (see mann.Batch).
-func (u *rollout) next(t *grad.Tape, x, y, pose *grad.Mat, rows []int, tick int) *grad.Mat {
-	p := &u.places
-	n := len(p.cols)
-	cos, sin, shift := t.Const(len(rows), n), t.Const(len(rows), n), t.Const(len(rows), n)
-	for i, r := range rows {
-		// From the root before to that of the row's own frame.
-		m := u.set.Output(r + tick - 1)[u.columns[1]:]
-		dx, dz := float64(m[feature.RootX]/mann.Rate), float64(m[feature.RootZ]/mann.Rate)
-		s, c := math.Sincos(float64(m[feature.RootYaw]) / mann.Rate * math.Pi / 180)
-		for k := 0; k < n; k += 3 {
-			at := i*n + k
-			cos.Val[at], cos.Val[at+1], cos.Val[at+2] = float32(c), 1, float32(c)
-			sin.Val[at], sin.Val[at+1], sin.Val[at+2] = float32(-s), 0, float32(s)
-			shift.Val[at], shift.Val[at+1], shift.Val[at+2] = float32(dz*s-dx*c), 0, float32(-dx*s-dz*c)
-		}
-	}
-	was := t.Affine(t.Gather(t.Columns(x, u.before, x.Cols), p.cols), p.fromInput.scale, p.fromInput.shift)
-	was = t.Add(t.Add(t.Mul(was, cos), t.Mul(t.Gather(was, p.swapped), sin)), shift)
-	way := t.Affine(t.Gather(t.Columns(y, u.columns[0], u.columns[1]), p.velocities), p.toWay.scale, p.toWay.shift)
-	drawn := t.Affine(t.Add(was, way), p.toInput.scale, p.toInput.shift)
-	mean := t.Scale(t.Add(drawn, t.Gather(pose, p.cols)), 0.5)
-	return t.Gather(t.Concat(mean, pose), p.merge)
-}
-
-// places are the columns of the bones' places in the pose, and what takes them
-// and the velocities from normalised to metres and back.
-type places struct {
-	cols, swapped, velocities, merge []int
-	fromInput, toInput, toWay        affine
-}
-
-func newPlaces(set *dataset.MANN) (p places) {
-	l := set.Layout
-	for b := range l.Joints {
-		for k := range 3 {
-			c := b*feature.BoneChannels + feature.BonePos + k
-			in, v := l.InBone(0)+c, l.OutBone(b)+feature.BoneVel+k
-			p.cols = append(p.cols, c)
-			p.swapped = append(p.swapped, 3*b+2-k) // x and z
-			p.velocities = append(p.velocities, v-l.OutBone(0))
-			p.fromInput.add(set.XStd[in], set.XMean[in])
-			p.toInput.add(1/set.XStd[in], -set.XMean[in]/set.XStd[in])
-			p.toWay.add(set.YStd[v]/mann.Rate, set.YMean[v]/mann.Rate)
-		}
-	}
-	for c := range l.PoseLen() {
-		k := c % feature.BoneChannels
-		if c < len(l.Joints)*feature.BoneChannels && k < feature.BonePos+3 {
-			p.merge = append(p.merge, c/feature.BoneChannels*3+k)
-		} else {
-			p.merge = append(p.merge, len(p.cols)+c)
-		}
-	}
-	return p
 }
 
 // changeLoss returns the mean squared error of the change from the pose in x to

@@ -101,12 +101,34 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 				next := append([]float32(nil), set.Input(r+k+1)...)
 				copy(next[l.InBone(0):], y[l.OutBone(0):l.OutRoot()])
 				tuning := mann.DefaultTuning()
+				var was, had [2]float64 // place and wished place of the sample before
 				for s := 1; s <= 5; s++ {
-					for c := range 6 {
-						e := []float32{tuning.BlendPos, tuning.BlendDir, tuning.BlendVel}[c/2]
+					for c := 2; c < 6; c++ {
+						e := []float32{tuning.BlendDir, tuning.BlendVel}[c/2-1]
 						wish := 1 - math.Pow(1-float64(s)/5, float64(e))
 						i := l.InSample(6+s) + c
 						next[i] = float32((1-wish)*float64(y[l.OutSample(s)+c]) + wish*float64(next[i]))
+					}
+					// Steps: ten points each, of which each is bent more than the
+					// one before.
+					var share float64
+					for p := s*10 - 9; p <= s*10; p++ {
+						share += math.Pow(1-float64(p)/50, float64(tuning.BlendPos)) / 10
+					}
+					root := set.Output(r + k)[l.OutRoot():]
+					i := l.InSample(6 + s)
+					old := m3.V(x[i]-root[feature.RootX]/60, 0, x[i+1]-root[feature.RootZ]/60)
+					old = m3.YawQuat(-root[feature.RootYaw] / 60 * math.Pi / 180).Rotate(old)
+					out := y[l.OutSample(s):]
+					for c, o := range []float32{old.X, old.Z} {
+						place := (float64(o+out[4+c]/60) + float64(out[c])) / 2
+						goal := float64(set.Input(r + k + 1)[i+c])
+						step := share*(place-was[c]) + (1-share)*(goal-had[c])
+						next[i+c] = float32(step)
+						if s > 1 {
+							next[i+c] += next[l.InSample(5+s)+c]
+						}
+						was[c], had[c] = place, goal
 					}
 				}
 				root := set.Output(r + k - 1)[l.OutRoot():]
@@ -358,7 +380,7 @@ func TestNextOnRecordings(t *testing.T) {
 	for i, r := range rows {
 		u.set.input(recorded.Val[i*x.Cols:], r+1)
 	}
-	next := tape.Concat(u.steer(tape, y, recorded), u.next(tape, x, y, pose, rows, 0))
+	next := tape.Concat(u.steer(tape, x, y, recorded, rows, 0), u.next(tape, x, y, pose, rows, 0))
 	want := make([]float32, l.Inputs())
 	for i, r := range rows {
 		u.set.input(want, r+1)

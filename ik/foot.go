@@ -43,7 +43,7 @@ const (
 	rests = 0.15
 	// A standing paw that is off its place and does not rest goes there in a step
 	// as high as the share hops of what is still to go.
-	hops = 0.4
+	hops = 0.6
 	// bends is the sine of the angle at which a leg tells its plane at once.
 	bends = 0.5
 	// brakes is how hard a paw stops before the ground, m/s²: recorded dogs' come

@@ -55,8 +55,9 @@ type plan struct {
 	under float32 // how deep the flat pose has the paw in the ground, m
 }
 
-// plan reads a leg's place from the flat pose m, which moves at pace, m/s: over the terrain as high as it
-// was over the flat ground, the sole along the terrain while it is near it.
+// plan reads a leg's place from the flat pose m, which moves at pace, m/s: over
+// the terrain as high as it was over the flat ground, the sole along the terrain
+// while it is near it.
 func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot, pace float32) plan {
 	flat, paw, lower, upper := m[l.tip()].Pos, m[l.paw()], m[l.lower()].Pos, m[l.upper()]
 	v := foot.see(flat, s.DT)

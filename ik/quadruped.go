@@ -65,7 +65,7 @@ func (s *Quadruped) Validate() error {
 		return fmt.Errorf("ik: Quadruped.Feet has %d entries for %d rows × %d legs", len(s.Feet), len(s.Pos)/n, legs)
 	case len(s.Body) != len(s.Pos)/n:
 		return fmt.Errorf("ik: Quadruped.Body has %d entries for %d rows", len(s.Body), len(s.Pos)/n)
-	case !(s.DT > 0):
+	case !(s.DT > 0) || !m3.Finite(s.DT):
 		return fmt.Errorf("ik: Quadruped.DT is %g s, want a positive time", s.DT)
 	case !(s.MaxDrop >= 0) || !(s.Sink >= 0):
 		return fmt.Errorf("ik: Quadruped.MaxDrop %g m and Sink %g s: want 0 or more", s.MaxDrop, s.Sink)
@@ -74,7 +74,8 @@ func (s *Quadruped) Validate() error {
 }
 
 // Run grounds the rows from r0 up to r1 of a valid job, without allocating. A
-// row that is not finite is passed on ungrounded, its feet forgotten.
+// row that is not finite, or has a joint a thousand kilometres off, is passed on
+// ungrounded, and what the solver remembers of it forgotten.
 func (s *Quadruped) Run(r0, r1 int) {
 	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
 	for r := r0; r < r1; r++ {

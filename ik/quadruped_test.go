@@ -240,6 +240,7 @@ func TestQuadrupedValidate(t *testing.T) {
 		"short Model":   func(q *ik.Quadruped) { q.Model = nil },
 		"short Feet":    func(q *ik.Quadruped) { q.Feet = q.Feet[1:] },
 		"no time":       func(q *ik.Quadruped) { q.DT = 0 },
+		"endless time":  func(q *ik.Quadruped) { q.DT = float32(math.Inf(1)) },
 		"short Body":    func(q *ik.Quadruped) { q.Body = q.Body[1:] },
 		"NaN sink":      func(q *ik.Quadruped) { q.Sink = nan },
 		"negative drop": func(q *ik.Quadruped) { q.MaxDrop = -1 },

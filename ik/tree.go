@@ -95,8 +95,12 @@ func (t *Tree) aim(m []m3.Xform, j int, from, to m3.Vec3, w float32) {
 // tiny is the length, in metres, below which a bone has no direction.
 const tiny = 1e-6
 
+// far is how far off joints are taken for real, m: float32 is exact to a few
+// centimetres there, and squares of such lengths are finite.
+const far = 1e6
+
 // pose writes the model-space transforms of local translations and rotations
-// and reports whether all of them are finite.
+// and reports whether all of them are finite and nearer than far.
 func (t *Tree) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	finite := true
 	for j, p := range t.parents {
@@ -105,7 +109,7 @@ func (t *Tree) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 			x = m[p].Mul(x)
 		}
 		m[j] = x
-		finite = finite && x.Pos.Finite() && x.Rot.Finite()
+		finite = finite && x.Pos.Len() < far && x.Rot.Finite()
 	}
 	return finite
 }

@@ -8,9 +8,9 @@ const hard = 0.985
 // twoBone turns a and b so that end stands at target, exactly up to the share
 // soft of the limb's length. Beyond, the limb stretches ever less, never past
 // the share hard: one that followed exactly would snap straight, as its middle
-// joint turns ever faster. Nor does it fold beyond the share least. The limb bends in the plane that is perpendicular to
-// axis, to its positive side (toA × toEnd along axis, seen from the middle
-// joint), whichever way it was bent before.
+// joint turns ever faster. Nor does it fold beyond the share least. The limb
+// bends in the plane that is perpendicular to axis, to its positive side (toA ×
+// toEnd along axis, seen from the middle joint), whichever way it was bent before.
 func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, least, soft float32) {
 	root := m[a].Pos
 	la, lb := root.Dist(m[b].Pos), m[b].Pos.Dist(m[end].Pos)

@@ -298,7 +298,7 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 			feature.Mirror(m.Input(row+half), m.Input(row), in)
 			feature.Mirror(m.Output(row+half), m.Output(row), out)
 			moves := move >= 0 && t.weights[f*t.actions+move] >= 0.5
-			fast[row] = moves && t.speed(f-fps/2, fps) >= opt.Fast
+			fast[row] = moves && t.speed(f-fps/2) >= opt.Fast
 			walk[row] = moves && !fast[row]
 		}
 		return nil

@@ -108,7 +108,7 @@ func TestOnlyFastMovesRepeat(t *testing.T) {
 	}
 	dir := folder(t, map[string]*skel.Clip{"a": c}, map[string]Labels{"a": {Frames: frames, Train: []Range{{100, frames - 40}},
 		Segments: map[string][]Range{"Walk": {{0, jump - 1}}, "Jump": {{jump, frames - 1}}}}})
-	set, _, err := BuildMANN(dir, Options{HeldOut: []string{}})
+	set, _, err := BuildMANN(dir, Options{HeldOut: []string{}, Walk: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,10 @@ func TestOnlyFastMovesRepeat(t *testing.T) {
 		// The mean over [f−30, f+30) is 1.5 where a quarter of it is fast, at
 		// f = faster − 15. The ramp's middle is between the two actions' frames.
 		want, f := 1, int(set.Frame[r])
-		if f >= faster-15 && f < jump {
+		switch {
+		case f < faster-15:
+			want = 3
+		case f < jump:
 			want = 11
 		}
 		if n != want {
@@ -136,6 +139,9 @@ func TestReplayKeepsBones(t *testing.T) {
 	}
 	run := set.Runs()[0]
 	c := set.Replay(run[0], run[1])
+	if c.FPS != fps || c.Frames != run[1]-run[0] {
+		t.Errorf("%d frames at %g per second", c.Frames, c.FPS)
+	}
 	for f := range c.Frames {
 		if pos, _ := c.Frame(f); !slices.Equal(pos[1:], set.Skeleton.Offsets[1:]) {
 			t.Fatalf("frame %d: bones have other lengths", f)
@@ -281,6 +287,20 @@ func TestBuildMANNErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Small differences between the sides are averaged away.
+func TestSidesAreAveraged(t *testing.T) {
+	sk := synthSkeleton()
+	left, right := sk.Index("LeftLeg"), sk.Index("RightLeg")
+	length := sk.Offsets[left].X
+	sk.Offsets[left].X += 0.004
+	dir := folder(t, map[string]*skel.Clip{"a": circle{r: 2, w: 0.5, frames: 10}.clip(sk)}, map[string]Labels{"a": walking(10)})
+	set, _, err := BuildMANN(dir, Options{HeldOut: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "both sides", []float32{set.Skeleton.Offsets[left].X, set.Skeleton.Offsets[right].X}, 1e-5, float64(length)+0.002, float64(length)+0.002)
 }
 
 // What to hold out is known of the authors' recordings alone.

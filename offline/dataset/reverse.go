@@ -59,7 +59,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 		}
 		next := to
 		calm := func(f int) bool {
-			return f >= 1 && f < t.n-1 && rows[f] && weight(f, move)+weight(f, idle) > 0.99 && t.speed(f-reverseWindow, fps) < reverseFastest
+			return f >= 1 && f < t.n-1 && rows[f] && weight(f, move)+weight(f, idle) > 0.99 && t.speed(f-reverseWindow) < reverseFastest
 		}
 		if to-from+1 >= reverseLeast {
 			for k := 0; k < reverseEdge && calm(from-1); k++ {
@@ -91,7 +91,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 func (t *track) walksAhead(f int) bool {
 	a, b, here := t.roots[f-reverseWindow], t.roots[f+reverseWindow], t.roots[f]
 	left, forward := here.in(b.px-a.px, b.pz-a.pz)
-	way := t.speed(f-reverseWindow, fps)
+	way := t.speed(f - reverseWindow)
 	turn := math.Acos(max(-1, min(1, a.fx*b.fx+a.fz*b.fz)))
 	return way >= reverseSlowest && way <= reverseFastest && turn <= reverseTurn &&
 		forward >= reverseAhead*math.Hypot(left, forward) && math.Hypot(left, forward) >= reverseAhead*way

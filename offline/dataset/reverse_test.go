@@ -16,8 +16,16 @@ func TestReverse(t *testing.T) {
 	slow, fast, curve := circle{4000, 1e-4, 400}, circle{20000, 1e-4, 400}, circle{0.4, 1, 400}
 	stops := walking(400)
 	stops.Segments = map[string][]Range{"Walk": {{0, 349}}, "Idle": {{350, 399}}}
-	dir := folder(t, map[string]*skel.Clip{"slow": slow.clip(sk), "fast": fast.clip(sk), "curve": curve.clip(sk), "held": slow.clip(sk)},
-		map[string]Labels{"slow": stops, "fast": walking(400), "curve": walking(400), "held": walking(400)})
+	back := slow.clip(sk) // goes backward as it is
+	for a, b := 0, back.Frames-1; a < b; a, b = a+1, b-1 {
+		p, q := back.Frame(a)
+		x, y := back.Frame(b)
+		for j := range p {
+			p[j], x[j], q[j], y[j] = x[j], p[j], y[j], q[j]
+		}
+	}
+	dir := folder(t, map[string]*skel.Clip{"back": back, "slow": slow.clip(sk), "fast": fast.clip(sk), "curve": curve.clip(sk), "held": slow.clip(sk)},
+		map[string]Labels{"back": walking(400), "slow": stops, "fast": walking(400), "curve": walking(400), "held": walking(400)})
 	opt := Options{HeldOut: []string{"held"}}
 	plain, _, err := BuildMANN(dir, opt)
 	if err != nil {
@@ -31,7 +39,7 @@ func TestReverse(t *testing.T) {
 	if set.Reversed != 1 || plain.Reversed != 0 || held.Reversed != 0 {
 		t.Errorf("%d recordings are backward in time, %d without, %d held out", set.Reversed, plain.Reversed, held.Reversed)
 	}
-	if len(held.Clips) != 1 || len(set.Clips) != 4 || set.Clips[3] != "slow reversed" {
+	if len(held.Clips) != 1 || len(set.Clips) != 5 || set.Clips[4] != "slow reversed" {
 		t.Fatalf("recordings %v, held out %v", set.Clips, held.Clips)
 	}
 	first := plain.Rows / 2 // the reversed rows follow the others
@@ -44,8 +52,10 @@ func TestReverse(t *testing.T) {
 	}
 	l := set.Layout
 	n := set.Rows/2 - first
-	if n < 300 || n > 400-2*reverseWindow+2*reverseEdge {
-		t.Fatalf("%d rows backward", n)
+	// It walks from frame 30, half a second into the recording, to 334, where its
+	// label begins to fade, and three quarters of a second more on either side.
+	if a, b := set.Frame[first], set.Frame[first+n-1]; a != 399-(334+reverseEdge) || b != 399-1 || int(b-a) != n-1 {
+		t.Fatalf("%d rows backward, of frames %d to %d", n, a, b)
 	}
 	for r := first; r < first+n; r++ {
 		if z := set.Output(r)[l.OutRoot()+feature.RootZ]; math.Abs(float64(z)+0.4) > 1e-3 {

@@ -119,18 +119,18 @@ func (t *track) velocity(f int) (x, z float64) {
 	return fps * (b.px - a.px), fps * (b.pz - a.pz)
 }
 
-// speed returns the length of the root's path over frames frames from f, on
-// chords equal chords, per second.
-func (t *track) speed(f, frames int) float64 {
+// speed returns the length of the root's path over the second from f, on equal
+// chords.
+func (t *track) speed(f int) float64 {
+	const step = fps / chords
 	var l float64
-	step := frames / chords
 	a := t.at(f)
 	for k := range chords {
 		b := t.at(f + (k+1)*step)
 		l += math.Hypot(b.px-a.px, b.pz-a.pz)
 		a = b
 	}
-	return l * fps / float64(step*chords)
+	return l
 }
 
 // sample writes the position, direction and velocity of frame f seen from g.
@@ -155,7 +155,7 @@ func (t *track) input(x []float32, m *feature.MANN, i int) {
 		at := m.InSample(s)
 		t.sample(x[at:], g, f)
 		if !m.NoSpeed {
-			x[at+feature.SampleSpeed] = float32(t.speed(f, fps))
+			x[at+feature.SampleSpeed] = float32(t.speed(f))
 		}
 		k, _ := t.inside(f)
 		copy(x[m.InActions(s):][:t.actions], t.weights[k*t.actions:])

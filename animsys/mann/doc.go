@@ -48,8 +48,7 @@
 // and is bounded (SpeedUp, SpeedDown); speeds aside and backward, a curve in place of a turn on
 // the spot and a step in getting up, as in the recordings (Sideways, Backward,
 // Pivot, Rise); action weights that go over at an even rate, and jumps from a
-// stand (Ramp); slowing down before curves, coming back to a path and facing
-// along it (Grip, Spin, Homing, Facing); and coming down where a row hangs in
+// stand (Ramp); slowing down before curves and facing along a path (Grip, Spin, Facing); and coming down where a row hangs in
 // the air. The displayed pose keeps its hips between the floor and a ceiling
 // (Bend, Ceiling). See Tuning. Left out is that it feeds the grounded pose's
 // places back while idle: here nothing that happens to the displayed pose

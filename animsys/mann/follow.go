@@ -12,13 +12,6 @@ const (
 	pathAhead = 1
 	pathLost  = 1   // m: farther off, the whole path is searched, and approached straight
 	pathEnd   = 0.1 // m before the end of an open path where the follower may stop
-	maxLean   = 0.5 // slope at which a follower comes back to the path at most
-
-	// A follower turns its nose to a path that is farther than slack, in metres;
-	// nearer, it drifts there sideways. turnBack is its speed toward the path then,
-	// per metre beyond slack, 1/s.
-	slack, turnBack = 0.05, 6
-
 	maxFacing = 0.8 // radians by which an error in facing turns what is asked for at most
 )
 
@@ -67,36 +60,26 @@ func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 // (paper, sec. 9), covered by going over from the speed of the last sixth of a
 // second to the target's as a plausible change does: a second at full speed would
 // put the future where no recorded start or curve has it, and a slower change
-// would not bring who stands before a corner to go. What is asked for leans to where the
-// path is and where it faces, the less the farther ahead. Networks follow
-// directions best, velocities a little, and hardly notice that all positions lie
-// to one side: so velocities lean in proportion to the distance, and directions
-// turn in proportion to the error in facing, and to the distance only where
-// that is large. Far off, at a distance of off metres, the future is the next
-// second of the straight way to the path.
+// would not bring who stands before a corner to go. Directions ask for more than
+// the path's, in proportion to the error in facing and the less the farther
+// ahead. Far off, at a distance of off metres, the future is the next second of
+// the straight way to the path.
 func (b *Batch) followPath(r int, off float32) {
 	path, tau, root := b.path[r], b.tuning.PathBlend, b.root(r)
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
 	have, speed := p[now].sub(p[now-Rate/6]).length()*6, b.targetVel[r].length()
 	nearest, along := path.At(b.along[r])
 	way := flat(nearest).sub(root.pos).unit(root.fwd)
-	// toward returns the direction along the path's tangent that comes nearer to
-	// it at the speed lean, m/s, while moving at the speed rate.
-	toward := func(tangent vec2, rate, lean float32) vec2 {
-		return tangent.scale(rate).add(way.scale(min(lean, maxLean*rate))).unit(tangent)
-	}
-	far := turnBack * max(off-slack, 0)
-	facing := b.tuning.Facing * root.angleTo(toward(flat(along), speed, far))
-	facing = m3.Clamp(facing, -maxFacing, maxFacing)
+	facing := m3.Clamp(b.tuning.Facing*root.angleTo(flat(along)), -maxFacing, maxFacing)
 	for i := now + 1; i < points; i++ {
 		w := float32(i-now) / future
 		rate, ahead := b.tuning.change(have, speed, w)
-		pos, dir, course := root.pos.add(way.scale(ahead)), way, way
+		pos, course, dir := root.pos.add(way.scale(ahead)), way, way
 		if off < pathLost {
 			s := b.along[r] + ahead
 			at, tangent := path.At(s)
-			pos, course = flat(at), toward(flat(tangent), rate, b.tuning.Homing*(1-w)*off)
-			dir = toward(flat(tangent), rate, far*(1-w)).turned(facing * (1 - w))
+			pos, course = flat(at), flat(tangent)
+			dir = course.turned(facing * (1 - w))
 			if !path.Closed() && s > path.Length() {
 				rate = 0
 			}

@@ -220,7 +220,7 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 	goal, perTick := b.Model.action[action], 1/(b.tuning.Ramp[action]*Rate)
 	desired := b.targetVel[r].length()
 	present := b.act[(r*points+now)*b.actions:][:b.actions]
-	left := max(1-present[goal], 1e-6) // of the way
+	left := max(1-present[goal], 1e-6)   // of the way
 	for i := points - 1; i >= now; i-- { // the present last: all begin from it
 		k := r*points + i
 		ahead := 1 + float32(i-now)*Rate/future // ticks

@@ -49,10 +49,6 @@ type Tuning struct {
 	// late, and a trotting dog is carried out of a curve.
 	Grip, Spin float32
 
-	// Homing is the speed toward a path per metre of distance from it, 1/s;
-	// ours.
-	Homing float32
-
 	// Facing is how many times its angle to the path is added to what the next
 	// directions ask for; ours. It makes up for what networks lag behind: without
 	// it, dogs come through the corners of a square 20° late.
@@ -99,7 +95,6 @@ func DefaultTuning() Tuning {
 		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,
 		Grip:      1,
 		Spin:      0.9,
-		Homing:    15,
 		Facing:    4,
 		Steering:  2,
 		PathBlend: 0.5,

@@ -131,6 +131,51 @@ func TestResetAndCopy(t *testing.T) {
 	}
 }
 
+// A limb whose body jumps under it keeps its own way: it is eased in root space.
+func TestLimbsAreNotDraggedAlong(t *testing.T) {
+	b := NewInertial(1, parents)
+	body := float32(0)
+	for i := range 40 {
+		if i == 20 {
+			body = 0.6
+			b.Jump(0)
+		}
+		limb := 0.02 * float32(i)
+		p := []m3.Vec3{up, up, up}
+		q := []m3.Quat{m3.AxisAngle(m3.V(1, 0, 0), body), m3.AxisAngle(m3.V(1, 0, 0), limb-body), m3.Ident}
+		b.Run(p, q, []m3.Xform{m3.Identity}, 0, 1)
+		if a := q[0].Mul(q[1]).Angle(m3.AxisAngle(m3.V(1, 0, 0), limb)); a > 0.03 { // a tick's motion and a half
+			t.Fatalf("tick %d: the limb is %g rad off", i, a)
+		}
+		if i == 20 && q[0].Angle(m3.Ident) > 0.05 {
+			t.Fatalf("the body jumps by %g rad", q[0].Angle(m3.Ident))
+		}
+	}
+}
+
+// A copy goes on as its original, with the velocity that it had.
+func TestCopyKeepsVelocity(t *testing.T) {
+	b := NewInertial(2, parents)
+	feed := func(a float32) []m3.Quat {
+		p, q := pose(m3.Identity, up, a)
+		p, q = append(p, p...), append(q, q...)
+		b.Run(p, q, []m3.Xform{m3.Identity, m3.Identity}, 0, 2)
+		return q
+	}
+	p, q := pose(m3.Identity, up, 0)
+	b.Run(p, q, []m3.Xform{m3.Identity}, 0, 1)
+	p, q = pose(m3.Identity, up, 0.1)
+	b.Run(p, q, []m3.Xform{m3.Identity}, 0, 1)
+	b.Copy(1, 0)
+	b.Jump(0)
+	b.Jump(1)
+	for range 10 {
+		if q := feed(0); !slices.Equal(q[:joints], q[joints:]) {
+			t.Fatalf("%v and its copy %v", q[:joints], q[joints:])
+		}
+	}
+}
+
 func TestNaNStaysAlone(t *testing.T) {
 	b := NewInertial(1, parents)
 	run(b, m3.Identity, up, 0.5)

@@ -208,6 +208,9 @@ func TestWander(t *testing.T) {
 				t.Fatalf("row %d: %+v and %+v from equal seeds", r, ga[r], gb[r])
 			}
 			seen[ga[r].Action]++
+			if m3.Abs(ga[r].Turn) > 0.5 && ga[r].Speed > PaceSpeed {
+				t.Fatalf("row %d runs round a hairpin: %+v", r, ga[r])
+			}
 			// An ideal walker: takes the heading and goes.
 			yaw := m3.YawOf(roots[r].Rot.Rotate(m3.V(0, 0, 1))) + ga[r].Turn*MaxTurn*dt
 			roots[r].Rot = m3.YawQuat(yaw)

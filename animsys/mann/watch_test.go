@@ -200,6 +200,9 @@ func TestGoesBack(t *testing.T) {
 	if d := far(seen(now), before); d > 1e-6 {
 		t.Errorf("output that is no use moved the bones by %g m", d)
 	}
+	if _, vel := b.Bone(0); vel[1] != (m3.Vec3{}) {
+		t.Errorf("it stands, but a bone goes on at %v", vel[1])
+	}
 	if w := b.Weight(0, control.Move); w < 0.99 {
 		t.Errorf("it went on with weight %g of moving", w)
 	}
@@ -232,6 +235,45 @@ func TestGoesBack(t *testing.T) {
 	}
 	if w := b.Weight(0, control.Idle); w != 1 {
 		t.Errorf("at rest it is idle by %g", w)
+	}
+}
+
+// What is out of range by little: hips, or another joint, under the ground.
+func TestUnderTheGround(t *testing.T) {
+	m := watchedBeetle(t)
+	for _, c := range []struct {
+		joint int
+		y     float32
+		good  bool
+	}{{0, -0.05, true}, {0, -0.15, false}, {4, -0.3, true}, {4, -0.6, false}} {
+		b := NewBatch(m, 1)
+		b.bonePos[c.joint].Y = c.y
+		if got := b.inRange(0); got != c.good {
+			t.Errorf("joint %d at %g m: in range %v, want %v", c.joint, c.y, got, c.good)
+		}
+	}
+}
+
+// A copy remembers the good poses of its original, and their age.
+func TestCopyRemembers(t *testing.T) {
+	m := watchedBeetle(t)
+	b := NewBatch(m, 2)
+	x, y := buffers(b)
+	goals := variedGoals(2, 0)
+	goals[0] = goals[1]
+	b.Reset(0, m3.V(5, 0, 0), 1)
+	for range 100 {
+		tick(b, goals, x, y, 1, 2)
+	}
+	b.Copy(0, 1)
+	for range 2 {
+		for k := range b.bonePos {
+			b.bonePos[k].Y = -5
+		}
+		tick(b, goals, x, y, 0, 2)
+	}
+	if err := same(b, 0, b, 1); err != nil || b.Restored(0) != 2 {
+		t.Errorf("restored %d times, a copy goes back to something else: %v", b.Restored(0), err)
 	}
 }
 

@@ -26,6 +26,7 @@ const (
 	barPathSpeed               = 0.60 // share of what is asked for: corners take their time
 	barSetOff                  = 2.0  // seconds
 	barSpeed                   = 0.10 // share off the command
+	barWay                     = 0.20 // share off what is asked for
 	barWeight, barPose         = 0.5, 1.5
 	barJerk                    = 2 // multiples of the recordings' 99.9 percentile
 )
@@ -57,6 +58,13 @@ func (r *evalReport) bars() []evalBar {
 	r.footfallBars(&b)
 	r.pathBars(&b)
 	r.speedBars(&b)
+	for _, w := range r.Ways {
+		off := w.Off()
+		b.most("off what is asked for, share", w.Name, &off, barWay)
+	}
+	for _, w := range r.Ways {
+		b.most("skate ÷ the recorded walk's, shown", w.Name, over(w.Shown.Skate, r.Gaits[0].Truth.Skate), barSkateShown)
+	}
 	r.changeBars(&b)
 	restored := float64(r.Restored)
 	b.most("times the watchdog put a dog back", "all drives", &restored, 0)

@@ -38,6 +38,7 @@ func TestEvalBars(t *testing.T) {
 	r.Gaits[0].Model.InGait, r.Gaits[0].Matched.Shown = 0.95, motion(0.9, 0.9)
 	r.Gaits[2].Model.Shown.Jerk = 11
 	r.Restored = 1
+	r.Ways = []metrics.Way{{Name: "back", Asked: 0.3, Does: 0.2, Shown: motion(0.5, 1)}}
 	want := map[string]bool{
 		"skate ÷ recorded, shown: walk": false, "skate ÷ recorded, raw: walk": true, "skate ÷ recorded, matched, shown: walk": true,
 		"leg angle update ÷ recorded, shown: walk": true, "leg angle update ÷ recorded, raw: walk": false,
@@ -55,14 +56,15 @@ func TestEvalBars(t *testing.T) {
 		"speed off the command, share, worst start: 0.5 m/s (from 0.0)":        true,
 		"speed off the command, share, worst start: 1.1 m/s (from 0.0)":        false,
 		"share of starts that come to the recorded footfall: 0.5 m/s (a trot)": false,
-		"seconds to 90 % of the weight: sit from idle":                         true,
-		"seconds to the pose: sit from idle":                                   false,
-		"seconds to 90 % of the weight: lie from idle":                         false,
-		"seconds to the pose: lie from idle":                                   false,
-		"seconds to 90 % of the weight: jump from pace":                        true,
-		"seconds to the pose: jump from pace":                                  true,
-		"largest jerk of a change ÷ recorded: lie to sit":                      false,
-		"times the watchdog put a dog back: all drives":                        false,
+		"off what is asked for, share: back":                                   false, "skate ÷ the recorded walk's, shown: back": true,
+		"seconds to 90 % of the weight: sit from idle":    true,
+		"seconds to the pose: sit from idle":              false,
+		"seconds to 90 % of the weight: lie from idle":    false,
+		"seconds to the pose: lie from idle":              false,
+		"seconds to 90 % of the weight: jump from pace":   true,
+		"seconds to the pose: jump from pace":             true,
+		"largest jerk of a change ÷ recorded: lie to sit": false,
+		"times the watchdog put a dog back: all drives":   false,
 	}
 	total, misses := len(want), 0
 	for _, b := range r.bars() {

@@ -22,6 +22,7 @@ type evalReport struct {
 	Gaits       []evalGait          `json:"gaits"`
 	Paths       []evalPath          `json:"paths"`
 	Speeds      []metrics.SpeedHeld `json:"speeds"`
+	Ways        []metrics.Way       `json:"ways"` // back, aside, on the spot
 	Latencies   []metrics.Latency   `json:"latencies"`
 	Transitions evalTransitions     `json:"transitions"`
 	Experts     *evalExperts        `json:"experts,omitempty"` // nil for a network of one
@@ -110,6 +111,7 @@ func evalMANN(ctx context.Context, o evalOptions, stderr io.Writer) (*evalReport
 		{"gaits", e.gaits},
 		{"paths", func() error { return e.paths(paths) }},
 		{"speeds", func() (err error) { e.report.Speeds, err = metrics.SpeedsHeld(e.rollout); return err }},
+		{"ways", func() (err error) { e.report.Ways, err = metrics.Ways(e.rollout); return err }},
 		{"actions", func() (err error) { e.report.Latencies, err = metrics.Latencies(e.rollout, e.poses); return err }},
 		{"changes", e.transitions},
 		{"experts", e.experts},

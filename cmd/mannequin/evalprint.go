@@ -54,6 +54,7 @@ func (r *evalReport) print(w io.Writer) error {
 		r.speedRows(func(s metrics.SpeedHeld) string { return fmt.Sprintf("%.2f", s.Speed) })...)
 	t.section("The same commands, third to sixth second: gait by footfall, shown skate ÷ recorded",
 		r.speedRows(func(s metrics.SpeedHeld) string { return fmt.Sprintf("%s %.2f", s.Gait, r.skateOver(s)) })...)
+	t.section("Other ways to go: what is asked for, what is done, skate in cm per frame ÷ that of the recorded walk", r.wayRows()...)
 	t.section("Seconds from command to action, and back to idle's pose", r.latencyRows()...)
 	t.section(fmt.Sprintf("Changes: the largest jerk of a joint ÷ the recordings' 99.9 percentile (%.0f m/s³), from row to column", r.Transitions.Recorded.Jerk),
 		r.transitionRows()...)
@@ -180,6 +181,16 @@ func (r *evalReport) skateOver(s metrics.SpeedHeld) float64 {
 		}
 	}
 	return 0
+}
+
+func (r *evalReport) wayRows() []string {
+	rows := []string{"way\tasked\tdoes\traw\tratio\tshown\tratio"}
+	for _, w := range r.Ways {
+		walk := r.Gaits[0].Truth.Skate
+		rows = append(rows, cells(w.Name, fmt.Sprintf("%.1f %s", w.Asked, w.Unit), fmt.Sprintf("%.2f", w.Does),
+			fmt.Sprintf("%.3f", w.Raw.Skate), orNever("%.2f", over(w.Raw.Skate, walk)), fmt.Sprintf("%.3f", w.Shown.Skate), orNever("%.2f", over(w.Shown.Skate, walk))))
+	}
+	return rows
 }
 
 func orNever(format string, v *float64) string {

@@ -210,6 +210,68 @@ func TestWithout(t *testing.T) {
 	}
 }
 
+// The slider goes ahead when it is asked to go back, and does not turn.
+func TestWays(t *testing.T) {
+	got, err := Ways(&Rollout{Model: slider(t, 0.3), Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Way{{Name: "back", Asked: 0.3, Does: -0.3}, {Name: "aside, left", Asked: 0.4}, {Name: "aside, right", Asked: 0.4},
+		{Name: "turn in place, left", Asked: 60}, {Name: "turn in place, right", Asked: 60}}
+	for i, w := range got {
+		if w.Name != want[i].Name {
+			t.Errorf("%s, want %s", w.Name, want[i].Name)
+		}
+		close(t, w.Name+" asked", w.Asked, want[i].Asked, 1e-4)
+		close(t, w.Name, w.Does, want[i].Does, 0.02)
+		close(t, w.Name+" skate", w.Raw.Skate, 30./60/2, 0.01)
+		if w.Raw.Frames != 5*mann.Rate-1 || w.Shown.Frames != w.Raw.Frames {
+			t.Errorf("%d frames", w.Raw.Frames)
+		}
+	}
+	close(t, "off", got[0].Off(), 2, 0.1)
+}
+
+// Time to a pose counts from the command, and a jump is none before it leaves the
+// ground. The slider holds one pose, whatever it is told.
+func TestLatencies(t *testing.T) {
+	m := slider(t, 0)
+	take, err := (&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: constant(control.Goal{})}}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := m.Skel.Len()
+	model, pose := make([]m3.Xform, n), make([]m3.Vec3, n)
+	posePlace(pose, model, take[0].Shown, 1, m.Skel.Index("Neck"))
+	high := make([]m3.Vec3, n)
+	for j, p := range pose {
+		high[j] = p.Add(m3.V(0, 0.2, 0))
+	}
+	as := func(a control.Action, pose []m3.Vec3) *Poses {
+		return &Poses{Action: a, Spread: 0.05, joints: n, pos: pose, clip: []int32{0}}
+	}
+	got, err := Latencies(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{
+		control.Idle: as(control.Idle, pose), control.Sit: as(control.Sit, pose), control.Lie: as(control.Lie, high), control.Jump: {Action: control.Jump}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 6 {
+		t.Fatalf("%d latencies", len(got))
+	}
+	for _, l := range got {
+		if (l.Pose != nil) != (l.Action == "sit") || l.Pose != nil && *l.Pose != 0 || l.Back == nil || *l.Back != 0 {
+			t.Errorf("%+v: pose %v, back %v", l, l.Pose, l.Back)
+		}
+		if l.Weight == nil || *l.Weight < 0.2 || *l.Weight > 0.6 {
+			t.Errorf("%+v: weight %v", l, l.Weight)
+		}
+		if l.Action == "lie" {
+			close(t, "gap", l.Begin, 0.2, 0.03)
+			close(t, "least gap", l.Least, 0.2, 0.03)
+		}
+	}
+}
+
 // The slider can go ahead, whatever it is asked for, and nothing else.
 func TestAbilities(t *testing.T) {
 	got, err := Abilities(&Rollout{Model: slider(t, 1), Workers: 1}, [control.NumActions]*Poses{})

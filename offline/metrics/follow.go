@@ -73,18 +73,25 @@ func Following(r *Rollout, paths []*control.Path, speed float32, duration float6
 	}
 	out := make([]Follow, len(paths))
 	for i, t := range takes {
-		pos, dir := facing(t.Raw, neck)
-		n := arrival(paths[i], pos)
-		out[i].Speed = travel(t.Roots[:n]) * mann.Rate / float64(n)
-		if f := slices.IndexFunc(t.Roots, func(x m3.Xform) bool { return x.Pos.Dist(agents[i].Start) >= 0.25 }); f >= 0 {
-			out[i].SetOff = seconds(f + 1)
-		}
-		if pos, dir = going(t.Roots[:n], pos, dir); len(pos) > 0 {
-			d := PathDeviation(paths[i], pos, dir)
-			out[i].DistanceCM, out[i].AngleDeg = 100*d.Distance, d.Angle*180/math.Pi
-		}
+		out[i] = followed(paths[i], t, neck)
 	}
 	return out, nil
+}
+
+// followed returns how the take t, from a command on, follows a path.
+func followed(path *control.Path, t Take, neck int) (out Follow) {
+	start, _ := path.At(0)
+	pos, dir := facing(t.Raw, neck)
+	n := arrival(path, pos)
+	out.Speed = travel(t.Roots[:n]) * mann.Rate / float64(n)
+	if f := slices.IndexFunc(t.Roots, func(x m3.Xform) bool { return x.Pos.Dist(start) >= 0.25 }); f >= 0 {
+		out.SetOff = seconds(f + 1)
+	}
+	if pos, dir = going(t.Roots[:n], pos, dir); len(pos) > 0 {
+		d := PathDeviation(path, pos, dir)
+		out.DistanceCM, out.AngleDeg = 100*d.Distance, d.Angle*180/math.Pi
+	}
+	return out
 }
 
 // going returns the places and directions of the frames in which the root goes,

@@ -89,6 +89,10 @@ func slider(t *testing.T, forward float32) *mann.Model {
 }
 
 func TestGenerated(t *testing.T) {
+	late := standing(3, ahead(1))
+	if late(2, m3.Xform{}) != (control.Goal{}) || late(3, m3.Xform{}) != ahead(1) {
+		t.Error("does not stand first")
+	}
 	gaits := Gaits()
 	r := &Rollout{Model: slider(t, 1), Workers: 1}
 	got, err := Generated(r, gaits, 2)
@@ -152,15 +156,29 @@ func TestFollowingNothing(t *testing.T) {
 	if got[0].SetOff != nil {
 		t.Errorf("sets off after %g s", *got[0].SetOff)
 	}
-	var roots []m3.Xform
-	var pos []m3.Vec3
-	for f := range 240 { // stands for two seconds, then goes at 1 m/s
-		pos = append(pos, m3.V(0, 0, max(0, float32(f-120)/60)))
-		roots = append(roots, m3.Xform{Rot: m3.Ident, Pos: pos[f]})
+}
+
+// Standing on a path, before it sets off and when it has arrived, counts for
+// nothing but time; what counts is where it is when it goes.
+func TestFollowed(t *testing.T) {
+	line, err := control.NewPath([]m3.Vec3{{}, {Z: 3}}, false)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if p, d := going(roots, pos, pos); len(p) < 115 || len(p) > 126 || len(d) != len(p) {
-		t.Errorf("goes in %d frames", len(p))
+	take := Take{Raw: leg(400), Roots: make([]m3.Xform, 400)}
+	for f := range take.Roots {
+		x, z := float32(0), float32(0)
+		if f >= 120 { // after two seconds, at 1 m/s
+			x, z = 0.1, min(float32(f-120)/60, 3)
+		}
+		pos, _ := take.Raw.Frame(f)
+		pos[0] = m3.V(x, 0.5, z)
+		take.Roots[f] = m3.Xform{Pos: m3.V(x, 0, z), Rot: m3.Ident}
 	}
+	got := followed(line, take, 1)
+	close(t, "distance", got.DistanceCM, 10, 0.5) // a tenth of a second before it sets off is part of going
+	close(t, "speed", got.Speed, 2.7/4.7, 0.03)
+	close(t, "set off", *got.SetOff, 2+0.24, 0.03)
 }
 
 // Standing about at the end of an open path counts for nothing.
@@ -247,7 +265,12 @@ func TestRolloutIsDeterministic(t *testing.T) {
 }
 
 func TestSpeedsHeld(t *testing.T) {
-	got, err := SpeedsHeld(&Rollout{Model: slider(t, 1), Workers: 1})
+	r := &Rollout{Model: slider(t, 1), Workers: 1}
+	got, err := SpeedsHeld(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := Generated(r, Gaits()[:1], 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,6 +279,7 @@ func TestSpeedsHeld(t *testing.T) {
 	}
 	for _, s := range got {
 		close(t, "speed", s.Speed, 1, 0.01)
+		close(t, "shown skate", s.Skate, made[0].Shown.Skate, 0.01) // raw it is 0.1 more
 		if s.Gait != "none" {
 			t.Errorf("a stiff pose is a %s", s.Gait)
 		}

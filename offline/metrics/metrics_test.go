@@ -163,12 +163,12 @@ func TestLow(t *testing.T) {
 // cubed frame.
 func TestJerk(t *testing.T) {
 	clip := leg(10)
-	for f := 6; f < 10; f++ {
+	for f := 3; f < 10; f++ {
 		pos, _ := clip.Frame(f)
 		pos[2].Z = 0.1
 	}
 	j := Jerk(clip)
-	for f, want := range []float64{0, 0, 0, 0, 0, 0, 1, 2, 1, 0} {
+	for f, want := range []float64{1, 1, 1, 1, 2, 1, 0, 0, 0, 0} {
 		close(t, "jerk", j[f], want*0.1*216000/3, 1)
 	}
 }

@@ -204,7 +204,8 @@ func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
 	return e, nil
 }
 
-// Despawn removes an agent and its entity. Another agent may take over its row.
+// Despawn removes an agent and its entity, between ticks or in a system before
+// Plan or after Skin. Another agent may take over its row.
 func (c *Crowd) Despawn(e arche.Entity) error {
 	row, last, err := c.Rows.Remove(e)
 	if err != nil {

@@ -30,12 +30,8 @@ func (o *LockOptions) validate() error {
 }
 
 const (
-	// Paws stand at most highest above the flat ground, m. They are brought down
-	// from landing above where they stand once they are slower than settle, m/s.
-	highest, landing, settle = 0.045, 0.06, 1
-	// A held paw slower than still, m/s, tells how high it stands: that is learnt
-	// with the half-life learn, s.
-	still, learn = 0.2, 0.1
+	// highest is how high over the flat ground a new paw is taken for standing, m.
+	highest = 0.045
 	// lag is the share of the flat pose's velocity that a paw lacks when it is let
 	// go: with all of it, it would stay too far behind for its leg.
 	lag = 0.5
@@ -60,7 +56,6 @@ type Foot struct {
 	lean     m3.Vec3 // the ground's slope under the sole, eased: x and z of the normal over its y
 	shown    glide   // where the paw goes in the world
 	y, climb float32 // the height over the terrain that it was sent to at the last tick, m, and its change, m/s
-	sole     float32 // the flat height at which this paw stands, m
 	drop     spring  // how far it is lowered now, m
 	bend     m3.Vec3 // normal of the plane in which the leg bends, in its upper joint's frame
 	knee     glide   // where its knee or elbow went in the world,
@@ -90,7 +85,7 @@ func (f *Foot) see(tip m3.Vec3, dt float32) m3.Vec3 {
 	if !f.seen {
 		*f = Foot{prev: tip, seen: true, y: max(tip.Y, plant)}
 		if tip.Y < highest {
-			f.y, f.sole, f.drop.x = plant, max(tip.Y, 0), tip.Y-plant
+			f.y, f.drop.x = plant, tip.Y-plant
 		}
 	}
 	v := tip.Sub(f.prev).Scale(1 / dt)
@@ -135,20 +130,15 @@ func (f *Foot) land(h float32, v m3.Vec3, pace float32, o *LockOptions) {
 
 // lower returns the height over the terrain for a paw that the flat pose has at
 // height h with velocity v. Recorded and generated paws stand at −1 to 4 cm over
-// the flat ground, each at its own height: a paw is lowered by that as it comes
-// down, and raised again as it leaves.
+// the flat ground: a paw is lowered by that where it stands, and raised again as
+// it leaves.
 func (f *Foot) lower(h float32, v m3.Vec3, o *LockOptions, dt float32) float32 {
-	if f.held && v.Len() < still {
-		f.sole = m3.DampTo(f.sole, m3.Clamp(h, 0, highest), learn, dt)
-	}
 	var drop float32
 	switch {
 	case f.stands && (f.held || v.Len() < rests):
 		drop = h - plant
 	case f.stands:
 		drop = h - plant - hops*f.off.Flat().Len()
-	case v.Y < 0 && v.Len() < settle && h < f.sole+landing:
-		drop = f.sole - plant
 	}
 	f.drop.x, f.drop.v = m3.Spring(f.drop.x, f.drop.v, drop, o.Press, dt)
 	return max(h-f.drop.x, lowest)

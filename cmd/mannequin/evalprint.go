@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"text/tabwriter"
 
@@ -141,7 +140,7 @@ func (r *evalReport) footfallRows() []string {
 		}{{"recorded", g.Recorded}, {"raw", g.Raw}, {"shown", g.Shown}} {
 			var duty, phase []string
 			for p := range f.fall.Duty {
-				duty, phase = append(duty, fmt.Sprintf("%.2f", f.fall.Duty[p])), append(phase, fmt.Sprintf("%.2f", math.Mod(math.Round(100*f.fall.Phase[p])/100, 1)))
+				duty, phase = append(duty, fmt.Sprintf("%.2f", f.fall.Duty[p])), append(phase, fmt.Sprintf("%.2f", f.fall.Phase[p]))
 			}
 			rows = append(rows, cells(g.Name, f.name, f.fall.Gait, fmt.Sprint(f.fall.Strides), fmt.Sprintf("%.2f", f.fall.Rate),
 				strings.Join(duty, " "), strings.Join(phase, " ")))

@@ -67,6 +67,9 @@ func TestTransitions(t *testing.T) {
 		if limit := 1000.0; c.Raw.Jerk > limit || c.From != "idle" && c.Raw.Jerk > limit/4 {
 			t.Errorf("%+v", c)
 		}
+		if c.From == "idle" && (c.Second < -0.1 || c.Second > 0.5) {
+			t.Errorf("from idle it starts after %g s", c.Second)
+		}
 	}
 	if names := len(Modes(testdog.Model(t))); names != 12 {
 		t.Errorf("%d modes", names)

@@ -60,7 +60,7 @@ type Footfall struct {
 	Strides int              `json:"strides"`
 	Rate    float64          `json:"strides_per_s"`
 	Duty    [numPaws]float64 `json:"duty"`
-	Phase   [numPaws]float64 `json:"phase"`  // [0, 1)
+	Phase   [numPaws]float64 `json:"phase"`  // [0, 1), to a hundredth
 	Steady  [numPaws]float64 `json:"steady"` // how alike the strides' phases are: 1 all the same, 0 all over
 	Gait    string           `json:"gait"`   // what Name makes of it
 }
@@ -144,7 +144,8 @@ func (a *footfalls) footfall() Footfall {
 		for p := range numPaws {
 			out.Duty[p] = float64(a.stands[p]) / float64(a.frames)
 			if n := float64(a.touched[p]); n > 0 {
-				out.Phase[p] = math.Mod(math.Atan2(a.sin[p], a.cos[p])/(2*math.Pi)+1, 1)
+				// A frame is two hundredths of a stride; 0.998 is 0.
+				out.Phase[p] = math.Mod(math.Round(100*(math.Atan2(a.sin[p], a.cos[p])/(2*math.Pi)+1)), 100) / 100
 				out.Steady[p] = math.Hypot(a.sin[p], a.cos[p]) / n
 			}
 		}

@@ -99,6 +99,7 @@ type Batch struct {
 	pace      []float32 // speed of a plausible change by now, m/s
 	lack      []float32 // its integral of what is missing, m
 	lowest    []float32 // height of the lowest joint of late, m
+	leap      []int32   // ticks for which the present jump has had all the weight
 	path      []*control.Path
 	along     []float32 // arc length on path, m
 
@@ -126,7 +127,7 @@ func NewBatch(m *Model, capacity int) *Batch {
 		pos: vec(points), dir: vec(points), vel: vec(points),
 		speed: make([]float32, capacity*points), act: make([]float32, capacity*points*na),
 		heading: vec(1), targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity),
-		pace: make([]float32, capacity), lack: make([]float32, capacity), lowest: make([]float32, capacity),
+		pace: make([]float32, capacity), lack: make([]float32, capacity), lowest: make([]float32, capacity), leap: make([]int32, capacity),
 		path: make([]*control.Path, capacity), along: make([]float32, capacity),
 		phase:   make([]float32, capacity*phaseLen(m.Layout)),
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
@@ -188,7 +189,7 @@ func (b *Batch) stand(row int, f frame, act []float32) {
 		}
 	}
 	b.heading[row], b.targetDir[row], b.targetVel[row] = f.fwd, f.fwd, vec2{}
-	b.correct[row], b.pace[row], b.lack[row], b.lowest[row], b.path[row], b.along[row] = 0, 0, 0, 0, nil, 0
+	b.correct[row], b.pace[row], b.lack[row], b.lowest[row], b.leap[row], b.path[row], b.along[row] = 0, 0, 0, 0, 0, nil, 0
 }
 
 // placeBones puts a pose, the bone block of an input row, at the present root of
@@ -218,6 +219,7 @@ func (b *Batch) Copy(dst, src int) {
 	move(b.pace, dst, src, 1)
 	move(b.lack, dst, src, 1)
 	move(b.lowest, dst, src, 1)
+	move(b.leap, dst, src, 1)
 	move(b.path, dst, src, 1)
 	move(b.along, dst, src, 1)
 	b.watch.copy(dst, src)

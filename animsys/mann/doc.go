@@ -44,13 +44,14 @@
 //
 // The trajectory's formulas and constants are the released system's. Added to
 // them are, each because recordings or rollouts ask for it: a heading of its own
-// that a turn adds up in (Leash, Steering); an integral that waits for a start
-// and is bounded (SpeedUp, SpeedDown); speeds aside and backward, a curve in place of a turn on
-// the spot and a step in getting up, as in the recordings (Sideways, Backward,
-// Pivot, Rise); action weights that go over at an even rate, and jumps from a
-// stand (Ramp); slowing down before curves and facing along a path (Grip, Spin, Facing); and coming down where a row hangs in
-// the air. The displayed pose keeps its hips between the floor and a ceiling
-// (Bend, Ceiling). See Tuning. Left out is that it feeds the grounded pose's
-// places back while idle: here nothing that happens to the displayed pose
-// returns.
+// that a turn adds up in (Leash, Steering); an integral that counts only what a
+// plausible change of speed does not explain, and is bounded (SpeedUp,
+// SpeedDown); speeds aside and backward, a curve in place of a turn on the spot
+// and a step in getting up, as in the recordings (Sideways, Backward, Pivot,
+// Rise); action weights that go over at an even rate, jumps from a stand and one
+// leap at a time (Ramp, Leap); slowing down before curves and facing along a path
+// (Grip, Spin, Facing); and coming down where a row hangs in the air. The
+// displayed pose keeps its hips between the floor and a ceiling (Bend, Ceiling).
+// See Tuning. Left out is that it feeds the grounded pose's places back while
+// idle: here nothing that happens to the displayed pose returns.
 package mann

@@ -127,7 +127,7 @@ func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) co
 	moving := *move != (vec2{}) || *turn != 0
 	switch want {
 	case control.Jump:
-		if b.curvature(r) > t.Curvature {
+		if b.curvature(r) > t.Curvature || float32(b.leap[r]) >= t.Leap*Rate {
 			want = control.Move
 		} else if !moving {
 			*move = vec2{0, 1}
@@ -217,7 +217,11 @@ func (b *Batch) steer(r int) {
 // rate from the present's to the action's alone, as the recordings' labels do
 // between two keys: the future is the rest of that line.
 func (b *Batch) ramp(r int, action control.Action, gain float32) {
-	goal, perTick := b.Model.action[action], 1/(b.tuning.Ramp[action]*Rate)
+	goal, seconds := b.Model.action[action], b.tuning.Ramp[action]
+	if b.Weight(r, control.Jump) > 0 {
+		seconds = min(seconds, b.tuning.Ramp[control.Jump])
+	}
+	perTick := 1 / (seconds * Rate)
 	desired := b.targetVel[r].length()
 	present := b.act[(r*points+now)*b.actions:][:b.actions]
 	left := max(1-present[goal], 1e-6)   // of the way
@@ -226,6 +230,12 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 		ahead := 1 + float32(i-now)*Rate/future // ticks
 		mix(b.act[k*b.actions:][:b.actions], present, goal, min(ahead*perTick/left, 1))
 		b.speed[k] = m3.Lerp(b.speed[k], desired, gain)
+	}
+	switch w := b.Weight(r, control.Jump); {
+	case w > 0.99:
+		b.leap[r]++
+	case w == 0:
+		b.leap[r] = 0
 	}
 }
 

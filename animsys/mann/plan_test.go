@@ -339,3 +339,30 @@ func TestRamps(t *testing.T) {
 		}
 	}
 }
+
+// However long a jump is asked for, its weight rises, holds and falls as in the
+// recordings' labels, and only then may rise again.
+func TestLeaps(t *testing.T) {
+	b := dogBatch()
+	tune := b.tuning
+	moving(b, 1)
+	rise, hold := int(tune.Ramp[control.Jump]*Rate+0.5), int(tune.Leap*Rate+0.5)
+	period := 2*rise + hold - 1
+	for k := range 3 * period {
+		b.Plan([]control.Goal{{Move: m3.V(0, 0, 1), Speed: 1, Action: control.Jump}}, 0, 1)
+		at := k % period
+		want := min(float32(at+1), float32(rise), float32(period-at-1)) / float32(rise)
+		if got := b.Weight(0, control.Jump); m3.Abs(got-want) > 1e-4 {
+			t.Fatalf("tick %d: weight %g, want %g", k, got, want)
+		}
+	}
+	for range rise { // let go in the midst of one, it falls as fast
+		b.Plan([]control.Goal{{Move: m3.V(0, 0, 1), Speed: 1, Action: control.Jump}}, 0, 1)
+	}
+	for range rise {
+		b.Plan([]control.Goal{{}}, 0, 1)
+	}
+	if w := b.Weight(0, control.Jump); w != 0 {
+		t.Errorf("let go, a jump keeps weight %g", w)
+	}
+}

@@ -35,9 +35,14 @@ type Tuning struct {
 	Curvature float32 // jumps are cancelled beyond this share of a half turn along the trajectory
 
 	// Ramp per action, in the order of control.Action: the seconds in which all
-	// weight goes over to it. Ours: those of the recordings' labels. The released
-	// system's shares per tick take 4 s to nine tenths of idle, 1.5 s of sit.
+	// weight goes over to it, and a jump's also away from it. Ours: those of the
+	// recordings' labels. The released system's shares per tick take 4 s to nine
+	// tenths of idle, 1.5 s of sit.
 	Ramp [6]float32
+	// Leap is for how many seconds a jump has all the weight; asked on, the next
+	// one begins when it is over. Ours: ten frames of the recordings' labels, in
+	// which each jump is one leap. Longer, networks leap again out of the first.
+	Leap float32
 
 	// Exponents of the future's blend 1 − (1−w)^b, w being the share of the
 	// future second that has passed.
@@ -92,6 +97,7 @@ func DefaultTuning() Tuning {
 		Sideways: 0.4, Backward: 0.3, Pivot: 0.3, Rise: 0.4,
 		JumpSpeed: 3, SlowSpeed: 0.5, Curvature: 0.25,
 		Ramp:     [6]float32{0.5, 0.5, 1. / 3, 0.5, 0.5, 0.5},
+		Leap:     1. / 6,
 		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,
 		Grip:      1,
 		Spin:      0.9,

@@ -42,7 +42,11 @@ func (b *Batch) plan(r int, g *control.Goal) {
 	} else {
 		b.path[r] = nil
 	}
-	action := b.choose(r, g.Action, &move, &turn)
+	want := g.Action
+	if want == control.Jump && b.low(r) && b.Weight(r, control.Jump) == 0 {
+		want = control.Idle // up first: nobody leaps from where it lies
+	}
+	action := b.choose(r, want, &move, &turn)
 	speed := m3.Clamp(g.Speed, 0, b.Model.fastest)
 	switch {
 	case action == control.Idle && b.low(r):

@@ -280,6 +280,29 @@ func TestRises(t *testing.T) {
 	}
 }
 
+// Who lies gets up before it jumps; in the crouch of a jump it jumps on.
+func TestRisesToJump(t *testing.T) {
+	b := dogBatch()
+	b.Model.rest[feature.BonePos+1] = 0.47
+	b.Reset(0, m3.Vec3{}, 0)
+	plan := func(hips float32, ticks int) float32 {
+		b.bonePos[0].Y = hips
+		for range ticks {
+			b.Plan([]control.Goal{{Action: control.Jump}}, 0, 1)
+		}
+		return b.Weight(0, control.Jump)
+	}
+	if w := plan(0.08, 60); w != 0 || b.targetVel[0].Z < 0.3 {
+		t.Errorf("lying, it jumps by %g and steps forward at %g m/s", w, b.targetVel[0].Z)
+	}
+	if w := plan(0.45, 10); w < 0.45 {
+		t.Errorf("up, it jumps by %g", w)
+	}
+	if w := plan(0.35, 10); w < 0.95 {
+		t.Errorf("in the crouch it jumps by %g", w)
+	}
+}
+
 // The heading turns at the rate asked for, holds where none is asked for, and
 // neither runs away from the character nor survives letting go.
 func TestHeading(t *testing.T) {

@@ -203,6 +203,24 @@ func TestPawsStayAbove(t *testing.T) {
 	}
 }
 
+// A flat pose that is sunk with all its paws is lifted, not folded up.
+func TestSunkBodyRises(t *testing.T) {
+	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, q := batch(t, field, 1)
+	for _, depth := range []float32{0, 0.1} {
+		q.Pos[0].Y = s.Offsets[0].Y - depth
+		for range 60 {
+			q.Run(0, 1)
+		}
+		if y := q.Model[0].Pos.Y - s.Offsets[0].Y; m3.Abs(y) > 0.04 {
+			t.Errorf("sunk by %g m, the hips are %g m above where they are at rest", depth, y)
+		}
+	}
+}
+
 // Feet that lie flat have their hocks on the ground, not in it.
 func TestHocksStayAbove(t *testing.T) {
 	field := hills(t, 20, 4)

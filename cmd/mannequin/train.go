@@ -168,6 +168,10 @@ recordings of the same layout.`,
 				return command.Usagef("--noise is %v, want 0 to 10", r.Noise)
 			case !(r.Change >= 0 && r.Change <= 1e3):
 				return command.Usagef("--change is %v, want 0 to 1000", r.Change)
+			case !(r.Skate >= 0 && r.Skate <= 1e3 && r.Bend >= 0 && r.Bend <= 1e3):
+				return command.Usagef("--skate is %v and --bend %v, want 0 to 1000", r.Skate, r.Bend)
+			case r.Skate+r.Bend > 0 && r.Ticks == 1:
+				return command.Usagef("--skate and --bend are for a network that goes on from its own pose: --ticks 2 or more")
 			case !(r.WarmUp >= 0 && r.WarmUp <= 1e6):
 				return command.Usagef("--warm-up is %v, want 0 to 1000000 epochs", r.WarmUp)
 			case walk < 1 || walk > 1000 || repeat < 0 || repeat > 1000:
@@ -205,6 +209,8 @@ recordings of the same layout.`,
 	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles")
 	p.BoolVar(&r.Residual, "residual", false, "the network gives the change of the pose in place of the pose")
 	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
+	p.Float32Var(&r.Skate, "skate", r.Skate, "weight in the loss of the paws' sliding over the ground; with --ticks above 1")
+	p.Float32Var(&r.Bend, "bend", r.Bend, "weight in the loss of how fast legs bend; with --ticks above 1")
 	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
 	p.IntVar(&walk, "walk", 1, "visits per epoch of any other row that moves")
 	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")

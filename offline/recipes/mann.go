@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -33,6 +34,8 @@ type MANN struct {
 	Drift        float32         // how far a sample's first pose is moved off the root, m; the paper has none
 	Residual     bool            // the network gives the change of the pose in place of the pose; the paper's gives the pose
 	Change       float32         // weight in the loss of the error in the pose's normalised change; the paper has none
+	Skate        float32         // weight in the loss of the tips' sliding over the ground; the paper has none
+	Bend         float32         // weight in the loss of how fast legs bend; the paper has none
 	WarmUp       float64         // epochs in which the learning rate rises from 0; the paper has none
 	ClipNorm     float64         // greatest norm of a step's gradient; 0, as in the paper, is none
 	Start        *netruntime.Net // weights to begin with; nil draws them
@@ -67,6 +70,9 @@ func PaperMANN() MANN {
 
 // Run trains and writes the model.
 func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
+	if m.Skate+m.Bend > 0 && m.Ticks < 2 {
+		return nil, errors.New("recipes: sliding and bending count where the network goes on from its own pose: two ticks or more")
+	}
 	layout := m.Train.Layout
 	net := newMANNNet(layout.Inputs(), layout.Outputs(), m.Experts, m.Hidden, m.GatingHidden, layout.Gating())
 	net.init(m.Seed)
@@ -96,6 +102,9 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	hash := dataHash(m.Train, m.HeldOut)
 	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep, trainedBy)
 	trained.drift = m.Drift
+	if m.Skate > 0 || m.Bend > 0 {
+		trained.legs = newLegs(m.Train, &trained.places, m.Skate, m.Bend)
+	}
 	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1, heldOutBy)
 	switch {
 	case trained.samples() == 0:
@@ -204,10 +213,12 @@ func (m *MANN) recipe() (string, error) {
 		Drift        float32            `json:"drift,omitempty"`
 		Residual     bool               `json:"residual,omitempty"`
 		Change       float32            `json:"change,omitempty"`
+		Skate        float32            `json:"skate,omitempty"`
+		Bend         float32            `json:"bend,omitempty"`
 		WarmUp       float64            `json:"warm_up,omitempty"`
 		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Drift, m.Residual, m.Change, m.WarmUp, m.ClipNorm, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Drift, m.Residual, m.Change, m.Skate, m.Bend, m.WarmUp, m.ClipNorm, start})
 	return string(b), err
 }
 

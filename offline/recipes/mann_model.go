@@ -133,6 +133,14 @@ func (m *MANN) card(src source, k mannMetrics) string {
 	if m.Ticks > 1 {
 		p(", the network going on from its own pose for %d ticks", m.Ticks)
 	}
+	switch {
+	case m.Skate > 0 && m.Bend > 0:
+		p(", and of how paws slide and legs bend")
+	case m.Skate > 0:
+		p(", and of how paws slide")
+	case m.Bend > 0:
+		p(", and of how legs bend")
+	}
 	if m.Start != nil {
 		p(", from a network trained before")
 	}

@@ -25,6 +25,7 @@ type rollout struct {
 	noise  float32 // deviation of what is added to the first pose, in its own deviations
 	keep   float32
 	drift  float32 // deviation of how far the first pose as a whole is moved off the root, m
+	legs   *legs   // nil: their sliding and bending counts as everything does
 	change *change // nil: the network gives the pose itself, and only its error counts
 
 	first []int32 // windows' first rows
@@ -171,6 +172,18 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		if c := u.change; c != nil && c.weight > 0 {
 			u.terms = append(u.terms, grad.Term{Loss: u.changeLoss(t, x, pose, rows, tick), Weight: share * c.weight})
 		}
+		if tick+1 == u.ticks && u.legs == nil {
+			break
+		}
+		next, before, after := u.next(t, x, y, pose, rows, tick)
+		if g := u.legs; g != nil {
+			if g.skate > 0 {
+				u.terms = append(u.terms, grad.Term{Loss: g.slideLoss(t, before, after, u.set.MANN, rows, tick), Weight: share * g.skate})
+			}
+			if g.bend > 0 {
+				u.terms = append(u.terms, grad.Term{Loss: g.bendLoss(t, t.Columns(x, u.before, x.Cols), pose, u.set.MANN, rows, tick), Weight: share * g.bend})
+			}
+		}
 		if tick+1 == u.ticks {
 			break
 		}
@@ -178,7 +191,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		for i, r := range rows {
 			u.set.input(recorded.Val[i*n.inputs:], r+tick+1)
 		}
-		x = t.Concat(u.steer(t, x, y, recorded, rows, tick), u.next(t, x, y, pose, rows, tick))
+		x = t.Concat(u.steer(t, x, y, recorded, rows, tick), next)
 	}
 	if len(u.terms) == 1 {
 		return u.terms[0].Loss

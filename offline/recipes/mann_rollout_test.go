@@ -36,6 +36,11 @@ func smallNet(m *MANN) *mannNet {
 func TestRollout(t *testing.T) {
 	m := smallRecipe(t)
 	testRollout(t, m, nil)
+	m.Skate = 0.3
+	testRollout(t, m, nil)
+	m.Skate, m.Bend = 0, 0.2
+	testRollout(t, m, nil)
+	m.Bend = 0
 	m.Residual, m.Change = true, 0.3
 	testRollout(t, m, newChange(m.Train, true, m.Change))
 	m.Residual = false
@@ -46,6 +51,9 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 	net := smallNet(m)
 	const ticks = 3
 	u := newRollout(m.Train, net, m.Train.Order, ticks, 0, 1, change)
+	if m.Skate+m.Bend > 0 {
+		u.legs = newLegs(m.Train, &u.places, m.Skate, m.Bend)
+	}
 	pool := kernel.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
@@ -97,6 +105,38 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 					want += float64(change.weight) * d * d / float64(ticks*len(rows)*pose)
 				}
 			}
+			at := func(v []float32, i int) m3.Vec3 { return m3.V(v[i], v[i+1], v[i+2]) }
+			root := set.Output(r + k - 1)[l.OutRoot():]
+			turned := m3.YawQuat(-root[feature.RootYaw] / 60 * math.Pi / 180)
+			var was, now []m3.Vec3
+			for b := range l.Joints {
+				p := turned.Rotate(at(x, l.InBone(b)).Sub(m3.V(root[feature.RootX]/60, 0, root[feature.RootZ]/60)))
+				was, now = append(was, p), append(now, p.Add(at(y, l.OutBone(b)+feature.BoneVel).Scale(1./60)).Lerp(at(y, l.OutBone(b)), 0.5))
+			}
+			for _, tip := range []int{1, 3} {
+				recorded := at(set.Output(r+k), l.OutBone(tip)+feature.BoneVel)
+				off := now[tip].Sub(was[tip]).Scale(60).Sub(recorded).Flat().Scale(1 / (0.15 + recorded.Flat().Len()))
+				want += float64(m.Skate) * float64(off.Dot(off)) / float64(ticks*len(rows)*4)
+			}
+			// The one joint above a tip that is not the root, against the root.
+			fold := func(v []float32, bone func(int) int) (f [4]float64) {
+				for a := range 2 {
+					for b := range 2 {
+						f[2*a+b] = float64(at(v, bone(2)+feature.BoneForward+3*a).Dot(at(v, bone(0)+feature.BoneForward+3*b)))
+					}
+				}
+				return f
+			}
+			rate := func(x, y []float32) float64 {
+				var sum float64
+				a, b := fold(x, l.InBone), fold(y, l.OutBone)
+				for i := range a {
+					sum += (b[i] - a[i]) * (b[i] - a[i])
+				}
+				return math.Sqrt(sum) / 0.04
+			}
+			off := rate(x, y) - rate(set.Input(r+k), set.Output(r+k))
+			want += float64(m.Bend) * off * off / float64(ticks*len(rows))
 			if k+1 < ticks {
 				next := append([]float32(nil), set.Input(r+k+1)...)
 				copy(next[l.InBone(0):], y[l.OutBone(0):l.OutRoot()])
@@ -131,12 +171,7 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 						was[c], had[c] = place, goal
 					}
 				}
-				root := set.Output(r + k - 1)[l.OutRoot():]
-				turned := m3.YawQuat(-root[feature.RootYaw] / 60 * math.Pi / 180)
-				for b := range l.Joints {
-					at := func(v []float32, i int) m3.Vec3 { return m3.V(v[i], v[i+1], v[i+2]) }
-					was := turned.Rotate(at(x, l.InBone(b)).Sub(m3.V(root[feature.RootX]/60, 0, root[feature.RootZ]/60)))
-					p := was.Add(at(y, l.OutBone(b)+feature.BoneVel).Scale(1./60)).Lerp(at(y, l.OutBone(b)), 0.5)
+				for b, p := range now {
 					copy(next[l.InBone(b):], []float32{p.X, p.Y, p.Z})
 				}
 				x = next
@@ -380,7 +415,8 @@ func TestNextOnRecordings(t *testing.T) {
 	for i, r := range rows {
 		u.set.input(recorded.Val[i*x.Cols:], r+1)
 	}
-	next := tape.Concat(u.steer(tape, x, y, recorded, rows, 0), u.next(tape, x, y, pose, rows, 0))
+	following, _, _ := u.next(tape, x, y, pose, rows, 0)
+	next := tape.Concat(u.steer(tape, x, y, recorded, rows, 0), following)
 	want := make([]float32, l.Inputs())
 	for i, r := range rows {
 		u.set.input(want, r+1)
@@ -405,8 +441,8 @@ func TestPaperRecipe(t *testing.T) {
 			t.Errorf("%q in %s", name, got)
 		}
 	}
-	m.Drift, m.WarmUp, m.ClipNorm, m.Change, m.Noise, m.Ticks, m.Residual = 1, 2, 3, 4, 5, 6, true
-	if got, err = m.recipe(); err != nil || !strings.HasSuffix(got, `"ticks":6,"noise":5,"drift":1,"residual":true,"change":4,"warm_up":2,"clip_norm":3}`) {
+	m.Drift, m.WarmUp, m.ClipNorm, m.Change, m.Noise, m.Ticks, m.Residual, m.Skate, m.Bend = 1, 2, 3, 4, 5, 6, true, 7, 8
+	if got, err = m.recipe(); err != nil || !strings.HasSuffix(got, `"ticks":6,"noise":5,"drift":1,"residual":true,"change":4,"skate":7,"bend":8,"warm_up":2,"clip_norm":3}`) {
 		t.Error(got, err)
 	}
 }

@@ -113,15 +113,16 @@ func newFuture(set *dataset.MANN) (f future) {
 
 // next returns the pose that the controller goes on with after the network has
 // made y, with that pose as an input, of x: the places half as predicted, half
-// where the predicted velocities take those of x (see mann.Batch).
-func (u *rollout) next(t *grad.Tape, x, y, pose *grad.Mat, rows []int, tick int) *grad.Mat {
+// where the predicted velocities take those of x (see mann.Batch). Beside it come
+// the places before and after, m, seen from the root of the row's own frame.
+func (u *rollout) next(t *grad.Tape, x, y, pose *grad.Mat, rows []int, tick int) (next, before, after *grad.Mat) {
 	p := &u.places
-	was := t.Affine(t.Gather(t.Columns(x, u.before, x.Cols), p.cols), p.fromInput.scale, p.fromInput.shift)
-	was = u.moved(t, was, 3, rows, tick-1) // the bones of x are seen from the root before
+	before = t.Affine(t.Gather(t.Columns(x, u.before, x.Cols), p.cols), p.fromInput.scale, p.fromInput.shift)
+	before = u.moved(t, before, 3, rows, tick-1) // the bones of x are seen from the root before
 	way := t.Affine(t.Gather(t.Columns(y, u.columns[0], u.columns[1]), p.velocities), p.toWay.scale, p.toWay.shift)
-	drawn := t.Affine(t.Add(was, way), p.toInput.scale, p.toInput.shift)
-	mean := t.Scale(t.Add(drawn, t.Gather(pose, p.cols)), 0.5)
-	return t.Gather(t.Concat(mean, pose), p.merge)
+	predicted := t.Affine(t.Gather(pose, p.cols), p.fromInput.scale, p.fromInput.shift)
+	after = t.Scale(t.Add(t.Add(before, way), predicted), 0.5)
+	return t.Gather(t.Concat(t.Affine(after, p.toInput.scale, p.toInput.shift), pose), p.merge), before, after
 }
 
 // places are the columns of the bones' places in the pose, and what takes them

@@ -49,7 +49,8 @@ func TestTickIsTheControllers(t *testing.T) {
 		kernel.Normalize(wish.Val[i*x.Cols:][:x.Cols], raw, set.XMean, u.set.xInv)
 	}
 	_, pose := u.pose(tape, x, y)
-	next := tape.Concat(u.steer(tape, x, y, wish, rows, 0), u.next(tape, x, y, pose, rows, 0))
+	following, _, _ := u.next(tape, x, y, pose, rows, 0)
+	next := tape.Concat(u.steer(tape, x, y, wish, rows, 0), following)
 	for _, s := range l.InputSpans() {
 		most := 2e-5
 		if s.Start < l.InBone(0) && s.Start%l.SampleLen() == feature.SamplePos {

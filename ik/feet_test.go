@@ -273,6 +273,28 @@ func TestTailLies(t *testing.T) {
 	}
 }
 
+// A tail in the ground whose flat pose swings under the body and back does not
+// follow it to the other side, through the ground.
+func TestTailKeepsItsSide(t *testing.T) {
+	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, q := batch(t, field, 1)
+	q.MaxDrop = 0
+	q.Pos[0].Y = 0.18
+	for i := range 180 {
+		hang := 0.9 - 0.7*math.Cos(2*math.Pi*float64(i)/90)
+		q.Rot[s.Index("Tail")] = m3.AxisAngle(m3.V(1, 0, 0), -float32(hang))
+		q.Run(0, 1)
+		for _, j := range q.Rig.Roles.Tail[1:] {
+			if y := q.Model[j].Pos.Y; y < 0 {
+				t.Fatalf("hanging by %.2f rad, %s is at %g m", hang, s.Names[j], y)
+			}
+		}
+	}
+}
+
 func TestLock(t *testing.T) {
 	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
 	if err != nil {

@@ -9,8 +9,11 @@ func (s *Quadruped) lay(m []m3.Xform, chain []int, went *[maxChain]glide) {
 	for i := 1; i < len(chain); i++ {
 		a, b := chain[i-1], chain[i]
 		was := m[a].Rot
-		along := m[chain[len(chain)-1]].Pos.Sub(m[chain[0]].Pos).Flat().Normalize(m3.V(0, 0, -1))
-		if s.raise(m, a, b, along) {
+		along := m[chain[len(chain)-1]].Pos.Sub(m[chain[0]].Pos)
+		if g := &went[i-1]; g.seen > 0 {
+			along = g.out.Sub(m[a].Pos)
+		}
+		if s.raise(m, a, b, along) && i+1 < len(chain) {
 			s.Rig.Tree.turn(m, b, was.Mul(m[a].Rot.Conj()))
 		}
 	}
@@ -19,11 +22,12 @@ func (s *Quadruped) lay(m []m3.Xform, chain []int, went *[maxChain]glide) {
 	}
 }
 
-// raise turns joint a until its descendant b is gap above the terrain, if
-// it was lower, keeping b's heading from a, and reports whether it did. The
-// deeper b was, the more its heading gives way to along: that of a bone which
-// points straight down means nothing.
+// raise turns joint a until its descendant b is gap above the terrain, if it was
+// lower, and reports whether it did. From the heading along, b sweeps to its own no
+// faster than a tail does: the heading of a bone that points straight down means
+// nothing, and the way to another side is over the ground, not through it.
 func (s *Quadruped) raise(m []m3.Xform, a, b int, along m3.Vec3) bool {
+	const sweep = 5 // radians per second
 	raised := false
 	// The terrain under b changes as b moves; the second pass sees to that.
 	for range 2 {
@@ -33,7 +37,9 @@ func (s *Quadruped) raise(m []m3.Xform, a, b int, along m3.Vec3) bool {
 			break
 		}
 		d := p.Sub(from)
-		s.Rig.Tree.aim(m, a, p, from.Add(tilt(d, y-from.Y, d.Flat().Add(along.Scale(y-p.Y)))), 1)
+		yaw := m3.YawOf(along)
+		yaw += m3.Clamp(m3.WrapAngle(m3.YawOf(d)-yaw), -sweep*s.DT, sweep*s.DT)
+		s.Rig.Tree.aim(m, a, p, from.Add(tilt(d, y-from.Y, m3.V(m3.Sin(yaw), 0, m3.Cos(yaw)))), 1)
 		raised = true
 	}
 	return raised

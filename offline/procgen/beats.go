@@ -221,6 +221,12 @@ func (tl *timeline) rear(seconds float64) {
 
 const gravity = 9.81
 
+// A leap has the label Jump from so many frames before the hind feet leave the
+// ground until so many after. Of 20 frames the 10 in the middle weigh fully, and
+// it takes 20 to get there (package dataset), as a controller asks for a leap
+// (mann.Tuning.Ramp and Leap).
+const leapFrom, leapTo = 12, 8
+
 // jump leaps from the present movement, which goes on after it, at a speed in
 // m/s to a height in m that the trunk rises in flight.
 func (tl *timeline) jump(speed, height float64) {
@@ -256,7 +262,7 @@ func (tl *timeline) jump(speed, height float64) {
 	tl.arc(off, flight, height)
 	frames := int(math.Round(run * fps))
 	first := tl.now
-	labelAt := max(0, frames-int(0.45*fps))
+	labelAt := max(0, frames-leapFrom)
 	for k := range frames {
 		if k == labelAt {
 			tl.label("Jump")
@@ -270,9 +276,10 @@ func (tl *timeline) jump(speed, height float64) {
 	fast := strideRate.at(speed)
 	tl.rate.to(off+flight-0.06, 0.14, fast)
 	tl.duty.to(off+0.73*flight, 0.18, gathers(fast, speed))
-	tl.advance(flight + 0.1)
-	tl.part("jump", flight+0.3)
+	tl.advance(float64(leapTo) / fps)
 	tl.label("Walk")
+	tl.advance(flight + 0.1 - float64(leapTo)/fps)
+	tl.part("jump", flight+0.3)
 	tl.mode, tl.speed = "bound", speed
 }
 

@@ -70,10 +70,10 @@ func (w *walker) trunk(f int) trunkPose {
 	up := w.param(pitch, t) + rise/(trunkLen*math.Max(0.4, math.Cos(w.param(pitch, t))))
 	k := w.param(flexion, t) + flex
 	lean := -0.5 * math.Tanh(w.tl.turn.at(t)*w.tl.ahead.at(t)/gravity) // into the curve
-	p.pelvis = turned(g.yaw+yaw-0.15*b, up+1.2*k, roll+0.4*lean)
-	p.loin = turned(g.yaw+0.3*b+0.5*(yaw+yawChest), up+k, 0.5*(roll+rollChest)+0.4*lean)
-	p.thorax = turned(g.yaw+0.75*b+yawChest, up-k*loinLen/chestLen, rollChest+0.4*lean)
-	p.yaw = g.yaw + 0.75*b
+	p.pelvis = turned(g.yaw+yaw-0.3*b, up+1.2*k, roll+0.4*lean)
+	p.loin = turned(g.yaw+0.15*b+0.5*(yaw+yawChest), up+k, 0.5*(roll+rollChest)+0.4*lean)
+	p.thorax = turned(g.yaw+0.6*b+yawChest, up-k*loinLen/chestLen, rollChest+0.4*lean)
+	p.yaw = g.yaw + 0.6*b
 	return p
 }
 

@@ -18,16 +18,16 @@ type kind struct {
 // networks are usually trained on hold little trot, canter and jumping.
 var kinds = []kind{
 	{"idle", 4, idleRound},
-	{"walk", 11, func(tl *timeline) { tl.gaitRound("walk") }},
+	{"walk", 10, func(tl *timeline) { tl.gaitRound("walk") }},
 	{"pace", 7, func(tl *timeline) { tl.gaitRound("pace") }},
-	{"trot", 12, func(tl *timeline) { tl.gaitRound("trot") }},
-	{"canter", 11, func(tl *timeline) { tl.gaitRound("canter") }},
-	{"gaits", 8, gaitsRound},
-	{"turn", 10, turnRound},
-	{"side", 8, sideRound},
-	{"sit", 7, func(tl *timeline) { tl.actionRound(tl.sit) }},
-	{"lie", 7, func(tl *timeline) { tl.actionRound(tl.lie) }},
-	{"stand", 6, rearRound},
+	{"trot", 11, func(tl *timeline) { tl.gaitRound("trot") }},
+	{"canter", 9, func(tl *timeline) { tl.gaitRound("canter") }},
+	{"gaits", 7, gaitsRound},
+	{"turn", 18, turnRound},
+	{"side", 9, sideRound},
+	{"sit", 6, func(tl *timeline) { tl.actionRound(tl.sit) }},
+	{"lie", 5, func(tl *timeline) { tl.actionRound(tl.lie) }},
+	{"stand", 5, rearRound},
 	{"jump", 9, jumpRound},
 }
 
@@ -130,22 +130,34 @@ func gaitsRound(tl *timeline) {
 	tl.idle(tl.uniform(0.6, 1.5))
 }
 
-// turnRound turns on the spot and in small circles.
+// turnRound turns on the spot and in small circles: for long, as a controller may
+// be told to, so that the past and the future second are part of the circle, too,
+// and shortly, since there is most to learn of a turn's first steps.
 func turnRound(tl *timeline) {
 	side := 1.0
 	if tl.chance(0.5) {
 		side = -1
 	}
 	ahead := 0.0
-	if tl.chance(0.65) {
-		ahead = tl.uniform(0.1, 0.7)
+	if tl.chance(0.8) {
+		ahead = tl.uniform(0.15, 0.75)
 	}
-	tl.move("walk", ahead, 0, side*tl.uniform(0.6, 1.5), tl.uniform(1, 2.5))
-	if tl.chance(0.4) {
-		tl.move("walk", ahead, 0, -side*tl.uniform(0.6, 1.3), tl.uniform(1, 2))
+	seconds := tl.uniform(1.5, 5)
+	switch {
+	case tl.chance(0.25): // out of a straight walk
+		tl.move("walk", max(ahead, 0.3), 0, 0, tl.uniform(0.3, 1.2))
+	case tl.chance(0.6):
+		seconds = tl.uniform(0.3, 1.2)
+	}
+	tl.move("walk", ahead, 0, side*tl.uniform(0.6, 1.4), seconds)
+	if ahead > 0 && tl.chance(0.3) { // and back into one
+		tl.move("walk", ahead, 0, 0, tl.uniform(0.3, 1.2))
+	}
+	if tl.chance(0.35) {
+		tl.move("walk", ahead, 0, -side*tl.uniform(0.6, 1.3), tl.uniform(0.3, 4))
 	}
 	tl.halt()
-	tl.idle(tl.uniform(0.6, 2))
+	tl.idle(tl.uniform(0.3, 0.8))
 }
 
 // sideRound steps sideways, backward and obliquely, turning at times.
@@ -153,7 +165,7 @@ func sideRound(tl *timeline) {
 	for range 2 + tl.rng.IntN(2) {
 		a := tl.uniform(0, tau)
 		if tl.chance(0.6) { // straight to a side or back
-			a = math.Pi / 2 * float64(1+tl.rng.IntN(3))
+			a = math.Pi / 2 * []float64{1, 2, 2, 3}[tl.rng.IntN(4)]
 		}
 		v := tl.uniform(0.2, 0.6)
 		turn := 0.0
@@ -221,7 +233,8 @@ func jumpRound(tl *timeline) {
 		tl.move(from, tl.speedIn(from), 0, 0, tl.uniform(0.3, 1.5))
 	}
 	for range 1 + tl.rng.IntN(2) {
-		tl.jump(min(max(tl.speed, 1.5)*tl.uniform(0.9, 1.3), 3.3), tl.uniform(0.12, 0.23))
+		v := max(tl.speed, 1.5)
+		tl.jump(tl.uniform(0.9*min(v, 3.3), min(2*v, 3.3)), tl.uniform(0.12, 0.23))
 		if tl.chance(0.12) {
 			break // stops where it lands
 		}

@@ -12,13 +12,13 @@ const fps = 60
 // style is how this animal moves in this clip: what differs between clips of
 // one action.
 type style struct {
-	tempo, bob, sway, clear, nod float64 // factors
-	low                          float64 // m, of the hips
-	head, tail, back             float64 // radians added to head carriage, tail, flexion
-	width                        float64 // m, paws outward
-	duty                         float64 // added to the duty factor
-	pivot                        float64 // m ahead of the hips about which the body turns
-	breath                       float64 // breaths per second
+	tempo, bob, sway, clear, nod float64    // factors
+	low                          float64    // m, of the hips
+	head, tail, back             float64    // radians added to head carriage, tail, flexion
+	width                        float64    // m, paws outward
+	duty                         float64    // added to the duty factor
+	pivot                        [2]float64 // m ahead of the hips about which the body turns: on the spot and while it walks
+	breath                       float64    // breaths per second
 }
 
 func newStyle(rng *rand.Rand) style {
@@ -26,7 +26,7 @@ func newStyle(rng *rand.Rand) style {
 	return style{
 		tempo: u(0.93, 1.08), bob: u(0.7, 1.3), sway: u(0.7, 1.3), clear: u(0.8, 1.25), nod: u(0.6, 1.4),
 		low: u(-0.018, 0.006), head: rad(u(-9, 9)), tail: rad(u(-10, 14)), back: rad(u(-2.5, 2.5)),
-		width: u(-0.008, 0.008), duty: u(-0.015, 0.015), pivot: u(0.08, 0.30), breath: u(0.3, 0.5),
+		width: u(-0.008, 0.008), duty: u(-0.015, 0.015), pivot: [2]float64{u(0, 0.28), u(-0.04, 0.15)}, breath: u(0.3, 0.5),
 	}
 }
 
@@ -281,9 +281,9 @@ func (tl *timeline) gaitFor(name string, turn float64) gait {
 // a turn in rad/s. It returns the seconds until it does.
 func (tl *timeline) goes(name string, ahead, side, turn float64) float64 {
 	// What the legs have to do in a turn on the spot counts as speed.
-	speed := math.Hypot(ahead, side) + 0.25*math.Abs(turn)
+	speed := math.Hypot(ahead, side) + 0.3*math.Abs(turn)
 	dv := math.Hypot(ahead-tl.ahead.at(tl.now), side-tl.side.at(tl.now))
-	d := max(0.5, 1.875*dv/tl.uniform(2.2, 3.6), math.Abs(turn-tl.turn.at(tl.now))/2.5)
+	d := max(tl.uniform(0.35, 0.6), 1.875*dv/tl.uniform(2.2, 3.6), math.Abs(turn-tl.turn.at(tl.now))/tl.uniform(2.2, 4))
 	rate, duty := strideRate.at(speed)*tl.style.tempo, dutyFactor.at(speed)+tl.style.duty
 	tl.setOff()
 	// A canter's lead goes with the turn; going straight keeps the one it has.
@@ -302,10 +302,26 @@ func (tl *timeline) goes(name string, ahead, side, turn float64) float64 {
 	}
 	tl.ahead.to(tl.now, d, ahead)
 	tl.side.to(tl.now, d, side)
-	tl.turn.to(tl.now, d, turn)
+	tl.turnTo(turn, d, name == "walk")
 	tl.rate.to(tl.now, d, rate)
 	tl.duty.to(tl.now, d, duty)
 	tl.pose(tl.styled(moving(name, speed)), d)
 	tl.speed = speed
 	return d
+}
+
+// turnTo changes the rate of turn within d seconds. Who walks may begin a turn
+// with a jerk: a controller asks for the heading that a turn will come to, and the
+// body, still at rest, has to catch up with it.
+func (tl *timeline) turnTo(turn, d float64, walks bool) {
+	const most = 2.6 // rad/s
+	change := turn - tl.turn.at(tl.now)
+	if !walks || turn == 0 || math.Abs(change) < 0.4 || tl.chance(0.4) {
+		tl.turn.to(tl.now, d, turn)
+		return
+	}
+	up := tl.uniform(0.25, 0.4)
+	surge := turn + change*tl.uniform(0.1, 1.2)
+	tl.turn.to(tl.now, up, min(max(surge, -most), most))
+	tl.turn.to(tl.now+up, tl.uniform(0.2, 0.5), turn)
 }

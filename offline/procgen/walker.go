@@ -45,20 +45,24 @@ func newWalker(tl *timeline) *walker {
 }
 
 // course integrates speed and turn, about the pivot, into the places under the
-// hips.
+// hips. On the spot a body turns about its middle; the hips of one that walks
+// follow its heading, as the rear wheels of a cart do, so that a curve needs no
+// steps aside.
 func (w *walker) course() {
-	const sub = 4 // steps per frame
+	const sub = 4      // steps per frame
+	const walks = 0.15 // m/s at which it is half and half
 	pivot := w.tl.style.pivot
 	at := groundFrame{yaw: w.tl.uniform(-math.Pi, math.Pi)}
 	for f := range w.frames {
-		s, c := math.Sincos(at.yaw)
-		w.place = append(w.place, groundFrame{at.x - pivot*s, at.z - pivot*c, at.yaw})
+		w.place = append(w.place, at)
 		for k := range sub {
 			t := (float64(f) + (float64(k)+0.5)/sub) / fps
 			const dt = 1.0 / (fps * sub)
 			turn := w.tl.turn.at(t)
 			s, c := math.Sincos(at.yaw + turn*dt/2)
 			v, l := w.tl.ahead.at(t), w.tl.side.at(t)
+			still := 1 / (1 + v*v/(walks*walks))
+			l -= turn * (pivot[1] + (pivot[0]-pivot[1])*still)
 			at.x += (v*s + l*c) * dt
 			at.z += (v*c - l*s) * dt
 			at.yaw += turn * dt
@@ -95,7 +99,7 @@ const (
 func (w *walker) home(leg int, t float64) m3.Vec3 {
 	g := w.placeAt(t)
 	if isFore(leg) {
-		g.yaw += 0.6 * w.bend(t)
+		g.yaw += 0.45 * w.bend(t)
 		return g.apply(sideOf(leg)*(foreHalf+w.param(foreOut, t)), foreHome+w.param(foreAhead, t)+0.4*sideOf(leg)*w.param(stagger, t))
 	}
 	return g.apply(sideOf(leg)*(hindHalf+w.param(hindOut, t)), hindHome+w.param(hindAhead, t)+sideOf(leg)*w.param(stagger, t))

@@ -19,16 +19,16 @@ type kind struct {
 var kinds = []kind{
 	{"idle", 4, idleRound},
 	{"walk", 10, func(tl *timeline) { tl.gaitRound("walk") }},
-	{"pace", 7, func(tl *timeline) { tl.gaitRound("pace") }},
-	{"trot", 11, func(tl *timeline) { tl.gaitRound("trot") }},
+	{"pace", 8, func(tl *timeline) { tl.gaitRound("pace") }},
+	{"trot", 10, func(tl *timeline) { tl.gaitRound("trot") }},
 	{"canter", 9, func(tl *timeline) { tl.gaitRound("canter") }},
 	{"gaits", 7, gaitsRound},
-	{"turn", 18, turnRound},
-	{"side", 9, sideRound},
-	{"sit", 6, func(tl *timeline) { tl.actionRound(tl.sit) }},
-	{"lie", 5, func(tl *timeline) { tl.actionRound(tl.lie) }},
-	{"stand", 5, rearRound},
-	{"jump", 9, jumpRound},
+	{"turn", 16, turnRound},
+	{"side", 8, sideRound},
+	{"sit", 7, func(tl *timeline) { tl.actionRound(tl.sit) }},
+	{"lie", 7, func(tl *timeline) { tl.actionRound(tl.lie) }},
+	{"stand", 6, rearRound},
+	{"jump", 8, jumpRound},
 }
 
 // compose returns the clip of a kind that lasts some seconds.
@@ -197,7 +197,7 @@ func (tl *timeline) actionRound(act func(seconds float64)) {
 			tl.idle(tl.uniform(0.1, 0.8))
 		}
 	}
-	act(tl.uniform(1.5, 4.5))
+	act(tl.uniform(1.5, 8))
 	if tl.chance(0.35) {
 		if tl.mode == "Sit" {
 			tl.lie(tl.uniform(1.2, 3))
@@ -221,7 +221,7 @@ func rearRound(tl *timeline) {
 		tl.halt()
 	}
 	tl.idle(tl.uniform(0.3, 1.2))
-	tl.rear(tl.uniform(1.2, 3.5))
+	tl.rear(tl.uniform(1.2, 5))
 	tl.idle(tl.uniform(0.3, 1.2))
 }
 

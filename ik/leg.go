@@ -36,7 +36,7 @@ const (
 	// A paw may be pushed by kick, m/s²; what is harder, an edge of the ground or
 	// a jump in the pose, is eased over with the half-life hop, s. Flying, it
 	// looks ahead by notice seconds, at most ahead metres, for edges to clear.
-	kick, hop     = 95, 0.05
+	kick, hop     = 94, 0.05
 	notice, ahead = 0.1, 0.12
 	// steepest is the slope that soles follow at most, tilting how fast: the
 	// half-life of the way there, s.

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"image"
 	"image/png"
 	"math"
 	"os"
@@ -20,11 +21,8 @@ func demo() Chart {
 	return c
 }
 
-func TestSavePNG(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.png")
-	if err := demo().Save(path); err != nil {
-		t.Fatal(err)
-	}
+func readPNG(t *testing.T, path string) image.Image {
+	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +32,15 @@ func TestSavePNG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return img
+}
+
+func TestSavePNG(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.png")
+	if err := demo().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	img := readPNG(t, path)
 	if b := img.Bounds(); b.Dx() != 300 || b.Dy() != 200 {
 		t.Errorf("size %v", b)
 	}
@@ -116,15 +123,7 @@ func TestStack(t *testing.T) {
 	if err := Stack(path, flat, flat, flat); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	img, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := readPNG(t, path)
 	if b := img.Bounds(); b.Dx() != 300 || b.Dy() != 300 {
 		t.Fatalf("size %v", b)
 	}

@@ -176,7 +176,7 @@ func (f *Foot) place(free, v m3.Vec3, o *LockOptions, pace, room, dt float32) m3
 		shown := f.at
 		shown.Y = f.y
 		f.off, f.vel = shown.Sub(free), v.Scale(-lag)
-	case !f.held && f.stands && (f.off.Flat().Len() < o.Radius/4):
+	case !f.held && f.stands && f.off.Flat().Len() < o.Radius/4:
 		f.held = true
 		f.at = free.Add(f.off)
 		f.off, f.vel = m3.Vec3{}, m3.Vec3{}

@@ -134,7 +134,7 @@ func (m *MANN) OutRoot() int { return m.OutBone(0) + m.PoseLen() }
 func (m *MANN) Outputs() int { return m.OutRoot() + RootLen }
 
 // Gating returns the input columns that the gating network reads: the tips'
-// velocities, then the present's desired speed and actions.
+// velocities, or phases where there are any, then the present's desired speed and actions.
 func (m *MANN) Gating() []int {
 	var cols []int
 	for i, t := range m.Tips {

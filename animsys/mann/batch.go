@@ -192,7 +192,7 @@ func (b *Batch) stand(row int, f frame, act []float32) {
 	b.correct[row], b.pace[row], b.lack[row], b.lowest[row], b.leap[row], b.path[row], b.along[row] = 0, 0, 0, 0, 0, nil, 0
 }
 
-// placeBones puts a pose, the bone block of an input row, at the present root of
+// placeBones puts a pose, the pose block of an input row, at the present root of
 // row, at rest.
 func (b *Batch) placeBones(row int, pose []float32) {
 	f := b.root(row)

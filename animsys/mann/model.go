@@ -19,7 +19,7 @@ type Model struct {
 	Layout *feature.MANN
 	Skel   *skel.Skeleton // joints in the layout's order; metres
 
-	rest    []float32               // bone block of an input row that characters begin from
+	rest    []float32               // pose block of an input row that characters begin from
 	action  [control.NumActions]int // column of each action, −1 where the layout lacks it
 	aims    [][]int                 // per joint the children with a bone of some length
 	bone    []m3.Vec3               // per joint its offset's direction
@@ -46,7 +46,7 @@ func (e *SchemaError) Error() string {
 }
 
 // KeyRestPose is the extra metadata key under which a model file may hold the
-// pose that characters begin from: a JSON list, the bone block of an input row.
+// pose that characters begin from: a JSON list, the pose block of an input row.
 const KeyRestPose = "rest_pose"
 
 type skeletonJSON struct {

@@ -6,7 +6,7 @@ import (
 	"mannequin/animsys/feature"
 )
 
-// RestPose returns the bone block of an input row to start a character from:
+// RestPose returns the pose block of an input row to start a character from:
 // the frame in which the character, idle for a second before and after, stands
 // most still and most symmetric. It has BoneChannels values per joint, seen
 // from the root, and is nil where the layout has no idle action or no row is

@@ -103,7 +103,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep, trainedBy)
 	trained.drift = m.Drift
 	if m.Skate > 0 || m.Bend > 0 {
-		trained.legs = newLegs(m.Train, &trained.places, m.Skate, m.Bend)
+		trained.legs = newLegs(m.Train, m.Skate, m.Bend)
 	}
 	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1, heldOutBy)
 	switch {

@@ -17,10 +17,8 @@ type legs struct {
 	skate, bend float32 // weights in the loss
 
 	tips       []int    // of the places, x and z of each tip
-	places     affine   // places from normalised input to m
 	axes       affine   // the pose from normalised input to its own unit
 	own, other [3][]int // per axis component: columns of the pose, of a joint's axis and its parent's
-	dots       int      // per row
 }
 
 // What an error counts in: speeds of tips in 0.15 m/s and the recorded speed, so
@@ -31,10 +29,9 @@ const (
 	bendUnit  = 0.04
 )
 
-func newLegs(set *dataset.MANN, p *places, skate, bend float32) *legs {
+func newLegs(set *dataset.MANN, skate, bend float32) *legs {
 	l, sk := set.Layout, set.Skeleton
 	g := &legs{skate: skate, bend: bend}
-	g.places.scale, g.places.shift = p.fromInput.scale, p.fromInput.shift
 	for c := range l.PoseLen() {
 		g.axes.add(set.XStd[l.InBone(0)+c], set.XMean[l.InBone(0)+c])
 	}
@@ -51,7 +48,6 @@ func newLegs(set *dataset.MANN, p *places, skate, bend float32) *legs {
 		for j := int(sk.Parents[tip]); j >= 0 && sk.Parents[j] >= 0 && children[j] == 1; j = int(sk.Parents[j]) {
 			for _, a := range []int{feature.BoneForward, feature.BoneUp} {
 				for _, b := range []int{feature.BoneForward, feature.BoneUp} {
-					g.dots++
 					for k := range 3 {
 						g.own[k] = append(g.own[k], j*feature.BoneChannels+a+k)
 						g.other[k] = append(g.other[k], int(sk.Parents[j])*feature.BoneChannels+b+k)

@@ -52,7 +52,7 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 	const ticks = 3
 	u := newRollout(m.Train, net, m.Train.Order, ticks, 0, 1, change)
 	if m.Skate+m.Bend > 0 {
-		u.legs = newLegs(m.Train, &u.places, m.Skate, m.Bend)
+		u.legs = newLegs(m.Train, m.Skate, m.Bend)
 	}
 	pool := kernel.NewPool(1)
 	defer pool.Close()

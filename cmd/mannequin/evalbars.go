@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"mannequin/offline/metrics"
@@ -23,6 +24,7 @@ const (
 	barBend                    = 0.95
 	barLow, barTremble         = 0.75, 1.00
 	barInGait                  = 0.90 // share of the frames
+	barLook                    = 45   // degrees
 	barPathSpeed               = 0.60 // share of what is asked for: corners take their time
 	barSetOff                  = 2.0  // seconds
 	barSpeed                   = 0.10 // share off the command
@@ -65,6 +67,7 @@ func (r *evalReport) bars() []evalBar {
 	for _, w := range r.Ways {
 		b.most("skate ÷ the recorded walk's, shown", w.Name, over(w.Shown.Skate, r.Gaits[0].Truth.Skate), barSkateShown)
 	}
+	r.lookBars(&b)
 	r.changeBars(&b)
 	restored := float64(r.Restored)
 	b.most("times the watchdog put a dog back", "all drives", &restored, 0)
@@ -136,6 +139,26 @@ func (r *evalReport) motionBars(b *evalBars) {
 	}
 }
 
+// lookBars ask for heads that look where recorded ones do in turns.
+func (r *evalReport) lookBars(b *evalBars) {
+	const measure = "head off the recorded in turns, °"
+	for _, g := range r.gaits(func(g evalGait) bool { return g.Name == metrics.Turn }) {
+		bar := func(of string, m metrics.Motion) {
+			off := math.Abs(m.Look - g.Truth.Look)
+			b.most(measure, of, &off, barLook)
+		}
+		bar("constant", g.Model.Shown)
+		if g.Matched.Shown.Frames > 0 {
+			bar("matched", g.Matched.Shown)
+		}
+		for _, w := range r.Ways {
+			if w.Unit == metrics.DegreesPerSecond {
+				bar(w.Name, w.Shown)
+			}
+		}
+	}
+}
+
 // gaits returns those that the recordings have and that want tells.
 func (r *evalReport) gaits(want func(evalGait) bool) (out []evalGait) {
 	for _, g := range r.Gaits {
@@ -153,7 +176,7 @@ func (r *evalReport) footfallBars(b *evalBars) {
 		fall func(evalGait) metrics.Footfall
 	}{{"shown", func(g evalGait) metrics.Footfall { return g.Shown }}, {"raw", func(g evalGait) metrics.Footfall { return g.Raw }}} {
 		for _, g := range r.Gaits {
-			if g.Name == "turn" || g.Recorded.Strides == 0 {
+			if g.Name == metrics.Turn || g.Recorded.Strides == 0 {
 				continue
 			}
 			same := 0.0

@@ -107,12 +107,18 @@ func (r *evalReport) motionRows(all, back func(*metrics.Motion) float64, format 
 // angles: dogs that do something else, paws that glide above the height at which
 // they count, limbs that tremble.
 func (r *evalReport) honestyRows() []string {
-	rows := []string{"gait\trecorded s\tin the gait\tlow recorded\traw\tshown\tjerk recorded\traw\tratio\tshown\tratio"}
+	rows := []string{"gait\trecorded s\tin the gait\tlow recorded\traw\tshown\tjerk recorded\traw\tratio\tshown\tratio\thead recorded\traw\tshown"}
 	for _, g := range r.Gaits {
 		raw, shown := g.Model.Raw, g.Model.Shown
-		rows = append(rows, cells(g.Name, fmt.Sprintf("%.1f", float64(g.Truth.Frames)/mann.Rate), fmt.Sprintf("%.2f", g.Model.InGait), fmt.Sprintf("%.2f", g.Truth.Low), fmt.Sprintf("%.2f", raw.Low), fmt.Sprintf("%.2f", shown.Low),
+		head := []string{"", "", ""}
+		if g.Name == metrics.Turn {
+			for i, m := range []metrics.Motion{g.Truth, raw, shown} {
+				head[i] = fmt.Sprintf("%.0f°", m.Look)
+			}
+		}
+		rows = append(rows, cells(append([]string{g.Name, fmt.Sprintf("%.1f", float64(g.Truth.Frames)/mann.Rate), fmt.Sprintf("%.2f", g.Model.InGait), fmt.Sprintf("%.2f", g.Truth.Low), fmt.Sprintf("%.2f", raw.Low), fmt.Sprintf("%.2f", shown.Low),
 			fmt.Sprintf("%.0f", g.Truth.Jerk), fmt.Sprintf("%.0f", raw.Jerk), fmt.Sprintf("%.2f", raw.Jerk/g.Truth.Jerk),
-			fmt.Sprintf("%.0f", shown.Jerk), fmt.Sprintf("%.2f", shown.Jerk/g.Truth.Jerk)))
+			fmt.Sprintf("%.0f", shown.Jerk), fmt.Sprintf("%.2f", shown.Jerk/g.Truth.Jerk)}, head...)...))
 	}
 	return rows
 }
@@ -183,11 +189,14 @@ func (r *evalReport) skateOver(s metrics.SpeedHeld) float64 {
 }
 
 func (r *evalReport) wayRows() []string {
-	rows := []string{"way\tasked\tdoes\traw\tratio\tshown\tratio"}
+	rows := []string{"way\tasked\tdoes\traw\tratio\tshown\tratio\thead"}
 	for _, w := range r.Ways {
-		walk := r.Gaits[0].Truth.Skate
+		walk, head := r.Gaits[0].Truth.Skate, ""
+		if w.Unit == metrics.DegreesPerSecond {
+			head = fmt.Sprintf("%.0f°", w.Shown.Look)
+		}
 		rows = append(rows, cells(w.Name, fmt.Sprintf("%.1f %s", w.Asked, w.Unit), fmt.Sprintf("%.2f", w.Does),
-			fmt.Sprintf("%.3f", w.Raw.Skate), orNever("%.2f", over(w.Raw.Skate, walk)), fmt.Sprintf("%.3f", w.Shown.Skate), orNever("%.2f", over(w.Shown.Skate, walk))))
+			fmt.Sprintf("%.3f", w.Raw.Skate), orNever("%.2f", over(w.Raw.Skate, walk)), fmt.Sprintf("%.3f", w.Shown.Skate), orNever("%.2f", over(w.Shown.Skate, walk)), head))
 	}
 	return rows
 }

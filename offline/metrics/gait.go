@@ -16,24 +16,29 @@ import (
 type Legs struct {
 	Paws, BackPaws     []int // tips
 	Joints, BackJoints []int // that bend
+	Neck, Head, Nose   int   // Nose is the end of the head
 }
 
-// DogLegs returns the legs of the dog recordings' skeleton: from the upper arm
-// and the thigh down.
+// DogLegs returns the legs of the dog recordings' skeleton, from the upper arm and
+// the thigh down, and its head.
 func DogLegs(sk *skel.Skeleton) (Legs, error) {
 	var l Legs
 	var err error
+	find := func(name string) int {
+		j := sk.Index(name)
+		if j < 0 && err == nil {
+			err = fmt.Errorf("metrics: the skeleton has no joint %q, which the dog's measures need", name)
+		}
+		return j
+	}
 	add := func(dst *[]int, names ...string) {
 		for _, side := range []string{"Left", "Right"} {
 			for _, n := range names {
-				j := sk.Index(side + n)
-				if j < 0 && err == nil {
-					err = fmt.Errorf("metrics: the skeleton has no joint %q, which the dog's legs need", side+n)
-				}
-				*dst = append(*dst, j)
+				*dst = append(*dst, find(side+n))
 			}
 		}
 	}
+	l.Neck, l.Head, l.Nose = find("Neck"), find("Head"), find("HeadSite")
 	add(&l.BackPaws, "FootSite")
 	add(&l.BackJoints, "UpLeg", "Leg", "Foot")
 	add(&l.Paws, "HandSite", "FootSite")
@@ -43,8 +48,9 @@ func DogLegs(sk *skel.Skeleton) (Legs, error) {
 
 // Motion is what is measured of a motion: skate in cm per frame, stiffness (the
 // legs' bend) in degrees per frame, and the speed of the hips over the ground,
-// over so many frames of 1/60 s. Two more tell what the first two do not: paws
-// that glide above SkateHeight do not skate, and limbs that tremble bend.
+// over so many frames of 1/60 s. Three more tell what the first two do not: paws
+// that glide above SkateHeight do not skate, limbs that tremble bend, and a head
+// may point out of the turn.
 type Motion struct {
 	Skate         float64 `json:"skate_cm"`
 	BackSkate     float64 `json:"back_skate_cm"`
@@ -53,6 +59,7 @@ type Motion struct {
 	Speed         float64 `json:"speed_m_s,omitzero"`
 	Low           float64 `json:"low,omitzero"`       // share of the paws' time below SkateHeight
 	Jerk          float64 `json:"jerk_m_s3,omitzero"` // of all joints' places, mean
+	Look          float64 `json:"look_deg,omitzero"`  // of the head into the turn
 	Frames        int     `json:"frames,omitzero"`
 }
 
@@ -80,6 +87,7 @@ func (m *Motion) add(c *skel.Clip, l Legs, keep []bool) {
 	mix(&m.Speed, Speed(c, 0))
 	mix(&m.Low, Low(c, l.Paws))
 	mix(&m.Jerk, Jerk(c))
+	mix(&m.Look, Look(c, l.Neck, l.Head, l.Nose))
 	m.Frames += n
 }
 
@@ -103,6 +111,9 @@ type Gait struct {
 	PaperTruth, PaperMANN8 *Motion
 }
 
+// Turn is the name of the gait of turning.
+const Turn = "turn"
+
 // Gaits returns the gaits of the paper's comparison and its other speeds. The
 // bounds between speeds lie midway between those of its sec. 8 (walk 0.5, pace
 // 1.1, trot 1.9, canter 3.3 m/s).
@@ -125,7 +136,7 @@ func Gaits() []Gait {
 		{Name: "trot", Speed: [2]float64{1.5, 2.6}, Turn: straight, Goals: goals(GaitSpeeds[2])},
 		{Name: "canter", Speed: [2]float64{2.6, math.Inf(1)}, Turn: straight, Goals: goals(GaitSpeeds[3]),
 			PaperTruth: paper(0.14, 0.05, 6.53, 5.56), PaperMANN8: paper(0.16, 0.06, 5.72, 5.14)},
-		{Name: "turn", Speed: [2]float64{0, 0.8}, Turn: [2]float64{45, math.Inf(1)}, Goals: []control.Goal{turn(1), turn(-1)},
+		{Name: Turn, Speed: [2]float64{0, 0.8}, Turn: [2]float64{45, math.Inf(1)}, Goals: []control.Goal{turn(1), turn(-1)},
 			PaperTruth: paper(0.17, 0.06, 2.74, 2.15), PaperMANN8: paper(0.20, 0.08, 2.31, 1.82)},
 	}
 }

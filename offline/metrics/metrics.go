@@ -73,6 +73,29 @@ func Low(c *skel.Clip, paws []int) []float64 {
 	return out
 }
 
+// Look returns how far the head points into the turn at each frame, in degrees: the
+// angle seen from above from the body's direction (root to neck) to the head's
+// (head to nose), positive toward the side to which the body turns over the second
+// around. While it turns by less than 20 degrees there is no side, and Look is 0.
+func Look(c *skel.Clip, neck, head, nose int) []float64 {
+	const least = 20 * math.Pi / 180
+	body, look := make([]float32, c.Frames), make([]float32, c.Frames)
+	model := make([]m3.Xform, c.Skel.Len())
+	for f := range c.Frames {
+		c.Model(model, f)
+		body[f] = m3.YawOf(model[neck].Pos.Sub(model[0].Pos))
+		look[f] = m3.YawOf(model[nose].Pos.Sub(model[head].Pos))
+	}
+	out, half := make([]float64, c.Frames), int(c.FPS/2)
+	for f := range out {
+		turn := float64(m3.WrapAngle(body[min(f+half, c.Frames-1)] - body[max(f-half, 0)]))
+		if math.Abs(turn) >= least {
+			out[f] = math.Copysign(1, turn) * float64(m3.WrapAngle(look[f]-body[f])) * 180 / math.Pi
+		}
+	}
+	return out
+}
+
 // Jerk returns the mean jerk of the joints' places at each frame, in m/s³, from
 // the three frames before. Frames 0 to 2, which have none, get that of frame 3.
 func Jerk(c *skel.Clip) []float64 {

@@ -172,3 +172,28 @@ func TestJerk(t *testing.T) {
 		close(t, "jerk", j[f], want*0.1*216000/3, 1)
 	}
 }
+
+// A body that turns by 60 degrees per second and whose head points 30 degrees ahead
+// of it looks 30 degrees into the turn, whichever way it turns; one that does not
+// turn looks nowhere.
+func TestLook(t *testing.T) {
+	sk := &skel.Skeleton{
+		Names: []string{"Hips", "Neck", "Head", "Nose"}, Parents: []int16{-1, 0, 1, 2},
+		Offsets: []m3.Vec3{{Y: 0.5}, {Z: 0.4}, {Z: 0.1}, {Y: -0.02, Z: 0.1}}, EndSite: []bool{false, false, false, true},
+	}
+	for _, c := range []struct{ rate, head, want float64 }{{60, 30, 30}, {-60, -30, 30}, {60, -30, -30}, {0, 30, 0}, {19, 30, 0}, {60, 0, 0}} {
+		clip := skel.NewClip(sk, 60, 240)
+		for f := range clip.Frames {
+			pos, rot := clip.Frame(f)
+			pos[0] = m3.V(0, 0.5, 0)
+			rot[0] = m3.YawQuat(float32(c.rate * math.Pi / 180 * float64(f) / 60))
+			rot[2] = m3.YawQuat(float32(c.head * math.Pi / 180))
+		}
+		// In its first and last half second the window is cut; a third of it is left.
+		for f, v := range Look(clip, 1, 2, 3) {
+			if math.Abs(c.rate) < 60 || f >= 20 && f < clip.Frames-20 {
+				close(t, "look", v, c.want, 0.01)
+			}
+		}
+	}
+}

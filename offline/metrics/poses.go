@@ -17,8 +17,8 @@ import (
 type Poses struct {
 	Action control.Action
 	// Spread is how far dogs differ in the action: nine in ten of its poses have
-	// one of another recording this near, m. A jump's poses are all those in the
-	// air; its spread is 0.
+	// one of another recording this near, m, and at least 3 cm: made-up dogs sit as
+	// one does. A jump's poses are all those in the air; its spread is 0.
 	Spread float64
 	Frames int
 
@@ -53,6 +53,7 @@ const (
 	held     = 10   // frames to either side in which a pose that is held has its action at full weight
 	stillWay = 0.02 // m: the most that its hips and neck move from held/2 frames before to held/2 after
 	airborne = 0.05 // m: a jump's poses have every joint higher
+	leastGap = 0.03 // m: what nobody sees
 	poseStep = 4    // frames from one pose that is kept to the next
 )
 
@@ -167,7 +168,7 @@ func (p *Poses) spread() {
 		}
 		gaps = append(gaps, best)
 	}
-	p.Spread = Quantile(gaps, 0.9)
+	p.Spread = max(Quantile(gaps, 0.9), leastGap)
 }
 
 func (p *Poses) at(i int) []m3.Vec3 { return p.pos[i*p.joints : (i+1)*p.joints] }

@@ -18,6 +18,12 @@ type Way struct {
 	Shown Motion  `json:"shown"`
 }
 
+// Units of ways.
+const (
+	MetresPerSecond  = "m/s"
+	DegreesPerSecond = "°/s"
+)
+
 // Off returns how far the way is from what is asked for, as a share of it.
 func (w Way) Off() float64 { return math.Abs(w.Does/w.Asked - 1) }
 
@@ -43,9 +49,9 @@ func Ways(r *Rollout) ([]Way, error) {
 	out := make([]Way, len(modes))
 	for i, m := range modes {
 		w, t := &out[i], takes[i]
-		*w = Way{Name: m.Name, Unit: "m/s", Asked: float64(m.Goal.Speed), Does: speedAlong(t.Roots, m.Goal.Move)}
+		*w = Way{Name: m.Name, Unit: MetresPerSecond, Asked: float64(m.Goal.Speed), Does: speedAlong(t.Roots, m.Goal.Move)}
 		if m.Goal.Turn != 0 {
-			w.Unit, w.Asked, w.Does = "°/s", float64(control.MaxTurn)*180/math.Pi, float64(m.Goal.Turn)*turnRate(t.Roots)
+			w.Unit, w.Asked, w.Does = DegreesPerSecond, float64(control.MaxTurn)*180/math.Pi, float64(m.Goal.Turn)*turnRate(t.Roots)
 		}
 		t = t.cut(lead + first)
 		w.Raw, w.Shown = Measure(t.Raw, legs), Measure(t.Shown, legs)

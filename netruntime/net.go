@@ -108,6 +108,19 @@ func Open(path string) (*Net, error) {
 	return n, nil
 }
 
+// Embedded returns a function that decodes the model file of a program's own
+// memory, once: what a package with weights has for its Open. name is what errors
+// call the file.
+func Embedded(name string, file []byte) func() (*Net, error) {
+	return sync.OnceValues(func() (*Net, error) {
+		n, err := Decode(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return n, nil
+	})
+}
+
 // Meta returns what the model file says about the network.
 func (n *Net) Meta() Meta { return n.meta.clone() }
 

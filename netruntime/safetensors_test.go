@@ -370,3 +370,20 @@ func TestFile(t *testing.T) {
 		t.Errorf("%d bytes of %v, want %d of F32", size, types, len(b))
 	}
 }
+
+// What a program has embedded is decoded once; of a broken file the error says
+// which it is.
+func TestEmbedded(t *testing.T) {
+	b := encoded(t, tiny.net(t, 1))
+	open := Embedded("models/cat", b)
+	first, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := open(); again != first {
+		t.Error("decoded twice")
+	}
+	if _, err := Embedded("models/cat", b[:9])(); err == nil || !strings.HasPrefix(err.Error(), "models/cat: ") {
+		t.Errorf("broken: %v", err)
+	}
+}

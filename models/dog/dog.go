@@ -7,8 +7,6 @@ package dog
 
 import (
 	_ "embed" // the weights
-	"fmt"
-	"sync"
 
 	"mannequin/netruntime"
 )
@@ -16,13 +14,7 @@ import (
 //go:embed dog.safetensors
 var weights []byte
 
-var open = sync.OnceValues(func() (*netruntime.Net, error) {
-	n, err := netruntime.Decode(weights)
-	if err != nil {
-		return nil, fmt.Errorf("models/dog: %w", err)
-	}
-	return n, nil
-})
+var open = netruntime.Embedded("models/dog", weights)
 
 // Open returns the network. It is decoded once and shared.
 func Open() (*netruntime.Net, error) { return open() }

@@ -10,7 +10,7 @@ shift 2
 mkdir -p "$out"
 [ -x "$out/mannequin" ] || go build -o "$out/mannequin" ./cmd/mannequin
 
-ours="--phases --reverse --keep 1 --change 0.1 --ticks 8 --cycle 7 --epochs 8"
+ours="--phases --reverse --walk 1 --keep 1 --change 0.1 --skate 0 --bend 0 --ticks 8 --cycle 7 --epochs 8"
 # name | flags; of a flag that stands twice the second counts
 variants="ours|
 another seed|--seed 2

@@ -32,6 +32,28 @@ func TestProcgenTrains(t *testing.T) {
 	if m := n.Meta(); m.Name != "dog-free" || m.License != "CC0-1.0" || m.Data == "" {
 		t.Errorf("the model is %q, from %q, under %q", m.Name, m.Data, m.License)
 	}
+	// Unless told otherwise it is trained by our recipe; --paper is the paper's, but
+	// for what is told.
+	recipe := func(n *netruntime.Net, want map[string]any) {
+		t.Helper()
+		var got map[string]any
+		if err := json.Unmarshal([]byte(n.Meta().Extra["recipe"]), &got); err != nil {
+			t.Fatal(err)
+		}
+		for key, v := range want {
+			if got[key] != v {
+				t.Errorf("%s is %v, want %v", key, got[key], v)
+			}
+		}
+	}
+	recipe(n, map[string]any{"experts": 1., "hidden": 32., "ticks": 8., "keep": 1., "batch": 64.})
+	if code, stdout, stderr = cli("train", "mann", "--data", data, "--out", out, "--minutes", "0.02", "--experts", "1", "--hidden", "32", "--paper", "--batch", "16", "--checkpoint", filepath.Join(dir, "paper.ckpt")); code != 0 {
+		t.Fatalf("code %d\n%s\n%s", code, stdout, stderr)
+	}
+	if n, err = netruntime.Open(out); err != nil {
+		t.Fatal(err)
+	}
+	recipe(n, map[string]any{"experts": 1., "hidden": 32., "ticks": nil, "keep": 0.7, "batch": 16., "change": nil, "skate": nil, "warm_up": nil})
 	for _, args := range [][]string{
 		{"procgen"}, {"procgen", "--out", data, "--minutes", "0"}, {"procgen", "--out", data, "--minutes", "NaN"},
 		{"procgen", "--out", data, "--threads", "0"}, {"procgen", "--out", data, "--seed", "0"}, {"procgen", "--out", data, "extra"},

@@ -121,38 +121,39 @@ func stem(path string) string { return strings.TrimSuffix(path, filepath.Ext(pat
 
 func newTrainMANN() *cobra.Command {
 	var f trainFlags
-	paper := recipes.PaperMANN()
-	r := paper
+	r := recipes.DefaultMANN()
 	var start string
-	var reverse, phases bool
+	var reverse, phases, paper bool
 	var walk, repeat int
 	var heldOut []string
 	c := &cobra.Command{
 		Use:   "mann --data DIR --out FILE",
 		Short: "Train a mode-adaptive network for a quadruped",
 		Long: `Train a mode-adaptive network (Zhang, Starke et al. 2018) from a folder of BVH
-recordings and their labels.json, by the paper's recipe. The model file holds
-the weights of the epoch with the lowest held-out loss so far and is rewritten
+recordings and their labels.json. The model file holds the weights of the epoch with the lowest held-out loss so far and is rewritten
 whenever an epoch beats it; beside it come the loss curves (.loss.csv and
 .loss.png) and the checkpoint (.ckpt).
 
 Ctrl-C writes a checkpoint and stops; --resume continues, after that or after
 any crash, to the same bytes as a run that was never stopped. A loss that is not
 finite stops it too, at the last good state, and names the recordings and frames.
-Two runs on one checkpoint are refused. The learning rate
-falls in cycles that end with epochs 11, 31, 71 and 150: good places to stop.
+Two runs on one checkpoint are refused.
 
-The paper trains on single ticks. --ticks N lets the network go on from its own
-pose for N ticks in every sample, as it will at run time; with --start it
-continues a network that was trained on single ticks, or one of other
-recordings of the same layout.`,
+In every sample the network goes on from its own pose for --ticks ticks, as it
+will at run time. --paper gives all flags that are not named the values of the
+paper's recipe: single ticks, twice as many hidden units, 150 epochs, whose
+learning rate falls in cycles that end with epochs 11, 31, 71 and 150. --start
+continues a network, also one of other recordings of the same layout.`,
 		Example: `  mannequin train mann --data data/dog --out dog.safetensors
   mannequin train mann --data data/dog --out dog.safetensors --resume
   mannequin train mann --data data/dog --out quick.safetensors --minutes 2
-  mannequin train mann --data data/dog --out small.safetensors --experts 4 --epochs 31 --dtype bf16
-  mannequin train mann --data data/dog --out better.safetensors --start dog.safetensors --ticks 8 --keep 1 --change 0.03 --epochs 11`,
+  mannequin train mann --data data/dog --out better.safetensors --start dog.safetensors --rate 1e-4 --epochs 10
+  mannequin train mann --data data/dog --out paper.safetensors --paper --experts 4`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if paper {
+				asPaper(cmd)
+			}
 			switch {
 			case r.Experts < 1 || r.Experts > 64:
 				return command.Usagef("--experts is %d, want 1 to 64", r.Experts)
@@ -160,8 +161,8 @@ recordings of the same layout.`,
 				return command.Usagef("--hidden is %d, want 1 to 16384", r.Hidden)
 			case r.Ticks < 1 || r.Ticks > 240:
 				return command.Usagef("--ticks is %d, want 1 to 240", r.Ticks)
-			case r.Schedule.First < 1 || r.Schedule.First > 1<<16:
-				return command.Usagef("--cycle is %d, want 1 to 65536 epochs", r.Schedule.First)
+			case r.Schedule.First < 0 || r.Schedule.First > 1<<16:
+				return command.Usagef("--cycle is %d, want 0 (all epochs) to 65536 epochs", r.Schedule.First)
 			case !(r.Keep > 0 && r.Keep <= 1):
 				return command.Usagef("--keep is %v, want a probability above 0, up to 1", r.Keep)
 			case !(r.Noise >= 0 && r.Noise <= 10):
@@ -171,7 +172,7 @@ recordings of the same layout.`,
 			case !(r.Skate >= 0 && r.Skate <= 1e3 && r.Bend >= 0 && r.Bend <= 1e3):
 				return command.Usagef("--skate is %v and --bend %v, want 0 to 1000", r.Skate, r.Bend)
 			case r.Skate+r.Bend > 0 && r.Ticks == 1:
-				return command.Usagef("--skate and --bend are for a network that goes on from its own pose: --ticks 2 or more")
+				return command.Usagef("--skate and --bend are for a network that goes on from its own pose: --ticks 2 or more, or 0 for both")
 			case !(r.WarmUp >= 0 && r.WarmUp <= 1e6):
 				return command.Usagef("--warm-up is %v, want 0 to 1000000 epochs", r.WarmUp)
 			case walk < 1 || walk > 1000 || repeat < 0 || repeat > 1000:
@@ -197,7 +198,7 @@ recordings of the same layout.`,
 			return f.runMANN(cmd, &r, dataset.Options{Layout: layout, HeldOut: heldOut, Reverse: reverse, Walk: walk, Repeat: repeat, Workers: f.threads})
 		},
 	}
-	f.add(c, paper.Epochs, paper.Batch)
+	f.add(c, r.Epochs, r.Batch)
 	p := c.Flags()
 	p.IntVar(&r.Experts, "experts", r.Experts, "experts of the mixture; 1 is an ordinary network")
 	p.IntVar(&r.Hidden, "hidden", r.Hidden, "units of each hidden layer")
@@ -206,20 +207,37 @@ recordings of the same layout.`,
 	p.Float32Var(&r.Noise, "noise", r.Noise, "noise on the first pose, in deviations of the data")
 	p.Float32Var(&r.Drift, "drift", r.Drift, "deviation in `metres` by which the first pose is moved off the root")
 	p.Float64Var(&r.AdamW.Rate, "rate", r.AdamW.Rate, "learning rate")
-	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles")
+	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles (0: one cycle)")
 	p.BoolVar(&r.Residual, "residual", false, "the network gives the change of the pose in place of the pose")
 	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
 	p.Float32Var(&r.Skate, "skate", r.Skate, "weight in the loss of the paws' sliding over the ground; with --ticks above 1")
 	p.Float32Var(&r.Bend, "bend", r.Bend, "weight in the loss of how fast legs bend; with --ticks above 1")
 	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
-	p.IntVar(&walk, "walk", 1, "visits per epoch of any other row that moves")
+	p.IntVar(&walk, "walk", 4, "visits per epoch of any other row that moves")
 	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")
 	p.Float64Var(&r.ClipNorm, "clip", r.ClipNorm, "greatest `norm` of a step's gradient (0: no limit)")
-	p.BoolVar(&reverse, "reverse", false, "train on slow straight walks backward in time, too: recorded dogs hardly ever back up")
-	p.BoolVar(&phases, "phases", false, "carry on a phase of stepping per paw beside the pose; the gating network reads them in place of the paws' velocities")
+	p.BoolVar(&reverse, "reverse", true, "train on slow straight walks backward in time, too: recorded dogs hardly ever back up")
+	p.BoolVar(&phases, "phases", true, "carry on a phase of stepping per paw beside the pose; the gating network reads them in place of the paws' velocities")
+	p.BoolVar(&paper, "paper", false, "the paper's recipe, but for what other flags say")
 	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")
 	p.StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: those that dataset.toml names; six of the authors' dog set)")
 	return c
+}
+
+// asPaper gives the flags that were not set the values of the paper's recipe.
+func asPaper(cmd *cobra.Command) {
+	flags, r := cmd.Flags(), recipes.PaperMANN()
+	for name, value := range map[string]any{
+		"hidden": r.Hidden, "keep": r.Keep, "ticks": r.Ticks, "change": r.Change, "skate": r.Skate, "bend": r.Bend,
+		"epochs": r.Epochs, "batch": r.Batch, "warm-up": r.WarmUp, "clip": r.ClipNorm, "rate": r.AdamW.Rate, "cycle": r.Schedule.First,
+		"walk": 1, "reverse": false, "phases": false,
+	} {
+		if !flags.Changed(name) {
+			if err := flags.Set(name, fmt.Sprint(value)); err != nil {
+				panic(err) // a flag of this table does not take what it is for
+			}
+		}
+	}
 }
 
 // trainReport is what --json prints.

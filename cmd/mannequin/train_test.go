@@ -47,7 +47,7 @@ func TestTrainMANN(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := n.Meta(); n.Inputs() != 480 || n.Outputs() != 363 || m.License != "CC BY-NC 4.0" || !strings.Contains(m.Card, "attribution") {
+	if m := n.Meta(); n.Inputs() != 488 || n.Outputs() != 371 || m.License != "CC BY-NC 4.0" || !strings.Contains(m.Card, "attribution") {
 		t.Errorf("%d inputs, %d outputs, licence %q, card\n%s", n.Inputs(), n.Outputs(), m.License, m.Card)
 	}
 	for _, f := range []string{"dog.ckpt", "dog.loss.csv", "dog.loss.png"} {

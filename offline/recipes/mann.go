@@ -25,25 +25,25 @@ import (
 type MANN struct {
 	Train, HeldOut *dataset.MANN
 
-	Experts      int             // K: the paper has 8 and 4
-	Hidden       int             // width of the motion network's two hidden layers
-	GatingHidden int             // width of the gating network's
-	Keep         float32         // dropout's retention probability, in (0, 1]
-	Ticks        int             // that the network runs on its own poses in a sample: see rollout; the paper has 1
-	Noise        float32         // on a sample's first pose, in deviations of the data; the paper has none
-	Drift        float32         // how far a sample's first pose is moved off the root, m; the paper has none
-	Residual     bool            // the network gives the change of the pose in place of the pose; the paper's gives the pose
-	Change       float32         // weight in the loss of the error in the pose's normalised change; the paper has none
-	Skate        float32         // weight in the loss of the tips' sliding over the ground; the paper has none
-	Bend         float32         // weight in the loss of how fast legs bend; the paper has none
-	WarmUp       float64         // epochs in which the learning rate rises from 0; the paper has none
-	ClipNorm     float64         // greatest norm of a step's gradient; 0, as in the paper, is none
-	Start        *netruntime.Net // weights to begin with; nil draws them
-	Epochs       int             //
-	Batch        int             //
-	Seed         uint64          //
-	AdamW        train.AdamW     //
-	Schedule     train.WarmRestarts
+	Experts      int                // K: the paper has 8 and 4
+	Hidden       int                // width of the motion network's two hidden layers
+	GatingHidden int                // width of the gating network's
+	Keep         float32            // dropout's retention probability, in (0, 1]
+	Ticks        int                // that the network runs on its own poses in a sample: see rollout; the paper has 1
+	Noise        float32            // on a sample's first pose, in deviations of the data; the paper has none
+	Drift        float32            // how far a sample's first pose is moved off the root, m; the paper has none
+	Residual     bool               // the network gives the change of the pose in place of the pose; the paper's gives the pose
+	Change       float32            // weight in the loss of the error in the pose's normalised change; the paper has none
+	Skate        float32            // weight in the loss of the tips' sliding over the ground; the paper has none
+	Bend         float32            // weight in the loss of how fast legs bend; the paper has none
+	WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
+	ClipNorm     float64            // greatest norm of a step's gradient; 0, as in the paper, is none
+	Start        *netruntime.Net    // weights to begin with; nil draws them
+	Epochs       int                //
+	Batch        int                //
+	Seed         uint64             //
+	AdamW        train.AdamW        //
+	Schedule     train.WarmRestarts // First 0 is a single cycle over all epochs
 
 	Threads    int           // workers; the result does not depend on it
 	Limit      time.Duration // see train.Job
@@ -57,6 +57,16 @@ type MANN struct {
 	Progress   func(train.Progress)
 	Log        *slog.Logger
 	Now        func() time.Time
+}
+
+// DefaultMANN returns our recipe without data, for a layout with phases: what
+// moves best for its time (docs/mann.md has the comparison).
+func DefaultMANN() MANN {
+	m := PaperMANN()
+	m.Hidden, m.Keep, m.Ticks, m.Change, m.Skate, m.Bend = 256, 1, 8, 0.1, 0.3, 0.1
+	m.Epochs, m.Batch, m.WarmUp, m.ClipNorm = 24, 64, 0.3, 1
+	m.AdamW.Rate, m.Schedule.First = 4e-4, 0
+	return m
 }
 
 // PaperMANN returns the paper's recipe without data.
@@ -178,9 +188,18 @@ func (n normalised) output(dst []float32, row int) {
 
 func (m *MANN) schedule() train.Schedule {
 	if m.WarmUp > 0 {
-		return train.WarmUp{Epochs: m.WarmUp, Then: m.Schedule}
+		return train.WarmUp{Epochs: m.WarmUp, Then: m.cycles()}
 	}
-	return m.Schedule
+	return m.cycles()
+}
+
+// cycles returns the schedule with the length of its first cycle.
+func (m *MANN) cycles() train.WarmRestarts {
+	s := m.Schedule
+	if s.First == 0 {
+		s.First = max(1, m.Epochs-1) // a cycle has an epoch more than its cosine
+	}
+	return s
 }
 
 // recipe names everything but the data that shapes the result.
@@ -218,7 +237,7 @@ func (m *MANN) recipe() (string, error) {
 		WarmUp       float64            `json:"warm_up,omitempty"`
 		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.Schedule, ticks, m.Noise, m.Drift, m.Residual, m.Change, m.Skate, m.Bend, m.WarmUp, m.ClipNorm, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Noise, m.Drift, m.Residual, m.Change, m.Skate, m.Bend, m.WarmUp, m.ClipNorm, start})
 	return string(b), err
 }
 

@@ -175,8 +175,8 @@ continues a network, also one of other recordings of the same layout.`,
 				return command.Usagef("--skate and --bend are for a network that goes on from its own pose: --ticks 2 or more, or 0 for both")
 			case !(r.WarmUp >= 0 && r.WarmUp <= 1e6):
 				return command.Usagef("--warm-up is %v, want 0 to 1000000 epochs", r.WarmUp)
-			case walk < 1 || walk > 1000 || repeat < 0 || repeat > 1000:
-				return command.Usagef("--walk is %d and --repeat %d, want 1 to 1000", walk, repeat)
+			case walk < 0 || walk > 1000 || repeat < 0 || repeat > 1000:
+				return command.Usagef("--walk is %d and --repeat %d, want 1 to 1000, or 0 for the default", walk, repeat)
 			case !(r.ClipNorm >= 0 && r.ClipNorm <= 1e6):
 				return command.Usagef("--clip is %v, want 0 to 1000000", r.ClipNorm)
 			case !(r.Drift >= 0 && r.Drift <= 10):
@@ -213,7 +213,7 @@ continues a network, also one of other recordings of the same layout.`,
 	p.Float32Var(&r.Skate, "skate", r.Skate, "weight in the loss of the paws' sliding over the ground; with --ticks above 1")
 	p.Float32Var(&r.Bend, "bend", r.Bend, "weight in the loss of how fast legs bend; with --ticks above 1")
 	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
-	p.IntVar(&walk, "walk", 4, "visits per epoch of any other row that moves")
+	p.IntVar(&walk, "walk", 0, "visits per epoch of any other row that moves (default: a third of --repeat)")
 	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")
 	p.Float64Var(&r.ClipNorm, "clip", r.ClipNorm, "greatest `norm` of a step's gradient (0: no limit)")
 	p.BoolVar(&reverse, "reverse", true, "train on slow straight walks backward in time, too: recorded dogs hardly ever back up")

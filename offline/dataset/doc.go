@@ -56,5 +56,6 @@
 //
 // Rows come clip by clip in the order of file names, then once more mirrored in
 // the same order. Order lists the rows to visit in an epoch: every row once,
-// rows of trot and canter Repeat times, other rows that move Walk times.
+// rows of trot and canter Repeat times, other rows that move Walk times, a third of
+// Repeat unless told otherwise.
 package dataset

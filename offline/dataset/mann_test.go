@@ -58,7 +58,7 @@ func TestBuildMANN(t *testing.T) {
 		t.Error("rows are not clip by clip, frame by frame")
 	}
 	// The fast circle runs at 3 m/s: 59 rows and their mirror images, 11 times.
-	if want := 11*2*59 + 2*148; len(train.Order) != want || !slices.IsSorted(train.Order) {
+	if want := 11*2*59 + 4*2*148; len(train.Order) != want || !slices.IsSorted(train.Order) {
 		t.Errorf("an epoch visits %d rows, want %d", len(train.Order), want)
 	}
 	in, out, _ := train.Layout.MirrorColumns()

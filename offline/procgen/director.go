@@ -17,18 +17,18 @@ type kind struct {
 // kinds are balanced so that no gait or action is rare: the recordings that
 // networks are usually trained on hold little trot, canter and jumping.
 var kinds = []kind{
-	{"idle", 4, idleRound},
-	{"walk", 10, func(tl *timeline) { tl.gaitRound("walk") }},
-	{"pace", 8, func(tl *timeline) { tl.gaitRound("pace") }},
-	{"trot", 10, func(tl *timeline) { tl.gaitRound("trot") }},
-	{"canter", 9, func(tl *timeline) { tl.gaitRound("canter") }},
+	{"idle", 6, idleRound},
+	{"walk", 8, func(tl *timeline) { tl.gaitRound("walk") }},
+	{"pace", 7, func(tl *timeline) { tl.gaitRound("pace") }},
+	{"trot", 9, func(tl *timeline) { tl.gaitRound("trot") }},
+	{"canter", 8, func(tl *timeline) { tl.gaitRound("canter") }},
 	{"gaits", 7, gaitsRound},
 	{"turn", 16, turnRound},
-	{"side", 8, sideRound},
+	{"side", 12, sideRound},
 	{"sit", 7, func(tl *timeline) { tl.actionRound(tl.sit) }},
 	{"lie", 7, func(tl *timeline) { tl.actionRound(tl.lie) }},
 	{"stand", 6, rearRound},
-	{"jump", 8, jumpRound},
+	{"jump", 7, jumpRound},
 }
 
 // compose returns the clip of a kind that lasts some seconds.
@@ -94,7 +94,7 @@ func (tl *timeline) gaitRound(name string) {
 }
 
 func idleRound(tl *timeline) {
-	tl.idle(tl.uniform(4, 8))
+	tl.idle(tl.uniform(4, 10))
 	switch {
 	case tl.chance(0.5): // turns a little on the spot
 		t := tl.uniform(0.4, 0.9)

@@ -64,7 +64,7 @@ type MANN struct {
 // moves best for its time (docs/mann.md has the comparison).
 func DefaultMANN() MANN {
 	m := PaperMANN()
-	m.Hidden, m.Keep, m.Ticks, m.Change, m.Heads, m.Skate, m.Bend = 256, 1, 8, 0.1, 0.2, 0.3, 0.1
+	m.Hidden, m.Keep, m.Ticks, m.Change, m.Heads, m.Skate, m.Bend = 256, 1, 8, 0.1, 0.3, 0.3, 0.1
 	m.Epochs, m.Batch, m.WarmUp, m.ClipNorm = 30, 64, 0.3, 1
 	m.AdamW.Rate, m.Schedule.First = 4e-4, 0
 	return m

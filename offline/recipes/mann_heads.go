@@ -24,8 +24,8 @@ type heads struct {
 	off    []float32
 }
 
-// easing is the half-life of the way back, in ticks: 0.15 s.
-const easing = 9
+// easing is the half-life of the way back, in ticks: 0.1 s.
+const easing = 6
 
 // left returns the share of a head's difference that is left after so many ticks.
 func left(ticks int) float64 { return math.Exp2(-float64(ticks) / easing) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mannequin/models/dog"
+	dogfree "mannequin/models/dog-free"
 	"mannequin/netruntime"
 )
 
@@ -19,6 +20,7 @@ var shipped = []struct {
 	open func() (*netruntime.Net, error)
 }{
 	{"dog", dog.Open},
+	{"dog-free", dogfree.Open},
 }
 
 // Names returns the shipped models' names.

@@ -116,8 +116,23 @@ func (b *Batch) scatter(y []float32, r int) {
 		// Position and velocity are two estimates of the same place.
 		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(1./Rate)).Lerp(b.bonePos[k], 0.5)
 	}
-	copy(b.phases(r), y[m.OutPhase(0):])
+	b.step(r, y[m.OutPhase(0):])
 	b.sink(r)
+}
+
+// step takes over the phases of stepping. Their amplitude is bounded: a network
+// that is asked for what it hardly knows may answer a larger one with a still
+// larger one, until its legs break.
+func (b *Batch) step(r int, y []float32) {
+	const most = 0.9 // 99 of 100 recorded ones are smaller
+	p := b.phases(r)
+	for k := 0; k < len(p); k += feature.PhaseLen {
+		v := vec2{y[k], y[k+1]}
+		if l := v.length(); l > most {
+			v = v.scale(most / l)
+		}
+		p[k], p[k+1] = v.X, v.Z
+	}
 }
 
 // sink brings a row down that hangs in the air without having jumped. Networks

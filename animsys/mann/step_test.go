@@ -76,4 +76,11 @@ func TestPhasesGoOn(t *testing.T) {
 			t.Errorf("row %d: phases %g, want %g", r, got, want)
 		}
 	}
+
+	// One that grows beyond what recordings have keeps its angle.
+	copy(y[l.Outputs()+l.OutPhase(0):], []float32{30, -40})
+	b.Scatter(y, 0, 3)
+	if p := b.phases(1); m3.Abs(p[0]-0.54) > 1e-6 || m3.Abs(p[1]+0.72) > 1e-6 || !slices.Equal(p[2:], phases(y, l.Outputs(), 1, l.OutPhase(0))[2:]) {
+		t.Errorf("phases %g", p)
+	}
 }

@@ -11,7 +11,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// heads lets windows begin with the head of another frame, from where it eases
+// heads lets windows begin with the head and back of another frame, from where they ease
 // back to the recorded one. In recordings the head is always where the dog wants
 // to look, and a network learns no more than to carry it on; then, in turns, what
 // the body turns by is taken off until the dog looks back over its shoulder. Only
@@ -19,7 +19,7 @@ import (
 type heads struct {
 	share  float32
 	pose   []int // columns of the pose that differ between two heads: places, then axes
-	base   []int // of each, the column of the neck's place, which is no part of the difference; −1 of axes
+	base   []int // of each, the column of the hips' place, which is no part of the difference; −1 of axes
 	places int   // how many of them are places
 	off    []float32
 }
@@ -32,8 +32,10 @@ func left(ticks int) float64 { return math.Exp2(-float64(ticks) / easing) }
 
 func newHeads(l *feature.MANN, share float32) (*heads, error) {
 	h := &heads{share: share}
-	var at []int // where the bones begin in the pose, neck first
-	for _, name := range []string{"Neck", "Head", "HeadSite"} {
+	// The back bends with the head: left as it was, it would tell where the head
+	// has been.
+	var at []int // where the bones begin in the pose
+	for _, name := range []string{"Hips", "Spine", "Spine1", "Neck", "Head", "HeadSite"} {
 		j := slices.Index(l.Joints, name)
 		if j < 0 {
 			return nil, fmt.Errorf("recipes: heads of other frames: there is no joint %q", name)
@@ -46,7 +48,7 @@ func newHeads(l *feature.MANN, share float32) (*heads, error) {
 		}
 	}
 	h.places = len(h.pose)
-	for _, bone := range at {
+	for _, bone := range at[1:] {
 		for k := feature.BoneForward; k < feature.BoneVel; k++ {
 			h.pose, h.base = append(h.pose, bone+k), append(h.base, -1)
 		}

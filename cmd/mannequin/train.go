@@ -169,8 +169,6 @@ continues a network, also one of other recordings of the same layout.`,
 				return command.Usagef("--noise is %v, want 0 to 10", r.Noise)
 			case !(r.Change >= 0 && r.Change <= 1e3):
 				return command.Usagef("--change is %v, want 0 to 1000", r.Change)
-			case !(r.Heads >= 0 && r.Heads <= 1):
-				return command.Usagef("--heads is %v, want a share from 0 to 1", r.Heads)
 			case !(r.Skate >= 0 && r.Skate <= 1e3 && r.Bend >= 0 && r.Bend <= 1e3):
 				return command.Usagef("--skate is %v and --bend %v, want 0 to 1000", r.Skate, r.Bend)
 			case r.Skate+r.Bend > 0 && r.Ticks == 1:
@@ -212,7 +210,6 @@ continues a network, also one of other recordings of the same layout.`,
 	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles (0: one cycle)")
 	p.BoolVar(&r.Residual, "residual", false, "the network gives the change of the pose in place of the pose")
 	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
-	p.Float32Var(&r.Heads, "heads", r.Heads, "`share` of the samples that begin with the head of another frame, for networks whose heads stay where they are")
 	p.Float32Var(&r.Skate, "skate", r.Skate, "weight in the loss of the paws' sliding over the ground; with --ticks above 1")
 	p.Float32Var(&r.Bend, "bend", r.Bend, "weight in the loss of how fast legs bend; with --ticks above 1")
 	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
@@ -231,7 +228,7 @@ continues a network, also one of other recordings of the same layout.`,
 func asPaper(cmd *cobra.Command) {
 	flags, r := cmd.Flags(), recipes.PaperMANN()
 	for name, value := range map[string]any{
-		"hidden": r.Hidden, "keep": r.Keep, "ticks": r.Ticks, "change": r.Change, "heads": r.Heads, "skate": r.Skate, "bend": r.Bend,
+		"hidden": r.Hidden, "keep": r.Keep, "ticks": r.Ticks, "change": r.Change, "skate": r.Skate, "bend": r.Bend,
 		"epochs": r.Epochs, "batch": r.Batch, "warm-up": r.WarmUp, "clip": r.ClipNorm, "rate": r.AdamW.Rate, "cycle": r.Schedule.First,
 		"walk": 1, "reverse": false, "phases": false,
 	} {

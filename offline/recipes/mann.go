@@ -34,7 +34,6 @@ type MANN struct {
 	Drift        float32            // how far a sample's first pose is moved off the root, m; the paper has none
 	Residual     bool               // the network gives the change of the pose in place of the pose; the paper's gives the pose
 	Change       float32            // weight in the loss of the error in the pose's normalised change; the paper has none
-	Heads        float32            // share of the windows that begin with another frame\'s head, in [0, 1]; the paper has none
 	Skate        float32            // weight in the loss of the tips' sliding over the ground; the paper has none
 	Bend         float32            // weight in the loss of how fast legs bend; the paper has none
 	WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
@@ -64,7 +63,7 @@ type MANN struct {
 // moves best for its time (docs/mann.md has the comparison).
 func DefaultMANN() MANN {
 	m := PaperMANN()
-	m.Hidden, m.Keep, m.Ticks, m.Change, m.Heads, m.Skate, m.Bend = 256, 1, 8, 0.1, 0.3, 0.3, 0.1
+	m.Hidden, m.Keep, m.Ticks, m.Change, m.Skate, m.Bend = 256, 1, 8, 0.1, 0.3, 0.1
 	m.Epochs, m.Batch, m.WarmUp, m.ClipNorm = 30, 64, 0.3, 1
 	m.AdamW.Rate, m.Schedule.First = 4e-4, 0
 	return m
@@ -113,11 +112,6 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	hash := dataHash(m.Train, m.HeldOut)
 	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep, trainedBy)
 	trained.drift = m.Drift
-	if m.Heads > 0 {
-		if trained.heads, err = newHeads(layout, m.Heads); err != nil {
-			return nil, err
-		}
-	}
 	if m.Skate > 0 || m.Bend > 0 {
 		trained.legs = newLegs(m.Train, m.Skate, m.Bend)
 	}
@@ -238,13 +232,12 @@ func (m *MANN) recipe() (string, error) {
 		Drift        float32            `json:"drift,omitempty"`
 		Residual     bool               `json:"residual,omitempty"`
 		Change       float32            `json:"change,omitempty"`
-		Heads        float32            `json:"heads,omitempty"`
 		Skate        float32            `json:"skate,omitempty"`
 		Bend         float32            `json:"bend,omitempty"`
 		WarmUp       float64            `json:"warm_up,omitempty"`
 		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Noise, m.Drift, m.Residual, m.Change, m.Heads, m.Skate, m.Bend, m.WarmUp, m.ClipNorm, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Noise, m.Drift, m.Residual, m.Change, m.Skate, m.Bend, m.WarmUp, m.ClipNorm, start})
 	return string(b), err
 }
 

@@ -25,7 +25,6 @@ type rollout struct {
 	noise  float32 // deviation of what is added to the first pose, in its own deviations
 	keep   float32
 	drift  float32 // deviation of how far the first pose as a whole is moved off the root, m
-	heads  *heads  // nil: windows begin with the recorded heads
 	legs   *legs   // nil: their sliding and bending counts as everything does
 	change *change // nil: the network gives the pose itself, and only its error counts
 
@@ -156,9 +155,6 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 			disturb(row[u.before:], u.noise, grad.Hash(key, uint64(1000+i)))
 		}
 	}
-	if u.heads != nil {
-		u.heads.begin(x.Val, n.inputs, u, rows, key)
-	}
 	u.terms = u.terms[:0]
 	share := 1 / float32(u.ticks)
 	for tick := range u.ticks {
@@ -171,9 +167,6 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		want := t.Const(len(rows), n.outputs)
 		for i, r := range rows {
 			u.set.output(want.Val[i*n.outputs:], r+tick)
-		}
-		if u.heads != nil {
-			u.heads.want(want.Val, n.outputs, u, tick)
 		}
 		u.terms = append(u.terms, grad.Term{Loss: t.MSE(y, want), Weight: share})
 		if c := u.change; c != nil && c.weight > 0 {
@@ -230,9 +223,6 @@ func (u *rollout) changeLoss(t *grad.Tape, x, pose *grad.Mat, rows []int, tick i
 		for k, v := range out {
 			want.Val[i*by.Cols+k] = (v - in[k] - mean[k]) / std[k]
 		}
-	}
-	if u.heads != nil {
-		u.heads.change(want.Val, by.Cols, std, tick)
 	}
 	return t.MSE(by, want)
 }

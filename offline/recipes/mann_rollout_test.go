@@ -436,13 +436,13 @@ func TestPaperRecipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"icks", "oise", "rift", "esidual", "hange", "arm", "lip", "tart", "eads"} {
+	for _, name := range []string{"icks", "oise", "rift", "esidual", "hange", "arm", "lip", "tart"} {
 		if strings.Contains(strings.ReplaceAll(got, "restart", ""), name) {
 			t.Errorf("%q in %s", name, got)
 		}
 	}
-	m.Drift, m.WarmUp, m.ClipNorm, m.Change, m.Noise, m.Ticks, m.Residual, m.Skate, m.Bend, m.Heads = 1, 2, 3, 4, 5, 6, true, 7, 8, 1
-	if got, err = m.recipe(); err != nil || !strings.HasSuffix(got, `"ticks":6,"noise":5,"drift":1,"residual":true,"change":4,"heads":1,"skate":7,"bend":8,"warm_up":2,"clip_norm":3}`) {
+	m.Drift, m.WarmUp, m.ClipNorm, m.Change, m.Noise, m.Ticks, m.Residual, m.Skate, m.Bend = 1, 2, 3, 4, 5, 6, true, 7, 8
+	if got, err = m.recipe(); err != nil || !strings.HasSuffix(got, `"ticks":6,"noise":5,"drift":1,"residual":true,"change":4,"skate":7,"bend":8,"warm_up":2,"clip_norm":3}`) {
 		t.Error(got, err)
 	}
 }

@@ -19,7 +19,7 @@ func TestTrainMANN(t *testing.T) {
 	data := filepath.Join(mocapdata.Dir(t), "dog")
 	dir := t.TempDir()
 	out := filepath.Join(dir, "dog.safetensors")
-	args := []string{"train", "mann", "--data", data, "--out", out, "--experts", "1", "--ticks", "1", "--skate", "0", "--bend", "0", "--threads", "2", "--dtype", "bf16", "--json"}
+	args := []string{"train", "mann", "--data", data, "--out", out, "--paper", "--experts", "1", "--threads", "2", "--dtype", "bf16", "--json"}
 	type report struct {
 		Model   string  `json:"model"`
 		Ended   string  `json:"ended"`
@@ -47,7 +47,7 @@ func TestTrainMANN(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := n.Meta(); n.Inputs() != 488 || n.Outputs() != 371 || m.License != "CC BY-NC 4.0" || !strings.Contains(m.Card, "attribution") {
+	if m := n.Meta(); n.Inputs() != 480 || n.Outputs() != 363 || m.License != "CC BY-NC 4.0" || !strings.Contains(m.Card, "attribution") {
 		t.Errorf("%d inputs, %d outputs, licence %q, card\n%s", n.Inputs(), n.Outputs(), m.License, m.Card)
 	}
 	for _, f := range []string{"dog.ckpt", "dog.loss.csv", "dog.loss.png"} {

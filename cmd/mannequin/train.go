@@ -130,8 +130,8 @@ func newTrainMANN() *cobra.Command {
 		Use:   "mann --data DIR --out FILE",
 		Short: "Train a mode-adaptive network for a quadruped",
 		Long: `Train a mode-adaptive network (Zhang, Starke et al. 2018) from a folder of BVH
-recordings and their labels.json. The model file holds the weights of the epoch with the lowest held-out loss so far and is rewritten
-whenever an epoch beats it; beside it come the loss curves (.loss.csv and
+recordings and their labels.json. The model file holds the weights of the epoch
+with the lowest held-out loss so far and is rewritten whenever an epoch beats it; beside it come the loss curves (.loss.csv and
 .loss.png) and the checkpoint (.ckpt).
 
 Ctrl-C writes a checkpoint and stops; --resume continues, after that or after

@@ -44,7 +44,9 @@
 //
 // The trajectory's formulas and constants are the released system's. Added to
 // them are, each because recordings or rollouts ask for it: a heading of its own
-// that a turn adds up in (Leash, Steering); an integral that counts only what a
+// that a turn adds up in (Leash); a future that turns evenly, in an arc, where
+// the released one turns at once and then goes straight on, as dogs do at the end
+// of a turn, looking out of it; an integral that counts only what a
 // plausible change of speed does not explain, and is bounded (SpeedUp,
 // SpeedDown); speeds aside and backward, a curve in place of a turn on the spot
 // and a step in getting up, as in the recordings (Sideways, Backward, Pivot,

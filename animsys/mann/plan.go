@@ -102,8 +102,7 @@ func (b *Batch) reach(move vec2, speed float32) (vec2, float32) {
 // face turns the heading of row at the rate that the goal asks for and returns
 // the direction to ask for in a second. While steered, the heading is kept apart
 // from where the character really faces, so that the network's own leanings are
-// corrected (see Tuning.Steering) instead of adding up; a leash keeps the two
-// together.
+// corrected instead of adding up; a leash keeps the two together.
 func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 	fwd := b.root(r).fwd
 	if !steered {
@@ -116,8 +115,7 @@ func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 		h = fwd.turned(m3.Clamp(off, -b.tuning.Leash, b.tuning.Leash))
 	}
 	b.heading[r] = h.unit(fwd)
-	const sway = 0.05 // radians either way that dogs swing in walking straight
-	return b.heading[r].turned(rate + b.tuning.Steering*excess(b.root(r).angleTo(b.heading[r]), sway))
+	return b.heading[r].turned(rate)
 }
 
 // choose returns the action that the goal's wish comes to under the rules of
@@ -201,20 +199,42 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 // excess returns how far x is above slack or below −slack.
 func excess(x, slack float32) float32 { return x - m3.Clamp(x, -slack, slack) }
 
-// steer bends the future toward the targets. The blend grows along the future;
+// steer bends the future toward arcs: directions toward one that turns evenly
+// from where the character faces to the target direction, velocities toward one
+// that turns as the heading is to. Bent toward the targets themselves at every
+// point, as in the released system, the future would end its turn half-way, and
+// recorded dogs that end a turn look out of it. The blend grows along the future;
 // positions add up blended steps.
 func (b *Batch) steer(r int) {
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
-	step := b.targetVel[r].scale(1. / future)
+	facing := arcTo(b.targetDir[r], b.root(r).angleTo(b.targetDir[r]))
+	course := arcTo(b.targetVel[r], frame{fwd: b.heading[r]}.angleTo(b.targetDir[r]))
 	at, before := p[now], p[now] // blended; as it was
 	for i := now + 1; i < points; i++ {
 		w, old := &b.blend[i-now], p[i]
-		at = at.add(old.sub(before).lerp(step, w.pos))
+		facing.step()
+		course.step()
+		at = at.add(old.sub(before).lerp(course.at.scale(1./future), w.pos))
 		before, p[i] = old, at
-		d[i] = d[i].lerp(b.targetDir[r], w.dir).unit(d[i])
-		v[i] = v[i].lerp(b.targetVel[r], w.vel)
+		d[i] = d[i].lerp(facing.at, w.dir).unit(d[i])
+		v[i] = v[i].lerp(course.at, w.vel)
 	}
 }
+
+// arc is a vector that turns evenly from point to point of the future.
+type arc struct {
+	at       vec2
+	sin, cos float32
+}
+
+// arcTo returns the arc that ends at the vector to after turning by so many
+// radians.
+func arcTo(to vec2, by float32) arc {
+	sin, cos := math.Sincos(float64(by / future))
+	return arc{to.turned(-by), float32(sin), float32(cos)}
+}
+
+func (a *arc) step() { a.at = a.at.rotate(a.sin, a.cos) }
 
 // ramp moves the action weights of the present and the future to the action, and
 // their desired speed toward the targets'. Weights go straight and at an even

@@ -59,11 +59,6 @@ type Tuning struct {
 	// it, dogs come through the corners of a square 20° late.
 	Facing float32
 
-	// Steering is how many times the angle to the heading that a turn has come to
-	// is added to the turn that is asked for; ours. Without it, dogs turn up to a
-	// quarter farther in the first seconds.
-	Steering float32
-
 	// PathBlend is τ of the paper's sec. 9: the weight of a path against the
 	// network's own future trajectory.
 	PathBlend float32
@@ -102,7 +97,6 @@ func DefaultTuning() Tuning {
 		Grip:      1,
 		Spin:      0.9,
 		Facing:    4,
-		Steering:  2,
 		PathBlend: 0.5,
 		Bend:      1.3, Ceiling: 1.48,
 	}

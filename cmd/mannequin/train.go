@@ -171,8 +171,10 @@ continues a network, also one of other recordings of the same layout.`,
 				return command.Usagef("--change is %v, want 0 to 1000", r.Change)
 			case !(r.Skate >= 0 && r.Skate <= 1e3 && r.Bend >= 0 && r.Bend <= 1e3):
 				return command.Usagef("--skate is %v and --bend %v, want 0 to 1000", r.Skate, r.Bend)
-			case r.Skate+r.Bend > 0 && r.Ticks == 1:
-				return command.Usagef("--skate and --bend are for a network that goes on from its own pose: --ticks 2 or more, or 0 for both")
+			case !(r.Recover >= 0 && r.Recover <= 1):
+				return command.Usagef("--recover is %v, want 0 to 1", r.Recover)
+			case r.Skate+r.Bend+r.Recover > 0 && r.Ticks == 1:
+				return command.Usagef("--skate, --bend and --recover are for a network that goes on from its own pose: --ticks 2 or more, or 0 for all three")
 			case !(r.WarmUp >= 0 && r.WarmUp <= 1e6):
 				return command.Usagef("--warm-up is %v, want 0 to 1000000 epochs", r.WarmUp)
 			case walk < 0 || walk > 1000 || repeat < 0 || repeat > 1000:
@@ -212,6 +214,7 @@ continues a network, also one of other recordings of the same layout.`,
 	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
 	p.Float32Var(&r.Skate, "skate", r.Skate, "weight in the loss of the paws' sliding over the ground; with --ticks above 1")
 	p.Float32Var(&r.Bend, "bend", r.Bend, "weight in the loss of how fast legs bend; with --ticks above 1")
+	p.Float32Var(&r.Recover, "recover", r.Recover, "share of the steps that teach to look into turns again, from mirrored poses; with --ticks above 1")
 	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
 	p.IntVar(&walk, "walk", 0, "visits per epoch of any other row that moves (default: a third of --repeat)")
 	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")
@@ -228,7 +231,7 @@ continues a network, also one of other recordings of the same layout.`,
 func asPaper(cmd *cobra.Command) {
 	flags, r := cmd.Flags(), recipes.PaperMANN()
 	for name, value := range map[string]any{
-		"hidden": r.Hidden, "keep": r.Keep, "ticks": r.Ticks, "change": r.Change, "skate": r.Skate, "bend": r.Bend,
+		"hidden": r.Hidden, "keep": r.Keep, "ticks": r.Ticks, "change": r.Change, "skate": r.Skate, "bend": r.Bend, "recover": r.Recover,
 		"epochs": r.Epochs, "batch": r.Batch, "warm-up": r.WarmUp, "clip": r.ClipNorm, "rate": r.AdamW.Rate, "cycle": r.Schedule.First,
 		"walk": 1, "reverse": false, "phases": false,
 	} {

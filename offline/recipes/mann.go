@@ -36,6 +36,7 @@ type MANN struct {
 	Change       float32            // weight in the loss of the error in the pose's normalised change; the paper has none
 	Skate        float32            // weight in the loss of the tips' sliding over the ground; the paper has none
 	Bend         float32            // weight in the loss of how fast legs bend; the paper has none
+	Recover      float32            // share of the steps that teach to look into turns: see recovery; the paper has none
 	WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
 	ClipNorm     float64            // greatest norm of a step's gradient; 0, as in the paper, is none
 	Start        *netruntime.Net    // weights to begin with; nil draws them
@@ -63,7 +64,7 @@ type MANN struct {
 // moves best for its time (docs/mann.md has the comparison).
 func DefaultMANN() MANN {
 	m := PaperMANN()
-	m.Hidden, m.Keep, m.Ticks, m.Change, m.Skate, m.Bend = 256, 1, 8, 0.1, 0.3, 0.1
+	m.Hidden, m.Keep, m.Ticks, m.Change, m.Skate, m.Bend, m.Recover = 256, 1, 8, 0.1, 0.3, 0.1, 0.3
 	m.Epochs, m.Batch, m.WarmUp, m.ClipNorm = 30, 64, 0.3, 1
 	m.AdamW.Rate, m.Schedule.First = 4e-4, 0
 	return m
@@ -80,8 +81,8 @@ func PaperMANN() MANN {
 
 // Run trains and writes the model.
 func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
-	if m.Skate+m.Bend > 0 && m.Ticks < 2 {
-		return nil, errors.New("recipes: sliding and bending count where the network goes on from its own pose: two ticks or more")
+	if m.Skate+m.Bend+m.Recover > 0 && m.Ticks < 2 {
+		return nil, errors.New("recipes: sliding, bending and recovery count where the network goes on from its own pose: two ticks or more")
 	}
 	layout := m.Train.Layout
 	net := newMANNNet(layout.Inputs(), layout.Outputs(), m.Experts, m.Hidden, m.GatingHidden, layout.Gating())
@@ -114,6 +115,11 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	trained.drift = m.Drift
 	if m.Skate > 0 || m.Bend > 0 {
 		trained.legs = newLegs(m.Train, m.Skate, m.Bend)
+	}
+	if m.Recover > 0 {
+		if trained.recovery, err = newRecovery(trained, m.Recover); err != nil {
+			return nil, err
+		}
 	}
 	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1, heldOutBy)
 	switch {
@@ -234,10 +240,11 @@ func (m *MANN) recipe() (string, error) {
 		Change       float32            `json:"change,omitempty"`
 		Skate        float32            `json:"skate,omitempty"`
 		Bend         float32            `json:"bend,omitempty"`
+		Recover      float32            `json:"recover,omitempty"`
 		WarmUp       float64            `json:"warm_up,omitempty"`
 		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Noise, m.Drift, m.Residual, m.Change, m.Skate, m.Bend, m.WarmUp, m.ClipNorm, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Noise, m.Drift, m.Residual, m.Change, m.Skate, m.Bend, m.Recover, m.WarmUp, m.ClipNorm, start})
 	return string(b), err
 }
 

@@ -35,17 +35,9 @@ func newLegs(set *dataset.MANN, skate, bend float32) *legs {
 	for c := range l.PoseLen() {
 		g.axes.add(set.XStd[l.InBone(0)+c], set.XMean[l.InBone(0)+c])
 	}
-	children := make([]int, sk.Len())
-	for _, parent := range sk.Parents {
-		if parent >= 0 {
-			children[parent]++
-		}
-	}
-	for _, name := range l.Tips {
-		tip := slices.Index(l.Joints, name)
-		g.tips = append(g.tips, 3*tip, 3*tip+2)
-		// From the tip up to where the leg begins.
-		for j := int(sk.Parents[tip]); j >= 0 && sk.Parents[j] >= 0 && children[j] == 1; j = int(sk.Parents[j]) {
+	for _, leg := range legsOf(set) {
+		g.tips = append(g.tips, 3*leg[0], 3*leg[0]+2)
+		for _, j := range leg[1:] {
 			for _, a := range []int{feature.BoneForward, feature.BoneUp} {
 				for _, b := range []int{feature.BoneForward, feature.BoneUp} {
 					for k := range 3 {
@@ -57,6 +49,25 @@ func newLegs(set *dataset.MANN, skate, bend float32) *legs {
 		}
 	}
 	return g
+}
+
+// legsOf returns the joints of each leg, from the tip up to where it begins.
+func legsOf(set *dataset.MANN) (legs [][]int) {
+	l, sk := set.Layout, set.Skeleton
+	children := make([]int, sk.Len())
+	for _, parent := range sk.Parents {
+		if parent >= 0 {
+			children[parent]++
+		}
+	}
+	for _, name := range l.Tips {
+		leg := []int{slices.Index(l.Joints, name)}
+		for j := int(sk.Parents[leg[0]]); j >= 0 && sk.Parents[j] >= 0 && children[j] == 1; j = int(sk.Parents[j]) {
+			leg = append(leg, j)
+		}
+		legs = append(legs, leg)
+	}
+	return legs
 }
 
 // slideLoss returns the mean squared error of the tips' velocities over the ground,

@@ -19,14 +19,15 @@ import (
 // to come back from its own errors, which is what it meets at run time. One tick
 // is the paper's training.
 type rollout struct {
-	set    normalised
-	net    *mannNet
-	ticks  int
-	noise  float32 // deviation of what is added to the first pose, in its own deviations
-	keep   float32
-	drift  float32 // deviation of how far the first pose as a whole is moved off the root, m
-	legs   *legs   // nil: their sliding and bending counts as everything does
-	change *change // nil: the network gives the pose itself, and only its error counts
+	set      normalised
+	net      *mannNet
+	ticks    int
+	noise    float32 // deviation of what is added to the first pose, in its own deviations
+	keep     float32
+	drift    float32   // deviation of how far the first pose as a whole is moved off the root, m
+	legs     *legs     // nil: their sliding and bending counts as everything does
+	change   *change   // nil: the network gives the pose itself, and only its error counts
+	recovery *recovery // nil: all windows begin as recorded
 
 	first []int32 // windows' first rows
 	epoch uint64  // seeds which of them the present epoch visits
@@ -115,10 +116,15 @@ func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise
 // whole reports whether a window begins in row r. Where poses go on they need
 // the motion of the root in the row before.
 func (u *rollout) whole(r int) bool {
-	s, first, last := u.set.MANN, r, r+u.ticks-1
 	if u.ticks > 1 {
-		first--
+		return u.follows(r-1, u.ticks+1)
 	}
+	return u.follows(r, 1)
+}
+
+// follows reports whether n rows from first on are consecutive frames.
+func (u *rollout) follows(first, n int) bool {
+	s, last := u.set.MANN, first+n-1
 	half := s.Rows / 2
 	return first >= 0 && last < s.Rows && (last < half) == (first < half) && s.Clip[last] == s.Clip[first] && int(s.Frame[last]-s.Frame[first]) == last-first
 }
@@ -144,16 +150,12 @@ func (u *rollout) name(row int) string {
 // loss returns the mean squared error of the windows that begin in rows.
 func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	n := u.net
-	x := t.Const(len(rows), n.inputs)
-	for i, r := range rows {
-		row := x.Val[i*n.inputs:][:n.inputs]
-		u.set.input(row, r)
-		if u.drift > 0 {
-			u.displace(row, r, grad.Hash(key, uint64(2000+i)))
-		}
-		if u.noise > 0 {
-			disturb(row[u.before:], u.noise, grad.Hash(key, uint64(1000+i)))
-		}
+	var x *grad.Mat
+	recovers := u.recovery != nil && u.recovery.takes(key)
+	if recovers {
+		rows, x = u.recovery.begin(t, u, len(rows), key)
+	} else {
+		x = u.begin(t, rows, key)
 	}
 	u.terms = u.terms[:0]
 	share := 1 / float32(u.ticks)
@@ -168,15 +170,18 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		for i, r := range rows {
 			u.set.output(want.Val[i*n.outputs:], r+tick)
 		}
+		if recovers {
+			u.recovery.goal(want.Val, y.Val, u, tick)
+		}
 		u.terms = append(u.terms, grad.Term{Loss: t.MSE(y, want), Weight: share})
-		if c := u.change; c != nil && c.weight > 0 {
+		if c := u.change; c != nil && c.weight > 0 && !recovers {
 			u.terms = append(u.terms, grad.Term{Loss: u.changeLoss(t, x, pose, rows, tick), Weight: share * c.weight})
 		}
-		if tick+1 == u.ticks && u.legs == nil {
+		if tick+1 == u.ticks && (u.legs == nil || recovers) {
 			break
 		}
 		next, before, after := u.next(t, x, y, pose, rows, tick)
-		if g := u.legs; g != nil {
+		if g := u.legs; g != nil && !recovers {
 			if g.skate > 0 {
 				u.terms = append(u.terms, grad.Term{Loss: g.slideLoss(t, before, after, u.set.MANN, rows, tick), Weight: share * g.skate})
 			}
@@ -187,16 +192,38 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		if tick+1 == u.ticks {
 			break
 		}
-		recorded := t.Const(len(rows), n.inputs)
-		for i, r := range rows {
-			u.set.input(recorded.Val[i*n.inputs:], r+tick+1)
-		}
-		x = t.Concat(u.steer(t, x, y, recorded, rows, tick), next)
+		x = u.input(t, x, y, next, rows, tick)
 	}
 	if len(u.terms) == 1 {
 		return u.terms[0].Loss
 	}
 	return t.WeightedSum(u.terms...)
+}
+
+// begin returns the windows' first inputs, as recorded but for noise and drift.
+func (u *rollout) begin(t *grad.Tape, rows []int, key uint64) *grad.Mat {
+	n := u.net.inputs
+	x := t.Const(len(rows), n)
+	for i, r := range rows {
+		row := x.Val[i*n:][:n]
+		u.set.input(row, r)
+		if u.drift > 0 {
+			u.displace(row, r, grad.Hash(key, uint64(2000+i)))
+		}
+		if u.noise > 0 {
+			disturb(row[u.before:], u.noise, grad.Hash(key, uint64(1000+i)))
+		}
+	}
+	return x
+}
+
+// input returns the input of the tick that follows, with next as its pose.
+func (u *rollout) input(t *grad.Tape, x, y, next *grad.Mat, rows []int, tick int) *grad.Mat {
+	recorded := t.Const(len(rows), u.net.inputs)
+	for i, r := range rows {
+		u.set.input(recorded.Val[i*u.net.inputs:], r+tick+1)
+	}
+	return t.Concat(u.steer(t, x, y, recorded, rows, tick), next)
 }
 
 // pose returns the outputs, normalised as the set's, and their pose as an

@@ -47,6 +47,58 @@ func TestRollout(t *testing.T) {
 	testRollout(t, m, newChange(m.Train, false, m.Change))
 }
 
+// at reads three values.
+func at(v []float32, i int) m3.Vec3 { return m3.V(v[i], v[i+1], v[i+2]) }
+
+// byHand returns the raw input that follows the input x of row r, of which a
+// network has made y, and the bones' places before and after, seen from the root
+// of the row's own frame.
+func byHand(set *dataset.MANN, x, y []float32, r int) (next []float32, was, now []m3.Vec3) {
+	l := set.Layout
+	root := set.Output(r - 1)[l.OutRoot():]
+	turned := m3.YawQuat(-root[feature.RootYaw] / 60 * math.Pi / 180)
+	for b := range l.Joints {
+		p := turned.Rotate(at(x, l.InBone(b)).Sub(m3.V(root[feature.RootX]/60, 0, root[feature.RootZ]/60)))
+		was, now = append(was, p), append(now, p.Add(at(y, l.OutBone(b)+feature.BoneVel).Scale(1./60)).Lerp(at(y, l.OutBone(b)), 0.5))
+	}
+	next = append(next, set.Input(r+1)...)
+	copy(next[l.InBone(0):], y[l.OutBone(0):l.OutRoot()])
+	tuning := mann.DefaultTuning()
+	var from, had [2]float64 // place and wished place of the sample before
+	for s := 1; s <= 5; s++ {
+		for c := 2; c < 6; c++ {
+			e := []float32{tuning.BlendDir, tuning.BlendVel}[c/2-1]
+			wish := 1 - math.Pow(1-float64(s)/5, float64(e))
+			i := l.InSample(6+s) + c
+			next[i] = float32((1-wish)*float64(y[l.OutSample(s)+c]) + wish*float64(next[i]))
+		}
+		// Steps: ten points each, of which each is bent more than the one before.
+		var share float64
+		for p := s*10 - 9; p <= s*10; p++ {
+			share += math.Pow(1-float64(p)/50, float64(tuning.BlendPos)) / 10
+		}
+		root := set.Output(r)[l.OutRoot():]
+		i := l.InSample(6 + s)
+		old := m3.V(x[i]-root[feature.RootX]/60, 0, x[i+1]-root[feature.RootZ]/60)
+		old = m3.YawQuat(-root[feature.RootYaw] / 60 * math.Pi / 180).Rotate(old)
+		out := y[l.OutSample(s):]
+		for c, o := range []float32{old.X, old.Z} {
+			place := (float64(o+out[4+c]/60) + float64(out[c])) / 2
+			goal := float64(set.Input(r + 1)[i+c])
+			step := share*(place-from[c]) + (1-share)*(goal-had[c])
+			next[i+c] = float32(step)
+			if s > 1 {
+				next[i+c] += next[l.InSample(5+s)+c]
+			}
+			from[c], had[c] = place, goal
+		}
+	}
+	for b, p := range now {
+		copy(next[l.InBone(b):], []float32{p.X, p.Y, p.Z})
+	}
+	return next, was, now
+}
+
 func testRollout(t *testing.T, m *MANN, change *change) {
 	net := smallNet(m)
 	const ticks = 3
@@ -105,14 +157,7 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 					want += float64(change.weight) * d * d / float64(ticks*len(rows)*pose)
 				}
 			}
-			at := func(v []float32, i int) m3.Vec3 { return m3.V(v[i], v[i+1], v[i+2]) }
-			root := set.Output(r + k - 1)[l.OutRoot():]
-			turned := m3.YawQuat(-root[feature.RootYaw] / 60 * math.Pi / 180)
-			var was, now []m3.Vec3
-			for b := range l.Joints {
-				p := turned.Rotate(at(x, l.InBone(b)).Sub(m3.V(root[feature.RootX]/60, 0, root[feature.RootZ]/60)))
-				was, now = append(was, p), append(now, p.Add(at(y, l.OutBone(b)+feature.BoneVel).Scale(1./60)).Lerp(at(y, l.OutBone(b)), 0.5))
-			}
+			next, was, now := byHand(set, x, y, r+k)
 			for _, tip := range []int{1, 3} {
 				recorded := at(set.Output(r+k), l.OutBone(tip)+feature.BoneVel)
 				off := now[tip].Sub(was[tip]).Scale(60).Sub(recorded).Flat().Scale(1 / (0.15 + recorded.Flat().Len()))
@@ -137,45 +182,7 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 			}
 			off := rate(x, y) - rate(set.Input(r+k), set.Output(r+k))
 			want += float64(m.Bend) * off * off / float64(ticks*len(rows))
-			if k+1 < ticks {
-				next := append([]float32(nil), set.Input(r+k+1)...)
-				copy(next[l.InBone(0):], y[l.OutBone(0):l.OutRoot()])
-				tuning := mann.DefaultTuning()
-				var was, had [2]float64 // place and wished place of the sample before
-				for s := 1; s <= 5; s++ {
-					for c := 2; c < 6; c++ {
-						e := []float32{tuning.BlendDir, tuning.BlendVel}[c/2-1]
-						wish := 1 - math.Pow(1-float64(s)/5, float64(e))
-						i := l.InSample(6+s) + c
-						next[i] = float32((1-wish)*float64(y[l.OutSample(s)+c]) + wish*float64(next[i]))
-					}
-					// Steps: ten points each, of which each is bent more than the
-					// one before.
-					var share float64
-					for p := s*10 - 9; p <= s*10; p++ {
-						share += math.Pow(1-float64(p)/50, float64(tuning.BlendPos)) / 10
-					}
-					root := set.Output(r + k)[l.OutRoot():]
-					i := l.InSample(6 + s)
-					old := m3.V(x[i]-root[feature.RootX]/60, 0, x[i+1]-root[feature.RootZ]/60)
-					old = m3.YawQuat(-root[feature.RootYaw] / 60 * math.Pi / 180).Rotate(old)
-					out := y[l.OutSample(s):]
-					for c, o := range []float32{old.X, old.Z} {
-						place := (float64(o+out[4+c]/60) + float64(out[c])) / 2
-						goal := float64(set.Input(r + k + 1)[i+c])
-						step := share*(place-was[c]) + (1-share)*(goal-had[c])
-						next[i+c] = float32(step)
-						if s > 1 {
-							next[i+c] += next[l.InSample(5+s)+c]
-						}
-						was[c], had[c] = place, goal
-					}
-				}
-				for b, p := range now {
-					copy(next[l.InBone(b):], []float32{p.X, p.Y, p.Z})
-				}
-				x = next
-			}
+			x = next
 		}
 	}
 	if math.Abs(float64(got.Val[0])-want) > 1e-4*want {

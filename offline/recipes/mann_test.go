@@ -23,14 +23,15 @@ import (
 	"mannequin/offline/train"
 )
 
-// small returns a set of made-up rows over four joints: outputs are smooth
+// small returns a set of made-up rows over five joints, of which the head alone is
+// of no leg: outputs are smooth
 // functions of the inputs, so that there is something to learn.
 func small(rows, from int, clip string) *dataset.MANN {
-	layout := &feature.MANN{Joints: []string{"Hips", "Neck", "Tail", "Tip"}, Tips: []string{"Neck", "Tip"}, Actions: []string{"idle", "move"}, Phases: true}
+	layout := &feature.MANN{Joints: []string{"Hips", "Neck", "Tail", "Tip", "Head"}, Tips: []string{"Neck", "Tip"}, Actions: []string{"idle", "move"}, Phases: true}
 	m := &dataset.MANN{
 		Layout: layout,
-		Skeleton: &skel.Skeleton{Names: layout.Joints, Parents: []int16{-1, 0, 0, 2},
-			Offsets: []m3.Vec3{{}, m3.V(0, 0, 0.5), m3.V(0, 0, -0.5), m3.V(0, -0.2, 0)}, EndSite: []bool{false, false, false, true}},
+		Skeleton: &skel.Skeleton{Names: layout.Joints, Parents: []int16{-1, 0, 0, 2, 0},
+			Offsets: []m3.Vec3{{}, m3.V(0, 0, 0.5), m3.V(0, 0, -0.5), m3.V(0, -0.2, 0), m3.V(0, 0.1, 0.5)}, EndSite: []bool{false, false, false, true, false}},
 		Rows: rows, Clips: []string{clip}, Clip: make([]int32, rows), Frame: make([]int32, rows),
 	}
 	in, out := layout.Inputs(), layout.Outputs()
@@ -190,7 +191,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if model.Skel.Len() != 4 || model.Layout.Hash() != m.Train.Layout.Hash() {
+	if model.Skel.Len() != 5 || model.Layout.Hash() != m.Train.Layout.Hash() {
 		t.Errorf("the runtime reads %d joints", model.Skel.Len())
 	}
 	dog := sourceOf(&dataset.MANN{Clips: []string{"D1_001_KAN01_001", "D1_ex01_KAN02_001"}})

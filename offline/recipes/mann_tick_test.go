@@ -36,12 +36,15 @@ func TestTickIsTheControllers(t *testing.T) {
 	for i, r := range rows {
 		u.set.input(x.Val[i*x.Cols:], r)
 		u.set.output(y.Val[i*y.Cols:], r)
-		// The future's last sample is all wish.
+		// The future's last sample is all wish, and directions go evenly there.
 		raw := append([]float32(nil), live.Input(r+1)...)
 		last := raw[l.InSample(feature.TrajSamples-1):]
 		for s := feature.TrajNow + 1; s < feature.TrajSamples; s++ {
 			sample := raw[l.InSample(s):]
-			copy(sample[feature.SampleDir:][:4], last[feature.SampleDir:])
+			copy(sample[feature.SampleVel:][:2], last[feature.SampleVel:])
+			turn := math.Atan2(float64(last[feature.SampleDir]), float64(last[feature.SampleDir+1]))
+			sin, cos := math.Sincos(turn * float64(s-feature.TrajNow) / (feature.TrajFuture - 1))
+			sample[feature.SampleDir], sample[feature.SampleDir+1] = float32(sin), float32(cos)
 			for k := range 2 {
 				sample[feature.SamplePos+k] = last[feature.SampleVel+k] * float32(s-feature.TrajNow) / (feature.TrajFuture - 1)
 			}

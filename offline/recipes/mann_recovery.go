@@ -86,14 +86,12 @@ func (c *recovery) takes(key uint64) bool {
 
 // begin returns n windows' first rows, and their inputs.
 func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []int, x *grad.Mat) {
-	in, half := u.net.inputs, u.set.Rows/2
+	in := u.net.inputs
 	c.rows, c.x, c.off = c.rows[:0], grow(c.x, n*in), grow(c.off, n*len(c.columns))
 	for i := range n {
 		r := int(c.turns[grad.Hash(key, uint64(3001+i))%uint64(len(c.turns))]) - straying
 		c.rows = append(c.rows, r)
-		row := c.x[i*in:][:in]
-		u.set.input(row, (r+half)%u.set.Rows)
-		kernel.Normalize(row[:u.before], u.set.Input(r)[:u.before], u.set.XMean[:u.before], u.set.xInv[:u.before])
+		u.mirrored(c.x[i*in:][:in], r)
 	}
 	for tick := range straying {
 		t.Reset()
@@ -120,6 +118,13 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []in
 		}
 	}
 	return c.rows, x
+}
+
+// mirrored writes the normalised input row r with the pose of its mirror image.
+func (u *rollout) mirrored(dst []float32, r int) {
+	u.set.input(dst, (r+u.set.Rows/2)%u.set.Rows)
+	n := u.before
+	kernel.Normalize(dst[:n], u.set.Input(r)[:n], u.set.XMean[:n], u.set.xInv[:n])
 }
 
 // goal changes what is wanted of the normalised outputs y in a tick from the

@@ -74,6 +74,14 @@ func TestRecoveryBegins(t *testing.T) {
 		seen[r] = true
 		want := append([]float32(nil), set.Input(r - 20)...)
 		copy(want[l.InBone(0):], set.Input((r - 20 + 64) % 128)[l.InBone(0):])
+		// After so many ticks of this network nothing of the first pose is left.
+		begin := make([]float32, len(want))
+		u.mirrored(begin, r-20)
+		for col, v := range want {
+			if got := begin[col]*set.XStd[col] + set.XMean[col]; math.Abs(float64(got-v)) > 1e-4 {
+				t.Fatalf("the way to row %d begins with %v in column %d, want %v", r, got, col, v)
+			}
+		}
 		for k := r - 20; k < r; k++ {
 			if err := session.Run(y, want, 1); err != nil {
 				t.Fatal(err)

@@ -131,8 +131,9 @@ func newTrainMANN() *cobra.Command {
 		Short: "Train a mode-adaptive network for a quadruped",
 		Long: `Train a mode-adaptive network (Zhang, Starke et al. 2018) from a folder of BVH
 recordings and their labels.json. The model file holds the weights of the epoch
-with the lowest held-out loss so far and is rewritten whenever an epoch beats it; beside it come the loss curves (.loss.csv and
-.loss.png) and the checkpoint (.ckpt).
+with the lowest held-out loss so far and is rewritten whenever an epoch beats it;
+beside it come the loss curves (.loss.csv and .loss.png) and the checkpoint
+(.ckpt).
 
 Ctrl-C writes a checkpoint and stops; --resume continues, after that or after
 any crash, to the same bytes as a run that was never stopped. A loss that is not
@@ -143,7 +144,7 @@ In every sample the network goes on from its own pose for --ticks ticks, as it
 will at run time. --paper gives all flags that are not named the values of the
 paper's recipe: single ticks, twice as many hidden units, 150 epochs, whose
 learning rate falls in cycles that end with epochs 11, 31, 71 and 150. --start
-continues a network, also one of other recordings of the same layout.`,
+continues a network of any size, also one of other recordings of the same layout.`,
 		Example: `  mannequin train mann --data data/dog --out dog.safetensors
   mannequin train mann --data data/dog --out dog.safetensors --resume
   mannequin train mann --data data/dog --out quick.safetensors --minutes 2
@@ -151,6 +152,13 @@ continues a network, also one of other recordings of the same layout.`,
   mannequin train mann --data data/dog --out paper.safetensors --paper --experts 4`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if start != "" {
+				var err error
+				if r.Start, err = models.Open(start); err != nil {
+					return err
+				}
+				asSized(cmd, r.Start.Sizes())
+			}
 			if paper {
 				asPaper(cmd)
 			}
@@ -189,12 +197,6 @@ continues a network, also one of other recordings of the same layout.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			if start != "" {
-				var err error
-				if r.Start, err = models.Open(start); err != nil {
-					return err
-				}
-			}
 			layout := feature.Dog()
 			layout.Phases = phases
 			return f.runMANN(cmd, &r, dataset.Options{Layout: layout, HeldOut: heldOut, Reverse: reverse, Walk: walk, Repeat: repeat, Workers: f.threads})
@@ -225,6 +227,18 @@ continues a network, also one of other recordings of the same layout.`,
 	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")
 	p.StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: those that dataset.toml names; six of the authors' dog set)")
 	return c
+}
+
+// asSized gives the flags that say how large a network is, where they were not
+// set, the sizes of the one to start from.
+func asSized(cmd *cobra.Command, sizes map[string]string) {
+	for _, name := range []string{"experts", "hidden"} {
+		if size, ok := sizes[name]; ok && !cmd.Flags().Changed(name) {
+			if err := cmd.Flags().Set(name, size); err != nil {
+				panic(err) // a model's size is no number
+			}
+		}
+	}
 }
 
 // asPaper gives the flags that were not set the values of the paper's recipe.

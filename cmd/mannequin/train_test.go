@@ -108,3 +108,27 @@ func TestTrainErrors(t *testing.T) {
 		t.Errorf("failed runs left files: %v", files)
 	}
 }
+
+// A network to start from says how large the one to train is, before the paper's
+// recipe does, and after a flag.
+func TestStartHasItsSize(t *testing.T) {
+	for _, c := range []struct {
+		args            []string
+		experts, hidden string
+	}{
+		{nil, "3", "77"},
+		{[]string{"--hidden", "7"}, "3", "7"},
+		{[]string{"--experts", "2"}, "2", "77"},
+	} {
+		cmd := newTrainMANN()
+		if err := cmd.ParseFlags(c.args); err != nil {
+			t.Fatal(err)
+		}
+		asSized(cmd, map[string]string{"experts": "3", "hidden": "77", "gating_hidden": "5"})
+		asPaper(cmd)
+		experts, hidden := cmd.Flag("experts").Value.String(), cmd.Flag("hidden").Value.String()
+		if experts != c.experts || hidden != c.hidden {
+			t.Errorf("%q: %s experts and %s units, want %s and %s", c.args, experts, hidden, c.experts, c.hidden)
+		}
+	}
+}

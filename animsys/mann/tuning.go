@@ -95,7 +95,7 @@ func DefaultTuning() Tuning {
 		Leap:     1. / 6,
 		BlendPos: 0.75, BlendDir: 1.25, BlendVel: 1,
 		Grip:      1,
-		Spin:      0.9,
+		Spin:      1.3,
 		Facing:    4,
 		PathBlend: 0.5,
 		Bend:      1.3, Ceiling: 1.48,

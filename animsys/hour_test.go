@@ -169,6 +169,12 @@ func TestHourOnHills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// In other dogs' crouches before a leap a hind paw that must not jerk may come
+	// lower.
+	deepest := float32(0.03)
+	if os.Getenv("MANNEQUIN_MODEL") != "" {
+		deepest = 0.1
+	}
 	sum := hour(t, field, 4, ticks)
 	t.Logf("4 dogs for %d s each: %d times restored; jerk up to %.0f m/s³, %.2f times the recordings' 99.9th percentile (%s); held paws up to %.1f mm off the ground; held for %.2f times the ticks that paws stand, which are within 1 cm of the ground in %.2f %% of them; bones change by up to %.4f %%; the lowest joint at %.0f mm (%s), and lower than -30 mm in %.3f %% of the ticks",
 		ticks/mann.Rate, sum.restored, sum.jerk, sum.jerk/recordedJerk, sum.where, 1000*sum.off, float64(sum.held)/float64(sum.stands), 100*float64(sum.near)/float64(sum.stands), 100*sum.bone, 1000*sum.low, sum.deepest, 100*float64(sum.sunk)/float64(4*ticks))
@@ -181,8 +187,7 @@ func TestHourOnHills(t *testing.T) {
 		t.Errorf("a held paw is %g m off the ground", sum.off)
 	case sum.near < sum.stands*99/100 || sum.held < sum.stands:
 		t.Errorf("paws stand for %d ticks, but are near the ground in %d and held in %d", sum.stands, sum.near, sum.held)
-	case sum.low < -0.1 || sum.sunk > 4*ticks/500:
-		// In crouches before a leap a hind paw that must not jerk comes too low.
+	case sum.low < -deepest || sum.sunk > 4*ticks/500:
 		t.Errorf("joints are more than 3 cm in the ground in %d ticks, one %g m: %s", sum.sunk, -sum.low, sum.deepest)
 	case sum.bone > 1e-3:
 		t.Errorf("a bone changes by %g of its length", sum.bone)

@@ -9,6 +9,7 @@ import "mannequin/engine/m3"
 type glide struct {
 	out, step m3.Vec3 // what came out last, and how far that was from the one before
 	off, vel  m3.Vec3 // what is still to go, and its change per second
+	in, to    m3.Vec3 // what came in last, and what came out before it was corrected
 	seen      uint8   // how many of out and step are known
 }
 
@@ -28,6 +29,7 @@ func (g *glide) next(in m3.Vec3, accel, halflife, dt float32) m3.Vec3 {
 		g.step = out.Sub(g.out)
 	}
 	g.out, g.seen = out, min(g.seen+1, 2)
+	g.in, g.to = in, out
 	return out
 }
 

@@ -69,3 +69,40 @@ func TestBrake(t *testing.T) {
 		}
 	}
 }
+
+// A tip that its bone keeps from where its bound lets it go is brought nearer by
+// the paw joint, both keep their bones, and what they go on from is where they are.
+func TestYield(t *testing.T) {
+	tree, err := NewTree([]int16{-1, 0, 1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Quadruped{Rig: &Rig{Tree: tree}, DT: 1. / 60}
+	for _, short := range []float32{0.06, hitch / 2} {
+		m := []m3.Xform{{Pos: m3.V(0, 0.6, 0), Rot: m3.Ident}, {Pos: m3.V(0, 0.4, 0), Rot: m3.Ident},
+			{Pos: m3.V(0.2, 0.3, 0), Rot: m3.Ident}, {Pos: m3.V(0.3, 0.3, 0), Rot: m3.Ident}}
+		was := append([]m3.Xform(nil), m...)
+		var f Foot
+		f.wrist.in, f.wrist.out, f.tip.out = m[2].Pos, m[2].Pos, m[3].Pos
+		f.tip.to = m[3].Pos.Add(m3.V(-short, 0, 0))
+		before := f.tip.to.Dist(m[3].Pos)
+		s.yield(m, Leg{0, 1, 2, 3}, &f, was[3].Pos)
+		if short < hitch {
+			if m[2] != was[2] || m[3] != was[3] {
+				t.Error("a tip that is where it should be moves the paw")
+			}
+			continue
+		}
+		if after := f.tip.to.Dist(m[3].Pos); !(after < 0.9*before) {
+			t.Errorf("the tip is %g m off, was %g", after, before)
+		}
+		for j := 1; j < 4; j++ {
+			if got, want := m[j].Pos.Dist(m[j-1].Pos), was[j].Pos.Dist(was[j-1].Pos); m3.Abs(got-want) > 1e-5 {
+				t.Errorf("bone %d is %g long, was %g", j, got, want)
+			}
+		}
+		if f.wrist.out != m[2].Pos || f.tip.out != m[3].Pos || f.tip.off != m[3].Pos.Sub(was[3].Pos) {
+			t.Error("the bounds go on from elsewhere")
+		}
+	}
+}

@@ -38,6 +38,9 @@ const (
 	// looks ahead by notice seconds, at most ahead metres, for edges to clear.
 	kick, hop     = 94, 0.05
 	notice, ahead = 0.1, 0.12
+	// hitch is by how much a tip may miss its place before the joints above it
+	// yield, m.
+	hitch = 0.002
 	// steepest is the slope that soles follow at most, tilting how fast: the
 	// half-life of the way there, s.
 	steepest, tilting = 0.8, 0.04
@@ -155,9 +158,27 @@ func (s *Quadruped) leg(m []m3.Xform, l Leg, p *plan, foot *Foot) {
 	if m[l.tip()].Pos.Dist(p.tip) > 1e-4 {
 		t.aim(m, l.paw(), m[l.tip()].Pos, p.tip, 1)
 	}
-	s.calm(m, l.paw(), l.tip(), &foot.tip, kick)
+	was := m[l.tip()].Pos
+	if s.calm(m, l.paw(), l.tip(), &foot.tip, kick) {
+		s.yield(m, l, foot, was)
+	}
 	at := m3.V(foot.at.X, s.Ground.Height(foot.at.X, foot.at.Z)+plant, foot.at.Z)
 	foot.touches = foot.held && m[l.tip()].Pos.Dist(at) < touch
+}
+
+// yield has the paw joint go half of the way that the tip, whose place without
+// its bound was, is short of where the bound lets it go: beyond its own bound, or
+// the tip would have to go beyond its own by all of that.
+func (s *Quadruped) yield(m []m3.Xform, l Leg, foot *Foot, was m3.Vec3) {
+	t, to := s.Rig.Tree, foot.tip.to
+	short := to.Sub(m[l.tip()].Pos)
+	if short.Len() < hitch {
+		return
+	}
+	t.aim(m, l.lower(), m[l.paw()].Pos, m[l.paw()].Pos.Add(short.Scale(0.5)), 1)
+	foot.wrist.correct(foot.wrist.in, m[l.paw()].Pos)
+	t.aim(m, l.paw(), m[l.tip()].Pos, to, 1)
+	foot.tip.correct(was, m[l.tip()].Pos)
 }
 
 // unearth swings a knee or elbow that is lower than gap above the terrain up

@@ -43,7 +43,7 @@ type Quadruped struct {
 func DefaultQuadruped() Quadruped {
 	return Quadruped{
 		DT: 1.0 / 60, MaxDrop: 0.15, Sink: 0.06,
-		Lock: LockOptions{On: 0.8, Off: 0.5, Pace: 0.07, Height: 0.045, Rise: 0.03, Radius: 0.1, Halflife: 0.06, Press: 0.02},
+		Lock: LockOptions{On: 0.8, Off: 0.5, Pace: 0.08, Height: 0.045, Rise: 0.03, Radius: 0.1, Halflife: 0.06, Press: 0.02},
 	}
 }
 

@@ -10,7 +10,7 @@ shift 2
 mkdir -p "$out"
 [ -x "$out/mannequin" ] || go build -o "$out/mannequin" ./cmd/mannequin
 
-ours="--phases --reverse --walk 1 --keep 1 --change 0.1 --skate 0 --bend 0 --ticks 8 --cycle 7 --epochs 8"
+ours="--phases --reverse --walk 1 --keep 1 --change 0.1 --skate 0 --bend 0 --recover 0 --ticks 8 --cycle 7 --epochs 8"
 # name | flags; of a flag that stands twice the second counts
 variants="ours|
 another seed|--seed 2
@@ -29,6 +29,7 @@ first pose 2 cm off the root|--drift 0.02
 changes of the pose as outputs|--residual
 rate with warm restarts|--cycle 1
 4 experts|--experts 4
+looking into turns, 0.3 of the steps|--recover 0.3
 1 expert, 1140 hidden units|--experts 1 --hidden 1140
 512 hidden units|--hidden 512 --rate 2e-4"
 

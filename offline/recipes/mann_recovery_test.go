@@ -7,9 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/internal/kernel"
-	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
-	"mannequin/offline/train"
 )
 
 // recovering returns a recovery on rows of which those from 30 on turn.
@@ -25,8 +23,8 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 	}
 	set.Rows = 128
 	for r := range 64 { // the mirror images of made-up rows are other made-up rows
-		set.X = append(set.X, set.Input((r * 7) % 64)...)
-		set.Y = append(set.Y, set.Output((r * 7) % 64)...)
+		set.X = append(set.X, set.Input((r*7)%64)...)
+		set.Y = append(set.Y, set.Output((r*7)%64)...)
 		set.Clip, set.Frame = append(set.Clip, 0), append(set.Frame, int32(r))
 	}
 	for r := 64; r < 128; r++ {
@@ -54,25 +52,13 @@ func TestRecoveryBegins(t *testing.T) {
 	defer pool.Close()
 	const n = 5
 	rows, x := c.begin(grad.NewTape(pool), u, n, 9)
-	var weights [][]float32
-	for _, p := range u.net.params() {
-		weights = append(weights, p.Val)
-	}
 	set, l := m.Train, m.Train.Layout
-	model, err := m.model(u.net, weights, set.YMean, set.YStd, &train.Report{}, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := model.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
+	session := session(t, m, u.net, set.YMean, set.YStd)
 	y := make([]float32, u.net.outputs)
 	seen := map[int]bool{}
 	for i, r := range rows {
 		seen[r] = true
-		want := append([]float32(nil), set.Input(r - 20)...)
+		want := append([]float32(nil), set.Input(r-20)...)
 		copy(want[l.InBone(0):], set.Input((r - 20 + 64) % 128)[l.InBone(0):])
 		// After so many ticks of this network nothing of the first pose is left.
 		begin := make([]float32, len(want))

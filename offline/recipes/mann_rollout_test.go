@@ -99,6 +99,25 @@ func byHand(set *dataset.MANN, x, y []float32, r int) (next []float32, was, now 
 	return next, was, now
 }
 
+// session runs net row by row, raw, as the runtime does.
+func session(t *testing.T, m *MANN, net *mannNet, yMean, yStd []float32) netruntime.Session {
+	t.Helper()
+	var weights [][]float32
+	for _, p := range net.params() {
+		weights = append(weights, p.Val)
+	}
+	model, err := m.model(net, weights, yMean, yStd, &train.Report{}, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := model.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
 func testRollout(t *testing.T, m *MANN, change *change) {
 	net := smallNet(m)
 	const ticks = 3
@@ -117,10 +136,8 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 	got := loss()
 	tape.Backward(got)
 
-	var weights [][]float32
 	var slopes [][]float32
 	for _, p := range net.params() {
-		weights = append(weights, p.Val)
 		slopes = append(slopes, append([]float32(nil), p.Grad...))
 	}
 	set, l := m.Train, m.Train.Layout
@@ -128,15 +145,7 @@ func testRollout(t *testing.T, m *MANN, change *change) {
 	if m.Residual {
 		yMean, yStd = change.mean, change.std
 	}
-	model, err := m.model(net, weights, yMean, yStd, &train.Report{}, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := model.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
+	session := session(t, m, net, yMean, yStd)
 	var want float64
 	y := make([]float32, net.outputs)
 	for _, r := range rows {

@@ -53,7 +53,7 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 		}
 	}
 	if len(c.turns) == 0 {
-		return nil, errors.New("recipes: recovery needs recordings that turn by 24° in a second, and there are none: train without it")
+		return nil, errors.New("recipes: recovery needs recordings that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
 	}
 	ofLeg := make([]bool, len(l.Joints))
 	for _, leg := range legsOf(set) {

@@ -9,7 +9,6 @@ import "mannequin/engine/m3"
 type glide struct {
 	out, step m3.Vec3 // what came out last, and how far that was from the one before
 	off, vel  m3.Vec3 // what is still to go, and its change per second
-	in, to    m3.Vec3 // what came in last, and what came out before it was corrected
 	seen      uint8   // how many of out and step are known
 }
 
@@ -29,7 +28,6 @@ func (g *glide) next(in m3.Vec3, accel, halflife, dt float32) m3.Vec3 {
 		g.step = out.Sub(g.out)
 	}
 	g.out, g.seen = out, min(g.seen+1, 2)
-	g.in, g.to = in, out
 	return out
 }
 
@@ -41,14 +39,14 @@ func (g *glide) correct(in, out m3.Vec3) {
 }
 
 // calm turns joint a so that its child b follows g, which lets it be pushed by
-// accel, m/s², and reports whether it had to.
-func (s *Quadruped) calm(m []m3.Xform, a, b int, g *glide, accel float32) bool {
+// accel, m/s². It returns where g is, and whether it had to turn.
+func (s *Quadruped) calm(m []m3.Xform, a, b int, g *glide, accel float32) (to m3.Vec3, turned bool) {
 	was := m[b].Pos
-	to := g.next(was, accel, hop, s.DT)
+	to = g.next(was, accel, hop, s.DT)
 	if was.Dist(to) < 1e-4 {
-		return false
+		return to, false
 	}
 	s.Rig.Tree.aim(m, a, was, to, 1)
 	g.correct(was, m[b].Pos)
-	return true
+	return to, true
 }

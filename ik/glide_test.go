@@ -83,17 +83,17 @@ func TestYield(t *testing.T) {
 			{Pos: m3.V(0.2, 0.3, 0), Rot: m3.Ident}, {Pos: m3.V(0.3, 0.3, 0), Rot: m3.Ident}}
 		was := append([]m3.Xform(nil), m...)
 		var f Foot
-		f.wrist.in, f.wrist.out, f.tip.out = m[2].Pos, m[2].Pos, m[3].Pos
-		f.tip.to = m[3].Pos.Add(m3.V(-short, 0, 0))
-		before := f.tip.to.Dist(m[3].Pos)
-		s.yield(m, Leg{0, 1, 2, 3}, &f, was[3].Pos)
+		f.wrist.out, f.tip.out = m[2].Pos, m[3].Pos
+		to := m[3].Pos.Add(m3.V(-short, 0, 0))
+		before := to.Dist(m[3].Pos)
+		s.yield(m, Leg{0, 1, 2, 3}, &f, was[2].Pos, was[3].Pos, to)
 		if short < hitch {
 			if m[2] != was[2] || m[3] != was[3] {
 				t.Error("a tip that is where it should be moves the paw")
 			}
 			continue
 		}
-		if after := f.tip.to.Dist(m[3].Pos); !(after < 0.9*before) {
+		if after := to.Dist(m[3].Pos); !(after < 0.9*before) {
 			t.Errorf("the tip is %g m off, was %g", after, before)
 		}
 		for j := 1; j < 4; j++ {

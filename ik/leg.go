@@ -150,35 +150,36 @@ func (s *Quadruped) leg(m []m3.Xform, l Leg, p *plan, foot *Foot) {
 	}
 	t.twoBone(m, l.upper(), l.lower(), l.paw(), p.wrist, m[l.upper()].Rot.Rotate(p.bend), p.least, p.reach)
 	s.unearth(m, l, foot)
-	if s.calm(m, l.upper(), l.lower(), &foot.knee, kick) {
+	if _, turned := s.calm(m, l.upper(), l.lower(), &foot.knee, kick); turned {
 		t.aim(m, l.lower(), m[l.paw()].Pos, p.wrist, 1)
 	}
+	wrist := m[l.paw()].Pos
 	s.calm(m, l.lower(), l.paw(), &foot.wrist, kick)
 	t.turn(m, l.paw(), p.paw.Mul(m[l.paw()].Rot.Conj()))
 	if m[l.tip()].Pos.Dist(p.tip) > 1e-4 {
 		t.aim(m, l.paw(), m[l.tip()].Pos, p.tip, 1)
 	}
-	was := m[l.tip()].Pos
-	if s.calm(m, l.paw(), l.tip(), &foot.tip, kick) {
-		s.yield(m, l, foot, was)
+	tip := m[l.tip()].Pos
+	if to, turned := s.calm(m, l.paw(), l.tip(), &foot.tip, kick); turned {
+		s.yield(m, l, foot, wrist, tip, to)
 	}
 	at := m3.V(foot.at.X, s.Ground.Height(foot.at.X, foot.at.Z)+plant, foot.at.Z)
 	foot.touches = foot.held && m[l.tip()].Pos.Dist(at) < touch
 }
 
-// yield has the paw joint go half of the way that the tip, whose place without
-// its bound was, is short of where the bound lets it go: beyond its own bound, or
-// the tip would have to go beyond its own by all of that.
-func (s *Quadruped) yield(m []m3.Xform, l Leg, foot *Foot, was m3.Vec3) {
-	t, to := s.Rig.Tree, foot.tip.to
+// yield has the paw joint go half of the way that the tip is short of to, where
+// its bound lets it go: beyond its own bound, or the tip would have to go beyond
+// its own by all of that. Without bounds they would be at wrist and tip.
+func (s *Quadruped) yield(m []m3.Xform, l Leg, foot *Foot, wrist, tip, to m3.Vec3) {
+	t := s.Rig.Tree
 	short := to.Sub(m[l.tip()].Pos)
 	if short.Len() < hitch {
 		return
 	}
 	t.aim(m, l.lower(), m[l.paw()].Pos, m[l.paw()].Pos.Add(short.Scale(0.5)), 1)
-	foot.wrist.correct(foot.wrist.in, m[l.paw()].Pos)
+	foot.wrist.correct(wrist, m[l.paw()].Pos)
 	t.aim(m, l.paw(), m[l.tip()].Pos, to, 1)
-	foot.tip.correct(was, m[l.tip()].Pos)
+	foot.tip.correct(tip, m[l.tip()].Pos)
 }
 
 // unearth swings a knee or elbow that is lower than gap above the terrain up

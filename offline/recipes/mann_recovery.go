@@ -3,6 +3,7 @@ package recipes
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
@@ -87,7 +88,7 @@ func (c *recovery) takes(key uint64) bool {
 // begin returns n windows' first rows, and their inputs.
 func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []int, x *grad.Mat) {
 	in := u.net.inputs
-	c.rows, c.x, c.off = c.rows[:0], grow(c.x, n*in), grow(c.off, n*len(c.columns))
+	c.rows, c.x, c.off = c.rows[:0], slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*len(c.columns))[:n*len(c.columns)]
 	for i := range n {
 		r := int(c.turns[grad.Hash(key, uint64(3001+i))%uint64(len(c.turns))]) - straying
 		c.rows = append(c.rows, r)
@@ -152,11 +153,4 @@ func (c *recovery) goal(want, y []float32, u *rollout, tick int) {
 			}
 		}
 	}
-}
-
-func grow(s []float32, n int) []float32 {
-	if cap(s) < n {
-		return make([]float32, n)
-	}
-	return s[:n]
 }

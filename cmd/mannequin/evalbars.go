@@ -23,12 +23,13 @@ const (
 	barSkateShown, barSkateRaw = 1.00, 1.10 // shares of the recordings'
 	barBend                    = 0.95
 	barLow, barTremble         = 0.75, 1.00
-	barInGait                  = 0.90 // share of the frames
-	barLook                    = 45   // degrees
-	barPathSpeed               = 0.60 // share of what is asked for: corners take their time
-	barSetOff                  = 2.0  // seconds
-	barSpeed                   = 0.10 // share off the command
-	barWay                     = 0.20 // share off what is asked for
+	barInGait                  = 0.90       // share of the frames
+	barLook                    = 45         // degrees
+	barPathSpeed               = 0.60       // share of what is asked for: corners take their time
+	barSetOff                  = 2.0        // seconds
+	barSpeed                   = 0.10       // share off the command
+	barWay                     = 0.20       // share off what is asked for
+	barHips, barSteps          = 0.90, 0.50 // shares of the recorded walk's
 	barWeight, barPose         = 0.5, 1.5
 	barJerk                    = 2 // multiples of the recordings' 99.9 percentile
 )
@@ -66,6 +67,14 @@ func (r *evalReport) bars() []evalBar {
 	}
 	for _, w := range r.Ways {
 		b.most("skate ÷ the recorded walk's, shown", w.Name, over(w.Shown.Skate, r.Gaits[0].Truth.Skate), barSkateShown)
+	}
+	for _, w := range r.Ways {
+		b.least("height of the hips ÷ the recorded walk's, shown", w.Name, over(w.Shown.Hips, r.Gaits[0].Truth.Hips), barHips)
+	}
+	// A character that is carried along on still legs is made to step by its foot
+	// lock: the network's own pose tells.
+	for _, w := range r.Ways {
+		b.least("leg angle update ÷ the recorded walk's, raw", w.Name, over(w.Raw.Stiffness, r.Gaits[0].Truth.Stiffness), barSteps)
 	}
 	r.lookBars(&b)
 	r.changeBars(&b)

@@ -11,7 +11,7 @@ import (
 func TestEvalBars(t *testing.T) {
 	half, two := 0.5, 2.0
 	motion := func(skate, bend float64) metrics.Motion {
-		return metrics.Motion{Skate: skate, Stiffness: bend, Low: 0.5, Jerk: 10, Frames: 100}
+		return metrics.Motion{Skate: skate, Stiffness: bend, Low: 0.5, Jerk: 10, Hips: 0.5, Frames: 100}
 	}
 	paper := motion(1, 1)
 	best := metrics.PaperPaths()[0]
@@ -38,7 +38,10 @@ func TestEvalBars(t *testing.T) {
 	r.Gaits[0].Model.InGait, r.Gaits[0].Matched.Shown = 0.95, motion(0.9, 0.9)
 	r.Gaits[2].Model.Shown.Jerk = 11
 	r.Restored = 1
-	r.Ways = []metrics.Way{{Name: "back", Asked: 0.3, Does: 0.2, Shown: motion(0.5, 1)}}
+	crouch := motion(0.5, 1)
+	crouch.Hips = 0.44
+	r.Ways = []metrics.Way{{Name: "back", Asked: 0.3, Does: 0.2, Raw: motion(0.5, 0.1), Shown: crouch},
+		{Name: "aside", Asked: 0.4, Does: 0.4, Raw: motion(0.5, 0.6), Shown: motion(1.1, 1)}}
 	want := map[string]bool{
 		"skate ÷ recorded, shown: walk": false, "skate ÷ recorded, raw: walk": true, "skate ÷ recorded, matched, shown: walk": true,
 		"leg angle update ÷ recorded, shown: walk": true, "leg angle update ÷ recorded, raw: walk": false,
@@ -57,6 +60,9 @@ func TestEvalBars(t *testing.T) {
 		"speed off the command, share, worst start: 1.1 m/s (from 0.0)":        false,
 		"share of starts that come to the recorded footfall: 0.5 m/s (a trot)": false,
 		"off what is asked for, share: back":                                   false, "skate ÷ the recorded walk's, shown: back": true,
+		"height of the hips ÷ the recorded walk's, shown: back": false, "leg angle update ÷ the recorded walk's, raw: back": false,
+		"off what is asked for, share: aside": true, "skate ÷ the recorded walk's, shown: aside": false,
+		"height of the hips ÷ the recorded walk's, shown: aside": true, "leg angle update ÷ the recorded walk's, raw: aside": true,
 		"seconds to 90 % of the weight: sit from idle":    true,
 		"seconds to the pose: sit from idle":              false,
 		"seconds to 90 % of the weight: lie from idle":    false,

@@ -189,14 +189,15 @@ func (r *evalReport) skateOver(s metrics.SpeedHeld) float64 {
 }
 
 func (r *evalReport) wayRows() []string {
-	rows := []string{"way\tasked\tdoes\traw\tratio\tshown\tratio\thead"}
+	rows := []string{"way\tasked\tdoes\traw\tratio\tshown\tratio\thips\tlegs, raw\thead"}
 	for _, w := range r.Ways {
 		walk, head := r.Gaits[0].Truth.Skate, ""
 		if w.Unit == metrics.DegreesPerSecond {
 			head = fmt.Sprintf("%.0f°", w.Shown.Look)
 		}
 		rows = append(rows, cells(w.Name, fmt.Sprintf("%.1f %s", w.Asked, w.Unit), fmt.Sprintf("%.2f", w.Does),
-			fmt.Sprintf("%.3f", w.Raw.Skate), orNever("%.2f", over(w.Raw.Skate, walk)), fmt.Sprintf("%.3f", w.Shown.Skate), orNever("%.2f", over(w.Shown.Skate, walk)), head))
+			fmt.Sprintf("%.3f", w.Raw.Skate), orNever("%.2f", over(w.Raw.Skate, walk)), fmt.Sprintf("%.3f", w.Shown.Skate), orNever("%.2f", over(w.Shown.Skate, walk)),
+			orNever("%.2f", over(w.Shown.Hips, r.Gaits[0].Truth.Hips)), orNever("%.2f", over(w.Raw.Stiffness, r.Gaits[0].Truth.Stiffness)), head))
 	}
 	return rows
 }

@@ -73,6 +73,16 @@ func Low(c *skel.Clip, paws []int) []float64 {
 	return out
 }
 
+// Height returns the height of a joint at each frame, in metres.
+func Height(c *skel.Clip, joint int) []float64 {
+	out, model := make([]float64, c.Frames), make([]m3.Xform, c.Skel.Len())
+	for f := range out {
+		c.Model(model, f)
+		out[f] = float64(model[joint].Pos.Y)
+	}
+	return out
+}
+
 // Look returns how far the head points into the turn at each frame, in degrees: the
 // angle seen from above from the body's direction (root to neck) to the head's
 // (head to nose), positive toward the side to which the body turns over the second

@@ -152,6 +152,9 @@ func TestLow(t *testing.T) {
 		pos, _ := clip.Frame(f)
 		pos[0].Y = 0.5 + 0.01*float32(f) // the tip is f cm high
 	}
+	for f, v := range Height(clip, 2) {
+		close(t, "height", v, 0.01*float64(f), 1e-6)
+	}
 	sum := 0.0
 	for _, v := range Low(clip, []int{2, 1}) {
 		sum += v

@@ -24,6 +24,7 @@ const (
 	barBend                    = 0.95
 	barLow, barTremble         = 0.75, 1.00
 	barInGait                  = 0.90       // share of the frames
+	barPitch                   = 30         // degrees
 	barLook                    = 45         // degrees
 	barPathSpeed               = 0.60       // share of what is asked for: corners take their time
 	barSetOff                  = 2.0        // seconds
@@ -148,8 +149,19 @@ func (r *evalReport) motionBars(b *evalBars) {
 	}
 }
 
-// lookBars ask for heads that look where recorded ones do in turns.
+// lookBars ask for heads that look where recorded ones do: neither at the sky nor
+// at the ground, and into turns.
 func (r *evalReport) lookBars(b *evalBars) {
+	up := func(of string, m, truth metrics.Motion) {
+		off := math.Abs(m.Pitch - truth.Pitch)
+		b.most("head off the recorded up or down, °", of, &off, barPitch)
+	}
+	for _, g := range r.gaits(func(evalGait) bool { return true }) {
+		up(g.Name, g.Model.Shown, g.Truth)
+	}
+	for _, w := range r.Ways {
+		up(w.Name, w.Shown, r.Gaits[0].Truth)
+	}
 	const measure = "head off the recorded in turns, °"
 	for _, g := range r.gaits(func(g evalGait) bool { return g.Name == metrics.Turn }) {
 		bar := func(of string, m metrics.Motion) {

@@ -39,7 +39,7 @@ func TestEvalBars(t *testing.T) {
 	r.Gaits[2].Model.Shown.Jerk = 11
 	r.Restored = 1
 	crouch := motion(0.5, 1)
-	crouch.Hips = 0.44
+	crouch.Hips, crouch.Pitch = 0.44, 31
 	r.Ways = []metrics.Way{{Name: "back", Asked: 0.3, Does: 0.2, Raw: motion(0.5, 0.1), Shown: crouch},
 		{Name: "aside", Asked: 0.4, Does: 0.4, Raw: motion(0.5, 0.6), Shown: motion(1.1, 1)}}
 	want := map[string]bool{
@@ -61,6 +61,8 @@ func TestEvalBars(t *testing.T) {
 		"share of starts that come to the recorded footfall: 0.5 m/s (a trot)": false,
 		"off what is asked for, share: back":                                   false, "skate ÷ the recorded walk's, shown: back": true,
 		"height of the hips ÷ the recorded walk's, shown: back": false, "leg angle update ÷ the recorded walk's, raw: back": false,
+		"head off the recorded up or down, °: walk": true, "head off the recorded up or down, °: pace": true, "head off the recorded up or down, °: trot": true,
+		"head off the recorded up or down, °: back": false, "head off the recorded up or down, °: aside": true,
 		"off what is asked for, share: aside": true, "skate ÷ the recorded walk's, shown: aside": false,
 		"height of the hips ÷ the recorded walk's, shown: aside": true, "leg angle update ÷ the recorded walk's, raw: aside": true,
 		"seconds to 90 % of the weight: sit from idle":    true,

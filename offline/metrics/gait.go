@@ -48,9 +48,9 @@ func DogLegs(sk *skel.Skeleton) (Legs, error) {
 
 // Motion is what is measured of a motion: skate in cm per frame, stiffness (the
 // legs' bend) in degrees per frame, and the speed of the hips over the ground,
-// over so many frames of 1/60 s. Four more tell what the first two do not: paws
+// over so many frames of 1/60 s. Five more tell what the first two do not: paws
 // that glide above SkateHeight do not skate, limbs that tremble bend, a head may
-// point out of the turn, and a body may go along in a crouch.
+// point out of the turn or at the sky, and a body may go along in a crouch.
 type Motion struct {
 	Skate         float64 `json:"skate_cm"`
 	BackSkate     float64 `json:"back_skate_cm"`
@@ -60,6 +60,7 @@ type Motion struct {
 	Low           float64 `json:"low,omitzero"`       // share of the paws' time below SkateHeight
 	Jerk          float64 `json:"jerk_m_s3,omitzero"` // of all joints' places, mean
 	Look          float64 `json:"look_deg,omitzero"`  // of the head into the turn
+	Pitch         float64 `json:"pitch_deg,omitzero"` // of the head, upward
 	Hips          float64 `json:"hips_m,omitzero"`    // height, mean
 	Frames        int     `json:"frames,omitzero"`
 }
@@ -89,6 +90,7 @@ func (m *Motion) add(c *skel.Clip, l Legs, keep []bool) {
 	mix(&m.Low, Low(c, l.Paws))
 	mix(&m.Jerk, Jerk(c))
 	mix(&m.Hips, Height(c, 0))
+	mix(&m.Pitch, Pitch(c, l.Head, l.Nose))
 	mix(&m.Look, Look(c, l.Neck, l.Head, l.Nose))
 	m.Frames += n
 }

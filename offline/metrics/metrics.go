@@ -106,6 +106,18 @@ func Look(c *skel.Clip, neck, head, nose int) []float64 {
 	return out
 }
 
+// Pitch returns how far the head points upward at each frame, in degrees: the angle
+// of head to nose over the horizontal.
+func Pitch(c *skel.Clip, head, nose int) []float64 {
+	out, model := make([]float64, c.Frames), make([]m3.Xform, c.Skel.Len())
+	for f := range out {
+		c.Model(model, f)
+		d := model[nose].Pos.Sub(model[head].Pos)
+		out[f] = math.Atan2(float64(d.Y), math.Hypot(float64(d.X), float64(d.Z))) * 180 / math.Pi
+	}
+	return out
+}
+
 // Jerk returns the mean jerk of the joints' places at each frame, in m/s³, from
 // the three frames before. Frames 0 to 2, which have none, get that of frame 3.
 func Jerk(c *skel.Clip) []float64 {

@@ -198,5 +198,8 @@ func TestLook(t *testing.T) {
 				close(t, "look", v, c.want, 0.01)
 			}
 		}
+		for _, v := range Pitch(clip, 2, 3) {
+			close(t, "pitch", v, -math.Atan(0.2)*180/math.Pi, 0.01)
+		}
 	}
 }

@@ -173,8 +173,6 @@ continues a network of any size, also one of other recordings of the same layout
 				return command.Usagef("--cycle is %d, want 0 (all epochs) to 65536 epochs", r.Schedule.First)
 			case !(r.Keep > 0 && r.Keep <= 1):
 				return command.Usagef("--keep is %v, want a probability above 0, up to 1", r.Keep)
-			case !(r.Noise >= 0 && r.Noise <= 10):
-				return command.Usagef("--noise is %v, want 0 to 10", r.Noise)
 			case !(r.Change >= 0 && r.Change <= 1e3):
 				return command.Usagef("--change is %v, want 0 to 1000", r.Change)
 			case !(r.Skate >= 0 && r.Skate <= 1e3 && r.Bend >= 0 && r.Bend <= 1e3):
@@ -208,7 +206,6 @@ continues a network of any size, also one of other recordings of the same layout
 	p.IntVar(&r.Hidden, "hidden", r.Hidden, "units of each hidden layer")
 	p.IntVar(&r.Ticks, "ticks", r.Ticks, "ticks that the network runs on its own poses in training")
 	p.Float32Var(&r.Keep, "keep", r.Keep, "dropout's retention `probability`")
-	p.Float32Var(&r.Noise, "noise", r.Noise, "noise on the first pose, in deviations of the data")
 	p.Float32Var(&r.Drift, "drift", r.Drift, "deviation in `metres` by which the first pose is moved off the root")
 	p.Float64Var(&r.AdamW.Rate, "rate", r.AdamW.Rate, "learning rate")
 	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles (0: one cycle)")
@@ -216,12 +213,12 @@ continues a network of any size, also one of other recordings of the same layout
 	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
 	p.Float32Var(&r.Skate, "skate", r.Skate, "weight in the loss of the paws' sliding over the ground; with --ticks above 1")
 	p.Float32Var(&r.Bend, "bend", r.Bend, "weight in the loss of how fast legs bend; with --ticks above 1")
-	p.Float32Var(&r.Recover, "recover", r.Recover, "share of the steps that teach to look into turns again, from mirrored poses; with --ticks above 1")
+	p.Float32Var(&r.Recover, "recover", r.Recover, "share of the steps that teach head, back and tail to come back to where they belong, from other poses; with --ticks above 1")
 	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
 	p.IntVar(&walk, "walk", 0, "visits per epoch of any other row that moves (default: a third of --repeat)")
 	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")
 	p.Float64Var(&r.ClipNorm, "clip", r.ClipNorm, "greatest `norm` of a step's gradient (0: no limit)")
-	p.BoolVar(&reverse, "reverse", true, "train on slow straight walks backward in time, too: recorded dogs hardly ever back up")
+	p.BoolVar(&reverse, "reverse", true, "train on slow walks backward in time, too: recorded dogs hardly ever back up")
 	p.BoolVar(&phases, "phases", true, "carry on a phase of stepping per paw beside the pose; the gating network reads them in place of the paws' velocities")
 	p.BoolVar(&paper, "paper", false, "the paper's recipe, but for what other flags say")
 	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")

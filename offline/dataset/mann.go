@@ -37,7 +37,7 @@ type Options struct {
 	Fast    float64       // m/s from which a moving row is trot or canter; 0: 1.5, midway between the paper's pace (1.1) and trot (1.9)
 	Repeat  int           // visits per epoch of a trot or canter row; 0: what the folder's SourceFile says, else 11
 	Walk    int           // visits per epoch of any other row that mostly moves; 0: a third of Repeat, rounded up
-	Reverse bool          // train on slow straight walks backward in time, too: recorded dogs hardly ever back up
+	Reverse bool          // train on slow walks backward in time, too: recorded dogs hardly ever back up
 	Workers int           // goroutines; 0: all processors. The result does not depend on it
 }
 

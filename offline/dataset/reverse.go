@@ -8,18 +8,19 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// Slow straight walks, which backward in time are walks backward.
+// Slow walks, which backward in time are walks backward.
 const (
 	reverseWindow  = fps / 2     // frames on either side of the present that are looked at
 	reverseSlowest = 0.1         // m/s
-	reverseFastest = 0.6         // m/s: dogs back up no faster
-	reverseTurn    = math.Pi / 6 // most turn within the window, radians
-	reverseAhead   = 0.9         // least share of the way that goes where the root faces
+	reverseFastest = 0.8         // m/s
+	reverseTurn    = math.Pi / 2 // most turn within the window, radians
+	reverseAhead   = 0.8         // least share of the way that goes where the root faces
+	reverseHips    = 0.93        // least height of the hips, share of the usual
 	reverseEdge    = fps * 3 / 4 // frames of starting and stopping that a walk may bring along
 	reverseLeast   = fps         // frames of the shortest walk
 )
 
-// reversed returns r backward in time, its rows those slow straight walks
+// reversed returns r backward in time, its rows those slow walks
 // forward that r has among its own, with their starts from idle and their stops.
 // Dogs hardly ever back up in recordings; what planted paws and folding limbs do
 // while they walk is the same either way.
@@ -40,9 +41,12 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 		}
 		return r.weights[f*actions+action]
 	}
+	// Who gets up steps ahead; backward in time that is sitting down, which a walk
+	// backward must not lead to.
+	upright := reverseHips * t.usualHeight(func(f int) bool { return weight(f, move)+weight(f, idle) > 0.99 })
 	rows := make([]bool, t.n)
 	for _, f := range r.labels.rowFrames() {
-		rows[f] = true
+		rows[f] = t.pos[f*t.joints].Y >= upright
 	}
 	walk := make([]bool, t.n)
 	for f := reverseWindow; f < t.n-reverseWindow; f++ {
@@ -95,4 +99,19 @@ func (t *track) walksAhead(f int) bool {
 	turn := math.Acos(max(-1, min(1, a.fx*b.fx+a.fz*b.fz)))
 	return way >= reverseSlowest && way <= reverseFastest && turn <= reverseTurn &&
 		forward >= reverseAhead*math.Hypot(left, forward) && math.Hypot(left, forward) >= reverseAhead*way
+}
+
+// usualHeight returns the median height of joint 0 in the frames that keep tells.
+func (t *track) usualHeight(keep func(int) bool) float32 {
+	var heights []float32
+	for f := range t.n {
+		if keep(f) {
+			heights = append(heights, t.pos[f*t.joints].Y)
+		}
+	}
+	if len(heights) == 0 {
+		return 0
+	}
+	slices.Sort(heights)
+	return heights[len(heights)/2]
 }

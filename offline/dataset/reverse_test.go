@@ -9,11 +9,11 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// A slow straight walk comes a second time, backward: the same places in the
-// other order. Fast and turning ones do not.
+// A slow walk comes a second time, backward: the same places in the other order.
+// Fast ones and sharp turns do not, nor what goes low, as who gets up.
 func TestReverse(t *testing.T) {
 	sk := synthSkeleton()
-	slow, fast, curve := circle{4000, 1e-4, 400}, circle{20000, 1e-4, 400}, circle{0.4, 1, 400}
+	slow, fast, curve := circle{4000, 1e-4, 400}, circle{20000, 1e-4, 400}, circle{0.2, 2, 400}
 	stops := walking(400)
 	stops.Segments = map[string][]Range{"Walk": {{0, 349}}, "Idle": {{350, 399}}}
 	back := slow.clip(sk) // goes backward as it is
@@ -24,8 +24,13 @@ func TestReverse(t *testing.T) {
 			p[j], x[j], q[j], y[j] = x[j], p[j], y[j], q[j]
 		}
 	}
-	dir := folder(t, map[string]*skel.Clip{"back": back, "slow": slow.clip(sk), "fast": fast.clip(sk), "curve": curve.clip(sk), "held": slow.clip(sk)},
-		map[string]Labels{"back": walking(400), "slow": stops, "fast": walking(400), "curve": walking(400), "held": walking(400)})
+	rising := slow.clip(sk)
+	for f := range 150 {
+		pos, _ := rising.Frame(f)
+		pos[0].Y *= 0.9
+	}
+	dir := folder(t, map[string]*skel.Clip{"back": back, "slow": slow.clip(sk), "fast": fast.clip(sk), "curve": curve.clip(sk), "held": slow.clip(sk), "rising": rising},
+		map[string]Labels{"back": walking(400), "slow": stops, "fast": walking(400), "curve": walking(400), "held": walking(400), "rising": walking(400)})
 	opt := Options{HeldOut: []string{"held"}}
 	plain, _, err := BuildMANN(dir, opt)
 	if err != nil {
@@ -36,10 +41,10 @@ func TestReverse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.Reversed != 1 || plain.Reversed != 0 || held.Reversed != 0 {
+	if set.Reversed != 2 || plain.Reversed != 0 || held.Reversed != 0 {
 		t.Errorf("%d recordings are backward in time, %d without, %d held out", set.Reversed, plain.Reversed, held.Reversed)
 	}
-	if len(held.Clips) != 1 || len(set.Clips) != 5 || set.Clips[4] != "slow reversed" {
+	if len(held.Clips) != 1 || len(set.Clips) != 7 || set.Clips[5] != "rising reversed" || set.Clips[6] != "slow reversed" {
 		t.Fatalf("recordings %v, held out %v", set.Clips, held.Clips)
 	}
 	first := plain.Rows / 2 // the reversed rows follow the others
@@ -50,6 +55,12 @@ func TestReverse(t *testing.T) {
 			}
 		}
 	}
+	// Who rises is upright from frame 150 on, the 249th backward.
+	const upright = 249
+	if a, b := set.Frame[first], set.Frame[first+upright-1]; a != 1 || b != 399-150 || set.Clip[first+upright] == set.Clip[first] {
+		t.Fatalf("who rises goes backward from frame %d to %d, want 1 to 249", a, b)
+	}
+	first += upright
 	l := set.Layout
 	n := set.Rows/2 - first
 	// It walks from frame 30, half a second into the recording, to 334, where its

@@ -30,13 +30,12 @@ type MANN struct {
 	GatingHidden int                // width of the gating network's
 	Keep         float32            // dropout's retention probability, in (0, 1]
 	Ticks        int                // that the network runs on its own poses in a sample: see rollout; the paper has 1
-	Noise        float32            // on a sample's first pose, in deviations of the data; the paper has none
 	Drift        float32            // how far a sample's first pose is moved off the root, m; the paper has none
 	Residual     bool               // the network gives the change of the pose in place of the pose; the paper's gives the pose
 	Change       float32            // weight in the loss of the error in the pose's normalised change; the paper has none
 	Skate        float32            // weight in the loss of the tips' sliding over the ground; the paper has none
 	Bend         float32            // weight in the loss of how fast legs bend; the paper has none
-	Recover      float32            // share of the steps that teach to look into turns: see recovery; the paper has none
+	Recover      float32            // share of the steps that teach the body to come back to where it belongs: see recovery; the paper has none
 	WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
 	ClipNorm     float64            // greatest norm of a step's gradient; 0, as in the paper, is none
 	Start        *netruntime.Net    // weights to begin with; nil draws them
@@ -64,7 +63,7 @@ type MANN struct {
 // moves best for its time (docs/mann.md has the comparison).
 func DefaultMANN() MANN {
 	m := PaperMANN()
-	m.Hidden, m.Keep, m.Ticks, m.Change, m.Skate, m.Bend, m.Recover = 256, 1, 8, 0.1, 0.3, 0.1, 0.3
+	m.Hidden, m.Keep, m.Ticks, m.Change, m.Skate, m.Bend, m.Recover = 256, 1, 8, 0.1, 0.3, 0.1, 0.4
 	m.Epochs, m.Batch, m.WarmUp, m.ClipNorm = 30, 64, 0.3, 1
 	m.AdamW.Rate, m.Schedule.First = 4e-4, 0
 	return m
@@ -111,7 +110,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	hash := dataHash(m.Train, m.HeldOut)
-	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Noise, m.Keep, trainedBy)
+	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Keep, trainedBy)
 	trained.drift = m.Drift
 	if m.Skate > 0 || m.Bend > 0 {
 		trained.legs = newLegs(m.Train, m.Skate, m.Bend)
@@ -121,7 +120,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			return nil, err
 		}
 	}
-	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 0, 1, heldOutBy)
+	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 1, heldOutBy)
 	switch {
 	case trained.samples() == 0:
 		return nil, fmt.Errorf("recipes: no %d rows to train on follow each other: train on fewer ticks or more recordings", m.Ticks)
@@ -234,7 +233,6 @@ func (m *MANN) recipe() (string, error) {
 		AdamW        train.AdamW        `json:"adamw"`
 		Schedule     train.WarmRestarts `json:"schedule"`
 		Ticks        int                `json:"ticks,omitempty"`
-		Noise        float32            `json:"noise,omitempty"`
 		Drift        float32            `json:"drift,omitempty"`
 		Residual     bool               `json:"residual,omitempty"`
 		Change       float32            `json:"change,omitempty"`
@@ -244,7 +242,7 @@ func (m *MANN) recipe() (string, error) {
 		WarmUp       float64            `json:"warm_up,omitempty"`
 		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Noise, m.Drift, m.Residual, m.Change, m.Skate, m.Bend, m.Recover, m.WarmUp, m.ClipNorm, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Drift, m.Residual, m.Change, m.Skate, m.Bend, m.Recover, m.WarmUp, m.ClipNorm, start})
 	return string(b), err
 }
 

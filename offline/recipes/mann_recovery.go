@@ -11,16 +11,19 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// recovery lets all windows of some steps begin in turns, with the body bent and
-// the head looking out of them. In recordings both are always where the trajectory
-// has them, and a network learns no more than to carry them on: once it looks the
-// wrong way, it looks so for as long as it turns. Shoulders and legs would tell it
-// a body that was only put there, so the pose is the mirror image of the recorded
-// one, and the network itself has run it for a while. Only the body counts in such
-// windows, legs have other phases; it eases back to the recorded one.
+// recovery lets all windows of some steps begin with a body that is not where it
+// belongs, above all with a head that looks out of the turn or at the sky. In
+// recordings both are always where the trajectory has them, and a network learns no
+// more than to carry them on: once it looks the wrong way, it looks so for good.
+// Shoulders and legs would tell it a body that was only put there, so the whole pose
+// is another, and the network itself has run it for a while. Half of the windows
+// begin in turns, from the mirror image of the pose, the others wherever recordings
+// move, from the pose of another such row. Only the body counts, legs have other
+// phases; it eases back to the recorded one.
 type recovery struct {
 	share   float32 // of the steps
-	turns   []int32 // windows' first rows
+	turns   []int32 // first rows of windows in turns
+	moves   []int32 // and of those in any motion
 	columns []int   // of the pose that count: places, then axes
 	places  int     // how many of them are places
 	counted []bool  // by column of the output
@@ -31,8 +34,9 @@ type recovery struct {
 }
 
 const (
-	straying = 20  // ticks that the network runs the mirrored pose
+	straying = 20  // ticks that the network runs the other pose
 	easing   = 12  // ticks in which half of the distance is made good: 0.2 s
+	goes     = 0.9 // least weight of the action move
 	turnSin  = 0.4 // sine of the least turn in the second ahead, 24°
 )
 
@@ -47,14 +51,21 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 	set, l := u.set.MANN, u.set.Layout
 	c := &recovery{share: share, counted: make([]bool, l.Outputs())}
 	ahead := l.InSample(feature.TrajSamples-1) + feature.SampleDir
-	for r := straying + 1; r < set.Rows; r++ { // the root's motion is needed in the row before
-		dir := set.Input(r)[ahead:]
-		if (dir[1] < 0 || math.Abs(float64(dir[0])) > turnSin) && u.follows(r-straying-1, 1+straying+u.ticks) {
+	move := l.InActions(feature.TrajNow) + slices.Index(l.Actions, "move")
+	for r := straying + 1; r < set.Rows; r++ {
+		if !u.follows(r-straying-1, 1+straying+u.ticks) { // the root's motion is needed in the row before
+			continue
+		}
+		x := set.Input(r)
+		if dir := x[ahead:]; dir[1] < 0 || math.Abs(float64(dir[0])) > turnSin {
 			c.turns = append(c.turns, int32(r))
 		}
+		if move >= l.InActions(feature.TrajNow) && x[move] > goes {
+			c.moves = append(c.moves, int32(r))
+		}
 	}
-	if len(c.turns) == 0 {
-		return nil, errors.New("recipes: recovery needs recordings that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
+	if len(c.turns) == 0 || len(c.moves) == 0 {
+		return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
 	}
 	ofLeg := make([]bool, len(l.Joints))
 	for _, leg := range legsOf(set) {
@@ -90,9 +101,16 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []in
 	in := u.net.inputs
 	c.rows, c.x, c.off = c.rows[:0], slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*len(c.columns))[:n*len(c.columns)]
 	for i := range n {
-		r := int(c.turns[grad.Hash(key, uint64(3001+i))%uint64(len(c.turns))]) - straying
+		draw := func(rows []int32, from int) int {
+			return int(rows[grad.Hash(key, uint64(from+i))%uint64(len(rows))]) - straying
+		}
+		r := draw(c.turns, 3001)
+		pose := (r + u.set.Rows/2) % u.set.Rows // the mirror image
+		if i%2 == 1 {
+			r, pose = draw(c.moves, 3001), draw(c.moves, 4001)
+		}
 		c.rows = append(c.rows, r)
-		u.mirrored(c.x[i*in:][:in], r)
+		u.posed(c.x[i*in:][:in], r, pose)
 	}
 	for tick := range straying {
 		t.Reset()
@@ -121,9 +139,9 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []in
 	return c.rows, x
 }
 
-// mirrored writes the normalised input row r with the pose of its mirror image.
-func (u *rollout) mirrored(dst []float32, r int) {
-	u.set.input(dst, (r+u.set.Rows/2)%u.set.Rows)
+// posed writes the normalised input row r with the pose of another row.
+func (u *rollout) posed(dst []float32, r, pose int) {
+	u.set.input(dst, pose)
 	n := u.before
 	kernel.Normalize(dst[:n], u.set.Input(r)[:n], u.set.XMean[:n], u.set.xInv[:n])
 }

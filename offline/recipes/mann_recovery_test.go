@@ -10,7 +10,7 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// recovering returns a recovery on rows of which those from 30 on turn.
+// recovering returns a recovery on rows of which a few turn and a few move.
 func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 	t.Helper()
 	m := smallRecipe(t)
@@ -33,7 +33,13 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 			dir[0], dir[1] = 0, -1
 		}
 	}
-	u := newRollout(set, smallNet(m), set.Order, 3, 0, 1, nil)
+	for r := range set.Rows {
+		w := &set.Input(r)[set.Layout.InActions(feature.TrajNow)+1]
+		if *w = 0; r == 10 || r == 58 || r == 59 || r == 110 { // 10 has too few rows before it
+			*w = 1
+		}
+	}
+	u := newRollout(set, smallNet(m), set.Order, 3, 1, nil)
 	c, err := newRecovery(u, 0.5)
 	if err != nil {
 		t.Fatal(err)
@@ -41,16 +47,19 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 	return m, u, c
 }
 
-// Windows begin where the network's own way from the mirrored pose, run by hand,
-// has come to, in turns that have enough rows around them.
+// Windows begin where the network's own way from another pose, run by hand, has come
+// to, in turns and in motion that have enough rows around them.
 func TestRecoveryBegins(t *testing.T) {
 	m, u, c := recovering(t)
 	if len(c.turns) != 3 || c.turns[0] != 60 || c.turns[1] != 61 || c.turns[2] != 100 {
 		t.Fatalf("turns in rows %v, want 60, 61 and 100", c.turns)
 	}
+	if len(c.moves) != 3 || c.moves[0] != 58 || c.moves[1] != 59 || c.moves[2] != 110 {
+		t.Fatalf("motion in rows %v, want 58, 59 and 110", c.moves)
+	}
 	pool := kernel.NewPool(1)
 	defer pool.Close()
-	const n = 5
+	const n = 9
 	rows, x := c.begin(grad.NewTape(pool), u, n, 9)
 	set, l := m.Train, m.Train.Layout
 	session := session(t, m, u.net, set.YMean, set.YStd)
@@ -58,11 +67,15 @@ func TestRecoveryBegins(t *testing.T) {
 	seen := map[int]bool{}
 	for i, r := range rows {
 		seen[r] = true
+		if turns := r == 60 || r == 61 || r == 100; turns != (i%2 == 0) {
+			t.Errorf("window %d begins in row %d", i, r)
+		}
+		other := (r - 20 + 64) % 128
 		want := append([]float32(nil), set.Input(r-20)...)
-		copy(want[l.InBone(0):], set.Input((r - 20 + 64) % 128)[l.InBone(0):])
+		copy(want[l.InBone(0):], set.Input(other)[l.InBone(0):])
 		// After so many ticks of this network nothing of the first pose is left.
 		begin := make([]float32, len(want))
-		u.mirrored(begin, r-20)
+		u.posed(begin, r-20, other)
 		for col, v := range want {
 			if got := begin[col]*set.XStd[col] + set.XMean[col]; math.Abs(float64(got-v)) > 1e-4 {
 				t.Fatalf("the way to row %d begins with %v in column %d, want %v", r, got, col, v)
@@ -80,8 +93,8 @@ func TestRecoveryBegins(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) < 2 {
-		t.Errorf("five windows begin in rows %v", rows)
+	if len(seen) < 4 {
+		t.Errorf("windows begin in rows %v", rows)
 	}
 }
 

@@ -22,7 +22,6 @@ type rollout struct {
 	set      normalised
 	net      *mannNet
 	ticks    int
-	noise    float32 // deviation of what is added to the first pose, in its own deviations
 	keep     float32
 	drift    float32   // deviation of how far the first pose as a whole is moved off the root, m
 	legs     *legs     // nil: their sliding and bending counts as everything does
@@ -88,9 +87,9 @@ func newChange(set *dataset.MANN, residual bool, weight float32) *change {
 
 // newRollout returns the windows of set that begin in the rows of order, or,
 // where order is nil, the windows that follow each other through all of set.
-func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, noise, keep float32, change *change) *rollout {
+func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, keep float32, change *change) *rollout {
 	l := set.Layout
-	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, noise: noise, keep: keep, change: change,
+	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, keep: keep, change: change,
 		columns: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0), places: newPlaces(set), future: newFuture(set)}
 	for c := range l.PoseLen() {
 		in, out := u.before+c, u.columns[0]+c
@@ -200,7 +199,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	return t.WeightedSum(u.terms...)
 }
 
-// begin returns the windows' first inputs, as recorded but for noise and drift.
+// begin returns the windows' first inputs, as recorded but for drift.
 func (u *rollout) begin(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	n := u.net.inputs
 	x := t.Const(len(rows), n)
@@ -209,9 +208,6 @@ func (u *rollout) begin(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 		u.set.input(row, r)
 		if u.drift > 0 {
 			u.displace(row, r, grad.Hash(key, uint64(2000+i)))
-		}
-		if u.noise > 0 {
-			disturb(row[u.before:], u.noise, grad.Hash(key, uint64(1000+i)))
 		}
 	}
 	return x

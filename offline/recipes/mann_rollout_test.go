@@ -121,7 +121,7 @@ func session(t *testing.T, m *MANN, net *mannNet, yMean, yStd []float32) netrunt
 func testRollout(t *testing.T, m *MANN, change *change) {
 	net := smallNet(m)
 	const ticks = 3
-	u := newRollout(m.Train, net, m.Train.Order, ticks, 0, 1, change)
+	u := newRollout(m.Train, net, m.Train.Order, ticks, 1, change)
 	if m.Skate+m.Bend > 0 {
 		u.legs = newLegs(m.Train, m.Skate, m.Bend)
 	}
@@ -234,7 +234,7 @@ func TestWindows(t *testing.T) {
 		m.Train.Clip[i] = 1
 	}
 	net := smallNet(m)
-	u := newRollout(m.Train, net, m.Train.Order, 4, 0, 1, nil)
+	u := newRollout(m.Train, net, m.Train.Order, 4, 1, nil)
 	have := map[int32]int{}
 	for _, r := range u.first {
 		have[r]++
@@ -265,7 +265,7 @@ func TestWindows(t *testing.T) {
 			}
 		}
 	}
-	if got := newRollout(m.HeldOut, net, nil, 4, 0, 1, nil); len(got.first) != 4 || got.name(int(got.first[1])) != "frame 5 of run" {
+	if got := newRollout(m.HeldOut, net, nil, 4, 1, nil); len(got.first) != 4 || got.name(int(got.first[1])) != "frame 5 of run" {
 		t.Error(got.first)
 	}
 }
@@ -279,7 +279,7 @@ func TestStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := smallRecipe(t)
-	next.Start, next.Ticks, next.Noise, next.Keep, next.Epochs = from, 2, 0.1, 0.9, 3
+	next.Start, next.Ticks, next.Keep, next.Epochs = from, 2, 0.9, 3
 	second := mustRun(t, next)
 	if !(second.Initial < 0.9*first.Initial) {
 		t.Errorf("a run that starts from a trained network begins with loss %v, an untrained one with %v", second.Initial, first.Initial)
@@ -365,7 +365,7 @@ func TestDisturb(t *testing.T) {
 // their distances, axes their angles, and the mean way is the one asked for.
 func TestDisplace(t *testing.T) {
 	m := smallRecipe(t)
-	u := newRollout(m.Train, smallNet(m), m.Train.Order, 2, 0, 1, nil)
+	u := newRollout(m.Train, smallNet(m), m.Train.Order, 2, 1, nil)
 	u.drift = 0.03
 	l := m.Train.Layout
 	row := make([]float32, l.Inputs())
@@ -413,7 +413,7 @@ func TestNextOnRecordings(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := set.Layout
-	u := newRollout(set, nil, nil, 2, 0, 1, nil)
+	u := newRollout(set, nil, nil, 2, 1, nil)
 	pool := kernel.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
@@ -457,8 +457,8 @@ func TestPaperRecipe(t *testing.T) {
 			t.Errorf("%q in %s", name, got)
 		}
 	}
-	m.Drift, m.WarmUp, m.ClipNorm, m.Change, m.Noise, m.Ticks, m.Residual, m.Skate, m.Bend = 1, 2, 3, 4, 5, 6, true, 7, 8
-	if got, err = m.recipe(); err != nil || !strings.HasSuffix(got, `"ticks":6,"noise":5,"drift":1,"residual":true,"change":4,"skate":7,"bend":8,"warm_up":2,"clip_norm":3}`) {
+	m.Drift, m.WarmUp, m.ClipNorm, m.Change, m.Ticks, m.Residual, m.Skate, m.Bend = 1, 2, 3, 4, 6, true, 7, 8
+	if got, err = m.recipe(); err != nil || !strings.HasSuffix(got, `"ticks":6,"drift":1,"residual":true,"change":4,"skate":7,"bend":8,"warm_up":2,"clip_norm":3}`) {
 		t.Error(got, err)
 	}
 }

@@ -24,7 +24,7 @@ func TestTickIsTheControllers(t *testing.T) {
 	const settle, ticks = 90, 150 // by then the controller is where the recording is, and only moves
 	live := controlled(t, set, first, settle, ticks)
 	l := set.Layout
-	u := newRollout(live, nil, nil, 2, 0, 1, nil)
+	u := newRollout(live, nil, nil, 2, 1, nil)
 	pool := kernel.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)

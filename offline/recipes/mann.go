@@ -35,7 +35,7 @@ type MANN struct {
 	Change       float32            // weight in the loss of the error in the pose's normalised change; the paper has none
 	Skate        float32            // weight in the loss of the tips' sliding over the ground; the paper has none
 	Bend         float32            // weight in the loss of how fast legs bend; the paper has none
-	Recover      float32            // share of the steps that teach the body to come back to where it belongs: see recovery; the paper has none
+	Recover      float32            // share of the steps that ask back from where the network has run to: see recovery; the paper has none
 	WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
 	ClipNorm     float64            // greatest norm of a step's gradient; 0, as in the paper, is none
 	Start        *netruntime.Net    // weights to begin with; nil draws them

@@ -11,33 +11,44 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// recovery lets all windows of some steps begin with a body that is not where it
-// belongs, above all with a head that looks out of the turn or at the sky. In
-// recordings both are always where the trajectory has them, and a network learns no
-// more than to carry them on: once it looks the wrong way, it looks so for good.
-// Shoulders and legs would tell it a body that was only put there, so the whole pose
-// is another, and the network itself has run it for a while. Half of the windows
-// begin in turns, from the mirror image of the pose, the others wherever recordings
-// move, from the pose of another such row. Only the body counts, legs have other
-// phases; it eases back to the recorded one.
+// recovery lets all windows of some steps begin where the network's own way has
+// come to, and asks it back. In recordings bodies, heads and paws are always where
+// the trajectory has them, and a network learns no more than to carry them on: a
+// head that looks the wrong way looks so for good, and hips that have sunk while
+// the dog backs up stay low. A pose that was only put somewhere would be told by its
+// other parts, so the network itself has run it for a while. What it is to come back
+// to is the recorded row nearby whose phases of stepping are nearest to its own:
+// asked back to other phases, legs would learn to keep still.
+//
+// Of four windows one begins in a turn, from the mirror image of its pose; one in
+// any motion, from the pose of another; one in any motion, from its own; and one in
+// motion that does not go ahead, of which there is little.
 type recovery struct {
-	share   float32 // of the steps
-	turns   []int32 // first rows of windows in turns
-	moves   []int32 // and of those in any motion
-	columns []int   // of the pose that count: places, then axes
-	places  int     // how many of them are places
-	counted []bool  // by column of the output
+	share float32    // of the steps
+	from  [4][]int32 // rows that windows of each kind begin at
 
 	rows []int
-	x    []float32 // where the windows begin, (rows, inputs) normalised
-	off  []float32 // the body's distance from the recorded one there, (rows, columns) raw
+	x    []float32 // (rows, inputs) normalised, on the way
+	own  []float32 // (pose) raw
+	off  []float32 // (rows, pose) raw, the pose's distance from the recorded one where the windows begin
 }
 
+// Kinds of windows.
 const (
-	straying = 20  // ticks that the network runs the other pose
-	easing   = 12  // ticks in which half of the distance is made good: 0.2 s
-	goes     = 0.9 // least weight of the action move
-	turnSin  = 0.4 // sine of the least turn in the second ahead, 24°
+	recoverTurn = iota
+	recoverOther
+	recoverOwn
+	recoverRare
+)
+
+const (
+	straying   = 40  // ticks that the network runs before
+	phaseRange = 25  // rows either way among which the phases are compared
+	easing     = 12  // ticks in which half of the distance is made good: 0.2 s
+	goes       = 0.9 // least weight of the action move
+	turnSin    = 0.4 // sine of the least turn in the second ahead, 24°
+	aheadCos   = 0.7 // cosine of the angle between facing and velocity above which motion goes ahead, 45°
+	rareSpeed  = 0.1 // m/s: who is slower goes nowhere
 )
 
 // left returns the share of a distance that is left after so many ticks, and the
@@ -49,45 +60,35 @@ func left(ticks int) (share, rate float32) {
 
 func newRecovery(u *rollout, share float32) (*recovery, error) {
 	set, l := u.set.MANN, u.set.Layout
-	c := &recovery{share: share, counted: make([]bool, l.Outputs())}
-	ahead := l.InSample(feature.TrajSamples-1) + feature.SampleDir
-	move := l.InActions(feature.TrajNow) + slices.Index(l.Actions, "move")
+	if !l.Phases {
+		return nil, errors.New("recipes: recovery needs phases of stepping in the layout: train with Recover 0 (--recover 0)")
+	}
+	c := &recovery{share: share, own: make([]float32, l.PoseLen())}
+	move := slices.Index(l.Actions, "move")
 	for r := straying + 1; r < set.Rows; r++ {
 		if !u.follows(r-straying-1, 1+straying+u.ticks) { // the root's motion is needed in the row before
 			continue
 		}
-		x := set.Input(r)
-		if dir := x[ahead:]; dir[1] < 0 || math.Abs(float64(dir[0])) > turnSin {
-			c.turns = append(c.turns, int32(r))
+		x, add := set.Input(r), func(kind int) { c.from[kind] = append(c.from[kind], int32(r)) }
+		if dir := x[l.InSample(feature.TrajSamples-1)+feature.SampleDir:]; dir[1] < 0 || math.Abs(float64(dir[0])) > turnSin {
+			add(recoverTurn)
 		}
-		if move >= l.InActions(feature.TrajNow) && x[move] > goes {
-			c.moves = append(c.moves, int32(r))
+		if move < 0 || x[l.InActions(feature.TrajNow)+move] <= goes {
+			continue
+		}
+		add(recoverOther)
+		add(recoverOwn)
+		v := x[l.InSample(feature.TrajNow)+feature.SampleVel:]
+		if speed := float32(math.Hypot(float64(v[0]), float64(v[1]))); speed > rareSpeed && v[1] < aheadCos*speed {
+			add(recoverRare)
 		}
 	}
-	if len(c.turns) == 0 || len(c.moves) == 0 {
+	if len(c.from[recoverTurn]) == 0 || len(c.from[recoverOwn]) == 0 {
 		return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
 	}
-	ofLeg := make([]bool, len(l.Joints))
-	for _, leg := range legsOf(set) {
-		for _, j := range leg {
-			ofLeg[j] = true
-		}
+	if len(c.from[recoverRare]) == 0 {
+		c.from[recoverRare] = c.from[recoverOwn]
 	}
-	add := func(from, to int) {
-		for j := 1; j < len(l.Joints); j++ {
-			for k := from; k < to && !ofLeg[j]; k++ {
-				at := j*feature.BoneChannels + k
-				c.columns = append(c.columns, at)
-				c.counted[u.columns[0]+at] = true
-			}
-		}
-	}
-	add(feature.BonePos, feature.BonePos+3)
-	c.places = len(c.columns)
-	for _, at := range c.columns {
-		c.counted[u.columns[0]+at+feature.BoneVel-feature.BonePos] = true
-	}
-	add(feature.BoneForward, feature.BoneVel)
 	return c, nil
 }
 
@@ -98,17 +99,10 @@ func (c *recovery) takes(key uint64) bool {
 
 // begin returns n windows' first rows, and their inputs.
 func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []int, x *grad.Mat) {
-	in := u.net.inputs
-	c.rows, c.x, c.off = c.rows[:0], slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*len(c.columns))[:n*len(c.columns)]
+	in, values := u.net.inputs, len(c.own)
+	c.rows, c.x, c.off = c.rows[:0], slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*values)[:n*values]
 	for i := range n {
-		draw := func(rows []int32, from int) int {
-			return int(rows[grad.Hash(key, uint64(from+i))%uint64(len(rows))]) - straying
-		}
-		r := draw(c.turns, 3001)
-		pose := (r + u.set.Rows/2) % u.set.Rows // the mirror image
-		if i%2 == 1 {
-			r, pose = draw(c.moves, 3001), draw(c.moves, 4001)
-		}
+		r, pose := c.draw(u, i, key)
 		c.rows = append(c.rows, r)
 		u.posed(c.x[i*in:][:in], r, pose)
 	}
@@ -123,20 +117,40 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []in
 	}
 	t.Reset()
 	x = t.Const(n, in)
-	copy(x.Val, c.x)
+	mean, std := u.set.XMean[u.before:], u.set.XStd[u.before:]
 	for i := range c.rows {
-		c.rows[i] += straying
-		own, recorded := c.x[i*in+u.before:], u.set.Input(c.rows[i])[u.before:]
-		mean, std := u.set.XMean[u.before:], u.set.XStd[u.before:]
-		off := c.off[i*len(c.columns):]
-		for k, at := range c.columns {
-			off[k] = own[at]*std[at] + mean[at] - recorded[at]
-			if root := at % feature.BoneChannels; k < c.places {
-				off[k] -= own[root]*std[root] + mean[root] - recorded[root]
-			}
+		own := c.x[i*in+u.before:][:values]
+		for k, v := range own {
+			c.own[k] = v*std[k] + mean[k]
+		}
+		r := u.nearestPhases(c.rows[i]+straying, c.own)
+		c.rows[i] = r
+		row := x.Val[i*in:][:in]
+		u.set.input(row, r)
+		copy(row[u.before:], own)
+		for k, v := range u.set.Input(r)[u.before:] {
+			c.off[i*values+k] = c.own[k] - v
 		}
 	}
 	return c.rows, x
+}
+
+// draw returns the row that window i begins its way at, and the one that lends it
+// the pose.
+func (c *recovery) draw(u *rollout, i int, key uint64) (r, pose int) {
+	kind := i % len(c.from)
+	from := func(salt int) int {
+		rows := c.from[kind]
+		return int(rows[grad.Hash(key, uint64(salt+i))%uint64(len(rows))]) - straying
+	}
+	r = from(3001)
+	switch kind {
+	case recoverTurn:
+		return r, (r + u.set.Rows/2) % u.set.Rows // the mirror image
+	case recoverOther:
+		return r, from(4001)
+	}
+	return r, r
 }
 
 // posed writes the normalised input row r with the pose of another row.
@@ -146,28 +160,40 @@ func (u *rollout) posed(dst []float32, r, pose int) {
 	kernel.Normalize(dst[:n], u.set.Input(r)[:n], u.set.XMean[:n], u.set.xInv[:n])
 }
 
-// goal changes what is wanted of the normalised outputs y in a tick from the
-// recorded ones to the body on its way back, seen from the network's own joint 0,
-// and to y itself in all other columns, which then do not count.
-func (c *recovery) goal(want, y []float32, u *rollout, tick int) {
-	share, rate := left(tick + 1)
-	std, inv, outputs := u.set.YStd, u.set.yInv, u.net.outputs
-	const vel = feature.BoneVel - feature.BonePos
-	for i := range c.rows {
-		w, have := want[i*outputs:][:outputs], y[i*outputs:][:outputs]
-		off := c.off[i*len(c.columns):]
-		for k, col := range c.columns {
-			at := u.columns[0] + col
-			w[at] += off[k] * share * inv[at]
-			if k < c.places {
-				root := u.columns[0] + col%feature.BoneChannels
-				w[at] += (have[root] - w[root]) * std[root] * inv[at]
-				w[at+vel] += (off[k]*rate + (have[root+vel]-w[root+vel])*std[root+vel]) * inv[at+vel]
+// nearestPhases returns the row around r whose phases go best with those of the pose:
+// the one with the largest product, in which both angles and amplitudes count.
+func (u *rollout) nearestPhases(r int, pose []float32) int {
+	bones := len(u.set.Layout.Joints) * feature.BoneChannels
+	product := func(k int) (p float32) {
+		for c, v := range u.set.Input(k)[u.before+bones:] {
+			p += v * pose[bones+c]
+		}
+		return p
+	}
+	best, most := r, product(r)
+	for k := r - phaseRange; k <= r+phaseRange; k++ {
+		if u.follows(min(k, r), max(k, r)-min(k, r)+1) && u.follows(k-1, 1+u.ticks) {
+			if p := product(k); p > most {
+				best, most = k, p
 			}
 		}
-		for at, counted := range c.counted {
-			if !counted {
-				w[at] = have[at]
+	}
+	return best
+}
+
+// goal changes what is wanted of the normalised outputs in a tick from the recorded
+// pose to one on its way back to it.
+func (c *recovery) goal(want []float32, u *rollout, tick int) {
+	share, rate := left(tick + 1)
+	const vel = feature.BoneVel - feature.BonePos
+	bones, inv := len(u.set.Layout.Joints)*feature.BoneChannels, u.set.yInv[u.columns[0]:]
+	for i := range c.rows {
+		w, off := want[i*u.net.outputs+u.columns[0]:], c.off[i*len(c.own):][:len(c.own)]
+		for k := range off {
+			if k < bones && k%feature.BoneChannels >= feature.BoneVel {
+				w[k] += rate * off[k-vel] * inv[k]
+			} else {
+				w[k] += share * off[k] * inv[k]
 			}
 		}
 	}

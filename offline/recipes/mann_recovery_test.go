@@ -2,6 +2,8 @@ package recipes
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,33 +12,33 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// recovering returns a recovery on rows of which a few turn and a few move.
+// recovering returns a recovery on rows of which a few turn, a few move and one or
+// two do not go ahead.
 func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 	t.Helper()
 	m := smallRecipe(t)
-	set, ahead := m.Train, m.Train.Layout.InSample(feature.TrajSamples-1)+feature.SampleDir
-	for r := range set.Rows {
-		dir := set.Input(r)[ahead:]
-		if dir[0], dir[1] = 0.3, 0.9; r >= 60 {
-			dir[0], dir[1] = -0.5, 0.8
-		}
-	}
+	set, l := m.Train, m.Train.Layout
 	set.Rows = 128
 	for r := range 64 { // the mirror images of made-up rows are other made-up rows
 		set.X = append(set.X, set.Input((r*7)%64)...)
 		set.Y = append(set.Y, set.Output((r*7)%64)...)
 		set.Clip, set.Frame = append(set.Clip, 0), append(set.Frame, int32(r))
 	}
-	for r := 64; r < 128; r++ {
-		dir := set.Input(r)[ahead:]
-		if dir[0], dir[1] = 0.3, 0.9; r == 100 {
-			dir[0], dir[1] = 0, -1
-		}
-	}
 	for r := range set.Rows {
-		w := &set.Input(r)[set.Layout.InActions(feature.TrajNow)+1]
-		if *w = 0; r == 10 || r == 58 || r == 59 || r == 110 { // 10 has too few rows before it
-			*w = 1
+		x := set.Input(r)
+		dir, vel, move := x[l.InSample(feature.TrajSamples-1)+feature.SampleDir:], x[l.InSample(feature.TrajNow)+feature.SampleVel:], &x[l.InActions(feature.TrajNow)+1]
+		dir[0], dir[1], vel[0], vel[1], *move = 0.3, 0.9, 0, 1, 0
+		switch r {
+		case 60, 61:
+			dir[0], dir[1] = -0.5, 0.8
+		case 120:
+			dir[0], dir[1] = 0, -1
+		case 30, 58: // 30 has too few rows before it
+			*move = 1
+		case 59, 110:
+			*move, vel[0], vel[1] = 1, 0.3, -0.1
+		case 57: // as good as standing
+			*move, vel[0], vel[1] = 1, 0.05, -0.05
 		}
 	}
 	u := newRollout(set, smallNet(m), set.Order, 3, 1, nil)
@@ -47,107 +49,147 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 	return m, u, c
 }
 
-// Windows begin where the network's own way from another pose, run by hand, has come
-// to, in turns and in motion that have enough rows around them.
+// Windows begin where the network's own way, run by hand, has come to, from rows of
+// their kind that have enough rows around them, and at the recorded row whose phases
+// go best with those of the pose.
 func TestRecoveryBegins(t *testing.T) {
 	m, u, c := recovering(t)
-	if len(c.turns) != 3 || c.turns[0] != 60 || c.turns[1] != 61 || c.turns[2] != 100 {
-		t.Fatalf("turns in rows %v, want 60, 61 and 100", c.turns)
-	}
-	if len(c.moves) != 3 || c.moves[0] != 58 || c.moves[1] != 59 || c.moves[2] != 110 {
-		t.Fatalf("motion in rows %v, want 58, 59 and 110", c.moves)
+	if want := [4][]int32{{60, 61, 120}, {57, 58, 59, 110}, {57, 58, 59, 110}, {59, 110}}; !reflect.DeepEqual(c.from, want) {
+		t.Fatalf("windows from rows %v, want %v", c.from, want)
 	}
 	pool := kernel.NewPool(1)
 	defer pool.Close()
-	const n = 9
+	const n, ticks = 9, 40
 	rows, x := c.begin(grad.NewTape(pool), u, n, 9)
 	set, l := m.Train, m.Train.Layout
 	session := session(t, m, u.net, set.YMean, set.YStd)
 	y := make([]float32, u.net.outputs)
-	seen := map[int]bool{}
+	moved := false
 	for i, r := range rows {
-		seen[r] = true
-		if turns := r == 60 || r == 61 || r == 100; turns != (i%2 == 0) {
-			t.Errorf("window %d begins in row %d", i, r)
-		}
-		other := (r - 20 + 64) % 128
-		want := append([]float32(nil), set.Input(r-20)...)
-		copy(want[l.InBone(0):], set.Input(other)[l.InBone(0):])
-		// After so many ticks of this network nothing of the first pose is left.
-		begin := make([]float32, len(want))
-		u.posed(begin, r-20, other)
-		for col, v := range want {
-			if got := begin[col]*set.XStd[col] + set.XMean[col]; math.Abs(float64(got-v)) > 1e-4 {
-				t.Fatalf("the way to row %d begins with %v in column %d, want %v", r, got, col, v)
+		found := false
+		for _, first := range c.from[i%4] {
+			// After so many ticks of this network nothing of the first pose is left.
+			want := append([]float32(nil), set.Input(int(first)-ticks)...)
+			for k := int(first) - ticks; k < int(first); k++ {
+				if err := session.Run(y, want, 1); err != nil {
+					t.Fatal(err)
+				}
+				want, _, _ = byHand(set, want, y, k)
+			}
+			// Rows of the same half that have one before them and two after them.
+			best, most := 0, math.Inf(-1)
+			for k := max(int(first)-25, int(first)/64*64+1); k <= min(int(first)+25, int(first)/64*64+61); k++ {
+				product := 0.0
+				for col := l.InPhase(0); col < l.Inputs(); col++ {
+					product += float64(set.Input(k)[col]) * float64(want[col])
+				}
+				if product > most {
+					best, most = k, product
+				}
+			}
+			if best != r {
+				continue
+			}
+			copy(want[:l.InBone(0)], set.Input(r))
+			found, moved = true, moved || r != int(first)
+			for col, v := range want {
+				if got := x.Val[i*len(want)+col]*set.XStd[col] + set.XMean[col]; math.Abs(float64(got-v)) > 2e-3 {
+					found = false
+				}
+			}
+			if found {
+				break
 			}
 		}
-		for k := r - 20; k < r; k++ {
-			if err := session.Run(y, want, 1); err != nil {
-				t.Fatal(err)
-			}
-			want, _, _ = byHand(set, want, y, k)
-		}
-		for col, v := range want {
-			if got := x.Val[i*len(want)+col]*set.XStd[col] + set.XMean[col]; math.Abs(float64(got-v)) > 1e-3 {
-				t.Fatalf("window of row %d, column %d: %v, want %v", r, col, got, v)
-			}
+		if !found {
+			t.Errorf("window %d begins in row %d, with another pose than the network comes to from any of %v", i, r, c.from[i%4])
 		}
 	}
-	if len(seen) < 4 {
-		t.Errorf("windows begin in rows %v", rows)
+	if !moved {
+		t.Error("no window begins at another row than it ran to")
 	}
 }
 
-// The body's goal is as far from the recorded one as it was, halved every 12
-// ticks, seen from the network's own hips; velocities are those of that way.
-// Nothing else counts.
+// Ways begin 40 rows before those of their kind, in turns with the mirror image of
+// the pose.
+func TestRecoveryDraws(t *testing.T) {
+	_, u, c := recovering(t)
+	other := false
+	for i := range 64 {
+		r, pose := c.draw(u, i, 5)
+		if !slices.Contains(c.from[i%4], int32(r+40)) {
+			t.Errorf("window %d begins its way at row %d", i, r)
+		}
+		switch i % 4 {
+		case 0:
+			if pose != (r+64)%128 {
+				t.Errorf("row %d in a turn begins with the pose of row %d", r, pose)
+			}
+		case 1:
+			other = other || pose != r
+			if !slices.Contains(c.from[1], int32(pose+40)) {
+				t.Errorf("row %d begins with the pose of row %d", r, pose)
+			}
+		default:
+			if pose != r {
+				t.Errorf("row %d begins with the pose of row %d", r, pose)
+			}
+		}
+	}
+	if !other {
+		t.Error("no window begins with the pose of another row")
+	}
+}
+
+// A window that begins with another pose has the trajectory of its own row.
+func TestRecoveryPose(t *testing.T) {
+	m, u, _ := recovering(t)
+	set, bones := m.Train, m.Train.Layout.InBone(0)
+	x := make([]float32, u.net.inputs)
+	u.posed(x, 20, 84)
+	for col, got := range x {
+		want := set.Input(20)[col]
+		if col >= bones {
+			want = set.Input(84)[col]
+		}
+		if got := got*set.XStd[col] + set.XMean[col]; math.Abs(float64(got-want)) > 1e-4 {
+			t.Fatalf("column %d is %v, want %v", col, got, want)
+		}
+	}
+}
+
+// The goal is as far from the recorded pose as the window began, halved every 12
+// ticks; velocities are those of that way. What is no pose is as recorded.
 func TestRecoveryGoal(t *testing.T) {
 	m, u, c := recovering(t)
 	pool := kernel.NewPool(1)
 	defer pool.Close()
-	rows, x := c.begin(grad.NewTape(pool), u, 2, 4)
+	rows, x := c.begin(grad.NewTape(pool), u, 5, 4)
 	set, l := m.Train, m.Train.Layout
-	const head, hips = 4, 0
-	in := func(v []float32, col int) float64 { return float64(v[col]*set.XStd[col] + set.XMean[col]) }
-	out := func(v []float32, col int) float64 { return float64(v[col]*set.YStd[col] + set.YMean[col]) }
-	near := func(what string, got, want float64) {
-		t.Helper()
-		if math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
-			t.Errorf("%s: %v, want %v", what, got, want)
-		}
-	}
-	y := make([]float32, 2*u.net.outputs)
-	for i := range y {
-		y[i] = float32(math.Sin(float64(i)))
-	}
 	for tick := range 3 {
-		want := make([]float32, len(y))
+		want := make([]float32, len(rows)*u.net.outputs)
 		for i, r := range rows {
 			u.set.output(want[i*u.net.outputs:], r+tick)
 		}
-		c.goal(want, y, u, tick)
+		c.goal(want, u, tick)
 		for i, r := range rows {
-			own := y[i*u.net.outputs:][:u.net.outputs]
-			goal, begin, first, recorded := want[i*u.net.outputs:][:u.net.outputs], x.Val[i*u.net.inputs:], set.Input(r), set.Output(r+tick)
-			counts := map[int]bool{}
-			for k := range 3 {
-				pos := func(bone int) int { return l.InBone(bone) + feature.BonePos + k }
-				to := func(bone int) int { return l.OutBone(bone) + feature.BonePos + k }
-				off := (in(begin, pos(head)) - float64(first[pos(head)])) - (in(begin, pos(hips)) - float64(first[pos(hips)]))
-				left := func(ticks int) float64 { return off * math.Pow(0.5, float64(ticks)/12) }
-				near("place", out(goal, to(head))-out(own, to(hips)), float64(recorded[to(head)]-recorded[to(hips)])+left(tick+1))
-				v := feature.BoneVel
-				near("velocity", out(goal, to(head)+v)-out(own, to(hips)+v), float64(recorded[to(head)+v]-recorded[to(hips)+v])+60*(left(tick+1)-left(tick)))
-				counts[to(head)], counts[to(head)+v] = true, true
+			off := func(k int) float64 { // of column k of the pose
+				col := l.InBone(0) + k
+				return float64(x.Val[i*u.net.inputs+col]*set.XStd[col]+set.XMean[col]) - float64(set.Input(r)[col])
 			}
-			for k := feature.BoneForward; k < feature.BoneVel; k++ {
-				off := in(begin, l.InBone(head)+k) - float64(first[l.InBone(head)+k])
-				near("axis", out(goal, l.OutBone(head)+k), float64(recorded[l.OutBone(head)+k])+off*math.Pow(0.5, float64(tick+1)/12))
-				counts[l.OutBone(head)+k] = true
-			}
-			for col := range goal {
-				if !counts[col] && goal[col] != own[col] {
-					t.Fatalf("column %d counts", col)
+			for col, got := range want[i*u.net.outputs:][:u.net.outputs] {
+				recorded, change := float64(set.Output(r + tick)[col]), 0.0
+				k := col - l.OutBone(0)
+				half := func(ticks int) float64 { return math.Pow(0.5, float64(ticks)/12) }
+				switch bone := k < len(l.Joints)*feature.BoneChannels; {
+				case k < 0 || col >= l.OutRoot():
+				case bone && k%feature.BoneChannels >= feature.BoneVel:
+					change = 60 * off(k-feature.BoneVel) * (half(tick+1) - half(tick))
+				default:
+					change = off(k) * half(tick+1)
+				}
+				if got := float64(got*set.YStd[col] + set.YMean[col]); math.Abs(got-recorded-change) > 1e-3*(1+math.Abs(change)) {
+					t.Fatalf("tick %d, column %d: %v, want %v", tick, col, got, recorded+change)
 				}
 			}
 		}
@@ -183,6 +225,10 @@ func TestRecoveryRun(t *testing.T) {
 	}
 	m.Ticks, m.Recover = 3, 0.5
 	if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "turn") {
+		t.Error(err)
+	}
+	m.Train.Layout.Phases = false
+	if _, err := newRecovery(newRollout(m.Train, smallNet(m), nil, 3, 1, nil), 0.5); err == nil || !strings.Contains(err.Error(), "phases") {
 		t.Error(err)
 	}
 	m.Ticks = 1

@@ -170,7 +170,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 			u.set.output(want.Val[i*n.outputs:], r+tick)
 		}
 		if recovers {
-			u.recovery.goal(want.Val, y.Val, u, tick)
+			u.recovery.goal(want.Val, u, tick)
 		}
 		u.terms = append(u.terms, grad.Term{Loss: t.MSE(y, want), Weight: share})
 		if c := u.change; c != nil && c.weight > 0 && !recovers {

@@ -42,7 +42,7 @@ const (
 )
 
 const (
-	straying   = 40  // ticks that the network runs before
+	straying   = 60  // ticks that the network runs before
 	phaseRange = 25  // rows either way among which the phases are compared
 	easing     = 12  // ticks in which half of the distance is made good: 0.2 s
 	goes       = 0.9 // least weight of the action move

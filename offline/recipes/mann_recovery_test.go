@@ -17,11 +17,12 @@ import (
 func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 	t.Helper()
 	m := smallRecipe(t)
+	m.Train = small(128, 0, "walk")
 	set, l := m.Train, m.Train.Layout
-	set.Rows = 128
-	for r := range 64 { // the mirror images of made-up rows are other made-up rows
-		set.X = append(set.X, set.Input((r*7)%64)...)
-		set.Y = append(set.Y, set.Output((r*7)%64)...)
+	set.Rows = 256
+	for r := range 128 { // the mirror images of made-up rows are other made-up rows
+		set.X = append(set.X, set.Input((r*7)%128)...)
+		set.Y = append(set.Y, set.Output((r*7)%128)...)
 		set.Clip, set.Frame = append(set.Clip, 0), append(set.Frame, int32(r))
 	}
 	for r := range set.Rows {
@@ -29,15 +30,15 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 		dir, vel, move := x[l.InSample(feature.TrajSamples-1)+feature.SampleDir:], x[l.InSample(feature.TrajNow)+feature.SampleVel:], &x[l.InActions(feature.TrajNow)+1]
 		dir[0], dir[1], vel[0], vel[1], *move = 0.3, 0.9, 0, 1, 0
 		switch r {
-		case 60, 61:
+		case 124, 125:
 			dir[0], dir[1] = -0.5, 0.8
-		case 120:
+		case 250:
 			dir[0], dir[1] = 0, -1
-		case 30, 58: // 30 has too few rows before it
+		case 60, 122: // 60 has too few rows before it
 			*move = 1
-		case 59, 110:
+		case 123, 230:
 			*move, vel[0], vel[1] = 1, 0.3, -0.1
-		case 57: // as good as standing
+		case 121: // as good as standing
 			*move, vel[0], vel[1] = 1, 0.05, -0.05
 		}
 	}
@@ -54,12 +55,12 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 // go best with those of the pose.
 func TestRecoveryBegins(t *testing.T) {
 	m, u, c := recovering(t)
-	if want := [4][]int32{{60, 61, 120}, {57, 58, 59, 110}, {57, 58, 59, 110}, {59, 110}}; !reflect.DeepEqual(c.from, want) {
+	if want := [4][]int32{{124, 125, 250}, {121, 122, 123, 230}, {121, 122, 123, 230}, {123, 230}}; !reflect.DeepEqual(c.from, want) {
 		t.Fatalf("windows from rows %v, want %v", c.from, want)
 	}
 	pool := kernel.NewPool(1)
 	defer pool.Close()
-	const n, ticks = 9, 40
+	const n, ticks = 9, 60
 	rows, x := c.begin(grad.NewTape(pool), u, n, 9)
 	set, l := m.Train, m.Train.Layout
 	session := session(t, m, u.net, set.YMean, set.YStd)
@@ -78,7 +79,7 @@ func TestRecoveryBegins(t *testing.T) {
 			}
 			// Rows of the same half that have one before them and two after them.
 			best, most := 0, math.Inf(-1)
-			for k := max(int(first)-25, int(first)/64*64+1); k <= min(int(first)+25, int(first)/64*64+61); k++ {
+			for k := max(int(first)-25, int(first)/128*128+1); k <= min(int(first)+25, int(first)/128*128+125); k++ {
 				product := 0.0
 				for col := l.InPhase(0); col < l.Inputs(); col++ {
 					product += float64(set.Input(k)[col]) * float64(want[col])
@@ -110,24 +111,24 @@ func TestRecoveryBegins(t *testing.T) {
 	}
 }
 
-// Ways begin 40 rows before those of their kind, in turns with the mirror image of
+// Ways begin 60 rows before those of their kind, in turns with the mirror image of
 // the pose.
 func TestRecoveryDraws(t *testing.T) {
 	_, u, c := recovering(t)
 	other := false
 	for i := range 64 {
 		r, pose := c.draw(u, i, 5)
-		if !slices.Contains(c.from[i%4], int32(r+40)) {
+		if !slices.Contains(c.from[i%4], int32(r+60)) {
 			t.Errorf("window %d begins its way at row %d", i, r)
 		}
 		switch i % 4 {
 		case 0:
-			if pose != (r+64)%128 {
+			if pose != (r+128)%256 {
 				t.Errorf("row %d in a turn begins with the pose of row %d", r, pose)
 			}
 		case 1:
 			other = other || pose != r
-			if !slices.Contains(c.from[1], int32(pose+40)) {
+			if !slices.Contains(c.from[1], int32(pose+60)) {
 				t.Errorf("row %d begins with the pose of row %d", r, pose)
 			}
 		default:
@@ -146,11 +147,11 @@ func TestRecoveryPose(t *testing.T) {
 	m, u, _ := recovering(t)
 	set, bones := m.Train, m.Train.Layout.InBone(0)
 	x := make([]float32, u.net.inputs)
-	u.posed(x, 20, 84)
+	u.posed(x, 20, 148)
 	for col, got := range x {
 		want := set.Input(20)[col]
 		if col >= bones {
-			want = set.Input(84)[col]
+			want = set.Input(148)[col]
 		}
 		if got := got*set.XStd[col] + set.XMean[col]; math.Abs(float64(got-want)) > 1e-4 {
 			t.Fatalf("column %d is %v, want %v", col, got, want)

@@ -53,7 +53,7 @@ func (r *evalReport) print(w io.Writer) error {
 		r.speedRows(func(s metrics.SpeedHeld) string { return fmt.Sprintf("%.2f", s.Speed) })...)
 	t.section("The same commands, third to sixth second: gait by footfall, shown skate ÷ recorded",
 		r.speedRows(func(s metrics.SpeedHeld) string { return fmt.Sprintf("%s %.2f", s.Gait, r.skateOver(s)) })...)
-	t.section("Other ways to go: what is asked for, what is done, skate in cm per frame ÷ that of the recorded walk", r.wayRows()...)
+	t.section("Other ways to go: what is asked for, what is done, skate in cm per frame ÷ that of the recorded walk; height of the hips and leg angle update, too", r.wayRows()...)
 	t.section("Seconds from command to action, and back to idle's pose", r.latencyRows()...)
 	t.section(fmt.Sprintf("Changes: the largest jerk of a joint ÷ the recordings' 99.9 percentile (%.0f m/s³), from row to column", r.Transitions.Recorded.Jerk),
 		r.transitionRows()...)

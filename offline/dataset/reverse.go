@@ -90,7 +90,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 	return back, nil
 }
 
-// walksAhead reports whether the root goes slowly and straight to where it
+// walksAhead reports whether the root goes slowly, more or less to where it
 // faces, around frame f.
 func (t *track) walksAhead(f int) bool {
 	a, b, here := t.roots[f-reverseWindow], t.roots[f+reverseWindow], t.roots[f]

@@ -76,7 +76,6 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 		if move < 0 || x[l.InActions(feature.TrajNow)+move] <= goes {
 			continue
 		}
-		add(recoverOther)
 		add(recoverOwn)
 		v := x[l.InSample(feature.TrajNow)+feature.SampleVel:]
 		if speed := float32(math.Hypot(float64(v[0]), float64(v[1]))); speed > rareSpeed && v[1] < aheadCos*speed {
@@ -86,6 +85,7 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 	if len(c.from[recoverTurn]) == 0 || len(c.from[recoverOwn]) == 0 {
 		return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
 	}
+	c.from[recoverOther] = c.from[recoverOwn]
 	if len(c.from[recoverRare]) == 0 {
 		c.from[recoverRare] = c.from[recoverOwn]
 	}

@@ -120,16 +120,19 @@ func (b *Batch) scatter(y []float32, r int) {
 	b.sink(r)
 }
 
+// MaxPhase bounds the amplitude of a phase of stepping that a network goes on with:
+// 99 of 100 recorded ones are smaller.
+const MaxPhase = 0.9
+
 // step takes over the phases of stepping. Their amplitude is bounded: a network
 // that is asked for what it hardly knows may answer a larger one with a still
 // larger one, until its legs break.
 func (b *Batch) step(r int, y []float32) {
-	const most = 0.9 // 99 of 100 recorded ones are smaller
 	p := b.phases(r)
 	for k := 0; k < len(p); k += feature.PhaseLen {
 		v := vec2{y[k], y[k+1]}
-		if l := v.length(); l > most {
-			v = v.scale(most / l)
+		if l := v.length(); l > MaxPhase {
+			v = v.scale(MaxPhase / l)
 		}
 		p[k], p[k+1] = v.X, v.Z
 	}

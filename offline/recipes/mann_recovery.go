@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
+	"mannequin/engine/m3"
 	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 )
@@ -20,12 +21,12 @@ import (
 // to is the recorded row nearby whose phases of stepping are nearest to its own:
 // asked back to other phases, legs would learn to keep still.
 //
-// Of four windows one begins in a turn, from the mirror image of its pose; one in
-// any motion, from the pose of another; one in any motion, from its own; and one in
+// Of four windows about one begins in a turn, from the mirror image of its pose; one
+// in any motion, from the pose of another; one in any motion, from its own; and one in
 // motion that does not go ahead, of which there is little.
 type recovery struct {
 	share float32    // of the steps
-	from  [4][]int32 // rows that windows of each kind begin at
+	from  [4][]int32 // rows that windows of each kind begin at, as often as an epoch visits them
 
 	rows []int
 	x    []float32 // (rows, inputs) normalised, on the way
@@ -65,11 +66,12 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 	}
 	c := &recovery{share: share, own: make([]float32, l.PoseLen())}
 	move := slices.Index(l.Actions, "move")
-	for r := straying + 1; r < set.Rows; r++ {
+	for _, row := range set.Order {
+		r := int(row)
 		if !u.follows(r-straying-1, 1+straying+u.ticks) { // the root's motion is needed in the row before
 			continue
 		}
-		x, add := set.Input(r), func(kind int) { c.from[kind] = append(c.from[kind], int32(r)) }
+		x, add := set.Input(r), func(kind int) { c.from[kind] = append(c.from[kind], row) }
 		if dir := x[l.InSample(feature.TrajSamples-1)+feature.SampleDir:]; dir[1] < 0 || math.Abs(float64(dir[0])) > turnSin {
 			add(recoverTurn)
 		}
@@ -97,12 +99,13 @@ func (c *recovery) takes(key uint64) bool {
 	return float32(grad.Hash(key, 3000)>>40)/(1<<24) < c.share
 }
 
-// begin returns n windows' first rows, and their inputs.
-func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []int, x *grad.Mat) {
-	in, values := u.net.inputs, len(c.own)
+// begin returns the first rows of windows, one for each of the samples that begin
+// in rows, and their inputs.
+func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (rows []int, x *grad.Mat) {
+	n, in, values := len(samples), u.net.inputs, len(c.own)
 	c.rows, c.x, c.off = c.rows[:0], slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*values)[:n*values]
-	for i := range n {
-		r, pose := c.draw(u, i, key)
+	for i, sample := range samples {
+		r, pose := c.draw(u, sample, key)
 		c.rows = append(c.rows, r)
 		u.posed(c.x[i*in:][:in], r, pose)
 	}
@@ -114,6 +117,9 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []in
 		y, pose := u.pose(t, x, last)
 		next, _, _ := u.next(t, x, y, pose, c.rows, tick)
 		copy(c.x, u.input(t, x, y, next, c.rows, tick).Val)
+		for i := range n {
+			u.bound(c.x[i*in+u.before:][:values])
+		}
 	}
 	t.Reset()
 	x = t.Const(n, in)
@@ -135,22 +141,49 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, n int, key uint64) (rows []in
 	return c.rows, x
 }
 
-// draw returns the row that window i begins its way at, and the one that lends it
-// the pose.
-func (c *recovery) draw(u *rollout, i int, key uint64) (r, pose int) {
-	kind := i % len(c.from)
-	from := func(salt int) int {
+// draw returns the row that the window of a sample begins its way at, and the one
+// that lends it the pose.
+func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose int) {
+	key = grad.Hash(key, uint64(sample))
+	kind := grad.Hash(key, 3001) % uint64(len(c.from))
+	from := func(salt uint64) int {
 		rows := c.from[kind]
-		return int(rows[grad.Hash(key, uint64(salt+i))%uint64(len(rows))]) - straying
+		return int(rows[grad.Hash(key, salt)%uint64(len(rows))]) - straying
 	}
-	r = from(3001)
+	r = from(3002)
 	switch kind {
 	case recoverTurn:
 		return r, (r + u.set.Rows/2) % u.set.Rows // the mirror image
 	case recoverOther:
-		return r, from(4001)
+		return r, from(3003)
 	}
 	return r, r
+}
+
+// bound makes of a pose on the way, normalised as an input's, what the controller
+// makes of it: axes of unit length, phases of bounded amplitude.
+func (u *rollout) bound(pose []float32) {
+	mean, std, inv := u.set.XMean[u.before:], u.set.XStd[u.before:], u.set.xInv[u.before:]
+	scale := func(from, n int, share func(length float32) float32) {
+		var squares float32
+		for k := from; k < from+n; k++ {
+			v := pose[k]*std[k] + mean[k]
+			squares += v * v
+		}
+		by := share(m3.Sqrt(squares))
+		for k := from; k < from+n; k++ {
+			pose[k] = ((pose[k]*std[k]+mean[k])*by - mean[k]) * inv[k]
+		}
+	}
+	bones := len(u.set.Layout.Joints) * feature.BoneChannels
+	for k := 0; k < bones; k += feature.BoneChannels {
+		for _, axis := range [...]int{feature.BoneForward, feature.BoneUp} {
+			scale(k+axis, 3, func(l float32) float32 { return 1 / max(l, 1e-6) })
+		}
+	}
+	for k := bones; k < len(pose); k += feature.PhaseLen {
+		scale(k, feature.PhaseLen, func(l float32) float32 { return min(1, mann.MaxPhase/max(l, 1e-6)) })
+	}
 }
 
 // posed writes the normalised input row r with the pose of another row.

@@ -30,6 +30,7 @@ type rollout struct {
 
 	first []int32 // windows' first rows
 	epoch uint64  // seeds which of them the present epoch visits
+	key   uint64  // of the last step
 
 	toInput affine // from the output's pose to the input's
 	places  places
@@ -141,18 +142,25 @@ func (u *rollout) start(i int32) int {
 	return int(u.first[k])
 }
 
-// name says where the window that begins in row comes from.
+// name says where the window comes from that the last step made of the sample that
+// begins in row.
 func (u *rollout) name(row int) string {
-	return fmt.Sprintf("frame %d of %s", u.set.Frame[row], u.set.Clips[u.set.Clip[row]])
+	frame := func(r int) string { return fmt.Sprintf("frame %d of %s", u.set.Frame[r], u.set.Clips[u.set.Clip[r]]) }
+	if u.recovery == nil || !u.recovery.takes(u.key) {
+		return frame(row)
+	}
+	r, pose := u.recovery.draw(u, row, u.key)
+	return fmt.Sprintf("%s with the pose of %s, %d ticks on", frame(r), frame(pose), straying)
 }
 
 // loss returns the mean squared error of the windows that begin in rows.
 func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	n := u.net
 	var x *grad.Mat
+	u.key = key
 	recovers := u.recovery != nil && u.recovery.takes(key)
 	if recovers {
-		rows, x = u.recovery.begin(t, u, len(rows), key)
+		rows, x = u.recovery.begin(t, u, rows, key)
 	} else {
 		x = u.begin(t, rows, key)
 	}

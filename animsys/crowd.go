@@ -250,8 +250,8 @@ func (c *Crowd) place(row int, pos m3.Vec3, yaw float32) {
 }
 
 func placeable(pos m3.Vec3, yaw float32) error {
-	if !pos.Finite() || !m3.Finite(yaw) {
-		return fmt.Errorf("animsys: nobody can stand at %v with heading %g: want finite numbers", pos, yaw)
+	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= mann.Farthest {
+		return fmt.Errorf("animsys: nobody can stand at %v with heading %g: want finite numbers, at most %g m from the origin", pos, yaw, mann.Farthest)
 	}
 	return nil
 }

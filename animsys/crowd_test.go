@@ -232,6 +232,11 @@ func TestPlace(t *testing.T) {
 	if x := w.crowd.Interpolate(nil, 0); x[0].Pos.Dist(last[0].Pos) > 1e-5 {
 		t.Errorf("drawn from %v, though it was at %v", x[0].Pos, last[0].Pos)
 	}
+	for _, at := range []m3.Vec3{{X: 2e6}, {Z: -2e6}, {X: float32(math.NaN())}} {
+		if err := w.crowd.Place(e, at, 0); err == nil {
+			t.Errorf("placed a dog at %v", at)
+		}
+	}
 	if err := w.crowd.Despawn(e); err != nil {
 		t.Fatal(err)
 	}

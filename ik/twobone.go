@@ -2,12 +2,13 @@ package ik
 
 import "mannequin/engine/m3"
 
-// hard is the largest share of its length that a limb stretches to.
+// hard is the largest share of its length that a limb stretches to, unless it may be
+// straighter.
 const hard = 0.985
 
 // twoBone turns a and b so that end stands at target, exactly up to the share
 // soft of the limb's length. Beyond, the limb stretches ever less, never past
-// the share hard: one that followed exactly would snap straight, as its middle
+// the share hard, or soft and 0.002 where that is more: one that followed exactly would snap straight, as its middle
 // joint turns ever faster. Nor does it fold beyond the share least. The limb
 // bends in the plane that is perpendicular to axis, to its positive side (toA ×
 // toEnd along axis, seen from the middle joint), whichever way it was bent before.

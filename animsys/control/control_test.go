@@ -33,7 +33,7 @@ func TestSteer(t *testing.T) {
 
 // The closed forms: a circle's and a square's length, points and tangents.
 func TestCircle(t *testing.T) {
-	p := Circle(1.5)
+	p := must(Circle(1.5))
 	if got := p.Length(); m3.Abs(got-3*math.Pi) > 5e-3 {
 		t.Errorf("length %g, want %g", got, 3*math.Pi)
 	}
@@ -51,11 +51,11 @@ func TestCircle(t *testing.T) {
 
 func TestSquareAndStar(t *testing.T) {
 	for _, c := range []m3.Vec3{{X: 2, Z: 2}, {X: -2, Z: 2}, {X: 2, Z: -2}, {X: -2, Z: -2}, {X: 2}, {Z: -2}} {
-		if _, d := Square(2).Nearest(c); d > 1e-4 {
+		if _, d := must(Square(2)).Nearest(c); d > 1e-4 {
 			t.Errorf("the square passes %g m from %v", d, c)
 		}
 	}
-	p := Star(2.5)
+	p := must(Star(2.5))
 	far := 0
 	for i := range 1000 {
 		pos, _ := p.At(p.Length() * float32(i) / 1000)
@@ -233,4 +233,12 @@ func TestWander(t *testing.T) {
 	if got := testing.AllocsPerRun(10, func() { a.Update(ga, roots, dt, 0, n) }); got != 0 {
 		t.Errorf("%g allocations per update", got)
 	}
+}
+
+// must returns v of a function that does not fail here.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

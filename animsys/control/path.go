@@ -178,20 +178,21 @@ func (p *Path) nearest(q m3.Vec3, lo, hi int) (s, dist float32) {
 }
 
 // Circle returns the circle of radius r metres around the origin, from +Z
-// towards +X.
-func Circle(r float32) *Path {
+// towards +X. It is an error where NewPath cannot take it.
+func Circle(r float32) (*Path, error) {
 	const n = 16 // keeps the curve within 0.1 mm of a 1.5 m circle
 	pts := make([]m3.Vec3, n)
 	for i := range pts {
 		a := 2 * math.Pi * float32(i) / n
 		pts[i] = m3.V(r*m3.Sin(a), 0, r*m3.Cos(a))
 	}
-	return mustPath(pts)
+	return NewPath(pts, true)
 }
 
 // Square returns the square with corners at (±h, ±h) metres, with control
-// points every h/2 so that the sides stay straight.
-func Square(h float32) *Path {
+// points every h/2 so that the sides stay straight. It is an error where NewPath
+// cannot take it.
+func Square(h float32) (*Path, error) {
 	corners := [4]m3.Vec3{{X: -h, Z: h}, {X: h, Z: h}, {X: h, Z: -h}, {X: -h, Z: -h}}
 	var pts []m3.Vec3
 	for i, c := range corners {
@@ -199,12 +200,12 @@ func Square(h float32) *Path {
 			pts = append(pts, c.Lerp(corners[(i+1)%4], float32(k)/4))
 		}
 	}
-	return mustPath(pts)
+	return NewPath(pts, true)
 }
 
 // Star returns the outline of the five-pointed star with its tips r metres
-// from the origin, the first at +Z.
-func Star(r float32) *Path {
+// from the origin, the first at +Z. It is an error where NewPath cannot take it.
+func Star(r float32) (*Path, error) {
 	// The edges of a pentagram cross at this share of its radius.
 	inner := r * (3 - m3.Sqrt(5)) / 2
 	var pts []m3.Vec3
@@ -215,7 +216,7 @@ func Star(r float32) *Path {
 		}
 		pts = append(pts, m3.V(d*m3.Sin(a), 0, d*m3.Cos(a)))
 	}
-	return mustPath(pts)
+	return NewPath(pts, true)
 }
 
 // Meander returns a closed course of 19 m around the origin that bends both
@@ -228,14 +229,9 @@ func Meander() *Path {
 		r := 2.5 + 0.75*m3.Sin(2*a) + 0.55*m3.Cos(3*a) + 0.2*m3.Sin(5*a)
 		pts[i] = m3.V(r*m3.Sin(a), 0, r*m3.Cos(a))
 	}
-	return mustPath(pts)
-}
-
-// mustPath is for closed paths whose points this package chose.
-func mustPath(pts []m3.Vec3) *Path {
 	p, err := NewPath(pts, true)
 	if err != nil {
-		panic(err)
+		panic(err) // these points make a path
 	}
 	return p
 }
@@ -249,11 +245,11 @@ var ErrUnknownPath = errors.New("control: no built-in path of that name: want ci
 func Builtin(name string) (*Path, error) {
 	switch name {
 	case "circle":
-		return Circle(1.5), nil
+		return Circle(1.5)
 	case "square":
-		return Square(2), nil
+		return Square(2)
 	case "star":
-		return Star(2.5), nil
+		return Star(2.5)
 	case "meander":
 		return Meander(), nil
 	}

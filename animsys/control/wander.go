@@ -13,8 +13,8 @@ type Wander struct {
 	// Radius in metres around its home within which a character stays: beyond
 	// it, it turns back. Default 10.
 	Radius float32
-	// Rest is the share of turns, 0 to 1, that it spends idle, sitting or
-	// lying rather than walking. Default 0.25.
+	// Rest is the chance, 0 to 1, that a walk is followed by idling, sitting or
+	// lying in place of another walk. Default 0.25.
 	Rest float32
 
 	home  []m3.Vec3

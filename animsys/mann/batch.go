@@ -165,10 +165,15 @@ func (b *Batch) check(r0, r1 int) {
 }
 
 // Reset puts row at rest at pos, whose height is dropped, with heading yaw in
-// radians.
+// radians. What is not finite or farther than [Farthest] counts as the origin, and
+// as heading 0.
 func (b *Batch) Reset(row int, pos m3.Vec3, yaw float32) {
 	b.check(row, row+1)
-	b.stand(row, frame{flat(pos), vec2{m3.Sin(yaw), m3.Cos(yaw)}}, nil)
+	f := frame{flat(pos), vec2{m3.Sin(yaw), m3.Cos(yaw)}}
+	if !f.near() || !f.fwd.finite() {
+		f = frame{fwd: vec2{0, 1}}
+	}
+	b.stand(row, f, nil)
 	b.placeBones(row, b.Model.rest)
 	b.display(row)
 	b.begin(row)

@@ -87,7 +87,7 @@ func variedGoals(n, step int) []control.Goal {
 	return goals
 }
 
-var starPath = control.Star(2.5)
+var starPath = must(control.Star(2.5))
 
 // same reports the first difference between row i of a and row k of b.
 func same(a *Batch, i int, b *Batch, k int) error {
@@ -262,6 +262,14 @@ func TestCopyAndReset(t *testing.T) {
 	if err := same(b, 2, fresh, 0); err != nil {
 		t.Errorf("a used row resets to something else: %v", err)
 	}
+	for _, at := range []m3.Vec3{{X: float32(math.NaN())}, {Z: float32(math.Inf(-1))}, {X: 1e30}} {
+		if b.Reset(2, at, 1); b.Root(2) != m3.Identity {
+			t.Errorf("reset to %v, it stands at %v", at, b.Root(2))
+		}
+	}
+	if b.Reset(2, m3.V(4, 0, 5), float32(math.NaN())); b.Root(2) != m3.Identity {
+		t.Errorf("reset to no heading, it stands at %v", b.Root(2))
+	}
 	for _, f := range []func(){func() { b.Reset(3, m3.Vec3{}, 0) }, func() { b.Plan(nil, -1, 2) }, func() { b.Gather(nil, 2, 1) }, func() { b.Copy(0, 3) }} {
 		func() {
 			defer func() {
@@ -372,4 +380,12 @@ func TestBonesPredictedTooShort(t *testing.T) {
 		}
 		last = dir
 	}
+}
+
+// must returns v of a function that does not fail here.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -5,14 +5,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// How far along its path, in metres, a follower may be found behind and ahead
-// of where it was a tick ago, before the whole path is searched.
+// A follower is looked for on the stretch of its path around where it was a tick
+// ago.
 const (
-	pathBack  = 0.5
-	pathAhead = 1
-	pathLost  = 1   // m: farther off, the whole path is searched, and approached straight
-	pathEnd   = 0.1 // m before the end of an open path where the follower may stop
-	maxFacing = 0.8 // radians by which an error in facing turns what is asked for at most
+	pathBack   = 0.5 // m of it behind, and
+	pathAhead  = 1   // m ahead
+	pathLost   = 1   // m: farther off, the whole path is searched every
+	pathSearch = 6   // ticks, and approached straight
+	pathEnd    = 0.1 // m before the end of an open path where the follower may stop
+	maxFacing  = 0.8 // radians by which an error in facing turns what is asked for at most
 )
 
 // locate finds row's place on the path and returns the distance to it.
@@ -20,7 +21,7 @@ func (b *Batch) locate(r int, path *control.Path) float32 {
 	at := b.root(r).pos.vec3()
 	if b.path[r] == path {
 		s, d := path.NearestFrom(at, b.along[r], pathBack, pathAhead)
-		if d < pathLost {
+		if d < pathLost || b.watch.age[r]%pathSearch != 0 {
 			b.along[r] = s
 			return d
 		}

@@ -9,7 +9,7 @@ import (
 
 // With τ = 1 the future is the path itself; with 0.5 it lies in the middle.
 func TestFollowPath(t *testing.T) {
-	circle := control.Circle(1.5)
+	circle := must(control.Circle(1.5))
 	at, dir := circle.At(2)
 	for _, c := range []struct{ tau, have float32 }{{1, 1.1}, {0.5, 1.1}, {1, 0}, {1, 2}} {
 		tau := c.tau
@@ -90,7 +90,7 @@ func TestApproachesThePath(t *testing.T) {
 	tune := b.Tuning()
 	tune.PathBlend = 1
 	b.Tune(tune)
-	b.Plan([]control.Goal{{Path: control.Circle(1.5), Speed: 1}}, 0, 1)
+	b.Plan([]control.Goal{{Path: must(control.Circle(1.5)), Speed: 1}}, 0, 1)
 	for _, k := range []int{1, 50} {
 		u := float32(k) / 50
 		_, way := tune.change(1, b.targetVel[0].length(), u)
@@ -106,7 +106,7 @@ func TestApproachesThePath(t *testing.T) {
 // √(Grip·r) or Spin·r, the sharpest corner as fast as a turn on the spot.
 func TestCurveSpeed(t *testing.T) {
 	b := dogBatch()
-	narrow, wide := control.Circle(0.5), control.Circle(50)
+	narrow, wide := must(control.Circle(0.5)), must(control.Circle(50))
 	tune := b.Tuning()
 	if got, want := b.curveSpeed(narrow, 0, 1.1), tune.Spin*0.5; m3.Abs(got-want) > 0.02 {
 		t.Errorf("narrow circle at %g m/s, want %g", got, want)
@@ -136,7 +136,7 @@ func TestCurveSpeed(t *testing.T) {
 	if a, b := b.curveSpeed(narrow, 0, 2), b.curveSpeed(narrow, 0, 6); m3.Abs(a-b) > 0.1 {
 		t.Errorf("narrow circle at %g m/s for who wants 2, %g for who wants 6", a, b)
 	}
-	star := control.Star(2.5)
+	star := must(control.Star(2.5))
 	tip := star.Length() / 5
 	if a, b := b.curveSpeed(star, tip-0.2, 2), b.curveSpeed(star, tip-0.2, 6); m3.Abs(a-b) > 0.1 {
 		t.Errorf("before a tip of the star %g m/s for who wants 2, %g for who wants 6", a, b)

@@ -1,12 +1,14 @@
 package mann
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/netruntime"
 )
@@ -69,4 +71,39 @@ func TestSchemaErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whatever a file says of its layout, skeleton and rest pose is refused or makes a
+// model that stands in a batch.
+func FuzzParse(f *testing.F) {
+	layout, sk := beetle()
+	for _, describe := range []func(*netruntime.Meta) error{
+		func(m *netruntime.Meta) error { return Describe(m, layout, sk, nil) },
+		func(m *netruntime.Meta) error { return Describe(m, layout, sk, make([]float32, layout.PoseLen())) },
+	} {
+		var meta netruntime.Meta
+		if err := describe(&meta); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(meta.Schema, meta.Skeleton, meta.Extra[KeyRestPose])
+	}
+	mean := make([]float32, layout.Inputs())
+	f.Fuzz(func(t *testing.T, schema, skeleton, rest string) {
+		meta := netruntime.Meta{Schema: schema, Skeleton: skeleton, GatingColumns: layout.Gating()}
+		var own feature.MANN
+		if json.Unmarshal([]byte(schema), &own) == nil && own.Validate() == nil {
+			meta.SchemaHash = own.Hash()
+		}
+		if rest != "" {
+			meta.Extra = map[string]string{KeyRestPose: rest}
+		}
+		p, err := parse(&meta, layout.Inputs(), layout.Outputs(), mean)
+		if err != nil {
+			return
+		}
+		b := NewBatch(newModel(p), 1)
+		b.Plan([]control.Goal{{}}, 0, 1)
+		b.Gather(make([]float32, layout.Inputs()), 0, 1)
+		b.Scatter(make([]float32, layout.Outputs()), 0, 1)
+	})
 }

@@ -15,8 +15,11 @@ const (
 	deepest   = 0.1  // m below the ground at which joint 0 may be, and
 	buried    = 0.5  // any other; recorded elbows come to 0.13, generated ones to 0.23
 	stretched = 0.5  // mean difference of bones from their lengths, as a share of those
-	farthest  = 1e6  // m from the origin, where float32 resolves 6 cm
 )
+
+// Farthest bounds how far from the origin along X or Z rows may be, in metres:
+// float32 resolves 6 cm there.
+const Farthest = 1e6
 
 // A row remembers a good pose every memoryTicks ticks, the last two of them, and
 // goes back to the older: what was wrong may have begun before it was found. If
@@ -167,7 +170,7 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 
 // near reports whether f is at a place that float32 resolves.
 func (f frame) near() bool {
-	return m3.Abs(f.pos.X) < farthest && m3.Abs(f.pos.Z) < farthest
+	return m3.Abs(f.pos.X) < Farthest && m3.Abs(f.pos.Z) < Farthest
 }
 
 // sound reports whether the outputs are finite and not absurd.

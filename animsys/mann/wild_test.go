@@ -38,7 +38,15 @@ func TestAnyGoals(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	paths := []*control.Path{nil, nil, nil, control.Circle(0.2), control.Star(2.5), zigzag}
+	narrow, err := control.Circle(0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	star, err := control.Star(2.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := []*control.Path{nil, nil, nil, narrow, star, zigzag}
 	odd := []float32{0, 1, -1, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, 1e20, 50}
 	rng := rand.New(rand.NewPCG(4, 7))
 	number := func() float32 {

@@ -38,7 +38,7 @@ func TestCorrection(t *testing.T) {
 			t.Errorf("%+v: %g, want %g", c.goal, got, c.want)
 		}
 	}
-	if got := asks(1, 1, control.Goal{Path: control.Circle(5), Speed: 1}).correct[0]; got != 1 {
+	if got := asks(1, 1, control.Goal{Path: must(control.Circle(5)), Speed: 1}).correct[0]; got != 1 {
 		t.Errorf("on a path: %g, want 1", got)
 	}
 	b := asks(1, 0, control.Goal{})
@@ -65,7 +65,7 @@ func TestSpeedsAskedFor(t *testing.T) {
 	if got, want := b.regulate(0, 1, control.Jump), 0.5+0.5*tune.JumpSpeed; m3.Abs(got-want) > 1e-3 {
 		t.Errorf("half a jump at 1 m/s: %g m/s, want %g", got, want)
 	}
-	narrow := control.Circle(0.5)
+	narrow := must(control.Circle(0.5))
 	at, dir := narrow.At(0)
 	b = asks(1, 0, control.Goal{})
 	b.Reset(0, at, m3.YawOf(dir))
@@ -95,7 +95,7 @@ func TestShiftingIsNotTurning(t *testing.T) {
 // Who is let off a path, or carried away from its stretch, does not follow it on;
 // where it crosses itself a follower, and its copy, stay on their branch.
 func TestWhereOnAPath(t *testing.T) {
-	b := asks(1, 1, control.Goal{Path: control.Circle(2), Speed: 1})
+	b := asks(1, 1, control.Goal{Path: must(control.Circle(2)), Speed: 1})
 	b.Plan([]control.Goal{{Move: m3.V(0, 0, 1), Speed: 1}}, 0, 1)
 	if b.path[0] != nil {
 		t.Error("let off its path it follows it on")

@@ -55,8 +55,11 @@ func (s *Skeleton) Validate() error {
 		if p < -1 || int(p) >= i {
 			return fmt.Errorf("skel: joint %d (%s) has parent %d: parents come before children", i, s.Names[i], p)
 		}
-		if p >= 0 {
+		switch {
+		case p >= 0:
 			depth[i] = depth[p] + 1
+		case s.EndSite[i]:
+			return fmt.Errorf("skel: joint %d (%s) has no parent and is an end site: it has nothing to end", i, s.Names[i])
 		}
 		if depth[i] >= MaxDepth {
 			return fmt.Errorf("skel: joint %d (%s) is deeper than %d", i, s.Names[i], MaxDepth)

@@ -267,6 +267,7 @@ func TestValidate(t *testing.T) {
 		"before child":   spoilt(func(s *Skeleton) { s.Parents[3] = 3 }),
 		"non-finite":     spoilt(func(s *Skeleton) { s.Offsets[4].Y = float32(math.Inf(1)) }),
 		"has parent -2:": spoilt(func(s *Skeleton) { s.Parents[0] = -2 }),
+		"nothing to end": spoilt(func(s *Skeleton) { s.EndSite[0] = true }),
 	} {
 		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)

@@ -29,6 +29,7 @@ func newEval() *cobra.Command {
 // evalOptions are the flags of eval mann.
 type evalOptions struct {
 	model, data string
+	heldOut     []string
 	seconds     float64
 	threads     int
 	paths       []string
@@ -83,6 +84,7 @@ of the gaits (Fig. 2) as pictures.`,
 	p := c.Flags()
 	p.StringVar(&o.model, "model", "dog", "shipped model's `name` or model file")
 	p.StringVar(&o.data, "data", "", "`folder` of the recordings that it was trained on")
+	p.StringSliceVar(&o.heldOut, "held-out", nil, heldOutUsage)
 	p.Float64Var(&o.seconds, "seconds", 20, "seconds of motion to make in each gait, and on each path if more than 40")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
 	p.StringArrayVar(&o.paths, "path", nil, "one more path to follow: a `file` of control points, as for rollout")

@@ -93,7 +93,7 @@ func evalMANN(ctx context.Context, o evalOptions, stderr io.Writer) (*evalReport
 		return nil, err
 	}
 	e := &evaluation{opt: o}
-	if e.train, e.held, err = dataset.BuildMANN(o.data, dataset.Options{Layout: m.Layout, Workers: o.threads}); err != nil {
+	if e.train, e.held, err = dataset.BuildMANN(o.data, dataset.Options{Layout: m.Layout, HeldOut: o.heldOut, Workers: o.threads}); err != nil {
 		return nil, err
 	}
 	if e.poses, err = metrics.ActionPoses(e.train, e.held); err != nil {

@@ -11,12 +11,10 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/models"
-	"mannequin/netruntime"
 	"mannequin/offline/metrics"
 	"mannequin/offline/mocap"
 )
@@ -26,15 +24,10 @@ const maxRollout = 3600
 
 // rollout is one drive of a model and what came of it.
 type rollout struct {
-	goal   func(t float64, root m3.Xform) control.Goal
-	start  m3.Vec3
-	yaw    float32
+	agent  metrics.Agent
 	path   *control.Path // to measure against, or nil
 	frames int
-
-	clip      *skel.Clip
-	pos, face []m3.Vec3 // of the root, per frame
-	restored  int
+	take   metrics.Take
 }
 
 // rolloutReport is what the command prints.
@@ -43,12 +36,12 @@ type rolloutReport struct {
 	Out      string          `json:"out"`
 	Frames   int             `json:"frames"`
 	Seconds  float64         `json:"seconds"`
-	Asked    float64         `json:"speed_asked_m_s"`
-	Speed    float64         `json:"speed_mean_m_s"` // of the root
+	Asked    *float64        `json:"speed_asked_m_s,omitempty"` // where it is one speed
+	Speed    float64         `json:"speed_mean_m_s"`            // of the root
 	Travel   float64         `json:"travel_m"`
 	Path     *pathReport     `json:"path,omitempty"`
 	Motion   *metrics.Motion `json:"motion,omitempty"`
-	Restored int             `json:"restored"` // ticks whose output was not finite
+	Restored int             `json:"restored"` // ticks after which the watchdog put it back into a good pose
 }
 
 type pathReport struct {
@@ -69,14 +62,16 @@ func newRollout() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rollout --model MODEL --out FILE.bvh",
 		Short: "Drive a model along a path or a script and write its motion",
-		Long: `Drive a model on flat ground and write what it does as BVH: metres, 60 frames per
-second, world space. The character starts on the path, facing along it; without
-a path it starts at the origin, facing +Z.
+		Long: `Drive a model on flat ground and write what is shown of it in a game, its paws held
+by the ground solver, as BVH: metres, 60 frames per second, world space. The
+character starts on the path, facing along it; without a path it starts at the
+origin, facing +Z.
 
 --path is circle (radius 1.5 m), square (corners at ±2 m), star (five points,
-radius 2.5 m) or meander (a winding course), all around the origin; wander, a walk about the origin that --seed
-chooses; or a file of control points: lines "x,z" in metres, or TOML with closed
-and points. --script is a TOML file of timed goals:
+radius 2.5 m) or meander (a winding course), all around the origin; wander, a walk
+about the origin that --seed chooses; or a file of control points: lines "x,z" in
+metres, or TOML with closed and points. wander chooses its own speeds and actions,
+and so does --script, a TOML file of timed goals:
 
   [[goal]]
   at = 0.0            # seconds
@@ -96,6 +91,8 @@ and points. --script is a TOML file of timed goals:
 			switch {
 			case path != "" && script != "":
 				return command.Usagef("--path and --script exclude each other")
+			case (script != "" || path == "wander") && (cmd.Flags().Changed("speed") || cmd.Flags().Changed("action")):
+				return command.Usagef("--speed and --action are not for --script and --path wander, which choose their own")
 			case !(seconds > 0 && seconds <= maxRollout):
 				return command.Usagef("--seconds must be above 0 and at most %d", maxRollout)
 			case !(speed >= 0 && speed <= 20):
@@ -123,11 +120,14 @@ and points. --script is a TOML file of timed goals:
 			if err := r.run(cmd.Context(), m); err != nil {
 				return err
 			}
-			if err := atomicfile.Write(out, func(w io.Writer) error { return mocap.WriteClip(w, r.clip) }); err != nil {
+			if err := atomicfile.Write(out, func(w io.Writer) error { return mocap.WriteClip(w, r.take.Shown) }); err != nil {
 				return err
 			}
 			rep := r.report()
-			rep.Model, rep.Out, rep.Asked = model, out, speed
+			rep.Model, rep.Out = model, out
+			if script == "" && path != "wander" {
+				rep.Asked = &speed
+			}
 			if rep.Path != nil {
 				rep.Path.Name = path
 			}
@@ -158,14 +158,14 @@ func (r *rollout) aim(path, script string, act control.Action, speed float32, se
 	if act == control.Move || act == control.Jump {
 		goal.Move = m3.V(0, 0, 1)
 	}
-	r.goal = func(float64, m3.Xform) control.Goal { return goal }
+	r.agent.Goal = func(int, m3.Xform) control.Goal { return goal }
 	switch {
 	case script != "":
 		s, err := control.OpenScript(script)
 		if err != nil {
 			return err
 		}
-		r.goal = func(t float64, _ m3.Xform) control.Goal { return s.At(t) }
+		r.agent.Goal = func(tick int, _ m3.Xform) control.Goal { return s.At(float64(tick) / mann.Rate) }
 		if first := s.At(0).Path; first != nil {
 			r.startOn(first)
 		}
@@ -173,7 +173,7 @@ func (r *rollout) aim(path, script string, act control.Action, speed float32, se
 		w := control.NewWander(1, seed)
 		w.Radius = 5
 		goals, roots := make([]control.Goal, 1), make([]m3.Xform, 1)
-		r.goal = func(_ float64, root m3.Xform) control.Goal {
+		r.agent.Goal = func(_ int, root m3.Xform) control.Goal {
 			roots[0] = root
 			w.Update(goals, roots, 1./mann.Rate, 0, 1)
 			return goals[0]
@@ -194,56 +194,44 @@ func (r *rollout) aim(path, script string, act control.Action, speed float32, se
 
 func (r *rollout) startOn(p *control.Path) {
 	at, dir := p.At(0)
-	r.start, r.yaw = at, m3.YawOf(dir)
+	r.agent.Start, r.agent.Yaw = at, m3.YawOf(dir)
 }
 
-// run drives the model and fills the clip.
+// run drives the model.
 func (r *rollout) run(ctx context.Context, m *mann.Model) error {
-	session, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
+	done := 0
+	drive := &metrics.Rollout{Model: m, Workers: 1, Tick: func(int) error {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("interrupted after %d of %d frames, nothing written", done, r.frames)
+		}
+		done++
+		return nil
+	}}
+	takes, err := drive.Run([]metrics.Agent{r.agent}, r.frames)
 	if err != nil {
 		return err
 	}
-	defer session.Close()
-	b := mann.NewBatch(m, 1)
-	b.Reset(0, r.start, r.yaw)
-	x, y := make([]float32, m.Layout.Inputs()), make([]float32, m.Layout.Outputs())
-	goals := make([]control.Goal, 1)
-	r.clip = skel.NewClip(m.Skel, mann.Rate, r.frames)
-	for f := range r.frames {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("interrupted after %d of %d frames, nothing written", f, r.frames)
-		}
-		goals[0] = r.goal(float64(f)/mann.Rate, b.Root(0))
-		b.Plan(goals, 0, 1)
-		b.Gather(x, 0, 1)
-		if err := session.Run(y, x, 1); err != nil {
-			return err
-		}
-		b.Scatter(y, 0, 1)
-		pos, rot := b.Pose(0)
-		p, q := r.clip.Frame(f)
-		copy(p, pos)
-		copy(q, rot)
-		root := b.Root(0)
-		r.pos = append(r.pos, root.Pos)
-		r.face = append(r.face, root.Rot.Rotate(m3.V(0, 0, 1)))
-	}
-	r.restored = b.Restored(0)
+	r.take = takes[0]
 	return nil
 }
 
 func (r *rollout) report() *rolloutReport {
-	rep := &rolloutReport{Frames: r.frames, Seconds: r.clip.Seconds(), Restored: r.restored}
-	for f := 1; f < r.frames; f++ {
-		rep.Travel += float64(r.pos[f].Dist(r.pos[f-1]))
+	clip := r.take.Shown
+	rep := &rolloutReport{Frames: r.frames, Seconds: clip.Seconds(), Restored: r.take.Restored}
+	var pos, face []m3.Vec3
+	for f, root := range r.take.Roots {
+		pos, face = append(pos, root.Pos), append(face, root.Rot.Rotate(m3.V(0, 0, 1)))
+		if f > 0 {
+			rep.Travel += float64(pos[f].Dist(pos[f-1]))
+		}
 	}
 	rep.Speed = rep.Travel / rep.Seconds
 	if r.path != nil {
-		d := metrics.PathDeviation(r.path, r.pos, r.face)
+		d := metrics.PathDeviation(r.path, pos, face)
 		rep.Path = &pathReport{Length: float64(r.path.Length()), Mean: d.Distance, Max: d.Farthest, MeanAngle: d.Angle * 180 / math.Pi}
 	}
-	if legs, err := metrics.DogLegs(r.clip.Skel); err == nil { // other animals are not measured
-		m := metrics.Measure(r.clip, legs)
+	if legs, err := metrics.DogLegs(clip.Skel); err == nil { // other animals are not measured
+		m := metrics.Measure(clip, legs)
 		rep.Motion = &m
 	}
 	return rep
@@ -258,6 +246,6 @@ func (rep *rolloutReport) print(w io.Writer) {
 		fmt.Fprintf(w, "skate %.3f cm/frame (hind paws %.3f), leg bend %.2f°/frame (hind legs %.2f)\n", m.Skate, m.BackSkate, m.Stiffness, m.BackStiffness)
 	}
 	if rep.Restored > 0 {
-		fmt.Fprintf(w, "warning: the network's output was not usable %d times\n", rep.Restored)
+		fmt.Fprintf(w, "warning: the watchdog put it back into a good pose %d times\n", rep.Restored)
 	}
 }

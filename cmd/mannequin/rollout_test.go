@@ -201,6 +201,8 @@ func TestRolloutRefuses(t *testing.T) {
 		{[]string{"--model", model, "--out", out, "--speed", "-1"}, command.ExitUsage, "--speed"},
 		{[]string{"--model", model, "--out", out, "--action", "fly"}, command.ExitUsage, "idle, move"},
 		{[]string{"--model", model, "--out", out, "--path", "circle", "--script", "x"}, command.ExitUsage, "exclude"},
+		{[]string{"--model", model, "--out", out, "--path", "wander", "--speed", "2"}, command.ExitUsage, "choose their own"},
+		{[]string{"--model", model, "--out", out, "--script", "x", "--action", "sit"}, command.ExitUsage, "choose their own"},
 		{[]string{"--model", model, "--out", out, "--fly"}, command.ExitUsage, "fly"},
 		{[]string{"--model", model, "--out", out, "--path", filepath.Join(dir, "none.csv")}, command.ExitFailure, "none.csv"},
 		{[]string{"--model", filepath.Join(dir, "none.safetensors"), "--out", out}, command.ExitFailure, "none.safetensors"},
@@ -229,7 +231,7 @@ func TestRolloutRefuses(t *testing.T) {
 
 func TestRolloutStartsOnThePath(t *testing.T) {
 	r := &rollout{frames: 1}
-	if err := r.aim("circle", "", control.Move, 1, 0); err != nil || r.path == nil || r.start.Dist(m3.V(0, 0, 1.5)) > 1e-5 || m3.Abs(r.yaw-math.Pi/2) > 1e-3 {
-		t.Errorf("the circle begins at %v with yaw %g: %v", r.start, r.yaw, err)
+	if err := r.aim("circle", "", control.Move, 1, 0); err != nil || r.path == nil || r.agent.Start.Dist(m3.V(0, 0, 1.5)) > 1e-5 || m3.Abs(r.agent.Yaw-math.Pi/2) > 1e-3 {
+		t.Errorf("the circle begins at %v with yaw %g: %v", r.agent.Start, r.agent.Yaw, err)
 	}
 }

@@ -222,9 +222,12 @@ continues a network of any size, also one of other recordings of the same layout
 	p.BoolVar(&phases, "phases", true, "carry on a phase of stepping per paw beside the pose; the gating network reads them in place of the paws' velocities")
 	p.BoolVar(&paper, "paper", false, "the paper's recipe, but for what other flags say")
 	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")
-	p.StringSliceVar(&heldOut, "held-out", nil, "recordings to hold back, without .bvh (default: those that dataset.toml names; six of the authors' dog set)")
+	p.StringSliceVar(&heldOut, "held-out", nil, heldOutUsage)
 	return c
 }
+
+// heldOutUsage is what --held-out says.
+const heldOutUsage = "recordings to hold back from training, without .bvh (default: those that dataset.toml names; six of the authors' dog set)"
 
 // asSized gives the flags that say how large a network is, where they were not
 // set, the sizes of the one to start from.
@@ -269,7 +272,7 @@ func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Op
 	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data, opt); err != nil {
 		return err
 	}
-	log.Info("data", "rows", r.Train.Rows, "samples_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
+	log.Info("data", "rows", r.Train.Rows, "visits_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
 	minutes := func(m float64) time.Duration { return time.Duration(math.Round(m * float64(time.Minute))) }
 	r.Epochs, r.Batch, r.Seed, r.Threads = f.epochs, f.batch, f.seed, f.threads
 	r.Patience = f.patience

@@ -19,7 +19,7 @@ func TestTrainMANN(t *testing.T) {
 	data := filepath.Join(mocapdata.Dir(t), "dog")
 	dir := t.TempDir()
 	out := filepath.Join(dir, "dog.safetensors")
-	args := []string{"train", "mann", "--data", data, "--out", out, "--paper", "--experts", "1", "--threads", "2", "--dtype", "bf16", "--json"}
+	args := []string{"train", "mann", "--data", data, "--out", out, "--paper", "--experts", "1", "--hidden", "64", "--threads", "2", "--dtype", "bf16", "--json"}
 	type report struct {
 		Model   string  `json:"model"`
 		Ended   string  `json:"ended"`

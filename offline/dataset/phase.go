@@ -10,8 +10,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// What Stands takes for standing. Height and the speed of a dog that stands on the
-// spot are those of ik.DefaultQuadruped's lock; the share is added because paws
+// What Stands takes for standing. A share of the body's speed is added because paws
 // swing at two to three times the body's speed, and in a canter recorded ones stand
 // while they slide at up to 0.5 m/s.
 const (

@@ -24,7 +24,11 @@ func ExampleSkate() {
 
 // Standing half a metre outside the circle, facing away from its centre.
 func ExamplePathDeviation() {
-	path := control.Circle(1.5)
+	path, err := control.Circle(1.5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	d := metrics.PathDeviation(path, []m3.Vec3{{X: 2}}, []m3.Vec3{{X: 1}})
 	fmt.Printf("%.2f m, %.2f rad\n", d.Distance, d.Angle)
 	// Output: 0.50 m, 1.57 rad

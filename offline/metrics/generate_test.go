@@ -125,7 +125,7 @@ func TestFollowing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Following(&Rollout{Model: slider(t, 1), Workers: 1}, []*control.Path{control.Circle(1.5), line}, 1, 2)
+	got, err := Following(&Rollout{Model: slider(t, 1), Workers: 1}, []*control.Path{must(control.Circle(1.5)), line}, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestFollowing(t *testing.T) {
 
 // Who stands follows no path.
 func TestFollowingNothing(t *testing.T) {
-	got, err := Following(&Rollout{Model: slider(t, 0), Workers: 1}, []*control.Path{control.Circle(1.5)}, 1, 2)
+	got, err := Following(&Rollout{Model: slider(t, 0), Workers: 1}, []*control.Path{must(control.Circle(1.5))}, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestArrival(t *testing.T) {
 	if n := arrival(line, pos); n != 38 { // 3.8 m is the first beyond 3.7
 		t.Errorf("arrives after %d frames", n)
 	}
-	if n := arrival(control.Circle(1), pos); n != len(pos) {
+	if n := arrival(must(control.Circle(1)), pos); n != len(pos) {
 		t.Errorf("arrives on a circle after %d frames", n)
 	}
 }

@@ -123,7 +123,7 @@ func TestPathDeviation(t *testing.T) {
 		}
 		facing = append(facing, yaw(a))
 	}
-	d := PathDeviation(control.Circle(1.5), pos, facing)
+	d := PathDeviation(must(control.Circle(1.5)), pos, facing)
 	close(t, "circle distance", d.Distance, 1, 1e-3)
 	close(t, "circle angle", d.Angle*180/math.Pi, 45, 0.1)
 }
@@ -202,4 +202,12 @@ func TestLook(t *testing.T) {
 			close(t, "pitch", v, -math.Atan(0.2)*180/math.Pi, 0.01)
 		}
 	}
+}
+
+// must returns v of a function that does not fail here.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -21,7 +21,7 @@ type mannMetrics struct {
 	HeldOutBefore float64 `json:"held_out_loss_before"`
 	Epoch         int     `json:"epoch"` // whose weights these are
 	Rows          int     `json:"training_rows"`
-	Visits        int     `json:"samples_per_epoch"`
+	Visits        int     `json:"visits_per_epoch"`
 	HeldOutRows   int     `json:"held_out_rows"`
 }
 
@@ -123,7 +123,7 @@ func (m *MANN) card(src source, k mannMetrics) string {
 	}
 	p(". ")
 	if k.Visits > k.Rows {
-		p("Some gaits are visited more often: an epoch has %d samples. ", k.Visits)
+		p("Some gaits are visited more often: an epoch visits %d. ", k.Visits)
 	}
 	p("Held back from training: %s.\n\nLicence of the weights: %s.", strings.Join(m.HeldOut.Clips, ", "), src.license)
 	if src.license == "CC BY-NC 4.0" {
@@ -133,19 +133,25 @@ func (m *MANN) card(src source, k mannMetrics) string {
 	if m.Ticks > 1 {
 		p(", the network going on from its own pose for %d ticks", m.Ticks)
 	}
-	switch {
-	case m.Skate > 0 && m.Bend > 0:
-		p(", and of how paws slide and legs bend")
-	case m.Skate > 0:
-		p(", and of how paws slide")
-	case m.Bend > 0:
-		p(", and of how legs bend")
+	for _, term := range []struct {
+		weight float32
+		of     string
+	}{{m.Change, "how the pose changes"}, {m.Skate, "how paws slide"}, {m.Bend, "how legs bend"}} {
+		if term.weight > 0 {
+			p(", plus %g of that of %s", term.weight, term.of)
+		}
+	}
+	if m.Recover > 0 {
+		p("; in %g of the steps from where the network had run to by itself, and back", m.Recover)
 	}
 	if m.Start != nil {
-		p(", from a network trained before")
+		p("; from a network trained before")
 	}
-	p("; AdamW with warm restarts (rate %g, normalised decay %g), batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest.\n\n",
-		m.AdamW.Rate, m.AdamW.Decay, m.Batch, m.Keep, m.Seed, k.Epoch)
+	p("; AdamW (rate %g, normalised decay %g), cosine cycles of the rate, the first of %d epochs", m.AdamW.Rate, m.AdamW.Decay, m.cycles().First+1)
+	if m.WarmUp > 0 {
+		p(", after a warm-up of %g", m.WarmUp)
+	}
+	p("; batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest.\n\n", m.Batch, m.Keep, m.Seed, k.Epoch)
 	p("## Measures\n\nHeld-out loss %.4f over %d rows; %.4f before training.\n\n", k.HeldOut, k.HeldOutRows, k.HeldOutBefore)
 	p("## Limits\n\nThe network sees flat ground only; terrain is the runtime's work. ")
 	if src.limits != "" {

@@ -179,8 +179,8 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if meta.Arch != "mann" || meta.SchemaHash != m.Train.Layout.Hash() || !strings.Contains(meta.License, "unknown") {
 		t.Errorf("metadata %+v", meta)
 	}
-	for _, want := range []string{"walk", "run", "3 experts"} {
-		if !strings.Contains(meta.Card+meta.Data, want) && want != "walk" {
+	for _, want := range []string{"run", "3 experts", "first of 11 epochs"} {
+		if !strings.Contains(meta.Card+meta.Data, want) {
 			t.Errorf("the card does not mention %q:\n%s", want, meta.Card)
 		}
 	}
@@ -211,7 +211,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 		t.Errorf("its card:\n%s", card)
 	}
 	m.Train.Reversed, m.Ticks, m.Start = 1, 8, new(netruntime.Net)
-	for _, want := range []string{"slow walks of 1 recordings backward", "for 8 ticks", "a network trained before", "epoch has 9 samples"} {
+	for _, want := range []string{"slow walks of 1 recordings backward", "for 8 ticks", "a network trained before", "epoch visits 9"} {
 		if card := m.card(dog, mannMetrics{Rows: 2, Visits: 9}); !strings.Contains(card, want) {
 			t.Errorf("the card does not say %q:\n%s", want, card)
 		}

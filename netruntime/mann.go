@@ -12,9 +12,7 @@ import (
 //	ω = softmax(G2·ELU(G1·ELU(G0·x̂[gating columns])))
 //	y = Φ2(ELU(Φ1(ELU(Φ0(x̂)))))     Φl(h) = Σ_k ω_k (W_lk·h + b_lk)
 //
-// with biases in every G and x̂, y normalised column by column. With
-// Meta.Residual some of the outputs are what is added to some of the inputs.
-// Its files carry no graph: the tensors and the metadata imply it.
+// with biases in every G and x̂, y normalised column by column. Its files carry no graph: the tensors and the metadata imply it.
 const archMANN = "mann"
 
 // mannGraph returns the network's graph.
@@ -51,57 +49,7 @@ func mannGraph(meta *Meta, tensors []Tensor) (*Graph, error) {
 		},
 		Outputs: []string{"y"},
 	}
-	if meta.Residual == nil {
-		return g, nil
-	}
-	i = slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == "y_mean" })
-	if i < 0 || len(tensors[i].Shape) != 1 {
-		return nil, tensorf("y_mean", "it is missing or has more than one axis: architecture %q needs it", archMANN)
-	}
-	return g, meta.Residual.extend(g, in, tensors[i].Shape[0])
-}
-
-// Residual says which outputs the network gives as a change of inputs: output
-// Out+i is input In+i plus what the last layer says, for i < Len.
-type Residual struct {
-	In  int `json:"in"`
-	Out int `json:"out"`
-	Len int `json:"len"`
-}
-
-// extend appends the sum to the graph of a network of so many inputs and outputs.
-func (r *Residual) extend(g *Graph, inputs, outputs int) error {
-	if r.Len < 1 || r.In < 0 || r.Out < 0 || r.In > inputs-r.Len || r.Out > outputs-r.Len {
-		return fmt.Errorf("residual adds %d inputs from %d on to the outputs from %d on: the network has %d and %d", r.Len, r.In, r.Out, inputs, outputs)
-	}
-	last := &g.Nodes[len(g.Nodes)-1]
-	last.Name, last.Tensors = "change", map[string]string{"mean": "y_mean", "std": "y_std"}
-	columns := func(from, to int) []int {
-		c := make([]int, to-from)
-		for i := range c {
-			c[i] = from + i
-		}
-		return c
-	}
-	node := func(name, op string, in ...string) *Node {
-		g.Nodes = append(g.Nodes, Node{Name: name, Op: op, In: in})
-		return &g.Nodes[len(g.Nodes)-1]
-	}
-	var parts []string
-	part := func(name string, from, to int) {
-		if from < to {
-			node(name, OpSelect, "change").Columns = columns(from, to)
-			parts = append(parts, name)
-		}
-	}
-	part("before", 0, r.Out)
-	node("from", OpSelect, "x").Columns = columns(r.In, r.In+r.Len)
-	node("by", OpSelect, "change").Columns = columns(r.Out, r.Out+r.Len)
-	node("changed", OpAdd, "from", "by")
-	parts = append(parts, "changed")
-	part("after", r.Out+r.Len, outputs)
-	node("y", OpConcat, parts...)
-	return nil
+	return g, nil
 }
 
 // mannSizes returns what the tensors' shapes say.

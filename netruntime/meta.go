@@ -13,18 +13,17 @@ const Format = "mannequin/1"
 // Meta is what a model file says about its network beside the weights. Empty
 // fields are not written.
 type Meta struct {
-	Name          string    // short name of the model
-	Arch          string    // "graph" or "mann"
-	Graph         *Graph    // of arch "graph": what the network computes
-	Schema        string    // JSON of the feature layout
-	SchemaHash    string    // identifies the layout; equal hashes mean equal rows
-	Skeleton      string    // JSON: names, parents, offsets, end_sites
-	GatingColumns []int     // input columns that the gating network reads
-	Residual      *Residual // of arch "mann": outputs given as changes; nil is none
-	Data          string    // what it was trained on
-	License       string    // of the weights
-	Card          string    // model card, markdown
-	Metrics       string    // JSON
+	Name          string // short name of the model
+	Arch          string // "graph" or "mann"
+	Graph         *Graph // of arch "graph": what the network computes
+	Schema        string // JSON of the feature layout
+	SchemaHash    string // identifies the layout; equal hashes mean equal rows
+	Skeleton      string // JSON: names, parents, offsets, end_sites
+	GatingColumns []int  // input columns that the gating network reads
+	Data          string // what it was trained on
+	License       string // of the weights
+	Card          string // model card, markdown
+	Metrics       string // JSON
 	CreatedBy     string
 	Extra         map[string]string // any other keys
 }
@@ -47,7 +46,6 @@ func (m *Meta) fields() []struct {
 const (
 	keyFormat        = "format"
 	keyGatingColumns = "gating_columns"
-	keyResidual      = "residual"
 	keyGraph         = "graph"
 	keyChecksum      = "checksum"
 )
@@ -56,10 +54,6 @@ func (m Meta) clone() Meta {
 	m.GatingColumns = slices.Clone(m.GatingColumns)
 	m.Extra = maps.Clone(m.Extra)
 	m.Graph = m.Graph.clone()
-	if m.Residual != nil {
-		r := *m.Residual
-		m.Residual = &r
-	}
 	return m
 }
 
@@ -77,7 +71,7 @@ func (m *Meta) settle(sizes map[string]string) error {
 			return fmt.Errorf("extra metadata key %q is one of the format's own", f.key)
 		}
 	}
-	for _, k := range []string{keyFormat, keyGatingColumns, keyResidual, keyGraph, keyChecksum} {
+	for _, k := range []string{keyFormat, keyGatingColumns, keyGraph, keyChecksum} {
 		if _, ok := m.Extra[k]; ok {
 			return fmt.Errorf("extra metadata key %q is one of the format's own", k)
 		}
@@ -102,13 +96,6 @@ func (m *Meta) strings(sizes map[string]string) (map[string]string, error) {
 			return nil, err
 		}
 		out[keyGatingColumns] = string(b)
-	}
-	if m.Residual != nil {
-		b, err := json.Marshal(m.Residual)
-		if err != nil {
-			return nil, err
-		}
-		out[keyResidual] = string(b)
 	}
 	if m.Graph != nil {
 		b, err := json.Marshal(m.Graph)
@@ -143,12 +130,6 @@ func metaOf(kv map[string]string) (Meta, error) {
 			return m, fmt.Errorf("metadata %s: %w", keyGatingColumns, err)
 		}
 		delete(kv, keyGatingColumns)
-	}
-	if s, ok := kv[keyResidual]; ok {
-		if err := json.Unmarshal([]byte(s), &m.Residual); err != nil {
-			return m, fmt.Errorf("metadata %s: %w", keyResidual, err)
-		}
-		delete(kv, keyResidual)
 	}
 	if s, ok := kv[keyGraph]; ok {
 		g, err := decodeGraph(s)

@@ -24,8 +24,6 @@ sliding and bending in the loss|--skate 0.3 --bend 0.1
 trot and canter visited once, 10 epochs|--repeat 1 --cycle 9 --epochs 10
 walks and turns visited 4 times, 4 epochs|--walk 4 --cycle 3 --epochs 4
 no reversed walks|--reverse=false
-first pose 2 cm off the root|--drift 0.02
-changes of the pose as outputs|--residual
 rate with warm restarts|--cycle 1
 4 experts|--experts 4
 recovery, 0.4 of the steps|--recover 0.4

@@ -187,8 +187,6 @@ continues a network of any size, also one of other recordings of the same layout
 				return command.Usagef("--walk is %d and --repeat %d, want 1 to 1000, or 0 for the default", walk, repeat)
 			case !(r.ClipNorm >= 0 && r.ClipNorm <= 1e6):
 				return command.Usagef("--clip is %v, want 0 to 1000000", r.ClipNorm)
-			case !(r.Drift >= 0 && r.Drift <= 10):
-				return command.Usagef("--drift is %v, want 0 to 10 m", r.Drift)
 			case !(r.AdamW.Rate > 0 && r.AdamW.Rate <= 1):
 				return command.Usagef("--rate is %v, want a value above 0, up to 1", r.AdamW.Rate)
 			}
@@ -206,10 +204,8 @@ continues a network of any size, also one of other recordings of the same layout
 	p.IntVar(&r.Hidden, "hidden", r.Hidden, "units of each hidden layer")
 	p.IntVar(&r.Ticks, "ticks", r.Ticks, "ticks that the network runs on its own poses in training")
 	p.Float32Var(&r.Keep, "keep", r.Keep, "dropout's retention `probability`")
-	p.Float32Var(&r.Drift, "drift", r.Drift, "deviation in `metres` by which the first pose is moved off the root")
 	p.Float64Var(&r.AdamW.Rate, "rate", r.AdamW.Rate, "learning rate")
 	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles (0: one cycle)")
-	p.BoolVar(&r.Residual, "residual", false, "the network gives the change of the pose in place of the pose")
 	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
 	p.Float32Var(&r.Skate, "skate", r.Skate, "weight in the loss of the paws' sliding over the ground; with --ticks above 1")
 	p.Float32Var(&r.Bend, "bend", r.Bend, "weight in the loss of how fast legs bend; with --ticks above 1")

@@ -30,8 +30,6 @@ type MANN struct {
 	GatingHidden int                // width of the gating network's
 	Keep         float32            // dropout's retention probability, in (0, 1]
 	Ticks        int                // that the network runs on its own poses in a sample: see rollout; the paper has 1
-	Drift        float32            // how far a sample's first pose is moved off the root, m; the paper has none
-	Residual     bool               // the network gives the change of the pose in place of the pose; the paper's gives the pose
 	Change       float32            // weight in the loss of the error in the pose's normalised change; the paper has none
 	Skate        float32            // weight in the loss of the tips' sliding over the ground; the paper has none
 	Bend         float32            // weight in the loss of how fast legs bend; the paper has none
@@ -86,20 +84,8 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	layout := m.Train.Layout
 	net := newMANNNet(layout.Inputs(), layout.Outputs(), m.Experts, m.Hidden, m.GatingHidden, layout.Gating())
 	net.init(m.Seed)
-	var trainedBy, heldOutBy *change
-	yMean, yStd := m.Train.YMean, m.Train.YStd
-	if m.Residual || m.Change > 0 {
-		trainedBy = newChange(m.Train, m.Residual, m.Change)
-		heldOutBy = newChange(m.Train, m.Residual, 0) // so that held-out losses compare
-	}
-	if m.Residual {
-		yMean, yStd = trainedBy.mean, trainedBy.std
-	}
 	if m.Start != nil {
-		if (m.Start.Meta().Residual != nil) != m.Residual {
-			return nil, fmt.Errorf("recipes: one of the network to start from and the one to train gives the change of the pose, the other the pose: start from one of the same kind")
-		}
-		if err := net.load(m.Start, m.Train.XMean, m.Train.XStd, yMean, yStd); err != nil {
+		if err := net.load(m.Start, m.Train.XMean, m.Train.XStd, m.Train.YMean, m.Train.YStd); err != nil {
 			return nil, err
 		}
 	}
@@ -110,8 +96,10 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	hash := dataHash(m.Train, m.HeldOut)
-	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Keep, trainedBy)
-	trained.drift = m.Drift
+	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Keep)
+	if m.Change > 0 {
+		trained.change = newChange(m.Train, m.Change)
+	}
 	if m.Skate > 0 || m.Bend > 0 {
 		trained.legs = newLegs(m.Train, m.Skate, m.Bend)
 	}
@@ -120,7 +108,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			return nil, err
 		}
 	}
-	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 1, heldOutBy)
+	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 1)
 	switch {
 	case trained.samples() == 0:
 		return nil, fmt.Errorf("recipes: no %d rows to train on follow each other: train on fewer ticks or more recordings", m.Ticks)
@@ -157,7 +145,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		Patience: m.Patience, ClipNorm: m.ClipNorm,
 		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
 		Save: func(best [][]float32, r *train.Report) error {
-			return m.write(net, best, yMean, yStd, r, recipe, hash)
+			return m.write(net, best, r, recipe, hash)
 		},
 		Progress: m.Progress, Log: m.Log, Now: m.Now,
 	}
@@ -233,8 +221,6 @@ func (m *MANN) recipe() (string, error) {
 		AdamW        train.AdamW        `json:"adamw"`
 		Schedule     train.WarmRestarts `json:"schedule"`
 		Ticks        int                `json:"ticks,omitempty"`
-		Drift        float32            `json:"drift,omitempty"`
-		Residual     bool               `json:"residual,omitempty"`
 		Change       float32            `json:"change,omitempty"`
 		Skate        float32            `json:"skate,omitempty"`
 		Bend         float32            `json:"bend,omitempty"`
@@ -242,7 +228,7 @@ func (m *MANN) recipe() (string, error) {
 		WarmUp       float64            `json:"warm_up,omitempty"`
 		ClipNorm     float64            `json:"clip_norm,omitempty"`
 		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Drift, m.Residual, m.Change, m.Skate, m.Bend, m.Recover, m.WarmUp, m.ClipNorm, start})
+	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Change, m.Skate, m.Bend, m.Recover, m.WarmUp, m.ClipNorm, start})
 	return string(b), err
 }
 

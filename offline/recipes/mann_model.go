@@ -27,8 +27,8 @@ type mannMetrics struct {
 
 // write makes the model file of weights, which are in the order of
 // net.params().
-func (m *MANN) write(net *mannNet, weights [][]float32, yMean, yStd []float32, r *train.Report, recipe, hash string) error {
-	n, err := m.model(net, weights, yMean, yStd, r, recipe, hash)
+func (m *MANN) write(net *mannNet, weights [][]float32, r *train.Report, recipe, hash string) error {
+	n, err := m.model(net, weights, r, recipe, hash)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (m *MANN) write(net *mannNet, weights [][]float32, yMean, yStd []float32, r
 }
 
 // model makes the network that a model file holds.
-func (m *MANN) model(net *mannNet, weights [][]float32, yMean, yStd []float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *MANN) model(net *mannNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
 	set := m.Train
 	metrics := mannMetrics{HeldOut: r.Best, HeldOutBefore: r.Initial, Epoch: r.BestEpoch,
 		Rows: set.Rows, Visits: len(set.Order), HeldOutRows: m.HeldOut.Rows}
@@ -57,12 +57,9 @@ func (m *MANN) model(net *mannNet, weights [][]float32, yMean, yStd []float32, r
 	if err := mann.Describe(&meta, set.Layout, set.Skeleton, set.RestPose()); err != nil {
 		return nil, err
 	}
-	if m.Residual {
-		meta.Residual = &netruntime.Residual{In: set.Layout.InBone(0), Out: set.Layout.OutBone(0), Len: set.Layout.PoseLen()}
-	}
 	tensors := []netruntime.Tensor{
 		{Name: "x_mean", Shape: []int{net.inputs}, Data: set.XMean}, {Name: "x_std", Shape: []int{net.inputs}, Data: set.XStd},
-		{Name: "y_mean", Shape: []int{net.outputs}, Data: yMean}, {Name: "y_std", Shape: []int{net.outputs}, Data: yStd},
+		{Name: "y_mean", Shape: []int{net.outputs}, Data: set.YMean}, {Name: "y_std", Shape: []int{net.outputs}, Data: set.YStd},
 	}
 	return netruntime.New(meta, append(tensors, net.tensors(weights)...))
 }

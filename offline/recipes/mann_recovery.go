@@ -113,9 +113,8 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 		t.Reset()
 		x := t.Const(n, in)
 		copy(x.Val, c.x)
-		last, _ := u.net.forward(t, x, 1, 0)
-		y, pose := u.pose(t, x, last)
-		next, _, _ := u.next(t, x, y, pose, c.rows, tick)
+		y, _ := u.net.forward(t, x, 1, 0)
+		next, _, _ := u.next(t, x, y, u.pose(t, y), c.rows, tick)
 		copy(c.x, u.input(t, x, y, next, c.rows, tick).Val)
 		for i := range n {
 			u.bound(c.x[i*in+u.before:][:values])

@@ -44,7 +44,7 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 			*move, vel[0], vel[1] = 1, 0.05, -0.05
 		}
 	}
-	u := newRollout(set, smallNet(m), set.Order, 3, 1, nil)
+	u := newRollout(set, smallNet(m), set.Order, 3, 1)
 	c, err := newRecovery(u, 0.5)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestRecoveryBegins(t *testing.T) {
 	samples := []int{3, 4, 5, 6, 7, 70, 71, 72, 73, 74}
 	rows, x := c.begin(grad.NewTape(pool), u, samples, key)
 	set, l := m.Train, m.Train.Layout
-	session := session(t, m, u.net, set.YMean, set.YStd)
+	session := session(t, m, u.net)
 	y := make([]float32, u.net.outputs)
 	moved, bounded := false, false
 	for i, r := range rows {
@@ -260,7 +260,7 @@ func TestRecoveryRun(t *testing.T) {
 		t.Error(err)
 	}
 	m.Train.Layout.Phases = false
-	if _, err := newRecovery(newRollout(m.Train, smallNet(m), nil, 3, 1, nil), 0.5); err == nil || !strings.Contains(err.Error(), "phases") {
+	if _, err := newRecovery(newRollout(m.Train, smallNet(m), nil, 3, 1), 0.5); err == nil || !strings.Contains(err.Error(), "phases") {
 		t.Error(err)
 	}
 	m.Ticks = 1

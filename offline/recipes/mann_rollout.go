@@ -3,17 +3,15 @@ package recipes
 import (
 	"fmt"
 	"math"
-	"slices"
 
-	"mannequin/animsys/feature"
-	"mannequin/engine/m3"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
 )
 
 // rollout builds the loss of windows of consecutive rows on one set: at a
 // window's first tick the network sees the recorded pose, at the others the one
-// that the controller makes of what it predicted, and a future trajectory bent
+// that the controller makes of what it predicted (only that axes keep the length
+// that they were predicted with), and a future trajectory bent
 // from the predicted one toward the recorded; the root's past and the actions
 // stay the recorded ones. The mean squared error over all ticks then teaches it
 // to come back from its own errors, which is what it meets at run time. One tick
@@ -23,9 +21,8 @@ type rollout struct {
 	net      *mannNet
 	ticks    int
 	keep     float32
-	drift    float32   // deviation of how far the first pose as a whole is moved off the root, m
 	legs     *legs     // nil: their sliding and bending counts as everything does
-	change   *change   // nil: the network gives the pose itself, and only its error counts
+	change   *change   // nil: the error of the pose's change does not count
 	recovery *recovery // nil: all windows begin as recorded
 
 	first []int32 // windows' first rows
@@ -50,12 +47,9 @@ func (a *affine) add(scale, shift float32) {
 // change says how the pose's change from tick to tick is trained for, normalised
 // by the changes' own mean and deviation, which are small beside the poses'.
 type change struct {
-	residual  bool      // the last layer gives the change in place of the pose
 	weight    float32   // of the changes' error in the loss, beside the error of all outputs
-	mean, std []float32 // of the outputs with changes in place of the pose
+	mean, std []float32 // of the changes, per column of the pose
 	fromInput affine    // from differences of the input's pose to changes, both normalised
-	toInput   affine    // and back
-	toOutput  affine    // from the input's pose to the output's, both normalised
 }
 
 // leastChange is the least deviation of a change that is reckoned with, in
@@ -63,9 +57,9 @@ type change struct {
 const leastChange = 0.005
 
 // newChange takes the changes' statistics from the rows of set.
-func newChange(set *dataset.MANN, residual bool, weight float32) *change {
+func newChange(set *dataset.MANN, weight float32) *change {
 	l := set.Layout
-	u := &change{residual: residual, weight: weight, mean: slices.Clone(set.YMean), std: slices.Clone(set.YStd)}
+	u := &change{weight: weight}
 	for c := range l.PoseLen() {
 		in, out := l.InBone(0)+c, l.OutBone(0)+c
 		var sum, squares float64
@@ -78,19 +72,17 @@ func newChange(set *dataset.MANN, residual bool, weight float32) *change {
 		std := math.Sqrt(max(squares/n-mean*mean, 0))
 		// What hardly ever changes must not count for more than all the rest.
 		std = max(std, leastChange*float64(set.YStd[out]))
-		u.mean[out], u.std[out] = float32(mean), float32(std)
-		u.fromInput.add(set.XStd[in]/u.std[out], -u.mean[out]/u.std[out])
-		u.toInput.add(u.std[out]/set.XStd[in], u.mean[out]/set.XStd[in])
-		u.toOutput.add(set.XStd[in]/set.YStd[out], (set.XMean[in]-set.YMean[out])/set.YStd[out])
+		u.mean, u.std = append(u.mean, float32(mean)), append(u.std, float32(std))
+		u.fromInput.add(set.XStd[in]/u.std[c], -u.mean[c]/u.std[c])
 	}
 	return u
 }
 
 // newRollout returns the windows of set that begin in the rows of order, or,
 // where order is nil, the windows that follow each other through all of set.
-func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, keep float32, change *change) *rollout {
+func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, keep float32) *rollout {
 	l := set.Layout
-	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, keep: keep, change: change,
+	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, keep: keep,
 		columns: [2]int{l.OutBone(0), l.OutRoot()}, before: l.InBone(0), places: newPlaces(set), future: newFuture(set)}
 	for c := range l.PoseLen() {
 		in, out := u.before+c, u.columns[0]+c
@@ -162,7 +154,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	if recovers {
 		rows, x = u.recovery.begin(t, u, rows, key)
 	} else {
-		x = u.begin(t, rows, key)
+		x = u.begin(t, rows)
 	}
 	u.terms = u.terms[:0]
 	share := 1 / float32(u.ticks)
@@ -172,7 +164,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 			dropout = grad.Hash(key, uint64(100+tick))
 		}
 		y, _ := n.forward(t, x, u.keep, dropout)
-		y, pose := u.pose(t, x, y)
+		pose := u.pose(t, y)
 		want := t.Const(len(rows), n.outputs)
 		for i, r := range rows {
 			u.set.output(want.Val[i*n.outputs:], r+tick)
@@ -181,7 +173,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 			u.recovery.goal(want.Val, u, tick)
 		}
 		u.terms = append(u.terms, grad.Term{Loss: t.MSE(y, want), Weight: share})
-		if c := u.change; c != nil && c.weight > 0 && !recovers {
+		if c := u.change; c != nil && !recovers {
 			u.terms = append(u.terms, grad.Term{Loss: u.changeLoss(t, x, pose, rows, tick), Weight: share * c.weight})
 		}
 		if tick+1 == u.ticks && (u.legs == nil || recovers) {
@@ -207,16 +199,12 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	return t.WeightedSum(u.terms...)
 }
 
-// begin returns the windows' first inputs, as recorded but for drift.
-func (u *rollout) begin(t *grad.Tape, rows []int, key uint64) *grad.Mat {
+// begin returns the windows' first inputs, as recorded.
+func (u *rollout) begin(t *grad.Tape, rows []int) *grad.Mat {
 	n := u.net.inputs
 	x := t.Const(len(rows), n)
 	for i, r := range rows {
-		row := x.Val[i*n:][:n]
-		u.set.input(row, r)
-		if u.drift > 0 {
-			u.displace(row, r, grad.Hash(key, uint64(2000+i)))
-		}
+		u.set.input(x.Val[i*n:][:n], r)
 	}
 	return x
 }
@@ -230,16 +218,9 @@ func (u *rollout) input(t *grad.Tape, x, y, next *grad.Mat, rows []int, tick int
 	return t.Concat(u.steer(t, x, y, recorded, rows, tick), next)
 }
 
-// pose returns the outputs, normalised as the set's, and their pose as an
-// input, of what the last layer made of x.
-func (u *rollout) pose(t *grad.Tape, x, last *grad.Mat) (y, pose *grad.Mat) {
-	from, to := u.columns[0], u.columns[1]
-	out, c := t.Columns(last, from, to), u.change
-	if c == nil || !c.residual {
-		return last, t.Affine(out, u.toInput.scale, u.toInput.shift)
-	}
-	pose = t.Add(t.Columns(x, u.before, x.Cols), t.Affine(out, c.toInput.scale, c.toInput.shift))
-	return t.Concat(t.Columns(last, 0, from), t.Affine(pose, c.toOutput.scale, c.toOutput.shift), t.Columns(last, to, last.Cols)), pose
+// pose returns the pose of the outputs y, normalised as an input's.
+func (u *rollout) pose(t *grad.Tape, y *grad.Mat) *grad.Mat {
+	return t.Affine(t.Columns(y, u.columns[0], u.columns[1]), u.toInput.scale, u.toInput.shift)
 }
 
 // changeLoss returns the mean squared error of the change from the pose in x to
@@ -248,46 +229,11 @@ func (u *rollout) changeLoss(t *grad.Tape, x, pose *grad.Mat, rows []int, tick i
 	c := u.change
 	by := t.Affine(t.Sub(pose, t.Columns(x, u.before, x.Cols)), c.fromInput.scale, c.fromInput.shift)
 	want := t.Const(len(rows), by.Cols)
-	mean, std := c.mean[u.columns[0]:], c.std[u.columns[0]:]
 	for i, r := range rows {
 		in, out := u.set.Input(r + tick)[u.before:], u.set.Output(r + tick)[u.columns[0]:u.columns[1]]
 		for k, v := range out {
-			want.Val[i*by.Cols+k] = (v - in[k] - mean[k]) / std[k]
+			want.Val[i*by.Cols+k] = (v - in[k] - c.mean[k]) / c.std[k]
 		}
 	}
 	return t.MSE(by, want)
-}
-
-// displace moves and turns the pose of row r, in the normalised input row,
-// against the root and the ground: what adds up when a network feeds on its own
-// poses, and nothing in one recorded row after the other shows how to undo.
-func (u *rollout) displace(row []float32, r int, key uint64) {
-	var n [4]float32
-	disturb(n[:], u.drift, key)
-	shift, turn := m3.V(n[0], n[1], n[2]), m3.YawQuat(n[3]/displaceArm)
-	raw, l := u.set.Input(r), u.set.Layout
-	for b := range l.Joints {
-		for c := 0; c < feature.BoneChannels; c += 3 {
-			at := l.InBone(b) + c
-			v := turn.Rotate(m3.V(raw[at], raw[at+1], raw[at+2]))
-			if c == feature.BonePos {
-				v = v.Add(shift)
-			}
-			for k, v := range [3]float32{v.X, v.Y, v.Z} {
-				row[at+k] = (v - u.set.XMean[at+k]) * u.set.xInv[at+k]
-			}
-		}
-	}
-}
-
-// displaceArm is how far from the root a pose that turns moves as much as one
-// that shifts, m.
-const displaceArm = 0.4
-
-// disturb adds normal noise of the given deviation to v.
-func disturb(v []float32, deviation float32, key uint64) {
-	uniform := func(i int) float64 { return (float64(grad.Hash(key, uint64(i))>>11) + 0.5) / (1 << 53) }
-	for i := range v { // Box and Muller
-		v[i] += deviation * float32(math.Sqrt(-2*math.Log(uniform(2*i)))*math.Cos(2*math.Pi*uniform(2*i+1)))
-	}
 }

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"mannequin/animsys/control"
@@ -24,7 +25,7 @@ func TestTickIsTheControllers(t *testing.T) {
 	const settle, ticks = 90, 150 // by then the controller is where the recording is, and only moves
 	live := controlled(t, set, first, settle, ticks)
 	l := set.Layout
-	u := newRollout(live, nil, nil, 2, 1, nil)
+	u := newRollout(live, nil, nil, 2, 1)
 	pool := kernel.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
@@ -51,7 +52,7 @@ func TestTickIsTheControllers(t *testing.T) {
 		}
 		kernel.Normalize(wish.Val[i*x.Cols:][:x.Cols], raw, set.XMean, u.set.xInv)
 	}
-	_, pose := u.pose(tape, x, y)
+	pose := u.pose(tape, y)
 	following, _, _ := u.next(tape, x, y, pose, rows, 0)
 	next := tape.Concat(u.steer(tape, x, y, wish, rows, 0), following)
 	for _, s := range l.InputSpans() {
@@ -123,7 +124,7 @@ func controlled(t *testing.T, set *dataset.MANN, first, settle, ticks int) *data
 	for _, p := range net.params() {
 		weights = append(weights, p.Val)
 	}
-	file, err := m.model(net, weights, set.YMean, set.YStd, &train.Report{}, "", "")
+	file, err := m.model(net, weights, &train.Report{}, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,5 +172,13 @@ func unit(v []float32) {
 	}
 	for i := range v {
 		v[i] /= float32(math.Sqrt(sum))
+	}
+}
+
+// disturb adds normal noise of the given deviation to v.
+func disturb(v []float32, deviation float32, key uint64) {
+	rng := rand.New(rand.NewPCG(key, 1))
+	for i := range v {
+		v[i] += deviation * float32(rng.NormFloat64())
 	}
 }

@@ -209,7 +209,7 @@ continues a network of any size, also one of other recordings of the same layout
 	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
 	p.Float32Var(&r.Skate, "skate", r.Skate, "weight in the loss of the paws' sliding over the ground; with --ticks above 1")
 	p.Float32Var(&r.Bend, "bend", r.Bend, "weight in the loss of how fast legs bend; with --ticks above 1")
-	p.Float32Var(&r.Recover, "recover", r.Recover, "share of the steps whose windows begin where the network has run to by itself, and ask it back; with --ticks above 1")
+	p.Float32Var(&r.Recover, "recover", r.Recover, "share of the steps whose windows begin where the network has run to by itself, and ask it back, from half of the first cycle on (with --start always); with --ticks above 1")
 	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
 	p.IntVar(&walk, "walk", 0, "visits per epoch of any other row that moves (default: a third of --repeat)")
 	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")

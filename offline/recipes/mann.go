@@ -33,7 +33,7 @@ type MANN struct {
 	Change       float32            // weight in the loss of the error in the pose's normalised change; the paper has none
 	Skate        float32            // weight in the loss of the tips' sliding over the ground; the paper has none
 	Bend         float32            // weight in the loss of how fast legs bend; the paper has none
-	Recover      float32            // share of the steps that ask back from where the network has run to: see recovery; the paper has none
+	Recover      float32            // share of the steps that ask back from where the network has run to, see recovery, from the middle of the rate's first cycle on, with Start always; the paper has none
 	WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
 	ClipNorm     float64            // greatest norm of a step's gradient; 0, as in the paper, is none
 	Start        *netruntime.Net    // weights to begin with; nil draws them
@@ -61,7 +61,7 @@ type MANN struct {
 // moves best for its time (docs/mann.md has the comparison).
 func DefaultMANN() MANN {
 	m := PaperMANN()
-	m.Hidden, m.Keep, m.Ticks, m.Change, m.Skate, m.Bend, m.Recover = 256, 1, 8, 0.1, 0.3, 0.1, 0.4
+	m.Hidden, m.Keep, m.Ticks, m.Change, m.Skate, m.Bend, m.Recover = 256, 1, 8, 0.1, 0.3, 0.1, 0.3
 	m.Epochs, m.Batch, m.WarmUp, m.ClipNorm = 30, 64, 0.3, 1
 	m.AdamW.Rate, m.Schedule.First = 4e-4, 0
 	return m
@@ -133,7 +133,12 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			return trained.loss(t, first, key)
 		},
 		Samples: trained.samples(), HeldOut: len(heldOut.first),
-		Begin: func(epoch int) { trained.epoch = grad.Hash(m.Seed, uint64(epoch)) },
+		Begin: func(epoch int) {
+			trained.epoch = grad.Hash(m.Seed, uint64(epoch))
+			if r := trained.recovery; r != nil {
+				r.begun = m.Start != nil || 2*epoch > m.cycles().First
+			}
+		},
 		Name: func(i int32, isHeldOut bool) string {
 			if isHeldOut {
 				return heldOut.name(int(heldOut.first[i]))

@@ -10,6 +10,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
 )
 
 // recovery lets all windows of some steps begin where the network's own way has
@@ -17,21 +18,27 @@ import (
 // the trajectory has them, and a network learns no more than to carry them on: a
 // head that looks the wrong way looks so for good, and hips that have sunk while
 // the dog backs up stay low. A pose that was only put somewhere would be told by its
-// other parts, so the network itself has run it for a while. What it is to come back
-// to is the recorded row nearby whose phases of stepping are nearest to its own:
-// asked back to other phases, legs would learn to keep still.
+// other parts, so the network itself has run it for a while.
 //
 // Of four windows about one begins in a turn, from the mirror image of its pose; one
 // in any motion, from the pose of another; one in any motion, from its own; and one in
-// motion that does not go ahead, of which there is little.
+// motion that does not go ahead, of which there is little. Legs have other phases
+// than recorded ones by then: asked back to those they learn to keep still. In the
+// last kind of windows, where legs that have come to keep still would do so for good,
+// they are asked back nevertheless, in the others they do not count. What a window
+// comes back to is the recorded row nearby whose phases are nearest to its own.
 type recovery struct {
-	share float32    // of the steps
-	from  [4][]int32 // rows that windows of each kind begin at, as often as an epoch visits them
+	share  float32                 // of the steps
+	begun  bool                    // the network moves well enough to have a way of its own
+	from   [len(strays)][4][]int32 // rows that windows of each kind begin at, by how long the way is, as often as an epoch visits them
+	strays int                     // how many of strays the recordings are long enough for
+	legs   []bool                  // by column of the pose: legs' bones and phases
 
-	rows []int
-	x    []float32 // (rows, inputs) normalised, on the way
-	own  []float32 // (pose) raw
-	off  []float32 // (rows, pose) raw, the pose's distance from the recorded one where the windows begin
+	rows  []int
+	asked []bool    // by row: legs back, too
+	x     []float32 // (rows, inputs) normalised, on the way
+	own   []float32 // (pose) raw
+	off   []float32 // (rows, pose) raw, the pose's distance from the recorded one where the windows begin
 }
 
 // Kinds of windows.
@@ -43,7 +50,6 @@ const (
 )
 
 const (
-	straying   = 60  // ticks that the network runs before
 	phaseRange = 25  // rows either way among which the phases are compared
 	easing     = 12  // ticks in which half of the distance is made good: 0.2 s
 	goes       = 0.9 // least weight of the action move
@@ -51,6 +57,10 @@ const (
 	aheadCos   = 0.7 // cosine of the angle between facing and velocity above which motion goes ahead, 45°
 	rareSpeed  = 0.1 // m/s: who is slower goes nowhere
 )
+
+// strays are how many ticks the network runs before: what goes wrong in a turn
+// does so at once, what does in seconds of the same needs seconds.
+var strays = [...]int{20, 60, 180}
 
 // left returns the share of a distance that is left after so many ticks, and the
 // rate at which it changes per second in the last of them.
@@ -64,49 +74,76 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 	if !l.Phases {
 		return nil, errors.New("recipes: recovery needs phases of stepping in the layout: train with Recover 0 (--recover 0)")
 	}
-	c := &recovery{share: share, own: make([]float32, l.PoseLen())}
+	c := &recovery{share: share, legs: legColumns(set), own: make([]float32, l.PoseLen())}
 	move := slices.Index(l.Actions, "move")
-	for _, row := range set.Order {
-		r := int(row)
-		if !u.follows(r-straying-1, 1+straying+u.ticks) { // the root's motion is needed in the row before
-			continue
+	for i, straying := range strays {
+		for _, row := range set.Order {
+			r := int(row)
+			if !u.follows(r-straying-1, 1+straying+u.ticks) { // the root's motion is needed in the row before
+				continue
+			}
+			x, add := set.Input(r), func(kind int) { c.from[i][kind] = append(c.from[i][kind], row) }
+			if dir := x[l.InSample(feature.TrajSamples-1)+feature.SampleDir:]; dir[1] < 0 || math.Abs(float64(dir[0])) > turnSin {
+				add(recoverTurn)
+			}
+			if move < 0 || x[l.InActions(feature.TrajNow)+move] <= goes {
+				continue
+			}
+			add(recoverOwn)
+			v := x[l.InSample(feature.TrajNow)+feature.SampleVel:]
+			if speed := float32(math.Hypot(float64(v[0]), float64(v[1]))); speed > rareSpeed && v[1] < aheadCos*speed {
+				add(recoverRare)
+			}
 		}
-		x, add := set.Input(r), func(kind int) { c.from[kind] = append(c.from[kind], row) }
-		if dir := x[l.InSample(feature.TrajSamples-1)+feature.SampleDir:]; dir[1] < 0 || math.Abs(float64(dir[0])) > turnSin {
-			add(recoverTurn)
+		from := &c.from[i]
+		if len(from[recoverTurn]) == 0 || len(from[recoverOwn]) == 0 {
+			if i > 0 {
+				break // recordings are too short for such a way
+			}
+			return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
 		}
-		if move < 0 || x[l.InActions(feature.TrajNow)+move] <= goes {
-			continue
+		from[recoverOther] = from[recoverOwn]
+		if len(from[recoverRare]) == 0 {
+			from[recoverRare] = from[recoverOwn]
 		}
-		add(recoverOwn)
-		v := x[l.InSample(feature.TrajNow)+feature.SampleVel:]
-		if speed := float32(math.Hypot(float64(v[0]), float64(v[1]))); speed > rareSpeed && v[1] < aheadCos*speed {
-			add(recoverRare)
-		}
-	}
-	if len(c.from[recoverTurn]) == 0 || len(c.from[recoverOwn]) == 0 {
-		return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
-	}
-	c.from[recoverOther] = c.from[recoverOwn]
-	if len(c.from[recoverRare]) == 0 {
-		c.from[recoverRare] = c.from[recoverOwn]
+		c.strays++
 	}
 	return c, nil
 }
 
+// legColumns reports which columns of the pose are of legs: their bones below the
+// body, and phases.
+func legColumns(set *dataset.MANN) []bool {
+	l := set.Layout
+	of := make([]bool, l.PoseLen())
+	for _, leg := range legsOf(set) {
+		for _, j := range leg {
+			for k := range feature.BoneChannels {
+				of[j*feature.BoneChannels+k] = true
+			}
+		}
+	}
+	for k := len(l.Joints) * feature.BoneChannels; k < len(of); k++ {
+		of[k] = true
+	}
+	return of
+}
+
 // takes reports whether the step with this key has such windows.
 func (c *recovery) takes(key uint64) bool {
-	return float32(grad.Hash(key, 3000)>>40)/(1<<24) < c.share
+	return c.begun && float32(grad.Hash(key, 3000)>>40)/(1<<24) < c.share
 }
 
 // begin returns the first rows of windows, one for each of the samples that begin
 // in rows, and their inputs.
 func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (rows []int, x *grad.Mat) {
 	n, in, values := len(samples), u.net.inputs, len(c.own)
-	c.rows, c.x, c.off = c.rows[:0], slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*values)[:n*values]
+	c.rows, c.asked = c.rows[:0], c.asked[:0]
+	c.x, c.off = slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*values)[:n*values]
+	straying := strays[c.stray(key)]
 	for i, sample := range samples {
-		r, pose := c.draw(u, sample, key)
-		c.rows = append(c.rows, r)
+		r, pose, kind := c.draw(u, sample, key)
+		c.rows, c.asked = append(c.rows, r), append(c.asked, kind == recoverRare)
 		u.posed(c.x[i*in:][:in], r, pose)
 	}
 	for tick := range straying {
@@ -140,23 +177,29 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 	return c.rows, x
 }
 
+// stray returns which of strays the step with this key has: every other the first.
+func (c *recovery) stray(key uint64) int {
+	return min(max(int(grad.Hash(key, 3005)%4)-1, 0), c.strays-1)
+}
+
 // draw returns the row that the window of a sample begins its way at, and the one
 // that lends it the pose.
-func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose int) {
+func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose, kind int) {
+	stray := c.stray(key)
 	key = grad.Hash(key, uint64(sample))
-	kind := grad.Hash(key, 3001) % uint64(len(c.from))
+	kind = int(grad.Hash(key, 3001) % uint64(len(c.from[0])))
 	from := func(salt uint64) int {
-		rows := c.from[kind]
-		return int(rows[grad.Hash(key, salt)%uint64(len(rows))]) - straying
+		rows := c.from[stray][kind]
+		return int(rows[grad.Hash(key, salt)%uint64(len(rows))]) - strays[stray]
 	}
 	r = from(3002)
 	switch kind {
 	case recoverTurn:
-		return r, (r + u.set.Rows/2) % u.set.Rows // the mirror image
+		return r, (r + u.set.Rows/2) % u.set.Rows, kind // the mirror image
 	case recoverOther:
-		return r, from(3003)
+		return r, from(3003), kind
 	}
-	return r, r
+	return r, r, kind
 }
 
 // bound makes of a pose on the way, normalised as an input's, what the controller
@@ -215,13 +258,17 @@ func (u *rollout) nearestPhases(r int, pose []float32) int {
 
 // goal changes what is wanted of the normalised outputs in a tick from the recorded
 // pose to one on its way back to it.
-func (c *recovery) goal(want []float32, u *rollout, tick int) {
+func (c *recovery) goal(want, y []float32, u *rollout, tick int) {
 	share, rate := left(tick + 1)
 	const vel = feature.BoneVel - feature.BonePos
 	bones, inv := len(u.set.Layout.Joints)*feature.BoneChannels, u.set.yInv[u.columns[0]:]
 	for i := range c.rows {
 		w, off := want[i*u.net.outputs+u.columns[0]:], c.off[i*len(c.own):][:len(c.own)]
 		for k := range off {
+			if c.legs[k] && !c.asked[i] {
+				w[k] = y[i*u.net.outputs+u.columns[0]+k]
+				continue
+			}
 			if k < bones && k%feature.BoneChannels >= feature.BoneVel {
 				w[k] += rate * off[k-vel] * inv[k]
 			} else {

@@ -10,6 +10,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/internal/kernel"
+	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 )
 
@@ -36,7 +37,7 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 			dir[0], dir[1] = -0.5, 0.8
 		case 250:
 			dir[0], dir[1] = 0, -1
-		case 60, 122: // 60 has too few rows before it
+		case 60, 122: // 60 has too few rows before it for the longer way
 			*move = 1
 		case 123, 230:
 			*move, vel[0], vel[1] = 1, 0.3, -0.1
@@ -57,12 +58,18 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 // go best with those of the pose.
 func TestRecoveryBegins(t *testing.T) {
 	m, u, c := recovering(t)
-	if want := [4][]int32{{124, 125, 250}, {121, 122, 123, 230, 230}, {121, 122, 123, 230, 230}, {123, 230, 230}}; !reflect.DeepEqual(c.from, want) {
-		t.Fatalf("windows from rows %v, want %v", c.from, want)
+	short, long := []int32{60, 121, 122, 123, 230, 230}, []int32{121, 122, 123, 230, 230}
+	if want := [...][4][]int32{{{124, 125, 250}, short, short, {123, 230, 230}}, {{124, 125, 250}, long, long, {123, 230, 230}}}; c.strays != 2 || !reflect.DeepEqual(c.from[:2], want[:]) {
+		t.Fatalf("ways of %d lengths, windows from rows %v, want %v", c.strays, c.from, want)
 	}
+	for key, ticks := range map[uint64]int{9: 60, 10: 20} {
+		testRecoveryBegins(t, m, u, c, key, ticks)
+	}
+}
+
+func testRecoveryBegins(t *testing.T, m *MANN, u *rollout, c *recovery, key uint64, ticks int) {
 	pool := kernel.NewPool(1)
 	defer pool.Close()
-	const key, ticks = 9, 60
 	samples := []int{3, 4, 5, 6, 7, 70, 71, 72, 73, 74}
 	rows, x := c.begin(grad.NewTape(pool), u, samples, key)
 	set, l := m.Train, m.Train.Layout
@@ -70,7 +77,10 @@ func TestRecoveryBegins(t *testing.T) {
 	y := make([]float32, u.net.outputs)
 	moved, bounded := false, false
 	for i, r := range rows {
-		from, pose := c.draw(u, samples[i], key)
+		from, pose, kind := c.draw(u, samples[i], key)
+		if c.asked[i] != (kind == 3) {
+			t.Errorf("window %d, of kind %d, asks legs back: %v", i, kind, c.asked[i])
+		}
 		first := from + ticks
 		want := append([]float32(nil), set.Input(from)...)
 		copy(want[l.InBone(0):], set.Input(pose)[l.InBone(0):])
@@ -124,13 +134,17 @@ func TestRecoveryDraws(t *testing.T) {
 	_, u, c := recovering(t)
 	var other int
 	// Rows that stand in one list only tell the kind.
-	c.from = [4][]int32{{124, 125}, {121, 122}, {123}, {230, 231}}
+	c.from[0] = [4][]int32{{124, 125}, {121, 122}, {123}, {230, 231}}
+	c.strays = 1
 	var seen [4]int
 	for sample := range 400 {
-		r, pose := c.draw(u, sample, 5)
-		kind := slices.IndexFunc(c.from[:], func(rows []int32) bool { return slices.Contains(rows, int32(r+60)) })
+		r, pose, drawn := c.draw(u, sample, 5)
+		kind := slices.IndexFunc(c.from[0][:], func(rows []int32) bool { return slices.Contains(rows, int32(r+20)) })
 		if kind < 0 {
 			t.Fatalf("sample %d begins its way at row %d", sample, r)
+		}
+		if drawn != kind {
+			t.Errorf("a window of kind %d is drawn as one of kind %d", kind, drawn)
 		}
 		seen[kind]++
 		switch kind {
@@ -142,7 +156,7 @@ func TestRecoveryDraws(t *testing.T) {
 			if pose != r {
 				other++
 			}
-			if !slices.Contains(c.from[1], int32(pose+60)) {
+			if !slices.Contains(c.from[0][1], int32(pose+20)) {
 				t.Errorf("row %d begins with the pose of row %d", r, pose)
 			}
 		default:
@@ -150,7 +164,7 @@ func TestRecoveryDraws(t *testing.T) {
 				t.Errorf("row %d begins with the pose of row %d", r, pose)
 			}
 		}
-		if again, _ := c.draw(u, sample, 5); again != r {
+		if again, _, _ := c.draw(u, sample, 5); again != r {
 			t.Errorf("sample %d begins its way at row %d, and then at %d", sample, r, again)
 		}
 	}
@@ -162,13 +176,13 @@ func TestRecoveryDraws(t *testing.T) {
 // What broke a step with recovery is told by the frames that it began with.
 func TestRecoveryName(t *testing.T) {
 	_, u, c := recovering(t)
-	u.recovery, c.share = c, 1
+	u.recovery, c.share, c.begun = c, 1, true
 	u.key = 5
-	r, pose := c.draw(u, 7, 5)
+	r, pose, _ := c.draw(u, 7, 5)
 	if got, want := u.name(7), fmt.Sprintf("frame %d of %s with the pose of frame %d of ", u.set.Frame[r], u.set.Clips[u.set.Clip[r]], u.set.Frame[pose]); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q first", got, want)
 	}
-	if c.share = 0; u.name(7) != fmt.Sprintf("frame %d of %s", u.set.Frame[7], u.set.Clips[u.set.Clip[7]]) {
+	if c.begun = false; u.name(7) != fmt.Sprintf("frame %d of %s", u.set.Frame[7], u.set.Clips[u.set.Clip[7]]) {
 		t.Error(u.name(7))
 	}
 }
@@ -203,7 +217,14 @@ func TestRecoveryGoal(t *testing.T) {
 		for i, r := range rows {
 			u.set.output(want[i*u.net.outputs:], r+tick)
 		}
-		c.goal(want, u, tick)
+		y := make([]float32, len(want))
+		for k := range y {
+			y[k] = float32(k%7) - 3
+		}
+		for i := range rows {
+			c.asked[i] = i%2 == 0
+		}
+		c.goal(want, y, u, tick)
 		for i, r := range rows {
 			off := func(k int) float64 { // of column k of the pose
 				col := l.InBone(0) + k
@@ -213,8 +234,14 @@ func TestRecoveryGoal(t *testing.T) {
 				recorded, change := float64(set.Output(r + tick)[col]), 0.0
 				k := col - l.OutBone(0)
 				half := func(ticks int) float64 { return math.Pow(0.5, float64(ticks)/12) }
+				joint := k / feature.BoneChannels
 				switch bone := k < len(l.Joints)*feature.BoneChannels; {
 				case k < 0 || col >= l.OutRoot():
+				case !c.asked[i] && (!bone || joint == 1 || joint == 2 || joint == 3): // legs do not count
+					if own := y[i*u.net.outputs+col]; got != own {
+						t.Fatalf("tick %d, column %d: %v, want the network's own %v", tick, col, got, own)
+					}
+					continue
 				case bone && k%feature.BoneChannels >= feature.BoneVel:
 					change = 60 * off(k-feature.BoneVel) * (half(tick+1) - half(tick))
 				default:
@@ -234,7 +261,7 @@ func TestRecoveryRun(t *testing.T) {
 	run := func(share float32, resume bool) []byte {
 		m, _, _ := recovering(t)
 		m.Ticks, m.Recover, m.Keep, m.Skate = 3, share, 1, 0.1
-		m.Epochs = 4
+		m.Epochs, m.Schedule.First = 4, 2
 		if resume {
 			m.Epochs = 2
 			mustRun(t, m)
@@ -249,6 +276,24 @@ func TestRecoveryRun(t *testing.T) {
 	}
 	if string(whole) == string(run(0, false)) {
 		t.Error("recovery changes nothing")
+	}
+	heldOut := func(share float32, first int, start *netruntime.Net) float64 {
+		m, _, _ := recovering(t)
+		m.Ticks, m.Recover, m.Keep, m.Epochs, m.Schedule.First, m.Start = 3, share, 1, 2, first, start
+		return mustRun(t, m).HeldOut
+	}
+	start, err := netruntime.Decode(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		first  int
+		start  *netruntime.Net
+		begins bool
+	}{{1, nil, true}, {4, nil, false}, {4, start, true}} {
+		if begins := heldOut(0.5, c.first, c.start) != heldOut(0, c.first, c.start); begins != c.begins {
+			t.Errorf("in 2 epochs of a first cycle of %d, started from a network: %v, recovery begins: %v", c.first, c.start != nil, begins)
+		}
 	}
 	m, _, _ := recovering(t)
 	m.Train = small(64, 0, "walk")

@@ -141,8 +141,8 @@ func (u *rollout) name(row int) string {
 	if u.recovery == nil || !u.recovery.takes(u.key) {
 		return frame(row)
 	}
-	r, pose := u.recovery.draw(u, row, u.key)
-	return fmt.Sprintf("%s with the pose of %s, %d ticks on", frame(r), frame(pose), straying)
+	r, pose, _ := u.recovery.draw(u, row, u.key)
+	return fmt.Sprintf("%s with the pose of %s, %d ticks on", frame(r), frame(pose), strays[u.recovery.stray(u.key)])
 }
 
 // loss returns the mean squared error of the windows that begin in rows.
@@ -170,7 +170,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 			u.set.output(want.Val[i*n.outputs:], r+tick)
 		}
 		if recovers {
-			u.recovery.goal(want.Val, u, tick)
+			u.recovery.goal(want.Val, y.Val, u, tick)
 		}
 		u.terms = append(u.terms, grad.Term{Loss: t.MSE(y, want), Weight: share})
 		if c := u.change; c != nil && !recovers {

@@ -12,7 +12,8 @@ import (
 //	ω = softmax(G2·ELU(G1·ELU(G0·x̂[gating columns])))
 //	y = Φ2(ELU(Φ1(ELU(Φ0(x̂)))))     Φl(h) = Σ_k ω_k (W_lk·h + b_lk)
 //
-// with biases in every G and x̂, y normalised column by column. Its files carry no graph: the tensors and the metadata imply it.
+// with biases in every G and x̂, y normalised column by column. Its files carry no
+// graph: the tensors and the metadata imply it.
 const archMANN = "mann"
 
 // mannGraph returns the network's graph.

@@ -41,7 +41,7 @@ holds BVH files in centimetres and labels.json, as "mannequin train mann --data"
 reads it, and is in the public domain (CC0 1.0). Equal flags give equal bytes.`,
 		Example: `  mannequin procgen --out data/dog-free
   mannequin procgen --out quick --minutes 4 --seed 7
-  mannequin train mann --data data/dog-free --out dog-free.safetensors --skate 0 --bend 0`,
+  mannequin train mann --data data/dog-free --out dog-free.safetensors --skate 0 --bend 0 --recover 0`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

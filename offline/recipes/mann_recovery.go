@@ -103,9 +103,6 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 			return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
 		}
 		from[recoverOther] = from[recoverOwn]
-		if len(from[recoverRare]) == 0 {
-			from[recoverRare] = from[recoverOwn]
-		}
 		c.strays++
 	}
 	return c, nil
@@ -188,6 +185,9 @@ func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose, kind int) 
 	stray := c.stray(key)
 	key = grad.Hash(key, uint64(sample))
 	kind = int(grad.Hash(key, 3001) % uint64(len(c.from[0])))
+	if len(c.from[stray][kind]) == 0 {
+		kind = recoverOwn // nothing goes other than ahead
+	}
 	from := func(salt uint64) int {
 		rows := c.from[stray][kind]
 		return int(rows[grad.Hash(key, salt)%uint64(len(rows))]) - strays[stray]

@@ -20,8 +20,8 @@ import (
 // the dog backs up stay low. A pose that was only put somewhere would be told by its
 // other parts, so the network itself has run it for a while.
 //
-// Of four windows about one begins in a turn, from the mirror image of its pose; one
-// in any motion, from the pose of another; one in any motion, from its own; and one in
+// Of five windows about one begins in a turn, from the mirror image of its pose; one
+// in any motion, from the pose of another; one in any motion, from its own; and two in
 // motion that does not go ahead, of which there is little. Legs have other phases
 // than recorded ones by then: asked back to those they learn to keep still. In the
 // last kind of windows, where legs that have come to keep still would do so for good,
@@ -184,7 +184,7 @@ func (c *recovery) stray(key uint64) int {
 func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose, kind int) {
 	stray := c.stray(key)
 	key = grad.Hash(key, uint64(sample))
-	kind = int(grad.Hash(key, 3001) % uint64(len(c.from[0])))
+	kind = min(int(grad.Hash(key, 3001)%uint64(len(c.from[0])+1)), recoverRare)
 	if len(c.from[stray][kind]) == 0 {
 		kind = recoverOwn // nothing goes other than ahead
 	}

@@ -75,37 +75,45 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 		return nil, errors.New("recipes: recovery needs phases of stepping in the layout: train with Recover 0 (--recover 0)")
 	}
 	c := &recovery{share: share, legs: legColumns(set), own: make([]float32, l.PoseLen())}
-	move := slices.Index(l.Actions, "move")
-	for i, straying := range strays {
-		for _, row := range set.Order {
-			r := int(row)
+	for _, row := range set.Order {
+		r := int(row)
+		kinds := kindsOf(set, r)
+		for i, straying := range strays {
 			if !u.follows(r-straying-1, 1+straying+u.ticks) { // the root's motion is needed in the row before
-				continue
+				break
 			}
-			x, add := set.Input(r), func(kind int) { c.from[i][kind] = append(c.from[i][kind], row) }
-			if dir := x[l.InSample(feature.TrajSamples-1)+feature.SampleDir:]; dir[1] < 0 || math.Abs(float64(dir[0])) > turnSin {
-				add(recoverTurn)
-			}
-			if move < 0 || x[l.InActions(feature.TrajNow)+move] <= goes {
-				continue
-			}
-			add(recoverOwn)
-			v := x[l.InSample(feature.TrajNow)+feature.SampleVel:]
-			if speed := float32(math.Hypot(float64(v[0]), float64(v[1]))); speed > rareSpeed && v[1] < aheadCos*speed {
-				add(recoverRare)
+			for kind, is := range kinds {
+				if is {
+					c.from[i][kind] = append(c.from[i][kind], row)
+				}
 			}
 		}
-		from := &c.from[i]
-		if len(from[recoverTurn]) == 0 || len(from[recoverOwn]) == 0 {
-			if i > 0 {
-				break // recordings are too short for such a way
-			}
-			return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
+	}
+	for i := range c.from {
+		if len(c.from[i][recoverTurn]) == 0 || len(c.from[i][recoverOwn]) == 0 {
+			break // recordings are too short for such a way
 		}
-		from[recoverOther] = from[recoverOwn]
 		c.strays++
 	}
+	if c.strays == 0 {
+		return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
+	}
 	return c, nil
+}
+
+// kindsOf reports which kinds of windows begin at the row. Those with another's pose
+// begin where those with their own do.
+func kindsOf(set *dataset.MANN, r int) (is [4]bool) {
+	l, x := set.Layout, set.Input(r)
+	dir := x[l.InSample(feature.TrajSamples-1)+feature.SampleDir:]
+	is[recoverTurn] = dir[1] < 0 || math.Abs(float64(dir[0])) > turnSin
+	if move := slices.Index(l.Actions, "move"); move >= 0 && x[l.InActions(feature.TrajNow)+move] > goes {
+		is[recoverOther], is[recoverOwn] = true, true
+		v := x[l.InSample(feature.TrajNow)+feature.SampleVel:]
+		speed := float32(math.Hypot(float64(v[0]), float64(v[1])))
+		is[recoverRare] = speed > rareSpeed && v[1] < aheadCos*speed
+	}
+	return is
 }
 
 // legColumns reports which columns of the pose are of legs: their bones below the

@@ -187,8 +187,8 @@ func (c *recovery) stray(key uint64) int {
 	return min(max(int(grad.Hash(key, 3005)%4)-1, 0), c.strays-1)
 }
 
-// draw returns the row that the window of a sample begins its way at, and the one
-// that lends it the pose.
+// draw returns the row that the window of a sample begins its way at, the one that
+// lends it the pose, and the window's kind.
 func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose, kind int) {
 	stray := c.stray(key)
 	key = grad.Hash(key, uint64(sample))

@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo showreel test check build setup bench bench-peer fuzz vet golden clean
+.PHONY: help demo showreel test check build build-cuda cuda test-cuda setup bench bench-peer fuzz vet golden clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -12,6 +12,8 @@ help:
 	@echo 'make test    vet, staticcheck and every test, with the race detector'
 	@echo 'make check   vet and staticcheck alone'
 	@echo 'make build   the two programs, into bin/'
+	@echo 'make build-cuda  the same, able to run networks on an NVIDIA GPU where there is one'
+	@echo 'make cuda    compile the CUDA kernels where their sources have changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
 	@echo 'make fuzz    fuzz every parser, FUZZTIME (default 30s) each'
@@ -23,6 +25,15 @@ setup:
 
 build: setup
 	$(GO) build -o bin/ ./cmd/demo ./cmd/mannequin
+
+# Flags that build the tag cuda without a CUDA toolkit.
+CUDA = eval "$$(sh netruntime/cuda/driver/env.sh)"
+
+build-cuda: setup
+	$(CUDA) && $(GO) build -tags cuda -o bin/ ./cmd/demo ./cmd/mannequin
+
+cuda:
+	@sh scripts/cuda-kernels.sh
 
 demo: build
 	bin/demo
@@ -39,6 +50,14 @@ test: check
 	CGO_ENABLED=0 $(GO) build $(PURE)
 	$(GO) test -race ./...
 	$(GO) test -tags noasm ./internal/kernel ./netruntime/... ./offline/authors ./offline/train
+	@$(MAKE) test-cuda
+
+# Without a GPU: the kernels compiled for the processor, on a driver of our own.
+test-cuda: setup build-cuda
+	sh scripts/cuda-kernels.sh --check
+	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/fakecuda && \
+	$(GO) test -race -tags cuda ./netruntime/cuda && $(GO) test -race -tags cuda -run CUDA ./netruntime
+	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/fakecuda
 
 bench: setup
 	$(GO) test -run '^$$' -bench . -benchmem ./...

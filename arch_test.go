@@ -42,6 +42,8 @@ var arrows = []arrow{
 	{"internal/openblas", nil, "OpenBLAS, behind the build tag openblas"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
+	{"internal/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
+	{"netruntime/cuda", []string{"netruntime", "gorgonia.org/cu"}, "the only package that touches CUDA, behind the build tag cuda"},
 	{"netruntime/grad", []string{"netruntime", "internal/kernel"}, "the same kernels, backwards"},
 
 	{"ik", []string{"engine/m3"}, "a leaf: rotations and points"},

@@ -27,6 +27,7 @@ libegl1|rendering without a display
 libegl-mesa0|rendering without a display
 libgl1-mesa-dri|software OpenGL where there is no GPU
 ffmpeg|MP4 videos
+g++|the GPU kernels, compiled for the processor by the tests
 '
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

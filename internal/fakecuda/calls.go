@@ -1,0 +1,62 @@
+//go:build cuda
+
+package fakecuda
+
+// #cgo LDFLAGS: -ldl
+// #include <dlfcn.h>
+// #include <stdlib.h>
+//
+// static void *symbol(const char *library, const char *name) {
+// 	void *l = dlopen(library, RTLD_NOW);
+// 	return l ? dlsym(l, name) : 0;
+// }
+// static unsigned long long calls(const char *library, const char *name) {
+// 	unsigned long long (*f)(const char *) = symbol(library, "fakeCalls");
+// 	return f ? f(name) : 0;
+// }
+// static long long live(const char *library) {
+// 	long long (*f)(void) = symbol(library, "fakeLive");
+// 	return f ? f() : -1;
+// }
+// static void heal(const char *library) {
+// 	void (*f)(void) = symbol(library, "fakeHeal");
+// 	if (f) f();
+// }
+import "C"
+
+import (
+	"os"
+	"unsafe"
+)
+
+func library() *C.char { return C.CString(os.Getenv(driverVariable)) }
+
+// Calls returns how often a function of the fake driver, such as
+// "cuLaunchKernel", was called; all of them for "".
+func Calls(function string) int {
+	l, name := library(), C.CString(function)
+	defer C.free(unsafe.Pointer(l))
+	defer C.free(unsafe.Pointer(name))
+	return int(C.calls(l, name))
+}
+
+// Live returns how many allocations, streams, events and modules nobody has
+// freed.
+func Live() int {
+	l := library()
+	defer C.free(unsafe.Pointer(l))
+	return int(C.live(l))
+}
+
+// Fail makes the n-th call of a function from now on return code, and for the
+// codes that end a context all later calls too. It returns a function that
+// mends the device.
+func Fail(failure string) (mend func()) {
+	os.Setenv("FAKE_CUDA_FAIL", failure)
+	return func() {
+		os.Unsetenv("FAKE_CUDA_FAIL")
+		l := library()
+		defer C.free(unsafe.Pointer(l))
+		C.heal(l)
+	}
+}

@@ -1,0 +1,61 @@
+// Package fakecuda runs tests of the CUDA backend where there is no GPU: on a
+// driver of our own, which runs the same kernels compiled for the processor
+// (netruntime/cuda/host).
+package fakecuda
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// driverVariable names the driver's library to netruntime/cuda/driver.
+const driverVariable = "CUDA_DRIVER_LIB"
+
+// Device says that the tests run on a GPU: MANNEQUIN_GPU is set.
+func Device() bool { return os.Getenv("MANNEQUIN_GPU") != "" }
+
+// Main runs a package's tests on the fake driver, or on a GPU where
+// MANNEQUIN_GPU is set. The driver is chosen before a program's first line, so
+// the tests run in a second process.
+func Main(m *testing.M) {
+	if Device() || os.Getenv(driverVariable) != "" {
+		os.Exit(m.Run())
+	}
+	code, err := run()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fakecuda:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run() (code int, err error) {
+	dir, err := os.MkdirTemp("", "fakecuda")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	_, file, _, _ := runtime.Caller(0)
+	sources := filepath.Join(filepath.Dir(file), "..", "..", "netruntime", "cuda")
+	library := filepath.Join(dir, "libfakecuda.so")
+	out, err := exec.Command("g++", "-O2", "-std=c++17", "-shared", "-fPIC", "-I"+filepath.Join(sources, "host"), "-I"+filepath.Join(sources, "kernels"),
+		filepath.Join(sources, "host", "fake.cpp"), "-o", library).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("compile the kernels for the processor: %w\n%s", err, out)
+	}
+	c := exec.Command(os.Args[0], os.Args[1:]...)
+	c.Env = append(os.Environ(), driverVariable+"="+library)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	var exit *exec.ExitError
+	if err := c.Run(); errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	} else if err != nil {
+		return 0, err
+	}
+	return 0, nil
+}

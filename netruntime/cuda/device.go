@@ -1,0 +1,197 @@
+//go:build cuda
+
+package cuda
+
+// #include <cuda.h>
+import "C"
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+var (
+	//go:embed kernels/sm_80.ptx
+	ptx80 string
+	//go:embed kernels/sm_90.ptx
+	ptx90 string
+)
+
+// device is the process's GPU: the first one that the driver lists.
+type device struct {
+	name    string
+	context cu.CUContext
+	units   int // multiprocessors
+	large   [forms]cu.Function
+	small   [forms]cu.Function
+	chain   cu.Function
+}
+
+// tile is the result that a block of a product computes, its threads and its
+// shared memory.
+type tile struct{ rows, columns, threads, shared int }
+
+const stages = 4
+
+var (
+	largeTile = tile{256, 128, 256, stages * (256 + 128) * stepBytes}
+	smallTile = tile{64, 64, 128, stages * (64 + 64) * stepBytes}
+)
+
+const chainRows, chainThreads = 32, 256
+
+var (
+	lost      atomic.Bool // after a CUDA error: nothing of CUDA is called again
+	fallbacks atomic.Int64
+)
+
+var theDevice = sync.OnceValues(func() (*device, error) {
+	d, err := openDevice()
+	if err != nil {
+		slog.Warn("no GPU, the processor computes the networks", "err", err)
+		return nil, err
+	}
+	slog.Info("networks run on the GPU", "device", d.name)
+	return d, nil
+})
+
+// Device returns the name of the GPU that sessions run on, or why there is none.
+func Device() (string, error) {
+	d, err := theDevice()
+	if err != nil {
+		return "", err
+	}
+	if lost.Load() {
+		return "", errLost
+	}
+	return d.name, nil
+}
+
+// Fallbacks returns how many runs the processor has computed because the GPU
+// was lost.
+func Fallbacks() int64 { return fallbacks.Load() }
+
+var errLost = errors.New("cuda: the GPU was lost")
+
+func openDevice() (*device, error) {
+	n, err := cu.NumDevices()
+	if err != nil {
+		return nil, fmt.Errorf("cuda: %w", err)
+	}
+	if n == 0 {
+		return nil, errors.New("cuda: the driver lists no device")
+	}
+	dev, err := cu.GetDevice(0)
+	if err != nil {
+		return nil, fmt.Errorf("cuda: device 0: %w", err)
+	}
+	d := &device{}
+	if d.name, err = dev.Name(); err != nil {
+		return nil, fmt.Errorf("cuda: device 0: %w", err)
+	}
+	major, err := dev.Attribute(cu.ComputeCapabilityMajor)
+	if err != nil {
+		return nil, fmt.Errorf("cuda: %s: %w", d.name, err)
+	}
+	if major < 8 {
+		return nil, fmt.Errorf("cuda: %s has compute capability %d, at least 8 is needed", d.name, major)
+	}
+	if d.units, err = dev.Attribute(cu.MultiprocessorCount); err != nil {
+		return nil, fmt.Errorf("cuda: %s: %w", d.name, err)
+	}
+	if d.context, err = dev.RetainPrimaryCtx(); err != nil {
+		return nil, fmt.Errorf("cuda: %s: context: %w", d.name, err)
+	}
+	ptx := ptx80
+	if major >= 9 {
+		ptx = ptx90
+	}
+	return d, d.do(func() error { return d.load(ptx) })
+}
+
+// enter makes the device's context that of the current thread, on which the
+// goroutine stays until runtime.UnlockOSThread.
+func (d *device) enter() error {
+	runtime.LockOSThread()
+	if err := cu.SetCurrentContext(d.context); err != nil {
+		runtime.UnlockOSThread()
+		return fmt.Errorf("cuda: context: %w", err)
+	}
+	return nil
+}
+
+// do runs f with the device's context.
+func (d *device) do(f func() error) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer runtime.UnlockOSThread()
+	return f()
+}
+
+// load compiles the kernels for the device, which the driver remembers.
+func (d *device) load(ptx string) error {
+	m, err := cu.LoadData(ptx)
+	if err != nil {
+		return fmt.Errorf("cuda: kernels: %w", err)
+	}
+	find := func(to *cu.Function, name string, shared int) {
+		if err != nil {
+			return
+		}
+		if *to, err = m.Function(name); err != nil {
+			err = fmt.Errorf("cuda: kernel %s: %w", name, err)
+		} else if rc := C.cuFuncSetAttribute(handle(*to), C.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, C.int(shared)); rc != C.CUDA_SUCCESS {
+			err = fmt.Errorf("cuda: kernel %s: %d bytes of shared memory: error %d", name, shared, rc)
+		}
+	}
+	for f, name := range map[form]string{opFP32: "fp32", opTF32: "tf32", opBF16: "bf16"} {
+		find(&d.large[f], "product_"+name+"_large", largeTile.shared)
+		find(&d.small[f], "product_"+name+"_small", smallTile.shared)
+	}
+	find(&d.chain, "light_chain", 0)
+	return err
+}
+
+// handle returns the driver's handle of f, which is all that a cu.Function has.
+func handle(f cu.Function) C.CUfunction { return *(*C.CUfunction)(unsafe.Pointer(&f)) }
+
+// pinned allocates host memory that the GPU copies from and to by itself.
+func pinned(floats int) ([]float32, error) {
+	if floats == 0 {
+		return nil, nil
+	}
+	var p unsafe.Pointer
+	if rc := C.cuMemHostAlloc(&p, C.size_t(4*floats), C.CU_MEMHOSTALLOC_PORTABLE); rc != C.CUDA_SUCCESS {
+		return nil, fmt.Errorf("cuda: %d bytes of pinned memory: error %d", 4*floats, rc)
+	}
+	return unsafe.Slice((*float32)(p), floats), nil
+}
+
+func unpin(x []float32) error {
+	if x == nil {
+		return nil
+	}
+	return cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(x)))
+}
+
+// tile chooses the tile of a product: small ones occupy more multiprocessors,
+// large ones do more with each.
+func (d *device) tile(f form, rows, columns int) (tile, cu.Function) {
+	blocks := func(t tile) int { return ((rows + t.rows - 1) / t.rows) * ((columns + t.columns - 1) / t.columns) }
+	// In elements of the result that a multiprocessor computes one after the
+	// other; a small tile takes more copies for each.
+	time := func(t tile) int { return (blocks(t) + d.units - 1) / d.units * t.rows * t.columns }
+	if 5*time(smallTile) < 3*time(largeTile) {
+		return smallTile, d.small[f]
+	}
+	return largeTile, d.large[f]
+}

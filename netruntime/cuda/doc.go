@@ -1,0 +1,28 @@
+// Package cuda computes networks on an NVIDIA GPU, behind the build tag cuda.
+//
+// [NewSession] returns a netruntime.Session that keeps its weights on the GPU
+// and takes all rows of a run through the network there; it allocates nothing
+// after that. Whatever happens to the GPU, runs give their result: without the
+// tag, a driver or a device, and from the first CUDA error on, the processor
+// computes them, and one line of the log says so. See docs/cuda.md.
+package cuda
+
+import "mannequin/netruntime"
+
+// Precision is how products of at least 32,768 weights are computed. Smaller
+// ones, and all sums, are float32.
+type Precision string
+
+// The precisions. A GPU's matrix units know the last two; TF32 keeps 10 bits
+// of mantissa of weights and inputs, BF16 keeps 7.
+const (
+	FP32 Precision = "fp32"
+	TF32 Precision = "tf32"
+	BF16 Precision = "bf16"
+)
+
+// Options say what a session is for.
+type Options struct {
+	netruntime.SessionOptions // BF16 is that of the processor, where it takes over
+	Precision                 Precision
+}

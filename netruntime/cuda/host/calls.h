@@ -1,0 +1,226 @@
+// The fake device's state, and what every call of the API begins with.
+//
+// Environment, read at every call:
+//   FAKE_CUDA_SEED     of all that is random; 1 if unset
+//   FAKE_CUDA_FAIL     "function:n:code": the n-th call of a function from now
+//                      on (its name without a version) returns the code, and
+//                      so does all after it where the code is 700, 719 or 46.
+//                      Any change of the variable ends that, as well as the
+//                      errors that kernels left behind. A change is seen at
+//                      the next call; fakeHeal does the same at once.
+//   FAKE_CUDA_DEVICES  number of devices, 1 if unset
+//   FAKE_CUDA_SMS      number of multiprocessors, 4 if unset
+#pragma once
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <string>
+
+#include "pages.h"
+#include "queues.h"
+
+#pragma GCC visibility push(hidden)
+
+namespace host {
+
+enum Error {
+  success = 0,
+  invalid_value = 1,
+  out_of_memory = 2,
+  not_initialized = 3,
+  device_unavailable = 46,
+  no_device = 100,
+  invalid_device = 101,
+  invalid_image = 200,
+  invalid_context = 201,
+  invalid_ptx = 218,
+  invalid_handle = 400,
+  not_found = 500,
+  not_ready = 600,
+  illegal_address = 700,
+  context_is_destroyed = 709,
+  launch_failed = 719,
+};
+
+struct ErrorText {
+  int code;
+  const char *name, *text;
+};
+
+inline const ErrorText error_texts[] = {
+    {success, "CUDA_SUCCESS", "no error"},
+    {invalid_value, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {not_initialized, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {device_unavailable, "CUDA_ERROR_DEVICE_UNAVAILABLE", "device is busy or unavailable"},
+    {no_device, "CUDA_ERROR_NO_DEVICE", "no device"},
+    {invalid_device, "CUDA_ERROR_INVALID_DEVICE", "invalid device number"},
+    {invalid_image, "CUDA_ERROR_INVALID_IMAGE", "invalid kernel image"},
+    {invalid_context, "CUDA_ERROR_INVALID_CONTEXT", "invalid or no context"},
+    {invalid_ptx, "CUDA_ERROR_INVALID_PTX", "invalid PTX"},
+    {invalid_handle, "CUDA_ERROR_INVALID_HANDLE", "invalid handle"},
+    {not_found, "CUDA_ERROR_NOT_FOUND", "symbol not found"},
+    {not_ready, "CUDA_ERROR_NOT_READY", "not ready"},
+    {illegal_address, "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal memory access"},
+    {context_is_destroyed, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
+    {launch_failed, "CUDA_ERROR_LAUNCH_FAILED", "launch failure"},
+};
+
+struct Kernel {
+  const char* name;
+  void (*call)(const uint64_t* arguments);
+  size_t parameters;
+};
+
+struct Function {
+  const Kernel* kernel;
+  int shared;  // most bytes of dynamic shared memory
+};
+
+struct Module {
+  std::list<Function> functions;
+};
+
+// Context is alive while it has references. Memory, streams and all else
+// belong to the device: what is left when a context ends still counts as live.
+struct Context {
+  int references;
+};
+
+// Injection is what FAKE_CUDA_FAIL asks for.
+struct Injection {
+  std::string text, function;
+  int left = 0, code = 0;
+};
+
+struct Device {
+  std::mutex lock;
+  bool initialized = false;
+  int broken = 0;  // what every call returns after an error that stays
+  Pages memory, pinned;
+  Queues queues;
+  std::list<Event> events;
+  std::list<Module> modules;
+  std::list<Context> contexts{Context{0}};  // the primary one first; never removed
+  Injection injection;
+  std::string seed;
+  std::map<std::string, unsigned long long> calls;
+};
+
+inline Device device;
+
+constexpr size_t total_memory = size_t(4) << 30;
+constexpr int usual_shared = 48 << 10, allowed_shared = 227 << 10;  // bytes of a block
+
+// Contexts of this OS thread; the last is current.
+struct ContextStack {
+  Context* at[32];
+  int used;
+  Context* current() const { return used ? at[used - 1] : nullptr; }
+};
+
+inline thread_local ContextStack contexts;
+
+// find returns the list's element at a handle, or null.
+template <class T>
+T* find(std::list<T>& list, const void* handle) {
+  for (T& t : list)
+    if (&t == handle) return &t;
+  return nullptr;
+}
+
+inline Function* find_function(const void* handle) {
+  for (Module& m : device.modules)
+    if (Function* f = find(m.functions, handle)) return f;
+  return nullptr;
+}
+
+inline const char* variable(const char* name, const char* otherwise) {
+  const char* v = getenv(name);
+  return v && *v ? v : otherwise;
+}
+
+inline int devices() { return atoi(variable("FAKE_CUDA_DEVICES", "1")); }
+
+// spoil makes an error stay.
+inline int spoil(int error) {
+  if (error) {
+    device.broken = error;
+    device.queues.drop();
+  }
+  return error;
+}
+
+// finish_stream does work until a stream has none.
+inline int finish_stream(const Stream* s) {
+  return spoil(device.queues.run([s] { return s->work.empty(); }));
+}
+
+inline void read_environment() {
+  const char* const seed_text = variable("FAKE_CUDA_SEED", "1");
+  if (device.seed != seed_text) {
+    device.seed = seed_text;
+    seed(strtoull(seed_text, nullptr, 10));
+  }
+  const char* const text = variable("FAKE_CUDA_FAIL", "");
+  Injection& in = device.injection;
+  if (in.text == text) return;
+  in = {};
+  in.text = text;
+  device.broken = 0;
+  char function[64];
+  if (!*text) return;
+  if (sscanf(text, "%63[^:]:%d:%d", function, &in.left, &in.code) != 3) {
+    fprintf(stderr, "fake cuda: FAKE_CUDA_FAIL is %s, want function:n:code\n", text);
+    abort();
+  }
+  in.function = function;
+}
+
+// Need is what a call asks for; everything before it in the list, too, but
+// that counting devices is possible on a broken one.
+enum Need { nothing, counting, unbroken, context };
+
+// Call is one call of the API, and holds the lock as long as it lasts.
+struct Call {
+  std::lock_guard<std::mutex> guard;
+  int error = 0;       // to return at once, if not 0
+  bool stays = false;  // the error is injected, or stays from an earlier call
+
+  Call(const char* name, Need need) : guard(device.lock) {
+    read_environment();
+    device.calls[name]++;
+    Injection& in = device.injection;
+    if (in.function == name && in.left > 0 && --in.left == 0) {
+      stays = true;
+      error = in.code;
+      if (error == illegal_address || error == launch_failed || error == device_unavailable) spoil(error);
+    } else if (need > counting && device.broken) {
+      stays = true;
+      error = device.broken;
+    } else if (need > nothing && !device.initialized) {
+      error = not_initialized;
+    } else if (need == context) {
+      const Context* c = contexts.current();
+      error = !c ? invalid_context : c->references ? success : context_is_destroyed;
+    }
+  }
+};
+
+#define API extern "C" __attribute__((visibility("default")))
+
+// BEGIN begins every call of the API.
+#define BEGIN(name, need) \
+  Call call(#name, need); \
+  if (call.error) return call.error
+
+// RELEASE begins a call that frees something. It does so even where an error
+// that stays or that was injected is returned, for fakeLive to count only what
+// nobody tried to free.
+#define RELEASE(name)        \
+  Call call(#name, context); \
+  if (call.error && !call.stays) return call.error
+
+}  // namespace host
+
+#pragma GCC visibility pop

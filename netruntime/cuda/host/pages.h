@@ -1,0 +1,75 @@
+// Memory of the fake device, and pinned memory of the host. Every allocation
+// has pages of its own: one that nobody may touch lies before it and another
+// right behind its end, rounded up to 16 bytes. So it begins at a multiple of
+// 16 only, where a device's begins at one of 256. Freed memory cannot be
+// touched either, and its addresses are not used again.
+#pragma once
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+
+#pragma GCC visibility push(hidden)
+
+namespace host {
+
+class Pages {
+ public:
+  // take returns new memory that holds NaN, or null where there is none.
+  void* take(size_t bytes) {
+    const size_t page = sysconf(_SC_PAGESIZE);
+    const size_t used = (bytes + 15) / 16 * 16, inner = (used + page - 1) / page * page;
+    void* p = mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return nullptr;
+    char* const first = static_cast<char*>(p) + page;
+    if (mprotect(first, inner, PROT_READ | PROT_WRITE)) {
+      munmap(p, inner + 2 * page);
+      return nullptr;
+    }
+    char* const begin = first + inner - used;
+    memset(begin, 0xff, used);
+    live_[reinterpret_cast<uintptr_t>(begin)] = {bytes, first, inner};
+    total_ += bytes;
+    return begin;
+  }
+
+  // give takes memory back, and tells whether p was the beginning of some.
+  bool give(const void* p) {
+    const auto it = live_.find(reinterpret_cast<uintptr_t>(p));
+    if (it == live_.end()) return false;
+    const Extent& e = it->second;
+    // A new mapping in the old one's place: the system gets the memory back.
+    mmap(e.first, e.inner, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    total_ -= e.bytes;
+    live_.erase(it);
+    return true;
+  }
+
+  // holds tells whether the range lies inside one allocation.
+  bool holds(const void* p, size_t bytes) const {
+    const uintptr_t at = reinterpret_cast<uintptr_t>(p);
+    auto it = live_.upper_bound(at);
+    if (it == live_.begin()) return false;
+    --it;
+    const size_t offset = at - it->first;
+    return offset <= it->second.bytes && bytes <= it->second.bytes - offset;
+  }
+
+  size_t total() const { return total_; }
+  long long count() const { return live_.size(); }
+
+ private:
+  struct Extent {
+    size_t bytes;
+    char* first;  // page
+    size_t inner;
+  };
+  std::map<uintptr_t, Extent> live_;
+  size_t total_ = 0;
+};
+
+}  // namespace host
+
+#pragma GCC visibility pop

@@ -1,0 +1,7 @@
+KERNEL(product_bf16_large)
+KERNEL(product_tf32_large)
+KERNEL(product_fp32_large)
+KERNEL(product_bf16_small)
+KERNEL(product_tf32_small)
+KERNEL(product_fp32_small)
+KERNEL(light_chain)

@@ -1,0 +1,494 @@
+//go:build cuda
+
+package cuda
+
+// #include "ops.h"
+import "C"
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/netruntime"
+)
+
+// heavyWeights is from how many weights on a product is computed in the
+// session's precision, as netruntime has it.
+const heavyWeights = 1 << 15
+
+// plan is a network as launches of the kernels. It is immutable.
+type plan struct {
+	values          []value
+	launches        []launch
+	inputs, outputs []int // values
+	omega           int   // value of the gating weights, or −1
+	constants
+}
+
+// value is an array (sequences, frames, channels) in the memory of a lane.
+type value struct {
+	channels int
+	like     string // the graph's value that has its length; empty for length 1
+	span     [2]int // its lengths in two long runs, which tell whether two are equal
+	forms    [forms]bool
+}
+
+// operands says that products read v.
+func (v *value) operands() bool { return v.forms[opFP32] || v.forms[opTF32] || v.forms[opBF16] }
+
+// launch is a call of a kernel: a product, or a chain of light operations on the
+// same rows; or a recurrent layer, which is both for every frame.
+type launch struct {
+	product *product
+	chain   []light
+	rows    int // value whose frames are the rows
+	loop    *loop
+}
+
+// loop says that a launch is for every frame of a value.
+type loop struct {
+	frames  int // value
+	reverse bool
+}
+
+type product struct {
+	form     form
+	sources  []source
+	segments int
+	before   int // frames before its own at which a row's window begins
+	n        int // columns
+	b, bias  constant
+	omega    int // value, or −1
+	points   []point
+	out      int
+}
+
+type source struct {
+	value int
+	part  matrix
+	frame bool // of a loop: the row is that of the frame
+}
+
+type point struct {
+	kind, act   int
+	scale, rest constant
+}
+
+type light struct {
+	kind, width int
+	x, x2       int // values, −1 for none
+	columns     constant
+	point       point
+	inputs      int
+	w, b        constant
+	out, column int  // value, and its first column that is written
+	frame       bool // of a loop: the result is that of the frame
+	copies      bool // x is out: only its operands are written
+}
+
+type compiler struct {
+	*plan
+	net   *netruntime.Net
+	graph *netruntime.Graph
+	form  form // of heavy products
+	skip  float32
+	index map[string]int
+	reads map[string][]int // nodes by value
+	isOut map[string]bool
+	fused []bool
+	kept  map[int]int // the gating weights without those below skip, by value
+}
+
+const identity, activate = C.IDENTITY, C.ACTIVATE
+
+var activations = map[string]int{"": identity, "elu": C.ELU, "relu": C.RELU, "sigmoid": C.SIGMOID, "tanh": C.TANH}
+
+// compile plans a network.
+func compile(n *netruntime.Net, f form, skip float32) (*plan, error) {
+	g := n.Graph()
+	c := &compiler{
+		plan: &plan{omega: -1}, net: n, graph: g, form: f, skip: skip, index: map[string]int{}, reads: map[string][]int{},
+		isOut: map[string]bool{}, fused: make([]bool, len(g.Nodes)), kept: map[int]int{},
+	}
+	for _, v := range n.Values() {
+		x := value{channels: v.Channels, like: v.Name}
+		for i := range x.span {
+			var err error
+			if x.span[i], err = g.Length(v.Name, 1<<(24+i)); err != nil {
+				return nil, err
+			}
+		}
+		c.index[v.Name] = len(c.values)
+		c.values = append(c.values, x)
+	}
+	for i := range g.Inputs {
+		c.inputs = append(c.inputs, i)
+		c.values[i].forms[plain] = true
+	}
+	for _, name := range g.Outputs {
+		c.outputs, c.isOut[name] = append(c.outputs, c.read(c.index[name])), true
+	}
+	for i, node := range g.Nodes {
+		for _, in := range node.In {
+			c.reads[in] = append(c.reads[in], i)
+		}
+	}
+	for i := range g.Nodes {
+		if c.fused[i] {
+			continue
+		}
+		if err := c.lower(i); err != nil {
+			return nil, err
+		}
+	}
+	c.gating()
+	c.loads()
+	return c.plan, nil
+}
+
+// gating finds the value that all blends take their weights from.
+func (c *compiler) gating() {
+	for _, n := range c.graph.Nodes {
+		if n.Op != netruntime.OpBlend {
+			continue
+		}
+		v := c.index[n.In[1]]
+		if c.omega >= 0 && c.omega != v {
+			c.omega = -1
+			return
+		}
+		c.omega = c.read(v)
+	}
+}
+
+// loads makes operands of the inputs that products read.
+func (c *compiler) loads() {
+	var first []launch
+	for v := range c.inputs {
+		if c.values[v].operands() {
+			first = append(first, launch{chain: []light{{kind: C.COPY, width: c.values[v].channels, x: v, x2: -1, columns: none, point: noPoint, w: none, b: none, out: v, copies: true}}, rows: v})
+		}
+	}
+	c.launches = append(first, c.launches...)
+}
+
+// read notes that v is read as float32.
+func (c *compiler) read(v int) int {
+	c.values[v].forms[plain] = true
+	return v
+}
+
+// operand notes that v is a product's left side.
+func (c *compiler) operand(v int, f form) int {
+	c.values[v].forms[f] = true
+	return v
+}
+
+// temporary adds a value as long as v.
+func (c *compiler) temporary(v, channels int) int {
+	x := c.values[v]
+	c.values = append(c.values, value{channels: channels, like: x.like, span: x.span})
+	return len(c.values) - 1
+}
+
+func (c *compiler) tensor(n *netruntime.Node, role string) (netruntime.Tensor, error) {
+	name, ok := n.Tensors[role]
+	if !ok {
+		name = n.Name + "." + role
+	}
+	t, ok := c.net.Tensor(name)
+	if !ok {
+		return t, fmt.Errorf("cuda: node %q has no tensor %q", n.Name, name)
+	}
+	return t, nil
+}
+
+// tensors returns the values of several roles.
+func (c *compiler) tensors(n *netruntime.Node, roles ...string) ([][]float32, error) {
+	out := make([][]float32, len(roles))
+	for i, r := range roles {
+		t, err := c.tensor(n, r)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = t.Data
+	}
+	return out, nil
+}
+
+var noPoint = point{kind: activate, act: identity, scale: none, rest: none}
+
+// lower adds the launches of one node.
+func (c *compiler) lower(i int) error {
+	n := &c.graph.Nodes[i]
+	in, out := make([]int, len(n.In)), c.index[n.Name]
+	for j, name := range n.In {
+		in[j] = c.index[name]
+	}
+	op := light{width: c.values[out].channels, x: in[0], x2: -1, columns: none, point: noPoint, w: none, b: none, out: out}
+	switch n.Op {
+	case netruntime.OpDense, netruntime.OpBlend, netruntime.OpConv:
+		return c.product(i, in, out)
+	case netruntime.OpLSTM:
+		return c.lstm(n, in, out)
+	case netruntime.OpMaxPool:
+		op.kind = C.MAX_POOL
+	case netruntime.OpDepool:
+		op.kind = C.DEPOOL
+	case netruntime.OpSoftmax:
+		op.kind = C.SOFTMAX
+	case netruntime.OpSelect:
+		op.kind, op.columns = C.COPY, c.integers(n.Columns)
+	case netruntime.OpConcat:
+		op.kind = C.COPY
+		for _, v := range in {
+			op.x, op.width = v, c.values[v].channels
+			c.emit(op)
+			op.column += op.width
+		}
+		return nil
+	case netruntime.OpAdd:
+		if op.kind = C.COPY; len(in) > 1 {
+			op.kind, op.x2 = C.ADD, in[1]
+		}
+		c.emit(op)
+		for _, v := range in[min(2, len(in)):] {
+			op.x, op.x2 = out, v
+			c.emit(op)
+		}
+		return nil
+	default:
+		points, err := c.points(n)
+		if err != nil {
+			return err
+		}
+		op.kind = C.POINT
+		for _, p := range points {
+			op.point = p
+			c.emit(op)
+			op.x = out
+		}
+		return nil
+	}
+	c.emit(op)
+	return nil
+}
+
+// emit adds a light operation to the last launch's chain, where it is one on
+// the same rows whose results the operation needs only for its own row.
+func (c *compiler) emit(o light) {
+	c.read(o.x)
+	if o.x2 >= 0 {
+		c.read(o.x2)
+	}
+	local := o.kind != C.MAX_POOL && o.kind != C.DEPOOL
+	if n := len(c.launches); n > 0 && c.launches[n-1].product == nil && c.launches[n-1].loop == nil {
+		l := &c.launches[n-1]
+		written := slices.ContainsFunc(l.chain, func(p light) bool { return p.out == o.x })
+		if c.values[l.rows].span == c.values[o.out].span && (local || !written) {
+			l.chain = append(l.chain, o)
+			return
+		}
+	}
+	c.launches = append(c.launches, launch{chain: []light{o}, rows: o.out})
+}
+
+// points returns what an elementwise node does.
+func (c *compiler) points(n *netruntime.Node) ([]point, error) {
+	act := point{kind: activate, act: activations[n.Act], scale: none, rest: none}
+	switch n.Op {
+	case netruntime.OpAct:
+		return []point{act}, nil
+	case netruntime.OpNormalize, netruntime.OpDenormalize:
+		t, err := c.tensors(n, "mean", "std")
+		if err != nil {
+			return nil, err
+		}
+		scale := slices.Clone(t[1])
+		for i, s := range scale {
+			if s == 0 {
+				scale[i] = 1
+			}
+			if n.Op == netruntime.OpNormalize {
+				scale[i] = 1 / scale[i]
+			}
+		}
+		kind := C.AFFINE
+		if n.Op == netruntime.OpNormalize {
+			kind = C.NORMALIZE
+		}
+		return []point{{kind: kind, scale: c.vector(scale), rest: c.vector(t[0])}}, nil
+	case netruntime.OpBatchNorm:
+		t, err := c.tensors(n, "gamma", "beta", "mean", "var")
+		if err != nil {
+			return nil, err
+		}
+		scale, shift := make([]float32, len(t[0])), make([]float32, len(t[0]))
+		for i := range scale {
+			s := float64(t[0][i]) / math.Sqrt(float64(t[3][i])+1e-5)
+			scale[i], shift[i] = float32(s), float32(float64(t[1][i])-float64(t[2][i])*s)
+		}
+		points := []point{{kind: C.AFFINE, scale: c.vector(scale), rest: c.vector(shift)}}
+		if n.Act != "" {
+			points = append(points, act)
+		}
+		return points, nil
+	}
+	return nil, fmt.Errorf("cuda: node %q: operation %q is not known here", n.Name, n.Op)
+}
+
+func elementwise(op string) bool {
+	return op == netruntime.OpAct || op == netruntime.OpBatchNorm || op == netruntime.OpNormalize || op == netruntime.OpDenormalize
+}
+
+// product adds a dense layer, a blend or a convolution, with the elementwise
+// nodes that alone read its result.
+func (c *compiler) product(i int, in []int, out int) error {
+	n := &c.graph.Nodes[i]
+	weight, err := c.tensor(n, "weight")
+	if err != nil {
+		return err
+	}
+	bias, err := c.tensor(n, "bias")
+	if err != nil {
+		return err
+	}
+	inputs, columns, w := c.values[in[0]].channels, c.values[out].channels, weight.Data
+	p := &product{form: c.form, segments: 1, n: columns, omega: -1, out: out}
+	parts := []matrix{{taps: 1, channels: inputs, columns: columns}}
+	switch n.Op {
+	case netruntime.OpDense:
+		parts[0].at = func(_, i, o int) float32 { return w[o*inputs+i] }
+		if n.Tied {
+			parts[0].at = func(_, i, o int) float32 { return w[i*columns+o] }
+		}
+	case netruntime.OpConv:
+		width := weight.Shape[2]
+		parts[0].taps, p.before = width, (width-1)/2
+		parts[0].at = func(t, i, o int) float32 {
+			if n.Flip {
+				t = width - 1 - t
+			}
+			if n.Tied {
+				return w[(i*columns+o)*width+t]
+			}
+			return w[(o*inputs+i)*width+t]
+		}
+	case netruntime.OpBlend:
+		p.segments = weight.Shape[0]
+		p.omega = c.read(c.keep(in[1]))
+		for k := 1; k < p.segments; k++ {
+			parts = append(parts, parts[0])
+		}
+		for k := range parts {
+			parts[k].at = func(_, i, o int) float32 { return w[(k*columns+o)*inputs+i] }
+		}
+	}
+	if len(w) < heavyWeights {
+		p.form = opFP32
+		if n.Op == netruntime.OpDense {
+			at, b := c.reserve(4 * inputs * columns)
+			for i := range inputs {
+				for o := range columns {
+					plain.put(b[4*(i*columns+o):], parts[0].at(0, i, o))
+				}
+			}
+			c.emit(light{
+				kind: C.DENSE, width: columns, x: in[0], x2: -1, columns: none, inputs: inputs, w: at, b: c.vector(bias.Data), out: out,
+				point: point{kind: activate, act: activations[n.Act], scale: none, rest: none},
+			})
+			return nil
+		}
+	}
+	if n.Act != "" {
+		p.points = append(p.points, point{kind: activate, act: activations[n.Act], scale: none, rest: none})
+	}
+	for name := n.Name; len(c.reads[name]) == 1 && !c.isOut[name]; {
+		j := c.reads[name][0]
+		next := &c.graph.Nodes[j]
+		if !elementwise(next.Op) {
+			break
+		}
+		points, err := c.points(next)
+		if err != nil {
+			return err
+		}
+		if len(p.points)+len(points) > C.POINTS {
+			break
+		}
+		c.fused[j] = true
+		p.points = append(p.points, points...)
+		name, p.out = next.Name, c.index[next.Name]
+	}
+	p.sources = []source{{value: c.operand(in[0], p.form), part: parts[0]}}
+	p.b = c.matrices(p.form, parts)
+	wide := roundUp(columns, tileColumns)
+	all := make([]float32, p.segments*wide)
+	for s := range p.segments {
+		copy(all[s*wide:], bias.Data[s*columns:(s+1)*columns])
+	}
+	p.bias = c.vector(all)
+	c.launches = append(c.launches, launch{product: p, rows: p.out})
+	return nil
+}
+
+// keep returns v without the weights below the session's bound.
+func (c *compiler) keep(v int) int {
+	if c.skip == 0 {
+		return v
+	}
+	if k, ok := c.kept[v]; ok {
+		return k
+	}
+	k := c.temporary(v, c.values[v].channels)
+	bound := make([]float32, c.values[v].channels)
+	for i := range bound {
+		bound[i] = c.skip
+	}
+	c.emit(light{kind: C.POINT, width: len(bound), x: v, x2: -1, columns: none, w: none, b: none, out: k, point: point{kind: C.SKIP, scale: none, rest: c.vector(bound)}})
+	c.kept[v] = k
+	return k
+}
+
+// lstm adds a recurrent layer: the first state; then for every frame the gates,
+// as one product of the frame and the state, and the cells.
+func (c *compiler) lstm(n *netruntime.Node, in []int, out int) error {
+	t, err := c.tensors(n, "weight", "recurrent", "bias")
+	if err != nil {
+		return err
+	}
+	wx, wh, bias := t[0], t[1], t[2]
+	h, cell := out+1, out+2
+	inputs, units := c.values[in[0]].channels, c.values[out].channels
+	f := c.form
+	if len(wx)+len(wh) < heavyWeights {
+		f = opFP32
+	}
+	gates := c.temporary(h, 4*units)
+	op := light{kind: C.ZERO, width: units, x: h, x2: -1, columns: none, point: noPoint, w: none, b: none}
+	for i, v := range []int{h, cell} {
+		first := op
+		if first.out = c.read(v); len(in) == 3 {
+			first.kind, first.x = C.COPY, in[1+i]
+		}
+		c.emit(first)
+	}
+	x := matrix{taps: 1, channels: inputs, columns: 4 * units, at: func(_, i, o int) float32 { return wx[o*inputs+i] }}
+	state := matrix{taps: 1, channels: units, columns: 4 * units, at: func(_, i, o int) float32 { return wh[o*units+i] }}
+	p := &product{
+		form: f, segments: 2, n: 4 * units, omega: -1, out: c.read(gates),
+		sources: []source{{c.operand(in[0], f), x, true}, {c.operand(h, f), state, false}},
+		b:       c.matrices(f, []matrix{x, state}), bias: c.padded(bias, 2*roundUp(4*units, tileColumns)),
+	}
+	update, write := op, op
+	update.kind, update.x, update.x2, update.out = C.LSTM, gates, cell, h
+	write.kind, write.x, write.out, write.frame = C.COPY, h, out, true
+	c.launches = append(c.launches, launch{product: p, chain: []light{update, write}, rows: h, loop: &loop{frames: in[0], reverse: n.Reverse}})
+	// Products may read the last c: its operands are written from what the
+	// cells left.
+	last := op
+	last.kind, last.x, last.out, last.copies = C.COPY, cell, cell, true
+	c.launches = append(c.launches, launch{chain: []light{last}, rows: cell})
+	return nil
+}

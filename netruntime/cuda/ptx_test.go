@@ -1,0 +1,42 @@
+package cuda
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestPTX: the PTX that is embedded was made from the sources beside it.
+func TestPTX(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"*.cu", "*.h"} {
+		f, err := filepath.Glob(filepath.Join("kernels", pattern))
+		if err != nil || len(f) == 0 {
+			t.Fatal(pattern, err)
+		}
+		slices.Sort(f)
+		files = append(files, f...)
+	}
+	sum := sha256.New()
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Write(b)
+	}
+	want := fmt.Appendf(nil, "// sources: %x\n", sum.Sum(nil))
+	for _, f := range []string{"sm_80.ptx", "sm_90.ptx"} {
+		b, err := os.ReadFile(filepath.Join("kernels", f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(b, want) {
+			t.Errorf("%s is not of these sources: run make cuda", f)
+		}
+	}
+}

@@ -1,0 +1,556 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"mannequin/netruntime"
+)
+
+const (
+	// chunkRows is about how many frames the GPU computes at once: enough to
+	// fill it, few enough that copies and kernels of neighbouring chunks overlap.
+	chunkRows = 16 << 10
+	// splitRows is from how many frames on a run is split for that.
+	splitRows = 4 << 10
+	// maxLane bounds a lane's memory on the device, in bytes.
+	maxLane = 1 << 30
+)
+
+// session runs a network on the GPU. Two lanes take turns with chunks of the
+// sequences, so that one copies while the other computes.
+type session struct {
+	opt     Options
+	net     *netruntime.Net
+	graph   *netruntime.Graph
+	cpu     netruntime.Session // takes over
+	device  *device
+	weights *weights
+	plan    *plan
+
+	lanes  []lane
+	most   int // sequences of a chunk
+	length int // that the lanes are laid out for, or 0
+	layout *layout
+	calls  []call
+
+	buffers [][]float32 // pinned, for the caller
+	gating  []float32   // pinned (rows, experts)
+	rows    int         // of gating that are valid
+	onCPU   bool        // the last run was the processor's
+	in1     [1][]float32
+	out1    [1][]float32
+	closed  bool
+}
+
+// lane is a stream with the memory of a chunk.
+type lane struct {
+	stream  cu.Stream
+	memory  cu.DevicePtr
+	size    int64
+	ops     cu.DevicePtr
+	opsSize int
+
+	in, out [][]float32 // pinned copies of the caller's memory where that is not
+	from, n int         // sequences of the chunk in flight, 0 for none
+	staged  bool        // it goes through those copies
+
+	// A launch's arguments.
+	op, count, rows, frame int64
+	product, chain         []unsafe.Pointer
+}
+
+var errClosed = errors.New("cuda: the session is closed")
+
+// NewSession returns a session of n on the GPU, or on the processor where there
+// is none: Session.Kernel tells. The error is netruntime's, for options that
+// cannot be, or says that o.Precision is not known.
+func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
+	if o.Length == 0 {
+		o.Length = 1
+	}
+	f, ok := map[Precision]form{"": opFP32, FP32: opFP32, TF32: opTF32, BF16: opBF16}[o.Precision]
+	if !ok {
+		return nil, fmt.Errorf("cuda: precision %q, want %q, %q or %q", o.Precision, FP32, TF32, BF16)
+	}
+	cpu, err := n.NewSession(o.SessionOptions)
+	if err != nil {
+		return nil, err
+	}
+	d, err := theDevice()
+	if err != nil || lost.Load() {
+		return cpu, nil
+	}
+	s := &session{opt: o, net: n, graph: n.Graph(), cpu: cpu, device: d}
+	if err := d.do(func() error { return s.open(f) }); err != nil {
+		s.free()
+		slog.Warn("no room for a network on the GPU, the processor computes it", "err", err)
+		return cpu, nil
+	}
+	return s, nil
+}
+
+// open takes everything that runs need.
+func (s *session) open(f form) (err error) {
+	if s.weights, err = upload(s.net, f, s.opt.SkipBelow); err != nil {
+		return err
+	}
+	s.plan = s.weights.plan
+	length := s.longest()
+	if length == 0 {
+		return fmt.Errorf("cuda: no length up to %d can be halved as often as the network does", s.opt.Length)
+	}
+	one, err := newLayout(s.plan, s.graph, 1, length)
+	if err != nil {
+		return err
+	}
+	s.most = max(1, min(s.opt.Batch, chunkRows/length, int(maxLane/max(1, one.size))))
+	lanes := 1
+	if s.opt.Batch > s.most || s.most*length >= splitRows {
+		lanes = 2
+	}
+	s.lanes = make([]lane, lanes)
+	for i := range s.lanes {
+		if err := s.openLane(&s.lanes[i], length); err != nil {
+			return err
+		}
+	}
+	if s.plan.omega >= 0 {
+		l, err := newLayout(s.plan, s.graph, 1, length)
+		if err != nil {
+			return err
+		}
+		if s.gating, err = pinned(s.opt.Batch * l.floats(s.plan.omega)); err != nil {
+			return err
+		}
+	}
+	return s.lay(length)
+}
+
+// longest returns the longest length that the session can run, or 0.
+func (s *session) longest() int {
+	for length := s.opt.Length; length > 0; length-- {
+		if _, err := newLayout(s.plan, s.graph, 1, length); err == nil {
+			return length
+		}
+	}
+	return 0
+}
+
+func (s *session) openLane(l *lane, length int) (err error) {
+	if l.stream, err = cu.MakeStream(cu.NonBlocking); err != nil {
+		return fmt.Errorf("cuda: stream: %w", err)
+	}
+	at, err := newLayout(s.plan, s.graph, s.most, length)
+	if err != nil {
+		return err
+	}
+	l.size = max(at.size, align)
+	if l.memory, err = cu.MemAlloc(l.size); err != nil {
+		return fmt.Errorf("cuda: %d bytes for %d sequences: %w", l.size, s.most, err)
+	}
+	_, ops := at.calls(0, 0)
+	l.opsSize = len(ops)
+	if l.ops, err = cu.MemAlloc(int64(max(len(ops), 1))); err != nil {
+		return fmt.Errorf("cuda: %d bytes of operations: %w", len(ops), err)
+	}
+	for _, side := range []struct {
+		of *[][]float32
+		at []int
+	}{{&l.in, s.plan.inputs}, {&l.out, s.plan.outputs}} {
+		for _, v := range side.at {
+			b, err := pinned(s.most * at.floats(v))
+			if err != nil {
+				return err
+			}
+			*side.of = append(*side.of, b)
+		}
+	}
+	l.product = []unsafe.Pointer{unsafe.Pointer(&l.op), unsafe.Pointer(&l.rows), unsafe.Pointer(&l.frame)}
+	l.chain = []unsafe.Pointer{unsafe.Pointer(&l.op), unsafe.Pointer(&l.count), unsafe.Pointer(&l.rows), unsafe.Pointer(&l.frame)}
+	return nil
+}
+
+// lay prepares the lanes for runs of a length. Between runs they are idle.
+func (s *session) lay(length int) error {
+	if s.length == length {
+		return nil
+	}
+	s.length = 0
+	at, err := newLayout(s.plan, s.graph, s.most, length)
+	if err != nil {
+		return err
+	}
+	for i := range s.lanes {
+		l := &s.lanes[i]
+		if at.size > l.size {
+			return fmt.Errorf("cuda: runs of length %d take %d bytes, a lane has %d", length, at.size, l.size)
+		}
+		calls, ops := at.calls(deviceAddress(s.weights.memory), deviceAddress(l.memory))
+		s.calls = calls
+		if len(ops) > 0 {
+			if err := cu.MemcpyHtoD(l.ops, unsafe.Pointer(&ops[0]), int64(len(ops))); err != nil {
+				return fmt.Errorf("cuda: operations: %w", err)
+			}
+		}
+		// What pads an operand's rows is zero and stays so.
+		if err := cu.MemsetD8Async(l.memory, 0, l.size, l.stream); err != nil {
+			return fmt.Errorf("cuda: clear: %w", err)
+		}
+	}
+	s.layout, s.length = at, length
+	return nil
+}
+
+func (s *session) MaxRows() int { return s.opt.Batch }
+
+func (s *session) Kernel() string {
+	if lost.Load() {
+		return s.cpu.Kernel()
+	}
+	p := s.opt.Precision
+	if p == "" {
+		p = FP32
+	}
+	return "cuda_" + string(p)
+}
+
+func (s *session) Gating() []float32 {
+	if s.onCPU {
+		return s.cpu.Gating()
+	}
+	if s.gating == nil {
+		return nil
+	}
+	return s.gating[:s.rows]
+}
+
+// Buffer returns memory for n values that Run and RunSequences copy to and from
+// the GPU without a copy between. It is valid until the session is closed.
+func (s *session) Buffer(n int) ([]float32, error) {
+	if s.closed {
+		return nil, errClosed
+	}
+	if n < 1 || lost.Load() {
+		return make([]float32, max(n, 0)), nil
+	}
+	var b []float32
+	err := s.device.do(func() (err error) {
+		b, err = pinned(n)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	clear(b)
+	s.buffers = append(s.buffers, b)
+	return b, nil
+}
+
+// direct says that x lies in one of the session's buffers.
+func (s *session) direct(x []float32) bool {
+	p := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+	for _, b := range s.buffers {
+		at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+		if p >= at && p+4*uintptr(len(x)) <= at+4*uintptr(len(b)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *session) Run(y, x []float32, rows int) error {
+	if len(s.plan.inputs) != 1 || len(s.plan.outputs) != 1 {
+		return fmt.Errorf("cuda: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.inputs), len(s.plan.outputs))
+	}
+	s.in1[0], s.out1[0] = x, y
+	err := s.RunSequences(s.out1[:], s.in1[:], rows, 1)
+	s.in1[0], s.out1[0] = nil, nil
+	return err
+}
+
+func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
+	if s.closed {
+		return errClosed
+	}
+	if lost.Load() || batch == 0 || !s.fits(out, in, batch, length) {
+		// The processor's session also says what is wrong with the arguments.
+		if lost.Load() {
+			fallbacks.Add(1)
+		}
+		s.onCPU = true
+		return s.cpu.RunSequences(out, in, batch, length)
+	}
+	if err := s.onDevice(out, in, batch, length); err != nil {
+		if !lost.Swap(true) {
+			slog.Error("the GPU is lost, the processor computes the networks from here on", "err", err)
+		}
+		fallbacks.Add(1)
+		s.onCPU = true
+		return s.cpu.RunSequences(out, in, batch, length)
+	}
+	s.onCPU = false
+	return nil
+}
+
+// fits says that the arguments are those of a run.
+func (s *session) fits(out, in [][]float32, batch, length int) bool {
+	if batch < 0 || batch > s.opt.Batch || length < 1 || length > s.opt.Length || len(in) != len(s.plan.inputs) || len(out) != len(s.plan.outputs) {
+		return false
+	}
+	l := s.layout
+	if length != s.length {
+		var err error
+		if l, err = newLayout(s.plan, s.graph, 1, length); err != nil {
+			return false
+		}
+	}
+	for i, v := range s.plan.inputs {
+		if len(in[i]) < batch*l.floats(v) {
+			return false
+		}
+	}
+	for i, v := range s.plan.outputs {
+		if len(out[i]) < batch*l.floats(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// onDevice computes a run. After an error nothing on the GPU writes to the
+// caller's memory any more.
+func (s *session) onDevice(out, in [][]float32, batch, length int) error {
+	if err := s.device.enter(); err != nil {
+		return err
+	}
+	defer runtime.UnlockOSThread()
+	err := s.lay(length)
+	if err == nil {
+		err = s.chunks(out, in, batch)
+	}
+	if err != nil {
+		_ = cu.Synchronize()
+	}
+	return err
+}
+
+func (s *session) chunks(out, in [][]float32, batch int) error {
+	n := (batch + s.most - 1) / s.most
+	if n == 1 && len(s.lanes) > 1 && batch > 1 && batch*s.length >= splitRows {
+		n = 2
+	}
+	each := (batch + n - 1) / n
+	lane := 0
+	for from := 0; from < batch; from += each {
+		l := &s.lanes[lane%len(s.lanes)]
+		if err := s.collect(l, out); err != nil {
+			return err
+		}
+		l.from, l.n, l.staged = from, min(each, batch-from), false
+		if err := s.submit(l, out, in); err != nil {
+			return err
+		}
+		lane++
+	}
+	for i := range s.lanes {
+		if err := s.lanes[i].stream.Synchronize(); err != nil {
+			return fmt.Errorf("cuda: %w", err)
+		}
+		if err := s.collect(&s.lanes[i], out); err != nil {
+			return err
+		}
+	}
+	s.rows = 0
+	if s.plan.omega >= 0 {
+		s.rows = batch * s.layout.floats(s.plan.omega)
+	}
+	return nil
+}
+
+// submit sends a chunk's way through the GPU.
+func (s *session) submit(l *lane, out, in [][]float32) error {
+	at := s.layout
+	for i, v := range s.plan.inputs {
+		n := at.floats(v)
+		x := in[i][l.from*n : (l.from+l.n)*n]
+		if !s.direct(x) {
+			copy(l.in[i], x)
+			x, l.staged = l.in[i][:len(x)], true
+		}
+		if err := cu.MemcpyHtoDAsync(l.memory+cu.DevicePtr(at.at[v][plain]), unsafe.Pointer(&x[0]), int64(4*len(x)), l.stream); err != nil {
+			return fmt.Errorf("cuda: copy to the GPU: %w", err)
+		}
+	}
+	for i := range s.calls {
+		if err := s.launch(l, &s.calls[i]); err != nil {
+			return err
+		}
+	}
+	for i, v := range s.plan.outputs {
+		n := at.floats(v)
+		y := out[i][l.from*n : (l.from+l.n)*n]
+		if !s.direct(y) {
+			y, l.staged = l.out[i][:len(y)], true
+		}
+		if err := l.fetch(y, at.at[v][plain]); err != nil {
+			return err
+		}
+	}
+	if v := s.plan.omega; v >= 0 {
+		n := at.floats(v)
+		return l.fetch(s.gating[l.from*n:(l.from+l.n)*n], at.at[v][plain])
+	}
+	return nil
+}
+
+// fetch copies from the lane's memory.
+func (l *lane) fetch(y []float32, offset int64) error {
+	if err := cu.MemcpyDtoHAsync(unsafe.Pointer(&y[0]), l.memory+cu.DevicePtr(offset), int64(4*len(y)), l.stream); err != nil {
+		return fmt.Errorf("cuda: copy from the GPU: %w", err)
+	}
+	return nil
+}
+
+func (s *session) launch(l *lane, c *call) error {
+	rows := l.n * c.rows
+	l.op, l.count, l.rows, l.frame = int64(l.ops)+int64(c.op), int64(c.chain), int64(rows), int64(c.frame)
+	var err error
+	if c.chain > 0 {
+		err = s.device.chain.Launch((rows+chainRows-1)/chainRows, 1, 1, chainThreads, 1, 1, 0, l.stream, l.chain)
+	} else {
+		t, f := s.device.tile(c.form, rows, c.n)
+		blocks := ((rows + t.rows - 1) / t.rows) * ((c.n + t.columns - 1) / t.columns)
+		err = f.Launch(blocks, 1, 1, t.threads, 1, 1, t.shared, l.stream, l.product)
+	}
+	if err != nil {
+		return fmt.Errorf("cuda: launch: %w", err)
+	}
+	return nil
+}
+
+// collect waits for a lane's chunk where it goes through the lane's copies, and
+// gives the caller its results.
+func (s *session) collect(l *lane, out [][]float32) error {
+	n := l.n
+	l.n = 0
+	if n == 0 || !l.staged {
+		return nil
+	}
+	if err := l.stream.Synchronize(); err != nil {
+		return fmt.Errorf("cuda: %w", err)
+	}
+	for i, v := range s.plan.outputs {
+		k := s.layout.floats(v)
+		if y := out[i][l.from*k : (l.from+n)*k]; !s.direct(y) {
+			copy(y, l.out[i])
+		}
+	}
+	return nil
+}
+
+// Close frees the session's memory on the GPU, unless that is lost.
+func (s *session) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.free()
+	return s.cpu.Close()
+}
+
+func (s *session) free() {
+	if lost.Load() {
+		return
+	}
+	// What cannot be freed is lost with the process.
+	_ = s.device.do(func() error {
+		for i := range s.lanes {
+			l := &s.lanes[i]
+			if l.stream != (cu.Stream{}) {
+				_ = l.stream.Synchronize()
+				_ = l.stream.Destroy()
+			}
+			for _, b := range append(l.in, l.out...) {
+				_ = unpin(b)
+			}
+			for _, p := range []cu.DevicePtr{l.memory, l.ops} {
+				if p != 0 {
+					_ = cu.MemFree(p)
+				}
+			}
+		}
+		for _, b := range append(s.buffers, s.gating) {
+			_ = unpin(b)
+		}
+		if s.weights != nil {
+			s.weights.release()
+		}
+		return nil
+	})
+	s.lanes, s.buffers, s.gating, s.weights = nil, nil, nil, nil
+}
+
+// weights are a network's constants on the device. All sessions of a network
+// that ask for the same share them.
+type weights struct {
+	plan   *plan
+	memory cu.DevicePtr
+	key    weightsKey
+	users  int
+}
+
+type weightsKey struct {
+	net  *netruntime.Net
+	form form
+	skip float32
+}
+
+var (
+	uploadedMu sync.Mutex
+	uploaded   = map[weightsKey]*weights{}
+)
+
+// upload returns the weights of n with one more user.
+func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
+	uploadedMu.Lock()
+	defer uploadedMu.Unlock()
+	key := weightsKey{n, f, skip}
+	if w := uploaded[key]; w != nil {
+		w.users++
+		return w, nil
+	}
+	p, err := compile(n, f, skip)
+	if err != nil {
+		return nil, err
+	}
+	w := &weights{plan: p, key: key, users: 1}
+	data := append(p.data, make([]byte, align)...) // never empty
+	if w.memory, err = cu.MemAlloc(int64(len(data))); err != nil {
+		return nil, fmt.Errorf("cuda: %d bytes of weights: %w", len(data), err)
+	}
+	if err := cu.MemcpyHtoD(w.memory, unsafe.Pointer(&data[0]), int64(len(data))); err != nil {
+		_ = cu.MemFree(w.memory)
+		return nil, fmt.Errorf("cuda: weights: %w", err)
+	}
+	p.data = nil
+	uploaded[key] = w
+	return w, nil
+}
+
+func (w *weights) release() {
+	uploadedMu.Lock()
+	defer uploadedMu.Unlock()
+	if w.users--; w.users == 0 {
+		delete(uploaded, w.key)
+		_ = cu.MemFree(w.memory)
+	}
+}

@@ -1,0 +1,480 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"mannequin/internal/fakecuda"
+	"mannequin/netruntime"
+)
+
+func TestMain(m *testing.M) { fakecuda.Main(m) }
+
+// blends makes a mixture of experts with one hidden layer, as the quadruped's
+// network has two.
+func blends(t testing.TB, in, hidden, out, experts int) *netruntime.Net {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, uint64(in*hidden*out)))
+	tensor := func(name string, scale float64, shape ...int) netruntime.Tensor {
+		n := 1
+		for _, d := range shape {
+			n *= d
+		}
+		x := netruntime.Tensor{Name: name, Shape: shape, Data: make([]float32, n)}
+		for i := range x.Data {
+			x.Data[i] = float32(scale * r.NormFloat64())
+		}
+		return x
+	}
+	g := &netruntime.Graph{
+		Inputs: []netruntime.Input{{Name: "x", Channels: in}},
+		Nodes: []netruntime.Node{
+			{Name: "logits", Op: netruntime.OpDense, In: []string{"x"}},
+			{Name: "omega", Op: netruntime.OpSoftmax, In: []string{"logits"}},
+			{Name: "h", Op: netruntime.OpBlend, In: []string{"x", "omega"}, Act: "elu"},
+			{Name: "y", Op: netruntime.OpBlend, In: []string{"h", "omega"}},
+		},
+		Outputs: []string{"y"},
+	}
+	fan := func(n int) float64 { return 1 / math.Sqrt(float64(n)) }
+	n, err := netruntime.New(netruntime.Meta{Name: "blends", Arch: "graph", Graph: g}, []netruntime.Tensor{
+		tensor("logits.weight", 2*fan(in), experts, in), tensor("logits.bias", 1, experts),
+		tensor("h.weight", fan(in), experts, hidden, in), tensor("h.bias", 0.2, experts, hidden),
+		tensor("y.weight", fan(hidden), experts, out, hidden), tensor("y.bias", 0.2, experts, out),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func values(seed uint64, n int) []float32 {
+	r := rand.New(rand.NewPCG(seed, 7))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+func poisoned(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = -1e30
+	}
+	return x
+}
+
+// open opens a session on the GPU.
+func open(t testing.TB, n *netruntime.Net, batch int, p Precision) *session {
+	t.Helper()
+	s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Workers: 2}, Precision: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, ok := s.(*session)
+	if !ok {
+		t.Fatal("the session is the processor's, ", s.Kernel())
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// onCPU computes rows on the processor.
+func onCPU(t testing.TB, n *netruntime.Net, x []float32, rows int) (y, gating []float32) {
+	t.Helper()
+	s, err := n.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	y = make([]float32, rows*n.Outputs())
+	if err := s.Run(y, x, rows); err != nil {
+		t.Fatal(err)
+	}
+	return y, append([]float32(nil), s.Gating()...)
+}
+
+func off(got, want []float32) float64 {
+	most, size := 0.0, 1e-3
+	for i, w := range want {
+		if got[i] != got[i] {
+			return math.NaN()
+		}
+		most, size = max(most, math.Abs(float64(got[i]-w))), max(size, math.Abs(float64(w)))
+	}
+	return most / size
+}
+
+// TestTiles runs sizes on both sides of the tiles' and chunks' edges, on a
+// device of one multiprocessor, which prefers large tiles, and of many.
+func TestTiles(t *testing.T) {
+	type size struct{ rows, in, hidden, out int }
+	for _, z := range []size{{1, 64, 128, 130}, {63, 65, 127, 257}, {65, 33, 320, 129}, {256, 70, 257, 128}, {257, 31, 300, 131}, {600, 96, 130, 363}} {
+		n := blends(t, z.in, z.hidden, z.out, 3)
+		x := values(3, z.rows*z.in)
+		want, gating := onCPU(t, n, x, z.rows)
+		for p, tolerance := range map[Precision]float64{FP32: 1e-5, TF32: 4e-3, BF16: 0.03} {
+			s := open(t, n, z.rows, p)
+			for _, units := range []int{1, 132} {
+				before := s.device.units
+				s.device.units = units
+				y := poisoned(z.rows * z.out)
+				err := s.Run(y, x, z.rows)
+				s.device.units = before
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e := off(y, want); !(e <= tolerance) {
+					t.Errorf("%+v in %s with %d multiprocessors is off by %.2g", z, p, units, e)
+				}
+				if e := off(s.Gating(), gating); !(e <= 1e-5) || len(s.Gating()) != len(gating) {
+					t.Errorf("%+v in %s: %d gating weights, off by %.2g", z, p, len(s.Gating()), e)
+				}
+			}
+		}
+	}
+	onGPU(t)
+}
+
+// onGPU fails where the processor has computed a run.
+func onGPU(t testing.TB) {
+	t.Helper()
+	if n := Fallbacks(); n != 0 || lost.Load() {
+		t.Fatal(n, " runs fell back to the processor")
+	}
+}
+
+// TestRowsKeepTheirBits runs rows alone and among others, through the caller's
+// memory and the session's, in small tiles and large ones.
+func TestRowsKeepTheirBits(t *testing.T) {
+	const rows = 300
+	n := blends(t, 40, 280, 30, 4)
+	x := values(5, rows*40)
+	x[7*40+3] = float32(math.NaN())
+	x[9*40] = float32(math.Inf(1))
+	for _, p := range []Precision{FP32, TF32, BF16} {
+		s := open(t, n, rows, p)
+		want := poisoned(rows * 30)
+		if err := s.Run(want, x, rows); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range want {
+			if bad := i/30 == 7 || i/30 == 9; (v != v) != bad {
+				t.Fatalf("%s: row %d has %g", p, i/30, v)
+			}
+		}
+		in, err := s.Buffer(rows * 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := s.Buffer(rows * 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(in, x)
+		same := func(what string, y []float32, from int) {
+			t.Helper()
+			for i, v := range y {
+				if w := want[from*30+i]; math.Float32bits(v) != math.Float32bits(w) && (v == v || w == w) {
+					t.Fatalf("%s, %s: row %d is %g, was %g", p, what, from+i/30, v, w)
+				}
+			}
+		}
+		for _, r := range [][2]int{{0, 1}, {7, 1}, {120, 13}, {0, rows}, {99, 201}} {
+			copy(out, poisoned(rows*30))
+			if err := s.Run(out[:r[1]*30], in[r[0]*40:], r[1]); err != nil {
+				t.Fatal(err)
+			}
+			same(fmt.Sprintf("%d rows", r[1]), out[:r[1]*30], r[0])
+		}
+		s.device.units, s.most = 1, 67 // large tiles, and many chunks
+		err = s.Run(out, in, rows)
+		s.device.units = 4
+		if err != nil {
+			t.Fatal(err)
+		}
+		same("in chunks", out, 0)
+	}
+	onGPU(t)
+}
+
+// TestChunks sends chunks through two lanes, with and without copies between.
+func TestChunks(t *testing.T) {
+	const rows = splitRows + 700
+	n := blends(t, 9, 24, 5, 2)
+	s := open(t, n, rows, FP32)
+	if len(s.lanes) != 2 {
+		t.Fatal(len(s.lanes), " lanes")
+	}
+	x := values(6, rows*9)
+	want, _ := onCPU(t, n, x, rows)
+	in, err := s.Buffer(rows * 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Buffer(rows * 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(in, x)
+	for i, side := range []struct{ in, out []float32 }{{x, make([]float32, rows*5)}, {in, out}, {x, out}, {in, make([]float32, rows*5)}} {
+		copy(side.out, poisoned(rows*5))
+		s.most = rows/7 + i
+		if err := s.Run(side.out, side.in, rows); err != nil {
+			t.Fatal(err)
+		}
+		if e := off(side.out, want); !(e <= 1e-5) {
+			t.Fatalf("case %d is off by %g", i, e)
+		}
+	}
+	onGPU(t)
+}
+
+// TestSkipBelow leaves experts out as the processor does.
+func TestSkipBelow(t *testing.T) {
+	const rows = 40
+	n := blends(t, 30, 200, 20, 5)
+	o := netruntime.SessionOptions{Batch: rows, Workers: 1, SkipBelow: 0.2}
+	cpu, err := n.NewSession(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cpu.Close()
+	s, err := NewSession(n, Options{SessionOptions: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	x, y, want := values(8, rows*30), poisoned(rows*20), make([]float32, rows*20)
+	if err := s.Run(y, x, rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := cpu.Run(want, x, rows); err != nil {
+		t.Fatal(err)
+	}
+	if e := off(y, want); !(e <= 1e-5) {
+		t.Errorf("off by %g", e)
+	}
+	if e := off(s.Gating(), cpu.Gating()); !(e <= 1e-5) {
+		t.Errorf("gating is off by %g", e)
+	}
+	onGPU(t)
+}
+
+func TestRunsAllocateNothing(t *testing.T) {
+	n := blends(t, 20, 60, 20, 3)
+	s := open(t, n, 70, FP32)
+	x, y := values(9, 70*20), make([]float32, 70*20)
+	if err := s.Run(y, x, 70); err != nil {
+		t.Fatal(err)
+	}
+	if a := testing.AllocsPerRun(5, func() {
+		if err := s.Run(y, x, 70); err != nil {
+			t.Fatal(err)
+		}
+	}); a > 0 {
+		t.Errorf("%g allocations per run", a)
+	}
+	onGPU(t)
+}
+
+// TestArguments: what is wrong with a run is told as the processor does, and
+// costs no GPU.
+func TestArguments(t *testing.T) {
+	n := blends(t, 4, 5, 6, 2)
+	s := open(t, n, 3, FP32)
+	for _, err := range []error{
+		s.Run(make([]float32, 18), make([]float32, 12), 4), s.Run(make([]float32, 18), make([]float32, 12), -1),
+		s.Run(make([]float32, 17), make([]float32, 12), 3), s.Run(make([]float32, 18), make([]float32, 11), 3),
+		s.RunSequences(nil, nil, 1, 1), s.RunSequences([][]float32{make([]float32, 60)}, [][]float32{make([]float32, 60)}, 1, 2),
+	} {
+		if err == nil {
+			t.Error("no error")
+		}
+	}
+	if err := s.Run(nil, nil, 0); err != nil {
+		t.Error(err)
+	}
+	if _, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Precision: "fp8"}); err == nil || !strings.Contains(err.Error(), "fp8") {
+		t.Error(err)
+	}
+	if _, err := NewSession(n, Options{}); err == nil {
+		t.Error("no error for no rows")
+	}
+	s.Close()
+	if err := s.Run(make([]float32, 6), make([]float32, 4), 1); err == nil {
+		t.Error("a closed session runs")
+	}
+	if _, err := s.Buffer(1); err == nil {
+		t.Error("a closed session gives memory")
+	}
+	onGPU(t)
+}
+
+func TestEverythingIsFreed(t *testing.T) {
+	if fakecuda.Device() {
+		t.Skip("counts the fake driver's objects")
+	}
+	n := blends(t, 4, 5, 6, 2)
+	if _, err := Device(); err != nil {
+		t.Fatal(err)
+	}
+	before := fakecuda.Live()
+	a, b := open(t, n, 3, FP32), open(t, n, 8000, FP32)
+	if a.weights != b.weights {
+		t.Error("two sessions have two copies of the weights")
+	}
+	if _, err := a.Buffer(100); err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	a.Close()
+	if err := b.Run(make([]float32, 6), make([]float32, 4), 1); err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	if n := fakecuda.Live(); n != before {
+		t.Errorf("%d objects on the GPU, were %d", n, before)
+	}
+	onGPU(t)
+}
+
+// TestLoss makes every kind of call fail in the middle of runs.
+func TestLoss(t *testing.T) {
+	if fakecuda.Device() {
+		t.Skip("needs the fake driver")
+	}
+	const rows = splitRows
+	n := blends(t, 9, 24, 5, 2)
+	x := values(6, rows*9)
+	want, gating := onCPU(t, n, x, rows)
+	for _, failure := range []string{
+		"cuCtxSetCurrent:1:201", "cuMemcpyHtoDAsync:1:1", "cuMemcpyHtoDAsync:2:700", "cuLaunchKernel:1:719", "cuLaunchKernel:5:700",
+		"cuLaunchKernel:2:1", "cuMemcpyDtoHAsync:1:700", "cuMemcpyDtoHAsync:4:1", "cuStreamSynchronize:1:700", "cuStreamSynchronize:2:46",
+	} {
+		t.Run(failure, func(t *testing.T) {
+			s := open(t, n, rows, BF16)
+			other := open(t, n, 2, FP32)
+			y := poisoned(rows * 5)
+			if err := s.Run(y, x, rows); err != nil {
+				t.Fatal(err)
+			}
+			mend := fakecuda.Fail(failure)
+			defer func() {
+				mend()
+				lost.Store(false)
+				fallbacks.Store(0)
+			}()
+			for run := range 3 {
+				calls := fakecuda.Calls("")
+				copy(y, poisoned(rows*5))
+				if err := s.Run(y, x, rows); err != nil {
+					t.Fatal(err)
+				}
+				for i, w := range want {
+					if y[i] != w {
+						t.Fatalf("value %d is %g, on the processor %g", i, y[i], w)
+					}
+				}
+				if e := off(s.Gating(), gating); e != 0 {
+					t.Fatal("the gating weights are not the processor's")
+				}
+				if got := fakecuda.Calls(""); run > 0 && got != calls {
+					t.Fatalf("%d calls of CUDA after the loss", got-calls)
+				}
+			}
+			calls := fakecuda.Calls("")
+			if err := other.Run(y[:10], x, 2); err != nil {
+				t.Fatal(err)
+			}
+			late, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []netruntime.Session{s, other, late} {
+				if strings.HasPrefix(c.Kernel(), "cuda") {
+					t.Error("after the loss a session claims to run on ", c.Kernel())
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if got := fakecuda.Calls(""); got != calls {
+				t.Errorf("%d calls of CUDA after the loss", got-calls)
+			}
+			if n := Fallbacks(); n != 4 {
+				t.Errorf("%d runs counted, want 4", n)
+			}
+			if _, err := Device(); err == nil {
+				t.Error("there still is a device")
+			}
+		})
+	}
+}
+
+// TestNoRoom: a network that does not fit runs on the processor, others stay.
+func TestNoRoom(t *testing.T) {
+	if fakecuda.Device() {
+		t.Skip("needs the fake driver")
+	}
+	n := blends(t, 4, 5, 6, 2)
+	if _, err := Device(); err != nil {
+		t.Fatal(err)
+	}
+	live := fakecuda.Live()
+	for _, failure := range []string{"cuMemAlloc:1:2", "cuMemAlloc:2:2", "cuMemAlloc:3:2", "cuMemHostAlloc:1:2", "cuMemHostAlloc:2:2", "cuStreamCreate:1:2", "cuMemcpyHtoD:1:1", "cuMemcpyHtoD:2:1", "cuMemsetD8Async:1:1"} {
+		mend := fakecuda.Fail(failure)
+		s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 3, Workers: 1}})
+		mend()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(s.Kernel(), "cuda") {
+			t.Errorf("%s: the session runs on %s", failure, s.Kernel())
+		}
+		if err := s.Run(make([]float32, 6), make([]float32, 4), 1); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+		if n := fakecuda.Live(); n != live {
+			t.Errorf("%s: %d objects on the GPU, were %d", failure, n, live)
+		}
+	}
+	onGPU(t)
+}
+
+// TestSessionsSideBySide runs sessions on several goroutines.
+func TestSessionsSideBySide(t *testing.T) {
+	n := blends(t, 20, 60, 20, 3)
+	x := values(9, 70*20)
+	want, _ := onCPU(t, n, x, 70)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 70, Workers: 1}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			y := poisoned(70 * 20)
+			for range 3 {
+				if err := s.Run(y, x, 70); err != nil {
+					t.Error(err)
+				}
+				if e := off(y, want); !(e <= 1e-5) {
+					t.Errorf("off by %g", e)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	onGPU(t)
+}

@@ -1,0 +1,29 @@
+//go:build !cuda
+
+package cuda
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+
+	"mannequin/netruntime"
+)
+
+var errNotBuilt = errors.New("cuda: this program was built without the tag cuda")
+
+var once sync.Once
+
+// NewSession returns a session of n on the GPU, or on the processor where there
+// is none.
+func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
+	once.Do(func() { slog.Warn("no GPU, the processor computes the networks", "err", errNotBuilt) })
+	return n.NewSession(o.SessionOptions)
+}
+
+// Device returns the name of the GPU that sessions run on, or why there is none.
+func Device() (string, error) { return "", errNotBuilt }
+
+// Fallbacks returns how many runs the processor has computed because the GPU
+// was lost.
+func Fallbacks() int64 { return 0 }

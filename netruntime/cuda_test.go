@@ -1,0 +1,104 @@
+//go:build cuda
+
+package netruntime_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"mannequin/internal/fakecuda"
+	"mannequin/netruntime"
+	"mannequin/netruntime/cuda"
+)
+
+func TestMain(m *testing.M) { fakecuda.Main(m) }
+
+var precisions = []struct {
+	precision cuda.Precision
+	tolerance float64
+}{{cuda.FP32, 2e-5}, {cuda.TF32, 3e-3}, {cuda.BF16, 0.03}}
+
+func openCUDA(t interface{ Fatal(...any) }, n *netruntime.Net, o cuda.Options) netruntime.Session {
+	s, err := cuda.NewSession(n, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(s.Kernel(), "cuda_") {
+		t.Fatal("the session runs on ", s.Kernel())
+	}
+	return s
+}
+
+// onGPU fails where the processor has computed a run.
+func onGPU(t interface{ Fatal(...any) }) {
+	if n := cuda.Fallbacks(); n != 0 {
+		t.Fatal(n, " runs fell back to the processor")
+	}
+}
+
+// TestCUDAAgainstFloat64 runs every graph through batches and lengths up and
+// down, outputs poisoned.
+func TestCUDAAgainstFloat64(t *testing.T) {
+	names, nets, factors := netruntime.GraphCases()
+	for i, n := range nets {
+		for _, p := range precisions {
+			t.Run(names[i]+"/"+string(p.precision), func(t *testing.T) {
+				const batch, length = 5, 12
+				s := openCUDA(t, n, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1}, Precision: p.precision})
+				defer s.Close()
+				runs := [][2]int{{1, 12}, {5, 12}, {2, 4}, {5, 2}}
+				if factors[i] == 1 {
+					runs = append(runs, [2]int{5, 1}, [2]int{2, 7})
+				}
+				for _, r := range runs {
+					out, in := netruntime.Arrays(n, 5, r[0], r[1])
+					poison(out)
+					if err := s.RunSequences(out, in, r[0], r[1]); err != nil {
+						t.Fatal(err)
+					}
+					for j, want := range netruntime.Interpret(n, in, r[0], r[1]) {
+						if e := netruntime.Relative(out[j], want); !(e <= p.tolerance) {
+							t.Fatalf("%d sequences of %d: output %d is off by %.2g", r[0], r[1], j, e)
+						}
+					}
+				}
+				onGPU(t)
+			})
+		}
+	}
+}
+
+func poison(out [][]float32) {
+	for _, y := range out {
+		for i := range y {
+			y[i] = -1e30
+		}
+	}
+}
+
+// TestCUDARandomGraphs makes up graphs, options and runs.
+func TestCUDARandomGraphs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, factor := netruntime.RandomGraph(t, true)
+		p := precisions[rapid.IntRange(0, 2).Draw(t, "precision")]
+		o := netruntime.SessionOptions{Batch: rapid.IntRange(1, 9).Draw(t, "batch"), Length: factor * rapid.IntRange(1, 5).Draw(t, "length"), Workers: 1}
+		s := openCUDA(t, n, cuda.Options{SessionOptions: o, Precision: p.precision})
+		defer s.Close()
+		for range 2 {
+			batch, length := rapid.IntRange(1, o.Batch).Draw(t, "sequences"), factor*rapid.IntRange(1, o.Length/factor).Draw(t, "frames")
+			out, in := netruntime.Arrays(n, uint64(batch), batch, length)
+			poison(out)
+			if err := s.RunSequences(out, in, batch, length); err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range netruntime.Interpret(n, in, batch, length) {
+				if e := netruntime.Relative(out[i], want); !(e <= max(1e-4, p.tolerance)) {
+					t.Fatalf("output %d of %+v is off by %g", i, n.Graph(), e)
+				}
+			}
+		}
+		onGPU(t)
+	})
+}

@@ -1,0 +1,18 @@
+package netruntime
+
+// For the tests of other backends.
+var (
+	Arrays      = arrays
+	Interpret   = interpret
+	RandomGraph = randomGraph
+	Relative    = relative
+)
+
+// GraphCases returns the networks of graphCases with the multiples that their
+// lengths must be.
+func GraphCases() (names []string, nets []*Net, factors []int) {
+	for _, c := range graphCases() {
+		names, nets, factors = append(names, c.name), append(nets, c.net), append(factors, c.factor)
+	}
+	return names, nets, factors
+}

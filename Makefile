@@ -55,8 +55,8 @@ test: check
 # Without a GPU: the kernels compiled for the processor, on a driver of our own.
 test-cuda: setup build-cuda
 	sh scripts/cuda-kernels.sh --check
-	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/fakecuda && \
-	$(GO) test -race -tags cuda ./netruntime/cuda && $(GO) test -race -tags cuda -run CUDA ./netruntime
+	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/fakecuda ./animsys ./cmd/mannequin && \
+	$(GO) test -race -tags cuda ./netruntime/cuda && $(GO) test -race -tags cuda -run CUDA ./netruntime && $(GO) test -tags cuda -run CUDA ./cmd/mannequin ./animsys
 	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/fakecuda
 
 bench: setup

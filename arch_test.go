@@ -44,6 +44,7 @@ var arrows = []arrow{
 	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
 	{"internal/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
 	{"netruntime/cuda", []string{"netruntime", "gorgonia.org/cu"}, "the only package that touches CUDA, behind the build tag cuda"},
+	{"internal/backend", []string{"netruntime", "netruntime/cuda"}, "for the programs: what computes networks, by name"},
 	{"netruntime/grad", []string{"netruntime", "internal/kernel"}, "the same kernels, backwards"},
 
 	{"ik", []string{"engine/m3"}, "a leaf: rotations and points"},

@@ -45,6 +45,7 @@ type Options struct {
 	// The network's shortcuts: see netruntime.SessionOptions.
 	BF16      bool
 	SkipBelow float32
+	Open      netruntime.Opener // what computes the network; nil is the processor
 }
 
 // Crowd is the resource that all systems of this package work on. Its slices
@@ -96,7 +97,6 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 	c := &Crowd{
 		Rows: ecs.NewRows(w, n), Batch: mann.NewBatch(m, n), Terrain: opt.Terrain,
 		Goals: make([]control.Goal, n), Roots: make([]m3.Xform, n),
-		X: make([]float32, n*m.Layout.Inputs()), Y: make([]float32, n*m.Layout.Outputs()),
 		Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Inertial: blend.NewInertial(n, m.Skel.Parents),
 		last: make([]m3.Xform, n*joints), now: make([]m3.Xform, n*joints),
 		fresh: make([]bool, n), restored: make([]int, n), joints: joints,
@@ -107,8 +107,20 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 	}
 	c.Inertial.Turn, c.Inertial.Move = c.bounds(m.Skel), hipsPush
 	var err error
-	if c.Session, err = m.Net.NewSession(netruntime.SessionOptions{Batch: n, Workers: opt.Workers, BF16: opt.BF16, SkipBelow: opt.SkipBelow}); err != nil {
+	if opt.Open == nil {
+		opt.Open = (*netruntime.Net).NewSession
+	}
+	if c.Session, err = opt.Open(m.Net, netruntime.SessionOptions{Batch: n, Workers: opt.Workers, BF16: opt.BF16, SkipBelow: opt.SkipBelow}); err != nil {
 		return nil, err
+	}
+	for _, b := range []struct {
+		of    *[]float32
+		width int
+	}{{&c.X, m.Layout.Inputs()}, {&c.Y, m.Layout.Outputs()}} {
+		if *b.of, err = netruntime.Buffer(c.Session, n*b.width); err != nil {
+			c.Session.Close()
+			return nil, err
+		}
 	}
 	c.pool = pool.New(min(opt.Workers, n/grain+1))
 	res.Add(c)
@@ -174,6 +186,7 @@ func (c *Crowd) ground(m *mann.Model, roles *ik.Roles) error {
 // Close stops the crowd's workers and its network session.
 func (c *Crowd) Close() error {
 	c.pool.Close()
+	c.X, c.Y = nil, nil
 	return c.Session.Close()
 }
 

@@ -18,6 +18,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/engine/media"
 	"mannequin/engine/stage"
+	"mannequin/internal/backend"
 	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/scenes"
@@ -35,7 +36,8 @@ func main() { command.Main(newCommand()) }
 
 // options is the command line.
 type options struct {
-	scene, model, terrain, out string
+	scene, model, terrain      string
+	backend, out               string
 	agents, width, height, fps int
 	seconds                    float64
 	seed                       uint64
@@ -64,6 +66,7 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone")
 	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, 0 to 4096")
 	f.StringVar(&o.model, "model", "dog", "a shipped model's name, or a model file")
+	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.bf16, "bf16", false, "compute the network in bfloat16 where the processor can: about twice as fast")
 	f.StringVar(&o.terrain, "terrain", "hills", "hills, flat, slope, steps, or a number: hills from that seed")
 	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording")
@@ -92,6 +95,9 @@ func (o *options) check(agentsGiven bool) error {
 		return command.Usagef("--fps %d: want 1 to 240", o.fps)
 	}
 	if _, err := o.field(); err != nil {
+		return command.Usage(err)
+	}
+	if _, err := backend.Open(o.backend, o.bf16); err != nil {
 		return command.Usage(err)
 	}
 	if o.out != "" {
@@ -142,11 +148,15 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	if err != nil {
 		return nil, nil, err
 	}
+	open, err := backend.Open(o.backend, o.bf16)
+	if err != nil {
+		return nil, nil, err
+	}
 	if o.scene == "crowd" {
-		s, err = crowd.New(crowd.Options{Model: m, Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Log: log})
+		s, err = crowd.New(crowd.Options{Model: m, Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Open: open, Log: log})
 		return s, nil, err
 	}
-	s, err = quadruped.New(quadruped.Options{Model: m, Herd: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Log: log})
+	s, err = quadruped.New(quadruped.Options{Model: m, Herd: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Open: open, Log: log})
 	return s, quadruped.Autopilot(), err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mannequin/internal/backend"
 	"mannequin/internal/benchnet"
 	"mannequin/internal/command"
 )
@@ -35,6 +36,7 @@ func newBenchNet() *cobra.Command {
 		threads, rounds int
 		works           []string
 		asJSON          bool
+		on              string
 	)
 	names := make([]string, 0, 8)
 	for _, w := range benchnet.Works() {
@@ -47,7 +49,8 @@ func newBenchNet() *cobra.Command {
 Each row is a batch with one kernel. The peak is measured in the same run: what
 the threads reach together on multiplications and additions in registers.
 Convolutions can be above it: they multiply less than their definition. make
-bench-peer times ONNX Runtime beside the forward passes.`,
+bench-peer times ONNX Runtime beside the forward passes. --backend cuda times
+the forward passes on the GPU, as bench --backend cuda does.`,
 		Example: `  mannequin bench net
   mannequin bench net --work mann,lstm --threads 1 --json`,
 		Args: cobra.NoArgs,
@@ -59,6 +62,23 @@ bench-peer times ONNX Runtime beside the forward passes.`,
 				if !slices.Contains(names, name) {
 					return command.Usagef("--work: no %q, only %s", name, strings.Join(names, ", "))
 				}
+			}
+			if _, err := backend.Open(on, false); err != nil {
+				return command.Usage(err)
+			}
+			if on == backend.CUDA {
+				var gpu []gpuWork
+				for _, w := range benchnet.Works() {
+					if len(works) > 0 && !slices.Contains(works, w.Name) {
+						continue
+					}
+					g, err := randomWork(w)
+					if err != nil {
+						return err
+					}
+					gpu = append(gpu, g)
+				}
+				return printGPU(cmd, gpu, threads, asJSON)
 			}
 			var rows []netRow
 			for _, w := range benchnet.Works() {
@@ -84,6 +104,7 @@ bench-peer times ONNX Runtime beside the forward passes.`,
 	f.IntVar(&threads, "threads", runtime.NumCPU(), "worker goroutines")
 	f.IntVar(&rounds, "rounds", 5, "turns of each row")
 	f.StringSliceVar(&works, "work", nil, "networks to time (default all)")
+	f.StringVar(&on, "backend", backend.CPU, "what computes the networks: cpu, or cuda where the program is built with it")
 	f.BoolVar(&asJSON, "json", false, "print one JSON list")
 	return c
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/internal/kernel"
+	"mannequin/netruntime/cuda"
 )
 
 // finding is one line of doctor's report.
@@ -70,9 +71,24 @@ func diagnose() []finding {
 		window(),
 		library("headless picture", "libEGL.so.1", "install libegl1 and libgl1-mesa-dri"),
 		program("video", "ffmpeg", "install ffmpeg; without it the demo writes GIF and PNG"),
-		library("cuda", "libcuda.so.1", "no NVIDIA driver; everything runs on the processor"),
+		gpu(),
 		gamepad(),
 	}
+}
+
+func gpu() finding {
+	if !cuda.Built {
+		f := library("cuda", "libcuda.so.1", "no NVIDIA driver; everything runs on the processor")
+		if f.OK {
+			f.OK, f.Detail, f.Remedy = false, f.Detail+", but this program was built without CUDA", "make build-cuda"
+		}
+		return f
+	}
+	name, err := cuda.Device()
+	if err != nil {
+		return finding{Name: "cuda", Detail: err.Error(), Remedy: "everything runs on the processor"}
+	}
+	return finding{Name: "cuda", OK: true, Detail: name}
 }
 
 func window() finding {

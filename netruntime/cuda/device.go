@@ -18,6 +18,9 @@ import (
 	"gorgonia.org/cu"
 )
 
+// Built says that the program was built with the tag cuda.
+const Built = true
+
 var (
 	//go:embed kernels/sm_80.ptx
 	ptx80 string
@@ -84,10 +87,10 @@ var errLost = errors.New("cuda: the GPU was lost")
 func openDevice() (*device, error) {
 	n, err := cu.NumDevices()
 	if err != nil {
-		return nil, fmt.Errorf("cuda: %w", err)
+		return nil, fmt.Errorf("cuda: no NVIDIA driver, or no device that it can use: %w", err)
 	}
 	if n == 0 {
-		return nil, errors.New("cuda: the driver lists no device")
+		return nil, errors.New("cuda: the NVIDIA driver lists no device")
 	}
 	dev, err := cu.GetDevice(0)
 	if err != nil {

@@ -21,6 +21,19 @@ const (
 	BF16 Precision = "bf16"
 )
 
+// Timing is what the parts of a run take by the GPU's own clock, in seconds,
+// one after the other: medians over repetitions.
+type Timing struct {
+	Send, Receive    float64 // copies to and from the GPU
+	Products, Chains float64 // the kernels: matrix products, and all else
+}
+
+// Peaks are what a GPU reaches on one thing alone.
+type Peaks struct {
+	FLOPS         float64 // of large matrix products by the vendor's library, per second; 0 where that is missing
+	Send, Receive float64 // bytes per second
+}
+
 // Options say what a session is for.
 type Options struct {
 	netruntime.SessionOptions // BF16 is that of the processor, where it takes over

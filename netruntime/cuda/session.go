@@ -378,6 +378,16 @@ func (s *session) chunks(out, in [][]float32, batch int) error {
 
 // submit sends a chunk's way through the GPU.
 func (s *session) submit(l *lane, out, in [][]float32) error {
+	if err := s.send(l, in); err != nil {
+		return err
+	}
+	if err := s.compute(l, both); err != nil {
+		return err
+	}
+	return s.receive(l, out)
+}
+
+func (s *session) send(l *lane, in [][]float32) error {
 	at := s.layout
 	for i, v := range s.plan.inputs {
 		n := at.floats(v)
@@ -390,11 +400,33 @@ func (s *session) submit(l *lane, out, in [][]float32) error {
 			return fmt.Errorf("cuda: copy to the GPU: %w", err)
 		}
 	}
+	return nil
+}
+
+// kinds are launches to compute.
+type kinds int
+
+const (
+	products kinds = 1 << iota
+	chains
+	both = products | chains
+)
+
+func (s *session) compute(l *lane, which kinds) error {
 	for i := range s.calls {
-		if err := s.launch(l, &s.calls[i]); err != nil {
+		c := &s.calls[i]
+		if c.chain > 0 && which&chains == 0 || c.chain == 0 && which&products == 0 {
+			continue
+		}
+		if err := s.launch(l, c); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (s *session) receive(l *lane, out [][]float32) error {
+	at := s.layout
 	for i, v := range s.plan.outputs {
 		n := at.floats(v)
 		y := out[i][l.from*n : (l.from+l.n)*n]

@@ -10,6 +10,9 @@ import (
 	"mannequin/netruntime"
 )
 
+// Built says that the program was built with the tag cuda.
+const Built = false
+
 var errNotBuilt = errors.New("cuda: this program was built without the tag cuda")
 
 var once sync.Once
@@ -20,6 +23,12 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	once.Do(func() { slog.Warn("no GPU, the processor computes the networks", "err", errNotBuilt) })
 	return n.NewSession(o.SessionOptions)
 }
+
+// Measure needs a GPU.
+func Measure(netruntime.Session, int, int, int) (Timing, error) { return Timing{}, errNotBuilt }
+
+// MeasurePeaks needs a GPU.
+func MeasurePeaks(Precision) (Peaks, error) { return Peaks{}, errNotBuilt }
 
 // Device returns the name of the GPU that sessions run on, or why there is none.
 func Device() (string, error) { return "", errNotBuilt }

@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
+	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/park"
 	"mannequin/terrain"
@@ -19,9 +20,10 @@ type Options struct {
 	Agents  int            // dogs, at most MaxAgents; 0 means 50
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
-	Workers int          // goroutines for the network and the rows; 0 means one per CPU
-	BF16    bool         // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
-	Log     *slog.Logger // told once if a dog leaves the range of its network's training data; nil: nobody
+	Workers int               // goroutines for the network and the rows; 0 means one per CPU
+	BF16    bool              // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
+	Open    netruntime.Opener // what computes the network; nil is the processor
+	Log     *slog.Logger      // told once if a dog leaves the range of its network's training data; nil: nobody
 }
 
 // MaxAgents is the most dogs in one herd.
@@ -49,7 +51,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	s := &Scene{Park: park.Park{Log: opt.Log}}
 	s.roam = NewRoam(&s.Park, opt.Agents, opt.Seed)
-	crowd := animsys.Options{Capacity: opt.Agents, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16}
+	crowd := animsys.Options{Capacity: opt.Agents, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
 	if err := s.Open(opt.Model, crowd, opt.Seed, s.roam); err != nil {
 		return nil, err
 	}

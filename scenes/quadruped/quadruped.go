@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
 	"mannequin/scenes/internal/park"
@@ -27,9 +28,10 @@ type Options struct {
 	Herd    int            // other dogs that wander about, at most crowd.MaxAgents
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
-	Workers int          // goroutines for the network and the rows; 0 means one per CPU
-	BF16    bool         // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
-	Log     *slog.Logger // told once if a dog leaves the range of its network's training data; nil: nobody
+	Workers int               // goroutines for the network and the rows; 0 means one per CPU
+	BF16    bool              // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
+	Open    netruntime.Opener // what computes the network; nil is the processor
+	Log     *slog.Logger      // told once if a dog leaves the range of its network's training data; nil: nobody
 }
 
 // Speeds of the gaits in m/s.
@@ -69,7 +71,7 @@ func New(opt Options) (*Scene, error) {
 	herd := crowd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
 	// The system looks its resource up when the schedule starts.
 	s.drive.input = s.input
-	dogs := animsys.Options{Capacity: 1 + opt.Herd, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16}
+	dogs := animsys.Options{Capacity: 1 + opt.Herd, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
 	if err := s.Open(opt.Model, dogs, opt.Seed, s.drive, herd); err != nil {
 		return nil, err
 	}

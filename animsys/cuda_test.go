@@ -1,0 +1,125 @@
+//go:build cuda
+
+package animsys_test
+
+import (
+	"testing"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/engine/m3"
+	"mannequin/internal/fakecuda"
+	"mannequin/models"
+	"mannequin/netruntime"
+	"mannequin/netruntime/cuda"
+)
+
+func TestMain(m *testing.M) { fakecuda.Main(m) }
+
+// TestCUDAPose: over 600 ticks of the shipped dog, each from the processor's
+// state, the GPU's pose is the processor's, within 1 mm in TF32 and 5 mm in
+// bfloat16.
+func TestCUDAPose(t *testing.T) {
+	net, err := models.Open("dog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mann.NewModel(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ticks = 600
+	in, out := m.Layout.Inputs(), m.Layout.Outputs()
+	cpu, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cpu.Close()
+	// A walk, turns, the gaits, a jump and a rest.
+	goal := func(tick int) control.Goal {
+		g := control.Goal{Action: control.Move, Move: m3.V(0, 0, 1)}
+		switch tick / 60 {
+		case 0, 1:
+			g.Speed = control.WalkSpeed
+		case 2:
+			g.Speed, g.Turn = control.WalkSpeed, 0.8
+		case 3:
+			g.Speed = control.PaceSpeed
+		case 4:
+			g.Speed, g.Turn = control.TrotSpeed, -0.6
+		case 5, 6:
+			g.Speed = control.CanterSpeed
+		case 7:
+			g.Action, g.Speed = control.Jump, control.TrotSpeed
+		case 8:
+			g = control.Goal{}
+		default:
+			g = control.Goal{Action: control.Sit}
+		}
+		return g
+	}
+	// run takes row 0 through all ticks; f gets the state before each Scatter.
+	run := func(f func(b *mann.Batch, tick int, x, y []float32)) {
+		b := mann.NewBatch(m, 2)
+		b.Reset(0, m3.Vec3{}, 0)
+		x, y, goals := make([]float32, 2*in), make([]float32, 2*out), make([]control.Goal, 2)
+		for tick := range ticks {
+			goals[0] = goal(tick)
+			b.Plan(goals, 0, 1)
+			b.Gather(x, 0, 1)
+			if err := cpu.Run(y, x, 1); err != nil {
+				t.Fatal(err)
+			}
+			f(b, tick, x, y)
+		}
+		if n := b.Restored(0); n > 0 {
+			t.Fatalf("the dog was restored %d times", n)
+		}
+	}
+	inputs := make([]float32, ticks*in)
+	run(func(b *mann.Batch, tick int, x, y []float32) {
+		copy(inputs[tick*in:(tick+1)*in], x)
+		b.Scatter(y, 0, 1)
+	})
+	joints := m.Skel.Len()
+	model := func(b *mann.Batch, row int) []m3.Xform {
+		out := make([]m3.Xform, joints)
+		pos, rot := b.Pose(row)
+		m.Skel.LocalToModel(out, pos, rot)
+		return out
+	}
+	for _, c := range []struct {
+		precision cuda.Precision
+		bar       float32 // m
+	}{{cuda.FP32, 1e-4}, {cuda.TF32, 1e-3}, {cuda.BF16, 5e-3}} {
+		s, err := cuda.NewSession(net, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: ticks, Workers: 1}, Precision: c.precision})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outputs := make([]float32, ticks*out)
+		if err := s.Run(outputs, inputs, ticks); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		if n := cuda.Fallbacks(); n > 0 {
+			t.Fatal(n, " runs fell back to the processor")
+		}
+		var worst float32
+		at := 0
+		run(func(b *mann.Batch, tick int, _, y []float32) {
+			b.Copy(1, 0)
+			copy(y[out:], outputs[tick*out:(tick+1)*out])
+			b.Scatter(y, 0, 2)
+			want, got := model(b, 0), model(b, 1)
+			for j := range want {
+				if d := got[j].Pos.Sub(want[j].Pos).Len(); d > worst {
+					worst, at = d, tick
+				}
+			}
+		})
+		t.Logf("%s: joints at most %.3f mm off, at tick %d", c.precision, 1000*worst, at)
+		if !(worst <= c.bar) {
+			t.Errorf("%s: a joint is %.3f mm off at tick %d, at most %.3f mm are allowed", c.precision, 1000*worst, at, 1000*c.bar)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -477,4 +479,16 @@ func TestSessionsSideBySide(t *testing.T) {
 	}
 	wg.Wait()
 	onGPU(t)
+}
+
+// TestMachine runs the self-test of what the kernels stand on when they run on
+// the processor.
+func TestMachine(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "machine_test")
+	if out, err := exec.Command("g++", "-O2", "-std=c++17", "-Ihost", "host/machine_test.cpp", "-o", program).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command(program).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 }

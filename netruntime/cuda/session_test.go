@@ -3,9 +3,11 @@
 package cuda
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -418,6 +420,42 @@ func TestLoss(t *testing.T) {
 				t.Error("there still is a device")
 			}
 		})
+	}
+}
+
+// TestFault lets a kernel read where no memory is, on a GPU where there is one:
+// in a process of its own, since that costs it the GPU.
+func TestFault(t *testing.T) {
+	const name = "MANNEQUIN_FAULT"
+	if os.Getenv(name) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestFault$", "-test.v")
+		c.Env = append(os.Environ(), name+"=1")
+		if out, err := c.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestFault")) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	const rows = 100
+	n := blends(t, 9, 24, 5, 2)
+	x, y := values(6, rows*9), poisoned(rows*5)
+	want, _ := onCPU(t, n, x, rows)
+	s := open(t, n, rows, FP32)
+	if err := s.Run(y, x, rows); err != nil {
+		t.Fatal(err)
+	}
+	onGPU(t)
+	s.calls[len(s.calls)-1].op = 1 << 44
+	copy(y, poisoned(rows*5))
+	if err := s.Run(y, x, rows); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range want {
+		if y[i] != w {
+			t.Fatalf("value %d is %g, on the processor %g", i, y[i], w)
+		}
+	}
+	if !lost.Load() || Fallbacks() != 1 {
+		t.Errorf("after a fault: lost %v, %d runs of the processor", lost.Load(), Fallbacks())
 	}
 }
 

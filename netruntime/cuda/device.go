@@ -33,21 +33,37 @@ type device struct {
 	name    string
 	context cu.CUContext
 	units   int // multiprocessors
-	large   [forms]cu.Function
-	small   [forms]cu.Function
+	kernels [forms][len(tiles)]productKernel
 	chain   cu.Function
 }
 
-// tile is the result that a block of a product computes, its threads and its
-// shared memory.
-type tile struct{ rows, columns, threads, shared int }
+// productKernel computes products in one type of operand and size of tile.
+type productKernel struct {
+	function cu.Function
+	together int // blocks that a multiprocessor runs at once
+}
+
+// tile is the result that a block of a product computes, and its threads.
+type tile struct {
+	name                   string
+	rows, columns, threads int
+	// time is what an element takes, blocks that run together counted as one,
+	// beside the others': small tiles copy more for each element. Estimated, not
+	// measured.
+	time int
+}
+
+var tiles = [...]tile{{"large", 256, 128, 256, 10}, {"medium", 128, 128, 128, 10}, {"small", 64, 64, 128, 17}}
+
+// shared returns the bytes of shared memory that a block takes.
+func (t *tile) shared() int { return stages * (t.rows + t.columns) * stepBytes }
+
+// blocks returns how many blocks compute a product.
+func (t *tile) blocks(rows, columns int) int {
+	return (rows + t.rows - 1) / t.rows * ((columns + t.columns - 1) / t.columns)
+}
 
 const stages = 4
-
-var (
-	largeTile = tile{256, 128, 256, stages * (256 + 128) * stepBytes}
-	smallTile = tile{64, 64, 128, stages * (64 + 64) * stepBytes}
-)
 
 const chainRows, chainThreads = 32, 256
 
@@ -157,8 +173,18 @@ func (d *device) load(ptx string) error {
 		}
 	}
 	for f, name := range map[form]string{opFP32: "fp32", opTF32: "tf32", opBF16: "bf16"} {
-		find(&d.large[f], "product_"+name+"_large", largeTile.shared)
-		find(&d.small[f], "product_"+name+"_small", smallTile.shared)
+		for i := range tiles {
+			t, k := &tiles[i], &d.kernels[f][i]
+			if find(&k.function, "product_"+name+"_"+t.name, t.shared()); err != nil {
+				return err
+			}
+			if k.together, err = k.function.MaxActiveBlocksPerMultiProcessor(t.threads, int64(t.shared())); err != nil {
+				return fmt.Errorf("cuda: kernel product_%s_%s: %w", name, t.name, err)
+			}
+			if k.together < 1 {
+				return fmt.Errorf("cuda: kernel product_%s_%s: the device is too small for it", name, t.name)
+			}
+		}
 	}
 	find(&d.chain, "light_chain", 0)
 	return err
@@ -186,15 +212,20 @@ func unpin(x []float32) error {
 	return cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(x)))
 }
 
-// tile chooses the tile of a product: small ones occupy more multiprocessors,
-// large ones do more with each.
-func (d *device) tile(f form, rows, columns int) (tile, cu.Function) {
-	blocks := func(t tile) int { return ((rows + t.rows - 1) / t.rows) * ((columns + t.columns - 1) / t.columns) }
-	// In elements of the result that a multiprocessor computes one after the
-	// other; a small tile takes more copies for each.
-	time := func(t tile) int { return (blocks(t) + d.units - 1) / d.units * t.rows * t.columns }
-	if 5*time(smallTile) < 3*time(largeTile) {
-		return smallTile, d.small[f]
+// tile chooses the tile of a product: the one whose rounds over all
+// multiprocessors take the least time.
+func (d *device) tile(f form, rows, columns int) int {
+	best, least := 0, 0
+	for i := range tiles {
+		t, together := &tiles[i], d.kernels[f][i].together
+		blocks := t.blocks(rows, columns)
+		// A round of fewer blocks than fit takes less time, but no less than one
+		// block.
+		together = min(together, (blocks+d.units-1)/d.units)
+		rounds := (blocks + together*d.units - 1) / (together * d.units)
+		if time := rounds * together * t.rows * t.columns * t.time; i == 0 || time < least {
+			best, least = i, time
+		}
 	}
-	return largeTile, d.large[f]
+	return best
 }

@@ -206,6 +206,11 @@ func (s *session) lay(length int) error {
 			return fmt.Errorf("cuda: clear: %w", err)
 		}
 	}
+	// A copy from pageable memory may still be on its way when it returns, and the
+	// lanes' streams do not wait for it.
+	if err := cu.Synchronize(); err != nil {
+		return fmt.Errorf("cuda: operations: %w", err)
+	}
 	s.layout, s.length = at, length
 	return nil
 }
@@ -459,9 +464,9 @@ func (s *session) launch(l *lane, c *call) error {
 	if c.chain > 0 {
 		err = s.device.chain.Launch((rows+chainRows-1)/chainRows, 1, 1, chainThreads, 1, 1, 0, l.stream, l.chain)
 	} else {
-		t, f := s.device.tile(c.form, rows, c.n)
-		blocks := ((rows + t.rows - 1) / t.rows) * ((c.n + t.columns - 1) / t.columns)
-		err = f.Launch(blocks, 1, 1, t.threads, 1, 1, t.shared, l.stream, l.product)
+		i := s.device.tile(c.form, rows, c.n)
+		t := &tiles[i]
+		err = s.device.kernels[c.form][i].function.Launch(t.blocks(rows, c.n), 1, 1, t.threads, 1, 1, t.shared(), l.stream, l.product)
 	}
 	if err != nil {
 		return fmt.Errorf("cuda: launch: %w", err)

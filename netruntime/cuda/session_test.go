@@ -116,32 +116,46 @@ func off(got, want []float32) float64 {
 	return most / size
 }
 
-// TestTiles runs sizes on both sides of the tiles' and chunks' edges, on a
-// device of one multiprocessor, which prefers large tiles, and of many.
+var ownTiles = tiles
+
+// onlyTile makes products prefer a tile, until the test ends.
+func onlyTile(t testing.TB, i int) {
+	tiles = ownTiles
+	for j := range tiles {
+		if j != i {
+			tiles[j].time = 1 << 20
+		}
+	}
+	t.Cleanup(func() { tiles = ownTiles })
+}
+
+// TestTiles runs sizes on both sides of the tiles' edges in every tile.
 func TestTiles(t *testing.T) {
 	type size struct{ rows, in, hidden, out int }
-	for _, z := range []size{{1, 64, 128, 130}, {63, 65, 127, 257}, {65, 33, 320, 129}, {256, 70, 257, 128}, {257, 31, 300, 131}, {600, 96, 130, 363}} {
+	for _, z := range []size{{1, 64, 128, 130}, {63, 65, 127, 257}, {65, 33, 320, 129}, {256, 70, 257, 128}, {257, 31, 300, 131}, {300, 96, 130, 363}} {
 		n := blends(t, z.in, z.hidden, z.out, 3)
 		x := values(3, z.rows*z.in)
 		want, gating := onCPU(t, n, x, z.rows)
-		for p, tolerance := range map[Precision]float64{FP32: 1e-5, TF32: 4e-3, BF16: 0.03} {
-			s := open(t, n, z.rows, p)
-			for _, units := range []int{1, 132} {
-				before := s.device.units
-				s.device.units = units
-				y := poisoned(z.rows * z.out)
-				err := s.Run(y, x, z.rows)
-				s.device.units = before
-				if err != nil {
-					t.Fatal(err)
+		for i := range tiles {
+			t.Run(fmt.Sprintf("%s/%+v", tiles[i].name, z), func(t *testing.T) {
+				onlyTile(t, i)
+				for p, tolerance := range map[Precision]float64{FP32: 1e-5, TF32: 4e-3, BF16: 0.03} {
+					s := open(t, n, z.rows, p)
+					if got := s.device.tile(opFP32, z.rows, z.out); got != i {
+						t.Fatalf("tile %s", tiles[got].name)
+					}
+					y := poisoned(z.rows * z.out)
+					if err := s.Run(y, x, z.rows); err != nil {
+						t.Fatal(err)
+					}
+					if e := off(y, want); !(e <= tolerance) {
+						t.Errorf("%s is off by %.2g", p, e)
+					}
+					if e := off(s.Gating(), gating); !(e <= 1e-5) || len(s.Gating()) != len(gating) {
+						t.Errorf("%s: %d gating weights, off by %.2g", p, len(s.Gating()), e)
+					}
 				}
-				if e := off(y, want); !(e <= tolerance) {
-					t.Errorf("%+v in %s with %d multiprocessors is off by %.2g", z, p, units, e)
-				}
-				if e := off(s.Gating(), gating); !(e <= 1e-5) || len(s.Gating()) != len(gating) {
-					t.Errorf("%+v in %s: %d gating weights, off by %.2g", z, p, len(s.Gating()), e)
-				}
-			}
+			})
 		}
 	}
 	onGPU(t)
@@ -198,13 +212,15 @@ func TestRowsKeepTheirBits(t *testing.T) {
 			}
 			same(fmt.Sprintf("%d rows", r[1]), out[:r[1]*30], r[0])
 		}
-		s.device.units, s.most = 1, 67 // large tiles, and many chunks
-		err = s.Run(out, in, rows)
-		s.device.units = 4
-		if err != nil {
-			t.Fatal(err)
+		for i := range tiles {
+			onlyTile(t, i)
+			s.most = 67 - i
+			copy(out, poisoned(rows*30))
+			if err := s.Run(out, in, rows); err != nil {
+				t.Fatal(err)
+			}
+			same("in chunks and tiles "+tiles[i].name, out, 0)
 		}
-		same("in chunks", out, 0)
 	}
 	onGPU(t)
 }

@@ -82,6 +82,16 @@ inline void cp_async16(void* shared, const void* global, int bytes) {
   self->copies.push_back({static_cast<unsigned char*>(shared), global, bytes, self->group});
 }
 
+// shared_pointer is an address in shared memory, whose beginning is a multiple
+// of 128.
+typedef uintptr_t shared_pointer;
+
+inline shared_pointer shared_address(const void* p) { return reinterpret_cast<shared_pointer>(p); }
+
+inline void cp_async16(shared_pointer to, const void* global, int bytes) {
+  cp_async16(reinterpret_cast<void*>(to), global, bytes);
+}
+
 // cp_async_commit closes the group of the thread's copies since the last one.
 inline void cp_async_commit() { host::self->group++; }
 
@@ -111,6 +121,8 @@ inline void ldmatrix_x4(uint32_t r[4], const void* row) {
   }
   leave();
 }
+
+inline void ldmatrix_x4(uint32_t r[4], shared_pointer row) { ldmatrix_x4(r, reinterpret_cast<const void*>(row)); }
 
 inline float from_bits(uint32_t u) {
   float f;

@@ -10,14 +10,18 @@ __device__ __forceinline__ unsigned char* shared_memory() {
 	return memory;
 }
 
-__device__ __forceinline__ uint32_t shared_address(const void* p) {
-	return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+// shared_pointer is an address in shared memory, whose beginning is a multiple
+// of 128.
+typedef uint32_t shared_pointer;
+
+__device__ __forceinline__ shared_pointer shared_address(const void* p) {
+	return static_cast<shared_pointer>(__cvta_generic_to_shared(p));
 }
 
 // cp_async16 copies 16 bytes, the first `bytes` of them from global memory and
 // zeros after them, until cp_async_wait.
-__device__ __forceinline__ void cp_async16(void* shared, const void* global, int bytes) {
-	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)), "l"(global), "r"(bytes) : "memory");
+__device__ __forceinline__ void cp_async16(shared_pointer to, const void* global, int bytes) {
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(bytes) : "memory");
 }
 
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -30,10 +34,10 @@ __device__ __forceinline__ void cp_async_wait() {
 
 // ldmatrix_x4 loads four matrices of 8 rows of 16 bytes; lane l gives row l%8 of
 // matrix l/8.
-__device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], const void* row) {
+__device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], shared_pointer row) {
 	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
 	             : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-	             : "r"(shared_address(row))
+	             : "r"(row)
 	             : "memory");
 }
 

@@ -36,12 +36,18 @@ const (
 //
 // Keywords are read without regard to case, and values are counted, not lines.
 func ReadBVH(name string, data []byte) (b *BVH, err error) {
-	p := &parser{name: name, data: data, taken: map[string]int{}}
-	p.pos = len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	p := newParser(name, data)
 	if err := p.hierarchy(); err != nil {
 		return nil, err
 	}
 	return p.motion()
+}
+
+// newParser returns a parser at the first byte of a text, after a byte order
+// mark.
+func newParser(name string, data []byte) *parser {
+	start := len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	return &parser{name: name, data: data, pos: start, eol: start, taken: map[string]int{}}
 }
 
 // parser walks data from pos. It collects one entry per joint.
@@ -49,6 +55,7 @@ type parser struct {
 	name string
 	data []byte
 	pos  int
+	eol  int // the end of the current line, where a format goes by lines
 
 	skel     skel.Skeleton
 	channels [][]Channel
@@ -197,12 +204,18 @@ func (p *parser) jointName() string {
 	}
 	s := bytes.TrimFunc(p.data[p.pos:p.pos+end], isSpace)
 	p.pos += end
+	return cleanName(string(s))
+}
+
+// cleanName returns the name s of a file as a joint's name: fit to be printed
+// and to be written into a BVH.
+func cleanName(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
+		if unicode.IsControl(r) || r == utf8.RuneError || r == '{' {
 			return '?'
 		}
 		return r
-	}, string(s))
+	}, s)
 }
 
 func isSpace(r rune) bool { return r <= ' ' }

@@ -9,6 +9,15 @@
 //   - [Summarize] measures a clip: bounds, bone lengths, jumps, ground height
 //     and the unit of length that the file seems to use.
 //
+// # ASF and AMC
+//
+//   - [OpenAMC] turns a motion file and its skeleton file into the same [BVH];
+//     [ReadASF] and [ASF.ReadAMC] do so from bytes. [FindASF] finds the
+//     skeleton that lies beside a motion.
+//   - The files say neither their frame rate nor their unit in metres: the
+//     caller gives the first ([AMCRate] for CMU and HDM05), and
+//     [ASF.MetresPerUnit] is the second for files that count in inches.
+//
 // Lengths keep the file's unit; [skel.Clip.Scaled] turns them into metres and
 // [skel.Clip.Resampled] changes the frame rate.
 //
@@ -28,4 +37,22 @@
 //   - The frame rate is 1/Frame Time, taken as the whole number where it is
 //     within 0.05 % of one: files print 60 Hz as 0.0166667. (Film and video
 //     rates such as 23.976 Hz are 0.1 % away and stay as they are.)
+//
+// How an ASF and an AMC become a clip:
+//
+//   - A bone becomes a joint at its start, called like the bone, and a bone
+//     without children also an End Site, or where its length changes a joint,
+//     at its end: CMU's 30 bones are 31 joints, root included, and 7 End Sites.
+//     Joints are not turned at rest: their axes are the world's.
+//   - A bone ends at its direction, made 1 long, times its length, in the
+//     world's axes at rest.
+//   - A joint's rotation is L = C·M·C⁻¹. C is the bone's axis, M the product of
+//     its rotations in the frame. The first one listed turns first, about axes
+//     that stay: rx ry rz is R_z·R_y·R_x. So do the angles of an axis; they are
+//     about x, y and z, in this order, however their own order reads.
+//   - tx, ty and tz move a bone's start along the axes C, whatever their place
+//     among the rotations; l is added to its length.
+//   - The root starts at its position and turns by C·M·C⁻¹ too, C being its
+//     orientation; it moves along the world's axes.
+//   - In a BVH the joints have the rotations ZYX, as in CMU's own conversions.
 package mocap

@@ -57,6 +57,66 @@ func ExampleReadBVH_error() {
 	// tail.bvh:20: the file ends before Xrotation of "Tail" in frame 2 of 2
 }
 
+const walker = `:units
+  length 0.45
+  angle deg
+:root
+  order TX TY TZ RX RY RZ
+  axis XYZ
+  position 0 0 0
+  orientation 0 0 0
+:bonedata
+  begin
+    id 1
+    name leg
+    direction 0 -1 0
+    length 15
+    axis 0 0 20 XYZ
+    dof rx
+    limits (-120 15)
+  end
+:hierarchy
+  begin
+    root leg
+  end
+`
+
+const step = `:FULLY-SPECIFIED
+:DEGREES
+1
+root 0 16 0 0 0 0
+leg 0
+2
+root 0 16 0.5 0 0 0
+leg -30
+`
+
+func ExampleASF_ReadAMC() {
+	s, err := mocap.ReadASF("walker.asf", []byte(walker))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := s.ReadAMC("walker_1.amc", []byte(step), mocap.AMCRate)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c := b.Clip.Scaled(float32(s.MetresPerUnit))
+	fmt.Println(c.Skel.Names, c.Frames, "frames at", c.FPS)
+
+	model := make([]m3.Xform, c.Skel.Len())
+	for f := range c.Frames {
+		c.Model(model, f)
+		foot := model[c.Skel.Index("legSite")].Pos
+		fmt.Printf("foot %.2f %.2f %.2f\n", foot.X, foot.Y, foot.Z)
+	}
+	// Output:
+	// [root leg legSite] 2 frames at 120
+	// foot 0.00 0.06 0.00
+	// foot -0.04 0.16 0.43
+}
+
 func ExampleBVH_Write() {
 	b, err := mocap.ReadBVH("tail.bvh", []byte(tail))
 	if err != nil {

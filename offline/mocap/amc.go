@@ -1,0 +1,312 @@
+package mocap
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
+)
+
+// AMCRate is the frame rate, in frames per second, at which CMU and HDM05 give
+// their AMC files, which do not say it.
+const AMCRate = 120
+
+// OpenAMC reads the motion in the AMC file at path, of the skeleton in the ASF
+// file at asf; where that is empty, of the one that FindASF finds. The file
+// does not say its frame rate: it is fps, in frames per second, mostly AMCRate.
+func OpenAMC(path, asf string, fps float64) (*BVH, error) {
+	data, err := boundedfile.Read(path, maxFileSize)
+	if err != nil {
+		return nil, err
+	}
+	if asf == "" {
+		if asf, err = FindASF(path); err != nil {
+			return nil, err
+		}
+	}
+	s, err := OpenASF(asf)
+	if err != nil {
+		return nil, err
+	}
+	return s.ReadAMC(path, data, fps)
+}
+
+// ErrNoASF says that a folder does not tell which ASF file an AMC file moves.
+var ErrNoASF = errors.New("no skeleton")
+
+// FindASF returns the path of the skeleton of the AMC file at path, in the same
+// folder: the ASF file of the same name, or of the longest beginning of it that
+// ends before an underscore (CMU's 35_01.amc moves 35.asf), or else the only
+// ASF file there. Otherwise the error is ErrNoASF.
+func FindASF(path string) (string, error) {
+	dir := filepath.Dir(path)
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	byStem := map[string]string{}
+	var found []string
+	for _, f := range files {
+		if ext := filepath.Ext(f.Name()); strings.EqualFold(ext, ".asf") {
+			byStem[strings.ToLower(strings.TrimSuffix(f.Name(), ext))] = f.Name()
+			found = append(found, f.Name())
+		}
+	}
+	stem := strings.ToLower(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	for cut := len(stem); cut > 0; cut = strings.LastIndexByte(stem[:cut], '_') {
+		if f := byStem[stem[:cut]]; f != "" {
+			return filepath.Join(dir, f), nil
+		}
+	}
+	if len(found) == 1 {
+		return filepath.Join(dir, found[0]), nil
+	}
+	first, _, _ := strings.Cut(stem, "_")
+	return "", fmt.Errorf("%s: %w: %d ASF files in its folder, none of them called %s.asf: name the right one", path, ErrNoASF, len(found), first)
+}
+
+// ReadAMC parses the text of an AMC file that moves the skeleton s at fps
+// frames per second; name is for messages. The result is the motion as a BVH
+// holds it, in the skeleton's unit of length. Angles are in the unit that the
+// flags :DEGREES and :RADIANS name, without either in the skeleton's.
+//
+// It returns a *SyntaxError that names the line for a bone that the skeleton
+// lacks or that a frame has twice, values that are more or fewer than its
+// degrees of freedom, frames that do not count upwards by one, a last frame
+// that was cut off in a :FULLY-SPECIFIED file, a number that is not finite or beyond ±1e9, and a file that
+// has no frames. A bone that a frame does not name is at rest in it, and
+// BVH.Notes says so.
+func (s *ASF) ReadAMC(name string, data []byte, fps float64) (*BVH, error) {
+	if !(fps >= 1/float64(maxFrameTime) && fps <= 1/minFrameTime) {
+		return nil, fmt.Errorf("%s: %g frames per second: expected a rate between 1/%g and %g", name, fps, float64(maxFrameTime), 1/minFrameTime)
+	}
+	r := amcReader{parser: newParser(name, data), s: s, half: 0.5, seen: make([]int, len(s.bones)), gaps: make([]gap, len(s.bones))}
+	if s.degrees {
+		r.half = math.Pi / 360
+	}
+	if err := r.header(); err != nil {
+		return nil, err
+	}
+	frames := r.count()
+	limit := memFree + memPerByte*int64(len(data)+s.size)
+	if perFrame := int64(s.Skel.Len() * jointBytes); int64(frames) > limit/perFrame {
+		return nil, r.fail(r.pos, "%d frames of %d joints, most of them without values, need more than the %d MB that a file of %d bytes may take",
+			frames, s.Skel.Len(), limit>>20, len(data))
+	}
+	r.clip = skel.NewClip(s.Skel, fps, frames)
+	if err := r.frames(); err != nil {
+		return nil, err
+	}
+	b := &BVH{Clip: r.clip, FrameTime: 1 / fps, Notes: r.notes}
+	for _, list := range s.channels {
+		b.Channels = append(b.Channels, append([]Channel(nil), list...))
+	}
+	return b, nil
+}
+
+type amcReader struct {
+	*parser
+	s    *ASF
+	clip *skel.Clip
+	half float64 // half an angle's unit in radians
+	full bool    // the file says that every frame names every bone
+	seen []int   // per bone, the last frame that names it, counted from 1
+	gaps []gap   // per bone
+	vals [len(dofNames)]float64
+}
+
+// gap counts the frames that do not name a bone.
+type gap struct{ frames, first, at int }
+
+// header takes everything before the first frame.
+func (r *amcReader) header() error {
+	for r.nextLine() {
+		w, at := r.word()
+		if w[0] != ':' {
+			if !isFrameNumber(w) {
+				return r.fail(at, "expected a flag such as :DEGREES or the number of the first frame, found %s", quoteWord(w))
+			}
+			r.pos, r.eol = at, at
+			return nil
+		}
+		switch strings.ToUpper(string(w)) {
+		case ":FULLY-SPECIFIED":
+			r.full = true
+		case ":DEGREES":
+			r.half = math.Pi / 360
+		case ":RADIANS":
+			r.half = 0.5
+		}
+	}
+	return r.fail(r.pos, "expected the number of the first frame, found the end of the file")
+}
+
+// count returns the number of frames from pos on.
+func (r *amcReader) count() int {
+	pos, eol := r.pos, r.eol
+	n := 0
+	for r.nextLine() {
+		if c := r.data[r.pos] - '0'; c > 9 {
+			continue
+		}
+		if w, _ := r.word(); isFrameNumber(w) {
+			n++
+		}
+	}
+	r.pos, r.eol = pos, eol
+	return n
+}
+
+// isFrameNumber reports whether w is a whole number without a sign.
+func isFrameNumber(w []byte) bool {
+	for _, c := range w {
+		if c-'0' > 9 {
+			return false
+		}
+	}
+	return len(w) > 0
+}
+
+// frames parses every frame into the clip.
+func (r *amcReader) frames() error {
+	f, at, named, before := -1, 0, 0, 0 // this frame, and how many bones it and the one before name
+	var last int64
+	for r.nextLine() {
+		w, wordAt := r.word()
+		if !isFrameNumber(w) {
+			if err := r.bone(w, wordAt, f); err != nil {
+				return err
+			}
+			named++
+			continue
+		}
+		if f >= 0 {
+			r.close(f, at, named)
+		}
+		v, err := strconv.ParseInt(string(w), 10, 64)
+		if errors.Is(err, strconv.ErrRange) || f >= 0 && v != last+1 {
+			return r.fail(wordAt, "expected the number of frame %d, frames count upwards by one, found %s", last+1, quoteWord(w))
+		}
+		if err := r.endLine("the number of a frame"); err != nil {
+			return err
+		}
+		f, last, at, before, named = f+1, v, wordAt, named, 0
+	}
+	if r.full && f > 0 && named < before {
+		return r.fail(len(r.data), "the file ends after %d bones of frame %d, of %d in the frame before: it was cut off", named, last, before)
+	}
+	r.close(f, at, named)
+	r.noteGaps()
+	return nil
+}
+
+// bone takes the values of the bone called name in frame f.
+func (r *amcReader) bone(name []byte, at, f int) error {
+	i, ok := r.s.index[string(name)]
+	if !ok && strings.EqualFold(string(name), asfRoot) {
+		i, ok = 0, true
+	}
+	if !ok {
+		return r.fail(at, "expected a bone of %s or the number of a frame, found %s", r.s.name, quoteWord(name))
+	}
+	b := r.s.bones[i]
+	if r.seen[i] == f+1 {
+		return r.fail(at, "bone %s is in the frame twice", quote(b.name))
+	}
+	r.seen[i] = f + 1
+	for k, d := range b.dofs {
+		w, valueAt := r.word()
+		v, n := scanNumber(w)
+		if n == 0 || n < len(w) || !(math.Abs(v) <= maxValue) {
+			r.pos = valueAt
+			if len(w) == 0 {
+				return r.fail(valueAt, "bone %s has %s in %s: expected %d values, found %d", quote(b.name), b.describe(), r.s.name, len(b.dofs), k)
+			}
+			_, err := r.lineNumber(dofNames[d] + " of bone " + quote(b.name))
+			return err
+		}
+		r.vals[k] = v
+	}
+	if w, extra := r.word(); len(w) > 0 {
+		return r.fail(extra, "bone %s has %s in %s: expected %d values, found %s after them", quote(b.name), b.describe(), r.s.name, len(b.dofs), quoteWord(w))
+	}
+	return r.pose(b, at, f)
+}
+
+// pose sets what b moves in frame f: by L = C·M·C⁻¹, where C turns the bone's
+// axes into the world's and M is the motion. At rest joints are not turned, so
+// that L is their local rotation.
+func (r *amcReader) pose(b *asfBone, at, f int) error {
+	pos, rot := r.clip.Frame(f)
+	q := b.axes
+	var move [3]float64
+	moves := false
+	for k := len(b.dofs) - 1; k >= 0; k-- {
+		switch d := b.dofs[k]; {
+		case d.rotation():
+			// The first one turns first, about axes that stay.
+			s, c := math.Sincos(r.vals[k] * r.half)
+			q = q.turn(Channel(d).Axis(), s, c)
+		case d == stretch:
+			for _, j := range b.ends {
+				if !moveBy(&pos[j], scale3(b.direction, r.vals[k])) {
+					return r.fail(at, "bone %s is beyond ±%g long", quote(b.name), float64(maxValue))
+				}
+			}
+		default:
+			move[d], moves = r.vals[k], true
+		}
+	}
+	q = q.mul(b.axes.conj())
+	rot[b.joint] = m3.Quat{X: float32(q[1]), Y: float32(q[2]), Z: float32(q[3]), W: float32(q[0])}
+	if !moves {
+		return nil
+	}
+	if b.parent != nil {
+		move = b.axes.rotate(move)
+	}
+	if !moveBy(&pos[b.joint], move) {
+		return r.fail(at, "bone %s is moved beyond ±%g", quote(b.name), float64(maxValue))
+	}
+	return nil
+}
+
+func scale3(v [3]float64, k float64) [3]float64 { return [3]float64{v[0] * k, v[1] * k, v[2] * k} }
+
+// moveBy adds d to p and reports whether it is still within ±maxValue.
+func moveBy(p *m3.Vec3, d [3]float64) bool {
+	*p = m3.V(float32(float64(p.X)+d[0]), float32(float64(p.Y)+d[1]), float32(float64(p.Z)+d[2]))
+	return max(m3.Abs(p.X), m3.Abs(p.Y), m3.Abs(p.Z)) <= maxValue
+}
+
+// close ends frame f, which begins at offset at and names so many bones.
+func (r *amcReader) close(f, at, named int) {
+	if named == len(r.seen) {
+		return
+	}
+	for i, last := range r.seen {
+		if last == f+1 || len(r.s.bones[i].dofs) == 0 {
+			continue
+		}
+		if r.gaps[i].frames == 0 {
+			r.gaps[i].first, r.gaps[i].at = f, at
+		}
+		r.gaps[i].frames++
+	}
+}
+
+// noteGaps remembers which bones are at rest because frames do not name them.
+func (r *amcReader) noteGaps() {
+	for i, g := range r.gaps {
+		if g.frames > 0 && len(r.notes) < maxNotes {
+			r.notes = append(r.notes, r.fail(g.at, "bone %s is not in %d of %d frames and at rest there", quote(r.s.bones[i].name), g.frames, r.clip.Frames).Error())
+		}
+	}
+}

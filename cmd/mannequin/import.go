@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -28,40 +30,59 @@ type motionReport struct {
 
 func newImport() *cobra.Command {
 	var asJSON bool
-	var scale, fps float64
-	var out string
+	var opt importOptions
 	c := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Read motion capture, check it, and convert its unit and frame rate",
-		Long: `Reads BVH files and says what is in them: frames, joints, channels, extent, and
-what looks wrong (bones that change their length, leaps from one frame to the
-next). --scale and --fps convert; --out writes the result as a BVH.`,
+		Long: `Reads BVH and AMC files and says what is in them: frames, joints, channels,
+extent, and what looks wrong (bones that change their length, leaps from one
+frame to the next). --scale and --fps convert; --out writes the result as a BVH.
+
+An AMC moves the skeleton of an ASF file: that of --asf, or the one beside it
+that has its name, or the beginning of its name up to an underscore (35_01.amc
+moves 35.asf), or that is the only one there. AMC files do not say their frame
+rate: --amc-fps does. In CMU's, --scale 0.0564444 (inches over 0.45) makes
+metres.`,
 		Example: `  mannequin import walk.bvh
   mannequin import walk.bvh --json
   mannequin import walk.bvh --scale 0.01 --fps 60 --out walk-metres-60.bvh
-  mannequin import takes/*.bvh`,
+  mannequin import takes/*.bvh
+  mannequin import 35_01.amc --scale 0.0564444 --fps 60 --out walk.bvh
+  mannequin import walk.amc --asf actor.asf --amc-fps 60`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !(scale > 0 && scale <= 1e6) {
-				return command.Usagef("--scale %g: expected a factor above 0 and up to 1e6", scale)
+			if !(opt.scale > 0 && opt.scale <= 1e6) {
+				return command.Usagef("--scale %g: expected a factor above 0 and up to 1e6", opt.scale)
 			}
-			if cmd.Flags().Changed("fps") && !(fps >= 1e-3 && fps <= 1e5) {
-				return command.Usagef("--fps %g: expected a rate between 0.001 and 100000", fps)
+			if cmd.Flags().Changed("fps") && !(opt.fps >= 1e-3 && opt.fps <= 1e5) {
+				return command.Usagef("--fps %g: expected a rate between 0.001 and 100000", opt.fps)
 			}
-			if out != "" && len(args) > 1 {
+			if !(opt.amcFPS >= 1e-3 && opt.amcFPS <= 1e5) {
+				return command.Usagef("--amc-fps %g: expected a rate between 0.001 and 100000", opt.amcFPS)
+			}
+			if opt.out != "" && len(args) > 1 {
 				return command.Usagef("--out takes one input file, not %d", len(args))
 			}
-			if cmd.Flags().Changed("out") && out == "" {
-				return command.Usagef("--out is empty")
+			for _, name := range []string{"out", "asf"} {
+				if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+					return command.Usagef("--%s is empty", name)
+				}
 			}
-			imp := func(file string) (*motionReport, error) { return importFile(file, scale, fps, out) }
+			for _, name := range []string{"asf", "amc-fps"} {
+				if cmd.Flags().Changed(name) && !slices.ContainsFunc(args, isAMC) {
+					return command.Usagef("--%s is for AMC files, and none is given", name)
+				}
+			}
+			imp := func(file string) (*motionReport, error) { return importFile(file, opt) }
 			return reportFiles(cmd.OutOrStdout(), args, asJSON, imp, printMotion)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	c.Flags().Float64Var(&scale, "scale", 1, "multiply all lengths (0.01 turns centimetres into metres)")
-	c.Flags().Float64Var(&fps, "fps", 0, "resample to this many frames per second (default: as in the file)")
-	c.Flags().StringVar(&out, "out", "", "write the result to this BVH file")
+	c.Flags().Float64Var(&opt.scale, "scale", 1, "multiply all lengths (0.01 turns centimetres into metres)")
+	c.Flags().Float64Var(&opt.fps, "fps", 0, "resample to this many frames per second (default: as in the file)")
+	c.Flags().StringVar(&opt.out, "out", "", "write the result to this BVH file")
+	c.Flags().StringVar(&opt.asf, "asf", "", "the skeleton that AMC files move (default: the one beside each)")
+	c.Flags().Float64Var(&opt.amcFPS, "amc-fps", mocap.AMCRate, "frames per second of AMC files, which do not say it")
 	return c
 }
 
@@ -110,37 +131,67 @@ func reportFiles[R any](w io.Writer, files []string, asJSON bool, read func(stri
 // maxTransforms bounds the memory of a resampled clip: 28 bytes each.
 const maxTransforms = 1 << 27
 
-func importFile(file string, scale, fps float64, out string) (*motionReport, error) {
-	b, err := mocap.OpenBVH(file)
+// importOptions are the flags of import that say how a file is read, what
+// becomes of it and where it goes.
+type importOptions struct {
+	scale  float64
+	fps    float64 // 0: as in the file
+	out    string
+	asf    string // empty: the one beside the AMC
+	amcFPS float64
+}
+
+// isAMC reports whether file is called like an AMC: its first bytes may be
+// anything.
+func isAMC(file string) bool { return strings.EqualFold(filepath.Ext(file), ".amc") }
+
+// openMotion reads a motion and says what kind it is.
+func openMotion(file string, opt importOptions) (b *mocap.BVH, kind string, err error) {
+	switch {
+	case isAMC(file):
+		b, err = mocap.OpenAMC(file, opt.asf, opt.amcFPS)
+		if errors.Is(err, mocap.ErrNoASF) {
+			err = fmt.Errorf("%w with --asf", err)
+		}
+		return b, "AMC motion", err
+	case strings.EqualFold(filepath.Ext(file), ".asf"):
+		return nil, "", fmt.Errorf("%s: a skeleton without motion: name the AMC file that moves it", file)
+	}
+	b, err = mocap.OpenBVH(file)
+	return b, "BVH motion", err
+}
+
+func importFile(file string, opt importOptions) (*motionReport, error) {
+	b, kind, err := openMotion(file, opt)
 	if err != nil {
 		return nil, err
 	}
-	if scale != 1 {
-		b.Clip = b.Clip.Scaled(float32(scale))
+	if opt.scale != 1 {
+		b.Clip = b.Clip.Scaled(float32(opt.scale))
 	}
-	if fps > 0 {
+	if fps := opt.fps; fps > 0 {
 		if n := float64(b.Clip.Frames) * fps / b.Clip.FPS * float64(b.Clip.Skel.Len()); n > maxTransforms {
 			return nil, fmt.Errorf("%s: at %g frames per second its %d joints would take %.3g transforms, at most %d fit", file, fps, b.Clip.Skel.Len(), n, maxTransforms)
 		}
 		b.Clip = b.Clip.Resampled(fps)
 		b.FrameTime = 1 / fps
 	}
-	r := motionOf(file, b)
-	if out != "" {
-		if err := atomicfile.Write(out, b.Write); err != nil {
+	r := motionOf(file, kind, b)
+	if opt.out != "" {
+		if err := atomicfile.Write(opt.out, b.Write); err != nil {
 			return nil, err
 		}
-		r.Written = out
+		r.Written = opt.out
 	}
 	return r, nil
 }
 
-func motionOf(file string, b *mocap.BVH) *motionReport {
+func motionOf(file, kind string, b *mocap.BVH) *motionReport {
 	notes := b.Notes
 	if notes == nil {
 		notes = []string{}
 	}
-	return &motionReport{File: file, Kind: "BVH motion", Channels: b.NumChannels(), FrameTime: b.FrameTime,
+	return &motionReport{File: file, Kind: kind, Channels: b.NumChannels(), FrameTime: b.FrameTime,
 		Summary: mocap.Summarize(b.Clip), Notes: notes}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/engine/m3"
 	"mannequin/offline/mocap"
 )
 
@@ -84,6 +85,68 @@ func TestImportConverts(t *testing.T) {
 	}
 }
 
+const tinyASF = `:units
+  length 0.45
+  angle deg
+:root
+  order TX TY TZ RX RY RZ
+  axis XYZ
+  position 0 0 0
+  orientation 0 0 0
+:bonedata
+  begin
+    name leg
+    direction 0 -1 0
+    length 15
+    axis 0 0 0 XYZ
+    dof rx
+  end
+:hierarchy
+  begin
+    root leg
+  end
+`
+
+const tinyAMC = ":FULLY-SPECIFIED\n:DEGREES\n1\nroot 0 16 0 0 0 0\nleg 0\n2\nroot 0 16 1 0 30 0\nleg -90\n3\nroot 0 16 2 0 60 0\nleg -90\n"
+
+// An AMC becomes a BVH of the skeleton beside it, or of that of --asf.
+func TestImportAMC(t *testing.T) {
+	dir := t.TempDir()
+	path, out := writeFile(t, dir, "7_02.amc", tinyAMC), filepath.Join(dir, "out.bvh")
+	skeleton := writeFile(t, dir, "7.asf", tinyASF)
+	writeFile(t, dir, "8.asf", "another")
+	code, text, errs := cli("import", path, "--json")
+	var got map[string]any
+	if err := json.Unmarshal([]byte(text), &got); code != 0 || err != nil || errs != "" {
+		t.Fatalf("code %d, %v, %s", code, err, errs)
+	}
+	for key, want := range map[string]any{"file": path, "kind": "AMC motion", "frames": 3., "joints": 2., "end_sites": 1., "fps": 120., "channels": 9., "reach": 15.} {
+		if got[key] != want {
+			t.Errorf("%s is %v, want %v", key, got[key], want)
+		}
+	}
+	if code, text, _ := cli("import", path); code != 0 || !strings.Contains(text, "AMC motion") || !strings.Contains(text, "root root") {
+		t.Errorf("code %d:\n%s", code, text)
+	}
+
+	elsewhere := t.TempDir()
+	path = writeFile(t, elsewhere, "walk.AMC", tinyAMC)
+	if code, _, errs := cli("import", path, "--asf", skeleton, "--amc-fps", "30", "--fps", "60", "--scale", "0.0564444", "--out", out); code != 0 {
+		t.Fatal(errs)
+	}
+	b, err := mocap.OpenBVH(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := make([]m3.Xform, b.Clip.Skel.Len())
+	b.Clip.Model(model, 3) // half-way between the last two, heading 45°, the leg ahead
+	foot := model[b.Clip.Skel.Index("legSite")].Pos
+	ahead := float32(15 * 0.0564444 * math.Sqrt2 / 2)
+	if want := m3.V(ahead, 16*0.0564444, 1.5*0.0564444+ahead); b.Clip.Frames != 5 || b.Clip.FPS != 60 || !(foot.Dist(want) <= 1e-5) {
+		t.Errorf("%d frames at %g, the foot is at %v, want %v", b.Clip.Frames, b.Clip.FPS, foot, want)
+	}
+}
+
 // Whatever is wrong makes one line, the right exit code and no file.
 func TestImportErrors(t *testing.T) {
 	dir := t.TempDir()
@@ -92,6 +155,9 @@ func TestImportErrors(t *testing.T) {
 	huge := writeFile(t, dir, "huge.bvh", strings.Replace(tinyBVH, "Frames: 3", "Frames: 2147483648", 1))
 	garbage := writeFile(t, dir, "garbage.bvh", "\x00\x01garbage")
 	png := writeFile(t, dir, "picture.png", "\x89PNG\r\n\x1a\n")
+	asf := writeFile(t, dir, "tiny.asf", tinyASF)
+	amc := writeFile(t, dir, "tiny_1.amc", tinyAMC[:len(tinyAMC)-4])
+	lonely := writeFile(t, t.TempDir(), "35_01.amc", tinyAMC)
 	out := filepath.Join(dir, "out.bvh")
 	for _, c := range []struct {
 		code int
@@ -108,6 +174,15 @@ func TestImportErrors(t *testing.T) {
 		{1, "1 of 2 files failed", []string{"import", good, cut}},
 		{1, "would take", []string{"import", writeFile(t, dir, "slow.bvh", strings.Replace(tinyBVH, "0.0333333", "3600", 1)), "--fps", "100000", "--out", out}},
 		{1, "cannot write", []string{"import", good, "--out", filepath.Join(dir, "no", "folder", "out.bvh")}},
+		{1, `tiny_1.amc:11: bone "leg" has the degrees of freedom rx in ` + asf + `: expected 1 values, found 0`, []string{"import", amc, "--out", out}},
+		{1, "35_01.amc: no skeleton: 0 ASF files in its folder, none of them called 35.asf: name the right one with --asf", []string{"import", lonely}},
+		{1, "none.asf", []string{"import", lonely, "--asf", filepath.Join(dir, "none.asf")}},
+		{1, `good.bvh:1: expected a section of an ASF`, []string{"import", lonely, "--asf", good}},
+		{1, "tiny.asf: a skeleton without motion: name the AMC file that moves it", []string{"import", asf}},
+		{2, "--asf is empty", []string{"import", lonely, "--asf", ""}},
+		{2, "--asf is for AMC files, and none is given", []string{"import", good, "--asf", asf}},
+		{2, "--amc-fps is for AMC files, and none is given", []string{"import", good, "--amc-fps", "60"}},
+		{2, "--amc-fps 0", []string{"import", amc, "--amc-fps", "0"}},
 		{2, "--scale 0", []string{"import", good, "--scale", "0"}},
 		{2, "--fps -1", []string{"import", good, "--fps", "-1"}},
 		{2, "--out takes one input", []string{"import", good, good, "--out", out}},

@@ -51,7 +51,7 @@ func inspectFile(file string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return motionOf(file, b), nil
+		return motionOf(file, "BVH motion", b), nil
 	case kindModel:
 		return inspectModel(file)
 	}

@@ -53,10 +53,11 @@ test: check
 	@$(MAKE) test-cuda
 
 # Without a GPU: the kernels compiled for the processor, on a driver of our own.
+# go does not look into their sources to see whether a result is stale: -count=1.
 test-cuda: setup build-cuda
 	sh scripts/cuda-kernels.sh --check
 	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/fakecuda ./animsys ./cmd/mannequin && \
-	$(GO) test -race -tags cuda ./netruntime/cuda && $(GO) test -race -tags cuda -run CUDA ./netruntime && $(GO) test -tags cuda -run CUDA ./cmd/mannequin ./animsys
+	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin ./animsys
 	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/fakecuda
 
 bench: setup

@@ -3,6 +3,7 @@
 package netruntime_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -76,6 +77,43 @@ func poison(out [][]float32) {
 			y[i] = -1e30
 		}
 	}
+}
+
+// TestCUDABadSequences puts NaN into one sequence: what depends on it is NaN,
+// and the others keep their bits.
+func TestCUDABadSequences(t *testing.T) {
+	names, nets, _ := netruntime.GraphCases()
+	for i, n := range nets {
+		const batch, length, bad = 3, 4, 1
+		s := openCUDA(t, n, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1}})
+		good, in := netruntime.Arrays(n, 5, batch, length)
+		if err := s.RunSequences(good, in, batch, length); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range in {
+			k := len(x) / batch
+			for j := range x[bad*k : (bad+1)*k] {
+				x[bad*k+j] = float32(math.NaN())
+			}
+		}
+		out, _ := netruntime.Arrays(n, 5, batch, length)
+		if err := s.RunSequences(out, in, batch, length); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		for j, want := range netruntime.Interpret(n, in, batch, length) {
+			k := len(want) / batch
+			for c, v := range out[j] {
+				switch {
+				case c/k == bad && want[c] != want[c] && v == v:
+					t.Fatalf("%s: output %d of the bad sequence has %g at %d, want NaN", names[i], j, v, c%k)
+				case c/k != bad && math.Float32bits(v) != math.Float32bits(good[j][c]):
+					t.Fatalf("%s: output %d of sequence %d has %g at %d, was %g", names[i], j, c/k, v, c%k, good[j][c])
+				}
+			}
+		}
+	}
+	onGPU(t)
 }
 
 // TestCUDARandomGraphs makes up graphs, options and runs.

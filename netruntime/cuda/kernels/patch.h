@@ -92,7 +92,6 @@ struct patch {
 		unsigned char* to = reinterpret_cast<unsigned char*>(base) + (at + first * row + column) * (TYPE == BF16 ? 2 : 4);
 		const long long gap = TOGETHER * row * (TYPE == BF16 ? 2 : 4);
 		const float* from = mine();
-		if (column >= n) return;
 		if (column + 4 <= n) {
 #pragma unroll 4
 			for (int r = first; r < left; r += TOGETHER, to += gap, from += TOGETHER * WIDTH) store4<TYPE>(to, *reinterpret_cast<const float4*>(from));

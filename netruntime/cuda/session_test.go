@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"mannequin/internal/fakecuda"
 	"mannequin/netruntime"
@@ -257,10 +258,12 @@ func TestChunks(t *testing.T) {
 	onGPU(t)
 }
 
-// TestSkipBelow leaves experts out as the processor does.
+// TestSkipBelow leaves experts out as the processor does, beside a session that
+// leaves out none.
 func TestSkipBelow(t *testing.T) {
 	const rows = 40
 	n := blends(t, 30, 200, 20, 5)
+	open(t, n, rows, FP32)
 	o := netruntime.SessionOptions{Batch: rows, Workers: 1, SkipBelow: 0.2}
 	cpu, err := n.NewSession(o)
 	if err != nil {
@@ -286,6 +289,48 @@ func TestSkipBelow(t *testing.T) {
 		t.Errorf("gating is off by %g", e)
 	}
 	onGPU(t)
+}
+
+// TestGating: the weights are of the last run's rows, also of one that the
+// processor computed.
+func TestGating(t *testing.T) {
+	n := blends(t, 30, 20, 20, 5)
+	s := open(t, n, 9, FP32)
+	x := values(4, 9*30)
+	for _, rows := range []int{9, 2, 0, 5} {
+		_, want := onCPU(t, n, x, max(rows, 1))
+		if err := s.Run(make([]float32, 9*20), x, rows); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Gating(); len(got) != 5*rows || !(off(got, want[:5*rows]) <= 1e-5) {
+			t.Errorf("%d rows: %d weights, off by %g", rows, len(got), off(got, want[:5*rows]))
+		}
+	}
+	onGPU(t)
+}
+
+// TestBuffers: a session's memory is zeros, and what only begins in it is not
+// taken for it.
+func TestBuffers(t *testing.T) {
+	n := blends(t, 30, 20, 20, 5)
+	s := open(t, n, 9, FP32)
+	b, err := s.Buffer(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range b {
+		if v != 0 {
+			t.Fatalf("value %d is %g", i, v)
+		}
+	}
+	for i, c := range []struct {
+		x    []float32
+		want bool
+	}{{b, true}, {b[3:], true}, {b[99:], true}, {make([]float32, 3), false}, {unsafe.Slice(&b[0], 101), false}, {unsafe.Slice(&b[99], 2), false}} {
+		if got := s.direct(c.x); got != c.want {
+			t.Errorf("case %d: %v", i, got)
+		}
+	}
 }
 
 func TestRunsAllocateNothing(t *testing.T) {

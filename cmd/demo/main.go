@@ -67,7 +67,7 @@ func newCommand() *cobra.Command {
 	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, 0 to 4096")
 	f.StringVar(&o.model, "model", "dog", "a shipped model's name, or a model file")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
-	f.BoolVar(&o.bf16, "bf16", false, "compute the network in bfloat16 where the processor can: about twice as fast")
+	f.BoolVar(&o.bf16, "bf16", false, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
 	f.StringVar(&o.terrain, "terrain", "hills", "hills, flat, slope, steps, or a number: hills from that seed")
 	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
@@ -97,7 +97,7 @@ func (o *options) check(agentsGiven bool) error {
 	if _, err := o.field(); err != nil {
 		return command.Usage(err)
 	}
-	if _, err := backend.Open(o.backend, o.bf16); err != nil {
+	if _, err := backend.Open(o.backend, nil); err != nil {
 		return command.Usage(err)
 	}
 	if o.out != "" {
@@ -148,7 +148,7 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	if err != nil {
 		return nil, nil, err
 	}
-	open, err := backend.Open(o.backend, o.bf16)
+	open, err := backend.Open(o.backend, log)
 	if err != nil {
 		return nil, nil, err
 	}

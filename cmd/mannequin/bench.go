@@ -76,8 +76,11 @@ beside the GPU's own peaks and the processor.`,
 			if ticks < 1 || ticks > 1_000_000 || thread < 1 || thread > 1024 {
 				return command.Usagef("--ticks must be 1 to 1000000 and --threads 1 to 1024")
 			}
-			if _, err := backend.Open(on, bf16); err != nil {
+			if _, err := backend.Open(on, nil); err != nil {
 				return command.Usage(err)
+			}
+			if on == backend.CUDA && (bf16 || cmd.Flags().Changed("ticks")) {
+				return command.Usagef("--backend cuda times runs, not ticks, in every precision: leave out --bf16 and --ticks")
 			}
 			most := crowd.MaxAgents
 			if on == backend.CUDA {
@@ -85,6 +88,7 @@ beside the GPU's own peaks and the processor.`,
 				if !cmd.Flags().Changed("agents") {
 					agents = gpuAgents
 				}
+				slices.Sort(agents)
 			}
 			for _, n := range agents {
 				if n < 1 || n > most {

@@ -63,8 +63,11 @@ the forward passes on the GPU, as bench --backend cuda does.`,
 					return command.Usagef("--work: no %q, only %s", name, strings.Join(names, ", "))
 				}
 			}
-			if _, err := backend.Open(on, false); err != nil {
+			if _, err := backend.Open(on, nil); err != nil {
 				return command.Usage(err)
+			}
+			if on == backend.CUDA && cmd.Flags().Changed("rounds") {
+				return command.Usagef("--backend cuda takes no --rounds")
 			}
 			if on == backend.CUDA {
 				var gpu []gpuWork

@@ -5,6 +5,7 @@ package backend
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"
@@ -16,9 +17,10 @@ const (
 	CUDA = "cuda"
 )
 
-// Open returns what opens sessions of a backend, nil for the processor. With
-// bf16 it is to compute in bfloat16.
-func Open(name string, bf16 bool) (netruntime.Opener, error) {
+// Open returns what opens sessions of a backend, nil for the processor. Where
+// their options ask for bfloat16 the GPU computes in it, else in float32. log is
+// told what networks run on.
+func Open(name string, log *slog.Logger) (netruntime.Opener, error) {
 	switch name {
 	case CPU:
 		return nil, nil
@@ -26,12 +28,12 @@ func Open(name string, bf16 bool) (netruntime.Opener, error) {
 		if !cuda.Built {
 			return nil, errors.New("this program was built without CUDA: make build-cuda builds one with it")
 		}
-		p := cuda.FP32
-		if bf16 {
-			p = cuda.BF16
-		}
 		return func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
-			return cuda.NewSession(n, cuda.Options{SessionOptions: o, Precision: p})
+			p := cuda.FP32
+			if o.BF16 {
+				p = cuda.BF16
+			}
+			return cuda.NewSession(n, cuda.Options{SessionOptions: o, Precision: p, Log: log})
 		}, nil
 	}
 	return nil, fmt.Errorf("no backend %q: want %s or %s", name, CPU, CUDA)

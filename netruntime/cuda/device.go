@@ -3,6 +3,7 @@
 package cuda
 
 // #include <cuda.h>
+// #include "ops.h"
 import "C"
 
 import (
@@ -56,31 +57,39 @@ type tile struct {
 var tiles = [...]tile{{"large", 256, 128, 256, 10}, {"medium", 128, 128, 128, 10}, {"small", 64, 64, 128, 17}}
 
 // shared returns the bytes of shared memory that a block takes.
-func (t *tile) shared() int { return stages * (t.rows + t.columns) * stepBytes }
+func (t *tile) shared() int { return C.STAGES * (t.rows + t.columns) * stepBytes }
 
 // blocks returns how many blocks compute a product.
 func (t *tile) blocks(rows, columns int) int {
 	return (rows + t.rows - 1) / t.rows * ((columns + t.columns - 1) / t.columns)
 }
 
-const stages = 4
-
-const chainRows, chainThreads = 32, 256
-
 var (
 	lost      atomic.Bool // after a CUDA error: nothing of CUDA is called again
 	fallbacks atomic.Int64
 )
 
-var theDevice = sync.OnceValues(func() (*device, error) {
-	d, err := openDevice()
-	if err != nil {
-		slog.Warn("no GPU, the processor computes the networks", "err", err)
-		return nil, err
+var theDevice = sync.OnceValues(openDevice)
+
+var announced sync.Once
+
+// announce tells the log once what networks run on.
+func announce(log *slog.Logger, d *device, err error) {
+	announced.Do(func() {
+		if err != nil {
+			log.Warn("no GPU, the processor computes the networks", "err", err)
+		} else {
+			log.Info("networks run on the GPU", "device", d.name)
+		}
+	})
+}
+
+// lose ends the use of the GPU after an error. It tells the log once.
+func lose(log *slog.Logger, err error) {
+	if !lost.Swap(true) {
+		log.Error("the GPU is lost, the processor computes the networks from here on", "err", err)
 	}
-	slog.Info("networks run on the GPU", "device", d.name)
-	return d, nil
-})
+}
 
 // Device returns the name of the GPU that sessions run on, or why there is none.
 func Device() (string, error) {
@@ -133,7 +142,11 @@ func openDevice() (*device, error) {
 	if major >= 9 {
 		ptx = ptx90
 	}
-	return d, d.do(func() error { return d.load(ptx) })
+	if err := d.do(func() error { return d.load(ptx) }); err != nil {
+		_ = dev.ReleasePrimaryCtx()
+		return nil, err
+	}
+	return d, nil
 }
 
 // enter makes the device's context that of the current thread, on which the
@@ -193,13 +206,23 @@ func (d *device) load(ptx string) error {
 // handle returns the driver's handle of f, which is all that a cu.Function has.
 func handle(f cu.Function) C.CUfunction { return *(*C.CUfunction)(unsafe.Pointer(&f)) }
 
+// maxPinned bounds a piece of pinned memory, in bytes.
+const maxPinned = 1 << 36
+
 // pinned allocates host memory that the GPU copies from and to by itself.
 func pinned(floats int) ([]float32, error) {
 	if floats == 0 {
 		return nil, nil
 	}
+	if floats > maxPinned/4 {
+		return nil, fmt.Errorf("cuda: %d values of pinned memory: %w", floats, cu.OutOfMemory)
+	}
 	var p unsafe.Pointer
-	if rc := C.cuMemHostAlloc(&p, C.size_t(4*floats), C.CU_MEMHOSTALLOC_PORTABLE); rc != C.CUDA_SUCCESS {
+	switch rc := C.cuMemHostAlloc(&p, C.size_t(4*floats), C.CU_MEMHOSTALLOC_PORTABLE); rc {
+	case C.CUDA_SUCCESS:
+	case C.CUDA_ERROR_OUT_OF_MEMORY:
+		return nil, fmt.Errorf("cuda: %d bytes of pinned memory: %w", 4*floats, cu.OutOfMemory)
+	default:
 		return nil, fmt.Errorf("cuda: %d bytes of pinned memory: error %d", 4*floats, rc)
 	}
 	return unsafe.Slice((*float32)(p), floats), nil

@@ -7,7 +7,12 @@
 // computes them, and one line of the log says so. See docs/cuda.md.
 package cuda
 
-import "mannequin/netruntime"
+import (
+	"fmt"
+	"log/slog"
+
+	"mannequin/netruntime"
+)
 
 // Precision is how products of at least 32,768 weights are computed. Smaller
 // ones, and all sums, are float32.
@@ -36,6 +41,22 @@ type Peaks struct {
 
 // Options say what a session is for.
 type Options struct {
-	netruntime.SessionOptions // BF16 is that of the processor, where it takes over
-	Precision                 Precision
+	netruntime.SessionOptions              // BF16 is that of the processor, where it takes over
+	Precision                 Precision    // empty is FP32
+	Log                       *slog.Logger // told once what networks run on, and once that the GPU is lost; nil is slog.Default()
+}
+
+// settle fills in what is left open.
+func (o *Options) settle() error {
+	switch o.Precision {
+	case "":
+		o.Precision = FP32
+	case FP32, TF32, BF16:
+	default:
+		return fmt.Errorf("cuda: precision %q, want %q, %q or %q", o.Precision, FP32, TF32, BF16)
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return nil
 }

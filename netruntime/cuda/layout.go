@@ -5,11 +5,7 @@ package cuda
 // #include "ops.h"
 import "C"
 
-import (
-	"unsafe"
-
-	"mannequin/netruntime"
-)
+import "unsafe"
 
 // layout places a plan's values for runs of a number of sequences of a length.
 type layout struct {
@@ -22,17 +18,18 @@ type layout struct {
 // align is what every array begins on.
 const align = 256
 
-func newLayout(p *plan, g *netruntime.Graph, sequences, length int) (*layout, error) {
-	l := &layout{plan: p, frames: make([]int, len(p.values)), at: make([][forms]int64, len(p.values))}
-	lengths := map[string]int{}
-	for i, v := range p.values {
-		n, ok := lengths[v.like]
-		if !ok {
-			var err error
-			if n, err = g.Length(v.like, length); err != nil {
-				return nil, err
-			}
-			lengths[v.like] = n
+func newLayout(p *plan) *layout {
+	return &layout{plan: p, frames: make([]int, len(p.values)), at: make([][forms]int64, len(p.values))}
+}
+
+// place places the values, or returns false for a length that cannot be.
+func (l *layout) place(sequences, length int) bool {
+	l.size = 0
+	for i := range l.plan.values {
+		v := &l.plan.values[i]
+		n := v.like.Length(length)
+		if n == 0 {
+			return false
 		}
 		l.frames[i] = n
 		for f := range form(forms) {
@@ -42,7 +39,7 @@ func newLayout(p *plan, g *netruntime.Graph, sequences, length int) (*layout, er
 			}
 		}
 	}
-	return l, nil
+	return true
 }
 
 // floats returns the values of one sequence of v.
@@ -58,14 +55,14 @@ type call struct {
 	frame int
 }
 
-// calls returns the launches of a run and, in the form that the kernels read,
+// calls appends the launches of a run and, in the form that the kernels read,
 // their operations for a lane whose memory is at base.
-func (l *layout) calls(constants, base C.address) ([]call, []byte) {
-	w := &writer{layout: l, constants: constants, base: base}
-	var calls []call
+func (l *layout) calls(calls []call, ops []byte, constants, base C.address) ([]call, []byte) {
+	w := writer{layout: l, constants: constants, base: base, ops: ops}
+	var two [2]call
 	for i := range l.plan.launches {
 		la := &l.plan.launches[i]
-		var once []call
+		once := two[:0]
 		rows := l.frames[la.rows]
 		if p := la.product; p != nil {
 			once = append(once, call{form: p.form, n: p.n, op: len(w.ops), rows: rows})

@@ -29,9 +29,14 @@ type plan struct {
 // value is an array (sequences, frames, channels) in the memory of a lane.
 type value struct {
 	channels int
-	like     string // the graph's value that has its length; empty for length 1
-	span     [2]int // its lengths in two long runs, which tell whether two are equal
+	like     netruntime.Value // of the graph, as long as it
 	forms    [forms]bool
+}
+
+// asLongAs says that two values have the same length in every run: in two long
+// ones.
+func (v *value) asLongAs(w *value) bool {
+	return v.like.Length(1<<24) == w.like.Length(1<<24) && v.like.Length(1<<25) == w.like.Length(1<<25)
 }
 
 // operands says that products read v.
@@ -112,15 +117,8 @@ func compile(n *netruntime.Net, f form, skip float32) (*plan, error) {
 		isOut: map[string]bool{}, fused: make([]bool, len(g.Nodes)), kept: map[int]int{},
 	}
 	for _, v := range n.Values() {
-		x := value{channels: v.Channels, like: v.Name}
-		for i := range x.span {
-			var err error
-			if x.span[i], err = g.Length(v.Name, 1<<(24+i)); err != nil {
-				return nil, err
-			}
-		}
 		c.index[v.Name] = len(c.values)
-		c.values = append(c.values, x)
+		c.values = append(c.values, value{channels: v.Channels, like: v})
 	}
 	for i := range g.Inputs {
 		c.inputs = append(c.inputs, i)
@@ -187,8 +185,7 @@ func (c *compiler) operand(v int, f form) int {
 
 // temporary adds a value as long as v.
 func (c *compiler) temporary(v, channels int) int {
-	x := c.values[v]
-	c.values = append(c.values, value{channels: channels, like: x.like, span: x.span})
+	c.values = append(c.values, value{channels: channels, like: c.values[v].like})
 	return len(c.values) - 1
 }
 
@@ -275,18 +272,16 @@ func (c *compiler) lower(i int) error {
 	return nil
 }
 
-// emit adds a light operation to the last launch's chain, where it is one on
-// the same rows whose results the operation needs only for its own row.
+// emit adds a light operation to the last launch's chain, where that is one of
+// the same rows. What the operation reads of other rows than its own, a pool's
+// operand, has another length and so is no chain's of these rows.
 func (c *compiler) emit(o light) {
 	c.read(o.x)
 	if o.x2 >= 0 {
 		c.read(o.x2)
 	}
-	local := o.kind != C.MAX_POOL && o.kind != C.DEPOOL
 	if n := len(c.launches); n > 0 && c.launches[n-1].product == nil && c.launches[n-1].loop == nil {
-		l := &c.launches[n-1]
-		written := slices.ContainsFunc(l.chain, func(p light) bool { return p.out == o.x })
-		if c.values[l.rows].span == c.values[o.out].span && (local || !written) {
+		if l := &c.launches[n-1]; c.values[l.rows].asLongAs(&c.values[o.out]) {
 			l.chain = append(l.chain, o)
 			return
 		}
@@ -423,6 +418,7 @@ func (c *compiler) product(i int, in []int, out int) error {
 	}
 	p.sources = []source{{value: c.operand(in[0], p.form), part: parts[0]}}
 	p.b = c.matrices(p.form, parts)
+	p.sources[0].part.at = nil // holds the weights
 	wide := roundUp(columns, tileColumns)
 	all := make([]float32, p.segments*wide)
 	for s := range p.segments {
@@ -480,6 +476,9 @@ func (c *compiler) lstm(n *netruntime.Node, in []int, out int) error {
 		form: f, segments: 2, n: 4 * units, omega: -1, out: c.read(gates),
 		sources: []source{{c.operand(in[0], f), x, true}, {c.operand(h, f), state, false}},
 		b:       c.matrices(f, []matrix{x, state}), bias: c.padded(bias, 2*roundUp(4*units, tileColumns)),
+	}
+	for i := range p.sources {
+		p.sources[i].part.at = nil // holds the weights
 	}
 	update, write := op, op
 	update.kind, update.x, update.x2, update.out = C.LSTM, gates, cell, h

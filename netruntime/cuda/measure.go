@@ -19,7 +19,7 @@ import (
 func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 	c, ok := s.(*session)
 	switch {
-	case !ok || lost.Load():
+	case !ok || c.closed || lost.Load():
 		return Timing{}, errors.New("cuda: the session does not run on a GPU")
 	case batch < 1 || batch > c.opt.Batch || length < 1 || length > c.opt.Length || repeats < 1:
 		return Timing{}, fmt.Errorf("cuda: %d sequences of %d frames, %d times: the session holds 1 to %d of 1 to %d", batch, length, repeats, c.opt.Batch, c.opt.Length)
@@ -38,6 +38,7 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 	defer timer.close()
 	// Chunk after chunk through one lane, from and to the lane's own copies.
 	l := &c.lanes[0]
+	defer func() { l.n, l.staged = 0, false }()
 	each := func(f func() error) (float64, error) {
 		return timer.median(l.stream, repeats, func() error {
 			for from := 0; from < batch; from += c.most {
@@ -46,7 +47,6 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 					return err
 				}
 			}
-			l.n = 0
 			return nil
 		})
 	}
@@ -61,6 +61,7 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 		{&t.Receive, func() error { return c.exchange(l, c.plan.outputs, l.out, false) }},
 	} {
 		if *part.to, err = each(part.f); err != nil {
+			lose(c.opt.Log, err)
 			return Timing{}, err
 		}
 	}

@@ -23,12 +23,10 @@ const (
 	forms       = 4
 )
 
-// stepBytes and chunkBytes are what the product kernels move at once: of a row's
-// window, and by one thread. A tile has at most tileColumns columns.
 const (
-	stepBytes   = 64
-	chunkBytes  = 16
-	tileColumns = 128
+	stepBytes   = C.STEP
+	chunkBytes  = C.CHUNK
+	tileColumns = 128 // of the widest tile
 )
 
 func (f form) bytes() int {

@@ -2,10 +2,12 @@
 
 package cuda
 
+// #include "ops.h"
+import "C"
+
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -30,7 +32,6 @@ const (
 type session struct {
 	opt     Options
 	net     *netruntime.Net
-	graph   *netruntime.Graph
 	cpu     netruntime.Session // takes over
 	device  *device
 	weights *weights
@@ -40,7 +41,9 @@ type session struct {
 	most   int // sequences of a chunk
 	length int // that the lanes are laid out for, or 0
 	layout *layout
+	asked  *layout // of the run that is asked for
 	calls  []call
+	ops    []byte
 
 	buffers [][]float32 // pinned, for the caller
 	gating  []float32   // pinned (rows, experts)
@@ -53,11 +56,10 @@ type session struct {
 
 // lane is a stream with the memory of a chunk.
 type lane struct {
-	stream  cu.Stream
-	memory  cu.DevicePtr
-	size    int64
-	ops     cu.DevicePtr
-	opsSize int
+	stream cu.Stream
+	memory cu.DevicePtr
+	size   int64
+	ops    cu.DevicePtr
 
 	in, out [][]float32 // pinned copies of the caller's memory where that is not
 	from, n int         // sequences of the chunk in flight, 0 for none
@@ -77,26 +79,40 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if o.Length == 0 {
 		o.Length = 1
 	}
-	f, ok := map[Precision]form{"": opFP32, FP32: opFP32, TF32: opTF32, BF16: opBF16}[o.Precision]
-	if !ok {
-		return nil, fmt.Errorf("cuda: precision %q, want %q, %q or %q", o.Precision, FP32, TF32, BF16)
+	if err := o.settle(); err != nil {
+		return nil, err
 	}
+	f := map[Precision]form{FP32: opFP32, TF32: opTF32, BF16: opBF16}[o.Precision]
 	cpu, err := n.NewSession(o.SessionOptions)
 	if err != nil {
 		return nil, err
 	}
 	d, err := theDevice()
+	announce(o.Log, d, err)
 	if err != nil || lost.Load() {
 		return cpu, nil
 	}
-	s := &session{opt: o, net: n, graph: n.Graph(), cpu: cpu, device: d}
+	s := &session{opt: o, net: n, cpu: cpu, device: d}
 	if err := d.do(func() error { return s.open(f) }); err != nil {
+		s.refuse("a network", err)
 		s.free()
-		slog.Warn("no room for a network on the GPU, the processor computes it", "err", err)
 		return cpu, nil
 	}
 	return s, nil
 }
+
+// refuse tells the log that the GPU has no room for something, or that it is
+// lost: any other error of CUDA may be one that stays.
+func (s *session) refuse(what string, err error) {
+	if errors.Is(err, cu.OutOfMemory) || errors.Is(err, errPlan) {
+		s.opt.Log.Warn("the GPU cannot take "+what+", the processor does", "err", err)
+		return
+	}
+	lose(s.opt.Log, err)
+}
+
+// errPlan is what networks that cannot be laid out have in common.
+var errPlan = errors.New("the network does not fit the GPU")
 
 // open takes everything that runs need.
 func (s *session) open(f form) (err error) {
@@ -104,15 +120,15 @@ func (s *session) open(f form) (err error) {
 		return err
 	}
 	s.plan = s.weights.plan
-	length := s.longest()
+	s.layout, s.asked = newLayout(s.plan), newLayout(s.plan)
+	length := s.opt.Length
+	for length > 0 && !s.layout.place(1, length) {
+		length--
+	}
 	if length == 0 {
-		return fmt.Errorf("cuda: no length up to %d can be halved as often as the network does", s.opt.Length)
+		return fmt.Errorf("cuda: no length up to %d can be halved as often as the network does: %w", s.opt.Length, errPlan)
 	}
-	one, err := newLayout(s.plan, s.graph, 1, length)
-	if err != nil {
-		return err
-	}
-	s.most = max(1, min(s.opt.Batch, chunkRows/length, int(maxLane/max(1, one.size))))
+	s.most = max(1, min(s.opt.Batch, chunkRows/length, int(maxLane/max(1, s.layout.size))))
 	lanes := 1
 	if s.opt.Batch > s.most || s.most*length >= splitRows {
 		lanes = 2
@@ -124,41 +140,25 @@ func (s *session) open(f form) (err error) {
 		}
 	}
 	if s.plan.omega >= 0 {
-		l, err := newLayout(s.plan, s.graph, 1, length)
-		if err != nil {
-			return err
-		}
-		if s.gating, err = pinned(s.opt.Batch * l.floats(s.plan.omega)); err != nil {
+		if s.gating, err = pinned(s.opt.Batch * s.layout.floats(s.plan.omega)); err != nil {
 			return err
 		}
 	}
 	return s.lay(length)
 }
 
-// longest returns the longest length that the session can run, or 0.
-func (s *session) longest() int {
-	for length := s.opt.Length; length > 0; length-- {
-		if _, err := newLayout(s.plan, s.graph, 1, length); err == nil {
-			return length
-		}
-	}
-	return 0
-}
-
 func (s *session) openLane(l *lane, length int) (err error) {
 	if l.stream, err = cu.MakeStream(cu.NonBlocking); err != nil {
 		return fmt.Errorf("cuda: stream: %w", err)
 	}
-	at, err := newLayout(s.plan, s.graph, s.most, length)
-	if err != nil {
-		return err
-	}
+	at := s.layout
+	at.place(s.most, length)
 	l.size = max(at.size, align)
 	if l.memory, err = cu.MemAlloc(l.size); err != nil {
 		return fmt.Errorf("cuda: %d bytes for %d sequences: %w", l.size, s.most, err)
 	}
-	_, ops := at.calls(0, 0)
-	l.opsSize = len(ops)
+	calls, ops := at.calls(s.calls[:0], s.ops[:0], 0, 0)
+	s.calls, s.ops = calls, ops
 	if l.ops, err = cu.MemAlloc(int64(max(len(ops), 1))); err != nil {
 		return fmt.Errorf("cuda: %d bytes of operations: %w", len(ops), err)
 	}
@@ -185,19 +185,16 @@ func (s *session) lay(length int) error {
 		return nil
 	}
 	s.length = 0
-	at, err := newLayout(s.plan, s.graph, s.most, length)
-	if err != nil {
-		return err
-	}
+	at := s.layout
+	at.place(s.most, length)
 	for i := range s.lanes {
 		l := &s.lanes[i]
 		if at.size > l.size {
 			return fmt.Errorf("cuda: runs of length %d take %d bytes, a lane has %d", length, at.size, l.size)
 		}
-		calls, ops := at.calls(deviceAddress(s.weights.memory), deviceAddress(l.memory))
-		s.calls = calls
-		if len(ops) > 0 {
-			if err := cu.MemcpyHtoD(l.ops, unsafe.Pointer(&ops[0]), int64(len(ops))); err != nil {
+		s.calls, s.ops = at.calls(s.calls[:0], s.ops[:0], deviceAddress(s.weights.memory), deviceAddress(l.memory))
+		if n := len(s.ops); n > 0 {
+			if err := cu.MemcpyHtoD(l.ops, unsafe.Pointer(&s.ops[0]), int64(n)); err != nil {
 				return fmt.Errorf("cuda: operations: %w", err)
 			}
 		}
@@ -211,7 +208,7 @@ func (s *session) lay(length int) error {
 	if err := cu.Synchronize(); err != nil {
 		return fmt.Errorf("cuda: operations: %w", err)
 	}
-	s.layout, s.length = at, length
+	s.length = length
 	return nil
 }
 
@@ -221,11 +218,7 @@ func (s *session) Kernel() string {
 	if lost.Load() {
 		return s.cpu.Kernel()
 	}
-	p := s.opt.Precision
-	if p == "" {
-		p = FP32
-	}
-	return "cuda_" + string(p)
+	return "cuda_" + string(s.opt.Precision)
 }
 
 func (s *session) Gating() []float32 {
@@ -244,8 +237,11 @@ func (s *session) Buffer(n int) ([]float32, error) {
 	if s.closed {
 		return nil, errClosed
 	}
-	if n < 1 || lost.Load() {
-		return make([]float32, max(n, 0)), nil
+	if n < 0 || n > maxPinned/4 {
+		return nil, fmt.Errorf("cuda: a buffer of %d values: want 0 to %d", n, maxPinned/4)
+	}
+	if n == 0 || lost.Load() {
+		return make([]float32, n), nil
 	}
 	var b []float32
 	err := s.device.do(func() (err error) {
@@ -253,7 +249,9 @@ func (s *session) Buffer(n int) ([]float32, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		// Runs take any memory.
+		s.refuse("a buffer", err)
+		return make([]float32, n), nil
 	}
 	clear(b)
 	s.buffers = append(s.buffers, b)
@@ -286,23 +284,22 @@ func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
 	if s.closed {
 		return errClosed
 	}
-	if lost.Load() || batch == 0 || !s.fits(out, in, batch, length) {
-		// The processor's session also says what is wrong with the arguments.
-		if lost.Load() {
-			fallbacks.Add(1)
+	if !lost.Load() && batch > 0 && s.fits(out, in, batch, length) {
+		err := s.onDevice(out, in, batch, length)
+		if err == nil {
+			s.onCPU = false
+			return nil
 		}
-		s.onCPU = true
-		return s.cpu.RunSequences(out, in, batch, length)
+		lose(s.opt.Log, err)
 	}
-	if err := s.onDevice(out, in, batch, length); err != nil {
-		if !lost.Swap(true) {
-			slog.Error("the GPU is lost, the processor computes the networks from here on", "err", err)
-		}
+	// The processor's session also says what is wrong with the arguments.
+	if err := s.cpu.RunSequences(out, in, batch, length); err != nil {
+		return err
+	}
+	s.onCPU = true
+	if batch > 0 {
 		fallbacks.Add(1)
-		s.onCPU = true
-		return s.cpu.RunSequences(out, in, batch, length)
 	}
-	s.onCPU = false
 	return nil
 }
 
@@ -313,8 +310,7 @@ func (s *session) fits(out, in [][]float32, batch, length int) bool {
 	}
 	l := s.layout
 	if length != s.length {
-		var err error
-		if l, err = newLayout(s.plan, s.graph, 1, length); err != nil {
+		if l = s.asked; !l.place(1, length) {
 			return false
 		}
 	}
@@ -368,7 +364,7 @@ func (s *session) chunks(out, in [][]float32, batch int) error {
 	}
 	for i := range s.lanes {
 		if err := s.lanes[i].stream.Synchronize(); err != nil {
-			return fmt.Errorf("cuda: %w", err)
+			return fmt.Errorf("cuda: wait for the GPU: %w", err)
 		}
 		if err := s.collect(&s.lanes[i], out); err != nil {
 			return err
@@ -462,7 +458,7 @@ func (s *session) launch(l *lane, c *call) error {
 	l.op, l.count, l.rows, l.frame = int64(l.ops)+int64(c.op), int64(c.chain), int64(rows), int64(c.frame)
 	var err error
 	if c.chain > 0 {
-		err = s.device.chain.Launch((rows+chainRows-1)/chainRows, 1, 1, chainThreads, 1, 1, 0, l.stream, l.chain)
+		err = s.device.chain.Launch((rows+C.LIGHT_ROWS-1)/C.LIGHT_ROWS, 1, 1, C.LIGHT_THREADS, 1, 1, 0, l.stream, l.chain)
 	} else {
 		i := s.device.tile(c.form, rows, c.n)
 		t := &tiles[i]
@@ -483,7 +479,7 @@ func (s *session) collect(l *lane, out [][]float32) error {
 		return nil
 	}
 	if err := l.stream.Synchronize(); err != nil {
-		return fmt.Errorf("cuda: %w", err)
+		return fmt.Errorf("cuda: wait for the GPU: %w", err)
 	}
 	for i, v := range s.plan.outputs {
 		k := s.layout.floats(v)
@@ -506,6 +502,9 @@ func (s *session) Close() error {
 
 func (s *session) free() {
 	if lost.Load() {
+		if s.weights != nil {
+			s.weights.forget()
+		}
 		return
 	}
 	// What cannot be freed is lost with the process.
@@ -584,10 +583,18 @@ func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
 }
 
 func (w *weights) release() {
-	uploadedMu.Lock()
-	defer uploadedMu.Unlock()
-	if w.users--; w.users == 0 {
-		delete(uploaded, w.key)
+	if w.forget() {
 		_ = cu.MemFree(w.memory)
 	}
+}
+
+// forget takes a user away, and says whether it was the last.
+func (w *weights) forget() bool {
+	uploadedMu.Lock()
+	defer uploadedMu.Unlock()
+	if w.users--; w.users > 0 {
+		return false
+	}
+	delete(uploaded, w.key)
+	return true
 }

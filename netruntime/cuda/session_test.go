@@ -347,6 +347,33 @@ func TestRunsAllocateNothing(t *testing.T) {
 	}); a > 0 {
 		t.Errorf("%g allocations per run", a)
 	}
+	// Nor when the length changes.
+	g := &netruntime.Graph{
+		Inputs:  []netruntime.Input{{Name: "x", Channels: 3}},
+		Nodes:   []netruntime.Node{{Name: "c", Op: netruntime.OpConv, In: []string{"x"}}, {Name: "y", Op: netruntime.OpMaxPool, In: []string{"c"}}},
+		Outputs: []string{"y"},
+	}
+	n, err := netruntime.New(netruntime.Meta{Name: "conv", Arch: "graph", Graph: g}, []netruntime.Tensor{
+		{Name: "c.weight", Shape: []int{4, 3, 5}, Data: values(1, 60)}, {Name: "c.bias", Shape: []int{4}, Data: values(2, 4)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 2, Length: 9, Workers: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	out, in := [][]float32{make([]float32, 2*4*4)}, [][]float32{values(3, 2*8*3)}
+	if a := testing.AllocsPerRun(5, func() {
+		for _, length := range []int{8, 4} {
+			if err := c.RunSequences(out, in, 2, length); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}); a > 0 {
+		t.Errorf("%g allocations per two lengths", a)
+	}
 	onGPU(t)
 }
 
@@ -520,7 +547,8 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestNoRoom: a network that does not fit runs on the processor, others stay.
+// TestNoRoom: a network that does not fit runs on the processor, others stay;
+// any other error while it is opened costs the GPU.
 func TestNoRoom(t *testing.T) {
 	if fakecuda.Device() {
 		t.Skip("needs the fake driver")
@@ -530,7 +558,11 @@ func TestNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := fakecuda.Live()
-	for _, failure := range []string{"cuMemAlloc:1:2", "cuMemAlloc:2:2", "cuMemAlloc:3:2", "cuMemHostAlloc:1:2", "cuMemHostAlloc:2:2", "cuStreamCreate:1:2", "cuMemcpyHtoD:1:1", "cuMemcpyHtoD:2:1", "cuMemsetD8Async:1:1"} {
+	for _, failure := range []string{
+		"cuMemAlloc:1:2", "cuMemAlloc:2:2", "cuMemAlloc:3:2", "cuMemHostAlloc:1:2", "cuMemHostAlloc:2:2", "cuStreamCreate:1:2",
+		"cuMemAlloc:1:700", "cuMemcpyHtoD:1:1", "cuMemcpyHtoD:2:1", "cuMemsetD8Async:1:1", "cuCtxSynchronize:1:719",
+	} {
+		room := strings.HasSuffix(failure, ":2")
 		mend := fakecuda.Fail(failure)
 		s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 3, Workers: 1}})
 		mend()
@@ -544,11 +576,59 @@ func TestNoRoom(t *testing.T) {
 			t.Error(err)
 		}
 		s.Close()
-		if n := fakecuda.Live(); n != live {
+		if n := fakecuda.Live(); n != live && room {
 			t.Errorf("%s: %d objects on the GPU, were %d", failure, n, live)
+		}
+		if lost.Swap(false) == room {
+			t.Errorf("%s: the GPU is lost: %v", failure, !room)
+		}
+		live = fakecuda.Live()
+	}
+	// Memory of its own is not worth an error.
+	s := open(t, n, 3, FP32)
+	mend := fakecuda.Fail("cuMemHostAlloc:1:2")
+	b, err := s.Buffer(12)
+	mend()
+	if err != nil || len(b) != 12 {
+		t.Errorf("%d values, %v", len(b), err)
+	}
+	for _, n := range []int{-1, 1 << 62} {
+		if _, err := s.Buffer(n); err == nil {
+			t.Errorf("a buffer of %d values", n)
 		}
 	}
 	onGPU(t)
+}
+
+// TestNoDriver starts a program whose driver is missing: it says so once, and
+// computes.
+func TestNoDriver(t *testing.T) {
+	const name = "MANNEQUIN_NO_DRIVER"
+	if os.Getenv(name) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestNoDriver$", "-test.v")
+		c.Env = append(os.Environ(), name+"=1", "CUDA_DRIVER_LIB=/nonexistent")
+		out, err := c.CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("--- PASS: TestNoDriver")) || bytes.Count(out, []byte("no GPU")) != 1 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	n := blends(t, 9, 24, 5, 2)
+	x, y := values(6, 9*9), make([]float32, 9*5)
+	want, _ := onCPU(t, n, x, 9)
+	for range 2 {
+		s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 9, Workers: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(y, x, 9); err != nil || off(y, want) != 0 {
+			t.Error(err, off(y, want))
+		}
+		s.Close()
+	}
+	if name, err := Device(); err == nil {
+		t.Error("a device: ", name)
+	}
 }
 
 // TestSessionsSideBySide runs sessions on several goroutines.

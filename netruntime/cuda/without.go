@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"errors"
-	"log/slog"
 	"sync"
 
 	"mannequin/netruntime"
@@ -20,7 +19,10 @@ var once sync.Once
 // NewSession returns a session of n on the GPU, or on the processor where there
 // is none.
 func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
-	once.Do(func() { slog.Warn("no GPU, the processor computes the networks", "err", errNotBuilt) })
+	if err := o.settle(); err != nil {
+		return nil, err
+	}
+	once.Do(func() { o.Log.Warn("no GPU, the processor computes the networks", "err", errNotBuilt) })
 	return n.NewSession(o.SessionOptions)
 }
 

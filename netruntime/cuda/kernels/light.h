@@ -10,7 +10,7 @@
 #include "ops.h"
 #include "point.h"
 
-enum { LIGHT_ROWS = 32, LIGHT_THREADS = 256, LIGHT_TOGETHER = 4 };
+enum { LIGHT_TOGETHER = 4 };
 
 // array is where an operation reads a block's rows.
 struct array {

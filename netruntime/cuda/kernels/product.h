@@ -14,8 +14,6 @@
 #include "patch.h"
 #include "point.h"
 
-enum { STEP = 64, CHUNK = 16, STAGES = 4 };
-
 // offset returns where a chunk of a row of a stage is. Rows change places such
 // that the eight rows that are read at once are in all banks: rows 8 apart in
 // the same way, so that their distance is 8 * STEP, and chunk c is at that of

@@ -15,7 +15,7 @@ package cuda
 // 	int compute, int algorithm);
 //
 // static struct {
-// 	void *library;
+// 	void *so;
 // 	create_function create;
 // 	destroy_function destroy;
 // 	stream_function stream;
@@ -23,11 +23,11 @@ package cuda
 // } blas;
 //
 // static int blas_open(const char *name) {
-// 	if (!(blas.library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) return 0;
-// 	blas.create = (create_function)dlsym(blas.library, "cublasCreate_v2");
-// 	blas.destroy = (destroy_function)dlsym(blas.library, "cublasDestroy_v2");
-// 	blas.stream = (stream_function)dlsym(blas.library, "cublasSetStream_v2");
-// 	blas.product = (product_function)dlsym(blas.library, "cublasGemmEx");
+// 	if (!(blas.so = dlopen(name, RTLD_NOW | RTLD_LOCAL))) return 0;
+// 	blas.create = (create_function)dlsym(blas.so, "cublasCreate_v2");
+// 	blas.destroy = (destroy_function)dlsym(blas.so, "cublasDestroy_v2");
+// 	blas.stream = (stream_function)dlsym(blas.so, "cublasSetStream_v2");
+// 	blas.product = (product_function)dlsym(blas.so, "cublasGemmEx");
 // 	return blas.create && blas.destroy && blas.stream && blas.product;
 // }
 // static int blas_create(void **handle) { return blas.create(handle); }

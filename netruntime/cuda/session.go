@@ -566,7 +566,7 @@ func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
 	}
 	p, err := compile(n, f, skip)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", err, errPlan)
 	}
 	w := &weights{plan: p, key: key, users: 1}
 	data := append(p.data, make([]byte, align)...) // never empty

@@ -19,6 +19,7 @@ import (
 	"mannequin/engine/media"
 	"mannequin/engine/stage"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/backend"
 	"mannequin/internal/command"
 	"mannequin/scenes"
 )
@@ -73,7 +74,7 @@ func reel() []take {
 }
 
 func newReel() *cobra.Command {
-	o := options{seed: 1}
+	o := options{seed: 1, backend: backend.CPU}
 	var only []string
 	c := &cobra.Command{
 		Use:   "reel",

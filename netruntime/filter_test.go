@@ -25,7 +25,7 @@ func filterCases() []filterCase {
 	}
 	for _, width := range []int{3, 8, 25} {
 		in := max(12, 100/width)
-		out := heavyWeights/(in*width) + 1
+		out := HeavyWeights/(in*width) + 1
 		add(fmt.Sprintf("width %d", width), 1, width, func(m *maker) []string {
 			x := m.input("x", in, false)
 			a := m.node(Node{Op: OpConv, In: []string{x}, Act: "elu"}, out, width)

@@ -126,7 +126,7 @@ type graphCase struct {
 }
 
 // graphCases covers every operation, option and fusion, light and heavy (from
-// heavyWeights on), over odd sizes.
+// HeavyWeights on), over odd sizes.
 func graphCases() []graphCase {
 	var cases []graphCase
 	add := func(name string, factor int, f func(m *maker) []string) {

@@ -76,7 +76,7 @@ func interpret(n *Net, in [][]float32, batch, length int) [][]float64 {
 	for i := range g.Nodes {
 		node := &g.Nodes[i]
 		tensor := func(role string) Tensor {
-			t, ok := tensors[node.tensor(role)]
+			t, ok := tensors[node.Tensor(role)]
 			if !ok {
 				panic(role)
 			}

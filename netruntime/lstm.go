@@ -67,7 +67,7 @@ func (c *compiler) lstm(n *boundNode) {
 		o.h0, o.c0 = n.in[1], n.in[2]
 	}
 	o.wantH = len(c.reads[o.h]) > 0 || c.isOut[o.h]
-	o.weighty = 4*h*(h+in) >= heavyWeights
+	o.weighty = 4*h*(h+in) >= HeavyWeights
 	half := o.weighty && c.key.bf16
 	o.unit = c.key.kind.PanelCols()
 	wx, wh, bias := c.data(n, "weight"), c.data(n, "recurrent"), c.data(n, "bias")

@@ -78,11 +78,11 @@ type group struct {
 	heavy bool
 }
 
-// heavyWeights is from how many weights on a product is shared out by columns
+// HeavyWeights is from how many weights on a product is shared out by columns
 // in small batches, and multiplied in bfloat16 where that is asked for. Below,
 // a barrier or a conversion costs more than it saves, and what small products
 // compute is often a gate, which all else depends on.
-const heavyWeights = 1 << 15
+const HeavyWeights = 1 << 15
 
 // compiler turns a graph into a plan.
 type compiler struct {
@@ -144,7 +144,7 @@ func (c *compiler) only(v int) *boundNode {
 }
 
 // data returns the tensor of a node's role.
-func (c *compiler) data(n *boundNode, role string) []float32 { return c.net.data(n.tensor(role)) }
+func (c *compiler) data(n *boundNode, role string) []float32 { return c.net.data(n.Tensor(role)) }
 
 // lower adds the operations of one node.
 func (c *compiler) lower(n *boundNode) {

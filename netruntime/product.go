@@ -63,7 +63,7 @@ func (c *compiler) product(n *boundNode) {
 			p.after[i] = p.after[i].repeated(p.frames)
 		}
 	}
-	p.big = p.experts*p.k*p.n >= heavyWeights
+	p.big = p.experts*p.k*p.n >= HeavyWeights
 	ldb := p.n
 	if transposed {
 		ldb = p.k

@@ -77,8 +77,8 @@ type boundNode struct {
 	size map[byte]int // of the axes
 }
 
-// tensor returns the name of the tensor of a role.
-func (n *Node) tensor(role string) string {
+// Tensor returns the name of the node's tensor of a role.
+func (n *Node) Tensor(role string) string {
 	if name, ok := n.Tensors[role]; ok {
 		return name
 	}
@@ -215,7 +215,7 @@ func (b *bound) channels(n *boundNode, shapes map[string][]int) (int, error) {
 		return n.size['O'], nil
 	case OpLSTM:
 		if n.size['G'] != 4*n.size['H'] {
-			return 0, tensorf(n.tensor("weight"), "%d gates for a state of %d channels, want four times as many (node %q)", n.size['G'], n.size['H'], n.Name)
+			return 0, tensorf(n.Tensor("weight"), "%d gates for a state of %d channels, want four times as many (node %q)", n.size['G'], n.size['H'], n.Name)
 		}
 		return n.size['H'], nil
 	case OpSelect:
@@ -244,7 +244,7 @@ func (b *bound) channels(n *boundNode, shapes map[string][]int) (int, error) {
 // fit checks one tensor's shape and takes the sizes that it is the first to
 // know.
 func (b *bound) fit(n *boundNode, s slot, shapes map[string][]int, from map[byte]string) error {
-	name, axes := n.tensor(s.role), s.axes
+	name, axes := n.Tensor(s.role), s.axes
 	if n.Tied {
 		axes = tied[axes]
 	}
@@ -288,25 +288,25 @@ func (b *bound) checkValues(get func(name string) []float32) error {
 	for _, n := range b.nodes {
 		switch n.Op {
 		case OpNormalize, OpDenormalize:
-			name := n.tensor("std")
+			name := n.Tensor("std")
 			for i, s := range get(name) {
 				if s < 0 || s != 0 && math.IsInf(float64(1/s), 0) {
 					return tensorf(name, "deviation %d is %g", i, s)
 				}
 			}
 		case OpBatchNorm:
-			name := n.tensor("var")
-			gamma, beta, mean := get(n.tensor("gamma")), get(n.tensor("beta")), get(n.tensor("mean"))
+			name := n.Tensor("var")
+			gamma, beta, mean := get(n.Tensor("gamma")), get(n.Tensor("beta")), get(n.Tensor("mean"))
 			for i, v := range get(name) {
 				if v < 0 {
 					return tensorf(name, "variance %d is %g", i, v)
 				}
 				scale, shift := normScale(gamma[i], beta[i], mean[i], v)
 				if f := float32(scale); f-f != 0 {
-					return tensorf(n.tensor("gamma"), "channel %d is scaled by %g (node %q)", i, f, n.Name)
+					return tensorf(n.Tensor("gamma"), "channel %d is scaled by %g (node %q)", i, f, n.Name)
 				}
 				if f := float32(shift); f-f != 0 {
-					return tensorf(n.tensor("beta"), "channel %d is moved by %g (node %q)", i, f, n.Name)
+					return tensorf(n.Tensor("beta"), "channel %d is moved by %g (node %q)", i, f, n.Name)
 				}
 			}
 		}

@@ -85,7 +85,7 @@ func modelWork(model string, batches []int) (gpuWork, error) {
 	}
 	w := gpuWork{name: model, net: net, length: 1, batches: batches}
 	for _, t := range net.Tensors() {
-		if len(t.Shape) > 1 && len(t.Data) >= 1<<15 { // what the products multiply
+		if len(t.Shape) > 1 && len(t.Data) >= netruntime.HeavyWeights { // what the products multiply
 			w.flop += 2 * float64(len(t.Data))
 		}
 	}

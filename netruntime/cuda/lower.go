@@ -13,10 +13,6 @@ import (
 	"mannequin/netruntime"
 )
 
-// heavyWeights is from how many weights on a product is computed in the
-// session's precision, as netruntime has it.
-const heavyWeights = 1 << 15
-
 // plan is a network as launches of the kernels. It is immutable.
 type plan struct {
 	values          []value
@@ -105,9 +101,9 @@ type compiler struct {
 	kept  map[int]int // the gating weights without those below skip, by value
 }
 
-const identity, activate = C.IDENTITY, C.ACTIVATE
+const activate = C.ACTIVATE
 
-var activations = map[string]int{"": identity, "elu": C.ELU, "relu": C.RELU, "sigmoid": C.SIGMOID, "tanh": C.TANH}
+var activations = map[string]int{"": C.IDENTITY, "elu": C.ELU, "relu": C.RELU, "sigmoid": C.SIGMOID, "tanh": C.TANH}
 
 // compile plans a network.
 func compile(n *netruntime.Net, f form, skip float32) (*plan, error) {
@@ -165,7 +161,9 @@ func (c *compiler) loads() {
 	var first []launch
 	for v := range c.inputs {
 		if c.values[v].operands() {
-			first = append(first, launch{chain: []light{{kind: C.COPY, width: c.values[v].channels, x: v, x2: -1, columns: none, point: noPoint, w: none, b: none, out: v, copies: true}}, rows: v})
+			load := newLight(C.COPY, c.values[v].channels, v, v)
+			load.copies = true
+			first = append(first, launch{chain: []light{load}, rows: v})
 		}
 	}
 	c.launches = append(first, c.launches...)
@@ -190,10 +188,7 @@ func (c *compiler) temporary(v, channels int) int {
 }
 
 func (c *compiler) tensor(n *netruntime.Node, role string) (netruntime.Tensor, error) {
-	name, ok := n.Tensors[role]
-	if !ok {
-		name = n.Name + "." + role
-	}
+	name := n.Tensor(role)
 	t, ok := c.net.Tensor(name)
 	if !ok {
 		return t, fmt.Errorf("cuda: node %q has no tensor %q", n.Name, name)
@@ -214,7 +209,15 @@ func (c *compiler) tensors(n *netruntime.Node, roles ...string) ([][]float32, er
 	return out, nil
 }
 
-var noPoint = point{kind: activate, act: identity, scale: none, rest: none}
+// activation returns the function of that name, or none that changes anything.
+func activation(name string) point {
+	return point{kind: activate, act: activations[name], scale: none, rest: none}
+}
+
+// newLight returns an operation of value x on out, without what only some have.
+func newLight(kind, width, x, out int) light {
+	return light{kind: kind, width: width, x: x, x2: -1, columns: none, point: activation(""), w: none, b: none, out: out}
+}
 
 // lower adds the launches of one node.
 func (c *compiler) lower(i int) error {
@@ -223,7 +226,7 @@ func (c *compiler) lower(i int) error {
 	for j, name := range n.In {
 		in[j] = c.index[name]
 	}
-	op := light{width: c.values[out].channels, x: in[0], x2: -1, columns: none, point: noPoint, w: none, b: none, out: out}
+	op := newLight(C.ZERO, c.values[out].channels, in[0], out)
 	switch n.Op {
 	case netruntime.OpDense, netruntime.OpBlend, netruntime.OpConv:
 		return c.product(i, in, out)
@@ -291,7 +294,7 @@ func (c *compiler) emit(o light) {
 
 // points returns what an elementwise node does.
 func (c *compiler) points(n *netruntime.Node) ([]point, error) {
-	act := point{kind: activate, act: activations[n.Act], scale: none, rest: none}
+	act := activation(n.Act)
 	switch n.Op {
 	case netruntime.OpAct:
 		return []point{act}, nil
@@ -380,7 +383,7 @@ func (c *compiler) product(i int, in []int, out int) error {
 			parts[k].at = func(_, i, o int) float32 { return w[(k*columns+o)*inputs+i] }
 		}
 	}
-	if len(w) < heavyWeights {
+	if len(w) < netruntime.HeavyWeights {
 		p.form = opFP32
 		if n.Op == netruntime.OpDense {
 			at, b := c.reserve(4 * inputs * columns)
@@ -389,15 +392,14 @@ func (c *compiler) product(i int, in []int, out int) error {
 					plain.put(b[4*(i*columns+o):], parts[0].at(0, i, o))
 				}
 			}
-			c.emit(light{
-				kind: C.DENSE, width: columns, x: in[0], x2: -1, columns: none, inputs: inputs, w: at, b: c.vector(bias.Data), out: out,
-				point: point{kind: activate, act: activations[n.Act], scale: none, rest: none},
-			})
+			dense := newLight(C.DENSE, columns, in[0], out)
+			dense.inputs, dense.w, dense.b, dense.point = inputs, at, c.vector(bias.Data), activation(n.Act)
+			c.emit(dense)
 			return nil
 		}
 	}
 	if n.Act != "" {
-		p.points = append(p.points, point{kind: activate, act: activations[n.Act], scale: none, rest: none})
+		p.points = append(p.points, activation(n.Act))
 	}
 	for name := n.Name; len(c.reads[name]) == 1 && !c.isOut[name]; {
 		j := c.reads[name][0]
@@ -442,7 +444,9 @@ func (c *compiler) keep(v int) int {
 	for i := range bound {
 		bound[i] = c.skip
 	}
-	c.emit(light{kind: C.POINT, width: len(bound), x: v, x2: -1, columns: none, w: none, b: none, out: k, point: point{kind: C.SKIP, scale: none, rest: c.vector(bound)}})
+	skip := newLight(C.POINT, len(bound), v, k)
+	skip.point = point{kind: C.SKIP, scale: none, rest: c.vector(bound)}
+	c.emit(skip)
 	c.kept[v] = k
 	return k
 }
@@ -458,11 +462,11 @@ func (c *compiler) lstm(n *netruntime.Node, in []int, out int) error {
 	h, cell := out+1, out+2
 	inputs, units := c.values[in[0]].channels, c.values[out].channels
 	f := c.form
-	if len(wx)+len(wh) < heavyWeights {
+	if len(wx)+len(wh) < netruntime.HeavyWeights {
 		f = opFP32
 	}
 	gates := c.temporary(h, 4*units)
-	op := light{kind: C.ZERO, width: units, x: h, x2: -1, columns: none, point: noPoint, w: none, b: none}
+	op := newLight(C.ZERO, units, h, h)
 	for i, v := range []int{h, cell} {
 		first := op
 		if first.out = c.read(v); len(in) == 3 {

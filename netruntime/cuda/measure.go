@@ -55,10 +55,10 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 		to *float64
 		f  func() error
 	}{
-		{&t.Send, func() error { return c.exchange(l, c.plan.inputs, l.in, true) }},
+		{&t.Send, func() error { return c.exchange(l, c.plan.inputs, l.in, l.put) }},
 		{&t.Chains, func() error { return c.compute(l, chains) }},
 		{&t.Products, func() error { return c.compute(l, products) }},
-		{&t.Receive, func() error { return c.exchange(l, c.plan.outputs, l.out, false) }},
+		{&t.Receive, func() error { return c.exchange(l, c.plan.outputs, l.out, l.fetch) }},
 	} {
 		if *part.to, err = each(part.f); err != nil {
 			lose(c.opt.Log, err)
@@ -69,17 +69,10 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 }
 
 // exchange copies a chunk's values between a lane and its copies.
-func (s *session) exchange(l *lane, at []int, host [][]float32, send bool) error {
+func (s *session) exchange(l *lane, at []int, host [][]float32, copyOne func(x []float32, offset int64) error) error {
 	for i, v := range at {
-		device, p, n := l.memory+cu.DevicePtr(s.layout.at[v][plain]), unsafe.Pointer(&host[i][0]), int64(4*l.n*s.layout.floats(v))
-		var err error
-		if send {
-			err = cu.MemcpyHtoDAsync(device, p, n, l.stream)
-		} else {
-			err = cu.MemcpyDtoHAsync(p, device, n, l.stream)
-		}
-		if err != nil {
-			return fmt.Errorf("cuda: copy: %w", err)
+		if err := copyOne(host[i][:l.n*s.layout.floats(v)], s.layout.at[v][plain]); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -363,8 +363,8 @@ func (s *session) chunks(out, in [][]float32, batch int) error {
 		lane++
 	}
 	for i := range s.lanes {
-		if err := s.lanes[i].stream.Synchronize(); err != nil {
-			return fmt.Errorf("cuda: wait for the GPU: %w", err)
+		if err := s.lanes[i].wait(); err != nil {
+			return err
 		}
 		if err := s.collect(&s.lanes[i], out); err != nil {
 			return err
@@ -397,9 +397,25 @@ func (s *session) send(l *lane, in [][]float32) error {
 			copy(l.in[i], x)
 			x, l.staged = l.in[i][:len(x)], true
 		}
-		if err := cu.MemcpyHtoDAsync(l.memory+cu.DevicePtr(at.at[v][plain]), unsafe.Pointer(&x[0]), int64(4*len(x)), l.stream); err != nil {
-			return fmt.Errorf("cuda: copy to the GPU: %w", err)
+		if err := l.put(x, at.at[v][plain]); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// put copies to the lane's memory.
+func (l *lane) put(x []float32, offset int64) error {
+	if err := cu.MemcpyHtoDAsync(l.memory+cu.DevicePtr(offset), unsafe.Pointer(&x[0]), int64(4*len(x)), l.stream); err != nil {
+		return fmt.Errorf("cuda: copy to the GPU: %w", err)
+	}
+	return nil
+}
+
+// wait waits for all that was submitted.
+func (l *lane) wait() error {
+	if err := l.stream.Synchronize(); err != nil {
+		return fmt.Errorf("cuda: wait for the GPU: %w", err)
 	}
 	return nil
 }
@@ -478,8 +494,8 @@ func (s *session) collect(l *lane, out [][]float32) error {
 	if n == 0 || !l.staged {
 		return nil
 	}
-	if err := l.stream.Synchronize(); err != nil {
-		return fmt.Errorf("cuda: wait for the GPU: %w", err)
+	if err := l.wait(); err != nil {
+		return err
 	}
 	for i, v := range s.plan.outputs {
 		k := s.layout.floats(v)

@@ -78,10 +78,7 @@ func (e *exporter) axes(v *value) []any {
 
 // role returns a node's tensor.
 func (e *exporter) role(n *netruntime.Node, role string) (netruntime.Tensor, error) {
-	name := n.Tensors[role]
-	if name == "" {
-		name = n.Name + "." + role
-	}
+	name := n.Tensor(role)
 	t, ok := e.tensors[name]
 	if !ok {
 		return t, fmt.Errorf("tensor %q is missing", name)

@@ -1,0 +1,182 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/engine/m3"
+)
+
+// Smoothing of the body's frame, in frames of a deviation at 60 Hz, as in the
+// authors' release of Holden et al. 2016.
+const (
+	placeSigma  = 3.0
+	facingSigma = 20.0
+)
+
+// floorShare is the share of a motion's frames in which the lower of its
+// contacts is under the ground that it stands on: recorded feet wobble by a
+// centimetre, and one that dips must not lift the rest.
+const floorShare = 0.1
+
+// Place is where a body's frame stands in the world.
+type Place struct {
+	Pos m3.Vec3 // m; the height is the ground's
+	Yaw float32 // rad
+}
+
+// FromWorld writes the frames of a motion into rows, (frames, m.Columns()), from
+// the places of its joints in the world, (frames, len(m.Joints)), m, at fps
+// frames per second, and returns where its first frame stands. The ground is
+// level, at the height in which the contacts mostly stand. The last frame's
+// motion is that of the one before. ToWorld is the inverse.
+//
+// It is an error if the slices are not of that length, or a place is not finite.
+func (m *Motion) FromWorld(rows []float32, world []m3.Vec3, fps float64) (Place, error) {
+	n, cols := len(m.Joints), m.Columns()
+	frames := len(world) / n
+	switch {
+	case frames == 0 || len(world) != frames*n || len(rows) != frames*cols:
+		return Place{}, fmt.Errorf("feature: %d places of %d joints make no rows of %d values in %d", len(world), n, cols, len(rows))
+	case !(fps > 0) || math.IsInf(fps, 1):
+		return Place{}, fmt.Errorf("feature: %g frames per second", fps)
+	}
+	for i, p := range world {
+		if !p.Finite() {
+			return Place{}, fmt.Errorf("feature: the place of joint %q in frame %d is not finite", m.Joints[i%n], i/n)
+		}
+	}
+	place := m.places(world, frames, fps)
+	contacts := m.contactJoints()
+	for f := range frames {
+		row := rows[f*cols:][:cols]
+		p, turn := place[f], m3.YawQuat(-place[f].Yaw)
+		for j := range n {
+			v := turn.Rotate(world[f*n+j].Sub(p.Pos))
+			row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2] = v.X, v.Y, v.Z
+		}
+		g := min(f, max(0, frames-2)) // the last frame has no next one
+		next := place[min(g+1, frames-1)]
+		way := m3.YawQuat(-place[g].Yaw).Rotate(next.Pos.Sub(place[g].Pos))
+		row[m.Body()+MotionX] = way.X * float32(fps)
+		row[m.Body()+MotionZ] = way.Z * float32(fps)
+		row[m.Body()+MotionYaw] = m3.WrapAngle(next.Yaw-place[g].Yaw) * float32(fps)
+		for i, c := range m.Contacts {
+			j := contacts[i]
+			here := world[g*n+j]
+			speed := world[min(g+1, frames-1)*n+j].Dist(here) * float32(fps)
+			row[m.Contact(i)] = 0
+			if world[f*n+j].Y-p.Pos.Y < c.Height && speed < c.Speed {
+				row[m.Contact(i)] = 1
+			}
+		}
+	}
+	return place[0], nil
+}
+
+// places returns the body's frame in every frame of a motion.
+func (m *Motion) places(world []m3.Vec3, frames int, fps float64) []Place {
+	n := len(m.Joints)
+	at, ahead := make([]m3.Vec3, frames), make([]m3.Vec3, frames)
+	var left, right []int
+	for _, l := range m.Left {
+		left, right = append(left, m.Joint(l)), append(right, m.Joint(swapSide(l)))
+	}
+	for f := range frames {
+		body := world[f*n:][:n]
+		var across m3.Vec3
+		for i, l := range left {
+			across = across.Add(body[l].Sub(body[right[i]]))
+		}
+		at[f] = body[0].Flat()
+		ahead[f] = across.Cross(m3.Up).Normalize(m3.Vec3{})
+	}
+	smooth(at, placeSigma*fps/60)
+	smooth(ahead, facingSigma*fps/60)
+	ground := m.ground(world)
+	place := make([]Place, frames)
+	for f := range place {
+		at[f].Y = ground
+		place[f] = Place{Pos: at[f], Yaw: m3.YawOf(ahead[f])}
+	}
+	return place
+}
+
+// contactJoints returns the joints of the contacts.
+func (m *Motion) contactJoints() []int {
+	joints := make([]int, len(m.Contacts))
+	for i, c := range m.Contacts {
+		joints[i] = m.Joint(c.Joint)
+	}
+	return joints
+}
+
+// ground returns the height on which the contacts stand: that which the lowest
+// of them is under in floorShare of the frames.
+func (m *Motion) ground(world []m3.Vec3) float32 {
+	if len(m.Contacts) == 0 {
+		return 0
+	}
+	n := len(m.Joints)
+	low, contacts := make([]float32, len(world)/n), m.contactJoints()
+	for f := range low {
+		low[f] = float32(math.Inf(1))
+		for _, j := range contacts {
+			low[f] = min(low[f], world[f*n+j].Y)
+		}
+	}
+	slices.Sort(low)
+	return low[int(floorShare*float64(len(low)))]
+}
+
+// smooth convolves v with a Gaussian of so many frames' deviation; outside, v
+// goes on as at its ends.
+func smooth(v []m3.Vec3, sigma float64) {
+	r := int(math.Ceil(4 * sigma))
+	w := make([]float32, r+1)
+	total := 0.0
+	for i := range w {
+		k := math.Exp(-0.5 * float64(i*i) / (sigma * sigma))
+		w[i] = float32(k)
+		total += k
+		if i > 0 {
+			total += k
+		}
+	}
+	src := slices.Clone(v)
+	last := len(v) - 1
+	for f := range v {
+		sum := src[f].Scale(w[0])
+		for i := 1; i <= r; i++ {
+			sum = sum.Add(src[max(f-i, 0)].Add(src[min(f+i, last)]).Scale(w[i]))
+		}
+		v[f] = sum.Scale(1 / float32(total))
+	}
+}
+
+// ToWorld writes the places of the joints in the world, (frames,
+// len(m.Joints)), m, of the motion in rows, (frames, m.Columns()) at fps frames
+// per second, whose first frame stands at start. It returns where a frame after
+// the last would stand. It panics where the slices are not of that length.
+func (m *Motion) ToWorld(world []m3.Vec3, rows []float32, fps float64, start Place) Place {
+	n, cols := len(m.Joints), m.Columns()
+	frames := len(rows) / cols
+	if len(rows) != frames*cols || len(world) != frames*n {
+		panic("feature: ToWorld: lengths of places and rows differ")
+	}
+	x, z, yaw := float64(start.Pos.X), float64(start.Pos.Z), float64(start.Yaw)
+	for f := range frames {
+		row := rows[f*cols:][:cols]
+		p, turn := m3.V(float32(x), start.Pos.Y, float32(z)), m3.YawQuat(float32(yaw))
+		for j := range n {
+			v := m3.V(row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2])
+			world[f*n+j] = turn.Rotate(v).Add(p)
+		}
+		s, c := math.Sincos(yaw)
+		vx, vz := float64(row[m.Body()+MotionX])/fps, float64(row[m.Body()+MotionZ])/fps
+		x, z = x+c*vx+s*vz, z-s*vx+c*vz
+		yaw += float64(row[m.Body()+MotionYaw]) / fps
+	}
+	return Place{Pos: m3.V(float32(x), start.Pos.Y, float32(z)), Yaw: m3.WrapAngle(float32(yaw))}
+}

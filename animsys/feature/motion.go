@@ -1,0 +1,167 @@
+package feature
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Motion is the layout of a frame of motion as joint positions in the body's own
+// frame (Holden, Saito and Komura 2016, sec. 4.2):
+//
+//   - for every joint x, y, z in metres. The body's frame stands on the ground
+//     under the first joint, smoothed, with +Z where the body faces;
+//   - the body's motion to the next frame, seen from this one: x and z in m/s and
+//     yaw in rad/s, counter-clockwise from above;
+//   - for every contact 1 where the joint stands on the ground, else 0.
+//
+// For the paper's 21 joints and four contacts it has 70 columns.
+type Motion struct {
+	Joints   []string  // the first is the root, the hips; no End Sites
+	Left     []string  // joints on the left whose way to their partners on the right gives the facing
+	Contacts []Contact // left before right
+}
+
+// Contact says when a joint stands: where it is lower than Height and slower
+// than Speed.
+type Contact struct {
+	Joint  string
+	Height float32 // m above the ground
+	Speed  float32 // m/s
+}
+
+// Offsets inside the body's motion.
+const (
+	MotionX   = 0 // m/s, leftward
+	MotionZ   = 1 // m/s, forward
+	MotionYaw = 2 // rad/s, counter-clockwise from above
+	MotionLen = 3
+)
+
+// Human returns the layout for people: the joints of CMU's recordings that the
+// paper keeps, contacts of heels and toes with the bounds of the authors'
+// release.
+func Human() *Motion {
+	return &Motion{
+		Joints: []string{"Hips",
+			"LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToeBase",
+			"RightUpLeg", "RightLeg", "RightFoot", "RightToeBase",
+			"Spine", "Spine1", "Neck1", "Head",
+			"LeftArm", "LeftForeArm", "LeftHand", "LeftHandIndex1",
+			"RightArm", "RightForeArm", "RightHand", "RightHandIndex1"},
+		Left: []string{"LeftArm", "LeftUpLeg"},
+		Contacts: []Contact{
+			{"LeftFoot", 0.17, 0.76}, {"LeftToeBase", 0.11, 0.76},
+			{"RightFoot", 0.17, 0.76}, {"RightToeBase", 0.11, 0.76}},
+	}
+}
+
+// Pos returns where the position of joint j begins.
+func (m *Motion) Pos(j int) int { return 3 * j }
+
+// Body returns where the body's motion begins; add MotionX, MotionZ or
+// MotionYaw.
+func (m *Motion) Body() int { return 3 * len(m.Joints) }
+
+// Contact returns the column of contact i.
+func (m *Motion) Contact(i int) int { return m.Body() + MotionLen + i }
+
+// Columns returns the length of a frame.
+func (m *Motion) Columns() int { return m.Contact(len(m.Contacts)) }
+
+// Joint returns the index of the joint called name, or −1.
+func (m *Motion) Joint(name string) int { return slices.Index(m.Joints, name) }
+
+// Validate reports the first thing that makes m unusable.
+func (m *Motion) Validate() error {
+	switch {
+	case len(m.Joints) == 0:
+		return fmt.Errorf("feature: layout has no joints")
+	case len(m.Left) == 0:
+		return fmt.Errorf("feature: layout has no joints on the left that tell where the body faces")
+	}
+	for i, j := range m.Joints {
+		if slices.Contains(m.Joints[:i], j) {
+			return fmt.Errorf("feature: layout names %q twice", j)
+		}
+	}
+	pair, err := Pairs(m.Joints)
+	if err != nil {
+		return err
+	}
+	for _, l := range m.Left {
+		if j := m.Joint(l); j < 0 {
+			return fmt.Errorf("feature: %q, which tells where the body faces, is not among the layout's joints", l)
+		} else if pair[j] == j {
+			return fmt.Errorf("feature: %q, which tells where the body faces, has no partner on the right", l)
+		}
+	}
+	for i, c := range m.Contacts {
+		switch {
+		case m.Joint(c.Joint) < 0:
+			return fmt.Errorf("feature: contact %q is not among the layout's joints", c.Joint)
+		case m.contactOf(c.Joint) != i:
+			return fmt.Errorf("feature: layout names contact %q twice", c.Joint)
+		case m.contactOf(m.Joints[pair[m.Joint(c.Joint)]]) < 0:
+			return fmt.Errorf("feature: contact %q has no partner on the other side", c.Joint)
+		case !(c.Height > 0) || !(c.Speed > 0):
+			return fmt.Errorf("feature: contact %q ends at %g m and %g m/s, want more than 0", c.Joint, c.Height, c.Speed)
+		}
+	}
+	return nil
+}
+
+func (m *Motion) contactOf(joint string) int {
+	return slices.IndexFunc(m.Contacts, func(c Contact) bool { return c.Joint == joint })
+}
+
+// Spans lists every column once, in order.
+func (m *Motion) Spans() []Span {
+	var out []Span
+	for j, name := range m.Joints {
+		out = append(out, Span{name + ".position", m.Pos(j), 3})
+	}
+	at := m.Body()
+	out = append(out, Span{"body.x", at + MotionX, 1}, Span{"body.z", at + MotionZ, 1}, Span{"body.yaw", at + MotionYaw, 1})
+	for i, c := range m.Contacts {
+		out = append(out, Span{c.Joint + ".contact", m.Contact(i), 1})
+	}
+	return out
+}
+
+// Hash identifies the layout: equal hashes mean equal frames.
+func (m *Motion) Hash() string {
+	b, err := json.Marshal(m)
+	if err != nil { // a bound that is NaN or infinite
+		b = fmt.Appendf(nil, "%v", *m)
+	}
+	h := sha256.Sum256(append([]byte("motion "), b...))
+	return hex.EncodeToString(h[:16])
+}
+
+// MirrorColumns returns the map that mirrors a frame in the plane x = 0.
+func (m *Motion) MirrorColumns() ([]Column, error) {
+	pair, err := Pairs(m.Joints)
+	if err != nil {
+		return nil, err
+	}
+	cols := identity(m.Columns())
+	for j, p := range pair {
+		for k := range 3 {
+			cols[m.Pos(j)+k].From = int32(m.Pos(p) + k)
+		}
+		cols[m.Pos(j)].Sign = -1
+	}
+	cols[m.Body()+MotionX].Sign = -1
+	cols[m.Body()+MotionYaw].Sign = -1
+	for i, c := range m.Contacts {
+		k := m.contactOf(m.Joints[pair[m.Joint(c.Joint)]])
+		if k < 0 {
+			return nil, fmt.Errorf("feature: contact %q has no partner on the other side", c.Joint)
+		}
+		cols[m.Contact(i)].From = int32(m.Contact(k))
+	}
+	return cols, nil
+}

@@ -1,0 +1,289 @@
+package feature
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"mannequin/engine/m3"
+)
+
+// stroll makes places of people's joints: a stick body that goes along a curve
+// and swings its limbs.
+func stroll(m *Motion, frames int, phase float64) []m3.Vec3 {
+	n := len(m.Joints)
+	world := make([]m3.Vec3, frames*n)
+	for f := range frames {
+		a := phase + float64(f)/60
+		yaw := float32(0.8 * math.Sin(0.7*a))
+		at := m3.V(float32(2*math.Sin(0.5*a)), 0.1, float32(1.2*a))
+		for j, name := range m.Joints {
+			p := m3.V(0, 0.9+0.03*float32(j), 0)
+			side := float32(0)
+			switch {
+			case strings.HasPrefix(name, "Left"):
+				side = 1
+			case strings.HasPrefix(name, "Right"):
+				side = -1
+			}
+			p.X = 0.15 * side
+			for i, c := range []string{"LeftFoot", "LeftToeBase", "RightFoot", "RightToeBase"} {
+				if name == c {
+					s := math.Sin(5*a + math.Pi*float64(i/2))
+					p.Y = float32(0.03 + 0.2*max(0, s))
+					p.Z = float32(0.3 * math.Cos(5*a+math.Pi*float64(i/2)))
+				}
+			}
+			world[f*n+j] = m3.YawQuat(yaw).Rotate(p).Add(at)
+		}
+	}
+	return world
+}
+
+func TestMotionLayout(t *testing.T) {
+	m := Human()
+	if err := m.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if m.Columns() != 70 { // Holden et al. 2016, sec. 4.2
+		t.Errorf("%d columns, the paper has 70", m.Columns())
+	}
+	at := 0
+	for _, s := range m.Spans() {
+		if s.Start != at {
+			t.Fatalf("span %+v, want start %d", s, at)
+		}
+		at += s.Len
+	}
+	if at != m.Columns() {
+		t.Errorf("spans cover %d of %d columns", at, m.Columns())
+	}
+	other := Human()
+	other.Contacts[1].Height = 0.1
+	if m.Hash() != Human().Hash() || m.Hash() == other.Hash() {
+		t.Error("the hash does not tell layouts apart")
+	}
+}
+
+func TestMotionValidate(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*Motion)
+		want  string
+	}{
+		"zero":         {func(m *Motion) { *m = Motion{} }, "no joints"},
+		"no facing":    {func(m *Motion) { m.Left = nil }, "faces"},
+		"twice":        {func(m *Motion) { m.Joints[3] = "Hips" }, "twice"},
+		"one side":     {func(m *Motion) { m.Joints[1] = "LeftThigh" }, "partner"},
+		"facing":       {func(m *Motion) { m.Left[0] = "LeftEar" }, "LeftEar"},
+		"facing mid":   {func(m *Motion) { m.Left[0] = "Hips" }, "partner"},
+		"contact":      {func(m *Motion) { m.Contacts[0].Joint = "LeftEar" }, "LeftEar"},
+		"contact lone": {func(m *Motion) { m.Contacts = m.Contacts[:1] }, "partner"},
+		"contact same": {func(m *Motion) { m.Contacts[1] = m.Contacts[0] }, "twice"},
+		"height":       {func(m *Motion) { m.Contacts[0].Height = 0 }, "more than 0"},
+		"speed":        {func(m *Motion) { m.Contacts[2].Speed = float32(math.NaN()) }, "more than 0"},
+	} {
+		m := Human()
+		c.spoil(m)
+		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// ToWorld undoes FromWorld, wherever the motion stands and faces.
+func TestMotionThereAndBack(t *testing.T) {
+	m := Human()
+	rapid.Check(t, func(t *rapid.T) {
+		frames := rapid.IntRange(1, 200).Draw(t, "frames")
+		world := stroll(m, frames, rapid.Float64Range(0, 10).Draw(t, "phase"))
+		turn := m3.YawQuat(float32(rapid.Float64Range(-4, 4).Draw(t, "yaw")))
+		move := m3.V(float32(rapid.Float64Range(-50, 50).Draw(t, "x")), float32(rapid.Float64Range(-2, 2).Draw(t, "y")), 3)
+		for i, p := range world {
+			world[i] = turn.Rotate(p).Add(move)
+		}
+		rows, back := make([]float32, frames*m.Columns()), make([]m3.Vec3, len(world))
+		start, err := m.FromWorld(rows, world, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.ToWorld(back, rows, 60, start)
+		for i := range world {
+			if d := world[i].Dist(back[i]); d > 1e-4 {
+				t.Fatalf("joint %d of frame %d comes back %g m off", i%len(m.Joints), i/len(m.Joints), d)
+			}
+		}
+	})
+}
+
+// Rows say where the body goes, not where it is or faces: a motion moved and
+// turned in the world has the same ones.
+func TestMotionRowsAreTheBodys(t *testing.T) {
+	m := Human()
+	const frames = 150
+	world := stroll(m, frames, 1)
+	a, b := make([]float32, frames*m.Columns()), make([]float32, frames*m.Columns())
+	if _, err := m.FromWorld(a, world, 60); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range world {
+		world[i] = m3.YawQuat(2).Rotate(p).Add(m3.V(4, -1, 2))
+	}
+	place, err := m.FromWorld(b, world, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range a {
+		if m3.Abs(a[i]-b[i]) > 2e-3 {
+			t.Fatalf("column %d of frame %d is %g, elsewhere %g", i%m.Columns(), i/m.Columns(), a[i], b[i])
+		}
+	}
+	if h := place.Pos.Y; m3.Abs(h-(0.1-1+0.03)) > 0.01 {
+		t.Errorf("the ground is at %g m, the feet stand at %g", h, 0.1-1+0.03)
+	}
+}
+
+// Ahead is +Z, to the left +X, and a turn to the left positive.
+func TestMotionAxes(t *testing.T) {
+	m := Human()
+	const frames = 241
+	n := len(m.Joints)
+	for name, c := range map[string]struct {
+		at   func(s float32) (m3.Vec3, float32)
+		want [3]float32 // x, z, yaw
+	}{
+		"ahead": {func(s float32) (m3.Vec3, float32) { return m3.V(0, 0, 1.5*s), 0 }, [3]float32{0, 1.5, 0}},
+		"left":  {func(s float32) (m3.Vec3, float32) { return m3.V(0.5*s, 0, 0), 0 }, [3]float32{0.5, 0, 0}},
+		"turn":  {func(s float32) (m3.Vec3, float32) { return m3.Vec3{}, s }, [3]float32{0, 0, 1}},
+		"ahead, facing left": {func(s float32) (m3.Vec3, float32) { return m3.V(s, 0, 0), math.Pi / 2 },
+			[3]float32{0, 1, 0}},
+	} {
+		world := make([]m3.Vec3, frames*n)
+		still := stroll(m, 1, 0)
+		for f := range frames {
+			at, yaw := c.at(float32(f) / 60)
+			for j := range n {
+				p := still[j].Sub(still[0].Flat())
+				world[f*n+j] = m3.YawQuat(yaw).Rotate(p).Add(at)
+			}
+		}
+		rows := make([]float32, frames*m.Columns())
+		if _, err := m.FromWorld(rows, world, 60); err != nil {
+			t.Fatal(err)
+		}
+		row := rows[120*m.Columns():][m.Body():]
+		for k, want := range c.want {
+			if m3.Abs(row[k]-want) > 1e-3 {
+				t.Errorf("%s: body's motion is %v, want %v", name, row[:MotionLen], c.want)
+				break
+			}
+		}
+	}
+}
+
+// The mirrored rows are those of the mirrored motion.
+func TestMotionMirror(t *testing.T) {
+	m := Human()
+	const frames = 130
+	world := stroll(m, frames, 2)
+	cols, err := m.MirrorColumns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := Pairs(m.Joints)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := make([]m3.Vec3, len(world))
+	for i := range image {
+		f, j := i/len(m.Joints), i%len(m.Joints)
+		p := world[f*len(m.Joints)+pair[j]]
+		image[i] = m3.V(-p.X, p.Y, p.Z)
+	}
+	a, b, want := make([]float32, frames*m.Columns()), make([]float32, m.Columns()), make([]float32, frames*m.Columns())
+	if _, err := m.FromWorld(a, world, 60); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.FromWorld(want, image, 60); err != nil {
+		t.Fatal(err)
+	}
+	ones := 0
+	for f := range frames {
+		Mirror(b, a[f*m.Columns():][:m.Columns()], cols)
+		for c, v := range b {
+			if m3.Abs(v-want[f*m.Columns()+c]) > 1e-4 {
+				t.Fatalf("column %d of frame %d is %g, want %g", c, f, v, want[f*m.Columns()+c])
+			}
+		}
+		for i := range m.Contacts {
+			ones += int(b[m.Contact(i)])
+		}
+	}
+	if ones == 0 || ones == frames*len(m.Contacts) {
+		t.Errorf("%d contacts in %d frames: nothing was told apart", ones, frames)
+	}
+}
+
+// A foot stands where it is low and slow, and on no other frame.
+func TestMotionContacts(t *testing.T) {
+	m := Human()
+	n, toe := len(m.Joints), m.Joint("LeftToeBase")
+	const frames = 100
+	still := stroll(m, 1, 0)
+	for j, c := range map[int]float32{m.Joint("LeftFoot"): 0.08, toe: 0.02, m.Joint("RightFoot"): 0.08, m.Joint("RightToeBase"): 0.02} {
+		still[j].Y = c
+	}
+	world := make([]m3.Vec3, 0, frames*n)
+	for range frames {
+		world = append(world, still...)
+	}
+	for f := 30; f < 60; f++ {
+		world[f*n+toe].Y = 0.3 // held up
+	}
+	for f := 80; f < frames; f++ {
+		world[f*n+toe].Z += 0.02 * float32(f-79) // 1.2 m/s along the ground
+	}
+	rows := make([]float32, frames*m.Columns())
+	if _, err := m.FromWorld(rows, world, 60); err != nil {
+		t.Fatal(err)
+	}
+	for f := range frames {
+		got := rows[f*m.Columns()+m.Contact(1)]
+		want := float32(1)
+		if f >= 29 && f < 60 || f >= 79 {
+			want = 0
+		}
+		if got != want {
+			t.Errorf("frame %d: contact %g, want %g", f, got, want)
+		}
+		if other := rows[f*m.Columns()+m.Contact(3)]; other != 1 {
+			t.Errorf("frame %d: the other toe stands, contact %g", f, other)
+		}
+	}
+}
+
+func TestFromWorldRefuses(t *testing.T) {
+	m := Human()
+	world := stroll(m, 3, 0)
+	rows := make([]float32, 3*m.Columns())
+	bad := slices.Clone(world)
+	bad[len(m.Joints)+4].Y = float32(math.NaN())
+	for name, c := range map[string]struct {
+		rows  []float32
+		world []m3.Vec3
+		fps   float64
+		want  string
+	}{
+		"no frames": {rows[:0], nil, 60, "0 places"},
+		"odd":       {rows, world[1:], 60, "places"},
+		"rows":      {rows[1:], world, 60, "rows"},
+		"rate":      {rows, world, 0, "frames per second"},
+		"nan":       {rows, bad, 60, `"LeftToeBase" in frame 1`},
+	} {
+		if _, err := m.FromWorld(c.rows, c.world, c.fps); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}

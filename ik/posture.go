@@ -1,0 +1,258 @@
+package ik
+
+import (
+	"fmt"
+
+	"mannequin/engine/m3"
+)
+
+// Posture turns places of joints into rotations of a skeleton: what networks
+// that speak of positions alone need to move bones. It is immutable and safe to
+// share.
+//
+// The root is put where its place is. Every other joint is where its bone ends,
+// and turned so that the bones, or the joints that they carry, point at their
+// places: by the least turn from its parent's where there is one to point, by
+// the nearest rotation where there are more. How a bone is twisted about itself
+// no place can tell; where the next one bends about a known axis, that does.
+// Bones never change length: places that fit the skeleton are met exactly.
+type Posture struct {
+	tree    *Tree
+	offsets []m3.Vec3
+	points  []int16 // per joint: the index of its place, −1 without
+	aims    [][]aim // per joint: what it points
+	hinges  []hinge // per joint: what tells its twist
+}
+
+// aim is a joint whose place tells how one that carries it is turned.
+type aim struct {
+	point int     // index of the place
+	bone  m3.Vec3 // from the carrying joint to it, unit, at rest
+}
+
+// hinge is a bone that bends: its end and the end of the next, as places.
+type hinge struct {
+	axis     m3.Vec3 // about which it bends, unit, across the bone at rest; zero where there is none
+	mid, end int
+}
+
+// NewPosture returns the posture of a skeleton with bones as offsets (one per
+// joint, m, from the parent's place, at rest), of which the places of joints are
+// known. The root's must be. A joint without a place that lies where its parent
+// does is a pivot: a shoulder, or the small of the back. axes, one per joint or
+// none at all, are those about which a joint bends, in its own frame at rest: a
+// knee's or an elbow's, by the right-hand rule; zero is any.
+func NewPosture(tree *Tree, offsets []m3.Vec3, joints []int, axes []m3.Vec3) (*Posture, error) {
+	n := tree.Len()
+	switch {
+	case len(offsets) != n:
+		return nil, fmt.Errorf("ik: posture of %d joints has %d offsets", n, len(offsets))
+	case len(axes) != 0 && len(axes) != n:
+		return nil, fmt.Errorf("ik: posture of %d joints has %d axes of bending", n, len(axes))
+	}
+	p := &Posture{tree: tree, offsets: append([]m3.Vec3(nil), offsets...),
+		points: make([]int16, n), aims: make([][]aim, n), hinges: make([]hinge, n)}
+	for j := range p.points {
+		p.points[j] = -1
+		if !offsets[j].Finite() {
+			return nil, fmt.Errorf("ik: the offset of joint %d is not finite", j)
+		}
+	}
+	for i, j := range joints {
+		switch {
+		case j < 0 || j >= n:
+			return nil, fmt.Errorf("ik: joint %d, whose place is known, is outside a skeleton of %d joints", j, n)
+		case p.points[j] >= 0:
+			return nil, fmt.Errorf("ik: the place of joint %d is given twice", j)
+		}
+		p.points[j] = int16(i)
+	}
+	for j, parent := range tree.parents {
+		switch {
+		case parent < 0 && p.points[j] < 0:
+			return nil, fmt.Errorf("ik: the place of the root, joint %d, is not given", j)
+		case parent < 0 && j > 0:
+			return nil, fmt.Errorf("ik: joint %d is a second root: a posture has one", j)
+		}
+	}
+	for j := range n {
+		p.aims[j] = p.find(j)
+	}
+	for j := range axes {
+		p.hinges[j] = p.hinge(j, axes)
+	}
+	return p, nil
+}
+
+// find returns what joint j points: the joints with places among its children,
+// or where those are fewer than two, all that hang on it with only pivots
+// between.
+func (p *Posture) find(j int) []aim {
+	var near, all []aim
+	var walk func(k int, at m3.Vec3, pivot bool)
+	walk = func(k int, at m3.Vec3, pivot bool) {
+		for c := k + 1; c < int(p.tree.ends[k]); c++ {
+			if int(p.tree.parents[c]) != k {
+				continue
+			}
+			bone := at.Add(p.offsets[c])
+			switch {
+			case p.points[c] < 0 && p.offsets[c].Len() < tiny:
+				walk(c, bone, true)
+			case p.points[c] >= 0 && bone.Len() >= tiny:
+				a := aim{int(p.points[c]), bone.Normalize(m3.Vec3{})}
+				if all = append(all, a); !pivot {
+					near = append(near, a)
+				}
+			}
+		}
+	}
+	walk(j, m3.Vec3{}, false)
+	if len(near) > 1 {
+		return near
+	}
+	return all
+}
+
+// hinge returns what tells how the bone from joint j to its only child with a
+// place is twisted: that the child bends about its axis.
+func (p *Posture) hinge(j int, axes []m3.Vec3) hinge {
+	if len(p.aims[j]) != 1 {
+		return hinge{}
+	}
+	for c := range p.points {
+		if int(p.points[c]) == p.aims[j][0].point && len(p.aims[c]) == 1 {
+			bone := p.aims[j][0].bone
+			axis := axes[c].Sub(bone.Scale(axes[c].Dot(bone)))
+			if axis.Len() > 0.1*axes[c].Len() {
+				return hinge{axis.Normalize(m3.Vec3{}), p.aims[j][0].point, p.aims[c][0].point}
+			}
+		}
+	}
+	return hinge{}
+}
+
+// The share of a bone's twist that its hinge tells grows from nothing to all
+// between these sines of the bend: of a straight leg nothing can be told.
+const (
+	bendNone = 0.05
+	bendFull = 0.35
+)
+
+// sweeps of the search for the nearest rotation: each squares the error.
+const sweeps = 3
+
+// Fit writes the pose in which the joints are at points, in the order in which
+// NewPosture was given them: model, (joints) in the space of points, and the
+// local translations and rotations pos and rot, (joints). It allocates nothing.
+// Where a point is not finite it returns false and writes nothing.
+func (p *Posture) Fit(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat, points []m3.Vec3) bool {
+	for _, v := range points {
+		if !v.Finite() {
+			return false
+		}
+	}
+	for j, parent := range p.tree.parents {
+		if parent < 0 {
+			model[j] = m3.Xform{Pos: points[p.points[j]], Rot: m3.Ident}
+			p.turn(model, j, points)
+			pos[j], rot[j] = model[j].Pos, model[j].Rot
+			continue
+		}
+		up := model[parent]
+		model[j] = m3.Xform{Pos: up.Apply(p.offsets[j]), Rot: up.Rot}
+		p.turn(model, j, points)
+		pos[j], rot[j] = p.offsets[j], up.Rot.Conj().Mul(model[j].Rot).Normalize()
+	}
+	return true
+}
+
+// turn sets the rotation of joint j, which is its parent's so far.
+func (p *Posture) turn(model []m3.Xform, j int, points []m3.Vec3) {
+	m, aims := &model[j], p.aims[j]
+	switch {
+	case len(aims) == 1:
+		bone := m.Rot.Rotate(aims[0].bone)
+		to := points[aims[0].point].Sub(m.Pos).Normalize(bone)
+		m.Rot = m3.Between(bone, to).Mul(m.Rot)
+		if h := p.hinges[j]; h.axis != (m3.Vec3{}) {
+			next := points[h.end].Sub(points[h.mid]).Normalize(to)
+			m.Rot = m3.AxisAngle(to, twist(to, next, m.Rot.Rotate(h.axis))).Mul(m.Rot)
+		}
+	case len(aims) > 1:
+		p.nearest(m, aims, points)
+	}
+	m.Rot = m.Rot.Normalize()
+}
+
+// twist returns the angle about a bone along the unit vector bone that turns the
+// axis, across it, into the normal of the bend from bone to next. A bend the
+// wrong way round the axis is one of a joint that is over-stretched.
+func twist(bone, next, axis m3.Vec3) float32 {
+	normal := bone.Cross(next)
+	sine := normal.Len()
+	if sine <= bendNone {
+		return 0
+	}
+	angle := m3.Atan2(axis.Cross(normal).Dot(bone), axis.Dot(normal))
+	switch {
+	case angle > halfTurn/2:
+		angle -= halfTurn
+	case angle < -halfTurn/2:
+		angle += halfTurn
+	}
+	w := min(1, (sine-bendNone)/(bendFull-bendNone))
+	return angle * w * w * (3 - 2*w)
+}
+
+const halfTurn = 3.14159265
+
+// nearest turns m so that its bones point at their places with the least squared
+// error (Wahba 1965): the first two as nearly as they can, then Newton's
+// steps for all.
+func (p *Posture) nearest(m *m3.Xform, aims []aim, points []m3.Vec3) {
+	way := func(i int) m3.Vec3 {
+		return points[aims[i].point].Sub(m.Pos).Normalize(m.Rot.Rotate(aims[i].bone))
+	}
+	from, ok := frame(aims[0].bone, aims[1].bone)
+	to, seen := frame(way(0), way(1))
+	if ok && seen {
+		m.Rot = to.Mul(from.Conj()).Normalize()
+	}
+	for range sweeps {
+		// The gradient and minus the Hessian of Σ bone·way for a turn v of the
+		// bones: Σ bone × way, and Σ (bone·way) 1 − (bone·wayᵀ + way·boneᵀ)/2.
+		x, y, z := m3.V(stiff, 0, 0), m3.V(0, stiff, 0), m3.V(0, 0, stiff)
+		var sum m3.Vec3
+		for i, a := range aims {
+			b, w := m.Rot.Rotate(a.bone), way(i)
+			sum = sum.Add(b.Cross(w))
+			d := b.Dot(w)
+			x = x.Add(m3.V(d, 0, 0)).Sub(b.Scale(w.X / 2)).Sub(w.Scale(b.X / 2))
+			y = y.Add(m3.V(0, d, 0)).Sub(b.Scale(w.Y / 2)).Sub(w.Scale(b.Y / 2))
+			z = z.Add(m3.V(0, 0, d)).Sub(b.Scale(w.Z / 2)).Sub(w.Scale(b.Z / 2))
+		}
+		yz := y.Cross(z)
+		det := x.Dot(yz)
+		if det < stiff {
+			return
+		}
+		v := m3.V(sum.Dot(yz), sum.Dot(z.Cross(x)), sum.Dot(x.Cross(y))).Scale(1 / det)
+		m.Rot = m3.FromRotationVector(v).Mul(m.Rot).Normalize()
+	}
+}
+
+// stiff keeps bones in one line from asking for any turn about it, and stops
+// steps where the way to the nearest rotation is not told.
+const stiff = 1e-4
+
+// frame returns the rotation to axes along the sum and the difference of two
+// directions, and whether they differ enough to tell one.
+func frame(a, b m3.Vec3) (m3.Quat, bool) {
+	s, d := a.Add(b), a.Sub(b)
+	if s.Len() < 0.1 || d.Len() < 0.1 {
+		return m3.Ident, false
+	}
+	x, y := s.Normalize(m3.Vec3{}), d.Normalize(m3.Vec3{})
+	return m3.FromAxes(x, y, x.Cross(y)), true
+}

@@ -10,6 +10,7 @@ require (
 	github.com/mlange-42/arche v0.15.3
 	github.com/mlange-42/arche-model v0.10.0
 	github.com/mmcloughlin/avo v0.5.0
+	github.com/sbinet/npyio v0.6.0
 	github.com/schollz/progressbar/v3 v3.19.0
 	github.com/spf13/cobra v1.10.2
 	github.com/yalue/onnxruntime_go v1.35.0

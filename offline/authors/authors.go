@@ -1,7 +1,9 @@
-// Package authors reads the network that the authors of MANN (Zhang, Starke et
-// al. 2018) released in April 2018, as folders of raw little-endian float32
-// files. It is the reference that our own forward pass is checked against. Its
-// weights are for research only: never ship them, converted or not.
+// Package authors reads networks that the authors of papers released: that of
+// MANN (Zhang, Starke et al. 2018) of April 2018, as folders of raw
+// little-endian float32 files, and the autoencoder and the footstep network of
+// Holden et al. 2016, as npz files. They are the reference that our own forward
+// pass is checked against. Their weights are for research only: never ship
+// them, converted or not.
 package authors
 
 import (
@@ -17,7 +19,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// Sizes of the release.
+// Sizes of the MANN.
 const (
 	inputs  = 468
 	outputs = 363
@@ -26,7 +28,7 @@ const (
 	experts = 8
 )
 
-// Layout returns the release's input layout: the dog without the
+// Layout returns the MANN's input layout: the dog without the
 // desired-speed channel.
 func Layout() *feature.MANN {
 	m := feature.Dog()
@@ -41,7 +43,7 @@ type file struct {
 	dst  []float32
 }
 
-// Read returns the network in dir exactly as released: the root's three
+// Read returns the MANN in dir exactly as released: the root's three
 // outputs are dx and dz in metres and the yaw in degrees, all per frame at 60
 // Hz, and so it has no schema of ours. See Convert.
 //

@@ -22,6 +22,15 @@ type Motion struct {
 	Joints   []string  // the first is the root, the hips; no End Sites
 	Left     []string  // joints on the left whose way to their partners on the right gives the facing
 	Contacts []Contact // left before right
+	Bends    []Bend    `json:",omitempty"` // joints that bend about one axis
+}
+
+// Bend is a joint that bends about one axis, in its own frame at rest: a knee or
+// an elbow. It tells how the bone above it is twisted, which places of joints
+// leave open.
+type Bend struct {
+	Joint string
+	Axis  [3]float32
 }
 
 // Contact says when a joint stands: where it is lower than Height and slower
@@ -42,7 +51,7 @@ const (
 
 // Human returns the layout for people: the joints of CMU's recordings that the
 // paper keeps, contacts of heels and toes with the bounds of the authors'
-// release.
+// release, on a skeleton that stands at rest with its arms out to the sides.
 func Human() *Motion {
 	return &Motion{
 		Joints: []string{"Hips",
@@ -55,6 +64,9 @@ func Human() *Motion {
 		Contacts: []Contact{
 			{"LeftFoot", 0.17, 0.76}, {"LeftToeBase", 0.11, 0.76},
 			{"RightFoot", 0.17, 0.76}, {"RightToeBase", 0.11, 0.76}},
+		Bends: []Bend{
+			{"LeftLeg", [3]float32{1, 0, 0}}, {"RightLeg", [3]float32{1, 0, 0}},
+			{"LeftForeArm", [3]float32{0, -1, 0}}, {"RightForeArm", [3]float32{0, 1, 0}}},
 	}
 }
 
@@ -108,6 +120,11 @@ func (m *Motion) Validate() error {
 			return fmt.Errorf("feature: contact %q has no partner on the other side", c.Joint)
 		case !(c.Height > 0) || !(c.Speed > 0):
 			return fmt.Errorf("feature: contact %q ends at %g m and %g m/s, want more than 0", c.Joint, c.Height, c.Speed)
+		}
+	}
+	for _, b := range m.Bends {
+		if m.Joint(b.Joint) < 0 {
+			return fmt.Errorf("feature: %q, which bends about an axis, is not among the layout's joints", b.Joint)
 		}
 	}
 	return nil

@@ -82,6 +82,7 @@ func TestMotionValidate(t *testing.T) {
 		"contact":      {func(m *Motion) { m.Contacts[0].Joint = "LeftEar" }, "LeftEar"},
 		"contact lone": {func(m *Motion) { m.Contacts = m.Contacts[:1] }, "partner"},
 		"contact same": {func(m *Motion) { m.Contacts[1] = m.Contacts[0] }, "twice"},
+		"bend":         {func(m *Motion) { m.Bends[0].Joint = "LeftEar" }, "LeftEar"},
 		"height":       {func(m *Motion) { m.Contacts[0].Height = 0 }, "more than 0"},
 		"speed":        {func(m *Motion) { m.Contacts[2].Speed = float32(math.NaN()) }, "more than 0"},
 	} {

@@ -49,26 +49,15 @@ func (e *SchemaError) Error() string {
 // pose that characters begin from: a JSON list, the pose block of an input row.
 const KeyRestPose = "rest_pose"
 
-type skeletonJSON struct {
-	Names    []string     `json:"names"`
-	Parents  []int16      `json:"parents"`
-	Offsets  [][3]float32 `json:"offsets"` // metres
-	EndSites []bool       `json:"end_sites"`
-}
-
 // Describe writes into meta what NewModel reads: layout, skeleton, gating
 // columns and the pose that characters begin from. rest is the bone block of an
 // input row, or nil: then they begin from the mean pose of the training data.
 func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, rest []float32) error {
-	offsets := make([][3]float32, sk.Len())
-	for i, o := range sk.Offsets {
-		offsets[i] = [3]float32{o.X, o.Y, o.Z}
-	}
 	schema, err := json.Marshal(layout)
 	if err != nil {
 		return fmt.Errorf("mann: layout: %w", err)
 	}
-	skeleton, err := json.Marshal(skeletonJSON{sk.Names, sk.Parents, offsets, sk.EndSite})
+	skeleton, err := json.Marshal(sk)
 	if err != nil {
 		return fmt.Errorf("mann: skeleton: %w", err)
 	}
@@ -123,8 +112,8 @@ func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed,
 	} else if err := p.layout.Validate(); err != nil {
 		differ("%v", err)
 	}
-	var sj skeletonJSON
-	if err := json.Unmarshal([]byte(meta.Skeleton), &sj); err != nil {
+	p.skel = new(skel.Skeleton)
+	if err := json.Unmarshal([]byte(meta.Skeleton), p.skel); err != nil {
 		differ("its skeleton cannot be read: %v", err)
 	}
 	if len(e.Diff) > 0 {
@@ -147,10 +136,6 @@ func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed,
 		if !slices.Contains(layout.Actions, a.String()) {
 			differ("its actions %v lack %q", layout.Actions, a)
 		}
-	}
-	p.skel = &skel.Skeleton{Names: sj.Names, Parents: sj.Parents, EndSite: sj.EndSites}
-	for _, o := range sj.Offsets {
-		p.skel.Offsets = append(p.skel.Offsets, m3.V(o[0], o[1], o[2]))
 	}
 	checkSkeleton(p.skel, layout, differ)
 	if text, ok := meta.Extra[KeyRestPose]; ok {

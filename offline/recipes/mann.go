@@ -8,9 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
-	"time"
 
 	"mannequin/internal/kernel"
 	"mannequin/netruntime"
@@ -43,18 +41,7 @@ type MANN struct {
 	AdamW        train.AdamW        //
 	Schedule     train.WarmRestarts // First 0 is a single cycle over all epochs
 
-	Threads    int           // workers; the result does not depend on it
-	Limit      time.Duration // see train.Job
-	Checkpoint string        // path
-	Curves     string        // path of the loss curves without extension; empty is none
-	Out        string        // path of the model file
-	BF16       bool          // the model file stores weights as bfloat16
-	Every      time.Duration // between checkpoints
-	Patience   int           // see train.Job
-	Resume     bool
-	Progress   func(train.Progress)
-	Log        *slog.Logger
-	Now        func() time.Time
+	Running
 }
 
 // DefaultMANN returns our recipe without data, for a layout with phases: what
@@ -147,14 +134,12 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		},
 		DataHash: hash, Recipe: recipe,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.schedule(),
-		Patience: m.Patience, ClipNorm: m.ClipNorm,
-		Limit: m.Limit, Checkpoint: m.Checkpoint, Every: m.Every, Resume: m.Resume, Curves: m.Curves,
+		ClipNorm: m.ClipNorm,
 		Save: func(best [][]float32, r *train.Report) error {
 			return m.write(net, best, r, recipe, hash)
 		},
-		Progress: m.Progress, Log: m.Log, Now: m.Now,
 	}
-	return job.Run(ctx, pool)
+	return m.run(ctx, job, pool)
 }
 
 // normalised reads a set's rows as the network sees them.

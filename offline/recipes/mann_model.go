@@ -3,12 +3,10 @@ package recipes
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"mannequin/animsys/mann"
-	"mannequin/internal/atomicfile"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/train"
@@ -32,11 +30,7 @@ func (m *MANN) write(net *mannNet, weights [][]float32, r *train.Report, recipe,
 	if err != nil {
 		return err
 	}
-	encode := n.Encode
-	if m.BF16 {
-		encode = n.EncodeBF16
-	}
-	return atomicfile.Write(m.Out, func(w io.Writer) error { return encode(w) })
+	return m.save(n)
 }
 
 // model makes the network that a model file holds.

@@ -55,6 +55,8 @@ var arrows = []arrow{
 	{"animsys/blend", []string{"animsys/skel", "engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/control", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/...", "animsys/control"}, "components: plain data and Arche; a Goal is control's"},
+	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool"},
+		"a system: leaves, the network, and the tape that edits through it"},
 	{"animsys", []string{"internal/pool", "ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
 
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
@@ -65,6 +67,8 @@ var arrows = []arrow{
 
 	{"offline/metrics", []string{"offline/...", "animsys", "animsys/...", "ecs", "terrain", "engine/m3", "engine/draw", "netruntime", "github.com/mlange-42/..."},
 		"what is measured is what a game shows: the whole tick"},
+	{"offline/authors", []string{"animsys/feature", "netruntime", "internal/boundedfile", "github.com/sbinet/npyio/..."},
+		"npz is how the authors of 2016 stored their networks"},
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "engine/draw", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/schollz/progressbar/...", "github.com/BurntSushi/toml", "golang.org/x/term", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 

@@ -1,0 +1,312 @@
+package manifold
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/animsys/feature"
+	"mannequin/internal/pool"
+	"mannequin/netruntime"
+)
+
+// EditorOptions say what an editor is for.
+type EditorOptions struct {
+	Batch   int               // most motions at a time, at least 1
+	Length  int               // most frames of a motion, even
+	Workers int               // goroutines, at least 1
+	Open    netruntime.Opener // what computes networks; nil is the processor
+}
+
+// Editor changes motions so that they meet constraints while they stay on the
+// manifold (Holden et al. 2016, sec. 7.1): it descends along the gradient of the
+// constraints' cost in the space of hidden values. It belongs to one goroutine.
+//
+// The method is that of conjugate gradients (Polak and Ribière) in the frames
+// themselves, with the spread K of hidden values over frames as its metric: the
+// same path as in the hidden values, for one convolution a step. How far a step
+// goes follows from the curvature of the cost along it.
+type Editor struct {
+	Weights Weights
+
+	model   *Model
+	spread  netruntime.Session
+	pool    *pool.Pool
+	batch   int
+	length  int
+	x       []float32 // (batch, length, columns) where each motion is
+	grad    []float32 // of the cost there
+	last    []float32 // the gradient a step ago
+	dir     []float32 // where it goes
+	z       []float32 // K·grad, and the Hessian's product with dir
+	body    []float32 // (batch, length, feature.MotionLen)
+	state   []editState
+	in, out [][]float32
+
+	job         *Edit // of the present run
+	begin, next func(worker, b int)
+}
+
+// editState is where the descent of one motion stands.
+type editState struct {
+	cost    float64 // at x
+	decline float64 // gradient · K·gradient, a step ago
+	step    float64 // length of the last step along dir
+	done    bool
+}
+
+// NewEditor returns an editor of motions of the model. It is an error if the
+// decoder is not linear in its hidden values.
+func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
+	if o.Batch < 1 || o.Length < 2 || o.Length%2 != 0 || o.Workers < 1 {
+		return nil, fmt.Errorf("manifold: an editor of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", o.Batch, o.Length, o.Workers)
+	}
+	k, err := m.kernel()
+	if err != nil {
+		return nil, err
+	}
+	open := o.Open
+	if open == nil {
+		open = (*netruntime.Net).NewSession
+	}
+	e := &Editor{Weights: m.DefaultWeights(), model: m, batch: o.Batch, length: o.Length}
+	if e.spread, err = open(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
+		return nil, err
+	}
+	e.pool = pool.New(o.Workers)
+	n := o.Batch * o.Length * m.Layout.Columns()
+	for _, v := range []*[]float32{&e.x, &e.grad, &e.last, &e.dir, &e.z} {
+		*v = make([]float32, n)
+	}
+	e.body = make([]float32, o.Batch*o.Length*feature.MotionLen)
+	e.state = make([]editState, o.Batch)
+	e.in, e.out = make([][]float32, 1), make([][]float32, 1)
+	e.begin = func(_, b int) { e.start(e.job, b) }
+	e.next = func(_, b int) { e.step(e.job, b) }
+	return e, nil
+}
+
+// Close ends the editor's workers.
+func (e *Editor) Close() error {
+	e.pool.Close()
+	return e.spread.Close()
+}
+
+// Edit is one call of Editor.Run: a batch of motions of equal length and what
+// they shall be.
+type Edit struct {
+	Batch, Length int       // motions, and frames of each: even, at most the editor's
+	Rows          []float32 // (Batch, Length, columns) raw; changed in place
+
+	// Body is the motion that the body shall have, (Batch, Length,
+	// feature.MotionLen), raw; nil is that of Rows. The result has it exactly,
+	// and its poses suit it.
+	Body []float32
+	// Stand says for each contact how much it shall stand still on the ground
+	// from this frame to the next, 0 to 1: (Batch, Length, contacts); nil is not
+	// at all.
+	Stand []float32
+	// Weight·(Rows − Want)² is part of the cost for each value, (Batch, Length,
+	// columns): of positions in metres; nil is none.
+	Want, Weight []float32
+
+	Iterations int         // most steps; see DefaultIterations
+	Stop       func() bool // asked after each step: a budget of time, for instance; nil is never
+}
+
+// EditReport is how an edit went.
+type EditReport struct {
+	Before, After float64 // mean cost of a frame
+	Steps         int
+	Failed        int // motions with values that are not finite, which stay as they were
+}
+
+// Run edits the motions. A motion's result is the same bits alone or among
+// others. One in which a value is not finite stays as it was.
+func (e *Editor) Run(job *Edit) (EditReport, error) {
+	if err := e.check(job); err != nil {
+		return EditReport{}, err
+	}
+	cols := e.model.Layout.Columns()
+	n := job.Batch * job.Length * cols
+	x := e.x[:n]
+	copy(x, job.Rows)
+	e.takeBody(job)
+	var r EditReport
+	e.job = job
+	defer func() { e.job = nil }()
+	e.pool.Run(job.Batch, e.begin)
+	frames := float64(job.Batch * job.Length)
+	for _, s := range e.state[:job.Batch] {
+		if s.done {
+			r.Failed++
+		} else {
+			r.Before += s.cost / frames
+		}
+	}
+	e.in[0], e.out[0] = e.grad[:n], e.z[:n]
+	for r.Steps < job.Iterations && r.Failed < job.Batch {
+		if err := e.spread.RunSequences(e.out, e.in, job.Batch, job.Length/2); err != nil {
+			return r, err
+		}
+		e.pool.Run(job.Batch, e.next)
+		if r.Steps++; job.Stop != nil && job.Stop() {
+			break
+		}
+	}
+	for b, s := range e.state[:job.Batch] {
+		if !math.IsNaN(s.cost) && !math.IsInf(s.cost, 0) {
+			r.After += s.cost / frames
+			copy(job.Rows[b*job.Length*cols:], e.part(e.x, job, b))
+			e.putBody(job, b)
+		}
+	}
+	return r, nil
+}
+
+// start finds the cost of motion b and its gradient.
+func (e *Editor) start(job *Edit, b int) {
+	s, c := &e.state[b], e.costOf(job, b)
+	*s = editState{cost: c.at(e.part(e.grad, job, b), e.part(e.x, job, b), nil)}
+	s.done = math.IsNaN(s.cost) || math.IsInf(s.cost, 0)
+}
+
+// step takes motion b a step on: grad is the gradient at x, z is K times that.
+func (e *Editor) step(job *Edit, b int) {
+	s := &e.state[b]
+	if s.done {
+		return
+	}
+	x, g, last, d, z := e.part(e.x, job, b), e.part(e.grad, job, b), e.part(e.last, job, b), e.part(e.dir, job, b), e.part(e.z, job, b)
+	decline := dot(g, z)
+	if !(decline > 0) || math.IsInf(decline, 0) {
+		s.done = true
+		return
+	}
+	beta := 0.0
+	if s.decline > 0 {
+		beta = max(0, (decline-dot(last, z))/s.decline)
+	}
+	s.decline = decline
+	slope := 0.0
+	for i, v := range z {
+		d[i] = float32(beta)*d[i] - v
+		if s.step == 0 {
+			d[i] = -v
+		}
+		slope += float64(g[i]) * float64(d[i])
+	}
+	if slope >= 0 {
+		for i, v := range z {
+			d[i] = -v
+		}
+		slope = -decline
+	}
+	copy(last, g)
+	c := e.costOf(job, b)
+	curve := c.at(z, x, d) // half the second derivative along d
+	step := -slope / (2 * curve)
+	if !(curve > 0) || math.IsInf(step, 0) {
+		s.done = true
+		return
+	}
+	// Bones bend the cost's parabola a little: where the step is too long for
+	// that it is halved.
+	for try := 0; ; try++ {
+		move(x, d, step)
+		cost := c.at(g, x, nil)
+		if cost <= s.cost {
+			s.cost, s.step = cost, step
+			return
+		}
+		move(x, d, -step)
+		if try == 4 {
+			c.at(g, x, nil)
+			s.done = s.step == 0 // along the steepest descent, too
+			s.step = 0
+			return
+		}
+		step /= 2
+	}
+}
+
+func move(x, d []float32, step float64) {
+	for i, v := range d {
+		x[i] += float32(step) * v
+	}
+}
+
+func dot(a, b []float32) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += float64(v) * float64(b[i])
+	}
+	return sum
+}
+
+// part returns motion b of a buffer of the editor.
+func (e *Editor) part(v []float32, job *Edit, b int) []float32 {
+	n := job.Length * e.model.Layout.Columns()
+	return v[b*n : (b+1)*n : (b+1)*n]
+}
+
+func (e *Editor) costOf(job *Edit, b int) cost {
+	c := cost{m: e.model, w: e.Weights, dt: 1.0 / Rate, frames: job.Length}
+	cut := func(v []float32, n int) []float32 {
+		if v == nil {
+			return nil
+		}
+		return v[b*job.Length*n:][:job.Length*n]
+	}
+	c.body = cut(e.body, feature.MotionLen)
+	c.stand = cut(job.Stand, len(e.model.feet))
+	c.want, c.weight = cut(job.Want, e.model.Layout.Columns()), cut(job.Weight, e.model.Layout.Columns())
+	return c
+}
+
+// takeBody keeps the motion that the bodies shall have.
+func (e *Editor) takeBody(job *Edit) {
+	n := job.Batch * job.Length * feature.MotionLen
+	if job.Body != nil {
+		copy(e.body[:n], job.Body)
+		return
+	}
+	cols, at := e.model.Layout.Columns(), e.model.Layout.Body()
+	for f := range job.Batch * job.Length {
+		copy(e.body[f*feature.MotionLen:][:feature.MotionLen], job.Rows[f*cols+at:])
+	}
+}
+
+// putBody gives motion b the motion that its body shall have.
+func (e *Editor) putBody(job *Edit, b int) {
+	cols, at := e.model.Layout.Columns(), e.model.Layout.Body()
+	for f := b * job.Length; f < (b+1)*job.Length; f++ {
+		copy(job.Rows[f*cols+at:], e.body[f*feature.MotionLen:][:feature.MotionLen])
+	}
+}
+
+func (e *Editor) check(job *Edit) error {
+	frames := job.Batch * job.Length
+	if job.Batch < 1 || job.Batch > e.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > e.length {
+		return fmt.Errorf("manifold: an edit of %d motions of %d frames, the editor is for up to %d of %d, an even number", job.Batch, job.Length, e.batch, e.length)
+	}
+	for _, v := range []struct {
+		name     string
+		values   []float32
+		n        int
+		optional bool
+	}{
+		{"Rows", job.Rows, e.model.Layout.Columns(), false},
+		{"Body", job.Body, feature.MotionLen, true},
+		{"Stand", job.Stand, len(e.model.feet), true},
+		{"Want", job.Want, e.model.Layout.Columns(), true},
+		{"Weight", job.Weight, e.model.Layout.Columns(), true},
+	} {
+		if len(v.values) != frames*v.n && !(v.optional && v.values == nil) {
+			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d are %d", v.name, len(v.values), frames, v.n, frames*v.n)
+		}
+	}
+	if (job.Want == nil) != (job.Weight == nil) {
+		return fmt.Errorf("manifold: Edit.Want and Edit.Weight go together")
+	}
+	return nil
+}

@@ -1,0 +1,334 @@
+package manifold
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+)
+
+// job returns an edit of stray motions with every kind of constraint.
+func (m *Model) job(t testing.TB, batch, length int, seed uint64) *Edit {
+	rng := rand.New(rand.NewPCG(3, seed))
+	frames, cols := batch*length, m.Layout.Columns()
+	j := &Edit{Batch: batch, Length: length, Iterations: 30, Rows: m.stray(t, batch, length, seed),
+		Body: make([]float32, frames*feature.MotionLen), Stand: make([]float32, frames*len(m.feet)),
+		Want: make([]float32, frames*cols), Weight: make([]float32, frames*cols)}
+	for f := range frames {
+		j.Body[f*feature.MotionLen+feature.MotionZ] = 1.2
+		j.Body[f*feature.MotionLen+feature.MotionYaw] = float32(math.Sin(float64(f) / 20))
+		for i := range m.feet {
+			if (f/20+i/2)%2 == 0 {
+				j.Stand[f*len(m.feet)+i] = 1
+			}
+		}
+		at := f*cols + m.Layout.Pos(m.Layout.Joint("LeftHand"))
+		for k := range 3 {
+			j.Want[at+k], j.Weight[at+k] = j.Rows[at+k]+0.1*float32(rng.NormFloat64()), 0.5
+		}
+	}
+	return j
+}
+
+// costs returns the cost of the motions of the job alone, and its gradient.
+func (m *Model) costs(j *Edit, x []float32) (total float64, grad []float32) {
+	e := &Editor{Weights: m.DefaultWeights(), model: m, body: j.Body}
+	grad = make([]float32, len(x))
+	n := j.Length * m.Layout.Columns()
+	for b := range j.Batch {
+		c := e.costOf(j, b)
+		total += c.at(grad[b*n:][:n], x[b*n:][:n], nil)
+	}
+	return total, grad
+}
+
+// The gradient is that of finite differences, in every column.
+func TestCostGradient(t *testing.T) {
+	m := made(t, 16, 9)
+	j := m.job(t, 2, 6, 1)
+	x := slices.Clone(j.Rows)
+	_, g := m.costs(j, x)
+	told := 0
+	for i := range x {
+		const d = 1e-2
+		was := x[i]
+		x[i] = was + d
+		up, _ := m.costs(j, x)
+		x[i] = was - d
+		down, _ := m.costs(j, x)
+		x[i] = was
+		want := (up - down) / (2 * d)
+		if col := i % m.Layout.Columns(); col < m.Layout.Body() && col%3 == 1 && math.Abs(float64(was)) < d {
+			continue // of a foot this near to the ground the cost has a kink
+		}
+		if math.Abs(float64(g[i])-want) > 2e-3*(1+math.Abs(want)) {
+			t.Fatalf("column %d of frame %d, %g: gradient %g, by differences %g", i%m.Layout.Columns(), i/m.Layout.Columns(), was, g[i], want)
+		}
+		if want != 0 {
+			told++
+		}
+	}
+	if told < len(x)/2 {
+		t.Errorf("only %d of %d values count", told, len(x))
+	}
+}
+
+// Where all terms are squares of what is linear, the curvature along a direction
+// is the second difference of the cost.
+func TestCostCurvature(t *testing.T) {
+	m := made(t, 16, 9)
+	j := m.job(t, 1, 8, 2)
+	m.bones = nil
+	rng := rand.New(rand.NewPCG(4, 4))
+	x, d := slices.Clone(j.Rows), make([]float32, len(j.Rows))
+	for i := range d {
+		d[i] = 0.01 * float32(rng.NormFloat64())
+	}
+	for f := range j.Length {
+		for _, p := range m.feet {
+			x[f*m.Layout.Columns()+p+1] = 1 // off the ground, where its depth is no square
+		}
+	}
+	e := &Editor{Weights: m.DefaultWeights(), model: m, body: j.Body}
+	c := e.costOf(j, 0)
+	h := make([]float32, len(x))
+	curve := c.at(h, x, d)
+	moved := func(by float64) float64 {
+		y := slices.Clone(x)
+		move(y, d, by)
+		v, _ := m.costs(j, y)
+		return v
+	}
+	want := (moved(1) + moved(-1) - 2*moved(0)) / 2
+	if math.Abs(curve-want) > 1e-3*math.Abs(want) {
+		t.Errorf("curvature %g, by differences %g", curve, want)
+	}
+	if got := dot(h, d) / 2; math.Abs(got-curve) > 1e-5*curve {
+		t.Errorf("the Hessian's product gives %g along d, the curvature is %g", got, curve)
+	}
+}
+
+// K·g is the change of frames when hidden values go along the gradient that g
+// has there: what the tape computes through the decoder.
+func TestSpread(t *testing.T) {
+	m := made(t, 24, 9)
+	const length = 80
+	cols := m.Layout.Columns()
+	rng := rand.New(rand.NewPCG(5, 5))
+	g := make([]float32, length*cols)
+	for f := 30; f < 50; f++ { // away from the ends, beyond which K goes on
+		for i := range cols {
+			g[f*cols+i] = float32(rng.NormFloat64())
+		}
+	}
+	h := m.towards(t, g, length)
+	still, moved := make([]float32, length*cols), make([]float32, length*cols)
+	m.decode(t, still, make([]float32, len(h)), 1, length)
+	m.decode(t, moved, h, 1, length)
+	k, err := m.kernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.NewSession(netruntime.SessionOptions{Batch: 1, Length: length / 2, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	z := make([]float32, length*cols)
+	if err := s.RunSequences([][]float32{z}, [][]float32{g}, 1, length/2); err != nil {
+		t.Fatal(err)
+	}
+	size := math.Sqrt(dot(z, z) / float64(len(z)))
+	for i := range z {
+		if d := math.Abs(float64(moved[i] - still[i] - z[i])); d > 1e-3*size {
+			t.Fatalf("column %d of frame %d: K gives %g, the decoder %g", i%cols, i/cols, z[i], moved[i]-still[i])
+		}
+	}
+}
+
+// decoderParams returns the decoder's weights for the tape.
+func (m *Model) decoderParams() (w, b *grad.Param, mean, std []float32, width int) {
+	tensor := func(name string) netruntime.Tensor { v, _ := m.Net.Tensor(name); return v }
+	t := tensor("encoder.weight")
+	units, cols := t.Shape[0], t.Shape[1]
+	width = t.Shape[2]
+	w, b = grad.NewParam("w", units, width*cols), grad.NewParam("b", 1, cols)
+	for o := range units {
+		for i := range cols {
+			for k := range width {
+				w.Val[(o*width+k)*cols+i] = t.Data[(o*cols+i)*width+k]
+			}
+		}
+	}
+	copy(b.Val, tensor("decoder.bias").Data)
+	w.Frozen, b.Frozen = true, true
+	return w, b, tensor("mean").Data, tensor("std").Data, width
+}
+
+// towards returns Eᵀ·g, by the tape.
+func (m *Model) towards(t testing.TB, g []float32, length int) []float32 {
+	pool := grad.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
+	w, b, mean, std, width := m.decoderParams()
+	h := tape.Input(length/2, m.Units)
+	clear(h.Val)
+	y := tape.Affine(tape.ConvT(tape.Depool(h, 2, false, 0), length, w, b, width, true), std, mean)
+	c := tape.Const(length, m.Layout.Columns())
+	copy(c.Val, g)
+	tape.Backward(tape.Sum(tape.Mul(y, c)))
+	return slices.Clone(h.Grad)
+}
+
+// The edit goes where steepest descent in the hidden values goes, and beyond:
+// Adam on them, as in the paper, takes many more steps to the same cost.
+func TestEditAgainstAdam(t *testing.T) {
+	m := made(t, 32, 9)
+	const length = 60
+	job := m.job(t, 1, length, 6)
+	rng := rand.New(rand.NewPCG(2, 6))
+	h := make([]float32, length/2*m.Units)
+	for i := range h {
+		h[i] = float32(0.5 * rng.Float64())
+	}
+	start, _ := m.costs(job, job.Rows)
+	first, second := make([]float64, len(h)), make([]float64, len(h))
+	y := make([]float32, length*m.Layout.Columns())
+	adam := 0.0
+	for step := 1; step <= 250; step++ {
+		m.decode(t, y, h, 1, length)
+		var g []float32
+		adam, g = m.costs(job, y)
+		if step == 1 && math.Abs(adam-start) > 1e-3*start {
+			t.Fatalf("hidden values cost %g, their motion %g", adam, start)
+		}
+		for i, v := range m.towards(t, g, length) {
+			first[i] = 0.9*first[i] + 0.1*float64(v)
+			second[i] = 0.999*second[i] + 0.001*float64(v)*float64(v)
+			a, b := first[i]/(1-math.Pow(0.9, float64(step))), second[i]/(1-math.Pow(0.999, float64(step)))
+			h[i] -= float32(0.01 * a / (math.Sqrt(b) + 1e-5))
+		}
+	}
+	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: length, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	job.Iterations = 40
+	r, err := e.Run(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("cost %.4g, after 250 steps of Adam %.4g, after %d of the editor %.4g", start/length, adam/length, r.Steps, r.After)
+	if r.After > adam/length {
+		t.Errorf("the editor ends at %g, Adam at %g", r.After, adam/length)
+	}
+}
+
+// A motion's result is the same bits alone or among others and for any number of
+// workers; one that is not finite stays as it was and touches no other.
+func TestEditAloneOrAmongOthers(t *testing.T) {
+	m := made(t, 16, 9)
+	const batch, length = 5, 40
+	n := length * m.Layout.Columns()
+	var want []float32
+	for _, workers := range []int{1, 3} {
+		e, err := m.NewEditor(EditorOptions{Batch: batch, Length: length, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := m.job(t, batch, length, 7)
+		if want == nil {
+			for b := range batch {
+				one := *job
+				cut := func(v []float32) []float32 { return slices.Clone(v[b*len(v)/batch : (b+1)*len(v)/batch]) }
+				one.Batch, one.Rows, one.Body, one.Stand, one.Want, one.Weight = 1, cut(job.Rows), cut(job.Body), cut(job.Stand), cut(job.Want), cut(job.Weight)
+				if _, err := e.Run(&one); err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, one.Rows...)
+			}
+		}
+		job.Rows[2*n+17] = float32(math.NaN())
+		was := slices.Clone(job.Rows[2*n : 3*n])
+		r, err := e.Run(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Failed != 1 || math.IsNaN(r.After) || r.After >= r.Before {
+			t.Errorf("report %+v, want one failed motion and a lower cost", r)
+		}
+		for i, v := range job.Rows {
+			switch b := i / n; {
+			case b == 2:
+				if math.Float32bits(v) != math.Float32bits(was[i-2*n]) {
+					t.Fatalf("%d workers: the motion with a NaN was changed", workers)
+				}
+			case v != want[i]:
+				t.Fatalf("%d workers: value %d of motion %d is %g, alone %g", workers, i%n, b, v, want[i])
+			}
+		}
+		e.Close()
+	}
+}
+
+// The body moves as it shall, to the bit, and a budget of time ends an edit.
+func TestEditBodyAndBudget(t *testing.T) {
+	m := made(t, 16, 9)
+	e, err := m.NewEditor(EditorOptions{Batch: 2, Length: 40, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	job := m.job(t, 2, 40, 8)
+	asked := 0
+	job.Stop = func() bool { asked++; return asked == 4 }
+	r, err := e.Run(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Steps != 4 {
+		t.Errorf("%d steps, the budget ends after 4", r.Steps)
+	}
+	for f := range 80 {
+		for k := range feature.MotionLen {
+			if got, want := job.Rows[f*m.Layout.Columns()+m.Layout.Body()+k], job.Body[f*feature.MotionLen+k]; got != want {
+				t.Fatalf("frame %d: the body moves by %g, want %g", f, got, want)
+			}
+		}
+	}
+	job.Stop, job.Iterations = nil, 3
+	if n := testing.AllocsPerRun(3, func() { e.Run(job) }); n > 0 {
+		t.Errorf("an edit allocates %g times", n)
+	}
+}
+
+func TestEditRefuses(t *testing.T) {
+	m := made(t, 16, 9)
+	for _, o := range []EditorOptions{{}, {1, 0, 1, nil}, {1, 3, 1, nil}, {1, 2, 0, nil}} {
+		if _, err := m.NewEditor(o); err == nil {
+			t.Errorf("options %+v accepted", o)
+		}
+	}
+	e, err := m.NewEditor(EditorOptions{Batch: 2, Length: 10, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for name, spoil := range map[string]func(*Edit){
+		"3 motions": func(j *Edit) { j.Batch = 3 }, "12 frames": func(j *Edit) { j.Length = 12 }, "9 frames": func(j *Edit) { j.Length = 9 },
+		"Rows": func(j *Edit) { j.Rows = j.Rows[1:] }, "Body": func(j *Edit) { j.Body = j.Body[1:] }, "Stand": func(j *Edit) { j.Stand = nil; j.Stand = []float32{} },
+		"go together": func(j *Edit) { j.Want = nil },
+	} {
+		job := m.job(t, 2, 10, 9)
+		spoil(job)
+		if _, err := e.Run(job); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

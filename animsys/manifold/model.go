@@ -1,0 +1,194 @@
+package manifold
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/netruntime"
+)
+
+// Names of the values that the autoencoder's graph must have.
+const (
+	valueX      = "x"      // frames, raw, (length, columns)
+	valueHidden = "hidden" // hidden values, (length/2, units)
+	valueY      = "y"      // frames again
+)
+
+// Model is a motion manifold ready to make motion of. It is immutable and safe
+// to share.
+type Model struct {
+	Net    *netruntime.Net // the whole autoencoder
+	Layout *feature.Motion
+	Skel   *skel.Skeleton // what its frames move; metres
+
+	Encoder *netruntime.Net // frames → hidden values, at half the frames
+	Decoder *netruntime.Net // hidden values → frames
+	Units   int             // of hidden values
+
+	posture *ik.Posture
+	bones   []Bone
+	feet    []int // columns of the positions of the joints that have contacts
+	kernel  func() (*netruntime.Net, error)
+}
+
+// Rate is the rate of a motion's frames, per second.
+const Rate = 60
+
+// SchemaError says that a model file does not hold what this package can use,
+// and in what it differs.
+type SchemaError struct {
+	Model string
+	Diff  []string
+}
+
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("manifold: model %q does not fit: %s", e.Model, strings.Join(e.Diff, "; "))
+}
+
+// Describe writes into meta what New reads: the layout of frames, and the
+// skeleton that they move.
+func Describe(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skeleton) error {
+	schema, err := json.Marshal(layout)
+	if err != nil {
+		return fmt.Errorf("manifold: layout: %w", err)
+	}
+	skeleton, err := json.Marshal(sk)
+	if err != nil {
+		return fmt.Errorf("manifold: skeleton: %w", err)
+	}
+	meta.Schema, meta.SchemaHash, meta.Skeleton = string(schema), layout.Hash(), string(skeleton)
+	return nil
+}
+
+// NewModel returns the autoencoder as a manifold of motion. A *SchemaError lists
+// everything in which its metadata, its shapes and this package differ.
+func NewModel(net *netruntime.Net) (*Model, error) {
+	meta := net.Meta()
+	e := &SchemaError{Model: meta.Name}
+	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
+	m := &Model{Net: net, Layout: new(feature.Motion), Skel: new(skel.Skeleton)}
+	if err := json.Unmarshal([]byte(meta.Schema), m.Layout); err != nil {
+		differ("its schema is not a layout: %v", err)
+	} else if err := m.Layout.Validate(); err != nil {
+		differ("%v", err)
+	}
+	if err := json.Unmarshal([]byte(meta.Skeleton), m.Skel); err != nil {
+		differ("its skeleton cannot be read: %v", err)
+	} else if err := m.Skel.Validate(); err != nil {
+		differ("%v", err)
+	}
+	if len(e.Diff) > 0 {
+		return nil, e
+	}
+	if h := m.Layout.Hash(); h != meta.SchemaHash {
+		differ("its schema hash is %q, this program reads its schema as %q", meta.SchemaHash, h)
+	}
+	var err error
+	if m.Encoder, err = net.Part([]string{valueX}, []string{valueHidden}); err != nil {
+		differ("it has no encoder: %v", err)
+	} else if m.Encoder.Inputs() != m.Layout.Columns() {
+		differ("its encoder takes %d values a frame, its schema has %d", m.Encoder.Inputs(), m.Layout.Columns())
+	} else {
+		m.Units = m.Encoder.Outputs()
+	}
+	if m.Decoder, err = net.Part([]string{valueHidden}, []string{valueY}); err != nil {
+		differ("it has no decoder: %v", err)
+	} else if m.Decoder.Outputs() != m.Layout.Columns() {
+		differ("its decoder gives %d values a frame, its schema has %d", m.Decoder.Outputs(), m.Layout.Columns())
+	}
+	for _, v := range []struct {
+		name string
+		per  int // frames for each of its own
+	}{{valueX, 1}, {valueHidden, 2}, {valueY, 1}} {
+		if n, err := net.Graph().Length(v.name, 4); err != nil || n != 4/v.per {
+			differ("its value %q is not one for every %d frames", v.name, v.per)
+		}
+	}
+	if m.posture, err = newPosture(m.Layout, m.Skel); err != nil {
+		differ("%v", err)
+	}
+	if len(e.Diff) > 0 {
+		return nil, e
+	}
+	m.bones = bonesOf(m.Layout, m.Skel)
+	for _, c := range m.Layout.Contacts {
+		m.feet = append(m.feet, m.Layout.Pos(m.Layout.Joint(c.Joint)))
+	}
+	m.kernel = sync.OnceValues(func() (*netruntime.Net, error) { return spread(m.Decoder) })
+	return m, nil
+}
+
+// Bone is two joints of the layout, by index, that a bone of fixed length joins.
+type Bone struct {
+	From, To int
+	Length   float32 // m
+}
+
+// Bones returns the bones between the layout's joints whose length no pose
+// changes.
+func (m *Model) Bones() []Bone { return slices.Clone(m.bones) }
+
+// bonesOf returns the bones between the layout's joints whose length no pose
+// changes: only pivots lie between their ends.
+func bonesOf(layout *feature.Motion, sk *skel.Skeleton) (bones []Bone) {
+	for i, name := range layout.Joints {
+		j := sk.Index(name)
+		p := int(sk.Parents[j])
+		for p >= 0 && layout.Joint(sk.Names[p]) < 0 && sk.Offsets[p].Len() < 1e-4 {
+			p = int(sk.Parents[p])
+		}
+		if p >= 0 && layout.Joint(sk.Names[p]) >= 0 {
+			bones = append(bones, Bone{layout.Joint(sk.Names[p]), i, sk.Offsets[j].Len()})
+		}
+	}
+	return bones
+}
+
+// newPosture finds the layout's joints in the skeleton.
+func newPosture(layout *feature.Motion, sk *skel.Skeleton) (*ik.Posture, error) {
+	tree, err := ik.NewTree(sk.Parents)
+	if err != nil {
+		return nil, err
+	}
+	joints, axes := make([]int, len(layout.Joints)), make([]m3.Vec3, sk.Len())
+	for i, name := range layout.Joints {
+		if joints[i] = sk.Index(name); joints[i] < 0 {
+			return nil, fmt.Errorf("its skeleton has no joint %q", name)
+		}
+	}
+	for _, b := range layout.Bends {
+		axes[sk.Index(b.Joint)] = m3.V(b.Axis[0], b.Axis[1], b.Axis[2])
+	}
+	return ik.NewPosture(tree, sk.Offsets, joints, axes)
+}
+
+// Clip returns the motion in rows, (frames, Layout.Columns()) at fps frames per
+// second, whose first frame stands at start, as a clip of the model's skeleton.
+// It is an error if a value is not finite.
+func (m *Model) Clip(rows []float32, fps float64, start feature.Place) (*skel.Clip, error) {
+	cols, n := m.Layout.Columns(), len(m.Layout.Joints)
+	if len(rows) == 0 || len(rows)%cols != 0 {
+		return nil, fmt.Errorf("manifold: %d values are no frames of %d", len(rows), cols)
+	}
+	if i := slices.IndexFunc(rows, func(v float32) bool { return !m3.Finite(v) }); i >= 0 {
+		return nil, fmt.Errorf("manifold: value %d of frame %d is not finite", i%cols, i/cols)
+	}
+	frames := len(rows) / cols
+	world, model := make([]m3.Vec3, frames*n), make([]m3.Xform, m.Skel.Len())
+	m.Layout.ToWorld(world, rows, fps, start)
+	c := skel.NewClip(m.Skel, fps, frames)
+	for f := range frames {
+		pos, rot := c.Frame(f)
+		if !m.posture.Fit(model, pos, rot, world[f*n:][:n]) {
+			return nil, fmt.Errorf("manifold: frame %d leaves the range of numbers", f)
+		}
+	}
+	return c, nil
+}

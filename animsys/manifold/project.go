@@ -1,0 +1,36 @@
+package manifold
+
+import (
+	"fmt"
+
+	"mannequin/netruntime"
+)
+
+// margin is how many frames a motion is held for at both ends when it is
+// encoded: filters that reach over its ends would see frames of zeros.
+const margin = 24
+
+// Project returns the motion on the manifold that is nearest to rows, (frames,
+// columns) raw: what the autoencoder gives back. frames must be even.
+func (m *Model) Project(rows []float32, workers int) ([]float32, error) {
+	cols := m.Layout.Columns()
+	frames := len(rows) / cols
+	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
+		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+	}
+	length := frames + 2*margin
+	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	x, y := make([]float32, length*cols), make([]float32, length*cols)
+	for f := range length {
+		at := min(max(f-margin, 0), frames-1)
+		copy(x[f*cols:][:cols], rows[at*cols:])
+	}
+	if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
+		return nil, err
+	}
+	return y[margin*cols:][:frames*cols], nil
+}

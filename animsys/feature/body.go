@@ -29,7 +29,9 @@ type Place struct {
 // FromWorld writes the frames of a motion into rows, (frames, m.Columns()), from
 // the places of its joints in the world, (frames, len(m.Joints)), m, at fps
 // frames per second, and returns where its first frame stands. The ground is
-// level, at the height in which the contacts mostly stand. The last frame's
+// level, at the height in which the contacts mostly stand. A contact
+// stands where it is low and slow in most of the five frames around. The last
+// frame's
 // motion is that of the one before. ToWorld is the inverse.
 //
 // It is an error if the slices are not of that length, or a place is not finite.
@@ -72,7 +74,35 @@ func (m *Motion) FromWorld(rows []float32, world []m3.Vec3, fps float64) (Place,
 			}
 		}
 	}
+	m.settle(rows)
 	return place[0], nil
+}
+
+// settled is how many frames decide, by their majority, whether a contact stands
+// in the middle one: near its bounds it would flicker.
+const settled = 5
+
+// settle gives every contact the majority of the frames around.
+func (m *Motion) settle(rows []float32) {
+	cols := m.Columns()
+	frames := len(rows) / cols
+	was := make([]float32, frames)
+	for i := range m.Contacts {
+		c := m.Contact(i)
+		for f := range was {
+			was[f] = rows[f*cols+c]
+		}
+		for f := range was {
+			sum := float32(0)
+			for k := f - settled/2; k <= f+settled/2; k++ {
+				sum += was[min(max(k, 0), frames-1)]
+			}
+			rows[f*cols+c] = 0
+			if sum > settled/2 {
+				rows[f*cols+c] = 1
+			}
+		}
+	}
 }
 
 // places returns the body's frame in every frame of a motion.
@@ -92,8 +122,8 @@ func (m *Motion) places(world []m3.Vec3, frames int, fps float64) []Place {
 		at[f] = body[0].Flat()
 		ahead[f] = across.Cross(m3.Up).Normalize(m3.Vec3{})
 	}
-	smooth(at, placeSigma*fps/60)
-	smooth(ahead, facingSigma*fps/60)
+	smooth(at, placeSigma*fps/60, true)
+	smooth(ahead, facingSigma*fps/60, false)
 	ground := m.ground(world)
 	place := make([]Place, frames)
 	for f := range place {
@@ -130,9 +160,10 @@ func (m *Motion) ground(world []m3.Vec3) float32 {
 	return low[int(floorShare*float64(len(low)))]
 }
 
-// smooth convolves v with a Gaussian of so many frames' deviation; outside, v
-// goes on as at its ends.
-func smooth(v []m3.Vec3, sigma float64) {
+// smooth convolves v with a Gaussian of so many frames' deviation. Beyond its
+// ends v stays as it is there, or where it goes on is turned about its end: what
+// moves keeps its speed.
+func smooth(v []m3.Vec3, sigma float64, goesOn bool) {
 	r := int(math.Ceil(4 * sigma))
 	w := make([]float32, r+1)
 	total := 0.0
@@ -146,10 +177,17 @@ func smooth(v []m3.Vec3, sigma float64) {
 	}
 	src := slices.Clone(v)
 	last := len(v) - 1
+	at := func(i int) m3.Vec3 {
+		end := min(max(i, 0), last)
+		if i == end || !goesOn {
+			return src[end]
+		}
+		return src[end].Scale(2).Sub(src[min(max(2*end-i, 0), last)])
+	}
 	for f := range v {
 		sum := src[f].Scale(w[0])
 		for i := 1; i <= r; i++ {
-			sum = sum.Add(src[max(f-i, 0)].Add(src[min(f+i, last)]).Scale(w[i]))
+			sum = sum.Add(at(f - i).Add(at(f + i)).Scale(w[i]))
 		}
 		v[f] = sum.Scale(1 / float32(total))
 	}

@@ -19,7 +19,7 @@ func stroll(m *Motion, frames int, phase float64) []m3.Vec3 {
 	for f := range frames {
 		a := phase + float64(f)/60
 		yaw := float32(0.8 * math.Sin(0.7*a))
-		at := m3.V(float32(2*math.Sin(0.5*a)), 0.1, float32(1.2*a))
+		at := m3.V(float32(0.3*math.Sin(0.5*a)), 0.1, float32(0.3*a))
 		for j, name := range m.Joints {
 			p := m3.V(0, 0.9+0.03*float32(j), 0)
 			side := float32(0)
@@ -34,7 +34,7 @@ func stroll(m *Motion, frames int, phase float64) []m3.Vec3 {
 				if name == c {
 					s := math.Sin(5*a + math.Pi*float64(i/2))
 					p.Y = float32(0.03 + 0.2*max(0, s))
-					p.Z = float32(0.3 * math.Cos(5*a+math.Pi*float64(i/2)))
+					p.Z = float32(0.05 * math.Cos(5*a+math.Pi*float64(i/2)))
 				}
 			}
 			world[f*n+j] = m3.YawQuat(yaw).Rotate(p).Add(at)

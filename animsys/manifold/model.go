@@ -2,6 +2,7 @@ package manifold
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,6 +130,55 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 type Bone struct {
 	From, To int
 	Length   float32 // m
+}
+
+// Normalisation returns the mean and the deviation of each column of a frame
+// that the model's networks count in.
+func (m *Model) Normalisation() (mean, std []float32) {
+	a, _ := m.Net.Tensor("mean")
+	b, _ := m.Net.Tensor("std")
+	return a.Data, b.Data
+}
+
+// KeyKind is the extra metadata key of a network that makes motion of
+// parameters: what these are, see Columns.
+const KeyKind = "kind"
+
+// KeyLags is the extra metadata key of a network of footsteps: by how much of a
+// turn each contact stands later than the first, a JSON list in radians.
+const KeyLags = "lags"
+
+// Columns returns the columns of a frame that the parameters of a kind of motion
+// are: for "locomotion" the body's motion and the contacts, for "punch" the
+// places of the hands, for "kick" those of the joints that have contacts.
+func (m *Model) Columns(kind string) ([]int, error) {
+	var cols []int
+	joint := func(name string) error {
+		j := m.Layout.Joint(name)
+		if j < 0 {
+			return fmt.Errorf("manifold: a %s needs a joint %q, which model %q lacks", kind, name, m.Net.Meta().Name)
+		}
+		cols = append(cols, m.Layout.Pos(j), m.Layout.Pos(j)+1, m.Layout.Pos(j)+2)
+		return nil
+	}
+	switch kind {
+	case "locomotion":
+		for c := m.Layout.Body(); c < m.Layout.Columns(); c++ {
+			cols = append(cols, c)
+		}
+		return cols, nil
+	case "punch":
+		err := errors.Join(joint("LeftHand"), joint("RightHand"))
+		return cols, err
+	case "kick":
+		for _, c := range m.Layout.Contacts {
+			if err := joint(c.Joint); err != nil {
+				return nil, err
+			}
+		}
+		return cols, nil
+	}
+	return nil, fmt.Errorf("manifold: no motion is called %q: want locomotion, punch or kick", kind)
 }
 
 // Bones returns the bones between the layout's joints whose length no pose

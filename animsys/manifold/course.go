@@ -1,0 +1,104 @@
+package manifold
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// Course is where a body shall be, frame by frame.
+type Course []feature.Place
+
+// Fastest is the greatest speed that a course may have, m/s.
+const Fastest = 8
+
+// Smoothing of courses: people round corners and turn ahead of them.
+const (
+	courseSigma = 8.0  // frames, of places
+	turnSigma   = 15.0 // frames, of facing
+)
+
+// Along returns the course of so many frames along a path, from its start.
+// speed is in m/s at each frame and facing the angle from the way ahead to where
+// the body faces, in radians to the left: 0 is forward, π backward. The course
+// ends where an open path does: its last place is held. It is an error where a
+// speed is negative, above Fastest, or not a number.
+func Along(path *control.Path, frames int, speed, facing func(frame int) float32) (Course, error) {
+	if frames < 1 {
+		return nil, fmt.Errorf("manifold: a course of %d frames, want at least 1", frames)
+	}
+	c := make(Course, frames)
+	ahead := make([]float64, frames)
+	s, turned := float32(0), 0.0
+	for f := range c {
+		v := speed(f)
+		if !(v >= 0 && v <= Fastest) {
+			return nil, fmt.Errorf("manifold: the speed at frame %d is %g m/s, want 0 to %d", f, v, Fastest)
+		}
+		pos, dir := path.At(s)
+		c[f].Pos = pos
+		want := float64(m3.YawOf(dir) + facing(f))
+		if f == 0 {
+			turned = want
+		}
+		turned += math.Remainder(want-turned, 2*math.Pi)
+		ahead[f] = turned
+		if s += v / Rate; !path.Closed() {
+			s = min(s, path.Length())
+		}
+	}
+	x, z := make([]float64, frames), make([]float64, frames)
+	for f, p := range c {
+		x[f], z[f] = float64(p.Pos.X), float64(p.Pos.Z)
+	}
+	smooth(x, courseSigma)
+	smooth(z, courseSigma)
+	smooth(ahead, turnSigma)
+	for f := range c {
+		c[f] = feature.Place{Pos: m3.V(float32(x[f]), 0, float32(z[f])), Yaw: m3.WrapAngle(float32(ahead[f]))}
+	}
+	return c, nil
+}
+
+// smooth convolves v with a Gaussian; beyond its ends v goes on as straight as
+// it comes.
+func smooth(v []float64, sigma float64) {
+	r := int(3 * sigma)
+	src := append([]float64(nil), v...)
+	last := len(v) - 1
+	at := func(i int) float64 {
+		switch {
+		case i < 0:
+			return 2*src[0] - src[min(-i, last)]
+		case i > last:
+			return 2*src[last] - src[max(2*last-i, 0)]
+		}
+		return src[i]
+	}
+	for f := range v {
+		sum, weight := src[f], 1.0
+		for i := 1; i <= r; i++ {
+			w := math.Exp(-0.5 * float64(i*i) / (sigma * sigma))
+			sum += w * (at(f-i) + at(f+i))
+			weight += 2 * w
+		}
+		v[f] = sum / weight
+	}
+}
+
+// Body writes the body's motion along the course into dst, (frames,
+// feature.MotionLen), so that feature.Motion.ToWorld goes along it. The last
+// frame's motion is that of the one before.
+func (c Course) Body(dst []float32) {
+	for f := range c {
+		g := min(f, max(0, len(c)-2))
+		here, next := c[g], c[min(g+1, len(c)-1)]
+		way := m3.YawQuat(-here.Yaw).Rotate(next.Pos.Sub(here.Pos))
+		row := dst[f*feature.MotionLen:][:feature.MotionLen]
+		row[feature.MotionX], row[feature.MotionZ] = way.X*Rate, way.Z*Rate
+		row[feature.MotionYaw] = m3.WrapAngle(next.Yaw-here.Yaw) * Rate
+	}
+}

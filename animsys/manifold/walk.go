@@ -1,0 +1,212 @@
+package manifold
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/internal/pool"
+	"mannequin/netruntime"
+)
+
+// Gait is what a user may change of how a motion steps: the parameters a, b and
+// c of Holden et al. 2016, eq. 7. The zero value changes nothing.
+type Gait struct {
+	Heel, Toe       float32 // a: heels and toes come down earlier by so much of a turn, radians
+	HeelOff, ToeOff float32 // b: heels and toes stand for less of each step where positive: running; for more where negative; −1 to 1
+	Cadence         float32 // c: how much faster it steps; 0 counts as 1
+}
+
+// The thresholds of the square waves are kept in these bounds: a foot that
+// hardly ever stands, or leaves the ground, still does.
+const (
+	leastThreshold = -0.999
+	mostThreshold  = 0.9
+)
+
+// Walker makes locomotion: from the motion of a body over the ground the contacts
+// of its feet, and from both the motion of all joints (Holden et al. 2016, sec. 6).
+// It belongs to one goroutine.
+type Walker struct {
+	model   *Model
+	steps   netruntime.Session
+	motion  netruntime.Session
+	pool    *pool.Pool
+	lags    []float32
+	toe     []bool    // of the contacts
+	gamma   []float32 // (batch, length, contacts+1) duty angles and pace
+	given   []float32 // (batch, length, 3+contacts)
+	batch   int
+	length  int
+	in, out [][]float32
+	wave    func(worker, b int)
+	job     *Walk
+}
+
+// WalkerOptions say what a walker is for.
+type WalkerOptions struct {
+	Batch   int               // most motions at a time, at least 1
+	Length  int               // most frames of a motion, even
+	Workers int               // goroutines, at least 1
+	Open    netruntime.Opener // what computes networks; nil is the processor
+	BF16    bool              // see netruntime.SessionOptions
+}
+
+// NewWalker returns a walker of the two networks that mannequin train footstep
+// and mannequin train synth --kind locomotion make. A *SchemaError tells where
+// they do not fit the model.
+func (m *Model) NewWalker(steps, locomotion *netruntime.Net, o WalkerOptions) (*Walker, error) {
+	if o.Batch < 1 || o.Length < 2 || o.Length%2 != 0 || o.Workers < 1 {
+		return nil, fmt.Errorf("manifold: a walker of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", o.Batch, o.Length, o.Workers)
+	}
+	n := len(m.Layout.Contacts)
+	w := &Walker{model: m, batch: o.Batch, length: o.Length}
+	if err := m.fits(steps, feature.MotionLen, n+1); err != nil {
+		return nil, err
+	}
+	if err := m.fits(locomotion, feature.MotionLen+n, m.Layout.Columns()); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != n {
+		return nil, &SchemaError{steps.Meta().Name, []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, n)}}
+	}
+	open := o.Open
+	if open == nil {
+		open = (*netruntime.Net).NewSession
+	}
+	var err error
+	so := netruntime.SessionOptions{Batch: o.Batch, Length: o.Length, Workers: o.Workers}
+	if w.steps, err = open(steps, so); err != nil {
+		return nil, err
+	}
+	so.BF16 = o.BF16
+	if w.motion, err = open(locomotion, so); err != nil {
+		return nil, errors.Join(err, w.steps.Close())
+	}
+	w.pool = pool.New(o.Workers)
+	w.gamma = make([]float32, o.Batch*o.Length*(n+1))
+	w.given = make([]float32, o.Batch*o.Length*(feature.MotionLen+n))
+	w.in, w.out = make([][]float32, 1), make([][]float32, 1)
+	w.wave = func(_, b int) { w.waves(w.job, b) }
+	for _, c := range m.Layout.Contacts {
+		w.toe = append(w.toe, slices.ContainsFunc(m.Layout.Contacts, func(heel feature.Contact) bool {
+			return heel != c && m.carries(heel.Joint, c.Joint)
+		}))
+	}
+	return w, nil
+}
+
+// carries reports whether joint a is an ancestor of b.
+func (m *Model) carries(a, b string) bool {
+	for j := m.Skel.Index(b); j >= 0; j = int(m.Skel.Parents[j]) {
+		if m.Skel.Names[j] == a {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports where a network does not speak of this model's frames.
+func (m *Model) fits(n *netruntime.Net, inputs, outputs int) error {
+	e := &SchemaError{Model: n.Meta().Name}
+	if got, want := n.Meta().SchemaHash, m.Layout.Hash(); got != want {
+		e.Diff = append(e.Diff, fmt.Sprintf("its schema is %q, the manifold's %q", got, want))
+	}
+	if n.Inputs() != inputs || n.Outputs() != outputs {
+		e.Diff = append(e.Diff, fmt.Sprintf("it makes %d values of %d, want %d of %d", n.Outputs(), n.Inputs(), outputs, inputs))
+	}
+	if len(e.Diff) > 0 {
+		return e
+	}
+	return nil
+}
+
+// Close ends the walker's workers.
+func (w *Walker) Close() error {
+	w.pool.Close()
+	return errors.Join(w.steps.Close(), w.motion.Close())
+}
+
+// Walk is one call of Walker.Run: a batch of motions of equal length.
+type Walk struct {
+	Batch, Length int       // motions, and frames of each: even, at most the walker's
+	Body          []float32 // (Batch, Length, feature.MotionLen) the body's motion, raw
+	Gaits         []Gait    // (Batch), or nil: as the networks have learnt
+	Phase         []float32 // (Batch) of stepping before the first frame, radians, and after the last when it is done; nil begins with 0
+
+	Rows     []float32 // out: (Batch, Length, columns) the motion, raw
+	Contacts []float32 // out: (Batch, Length, contacts) 1 where a contact shall stand, else 0
+}
+
+// Run makes the motions. A motion's result is the same bits alone or among
+// others. Filters reach about a second to both sides: beyond the first and last
+// frame they see zeros.
+func (w *Walker) Run(job *Walk) error {
+	n, cols := len(w.lags), w.model.Layout.Columns()
+	frames := job.Batch * job.Length
+	if job.Batch < 1 || job.Batch > w.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > w.length {
+		return fmt.Errorf("manifold: %d walks of %d frames, the walker is for up to %d of %d, an even number", job.Batch, job.Length, w.batch, w.length)
+	}
+	for _, v := range []struct {
+		name     string
+		len, n   int
+		optional bool
+	}{
+		{"Body", len(job.Body), frames * feature.MotionLen, false}, {"Gaits", len(job.Gaits), job.Batch, true}, {"Phase", len(job.Phase), job.Batch, true},
+		{"Rows", len(job.Rows), frames * cols, false}, {"Contacts", len(job.Contacts), frames * n, false},
+	} {
+		if v.len != v.n && !(v.optional && v.len == 0) {
+			return fmt.Errorf("manifold: Walk.%s has %d values, want %d", v.name, v.len, v.n)
+		}
+	}
+	w.in[0], w.out[0] = job.Body, w.gamma[:frames*(n+1)]
+	if err := w.steps.RunSequences(w.out, w.in, job.Batch, job.Length); err != nil {
+		return err
+	}
+	w.job = job
+	w.pool.Run(job.Batch, w.wave)
+	w.job = nil
+	w.in[0], w.out[0] = w.given[:frames*(feature.MotionLen+n)], job.Rows
+	return w.motion.RunSequences(w.out, w.in, job.Batch, job.Length)
+}
+
+// waves writes the contacts of walk b, square waves of its pace and duties, and
+// what the network of motion is given.
+func (w *Walker) waves(job *Walk, b int) {
+	n := len(w.lags)
+	var g Gait
+	if len(job.Gaits) > 0 {
+		g = job.Gaits[b]
+	}
+	if g.Cadence == 0 {
+		g.Cadence = 1
+	}
+	phase := 0.0
+	if len(job.Phase) > 0 {
+		phase = float64(job.Phase[b])
+	}
+	for f := b * job.Length; f < (b+1)*job.Length; f++ {
+		gamma := w.gamma[f*(n+1):][:n+1]
+		given := w.given[f*(feature.MotionLen+n):][:feature.MotionLen+n]
+		copy(given, job.Body[f*feature.MotionLen:][:feature.MotionLen])
+		phase += float64(g.Cadence * max(0, gamma[n]))
+		for i, lag := range w.lags {
+			ahead, off := g.Heel, g.HeelOff
+			if w.toe[i] {
+				ahead, off = g.Toe, g.ToeOff
+			}
+			threshold := min(max(math.Cos(float64(gamma[i])), leastThreshold), mostThreshold) + float64(off)
+			stands := float32(0)
+			if math.Sin(phase-float64(lag)+float64(ahead)) > threshold {
+				stands = 1
+			}
+			job.Contacts[f*n+i], given[feature.MotionLen+i] = stands, stands
+		}
+	}
+	if len(job.Phase) > 0 {
+		job.Phase[b] = float32(math.Remainder(phase, 2*math.Pi))
+	}
+}

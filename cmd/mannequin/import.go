@@ -31,9 +31,10 @@ type motionReport struct {
 func newImport() *cobra.Command {
 	var asJSON bool
 	var opt importOptions
+	var ret retargetOptions
 	c := &cobra.Command{
 		Use:   "import FILE...",
-		Short: "Read motion capture, check it, and convert its unit and frame rate",
+		Short: "Read motion capture, check it, convert its unit and rate, put it on another skeleton",
 		Long: `Reads BVH and AMC files and says what is in them: frames, joints, channels,
 extent, and what looks wrong (bones that change their length, leaps from one
 frame to the next). --scale and --fps convert; --out writes the result as a BVH.
@@ -42,13 +43,23 @@ An AMC moves the skeleton of an ASF file: that of --asf, or the one beside it
 that has its name, or the beginning of its name up to an underscore (35_01.amc
 moves 35.asf), or that is the only one there. AMC files do not say their frame
 rate: --amc-fps does. In CMU's, --scale 0.0564444 (inches over 0.45) makes
-metres.`,
+metres.
+
+--retarget puts motions onto the uniform skeleton of people, 25 joints in metres,
+and says how far each joint then is from where it was recorded. A profile tells
+which joint of the file is which; without --profile it is the built-in one that
+fits, or else a guess from the names. --suggest prints that guess as a profile to
+edit.`,
 		Example: `  mannequin import walk.bvh
   mannequin import walk.bvh --json
   mannequin import walk.bvh --scale 0.01 --fps 60 --out walk-metres-60.bvh
   mannequin import takes/*.bvh
   mannequin import 35_01.amc --scale 0.0564444 --fps 60 --out walk.bvh
-  mannequin import walk.amc --asf actor.asf --amc-fps 60`,
+  mannequin import walk.amc --asf actor.asf --amc-fps 60
+  mannequin import walk.bvh --retarget --fps 60 --out walk-human.bvh
+  mannequin import takes/*.bvh --retarget
+  mannequin import rig.bvh --suggest > rig.toml
+  mannequin import rig.bvh --retarget --profile rig.toml --out rig-human.bvh`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(opt.scale > 0 && opt.scale <= 1e6) {
@@ -63,7 +74,7 @@ metres.`,
 			if opt.out != "" && len(args) > 1 {
 				return command.Usagef("--out takes one input file, not %d", len(args))
 			}
-			for _, name := range []string{"out", "asf"} {
+			for _, name := range []string{"out", "asf", "profile"} {
 				if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 					return command.Usagef("--%s is empty", name)
 				}
@@ -72,6 +83,15 @@ metres.`,
 				if cmd.Flags().Changed(name) && !slices.ContainsFunc(args, isAMC) {
 					return command.Usagef("--%s is for AMC files, and none is given", name)
 				}
+			}
+			if err := ret.check(cmd, args); err != nil {
+				return err
+			}
+			switch {
+			case ret.suggest:
+				return suggestFile(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], asJSON, opt)
+			case ret.on:
+				return retargetFiles(cmd.OutOrStdout(), args, asJSON, opt, ret)
 			}
 			imp := func(file string) (*motionReport, error) { return importFile(file, opt) }
 			return reportFiles(cmd.OutOrStdout(), args, asJSON, imp, printMotion)
@@ -82,6 +102,7 @@ metres.`,
 	c.Flags().Float64Var(&opt.fps, "fps", 0, "resample to this many frames per second (default: as in the file)")
 	c.Flags().StringVar(&opt.out, "out", "", "write the result to this BVH file")
 	c.Flags().StringVar(&opt.asf, "asf", "", "the skeleton that AMC files move (default: the one beside each)")
+	ret.flags(c)
 	c.Flags().Float64Var(&opt.amcFPS, "amc-fps", mocap.AMCRate, "frames per second of AMC files, which do not say it")
 	return c
 }

@@ -1,0 +1,239 @@
+package retarget
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"mannequin/animsys/skel"
+	"mannequin/internal/boundedfile"
+)
+
+// Bounds on a profile's text: its size in bytes, and how deep anything can lie.
+// The TOML decoder's time grows much faster than the depth.
+const (
+	maxProfile  = 1 << 15
+	maxBrackets = 200 // in the file
+	maxDots     = 64  // in a line
+)
+
+// checkDepth reports text that nests deeper than a profile can.
+func checkDepth(text []byte) error {
+	if n := bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{")); n > maxBrackets {
+		return fmt.Errorf("%d opening brackets, at most %d are read", n, maxBrackets)
+	}
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if n := bytes.Count(line, []byte(".")); n > maxDots {
+			return fmt.Errorf("line %d: %d dots, at most %d are read", i+1, n, maxDots)
+		}
+	}
+	return nil
+}
+
+// Profile says how the skeleton of a family of files plays the uniform one.
+// Joints of files are named as mocap names them: an End Site after its parent,
+// with Site appended.
+type Profile struct {
+	Name  string `toml:"name"`            // what it is called
+	About string `toml:"about,omitempty"` // what it is for; may be empty
+
+	// MetresPerUnit is the length of the file's unit; 0, or one that would make its
+	// legs less than half as long as ours or more than twice: a guess from the size
+	// of the skeleton (mocap.Summarize). It only serves the report: motions are
+	// scaled by the length of the legs, whatever their unit.
+	MetresPerUnit float64 `toml:"metres_per_unit,omitzero"`
+	// RestFrames is how many frames at the start may show the rest pose, put there
+	// by the tool that made the file; those whose hips are not turned are left out.
+	RestFrames int    `toml:"rest_frames,omitzero"`
+	Up         string `toml:"up,omitempty"` // the file's vertical axis, y or z; empty is y
+
+	// Joints says which joint of the file plays which joint of the target.
+	Joints map[string]string `toml:"joints"`
+	// TurnOnly lists joints of the target that take over the rotation of the joint
+	// that plays them, and not its position: it sits elsewhere in the body.
+	TurnOnly []string `toml:"turn_only,omitempty"`
+	// Collapse lists joints of the file whose children are moved to where they
+	// are themselves: bones that the target does not have.
+	Collapse []string `toml:"collapse,omitempty"`
+	// Axes tells, for joints of the target, which of the axes of the joint that
+	// plays it point to the character's left and up when it stands in a T-pose,
+	// palms down, as in "z -x". Without it frames are taken to fit the rest pose.
+	Axes map[string]string `toml:"axes,omitempty"`
+}
+
+// required joints: without them there is no scale, and nothing to stand on.
+var required = []string{"Hips", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg", "RightLeg", "RightFoot"}
+
+// trunk joints: one of them is required.
+var trunk = []string{"LowerBack", "Spine", "Spine1"}
+
+// OpenProfile reads the profile in the TOML file at path. Its errors name the
+// file, and the line or the key.
+func OpenProfile(path string) (*Profile, error) {
+	b, err := boundedfile.Read(path, maxProfile)
+	if err != nil {
+		return nil, err
+	}
+	return ReadProfile(path, b)
+}
+
+// ReadProfile reads a profile from the text of the file called name: see
+// OpenProfile.
+func ReadProfile(name string, text []byte) (*Profile, error) {
+	if len(text) > maxProfile {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), maxProfile)
+	}
+	if err := checkDepth(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var p Profile
+	meta, err := toml.Decode(string(text), &p)
+	var bad toml.ParseError
+	switch {
+	case errors.As(err, &bad):
+		return nil, fmt.Errorf("%s:%d: %.200s", name, bad.Position.Line, bad.Message)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %.200s", name, err)
+	}
+	if k := meta.Undecoded(); len(k) > 0 {
+		return nil, fmt.Errorf("%s: unknown key %.60q: want name, about, metres_per_unit, rest_frames, up, turn_only, collapse and the tables joints and axes", name, k[0].String())
+	}
+	if err := p.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &p, nil
+}
+
+// Validate reports the first key that is missing or out of range.
+func (p *Profile) Validate() error {
+	switch {
+	case strings.TrimSpace(p.Name) == "":
+		return errors.New("name is missing")
+	case !(p.MetresPerUnit >= 0) || p.MetresPerUnit > 1e6 || math.IsNaN(p.MetresPerUnit):
+		return fmt.Errorf("metres_per_unit is %g, want a positive number, or none for a guess", p.MetresPerUnit)
+	case p.RestFrames < 0 || p.RestFrames > 1000:
+		return fmt.Errorf("rest_frames is %d, want 0 to 1000", p.RestFrames)
+	case p.Up != "" && p.Up != "y" && p.Up != "z":
+		return fmt.Errorf("up is %.20q, want \"y\" or \"z\"", p.Up)
+	case len(p.Joints) > skel.MaxJoints:
+		return fmt.Errorf("joints has %d entries, at most %d are allowed", len(p.Joints), skel.MaxJoints)
+	}
+	for _, r := range required {
+		if p.Joints[r] == "" {
+			return fmt.Errorf("joints.%s is missing: the hips, both legs and a joint of the spine are needed", r)
+		}
+	}
+	if !slices.ContainsFunc(trunk, func(t string) bool { return p.Joints[t] != "" }) {
+		return fmt.Errorf("joints.%s is missing, and so are its like: one joint of %s is needed", trunk[1], strings.Join(trunk, ", "))
+	}
+	places := map[string]string{}
+	for _, k := range slices.Sorted(maps.Keys(p.Joints)) {
+		v := p.Joints[k]
+		if v == "" {
+			return fmt.Errorf("joints.%.60s is empty: leave the line out", k)
+		}
+		if slices.Contains(p.TurnOnly, k) {
+			continue
+		}
+		if other, ok := places[v]; ok {
+			return fmt.Errorf("joints.%.60s and joints.%.60s are both %.60q: only one can have its position, list the other in turn_only", other, k, v)
+		}
+		places[v] = k
+	}
+	for _, k := range p.TurnOnly {
+		if p.Joints[k] == "" {
+			return fmt.Errorf("turn_only has %.60q, which joints does not", k)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(p.Axes)) {
+		if p.Joints[k] == "" {
+			return fmt.Errorf("axes.%.60s: joints has no such line", k)
+		}
+		if _, err := parseAxes(p.Axes[k]); err != nil {
+			return fmt.Errorf("axes.%.60s: %w", k, err)
+		}
+	}
+	return nil
+}
+
+// Write writes p as the TOML that ReadProfile reads.
+func (p *Profile) Write(w io.Writer) error {
+	e := toml.NewEncoder(w)
+	e.Indent = ""
+	return e.Encode(p)
+}
+
+//go:embed profiles/*.toml
+var profileFS embed.FS
+
+// Profiles returns the built-in profiles, by name. The caller owns them.
+func Profiles() []*Profile {
+	entries, err := profileFS.ReadDir("profiles")
+	if err != nil {
+		panic("retarget: " + err.Error()) // a mistake in this package
+	}
+	var all []*Profile
+	for _, e := range entries {
+		text, err := profileFS.ReadFile("profiles/" + e.Name())
+		if err != nil {
+			panic("retarget: " + err.Error())
+		}
+		p, err := ReadProfile(e.Name(), text)
+		if err != nil {
+			panic("retarget: " + err.Error())
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// ProfileNames returns the names of the built-in profiles.
+func ProfileNames() []string {
+	var names []string
+	for _, p := range Profiles() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Named returns the built-in profile called name, or nil.
+func Named(name string) *Profile {
+	for _, p := range Profiles() {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Detect returns the built-in profile for s: of those all of whose joints s has,
+// and whose axes agree with its bones, the one with the most joints; nil where
+// there is none.
+func Detect(s *skel.Skeleton) *Profile {
+	var best *Profile
+	for _, p := range Profiles() {
+		if (best == nil || len(p.Joints) > len(best.Joints)) && p.fits(s) {
+			best = p
+		}
+	}
+	return best
+}
+
+// fits reports whether s has all joints of p, in frames that agree with p's axes.
+func (p *Profile) fits(s *skel.Skeleton) bool {
+	for _, name := range p.Joints {
+		if s.Index(name) < 0 {
+			return false
+		}
+	}
+	b, err := bind(p, s, Human())
+	return err == nil && b.axesAgree()
+}

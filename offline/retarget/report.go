@@ -1,0 +1,115 @@
+package retarget
+
+import (
+	"slices"
+
+	"mannequin/engine/m3"
+)
+
+// Report says how well a clip fits its new skeleton. A joint's error is the
+// distance between it and the joint that plays it in the scaled source, for
+// joints whose position is taken over; centimetres.
+type Report struct {
+	Profile string  `json:"profile"`
+	Frames  int     `json:"frames"`  // written
+	Skipped int     `json:"skipped"` // at the start, showing the rest pose
+	FPS     float64 `json:"fps"`
+
+	Scale    float64 `json:"scale"`     // metres of the target per unit of the source
+	UnitM    float64 `json:"unit_m"`    // metres per unit of the source, from the profile or a guess; 0 where unknown
+	LegRatio float64 `json:"leg_ratio"` // length of the target's legs over that of the source's; 0 where the unit is unknown
+
+	MeanCM     float64 `json:"mean_cm"`
+	WorstCM    float64 `json:"worst_cm"`
+	WorstJoint string  `json:"worst_joint"` // of the target
+	WorstFrame int     `json:"worst_frame"` // of the source, from 0
+	CopiedCM   float64 `json:"copied_cm"`   // mean error of copied angles alone
+
+	Ground       float64 `json:"ground_m"`        // height of the lowest joint in the lowest frames (5th percentile), m
+	SourceGround float64 `json:"source_ground_m"` // the same of the scaled source's joints with a place
+
+	Joints  []JointError `json:"joints"`
+	Missing []string     `json:"missing"` // joints that the profile names and the source lacks
+}
+
+// JointError is the error of one joint over the clip.
+type JointError struct {
+	Joint   string  `json:"joint"`  // of the target
+	Source  string  `json:"source"` // the joint that plays it
+	MeanCM  float64 `json:"mean_cm"`
+	WorstCM float64 `json:"worst_cm"`
+	Frame   int     `json:"worst_frame"` // of the source, from 0
+	Pull    float64 `json:"pull"`        // how much of the way from copied angles to its place it was taken, 0 to 1
+}
+
+// errors measures out against goals, in metres and from the first frame written.
+func (w *work) errors() []JointError {
+	n, k := w.out.Frames, len(w.joints)
+	errs := make([]JointError, k)
+	for i, j := range w.joints {
+		errs[i] = JointError{Joint: w.target.Names[j], Source: w.source.Names[w.from[j]]}
+	}
+	fk := make([]m3.Xform, w.target.Len())
+	for f := range n {
+		w.out.Model(fk, f)
+		for i, j := range w.joints {
+			d := float64(fk[j].Pos.Dist(w.goals[f*k+i]))
+			errs[i].MeanCM += d / float64(n)
+			if d > errs[i].WorstCM {
+				errs[i].WorstCM, errs[i].Frame = d, f
+			}
+		}
+	}
+	return errs
+}
+
+// meanOf returns the mean over all joints.
+func meanOf(errs []JointError) (mean float64) {
+	for _, e := range errs {
+		mean += e.MeanCM / float64(len(errs))
+	}
+	return mean
+}
+
+// report measures the result; copied is the mean error of copied angles in
+// metres, pull that of pulls, skipped the frames left out.
+func (w *work) report(copied float64, pull []float32, skipped int) *Report {
+	r := &Report{Profile: w.job.Profile.Name, Frames: w.out.Frames, Skipped: skipped, FPS: w.out.FPS,
+		Scale: float64(w.scale), UnitM: w.metres(), CopiedCM: 100 * copied, Joints: w.errors(), Missing: w.missing}
+	if r.UnitM > 0 {
+		r.LegRatio = r.Scale / r.UnitM
+	}
+	if r.Missing == nil {
+		r.Missing = []string{}
+	}
+	for i := range r.Joints {
+		e := &r.Joints[i]
+		e.MeanCM, e.WorstCM, e.Frame, e.Pull = 100*e.MeanCM, 100*e.WorstCM, e.Frame+skipped, float64(pull[i])
+		if e.WorstCM > r.WorstCM || r.WorstJoint == "" {
+			r.WorstCM, r.WorstJoint, r.WorstFrame = e.WorstCM, e.Joint, e.Frame
+		}
+	}
+	r.MeanCM = meanOf(r.Joints)
+	r.Ground, r.SourceGround = w.grounds()
+	return r
+}
+
+// grounds returns the height of the lowest joint with a place in the lowest
+// frames, of the result and of the scaled source.
+func (w *work) grounds() (ours, theirs float64) {
+	k := len(w.joints)
+	var low [2][]float32
+	fk := make([]m3.Xform, w.target.Len())
+	for f := range w.out.Frames {
+		w.out.Model(fk, f)
+		a, b := fk[w.joints[0]].Pos.Y, w.goals[f*k].Y
+		for i, j := range w.joints {
+			a, b = min(a, fk[j].Pos.Y), min(b, w.goals[f*k+i].Y)
+		}
+		low[0], low[1] = append(low[0], a), append(low[1], b)
+	}
+	slices.Sort(low[0])
+	slices.Sort(low[1])
+	at := w.out.Frames / 20
+	return float64(low[0][at]), float64(low[1][at])
+}

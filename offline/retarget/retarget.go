@@ -1,0 +1,359 @@
+package retarget
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/internal/pool"
+	"mannequin/offline/mocap"
+)
+
+const (
+	// shortBone is the length of bones that turn their joint only a little, m.
+	shortBone = 0.08
+	stiff     = 100
+)
+
+// zUp carries axes with z up to ours.
+var zUp = m3.AxisAngle(m3.V(1, 0, 0), -math.Pi/2)
+
+// Retargeter puts one clip onto another skeleton.
+type Retargeter struct {
+	Source  *skel.Clip     // the motion, in any unit and at any rate; required
+	Profile *Profile       // how its skeleton plays Target; required
+	Target  *skel.Skeleton // in metres; nil: Human()
+
+	Iterations int     // of the solver, per frame; at least 1
+	Damping    float32 // of the solver, m²/rad²: see ik.FullBody
+
+	// A joint that copied angles leave up to Near from its place in the scaled
+	// source, on average over the clip, is pulled all the way there; beyond Far it
+	// is left where copied angles have it; in between it is pulled in part, m.
+	// Legs are always pulled all the way.
+	Near, Far float32
+
+	Workers int // goroutines; 0: one per processor. The result has the same bits for any number
+}
+
+// Default returns a Retargeter with the usual settings; Source and Profile remain
+// to be filled.
+func Default() Retargeter {
+	return Retargeter{Iterations: 12, Damping: 1e-3, Near: 0.05, Far: 0.08}
+}
+
+// Validate reports the first field that makes the job unusable.
+func (r *Retargeter) Validate() error {
+	switch {
+	case r.Source == nil || r.Source.Skel == nil:
+		return errors.New("retarget: Source is missing")
+	case r.Profile == nil:
+		return errors.New("retarget: Profile is missing")
+	case r.Iterations < 1:
+		return fmt.Errorf("retarget: Iterations is %d, want at least 1", r.Iterations)
+	case !(r.Damping > 0) || !m3.Finite(r.Damping):
+		return fmt.Errorf("retarget: Damping is %g m²/rad², want a positive number", r.Damping)
+	case !(r.Near >= 0 && r.Far > r.Near):
+		return fmt.Errorf("retarget: Near is %g m and Far %g m, want 0 or more, and more than that", r.Near, r.Far)
+	case r.Workers < 0:
+		return fmt.Errorf("retarget: Workers is %d, want 0 or more", r.Workers)
+	}
+	if err := r.Source.Skel.Validate(); err != nil {
+		return fmt.Errorf("retarget: Source: %w", err)
+	}
+	c := r.Source
+	if n := c.Skel.Len() * c.Frames; len(c.Pos) != n || len(c.Rot) != n || !(c.FPS > 0) {
+		return fmt.Errorf("retarget: Source has %d translations and %d rotations for %d frames × %d joints, at %g frames per second", len(c.Pos), len(c.Rot), c.Frames, c.Skel.Len(), c.FPS)
+	}
+	if r.Target != nil {
+		if err := r.Target.Validate(); err != nil {
+			return fmt.Errorf("retarget: Target: %w", err)
+		}
+	}
+	if err := r.Profile.Validate(); err != nil {
+		return fmt.Errorf("retarget: Profile: %w", err)
+	}
+	return nil
+}
+
+// work is a run of a Retargeter.
+type work struct {
+	*binding
+	job    *Retargeter
+	tree   *ik.Tree
+	clip   *skel.Clip // source, without frames that show the rest pose
+	out    *skel.Clip
+	scale  float32
+	world  m3.Quat   // from the source's axes to ours
+	joints []int     // of target, with a place
+	legs   []int     // those of joints that are in a leg, as indices into joints
+	goals  []m3.Vec3 // (frames, joints) their places in the scaled source
+}
+
+// Run returns the motion on the target skeleton, in metres at the source's rate,
+// and how well it fits. It returns an error for a source without frames, one with
+// transforms that are not finite, and a profile that does not fit the skeletons.
+func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
+	if err := r.Validate(); err != nil {
+		return nil, nil, err
+	}
+	target := r.Target
+	if target == nil {
+		target = Human()
+	}
+	b, err := bind(r.Profile, r.Source.Skel, target)
+	if err != nil {
+		return nil, nil, fmt.Errorf("retarget: %w", err)
+	}
+	w := &work{binding: b, job: r, world: m3.Ident}
+	if r.Profile.Up == "z" {
+		w.world = zUp
+	}
+	if w.tree, err = ik.NewTree(target.Parents); err != nil {
+		return nil, nil, fmt.Errorf("retarget: Target: %w", err)
+	}
+	skip, err := w.takeFrames()
+	if err != nil {
+		return nil, nil, fmt.Errorf("retarget: %w", err)
+	}
+	if w.scale, err = w.findScale(); err != nil {
+		return nil, nil, fmt.Errorf("retarget: %w", err)
+	}
+	for j := range target.Len() {
+		if w.place[j] {
+			if b.isLeg(j) {
+				w.legs = append(w.legs, len(w.joints))
+			}
+			w.joints = append(w.joints, j)
+		}
+	}
+	workers := r.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	p := pool.New(workers)
+	defer p.Close()
+	w.copyAngles(p)
+	copied := w.errors()
+	pull := w.pulls(copied)
+	if err := w.reach(p, pull); err != nil {
+		return nil, nil, fmt.Errorf("retarget: %w", err)
+	}
+	w.smoothSigns()
+	return w.out, w.report(meanOf(copied), pull, skip), nil
+}
+
+// takeFrames leaves out frames at the start that show the rest pose, and checks
+// the others.
+func (w *work) takeFrames() (skipped int, err error) {
+	c := w.job.Source
+	n := c.Skel.Len()
+	if c.Frames == 0 {
+		return 0, errors.New("the clip has no frames")
+	}
+	hips := w.from[w.target.Index("Hips")]
+	still := func(f int) bool { return c.Rot[f*n+hips].Angle(m3.Ident) < 1e-4 }
+	for skipped < min(w.job.Profile.RestFrames, c.Frames-1) && still(skipped) {
+		skipped++
+	}
+	if still(skipped) {
+		skipped = 0 // hips that do not turn at all are no sign of anything
+	}
+	w.clip = &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: c.Frames - skipped, Pos: c.Pos[skipped*n:], Rot: c.Rot[skipped*n:]}
+	for i := range w.clip.Pos {
+		if !w.clip.Pos[i].Finite() || !w.clip.Rot[i].Finite() {
+			return 0, fmt.Errorf("frame %d, joint %s: a transform is not finite", skipped+i/n, c.Skel.Names[i%n])
+		}
+	}
+	return skipped, nil
+}
+
+// findScale returns the ratio of the lengths of the legs, target to source.
+func (b *binding) findScale() (float32, error) {
+	to, at, none := b.legs()
+	if none != "" {
+		return 0, fmt.Errorf("the bone to %s has no length: legs give the scale", none)
+	}
+	return to / at, nil
+}
+
+// isLeg reports whether joint j of the target is a hip or below one.
+func (b *binding) isLeg(j int) bool {
+	left, right := b.target.Index("LeftUpLeg"), b.target.Index("RightUpLeg")
+	for ; j >= 0; j = int(b.target.Parents[j]) {
+		if j == left || j == right {
+			return true
+		}
+	}
+	return false
+}
+
+// isFoot reports whether joint j of the target is an ankle or below one.
+func (b *binding) isFoot(j int) bool {
+	left, right := b.target.Index("LeftFoot"), b.target.Index("RightFoot")
+	for ; j >= 0; j = int(b.target.Parents[j]) {
+		if j == left || j == right {
+			return true
+		}
+	}
+	return false
+}
+
+// model writes the source's transforms of frame f, in its unit and our axes.
+func (w *work) model(dst []m3.Xform, f int) {
+	pos, rot := w.clip.Frame(f)
+	for j, p := range w.clip.Skel.Parents {
+		x := m3.Xform{Pos: pos[j], Rot: rot[j].Normalize()}
+		switch {
+		case p < 0:
+			x = m3.Xform{Pos: w.world.Rotate(x.Pos), Rot: w.world.Mul(x.Rot)}
+		case w.collapsed[int(p)]:
+			x.Pos = m3.Vec3{}
+			x = dst[p].Mul(x)
+		default:
+			x = dst[p].Mul(x)
+		}
+		dst[j] = x
+	}
+}
+
+// copyAngles fills out with the source's rotations, each root where that brings
+// the legs nearest to their places, and goals with those of all joints.
+func (w *work) copyAngles(p *pool.Pool) {
+	n, k := w.target.Len(), len(w.joints)
+	w.out = skel.NewClip(w.target, w.clip.FPS, w.clip.Frames)
+	w.goals = make([]m3.Vec3, w.clip.Frames*k)
+	type scratch struct{ source, target []m3.Xform }
+	mem := make([]scratch, p.Workers())
+	for i := range mem {
+		mem[i] = scratch{make([]m3.Xform, w.source.Len()), make([]m3.Xform, n)}
+	}
+	p.Run(w.clip.Frames, func(worker, f int) {
+		from, to := mem[worker].source, mem[worker].target
+		w.model(from, f)
+		pos, rot := w.out.Frame(f)
+		for j, parent := range w.target.Parents {
+			var up m3.Xform
+			if up = m3.Identity; parent >= 0 {
+				up = to[parent]
+			}
+			local := m3.Ident
+			if s := w.from[j]; s >= 0 && !w.target.EndSite[j] {
+				local = up.Rot.Conj().Mul(from[s].Rot.Mul(w.align[j])).Normalize()
+			}
+			rot[j] = local
+			to[j] = up.Mul(m3.Xform{Pos: pos[j], Rot: local})
+		}
+		goals := w.goals[f*k : (f+1)*k]
+		var off m3.Vec3
+		for i, j := range w.joints {
+			goals[i] = from[w.from[j]].Pos.Scale(w.scale)
+		}
+		for _, i := range w.legs {
+			off = off.Add(goals[i].Sub(to[w.joints[i]].Pos).Scale(1 / float32(len(w.legs))))
+		}
+		for j, parent := range w.target.Parents {
+			if parent < 0 {
+				pos[j] = pos[j].Add(off)
+			}
+		}
+	})
+}
+
+// reach takes the joints to their goals, as far as they are to go.
+func (w *work) reach(p *pool.Pool, pull []float32) error {
+	n, k := w.target.Len(), len(w.joints)
+	job := ik.DefaultFullBody()
+	job.Tree, job.Joints = w.tree, w.joints
+	job.Iterations, job.Damping = w.job.Iterations, w.job.Damping
+	job.Tolerance = 1e-5
+	job.Pos, job.Rot = w.out.Pos, w.out.Rot
+	job.Targets = make([]m3.Vec3, len(w.goals))
+	for _, j := range w.joints {
+		weight := float32(1)
+		switch p := w.target.Parents[j]; {
+		case w.isFoot(j):
+			weight = 4
+		case p >= 0 && w.target.Offsets[j].Len() < shortBone:
+			weight = 0.1
+		}
+		job.Weights = append(job.Weights, weight)
+	}
+	job.Stiffness = w.stiffness()
+	if err := job.Validate(); err != nil {
+		return err
+	}
+	type scratch struct {
+		fk   []m3.Xform
+		body *ik.FullBodyScratch
+	}
+	mem := make([]scratch, p.Workers())
+	for i := range mem {
+		mem[i] = scratch{make([]m3.Xform, n), job.NewScratch()}
+	}
+	p.Run(w.out.Frames, func(worker, f int) {
+		s := mem[worker]
+		w.out.Model(s.fk, f)
+		for i, j := range w.joints {
+			job.Targets[f*k+i] = s.fk[j].Pos.Lerp(w.goals[f*k+i], pull[i])
+		}
+		job.Run(s.body, f, f+1)
+	})
+	return nil
+}
+
+// stiffness returns the joints' stiffness. One that carries only short bones, a
+// hand, would turn about wildly for the little that the joints above it miss.
+func (w *work) stiffness() []float32 {
+	out := make([]float32, w.target.Len())
+	far := make([]float32, w.target.Len())
+	for _, k := range w.joints {
+		for j := int(w.target.Parents[k]); j >= 0; j = int(w.target.Parents[j]) {
+			far[j] = max(far[j], w.to[k].Dist(w.to[j]))
+		}
+	}
+	for j := range out {
+		if out[j] = 1; far[j] < shortBone {
+			out[j] = stiff
+		}
+	}
+	return out
+}
+
+// pulls returns how far each joint is taken from where copied angles have it to
+// its goal, 0 to 1, the same in all frames.
+func (w *work) pulls(copied []JointError) []float32 {
+	pull := make([]float32, len(w.joints))
+	for i, e := range copied {
+		pull[i] = m3.Clamp((w.job.Far-float32(e.MeanCM))/(w.job.Far-w.job.Near), 0, 1)
+	}
+	for _, i := range w.legs {
+		pull[i] = 1
+	}
+	return pull
+}
+
+// smoothSigns gives each joint's quaternions the signs that change least over
+// time.
+func (w *work) smoothSigns() {
+	n := w.target.Len()
+	for i := n; i < len(w.out.Rot); i++ {
+		if w.out.Rot[i].Dot(w.out.Rot[i-n]) < 0 {
+			w.out.Rot[i] = w.out.Rot[i].Neg()
+		}
+	}
+}
+
+// metres returns the length of the source's unit: that of the profile, unless it
+// makes the legs less than half as long as ours, or more than twice, and the file
+// must be another's.
+func (w *work) metres() float64 {
+	if m := w.job.Profile.MetresPerUnit; m > 0 && math.Abs(math.Log2(float64(w.scale)/m)) < 1 {
+		return m
+	}
+	return mocap.Summarize(&skel.Clip{Skel: w.source, FPS: 1}).Unit.Metres
+}

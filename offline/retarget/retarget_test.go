@@ -1,0 +1,360 @@
+package retarget
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// A clip of the skeleton itself, in any unit, comes back.
+func TestSameSkeleton(t *testing.T) {
+	c := walk(40, 1)
+	out, rep := run(t, job(disguise(c, nil, 100), Named("cmu")))
+	if d, a := apart(t, out, c); d > 1e-3 || a > 1e-2 {
+		t.Errorf("%g m and %g rad off", d, a)
+	}
+	if m3.Abs(float32(rep.Scale)-0.01) > 1e-6 || rep.MeanCM > 0.05 || rep.WorstCM > 0.1 || rep.Skipped != 0 {
+		t.Errorf("report %+v", rep)
+	}
+}
+
+// Whatever axes the source's frames have, the motion finds them, and positions
+// and rotations come back.
+func TestTurnedFrames(t *testing.T) {
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		c := walk(200, seed)
+		turns := make([]m3.Quat, c.Skel.Len())
+		for j := range turns {
+			if turns[j] = quarter(rng); c.Skel.EndSite[j] {
+				turns[j] = m3.Ident
+			}
+		}
+		src := disguise(c, turns, 39)
+		s := Suggest("turned", src)
+		if s.Err != nil || len(s.Missing) > 0 {
+			t.Fatalf("suggestion: %v, missing %v", s.Err, s.Missing)
+		}
+		for name, text := range s.Profile.Axes {
+			q, err := parseAxes(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(name, "ToeBase") {
+				continue // this walk never has its feet flat
+			}
+			if a := q.Angle(turns[c.Skel.Index(name)].Conj()); a > 1e-3 {
+				t.Errorf("seed %d: %s has axes %q, %g rad off", seed, name, text, a)
+			}
+		}
+		for _, name := range []string{"Hips", "Spine1", "LeftUpLeg", "RightLeg", "LeftFoot", "RightArm", "LeftForeArm"} {
+			if s.Profile.Axes[name] == "" {
+				t.Errorf("seed %d: no axes for %s", seed, name)
+			}
+		}
+		out, rep := run(t, job(src, s.Profile))
+		if d, _ := apart(t, out, c); d > 0.12 || rep.MeanCM > 0.5 {
+			t.Errorf("seed %d: %g m off, mean %g cm", seed, d, rep.MeanCM)
+		}
+		n := c.Skel.Len()
+		a, b := make([]m3.Xform, n), make([]m3.Xform, n)
+		out.Model(a, 100)
+		c.Model(b, 100)
+		for name := range s.Profile.Axes {
+			j := c.Skel.Index(name)
+			if x := a[j].Rot.Angle(b[j].Rot); x > 0.1 {
+				t.Errorf("seed %d: %s is %g rad off", seed, name, x)
+			}
+		}
+	}
+}
+
+// Another rest pose, arms down and legs astride, gives the same motion.
+func TestOtherRestPose(t *testing.T) {
+	c := walk(60, 4)
+	src := disguise(c, nil, 1)
+	s := *src.Skel
+	s.Offsets = slices.Clone(s.Offsets)
+	src.Skel = &s
+	n := s.Len()
+	turns := map[string]m3.Quat{
+		"LeftArm": m3.AxisAngle(m3.V(0, 0, 1), -1.4), "RightArm": m3.AxisAngle(m3.V(0, 0, 1), 1.4),
+		"LeftUpLeg": m3.AxisAngle(m3.V(0, 0, 1), 0.35), "RightUpLeg": m3.AxisAngle(m3.V(0, 0, 1), -0.35),
+	}
+	// A limb's frames stay along the axes while its bones turn: what was at rest
+	// is now turned back, from the limb's first joint on.
+	turn := make([]m3.Quat, n)
+	for j, p := range s.Parents {
+		turn[j] = m3.Ident
+		if p >= 0 {
+			turn[j] = turn[p]
+		}
+		if q, ok := turns[s.Names[j]]; ok {
+			turn[j] = q
+		}
+	}
+	for f := range src.Frames {
+		pos, rot := src.Frame(f)
+		for j, p := range s.Parents {
+			up := m3.Ident
+			if p >= 0 {
+				up = turn[p]
+			}
+			pos[j] = up.Rotate(pos[j])
+			rot[j] = up.Mul(rot[j]).Mul(turn[j].Conj())
+			if f == 0 && p >= 0 {
+				s.Offsets[j] = pos[j]
+			}
+		}
+	}
+	out, rep := run(t, job(src, Named("cmu")))
+	if d, a := apart(t, out, c); d > 5e-3 || a > 0.05 {
+		t.Errorf("%g m and %g rad off, mean %g cm", d, a, rep.MeanCM)
+	}
+}
+
+// A source of other proportions: feet on their marks, and the report says what
+// recomputed distances say.
+func TestReport(t *testing.T) {
+	c := walk(50, 5)
+	src := disguise(c, nil, 1)
+	s := *src.Skel
+	s.Offsets = slices.Clone(s.Offsets)
+	src.Skel = &s
+	rng := rand.New(rand.NewPCG(5, 5))
+	for j, p := range s.Parents {
+		if p < 0 {
+			continue
+		}
+		k := 0.93 + 0.14*rng.Float32()
+		s.Offsets[j] = s.Offsets[j].Scale(k)
+		for f := range src.Frames {
+			src.Pos[f*s.Len()+j] = s.Offsets[j]
+		}
+	}
+	out, rep := run(t, job(src, Named("cmu")))
+	var sum, worst float64
+	count, where := 0, ""
+	var feet float64
+	a, b := make([]m3.Xform, s.Len()), make([]m3.Xform, s.Len())
+	for f := range out.Frames {
+		out.Model(a, f)
+		src.Model(b, f)
+		for j, name := range s.Names {
+			if s.EndSite[j] || name == "LowerBack" || name == "Neck" || strings.HasSuffix(name, "Shoulder") {
+				continue
+			}
+			d := float64(a[j].Pos.Dist(b[j].Pos.Scale(float32(rep.Scale))))
+			sum, count = sum+d, count+1
+			if d > worst {
+				worst, where = d, name
+			}
+			if strings.HasSuffix(name, "Foot") {
+				feet += d / float64(2*out.Frames)
+			}
+		}
+	}
+	if math.Abs(rep.MeanCM-100*sum/float64(count)) > 1e-3 || math.Abs(rep.WorstCM-100*worst) > 1e-3 || rep.WorstJoint != where {
+		t.Errorf("the report says %g, %g at %s; want %g, %g at %s", rep.MeanCM, rep.WorstCM, rep.WorstJoint, 100*sum/float64(count), 100*worst, where)
+	}
+	if len(rep.Joints) != 21 || rep.MeanCM > 1.5 || !(rep.MeanCM < rep.CopiedCM) || 100*feet > 0.5*rep.MeanCM {
+		t.Errorf("%d joints, mean %g cm, copied %g cm, ankles %g m", len(rep.Joints), rep.MeanCM, rep.CopiedCM, feet)
+	}
+}
+
+// Shoulders that are far too wide are not pulled at; legs are, whatever the hips.
+func TestFarJoints(t *testing.T) {
+	src := disguise(walk(30, 11), nil, 1)
+	s := *src.Skel
+	s.Offsets = slices.Clone(s.Offsets)
+	src.Skel = &s
+	for _, name := range []string{"LeftUpLeg", "RightUpLeg", "LeftArm", "RightArm"} {
+		j := s.Index(name)
+		s.Offsets[j].X *= 2.5
+		for f := range src.Frames {
+			src.Pos[f*s.Len()+j] = s.Offsets[j]
+		}
+	}
+	_, rep := run(t, job(src, Named("cmu")))
+	for _, e := range rep.Joints {
+		leg := strings.HasSuffix(e.Joint, "Leg") || strings.HasSuffix(e.Joint, "Foot") || strings.HasSuffix(e.Joint, "ToeBase")
+		arm := strings.HasSuffix(e.Joint, "Arm") || strings.HasSuffix(e.Joint, "Hand")
+		if leg && e.Pull != 1 || arm && e.Pull != 0 {
+			t.Errorf("%s is pulled by %g, %.1f cm off", e.Joint, e.Pull, e.MeanCM)
+		}
+	}
+}
+
+// Axes tell how a frame lies; where the bone points is still the rest pose's.
+func TestAxesKeepBones(t *testing.T) {
+	s := Human()
+	toe := s.Index("LeftToeBase")
+	s.Offsets[toe] = m3.V(0, 0, 0.12)
+	p := *Named("cmu")
+	p.Axes = map[string]string{"LeftFoot": "x y"}
+	b, err := bind(&p, s, Human())
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, at := b.between(s.Index("LeftFoot"), toe)
+	if d := b.align[s.Index("LeftFoot")].Rotate(to).Dist(at); d > 1e-3 {
+		t.Errorf("the foot's bone is %g off", d)
+	}
+}
+
+// Rotations of the result change no faster than the source's.
+func TestContinuous(t *testing.T) {
+	c := walk(300, 6)
+	src := disguise(c, nil, 1)
+	s := *src.Skel
+	s.Offsets = slices.Clone(s.Offsets)
+	src.Skel = &s
+	for _, name := range []string{"LeftForeArm", "LeftHand", "RightLeg", "Head"} {
+		j := s.Index(name)
+		s.Offsets[j] = s.Offsets[j].Scale(1.08)
+		for f := range src.Frames {
+			src.Pos[f*s.Len()+j] = s.Offsets[j]
+		}
+	}
+	for i := range src.Rot {
+		if i%7 < 3 {
+			src.Rot[i] = src.Rot[i].Neg() // the same rotation
+		}
+	}
+	out, _ := run(t, job(src, Named("cmu")))
+	n := s.Len()
+	step := func(c *skel.Clip, f, j int) float32 { return c.Rot[f*n+j].Angle(c.Rot[(f-1)*n+j]) }
+	for j := range n {
+		var ours, theirs float32
+		for f := 1; f < out.Frames; f++ {
+			ours, theirs = max(ours, step(out, f, j)), max(theirs, step(src, f, j))
+			if out.Rot[f*n+j].Dot(out.Rot[(f-1)*n+j]) < 0 {
+				t.Fatalf("frame %d, %s: the quaternion changes its sign", f, s.Names[j])
+			}
+		}
+		if ours > theirs+0.02 {
+			t.Errorf("%s turns by up to %g rad in a frame, the source's by %g", s.Names[j], ours, theirs)
+		}
+	}
+}
+
+// The same bits for any number of workers.
+func TestWorkers(t *testing.T) {
+	src := disguise(walk(64, 7), nil, 3)
+	var first *skel.Clip
+	for _, workers := range []int{1, 2, 5} {
+		r := job(src, Named("cmu"))
+		r.Workers = workers
+		out, _ := run(t, r)
+		if first == nil {
+			first = out
+		}
+		if !slices.Equal(out.Pos, first.Pos) || !slices.Equal(out.Rot, first.Rot) {
+			t.Errorf("%d workers: other bits", workers)
+		}
+	}
+}
+
+func TestZUp(t *testing.T) {
+	c := walk(60, 8)
+	src := disguise(c, nil, 1)
+	up := m3.AxisAngle(m3.V(1, 0, 0), math.Pi/2)
+	for f := range src.Frames {
+		pos, rot := src.Frame(f)
+		pos[0], rot[0] = up.Rotate(pos[0]), up.Mul(rot[0])
+	}
+	s := Suggest("z", src)
+	if s.Err != nil || s.Profile.Up != "z" {
+		t.Fatalf("up is %q, %v", s.Profile.Up, s.Err)
+	}
+	p := *Named("cmu")
+	p.Up = "z"
+	out, _ := run(t, job(src, &p))
+	if d, a := apart(t, out, c); d > 1e-3 || a > 1e-2 {
+		t.Errorf("%g m and %g rad off", d, a)
+	}
+}
+
+// Frames that show the rest pose are left out at the start, and only there.
+func TestRestFrames(t *testing.T) {
+	c := walk(10, 9)
+	src := disguise(c, nil, 1)
+	n := c.Skel.Len()
+	for i := range 2 * n {
+		src.Rot[i] = m3.Ident
+	}
+	for rest, want := range map[int]int{0: 0, 1: 1, 5: 2} {
+		p := *Named("cmu")
+		p.RestFrames = rest
+		out, rep := run(t, job(src, &p))
+		// One frame that is allowed and another that is not: hips that stay
+		// unturned are no rest pose.
+		if rest == 1 {
+			want = 0
+		}
+		if rep.Skipped != want || out.Frames != 10-want || rep.WorstFrame < want {
+			t.Errorf("rest_frames %d: %d skipped, %d frames, worst in %d", rest, rep.Skipped, out.Frames, rep.WorstFrame)
+		}
+	}
+	one := &skel.Clip{Skel: c.Skel, FPS: 60, Frames: 1, Pos: src.Pos[:n], Rot: src.Rot[:n]}
+	if out, rep := run(t, job(one, Named("cmu"))); out.Frames != 1 || rep.Skipped != 0 {
+		t.Error("a clip of the rest pose alone was left out")
+	}
+}
+
+func TestRunRejects(t *testing.T) {
+	nan := float32(math.NaN())
+	for want, spoil := range map[string]func(*Retargeter){
+		"Source is missing":               func(r *Retargeter) { r.Source = nil },
+		"Profile is missing":              func(r *Retargeter) { r.Profile = nil },
+		"Iterations is 0":                 func(r *Retargeter) { r.Iterations = 0 },
+		"Damping is 0":                    func(r *Retargeter) { r.Damping = 0 },
+		"Near is 1 m and Far":             func(r *Retargeter) { r.Near = 1 },
+		"Workers is -1":                   func(r *Retargeter) { r.Workers = -1 },
+		"no frames":                       func(r *Retargeter) { *r.Source = *skel.NewClip(r.Source.Skel, 60, 0) },
+		"translations and":                func(r *Retargeter) { r.Source.Pos = r.Source.Pos[1:] },
+		"frame 2, joint LeftLeg":          func(r *Retargeter) { r.Source.Rot[2*r.Source.Skel.Len()+2].X = nan },
+		"frame 0, joint Hips":             func(r *Retargeter) { r.Source.Pos[0].Y = nan },
+		"no joint \"LeftUpLeg\"":          func(r *Retargeter) { r.Source.Skel.Names[1] = "Thigh" },
+		"none of the joints":              func(r *Retargeter) { r.Source = without(r.Source, "LowerBack", "Spine", "Spine1") },
+		"bone to LeftLeg has no length":   func(r *Retargeter) { r.Source.Skel.Offsets[2] = m3.Vec3{} },
+		"target skeleton has no such":     func(r *Retargeter) { r.Profile.Joints["Tail"] = "Head"; r.Profile.TurnOnly = []string{"Tail"} },
+		"axes.Hips":                       func(r *Retargeter) { r.Profile.Axes = map[string]string{"Hips": "up"} },
+		"collapse: the file has no joint": func(r *Retargeter) { r.Profile.Collapse = []string{"Rib"} },
+		"Target: skel":                    func(r *Retargeter) { r.Target = &skel.Skeleton{} },
+		"LeftFoot: the target skeleton has no such joint": func(r *Retargeter) { r.Target = tiny() },
+	} {
+		r := job(disguise(walk(4, 10), nil, 1), Named("cmu"))
+		r.Source.Skel.Names = slices.Clone(r.Source.Skel.Names)
+		spoil(&r)
+		if _, _, err := r.Run(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want one with %q", err, want)
+		}
+	}
+}
+
+// without returns c with joints renamed, so that they play no part.
+func without(c *skel.Clip, names ...string) *skel.Clip {
+	for i, n := range c.Skel.Names {
+		if slices.Contains(names, n) {
+			c.Skel.Names[i] = "x" + n
+		}
+	}
+	return c
+}
+
+// tiny is a skeleton with the profile's joints under other names.
+func tiny() *skel.Skeleton {
+	s := Human()
+	for i, n := range s.Names {
+		if n == "LeftFoot" {
+			s.Names[i] = "Paw"
+		}
+	}
+	return s
+}

@@ -1,0 +1,184 @@
+package retarget
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// Suggestion is a guess at the profile of an unknown skeleton.
+type Suggestion struct {
+	Profile *Profile // incomplete where Missing names a required joint
+	Found   []Pair   // what was matched, in the order of the uniform skeleton
+	Missing []string // joints of the uniform skeleton that nothing was found for
+	Unused  []string // joints of the file that play no part, End Sites left out
+	Err     error    // why Profile cannot be used as it is; nil where it can
+}
+
+// Pair is one match.
+type Pair struct{ Joint, Source string }
+
+// Suggest guesses, for a clip of an unknown skeleton, which joint plays which
+// part: limbs from the words and sides in the joints' names, the trunk from the
+// tree: hips where the legs meet, the chest where the arms do. From the motion
+// it finds out whether the joints' frames are turned against the rest pose, and
+// then adds axes. name becomes the profile's.
+func Suggest(name string, c *skel.Clip) *Suggestion {
+	g := &guess{s: c.Skel, read: readNames(c.Skel.Names), joints: map[string]int{}}
+	g.at = restPositions(c.Skel, c.Skel.Offsets)
+	for _, side := range []string{"Left", "Right"} {
+		g.leg(side)
+		g.arm(side)
+	}
+	g.trunk()
+	p := &Profile{Name: name, About: fmt.Sprintf("guessed from the names of %d joints", c.Skel.Len()), Joints: map[string]string{}}
+	out := &Suggestion{Profile: p}
+	used := map[int]bool{}
+	for _, joint := range Human().Names {
+		switch j, ok := g.joints[joint]; {
+		case ok:
+			p.Joints[joint], used[j] = c.Skel.Names[j], true
+			out.Found = append(out.Found, Pair{joint, c.Skel.Names[j]})
+		case !strings.HasSuffix(joint, "Site"):
+			out.Missing = append(out.Missing, joint)
+		}
+	}
+	for j, n := range c.Skel.Names {
+		if !used[j] && !c.Skel.EndSite[j] {
+			out.Unused = append(out.Unused, n)
+		}
+	}
+	if out.Err = p.Validate(); out.Err != nil {
+		return out
+	}
+	b, err := bind(p, c.Skel, Human())
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	for _, j := range []string{"Hips", "LeftShoulder", "LeftHandIndex1", "RightShoulder", "RightHandIndex1"} {
+		if b.elsewhere(j) {
+			p.TurnOnly = append(p.TurnOnly, j)
+		}
+	}
+	if finite(c) && c.Frames >= leastLook {
+		world := m3.Ident
+		if b.standsOnZ(c) {
+			p.Up, world = "z", zUp
+		}
+		p.Axes = b.turnedAxes(c, world)
+	}
+	_, out.Err = bind(p, c.Skel, Human())
+	return out
+}
+
+// elsewhere reports whether a joint sits in another place of the body than the
+// uniform skeleton's: hips that are not above the legs as ours are, shoulders
+// that do not turn where the chest does, fingers that begin elsewhere.
+func (b *binding) elsewhere(name string) bool {
+	j := b.target.Index(name)
+	if b.from[j] < 0 {
+		return false
+	}
+	if strings.HasSuffix(name, "Shoulder") {
+		return !b.pivots(j)
+	}
+	l, r := b.target.Index("LeftUpLeg"), b.target.Index("RightUpLeg")
+	if name != "Hips" {
+		l, r = int(b.target.Parents[j]), int(b.target.Parents[j])
+	}
+	if b.from[l] < 0 {
+		return true
+	}
+	ours := b.to[l].Lerp(b.to[r], 0.5).Dist(b.to[j])
+	theirs := b.at[b.from[l]].Lerp(b.at[b.from[r]], 0.5).Dist(b.at[b.from[j]])
+	return m3.Abs(theirs*b.size()-ours) > 0.04
+}
+
+func finite(c *skel.Clip) bool {
+	for i := range c.Pos {
+		if !c.Pos[i].Finite() || !c.Rot[i].Finite() {
+			return false
+		}
+	}
+	return true
+}
+
+// turnedAxes returns the axes of c's joints if they contradict the rest pose.
+func (b *binding) turnedAxes(c *skel.Clip, world m3.Quat) map[string]string {
+	axes := b.findAxes(c, world)
+	against := 0
+	for _, name := range []string{"Hips", "Spine1", "LeftUpLeg", "LeftLeg", "RightUpLeg", "RightLeg", "LeftArm", "LeftForeArm", "RightArm", "RightForeArm"} {
+		if q, err := parseAxes(axes[name]); err == nil && q.Angle(b.align[b.target.Index(name)]) > 1.3 {
+			against++
+		}
+	}
+	if against < 2 {
+		return nil
+	}
+	return axes
+}
+
+// Write writes the suggestion as a profile to edit: what was not found is in its
+// comments.
+func (s *Suggestion) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "# %d of %d joints of the uniform skeleton were found.\n", len(s.Found), len(s.Found)+len(s.Missing))
+	list(b, "# not found: ", s.Missing)
+	list(b, "# not used: ", s.Unused)
+	if s.Err != nil {
+		fmt.Fprintf(b, "# it cannot be used as it is: %s\n", strings.ReplaceAll(s.Err.Error(), "\n", " "))
+	}
+	if err := s.Profile.Write(b); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+func list(w io.Writer, head string, names []string) {
+	const most = 60
+	line := head
+	for i, n := range names {
+		// A name may hold anything but a line's end; a comment ends there.
+		n = strings.Map(func(r rune) rune {
+			if r < ' ' || r == 0x7f || r == '\ufffd' {
+				return '?'
+			}
+			return r
+		}, n)
+		if i == most {
+			line += fmt.Sprintf(" and %d more", len(names)-most)
+			break
+		}
+		if len(line)+len(n) > 90 {
+			fmt.Fprintln(w, strings.TrimSpace(line))
+			line = "#   "
+		}
+		line += n
+		if i+1 < len(names) {
+			line += ", "
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintln(w, strings.TrimSpace(line))
+	}
+}
+
+// String lists what was matched, and what was not, for people.
+func (s *Suggestion) String() string {
+	var b strings.Builder
+	for _, p := range s.Found {
+		line := fmt.Sprintf("%-16s %s", p.Joint, p.Source)
+		if a := s.Profile.Axes[p.Joint]; a != "" {
+			line = fmt.Sprintf("%-40s axes %s", line, a)
+		}
+		fmt.Fprintln(&b, line)
+	}
+	list(&b, "not found: ", s.Missing)
+	list(&b, "not used: ", s.Unused)
+	return b.String()
+}

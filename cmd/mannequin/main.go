@@ -30,7 +30,7 @@ func newRoot() *cobra.Command {
 		newInspect(),
 		newPlot(),
 		newProcgen(),
-		newRollout(),
+		newRollout(), newSynth(),
 		newTrain(),
 	)
 	return root

@@ -31,7 +31,7 @@ func newTrain() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(newTrainMANN())
+	c.AddCommand(newTrainMANN(), newTrainManifold(), newTrainFootstep(), newTrainSynth())
 	return c
 }
 
@@ -269,21 +269,36 @@ func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Op
 		return err
 	}
 	log.Info("data", "rows", r.Train.Rows, "visits_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
-	minutes := func(m float64) time.Duration { return time.Duration(math.Round(m * float64(time.Minute))) }
-	r.Epochs, r.Batch, r.Seed, r.Threads = f.epochs, f.batch, f.seed, f.threads
-	r.Patience = f.patience
-	r.Limit, r.Every = minutes(f.minutes), minutes(f.every)
-	r.Checkpoint, r.Resume = f.checkpoint, f.resume
-	r.Curves = stem(f.out) + ".loss"
-	r.Out, r.BF16 = f.out, f.dtype == "bf16"
-	r.Progress, r.Log, r.Now = show.step, log, time.Now
+	r.Epochs, r.Batch, r.Seed = f.epochs, f.batch, f.seed
+	r.Running = f.running(show)
 	rep, err := r.Run(cmd.Context())
+	return f.report(cmd, show, rep, err)
+}
+
+// running returns how the flags say that a recipe runs.
+func (f *trainFlags) running(show *trainProgress) recipes.Running {
+	minutes := func(m float64) time.Duration { return time.Duration(math.Round(m * float64(time.Minute))) }
+	return recipes.Running{
+		Threads: f.threads, Patience: f.patience,
+		Limit: minutes(f.minutes), Every: minutes(f.every),
+		Checkpoint: f.checkpoint, Resume: f.resume,
+		Curves: f.curves(),
+		Out:    f.out, BF16: f.dtype == "bf16",
+		Progress: show.step, Log: show.log, Now: time.Now,
+	}
+}
+
+// curves is the path of the loss curves, without extension.
+func (f *trainFlags) curves() string { return stem(f.out) + ".loss" }
+
+// report ends a training: it prints how it went.
+func (f *trainFlags) report(cmd *cobra.Command, show *trainProgress, rep *train.Report, err error) error {
 	show.finish()
 	if rep == nil {
 		return err
 	}
 	if f.json {
-		if err := printJSON(cmd.OutOrStdout(), trainReport{f.out, f.checkpoint, r.Curves + ".csv", rep}); err != nil {
+		if err := printJSON(cmd.OutOrStdout(), trainReport{f.out, f.checkpoint, f.curves() + ".csv", rep}); err != nil {
 			return err
 		}
 	}

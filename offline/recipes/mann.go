@@ -193,11 +193,7 @@ func (m *MANN) recipe() (string, error) {
 	}
 	var start string
 	if m.Start != nil {
-		h := sha256.New()
-		if err := m.Start.Encode(h); err != nil {
-			return "", err
-		}
-		start = hex.EncodeToString(h.Sum(nil)[:16])
+		start = netHash(m.Start)
 	}
 	b, err := json.Marshal(struct {
 		Network      string             `json:"network"`

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/internal/command"
+	"mannequin/netruntime"
+	"mannequin/offline/dataset"
+	"mannequin/offline/recipes"
+	"mannequin/offline/train"
+)
+
+// motionFlags are those of the networks that learn from people's motion.
+type motionFlags struct {
+	trainFlags
+	more          []string
+	only, heldOut []string
+	repeat        int
+	rate          float64
+	keep          float32
+}
+
+func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, keep float32, repeat int) {
+	f.trainFlags.add(c, epochs, batch)
+	p := c.Flags()
+	p.StringSliceVar(&f.more, "and", nil, "more `folders` of recordings")
+	p.StringSliceVar(&f.only, "only", nil, "`patterns` of the recordings to read, by file name without extension (default: all)")
+	p.IntVar(&f.repeat, "repeat", repeat, "visits per epoch of a window faster than 2 m/s")
+	p.StringSliceVar(&f.heldOut, "held-out", nil, "`patterns` of the recordings to hold back from training (default: those that dataset.toml names; 33 of CMU's)")
+	p.Float64Var(&f.rate, "rate", rate, "learning rate")
+	p.Float32Var(&f.keep, "keep", keep, "dropout's retention `probability`")
+}
+
+func (f *motionFlags) check() error {
+	switch {
+	case !(f.keep > 0 && f.keep <= 1):
+		return command.Usagef("--keep is %v, want a probability above 0, up to 1", f.keep)
+	case f.repeat < 1 || f.repeat > 1000:
+		return command.Usagef("--repeat is %d, want 1 to 1000", f.repeat)
+	case !(f.rate > 0 && f.rate <= 1):
+		return command.Usagef("--rate is %v, want a value above 0, up to 1", f.rate)
+	}
+	return f.trainFlags.check()
+}
+
+// train reads the recordings and runs what run makes of them.
+func (f *motionFlags) train(cmd *cobra.Command, run func(ctx context.Context, set, heldOut *dataset.Motion, how recipes.Running) (*train.Report, error)) error {
+	show := newTrainProgress(cmd.ErrOrStderr())
+	opt := dataset.MotionOptions{Only: f.only, HeldOut: f.heldOut, Repeat: f.repeat, Workers: f.threads}
+	set, heldOut, err := dataset.BuildMotion(append([]string{f.data}, f.more...), opt)
+	if err != nil {
+		return err
+	}
+	show.log.Info("data", "clips", len(set.Clips)/2, "windows", len(set.Windows), "held_out_clips", len(heldOut.Clips)/2)
+	rep, err := run(cmd.Context(), set, heldOut, f.running(show))
+	return f.report(cmd, show, rep, err)
+}
+
+func newTrainManifold() *cobra.Command {
+	var f motionFlags
+	r := recipes.DefaultManifold()
+	c := &cobra.Command{
+		Use:   "manifold --data DIR --out FILE",
+		Short: "Train the motion manifold: an autoencoder of people's motion",
+		Long: `Train the motion manifold of Holden, Saito and Komura 2016 from folders of BVH or
+AMC recordings of people: a convolutional autoencoder whose hidden values motion
+is then made in and edited in. Every recording is put on one skeleton first (see
+mannequin import --retarget), and mirrored.
+
+Files, checkpoints and --resume are as in train mann.`,
+		Example: `  mannequin train manifold --data data/cmu-locomotion --and data/cmu-actions --out human.safetensors
+  mannequin train manifold --data data/mine --held-out 'walk_07,run_*' --out mine.safetensors`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case !(r.Random >= 0 && r.Random <= 1):
+				return command.Usagef("--random is %v, want a share from 0 to 1", r.Random)
+			case !(r.L1 >= 0 && r.L1 <= 1e6):
+				return command.Usagef("--sparsity is %v, want 0 to 1000000", r.L1)
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			return f.train(cmd, func(ctx context.Context, set, heldOut *dataset.Motion, how recipes.Running) (*train.Report, error) {
+				r.Train, r.HeldOut, r.Running = set, heldOut, how
+				r.Epochs, r.Batch, r.Seed, r.Keep, r.AdamW.Rate = f.epochs, f.batch, f.seed, f.keep, f.rate
+				return r.Run(ctx)
+			})
+		},
+	}
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
+	p := c.Flags()
+	p.IntVar(&r.Hidden, "hidden", r.Hidden, "hidden units")
+	p.IntVar(&r.Width, "width", r.Width, "`frames` of a filter, odd")
+	p.Float32Var(&r.Random, "random", r.Random, "`share` of the steps in which hidden values go whole to one of their two frames, at random")
+	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let windows begin elsewhere in every epoch")
+	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the filters' weights")
+	return c
+}
+
+func newTrainFootstep() *cobra.Command {
+	var f motionFlags
+	r := recipes.DefaultFootstep()
+	c := &cobra.Command{
+		Use:   "footstep --data DIR --out FILE",
+		Short: "Train the network that tells when feet stand",
+		Long: `Train the network that tells from a body's motion over the ground how fast it
+steps and how long its feet stand (Holden, Saito and Komura 2016, sec. 6.3), from
+folders of BVH or AMC recordings of people who walk and run.
+
+Files, checkpoints and --resume are as in train mann.`,
+		Example: `  mannequin train footstep --data data/cmu-locomotion --out footstep.safetensors`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return f.train(cmd, func(ctx context.Context, set, heldOut *dataset.Motion, how recipes.Running) (*train.Report, error) {
+				r.Train, r.HeldOut, r.Running = set, heldOut, how
+				r.Epochs, r.Batch, r.Seed, r.Keep, r.AdamW.Rate = f.epochs, f.batch, f.seed, f.keep, f.rate
+				return r.Run(ctx)
+			})
+		},
+	}
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 4)
+	p := c.Flags()
+	p.IntVar(&r.Hidden, "hidden", r.Hidden, "channels between the two layers")
+	p.Float32Var(&r.Stretch, "stretch", r.Stretch, "how much faster or slower recordings are played at most, as a `share`")
+	return c
+}
+
+func newTrainSynth() *cobra.Command {
+	var f motionFlags
+	r := recipes.DefaultSynth()
+	var base string
+	c := &cobra.Command{
+		Use:   "synth --kind KIND --manifold FILE --data DIR --out FILE",
+		Short: "Train a network that makes motion from a curve, or from hands or feet",
+		Long: `Train a network that makes people's motion from a few parameters of each frame, in
+the hidden values of a motion manifold (Holden, Saito and Komura 2016, sec. 6).
+The kinds are
+
+  locomotion   from the body's motion over the ground and the contacts of its feet
+  punch        from the places of the hands
+  kick         from the places of the feet
+
+Files, checkpoints and --resume are as in train mann.`,
+		Example: `  mannequin train synth --kind locomotion --manifold human.safetensors --data data/cmu-locomotion --out locomotion.safetensors
+  mannequin train synth --kind kick --manifold human.safetensors --data data/hdm05 --out kick.safetensors`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !slices.Contains(recipes.Kinds, r.Kind) {
+				return command.Usagef("--kind is %q, want %s", r.Kind, strings.Join(recipes.Kinds, ", "))
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			var err error
+			if r.Manifold, err = netruntime.Open(base); err != nil {
+				return err
+			}
+			return f.train(cmd, func(ctx context.Context, set, heldOut *dataset.Motion, how recipes.Running) (*train.Report, error) {
+				r.Train, r.HeldOut, r.Running = set, heldOut, how
+				r.Epochs, r.Batch, r.Seed, r.Keep, r.AdamW.Rate = f.epochs, f.batch, f.seed, f.keep, f.rate
+				return r.Run(ctx)
+			})
+		},
+	}
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
+	p := c.Flags()
+	p.StringVar(&r.Kind, "kind", r.Kind, "what the parameters are: "+strings.Join(recipes.Kinds, ", "))
+	p.StringVar(&base, "manifold", "", "model `file` of the motion manifold")
+	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let windows begin elsewhere in every epoch")
+	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the filters' weights")
+	c.MarkFlagRequired("manifold")
+	return c
+}

@@ -1,0 +1,115 @@
+package dataset
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mannequin/animsys/skel"
+	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
+)
+
+// CMUHeldOut are the patterns of the CMU recordings that are held back from
+// training: walks, runs and actions of most subjects, and all that the makers of
+// the exponential-map sets put aside for tests.
+var CMUHeldOut = []string{
+	"02_02", "05_10", "06_06", "07_04", "07_08", "08_05", "08_10", "09_04", "09_10", "131_02",
+	"daz43_martial_05", "exp_test_*", "h21_box-2", "h21_kick",
+}
+
+// BuildMotion reads the BVH and AMC recordings in dirs, puts them on the human
+// skeleton (retarget.Human) and returns those to train on and those held out.
+// Clips shorter than Shortest are left out. Equal input gives equal bytes for
+// any number of workers.
+func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err error) {
+	opt = opt.withDefaults()
+	if err := opt.check(); err != nil {
+		return nil, nil, err
+	}
+	names, paths, err := files(dirs, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(names) == 0 {
+		return nil, nil, fmt.Errorf("dataset: no BVH or AMC file in %s", strings.Join(dirs, ", "))
+	}
+	held := opt.HeldOut
+	var src *Source
+	for i, dir := range dirs {
+		s, err := readSource(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		if s != nil && opt.HeldOut == nil {
+			held = append(held, s.HeldOut...)
+		}
+		if i == 0 {
+			src = s
+		}
+	}
+	if opt.HeldOut == nil && src == nil {
+		held = append(held, CMUHeldOut...)
+	}
+	sk := retarget.Human()
+	clips := make([]MotionClip, len(names))
+	err = parallel(opt.Workers, len(names), func(i int) error {
+		clip, err := human(paths[i], sk)
+		if err == nil && clip.Frames >= opt.Shortest {
+			clips[i] = MotionClip{Name: names[i], Frames: clip.Frames}
+			clips[i].Rows, err = rowsOf(opt.Layout, sk, clip)
+		}
+		if err != nil {
+			return fmt.Errorf("dataset: %s: %w", paths[i], err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	train = &Motion{Layout: opt.Layout, Skeleton: sk, Source: src, Length: opt.Length, Margin: opt.Margin}
+	heldOut = &Motion{Layout: opt.Layout, Skeleton: sk, Source: src, Length: opt.Length, Margin: opt.Margin}
+	for _, c := range clips {
+		switch {
+		case c.Frames == 0:
+		case matchesAny(held, c.Name):
+			heldOut.Clips = append(heldOut.Clips, c)
+		default:
+			train.Clips = append(train.Clips, c)
+		}
+	}
+	if len(train.Clips) == 0 {
+		return nil, nil, fmt.Errorf("dataset: no recording in %s is left to train on: all are held out, or shorter than %d frames", strings.Join(dirs, ", "), opt.Shortest)
+	}
+	for _, m := range []*Motion{train, heldOut} {
+		if err := m.mirror(); err != nil {
+			return nil, nil, err
+		}
+		m.windows(opt.Hop, opt.Fast, opt.Repeat)
+	}
+	train.normalise(opt.Workers)
+	heldOut.Mean, heldOut.Std = train.Mean, train.Std
+	return train, heldOut, nil
+}
+
+// human reads the recording at path as a clip of the human skeleton sk at Rate.
+func human(path string, sk *skel.Skeleton) (*skel.Clip, error) {
+	var b *mocap.BVH
+	var err error
+	if strings.EqualFold(filepath.Ext(path), ".amc") {
+		b, err = mocap.OpenAMC(path, "", mocap.AMCRate)
+	} else {
+		b, err = mocap.OpenBVH(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := retarget.Default()
+	if r.Profile = retarget.Detect(b.Clip.Skel); r.Profile == nil {
+		return nil, fmt.Errorf("no profile fits its skeleton of %s: write one with mannequin import --suggest", strings.Join(slices.Clone(b.Clip.Skel.Names[:min(4, b.Clip.Skel.Len())]), ", "))
+	}
+	r.Source, r.Target, r.Workers = b.Clip.Resampled(Rate), sk, 1
+	clip, _, err := r.Run()
+	return clip, err
+}

@@ -1,0 +1,86 @@
+package metrics
+
+import (
+	"math"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/engine/m3"
+)
+
+// People are measures of people's motion in frames of joint positions.
+type People struct {
+	Frames   int     `json:"frames"`
+	Skate    float64 `json:"skate_cm"`      // mean way of a standing contact over the ground, per frame
+	Lift     float64 `json:"lift_cm"`       // the same upwards or downwards
+	Sunk     float64 `json:"sunk_cm"`       // deepest contact under the ground
+	Bone     float64 `json:"bone_percent"`  // mean change of bones' lengths
+	BoneMost float64 `json:"bone_most"`     // largest, percent
+	Jerk     float64 `json:"jerk"`          // mean magnitude of the joints' third differences, cm per frame³
+	Away     float64 `json:"away_cm"`       // mean distance of the body from its course; 0 without one
+	Aside    float64 `json:"aside_degrees"` // mean angle between its facing and the course's; 0 without one
+	Farthest float64 `json:"away_most_cm"`
+}
+
+// MeasurePeople measures rows, (frames, columns) raw, in which contacts stand as
+// stand says, (frames, contacts). course, where not nil, is where the body should
+// be: it is compared with where the joints say that it is.
+func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place, course manifold.Course) (People, error) {
+	l := m.Layout
+	cols, n := l.Columns(), len(l.Joints)
+	frames := len(rows) / cols
+	world := make([]m3.Vec3, frames*n)
+	l.ToWorld(world, rows, manifold.Rate, start)
+	p := People{Frames: frames}
+	var slid, steps, bones, jerk, jerks float64
+	for f := range frames {
+		for i, c := range l.Contacts {
+			here := world[f*n+l.Joint(c.Joint)]
+			p.Sunk = max(p.Sunk, float64(100*(start.Pos.Y-here.Y)))
+			if f+1 < frames && stand[f*len(l.Contacts)+i] > 0.5 {
+				d := world[(f+1)*n+l.Joint(c.Joint)].Sub(here)
+				slid += float64(d.Flat().Len())
+				p.Lift += math.Abs(float64(d.Y))
+				steps++
+			}
+		}
+		for _, b := range m.Bones() {
+			e := 100 * math.Abs(float64(world[f*n+b.From].Dist(world[f*n+b.To])/b.Length)-1)
+			bones += e
+			p.BoneMost = max(p.BoneMost, e)
+		}
+		for j := 0; f+3 < frames && j < n; j++ {
+			at := func(k int) m3.Vec3 { return world[(f+k)*n+j] }
+			jerk += float64(at(3).Sub(at(0)).Sub(at(2).Sub(at(1)).Scale(3)).Len())
+			jerks++
+		}
+	}
+	p.Skate, p.Lift = 100*slid/max(1, steps), 100*p.Lift/max(1, steps)
+	p.Bone = bones / float64(max(1, frames*len(m.Bones())))
+	p.Jerk = 100 * jerk / max(1, jerks)
+	if course == nil {
+		return p, nil
+	}
+	again := make([]float32, len(rows))
+	first, err := l.FromWorld(again, world, manifold.Rate)
+	if err != nil {
+		return p, err
+	}
+	at := first
+	for f := range frames {
+		if f > 0 {
+			at = advance(at, again[(f-1)*cols+l.Body():])
+		}
+		d := float64(at.Pos.Flat().Dist(course[f].Pos.Flat()))
+		p.Away += 100 * d / float64(frames)
+		p.Farthest = max(p.Farthest, 100*d)
+		p.Aside += math.Abs(float64(m3.WrapAngle(at.Yaw-course[f].Yaw))) * 180 / math.Pi / float64(frames)
+	}
+	return p, nil
+}
+
+// advance returns where a body is a frame later.
+func advance(at feature.Place, body []float32) feature.Place {
+	way := m3.YawQuat(at.Yaw).Rotate(m3.V(body[feature.MotionX], 0, body[feature.MotionZ]).Scale(1.0 / manifold.Rate))
+	return feature.Place{Pos: at.Pos.Add(way), Yaw: at.Yaw + body[feature.MotionYaw]/manifold.Rate}
+}

@@ -1,0 +1,234 @@
+package recipes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/internal/kernel"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
+	"mannequin/offline/train"
+)
+
+// Footstep is the recipe of the network that tells from the motion of a body over
+// the ground when its feet stand: two convolutions from three channels to the
+// duty angle of each contact and the pace of stepping (Holden, Saito and Komura
+// 2016, sec. 6.3, eq. 9).
+type Footstep struct {
+	Train, HeldOut *dataset.Motion
+
+	Hidden   int     // channels of the first layer; the authors' release has 64
+	Widths   [2]int  // of the filters in frames; the release has 65 and 45
+	Keep     float32 // dropout's retention probability, of each layer's input, in (0, 1]
+	Stretch  float32 // how much faster or slower motions are made at most, as a share: a body that goes faster steps as much faster
+	Jitter   bool    // see Manifold
+	Epochs   int
+	Batch    int // windows
+	Seed     uint64
+	AdamW    train.AdamW
+	Schedule train.WarmRestarts // First 0 is a single cycle over all epochs
+
+	Running
+}
+
+// DefaultFootstep returns our recipe without data.
+func DefaultFootstep() Footstep {
+	return Footstep{
+		Hidden: 64, Widths: [2]int{65, 45}, Keep: 0.9, Stretch: 0.15, Jitter: true, Epochs: 100, Batch: 8, Seed: 1,
+		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+	}
+}
+
+// stepTargets are the targets of a set of recordings, (frames, columns) of each clip.
+type stepTargets struct {
+	clips     [][]float32
+	mean, std []float32
+}
+
+func newSteps(set *dataset.Motion) *stepTargets {
+	s := &stepTargets{}
+	for c := range set.Clips {
+		s.clips = append(s.clips, set.Footsteps(c))
+	}
+	return s
+}
+
+// normalise sets the mean and the deviation of each column.
+func (s *stepTargets) normalise(cols int) {
+	s.mean, s.std = make([]float32, cols), make([]float32, cols)
+	for i := range cols {
+		var n, sum, square float64
+		for _, c := range s.clips {
+			for at := i; at < len(c); at += cols {
+				n, sum, square = n+1, sum+float64(c[at]), square+float64(c[at])*float64(c[at])
+			}
+		}
+		mean := sum / n
+		s.mean[i], s.std[i] = float32(mean), float32(math.Sqrt(max(1e-6, square/n-mean*mean)))
+	}
+}
+
+// fill returns the normalised targets of the windows rows.
+func (s *stepTargets) fill(t *grad.Tape, w *windows, set *dataset.Motion, rows []int32, isHeldOut bool) *grad.Mat {
+	cols := len(s.mean)
+	y := t.Const(len(rows)*set.Length, cols)
+	for i, r := range rows {
+		at := set.Windows[r]
+		from, clip := int(at.From)+w.shift(r, set, isHeldOut), s.clips[at.Clip]
+		last := len(clip)/cols - 1
+		for f := range set.Length {
+			src := clip[min(max(from+f, 0), last)*cols:][:cols]
+			for k, v := range src {
+				y.Val[(i*set.Length+f)*cols+k] = (v - s.mean[k]) / s.std[k]
+			}
+		}
+	}
+	return y
+}
+
+// stretch plays every window faster or slower, up to the share most, as key draws
+// it: the normalised motion of the body and the pace grow alike.
+func (s *stepTargets) stretch(given, target *grad.Mat, length int, most float32, key uint64) {
+	pace := len(s.mean) - 1
+	for at := 0; at < given.Rows; at += length {
+		by := 1 + most*float32(2*share01(grad.Hash(key, uint64(at)))-1)
+		for i := range given.Val[at*given.Cols : (at+length)*given.Cols] {
+			given.Val[at*given.Cols+i] *= by // the body's motion has mean 0
+		}
+		for f := at; f < at+length; f++ {
+			v := &target.Val[f*target.Cols+pace]
+			*v = (by*(*v*s.std[pace]+s.mean[pace]) - s.mean[pace]) / s.std[pace]
+		}
+	}
+}
+
+// Run trains and writes the model.
+func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
+	layout := m.Train.Layout
+	switch {
+	case len(layout.Contacts) == 0:
+		return nil, errors.New("recipes: the frames have no contacts that could step")
+	case len(m.HeldOut.Windows) == 0:
+		return nil, errors.New("recipes: nothing is held out, by which the best weights are chosen: hold out a recording")
+	}
+	columns := make([]int, feature.MotionLen)
+	for i := range columns {
+		columns[i] = layout.Body() + i
+	}
+	outs := len(layout.Contacts) + 1
+	net := newConvNet([]int{len(columns), m.Hidden, outs}, m.Widths[:], m.Seed)
+	pool := kernel.NewPool(m.Threads)
+	defer pool.Close()
+	recipe, err := m.recipe()
+	if err != nil {
+		return nil, err
+	}
+	targets, unseen := newSteps(m.Train), newSteps(m.HeldOut)
+	targets.normalise(outs)
+	unseen.mean, unseen.std = targets.mean, targets.std
+	hash := motionHash(m.Train, m.HeldOut)
+	batch := windows{train: m.Train, heldOut: m.HeldOut}
+	job := &train.Job{
+		Params: net.params(),
+		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
+			x, mask, set := batch.fill(t, rows, isHeldOut)
+			keep, smooth, want := m.Keep, grad.Hash(key, 1<<32), targets
+			if isHeldOut {
+				keep, smooth, want = 1, 0, unseen
+			}
+			given, target := batch.given(t, x, set, columns, smooth), want.fill(t, &batch, set, rows, isHeldOut)
+			if !isHeldOut {
+				want.stretch(given, target, set.Length, m.Stretch, grad.Hash(key, 1<<33))
+			}
+			y := net.forward(t, given, set.Length, keep, key)
+			return maskedMSE(t, y, target, t.Columns(mask, 0, outs))
+		},
+		Samples: len(m.Train.Windows), HeldOut: len(m.HeldOut.Windows),
+		Begin:    batch.begin(m.Jitter, m.Seed),
+		Name:     batch.name,
+		DataHash: hash, Recipe: recipe,
+		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: oneCycle(m.Schedule, m.Epochs),
+		Save: func(best [][]float32, r *train.Report) error {
+			n, err := m.model(net, columns, targets, best, r, recipe, hash)
+			if err != nil {
+				return err
+			}
+			return m.save(n)
+		},
+	}
+	return m.run(ctx, job, pool)
+}
+
+// recipe names everything but the data that shapes the result.
+func (m *Footstep) recipe() (string, error) {
+	b, err := json.Marshal(struct {
+		Network  string             `json:"network"`
+		Schema   string             `json:"schema"`
+		Hidden   int                `json:"hidden"`
+		Widths   [2]int             `json:"widths"`
+		Keep     float32            `json:"keep"`
+		Stretch  float32            `json:"stretch"`
+		Jitter   bool               `json:"jitter"`
+		Window   int                `json:"window"`
+		Batch    int                `json:"batch"`
+		Seed     uint64             `json:"seed"`
+		AdamW    train.AdamW        `json:"adamw"`
+		Schedule train.WarmRestarts `json:"schedule"`
+	}{"footstep", m.Train.Layout.Hash(), m.Hidden, m.Widths, m.Keep, m.Stretch, m.Jitter, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
+	return string(b), err
+}
+
+// model makes the network that a model file holds: the body's motion in, raw,
+// duty angles and pace out.
+func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+	var mean, std []float32
+	for _, c := range columns {
+		mean, std = append(mean, m.Train.Mean[c]), append(std, m.Train.Std[c])
+	}
+	nodes := append([]netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}, net.nodes("normalised", "")...)
+	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{net[len(net)-1].name}})
+	tensors := append([]netruntime.Tensor{
+		{Name: "normalised.mean", Shape: []int{len(mean)}, Data: mean}, {Name: "normalised.std", Shape: []int{len(std)}, Data: std},
+		{Name: "y.mean", Shape: []int{len(targets.mean)}, Data: targets.mean}, {Name: "y.std", Shape: []int{len(targets.std)}, Data: targets.std},
+	}, net.tensors(weights)...)
+	metrics := motionMetrics(m.Train, m.HeldOut, r)
+	mj, err := json.Marshal(metrics)
+	if err != nil {
+		return nil, err
+	}
+	lags, err := json.Marshal(m.Train.StepLags())
+	if err != nil {
+		return nil, err
+	}
+	src := sourceOfMotion(m.Train, "footstep")
+	meta := netruntime.Meta{
+		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
+		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}},
+		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train footstep",
+		Extra: map[string]string{"recipe": recipe, "data_hash": hash, manifold.KeyLags: string(lags)},
+	}
+	if err := manifold.Describe(&meta, m.Train.Layout, m.Train.Skeleton); err != nil {
+		return nil, err
+	}
+	return netruntime.New(meta, tensors)
+}
+
+// card is the model card.
+func (m *Footstep) card(src source, k mannMetrics) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p("# %s\n\nTells when feet stand, from the motion of a body over the ground: two convolutions over time to the duty angle of each contact and the pace of stepping (Holden, Saito and Komura 2016, sec. 6.3).\n\n", src.name)
+	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
+		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
+	p("## Training\n\nMean squared error of normalised outputs in windows of %d; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
+		m.Train.Length, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
+	p("## Limits\n\nIt knows the gaits of its data. %s\n", src.limits)
+	return b.String()
+}

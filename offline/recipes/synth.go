@@ -1,0 +1,233 @@
+package recipes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mannequin/animsys/manifold"
+	"mannequin/internal/kernel"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
+	"mannequin/offline/train"
+)
+
+// Synth is the recipe of the networks that make motion from a few parameters of
+// each frame: three convolutions from them to the hidden values of a motion
+// manifold (Holden, Saito and Komura 2016, sec. 6). The parameters are columns
+// of the frames themselves: for locomotion the body's motion and the contacts,
+// for punches and kicks the places of hands and feet.
+type Synth struct {
+	Train, HeldOut *dataset.Motion
+	Manifold       *netruntime.Net // whose hidden values are made; it stays as it is
+	Kind           string          // "locomotion", "punch" or "kick": which columns are given, see Columns
+
+	Hidden   [2]int  // channels of the first two layers; the paper has 64 and 128
+	Widths   [3]int  // of the filters in frames; the paper has 45, 25 and 15
+	Keep     float32 // dropout's retention probability, of each layer's input, in (0, 1]
+	Jitter   bool    // see Manifold
+	L1       float64 // weight of the mean of the weights' magnitudes
+	Epochs   int
+	Batch    int // windows
+	Seed     uint64
+	AdamW    train.AdamW
+	Schedule train.WarmRestarts // First 0 is a single cycle over all epochs
+
+	Running
+}
+
+// Kinds are what Synth can be of.
+var Kinds = []string{"locomotion", "punch", "kick"}
+
+// DefaultSynth returns our recipe without data.
+func DefaultSynth() Synth {
+	return Synth{
+		Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, Jitter: true, L1: 0.01, Epochs: 100, Batch: 4, Seed: 1,
+		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+	}
+}
+
+// check reports the first field that is out of range.
+func (m *Synth) check() error {
+	switch {
+	case !slices.Contains(Kinds, m.Kind):
+		return fmt.Errorf("recipes: no kind of motion is called %q: want %s", m.Kind, strings.Join(Kinds, ", "))
+	case m.Manifold == nil:
+		return errors.New("recipes: the manifold is missing")
+	case m.Train.Length%2 != 0:
+		return fmt.Errorf("recipes: windows of %d frames, want an even number: hidden values are for two", m.Train.Length)
+	case len(m.HeldOut.Windows) == 0:
+		return errors.New("recipes: nothing is held out, by which the best weights are chosen: hold out a recording")
+	}
+	return nil
+}
+
+// decoder is a manifold's decoder for the tape, with weights that stay.
+type decoder struct {
+	w, b  *grad.Param
+	width int
+}
+
+// frozen finds the decoder in the manifold that Manifold.model makes.
+func frozen(m *manifold.Model) (*decoder, error) {
+	w, ok := m.Net.Tensor("encoder.weight")
+	b, too := m.Net.Tensor("decoder.bias")
+	if !ok || !too || len(w.Shape) != 3 || w.Shape[0] != m.Units || w.Shape[1] != m.Layout.Columns() {
+		return nil, fmt.Errorf("recipes: model %q has no decoder with the weights of its encoder: train one with mannequin train manifold", m.Net.Meta().Name)
+	}
+	units, cols, width := w.Shape[0], w.Shape[1], w.Shape[2]
+	d := &decoder{grad.NewParam("decoder.weight", units, width*cols), grad.NewParam("decoder.bias", 1, cols), width}
+	copy(d.w.Val, taps(w.Data, units, cols, width))
+	copy(d.b.Val, b.Data)
+	d.w.Frozen, d.b.Frozen = true, true
+	return d, nil
+}
+
+// forward returns the normalised frames of hidden values h, (batch·length/2,
+// units).
+func (d *decoder) forward(t *grad.Tape, h *grad.Mat, length int) *grad.Mat {
+	return t.ConvT(t.Depool(h, 2, false, 0), length, d.w, d.b, d.width, true)
+}
+
+// Run trains and writes the model.
+func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	base, err := manifold.NewModel(m.Manifold)
+	if err != nil {
+		return nil, err
+	}
+	if got, want := m.Train.Layout.Hash(), base.Layout.Hash(); got != want {
+		return nil, fmt.Errorf("recipes: the recordings' frames have schema %s, the manifold's %s", got, want)
+	}
+	dec, err := frozen(base)
+	if err != nil {
+		return nil, err
+	}
+	// The networks speak the manifold's normalisation.
+	mean, std := base.Normalisation()
+	m.Train.Mean, m.Train.Std, m.HeldOut.Mean, m.HeldOut.Std = mean, std, mean, std
+	columns, err := base.Columns(m.Kind)
+	if err != nil {
+		return nil, err
+	}
+	net := newConvNet([]int{len(columns), m.Hidden[0], m.Hidden[1], base.Units}, m.Widths[:], m.Seed)
+	pool := kernel.NewPool(m.Threads)
+	defer pool.Close()
+	recipe, err := m.recipe()
+	if err != nil {
+		return nil, err
+	}
+	hash := motionHash(m.Train, m.HeldOut)
+	batch := windows{train: m.Train, heldOut: m.HeldOut}
+	job := &train.Job{
+		Params: net.params(),
+		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
+			x, mask, set := batch.fill(t, rows, isHeldOut)
+			keep, smooth := m.Keep, grad.Hash(key, 1<<32)
+			if isHeldOut {
+				keep, smooth = 1, 0
+			}
+			given := batch.given(t, x, set, columns, smooth)
+			h := t.ReLU(t.MaxPool(net.forward(t, given, set.Length, keep, key), set.Length))
+			return maskedMSE(t, dec.forward(t, h, set.Length), x, mask)
+		},
+		Samples: len(m.Train.Windows), HeldOut: len(m.HeldOut.Windows),
+		Begin:    batch.begin(m.Jitter, m.Seed),
+		Name:     batch.name,
+		DataHash: hash, Recipe: recipe,
+		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: oneCycle(m.Schedule, m.Epochs),
+		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
+		Save: func(best [][]float32, r *train.Report) error {
+			n, err := m.model(base, net, columns, best, r, recipe, hash)
+			if err != nil {
+				return err
+			}
+			return m.save(n)
+		},
+	}
+	return m.run(ctx, job, pool)
+}
+
+// recipe names everything but the data that shapes the result.
+func (m *Synth) recipe() (string, error) {
+	b, err := json.Marshal(struct {
+		Network  string             `json:"network"`
+		Schema   string             `json:"schema"`
+		Manifold string             `json:"manifold"`
+		Kind     string             `json:"kind"`
+		Hidden   [2]int             `json:"hidden"`
+		Widths   [3]int             `json:"widths"`
+		Keep     float32            `json:"keep"`
+		Jitter   bool               `json:"jitter"`
+		L1       float64            `json:"l1"`
+		Window   int                `json:"window"`
+		Batch    int                `json:"batch"`
+		Seed     uint64             `json:"seed"`
+		AdamW    train.AdamW        `json:"adamw"`
+		Schedule train.WarmRestarts `json:"schedule"`
+	}{"synth", m.Train.Layout.Hash(), netHash(m.Manifold), m.Kind, m.Hidden, m.Widths, m.Keep, m.Jitter, m.L1, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
+	return string(b), err
+}
+
+// model makes the network that a model file holds: raw parameters in, raw frames
+// out, by way of the value "hidden".
+func (m *Synth) model(base *manifold.Model, net convNet, columns []int, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+	mean, std := base.Normalisation()
+	pick := func(v []float32) (out []float32) {
+		for _, c := range columns {
+			out = append(out, v[c])
+		}
+		return out
+	}
+	last := net[len(net)-1].name
+	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}
+	nodes = append(nodes, net.nodes("normalised", "relu")...)
+	nodes = append(nodes,
+		netruntime.Node{Name: "hidden", Op: netruntime.OpMaxPool, In: []string{last}},
+		netruntime.Node{Name: "spread", Op: netruntime.OpDepool, In: []string{"hidden"}},
+		netruntime.Node{Name: "decoder", Op: netruntime.OpConv, In: []string{"spread"}, Tied: true, Flip: true},
+		netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{"decoder"}})
+	w, _ := base.Net.Tensor("encoder.weight")
+	b, _ := base.Net.Tensor("decoder.bias")
+	tensors := append([]netruntime.Tensor{
+		{Name: "normalised.mean", Shape: []int{len(columns)}, Data: pick(mean)}, {Name: "normalised.std", Shape: []int{len(columns)}, Data: pick(std)},
+		{Name: "decoder.weight", Shape: w.Shape, Data: w.Data}, {Name: "decoder.bias", Shape: b.Shape, Data: b.Data},
+		{Name: "y.mean", Shape: []int{len(mean)}, Data: mean}, {Name: "y.std", Shape: []int{len(std)}, Data: std},
+	}, net.tensors(weights)...)
+	metrics := motionMetrics(m.Train, m.HeldOut, r)
+	mj, err := json.Marshal(metrics)
+	if err != nil {
+		return nil, err
+	}
+	src := sourceOfMotion(m.Train, m.Kind)
+	meta := netruntime.Meta{
+		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
+		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}},
+		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train synth",
+		Extra: map[string]string{"recipe": recipe, "data_hash": hash, manifold.KeyKind: m.Kind},
+	}
+	if err := manifold.Describe(&meta, m.Train.Layout, m.Train.Skeleton); err != nil {
+		return nil, err
+	}
+	return netruntime.New(meta, tensors)
+}
+
+// card is the model card.
+func (m *Synth) card(src source, k mannMetrics) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p("# %s\n\nMakes human motion, 60 frames per second, from %s: three convolutions over time into the hidden values of a motion manifold, and that manifold's decoder (Holden, Saito and Komura 2016, sec. 6).\n\n",
+		src.name, map[string]string{"locomotion": "the body's motion over the ground and the contacts of heels and toes", "punch": "the places of the hands", "kick": "the places of the feet"}[m.Kind])
+	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
+		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
+	p("## Training\n\nMean squared error of normalised frames in windows of %d; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
+		m.Train.Length, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
+	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.limits)
+	return b.String()
+}

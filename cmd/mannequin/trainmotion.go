@@ -97,6 +97,7 @@ Files, checkpoints and --resume are as in train mann.`,
 	p.IntVar(&r.Hidden, "hidden", r.Hidden, "hidden units")
 	p.IntVar(&r.Width, "width", r.Width, "`frames` of a filter, odd")
 	p.Float32Var(&r.Random, "random", r.Random, "`share` of the steps in which hidden values go whole to one of their two frames, at random")
+	p.Float32Var(&r.Smooth, "smooth", r.Smooth, "weight in the loss of the error in how positions bend over time")
 	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let windows begin elsewhere in every epoch")
 	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the filters' weights")
 	return c

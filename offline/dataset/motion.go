@@ -152,12 +152,13 @@ func (m *Motion) speed(c, from, end int) float64 {
 	return sum / float64(max(1, n))
 }
 
-// rowsOf returns the frames of a clip, already on skeleton sk, at Rate.
-func rowsOf(l *feature.Motion, sk *skel.Skeleton, clip *skel.Clip) ([]float32, error) {
+// rowsOf returns the frames of a clip, already on skeleton sk, and where the
+// first one stands.
+func rowsOf(l *feature.Motion, sk *skel.Skeleton, clip *skel.Clip) ([]float32, feature.Place, error) {
 	at := make([]int, len(l.Joints))
 	for i, name := range l.Joints {
 		if at[i] = sk.Index(name); at[i] < 0 {
-			return nil, fmt.Errorf("dataset: the skeleton has no joint %q", name)
+			return nil, feature.Place{}, fmt.Errorf("the skeleton has no joint %q", name)
 		}
 	}
 	world := make([]m3.Vec3, clip.Frames*len(at))
@@ -169,8 +170,8 @@ func rowsOf(l *feature.Motion, sk *skel.Skeleton, clip *skel.Clip) ([]float32, e
 		}
 	}
 	rows := make([]float32, clip.Frames*l.Columns())
-	_, err := l.FromWorld(rows, world, clip.FPS)
-	return rows, err
+	start, err := l.FromWorld(rows, world, clip.FPS)
+	return rows, start, err
 }
 
 // mirror adds the mirror image of every clip.

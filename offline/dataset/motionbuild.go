@@ -3,9 +3,9 @@ package dataset
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
@@ -55,15 +55,11 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 	sk := retarget.Human()
 	clips := make([]MotionClip, len(names))
 	err = parallel(opt.Workers, len(names), func(i int) error {
-		clip, err := human(paths[i], sk)
-		if err == nil && clip.Frames >= opt.Shortest {
-			clips[i] = MotionClip{Name: names[i], Frames: clip.Frames}
-			clips[i].Rows, err = rowsOf(opt.Layout, sk, clip)
+		rows, _, err := OpenPerson(paths[i], opt.Layout, sk)
+		if frames := len(rows) / opt.Layout.Columns(); err == nil && frames >= opt.Shortest {
+			clips[i] = MotionClip{Name: names[i], Frames: frames, Rows: rows}
 		}
-		if err != nil {
-			return fmt.Errorf("dataset: %s: %w", paths[i], err)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, nil, err
@@ -93,23 +89,33 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 	return train, heldOut, nil
 }
 
-// human reads the recording at path as a clip of the human skeleton sk at Rate.
-func human(path string, sk *skel.Skeleton) (*skel.Clip, error) {
+// OpenPerson reads the BVH or AMC recording of a person at path and returns its
+// frames, (frames, layout.Columns()) at Rate, on the skeleton sk, and where the
+// first one stands. Its skeleton must fit a profile of package retarget.
+func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton) (rows []float32, start feature.Place, err error) {
+	fail := func(err error) ([]float32, feature.Place, error) {
+		return nil, feature.Place{}, fmt.Errorf("dataset: %s: %w", path, err)
+	}
 	var b *mocap.BVH
-	var err error
 	if strings.EqualFold(filepath.Ext(path), ".amc") {
 		b, err = mocap.OpenAMC(path, "", mocap.AMCRate)
 	} else {
 		b, err = mocap.OpenBVH(path)
 	}
 	if err != nil {
-		return nil, err
+		return nil, start, fmt.Errorf("dataset: %w", err)
 	}
 	r := retarget.Default()
 	if r.Profile = retarget.Detect(b.Clip.Skel); r.Profile == nil {
-		return nil, fmt.Errorf("no profile fits its skeleton of %s: write one with mannequin import --suggest", strings.Join(slices.Clone(b.Clip.Skel.Names[:min(4, b.Clip.Skel.Len())]), ", "))
+		return fail(fmt.Errorf("no profile fits its skeleton of %s, …: write one with mannequin import --suggest", strings.Join(b.Clip.Skel.Names[:min(4, b.Clip.Skel.Len())], ", ")))
 	}
 	r.Source, r.Target, r.Workers = b.Clip.Resampled(Rate), sk, 1
 	clip, _, err := r.Run()
-	return clip, err
+	if err != nil {
+		return fail(err)
+	}
+	if rows, start, err = rowsOf(layout, sk, clip); err != nil {
+		return fail(err)
+	}
+	return rows, start, nil
 }

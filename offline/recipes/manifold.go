@@ -27,6 +27,7 @@ type Manifold struct {
 	Width    int                // of the filters in frames, odd; the paper has 25
 	Keep     float32            // dropout's retention probability, of the input, in (0, 1]; the paper has 0.8
 	Random   float32            // share of the steps that give a hidden value whole to one of its two frames, picked at random, and none to the other; the paper has 1
+	Smooth   float32            // weight in the loss of the error in the second differences of positions; the paper has none
 	Jitter   bool               // windows begin elsewhere in every epoch, up to half a window later
 	L1       float64            // weight of the mean of the weights' magnitudes; see DefaultManifold
 	Epochs   int                //
@@ -120,7 +121,14 @@ func (m *Manifold) Run(ctx context.Context) (*train.Report, error) {
 				keep, random = 1, false
 			}
 			y := net.forward(t, x, set.Length, keep, random, key)
-			return maskedMSE(t, y, x, mask)
+			loss := maskedMSE(t, y, x, mask)
+			if m.Smooth == 0 {
+				return loss
+			}
+			positions := set.Layout.Body()
+			miss := t.Columns(t.Mul(t.Sub(y, x), mask), 0, positions)
+			bend := t.Diff(t.Diff(miss, set.Length), set.Length-1)
+			return t.WeightedSum(grad.Term{Loss: loss, Weight: 1}, grad.Term{Loss: t.Mean(t.Mul(bend, bend)), Weight: m.Smooth})
 		},
 		Samples: len(m.Train.Windows), HeldOut: len(m.HeldOut.Windows),
 		Begin:    batch.begin(m.Jitter, m.Seed),
@@ -148,6 +156,7 @@ func (m *Manifold) recipe() (string, error) {
 		Width    int                `json:"width"`
 		Keep     float32            `json:"keep"`
 		Random   float32            `json:"random_depooling"`
+		Smooth   float32            `json:"smooth"`
 		Jitter   bool               `json:"jitter"`
 		L1       float64            `json:"l1"`
 		Window   int                `json:"window"`
@@ -155,7 +164,7 @@ func (m *Manifold) recipe() (string, error) {
 		Seed     uint64             `json:"seed"`
 		AdamW    train.AdamW        `json:"adamw"`
 		Schedule train.WarmRestarts `json:"schedule"`
-	}{"manifold", m.Train.Layout.Hash(), m.Hidden, m.Width, m.Keep, m.Random, m.Jitter, m.L1, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
+	}{"manifold", m.Train.Layout.Hash(), m.Hidden, m.Width, m.Keep, m.Random, m.Smooth, m.Jitter, m.L1, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
 	return string(b), err
 }
 

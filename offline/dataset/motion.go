@@ -211,8 +211,13 @@ func (m *Motion) normalise(workers int) {
 	}
 	for i := range feature.MotionLen {
 		c := m.Layout.Body() + i // the deviation from 0
+		if m.Std[c] == 1 {
+			m.Std[c] = 0
+		}
 		m.Std[c] = float32(math.Hypot(float64(m.Std[c]), float64(m.Mean[c])))
-		m.Mean[c] = 0
+		if m.Mean[c] = 0; m.Std[c] < constant {
+			m.Std[c] = 1
+		}
 	}
 	for i := range m.Layout.Contacts {
 		m.Mean[m.Layout.Contact(i)], m.Std[m.Layout.Contact(i)] = 0.5, 0.5

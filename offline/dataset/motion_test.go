@@ -1,0 +1,219 @@
+package dataset
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/internal/mocapdata"
+	"mannequin/offline/retarget"
+)
+
+// stepping returns a set of one clip, and its mirror image, whose contacts are
+// square waves: each stands for so many frames of a period, later than the first
+// by lag frames.
+func stepping(t *testing.T, frames, period int, stand, lag []int) *Motion {
+	m := &Motion{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 240, Margin: 24}
+	cols := m.Layout.Columns()
+	clip := MotionClip{Name: "made/steps", Frames: frames, Rows: make([]float32, frames*cols)}
+	for f := range frames {
+		for i := range stand {
+			if (f-lag[i]+10*period)%period < stand[i] {
+				clip.Rows[f*cols+m.Layout.Contact(i)] = 1
+			}
+		}
+		for c := range m.Layout.Body() {
+			clip.Rows[f*cols+c] = float32(c) + float32(f)/1000
+		}
+		clip.Rows[f*cols+m.Layout.Body()+feature.MotionZ] = 1.2
+	}
+	m.Clips = []MotionClip{clip}
+	if err := m.mirror(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Steps of a known period and duty are told exactly, and so is how much later
+// than the first contact the others stand.
+func TestFootsteps(t *testing.T) {
+	const period = 60
+	stand, lag := []int{30, 36, 30, 36}, []int{0, 4, 30, 34}
+	m := stepping(t, 300, period, stand, lag)
+	g := m.Footsteps(0)
+	for f := range 300 {
+		row := g[f*5:][:5]
+		if want := 2 * math.Pi / period; math.Abs(float64(row[4])-want) > 1e-5 {
+			t.Fatalf("frame %d: pace %g, want %g", f, row[4], want)
+		}
+		for i := range stand {
+			if want := math.Pi * float64(stand[i]) / period; math.Abs(float64(row[i])-want) > 1e-5 {
+				t.Fatalf("frame %d: contact %d has duty angle %g, want %g", f, i, row[i], want)
+			}
+		}
+	}
+	for i, got := range m.StepLags() {
+		// The middle of standing is later by half the difference in duty, too.
+		want := 2 * math.Pi * (float64(lag[i]) + float64(stand[i]-stand[0])/2) / period
+		if d := math.Abs(math.Remainder(float64(got)-want, 2*math.Pi)); d > 1e-4 {
+			t.Errorf("contact %d is later by %g, want %g", i, got, want)
+		}
+	}
+}
+
+// Who stands does not step.
+func TestFootstepsStanding(t *testing.T) {
+	m := stepping(t, 250, 60, []int{60, 60, 60, 60}, []int{0, 0, 0, 0})
+	g := m.Footsteps(0)
+	for f := range 250 {
+		if g[f*5+4] != 0 || math.Abs(float64(g[f*5])-math.Pi) > 1e-6 {
+			t.Fatalf("frame %d: pace %g, duty angle %g, want 0 and π", f, g[f*5+4], g[f*5])
+		}
+	}
+}
+
+// Every frame of a clip is learnt from at least once, whatever its length, and
+// none that is not of the clip; running is visited more often.
+func TestWindows(t *testing.T) {
+	for _, frames := range []int{30, 192, 193, 240, 700} {
+		m := stepping(t, frames, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
+		m.normalise(1)
+		m.windows(96, 2, 3)
+		learnt := make([]int, frames)
+		dst := make([]float32, m.Length*m.Layout.Columns())
+		for _, w := range m.Windows {
+			first, end := m.Window(dst, int(w.Clip), int(w.From))
+			if w.Clip != 0 {
+				continue
+			}
+			for f := first; f < end; f++ {
+				at := f + int(w.From)
+				learnt[at]++
+				want := (float32(5) + float32(at)/1000 - m.Mean[5]) / m.Std[5]
+				if got := dst[f*m.Layout.Columns()+5]; math.Abs(float64(got-want)) > 1e-4 {
+					t.Fatalf("%d frames: frame %d of the window from %d is %g, want %g", frames, f, w.From, got, want)
+				}
+			}
+		}
+		if f := slices.Index(learnt, 0); f >= 0 {
+			t.Errorf("%d frames: frame %d is learnt from by no window", frames, f)
+		}
+		n := len(m.Windows)
+		m.Windows = nil
+		m.windows(96, 1, 3)
+		if len(m.Windows) != 3*n {
+			t.Errorf("%d frames: %d windows, faster than 1 m/s three times as many are %d", frames, n, len(m.Windows))
+		}
+	}
+}
+
+// Before and after a clip its first and last row go on.
+func TestWindowHolds(t *testing.T) {
+	m := stepping(t, 50, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
+	m.normalise(1)
+	cols := m.Layout.Columns()
+	dst := make([]float32, m.Length*cols)
+	m.Window(dst, 0, -24)
+	for _, c := range []struct{ f, like int }{{0, 24}, {23, 24}, {74, 73}, {239, 73}} {
+		for i := range cols {
+			if dst[c.f*cols+i] != dst[c.like*cols+i] {
+				t.Fatalf("column %d of frame %d is %g, of frame %d %g", i, c.f, dst[c.f*cols+i], c.like, dst[c.like*cols+i])
+			}
+		}
+	}
+	if dst[24*cols] == dst[25*cols] {
+		t.Error("the clip itself is held")
+	}
+}
+
+// Positions share one deviation, and contacts become −1 and 1.
+func TestMotionNormalise(t *testing.T) {
+	m := stepping(t, 120, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
+	m.normalise(2)
+	if m.Std[0] != m.Std[40] || m.Std[0] == 1 {
+		t.Errorf("positions have deviations %g and %g", m.Std[0], m.Std[40])
+	}
+	z := m.Layout.Body() + feature.MotionZ
+	if m.Mean[z] != 0 || math.Abs(float64(m.Std[z])-1.2) > 1e-6 {
+		t.Errorf("a constant 1.2 m/s has mean %g and deviation %g, want 0 and 1.2", m.Mean[z], m.Std[z])
+	}
+	if c := m.Layout.Contact(0); m.Mean[c] != 0.5 || m.Std[c] != 0.5 {
+		t.Errorf("contacts have mean %g and deviation %g, want 1/2", m.Mean[c], m.Std[c])
+	}
+}
+
+// CMU's recordings: the same bytes for any number of workers, held-out ones
+// apart, none that begins with a pose from nowhere.
+func TestBuildMotionCMU(t *testing.T) {
+	dir := filepath.Join(mocapdata.Dir(t), "cmu-locomotion")
+	opt := MotionOptions{Only: []string{"07_0[34]", "09_10", "131_01", "daz43_*"}, Workers: 1}
+	train, heldOut, err := BuildMotion([]string{dir}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(m *Motion) (s []string) {
+		for _, c := range m.Clips {
+			s = append(s, c.Name)
+		}
+		return s
+	}
+	if got := names(train); !slices.Equal(got[:len(got)/2], []string{"cmu-locomotion/07_03", "cmu-locomotion/131_01", "cmu-locomotion/daz43_143_04"}) {
+		t.Errorf("to train on: %v", got)
+	}
+	if got := names(heldOut); !slices.Equal(got[:len(got)/2], []string{"cmu-locomotion/07_04", "cmu-locomotion/09_10"}) {
+		t.Errorf("held out: %v", got)
+	}
+	for _, m := range []*Motion{train, heldOut} {
+		for _, c := range m.Clips {
+			for f := range c.Frames {
+				row := c.Rows[f*m.Layout.Columns():]
+				speed := math.Hypot(float64(row[m.Layout.Body()]), float64(row[m.Layout.Body()+1]))
+				if hips := row[1]; hips < 0.3 || hips > 1.4 || speed > 6 {
+					t.Fatalf("%s, frame %d: hips at %g m, body at %g m/s", c.Name, f, hips, speed)
+				}
+			}
+		}
+	}
+	opt.Workers = 3
+	again, _, err := BuildMotion([]string{dir}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range train.Clips {
+		if !slices.Equal(train.Clips[c].Rows, again.Clips[c].Rows) {
+			t.Errorf("%s differs with three workers", train.Clips[c].Name)
+		}
+	}
+	if !slices.Equal(train.Mean, again.Mean) || !slices.Equal(train.Std, again.Std) {
+		t.Error("mean or deviation differ with three workers")
+	}
+}
+
+func TestBuildMotionRefuses(t *testing.T) {
+	empty, odd := t.TempDir(), t.TempDir()
+	bvh := "HIERARCHY\nROOT Box\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.0166667\n0 0 0\n"
+	if err := os.WriteFile(filepath.Join(odd, "box.bvh"), []byte(bvh), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		dirs []string
+		opt  MotionOptions
+		want string
+	}{
+		"no folder":   {[]string{filepath.Join(empty, "none")}, MotionOptions{}, "give a folder"},
+		"empty":       {[]string{empty}, MotionOptions{}, "no BVH or AMC"},
+		"no profile":  {[]string{odd}, MotionOptions{}, "no profile fits"},
+		"pattern":     {[]string{odd}, MotionOptions{Only: []string{"["}}, "no pattern"},
+		"none wanted": {[]string{odd}, MotionOptions{Only: []string{"x*"}}, "no BVH or AMC"},
+		"length":      {[]string{odd}, MotionOptions{Length: 40}, "Margin"},
+		"repeat":      {[]string{odd}, MotionOptions{Repeat: -1}, "Repeat"},
+	} {
+		if _, _, err := BuildMotion(c.dirs, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}

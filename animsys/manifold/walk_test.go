@@ -1,0 +1,281 @@
+package manifold
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+)
+
+// steady returns a network of footsteps that answers to any motion with the same
+// pace, radians per frame, and duty angles.
+func (m *Model) steady(t testing.TB, pace float32, duty []float32, lags []float32) *netruntime.Net {
+	n := len(m.Layout.Contacts)
+	list, err := json.Marshal(lags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := netruntime.Meta{Name: "steady", Arch: "graph", Extra: map[string]string{KeyLags: string(list)}, Graph: &netruntime.Graph{
+		Inputs:  []netruntime.Input{{Name: "x", Channels: feature.MotionLen}},
+		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpDense, In: []string{"x"}}},
+		Outputs: []string{"y"},
+	}}
+	return m.describe(t, meta, []netruntime.Tensor{
+		{Name: "y.weight", Shape: []int{n + 1, feature.MotionLen}, Data: make([]float32, (n+1)*feature.MotionLen)},
+		{Name: "y.bias", Shape: []int{n + 1}, Data: append(slices.Clone(duty), pace)},
+	})
+}
+
+// drift returns a network of motion with random weights: a convolution.
+func (m *Model) drift(t testing.TB) *netruntime.Net {
+	in, out := feature.MotionLen+len(m.Layout.Contacts), m.Layout.Columns()
+	rng := rand.New(rand.NewPCG(9, 9))
+	w := make([]float32, out*in*5)
+	for i := range w {
+		w[i] = 0.02 * float32(rng.NormFloat64())
+	}
+	mean, _ := m.Normalisation()
+	meta := netruntime.Meta{Name: "drift", Arch: "graph", Extra: map[string]string{KeyKind: "locomotion"}, Graph: &netruntime.Graph{
+		Inputs:  []netruntime.Input{{Name: "x", Channels: in}},
+		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpConv, In: []string{"x"}}},
+		Outputs: []string{"y"},
+	}}
+	return m.describe(t, meta, []netruntime.Tensor{{Name: "y.weight", Shape: []int{out, in, 5}, Data: w}, {Name: "y.bias", Shape: []int{out}, Data: mean}})
+}
+
+func (m *Model) describe(t testing.TB, meta netruntime.Meta, tensors []netruntime.Tensor) *netruntime.Net {
+	if err := Describe(&meta, m.Layout, m.Skel); err != nil {
+		t.Fatal(err)
+	}
+	net, err := netruntime.New(meta, tensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+var (
+	lags = []float32{0, 0.3, math.Pi, math.Pi + 0.3}
+	duty = []float32{1.6, 1.9, 1.6, 1.9} // a little over half of a step
+)
+
+// walks returns a batch of walks along circles.
+func (m *Model) walks(batch, length int) *Walk {
+	j := &Walk{Batch: batch, Length: length, Body: make([]float32, batch*length*feature.MotionLen), Phase: make([]float32, batch),
+		Rows: make([]float32, batch*length*m.Layout.Columns()), Contacts: make([]float32, batch*length*len(m.Layout.Contacts))}
+	for f := range batch * length {
+		j.Body[f*feature.MotionLen+feature.MotionZ] = 1 + 0.1*float32(f/length)
+		j.Body[f*feature.MotionLen+feature.MotionYaw] = 0.2
+	}
+	return j
+}
+
+// Contacts are square waves of the network's pace and duties: each stands for its
+// share of a step, later than the first by its lag; the phase goes on from one
+// walk to the next.
+func TestWalkContacts(t *testing.T) {
+	m := made(t, 16, 9)
+	const length, period = 1200, 60
+	w, err := m.NewWalker(m.steady(t, 2*math.Pi/period, duty, lags), m.drift(t), WalkerOptions{Batch: 1, Length: length, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	n := len(lags)
+	job := m.walks(1, length)
+	measure := func() (share, middle []float64) {
+		if err := w.Run(job); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			var on, x, y float64
+			for f := range length {
+				if job.Contacts[f*n+i] == 1 {
+					a := 2 * math.Pi * float64(f) / period
+					on, x, y = on+1, x+math.Cos(a), y+math.Sin(a)
+				}
+			}
+			share, middle = append(share, on/length), append(middle, math.Atan2(y, x))
+		}
+		return share, middle
+	}
+	share, middle := measure()
+	for i := range n {
+		if want := float64(duty[i]) / math.Pi; math.Abs(share[i]-want) > 0.02 {
+			t.Errorf("contact %d stands %.2f of the time, want %.2f", i, share[i], want)
+		}
+		if d := math.Remainder(middle[i]-middle[0]-float64(lags[i]), 2*math.Pi); math.Abs(d) > 0.06 {
+			t.Errorf("contact %d stands later by %.2f, want %.2f", i, middle[i]-middle[0], lags[i])
+		}
+	}
+	if math.Abs(float64(job.Phase[0])) > 1e-2 { // 20 whole steps
+		t.Errorf("20 steps end at phase %g", job.Phase[0])
+	}
+	job.Gaits = []Gait{{ToeOff: 0.5, HeelOff: 0.5}}
+	if less, _ := measure(); less[0] > share[0]-0.1 || less[1] > share[1]-0.1 {
+		t.Errorf("feet that shall stand less stand %.2f of the time, before %.2f", less, share)
+	}
+	job.Gaits = []Gait{{Cadence: 2}}
+	changes := 0
+	if err := w.Run(job); err != nil {
+		t.Fatal(err)
+	}
+	for f := 1; f < length; f++ {
+		if job.Contacts[f*n] != job.Contacts[(f-1)*n] {
+			changes++
+		}
+	}
+	if want := 2 * 2 * length / period; changes < want-2 || changes > want+2 {
+		t.Errorf("at twice the cadence there are %d changes in %d frames, want %d", changes, length, want)
+	}
+	job.Gaits = []Gait{{Heel: 1}}
+	job.Phase[0] = 0
+	if _, early := measure(); math.Abs(math.Remainder(middle[0]-early[0]-1, 2*math.Pi)) > 0.06 || math.Abs(math.Remainder(early[1]-middle[1], 2*math.Pi)) > 0.06 {
+		t.Errorf("heels a radian earlier stand around %.2f, before around %.2f", early, middle)
+	}
+}
+
+// A walk has the same bits alone or among others and for any number of workers;
+// one that is not finite touches no other.
+func TestWalkAloneOrAmongOthers(t *testing.T) {
+	m := made(t, 16, 9)
+	const batch, length = 4, 50
+	n := length * m.Layout.Columns()
+	steps, motion := m.steady(t, 0.1, duty, lags), m.drift(t)
+	var want []float32
+	for _, workers := range []int{1, 3} {
+		w, err := m.NewWalker(steps, motion, WalkerOptions{Batch: batch, Length: length, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := m.walks(batch, length)
+		if want == nil {
+			for b := range batch {
+				one := m.walks(1, length)
+				copy(one.Body, job.Body[b*length*feature.MotionLen:])
+				if err := w.Run(one); err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, one.Rows...)
+			}
+		}
+		job.Body[2*length*feature.MotionLen+7] = float32(math.NaN())
+		if err := w.Run(job); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range job.Rows {
+			if i/n != 2 && v != want[i] {
+				t.Fatalf("%d workers: value %d of walk %d is %g, alone %g", workers, i%n, i/n, v, want[i])
+			}
+		}
+		if a := testing.AllocsPerRun(3, func() { w.Run(job) }); a > 0 {
+			t.Errorf("a walk allocates %g times", a)
+		}
+		w.Close()
+	}
+}
+
+func TestWalkerRefuses(t *testing.T) {
+	m := made(t, 16, 9)
+	steps, motion := m.steady(t, 0.1, duty, lags), m.drift(t)
+	var schema *SchemaError
+	o := WalkerOptions{Batch: 1, Length: 10, Workers: 1}
+	if _, err := m.NewWalker(motion, motion, o); !errors.As(err, &schema) {
+		t.Errorf("a network of motion as one of footsteps: %v", err)
+	}
+	if _, err := m.NewWalker(steps, steps, o); !errors.As(err, &schema) {
+		t.Errorf("a network of footsteps as one of motion: %v", err)
+	}
+	if _, err := m.NewWalker(m.steady(t, 0.1, duty, lags[1:]), motion, o); !errors.As(err, &schema) || !strings.Contains(err.Error(), KeyLags) {
+		t.Errorf("too few lags: %v", err)
+	}
+	if _, err := m.NewWalker(steps, motion, WalkerOptions{}); err == nil {
+		t.Error("no options accepted")
+	}
+	w, err := m.NewWalker(steps, motion, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for want, spoil := range map[string]func(*Walk){
+		"Body": func(j *Walk) { j.Body = j.Body[1:] }, "Rows": func(j *Walk) { j.Rows = nil }, "Contacts": func(j *Walk) { j.Contacts = nil },
+		"Gaits": func(j *Walk) { j.Gaits = make([]Gait, 2) }, "Phase": func(j *Walk) { j.Phase = make([]float32, 2) }, "2 walks": func(j *Walk) { j.Batch = 2 }, "9 frames": func(j *Walk) { j.Length = 9 },
+	} {
+		job := m.walks(1, 10)
+		spoil(job)
+		if err := w.Run(job); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// A body that moves as a course asks is where the course is.
+func TestCourse(t *testing.T) {
+	m := made(t, 16, 9)
+	path, err := control.Circle(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, facing := range map[string]float32{"ahead": 0, "backward": math.Pi, "aside": math.Pi / 2} {
+		const frames = 600
+		c, err := Along(path, frames, func(int) float32 { return 1.3 }, func(int) float32 { return facing })
+		if err != nil {
+			t.Fatal(err)
+		}
+		cols := m.Layout.Columns()
+		rows, world := make([]float32, frames*cols), make([]m3.Vec3, frames*len(m.Layout.Joints))
+		body := make([]float32, frames*feature.MotionLen)
+		c.Body(body)
+		for f := range frames {
+			copy(rows[f*cols+m.Layout.Body():], body[f*feature.MotionLen:][:feature.MotionLen])
+		}
+		m.Layout.ToWorld(world, rows, Rate, c[0])
+		for f := range frames {
+			if d := world[f*len(m.Layout.Joints)].Dist(c[f].Pos); d > 1e-3 {
+				t.Fatalf("%s: frame %d is %g m from its course", name, f, d)
+			}
+		}
+		mid := body[300*feature.MotionLen:]
+		want := m3.YawQuat(-facing).Rotate(m3.V(0, 0, 1.3))
+		if math.Abs(float64(mid[feature.MotionX]-want.X)) > 0.03 || math.Abs(float64(mid[feature.MotionZ]-want.Z)) > 0.03 {
+			t.Errorf("%s: the body goes by %g to the left and %g ahead, want %g and %g m/s", name, mid[feature.MotionX], mid[feature.MotionZ], want.X, want.Z)
+		}
+	}
+}
+
+func TestCourseEnds(t *testing.T) {
+	path, err := control.NewPath([]m3.Vec3{{}, {Z: 3}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Along(path, 300, func(int) float32 { return 1.5 }, func(int) float32 { return 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end := c[299].Pos; end.Dist(m3.V(0, 0, 3)) > 1e-3 || c[250].Pos.Dist(end) > 1e-3 {
+		t.Errorf("an open path ends at %v, want (0, 0, 3), and holds", end)
+	}
+	body := make([]float32, 300*feature.MotionLen)
+	c.Body(body)
+	for f := 1; f < 300; f++ { // people do not stop at once
+		if d := math.Abs(float64(body[f*feature.MotionLen+1] - body[(f-1)*feature.MotionLen+1])); d*Rate > 8 {
+			t.Fatalf("frame %d: %g m/s²", f, d*Rate)
+		}
+	}
+	for _, v := range []float32{-1, Fastest + 1, float32(math.NaN()), float32(math.Inf(1))} {
+		if _, err := Along(path, 10, func(int) float32 { return v }, func(int) float32 { return 0 }); err == nil {
+			t.Errorf("a speed of %g accepted", v)
+		}
+	}
+	if _, err := Along(path, 0, func(int) float32 { return 1 }, func(int) float32 { return 0 }); err == nil {
+		t.Error("no frames accepted")
+	}
+}

@@ -1,0 +1,267 @@
+package recipes
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
+	"mannequin/offline/retarget"
+	"mannequin/offline/train"
+)
+
+// strolls returns a set of made-up clips: every column swings on its own, and
+// contacts are square waves.
+func strolls(clips, frames int, first float64) *dataset.Motion {
+	m := &dataset.Motion{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 24, Margin: 4}
+	cols := m.Layout.Columns()
+	for c := range clips {
+		clip := dataset.MotionClip{Name: string(rune('a' + c)), Frames: frames, Rows: make([]float32, frames*cols)}
+		for f := range frames {
+			at := first + float64(c) + float64(f)/10
+			for i := range cols {
+				clip.Rows[f*cols+i] = float32(math.Sin(at + float64(i%5)))
+			}
+			for i := range m.Layout.Contacts {
+				clip.Rows[f*cols+m.Layout.Contact(i)] = float32(f / 15 % 2)
+			}
+		}
+		m.Clips = append(m.Clips, clip)
+		for from := -m.Margin; from+m.Margin < frames; from += 16 {
+			m.Windows = append(m.Windows, dataset.Window{Clip: int32(c), From: int32(from)})
+		}
+	}
+	m.Mean, m.Std = make([]float32, cols), slices.Repeat([]float32{0.7}, cols)
+	m.Mean[3] = 0.1
+	return m
+}
+
+// made is a recipe of any network of motion, with how it runs.
+type made struct {
+	run func(ctx context.Context, how Running) (*train.Report, error)
+}
+
+func motionRecipes(t *testing.T, base *netruntime.Net) map[string]made {
+	t.Helper()
+	set, heldOut := strolls(3, 60, 0), strolls(1, 50, 5)
+	return map[string]made{
+		"manifold": {func(ctx context.Context, how Running) (*train.Report, error) {
+			m := DefaultManifold()
+			m.Train, m.HeldOut, m.Running = set, heldOut, how
+			m.Hidden, m.Width, m.Epochs, m.Batch, m.Jitter, m.Smooth, m.AdamW.Rate = 8, 5, 30, 2, true, 0.5, 1e-2
+			return m.Run(ctx)
+		}},
+		"footstep": {func(ctx context.Context, how Running) (*train.Report, error) {
+			m := DefaultFootstep()
+			m.Train, m.HeldOut, m.Running = set, heldOut, how
+			m.Hidden, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate = 4, [2]int{5, 3}, 6, 2, 3e-3
+			return m.Run(ctx)
+		}},
+		"synth": {func(ctx context.Context, how Running) (*train.Report, error) {
+			m := DefaultSynth()
+			m.Train, m.HeldOut, m.Running, m.Manifold = set, heldOut, how, base
+			m.Hidden, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate = [2]int{4, 6}, [3]int{5, 3, 3}, 30, 2, 1e-2
+			return m.Run(ctx)
+		}},
+	}
+}
+
+func how(t *testing.T, dir string, threads int) Running {
+	return Running{Threads: threads, Checkpoint: filepath.Join(dir, "c"), Out: filepath.Join(dir, "m.safetensors"), Every: time.Hour,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now}
+}
+
+// base trains a small manifold.
+func base(t *testing.T) *netruntime.Net {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := motionRecipes(t, nil)["manifold"].run(t.Context(), how(t, dir, 1)); err != nil {
+		t.Fatal(err)
+	}
+	net, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+// Every network of motion learns, to the same bytes for any number of workers
+// and where it was stopped and resumed.
+func TestMotionRecipes(t *testing.T) {
+	for name, r := range motionRecipes(t, base(t)) {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			rep, err := r.run(t.Context(), how(t, dir, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(rep.Best < 0.95*rep.Initial) {
+				t.Errorf("held-out loss %g, before training %g", rep.Best, rep.Initial)
+			}
+			want := read(t, filepath.Join(dir, "m.safetensors"))
+			dir = t.TempDir()
+			stopped := how(t, dir, 3)
+			ctx, stop := context.WithCancel(t.Context())
+			steps := 0
+			stopped.Progress = func(train.Progress) {
+				if steps++; steps == 9 {
+					stop()
+				}
+			}
+			if rep, err := r.run(ctx, stopped); err != nil || rep.Ended != train.EndInterrupted {
+				t.Fatalf("%+v, %v: not interrupted", rep, err)
+			}
+			stopped.Progress, stopped.Resume = nil, true
+			if _, err := r.run(t.Context(), stopped); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(read(t, stopped.Out), want) {
+				t.Error("three workers, stopped and resumed, end at other bytes")
+			}
+		})
+	}
+}
+
+// The model file computes what was trained: raw frames in and out, and the
+// hidden values between them.
+func TestManifoldComputesWhatWasTrained(t *testing.T) {
+	net := base(t)
+	model, err := manifold.NewModel(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := strolls(1, 24, 3)
+	dec, err := frozen(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained := newManifoldNet(70, 8, 5, 1)
+	copy(trained.w.Val, dec.w.Val)
+	copy(trained.bOut.Val, dec.b.Val)
+	b, _ := net.Tensor("encoder.bias")
+	copy(trained.b.Val, b.Data)
+	pool := grad.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
+	x := tape.Const(24, 70)
+	for i, v := range set.Clips[0].Rows {
+		x.Val[i] = (v - set.Mean[i%70]) / set.Std[i%70]
+	}
+	want := trained.forward(tape, x, 24, 1, false, 0)
+	s, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Length: 24, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	y := make([]float32, 24*70)
+	if err := s.RunSequences([][]float32{y}, [][]float32{set.Clips[0].Rows}, 1, 24); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range y {
+		if d := math.Abs(float64(v - (want.Val[i]*set.Std[i%70] + set.Mean[i%70]))); d > 1e-5 {
+			t.Fatalf("column %d of frame %d: the file gives %g, training %g", i%70, i/70, v, want.Val[i]*set.Std[i%70]+set.Mean[i%70])
+		}
+	}
+}
+
+// Together the trained files make a walk.
+func TestTrainedFilesWalk(t *testing.T) {
+	net := base(t)
+	model, err := manifold.NewModel(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*netruntime.Net
+	for _, name := range []string{"footstep", "synth"} {
+		dir := t.TempDir()
+		if _, err := motionRecipes(t, net)[name].run(t.Context(), how(t, dir, 1)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, n)
+	}
+	if kind := files[1].Meta().Extra[manifold.KeyKind]; kind != "locomotion" {
+		t.Errorf("the network of motion is of kind %q", kind)
+	}
+	l, err := model.NewLocomotion(files[0], files[1], manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	made, rep, err := l.Make([]manifold.Course{make(manifold.Course, 50)}, nil, 5, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(made[0].Rows) != 50*70 || rep.Edit.After > rep.Edit.Before {
+		t.Errorf("%d values, cost %g, before the edit %g", len(made[0].Rows), rep.Edit.After, rep.Edit.Before)
+	}
+}
+
+// The hidden values of one manifold mean nothing to the decoder of another, and
+// frames of another schema nothing to either.
+func TestSynthRefuses(t *testing.T) {
+	m := DefaultSynth()
+	m.Train, m.HeldOut, m.Manifold, m.Running = strolls(2, 60, 0), strolls(1, 50, 5), base(t), how(t, t.TempDir(), 1)
+	m.Kind = "dance"
+	if _, err := m.Run(t.Context()); err == nil {
+		t.Error("an unknown kind accepted")
+	}
+	m.Kind = "punch"
+	m.Train.Layout = feature.Human()
+	m.Train.Layout.Contacts[0].Speed = 1
+	if _, err := m.Run(t.Context()); err == nil {
+		t.Error("frames of another schema accepted")
+	}
+	m.Train.Layout, m.Manifold = feature.Human(), nil
+	if _, err := m.Run(t.Context()); err == nil {
+		t.Error("no manifold accepted")
+	}
+	none := DefaultManifold()
+	none.Train, none.HeldOut, none.Running = strolls(2, 60, 0), strolls(0, 0, 0), how(t, t.TempDir(), 1)
+	if _, err := none.Run(t.Context()); err == nil {
+		t.Error("no held-out windows accepted")
+	}
+	if _, err := os.Stat(none.Out); err == nil {
+		t.Error("a model was written")
+	}
+}
+
+// A body that goes faster steps as much faster: both the motion and the pace
+// grow, duties stay.
+func TestStretch(t *testing.T) {
+	pool := grad.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
+	s := &stepTargets{mean: []float32{1.5, 0.1}, std: []float32{0.2, 0.02}}
+	given, target := tape.Const(4, 3), tape.Const(4, 2)
+	for i := range given.Val {
+		given.Val[i] = 2
+	}
+	clear(target.Val) // the mean: a duty of 1.5 and a pace of 0.1
+	s.stretch(given, target, 2, 0.2, 7)
+	for w := range 2 {
+		by := given.Val[w*6] / 2
+		if by == 1 || by < 0.8 || by > 1.2 {
+			t.Errorf("window %d is played at %g", w, by)
+		}
+		if pace := target.Val[w*4+1]*0.02 + 0.1; math.Abs(float64(pace-0.1*by)) > 1e-6 || target.Val[w*4] != 0 {
+			t.Errorf("window %d at %g: pace %g and duty off by %g", w, by, pace, target.Val[w*4])
+		}
+	}
+	if given.Val[0] == given.Val[6] {
+		t.Error("both windows are played alike")
+	}
+}

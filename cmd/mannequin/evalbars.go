@@ -56,7 +56,7 @@ func over(v, truth float64) *float64 {
 }
 
 // bars compares the report's figures with their bars.
-func (r *evalReport) bars() []evalBar {
+func (r *evalReport) bars() evalBars {
 	var b evalBars
 	r.motionBars(&b)
 	r.footfallBars(&b)
@@ -271,40 +271,40 @@ func (r *evalReport) changeBars(b *evalBars) {
 
 // barRows is the report on one screen: a row per measure, with all that it is
 // measured of; * marks what misses its bar.
-func (r *evalReport) barRows() []string {
+func (b evalBars) rows() []string {
 	var rows []string
-	for i := 0; i < len(r.Bars); {
+	for i := 0; i < len(b); {
 		first, same := i, true
-		for ; i < len(r.Bars) && r.Bars[i].Measure == r.Bars[first].Measure; i++ {
-			same = same && r.Bars[i].Bar == r.Bars[first].Bar
+		for ; i < len(b) && b[i].Measure == b[first].Measure; i++ {
+			same = same && b[i].Bar == b[first].Bar
 		}
 		sign, bar := "≤", ""
-		if r.Bars[first].Least {
+		if b[first].Least {
 			sign = "≥"
 		}
 		if same {
-			bar = fmt.Sprintf("%s %.2f", sign, r.Bars[first].Bar)
+			bar = fmt.Sprintf("%s %.2f", sign, b[first].Bar)
 		}
 		var of []string
-		for _, b := range r.Bars[first:i] {
-			text := b.Of + " " + orNever("%.2f", b.Value)
+		for _, v := range b[first:i] {
+			text := v.Of + " " + orNever("%.2f", v.Value)
 			if !same {
-				text += fmt.Sprintf(" %s %.2f", sign, b.Bar)
+				text += fmt.Sprintf(" %s %.2f", sign, v.Bar)
 			}
-			if !b.Pass {
+			if !v.Pass {
 				text = "*" + text
 			}
 			of = append(of, text)
 		}
-		rows = append(rows, cells(r.Bars[first].Measure, bar, strings.Join(of, "   ")))
+		rows = append(rows, cells(b[first].Measure, bar, strings.Join(of, "   ")))
 	}
 	return rows
 }
 
 // missed counts the bars that are.
-func (r *evalReport) missed() (n int) {
-	for _, b := range r.Bars {
-		if !b.Pass {
+func (b evalBars) missed() (n int) {
+	for _, v := range b {
+		if !v.Pass {
 			n++
 		}
 	}

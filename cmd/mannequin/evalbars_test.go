@@ -92,10 +92,10 @@ func TestEvalBars(t *testing.T) {
 		t.Errorf("not among the bars: %v", want)
 	}
 	r.Bars = r.bars()
-	if len(r.Bars) != total || r.missed() != misses {
-		t.Errorf("%d of %d missed, want %d of %d", r.missed(), len(r.Bars), misses, total)
+	if len(r.Bars) != total || r.Bars.missed() != misses {
+		t.Errorf("%d of %d missed, want %d of %d", r.Bars.missed(), len(r.Bars), misses, total)
 	}
-	text := strings.Join(r.barRows(), "\n")
+	text := strings.Join(r.Bars.rows(), "\n")
 	for _, row := range []string{
 		"skate ÷ recorded, shown\t≤ 1.00\t*walk 1.05\n",
 		"seconds to the pose\t≤ 1.50\t*sit from idle 2.00   *lie from idle never   jump from pace 0.50\n",

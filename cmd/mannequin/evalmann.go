@@ -27,7 +27,7 @@ type evalReport struct {
 	Transitions evalTransitions     `json:"transitions"`
 	Experts     *evalExperts        `json:"experts,omitempty"` // nil for a network of one
 	Restored    int                 `json:"restored"`          // times that the watchdog put a dog back, but for those without an expert
-	Bars        []evalBar           `json:"bars"`
+	Bars        evalBars            `json:"bars"`
 	Plots       []string            `json:"plots,omitempty"`
 }
 

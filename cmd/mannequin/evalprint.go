@@ -61,7 +61,7 @@ func (r *evalReport) print(w io.Writer) error {
 		t.section(fmt.Sprintf("Abilities without each expert, as shares of the whole network's (Table 5); * vanishes: below %g", r.Experts.Vanishes), r.expertRows()...)
 	}
 	// Last, where a terminal leaves it on the screen.
-	t.table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *; the hour on hills: make golden", r.Model, r.missed(), len(r.Bars)), 0, r.barRows())
+	t.table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *; the hour on hills: make golden", r.Model, r.Bars.missed(), len(r.Bars)), 0, r.Bars.rows())
 	return t.err
 }
 

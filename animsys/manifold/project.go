@@ -3,6 +3,7 @@ package manifold
 import (
 	"fmt"
 
+	"mannequin/animsys/feature"
 	"mannequin/netruntime"
 )
 
@@ -33,4 +34,27 @@ func (m *Model) Project(rows []float32, workers int) ([]float32, error) {
 		return nil, err
 	}
 	return y[margin*cols:][:frames*cols], nil
+}
+
+// Denoise returns what rows, (frames, columns) raw, are without noise: the motion
+// on the manifold that is nearest to them, its bones as long as they are, and the
+// body moving as it did. frames must be even; iterations are those of the edit.
+func (m *Model) Denoise(rows []float32, iterations, workers int) ([]float32, error) {
+	clean, err := m.Project(rows, workers)
+	if err != nil {
+		return nil, err
+	}
+	cols := m.Layout.Columns()
+	frames := len(rows) / cols
+	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	body := make([]float32, frames*feature.MotionLen)
+	for f := range frames {
+		copy(body[f*feature.MotionLen:][:feature.MotionLen], rows[f*cols+m.Layout.Body():])
+	}
+	_, err = e.Run(&Edit{Batch: 1, Length: frames, Rows: clean, Body: body, Iterations: iterations})
+	return clean, err
 }

@@ -17,6 +17,10 @@ const context = 60
 // release (docs/manifold.md).
 const DefaultIterations = 30
 
+// CrowdIterations are those for people that are seen from afar, in place of the
+// ten steps of Adam in the authors' release.
+const CrowdIterations = 4
+
 // Locomotion makes people walk and run along courses: the networks of footsteps
 // and of motion, then the edit that keeps standing feet where they are and bones
 // as long as they are. It belongs to one goroutine.

@@ -12,6 +12,7 @@ import (
 type Reconstruction struct {
 	Clip    string  `json:"clip"`
 	Frames  int     `json:"frames"`
+	Speed   float64 `json:"speed_m_s"`    // mean speed of the body
 	RMS     float64 `json:"rms_cm"`       // of the joints' distances, over frames and joints
 	Worst   float64 `json:"worst_cm"`     // joint in one frame
 	Joint   string  `json:"worst_joint"`  //
@@ -35,7 +36,7 @@ func Reconstruct(m *manifold.Model, clip string, rows []float32, workers int) (R
 		return Reconstruction{}, err
 	}
 	r := Reconstruction{Clip: clip, Frames: frames}
-	var square, worst, bone, right float64
+	var worst, bone, right float64
 	bones := m.Bones()
 	for f := range frames {
 		a, b := x[f*cols:][:cols], y[f*cols:][:cols]
@@ -45,7 +46,7 @@ func Reconstruct(m *manifold.Model, clip string, rows []float32, workers int) (R
 				e := float64(a[l.Pos(j)+k] - b[l.Pos(j)+k])
 				d += e * e
 			}
-			if square += d; d > worst {
+			if d > worst {
 				worst, r.Joint = d, name
 			}
 		}
@@ -58,6 +59,7 @@ func Reconstruct(m *manifold.Model, clip string, rows []float32, workers int) (R
 			bone += math.Abs(math.Sqrt(d)/float64(k.Length) - 1)
 		}
 		at := l.Body()
+		r.Speed += math.Hypot(float64(a[at+feature.MotionX]), float64(a[at+feature.MotionZ]))
 		r.Body += math.Hypot(float64(a[at+feature.MotionX]-b[at+feature.MotionX]), float64(a[at+feature.MotionZ]-b[at+feature.MotionZ]))
 		r.Yaw += math.Abs(float64(a[at+feature.MotionYaw]-b[at+feature.MotionYaw])) * 180 / math.Pi
 		for i := range l.Contacts {
@@ -67,8 +69,23 @@ func Reconstruct(m *manifold.Model, clip string, rows []float32, workers int) (R
 		}
 	}
 	n := float64(frames)
-	r.RMS, r.Worst = 100*math.Sqrt(square/n/float64(len(l.Joints))), 100*math.Sqrt(worst)
+	r.RMS, r.Worst, r.Speed = JointRMS(m, y, x), 100*math.Sqrt(worst), r.Speed/n
 	r.Bone = 100 * bone / n / float64(max(1, len(bones)))
 	r.Body, r.Yaw, r.Contact = r.Body/n, r.Yaw/n, right/n/float64(max(1, len(l.Contacts)))
 	return r, nil
+}
+
+// JointRMS returns the root mean square of the distances between the joints of
+// two motions, (frames, columns) each, in the body's own frame, cm.
+func JointRMS(m *manifold.Model, a, b []float32) float64 {
+	cols := m.Layout.Columns()
+	frames := len(a) / cols
+	square := 0.0
+	for f := range frames {
+		for k := range m.Layout.Body() {
+			d := float64(a[f*cols+k] - b[f*cols+k])
+			square += d * d
+		}
+	}
+	return 100 * math.Sqrt(square/float64(max(1, frames*len(m.Layout.Joints))))
 }

@@ -1,0 +1,381 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/engine/m3"
+	"mannequin/internal/command"
+	"mannequin/models"
+	"mannequin/netruntime"
+	"mannequin/offline/dataset"
+	"mannequin/offline/metrics"
+)
+
+// evalManifoldOptions are the flags of eval manifold.
+type evalManifoldOptions struct {
+	base, steps, locomotion string
+	data                    []string
+	heldOut                 []string
+	seconds                 float64
+	threads                 int
+	asJSON                  bool
+}
+
+func newEvalManifold() *cobra.Command {
+	var o evalManifoldOptions
+	c := &cobra.Command{
+		Use:   "manifold --data DIR",
+		Short: "Measure the motion manifold and what is made with it",
+		Long: `Measure the motion manifold of Holden, Saito and Komura 2016, and the networks of
+locomotion that stand on it, each figure beside the bar that it has to reach:
+
+  how well held-out recordings come back from it
+  how well it takes noise off them
+  walks and runs along curves, before and after the edit: the way from the curve,
+  standing feet that slide, bones that stretch, jerk beside the recordings'
+  how many frames a second it makes (the paper's Table 1)
+
+docs/manifold.md defines every figure.`,
+		Example: `  mannequin eval manifold --data data/cmu-locomotion --data data/cmu-actions
+  mannequin eval manifold --manifold mine.safetensors --data data/mine --held-out 'walk_07' --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case !(o.seconds >= 2 && o.seconds <= 600):
+				return command.Usagef("--seconds is %v, want 2 to 600", o.seconds)
+			case o.threads < 1 || o.threads > 1024:
+				return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
+			}
+			r, err := evalManifold(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if o.asJSON {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			return r.print(cmd.OutOrStdout())
+		},
+	}
+	p := c.Flags()
+	p.StringVar(&o.base, "manifold", "human", "a shipped model's `name`, or a model file: the motion manifold")
+	p.StringVar(&o.steps, "footstep", "human-footstep", "a shipped model's `name`, or a model file: the network of footsteps")
+	p.StringVar(&o.locomotion, "locomotion", "human-locomotion", "a shipped model's `name`, or a model file: the network of motion")
+	p.StringArrayVar(&o.data, "data", nil, "`folder` of the recordings that it was trained on; may stand several times")
+	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train manifold)")
+	p.Float64Var(&o.seconds, "seconds", 20, "seconds of motion to make on each curve")
+	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
+	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
+	must(c.MarkFlagRequired("data"))
+	return c
+}
+
+// evalManifoldReport is what the command prints.
+type evalManifoldReport struct {
+	Model       string                   `json:"model"`
+	Reconstruct []metrics.Reconstruction `json:"reconstruction"` // of the held-out recordings
+	Denoise     []evalNoise              `json:"denoise"`
+	Recorded    metrics.People           `json:"recorded"` // means over the held-out walks and runs
+	Curves      []evalCurve              `json:"curves"`
+	Rates       []evalRate               `json:"rates"`
+	Bars        evalBars                 `json:"bars"`
+}
+
+// evalNoise is what becomes of noise on a recording.
+type evalNoise struct {
+	Clip  string  `json:"clip"`
+	Noisy float64 `json:"noisy_cm"` // RMS distance of joints from the recording's
+	Left  float64 `json:"left_cm"`
+}
+
+// evalCurve is motion along one curve at one speed.
+type evalCurve struct {
+	Curve  string         `json:"curve"`
+	Speed  float64        `json:"speed_m_s"`
+	Raw    metrics.People `json:"raw"`
+	Edited metrics.People `json:"edited"`
+	Before float64        `json:"cost_before"`
+	After  float64        `json:"cost_after"`
+}
+
+// evalRate is a row of Table 1.
+type evalRate struct {
+	Task      string  `json:"task"`
+	Frames    int     `json:"frames"`
+	Synthesis float64 `json:"synthesis_s"`
+	Editing   float64 `json:"editing_s"`
+	Rate      float64 `json:"frames_per_second"`
+	Paper     float64 `json:"paper"` // on a GTX 660
+	Bar       float64 `json:"bar"`
+}
+
+// people are the models under test.
+type people struct {
+	m             *manifold.Model
+	steps, motion *netruntime.Net
+}
+
+func evalManifold(ctx context.Context, o evalManifoldOptions) (*evalManifoldReport, error) {
+	var p people
+	var err error
+	if p.m, err = openManifold(o.base); err != nil {
+		return nil, err
+	}
+	if p.steps, err = models.Open(o.steps); err != nil {
+		return nil, err
+	}
+	if p.motion, err = models.Open(o.locomotion); err != nil {
+		return nil, err
+	}
+	_, heldOut, err := dataset.BuildMotion(o.data, dataset.MotionOptions{Layout: p.m.Layout, HeldOut: o.heldOut, Workers: o.threads})
+	if err != nil {
+		return nil, err
+	}
+	if len(heldOut.Clips) == 0 {
+		return nil, errors.New("no recording is held out: name some with --held-out")
+	}
+	r := &evalManifoldReport{Model: o.base}
+	for _, stage := range []func() error{
+		func() error { return r.recordings(p.m, heldOut, o.threads) },
+		func() error { return r.curves(p, o) },
+		func() error { return r.rates(p, o) },
+	} {
+		if ctx.Err() != nil {
+			return nil, errors.New("interrupted, nothing measured")
+		}
+		if err := stage(); err != nil {
+			return nil, err
+		}
+	}
+	r.Bars = r.bars()
+	return r, nil
+}
+
+// noise is the deviation of the noise on every coordinate of a joint, m.
+const noise = 0.05
+
+// recordings measures what the manifold makes of held-out recordings.
+func (r *evalManifoldReport) recordings(m *manifold.Model, set *dataset.Motion, workers int) error {
+	cols, n := m.Layout.Columns(), len(m.Layout.Contacts)
+	moving := 0
+	for i, c := range set.Clips[:len(set.Clips)/2] {
+		rec, err := metrics.Reconstruct(m, c.Name, c.Rows, workers)
+		if err != nil {
+			return err
+		}
+		r.Reconstruct = append(r.Reconstruct, rec)
+		rows := c.Rows[:c.Frames&^1*cols]
+		rng := rand.New(rand.NewPCG(1, uint64(i)))
+		spoilt := append([]float32(nil), rows...)
+		for f := range len(rows) / cols {
+			for k := range m.Layout.Body() {
+				spoilt[f*cols+k] += noise * float32(rng.NormFloat64())
+			}
+		}
+		clean, err := m.Denoise(spoilt, manifold.DefaultIterations, workers)
+		if err != nil {
+			return err
+		}
+		r.Denoise = append(r.Denoise, evalNoise{c.Name, metrics.JointRMS(m, spoilt, rows), metrics.JointRMS(m, clean, rows)})
+		if rec.Speed < 0.5 { // who stands or boxes is no measure for walks
+			continue
+		}
+		stand := make([]float32, c.Frames*n)
+		for f := range c.Frames {
+			copy(stand[f*n:][:n], c.Rows[f*cols+m.Layout.Contact(0):])
+		}
+		q, err := metrics.MeasurePeople(m, c.Rows, stand, feature.Place{}, nil)
+		if err != nil {
+			return err
+		}
+		moving++
+		r.Recorded.Frames += q.Frames
+		r.Recorded.Skate += q.Skate
+		r.Recorded.Lift += q.Lift
+		r.Recorded.Jerk += q.Jerk
+	}
+	for _, v := range []*float64{&r.Recorded.Skate, &r.Recorded.Lift, &r.Recorded.Jerk} {
+		*v /= float64(max(1, moving))
+	}
+	return nil
+}
+
+// evalSpeeds are those of the curves: a stroll, a walk, a jog and a run, m/s.
+var evalSpeeds = []float32{0.8, 1.4, 2.2, 3.3}
+
+// curvePaths are the curves.
+func curvePaths() (names []string, paths []*control.Path, err error) {
+	straight, err := control.NewPath([]m3.Vec3{{}, {Z: 100}, {Z: 200}, {Z: 300}}, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	circle, err := control.Circle(4)
+	if err != nil {
+		return nil, nil, err
+	}
+	square, err := control.Square(4)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []string{"straight", "circle of 4 m", "square of 8 m", "meander"}, []*control.Path{straight, circle, square, control.Meander()}, nil
+}
+
+// curves makes motion along every curve at every speed.
+func (r *evalManifoldReport) curves(p people, o evalManifoldOptions) error {
+	names, paths, err := curvePaths()
+	if err != nil {
+		return err
+	}
+	frames := int(math.Round(o.seconds * manifold.Rate))
+	l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.threads})
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for i, path := range paths {
+		for _, v := range evalSpeeds {
+			course, err := manifold.Along(path, frames, func(int) float32 { return v }, func(int) float32 { return 0 })
+			if err != nil {
+				return err
+			}
+			c := evalCurve{Curve: names[i], Speed: float64(v)}
+			for _, edit := range []struct {
+				steps int
+				into  *metrics.People
+			}{{0, &c.Raw}, {manifold.DefaultIterations, &c.Edited}} {
+				made, rep, err := l.Make([]manifold.Course{course}, nil, edit.steps, nil)
+				if err != nil {
+					return err
+				}
+				if *edit.into, err = metrics.MeasurePeople(p.m, made[0].Rows, made[0].Contacts, made[0].Start, course); err != nil {
+					return err
+				}
+				c.Before, c.After = rep.Edit.Before, rep.Edit.After
+			}
+			r.Curves = append(r.Curves, c)
+		}
+	}
+	return nil
+}
+
+// rates measures the tasks of the paper's Table 1 that are walks.
+func (r *evalManifoldReport) rates(p people, o evalManifoldOptions) error {
+	circle, err := control.Circle(6)
+	if err != nil {
+		return err
+	}
+	for _, task := range []struct {
+		name       string
+		people     int
+		frames     int
+		speed      float32
+		iterations int
+		paper, bar float64
+	}{
+		{"walking, 60 s", 1, 3600, 1.4, manifold.DefaultIterations, 3030, 3030},
+		{"running, 60 s", 1, 3600, 3.3, manifold.DefaultIterations, 2965, 2965},
+		{"crowd, 200 people, 10 s", 200, 600, 1.4, manifold.CrowdIterations, 28957, 30000},
+	} {
+		courses := make([]manifold.Course, task.people)
+		for i := range courses {
+			v := task.speed * (0.8 + 0.4*float32(i)/float32(task.people))
+			if courses[i], err = manifold.Along(circle, task.frames, func(int) float32 { return v }, func(int) float32 { return 0 }); err != nil {
+				return err
+			}
+		}
+		l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.threads})
+		if err != nil {
+			return err
+		}
+		best := evalRate{Task: task.name, Frames: task.people * task.frames, Paper: task.paper, Bar: task.bar}
+		for range 3 {
+			_, rep, err := l.Make(courses, nil, task.iterations, time.Now)
+			if err != nil {
+				l.Close()
+				return err
+			}
+			s, e := rep.Synthesis.Seconds(), rep.Editing.Seconds()
+			if rate := float64(best.Frames) / (s + e); rate > best.Rate {
+				best.Synthesis, best.Editing, best.Rate = s, e, rate
+			}
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+		r.Rates = append(r.Rates, best)
+	}
+	return nil
+}
+
+// bars compares the report's figures with their bars.
+func (r *evalManifoldReport) bars() evalBars {
+	var b evalBars
+	var rms, axis, cut, n float64
+	for i, c := range r.Reconstruct {
+		if c.Speed >= 0.5 && c.Speed < 2 {
+			rms, axis, n = rms+c.RMS, axis+c.RMS/math.Sqrt(3), n+1
+		}
+		cut += (1 - r.Denoise[i].Left/r.Denoise[i].Noisy) / float64(len(r.Reconstruct))
+	}
+	rms, axis = rms/max(1, n), axis/max(1, n)
+	b.most("RMS error of a held-out walk's joints, cm per axis", "walks", &axis, 1)
+	b.least("share of noise of 5 cm that is taken off", "all held out", &cut, 0.7)
+	for _, bar := range []struct {
+		name string
+		of   func(c *evalCurve) float64
+		most float64
+	}{
+		{"body off the curve, cm", func(c *evalCurve) float64 { return c.Edited.Away }, 2},
+		{"body's facing off the curve, °", func(c *evalCurve) float64 { return c.Edited.Aside }, 2},
+		{"standing feet slide, cm per frame", func(c *evalCurve) float64 { return c.Edited.Skate }, 0.3},
+		{"the same ÷ recorded", func(c *evalCurve) float64 { return c.Edited.Skate / r.Recorded.Skate }, 1.1},
+		{"bones change by, %", func(c *evalCurve) float64 { return c.Edited.Bone }, 0.5},
+		{"jerk of the joints ÷ recorded", func(c *evalCurve) float64 { return c.Edited.Jerk / r.Recorded.Jerk }, 1},
+	} {
+		for i := range r.Curves {
+			c := &r.Curves[i]
+			v := bar.of(c)
+			b.most(bar.name, fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed), &v, bar.most)
+		}
+	}
+	for _, v := range r.Rates {
+		b.least("frames per second", v.Task, &v.Rate, v.Bar)
+	}
+	return b
+}
+
+func (r *evalManifoldReport) print(w io.Writer) error {
+	t := &evalTables{w: w}
+	rows := []string{"recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised"}
+	for i, c := range r.Reconstruct {
+		rows = append(rows, cells(c.Clip, fmt.Sprint(c.Frames), fmt.Sprintf("%.1f", c.Speed), fmt.Sprintf("%.2f", c.RMS), fmt.Sprintf("%.2f", c.RMS/math.Sqrt(3)), fmt.Sprintf("%.1f %s", c.Worst, c.Joint),
+			fmt.Sprintf("%.2f", c.Bone), fmt.Sprintf("%.3f", c.Contact), fmt.Sprintf("%.2f", r.Denoise[i].Noisy), fmt.Sprintf("%.2f", r.Denoise[i].Left)))
+	}
+	t.section(r.Model+" on recordings held out", rows...)
+	rows = []string{"curve\tm/s\tcm\t°\tslide cm/frame\tlift\tbones %\tmost\tjerk\tbefore the edit: slide\tbones %\tjerk\tcost\tafter"}
+	for _, c := range r.Curves {
+		rows = append(rows, cells(c.Curve, fmt.Sprintf("%.1f", c.Speed), fmt.Sprintf("%.2f", c.Edited.Away), fmt.Sprintf("%.2f", c.Edited.Aside),
+			fmt.Sprintf("%.3f", c.Edited.Skate), fmt.Sprintf("%.3f", c.Edited.Lift), fmt.Sprintf("%.2f", c.Edited.Bone), fmt.Sprintf("%.1f", c.Edited.BoneMost), fmt.Sprintf("%.2f", c.Edited.Jerk),
+			fmt.Sprintf("%.3f", c.Raw.Skate), fmt.Sprintf("%.2f", c.Raw.Bone), fmt.Sprintf("%.2f", c.Raw.Jerk), fmt.Sprintf("%.2g", c.Before), fmt.Sprintf("%.2g", c.After)))
+	}
+	t.section(fmt.Sprintf("Along curves, after %d steps of the edit; recorded walks and runs: slide %.3f, lift %.3f, jerk %.2f cm per frame", manifold.DefaultIterations, r.Recorded.Skate, r.Recorded.Lift, r.Recorded.Jerk), rows...)
+	rows = []string{"task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU"}
+	for _, v := range r.Rates {
+		rows = append(rows, cells(v.Task, fmt.Sprint(v.Frames), fmt.Sprintf("%.3f", v.Synthesis), fmt.Sprintf("%.3f", v.Editing), fmt.Sprintf("%.0f", v.Rate), fmt.Sprintf("%.0f", v.Paper)))
+	}
+	t.section("Table 1", rows...)
+	t.table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", strings.TrimSpace(r.Model), r.Bars.missed(), len(r.Bars)), 0, r.Bars.rows())
+	return t.err
+}

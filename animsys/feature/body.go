@@ -109,18 +109,10 @@ func (m *Motion) settle(rows []float32) {
 func (m *Motion) places(world []m3.Vec3, frames int, fps float64) []Place {
 	n := len(m.Joints)
 	at, ahead := make([]m3.Vec3, frames), make([]m3.Vec3, frames)
-	var left, right []int
-	for _, l := range m.Left {
-		left, right = append(left, m.Joint(l)), append(right, m.Joint(swapSide(l)))
-	}
+	left, right := m.sides()
 	for f := range frames {
 		body := world[f*n:][:n]
-		var across m3.Vec3
-		for i, l := range left {
-			across = across.Add(body[l].Sub(body[right[i]]))
-		}
-		at[f] = body[0].Flat()
-		ahead[f] = across.Cross(m3.Up).Normalize(m3.Vec3{})
+		at[f], ahead[f] = body[0].Flat(), facing(body, left, right)
 	}
 	smooth(at, placeSigma*fps/60, true)
 	smooth(ahead, facingSigma*fps/60, false)
@@ -217,4 +209,55 @@ func (m *Motion) ToWorld(world []m3.Vec3, rows []float32, fps float64, start Pla
 		yaw += float64(row[m.Body()+MotionYaw]) / fps
 	}
 	return Place{Pos: m3.V(float32(x), start.Pos.Y, float32(z)), Yaw: m3.WrapAngle(float32(yaw))}
+}
+
+// Centre turns and moves the poses of rows, (frames, m.Columns()) at fps frames
+// per second, under the body's own frame: smoothed as FromWorld smooths, they
+// face +Z there and stand over its origin, as those of recordings do. What
+// networks make drifts from that by a few degrees and centimetres. The body's
+// motion stays as it is. It panics where rows is not of whole frames.
+func (m *Motion) Centre(rows []float32, fps float64) {
+	cols := m.Columns()
+	frames := len(rows) / cols
+	if len(rows) != frames*cols {
+		panic("feature: Centre: rows are no whole frames")
+	}
+	at, ahead := make([]m3.Vec3, frames), make([]m3.Vec3, frames)
+	left, right := m.sides()
+	body := make([]m3.Vec3, len(m.Joints))
+	for f := range frames {
+		row := rows[f*cols:][:cols]
+		for j := range body {
+			body[j] = m3.V(row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2])
+		}
+		at[f], ahead[f] = body[0].Flat(), facing(body, left, right)
+	}
+	smooth(at, placeSigma*fps/60, true)
+	smooth(ahead, facingSigma*fps/60, false)
+	for f := range frames {
+		row, turn := rows[f*cols:][:cols], m3.YawQuat(-m3.YawOf(ahead[f]))
+		for j := range m.Joints {
+			v := turn.Rotate(m3.V(row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2]).Sub(at[f]))
+			row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2] = v.X, v.Y, v.Z
+		}
+	}
+}
+
+// sides returns the joints that tell where the body faces, on the left and on the
+// right.
+func (m *Motion) sides() (left, right []int) {
+	for _, l := range m.Left {
+		left, right = append(left, m.Joint(l)), append(right, m.Joint(swapSide(l)))
+	}
+	return left, right
+}
+
+// facing returns where a body faces, unit and level, or zero where it is bent over
+// to the side.
+func facing(body []m3.Vec3, left, right []int) m3.Vec3 {
+	var across m3.Vec3
+	for i, l := range left {
+		across = across.Add(body[l].Sub(body[right[i]]))
+	}
+	return across.Cross(m3.Up).Normalize(m3.Vec3{})
 }

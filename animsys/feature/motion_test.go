@@ -288,3 +288,34 @@ func TestFromWorldRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Poses that are turned and moved under their body come back to where recorded
+// ones are, and those that are there stay.
+func TestMotionCentre(t *testing.T) {
+	m := Human()
+	const frames = 300
+	rows := make([]float32, frames*m.Columns())
+	if _, err := m.FromWorld(rows, stroll(m, frames, 1), 60); err != nil {
+		t.Fatal(err)
+	}
+	off := slices.Clone(rows)
+	for f := range frames {
+		a := float64(f) / 100
+		turn := m3.YawQuat(float32(0.2 * math.Sin(a)))
+		for j := range m.Joints {
+			p := off[f*m.Columns()+m.Pos(j):]
+			v := turn.Rotate(m3.V(p[0], p[1], p[2])).Add(m3.V(float32(0.1*math.Cos(a)), 0, 0.05))
+			p[0], p[1], p[2] = v.X, v.Y, v.Z
+		}
+	}
+	for name, got := range map[string][]float32{"turned and moved": off, "in place": slices.Clone(rows)} {
+		m.Centre(got, 60)
+		for f := 90; f < frames-90; f++ { // away from ends, where smoothing sees less
+			for c := range m.Columns() {
+				if d := m3.Abs(got[f*m.Columns()+c] - rows[f*m.Columns()+c]); d > 0.012 {
+					t.Fatalf("%s: column %d of frame %d is %g, in the recording %g", name, c, f, got[f*m.Columns()+c], rows[f*m.Columns()+c])
+				}
+			}
+		}
+	}
+}

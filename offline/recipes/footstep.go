@@ -207,7 +207,7 @@ func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, weigh
 	if err != nil {
 		return nil, err
 	}
-	src := sourceOfMotion(m.Train, "footstep")
+	src := sourceOfMotion(m.Train, "human-footstep")
 	meta := netruntime.Meta{
 		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
 		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}},

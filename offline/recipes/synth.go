@@ -205,7 +205,7 @@ func (m *Synth) model(base *manifold.Model, net convNet, columns []int, weights 
 	if err != nil {
 		return nil, err
 	}
-	src := sourceOfMotion(m.Train, m.Kind)
+	src := sourceOfMotion(m.Train, "human-"+m.Kind)
 	meta := netruntime.Meta{
 		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
 		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}},

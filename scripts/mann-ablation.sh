@@ -26,9 +26,7 @@ walks and turns visited 4 times, 4 epochs|--walk 4 --cycle 3 --epochs 4
 no reversed walks|--reverse=false
 rate with warm restarts|--cycle 1
 4 experts|--experts 4
-recovery, 0.3 of the steps|--recover 0.3
-1 expert, 1140 hidden units|--experts 1 --hidden 1140
-512 hidden units|--hidden 512 --rate 2e-4"
+recovery, 0.3 of the steps|--recover 0.3"
 
 wanted() {
 	[ $# -eq 1 ] && return 0

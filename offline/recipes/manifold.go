@@ -30,6 +30,7 @@ type Manifold struct {
 	Smooth   float32            // weight in the loss of the error in the second differences of positions; the paper has none
 	Jitter   bool               // windows begin elsewhere in every epoch, up to half a window later
 	L1       float64            // weight of the mean of the weights' magnitudes; see DefaultManifold
+	ClipNorm float64            // greatest norm of a step's gradient; 0 is none
 	Epochs   int                //
 	Batch    int                // windows
 	Seed     uint64             //
@@ -47,8 +48,8 @@ type Manifold struct {
 // mean magnitude is that of the authors' release.
 func DefaultManifold() Manifold {
 	return Manifold{
-		Hidden: 256, Width: 25, Keep: 0.9, Random: 0.3, Smooth: 5, Jitter: true, L1: 0.01, Epochs: 80, Batch: 4, Seed: 1,
-		AdamW: train.AdamW{Rate: 7e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		Hidden: 256, Width: 25, Keep: 0.9, Random: 0.3, Smooth: 5, Jitter: true, L1: 0.01, ClipNorm: 1, Epochs: 80, Batch: 4, Seed: 1,
+		AdamW: train.AdamW{Rate: 6e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}
 }
 
@@ -132,7 +133,7 @@ func (m *Manifold) Run(ctx context.Context) (*train.Report, error) {
 		Name:     batch.name,
 		DataHash: hash, Recipe: recipe,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: oneCycle(m.Schedule, m.Epochs),
-		L1: m.L1 / float64(len(net.w.Val)), Penalised: []*grad.Param{net.w},
+		L1: m.L1 / float64(len(net.w.Val)), Penalised: []*grad.Param{net.w}, ClipNorm: m.ClipNorm,
 		Save: func(best [][]float32, r *train.Report) error {
 			n, err := m.model(net, best, r, recipe, hash)
 			if err != nil {
@@ -156,12 +157,13 @@ func (m *Manifold) recipe() (string, error) {
 		Smooth   float32            `json:"smooth"`
 		Jitter   bool               `json:"jitter"`
 		L1       float64            `json:"l1"`
+		ClipNorm float64            `json:"clip_norm"`
 		Window   int                `json:"window"`
 		Batch    int                `json:"batch"`
 		Seed     uint64             `json:"seed"`
 		AdamW    train.AdamW        `json:"adamw"`
 		Schedule train.WarmRestarts `json:"schedule"`
-	}{"manifold", m.Train.Layout.Hash(), m.Hidden, m.Width, m.Keep, m.Random, m.Smooth, m.Jitter, m.L1, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
+	}{"manifold", m.Train.Layout.Hash(), m.Hidden, m.Width, m.Keep, m.Random, m.Smooth, m.Jitter, m.L1, m.ClipNorm, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
 	return string(b), err
 }
 

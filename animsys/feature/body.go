@@ -167,19 +167,24 @@ func smooth(v []m3.Vec3, sigma float64, goesOn bool) {
 			total += k
 		}
 	}
-	src := slices.Clone(v)
+	// One line with what lies beyond the ends.
 	last := len(v) - 1
-	at := func(i int) m3.Vec3 {
-		end := min(max(i, 0), last)
-		if i == end || !goesOn {
-			return src[end]
+	src := make([]m3.Vec3, len(v)+2*r)
+	for i := range src {
+		f := i - r
+		end := min(max(f, 0), last)
+		src[i] = v[end]
+		if f != end && goesOn {
+			src[i] = v[end].Scale(2).Sub(v[min(max(2*end-f, 0), last)])
 		}
-		return src[end].Scale(2).Sub(src[min(max(2*end-i, 0), last)])
 	}
 	for f := range v {
-		sum := src[f].Scale(w[0])
+		sum := src[f+r].Scale(w[0])
 		for i := 1; i <= r; i++ {
-			sum = sum.Add(at(f - i).Add(at(f + i)).Scale(w[i]))
+			a, b, k := &src[f+r-i], &src[f+r+i], w[i]
+			sum.X += k * (a.X + b.X)
+			sum.Y += k * (a.Y + b.Y)
+			sum.Z += k * (a.Z + b.Z)
 		}
 		v[f] = sum.Scale(1 / float32(total))
 	}

@@ -124,9 +124,7 @@ func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now fu
 	if err := l.Walker.Run(walk); err != nil {
 		return nil, r, err
 	}
-	for b := range batch {
-		l.Model.Layout.Centre(walk.Rows[b*length*cols:][:length*cols], Rate)
-	}
+	l.Walker.pool.Run(batch, func(_, b int) { l.Model.Layout.Centre(walk.Rows[b*length*cols:][:length*cols], Rate) })
 	r.Synthesis = now().Sub(at)
 	if iterations > 0 {
 		at = now()

@@ -125,6 +125,7 @@ func FuzzPath(f *testing.F) {
 	f.Add("a.csv", []byte("x,z\n0,0\n1,1\n2,0\n0,0"))
 	f.Add("a.toml", []byte("closed = true\npoints = [[0,0],[1,0],[1,1]]"))
 	f.Add("a.csv", []byte("1e30,0\n,\n"))
+	f.Add("a.svg", svg(`<path d="m0 0l9 9c1 1 2 2 3 0s3-3 6 0q1 2 3 4t5-6h9v-9z"/>`))
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
 		p, err := ReadPath(name, data)
 		if err != nil {

@@ -51,6 +51,10 @@ func readBounded(path string) ([]byte, error) {
 //	closed = true
 //	points = [[0, 0], [2, 0], [2, 3]]   # x and z, metres
 //
+// One that ends in .svg is a drawing, of which the first path, polyline or polygon
+// counts: its lines and Bézier curves, in user units of 5 cm, seen from above with
+// +Z up the page and +X to the left, the middle of the curve at the origin.
+//
 // Any other name holds one control point per line, x and z in metres separated
 // by a comma; empty lines and lines that begin with # are skipped, and so is a
 // first line "x,z". Such a path is closed where its last point repeats the
@@ -60,8 +64,11 @@ func ReadPath(name string, data []byte) (*Path, error) {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), maxFile)
 	}
 	read := readCSV
-	if strings.EqualFold(filepath.Ext(name), ".toml") {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".toml":
 		read = readTOML
+	case ".svg":
+		read = readSVG
 	}
 	pts, closed, err := read(name, data)
 	if err != nil {

@@ -47,7 +47,8 @@ func newSynth() *cobra.Command {
 as people do at that speed, unless --cadence and --stand say otherwise.
 
 --path is circle (radius 1.5 m), square, star or meander, all around the origin; or
-a file of control points: lines "x,z" in metres, or TOML with closed and points.
+a file of control points: lines "x,z" in metres, TOML with closed and points, or an
+SVG drawing, of which the first path counts, 5 cm to the unit.
 --speed is one number, or "time:speed" pairs between which the speed goes in
 straight lines: 0:1.4,5:1.4,7:3.5.`,
 		Example: `  mannequin synth --path circle --speed 1.4 --seconds 20 --out walk.bvh

@@ -30,7 +30,7 @@ func newRoot() *cobra.Command {
 		newInspect(),
 		newPlot(),
 		newProcgen(),
-		newRollout(), newSynth(),
+		newRollout(), newStylize(), newSynth(),
 		newTrain(),
 	)
 	return root

@@ -1,0 +1,347 @@
+package manifold
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mannequin/internal/pool"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+)
+
+// ShortestStyle is the fewest frames of a clip that style can be taken from:
+// half a second, about the reach of one filter. A good one shows a whole cycle
+// of what it does.
+const ShortestStyle = 30
+
+// StyleIterations are the steps of a stylisation after which little changes: far
+// below the cost that 250 steps of Adam, the paper's, reach.
+const StyleIterations = 60
+
+// Style is what a clip has of style: its Gram matrix, the mean over time of the
+// products of its hidden values (Holden et al. 2016, eq. 15). It is immutable.
+type Style struct {
+	model *Model
+	gram  []float32 // (units, units)
+}
+
+// NewStyle returns the style of the clip rows, (frames, columns) raw, of any
+// even number of frames from ShortestStyle on.
+func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
+	cols := m.Layout.Columns()
+	frames := len(rows) / cols
+	if frames < ShortestStyle || frames%2 != 0 || len(rows) != frames*cols {
+		return nil, fmt.Errorf("manifold: %d values are no clip of style: want frames of %d, an even number of at least %d", len(rows), cols, ShortestStyle)
+	}
+	long := frames + 2*margin
+	e, err := m.Encoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: long, Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	x, h := make([]float32, long*cols), make([]float32, long/2*m.Units)
+	hold(x, rows, cols)
+	if err := e.RunSequences([][]float32{h}, [][]float32{x}, 1, long); err != nil {
+		return nil, err
+	}
+	s := &Style{m, make([]float32, m.Units*m.Units)}
+	g := make([]float64, m.Units*m.Units)
+	gramOf(g, h[margin/2*m.Units:][:frames/2*m.Units], m.Units)
+	for i, v := range g {
+		if s.gram[i] = float32(v); math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("manifold: a clip of style has values that are not finite")
+		}
+	}
+	return s, nil
+}
+
+// hold writes rows into x with their first and last frame repeated margin times.
+func hold(x, rows []float32, cols int) {
+	copy(x[margin*cols:], rows)
+	last := len(rows) - cols
+	for f := range margin {
+		copy(x[f*cols:], rows[:cols])
+		copy(x[margin*cols+len(rows)+f*cols:][:cols], rows[last:])
+	}
+}
+
+// gramOf writes the mean over time of the products of h, (frames, units), into g,
+// (units, units).
+func gramOf(g []float64, h []float32, units int) {
+	clear(g)
+	n := float64(len(h) / units)
+	for ; len(h) > 0; h = h[units:] {
+		for i, a := range h[:units] {
+			if a == 0 { // three of four are
+				continue
+			}
+			row := g[i*units:][:i+1]
+			for j, b := range h[:i+1] {
+				row[j] += float64(a) * float64(b) / n
+			}
+		}
+	}
+	for i := range units {
+		for j := range i {
+			g[j*units+i] = g[i*units+j]
+		}
+	}
+}
+
+// StyleWeights are those of the two terms of eq. 14.
+type StyleWeights struct {
+	Style   float32 // s, of the squared distance of the Gram matrices
+	Content float32 // c, of the squared distance from the content's hidden values
+}
+
+// PaperStyle are the paper's weights. How strong a style they give depends on the
+// size of a network's hidden values: one term grows with its fourth power, the
+// other with its square. See Style.Weights.
+var PaperStyle = StyleWeights{Style: 0.01, Content: 1}
+
+// strength is s in units of the content's weight by the style's mean square of a
+// hidden frame. The motions made then have a tenth of the content's distance from
+// the style.
+const strength = 32
+
+// Weights returns weights with which the style shows, whatever the size of the
+// network's hidden values.
+func (s *Style) Weights() StyleWeights {
+	trace := 0.0
+	for i := range s.model.Units {
+		trace += float64(s.gram[i*s.model.Units+i])
+	}
+	return StyleWeights{Style: float32(strength / max(trace, 1e-6)), Content: 1}
+}
+
+// StylistOptions say what a stylist is for.
+type StylistOptions struct {
+	Batch   int               // most motions at a time, at least 1
+	Length  int               // most frames of a motion, even
+	Workers int               // goroutines, at least 1
+	Open    netruntime.Opener // what computes networks; nil is the processor
+}
+
+// Stylist gives motions the style of a clip (Holden et al. 2016, sec. 7.2): of
+// the hidden values H it minimises
+//
+//	s·‖G(Φ(S)) − G(H)‖² + c·‖Φ(C) − H‖²,   G(H) = mean over time of Hₜ·Hₜᵀ
+//
+// with S the clip, C the motion, its content. Both terms are means over time, so
+// that the length of a motion does not decide how much style it gets. Then the
+// motion is edited (sec. 7.1): the body moves as it did, feet stand when they
+// did, bones keep their length. It belongs to one goroutine, which may be one that
+// works ahead of a game's tick, within a budget (Stylisation.Stop).
+//
+// The method is that of conjugate gradients. Along a line the cost is a
+// polynomial of fourth degree, so that every step goes to its minimum.
+type Stylist struct {
+	Editor *Editor // of the edit afterwards, whose weights may be changed
+
+	model          *Model
+	batch, length  int
+	encode, decode netruntime.Session
+	tapes          *grad.Pool
+	tape, line     *grad.Tape
+	pool           *pool.Pool
+
+	frames  []float32 // (batch, length + 2·margin, columns)
+	hidden  []float32 // (batch, length/2 + margin, units)
+	content []float32 // (batch, length/2, units) Φ(C)
+	h       []float32 // where each motion is
+	grad    []float32 // of the cost there
+	last    []float32 // the gradient a step ago
+	dir     []float32 // where it goes
+	stand   []float32
+	kept    []float32   // the rows as they were
+	scratch [][]float64 // (batch)(units, units)
+	state   []styleState
+	in, out [][]float32
+
+	edit    Edit
+	job     *Stylisation // of the present run
+	at      *grad.Mat    // h, whose gradient the tape finds
+	atGram  *grad.Mat    // G(h)
+	probe   *grad.Mat    // dir of all motions, then h + dir
+	ahead   *grad.Mat    // their Gram matrices
+	tasks   styleTasks
+	reports []StyleReport
+}
+
+// Stylisation is one call of Stylist.Run: a batch of motions of equal length.
+type Stylisation struct {
+	Batch, Length int       // motions, and frames of each: even, at most the stylist's
+	Rows          []float32 // (Batch, Length, columns) raw, the contents; changed in place
+	Styles        []*Style  // (Batch), or one for all
+	// Weights has those of each motion, or of all; nil has what Style.Weights says.
+	Weights []StyleWeights
+
+	// Start says where the descent starts. White noise has the deviation 1, is
+	// equal for all motions and given by Seed.
+	Start StyleStart
+	Seed  uint64
+	// Hidden are hidden values to start from and, when it is done, those found,
+	// (Batch, Length/2, units); nil where they are not wanted. A descent that a
+	// budget has cut off goes on from there, with the contents in Rows again.
+	Hidden []float32
+
+	Iterations int         // most steps, at least 1; see StyleIterations
+	Edit       int         // most steps of the edit afterwards; see DefaultIterations; 0 leaves it out
+	Stop       func() bool // asked after each step of both: a budget of time, for instance; nil is never
+}
+
+// StyleStart is where a descent starts. The minimum is the same; from the content
+// it takes half of the steps.
+type StyleStart uint8
+
+// The starts.
+const (
+	FromNoise   StyleStart = iota // white noise, as in the paper
+	FromContent                   // Φ(C)
+	FromHidden                    // Stylisation.Hidden
+)
+
+// StyleReport is how a motion got its style.
+type StyleReport struct {
+	Before, After float64 // eq. 14 at the start and the end of the descent
+	Content       float64 // its second term at the end, without c
+	Steps         int
+	Failed        bool // a value is not finite, or too large: the motion stays as it was
+
+	// Distance of the Gram matrix from the style's, squared: of the content, of
+	// the hidden values found, and of those that encode the motion that came out.
+	GramContent, GramHidden, GramResult float64
+}
+
+// Ratio is by how much the motion came near the style: the squared distance of
+// its Gram matrix from the style's, of the result by that of the content. It is 1
+// where the content's is 0.
+func (r *StyleReport) Ratio() float64 {
+	if r.GramContent == 0 {
+		return 1
+	}
+	return r.GramResult / r.GramContent
+}
+
+// NewStylist returns a stylist for motions of the model. It is an error if the
+// decoder is not linear in its hidden values.
+func (m *Model) NewStylist(o StylistOptions) (*Stylist, error) {
+	e, err := m.NewEditor(EditorOptions(o))
+	if err != nil {
+		return nil, err
+	}
+	open := o.Open
+	if open == nil {
+		open = (*netruntime.Net).NewSession
+	}
+	s := &Stylist{Editor: e, model: m, batch: o.Batch, length: o.Length}
+	long := o.Length + 2*margin
+	if s.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: o.Batch, Length: long, Workers: o.Workers}); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	if s.decode, err = open(m.Decoder, netruntime.SessionOptions{Batch: o.Batch, Length: long / 2, Workers: o.Workers}); err != nil {
+		return nil, errors.Join(err, e.Close(), s.encode.Close())
+	}
+	s.tapes, s.pool = grad.NewPool(o.Workers), pool.New(o.Workers)
+	s.tape, s.line = grad.NewTape(s.tapes), grad.NewTape(s.tapes)
+	cols, contacts := m.Layout.Columns(), len(m.Layout.Contacts)
+	for v, n := range map[*[]float32]int{
+		&s.frames: long * cols, &s.hidden: long / 2 * m.Units, &s.kept: o.Length * cols,
+		&s.content: o.Length / 2 * m.Units, &s.h: o.Length / 2 * m.Units, &s.grad: o.Length / 2 * m.Units,
+		&s.last: o.Length / 2 * m.Units, &s.dir: o.Length / 2 * m.Units,
+		&s.stand: o.Length * contacts,
+	} {
+		*v = make([]float32, o.Batch*n)
+	}
+	s.state, s.reports = make([]styleState, o.Batch), make([]StyleReport, o.Batch)
+	s.in, s.out = make([][]float32, 1), make([][]float32, 1)
+	s.scratch = make([][]float64, o.Batch)
+	for b := range s.scratch {
+		s.scratch[b] = make([]float64, m.Units*m.Units)
+	}
+	s.bind()
+	return s, nil
+}
+
+// Close ends the stylist's workers.
+func (s *Stylist) Close() error {
+	s.tapes.Close()
+	s.pool.Close()
+	return errors.Join(s.Editor.Close(), s.encode.Close(), s.decode.Close())
+}
+
+// Run gives the motions their styles and returns a report for each, valid until
+// the next run, and one of the edit. A motion's result is the same bits alone or
+// among others. One in which a value is not finite stays as it was.
+func (s *Stylist) Run(job *Stylisation) ([]StyleReport, EditReport, error) {
+	var edit EditReport
+	if err := s.check(job); err != nil {
+		return nil, edit, err
+	}
+	s.job = job
+	defer func() { s.job = nil }()
+	copy(s.kept, job.Rows)
+	if err := s.encodeRows(); err != nil {
+		return nil, edit, err
+	}
+	s.pool.Run(job.Batch, s.tasks.begin)
+	s.descend()
+	s.pool.Run(job.Batch, s.tasks.extend)
+	if err := s.decodeRows(); err != nil {
+		return nil, edit, err
+	}
+	s.pool.Run(job.Batch, s.tasks.finish)
+	if job.Edit > 0 {
+		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows, Stand: s.stand[:job.Batch*job.Length*len(s.model.feet)], Iterations: job.Edit, Stop: job.Stop}
+		var err error
+		if edit, err = s.Editor.Run(&s.edit); err != nil {
+			return nil, edit, err
+		}
+	}
+	if err := s.encodeRows(); err != nil {
+		return nil, edit, err
+	}
+	s.pool.Run(job.Batch, s.tasks.report)
+	return s.reports[:job.Batch], edit, nil
+}
+
+func (s *Stylist) check(job *Stylisation) error {
+	if job.Batch < 1 || job.Batch > s.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > s.length {
+		return fmt.Errorf("manifold: %d motions of %d frames to stylise, the stylist is for up to %d of %d, an even number", job.Batch, job.Length, s.batch, s.length)
+	}
+	if n := job.Batch * job.Length * s.model.Layout.Columns(); len(job.Rows) != n {
+		return fmt.Errorf("manifold: Stylisation.Rows has %d values, want %d", len(job.Rows), n)
+	}
+	hidden := job.Batch * job.Length / 2 * s.model.Units
+	switch n := len(job.Hidden); {
+	case job.Start > FromHidden:
+		return fmt.Errorf("manifold: Stylisation.Start is %d, want FromNoise, FromContent or FromHidden", job.Start)
+	case job.Start == FromHidden && n != hidden, job.Hidden != nil && n != hidden:
+		return fmt.Errorf("manifold: Stylisation.Hidden has %d values, want %d", n, hidden)
+	case job.Iterations < 1 || job.Edit < 0:
+		return fmt.Errorf("manifold: a stylisation of %d steps and %d of editing: want at least one and none", job.Iterations, job.Edit)
+	}
+	if len(job.Styles) != 1 && len(job.Styles) != job.Batch {
+		return fmt.Errorf("manifold: Stylisation.Styles has %d styles for %d motions: want one for each, or one for all", len(job.Styles), job.Batch)
+	}
+	for i, st := range job.Styles {
+		if st == nil || st.model != s.model {
+			return fmt.Errorf("manifold: style %d is none of this stylist's model", i)
+		}
+	}
+	if n := len(job.Weights); n > 1 && n != job.Batch {
+		return fmt.Errorf("manifold: Stylisation.Weights has %d pairs for %d motions: want one for each, one for all, or none", n, job.Batch)
+	}
+	for i, w := range job.Weights {
+		for _, v := range []float32{w.Style, w.Content} {
+			if !(v >= 0) || math.IsInf(float64(v), 0) {
+				return fmt.Errorf("manifold: Stylisation.Weights %d are %g and %g: want finite ones, not below 0", i, w.Style, w.Content)
+			}
+		}
+		if w.Style == 0 && w.Content == 0 {
+			return fmt.Errorf("manifold: Stylisation.Weights %d are both 0", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package manifold
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A motion's result is the same bits alone or among others, for any number of
+// workers and in a stylist for more; one that is not finite stays as it was.
+func TestStyleAloneOrAmongOthers(t *testing.T) {
+	const batch, length = 5, 40
+	var want []float32
+	for _, workers := range []int{1, 3} {
+		m, s, job := styled(t, 16, batch+1, length+10, 48, workers)
+		other, err := m.NewStyle(m.stray(t, 1, 36, 30), workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := length * m.Layout.Columns()
+		job.Batch, job.Length, job.Rows, job.Iterations = batch, length, m.stray(t, batch, length, 23), 12
+		job.Styles = []*Style{job.Styles[0], job.Styles[0], other, other, job.Styles[0]}
+		job.Weights = []StyleWeights{{0.1, 1}, {0.3, 1}, {0.1, 1}, {0.1, 2}, {0.1, 1}}
+		for i := range job.Rows[4*n : 5*n] {
+			job.Rows[4*n+i] *= 1e30 // too large to come near
+		}
+		if want == nil {
+			alone, err := m.NewStylist(StylistOptions{Batch: 1, Length: length, Workers: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer alone.Close()
+			for b := range batch {
+				one := *job
+				one.Batch, one.Rows, one.Styles, one.Weights = 1, slices.Clone(job.Rows[b*n:][:n]), job.Styles[b:b+1], job.Weights[b:b+1]
+				if _, _, err := alone.Run(&one); err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, one.Rows...)
+			}
+		}
+		job.Rows[2*n+17] = float32(math.NaN())
+		was := slices.Clone(job.Rows)
+		reports, edit, err := s.Run(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b, r := range reports {
+			if failed := b == 2 || b == 4; r.Failed != failed || math.IsNaN(r.Ratio()) || r.After > r.Before {
+				t.Errorf("motion %d: %+v", b, r)
+			}
+		}
+		if len(reports) != batch || math.IsNaN(edit.After) {
+			t.Errorf("%d reports, edit %+v", len(reports), edit)
+		}
+		for i, v := range job.Rows {
+			switch b := i / n; {
+			case b == 2 || b == 4:
+				if math.Float32bits(v) != math.Float32bits(was[i]) {
+					t.Fatalf("%d workers: motion %d, which is not finite, was changed", workers, b)
+				}
+			case v != want[i]:
+				t.Fatalf("%d workers: value %d of motion %d is %g, alone %g", workers, i%n, b, v, want[i])
+			}
+		}
+		copy(job.Rows, was)
+		job.Start = FromContent
+		reports, _, err = s.Run(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b, r := range reports {
+			if failed := b == 2 || b == 4; r.Failed != failed || math.IsNaN(r.After) {
+				t.Errorf("from the content: motion %d: %+v", b, r)
+			}
+		}
+	}
+}
+
+// A budget ends the descent and the edit, and what it cut off goes on.
+func TestStyleBudget(t *testing.T) {
+	m, s, job := styled(t, 16, 2, 40, 48, 1)
+	contents := slices.Clone(job.Rows)
+	job.Hidden = make([]float32, 40*m.Units)
+	asked := 0
+	job.Stop = func() bool { asked++; return asked >= 3 }
+	reports, edit, err := s.Run(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reports[0].Steps != 3 || reports[1].Steps != 3 || edit.Steps != 1 {
+		t.Errorf("%d and %d steps and %d of the edit, the budget ends after 3", reports[0].Steps, reports[1].Steps, edit.Steps)
+	}
+	end := reports[0].After
+	hidden, style := wide(job.Hidden[:20*m.Units]), wide(job.Styles[0].gram)
+	near(t, "the Gram distance where it was cut off", reports[0].GramHidden, squaredDistance(gramOracle(hidden, m.Units), style), 1e-3)
+	copy(job.Rows, contents)
+	job.Stop, job.Start = nil, FromHidden
+	reports, _, err = s.Run(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "the cost to go on from", reports[0].Before, end, 1e-4)
+	copy(job.Rows, contents)
+	asked, job.Edit, job.Stop = 0, 0, func() bool { asked++; return false }
+	if reports, _, err = s.Run(job); err != nil {
+		t.Fatal(err)
+	}
+	if most := max(reports[0].Steps, reports[1].Steps); most > 200 || asked > most+1 {
+		t.Errorf("the budget was asked %d times, the motions took %d steps", asked, most)
+	}
+
+	job.Iterations, job.Edit, job.Start = 5, 3, FromNoise
+	run := func(seed uint64) []float32 {
+		copy(job.Rows, contents)
+		job.Seed = seed
+		if _, _, err := s.Run(job); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(job.Rows)
+	}
+	a, b := run(7), run(8)
+	if slices.Equal(a, b) {
+		t.Error("another seed gives the same")
+	}
+	if !slices.Equal(a, run(7)) {
+		t.Error("the same seed gives something else")
+	}
+	if n := testing.AllocsPerRun(3, func() { copy(job.Rows, contents); s.Run(job) }); n > 0 {
+		t.Errorf("a run allocates %g times", n)
+	}
+}
+
+func TestLowest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for range 200 {
+		p := [5]float64{rng.Float64(), -rng.Float64(), 2 * rng.NormFloat64(), 2 * rng.NormFloat64(), 0.01 + rng.Float64()}
+		x := lowest(p)
+		if d := 1e-4 * x; !(x > 0) || !(at(p, x) < p[0]) && !(at(p, x) < at(p, x/2)) || at(p, x) > at(p, x-d) || at(p, x) > at(p, x+d) {
+			t.Errorf("%v has no minimum at %g", p, x)
+		}
+	}
+	near(t, "the minimum of a parabola", lowest([5]float64{1, -2, 0.25}), 4, 1e-9)
+	if x := lowest([5]float64{1, -1}); x != 0 {
+		t.Errorf("what falls for ever has its minimum at %g", x)
+	}
+}
+
+func TestStyleRefuses(t *testing.T) {
+	m, s, job := styled(t, 10, 2, 30, 48, 1)
+	for _, frames := range []int{0, ShortestStyle - 2, ShortestStyle + 1} {
+		if _, err := m.NewStyle(make([]float32, frames*m.Layout.Columns()), 1); err == nil || !strings.Contains(err.Error(), "at least 30") {
+			t.Errorf("a style of %d frames: %v", frames, err)
+		}
+	}
+	rows := m.stray(t, 1, 30, 1)
+	rows[7] = float32(math.Inf(1))
+	if _, err := m.NewStyle(rows, 1); err == nil || !strings.Contains(err.Error(), "not finite") {
+		t.Errorf("a style that is not finite: %v", err)
+	}
+	for _, o := range []StylistOptions{{}, {1, 0, 1, nil}, {1, 3, 1, nil}, {1, 2, 0, nil}} {
+		if _, err := m.NewStylist(o); err == nil {
+			t.Errorf("options %+v accepted", o)
+		}
+	}
+	stranger, err := made(t, 10, 9).NewStyle(m.stray(t, 1, 30, 1), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want  string
+		spoil func(*Stylisation)
+	}{
+		{"3 motions", func(j *Stylisation) { j.Batch = 3 }},
+		{"29 frames", func(j *Stylisation) { j.Length = 29 }},
+		{"32 frames", func(j *Stylisation) { j.Length = 32 }},
+		{"Rows", func(j *Stylisation) { j.Rows = j.Rows[1:] }},
+		{"3 styles", func(j *Stylisation) { j.Styles = make([]*Style, 3) }},
+		{"none of this stylist's model", func(j *Stylisation) { j.Styles = []*Style{stranger} }},
+		{"none of this stylist's model", func(j *Stylisation) { j.Styles = []*Style{nil} }},
+		{"3 pairs", func(j *Stylisation) { j.Weights = make([]StyleWeights, 3) }},
+		{"not below 0", func(j *Stylisation) { j.Weights = []StyleWeights{{-1, 1}} }},
+		{"finite", func(j *Stylisation) { j.Weights = []StyleWeights{{1, float32(math.NaN())}} }},
+		{"both 0", func(j *Stylisation) { j.Weights = make([]StyleWeights, 2) }},
+		{"Hidden", func(j *Stylisation) { j.Hidden = make([]float32, 3) }},
+		{"Hidden", func(j *Stylisation) { j.Start = FromHidden }},
+		{"Start", func(j *Stylisation) { j.Start = 9 }},
+		{"steps", func(j *Stylisation) { j.Iterations = 0 }},
+		{"steps", func(j *Stylisation) { j.Edit = -1 }},
+	} {
+		bad := *job
+		c.spoil(&bad)
+		if _, _, err := s.Run(&bad); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.want, err)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/engine/m3"
+	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
+	"mannequin/offline/dataset"
+	"mannequin/offline/metrics"
+	"mannequin/offline/mocap"
+)
+
+// stylizeReport is what the command prints.
+type stylizeReport struct {
+	Out       string  `json:"out"`
+	Seconds   float64 `json:"seconds"`
+	Took      float64 `json:"took_s"`
+	Rate      float64 `json:"frames_per_second"`
+	Steps     int     `json:"steps"`
+	Weight    float64 `json:"style_weight"` // s of the cost
+	Cost      float64 `json:"cost"`
+	Before    float64 `json:"cost_before"`
+	Content   float64 `json:"content_cost"`
+	GramWas   float64 `json:"gram_distance_content"`
+	Gram      float64 `json:"gram_distance"`
+	GramRatio float64 `json:"gram_ratio"`
+
+	CadenceWas float64             `json:"cadence_content"` // steps per second; 0 where it makes fewer than two
+	Cadence    float64             `json:"cadence"`
+	SkateWas   float64             `json:"skate_content_cm"` // of the content, per frame
+	Edit       manifold.EditReport `json:"edit"`
+	Motion     metrics.People      `json:"motion"`
+}
+
+// stylizeFlags are the flags of the command.
+type stylizeFlags struct {
+	method, content, style, out, base string
+	amount                            float64
+	iterations, edit, threads         int
+	seed                              uint64
+	asJSON                            bool
+}
+
+func newStylize() *cobra.Command {
+	var o stylizeFlags
+	c := &cobra.Command{
+		Use:   "stylize --content A.bvh --style B.bvh --out C.bvh",
+		Short: "Give a motion the style of another, and write it",
+		Long: `Give the motion of a person the style of another recording, and write it as BVH on
+the human skeleton: metres, 60 frames per second, world space.
+
+With --method gram (Holden, Saito and Komura 2016) the hidden values of a motion
+manifold are sought that are near to those of the content and whose Gram matrix is
+near to the style's. Then the motion is edited: the body moves as the content's,
+feet stand where and when they did, bones keep their length.
+
+--content and --style are BVH or AMC files of any skeleton that a retargeting
+profile fits (mannequin import --retarget). They need not do the same, but the
+style shows best where they do: a walk for a walk, at about its speed.`,
+		Example: `  mannequin stylize --content walk.bvh --style old.bvh --out old-walk.bvh
+  mannequin stylize --content 07_04.bvh --style angry.bvh --amount 0.1 --out a-little.bvh --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case o.method != "gram":
+				return command.Usagef("--method is %q, want gram", o.method)
+			case !(o.amount > 0 && o.amount <= 1000):
+				return command.Usagef("--amount is %v, want more than 0 and at most 1000", o.amount)
+			case o.iterations < 1 || o.iterations > 10000:
+				return command.Usagef("--iterations is %d, want 1 to 10000", o.iterations)
+			case o.edit < 0 || o.edit > 10000:
+				return command.Usagef("--edit is %d, want 0 to 10000", o.edit)
+			case o.threads < 1 || o.threads > 1024:
+				return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
+			}
+			rep, err := o.run()
+			if err != nil {
+				return err
+			}
+			if o.asJSON {
+				return printJSON(cmd.OutOrStdout(), rep)
+			}
+			rep.print(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.method, "method", "gram", "how: gram")
+	f.StringVar(&o.content, "content", "", "the motion to change, BVH or AMC")
+	f.StringVar(&o.style, "style", "", "the motion whose style it gets, BVH or AMC")
+	f.StringVarP(&o.out, "out", "o", "", "the BVH file to write")
+	f.Float64Var(&o.amount, "amount", 1, "how much style: scales the weight of the style's term")
+	f.IntVar(&o.iterations, "iterations", manifold.StyleIterations, "most steps towards the style")
+	f.IntVar(&o.edit, "edit", manifold.DefaultIterations, "steps of the edit that holds standing feet and bones; 0 leaves it out")
+	f.Uint64Var(&o.seed, "seed", 1, "of the white noise to start from")
+	f.StringVar(&o.base, "manifold", "human", "a shipped model's name, or a model file: the motion manifold")
+	f.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
+	f.BoolVar(&o.asJSON, "json", false, "print the report as one JSON object")
+	for _, name := range []string{"content", "style", "out"} {
+		must(c.MarkFlagRequired(name))
+	}
+	return c
+}
+
+func (o *stylizeFlags) run() (*stylizeReport, error) {
+	m, err := openManifold(o.base)
+	if err != nil {
+		return nil, err
+	}
+	content, start, err := openStyled(m, o.content)
+	if err != nil {
+		return nil, err
+	}
+	clip, _, err := openStyled(m, o.style)
+	if err != nil {
+		return nil, err
+	}
+	style, err := m.NewStyle(clip, o.threads)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.style, err)
+	}
+	frames := len(content) / m.Layout.Columns()
+	s, err := m.NewStylist(manifold.StylistOptions{Batch: 1, Length: frames, Workers: o.threads})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	w := style.Weights()
+	w.Style *= float32(o.amount)
+	rows, at := slices.Clone(content), time.Now()
+	reports, edit, err := s.Run(&manifold.Stylisation{Batch: 1, Length: frames, Rows: rows, Styles: []*manifold.Style{style},
+		Weights: []manifold.StyleWeights{w}, Seed: o.seed, Iterations: o.iterations, Edit: o.edit})
+	if err != nil {
+		return nil, err
+	}
+	r, took := reports[0], time.Since(at).Seconds()
+	if r.Failed {
+		return nil, fmt.Errorf("%s: no motion near to it was found: its values leave the range of numbers", o.content)
+	}
+	made, err := m.Clip(rows, manifold.Rate, start)
+	if err != nil {
+		return nil, err
+	}
+	rep := &stylizeReport{Out: o.out, Seconds: made.Seconds(), Took: took, Rate: float64(frames) / took, Steps: r.Steps, Weight: float64(w.Style),
+		Cost: r.After, Before: r.Before, Content: r.Content, GramWas: r.GramContent, Gram: r.GramResult, GramRatio: r.Ratio(), Edit: edit}
+	if rep.CadenceWas, err = cadence(m, content, start); err != nil {
+		return nil, err
+	}
+	if rep.Cadence, err = cadence(m, rows, start); err != nil {
+		return nil, err
+	}
+	stand := contactsOf(m.Layout, content)
+	was, err := metrics.MeasurePeople(m, content, stand, start, nil)
+	if err != nil {
+		return nil, err
+	}
+	rep.SkateWas = was.Skate
+	if rep.Motion, err = metrics.MeasurePeople(m, rows, stand, start, nil); err != nil {
+		return nil, err
+	}
+	return rep, atomicfile.Write(o.out, func(w io.Writer) error { return mocap.WriteClip(w, made) })
+}
+
+// openStyled reads a recording of a person, of an even number of frames.
+func openStyled(m *manifold.Model, path string) ([]float32, feature.Place, error) {
+	rows, start, err := dataset.OpenPerson(path, m.Layout, m.Skel)
+	if err != nil {
+		return nil, start, err
+	}
+	cols := m.Layout.Columns()
+	frames := len(rows) / cols &^ 1
+	if frames < manifold.ShortestStyle {
+		return nil, start, fmt.Errorf("%s: %.2g s are too short, want at least %.2g s", path, float64(len(rows)/cols)/manifold.Rate, float64(manifold.ShortestStyle)/manifold.Rate)
+	}
+	return rows[:frames*cols], start, nil
+}
+
+// contactsOf returns where contacts stand, (frames, contacts).
+func contactsOf(l *feature.Motion, rows []float32) []float32 {
+	cols := l.Columns()
+	var stand []float32
+	for ; len(rows) > 0; rows = rows[cols:] {
+		stand = append(stand, rows[l.Contact(0):cols]...)
+	}
+	return stand
+}
+
+// cadence returns the steps per second between the first and the last time that a
+// foot comes down, by where its joints are. A foot is what has contacts on one
+// side.
+func cadence(m *manifold.Model, rows []float32, start feature.Place) (float64, error) {
+	l := m.Layout
+	frames := len(rows) / l.Columns()
+	world, again := make([]m3.Vec3, frames*len(l.Joints)), make([]float32, len(rows))
+	l.ToWorld(world, rows, manifold.Rate, start)
+	if _, err := l.FromWorld(again, world, manifold.Rate); err != nil {
+		return 0, err
+	}
+	return stepsPerSecond(l, contactsOf(l, again)), nil
+}
+
+// stepsPerSecond counts feet that come down, in contacts (frames, contacts).
+func stepsPerSecond(l *feature.Motion, stand []float32) float64 {
+	var downs []int // frames
+	for _, left := range []bool{true, false} {
+		was := true
+		for f := range len(stand) / len(l.Contacts) {
+			stands := false
+			for i, c := range l.Contacts {
+				stands = stands || strings.HasPrefix(c.Joint, "Left") == left && stand[f*len(l.Contacts)+i] > 0.5
+			}
+			if stands && !was {
+				downs = append(downs, f)
+			}
+			was = stands
+		}
+	}
+	if len(downs) < 2 || slices.Max(downs) == slices.Min(downs) {
+		return 0
+	}
+	return float64(len(downs)-1) * manifold.Rate / float64(slices.Max(downs)-slices.Min(downs))
+}
+
+func (r *stylizeReport) print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %.1f s of motion in %.2f s (%.0f frames/s): %d steps towards the style, %d of editing\n",
+		r.Out, r.Seconds, r.Took, r.Rate, r.Steps, r.Edit.Steps)
+	fmt.Fprintf(w, "distance from the style's Gram matrix: %.3g, the content's %.4g (ratio %.3f)\n", r.Gram, r.GramWas, r.GramRatio)
+	fmt.Fprintf(w, "cost %.4g of %.4g, %.4g of it the distance from the content; weight of style %.3g\n", r.Cost, r.Before, r.Content, r.Weight)
+	fmt.Fprintf(w, "steps per second: %.2f, the content's %.2f\n", r.Cadence, r.CadenceWas)
+	fmt.Fprintf(w, "standing feet slide %.3f cm/frame, the content's %.3f; bones change by %.2f %% (largest %.1f %%)\n",
+		r.Motion.Skate, r.SkateWas, r.Motion.Bone, r.Motion.BoneMost)
+}

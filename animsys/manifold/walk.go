@@ -27,6 +27,13 @@ const (
 	mostThreshold  = 0.9
 )
 
+// Who is slower than this over the ground and in turning stands: networks that
+// have seen few people stand would have them step on the spot.
+const (
+	stillSpeed = 0.1 // m/s
+	stillTurn  = 0.3 // rad/s
+)
+
 // Walker makes locomotion: from the motion of a body over the ground the contacts
 // of its feet, and from both the motion of all joints (Holden et al. 2016, sec. 6).
 // It belongs to one goroutine.
@@ -191,7 +198,15 @@ func (w *Walker) waves(job *Walk, b int) {
 	for f := b * job.Length; f < (b+1)*job.Length; f++ {
 		gamma := w.gamma[f*(n+1):][:n+1]
 		given := w.given[f*(feature.MotionLen+n):][:feature.MotionLen+n]
-		copy(given, job.Body[f*feature.MotionLen:][:feature.MotionLen])
+		body := job.Body[f*feature.MotionLen:][:feature.MotionLen]
+		copy(given, body)
+		still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < stillSpeed && math.Abs(float64(body[feature.MotionYaw])) < stillTurn
+		if still {
+			for i := range w.lags {
+				job.Contacts[f*n+i], given[feature.MotionLen+i] = 1, 1
+			}
+			continue
+		}
 		phase += float64(g.Cadence * max(0, gamma[n]))
 		for i, lag := range w.lags {
 			ahead, off := g.Heel, g.HeelOff

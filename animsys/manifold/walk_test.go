@@ -143,6 +143,29 @@ func TestWalkContacts(t *testing.T) {
 	}
 }
 
+// Who does not go anywhere stands.
+func TestWalkStands(t *testing.T) {
+	m := made(t, 16, 9)
+	w, err := m.NewWalker(m.steady(t, 0.1, duty, lags), m.drift(t), WalkerOptions{Batch: 1, Length: 100, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	job := m.walks(1, 100)
+	for f := 50; f < 100; f++ {
+		clear(job.Body[f*feature.MotionLen:][:feature.MotionLen])
+	}
+	if err := w.Run(job); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(job.Contacts[50*len(lags):], 0) || !slices.Contains(job.Contacts[:50*len(lags)], 0) {
+		t.Error("feet leave the ground of a body at rest, or never of one that walks")
+	}
+	if want := float32(math.Remainder(50*0.1, 2*math.Pi)); m3.Abs(job.Phase[0]-want) > 1e-4 {
+		t.Errorf("50 frames of walking and 50 of standing end at phase %g, want %g", job.Phase[0], want)
+	}
+}
+
 // A walk has the same bits alone or among others and for any number of workers;
 // one that is not finite touches no other.
 func TestWalkAloneOrAmongOthers(t *testing.T) {

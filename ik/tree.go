@@ -1,7 +1,9 @@
 // Package ik bends posed skeletons until chosen joints reach chosen places:
-// cyclic coordinate descent, and the ground solver that plants a quadruped on
-// uneven terrain. Every solver only turns joints (the
-// ground solver also moves the hips), so bones never change length.
+// cyclic coordinate descent for a chain, damped least squares for a whole body,
+// and the ground solver that plants a quadruped on uneven terrain. Every solver
+// only turns joints (the last two also move the root), so bones never change
+// length. A Posture finds the rotations of a body of which only the places of
+// joints are known.
 //
 // Poses here are in model space: one transform per joint, all in one common
 // space, which is world space for the ground solver.

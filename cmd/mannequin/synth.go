@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -168,13 +169,14 @@ func parseSpeeds(text string) (func(frame int) float32, error) {
 	var times, speeds []float64
 	for i, part := range strings.Split(text, ",") {
 		var t, v float64
+		var err error
 		at, speed, timed := strings.Cut(part, ":")
 		if !timed {
 			speed = at
-		} else if _, err := fmt.Sscanf(at, "%g", &t); err != nil {
+		} else if t, err = strconv.ParseFloat(at, 64); err != nil {
 			return nil, command.Usagef("--speed: %q is no time in seconds", at)
 		}
-		if _, err := fmt.Sscanf(speed, "%g", &v); err != nil || !(v >= 0 && v <= manifold.Fastest) {
+		if v, err = strconv.ParseFloat(speed, 64); err != nil || !(v >= 0 && v <= manifold.Fastest) {
 			return nil, command.Usagef("--speed: %q is no speed from 0 to %d m/s", speed, manifold.Fastest)
 		}
 		if i > 0 && !(timed && t > times[i-1]) {

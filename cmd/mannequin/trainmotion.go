@@ -171,7 +171,7 @@ Files, checkpoints and --resume are as in train mann.`,
 			})
 		},
 	}
-	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 3)
 	p := c.Flags()
 	p.StringVar(&r.Kind, "kind", r.Kind, "what the parameters are: "+strings.Join(recipes.Kinds, ", "))
 	p.StringVar(&base, "manifold", "", "model `file` of the motion manifold")

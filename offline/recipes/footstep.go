@@ -41,8 +41,8 @@ type Footstep struct {
 // DefaultFootstep returns our recipe without data.
 func DefaultFootstep() Footstep {
 	return Footstep{
-		Hidden: 64, Widths: [2]int{65, 45}, Keep: 0.9, Stretch: 0.15, Jitter: true, Epochs: 100, Batch: 8, Seed: 1,
-		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		Hidden: 64, Widths: [2]int{65, 45}, Keep: 0.9, Stretch: 0.15, Jitter: true, Epochs: 40, Batch: 8, Seed: 1,
+		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}
 }
 

@@ -31,6 +31,7 @@ type Synth struct {
 	Keep     float32 // dropout's retention probability, of each layer's input, in (0, 1]
 	Jitter   bool    // see Manifold
 	L1       float64 // weight of the mean of the weights' magnitudes
+	ClipNorm float64 // greatest norm of a step's gradient; 0 is none
 	Epochs   int
 	Batch    int // windows
 	Seed     uint64
@@ -46,7 +47,7 @@ var Kinds = []string{"locomotion", "punch", "kick"}
 // DefaultSynth returns our recipe without data.
 func DefaultSynth() Synth {
 	return Synth{
-		Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, Jitter: true, L1: 0.01, Epochs: 100, Batch: 4, Seed: 1,
+		Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, Jitter: true, L1: 0.01, ClipNorm: 1, Epochs: 40, Batch: 4, Seed: 1,
 		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}
 }
@@ -142,7 +143,7 @@ func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
 		Name:     batch.name,
 		DataHash: hash, Recipe: recipe,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: oneCycle(m.Schedule, m.Epochs),
-		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
+		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(), ClipNorm: m.ClipNorm,
 		Save: func(best [][]float32, r *train.Report) error {
 			n, err := m.model(base, net, columns, best, r, recipe, hash)
 			if err != nil {
@@ -166,12 +167,13 @@ func (m *Synth) recipe() (string, error) {
 		Keep     float32            `json:"keep"`
 		Jitter   bool               `json:"jitter"`
 		L1       float64            `json:"l1"`
+		ClipNorm float64            `json:"clip_norm"`
 		Window   int                `json:"window"`
 		Batch    int                `json:"batch"`
 		Seed     uint64             `json:"seed"`
 		AdamW    train.AdamW        `json:"adamw"`
 		Schedule train.WarmRestarts `json:"schedule"`
-	}{"synth", m.Train.Layout.Hash(), netHash(m.Manifold), m.Kind, m.Hidden, m.Widths, m.Keep, m.Jitter, m.L1, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
+	}{"synth", m.Train.Layout.Hash(), netHash(m.Manifold), m.Kind, m.Hidden, m.Widths, m.Keep, m.Jitter, m.L1, m.ClipNorm, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
 	return string(b), err
 }
 

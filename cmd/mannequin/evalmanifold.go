@@ -31,6 +31,7 @@ type evalManifoldOptions struct {
 	heldOut                 []string
 	seconds                 float64
 	threads                 int
+	rates                   bool
 	asJSON                  bool
 }
 
@@ -77,6 +78,7 @@ docs/manifold.md defines every figure.`,
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train manifold)")
 	p.Float64Var(&o.seconds, "seconds", 20, "seconds of motion to make on each curve")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
+	p.BoolVar(&o.rates, "rates", true, "measure how many frames a second are made, too")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	must(c.MarkFlagRequired("data"))
 	return c
@@ -272,6 +274,9 @@ func (r *evalManifoldReport) curves(p people, o evalManifoldOptions) error {
 
 // rates measures the tasks of the paper's Table 1 that are walks.
 func (r *evalManifoldReport) rates(p people, o evalManifoldOptions) error {
+	if !o.rates {
+		return nil
+	}
 	circle, err := control.Circle(6)
 	if err != nil {
 		return err
@@ -375,7 +380,9 @@ func (r *evalManifoldReport) print(w io.Writer) error {
 	for _, v := range r.Rates {
 		rows = append(rows, cells(v.Task, fmt.Sprint(v.Frames), fmt.Sprintf("%.3f", v.Synthesis), fmt.Sprintf("%.3f", v.Editing), fmt.Sprintf("%.0f", v.Rate), fmt.Sprintf("%.0f", v.Paper)))
 	}
-	t.section("Table 1", rows...)
+	if len(r.Rates) > 0 {
+		t.section("Table 1", rows...)
+	}
 	t.table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", strings.TrimSpace(r.Model), r.Bars.missed(), len(r.Bars)), 0, r.Bars.rows())
 	return t.err
 }

@@ -10,6 +10,9 @@ import (
 
 	"mannequin/models/dog"
 	dogfree "mannequin/models/dog-free"
+	"mannequin/models/human"
+	humanfootstep "mannequin/models/human-footstep"
+	humanlocomotion "mannequin/models/human-locomotion"
 	"mannequin/netruntime"
 )
 
@@ -21,6 +24,9 @@ var shipped = []struct {
 }{
 	{"dog", dog.Open},
 	{"dog-free", dogfree.Open},
+	{"human", human.Open},
+	{"human-footstep", humanfootstep.Open},
+	{"human-locomotion", humanlocomotion.Open},
 }
 
 // Names returns the shipped models' names.

@@ -30,7 +30,7 @@ func TestShipped(t *testing.T) {
 		}
 		row := ""
 		for line := range strings.Lines(string(licences)) {
-			if strings.HasPrefix(line, "| `"+name+"`") {
+			if strings.HasPrefix(line, "| ") && strings.Contains(strings.Split(line, "|")[1], "`"+name+"`") {
 				row = line
 			}
 		}

@@ -124,14 +124,31 @@ func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now fu
 	if err := l.Walker.Run(walk); err != nil {
 		return nil, r, err
 	}
-	l.Walker.pool.Run(batch, func(_, b int) { l.Model.Layout.Centre(walk.Rows[b*length*cols:][:length*cols], Rate) })
+	centre := func() {
+		l.Walker.pool.Run(batch, func(_, b int) { l.Model.Layout.Centre(walk.Rows[b*length*cols:][:length*cols], Rate) })
+	}
+	centre()
 	r.Synthesis = now().Sub(at)
 	if iterations > 0 {
 		at = now()
-		var err error
-		r.Edit, err = l.Editor.Run(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body, Stand: walk.Contacts, Iterations: iterations})
-		if err != nil {
-			return nil, r, err
+		// The edit turns bodies a little, too: on the way they are centred again.
+		edit := &Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body, Stand: walk.Contacts}
+		for i, steps := range []int{iterations - iterations/2, iterations / 2} {
+			if edit.Iterations = steps; steps == 0 {
+				continue
+			}
+			if i > 0 {
+				centre()
+			}
+			e, err := l.Editor.Run(edit)
+			if err != nil {
+				return nil, r, err
+			}
+			if i == 0 {
+				r.Edit = e
+			} else {
+				r.Edit.After, r.Edit.Steps, r.Edit.Failed = e.After, r.Edit.Steps+e.Steps, e.Failed
+			}
 		}
 		r.Editing = now().Sub(at)
 	}

@@ -18,7 +18,7 @@ type People struct {
 	BoneMost float64 `json:"bone_most"`     // largest, percent
 	Jerk     float64 `json:"jerk"`          // mean magnitude of the joints' third differences, cm per frame³
 	Away     float64 `json:"away_cm"`       // mean distance of the body from its course; 0 without one
-	Aside    float64 `json:"aside_degrees"` // mean angle between its facing and the course's; 0 without one
+	Aside    float64 `json:"aside_degrees"` // mean angle between its facing and the course's, both smoothed by 20 frames; 0 without one
 	Farthest float64 `json:"away_most_cm"`
 }
 
@@ -67,6 +67,7 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 		return p, err
 	}
 	at := first
+	facing := smoothFacing(course)
 	for f := range frames {
 		if f > 0 {
 			at = advance(at, again[(f-1)*cols+l.Body():])
@@ -74,9 +75,26 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 		d := float64(at.Pos.Flat().Dist(course[f].Pos.Flat()))
 		p.Away += 100 * d / float64(frames)
 		p.Farthest = max(p.Farthest, 100*d)
-		p.Aside += math.Abs(float64(m3.WrapAngle(at.Yaw-course[f].Yaw))) * 180 / math.Pi / float64(frames)
+		p.Aside += math.Abs(float64(m3.WrapAngle(at.Yaw-facing[f]))) * 180 / math.Pi / float64(frames)
 	}
 	return p, nil
+}
+
+// smoothFacing returns where a course faces, smoothed as a body's facing is told
+// from its joints: a Gaussian of 20 frames.
+func smoothFacing(course manifold.Course) []float32 {
+	const sigma = 20
+	yaw := make([]float32, len(course))
+	for f := range course {
+		var sum m3.Vec3
+		for k := -4 * sigma; k <= 4*sigma; k++ {
+			w := math.Exp(-0.5 * float64(k*k) / (sigma * sigma))
+			c := course[min(max(f+k, 0), len(course)-1)]
+			sum = sum.Add(m3.YawQuat(c.Yaw).Rotate(m3.V(0, 0, 1)).Scale(float32(w)))
+		}
+		yaw[f] = m3.YawOf(sum)
+	}
+	return yaw
 }
 
 // advance returns where a body is a frame later.

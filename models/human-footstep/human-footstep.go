@@ -1,0 +1,19 @@
+// Package humanfootstep is the network that tells when people's feet stand, trained on recordings of
+// the CMU Graphics Lab Motion Capture Database, with its weights embedded.
+//
+// Code and weights are MIT: see models/LICENSES.md.
+package humanfootstep
+
+import (
+	_ "embed" // the weights
+
+	"mannequin/netruntime"
+)
+
+//go:embed human-footstep.safetensors
+var weights []byte
+
+var open = netruntime.Embedded("models/human-footstep", weights)
+
+// Open returns the network. It is decoded once and shared.
+func Open() (*netruntime.Net, error) { return open() }

@@ -1,6 +1,10 @@
 package dataset
 
-import "math"
+import (
+	"math"
+
+	"mannequin/animsys/feature"
+)
 
 // A step: a contact's way from coming down to coming down again takes these many
 // frames at Rate. What takes longer is no stepping.
@@ -16,7 +20,9 @@ const dutyReach = 100
 // et al. 2016, sec. 6.3): for each contact its duty angle π·d/(u + d), d and u
 // being the frames of its step in which it stands and does not, and last the pace
 // of stepping, Δω, radians per frame: a turn in the time from one coming down to
-// the next, the mean over the contacts that step, 0 where none does. A first and
+// the next, the mean over the contacts that step, 0 where none does
+// and the body hardly moves, and all NaN where none does and it moves on: nothing
+// is known there. A first and
 // a last step go on for as long again; where a contact does not step, the 100
 // frames to either side count.
 func (m *Motion) Footsteps(c int) []float32 {
@@ -53,13 +59,24 @@ func (m *Motion) Footsteps(c int) []float32 {
 			}
 		}
 	}
+	cols, body := m.Layout.Columns(), m.Layout.Body()
 	for f, k := range paces {
-		if k > 0 {
+		row := m.Clips[c].Rows[f*cols+body:]
+		switch {
+		case k > 0:
 			out[f*(n+1)+n] /= float32(k)
+		case math.Hypot(float64(row[feature.MotionX]), float64(row[feature.MotionZ])) > goes:
+			for i := range n + 1 {
+				out[f*(n+1)+i] = float32(math.NaN())
+			}
 		}
 	}
 	return out
 }
+
+// goes is the speed from which a body without a whole step has stepped all the
+// same, m/s.
+const goes = 0.3
 
 // stands tells in which frames of clip c contact i stands.
 func (m *Motion) stands(c, i int) []bool {

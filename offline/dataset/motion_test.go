@@ -65,9 +65,15 @@ func TestFootsteps(t *testing.T) {
 	}
 }
 
-// Who stands does not step.
+// Who stands does not step; of who moves on without a whole step nothing is known.
 func TestFootstepsStanding(t *testing.T) {
 	m := stepping(t, 250, 60, []int{60, 60, 60, 60}, []int{0, 0, 0, 0})
+	if g := m.Footsteps(0); g[0] == g[0] || g[4] == g[4] {
+		t.Errorf("a body that glides has duty angle %g and pace %g, want NaN", g[0], g[4])
+	}
+	for f := range 250 {
+		m.Clips[0].Rows[f*m.Layout.Columns()+m.Layout.Body()+feature.MotionZ] = 0.1
+	}
 	g := m.Footsteps(0)
 	for f := range 250 {
 		if g[f*5+4] != 0 || math.Abs(float64(g[f*5])-math.Pi) > 1e-6 {

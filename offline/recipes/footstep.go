@@ -41,7 +41,7 @@ type Footstep struct {
 // DefaultFootstep returns our recipe without data.
 func DefaultFootstep() Footstep {
 	return Footstep{
-		Hidden: 64, Widths: [2]int{65, 45}, Keep: 0.9, Stretch: 0.15, Jitter: true, Epochs: 40, Batch: 8, Seed: 1,
+		Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Stretch: 0.15, Jitter: true, Epochs: 40, Batch: 8, Seed: 1,
 		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}
 }
@@ -67,6 +67,9 @@ func (s *stepTargets) normalise(cols int) {
 		var n, sum, square float64
 		for _, c := range s.clips {
 			for at := i; at < len(c); at += cols {
+				if c[at] != c[at] {
+					continue
+				}
 				n, sum, square = n+1, sum+float64(c[at]), square+float64(c[at])*float64(c[at])
 			}
 		}
@@ -75,10 +78,11 @@ func (s *stepTargets) normalise(cols int) {
 	}
 }
 
-// fill returns the normalised targets of the windows rows.
-func (s *stepTargets) fill(t *grad.Tape, w *windows, set *dataset.Motion, rows []int32, isHeldOut bool) *grad.Mat {
+// fill returns the normalised targets of the windows rows, and a mask of those
+// that are known where mask has frames to learn from.
+func (s *stepTargets) fill(t *grad.Tape, w *windows, set *dataset.Motion, rows []int32, isHeldOut bool, mask *grad.Mat) (y, known *grad.Mat) {
 	cols := len(s.mean)
-	y := t.Const(len(rows)*set.Length, cols)
+	y, known = t.Const(len(rows)*set.Length, cols), t.Const(len(rows)*set.Length, cols)
 	for i, r := range rows {
 		at := set.Windows[r]
 		from, clip := int(at.From)+w.shift(r, set, isHeldOut), s.clips[at.Clip]
@@ -86,11 +90,15 @@ func (s *stepTargets) fill(t *grad.Tape, w *windows, set *dataset.Motion, rows [
 		for f := range set.Length {
 			src := clip[min(max(from+f, 0), last)*cols:][:cols]
 			for k, v := range src {
-				y.Val[(i*set.Length+f)*cols+k] = (v - s.mean[k]) / s.std[k]
+				at := (i*set.Length+f)*cols + k
+				y.Val[at], known.Val[at] = (v-s.mean[k])/s.std[k], mask.Val[(i*set.Length+f)*mask.Cols]
+				if v != v {
+					y.Val[at], known.Val[at] = 0, 0
+				}
 			}
 		}
 	}
-	return y
+	return y, known
 }
 
 // stretch plays every window faster or slower, up to the share most, as key draws
@@ -143,12 +151,13 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 			if isHeldOut {
 				keep, smooth, want = 1, 0, unseen
 			}
-			given, target := batch.given(t, x, set, columns, smooth), want.fill(t, &batch, set, rows, isHeldOut)
+			given := batch.given(t, x, set, columns, smooth)
+			target, known := want.fill(t, &batch, set, rows, isHeldOut, mask)
 			if !isHeldOut {
 				want.stretch(given, target, set.Length, m.Stretch, grad.Hash(key, 1<<33))
 			}
 			y := net.forward(t, given, set.Length, keep, key)
-			return maskedMSE(t, y, target, t.Columns(mask, 0, outs))
+			return maskedMSE(t, y, target, known)
 		},
 		Samples: len(m.Train.Windows), HeldOut: len(m.HeldOut.Windows),
 		Begin:    batch.begin(m.Jitter, m.Seed),

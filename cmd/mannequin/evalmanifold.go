@@ -343,14 +343,14 @@ func (r *evalManifoldReport) rates(p people, o evalManifoldOptions) error {
 // bars compares the report's figures with their bars.
 func (r *evalManifoldReport) bars() evalBars {
 	var b evalBars
-	var rms, axis, cut, n float64
+	var axis, cut, n float64
 	for i, c := range r.Reconstruct {
 		if c.Speed >= 0.5 && c.Speed < evalRun {
-			rms, axis, n = rms+c.RMS, axis+c.RMS/math.Sqrt(3), n+1
+			axis, n = axis+c.RMS/math.Sqrt(3), n+1
 		}
 		cut += (1 - r.Denoise[i].Left/r.Denoise[i].Noisy) / float64(len(r.Reconstruct))
 	}
-	rms, axis = rms/max(1, n), axis/max(1, n)
+	axis /= max(1, n)
 	b.most("RMS error of a held-out walk's joints, cm per axis", "walks", &axis, 1)
 	b.least("share of noise of 5 cm that is taken off", "all held out", &cut, 0.7)
 	for _, bar := range []struct {

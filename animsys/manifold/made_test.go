@@ -8,6 +8,9 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/models/human"
+	humanfootstep "mannequin/models/human-footstep"
+	humanlocomotion "mannequin/models/human-locomotion"
 	"mannequin/netruntime"
 )
 
@@ -132,4 +135,19 @@ func (m *Model) decode(t testing.TB, y, h []float32, batch, length int) {
 	if err := s.RunSequences([][]float32{y}, [][]float32{h}, batch, length/2); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// shipped returns the shipped networks of people.
+func shipped(t testing.TB) (base, steps, motion *netruntime.Net) {
+	t.Helper()
+	for _, n := range []struct {
+		net  **netruntime.Net
+		open func() (*netruntime.Net, error)
+	}{{&base, human.Open}, {&steps, humanfootstep.Open}, {&motion, humanlocomotion.Open}} {
+		var err error
+		if *n.net, err = n.open(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return base, steps, motion
 }

@@ -15,7 +15,7 @@ const context = 60
 // DefaultIterations are the steps of an edit after which little changes: the
 // editor's cost is then below that of the 250 steps of Adam in the authors'
 // release (docs/manifold.md).
-const DefaultIterations = 30
+const DefaultIterations = 40
 
 // CrowdIterations are those for people that are seen from afar, in place of the
 // ten steps of Adam in the authors' release.

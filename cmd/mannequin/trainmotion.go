@@ -47,16 +47,17 @@ func (f *motionFlags) check() error {
 	return f.trainFlags.check()
 }
 
-// train reads the recordings and runs what run makes of them.
-func (f *motionFlags) train(cmd *cobra.Command, run func(ctx context.Context, set, heldOut *dataset.Motion, how recipes.Running) (*train.Report, error)) error {
+// train reads the recordings into l, which the flags fill, and runs.
+func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Learning, run func(ctx context.Context) (*train.Report, error)) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
 	opt := dataset.MotionOptions{Only: f.only, HeldOut: f.heldOut, Repeat: f.repeat, Workers: f.threads}
-	set, heldOut, err := dataset.BuildMotion(append([]string{f.data}, f.more...), opt)
-	if err != nil {
+	var err error
+	if l.Train, l.HeldOut, err = dataset.BuildMotion(append([]string{f.data}, f.more...), opt); err != nil {
 		return err
 	}
-	show.log.Info("data", "clips", len(set.Clips)/2, "windows", len(set.Windows), "held_out_clips", len(heldOut.Clips)/2)
-	rep, err := run(cmd.Context(), set, heldOut, f.running(show))
+	show.log.Info("data", "clips", len(l.Train.Clips)/2, "windows", len(l.Train.Windows), "held_out_clips", len(l.HeldOut.Clips)/2)
+	l.Epochs, l.Batch, l.Seed, l.AdamW.Rate, l.Running = f.epochs, f.batch, f.seed, f.rate, f.running(show)
+	rep, err := run(cmd.Context())
 	return f.report(cmd, show, rep, err)
 }
 
@@ -85,11 +86,8 @@ Files, checkpoints and --resume are as in train mann.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			return f.train(cmd, func(ctx context.Context, set, heldOut *dataset.Motion, how recipes.Running) (*train.Report, error) {
-				r.Train, r.HeldOut, r.Running = set, heldOut, how
-				r.Epochs, r.Batch, r.Seed, r.Keep, r.AdamW.Rate = f.epochs, f.batch, f.seed, f.keep, f.rate
-				return r.Run(ctx)
-			})
+			r.Keep = f.keep
+			return f.train(cmd, &r.Learning, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
@@ -120,11 +118,8 @@ Files, checkpoints and --resume are as in train mann.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			return f.train(cmd, func(ctx context.Context, set, heldOut *dataset.Motion, how recipes.Running) (*train.Report, error) {
-				r.Train, r.HeldOut, r.Running = set, heldOut, how
-				r.Epochs, r.Batch, r.Seed, r.Keep, r.AdamW.Rate = f.epochs, f.batch, f.seed, f.keep, f.rate
-				return r.Run(ctx)
-			})
+			r.Keep = f.keep
+			return f.train(cmd, &r.Learning, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 4)
@@ -164,11 +159,8 @@ Files, checkpoints and --resume are as in train mann.`,
 			if r.Manifold, err = netruntime.Open(base); err != nil {
 				return err
 			}
-			return f.train(cmd, func(ctx context.Context, set, heldOut *dataset.Motion, how recipes.Running) (*train.Report, error) {
-				r.Train, r.HeldOut, r.Running = set, heldOut, how
-				r.Epochs, r.Batch, r.Seed, r.Keep, r.AdamW.Rate = f.epochs, f.batch, f.seed, f.keep, f.rate
-				return r.Run(ctx)
-			})
+			r.Keep = f.keep
+			return f.train(cmd, &r.Learning, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 3)

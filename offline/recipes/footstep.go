@@ -10,7 +10,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -22,28 +21,20 @@ import (
 // duty angle of each contact and the pace of stepping (Holden, Saito and Komura
 // 2016, sec. 6.3, eq. 9).
 type Footstep struct {
-	Train, HeldOut *dataset.Motion
+	Hidden  int     // channels of the first layer; the authors' release has 64
+	Widths  [2]int  // of the filters in frames; the release has 65 and 45
+	Keep    float32 // dropout's retention probability, of each layer's input, in (0, 1]
+	Stretch float32 // how much faster or slower motions are made at most, as a share: a body that goes faster steps as much faster
 
-	Hidden   int     // channels of the first layer; the authors' release has 64
-	Widths   [2]int  // of the filters in frames; the release has 65 and 45
-	Keep     float32 // dropout's retention probability, of each layer's input, in (0, 1]
-	Stretch  float32 // how much faster or slower motions are made at most, as a share: a body that goes faster steps as much faster
-	Jitter   bool    // see Manifold
-	Epochs   int
-	Batch    int // windows
-	Seed     uint64
-	AdamW    train.AdamW
-	Schedule train.WarmRestarts // First 0 is a single cycle over all epochs
-
-	Running
+	Learning
 }
 
 // DefaultFootstep returns our recipe without data.
 func DefaultFootstep() Footstep {
-	return Footstep{
-		Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Stretch: 0.15, Jitter: true, Epochs: 40, Batch: 8, Seed: 1,
+	return Footstep{Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Stretch: 0.15, Learning: Learning{
+		Jitter: true, Epochs: 40, Batch: 8, Seed: 1,
 		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
-	}
+	}}
 }
 
 // stepTargets are the targets of a set of recordings, (frames, columns) of each clip.
@@ -120,11 +111,8 @@ func (s *stepTargets) stretch(given, target *grad.Mat, length int, most float32,
 // Run trains and writes the model.
 func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 	layout := m.Train.Layout
-	switch {
-	case len(layout.Contacts) == 0:
+	if len(layout.Contacts) == 0 {
 		return nil, errors.New("recipes: the frames have no contacts that could step")
-	case len(m.HeldOut.Windows) == 0:
-		return nil, errors.New("recipes: nothing is held out, by which the best weights are chosen: hold out a recording")
 	}
 	columns := make([]int, feature.MotionLen)
 	for i := range columns {
@@ -132,17 +120,10 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 	}
 	outs := len(layout.Contacts) + 1
 	net := newConvNet([]int{len(columns), m.Hidden, outs}, m.Widths[:], m.Seed)
-	pool := kernel.NewPool(m.Threads)
-	defer pool.Close()
-	recipe, err := m.recipe()
-	if err != nil {
-		return nil, err
-	}
 	targets, unseen := newSteps(m.Train), newSteps(m.HeldOut)
 	targets.normalise(outs)
 	unseen.mean, unseen.std = targets.mean, targets.std
-	hash := motionHash(m.Train, m.HeldOut)
-	batch := windows{train: m.Train, heldOut: m.HeldOut}
+	batch := m.windows()
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
@@ -152,46 +133,31 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 				keep, smooth, want = 1, 0, unseen
 			}
 			given := batch.given(t, x, set, columns, smooth)
-			target, known := want.fill(t, &batch, set, rows, isHeldOut, mask)
+			target, known := want.fill(t, batch, set, rows, isHeldOut, mask)
 			if !isHeldOut {
 				want.stretch(given, target, set.Length, m.Stretch, grad.Hash(key, 1<<33))
 			}
 			y := net.forward(t, given, set.Length, keep, key)
 			return maskedMSE(t, y, target, known)
 		},
-		Samples: len(m.Train.Windows), HeldOut: len(m.HeldOut.Windows),
-		Begin:    batch.begin(m.Jitter, m.Seed),
-		Name:     batch.name,
-		DataHash: hash, Recipe: recipe,
-		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: oneCycle(m.Schedule, m.Epochs),
-		Save: func(best [][]float32, r *train.Report) error {
-			n, err := m.model(net, columns, targets, best, r, recipe, hash)
-			if err != nil {
-				return err
-			}
-			return m.save(n)
-		},
 	}
-	return m.run(ctx, job, pool)
+	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+		return m.model(net, columns, targets, best, r, recipe, hash)
+	})
 }
 
 // recipe names everything but the data that shapes the result.
-func (m *Footstep) recipe() (string, error) {
-	b, err := json.Marshal(struct {
-		Network  string             `json:"network"`
-		Schema   string             `json:"schema"`
-		Hidden   int                `json:"hidden"`
-		Widths   [2]int             `json:"widths"`
-		Keep     float32            `json:"keep"`
-		Stretch  float32            `json:"stretch"`
-		Jitter   bool               `json:"jitter"`
-		Window   int                `json:"window"`
-		Batch    int                `json:"batch"`
-		Seed     uint64             `json:"seed"`
-		AdamW    train.AdamW        `json:"adamw"`
-		Schedule train.WarmRestarts `json:"schedule"`
-	}{"footstep", m.Train.Layout.Hash(), m.Hidden, m.Widths, m.Keep, m.Stretch, m.Jitter, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
-	return string(b), err
+func (m *Footstep) recipe() any {
+	return struct {
+		Network string  `json:"network"`
+		Schema  string  `json:"schema"`
+		Hidden  int     `json:"hidden"`
+		Widths  [2]int  `json:"widths"`
+		Keep    float32 `json:"keep"`
+		Stretch float32 `json:"stretch"`
+		Jitter  bool    `json:"jitter"`
+		learnt
+	}{"footstep", m.Train.Layout.Hash(), m.Hidden, m.Widths, m.Keep, m.Stretch, m.Jitter, m.learnt()}
 }
 
 // model makes the network that a model file holds: the body's motion in, raw,

@@ -3,41 +3,28 @@ package recipes
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"mannequin/animsys/manifold"
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
-	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
 
 // Manifold is the recipe of the motion manifold: an autoencoder of one
 // convolution over time with tied weights, whose hidden values every other
-// network of Holden, Saito and Komura 2016 speaks in (sec. 5). The fields below
-// Data shape the result, and a checkpoint of other values is refused.
+// network of Holden, Saito and Komura 2016 speaks in (sec. 5).
 type Manifold struct {
-	Train, HeldOut *dataset.Motion
+	Hidden int     // units; the paper has 256
+	Width  int     // of the filters in frames, odd; the paper has 25
+	Keep   float32 // dropout's retention probability, of the input, in (0, 1]; the paper has 0.8
+	Random float32 // share of the steps that give a hidden value whole to one of its two frames, picked at random, and none to the other; the paper has 1
+	Smooth float32 // weight in the loss of the error in the second differences of positions; the paper has none
+	L1     float64 // weight of the mean of the weights' magnitudes; see DefaultManifold
 
-	Hidden   int                // units; the paper has 256
-	Width    int                // of the filters in frames, odd; the paper has 25
-	Keep     float32            // dropout's retention probability, of the input, in (0, 1]; the paper has 0.8
-	Random   float32            // share of the steps that give a hidden value whole to one of its two frames, picked at random, and none to the other; the paper has 1
-	Smooth   float32            // weight in the loss of the error in the second differences of positions; the paper has none
-	Jitter   bool               // windows begin elsewhere in every epoch, up to half a window later
-	L1       float64            // weight of the mean of the weights' magnitudes; see DefaultManifold
-	ClipNorm float64            // greatest norm of a step's gradient; 0 is none
-	Epochs   int                //
-	Batch    int                // windows
-	Seed     uint64             //
-	AdamW    train.AdamW        // Decay 0 is Adam
-	Schedule train.WarmRestarts // First 0 is a single cycle over all epochs
-
-	Running
+	Learning
 }
 
 // DefaultManifold returns our recipe without data. It spreads hidden values at
@@ -47,10 +34,10 @@ type Manifold struct {
 // paper's sparsity of 0.1 is for sums over batches of unknown size; 0.01 of the
 // mean magnitude is that of the authors' release.
 func DefaultManifold() Manifold {
-	return Manifold{
-		Hidden: 256, Width: 25, Keep: 0.9, Random: 0.3, Smooth: 5, Jitter: true, L1: 0.01, ClipNorm: 1, Epochs: 80, Batch: 4, Seed: 1,
+	return Manifold{Hidden: 256, Width: 25, Keep: 0.9, Random: 0.3, Smooth: 5, L1: 0.01, Learning: Learning{
+		Jitter: true, ClipNorm: 1, Epochs: 80, Batch: 4, Seed: 1,
 		AdamW: train.AdamW{Rate: 6e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
-	}
+	}}
 }
 
 // manifoldNet is the trainable form of the autoencoder.
@@ -89,8 +76,6 @@ func (m *Manifold) check() error {
 		return fmt.Errorf("recipes: filters of %d frames, want an odd number up to 255: those of the decoder are their mirror image", m.Width)
 	case m.Train.Length%2 != 0:
 		return fmt.Errorf("recipes: windows of %d frames, want an even number: the autoencoder halves them", m.Train.Length)
-	case len(m.HeldOut.Windows) == 0:
-		return errors.New("recipes: nothing is held out, by which the best weights are chosen: hold out a recording")
 	}
 	return nil
 }
@@ -102,14 +87,7 @@ func (m *Manifold) Run(ctx context.Context) (*train.Report, error) {
 	}
 	cols := m.Train.Layout.Columns()
 	net := newManifoldNet(cols, m.Hidden, m.Width, m.Seed)
-	pool := kernel.NewPool(m.Threads)
-	defer pool.Close()
-	recipe, err := m.recipe()
-	if err != nil {
-		return nil, err
-	}
-	hash := motionHash(m.Train, m.HeldOut)
-	batch := windows{train: m.Train, heldOut: m.HeldOut}
+	batch := m.windows()
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
@@ -128,43 +106,27 @@ func (m *Manifold) Run(ctx context.Context) (*train.Report, error) {
 			bend := t.Diff(t.Diff(miss, set.Length), set.Length-1)
 			return t.WeightedSum(grad.Term{Loss: loss, Weight: 1}, grad.Term{Loss: t.Mean(t.Mul(bend, bend)), Weight: m.Smooth})
 		},
-		Samples: len(m.Train.Windows), HeldOut: len(m.HeldOut.Windows),
-		Begin:    batch.begin(m.Jitter, m.Seed),
-		Name:     batch.name,
-		DataHash: hash, Recipe: recipe,
-		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: oneCycle(m.Schedule, m.Epochs),
-		L1: m.L1 / float64(len(net.w.Val)), Penalised: []*grad.Param{net.w}, ClipNorm: m.ClipNorm,
-		Save: func(best [][]float32, r *train.Report) error {
-			n, err := m.model(net, best, r, recipe, hash)
-			if err != nil {
-				return err
-			}
-			return m.save(n)
-		},
+		L1: m.L1 / float64(len(net.w.Val)), Penalised: []*grad.Param{net.w},
 	}
-	return m.run(ctx, job, pool)
+	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+		return m.model(net, best, r, recipe, hash)
+	})
 }
 
 // recipe names everything but the data that shapes the result.
-func (m *Manifold) recipe() (string, error) {
-	b, err := json.Marshal(struct {
-		Network  string             `json:"network"`
-		Schema   string             `json:"schema"`
-		Hidden   int                `json:"hidden"`
-		Width    int                `json:"width"`
-		Keep     float32            `json:"keep"`
-		Random   float32            `json:"random_depooling"`
-		Smooth   float32            `json:"smooth"`
-		Jitter   bool               `json:"jitter"`
-		L1       float64            `json:"l1"`
-		ClipNorm float64            `json:"clip_norm"`
-		Window   int                `json:"window"`
-		Batch    int                `json:"batch"`
-		Seed     uint64             `json:"seed"`
-		AdamW    train.AdamW        `json:"adamw"`
-		Schedule train.WarmRestarts `json:"schedule"`
-	}{"manifold", m.Train.Layout.Hash(), m.Hidden, m.Width, m.Keep, m.Random, m.Smooth, m.Jitter, m.L1, m.ClipNorm, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
-	return string(b), err
+func (m *Manifold) recipe() any {
+	return struct {
+		Network string  `json:"network"`
+		Schema  string  `json:"schema"`
+		Hidden  int     `json:"hidden"`
+		Width   int     `json:"width"`
+		Keep    float32 `json:"keep"`
+		Random  float32 `json:"random_depooling"`
+		Smooth  float32 `json:"smooth"`
+		Jitter  bool    `json:"jitter"`
+		L1      float64 `json:"l1"`
+		learnt
+	}{"manifold", m.Train.Layout.Hash(), m.Hidden, m.Width, m.Keep, m.Random, m.Smooth, m.Jitter, m.L1, m.learnt()}
 }
 
 // model makes the network that a model file holds: raw frames in, raw frames

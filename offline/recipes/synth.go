@@ -9,10 +9,8 @@ import (
 	"strings"
 
 	"mannequin/animsys/manifold"
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
-	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
 
@@ -22,23 +20,15 @@ import (
 // of the frames themselves: for locomotion the body's motion and the contacts,
 // for punches and kicks the places of hands and feet.
 type Synth struct {
-	Train, HeldOut *dataset.Motion
-	Manifold       *netruntime.Net // whose hidden values are made; it stays as it is
-	Kind           string          // "locomotion", "punch" or "kick": which columns are given, see Columns
+	Manifold *netruntime.Net // whose hidden values are made; it stays as it is
+	Kind     string          // "locomotion", "punch" or "kick": which columns are given, see manifold.Model.Columns
 
-	Hidden   [2]int  // channels of the first two layers; the paper has 64 and 128
-	Widths   [3]int  // of the filters in frames; the paper has 45, 25 and 15
-	Keep     float32 // dropout's retention probability, of each layer's input, in (0, 1]
-	Jitter   bool    // see Manifold
-	L1       float64 // weight of the mean of the weights' magnitudes
-	ClipNorm float64 // greatest norm of a step's gradient; 0 is none
-	Epochs   int
-	Batch    int // windows
-	Seed     uint64
-	AdamW    train.AdamW
-	Schedule train.WarmRestarts // First 0 is a single cycle over all epochs
+	Hidden [2]int  // channels of the first two layers; the paper has 64 and 128
+	Widths [3]int  // of the filters in frames; the paper has 45, 25 and 15
+	Keep   float32 // dropout's retention probability, of each layer's input, in (0, 1]
+	L1     float64 // weight of the mean of the weights' magnitudes
 
-	Running
+	Learning
 }
 
 // Kinds are what Synth can be of.
@@ -46,10 +36,10 @@ var Kinds = []string{"locomotion", "punch", "kick"}
 
 // DefaultSynth returns our recipe without data.
 func DefaultSynth() Synth {
-	return Synth{
-		Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, Jitter: true, L1: 0.01, ClipNorm: 1, Epochs: 40, Batch: 4, Seed: 1,
+	return Synth{Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, L1: 0.01, Learning: Learning{
+		Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 4, Seed: 1,
 		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
-	}
+	}}
 }
 
 // check reports the first field that is out of range.
@@ -61,8 +51,6 @@ func (m *Synth) check() error {
 		return errors.New("recipes: the manifold is missing")
 	case m.Train.Length%2 != 0:
 		return fmt.Errorf("recipes: windows of %d frames, want an even number: hidden values are for two", m.Train.Length)
-	case len(m.HeldOut.Windows) == 0:
-		return errors.New("recipes: nothing is held out, by which the best weights are chosen: hold out a recording")
 	}
 	return nil
 }
@@ -118,14 +106,7 @@ func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	net := newConvNet([]int{len(columns), m.Hidden[0], m.Hidden[1], base.Units}, m.Widths[:], m.Seed)
-	pool := kernel.NewPool(m.Threads)
-	defer pool.Close()
-	recipe, err := m.recipe()
-	if err != nil {
-		return nil, err
-	}
-	hash := motionHash(m.Train, m.HeldOut)
-	batch := windows{train: m.Train, heldOut: m.HeldOut}
+	batch := m.windows()
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
@@ -138,43 +119,27 @@ func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
 			h := t.ReLU(t.MaxPool(net.forward(t, given, set.Length, keep, key), set.Length))
 			return maskedMSE(t, dec.forward(t, h, set.Length), x, mask)
 		},
-		Samples: len(m.Train.Windows), HeldOut: len(m.HeldOut.Windows),
-		Begin:    batch.begin(m.Jitter, m.Seed),
-		Name:     batch.name,
-		DataHash: hash, Recipe: recipe,
-		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: oneCycle(m.Schedule, m.Epochs),
-		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(), ClipNorm: m.ClipNorm,
-		Save: func(best [][]float32, r *train.Report) error {
-			n, err := m.model(base, net, columns, best, r, recipe, hash)
-			if err != nil {
-				return err
-			}
-			return m.save(n)
-		},
+		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
 	}
-	return m.run(ctx, job, pool)
+	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+		return m.model(base, net, columns, best, r, recipe, hash)
+	})
 }
 
 // recipe names everything but the data that shapes the result.
-func (m *Synth) recipe() (string, error) {
-	b, err := json.Marshal(struct {
-		Network  string             `json:"network"`
-		Schema   string             `json:"schema"`
-		Manifold string             `json:"manifold"`
-		Kind     string             `json:"kind"`
-		Hidden   [2]int             `json:"hidden"`
-		Widths   [3]int             `json:"widths"`
-		Keep     float32            `json:"keep"`
-		Jitter   bool               `json:"jitter"`
-		L1       float64            `json:"l1"`
-		ClipNorm float64            `json:"clip_norm"`
-		Window   int                `json:"window"`
-		Batch    int                `json:"batch"`
-		Seed     uint64             `json:"seed"`
-		AdamW    train.AdamW        `json:"adamw"`
-		Schedule train.WarmRestarts `json:"schedule"`
-	}{"synth", m.Train.Layout.Hash(), netHash(m.Manifold), m.Kind, m.Hidden, m.Widths, m.Keep, m.Jitter, m.L1, m.ClipNorm, m.Train.Length, m.Batch, m.Seed, m.AdamW, oneCycle(m.Schedule, m.Epochs)})
-	return string(b), err
+func (m *Synth) recipe() any {
+	return struct {
+		Network  string  `json:"network"`
+		Schema   string  `json:"schema"`
+		Manifold string  `json:"manifold"`
+		Kind     string  `json:"kind"`
+		Hidden   [2]int  `json:"hidden"`
+		Widths   [3]int  `json:"widths"`
+		Keep     float32 `json:"keep"`
+		Jitter   bool    `json:"jitter"`
+		L1       float64 `json:"l1"`
+		learnt
+	}{"synth", m.Train.Layout.Hash(), netHash(m.Manifold), m.Kind, m.Hidden, m.Widths, m.Keep, m.Jitter, m.L1, m.learnt()}
 }
 
 // model makes the network that a model file holds: raw parameters in, raw frames

@@ -113,15 +113,6 @@ func (w *windows) shift(r int32, set *dataset.Motion, isHeldOut bool) int {
 	return int(grad.Hash(w.key, uint64(r)) % uint64(room))
 }
 
-// begin returns what a training calls at the beginning of an epoch.
-func (w *windows) begin(jitter bool, seed uint64) func(epoch int) {
-	return func(epoch int) {
-		if jitter {
-			w.key = grad.Hash(seed, uint64(epoch)+1<<32)
-		}
-	}
-}
-
 func (w *windows) name(i int32, isHeldOut bool) string {
 	set := w.train
 	if isHeldOut {
@@ -228,18 +219,6 @@ func motionMetrics(set, heldOut *dataset.Motion, r *train.Report) mannMetrics {
 	}
 	return mannMetrics{HeldOut: r.Best, HeldOutBefore: r.Initial, Epoch: r.BestEpoch,
 		Rows: frames(set), Visits: len(set.Windows) * (set.Length - 2*set.Margin), HeldOutRows: frames(heldOut)}
-}
-
-// oneCycle returns the schedule s, or where it is zero one cosine over all
-// epochs.
-func oneCycle(s train.WarmRestarts, epochs int) train.WarmRestarts {
-	if s.Mult == 0 {
-		s.Mult, s.Clamp = 1, 0.97
-	}
-	if s.First == 0 {
-		s.First = max(1, epochs-1) // a cycle has an epoch more than its cosine
-	}
-	return s
 }
 
 // count returns the number of values of params.

@@ -26,32 +26,49 @@ func spread(decoder *netruntime.Net) (*netruntime.Net, error) {
 		return nil, err
 	}
 	units, pair := decoder.Inputs(), 2*decoder.Outputs()
-	width := 2*taps - 1
-	w := make([]float32, pair*pair*width) // (out, in, width)
 	// e[u] is the answer to unit u's impulse, (taps, pair), the impulse being at
-	// the middle. K[m] = Σ_u Σ_t e[u][t+m]·e[u][t]ᵀ.
-	sum := make([]float64, pair*pair)
-	for m := range taps {
-		clear(sum)
-		for u := range units {
-			for t := range taps - m {
-				a, b := e[u][(t+m)*pair:][:pair], e[u][t*pair:][:pair]
-				for i, x := range a {
-					if x == 0 {
-						continue
-					}
-					row := sum[i*pair:][:pair]
-					for j, y := range b {
-						row[j] += float64(x) * float64(y)
-					}
+	// the middle. K[m] = Σ_u Σ_t e[u][t+m]·e[u][t]ᵀ is a dense layer: its weights
+	// are all answers, its rows those that are m frames earlier.
+	in := units * taps
+	weight, rows := make([]float32, pair*in), make([]float32, taps*pair*in)
+	for u, answer := range e {
+		for t := range taps {
+			for i, v := range answer[t*pair:][:pair] {
+				weight[i*in+u*taps+t] = v
+				for m := range t + 1 {
+					rows[(m*pair+i)*in+u*taps+t-m] = v
 				}
 			}
 		}
-		// y[t] += K[m]·x[t−m] and, K being symmetric, y[t] += K[m]ᵀ·x[t+m].
+	}
+	product, err := netruntime.New(netruntime.Meta{Name: "product", Arch: "graph", Graph: &netruntime.Graph{
+		Inputs:  []netruntime.Input{{Name: "x", Channels: in}},
+		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpDense, In: []string{"x"}}},
+		Outputs: []string{"y"},
+	}}, []netruntime.Tensor{
+		{Name: "y.weight", Shape: []int{pair, in}, Data: weight},
+		{Name: "y.bias", Shape: []int{pair}, Data: make([]float32, pair)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s, err := product.NewSession(netruntime.SessionOptions{Batch: taps * pair, Workers: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	k := make([]float32, taps*pair*pair)
+	if err := s.Run(k, rows, taps*pair); err != nil {
+		return nil, err
+	}
+	// y[t] += K[m]·x[t−m] and, K being symmetric, y[t] += K[m]ᵀ·x[t+m].
+	width := 2*taps - 1
+	w := make([]float32, pair*pair*width) // (out, in, width)
+	for m := range taps {
 		for i := range pair {
-			for j := range pair {
-				w[(i*pair+j)*width+taps-1-m] = float32(sum[i*pair+j])
-				w[(j*pair+i)*width+taps-1+m] = float32(sum[i*pair+j])
+			for j, v := range k[(m*pair+i)*pair:][:pair] {
+				w[(i*pair+j)*width+taps-1-m] = v
+				w[(j*pair+i)*width+taps-1+m] = v
 			}
 		}
 	}
@@ -74,60 +91,68 @@ const reach = 60
 // answers.
 func impulses(decoder *netruntime.Net) (answers [][]float32, taps int, err error) {
 	units, cols := decoder.Inputs(), decoder.Outputs()
+	run := func(batch, length int, set func(x []float32)) (y []float32, err error) {
+		s, err := decoder.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1})
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		x := make([]float32, batch*length*units)
+		y = make([]float32, batch*2*length*cols)
+		set(x)
+		return y, s.RunSequences([][]float32{y}, [][]float32{x}, batch, length)
+	}
+	// How far all units together reach, and what none of them gives.
 	const length = 2*reach + 1
-	s, err := decoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1})
+	rest, err := run(1, length, func([]float32) {})
 	if err != nil {
 		return nil, 0, err
 	}
-	defer s.Close()
-	x := make([]float32, length*units)
-	rest, y := make([]float32, 2*length*cols), make([]float32, 2*length*cols)
-	run := func(y []float32) error { return s.RunSequences([][]float32{y}, [][]float32{x}, 1, length) }
-	if err := run(rest); err != nil {
+	double, err := run(1, length, func(x []float32) {
+		for u := range units {
+			x[reach*units+u] = 2
+		}
+	})
+	if err != nil {
 		return nil, 0, err
 	}
-	side := 0
-	all := make([][]float32, units)
-	for u := range units {
-		x[reach*units+u] = 1
-		if err := run(y); err != nil {
-			return nil, 0, err
-		}
-		x[reach*units+u] = 0
-		all[u] = make([]float32, len(y))
-		most := 0.0
-		for i := range y {
-			all[u][i] = y[i] - rest[i]
-			most = max(most, math.Abs(float64(all[u][i])))
-		}
-		for i, v := range all[u] {
-			if math.Abs(float64(v)) > 1e-6*most {
-				side = max(side, int(math.Abs(float64(i/(2*cols)-reach))))
-			} else {
-				all[u][i] = 0
-			}
-		}
+	side, most := 0, 0.0
+	for i := range double {
+		most = max(most, math.Abs(float64(double[i]-rest[i])))
 	}
-	// Twice all impulses at once must give twice the sum of the answers.
-	for u := range units {
-		x[reach*units+u] = 2
-	}
-	if err := run(y); err != nil {
-		return nil, 0, err
-	}
-	for i := range y {
-		sum, size := 0.0, 1e-3
-		for _, a := range all {
-			sum += 2 * float64(a[i])
-			size += 2 * math.Abs(float64(a[i]))
-		}
-		if d := float64(y[i]-rest[i]) - sum; !(math.Abs(d) <= 1e-3*size) {
-			return nil, 0, fmt.Errorf("manifold: the decoder is not linear in its hidden values: twice all of them change value %d of frame %d by %g, not %g", i%cols, i/cols, float64(y[i]-rest[i]), sum)
+	for i := range double {
+		if math.Abs(float64(double[i]-rest[i])) > 1e-6*most {
+			side = max(side, int(math.Abs(float64(i/(2*cols)-reach))))
 		}
 	}
 	taps = 2*side + 1
-	for u := range all {
-		all[u] = all[u][(reach-side)*2*cols:][:taps*2*cols]
+	each, err := run(units, taps, func(x []float32) {
+		for u := range units {
+			x[(u*taps+side)*units+u] = 1
+		}
+	})
+	if err != nil {
+		return nil, 0, err
 	}
-	return all, taps, nil
+	n := taps * 2 * cols
+	from := (reach - side) * 2 * cols
+	for u := range units {
+		answer := each[u*n : (u+1)*n : (u+1)*n]
+		for i := range answer {
+			answer[i] -= rest[from+i]
+		}
+		answers = append(answers, answer)
+	}
+	// Twice all impulses at once must give twice the sum of the answers.
+	for i := range n {
+		sum, size := 0.0, 1e-3
+		for _, a := range answers {
+			sum += 2 * float64(a[i])
+			size += 2 * math.Abs(float64(a[i]))
+		}
+		if d := float64(double[from+i]-rest[from+i]) - sum; !(math.Abs(d) <= 1e-3*size) {
+			return nil, 0, fmt.Errorf("manifold: the decoder is not linear in its hidden values: twice all of them change value %d of frame %d by %g, not %g", i%cols, i/cols, float64(double[from+i]-rest[from+i]), sum)
+		}
+	}
+	return answers, taps, nil
 }

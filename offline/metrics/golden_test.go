@@ -15,7 +15,9 @@ import (
 // leaves.
 func TestDogsAreGolden(t *testing.T) {
 	for _, name := range models.Names() {
-		t.Run(name, func(t *testing.T) { isGolden(t, name) })
+		if net, err := models.Open(name); err != nil || net.Meta().Arch == "mann" {
+			t.Run(name, func(t *testing.T) { isGolden(t, name) })
+		}
 	}
 }
 

@@ -110,7 +110,12 @@ func TestSynthRefuses(t *testing.T) {
 // come back better than from the authors' network, whose error per axis is 1.09
 // cm on such a walk (offline/authors).
 func TestEvalManifold(t *testing.T) {
-	data := filepath.Join(mocapdata.Dir(t), "cmu-locomotion")
+	data := t.TempDir()
+	for _, name := range []string{"07_01.bvh", "07_04.bvh", "08_05.bvh", "09_04.bvh"} {
+		if err := os.Symlink(filepath.Join(mocapdata.Dir(t), "cmu-locomotion", name), filepath.Join(data, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	code, stdout, stderr := cli("eval", "manifold", "--data", data, "--seconds", "2", "--rates=false", "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -119,11 +124,11 @@ func TestEvalManifold(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Reconstruct) < 20 || len(r.Curves) != 16 || len(r.Rates) != 0 {
+	if len(r.Reconstruct) != 3 || len(r.Curves) != 16 || len(r.Rates) != 0 {
 		t.Fatalf("%d recordings, %d curves, %d rates", len(r.Reconstruct), len(r.Curves), len(r.Rates))
 	}
 	for _, b := range r.Bars {
-		if strings.Contains(b.Measure, "RMS") || strings.Contains(b.Measure, "noise") || strings.Contains(b.Measure, "slide") {
+		if strings.Contains(b.Measure, "RMS") || strings.Contains(b.Measure, "off the curve") || strings.Contains(b.Measure, "noise") || strings.Contains(b.Measure, "slide") {
 			if !b.Pass {
 				t.Errorf("%s of %s is %g, the bar is %g", b.Measure, b.Of, *b.Value, b.Bar)
 			}

@@ -26,10 +26,7 @@ func (m *Model) Project(rows []float32, workers int) ([]float32, error) {
 	}
 	defer s.Close()
 	x, y := make([]float32, length*cols), make([]float32, length*cols)
-	for f := range length {
-		at := min(max(f-margin, 0), frames-1)
-		copy(x[f*cols:][:cols], rows[at*cols:])
-	}
+	hold(x, rows, cols)
 	if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
 		return nil, err
 	}

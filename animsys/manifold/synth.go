@@ -1,6 +1,7 @@
 package manifold
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -54,8 +55,7 @@ func (m *Model) NewLocomotion(steps, motion *netruntime.Net, o LocomotionOptions
 	}
 	e, err := m.NewEditor(EditorOptions{Batch: o.Batch, Length: length, Workers: o.Workers, Open: o.Open})
 	if err != nil {
-		w.Close()
-		return nil, err
+		return nil, errors.Join(err, w.Close())
 	}
 	n := o.Batch * length
 	return &Locomotion{Model: m, Walker: w, Editor: e,
@@ -67,10 +67,7 @@ func padded(frames int) int { return (frames + 2*context + 1) &^ 1 }
 
 // Close ends its workers.
 func (l *Locomotion) Close() error {
-	if err := l.Walker.Close(); err != nil {
-		return err
-	}
-	return l.Editor.Close()
+	return errors.Join(l.Walker.Close(), l.Editor.Close())
 }
 
 // Made is motion along a course.

@@ -171,7 +171,7 @@ const noise = 0.05
 
 // recordings measures what the manifold makes of held-out recordings.
 func (r *evalManifoldReport) recordings(m *manifold.Model, set *dataset.Motion, workers int) error {
-	cols, n := m.Layout.Columns(), len(m.Layout.Contacts)
+	cols := m.Layout.Columns()
 	for i, c := range set.Clips[:len(set.Clips)/2] {
 		rec, err := metrics.Reconstruct(m, c.Name, c.Rows, workers)
 		if err != nil {
@@ -194,11 +194,7 @@ func (r *evalManifoldReport) recordings(m *manifold.Model, set *dataset.Motion, 
 		if rec.Speed < 0.5 { // who stands or boxes is no measure for walks
 			continue
 		}
-		stand := make([]float32, c.Frames*n)
-		for f := range c.Frames {
-			copy(stand[f*n:][:n], c.Rows[f*cols+m.Layout.Contact(0):])
-		}
-		q, err := metrics.MeasurePeople(m, c.Rows, stand, feature.Place{}, nil)
+		q, err := metrics.MeasurePeople(m, c.Rows, contactsOf(m.Layout, c.Rows), feature.Place{}, nil)
 		if err != nil {
 			return err
 		}

@@ -182,19 +182,15 @@ func (b *binding) findScale() (float32, error) {
 }
 
 // isLeg reports whether joint j of the target is a hip or below one.
-func (b *binding) isLeg(j int) bool {
-	left, right := b.target.Index("LeftUpLeg"), b.target.Index("RightUpLeg")
-	for ; j >= 0; j = int(b.target.Parents[j]) {
-		if j == left || j == right {
-			return true
-		}
-	}
-	return false
-}
+func (b *binding) isLeg(j int) bool { return b.below(j, "UpLeg") }
 
 // isFoot reports whether joint j of the target is an ankle or below one.
-func (b *binding) isFoot(j int) bool {
-	left, right := b.target.Index("LeftFoot"), b.target.Index("RightFoot")
+func (b *binding) isFoot(j int) bool { return b.below(j, "Foot") }
+
+// below reports whether joint j of the target is one of the two that are called
+// so, or below one.
+func (b *binding) below(j int, name string) bool {
+	left, right := b.target.Index("Left"+name), b.target.Index("Right"+name)
 	for ; j >= 0; j = int(b.target.Parents[j]) {
 		if j == left || j == right {
 			return true

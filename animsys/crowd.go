@@ -64,7 +64,7 @@ type Crowd struct {
 	Pos      []m3.Vec3 // (rows, joints) the blended pose's local translations
 	Rot      []m3.Quat // (rows, joints) its local rotations
 	Inertial *blend.Inertial
-	Ground   ik.Quadruped
+	Ground   ik.Legged
 
 	last, now []m3.Xform // (rows, joints) published poses, world space
 	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
@@ -174,7 +174,7 @@ func (c *Crowd) ground(m *mann.Model, roles *ik.Roles) error {
 	if err != nil {
 		return err
 	}
-	c.Ground = ik.DefaultQuadruped()
+	c.Ground = ik.DefaultDog()
 	c.Ground.Rig, c.Ground.Ground, c.Ground.DT = rig, c.Terrain, 1.0/mann.Rate
 	c.Ground.Pos, c.Ground.Rot = c.Pos, c.Rot
 	c.Ground.Model = make([]m3.Xform, len(c.Pos))

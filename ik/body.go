@@ -57,21 +57,25 @@ func (b *Body) see(hips m3.Vec3, dt float32) float32 {
 }
 
 // under returns the ground's height under p for a body that points ahead.
-func (s *Quadruped) under(p, ahead m3.Vec3) float32 {
+func (s *Legged) under(p, ahead m3.Vec3) float32 {
 	const n = 5
 	var sum float32
 	for i := range n {
 		d := window * (float32(i)/(n-1) - 0.5)
-		sum += s.Ground.Height(p.X+d*ahead.X, p.Z+d*ahead.Z)
+		sum += s.soil(p.X+d*ahead.X, p.Z+d*ahead.Z)
 	}
 	return sum / n
 }
 
 // feel looks at the ground under the flat pose m.
-func (s *Quadruped) feel(m []m3.Xform, b *Body) {
+func (s *Legged) feel(m []m3.Xform, b *Body) {
 	spine := s.Rig.Roles.Spine
 	joints := [soils]int{spine[0], spine[len(spine)-1], s.Rig.Roles.Neck, s.Rig.sides[0], s.Rig.sides[1]}
-	ahead := m[s.Rig.Roles.Neck].Pos.Sub(m[spine[0]].Pos).Flat().Normalize(m3.Vec3{})
+	ahead := m[s.Rig.Roles.Neck].Pos.Sub(m[spine[0]].Pos)
+	if l, r := s.Rig.hips[0], s.Rig.hips[1]; l >= 0 { // it stands upright
+		ahead = m[l].Pos.Sub(m[r].Pos).Cross(m3.Up)
+	}
+	ahead = ahead.Flat().Normalize(m3.Vec3{})
 	for i, j := range joints {
 		if j >= 0 {
 			b.soil[i].next(m3.V(0, s.under(m[j].Pos, ahead), 0), bump, soft, s.DT)
@@ -84,7 +88,7 @@ func (s *Quadruped) feel(m []m3.Xform, b *Body) {
 // chest and neck stand over the ground as they stood over the flat, and the
 // chest rolls with the ground under the forelegs. Hips and chest sink as far as
 // b says.
-func (s *Quadruped) spine(m []m3.Xform, b *Body) {
+func (s *Legged) spine(m []m3.Xform, b *Body) {
 	t, joints, neck := s.Rig.Tree, s.Rig.Roles.Spine, s.Rig.Roles.Neck
 	lift := func(j, under int, sink float32) m3.Vec3 {
 		p := m[j].Pos
@@ -114,7 +118,7 @@ func (s *Quadruped) spine(m []m3.Xform, b *Body) {
 // sink lowers hips and chest toward where the standing paws of the pose m, made
 // with b, come within reach, as far as the body has room over the ground, and
 // reports whether that changed anything.
-func (s *Quadruped) sink(m []m3.Xform, legs []plan, b *Body) bool {
+func (s *Legged) sink(m []m3.Xform, legs []plan, b *Body) bool {
 	var goal [2]float32
 	room := [2]float32{s.MaxDrop, s.MaxDrop}
 	for i, l := range s.Rig.Roles.Legs {
@@ -131,7 +135,7 @@ func (s *Quadruped) sink(m []m3.Xform, legs []plan, b *Body) bool {
 		goal[end] = max(goal[end], legs[i].load*(b.sink[end].x+short))
 		// The joints on which legs hang stay above the ground, and so high that
 		// legs need not fold up.
-		high := top.Y - s.Ground.Height(top.X, top.Z) - gap
+		high := top.Y - s.soil(top.X, top.Z) - gap
 		if flat < least {
 			high = min(high, d.Y-m3.Sqrt(least*least-flat*flat))
 		}
@@ -139,6 +143,9 @@ func (s *Quadruped) sink(m []m3.Xform, legs []plan, b *Body) bool {
 		if legs[i].under > deep {
 			room[end] = min(room[end], deep-legs[i].under)
 		}
+	}
+	if s.Rig.hips[0] >= 0 { // the chest goes where the hips go
+		goal[1], room[1] = goal[0], room[0]
 	}
 	changed := false
 	for i := range goal {

@@ -31,7 +31,7 @@ func hills(t testing.TB, degrees float64, seed uint64) *terrain.Field {
 }
 
 // solver returns a job of one row for the clip's skeleton.
-func solver(t testing.TB, s *skel.Skeleton, g ik.Ground) *ik.Quadruped {
+func solver(t testing.TB, s *skel.Skeleton, g ik.Ground) *ik.Legged {
 	tree, err := ik.NewTree(s.Parents)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func solver(t testing.TB, s *skel.Skeleton, g ik.Ground) *ik.Quadruped {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := ik.DefaultQuadruped()
+	q := ik.DefaultDog()
 	q.Rig, q.Ground = rig, g
 	q.Model = make([]m3.Xform, s.Len())
 	q.Feet, q.Body = make([]ik.Foot, len(roles.Legs)), make([]ik.Body, 1)

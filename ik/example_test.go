@@ -10,7 +10,7 @@ import (
 )
 
 // One dog that stands in its rest pose is put on a slope.
-func ExampleQuadruped() {
+func ExampleLegged() {
 	dog := testdog.Skeleton()
 	tree, err := ik.NewTree(dog.Parents)
 	if err != nil {
@@ -29,7 +29,7 @@ func ExampleQuadruped() {
 		panic(err)
 	}
 
-	job := ik.DefaultQuadruped()
+	job := ik.DefaultDog()
 	job.Rig, job.Ground = rig, slope
 	job.Pos = dog.Offsets
 	job.Rot = make([]m3.Quat, dog.Len())

@@ -24,7 +24,7 @@ type LockOptions struct {
 
 func (o *LockOptions) validate() error {
 	if !(o.On >= 0) || !(o.Off >= 0) || !(o.Pace >= 0) || !(o.Height >= 0) || !(o.Rise >= 0) || !(o.Radius >= 0) || !(o.Halflife >= 0) || !(o.Press >= 0) {
-		return fmt.Errorf("ik: Quadruped.Lock is %+v: want nothing below 0", *o)
+		return fmt.Errorf("ik: Legged.Lock is %+v: want nothing below 0", *o)
 	}
 	return nil
 }
@@ -69,6 +69,8 @@ type Foot struct {
 	held     bool
 	touches  bool // held, and there
 	seen     bool
+	told     bool // whether somebody knows that the flat pose has it on the ground,
+	tells    bool // and what
 }
 
 // Stands reports whether the flat pose has the paw on the ground.
@@ -83,7 +85,7 @@ func (f *Foot) Held() bool { return f.touches }
 // the last tick, m/s; zero for a new foot.
 func (f *Foot) see(tip m3.Vec3, dt float32) m3.Vec3 {
 	if !f.seen {
-		*f = Foot{prev: tip, seen: true, y: max(tip.Y, plant)}
+		*f = Foot{prev: tip, seen: true, told: f.told, tells: f.tells, y: max(tip.Y, plant)}
 		if tip.Y < highest {
 			f.y, f.drop.x = plant, tip.Y-plant
 		}
@@ -109,6 +111,10 @@ func (f *Foot) turn(bend m3.Vec3) m3.Vec3 {
 // land tells from the flat pose's tip at height h with velocity v whether the
 // paw stands under a body that moves at pace, m/s.
 func (f *Foot) land(h float32, v m3.Vec3, pace float32, o *LockOptions) {
+	if f.told {
+		f.stands, f.left, f.speed = f.tells, false, v.Len()
+		return
+	}
 	speed, height := o.Off, o.Height
 	if f.stands {
 		f.low = min(f.low, h)

@@ -9,7 +9,7 @@ import (
 // A standing paw whose flat pose drifts slowly is held as far as the leg has
 // room: up to Radius at full length, less when it is folded.
 func TestHoldHasRoom(t *testing.T) {
-	lock := DefaultQuadruped().Lock
+	lock := DefaultDog().Lock
 	for _, room := range []float32{1, 0.5, 0.2} {
 		var f Foot
 		var far float32
@@ -29,7 +29,7 @@ func TestHoldHasRoom(t *testing.T) {
 // A paw whose flat pose slides on without end does not slide with it: it is held,
 // and steps after it.
 func TestStepsAfterASlide(t *testing.T) {
-	lock := DefaultQuadruped().Lock
+	lock := DefaultDog().Lock
 	const dt, speed = 1. / 60, 0.3
 	var f Foot
 	tip := m3.V(0, 0.01, 0)
@@ -59,7 +59,7 @@ func TestStepsAfterASlide(t *testing.T) {
 // A paw comes down to the ground in one go: where it is taken for standing it
 // neither stops in the air nor falls.
 func TestLandsInOneGo(t *testing.T) {
-	lock := DefaultQuadruped().Lock
+	lock := DefaultDog().Lock
 	const dt = 1. / 60
 	for _, v := range []float32{0.3, 0.6, 1} {
 		var f Foot

@@ -40,7 +40,7 @@ func (g *glide) correct(in, out m3.Vec3) {
 
 // calm turns joint a so that its child b follows g, which lets it be pushed by
 // accel, m/s². It returns where g is, and whether it had to turn.
-func (s *Quadruped) calm(m []m3.Xform, a, b int, g *glide, accel float32) (to m3.Vec3, turned bool) {
+func (s *Legged) calm(m []m3.Xform, a, b int, g *glide, accel float32) (to m3.Vec3, turned bool) {
 	was := m[b].Pos
 	to = g.next(was, accel, hop, s.DT)
 	if was.Dist(to) < 1e-4 {

@@ -77,7 +77,7 @@ func TestYield(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Quadruped{Rig: &Rig{Tree: tree}, DT: 1. / 60}
+	s := &Legged{Rig: &Rig{Tree: tree}, DT: 1. / 60}
 	for _, short := range []float32{0.06, hitch / 2} {
 		m := []m3.Xform{{Pos: m3.V(0, 0.6, 0), Rot: m3.Ident}, {Pos: m3.V(0, 0.4, 0), Rot: m3.Ident},
 			{Pos: m3.V(0.2, 0.3, 0), Rot: m3.Ident}, {Pos: m3.V(0.3, 0.3, 0), Rot: m3.Ident}}

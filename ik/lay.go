@@ -5,7 +5,7 @@ import "mannequin/engine/m3"
 // lay lifts what of a chain, a tail or a head, dips into the terrain, bone by
 // bone. The bones below a lifted one keep their directions: turning with it, they
 // would flip up. None of them jumps: went tells where they went.
-func (s *Quadruped) lay(m []m3.Xform, chain []int, went *[maxChain]glide) {
+func (s *Legged) lay(m []m3.Xform, chain []int, went *[maxChain]glide) {
 	for i := 1; i < len(chain); i++ {
 		a, b := chain[i-1], chain[i]
 		was := m[a].Rot
@@ -26,13 +26,13 @@ func (s *Quadruped) lay(m []m3.Xform, chain []int, went *[maxChain]glide) {
 // lower, and reports whether it did. From the heading along, b sweeps to its own no
 // faster than a tail does: the heading of a bone that points straight down means
 // nothing, and the way to another side is over the ground, not through it.
-func (s *Quadruped) raise(m []m3.Xform, a, b int, along m3.Vec3) bool {
+func (s *Legged) raise(m []m3.Xform, a, b int, along m3.Vec3) bool {
 	const sweep = 5 // radians per second
 	raised := false
 	// The terrain under b changes as b moves; the second pass sees to that.
 	for range 2 {
 		p, from := m[b].Pos, m[a].Pos
-		y := s.Ground.Height(p.X, p.Z) + gap
+		y := s.soil(p.X, p.Z) + gap
 		if p.Y >= y {
 			break
 		}

@@ -61,7 +61,7 @@ type plan struct {
 // plan reads a leg's place from the flat pose m, which moves at pace, m/s: over
 // the terrain as high as it was over the flat ground, the sole along the terrain
 // while it is near it.
-func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot, pace float32) plan {
+func (s *Legged) plan(m []m3.Xform, l Leg, foot *Foot, pace float32) plan {
 	flat, paw, lower, upper := m[l.tip()].Pos, m[l.paw()], m[l.lower()].Pos, m[l.upper()]
 	v := foot.see(flat, s.DT)
 	stand := 1 - m3.Clamp(flat.Y/soleFade, 0, 1)
@@ -82,7 +82,7 @@ func (s *Quadruped) plan(m []m3.Xform, l Leg, foot *Foot, pace float32) plan {
 	p.paw = lean.Mul(paw.Rot)
 	// A hock that would dip into the terrain turns the paw up about its tip.
 	up := lean.Rotate(paw.Pos.Sub(flat))
-	if y := s.Ground.Height(p.tip.X+up.X, p.tip.Z+up.Z) + gap - p.tip.Y; up.Y < y {
+	if y := s.soil(p.tip.X+up.X, p.tip.Z+up.Z) + gap - p.tip.Y; up.Y < y {
 		to := tilt(up, y, up.Flat())
 		p.paw, up = m3.Between(up.Normalize(m3.Up), to.Normalize(m3.Up)).Mul(p.paw), to
 	}
@@ -102,8 +102,8 @@ func ease(u float32) float32 {
 // rise returns the place in the world of a paw that shall be at over the
 // terrain: at.Y above what lies under it and, while it flies with velocity v,
 // above the edges ahead.
-func (s *Quadruped) rise(foot *Foot, at, v m3.Vec3) m3.Vec3 {
-	soil := s.Ground.Height(at.X, at.Z)
+func (s *Legged) rise(foot *Foot, at, v m3.Vec3) m3.Vec3 {
+	soil := s.soil(at.X, at.Z)
 	if !foot.held {
 		v = v.Flat().Scale(notice)
 		if l := v.Len(); l > ahead {
@@ -113,18 +113,18 @@ func (s *Quadruped) rise(foot *Foot, at, v m3.Vec3) m3.Vec3 {
 		n := s.Ground.Normal(at.X, at.Z)
 		slope := max(-n.Dot(v)/max(n.Y, 0.5), 0)
 		for _, u := range [...]float32{0.5, 1} {
-			soil = max(soil, s.Ground.Height(at.X+u*v.X, at.Z+u*v.Z)-u*slope+plant-at.Y)
+			soil = max(soil, s.soil(at.X+u*v.X, at.Z+u*v.Z)-u*slope+plant-at.Y)
 		}
 	}
 	at.Y += soil
 	at = foot.shown.next(at, kick, hop, s.DT)
-	at.Y = max(at.Y, s.Ground.Height(at.X, at.Z)+lowest)
+	at.Y = max(at.Y, s.soil(at.X, at.Z)+lowest)
 	return at
 }
 
 // lean returns the rotation by which the terrain under foot turns a sole that
 // stands at.
-func (s *Quadruped) lean(foot *Foot, at m3.Vec3) m3.Quat {
+func (s *Legged) lean(foot *Foot, at m3.Vec3) m3.Quat {
 	n := s.Ground.Normal(at.X, at.Z)
 	slope := m3.V(n.X, 0, n.Z).Scale(1 / max(n.Y, tiny))
 	if l := slope.Len(); l > steepest {
@@ -143,7 +143,7 @@ func (s *Quadruped) lean(foot *Foot, at m3.Vec3) m3.Quat {
 // it, each by the share help; the limb bends exactly; then the sole. Where the
 // leg cannot follow, or would only with a jerk (one that comes out of being
 // straight moves its knee much faster than its paw), the paw yields.
-func (s *Quadruped) leg(m []m3.Xform, l Leg, p *plan, foot *Foot) {
+func (s *Legged) leg(m []m3.Xform, l Leg, p *plan, foot *Foot) {
 	t := s.Rig.Tree
 	for _, j := range l[:len(l)-4] {
 		t.aim(m, j, m[l.paw()].Pos, p.wrist, help)
@@ -163,14 +163,14 @@ func (s *Quadruped) leg(m []m3.Xform, l Leg, p *plan, foot *Foot) {
 	if to, turned := s.calm(m, l.paw(), l.tip(), &foot.tip, kick); turned {
 		s.yield(m, l, foot, wrist, tip, to)
 	}
-	at := m3.V(foot.at.X, s.Ground.Height(foot.at.X, foot.at.Z)+plant, foot.at.Z)
+	at := m3.V(foot.at.X, s.soil(foot.at.X, foot.at.Z)+plant, foot.at.Z)
 	foot.touches = foot.held && m[l.tip()].Pos.Dist(at) < touch
 }
 
 // yield has the paw joint go half of the way that the tip is short of to, where
 // its bound lets it go: beyond its own bound, or the tip would have to go beyond
 // its own by all of that. Without bounds they would be at wrist and tip.
-func (s *Quadruped) yield(m []m3.Xform, l Leg, foot *Foot, wrist, tip, to m3.Vec3) {
+func (s *Legged) yield(m []m3.Xform, l Leg, foot *Foot, wrist, tip, to m3.Vec3) {
 	t := s.Rig.Tree
 	short := to.Sub(m[l.tip()].Pos)
 	if short.Len() < hitch {
@@ -185,13 +185,13 @@ func (s *Quadruped) yield(m []m3.Xform, l Leg, foot *Foot, wrist, tip, to m3.Vec
 // unearth swings a knee or elbow that is lower than gap above the terrain up
 // about the line from the leg's upper joint to its paw joint, as far as it takes,
 // and back again.
-func (s *Quadruped) unearth(m []m3.Xform, l Leg, foot *Foot) {
+func (s *Legged) unearth(m []m3.Xform, l Leg, foot *Foot) {
 	root, p := m[l.upper()].Pos, m[l.lower()].Pos
 	axis := m[l.paw()].Pos.Sub(root).Normalize(m3.Up)
 	out := p.Sub(root)
 	out = out.Sub(axis.Scale(out.Dot(axis)))
 	var goal float32
-	if short := s.Ground.Height(p.X, p.Z) + gap - p.Y; short > 0 {
+	if short := s.soil(p.X, p.Z) + gap - p.Y; short > 0 {
 		// Turned by a, the joint is r·cos(a−top) from the axis along the ground's
 		// normal, which on a slope is not up.
 		n := s.Ground.Normal(p.X, p.Z)

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Roles says which joints of a four-legged skeleton play which part, as
-// indices. DogRoles fills it from the dog's joint names; fill it yourself for a
-// skeleton of your own.
+// Roles says which joints of a four-legged or a two-legged skeleton play which
+// part, as indices. DogRoles and HumanRoles fill it from joint names; fill it
+// yourself for a skeleton of your own.
 type Roles struct {
 	Spine []int // from the hips to the joint that carries the neck and forelegs; at least 2
 	Neck  int   // the joint that the spine is aimed with, below the last of Spine
-	Legs  []Leg // 1 to 8
+	Legs  []Leg // 1 to 8; of pairs the left one first
 	Tail  []int // from the tail's first joint to its tip; empty, or 2 to 9
 	Head  []int // from the neck to the tip of the nose; empty, or 2 to 9
 }
@@ -31,33 +31,55 @@ func (l Leg) tip() int   { return l[len(l)-1] }
 // joint names of the dog recordings: Hips, Spine, Spine1, Neck, the four legs
 // with End Sites as tips, and a tail and a head if there are any.
 func DogRoles(names []string) (Roles, error) {
-	var missing []string
-	find := func(want ...string) []int {
-		out := make([]int, len(want))
-		for i, n := range want {
-			if out[i] = slices.Index(names, n); out[i] < 0 {
-				missing = append(missing, n)
-			}
-		}
-		return out
-	}
-	r := Roles{Spine: find("Hips", "Spine", "Spine1"), Neck: find("Neck")[0]}
+	f := finder{names: names}
+	r := Roles{Spine: f.find("Hips", "Spine", "Spine1"), Neck: f.find("Neck")[0]}
 	for _, side := range []string{"Left", "Right"} {
-		r.Legs = append(r.Legs, find(side+"Shoulder", side+"Arm", side+"ForeArm", side+"Hand", side+"HandSite"))
+		r.Legs = append(r.Legs, f.find(side+"Shoulder", side+"Arm", side+"ForeArm", side+"Hand", side+"HandSite"))
 	}
 	for _, side := range []string{"Left", "Right"} {
-		r.Legs = append(r.Legs, find(side+"UpLeg", side+"Leg", side+"Foot", side+"FootSite"))
+		r.Legs = append(r.Legs, f.find(side+"UpLeg", side+"Leg", side+"Foot", side+"FootSite"))
 	}
 	if slices.Contains(names, "Tail") {
-		r.Tail = find("Tail", "Tail1", "Tail1Site")
+		r.Tail = f.find("Tail", "Tail1", "Tail1Site")
 	}
 	if slices.Contains(names, "Head") {
-		r.Head = find("Neck", "Head", "HeadSite")
+		r.Head = f.find("Neck", "Head", "HeadSite")
 	}
-	if len(missing) > 0 {
-		return Roles{}, fmt.Errorf("ik: the skeleton has no joint called %q; fill ik.Roles by hand for other skeletons", missing)
+	return r, f.err()
+}
+
+// HumanRoles returns the roles of the joints called names, for skeletons with the
+// joint names of the shipped people: Hips, Spine1, Neck1, and for both sides
+// UpLeg, Leg, Foot and ToeBase.
+func HumanRoles(names []string) (Roles, error) {
+	f := finder{names: names}
+	r := Roles{Spine: f.find("Hips", "Spine1"), Neck: f.find("Neck1")[0]}
+	for _, side := range []string{"Left", "Right"} {
+		r.Legs = append(r.Legs, f.find(side+"UpLeg", side+"Leg", side+"Foot", side+"ToeBase"))
 	}
-	return r, nil
+	return r, f.err()
+}
+
+// finder looks joints up by their names.
+type finder struct {
+	names, missing []string
+}
+
+func (f *finder) find(want ...string) []int {
+	out := make([]int, len(want))
+	for i, n := range want {
+		if out[i] = slices.Index(f.names, n); out[i] < 0 {
+			f.missing = append(f.missing, n)
+		}
+	}
+	return out
+}
+
+func (f *finder) err() error {
+	if len(f.missing) > 0 {
+		return fmt.Errorf("ik: the skeleton has no joint called %q; fill ik.Roles by hand for other skeletons", f.missing)
+	}
+	return nil
 }
 
 // Rig is a skeleton with its roles checked, immutable and safe to share.
@@ -66,6 +88,7 @@ type Rig struct {
 	Roles Roles
 	fore  []bool // per leg: carried by the spine's last joint
 	sides [2]int // the foreleg roots whose line sets the chest's roll, or −1, −1
+	hips  [2]int // the roots of a body's two legs, first left, where it has no forelegs, or −1, −1
 }
 
 // NewRig checks that roles fit the tree.
@@ -86,7 +109,7 @@ func NewRig(tree *Tree, roles Roles) (*Rig, error) {
 	if len(roles.Legs) == 0 || len(roles.Legs) > maxLegs {
 		return nil, fmt.Errorf("ik: %d entries in Roles.Legs, want 1 to %d", len(roles.Legs), maxLegs)
 	}
-	r := &Rig{Tree: tree, Roles: roles, sides: [2]int{-1, -1}}
+	r := &Rig{Tree: tree, Roles: roles, sides: [2]int{-1, -1}, hips: [2]int{-1, -1}}
 	var fore []int
 	for i, l := range roles.Legs {
 		if err := tree.chain(fmt.Sprintf("Roles.Legs[%d]", i), l, 4); err != nil {
@@ -99,6 +122,9 @@ func NewRig(tree *Tree, roles Roles) (*Rig, error) {
 	}
 	if len(fore) == 2 {
 		r.sides = [2]int{fore[0], fore[1]}
+	}
+	if len(fore) == 0 && len(roles.Legs) == 2 {
+		r.hips = [2]int{roles.Legs[0][0], roles.Legs[1][0]}
 	}
 	for _, c := range []struct {
 		what   string

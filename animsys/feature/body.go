@@ -114,8 +114,10 @@ func (m *Motion) places(world []m3.Vec3, frames int, fps float64) []Place {
 		body := world[f*n:][:n]
 		at[f], ahead[f] = body[0].Flat(), facing(body, left, right)
 	}
-	smooth(at, placeSigma*fps/60, true)
-	smooth(ahead, facingSigma*fps/60, false)
+	near, far := newGaussian(placeSigma*fps/60), newGaussian(facingSigma*fps/60)
+	line := make([]m3.Vec3, frames+2*max(len(near.w), len(far.w)))
+	smooth(at, line, near, true)
+	smooth(ahead, line, far, false)
 	ground := m.ground(world)
 	place := make([]Place, frames)
 	for f := range place {
@@ -152,13 +154,15 @@ func (m *Motion) ground(world []m3.Vec3) float32 {
 	return low[int(floorShare*float64(len(low)))]
 }
 
-// smooth convolves v with a Gaussian of so many frames' deviation. Beyond its
-// ends v stays as it is there, or where it goes on is turned about its end: what
-// moves keeps its speed.
-func smooth(v []m3.Vec3, sigma float64, goesOn bool) {
-	r := int(math.Ceil(4 * sigma))
-	w := make([]float32, r+1)
-	total := 0.0
+// gaussian is the right half of a Gaussian.
+type gaussian struct {
+	w     []float32 // w[0] is 1
+	scale float32   // 1 / the sum to both sides
+}
+
+// newGaussian returns the one of so many frames' deviation.
+func newGaussian(sigma float64) gaussian {
+	w, total := make([]float32, int(math.Ceil(4*sigma))+1), 0.0
 	for i := range w {
 		k := math.Exp(-0.5 * float64(i*i) / (sigma * sigma))
 		w[i] = float32(k)
@@ -167,26 +171,32 @@ func smooth(v []m3.Vec3, sigma float64, goesOn bool) {
 			total += k
 		}
 	}
-	// One line with what lies beyond the ends.
-	last := len(v) - 1
-	src := make([]m3.Vec3, len(v)+2*r)
-	for i := range src {
+	return gaussian{w, 1 / float32(total)}
+}
+
+// smooth convolves v with g. Beyond its ends v stays as it is there, or
+// where it goes on is turned about its end: what moves keeps its speed. line has
+// room for v and what lies beyond its ends.
+func smooth(v, line []m3.Vec3, g gaussian, goesOn bool) {
+	r, last := len(g.w)-1, len(v)-1
+	line = line[:len(v)+2*r]
+	for i := range line {
 		f := i - r
 		end := min(max(f, 0), last)
-		src[i] = v[end]
+		line[i] = v[end]
 		if f != end && goesOn {
-			src[i] = v[end].Scale(2).Sub(v[min(max(2*end-f, 0), last)])
+			line[i] = v[end].Scale(2).Sub(v[min(max(2*end-f, 0), last)])
 		}
 	}
 	for f := range v {
-		sum := src[f+r].Scale(w[0])
+		sum := line[f+r].Scale(g.w[0])
 		for i := 1; i <= r; i++ {
-			a, b, k := &src[f+r-i], &src[f+r+i], w[i]
+			a, b, k := &line[f+r-i], &line[f+r+i], g.w[i]
 			sum.X += k * (a.X + b.X)
 			sum.Y += k * (a.Y + b.Y)
 			sum.Z += k * (a.Z + b.Z)
 		}
-		v[f] = sum.Scale(1 / float32(total))
+		v[f] = sum.Scale(g.scale)
 	}
 }
 
@@ -216,29 +226,47 @@ func (m *Motion) ToWorld(world []m3.Vec3, rows []float32, fps float64, start Pla
 	return Place{Pos: m3.V(float32(x), start.Pos.Y, float32(z)), Yaw: m3.WrapAngle(float32(yaw))}
 }
 
-// Centre turns and moves the poses of rows, (frames, m.Columns()) at fps frames
-// per second, under the body's own frame: smoothed as FromWorld smooths, they
-// face +Z there and stand over its origin, as those of recordings do. What
-// networks make drifts from that by a few degrees and centimetres. The body's
-// motion stays as it is. It panics where rows is not of whole frames.
-func (m *Motion) Centre(rows []float32, fps float64) {
+// Centring turns and moves poses under the body's own frame: smoothed as
+// FromWorld smooths, they face +Z there and stand over its origin, as those of
+// recordings do. What networks make drifts from that by a few degrees and
+// centimetres. It belongs to one goroutine.
+type Centring struct {
+	layout          *Motion
+	left, right     []int
+	place, turn     gaussian
+	at, ahead, line []m3.Vec3
+	body            []m3.Vec3
+}
+
+// NewCentring returns the centring of motions of up to so many frames at fps
+// frames per second.
+func (m *Motion) NewCentring(frames int, fps float64) *Centring {
+	c := &Centring{layout: m, place: newGaussian(placeSigma * fps / 60), turn: newGaussian(facingSigma * fps / 60),
+		at: make([]m3.Vec3, frames), ahead: make([]m3.Vec3, frames), body: make([]m3.Vec3, len(m.Joints))}
+	c.left, c.right = m.sides()
+	c.line = make([]m3.Vec3, frames+2*max(len(c.place.w), len(c.turn.w)))
+	return c
+}
+
+// Run centres the poses of rows, (frames, m.Columns()); the body's motion stays as
+// it is. It panics where rows is not of whole frames, or of too many.
+func (c *Centring) Run(rows []float32) {
+	m := c.layout
 	cols := m.Columns()
 	frames := len(rows) / cols
-	if len(rows) != frames*cols {
-		panic("feature: Centre: rows are no whole frames")
+	if len(rows) != frames*cols || frames > len(c.at) {
+		panic("feature: Centring.Run: rows are no whole frames, or too many")
 	}
-	at, ahead := make([]m3.Vec3, frames), make([]m3.Vec3, frames)
-	left, right := m.sides()
-	body := make([]m3.Vec3, len(m.Joints))
+	at, ahead := c.at[:frames], c.ahead[:frames]
 	for f := range frames {
 		row := rows[f*cols:][:cols]
-		for j := range body {
-			body[j] = m3.V(row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2])
+		for j := range c.body {
+			c.body[j] = m3.V(row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2])
 		}
-		at[f], ahead[f] = body[0].Flat(), facing(body, left, right)
+		at[f], ahead[f] = c.body[0].Flat(), facing(c.body, c.left, c.right)
 	}
-	smooth(at, placeSigma*fps/60, true)
-	smooth(ahead, facingSigma*fps/60, false)
+	smooth(at, c.line, c.place, true)
+	smooth(ahead, c.line, c.turn, false)
 	for f := range frames {
 		row, turn := rows[f*cols:][:cols], m3.YawQuat(-m3.YawOf(ahead[f]))
 		for j := range m.Joints {

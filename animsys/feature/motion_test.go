@@ -309,7 +309,7 @@ func TestMotionCentre(t *testing.T) {
 		}
 	}
 	for name, got := range map[string][]float32{"turned and moved": off, "in place": slices.Clone(rows)} {
-		m.Centre(got, 60)
+		m.NewCentring(len(got)/m.Columns(), 60).Run(got)
 		for f := 90; f < frames-90; f++ { // away from ends, where smoothing sees less
 			for c := range m.Columns() {
 				if d := m3.Abs(got[f*m.Columns()+c] - rows[f*m.Columns()+c]); d > 0.012 {

@@ -31,6 +31,7 @@ type Locomotion struct {
 	Editor *Editor
 
 	body, rows, contacts []float32
+	centring             []*feature.Centring // by worker
 }
 
 // LocomotionOptions say what a Locomotion is for.
@@ -58,8 +59,12 @@ func (m *Model) NewLocomotion(steps, motion *netruntime.Net, o LocomotionOptions
 		return nil, errors.Join(err, w.Close())
 	}
 	n := o.Batch * length
-	return &Locomotion{Model: m, Walker: w, Editor: e,
-		body: make([]float32, n*feature.MotionLen), rows: make([]float32, n*m.Layout.Columns()), contacts: make([]float32, n*len(m.Layout.Contacts))}, nil
+	l := &Locomotion{Model: m, Walker: w, Editor: e,
+		body: make([]float32, n*feature.MotionLen), rows: make([]float32, n*m.Layout.Columns()), contacts: make([]float32, n*len(m.Layout.Contacts))}
+	for range w.pool.Workers() {
+		l.centring = append(l.centring, m.Layout.NewCentring(length, Rate))
+	}
+	return l, nil
 }
 
 // padded is the length of the motion that is made for so many frames.
@@ -122,7 +127,7 @@ func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now fu
 		return nil, r, err
 	}
 	centre := func() {
-		l.Walker.pool.Run(batch, func(_, b int) { l.Model.Layout.Centre(walk.Rows[b*length*cols:][:length*cols], Rate) })
+		l.Walker.pool.Run(batch, func(worker, b int) { l.centring[worker].Run(walk.Rows[b*length*cols:][:length*cols]) })
 	}
 	centre()
 	r.Synthesis = now().Sub(at)

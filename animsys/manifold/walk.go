@@ -142,10 +142,12 @@ type Walk struct {
 	Batch, Length int       // motions, and frames of each: even, at most the walker's
 	Body          []float32 // (Batch, Length, feature.MotionLen) the body's motion, raw
 	Gaits         []Gait    // (Batch), or nil: as the networks have learnt
-	Phase         []float32 // (Batch) of stepping before the first frame, radians, and after the last when it is done; nil begins with 0
+	Kept          int       // frames at the start whose Contacts are given: a motion that goes on
+	Phase         []float32 // (Batch) of stepping before frame Kept, radians; nil begins with 0
 
 	Rows     []float32 // out: (Batch, Length, columns) the motion, raw
-	Contacts []float32 // out: (Batch, Length, contacts) 1 where a contact shall stand, else 0
+	Contacts []float32 // out, from frame Kept on: (Batch, Length, contacts) 1 where a contact shall stand, else 0
+	Phases   []float32 // out, from frame Kept on: (Batch, Length) of stepping after each frame; nil where not wanted
 }
 
 // Run makes the motions. A motion's result is the same bits alone or among
@@ -157,13 +159,16 @@ func (w *Walker) Run(job *Walk) error {
 	if job.Batch < 1 || job.Batch > w.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > w.length {
 		return fmt.Errorf("manifold: %d walks of %d frames, the walker is for up to %d of %d, an even number", job.Batch, job.Length, w.batch, w.length)
 	}
+	if job.Kept < 0 || job.Kept > job.Length {
+		return fmt.Errorf("manifold: Walk.Kept is %d, of %d frames", job.Kept, job.Length)
+	}
 	for _, v := range []struct {
 		name     string
 		len, n   int
 		optional bool
 	}{
 		{"Body", len(job.Body), frames * feature.MotionLen, false}, {"Gaits", len(job.Gaits), job.Batch, true}, {"Phase", len(job.Phase), job.Batch, true},
-		{"Rows", len(job.Rows), frames * cols, false}, {"Contacts", len(job.Contacts), frames * n, false},
+		{"Rows", len(job.Rows), frames * cols, false}, {"Contacts", len(job.Contacts), frames * n, false}, {"Phases", len(job.Phases), frames, true},
 	} {
 		if v.len != v.n && !(v.optional && v.len == 0) {
 			return fmt.Errorf("manifold: Walk.%s has %d values, want %d", v.name, v.len, v.n)
@@ -200,28 +205,37 @@ func (w *Walker) waves(job *Walk, b int) {
 		given := w.given[f*(feature.MotionLen+n):][:feature.MotionLen+n]
 		body := job.Body[f*feature.MotionLen:][:feature.MotionLen]
 		copy(given, body)
-		still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < stillSpeed && math.Abs(float64(body[feature.MotionYaw])) < stillTurn
-		if still {
+		if f < b*job.Length+job.Kept {
+			copy(given[feature.MotionLen:], job.Contacts[f*n:][:n])
+			continue
+		}
+		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < stillSpeed && math.Abs(float64(body[feature.MotionYaw])) < stillTurn; still {
 			for i := range w.lags {
 				job.Contacts[f*n+i], given[feature.MotionLen+i] = 1, 1
 			}
-			continue
+		} else {
+			phase = math.Remainder(phase+float64(g.Cadence*max(0, gamma[n])), 2*math.Pi)
+			for i, lag := range w.lags {
+				stands := g.stands(phase-float64(lag), gamma[i], w.toe[i])
+				job.Contacts[f*n+i], given[feature.MotionLen+i] = stands, stands
+			}
 		}
-		phase += float64(g.Cadence * max(0, gamma[n]))
-		for i, lag := range w.lags {
-			ahead, off := g.Heel, g.HeelOff
-			if w.toe[i] {
-				ahead, off = g.Toe, g.ToeOff
-			}
-			threshold := min(max(math.Cos(float64(gamma[i])), leastThreshold), mostThreshold) + float64(off)
-			stands := float32(0)
-			if math.Sin(phase-float64(lag)+float64(ahead)) > threshold {
-				stands = 1
-			}
-			job.Contacts[f*n+i], given[feature.MotionLen+i] = stands, stands
+		if job.Phases != nil {
+			job.Phases[f] = float32(phase)
 		}
 	}
-	if len(job.Phase) > 0 {
-		job.Phase[b] = float32(math.Remainder(phase, 2*math.Pi))
+}
+
+// stands returns 1 where a contact stands at its phase, given what the network
+// says of its duty, gamma, else 0 (eq. 7).
+func (g *Gait) stands(phase float64, gamma float32, toe bool) float32 {
+	ahead, off := g.Heel, g.HeelOff
+	if toe {
+		ahead, off = g.Toe, g.ToeOff
 	}
+	threshold := min(max(math.Cos(float64(gamma)), leastThreshold), mostThreshold) + float64(off)
+	if math.Sin(phase+float64(ahead)) > threshold {
+		return 1
+	}
+	return 0
 }

@@ -70,7 +70,7 @@ var (
 // walks returns a batch of walks along circles.
 func (m *Model) walks(batch, length int) *Walk {
 	j := &Walk{Batch: batch, Length: length, Body: make([]float32, batch*length*feature.MotionLen), Phase: make([]float32, batch),
-		Rows: make([]float32, batch*length*m.Layout.Columns()), Contacts: make([]float32, batch*length*len(m.Layout.Contacts))}
+		Rows: make([]float32, batch*length*m.Layout.Columns()), Contacts: make([]float32, batch*length*len(m.Layout.Contacts)), Phases: make([]float32, batch*length)}
 	for f := range batch * length {
 		j.Body[f*feature.MotionLen+feature.MotionZ] = 1 + 0.1*float32(f/length)
 		j.Body[f*feature.MotionLen+feature.MotionYaw] = 0.2
@@ -79,8 +79,7 @@ func (m *Model) walks(batch, length int) *Walk {
 }
 
 // Contacts are square waves of the network's pace and duties: each stands for its
-// share of a step, later than the first by its lag; the phase goes on from one
-// walk to the next.
+// share of a step, later than the first by its lag.
 func TestWalkContacts(t *testing.T) {
 	m := made(t, 16, 9)
 	const length, period = 1200, 60
@@ -116,8 +115,8 @@ func TestWalkContacts(t *testing.T) {
 			t.Errorf("contact %d stands later by %.2f, want %.2f", i, middle[i]-middle[0], lags[i])
 		}
 	}
-	if math.Abs(float64(job.Phase[0])) > 1e-2 { // 20 whole steps
-		t.Errorf("20 steps end at phase %g", job.Phase[0])
+	if end := job.Phases[length-1]; math.Abs(float64(end)) > 1e-2 { // 20 whole steps
+		t.Errorf("20 steps end at phase %g", end)
 	}
 	job.Gaits = []Gait{{ToeOff: 0.5, HeelOff: 0.5}}
 	if less, _ := measure(); less[0] > share[0]-0.1 || less[1] > share[1]-0.1 {
@@ -137,7 +136,6 @@ func TestWalkContacts(t *testing.T) {
 		t.Errorf("at twice the cadence there are %d changes in %d frames, want %d", changes, length, want)
 	}
 	job.Gaits = []Gait{{Heel: 1}}
-	job.Phase[0] = 0
 	if _, early := measure(); math.Abs(math.Remainder(middle[0]-early[0]-1, 2*math.Pi)) > 0.06 || math.Abs(math.Remainder(early[1]-middle[1], 2*math.Pi)) > 0.06 {
 		t.Errorf("heels a radian earlier stand around %.2f, before around %.2f", early, middle)
 	}
@@ -161,8 +159,34 @@ func TestWalkStands(t *testing.T) {
 	if slices.Contains(job.Contacts[50*len(lags):], 0) || !slices.Contains(job.Contacts[:50*len(lags)], 0) {
 		t.Error("feet leave the ground of a body at rest, or never of one that walks")
 	}
-	if want := float32(math.Remainder(50*0.1, 2*math.Pi)); m3.Abs(job.Phase[0]-want) > 1e-4 {
-		t.Errorf("50 frames of walking and 50 of standing end at phase %g, want %g", job.Phase[0], want)
+	if want := float32(math.Remainder(50*0.1, 2*math.Pi)); m3.Abs(job.Phases[99]-want) > 1e-4 {
+		t.Errorf("50 frames of walking and 50 of standing end at phase %g, want %g", job.Phases[99], want)
+	}
+}
+
+// A walk that goes on from another's contacts and phase steps as that did.
+func TestWalkGoesOn(t *testing.T) {
+	m := made(t, 16, 9)
+	const length, kept = 120, 70
+	w, err := m.NewWalker(m.steady(t, 0.1, duty, lags), m.drift(t), WalkerOptions{Batch: 1, Length: length, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	whole := m.walks(1, length)
+	if err := w.Run(whole); err != nil {
+		t.Fatal(err)
+	}
+	n := len(lags)
+	rest := m.walks(1, length)
+	rest.Kept = kept
+	copy(rest.Contacts, whole.Contacts[:kept*n])
+	rest.Phase[0] = whole.Phases[kept-1]
+	if err := w.Run(rest); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(rest.Contacts, whole.Contacts) || !slices.Equal(rest.Rows, whole.Rows) || m3.Abs(rest.Phases[length-1]-whole.Phases[length-1]) > 1e-5 {
+		t.Error("a walk that goes on is another")
 	}
 }
 
@@ -230,7 +254,7 @@ func TestWalkerRefuses(t *testing.T) {
 	defer w.Close()
 	for want, spoil := range map[string]func(*Walk){
 		"Body": func(j *Walk) { j.Body = j.Body[1:] }, "Rows": func(j *Walk) { j.Rows = nil }, "Contacts": func(j *Walk) { j.Contacts = nil },
-		"Gaits": func(j *Walk) { j.Gaits = make([]Gait, 2) }, "Phase": func(j *Walk) { j.Phase = make([]float32, 2) }, "2 walks": func(j *Walk) { j.Batch = 2 }, "9 frames": func(j *Walk) { j.Length = 9 },
+		"Gaits": func(j *Walk) { j.Gaits = make([]Gait, 2) }, "Phase": func(j *Walk) { j.Phase = make([]float32, 2) }, "Phases": func(j *Walk) { j.Phases = make([]float32, 2) }, "Kept": func(j *Walk) { j.Kept = 11 }, "Kept is -1": func(j *Walk) { j.Kept = -1 }, "2 walks": func(j *Walk) { j.Batch = 2 }, "9 frames": func(j *Walk) { j.Length = 9 },
 	} {
 		job := m.walks(1, 10)
 		spoil(job)

@@ -14,7 +14,7 @@ import (
 )
 
 // batch fills a job's buffers with rows copies of the rest pose.
-func batch(t testing.TB, g ik.Ground, rows int) (*skel.Skeleton, *ik.Quadruped) {
+func batch(t testing.TB, g ik.Ground, rows int) (*skel.Skeleton, *ik.Legged) {
 	s := testdog.Skeleton()
 	q := solver(t, s, g)
 	n := s.Len()
@@ -34,7 +34,7 @@ func batch(t testing.TB, g ik.Ground, rows int) (*skel.Skeleton, *ik.Quadruped) 
 }
 
 // place moves row r's root.
-func place(s *skel.Skeleton, q *ik.Quadruped, r int, at m3.Vec3, yaw float32) {
+func place(s *skel.Skeleton, q *ik.Legged, r int, at m3.Vec3, yaw float32) {
 	n := s.Len()
 	q.Pos[r*n] = s.Offsets[0].Add(at.Flat())
 	q.Rot[r*n] = m3.YawQuat(yaw)
@@ -43,7 +43,7 @@ func place(s *skel.Skeleton, q *ik.Quadruped, r int, at m3.Vec3, yaw float32) {
 type fataler interface{ Fatalf(string, ...any) }
 
 // checkBones fails where a bone is not as long as its local translation.
-func checkBones(t fataler, q *ik.Quadruped, s *skel.Skeleton, r int) {
+func checkBones(t fataler, q *ik.Legged, s *skel.Skeleton, r int) {
 	n := s.Len()
 	for j, p := range s.Parents {
 		x := q.Model[r*n+j]
@@ -182,7 +182,7 @@ func TestOutOfReach(t *testing.T) {
 func TestRowsAreIndependent(t *testing.T) {
 	const rows = 9
 	field := hills(t, 20, 3)
-	fill := func(q *ik.Quadruped, s *skel.Skeleton, r, from, tick int) {
+	fill := func(q *ik.Legged, s *skel.Skeleton, r, from, tick int) {
 		place(s, q, r, m3.V(float32(from)-4, 0, 0.01*float32(tick)), float32(from))
 		n := s.Len()
 		q.Rot[r*n+2] = m3.AxisAngle(m3.V(1, 0, 0), 0.05*float32(from))
@@ -193,7 +193,7 @@ func TestRowsAreIndependent(t *testing.T) {
 	s, all := batch(t, field, rows)
 	_, split := batch(t, field, rows)
 	n := s.Len()
-	ones := make([]*ik.Quadruped, rows)
+	ones := make([]*ik.Legged, rows)
 	for r := range ones {
 		_, ones[r] = batch(t, field, 1)
 	}
@@ -228,24 +228,24 @@ func TestRunDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func TestQuadrupedValidate(t *testing.T) {
+func TestLeggedValidate(t *testing.T) {
 	field := hills(t, 5, 1)
 	nan := float32(math.NaN())
-	for name, spoil := range map[string]func(*ik.Quadruped){
-		"zero value":    func(q *ik.Quadruped) { *q = ik.Quadruped{} },
-		"no rig":        func(q *ik.Quadruped) { q.Rig = nil },
-		"no ground":     func(q *ik.Quadruped) { q.Ground = nil },
-		"torn row":      func(q *ik.Quadruped) { q.Pos = q.Pos[1:] },
-		"short Rot":     func(q *ik.Quadruped) { q.Rot = q.Rot[1:] },
-		"short Model":   func(q *ik.Quadruped) { q.Model = nil },
-		"short Feet":    func(q *ik.Quadruped) { q.Feet = q.Feet[1:] },
-		"no time":       func(q *ik.Quadruped) { q.DT = 0 },
-		"endless time":  func(q *ik.Quadruped) { q.DT = float32(math.Inf(1)) },
-		"short Body":    func(q *ik.Quadruped) { q.Body = q.Body[1:] },
-		"NaN sink":      func(q *ik.Quadruped) { q.Sink = nan },
-		"negative drop": func(q *ik.Quadruped) { q.MaxDrop = -1 },
-		"NaN radius":    func(q *ik.Quadruped) { q.Lock.Radius = nan },
-		"negative on":   func(q *ik.Quadruped) { q.Lock.On = -1 },
+	for name, spoil := range map[string]func(*ik.Legged){
+		"zero value":    func(q *ik.Legged) { *q = ik.Legged{} },
+		"no rig":        func(q *ik.Legged) { q.Rig = nil },
+		"no ground":     func(q *ik.Legged) { q.Ground = nil },
+		"torn row":      func(q *ik.Legged) { q.Pos = q.Pos[1:] },
+		"short Rot":     func(q *ik.Legged) { q.Rot = q.Rot[1:] },
+		"short Model":   func(q *ik.Legged) { q.Model = nil },
+		"short Feet":    func(q *ik.Legged) { q.Feet = q.Feet[1:] },
+		"no time":       func(q *ik.Legged) { q.DT = 0 },
+		"endless time":  func(q *ik.Legged) { q.DT = float32(math.Inf(1)) },
+		"short Body":    func(q *ik.Legged) { q.Body = q.Body[1:] },
+		"NaN sink":      func(q *ik.Legged) { q.Sink = nan },
+		"negative drop": func(q *ik.Legged) { q.MaxDrop = -1 },
+		"NaN radius":    func(q *ik.Legged) { q.Lock.Radius = nan },
+		"negative on":   func(q *ik.Legged) { q.Lock.On = -1 },
 	} {
 		_, q := batch(t, field, 2)
 		spoil(q)
@@ -292,7 +292,7 @@ func TestRigErrors(t *testing.T) {
 	}
 }
 
-func BenchmarkQuadruped(b *testing.B) {
+func BenchmarkLegged(b *testing.B) {
 	_, q := batch(b, hills(b, 20, 3), 64)
 	for b.Loop() {
 		q.Run(0, 64)

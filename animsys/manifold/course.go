@@ -54,19 +54,18 @@ func Along(path *control.Path, frames int, speed, facing func(frame int) float32
 	for f, p := range c {
 		x[f], z[f] = float64(p.Pos.X), float64(p.Pos.Z)
 	}
-	smooth(x, courseSigma)
-	smooth(z, courseSigma)
-	smooth(ahead, turnSigma)
+	smooth(x, courseKernel)
+	smooth(z, courseKernel)
+	smooth(ahead, turnKernel)
 	for f := range c {
 		c[f] = feature.Place{Pos: m3.V(float32(x[f]), 0, float32(z[f])), Yaw: m3.WrapAngle(float32(ahead[f]))}
 	}
 	return c, nil
 }
 
-// smooth convolves v with a Gaussian; beyond its ends v goes on as straight as
-// it comes.
-func smooth(v []float64, sigma float64) {
-	r := int(3 * sigma)
+// smooth convolves v with a kernel, its right half; beyond its ends v goes on as
+// straight as it comes.
+func smooth(v, kernel []float64) {
 	src := append([]float64(nil), v...)
 	last := len(v) - 1
 	at := func(i int) float64 {
@@ -79,13 +78,10 @@ func smooth(v []float64, sigma float64) {
 		return src[i]
 	}
 	for f := range v {
-		sum, weight := src[f], 1.0
-		for i := 1; i <= r; i++ {
-			w := math.Exp(-0.5 * float64(i*i) / (sigma * sigma))
-			sum += w * (at(f-i) + at(f+i))
-			weight += 2 * w
+		v[f] = kernel[0] * src[f]
+		for i := 1; i < len(kernel); i++ {
+			v[f] += kernel[i] * (at(f-i) + at(f+i))
 		}
-		v[f] = sum / weight
 	}
 }
 
@@ -96,9 +92,13 @@ func (c Course) Body(dst []float32) {
 	for f := range c {
 		g := min(f, max(0, len(c)-2))
 		here, next := c[g], c[min(g+1, len(c)-1)]
-		way := m3.YawQuat(-here.Yaw).Rotate(next.Pos.Sub(here.Pos))
-		row := dst[f*feature.MotionLen:][:feature.MotionLen]
-		row[feature.MotionX], row[feature.MotionZ] = way.X*Rate, way.Z*Rate
-		row[feature.MotionYaw] = m3.WrapAngle(next.Yaw-here.Yaw) * Rate
+		motion(dst[f*feature.MotionLen:], here, next)
 	}
+}
+
+// motion writes the body's motion from one frame to the next.
+func motion(dst []float32, here, next feature.Place) {
+	way := m3.YawQuat(-here.Yaw).Rotate(next.Pos.Sub(here.Pos))
+	dst[feature.MotionX], dst[feature.MotionZ] = way.X*Rate, way.Z*Rate
+	dst[feature.MotionYaw] = m3.WrapAngle(next.Yaw-here.Yaw) * Rate
 }

@@ -1,0 +1,196 @@
+package manifold
+
+import (
+	"errors"
+
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+)
+
+// pull is the weight of the motion that was made already in the edit of a window
+// that goes on from it, 1/m².
+const pull = 0.3
+
+// maker makes a stream's windows. It belongs to the goroutine of Stream.Make.
+type maker struct {
+	s        *Stream
+	walker   *Walker
+	editor   *Editor
+	centring []*feature.Centring // by worker
+	walk     Walk
+	edit     Edit
+	weight   []float32
+	order    *Order // of the present run
+	before   func(worker, k int)
+	between  func(worker, k int)
+	after    func(worker, k int)
+}
+
+func (m *Model) newMaker(s *Stream, steps, locomotion *netruntime.Net) (*maker, error) {
+	o := &s.opt
+	w, err := m.NewWalker(steps, locomotion, WalkerOptions{Batch: o.Batch, Length: s.window, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
+	if err != nil {
+		return nil, err
+	}
+	e, err := m.NewEditor(EditorOptions{Batch: o.Batch, Length: s.window, Workers: o.Workers, Open: o.Open})
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	k := &maker{s: s, walker: w, editor: e}
+	for range w.pool.Workers() {
+		k.centring = append(k.centring, m.Layout.NewCentring(s.window, Rate))
+	}
+	frames, cols, contacts := o.Batch*s.window, m.Layout.Columns(), len(m.Layout.Contacts)
+	k.walk = Walk{Length: s.window, Body: make([]float32, frames*feature.MotionLen), Gaits: make([]Gait, o.Batch), Phase: make([]float32, o.Batch),
+		Rows: make([]float32, frames*cols), Contacts: make([]float32, frames*contacts), Phases: make([]float32, frames)}
+	k.edit = Edit{Length: s.window, Want: make([]float32, frames*cols), Iterations: o.Iterations}
+	k.weight = make([]float32, frames*cols)
+	for b := range o.Batch { // of the places of joints before the seam
+		for f := range context {
+			row := k.weight[(b*s.window+f)*cols:]
+			for i := range 3 * len(m.Layout.Joints) {
+				row[i] = pull
+			}
+		}
+	}
+	k.before = func(_, i int) { k.lay(k.order, i) }
+	k.between = func(worker, i int) {
+		k.centring[worker].Run(k.walk.Rows[i*s.window*cols:][:s.window*cols])
+	}
+	k.after = func(_, i int) { k.give(k.order, i) }
+	return k, nil
+}
+
+func (k *maker) close() error { return errors.Join(k.walker.Close(), k.editor.Close()) }
+
+// run makes an order.
+func (k *maker) run(o *Order) error {
+	if o.n == 0 {
+		return nil
+	}
+	k.order = o
+	defer func() { k.order = nil }()
+	pool := k.walker.pool
+	pool.Run(o.n, k.before)
+	k.walk.Kept = context + blend
+	if err := k.make(o.n); err != nil {
+		return err
+	}
+	pool.Run(o.n, k.after)
+	return nil
+}
+
+// make makes n windows along k.walk.Body.
+func (k *maker) make(n int) error {
+	m := k.s.model
+	frames, cols, contacts := n*k.s.window, m.Layout.Columns(), len(m.Layout.Contacts)
+	w := k.walk
+	w.Batch, w.Body, w.Gaits, w.Phase = n, w.Body[:frames*feature.MotionLen], w.Gaits[:n], w.Phase[:n]
+	w.Rows, w.Contacts, w.Phases = w.Rows[:frames*cols], w.Contacts[:frames*contacts], w.Phases[:frames]
+	if err := k.walker.Run(&w); err != nil {
+		return err
+	}
+	k.walker.pool.Run(n, k.between)
+	if k.edit.Iterations <= 0 {
+		return nil
+	}
+	e := k.edit
+	e.Batch, e.Rows, e.Body, e.Stand, e.Want, e.Weight = n, w.Rows, w.Body, w.Contacts, e.Want[:frames*cols], k.weight[:frames*cols]
+	_, err := k.editor.Run(&e)
+	return err
+}
+
+// lay lays the course of window i of an order and writes what the networks are
+// given of it.
+func (k *maker) lay(o *Order, i int) {
+	s := k.s
+	seat, seam := o.seats[i], o.seams[i]
+	b := &s.bodies[seat]
+	ring := s.way[int(seat)*s.ring:][:s.ring]
+	if o.changed[i] {
+		b.laid = seam + join
+		b.plan.take(o.curves[i], ring[(b.laid-2)%s.ring], ring[(b.laid-1)%s.ring])
+	}
+	for end := seam + s.hop + context + 1 + look; b.laid < end; b.laid++ {
+		ring[b.laid%s.ring] = b.plan.next()
+	}
+	frames := s.hop + context
+	place := o.place[i*(frames+1):][:frames+1]
+	for j := range place {
+		place[j] = smoothed(ring, seam+j)
+	}
+	at := func(f int) feature.Place {
+		if f < seam {
+			return s.place[s.slot(seat, f)]
+		}
+		return place[f-seam]
+	}
+	n, cols, contacts := 3*len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
+	for j := range s.window {
+		f, row := seam-context+j, i*s.window+j
+		motion(k.walk.Body[row*feature.MotionLen:], at(f), at(f+1))
+		if j < context+blend {
+			was := s.slot(seat, f)
+			for c := range contacts {
+				k.walk.Contacts[row*contacts+c] = float32(s.stand[was] >> c & 1)
+			}
+			if j < context {
+				copy(k.edit.Want[row*cols:], s.joints[was*n:][:n])
+			}
+			k.walk.Phase[i] = s.phase[was]
+		}
+	}
+	k.walk.Gaits[i] = o.curves[i].Gait
+}
+
+// give writes window i from the seam on into its order.
+func (k *maker) give(o *Order, i int) {
+	s := k.s
+	n, cols, contacts := 3*len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
+	frames := s.hop + context
+	for j := range frames {
+		row, to := i*s.window+context+j, i*frames+j
+		o.stand[to] = 0
+		for c := range contacts {
+			if k.walk.Contacts[row*contacts+c] > 0 {
+				o.stand[to] |= 1 << c
+			}
+		}
+		if j < blend {
+			o.phase[to] = k.walk.Phase[i]
+		} else {
+			o.phase[to] = k.walk.Phases[row]
+		}
+		joints := k.walk.Rows[row*cols:][:n]
+		copy(o.joints[to*n:], joints)
+		for _, v := range joints {
+			if !m3.Finite(v) {
+				o.failed[i] = true
+			}
+		}
+	}
+}
+
+// idle returns the joints of someone who stands.
+func (k *maker) idle() ([]float32, error) {
+	was := k.edit.Iterations
+	k.edit.Iterations = DefaultIterations
+	weight := k.weight
+	k.weight = make([]float32, len(weight))
+	defer func() { k.edit.Iterations, k.weight = was, weight }()
+	clear(k.walk.Body)
+	k.walk.Kept = 0
+	if err := k.make(1); err != nil {
+		return nil, err
+	}
+	m := k.s.model
+	at := k.s.window / 2 * m.Layout.Columns()
+	joints := append([]float32(nil), k.walk.Rows[at:][:3*len(m.Layout.Joints)]...)
+	for _, v := range joints {
+		if !m3.Finite(v) {
+			return nil, errors.New("manifold: the networks make someone who stands of values that are not finite")
+		}
+	}
+	return joints, nil
+}

@@ -1,0 +1,387 @@
+package manifold
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+)
+
+// Stream keeps many people in motion along curves, without end: it makes motion
+// in windows, for all who need one in a batch, and joins each to the one before.
+// A window begins context frames before the frame at which it takes over, with
+// the steps that were made already, and pulled toward the motion that was; over
+// blend frames the two are cross-faded.
+//
+// The work is split, so that a game's tick never waits for networks: Ask says
+// what is to be made, Make makes it, on another goroutine, and Take, a fixed
+// number of frames after Ask, plays it. Ask, Take, Advance and what reads poses
+// belong to one goroutine, Make to another. What people do depends on their
+// curves, and on when those change; not on how fast Make is. Where more windows
+// are asked for at once than a batch holds, who has most motion left waits for
+// the next.
+type Stream struct {
+	Curves []Curve // (people) where each goes; the caller's to change before Ask
+
+	model  *Model
+	maker  *maker
+	opt    StreamOptions
+	window int // frames of a window: hop + 2·context
+	hop    int // that it adds to the motion
+
+	rows   int
+	seat   []int32 // (rows) where a row's motion is kept
+	free   []int32
+	bodies []streamBody // (seats)
+	ring   int          // frames that are kept of each
+	way    []waypoint   // (seats, ring) Make's while a window is being made
+	track
+	idle []float32 // joints of someone who stands
+	due  []dueBody
+	lost int
+}
+
+// track is motion that is made: rings of frames, or windows of them.
+type track struct {
+	place  []feature.Place // (…, frames) of the body
+	joints []float32       // (…, frames, 3·joints) in its frame, m
+	stand  []uint8         // (…, frames) contacts that stand, a bit each
+	phase  []float32       // (…, frames) of stepping after the frame, rad
+}
+
+func newTrack(frames, joints int) track {
+	return track{make([]feature.Place, frames), make([]float32, frames*3*joints), make([]uint8, frames), make([]float32, frames)}
+}
+
+// streamBody is one person: numbers of frames count from its first.
+type streamBody struct {
+	at    int // the frame that is shown
+	made  int // frames before it are final; context more are there for the next window
+	laid  int // frames before it have waypoints
+	curve Curve
+	plan  planner // Make's while busy
+	busy  bool    // a window is being made
+	gone  bool    // and nobody will play it
+	lost  bool    // the last one was no motion
+}
+
+type dueBody struct {
+	row     int32
+	left    int32
+	changed bool
+}
+
+// StreamOptions say what a stream is for.
+type StreamOptions struct {
+	People     int               // most at a time, at least 1
+	Window     int               // frames of a window, even, 180 to 1200; 0 means 360. Longer costs less, of 120 frames that are made twice
+	Batch      int               // most windows at a time; 0 means twice what People need on average
+	Latency    int               // frames from Ask to Take, 1 to 60; 0 means 24
+	Every      int               // frames from one Ask to the next, 1 to 60; 0 means 8
+	Iterations int               // of the edit; 0 means CrowdIterations, negative none
+	Workers    int               // goroutines of Make, at least 1
+	Open       netruntime.Opener // what computes networks; nil is the processor
+	BF16       bool              // see netruntime.SessionOptions
+}
+
+// blend is over how many frames a window takes over from the one before.
+const blend = 30
+
+// join is how many frames after a window takes over its course may leave the one
+// before: the smoothing of courses looks about as far ahead.
+const join = 24
+
+func (o *StreamOptions) fill() error {
+	if o.Window == 0 {
+		o.Window = 360
+	}
+	if o.Latency == 0 {
+		o.Latency = 24
+	}
+	if o.Every == 0 {
+		o.Every = 8
+	}
+	if o.Iterations == 0 {
+		o.Iterations = CrowdIterations
+	}
+	switch {
+	case o.People < 1 || o.Workers < 1:
+		return fmt.Errorf("manifold: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
+	case o.Window < 180 || o.Window > 1200 || o.Window%2 != 0:
+		return fmt.Errorf("manifold: windows of %d frames: want an even number from 180 to 1200", o.Window)
+	case o.Latency < 1 || o.Latency > 60 || o.Every < 1 || o.Every > 60:
+		return fmt.Errorf("manifold: a latency of %d frames, every %d: want 1 to 60", o.Latency, o.Every)
+	}
+	if hop := o.Window - 2*context; o.Batch == 0 {
+		o.Batch = 2*o.People*o.Every/hop + 1
+	}
+	if o.Batch = min(o.Batch, o.People); o.Batch < 1 {
+		return fmt.Errorf("manifold: %d windows at a time: want at least one", o.Batch)
+	}
+	return nil
+}
+
+// NewStream returns a stream, with nobody in it, of the model and the networks
+// that NewWalker takes.
+func (m *Model) NewStream(steps, locomotion *netruntime.Net, o StreamOptions) (*Stream, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	if len(m.Layout.Contacts) > 8 || m.Skel.Len() > maxJoints {
+		return nil, fmt.Errorf("manifold: a stream of bodies of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
+	}
+	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.People)}
+	var err error
+	if s.maker, err = m.newMaker(s, steps, locomotion); err != nil {
+		return nil, err
+	}
+	if s.idle, err = s.maker.idle(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	// Orders that are under way may hold seats that nobody sits on any more.
+	seats := o.People + o.Batch*s.Orders()
+	s.ring = s.hop + 2*context + 2*look + o.Latency + 2*o.Every + join
+	s.Curves, s.seat = make([]Curve, o.People), make([]int32, o.People)
+	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
+	for i := range seats {
+		s.free = append(s.free, int32(seats-1-i))
+	}
+	return s, nil
+}
+
+// Close ends its workers.
+func (s *Stream) Close() error { return s.maker.close() }
+
+// Orders is how many orders are under way at most.
+func (s *Stream) Orders() int { return s.opt.Latency/s.opt.Every + 1 }
+
+// Options returns the options with their defaults filled in.
+func (s *Stream) Options() StreamOptions { return s.opt }
+
+// People returns how many there are.
+func (s *Stream) People() int { return s.rows }
+
+// Lost returns how many windows held values that were not finite. Who was to play
+// one stands instead.
+func (s *Stream) Lost() int { return s.lost }
+
+// Add puts someone at a place and returns the row, the last: they stand there
+// until the first window of their curve begins. phase, in radians, is that of
+// their first step: people who set out together do not walk in step where theirs
+// differ.
+func (s *Stream) Add(at feature.Place, phase float32) (row int, err error) {
+	if s.rows == s.opt.People {
+		return 0, fmt.Errorf("manifold: all %d places of the stream are taken", s.rows)
+	}
+	row = s.rows
+	s.rows++
+	s.Curves[row] = Curve{}
+	s.seat[row] = s.sit(at, phase)
+	return row, nil
+}
+
+// Place moves row to a place, where they stand until a new window begins.
+func (s *Stream) Place(row int, at feature.Place, phase float32) {
+	old := s.seat[row]
+	s.leave(old) // a window that is being made is for where they were
+	s.seat[row] = s.sit(at, phase)
+}
+
+// Remove takes row out and gives it to the one in the last.
+func (s *Stream) Remove(row int) {
+	s.rows--
+	s.leave(s.seat[row])
+	s.seat[row], s.Curves[row] = s.seat[s.rows], s.Curves[s.rows]
+}
+
+// leave frees a seat, or has Take do so.
+func (s *Stream) leave(seat int32) {
+	if b := &s.bodies[seat]; b.busy {
+		b.gone = true
+	} else {
+		s.free = append(s.free, seat)
+	}
+}
+
+// sit fills a seat with someone who stands.
+func (s *Stream) sit(at feature.Place, phase float32) int32 {
+	seat := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	first := s.ring // what is before it is in the ring, too
+	s.bodies[seat] = streamBody{at: first, made: first + s.opt.Latency + 1}
+	s.stay(seat, first-context-look-2, first+s.ring-context-look-2, at, 0, s.idle, phase)
+	s.bodies[seat].laid = s.bodies[seat].made + context + look + 2
+	return seat
+}
+
+// stay has someone stand as joints say from frame f0 up to f1, at arc on the path.
+func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, arc float32, joints []float32, phase float32) {
+	at.Pos.Y = 0
+	for f := f0; f < f1; f++ {
+		i := s.slot(seat, f)
+		s.way[i] = waypoint{x: float64(at.Pos.X), z: float64(at.Pos.Z), yaw: float64(at.Yaw), arc: arc}
+		s.place[i], s.stand[i], s.phase[i] = at, 1<<len(s.model.Layout.Contacts)-1, phase
+		copy(s.joints[i*len(joints):][:len(joints)], joints)
+	}
+}
+
+// slot is where frame f of a seat is kept.
+func (s *Stream) slot(seat int32, f int) int { return int(seat)*s.ring + f%s.ring }
+
+// end is the frame after the last that b can play.
+func (b *streamBody) end() int { return b.made + context - blend }
+
+// Order is windows that are asked for: see Stream. It can be used again and again.
+type Order struct {
+	n       int
+	seats   []int32
+	seams   []int // the frame at which each window takes over
+	curves  []Curve
+	changed []bool
+	failed  []bool
+	track   // (windows, hop + context) from the seam on; places have one more
+}
+
+// NewOrder returns room for a batch.
+func (s *Stream) NewOrder() *Order {
+	n := s.opt.Batch
+	o := &Order{seats: make([]int32, n), seams: make([]int, n), curves: make([]Curve, n), changed: make([]bool, n), failed: make([]bool, n),
+		track: newTrack(n*(s.hop+context), len(s.model.Layout.Joints))}
+	o.place = make([]feature.Place, n*(s.hop+context+1))
+	return o
+}
+
+// Len returns how many windows are asked for.
+func (o *Order) Len() int { return o.n }
+
+// Ask fills o with the windows that are needed next: for those whose motion comes
+// to its end, and those whose curve has changed.
+func (s *Stream) Ask(o *Order) {
+	o.n = 0
+	s.due = s.due[:0]
+	lead := s.opt.Latency + 2*s.opt.Every
+	for r := range s.rows {
+		b := &s.bodies[s.seat[r]]
+		if b.busy {
+			continue
+		}
+		changed := b.lost || s.Curves[r].sane() != b.curve
+		if left := b.made - b.at; left <= lead || changed {
+			s.due = append(s.due, dueBody{int32(r), int32(left), changed})
+		}
+	}
+	slices.SortFunc(s.due, func(a, b dueBody) int { return cmp.Or(cmp.Compare(a.left, b.left), cmp.Compare(a.row, b.row)) })
+	for _, d := range s.due[:min(len(s.due), s.opt.Batch)] {
+		seat := s.seat[d.row]
+		b := &s.bodies[seat]
+		b.curve, b.busy = s.Curves[d.row].sane(), true
+		soonest := b.at + s.opt.Latency + 1
+		seam := soonest
+		if !d.changed {
+			seam = max(b.made, soonest)
+		}
+		o.seats[o.n], o.seams[o.n], o.curves[o.n], o.changed[o.n], o.failed[o.n] = seat, min(seam, b.end()), b.curve, d.changed, false
+		o.n++
+	}
+}
+
+// Make makes the windows of o. It is the one method for another goroutine.
+func (s *Stream) Make(o *Order) error { return s.maker.run(o) }
+
+// Take plays the windows of o, which are made, Latency calls of Advance after Ask.
+// Those of a call of Make that has failed are not played: who waits for them
+// stands.
+func (s *Stream) Take(o *Order, err error) {
+	n, frames := 3*len(s.model.Layout.Joints), s.hop+context
+	for k, seat := range o.seats[:o.n] {
+		b := &s.bodies[seat]
+		if b.busy = false; b.gone {
+			b.gone = false
+			s.free = append(s.free, seat)
+			continue
+		}
+		seam := o.seams[k]
+		b.made = seam + s.hop
+		if b.lost = err != nil || o.failed[k]; b.lost {
+			s.lost++
+			b.laid = b.made + context + look + 2
+			last := s.slot(seat, seam-1)
+			// The ring holds less than a window, and what smoothing needs before it.
+			s.stay(seat, seam, b.laid, s.place[last], s.way[last].arc, s.joints[last*n:][:n], s.phase[last])
+			for f := seam - 2*look; f < seam; f++ {
+				s.way[s.slot(seat, f)] = s.way[s.slot(seat, seam)]
+			}
+			continue
+		}
+		for j := range frames {
+			i, from := s.slot(seat, seam+j), k*frames+j
+			s.place[i], s.stand[i], s.phase[i] = o.place[k*(frames+1)+j], o.stand[from], o.phase[from]
+			mix(s.joints[i*n:][:n], o.joints[from*n:][:n], j)
+		}
+		s.place[s.slot(seat, seam+frames)] = o.place[k*(frames+1)+frames]
+	}
+}
+
+// mix takes a frame over that is j frames after the seam.
+func mix(was, is []float32, j int) {
+	if j >= blend {
+		copy(was, is)
+		return
+	}
+	u := float32(j+1) / (blend + 1)
+	u *= u * (3 - 2*u)
+	for i, v := range is {
+		was[i] += u * (v - was[i])
+	}
+}
+
+// Advance goes on by a frame for the rows from r0 up to r1. Who has no more motion
+// waits.
+func (s *Stream) Advance(r0, r1 int) {
+	for _, seat := range s.seat[r0:r1] {
+		if b := &s.bodies[seat]; b.at+1 < b.end() {
+			b.at++
+		}
+	}
+}
+
+// Waits reports whether row has come to the end of its motion before more was
+// there, which a greater Batch, Latency or number of workers would prevent.
+func (s *Stream) Waits(row int) bool {
+	b := &s.bodies[s.seat[row]]
+	return b.at+1 >= b.end()
+}
+
+// Where returns where the body of row is.
+func (s *Stream) Where(row int) feature.Place {
+	seat := s.seat[row]
+	return s.place[s.slot(seat, s.bodies[seat].at)]
+}
+
+// Stands reports which contacts of row stand, a bit each in the layout's order.
+func (s *Stream) Stands(row int) uint8 {
+	seat := s.seat[row]
+	return s.stand[s.slot(seat, s.bodies[seat].at)]
+}
+
+// maxJoints are the most joints of a streamed skeleton.
+const maxJoints = 64
+
+// Pose writes the pose of row, (joints) of the model's skeleton: translations and
+// rotations in the parent's space, the root's in the world.
+func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
+	seat := s.seat[row]
+	i, n := s.slot(seat, s.bodies[seat].at), len(s.model.Layout.Joints)
+	var points [maxJoints]m3.Vec3
+	var model [maxJoints]m3.Xform
+	p := s.place[i]
+	turn := m3.YawQuat(p.Yaw)
+	for j := range n {
+		points[j] = turn.Rotate(vec(s.joints, 3*(i*n+j))).Add(p.Pos)
+	}
+	s.model.posture.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
+}

@@ -10,42 +10,82 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Systems returns the tick in its order. Put systems that set goals before
-// them and systems that read poses after them.
+// Systems returns the tick in its order. Put systems that say what agents shall do
+// before them and systems that read poses after them. Those whose resource the
+// world lacks have nothing to do.
 func Systems() []ecs.System {
-	return []ecs.System{&Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Blend{}, &Ground{}, &Skin{}}
+	return []ecs.System{&Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Blend{}, &Ground{}, &Skin{}}
 }
 
-var errNoCrowd = errors.New("animsys: the world has no Crowd: call NewCrowd before the systems start")
+var errNobody = errors.New("animsys: the world has neither a Crowd nor People: call NewCrowd or NewPeople before the systems start")
 
 // grain is how many rows a core takes at a time: fewer are not worth a hand-over.
 const grain = 4
 
-// each is what the systems have in common: the crowd, and the system's work on
-// the i-th grain of its rows, bound once so that a tick makes nothing.
+// split spreads the rows in use over the workers of b. work gets the i-th grain.
+func (b *Bodies) split(work func(worker, i int)) {
+	b.pool.Run((b.Rows.Len()+grain-1)/grain, work)
+}
+
+// grains is work on rows as work on grains, bound once so that a tick makes
+// nothing. It must touch nothing outside its rows.
+func (b *Bodies) grains(work func(r0, r1 int)) func(worker, i int) {
+	return func(_, i int) { work(i*grain, min((i+1)*grain, b.Rows.Len())) }
+}
+
+// each is what the systems of a crowd have in common.
 type each struct {
 	crowd *Crowd
 	work  func(worker, i int)
 }
 
-// initialize finds the crowd. work must touch nothing outside its rows.
+// initialize finds the crowd.
 func (s *each) initialize(w *arche.World, work func(r0, r1 int)) {
-	s.work = func(_, i int) { work(i*grain, min((i+1)*grain, s.crowd.Rows.Len())) }
 	if res := generic.NewResource[Crowd](w); res.Has() {
 		s.crowd = res.Get()
-		return
+		s.work = s.crowd.grains(work)
 	}
-	fault := generic.NewResource[ecs.Fault](w)
-	fault.Get().Err = errNoCrowd
 }
 
 // Update spreads the rows in use over the crowd's workers.
 func (s *each) Update(*arche.World) {
-	s.crowd.pool.Run((s.crowd.Rows.Len()+grain-1)/grain, s.work)
+	if s.crowd != nil {
+		s.crowd.split(s.work)
+	}
 }
 
 // Finalize has nothing to do: the crowd is closed by its owner.
 func (s *each) Finalize(*arche.World) {}
+
+// every is what the systems of all bodies have in common.
+type every struct {
+	all  []*Bodies
+	work []func(worker, i int)
+}
+
+// initialize finds all bodies. work returns what is done for one's rows.
+func (s *every) initialize(w *arche.World, work func(b *Bodies) func(r0, r1 int)) {
+	res := generic.NewResource[cast](w)
+	if !res.Has() {
+		fault := generic.NewResource[ecs.Fault](w)
+		fault.Get().Err = errNobody
+		return
+	}
+	s.all = res.Get().all
+	for _, b := range s.all {
+		s.work = append(s.work, b.grains(work(b)))
+	}
+}
+
+// Update spreads the rows in use over the workers.
+func (s *every) Update(*arche.World) {
+	for i, b := range s.all {
+		b.split(s.work[i])
+	}
+}
+
+// Finalize has nothing to do: the bodies are closed by their owners.
+func (s *every) Finalize(*arche.World) {}
 
 // Plan gathers the entities' goals and plans the agents' trajectories.
 type Plan struct {
@@ -61,9 +101,14 @@ func (s *Plan) Initialize(w *arche.World) {
 
 // Update copies the goals to their rows and plans.
 func (s *Plan) Update(w *arche.World) {
+	if s.crowd == nil {
+		return
+	}
 	for q := s.filter.Query(w); q.Next(); {
 		slot, goal := q.Get()
-		s.crowd.Goals[slot.Row] = *goal
+		if s.crowd.Rows.Holds(q.Entity(), slot) {
+			s.crowd.Goals[slot.Row] = *goal
+		}
 	}
 	s.each.Update(w)
 }
@@ -91,7 +136,7 @@ func (s *Infer) Initialize(w *arche.World) {
 // Update runs the network.
 func (s *Infer) Update(*arche.World) {
 	c := s.crowd
-	if c.Rows.Len() == 0 {
+	if c == nil || c.Rows.Len() == 0 {
 		return
 	}
 	if err := c.Session.Run(c.Y, c.X, c.Rows.Len()); err != nil {
@@ -119,38 +164,29 @@ func (s *Scatter) scatter(r0, r1 int) {
 }
 
 // Blend hides jumps in the poses.
-type Blend struct{ each }
+type Blend struct{ every }
 
-// Initialize finds the crowd.
+// Initialize finds all bodies.
 func (s *Blend) Initialize(w *arche.World) {
-	s.initialize(w, func(r0, r1 int) { s.crowd.Inertial.Run(s.crowd.Pos, s.crowd.Rot, s.crowd.Roots, r0, r1) })
+	s.initialize(w, func(b *Bodies) func(r0, r1 int) {
+		return func(r0, r1 int) { b.Inertial.Run(b.Pos, b.Rot, b.Roots, r0, r1) }
+	})
 }
 
 // Ground stands the poses on the terrain. It comes last of all that changes
 // poses.
-type Ground struct{ each }
+type Ground struct{ every }
 
-// Initialize finds the crowd.
+// Initialize finds all bodies.
 func (s *Ground) Initialize(w *arche.World) {
-	s.initialize(w, func(r0, r1 int) { s.crowd.Ground.Run(r0, r1) })
+	s.initialize(w, func(b *Bodies) func(r0, r1 int) { return b.Ground.Run })
 }
 
 // Skin publishes the grounded poses as bone transforms, beside those of the tick
 // before.
-type Skin struct{ each }
+type Skin struct{ every }
 
-// Initialize finds the crowd.
-func (s *Skin) Initialize(w *arche.World) { s.initialize(w, s.skin) }
-
-func (s *Skin) skin(r0, r1 int) {
-	c := s.crowd
-	i, k := r0*c.joints, r1*c.joints
-	copy(c.last[i:k], c.now[i:k])
-	copy(c.now[i:k], c.Ground.Model[i:k])
-	for r := r0; r < r1; r++ {
-		if c.fresh[r] {
-			c.fresh[r] = false
-			copy(c.last[r*c.joints:(r+1)*c.joints], c.now[r*c.joints:])
-		}
-	}
+// Initialize finds all bodies.
+func (s *Skin) Initialize(w *arche.World) {
+	s.initialize(w, func(b *Bodies) func(r0, r1 int) { return b.publish })
 }

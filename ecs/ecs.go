@@ -62,10 +62,16 @@ func (r *Rows) Row(e ecs.Entity) (int, bool) {
 		return 0, false
 	}
 	slot := r.slots.Get(e)
-	if slot == nil || int(slot.Row) >= len(r.held) || r.held[slot.Row] != e {
+	if slot == nil || !r.Holds(e, slot) {
 		return 0, false
 	}
 	return int(slot.Row), true
+}
+
+// Holds reports whether e's slot is one of these rows: a world may have several
+// kinds of agents, each with rows of its own.
+func (r *Rows) Holds(e ecs.Entity, s *Slot) bool {
+	return int(s.Row) < len(r.held) && r.held[s.Row] == e
 }
 
 // Add gives e a Slot with the next free row and returns it. It fails when all

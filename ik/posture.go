@@ -161,8 +161,11 @@ func (p *Posture) Fit(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat, points []m
 		}
 		up := model[parent]
 		model[j] = m3.Xform{Pos: up.Apply(p.offsets[j]), Rot: up.Rot}
-		p.turn(model, j, points)
-		pos[j], rot[j] = p.offsets[j], up.Rot.Conj().Mul(model[j].Rot).Normalize()
+		pos[j], rot[j] = p.offsets[j], m3.Ident
+		if len(p.aims[j]) > 0 {
+			p.turn(model, j, points)
+			rot[j] = up.Rot.Conj().Mul(model[j].Rot)
+		}
 	}
 	return true
 }

@@ -18,15 +18,25 @@ func Spring(x, v, goal, halflife, dt float32) (float32, float32) {
 	y := damping(halflife)
 	j0 := x - goal
 	j1 := v + j0*y
+	if Abs(j0)+Abs(j1) < rests {
+		return goal, 0
+	}
 	e := Exp(-y * dt)
 	return e*(j0+j1*dt) + goal, e * (v - j1*y*dt)
 }
+
+// rests is where a spring has come to rest: what decays further would become
+// numbers so small that processors are slow with them.
+const rests = 1e-18
 
 // SpringVec advances x with velocity v toward goal by dt seconds.
 func SpringVec(x, v, goal Vec3, halflife, dt float32) (Vec3, Vec3) {
 	y := damping(halflife)
 	j0 := x.Sub(goal)
 	j1 := v.Add(j0.Scale(y))
+	if Abs(j0.X)+Abs(j0.Y)+Abs(j0.Z)+Abs(j1.X)+Abs(j1.Y)+Abs(j1.Z) < rests {
+		return goal, Vec3{}
+	}
 	e := Exp(-y * dt)
 	return j0.Add(j1.Scale(dt)).Scale(e).Add(goal), v.Sub(j1.Scale(y * dt)).Scale(e)
 }

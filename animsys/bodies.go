@@ -1,0 +1,199 @@
+package animsys
+
+import (
+	"fmt"
+
+	"mannequin/animsys/blend"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/skel"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/internal/pool"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// Bodies are the bodies of agents that share a skeleton, one row each: the poses
+// that a controller makes, and what the tick's later stages make of them. Crowd
+// and People have them.
+type Bodies struct {
+	Rows    *ecs.Rows
+	Skel    *skel.Skeleton
+	Terrain *terrain.Field
+	Roots   []m3.Xform // (rows) where each agent stands on flat ground, +Z ahead
+
+	Pos      []m3.Vec3 // (rows, joints) the blended pose's local translations
+	Rot      []m3.Quat // (rows, joints) its local rotations
+	Inertial *blend.Inertial
+	Ground   ik.Legged
+
+	last, now []m3.Xform // (rows, joints) published poses, world space
+	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
+	joints    int
+	world     *arche.World
+	pool      *pool.Pool
+}
+
+// cast is the resource that lists all bodies of a world.
+type cast struct{ all []*Bodies }
+
+// open makes room for n agents, with the ground solver as it is but for its
+// buffers, and puts b on the world's list.
+func (b *Bodies) open(w *arche.World, sk *skel.Skeleton, field *terrain.Field, ground ik.Legged, roles ik.Roles, n, workers int) error {
+	tree, err := ik.NewTree(sk.Parents)
+	if err != nil {
+		return err
+	}
+	rig, err := ik.NewRig(tree, roles)
+	if err != nil {
+		return err
+	}
+	joints := sk.Len()
+	*b = Bodies{
+		Rows: ecs.NewRows(w, n), Skel: sk, Terrain: field, Roots: make([]m3.Xform, n),
+		Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Inertial: blend.NewInertial(n, sk.Parents), Ground: ground,
+		last: make([]m3.Xform, n*joints), now: make([]m3.Xform, n*joints), fresh: make([]bool, n), joints: joints, world: w,
+	}
+	b.Ground.Rig, b.Ground.Ground, b.Ground.DT = rig, field, 1.0/mann.Rate
+	b.Ground.Pos, b.Ground.Rot, b.Ground.Model = b.Pos, b.Rot, make([]m3.Xform, n*joints)
+	b.Ground.Feet, b.Ground.Body = make([]ik.Foot, n*len(roles.Legs)), make([]ik.Body, n)
+	if err := b.Ground.Validate(); err != nil {
+		return err
+	}
+	b.pool = pool.New(min(workers, n/grain+1))
+	res := generic.NewResource[cast](w)
+	if !res.Has() {
+		res.Add(&cast{})
+	}
+	list := res.Get()
+	list.all = append(list.all, b)
+	return nil
+}
+
+// stage checks what all bodies need to stand on.
+func stage(capacity int, field *terrain.Field) error {
+	if capacity < 1 {
+		return fmt.Errorf("animsys: a crowd of %d agents: want at least 1", capacity)
+	}
+	if field == nil {
+		return fmt.Errorf("animsys: Options.Terrain is missing")
+	}
+	return field.Validate()
+}
+
+// add gives e, a new entity, a row and has begin put it there. Its bones stand
+// there at once.
+func (b *Bodies) add(e arche.Entity, begin func(row int)) error {
+	row, err := b.Rows.Add(e)
+	if err != nil {
+		b.world.RemoveEntity(e)
+		return err
+	}
+	begin(row)
+	b.Inertial.Reset(row)
+	b.forget(row)
+	b.Ground.Run(row, row+1)
+	b.forget(row)
+	b.fresh[row] = false
+	copy(b.Bones(row), b.Ground.Model[row*b.joints:])
+	copy(b.last[row*b.joints:(row+1)*b.joints], b.Bones(row))
+	return nil
+}
+
+// remove takes e and its row away, and moves the last row there.
+func (b *Bodies) remove(e arche.Entity) (row, last int, err error) {
+	if row, last, err = b.Rows.Remove(e); err != nil {
+		return 0, 0, err
+	}
+	b.world.RemoveEntity(e)
+	if row == last {
+		return row, last, nil
+	}
+	b.Inertial.Copy(row, last)
+	n, legs := b.joints, b.legs()
+	copy(b.Ground.Feet[row*legs:(row+1)*legs], b.Ground.Feet[last*legs:])
+	b.Ground.Body[row] = b.Ground.Body[last]
+	copy(b.last[row*n:(row+1)*n], b.last[last*n:])
+	copy(b.now[row*n:(row+1)*n], b.now[last*n:])
+	b.Roots[row], b.fresh[row] = b.Roots[last], b.fresh[last]
+	return row, last, nil
+}
+
+// moved tells that row stands elsewhere now. It keeps its posture, which eases
+// into the new one.
+func (b *Bodies) moved(row int) {
+	b.Inertial.Jump(row)
+	b.forget(row)
+	b.fresh[row] = true
+}
+
+// canSpawn says why nobody can come into the world at pos.
+func (b *Bodies) canSpawn(pos m3.Vec3, yaw float32) error {
+	if b.world.IsLocked() {
+		return fmt.Errorf("animsys: cannot spawn within a query: do it between ticks")
+	}
+	return placeable(pos, yaw)
+}
+
+func placeable(pos m3.Vec3, yaw float32) error {
+	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= mann.Farthest {
+		return fmt.Errorf("animsys: nobody can stand at %v with heading %g: want finite numbers, at most %g m from the origin", pos, yaw, mann.Farthest)
+	}
+	return nil
+}
+
+func (b *Bodies) legs() int { return len(b.Ground.Rig.Roles.Legs) }
+
+// forget clears what the ground solver remembers of row's feet.
+func (b *Bodies) forget(row int) {
+	clear(b.Ground.Feet[row*b.legs() : (row+1)*b.legs()])
+	b.Ground.Body[row] = ik.Body{}
+}
+
+// Agents returns the number of agents.
+func (b *Bodies) Agents() int { return b.Rows.Len() }
+
+// Bones returns the world transforms of all joints of row as of the last tick or
+// its spawning, grounded; they alias the bodies and change with the next tick.
+func (b *Bodies) Bones(row int) []m3.Xform { return b.now[row*b.joints : (row+1)*b.joints] }
+
+// Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way
+// from the tick before the last to the last into dst, (agents, joints), growing
+// it where it is too small, and returns it. Joints turn on the way and hips go
+// straight; bones keep their lengths.
+func (b *Bodies) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
+	n := b.Rows.Len() * b.joints
+	if cap(dst) < n {
+		dst = make([]m3.Xform, n)
+	}
+	dst = dst[:n]
+	for o := 0; o < n; o += b.joints {
+		pose := dst[o : o+b.joints]
+		for j, p := range b.Skel.Parents {
+			from, to := &b.last[o+j], &b.now[o+j]
+			pose[j].Rot = from.Rot.Slerp(to.Rot, alpha)
+			if p >= 0 {
+				pose[j].Pos = pose[p].Apply(b.Skel.Offsets[j])
+			} else {
+				pose[j].Pos = from.Pos.Lerp(to.Pos, alpha)
+			}
+		}
+	}
+	return dst
+}
+
+// publish makes the grounded poses of the rows from r0 up to r1 the last ones.
+func (b *Bodies) publish(r0, r1 int) {
+	i, k := r0*b.joints, r1*b.joints
+	copy(b.last[i:k], b.now[i:k])
+	copy(b.now[i:k], b.Ground.Model[i:k])
+	for r := r0; r < r1; r++ {
+		if b.fresh[r] {
+			b.fresh[r] = false
+			copy(b.last[r*b.joints:(r+1)*b.joints], b.now[r*b.joints:])
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package animsys
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/netruntime"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// PeopleOptions configure people.
+type PeopleOptions struct {
+	Capacity int            // most of them at a time, at least 1
+	Terrain  *terrain.Field // the ground they walk on; required
+	Roles    *ik.Roles      // the skeleton's roles; nil derives them from the shipped people's joint names
+	Workers  int            // goroutines that share the rows; 0 means one per CPU
+
+	// Stream says how motion is made. Its People are Capacity, and its Workers,
+	// where they are 0, one fewer than the tick has, at least 1.
+	Stream manifold.StreamOptions
+}
+
+// People is the resource that holds the agents of a model of manifold: each has a
+// manifold.Curve, the component that says where it goes. A goroutine of theirs
+// makes their motion in windows, a batch at a time, while the tick plays them. It
+// belongs, but for that, to the goroutine that owns the world.
+//
+// A change of a curve shows after its windows' latency, about a second, since
+// people turn ahead of where they go. Who is spawned stands until then.
+type People struct {
+	Bodies
+	Stream *manifold.Stream
+
+	// Waits counts the ticks that had to wait for windows: their number was too
+	// great, or the processor too slow, for what PeopleOptions.Stream says. What
+	// people do does not depend on it.
+	Waits int
+
+	contact []uint8 // per leg: the contact of its tip
+	curves  generic.Map1[manifold.Curve]
+	spawned int
+
+	tick    int
+	latency int
+	spare   []*manifold.Order
+	pending []int // ticks at which the orders under way are played, oldest first
+	work    chan *manifold.Order
+	done    chan madeOrder
+}
+
+type madeOrder struct {
+	order *manifold.Order
+	err   error
+}
+
+// NewPeople makes people of a model and the networks that manifold.NewWalker
+// takes, and adds them to w as a resource.
+func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.Net, opt PeopleOptions) (*People, error) {
+	if err := stage(opt.Capacity, opt.Terrain); err != nil {
+		return nil, err
+	}
+	res := generic.NewResource[People](w)
+	if res.Has() {
+		return nil, fmt.Errorf("animsys: the world has People already")
+	}
+	if opt.Workers <= 0 {
+		opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	roles := opt.Roles
+	if roles == nil {
+		r, err := ik.HumanRoles(m.Skel.Names)
+		if err != nil {
+			return nil, err
+		}
+		roles = &r
+	}
+	p := &People{curves: generic.NewMap1[manifold.Curve](w)}
+	for _, l := range roles.Legs {
+		tip := m.Skel.Names[l[len(l)-1]]
+		c := slices.IndexFunc(m.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == tip })
+		if c < 0 {
+			return nil, fmt.Errorf("animsys: a leg ends in %q, of which the model has no contact", tip)
+		}
+		p.contact = append(p.contact, uint8(c))
+	}
+	opt.Stream.People = opt.Capacity
+	if opt.Stream.Workers == 0 {
+		opt.Stream.Workers = max(1, opt.Workers-1)
+	}
+	var err error
+	if p.Stream, err = m.NewStream(steps, locomotion, opt.Stream); err != nil {
+		return nil, err
+	}
+	if err := p.open(w, m.Skel, opt.Terrain, ik.DefaultHuman(), *roles, opt.Capacity, opt.Workers); err != nil {
+		p.Stream.Close()
+		return nil, err
+	}
+	p.Ground.Stand = make([]bool, len(p.Ground.Feet))
+	n := p.Stream.Orders()
+	p.latency, p.pending = p.Stream.Options().Latency, make([]int, 0, n)
+	for range n {
+		p.spare = append(p.spare, p.Stream.NewOrder())
+	}
+	p.work, p.done = make(chan *manifold.Order, n), make(chan madeOrder, n)
+	go p.make()
+	res.Add(p)
+	return p, nil
+}
+
+// make makes what is asked for, until there will be no more.
+func (p *People) make() {
+	for o := range p.work {
+		p.done <- madeOrder{o, p.Stream.Make(o)}
+	}
+	close(p.done)
+}
+
+// Close stops all workers.
+func (p *People) Close() error {
+	close(p.work)
+	for range p.done { // what is under way
+	}
+	p.pool.Close()
+	return p.Stream.Close()
+}
+
+// Spawn adds someone who stands at pos, whose height is dropped, with heading yaw
+// in radians. The entity has an ecs.Slot and a manifold.Curve, for you to set; add
+// tags of your own. It fails when all rows are taken, while the world is locked,
+// and for places that are not finite.
+func (p *People) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
+	if err := p.canSpawn(pos, yaw); err != nil {
+		return arche.Entity{}, err
+	}
+	e := p.curves.New()
+	err := p.add(e, func(row int) {
+		p.Stream.Add(feature.Place{Pos: pos, Yaw: yaw}, p.phase())
+		p.show(row, row+1)
+	})
+	if err != nil {
+		return arche.Entity{}, err
+	}
+	return e, nil
+}
+
+// phase returns that of the next one's first step: spread evenly however many
+// there are.
+func (p *People) phase() float32 {
+	const golden = 2.399963229728653
+	p.spawned++
+	return float32(math.Remainder(golden*float64(p.spawned), 2*math.Pi))
+}
+
+// Despawn removes someone and the entity, between ticks or in a system before
+// Windows or after Skin. Another may take over the row.
+func (p *People) Despawn(e arche.Entity) error {
+	row, _, err := p.remove(e)
+	if err == nil {
+		p.Stream.Remove(row)
+	}
+	return err
+}
+
+// Place moves someone to pos with heading yaw, where they stand until their curve
+// leads on. They keep their posture, which eases into standing.
+func (p *People) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
+	row, ok := p.Rows.Row(e)
+	if !ok {
+		return fmt.Errorf("animsys: entity %v is not among these people", e)
+	}
+	if err := placeable(pos, yaw); err != nil {
+		return err
+	}
+	p.Stream.Place(row, feature.Place{Pos: pos, Yaw: yaw}, p.phase())
+	p.show(row, row+1)
+	p.moved(row)
+	return nil
+}
+
+// show fetches roots, poses and contacts of the rows from r0 up to r1.
+func (p *People) show(r0, r1 int) {
+	legs := len(p.contact)
+	for r := r0; r < r1; r++ {
+		at := p.Stream.Where(r)
+		p.Roots[r] = m3.Xform{Pos: at.Pos, Rot: m3.YawQuat(at.Yaw)}
+		p.Stream.Pose(r, p.Pos[r*p.joints:(r+1)*p.joints], p.Rot[r*p.joints:(r+1)*p.joints])
+		stands := p.Stream.Stands(r)
+		for i, c := range p.contact {
+			p.Ground.Stand[r*legs+i] = stands>>c&1 == 1
+		}
+	}
+}
+
+// Windows gathers the entities' curves, plays windows that are due, and asks for
+// those that are needed next.
+type Windows struct {
+	people *People
+	filter generic.Filter2[ecs.Slot, manifold.Curve]
+	fault  generic.Resource[ecs.Fault]
+}
+
+// Initialize finds the people.
+func (s *Windows) Initialize(w *arche.World) {
+	s.filter = *generic.NewFilter2[ecs.Slot, manifold.Curve]()
+	s.fault = generic.NewResource[ecs.Fault](w)
+	if res := generic.NewResource[People](w); res.Has() {
+		s.people = res.Get()
+	}
+}
+
+// Update takes and asks.
+func (s *Windows) Update(w *arche.World) {
+	p := s.people
+	if p == nil {
+		return
+	}
+	if len(p.pending) > 0 && p.pending[0] == p.tick {
+		if err := p.take(); err != nil {
+			s.fault.Get().Err = err
+			return
+		}
+	}
+	for q := s.filter.Query(w); q.Next(); {
+		slot, curve := q.Get()
+		if p.Rows.Holds(q.Entity(), slot) {
+			p.Stream.Curves[slot.Row] = *curve
+		}
+	}
+	if p.tick%p.Stream.Options().Every == 0 {
+		p.ask()
+	}
+	p.tick++
+}
+
+// Finalize has nothing to do: people are closed by their owner.
+func (s *Windows) Finalize(*arche.World) {}
+
+// ask has the windows made that are needed next.
+func (p *People) ask() {
+	o := p.spare[len(p.spare)-1]
+	if p.Stream.Ask(o); o.Len() == 0 {
+		return
+	}
+	p.spare = p.spare[:len(p.spare)-1]
+	p.pending = append(p.pending, p.tick+p.latency)
+	p.work <- o
+}
+
+// take plays the oldest order, and waits for it where it must.
+func (p *People) take() error {
+	copy(p.pending, p.pending[1:])
+	p.pending = p.pending[:len(p.pending)-1]
+	var m madeOrder
+	select {
+	case m = <-p.done:
+	default:
+		p.Waits++
+		m = <-p.done
+	}
+	p.Stream.Take(m.order, m.err)
+	p.spare = append(p.spare, m.order)
+	return m.err
+}
+
+// Play goes on by a frame and poses everyone.
+type Play struct {
+	people *People
+	work   func(worker, i int)
+}
+
+// Initialize finds the people.
+func (s *Play) Initialize(w *arche.World) {
+	if res := generic.NewResource[People](w); res.Has() {
+		p := res.Get()
+		s.people = p
+		s.work = p.grains(func(r0, r1 int) {
+			p.Stream.Advance(r0, r1)
+			p.show(r0, r1)
+		})
+	}
+}
+
+// Update spreads the rows in use over the workers.
+func (s *Play) Update(*arche.World) {
+	if s.people != nil {
+		s.people.split(s.work)
+	}
+}
+
+// Finalize has nothing to do: people are closed by their owner.
+func (s *Play) Finalize(*arche.World) {}

@@ -45,10 +45,11 @@ func (c Curve) sane() Curve {
 
 // How people start, stop and come to their path.
 const (
-	speedUp   = 2.5 // m/s²
-	slowDown  = 3.0 // m/s²
-	joinSpeed = 1.3 // m/s beside the path's own
-	joinSoon  = 0.25
+	speedUp   = 2.5  // m/s²
+	slowDown  = 3.0  // m/s²
+	joinSpeed = 1.3  // m/s beside the path's own
+	joinPush  = 4.0  // m/s²
+	joinRate  = 2.5  // of the last half metre to the path, 1/s
 	joinTurn  = 0.25 // half-life of turning to where the path wants it, s
 	// Who is more than offPath from its path does not go on along it; from onPath
 	// on it does so more slowly, m.
@@ -62,44 +63,41 @@ type waypoint struct {
 }
 
 // planner lays a course along curves, frame by frame: the path, and what is left
-// of the way to it, a critically damped spring's.
+// of the way to it.
 type planner struct {
-	curve  Curve
-	arc    float32  // along the path, m
-	speed  float32  // along it, m/s
-	x, z   spring   // from the path to the course, m
-	turn   spring   // from the path's facing to the course's, rad
-	want   float64  // the path's facing, unwrapped, rad
-	y      float64  // rate of the way to the path, 1/s
-	anchor waypoint // where it stops that has no path
+	curve Curve
+	arc   float32    // along the path, m
+	speed float32    // along it, m/s
+	at    [2]float64 // x and z, m: from the path to the course; without a path, the course
+	v     [2]float64 // its change, m/s
+	turn  spring     // from the facing that is wanted to the course's, rad
+	want  float64    // the facing that is wanted, unwrapped, rad
 }
 
+// spring is a critically damped one, that goes to 0.
 type spring struct{ x, v float64 }
 
-// next advances a critically damped spring of rate y toward 0, exactly.
-func (s *spring) next(y float64) {
+// turnRate is that of turning to where the path wants it, 1/s.
+const turnRate = 2 * math.Ln2 / joinTurn
+
+// next advances the spring by a frame, exactly.
+func (s *spring) next() {
 	const dt = 1.0 / Rate
-	e := math.Exp(-y * dt)
-	c := s.v + y*s.x
-	s.x, s.v = (s.x+c*dt)*e, (s.v-y*c*dt)*e
+	c := s.v + turnRate*s.x
+	s.x, s.v = (s.x+c*dt)*turnDecay, (s.v-turnRate*c*dt)*turnDecay
 }
 
-// rate is a critically damped spring's for a half-life of h seconds.
-func rate(h float64) float64 { return 2 * math.Ln2 / h }
+var turnDecay = math.Exp(-turnRate / Rate)
 
 // take begins to follow c from where the course is, last, coming from older.
 func (p *planner) take(c Curve, older, last waypoint) {
 	was := p.curve
-	p.arc, p.speed = last.arc, last.speed
-	vx, vz, turning := (last.x-older.x)*Rate, (last.z-older.z)*Rate, (last.yaw-older.yaw)*Rate
-	p.curve = c
+	p.curve, p.arc, p.speed = c, last.arc, last.speed
+	p.at, p.v = [2]float64{last.x, last.z}, [2]float64{(last.x - older.x) * Rate, (last.z - older.z) * Rate}
+	turning := (last.yaw - older.yaw) * Rate
 	if c.Path == nil {
-		// It stops as fast as it slows down: an exponential way.
-		v := math.Hypot(vx, vz)
-		p.y = math.Min(slowDown/math.Max(v, 1e-3), rate(joinSoon))
-		p.x, p.z, p.turn = spring{-vx / p.y, vx}, spring{-vz / p.y, vz}, spring{0, turning}
-		p.anchor = waypoint{x: last.x + vx/p.y, z: last.z + vz/p.y, yaw: last.yaw}
-		p.speed, p.arc = 0, 0
+		// It ends its turn where the turn's speed takes it.
+		p.arc, p.speed, p.turn, p.want = 0, 0, spring{-turning / turnRate, turning}, last.yaw+turning/turnRate
 		return
 	}
 	if c.Path != was.Path || c.Start != was.Start {
@@ -111,37 +109,53 @@ func (p *planner) take(c Curve, older, last waypoint) {
 		}
 		_, dir := c.Path.At(p.arc)
 		// What it has of speed along the path it keeps.
-		p.speed = m3.Clamp(float32(vx)*dir.X+float32(vz)*dir.Z, 0, c.Speed)
+		p.speed = m3.Clamp(float32(p.v[0])*dir.X+float32(p.v[1])*dir.Z, 0, c.Speed)
 	}
 	pos, dir := c.Path.At(p.arc)
-	p.x = spring{last.x - float64(pos.X), vx - float64(dir.X*p.speed)}
-	p.z = spring{last.z - float64(pos.Z), vz - float64(dir.Z*p.speed)}
-	d := math.Hypot(p.x.x, p.z.x)
-	// A spring that sets out at rest is fastest at y·d/e.
-	p.y = math.Min(rate(joinSoon), joinSpeed*math.E/math.Max(d, 1e-6))
-	facing := float64(m3.YawOf(dir) + c.Facing)
-	p.turn.x = math.Remainder(last.yaw-facing, 2*math.Pi)
+	for i, d := range [2][2]float32{{pos.X, dir.X}, {pos.Z, dir.Z}} {
+		p.at[i] -= float64(d[0])
+		p.v[i] -= float64(d[1] * p.speed)
+	}
+	p.turn.x = math.Remainder(last.yaw-float64(m3.YawOf(dir)+c.Facing), 2*math.Pi)
 	p.want = last.yaw - p.turn.x
 	_, ahead := c.Path.At(p.arc + p.speed/Rate)
 	p.turn.v = turning - float64(m3.WrapAngle(m3.YawOf(ahead)-m3.YawOf(dir)))*Rate
 }
 
+// drift moves at by a frame: toward 0 or, if it is to stop, until v is none. v
+// changes by no more than push.
+func (p *planner) drift(stop bool, push float64) {
+	var want [2]float64
+	if d := math.Hypot(p.at[0], p.at[1]); !stop && d > 0 {
+		v := math.Min(joinSpeed/d, joinRate)
+		want = [2]float64{-p.at[0] * v, -p.at[1] * v}
+	}
+	change := [2]float64{want[0] - p.v[0], want[1] - p.v[1]}
+	if l := math.Hypot(change[0], change[1]); l > push/Rate {
+		change[0], change[1] = change[0]*push/Rate/l, change[1]*push/Rate/l
+	}
+	for i := range p.at {
+		p.v[i] += change[i]
+		p.at[i] += p.v[i] / Rate
+	}
+}
+
 // next goes on by a frame and returns where the course is.
 func (p *planner) next() waypoint {
-	p.x.next(p.y)
-	p.z.next(p.y)
-	p.turn.next(rate(joinTurn))
 	c := &p.curve
+	p.turn.next()
 	if c.Path == nil {
-		return waypoint{x: p.anchor.x + p.x.x, z: p.anchor.z + p.z.x, yaw: p.anchor.yaw + p.turn.x}
+		p.drift(true, slowDown)
+		return waypoint{x: p.at[0], z: p.at[1], yaw: p.want + p.turn.x}
 	}
-	d := math.Hypot(p.x.x, p.z.x)
-	goal := c.Speed * (1 - float32(math.Min(math.Max((d-onPath)/(offPath-onPath), 0), 1)))
+	p.drift(false, joinPush)
+	d := math.Hypot(p.at[0], p.at[1])
+	far := float32(math.Min(math.Max((d-onPath)/(offPath-onPath), 0), 1))
+	goal := c.Speed * (1 - far)
 	if !c.Path.Closed() {
 		goal = min(goal, m3.Sqrt(2*slowDown*max(c.Path.Length()-p.arc, 0)))
 	}
-	p.speed += m3.Clamp(goal-p.speed, -slowDown/Rate, speedUp/Rate)
-	p.speed = max(p.speed, 0)
+	p.speed = max(p.speed+m3.Clamp(goal-p.speed, -slowDown/Rate, speedUp/Rate), 0)
 	if p.arc += p.speed / Rate; p.arc > c.Path.Length() {
 		if p.arc = c.Path.Length(); c.Path.Closed() {
 			p.arc = 0
@@ -149,14 +163,15 @@ func (p *planner) next() waypoint {
 	}
 	pos, dir := c.Path.At(p.arc)
 	facing := m3.YawOf(dir) + c.Facing
-	if vx, vz := p.x.v+float64(dir.X*p.speed), p.z.v+float64(dir.Z*p.speed); d > onPath && math.Hypot(vx, vz) > stillSpeed {
+	if far > 0 {
 		// Far from its path it looks where it goes.
-		w := math.Min((d-onPath)/(offPath-onPath), 1)
-		way := m3.YawOf(m3.V(float32(vx), 0, float32(vz)))
-		facing += m3.WrapAngle(way-facing) * float32(w)
+		way := m3.V(float32(p.v[0])+dir.X*p.speed, 0, float32(p.v[1])+dir.Z*p.speed)
+		if way.Len() > stillSpeed {
+			facing += m3.WrapAngle(m3.YawOf(way)-facing) * far
+		}
 	}
 	p.want += math.Remainder(float64(facing)-p.want, 2*math.Pi)
-	return waypoint{float64(pos.X) + p.x.x, float64(pos.Z) + p.z.x, p.want + p.turn.x, p.arc, p.speed}
+	return waypoint{float64(pos.X) + p.at[0], float64(pos.Z) + p.at[1], p.want + p.turn.x, p.arc, p.speed}
 }
 
 // kernel is the right half of a Gaussian, its sum to both sides 1.

@@ -15,14 +15,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/engine/media"
 	"mannequin/engine/stage"
 	"mannequin/internal/backend"
 	"mannequin/internal/command"
 	"mannequin/models"
+	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
+	"mannequin/scenes/people"
 	"mannequin/scenes/quadruped"
 	"mannequin/terrain"
 )
@@ -37,6 +40,7 @@ func main() { command.Main(newCommand()) }
 // options is the command line.
 type options struct {
 	scene, model, terrain      string
+	manifold, steps, motion    string
 	backend, out               string
 	agents, width, height, fps int
 	seconds                    float64
@@ -51,6 +55,7 @@ func newCommand() *cobra.Command {
 		Short: "Steer a dog among its herd, in a window; without a display, record a video",
 		Example: `  demo
   demo --scene crowd --agents 200 --terrain flat
+  demo --scene people --agents 200
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
   demo --out frames --fps 60`,
@@ -63,9 +68,12 @@ func newCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone")
-	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, 0 to 4096")
-	f.StringVar(&o.model, "model", "dog", "a shipped model's name, or a model file")
+	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run")
+	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, or people: 0 to 4096")
+	f.StringVar(&o.model, "model", "dog", "the dogs': a shipped model's name, or a model file")
+	f.StringVar(&o.manifold, "manifold", "human", "people's: a shipped model's name, or a model file: the motion manifold")
+	f.StringVar(&o.steps, "footstep", "human-footstep", "the same: the network of footsteps")
+	f.StringVar(&o.motion, "locomotion", "human-locomotion", "the same: the network of motion")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.bf16, "bf16", false, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
 	f.StringVar(&o.terrain, "terrain", "hills", "hills, flat, slope, steps, or a number: hills from that seed")
@@ -83,9 +91,9 @@ func newCommand() *cobra.Command {
 // check rejects what cannot be, and fills in what depends on the rest.
 func (o *options) check(agentsGiven bool) error {
 	switch {
-	case o.scene != "quadruped" && o.scene != "crowd":
-		return command.Usagef("no scene %q: want quadruped or crowd", o.scene)
-	case o.agents < 0 || o.agents > crowd.MaxAgents || (o.scene == "crowd" && o.agents == 0):
+	case o.scene != "quadruped" && o.scene != "crowd" && o.scene != "people":
+		return command.Usagef("no scene %q: want quadruped, crowd or people", o.scene)
+	case o.agents < 0 || o.agents > crowd.MaxAgents || (o.scene != "quadruped" && o.agents == 0):
 		return command.Usagef("--agents %d: want 1 to %d, or 0 for your dog alone", o.agents, crowd.MaxAgents)
 	case !(o.seconds >= 0) || o.seconds > 3600:
 		return command.Usagef("--seconds %g: want 0 to 3600", o.seconds)
@@ -113,7 +121,7 @@ func (o *options) check(agentsGiven bool) error {
 
 // field makes the terrain that the options name.
 func (o *options) field() (*terrain.Field, error) {
-	grid := terrain.Grid{Size: max(120, crowd.GroundSize(o.agents)), Cell: 0.5}
+	grid := terrain.Grid{Size: max(120, crowd.GroundSize(o.agents), people.GroundSize(o.agents)), Cell: 0.5}
 	hills := terrain.HillsOptions{Seed: o.seed, Wavelength: 14, MaxSlope: 0.30}
 	switch o.terrain {
 	case "hills":
@@ -136,14 +144,6 @@ func (o *options) field() (*terrain.Field, error) {
 // open loads the model and builds the scene. player says what someone who is
 // not there would do.
 func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, err error) {
-	net, err := models.Open(o.model)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := mann.NewModel(net)
-	if err != nil {
-		return nil, nil, fmt.Errorf("model %s: %w", o.model, err)
-	}
 	ground, err := o.field()
 	if err != nil {
 		return nil, nil, err
@@ -152,12 +152,40 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.scene == "people" {
+		s, err = o.people(ground, open)
+		return s, nil, err
+	}
+	net, err := models.Open(o.model)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := mann.NewModel(net)
+	if err != nil {
+		return nil, nil, fmt.Errorf("model %s: %w", o.model, err)
+	}
 	if o.scene == "crowd" {
 		s, err = crowd.New(crowd.Options{Model: m, Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Open: open, Log: log})
 		return s, nil, err
 	}
 	s, err = quadruped.New(quadruped.Options{Model: m, Herd: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Open: open, Log: log})
 	return s, quadruped.Autopilot(), err
+}
+
+// people builds the scene of that name.
+func (o *options) people(ground *terrain.Field, open netruntime.Opener) (scenes.Scene, error) {
+	var nets [3]*netruntime.Net
+	for i, name := range []string{o.manifold, o.steps, o.motion} {
+		var err error
+		if nets[i], err = models.Open(name); err != nil {
+			return nil, err
+		}
+	}
+	m, err := manifold.NewModel(nets[0])
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", o.manifold, err)
+	}
+	return people.New(people.Options{Model: m, Steps: nets[1], Locomotion: nets[2], Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Open: open})
 }
 
 // play runs the scene in a window where there is one, else into a file.

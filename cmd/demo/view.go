@@ -53,6 +53,9 @@ func newView(o options, st *stage.Stage, s scenes.Scene) (*view, error) {
 		c.Follow, c.Pitch, c.Yaw = false, 0.30, 0.5
 		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.agents))
 	}
+	if o.scene == "people" {
+		c.Distance, c.Pitch = 5, 0.2
+	}
 	return v, nil
 }
 
@@ -184,6 +187,10 @@ func frameCamera(c *stage.Camera, scene string, t, dt float64) {
 		return
 	}
 	c.Aside = 1.0 + 0.45*float32(math.Sin(0.5*t))
+	if scene == "people" {
+		c.Distance, c.Pitch = 5+0.7*float32(math.Sin(0.37*t)), 0.15
+		return
+	}
 	c.Distance = 2.8 + 0.4*float32(math.Sin(0.37*t))
 	c.Pitch = 0.30
 }

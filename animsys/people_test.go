@@ -1,0 +1,410 @@
+package animsys_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/manifold"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/models/human"
+	humanfootstep "mannequin/models/human-footstep"
+	humanlocomotion "mannequin/models/human-locomotion"
+	"mannequin/netruntime"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// humans returns the shipped networks.
+func humans(t testing.TB) (m *manifold.Model, steps, locomotion *netruntime.Net) {
+	t.Helper()
+	var nets []*netruntime.Net
+	for _, open := range []func() (*netruntime.Net, error){human.Open, humanfootstep.Open, humanlocomotion.Open} {
+		n, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		nets = append(nets, n)
+	}
+	m, err := manifold.NewModel(nets[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, nets[1], nets[2]
+}
+
+// street is a world with people on hills.
+type street struct {
+	t        testing.TB
+	ecs      arche.World
+	people   *animsys.People
+	schedule *ecs.Schedule
+	curves   generic.Map1[manifold.Curve]
+}
+
+func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions) *street {
+	t.Helper()
+	field, err := terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 2, Wavelength: 14, MaxSlope: 0.35})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &street{t: t, ecs: arche.NewWorld()}
+	m, steps, locomotion := humans(t)
+	s.people, err = animsys.NewPeople(&s.ecs, m, steps, locomotion, animsys.PeopleOptions{Capacity: capacity, Terrain: field, Workers: workers, Stream: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.schedule, err = ecs.NewSchedule(&s.ecs, 1.0/manifold.Rate, animsys.Systems()...); err != nil {
+		t.Fatal(err)
+	}
+	s.curves = generic.NewMap1[manifold.Curve](&s.ecs)
+	t.Cleanup(func() {
+		s.schedule.Close()
+		if err := s.people.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// person adds the i-th person of the tests, on a lane of their own.
+func (s *street) person(i int) arche.Entity {
+	s.t.Helper()
+	path, err := control.Circle(4 + 0.7*float32(i%20))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c := manifold.Curve{Path: path, Start: 5 * float32(i), Speed: [...]float32{1.4, 3, 1, 2}[i%4]}
+	at, ahead := path.At(c.Start)
+	e, err := s.people.Spawn(at, m3.YawOf(ahead))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	*s.curves.Get(e) = c
+	return e
+}
+
+func (s *street) step(n int) {
+	s.t.Helper()
+	for range n {
+		if err := s.schedule.Step(); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *street) bones(e arche.Entity) []m3.Xform {
+	s.t.Helper()
+	row, ok := s.people.Rows.Row(e)
+	if !ok {
+		s.t.Fatalf("%v has no row", e)
+	}
+	return s.people.Bones(row)
+}
+
+// People set out, go along their curves as fast as they are told, on the hills,
+// with feet that stand where they stand and bones as long as ever.
+func TestPeopleGoAlongCurves(t *testing.T) {
+	s := newStreet(t, 4, 2, manifold.StreamOptions{})
+	var all []arche.Entity
+	for i := range 4 {
+		all = append(all, s.person(i))
+	}
+	s.step(240)
+	var skate, stands float64
+	tips := []int{s.people.Skel.Index("LeftToeBase"), s.people.Skel.Index("RightToeBase")}
+	last := make([][2]m3.Vec3, 4)
+	way := make([]float32, 4)
+	for tick := range 600 {
+		s.step(1)
+		for i, e := range all {
+			row, _ := s.people.Rows.Row(e)
+			root, c := s.people.Roots[row], s.curves.Get(e)
+			if _, d := c.Path.Nearest(root.Pos); d > 0.05 {
+				t.Fatalf("tick %d: person %d is %g m from the path", tick, i, d)
+			}
+			way[i] += s.people.Stream.Where(row).Pos.Dist(root.Pos)
+			bones := s.people.Bones(row)
+			for j, p := range s.people.Skel.Parents {
+				if !bones[j].Pos.Finite() || !bones[j].Rot.Finite() {
+					t.Fatalf("tick %d: person %d's %s is %v", tick, i, s.people.Skel.Names[j], bones[j])
+				}
+				if p >= 0 && m3.Abs(bones[j].Pos.Dist(bones[p].Pos)-s.people.Skel.Offsets[j].Len()) > 1e-3 {
+					t.Fatalf("tick %d: the bone to %s is %g m long", tick, s.people.Skel.Names[j], bones[j].Pos.Dist(bones[p].Pos))
+				}
+			}
+			for k, j := range tips {
+				p := bones[j].Pos
+				if h := p.Y - s.people.Terrain.Height(p.X, p.Z); h < 0.01 {
+					t.Fatalf("tick %d: person %d's %s is %g m over the ground", tick, i, s.people.Skel.Names[j], h)
+				}
+				if f := &s.people.Ground.Feet[2*row+k]; f.Stands() && tick > 0 {
+					stands++
+					skate += float64(p.Sub(last[i][k]).Len())
+				}
+				last[i][k] = p
+			}
+		}
+	}
+	if stands < 600 {
+		t.Errorf("feet stand for %g of 4800 frames", stands)
+	}
+	if mean := 100 * skate / stands; mean > 0.3 {
+		t.Errorf("standing feet slide by %.2f cm a frame", mean)
+	}
+	if s.people.Stream.Lost() != 0 {
+		t.Errorf("%d windows were lost", s.people.Stream.Lost())
+	}
+}
+
+// A curve's change shows about a second later, without a jump: other speeds,
+// backward, another path, and standing.
+func TestPeopleChangeTheirWays(t *testing.T) {
+	s := newStreet(t, 1, 1, manifold.StreamOptions{})
+	e := s.person(0)
+	other, err := control.NewPath([]m3.Vec3{m3.V(-20, 0, 0), m3.V(0, 0, 2), m3.V(20, 0, 0)}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.curves.Get(e)
+	var last [3]m3.Vec3
+	jerk := float32(0)
+	run := func(n int) (moved float32) {
+		from := s.people.Roots[0].Pos
+		for range n {
+			s.step(1)
+			p := s.bones(e)[0].Pos
+			if last[1] != (m3.Vec3{}) {
+				jerk = max(jerk, p.Sub(last[0].Scale(2)).Add(last[1]).Len()*manifold.Rate*manifold.Rate)
+			}
+			last[1], last[0] = last[0], p
+		}
+		return s.people.Roots[0].Pos.Dist(from)
+	}
+	facing := func() float32 { // from the way that it goes
+		before := s.people.Roots[0]
+		run(1)
+		return m3.WrapAngle(m3.YawOf(before.Rot.Rotate(m3.V(0, 0, 1))) - m3.YawOf(s.people.Roots[0].Pos.Sub(before.Pos)))
+	}
+	run(180)
+	if a := facing(); m3.Abs(a) > 0.2 {
+		t.Errorf("it faces %g rad from its way", a)
+	}
+	c.Facing = math.Pi
+	run(180)
+	if a := facing(); m3.Abs(m3.Abs(a)-math.Pi) > 0.2 {
+		t.Errorf("backward it faces %g rad from its way", a)
+	}
+	c.Facing, c.Speed = 0, 3
+	run(150)
+	if v := run(10) * 6; v < 2.5 || v > 3.3 {
+		t.Errorf("it runs %g m/s, want 3", v)
+	}
+	*c = manifold.Curve{Path: other, Start: 20, Speed: 1.3}
+	run(480)
+	if _, d := other.Nearest(s.people.Roots[0].Pos); d > 0.05 {
+		t.Errorf("it is %g m from its new path", d)
+	}
+	*c = manifold.Curve{}
+	run(150)
+	if d := run(60); d > 0.02 {
+		t.Errorf("it stands, and moves %g m in a second", d)
+	}
+	*c = manifold.Curve{Path: other, Start: float32(math.NaN()), Speed: float32(math.Inf(1)), Facing: float32(math.NaN()), Gait: manifold.Gait{Cadence: float32(math.NaN())}}
+	run(600) // to the path's beginning, and, as fast as can be, along it
+	*c = manifold.Curve{Path: other, Start: other.Length() - 3, Speed: 1.4}
+	run(2700)
+	if d := s.people.Roots[0].Pos.Flat().Dist(m3.V(20, 0, 0)); d > 0.05 {
+		t.Errorf("at the end of its path it stands %g m from there", d)
+	}
+	if jerk > 60 {
+		t.Errorf("its hips are pushed by %g m/s²", jerk)
+	}
+}
+
+// A person has the same bits alone or among others, whoever comes and goes, and
+// for any number of workers.
+func TestPeopleAloneOrAmongOthers(t *testing.T) {
+	const ticks = 200
+	track := func(workers, making int, among bool) [][]m3.Xform {
+		s := newStreet(t, 6, workers, manifold.StreamOptions{Batch: 6, Workers: making})
+		var e arche.Entity
+		var before []arche.Entity
+		for i := range 3 { // so that it is the third either way
+			before = append(before, s.person(i))
+		}
+		e = before[2]
+		if !among {
+			for _, o := range before[:2] {
+				if err := s.people.Despawn(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var out [][]m3.Xform
+		for tick := range ticks {
+			if among && tick%50 == 20 {
+				before = append(before, s.person(tick))
+			}
+			if among && tick == 130 { // its window may be under way
+				if err := s.people.Despawn(before[0]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if among && tick == 140 {
+				if err := s.people.Place(before[1], m3.V(1, 0, 1), 1); err != nil {
+					t.Fatal(err)
+				}
+				s.curves.Get(before[1]).Speed = float32(math.NaN())
+			}
+			s.step(1)
+			out = append(out, append([]m3.Xform(nil), s.bones(e)...))
+		}
+		return out
+	}
+	alone := track(1, 1, false)
+	for _, c := range []struct{ workers, making int }{{1, 1}, {3, 2}} {
+		same(t, fmt.Sprintf("%d and %d workers, among others", c.workers, c.making), alone, track(c.workers, c.making, true))
+	}
+}
+
+func TestPeopleTickDoesNotAllocate(t *testing.T) {
+	s := newStreet(t, 6, 2, manifold.StreamOptions{})
+	for i := range 6 {
+		s.person(i)
+	}
+	s.step(60)
+	frame := s.people.Interpolate(nil, 0.5)
+	if n := testing.AllocsPerRun(300, func() { // with the windows that are made meanwhile
+		s.step(1)
+		frame = s.people.Interpolate(frame, 0.5)
+	}); n != 0 {
+		t.Errorf("%g allocations per tick", n)
+	}
+}
+
+// spoilt is a session that writes something not finite into the first sequence
+// of a batch, or fails.
+type spoilt struct {
+	netruntime.Session
+	on   *bool
+	fail error
+}
+
+func (s *spoilt) RunSequences(out, in [][]float32, batch, length int) error {
+	if err := s.Session.RunSequences(out, in, batch, length); err != nil || !*s.on {
+		return err
+	}
+	out[0][length/2*len(out[0])/(batch*length)] = float32(math.NaN())
+	return s.fail
+}
+
+// Of whom the networks make something that is not finite stands where it is, and
+// touches nobody; a network that fails stops the schedule.
+func TestPeopleAndBrokenNetworks(t *testing.T) {
+	run := func(on *bool, fail error, ticks int) (*street, error) {
+		s := newStreet(t, 2, 1, manifold.StreamOptions{Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+			inner, err := n.NewSession(o)
+			return &spoilt{inner, on, fail}, err
+		}})
+		s.person(0)
+		s.person(1)
+		for tick := range ticks {
+			*on = *on || tick == 150
+			if err := s.schedule.Step(); err != nil {
+				return s, err
+			}
+		}
+		return s, nil
+	}
+	on, off := false, true
+	broken, err := run(&on, nil, 400)
+	if err != nil {
+		t.Fatal(err)
+	}
+	off = false
+	if broken.people.Stream.Lost() == 0 {
+		t.Error("no window was lost")
+	}
+	for r := range 2 {
+		for j, x := range broken.people.Bones(r) {
+			if !x.Pos.Finite() || !x.Rot.Finite() {
+				t.Fatalf("person %d: %s is %v", r, broken.people.Skel.Names[j], x)
+			}
+		}
+	}
+	_ = off
+	on = false
+	failed := errors.New("the GPU is gone")
+	if _, err := run(&on, failed, 400); !errors.Is(err, failed) {
+		t.Errorf("a network that fails: %v", err)
+	}
+}
+
+func TestPeopleErrors(t *testing.T) {
+	m, steps, locomotion := humans(t)
+	flat, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]animsys.PeopleOptions{
+		"at least 1": {Terrain: flat},
+		"Terrain":    {Capacity: 1},
+		"180 to":     {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Window: 7}},
+		"latency":    {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Latency: 61}},
+		"windows at": {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Batch: -1}},
+	} {
+		w := arche.NewWorld()
+		if _, err := animsys.NewPeople(&w, m, steps, locomotion, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	s := newStreet(t, 1, 1, manifold.StreamOptions{})
+	if _, err := s.people.Spawn(m3.V(float32(math.NaN()), 0, 0), 0); err == nil {
+		t.Error("somebody stands nowhere")
+	}
+	e := s.person(0)
+	if _, err := s.people.Spawn(m3.Vec3{}, 0); err == nil || s.people.Agents() != 1 {
+		t.Errorf("one too many: %v, %d people", err, s.people.Agents())
+	}
+	if _, err := animsys.NewPeople(&s.ecs, m, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: flat}); err == nil {
+		t.Error("a world has people twice")
+	}
+	// Components of someone else's agents are not taken for theirs.
+	other := generic.NewMap2[ecs.Slot, manifold.Curve](&s.ecs)
+	other.NewWith(&ecs.Slot{Row: 7}, &manifold.Curve{Speed: 1})
+	s.step(1)
+	if err := s.people.Despawn(e); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.people.Despawn(e); err == nil {
+		t.Error("somebody went twice")
+	}
+	if err := s.people.Place(e, m3.Vec3{}, 0); err == nil {
+		t.Error("somebody who is gone was moved")
+	}
+	s.step(60)
+}
+
+// A tick of a steady crowd, its windows included.
+func BenchmarkPeople(b *testing.B) {
+	for _, n := range []int{50, 200} {
+		b.Run(fmt.Sprintf("agents=%d", n), func(b *testing.B) {
+			s := newStreet(b, n, 0, manifold.StreamOptions{})
+			for i := range n {
+				s.person(i)
+			}
+			s.step(480)
+			for b.Loop() {
+				s.step(1)
+			}
+		})
+	}
+}

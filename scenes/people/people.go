@@ -1,0 +1,192 @@
+// Package people is the scene of people who walk and run along lanes over hills.
+package people
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/manifold"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+	"mannequin/scenes"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// Options configure the scene.
+type Options struct {
+	Model      *manifold.Model // required
+	Steps      *netruntime.Net // of footsteps, required: see manifold.NewWalker
+	Locomotion *netruntime.Net // required
+	Agents     int             // people, at most MaxAgents; 0 means 50
+	Terrain    *terrain.Field  // around the origin, GroundSize wide; nil makes hills from Seed
+	Seed       uint64
+	Workers    int               // goroutines that share the rows; 0 means one per CPU
+	Open       netruntime.Opener // what computes the networks; nil is the processor
+	BF16       bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
+	Iterations int               // of the edit: see manifold.StreamOptions
+}
+
+// MaxAgents is the most people in the scene.
+const MaxAgents = 4096
+
+// Speeds are what the player may have someone do, m/s.
+var Speeds = [...]float32{scenes.KeepGait: 0, scenes.Walk: 1.2, scenes.Pace: 1.8, scenes.Trot: 2.8, scenes.Canter: 3.8}
+
+var help = []string{
+	"1 2 3 4: it walks, walks fast, jogs, runs    X: it stands",
+	"S: backward   Q E: sideways   W: ahead again",
+	"Space: the next one   R: from the start",
+}
+
+// Scene is the running scene; it is a scenes.Scene.
+type Scene struct {
+	World    arche.World
+	People   *animsys.People
+	Schedule *ecs.Schedule
+	Terrain  *terrain.Field
+
+	all     []person
+	curves  generic.Map1[manifold.Curve]
+	watched int
+	pressed bool
+	seed    uint64
+}
+
+var _ scenes.Scene = (*Scene)(nil)
+
+type person struct {
+	entity arche.Entity
+	lane   *control.Path
+	start  float32 // along it, m
+	tint   [3]float32
+}
+
+// New builds the scene: everyone stands on a lane, and sets out.
+func New(opt Options) (*Scene, error) {
+	if opt.Agents == 0 {
+		opt.Agents = 50
+	}
+	switch {
+	case opt.Agents < 1 || opt.Agents > MaxAgents:
+		return nil, fmt.Errorf("people: %d of them: want 1 to %d", opt.Agents, MaxAgents)
+	case opt.Model == nil || opt.Steps == nil || opt.Locomotion == nil:
+		return nil, fmt.Errorf("people: Options.Model, Steps or Locomotion is missing")
+	}
+	s := &Scene{World: arche.NewWorld(), Terrain: opt.Terrain, seed: opt.Seed}
+	if s.Terrain == nil {
+		var err error
+		if s.Terrain, err = terrain.Hills(terrain.Grid{Size: GroundSize(opt.Agents), Cell: 0.5}, terrain.HillsOptions{Seed: opt.Seed, Wavelength: 14, MaxSlope: 20 * math.Pi / 180}); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	s.People, err = animsys.NewPeople(&s.World, opt.Model, opt.Steps, opt.Locomotion, animsys.PeopleOptions{
+		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers,
+		Stream: manifold.StreamOptions{Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.Schedule, err = ecs.NewSchedule(&s.World, 1.0/scenes.TickRate, animsys.Systems()...); err != nil {
+		s.People.Close()
+		return nil, err
+	}
+	s.curves = generic.NewMap1[manifold.Curve](&s.World)
+	if err := s.populate(opt.Agents); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// populate spreads people over the lanes.
+func (s *Scene) populate(n int) error {
+	lanes, err := lanes(n, s.seed)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		l := lanes[i%len(lanes)]
+		places := (n - i%len(lanes) + len(lanes) - 1) / len(lanes)
+		p := person{lane: l.path, start: l.path.Length() * (l.offset + float32(i/len(lanes))/float32(places)), tint: tints[(uint64(i)*7+s.seed)%uint64(len(tints))]}
+		at, ahead := p.lane.At(p.start)
+		if p.entity, err = s.People.Spawn(at, m3.YawOf(ahead)); err != nil {
+			return err
+		}
+		*s.curves.Get(p.entity) = manifold.Curve{Path: p.lane, Start: p.start, Speed: l.speed}
+		s.all = append(s.all, p)
+	}
+	s.watched = min(n, len(lanes)) - 1 // on the outermost lane
+	return nil
+}
+
+// Step runs one tick. The player tells the one who is watched how to go.
+func (s *Scene) Step(in scenes.Input) error {
+	c := s.curves.Get(s.all[s.watched].entity)
+	switch {
+	case in.Forward < 0:
+		c.Facing = math.Pi
+	case in.Side != 0:
+		c.Facing = in.Side * math.Pi / 2
+	case in.Forward > 0:
+		c.Facing = 0
+	}
+	if in.Gait != scenes.KeepGait {
+		c.Speed = Speeds[in.Gait]
+	}
+	if in.Sit {
+		c.Speed = 0
+	}
+	if in.Jump && !s.pressed {
+		s.watched = (s.watched + 1) % len(s.all)
+	}
+	s.pressed = in.Jump
+	if in.Reset {
+		for _, p := range s.all {
+			at, ahead := p.lane.At(p.start)
+			if err := s.People.Place(p.entity, at, m3.YawOf(ahead)); err != nil {
+				return err
+			}
+		}
+	}
+	return s.Schedule.Step()
+}
+
+// Frame describes what to draw. The focus is the one who is watched.
+func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
+	dst.Skel, dst.Terrain, dst.Agents = s.People.Skel, s.Terrain, s.People.Agents()
+	dst.Bones = s.People.Interpolate(dst.Bones, alpha)
+	dst.Tint, dst.Path, dst.HUD, dst.Help = dst.Tint[:0], dst.Path[:0], dst.HUD[:0], help
+	for _, p := range s.all {
+		dst.Tint = append(dst.Tint, p.tint)
+	}
+	row, _ := s.People.Rows.Row(s.all[s.watched].entity)
+	dst.Focus = dst.Bones[row*dst.Skel.Len()].Pos
+	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+	lane := s.all[s.watched].lane
+	along, _ := lane.Nearest(dst.Focus)
+	for d := float32(0); d < 5; d += 0.25 {
+		p, _ := lane.At(along + d)
+		dst.Path = append(dst.Path, m3.V(p.X, s.Terrain.Height(p.X, p.Z), p.Z))
+	}
+	c := s.curves.Get(s.all[s.watched].entity)
+	dst.HUD = append(dst.HUD, fmt.Sprintf("%d people; this one goes %.1f m/s", dst.Agents, c.Speed))
+}
+
+// Close stops the scene's workers.
+func (s *Scene) Close() error {
+	s.Schedule.Close()
+	return s.People.Close()
+}
+
+// tints are what people wear, linear RGB.
+var tints = [...][3]float32{
+	{0.45, 0.07, 0.06}, {0.06, 0.16, 0.42}, {0.75, 0.72, 0.66}, {0.08, 0.28, 0.12}, {0.62, 0.42, 0.06},
+	{0.20, 0.20, 0.22}, {0.35, 0.10, 0.30}, {0.10, 0.36, 0.40}, {0.70, 0.28, 0.10}, {0.30, 0.45, 0.65}, {0.50, 0.45, 0.30},
+}

@@ -276,7 +276,7 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 }
 
 func TestPeopleTickDoesNotAllocate(t *testing.T) {
-	s := newStreet(t, 6, 2, manifold.StreamOptions{})
+	s := newStreet(t, 6, 2, manifold.StreamOptions{Iterations: 2})
 	for i := range 6 {
 		s.person(i)
 	}
@@ -359,6 +359,7 @@ func TestPeopleErrors(t *testing.T) {
 		"Terrain":    {Capacity: 1},
 		"180 to":     {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Window: 7}},
 		"latency":    {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Latency: 61}},
+		"iterations": {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Iterations: -1}},
 		"windows at": {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Batch: -1}},
 	} {
 		w := arche.NewWorld()

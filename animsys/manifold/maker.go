@@ -92,7 +92,7 @@ func (k *maker) make(n int) error {
 		return err
 	}
 	k.walker.pool.Run(n, k.between)
-	if k.edit.Iterations <= 0 {
+	if k.edit.Iterations == 0 {
 		return nil
 	}
 	e := k.edit

@@ -78,11 +78,11 @@ type dueBody struct {
 // StreamOptions say what a stream is for.
 type StreamOptions struct {
 	People     int               // most at a time, at least 1
-	Window     int               // frames of a window, even, 180 to 1200; 0 means 360. Longer costs less, of 120 frames that are made twice
+	Window     int               // frames of a window, even, 180 to 1200; 0 means 240, of which half overlap. 120 overlap whatever the length: longer costs less
 	Batch      int               // most windows at a time; 0 means twice what People need on average
 	Latency    int               // frames from Ask to Take, 1 to 60; 0 means 24
 	Every      int               // frames from one Ask to the next, 1 to 60; 0 means 8
-	Iterations int               // of the edit; 0 means CrowdIterations, negative none
+	Iterations int               // of the edit; 0 leaves it out: whoever stands feet on the ground holds them, too
 	Workers    int               // goroutines of Make, at least 1
 	Open       netruntime.Opener // what computes networks; nil is the processor
 	BF16       bool              // see netruntime.SessionOptions
@@ -97,7 +97,7 @@ const join = 24
 
 func (o *StreamOptions) fill() error {
 	if o.Window == 0 {
-		o.Window = 360
+		o.Window = 240
 	}
 	if o.Latency == 0 {
 		o.Latency = 24
@@ -105,14 +105,13 @@ func (o *StreamOptions) fill() error {
 	if o.Every == 0 {
 		o.Every = 8
 	}
-	if o.Iterations == 0 {
-		o.Iterations = CrowdIterations
-	}
 	switch {
 	case o.People < 1 || o.Workers < 1:
 		return fmt.Errorf("manifold: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
 	case o.Window < 180 || o.Window > 1200 || o.Window%2 != 0:
 		return fmt.Errorf("manifold: windows of %d frames: want an even number from 180 to 1200", o.Window)
+	case o.Iterations < 0:
+		return fmt.Errorf("manifold: %d iterations of the edit: want 0 or more", o.Iterations)
 	case o.Latency < 1 || o.Latency > 60 || o.Every < 1 || o.Every > 60:
 		return fmt.Errorf("manifold: a latency of %d frames, every %d: want 1 to 60", o.Latency, o.Every)
 	}

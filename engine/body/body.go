@@ -23,8 +23,24 @@ type Rig struct {
 type Body struct {
 	Bind   []m3.Xform // joint transforms, in character space, of the pose in which the meshes lie
 	Levels []Mesh     // from the finest to the coarsest
+	Cover  Cover      // what the meshes' Coat tells
 	Size   float32    // the bind pose's largest extent, m
 }
+
+// Cover is what a body wears, and so the meaning of the channels of its meshes'
+// Coat, each 0…1 where nothing else is said. A character's own colour, its tint,
+// shows where no channel hides it.
+type Cover uint8
+
+const (
+	// Fur in the tint: how light it is; how dark (nose, eyes, claws); two unused.
+	Fur Cover = iota
+	// Clothes, a shirt in the tint: skin, trousers, shoes and hair. Each lies
+	// where its channel is above ½, the later over the earlier, and rises evenly
+	// across its border, so that the border can be drawn sharp. From 1½ on, skin
+	// is lips, shoes are soles or the white of an eye, and hair is its iris.
+	Clothes
+)
 
 // Mesh is a closed triangle mesh in bind pose, in character space: +Y up, +Z
 // ahead, the ground at 0. Vertex slices have equal lengths.
@@ -33,7 +49,7 @@ type Mesh struct {
 	Normal  []m3.Vec3    // unit, outward
 	Joints  [][4]uint8   // up to four joints that move the vertex
 	Weights [][4]float32 // their shares, largest first; the sum is 1
-	Coat    [][2]float32 // 0…1: how light the fur is, and how dark (nose, eyes, claws)
+	Coat    [][4]float32 // what covers it; see Cover
 	Index   []uint32     // three per triangle, counter-clockwise from outside
 }
 
@@ -73,14 +89,18 @@ func (r *Rig) index(name string) int {
 	return -1
 }
 
-// New returns the body for rig: a dog where the rig has a dog's joints, else
-// capsules along the bones of the rest pose.
+// New returns the body for rig: a dog where the rig has a dog's joints, a
+// clothed human where it has a human's, else capsules along the bones of the
+// rest pose.
 func New(rig *Rig) (*Body, error) {
 	if err := rig.Validate(); err != nil {
 		return nil, err
 	}
 	if p, ok := newDog(rig); ok {
 		return p.build(rig, dogLevels)
+	}
+	if p, ok := newHuman(rig); ok {
+		return p.build(rig, humanLevels)
 	}
 	return newCapsules(rig).build(rig, capsuleLevels)
 }
@@ -90,6 +110,7 @@ type level struct{ triangles int }
 
 var (
 	dogLevels     = []level{{5600}, {1800}, {640}}
+	humanLevels   = []level{{5600}, {2000}, {700}}
 	capsuleLevels = []level{{4000}, {1400}, {500}}
 )
 
@@ -98,8 +119,14 @@ type plan struct {
 	bind  []m3.Xform
 	shape shape
 	cell  float32 // edge of the sampling lattice, m
-	coat  func(p, n m3.Vec3, bone int) [2]float32
+	cover Cover
+	coat  func(p, n m3.Vec3, bone int) [4]float32
 	parts []part // separate closed pieces: eyes
+	seen  int    // how many levels have the parts; at least the finest does
+	// detail, where it is not nil, says how much more than elsewhere it counts if
+	// a triangle at a place moves when the mesh is thinned.
+	detail func(p m3.Vec3) float32
+	sides  []int8 // per joint: 1 if it moves the left half (+X) alone, −1 the right; nil without
 }
 
 // build polygonises the plan's surface and thins it to each level in turn.
@@ -108,18 +135,19 @@ func (p *plan) build(rig *Rig, levels []level) (*Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Body{Bind: p.bind}
+	b := &Body{Bind: p.bind, Cover: p.cover}
 	lo, hi := bounds(pos)
 	d := hi.Sub(lo)
 	b.Size = max(d.X, d.Y, d.Z)
 	for _, l := range levels {
-		pos, index = decimate(pos, index, l.triangles)
+		pos, index = decimate(pos, index, l.triangles, p.detail)
 		m := Mesh{Pos: append([]m3.Vec3(nil), pos...), Index: append([]uint32(nil), index...)}
 		p.finish(&m, rig)
-		if len(b.Levels) == 0 { // too small to see in the others
-			for _, q := range p.parts {
-				q.add(&m)
-			}
+		switch k := len(b.Levels); { // too small to see in the last
+		case k == 0:
+			m.add(p.parts, 5, 8)
+		case k < p.seen:
+			m.add(p.parts, 3, 5)
 		}
 		b.Levels = append(b.Levels, m)
 	}
@@ -131,11 +159,13 @@ func (p *plan) build(rig *Rig, levels []level) (*Body, error) {
 func (p *plan) finish(m *Mesh, rig *Rig) {
 	n := len(m.Pos)
 	m.Normal = make([]m3.Vec3, n)
+	var near shape
 	for i, v := range m.Pos {
-		m.Pos[i], m.Normal[i] = p.shape.project(v, p.cell)
+		near = p.shape.near(near[:0], v, p.shape.margin()+6*p.cell)
+		m.Pos[i], m.Normal[i] = near.project(v, p.cell)
 	}
-	m.Joints, m.Weights = p.shape.weights(m, rig)
-	m.Coat = make([][2]float32, n)
+	m.Joints, m.Weights = p.shape.weights(m, rig, p.sides)
+	m.Coat = make([][4]float32, n)
 	for i, v := range m.Pos {
 		m.Coat[i] = p.coat(v, m.Normal[i], int(m.Joints[i][0]))
 	}

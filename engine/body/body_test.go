@@ -104,7 +104,7 @@ func TestSurfaceMatchesClosedForm(t *testing.T) {
 		if v := closed(t, pos, index); math.Abs(v/c.want-1) > 0.02 {
 			t.Errorf("volume %.4f, want %.4f", v, c.want)
 		}
-		thin, tri := decimate(pos, index, 300)
+		thin, tri := decimate(pos, index, 300, nil)
 		if n := len(tri) / 3; n > 300 || n < 250 {
 			t.Errorf("thinned to %d triangles, want about 300", n)
 		}
@@ -114,48 +114,54 @@ func TestSurfaceMatchesClosedForm(t *testing.T) {
 	}
 }
 
+// sound fails the test unless m is closed, fills between least and most m³, and
+// has unit normals that agree with its triangles and weights that sum to 1. It
+// returns the mesh's extent.
+func sound(t *testing.T, rig *Rig, m *Mesh, want int, least, most float64) (lo, hi m3.Vec3) {
+	t.Helper()
+	if n := m.Triangles(); n > want+460 || n < want*8/10 {
+		t.Errorf("%d triangles, want about %d", n, want)
+	}
+	if v := closed(t, m.Pos, m.Index); v < least || v > most {
+		t.Errorf("it fills %.4f m³: want %g to %g", v, least, most)
+	}
+	for i := range m.Pos {
+		if !m.Pos[i].Finite() || m3.Abs(m.Normal[i].Len()-1) > 1e-3 {
+			t.Fatalf("vertex %d: position %v, normal %v", i, m.Pos[i], m.Normal[i])
+		}
+		var sum float32
+		for j, w := range m.Weights[i] {
+			sum += w
+			if w < 0 || int(m.Joints[i][j]) >= len(rig.Names) {
+				t.Fatalf("vertex %d: joints %v, weights %v", i, m.Joints[i], m.Weights[i])
+			}
+		}
+		if !(m3.Abs(sum-1) <= 1e-5) {
+			t.Fatalf("vertex %d: weights sum to %g", i, sum)
+		}
+	}
+	bad := 0
+	for i := 0; i+2 < len(m.Index); i += 3 {
+		p, q, r := m.Index[i], m.Index[i+1], m.Index[i+2]
+		face := m.Pos[q].Sub(m.Pos[p]).Cross(m.Pos[r].Sub(m.Pos[p]))
+		if face.Dot(m.Normal[p].Add(m.Normal[q]).Add(m.Normal[r])) <= 0 {
+			bad++
+		}
+	}
+	if bad > m.Triangles()/40 { // in creases, where the thinned mesh cuts corners
+		t.Errorf("%d of %d triangles face away from their normals", bad, m.Triangles())
+	}
+	return bounds(m.Pos)
+}
+
 func TestDogMeshIsSound(t *testing.T) {
 	rig := dogRig()
 	b := dogBody(t)
-	for k, m := range b.Levels {
+	for k := range b.Levels {
 		t.Run(fmt.Sprint("level=", k), func(t *testing.T) {
-			want := dogLevels[k].triangles
-			if n := m.Triangles(); n > want+300 || n < want*8/10 {
-				t.Errorf("%d triangles, want about %d", n, want)
-			}
-			if v := closed(t, m.Pos, m.Index); v < 0.01 || v > 0.06 {
-				t.Errorf("the dog fills %.4f m³: want a big dog's 0.01 to 0.06", v)
-			}
-			for i := range m.Pos {
-				if !m.Pos[i].Finite() || m3.Abs(m.Normal[i].Len()-1) > 1e-3 {
-					t.Fatalf("vertex %d: position %v, normal %v", i, m.Pos[i], m.Normal[i])
-				}
-				var sum float32
-				for j, w := range m.Weights[i] {
-					sum += w
-					if w < 0 || int(m.Joints[i][j]) >= len(rig.Names) {
-						t.Fatalf("vertex %d: joints %v, weights %v", i, m.Joints[i], m.Weights[i])
-					}
-				}
-				if m3.Abs(sum-1) > 1e-5 {
-					t.Fatalf("vertex %d: weights sum to %g", i, sum)
-				}
-			}
-			lo, hi := bounds(m.Pos)
+			lo, hi := sound(t, rig, &b.Levels[k], dogLevels[k].triangles, 0.01, 0.06)
 			if lo.Y < -0.01 || lo.Y > 0.015 || hi.Y < 0.5 || hi.Y > 0.75 || hi.Z-lo.Z < 0.85 || hi.Z-lo.Z > 1.3 {
 				t.Errorf("the dog spans %v to %v", lo, hi)
-			}
-			// Normals agree with the triangles' sides.
-			bad := 0
-			for i := 0; i+2 < len(m.Index); i += 3 {
-				p, q, r := m.Index[i], m.Index[i+1], m.Index[i+2]
-				face := m.Pos[q].Sub(m.Pos[p]).Cross(m.Pos[r].Sub(m.Pos[p]))
-				if face.Dot(m.Normal[p].Add(m.Normal[q]).Add(m.Normal[r])) <= 0 {
-					bad++
-				}
-			}
-			if bad > m.Triangles()/40 { // in creases, where the thinned mesh cuts corners
-				t.Errorf("%d of %d triangles face away from their normals", bad, m.Triangles())
 			}
 		})
 	}

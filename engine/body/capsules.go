@@ -15,7 +15,7 @@ func newCapsules(rig *Rig) *plan {
 	radius := 0.035 * size
 	// The rest pose stands on the ground; the mesh lies where the joints are.
 	p := &plan{bind: bind, cell: size / 90}
-	p.coat = func(v, n m3.Vec3, _ int) [2]float32 { return [2]float32{0.35 * m3.Clamp(-n.Y, 0, 1)} }
+	p.coat = func(v, n m3.Vec3, _ int) [4]float32 { return [4]float32{0.35 * m3.Clamp(-n.Y, 0, 1)} }
 	for i, parent := range rig.Parents {
 		k := blob{joint: i, a: pos[i], b: pos[i], ra: radius, rb: radius, squash: 1, blend: radius / 2}
 		if parent >= 0 {

@@ -9,7 +9,7 @@ import (
 // coat colours a dog's vertex at p with normal n, moved mostly by joint: light
 // below, on the muzzle, breast, paws and the tip of the tail; a darker back;
 // a black nose.
-func (d *dog) coat(p, n m3.Vec3, joint int) [2]float32 {
+func (d *dog) coat(p, n m3.Vec3, joint int) [4]float32 {
 	name := d.rig.Names[joint]
 	head := d.at("Head")
 	var light, dark float32
@@ -45,5 +45,5 @@ func (d *dog) coat(p, n m3.Vec3, joint int) [2]float32 {
 		}
 		dark = 0.40 * ramp(n.Y, 0.15, 0.9) * ramp(p.Y, d.at("Hips").Y-0.05*d.u, d.at("Hips").Y+0.02*d.u)
 	}
-	return [2]float32{light, dark}
+	return [4]float32{light, dark}
 }

@@ -11,9 +11,13 @@ import (
 // decimate thins a closed mesh to about target triangles by collapsing the edge
 // that moves the surface least, measured by quadrics (Garland and Heckbert
 // 1997). It stops early when every collapse left would turn a triangle over or
-// pinch the surface. The inputs are not changed; unused vertices are dropped.
-func decimate(pos []m3.Vec3, index []uint32, target int) ([]m3.Vec3, []uint32) {
-	d := newDecimator(pos, index)
+// pinch the surface. detail, where it is not nil, says how much a place counts.
+// The inputs are not changed; unused vertices are dropped.
+func decimate(pos []m3.Vec3, index []uint32, target int, detail func(p m3.Vec3) float32) ([]m3.Vec3, []uint32) {
+	if detail == nil {
+		detail = func(m3.Vec3) float32 { return 1 }
+	}
+	d := newDecimator(pos, index, detail)
 	for d.live > target && d.queue.Len() > 0 {
 		e := heap.Pop(&d.queue).(edge)
 		if d.stamp[e.a] == e.sa && d.stamp[e.b] == e.sb {
@@ -28,21 +32,26 @@ type decimator struct {
 	tri   [][3]int32 // −1 in the first place: gone
 	ring  [][]int32  // triangles at each vertex, in no order that matters
 	q     []quadric
-	stamp []int32 // counts a vertex's changes; −1: gone
+	value []float32 // of each vertex, by detail
+	stamp []int32   // counts a vertex's changes; −1: gone
 	queue edges
 	live  int // triangles left
 }
 
-func newDecimator(pos []m3.Vec3, index []uint32) *decimator {
+func newDecimator(pos []m3.Vec3, index []uint32, detail func(p m3.Vec3) float32) *decimator {
 	n := len(pos)
-	d := &decimator{pos: slices.Clone(pos), ring: make([][]int32, n), q: make([]quadric, n), stamp: make([]int32, n)}
+	d := &decimator{pos: slices.Clone(pos), ring: make([][]int32, n), q: make([]quadric, n),
+		value: make([]float32, n), stamp: make([]int32, n)}
+	for i, p := range pos {
+		d.value[i] = detail(p)
+	}
 	for i := 0; i+2 < len(index); i += 3 {
 		t := [3]int32{int32(index[i]), int32(index[i+1]), int32(index[i+2])}
 		k := int32(len(d.tri))
 		d.tri = append(d.tri, t)
 		area := d.normal(t)
 		plane := area.Normalize(m3.Vec3{})
-		q := planeQuadric(plane, -plane.Dot(pos[t[0]]), float64(area.Len())/2)
+		q := planeQuadric(plane, -plane.Dot(pos[t[0]]), float64(d.value[t[0]]*area.Len())/2)
 		for _, v := range t {
 			d.ring[v] = append(d.ring[v], k)
 			d.q[v].add(&q)
@@ -88,7 +97,7 @@ func (d *decimator) push(a, b int32) {
 	}
 	// A share of the edge's length keeps flat regions from becoming slivers.
 	l := float64(d.pos[a].Dist(d.pos[b]))
-	e.cost = max(e.cost, 0) + 1e-3*l*l*l*l
+	e.cost = max(e.cost, 0) + 1e-3*l*l*l*l*float64(max(d.value[a], d.value[b]))
 	d.queue = append(d.queue, e)
 }
 

@@ -185,7 +185,7 @@ func (d *dog) head() {
 		flap(at(0.040*s, 0.048, -0.004), at(0.064*s, 0.060, -0.012), 0.025, 0.026, 0.016)
 		flap(at(0.064*s, 0.060, -0.012), at(0.083*s, -0.004, 0.004), 0.026, 0.019, 0.010)
 		d.parts = append(d.parts, part{joint: d.rig.index("Head"), centre: at(0.0365*s, 0.019, 0.084),
-			radii: m3.V(0.0098, 0.0115, 0.0098).Scale(d.u), coat: [2]float32{0, 1}})
+			radii: m3.V(0.0098, 0.0115, 0.0098).Scale(d.u), coat: [4]float32{0, 1}})
 	}
 }
 

@@ -17,6 +17,20 @@ type blob struct {
 	flat   m3.Vec3 // unit direction across which it is squashed or swelled
 	squash float32 // its size along flat, as a share of the radius; 1 is round
 	blend  float32 // how far it melts into what came before it, m
+	cut    m3.Vec3 // unit direction in which a plane ends it; zero without
+	end    float32 // where that plane is: the largest p·cut in the blob, m
+}
+
+// flatten squashes or swells the blob along dir, to a share of its radius.
+func (k *blob) flatten(dir m3.Vec3, share float32) *blob {
+	k.flat, k.squash = dir, share
+	return k
+}
+
+// ending cuts the blob off at p, where dir leaves it.
+func (k *blob) ending(p, dir m3.Vec3) *blob {
+	k.cut, k.end = dir, p.Dot(dir)
+	return k
 }
 
 // dist returns roughly how far p lies outside the blob; negative inside, exact
@@ -36,6 +50,9 @@ func (k *blob) dist(p m3.Vec3) float32 {
 		// Inside, stretched space overstates the depth.
 		d *= k.squash
 	}
+	if k.cut != (m3.Vec3{}) {
+		d = max(d, p.Dot(k.cut)-k.end)
+	}
 	return d
 }
 
@@ -43,6 +60,13 @@ func (k *blob) dist(p m3.Vec3) float32 {
 func (k *blob) reach() (m3.Vec3, float32) {
 	r := max(k.ra, k.rb)*max(k.squash, 1) + k.blend
 	return k.a.Lerp(k.b, 0.5), r + k.a.Dist(k.b)/2
+}
+
+// box returns a box outside which the blob is farther than margin.
+func (k *blob) box(margin float32) (lo, hi m3.Vec3) {
+	r := (max(k.ra, k.rb) + margin) * max(k.squash, 1)
+	lo, hi = bounds([]m3.Vec3{k.a, k.b})
+	return lo.Sub(m3.V(r, r, r)), hi.Add(m3.V(r, r, r))
 }
 
 // shape is a smooth union of blobs.
@@ -70,6 +94,26 @@ func smin(a, b, k float32) float32 {
 func (s shape) gradient(p m3.Vec3, h float32) m3.Vec3 {
 	d := func(q m3.Vec3) float32 { return s.dist(p.Add(q)) - s.dist(p.Sub(q)) }
 	return m3.V(d(m3.V(h, 0, 0)), d(m3.V(0, h, 0)), d(m3.V(0, 0, h))).Scale(1 / (2 * h))
+}
+
+// margin is the distance from the surface beyond which no blob changes it.
+func (s shape) margin() (m float32) {
+	for i := range s {
+		m = max(m, 2*s[i].blend)
+	}
+	return m
+}
+
+// near appends to dst the blobs that are nearer to p than margin.
+func (s shape) near(dst shape, p m3.Vec3, margin float32) shape {
+	for i := range s {
+		c := s[i].a.Lerp(s[i].b, 0.5)
+		r := (max(s[i].ra, s[i].rb)+margin)*max(s[i].squash, 1) + s[i].a.Dist(s[i].b)/2
+		if p.Dist(c) <= r {
+			dst = append(dst, s[i])
+		}
+	}
+	return dst
 }
 
 // project moves p onto the surface by a few Newton steps, none longer than one
@@ -196,23 +240,41 @@ func quads(n [3]int, at func(x, y, z int) int, val []float32, vert []int32) []ui
 }
 
 // sample evaluates the shape at every lattice point, layers in parallel. Blobs
-// that are far from a layer are left out of it.
+// that are far from a layer, or from a row in it, are left out of it.
 func (s shape) sample(n [3]int, cell float32, point func(x, y, z int) m3.Vec3) []float32 {
 	val := make([]float32, n[0]*n[1]*n[2])
+	margin := s.margin() + 2*cell
+	thin := float32(1) // by how much distances may be overstated
+	for i := range s {
+		thin = min(thin, s[i].squash)
+	}
 	var wg sync.WaitGroup
 	for z := range n[2] {
 		wg.Go(func() {
-			var near shape
 			zc := point(0, 0, z).Z
+			var layer, near shape
 			for i := range s {
-				if c, r := s[i].reach(); m3.Abs(zc-c.Z) <= r+2*cell {
-					near = append(near, s[i])
+				c, r := s[i].reach()
+				if lo, hi := s[i].box(margin); m3.Abs(zc-c.Z) <= r+2*cell && lo.Z <= zc && zc <= hi.Z {
+					layer = append(layer, s[i])
 				}
 			}
-			row := val[z*n[0]*n[1]:]
 			for y := range n[1] {
-				for x := range n[0] {
-					row[y*n[0]+x] = near.dist(point(x, y, z))
+				yc := point(0, y, 0).Y
+				near = near[:0]
+				for i := range layer {
+					if lo, hi := layer[i].box(margin); lo.Y <= yc && yc <= hi.Y {
+						near = append(near, layer[i])
+					}
+				}
+				row := val[(z*n[1]+y)*n[0]:]
+				for x := 0; x < n[0]; {
+					d := near.dist(point(x, y, z))
+					// As far as the surface cannot be, the sign is all that counts.
+					last := x + int(min(0.4*thin*m3.Abs(d)/cell, float32(n[0])))
+					for ; x <= last && x < n[0]; x++ {
+						row[x] = d
+					}
 				}
 			}
 		})

@@ -9,8 +9,9 @@ import (
 
 // weights shares every vertex of m among the joints whose blobs are near, then
 // lets the shares flow along the surface for a few rounds, so that bends are
-// smooth and nothing leaks through the air between two limbs.
-func (s shape) weights(m *Mesh, rig *Rig) ([][4]uint8, [][4]float32) {
+// smooth and nothing leaks through the air between two limbs. sides may be nil,
+// or keeps joints of one side off the other; see plan.
+func (s shape) weights(m *Mesh, rig *Rig, sides []int8) ([][4]uint8, [][4]float32) {
 	n, joints := len(m.Pos), len(rig.Names)
 	share := make([]float32, n*joints) // (vertices, joints)
 	near := make([]float32, joints)
@@ -39,6 +40,9 @@ func (s shape) weights(m *Mesh, rig *Rig) ([][4]uint8, [][4]float32) {
 		normalise(row)
 	}
 	flow(m, share, joints)
+	if sides != nil {
+		separate(m, share, sides)
+	}
 
 	ids := make([][4]uint8, n)
 	w := make([][4]float32, n)
@@ -110,6 +114,29 @@ func flow(m *Mesh, share []float32, joints int) {
 	}
 }
 
+// separate takes from every row of share what belongs to joints of the side on
+// which the vertex is not.
+func separate(m *Mesh, share []float32, sides []int8) {
+	const seam = 0.008 // m: half the width of the strip in which a share fades
+	joints := len(sides)
+	kept := make([]float32, joints)
+	for v, p := range m.Pos {
+		row := share[v*joints : (v+1)*joints]
+		var sum float32
+		for j, side := range sides {
+			kept[j] = row[j]
+			if side != 0 {
+				kept[j] *= m3.Clamp(0.5+float32(side)*p.X/(2*seam), 0, 1)
+			}
+			sum += kept[j]
+		}
+		if sum > 1e-3 { // nothing else moves limbs that cross
+			copy(row, kept)
+			normalise(row)
+		}
+	}
+}
+
 // top4 returns the four largest entries of row, scaled to sum to 1.
 func top4(row []float32) (ids [4]uint8, w [4]float32) {
 	for j, x := range row {
@@ -133,15 +160,21 @@ type part struct {
 	joint  int
 	centre m3.Vec3
 	radii  m3.Vec3 // along the character's axes, m
-	coat   [2]float32
+	coat   [4]float32
 }
 
-// add appends the part's triangles to m.
-func (q *part) add(m *Mesh) {
-	const rings, sides = 5, 8
+// add appends the parts' triangles to m.
+func (m *Mesh) add(parts []part, rings, sides int) {
+	for i := range parts {
+		parts[i].add(m, rings, sides)
+	}
+}
+
+// add appends the part's triangles to m, from pole to pole in rings and sides.
+func (q *part) add(m *Mesh, rings, sides int) {
 	base := uint32(len(m.Pos))
 	vertex := func(lat, lon int) {
-		th, ph := math.Pi*float32(lat)/rings, 2*math.Pi*float32(lon)/sides
+		th, ph := math.Pi*float32(lat)/float32(rings), 2*math.Pi*float32(lon)/float32(sides)
 		d := m3.V(m3.Sin(th)*m3.Sin(ph), m3.Cos(th), m3.Sin(th)*m3.Cos(ph))
 		m.Pos = append(m.Pos, q.centre.Add(m3.V(d.X*q.radii.X, d.Y*q.radii.Y, d.Z*q.radii.Z)))
 		m.Normal = append(m.Normal, m3.V(d.X/q.radii.X, d.Y/q.radii.Y, d.Z/q.radii.Z).Normalize(m3.Up))
@@ -157,7 +190,7 @@ func (q *part) add(m *Mesh) {
 	}
 	vertex(rings, 0)
 	at := func(lat, lon int) uint32 { return base + 1 + uint32((lat-1)*sides+lon%sides) }
-	last := base + 1 + (rings-1)*sides
+	last := base + 1 + uint32((rings-1)*sides)
 	for lon := range sides {
 		m.Index = append(m.Index, base, at(1, lon), at(1, lon+1))
 		for lat := 1; lat < rings-1; lat++ {

@@ -66,8 +66,8 @@ func (s *Stage) NewCrowd(b *body.Body) (*Crowd, error) {
 }
 
 // Set poses the crowd: bones holds each joint's world transform, one row of
-// joints per character; tint one linear RGB coat colour per character, or nil
-// for a default. The slices are not kept.
+// joints per character; tint one linear RGB colour per character, of the coat
+// or the shirt, or nil for a default. The slices are not kept.
 func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 	if len(bones)%c.joints != 0 {
 		return fmt.Errorf("stage: %d bones do not divide into characters of %d joints", len(bones), c.joints)
@@ -179,8 +179,11 @@ type herd struct {
 
 func newHerd(c *Crowd, level int, m *body.Mesh, shadow bool) *herd {
 	h := &herd{c: c, run: level, n: int32(len(m.Index))}
-	sizes := []int32{3, 3, 4, 4, 2} // position, normal, joints, weights, coat
+	sizes := []int32{3, 3, 4, 4, 4} // position, normal, joints, weights, coat
 	program, a := "crowd", &c.s.air
+	if c.body.Cover == body.Clothes {
+		program = "people"
+	}
 	if shadow {
 		sizes = []int32{3, 4, 4} // position, joints, weights
 		program, a = "shadow", nil
@@ -194,7 +197,7 @@ func newHerd(c *Crowd, level int, m *body.Mesh, shadow bool) *herd {
 		}
 		v = append(v, float32(j[0]), float32(j[1]), float32(j[2]), float32(j[3]), w[0], w[1], w[2], w[3])
 		if !shadow {
-			v = append(v, m.Coat[i][0], m.Coat[i][1])
+			v = append(v, m.Coat[i][:]...)
 		}
 	}
 	s := newShade(program, a, nil)

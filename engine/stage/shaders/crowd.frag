@@ -2,7 +2,7 @@
 in vec3 vPos;
 in vec3 vNormal;
 in vec3 vBind;
-in vec2 vCoat;
+in vec4 vCoat;
 flat in vec3 vTint;
 out vec4 color;
 

@@ -211,3 +211,15 @@ func (s *Legged) unearth(m []m3.Xform, l Leg, foot *Foot) {
 		s.Rig.Tree.turn(m, l.upper(), m3.AxisAngle(axis, foot.swing.x))
 	}
 }
+
+// toes bends the tip of a leg until the end of the toes is above the ground.
+func (s *Legged) toes(m []m3.Xform, l Leg, end int) {
+	if end < 0 {
+		return
+	}
+	from, p := m[l.tip()].Pos, m[end].Pos
+	if y := s.soil(p.X, p.Z) + lowest; p.Y < y {
+		d := p.Sub(from)
+		s.Rig.Tree.aim(m, l.tip(), p, from.Add(tilt(d, y-from.Y, d)), 1)
+	}
+}

@@ -53,10 +53,10 @@ func DefaultDog() Legged {
 }
 
 // DefaultHuman is DefaultDog for people whose hips stand a metre high and whose
-// tips are the joints of their toes.
+// tips are the joints of their toes, in shoes as engine/body makes them.
 func DefaultHuman() Legged {
 	s := DefaultDog()
-	s.Sole, s.Lock.Height, s.Lock.Radius = 0.016, 0.06, 0.15
+	s.Sole, s.Lock.Height, s.Lock.Radius = 0.027, 0.06, 0.15
 	return s
 }
 
@@ -136,6 +136,7 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 	body.seen = true
 	for i, l := range s.Rig.Roles.Legs {
 		s.leg(m, l, &plans[i], &feet[i])
+		s.toes(m, l, s.Rig.toes[i])
 	}
 	s.lay(m, s.Rig.Roles.Tail, &body.tail)
 	s.lay(m, s.Rig.Roles.Head, &body.head)

@@ -18,7 +18,8 @@ type Roles struct {
 
 // Leg is one leg's chain of joints from its root to the tip that touches the
 // ground: any joints that may help, then upper, lower, paw, tip; at least these
-// four. Upper, lower and paw are hip, knee and hock, or shoulder, elbow and
+// four. Where the tip carries a joint, the end of toes, it bends so that this
+// stays above the ground. Upper, lower and paw are hip, knee and hock, or shoulder, elbow and
 // wrist: the joints that the exact two-bone step bends.
 type Leg []int
 
@@ -87,6 +88,7 @@ type Rig struct {
 	Tree  *Tree
 	Roles Roles
 	fore  []bool // per leg: carried by the spine's last joint
+	toes  []int  // per leg: the joint that its tip carries, the end of the toes, or −1
 	sides [2]int // the foreleg roots whose line sets the chest's roll, or −1, −1
 	hips  [2]int // the roots of a body's two legs, first left, where it has no forelegs, or −1, −1
 }
@@ -116,6 +118,11 @@ func NewRig(tree *Tree, roles Roles) (*Rig, error) {
 			return nil, err
 		}
 		r.fore = append(r.fore, tree.has(chest, l[0]))
+		toe := -1
+		if k := l.tip() + 1; k < tree.Len() && tree.has(l.tip(), k) {
+			toe = k
+		}
+		r.toes = append(r.toes, toe)
 		if r.fore[i] {
 			fore = append(fore, l[0])
 		}

@@ -1,0 +1,129 @@
+package ik_test
+
+import (
+	"testing"
+
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/terrain"
+)
+
+// walker is a made-up person of the joints that stand on the ground, upright, its
+// hips 0.95 m high and its toes' joints 5 cm.
+func walker(t *testing.T, g ik.Ground) (*ik.Legged, []string) {
+	t.Helper()
+	names := []string{"Hips"}
+	parents, offsets := []int16{-1}, []m3.Vec3{m3.V(0, 0.95, 0)}
+	add := func(name string, parent int, at m3.Vec3) int {
+		names, parents, offsets = append(names, name), append(parents, int16(parent)), append(offsets, at)
+		return len(names) - 1
+	}
+	for _, side := range []struct {
+		name string
+		x    float32
+	}{{"Left", 0.09}, {"Right", -0.09}} {
+		up := add(side.name+"UpLeg", 0, m3.V(side.x, -0.05, 0))
+		knee := add(side.name+"Leg", up, m3.V(0, -0.4, 0.03))
+		foot := add(side.name+"Foot", knee, m3.V(0, -0.4, -0.03))
+		toe := add(side.name+"ToeBase", foot, m3.V(0, -0.05, 0.12))
+		add(side.name+"ToeBaseSite", toe, m3.V(0, 0, 0.06))
+	}
+	add("Neck1", add("Spine1", 0, m3.V(0, 0.25, 0)), m3.V(0, 0.2, 0))
+	tree, err := ik.NewTree(parents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roles, err := ik.HumanRoles(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := ik.DefaultHuman()
+	if s.Rig, err = ik.NewRig(tree, roles); err != nil {
+		t.Fatal(err)
+	}
+	s.Ground, s.Pos, s.Rot = g, offsets, make([]m3.Quat, len(offsets))
+	for j := range s.Rot {
+		s.Rot[j] = m3.Ident
+	}
+	s.Model, s.Feet, s.Body = make([]m3.Xform, len(offsets)), make([]ik.Foot, 2), make([]ik.Body, 1)
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return &s, names
+}
+
+func index(names []string, name string) int {
+	for i, n := range names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Upright on any slope, soles on it, wherever they stand; the trunk does not lean
+// with the ground.
+func TestPersonStandsOnSlopes(t *testing.T) {
+	for _, rise := range []float32{-0.25, 0, 0.25} {
+		slope, err := terrain.Slope(terrain.Grid{Size: 20, Cell: 0.5}, rise, 0.7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, names := walker(t, slope)
+		for range 60 {
+			s.Run(0, 1)
+		}
+		for _, n := range []string{"LeftToeBase", "RightToeBase"} {
+			p := s.Model[index(names, n)].Pos
+			if h := p.Y - slope.Height(p.X, p.Z); m3.Abs(h-s.Sole-0.004) > 2e-3 {
+				t.Errorf("slope %g: %s stands %g m over it, want %g", rise, n, h, s.Sole+0.004)
+			}
+		}
+		trunk := s.Model[index(names, "Neck1")].Pos.Sub(s.Model[0].Pos).Normalize(m3.Vec3{})
+		if trunk.Y < 0.99 {
+			t.Errorf("slope %g: the trunk points to %v", rise, trunk)
+		}
+	}
+}
+
+// Who knows which feet stand is believed: a foot that slides is held while it is
+// said to stand, and one that rests is not where it is said to fly.
+func TestStandIsTold(t *testing.T) {
+	flat, err := terrain.Flat(terrain.Grid{Size: 20, Cell: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := walker(t, flat)
+	s.Stand = []bool{true, false}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		s.Pos[0].Z += 0.005 // 0.3 m/s
+		s.Run(0, 1)
+	}
+	if !s.Feet[0].Stands() || !s.Feet[0].Held() || s.Feet[1].Stands() {
+		t.Errorf("the feet are %+v", s.Feet)
+	}
+	s.Stand = s.Stand[:1]
+	if err := s.Validate(); err == nil {
+		t.Error("one foot's standing does for two")
+	}
+}
+
+// Toes bend where they would go into the ground.
+func TestToesBend(t *testing.T) {
+	flat, err := terrain.Flat(terrain.Grid{Size: 20, Cell: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, names := walker(t, flat)
+	foot, end := index(names, "LeftFoot"), index(names, "LeftToeBaseSite")
+	for tick := range 40 {
+		s.Rot[foot] = m3.AxisAngle(m3.V(1, 0, 0), 0.02*float32(tick)) // the heel rises
+		s.Run(0, 1)
+		if y := s.Model[end].Pos.Y; y < s.Sole {
+			t.Fatalf("tick %d: toes end at %g m, their soles are %g thick", tick, y, s.Sole)
+		}
+	}
+}

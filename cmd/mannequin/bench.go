@@ -59,7 +59,7 @@ func newBench() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Time the tick of wandering crowds, stage by stage; bench net times networks alone",
+		Short: "Time the tick of wandering crowds, stage by stage; bench net times networks alone, bench people people",
 		Long: `Time the whole tick (plan, gather, network, scatter, blend, ground, skin) of
 crowds that wander on hills. Times are medians over --ticks ticks, after a tenth
 as many to warm up; allocations and memory are counted in the same run.
@@ -133,7 +133,7 @@ beside the GPU's own peaks and the processor.`,
 			return r.print(cmd.OutOrStdout())
 		},
 	}
-	c.AddCommand(newBenchNet())
+	c.AddCommand(newBenchNet(), newBenchPeople())
 	f := c.Flags()
 	f.StringVar(&model, "model", "dog", "a shipped model's name or a model file")
 	f.StringVar(&on, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
@@ -187,6 +187,9 @@ func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int, 
 	row.TickMS, row.TickMinMS = median(whole), slices.Min(whole)
 	row.AgentsPerMS = float64(agents) / row.TickMS
 	for i, n := range names {
+		if slices.Contains(peopleStages, n) {
+			continue
+		}
 		row.Stages = append(row.Stages, benchStage{n, median(stage[i])})
 	}
 	return row, nil

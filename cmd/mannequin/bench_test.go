@@ -73,3 +73,19 @@ func TestMedian(t *testing.T) {
 		t.Error("median is wrong")
 	}
 }
+
+func TestBenchPeople(t *testing.T) {
+	code, out, errs := cli("bench", "people", "--agents", "2", "--seconds", "0.2", "--threads", "2", "--json")
+	var r peopleReport
+	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
+		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
+	}
+	if !(r.Mean > 0) || r.Median > r.Max || r.P99 > r.Max || len(r.Stages) != 5 || !(r.FlatOut > 0) {
+		t.Errorf("%+v", r)
+	}
+	for _, bad := range [][]string{{"--agents", "0"}, {"--seconds", "0"}, {"--threads", "0"}, {"--iterations", "-1"}, {"x"}} {
+		if code, _, _ := cli(append([]string{"bench", "people"}, bad...)...); code != command.ExitUsage {
+			t.Errorf("%v: code %d", bad, code)
+		}
+	}
+}

@@ -72,8 +72,9 @@ func (s *Legged) feel(m []m3.Xform, b *Body) {
 	spine := s.Rig.Roles.Spine
 	joints := [soils]int{spine[0], spine[len(spine)-1], s.Rig.Roles.Neck, s.Rig.sides[0], s.Rig.sides[1]}
 	ahead := m[s.Rig.Roles.Neck].Pos.Sub(m[spine[0]].Pos)
-	if l, r := s.Rig.hips[0], s.Rig.hips[1]; l >= 0 { // it stands upright
+	if l, r := s.Rig.hips[0], s.Rig.hips[1]; l >= 0 { // upright: the trunk goes where the hips go
 		ahead = m[l].Pos.Sub(m[r].Pos).Cross(m3.Up)
+		joints = [soils]int{spine[0], -1, -1, -1, -1}
 	}
 	ahead = ahead.Flat().Normalize(m3.Vec3{})
 	for i, j := range joints {
@@ -87,7 +88,7 @@ func (s *Legged) feel(m []m3.Xform, b *Body) {
 // turns toward the neck's lifted place, the rest of the spine follows until
 // chest and neck stand over the ground as they stood over the flat, and the
 // chest rolls with the ground under the forelegs. Hips and chest sink as far as
-// b says.
+// b says. A trunk that stands upright is lifted as it is.
 func (s *Legged) spine(m []m3.Xform, b *Body) {
 	t, joints, neck := s.Rig.Tree, s.Rig.Roles.Spine, s.Rig.Roles.Neck
 	lift := func(j, under int, sink float32) m3.Vec3 {
@@ -106,6 +107,9 @@ func (s *Legged) spine(m []m3.Xform, b *Body) {
 	up := m3.V(0, b.soil[underHips].out.Y-sinkHips, 0)
 	for j := hips; j < int(t.ends[hips]); j++ {
 		m[j].Pos = m[j].Pos.Add(up)
+	}
+	if s.Rig.hips[0] >= 0 {
+		return
 	}
 	t.aim(m, hips, m[neck].Pos, neckTo, half)
 	for i := 1; i < last; i++ {
@@ -143,9 +147,6 @@ func (s *Legged) sink(m []m3.Xform, legs []plan, b *Body) bool {
 		if legs[i].under > deep {
 			room[end] = min(room[end], deep-legs[i].under)
 		}
-	}
-	if s.Rig.hips[0] >= 0 { // the chest goes where the hips go
-		goal[1], room[1] = goal[0], room[0]
 	}
 	changed := false
 	for i := range goal {

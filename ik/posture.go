@@ -139,8 +139,9 @@ const (
 	bendFull = 0.35
 )
 
-// sweeps of the search for the nearest rotation: each squares the error.
-const sweeps = 3
+// sweeps of the search for the nearest rotation, at most: each squares the error,
+// and below settles, rad, another changes nothing.
+const sweeps, settles = 3, 3e-4
 
 // Fit writes the pose in which the joints are at points, in the order in which
 // NewPosture was given them: model, (joints) in the space of points, and the
@@ -242,6 +243,9 @@ func (p *Posture) nearest(m *m3.Xform, aims []aim, points []m3.Vec3) {
 		}
 		v := m3.V(sum.Dot(yz), sum.Dot(z.Cross(x)), sum.Dot(x.Cross(y))).Scale(1 / det)
 		m.Rot = m3.FromRotationVector(v).Mul(m.Rot).Normalize()
+		if v.Dot(v) < settles*settles {
+			return
+		}
 	}
 }
 

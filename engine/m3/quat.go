@@ -52,6 +52,11 @@ func (a Quat) Rotate(v Vec3) Vec3 {
 // Normalize returns a scaled to unit length, or the identity where a has no
 // length or is not finite.
 func (a Quat) Normalize() Quat {
+	// Products of unit quaternions are nearly unit: they need no root.
+	if d := a.X*a.X + a.Y*a.Y + a.Z*a.Z + a.W*a.W - 1; d > -1e-3 && d < 1e-3 {
+		s := 1 - d*(0.5-0.375*d)
+		return Quat{a.X * s, a.Y * s, a.Z * s, a.W * s}
+	}
 	n := float64(a.X)*float64(a.X) + float64(a.Y)*float64(a.Y) + float64(a.Z)*float64(a.Z) + float64(a.W)*float64(a.W)
 	if !(n > 1e-24) || math.IsInf(n, 0) {
 		return Ident

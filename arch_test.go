@@ -55,7 +55,7 @@ var arrows = []arrow{
 	{"animsys/blend", []string{"animsys/skel", "engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/control", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/...", "animsys/control"}, "components: plain data and Arche; a Goal is control's"},
-	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool"},
+	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, the network, and the tape that edits through it"},
 	{"animsys", []string{"internal/pool", "ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
 

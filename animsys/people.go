@@ -31,7 +31,8 @@ type PeopleOptions struct {
 }
 
 // People is the resource that holds the agents of a model of manifold: each has a
-// manifold.Curve, the component that says where it goes. A goroutine of theirs
+// manifold.Curve, the component that says where it goes, and may have a
+// manifold.Styled, which says how. A goroutine of theirs
 // makes their motion in windows, a batch at a time, while the tick plays them. It
 // belongs, but for that, to the goroutine that owns the world.
 //
@@ -201,17 +202,17 @@ func (p *People) show(r0, r1 int) {
 	}
 }
 
-// Windows gathers the entities' curves, plays windows that are due, and asks for
+// Windows gathers the entities' curves and styles, plays windows that are due, and asks for
 // those that are needed next.
 type Windows struct {
 	people *People
-	filter generic.Filter2[ecs.Slot, manifold.Curve]
+	filter generic.Filter3[ecs.Slot, manifold.Curve, manifold.Styled]
 	fault  generic.Resource[ecs.Fault]
 }
 
 // Initialize finds the people.
 func (s *Windows) Initialize(w *arche.World) {
-	s.filter = *generic.NewFilter2[ecs.Slot, manifold.Curve]()
+	s.filter = *generic.NewFilter3[ecs.Slot, manifold.Curve, manifold.Styled]().Optional(generic.T[manifold.Styled]())
 	s.fault = generic.NewResource[ecs.Fault](w)
 	if res := generic.NewResource[People](w); res.Has() {
 		s.people = res.Get()
@@ -231,9 +232,12 @@ func (s *Windows) Update(w *arche.World) {
 		}
 	}
 	for q := s.filter.Query(w); q.Next(); {
-		slot, curve := q.Get()
+		slot, curve, style := q.Get()
 		if p.Rows.Holds(q.Entity(), slot) {
-			p.Stream.Curves[slot.Row] = *curve
+			p.Stream.Curves[slot.Row], p.Stream.Styles[slot.Row] = *curve, manifold.Styled{}
+			if style != nil {
+				p.Stream.Styles[slot.Row] = *style
+			}
 		}
 	}
 	if p.tick%p.Stream.Options().Every == 0 {

@@ -40,6 +40,42 @@ func humans(t testing.TB) (m *manifold.Model, steps, locomotion *netruntime.Net)
 	return m, nets[1], nets[2]
 }
 
+// jogging returns a transfer from walks to a run, both of the shipped networks.
+func jogging(t testing.TB, m *manifold.Model, steps, locomotion *netruntime.Net) *manifold.Transfer {
+	t.Helper()
+	const frames = 240
+	l, err := m.NewLocomotion(steps, locomotion, manifold.LocomotionOptions{Batch: 2, Frames: frames, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	path, err := control.Circle(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var courses []manifold.Course
+	for _, speed := range []float32{1.4, 3} {
+		c, err := manifold.Along(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		courses = append(courses, c)
+	}
+	made, _, err := l.Make(courses, nil, manifold.CrowdIterations, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	style, err := m.NewStyle(made[1].Rows, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, _, err := m.NewTransfer(style, made[0].Rows, manifold.TransferOptions{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
 // street is a world with people on hills.
 type street struct {
 	t        testing.TB
@@ -233,6 +269,8 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 // for any number of workers.
 func TestPeopleAloneOrAmongOthers(t *testing.T) {
 	const ticks = 200
+	m, steps, locomotion := humans(t)
+	tr := jogging(t, m, steps, locomotion)
 	track := func(workers, making int, among bool) [][]m3.Xform {
 		s := newStreet(t, 6, workers, manifold.StreamOptions{Batch: 6, Workers: making})
 		var e arche.Entity
@@ -250,6 +288,10 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 		}
 		var out [][]m3.Xform
 		for tick := range ticks {
+			if tick == 60 {
+				styled := generic.NewMap1[manifold.Styled](&s.ecs)
+				styled.Assign(e, &manifold.Styled{With: tr, Weight: 0.8})
+			}
 			if among && tick%50 == 20 {
 				before = append(before, s.person(tick))
 			}
@@ -277,10 +319,15 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 
 func TestPeopleTickDoesNotAllocate(t *testing.T) {
 	s := newStreet(t, 6, 2, manifold.StreamOptions{Iterations: 2})
+	m, steps, locomotion := humans(t)
+	style := manifold.Styled{With: jogging(t, m, steps, locomotion), Weight: 1}
+	styled := generic.NewMap1[manifold.Styled](&s.ecs)
 	for i := range 6 {
-		s.person(i)
+		if e := s.person(i); i%2 == 0 {
+			styled.Assign(e, &style)
+		}
 	}
-	s.step(60)
+	s.step(120)
 	frame := s.people.Interpolate(nil, 0.5)
 	if n := testing.AllocsPerRun(300, func() { // with the windows that are made meanwhile
 		s.step(1)
@@ -347,6 +394,35 @@ func TestPeopleAndBrokenNetworks(t *testing.T) {
 		t.Errorf("a network that fails: %v", err)
 	}
 }
+
+// A style changes the poses and leaves the ways; without weight it is none.
+func TestPeopleHaveStyle(t *testing.T) {
+	m, steps, locomotion := humans(t)
+	tr := jogging(t, m, steps, locomotion)
+	bones := func(weight float32) ([]m3.Xform, m3.Vec3) {
+		s := newStreet(t, 1, 1, manifold.StreamOptions{})
+		e := s.person(0)
+		styled := generic.NewMap1[manifold.Styled](&s.ecs)
+		styled.Assign(e, &manifold.Styled{With: tr, Weight: weight})
+		s.step(400)
+		return s.bones(e), s.people.Roots[0].Pos
+	}
+	elbow := func(b []m3.Xform) float32 { // how far it is bent
+		a, f, h := b[m.Skel.Index("LeftArm")].Pos, b[m.Skel.Index("LeftForeArm")].Pos, b[m.Skel.Index("LeftHand")].Pos
+		return m3.Acos(f.Sub(a).Normalize(m3.Up).Dot(h.Sub(f).Normalize(m3.Up)))
+	}
+	plain, at := bones(0)
+	same(t, "no weight", [][]m3.Xform{plain}, [][]m3.Xform{first(bones(float32(math.NaN())))})
+	run, there := bones(1)
+	if at != there {
+		t.Errorf("with a style it is at %v, without at %v", there, at)
+	}
+	if elbow(run) < elbow(plain)+0.3 {
+		t.Errorf("walking like a runner it bends an elbow by %g, walking by %g", elbow(run), elbow(plain))
+	}
+}
+
+func first[A, B any](a A, _ B) A { return a }
 
 func TestPeopleErrors(t *testing.T) {
 	m, steps, locomotion := humans(t)

@@ -21,9 +21,11 @@ type maker struct {
 	walk     Walk
 	edit     Edit
 	weight   []float32
-	order    *Order // of the present run
+	restyler *restyler // once someone has a style
+	order    *Order    // of the present run
 	before   func(worker, k int)
 	between  func(worker, k int)
+	restyle  func(worker, k int)
 	after    func(worker, k int)
 }
 
@@ -58,11 +60,22 @@ func (m *Model) newMaker(s *Stream, steps, locomotion *netruntime.Net) (*maker, 
 	k.between = func(worker, i int) {
 		k.centring[worker].Run(k.walk.Rows[i*s.window*cols:][:s.window*cols])
 	}
+	k.restyle = func(worker, i int) {
+		r, style := k.restyler, k.order.styles[k.restyler.which[i]]
+		n := s.window / 2 * m.Units
+		style.With.apply(r.hidden[i*n:(i+1)*n], r.sum[worker], style.Weight)
+	}
 	k.after = func(_, i int) { k.give(k.order, i) }
 	return k, nil
 }
 
-func (k *maker) close() error { return errors.Join(k.walker.Close(), k.editor.Close()) }
+func (k *maker) close() error {
+	err := errors.Join(k.walker.Close(), k.editor.Close())
+	if k.restyler != nil {
+		err = errors.Join(err, k.restyler.close())
+	}
+	return err
+}
 
 // run makes an order.
 func (k *maker) run(o *Order) error {
@@ -92,6 +105,9 @@ func (k *maker) make(n int) error {
 		return err
 	}
 	k.walker.pool.Run(n, k.between)
+	if err := k.style(); err != nil {
+		return err
+	}
 	if k.edit.Iterations == 0 {
 		return nil
 	}
@@ -99,6 +115,54 @@ func (k *maker) make(n int) error {
 	e.Batch, e.Rows, e.Body, e.Stand, e.Want, e.Weight = n, w.Rows, w.Body, w.Contacts, e.Want[:frames*cols], k.weight[:frames*cols]
 	_, err := k.editor.Run(&e)
 	return err
+}
+
+// style gives those windows their style that have one.
+func (k *maker) style() error {
+	if k.order == nil {
+		return nil
+	}
+	m, o := k.s.model, k.order
+	cols, joints, n := m.Layout.Columns(), 3*len(m.Layout.Joints), 0
+	for _, s := range o.styles[:o.n] {
+		if s.With != nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	if k.restyler == nil {
+		opt := &k.s.opt
+		var err error
+		if k.restyler, err = m.newRestyler(opt.Batch, k.s.window, opt.Workers, opt.Open); err != nil {
+			return err
+		}
+	}
+	r, window := k.restyler, k.s.window*cols
+	r.which = r.which[:0]
+	for i, s := range o.styles[:o.n] {
+		if s.With != nil {
+			copy(r.frames[len(r.which)*window:], k.walk.Rows[i*window:(i+1)*window])
+			r.which = append(r.which, i)
+		}
+	}
+	r.in[0], r.out[0] = r.frames[:n*window], r.hidden[:n*k.s.window/2*m.Units]
+	if err := r.encode.RunSequences(r.out, r.in, n, k.s.window); err != nil {
+		return err
+	}
+	k.walker.pool.Run(n, k.restyle)
+	r.in[0], r.out[0] = r.out[0], r.in[0]
+	if err := r.decode.RunSequences(r.out, r.in, n, k.s.window/2); err != nil {
+		return err
+	}
+	for i, to := range r.which { // poses alone: bodies and contacts stay as they were
+		for f := range k.s.window {
+			copy(k.walk.Rows[to*window+f*cols:][:joints], r.frames[i*window+f*cols:][:joints])
+		}
+		k.between(0, to)
+	}
+	return nil
 }
 
 // lay lays the course of window i of an order and writes what the networks are

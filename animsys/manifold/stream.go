@@ -25,7 +25,8 @@ import (
 // are asked for at once than a batch holds, who has most motion left waits for
 // the next.
 type Stream struct {
-	Curves []Curve // (people) where each goes; the caller's to change before Ask
+	Curves []Curve  // (people) where each goes; the caller's to change before Ask
+	Styles []Styled // (people) how; the same
 
 	model  *Model
 	maker  *maker
@@ -63,6 +64,7 @@ type streamBody struct {
 	made  int // frames before it are final; context more are there for the next window
 	laid  int // frames before it have waypoints
 	curve Curve
+	style Styled
 	plan  planner // Make's while busy
 	busy  bool    // a window is being made
 	gone  bool    // and nobody will play it
@@ -144,7 +146,7 @@ func (m *Model) NewStream(steps, locomotion *netruntime.Net, o StreamOptions) (*
 	// Orders that are under way may hold seats that nobody sits on any more.
 	seats := o.People + o.Batch*s.Orders()
 	s.ring = s.hop + 2*context + 2*look + o.Latency + 2*o.Every + join
-	s.Curves, s.seat = make([]Curve, o.People), make([]int32, o.People)
+	s.Curves, s.Styles, s.seat = make([]Curve, o.People), make([]Styled, o.People), make([]int32, o.People)
 	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
 	for i := range seats {
 		s.free = append(s.free, int32(seats-1-i))
@@ -178,7 +180,7 @@ func (s *Stream) Add(at feature.Place, phase float32) (row int, err error) {
 	}
 	row = s.rows
 	s.rows++
-	s.Curves[row] = Curve{}
+	s.Curves[row], s.Styles[row] = Curve{}, Styled{}
 	s.seat[row] = s.sit(at, phase)
 	return row, nil
 }
@@ -194,7 +196,7 @@ func (s *Stream) Place(row int, at feature.Place, phase float32) {
 func (s *Stream) Remove(row int) {
 	s.rows--
 	s.leave(s.seat[row])
-	s.seat[row], s.Curves[row] = s.seat[s.rows], s.Curves[s.rows]
+	s.seat[row], s.Curves[row], s.Styles[row] = s.seat[s.rows], s.Curves[s.rows], s.Styles[s.rows]
 }
 
 // leave frees a seat, or has Take do so.
@@ -240,6 +242,7 @@ type Order struct {
 	seats   []int32
 	seams   []int // the frame at which each window takes over
 	curves  []Curve
+	styles  []Styled
 	changed []bool
 	failed  []bool
 	track   // (windows, hop + context) from the seam on; places have one more
@@ -248,7 +251,7 @@ type Order struct {
 // NewOrder returns room for a batch.
 func (s *Stream) NewOrder() *Order {
 	n := s.opt.Batch
-	o := &Order{seats: make([]int32, n), seams: make([]int, n), curves: make([]Curve, n), changed: make([]bool, n), failed: make([]bool, n),
+	o := &Order{seats: make([]int32, n), seams: make([]int, n), curves: make([]Curve, n), styles: make([]Styled, n), changed: make([]bool, n), failed: make([]bool, n),
 		track: newTrack(n*(s.hop+context), len(s.model.Layout.Joints))}
 	o.place = make([]feature.Place, n*(s.hop+context+1))
 	return o
@@ -258,7 +261,7 @@ func (s *Stream) NewOrder() *Order {
 func (o *Order) Len() int { return o.n }
 
 // Ask fills o with the windows that are needed next: for those whose motion comes
-// to its end, and those whose curve has changed.
+// to its end, and those whose curve or style has changed.
 func (s *Stream) Ask(o *Order) {
 	o.n = 0
 	s.due = s.due[:0]
@@ -268,7 +271,7 @@ func (s *Stream) Ask(o *Order) {
 		if b.busy {
 			continue
 		}
-		changed := b.lost || s.Curves[r].sane() != b.curve
+		changed := b.lost || s.Curves[r].sane() != b.curve || s.Styles[r].sane() != b.style
 		if left := b.made - b.at; left <= lead || changed {
 			s.due = append(s.due, dueBody{int32(r), int32(left), changed})
 		}
@@ -277,13 +280,13 @@ func (s *Stream) Ask(o *Order) {
 	for _, d := range s.due[:min(len(s.due), s.opt.Batch)] {
 		seat := s.seat[d.row]
 		b := &s.bodies[seat]
-		b.curve, b.busy = s.Curves[d.row].sane(), true
+		b.curve, b.style, b.busy = s.Curves[d.row].sane(), s.Styles[d.row].sane(), true
 		soonest := b.at + s.opt.Latency + 1
 		seam := soonest
 		if !d.changed {
 			seam = max(b.made, soonest)
 		}
-		o.seats[o.n], o.seams[o.n], o.curves[o.n], o.changed[o.n], o.failed[o.n] = seat, min(seam, b.end()), b.curve, d.changed, false
+		o.seats[o.n], o.seams[o.n], o.curves[o.n], o.styles[o.n], o.changed[o.n], o.failed[o.n] = seat, min(seam, b.end()), b.curve, b.style, d.changed, false
 		o.n++
 	}
 }

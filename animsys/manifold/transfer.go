@@ -1,0 +1,172 @@
+package manifold
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mannequin/netruntime"
+)
+
+// Transfer gives motion of one kind the style of a clip by a linear map of its
+// hidden values: what a Stylist would find for it, at the price of a product. At
+// every stationary point of a stylist's cost
+//
+//	H = Φ(C)·M,   M = (I + 2s/c·(G(H) − G(Φ(S))))⁻¹
+//
+// and M depends on a motion only through its Gram matrix: other motion of the kind
+// has nearly the same. It is immutable and safe to share.
+type Transfer struct {
+	model *Model
+	less  []float32 // (units, units) M − I
+}
+
+// TransferOptions say how a transfer is found.
+type TransferOptions struct {
+	Weights    *StyleWeights     // of eq. 14; nil is Style.Weights with a fifth of the style's, see NewTransfer
+	Iterations int               // of the stylist; 0 means four times StyleIterations
+	Workers    int               // goroutines, at least 1
+	Open       netruntime.Opener // what computes networks; nil is the processor
+}
+
+// NewTransfer returns the transfer from motion like content, (frames, columns) raw,
+// an even number of frames, to a style, and how near the content itself comes to
+// that. The content should show all that the transfer shall be for, in 10 s or
+// more; 4 s is the least. What it learns by heart it does too much to others: a
+// fifth of the style's weight leaves other motion nearer to the style than all of
+// it (TestTransfer).
+func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) (*Transfer, StyleReport, error) {
+	cols := m.Layout.Columns()
+	frames := len(content) / cols
+	if frames < 4*Rate || frames%2 != 0 || len(content) != frames*cols {
+		return nil, StyleReport{}, fmt.Errorf("manifold: %d values are no motion to learn a transfer of: want frames of %d, an even number of at least %d", len(content), cols, 4*Rate)
+	}
+	s, err := m.NewStylist(StylistOptions{Batch: 1, Length: frames, Workers: o.Workers, Open: o.Open})
+	if err != nil {
+		return nil, StyleReport{}, err
+	}
+	defer s.Close()
+	if o.Iterations == 0 {
+		o.Iterations = 4 * StyleIterations
+	}
+	job := &Stylisation{Batch: 1, Length: frames, Rows: append([]float32(nil), content...), Styles: []*Style{style},
+		Start: FromContent, Hidden: make([]float32, frames/2*m.Units), Iterations: o.Iterations, Edit: DefaultIterations}
+	w := style.Weights()
+	w.Style /= 5
+	if o.Weights != nil {
+		w = *o.Weights
+	}
+	if !(w.Content > 0) {
+		return nil, StyleReport{}, errors.New("manifold: a transfer needs a weight of the content above 0")
+	}
+	job.Weights = []StyleWeights{w}
+	reports, _, err := s.Run(job)
+	if err != nil {
+		return nil, StyleReport{}, err
+	}
+	if reports[0].Failed {
+		return nil, reports[0], errors.New("manifold: the motion to learn a transfer of has values that are not finite, or too large")
+	}
+	t := &Transfer{m, make([]float32, m.Units*m.Units)}
+	g := make([]float64, m.Units*m.Units)
+	gramOf(g, job.Hidden, m.Units)
+	a := mat.NewSymDense(m.Units, nil)
+	for i := range m.Units {
+		for j := i; j < m.Units; j++ {
+			v := 2 * float64(w.Style) / float64(w.Content) * (g[i*m.Units+j] - float64(style.gram[i*m.Units+j]))
+			if i == j {
+				v++
+			}
+			a.SetSym(i, j, v)
+		}
+	}
+	var inv mat.Dense
+	if err := inv.Inverse(a); err != nil {
+		return nil, reports[0], fmt.Errorf("manifold: the style is too far from the motion for a transfer, give it less weight: %w", err)
+	}
+	for i := range m.Units {
+		for j := range m.Units {
+			v := inv.At(i, j)
+			if i == j {
+				v--
+			}
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, reports[0], errors.New("manifold: the transfer is not finite: give the style less weight")
+			}
+			t.less[i*m.Units+j] = float32(v)
+		}
+	}
+	return t, reports[0], nil
+}
+
+// apply adds weight times what the transfer changes to hidden values h, (frames,
+// units), through sum, (units).
+func (t *Transfer) apply(h, sum []float32, weight float32) {
+	n := t.model.Units
+	for ; len(h) > 0; h = h[n:] {
+		row := h[:n]
+		clear(sum)
+		for i, v := range row {
+			if v == 0 { // three of four are
+				continue
+			}
+			for j, m := range t.less[i*n:][:n] {
+				sum[j] += v * m
+			}
+		}
+		for j, v := range sum {
+			row[j] += weight * v
+		}
+	}
+}
+
+// Styled is the style of someone in a stream: a share Weight, 0 to 1 or somewhat
+// more, of a transfer to it from motion like theirs. The zero value has none.
+type Styled struct {
+	With   *Transfer
+	Weight float32
+}
+
+// sane returns s with a weight that can be.
+func (s Styled) sane() Styled {
+	const most = 2
+	if s.With == nil || !(s.Weight > 0) {
+		return Styled{}
+	}
+	s.Weight = min(s.Weight, most)
+	return s
+}
+
+// restyler gives styles to windows. It belongs to a maker.
+type restyler struct {
+	model          *Model
+	encode, decode netruntime.Session
+	length         int
+	frames, hidden []float32 // of the windows that have a style
+	sum            [][]float32
+	which          []int // those windows
+	in, out        [][]float32
+}
+
+func (m *Model) newRestyler(batch, length, workers int, open netruntime.Opener) (*restyler, error) {
+	if open == nil {
+		open = (*netruntime.Net).NewSession
+	}
+	r := &restyler{model: m, length: length, which: make([]int, 0, batch), in: make([][]float32, 1), out: make([][]float32, 1)}
+	var err error
+	if r.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: batch, Length: length, Workers: workers}); err != nil {
+		return nil, err
+	}
+	if r.decode, err = open(m.Decoder, netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: workers}); err != nil {
+		return nil, errors.Join(err, r.encode.Close())
+	}
+	r.frames, r.hidden = make([]float32, batch*length*m.Layout.Columns()), make([]float32, batch*length/2*m.Units)
+	for range workers {
+		r.sum = append(r.sum, make([]float32, m.Units))
+	}
+	return r, nil
+}
+
+func (r *restyler) close() error { return errors.Join(r.encode.Close(), r.decode.Close()) }

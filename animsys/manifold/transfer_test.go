@@ -1,0 +1,100 @@
+package manifold
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/control"
+	"mannequin/netruntime"
+)
+
+// round returns so many frames of the shipped networks' motion round a circle.
+func (m *Model) round(t testing.TB, steps, locomotion *netruntime.Net, radius, speed float32, frames int) []float32 {
+	t.Helper()
+	path, err := control.Circle(radius)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Along(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := m.NewLocomotion(steps, locomotion, LocomotionOptions{Batch: 1, Frames: frames, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	made, _, err := l.Make([]Course{c}, nil, CrowdIterations, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made[0].Rows
+}
+
+// What a transfer has learnt of one walk gives another the style, nearly as a
+// stylist would; half of it gives less.
+func TestTransfer(t *testing.T) {
+	base, steps, locomotion := shipped(t)
+	m, err := NewModel(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	style, err := m.NewStyle(m.round(t, steps, locomotion, 8, 3, 240), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var content []float32
+	for i, speed := range []float32{1, 1.2, 1.4, 1.6} {
+		content = append(content, m.round(t, steps, locomotion, [...]float32{3, 5, 8, 4}[i], speed, 240)...)
+	}
+	tr, report, err := m.NewTransfer(style, content, TransferOptions{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const frames = 240
+	r, err := m.newRestyler(1, frames, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	for _, c := range []struct{ radius, speed float32 }{{3, 1.5}, {6, 1.1}, {20, 1.4}} {
+		other := m.round(t, steps, locomotion, c.radius, c.speed, frames)
+		distance := func(weight float32) float64 {
+			x, h := slices.Clone(other), r.hidden[:frames/2*m.Units]
+			run := func(s netruntime.Session, y, x []float32, length int) {
+				if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(r.encode, h, x, frames)
+			tr.apply(h, r.sum[0], weight)
+			run(r.decode, x, h, frames/2)
+			run(r.encode, h, x, frames)
+			return squaredDistance(gramOracle(wide(h[20*m.Units:100*m.Units]), m.Units), wide(style.gram))
+		}
+		before, half, after := distance(0), distance(0.5), distance(1)
+		t.Logf("%g m/s: %.3f of the distance to a run is left, of half of it %.3f; the stylist leaves the content %.3f", c.speed, after/before, half/before, report.Ratio())
+		if after/before > 0.25 || half/before < after/before || half/before > 0.8 {
+			t.Errorf("%g m/s: %.3f of the distance to a run is left, of half of it %.3f", c.speed, after/before, half/before)
+		}
+	}
+}
+
+func TestTransferRefuses(t *testing.T) {
+	m, _, job := styled(t, 16, 1, 240, 48, 1)
+	style, content := job.Styles[0], job.Rows
+	for want, c := range map[string]struct {
+		rows []float32
+		o    TransferOptions
+	}{
+		"even number": {content[:len(content)/2], TransferOptions{Workers: 1}},
+		"not finite":  {append([]float32{float32(math.NaN())}, content[1:]...), TransferOptions{Workers: 1}},
+		"above 0":     {slices.Clone(content), TransferOptions{Workers: 1, Weights: &StyleWeights{Style: 1}}},
+	} {
+		if _, _, err := m.NewTransfer(style, c.rows, c.o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

@@ -10,6 +10,8 @@
 //   - [Along] makes a [Course] of a path, speeds and facing; [Locomotion] makes
 //     people walk and run along courses, in batches. It is a [Walker], the
 //     networks of footsteps and of motion, and then an [Editor].
+//   - [Stream] keeps many people in motion along a [Curve] each, window by window,
+//     for a game's tick; [Transfer] gives them styles.
 //   - [Actor] makes punches and kicks from the places of hands or feet.
 //   - [Editor] changes motions so that standing feet stand, bones keep their
 //     length, the body goes where it shall and joints where they are wanted, while

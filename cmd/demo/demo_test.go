@@ -53,7 +53,7 @@ func needPicture(t *testing.T) {
 func TestRecording(t *testing.T) {
 	needPicture(t)
 	model := modelFile(t)
-	for _, scene := range []string{"quadruped", "crowd"} {
+	for _, scene := range []string{"quadruped", "crowd", "people"} {
 		var first []byte
 		for range 2 {
 			out := filepath.Join(t.TempDir(), "frames")
@@ -114,6 +114,8 @@ func TestMistakes(t *testing.T) {
 		{"--agents -1", 2, "-1"},
 		{"--agents 99999", 2, "99999"},
 		{"--agents 0 --scene crowd", 2, "agents"},
+		{"--agents 0 --scene people", 2, "agents"},
+		{"--scene people --footstep human", 1, "human"},
 		{"--agents many", 2, "many"},
 		{"--seconds -1", 2, "seconds"},
 		{"--seconds NaN", 2, "seconds"},

@@ -1,0 +1,164 @@
+package people
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/animsys/manifold"
+	"mannequin/engine/m3"
+	"mannequin/models/human"
+	humanfootstep "mannequin/models/human-footstep"
+	humanlocomotion "mannequin/models/human-locomotion"
+	"mannequin/scenes"
+	"mannequin/terrain"
+)
+
+func open(t testing.TB, o Options) *Scene {
+	t.Helper()
+	net, err := human.Open()
+	if err == nil {
+		o.Model, err = manifold.NewModel(net)
+	}
+	if err == nil {
+		o.Steps, err = humanfootstep.Open()
+	}
+	if err == nil {
+		o.Locomotion, err = humanlocomotion.Open()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Everyone sets out and goes along the lanes, nobody into anybody, the same from
+// the same seed with any number of workers.
+func TestCrowd(t *testing.T) {
+	a, b := open(t, Options{Agents: 40, Seed: 3, Workers: 1}), open(t, Options{Agents: 40, Seed: 3, Workers: 3})
+	var first, fa, fb scenes.Frame
+	a.Frame(&first, 1)
+	nearest := float32(math.Inf(1))
+	for tick := range 400 {
+		for _, s := range []*Scene{a, b} {
+			if err := s.Step(scenes.Input{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if tick%20 > 0 {
+			continue
+		}
+		for i := range 40 {
+			for k := range i {
+				nearest = min(nearest, a.People.Roots[i].Pos.Dist(a.People.Roots[k].Pos))
+			}
+		}
+	}
+	a.Frame(&fa, 0.3)
+	b.Frame(&fb, 0.3)
+	if fa.Agents != 40 || len(fa.Bones) != 40*fa.Skel.Len() || len(fa.Tint) != 40 || len(fa.Path) == 0 || len(fa.HUD) != 1 || len(fa.Help) == 0 {
+		t.Fatalf("%d people, %d bones, %d tints", fa.Agents, len(fa.Bones), len(fa.Tint))
+	}
+	for j, x := range fa.Bones {
+		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Bones[j] {
+			t.Fatalf("bone %d: %v and %v", j, x, fb.Bones[j])
+		}
+	}
+	for i := range 40 {
+		n := i * fa.Skel.Len()
+		if d := fa.Bones[n].Pos.Flat().Dist(first.Bones[n].Pos.Flat()); d < 2 {
+			t.Errorf("person %d went %g m in 6 s", i, d)
+		}
+		if h := fa.Bones[n].Pos.Y - a.Terrain.Height(fa.Bones[n].Pos.X, fa.Bones[n].Pos.Z); h < 0.7 || h > 1.1 {
+			t.Errorf("person %d has hips %g m over the ground", i, h)
+		}
+	}
+	if nearest < 0.7 {
+		t.Errorf("two came within %g m", nearest)
+	}
+	if fa.Focus.Flat().Dist(a.People.Roots[a.watched].Pos) > 0.5 {
+		t.Errorf("the focus %v is not on the one who is watched", fa.Focus)
+	}
+}
+
+// The player tells one how to go, watches the next, and starts anew.
+func TestPlayer(t *testing.T) {
+	s := open(t, Options{Agents: 3, Workers: 1})
+	step := func(n int, in scenes.Input) {
+		t.Helper()
+		for range n {
+			if err := s.Step(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	who := s.watched
+	row, _ := s.People.Rows.Row(s.all[who].entity)
+	step(1, scenes.Input{Gait: scenes.Canter})
+	step(300, scenes.Input{})
+	from := s.People.Roots[row].Pos
+	step(30, scenes.Input{})
+	if v := 2 * s.People.Roots[row].Pos.Dist(from); v < 3 {
+		t.Errorf("it runs %g m/s", v)
+	}
+	step(240, scenes.Input{Sit: true, Forward: -1})
+	from = s.People.Roots[row].Pos
+	step(30, scenes.Input{})
+	if d := s.People.Roots[row].Pos.Dist(from); d > 0.02 {
+		t.Errorf("it stands, and goes %g m", d)
+	}
+	if c := s.curves.Get(s.all[who].entity); c.Facing != math.Pi {
+		t.Errorf("it was to go backward: %+v", *c)
+	}
+	step(5, scenes.Input{Jump: true}) // held down: one press
+	if s.watched != (who+1)%3 {
+		t.Errorf("after %d the player watches %d", who, s.watched)
+	}
+	step(1, scenes.Input{Side: 1})
+	if c := s.curves.Get(s.all[s.watched].entity); m3.Abs(c.Facing-math.Pi/2) > 1e-6 {
+		t.Errorf("it was to go sideways: %+v", *c)
+	}
+	step(1, scenes.Input{Forward: 1, Reset: true})
+	for i, p := range s.all {
+		row, _ := s.People.Rows.Row(p.entity)
+		at, _ := p.lane.At(p.start)
+		if d := s.People.Roots[row].Pos.Dist(at); d > 0.01 {
+			t.Errorf("person %d starts anew %g m from its place", i, d)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for name, o := range map[string]Options{"no model": {}, "negative": {Agents: -1}, "too many": {Agents: MaxAgents + 1}} {
+		if _, err := New(o); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := New(Options{Terrain: &terrain.Field{}}); err == nil {
+		t.Error("people without a model on no terrain")
+	}
+}
+
+func TestTickDoesNotAllocate(t *testing.T) {
+	s := open(t, Options{Agents: 20, Workers: 2})
+	for range 100 {
+		if err := s.Step(scenes.Input{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		if err := s.Step(scenes.Input{}); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%g allocations per tick", n)
+	}
+}

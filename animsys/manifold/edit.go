@@ -102,11 +102,11 @@ type Edit struct {
 	// and its poses suit it.
 	Body []float32
 	// Stand says for each contact how much it shall stand still on the ground
-	// from this frame to the next, 0 to 1: (Batch, Length, contacts); nil is not
-	// at all.
+	// from this frame to the next, 0 to 1: (Batch, Length, contacts); nil, like
+	// what is below 0, is not at all.
 	Stand []float32
 	// Weight·(Rows − Want)² is part of the cost for each value, (Batch, Length,
-	// columns): of positions in metres; nil is none.
+	// columns): of positions in metres; nil is none. See Model.Aim.
 	Want, Weight []float32
 
 	Iterations int         // most steps; see DefaultIterations
@@ -161,6 +161,38 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 		}
 	}
 	return r, nil
+}
+
+// RunCentred is Run in two halves, before the second of which poses are put back
+// under the body's frame: an edit turns them a little. It is for bodies that move
+// otherwise than they did.
+func (e *Editor) RunCentred(job *Edit) (EditReport, error) {
+	if err := e.check(job); err != nil {
+		return EditReport{}, err
+	}
+	total, n := EditReport{}, job.Length*e.model.Layout.Columns()
+	half, ended := *job, false
+	if job.Stop != nil {
+		half.Stop = func() bool { ended = job.Stop(); return ended }
+	}
+	for i, steps := range []int{job.Iterations - job.Iterations/2, job.Iterations / 2} {
+		if i > 0 {
+			if steps == 0 || ended {
+				break
+			}
+			e.pool.Run(job.Batch, func(_, b int) { e.model.Layout.Centre(job.Rows[b*n:][:n], Rate) })
+		}
+		half.Iterations = steps
+		r, err := e.Run(&half)
+		if err != nil {
+			return total, err
+		}
+		if i == 0 {
+			total.Before = r.Before
+		}
+		total.After, total.Steps, total.Failed = r.After, total.Steps+r.Steps, r.Failed
+	}
+	return total, nil
 }
 
 // start finds the cost of motion b and its gradient.

@@ -5,7 +5,9 @@ import (
 	"log"
 
 	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
+	"mannequin/engine/m3"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
@@ -51,4 +53,64 @@ func ExampleLocomotion() {
 	}
 	fmt.Println(clip.Frames, "frames of", clip.Skel.Len(), "joints")
 	// Output: 120 frames of 30 joints
+}
+
+// In a walk of four seconds the right hand is lifted to a place in front of the
+// body, from 1.5 to 2 s, and two seconds of the left arm are lost and made again.
+func ExampleModel_Aim() {
+	net, err := human.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := manifold.NewModel(net)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows := walk(model) // (240, columns)
+	gap := manifold.Gap{Joints: []string{"LeftForeArm", "LeftHand", "LeftHandIndex1"}, From: 60, To: 180}
+	if rows, err = model.Fill(rows, []manifold.Gap{gap}, manifold.DefaultIterations, 2); err != nil {
+		log.Fatal(err)
+	}
+	reach := manifold.Target{Joint: "RightHand", Body: true, At: m3.V(-0.2, 1.4, 0.4), From: 1.5, To: 2, Ease: 0.4}
+	job := &manifold.Edit{Batch: 1, Length: 240, Rows: rows, Iterations: manifold.DefaultIterations}
+	if err := model.Aim(job, 0, feature.Place{}, []manifold.Target{reach}); err != nil {
+		log.Fatal(err)
+	}
+	editor, err := model.NewEditor(manifold.EditorOptions{Batch: 1, Length: 240, Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer editor.Close()
+	if _, err := editor.Run(job); err != nil {
+		log.Fatal(err)
+	}
+	hand := job.Rows[105*model.Layout.Columns()+model.Layout.Pos(model.Layout.Joint("RightHand")):]
+	fmt.Printf("after 1.75 s the hand is at %.2f %.2f %.2f\n", hand[0], hand[1], hand[2])
+	// Output: after 1.75 s the hand is at -0.20 1.40 0.40
+}
+
+// walk returns four seconds of a walk straight ahead.
+func walk(model *manifold.Model) []float32 {
+	steps, err := humanfootstep.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	motion, err := humanlocomotion.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, err := model.NewLocomotion(steps, motion, manifold.LocomotionOptions{Batch: 1, Frames: 240, Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	course := make(manifold.Course, 240)
+	for f := range course {
+		course[f].Pos.Z = 1.3 * float32(f) / manifold.Rate
+	}
+	made, _, err := l.Make([]manifold.Course{course}, nil, manifold.DefaultIterations, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return made[0].Rows
 }

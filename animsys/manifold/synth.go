@@ -121,31 +121,13 @@ func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now fu
 	if err := l.Walker.Run(walk); err != nil {
 		return nil, r, err
 	}
-	centre := func() {
-		l.Walker.pool.Run(batch, func(_, b int) { l.Model.Layout.Centre(walk.Rows[b*length*cols:][:length*cols], Rate) })
-	}
-	centre()
+	l.Walker.pool.Run(batch, func(_, b int) { l.Model.Layout.Centre(walk.Rows[b*length*cols:][:length*cols], Rate) })
 	r.Synthesis = now().Sub(at)
 	if iterations > 0 {
 		at = now()
-		// The edit turns bodies a little, too: on the way they are centred again.
-		edit := &Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body, Stand: walk.Contacts}
-		for i, steps := range []int{iterations - iterations/2, iterations / 2} {
-			if edit.Iterations = steps; steps == 0 {
-				continue
-			}
-			if i > 0 {
-				centre()
-			}
-			e, err := l.Editor.Run(edit)
-			if err != nil {
-				return nil, r, err
-			}
-			if i == 0 {
-				r.Edit = e
-			} else {
-				r.Edit.After, r.Edit.Steps, r.Edit.Failed = e.After, r.Edit.Steps+e.Steps, e.Failed
-			}
+		var err error
+		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body, Stand: walk.Contacts, Iterations: iterations}); err != nil {
+			return nil, r, err
 		}
 		r.Editing = now().Sub(at)
 	}

@@ -2,6 +2,7 @@ package manifold_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -164,5 +165,29 @@ func TestFillRefuses(t *testing.T) {
 	}
 	if _, err := m.Fill(rows[:7*m.Layout.Columns()], nil, 10, 1); err == nil {
 		t.Error("7 frames accepted")
+	}
+}
+
+// Noise of 5 cm on every coordinate is cut by more than 70 %.
+func TestDenoise(t *testing.T) {
+	m := people(t)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, name := range []string{"cmu-locomotion/07_04", "cmu-locomotion/08_05", "cmu-actions/h21_box-2"} {
+		truth := recording(t, m, name+".bvh", 300)
+		noisy := slices.Clone(truth)
+		frames := len(truth) / m.Layout.Columns()
+		for i := range noisy {
+			if i%m.Layout.Columns() < m.Layout.Body() {
+				noisy[i] += 0.05 * float32(rng.NormFloat64())
+			}
+		}
+		clean, err := m.Denoise(noisy, manifold.DefaultIterations, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, is := away(m, noisy, truth, m.Layout.Joints, 0, frames), away(m, clean, truth, m.Layout.Joints, 0, frames)
+		if t.Logf("%s: %.2f cm off, before %.2f", name, is, was); is > 0.3*was || was < 8 {
+			t.Errorf("%s: %.2f cm off, before %.2f", name, is, was)
+		}
 	}
 }

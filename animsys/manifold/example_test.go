@@ -11,6 +11,7 @@ import (
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
+	humanpunch "mannequin/models/human-punch"
 	"mannequin/netruntime"
 )
 
@@ -87,6 +88,44 @@ func ExampleModel_Aim() {
 	hand := job.Rows[105*model.Layout.Columns()+model.Layout.Pos(model.Layout.Joint("RightHand")):]
 	fmt.Printf("after 1.75 s the hand is at %.2f %.2f %.2f\n", hand[0], hand[1], hand[2])
 	// Output: after 1.75 s the hand is at -0.20 1.40 0.40
+}
+
+// A fist is at chest height for three seconds and strikes out once.
+func ExampleActor() {
+	base, err := human.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	net, err := humanpunch.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := manifold.NewModel(base)
+	if err != nil {
+		log.Fatal(err)
+	}
+	const frames = 180
+	actor, err := model.NewActor(net, manifold.EditorOptions{Batch: 1, Length: frames, Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer actor.Close()
+	given := make([]float32, 0, frames*actor.Given())
+	for f := range frames {
+		reach := manifold.Target{From: 1.5, To: 1.5, Ease: 0.4}
+		given = append(given, 0.2, 1.25, 0.25) // LeftHand, in the body's frame, m
+		given = append(given, -0.2, 1.25, 0.25+0.4*reach.Share(f))
+	}
+	rows := make([]float32, frames*model.Layout.Columns())
+	if _, err := actor.Act(rows, given, 1, frames, manifold.ActIterations); err != nil {
+		log.Fatal(err)
+	}
+	hand := rows[90*model.Layout.Columns()+model.Layout.Pos(model.Layout.Joint("RightHand")):]
+	fmt.Println(actor.Joints())
+	fmt.Printf("%.2f %.2f %.2f\n", hand[0], hand[1], hand[2])
+	// Output:
+	// [LeftHand RightHand]
+	// -0.20 1.25 0.65
 }
 
 // walk returns four seconds of a walk straight ahead.

@@ -168,7 +168,7 @@ func (o *editFlags) run(file string) (*editReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	targets, err := openTargets(o.targets)
+	targets, err := openTargets(o.targets, "world", "body")
 	if err != nil {
 		return nil, err
 	}

@@ -92,8 +92,9 @@ type goals struct {
 	targets []manifold.Target
 }
 
-// openTargets reads targets; no file has none.
-func openTargets(file string) (*goals, error) {
+// openTargets reads targets, which may be in these spaces, by default in the
+// first; no file has none.
+func openTargets(file string, spaces ...string) (*goals, error) {
 	if file == "" {
 		return &goals{}, nil
 	}
@@ -112,12 +113,15 @@ func openTargets(file string) (*goals, error) {
 	}
 	g := &goals{tables: t}
 	for i, r := range f.Target {
+		if r.Space == "" {
+			r.Space = spaces[0]
+		}
 		v := manifold.Target{Joint: r.Joint, Body: r.Space == "body", Ease: 0.3}
 		switch {
 		case r.Joint == "":
 			return nil, t.wrong(i, errors.New("joint is missing"))
-		case r.Space != "" && r.Space != "world" && r.Space != "body":
-			return nil, t.wrong(i, fmt.Errorf("space is %.20q, want world or body", r.Space), "space")
+		case !slices.Contains(spaces, r.Space):
+			return nil, t.wrong(i, fmt.Errorf("space is %.20q, want %s", r.Space, strings.Join(spaces, " or ")), "space")
 		case len(r.At) != 3:
 			return nil, t.wrong(i, fmt.Errorf("at has %d numbers, want x, y and z in metres", len(r.At)), "at")
 		case r.From == nil:

@@ -20,8 +20,10 @@ type Gap struct {
 const tangent = 24
 
 // Fill returns what rows, (frames, columns) raw, are with their gaps filled;
-// frames must be even. What rows hold in the gaps does not count; all else stays
-// as it is, but for the contacts of joints that are missing.
+// frames must be even. What joints are in the gaps does not count, nor need it be
+// finite; all else stays as it is, but for the contacts of joints that are
+// missing. Where all are missing the body's motion in rows still tells where it is
+// after the gap.
 //
 // Where some joints are missing they are told from the others, as the motion
 // itself shows elsewhere how they move together; how far that is trusted, and not

@@ -95,7 +95,7 @@ func TestFill(t *testing.T) {
 		}
 		for f := c.from; f < c.to; f++ {
 			for _, j := range c.joints {
-				spoilt[f*cols+m.Layout.Pos(m.Layout.Joint(j))+1] = 1e9
+				spoilt[f*cols+m.Layout.Pos(m.Layout.Joint(j))+1] = float32(math.NaN())
 			}
 		}
 		filled, err := m.Fill(spoilt, []manifold.Gap{gap}, manifold.DefaultIterations, 1)

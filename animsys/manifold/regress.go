@@ -16,7 +16,7 @@ var regressTaps = []int{-12, -6, 0, 6, 12}
 const (
 	ridge       = 1.0  // the penalty of the function's squared weights, in m² over frames
 	turnScale   = 0.13 // m per m/s or rad/s: makes the body's motion as large as places
-	regressMost = 4000 // frames that it learns from
+	regressMost = 1500 // frames that it learns from
 	trials      = 4    // gaps that are made to see how far it is right
 	atLeast     = 60   // frames that it learns from, or it is not asked
 )

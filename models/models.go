@@ -12,7 +12,9 @@ import (
 	dogfree "mannequin/models/dog-free"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
+	humankick "mannequin/models/human-kick"
 	humanlocomotion "mannequin/models/human-locomotion"
+	humanpunch "mannequin/models/human-punch"
 	"mannequin/netruntime"
 )
 
@@ -26,7 +28,9 @@ var shipped = []struct {
 	{"dog-free", dogfree.Open},
 	{"human", human.Open},
 	{"human-footstep", humanfootstep.Open},
+	{"human-kick", humankick.Open},
 	{"human-locomotion", humanlocomotion.Open},
+	{"human-punch", humanpunch.Open},
 }
 
 // Names returns the shipped models' names.

@@ -125,7 +125,7 @@ func (c *cost) slide(f int, v, g, x, dir, grad []float32) float64 {
 	total := 0.0
 	for i, p := range c.m.feet {
 		w := c.stand[f*n+i] * c.w.Slide
-		if w == 0 {
+		if !(w > 0) {
 			continue
 		}
 		q := vec(next, p) // where the joint is in the next frame, seen from this one

@@ -16,7 +16,10 @@
 //   - [Editor] changes motions so that standing feet stand, bones keep their
 //     length, the body goes where it shall and joints where they are wanted, while
 //     the motion stays natural.
-//   - [Model.Project] and [Model.Denoise] bring motions back to the manifold.
+//     [Model.Aim] tells it when joints shall be where, [Course.Follow] that a motion
+//     goes along another path.
+//   - [Model.Project] and [Model.Denoise] bring motions back to the manifold,
+//     [Model.Fill] makes what is missing of them.
 //
 // docs/manifold.md tells what it reaches and how it is trained.
 package manifold

@@ -44,6 +44,11 @@ type Editor struct {
 
 	job         *Edit // of the present run
 	begin, next func(worker, b int)
+
+	centring   []*feature.Centring // by worker
+	uncentred  []float32           // of the present call of centre,
+	frames     int                 // and the values of a motion there
+	centreEach func(worker, b int)
 }
 
 // editState is where the descent of one motion stands.
@@ -82,6 +87,10 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 	e.in, e.out = make([][]float32, 1), make([][]float32, 1)
 	e.begin = func(_, b int) { e.start(e.job, b) }
 	e.next = func(_, b int) { e.step(e.job, b) }
+	for range e.pool.Workers() {
+		e.centring = append(e.centring, m.Layout.NewCentring(o.Length, Rate))
+	}
+	e.centreEach = func(worker, b int) { e.centring[worker].Run(e.uncentred[b*e.frames:][:e.frames]) }
 	return e, nil
 }
 
@@ -102,11 +111,11 @@ type Edit struct {
 	// and its poses suit it.
 	Body []float32
 	// Stand says for each contact how much it shall stand still on the ground
-	// from this frame to the next, 0 to 1: (Batch, Length, contacts); nil is not
-	// at all.
+	// from this frame to the next, 0 to 1: (Batch, Length, contacts); nil, like
+	// what is below 0, is not at all.
 	Stand []float32
 	// Weight·(Rows − Want)² is part of the cost for each value, (Batch, Length,
-	// columns): of positions in metres; nil is none.
+	// columns): of positions in metres; nil is none. See Model.Aim.
 	Want, Weight []float32
 
 	Iterations int         // most steps; see DefaultIterations
@@ -161,6 +170,45 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 		}
 	}
 	return r, nil
+}
+
+// RunCentred is Run in two halves, before the second of which poses are put back
+// under the body's frame: an edit turns them a little. It is for bodies that move
+// otherwise than they did.
+func (e *Editor) RunCentred(job *Edit) (EditReport, error) {
+	if err := e.check(job); err != nil {
+		return EditReport{}, err
+	}
+	total := EditReport{}
+	half, ended := *job, false
+	if job.Stop != nil {
+		half.Stop = func() bool { ended = job.Stop(); return ended }
+	}
+	for i, steps := range []int{job.Iterations - job.Iterations/2, job.Iterations / 2} {
+		if i > 0 {
+			if steps == 0 || ended {
+				break
+			}
+			e.centre(job.Rows, job.Batch, job.Length)
+		}
+		half.Iterations = steps
+		r, err := e.Run(&half)
+		if err != nil {
+			return total, err
+		}
+		if i == 0 {
+			total.Before = r.Before
+		}
+		total.After, total.Steps, total.Failed = r.After, total.Steps+r.Steps, r.Failed
+	}
+	return total, nil
+}
+
+// centre centres rows, a batch of motions of so many frames.
+func (e *Editor) centre(rows []float32, batch, length int) {
+	e.uncentred, e.frames = rows, length*e.model.Layout.Columns()
+	e.pool.Run(batch, e.centreEach)
+	e.uncentred = nil
 }
 
 // start finds the cost of motion b and its gradient.

@@ -17,14 +17,12 @@ type maker struct {
 	s        *Stream
 	walker   *Walker
 	editor   *Editor
-	centring []*feature.Centring // by worker
 	walk     Walk
 	edit     Edit
 	weight   []float32
 	restyler *restyler // once someone has a style
 	order    *Order    // of the present run
 	before   func(worker, k int)
-	between  func(worker, k int)
 	restyle  func(worker, k int)
 	after    func(worker, k int)
 }
@@ -40,9 +38,6 @@ func (m *Model) newMaker(s *Stream, steps, locomotion *netruntime.Net) (*maker, 
 		return nil, errors.Join(err, w.Close())
 	}
 	k := &maker{s: s, walker: w, editor: e}
-	for range w.pool.Workers() {
-		k.centring = append(k.centring, m.Layout.NewCentring(s.window, Rate))
-	}
 	frames, cols, contacts := o.Batch*s.window, m.Layout.Columns(), len(m.Layout.Contacts)
 	k.walk = Walk{Length: s.window, Body: make([]float32, frames*feature.MotionLen), Gaits: make([]Gait, o.Batch), Phase: make([]float32, o.Batch),
 		Rows: make([]float32, frames*cols), Contacts: make([]float32, frames*contacts), Phases: make([]float32, frames)}
@@ -57,9 +52,6 @@ func (m *Model) newMaker(s *Stream, steps, locomotion *netruntime.Net) (*maker, 
 		}
 	}
 	k.before = func(_, i int) { k.lay(k.order, i) }
-	k.between = func(worker, i int) {
-		k.centring[worker].Run(k.walk.Rows[i*s.window*cols:][:s.window*cols])
-	}
 	k.restyle = func(worker, i int) {
 		r, style := k.restyler, k.order.styles[k.restyler.which[i]]
 		n := s.window / 2 * m.Units
@@ -104,7 +96,7 @@ func (k *maker) make(n int) error {
 	if err := k.walker.Run(&w); err != nil {
 		return err
 	}
-	k.walker.pool.Run(n, k.between)
+	k.editor.centre(w.Rows, n, k.s.window)
 	if err := k.style(); err != nil {
 		return err
 	}
@@ -156,11 +148,11 @@ func (k *maker) style() error {
 	if err := r.decode.RunSequences(r.out, r.in, n, k.s.window/2); err != nil {
 		return err
 	}
+	k.editor.centre(r.frames, n, k.s.window)
 	for i, to := range r.which { // poses alone: bodies and contacts stay as they were
 		for f := range k.s.window {
 			copy(k.walk.Rows[to*window+f*cols:][:joints], r.frames[i*window+f*cols:][:joints])
 		}
-		k.between(0, to)
 	}
 	return nil
 }

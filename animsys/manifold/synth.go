@@ -31,7 +31,6 @@ type Locomotion struct {
 	Editor *Editor
 
 	body, rows, contacts []float32
-	centring             []*feature.Centring // by worker
 }
 
 // LocomotionOptions say what a Locomotion is for.
@@ -59,12 +58,8 @@ func (m *Model) NewLocomotion(steps, motion *netruntime.Net, o LocomotionOptions
 		return nil, errors.Join(err, w.Close())
 	}
 	n := o.Batch * length
-	l := &Locomotion{Model: m, Walker: w, Editor: e,
-		body: make([]float32, n*feature.MotionLen), rows: make([]float32, n*m.Layout.Columns()), contacts: make([]float32, n*len(m.Layout.Contacts))}
-	for range w.pool.Workers() {
-		l.centring = append(l.centring, m.Layout.NewCentring(length, Rate))
-	}
-	return l, nil
+	return &Locomotion{Model: m, Walker: w, Editor: e,
+		body: make([]float32, n*feature.MotionLen), rows: make([]float32, n*m.Layout.Columns()), contacts: make([]float32, n*len(m.Layout.Contacts))}, nil
 }
 
 // padded is the length of the motion that is made for so many frames.
@@ -126,31 +121,13 @@ func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now fu
 	if err := l.Walker.Run(walk); err != nil {
 		return nil, r, err
 	}
-	centre := func() {
-		l.Walker.pool.Run(batch, func(worker, b int) { l.centring[worker].Run(walk.Rows[b*length*cols:][:length*cols]) })
-	}
-	centre()
+	l.Editor.centre(walk.Rows, batch, length)
 	r.Synthesis = now().Sub(at)
 	if iterations > 0 {
 		at = now()
-		// The edit turns bodies a little, too: on the way they are centred again.
-		edit := &Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body, Stand: walk.Contacts}
-		for i, steps := range []int{iterations - iterations/2, iterations / 2} {
-			if edit.Iterations = steps; steps == 0 {
-				continue
-			}
-			if i > 0 {
-				centre()
-			}
-			e, err := l.Editor.Run(edit)
-			if err != nil {
-				return nil, r, err
-			}
-			if i == 0 {
-				r.Edit = e
-			} else {
-				r.Edit.After, r.Edit.Steps, r.Edit.Failed = e.After, r.Edit.Steps+e.Steps, e.Failed
-			}
+		var err error
+		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body, Stand: walk.Contacts, Iterations: iterations}); err != nil {
+			return nil, r, err
 		}
 		r.Editing = now().Sub(at)
 	}

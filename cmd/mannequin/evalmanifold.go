@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +26,7 @@ import (
 // evalManifoldOptions are the flags of eval manifold.
 type evalManifoldOptions struct {
 	base, steps, locomotion string
+	punch, kick             string
 	data                    []string
 	heldOut                 []string
 	seconds                 float64
@@ -41,12 +41,14 @@ func newEvalManifold() *cobra.Command {
 		Use:   "manifold --data DIR",
 		Short: "Measure the motion manifold and what is made with it",
 		Long: `Measure the motion manifold of Holden, Saito and Komura 2016, and the networks of
-locomotion that stand on it, each figure beside the bar that it has to reach:
+locomotion, punches and kicks that stand on it, each figure beside the bar that it has to reach:
 
   how well held-out recordings come back from it
   how well it takes noise off them
   walks and runs along curves, before and after the edit: the way from the curve,
   standing feet that slide, bones that stretch, jerk beside the recordings'
+  punches and kicks made from the hands and feet of held-out recordings: the way
+  from these, standing feet, bones
   how many frames a second it makes (the paper's Table 1)
 
 docs/manifold.md defines every figure.`,
@@ -74,6 +76,8 @@ docs/manifold.md defines every figure.`,
 	p.StringVar(&o.base, "manifold", "human", "a shipped model's `name`, or a model file: the motion manifold")
 	p.StringVar(&o.steps, "footstep", "human-footstep", "a shipped model's `name`, or a model file: the network of footsteps")
 	p.StringVar(&o.locomotion, "locomotion", "human-locomotion", "a shipped model's `name`, or a model file: the network of motion")
+	p.StringVar(&o.punch, "punch", "human-punch", "a shipped model's `name`, or a model file: the network of punches")
+	p.StringVar(&o.kick, "kick", "human-kick", "a shipped model's `name`, or a model file: the network of kicks")
 	p.StringArrayVar(&o.data, "data", nil, "`folder` of the recordings that it was trained on; may stand several times")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train manifold)")
 	p.Float64Var(&o.seconds, "seconds", 20, "seconds of motion to make on each curve")
@@ -92,6 +96,7 @@ type evalManifoldReport struct {
 	Walks       metrics.People           `json:"recorded_walks"` // means over the held-out recordings of 0.5 to 2 m/s
 	Runs        metrics.People           `json:"recorded_runs"`  // of faster ones
 	Curves      []evalCurve              `json:"curves"`
+	Acts        []evalAct                `json:"acts"`
 	Rates       []evalRate               `json:"rates"`
 	Bars        evalBars                 `json:"bars"`
 }
@@ -111,17 +116,6 @@ type evalCurve struct {
 	Edited metrics.People `json:"edited"`
 	Before float64        `json:"cost_before"`
 	After  float64        `json:"cost_after"`
-}
-
-// evalRate is a row of Table 1.
-type evalRate struct {
-	Task      string  `json:"task"`
-	Frames    int     `json:"frames"`
-	Synthesis float64 `json:"synthesis_s"`
-	Editing   float64 `json:"editing_s"`
-	Rate      float64 `json:"frames_per_second"`
-	Paper     float64 `json:"paper"` // on a GTX 660
-	Bar       float64 `json:"bar"`
 }
 
 // people are the models under test.
@@ -154,6 +148,7 @@ func evalManifold(ctx context.Context, o evalManifoldOptions) (*evalManifoldRepo
 		func() error { return r.recordings(p.m, heldOut, o.threads) },
 		func() error { return r.curves(p, o) },
 		func() error { return r.rates(p, o) },
+		func() error { return r.acts(p.m, heldOut, o) },
 	} {
 		if ctx.Err() != nil {
 			return nil, errors.New("interrupted, nothing measured")
@@ -284,58 +279,6 @@ func (r *evalManifoldReport) curves(p people, o evalManifoldOptions) error {
 	return nil
 }
 
-// rates measures the tasks of the paper's Table 1 that are walks.
-func (r *evalManifoldReport) rates(p people, o evalManifoldOptions) error {
-	if !o.rates {
-		return nil
-	}
-	circle, err := control.Circle(6)
-	if err != nil {
-		return err
-	}
-	for _, task := range []struct {
-		name       string
-		people     int
-		frames     int
-		speed      float32
-		iterations int
-		paper, bar float64
-	}{
-		{"walking, 60 s", 1, 3600, 1.4, manifold.DefaultIterations, 3030, 3030},
-		{"running, 60 s", 1, 3600, 3.3, manifold.DefaultIterations, 2965, 2965},
-		{"crowd, 200 people, 10 s", 200, 600, 1.4, manifold.CrowdIterations, 28957, 30000},
-	} {
-		courses := make([]manifold.Course, task.people)
-		for i := range courses {
-			v := task.speed * (0.8 + 0.4*float32(i)/float32(task.people))
-			if courses[i], err = manifold.Along(circle, task.frames, func(int) float32 { return v }, func(int) float32 { return 0 }); err != nil {
-				return err
-			}
-		}
-		l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.threads})
-		if err != nil {
-			return err
-		}
-		best := evalRate{Task: task.name, Frames: task.people * task.frames, Paper: task.paper, Bar: task.bar}
-		for range 3 {
-			_, rep, err := l.Make(courses, nil, task.iterations, time.Now)
-			if err != nil {
-				l.Close()
-				return err
-			}
-			s, e := rep.Synthesis.Seconds(), rep.Editing.Seconds()
-			if rate := float64(best.Frames) / (s + e); rate > best.Rate {
-				best.Synthesis, best.Editing, best.Rate = s, e, rate
-			}
-		}
-		if err := l.Close(); err != nil {
-			return err
-		}
-		r.Rates = append(r.Rates, best)
-	}
-	return nil
-}
-
 // bars compares the report's figures with their bars.
 func (r *evalManifoldReport) bars() evalBars {
 	var b evalBars
@@ -367,6 +310,7 @@ func (r *evalManifoldReport) bars() evalBars {
 			b.most(bar.name, fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed), &v, bar.most)
 		}
 	}
+	r.actBars(&b)
 	for _, v := range r.Rates {
 		b.least("frames per second", v.Task, &v.Rate, v.Bar)
 	}
@@ -389,13 +333,8 @@ func (r *evalManifoldReport) print(w io.Writer) error {
 	}
 	t.section(fmt.Sprintf("Along curves, after %d steps of the edit; recorded walks and runs: slide %.3f, %.3f, lift %.3f, %.3f, jerk %.2f, %.2f cm per frame",
 		manifold.DefaultIterations, r.Walks.Skate, r.Runs.Skate, r.Walks.Lift, r.Runs.Lift, r.Walks.Jerk, r.Runs.Jerk), rows...)
-	rows = []string{"task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU"}
-	for _, v := range r.Rates {
-		rows = append(rows, cells(v.Task, fmt.Sprint(v.Frames), fmt.Sprintf("%.3f", v.Synthesis), fmt.Sprintf("%.3f", v.Editing), fmt.Sprintf("%.0f", v.Rate), fmt.Sprintf("%.0f", v.Paper)))
-	}
-	if len(r.Rates) > 0 {
-		t.section("Table 1", rows...)
-	}
+	r.printActs(t)
+	r.printRates(t)
 	t.table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", strings.TrimSpace(r.Model), r.Bars.missed(), len(r.Bars)), 0, r.Bars.rows())
 	return t.err
 }

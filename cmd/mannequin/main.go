@@ -24,6 +24,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newBench(),
 		newDoctor(),
+		newEdit(),
 		newEval(),
 		newExport(),
 		newImport(),

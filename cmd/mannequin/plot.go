@@ -41,7 +41,8 @@ A clip is drawn as --kind
   top     the path of the root on the ground, seen from above (PNG)
   height  the heights of root and end sites over time
   speed   the root's ground speed over time
-A CSV file needs a header line; its first column is the x axis.`,
+A CSV file needs a header line; its first column is the x axis. plot filters draws
+a model's.`,
 		Example: `  mannequin plot walk.bvh --out walk.png
   mannequin plot dog.bvh --scale 0.01 --kind height --from 2 --span 3 --out feet.svg
   mannequin plot train/loss.csv --log --out loss.png`,
@@ -86,6 +87,7 @@ A CSV file needs a header line; its first column is the x axis.`,
 	f.Float64Var(&span, "span", 0, "seconds to draw; 0: to the end")
 	f.BoolVar(&logY, "log", false, "logarithmic y axis, for CSV")
 	must(c.MarkFlagRequired("out"))
+	c.AddCommand(newPlotFilters())
 	return c
 }
 

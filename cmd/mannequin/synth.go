@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"mannequin/models"
 	"mannequin/offline/metrics"
 	"mannequin/offline/mocap"
+	"mannequin/offline/recipes"
 )
 
 // synthReport is what the command prints.
@@ -33,16 +36,18 @@ type synthReport struct {
 
 func newSynth() *cobra.Command {
 	var (
-		path, out, speeds       string
+		kind, path, targets     string
+		out, speeds             string
 		base, steps, locomotion string
+		punch, kick             string
 		seconds, facing         float64
 		cadence, stand          float64
 		iterations, threads     int
 		asJSON                  bool
 	)
 	c := &cobra.Command{
-		Use:   "synth --path PATH --out FILE.bvh",
-		Short: "Make a person walk or run along a curve, and write the motion",
+		Use:   "synth {--path PATH | --kind punch|kick --targets FILE} --out FILE.bvh",
+		Short: "Make a person walk or run along a curve, punch or kick, and write the motion",
 		Long: `Make the motion of a person along a curve on the ground (Holden, Saito and Komura
 2016) and write it as BVH: metres, 60 frames per second, world space. The feet step
 as people do at that speed, unless --cadence and --stand say otherwise.
@@ -51,12 +56,24 @@ as people do at that speed, unless --cadence and --stand say otherwise.
 a file of control points: lines "x,z" in metres, TOML with closed and points, or an
 SVG drawing, of which the first path counts, 5 cm to the unit.
 --speed is one number, or "time:speed" pairs between which the speed goes in
-straight lines: 0:1.4,5:1.4,7:3.5.`,
+straight lines: 0:1.4,5:1.4,7:3.5.
+
+With --kind punch or kick the person moves so that hands, or heels and toes, go
+where --targets says, seen from the ground under the hips, x to the left and z
+ahead. That is a table (.csv) with the columns time, LeftHand.x, LeftHand.y, … in
+seconds and metres; a TOML file of [[target]] tables as for mannequin edit, between
+which the joints rest, of --seconds; or a recording (.bvh, .amc), whose hands or
+feet they are.`,
 		Example: `  mannequin synth --path circle --speed 1.4 --seconds 20 --out walk.bvh
   mannequin synth --path track.csv --speed 0:1.4,5:1.4,7:3.5 --seconds 12 --out run.bvh --json
+  mannequin synth --kind punch --targets jab.toml --seconds 3 --out jab.bvh
+  mannequin synth --kind kick --targets 10_01.bvh --out kick.bvh
   mannequin synth --path meander --facing 90 --speed 0.6 --out sideways.bvh`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkKind(cmd, kind, path, targets); err != nil {
+				return err
+			}
 			speed, err := parseSpeeds(speeds)
 			switch {
 			case err != nil:
@@ -73,6 +90,18 @@ straight lines: 0:1.4,5:1.4,7:3.5.`,
 				return command.Usagef("--iterations is %d, want 0 to 10000", iterations)
 			case threads < 1 || threads > 1024:
 				return command.Usagef("--threads is %d, want 1 to 1024", threads)
+			}
+			if kind != "locomotion" {
+				net := map[string]string{"punch": punch, "kick": kick}[kind]
+				rep, err := synthAct(actOptions{kind, targets, net, base, out, seconds, iterations, threads})
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(cmd.OutOrStdout(), rep)
+				}
+				rep.print(cmd.OutOrStdout())
+				return nil
 			}
 			p, err := openPath(path)
 			if err != nil {
@@ -125,6 +154,8 @@ straight lines: 0:1.4,5:1.4,7:3.5.`,
 		},
 	}
 	f := c.Flags()
+	f.StringVar(&kind, "kind", "locomotion", "what is made: "+strings.Join(recipes.Kinds, ", "))
+	f.StringVar(&targets, "targets", "", "`file` of where hands or feet go: .csv, .toml, .bvh or .amc")
 	f.StringVar(&path, "path", "", "circle, square, star, meander, or a file of control points")
 	f.StringVar(&speeds, "speed", "1.4", "speed in m/s, or time:speed pairs")
 	f.Float64Var(&seconds, "seconds", 10, "length of the motion")
@@ -136,11 +167,40 @@ straight lines: 0:1.4,5:1.4,7:3.5.`,
 	f.StringVar(&base, "manifold", "human", "a shipped model's name, or a model file: the motion manifold")
 	f.StringVar(&steps, "footstep", "human-footstep", "a shipped model's name, or a model file: the network of footsteps")
 	f.StringVar(&locomotion, "locomotion", "human-locomotion", "a shipped model's name, or a model file: the network of motion")
+	f.StringVar(&punch, "punch", "human-punch", "a shipped model's name, or a model file: the network of punches")
+	f.StringVar(&kick, "kick", "human-kick", "a shipped model's name, or a model file: the network of kicks")
 	f.StringVarP(&out, "out", "o", "", "the BVH file to write")
 	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
-	must(c.MarkFlagRequired("path"))
 	must(c.MarkFlagRequired("out"))
 	return c
+}
+
+// checkKind reports flags that are not for what is made.
+func checkKind(cmd *cobra.Command, kind, path, targets string) error {
+	not := []string{"path", "speed", "facing", "cadence", "stand", "footstep", "locomotion"}
+	switch {
+	case !slices.Contains(recipes.Kinds, kind):
+		return command.Usagef("--kind is %q, want %s", kind, strings.Join(recipes.Kinds, ", "))
+	case kind == "locomotion" && path == "":
+		return command.Usagef("--path is missing: the curve to go along")
+	case kind == "locomotion":
+		not = []string{"targets"}
+	case targets == "":
+		return command.Usagef("--targets is missing: where hands or feet go in a %s", kind)
+	case cmd.Flags().Changed("seconds") && !strings.EqualFold(filepath.Ext(targets), ".toml"):
+		return command.Usagef("--seconds is for --targets of a TOML file: %s has a length of its own", targets)
+	}
+	for _, k := range recipes.Kinds[1:] { // its network
+		if k != kind {
+			not = append(not, k)
+		}
+	}
+	for _, name := range not {
+		if cmd.Flags().Changed(name) {
+			return command.Usagef("--%s is not for --kind %s", name, kind)
+		}
+	}
+	return nil
 }
 
 // openManifold opens a motion manifold.

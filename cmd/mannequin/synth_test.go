@@ -111,8 +111,9 @@ func TestSynthRefuses(t *testing.T) {
 // cm on such a walk (offline/authors).
 func TestEvalManifold(t *testing.T) {
 	data := t.TempDir()
-	for _, name := range []string{"07_01.bvh", "07_04.bvh", "08_05.bvh", "09_04.bvh"} {
-		if err := os.Symlink(filepath.Join(mocapdata.Dir(t), "cmu-locomotion", name), filepath.Join(data, name)); err != nil {
+	for _, name := range []string{"cmu-locomotion/07_01.bvh", "cmu-locomotion/07_04.bvh", "cmu-locomotion/08_05.bvh", "cmu-locomotion/09_04.bvh",
+		"cmu-actions/exp_test_soccer_soccer_1.bvh", "cmu-actions/daz43_martial_05.bvh"} {
+		if err := os.Symlink(filepath.Join(mocapdata.Dir(t), filepath.FromSlash(name)), filepath.Join(data, filepath.Base(name))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -124,11 +125,16 @@ func TestEvalManifold(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Reconstruct) != 3 || len(r.Curves) != 16 || len(r.Rates) != 0 {
-		t.Fatalf("%d recordings, %d curves, %d rates", len(r.Reconstruct), len(r.Curves), len(r.Rates))
+	if len(r.Reconstruct) != 5 || len(r.Curves) != 16 || len(r.Rates) != 0 || len(r.Acts) != 3 {
+		t.Fatalf("%d recordings, %d curves, %d rates, %d acts", len(r.Reconstruct), len(r.Curves), len(r.Rates), len(r.Acts))
+	}
+	for _, a := range r.Acts {
+		if a.Edited.Given >= a.Raw.Given || a.Raw.Given > 10 || a.Edited.RMS > 15 {
+			t.Errorf("%+v", a)
+		}
 	}
 	for _, b := range r.Bars {
-		if strings.Contains(b.Measure, "RMS") || strings.Contains(b.Measure, "off the curve") || strings.Contains(b.Measure, "noise") || strings.Contains(b.Measure, "slide") {
+		if strings.Contains(b.Measure, "RMS") || strings.Contains(b.Measure, "off the curve") || strings.Contains(b.Measure, "noise") || strings.Contains(b.Measure, "slide") || strings.Contains(b.Measure, "given") {
 			if !b.Pass {
 				t.Errorf("%s of %s is %g, the bar is %g", b.Measure, b.Of, *b.Value, b.Bar)
 			}

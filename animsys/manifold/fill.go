@@ -1,0 +1,249 @@
+package manifold
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// Gap is a stretch of a motion in which joints are missing.
+type Gap struct {
+	Joints   []string // none is all of them, and where the body is
+	From, To int      // frames [From, To)
+}
+
+// A gap is bridged by a cubic curve that keeps the speeds at its ends for so many
+// frames at most: over longer ones they tell little.
+const tangent = 24
+
+// Fill returns what rows, (frames, columns) raw, are with their gaps filled;
+// frames must be even. What joints are in the gaps does not count, nor need it be
+// finite; all else stays as it is, but for the contacts of joints that are
+// missing. Where all are missing the body's motion in rows still tells where it is
+// after the gap.
+//
+// Where some joints are missing they are told from the others, as the motion
+// itself shows elsewhere how they move together; how far that is trusted, and not
+// a curve through the ends, is measured on gaps of the same length that are made
+// where nothing is missing. Where all are missing, body included, the curve is
+// what there is. Then what was made is brought to the manifold, and edited so that
+// it suits what is known and bones keep their length; iterations are those of the
+// edit.
+func (m *Model) Fill(rows []float32, gaps []Gap, iterations, workers int) ([]float32, error) {
+	cols := m.Layout.Columns()
+	frames := len(rows) / cols
+	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
+		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+	}
+	missing, err := m.missing(gaps, frames)
+	if err != nil {
+		return nil, err
+	}
+	x := slices.Clone(rows)
+	for _, g := range gaps {
+		if len(g.Joints) == 0 {
+			m.bridgeBody(x, g.From, g.To)
+		}
+	}
+	known := slices.Clone(x)
+	for c := range m.Layout.Columns() {
+		if body := c - m.Layout.Body(); body < 0 || body >= feature.MotionLen {
+			eachRun(missing, cols, c, func(from, to int) { m.bridge(x, c, from, to) })
+		}
+	}
+	for _, g := range gaps {
+		if len(g.Joints) > 0 {
+			m.regress(x, known, missing, g)
+		}
+	}
+	return m.suit(x, missing, iterations, workers)
+}
+
+// missing returns which values of the frames are not there, (frames, columns).
+func (m *Model) missing(gaps []Gap, frames int) ([]bool, error) {
+	l, cols := m.Layout, m.Layout.Columns()
+	missing := make([]bool, frames*cols)
+	for i, g := range gaps {
+		if g.From < 0 || g.To > frames || g.From >= g.To {
+			return nil, fmt.Errorf("manifold: gap %d is of frames %d to %d, want a stretch of 0 to %d", i, g.From, g.To, frames)
+		}
+		joints := g.Joints
+		if len(joints) == 0 {
+			if joints = l.Joints; g.From == 0 && g.To == frames {
+				return nil, fmt.Errorf("manifold: gap %d is the whole motion: nothing tells what to fill it with", i)
+			}
+		} else if slices.Contains(joints, l.Joints[0]) {
+			return nil, fmt.Errorf("manifold: gap %d misses %s, which tells where the body is: such a gap is of all joints", i, l.Joints[0])
+		}
+		for _, name := range joints {
+			j := l.Joint(name)
+			if j < 0 {
+				return nil, fmt.Errorf("manifold: gap %d: no joint is called %q", i, name)
+			}
+			for f := g.From; f < g.To; f++ {
+				for k := range 3 {
+					missing[f*cols+l.Pos(j)+k] = true
+				}
+				if c := m.contactOf(name); c >= 0 {
+					missing[f*cols+l.Contact(c)] = true
+				}
+			}
+		}
+	}
+	return missing, nil
+}
+
+// eachRun calls do for every run of frames in which column c is missing.
+func eachRun(missing []bool, cols, c int, do func(from, to int)) {
+	frames := len(missing) / cols
+	for f := 0; f < frames; f++ {
+		from := f
+		for f < frames && missing[f*cols+c] {
+			f++
+		}
+		if f > from {
+			do(from, f)
+		}
+	}
+}
+
+// bridge fills column c of frames [from, to) by a curve from what is before to
+// what is after; what is on one side alone is held, and where nothing is known it
+// is the mean of all motion.
+func (m *Model) bridge(x []float32, c, from, to int) {
+	cols := m.Layout.Columns()
+	frames := len(x) / cols
+	at := func(f int) float32 { return x[f*cols+c] }
+	mean, _ := m.Normalisation()
+	n := float32(to - from + 1)
+	reach := min(n, tangent)
+	for f := from; f < to; f++ {
+		v := mean[c]
+		switch {
+		case from > 0 && to < frames:
+			var before, after float32 // how far it goes at these speeds
+			if from > 1 && to+1 < frames {
+				before, after = (at(from-1)-at(from-2))*reach, (at(to+1)-at(to))*reach
+			}
+			v = hermite(at(from-1), before, at(to), after, float32(f-from+1)/n)
+		case from > 0:
+			v = at(from - 1)
+		case to < frames:
+			v = at(to)
+		}
+		x[f*cols+c] = v
+	}
+}
+
+// hermite returns the cubic from a to b with slopes va and vb, at t in 0 to 1.
+func hermite(a, va, b, vb, t float32) float32 {
+	t2, t3 := t*t, t*t*t
+	return (2*t3-3*t2+1)*a + (t3-2*t2+t)*va + (3*t2-2*t3)*b + (t3-t2)*vb
+}
+
+// bridgeBody lets the body go from where it is before frames [from, to) to where
+// it is after them on a curve; at the ends of the motion it goes on as it does.
+func (m *Model) bridgeBody(x []float32, from, to int) {
+	cols, at := m.Layout.Columns(), m.Layout.Body()
+	frames := len(x) / cols
+	body := func(f int) []float32 { return x[f*cols+at:][:feature.MotionLen] }
+	switch {
+	case from == 0 || to == frames:
+		for f := from; f < to; f++ {
+			copy(body(f), body(max(min(to, frames-1), 0)))
+			if to == frames {
+				copy(body(f), body(max(0, from-2)))
+			}
+		}
+		if to == frames {
+			copy(body(from-1), body(max(0, from-2)))
+		}
+		return
+	}
+	c := m.Trace(x, feature.Place{})
+	a, b := c[from-1], c[to]
+	n := float32(to - from + 1)
+	reach := min(n, tangent) / Rate
+	before, after := body(max(0, from-2)), body(to)
+	slope := func(p feature.Place, v []float32) m3.Vec3 {
+		return m3.YawQuat(p.Yaw).Rotate(m3.V(v[feature.MotionX], 0, v[feature.MotionZ])).Scale(reach)
+	}
+	va, vb := slope(a, before), slope(b, after)
+	turn := m3.WrapAngle(b.Yaw - a.Yaw)
+	way := make(Course, to-from+2)
+	for i := range way {
+		t := float32(i) / n
+		way[i] = feature.Place{Yaw: a.Yaw + hermite(0, before[feature.MotionYaw]*reach, turn, after[feature.MotionYaw]*reach, t),
+			Pos: m3.V(hermite(a.Pos.X, va.X, b.Pos.X, vb.X, t), 0, hermite(a.Pos.Z, va.Z, b.Pos.Z, vb.Z, t))}
+	}
+	motion := make([]float32, len(way)*feature.MotionLen)
+	way.Body(motion)
+	for f := from - 1; f < to; f++ {
+		copy(body(f), motion[(f-from+1)*feature.MotionLen:][:feature.MotionLen])
+	}
+}
+
+// fillRounds is how often what was filled in is brought to the manifold and made
+// to suit what is known.
+const fillRounds = 2
+
+// suit brings the missing values of x to the manifold.
+func (m *Model) suit(x []float32, missing []bool, iterations, workers int) ([]float32, error) {
+	cols, n := m.Layout.Columns(), len(m.Layout.Contacts)
+	frames := len(x) / cols
+	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	job := &Edit{Batch: 1, Length: frames, Rows: slices.Clone(x), Body: make([]float32, frames*feature.MotionLen), Stand: make([]float32, frames*n),
+		Want: x, Weight: make([]float32, len(x))}
+	for f := range frames {
+		copy(job.Body[f*feature.MotionLen:][:feature.MotionLen], x[f*cols+m.Layout.Body():])
+	}
+	for i, gone := range missing {
+		switch c := i % cols; {
+		case c < m.Layout.Body() && !gone:
+			job.Weight[i] = 1
+		case c < m.Layout.Body():
+			job.Weight[i] = fillHold
+		}
+	}
+	for range fillRounds {
+		if job.Rows, err = m.Project(job.Rows, workers); err != nil {
+			return nil, err
+		}
+		for f := range frames {
+			for i := range n {
+				at := f*cols + m.Layout.Contact(i)
+				if missing[at] {
+					x[at] = float32(math.Round(float64(m3.Clamp(job.Rows[at], 0, 1))))
+				}
+				job.Stand[f*n+i] = 0
+				if missing[at] {
+					job.Stand[f*n+i] = x[at]
+				}
+			}
+		}
+		job.Iterations = (iterations + fillRounds - 1) / fillRounds
+		if _, err := e.Run(job); err != nil {
+			return nil, err
+		}
+		for i, gone := range missing {
+			if !gone || i%cols >= m.Layout.Body() {
+				job.Rows[i] = x[i]
+			}
+		}
+	}
+	if i := slices.IndexFunc(job.Rows, func(v float32) bool { return !m3.Finite(v) }); i >= 0 {
+		return nil, fmt.Errorf("manifold: frame %d cannot be filled: its values leave the range of numbers", i/cols)
+	}
+	return job.Rows, nil
+}
+
+// fillHold is the weight of what was told before the manifold is asked, where
+// that of a known value is 1.
+const fillHold = 0.05

@@ -1,0 +1,114 @@
+package manifold
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// Trace returns where the body of the motion in rows, (frames, columns) raw, is
+// in each frame, if the first one is at start. Course.Body is its inverse.
+func (m *Model) Trace(rows []float32, start feature.Place) Course {
+	cols := m.Layout.Columns()
+	c := make(Course, len(rows)/cols)
+	x, z, yaw := float64(start.Pos.X), float64(start.Pos.Z), float64(start.Yaw)
+	for f := range c {
+		c[f] = feature.Place{Pos: m3.V(float32(x), start.Pos.Y, float32(z)), Yaw: m3.WrapAngle(float32(yaw))}
+		b := rows[f*cols+m.Layout.Body():][:feature.MotionLen]
+		s, k := math.Sincos(yaw)
+		vx, vz := float64(b[feature.MotionX])/Rate, float64(b[feature.MotionZ])/Rate
+		x, z = x+k*vx+s*vz, z-s*vx+k*vz
+		yaw += float64(b[feature.MotionYaw]) / Rate
+	}
+	return c
+}
+
+// Smoothed returns the course smoothed by a Gaussian of so many frames'
+// deviation.
+func (c Course) Smoothed(frames float64) Course {
+	x, z, yaw := make([]float64, len(c)), make([]float64, len(c)), make([]float64, len(c))
+	for f, p := range c {
+		x[f], z[f], yaw[f] = float64(p.Pos.X), float64(p.Pos.Z), float64(p.Yaw)
+		if f > 0 {
+			yaw[f] = yaw[f-1] + math.Remainder(yaw[f]-yaw[f-1], 2*math.Pi)
+		}
+	}
+	for _, v := range [][]float64{x, z, yaw} {
+		smooth(v, kernel(frames))
+	}
+	out := make(Course, len(c))
+	for f, p := range c {
+		out[f] = feature.Place{Pos: m3.V(float32(x[f]), p.Pos.Y, float32(z[f])), Yaw: m3.WrapAngle(float32(yaw[f]))}
+	}
+	return out
+}
+
+// Rebase lets the body of rows, (frames, columns) raw, which is along from, go
+// along to instead, while every joint stays where it is in the world. It panics
+// where the courses have other lengths.
+func (m *Model) Rebase(rows []float32, from, to Course) {
+	cols := m.Layout.Columns()
+	if len(from)*cols != len(rows) || len(to) != len(from) {
+		panic("manifold: Rebase: lengths of rows and courses differ")
+	}
+	body := make([]float32, len(to)*feature.MotionLen)
+	to.Body(body)
+	for f := range to {
+		row := rows[f*cols:][:cols]
+		a, b := m3.YawQuat(from[f].Yaw), m3.YawQuat(-to[f].Yaw)
+		for j := range m.Layout.Joints {
+			p := b.Rotate(a.Rotate(vec(row, m.Layout.Pos(j))).Add(from[f].Pos).Sub(to[f].Pos))
+			copy(row[m.Layout.Pos(j):], []float32{p.X, p.Y, p.Z})
+		}
+		copy(row[m.Layout.Body():], body[f*feature.MotionLen:][:feature.MotionLen])
+	}
+}
+
+// A motion's way is told from its places smoothed by this many frames, so that
+// hips that sway are none of it; slower than stillSpeed it has no direction.
+const waySigma = 20
+
+// Follow returns a course along path on which a body is as fast at every frame as
+// on c, and faces as much aside of its way: a motion along c goes along it in the
+// same time. It is an error where an open path is too short for that.
+func (c Course) Follow(path *control.Path) (Course, error) {
+	n := len(c)
+	way := c.Smoothed(waySigma)
+	speed, ahead, moves := make([]float32, n), make([]float64, n), make([]bool, n)
+	length, last := float32(0), -1
+	for f := range c {
+		g := min(f, max(0, n-2))
+		step := way[min(g+1, n-1)].Pos.Sub(way[g].Pos)
+		if speed[f] = step.Len() * Rate; f+1 < n {
+			length += step.Len()
+		}
+		if moves[f] = speed[f] > stillSpeed; !moves[f] {
+			continue
+		}
+		ahead[f] = float64(m3.YawOf(step))
+		// Who stands turns evenly from one way to the next.
+		from := ahead[f]
+		if last >= 0 {
+			from = ahead[last]
+			ahead[f] = from + math.Remainder(ahead[f]-from, 2*math.Pi)
+		}
+		for k := last + 1; k < f; k++ {
+			ahead[k] = from + (ahead[f]-from)*float64(k-last)/float64(f-last)
+		}
+		last = f
+	}
+	if last < 0 {
+		return nil, fmt.Errorf("manifold: a motion that stays where it is cannot follow a path")
+	}
+	for k := last + 1; k < n; k++ {
+		ahead[k] = ahead[last]
+	}
+	if l := path.Length(); !path.Closed() && l < length {
+		return nil, fmt.Errorf("manifold: the path ends after %.2f m, the motion goes %.2f m: want a longer path, or a closed one", l, length)
+	}
+	return Along(path, n, func(f int) float32 { return speed[f] },
+		func(f int) float32 { return m3.WrapAngle(c[f].Yaw - float32(ahead[f])) })
+}

@@ -1,0 +1,250 @@
+package manifold
+
+import (
+	"math"
+
+	"mannequin/animsys/feature"
+)
+
+// How joints that are missing are told from others: by the linear function of
+// known places around a frame that comes nearest to what the same motion shows
+// where nothing is missing (ridge regression).
+
+// regressTaps are the frames around one from which its joints are told.
+var regressTaps = []int{-12, -6, 0, 6, 12}
+
+const (
+	ridge       = 1.0  // the penalty of the function's squared weights, in m² over frames
+	turnScale   = 0.13 // m per m/s or rad/s: makes the body's motion as large as places
+	regressMost = 1500 // frames that it learns from
+	trials      = 4    // gaps that are made to see how far it is right
+	atLeast     = 60   // frames that it learns from, or it is not asked
+)
+
+// regression is a gap's: from features of a frame to the columns that miss in it.
+type regression struct {
+	x      []float32 // (frames, cols)
+	cols   int
+	body   int   // where the body's motion begins
+	from   []int // columns that are known
+	of     []int // columns that are told
+	frames []int // to learn from
+	size   int   // features, with a constant
+}
+
+// regress fills gap g in x by regression, as far as trials show that it beats
+// what x holds.
+func (m *Model) regress(x, known []float32, missing []bool, g Gap) {
+	cols, body := m.Layout.Columns(), m.Layout.Body()
+	frames := len(x) / cols
+	r := &regression{x: known, cols: cols, body: body}
+	within := func(f int) int { return min(max(f, 0), frames-1) }
+	for c := range body + feature.MotionLen {
+		gone := false
+		for f := g.From + regressTaps[0]; f < g.To-regressTaps[0] && !gone; f++ {
+			gone = missing[within(f)*cols+c]
+		}
+		inGap := false
+		for f := g.From; f < g.To && !inGap; f++ {
+			inGap = missing[f*cols+c]
+		}
+		switch {
+		case inGap && c < body:
+			r.of = append(r.of, c)
+		case !gone:
+			r.from = append(r.from, c)
+		}
+	}
+	r.size = len(regressTaps)*len(r.from) + 1
+	for f := range frames {
+		ok := true
+		for _, k := range regressTaps {
+			for _, c := range r.from {
+				ok = ok && !missing[within(f+k)*cols+c]
+			}
+		}
+		for _, c := range r.of {
+			ok = ok && !missing[f*cols+c]
+		}
+		if ok {
+			r.frames = append(r.frames, f)
+		}
+	}
+	if len(r.from) == 0 || len(r.frames) < atLeast {
+		return
+	}
+	trust := r.trial(m, g.To-g.From)
+	if trust == 0 {
+		return
+	}
+	told := r.predict(g.From, g.To, func(f int) bool { return f < g.From || f >= g.To })
+	r.meet(told, g.From, g.To, func(f, c int) (float32, bool) {
+		ok := f >= 0 && f < frames && !missing[f*cols+c]
+		if !ok {
+			return 0, false
+		}
+		return known[f*cols+c], true
+	})
+	for f := g.From; f < g.To; f++ {
+		for i, c := range r.of {
+			v := &x[f*cols+c]
+			*v += trust * (told[(f-g.From+1)*len(r.of)+i] - *v)
+		}
+	}
+}
+
+// trial returns how far regression is to be trusted, 0 to 1, beside a curve, over
+// so many frames: the share that would have been best where the motion is known.
+func (r *regression) trial(m *Model, length int) float32 {
+	n := len(r.of)
+	var along, square float64
+	done := 0
+	for k := range 4 * trials {
+		from := r.frames[len(r.frames)*k/(4*trials)]
+		to := from + length
+		i := len(r.frames) * k / (4 * trials)
+		if done == trials || i+length+1 >= len(r.frames) || i == 0 || r.frames[i-1] != from-1 || r.frames[i+length] != to {
+			continue // not known all along, with a frame to both sides
+		}
+		done++
+		told := r.predict(from, to, func(f int) bool { return f < from || f >= to })
+		r.meet(told, from, to, func(f, c int) (float32, bool) { return r.x[f*r.cols+c], true })
+		curve := append([]float32(nil), r.x[:min(len(r.x), (to+2)*r.cols)]...)
+		for i, c := range r.of {
+			m.bridge(curve, c, from, to)
+			for f := from; f < to; f++ {
+				d := float64(told[(f-from+1)*n+i] - curve[f*r.cols+c])
+				along += d * float64(r.x[f*r.cols+c]-curve[f*r.cols+c])
+				square += d * d
+			}
+		}
+	}
+	switch {
+	case done == 0:
+		return 1 // it is all that is known of such a gap
+	case square == 0:
+		return 0
+	}
+	return float32(min(max(along/square, 0), 1))
+}
+
+// feature writes what is known around frame f.
+func (r *regression) feature(dst []float64, f int) {
+	last, i := len(r.x)/r.cols-1, 0
+	for _, k := range regressTaps {
+		row := r.x[min(max(f+k, 0), last)*r.cols:][:r.cols]
+		for _, c := range r.from {
+			if dst[i] = float64(row[c]); c >= r.body {
+				dst[i] *= turnScale
+			}
+			i++
+		}
+	}
+	dst[i] = 1
+}
+
+// predict returns what frames from−1 to to are by what the other frames show,
+// (to−from+2, columns to tell). use says which frames to learn from.
+func (r *regression) predict(from, to int, use func(f int) bool) []float32 {
+	d, n := r.size, len(r.of)
+	a, b := make([]float64, d*d), make([]float64, d*n)
+	v, every := make([]float64, d), max(1, len(r.frames)/regressMost)
+	for i := 0; i < len(r.frames); i += every {
+		f := r.frames[i]
+		if !use(f) {
+			continue
+		}
+		r.feature(v, f)
+		for p, w := range v {
+			row := a[p*d:][:p+1]
+			for q := range row {
+				row[q] += w * v[q]
+			}
+			for q, c := range r.of {
+				b[p*n+q] += w * float64(r.x[f*r.cols+c])
+			}
+		}
+	}
+	for p := range d - 1 {
+		a[p*d+p] += ridge
+	}
+	a[d*d-1] += 1e-6 // the constant is free
+	solve(a, b, d, n)
+	out := make([]float32, (to-from+2)*n)
+	for f := from - 1; f <= to; f++ {
+		r.feature(v, f)
+		for q := range n {
+			sum := 0.0
+			for p, w := range v {
+				sum += w * b[p*n+q]
+			}
+			out[(f-from+1)*n+q] = float32(sum)
+		}
+	}
+	return out
+}
+
+// meet moves what was told of frames from−1 to to so that it is what is known at
+// its ends.
+func (r *regression) meet(told []float32, from, to int, known func(f, c int) (float32, bool)) {
+	n, last := len(r.of), to-from+1
+	for i, c := range r.of {
+		var a, b float32
+		before, okA := known(from-1, c)
+		after, okB := known(to, c)
+		if okA {
+			a = before - told[i]
+		}
+		if okB {
+			b = after - told[last*n+i]
+		}
+		if !okA {
+			a = b
+		}
+		if !okB {
+			b = a
+		}
+		for k := range last + 1 {
+			t := float32(k) / float32(last)
+			told[k*n+i] += a + t*(b-a)
+		}
+	}
+}
+
+// solve overwrites b, (d, n), with the solution of a·x = b, where the lower half
+// of a, (d, d), holds a positive definite matrix, which is overwritten.
+func solve(a, b []float64, d, n int) {
+	for j := range d {
+		for i := j; i < d; i++ {
+			s := a[i*d+j]
+			for k, v := range a[i*d:][:j] {
+				s -= v * a[j*d+k]
+			}
+			if i == j {
+				a[i*d+i] = math.Sqrt(max(s, 1e-12))
+			} else {
+				a[i*d+j] = s / a[j*d+j]
+			}
+		}
+	}
+	for i := range d {
+		for k := range i {
+			for q := range n {
+				b[i*n+q] -= a[i*d+k] * b[k*n+q]
+			}
+		}
+		for q := range n {
+			b[i*n+q] /= a[i*d+i]
+		}
+	}
+	for i := d - 1; i >= 0; i-- {
+		for k := i + 1; k < d; k++ {
+			for q := range n {
+				b[i*n+q] -= a[k*d+i] * b[k*n+q]
+			}
+		}
+		for q := range n {
+			b[i*n+q] /= a[i*d+i]
+		}
+	}
+}

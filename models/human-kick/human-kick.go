@@ -1,0 +1,20 @@
+// Package humankick is the network that makes people's kicks from the places of the feet, trained on
+// recordings of the CMU Graphics Lab Motion Capture Database, with its weights
+// embedded.
+//
+// Code and weights are MIT: see models/LICENSES.md.
+package humankick
+
+import (
+	_ "embed" // the weights
+
+	"mannequin/netruntime"
+)
+
+//go:embed human-kick.safetensors
+var weights []byte
+
+var open = netruntime.Embedded("models/human-kick", weights)
+
+// Open returns the network. It is decoded once and shared.
+func Open() (*netruntime.Net, error) { return open() }

@@ -29,6 +29,7 @@ type evalManifoldOptions struct {
 	punch, kick             string
 	data                    []string
 	heldOut                 []string
+	styles                  []string
 	seconds                 float64
 	threads                 int
 	rates                   bool
@@ -49,10 +50,13 @@ locomotion, punches and kicks that stand on it, each figure beside the bar that 
   standing feet that slide, bones that stretch, jerk beside the recordings'
   punches and kicks made from the hands and feet of held-out recordings: the way
   from these, standing feet, bones
+  with --style, walks in the styles of recordings: what is left of the distance of
+  the Gram matrices, steps per second
   how many frames a second it makes (the paper's Table 1)
 
 docs/manifold.md defines every figure.`,
 		Example: `  mannequin eval manifold --data data/cmu-locomotion --data data/cmu-actions
+  mannequin eval manifold --data data/cmu-locomotion --style old.bvh --style proud.bvh
   mannequin eval manifold --manifold mine.safetensors --data data/mine --held-out 'walk_07' --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -80,6 +84,7 @@ docs/manifold.md defines every figure.`,
 	p.StringVar(&o.kick, "kick", "human-kick", "a shipped model's `name`, or a model file: the network of kicks")
 	p.StringArrayVar(&o.data, "data", nil, "`folder` of the recordings that it was trained on; may stand several times")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train manifold)")
+	p.StringArrayVar(&o.styles, "style", nil, "a `recording` of a walk or run whose style others shall get; may stand several times")
 	p.Float64Var(&o.seconds, "seconds", 20, "seconds of motion to make on each curve")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.rates, "rates", true, "measure how many frames a second are made, too")
@@ -97,6 +102,7 @@ type evalManifoldReport struct {
 	Runs        metrics.People           `json:"recorded_runs"`  // of faster ones
 	Curves      []evalCurve              `json:"curves"`
 	Acts        []evalAct                `json:"acts"`
+	Styles      []evalStyle              `json:"styles"`
 	Rates       []evalRate               `json:"rates"`
 	Bars        evalBars                 `json:"bars"`
 }
@@ -149,6 +155,7 @@ func evalManifold(ctx context.Context, o evalManifoldOptions) (*evalManifoldRepo
 		func() error { return r.curves(p, o) },
 		func() error { return r.rates(p, o) },
 		func() error { return r.acts(p.m, heldOut, o) },
+		func() error { return r.styles(p, o) },
 	} {
 		if ctx.Err() != nil {
 			return nil, errors.New("interrupted, nothing measured")
@@ -311,6 +318,7 @@ func (r *evalManifoldReport) bars() evalBars {
 		}
 	}
 	r.actBars(&b)
+	r.styleBars(&b)
 	for _, v := range r.Rates {
 		b.least("frames per second", v.Task, &v.Rate, v.Bar)
 	}
@@ -334,6 +342,7 @@ func (r *evalManifoldReport) print(w io.Writer) error {
 	t.section(fmt.Sprintf("Along curves, after %d steps of the edit; recorded walks and runs: slide %.3f, %.3f, lift %.3f, %.3f, jerk %.2f, %.2f cm per frame",
 		manifold.DefaultIterations, r.Walks.Skate, r.Runs.Skate, r.Walks.Lift, r.Runs.Lift, r.Walks.Jerk, r.Runs.Jerk), rows...)
 	r.printActs(t)
+	r.printStyles(t)
 	r.printRates(t)
 	t.table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", strings.TrimSpace(r.Model), r.Bars.missed(), len(r.Bars)), 0, r.Bars.rows())
 	return t.err

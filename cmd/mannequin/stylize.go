@@ -125,50 +125,55 @@ func (o *stylizeFlags) run() (*stylizeReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	style, err := m.NewStyle(clip, o.threads)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.style, err)
-	}
-	frames := len(content) / m.Layout.Columns()
-	s, err := m.NewStylist(manifold.StylistOptions{Batch: 1, Length: frames, Workers: o.threads})
+	rep, rows, err := o.stylize(m, content, start, clip)
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	w := style.Weights()
-	w.Style *= float32(o.amount)
-	rows, at := slices.Clone(content), time.Now()
-	reports, edit, err := s.Run(&manifold.Stylisation{Batch: 1, Length: frames, Rows: rows, Styles: []*manifold.Style{style},
-		Weights: []manifold.StyleWeights{w}, Seed: o.seed, Iterations: o.iterations, Edit: o.edit})
-	if err != nil {
-		return nil, err
-	}
-	r, took := reports[0], time.Since(at).Seconds()
-	if r.Failed {
-		return nil, fmt.Errorf("%s: no motion near to it was found: its values leave the range of numbers", o.content)
-	}
+	rep.Out = o.out
 	made, err := m.Clip(rows, manifold.Rate, start)
 	if err != nil {
 		return nil, err
 	}
-	rep := &stylizeReport{Out: o.out, Seconds: made.Seconds(), Took: took, Rate: float64(frames) / took, Steps: r.Steps, Weight: float64(w.Style),
+	return rep, atomicfile.Write(o.out, func(w io.Writer) error { return mocap.WriteClip(w, made) })
+}
+
+// stylize gives content, whose body begins at start, the style of clip, and
+// measures what comes out, rows.
+func (o *stylizeFlags) stylize(m *manifold.Model, content []float32, start feature.Place, clip []float32) (rep *stylizeReport, rows []float32, err error) {
+	style, err := m.NewStyle(clip, o.threads)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.style, err)
+	}
+	frames := len(content) / m.Layout.Columns()
+	s, err := m.NewStylist(manifold.StylistOptions{Batch: 1, Length: frames, Workers: o.threads})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.Close()
+	w := style.Weights()
+	w.Style *= float32(o.amount)
+	rows = slices.Clone(content)
+	at := time.Now()
+	reports, edit, err := s.Run(&manifold.Stylisation{Batch: 1, Length: frames, Rows: rows, Styles: []*manifold.Style{style},
+		Weights: []manifold.StyleWeights{w}, Seed: o.seed, Iterations: o.iterations, Edit: o.edit})
+	if err != nil {
+		return nil, nil, err
+	}
+	r, took := reports[0], time.Since(at).Seconds()
+	if r.Failed {
+		return nil, nil, fmt.Errorf("%s: no motion near to it was found: its values leave the range of numbers", o.content)
+	}
+	rep = &stylizeReport{Seconds: float64(frames) / manifold.Rate, Took: took, Rate: float64(frames) / took, Steps: r.Steps, Weight: float64(w.Style),
 		Cost: r.After, Before: r.Before, Content: r.Content, GramWas: r.GramContent, Gram: r.GramResult, GramRatio: r.Ratio(), Edit: edit}
-	if rep.CadenceWas, err = cadence(m, content, start); err != nil {
-		return nil, err
-	}
-	if rep.Cadence, err = cadence(m, rows, start); err != nil {
-		return nil, err
-	}
+	rep.CadenceWas, rep.Cadence = stepsPerSecond(m.Layout, content), stepsPerSecond(m.Layout, rows)
 	stand := contactsOf(m.Layout, content)
 	was, err := metrics.MeasurePeople(m, content, stand, start, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rep.SkateWas = was.Skate
-	if rep.Motion, err = metrics.MeasurePeople(m, rows, stand, start, nil); err != nil {
-		return nil, err
-	}
-	return rep, atomicfile.Write(o.out, func(w io.Writer) error { return mocap.WriteClip(w, made) })
+	rep.Motion, err = metrics.MeasurePeople(m, rows, stand, start, nil)
+	return rep, rows, err
 }
 
 // openStyled reads a recording of a person, of an even number of frames.
@@ -195,40 +200,48 @@ func contactsOf(l *feature.Motion, rows []float32) []float32 {
 	return stand
 }
 
-// cadence returns the steps per second between the first and the last time that a
-// foot comes down, by where its joints are. A foot is what has contacts on one
-// side.
-func cadence(m *manifold.Model, rows []float32, start feature.Place) (float64, error) {
-	l := m.Layout
-	frames := len(rows) / l.Columns()
-	world, again := make([]m3.Vec3, frames*len(l.Joints)), make([]float32, len(rows))
-	l.ToWorld(world, rows, manifold.Rate, start)
-	if _, err := l.FromWorld(again, world, manifold.Rate); err != nil {
-		return 0, err
-	}
-	return stepsPerSecond(l, contactsOf(l, again)), nil
-}
-
-// stepsPerSecond counts feet that come down, in contacts (frames, contacts).
-func stepsPerSecond(l *feature.Motion, stand []float32) float64 {
-	var downs []int // frames
-	for _, left := range []bool{true, false} {
-		was := true
-		for f := range len(stand) / len(l.Contacts) {
-			stands := false
-			for i, c := range l.Contacts {
-				stands = stands || strings.HasPrefix(c.Joint, "Left") == left && stand[f*len(l.Contacts)+i] > 0.5
+// stepsPerSecond returns how often one foot overtakes the other, seen along the way
+// that the body goes, between the first time and the last. A foot is what has
+// contacts on one side; it is ahead once it is so by ahead metres.
+func stepsPerSecond(l *feature.Motion, rows []float32) float64 {
+	const ahead = 0.04
+	side, first, last, steps := 0, 0, 0, 0
+	for f := range len(rows) / l.Columns() {
+		row := rows[f*l.Columns():][:l.Columns()]
+		vx, vz := row[l.Body()+feature.MotionX], row[l.Body()+feature.MotionZ]
+		v := m3.Sqrt(vx*vx + vz*vz)
+		if v < 0.1 {
+			continue
+		}
+		var apart float32
+		for _, c := range l.Contacts {
+			at := l.Pos(l.Joint(c.Joint))
+			along := (row[at]*vx + row[at+2]*vz) / v
+			if strings.HasPrefix(c.Joint, "Left") {
+				along = -along
 			}
-			if stands && !was {
-				downs = append(downs, f)
+			apart += 2 * along / float32(len(l.Contacts))
+		}
+		now := side
+		if apart > ahead {
+			now = 1
+		} else if apart < -ahead {
+			now = -1
+		}
+		if now != side {
+			if side != 0 {
+				if steps++; steps == 1 {
+					first = f
+				}
+				last = f
 			}
-			was = stands
+			side = now
 		}
 	}
-	if len(downs) < 2 || slices.Max(downs) == slices.Min(downs) {
+	if last == first {
 		return 0
 	}
-	return float64(len(downs)-1) * manifold.Rate / float64(slices.Max(downs)-slices.Min(downs))
+	return float64(steps-1) * manifold.Rate / float64(last-first)
 }
 
 func (r *stylizeReport) print(w io.Writer) {

@@ -117,7 +117,8 @@ func TestEvalManifold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, stdout, stderr := cli("eval", "manifold", "--data", data, "--seconds", "2", "--rates=false", "--json")
+	code, stdout, stderr := cli("eval", "manifold", "--data", data, "--seconds", "2", "--rates=false", "--json",
+		"--style", filepath.Join(mocapdata.Dir(t), "xia", "proud_01_000.bvh"))
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -125,7 +126,7 @@ func TestEvalManifold(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Reconstruct) != 5 || len(r.Curves) != 16 || len(r.Rates) != 0 || len(r.Acts) != 3 {
+	if len(r.Reconstruct) != 5 || len(r.Curves) != 16 || len(r.Rates) != 0 || len(r.Acts) != 3 || len(r.Styles) != 1 {
 		t.Fatalf("%d recordings, %d curves, %d rates, %d acts", len(r.Reconstruct), len(r.Curves), len(r.Rates), len(r.Acts))
 	}
 	for _, a := range r.Acts {
@@ -134,7 +135,7 @@ func TestEvalManifold(t *testing.T) {
 		}
 	}
 	for _, b := range r.Bars {
-		if strings.Contains(b.Measure, "RMS") || strings.Contains(b.Measure, "off the curve") || strings.Contains(b.Measure, "noise") || strings.Contains(b.Measure, "slide") || strings.Contains(b.Measure, "given") {
+		if strings.Contains(b.Measure, "RMS") || strings.Contains(b.Measure, "off the curve") || strings.Contains(b.Measure, "noise") || strings.Contains(b.Measure, "slide") || strings.Contains(b.Measure, "given") || strings.Contains(b.Measure, "Gram") || strings.Contains(b.Measure, "steps per second") {
 			if !b.Pass {
 				t.Errorf("%s of %s is %g, the bar is %g", b.Measure, b.Of, *b.Value, b.Bar)
 			}

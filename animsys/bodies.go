@@ -138,6 +138,23 @@ func (b *Bodies) canSpawn(pos m3.Vec3, yaw float32) error {
 	return placeable(pos, yaw)
 }
 
+// row returns the row of e, who is to be placed at pos.
+func (b *Bodies) row(e arche.Entity, pos m3.Vec3, yaw float32) (int, error) {
+	row, ok := b.Rows.Row(e)
+	if !ok {
+		return 0, fmt.Errorf("animsys: entity %v is not among these agents", e)
+	}
+	return row, placeable(pos, yaw)
+}
+
+// rolesOf returns the roles that are given, or those that find tells from joints.
+func rolesOf(given *ik.Roles, sk *skel.Skeleton, find func(names []string) (ik.Roles, error)) (ik.Roles, error) {
+	if given != nil {
+		return *given, nil
+	}
+	return find(sk.Names)
+}
+
 func placeable(pos m3.Vec3, yaw float32) error {
 	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= mann.Farthest {
 		return fmt.Errorf("animsys: nobody can stand at %v with heading %g: want finite numbers, at most %g m from the origin", pos, yaw, mann.Farthest)

@@ -75,17 +75,12 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 	if opt.Workers <= 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
-	roles := opt.Roles
-	if roles == nil {
-		r, err := ik.DogRoles(m.Skel.Names)
-		if err != nil {
-			return nil, err
-		}
-		roles = &r
+	roles, err := rolesOf(opt.Roles, m.Skel, ik.DogRoles)
+	if err != nil {
+		return nil, err
 	}
 	n := opt.Capacity
 	c := &Crowd{Batch: mann.NewBatch(m, n), Goals: make([]control.Goal, n), restored: make([]int, n), agents: generic.NewMap1[control.Goal](w)}
-	var err error
 	if opt.Open == nil {
 		opt.Open = (*netruntime.Net).NewSession
 	}
@@ -101,7 +96,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 			return nil, err
 		}
 	}
-	if err := c.open(w, m.Skel, opt.Terrain, ik.DefaultDog(), *roles, n, opt.Workers); err != nil {
+	if err := c.open(w, m.Skel, opt.Terrain, ik.DefaultDog(), roles, n, opt.Workers); err != nil {
 		c.Session.Close()
 		return nil, err
 	}
@@ -181,11 +176,8 @@ func (c *Crowd) Despawn(e arche.Entity) error {
 // Place moves an agent to pos with heading yaw, at rest. It keeps its posture,
 // which eases into rest.
 func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
-	row, ok := c.Rows.Row(e)
-	if !ok {
-		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
-	}
-	if err := placeable(pos, yaw); err != nil {
+	row, err := c.row(e, pos, yaw)
+	if err != nil {
 		return err
 	}
 	c.Batch.Reset(row, pos, yaw)

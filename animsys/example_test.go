@@ -1,14 +1,19 @@
 package animsys_test
 
 import (
+	"fmt"
 	"log"
 	"math"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/models/human"
+	humanfootstep "mannequin/models/human-footstep"
+	humanlocomotion "mannequin/models/human-locomotion"
 	"mannequin/netruntime"
 	"mannequin/terrain"
 
@@ -58,4 +63,57 @@ func Example() {
 		row, _ := crowd.Rows.Row(dog)
 		_ = crowd.Bones(row) // world transforms, grounded
 	}
+}
+
+// A person walks along a path: the tick plays windows of motion that another
+// goroutine makes.
+func ExamplePeople() {
+	var nets []*netruntime.Net
+	for _, open := range []func() (*netruntime.Net, error){human.Open, humanfootstep.Open, humanlocomotion.Open} {
+		net, err := open()
+		if err != nil {
+			log.Fatal(err)
+		}
+		nets = append(nets, net)
+	}
+	model, err := manifold.NewModel(nets[0])
+	if err != nil {
+		log.Fatal(err)
+	}
+	hills, err := terrain.Hills(terrain.Grid{Size: 100, Cell: 0.5}, terrain.HillsOptions{Seed: 1, MaxSlope: 20 * math.Pi / 180})
+	if err != nil {
+		log.Fatal(err)
+	}
+	path, err := control.NewPath([]m3.Vec3{m3.V(0, 0, 0), m3.V(2, 0, 5), m3.V(0, 0, 10)}, false)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	world := arche.NewWorld()
+	people, err := animsys.NewPeople(&world, model, nets[1], nets[2], animsys.PeopleOptions{Capacity: 16, Terrain: hills})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer people.Close()
+	schedule, err := ecs.NewSchedule(&world, 1.0/manifold.Rate, animsys.Systems()...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer schedule.Close()
+
+	person, err := people.Spawn(m3.V(0, 0, 0), 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	curves := generic.NewMap1[manifold.Curve](&world)
+	*curves.Get(person) = manifold.Curve{Path: path, Speed: 1.4}
+
+	for range 900 { // fifteen seconds
+		if err := schedule.Step(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	row, _ := people.Rows.Row(person)
+	fmt.Printf("it stands %.1f m from the end of its path\n", people.Roots[row].Pos.Dist(m3.V(0, 0, 10)))
+	// Output: it stands 0.0 m from the end of its path
 }

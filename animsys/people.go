@@ -77,13 +77,9 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 	if opt.Workers <= 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
-	roles := opt.Roles
-	if roles == nil {
-		r, err := ik.HumanRoles(m.Skel.Names)
-		if err != nil {
-			return nil, err
-		}
-		roles = &r
+	roles, err := rolesOf(opt.Roles, m.Skel, ik.HumanRoles)
+	if err != nil {
+		return nil, err
 	}
 	p := &People{curves: generic.NewMap1[manifold.Curve](w)}
 	for _, l := range roles.Legs {
@@ -98,11 +94,10 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 	if opt.Stream.Workers == 0 {
 		opt.Stream.Workers = max(1, opt.Workers-1)
 	}
-	var err error
 	if p.Stream, err = m.NewStream(steps, locomotion, opt.Stream); err != nil {
 		return nil, err
 	}
-	if err := p.open(w, m.Skel, opt.Terrain, ik.DefaultHuman(), *roles, opt.Capacity, opt.Workers); err != nil {
+	if err := p.open(w, m.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {
 		p.Stream.Close()
 		return nil, err
 	}
@@ -175,11 +170,8 @@ func (p *People) Despawn(e arche.Entity) error {
 // Place moves someone to pos with heading yaw, where they stand until their curve
 // leads on. They keep their posture, which eases into standing.
 func (p *People) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
-	row, ok := p.Rows.Row(e)
-	if !ok {
-		return fmt.Errorf("animsys: entity %v is not among these people", e)
-	}
-	if err := placeable(pos, yaw); err != nil {
+	row, err := p.row(e, pos, yaw)
+	if err != nil {
 		return err
 	}
 	p.Stream.Place(row, feature.Place{Pos: pos, Yaw: yaw}, p.phase())

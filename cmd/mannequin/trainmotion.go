@@ -20,6 +20,7 @@ type motionFlags struct {
 	more          []string
 	only, heldOut []string
 	repeat        int
+	stand         float64
 	rate          float64
 	keep          float32
 }
@@ -50,7 +51,7 @@ func (f *motionFlags) check() error {
 // train reads the recordings into l, which the flags fill, and runs.
 func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Learning, run func(ctx context.Context) (*train.Report, error)) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
-	opt := dataset.MotionOptions{Only: f.only, HeldOut: f.heldOut, Repeat: f.repeat, Workers: f.threads}
+	opt := dataset.MotionOptions{Only: f.only, HeldOut: f.heldOut, Repeat: f.repeat, Stand: int(f.stand * dataset.Rate), Workers: f.threads}
 	var err error
 	if l.Train, l.HeldOut, err = dataset.BuildMotion(append([]string{f.data}, f.more...), opt); err != nil {
 		return err
@@ -155,6 +156,12 @@ Files, checkpoints and --resume are as in train mann.`,
 			if err := f.check(); err != nil {
 				return err
 			}
+			if !(f.stand >= 0 && f.stand <= 600) {
+				return command.Usagef("--stand is %v, want 0 to 600", f.stand)
+			}
+			if !cmd.Flags().Changed("stand") && r.Kind != "locomotion" {
+				f.stand = 0
+			}
 			var err error
 			if r.Manifold, err = netruntime.Open(base); err != nil {
 				return err
@@ -167,6 +174,7 @@ Files, checkpoints and --resume are as in train mann.`,
 	p := c.Flags()
 	p.StringVar(&r.Kind, "kind", r.Kind, "what the parameters are: "+strings.Join(recipes.Kinds, ", "))
 	p.StringVar(&base, "manifold", "", "model `file` of the motion manifold")
+	p.Float64Var(&f.stand, "stand", 10, "seconds for which each posture of who stands is held, as more to learn from (punch, kick: none unless given)")
 	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let windows begin elsewhere in every epoch")
 	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the filters' weights")
 	c.MarkFlagRequired("manifold")

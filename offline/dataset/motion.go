@@ -62,6 +62,7 @@ type MotionOptions struct {
 	Shortest int             // frames of the shortest clip to take; 0: 30
 	Fast     float64         // m/s from which the mean speed of a window's frames is a run; 0: 2
 	Repeat   int             // visits per epoch of a window of running; 0: 1
+	Stand    int             // frames for which each posture of who stands is held, as a clip of its own; 0: none
 	Workers  int             // goroutines; 0: all processors. The result does not depend on it
 }
 
@@ -91,6 +92,8 @@ func (o MotionOptions) check() error {
 		return fmt.Errorf("dataset: Fast is %g m/s, want more than 0", o.Fast)
 	case o.Repeat < 1 || o.Repeat > 1000:
 		return fmt.Errorf("dataset: Repeat is %d, want 1 to 1000", o.Repeat)
+	case o.Stand < 0 || o.Stand > 3600*Rate:
+		return fmt.Errorf("dataset: Stand is %d frames, want 0 to an hour's", o.Stand)
 	case o.Workers < 1:
 		return fmt.Errorf("dataset: Workers is %d, want at least 1", o.Workers)
 	}

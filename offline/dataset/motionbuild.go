@@ -67,12 +67,16 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 	train = &Motion{Layout: opt.Layout, Skeleton: sk, Source: src, Length: opt.Length, Margin: opt.Margin}
 	heldOut = &Motion{Layout: opt.Layout, Skeleton: sk, Source: src, Length: opt.Length, Margin: opt.Margin}
 	for _, c := range clips {
+		into := train
 		switch {
 		case c.Frames == 0:
+			continue
 		case matchesAny(held, c.Name):
-			heldOut.Clips = append(heldOut.Clips, c)
-		default:
-			train.Clips = append(train.Clips, c)
+			into = heldOut
+		}
+		into.Clips = append(into.Clips, c)
+		if opt.Stand > 0 {
+			into.Clips = append(into.Clips, standing(opt.Layout, &c, opt.Stand)...)
 		}
 	}
 	if len(train.Clips) == 0 {

@@ -35,13 +35,14 @@ type Bodies struct {
 	joints    int
 	world     *arche.World
 	pool      *pool.Pool
+	closed    bool
 }
 
 // cast is the resource that lists all bodies of a world.
 type cast struct{ all []*Bodies }
 
 // open makes room for n agents, with the ground solver as it is but for its
-// buffers, and puts b on the world's list.
+// buffers.
 func (b *Bodies) open(w *arche.World, sk *skel.Skeleton, field *terrain.Field, ground ik.Legged, roles ik.Roles, n, workers int) error {
 	tree, err := ik.NewTree(sk.Parents)
 	if err != nil {
@@ -64,17 +65,24 @@ func (b *Bodies) open(w *arche.World, sk *skel.Skeleton, field *terrain.Field, g
 		return err
 	}
 	b.pool = pool.New(min(workers, n/grain+1))
-	res := generic.NewResource[cast](w)
+	return nil
+}
+
+// enlist has the systems find b.
+func (b *Bodies) enlist() {
+	res := generic.NewResource[cast](b.world)
 	if !res.Has() {
 		res.Add(&cast{})
 	}
 	list := res.Get()
 	list.all = append(list.all, b)
-	return nil
 }
 
-// stage checks what all bodies need to stand on.
-func stage(capacity int, field *terrain.Field) error {
+// stage checks what all bodies need, and that the systems will find them.
+func stage(w *arche.World, capacity int, field *terrain.Field) error {
+	if schedule := generic.NewResource[ecs.Clock](w); schedule.Has() {
+		return fmt.Errorf("animsys: the world has a schedule already, whose systems look for agents when they start: make crowd and people before ecs.NewSchedule")
+	}
 	if capacity < 1 {
 		return fmt.Errorf("animsys: a crowd of %d agents: want at least 1", capacity)
 	}
@@ -82,6 +90,16 @@ func stage(capacity int, field *terrain.Field) error {
 		return fmt.Errorf("animsys: Options.Terrain is missing")
 	}
 	return field.Validate()
+}
+
+// close ends the workers, once. The systems pass closed bodies by.
+func (b *Bodies) close() (first bool) {
+	if b.closed {
+		return false
+	}
+	b.closed = true
+	b.pool.Close()
+	return true
 }
 
 // add gives e, a new entity, a row and has begin put it there. Its bones stand

@@ -10,8 +10,10 @@
 //	Windows → Play                    people: windows of motion, made by another goroutine
 //	Blend → Ground → Skin             all
 //
-// The systems spread rows over workers. An agent's result is the same bits alone
-// or among others and for any number of workers, and a tick allocates nothing.
+// The systems spread rows over workers. An agent's result is the same bits for any
+// number of workers, and a dog's alone or among others; people's, too, but that
+// windows wait for their turn where more are asked for at once than a batch holds.
+// A tick allocates nothing.
 //
 //	crowd, err := animsys.NewCrowd(&world, model, animsys.Options{Capacity: 64, Terrain: field})
 //	schedule, err := ecs.NewSchedule(&world, 1.0/mann.Rate, animsys.Systems()...)
@@ -65,7 +67,10 @@ type Crowd struct {
 
 // NewCrowd makes a crowd for a model and adds it to w as a resource.
 func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
-	if err := stage(opt.Capacity, opt.Terrain); err != nil {
+	if m == nil {
+		return nil, fmt.Errorf("animsys: a crowd without a model")
+	}
+	if err := stage(w, opt.Capacity, opt.Terrain); err != nil {
 		return nil, err
 	}
 	res := generic.NewResource[Crowd](w)
@@ -101,6 +106,7 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 		return nil, err
 	}
 	c.Inertial.Turn, c.Inertial.Move = c.bounds(m.Skel), hipsPush
+	c.enlist()
 	res.Add(c)
 	return c, nil
 }
@@ -135,9 +141,12 @@ func (c *Crowd) bounds(s *skel.Skeleton) []float32 {
 	return turn
 }
 
-// Close stops the crowd's workers and its network session.
+// Close stops the crowd's workers and its network session. Closing twice is
+// harmless; systems pass a closed crowd by.
 func (c *Crowd) Close() error {
-	c.pool.Close()
+	if !c.close() {
+		return nil
+	}
 	c.X, c.Y = nil, nil
 	return c.Session.Close()
 }

@@ -67,7 +67,10 @@ type madeOrder struct {
 // NewPeople makes people of a model and the networks that manifold.NewWalker
 // takes, and adds them to w as a resource.
 func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.Net, opt PeopleOptions) (*People, error) {
-	if err := stage(opt.Capacity, opt.Terrain); err != nil {
+	if m == nil || steps == nil || locomotion == nil {
+		return nil, fmt.Errorf("animsys: people without a model, or its networks")
+	}
+	if err := stage(w, opt.Capacity, opt.Terrain); err != nil {
 		return nil, err
 	}
 	res := generic.NewResource[People](w)
@@ -82,14 +85,6 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 		return nil, err
 	}
 	p := &People{curves: generic.NewMap1[manifold.Curve](w)}
-	for _, l := range roles.Legs {
-		tip := m.Skel.Names[l[len(l)-1]]
-		c := slices.IndexFunc(m.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == tip })
-		if c < 0 {
-			return nil, fmt.Errorf("animsys: a leg ends in %q, of which the model has no contact", tip)
-		}
-		p.contact = append(p.contact, uint8(c))
-	}
 	opt.Stream.People = opt.Capacity
 	if opt.Stream.Workers == 0 {
 		opt.Stream.Workers = max(1, opt.Workers-1)
@@ -101,6 +96,16 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 		p.Stream.Close()
 		return nil, err
 	}
+	for _, l := range roles.Legs {
+		tip := m.Skel.Names[l[len(l)-1]]
+		c := slices.IndexFunc(m.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == tip })
+		if c < 0 {
+			p.close()
+			p.Stream.Close()
+			return nil, fmt.Errorf("animsys: a leg ends in %q, of which the model has no contact", tip)
+		}
+		p.contact = append(p.contact, uint8(c))
+	}
 	p.Ground.Stand = make([]bool, len(p.Ground.Feet))
 	n := p.Stream.Orders()
 	p.latency, p.pending = p.Stream.Options().Latency, make([]int, 0, n)
@@ -109,6 +114,7 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 	}
 	p.work, p.done = make(chan *manifold.Order, n), make(chan madeOrder, n)
 	go p.make()
+	p.enlist()
 	res.Add(p)
 	return p, nil
 }
@@ -121,12 +127,14 @@ func (p *People) make() {
 	close(p.done)
 }
 
-// Close stops all workers.
+// Close stops all workers. Closing twice is harmless; systems pass closed people by.
 func (p *People) Close() error {
+	if !p.close() {
+		return nil
+	}
 	close(p.work)
 	for range p.done { // what is under way
 	}
-	p.pool.Close()
 	return p.Stream.Close()
 }
 
@@ -214,7 +222,7 @@ func (s *Windows) Initialize(w *arche.World) {
 // Update takes and asks.
 func (s *Windows) Update(w *arche.World) {
 	p := s.people
-	if p == nil {
+	if p == nil || p.closed {
 		return
 	}
 	if len(p.pending) > 0 && p.pending[0] == p.tick {

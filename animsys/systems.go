@@ -10,7 +10,8 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Systems returns the tick in its order. Put systems that say what agents shall do
+// Systems returns the tick in its order, for the crowd and the people that the
+// world has when the schedule is made. Put systems that say what agents shall do
 // before them and systems that read poses after them. Those whose resource the
 // world lacks have nothing to do.
 func Systems() []ecs.System {
@@ -24,6 +25,9 @@ const grain = 4
 
 // split spreads the rows in use over the workers of b. work gets the i-th grain.
 func (b *Bodies) split(work func(worker, i int)) {
+	if b.closed {
+		return
+	}
 	b.pool.Run((b.Rows.Len()+grain-1)/grain, work)
 }
 
@@ -136,7 +140,7 @@ func (s *Infer) Initialize(w *arche.World) {
 // Update runs the network.
 func (s *Infer) Update(*arche.World) {
 	c := s.crowd
-	if c == nil || c.Rows.Len() == 0 {
+	if c == nil || c.closed || c.Rows.Len() == 0 {
 		return
 	}
 	if err := c.Session.Run(c.Y, c.X, c.Rows.Len()); err != nil {

@@ -2,7 +2,7 @@
 // resources that the animation systems share, compact rows for entities whose
 // bulk data lives in flat slices, and the schedule that runs the systems.
 //
-// An animated entity has a [Slot] and a control.Goal. The slot names its row in
+// An animated entity has a [Slot], and a control.Goal or a manifold.Curve. The slot names its row in
 // the slices of the animation systems; rows are compact, so that one network
 // call serves the rows 0 to n−1. Entities come and go between ticks with
 // [Rows.Add] and [Rows.Remove].
@@ -71,7 +71,7 @@ func (r *Rows) Row(e ecs.Entity) (int, bool) {
 // Holds reports whether e's slot is one of these rows: a world may have several
 // kinds of agents, each with rows of its own.
 func (r *Rows) Holds(e ecs.Entity, s *Slot) bool {
-	return int(s.Row) < len(r.held) && r.held[s.Row] == e
+	return s.Row >= 0 && int(s.Row) < len(r.held) && r.held[s.Row] == e
 }
 
 // Add gives e a Slot with the next free row and returns it. It fails when all

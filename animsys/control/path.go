@@ -101,8 +101,14 @@ func catmullRomSlope(a, b, c, d m3.Vec3, t float32) m3.Vec3 {
 // Closed reports whether the path returns to its start.
 func (p *Path) Closed() bool { return p.closed }
 
-// Length returns the arc length in metres.
-func (p *Path) Length() float32 { return p.arc[len(p.arc)-1] }
+// Length returns the arc length in metres; 0 of the zero Path, which NewPath never
+// returns.
+func (p *Path) Length() float32 {
+	if len(p.arc) == 0 {
+		return 0
+	}
+	return p.arc[len(p.arc)-1]
+}
 
 // At returns the point and the unit tangent at the arc length s, in metres
 // from the start: wrapped around a closed path, clamped to the ends of an open

@@ -9,21 +9,24 @@ import (
 )
 
 // Curve says where a person goes: along a path, how fast, and how it steps. The
-// zero value stands where it is. Values that cannot be are taken for the nearest
-// that can: a speed for 0 to Fastest, what is not a number for 0.
+// zero value stands where it is. Values that cannot be are taken for ones that
+// can: speeds for 0 to Fastest, angles for the same ones within half a turn, what
+// is not a number for 0.
 //
 // Changes are followed from where the person then is. One that is off its path
 // walks there, no faster than joinSpeed beside what it has to go along it, and
-// does not go on along the path before it is near.
+// does not go on along the path before it is near. Where an open path ends it
+// stops, softly if it is not too fast for what is left of the path; else it comes
+// back. It starts anew where Path or Start changes.
 type Curve struct {
 	Path   *control.Path // nil: it stops, and stands
-	Start  float32       // where it joins the path: m along it; a change of Path or Start joins anew
+	Start  float32       // where it joins the path: m along it
 	Speed  float32       // m/s along the path
 	Facing float32       // from the way ahead to where it faces, rad, to the left: π goes backward
 	Gait   Gait
 }
 
-// sane returns c with every number one that can be.
+// sane returns c with every value one that can be.
 func (c Curve) sane() Curve {
 	finite := func(v *float32, lo, hi float32) {
 		if *v != *v {
@@ -31,10 +34,14 @@ func (c Curve) sane() Curve {
 		}
 		*v = m3.Clamp(*v, lo, hi)
 	}
-	const long = 1e6 // m, more than any path's length
+	const long = 1e6                           // m, more than any path's length
+	if c.Path != nil && c.Path.Length() == 0 { // no path that NewPath made
+		c.Path = nil
+	}
 	finite(&c.Start, -long, long)
 	finite(&c.Speed, 0, Fastest)
-	finite(&c.Facing, -2*math.Pi, 2*math.Pi)
+	finite(&c.Facing, -1e6, 1e6)
+	c.Facing = m3.WrapAngle(c.Facing)
 	finite(&c.Gait.Heel, -math.Pi, math.Pi)
 	finite(&c.Gait.Toe, -math.Pi, math.Pi)
 	finite(&c.Gait.HeelOff, -1, 1)
@@ -51,6 +58,7 @@ const (
 	joinPush  = 4.0  // m/s²
 	joinRate  = 2.5  // of the last half metre to the path, 1/s
 	joinTurn  = 0.25 // half-life of turning to where the path wants it, s
+	turnMost  = 6.0  // rad/s, of what the path wants
 	// Who is more than offPath from its path does not go on along it; from onPath
 	// on it does so more slowly, m.
 	onPath, offPath = 0.4, 1.5
@@ -59,15 +67,15 @@ const (
 // waypoint is where a course leads at a frame, before it is smoothed.
 type waypoint struct {
 	x, z, yaw  float64
-	arc, speed float32 // along the path, m and m/s
+	arc, speed float64 // along the path, m and m/s
 }
 
 // planner lays a course along curves, frame by frame: the path, and what is left
 // of the way to it.
 type planner struct {
 	curve Curve
-	arc   float32    // along the path, m
-	speed float32    // along it, m/s
+	arc   float64    // along the path, m
+	speed float64    // along it, m/s
 	at    [2]float64 // x and z, m: from the path to the course; without a path, the course
 	v     [2]float64 // its change, m/s
 	turn  spring     // from the facing that is wanted to the course's, rad
@@ -101,25 +109,50 @@ func (p *planner) take(c Curve, older, last waypoint) {
 		return
 	}
 	if c.Path != was.Path || c.Start != was.Start {
-		p.arc = c.Start
-		if c.Path.Closed() {
-			p.arc = float32(math.Mod(float64(p.arc), float64(c.Path.Length())))
-		} else {
-			p.arc = m3.Clamp(p.arc, 0, c.Path.Length())
-		}
-		_, dir := c.Path.At(p.arc)
+		p.arc, p.speed = p.within(float64(c.Start)), 0
+		_, dir := c.Path.At(float32(p.arc))
 		// What it has of speed along the path it keeps.
-		p.speed = m3.Clamp(float32(p.v[0])*dir.X+float32(p.v[1])*dir.Z, 0, c.Speed)
+		p.speed = math.Min(math.Max(p.v[0]*float64(dir.X)+p.v[1]*float64(dir.Z), 0), float64(c.Speed))
 	}
-	pos, dir := c.Path.At(p.arc)
+	pos, dir := c.Path.At(float32(p.arc))
 	for i, d := range [2][2]float32{{pos.X, dir.X}, {pos.Z, dir.Z}} {
 		p.at[i] -= float64(d[0])
-		p.v[i] -= float64(d[1] * p.speed)
+		p.v[i] -= float64(d[1]) * p.speed
 	}
-	p.turn.x = math.Remainder(last.yaw-float64(m3.YawOf(dir)+c.Facing), 2*math.Pi)
+	facing, far := p.facing()
+	p.turn.x = math.Remainder(last.yaw-facing, 2*math.Pi)
 	p.want = last.yaw - p.turn.x
-	_, ahead := c.Path.At(p.arc + p.speed/Rate)
-	p.turn.v = turning - float64(m3.WrapAngle(m3.YawOf(ahead)-m3.YawOf(dir)))*Rate
+	_, ahead := c.Path.At(float32(p.arc + p.speed/Rate))
+	p.turn.v = turning - float64(m3.WrapAngle(m3.YawOf(ahead)-m3.YawOf(dir)))*Rate*(1-far)
+}
+
+// within returns the arc length s of a closed path within one round, of an open
+// one within its ends.
+func (p *planner) within(s float64) float64 {
+	l := float64(p.curve.Path.Length())
+	if !p.curve.Path.Closed() {
+		return math.Min(math.Max(s, 0), l)
+	}
+	if s = math.Mod(s, l); s < 0 {
+		s += l
+	}
+	return s
+}
+
+// facing returns where the path wants the body to face, and how far that is told
+// by where it goes instead, 0 to 1: who is far from its path looks there.
+func (p *planner) facing() (yaw, far float64) {
+	_, dir := p.curve.Path.At(float32(p.arc))
+	yaw = float64(m3.YawOf(dir) + p.curve.Facing)
+	far = math.Min(math.Max((math.Hypot(p.at[0], p.at[1])-onPath)/(offPath-onPath), 0), 1)
+	if far == 0 {
+		return yaw, 0
+	}
+	x, z := p.v[0]+float64(dir.X)*p.speed, p.v[1]+float64(dir.Z)*p.speed
+	if v := math.Hypot(x, z); v > stillSpeed {
+		yaw += math.Remainder(math.Atan2(x, z)-yaw, 2*math.Pi) * far
+	}
+	return yaw, far
 }
 
 // drift moves at by a frame: toward 0 or, if it is to stop, until v is none. v
@@ -149,28 +182,22 @@ func (p *planner) next() waypoint {
 		return waypoint{x: p.at[0], z: p.at[1], yaw: p.want + p.turn.x}
 	}
 	p.drift(false, joinPush)
-	d := math.Hypot(p.at[0], p.at[1])
-	far := float32(math.Min(math.Max((d-onPath)/(offPath-onPath), 0), 1))
-	goal := c.Speed * (1 - far)
-	if !c.Path.Closed() {
-		goal = min(goal, m3.Sqrt(2*slowDown*max(c.Path.Length()-p.arc, 0)))
+	facing, far := p.facing()
+	p.want += math.Min(math.Max(math.Remainder(facing-p.want, 2*math.Pi), -turnMost/Rate), turnMost/Rate)
+	goal, left := float64(c.Speed)*(1-far), float64(c.Path.Length())-p.arc
+	if !c.Path.Closed() { // with something in hand: steps are frames
+		goal = math.Min(goal, math.Sqrt(2*0.8*slowDown*math.Max(left, 0)))
 	}
-	p.speed = max(p.speed+m3.Clamp(goal-p.speed, -slowDown/Rate, speedUp/Rate), 0)
-	if p.arc += p.speed / Rate; p.arc > c.Path.Length() {
-		if p.arc = c.Path.Length(); c.Path.Closed() {
-			p.arc = 0
-		}
+	p.speed = math.Max(p.speed+math.Min(math.Max(goal-p.speed, -slowDown/Rate), speedUp/Rate), 0)
+	if step := p.speed / Rate; c.Path.Closed() || step < left {
+		p.arc = p.within(p.arc + step)
+	} else {
+		// What the path is too short for goes on as a way off it.
+		_, dir := c.Path.At(c.Path.Length())
+		p.v[0], p.v[1] = p.v[0]+float64(dir.X)*p.speed, p.v[1]+float64(dir.Z)*p.speed
+		p.arc, p.speed = float64(c.Path.Length()), 0
 	}
-	pos, dir := c.Path.At(p.arc)
-	facing := m3.YawOf(dir) + c.Facing
-	if far > 0 {
-		// Far from its path it looks where it goes.
-		way := m3.V(float32(p.v[0])+dir.X*p.speed, 0, float32(p.v[1])+dir.Z*p.speed)
-		if way.Len() > stillSpeed {
-			facing += m3.WrapAngle(m3.YawOf(way)-facing) * far
-		}
-	}
-	p.want += math.Remainder(float64(facing)-p.want, 2*math.Pi)
+	pos, _ := c.Path.At(float32(p.arc))
 	return waypoint{float64(pos.X) + p.at[0], float64(pos.Z) + p.at[1], p.want + p.turn.x, p.arc, p.speed}
 }
 

@@ -17,8 +17,10 @@ type maker struct {
 	s        *Stream
 	walker   *Walker
 	editor   *Editor
-	walk     Walk
+	walk     Walk // of a whole batch
 	edit     Edit
+	walking  Walk // of the present run
+	editing  Edit
 	weight   []float32
 	restyler *restyler // once someone has a style
 	order    *Order    // of the present run
@@ -90,10 +92,11 @@ func (k *maker) run(o *Order) error {
 func (k *maker) make(n int) error {
 	m := k.s.model
 	frames, cols, contacts := n*k.s.window, m.Layout.Columns(), len(m.Layout.Contacts)
-	w := k.walk
+	w := &k.walking
+	*w = k.walk
 	w.Batch, w.Body, w.Gaits, w.Phase = n, w.Body[:frames*feature.MotionLen], w.Gaits[:n], w.Phase[:n]
 	w.Rows, w.Contacts, w.Phases = w.Rows[:frames*cols], w.Contacts[:frames*contacts], w.Phases[:frames]
-	if err := k.walker.Run(&w); err != nil {
+	if err := k.walker.Run(w); err != nil {
 		return err
 	}
 	k.editor.centre(w.Rows, n, k.s.window)
@@ -103,9 +106,10 @@ func (k *maker) make(n int) error {
 	if k.edit.Iterations == 0 {
 		return nil
 	}
-	e := k.edit
+	e := &k.editing
+	*e = k.edit
 	e.Batch, e.Rows, e.Body, e.Stand, e.Want, e.Weight = n, w.Rows, w.Body, w.Contacts, e.Want[:frames*cols], k.weight[:frames*cols]
-	_, err := k.editor.Run(&e)
+	_, err := k.editor.Run(e)
 	return err
 }
 
@@ -217,6 +221,9 @@ func (k *maker) give(o *Order, i int) {
 			o.phase[to] = k.walk.Phase[i]
 		} else {
 			o.phase[to] = k.walk.Phases[row]
+		}
+		if !m3.Finite(o.phase[to]) {
+			o.failed[i] = true
 		}
 		joints := k.walk.Rows[row*cols:][:n]
 		copy(o.joints[to*n:], joints)

@@ -33,6 +33,7 @@ type Model struct {
 	Decoder *netruntime.Net // hidden values → frames
 	Units   int             // of hidden values
 
+	name    string
 	posture *ik.Posture
 	bones   []Bone
 	feet    []int // columns of the positions of the joints that have contacts
@@ -74,7 +75,7 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
 	e := &SchemaError{Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
-	m := &Model{Net: net, Layout: new(feature.Motion), Skel: new(skel.Skeleton)}
+	m := &Model{Net: net, name: meta.Name, Layout: new(feature.Motion), Skel: new(skel.Skeleton)}
 	if err := json.Unmarshal([]byte(meta.Schema), m.Layout); err != nil {
 		differ("its schema is not a layout: %v", err)
 	} else if err := m.Layout.Validate(); err != nil {

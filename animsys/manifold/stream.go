@@ -19,8 +19,9 @@ import (
 //
 // The work is split, so that a game's tick never waits for networks: Ask says
 // what is to be made, Make makes it, on another goroutine, and Take, a fixed
-// number of frames after Ask, plays it. Ask, Take, Advance and what reads poses
-// belong to one goroutine, Make to another. What people do depends on their
+// number of frames after Ask, plays it. At most Orders are under way. All methods
+// but Make belong to one goroutine; what Advance and Pose do for other rows may be
+// done by others meanwhile. What people do depends on their
 // curves, and on when those change; not on how fast Make is. Where more windows
 // are asked for at once than a batch holds, who has most motion left waits for
 // the next.
@@ -60,11 +61,12 @@ func newTrack(frames, joints int) track {
 
 // streamBody is one person: numbers of frames count from its first.
 type streamBody struct {
-	at    int // the frame that is shown
-	made  int // frames before it are final; context more are there for the next window
-	laid  int // frames before it have waypoints
-	curve Curve
+	at    int   // the frame that is shown
+	made  int   // frames before it are final; context more are there for the next window
+	laid  int   // frames before it have waypoints
+	curve Curve // asked for
 	style Styled
+	went  Curve   // of the last window that is played
 	plan  planner // Make's while busy
 	busy  bool    // a window is being made
 	gone  bool    // and nobody will play it
@@ -116,6 +118,8 @@ func (o *StreamOptions) fill() error {
 		return fmt.Errorf("manifold: %d iterations of the edit: want 0 or more", o.Iterations)
 	case o.Latency < 1 || o.Latency > 60 || o.Every < 1 || o.Every > 60:
 		return fmt.Errorf("manifold: a latency of %d frames, every %d: want 1 to 60", o.Latency, o.Every)
+	case (o.Latency/o.Every+1)*o.Every > o.Window-2*context:
+		return fmt.Errorf("manifold: a window of %d frames adds %d: fewer than go by until the next can be asked for, with a latency of %d, every %d frames", o.Window, o.Window-2*context, o.Latency, o.Every)
 	}
 	if hop := o.Window - 2*context; o.Batch == 0 {
 		o.Batch = 2*o.People*o.Every/hop + 1
@@ -175,6 +179,9 @@ func (s *Stream) Lost() int { return s.lost }
 // their first step: people who set out together do not walk in step where theirs
 // differ.
 func (s *Stream) Add(at feature.Place, phase float32) (row int, err error) {
+	if !at.Pos.Finite() || !m3.Finite(at.Yaw) || !m3.Finite(phase) {
+		return 0, fmt.Errorf("manifold: nobody can stand at %+v with a phase of %g", at, phase)
+	}
 	if s.rows == s.opt.People {
 		return 0, fmt.Errorf("manifold: all %d places of the stream are taken", s.rows)
 	}
@@ -185,7 +192,7 @@ func (s *Stream) Add(at feature.Place, phase float32) (row int, err error) {
 	return row, nil
 }
 
-// Place moves row to a place, where they stand until a new window begins.
+// Place moves row to a place, finite, where they stand until a new window begins.
 func (s *Stream) Place(row int, at feature.Place, phase float32) {
 	old := s.seat[row]
 	s.leave(old) // a window that is being made is for where they were
@@ -213,14 +220,17 @@ func (s *Stream) sit(at feature.Place, phase float32) int32 {
 	seat := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	first := s.ring // what is before it is in the ring, too
-	s.bodies[seat] = streamBody{at: first, made: first + s.opt.Latency + 1}
+	b := &s.bodies[seat]
+	*b = streamBody{at: first, made: first + s.opt.Latency + 1}
 	s.stay(seat, first-context-look-2, first+s.ring-context-look-2, at, 0, s.idle, phase)
-	s.bodies[seat].laid = s.bodies[seat].made + context + look + 2
+	b.laid = b.made + context + look + 2
+	stands := s.way[s.slot(seat, first)]
+	b.plan.take(Curve{}, stands, stands)
 	return seat
 }
 
 // stay has someone stand as joints say from frame f0 up to f1, at arc on the path.
-func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, arc float32, joints []float32, phase float32) {
+func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, arc float64, joints []float32, phase float32) {
 	at.Pos.Y = 0
 	for f := f0; f < f1; f++ {
 		i := s.slot(seat, f)
@@ -271,7 +281,7 @@ func (s *Stream) Ask(o *Order) {
 		if b.busy {
 			continue
 		}
-		changed := b.lost || s.Curves[r].sane() != b.curve || s.Styles[r].sane() != b.style
+		changed := b.lost || s.Curves[r].sane() != b.curve || s.model.suits(s.Styles[r]) != b.style
 		if left := b.made - b.at; left <= lead || changed {
 			s.due = append(s.due, dueBody{int32(r), int32(left), changed})
 		}
@@ -280,7 +290,7 @@ func (s *Stream) Ask(o *Order) {
 	for _, d := range s.due[:min(len(s.due), s.opt.Batch)] {
 		seat := s.seat[d.row]
 		b := &s.bodies[seat]
-		b.curve, b.style, b.busy = s.Curves[d.row].sane(), s.Styles[d.row].sane(), true
+		b.curve, b.style, b.busy = s.Curves[d.row].sane(), s.model.suits(s.Styles[d.row]), true
 		soonest := b.at + s.opt.Latency + 1
 		seam := soonest
 		if !d.changed {
@@ -310,6 +320,7 @@ func (s *Stream) Take(o *Order, err error) {
 		b.made = seam + s.hop
 		if b.lost = err != nil || o.failed[k]; b.lost {
 			s.lost++
+			b.plan.curve = b.went // from which the next one goes on
 			b.laid = b.made + context + look + 2
 			last := s.slot(seat, seam-1)
 			// The ring holds less than a window, and what smoothing needs before it.
@@ -319,6 +330,7 @@ func (s *Stream) Take(o *Order, err error) {
 			}
 			continue
 		}
+		b.went = o.curves[k]
 		for j := range frames {
 			i, from := s.slot(seat, seam+j), k*frames+j
 			s.place[i], s.stand[i], s.phase[i] = o.place[k*(frames+1)+j], o.stand[from], o.phase[from]
@@ -352,7 +364,7 @@ func (s *Stream) Advance(r0, r1 int) {
 }
 
 // Waits reports whether row has come to the end of its motion before more was
-// there, which a greater Batch, Latency or number of workers would prevent.
+// there, which a greater Batch would prevent.
 func (s *Stream) Waits(row int) bool {
 	b := &s.bodies[s.seat[row]]
 	return b.at+1 >= b.end()

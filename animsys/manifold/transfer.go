@@ -38,6 +38,9 @@ type TransferOptions struct {
 // fifth of the style's weight leaves other motion nearer to the style than all of
 // it (TestTransfer).
 func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) (*Transfer, StyleReport, error) {
+	if style == nil || style.model != m {
+		return nil, StyleReport{}, errors.New("manifold: a transfer needs a style of this model")
+	}
 	cols := m.Layout.Columns()
 	frames := len(content) / cols
 	if frames < 4*Rate || frames%2 != 0 || len(content) != frames*cols {
@@ -122,17 +125,21 @@ func (t *Transfer) apply(h, sum []float32, weight float32) {
 	}
 }
 
-// Styled is the style of someone in a stream: a share Weight, 0 to 1 or somewhat
-// more, of a transfer to it from motion like theirs. The zero value has none.
+// Styled is the style of someone in a stream: a share Weight, 0 to 2, of a transfer
+// to it from motion like theirs, of the stream's model. The zero value has none,
+// and so has a transfer of another model or a weight that is not a number.
 type Styled struct {
 	With   *Transfer
 	Weight float32
 }
 
-// sane returns s with a weight that can be.
-func (s Styled) sane() Styled {
+// suits returns s with a weight that can be, or none where it is not for m.
+func (m *Model) suits(s Styled) Styled {
 	const most = 2
-	if s.With == nil || !(s.Weight > 0) {
+	if s.With == nil || s.With.model == nil || !(s.Weight > 0) {
+		return Styled{}
+	}
+	if o := s.With.model; o != m && (o.Units != m.Units || o.name != m.name) {
 		return Styled{}
 	}
 	s.Weight = min(s.Weight, most)

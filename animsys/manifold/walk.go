@@ -233,7 +233,7 @@ func (g *Gait) stands(phase float64, gamma float32, toe bool) float32 {
 	if toe {
 		ahead, off = g.Toe, g.ToeOff
 	}
-	threshold := min(max(math.Cos(float64(gamma)), leastThreshold), mostThreshold) + float64(off)
+	threshold := min(max(math.Cos(float64(gamma))+float64(off), leastThreshold), mostThreshold)
 	if math.Sin(phase+float64(ahead)) > threshold {
 		return 1
 	}

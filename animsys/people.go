@@ -202,7 +202,8 @@ func (p *People) show(r0, r1 int) {
 	}
 }
 
-// Windows gathers the entities' curves and styles, plays windows that are due, and asks for
+// Windows gathers the entities' curves and styles (who loses a manifold.Styled loses
+// the style), plays windows that are due, and asks for
 // those that are needed next.
 type Windows struct {
 	people *People

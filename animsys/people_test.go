@@ -14,6 +14,8 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/internal/testdog"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
@@ -202,6 +204,60 @@ func TestPeopleGoAlongCurves(t *testing.T) {
 	}
 }
 
+// Who has no curve stands where they are, and after being placed elsewhere stands
+// there.
+func TestPeopleStand(t *testing.T) {
+	s := newStreet(t, 1, 1, manifold.StreamOptions{})
+	e, err := s.people.Spawn(m3.V(5, 0, 5), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stands := func(at m3.Vec3) {
+		t.Helper()
+		s.step(300)
+		if d := s.people.Roots[0].Pos.Dist(at); d > 1e-3 {
+			t.Errorf("who stands went %g m", d)
+		}
+		hips := s.bones(e)[0].Pos.Flat()
+		s.step(60)
+		if d := s.bones(e)[0].Pos.Flat().Dist(hips); d > 0.02 {
+			t.Errorf("who stands moves by %g m", d)
+		}
+	}
+	stands(m3.V(5, 0, 5))
+	if err := s.people.Place(e, m3.V(-3, 0, 8), 2); err != nil {
+		t.Fatal(err)
+	}
+	stands(m3.V(-3, 0, 8))
+}
+
+// Closing twice is harmless, and a schedule goes on without those who are closed;
+// who comes after the schedule is told so.
+func TestPeopleClose(t *testing.T) {
+	s := newStreet(t, 2, 1, manifold.StreamOptions{})
+	s.person(0)
+	s.step(20) // an order is under way
+	for range 2 {
+		if err := s.people.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.step(60)
+	m, steps, locomotion := humans(t)
+	w := arche.NewWorld()
+	dogs, err := animsys.NewCrowd(&w, testdog.Model(t), animsys.Options{Capacity: 1, Terrain: s.people.Terrain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dogs.Close()
+	if _, err := ecs.NewSchedule(&w, 1.0/manifold.Rate, animsys.Systems()...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := animsys.NewPeople(&w, m, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: s.people.Terrain}); err == nil || !strings.Contains(err.Error(), "before") {
+		t.Errorf("people after the schedule: %v", err)
+	}
+}
+
 // A curve's change shows about a second later, without a jump: other speeds,
 // backward, another path, and standing.
 func TestPeopleChangeTheirWays(t *testing.T) {
@@ -213,12 +269,19 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 	}
 	c := s.curves.Get(e)
 	var last [3]m3.Vec3
-	jerk := float32(0)
+	jerk, twist := float32(0), float32(0)
+	var yaw, rate float32
 	run := func(n int) (moved float32) {
 		from := s.people.Roots[0].Pos
 		for range n {
 			s.step(1)
 			p := s.bones(e)[0].Pos
+			now := m3.YawOf(s.people.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
+			turn := m3.WrapAngle(now-yaw) * manifold.Rate
+			if last[1] != (m3.Vec3{}) {
+				twist = max(twist, m3.Abs(turn-rate))
+			}
+			yaw, rate = now, turn
 			if last[1] != (m3.Vec3{}) {
 				jerk = max(jerk, p.Sub(last[0].Scale(2)).Add(last[1]).Len()*manifold.Rate*manifold.Rate)
 			}
@@ -261,6 +324,9 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 	run(2700)
 	if d := s.people.Roots[0].Pos.Flat().Dist(m3.V(20, 0, 0)); d > 0.05 {
 		t.Errorf("at the end of its path it stands %g m from there", d)
+	}
+	if twist > 1.5 {
+		t.Errorf("its turning jumps by %g rad/s in a frame", twist)
 	}
 	if jerk > 60 {
 		t.Errorf("its hips are pushed by %g m/s²", jerk)
@@ -465,12 +531,20 @@ func TestPeopleErrors(t *testing.T) {
 		"180 to":     {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Window: 7}},
 		"latency":    {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Latency: 61}},
 		"iterations": {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Iterations: -1}},
+		"skeleton":   {Capacity: 1, Terrain: flat, Roles: &ik.Roles{Spine: []int{0, 13}, Neck: 15, Legs: []ik.Leg{{1, 2, 3, 99}}}},
+		"needed":     {Capacity: 1, Terrain: flat, Roles: &ik.Roles{Spine: []int{0, 13}, Neck: 15, Legs: []ik.Leg{{}}}},
+		"contact":    {Capacity: 1, Terrain: flat, Roles: &ik.Roles{Spine: []int{0, 13}, Neck: 15, Legs: []ik.Leg{{2, 3, 4, 5}}}},
+		"adds 60":    {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Window: 180, Latency: 60, Every: 59}},
 		"windows at": {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Batch: -1}},
 	} {
 		w := arche.NewWorld()
 		if _, err := animsys.NewPeople(&w, m, steps, locomotion, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+	w := arche.NewWorld()
+	if _, err := animsys.NewPeople(&w, nil, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: flat}); err == nil {
+		t.Error("people without a model")
 	}
 	s := newStreet(t, 1, 1, manifold.StreamOptions{})
 	if _, err := s.people.Spawn(m3.V(float32(math.NaN()), 0, 0), 0); err == nil {
@@ -480,12 +554,20 @@ func TestPeopleErrors(t *testing.T) {
 	if _, err := s.people.Spawn(m3.Vec3{}, 0); err == nil || s.people.Agents() != 1 {
 		t.Errorf("one too many: %v, %d people", err, s.people.Agents())
 	}
-	if _, err := animsys.NewPeople(&s.ecs, m, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: flat}); err == nil {
-		t.Error("a world has people twice")
+	twice := arche.NewWorld()
+	for i := range 2 {
+		p, err := animsys.NewPeople(&twice, m, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: flat})
+		if (err != nil) != (i == 1) {
+			t.Errorf("people for the %dth time: %v", i+1, err)
+		}
+		if err == nil {
+			defer p.Close()
+		}
 	}
 	// Components of someone else's agents are not taken for theirs.
 	other := generic.NewMap2[ecs.Slot, manifold.Curve](&s.ecs)
 	other.NewWith(&ecs.Slot{Row: 7}, &manifold.Curve{Speed: 1})
+	other.NewWith(&ecs.Slot{Row: -1}, &manifold.Curve{Speed: 1})
 	s.step(1)
 	if err := s.people.Despawn(e); err != nil {
 		t.Fatal(err)

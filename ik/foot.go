@@ -112,7 +112,7 @@ func (f *Foot) turn(bend m3.Vec3) m3.Vec3 {
 // paw stands under a body that moves at pace, m/s.
 func (f *Foot) land(h float32, v m3.Vec3, pace float32, o *LockOptions) {
 	if f.told {
-		f.stands, f.left, f.speed = f.tells, false, v.Len()
+		f.stands, f.left, f.speed, f.low = f.tells, false, v.Len(), h
 		return
 	}
 	speed, height := o.Off, o.Height

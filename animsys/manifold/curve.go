@@ -114,16 +114,22 @@ func (p *planner) take(c Curve, older, last waypoint) {
 		// What it has of speed along the path it keeps.
 		p.speed = math.Min(math.Max(p.v[0]*float64(dir.X)+p.v[1]*float64(dir.Z), 0), float64(c.Speed))
 	}
+	// What the path did in the last frame is no way off it.
 	pos, dir := c.Path.At(float32(p.arc))
-	for i, d := range [2][2]float32{{pos.X, dir.X}, {pos.Z, dir.Z}} {
+	way, before := dir.Scale(float32(p.speed)), dir
+	if back := p.arc - p.speed/Rate; back > 0 || c.Path.Closed() {
+		var from m3.Vec3
+		from, before = c.Path.At(float32(back))
+		way = pos.Sub(from).Scale(Rate)
+	}
+	for i, d := range [2][2]float32{{pos.X, way.X}, {pos.Z, way.Z}} {
 		p.at[i] -= float64(d[0])
-		p.v[i] -= float64(d[1]) * p.speed
+		p.v[i] -= float64(d[1])
 	}
 	facing, far := p.facing()
 	p.turn.x = math.Remainder(last.yaw-facing, 2*math.Pi)
 	p.want = last.yaw - p.turn.x
-	_, ahead := c.Path.At(float32(p.arc + p.speed/Rate))
-	p.turn.v = turning - float64(m3.WrapAngle(m3.YawOf(ahead)-m3.YawOf(dir)))*Rate*(1-far)
+	p.turn.v = turning - float64(m3.WrapAngle(m3.YawOf(dir)-m3.YawOf(before)))*Rate*(1-far)
 }
 
 // within returns the arc length s of a closed path within one round, of an open
@@ -194,7 +200,10 @@ func (p *planner) next() waypoint {
 	} else {
 		// What the path is too short for goes on as a way off it.
 		_, dir := c.Path.At(c.Path.Length())
-		p.v[0], p.v[1] = p.v[0]+float64(dir.X)*p.speed, p.v[1]+float64(dir.Z)*p.speed
+		for i, d := range [2]float32{dir.X, dir.Z} {
+			p.at[i] += float64(d) * (step - math.Max(left, 0))
+			p.v[i] += float64(d) * p.speed
+		}
 		p.arc, p.speed = float64(c.Path.Length()), 0
 	}
 	pos, _ := c.Path.At(float32(p.arc))

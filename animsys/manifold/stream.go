@@ -97,7 +97,7 @@ const blend = 30
 
 // join is how many frames after a window takes over its course may leave the one
 // before: the smoothing of courses looks about as far ahead.
-const join = 24
+const join = 30
 
 func (o *StreamOptions) fill() error {
 	if o.Window == 0 {

@@ -93,8 +93,10 @@ func (o *options) check(agentsGiven bool) error {
 	switch {
 	case o.scene != "quadruped" && o.scene != "crowd" && o.scene != "people":
 		return command.Usagef("no scene %q: want quadruped, crowd or people", o.scene)
-	case o.agents < 0 || o.agents > crowd.MaxAgents || (o.scene != "quadruped" && o.agents == 0):
-		return command.Usagef("--agents %d: want 1 to %d, or 0 for your dog alone", o.agents, crowd.MaxAgents)
+	case o.agents < 0 || o.agents > crowd.MaxAgents:
+		return command.Usagef("--agents %d: want 0 to %d", o.agents, crowd.MaxAgents)
+	case o.scene != "quadruped" && o.agents == 0:
+		return command.Usagef("--agents 0: that is your dog alone; the scene %s wants 1 to %d", o.scene, crowd.MaxAgents)
 	case !(o.seconds >= 0) || o.seconds > 3600:
 		return command.Usagef("--seconds %g: want 0 to 3600", o.seconds)
 	case o.width < 64 || o.height < 64 || o.width > 4096 || o.height > 4096:
@@ -121,7 +123,11 @@ func (o *options) check(agentsGiven bool) error {
 
 // field makes the terrain that the options name.
 func (o *options) field() (*terrain.Field, error) {
-	grid := terrain.Grid{Size: max(120, crowd.GroundSize(o.agents), people.GroundSize(o.agents)), Cell: 0.5}
+	size := crowd.GroundSize(o.agents)
+	if o.scene == "people" {
+		size = people.GroundSize(o.agents)
+	}
+	grid := terrain.Grid{Size: max(120, size), Cell: 0.5}
 	hills := terrain.HillsOptions{Seed: o.seed, Wavelength: 14, MaxSlope: 0.30}
 	switch o.terrain {
 	case "hills":

@@ -111,18 +111,27 @@ func (s *Scene) populate(n int) error {
 	if err != nil {
 		return err
 	}
-	for i := range n {
-		l := lanes[i%len(lanes)]
-		places := (n - i%len(lanes) + len(lanes) - 1) / len(lanes)
-		p := person{lane: l.path, start: l.path.Length() * (l.offset + float32(i/len(lanes))/float32(places)), tint: tints[(uint64(i)*7+s.seed)%uint64(len(tints))]}
-		at, ahead := p.lane.At(p.start)
-		if p.entity, err = s.People.Spawn(at, m3.YawOf(ahead)); err != nil {
-			return err
-		}
-		*s.curves.Get(p.entity) = manifold.Curve{Path: p.lane, Start: p.start, Speed: l.speed}
-		s.all = append(s.all, p)
+	var length float32
+	for _, l := range lanes {
+		length += l.path.Length()
 	}
-	s.watched = min(n, len(lanes)) - 1 // on the outermost lane
+	done := float32(0) // lanes' length so far, of which each has its share of people
+	for _, l := range lanes {
+		from := len(s.all)
+		done += l.path.Length()
+		places := int(m3.Clamp(float32(n)*done/length+0.5, 0, float32(n))) - from
+		for k := range places {
+			i := from + k
+			p := person{lane: l.path, start: l.path.Length() * (l.offset + float32(k)/float32(places)), tint: tints[(uint64(i)*7+s.seed)%uint64(len(tints))]}
+			at, ahead := p.lane.At(p.start)
+			if p.entity, err = s.People.Spawn(at, m3.YawOf(ahead)); err != nil {
+				return err
+			}
+			*s.curves.Get(p.entity) = manifold.Curve{Path: p.lane, Start: p.start, Speed: l.speed}
+			s.all = append(s.all, p)
+		}
+	}
+	s.watched = n - 1 // on the outermost lane
 	return nil
 }
 

@@ -89,6 +89,27 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+// Everyone has room on their lane, however many they are.
+func TestRoom(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 40, 200, 1000} {
+		s := open(t, Options{Agents: n, Seed: 5, Workers: 1})
+		if len(s.all) != n || s.watched != n-1 {
+			t.Fatalf("%d people, %d is watched, want %d", len(s.all), s.watched, n)
+		}
+		for i, p := range s.all {
+			for _, q := range s.all[:i] {
+				if p.lane != q.lane {
+					continue
+				}
+				d := math.Abs(math.Remainder(float64(p.start-q.start), float64(p.lane.Length())))
+				if d < 0.8*room {
+					t.Fatalf("of %d people two are %g m apart on a lane", n, d)
+				}
+			}
+		}
+	}
+}
+
 // The player tells one how to go, watches the next, and starts anew.
 func TestPlayer(t *testing.T) {
 	s := open(t, Options{Agents: 3, Workers: 1})

@@ -32,9 +32,9 @@ type PeopleOptions struct {
 
 // People is the resource that holds the agents of a model of manifold: each has a
 // manifold.Curve, the component that says where it goes, and may have a
-// manifold.Styled, which says how. A goroutine of theirs
-// makes their motion in windows, a batch at a time, while the tick plays them. It
-// belongs, but for that, to the goroutine that owns the world.
+// manifold.Styled, which says how. A goroutine of theirs makes their motion in
+// windows, a batch at a time, while the tick plays them. It belongs, but for that,
+// to the goroutine that owns the world.
 //
 // A change of a curve shows after its windows' latency, about a second, since
 // people turn ahead of where they go. Who is spawned stands until then.

@@ -1,0 +1,36 @@
+package manifold
+
+import (
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// Where returns where the body of row is.
+func (s *Stream) Where(row int) feature.Place {
+	seat := s.seat[row]
+	return s.place[s.slot(seat, s.bodies[seat].at)]
+}
+
+// Stands reports which contacts of row stand, a bit each in the layout's order.
+func (s *Stream) Stands(row int) uint8 {
+	seat := s.seat[row]
+	return s.stand[s.slot(seat, s.bodies[seat].at)]
+}
+
+// maxJoints are the most joints of a streamed skeleton.
+const maxJoints = 64
+
+// Pose writes the pose of row, (joints) of the model's skeleton: translations and
+// rotations in the parent's space, the root's in the world.
+func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
+	seat := s.seat[row]
+	i, n := s.slot(seat, s.bodies[seat].at), len(s.model.Layout.Joints)
+	var points [maxJoints]m3.Vec3
+	var model [maxJoints]m3.Xform
+	p := s.place[i]
+	turn := m3.YawQuat(p.Yaw)
+	for j := range n {
+		points[j] = turn.Rotate(vec(s.joints, 3*(i*n+j))).Add(p.Pos)
+	}
+	s.model.posture.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
+}

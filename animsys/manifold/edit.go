@@ -333,21 +333,26 @@ func (e *Editor) putBody(job *Edit, b int) {
 }
 
 func (e *Editor) check(job *Edit) error {
-	frames := job.Batch * job.Length
 	if job.Batch < 1 || job.Batch > e.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > e.length {
 		return fmt.Errorf("manifold: an edit of %d motions of %d frames, the editor is for up to %d of %d, an even number", job.Batch, job.Length, e.batch, e.length)
 	}
+	return job.check(e.model)
+}
+
+// check reports values that are not as many as the motions have.
+func (job *Edit) check(m *Model) error {
+	frames := job.Batch * job.Length
 	for _, v := range []struct {
 		name     string
 		values   []float32
 		n        int
 		optional bool
 	}{
-		{"Rows", job.Rows, e.model.Layout.Columns(), false},
+		{"Rows", job.Rows, m.Layout.Columns(), false},
 		{"Body", job.Body, feature.MotionLen, true},
-		{"Stand", job.Stand, len(e.model.feet), true},
-		{"Want", job.Want, e.model.Layout.Columns(), true},
-		{"Weight", job.Weight, e.model.Layout.Columns(), true},
+		{"Stand", job.Stand, len(m.feet), true},
+		{"Want", job.Want, m.Layout.Columns(), true},
+		{"Weight", job.Weight, m.Layout.Columns(), true},
 	} {
 		if len(v.values) != frames*v.n && !(v.optional && v.values == nil) {
 			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d are %d", v.name, len(v.values), frames, v.n, frames*v.n)

@@ -31,7 +31,7 @@ const tangent = 24
 // where nothing is missing. Where all are missing, body included, the curve is
 // what there is. Then what was made is brought to the manifold, and edited so that
 // it suits what is known and bones keep their length; iterations are those of the
-// edit.
+// edit. It is an error where no joint but the first is known in any frame.
 func (m *Model) Fill(rows []float32, gaps []Gap, iterations, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols
@@ -43,15 +43,11 @@ func (m *Model) Fill(rows []float32, gaps []Gap, iterations, workers int) ([]flo
 		return nil, err
 	}
 	x := slices.Clone(rows)
-	for _, g := range gaps {
-		if len(g.Joints) == 0 {
-			m.bridgeBody(x, g.From, g.To)
-		}
-	}
+	eachRun(missing, cols, m.Layout.Pos(0), func(from, to int) { m.bridgeBody(x, missing, from, to) })
 	known := slices.Clone(x)
-	for c := range m.Layout.Columns() {
+	for c := range cols {
 		if body := c - m.Layout.Body(); body < 0 || body >= feature.MotionLen {
-			eachRun(missing, cols, c, func(from, to int) { m.bridge(x, c, from, to) })
+			eachRun(missing, cols, c, func(from, to int) { m.bridge(x, missing, c, from, to) })
 		}
 	}
 	for _, g := range gaps {
@@ -72,9 +68,7 @@ func (m *Model) missing(gaps []Gap, frames int) ([]bool, error) {
 		}
 		joints := g.Joints
 		if len(joints) == 0 {
-			if joints = l.Joints; g.From == 0 && g.To == frames {
-				return nil, fmt.Errorf("manifold: gap %d is the whole motion: nothing tells what to fill it with", i)
-			}
+			joints = l.Joints
 		} else if slices.Contains(joints, l.Joints[0]) {
 			return nil, fmt.Errorf("manifold: gap %d misses %s, which tells where the body is: such a gap is of all joints", i, l.Joints[0])
 		}
@@ -93,7 +87,14 @@ func (m *Model) missing(gaps []Gap, frames int) ([]bool, error) {
 			}
 		}
 	}
-	return missing, nil
+	for f := range frames {
+		for j := range l.Joints {
+			if j > 0 && !missing[f*cols+l.Pos(j)] {
+				return missing, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("manifold: the gaps are the whole motion of all joints but %s, or of all: nothing tells what to fill them with", l.Joints[0])
 }
 
 // eachRun calls do for every run of frames in which column c is missing.
@@ -112,8 +113,9 @@ func eachRun(missing []bool, cols, c int, do func(from, to int)) {
 
 // bridge fills column c of frames [from, to) by a curve from what is before to
 // what is after; what is on one side alone is held, and where nothing is known it
-// is the mean of all motion.
-func (m *Model) bridge(x []float32, c, from, to int) {
+// is the mean of all motion. The curve is level at its ends where a speed there is
+// not known.
+func (m *Model) bridge(x []float32, missing []bool, c, from, to int) {
 	cols := m.Layout.Columns()
 	frames := len(x) / cols
 	at := func(f int) float32 { return x[f*cols+c] }
@@ -125,7 +127,7 @@ func (m *Model) bridge(x []float32, c, from, to int) {
 		switch {
 		case from > 0 && to < frames:
 			var before, after float32 // how far it goes at these speeds
-			if from > 1 && to+1 < frames {
+			if from > 1 && to+1 < frames && !missing[(from-2)*cols+c] && !missing[(to+1)*cols+c] {
 				before, after = (at(from-1)-at(from-2))*reach, (at(to+1)-at(to))*reach
 			}
 			v = hermite(at(from-1), before, at(to), after, float32(f-from+1)/n)
@@ -146,20 +148,25 @@ func hermite(a, va, b, vb, t float32) float32 {
 
 // bridgeBody lets the body go from where it is before frames [from, to) to where
 // it is after them on a curve; at the ends of the motion it goes on as it does.
-func (m *Model) bridgeBody(x []float32, from, to int) {
+// Where its motion there is not known, because another gap is near, the curve is
+// straight, and at the ends of the motion the body stands.
+func (m *Model) bridgeBody(x []float32, missing []bool, from, to int) {
 	cols, at := m.Layout.Columns(), m.Layout.Body()
 	frames := len(x) / cols
 	body := func(f int) []float32 { return x[f*cols+at:][:feature.MotionLen] }
-	switch {
-	case from == 0 || to == frames:
-		for f := from; f < to; f++ {
-			copy(body(f), body(max(min(to, frames-1), 0)))
-			if to == frames {
-				copy(body(f), body(max(0, from-2)))
-			}
-		}
+	known := func(f int) bool { // how it goes from a frame to the next
+		return f >= 0 && f+1 < frames && !missing[f*cols+m.Layout.Pos(0)] && !missing[(f+1)*cols+m.Layout.Pos(0)]
+	}
+	if from == 0 || to == frames {
+		like, goes := to, make([]float32, feature.MotionLen)
 		if to == frames {
-			copy(body(from-1), body(max(0, from-2)))
+			from, like = from-1, from-2
+		}
+		if known(like) {
+			copy(goes, body(like))
+		}
+		for f := from; f < to; f++ {
+			copy(body(f), goes)
 		}
 		return
 	}
@@ -167,16 +174,20 @@ func (m *Model) bridgeBody(x []float32, from, to int) {
 	a, b := c[from-1], c[to]
 	n := float32(to - from + 1)
 	reach := min(n, tangent) / Rate
-	before, after := body(max(0, from-2)), body(to)
-	slope := func(p feature.Place, v []float32) m3.Vec3 {
-		return m3.YawQuat(p.Yaw).Rotate(m3.V(v[feature.MotionX], 0, v[feature.MotionZ])).Scale(reach)
-	}
-	va, vb := slope(a, before), slope(b, after)
 	turn := m3.WrapAngle(b.Yaw - a.Yaw)
+	slope := func(p feature.Place, f int) (way m3.Vec3, yaw float32) {
+		if !known(f) {
+			return b.Pos.Sub(a.Pos), turn
+		}
+		v := body(f)
+		return m3.YawQuat(p.Yaw).Rotate(m3.V(v[feature.MotionX], 0, v[feature.MotionZ])).Scale(reach), v[feature.MotionYaw] * reach
+	}
+	va, yawA := slope(a, from-2)
+	vb, yawB := slope(b, to)
 	way := make(Course, to-from+2)
 	for i := range way {
 		t := float32(i) / n
-		way[i] = feature.Place{Yaw: a.Yaw + hermite(0, before[feature.MotionYaw]*reach, turn, after[feature.MotionYaw]*reach, t),
+		way[i] = feature.Place{Yaw: a.Yaw + hermite(0, yawA, turn, yawB, t),
 			Pos: m3.V(hermite(a.Pos.X, va.X, b.Pos.X, vb.X, t), 0, hermite(a.Pos.Z, va.Z, b.Pos.Z, vb.Z, t))}
 	}
 	motion := make([]float32, len(way)*feature.MotionLen)

@@ -23,13 +23,14 @@ const (
 
 // regression is a gap's: from features of a frame to the columns that miss in it.
 type regression struct {
-	x      []float32 // (frames, cols)
-	cols   int
-	body   int   // where the body's motion begins
-	from   []int // columns that are known
-	of     []int // columns that are told
-	frames []int // to learn from
-	size   int   // features, with a constant
+	x       []float32 // (frames, cols)
+	missing []bool    // (frames, cols)
+	cols    int
+	body    int   // where the body's motion begins
+	from    []int // columns that are known
+	of      []int // columns that are told
+	frames  []int // to learn from
+	size    int   // features, with a constant
 }
 
 // regress fills gap g in x by regression, as far as trials show that it beats
@@ -37,11 +38,11 @@ type regression struct {
 func (m *Model) regress(x, known []float32, missing []bool, g Gap) {
 	cols, body := m.Layout.Columns(), m.Layout.Body()
 	frames := len(x) / cols
-	r := &regression{x: known, cols: cols, body: body}
+	r := &regression{x: known, missing: missing, cols: cols, body: body}
 	within := func(f int) int { return min(max(f, 0), frames-1) }
 	for c := range body + feature.MotionLen {
-		gone := false
-		for f := g.From + regressTaps[0]; f < g.To-regressTaps[0] && !gone; f++ {
+		gone := false // in a frame that predict reads
+		for f := g.From - 1 + regressTaps[0]; f <= g.To-regressTaps[0] && !gone; f++ {
 			gone = missing[within(f)*cols+c]
 		}
 		inGap := false
@@ -87,8 +88,9 @@ func (m *Model) regress(x, known []float32, missing []bool, g Gap) {
 	})
 	for f := g.From; f < g.To; f++ {
 		for i, c := range r.of {
-			v := &x[f*cols+c]
-			*v += trust * (told[(f-g.From+1)*len(r.of)+i] - *v)
+			if v := &x[f*cols+c]; missing[f*cols+c] {
+				*v += trust * (told[(f-g.From+1)*len(r.of)+i] - *v)
+			}
 		}
 	}
 }
@@ -111,7 +113,7 @@ func (r *regression) trial(m *Model, length int) float32 {
 		r.meet(told, from, to, func(f, c int) (float32, bool) { return r.x[f*r.cols+c], true })
 		curve := append([]float32(nil), r.x[:min(len(r.x), (to+2)*r.cols)]...)
 		for i, c := range r.of {
-			m.bridge(curve, c, from, to)
+			m.bridge(curve, r.missing, c, from, to)
 			for f := from; f < to; f++ {
 				d := float64(told[(f-from+1)*n+i] - curve[f*r.cols+c])
 				along += d * float64(r.x[f*r.cols+c]-curve[f*r.cols+c])

@@ -62,6 +62,17 @@ func (t *Target) check(l *feature.Motion, frames int) error {
 	return nil
 }
 
+// meets reports whether two targets of a joint want it at the same time; that one
+// ends where the other begins does not count, unless a frame is all that it has.
+func (t *Target) meets(o *Target) bool {
+	frame := func(s float64) int { return int(math.Round(s * Rate)) }
+	from, to := max(t.From, o.From), min(t.To, o.To)
+	if frame(t.From) == frame(t.To) || frame(o.From) == frame(o.To) {
+		return frame(from) <= frame(to)
+	}
+	return from < to
+}
+
 // TargetError says which target is wrong, and why.
 type TargetError struct {
 	Index int // of the target
@@ -75,16 +86,25 @@ func (e *TargetError) Unwrap() error { return e.Err }
 // Aim makes targets part of the edit of motion b, whose body begins at start: it
 // writes what they ask for into job.Want and job.Weight, which it makes where they
 // are nil. Joints go from where they are in job.Rows to their targets and back, as
-// Target.Share eases. A foot that has a target does not stand meanwhile. A
-// *TargetError names a target that is wrong; then nothing was written.
+// Target.Share eases. A foot that has a target does not stand meanwhile. Two
+// targets of a joint must not be at the same time, where a moment counts as its
+// frame. One may end when the next begins: within their Ease the joint goes over,
+// and it is halfway then. A *TargetError names a target that is wrong; on any error
+// nothing was written.
 func (m *Model) Aim(job *Edit, b int, start feature.Place, targets []Target) error {
+	if b < 0 || b >= job.Batch || job.Length < 1 {
+		return fmt.Errorf("manifold: targets for motion %d of an edit of %d motions of %d frames", b, job.Batch, job.Length)
+	}
+	if err := job.check(m); err != nil {
+		return err
+	}
 	l := m.Layout
 	for i, t := range targets {
 		if err := t.check(l, job.Length); err != nil {
 			return &TargetError{i, err}
 		}
 		for k, o := range targets[:i] {
-			if o.Joint == t.Joint && o.From < t.To && t.From < o.To {
+			if o.Joint == t.Joint && t.meets(&o) {
 				return &TargetError{i, fmt.Errorf("%s has another one at that time, target %d", t.Joint, k)}
 			}
 		}

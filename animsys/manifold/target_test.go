@@ -159,11 +159,66 @@ func TestAimRefuses(t *testing.T) {
 		"ease":    {Joint: "Head", To: 0.5, Ease: inf},
 		"weight":  {Joint: "Head", To: 0.5, Weight: -1},
 		"another": {Joint: "LeftHand", From: 0.4, To: 0.6},
+		"its end": {Joint: "LeftHand", From: 0.505, To: 0.505},
 	} {
 		job := &manifold.Edit{Batch: 1, Length: frames, Rows: make([]float32, frames*m.Layout.Columns())}
 		var bad *manifold.TargetError
 		if err := m.Aim(job, 0, place, []manifold.Target{{Joint: "LeftHand", From: 0.2, To: 0.5}, second}); !errors.As(err, &bad) || bad.Index != 1 || job.Want != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A joint is not at two places in a moment; targets may follow each other.
+func TestAimMoments(t *testing.T) {
+	m := people(t)
+	const frames = 60
+	for name, c := range map[string]struct {
+		a, b [2]float64
+		want bool
+	}{
+		"the same":          {[2]float64{0.5, 0.5}, [2]float64{0.5, 0.5}, false},
+		"a millisecond":     {[2]float64{0.5, 0.5}, [2]float64{0.501, 0.501}, false},
+		"within":            {[2]float64{0.2, 0.6}, [2]float64{0.5, 0.5}, false},
+		"at its beginning":  {[2]float64{0.5, 0.5}, [2]float64{0.5, 0.6}, false},
+		"the next frame":    {[2]float64{0.5, 0.5}, [2]float64{31. / 60, 31. / 60}, true},
+		"one after another": {[2]float64{0.2, 0.5}, [2]float64{0.5, 0.8}, true},
+		"turned round":      {[2]float64{0.5, 0.8}, [2]float64{0.2, 0.5}, true},
+	} {
+		job := &manifold.Edit{Batch: 1, Length: frames, Rows: make([]float32, frames*m.Layout.Columns())}
+		at := m3.V(0, 1, 0)
+		err := m.Aim(job, 0, place, []manifold.Target{{Joint: "Head", Body: true, At: at, From: c.a[0], To: c.a[1]},
+			{Joint: "Head", Body: true, At: at.Scale(2), From: c.b[0], To: c.b[1]}})
+		var bad *manifold.TargetError
+		if (err == nil) != c.want || err != nil && (!errors.As(err, &bad) || bad.Index != 1 || job.Want != nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		y := m.Layout.Pos(m.Layout.Joint("Head")) + 1
+		if name == "one after another" && job.Want[30*m.Layout.Columns()+y] != 1.5 {
+			t.Errorf("%s: between them at %g m, want 1.5", name, job.Want[30*m.Layout.Columns()+y])
+		}
+	}
+}
+
+// What Editor.Run refuses Aim does not write to.
+func TestAimRefusesEdits(t *testing.T) {
+	m := people(t)
+	const frames = 60
+	n := 2 * frames * m.Layout.Columns()
+	for name, c := range map[string]struct {
+		b   int
+		job manifold.Edit
+	}{
+		"beyond the batch": {2, manifold.Edit{Batch: 2, Length: frames, Rows: make([]float32, n)}},
+		"before it":        {-1, manifold.Edit{Batch: 2, Length: frames, Rows: make([]float32, n)}},
+		"no frames":        {0, manifold.Edit{Batch: 2}},
+		"short rows":       {1, manifold.Edit{Batch: 2, Length: frames, Rows: make([]float32, n-1)}},
+		"short body":       {1, manifold.Edit{Batch: 2, Length: frames, Rows: make([]float32, n), Body: make([]float32, 1)}},
+		"short stand":      {1, manifold.Edit{Batch: 2, Length: frames, Rows: make([]float32, n), Stand: make([]float32, 1)}},
+		"no weight":        {1, manifold.Edit{Batch: 2, Length: frames, Rows: make([]float32, n), Want: make([]float32, n)}},
+	} {
+		if err := m.Aim(&c.job, c.b, place, []manifold.Target{{Joint: "LeftFoot"}}); err == nil {
+			t.Errorf("%s: accepted", name)
 		}
 	}
 }

@@ -119,7 +119,7 @@ off, which is how --denoise does it.`,
 	f.BoolVar(&o.feet, "feet", false, "hold standing feet and bones, nothing else")
 	f.StringVar(&o.contacts, "contacts", "", "when feet stand: own (in the motion as it is) or detect (default: own, with --denoise detect)")
 	f.IntVar(&o.iterations, "iterations", manifold.DefaultIterations, "most steps of the edit")
-	f.DurationVar(&o.budget, "budget", 0, "`time` after which the edit stops where it is: 200ms; 0: none")
+	f.DurationVar(&o.budget, "budget", 0, "`time` after which the edit stops where it is, with one step at least: 200ms; filling and taking noise off count, and are not cut short; 0: none")
 	f.StringVar(&o.base, "manifold", "human", "a shipped model's name, or a model file: the motion manifold")
 	f.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
 	f.BoolVar(&o.asJSON, "json", false, "print the report as one JSON object")
@@ -217,7 +217,7 @@ func (o *editFlags) run(file string) (*editReport, error) {
 		return nil, err
 	}
 	if o.budget > 0 {
-		end := time.Now().Add(o.budget)
+		end := at.Add(o.budget)
 		job.Stop = func() bool { return time.Now().After(end) }
 	}
 	edit := e.Run

@@ -155,6 +155,13 @@ weight = 2
 	if len(r.Targets) != 2 || r.Targets[0].Is > 1 || r.Targets[0].Was < 30 || r.Away > 2 || r.Is.Slide > 0.3 {
 		t.Errorf("targets along a path: %+v", r)
 	}
+	last := writeFile(t, dir, "last.toml", "[[target]]\njoint = \"LeftHand\"\nat = [0.2, 1.3, 1.6]\nfrom = 3.9916666666666667\n")
+	if r := edited(t, walk, "--targets", last, "--out", out, "--iterations", "1"); !(r.Targets[0].Was > 0) {
+		t.Errorf("a target half a frame after the last: %+v", r)
+	}
+	if r := edited(t, walk, "--fill", "Head@1:2", "--budget", "30ms", "--out", out); r.Steps != 1 {
+		t.Errorf("%d steps, want 1: filling took the budget", r.Steps)
+	}
 	code, text, errs := cli("edit", walk, "--targets", targets, "--budget", "1ns", "--out", out)
 	if code != 0 || !strings.Contains(text, " 1 steps of editing") || !strings.Contains(text, "from their targets") {
 		t.Errorf("a budget of 1 ns: %d %s\n%s", code, errs, text)
@@ -194,6 +201,7 @@ func TestEditRefuses(t *testing.T) {
 		{[]string{"--fill", "Head@1:9"}, 2, "to is 9 s"},
 		{[]string{"--fill", "Hips,Head@1:2"}, 2, `say "all"`},
 		{[]string{"--fill", "all"}, 2, "whole motion"},
+		{[]string{"--fill", "all@0:2", "--fill", "all@2:4"}, 1, "nothing tells"},
 		{[]string{"--fill", "none.toml"}, 1, "none.toml"},
 		{[]string{"--fill", toml("\n[[missing]]\njoints = [\"Head\"]\nfrom = 1\nto = 77\n")}, 1, ".toml:5: to is 77 s"},
 		{[]string{"--fill", toml("[[missing]]\njoints = [\"Head\"]\nfrom = inf\n")}, 1, ".toml:3: from is +Inf"},

@@ -184,7 +184,7 @@ func (g *goals) measure(m *manifold.Model, rows, was []float32, made *skel.Clip,
 	var out []editTarget
 	for _, t := range g.targets {
 		e, n := editTarget{Joint: t.Joint, From: t.From, To: t.To}, 0.0
-		for f := frameOf(t.From); f <= min(frameOf(t.To), made.Frames-1); f++ {
+		for f := min(frameOf(t.From), made.Frames-1); f <= min(frameOf(t.To), made.Frames-1); f++ {
 			made.Model(model, f)
 			at := t.In(course[f])
 			to := m3.YawQuat(course[f].Yaw).Rotate(at).Add(course[f].Pos)

@@ -314,6 +314,9 @@ func (r *evalManifoldReport) bars() evalBars {
 		for i := range r.Curves {
 			c := &r.Curves[i]
 			v := bar.of(c)
+			if math.IsInf(v, 0) || math.IsNaN(v) { // nothing as fast is held out to compare with
+				continue
+			}
 			b.most(bar.name, fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed), &v, bar.most)
 		}
 	}

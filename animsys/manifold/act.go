@@ -45,6 +45,7 @@ func (m *Model) NewActor(net *netruntime.Net, o EditorOptions) (*Actor, error) {
 	if a.editor, err = m.NewEditor(o); err != nil {
 		return nil, err
 	}
+	a.editor.Weights.Bone *= 2 // hands and feet that are given pull harder at bones than standing ones do
 	open := o.Open
 	if open == nil {
 		open = (*netruntime.Net).NewSession

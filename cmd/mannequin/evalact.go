@@ -217,6 +217,7 @@ func (r *evalManifoldReport) actBars(b *evalBars) {
 	}
 	for i := range r.Acts {
 		b.most("standing feet of punches and kicks slide, cm per frame", r.Acts[i].Kind+" "+r.Acts[i].Clip, &r.Acts[i].Motion.Skate, 0.3)
+		b.most("their bones change by, %", r.Acts[i].Kind+" "+r.Acts[i].Clip, &r.Acts[i].Motion.Bone, 0.5)
 	}
 }
 

@@ -362,10 +362,3 @@ func (s *Stream) Advance(r0, r1 int) {
 		}
 	}
 }
-
-// Waits reports whether row has come to the end of its motion before more was
-// there, which a greater Batch would prevent.
-func (s *Stream) Waits(row int) bool {
-	b := &s.bodies[s.seat[row]]
-	return b.at+1 >= b.end()
-}

@@ -108,7 +108,10 @@ func (k *maker) make(n int) error {
 	}
 	e := &k.editing
 	*e = k.edit
-	e.Batch, e.Rows, e.Body, e.Stand, e.Want, e.Weight = n, w.Rows, w.Body, w.Contacts, e.Want[:frames*cols], k.weight[:frames*cols]
+	e.Batch, e.Rows, e.Body, e.Stand = n, w.Rows, w.Body, w.Contacts
+	if e.Want = nil; w.Kept > 0 { // it goes on from motion that was made
+		e.Want, e.Weight = k.edit.Want[:frames*cols], k.weight[:frames*cols]
+	}
 	_, err := k.editor.Run(e)
 	return err
 }
@@ -195,7 +198,7 @@ func (k *maker) lay(o *Order, i int) {
 			for c := range contacts {
 				k.walk.Contacts[row*contacts+c] = float32(s.stand[was] >> c & 1)
 			}
-			if j < context {
+			if j < context && k.edit.Iterations > 0 {
 				copy(k.edit.Want[row*cols:], s.joints[was*n:][:n])
 			}
 			k.walk.Phase[i] = s.phase[was]
@@ -239,9 +242,7 @@ func (k *maker) give(o *Order, i int) {
 func (k *maker) idle() ([]float32, error) {
 	was := k.edit.Iterations
 	k.edit.Iterations = DefaultIterations
-	weight := k.weight
-	k.weight = make([]float32, len(weight))
-	defer func() { k.edit.Iterations, k.weight = was, weight }()
+	defer func() { k.edit.Iterations = was }()
 	clear(k.walk.Body)
 	k.walk.Kept = 0
 	if err := k.make(1); err != nil {

@@ -148,9 +148,7 @@ func (m *Model) suits(s Styled) Styled {
 
 // restyler gives styles to windows. It belongs to a maker.
 type restyler struct {
-	model          *Model
 	encode, decode netruntime.Session
-	length         int
 	frames, hidden []float32 // of the windows that have a style
 	sum            [][]float32
 	which          []int // those windows
@@ -161,7 +159,7 @@ func (m *Model) newRestyler(batch, length, workers int, open netruntime.Opener) 
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	r := &restyler{model: m, length: length, which: make([]int, 0, batch), in: make([][]float32, 1), out: make([][]float32, 1)}
+	r := &restyler{which: make([]int, 0, batch), in: make([][]float32, 1), out: make([][]float32, 1)}
 	var err error
 	if r.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: batch, Length: length, Workers: workers}); err != nil {
 		return nil, err

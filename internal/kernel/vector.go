@@ -71,6 +71,32 @@ func Dot(x, y []float32) float32 {
 	return s.total()
 }
 
+// Dots16 sets dst[l] = Σ_i v[i]·x[i][l]: the products of v with sixteen vectors
+// side by side, x of (len(v), 16).
+func Dots16(dst *[16]float32, x, v []float32) {
+	same("Dots16", 16*len(v), len(x))
+	if len(v) == 0 {
+		*dst = [16]float32{}
+		return
+	}
+	if dots16Asm(dst, x, v) {
+		return
+	}
+	var s [4][16]float32
+	for i, a := range v {
+		to := &s[0]
+		if i < len(v)&^3 {
+			to = &s[i&3]
+		}
+		for l, b := range x[16*i : 16*i+16] {
+			to[l] += float32(a * b)
+		}
+	}
+	for l := range dst {
+		dst[l] = s[0][l] + s[1][l] + (s[2][l] + s[3][l])
+	}
+}
+
 // SumAbs returns Σ |x|.
 func SumAbs(x []float32) float32 {
 	var s lanes

@@ -17,6 +17,9 @@ func signAVX2(dst *float32, a float32, x *float32, n int)
 func dotAVX2(sum *float32, x *float32, y *float32, n int)
 
 //go:noescape
+func dots16AVX2(dst *float32, x *float32, v *float32, n int)
+
+//go:noescape
 func sumAbsAVX2(sum *float32, x *float32, n int)
 
 //go:noescape
@@ -36,6 +39,9 @@ func signAVX512(dst *float32, a float32, x *float32, n int)
 
 //go:noescape
 func dotAVX512(sum *float32, x *float32, y *float32, n int)
+
+//go:noescape
+func dots16AVX512(dst *float32, x *float32, v *float32, n int)
 
 //go:noescape
 func sumAbsAVX512(sum *float32, x *float32, n int)

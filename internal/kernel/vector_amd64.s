@@ -192,6 +192,82 @@ loop:
 	VZEROUPPER
 	RET
 
+// func dots16AVX2(dst *float32, x *float32, v *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dots16AVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X2
+	VPBROADCASTD X2, Y2
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X3
+	VPBROADCASTD X3, Y3
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X4
+	VPBROADCASTD X4, Y4
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X5
+	VPBROADCASTD X5, Y5
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X6
+	VPBROADCASTD X6, Y6
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X7
+	VPBROADCASTD X7, Y7
+	JMP          more
+
+four:
+	VBROADCASTSS (DX), Y8
+	VFMADD231PS  (CX), Y8, Y0
+	VFMADD231PS  32(CX), Y8, Y1
+	VBROADCASTSS 4(DX), Y8
+	VFMADD231PS  64(CX), Y8, Y2
+	VFMADD231PS  96(CX), Y8, Y3
+	VBROADCASTSS 8(DX), Y8
+	VFMADD231PS  128(CX), Y8, Y4
+	VFMADD231PS  160(CX), Y8, Y5
+	VBROADCASTSS 12(DX), Y8
+	VFMADD231PS  192(CX), Y8, Y6
+	VFMADD231PS  224(CX), Y8, Y7
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x10, DX
+
+more:
+	SUBQ $0x04, BX
+	JGE  four
+	ADDQ $0x04, BX
+	JZ   done
+
+one:
+	VBROADCASTSS (DX), Y8
+	VFMADD231PS  (CX), Y8, Y0
+	VFMADD231PS  32(CX), Y8, Y1
+	ADDQ         $0x40, CX
+	ADDQ         $0x04, DX
+	DECQ         BX
+	JNZ          one
+
+done:
+	VADDPS  Y2, Y0, Y0
+	VADDPS  Y6, Y4, Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VADDPS  Y3, Y1, Y1
+	VADDPS  Y7, Y5, Y5
+	VADDPS  Y5, Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VZEROUPPER
+	RET
+
 // func sumAbsAVX2(sum *float32, x *float32, n int)
 // Requires: AVX, AVX2
 TEXT ·sumAbsAVX2(SB), NOSPLIT, $0-24
@@ -475,6 +551,61 @@ loop:
 	JNZ         loop
 	VMOVUPS     Z0, (AX)
 	VMOVUPS     Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func dots16AVX512(dst *float32, x *float32, v *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·dots16AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X2
+	VPBROADCASTD X2, Z2
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X3
+	VPBROADCASTD X3, Z3
+	JMP          more
+
+four:
+	VBROADCASTSS (DX), Z4
+	VFMADD231PS  (CX), Z4, Z0
+	VBROADCASTSS 4(DX), Z4
+	VFMADD231PS  64(CX), Z4, Z1
+	VBROADCASTSS 8(DX), Z4
+	VFMADD231PS  128(CX), Z4, Z2
+	VBROADCASTSS 12(DX), Z4
+	VFMADD231PS  192(CX), Z4, Z3
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x10, DX
+
+more:
+	SUBQ $0x04, BX
+	JGE  four
+	ADDQ $0x04, BX
+	JZ   done
+
+one:
+	VBROADCASTSS (DX), Z4
+	VFMADD231PS  (CX), Z4, Z0
+	ADDQ         $0x40, CX
+	ADDQ         $0x04, DX
+	DECQ         BX
+	JNZ          one
+
+done:
+	VADDPS  Z1, Z0, Z0
+	VADDPS  Z3, Z2, Z2
+	VADDPS  Z2, Z0, Z0
+	VMOVUPS Z0, (AX)
 	VZEROUPPER
 	RET
 

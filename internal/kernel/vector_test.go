@@ -132,3 +132,44 @@ func TestDealAndPick(t *testing.T) {
 		}
 	})
 }
+
+func TestDots16(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 200} {
+		x, v := randoms(r, 16*n), randoms(r, n)
+		var families [][16]float32
+		forKinds(t, func(t *testing.T) {
+			guard := [18]float32{0: 1, 17: 2}
+			got := (*[16]float32)(guard[1:17])
+			Dots16(got, x, v)
+			for l := range got {
+				var want, size float64
+				for i := range v {
+					p := float64(v[i]) * float64(x[16*i+l])
+					want += p
+					size += math.Abs(p)
+				}
+				if math.Abs(float64(got[l])-want) > 1e-6*size {
+					t.Fatalf("%d values: product %d is %v, want %v", n, l, got[l], want)
+				}
+			}
+			if guard[0] != 1 || guard[17] != 2 {
+				t.Fatalf("%d values: wrote beyond the ends", n)
+			}
+			if Active() != Generic {
+				families = append(families, *got)
+			}
+		})
+		if len(families) == 2 && families[0] != families[1] {
+			t.Fatalf("%d values: families differ", n)
+		}
+	}
+}
+
+func BenchmarkDots16(b *testing.B) {
+	x, v := make([]float32, 16*100), make([]float32, 100)
+	var dst [16]float32
+	for b.Loop() {
+		Dots16(&dst, x, v)
+	}
+}

@@ -42,6 +42,16 @@ func dotAsm(s *lanes, x, y []float32) bool {
 	return active != Generic
 }
 
+func dots16Asm(dst *[16]float32, x, v []float32) bool {
+	switch active {
+	case AVX512:
+		dots16AVX512(&dst[0], &x[0], &v[0], len(v))
+	case AVX2:
+		dots16AVX2(&dst[0], &x[0], &v[0], len(v))
+	}
+	return active != Generic
+}
+
 func sumAbsAsm(s *lanes, x []float32) bool {
 	switch active {
 	case AVX512:

@@ -106,6 +106,54 @@ func (v *isa) sumAbs() {
 	})
 }
 
+// dots16: sixteen dot products with the values at v. Row i of x goes to sum i
+// mod 4, those after the last four to the first.
+func (v *isa) dots16() {
+	text("dots16"+v.name, "func(dst, x, v *float32, n int)")
+	to, x, w := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("v"), GP64())
+	n := Load(Param("n"), GP64())
+	v.mask = nil
+	parts := 64 / v.bytes
+	sums := make([]reg.VecVirtual, 4*parts)
+	for i := range sums {
+		sums[i] = v.konst(0)
+	}
+	row := func(i int) {
+		b := v.vec()
+		VBROADCASTSS(Mem{Base: w, Disp: 4 * i}, b)
+		for p := range parts {
+			VFMADD231PS(Mem{Base: x, Disp: 64*i + v.bytes*p}, b, sums[i*parts+p])
+		}
+	}
+	JMP(LabelRef("more"))
+	Label("four")
+	for i := range 4 {
+		row(i)
+	}
+	ADDQ(U32(256), x)
+	ADDQ(U8(16), w)
+	Label("more")
+	SUBQ(U8(4), n)
+	JGE(LabelRef("four"))
+	ADDQ(U8(4), n)
+	JZ(LabelRef("done"))
+	Label("one")
+	row(0)
+	ADDQ(U8(64), x)
+	ADDQ(U8(4), w)
+	DECQ(n)
+	JNZ(LabelRef("one"))
+	Label("done")
+	for p := range parts {
+		VADDPS(sums[parts+p], sums[p], sums[p])
+		VADDPS(sums[3*parts+p], sums[2*parts+p], sums[2*parts+p])
+		VADDPS(sums[2*parts+p], sums[p], sums[p])
+		VMOVUPS(sums[p], Mem{Base: to, Disp: v.bytes * p})
+	}
+	VZEROUPPER()
+	RET()
+}
+
 // eachBits is each for n at most 64 with bit i of the parameter bits for
 // element i. body gets the vector's bits: an AVX-512 mask, or AVX2 lanes that
 // are all ones or zeros.
@@ -175,6 +223,7 @@ func main() {
 		v.mulAdd()
 		v.sign()
 		v.dot()
+		v.dots16()
 		v.sumAbs()
 		v.deal()
 		v.pick()

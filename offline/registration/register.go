@@ -17,7 +17,7 @@ type Options struct {
 	Smooth    float64  // period below which warps do not waver, s; 0: 0.5
 	Rounds    int      // times that the canonical motion is averaged from all takes anew; 0: 3
 	Alternate int      // times that, in each, a take is warped, and scaled and offset; 0: 2
-	Snap      float64  // time over which a take's own contacts move the canonical ones, s; 0: 0.15, negative: none
+	Snap      float64  // time over which a take's own contacts move the canonical ones, s; 0: 0.1, negative: none
 	Workers   int      // goroutines; 0: all processors. The result does not depend on it
 }
 
@@ -29,7 +29,7 @@ func (o Options) withDefaults() Options {
 	}
 	def(&o.MaxSlope, 3)
 	def(&o.Smooth, 0.5)
-	def(&o.Snap, 0.15)
+	def(&o.Snap, 0.1)
 	if o.Neutral == nil {
 		o.Neutral = []string{"neutral", "normal"}
 	}
@@ -96,11 +96,14 @@ func Register(takes []*Take, opt Options) (*Timeline, *Report, error) {
 	if err := r.first(); err != nil {
 		return nil, nil, err
 	}
-	for range opt.Rounds {
+	for round := range opt.Rounds {
 		if err := r.warpAll(opt.Alternate); err != nil {
 			return nil, nil, err
 		}
 		r.average()
+		if round == 0 && r.cyclic {
+			r.pace()
+		}
 	}
 	if err := r.warpAll(1); err != nil {
 		return nil, nil, err
@@ -153,7 +156,6 @@ type registrar struct {
 	gain      [][]float64 // per take (columns)
 	offset    [][]float64
 	times     [][]float64
-	residual  []float64 // mean squared
 	stands    [][]uint8
 	stood     []uint8 // on the timeline
 }
@@ -192,14 +194,36 @@ func (r *registrar) look() error {
 	return compute(false)
 }
 
+// pace makes the cycle as long as that of the best reference that goes through
+// one: what could not be seen in a short take by itself is known once it is
+// registered to another.
+func (r *registrar) pace() {
+	old := r.template.frames
+	for _, i := range r.order() {
+		t := r.times[i]
+		if n := len(t) - 1; t[n]-t[0] >= 0.9*float64(old) {
+			r.reference = i
+			frames := max(2, int(math.Round(float64(old)*float64(n)/(t[n]-t[0]))))
+			scaled := &template{frames: frames, cyclic: true, rows: make([]float64, frames*r.feat[0].cols)}
+			for k := range frames {
+				cols := r.feat[0].cols
+				r.template.row(scaled.rows[k*cols:][:cols], float64(k)*float64(old)/float64(frames))
+			}
+			r.template = scaled
+			return
+		}
+	}
+}
+
 // neutral reports whether take i is in a neutral style.
 func (r *registrar) neutral(i int) bool {
 	return slices.ContainsFunc(r.Neutral, func(s string) bool { return strings.EqualFold(s, r.takes[i].Style) })
 }
 
-// first chooses the reference and makes the first template of it.
-func (r *registrar) first() error {
-	order := make([]int, len(r.takes)) // by how good a reference they are
+// order returns the takes by how good a reference they are: neutral ones first,
+// then long ones.
+func (r *registrar) order() []int {
+	order := make([]int, len(r.takes))
 	for i := range order {
 		order[i] = i
 	}
@@ -212,6 +236,12 @@ func (r *registrar) first() error {
 		}
 		return r.feat[b].frames - r.feat[a].frames
 	})
+	return order
+}
+
+// first chooses the reference and makes the first template of it.
+func (r *registrar) first() error {
+	order := r.order()
 	r.reference = order[0]
 	if r.cyclic {
 		found := 0
@@ -235,7 +265,6 @@ func (r *registrar) first() error {
 	}
 	n := len(r.takes)
 	r.gain, r.offset, r.times = make([][]float64, n), make([][]float64, n), make([][]float64, n)
-	r.residual = make([]float64, n)
 	cols := r.feat[0].cols
 	for i := range n {
 		r.gain[i], r.offset[i] = slices.Repeat([]float64{1}, cols), make([]float64, cols)
@@ -249,11 +278,11 @@ func (r *registrar) warpAll(alternate int) error {
 	return parallel(r.Workers, len(r.takes), func(i int) error {
 		f := r.feat[i]
 		for range alternate {
-			path, g, d, err := r.path(f, r.template, r.gain[i], r.offset[i])
+			path, g, err := r.path(f, r.template, r.gain[i], r.offset[i])
 			if err != nil {
 				return fmt.Errorf("registration: take %s: %w", r.takes[i].Name, err)
 			}
-			r.times[i], r.residual[i] = r.warper.times(path, g, f.frames, f.fps), d
+			r.times[i] = r.warper.times(path, g, f.frames, f.fps)
 			fit(r.gain[i], r.offset[i], f, r.template, r.times[i])
 		}
 		return nil

@@ -57,7 +57,7 @@ func (r *registrar) report(tl *Timeline) (*Report, error) {
 	alone := r.alone()
 	err := parallel(r.Workers, len(r.takes), func(i int) error {
 		t := &rep.Takes[i]
-		t.Name, t.Style, t.Residual = r.takes[i].Name, r.takes[i].Style, math.Sqrt(r.residual[i])
+		t.Name, t.Style, t.Residual = r.takes[i].Name, r.takes[i].Style, r.residual(i)
 		r.measureSlopes(t, r.times[i])
 		agree := 0
 		for f, stood := range r.carried(i) {
@@ -76,6 +76,25 @@ func (r *registrar) report(tl *Timeline) (*Report, error) {
 		return nil
 	})
 	return rep, err
+}
+
+// residual returns the root mean square distance of take i from the template, over
+// the frames that it reaches.
+func (r *registrar) residual(i int) float64 {
+	f := r.feat[i]
+	own, row := r.adapted(i), make([]float64, f.cols)
+	sum, n := 0.0, 0
+	for at, t := range r.times[i] {
+		if !r.template.row(row, t) {
+			continue
+		}
+		for k, w := range f.weight {
+			d := own.rows[at*f.cols+k] - row[k]
+			sum += w * d * d
+		}
+		n++
+	}
+	return math.Sqrt(sum / float64(max(n, 1)))
 }
 
 func (r *registrar) measureSlopes(t *TakeReport, times []float64) {
@@ -120,7 +139,7 @@ func (r *registrar) backwards(t *TakeReport, i int) error {
 		return nil
 	}
 	one, zero := slices.Repeat([]float64{1}, f.cols), make([]float64, f.cols)
-	path, g, _, err := r.path(part, r.adapted(i), one, zero)
+	path, g, err := r.path(part, r.adapted(i), one, zero)
 	if err != nil {
 		return err
 	}
@@ -156,7 +175,7 @@ func (r *registrar) alone() *template {
 // directly registers take i to the reference alone, and compares.
 func (r *registrar) directly(t *TakeReport, i int, alone *template) error {
 	f := r.feat[i]
-	path, g, _, err := r.path(f, alone, r.gain[i], r.offset[i])
+	path, g, err := r.path(f, alone, r.gain[i], r.offset[i])
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,9 @@ type template struct {
 const (
 	perSecond = 30      // columns of the warp's search
 	fine      = 12      // steps of a search column at slope 1: slopes are multiples of 1/12
-	bendCost  = 10      // of a change of the slope's logarithm, squared, in columns
+	bendCost  = 1 // of a change of the slope's logarithm, squared, in columns
 	restCost  = 0.02    // of the slope's logarithm itself, squared
+	openCost  = 0.3     // of the time that a template goes on before a take begins or after it ends, in columns
 	maxStates = 1 << 27 // bytes of back pointers
 )
 
@@ -80,12 +81,11 @@ func (w *warper) layout(take *features, t *template, levels int) (grid, error) {
 // anywhere to anywhere, that with the least distance between features and the
 // least bending. The takes' features are first scaled and offset by gain and
 // offset (columns). On a cyclic template the result goes on past its period.
-// It returns the mean squared distance too.
-func (w *warper) path(take *features, t *template, gain, offset []float64) ([]float64, grid, float64, error) {
+func (w *warper) path(take *features, t *template, gain, offset []float64) ([]float64, grid, error) {
 	slopes := w.slopes()
 	g, err := w.layout(take, t, len(slopes))
 	if err != nil {
-		return nil, g, 0, err
+		return nil, g, err
 	}
 	S, B := len(slopes), g.bins
 	logs := make([]float64, S)
@@ -95,12 +95,18 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 	now, next := make([]float64, S*B), make([]float64, S*B)
 	from := make([]int8, g.columns*S*B) // (columns, slopes, bins) change of slope on the way here, indexed by where it left
 	cost := make([]float64, B)
-	best, sum := make([]float64, B), 0.0
+	best := make([]float64, B)
+	open := 0.0 // per bin
+	if !t.cyclic {
+		open = openCost / fine
+	}
 	for c := range g.columns {
 		w.distances(cost, take, t, gain, offset, c*g.stride, g)
 		if c == 0 {
 			for s := range S {
-				copy(now[s*B:], cost)
+				for b, v := range cost {
+					now[s*B+b] = v + open*float64(max(b-g.hold*g.sub, 0))
+				}
 			}
 			continue
 		}
@@ -120,6 +126,13 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 			}
 			rest := restCost * logs[s] * logs[s]
 			dst, k := next[s*B:][:B], slopes[s]
+			// Where the action is done once the distance counts for the frames of
+			// both, else a take would linger where any pose is like the template's,
+			// such as a stand, and never come to the rest of it.
+			both := 1.0
+			if !t.cyclic {
+				both = (1 + float64(k)/fine) / 2
+			}
 			for b := range dst {
 				at := b - k
 				if at < 0 {
@@ -131,21 +144,22 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 						at += B
 					}
 				}
-				dst[b] = best[at] + cost[b] + rest
+				dst[b] = best[at] + both*cost[b] + rest
 			}
 		}
 		now, next = next, now
 	}
 	end := 0
-	for i, v := range now {
-		if v < now[end] {
-			end = i
+	for s := range S {
+		for b := range B {
+			if now[s*B+b] += open * float64(max(B-1-g.hold*g.sub-b, 0)); now[s*B+b] < now[end] {
+				end = s*B + b
+			}
 		}
 	}
 	if math.IsInf(now[end], 1) {
-		return nil, g, 0, fmt.Errorf("%d frames do not fit on a timeline of %d with slopes up to %g", take.frames, t.frames, w.maxSlope)
+		return nil, g, fmt.Errorf("%d frames do not fit on a timeline of %d with slopes up to %g", take.frames, t.frames, w.maxSlope)
 	}
-	sum = now[end] / float64(g.columns)
 	out := make([]float64, g.columns)
 	s, at := end/B, end%B
 	turns := 0
@@ -165,7 +179,7 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 			out[c] -= first
 		}
 	}
-	return out, g, sum, nil
+	return out, g, nil
 }
 
 // distances fills dst, per bin, with the weighted mean squared distance of frame

@@ -99,29 +99,39 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 // frames, (frames, layout.Columns()) at Rate, on the skeleton sk, and where the
 // first one stands. Its skeleton must fit a profile of package retarget.
 func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton) (rows []float32, start feature.Place, err error) {
-	fail := func(err error) ([]float32, feature.Place, error) {
+	clip, err := OpenClip(path, sk, Rate)
+	if err != nil {
+		return nil, feature.Place{}, err
+	}
+	if rows, start, err = rowsOf(layout, sk, clip); err != nil {
 		return nil, feature.Place{}, fmt.Errorf("dataset: %s: %w", path, err)
 	}
+	return rows, start, nil
+}
+
+// OpenClip reads the BVH or AMC recording of a person at path and returns its
+// motion on the skeleton sk, in metres, at fps frames per second, without the
+// frames at its start that show the rest pose. Its skeleton must fit a profile of
+// package retarget.
+func OpenClip(path string, sk *skel.Skeleton, fps float64) (*skel.Clip, error) {
 	var b *mocap.BVH
+	var err error
 	if strings.EqualFold(filepath.Ext(path), ".amc") {
 		b, err = mocap.OpenAMC(path, "", mocap.AMCRate)
 	} else {
 		b, err = mocap.OpenBVH(path)
 	}
 	if err != nil {
-		return nil, start, fmt.Errorf("dataset: %w", err)
+		return nil, fmt.Errorf("dataset: %w", err)
 	}
 	r := retarget.Default()
 	if r.Profile = retarget.Detect(b.Clip.Skel); r.Profile == nil {
-		return fail(fmt.Errorf("no profile fits its skeleton of %s, …: write one with mannequin import --suggest", strings.Join(b.Clip.Skel.Names[:min(4, b.Clip.Skel.Len())], ", ")))
+		return nil, fmt.Errorf("dataset: %s: no profile fits its skeleton of %s, …: write one with mannequin import --suggest", path, strings.Join(b.Clip.Skel.Names[:min(4, b.Clip.Skel.Len())], ", "))
 	}
-	r.Source, r.Target, r.Workers = b.Clip.Resampled(Rate), sk, 1
+	r.Source, r.Target, r.Workers = b.Clip.Resampled(fps), sk, 1
 	clip, _, err := r.Run()
 	if err != nil {
-		return fail(err)
+		return nil, fmt.Errorf("dataset: %s: %w", path, err)
 	}
-	if rows, start, err = rowsOf(layout, sk, clip); err != nil {
-		return fail(err)
-	}
-	return rows, start, nil
+	return clip, nil
 }

@@ -1,4 +1,3 @@
-// Package registration puts performances of the same action on one timeline.
 package registration
 
 import "mannequin/animsys/skel"
@@ -10,6 +9,7 @@ type Take struct {
 	Action  string     // what is done: walk, run, jump
 	Style   string     // how it is done: neutral, proud, old
 	Content string     // which version of the action, such as a path; takes of one action and content in two styles are pairs
+	Cyclic  Cyclic     // whether the action repeats itself
 	Clip    *skel.Clip // metres, every frame a row of the database
 
 	// Times are the frames' places on the action's canonical timeline, strictly
@@ -21,11 +21,27 @@ type Take struct {
 	Stands []uint8
 }
 
+// Cyclic says whether an action repeats itself.
+type Cyclic uint8
+
+// An action of Unknown is looked at: see Register.
+const (
+	Unknown Cyclic = iota
+	Repeats        // walk, run
+	Once           // jump, punch, bow
+)
+
+// Bits of Stands.
+const (
+	LeftStands uint8 = 1 << iota
+	RightStands
+)
+
 // Timeline is the canonical timeline of an action.
 type Timeline struct {
 	Action    string
 	Reference string  // the name of the take whose time it is; empty where it was made by construction
-	Frames    int     // of the reference
+	Frames    int     // of the reference; on a cyclic timeline, of one cycle
 	Period    float64 // frames after which the motion repeats; 0 where it does not
-	Stands    []uint8 // (frames) the feet that stand, as in Take
+	Stands    []uint8 // (Frames) the feet that stand, as in Take
 }

@@ -1,0 +1,213 @@
+package baseline
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// GPOptions are how [FitGP] fits.
+type GPOptions struct {
+	Components int  // principal components of the input's pose, whose scores and velocities are the features; 0: 8
+	MaxPoints  int  // frames that predictions are made of, at most; 0: 600
+	Absolute   bool // learn the output's pose itself, not its difference from the input's
+}
+
+// GP is Gaussian process regression from the input's pose and velocity to the
+// output's pose and the logarithm of its step, in the spirit of Ikemoto, Arikan
+// and Forsyth 2009. What it learns of poses is the difference between the styles,
+// as Xia et al. 2015, section 7.2.2, did in their comparison: far from all
+// training data the output is then the input and the mean difference.
+type GP struct {
+	dofs     int
+	absolute bool
+	pose     *basis
+	kernel   kernel
+	points   *mat.Dense // (points, features), scaled by the kernel
+	alpha    *mat.Dense // (points, dofs + 1)
+	mean     []float64  // (dofs + 1) of the outputs
+	clock    clock
+}
+
+// FitGP fits one Gaussian process with a kernel that all outputs share. Length
+// scale, noise, the weight of velocities and how much the variance of principal
+// components counts maximise the marginal likelihood of at most 400 frames; the
+// signal's variance is the one that does so in closed form.
+//
+// Up to MaxPoints frames the regression is exact. Of more, so many that lie
+// farthest from each other carry the projected process (Seeger, Williams and
+// Lawrence 2003; Rasmussen and Williams 2006, section 8.3.4), which all frames
+// have a part in.
+func FitGP(pairs []Pair, o GPOptions) (*GP, error) {
+	dofs, err := checkPairs(pairs)
+	if err != nil {
+		return nil, err
+	}
+	if o.Components < 0 || o.MaxPoints < 0 {
+		return nil, fmt.Errorf("baseline: Gaussian process with %d components and %d points: neither is below 0", o.Components, o.MaxPoints)
+	}
+	if o.Components == 0 {
+		o.Components = 8
+	}
+	if o.MaxPoints == 0 {
+		o.MaxPoints = 600
+	}
+	m := &GP{dofs: dofs, absolute: o.Absolute}
+	if m.pose, err = fitBasis(pairs, o.Components); err != nil {
+		return nil, err
+	}
+	features, outputs := m.gather(pairs)
+	m.mean = centre(outputs)
+	variance := columnVariances(features)
+	sample := stride(features, maxSample)
+	m.kernel = fitKernel(sample, softened(stride(outputs, maxSample)), variance)
+	scaled := m.kernel.scaled(features)
+	if n, _ := scaled.Dims(); n <= o.MaxPoints {
+		m.points = scaled
+		m.alpha, err = exact(m.kernel, scaled, outputs)
+	} else {
+		m.points = farthest(scaled, o.MaxPoints)
+		m.alpha, err = projected(m.kernel, m.points, scaled, outputs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	logs := logSteps(pairs)
+	predicted := make([][]float64, len(pairs))
+	for i, p := range pairs {
+		all := m.predict(p.X)
+		predicted[i] = mat.Col(nil, dofs, all)
+	}
+	m.clock = fitClock(logs, predicted)
+	return m, nil
+}
+
+// gather is the training data, (frames, 2·components) and (frames, dofs + 1).
+func (m *GP) gather(pairs []Pair) (features, outputs *mat.Dense) {
+	frames := 0
+	for _, p := range pairs {
+		frames += len(p.Step)
+	}
+	features = mat.NewDense(frames, 2*len(m.pose.variance), nil)
+	outputs = mat.NewDense(frames, m.dofs+1, nil)
+	at := 0
+	for _, p := range pairs {
+		f := m.pose.moving(p.X)
+		for t, s := range p.Step {
+			copy(features.RawRowView(at), f.RawRowView(t))
+			out := outputs.RawRowView(at)
+			copy(out, p.Y.RawRowView(t))
+			if !m.absolute {
+				for j, v := range p.X.RawRowView(t) {
+					out[j] -= v
+				}
+			}
+			out[m.dofs] = math.Log(s)
+			at++
+		}
+	}
+	return features, outputs
+}
+
+// predict is the mean of the process, (frames, dofs + 1).
+func (m *GP) predict(x *mat.Dense) *mat.Dense {
+	k := m.kernel.between(m.kernel.scaled(m.pose.moving(x)), m.points)
+	var out mat.Dense
+	out.Mul(k, m.alpha)
+	r, _ := out.Dims()
+	for t := range r {
+		row := out.RawRowView(t)
+		for j, v := range m.mean {
+			row[j] += v
+		}
+	}
+	return &out
+}
+
+// Translate predicts the mean for every frame of x, (frames, dofs), on its own.
+func (m *GP) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
+	if err := checkInput(x, m.dofs); err != nil {
+		return nil, nil, err
+	}
+	frames, _ := x.Dims()
+	all := m.predict(x)
+	y := mat.NewDense(frames, m.dofs, nil)
+	for t := range frames {
+		out := y.RawRowView(t)
+		copy(out, all.RawRowView(t))
+		if !m.absolute {
+			for j, v := range x.RawRowView(t) {
+				out[j] += v
+			}
+		}
+	}
+	step := mat.Col(nil, m.dofs, all)
+	m.clock.steps(step)
+	return y, step, nil
+}
+
+// Points is how many frames predictions are made of.
+func (m *GP) Points() int {
+	n, _ := m.points.Dims()
+	return n
+}
+
+// exact is α = (R + ρI)⁻¹ Y by Cholesky, where R is the kernel of the points with
+// a signal of 1 and ρ the noise's variance relative to the signal's, which drops
+// out of the mean.
+func exact(k kernel, points, y *mat.Dense) (*mat.Dense, error) {
+	var chol mat.Cholesky
+	if !chol.Factorize(k.noisy(points)) {
+		return nil, fmt.Errorf("baseline: the Gaussian process's covariance is not positive definite: thin out frames that repeat, or use fewer")
+	}
+	var alpha mat.Dense
+	if err := chol.SolveTo(&alpha, y); err != nil {
+		if _, poor := err.(mat.Condition); !poor {
+			return nil, fmt.Errorf("baseline: Gaussian process: %w", err)
+		}
+	}
+	return &alpha, nil
+}
+
+// jitter is added to the covariance of the points of a projected process, which
+// need not be told apart to the last bit.
+const jitter = 1e-8
+
+// projected is α = (Rmf Rfm + ρ Rmm)⁻¹ Rmf Y of points m and all frames f.
+func projected(k kernel, points, all, y *mat.Dense) (*mat.Dense, error) {
+	cross := k.between(all, points)
+	n, _ := points.Dims()
+	own := k.between(points, points)
+	sum := mat.NewSymDense(n, nil)
+	sum.SymOuterK(1, cross.T())
+	for i := range n {
+		for j := i; j < n; j++ {
+			v := sum.At(i, j) + k.noise*own.At(i, j)
+			if i == j {
+				v += k.noise * jitter
+			}
+			sum.SetSym(i, j, v)
+		}
+	}
+	var chol mat.Cholesky
+	// Rounding of the product can outweigh the least eigenvalues; what is added
+	// until it does not is as if the points had some noise of their own.
+	scale := mat.Trace(sum) / float64(n)
+	for add := 1e-14; !chol.Factorize(sum); add *= 100 {
+		if !(add < 1) {
+			return nil, fmt.Errorf("baseline: the Gaussian process's covariance is not positive definite: check the data for values beyond reason")
+		}
+		for i := range n {
+			sum.SetSym(i, i, sum.At(i, i)+add*scale)
+		}
+	}
+	var right, alpha mat.Dense
+	right.Mul(cross.T(), y)
+	if err := chol.SolveTo(&alpha, &right); err != nil {
+		if _, poor := err.(mat.Condition); !poor {
+			return nil, fmt.Errorf("baseline: Gaussian process: %w", err)
+		}
+	}
+	return &alpha, nil
+}

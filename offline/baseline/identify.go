@@ -1,0 +1,271 @@
+package baseline
+
+import "math"
+
+// search is how a system of one output is identified.
+type search struct {
+	maxOrder int
+	horizon  int // h of windows
+	folds    int // of the cross-validation; 1: none
+}
+
+// The most windows and frames that a least squares is given: neighbouring ones
+// say nearly the same, so that beyond this a stride leaves some out.
+const (
+	maxWindows = 8000
+	maxFrames  = 6000
+)
+
+// choice is what cross-validation decides.
+type choice struct {
+	order  int
+	shrink float64
+	rest   bool
+}
+
+// errs are sums of squared errors over held-out frames.
+type errs struct {
+	run     float64 // of a translation, whose first state is a guess
+	settled float64 // with the first state fitted, too: of the system alone
+}
+
+var shrinks = []float64{0, 1e-4, 1e-3, 1e-2, 1e-1}
+
+// spans cuts the records into folds: whole records, or pieces where there is
+// only one.
+func (s search) spans(records []record) []span {
+	var out []span
+	for i, rec := range records {
+		frames := len(rec.y)
+		if len(records) > 1 {
+			out = append(out, span{i, 0, frames, i % s.folds})
+			continue
+		}
+		for f := range s.folds {
+			out = append(out, span{i, frames * f / s.folds, frames * (f + 1) / s.folds, f})
+		}
+	}
+	return out
+}
+
+// strides are those of windows and frames.
+func (s search) strides(spans []span, m int) (window, frame int) {
+	windows, frames := 0, 0
+	for _, sp := range spans {
+		windows += windowCount(sp, s.horizon)
+		frames += sp.to - sp.from
+	}
+	// A system of few parameters needs no thinning.
+	most := maxFrames * max(1, 4/m)
+	return 1 + (windows-1)/maxWindows, 1 + (frames-1)/most
+}
+
+// enough reports whether every training set of the cross-validation has the
+// windows that it needs.
+func (s search) enough(spans []span, m int) bool {
+	for f := range s.folds {
+		count := 0
+		for _, sp := range spans {
+			if s.folds == 1 || sp.fold != f {
+				count += windowCount(sp, s.horizon)
+			}
+		}
+		if count < windowColumns(s.horizon, m) {
+			return false
+		}
+	}
+	return true
+}
+
+// identify fits a system of m inputs to records. Order, shrinkage and start are
+// those that simulate held-out frames best; mse is the mean squared error there,
+// or, where the records are too short to hold anything out, that of the training
+// data, raised as Akaike's final prediction error is.
+func (s search) identify(records []record, m int) (best *system, picked choice, mse float64) {
+	if len(records) > 1 {
+		s.folds = min(s.folds, len(records))
+	}
+	spans := s.spans(records)
+	if s.folds > 1 && !s.enough(spans, m) {
+		s.folds = 1
+		spans = s.spans(records)
+	}
+	var power float64
+	frames := 0
+	for _, rec := range records {
+		for _, v := range rec.y {
+			power += v * v
+		}
+		frames += len(rec.y)
+	}
+	windowStride, frameStride := s.strides(spans, m)
+	parts := make([]*windows, s.folds)
+	for f := range parts {
+		parts[f] = newWindows(s.horizon, m)
+	}
+	for _, sp := range spans {
+		parts[sp.fold].take(records[sp.record], sp, windowStride)
+	}
+	errors := map[choice]errs{}
+	for f := range s.folds {
+		training, heldOut := spans, spans
+		train := parts[0]
+		if s.folds > 1 {
+			training, heldOut = nil, nil
+			train = newWindows(s.horizon, m)
+			for g, p := range parts {
+				if g != f {
+					train.r.add(p.r, 0)
+				}
+			}
+			for _, sp := range spans {
+				if sp.fold == f {
+					heldOut = append(heldOut, sp)
+				} else {
+					training = append(training, sp)
+				}
+			}
+		}
+		s.score(errors, train, records, training, heldOut, frameStride, m)
+	}
+	all := parts[0]
+	if s.folds > 1 {
+		all = newWindows(s.horizon, m)
+		for _, p := range parts {
+			all.r.add(p.r, 0)
+		}
+		// Whole records again: what was cut was not a seam.
+		spans = search{folds: 1}.spans(records)
+	}
+	picked, mse = s.pick(errors, power, frames, m)
+	if solved := leastSquares(all, records, spans, picked.order, frameStride, m); solved != nil {
+		best = solved.system(picked.shrink)
+		best.rest = picked.rest
+		return best, picked, mse
+	}
+	// The decomposition failed, which no finite data has been seen to do: the
+	// static system cannot.
+	best = &system{m: m, d: make([]float64, m)}
+	return best, choice{}, power / float64(frames)
+}
+
+// leastSquares are those of one order, nil where the decompositions fail.
+func leastSquares(w *windows, records []record, training []span, order, stride, m int) *solved {
+	basis := w.observability()
+	if basis == nil {
+		return nil
+	}
+	a, c, ok := dynamics(basis, order)
+	if !ok {
+		return nil
+	}
+	g := newGains(a, c, m)
+	for _, sp := range training {
+		g.take(records[sp.record], sp, stride)
+	}
+	return g.solve()
+}
+
+// score adds the squared errors of all choices on the held-out spans.
+func (s search) score(errors map[choice]errs, w *windows, records []record, training, heldOut []span, stride, m int) {
+	longest := 0
+	for _, rec := range records {
+		longest = max(longest, len(rec.y))
+	}
+	y := make([]float64, longest)
+	for order := 0; order <= s.maxOrder; order++ {
+		ls := leastSquares(w, records, training, order, stride, m)
+		for _, shrink := range shrinks {
+			var sys *system
+			var settled float64
+			if ls != nil {
+				sys = ls.system(shrink)
+				for _, sp := range heldOut {
+					settled += sys.settledError(records[sp.record], sp, y)
+				}
+			}
+			for _, rest := range []bool{false, true} {
+				key := choice{order, shrink, rest}
+				e := errors[key]
+				e.settled += settled
+				if sys == nil {
+					e.run, e.settled = math.Inf(1), math.Inf(1)
+				} else {
+					sys.rest = rest
+					for _, sp := range heldOut {
+						e.run += sys.runError(records[sp.record], sp, y)
+					}
+				}
+				errors[key] = e
+			}
+		}
+	}
+}
+
+// runError is the squared error on the frames of sp of a simulation from the
+// record's first frame. It uses y as scratch.
+func (s *system) runError(rec record, sp span, y []float64) (sum float64) {
+	s.simulate(y[:sp.to], rec.u)
+	for t := sp.from; t < sp.to; t++ {
+		d := y[t] - rec.y[t]
+		sum += d * d
+	}
+	return sum
+}
+
+// settledError is that of a simulation of sp alone, from the state that does it
+// best, raised by what fitting that many coordinates alone takes off any error.
+func (s *system) settledError(rec record, sp span, y []float64) float64 {
+	zero := *s
+	zero.rest = false
+	zero.simulate(y[:sp.to-sp.from], rec.u[sp.from*s.m:sp.to*s.m])
+	r := newTriangle(s.n + 1)
+	state, next := append([]float64(nil), s.c...), make([]float64, s.n) // (Aᵀ)ᵗ Cᵀ
+	for t := sp.from; t < sp.to; t++ {
+		row := r.row()
+		copy(row, state)
+		row[s.n] = rec.y[t] - y[t-sp.from]
+		transposed(next, s.a, state)
+		state, next = next, state
+	}
+	left := r.r().At(s.n, s.n)
+	frames := float64(sp.to - sp.from)
+	return left * left * frames / max(frames-float64(s.n), 1)
+}
+
+// pick is the choice of the least mean squared error, which it returns, too: of
+// a translation, and where several are within a twentieth of the least, which is
+// what the unknown first state makes of little, the best system among them. A
+// larger one has to be better by a thousandth, and errors of rounding are all
+// equal.
+func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best choice, mse float64) {
+	floor := 1e-18 * power
+	raised := func(key choice, e float64) float64 {
+		if s.folds > 1 {
+			return e + floor
+		}
+		params := float64(key.order*(m+1) + m + 1)
+		return (e + floor) * (float64(frames) + params) / max(float64(frames)-params, 1)
+	}
+	least := math.Inf(1)
+	for key, e := range errors {
+		least = min(least, raised(key, e.run)) // in any order
+	}
+	run, settled := math.Inf(1), math.Inf(1)
+	for order := 0; order <= s.maxOrder; order++ {
+		for _, shrink := range shrinks {
+			for _, rest := range []bool{false, true} {
+				key := choice{order, shrink, rest}
+				r, e := raised(key, errors[key].run), raised(key, errors[key].settled)
+				if r > 1.05*least {
+					continue
+				}
+				same := order == best.order && shrink == best.shrink
+				if e < 0.999*settled || same && r < 0.999*run {
+					best, run, settled = key, r, e
+				}
+			}
+		}
+	}
+	return best, run / float64(frames)
+}

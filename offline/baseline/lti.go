@@ -1,0 +1,299 @@
+package baseline
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Inputs says what drives the system of a degree of freedom.
+type Inputs int
+
+const (
+	// InputsOwn is the same degree of freedom of the input, as in the paper.
+	InputsOwn Inputs = iota
+	// InputsPose is that and principal components of the input's whole pose.
+	InputsPose
+	// InputsBest is whichever of the two simulates held-out data better, for each
+	// degree of freedom by itself; InputsOwn where there is too little data to tell.
+	InputsBest
+)
+
+func (i Inputs) String() string {
+	switch i {
+	case InputsOwn:
+		return "own"
+	case InputsPose:
+		return "pose"
+	case InputsBest:
+		return "best"
+	}
+	return fmt.Sprintf("Inputs(%d)", int(i))
+}
+
+// LTIOptions are how [FitLTI] identifies. The zero value is the paper's form.
+type LTIOptions struct {
+	MaxOrder   int    // the highest order tried, from 0 on; 0: 8
+	Horizon    int    // frames of past and of future in a window of the subspace method, above MaxOrder; 0: 20 for one input, 10 for more, but at least MaxOrder + 2, and less where the data is short
+	Inputs     Inputs // what drives a degree of freedom
+	Components int    // principal components of the input's pose that drive steps and, with InputsPose, poses; 0: 6
+	Workers    int    // goroutines; 0: one per processor
+}
+
+// folds of the cross-validation that chooses orders.
+const folds = 3
+
+// LTI is linear time-invariant systems, one for each degree of freedom and one
+// for the logarithm of steps, after Hsu, Pulli and Popović 2005.
+type LTI struct {
+	dofs    int
+	meanX   []float64 // (dofs)
+	meanY   []float64 // (dofs)
+	poses   []*system // (dofs)
+	pose    *basis
+	meanLog float64
+	steps   *system
+	clock   clock
+}
+
+// FitLTI identifies the systems from pairs of at least two frames, by a subspace
+// method for A and C and least squares on the simulated output for B and D.
+// Windows never reach from one pair into the next. Poles outside the unit circle
+// are reflected into it. Order, shrinkage and the state at the first frame (0,
+// or that of an input which had always been its first frame) are those that
+// simulate held-out data best: of three parts, pairs or pieces of the only pair,
+// each is held out once. Order 0, a gain and an offset, is among them.
+//
+// The error says how many frames are missing where the data is too short.
+func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
+	dofs, err := checkPairs(pairs)
+	if err != nil {
+		return nil, err
+	}
+	if o.MaxOrder < 0 || o.MaxOrder > 50 || o.Horizon < 0 || o.Horizon > 200 || o.Components < 0 {
+		return nil, fmt.Errorf("baseline: LTI of orders up to %d over %d frames from %d components: orders go to 50, horizons to 200, and none is below 0", o.MaxOrder, o.Horizon, o.Components)
+	}
+	if o.Inputs < InputsOwn || o.Inputs > InputsBest {
+		return nil, fmt.Errorf("baseline: no inputs %v: they are own, pose or best", o.Inputs)
+	}
+	if o.MaxOrder == 0 {
+		o.MaxOrder = 8
+	}
+	if o.Components == 0 {
+		o.Components = 6
+	}
+	if o.Horizon != 0 && o.Horizon <= o.MaxOrder {
+		return nil, fmt.Errorf("baseline: a horizon of %d frames cannot tell orders up to %d: it has to be larger", o.Horizon, o.MaxOrder)
+	}
+	own, err := o.search(pairs, 1)
+	if err != nil {
+		return nil, err
+	}
+	m := &LTI{dofs: dofs, meanX: columnMeans(pairs, false), meanY: columnMeans(pairs, true), poses: make([]*system, dofs)}
+	if m.pose, err = fitBasis(pairs, o.Components); err != nil {
+		return nil, err
+	}
+	var scores []*mat.Dense
+	for _, p := range pairs {
+		scores = append(scores, m.pose.scores(p.X))
+	}
+	drives := 1 + len(m.pose.variance)
+	var whole search
+	if o.Inputs != InputsOwn {
+		whole, err = o.search(pairs, drives)
+		if err != nil && o.Inputs == InputsPose {
+			return nil, err
+		}
+	}
+	canTell := o.Inputs == InputsBest && err == nil && whole.canHoldOut(pairs, drives) && own.canHoldOut(pairs, 1)
+	if err := each(dofs, o.Workers, func(d int) error {
+		var least float64
+		if o.Inputs != InputsPose {
+			m.poses[d], _, least = own.identify(m.records(pairs, nil, d), 1)
+		}
+		if o.Inputs == InputsPose || canTell {
+			sys, _, e := whole.identify(m.records(pairs, scores, d), drives)
+			if m.poses[d] == nil || e < 0.99*least {
+				m.poses[d] = sys
+			}
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return m, m.fitSteps(pairs, o)
+}
+
+// fitSteps identifies the system of steps, which the whole pose and its velocity
+// drive.
+func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
+	logs := logSteps(pairs)
+	frames := 0
+	for _, l := range logs {
+		for _, v := range l {
+			m.meanLog += v
+		}
+		frames += len(l)
+	}
+	m.meanLog /= float64(frames)
+	var records []record
+	for i, p := range pairs {
+		rec := record{u: m.pose.moving(p.X).RawMatrix().Data, y: make([]float64, len(logs[i]))}
+		for t, v := range logs[i] {
+			rec.y[t] = v - m.meanLog
+		}
+		records = append(records, rec)
+	}
+	drives := 2 * len(m.pose.variance)
+	s, err := o.search(pairs, drives)
+	if err != nil {
+		return err
+	}
+	m.steps, _, _ = s.identify(records, drives)
+	predicted := make([][]float64, len(pairs))
+	for i, rec := range records {
+		predicted[i] = m.stepLogs(rec.u, len(rec.y))
+	}
+	m.clock = fitClock(logs, predicted)
+	return nil
+}
+
+// stepLogs are the predicted logarithms of so many steps.
+func (m *LTI) stepLogs(u []float64, frames int) []float64 {
+	y := make([]float64, frames)
+	m.steps.simulate(y, u)
+	for t := range y {
+		y[t] += m.meanLog
+	}
+	return y
+}
+
+// search is how systems of so many inputs are identified from pairs.
+func (o LTIOptions) search(pairs []Pair, inputs int) (search, error) {
+	s := search{maxOrder: o.MaxOrder, horizon: o.Horizon, folds: folds}
+	if o.Horizon == 0 {
+		s.horizon = 10
+		if inputs == 1 {
+			s.horizon = 20
+		}
+		s.horizon = max(s.horizon, o.MaxOrder+2)
+		// Twice the windows that there have to be, or as many as there are.
+		for s.horizon > o.MaxOrder+2 && countWindows(pairs, s.horizon) < 2*windowColumns(s.horizon, inputs) {
+			s.horizon--
+		}
+	}
+	if have, need := countWindows(pairs, s.horizon), windowColumns(s.horizon, inputs); have < need {
+		return s, fmt.Errorf("baseline: LTI of order %d with %d inputs needs %d windows of %d frames, the %d pairs have %d: record more, or lower MaxOrder, Horizon or Components", o.MaxOrder, inputs, need, 2*s.horizon, len(pairs), have)
+	}
+	return s, nil
+}
+
+func countWindows(pairs []Pair, horizon int) int {
+	n := 0
+	for _, p := range pairs {
+		n += windowCount(span{to: len(p.Step)}, horizon)
+	}
+	return n
+}
+
+// canHoldOut reports whether there are windows enough for a cross-validation.
+func (s search) canHoldOut(pairs []Pair, inputs int) bool {
+	records := make([]record, len(pairs))
+	for i, p := range pairs {
+		records[i].y = p.Step // for its length
+	}
+	if len(records) > 1 {
+		s.folds = min(s.folds, len(records))
+	}
+	return s.enough(s.spans(records), inputs)
+}
+
+// records are the data of a degree of freedom: its own input and, if there are
+// any, scores of the whole pose.
+func (m *LTI) records(pairs []Pair, scores []*mat.Dense, d int) []record {
+	out := make([]record, len(pairs))
+	for i, p := range pairs {
+		var s *mat.Dense
+		if scores != nil {
+			s = scores[i]
+		}
+		out[i] = record{u: m.drive(p.X, s, d), y: make([]float64, len(p.Step))}
+		for t := range out[i].y {
+			out[i].y[t] = p.Y.At(t, d) - m.meanY[d]
+		}
+	}
+	return out
+}
+
+// drive is what goes into the system of degree of freedom d: (frames, 1 or 1 +
+// components).
+func (m *LTI) drive(x, scores *mat.Dense, d int) []float64 {
+	frames, _ := x.Dims()
+	var u []float64
+	for t := range frames {
+		u = append(u, x.At(t, d)-m.meanX[d])
+		if scores != nil {
+			u = append(u, scores.RawRowView(t)...)
+		}
+	}
+	return u
+}
+
+// Translate simulates the systems on x, (frames, dofs).
+func (m *LTI) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
+	if err := checkInput(x, m.dofs); err != nil {
+		return nil, nil, err
+	}
+	frames, _ := x.Dims()
+	scores := m.pose.scores(x)
+	y := mat.NewDense(frames, m.dofs, nil)
+	column := make([]float64, frames)
+	for d, sys := range m.poses {
+		var s *mat.Dense
+		if sys.m > 1 {
+			s = scores
+		}
+		sys.simulate(column, m.drive(x, s, d))
+		for t, v := range column {
+			y.Set(t, d, v+m.meanY[d])
+		}
+	}
+	step := m.stepLogs(m.pose.moving(x).RawMatrix().Data, frames)
+	m.clock.steps(step)
+	return y, step, nil
+}
+
+// Orders are the orders of the systems: of each degree of freedom, (dofs), and
+// of the steps.
+func (m *LTI) Orders() (poses []int, steps int) {
+	for _, s := range m.poses {
+		poses = append(poses, s.n)
+	}
+	return poses, m.steps.n
+}
+
+// columnMeans are the means of the inputs' columns or, if so said, the outputs'.
+func columnMeans(pairs []Pair, outputs bool) []float64 {
+	var mean []float64
+	frames := 0
+	for _, p := range pairs {
+		x := p.X
+		if outputs {
+			x = p.Y
+		}
+		r, c := x.Dims()
+		if mean == nil {
+			mean = make([]float64, c)
+		}
+		frames += r
+		for t := range r {
+			for j, v := range x.RawRowView(t) {
+				mean[j] += v
+			}
+		}
+	}
+	for j := range mean {
+		mean[j] /= float64(frames)
+	}
+	return mean
+}

@@ -1,0 +1,171 @@
+package baseline
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// transfer is a filter with a difference equation, which knows nothing of state
+// spaces: y(t) = Σ num[k] x(t-k) - Σ den[k] y(t-k) + constant, from rest.
+type transfer struct {
+	num, den []float64 // den[0] is 1
+	constant float64
+}
+
+func (f transfer) run(x []float64) []float64 {
+	y := make([]float64, len(x))
+	for t := range y {
+		y[t] = f.constant
+		for k, b := range f.num {
+			if t >= k {
+				y[t] += b * x[t-k]
+			}
+		}
+		for k, a := range f.den[1:] {
+			if t > k {
+				y[t] -= a * y[t-k-1]
+			}
+		}
+	}
+	return y
+}
+
+// Poles: 0.8; 0.9·exp(±0.3i); both 0.95·exp(±0.2i) and 0.7·exp(±1.1i); outside:
+// 1.02·exp(±0.2i).
+var (
+	order0 = transfer{num: []float64{1.7}, den: []float64{1}, constant: 0.3}
+	order1 = transfer{num: []float64{0.5, 0.2}, den: []float64{1, -0.8}, constant: 0.1}
+	order2 = transfer{num: []float64{0.3, 0.1, -0.2}, den: polynomial(0.9, 0.3), constant: -0.2}
+	order4 = transfer{num: []float64{0.2, -0.1, 0.3, 0.05, 0.1}, den: product(polynomial(0.95, 0.2), polynomial(0.7, 1.1)), constant: 0.4}
+	beyond = transfer{num: []float64{0.1, 0.1}, den: polynomial(1.02, 0.2)}
+)
+
+func polynomial(radius, angle float64) []float64 {
+	return []float64{1, -2 * radius * math.Cos(angle), radius * radius}
+}
+
+func product(a, b []float64) []float64 {
+	p := make([]float64, len(a)+len(b)-1)
+	for i, v := range a {
+		for j, w := range b {
+			p[i+j] += v * w
+		}
+	}
+	return p
+}
+
+// noise is white; walk is smoother than that, as motion is, but has no period.
+func noise(r *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for t := range x {
+		x[t] = r.NormFloat64()
+	}
+	return x
+}
+
+func walk(r *rand.Rand, n int) []float64 {
+	x := noise(r, n)
+	for range 2 {
+		for t := 1; t < n; t++ {
+			x[t] = 0.7*x[t-1] + 0.3*x[t]
+		}
+	}
+	return x
+}
+
+// columns are a matrix of these columns.
+func columns(c ...[]float64) *mat.Dense {
+	m := mat.NewDense(len(c[0]), len(c), nil)
+	for j, v := range c {
+		m.SetCol(j, v)
+	}
+	return m
+}
+
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+
+// filtered is a pair of one degree of freedom per filter.
+func filtered(r *rand.Rand, frames int, sigma float64, filters ...transfer) Pair {
+	var x, y [][]float64
+	for _, f := range filters {
+		in := walk(r, frames)
+		out := f.run(in)
+		for t := range out {
+			out[t] += sigma * r.NormFloat64()
+		}
+		x, y = append(x, in), append(y, out)
+	}
+	return Pair{columns(x...), columns(y...), ones(frames)}
+}
+
+// rms is the root mean square of the difference of two columns of y from frame
+// from on, over the deviation of want.
+func relative(got, want *mat.Dense, column, from int) float64 {
+	r, _ := want.Dims()
+	var mean, square, diff float64
+	for t := from; t < r; t++ {
+		mean += want.At(t, column) / float64(r-from)
+	}
+	for t := from; t < r; t++ {
+		d := got.At(t, column) - want.At(t, column)
+		v := want.At(t, column) - mean
+		diff, square = diff+d*d, square+v*v
+	}
+	return math.Sqrt(diff / square)
+}
+
+var filters = []transfer{order0, order1, order2, order4}
+
+// settled is the frame after which no filter remembers its start.
+const settled = 400
+
+func TestLTIRecoversSystems(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		sigma float64
+		pairs int
+		o     LTIOptions
+		bound float64
+	}{
+		{"exact, one pair", 0, 1, LTIOptions{}, 1e-6},
+		{"exact, three pairs", 0, 3, LTIOptions{}, 1e-6},
+		{"exact, of the pose", 0, 3, LTIOptions{Inputs: InputsPose, Components: 3}, 1e-6},
+		{"exact, best", 0, 3, LTIOptions{Inputs: InputsBest, Components: 3}, 1e-6},
+		{"noise, one pair", 0.02, 1, LTIOptions{}, 0.02},
+		{"noise, three pairs", 0.02, 3, LTIOptions{}, 0.02},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			var pairs []Pair
+			for range c.pairs {
+				pairs = append(pairs, filtered(r, 1500/c.pairs, c.sigma, filters...))
+			}
+			m, err := FitLTI(pairs, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh := filtered(r, 1500, 0, filters...)
+			y, step, err := m.Translate(fresh.X)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for d := range filters {
+				if e := relative(y, fresh.Y, d, settled); !(e <= c.bound) {
+					t.Errorf("degree of freedom %d: relative error %.3g, above %.3g", d, e, c.bound)
+				} else {
+					t.Logf("degree of freedom %d: relative error %.3g", d, e)
+				}
+			}
+			for _, s := range step {
+				if math.Abs(s-1) > 1e-9 {
+					t.Fatalf("step %v where all are 1", s)
+				}
+			}
+			t.Log(m.Orders())
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package baseline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// basis is a principal component analysis of poses.
+type basis struct {
+	mean     []float64  // (dofs)
+	weights  *mat.Dense // (dofs, components) from a pose less the mean to its scores
+	variance []float64  // (components) of the training's scores, falling
+}
+
+// fitBasis finds at most so many components of the pairs' inputs. Columns are
+// divided by their standard deviations, because radians and metres per second
+// cannot be compared; but those that move less than the median column by the
+// median's, because the jitter of a wrist is no more news for being small.
+func fitBasis(pairs []Pair, components int) (*basis, error) {
+	_, dofs := pairs[0].X.Dims()
+	b := &basis{mean: make([]float64, dofs)}
+	frames := 0
+	for _, p := range pairs {
+		r, _ := p.X.Dims()
+		frames += r
+		for t := range r {
+			for j, v := range p.X.RawRowView(t) {
+				b.mean[j] += v
+			}
+		}
+	}
+	for j := range b.mean {
+		b.mean[j] /= float64(frames)
+	}
+	cov := mat.NewSymDense(dofs, nil)
+	d := make([]float64, dofs)
+	for _, p := range pairs {
+		r, _ := p.X.Dims()
+		for t := range r {
+			for j, v := range p.X.RawRowView(t) {
+				d[j] = v - b.mean[j]
+			}
+			cov.SymRankOne(cov, 1/float64(frames), mat.NewVecDense(dofs, d))
+		}
+	}
+	deviation := make([]float64, dofs)
+	for j := range deviation {
+		deviation[j] = math.Sqrt(cov.At(j, j))
+	}
+	scale := softScale(deviation)
+	for j := range dofs {
+		for k := j; k < dofs; k++ {
+			cov.SetSym(j, k, cov.At(j, k)/scale[j]/scale[k])
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(cov, true) {
+		return nil, fmt.Errorf("baseline: no principal components of the input poses: check them for values beyond reason")
+	}
+	values := eigen.Values(nil) // rising
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	n := 0
+	for n < min(components, dofs) && values[dofs-1-n] > 1e-10*values[dofs-1] {
+		n++
+	}
+	if n == 0 {
+		n = 1 // a performance that stands still has one component, whose scores are 0
+	}
+	b.weights = mat.NewDense(dofs, n, nil)
+	for c := range n {
+		for j := range dofs {
+			b.weights.Set(j, c, vectors.At(j, dofs-1-c)/scale[j])
+		}
+		b.variance = append(b.variance, max(values[dofs-1-c], 0))
+	}
+	return b, nil
+}
+
+// softScale is what to divide columns of these standard deviations by; see
+// fitBasis.
+func softScale(deviation []float64) []float64 {
+	moving := slices.DeleteFunc(slices.Sorted(slices.Values(deviation)), func(v float64) bool { return v <= 0 })
+	median := 1.0
+	if len(moving) > 0 {
+		median = moving[len(moving)/2]
+	}
+	scale := make([]float64, len(deviation))
+	for j, v := range deviation {
+		scale[j] = max(v, median)
+	}
+	return scale
+}
+
+// scores are x's places along the components, (frames, components).
+func (b *basis) scores(x *mat.Dense) *mat.Dense {
+	r, dofs := x.Dims()
+	centred := mat.NewDense(r, dofs, nil)
+	for t := range r {
+		dst := centred.RawRowView(t)
+		for j, v := range x.RawRowView(t) {
+			dst[j] = v - b.mean[j]
+		}
+	}
+	var s mat.Dense
+	s.Mul(centred, b.weights)
+	return &s
+}
+
+// moving are the scores and their velocities per frame, (frames, 2·components).
+// A velocity is the change since the frame before, so that a translator never
+// looks ahead; the first frame takes the second's.
+func (b *basis) moving(x *mat.Dense) *mat.Dense {
+	s := b.scores(x)
+	r, n := s.Dims()
+	out := mat.NewDense(r, 2*n, nil)
+	for t := range r {
+		row := out.RawRowView(t)
+		copy(row, s.RawRowView(t))
+		now := max(t, 1)
+		if r == 1 {
+			continue
+		}
+		for j := range n {
+			row[n+j] = s.At(now, j) - s.At(now-1, j)
+		}
+	}
+	return out
+}

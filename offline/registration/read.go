@@ -1,0 +1,157 @@
+package registration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"mannequin/offline/dataset"
+	"mannequin/offline/retarget"
+)
+
+// ReadOptions says how Read reads recordings. The zero value is right for the
+// families that ParseName knows.
+type ReadOptions struct {
+	Table    *Table                          // what recordings are; nil: by their names alone. Files of which it says nothing go by their names
+	Only     []string                        // patterns of path.Match of folder/file names or file names, without extension, to read; nil: all
+	FPS      float64                         // frames per second of the takes; 0: 60
+	Lenient  bool                            // leave out recordings of which nothing is known, and list them, instead of an error
+	Workers  int                             // goroutines; 0: all processors. The result does not depend on it
+	Progress func(done, all int)             // nil, or called after each file, by one goroutine at a time
+	Keep     func(name string, l Label) bool // nil, or whether to read a recording, called folder/file
+}
+
+// Read reads the BVH and AMC recordings in dirs, each with its label, and puts
+// them on the human skeleton (retarget.Human) without the frames at the start that
+// show a rest pose. Takes are in the order of dirs, and in each of file names;
+// their Times and Stands are nil. left are the recordings that were left out
+// because nothing is known of them, as folder/file.
+func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err error) {
+	if opt.FPS == 0 {
+		opt.FPS = 60
+	}
+	if opt.Workers == 0 {
+		opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	switch {
+	case !(opt.FPS >= 10 && opt.FPS <= 1000):
+		return nil, nil, fmt.Errorf("registration: FPS is %g, want 10 to 1000", opt.FPS)
+	case opt.Workers < 1:
+		return nil, nil, fmt.Errorf("registration: Workers is %d, want at least 1", opt.Workers)
+	}
+	for _, p := range opt.Only {
+		if _, err := filepath.Match(p, ""); err != nil {
+			return nil, nil, fmt.Errorf("registration: Only: %q is no pattern of names: %w", p, err)
+		}
+	}
+	paths, found := []string{}, 0
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir) // sorted
+		if err != nil {
+			return nil, nil, fmt.Errorf("registration: %w: give a folder of recordings", err)
+		}
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, nil, fmt.Errorf("registration: %w", err)
+		}
+		for _, e := range entries {
+			ext := strings.ToLower(filepath.Ext(e.Name()))
+			if e.IsDir() || ext != ".bvh" && ext != ".amc" {
+				continue
+			}
+			found++
+			file := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
+			name := filepath.Base(abs) + "/" + file
+			if opt.Only != nil && !slices.ContainsFunc(opt.Only, func(p string) bool {
+				whole, _ := filepath.Match(p, name)
+				alone, _ := filepath.Match(p, file)
+				return whole || alone
+			}) {
+				continue
+			}
+			l, skip, ok, err := label(opt.Table, name)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case !ok:
+				left = append(left, name)
+				continue
+			case skip || opt.Keep != nil && !opt.Keep(name, l):
+				continue
+			}
+			paths = append(paths, filepath.Join(dir, e.Name()))
+			takes = append(takes, &Take{Name: file, Action: l.Action, Style: l.Style, Content: l.Content, Cyclic: l.Cyclic})
+		}
+	}
+	switch {
+	case found == 0:
+		return nil, nil, fmt.Errorf("registration: no BVH or AMC file in %s", strings.Join(dirs, ", "))
+	case len(left) > 0 && !opt.Lenient:
+		return nil, nil, fmt.Errorf("registration: nothing is known of %s%s: give their action and style in a table (see Table), or leave them out (Lenient)",
+			strings.Join(left[:min(3, len(left))], ", "), more(len(left)-3))
+	case len(takes) == 0:
+		return nil, left, fmt.Errorf("registration: none of the %d recordings in %s is to be read: see Only, Keep, and skip in the table", found, strings.Join(dirs, ", "))
+	}
+	sk := retarget.Human()
+	done := make(chan struct{}, len(takes))
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		n := 0
+		for range done {
+			if n++; opt.Progress != nil {
+				opt.Progress(n, len(takes))
+			}
+		}
+	}()
+	err = parallel(opt.Workers, len(takes), func(i int) (err error) {
+		if takes[i].Clip, err = dataset.OpenClip(paths[i], sk, opt.FPS); err != nil {
+			err = fmt.Errorf("registration: %w", err)
+		}
+		done <- struct{}{}
+		return err
+	})
+	close(done)
+	<-told
+	if err != nil {
+		return nil, nil, err
+	}
+	return takes, left, nil
+}
+
+// label returns what is known of a recording called folder/file.
+func label(t *Table, name string) (l Label, skip, ok bool, err error) {
+	if t != nil {
+		if l, skip, ok, err = t.Label(name); ok || err != nil {
+			return l, skip, ok, err
+		}
+	}
+	l, ok = ParseName(filepath.Base(name))
+	return l, false, ok, nil
+}
+
+func more(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+// Actions returns the takes of each action, in the order in which the actions
+// first appear: what to call Register with.
+func Actions(takes []*Take) [][]*Take {
+	var out [][]*Take
+	at := map[string]int{}
+	for _, t := range takes {
+		k, ok := at[t.Action]
+		if !ok {
+			k = len(out)
+			at[t.Action], out = k, append(out, nil)
+		}
+		out[k] = append(out[k], t)
+	}
+	return out
+}

@@ -1,0 +1,452 @@
+package registration
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Options says how Register works. The zero value is right for people's motion.
+type Options struct {
+	Cyclic    Cyclic   // Unknown: as the takes say, and where they do not, found out
+	Neutral   []string // styles to take the reference from, if there are takes of them; nil: neutral, normal
+	MaxSlope  float64  // of warps, and its inverse the least; 0: 3
+	Smooth    float64  // period below which warps do not waver, s; 0: 0.5
+	Rounds    int      // times that the canonical motion is averaged from all takes anew; 0: 3
+	Alternate int      // times that, in each, a take is warped, and scaled and offset; 0: 2
+	Snap      float64  // time over which a take's own contacts move the canonical ones, s; 0: 0.1, negative: none
+	Workers   int      // goroutines; 0: all processors. The result does not depend on it
+}
+
+func (o Options) withDefaults() Options {
+	def := func(v *float64, d float64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&o.MaxSlope, 3)
+	def(&o.Smooth, 0.5)
+	def(&o.Snap, 0.1)
+	if o.Neutral == nil {
+		o.Neutral = []string{"neutral", "normal"}
+	}
+	if o.Rounds == 0 {
+		o.Rounds = 3
+	}
+	if o.Alternate == 0 {
+		o.Alternate = 2
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+func (o Options) check() error {
+	switch {
+	case o.Cyclic > Once:
+		return fmt.Errorf("registration: Cyclic is %d, want Unknown, Repeats or Once", o.Cyclic)
+	case !(o.MaxSlope >= 1.5 && o.MaxSlope <= 12):
+		return fmt.Errorf("registration: MaxSlope is %g, want 1.5 to 12", o.MaxSlope)
+	case !(o.Smooth > 0 && o.Smooth <= 60):
+		return fmt.Errorf("registration: Smooth is %g s, want more than 0, up to 60", o.Smooth)
+	case math.IsNaN(o.Snap) || o.Snap > 1:
+		return fmt.Errorf("registration: Snap is %g s, want up to 1", o.Snap)
+	case o.Rounds < 1 || o.Alternate < 1:
+		return fmt.Errorf("registration: Rounds is %d and Alternate %d, want at least 1", o.Rounds, o.Alternate)
+	case o.Workers < 1:
+		return fmt.Errorf("registration: Workers is %d, want at least 1", o.Workers)
+	}
+	return nil
+}
+
+// Register puts all takes of one action on one timeline (Xia et al. 2015, sec. 4)
+// and fills their Times and Stands, whatever these were.
+//
+// Poses are compared apart from their places on the ground and the headings of
+// their hips (Kovar and Gleicher 2003), column by column. Takes are warped in time,
+// and their columns scaled and offset, in turn: iterative motion warping (Hsu et
+// al. 2005, sec. 3). What they are registered to is at first the reference, the
+// longest take in a neutral style, and then the mean of all takes on its timeline.
+//
+// An action that repeats itself has a timeline of one cycle. It begins where the
+// left foot comes to stand, and takes go round it as often as they have cycles.
+// An action that is done once has the timeline of its reference; takes may begin
+// sooner or later than that and end so.
+//
+// The contacts on the timeline are those of most takes. Each take has them where
+// its Times put them, and there each beginning and end of a stand is moved to where
+// the take's own foot was seen to land or lift within Options.Snap: a foot that is
+// held where it still slides, or let go where it rests, is seen at once.
+func Register(takes []*Take, opt Options) (*Timeline, *Report, error) {
+	opt = opt.withDefaults()
+	if err := opt.check(); err != nil {
+		return nil, nil, err
+	}
+	if err := checkTakes(takes); err != nil {
+		return nil, nil, err
+	}
+	r := &registrar{Options: opt, takes: takes, warper: warper{maxSlope: opt.MaxSlope, smooth: opt.Smooth}}
+	if err := r.look(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.first(); err != nil {
+		return nil, nil, err
+	}
+	for round := range opt.Rounds {
+		if err := r.warpAll(opt.Alternate); err != nil {
+			return nil, nil, err
+		}
+		r.average()
+		if round == 0 && r.cyclic {
+			r.pace()
+		}
+	}
+	if err := r.warpAll(1); err != nil {
+		return nil, nil, err
+	}
+	tl := r.timeline()
+	report, err := r.report(tl)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, t := range takes {
+		t.Times, t.Stands = r.times[i], r.stands[i]
+	}
+	return tl, report, nil
+}
+
+// checkTakes reports the first take that cannot be registered with the others.
+func checkTakes(takes []*Take) error {
+	if len(takes) == 0 {
+		return fmt.Errorf("registration: no takes")
+	}
+	for _, t := range takes {
+		switch c := t.Clip; {
+		case c == nil || c.Skel == nil || c.Frames < 1:
+			return fmt.Errorf("registration: take %s has no frames", t.Name)
+		case len(c.Pos) != c.Frames*c.Skel.Len() || len(c.Rot) != len(c.Pos):
+			return fmt.Errorf("registration: take %s has %d translations and %d rotations for %d frames × %d joints", t.Name, len(c.Pos), len(c.Rot), c.Frames, c.Skel.Len())
+		case !(c.FPS > 0) || math.IsInf(c.FPS, 0):
+			return fmt.Errorf("registration: take %s has %g frames per second", t.Name, c.FPS)
+		case c.FPS != takes[0].Clip.FPS:
+			return fmt.Errorf("registration: take %s has %g frames per second and %s %g: resample them to one rate", t.Name, c.FPS, takes[0].Name, takes[0].Clip.FPS)
+		case !slices.Equal(c.Skel.Names, takes[0].Clip.Skel.Names):
+			return fmt.Errorf("registration: take %s has another skeleton than %s: retarget both to one", t.Name, takes[0].Name)
+		case t.Action != takes[0].Action:
+			return fmt.Errorf("registration: take %s is a %q and %s a %q: register one action at a time", t.Name, t.Action, takes[0].Name, takes[0].Action)
+		}
+	}
+	return nil
+}
+
+// registrar is a run of Register.
+type registrar struct {
+	Options
+	warper
+	takes     []*Take
+	cyclic    bool
+	feat      []*features
+	reference int
+	template  *template
+	spread    []float64   // (columns) the template's deviations at first
+	gain      [][]float64 // per take (columns)
+	offset    [][]float64
+	times     [][]float64
+	stands    [][]uint8
+	stood     []uint8 // on the timeline
+}
+
+// look computes the features, after it has found out whether the action repeats.
+func (r *registrar) look() error {
+	n := len(r.takes)
+	r.feat = make([]*features, n)
+	compute := func(cyclic bool) error {
+		return parallel(r.Workers, n, func(i int) (err error) {
+			if r.feat[i], err = featuresOf(r.takes[i].Clip, cyclic); err != nil {
+				err = fmt.Errorf("registration: take %s: %w", r.takes[i].Name, err)
+			}
+			return err
+		})
+	}
+	says := r.Cyclic
+	if says == Unknown {
+		if says = r.takes[0].Cyclic; slices.ContainsFunc(r.takes, func(t *Take) bool { return t.Cyclic != says }) {
+			says = Unknown
+		}
+	}
+	if err := compute(says != Once); err != nil || says != Unknown {
+		r.cyclic = says == Repeats
+		return err
+	}
+	votes := 0
+	for _, f := range r.feat {
+		if p, alike := f.period(); p > 0 && alike >= surelyCycle && 2*p <= f.frames {
+			votes++
+		}
+	}
+	if r.cyclic = 2*votes > n; r.cyclic {
+		return nil
+	}
+	return compute(false)
+}
+
+// pace makes the cycle as long as that of the best reference that goes through
+// one: what could not be seen in a short take by itself is known once it is
+// registered to another.
+func (r *registrar) pace() {
+	old := r.template.frames
+	for _, i := range r.order() {
+		t := r.times[i]
+		if n := len(t) - 1; t[n]-t[0] >= 0.9*float64(old) {
+			r.reference = i
+			frames := max(2, int(math.Round(float64(old)*float64(n)/(t[n]-t[0]))))
+			scaled := &template{frames: frames, cyclic: true, rows: make([]float64, frames*r.feat[0].cols)}
+			for k := range frames {
+				cols := r.feat[0].cols
+				r.template.row(scaled.rows[k*cols:][:cols], float64(k)*float64(old)/float64(frames))
+			}
+			r.template = scaled
+			return
+		}
+	}
+}
+
+// neutral reports whether take i is in a neutral style.
+func (r *registrar) neutral(i int) bool {
+	return slices.ContainsFunc(r.Neutral, func(s string) bool { return strings.EqualFold(s, r.takes[i].Style) })
+}
+
+// order returns the takes by how good a reference they are: neutral ones first,
+// then long ones.
+func (r *registrar) order() []int {
+	order := make([]int, len(r.takes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if na, nb := r.neutral(a), r.neutral(b); na != nb {
+			if na {
+				return -1
+			}
+			return 1
+		}
+		return r.feat[b].frames - r.feat[a].frames
+	})
+	return order
+}
+
+// first chooses the reference and makes the first template of it.
+func (r *registrar) first() error {
+	order := r.order()
+	r.reference = order[0]
+	if r.cyclic {
+		found := 0
+		for _, i := range order {
+			if p, alike := r.feat[i].period(); alike >= cycleLike {
+				r.reference, found = i, p
+				break
+			}
+		}
+		if found == 0 {
+			return fmt.Errorf("registration: no take of %s repeats itself: the longest, %s, has %d frames; a cycle of %g to %g s and a fourth of the next is needed, or say that it is done once",
+				r.takes[0].Action, r.takes[order[0]].Name, r.feat[order[0]].frames, shortCycle, longCycle)
+		}
+		r.template = r.feat[r.reference].cycle(found)
+	} else {
+		if !r.neutral(r.reference) { // nobody is: one of middling length
+			r.reference = order[len(order)/2]
+		}
+		f := r.feat[r.reference]
+		r.template = &template{frames: f.frames, rows: slices.Clone(f.rows)}
+	}
+	n := len(r.takes)
+	r.gain, r.offset, r.times = make([][]float64, n), make([][]float64, n), make([][]float64, n)
+	cols := r.feat[0].cols
+	for i := range n {
+		r.gain[i], r.offset[i] = slices.Repeat([]float64{1}, cols), make([]float64, cols)
+	}
+	_, r.spread = r.template.moments(cols)
+	return nil
+}
+
+// warpAll registers every take to the template.
+func (r *registrar) warpAll(alternate int) error {
+	return parallel(r.Workers, len(r.takes), func(i int) error {
+		f := r.feat[i]
+		for range alternate {
+			path, g, err := r.path(f, r.template, r.gain[i], r.offset[i])
+			if err != nil {
+				return fmt.Errorf("registration: take %s: %w", r.takes[i].Name, err)
+			}
+			r.times[i] = r.warper.times(path, g, f.frames, f.fps)
+			fit(r.gain[i], r.offset[i], f, r.template, r.times[i])
+		}
+		return nil
+	})
+}
+
+// fit sets the gain and the offset of each column of a take that bring it nearest
+// to the template: least squares with a pull toward a gain of 1, and gains
+// bounded, so that left does not become right and noise does not become a swing.
+func fit(gain, offset []float64, f *features, t *template, times []float64) {
+	const pull, bound = 0.2, 3
+	n := f.cols
+	row := make([]float64, n)
+	mx, mr := make([]float64, n), make([]float64, n)
+	xx, xr := make([]float64, n), make([]float64, n)
+	count := 0.0
+	for i, at := range times {
+		if !t.row(row, at) {
+			continue
+		}
+		count++
+		for k, x := range f.rows[i*n:][:n] {
+			mx[k] += x
+			mr[k] += row[k]
+			xx[k] += x * x
+			xr[k] += x * row[k]
+		}
+	}
+	if count < 3 {
+		return
+	}
+	for k := range n {
+		mx[k] /= count
+		mr[k] /= count
+		variance, covariance := xx[k]/count-mx[k]*mx[k], xr[k]/count-mx[k]*mr[k]
+		gain[k] = min(max((covariance+pull)/(variance+pull), 1./bound), bound)
+		offset[k] = mr[k] - gain[k]*mx[k]
+	}
+}
+
+// row writes the template's row at a time, and reports whether it reaches there.
+func (t *template) row(dst []float64, at float64) bool {
+	n := len(dst)
+	whole := math.Floor(at)
+	share := at - whole
+	a, b := int(whole), int(whole)+1
+	if t.cyclic {
+		a, b = wrap(a, t.frames), wrap(b, t.frames)
+	} else if a < 0 || b >= t.frames {
+		if a < 0 || a >= t.frames || share > 0 {
+			return false
+		}
+		b = a
+	}
+	for k := range dst {
+		dst[k] = t.rows[a*n+k] + share*(t.rows[b*n+k]-t.rows[a*n+k])
+	}
+	return true
+}
+
+func wrap(i, n int) int { return ((i % n) + n) % n }
+
+// moments returns the mean and the deviation of each of the template's columns.
+func (t *template) moments(cols int) (mean, dev []float64) {
+	mean, dev = make([]float64, cols), make([]float64, cols)
+	v := make([]float64, t.frames)
+	for k := range cols {
+		for i := range v {
+			v[i] = t.rows[i*cols+k]
+		}
+		mean[k], dev[k] = moments(v)
+	}
+	return mean, dev
+}
+
+// average makes the template the mean of all takes on the timeline, each as it is
+// scaled and offset, and each counted once whatever its length. Columns keep the
+// deviation that they had in the first template: a mean of takes that are not yet
+// quite in step is flatter than each of them.
+func (r *registrar) average() {
+	cols, frames := r.feat[0].cols, r.template.frames
+	sum, count := make([]float64, frames*cols), make([]float64, frames)
+	for i, f := range r.feat {
+		own, seen := make([]float64, frames*cols), make([]float64, frames)
+		r.each(r.times[i], func(bin int, at float64) {
+			a := int(at)
+			b, share := min(a+1, f.frames-1), at-float64(a)
+			for k := range cols {
+				x := f.rows[a*cols+k] + share*(f.rows[b*cols+k]-f.rows[a*cols+k])
+				own[bin*cols+k] += r.gain[i][k]*x + r.offset[i][k]
+			}
+			seen[bin]++
+		})
+		for bin, n := range seen {
+			if n == 0 {
+				continue
+			}
+			for k := range cols {
+				sum[bin*cols+k] += own[bin*cols+k] / n
+			}
+			count[bin]++
+		}
+	}
+	for bin, n := range count {
+		for k := range cols {
+			if n > 0 { // else what was there stays
+				r.template.rows[bin*cols+k] = sum[bin*cols+k] / n
+			}
+		}
+	}
+	mean, dev := r.template.moments(cols)
+	for k := range cols {
+		if dev[k] > 0 {
+			for bin := range frames {
+				v := &r.template.rows[bin*cols+k]
+				*v = (*v - mean[k]) * min(r.spread[k]/dev[k], 2)
+			}
+		}
+	}
+}
+
+// each calls visit for each whole frame of the timeline that times pass, with the
+// frame of the template and the fractional frame of the take.
+func (r *registrar) each(times []float64, visit func(bin int, at float64)) {
+	f := 0
+	for t := math.Ceil(times[0]); t <= times[len(times)-1]; t++ {
+		for f+1 < len(times) && times[f+1] < t {
+			f++
+		}
+		at := float64(f)
+		if f+1 < len(times) {
+			at += (t - times[f]) / (times[f+1] - times[f])
+		}
+		switch bin := int(t); {
+		case r.cyclic:
+			visit(wrap(bin, r.template.frames), at)
+		case bin >= 0 && bin < r.template.frames:
+			visit(bin, at)
+		}
+	}
+}
+
+// parallel calls f for 0 to n−1 on the given number of goroutines and returns the
+// error of the lowest index.
+func parallel(workers, n int, f func(i int) error) error {
+	errs := make([]error, n)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range max(1, min(workers, n)) {
+		wg.Go(func() {
+			for i := range next {
+				errs[i] = f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package registration
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"mannequin/internal/boundedfile"
+)
+
+// Bounds on a table's text, and how deep anything can lie: the TOML decoder's time
+// grows much faster than the depth.
+const (
+	maxTable = 1 << 20
+	maxNest  = 16 // brackets in a line
+	maxDots  = 64 // in a line
+)
+
+// Table says of recordings what is done in them, and how. It is written in TOML:
+//
+//	# The first pattern that fits a file labels it. A pattern is that of a shell: *
+//	# is any run of characters and ? any one, neither a slash, and [a-d] one of a
+//	# few. With a slash it is compared with folder/file, else with the file alone,
+//	# in both cases without extension. $1, $2, … are what its first, second, …
+//	# star, question mark or bracket stands for.
+//	[[pattern]]
+//	files   = "walk_*_*"
+//	action  = "walk"
+//	style   = "$1"
+//	content = "straight" # may be missing: then it is the action
+//	cyclic  = true       # may be missing: then it is found out
+//
+//	# One recording, by file or by folder/file: keys that it has replace the
+//	# pattern's.
+//	[clip.walk_old_07]
+//	style = "tired"
+//
+//	[clip."monday/walk_old_08"]
+//	skip = true # leave it out
+type Table struct {
+	name     string
+	patterns []pattern
+	clips    map[string]clipRow
+}
+
+type pattern struct {
+	patternRow
+	match *regexp.Regexp
+	slash bool
+}
+
+type patternRow struct {
+	Files   string `toml:"files"`
+	Action  string `toml:"action"`
+	Style   string `toml:"style"`
+	Content string `toml:"content"`
+	Cyclic  *bool  `toml:"cyclic"`
+}
+
+type clipRow struct {
+	Action  string `toml:"action"`
+	Style   string `toml:"style"`
+	Content string `toml:"content"`
+	Cyclic  *bool  `toml:"cyclic"`
+	Skip    bool   `toml:"skip"`
+}
+
+// OpenTable reads the table in the TOML file at path. Its errors name the file,
+// and the line or the key.
+func OpenTable(path string) (*Table, error) {
+	b, err := boundedfile.Read(path, maxTable)
+	if err != nil {
+		return nil, fmt.Errorf("registration: %w", err)
+	}
+	return ReadTable(path, b)
+}
+
+// ReadTable reads a table from the text of the file called name: see OpenTable.
+func ReadTable(name string, text []byte) (*Table, error) {
+	fail := func(format string, args ...any) (*Table, error) {
+		return nil, fmt.Errorf("registration: %s: %w", name, fmt.Errorf(format, args...))
+	}
+	if len(text) > maxTable {
+		return fail("%d bytes, at most %d are read", len(text), maxTable)
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		if n := strings.Count(line, "[") + strings.Count(line, "{"); n > maxNest {
+			return fail("line %d: %d opening brackets, at most %d are read", i+1, n, maxNest)
+		}
+		if n := strings.Count(line, "."); n > maxDots {
+			return fail("line %d: %d dots, at most %d are read", i+1, n, maxDots)
+		}
+	}
+	var rows struct {
+		Pattern []patternRow       `toml:"pattern"`
+		Clip    map[string]clipRow `toml:"clip"`
+	}
+	meta, err := toml.Decode(string(text), &rows)
+	var bad toml.ParseError
+	switch {
+	case errors.As(err, &bad):
+		return nil, fmt.Errorf("registration: %s:%d: %.200s", name, bad.Position.Line, bad.Message)
+	case err != nil:
+		return fail("%.200s", err)
+	}
+	if k := meta.Undecoded(); len(k) > 0 {
+		return fail("unknown key %.60q: want pattern with files, action, style, content, cyclic, and clip with action, style, content, cyclic, skip", k[0].String())
+	}
+	if len(rows.Pattern) == 0 && len(rows.Clip) == 0 {
+		return fail("it says nothing: want [[pattern]] with files, action and style")
+	}
+	t := &Table{name: name, clips: rows.Clip}
+	for i, row := range rows.Pattern {
+		key := fmt.Sprintf("pattern %d", i+1)
+		if row.Files == "" {
+			return fail("%s: files is missing: want a pattern of file names such as walk_*", key)
+		}
+		match, holes, err := glob(row.Files)
+		if err != nil {
+			return fail("%s: files %.60q: %w", key, row.Files, err)
+		}
+		for _, f := range []struct{ name, value string }{{"action", row.Action}, {"style", row.Style}, {"content", row.Content}} {
+			if f.value == "" && f.name != "content" {
+				return fail("%s (%.60q): %s is missing", key, row.Files, f.name)
+			}
+			if _, err := fill(f.value, make([]string, holes+1)); err != nil {
+				return fail("%s (%.60q): %s: %w", key, row.Files, f.name, err)
+			}
+		}
+		t.patterns = append(t.patterns, pattern{patternRow: row, match: match, slash: strings.Contains(row.Files, "/")})
+	}
+	for _, k := range slices.Sorted(maps.Keys(rows.Clip)) {
+		if k == "" {
+			return fail("clip: a name is empty")
+		}
+		if c := rows.Clip[k]; c == (clipRow{}) {
+			return fail("clip.%.60q says nothing: want action, style, content, cyclic or skip", k)
+		}
+	}
+	return t, nil
+}
+
+// glob returns the regular expression of a shell's pattern, with a group for each
+// of its holes, and how many it has.
+func glob(p string) (*regexp.Regexp, int, error) {
+	if _, err := path.Match(p, ""); err != nil {
+		return nil, 0, fmt.Errorf("%w: a bracket is open", err)
+	}
+	var re strings.Builder
+	re.WriteString(`^(?s:`)
+	holes := 0
+	for i := 0; i < len(p); {
+		c := p[i]
+		switch {
+		case c == '*':
+			re.WriteString(`([^/]*?)`)
+			holes++
+			i++
+		case c == '?':
+			re.WriteString(`([^/])`)
+			holes++
+			i++
+		case c == '[':
+			end := i + 1
+			if end < len(p) && p[end] == '^' {
+				end++
+			}
+			for first := true; end < len(p) && (first || p[end] != ']'); first = false {
+				if p[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			class := p[min(i+1, len(p)):min(end, len(p))]
+			re.WriteString(`([` + strings.ReplaceAll(class, "[", `\[`) + `])`)
+			holes++
+			i = end + 1
+		case c == '\\' && i+1 < len(p):
+			re.WriteString(regexp.QuoteMeta(p[i+1 : i+2]))
+			i += 2
+		default:
+			end := i + 1
+			for end < len(p) && !strings.ContainsRune(`*?[\`, rune(p[end])) {
+				end++
+			}
+			re.WriteString(regexp.QuoteMeta(p[i:end]))
+			i = end
+		}
+	}
+	re.WriteString(`)$`)
+	r, err := regexp.Compile(re.String())
+	if err != nil {
+		return nil, 0, fmt.Errorf("it is no pattern: %.100s", err)
+	}
+	return r, holes, nil
+}
+
+// fill replaces $1, $2, … by what the holes stand for; held[0] is not used.
+func fill(s string, held []string) (string, error) {
+	var err error
+	out := reference.ReplaceAllStringFunc(s, func(ref string) string {
+		n, e := strconv.Atoi(ref[1:])
+		if e != nil || n < 1 || n >= len(held) {
+			err = fmt.Errorf("%.20s: files has %d stars, question marks and brackets", ref, len(held)-1)
+			return ref
+		}
+		return held[n]
+	})
+	return out, err
+}
+
+var reference = regexp.MustCompile(`\$[0-9]+`)
+
+// Label returns what the table says of a recording called folder/file, without
+// extension, and whether it is to be left out; ok is false where it says nothing.
+func (t *Table) Label(name string) (l Label, skip, ok bool, err error) {
+	file := path.Base(name)
+	for _, p := range t.patterns {
+		what := file
+		if p.slash {
+			what = name
+		}
+		held := p.match.FindStringSubmatch(what)
+		if held == nil {
+			continue
+		}
+		ok = true
+		l.Action, _ = fill(p.Action, held) // what can fail is checked by ReadTable
+		l.Style, _ = fill(p.Style, held)
+		l.Content, _ = fill(p.Content, held)
+		l.Cyclic = cyclicOf(p.Cyclic)
+		break
+	}
+	for _, key := range []string{file, name} {
+		c, there := t.clips[key]
+		if !there {
+			continue
+		}
+		ok = true
+		skip = skip || c.Skip
+		set(&l.Action, c.Action)
+		set(&l.Style, c.Style)
+		set(&l.Content, c.Content)
+		if c.Cyclic != nil {
+			l.Cyclic = cyclicOf(c.Cyclic)
+		}
+	}
+	if ok && !skip && (l.Action == "" || l.Style == "") {
+		return l, skip, ok, fmt.Errorf("registration: %s: %s has action %q and style %q: both are needed", t.name, name, l.Action, l.Style)
+	}
+	if l.Content == "" {
+		l.Content = l.Action
+	}
+	return l, skip, ok, nil
+}
+
+func set(dst *string, v string) {
+	if v != "" {
+		*dst = v
+	}
+}
+
+func cyclicOf(b *bool) Cyclic {
+	switch {
+	case b == nil:
+		return Unknown
+	case *b:
+		return Repeats
+	}
+	return Once
+}

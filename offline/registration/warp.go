@@ -1,0 +1,313 @@
+package registration
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A template is what takes are registered to: features on a timeline.
+type template struct {
+	frames int
+	cyclic bool
+	rows   []float64 // (frames, columns)
+}
+
+const (
+	perSecond = 30      // columns of the warp's search
+	fine      = 12      // steps of a search column at slope 1: slopes are multiples of 1/12
+	bendCost  = 1 // of a change of the slope's logarithm, squared, in columns
+	restCost  = 0.02    // of the slope's logarithm itself, squared
+	openCost  = 0.3     // of the time that a template goes on before a take begins or after it ends, in columns
+	maxStates = 1 << 27 // bytes of back pointers
+)
+
+// A warper finds the warps of takes onto a template.
+type warper struct {
+	maxSlope float64 // frames of the template per frame of the take, and of the take per frame of the template
+	smooth   float64 // s
+}
+
+// slopes returns the steps per search column that are looked at, ascending, about
+// a tenth apart.
+func (w *warper) slopes() []int {
+	lo, hi := int(math.Ceil(fine/w.maxSlope)), int(math.Floor(fine*w.maxSlope))
+	out := []int{fine}
+	for s := fine; s > lo; {
+		s = max(lo, min(s-1, int(math.Round(float64(s)/1.1))))
+		out = append(out, s)
+	}
+	for s := fine; s < hi; {
+		s = min(hi, max(s+1, int(math.Round(float64(s)*1.1))))
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// grid is how a search is laid out.
+type grid struct {
+	stride  int // frames of the take per column
+	sub     int // bins per frame of the template
+	columns int
+	hold    int // frames for which a template that does not repeat is held before it begins and after it ends
+	bins    int
+}
+
+// layout chooses a grid that fits into memory: long motions are searched in
+// coarser columns.
+func (w *warper) layout(take *features, t *template, levels int) (grid, error) {
+	for _, g := range []grid{{1, 12, 0, 0, 0}, {2, 6, 0, 0, 0}, {3, 4, 0, 0, 0}, {4, 3, 0, 0, 0}, {6, 2, 0, 0, 0}, {12, 1, 0, 0, 0}} {
+		if float64(g.stride+1) <= take.fps/perSecond+0.5 && g.stride < 12 {
+			continue
+		}
+		g.columns = (take.frames-1)/g.stride + 1
+		if !t.cyclic {
+			g.hold = min(t.frames, take.frames, int(2*take.fps))
+		}
+		g.bins = (t.frames+2*g.hold-1)*g.sub + 1
+		if t.cyclic {
+			g.bins = t.frames * g.sub
+		}
+		if g.bins*g.columns*levels <= maxStates {
+			return g, nil
+		}
+	}
+	return grid{}, fmt.Errorf("%d frames onto a timeline of %d are too many to search: cut the clip", take.frames, t.frames)
+}
+
+// path returns the template frame of each search column of the take, by dynamic
+// programming over place and slope: of all strictly increasing paths, from
+// anywhere to anywhere, that with the least distance between features and the
+// least bending. The takes' features are first scaled and offset by gain and
+// offset (columns). On a cyclic template the result goes on past its period.
+func (w *warper) path(take *features, t *template, gain, offset []float64) ([]float64, grid, error) {
+	slopes := w.slopes()
+	g, err := w.layout(take, t, len(slopes))
+	if err != nil {
+		return nil, g, err
+	}
+	S, B := len(slopes), g.bins
+	logs := make([]float64, S)
+	for s, k := range slopes {
+		logs[s] = math.Log(float64(k) / fine)
+	}
+	now, next := make([]float64, S*B), make([]float64, S*B)
+	from := make([]int8, g.columns*S*B) // (columns, slopes, bins) change of slope on the way here, indexed by where it left
+	cost := make([]float64, B)
+	best := make([]float64, B)
+	open := 0.0 // per bin
+	if !t.cyclic {
+		open = openCost / fine
+	}
+	for c := range g.columns {
+		w.distances(cost, take, t, gain, offset, c*g.stride, g)
+		if c == 0 {
+			for s := range S {
+				for b, v := range cost {
+					now[s*B+b] = v + open*float64(max(b-g.hold*g.sub, 0))
+				}
+			}
+			continue
+		}
+		for s := range S {
+			back := from[(c*S+s)*B:][:B]
+			copy(best, now[s*B:][:B])
+			for _, d := range []int{-1, 1} {
+				if s+d < 0 || s+d >= S {
+					continue
+				}
+				bend := bendCost * (logs[s+d] - logs[s]) * (logs[s+d] - logs[s])
+				for b, v := range now[(s+d)*B:][:B] {
+					if v+bend < best[b] {
+						best[b], back[b] = v+bend, int8(d)
+					}
+				}
+			}
+			rest := restCost * logs[s] * logs[s]
+			dst, k := next[s*B:][:B], slopes[s]
+			// Where the action is done once the distance counts for the frames of
+			// both, else a take would linger where any pose is like the template's,
+			// such as a stand, and never come to the rest of it.
+			both := 1.0
+			if !t.cyclic {
+				both = (1 + float64(k)/fine) / 2
+			}
+			for b := range dst {
+				at := b - k
+				if at < 0 {
+					if !t.cyclic {
+						dst[b] = math.Inf(1)
+						continue
+					}
+					for at < 0 {
+						at += B
+					}
+				}
+				dst[b] = best[at] + both*cost[b] + rest
+			}
+		}
+		now, next = next, now
+	}
+	end := 0
+	for s := range S {
+		for b := range B {
+			if now[s*B+b] += open * float64(max(B-1-g.hold*g.sub-b, 0)); now[s*B+b] < now[end] {
+				end = s*B + b
+			}
+		}
+	}
+	if math.IsInf(now[end], 1) {
+		return nil, g, fmt.Errorf("%d frames do not fit on a timeline of %d with slopes up to %g", take.frames, t.frames, w.maxSlope)
+	}
+	out := make([]float64, g.columns)
+	s, at := end/B, end%B
+	turns := 0
+	for c := g.columns - 1; c >= 0; c-- {
+		out[c] = float64(at+turns*B)/float64(g.sub) - float64(g.hold)
+		if c == 0 {
+			break
+		}
+		for at -= slopes[s]; at < 0; at += B {
+			turns--
+		}
+		s += int(from[(c*S+s)*B+at])
+	}
+	if t.cyclic { // begin in the first cycle
+		first := math.Floor(out[0]/float64(t.frames)) * float64(t.frames)
+		for c := range out {
+			out[c] -= first
+		}
+	}
+	return out, g, nil
+}
+
+// distances fills dst, per bin, with the weighted mean squared distance of frame
+// f of the take from the template, which is held before it begins and after it
+// ends.
+func (w *warper) distances(dst []float64, take *features, t *template, gain, offset []float64, f int, g grid) {
+	n := take.cols
+	x := make([]float64, n)
+	for k := range x {
+		x[k] = gain[k]*take.rows[f*n+k] + offset[k]
+	}
+	at := func(p int) float64 {
+		p -= g.hold
+		if t.cyclic {
+			p %= t.frames
+		} else {
+			p = min(max(p, 0), t.frames-1)
+		}
+		sum := 0.0
+		for k, r := range t.rows[p*n:][:n] {
+			sum += take.weight[k] * (x[k] - r) * (x[k] - r)
+		}
+		return sum
+	}
+	a := at(0)
+	for from := 0; from < len(dst); from += g.sub {
+		b := at(from/g.sub + 1)
+		for i := range min(g.sub, len(dst)-from) {
+			dst[from+i] = a + (b-a)*float64(i)/float64(g.sub)
+		}
+		a = b
+	}
+}
+
+// times returns the smooth curve through a path, per frame of the take: the
+// smoothest penalised least squares fit (Whittaker) whose slopes are in bounds.
+func (w *warper) times(path []float64, g grid, frames int, fps float64) []float64 {
+	if frames == 1 {
+		return []float64{path[0]}
+	}
+	cut := w.smooth * fps / (2 * math.Pi)
+	stiff := math.Pow(cut, 4) / float64(g.stride)
+	lo, hi := 1/w.maxSlope*(1-1e-9), w.maxSlope*(1+1e-9)
+	for range 16 {
+		out := whittaker(path, g.stride, frames, stiff)
+		if bounded(out, lo, hi) {
+			return out
+		}
+		stiff *= 4
+	}
+	// So stiff is a straight line but for rounding.
+	slope := 1.0
+	if n := len(path); n > 1 {
+		slope = min(max((path[n-1]-path[0])/float64((n-1)*g.stride), lo), hi)
+	}
+	out := make([]float64, frames)
+	for f := range out {
+		out[f] = path[0] + slope*float64(f)
+	}
+	return out
+}
+
+func bounded(v []float64, lo, hi float64) bool {
+	for i := 1; i < len(v); i++ {
+		if d := v[i] - v[i-1]; !(d >= lo && d <= hi) {
+			return false
+		}
+	}
+	return true
+}
+
+// whittaker returns the n values t that make Σ (t[i·stride] − y[i])² + stiff ·
+// Σ (second differences of t)² least.
+func whittaker(y []float64, stride, n int, stiff float64) []float64 {
+	if len(y) == 1 || n < 3 { // there is nothing to bend
+		out := make([]float64, n)
+		slope := 1.0
+		if len(y) > 1 {
+			slope = (y[1] - y[0]) / float64(stride)
+		}
+		for i := range out {
+			out[i] = y[0] + slope*float64(i)
+		}
+		return out
+	}
+	// The matrix is symmetric with two diagonals to either side: LDLᵀ in place.
+	d0, d1, d2, t := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n - 2 {
+		for k, v := range [3]float64{1, -2, 1} {
+			d0[i+k] += stiff * v * v
+		}
+		d1[i] -= 2 * stiff
+		d1[i+1] -= 2 * stiff
+		d2[i] += stiff
+	}
+	base := y[0] // near 0 there are more digits
+	for i, v := range y {
+		d0[i*stride]++
+		t[i*stride] = v - base
+	}
+	for i := range n {
+		if i+1 < n {
+			l := d1[i] / d0[i]
+			d0[i+1] -= l * d1[i]
+			if i+2 < n {
+				d1[i+1] -= l * d2[i]
+			}
+			t[i+1] -= l * t[i]
+			d1[i] = l
+		}
+		if i+2 < n {
+			l := d2[i] / d0[i]
+			d0[i+2] -= l * d2[i]
+			t[i+2] -= l * t[i]
+			d2[i] = l
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		t[i] /= d0[i]
+		if i+1 < n {
+			t[i] -= d1[i] * t[i+1]
+		}
+		if i+2 < n {
+			t[i] -= d2[i] * t[i+2]
+		}
+	}
+	for i := range t {
+		t[i] += base
+	}
+	return t
+}

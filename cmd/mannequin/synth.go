@@ -92,6 +92,9 @@ feet they are.`,
 				return command.Usagef("--threads is %d, want 1 to 1024", threads)
 			}
 			if kind != "locomotion" {
+				if !cmd.Flags().Changed("iterations") {
+					iterations = manifold.ActIterations
+				}
 				net := map[string]string{"punch": punch, "kick": kick}[kind]
 				rep, err := synthAct(actOptions{kind, targets, net, base, out, seconds, iterations, threads})
 				if err != nil {
@@ -162,7 +165,7 @@ feet they are.`,
 	f.Float64Var(&facing, "facing", 0, "degrees to the left of the way ahead that the body faces: 180 walks backward")
 	f.Float64Var(&cadence, "cadence", 1, "how much faster it steps")
 	f.Float64Var(&stand, "stand", 0, "how much longer feet stand, -1 (always in the air) to 1")
-	f.IntVar(&iterations, "iterations", manifold.DefaultIterations, "steps of the edit that holds standing feet and bones; 0 leaves it out")
+	f.IntVar(&iterations, "iterations", manifold.DefaultIterations, fmt.Sprintf("steps of the edit that holds standing feet and bones; 0 leaves it out; punches and kicks have %d where it is not given", manifold.ActIterations))
 	f.IntVar(&threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
 	f.StringVar(&base, "manifold", "human", "a shipped model's name, or a model file: the motion manifold")
 	f.StringVar(&steps, "footstep", "human-footstep", "a shipped model's name, or a model file: the network of footsteps")

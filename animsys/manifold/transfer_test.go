@@ -76,7 +76,7 @@ func TestTransfer(t *testing.T) {
 		}
 		before, half, after := distance(0), distance(0.5), distance(1)
 		t.Logf("%g m/s: %.3f of the distance to a run is left, of half of it %.3f; the stylist leaves the content %.3f", c.speed, after/before, half/before, report.Ratio())
-		if after/before > 0.25 || half/before < after/before || half/before > 0.8 {
+		if after/before > 0.3 || half/before < after/before || half/before > 0.8 {
 			t.Errorf("%g m/s: %.3f of the distance to a run is left, of half of it %.3f", c.speed, after/before, half/before)
 		}
 	}

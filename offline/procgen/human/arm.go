@@ -10,7 +10,6 @@ import (
 // arm; the right one's are mirrored.
 func (g *figure) arm(p *pose, side int, b *beat) {
 	m, j := &g.m, g.body.shoulder[side]
-	s := sideOf(side)
 	n := func(i int) float64 { return m.stir * g.drift[11+3*side+i].at(b.sec) }
 	flip := func(q m3.Quat) m3.Quat {
 		if side == 1 {
@@ -29,8 +28,10 @@ func (g *figure) arm(p *pose, side int, b *beat) {
 	// The way back is longer and slower than the way ahead.
 	swing := m.swing*k*(wave+0.10*math.Cos(2*tau*(b.t-at-0.08))) + m.armMean + rad(1.2)*n(0)
 	elbow := m.elbow + m.elbowSwing*k*b.once(at+0.05) + rad(1.5)*n(1)
-	elbow = softFloor(elbow, rad(7))
-	out := m.armOut + m.armOutUp*k*b.twice(at) + 0.5*rad(1)*n(2)
+	// Who stands lets the arms hang, most of what a style does with them is lost.
+	const ease = 0.65
+	elbow = softFloor(elbow+ease*b.stand*(walking.elbow-m.elbow), rad(7))
+	out := m.armOut + ease*b.stand*(walking.armOut-m.armOut) + m.armOutUp*k*b.twice(at) + rad(0.5)*n(2)
 	wrist := m.wrist + m.hang*k*math.Sin(tau*(b.t-at-0.06))
 
 	chest := p.rot[g.body.chest]
@@ -45,7 +46,6 @@ func (g *figure) arm(p *pose, side int, b *beat) {
 	hand := fore.Mul(flip(about(2, -wrist)))
 	p.rot[j+1], p.rot[j+2], p.rot[j+3] = upper, fore, hand
 	p.rot[j+4] = hand.Mul(flip(about(2, -m.curl)))
-	_ = s
 }
 
 // softFloor returns x, or a little above least where x is below.

@@ -46,7 +46,7 @@ func (g *figure) stances(foot int) []stance {
 		if off < forever {
 			s.rise = m.rise * (0.45 + 0.55*min(long(off), 1.1))
 			s.fling = m.fling * (0.5 + 0.5*min(long(off+0.1), 1.2))
-			s.lift = m.lift*(0.4+0.6*min(long(off+0.1), 1.2)) + g.up(foot)
+			s.lift = m.lift*(0.4+0.6*min(long(off+0.1), 1.2)) + 0.004*math.Abs(g.deviate()) // no step is like another
 		}
 		out = append(out, s)
 	}
@@ -145,8 +145,15 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 		h.pitch = top.x + (to.strike-top.x)*smooth((t-from.off-peak)/(0.96*d-peak))
 	}
 	h.toes = h.pitch + max(0, -h.pitch)*(1-smooth(u/0.55))
-	w := float32(travel(u, 0.5, 0.4))
-	h.ankle = from.ball(h.yaw, h.pitch).Lerp(to.heels(h.yaw, h.pitch), w)
+	w := float32(travel(u, 0.4, m.arrive))
+	// The heel comes in with some of the body's speed and stops at the last moment:
+	// one that waited for the body would be out of reach before it stands.
+	const brake, soon = 0.03, 0.1 // cycles
+	left := to.on - t
+	late := soon * math.Tanh(left*left*left/(left*left+brake*brake)/soon)
+	way := m3.V(0, float32(m.drop*late), float32(-m.approach*g.course.stride(to.on)*late))
+	land := to.heels(h.yaw, h.pitch).Add(m3.YawQuat(float32(to.yaw)).Rotate(way))
+	h.ankle = from.ball(h.yaw, h.pitch).Lerp(land, w)
 	h.ankle.Y += float32(from.lift * hump(u, m.liftAt, 3))
 	// The foot that swings goes around the one that stands.
 	side := sideOf(foot)

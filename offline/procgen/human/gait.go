@@ -10,17 +10,22 @@ type gait struct {
 	duty, dutyPace       float64 // share of the cycle for which a foot stands; what pace 1 adds
 
 	// Feet.
-	width  float64 // of the balls of the feet from the course, half of the track
-	ahead  float64 // of the ball before the hips in the middle of its stance
-	toeOut float64
-	strike float64 // toes up when the heel strikes
-	flatAt float64 // share of the stance after which the sole is flat
-	heelAt float64 // share of the stance after which the heel rises
-	rise   float64 // heel up when the toes leave
-	fling  float64 // how much further the heel goes up in the swing
-	flung  float64 // share of the swing after which it is highest
-	lift   float64 // of the ankle in the swing, beyond what the foot's roll lifts it
-	liftAt float64 // share of the swing at which it is highest
+	width    float64 // of the balls of the feet from the course, half of the track
+	ahead    float64 // of the ball before the hips in the middle of its stance
+	toeOut   float64
+	strike   float64 // toes up when the heel strikes
+	flatAt   float64 // share of the stance after which the sole is flat
+	heelAt   float64 // share of the stance after which the heel rises
+	rise     float64 // heel up when the toes leave
+	fling    float64 // how much further the heel goes up in the swing
+	flung    float64 // share of the swing after which it is highest
+	lift     float64 // of the ankle in the swing, beyond what the foot's roll lifts it
+	liftAt   float64 // share of the swing at which it is highest
+	approach float64 // speed of a heel before it lands, as a share of the body's
+	drop     float64 // speed at which it comes down then, m per cycle
+	arrive   float64 // share of the swing in which it slows down before
+
+	extend [2]float64 // share of a swinging leg's length at which it stops to follow its foot, and beyond which it is never stretched
 
 	// Pelvis.
 	bend     float64 // how much lower than legs can reach
@@ -70,24 +75,24 @@ type gait struct {
 // person of 1.62 m.
 var walking = gait{
 	cadence: 0.94, cadencePace: 0.13, stride: 1.28, stridePace: 0.17, duty: 0.615, dutyPace: -0.025,
-	width: 0.048, ahead: 0.035, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.5, rise: rad(50), fling: rad(13), flung: 0.2,
-	lift: 0.012, liftAt: 0.5,
-	bend: 0.004, bounce: 0.021, sway: 0.02, surge: 0.008, yaw: rad(5), list: rad(3.6), listAt: 0.12, tilt: rad(11), kneeOut: rad(3),
+	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.54, rise: rad(47), fling: rad(15), flung: 0.27,
+	lift: 0.012, liftAt: 0.5, approach: 0.8, arrive: 0.32, extend: [2]float64{0.984, 0.9975},
+	bend: 0.004, bounce: 0.016, sway: 0.02, surge: 0.008, yaw: rad(5), list: rad(3.6), listAt: 0.12, tilt: rad(11), kneeOut: rad(3),
 	lean: rad(2), curve: rad(2), chestYaw: rad(5), chestRoll: rad(1.6), nod: rad(0.9), neck: rad(9), head: rad(2), headNod: rad(0.7), headRoll: rad(0.6),
 	shrug: rad(0), round: rad(2),
-	swing: rad(19), armMean: rad(1), armOut: rad(9), armOutUp: rad(1), armIn: rad(14), elbow: rad(17), elbowSwing: rad(9), wrist: rad(6), hang: rad(7), curl: rad(22),
+	swing: rad(19), armMean: rad(-3), armOut: rad(9), armOutUp: rad(1), armIn: rad(14), elbow: rad(17), elbowSwing: rad(9), wrist: rad(6), hang: rad(7), curl: rad(22),
 	stir: 1, still: 0.035, sag: rad(3),
 }
 
 // running is a jog at some 2.8 m/s.
 var running = gait{
 	cadence: 1.36, cadencePace: 0.06, stride: 2.02, stridePace: 0.24, duty: 0.355, dutyPace: -0.05,
-	width: 0.032, ahead: 0.06, toeOut: rad(5), strike: rad(7), flatAt: 0.2, heelAt: 0.45, rise: rad(58), fling: rad(38), flung: 0.33,
-	lift: 0.11, liftAt: 0.5,
-	bend: 0.0, bounce: -0.038, sway: 0.01, surge: 0.008, yaw: rad(7), list: rad(3.5), listAt: 0, tilt: rad(15), kneeOut: rad(2),
+	width: 0.032, ahead: 0.045, toeOut: rad(5), strike: rad(7), flatAt: 0.2, heelAt: 0.45, rise: rad(58), fling: rad(38), flung: 0.33,
+	lift: 0.11, liftAt: 0.5, approach: 0.8, drop: 0.3, arrive: 0.35, extend: [2]float64{0.93, 0.985},
+	bend: 0.004, bounce: -0.031, sway: 0.01, surge: 0.008, yaw: rad(7), list: rad(3.5), listAt: 0, tilt: rad(15), kneeOut: rad(2),
 	lean: rad(8), curve: rad(3), chestYaw: rad(10), chestRoll: rad(2.5), nod: rad(1.5), neck: rad(8), head: rad(1), headNod: rad(1), headRoll: rad(0.6),
 	shrug: rad(2), round: rad(4),
-	swing: rad(30), armMean: rad(-14), armOut: rad(15), armOutUp: rad(3), armIn: rad(32), elbow: rad(86), elbowSwing: rad(10), wrist: rad(5), hang: rad(5), curl: rad(60),
+	swing: rad(30), armMean: rad(-14), armOut: rad(15), armOutUp: rad(3), armIn: rad(24), elbow: rad(86), elbowSwing: rad(10), wrist: rad(5), hang: rad(5), curl: rad(60),
 	stir: 1,
 }
 
@@ -124,8 +129,12 @@ func newManner(g gait, s *style) manner {
 			*x *= factor
 		}
 	}
-	times(&m.cadence, s.cadence)
-	times(&m.stride, s.stride)
+	cadence, stride := s.cadence, s.stride
+	if m.running && cadence > 0 { // running leaves less room
+		cadence, stride = math.Pow(cadence, 0.7), math.Pow(stride, 0.7)
+	}
+	times(&m.cadence, cadence)
+	times(&m.stride, stride)
 	m.duty += s.duty
 	m.width += s.width
 	m.toeOut += s.toeOut
@@ -141,8 +150,12 @@ func newManner(g gait, s *style) manner {
 	times(&m.list, s.list)
 	m.tilt += s.tilt
 	m.kneeOut += s.kneeOut
-	m.lean += s.lean
-	m.curve += s.curve
+	upper := 1.0 // nobody runs as bent as he may walk
+	if m.running {
+		upper = 0.65
+	}
+	m.lean += upper * s.lean
+	m.curve += upper * s.curve
 	times(&m.chestYaw, s.chestYaw)
 	times(&m.chestRoll, s.chestRoll)
 	times(&m.nod, s.nod)

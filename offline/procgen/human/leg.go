@@ -15,7 +15,10 @@ const (
 
 // reach is the share of a leg's length that a foot on the ground may be away:
 // knees are never quite straight in going.
-const reach = 0.9935
+const (
+	reach   = 0.994
+	stretch = 0.998 // in the last moment before it lands
+)
 
 // solveLeg returns the rotations in the world of thigh and shank that take the
 // ankle to its place, exactly where that is within reach. ahead is where the knee
@@ -29,7 +32,7 @@ func solveLeg(hip, ankle, ahead m3.Vec3) (thigh, shank m3.Quat) {
 	x := (d*d + thighLen*thighLen - shankLen*shankLen) / (2 * d)
 	y := math.Sqrt(max(thighLen*thighLen-x*x, 0))
 	knee := down.Scale(float32(x)).Add(ahead.Scale(float32(y)))
-	left := ahead.Cross(down).Neg() // about which the knee bends
+	left := ahead.Cross(down) // about which the knee bends
 	return boneRot(knee, left), boneRot(down.Scale(float32(d)).Sub(knee), left)
 }
 
@@ -42,8 +45,8 @@ func boneRot(dir, left m3.Vec3) m3.Quat {
 
 // gentle returns a distance of the ankle from the hip in the swing that is within
 // reach whatever d is, and d itself where that is well within.
-func gentle(d float64) float64 {
-	const soft, hard = 0.955 * legLen, 0.993 * legLen
+func (m *manner) gentle(d float64) float64 {
+	soft, hard := m.extend[0]*legLen, m.extend[1]*legLen
 	if d < soft {
 		return d
 	}
@@ -57,17 +60,19 @@ func (g *figure) leg(p *pose, foot int, t float64) (short float64) {
 	b := g.body
 	hip := p.root.Add(p.rot[0].Rotate(b.Offsets[b.upLeg[foot]]))
 	d := hip.Sub(h.ankle)
-	near := 0.07 * g.course.cadence(t) // cycles
 	short = -1
-	if h.free < near {
-		const limit = reach * legLen
+	const fade = 0.05 // s
+	free := h.free / (fade * g.course.cadence(t))
+	if free < 0.5 {
+		limit := (reach + (stretch-reach)*smooth(2*free)) * legLen
 		flat := float64(d.Flat().Len())
 		short = float64(d.Y) - math.Sqrt(max(limit*limit-flat*flat, 0.01))
 	}
 	if h.free > 0 {
 		far := float64(d.Len())
-		k := smooth(h.free / (1.4 * near))
-		h.ankle = hip.Sub(d.Scale(float32((far + k*(gentle(far)-far)) / far)))
+		near := g.m.gentle(far)
+		k := smooth(free)
+		h.ankle = hip.Sub(d.Scale(float32((far + k*(near-far)) / far)))
 	}
 	side := sideOf(foot)
 	ahead := p.rot[0].Rotate(m3.V(0, 0, 1)).Flat().Normalize(m3.V(0, 0, 1)).

@@ -72,7 +72,7 @@ func scripts() []script {
 		action string
 		cycles float64
 		turn   float64 // radians per cycle of a wide circle
-	}{{Walk, 5, 0.32}, {Run, 7, 0.34}} {
+	}{{Walk, 4, 0.32}, {Run, 6, 0.34}} {
 		n := a.cycles
 		add(a.action, "straight", n, nil)
 		add(a.action, "slow", n, func(s *script) { s.pace = level(-1) })
@@ -94,10 +94,10 @@ func scripts() []script {
 		add(a.action, "faster", n, func(s *script) { s.pace = change(-0.9, n/2-1.5, 3, 1.9) })
 		add(a.action, "slower", n, func(s *script) { s.pace = change(1, n/2-1.5, 3, -1.9) })
 	}
-	add(Walk, "start", 5.25, func(s *script) {
-		s.goes, s.first = change(0, 0.95, 1.7, 1), 1.75
+	add(Walk, "start", 5, func(s *script) {
+		s.goes, s.first = change(0, 0.45, 1.7, 1), 1.25
 	})
-	add(Walk, "stop", 5.25, func(s *script) {
+	add(Walk, "stop", 5, func(s *script) {
 		s.goes, s.last = change(1, 2.4, 1.5, -1), 3.75
 	})
 	add(Stand, "still", 5, func(s *script) {

@@ -48,7 +48,7 @@ var styleRows = []style{
 		cadence: 1.17, stride: 1.13, width: 0.01, strike: 1.15, rise: 1.06,
 		bounce: 1.15, yaw: 1.3, list: 0.8, bend: 0.012,
 		lean: rad(10), curve: rad(3), chestYaw: 1.6, chestRoll: 1.5, nod: 1.6, neck: rad(6), head: rad(7), headNod: 1.6, shrug: rad(5), round: rad(6),
-		swing: 1.75, armMean: rad(2), armOut: rad(9), armIn: rad(12), elbow: rad(28), elbowSwing: 1.6, wrist: rad(4), curl: rad(55), stir: 1.2},
+		swing: 1.75, armMean: rad(-1), armOut: rad(9), armIn: rad(7), elbow: rad(28), elbowSwing: 1.6, wrist: rad(4), curl: rad(55), stir: 1.2},
 	{name: "depressed",
 		cadence: 0.80, stride: 0.72, duty: 0.025, strike: 0.45, rise: 0.8, lift: -0.004,
 		bounce: 0.55, sway: 1.35, yaw: 0.7, list: 0.8, bend: 0.012, tilt: rad(-5),
@@ -65,15 +65,15 @@ var styleRows = []style{
 		lean: rad(-2), curve: rad(-3), chestYaw: 1.6, chestRoll: 2.6, nod: 2, neck: rad(-2), head: rad(-7), headNod: 3, headRoll: rad(5), shrug: rad(4), round: rad(-3),
 		swing: 1.55, armMean: rad(4), armOut: rad(26), armOutUp: rad(7), armIn: rad(-10), elbow: rad(30), elbowSwing: 2.2, wrist: rad(-12), curl: rad(-10), stir: 1.7},
 	{name: "old",
-		cadence: 0.84, stride: 0.60, duty: 0.05, width: 0.024, toeOut: rad(8), strike: 0.35, rise: 0.62, lift: -0.005,
+		cadence: 0.84, stride: 0.58, duty: 0.05, width: 0.024, toeOut: rad(8), strike: 0.35, rise: 0.62, lift: -0.005,
 		bounce: 0.5, sway: 1.5, yaw: 0.6, list: 0.7, bend: 0.042, tilt: rad(-4), kneeOut: rad(7),
-		lean: rad(15), curve: rad(18), chestYaw: 0.5, chestRoll: 2, nod: 1.2, neck: rad(2), head: rad(6), headNod: 1.5, shrug: rad(2), round: rad(10),
+		lean: rad(18), curve: rad(24), chestYaw: 0.5, chestRoll: 2, nod: 1.2, neck: rad(10), head: rad(5), headNod: 1.5, shrug: rad(2), round: rad(10),
 		swing: 0.6, armMean: rad(-4), armOut: rad(5), armIn: rad(4), elbow: rad(24), elbowSwing: 0.6, wrist: rad(6), curl: rad(15), limp: 0.45, stir: 1.5},
 	{name: "sexy",
 		cadence: 0.95, stride: 0.99, width: -0.047, toeOut: rad(-3), strike: 0.9, rise: 1.1,
-		bounce: 1.05, sway: 1.5, yaw: 2.1, list: 2.7, tilt: rad(5), kneeOut: rad(-4),
+		bounce: 1.05, sway: 2.1, yaw: 2.1, list: 2.8, tilt: rad(5), kneeOut: rad(-4),
 		lean: rad(-5), curve: rad(-4), chestYaw: 1.3, chestRoll: 1.8, neck: rad(-4), head: rad(-3), headRoll: rad(1.5), headTilt: rad(3), shrug: rad(-2), round: rad(-9),
-		swing: 1.1, armMean: rad(-4), armOut: rad(6), armIn: rad(-8), elbow: rad(2), wrist: rad(-22), curl: rad(-8), sag: rad(5)},
+		swing: 1.1, armMean: rad(-4), armOut: rad(2), armIn: rad(-5), elbow: rad(3), wrist: rad(-15), curl: rad(-8), sag: rad(5)},
 }
 
 // Styles returns the names of all styles, neutral first.

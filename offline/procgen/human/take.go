@@ -58,11 +58,8 @@ func (g *figure) careless(yaw float64) m3.Vec3 {
 	return m3.YawQuat(float32(yaw)).Rotate(d)
 }
 
-// up is how much higher than usual a step is, m.
-func (g *figure) up(int) float64 { return 0.004 * math.Abs(g.deviate()) }
-
-// perform makes a take of a script.
-func (p *performer) perform(s *script) *registration.Take {
+// figure lays a script out for the performer.
+func (p *performer) figure(s *script) *figure {
 	g := &figure{performer: p, m: newManner(gaitOf(s.action), &p.style)}
 	g.m.vary(p.deviate)
 	g.m.stir *= p.variation
@@ -75,7 +72,12 @@ func (p *performer) perform(s *script) *registration.Take {
 		g.feet[i] = g.stances(i)
 		g.clear(i)
 	}
+	return g
+}
 
+// perform makes a take of a script.
+func (p *performer) perform(s *script) *registration.Take {
+	g := p.figure(s)
 	frames := int(math.Floor(g.course.at(s.cycles).time*FPS)) + 1
 	t := &registration.Take{Action: s.action, Style: p.style.name, Content: s.name,
 		Clip: skel.NewClip(p.body.Skeleton, FPS, frames), Times: make([]float64, frames), Stands: make([]uint8, frames)}
@@ -117,6 +119,9 @@ func (g *figure) sink(beats []beat) []float64 {
 		for f, s := range spread(need, half) {
 			sink[f] += s
 		}
+	}
+	for f := range sink {
+		sink[f] += g.m.bend
 	}
 	return sink
 }

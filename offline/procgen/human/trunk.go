@@ -38,18 +38,18 @@ const rootHeight = 0.100 + legLen + ankleHeight
 // trunk poses pelvis, back, neck and head; the pelvis is as high as straight legs
 // would have it, less sink.
 func (g *figure) trunk(p *pose, b *beat, sink float64) {
-	m, c := &g.m, g.course
+	m, c, j := &g.m, g.course, g.body
 	n := func(i int) float64 { return m.stir * g.drift[i].at(b.sec) }
 	at := c.at(b.t)
 	look := c.look.at(b.t)
 	turn := c.ahead(b.t)
 	lean := c.lean(b.t)
 	shift := c.shift.at(b.t) * b.stand
-	breath := math.Sin(tau*(b.t*0.3+g.breath)) * (0.6 + 0.4*b.stand)
+	breath := math.Sin(tau*(b.t*0.3+g.breath)) * (0.6 + 0.4*b.stand) * min(1, m.stir)
 	// A weak leg is hurried over: the body drops on it and the chest goes along.
 	weak := m.limp * b.going * b.once(b.middle+0.5)
 
-	height := m.bounce*b.going*b.twice(b.middle+m.bounceAt) - 0.012*weak - m.bend - sink + 0.0012*n(0)
+	height := m.bounce*b.going*b.twice(b.middle+m.bounceAt) - 0.012*weak - sink + 0.0012*n(0)
 	left := m.sway*b.going*b.once(b.middle-0.03) + m.still*shift + 0.004*n(1)*b.stand + 0.002*n(1)
 	ahead := -m.surge*b.going*math.Sin(2*tau*(b.t-b.middle)) + 0.004*n(2)*b.stand
 	p.root = c.place(b.t, left, ahead)
@@ -67,10 +67,9 @@ func (g *figure) trunk(p *pose, b *beat, sink float64) {
 	loin := turned(at.yaw+0.4*chestYaw+0.4*pelvisYaw, chestPitch-0.2*m.curve, 0.5*(chestRoll+pelvisRoll))
 	chest := turned(at.yaw+chestYaw, chestPitch+m.curve, chestRoll)
 	p.rot[0] = pelvis
-	b2 := g.body
-	p.rot[b2.lowerBack] = mean(pelvis.Mul(about(0, -rad(11))), loin, 0.55) // the pelvis leans ahead at the root of a straight back
-	p.rot[b2.spine] = mean(loin, chest, 0.45)
-	p.rot[b2.chest] = chest
+	p.rot[j.lowerBack] = mean(pelvis.Mul(about(0, -rad(11))), loin, 0.55) // the pelvis leans ahead at the root of a straight back
+	p.rot[j.spine] = mean(loin, chest, 0.45)
+	p.rot[j.chest] = chest
 	g.chestYaw, g.chestPitch, g.chestRoll = chestYaw, chestPitch, chestRoll
 
 	// The head keeps its bearing, but for what the style nods; it looks where the
@@ -81,9 +80,9 @@ func (g *figure) trunk(p *pose, b *beat, sink float64) {
 	neckPitch := chestPitch + m.curve + m.neck - 0.5*m.nod*b.going*b.twice(b.middle-0.2)
 	head := turned(at.yaw+headYaw, headPitch, headRoll)
 	neck := turned(at.yaw+0.5*(chestYaw+headYaw), 0.7*neckPitch+0.3*headPitch, 0.5*(chestRoll+headRoll))
-	p.rot[b2.neck] = mean(chest, turned(at.yaw+chestYaw, neckPitch, chestRoll), 0.5)
-	p.rot[b2.neck+1] = neck
-	p.rot[b2.neck+2] = head
+	p.rot[j.neck] = mean(chest, turned(at.yaw+chestYaw, neckPitch, chestRoll), 0.5)
+	p.rot[j.neck+1] = neck
+	p.rot[j.neck+2] = head
 }
 
 // mean returns the rotation a share s of the way from a to b.

@@ -168,23 +168,19 @@ func (g *figure) clear(foot int) {
 	all := g.feet[foot]
 	for i := 0; i+1 < len(all); i++ {
 		s, to := &all[i], &all[i+1]
-		for range 60 {
-			low := 0.0
-			for k := 1; k < 40; k++ {
-				u := float64(k) / 40
-				h := g.swing(foot, s, to, s.off+u*(to.on-s.off))
-				q := footRot(h.yaw, h.pitch)
-				ball := h.ankle.Add(q.Rotate(ballLocal))
-				tip := ball.Add(toeRot(h.yaw, h.toes).Rotate(tipLocal))
-				heel := h.ankle.Add(q.Rotate(heelLocal))
-				need := 0.012 * hump(u, 0.5, 3)
-				low = max(low, need+ballHeight-float64(min(ball.Y, tip.Y)), need-float64(heel.Y))
-			}
-			if low <= 1e-4 {
-				break
-			}
-			s.lift += 0.004
+		more := 0.0
+		for k := 1; k < 40; k++ {
+			u := float64(k) / 40
+			h := g.swing(foot, s, to, s.off+u*(to.on-s.off))
+			q := footRot(h.yaw, h.pitch)
+			ball := h.ankle.Add(q.Rotate(ballLocal))
+			tip := ball.Add(toeRot(h.yaw, h.toes).Rotate(tipLocal))
+			heel := h.ankle.Add(q.Rotate(heelLocal))
+			need := 0.012 * hump(u, 0.5, 3)
+			low := max(need+ballHeight-float64(min(ball.Y, tip.Y)), need-float64(heel.Y))
+			more = max(more, low/max(hump(u, g.m.liftAt, 3), 0.02))
 		}
+		s.lift += min(more, 0.2)
 	}
 }
 

@@ -108,16 +108,17 @@ func (g *figure) stands(foot int, t float64) bool { return g.foot(foot, t).free 
 // most, so that it takes nothing from how the pelvis bounces.
 func (g *figure) sink(beats []beat) []float64 {
 	half := int(0.3 * FPS / g.m.cadence)
+	lack := make([]float64, len(beats)) // what is needed beyond sink
+	po := pose{rot: make([]m3.Quat, g.body.Len())}
+	for f := range beats {
+		g.trunk(&po, &beats[f], 0)
+		lack[f] = max(g.leg(&po, 0, beats[f].t), g.leg(&po, 1, beats[f].t))
+	}
 	sink := make([]float64, len(beats))
-	need := make([]float64, len(beats))
-	for range 3 {
-		for f := range beats {
-			po := pose{rot: make([]m3.Quat, g.body.Len())}
-			g.trunk(&po, &beats[f], sink[f])
-			need[f] = max(g.leg(&po, 0, beats[f].t), g.leg(&po, 1, beats[f].t))
-		}
-		for f, s := range spread(need, half) {
+	for range 3 { // the first bound is loose
+		for f, s := range spread(lack, half) {
 			sink[f] += s
+			lack[f] -= s
 		}
 	}
 	for f := range sink {

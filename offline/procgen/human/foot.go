@@ -145,15 +145,15 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 		h.pitch = top.x + (to.strike-top.x)*smooth((t-from.off-peak)/(0.96*d-peak))
 	}
 	h.toes = h.pitch + max(0, -h.pitch)*(1-smooth(u/0.55))
-	w := float32(travel(u, 0.4, m.arrive))
+	w := float32(travel(u, 0.3, m.arrive))
 	// The heel comes in with some of the body's speed and stops at the last moment:
-	// one that waited for the body would be out of reach before it stands.
-	const brake, soon = 0.03, 0.1 // cycles
-	left := to.on - t
-	late := soon * math.Tanh(left*left*left/(left*left+brake*brake)/soon)
-	way := m3.V(0, float32(m.drop*late), float32(-m.approach*g.course.stride(to.on)*late))
-	land := to.heels(h.yaw, h.pitch).Add(m3.YawQuat(float32(to.yaw)).Rotate(way))
-	h.ankle = from.ball(h.yaw, h.pitch).Lerp(land, w)
+	// one that waited for the body would be out of reach before it stands. The toes
+	// leave with the body, too.
+	late, soon := briskly(to.on-t), briskly(t-from.off)
+	stride := g.course.stride(t)
+	land := to.heels(h.yaw, h.pitch).Add(m3.YawQuat(float32(to.yaw)).Rotate(m3.V(0, float32(m.drop*late), float32(-m.approach*stride*late))))
+	leave := from.ball(h.yaw, h.pitch).Add(m3.YawQuat(float32(from.yaw)).Rotate(m3.V(0, float32(m.spring*soon), float32(m.follow*stride*soon))))
+	h.ankle = leave.Lerp(land, w)
 	h.ankle.Y += float32(from.lift * hump(u, m.liftAt, 3))
 	// The foot that swings goes around the one that stands.
 	side := sideOf(foot)
@@ -161,6 +161,13 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 	out := side * (max(0, 0.062-m.width)*smooth(4*u)*smooth(4*(1-u)) + 0.012*hump(u, 0.5, 3)) * g.course.goes.at(t)
 	h.ankle = h.ankle.Add(m3.YawQuat(float32(n.yaw)).Rotate(m3.V(float32(out), 0, 0)))
 	return h
+}
+
+// briskly returns about x, the cycles since a foot left the ground, but begins with
+// two derivatives zero, and ends at a tenth of a cycle.
+func briskly(x float64) float64 {
+	const brake, most = 0.03, 0.1
+	return most * math.Tanh(x*x*x/(x*x+brake*brake)/most)
 }
 
 // clear lifts the swings of a foot until its sole clears the ground.

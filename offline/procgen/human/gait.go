@@ -23,6 +23,8 @@ type gait struct {
 	liftAt   float64 // share of the swing at which it is highest
 	approach float64 // speed of a heel before it lands, as a share of the body's
 	drop     float64 // speed at which it comes down then, m per cycle
+	follow   float64 // speed of the toes after they leave, as a share of the body's
+	spring   float64 // speed at which they go up then, m per cycle
 	arrive   float64 // share of the swing in which it slows down before
 
 	extend [2]float64 // share of a swinging leg's length at which it stops to follow its foot, and beyond which it is never stretched
@@ -76,11 +78,11 @@ type gait struct {
 var walking = gait{
 	cadence: 0.94, cadencePace: 0.13, stride: 1.28, stridePace: 0.17, duty: 0.615, dutyPace: -0.025,
 	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.54, rise: rad(47), fling: rad(15), flung: 0.27,
-	lift: 0.012, liftAt: 0.5, approach: 0.8, arrive: 0.32, extend: [2]float64{0.984, 0.9975},
-	bend: 0.004, bounce: 0.016, sway: 0.02, surge: 0.008, yaw: rad(5), list: rad(3.6), listAt: 0.12, tilt: rad(11), kneeOut: rad(3),
+	lift: 0.012, liftAt: 0.5, approach: 0.8, follow: 0.2, arrive: 0.32, extend: [2]float64{0.984, 0.9975},
+	bend: 0.004, bounce: 0.016, sway: 0.02, surge: 0.008, yaw: rad(6.5), list: rad(4.2), listAt: 0.12, tilt: rad(8), kneeOut: rad(3),
 	lean: rad(2), curve: rad(2), chestYaw: rad(5), chestRoll: rad(1.6), nod: rad(0.9), neck: rad(9), head: rad(2), headNod: rad(0.7), headRoll: rad(0.6),
 	shrug: rad(0), round: rad(2),
-	swing: rad(19), armMean: rad(-3), armOut: rad(9), armOutUp: rad(1), armIn: rad(14), elbow: rad(17), elbowSwing: rad(9), wrist: rad(6), hang: rad(7), curl: rad(22),
+	swing: rad(19), armMean: rad(-3), armOut: rad(7.5), armOutUp: rad(1.5), armIn: rad(14), elbow: rad(22), elbowSwing: rad(14), wrist: rad(6), hang: rad(7), curl: rad(22),
 	stir: 1, still: 0.035, sag: rad(3),
 }
 
@@ -88,8 +90,8 @@ var walking = gait{
 var running = gait{
 	cadence: 1.36, cadencePace: 0.06, stride: 2.02, stridePace: 0.24, duty: 0.355, dutyPace: -0.05,
 	width: 0.032, ahead: 0.045, toeOut: rad(5), strike: rad(7), flatAt: 0.2, heelAt: 0.45, rise: rad(58), fling: rad(38), flung: 0.33,
-	lift: 0.11, liftAt: 0.5, approach: 0.8, drop: 0.3, arrive: 0.35, extend: [2]float64{0.93, 0.985},
-	bend: 0.004, bounce: -0.031, sway: 0.01, surge: 0.008, yaw: rad(7), list: rad(3.5), listAt: 0, tilt: rad(15), kneeOut: rad(2),
+	lift: 0.13, liftAt: 0.45, approach: 0.8, drop: 0.3, follow: 0.4, spring: 1, arrive: 0.35, extend: [2]float64{0.93, 0.985},
+	bend: 0.004, bounce: -0.036, sway: 0.01, surge: 0.008, yaw: rad(8), list: rad(4.5), listAt: 0, tilt: rad(12), kneeOut: rad(2),
 	lean: rad(8), curve: rad(3), chestYaw: rad(10), chestRoll: rad(2.5), nod: rad(1.5), neck: rad(8), head: rad(1), headNod: rad(1), headRoll: rad(0.6),
 	shrug: rad(2), round: rad(4),
 	swing: rad(30), armMean: rad(-14), armOut: rad(15), armOutUp: rad(3), armIn: rad(24), elbow: rad(86), elbowSwing: rad(10), wrist: rad(5), hang: rad(5), curl: rad(60),

@@ -43,10 +43,9 @@ func boneRot(dir, left m3.Vec3) m3.Quat {
 	return m3.FromAxes(x, y, x.Cross(y))
 }
 
-// gentle returns a distance of the ankle from the hip in the swing that is within
-// reach whatever d is, and d itself where that is well within.
-func (m *manner) gentle(d float64) float64 {
-	soft, hard := m.extend[0]*legLen, m.extend[1]*legLen
+// resist returns d, or where that is more than soft something from there to hard,
+// ever more slowly.
+func resist(d, soft, hard float64) float64 {
 	if d < soft {
 		return d
 	}
@@ -70,9 +69,10 @@ func (g *figure) leg(p *pose, foot int, t float64) (short float64) {
 	}
 	if h.free > 0 {
 		far := float64(d.Len())
-		near := g.m.gentle(far)
-		k := smooth(free)
-		h.ankle = hip.Sub(d.Scale(float32((far + k*(near-far)) / far)))
+		near := resist(far, g.m.extend[0]*legLen, g.m.extend[1]*legLen)
+		near = far + smooth(free)*(near-far)
+		near = resist(near, reach*legLen, 0.9985*legLen)
+		h.ankle = hip.Sub(d.Scale(float32(near / far)))
 	}
 	side := sideOf(foot)
 	ahead := p.rot[0].Rotate(m3.V(0, 0, 1)).Flat().Normalize(m3.V(0, 0, 1)).

@@ -51,7 +51,7 @@ func TestMotion(t *testing.T) {
 	// The hardest that any joint may be accelerated, m/s², and its speed, m/s: the
 	// feet's and knees' of an angry sprint. A foot that jumped by 2 cm from one frame
 	// to the next would have 72 m/s² more.
-	bounds := map[string][2]float64{Walk: {165, 9}, Run: {290, 11.5}, Stand: {4, 0.5}}
+	bounds := map[string][2]float64{Walk: {135, 9}, Run: {240, 11.5}, Stand: {4, 0.5}}
 	for _, tk := range takes {
 		c := tk.Clip
 		m := model(tk)

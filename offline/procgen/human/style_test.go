@@ -120,6 +120,10 @@ func TestStyles(t *testing.T) {
 	if v := walk.cadence * walk.stride; v < 1 || v > 1.5 {
 		t.Errorf("the walk has %.2f m/s", v)
 	}
+	slow, fast := see(take(t, "walk-slow", "neutral")), see(take(t, "walk-fast", "neutral"))
+	if fast.cadence < 1.15*slow.cadence || fast.stride < 1.25*slow.stride {
+		t.Errorf("a fast walk has %.2f cycles of %.2f m a second, a slow one %.2f of %.2f m", fast.cadence, fast.stride, slow.cadence, slow.stride)
+	}
 	if v := run.cadence * run.stride; v < 2.3 || v > 3.3 {
 		t.Errorf("the run has %.2f m/s", v)
 	}

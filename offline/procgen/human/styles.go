@@ -71,7 +71,7 @@ var styleRows = []style{
 		swing: 0.6, armMean: rad(-4), armOut: rad(5), armIn: rad(4), elbow: rad(24), elbowSwing: 0.6, wrist: rad(6), curl: rad(15), limp: 0.45, stir: 1.5},
 	{name: "sexy",
 		cadence: 0.95, stride: 0.99, width: -0.047, toeOut: rad(-3), strike: 0.9, rise: 1.1,
-		bounce: 1.05, sway: 2.1, yaw: 2.1, list: 2.8, tilt: rad(5), kneeOut: rad(-4),
+		bounce: 1.05, sway: 2.1, yaw: 1.7, list: 2.5, tilt: rad(5), kneeOut: rad(-4),
 		lean: rad(-5), curve: rad(-4), chestYaw: 1.3, chestRoll: 1.8, neck: rad(-4), head: rad(-3), headRoll: rad(1.5), headTilt: rad(3), shrug: rad(-2), round: rad(-9),
 		swing: 1.1, armMean: rad(-4), armOut: rad(2), armIn: rad(-5), elbow: rad(3), wrist: rad(-15), curl: rad(-8), sag: rad(5)},
 }

@@ -32,6 +32,7 @@ func (g *figure) arm(p *pose, side int, b *beat) {
 	const ease = 0.65
 	elbow = softFloor(elbow+ease*b.stand*(walking.elbow-m.elbow), rad(7))
 	out := m.armOut + ease*b.stand*(walking.armOut-m.armOut) + m.armOutUp*k*b.twice(at) + rad(0.5)*n(2)
+	in := m.armIn * (0.6 + 0.4*k*wave) // hands cross ahead, and pass the hips
 	wrist := m.wrist + m.hang*k*math.Sin(tau*(b.t-at-0.06))
 
 	chest := p.rot[g.body.chest]
@@ -41,8 +42,8 @@ func (g *figure) arm(p *pose, side int, b *beat) {
 	p.rot[j] = shoulder
 	// Arms hang from the shoulders, more plumb than the chest is.
 	hang := turned(g.course.at(b.t).yaw+0.7*g.chestYaw, 0.3*g.chestPitch, 0.5*g.chestRoll)
-	upper := hang.Mul(flip(about(0, -swing).Mul(about(2, out)).Mul(about(1, -m.armIn)).Mul(about(2, -math.Pi/2))))
-	fore := upper.Mul(flip(about(1, -elbow))).Mul(flip(about(0, rad(-12)-0.25*m.armIn)))
+	upper := hang.Mul(flip(about(0, -swing).Mul(about(2, out)).Mul(about(1, -in)).Mul(about(2, -math.Pi/2))))
+	fore := upper.Mul(flip(about(1, -elbow))).Mul(flip(about(0, rad(-12)-0.25*in)))
 	hand := fore.Mul(flip(about(2, -wrist)))
 	p.rot[j+1], p.rot[j+2], p.rot[j+3] = upper, fore, hand
 	p.rot[j+4] = hand.Mul(flip(about(2, -m.curl)))

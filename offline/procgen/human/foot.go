@@ -22,6 +22,7 @@ type stance struct {
 	strike, rise float64 // rad: toes up at on, heel up at off
 	fling        float64 // rad: how much further the heel goes up after off
 	lift         float64 // m: of the ankle in the swing that follows
+	around       float64 // m: how far outside it passes the other leg
 }
 
 // stances lays a foot's stances out along the course.
@@ -35,7 +36,10 @@ func (g *figure) stances(foot int) []stance {
 		side, k := sideOf(foot), c.goes.at(middle)
 		ahead := m.ahead - side*0.025*m.limp*k
 		// Who leans into a turn has the feet outside.
-		s.at = c.place(middle, side*m.width-0.42*c.lean(middle), ahead).Add(g.careless(c.at(middle).yaw))
+		// Who stands has the feet beside each other, even one who walks a line; who
+		// turns has them apart.
+		width := m.width + (1-k)*max(0, 0.06-m.width) + 0.045*math.Tanh(math.Abs(c.turn.at(middle)))
+		s.at = c.place(middle, side*width-0.42*c.lean(middle), ahead).Add(g.careless(c.at(middle).yaw))
 		s.at.Y = ballHeight
 		s.yaw = c.at(middle).yaw + side*m.toeOut
 		// The shorter the steps are, the flatter is the foot.
@@ -80,6 +84,11 @@ type foothold struct {
 	pitch float64 // of the foot, toes up; 0 is flat
 	toes  float64 // pitch of the toes in the world
 	free  float64 // cycles since it left the ground or until it lands, whichever is less; 0 where it stands
+}
+
+// ends returns the foot's ankle and ball.
+func (h *foothold) ends() [2]m3.Vec3 {
+	return [2]m3.Vec3{h.ankle, h.ankle.Add(footRot(h.yaw, h.pitch).Rotate(ballLocal))}
 }
 
 // pitch of a standing foot at canonical time t.
@@ -156,12 +165,14 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 	h.ankle = leave.Lerp(land, w)
 	h.ankle.Y += float32(from.lift * hump(u, m.liftAt, 3))
 	// The foot that swings goes around the one that stands.
-	side := sideOf(foot)
 	n := g.course.at((from.off + to.on) / 2)
-	out := side * (max(0, 0.062-m.width)*smooth(4*u)*smooth(4*(1-u)) + 0.012*hump(u, 0.5, 3)) * g.course.goes.at(t)
+	out := sideOf(foot) * from.around * pass(u)
 	h.ankle = h.ankle.Add(m3.YawQuat(float32(n.yaw)).Rotate(m3.V(float32(out), 0, 0)))
 	return h
 }
+
+// pass is how far through a swing the foot is beside the other leg.
+func pass(u float64) float64 { return smooth(2.6*u) * smooth(2.6*(1-u)) }
 
 // briskly returns about x, the cycles since a foot left the ground, but begins with
 // two derivatives zero, and ends at a tenth of a cycle.
@@ -170,11 +181,27 @@ func briskly(x float64) float64 {
 	return most * math.Tanh(x*x*x/(x*x+brake*brake)/most)
 }
 
-// clear lifts the swings of a foot until its sole clears the ground.
+// clear leads the swings of a foot around the other leg, and lifts them until the
+// sole clears the ground.
 func (g *figure) clear(foot int) {
+	const apart = 0.11 // m between feet that pass each other
 	all := g.feet[foot]
 	for i := 0; i+1 < len(all); i++ {
 		s, to := &all[i], &all[i+1]
+		mid := (s.off + to.on) / 2
+		inv := m3.YawQuat(float32(-g.course.at(mid).yaw))
+		for k := 8; k <= 32; k++ {
+			u := float64(k) / 40
+			t := s.off + u*(to.on-s.off)
+			own, other := g.swing(foot, s, to, t), g.foot(1-foot, t)
+			for _, p := range own.ends() {
+				for _, q := range other.ends() {
+					d := inv.Rotate(p.Sub(q))
+					near := smooth(2 - math.Abs(float64(d.Z))/0.12) // 1 beside the other foot
+					s.around = max(s.around, near*(apart-sideOf(foot)*float64(d.X))/pass(u))
+				}
+			}
+		}
 		more := 0.0
 		for k := 1; k < 40; k++ {
 			u := float64(k) / 40

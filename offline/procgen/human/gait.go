@@ -94,7 +94,7 @@ var running = gait{
 	bend: 0.004, bounce: -0.036, sway: 0.01, surge: 0.008, yaw: rad(8), list: rad(4.5), listAt: 0, tilt: rad(12), kneeOut: rad(2),
 	lean: rad(8), curve: rad(3), chestYaw: rad(10), chestRoll: rad(2.5), nod: rad(1.5), neck: rad(8), head: rad(1), headNod: rad(1), headRoll: rad(0.6),
 	shrug: rad(2), round: rad(4),
-	swing: rad(30), armMean: rad(-14), armOut: rad(15), armOutUp: rad(3), armIn: rad(24), elbow: rad(86), elbowSwing: rad(10), wrist: rad(5), hang: rad(5), curl: rad(60),
+	swing: rad(30), armMean: rad(-14), armOut: rad(18), armOutUp: rad(3), armIn: rad(26), elbow: rad(97), elbowSwing: rad(8), wrist: rad(5), hang: rad(5), curl: rad(60),
 	stir: 1,
 }
 

@@ -53,7 +53,7 @@ var styleRows = []style{
 		cadence: 0.80, stride: 0.72, duty: 0.025, strike: 0.45, rise: 0.8, lift: -0.004,
 		bounce: 0.55, sway: 1.35, yaw: 0.7, list: 0.8, bend: 0.012, tilt: rad(-5),
 		lean: rad(7), curve: rad(16), chestYaw: 0.5, chestRoll: 1.6, nod: 0.8, neck: rad(14), head: rad(32), headNod: 1.6, shrug: rad(-4), round: rad(13),
-		swing: 0.32, armMean: rad(5), armOut: rad(-2), elbow: rad(-7), elbowSwing: 0.4, wrist: rad(3), stir: 0.8},
+		swing: 0.32, armMean: rad(5), armOut: rad(0.5), elbow: rad(-7), elbowSwing: 0.4, wrist: rad(3), stir: 0.8},
 	{name: "strutting",
 		cadence: 0.92, stride: 1.06, width: 0.012, toeOut: rad(7), strike: 1.15, rise: 1.08, lift: 0.02,
 		bounce: 1.75, bounceAt: 0.03, sway: 1.9, yaw: 1.4, list: 1.3, kneeOut: rad(5),

@@ -70,6 +70,8 @@ func (p *performer) figure(s *script) *figure {
 	g.course = newCourse(s, &g.m)
 	for i := range g.feet {
 		g.feet[i] = g.stances(i)
+	}
+	for i := range g.feet {
 		g.clear(i)
 	}
 	return g

@@ -6,17 +6,10 @@ import (
 	"slices"
 )
 
-// A template is what takes are registered to: features on a timeline.
-type template struct {
-	frames int
-	cyclic bool
-	rows   []float64 // (frames, columns)
-}
-
 const (
 	perSecond = 30      // columns of the warp's search
 	fine      = 12      // steps of a search column at slope 1: slopes are multiples of 1/12
-	bendCost  = 1 // of a change of the slope's logarithm, squared, in columns
+	bendCost  = 1       // of a change of the slope's logarithm, squared, in columns
 	restCost  = 0.02    // of the slope's logarithm itself, squared
 	openCost  = 0.3     // of the time that a template goes on before a take begins or after it ends, in columns
 	maxStates = 1 << 27 // bytes of back pointers

@@ -97,6 +97,7 @@ func TestTableErrors(t *testing.T) {
 		{"[clip.a]", `clip."a" says nothing`},
 		{"[[pattern]]\nfiles = 3", "t.toml"},
 		{strings.Repeat("[", 100), "line 1: 100 opening brackets"},
+		{"a=" + strings.Repeat("[\n{a=", 10000), "10000 opening braces"},
 		{"a" + strings.Repeat(".a", 100), "line 1: 100 dots"},
 		{strings.Repeat("#", maxTable+1), "bytes, at most"},
 	} {

@@ -9,7 +9,7 @@ import (
 	"mannequin/internal/mocapdata"
 )
 
-// readSet reads takes of a set; race builds would take minutes for all of one.
+// readSet reads takes of a set, only those whose names fit.
 func readSet(t *testing.T, set string, only ...string) []*Take {
 	t.Helper()
 	if testing.Short() {
@@ -84,13 +84,16 @@ func TestRecordedGaits(t *testing.T) {
 		only     []string
 		contacts float64 // agreement
 	}{
-		{"xia", []string{"*_01_*"}, 0.9},
+		{"xia", []string{"*_01_000"}, 0.9},
 		{"xia", []string{"*_13_*"}, 0.8},
-		{"bandai2", []string{"dataset-2_walk_*_00[1-4]"}, 0.85},
+		{"bandai2", []string{"dataset-2_walk_*_00[12]"}, 0.85},
 		{"bandai2", []string{"dataset-2_walk-turn-left_*_00[1-3]"}, 0.85},
 		{"bandai2", []string{"dataset-2_run_*_001"}, 0.7}, // old people do not fly
 		{"bandai1", []string{"dataset-1_walk-left_*_001"}, 0.8},
 	} {
+		if raced && c.set != "xia" {
+			continue
+		}
 		takes := readSet(t, c.set, c.only...)
 		for _, k := range takes {
 			k.Cyclic = Unknown // to be found out
@@ -136,6 +139,9 @@ func TestRecordedActions(t *testing.T) {
 		set, only string
 		contacts  float64
 	}{{"xia", "*_16_*", 0.85}, {"xia", "*_18_*", 0.85}, {"xia", "*_22_*", 0.85}, {"bandai1", "dataset-1_bow_*", 0.85}} {
+		if raced && c.only != "*_22_*" {
+			continue
+		}
 		takes := readSet(t, c.set, c.only)
 		for _, k := range takes {
 			k.Cyclic = Unknown
@@ -161,7 +167,7 @@ func TestRecordedActions(t *testing.T) {
 func TestRecordedFlights(t *testing.T) {
 	for _, only := range []string{"*_13_*", "*_16_*"} {
 		takes := readSet(t, "xia", only)
-		tl, _ := mustRegister(t, takes, Options{})
+		tl, _ := mustRegister(t, takes, Options{Rounds: 1, Alternate: 1})
 		if !slices.Contains(tl.Stands, 0) || !slices.ContainsFunc(tl.Stands, func(s uint8) bool { return s != 0 }) {
 			t.Errorf("%s: %v", only, tl.Stands)
 		}

@@ -168,69 +168,32 @@ func leastSquares(w *windows, records []record, training []span, order, stride, 
 
 // score adds the squared errors of all choices on the held-out spans.
 func (s search) score(errors map[choice]errs, w *windows, records []record, training, heldOut []span, stride, m int) {
-	longest := 0
-	for _, rec := range records {
-		longest = max(longest, len(rec.y))
-	}
-	y := make([]float64, longest)
 	for order := 0; order <= s.maxOrder; order++ {
 		ls := leastSquares(w, records, training, order, stride, m)
-		for _, shrink := range shrinks {
-			var sys *system
-			var settled float64
-			if ls != nil {
-				sys = ls.system(shrink)
-				for _, sp := range heldOut {
-					settled += sys.settledError(records[sp.record], sp, y)
-				}
+		if ls == nil {
+			for _, shrink := range shrinks {
+				errors[choice{order, shrink, false}] = errs{math.Inf(1), math.Inf(1)}
+				errors[choice{order, shrink, true}] = errs{math.Inf(1), math.Inf(1)}
 			}
-			for _, rest := range []bool{false, true} {
-				key := choice{order, shrink, rest}
-				e := errors[key]
-				e.settled += settled
-				if sys == nil {
-					e.run, e.settled = math.Inf(1), math.Inf(1)
-				} else {
-					sys.rest = rest
-					for _, sp := range heldOut {
-						e.run += sys.runError(records[sp.record], sp, y)
+			continue
+		}
+		for _, sp := range heldOut {
+			t := newTrial(ls, records[sp.record], sp)
+			for _, shrink := range shrinks {
+				zero, rest, settled := t.errors(ls.system(shrink))
+				for _, key := range []choice{{order, shrink, false}, {order, shrink, true}} {
+					e := errors[key]
+					e.settled += settled
+					if key.rest {
+						e.run += rest
+					} else {
+						e.run += zero
 					}
+					errors[key] = e
 				}
-				errors[key] = e
 			}
 		}
 	}
-}
-
-// runError is the squared error on the frames of sp of a simulation from the
-// record's first frame. It uses y as scratch.
-func (s *system) runError(rec record, sp span, y []float64) (sum float64) {
-	s.simulate(y[:sp.to], rec.u)
-	for t := sp.from; t < sp.to; t++ {
-		d := y[t] - rec.y[t]
-		sum += d * d
-	}
-	return sum
-}
-
-// settledError is that of a simulation of sp alone, from the state that does it
-// best, raised by what fitting that many coordinates alone takes off any error.
-func (s *system) settledError(rec record, sp span, y []float64) float64 {
-	zero := *s
-	zero.rest = false
-	zero.simulate(y[:sp.to-sp.from], rec.u[sp.from*s.m:sp.to*s.m])
-	r := newTriangle(s.n + 1)
-	state, next := append([]float64(nil), s.c...), make([]float64, s.n) // (Aᵀ)ᵗ Cᵀ
-	for t := sp.from; t < sp.to; t++ {
-		row := r.row()
-		copy(row, state)
-		row[s.n] = rec.y[t] - y[t-sp.from]
-		transposed(next, s.a, state)
-		state, next = next, state
-	}
-	left := r.r().At(s.n, s.n)
-	frames := float64(sp.to - sp.from)
-	return left * left * frames / max(frames-float64(s.n), 1)
 }
 
 // pick is the choice of the least mean squared error, which it returns, too: of

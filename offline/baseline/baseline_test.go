@@ -68,7 +68,7 @@ func TestSteps(t *testing.T) {
 			}
 		}
 		wild := mat.DenseCopyOf(fresh.X)
-		wild.Scale(1000, wild)
+		wild.Scale(1e5, wild)
 		if _, step, err = m.Translate(wild); err != nil {
 			t.Fatal(c.name, err)
 		}

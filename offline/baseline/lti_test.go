@@ -172,6 +172,41 @@ func TestLTIRecoversSystems(t *testing.T) {
 	}
 }
 
+// What a degree of freedom does in the output, another does in the input: only
+// systems that see the pose can know.
+func TestLTIPose(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	crossed := func() Pair {
+		p := filtered(r, 250, 0, order1, order2)
+		y := order2.run(mat.Col(nil, 0, p.X))
+		for t, v := range order0.run(mat.Col(nil, 1, p.X)) {
+			y[t] += v
+		}
+		p.Y.SetCol(1, y)
+		return p
+	}
+	pairs, fresh := []Pair{crossed(), crossed(), crossed()}, crossed()
+	for _, c := range []struct {
+		inputs Inputs
+		knows  bool
+	}{{InputsOwn, false}, {InputsPose, true}, {InputsBest, true}} {
+		m, err := FitLTI(pairs, LTIOptions{Inputs: c.inputs, MaxOrder: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, _, err := m.Translate(fresh.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := relative(y, fresh.Y, 0, 100); !(e < 1e-6) {
+			t.Errorf("%v: relative error %.3g of what its own input does", c.inputs, e)
+		}
+		if e := relative(y, fresh.Y, 1, 150); c.knows && !(e < 1e-6) || !c.knows && e < 0.1 {
+			t.Errorf("%v: relative error %.3g of what the pose does", c.inputs, e)
+		}
+	}
+}
+
 // Whoever takes a window across the seam between these two sees an input that
 // jumps and an output that does not follow.
 func TestLTISeam(t *testing.T) {

@@ -22,6 +22,19 @@ func TestTriangle(t *testing.T) {
 		copy(half.row(), m.RawRowView(i))
 	}
 	a.add(b, 0)
+	a.r()
+	for i, v := range a.row() {
+		if v != 0 {
+			t.Errorf("column %d of a new row is %v", i, v)
+		}
+	}
+	for i := range n {
+		for j := range i {
+			if v := a.r().At(i, j); v != 0 {
+				t.Errorf("R[%d, %d] = %v below the diagonal", i, j, v)
+			}
+		}
+	}
 	var want mat.Dense
 	want.Mul(m.T(), m)
 	for _, got := range []*triangle{all, a} {

@@ -298,6 +298,28 @@ func TestLTIIsStable(t *testing.T) {
 	}
 }
 
+// Two inputs that are the same share what one of them would do.
+func TestLeastSquaresOfEqualInputs(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	rec := record{}
+	for _, v := range walk(r, 100) {
+		rec.u = append(rec.u, v, v, 0)
+		rec.y = append(rec.y, 3*v+1)
+	}
+	g := newGains(nil, nil, 3)
+	g.take(rec, span{to: 100}, 1)
+	s := g.solve().system(0)
+	for i, want := range []float64{1.5, 1.5, 0} {
+		if !(math.Abs(s.d[i]-want) <= 1e-9) {
+			t.Errorf("D = %v", s.d)
+			break
+		}
+	}
+	if !(math.Abs(s.offset-1) <= 1e-9) {
+		t.Errorf("offset %v", s.offset)
+	}
+}
+
 // Reflected poles are inside and in the places where theory has them: the
 // eigenvalues are taken by another routine.
 func TestStabilise(t *testing.T) {

@@ -29,7 +29,7 @@ type errs struct {
 	settled float64 // with the first state fitted, too: of the system alone
 }
 
-var shrinks = []float64{0, 1e-4, 1e-3, 1e-2, 1e-1}
+var shrinks = []float64{1, 1e-1, 1e-2, 1e-3, 0}
 
 // spans cuts the records into folds: whole records, or pieces where there is
 // only one.
@@ -214,21 +214,26 @@ func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best
 	for key, e := range errors {
 		least = min(least, raised(key, e.run)) // in any order
 	}
-	run, settled := math.Inf(1), math.Inf(1)
+	lowest := math.Inf(1)
+	for key, e := range errors {
+		if raised(key, e.run) <= 1.05*least {
+			lowest = min(lowest, raised(key, e.settled))
+		}
+	}
 	for order := 0; order <= s.maxOrder; order++ {
 		for _, shrink := range shrinks {
+			run := math.Inf(1)
 			for _, rest := range []bool{false, true} {
 				key := choice{order, shrink, rest}
 				r, e := raised(key, errors[key].run), raised(key, errors[key].settled)
-				if r > 1.05*least {
-					continue
+				if r <= 1.05*least && e <= 1.05*lowest && r < 0.999*run {
+					best, run = key, r
 				}
-				same := order == best.order && shrink == best.shrink
-				if e < 0.999*settled || same && r < 0.999*run {
-					best, run, settled = key, r, e
-				}
+			}
+			if run < math.Inf(1) {
+				return best, run / float64(frames)
 			}
 		}
 	}
-	return best, run / float64(frames)
+	return best, least / float64(frames)
 }

@@ -239,7 +239,7 @@ func (m *LTI) records(pairs []Pair, scores []*mat.Dense, d int) []record {
 		}
 		out[i] = record{u: m.drive(p.X, s, d), y: make([]float64, len(p.Step))}
 		for t := range out[i].y {
-			out[i].y[t] = p.Y.At(t, d) - m.meanY[d]
+			out[i].y[t] = p.Y.At(t, d) - m.meanY[d] - (p.X.At(t, d) - m.meanX[d])
 		}
 	}
 	return out
@@ -275,7 +275,7 @@ func (m *LTI) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 		}
 		sys.simulate(column, m.drive(x, s, d))
 		for t, v := range column {
-			y.Set(t, d, v+m.meanY[d])
+			y.Set(t, d, v+m.meanY[d]+x.At(t, d)-m.meanX[d])
 		}
 	}
 	step := m.stepLogs(m.pose.moving(x).RawMatrix().Data, frames)

@@ -5,8 +5,10 @@ import "math"
 // search is how a system of one output is identified.
 type search struct {
 	maxOrder int
-	horizon  int // h of windows
-	folds    int // of the cross-validation; 1: none
+	horizon  int     // h of windows
+	folds    int     // of the cross-validation; 1: none
+	radius   float64 // the largest magnitude of a pole
+	summed   bool    // errors are those of the output's running sum, as times are of steps
 }
 
 // The most windows and frames that a least squares is given: neighbouring ones
@@ -138,7 +140,7 @@ func (s search) identify(records []record, m int) (best *system, picked choice, 
 		spans = search{folds: 1}.spans(records)
 	}
 	picked, mse = s.pick(errors, power, frames, m)
-	if solved := leastSquares(all, records, spans, picked.order, frameStride, m); solved != nil {
+	if solved := s.leastSquares(all, records, spans, picked.order, frameStride, m); solved != nil {
 		best = solved.system(picked.shrink)
 		best.rest = picked.rest
 		return best, picked, mse
@@ -150,12 +152,12 @@ func (s search) identify(records []record, m int) (best *system, picked choice, 
 }
 
 // leastSquares are those of one order, nil where the decompositions fail.
-func leastSquares(w *windows, records []record, training []span, order, stride, m int) *solved {
+func (s search) leastSquares(w *windows, records []record, training []span, order, stride, m int) *solved {
 	basis := w.observability()
 	if basis == nil {
 		return nil
 	}
-	a, c, ok := dynamics(basis, order)
+	a, c, ok := dynamics(basis, order, s.radius)
 	if !ok {
 		return nil
 	}
@@ -169,7 +171,7 @@ func leastSquares(w *windows, records []record, training []span, order, stride, 
 // score adds the squared errors of all choices on the held-out spans.
 func (s search) score(errors map[choice]errs, w *windows, records []record, training, heldOut []span, stride, m int) {
 	for order := 0; order <= s.maxOrder; order++ {
-		ls := leastSquares(w, records, training, order, stride, m)
+		ls := s.leastSquares(w, records, training, order, stride, m)
 		if ls == nil {
 			for _, shrink := range shrinks {
 				errors[choice{order, shrink, false}] = errs{math.Inf(1), math.Inf(1)}
@@ -178,7 +180,7 @@ func (s search) score(errors map[choice]errs, w *windows, records []record, trai
 			continue
 		}
 		for _, sp := range heldOut {
-			t := newTrial(ls, records[sp.record], sp)
+			t := newTrial(ls, records[sp.record], sp, s.summed)
 			for _, shrink := range shrinks {
 				zero, rest, settled := t.errors(ls.system(shrink))
 				for _, key := range []choice{{order, shrink, false}, {order, shrink, true}} {

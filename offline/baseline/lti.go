@@ -33,11 +33,12 @@ func (i Inputs) String() string {
 
 // LTIOptions are how [FitLTI] identifies. The zero value is the paper's form.
 type LTIOptions struct {
-	MaxOrder   int    // the highest order tried, from 0 on; 0: 8, or what short data can tell
-	Horizon    int    // frames of past and of future in a window of the subspace method, above MaxOrder; 0: 20 for one input, 10 for more, but at least MaxOrder + 2, or less where the data is short
-	Inputs     Inputs // what drives a degree of freedom
-	Components int    // principal components of the input's pose that drive steps and, with InputsPose, poses; 0: 6
-	Workers    int    // goroutines; 0: one per processor
+	MaxOrder   int     // the highest order tried, from 0 on; 0: 8, or what short data can tell
+	Horizon    int     // frames of past and of future in a window of the subspace method, above MaxOrder; 0: 20 for one input, 10 for more, but at least MaxOrder + 2, or less where the data is short
+	Inputs     Inputs  // what drives a degree of freedom
+	Components int     // principal components of the input's pose that drive steps and, with InputsPose, poses; 0: 6
+	MaxPole    float64 // the largest magnitude of a pole, below 1; 0: 0.99
+	Workers    int     // goroutines; 0: one per processor
 }
 
 // folds of the cross-validation that chooses orders.
@@ -76,6 +77,12 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 	}
 	if o.Inputs < InputsOwn || o.Inputs > InputsBest {
 		return nil, fmt.Errorf("baseline: no inputs %v: they are own, pose or best", o.Inputs)
+	}
+	if o.MaxPole == 0 {
+		o.MaxPole = slowest
+	}
+	if !(o.MaxPole > 0 && o.MaxPole < 1) {
+		return nil, fmt.Errorf("baseline: LTI with poles up to %v: the largest has to be above 0 and below 1", o.MaxPole)
 	}
 	strict := o.MaxOrder != 0 || o.Horizon != 0
 	if o.MaxOrder == 0 {
@@ -151,6 +158,7 @@ func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
 	if err != nil {
 		return err
 	}
+	s.summed = true
 	m.steps, _, _ = s.identify(records, drives)
 	predicted := make([][]float64, len(pairs))
 	for i, rec := range records {
@@ -174,7 +182,7 @@ func (m *LTI) stepLogs(u []float64, frames int) []float64 {
 // and, unless strict, the order are lowered until there are windows enough to
 // hold some out.
 func (o LTIOptions) search(pairs []Pair, inputs int, strict bool) (search, error) {
-	s := search{maxOrder: o.MaxOrder, horizon: o.Horizon, folds: folds}
+	s := search{maxOrder: o.MaxOrder, horizon: o.Horizon, folds: folds, radius: o.MaxPole}
 	if s.horizon == 0 {
 		s.horizon = 10
 		if inputs == 1 {

@@ -333,11 +333,11 @@ func TestStabilise(t *testing.T) {
 		}
 		want := before.Values(nil)
 		for i, v := range want {
-			if radius := math.Hypot(real(v), imag(v)); radius > maxRadius {
-				want[i] = v / complex(radius, 0) * complex(min(1/radius, maxRadius), 0)
+			if radius := math.Hypot(real(v), imag(v)); radius > slowest {
+				want[i] = v / complex(radius, 0) * complex(min(1/radius, slowest), 0)
 			}
 		}
-		if !stabilise(a, c) || !after.Factorize(mat.NewDense(n, n, a), mat.EigenNone) {
+		if !stabilise(a, c, slowest) || !after.Factorize(mat.NewDense(n, n, a), mat.EigenNone) {
 			t.Fatal("no eigenvalues afterwards")
 		}
 		for _, got := range after.Values(nil) {
@@ -359,7 +359,7 @@ func TestStabiliseKeepsStable(t *testing.T) {
 		a[i] *= 0.2
 	}
 	a2, c2 := slices.Clone(a), slices.Clone(c)
-	if !stabilise(a2, c2) {
+	if !stabilise(a2, c2, slowest) {
 		t.Fatal("no eigenvalues")
 	}
 	// Coordinates cannot be compared, but |C Aᵏ| over all starts can: new

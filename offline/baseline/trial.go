@@ -9,13 +9,14 @@ type trial struct {
 	n      int
 	rec    record
 	sp     span
+	summed bool      // the errors are those of running sums
 	free   []float64 // (frames up to the span's end, n) C Aᵗ: the output that each coordinate of the record's first state brings about
 	local  []float64 // (frames of the span, n) orthonormal columns that span the same from the span's first state
 	y, err []float64 // scratch (frames up to the span's end)
 }
 
-func newTrial(ls *solved, rec record, sp span) *trial {
-	t := &trial{n: ls.n, rec: rec, sp: sp, y: make([]float64, sp.to), err: make([]float64, sp.to)}
+func newTrial(ls *solved, rec record, sp span, summed bool) *trial {
+	t := &trial{n: ls.n, rec: rec, sp: sp, summed: summed, y: make([]float64, sp.to), err: make([]float64, sp.to)}
 	t.free = make([]float64, sp.to*ls.n)
 	state := append([]float64(nil), ls.c...)
 	next := make([]float64, ls.n)
@@ -39,19 +40,19 @@ func (t *trial) errors(s *system) (zero, rest, settled float64) {
 	s.simulate(t.y, t.rec.u)
 	for f := from; f < to; f++ {
 		t.err[f-from] = t.rec.y[f] - t.y[f]
-		zero += t.err[f-from] * t.err[f-from]
 	}
+	zero = t.square(t.err[:to-from])
 	state := make([]float64, n)
 	if n > 0 {
 		s.settle(state, t.rec.u[:s.m])
 	}
 	for f := from; f < to; f++ {
-		d := t.err[f-from]
+		t.y[f-from] = t.err[f-from]
 		for i, v := range t.free[f*n : (f+1)*n] {
-			d -= v * state[i]
+			t.y[f-from] -= v * state[i]
 		}
-		rest += d * d
 	}
+	rest = t.square(t.y[:to-from])
 	local := t.err[:to-from]
 	if from > 0 {
 		s.simulate(t.y[:to-from], t.rec.u[from*s.m:to*s.m])
@@ -68,11 +69,21 @@ func (t *trial) errors(s *system) (zero, rest, settled float64) {
 			local[f] -= along * t.local[f*n+i]
 		}
 	}
-	for _, v := range local {
-		settled += v * v
-	}
 	frames := float64(to - from)
-	return zero, rest, settled * frames / max(frames-float64(n), 1)
+	return zero, rest, t.square(local) * frames / max(frames-float64(n), 1)
+}
+
+// square is the squared error of so much that is missing from the output.
+func (t *trial) square(missing []float64) (sum float64) {
+	var running float64
+	for _, v := range missing {
+		running += v
+		if !t.summed {
+			running = v
+		}
+		sum += running * running
+	}
+	return sum
 }
 
 // orthonormalise makes the n columns of m orthonormal by Gram and Schmidt's

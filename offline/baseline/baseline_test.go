@@ -251,6 +251,7 @@ func TestErrors(t *testing.T) {
 		"orders go to 50":   {MaxOrder: -1},
 		"has to be larger":  {MaxOrder: 5, Horizon: 5},
 		"own, pose or best": {Inputs: 7},
+		"poles up to 1":     {MaxPole: 1},
 		"needs 121 windows": {MaxOrder: 28},
 		"needs 201 windows": {Horizon: 50},
 	} {

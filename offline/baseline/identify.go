@@ -31,6 +31,8 @@ type errs struct {
 	settled float64 // with the first state fitted, too: of the system alone
 }
 
+// shrinks are the ridges tried, relative to the largest singular value, strongest
+// first.
 var shrinks = []float64{1, 1e-1, 1e-2, 1e-3, 0}
 
 // spans cuts the records into folds: whole records, or pieces where there is
@@ -80,7 +82,7 @@ func (s search) enough(spans []span, m int) bool {
 }
 
 // identify fits a system of m inputs to records. Order, shrinkage and start are
-// those that simulate held-out frames best; mse is the mean squared error there,
+// those that pick finds in how held-out frames are simulated; mse is the mean squared error there,
 // or, where the records are too short to hold anything out, that of the training
 // data, raised as Akaike's final prediction error is.
 func (s search) identify(records []record, m int) (best *system, picked choice, mse float64) {
@@ -198,11 +200,11 @@ func (s search) score(errors map[choice]errs, w *windows, records []record, trai
 	}
 }
 
-// pick is the choice of the least mean squared error, which it returns, too: of
-// a translation, and where several are within a twentieth of the least, which is
-// what the unknown first state makes of little, the best system among them. A
-// larger one has to be better by a thousandth, and errors of rounding are all
-// equal.
+// pick is the simplest choice among the best, and its mean squared error. The
+// best are those whose translations are within a twentieth of the least error,
+// which is what the unknown first state makes of little, and whose systems are,
+// apart from that state, within a twentieth of the best among them; simple is a
+// low order, and in it much shrinkage. Errors of rounding are all equal.
 func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best choice, mse float64) {
 	floor := 1e-18 * power
 	raised := func(key choice, e float64) float64 {

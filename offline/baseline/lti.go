@@ -36,7 +36,7 @@ type LTIOptions struct {
 	MaxOrder   int     // the highest order tried, from 0 on; 0: 8, or what short data can tell
 	Horizon    int     // frames of past and of future in a window of the subspace method, above MaxOrder; 0: 20 for one input, 10 for more, but at least MaxOrder + 2, or less where the data is short
 	Inputs     Inputs  // what drives a degree of freedom
-	Components int     // principal components of the input's pose that drive steps and, with InputsPose, poses; 0: 6
+	Components int     // principal components of the input's pose that drive steps and, with InputsPose, poses; 0: 8
 	MaxPole    float64 // the largest magnitude of a pole, below 1; 0: 0.99
 	Workers    int     // goroutines; 0: one per processor
 }
@@ -58,12 +58,18 @@ type LTI struct {
 }
 
 // FitLTI identifies the systems from pairs of at least two frames, by a subspace
-// method for A and C and least squares on the simulated output for B and D.
-// Windows never reach from one pair into the next. Poles outside the unit circle
-// are reflected into it. Order, shrinkage and the state at the first frame (0,
-// or that of an input which had always been its first frame) are those that
-// simulate held-out data best: of three parts, pairs or pieces of the only pair,
-// each is held out once. Order 0, a gain and an offset, is among them.
+// method for A and C and a ridge regression of the simulated output for B and D.
+// What a system adds to its own input is what is identified, so that the ridge
+// draws towards the input and not towards a still pose; that is no other class of
+// systems, since D may pass the input through. Windows never reach from one pair
+// into the next. Poles outside the unit circle are reflected into it.
+//
+// Order, ridge and the state at the first frame (0, or that of an input which had
+// always been its first frame) are the simplest that simulate held-out data as
+// well as the best do, to a twentieth of the squared error: of three parts, pairs
+// or pieces of the only pair, each is held out once. Order 0, a gain and an
+// offset, is among them. For steps the errors are those of their running sum,
+// the time.
 //
 // Data too short for the order or the horizon that o asks for is an error; where
 // it asks for none, and for steps, both are lowered.
@@ -89,7 +95,7 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 		o.MaxOrder = 8
 	}
 	if o.Components == 0 {
-		o.Components = 6
+		o.Components = 8
 	}
 	if o.Horizon != 0 && o.Horizon <= o.MaxOrder {
 		return nil, fmt.Errorf("baseline: a horizon of %d frames cannot tell orders up to %d: it has to be larger", o.Horizon, o.MaxOrder)

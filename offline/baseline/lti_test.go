@@ -298,6 +298,17 @@ func TestLTIIsStable(t *testing.T) {
 	}
 }
 
+// Steps that are off by turns cancel, and times are right again; poses are not.
+func TestTrialSums(t *testing.T) {
+	missing := []float64{1, -1, 1, -1}
+	if sum := (&trial{summed: true}).square(missing); sum != 2 {
+		t.Errorf("squared error of the sums %v, is 2", sum)
+	}
+	if sum := (&trial{}).square(missing); sum != 4 {
+		t.Errorf("squared error %v, is 4", sum)
+	}
+}
+
 // Two inputs that are the same share what one of them would do.
 func TestLeastSquaresOfEqualInputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))

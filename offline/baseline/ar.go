@@ -77,6 +77,10 @@ func FitGlobalAR(pairs []Pair, o GlobalAROptions) (*GlobalAR, error) {
 	return m, nil
 }
 
+// mostFeedback is the largest |b| of a global autoregression: at 120 frames per
+// second it forgets, to a third, in 17 seconds.
+const mostFeedback = 0.9995
+
 // fitAR is β of degree of freedom d.
 func fitAR(pairs []Pair, d int, lambda float64) (beta [4]float64, err error) {
 	free := newTriangle(5) // u, y
@@ -90,10 +94,10 @@ func fitAR(pairs []Pair, d int, lambda float64) (beta [4]float64, err error) {
 		return beta, err
 	}
 	copy(beta[:], theta)
-	if beta[1] <= maxRadius && beta[1] >= -maxRadius {
+	if beta[1] <= mostFeedback && beta[1] >= -mostFeedback {
 		return beta, nil
 	}
-	beta[1] = min(max(beta[1], -maxRadius), maxRadius)
+	beta[1] = min(max(beta[1], -mostFeedback), mostFeedback)
 	bound := newTriangle(4)
 	for _, p := range pairs {
 		for t := 1; t < len(p.Step); t++ {

@@ -5,8 +5,10 @@ import "math"
 // search is how a system of one output is identified.
 type search struct {
 	maxOrder int
-	horizon  int // h of windows
-	folds    int // of the cross-validation; 1: none
+	horizon  int     // h of windows
+	folds    int     // of the cross-validation; 1: none
+	radius   float64 // the largest magnitude of a pole
+	summed   bool    // errors are those of the output's running sum, as times are of steps
 }
 
 // The most windows and frames that a least squares is given: neighbouring ones
@@ -29,7 +31,9 @@ type errs struct {
 	settled float64 // with the first state fitted, too: of the system alone
 }
 
-var shrinks = []float64{0, 1e-4, 1e-3, 1e-2, 1e-1}
+// shrinks are the ridges tried, relative to the largest singular value, strongest
+// first.
+var shrinks = []float64{1, 1e-1, 1e-2, 1e-3, 0}
 
 // spans cuts the records into folds: whole records, or pieces where there is
 // only one.
@@ -78,7 +82,7 @@ func (s search) enough(spans []span, m int) bool {
 }
 
 // identify fits a system of m inputs to records. Order, shrinkage and start are
-// those that simulate held-out frames best; mse is the mean squared error there,
+// those that pick finds in how held-out frames are simulated; mse is the mean squared error there,
 // or, where the records are too short to hold anything out, that of the training
 // data, raised as Akaike's final prediction error is.
 func (s search) identify(records []record, m int) (best *system, picked choice, mse float64) {
@@ -138,7 +142,7 @@ func (s search) identify(records []record, m int) (best *system, picked choice, 
 		spans = search{folds: 1}.spans(records)
 	}
 	picked, mse = s.pick(errors, power, frames, m)
-	if solved := leastSquares(all, records, spans, picked.order, frameStride, m); solved != nil {
+	if solved := s.leastSquares(all, records, spans, picked.order, frameStride, m); solved != nil {
 		best = solved.system(picked.shrink)
 		best.rest = picked.rest
 		return best, picked, mse
@@ -150,12 +154,12 @@ func (s search) identify(records []record, m int) (best *system, picked choice, 
 }
 
 // leastSquares are those of one order, nil where the decompositions fail.
-func leastSquares(w *windows, records []record, training []span, order, stride, m int) *solved {
+func (s search) leastSquares(w *windows, records []record, training []span, order, stride, m int) *solved {
 	basis := w.observability()
 	if basis == nil {
 		return nil
 	}
-	a, c, ok := dynamics(basis, order)
+	a, c, ok := dynamics(basis, order, s.radius)
 	if !ok {
 		return nil
 	}
@@ -168,76 +172,39 @@ func leastSquares(w *windows, records []record, training []span, order, stride, 
 
 // score adds the squared errors of all choices on the held-out spans.
 func (s search) score(errors map[choice]errs, w *windows, records []record, training, heldOut []span, stride, m int) {
-	longest := 0
-	for _, rec := range records {
-		longest = max(longest, len(rec.y))
-	}
-	y := make([]float64, longest)
 	for order := 0; order <= s.maxOrder; order++ {
-		ls := leastSquares(w, records, training, order, stride, m)
-		for _, shrink := range shrinks {
-			var sys *system
-			var settled float64
-			if ls != nil {
-				sys = ls.system(shrink)
-				for _, sp := range heldOut {
-					settled += sys.settledError(records[sp.record], sp, y)
-				}
+		ls := s.leastSquares(w, records, training, order, stride, m)
+		if ls == nil {
+			for _, shrink := range shrinks {
+				errors[choice{order, shrink, false}] = errs{math.Inf(1), math.Inf(1)}
+				errors[choice{order, shrink, true}] = errs{math.Inf(1), math.Inf(1)}
 			}
-			for _, rest := range []bool{false, true} {
-				key := choice{order, shrink, rest}
-				e := errors[key]
-				e.settled += settled
-				if sys == nil {
-					e.run, e.settled = math.Inf(1), math.Inf(1)
-				} else {
-					sys.rest = rest
-					for _, sp := range heldOut {
-						e.run += sys.runError(records[sp.record], sp, y)
+			continue
+		}
+		for _, sp := range heldOut {
+			t := newTrial(ls, records[sp.record], sp, s.summed)
+			for _, shrink := range shrinks {
+				zero, rest, settled := t.errors(ls.system(shrink))
+				for _, key := range []choice{{order, shrink, false}, {order, shrink, true}} {
+					e := errors[key]
+					e.settled += settled
+					if key.rest {
+						e.run += rest
+					} else {
+						e.run += zero
 					}
+					errors[key] = e
 				}
-				errors[key] = e
 			}
 		}
 	}
 }
 
-// runError is the squared error on the frames of sp of a simulation from the
-// record's first frame. It uses y as scratch.
-func (s *system) runError(rec record, sp span, y []float64) (sum float64) {
-	s.simulate(y[:sp.to], rec.u)
-	for t := sp.from; t < sp.to; t++ {
-		d := y[t] - rec.y[t]
-		sum += d * d
-	}
-	return sum
-}
-
-// settledError is that of a simulation of sp alone, from the state that does it
-// best, raised by what fitting that many coordinates alone takes off any error.
-func (s *system) settledError(rec record, sp span, y []float64) float64 {
-	zero := *s
-	zero.rest = false
-	zero.simulate(y[:sp.to-sp.from], rec.u[sp.from*s.m:sp.to*s.m])
-	r := newTriangle(s.n + 1)
-	state, next := append([]float64(nil), s.c...), make([]float64, s.n) // (Aᵀ)ᵗ Cᵀ
-	for t := sp.from; t < sp.to; t++ {
-		row := r.row()
-		copy(row, state)
-		row[s.n] = rec.y[t] - y[t-sp.from]
-		transposed(next, s.a, state)
-		state, next = next, state
-	}
-	left := r.r().At(s.n, s.n)
-	frames := float64(sp.to - sp.from)
-	return left * left * frames / max(frames-float64(s.n), 1)
-}
-
-// pick is the choice of the least mean squared error, which it returns, too: of
-// a translation, and where several are within a twentieth of the least, which is
-// what the unknown first state makes of little, the best system among them. A
-// larger one has to be better by a thousandth, and errors of rounding are all
-// equal.
+// pick is the simplest choice among the best, and its mean squared error. The
+// best are those whose translations are within a twentieth of the least error,
+// which is what the unknown first state makes of little, and whose systems are,
+// apart from that state, within a twentieth of the best among them; simple is a
+// low order, and in it much shrinkage. Errors of rounding are all equal.
 func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best choice, mse float64) {
 	floor := 1e-18 * power
 	raised := func(key choice, e float64) float64 {
@@ -251,21 +218,26 @@ func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best
 	for key, e := range errors {
 		least = min(least, raised(key, e.run)) // in any order
 	}
-	run, settled := math.Inf(1), math.Inf(1)
+	lowest := math.Inf(1)
+	for key, e := range errors {
+		if raised(key, e.run) <= 1.05*least {
+			lowest = min(lowest, raised(key, e.settled))
+		}
+	}
 	for order := 0; order <= s.maxOrder; order++ {
 		for _, shrink := range shrinks {
+			run := math.Inf(1)
 			for _, rest := range []bool{false, true} {
 				key := choice{order, shrink, rest}
 				r, e := raised(key, errors[key].run), raised(key, errors[key].settled)
-				if r > 1.05*least {
-					continue
+				if r <= 1.05*least && e <= 1.05*lowest && r < 0.999*run {
+					best, run = key, r
 				}
-				same := order == best.order && shrink == best.shrink
-				if e < 0.999*settled || same && r < 0.999*run {
-					best, run, settled = key, r, e
-				}
+			}
+			if run < math.Inf(1) {
+				return best, run / float64(frames)
 			}
 		}
 	}
-	return best, run / float64(frames)
+	return best, least / float64(frames)
 }

@@ -114,7 +114,7 @@ var (
 // take smaller ones.
 func fitKernel(features, outputs *mat.Dense, variance []float64) kernel {
 	at := struct{ length, noise, velocity, whiten int }{} // in steps, and as indices
-	const fine = 4                                        // steps of length and noise per factor of 2 and 4
+	const fine = 8                                        // steps of length and noise per factor of 2 and 4
 	at.length, at.noise, at.velocity, at.whiten = 0, -3*fine, 2, 1
 	value := func(p struct{ length, noise, velocity, whiten int }) (hyper, bool) {
 		if p.velocity < 0 || p.velocity >= len(velocities) || p.whiten < 0 || p.whiten >= len(whitens) {

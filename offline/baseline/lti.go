@@ -33,11 +33,12 @@ func (i Inputs) String() string {
 
 // LTIOptions are how [FitLTI] identifies. The zero value is the paper's form.
 type LTIOptions struct {
-	MaxOrder   int    // the highest order tried, from 0 on; 0: 8
-	Horizon    int    // frames of past and of future in a window of the subspace method, above MaxOrder; 0: 20 for one input, 10 for more, but at least MaxOrder + 2, and less where the data is short
-	Inputs     Inputs // what drives a degree of freedom
-	Components int    // principal components of the input's pose that drive steps and, with InputsPose, poses; 0: 6
-	Workers    int    // goroutines; 0: one per processor
+	MaxOrder   int     // the highest order tried, from 0 on; 0: 8, or what short data can tell
+	Horizon    int     // frames of past and of future in a window of the subspace method, above MaxOrder; 0: 20 for one input, 10 for more, but at least MaxOrder + 2, or less where the data is short
+	Inputs     Inputs  // what drives a degree of freedom
+	Components int     // principal components of the input's pose that drive steps and, with InputsPose, poses; 0: 8
+	MaxPole    float64 // the largest magnitude of a pole, below 1; 0: 0.99
+	Workers    int     // goroutines; 0: one per processor
 }
 
 // folds of the cross-validation that chooses orders.
@@ -57,14 +58,21 @@ type LTI struct {
 }
 
 // FitLTI identifies the systems from pairs of at least two frames, by a subspace
-// method for A and C and least squares on the simulated output for B and D.
-// Windows never reach from one pair into the next. Poles outside the unit circle
-// are reflected into it. Order, shrinkage and the state at the first frame (0,
-// or that of an input which had always been its first frame) are those that
-// simulate held-out data best: of three parts, pairs or pieces of the only pair,
-// each is held out once. Order 0, a gain and an offset, is among them.
+// method for A and C and a ridge regression of the simulated output for B and D.
+// What a system adds to its own input is what is identified, so that the ridge
+// draws towards the input and not towards a still pose; that is no other class of
+// systems, since D may pass the input through. Windows never reach from one pair
+// into the next. Poles outside the unit circle are reflected into it.
 //
-// The error says how many frames are missing where the data is too short.
+// Order, ridge and the state at the first frame (0, or that of an input which had
+// always been its first frame) are the simplest that simulate held-out data as
+// well as the best do, to a twentieth of the squared error: of three parts, pairs
+// or pieces of the only pair, each is held out once. Order 0, a gain and an
+// offset, is among them. For steps the errors are those of their running sum,
+// the time.
+//
+// Data too short for the order or the horizon that o asks for is an error; where
+// it asks for none, and for steps, both are lowered.
 func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 	dofs, err := checkPairs(pairs)
 	if err != nil {
@@ -76,16 +84,23 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 	if o.Inputs < InputsOwn || o.Inputs > InputsBest {
 		return nil, fmt.Errorf("baseline: no inputs %v: they are own, pose or best", o.Inputs)
 	}
+	if o.MaxPole == 0 {
+		o.MaxPole = slowest
+	}
+	if !(o.MaxPole > 0 && o.MaxPole < 1) {
+		return nil, fmt.Errorf("baseline: LTI with poles up to %v: the largest has to be above 0 and below 1", o.MaxPole)
+	}
+	strict := o.MaxOrder != 0 || o.Horizon != 0
 	if o.MaxOrder == 0 {
 		o.MaxOrder = 8
 	}
 	if o.Components == 0 {
-		o.Components = 6
+		o.Components = 8
 	}
 	if o.Horizon != 0 && o.Horizon <= o.MaxOrder {
 		return nil, fmt.Errorf("baseline: a horizon of %d frames cannot tell orders up to %d: it has to be larger", o.Horizon, o.MaxOrder)
 	}
-	own, err := o.search(pairs, 1)
+	own, err := o.search(pairs, 1, strict)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +115,7 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 	drives := 1 + len(m.pose.variance)
 	var whole search
 	if o.Inputs != InputsOwn {
-		whole, err = o.search(pairs, drives)
+		whole, err = o.search(pairs, drives, strict)
 		if err != nil && o.Inputs == InputsPose {
 			return nil, err
 		}
@@ -145,10 +160,11 @@ func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
 		records = append(records, rec)
 	}
 	drives := 2 * len(m.pose.variance)
-	s, err := o.search(pairs, drives)
+	s, err := o.search(pairs, drives, false)
 	if err != nil {
 		return err
 	}
+	s.summed = true
 	m.steps, _, _ = s.identify(records, drives)
 	predicted := make([][]float64, len(pairs))
 	for i, rec := range records {
@@ -168,22 +184,40 @@ func (m *LTI) stepLogs(u []float64, frames int) []float64 {
 	return y
 }
 
-// search is how systems of so many inputs are identified from pairs.
-func (o LTIOptions) search(pairs []Pair, inputs int) (search, error) {
-	s := search{maxOrder: o.MaxOrder, horizon: o.Horizon, folds: folds}
-	if o.Horizon == 0 {
+// search is how systems of so many inputs are identified from pairs. The horizon
+// and, unless strict, the order are lowered until there are windows enough to
+// hold some out.
+func (o LTIOptions) search(pairs []Pair, inputs int, strict bool) (search, error) {
+	s := search{maxOrder: o.MaxOrder, horizon: o.Horizon, folds: folds, radius: o.MaxPole}
+	if s.horizon == 0 {
 		s.horizon = 10
 		if inputs == 1 {
 			s.horizon = 20
 		}
 		s.horizon = max(s.horizon, o.MaxOrder+2)
-		// Twice the windows that there have to be, or as many as there are.
-		for s.horizon > o.MaxOrder+2 && countWindows(pairs, s.horizon) < 2*windowColumns(s.horizon, inputs) {
-			s.horizon--
+	}
+	least := 2 // which only order 0 goes with
+	if strict {
+		least = min(o.MaxOrder+2, s.horizon)
+		if o.Horizon != 0 {
+			least = o.Horizon
 		}
 	}
-	if have, need := countWindows(pairs, s.horizon), windowColumns(s.horizon, inputs); have < need {
-		return s, fmt.Errorf("baseline: LTI of order %d with %d inputs needs %d windows of %d frames, the %d pairs have %d: record more, or lower MaxOrder, Horizon or Components", o.MaxOrder, inputs, need, 2*s.horizon, len(pairs), have)
+	for s.horizon > least && !s.canHoldOut(pairs, inputs) {
+		s.horizon--
+	}
+	if !strict {
+		s.maxOrder = min(s.maxOrder, s.horizon-2)
+	}
+	if have, need := countWindows(pairs, s.horizon), windowColumns(s.horizon, inputs); s.maxOrder > 0 && have < need {
+		return s, fmt.Errorf("baseline: LTI of order %d with %d inputs needs %d windows of %d frames, the %d pairs have %d: record more, or lower MaxOrder, Horizon or Components", s.maxOrder, inputs, need, 2*s.horizon, len(pairs), have)
+	}
+	frames := 0
+	for _, p := range pairs {
+		frames += len(p.Step)
+	}
+	if need := 2 * (inputs + 1); frames < need {
+		return s, fmt.Errorf("baseline: LTI with %d inputs needs %d frames, the %d pairs have %d: record more, or lower Components", inputs, need, len(pairs), frames)
 	}
 	return s, nil
 }
@@ -219,7 +253,7 @@ func (m *LTI) records(pairs []Pair, scores []*mat.Dense, d int) []record {
 		}
 		out[i] = record{u: m.drive(p.X, s, d), y: make([]float64, len(p.Step))}
 		for t := range out[i].y {
-			out[i].y[t] = p.Y.At(t, d) - m.meanY[d]
+			out[i].y[t] = p.Y.At(t, d) - m.meanY[d] - (p.X.At(t, d) - m.meanX[d])
 		}
 	}
 	return out
@@ -255,7 +289,7 @@ func (m *LTI) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 		}
 		sys.simulate(column, m.drive(x, s, d))
 		for t, v := range column {
-			y.Set(t, d, v+m.meanY[d])
+			y.Set(t, d, v+m.meanY[d]+x.At(t, d)-m.meanX[d])
 		}
 	}
 	step := m.stepLogs(m.pose.moving(x).RawMatrix().Data, frames)

@@ -75,9 +75,9 @@ func (w *windows) observability() *mat.Dense {
 }
 
 // dynamics reads A, (n, n), and C, (n), off an observability basis: its first
-// row is C, and its rows are shifted by one frame by A. They are stable; ok is
-// false where none can be found.
-func dynamics(basis *mat.Dense, n int) (a, c []float64, ok bool) {
+// row is C, and its rows are shifted by one frame by A. No pole is larger than
+// radius; ok is false where none can be found.
+func dynamics(basis *mat.Dense, n int, radius float64) (a, c []float64, ok bool) {
 	if n == 0 {
 		return nil, nil, true
 	}
@@ -98,7 +98,7 @@ func dynamics(basis *mat.Dense, n int) (a, c []float64, ok bool) {
 		}
 	}
 	c = append([]float64(nil), basis.RawRowView(0)[:n]...)
-	return a, c, stabilise(a, c)
+	return a, c, stabilise(a, c, radius)
 }
 
 // gains are the least squares for B, D and the offset where A and C are known:

@@ -84,18 +84,20 @@ func (s *system) settle(state, u []float64) {
 	}
 }
 
-// maxRadius is the largest magnitude of a pole: at 120 frames per second it
-// forgets in 17 seconds, which is longer than the recordings from which one
-// could tell.
-const maxRadius = 0.9995
+// slowest is the largest magnitude of a pole that [LTIOptions] has by default: a
+// system that forgets, to a third, within 100 frames. Slower ones are fitted to
+// how one recording happens to drift, and their large gains make another one
+// drift away.
+const slowest = 0.99
 
 // stabilise replaces (A, C) by an equivalent pair in real Schur form, where
 // poles outside the unit circle are reflected into it: λ becomes 1/λ*, which
-// keeps the magnitude of a transfer function up to a factor. In Schur form the
+// keeps the magnitude of a transfer function up to a factor. Poles that are still
+// larger than radius, below 1, become as large. In Schur form the
 // poles are those of the blocks on the diagonal, so that it takes no
 // eigenvectors, which nearly equal poles would not have. It reports false where
 // the poles do not converge.
-func stabilise(a, c []float64) bool {
+func stabilise(a, c []float64, radius float64) bool {
 	n := len(c)
 	if n == 0 {
 		return true
@@ -118,9 +120,9 @@ func stabilise(a, c []float64) bool {
 		if wi[i] != 0 {
 			size = 2
 		}
-		radius := math.Hypot(wr[i], wi[i])
-		if radius > maxRadius {
-			factor := min(1/radius, maxRadius) / radius
+		magnitude := math.Hypot(wr[i], wi[i])
+		if magnitude > radius {
+			factor := min(1/magnitude, radius) / magnitude
 			for r := i; r < i+size; r++ {
 				for k := i; k < i+size; k++ {
 					a[r*n+k] *= factor

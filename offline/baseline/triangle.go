@@ -41,10 +41,9 @@ func (t *triangle) reduce() {
 	}
 	rows := t.n + t.fill
 	a := blas64.General{Rows: rows, Cols: t.n, Stride: t.n, Data: t.rows[:rows*t.n]}
+	// Reflections leave their vectors below the diagonal, but in the first n rows
+	// nothing has to be reflected away, and zeros remain.
 	lapack64.Geqrf(a, t.tau, t.work, len(t.work))
-	for i := 1; i < t.n; i++ {
-		clear(t.rows[i*t.n : i*t.n+i]) // the reflections' vectors
-	}
 	t.fill = 0
 }
 

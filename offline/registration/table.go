@@ -15,12 +15,13 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// Bounds on a table's text, and how deep anything can lie: the TOML decoder's time
-// grows much faster than the depth.
+// Bounds on a table's text, and on how deep anything in it can lie: the TOML
+// decoder's time grows with the square of that, and faster.
 const (
-	maxTable = 1 << 20
-	maxNest  = 16 // brackets in a line
-	maxDots  = 64 // in a line
+	maxTable  = 1 << 20
+	maxNest   = 16  // square brackets that are opened in a line
+	maxBraces = 500 // in the file
+	maxDots   = 64  // in a line
 )
 
 // Table says of recordings what is done in them, and how. It is written in TOML:
@@ -90,8 +91,11 @@ func ReadTable(name string, text []byte) (*Table, error) {
 	if len(text) > maxTable {
 		return fail("%d bytes, at most %d are read", len(text), maxTable)
 	}
+	if n := strings.Count(string(text), "{"); n > maxBraces {
+		return fail("%d opening braces, at most %d are read: write [[pattern]] and [clip.name]", n, maxBraces)
+	}
 	for i, line := range strings.Split(string(text), "\n") {
-		if n := strings.Count(line, "[") + strings.Count(line, "{"); n > maxNest {
+		if n := strings.Count(line, "["); n > maxNest {
 			return fail("line %d: %d opening brackets, at most %d are read", i+1, n, maxNest)
 		}
 		if n := strings.Count(line, "."); n > maxDots {

@@ -6,17 +6,10 @@ import (
 	"slices"
 )
 
-// A template is what takes are registered to: features on a timeline.
-type template struct {
-	frames int
-	cyclic bool
-	rows   []float64 // (frames, columns)
-}
-
 const (
 	perSecond = 30      // columns of the warp's search
 	fine      = 12      // steps of a search column at slope 1: slopes are multiples of 1/12
-	bendCost  = 1 // of a change of the slope's logarithm, squared, in columns
+	bendCost  = 1       // of a change of the slope's logarithm, squared, in columns
 	restCost  = 0.02    // of the slope's logarithm itself, squared
 	openCost  = 0.3     // of the time that a template goes on before a take begins or after it ends, in columns
 	maxStates = 1 << 27 // bytes of back pointers
@@ -95,7 +88,8 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 	now, next := make([]float64, S*B), make([]float64, S*B)
 	from := make([]int8, g.columns*S*B) // (columns, slopes, bins) change of slope on the way here, indexed by where it left
 	cost := make([]float64, B)
-	best := make([]float64, B)
+	none := make([]float64, B)
+	fillInf(none)
 	open := 0.0 // per bin
 	if !t.cyclic {
 		open = openCost / fine
@@ -111,40 +105,31 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 			continue
 		}
 		for s := range S {
-			back := from[(c*S+s)*B:][:B]
-			copy(best, now[s*B:][:B])
-			for _, d := range []int{-1, 1} {
-				if s+d < 0 || s+d >= S {
-					continue
-				}
-				bend := bendCost * (logs[s+d] - logs[s]) * (logs[s+d] - logs[s])
-				for b, v := range now[(s+d)*B:][:B] {
-					if v+bend < best[b] {
-						best[b], back[b] = v+bend, int8(d)
-					}
-				}
-			}
-			rest := restCost * logs[s] * logs[s]
-			dst, k := next[s*B:][:B], slopes[s]
 			// Where the action is done once the distance counts for the frames of
 			// both, else a take would linger where any pose is like the template's,
 			// such as a stand, and never come to the rest of it.
-			both := 1.0
+			k, both := slopes[s], 1.0
 			if !t.cyclic {
 				both = (1 + float64(k)/fine) / 2
 			}
-			for b := range dst {
-				at := b - k
-				if at < 0 {
-					if !t.cyclic {
-						dst[b] = math.Inf(1)
-						continue
-					}
-					for at < 0 {
-						at += B
-					}
-				}
-				dst[b] = best[at] + both*cost[b] + rest
+			step := relaxation{below: none, same: now[s*B:][:B], above: none, both: both, rest: restCost * logs[s] * logs[s]}
+			if s > 0 {
+				step.below, step.bendBelow = now[(s-1)*B:][:B], bend(logs[s]-logs[s-1])
+			}
+			if s+1 < S {
+				step.above, step.bendAbove = now[(s+1)*B:][:B], bend(logs[s+1]-logs[s])
+			}
+			dst, back := next[s*B:][:B], from[(c*S+s)*B:][:B]
+			if !t.cyclic {
+				fillInf(dst[:min(k, B)])
+				step.run(dst, cost, back, 0, k, B-k)
+				continue
+			}
+			for at := 0; at < B; { // runs of bins that do not wrap around
+				to := (at + k) % B
+				n := min(B-at, B-to)
+				step.run(dst, cost, back, at, to, n)
+				at += n
 			}
 		}
 		now, next = next, now
@@ -180,6 +165,41 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 		}
 	}
 	return out, g, nil
+}
+
+// bend is the cost of a change of the slope's logarithm.
+func bend(d float64) float64 { return bendCost * d * d }
+
+func fillInf(v []float64) {
+	for i := range v {
+		v[i] = math.Inf(1)
+	}
+}
+
+// A relaxation takes the costs of all bins with one slope, and its neighbours, a
+// step on.
+type relaxation struct {
+	below, same, above   []float64 // (bins) costs so far, by the slope so far
+	bendBelow, bendAbove float64
+	both, rest           float64 // factor of the distance; what is added
+}
+
+// run takes n bins from at on to those from to on.
+func (r *relaxation) run(dst, cost []float64, back []int8, at, to, n int) {
+	if n <= 0 {
+		return
+	}
+	below, same, above := r.below[at:][:n], r.same[at:][:n], r.above[at:][:n]
+	dst, cost, back = dst[to:][:n], cost[to:][:n], back[at:][:n]
+	for i, v := range same {
+		if u := below[i] + r.bendBelow; u < v {
+			v, back[i] = u, -1
+		}
+		if u := above[i] + r.bendAbove; u < v {
+			v, back[i] = u, 1
+		}
+		dst[i] = v + r.both*cost[i] + r.rest
+	}
 }
 
 // distances fills dst, per bin, with the weighted mean squared distance of frame

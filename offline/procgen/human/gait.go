@@ -1,0 +1,208 @@
+package human
+
+import "math"
+
+// gait is how somebody goes, or stands, in absolute numbers: lengths in metres,
+// angles in radians. Amplitudes are halves of ranges, at the usual pace.
+type gait struct {
+	cadence, cadencePace float64 // cycles (two steps) per second; the share by which pace 1 has more
+	stride, stridePace   float64 // way in a cycle; likewise
+	duty, dutyPace       float64 // share of the cycle for which a foot stands; what pace 1 adds
+
+	// Feet.
+	width    float64 // of the balls of the feet from the course, half of the track
+	ahead    float64 // of the ball before the hips in the middle of its stance
+	toeOut   float64
+	strike   float64 // toes up when the heel strikes
+	flatAt   float64 // share of the stance after which the sole is flat
+	heelAt   float64 // share of the stance after which the heel rises
+	rise     float64 // heel up when the toes leave
+	fling    float64 // how much further the heel goes up in the swing
+	flung    float64 // share of the swing after which it is highest
+	lift     float64 // of the ankle in the swing, beyond what the foot's roll lifts it
+	liftAt   float64 // share of the swing at which it is highest
+	approach float64 // speed of a heel before it lands, as a share of the body's
+	drop     float64 // speed at which it comes down then, m per cycle
+	follow   float64 // speed of the toes after they leave, as a share of the body's
+	spring   float64 // speed at which they go up then, m per cycle
+	arrive   float64 // share of the swing in which it slows down before
+
+	extend [2]float64 // share of a swinging leg's length at which it stops to follow its foot, and beyond which it is never stretched
+
+	// Pelvis.
+	bend     float64 // how much lower than legs can reach
+	bounce   float64 // up in the middle of a stance; negative: down, as in running
+	bounceAt float64 // later than the middle of the stance, share of a cycle
+	sway     float64 // towards the foot that stands
+	surge    float64 // ahead and back
+	yaw      float64 // of the pelvis, with the leg that lands
+	list     float64 // of the pelvis: how much the side that swings drops
+	listAt   float64 // before the middle of the stance, share of a cycle
+	tilt     float64 // of the pelvis ahead
+	kneeOut  float64
+
+	// Trunk and head.
+	lean      float64 // of the chest, ahead
+	curve     float64 // of the upper back, on top of lean
+	chestYaw  float64 // against the pelvis
+	chestRoll float64 // of the chest over the foot that stands
+	nod       float64 // of the chest, twice a cycle
+	neck      float64 // ahead of the chest's direction
+	head      float64 // pitch, chin down
+	headNod   float64
+	headRoll  float64 // to and fro
+	headTilt  float64 // to the left, always
+	shrug     float64 // of the shoulders, up
+	round     float64 // of the shoulders, ahead
+
+	// Arms.
+	swing      float64 // of the upper arms
+	armMean    float64 // how far ahead they swing about
+	armOut     float64 // from the body
+	armOutUp   float64 // how much more when the arm is ahead and behind
+	armIn      float64 // turn about themselves, so that bent forearms cross the body
+	elbow      float64 // bend
+	elbowSwing float64 // more when the arm is ahead, less behind
+	wrist      float64 // bend to the palm
+	hang       float64 // how much the wrist follows late
+	curl       float64 // of the fingers
+
+	limp  float64 // how weak the right leg is, 0…1
+	stir  float64 // how much the posture wanders, 1 is usual
+	still float64 // how far somebody who stands shifts the weight
+	sag   float64 // how much the pelvis drops over the idle leg in standing
+}
+
+// walking is a usual walk: numbers as in textbooks of gait analysis, scaled to a
+// person of 1.62 m.
+var walking = gait{
+	cadence: 0.94, cadencePace: 0.13, stride: 1.28, stridePace: 0.17, duty: 0.615, dutyPace: -0.025,
+	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.54, rise: rad(47), fling: rad(15), flung: 0.27,
+	lift: 0.012, liftAt: 0.5, approach: 0.8, follow: 0.2, arrive: 0.32, extend: [2]float64{0.984, 0.9975},
+	bend: 0.004, bounce: 0.016, sway: 0.02, surge: 0.008, yaw: rad(6.5), list: rad(4.2), listAt: 0.12, tilt: rad(8), kneeOut: rad(3),
+	lean: rad(2), curve: rad(2), chestYaw: rad(5), chestRoll: rad(1.6), nod: rad(0.9), neck: rad(9), head: rad(2), headNod: rad(0.7), headRoll: rad(0.6),
+	shrug: rad(0), round: rad(2),
+	swing: rad(19), armMean: rad(-3), armOut: rad(7.5), armOutUp: rad(1.5), armIn: rad(14), elbow: rad(22), elbowSwing: rad(14), wrist: rad(6), hang: rad(7), curl: rad(22),
+	stir: 1, still: 0.035, sag: rad(3),
+}
+
+// running is a jog at some 2.8 m/s.
+var running = gait{
+	cadence: 1.36, cadencePace: 0.06, stride: 2.02, stridePace: 0.24, duty: 0.355, dutyPace: -0.05,
+	width: 0.032, ahead: 0.045, toeOut: rad(5), strike: rad(7), flatAt: 0.2, heelAt: 0.45, rise: rad(58), fling: rad(38), flung: 0.33,
+	lift: 0.13, liftAt: 0.45, approach: 0.8, drop: 0.3, follow: 0.4, spring: 1, arrive: 0.35, extend: [2]float64{0.93, 0.985},
+	bend: 0.004, bounce: -0.036, sway: 0.01, surge: 0.008, yaw: rad(8), list: rad(4.5), listAt: 0, tilt: rad(12), kneeOut: rad(2),
+	lean: rad(8), curve: rad(3), chestYaw: rad(10), chestRoll: rad(2.5), nod: rad(1.5), neck: rad(8), head: rad(1), headNod: rad(1), headRoll: rad(0.6),
+	shrug: rad(2), round: rad(4),
+	swing: rad(30), armMean: rad(-14), armOut: rad(18), armOutUp: rad(3), armIn: rad(26), elbow: rad(97), elbowSwing: rad(8), wrist: rad(5), hang: rad(5), curl: rad(60),
+	stir: 1,
+}
+
+// standing is a stand. Its canonical time runs at a walk's cadence.
+var standing = func() gait {
+	g := walking
+	g.width, g.ahead, g.toeOut = 0.075, 0.06, rad(9)
+	return g
+}()
+
+func gaitOf(action string) gait {
+	switch action {
+	case Run:
+		return running
+	case Stand:
+		return standing
+	}
+	return walking
+}
+
+// landsAt is where in the cycle a foot lands.
+func landsAt(foot int) float64 { return 0.5 * float64(foot) }
+
+// manner is how one person goes in one style and what varies in it.
+type manner struct {
+	gait
+	running bool
+}
+
+func newManner(g gait, s *style) manner {
+	m := manner{gait: g, running: g.bounce < 0}
+	times := func(x *float64, factor float64) {
+		if factor != 0 {
+			*x *= factor
+		}
+	}
+	cadence, stride := s.cadence, s.stride
+	if m.running && cadence > 0 { // running leaves less room
+		cadence, stride = math.Pow(cadence, 0.7), math.Pow(stride, 0.7)
+	}
+	times(&m.cadence, cadence)
+	times(&m.stride, stride)
+	m.duty += s.duty
+	m.width += s.width
+	m.toeOut += s.toeOut
+	times(&m.strike, s.strike)
+	times(&m.rise, s.rise)
+	times(&m.fling, s.rise)
+	m.lift += s.lift
+	m.bend += s.bend
+	times(&m.bounce, s.bounce)
+	m.bounceAt += s.bounceAt
+	times(&m.sway, s.sway)
+	times(&m.yaw, s.yaw)
+	times(&m.list, s.list)
+	m.tilt += s.tilt
+	m.kneeOut += s.kneeOut
+	upper := 1.0 // nobody runs as bent as he may walk
+	if m.running {
+		upper = 0.65
+	}
+	m.lean += upper * s.lean
+	m.curve += upper * s.curve
+	times(&m.chestYaw, s.chestYaw)
+	times(&m.chestRoll, s.chestRoll)
+	times(&m.nod, s.nod)
+	m.neck += s.neck
+	m.head += s.head
+	times(&m.headNod, s.headNod)
+	m.headRoll += s.headRoll
+	m.headTilt += s.headTilt
+	m.shrug += s.shrug
+	m.round += s.round
+	times(&m.swing, s.swing)
+	m.armMean += s.armMean
+	m.armOut += s.armOut
+	m.armOutUp += s.armOutUp
+	m.armIn += s.armIn
+	// Who runs has bent elbows in any style.
+	if m.running {
+		m.elbow += s.elbow / 4
+	} else {
+		m.elbow += s.elbow
+	}
+	times(&m.elbowSwing, s.elbowSwing)
+	m.wrist += s.wrist
+	m.curl = min(m.curl+s.curl, rad(80))
+	m.limp = s.limp
+	times(&m.stir, s.stir)
+	m.sag += s.sag
+	return m
+}
+
+// vary makes somebody else of m: by a few per cent, a degree or two. n returns
+// numbers of unit deviation, never far out.
+func (m *manner) vary(n func() float64) {
+	for _, x := range []*float64{&m.cadence, &m.stride} {
+		*x *= 1 + 0.025*n()
+	}
+	for _, x := range []*float64{&m.strike, &m.rise, &m.bounce, &m.sway, &m.yaw, &m.list, &m.chestYaw, &m.chestRoll, &m.nod, &m.headNod, &m.swing, &m.elbowSwing, &m.hang} {
+		*x *= 1 + 0.09*n()
+	}
+	for _, x := range []*float64{&m.tilt, &m.lean, &m.curve, &m.neck, &m.head, &m.shrug, &m.round, &m.armMean, &m.armOut, &m.armIn, &m.toeOut, &m.wrist} {
+		*x += rad(1.3) * n()
+	}
+	m.elbow = math.Max(rad(5), m.elbow+rad(2.5)*n())
+	m.width += 0.004 * n()
+}
+
+// dutyAt returns the duty factor at a pace.
+func (m *manner) dutyAt(pace float64) float64 { return m.duty + m.dutyPace*pace }

@@ -1,0 +1,155 @@
+package human
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/offline/registration"
+	"mannequin/offline/retarget"
+)
+
+// rig is the uniform skeleton and where its limbs begin.
+type rig struct {
+	*skel.Skeleton
+	upLeg, shoulder               [2]int // left, right; what follows them is next in order
+	lowerBack, spine, chest, neck int
+}
+
+func newBody() *rig {
+	s := retarget.Human()
+	return &rig{Skeleton: s,
+		upLeg:     [2]int{s.Index("LeftUpLeg"), s.Index("RightUpLeg")},
+		shoulder:  [2]int{s.Index("LeftShoulder"), s.Index("RightShoulder")},
+		lowerBack: s.Index("LowerBack"), spine: s.Index("Spine"), chest: s.Index("Spine1"), neck: s.Index("Neck"),
+	}
+}
+
+// performer is who performs a script: a style as one person has it.
+type performer struct {
+	body      *rig
+	style     style
+	rng       *rand.Rand
+	variation float64 // how far the person is from the style's numbers; 0: not at all, without any noise
+}
+
+// figure is a person in motion: what all frames of a take share.
+type figure struct {
+	*performer
+	m      manner
+	course *course
+	feet   [2][]stance
+	drift  [17]noise
+	breath float64
+
+	chestYaw, chestPitch, chestRoll float64 // of the present frame
+}
+
+// deviate returns a number of about unit deviation, never beyond 2.5.
+func (p *performer) deviate() float64 {
+	return (p.rng.Float64() + p.rng.Float64() + p.rng.Float64() - 1.5) * 2 * p.variation
+}
+
+// careless is how far from its best place a foot is put: nobody does it to the
+// millimetre.
+func (g *figure) careless(yaw float64) m3.Vec3 {
+	d := m3.V(float32(0.006*g.deviate()), 0, float32(0.009*g.deviate()))
+	return m3.YawQuat(float32(yaw)).Rotate(d)
+}
+
+// figure lays a script out for the performer.
+func (p *performer) figure(s *script) *figure {
+	g := &figure{performer: p, m: newManner(gaitOf(s.action), &p.style)}
+	g.m.vary(p.deviate)
+	g.m.stir *= p.variation
+	for i := range g.drift {
+		g.drift[i] = newNoise(p.rng, 0.35)
+	}
+	g.breath = p.rng.Float64()
+	g.course = newCourse(s, &g.m)
+	for i := range g.feet {
+		g.feet[i] = g.stances(i)
+	}
+	for i := range g.feet {
+		g.clear(i)
+	}
+	return g
+}
+
+// perform makes a take of a script.
+func (p *performer) perform(s *script) *registration.Take {
+	g := p.figure(s)
+	frames := int(math.Floor(g.course.at(s.cycles).time*FPS)) + 1
+	t := &registration.Take{Action: s.action, Style: p.style.name, Content: s.name,
+		Clip: skel.NewClip(p.body.Skeleton, FPS, frames), Times: make([]float64, frames), Stands: make([]uint8, frames)}
+	beats := make([]beat, frames)
+	for f := range beats {
+		sec := float64(f) / FPS
+		beats[f] = g.beatAt(g.course.when(sec), sec)
+		t.Times[f] = beats[f].t * Period
+		for foot := range g.feet {
+			if g.stands(foot, beats[f].t) {
+				t.Stands[f] |= 1 << foot
+			}
+		}
+	}
+	sink := g.sink(beats)
+	for f := range beats {
+		po := g.pose(&beats[f], sink[f])
+		g.write(t.Clip, f, po)
+	}
+	return t
+}
+
+// stands reports whether a foot stands at canonical time t.
+func (g *figure) stands(foot int, t float64) bool { return g.foot(foot, t).free == 0 }
+
+// sink returns how far the pelvis has to be below straight legs in each frame, so
+// that no standing leg is overstretched: what the cycle around the frame needs at
+// most, so that it takes nothing from how the pelvis bounces.
+func (g *figure) sink(beats []beat) []float64 {
+	half := int(0.3 * FPS / g.m.cadence)
+	lack := make([]float64, len(beats)) // what is needed beyond sink
+	po := pose{rot: make([]m3.Quat, g.body.Len())}
+	for f := range beats {
+		g.trunk(&po, &beats[f], 0)
+		lack[f] = max(g.leg(&po, 0, beats[f].t), g.leg(&po, 1, beats[f].t))
+	}
+	sink := make([]float64, len(beats))
+	for range 3 { // the first bound is loose
+		for f, s := range spread(lack, half) {
+			sink[f] += s
+			lack[f] -= s
+		}
+	}
+	for f := range sink {
+		sink[f] += g.m.bend
+	}
+	return sink
+}
+
+func (g *figure) pose(b *beat, sink float64) *pose {
+	p := &pose{rot: make([]m3.Quat, g.body.Len())}
+	g.trunk(p, b, sink)
+	for i := range 2 {
+		g.leg(p, i, b.t)
+		g.arm(p, i, b)
+	}
+	return p
+}
+
+// write puts a pose into frame f of a clip.
+func (g *figure) write(c *skel.Clip, f int, p *pose) {
+	pos, rot := c.Frame(f)
+	pos[0] = p.root
+	for j := range rot {
+		parent := c.Skel.Parents[j]
+		switch {
+		case parent < 0:
+			rot[j] = p.rot[j]
+		case !c.Skel.EndSite[j]:
+			rot[j] = p.rot[parent].Conj().Mul(p.rot[j]).Normalize()
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package registration
+
+const raced = false

@@ -1,0 +1,111 @@
+package registration
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"mannequin/offline/mocap"
+)
+
+// recordings writes BVH files of our own making into a folder.
+func recordings(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "mine")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	clip := figure{frames: 20, phase: steady(0, 64), swing: 0.5}.walk().Scaled(1 / 0.056444)
+	for _, n := range names {
+		f, err := os.Create(filepath.Join(dir, n+".bvh"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := mocap.WriteClip(f, clip); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestRead(t *testing.T) {
+	dir := recordings(t, "old_13_000", "angry_01_001", "angry_01_000", "stray")
+	table, err := ReadTable("t.toml", []byte("[[pattern]]\nfiles = \"str*\"\naction = \"bow\"\nstyle = \"$1\""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, last := 0, 0
+	takes, left, err := Read([]string{dir}, ReadOptions{Table: table, FPS: 30, Progress: func(done, all int) {
+		calls++
+		if last = done; all != 4 {
+			t.Errorf("%d files in all", all)
+		}
+	}})
+	if err != nil || len(left) > 0 {
+		t.Fatal(left, err)
+	}
+	if calls != 4 || last != 4 {
+		t.Errorf("%d calls of Progress, the last of %d", calls, last)
+	}
+	var got []string
+	for _, k := range takes {
+		got = append(got, k.Name+" "+k.Action+" "+k.Style+" "+k.Content)
+		if k.Clip == nil || k.Clip.FPS != 30 || k.Clip.Frames != 10 || k.Times != nil || k.Stands != nil {
+			t.Errorf("%s: %+v", k.Name, k.Clip)
+		}
+	}
+	want := []string{"angry_01_000 walk angry 01", "angry_01_001 walk angry 01", "old_13_000 run old 13", "stray bow ay bow"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if g := Actions(takes); len(g) != 3 || len(g[0]) != 2 || g[1][0].Action != "run" || g[2][0].Action != "bow" {
+		t.Errorf("actions %v", g)
+	}
+	again, _, err := Read([]string{dir}, ReadOptions{Table: table, FPS: 30, Workers: 1})
+	if err != nil || !reflect.DeepEqual(takes, again) {
+		t.Errorf("one worker reads something else: %v", err)
+	}
+}
+
+func TestReadSome(t *testing.T) {
+	dir := recordings(t, "old_13_000", "angry_01_000", "stray")
+	takes, left, err := Read([]string{dir}, ReadOptions{Lenient: true, Keep: func(name string, l Label) bool { return name == "mine/old_13_000" && l.Action == "run" }})
+	if err != nil || len(takes) != 1 || takes[0].Style != "old" || len(left) != 1 || left[0] != "mine/stray" {
+		t.Errorf("%v, %v, %v", takes, left, err)
+	}
+	if takes, _, err = Read([]string{dir}, ReadOptions{Only: []string{"mine/ang*"}}); err != nil || len(takes) != 1 || takes[0].Style != "angry" {
+		t.Errorf("%v, %v", takes, err)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	dir := recordings(t, "old_13_000", "stray")
+	broken := recordings(t, "old_13_000", "old_14_000")
+	if err := os.WriteFile(filepath.Join(broken, "old_14_000.bvh"), []byte("HIERARCHY\nROOT x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		dirs   []string
+		opt    ReadOptions
+		saying string
+	}{
+		{"no folder", []string{dir + "x"}, ReadOptions{}, "give a folder"},
+		{"empty", []string{t.TempDir()}, ReadOptions{}, "no BVH or AMC file in"},
+		{"unknown", []string{dir}, ReadOptions{}, "nothing is known of mine/stray: give"},
+		{"none left", []string{dir}, ReadOptions{Only: []string{"x"}}, "none of the 2 recordings"},
+		{"broken", []string{broken}, ReadOptions{}, "old_14_000.bvh"},
+		{"rate", []string{dir}, ReadOptions{FPS: 1}, "FPS is 1"},
+		{"workers", []string{dir}, ReadOptions{Workers: -1}, "Workers"},
+		{"pattern", []string{dir}, ReadOptions{Only: []string{"["}}, "no pattern of names"},
+	} {
+		if _, _, err := Read(c.dirs, c.opt); err == nil || !strings.Contains(err.Error(), c.saying) || !strings.HasPrefix(err.Error(), "registration: ") {
+			t.Errorf("%s: %v, want something with %q", c.name, err, c.saying)
+		}
+	}
+}

@@ -298,6 +298,34 @@ func TestLTIIsStable(t *testing.T) {
 	}
 }
 
+// Of two records of two filters, each is held out once: what is learned from it is
+// the other's filter, which errs by the difference of the two.
+func TestHeldOut(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	other := transfer{num: []float64{0.4, 0.1}, den: []float64{1, -0.3}}
+	mine := transfer{num: order1.num, den: order1.den}
+	var records []record
+	var want float64
+	for _, f := range []transfer{mine, other} {
+		u := walk(r, 300)
+		records = append(records, record{u: u, y: f.run(u)})
+		wrong := mine.run(u)
+		for t, v := range other.run(u) {
+			want += (v - wrong[t]) * (v - wrong[t])
+		}
+	}
+	s := search{maxOrder: 1, horizon: 8, folds: 2, radius: slowest}
+	spans := s.spans(records)
+	parts := []*windows{newWindows(8, 1), newWindows(8, 1)}
+	for _, sp := range spans {
+		parts[sp.fold].take(records[sp.record], sp, 1)
+	}
+	got := s.tryAll(parts, records, spans, 1, 1)[choice{order: 1}].run
+	if !(math.Abs(got/want-1) < 1e-9) {
+		t.Errorf("squared error %v, is %v", got, want)
+	}
+}
+
 // Steps that are off by turns cancel, and times are right again; poses are not.
 func TestTrialSums(t *testing.T) {
 	missing := []float64{1, -1, 1, -1}

@@ -16,12 +16,12 @@ var fits = []struct {
 	name string
 	fit  func([]Pair) (Translator, error)
 }{
-	{"lti own", func(p []Pair) (Translator, error) { return fitted(FitLTI(p, LTIOptions{MaxOrder: 3, Horizon: 6})) }},
+	{"lti own", func(p []Pair) (Translator, error) { return fitted(FitLTI(p, LTIOptions{MaxOrder: 2, Horizon: 6})) }},
 	{"lti pose", func(p []Pair) (Translator, error) {
-		return fitted(FitLTI(p, LTIOptions{MaxOrder: 3, Inputs: InputsPose, Components: 2}))
+		return fitted(FitLTI(p, LTIOptions{MaxOrder: 2, Inputs: InputsPose, Components: 2}))
 	}},
 	{"lti best", func(p []Pair) (Translator, error) {
-		return fitted(FitLTI(p, LTIOptions{MaxOrder: 3, Inputs: InputsBest, Components: 2}))
+		return fitted(FitLTI(p, LTIOptions{MaxOrder: 2, Inputs: InputsBest, Components: 2}))
 	}},
 	{"global ar", func(p []Pair) (Translator, error) { return fitted(FitGlobalAR(p, GlobalAROptions{})) }},
 	{"gp", func(p []Pair) (Translator, error) { return fitted(FitGP(p, GPOptions{Components: 3})) }},

@@ -23,7 +23,7 @@ func curve(from, rate float64, frames int) Pair {
 
 func TestGPSmoothFunction(t *testing.T) {
 	pairs := []Pair{curve(0, 0.18, 38), curve(1, 0.2, 38), curve(2, 0.22, 38)}
-	for _, o := range []GPOptions{{}, {Absolute: true}, {MaxPoints: 60}} {
+	for _, o := range []GPOptions{{}, {MaxPoints: 60, Absolute: true}} {
 		m, err := FitGP(pairs, o)
 		if err != nil {
 			t.Fatal(err)

@@ -82,9 +82,9 @@ func (s search) enough(spans []span, m int) bool {
 }
 
 // identify fits a system of m inputs to records. Order, shrinkage and start are
-// those that pick finds in how held-out frames are simulated; mse is the mean squared error there,
-// or, where the records are too short to hold anything out, that of the training
-// data, raised as Akaike's final prediction error is.
+// those that pick finds in how held-out frames are simulated; mse is the mean
+// squared error there, or, where the records are too short to hold anything out,
+// that of the training data, raised as Akaike's final prediction error is.
 func (s search) identify(records []record, m int) (best *system, picked choice, mse float64) {
 	if len(records) > 1 {
 		s.folds = min(s.folds, len(records))
@@ -110,6 +110,31 @@ func (s search) identify(records []record, m int) (best *system, picked choice, 
 	for _, sp := range spans {
 		parts[sp.fold].take(records[sp.record], sp, windowStride)
 	}
+	errors := s.tryAll(parts, records, spans, frameStride, m)
+	all := parts[0]
+	if s.folds > 1 {
+		all = newWindows(s.horizon, m)
+		for _, p := range parts {
+			all.r.add(p.r, 0)
+		}
+		// Whole records again: what was cut was not a seam.
+		spans = search{folds: 1}.spans(records)
+	}
+	picked, mse = s.pick(errors, power, frames, m)
+	if solved := s.leastSquares(all, records, spans, picked.order, frameStride, m); solved != nil {
+		best = solved.system(picked.shrink)
+		best.rest = picked.rest
+		return best, picked, mse
+	}
+	// The decomposition failed, which no finite data has been seen to do: the
+	// static system cannot.
+	best = &system{m: m, d: make([]float64, m)}
+	return best, choice{}, power / float64(frames)
+}
+
+// tryAll are the errors of all choices: each fold, whose windows are in parts, is
+// held out once, or, where there is only one, judged by itself.
+func (s search) tryAll(parts []*windows, records []record, spans []span, frameStride, m int) map[choice]errs {
 	errors := map[choice]errs{}
 	for f := range s.folds {
 		training, heldOut := spans, spans
@@ -132,25 +157,7 @@ func (s search) identify(records []record, m int) (best *system, picked choice, 
 		}
 		s.score(errors, train, records, training, heldOut, frameStride, m)
 	}
-	all := parts[0]
-	if s.folds > 1 {
-		all = newWindows(s.horizon, m)
-		for _, p := range parts {
-			all.r.add(p.r, 0)
-		}
-		// Whole records again: what was cut was not a seam.
-		spans = search{folds: 1}.spans(records)
-	}
-	picked, mse = s.pick(errors, power, frames, m)
-	if solved := s.leastSquares(all, records, spans, picked.order, frameStride, m); solved != nil {
-		best = solved.system(picked.shrink)
-		best.rest = picked.rest
-		return best, picked, mse
-	}
-	// The decomposition failed, which no finite data has been seen to do: the
-	// static system cannot.
-	best = &system{m: m, d: make([]float64, m)}
-	return best, choice{}, power / float64(frames)
+	return errors
 }
 
 // leastSquares are those of one order, nil where the decompositions fail.

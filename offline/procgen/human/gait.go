@@ -77,7 +77,7 @@ type gait struct {
 // person of 1.62 m.
 var walking = gait{
 	cadence: 0.94, cadencePace: 0.13, stride: 1.28, stridePace: 0.17, duty: 0.615, dutyPace: -0.025,
-	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.54, rise: rad(47), fling: rad(15), flung: 0.27,
+	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.56, rise: rad(46), fling: rad(11), flung: 0.25,
 	lift: 0.012, liftAt: 0.5, approach: 0.8, follow: 0.2, arrive: 0.32, extend: [2]float64{0.984, 0.9975},
 	bend: 0.004, bounce: 0.016, sway: 0.02, surge: 0.008, yaw: rad(6.5), list: rad(4.2), listAt: 0.12, tilt: rad(8), kneeOut: rad(3),
 	lean: rad(2), curve: rad(2), chestYaw: rad(5), chestRoll: rad(1.6), nod: rad(0.9), neck: rad(9), head: rad(2), headNod: rad(0.7), headRoll: rad(0.6),

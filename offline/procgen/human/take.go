@@ -139,17 +139,27 @@ func (g *figure) pose(b *beat, sink float64) *pose {
 	return p
 }
 
-// write puts a pose into frame f of a clip.
+// write puts a pose into frame f of a clip, whose earlier frames are there:
+// quaternions keep to the side of the frame before.
 func (g *figure) write(c *skel.Clip, f int, p *pose) {
 	pos, rot := c.Frame(f)
 	pos[0] = p.root
 	for j := range rot {
 		parent := c.Skel.Parents[j]
 		switch {
+		case c.Skel.EndSite[j]:
+			continue
 		case parent < 0:
-			rot[j] = p.rot[j]
-		case !c.Skel.EndSite[j]:
+			rot[j] = p.rot[j].Normalize()
+		default:
 			rot[j] = p.rot[parent].Conj().Mul(p.rot[j]).Normalize()
+		}
+		before := m3.Ident
+		if f > 0 {
+			before = c.Rot[(f-1)*len(rot)+j]
+		}
+		if rot[j].Dot(before) < 0 {
+			rot[j] = rot[j].Neg()
 		}
 	}
 }

@@ -35,9 +35,8 @@ func (g *figure) stances(foot int) []stance {
 		s.flat, s.heel = on+m.flatAt*d, off-(1-m.heelAt)*d
 		side, k := sideOf(foot), c.goes.at(middle)
 		ahead := m.ahead - side*0.025*m.limp*k
-		// Who leans into a turn has the feet outside.
 		// Who stands has the feet beside each other, even one who walks a line; who
-		// turns has them apart.
+		// turns has them apart, and outside of the turn that the body leans into.
 		width := m.width + (1-k)*max(0, 0.06-m.width) + 0.045*math.Tanh(math.Abs(c.turn.at(middle)))
 		s.at = c.place(middle, side*width-0.42*c.lean(middle), ahead).Add(g.careless(c.at(middle).yaw))
 		s.at.Y = ballHeight

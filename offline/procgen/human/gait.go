@@ -12,7 +12,7 @@ type gait struct {
 	// Feet.
 	width    float64 // of the balls of the feet from the course, half of the track
 	ahead    float64 // of the ball before the hips in the middle of its stance
-	toeOut   float64
+	toeOut   float64 // of the feet's direction from the course
 	strike   float64 // toes up when the heel strikes
 	flatAt   float64 // share of the stance after which the sole is flat
 	heelAt   float64 // share of the stance after which the heel rises
@@ -25,9 +25,11 @@ type gait struct {
 	drop     float64 // speed at which it comes down then, m per cycle
 	follow   float64 // speed of the toes after they leave, as a share of the body's
 	spring   float64 // speed at which they go up then, m per cycle
-	arrive   float64 // share of the swing in which it slows down before
+	arrive   float64 // share of the swing in which the foot slows down
 
-	extend [2]float64 // share of a swinging leg's length at which it stops to follow its foot, and beyond which it is never stretched
+	// Shares of a swinging leg's length at which its foot begins to be held back, and
+	// beyond which it is not stretched.
+	extend [2]float64
 
 	// Pelvis.
 	bend     float64 // how much lower than legs can reach
@@ -39,7 +41,7 @@ type gait struct {
 	list     float64 // of the pelvis: how much the side that swings drops
 	listAt   float64 // before the middle of the stance, share of a cycle
 	tilt     float64 // of the pelvis ahead
-	kneeOut  float64
+	kneeOut  float64 // of the knees' direction from between feet and pelvis
 
 	// Trunk and head.
 	lean      float64 // of the chest, ahead
@@ -49,7 +51,7 @@ type gait struct {
 	nod       float64 // of the chest, twice a cycle
 	neck      float64 // ahead of the chest's direction
 	head      float64 // pitch, chin down
-	headNod   float64
+	headNod   float64 // twice a cycle
 	headRoll  float64 // to and fro
 	headTilt  float64 // to the left, always
 	shrug     float64 // of the shoulders, up

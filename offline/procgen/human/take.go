@@ -41,7 +41,7 @@ type figure struct {
 	course *course
 	feet   [2][]stance
 	drift  [17]noise
-	breath float64
+	breath float64 // phase of breathing, cycles
 
 	chestYaw, chestPitch, chestRoll float64 // of the present frame
 }
@@ -66,7 +66,7 @@ func (p *performer) figure(s *script) *figure {
 	for i := range g.drift {
 		g.drift[i] = newNoise(p.rng, 0.35)
 	}
-	g.breath = p.rng.Float64()
+	g.breath = 0.04 * p.deviate() // all breathe by the script
 	g.course = newCourse(s, &g.m)
 	for i := range g.feet {
 		g.feet[i] = g.stances(i)

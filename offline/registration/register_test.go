@@ -101,7 +101,7 @@ func TestKicksAreRecovered(t *testing.T) {
 	takes, figures := kickers()
 	tl, rep := mustRegister(t, takes, Options{})
 	checkShape(t, tl, takes, 3)
-	if tl.Period != 0 || tl.Reference != "a" || tl.Frames != 120 {
+	if tl.Period != 0 || tl.Reference != "a" || tl.Frames != 60 {
 		t.Errorf("timeline of %s, %d frames, period %g", tl.Reference, tl.Frames, tl.Period)
 	}
 	for i, a := range takes {
@@ -113,10 +113,10 @@ func TestKicksAreRecovered(t *testing.T) {
 				if marks[f] || p < 0.08 || p > 0.92 { // still, or almost
 					continue
 				}
-				sum += math.Abs(p-q) * 100
+				sum += math.Abs(p-q) * 50
 				n++
 			}
-			if mean := sum / float64(n); mean > 1.5 || n < 50 {
+			if mean := sum / float64(n); mean > 1 || n < 25 {
 				t.Errorf("%s on %s: %.2f frames off on average, over %d frames", a.Name, b.Name, mean, n)
 			}
 		}
@@ -139,7 +139,7 @@ func TestCyclicIsFoundOut(t *testing.T) {
 		takes []*Take
 		says  Cyclic
 		want  bool
-	}{{walks, Unknown, true}, {kicks, Unknown, false}, {walks, Once, false}} {
+	}{{walks, Unknown, true}, {kicks, Unknown, false}, {walks[3:], Once, false}} {
 		tl, rep := mustRegister(t, c.takes, Options{Cyclic: c.says, Rounds: 1, Alternate: 1})
 		if rep.Cyclic != c.want || (tl.Period > 0) != c.want {
 			t.Errorf("%s, said to be %d: cyclic %v, want %v", c.takes[0].Action, c.says, rep.Cyclic, c.want)
@@ -155,8 +155,8 @@ func TestPlaceAndHeadingDropOut(t *testing.T) {
 		f.heading, f.place = 0.7+float64(i), m3.V(3, 0, float32(-5*i))
 		there[i].Clip = f.walk()
 	}
-	a, ra := mustRegister(t, here, Options{Rounds: 1})
-	b, rb := mustRegister(t, there, Options{Rounds: 1})
+	a, ra := mustRegister(t, here, Options{Rounds: 1, Alternate: 1})
+	b, rb := mustRegister(t, there, Options{Rounds: 1, Alternate: 1})
 	if a.Period != b.Period || !slices.Equal(a.Stands, b.Stands) {
 		t.Errorf("periods %g and %g", a.Period, b.Period)
 	}

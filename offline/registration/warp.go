@@ -12,6 +12,7 @@ const (
 	bendCost  = 1       // of a change of the slope's logarithm, squared, in columns
 	restCost  = 0.02    // of the slope's logarithm itself, squared
 	openCost  = 0.3     // of the time that a template goes on before a take begins or after it ends, in columns
+	longHold  = 2       // s by which takes may begin sooner than a template, and end later
 	maxStates = 1 << 27 // bytes of back pointers
 )
 
@@ -43,7 +44,7 @@ type grid struct {
 	stride  int // frames of the take per column
 	sub     int // bins per frame of the template
 	columns int
-	hold    int // frames for which a template that does not repeat is held before it begins and after it ends
+	hold    int // frames of the template's hold
 	bins    int
 }
 
@@ -56,7 +57,7 @@ func (w *warper) layout(take *features, t *template, levels int) (grid, error) {
 		}
 		g.columns = (take.frames-1)/g.stride + 1
 		if !t.cyclic {
-			g.hold = min(t.frames, take.frames, int(2*take.fps))
+			g.hold = min(t.frames, take.frames, t.hold)
 		}
 		g.bins = (t.frames+2*g.hold-1)*g.sub + 1
 		if t.cyclic {

@@ -138,7 +138,7 @@ func TestRecordedActions(t *testing.T) {
 	for _, c := range []struct {
 		set, only string
 		contacts  float64
-	}{{"xia", "*_16_*", 0.85}, {"xia", "*_18_*", 0.85}, {"xia", "*_22_*", 0.85}, {"bandai1", "dataset-1_bow_*", 0.85}} {
+	}{{"xia", "*_16_*", 0.85}, {"xia", "*_18_*", 0.85}, {"xia", "*_22_*", 0.85}, {"bandai1", "dataset-1_bow_*", 0.85}, {"bandai1", "dataset-1_bye_*", 0.85}} {
 		if raced && c.only != "*_18_*" {
 			continue
 		}

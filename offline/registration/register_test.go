@@ -147,12 +147,37 @@ func TestCyclicIsFoundOut(t *testing.T) {
 	}
 }
 
+// A neutral take too short to show a cycle is the reference all the same, once
+// another has shown it.
+func TestShortNeutral(t *testing.T) {
+	takes := []*Take{
+		{Name: "old", Style: "old", Clip: figure{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.3}.walk()},
+		{Name: "neutral", Style: "Normal", Clip: figure{frames: 58, phase: steady(0.2, 50), swing: 0.6, arms: 0.4}.walk()},
+	}
+	if _, alike := mustFeatures(t, takes[1]).period(); alike > 0 {
+		t.Fatal("the short take shows its cycle by itself")
+	}
+	tl, _ := mustRegister(t, takes, Options{Cyclic: Repeats, Rounds: 2, Alternate: 1})
+	if tl.Reference != "neutral" || math.Abs(tl.Period-50) > 1 {
+		t.Errorf("a cycle of %g frames by %s, want 50 by neutral", tl.Period, tl.Reference)
+	}
+}
+
+func mustFeatures(t *testing.T, k *Take) *features {
+	t.Helper()
+	f, err := featuresOf(k.Clip, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // Where somebody walks, and to where, changes nothing.
 func TestPlaceAndHeadingDropOut(t *testing.T) {
 	here, figures := walkers()
 	there, _ := walkers()
 	for i, f := range figures {
-		f.heading, f.place = 0.7+float64(i), m3.V(3, 0, float32(-5*i))
+		f.heading, f.place = 0.7+float64(i), m3.V(3, f.place.Y, float32(-5*i))
 		there[i].Clip = f.walk()
 	}
 	a, ra := mustRegister(t, here, Options{Rounds: 1, Alternate: 1})

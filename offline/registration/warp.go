@@ -235,32 +235,44 @@ func (w *warper) distances(dst []float64, take *features, t *template, gain, off
 	}
 }
 
-// times returns the smooth curve through a path, per frame of the take: the
-// smoothest penalised least squares fit (Whittaker) whose slopes are in bounds.
+// times returns the smooth curve through a path, per frame of the take: a penalised
+// least squares fit (Whittaker). Where that overshoots, so that slopes leave their
+// bounds, it is the path with its slopes averaged over as long a time: means of
+// slopes are within bounds.
 func (w *warper) times(path []float64, g grid, frames int, fps float64) []float64 {
-	if frames == 1 {
-		return []float64{path[0]}
-	}
 	cut := w.smooth * fps / (2 * math.Pi)
-	stiff := math.Pow(cut, 4) / float64(g.stride)
-	lo, hi := 1/w.maxSlope*(1-1e-9), w.maxSlope*(1+1e-9)
-	for range 16 {
-		out := whittaker(path, g.stride, frames, stiff)
-		if bounded(out, lo, hi) {
-			return out
-		}
-		stiff *= 4
-	}
-	// So stiff is a straight line but for rounding.
-	slope := 1.0
-	if n := len(path); n > 1 {
-		slope = min(max((path[n-1]-path[0])/float64((n-1)*g.stride), lo), hi)
-	}
-	out := make([]float64, frames)
-	for f := range out {
-		out[f] = path[0] + slope*float64(f)
+	out := whittaker(path, g.stride, frames, math.Pow(cut, 4)/float64(g.stride))
+	if !bounded(out, 1/w.maxSlope*(1-1e-9), w.maxSlope*(1+1e-9)) {
+		averaged(out, path, g.stride, cut)
 	}
 	return out
+}
+
+// averaged fills dst with the curve whose slopes are those of a path, averaged with
+// a Gaussian of the given deviation, frames, and that is as high as the path on
+// average.
+func averaged(dst, path []float64, stride int, deviation float64) {
+	last := len(path) - 2
+	reach := int(math.Ceil(3 * deviation))
+	dst[0] = 0
+	for f := 1; f < len(dst); f++ {
+		sum, weight := 0.0, 0.0
+		for k := max(f-reach, 1); k <= min(f+reach, len(dst)-1); k++ {
+			x := float64(k-f) / deviation
+			h := math.Exp(-x * x / 2)
+			c := min((k-1)/stride, last)
+			sum += h * (path[c+1] - path[c]) / float64(stride)
+			weight += h
+		}
+		dst[f] = dst[f-1] + sum/weight
+	}
+	off := 0.0
+	for c, p := range path {
+		off += (p - dst[c*stride]) / float64(len(path))
+	}
+	for f := range dst {
+		dst[f] += off
+	}
 }
 
 func bounded(v []float64, lo, hi float64) bool {

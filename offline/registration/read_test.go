@@ -34,8 +34,8 @@ func recordings(t *testing.T, names ...string) string {
 }
 
 func TestRead(t *testing.T) {
-	dir := recordings(t, "old_13_000", "angry_01_001", "angry_01_000", "stray")
-	table, err := ReadTable("t.toml", []byte("[[pattern]]\nfiles = \"str*\"\naction = \"bow\"\nstyle = \"$1\""))
+	dir := recordings(t, "old_13_000", "angry_01_001", "angry_01_000", "bad_01_000", "stray")
+	table, err := ReadTable("t.toml", []byte("[[pattern]]\nfiles = \"str*\"\naction = \"bow\"\nstyle = \"$1\"\n[clip.bad_01_000]\nskip = true\naction = \"walk\""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -262,7 +262,7 @@ func (r *registrar) first() error {
 			r.reference = order[len(order)/2]
 		}
 		f := r.feat[r.reference]
-		r.template = &template{frames: f.frames, rows: slices.Clone(f.rows)}
+		r.template = &template{frames: f.frames, hold: int(longHold * f.fps), rows: slices.Clone(f.rows)}
 	}
 	n := len(r.takes)
 	r.gain, r.offset, r.times = make([][]float64, n), make([][]float64, n), make([][]float64, n)

@@ -101,7 +101,7 @@ func TestKicksAreRecovered(t *testing.T) {
 	takes, figures := kickers()
 	tl, rep := mustRegister(t, takes, Options{})
 	checkShape(t, tl, takes, 3)
-	if tl.Period != 0 || tl.Reference != "a" || tl.Frames != 120 {
+	if tl.Period != 0 || tl.Reference != "a" || tl.Frames != 60 {
 		t.Errorf("timeline of %s, %d frames, period %g", tl.Reference, tl.Frames, tl.Period)
 	}
 	for i, a := range takes {
@@ -113,10 +113,10 @@ func TestKicksAreRecovered(t *testing.T) {
 				if marks[f] || p < 0.08 || p > 0.92 { // still, or almost
 					continue
 				}
-				sum += math.Abs(p-q) * 100
+				sum += math.Abs(p-q) * 50
 				n++
 			}
-			if mean := sum / float64(n); mean > 1.5 || n < 50 {
+			if mean := sum / float64(n); mean > 1 || n < 25 {
 				t.Errorf("%s on %s: %.2f frames off on average, over %d frames", a.Name, b.Name, mean, n)
 			}
 		}
@@ -139,7 +139,7 @@ func TestCyclicIsFoundOut(t *testing.T) {
 		takes []*Take
 		says  Cyclic
 		want  bool
-	}{{walks, Unknown, true}, {kicks, Unknown, false}, {walks, Once, false}} {
+	}{{walks, Unknown, true}, {kicks, Unknown, false}, {walks[3:], Once, false}} {
 		tl, rep := mustRegister(t, c.takes, Options{Cyclic: c.says, Rounds: 1, Alternate: 1})
 		if rep.Cyclic != c.want || (tl.Period > 0) != c.want {
 			t.Errorf("%s, said to be %d: cyclic %v, want %v", c.takes[0].Action, c.says, rep.Cyclic, c.want)
@@ -147,16 +147,41 @@ func TestCyclicIsFoundOut(t *testing.T) {
 	}
 }
 
+// A neutral take too short to show a cycle is the reference all the same, once
+// another has shown it.
+func TestShortNeutral(t *testing.T) {
+	takes := []*Take{
+		{Name: "old", Style: "old", Clip: figure{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.3}.walk()},
+		{Name: "neutral", Style: "Normal", Clip: figure{frames: 58, phase: steady(0.2, 50), swing: 0.6, arms: 0.4}.walk()},
+	}
+	if _, alike := mustFeatures(t, takes[1]).period(); alike > 0 {
+		t.Fatal("the short take shows its cycle by itself")
+	}
+	tl, _ := mustRegister(t, takes, Options{Cyclic: Repeats, Rounds: 2, Alternate: 1})
+	if tl.Reference != "neutral" || math.Abs(tl.Period-50) > 1 {
+		t.Errorf("a cycle of %g frames by %s, want 50 by neutral", tl.Period, tl.Reference)
+	}
+}
+
+func mustFeatures(t *testing.T, k *Take) *features {
+	t.Helper()
+	f, err := featuresOf(k.Clip, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // Where somebody walks, and to where, changes nothing.
 func TestPlaceAndHeadingDropOut(t *testing.T) {
 	here, figures := walkers()
 	there, _ := walkers()
 	for i, f := range figures {
-		f.heading, f.place = 0.7+float64(i), m3.V(3, 0, float32(-5*i))
+		f.heading, f.place = 0.7+float64(i), m3.V(3, f.place.Y, float32(-5*i))
 		there[i].Clip = f.walk()
 	}
-	a, ra := mustRegister(t, here, Options{Rounds: 1})
-	b, rb := mustRegister(t, there, Options{Rounds: 1})
+	a, ra := mustRegister(t, here, Options{Rounds: 1, Alternate: 1})
+	b, rb := mustRegister(t, there, Options{Rounds: 1, Alternate: 1})
 	if a.Period != b.Period || !slices.Equal(a.Stands, b.Stands) {
 		t.Errorf("periods %g and %g", a.Period, b.Period)
 	}

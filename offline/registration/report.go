@@ -116,7 +116,7 @@ func (r *registrar) measureSlopes(t *TakeReport, times []float64) {
 // template on its own time.
 func (r *registrar) adapted(i int) *template {
 	f := r.feat[i]
-	t := &template{frames: f.frames, rows: slices.Clone(f.rows)}
+	t := &template{frames: f.frames, hold: int(longHold * f.fps), rows: slices.Clone(f.rows)}
 	for at := range f.frames {
 		for k, v := range t.rows[at*f.cols:][:f.cols] {
 			t.rows[at*f.cols+k] = r.gain[i][k]*v + r.offset[i][k]
@@ -139,7 +139,11 @@ func (r *registrar) backwards(t *TakeReport, i int) error {
 		return nil
 	}
 	one, zero := slices.Repeat([]float64{1}, f.cols), make([]float64, f.cols)
-	path, g, err := r.path(part, r.adapted(i), one, zero)
+	own := r.adapted(i)
+	if r.cyclic { // the stretch is the take's own, and longer than many a cycle
+		own.hold = int(longHold * f.fps / 8)
+	}
+	path, g, err := r.path(part, own, one, zero)
 	if err != nil {
 		return err
 	}
@@ -154,7 +158,7 @@ func (r *registrar) backwards(t *TakeReport, i int) error {
 // alone returns the reference take, and no other, on the timeline.
 func (r *registrar) alone() *template {
 	i, cols := r.reference, r.feat[0].cols
-	t := &template{frames: r.template.frames, cyclic: r.cyclic, rows: slices.Clone(r.template.rows)}
+	t := &template{frames: r.template.frames, cyclic: r.cyclic, hold: r.template.hold, rows: slices.Clone(r.template.rows)}
 	seen := make([]float64, t.frames)
 	own, row := r.adapted(i), make([]float64, cols)
 	r.each(r.times[i], func(bin int, at float64) {

@@ -31,7 +31,7 @@ func (f figure) walk() *skel.Clip {
 	return f.clip(func(c *skel.Clip, frame int, p float64) (stands int) {
 		_, rot := c.Frame(frame)
 		joint := c.Skel.Index
-		for i, side := range sides {
+		for i, side := range [2]string{"Left", "Right"} {
 			q := p + 0.5*float64(i)
 			q -= math.Floor(q)
 			knee := 0.1 + f.crouch
@@ -64,7 +64,7 @@ func (f figure) kick() *skel.Clip {
 		_, rot := c.Frame(frame)
 		joint := c.Skel.Index
 		knee := f.crouch + 0.8*bump(p, 0.25, 0.25)
-		for i, side := range sides {
+		for i, side := range [2]string{"Left", "Right"} {
 			thigh := -knee / 2
 			if i == 1 {
 				thigh -= f.swing * 2 * bump(p, 0.6, 0.25)
@@ -93,14 +93,14 @@ func (f figure) clip(pose func(c *skel.Clip, frame int, phase float64) int) *ske
 		pos[0] = m3.Vec3{}
 		c.Model(model, frame)
 		was := foot
-		for i, side := range sides {
+		for i, side := range [2]string{"Left", "Right"} {
 			foot[i] = model[c.Skel.Index(side+"ToeBase")].Pos
 		}
 		if frame > 0 {
 			at = at.Sub(foot[before].Sub(was[before]).Flat())
 		}
 		before = stands
-		pos[0] = m3.V(at.X, -foot[stands].Y+0.02, at.Z)
+		pos[0] = m3.V(at.X, at.Y-foot[stands].Y+0.02, at.Z)
 	}
 	return c
 }
@@ -121,9 +121,9 @@ func uneven(start, frames, by, every float64) func(float64) float64 {
 // from either foot on, at their own pace and with a posture of their own.
 func walkers() ([]*Take, []figure) {
 	figures := []figure{
-		{frames: 200, phase: steady(0, 64), swing: 0.5, arms: 0.4},
-		{frames: 130, phase: steady(0.5, 60), swing: 0.6, arms: 0.7, lean: 0.2},
-		{frames: 400, phase: uneven(0.3, 76, 0.25, 150), swing: 0.35, crouch: 0.5, lean: 0.5},
+		{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.4},
+		{frames: 130, phase: steady(0.5, 60), swing: 0.6, arms: 0.7, lean: 0.2, place: m3.V(0, 0.2, 0)}, // on a stage
+		{frames: 145, phase: uneven(0.3, 76, 0.25, 150), swing: 0.35, crouch: 0.5, lean: 0.5},
 		{frames: 90, phase: uneven(0.8, 50, 0.15, 80), swing: 0.7, lean: -0.1, arms: 1},
 	}
 	var takes []*Take
@@ -142,9 +142,9 @@ func kickers() ([]*Take, []figure) {
 		}
 	}
 	figures := []figure{
-		{frames: 120, phase: ease(10, 100, 0), swing: 0.5, arms: 0.4},
-		{frames: 100, phase: ease(5, 80, 0.3), swing: 0.7, arms: 0.5, lean: 0.3},
-		{frames: 180, phase: ease(20, 150, -0.3), swing: 0.4, arms: 0.3, lean: -0.1, crouch: 0.2},
+		{frames: 60, phase: ease(5, 50, 0), swing: 0.5, arms: 0.4},
+		{frames: 50, phase: ease(3, 40, 0.3), swing: 0.7, arms: 0.5, lean: 0.3},
+		{frames: 90, phase: ease(10, 75, -0.3), swing: 0.4, arms: 0.3, lean: -0.1, crouch: 0.2},
 	}
 	var takes []*Take
 	for i, f := range figures {

@@ -6,6 +6,7 @@ import "math"
 type template struct {
 	frames int
 	cyclic bool
+	hold   int       // frames for which a template that does not repeat is held before it begins and after it ends
 	rows   []float64 // (frames, columns)
 }
 

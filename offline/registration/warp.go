@@ -12,6 +12,7 @@ const (
 	bendCost  = 1       // of a change of the slope's logarithm, squared, in columns
 	restCost  = 0.02    // of the slope's logarithm itself, squared
 	openCost  = 0.3     // of the time that a template goes on before a take begins or after it ends, in columns
+	longHold  = 2       // s by which takes may begin sooner than a template, and end later
 	maxStates = 1 << 27 // bytes of back pointers
 )
 
@@ -43,7 +44,7 @@ type grid struct {
 	stride  int // frames of the take per column
 	sub     int // bins per frame of the template
 	columns int
-	hold    int // frames for which a template that does not repeat is held before it begins and after it ends
+	hold    int // frames of the template's hold
 	bins    int
 }
 
@@ -56,7 +57,7 @@ func (w *warper) layout(take *features, t *template, levels int) (grid, error) {
 		}
 		g.columns = (take.frames-1)/g.stride + 1
 		if !t.cyclic {
-			g.hold = min(t.frames, take.frames, int(2*take.fps))
+			g.hold = min(t.frames, take.frames, t.hold)
 		}
 		g.bins = (t.frames+2*g.hold-1)*g.sub + 1
 		if t.cyclic {
@@ -234,32 +235,44 @@ func (w *warper) distances(dst []float64, take *features, t *template, gain, off
 	}
 }
 
-// times returns the smooth curve through a path, per frame of the take: the
-// smoothest penalised least squares fit (Whittaker) whose slopes are in bounds.
+// times returns the smooth curve through a path, per frame of the take: a penalised
+// least squares fit (Whittaker). Where that overshoots, so that slopes leave their
+// bounds, it is the path with its slopes averaged over as long a time: means of
+// slopes are within bounds.
 func (w *warper) times(path []float64, g grid, frames int, fps float64) []float64 {
-	if frames == 1 {
-		return []float64{path[0]}
-	}
 	cut := w.smooth * fps / (2 * math.Pi)
-	stiff := math.Pow(cut, 4) / float64(g.stride)
-	lo, hi := 1/w.maxSlope*(1-1e-9), w.maxSlope*(1+1e-9)
-	for range 16 {
-		out := whittaker(path, g.stride, frames, stiff)
-		if bounded(out, lo, hi) {
-			return out
-		}
-		stiff *= 4
-	}
-	// So stiff is a straight line but for rounding.
-	slope := 1.0
-	if n := len(path); n > 1 {
-		slope = min(max((path[n-1]-path[0])/float64((n-1)*g.stride), lo), hi)
-	}
-	out := make([]float64, frames)
-	for f := range out {
-		out[f] = path[0] + slope*float64(f)
+	out := whittaker(path, g.stride, frames, math.Pow(cut, 4)/float64(g.stride))
+	if !bounded(out, 1/w.maxSlope*(1-1e-9), w.maxSlope*(1+1e-9)) {
+		averaged(out, path, g.stride, cut)
 	}
 	return out
+}
+
+// averaged fills dst with the curve whose slopes are those of a path, averaged with
+// a Gaussian of the given deviation, frames, and that is as high as the path on
+// average.
+func averaged(dst, path []float64, stride int, deviation float64) {
+	last := len(path) - 2
+	reach := int(math.Ceil(3 * deviation))
+	dst[0] = 0
+	for f := 1; f < len(dst); f++ {
+		sum, weight := 0.0, 0.0
+		for k := max(f-reach, 1); k <= min(f+reach, len(dst)-1); k++ {
+			x := float64(k-f) / deviation
+			h := math.Exp(-x * x / 2)
+			c := min((k-1)/stride, last)
+			sum += h * (path[c+1] - path[c]) / float64(stride)
+			weight += h
+		}
+		dst[f] = dst[f-1] + sum/weight
+	}
+	off := 0.0
+	for c, p := range path {
+		off += (p - dst[c*stride]) / float64(len(path))
+	}
+	for f := range dst {
+		dst[f] += off
+	}
 }
 
 func bounded(v []float64, lo, hi float64) bool {

@@ -35,9 +35,8 @@ func (g *figure) stances(foot int) []stance {
 		s.flat, s.heel = on+m.flatAt*d, off-(1-m.heelAt)*d
 		side, k := sideOf(foot), c.goes.at(middle)
 		ahead := m.ahead - side*0.025*m.limp*k
-		// Who leans into a turn has the feet outside.
 		// Who stands has the feet beside each other, even one who walks a line; who
-		// turns has them apart.
+		// turns has them apart, and outside of the turn that the body leans into.
 		width := m.width + (1-k)*max(0, 0.06-m.width) + 0.045*math.Tanh(math.Abs(c.turn.at(middle)))
 		s.at = c.place(middle, side*width-0.42*c.lean(middle), ahead).Add(g.careless(c.at(middle).yaw))
 		s.at.Y = ballHeight
@@ -91,6 +90,10 @@ func (h *foothold) ends() [2]m3.Vec3 {
 	return [2]m3.Vec3{h.ankle, h.ankle.Add(footRot(h.yaw, h.pitch).Rotate(ballLocal))}
 }
 
+// leaving is how fast a heel still rises when the toes leave, against the mean since
+// it began to.
+const leaving = 1.8
+
 // pitch of a standing foot at canonical time t.
 func (s *stance) pitch(t float64) float64 {
 	p := 0.0
@@ -98,8 +101,7 @@ func (s *stance) pitch(t float64) float64 {
 		p = s.strike * (1 - smooth((t-s.on)/(s.flat-s.on)))
 	}
 	if s.rise > 0 && t > s.heel {
-		u := (t - s.heel) / (s.off - s.heel)
-		p -= s.rise * u * u * u
+		p -= s.rise * hermite(t-s.heel, s.off-s.heel, state{}, state{1, leaving / (s.off - s.heel), 0})
 	}
 	return p
 }
@@ -145,7 +147,7 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 	u := (t - from.off) / d
 	h := foothold{yaw: from.yaw + (to.yaw-from.yaw)*smooth(u), free: min(t-from.off, to.on-t)}
 	rising := from.off - from.heel
-	off := state{-from.rise, -3 * from.rise / rising, -6 * from.rise / (rising * rising)}
+	off := state{-from.rise, -leaving * from.rise / rising, 0}
 	top := state{x: -from.rise - from.fling}
 	if peak := m.flung * d; t-from.off < peak {
 		h.pitch = hermite(t-from.off, peak, off, top)

@@ -12,7 +12,7 @@ type gait struct {
 	// Feet.
 	width    float64 // of the balls of the feet from the course, half of the track
 	ahead    float64 // of the ball before the hips in the middle of its stance
-	toeOut   float64
+	toeOut   float64 // of the feet's direction from the course
 	strike   float64 // toes up when the heel strikes
 	flatAt   float64 // share of the stance after which the sole is flat
 	heelAt   float64 // share of the stance after which the heel rises
@@ -25,9 +25,11 @@ type gait struct {
 	drop     float64 // speed at which it comes down then, m per cycle
 	follow   float64 // speed of the toes after they leave, as a share of the body's
 	spring   float64 // speed at which they go up then, m per cycle
-	arrive   float64 // share of the swing in which it slows down before
+	arrive   float64 // share of the swing in which the foot slows down
 
-	extend [2]float64 // share of a swinging leg's length at which it stops to follow its foot, and beyond which it is never stretched
+	// Shares of a swinging leg's length at which its foot begins to be held back, and
+	// beyond which it is not stretched.
+	extend [2]float64
 
 	// Pelvis.
 	bend     float64 // how much lower than legs can reach
@@ -39,7 +41,7 @@ type gait struct {
 	list     float64 // of the pelvis: how much the side that swings drops
 	listAt   float64 // before the middle of the stance, share of a cycle
 	tilt     float64 // of the pelvis ahead
-	kneeOut  float64
+	kneeOut  float64 // of the knees' direction from between feet and pelvis
 
 	// Trunk and head.
 	lean      float64 // of the chest, ahead
@@ -49,7 +51,7 @@ type gait struct {
 	nod       float64 // of the chest, twice a cycle
 	neck      float64 // ahead of the chest's direction
 	head      float64 // pitch, chin down
-	headNod   float64
+	headNod   float64 // twice a cycle
 	headRoll  float64 // to and fro
 	headTilt  float64 // to the left, always
 	shrug     float64 // of the shoulders, up
@@ -77,7 +79,7 @@ type gait struct {
 // person of 1.62 m.
 var walking = gait{
 	cadence: 0.94, cadencePace: 0.13, stride: 1.28, stridePace: 0.17, duty: 0.615, dutyPace: -0.025,
-	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.54, rise: rad(47), fling: rad(15), flung: 0.27,
+	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.56, rise: rad(46), fling: rad(11), flung: 0.25,
 	lift: 0.012, liftAt: 0.5, approach: 0.8, follow: 0.2, arrive: 0.32, extend: [2]float64{0.984, 0.9975},
 	bend: 0.004, bounce: 0.016, sway: 0.02, surge: 0.008, yaw: rad(6.5), list: rad(4.2), listAt: 0.12, tilt: rad(8), kneeOut: rad(3),
 	lean: rad(2), curve: rad(2), chestYaw: rad(5), chestRoll: rad(1.6), nod: rad(0.9), neck: rad(9), head: rad(2), headNod: rad(0.7), headRoll: rad(0.6),

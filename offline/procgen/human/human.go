@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
 
 	"mannequin/offline/registration"
 )
@@ -17,7 +19,7 @@ const FPS = 60
 const Period = 60
 
 // DefaultMinutes of motion are two takes of every content in every style.
-const DefaultMinutes = 29
+const DefaultMinutes = 30
 
 // Options says what is made. The zero value is everything, twice.
 type Options struct {
@@ -25,14 +27,13 @@ type Options struct {
 	Minutes float64  // of motion, about: every content has at least one take in every style; 0: two takes of each
 	Actions []string // some of Actions(); nil: all
 	Styles  []string // some of Styles(); nil: all
+	Workers int      // goroutines; 0: all processors. The result does not depend on it
 }
 
-// variation is the kind of person a take shows: 0 is the style's row of numbers,
-// 1 is somebody else.
-const usualVariation = 1
-
-// maxTakes bounds the takes of one content in one style.
-const maxTakes = 100
+const (
+	usualVariation = 1   // see performer
+	maxTakes       = 100 // of one content in one style
+)
 
 // Generate makes the takes, contents in turn, all styles of each, and the
 // canonical timelines by action. Equal options give equal takes. The takes share
@@ -42,60 +43,93 @@ const maxTakes = 100
 // lands where they are multiples of Period, the right one half a Period later.
 // Its Stands are the feet from the strike of the heel until the toes leave.
 func Generate(o Options) ([]*registration.Take, map[string]registration.Timeline, error) {
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
-	if math.IsNaN(o.Minutes) || o.Minutes < 0 || o.Minutes > 1000 {
-		return nil, nil, fmt.Errorf("human: Minutes is %g, want 0 to 1000", o.Minutes)
-	}
-	if err := known("action", o.Actions, Actions()); err != nil {
+	if err := o.complete(); err != nil {
 		return nil, nil, err
 	}
-	if err := known("style", o.Styles, Styles()); err != nil {
-		return nil, nil, err
-	}
-	type round struct {
-		script script
-		styles []style
-	}
-	var rounds []round
-	var styles []style
-	for _, s := range styleRows {
-		if o.Styles == nil || slices.Contains(o.Styles, s.name) {
-			styles = append(styles, s)
-		}
-	}
-	seconds := 0.0
+	var plans []plan
+	seconds := 0.0 // about, of one take of everything
+	lines := map[string]registration.Timeline{}
 	for _, s := range scripts() {
-		if o.Actions != nil && !slices.Contains(o.Actions, s.action) {
+		if !slices.Contains(o.Actions, s.action) {
 			continue
 		}
-		rounds = append(rounds, round{s, styles})
-		for _, st := range styles {
-			seconds += s.cycles / (gaitOf(s.action).cadence * st.cadence)
-		}
-	}
-	takes := 2
-	if o.Minutes > 0 && seconds > 0 {
-		takes = min(max(int(math.Round(o.Minutes*60/seconds)), 1), maxTakes)
-	}
-	var all []*registration.Take
-	lines := map[string]registration.Timeline{}
-	sk := newBody()
-	for _, r := range rounds {
-		if _, ok := lines[r.script.action]; !ok {
-			lines[r.script.action] = timeline(r.script.action)
-		}
-		for _, st := range r.styles {
-			for k := range takes {
-				p := performer{body: sk, style: st, rng: rng(o.Seed, r.script.name, st.name, k), variation: usualVariation}
-				t := p.perform(&r.script)
-				t.Name = fmt.Sprintf("%s_%s_%03d", r.script.name, st.name, k+1)
-				all = append(all, t)
+		lines[s.action] = timeline(s.action)
+		for _, st := range styleRows {
+			if slices.Contains(o.Styles, st.name) {
+				plans = append(plans, plan{script: s, style: st})
+				seconds += s.cycles / newManner(gaitOf(s.action), &st).cadence
 			}
 		}
 	}
-	return all, lines, nil
+	times := 2
+	if o.Minutes > 0 && seconds > 0 {
+		times = min(max(int(math.Round(o.Minutes*60/seconds)), 1), maxTakes)
+	}
+	var all []plan
+	for _, p := range plans {
+		for k := range times {
+			p.take = k
+			all = append(all, p)
+		}
+	}
+	return o.perform(all), lines, nil
+}
+
+// complete checks the options and fills in what 0 and nil stand for.
+func (o *Options) complete() error {
+	if math.IsNaN(o.Minutes) || o.Minutes < 0 || o.Minutes > 1000 {
+		return fmt.Errorf("human: Minutes is %g, want 0 to 1000", o.Minutes)
+	}
+	if o.Workers < 0 {
+		return fmt.Errorf("human: Workers is %d, want 0 (all processors) or more", o.Workers)
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Actions == nil {
+		o.Actions = Actions()
+	}
+	if o.Styles == nil {
+		o.Styles = Styles()
+	}
+	if err := known("action", o.Actions, Actions()); err != nil {
+		return err
+	}
+	return known("style", o.Styles, Styles())
+}
+
+// plan is a take to make.
+type plan struct {
+	script script
+	style  style
+	take   int // of this script in this style, from 0
+}
+
+// perform makes the takes, each by itself.
+func (o *Options) perform(plans []plan) []*registration.Take {
+	all := make([]*registration.Take, len(plans))
+	sk := newBody()
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(o.Workers, len(plans)) {
+		wg.Go(func() {
+			for i := range next {
+				pl := &plans[i]
+				p := performer{body: sk, style: pl.style, rng: rng(o.Seed, pl.script.name, pl.style.name, pl.take), variation: usualVariation}
+				all[i] = p.perform(&pl.script)
+				all[i].Name = fmt.Sprintf("%s_%s_%03d", pl.script.name, pl.style.name, pl.take+1)
+			}
+		})
+	}
+	for i := range plans {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return all
 }
 
 func known(what string, names, all []string) error {

@@ -41,15 +41,22 @@ func take(t testing.TB, content, style string) *registration.Take {
 	return nil
 }
 
-// model returns the joints in world space, by frame.
+// model returns the joints in world space, by frame, made once.
 func model(tk *registration.Take) [][]m3.Xform {
-	out := make([][]m3.Xform, tk.Clip.Frames)
+	if m, ok := models[tk]; ok {
+		return m
+	}
+	n := tk.Clip.Skel.Len()
+	out, all := make([][]m3.Xform, tk.Clip.Frames), make([]m3.Xform, n*tk.Clip.Frames)
 	for f := range out {
-		out[f] = make([]m3.Xform, tk.Clip.Skel.Len())
+		out[f] = all[f*n : (f+1)*n]
 		tk.Clip.Model(out[f], f)
 	}
+	models[tk] = out
 	return out
 }
+
+var models = map[*registration.Take][][]m3.Xform{}
 
 func hash(takes []*registration.Take) [32]byte {
 	h := sha256.New()
@@ -81,7 +88,7 @@ func TestSeeds(t *testing.T) {
 	if hash(a) != hash(generate(t, o)) {
 		t.Error("equal options give other takes")
 	}
-	o.Styles = []string{"old"}
+	o.Workers, o.Styles = 1, []string{"old"}
 	var old []*registration.Take
 	for _, tk := range a {
 		if tk.Style == "old" {
@@ -100,6 +107,7 @@ func TestSeeds(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"Minutes": {Minutes: -1},
+		"Workers": {Workers: -1},
 		"action":  {Actions: []string{"fly"}},
 		"style":   {Styles: []string{"drunk"}},
 	} {
@@ -137,6 +145,16 @@ func TestRound(t *testing.T) {
 	}
 	if m := 2 * seconds / 60; math.Abs(m-DefaultMinutes) > 0.06*DefaultMinutes {
 		t.Errorf("two rounds are %.1f minutes, DefaultMinutes %d", m, DefaultMinutes)
+	}
+}
+
+// Minutes say how many takes there are of everything; without them it is two.
+func TestMinutes(t *testing.T) {
+	for want, minutes := range map[int]float64{1: 0.2, 2: 0, 4: 6} {
+		takes := generate(t, Options{Minutes: minutes, Actions: []string{Stand}})
+		if want *= 2 * len(styleRows); len(takes) != want {
+			t.Errorf("%g minutes are %d takes, want %d", minutes, len(takes), want)
+		}
 	}
 }
 
@@ -239,7 +257,7 @@ func heading(tk *registration.Take) []float64 {
 	out := make([]float64, len(m))
 	for f := range raw {
 		n := 0.0
-		for k := max(0, f-20); k <= min(len(raw)-1, f+20); k++ {
+		for k := max(0, f-20); k <= min(len(raw)-1, f+20); k += 4 {
 			out[f] += raw[k]
 			n++
 		}

@@ -48,16 +48,16 @@ func TestFeet(t *testing.T) {
 func TestMotion(t *testing.T) {
 	takes, _ := round(t)
 	b := newBody()
-	// The hardest that any joint may be accelerated, m/s², and its speed, m/s: the
+	// How hard any joint may be accelerated, m/s², its speed, m/s, and its turning, rad/s: the
 	// feet's and knees' of an angry sprint. A foot that jumped by 2 cm from one frame
 	// to the next would have 72 m/s² more.
-	bounds := map[string][2]float64{Walk: {135, 9}, Run: {240, 11.5}, Stand: {4, 0.5}}
+	bounds := map[string][3]float64{Walk: {170, 9, 17}, Run: {240, 11.5, 28}, Stand: {4, 0.5, 1}}
 	for _, tk := range takes {
 		c := tk.Clip
 		m := model(tk)
 		n := c.Skel.Len()
-		var fastest, hardest float64
-		var who string
+		var fastest, hardest, turning float64
+		var who, whose string
 		for f := range m {
 			pos, rot := c.Frame(f)
 			for j := range n {
@@ -71,6 +71,13 @@ func TestMotion(t *testing.T) {
 					t.Fatalf("%s frame %d: End Site %d turns", tk.Name, f, j)
 				}
 				if f > 0 {
+					before := c.Rot[(f-1)*n+j]
+					if w := float64(before.Angle(rot[j])) * FPS; w > turning {
+						turning, whose = w, fmt.Sprintf("%s at %.2f", c.Skel.Names[j], tk.Times[f]/Period)
+					}
+					if before.Dot(rot[j]) < 0 {
+						t.Fatalf("%s frame %d: the quaternion of joint %d changes its side", tk.Name, f, j)
+					}
 					fastest = max(fastest, float64(m[f][j].Pos.Dist(m[f-1][j].Pos))*FPS)
 				}
 				if f > 1 {
@@ -95,8 +102,8 @@ func TestMotion(t *testing.T) {
 				}
 			}
 		}
-		if max := bounds[tk.Action]; hardest > max[0] || fastest > max[1] {
-			t.Errorf("%s: joints reach %.0f m/s² (%s) and %.1f m/s, want up to %v", tk.Name, hardest, who, fastest, max)
+		if max := bounds[tk.Action]; hardest > max[0] || fastest > max[1] || turning > max[2] {
+			t.Errorf("%s: joints reach %.0f m/s² (%s), %.1f m/s and turn by %.1f rad/s (%s), want up to %v", tk.Name, hardest, who, fastest, turning, whose, max)
 		}
 	}
 }

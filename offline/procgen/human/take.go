@@ -41,7 +41,7 @@ type figure struct {
 	course *course
 	feet   [2][]stance
 	drift  [17]noise
-	breath float64
+	breath float64 // phase of breathing, cycles
 
 	chestYaw, chestPitch, chestRoll float64 // of the present frame
 }
@@ -66,7 +66,7 @@ func (p *performer) figure(s *script) *figure {
 	for i := range g.drift {
 		g.drift[i] = newNoise(p.rng, 0.35)
 	}
-	g.breath = p.rng.Float64()
+	g.breath = 0.04 * p.deviate() // all breathe by the script
 	g.course = newCourse(s, &g.m)
 	for i := range g.feet {
 		g.feet[i] = g.stances(i)
@@ -139,17 +139,27 @@ func (g *figure) pose(b *beat, sink float64) *pose {
 	return p
 }
 
-// write puts a pose into frame f of a clip.
+// write puts a pose into frame f of a clip, whose earlier frames are there:
+// quaternions keep to the side of the frame before.
 func (g *figure) write(c *skel.Clip, f int, p *pose) {
 	pos, rot := c.Frame(f)
 	pos[0] = p.root
 	for j := range rot {
 		parent := c.Skel.Parents[j]
 		switch {
+		case c.Skel.EndSite[j]:
+			continue
 		case parent < 0:
-			rot[j] = p.rot[j]
-		case !c.Skel.EndSite[j]:
+			rot[j] = p.rot[j].Normalize()
+		default:
 			rot[j] = p.rot[parent].Conj().Mul(p.rot[j]).Normalize()
+		}
+		before := m3.Ident
+		if f > 0 {
+			before = c.Rot[(f-1)*len(rot)+j]
+		}
+		if rot[j].Dot(before) < 0 {
+			rot[j] = rot[j].Neg()
 		}
 	}
 }

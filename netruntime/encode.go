@@ -20,11 +20,21 @@ func (n *Net) Encode(w io.Writer) error { return n.encode(w, typeF32) }
 func (n *Net) EncodeBF16(w io.Writer) error { return n.encode(w, typeBF16) }
 
 func (n *Net) encode(w io.Writer, weights string) error {
-	kv, err := n.meta.strings(n.sizes)
+	return write(w, &n.meta, n.sizes, n.tensors, func(t *Tensor) string {
+		if n.bound.matrix[t.Name] {
+			return weights
+		}
+		return typeF32
+	})
+}
+
+// write writes a file of tensors, each in its storage type.
+func write(w io.Writer, meta *Meta, sizes map[string]string, tensors []Tensor, storage func(t *Tensor) string) error {
+	kv, err := meta.strings(sizes)
 	if err != nil {
 		return fmt.Errorf("netruntime: %w", err)
 	}
-	entries, data, err := n.stored(weights)
+	entries, data, err := storedAs(tensors, storage)
 	if err != nil {
 		return fmt.Errorf("netruntime: %w", err)
 	}
@@ -44,20 +54,17 @@ func (n *Net) encode(w io.Writer, weights string) error {
 	return err
 }
 
-// stored returns the tensors' entries and the data section, matrices in the
-// given storage type.
-func (n *Net) stored(weights string) (entries []entry, data []byte, err error) {
-	data = make([]byte, 0, 4*n.Parameters())
-	for _, t := range n.tensors {
-		e := entry{name: t.Name, dtype: typeF32, shape: t.Shape, lo: len(data)}
-		if n.bound.matrix[t.Name] {
-			e.dtype = weights
-		}
-		if e.dtype == typeF32 {
-			for _, f := range t.Data {
-				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(f))
-			}
-		} else {
+// storedAs returns the tensors' entries and the data section.
+func storedAs(tensors []Tensor, storage func(t *Tensor) string) (entries []entry, data []byte, err error) {
+	values := 0
+	for _, t := range tensors {
+		values += len(t.Data)
+	}
+	data = make([]byte, 0, 4*values)
+	for _, t := range tensors {
+		e := entry{name: t.Name, dtype: storage(&t), shape: t.Shape, lo: len(data)}
+		switch e.dtype {
+		case typeBF16:
 			half := make([]uint16, len(t.Data))
 			kernel.ToBF16(half, t.Data)
 			for i, h := range half {
@@ -65,6 +72,18 @@ func (n *Net) stored(weights string) (entries []entry, data []byte, err error) {
 					return nil, nil, tensorf(t.Name, "value %d is %g, too large for bfloat16", i, t.Data[i])
 				}
 				data = binary.LittleEndian.AppendUint16(data, h)
+			}
+		case typeF16:
+			for i, f := range t.Data {
+				h := toF16(f)
+				if h&0x7c00 == 0x7c00 {
+					return nil, nil, tensorf(t.Name, "value %d is %g, too large for a half-precision number", i, f)
+				}
+				data = binary.LittleEndian.AppendUint16(data, h)
+			}
+		default:
+			for _, f := range t.Data {
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(f))
 			}
 		}
 		e.hi = len(data)

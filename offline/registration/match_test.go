@@ -3,11 +3,13 @@ package registration
 import (
 	"math"
 	"testing"
+
+	"mannequin/animsys/mar"
 )
 
 // timed is a take of n frames that begins at start and goes on by slope.
 func timed(name string, n int, start, slope float64) *Take {
-	t := &Take{Name: name, Times: make([]float64, n)}
+	t := &Take{Take: mar.Take{Name: name, Times: make([]float64, n)}}
 	for f := range t.Times {
 		t.Times[f] = start + slope*float64(f)
 	}
@@ -91,5 +93,5 @@ func TestMatchPanicsWithoutTimes(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	(&Timeline{}).Match(&Take{Name: "a", Times: []float64{1}}, &Take{Name: "b"})
+	(&Timeline{}).Match(&Take{Take: mar.Take{Name: "a", Times: []float64{1}}}, &Take{Take: mar.Take{Name: "b"}})
 }

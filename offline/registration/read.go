@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mannequin/animsys/mar"
 	"mannequin/offline/dataset"
 	"mannequin/offline/retarget"
 )
@@ -83,7 +84,7 @@ func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err err
 				continue
 			}
 			paths = append(paths, filepath.Join(dir, e.Name()))
-			takes = append(takes, &Take{Name: file, Action: l.Action, Style: l.Style, Content: l.Content, Cyclic: l.Cyclic})
+			takes = append(takes, &Take{Take: mar.Take{Name: file, Action: l.Action, Style: l.Style, Content: l.Content}, Cyclic: l.Cyclic})
 		}
 	}
 	switch {

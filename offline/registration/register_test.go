@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
@@ -151,8 +152,8 @@ func TestCyclicIsFoundOut(t *testing.T) {
 // another has shown it.
 func TestShortNeutral(t *testing.T) {
 	takes := []*Take{
-		{Name: "old", Style: "old", Clip: figure{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.3}.walk()},
-		{Name: "neutral", Style: "Normal", Clip: figure{frames: 58, phase: steady(0.2, 50), swing: 0.6, arms: 0.4}.walk()},
+		{Take: mar.Take{Name: "old", Style: "old", Clip: figure{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.3}.walk()}},
+		{Take: mar.Take{Name: "neutral", Style: "Normal", Clip: figure{frames: 58, phase: steady(0.2, 50), swing: 0.6, arms: 0.4}.walk()}},
 	}
 	if _, alike := mustFeatures(t, takes[1]).period(); alike > 0 {
 		t.Fatal("the short take shows its cycle by itself")
@@ -232,7 +233,7 @@ func TestStrangersAreWarnedOf(t *testing.T) {
 	takes, figures := kickers()
 	other := figures[0]
 	other.phase = uneven(0, 64, 0, 1)
-	takes = append(takes, &Take{Name: "stray", Action: "kick", Style: "neutral?", Clip: other.walk(), Cyclic: Once})
+	takes = append(takes, &Take{Take: mar.Take{Name: "stray", Action: "kick", Style: "neutral?", Clip: other.walk()}, Cyclic: Once})
 	_, rep := mustRegister(t, takes, Options{Cyclic: Once, Rounds: 1})
 	if len(rep.Takes[3].Warnings) == 0 {
 		t.Errorf("no warning of a walk among kicks: %+v", rep.Takes[3])

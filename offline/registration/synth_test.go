@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/offline/retarget"
@@ -128,7 +129,7 @@ func walkers() ([]*Take, []figure) {
 	}
 	var takes []*Take
 	for i, f := range figures {
-		takes = append(takes, &Take{Name: string(rune('a' + i)), Action: "walk", Style: []string{"neutral", "proud", "old", "angry"}[i], Clip: f.walk()})
+		takes = append(takes, &Take{Take: mar.Take{Name: string(rune('a' + i)), Action: "walk", Style: []string{"neutral", "proud", "old", "angry"}[i], Clip: f.walk()}})
 	}
 	return takes, figures
 }
@@ -148,7 +149,7 @@ func kickers() ([]*Take, []figure) {
 	}
 	var takes []*Take
 	for i, f := range figures {
-		takes = append(takes, &Take{Name: string(rune('a' + i)), Action: "kick", Style: []string{"neutral", "proud", "old"}[i], Cyclic: Once, Clip: f.kick()})
+		takes = append(takes, &Take{Take: mar.Take{Name: string(rune('a' + i)), Action: "kick", Style: []string{"neutral", "proud", "old"}[i], Clip: f.kick()}, Cyclic: Once})
 	}
 	return takes, figures
 }

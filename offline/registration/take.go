@@ -1,24 +1,11 @@
 package registration
 
-import "mannequin/animsys/skel"
+import "mannequin/animsys/mar"
 
-// Take is one performance of an action in a style. All takes of a database share
-// a skeleton.
+// Take is one performance of an action in a style.
 type Take struct {
-	Name    string     // of its file, without folder and extension
-	Action  string     // what is done: walk, run, jump
-	Style   string     // how it is done: neutral, proud, old
-	Content string     // which version of the action, such as a path; takes of one action and content in two styles are pairs
-	Cyclic  Cyclic     // whether the action repeats itself
-	Clip    *skel.Clip // metres, every frame a row of the database
-
-	// Times are the frames' places on the action's canonical timeline, strictly
-	// increasing, in frames of its reference; nil until they are known. On a
-	// cyclic timeline they go on past its period, once per cycle.
-	Times []float64
-	// Stands are the feet that stand in each frame: bit 0 the left, bit 1 the
-	// right; nil until they are known.
-	Stands []uint8
+	mar.Take
+	Cyclic Cyclic // whether the action repeats itself
 }
 
 // Cyclic says whether an action repeats itself.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/offline/registration"
@@ -81,8 +82,8 @@ func (p *performer) figure(s *script) *figure {
 func (p *performer) perform(s *script) *registration.Take {
 	g := p.figure(s)
 	frames := int(math.Floor(g.course.at(s.cycles).time*FPS)) + 1
-	t := &registration.Take{Action: s.action, Style: p.style.name, Content: s.name,
-		Clip: skel.NewClip(p.body.Skeleton, FPS, frames), Times: make([]float64, frames), Stands: make([]uint8, frames)}
+	t := &registration.Take{Take: mar.Take{Action: s.action, Style: p.style.name, Content: s.name,
+		Clip: skel.NewClip(p.body.Skeleton, FPS, frames), Times: make([]float64, frames), Stands: make([]uint8, frames)}}
 	beats := make([]beat, frames)
 	for f := range beats {
 		sec := float64(f) / FPS

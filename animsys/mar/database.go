@@ -1,0 +1,472 @@
+package mar
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// Take is one performance of an action in a style. All takes of a database share a
+// skeleton and a rate.
+type Take struct {
+	Name    string     // of its file, without folder and extension
+	Action  string     // what is done: walk, run, jump
+	Style   string     // how it is done: neutral, proud, old
+	Content string     // which version of the action, such as a path; takes of one action and content in two styles are pairs
+	Clip    *skel.Clip // metres; of a character who faces +Z at rest
+
+	// Times are the frames' places on the action's canonical timeline, strictly
+	// increasing, in frames of its reference; nil until they are known (package
+	// registration finds them). On a cyclic timeline they go on past its period, once
+	// per cycle.
+	Times []float64
+	// Stands are the feet that stand in each frame: bit 0 the left, bit 1 the
+	// right; nil until they are known.
+	Stands []uint8
+}
+
+// Limits on databases that come from files.
+const (
+	MaxStyles  = 64
+	MaxActions = 256
+	MaxTakes   = 1 << 15
+	MaxFrames  = 1 << 22
+)
+
+// Database is what style translation learns from while it goes: takes of actions
+// in styles, on one timeline per action. It is immutable and safe to share.
+type Database struct {
+	Actions []string
+	Styles  []string
+	FPS     float32
+	Periods []float64 // (actions) of the canonical timeline, frames; 0 where the action does not repeat
+
+	Name, Data, License, Card string // what it is called, where it comes from, what may be done with it, and more in Markdown
+
+	layout *layout
+	takes  []take
+	rows   []float32 // (frames, columns)
+	stands []uint8   // (frames)
+	times  []float32 // (frames) canonical
+
+	class   []int32   // (actions, styles) → class, −1 where there are no takes
+	classes []pair    // action and style of each class
+	of      []int32   // (frames) take
+	partner []int32   // (takes, styles) the take that shows the same in a style, −1 where none does
+	match   []float32 // (frames, styles) the frame of the partner at the same canonical time, from the partner's first; −1 where there is none, or none before it
+	step    []float32 // (frames, styles) frames that pass there from the frame before to this one
+
+	poses *index // of windows, by class; window i ends with frame i
+	feet  *index // of the same by legs, all one class
+}
+
+type take struct {
+	name, content string
+	action, style int32
+	first, frames int32
+}
+
+type pair struct{ action, style int32 }
+
+// NewDatabase makes a database of takes, which must share a skeleton and a rate.
+// periods says after how many canonical frames an action repeats; it may leave
+// out those that do not. Equal takes give equal bytes, in any order.
+func NewDatabase(takes []*Take, periods map[string]float64) (*Database, error) {
+	if len(takes) == 0 {
+		return nil, errors.New("mar: a database without takes: want at least one action in two styles")
+	}
+	takes = slices.Clone(takes)
+	slices.SortStableFunc(takes, func(a, b *Take) int {
+		return slices.Compare([]string{a.Action, a.Style, a.Content, a.Name}, []string{b.Action, b.Style, b.Content, b.Name})
+	})
+	db := &Database{}
+	var clips []*skel.Clip
+	for _, t := range takes {
+		if err := t.check(takes[0]); err != nil {
+			return nil, fmt.Errorf("mar: take %q: %w", t.Name, err)
+		}
+		clips = append(clips, t.Clip)
+		if !slices.Contains(db.Actions, t.Action) {
+			db.Actions = append(db.Actions, t.Action)
+		}
+		if !slices.Contains(db.Styles, t.Style) {
+			db.Styles = append(db.Styles, t.Style)
+		}
+	}
+	slices.Sort(db.Styles)
+	var err error
+	if db.layout, err = newLayout(clips[0].Skel); err != nil {
+		return nil, err
+	}
+	db.layout.centre(clips)
+	db.FPS = float32(clips[0].FPS)
+	for _, a := range db.Actions {
+		db.Periods = append(db.Periods, periods[a])
+	}
+	cols := db.layout.columns()
+	for i, t := range takes {
+		first := len(db.rows) / cols
+		db.takes = append(db.takes, take{name: t.Name, content: t.Content, action: int32(slices.Index(db.Actions, t.Action)),
+			style: int32(slices.Index(db.Styles, t.Style)), first: int32(first), frames: int32(t.Clip.Frames)})
+		db.rows = append(db.rows, db.layout.clip(clips[i])...)
+		db.stands = append(db.stands, t.Stands...)
+		begin := 0.0
+		if p := periods[t.Action]; p > 0 {
+			begin = p * math.Floor(t.Times[0]/p)
+		}
+		for _, x := range t.Times {
+			db.times = append(db.times, float32(x-begin))
+		}
+	}
+	return db, db.settle()
+}
+
+func (t *Take) check(first *Take) error {
+	c := t.Clip
+	switch {
+	case t.Action == "" || t.Style == "":
+		return errors.New("it has no action or no style")
+	case c == nil || c.Frames < Window+1:
+		return fmt.Errorf("it is too short: want at least %d frames", Window+1)
+	case !(c.FPS > 0) || c.FPS != first.Clip.FPS:
+		return fmt.Errorf("%g frames per second, take %q has %g", c.FPS, first.Name, first.Clip.FPS)
+	case len(t.Times) != c.Frames || len(t.Stands) != c.Frames:
+		return fmt.Errorf("%d times and %d contacts for %d frames: register it first", len(t.Times), len(t.Stands), c.Frames)
+	}
+	if err := sameSkeleton(first.Clip.Skel, c.Skel); err != nil {
+		return err
+	}
+	for f, x := range t.Times {
+		if math.IsNaN(x) || math.IsInf(x, 0) || f > 0 && x <= t.Times[f-1] {
+			return fmt.Errorf("canonical time %g of frame %d: want finite numbers that increase", x, f)
+		}
+	}
+	for i := range c.Rot {
+		if !c.Rot[i].Finite() || !c.Pos[i].Finite() {
+			return fmt.Errorf("frame %d has values that are not finite", i/c.Skel.Len())
+		}
+	}
+	return nil
+}
+
+// sameSkeleton says in what two skeletons differ.
+func sameSkeleton(a, b *skel.Skeleton) error {
+	if a == b {
+		return nil
+	}
+	if !slices.Equal(a.Names, b.Names) || !slices.Equal(a.Parents, b.Parents) {
+		return fmt.Errorf("a skeleton of %d joints, %q, …: want %d, %q, …: retarget it first (mannequin import --retarget)", b.Len(), b.Names[0], a.Len(), a.Names[0])
+	}
+	for j := range a.Offsets {
+		if a.Offsets[j].Dist(b.Offsets[j]) > 1e-3 {
+			return fmt.Errorf("its bone to %s is (%.3g %.3g %.3g), want (%.3g %.3g %.3g): retarget it first (mannequin import --retarget)", a.Names[j],
+				b.Offsets[j].X, b.Offsets[j].Y, b.Offsets[j].Z, a.Offsets[j].X, a.Offsets[j].Y, a.Offsets[j].Z)
+		}
+	}
+	return nil
+}
+
+// clip returns the rows of c. The root's motion of the first frame is the
+// second's.
+func (l *layout) clip(c *skel.Clip) []float32 {
+	cols := l.columns()
+	rows := make([]float32, c.Frames*cols)
+	at := placeOf(c.Pos[0], c.Rot[0], 0)
+	var before []float32
+	for f := range c.Frames {
+		pos, rot := c.Frame(f)
+		row := rows[f*cols:][:cols]
+		at = l.encode(row, pos, rot, at, float32(c.FPS), before)
+		before = row
+	}
+	if c.Frames > 1 {
+		copy(rows[colVelX:colYaw+1], rows[cols+colVelX:])
+	}
+	return rows
+}
+
+// settle makes what follows from takes and rows.
+func (db *Database) settle() error {
+	frames := len(db.stands)
+	db.class = slices.Repeat([]int32{-1}, len(db.Actions)*len(db.Styles))
+	db.of, db.classes = make([]int32, frames), nil
+	for i, t := range db.takes {
+		c := &db.class[int(t.action)*len(db.Styles)+int(t.style)]
+		if *c < 0 {
+			*c = int32(len(db.classes))
+			db.classes = append(db.classes, pair{t.action, t.style})
+		}
+		for f := t.first; f < t.first+t.frames; f++ {
+			db.of[f] = int32(i)
+		}
+	}
+	db.pairUp()
+	return db.indexAll()
+}
+
+// pairUp finds for every take the one that shows the same in each style, and which
+// frames belong together. Of several takes of a content the n-th goes with the
+// n-th of the other style; where the style has none of the content, any take of the
+// action does.
+func (db *Database) pairUp() {
+	frames, styles := len(db.stands), len(db.Styles)
+	type key struct {
+		action, style int32
+		content       string
+	}
+	same, any, rank := map[key][]int32{}, map[key][]int32{}, make([]int, len(db.takes))
+	for i, t := range db.takes {
+		k := key{t.action, t.style, t.content}
+		rank[i] = len(same[k])
+		same[k] = append(same[k], int32(i))
+		k.content = ""
+		any[k] = append(any[k], int32(i))
+	}
+	db.partner = slices.Repeat([]int32{-1}, len(db.takes)*styles)
+	db.match, db.step = make([]float32, frames*styles), make([]float32, frames*styles)
+	for a, t := range db.takes {
+		for s := range styles {
+			p := &db.partner[a*styles+s]
+			list := same[key{t.action, int32(s), t.content}]
+			if len(list) == 0 {
+				list = any[key{t.action, int32(s), ""}]
+			}
+			switch {
+			case int(t.style) == s:
+				*p = int32(a)
+			case len(list) > 0:
+				*p = list[rank[a]%len(list)]
+			}
+			db.matchTo(int32(a), s)
+		}
+	}
+}
+
+// matchTo finds the frames of take a's partner in style s.
+func (db *Database) matchTo(a int32, s int) {
+	t, styles := db.takes[a], len(db.Styles)
+	to := make([]float32, t.frames)
+	for f := range to {
+		to[f] = -1
+	}
+	if b := db.partner[int(a)*styles+s]; b >= 0 {
+		o := db.takes[b]
+		Match(to, db.times[t.first:][:t.frames], db.times[o.first:][:o.frames], float32(db.Periods[t.action]))
+	}
+	for f := range to {
+		i := (int(t.first)+f)*styles + s
+		db.match[i], db.step[i] = -1, 1
+		if f > 0 && to[f] >= 0 && to[f-1] >= 0 && to[f] > to[f-1] && to[f]-to[f-1] < maxStep {
+			db.match[i], db.step[i] = to[f], to[f]-to[f-1]
+		}
+	}
+}
+
+// maxStep is the most frames that may pass in one style in a frame of another:
+// more is a jump from the end of a take to an earlier cycle.
+const maxStep = 6
+
+// Match writes for every frame of a, at the canonical time given, the frame of b at
+// the same time, a fraction between two, or −1 where b has none. Where period is
+// above 0 times repeat: b's are moved by whole periods so that both begin together
+// as nearly as can be, and by others wherever b has ended or not begun.
+func Match(dst, a, b []float32, period float32) {
+	if len(a) == 0 || len(b) == 0 {
+		return
+	}
+	shift, end := float32(0), b[len(b)-1]
+	if period > 0 {
+		shift = period * float32(math.Round(float64((b[0]-a[0])/period)))
+	}
+	j := 0
+	for f, t := range a {
+		if period > 0 {
+			for t+shift > end && t+shift-period >= b[0] {
+				shift -= period
+				j = 0
+			}
+			for t+shift < b[0] && t+shift+period <= end {
+				shift += period
+				j = 0
+			}
+		}
+		t += shift
+		dst[f] = -1
+		if t < b[0] || t > end {
+			continue
+		}
+		for j+2 < len(b) && b[j+1] < t {
+			j++
+		}
+		if len(b) > 1 {
+			dst[f] = float32(j) + m3.Clamp((t-b[j])/(b[j+1]-b[j]), 0, 1)
+		}
+	}
+}
+
+// indexAll makes the indices of windows.
+func (db *Database) indexAll() error {
+	sk, frames := db.layout.skel, len(db.stands)
+	places := db.places()
+	poses, err := newMetric(sk, nil)
+	if err != nil {
+		return err
+	}
+	legs := make([]bool, sk.Len())
+	for _, j := range db.legs() {
+		legs[j] = true
+	}
+	feet, err := newMetric(sk, func(j int) bool { return legs[j] })
+	if err != nil {
+		return err
+	}
+	class, one := make([]int32, frames), make([]int32, frames)
+	for f, t := range db.of {
+		class[f], one[f] = -1, -1
+		if tk := db.takes[t]; int32(f)-tk.first >= Window-1 {
+			class[f], one[f] = db.class[int(tk.action)*len(db.Styles)+int(tk.style)], 0
+		}
+	}
+	if db.poses, err = db.indexOf(poses, places, class, len(db.classes)); err != nil {
+		return err
+	}
+	db.feet, err = db.indexOf(feet, places, one, 1)
+	return err
+}
+
+// places returns where all joints are in every frame, (frames, joints), each take
+// in a world of its own.
+func (db *Database) places() []m3.Vec3 {
+	n, cols := db.layout.skel.Len(), db.layout.columns()
+	out := make([]m3.Vec3, len(db.stands)*n)
+	pos, rot, model := make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
+	var at place
+	for f := range db.stands {
+		if int32(f) == db.takes[db.of[f]].first {
+			at = place{}
+		}
+		at = db.layout.decode(pos, rot, db.rows[f*cols:][:cols], at, 1/db.FPS)
+		db.layout.skel.LocalToModel(model, pos, rot)
+		for j := range n {
+			out[f*n+j] = model[j].Pos
+		}
+	}
+	return out
+}
+
+// mostFitted is how many windows principal components are found of, at most.
+const mostFitted = 4000
+
+func (db *Database) indexOf(m *metric, places []m3.Vec3, of []int32, classes int) (*index, error) {
+	n := db.layout.skel.Len()
+	var have []int32
+	for f, c := range of {
+		if c >= 0 {
+			have = append(have, int32(f))
+		}
+	}
+	cloud := func(f int32, plane, height []float32) {
+		m.cloud(plane, height, func(i int) []m3.Vec3 { return places[(int(f)-Window+1+i)*n:][:n] })
+	}
+	stride := len(have)/mostFitted + 1
+	if err := m.fit((len(have)+stride-1)/stride, func(i int, p, h []float32) { cloud(have[i*stride], p, h) }); err != nil {
+		return nil, err
+	}
+	cols := m.columns()
+	rows, plane, height := make([]float32, len(of)*cols), make([]float32, 2*m.n()), make([]float32, m.n())
+	for _, f := range have {
+		cloud(f, plane, height)
+		m.coordinates(rows[int(f)*cols:][:cols], plane, height)
+	}
+	return newIndex(m, rows, of, classes), nil
+}
+
+// legs returns the joints below the root's children that come closest to the
+// ground: the root, and all from there to the two lowest End Sites at rest.
+func (db *Database) legs() []int {
+	sk := db.layout.skel
+	at := make([]m3.Vec3, sk.Len())
+	var ends []int
+	parent := make([]bool, sk.Len())
+	for j, p := range sk.Parents {
+		if p >= 0 {
+			at[j] = at[p].Add(sk.Offsets[j])
+			parent[p] = true
+		}
+	}
+	for j := range at {
+		if !parent[j] {
+			ends = append(ends, j)
+		}
+	}
+	slices.SortStableFunc(ends, func(a, b int) int {
+		switch {
+		case at[a].Y < at[b].Y:
+			return -1
+		case at[a].Y > at[b].Y:
+			return 1
+		}
+		return a - b
+	})
+	legs := []int{0}
+	for _, e := range ends[:min(2, len(ends))] {
+		for j := e; j > 0; j = int(sk.Parents[j]) {
+			legs = append(legs, j)
+		}
+	}
+	return legs
+}
+
+// Columns returns what a row holds, column by column.
+func (db *Database) Columns() []string { return db.layout.names() }
+
+// Row returns the row of a frame, which must not be changed.
+func (db *Database) Row(frame int) []float32 { return db.row(frame) }
+
+// Rows returns the rows of a clip, (frames, columns), and an error where its
+// skeleton is not the database's.
+func (db *Database) Rows(c *skel.Clip) ([]float32, error) {
+	if err := sameSkeleton(db.layout.skel, c.Skel); err != nil {
+		return nil, fmt.Errorf("mar: %w", err)
+	}
+	return db.layout.clip(c), nil
+}
+
+// Pose writes the local transforms of a row into pos and rot: the root over the
+// origin, facing ahead.
+func (db *Database) Pose(pos []m3.Vec3, rot []m3.Quat, row []float32) {
+	db.layout.decode(pos, rot, row, place{}, 0)
+	rot[0] = m3.FromRotationVector(m3.V(row[colTiltX], 0, row[colTiltZ]))
+	pos[0].X, pos[0].Z = 0, 0
+}
+
+// Of returns what a frame shows: the take, its action and style, as indices, and the
+// frame's number in it.
+func (db *Database) Of(frame int) (take string, action, style, number int) {
+	t := &db.takes[db.of[frame]]
+	return t.name, int(t.action), int(t.style), frame - int(t.first)
+}
+
+// Counterpart writes into row what a frame becomes in a style, and returns how many
+// frames pass there from the frame before; ok is false where the database shows
+// it not.
+func (db *Database) Counterpart(row []float32, frame, style int) (step float32, ok bool) {
+	i := frame*len(db.Styles) + style
+	if db.match[i] < 0 {
+		return 0, false
+	}
+	clear(row)
+	db.addRow(row, 1, int(db.takes[db.partner[int(db.of[frame])*len(db.Styles)+style]].first), db.match[i])
+	return db.step[i], true
+}
+
+// Frames returns the number of frames.
+func (db *Database) Frames() int { return len(db.stands) }
+
+// Skeleton returns the skeleton of all takes, which is that of the motion to
+// translate, too.
+func (db *Database) Skeleton() *skel.Skeleton { return db.layout.skel }

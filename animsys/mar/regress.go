@@ -1,0 +1,279 @@
+package mar
+
+import (
+	"math"
+
+	"mannequin/engine/m3"
+	"mannequin/internal/kernel"
+)
+
+// Options are the parameters of the translation. Defaults are those of Xia et al.
+// 2015, sec. 7, where it names them.
+type Options struct {
+	Neighbours int     // K, of each class; 0 means 40. A class of fewer windows uses all that it has
+	Focus      float32 // how much more near neighbours count: with exp(−Focus d²/mean d²); 0 means 6, below 0 all count alike, as in the paper
+	Ridge      float32 // λ of the regression, on values in radians and metres; 0 means 0.1
+	Width      float32 // δ of eq. 4: how fast classes that are farther count less; 0 means 0.7
+	Confidence float32 // κ of sec. 5.3: how many standard deviations of the neighbours the input is trusted over; 0 means 2
+	Keep       float32 // ρ of eq. 7: the part of the input that lies beyond that is kept; 0 means 0.7, below 0 none
+}
+
+func (o Options) withDefaults() Options {
+	if o.Neighbours == 0 {
+		o.Neighbours = 40
+	}
+	if o.Focus == 0 {
+		o.Focus = 6
+	}
+	if o.Ridge == 0 {
+		o.Ridge = 0.1
+	}
+	if o.Width == 0 {
+		o.Width = 0.7
+	}
+	if o.Confidence == 0 {
+		o.Confidence = 2
+	}
+	if o.Keep == 0 {
+		o.Keep = 0.7
+	}
+	o.Keep = max(o.Keep, 0)
+	return o
+}
+
+// The sums of a regression on u = (x₋, y₋, x, 1), each a row of columns: the upper
+// triangle of Σuuᵀ but for its last, which is the number of neighbours, and Σuy.
+const (
+	sumXpXp = iota
+	sumXpYp
+	sumXpX
+	sumXp
+	sumYpYp
+	sumYpX
+	sumYp
+	sumXX
+	sumX
+	sumXpY
+	sumYpY
+	sumXY
+	sumY
+	numSums
+)
+
+// regression is the room of one.
+type regression struct {
+	cols   int
+	sums   []float32    // (numSums, columns)
+	yp, y  []float32    // (neighbours, columns) the output of each and the one before
+	window []int32      // (neighbours) whose they are
+	d      []float32    // (neighbours) their distances from the query
+	w      []float32    // (neighbours) how much they count, in sum as many as they are
+	part   []float32    // (columns)
+	four   [][4]float32 // (neighbours) squared distances for the timing
+	out    []float32    // (columns) the prediction
+	n      int
+}
+
+func newRegression(k, cols int) *regression {
+	return &regression{cols: cols, sums: make([]float32, numSums*cols), yp: make([]float32, k*cols), y: make([]float32, k*cols),
+		window: make([]int32, k), d: make([]float32, k), w: make([]float32, k), part: make([]float32, cols), four: make([][4]float32, k), out: make([]float32, cols)}
+}
+
+// gather fetches the neighbours' outputs in a blend of styles: weights, (styles),
+// of which the rest to 1 is the neighbours' own. Neighbours without a counterpart
+// in one of the styles are left out.
+func (r *regression) gather(db *Database, nb []neighbour, weights []float32) {
+	r.n = 0
+	styles := len(db.Styles)
+next:
+	for _, b := range nb {
+		f, own := int(b.window), float32(1)
+		y, yp := r.output(r.n)
+		clear(y)
+		clear(yp)
+		for s, w := range weights {
+			if w == 0 {
+				continue
+			}
+			at := db.match[f*styles+s]
+			if at < 0 {
+				continue next
+			}
+			own -= w
+			first := int(db.takes[db.partner[int(db.of[f])*styles+s]].first)
+			db.addRow(y, w, first, at)
+			db.addRow(yp, w, first, at-db.step[f*styles+s])
+		}
+		if own > 1e-6 {
+			kernel.Axpy(y, own, db.row(f))
+			kernel.Axpy(yp, own, db.row(f-1))
+		}
+		r.window[r.n], r.d[r.n] = b.window, b.d
+		r.n++
+	}
+}
+
+// output returns the i-th neighbour's output and the one before.
+func (r *regression) output(i int) (y, yp []float32) {
+	return r.y[i*r.cols:][:r.cols], r.yp[i*r.cols:][:r.cols]
+}
+
+func (db *Database) row(f int) []float32 {
+	cols := db.layout.columns()
+	return db.rows[f*cols:][:cols]
+}
+
+// addRow adds w times the row at frame first + at, a fraction between two.
+func (db *Database) addRow(dst []float32, w float32, first int, at float32) {
+	i := int(at)
+	a := at - float32(i)
+	kernel.Axpy(dst, w*(1-a), db.row(first+i))
+	if a > 0 {
+		kernel.Axpy(dst, w*a, db.row(first+i+1))
+	}
+}
+
+// predict writes into r.out what the ridge regression on the neighbours says of
+// the input x, the one before, and the output before (eq. 2), with the bias of eq.
+// 6 and 7 for input far from the neighbours'.
+func (r *regression) predict(db *Database, x, xp, yp []float32, o *Options) {
+	clear(r.sums)
+	r.weigh(o.Focus)
+	sum := func(i int) []float32 { return r.sums[i*r.cols:][:r.cols] }
+	for i, w := range r.w[:r.n] {
+		f := int(r.window[i])
+		nx, nxp := db.row(f), db.row(f-1)
+		ny, nyp := r.output(i)
+		t := r.part
+		kernel.Scale(t, w, nxp)
+		kernel.MulAdd(sum(sumXpXp), t, nxp)
+		kernel.MulAdd(sum(sumXpYp), t, nyp)
+		kernel.MulAdd(sum(sumXpX), t, nx)
+		kernel.MulAdd(sum(sumXpY), t, ny)
+		kernel.Add(sum(sumXp), sum(sumXp), t)
+		kernel.Scale(t, w, nyp)
+		kernel.MulAdd(sum(sumYpYp), t, nyp)
+		kernel.MulAdd(sum(sumYpX), t, nx)
+		kernel.MulAdd(sum(sumYpY), t, ny)
+		kernel.Add(sum(sumYp), sum(sumYp), t)
+		kernel.Scale(t, w, nx)
+		kernel.MulAdd(sum(sumXX), t, nx)
+		kernel.MulAdd(sum(sumXY), t, ny)
+		kernel.Add(sum(sumX), sum(sumX), t)
+		kernel.Axpy(sum(sumY), w, ny)
+	}
+	n, s, cols := float64(r.n), r.sums, r.cols
+	ridge := float64(o.Ridge)
+	for c := range cols {
+		at := func(i int) float64 { return float64(s[i*cols+c]) }
+		mean := at(sumX) / n
+		reach := float64(o.Confidence) * math.Sqrt(max(0, at(sumXX)/n-mean*mean))
+		v := float64(x[c])
+		bias := v - min(max(v, mean-reach), mean+reach)
+		kept := float64(o.Keep) * bias
+		u := [4]float64{float64(xp[c]) - bias, float64(yp[c]) - kept, v - bias, 1}
+		b := solve4([10]float64{at(sumXpXp) + ridge, at(sumXpYp), at(sumXpX), at(sumXp), at(sumYpYp) + ridge, at(sumYpX), at(sumYp),
+			at(sumXX) + ridge, at(sumX), n + ridge}, [4]float64{at(sumXpY), at(sumYpY), at(sumXY), at(sumY)})
+		r.out[c] = float32(u[0]*b[0] + u[1]*b[1] + u[2]*b[2] + u[3]*b[3] + kept)
+	}
+}
+
+// weigh sets how much the neighbours count.
+func (r *regression) weigh(focus float32) {
+	var mean, total float32
+	for _, d := range r.d[:r.n] {
+		mean += d * d / float32(r.n)
+	}
+	for i, d := range r.d[:r.n] {
+		r.w[i] = m3.Exp(-max(focus, 0) * d * d / max(mean, 1e-12))
+		total += r.w[i]
+	}
+	for i := range r.w[:r.n] {
+		r.w[i] *= float32(r.n) / total
+	}
+}
+
+// solve4 returns the solution of a·x = b, a the upper triangle by rows of a
+// symmetric matrix that a ridge makes positive definite.
+func solve4(a [10]float64, b [4]float64) [4]float64 {
+	// a = LDLᵀ
+	d0 := 1 / a[0]
+	l1, l2, l3 := a[1]*d0, a[2]*d0, a[3]*d0
+	e1 := 1 / (a[4] - l1*a[1])
+	m2, m3 := a[5]-l1*a[2], a[6]-l1*a[3]
+	k2, k3 := m2*e1, m3*e1
+	f2 := 1 / (a[7] - l2*a[2] - k2*m2)
+	p3 := a[8] - l2*a[3] - k2*m3
+	j3 := p3 * f2
+	g3 := 1 / (a[9] - l3*a[3] - k3*m3 - j3*p3)
+	y0 := b[0]
+	y1 := b[1] - l1*y0
+	y2 := b[2] - l2*y0 - k2*y1
+	y3 := b[3] - l3*y0 - k3*y1 - j3*y2
+	x3 := y3 * g3
+	x2 := y2*f2 - j3*x3
+	x1 := y1*e1 - k2*x2 - k3*x3
+	x0 := y0*d0 - l1*x1 - l2*x2 - l3*x3
+	return [4]float64{x0, x1, x2, x3}
+}
+
+// timing returns how many frames pass in the output from the one before to the
+// predicted one: the neighbours' in the styles, weighed by a Gaussian of how near
+// they are to pose and velocity of input and output. The four count alike: each is
+// divided by its mean over the neighbours.
+func (r *regression) timing(db *Database, x, xp, yp, weights []float32) float32 {
+	var mean [4]float32
+	d := r.four[:r.n]
+	for i := range d {
+		f := int(r.window[i])
+		nx, nxp := db.row(f), db.row(f-1)
+		ny, nyp := r.output(i)
+		d[i] = [4]float32{gap(x, nx), gap2(x, xp, nx, nxp), gap(r.out, ny), gap2(r.out, yp, ny, nyp)}
+		for k, v := range d[i] {
+			mean[k] += v / float32(r.n)
+		}
+	}
+	var total, step float32
+	styles := len(db.Styles)
+	for i := range d {
+		sq := float32(0)
+		for k, v := range d[i] {
+			if mean[k] > 0 {
+				sq += v / mean[k]
+			}
+		}
+		w := float32(math.Exp(-float64(sq) / 2))
+		f, own, t := int(r.window[i]), float32(1), float32(0)
+		for s, sw := range weights {
+			own -= sw
+			t += sw * db.step[f*styles+s]
+		}
+		total += w
+		step += w * (t + own)
+	}
+	return step / total
+}
+
+// gap returns the squared distance of the joints' columns.
+func gap(a, b []float32) float32 {
+	var s float32
+	a = a[colJoints:]
+	b = b[colJoints:][:len(a)]
+	for i, v := range a {
+		e := v - b[i]
+		s += e * e
+	}
+	return s
+}
+
+// gap2 returns that of the joints' velocities, a − ap and b − bp.
+func gap2(a, ap, b, bp []float32) float32 {
+	var s float32
+	a = a[colJoints:]
+	ap, b, bp = ap[colJoints:][:len(a)], b[colJoints:][:len(a)], bp[colJoints:][:len(a)]
+	for i, v := range a {
+		e := v - ap[i] - b[i] + bp[i]
+		s += e * e
+	}
+	return s
+}

@@ -1,0 +1,298 @@
+package mar
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// lanes is how many windows lie side by side: distances are computed of so many at
+// a time.
+const lanes = 16
+
+// index finds the windows that are nearest to a query, exactly: it leaves out
+// only what the triangle inequality shows to be farther.
+//
+// The windows of a class are halved by which of two far ones they are nearer to,
+// and the halves again, until sixteen or fewer are left: a leaf. A leaf has a
+// middle, one of its windows, and a radius, the greatest distance from there to
+// another.
+type index struct {
+	metric  *metric
+	cols    int
+	classes []class
+	leaves  []leaf
+	windows []float32 // (leaves, cols, lanes) coordinates
+	middles []float32 // (blocks, cols, lanes) of the leaves' middles; each class begins a block
+}
+
+// class is a part of the index that is searched by itself.
+type class struct {
+	leaf0, leaf1 int32
+	block        int32 // of its first middles
+	windows      int32
+}
+
+type leaf struct {
+	window [lanes]int32 // −1 where there is none
+	radius float32
+}
+
+// newIndex returns the index of windows, whose coordinates rows has, (windows,
+// cols). of says the class of each, in 0…classes−1, or −1 for one that is not to be
+// found.
+func newIndex(m *metric, rows []float32, of []int32, classes int) *index {
+	x := &index{metric: m, cols: m.columns(), classes: make([]class, classes)}
+	members := make([][]int32, classes)
+	for w, c := range of {
+		if c >= 0 {
+			members[c] = append(members[c], int32(w))
+		}
+	}
+	b := &builder{index: x, rows: rows, turned: make([]float32, x.cols), d: make([]float32, len(of)), to: make([]float32, len(of))}
+	for c, all := range members {
+		cl := &x.classes[c]
+		cl.leaf0, cl.windows = int32(len(x.leaves)), int32(len(all))
+		if len(all) > 0 {
+			b.split(all)
+		}
+		cl.leaf1 = int32(len(x.leaves))
+	}
+	b.pack()
+	return x
+}
+
+// builder makes an index.
+type builder struct {
+	*index
+	rows   []float32
+	turned []float32
+	d, to  []float32 // per window
+	mids   []int32   // per leaf: the window in its middle
+}
+
+func (b *builder) row(w int32) []float32 { return b.rows[int(w)*b.cols:][:b.cols] }
+
+// measure writes the distances from window a to all of ws into d, by window, and
+// returns the farthest.
+func (b *builder) measure(d []float32, a int32, ws []int32) (farthest int32) {
+	q := b.row(a)
+	b.metric.turned(b.turned, q)
+	most := float32(-1)
+	for _, w := range ws {
+		if d[w] = b.metric.distance(q, b.turned, b.row(w)); d[w] > most {
+			most, farthest = d[w], w
+		}
+	}
+	return farthest
+}
+
+func (b *builder) split(ws []int32) {
+	if len(ws) <= lanes {
+		b.leaf(ws)
+		return
+	}
+	one := b.measure(b.d, ws[0], ws)
+	two := b.measure(b.d, one, ws)
+	b.measure(b.to, two, ws)
+	slices.SortFunc(ws, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(b.d[i]-b.to[i], b.d[j]-b.to[j]), cmp.Compare(i, j))
+	})
+	half := (len(ws)/2 + lanes - 1) / lanes * lanes // full leaves but for the last
+	b.split(ws[:half])
+	b.split(ws[half:])
+}
+
+func (b *builder) leaf(ws []int32) {
+	slices.Sort(ws)
+	l, best := leaf{radius: inf}, int32(0)
+	for _, w := range ws {
+		if r := b.d[b.measure(b.d, w, ws)]; r < l.radius {
+			l.radius, best = r, w
+		}
+	}
+	for i := range l.window {
+		l.window[i] = -1
+		if i < len(ws) {
+			l.window[i] = ws[i]
+		}
+	}
+	b.leaves, b.mids = append(b.leaves, l), append(b.mids, best)
+}
+
+// pack lays the windows side by side. Lanes without a window hold copies.
+func (b *builder) pack() {
+	side := func(dst []float32, w int32, lane int) {
+		for c, v := range b.row(w) {
+			dst[c*lanes+lane] = v
+		}
+	}
+	size := b.cols * lanes
+	b.windows = make([]float32, len(b.leaves)*size)
+	for i, l := range b.leaves {
+		for lane, w := range l.window {
+			if w < 0 {
+				w = l.window[0]
+			}
+			side(b.windows[i*size:][:size], w, lane)
+		}
+	}
+	blocks := 0
+	for i := range b.classes {
+		c := &b.classes[i]
+		c.block = int32(blocks)
+		blocks += (int(c.leaf1-c.leaf0) + lanes - 1) / lanes
+	}
+	b.middles = make([]float32, blocks*size)
+	for _, c := range b.classes {
+		for i := range (c.leaf1 - c.leaf0 + lanes - 1) / lanes * lanes {
+			side(b.middles[int(c.block+i/lanes)*size:][:size], b.mids[min(c.leaf0+i, c.leaf1-1)], int(i%lanes))
+		}
+	}
+}
+
+// slack is how much nearer than computed a window may be, by rounding, m.
+const slack = 2e-4
+
+// neighbour is a window and its distance from a query.
+type neighbour struct {
+	window int32
+	d      float32 // m
+}
+
+func (n neighbour) before(o neighbour) bool {
+	return n.d < o.d || n.d == o.d && n.window < o.window
+}
+
+// search is what a query needs: one per goroutine.
+type search struct {
+	q, turned []float32   // coordinates
+	best      []neighbour // what was found, nearest first
+	order     []bound     // leaves, a heap
+}
+
+// bound is a leaf and the least distance that one of its windows may have.
+type bound struct {
+	low  float32
+	leaf int32
+}
+
+// newSearch returns room for k neighbours.
+func (x *index) newSearch(k int) *search {
+	most := 0
+	for _, c := range x.classes {
+		most = max(most, int(c.leaf1-c.leaf0))
+	}
+	return &search{q: make([]float32, x.cols), turned: make([]float32, x.cols), order: make([]bound, 0, most), best: make([]neighbour, 0, k)}
+}
+
+// around is what is known of the distances from a query to the windows of a class.
+// The first query knows nothing, low 0 and high infinite; when it moves by d, low
+// falls by d and high grows by it.
+type around struct {
+	low  float32 // none is nearer
+	high float32 // so far are the k-th at most
+}
+
+// nothing is known yet.
+var nothing = around{0, inf}
+
+func (a *around) move(d float32) {
+	a.low -= d
+	a.high += d
+}
+
+// nearest finds the k windows of a class that are nearest to the query, in s.best;
+// of windows that are equally near those that come first in the data. Where none
+// is nearer than limit it may find none. It updates what is known of the class.
+func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
+	c := &x.classes[class]
+	s.best, s.order = s.best[:0], s.order[:0]
+	size := x.cols * lanes
+	var d [lanes]float32
+	near := inf
+	for i := c.leaf0; i < c.leaf1; i += lanes {
+		x.metric.distances(&d, s.q, s.turned, x.middles[int(c.block+(i-c.leaf0)/lanes)*size:][:size])
+		for l := range min(lanes, c.leaf1-i) {
+			low := d[l] - x.leaves[i+l].radius - slack
+			near = min(near, low)
+			if low <= known.high {
+				s.order = append(s.order, bound{low, i + l})
+			}
+		}
+	}
+	known.low = near
+	if near >= limit {
+		return
+	}
+	heapify(s.order)
+	for len(s.order) > 0 {
+		b := s.order[0]
+		if len(s.best) == k && b.low > s.best[k-1].d {
+			break
+		}
+		s.order = pop(s.order)
+		x.metric.distances(&d, s.q, s.turned, x.windows[int(b.leaf)*size:][:size])
+		for l, w := range x.leaves[b.leaf].window {
+			if w >= 0 {
+				s.offer(neighbour{w, d[l]}, k)
+			}
+		}
+	}
+	if len(s.best) > 0 {
+		known.low = s.best[0].d - slack
+	}
+	if len(s.best) == k {
+		known.high = s.best[k-1].d + slack
+	}
+}
+
+// offer takes n in where it is among the k nearest.
+func (s *search) offer(n neighbour, k int) {
+	switch {
+	case len(s.best) < k:
+		s.best = append(s.best, n)
+	case n.before(s.best[k-1]):
+		s.best[k-1] = n
+	default:
+		return
+	}
+	for i := len(s.best) - 1; i > 0 && s.best[i].before(s.best[i-1]); i-- {
+		s.best[i], s.best[i-1] = s.best[i-1], s.best[i]
+	}
+}
+
+// heapify makes h a heap with the least bound first.
+func heapify(h []bound) {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		sink(h, i)
+	}
+}
+
+// pop takes the first off a heap.
+func pop(h []bound) []bound {
+	last := len(h) - 1
+	h[0] = h[last]
+	h = h[:last]
+	sink(h, 0)
+	return h
+}
+
+func sink(h []bound, i int) {
+	for {
+		c := 2*i + 1
+		if c >= len(h) {
+			return
+		}
+		if c+1 < len(h) && h[c+1].low < h[c].low {
+			c++
+		}
+		if h[i].low <= h[c].low {
+			return
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
+	}
+}
+
+var inf = float32(math.Inf(1))

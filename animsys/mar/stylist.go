@@ -1,0 +1,389 @@
+package mar
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"mannequin/engine/m3"
+	"mannequin/internal/kernel"
+	"mannequin/internal/pool"
+)
+
+// StylistOptions say what a stylist is for.
+type StylistOptions struct {
+	Options
+	Characters int // most at a time, at least 1
+	Workers    int // goroutines of Run; 0 means one per processor. The result does not depend on it
+}
+
+// Label says what is known of the motion that comes in: bits of actions and styles
+// in the order of the database. None set means nothing is known.
+type Label struct {
+	Actions [MaxActions / 64]uint64
+	Styles  uint64
+}
+
+func (l *Label) allows(p pair) bool {
+	if l.Styles != 0 && l.Styles>>p.style&1 == 0 {
+		return false
+	}
+	return l.Actions == [len(l.Actions)]uint64{} || l.Actions[p.action/64]>>(p.action%64)&1 == 1
+}
+
+// Stylist translates the motion of characters into styles, frame by frame (Xia et
+// al. 2015). Of every frame it looks for the nearest windows of poses in each class
+// of the database, fits a regression from their poses to those of the same moments
+// in the wanted styles, and blends what the classes say by how near they are.
+//
+// It belongs to one goroutine.
+type Stylist struct {
+	Weights []float32 // (characters, styles) of the output; what is missing to 1 is the input's own style
+	Labels  []Label   // (characters) what is known of the input
+
+	db     *Database
+	opt    Options
+	bodies []body
+	rooms  []*room
+	pool   *pool.Pool
+	cols   int
+	joints int
+	rows   []float32 // (characters, columns) the output
+	steps  []float32 // (characters)
+	stands []uint8   // (characters)
+	pos    []m3.Vec3 // of Run
+	rot    []m3.Quat
+	work   func(worker, i int)
+}
+
+// body is what is remembered of a character.
+type body struct {
+	seen   int
+	places []m3.Vec3          // (Window, joints) of the last frames, frame i in i mod Window
+	x, xp  []float32          // rows of the input
+	yp     []float32          // the output before
+	at     place              // of the input
+	q      []float32          // coordinates of the last window
+	known  []around           // (classes) of the distances from it
+	legs   []float32          // coordinates of the last window of legs
+	afoot  around             // of the distances from it
+	stand  [Window][2]float32 // likelihoods of the last frames that the feet stand, as places
+}
+
+// room is what a worker needs.
+type room struct {
+	search, feet  *search
+	reg           *regression
+	plane, height []float32 // of either metric
+	model         []m3.Xform
+	order         []classBound
+	found         []found
+	preds         []float32 // (classes, columns)
+}
+
+type classBound struct {
+	class int32
+	low   float32
+}
+
+type found struct {
+	class int32
+	d     float32 // D of eq. 4
+	step  float32
+	pred  int32
+}
+
+// NewStylist returns one of so many characters.
+func (db *Database) NewStylist(o StylistOptions) (*Stylist, error) {
+	if o.Characters < 1 {
+		return nil, fmt.Errorf("mar: a stylist of %d characters: want at least 1", o.Characters)
+	}
+	if o.Neighbours < 0 || o.Ridge < 0 || o.Width < 0 || o.Confidence < 0 {
+		return nil, fmt.Errorf("mar: %d neighbours, ridge %g, width %g, confidence %g: want none below 0", o.Neighbours, o.Ridge, o.Width, o.Confidence)
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	s := &Stylist{db: db, opt: o.Options.withDefaults(), cols: db.layout.columns(), joints: db.layout.skel.Len()}
+	n := o.Characters
+	s.Weights, s.Labels = make([]float32, n*len(db.Styles)), make([]Label, n)
+	s.bodies = make([]body, n)
+	s.rows, s.steps, s.stands = make([]float32, n*s.cols), make([]float32, n), make([]uint8, n)
+	for i := range s.bodies {
+		s.bodies[i] = body{places: make([]m3.Vec3, Window*s.joints), x: make([]float32, s.cols), xp: make([]float32, s.cols),
+			yp: make([]float32, s.cols), q: make([]float32, db.poses.cols), known: make([]around, len(db.classes)), legs: make([]float32, db.feet.cols)}
+	}
+	s.work = func(worker, i int) {
+		s.step(s.rooms[worker], i, s.pos[i*s.joints:(i+1)*s.joints], s.rot[i*s.joints:(i+1)*s.joints])
+	}
+	s.pool = pool.New(min(o.Workers, n))
+	for range s.pool.Workers() {
+		r := &room{search: db.poses.newSearch(s.opt.Neighbours), feet: db.feet.newSearch(s.opt.Neighbours), reg: newRegression(s.opt.Neighbours, s.cols),
+			plane: make([]float32, 2*db.poses.metric.n()), height: make([]float32, db.poses.metric.n()), model: make([]m3.Xform, s.joints),
+			order: make([]classBound, 0, len(db.classes)), found: make([]found, 0, len(db.classes)),
+			preds: make([]float32, len(db.classes)*s.cols)}
+		s.rooms = append(s.rooms, r)
+	}
+	return s, nil
+}
+
+// Close ends the workers.
+func (s *Stylist) Close() error {
+	s.pool.Close()
+	return nil
+}
+
+// Reset forgets the motion of a character: the next frame is the first.
+func (s *Stylist) Reset(character int) { s.bodies[character].seen = 0 }
+
+// Step takes the next frame of a character's motion: local transforms of the
+// database's skeleton at its rate, the root's in the world. It returns the row of
+// the output, which is the stylist's until the next call, and how many frames pass in
+// the output from the last one to it. A frame with values that are not finite is
+// taken for the one before.
+func (s *Stylist) Step(character int, pos []m3.Vec3, rot []m3.Quat) (row []float32, step float32) {
+	s.step(s.rooms[0], character, pos, rot)
+	return s.Row(character), s.steps[character]
+}
+
+// Run takes the next frame of the characters from 0 up to n, poses (characters,
+// joints) as Step does, on all workers. Row, Frames and Stands have what comes out.
+func (s *Stylist) Run(n int, pos []m3.Vec3, rot []m3.Quat) {
+	s.pos, s.rot = pos, rot
+	s.pool.Run(n, s.work)
+	s.pos, s.rot = nil, nil
+}
+
+// Frames returns how many frames pass in the output of a character from the frame
+// before the last to the last.
+func (s *Stylist) Frames(character int) float32 { return s.steps[character] }
+
+// Row returns the output of a character's last frame, columns as Columns says: the
+// stylist's, until the next.
+func (s *Stylist) Row(character int) []float32 { return s.rows[character*s.cols:][:s.cols] }
+
+// Stands returns the feet that stand in a character's last frame: bit 0 the left, bit
+// 1 the right.
+func (s *Stylist) Stands(character int) uint8 { return s.stands[character] }
+
+// Neighbour is a window of the database that is near to a character's.
+type Neighbour struct {
+	Frame    int     // its last
+	Distance float32 // of eq. 1, its root over the mean of the joints' weights: m
+}
+
+// Nearest appends to dst the windows of a class that are nearest to the character's
+// last, nearest first, at most Options.Neighbours. It returns dst where there is no
+// such class.
+func (s *Stylist) Nearest(dst []Neighbour, character, action, style int) []Neighbour {
+	c := s.db.class[action*len(s.db.Styles)+style]
+	if c < 0 || s.bodies[character].seen == 0 {
+		return dst
+	}
+	to, known := s.rooms[0].search, nothing
+	copy(to.q, s.bodies[character].q)
+	s.db.poses.metric.turned(to.turned, to.q)
+	s.db.poses.nearest(to, int(c), s.opt.Neighbours, inf, &known)
+	for _, n := range to.best {
+		dst = append(dst, Neighbour{int(n.window), n.d})
+	}
+	return dst
+}
+
+// negligible is the weight below which a class is left out, of the greatest's.
+const negligible = 1e-3
+
+func (s *Stylist) step(r *room, c int, pos []m3.Vec3, rot []m3.Quat) {
+	db, b := s.db, &s.bodies[c]
+	if !sound(pos, rot) {
+		s.steps[c] = 1
+		if b.seen == 0 {
+			clear(s.Row(c))
+		}
+		return
+	}
+	row := s.rows[c*s.cols:][:s.cols]
+	weights := s.Weights[c*len(db.Styles):][:len(db.Styles)]
+	s.enter(r, b, pos, rot)
+	copy(row, b.x)
+	s.steps[c] = 1
+	any := false
+	for _, w := range weights {
+		any = any || w > 0
+	}
+	if any {
+		s.translate(r, b, row, weights, c)
+	}
+	copy(b.yp, row)
+	s.stands[c] = s.standing(r, b)
+}
+
+// standing returns the feet that stand: what the windows in which legs are nearest
+// say, each by the inverse of its distance (Xia et al. 2015, sec. 6). Likelihoods
+// are smoothed over the window with a Gaussian's half.
+func (s *Stylist) standing(r *room, b *body) uint8 {
+	db := s.db
+	last := b.seen - 1
+	db.feet.nearest(r.feet, 0, s.opt.Neighbours, inf, &b.afoot)
+	var on [2]float32
+	var total float32
+	for _, n := range r.feet.best {
+		w := 1 / (n.d + 1e-3)
+		total += w
+		for foot := range on {
+			on[foot] += w * float32(db.stands[n.window]>>foot&1)
+		}
+	}
+	for foot := range on {
+		on[foot] /= total
+		if last == 0 {
+			for i := range b.stand {
+				b.stand[i][foot] = on[foot]
+			}
+		}
+		b.stand[last%Window][foot] = on[foot]
+	}
+	var stands uint8
+	for foot := range on {
+		var p, sum float32
+		for ago, w := range smoothing {
+			p += w * b.stand[(last+Window-ago)%Window][foot]
+			sum += w
+		}
+		if p > sum/2 {
+			stands |= 1 << foot
+		}
+	}
+	return stands
+}
+
+// smoothing is a Gaussian of a standard deviation of 1.5 frames, from the present
+// back.
+var smoothing = [...]float32{1, 0.801, 0.411, 0.135}
+
+// farthest is how far from the origin a character may be, m: float32 has half a
+// millimetre there.
+const farthest = 4096
+
+// sound reports whether a frame can be taken in.
+func sound(pos []m3.Vec3, rot []m3.Quat) bool {
+	for j := range pos {
+		if !pos[j].Finite() || !rot[j].Finite() {
+			return false
+		}
+	}
+	return max(m3.Abs(pos[0].X), m3.Abs(pos[0].Y), m3.Abs(pos[0].Z)) < farthest
+}
+
+// enter takes a frame in: b's rows, places, coordinates and bounds.
+func (s *Stylist) enter(r *room, b *body, pos []m3.Vec3, rot []m3.Quat) {
+	db := s.db
+	if b.seen == 0 {
+		b.at, b.afoot = placeOf(pos[0], rot[0], 0), nothing
+		for i := range b.known {
+			b.known[i] = nothing
+		}
+	}
+	b.x, b.xp = b.xp, b.x
+	var before []float32
+	if b.seen > 0 {
+		before = b.xp
+	}
+	b.at = db.layout.encode(b.x, pos, rot, b.at, db.FPS, before)
+	if b.seen == 0 {
+		copy(b.xp, b.x)
+		copy(b.yp, b.x)
+	}
+	db.layout.skel.LocalToModel(r.model, pos, rot)
+	for i := range Window {
+		if i == b.seen%Window || b.seen == 0 {
+			for j := range s.joints {
+				b.places[i*s.joints+j] = r.model[j].Pos
+			}
+		}
+	}
+	moved := s.look(r, b, db.poses.metric, r.search, b.q)
+	for i := range b.known {
+		b.known[i].move(moved)
+	}
+	b.afoot.move(s.look(r, b, db.feet.metric, r.feet, b.legs))
+	b.seen++
+}
+
+// look sets up a search for b's window and returns how far it is from the one
+// before, whose coordinates are in q and which it replaces.
+func (s *Stylist) look(r *room, b *body, m *metric, to *search, q []float32) float32 {
+	plane, height := r.plane[:2*m.n()], r.height[:m.n()]
+	m.cloud(plane, height, func(i int) []m3.Vec3 {
+		return b.places[(b.seen+1+i)%Window*s.joints:][:s.joints]
+	})
+	m.coordinates(to.q, plane, height)
+	m.turned(to.turned, to.q)
+	moved := m.distance(to.q, to.turned, q) + slack
+	copy(q, to.q)
+	return moved
+}
+
+// translate writes the output of b's frame into row.
+func (s *Stylist) translate(r *room, b *body, row, weights []float32, c int) {
+	db, k := s.db, s.opt.Neighbours
+	r.order, r.found = r.order[:0], r.found[:0]
+	for i, p := range db.classes {
+		if s.Labels[c].allows(p) {
+			r.order = append(r.order, classBound{int32(i), max(0, b.known[i].low)})
+		}
+	}
+	slices.SortFunc(r.order, func(a, b classBound) int {
+		return cmp.Or(cmp.Compare(a.low, b.low), cmp.Compare(a.class, b.class))
+	})
+	// λ below negligible times the greatest: D above far times the least.
+	far := float32(1 - float64(s.opt.Width)*math.Log(negligible))
+	least := inf
+	for _, o := range r.order {
+		limit := m3.Sqrt(least * far)
+		if o.low >= limit {
+			break
+		}
+		db.poses.nearest(r.search, int(o.class), k, limit, &b.known[o.class])
+		if len(r.search.best) == 0 {
+			continue
+		}
+		r.reg.gather(db, r.search.best, weights)
+		if r.reg.n == 0 {
+			continue
+		}
+		var d float32
+		for _, v := range r.search.best {
+			d += v.d * v.d
+		}
+		d /= float32(len(r.search.best))
+		if d > least*far {
+			continue
+		}
+		least = min(least, d)
+		r.reg.predict(db, b.x, b.xp, b.yp, &s.opt)
+		f := found{class: o.class, d: d, pred: int32(len(r.found)), step: r.reg.timing(db, b.x, b.xp, b.yp, weights)}
+		copy(r.preds[len(r.found)*s.cols:][:s.cols], r.reg.out)
+		r.found = append(r.found, f)
+	}
+	if len(r.found) == 0 {
+		return
+	}
+	var total, step float32
+	for i, f := range r.found {
+		w := float32(0)
+		if f.d <= least*far {
+			w = float32(math.Exp(-float64((f.d/max(least, 1e-12) - 1) / s.opt.Width)))
+		}
+		r.found[i].d = w
+		total += w
+	}
+	clear(row)
+	for _, f := range r.found {
+		kernel.Axpy(row, f.d/total, r.preds[int(f.pred)*s.cols:][:s.cols])
+		step += f.d / total * f.step
+	}
+	s.steps[c] = m3.Clamp(step, 1/float32(maxStep), maxStep)
+}

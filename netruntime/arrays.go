@@ -1,0 +1,103 @@
+package netruntime
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// EncodeArrays writes arrays that are no network, such as a database of motion, as
+// a file like a model's: safetensors with metadata and a checksum. Those that half
+// names are stored as half-precision numbers, all others as float32. meta.Arch
+// must say what they are; it must not be a network's.
+func EncodeArrays(w io.Writer, meta Meta, arrays []Tensor, half func(name string) bool) error {
+	if err := notNet(meta.Arch); err != nil {
+		return fmt.Errorf("netruntime: %w", err)
+	}
+	for _, t := range arrays {
+		if err := size(t.Name, t.Shape, len(t.Data)); err != nil {
+			return fmt.Errorf("netruntime: %w", err)
+		}
+	}
+	meta = meta.clone()
+	if err := meta.settle(nil); err != nil {
+		return fmt.Errorf("netruntime: %w", err)
+	}
+	return write(w, &meta, nil, arrays, func(t *Tensor) string {
+		if half != nil && half(t.Name) {
+			return typeF16
+		}
+		return typeF32
+	})
+}
+
+// DecodeArrays reads what EncodeArrays writes: arrays in order of names. Nothing
+// is allocated for data that is not there, and a file whose contents no longer
+// match its checksum is refused. A model file is an *UnsupportedError.
+func DecodeArrays(b []byte) (Meta, []Tensor, error) {
+	kv, entries, data, err := parse(b)
+	if err != nil {
+		return Meta{}, nil, err
+	}
+	meta, err := metaOf(kv)
+	if err != nil {
+		return meta, nil, wrapAt(8, err)
+	}
+	if err := notNet(meta.Arch); err != nil {
+		return meta, nil, err
+	}
+	if want, ok := kv[keyChecksum]; ok {
+		if got := checksum(kv, entries, data); got != want {
+			return meta, nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
+		}
+	}
+	var out []Tensor
+	for _, e := range entries {
+		out = append(out, Tensor{e.name, e.shape, floats(data[e.lo:e.hi], e.dtype)})
+	}
+	slices.SortFunc(out, func(a, b Tensor) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return meta, out, nil
+}
+
+func notNet(arch string) error {
+	if arch == archGraph || arch == archMANN || arch == "" {
+		return &UnsupportedError{What: "architecture", Got: arch, Have: []string{"arrays that are no network"}}
+	}
+	return nil
+}
+
+// fromF16 widens a half-precision number.
+func fromF16(h uint16) float32 {
+	sign, exp, frac := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
+	switch exp {
+	case 0: // zero and what is below the least normal number
+		f := float32(frac) / (1 << 24)
+		return math.Float32frombits(math.Float32bits(f) | sign)
+	case 0x1f:
+		return math.Float32frombits(sign | 0x7f800000 | frac<<13)
+	}
+	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
+}
+
+// toF16 rounds to the nearest half-precision number, to the even one of two; what
+// is too large becomes infinite.
+func toF16(f float32) uint16 {
+	b := math.Float32bits(f)
+	sign, abs := uint16(b>>16&0x8000), b&0x7fffffff
+	switch {
+	case abs > 0x7f800000:
+		return sign | 0x7e00
+	case abs >= 0x47800000: // 65536
+		return sign | 0x7c00
+	case abs < 0x38800000: // 2⁻¹⁴: a multiple of 2⁻²⁴
+		return sign | uint16(math.RoundToEven(float64(math.Float32frombits(abs))*(1<<24)))
+	}
+	abs += 0xfff + abs>>13&1 // rounds; may carry into the exponent
+	return sign | uint16((abs>>13)-(112<<10))
+}

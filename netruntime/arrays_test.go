@@ -1,0 +1,116 @@
+package netruntime
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every half-precision number comes back, and what lies between two goes to the
+// nearer.
+func TestHalfPrecision(t *testing.T) {
+	for h := range 1 << 16 {
+		f := fromF16(uint16(h))
+		if back := toF16(f); back != uint16(h) && f == f {
+			t.Fatalf("%#04x is %g, which becomes %#04x", h, f, back)
+		}
+		if h&0x7fff >= 0x7bff {
+			continue // infinite, not a number, or next to it
+		}
+		next := fromF16(uint16(h) + 1)
+		mid := (float64(f) + float64(next)) / 2
+		even := uint16(h) + uint16(h&1)
+		for _, c := range []struct {
+			f    float32
+			want uint16
+		}{{float32(mid), even}, {math.Nextafter32(float32(mid), f), uint16(h)}, {math.Nextafter32(float32(mid), next), uint16(h) + 1}} {
+			if got := toF16(c.f); got != c.want {
+				t.Fatalf("%g, between %g and %g, becomes %#04x, want %#04x", c.f, f, next, got, c.want)
+			}
+		}
+	}
+	for _, c := range []struct {
+		f    float32
+		want float32
+	}{{65504, 65504}, {65519, 65504}, {65520, float32(math.Inf(1))}, {-1e30, float32(math.Inf(-1))}} {
+		if got := fromF16(toF16(c.f)); got != c.want {
+			t.Errorf("%g becomes %g, want %g", c.f, got, c.want)
+		}
+	}
+	if f := fromF16(toF16(nan())); f == f {
+		t.Errorf("NaN becomes %g", f)
+	}
+}
+
+func nan() float32 { return float32(math.NaN()) }
+
+func TestArraysComeBack(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	rows, times := make([]float32, 12), []float32{1, 2.5, 3}
+	for i := range rows {
+		rows[i] = float32(r.NormFloat64())
+	}
+	var file bytes.Buffer
+	meta := Meta{Arch: "motion", License: "CC0-1.0", Extra: map[string]string{"takes": "[]"}}
+	if err := EncodeArrays(&file, meta, []Tensor{{"times", []int{3}, times}, {"rows", []int{3, 4}, rows}}, func(n string) bool { return n == "rows" }); err != nil {
+		t.Fatal(err)
+	}
+	m, arrays, err := DecodeArrays(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Arch != "motion" || m.License != "CC0-1.0" || m.Extra["takes"] != "[]" {
+		t.Errorf("metadata came back as %+v", m)
+	}
+	if len(arrays) != 2 || arrays[0].Name != "rows" || arrays[1].Name != "times" || !slices.Equal(arrays[0].Shape, []int{3, 4}) || !slices.Equal(arrays[1].Data, times) {
+		t.Fatalf("arrays came back as %v", arrays)
+	}
+	for i, v := range arrays[0].Data {
+		if math.Abs(float64(v-rows[i])) > math.Abs(float64(rows[i]))/2048 {
+			t.Errorf("value %d came back as %g, was %g", i, v, rows[i])
+		}
+	}
+	bad := bytes.Clone(file.Bytes())
+	bad[len(bad)-1] ^= 1
+	if _, _, err := DecodeArrays(bad); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("a damaged file: %v", err)
+	}
+	var u *UnsupportedError
+	if _, err := Decode(file.Bytes()); !errors.As(err, &u) {
+		t.Errorf("arrays as a network: %v", err)
+	}
+	if err := EncodeArrays(&file, Meta{Arch: "graph"}, nil, nil); !errors.As(err, &u) {
+		t.Errorf("arrays called a network: %v", err)
+	}
+	if err := EncodeArrays(&file, meta, []Tensor{{"rows", []int{2}, rows}}, nil); err == nil {
+		t.Error("a shape that is not the data's was written")
+	}
+	if err := EncodeArrays(&file, meta, []Tensor{{"rows", []int{1}, []float32{7e4}}}, func(string) bool { return true }); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("70,000 at half precision: %v", err)
+	}
+}
+
+func FuzzDecodeArrays(f *testing.F) {
+	var file bytes.Buffer
+	if err := EncodeArrays(&file, Meta{Arch: "motion"}, []Tensor{{"a", []int{2}, []float32{1, 2}}}, nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		meta, arrays, err := DecodeArrays(b)
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := EncodeArrays(&again, meta, arrays, nil); err != nil {
+			t.Skip(err) // a size or a name that we would not write
+		}
+		if _, _, err := DecodeArrays(again.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

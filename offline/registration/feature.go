@@ -79,8 +79,8 @@ func (b *body) at(f, j int) m3.Vec3 { return b.pos[f*b.joint+j] }
 func (b *body) span() int { return max(1, int(math.Round(b.fps/30))) }
 
 // local returns where joint j is relative to the point on the ground below the
-// hips, in axes that turn with them about the vertical (Kovar and Gleicher 2003,
-// sec. 3.1): left, up, forward.
+// hips, in axes that turn with them about the vertical (Kovar and Gleicher 2003):
+// left, up, forward.
 func (b *body) local(f, j int) [3]float64 {
 	across := b.at(f, b.hip[0]).Sub(b.at(f, b.hip[1])).Flat().Normalize(m3.V(1, 0, 0))
 	forward := across.Cross(m3.Up)

@@ -70,8 +70,10 @@ func (o Options) check() error {
 // Poses are compared apart from their places on the ground and the headings of
 // their hips (Kovar and Gleicher 2003), column by column. Takes are warped in time,
 // and their columns scaled and offset, in turn: iterative motion warping (Hsu et
-// al. 2005, sec. 3). What they are registered to is at first the reference, the
-// longest take in a neutral style, and then the mean of all takes on its timeline.
+// al. 2005), but for scales and offsets that stay the same throughout a take. What
+// they are registered to is at first the reference, the longest take in a neutral
+// style, and then the mean of all takes on its timeline. Where no style is neutral,
+// an action done once has a take of middling length as its reference.
 //
 // An action that repeats itself has a timeline of one cycle. It begins where the
 // left foot comes to stand, and takes go round it as often as they have cycles.

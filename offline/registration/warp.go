@@ -13,7 +13,7 @@ const (
 	restCost  = 0.02    // of the slope's logarithm itself, squared
 	openCost  = 0.3     // of the time that a template goes on before a take begins or after it ends, in columns
 	longHold  = 2       // s by which takes may begin sooner than a template, and end later
-	maxStates = 1 << 27 // bytes of back pointers
+	maxStates = 1 << 26 // bytes of back pointers
 )
 
 // A warper finds the warps of takes onto a template.

@@ -331,10 +331,10 @@ func (db *Database) indexAll() error {
 			class[f], one[f] = db.class[int(tk.action)*len(db.Styles)+int(tk.style)], 0
 		}
 	}
-	if db.poses, err = db.indexOf(poses, places, class, len(db.classes)); err != nil {
+	if db.poses, err = db.indexOf(poses, poseShare, places, class, len(db.classes)); err != nil {
 		return err
 	}
-	db.feet, err = db.indexOf(feet, places, one, 1)
+	db.feet, err = db.indexOf(feet, legsShare, places, one, 1)
 	return err
 }
 
@@ -361,7 +361,7 @@ func (db *Database) places() []m3.Vec3 {
 // mostFitted is how many windows principal components are found of, at most.
 const mostFitted = 4000
 
-func (db *Database) indexOf(m *metric, places []m3.Vec3, of []int32, classes int) (*index, error) {
+func (db *Database) indexOf(m *metric, share float64, places []m3.Vec3, of []int32, classes int) (*index, error) {
 	n := db.layout.skel.Len()
 	var have []int32
 	for f, c := range of {
@@ -373,7 +373,7 @@ func (db *Database) indexOf(m *metric, places []m3.Vec3, of []int32, classes int
 		m.cloud(plane, height, func(i int) []m3.Vec3 { return places[(int(f)-Window+1+i)*n:][:n] })
 	}
 	stride := len(have)/mostFitted + 1
-	if err := m.fit((len(have)+stride-1)/stride, func(i int, p, h []float32) { cloud(have[i*stride], p, h) }); err != nil {
+	if err := m.fit(share, (len(have)+stride-1)/stride, func(i int, p, h []float32) { cloud(have[i*stride], p, h) }); err != nil {
 		return nil, err
 	}
 	cols := m.columns()

@@ -18,7 +18,7 @@
 // in a style, are found exactly (search.go). From them and their counterparts a
 // ridge regression is fitted for each degree of freedom, from the input, the input
 // before and the output before to the output (regress.go). What the classes say is
-// blended by how near they are; those that weigh less than a thousandth of the
+// blended by how near they are; those that weigh less than a hundredth of the
 // nearest are left out, mostly without a search, since a pose moves only so far in
 // a frame. Time passes in the output as in the neighbours'.
 //

@@ -161,7 +161,10 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error
 	}
 	for i := range l.middle {
 		q := data[tensorMiddle][4*i:]
-		l.middle[i] = m3.Quat{X: q[0], Y: q[1], Z: q[2], W: q[3]}.Normalize()
+		l.middle[i] = m3.Quat{X: q[0], Y: q[1], Z: q[2], W: q[3]}
+		if n := l.middle[i].Dot(l.middle[i]); m3.Abs(n-1) > 1e-3 {
+			return nil, fmt.Errorf("array %s: rotation %d has length %g, want 1", tensorMiddle, i, m3.Sqrt(n))
+		}
 	}
 	for _, t := range db.takes {
 		for f := t.first + 1; f < t.first+t.frames; f++ {

@@ -33,19 +33,29 @@ const Window = 5
 type metric struct {
 	joints []int16   // of a frame that count
 	weight []float32 // (Window, joints) √w
+	mean   []float32 // (n) of the windows' heights, which are taken off
+	parts  [2]part   // coordinates: the largest first, so that they tell who is far
+}
+
+// part is some of a window's coordinates: real parts, imaginary parts, heights, the
+// norm of all in later parts, and half the sum of squares of all up to here.
+type part struct {
 	plane  []float32 // (2·planar, 2·n) rows that give real and imaginary parts
 	height []float32 // (tall, n)
-	mean   []float32 // (n) of the windows' heights, which are taken off
 	planar int
 	tall   int
+	at     int // where they begin
 }
+
+func (p *part) columns() int { return p.values() + 2 }
+
+func (p *part) values() int { return 2*p.planar + p.tall }
 
 // n returns the number of places in a window.
 func (m *metric) n() int { return len(m.weight) }
 
-// columns returns the length of a window's coordinates: planar ones, their
-// imaginary parts, heights and half the sum of squares of all.
-func (m *metric) columns() int { return 2*m.planar + m.tall + 1 }
+// columns returns the length of a window's coordinates.
+func (m *metric) columns() int { return m.parts[1].at + m.parts[1].columns() }
 
 // shortest is the length of the shortest bone whose end counts, m: fingers and the
 // pivots of shoulders and necks go with what holds them.
@@ -100,57 +110,119 @@ func (m *metric) cloud(plane, height []float32, at func(i int) []m3.Vec3) {
 
 // coordinates writes a cloud's, columns() long.
 func (m *metric) coordinates(dst, plane, height []float32) {
-	n := m.n()
-	for c := range 2 * m.planar {
-		dst[c] = kernel.Dot(m.plane[c*2*n:(c+1)*2*n], plane)
+	n, half := m.n(), float32(0)
+	for i := range m.parts {
+		p := &m.parts[i]
+		to := dst[p.at:][:p.columns()]
+		for c := range 2 * p.planar {
+			to[c] = kernel.Dot(p.plane[c*2*n:(c+1)*2*n], plane)
+		}
+		for c := range p.tall {
+			to[2*p.planar+c] = kernel.Dot(p.height[c*n:(c+1)*n], height)
+		}
+		v := p.values()
+		half += kernel.Dot(to[:v], to[:v]) / 2
+		to[v], to[v+1] = 0, half
 	}
-	d := dst[2*m.planar:]
-	for c := range m.tall {
-		d[c] = kernel.Dot(m.height[c*n:(c+1)*n], height)
-	}
-	last := len(dst) - 1
-	dst[last] = kernel.Dot(dst[:last], dst[:last]) / 2
+	first, last := &m.parts[0], len(dst)-1
+	dst[first.values()] = m3.Sqrt(max(0, 2*(dst[last]-dst[first.values()+1])))
 }
 
 // turned writes coordinates of q turned by a quarter, heights 0: what distance
 // needs beside q.
 func (m *metric) turned(dst, q []float32) {
-	for c := range m.planar {
-		dst[c], dst[m.planar+c] = q[m.planar+c], -q[c]
+	clear(dst)
+	for i := range m.parts {
+		p := &m.parts[i]
+		to, from := dst[p.at:], q[p.at:]
+		for c := range p.planar {
+			to[c], to[p.planar+c] = from[p.planar+c], -from[c]
+		}
 	}
-	clear(dst[2*m.planar:])
+}
+
+// products are what distances are made of: sums over some of the coordinates of a
+// query and sixteen windows.
+type products struct {
+	re, im, h [lanes]float32
+	d         [lanes]float32
+}
+
+// upTo adds the products of a part and sets d to the distances as far as the parts
+// up to here tell: none is greater than the true one. x are the windows'
+// coordinates in the part, side by side, (columns, 16).
+func (s *products) upTo(p *part, q, turned, x []float32) (least float32) {
+	var t [lanes]float32
+	v, plane := p.values(), 2*p.planar
+	kernel.Dots16(&t, x[:lanes*plane], q[:plane])
+	add(&s.re, &t)
+	kernel.Dots16(&t, x[:lanes*plane], turned[:plane])
+	add(&s.im, &t)
+	kernel.Dots16(&t, x[lanes*plane:lanes*v], q[plane:v])
+	add(&s.h, &t)
+	least = inf
+	rests, halves := x[lanes*v:][:lanes], x[lanes*(v+1):][:lanes]
+	for l := range s.d {
+		// Later parts add the difference of their norms at least.
+		rest := q[v] - rests[l]
+		s.d[l] = m3.Sqrt(max(0, 2*(q[v+1]+halves[l]-s.h[l]-m3.Sqrt(s.re[l]*s.re[l]+s.im[l]*s.im[l]))) + rest*rest)
+		least = min(least, s.d[l])
+	}
+	return least
+}
+
+// bounds writes how far sixteen windows are at least, of whom x has the first part.
+func (m *metric) bounds(d *[lanes]float32, q, turned, x []float32) {
+	var s products
+	s.upTo(&m.parts[0], q, turned, x)
+	*d = s.d
 }
 
 // distances writes d of the query q, with its quarter turn, and sixteen windows,
-// whose coordinates lie side by side, (columns, 16).
-func (m *metric) distances(d *[lanes]float32, q, turned, x []float32) {
-	p := 2 * m.planar
-	last := len(q) - 1
-	var re, im, h [lanes]float32
-	kernel.Dots16(&re, x[:lanes*p], q[:p])
-	kernel.Dots16(&im, x[:lanes*p], turned[:p])
-	kernel.Dots16(&h, x[lanes*p:lanes*last], q[p:last])
-	half := x[lanes*last:][:lanes]
-	for l := range d {
-		sq := 2 * (q[last] + half[l] - h[l] - m3.Sqrt(re[l]*re[l]+im[l]*im[l]))
-		d[l] = m3.Sqrt(max(0, sq))
+// whose coordinates lie side by side, (columns, 16). Where all are farther than
+// beyond it returns false and leaves d as it is.
+func (m *metric) distances(d *[lanes]float32, q, turned, x []float32, beyond float32) bool {
+	var s products
+	for i := range m.parts {
+		p := &m.parts[i]
+		if s.upTo(p, q[p.at:], turned[p.at:], x[lanes*p.at:]) > beyond {
+			return false
+		}
+	}
+	*d = s.d
+	return true
+}
+
+func add(sum, x *[lanes]float32) {
+	for l, v := range x {
+		sum[l] += v
 	}
 }
 
 // distance returns d of a query q, with its quarter turn, and another window.
 func (m *metric) distance(q, turned, r []float32) float32 {
-	last, p := len(q)-1, 2*m.planar
-	re, im := kernel.Dot(q[:p], r[:p]), kernel.Dot(turned[:p], r[:p])
-	sq := 2 * (q[last] + r[last] - kernel.Dot(q[p:last], r[p:last]) - m3.Sqrt(re*re+im*im))
-	return m3.Sqrt(max(0, sq))
+	var re, im, h float32
+	for i := range m.parts {
+		p := &m.parts[i]
+		v, plane := p.at+p.values(), p.at+2*p.planar
+		re += kernel.Dot(q[p.at:plane], r[p.at:plane])
+		im += kernel.Dot(turned[p.at:plane], r[p.at:plane])
+		h += kernel.Dot(q[plane:v], r[plane:v])
+	}
+	last := len(q) - 1
+	return m3.Sqrt(max(0, 2*(q[last]+r[last]-h-m3.Sqrt(re*re+im*im))))
 }
 
-// share is the part of the windows' sum of squares that the principal components
-// leave out. It takes less than a thousandth off distances between neighbours.
-const share = 2e-5
+// The parts of the windows' sums of squares that principal components may leave
+// out: distances of poses are then within a few thousandths, which contacts, that
+// count neighbours, need not be.
+const (
+	poseShare = 2e-6
+	legsShare = 5e-5
+)
 
-// fit finds the principal components of count windows.
-func (m *metric) fit(count int, window func(i int, plane, height []float32)) error {
+// fit finds the principal components of count windows that hold all but a share.
+func (m *metric) fit(share float64, count int, window func(i int, plane, height []float32)) error {
 	n := m.n()
 	plane, height := make([]float32, 2*n), make([]float32, n)
 	// Complex covariance A + iB as the real, symmetric (A −B; B A), whose
@@ -186,7 +258,7 @@ func (m *metric) fit(count int, window func(i int, plane, height []float32)) err
 		return err
 	}
 	var basis [][]float64
-	for c := 0; c < 2*n && !most(values, c); c++ {
+	for c := 0; c < 2*n && !most(values, c, share); c++ {
 		u := vectors[c]
 		for _, b := range basis { // without the part along those there are
 			var re, im float64
@@ -210,30 +282,52 @@ func (m *metric) fit(count int, window func(i int, plane, height []float32)) err
 		}
 		basis = append(basis, u)
 	}
-	m.planar = len(basis)
-	m.plane = make([]float32, 2*m.planar*2*n)
-	for c, u := range basis {
-		re, im := m.plane[c*2*n:(c+1)*2*n], m.plane[(m.planar+c)*2*n:(m.planar+c+1)*2*n]
-		for k := range n {
-			re[k], re[n+k] = float32(u[k]), float32(u[n+k])
-			im[k], im[n+k] = float32(-u[n+k]), float32(u[k])
-		}
-	}
 	if values, vectors, err = eigen(tall); err != nil {
 		return err
 	}
-	m.tall, m.height = 0, m.height[:0]
-	for c := 0; c < n && !most(values, c); c++ {
-		m.tall++
-		for _, x := range vectors[c] {
-			m.height = append(m.height, float32(x))
-		}
+	high := 0
+	for high < n && !most(values, high, share) {
+		high++
 	}
+	first, second := &m.parts[0], &m.parts[1]
+	first.take(basis[:min(firstPlanar, len(basis))], vectors[:min(firstTall, high)])
+	second.at = first.columns()
+	second.take(basis[first.planar:], vectors[first.tall:high])
 	return nil
 }
 
-// most reports whether the first c of the values hold all but share of them.
-func most(values []float64, c int) bool {
+// How many coordinates of a window are looked at first.
+const (
+	firstPlanar = 12
+	firstTall   = 8
+)
+
+// take makes complex vectors u and real ones v the basis of p.
+func (p *part) take(u, v [][]float64) {
+	p.planar, p.tall = len(u), len(v)
+	for _, b := range u {
+		for _, x := range b {
+			p.plane = append(p.plane, float32(x))
+		}
+	}
+	for _, b := range u {
+		n := len(b) / 2
+		for _, x := range b[n:] {
+			p.plane = append(p.plane, float32(-x))
+		}
+		for _, x := range b[:n] {
+			p.plane = append(p.plane, float32(x))
+		}
+	}
+	for _, b := range v {
+		for _, x := range b {
+			p.height = append(p.height, float32(x))
+		}
+	}
+}
+
+// most reports whether the first c of the values hold all but a share of them.
+func most(values []float64, c int, share float64) bool {
 	var rest, all float64
 	for i, v := range values {
 		all += max(v, 0)

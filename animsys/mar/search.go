@@ -23,7 +23,8 @@ type index struct {
 	classes []class
 	leaves  []leaf
 	windows []float32 // (leaves, cols, lanes) coordinates
-	middles []float32 // (blocks, cols, lanes) of the leaves' middles; each class begins a block
+	middles []float32 // (blocks, near, lanes) the first part of the leaves' middles' coordinates; each class begins a block
+	near    int       // columns of that
 }
 
 // class is a part of the index that is searched by itself.
@@ -42,7 +43,7 @@ type leaf struct {
 // cols). of says the class of each, in 0…classes−1, or −1 for one that is not to be
 // found.
 func newIndex(m *metric, rows []float32, of []int32, classes int) *index {
-	x := &index{metric: m, cols: m.columns(), classes: make([]class, classes)}
+	x := &index{metric: m, cols: m.columns(), near: m.parts[0].columns(), classes: make([]class, classes)}
 	members := make([][]int32, classes)
 	for w, c := range of {
 		if c >= 0 {
@@ -123,8 +124,9 @@ func (b *builder) leaf(ws []int32) {
 // pack lays the windows side by side. Lanes without a window hold copies.
 func (b *builder) pack() {
 	side := func(dst []float32, w int32, lane int) {
-		for c, v := range b.row(w) {
-			dst[c*lanes+lane] = v
+		row := b.row(w)
+		for c := range len(dst) / lanes {
+			dst[c*lanes+lane] = row[c]
 		}
 	}
 	size := b.cols * lanes
@@ -137,6 +139,7 @@ func (b *builder) pack() {
 			side(b.windows[i*size:][:size], w, lane)
 		}
 	}
+	size = b.near * lanes
 	blocks := 0
 	for i := range b.classes {
 		c := &b.classes[i]
@@ -212,7 +215,7 @@ func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
 	var d [lanes]float32
 	near := inf
 	for i := c.leaf0; i < c.leaf1; i += lanes {
-		x.metric.distances(&d, s.q, s.turned, x.middles[int(c.block+(i-c.leaf0)/lanes)*size:][:size])
+		x.metric.bounds(&d, s.q, s.turned, x.middles[int(c.block+(i-c.leaf0)/lanes)*x.near*lanes:][:x.near*lanes])
 		for l := range min(lanes, c.leaf1-i) {
 			low := d[l] - x.leaves[i+l].radius - slack
 			near = min(near, low)
@@ -232,7 +235,13 @@ func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
 			break
 		}
 		s.order = pop(s.order)
-		x.metric.distances(&d, s.q, s.turned, x.windows[int(b.leaf)*size:][:size])
+		far := inf
+		if len(s.best) == k {
+			far = s.best[k-1].d + slack
+		}
+		if !x.metric.distances(&d, s.q, s.turned, x.windows[int(b.leaf)*size:][:size], far) {
+			continue
+		}
 		for l, w := range x.leaves[b.leaf].window {
 			if w >= 0 {
 				s.offer(neighbour{w, d[l]}, k)

@@ -192,8 +192,9 @@ func (s *Stylist) Nearest(dst []Neighbour, character, action, style int) []Neigh
 	return dst
 }
 
-// negligible is the weight below which a class is left out, of the greatest's.
-const negligible = 1e-3
+// negligible is the weight below which a class is left out, of the greatest: it
+// would move a joint by a thousandth of a radian at most.
+const negligible = 1e-2
 
 func (s *Stylist) step(r *room, c int, pos []m3.Vec3, rot []m3.Quat) {
 	db, b := s.db, &s.bodies[c]

@@ -249,6 +249,7 @@ func TestMatch(t *testing.T) {
 		"half as fast":           {line(0, 1, 4), line(0, 2, 3), 0, []float32{0, 0.5, 1, 1.5}},
 		"out of reach":           {line(-2, 1, 6), line(0, 1, 3), 0, []float32{-1, -1, 0, 1, 2, -1}},
 		"from a later cycle":     {line(12, 1, 3), line(0, 1, 9), 10, []float32{2, 3, 4}},
+		"both begin together":    {line(12, 1, 3), line(0, 1, 41), 10, []float32{2, 3, 4}},
 		"it ends and goes back":  {line(0, 2, 8), line(0, 1, 13), 10, []float32{0, 2, 4, 6, 8, 10, 12, 4}},
 		"it begins in the midst": {line(0, 1, 3), line(7, 1, 11), 10, []float32{3, 4, 5}},
 	} {

@@ -372,6 +372,7 @@ func (s *Stylist) translate(r *room, b *body, row, weights []float32, c int) {
 	if len(r.found) == 0 {
 		return
 	}
+	slices.SortFunc(r.found, func(a, b found) int { return cmp.Compare(a.class, b.class) })
 	var total, step float32
 	for i, f := range r.found {
 		w := float32(0)

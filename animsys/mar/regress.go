@@ -16,6 +16,7 @@ type Options struct {
 	Width      float32 // δ of eq. 4: how fast classes that are farther count less; 0 means 0.7
 	Confidence float32 // κ of sec. 5.3: how many standard deviations of the neighbours the input is trusted over; 0 means 2
 	Keep       float32 // ρ of eq. 7: the part of the input that lies beyond that is kept; 0 means 0.7, below 0 none
+	Switch     float32 // half-life of the way to new weights of styles, s; 0 means 0.1, below 0 they count at once
 }
 
 func (o Options) withDefaults() Options {
@@ -36,6 +37,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Keep == 0 {
 		o.Keep = 0.7
+	}
+	if o.Switch == 0 {
+		o.Switch = 0.1
 	}
 	o.Keep = max(o.Keep, 0)
 	return o

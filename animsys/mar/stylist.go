@@ -40,8 +40,10 @@ func (l *Label) allows(p pair) bool {
 //
 // It belongs to one goroutine.
 type Stylist struct {
-	Weights []float32 // (characters, styles) of the output; what is missing to 1 is the input's own style
-	Labels  []Label   // (characters) what is known of the input
+	// Weights are those of the styles in the output, (characters, styles), each 0 to 1.
+	// What their sum lacks to 1 is the input's own style; a sum above 1 is taken for 1.
+	Weights []float32
+	Labels  []Label // (characters) what is known of the input
 
 	db     *Database
 	opt    Options
@@ -69,6 +71,7 @@ type body struct {
 	known  []around           // (classes) of the distances from it
 	legs   []float32          // coordinates of the last window of legs
 	afoot  around             // of the distances from it
+	blend  []float32          // (2, styles) weights on their way to those asked for, and their speeds, 1/s
 	stand  [Window][2]float32 // likelihoods of the last frames that the feet stand, as places
 }
 
@@ -81,6 +84,7 @@ type room struct {
 	order         []classBound
 	found         []found
 	preds         []float32 // (classes, columns)
+	weights       []float32 // (styles)
 }
 
 type classBound struct {
@@ -113,7 +117,8 @@ func (db *Database) NewStylist(o StylistOptions) (*Stylist, error) {
 	s.rows, s.steps, s.stands = make([]float32, n*s.cols), make([]float32, n), make([]uint8, n)
 	for i := range s.bodies {
 		s.bodies[i] = body{places: make([]m3.Vec3, Window*s.joints), x: make([]float32, s.cols), xp: make([]float32, s.cols),
-			yp: make([]float32, s.cols), q: make([]float32, db.poses.cols), known: make([]around, len(db.classes)), legs: make([]float32, db.feet.cols)}
+			yp: make([]float32, s.cols), q: make([]float32, db.poses.cols), known: make([]around, len(db.classes)), legs: make([]float32, db.feet.cols),
+			blend: make([]float32, 2*len(db.Styles))}
 	}
 	s.work = func(worker, i int) {
 		s.step(s.rooms[worker], i, s.pos[i*s.joints:(i+1)*s.joints], s.rot[i*s.joints:(i+1)*s.joints])
@@ -123,7 +128,7 @@ func (db *Database) NewStylist(o StylistOptions) (*Stylist, error) {
 		r := &room{search: db.poses.newSearch(s.opt.Neighbours), feet: db.feet.newSearch(s.opt.Neighbours), reg: newRegression(s.opt.Neighbours, s.cols),
 			plane: make([]float32, 2*db.poses.metric.n()), height: make([]float32, db.poses.metric.n()), model: make([]m3.Xform, s.joints),
 			order: make([]classBound, 0, len(db.classes)), found: make([]found, 0, len(db.classes)),
-			preds: make([]float32, len(db.classes)*s.cols)}
+			preds: make([]float32, len(db.classes)*s.cols), weights: make([]float32, len(db.Styles))}
 		s.rooms = append(s.rooms, r)
 	}
 	return s, nil
@@ -206,19 +211,47 @@ func (s *Stylist) step(r *room, c int, pos []m3.Vec3, rot []m3.Quat) {
 		return
 	}
 	row := s.rows[c*s.cols:][:s.cols]
-	weights := s.Weights[c*len(db.Styles):][:len(db.Styles)]
 	s.enter(r, b, pos, rot)
 	copy(row, b.x)
 	s.steps[c] = 1
-	any := false
-	for _, w := range weights {
-		any = any || w > 0
-	}
+	weights, any := s.switching(r, b, s.Weights[c*len(db.Styles):][:len(db.Styles)])
 	if any {
 		s.translate(r, b, row, weights, c)
 	}
 	copy(b.yp, row)
 	s.stands[c] = s.standing(r, b)
+}
+
+// switching takes b's blend of styles a frame on its way to the weights wanted, and
+// returns it, its sum at most 1, and whether there is any style in it.
+func (s *Stylist) switching(r *room, b *body, want []float32) (weights []float32, any bool) {
+	n := len(want)
+	weights = r.weights[:n]
+	total := float32(0)
+	for i, w := range want {
+		if !(w > 0) { // or not a number
+			w = 0
+		}
+		w = min(w, 1)
+		x, v := &b.blend[i], &b.blend[n+i]
+		if b.seen == 1 || s.opt.Switch < 0 {
+			*x, *v = w, 0
+		} else {
+			*x, *v = m3.Spring(*x, *v, w, s.opt.Switch, 1/s.db.FPS)
+			if m3.Abs(*x-w) < 1e-4 && m3.Abs(*v) < 1e-3 {
+				*x, *v = w, 0
+			}
+			*x = max(*x, 0)
+		}
+		weights[i] = *x
+		total += *x
+	}
+	if total > 1 {
+		for i := range weights {
+			weights[i] /= total
+		}
+	}
+	return weights, total > 0
 }
 
 // standing returns the feet that stand: what the windows in which legs are nearest

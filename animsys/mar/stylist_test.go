@@ -274,3 +274,61 @@ func TestRetimer(t *testing.T) {
 		}
 	}
 }
+
+// A switch of styles is a way, not a leap: nothing moves much faster in it than
+// before and after, while with weights that count at once it does.
+func TestSwitch(t *testing.T) {
+	db := database(t)
+	in := plain.take("walk", 7, 6, 1.04)
+	fastest := func(o Options) (steady, switching float64, last []float32) {
+		s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1, Options: o})
+		n := len(db.Styles)
+		s.Weights[index1(db.Styles, "proud")] = 1
+		var was []float32
+		for f := range in.Clip.Frames {
+			if f == 150 {
+				copy(s.Weights, make([]float32, n))
+				s.Weights[index1(db.Styles, "old")] = 1
+			}
+			pos, rot := in.Clip.Frame(f)
+			row, _ := s.Step(0, pos, rot)
+			if f > 30 {
+				if v := db.apart(row, was); f >= 150 && f < 200 {
+					switching = max(switching, v)
+				} else {
+					steady = max(steady, v)
+				}
+			}
+			was = slices.Clone(row)
+		}
+		return steady, switching, was
+	}
+	steady, slow, end := fastest(Options{})
+	_, leap, other := fastest(Options{Switch: -1})
+	t.Logf("joints move up to %.2f cm a frame, %.2f while styles change, %.2f where they change at once", 100*steady, 100*slow, 100*leap)
+	if slow > 1.5*steady || leap < 1.5*slow {
+		t.Errorf("joints move up to %.2f cm a frame, %.2f while styles change, %.2f where they change at once", 100*steady, 100*slow, 100*leap)
+	}
+	if d := db.apart(end, other); d > 2e-3 {
+		t.Errorf("in the end they are %.2f cm apart", 100*d)
+	}
+}
+
+// Weights that cannot be are none, or all.
+func TestWeights(t *testing.T) {
+	db := database(t)
+	in := plain.take("walk", 7, 2, 1.04)
+	both := func(w, other float32) []float32 {
+		s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+		s.Weights[index1(db.Styles, "old")], s.Weights[index1(db.Styles, "proud")] = w, other
+		rows, _ := s.run(in.Clip)
+		return rows
+	}
+	run := func(w float32) []float32 { return both(w, 0) }
+	if !slices.Equal(both(1, 1), both(0.5, 0.5)) {
+		t.Error("weights of a sum above 1 are not taken for shares")
+	}
+	if !slices.Equal(run(float32(math.NaN())), run(0)) || !slices.Equal(run(-3), run(0)) || !slices.Equal(run(7), run(1)) {
+		t.Error("weights that are not 0 to 1 are not taken for 0 or 1")
+	}
+}

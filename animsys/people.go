@@ -1,6 +1,7 @@
 package animsys
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
+	"mannequin/animsys/mar"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
@@ -25,14 +27,22 @@ type PeopleOptions struct {
 	Roles    *ik.Roles      // the skeleton's roles; nil derives them from the shipped people's joint names
 	Workers  int            // goroutines that share the rows; 0 means one per CPU
 
+	// Transfers are the styles of ecs.Gram, at most ecs.MaxStyles; nil: none.
+	Transfers []*manifold.Transfer
+	// Styles has those of ecs.MAR, at most ecs.MaxStyles, on the model's skeleton; nil:
+	// none. Style says how they are given; its Characters are Capacity, its Workers the
+	// tick's.
+	Styles *mar.Database
+	Style  mar.Options
+
 	// Stream says how motion is made. Its People are Capacity, and its Workers,
 	// where they are 0, one fewer than the tick has, at least 1.
 	Stream manifold.StreamOptions
 }
 
 // People is the resource that holds the agents of a model of manifold: each has a
-// manifold.Curve, the component that says where it goes, and may have a
-// manifold.Styled, which says how. A goroutine of theirs makes their motion in
+// manifold.Curve, the component that says where it goes, and may have an
+// ecs.Style, which says how. A goroutine of theirs makes their motion in
 // windows, a batch at a time, while the tick plays them. It belongs, but for that,
 // to the goroutine that owns the world.
 //
@@ -46,6 +56,9 @@ type People struct {
 	// great, or the processor too slow, for what PeopleOptions.Stream says. What
 	// people do does not depend on it.
 	Waits int
+
+	transfers []*manifold.Transfer
+	restyle   *restyle // nil without Styles
 
 	contact []uint8 // per leg: the contact of its tip
 	curves  generic.Map1[manifold.Curve]
@@ -84,15 +97,23 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 	if err != nil {
 		return nil, err
 	}
-	p := &People{curves: generic.NewMap1[manifold.Curve](w)}
+	p := &People{curves: generic.NewMap1[manifold.Curve](w), transfers: opt.Transfers}
+	if len(opt.Transfers) > ecs.MaxStyles {
+		return nil, fmt.Errorf("animsys: %d transfers, at most %d fit an ecs.Style", len(opt.Transfers), ecs.MaxStyles)
+	}
+	if p.restyle, err = newRestyle(m.Skel, &opt); err != nil {
+		return nil, err
+	}
 	opt.Stream.People = opt.Capacity
 	if opt.Stream.Workers == 0 {
 		opt.Stream.Workers = max(1, opt.Workers-1)
 	}
 	if p.Stream, err = m.NewStream(steps, locomotion, opt.Stream); err != nil {
+		p.restyle.close()
 		return nil, err
 	}
 	if err := p.open(w, m.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {
+		p.restyle.close()
 		p.Stream.Close()
 		return nil, err
 	}
@@ -101,6 +122,7 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 		c := slices.IndexFunc(m.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == tip })
 		if c < 0 {
 			p.close()
+			p.restyle.close()
 			p.Stream.Close()
 			return nil, fmt.Errorf("animsys: a leg ends in %q, of which the model has no contact", tip)
 		}
@@ -135,7 +157,7 @@ func (p *People) Close() error {
 	close(p.work)
 	for range p.done { // what is under way
 	}
-	return p.Stream.Close()
+	return errors.Join(p.Stream.Close(), p.restyle.close())
 }
 
 // Spawn adds someone who stands at pos, whose height is dropped, with heading yaw
@@ -171,6 +193,7 @@ func (p *People) Despawn(e arche.Entity) error {
 	row, _, err := p.remove(e)
 	if err == nil {
 		p.Stream.Remove(row)
+		p.restyle.move(row, p.Rows.Len())
 	}
 	return err
 }
@@ -183,6 +206,7 @@ func (p *People) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 		return err
 	}
 	p.Stream.Place(row, feature.Place{Pos: pos, Yaw: yaw}, p.phase())
+	p.restyle.forget(row)
 	p.show(row, row+1)
 	p.moved(row)
 	return nil
@@ -202,18 +226,17 @@ func (p *People) show(r0, r1 int) {
 	}
 }
 
-// Windows gathers the entities' curves and styles (who loses a manifold.Styled loses
-// the style), plays windows that are due, and asks for
-// those that are needed next.
+// Windows gathers the entities' curves and styles (who loses an ecs.Style loses the
+// style), plays windows that are due, and asks for those that are needed next.
 type Windows struct {
 	people *People
-	filter generic.Filter3[ecs.Slot, manifold.Curve, manifold.Styled]
+	filter generic.Filter3[ecs.Slot, manifold.Curve, ecs.Style]
 	fault  generic.Resource[ecs.Fault]
 }
 
 // Initialize finds the people.
 func (s *Windows) Initialize(w *arche.World) {
-	s.filter = *generic.NewFilter3[ecs.Slot, manifold.Curve, manifold.Styled]().Optional(generic.T[manifold.Styled]())
+	s.filter = *generic.NewFilter3[ecs.Slot, manifold.Curve, ecs.Style]().Optional(generic.T[ecs.Style]())
 	s.fault = generic.NewResource[ecs.Fault](w)
 	if res := generic.NewResource[People](w); res.Has() {
 		s.people = res.Get()
@@ -235,16 +258,32 @@ func (s *Windows) Update(w *arche.World) {
 	for q := s.filter.Query(w); q.Next(); {
 		slot, curve, style := q.Get()
 		if p.Rows.Holds(q.Entity(), slot) {
-			p.Stream.Curves[slot.Row], p.Stream.Styles[slot.Row] = *curve, manifold.Styled{}
-			if style != nil {
-				p.Stream.Styles[slot.Row] = *style
+			if style == nil {
+				style = &noStyle
 			}
+			p.Stream.Curves[slot.Row], p.Stream.Styles[slot.Row] = *curve, p.styled(style)
+			p.restyle.want(slot.Row, style)
 		}
 	}
 	if p.tick%p.Stream.Options().Every == 0 {
 		p.ask()
 	}
 	p.tick++
+}
+
+var noStyle ecs.Style
+
+// styled returns the share of a transfer that a style asks for.
+func (p *People) styled(s *ecs.Style) (out manifold.Styled) {
+	if s.Method != ecs.Gram {
+		return out
+	}
+	for i, tr := range p.transfers {
+		if w := s.Weights[i]; w > out.Weight {
+			out = manifold.Styled{With: tr, Weight: w}
+		}
+	}
+	return out
 }
 
 // Finalize has nothing to do: people are closed by their owner.

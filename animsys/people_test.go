@@ -86,7 +86,7 @@ type street struct {
 	curves   generic.Map1[manifold.Curve]
 }
 
-func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions) *street {
+func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions, extra ...func(*animsys.PeopleOptions)) *street {
 	t.Helper()
 	field, err := terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 2, Wavelength: 14, MaxSlope: 0.35})
 	if err != nil {
@@ -94,7 +94,11 @@ func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions) *s
 	}
 	s := &street{t: t, ecs: arche.NewWorld()}
 	m, steps, locomotion := humans(t)
-	s.people, err = animsys.NewPeople(&s.ecs, m, steps, locomotion, animsys.PeopleOptions{Capacity: capacity, Terrain: field, Workers: workers, Stream: o})
+	opt := animsys.PeopleOptions{Capacity: capacity, Terrain: field, Workers: workers, Stream: o}
+	for _, e := range extra {
+		e(&opt)
+	}
+	s.people, err = animsys.NewPeople(&s.ecs, m, steps, locomotion, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +341,7 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 	m, steps, locomotion := humans(t)
 	tr := jogging(t, m, steps, locomotion)
 	track := func(workers, making int, among bool) [][]m3.Xform {
-		s := newStreet(t, 6, workers, manifold.StreamOptions{Batch: 6, Workers: making})
+		s := newStreet(t, 6, workers, manifold.StreamOptions{Batch: 6, Workers: making}, with(tr))
 		var e arche.Entity
 		var before []arche.Entity
 		for i := range 3 { // so that it is the third either way
@@ -354,8 +358,7 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 		var out [][]m3.Xform
 		for tick := range ticks {
 			if tick == 60 {
-				styled := generic.NewMap1[manifold.Styled](&s.ecs)
-				styled.Assign(e, &manifold.Styled{With: tr, Weight: 0.8})
+				s.style(e, ecs.Gram, 0, 0.8)
 			}
 			if among && tick%50 == 20 {
 				before = append(before, s.person(tick))
@@ -383,14 +386,11 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 }
 
 func TestPeopleTickDoesNotAllocate(t *testing.T) {
-	s := newStreet(t, 6, 2, manifold.StreamOptions{Iterations: 2})
 	m, steps, locomotion := humans(t)
-	style := manifold.Styled{With: jogging(t, m, steps, locomotion), Weight: 1}
-	styled := generic.NewMap1[manifold.Styled](&s.ecs)
+	s := newStreet(t, 6, 2, manifold.StreamOptions{Iterations: 2}, with(jogging(t, m, steps, locomotion)), withStyles(t))
 	for i := range 6 {
-		if e := s.person(i); i%2 == 0 {
-			styled.Assign(e, &style)
-		}
+		e := s.person(i)
+		s.style(e, [...]ecs.StyleMethod{ecs.Gram, ecs.NoStyle, ecs.MAR}[i%3], i%3/2, 1)
 	}
 	s.step(120)
 	frame := s.people.Interpolate(nil, 0.5)
@@ -412,10 +412,9 @@ func TestPeopleHaveStyle(t *testing.T) {
 	m, steps, locomotion := humans(t)
 	tr := jogging(t, m, steps, locomotion)
 	bones := func(weight float32) ([]m3.Xform, m3.Vec3) {
-		s := newStreet(t, 1, 1, manifold.StreamOptions{})
+		s := newStreet(t, 1, 1, manifold.StreamOptions{}, with(tr))
 		e := s.person(0)
-		styled := generic.NewMap1[manifold.Styled](&s.ecs)
-		styled.Assign(e, &manifold.Styled{With: tr, Weight: weight})
+		s.style(e, ecs.Gram, 0, weight)
 		s.step(400)
 		return s.bones(e), s.people.Roots[0].Pos
 	}
@@ -435,6 +434,23 @@ func TestPeopleHaveStyle(t *testing.T) {
 }
 
 func first[A, B any](a A, _ B) A { return a }
+
+// with has people have a style of Gram.
+func with(tr *manifold.Transfer) func(*animsys.PeopleOptions) {
+	return func(o *animsys.PeopleOptions) { o.Transfers = []*manifold.Transfer{tr} }
+}
+
+// style gives e a weight of a style of a method.
+func (s *street) style(e arche.Entity, method ecs.StyleMethod, i int, weight float32) {
+	c := ecs.Style{Method: method}
+	c.Weights[i] = weight
+	styles := generic.NewMap1[ecs.Style](&s.ecs)
+	if s.ecs.Has(e, arche.ComponentID[ecs.Style](&s.ecs)) {
+		*styles.Get(e) = c
+		return
+	}
+	styles.Assign(e, &c)
+}
 
 // A tick of a steady crowd, its windows included.
 func BenchmarkPeople(b *testing.B) {

@@ -15,7 +15,7 @@ import (
 // before them and systems that read poses after them. Those whose resource the
 // world lacks have nothing to do.
 func Systems() []ecs.System {
-	return []ecs.System{&Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Blend{}, &Ground{}, &Skin{}}
+	return []ecs.System{&Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Restyle{}, &Blend{}, &Ground{}, &Skin{}}
 }
 
 var errNobody = errors.New("animsys: the world has neither a Crowd nor People: call NewCrowd or NewPeople before the systems start")

@@ -2,7 +2,8 @@
 // resources that the animation systems share, compact rows for entities whose
 // bulk data lives in flat slices, and the schedule that runs the systems.
 //
-// An animated entity has a [Slot], and a control.Goal or a manifold.Curve. The slot names its row in
+// An animated entity has a [Slot], and a control.Goal or a manifold.Curve; it may
+// have a [Style]. The slot names its row in
 // the slices of the animation systems; rows are compact, so that one network
 // call serves the rows 0 to n−1. Entities come and go between ticks with
 // [Rows.Add] and [Rows.Remove].
@@ -17,6 +18,30 @@ import (
 
 // Slot is the component that gives an animated entity its row.
 type Slot struct{ Row int32 }
+
+// Style is the component that gives a person's motion a style, or a blend of some.
+// Without it, or with the zero value, they move in their own.
+type Style struct {
+	Method StyleMethod
+	// Weights are those of the styles of the method's, in their order: of MAR 0 to 1
+	// each, of which the rest to 1 is the person's own style; of Gram, which has one at
+	// a time, the heaviest counts, 0 to 2. Others than the method has are passed over.
+	Weights [MaxStyles]float32
+}
+
+// MaxStyles is how many styles a method may have in a world.
+const MaxStyles = 16
+
+// StyleMethod says who gives somebody a style.
+type StyleMethod uint8
+
+// Gram changes the motion that is made of them next, by windows: a change shows
+// after about a second. MAR translates every frame as it comes.
+const (
+	NoStyle StyleMethod = iota
+	Gram                // Holden et al. 2016: animsys.PeopleOptions.Transfers
+	MAR                 // Xia et al. 2015: animsys.PeopleOptions.Styles
+)
 
 // Player is the tag of an entity that takes its goal from the player's input.
 type Player struct{}

@@ -104,6 +104,10 @@ func BenchmarkCrowd(b *testing.B) {
 	for c := range n {
 		s.Weights[c*len(db.Styles)+c%len(db.Styles)] = 1
 	}
+	var all []int32
+	for c := range n {
+		all = append(all, int32(c))
+	}
 	f := 0
 	b.ReportAllocs()
 	for b.Loop() {
@@ -113,7 +117,7 @@ func BenchmarkCrowd(b *testing.B) {
 			copy(pos[c*joints:], p)
 			copy(rot[c*joints:], r)
 		}
-		s.Run(n, pos, rot)
+		s.Run(all, pos, rot)
 		f++
 	}
 }

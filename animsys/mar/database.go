@@ -427,11 +427,19 @@ func (db *Database) Columns() []string { return db.layout.names() }
 // Row returns the row of a frame, which must not be changed.
 func (db *Database) Row(frame int) []float32 { return db.row(frame) }
 
+// Fits says why motion of a skeleton cannot be translated, or nil.
+func (db *Database) Fits(sk *skel.Skeleton) error {
+	if err := sameSkeleton(db.layout.skel, sk); err != nil {
+		return fmt.Errorf("mar: %w", err)
+	}
+	return nil
+}
+
 // Rows returns the rows of a clip, (frames, columns), and an error where its
 // skeleton is not the database's.
 func (db *Database) Rows(c *skel.Clip) ([]float32, error) {
-	if err := sameSkeleton(db.layout.skel, c.Skel); err != nil {
-		return nil, fmt.Errorf("mar: %w", err)
+	if err := db.Fits(c.Skel); err != nil {
+		return nil, err
 	}
 	return db.layout.clip(c), nil
 }

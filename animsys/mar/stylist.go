@@ -55,7 +55,8 @@ type Stylist struct {
 	rows   []float32 // (characters, columns) the output
 	steps  []float32 // (characters)
 	stands []uint8   // (characters)
-	pos    []m3.Vec3 // of Run
+	who    []int32   // of Run
+	pos    []m3.Vec3 // the same
 	rot    []m3.Quat
 	work   func(worker, i int)
 }
@@ -120,7 +121,8 @@ func (db *Database) NewStylist(o StylistOptions) (*Stylist, error) {
 			yp: make([]float32, s.cols), q: make([]float32, db.poses.cols), known: make([]around, len(db.classes)), legs: make([]float32, db.feet.cols),
 			blend: make([]float32, 2*len(db.Styles))}
 	}
-	s.work = func(worker, i int) {
+	s.work = func(worker, k int) {
+		i := int(s.who[k])
 		s.step(s.rooms[worker], i, s.pos[i*s.joints:(i+1)*s.joints], s.rot[i*s.joints:(i+1)*s.joints])
 	}
 	s.pool = pool.New(min(o.Workers, n))
@@ -141,7 +143,11 @@ func (s *Stylist) Close() error {
 }
 
 // Reset forgets the motion of a character: the next frame is the first.
-func (s *Stylist) Reset(character int) { s.bodies[character].seen = 0 }
+func (s *Stylist) Reset(character int) {
+	b := &s.bodies[character]
+	b.seen = 0
+	clear(b.blend)
+}
 
 // Step takes the next frame of a character's motion: local transforms of the
 // database's skeleton at its rate, the root's in the world. It returns the row of
@@ -153,12 +159,42 @@ func (s *Stylist) Step(character int, pos []m3.Vec3, rot []m3.Quat) (row []float
 	return s.Row(character), s.steps[character]
 }
 
-// Run takes the next frame of the characters from 0 up to n, poses (characters,
-// joints) as Step does, on all workers. Row, Frames and Stands have what comes out.
-func (s *Stylist) Run(n int, pos []m3.Vec3, rot []m3.Quat) {
-	s.pos, s.rot = pos, rot
-	s.pool.Run(n, s.work)
-	s.pos, s.rot = nil, nil
+// Run takes the next frame of some characters, each named once, on all workers: poses
+// as Step takes them, (characters, joints) for all there are. Row, Frames and Stands
+// have what comes out.
+func (s *Stylist) Run(characters []int32, pos []m3.Vec3, rot []m3.Quat) {
+	s.who, s.pos, s.rot = characters, pos, rot
+	s.pool.Run(len(characters), s.work)
+	s.who, s.pos, s.rot = nil, nil, nil
+}
+
+// Still reports whether a character has no style, and is not on its way from one: what
+// goes in comes out.
+func (s *Stylist) Still(character int) bool {
+	b := &s.bodies[character]
+	if b.seen == 0 {
+		return true
+	}
+	for _, x := range b.blend {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Move gives the place of one character to another, with all that is known of it,
+// and forgets the one that was there.
+func (s *Stylist) Move(to, from int) {
+	if to == from {
+		return
+	}
+	n := len(s.db.Styles)
+	s.bodies[to], s.bodies[from] = s.bodies[from], s.bodies[to]
+	copy(s.Weights[to*n:][:n], s.Weights[from*n:][:n])
+	copy(s.Row(to), s.Row(from))
+	s.Labels[to], s.steps[to], s.stands[to] = s.Labels[from], s.steps[from], s.stands[from]
+	s.Reset(from)
 }
 
 // Frames returns how many frames pass in the output of a character from the frame

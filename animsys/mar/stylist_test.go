@@ -136,7 +136,7 @@ func TestStylistOfMany(t *testing.T) {
 			if bad && f >= 40 && f < 50 {
 				rot[4*joints+3].X = float32(math.NaN())
 			}
-			s.Run(people, pos, rot)
+			s.Run(everybody(people), pos, rot)
 			var row []float32
 			for c := range people {
 				row = append(row, s.Row(c)...)
@@ -330,5 +330,40 @@ func TestWeights(t *testing.T) {
 	}
 	if !slices.Equal(run(float32(math.NaN())), run(0)) || !slices.Equal(run(-3), run(0)) || !slices.Equal(run(7), run(1)) {
 		t.Error("weights that are not 0 to 1 are not taken for 0 or 1")
+	}
+}
+
+func everybody(n int) (all []int32) {
+	for c := range n {
+		all = append(all, int32(c))
+	}
+	return all
+}
+
+// Who moves to another place goes on there as if nothing had been; who comes in its
+// place begins anew.
+func TestMove(t *testing.T) {
+	db := database(t)
+	in := plain.take("walk", 7, 3, 1.04)
+	one, two := db.stylist(t, StylistOptions{Characters: 1, Workers: 1}), db.stylist(t, StylistOptions{Characters: 3, Workers: 1})
+	one.Weights[1], two.Weights[2*len(db.Styles)+1] = 0.7, 0.7
+	at := 2
+	for f := range 80 {
+		if f == 40 {
+			two.Move(0, 2)
+			at = 0
+			if !two.Still(2) {
+				t.Error("something is left of who has gone")
+			}
+		}
+		pos, rot := in.Clip.Frame(f)
+		want, step := one.Step(0, pos, rot)
+		got, other := two.Step(at, pos, rot)
+		if !slices.Equal(want, got) || step != other || one.Stands(0) != two.Stands(at) {
+			t.Fatalf("frame %d changes by a move", f)
+		}
+	}
+	if two.Still(0) {
+		t.Error("who has a style is called still")
 	}
 }

@@ -1,0 +1,157 @@
+package animsys
+
+import (
+	"fmt"
+
+	"mannequin/animsys/mar"
+	"mannequin/animsys/skel"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// Restyle gives the poses of people who carry an ecs.Style of MAR that style, all of
+// them in one go.
+//
+// Where they are, how they face and how fast they step stays as their curve says:
+// postures, gestures and how feet are lifted are the style's. Feet that stand are
+// held by Ground, whose legs make up for strides of another length; a curve of the
+// speed that suits the style leaves them little to make up for.
+type Restyle struct{ people *People }
+
+// Initialize finds the people.
+func (s *Restyle) Initialize(w *arche.World) {
+	if res := generic.NewResource[People](w); res.Has() {
+		s.people = res.Get()
+	}
+}
+
+// Update translates the poses of this tick.
+func (s *Restyle) Update(*arche.World) {
+	if p := s.people; p != nil && !p.closed {
+		p.restyle.run(&p.Bodies)
+	}
+}
+
+// Finalize has nothing to do: people are closed by their owner.
+func (s *Restyle) Finalize(*arche.World) {}
+
+// restyle is what the system needs of people. Methods of a nil one do nothing.
+type restyle struct {
+	stylist *mar.Stylist
+	db      *mar.Database
+	joints  int
+	active  []int32 // rows with a style, or on their way from one
+	styled  []bool  // (rows) a style is wanted
+	begun   []bool  // (rows) the stylist knows their motion
+	pos     []m3.Vec3
+	rot     []m3.Quat
+}
+
+// newRestyle returns that of people, or nil where they have no styles.
+func newRestyle(sk *skel.Skeleton, o *PeopleOptions) (*restyle, error) {
+	if o.Styles == nil {
+		return nil, nil
+	}
+	if n := len(o.Styles.Styles); n > ecs.MaxStyles {
+		return nil, fmt.Errorf("animsys: a database of %d styles, at most %d fit an ecs.Style: build one of fewer", n, ecs.MaxStyles)
+	}
+	if err := o.Styles.Fits(sk); err != nil {
+		return nil, fmt.Errorf("animsys: PeopleOptions.Styles: %w", err)
+	}
+	stylist, err := o.Styles.NewStylist(mar.StylistOptions{Options: o.Style, Characters: o.Capacity, Workers: o.Workers})
+	if err != nil {
+		return nil, err
+	}
+	n := o.Capacity
+	return &restyle{stylist: stylist, db: o.Styles, joints: sk.Len(), active: make([]int32, 0, n), styled: make([]bool, n), begun: make([]bool, n),
+		pos: make([]m3.Vec3, n*sk.Len()), rot: make([]m3.Quat, n*sk.Len())}, nil
+}
+
+func (r *restyle) close() error {
+	if r == nil {
+		return nil
+	}
+	return r.stylist.Close()
+}
+
+// want says what style row shall have.
+func (r *restyle) want(row int32, s *ecs.Style) {
+	if r == nil {
+		return
+	}
+	n := len(r.db.Styles)
+	w := r.stylist.Weights[int(row)*n:][:n]
+	clear(w)
+	r.styled[row] = false
+	if s.Method == ecs.MAR {
+		for i := range w {
+			w[i] = s.Weights[i]
+			r.styled[row] = r.styled[row] || w[i] > 0
+		}
+	}
+}
+
+// move puts who is in the last row into row.
+func (r *restyle) move(row, last int) {
+	if r != nil {
+		r.stylist.Move(row, last)
+		r.styled[row], r.begun[row] = r.styled[last], r.begun[last]
+		r.forget(last)
+	}
+}
+
+// forget has row begin anew.
+func (r *restyle) forget(row int) {
+	if r != nil {
+		r.stylist.Reset(row)
+		r.begun[row] = false
+	}
+}
+
+// run translates the poses of b.
+func (r *restyle) run(b *Bodies) {
+	if r == nil {
+		return
+	}
+	n := r.joints
+	r.active = r.active[:0]
+	for row := range b.Rows.Len() {
+		if !r.styled[row] && r.stylist.Still(row) {
+			r.forget(row)
+			continue
+		}
+		if !r.begun[row] { // on the way from their own style
+			r.begun[row] = true
+			clear(r.stylist.Weights[row*len(r.db.Styles):][:len(r.db.Styles)])
+		}
+		r.active = append(r.active, int32(row))
+		at := row * n
+		copy(r.pos[at:at+n], b.Pos[at:])
+		copy(r.rot[at:at+n], b.Rot[at:])
+		root := b.Roots[row]
+		r.pos[at], r.rot[at] = root.Apply(b.Pos[at]), root.Rot.Mul(b.Rot[at])
+	}
+	r.stylist.Run(r.active, r.pos, r.rot)
+	for _, row := range r.active {
+		if r.stylist.Still(int(row)) {
+			continue
+		}
+		pos, rot := b.Pos[int(row)*n:][:n], b.Rot[int(row)*n:][:n]
+		hips, turn := pos[0], heading(rot[0])
+		r.db.Pose(pos, rot, r.stylist.Row(int(row)))
+		pos[0].X, pos[0].Z = hips.X, hips.Z
+		rot[0] = turn.Mul(rot[0])
+	}
+}
+
+// heading returns the part of a rotation that is about the vertical.
+func heading(q m3.Quat) m3.Quat {
+	h := m3.Quat{Y: q.Y, W: q.W}
+	if h.Dot(h) < 1e-6 {
+		return m3.Quat{W: 1}
+	}
+	return h.Normalize()
+}

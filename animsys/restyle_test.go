@@ -1,0 +1,178 @@
+package animsys_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mannequin/animsys"
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/mar"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/offline/procgen/human"
+	"mannequin/offline/registration"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// styles is a database of three styles of walks and of standing.
+var styles = sync.OnceValues(func() (*mar.Database, error) {
+	takes, lines, err := human.Generate(human.Options{Seed: 1, Minutes: 1, Actions: []string{human.Walk, human.Stand}, Styles: []string{"neutral", "old", "proud"}})
+	if err != nil {
+		return nil, err
+	}
+	return registration.Database(takes, lines)
+})
+
+func withStyles(t testing.TB) func(*animsys.PeopleOptions) {
+	t.Helper()
+	db, err := styles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(o *animsys.PeopleOptions) { o.Styles = db }
+}
+
+func indexOf(t testing.TB, style string) int {
+	db, err := styles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Index(db.Styles, style)
+}
+
+// The old stoop and the proud do not, wherever their curve leads them, and who loses
+// the style walks as before; ways and contacts stay as they are.
+func TestRestyle(t *testing.T) {
+	lean := func(s *street, e arche.Entity) float32 { // of the trunk, ahead, rad
+		b := s.bones(e)
+		row, _ := s.people.Rows.Row(e)
+		up := b[s.people.Skel.Index("Neck1")].Pos.Sub(b[0].Pos)
+		return m3.Atan2(s.people.Roots[row].Rot.Conj().Rotate(up).Z, up.Y)
+	}
+	s := newStreet(t, 3, 2, manifold.StreamOptions{}, withStyles(t))
+	plain := newStreet(t, 3, 2, manifold.StreamOptions{})
+	var who, same []arche.Entity
+	for i := range 3 {
+		who, same = append(who, s.person(4*i)), append(same, plain.person(4*i))
+	}
+	both := func(n int) {
+		s.step(n)
+		plain.step(n)
+	}
+	both(200)
+	for i := range who {
+		if a, b := s.bones(who[i]), plain.bones(same[i]); !slices.Equal(a, b) {
+			t.Fatalf("person %d moves otherwise where there are styles, without one", i)
+		}
+	}
+	s.style(who[0], ecs.MAR, indexOf(t, "old"), 1)
+	s.style(who[1], ecs.MAR, indexOf(t, "proud"), 1)
+	both(60)
+	var old, proud, none float32
+	for range 120 {
+		both(1)
+		old += lean(s, who[0]) / 120
+		proud += lean(s, who[1]) / 120
+		none += lean(plain, same[0]) / 120
+		for i := range who {
+			if s.people.Roots[i] != plain.people.Roots[i] {
+				t.Fatalf("with a style person %d is at %v, without at %v", i, s.people.Roots[i], plain.people.Roots[i])
+			}
+		}
+	}
+	t.Logf("trunks lean by %.2f, old %.2f, proud %.2f", none, old, proud)
+	if old < none+0.1 || proud > old-0.1 {
+		t.Errorf("trunks lean by %.2f, old %.2f, proud %.2f", none, old, proud)
+	}
+	if a, b := s.bones(who[2]), plain.bones(same[2]); !slices.Equal(a, b) {
+		t.Error("who has no style moves otherwise beside those who have")
+	}
+	s.style(who[0], ecs.MAR, 0, 0)
+	both(120)
+	if a, b := s.bones(who[0]), plain.bones(same[0]); apartMost(a, b) > 0.05 {
+		t.Errorf("who has lost a style is still %.2f m off", apartMost(a, b))
+	}
+}
+
+func apartMost(a, b []m3.Xform) (most float32) {
+	for j := range a {
+		most = max(most, a[j].Pos.Dist(b[j].Pos))
+	}
+	return most
+}
+
+// Who is styled has the same bits for any number of workers, whoever comes and goes
+// beside them, and bones do not leap when a style comes or goes.
+func TestRestyleAloneOrAmongOthers(t *testing.T) {
+	track := func(workers int, among bool) [][]m3.Xform {
+		s := newStreet(t, 5, workers, manifold.StreamOptions{Batch: 5}, withStyles(t))
+		first := s.person(1)
+		e := s.person(2)
+		if !among {
+			if err := s.people.Despawn(first); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out [][]m3.Xform
+		for tick := range 240 {
+			switch {
+			case tick == 60:
+				s.style(e, ecs.MAR, indexOf(t, "old"), 1)
+			case tick == 150:
+				s.style(e, ecs.MAR, indexOf(t, "proud"), 0.5)
+			case among && tick == 20:
+				s.style(s.person(3), ecs.MAR, indexOf(t, "proud"), 1)
+			case among && tick == 100: // e moves to the first row
+				if err := s.people.Despawn(first); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.step(1)
+			out = append(out, slices.Clone(s.bones(e)))
+		}
+		return out
+	}
+	alone := track(1, false)
+	for f := 61; f < len(alone); f++ {
+		if d := apartMost(alone[f], alone[f-1]); d > 0.12 {
+			t.Errorf("tick %d: a bone goes %.2f m", f, d)
+		}
+	}
+	for _, workers := range []int{1, 3} {
+		same(t, fmt.Sprintf("%d workers, among others", workers), alone, track(workers, true))
+	}
+}
+
+func TestRestyleRefuses(t *testing.T) {
+	m, steps, locomotion := humans(t)
+	street := newStreet(t, 1, 1, manifold.StreamOptions{})
+	db, err := styles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := *db
+	many.Styles = make([]string, ecs.MaxStyles+1)
+	sk := *m.Skel
+	sk.Offsets = slices.Clone(sk.Offsets)
+	sk.Offsets[2].Y -= 0.1
+	other := *m
+	other.Skel = &sk
+	for want, c := range map[string]struct {
+		m *manifold.Model
+		o animsys.PeopleOptions
+	}{
+		"fit an ecs.Style": {m, animsys.PeopleOptions{Styles: &many}},
+		"its bone to":      {&other, animsys.PeopleOptions{Styles: db}},
+		"transfers":        {m, animsys.PeopleOptions{Transfers: make([]*manifold.Transfer, ecs.MaxStyles+1)}},
+	} {
+		w := arche.NewWorld()
+		c.o.Capacity, c.o.Terrain = 1, street.people.Terrain
+		if _, err := animsys.NewPeople(&w, c.m, steps, locomotion, c.o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %q, got %v", want, err)
+		}
+	}
+}

@@ -12,7 +12,6 @@ import (
 // ownStyle is what --style calls the style that the motion has already.
 const ownStyle = "own"
 
-
 // styleMix is how much of each style motion has over time: what --style says.
 type styleMix struct {
 	at      []float64   // s, increasing

@@ -79,10 +79,10 @@ import --retarget). "Frames:" may be 0 or missing on the way in and is 0 on the 
 out; mannequin reads such files, and import --out counts their frames. The report
 goes to the standard error.
 
-With --method gram (Holden, Saito and Komura 2016) --style is a recording. The hidden values of a motion
-manifold are sought that are near to those of the content and whose Gram matrix is
-near to the style's. Then the motion is edited: the body moves as the content's,
-feet stand where and when they did, bones keep their length.
+With --method gram (Holden, Saito and Komura 2016) --style is a recording. The hidden
+values of a motion manifold are sought that are near to those of the content and
+whose Gram matrix is near to the style's. Then the motion is edited: the body moves
+as the content's, feet stand where and when they did, bones keep their length.
 
 Recordings are BVH or AMC files of any skeleton that a retargeting profile fits
 (mannequin import --retarget). With gram content and style need not do the same,

@@ -62,6 +62,7 @@ var arrows = []arrow{
 	{"animsys", []string{"internal/pool", "ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
 
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
+	{"models/styles-free", []string{"animsys/mar"}, "takes and their card: data, not weights"},
 	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"scenes", []string{"engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},
 	{"scenes/...", []string{"scenes/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/m3", "netruntime", "models/...", "github.com/mlange-42/..."},

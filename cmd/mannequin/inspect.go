@@ -2,15 +2,19 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"mannequin/animsys/mar"
 	"mannequin/models"
+	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 )
 
@@ -18,11 +22,12 @@ func newInspect() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "inspect FILE|MODEL...",
-		Short: "Say what a motion or a model is, its numbers and its licence",
-		Long: `Tells motion (BVH) and model files (safetensors) apart by their content and says
-what is in them. A shipped model is named without a path.`,
+		Short: "Say what a motion, a model or a database of styles is, its numbers and its licence",
+		Long: `Tells motion (BVH), models and databases of styles (both safetensors) apart by
+their content and says what is in them. Shipped ones are named without a path.`,
 		Example: `  mannequin inspect walk.bvh
   mannequin inspect dog
+  mannequin inspect styles-free
   mannequin inspect mine.safetensors --json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,9 +43,12 @@ func inspectFile(file string) (any, error) {
 	if slices.Contains(models.Names(), file) {
 		return inspectModel(file)
 	}
+	if shippedStyles[file] != nil {
+		return inspectStyles(file)
+	}
 	head, err := fileHead(file)
 	if os.IsNotExist(err) {
-		return nil, fmt.Errorf("%w, nor is it a shipped model %q", err, models.Names())
+		return nil, fmt.Errorf("%w, nor is it a shipped model or database %q", err, append(models.Names(), slices.Sorted(maps.Keys(shippedStyles))...))
 	}
 	if err != nil {
 		return nil, err
@@ -53,7 +61,15 @@ func inspectFile(file string) (any, error) {
 		}
 		return motionOf(file, "BVH motion", b), nil
 	case kindModel:
-		return inspectModel(file)
+		r, err := inspectModel(file)
+		var other *netruntime.UnsupportedError
+		if errors.As(err, &other) && other.Got == mar.Arch {
+			return inspectStyles(file)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
 	}
 	return nil, fmt.Errorf("%s: neither a BVH motion (starts with HIERARCHY) nor a model (safetensors)", file)
 }
@@ -64,6 +80,8 @@ func printInspected(w io.Writer, r any) error {
 		return printMotion(w, r)
 	case *modelReport:
 		return printModel(w, r)
+	case *databaseReport:
+		return printDatabase(w, r)
 	}
 	return fmt.Errorf("no printer for %T", r)
 }

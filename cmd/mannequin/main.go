@@ -31,7 +31,7 @@ func newRoot() *cobra.Command {
 		newInspect(),
 		newPlot(),
 		newProcgen(),
-		newRollout(), newStylize(), newSynth(),
+		newRollout(), newStyle(), newStylize(), newSynth(),
 		newTrain(),
 	)
 	return root

@@ -84,10 +84,11 @@ reads it, and is in the public domain (CC0 1.0). Equal flags give equal bytes.`,
 	return c
 }
 
-// clipBar shows how many clips are made, on a terminal.
+// clipBar shows how many clips are made, or what else, on a terminal.
 type clipBar struct {
-	w   io.Writer
-	bar *progressbar.ProgressBar
+	w    io.Writer
+	what string // clips, where it is empty
+	bar  *progressbar.ProgressBar
 }
 
 func (b *clipBar) step(done, n int) {
@@ -95,8 +96,11 @@ func (b *clipBar) step(done, n int) {
 		if f, ok := b.w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 			return
 		}
+		if b.what == "" {
+			b.what = "clips"
+		}
 		b.bar = progressbar.NewOptions(n, progressbar.OptionSetWriter(b.w), progressbar.OptionSetWidth(24),
-			progressbar.OptionUseANSICodes(true), progressbar.OptionSetDescription("clips"), progressbar.OptionShowCount())
+			progressbar.OptionUseANSICodes(true), progressbar.OptionSetDescription(b.what), progressbar.OptionShowCount())
 	}
 	b.bar.Set(done)
 }

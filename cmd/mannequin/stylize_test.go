@@ -199,7 +199,7 @@ func TestStylizeRefuses(t *testing.T) {
 		{"unknown skeleton", walk, unknown, "no profile fits", 1, nil},
 		{"no file", filepath.Join(dir, "none.bvh"), walk, "none.bvh", 1, nil},
 		{"no model", walk, walk, "none.safetensors", 1, []string{"--manifold", filepath.Join(dir, "none.safetensors")}},
-		{"method", walk, walk, "want gram", 2, []string{"--method", "adain"}},
+		{"method", walk, walk, "want gram or mar", 2, []string{"--method", "adain"}},
 		{"amount", walk, walk, "--amount", 2, []string{"--amount", "0"}},
 		{"iterations", walk, walk, "--iterations", 2, []string{"--iterations", "0"}},
 		{"edit", walk, walk, "--edit", 2, []string{"--edit", "-1"}},
@@ -211,7 +211,7 @@ func TestStylizeRefuses(t *testing.T) {
 			t.Errorf("%s: exit %d: %s%s", c.name, code, text, errs)
 		}
 	}
-	if code, _, errs := cli("stylize", "--content", walk); code != 2 || !strings.Contains(errs, "out") {
+	if code, _, errs := cli("stylize", "--content", walk, "--style", walk); code != 2 || !strings.Contains(errs, "out") {
 		t.Errorf("flags left out: exit %d: %s", code, errs)
 	}
 	if _, err := os.Stat(out); err == nil {

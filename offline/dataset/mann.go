@@ -143,7 +143,7 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 	} else if !st.IsDir() {
 		return nil, nil, fmt.Errorf("dataset: %s is not a folder: give the folder of the unpacked recordings", dir)
 	}
-	src, err := readSource(dir)
+	src, err := ReadSource(dir)
 	if err != nil {
 		return nil, nil, err
 	}

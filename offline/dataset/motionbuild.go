@@ -40,7 +40,7 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 	held := opt.HeldOut
 	var src *Source
 	for i, dir := range dirs {
-		s, err := readSource(dir)
+		s, err := ReadSource(dir)
 		if err != nil {
 			return nil, nil, err
 		}

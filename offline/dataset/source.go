@@ -30,8 +30,8 @@ type Source struct {
 	Repeat  int      `toml:"repeat"`   // visits per epoch of a trot or canter row; 0: as usual
 }
 
-// readSource reads dir's SourceFile; nil where there is none.
-func readSource(dir string) (*Source, error) {
+// ReadSource reads dir's SourceFile; nil where there is none.
+func ReadSource(dir string) (*Source, error) {
 	path := filepath.Join(dir, SourceFile)
 	b, err := boundedfile.Read(path, maxSource)
 	if errors.Is(err, fs.ErrNotExist) {

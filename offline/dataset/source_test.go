@@ -80,7 +80,7 @@ func TestParseSourceRejects(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, SourceFile), make([]byte, maxSource+1), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readSource(dir); err == nil || !strings.Contains(err.Error(), SourceFile) {
+	if _, err := ReadSource(dir); err == nil || !strings.Contains(err.Error(), SourceFile) {
 		t.Errorf("a file that is too large: %v", err)
 	}
 }

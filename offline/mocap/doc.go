@@ -6,6 +6,8 @@
 //     [skel.Clip] plus the channel order of every joint.
 //   - [BVH.Write] writes it back in its own channel order; [WriteClip] writes
 //     any clip with the usual one.
+//   - [FrameReader] and [FrameWriter] take and give a BVH frame by frame, as motion
+//     streams in; the frames of a file that says "Frames: 0" are all that follow.
 //   - [Summarize] measures a clip: bounds, bone lengths, jumps, ground height
 //     and the unit of length that the file seems to use.
 //

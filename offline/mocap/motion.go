@@ -38,6 +38,10 @@ func (p *parser) motion() (*BVH, error) {
 
 	b := &BVH{Channels: p.channels, FrameTime: dt, Notes: p.notes}
 	width := int64(b.NumChannels())
+	if words := p.words(); frames == 0 && width > 0 && words >= width {
+		frames = words / width // who writes frames as they come knows not how many there will be
+		b.Notes = append(b.Notes, p.fail(framesAt, "\"Frames: 0\": took the %d that follow", frames).Error())
+	}
 	// A value takes a digit and a separator; the last one needs no separator.
 	room := (int64(len(p.data)-p.pos) + 1) / 2
 	if width > 0 && frames > room/width {
@@ -59,47 +63,67 @@ func (p *parser) motion() (*BVH, error) {
 	return b, nil
 }
 
+// words counts what is left of the text, without taking it.
+func (p *parser) words() (n int64) {
+	space := true
+	for _, c := range p.data[p.pos:] {
+		if c > ' ' && space {
+			n++
+		}
+		space = c <= ' '
+	}
+	return n
+}
+
 // frames parses the values of every frame into c.
 func (p *parser) frames(c *skel.Clip) error {
 	for f := range c.Frames {
-		pos, rot := c.Frame(f)
-		for j, list := range p.channels {
-			x, y, z, w := 0.0, 0.0, 0.0, 1.0
-			for _, ch := range list {
-				for p.pos < len(p.data) && p.data[p.pos] <= ' ' {
-					p.pos++
-				}
-				v, n := scanNumber(p.data[p.pos:])
-				end := p.pos + n
-				if n == 0 || end < len(p.data) && p.data[end] > ' ' || !(math.Abs(v) <= maxValue) {
-					return p.badValue(c, f, j, ch)
-				}
-				switch ch {
-				case Xposition:
-					pos[j].X = toFloat32(v, p.data[p.pos:end])
-				case Yposition:
-					pos[j].Y = toFloat32(v, p.data[p.pos:end])
-				case Zposition:
-					pos[j].Z = toFloat32(v, p.data[p.pos:end])
-				default:
-					// q·(axis·sin, cos) for a unit axis: right-multiplied, so
-					// that channels compose in file order.
-					si, co := math.Sincos(v * (math.Pi / 360))
-					switch ch {
-					case Xrotation:
-						x, y, z, w = x*co+w*si, y*co+z*si, z*co-y*si, w*co-x*si
-					case Yrotation:
-						x, y, z, w = x*co-z*si, y*co+w*si, z*co+x*si, w*co-y*si
-					case Zrotation:
-						x, y, z, w = x*co+y*si, y*co-x*si, z*co+w*si, w*co-z*si
-					}
-				}
-				p.pos = end
-			}
-			rot[j] = m3.Quat{X: float32(x), Y: float32(y), Z: float32(z), W: float32(w)}
+		if j, ch, ok := p.frame(c.Frame(f)); !ok {
+			return p.badValue(c, f, j, ch)
 		}
 	}
 	return nil
+}
+
+// frame parses the values of one frame. Where one cannot be taken it returns its
+// joint and channel, and stays before it.
+func (p *parser) frame(pos []m3.Vec3, rot []m3.Quat) (joint int, c Channel, ok bool) {
+	for j, list := range p.channels {
+		x, y, z, w := 0.0, 0.0, 0.0, 1.0
+		for _, ch := range list {
+			for p.pos < len(p.data) && p.data[p.pos] <= ' ' {
+				p.pos++
+			}
+			v, n := scanNumber(p.data[p.pos:])
+			end := p.pos + n
+			if n == 0 || end < len(p.data) && p.data[end] > ' ' || !(math.Abs(v) <= maxValue) {
+				return j, ch, false
+			}
+			switch ch {
+			case Xposition:
+				pos[j].X = toFloat32(v, p.data[p.pos:end])
+			case Yposition:
+				pos[j].Y = toFloat32(v, p.data[p.pos:end])
+			case Zposition:
+				pos[j].Z = toFloat32(v, p.data[p.pos:end])
+			default:
+				// q·(axis·sin, cos) for a unit axis: right-multiplied, so
+				// that channels compose in file order.
+				si, co := math.Sincos(v * (math.Pi / 360))
+				switch ch {
+				case Xrotation:
+					x, y, z, w = x*co+w*si, y*co+z*si, z*co-y*si, w*co-x*si
+				case Yrotation:
+					x, y, z, w = x*co-z*si, y*co+w*si, z*co+x*si, w*co-y*si
+				case Zrotation:
+					x, y, z, w = x*co+y*si, y*co-x*si, z*co+w*si, w*co-z*si
+				}
+			}
+			p.pos = end
+		}
+		rot[j] = m3.Quat{X: float32(x), Y: float32(y), Z: float32(z), W: float32(w)}
+	}
+	return 0, 0, true
 }
 
 // badValue explains why the value at pos could not be taken.

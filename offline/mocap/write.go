@@ -41,6 +41,11 @@ func (b *BVH) Write(w io.Writer) error {
 // other joints with ZXY rotations, and XYZ positions where a joint moves in its
 // parent.
 func WriteClip(w io.Writer, c *skel.Clip) error {
+	return usual(c).Write(w)
+}
+
+// usual returns c with the channels that WriteClip gives it.
+func usual(c *skel.Clip) *BVH {
 	b := &BVH{Clip: c, Channels: make([][]Channel, c.Skel.Len())}
 	for j := range b.Channels {
 		switch {
@@ -51,7 +56,7 @@ func WriteClip(w io.Writer, c *skel.Clip) error {
 			b.Channels[j] = []Channel{Zrotation, Xrotation, Yrotation}
 		}
 	}
-	return b.Write(w)
+	return b
 }
 
 // writer holds what is worked out before the first byte is written.
@@ -62,6 +67,7 @@ type writer struct {
 	channels  [][]Channel
 	axes      [][]int // per joint, the rotation axes in file order
 	frameTime float64
+	prev      [][3]float64 // per joint, the angles of the last frame
 	buf       []byte
 }
 
@@ -76,7 +82,7 @@ func newWriter(b *BVH) (*writer, error) {
 		return nil, fmt.Errorf("%d joints and %d frames, but %d channel lists, %d positions and %d rotations",
 			n, c.Frames, len(b.Channels), len(c.Pos), len(c.Rot))
 	}
-	w := &writer{BVH: b, children: make([][]int, n+1), axes: make([][]int, n), frameTime: b.FrameTime}
+	w := &writer{BVH: b, children: make([][]int, n+1), axes: make([][]int, n), frameTime: b.FrameTime, prev: make([][3]float64, n)}
 	if b.FrameTime <= 0 || tidyRate(b.FrameTime) != c.FPS {
 		w.frameTime = 1 / c.FPS
 	}
@@ -228,30 +234,8 @@ func (w *writer) flush(out io.Writer) error {
 
 // motion writes one line per frame.
 func (w *writer) motion(out io.Writer) error {
-	prev := make([][3]float64, w.Clip.Skel.Len())
 	for f := range w.Clip.Frames {
-		pos, rot := w.Clip.Frame(f)
-		for _, j := range w.order {
-			p := [3]float32{pos[j].X, pos[j].Y, pos[j].Z}
-			if len(w.axes[j]) > 0 {
-				prev[j] = fit(toQuat64(rot[j]), w.axes[j], prev[j])
-			}
-			k := 0
-			for _, ch := range w.channels[j] {
-				if ch.Rotation() {
-					w.buf = appendDegrees(w.buf, prev[j][k])
-					k++
-				} else {
-					w.buf = appendShort(w.buf, p[ch])
-				}
-				w.buf = append(w.buf, ' ')
-			}
-		}
-		if n := len(w.buf); n > 0 && w.buf[n-1] == ' ' {
-			w.buf[n-1] = '\n'
-		} else {
-			w.buf = append(w.buf, '\n')
-		}
+		w.frame(w.Clip.Frame(f))
 		if len(w.buf) > 1<<15 || f == w.Clip.Frames-1 {
 			if err := w.flush(out); err != nil {
 				return err
@@ -259,6 +243,31 @@ func (w *writer) motion(out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// frame appends the line of one frame.
+func (w *writer) frame(pos []m3.Vec3, rot []m3.Quat) {
+	for _, j := range w.order {
+		p := [3]float32{pos[j].X, pos[j].Y, pos[j].Z}
+		if len(w.axes[j]) > 0 {
+			w.prev[j] = fit(toQuat64(rot[j]), w.axes[j], w.prev[j])
+		}
+		k := 0
+		for _, ch := range w.channels[j] {
+			if ch.Rotation() {
+				w.buf = appendDegrees(w.buf, w.prev[j][k])
+				k++
+			} else {
+				w.buf = appendShort(w.buf, p[ch])
+			}
+			w.buf = append(w.buf, ' ')
+		}
+	}
+	if n := len(w.buf); n > 0 && w.buf[n-1] == ' ' {
+		w.buf[n-1] = '\n'
+	} else {
+		w.buf = append(w.buf, '\n')
+	}
 }
 
 // appendShort appends the shortest decimal that reads back as v.

@@ -1,0 +1,55 @@
+//go:build !race
+
+// Decoding takes half a minute with the race detector, which finds nothing in it.
+
+package stylesfree_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	stylesfree "mannequin/models/styles-free"
+)
+
+// The database opens, says what it is and under which licence, and shows all actions
+// in all styles; the list of licences repeats it.
+func TestOpen(t *testing.T) {
+	db, err := stylesfree.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := stylesfree.Open(); again != db {
+		t.Error("it is decoded twice")
+	}
+	if db.Name != "styles-free" || db.License != "CC0-1.0" || !strings.Contains(db.Data, "without any recording") || !strings.Contains(db.Card, "style build --free") {
+		t.Errorf("name %q, licence %q, data %q, card %q", db.Name, db.License, db.Data, db.Card)
+	}
+	if len(db.Actions) != 3 || len(db.Styles) != 8 || db.FPS != 60 {
+		t.Errorf("%q in %q at %g", db.Actions, db.Styles, db.FPS)
+	}
+	seen := map[[2]int]bool{}
+	for f := range db.Frames() {
+		_, action, style, _ := db.Of(f)
+		seen[[2]int{action, style}] = true
+	}
+	if len(seen) != 24 {
+		t.Errorf("%d actions in styles, want 24", len(seen))
+	}
+	licences, err := os.ReadFile("../LICENSES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := ""
+	for line := range strings.Lines(string(licences)) {
+		if strings.HasPrefix(line, "| `styles-free`") {
+			row = line
+		}
+	}
+	if !strings.Contains(row, db.License) {
+		t.Errorf("LICENSES.md does not say that styles-free is under %s", db.License)
+	}
+	if file, err := os.Stat("styles-free.safetensors"); err != nil || file.Size() > 10e6 {
+		t.Errorf("%v, or more than 10 MB: %v", err, file.Size())
+	}
+}

@@ -1,0 +1,205 @@
+package mocap
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+const (
+	// maxHeader bounds the text before the first frame of a stream, in bytes.
+	maxHeader = 8 << 20
+	// maxLine bounds a line of it: the values of skel.MaxJoints joints fit.
+	maxLine = 1 << 20
+)
+
+// FrameReader reads a BVH as it comes, frame by frame: a line per frame, which is
+// parsed as soon as it is complete. It holds one frame, however long the stream.
+type FrameReader struct {
+	Skel      *skel.Skeleton
+	FrameTime float64 // seconds per frame as the stream says
+
+	name     string
+	in       *bufio.Scanner
+	line     int // of the stream, that was read last
+	channels [][]Channel
+	width    int
+	frames   int
+	declared int // frames that the header promises; 0: until the stream ends
+}
+
+// NewFrameReader reads the header of a stream, up to "Frame Time:" and the rest of
+// that line; name is for messages. "Frames:" may be 0, without a number, or
+// missing: then frames are read until the stream ends.
+func NewFrameReader(name string, r io.Reader) (*FrameReader, error) {
+	f := &FrameReader{name: name, in: bufio.NewScanner(r)}
+	f.in.Buffer(make([]byte, 0, 64<<10), maxLine)
+	var text []byte
+	for {
+		line, err := f.next()
+		if err == io.EOF {
+			break // what is missing the parser says
+		}
+		if err != nil {
+			return nil, err
+		}
+		if text = append(append(text, line...), '\n'); len(text) > maxHeader {
+			return nil, f.fail("no \"Frame Time:\" within %d MB: a BVH is its HIERARCHY, MOTION, and a line per frame", maxHeader>>20)
+		}
+		if word, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte{' '}); bytes.EqualFold(word, []byte("Frame")) && len(rest) >= 4 && bytes.EqualFold(bytes.TrimSpace(rest)[:4], []byte("Time")) {
+			break
+		}
+	}
+	return f, f.header(newParser(name, text))
+}
+
+// header takes in what comes before the first frame.
+func (f *FrameReader) header(p *parser) error {
+	if err := p.hierarchy(); err != nil {
+		return err
+	}
+	if p.accept("Frames") {
+		p.accept(":")
+		if t, at := p.token(); t != "" && (t[0] == '-' || t[0] >= '0' && t[0] <= '9') {
+			n, err := strconv.ParseInt(t, 10, 32)
+			if err != nil || n < 0 {
+				return p.fail(at, "expected the number of frames after \"Frames:\", 0 where it is not known, found %s", quote(t))
+			}
+			p.pos, f.declared = p.pos+len(t), int(n)
+		}
+	}
+	if err := p.expect("Frame", " before \"Time:\""); err != nil {
+		return err
+	}
+	if err := p.expect("Time", " after \"Frame\""); err != nil {
+		return err
+	}
+	p.accept(":")
+	at := p.pos
+	dt, err := p.number("the Frame Time")
+	if err != nil {
+		return err
+	}
+	if !(dt >= minFrameTime && dt <= maxFrameTime) {
+		return p.fail(at, "the Frame Time is %g: expected seconds between %g and %g", dt, minFrameTime, float64(maxFrameTime))
+	}
+	if t, at := p.token(); t != "" {
+		return p.fail(at, "expected the end of the line after the Frame Time, found %s", quote(t))
+	}
+	f.Skel, f.channels, f.FrameTime = &p.skel, p.channels, dt
+	for _, c := range p.channels {
+		f.width += len(c)
+	}
+	if f.width == 0 {
+		return p.fail(len(p.data), "no joint has CHANNELS: there is nothing to read")
+	}
+	return nil
+}
+
+// FPS returns the rate of the frames, tidied as that of a clip is.
+func (f *FrameReader) FPS() float64 { return tidyRate(f.FrameTime) }
+
+// Next waits for the next frame and writes its local transforms, one per joint, in
+// the stream's unit of length. After the last one the error is io.EOF; where a
+// frame is broken it is a *SyntaxError that names the line.
+func (f *FrameReader) Next(pos []m3.Vec3, rot []m3.Quat) error {
+	for {
+		line, err := f.next()
+		switch {
+		case err == io.EOF && f.frames < f.declared:
+			return f.fail("the stream ends after %d of %d frames", f.frames, f.declared)
+		case err != nil:
+			return err
+		case len(bytes.TrimFunc(line, isSpace)) == 0:
+			continue
+		case f.declared > 0 && f.frames == f.declared:
+			return f.fail("expected the end after %d frames, found %s", f.declared, quote(string(bytes.TrimSpace(line))))
+		}
+		copy(pos, f.Skel.Offsets)
+		p := parser{name: f.name, data: line, channels: f.channels}
+		if j, ch, ok := p.frame(pos, rot); !ok {
+			return f.bad(&p, j, ch)
+		}
+		if n := int(p.words()); n > 0 {
+			return f.fail("frame %d has %d values, want %d", f.frames+1, f.width+n, f.width)
+		}
+		f.frames++
+		return nil
+	}
+}
+
+// bad explains why a line's value at p's place could not be taken.
+func (f *FrameReader) bad(p *parser, j int, ch Channel) error {
+	t, _ := p.token()
+	if t == "" {
+		have := parser{data: p.data}
+		return f.fail("frame %d has %d values, want %d", f.frames+1, have.words(), f.width)
+	}
+	if v, n := scanNumber([]byte(t)); n == len(t) && !(math.Abs(v) <= maxValue) {
+		return f.fail("%s of %q in frame %d is %s: beyond ±%g", ch, f.Skel.Names[j], f.frames+1, short40(t), float64(maxValue))
+	}
+	return f.fail("expected a number, %s of %q in frame %d, found %s", ch, f.Skel.Names[j], f.frames+1, quote(t))
+}
+
+// next returns the next line, which stays until the one after.
+func (f *FrameReader) next() ([]byte, error) {
+	if f.in.Scan() {
+		f.line++
+		return f.in.Bytes(), nil
+	}
+	switch err := f.in.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		f.line++
+		return nil, f.fail("a line of more than %d bytes", maxLine)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	return nil, io.EOF
+}
+
+func (f *FrameReader) fail(format string, args ...any) error {
+	return &SyntaxError{File: f.name, Line: max(f.line, 1), Msg: fmt.Sprintf(format, args...)}
+}
+
+// FrameWriter writes a BVH frame by frame, each with one Write. It says
+// "Frames: 0", since nobody knows how many there will be: ReadBVH, FrameReader and
+// tools that count lines read all that follow.
+type FrameWriter struct {
+	out io.Writer
+	w   *writer
+	n   int
+}
+
+// NewFrameWriter writes the header: channels are those of WriteClip.
+func NewFrameWriter(out io.Writer, s *skel.Skeleton, fps float64) (*FrameWriter, error) {
+	w, err := newWriter(usual(skel.NewClip(s, fps, 0)))
+	if err != nil {
+		return nil, fmt.Errorf("bvh: %w", err)
+	}
+	return &FrameWriter{out: out, w: w}, w.hierarchy(out)
+}
+
+// Frame writes the next frame, local transforms of the skeleton. It returns an error
+// for transforms that are not finite, and for joints other than roots that move in
+// their parent, of which the header said nothing.
+func (f *FrameWriter) Frame(pos []m3.Vec3, rot []m3.Quat) error {
+	s := f.w.Clip.Skel
+	for j, p := range s.Parents {
+		if !pos[j].Finite() || !rot[j].Finite() || rot[j].Dot(rot[j]) < 1e-12 || max(m3.Abs(pos[j].X), m3.Abs(pos[j].Y), m3.Abs(pos[j].Z)) > maxValue {
+			return fmt.Errorf("bvh: frame %d of joint %q: not a finite transform: %v %v", f.n, s.Names[j], pos[j], rot[j])
+		}
+		if d := pos[j].Sub(s.Offsets[j]); p >= 0 && max(m3.Abs(d.X), m3.Abs(d.Y), m3.Abs(d.Z)) > posTolerance {
+			return fmt.Errorf("bvh: frame %d: joint %q moves in its parent", f.n, s.Names[j])
+		}
+	}
+	f.n++
+	f.w.frame(pos, rot)
+	return f.w.flush(f.out)
+}

@@ -233,6 +233,10 @@ func (s *Stylist) Nearest(dst []Neighbour, character, action, style int) []Neigh
 	return dst
 }
 
+// settling is how often the first frame is translated anew, from its own output: it
+// begins in the style, not on the way to it.
+const settling = 8
+
 // negligible is the weight below which a class is left out, of the greatest: it
 // would move a joint by a thousandth of a radian at most.
 const negligible = 1e-2
@@ -253,6 +257,10 @@ func (s *Stylist) step(r *room, c int, pos []m3.Vec3, rot []m3.Quat) {
 	weights, any := s.switching(r, b, s.Weights[c*len(db.Styles):][:len(db.Styles)])
 	if any {
 		s.translate(r, b, row, weights, c)
+		for i := 0; b.seen == 1 && i < settling; i++ { // there was no output before
+			copy(b.yp, row)
+			s.translate(r, b, row, weights, c)
+		}
 	}
 	copy(b.yp, row)
 	s.stands[c] = s.standing(r, b)

@@ -314,6 +314,29 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
+// The first frame has the style, and nothing leaps in those that follow.
+func TestFirstFrames(t *testing.T) {
+	db := database(t)
+	in := plain.take("walk", 7, 3, 1.04)
+	s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	s.Weights[index1(db.Styles, "old")] = 1
+	rows, _ := s.run(in.Clip)
+	cols := len(db.Columns())
+	v := func(f int) float64 { return db.apart(rows[f*cols:][:cols], rows[(f-1)*cols:][:cols]) }
+	var first, later float64
+	for f := 1; f < in.Clip.Frames; f++ {
+		if f < 6 {
+			first = max(first, v(f))
+		} else {
+			later = max(later, v(f))
+		}
+	}
+	t.Logf("joints move up to %.2f cm a frame, %.2f in the first frames", 100*later, 100*first)
+	if first > 1.5*later {
+		t.Errorf("joints move up to %.2f cm a frame, %.2f in the first frames", 100*later, 100*first)
+	}
+}
+
 // Weights that cannot be are none, or all.
 func TestWeights(t *testing.T) {
 	db := database(t)

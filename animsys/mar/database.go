@@ -328,7 +328,10 @@ func (db *Database) indexAll() error {
 	for f, t := range db.of {
 		class[f], one[f] = -1, -1
 		if tk := db.takes[t]; int32(f)-tk.first >= Window-1 {
-			class[f], one[f] = db.class[int(tk.action)*len(db.Styles)+int(tk.style)], 0
+			class[f] = db.class[int(tk.action)*len(db.Styles)+int(tk.style)]
+			if (int32(f)-tk.first)%2 == 0 { // contacts need no more
+				one[f] = 0
+			}
 		}
 	}
 	if db.poses, err = db.indexOf(poses, poseShare, places, class, len(db.classes)); err != nil {

@@ -218,7 +218,7 @@ func (m *metric) distance(q, turned, r []float32) float32 {
 // count neighbours, need not be.
 const (
 	poseShare = 2e-6
-	legsShare = 5e-5
+	legsShare = 2e-4
 )
 
 // fit finds the principal components of count windows that hold all but a share.

@@ -50,12 +50,8 @@ type lanes [32]float32
 
 // total adds the halves of the lanes until one is left.
 func (s *lanes) total() float32 {
-	for n := len(s) / 2; n > 0; n /= 2 {
-		for i := range n {
-			s[i] += s[i+n]
-		}
-	}
-	return s[0]
+	eighth := func(i int) float32 { return (s[i] + s[i+16]) + (s[i+8] + s[i+24]) }
+	return ((eighth(0) + eighth(4)) + (eighth(2) + eighth(6))) + ((eighth(1) + eighth(5)) + (eighth(3) + eighth(7)))
 }
 
 // Dot returns Σ x·y.

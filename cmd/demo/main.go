@@ -22,6 +22,7 @@ import (
 	"mannequin/internal/backend"
 	"mannequin/internal/command"
 	"mannequin/models"
+	stylesfree "mannequin/models/styles-free"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
@@ -39,13 +40,14 @@ func main() { command.Main(newCommand()) }
 
 // options is the command line.
 type options struct {
-	scene, model, terrain      string
-	manifold, steps, motion    string
-	backend, out               string
-	agents, width, height, fps int
-	seconds                    float64
-	seed                       uint64
-	headless, bf16             bool
+	scene, model, terrain   string
+	manifold, steps, motion string
+	backend, out            string
+	agents, styled          int
+	width, height, fps      int
+	seconds                 float64
+	seed                    uint64
+	headless, bf16          bool
 }
 
 func newCommand() *cobra.Command {
@@ -56,6 +58,7 @@ func newCommand() *cobra.Command {
 		Example: `  demo
   demo --scene crowd --agents 200 --terrain flat
   demo --scene people --agents 200
+  demo --scene people --styled 25
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
   demo --out frames --fps 60`,
@@ -70,6 +73,7 @@ func newCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run")
 	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, or people: 0 to 4096")
+	f.IntVar(&o.styled, "styled", 0, "of the people, how many move in a style each: old, proud, angry, …")
 	f.StringVar(&o.model, "model", "dog", "the dogs': a shipped model's name, or a model file")
 	f.StringVar(&o.manifold, "manifold", "human", "people's: a shipped model's name, or a model file: the motion manifold")
 	f.StringVar(&o.steps, "footstep", "human-footstep", "the same: the network of footsteps")
@@ -97,6 +101,8 @@ func (o *options) check(agentsGiven bool) error {
 		return command.Usagef("--agents %d: want 0 to %d", o.agents, crowd.MaxAgents)
 	case o.scene != "quadruped" && o.agents == 0:
 		return command.Usagef("--agents 0: that is your dog alone; the scene %s wants 1 to %d", o.scene, crowd.MaxAgents)
+	case o.styled < 0 || o.styled > 0 && (o.scene != "people" || o.styled > o.agents):
+		return command.Usagef("--styled %d: want 0, or in the scene people up to as many as there are", o.styled)
 	case !(o.seconds >= 0) || o.seconds > 3600:
 		return command.Usagef("--seconds %g: want 0 to 3600", o.seconds)
 	case o.width < 64 || o.height < 64 || o.width > 4096 || o.height > 4096:
@@ -191,7 +197,13 @@ func (o *options) people(ground *terrain.Field, open netruntime.Opener) (scenes.
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", o.manifold, err)
 	}
-	return people.New(people.Options{Model: m, Steps: nets[1], Locomotion: nets[2], Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Open: open})
+	opt := people.Options{Model: m, Steps: nets[1], Locomotion: nets[2], Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Open: open, Styled: o.styled}
+	if o.styled > 0 {
+		if opt.Styles, err = stylesfree.Open(); err != nil {
+			return nil, err
+		}
+	}
+	return people.New(opt)
 }
 
 // play runs the scene in a window where there is one, else into a file.

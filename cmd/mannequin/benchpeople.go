@@ -14,6 +14,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/internal/command"
 	"mannequin/models"
+	stylesfree "mannequin/models/styles-free"
 	"mannequin/scenes"
 	street "mannequin/scenes/people"
 )
@@ -23,6 +24,7 @@ type peopleReport struct {
 	Machine    string       `json:"machine"`
 	Threads    int          `json:"threads"`
 	Agents     int          `json:"agents"`
+	Styled     int          `json:"styled"`  // of them, who move in a style each
 	Seconds    float64      `json:"seconds"` // at 60 ticks each
 	Mean       float64      `json:"mean_ms"`
 	Median     float64      `json:"median_ms"`
@@ -37,9 +39,9 @@ type peopleReport struct {
 
 func newBenchPeople() *cobra.Command {
 	var (
-		agents, threads, iterations int
-		seconds                     float64
-		asJSON                      bool
+		agents, styled, threads, iterations int
+		seconds                             float64
+		asJSON                              bool
 	)
 	c := &cobra.Command{
 		Use:   "people",
@@ -49,12 +51,15 @@ of their motion are made by another goroutine while the ticks go on at their 60 
 second, as in a game; a tick's time is what the game waits for it. Then the same
 as fast as it goes, where making the windows counts, too.`,
 		Example: `  mannequin bench people
-  mannequin bench people --agents 50 --threads 1 --json`,
+  mannequin bench people --agents 50 --threads 1 --json
+  mannequin bench people --agents 50 --styled 50`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case agents < 1 || agents > street.MaxAgents:
 				return command.Usagef("--agents %d: want 1 to %d", agents, street.MaxAgents)
+			case styled < 0 || styled > agents:
+				return command.Usagef("--styled %d: want 0 to %d, the people there are", styled, agents)
 			case threads < 1 || threads > 1024:
 				return command.Usagef("--threads %d: want 1 to 1024", threads)
 			case !(seconds >= 0.1) || seconds > 3600:
@@ -62,7 +67,7 @@ as fast as it goes, where making the windows counts, too.`,
 			case iterations < 0 || iterations > 1000:
 				return command.Usagef("--iterations %d: want 0 to 1000", iterations)
 			}
-			o := street.Options{Agents: agents, Workers: threads, Iterations: iterations, Seed: 1}
+			o := street.Options{Agents: agents, Workers: threads, Iterations: iterations, Seed: 1, Styled: styled}
 			net, err := models.Open("human")
 			if err != nil {
 				return err
@@ -76,6 +81,11 @@ as fast as it goes, where making the windows counts, too.`,
 			if o.Locomotion, err = models.Open("human-locomotion"); err != nil {
 				return err
 			}
+			if styled > 0 {
+				if o.Styles, err = stylesfree.Open(); err != nil {
+					return err
+				}
+			}
 			r, err := benchPeople(cmd.Context(), o, seconds)
 			if err != nil {
 				return err
@@ -88,6 +98,7 @@ as fast as it goes, where making the windows counts, too.`,
 	}
 	f := c.Flags()
 	f.IntVar(&agents, "agents", 200, "people")
+	f.IntVar(&styled, "styled", 0, "of them, how many move in a style each, frame by frame (mar, styles-free)")
 	f.IntVar(&threads, "threads", runtime.NumCPU(), "worker goroutines of the tick; one fewer make windows")
 	f.IntVar(&iterations, "iterations", 0, "steps of each window's edit")
 	f.Float64Var(&seconds, "seconds", 20, "how long to run at 60 ticks a second")
@@ -98,7 +109,7 @@ as fast as it goes, where making the windows counts, too.`,
 // benchPeople times one scene.
 func benchPeople(ctx context.Context, o street.Options, seconds float64) (peopleReport, error) {
 	r := peopleReport{Machine: fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
-		Threads: o.Workers, Agents: o.Agents, Seconds: seconds, Iterations: o.Iterations}
+		Threads: o.Workers, Agents: o.Agents, Styled: o.Styled, Seconds: seconds, Iterations: o.Iterations}
 	s, err := street.New(o)
 	if err != nil {
 		return r, err
@@ -173,7 +184,7 @@ var (
 )
 
 func (r peopleReport) print(w io.Writer) error {
-	fmt.Fprintf(w, "%d people, %d threads, %s; %g s at 60 ticks a second\nmilliseconds per tick\n\n", r.Agents, r.Threads, r.Machine, r.Seconds)
+	fmt.Fprintf(w, "%d people, %d of them in a style, %d threads, %s; %g s at 60 ticks a second\nmilliseconds per tick\n\n", r.Agents, r.Styled, r.Threads, r.Machine, r.Seconds)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "mean\tmedian\t99 %\tmost\twaits\t")
 	for _, s := range r.Stages {

@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
+	"mannequin/animsys/mar"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
@@ -30,6 +31,9 @@ type Options struct {
 	Open       netruntime.Opener // what computes the networks; nil is the processor
 	BF16       bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
 	Iterations int               // of the edit: see manifold.StreamOptions
+
+	Styled int           // of the people, spread among them, who move in a style each, by ecs.MAR
+	Styles *mar.Database // required for them
 }
 
 // MaxAgents is the most people in the scene.
@@ -65,6 +69,7 @@ type person struct {
 	lane   *control.Path
 	start  float32 // along it, m
 	tint   [3]float32
+	style  string // that they move in, if any
 }
 
 // New builds the scene: everyone stands on a lane, and sets out.
@@ -75,6 +80,10 @@ func New(opt Options) (*Scene, error) {
 	switch {
 	case opt.Agents < 1 || opt.Agents > MaxAgents:
 		return nil, fmt.Errorf("people: %d of them: want 1 to %d", opt.Agents, MaxAgents)
+	case opt.Styled < 0 || opt.Styled > opt.Agents:
+		return nil, fmt.Errorf("people: %d of %d in a style: want 0 to all", opt.Styled, opt.Agents)
+	case opt.Styled > 0 && opt.Styles == nil:
+		return nil, fmt.Errorf("people: Options.Styles is missing")
 	case opt.Model == nil || opt.Steps == nil || opt.Locomotion == nil:
 		return nil, fmt.Errorf("people: Options.Model, Steps or Locomotion is missing")
 	}
@@ -87,7 +96,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	var err error
 	s.People, err = animsys.NewPeople(&s.World, opt.Model, opt.Steps, opt.Locomotion, animsys.PeopleOptions{
-		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers,
+		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers, Styles: opt.Styles,
 		Stream: manifold.StreamOptions{Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations},
 	})
 	if err != nil {
@@ -102,6 +111,7 @@ func New(opt Options) (*Scene, error) {
 		s.Close()
 		return nil, err
 	}
+	s.dress(opt.Styled, opt.Styles)
 	return s, nil
 }
 
@@ -133,6 +143,29 @@ func (s *Scene) populate(n int) error {
 	}
 	s.watched = n - 1 // on the outermost lane
 	return nil
+}
+
+// dress gives n people, spread among all, the styles in turn, each in full; not the
+// neutral one, which is theirs.
+func (s *Scene) dress(n int, db *mar.Database) {
+	if n == 0 {
+		return
+	}
+	var names []int
+	for i, name := range db.Styles {
+		if name != "neutral" {
+			names = append(names, i)
+		}
+	}
+	styles := generic.NewMap1[ecs.Style](&s.World)
+	for i := range s.all {
+		if k := i * n / len(s.all); (i+1)*n/len(s.all) > k {
+			c, which := ecs.Style{Method: ecs.MAR}, names[k%len(names)]
+			c.Weights[which] = 1
+			styles.Assign(s.all[i].entity, &c)
+			s.all[i].style = db.Styles[which]
+		}
+	}
 }
 
 // Step runs one tick. The player tells the one who is watched how to go.
@@ -185,7 +218,11 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		dst.Path = append(dst.Path, m3.V(p.X, s.Terrain.Height(p.X, p.Z), p.Z))
 	}
 	c := s.curves.Get(s.all[s.watched].entity)
-	dst.HUD = append(dst.HUD, fmt.Sprintf("%d people; this one goes %.1f m/s", dst.Agents, c.Speed))
+	about := fmt.Sprintf("%d people; this one goes %.1f m/s", dst.Agents, c.Speed)
+	if style := s.all[s.watched].style; style != "" {
+		about += ", " + style
+	}
+	dst.HUD = append(dst.HUD, about)
 }
 
 // Close stops the scene's workers.

@@ -3,6 +3,7 @@ package mar
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -141,62 +142,27 @@ func (m *metric) turned(dst, q []float32) {
 	}
 }
 
-// products are what distances are made of: sums over some of the coordinates of a
-// query and sixteen windows.
-type products struct {
-	re, im, h [lanes]float32
-	d         [lanes]float32
-}
-
-// upTo adds the products of a part and sets d to the distances as far as the parts
-// up to here tell: none is greater than the true one. x are the windows'
-// coordinates in the part, side by side, (columns, 16).
-func (s *products) upTo(p *part, q, turned, x []float32) (least float32) {
-	var t [lanes]float32
-	v, plane := p.values(), 2*p.planar
-	kernel.Dots16(&t, x[:lanes*plane], q[:plane])
-	add(&s.re, &t)
-	kernel.Dots16(&t, x[:lanes*plane], turned[:plane])
-	add(&s.im, &t)
-	kernel.Dots16(&t, x[lanes*plane:lanes*v], q[plane:v])
-	add(&s.h, &t)
-	least = inf
-	rests, halves := x[lanes*v:][:lanes], x[lanes*(v+1):][:lanes]
-	for l := range s.d {
-		// Later parts add the difference of their norms at least.
-		rest := q[v] - rests[l]
-		s.d[l] = m3.Sqrt(max(0, 2*(q[v+1]+halves[l]-s.h[l]-m3.Sqrt(s.re[l]*s.re[l]+s.im[l]*s.im[l]))) + rest*rest)
-		least = min(least, s.d[l])
-	}
-	return least
-}
-
-// bounds writes how far sixteen windows are at least, of whom x has the first part.
+// bounds writes how far sixteen windows are at least, of whom x has the first part:
+// later parts add the difference of their norms at least.
 func (m *metric) bounds(d *[lanes]float32, q, turned, x []float32) {
-	var s products
-	s.upTo(&m.parts[0], q, turned, x)
-	*d = s.d
+	var sums [3 * lanes]float32
+	p := &m.parts[0]
+	kernel.Distances16(d, &sums, x, q, turned, 2*p.planar, p.tall)
 }
 
 // distances writes d of the query q, with its quarter turn, and sixteen windows,
 // whose coordinates lie side by side, (columns, 16). Where all are farther than
-// beyond it returns false and leaves d as it is.
+// beyond it returns false, and d tells how far they are at least.
 func (m *metric) distances(d *[lanes]float32, q, turned, x []float32, beyond float32) bool {
-	var s products
+	var sums [3 * lanes]float32
 	for i := range m.parts {
 		p := &m.parts[i]
-		if s.upTo(p, q[p.at:], turned[p.at:], x[lanes*p.at:]) > beyond {
+		kernel.Distances16(d, &sums, x[lanes*p.at:], q[p.at:], turned[p.at:], 2*p.planar, p.tall)
+		if slices.Min(d[:]) > beyond {
 			return false
 		}
 	}
-	*d = s.d
 	return true
-}
-
-func add(sum, x *[lanes]float32) {
-	for l, v := range x {
-		sum[l] += v
-	}
 }
 
 // distance returns d of a query q, with its quarter turn, and another window.

@@ -67,29 +67,42 @@ func Dot(x, y []float32) float32 {
 	return s.total()
 }
 
-// Dots16 sets dst[l] = Σ_i v[i]·x[i][l]: the products of v with sixteen vectors
-// side by side, x of (len(v), 16).
-func Dots16(dst *[16]float32, x, v []float32) {
-	same("Dots16", 16*len(v), len(x))
-	if len(v) == 0 {
-		*dst = [16]float32{}
+// Distances16 sets d to the distances of a vector from sixteen others, least over
+// all turns of their planes. Each is plane/2 complex numbers, real parts and then
+// imaginary ones, tall real numbers, a rest, and half the sum of squares of all but
+// the rest: q is one of so many values, x holds sixteen side by side, (values, 16).
+// turned has q's plane turned by a quarter.
+//
+//	z = Σ q·x + i Σ turned·x over the plane, h = Σ q·x over what is tall
+//	d² = max(0, 2(half(q) + half(x) − h − |z|)) + (rest(q) − rest(x))²
+//
+// Sums go on from those in sums, real and imaginary parts of z and h, (3, 16), where
+// they are left.
+func Distances16(d *[16]float32, sums *[48]float32, x, q, turned []float32, plane, tall int) {
+	n := plane + tall
+	if plane < 0 || tall < 0 || len(x) < 16*(n+2) || len(q) < n+2 || len(turned) < plane {
+		panic("kernel: Distances16: too few values")
+	}
+	if distances16Asm(d, sums, x, q, turned, plane, tall) {
 		return
 	}
-	if dots16Asm(dst, x, v) {
-		return
-	}
-	var s [4][16]float32
-	for i, a := range v {
-		to := &s[0]
-		if i < len(v)&^3 {
-			to = &s[i&3]
+	re, im, h := sums[:16], sums[16:32], sums[32:48]
+	rests, halves := x[16*n:][:16], x[16*(n+1):][:16]
+	for l := range d {
+		r, i, t := [2]float32{re[l]}, [2]float32{im[l]}, [2]float32{h[l]}
+		for c := range plane {
+			odd := c & 1
+			r[odd] += float32(q[c] * x[16*c+l])
+			i[odd] += float32(turned[c] * x[16*c+l])
 		}
-		for l, b := range x[16*i : 16*i+16] {
-			to[l] += float32(a * b)
+		for c := range tall {
+			odd := c & 1
+			t[odd] += float32(q[plane+c] * x[16*(plane+c)+l])
 		}
-	}
-	for l := range dst {
-		dst[l] = s[0][l] + s[1][l] + (s[2][l] + s[3][l])
+		re[l], im[l], h[l] = r[0]+r[1], i[0]+i[1], t[0]+t[1]
+		z := float32(math.Sqrt(float64(float32(re[l]*re[l]) + float32(im[l]*im[l]))))
+		rest := q[n] - rests[l]
+		d[l] = float32(math.Sqrt(float64(max(0, 2*(q[n+1]+halves[l]-h[l]-z)) + float32(rest*rest))))
 	}
 }
 

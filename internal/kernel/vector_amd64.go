@@ -17,7 +17,7 @@ func signAVX2(dst *float32, a float32, x *float32, n int)
 func dotAVX2(sum *float32, x *float32, y *float32, n int)
 
 //go:noescape
-func dots16AVX2(dst *float32, x *float32, v *float32, n int)
+func distances16AVX2(d *float32, sums *float32, x *float32, q *float32, turned *float32, plane int, tall int)
 
 //go:noescape
 func sumAbsAVX2(sum *float32, x *float32, n int)
@@ -41,7 +41,7 @@ func signAVX512(dst *float32, a float32, x *float32, n int)
 func dotAVX512(sum *float32, x *float32, y *float32, n int)
 
 //go:noescape
-func dots16AVX512(dst *float32, x *float32, v *float32, n int)
+func distances16AVX512(d *float32, sums *float32, x *float32, q *float32, turned *float32, plane int, tall int)
 
 //go:noescape
 func sumAbsAVX512(sum *float32, x *float32, n int)

@@ -192,79 +192,197 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dots16AVX2(dst *float32, x *float32, v *float32, n int)
+// func distances16AVX2(d *float32, sums *float32, x *float32, q *float32, turned *float32, plane int, tall int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dots16AVX2(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         v+16(FP), DX
-	MOVQ         n+24(FP), BX
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X0
+TEXT ·distances16AVX2(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         sums+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVL         $0x40000000, BX
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Y0
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X1
+	MOVL         $0x00000000, BX
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Y1
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X2
-	VPBROADCASTD X2, Y2
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X3
+	MOVQ         q+24(FP), SI
+	MOVQ         turned+32(FP), DI
+	MOVQ         DX, BX
+	VMOVUPS      (CX), Y2
+	MOVL         $0x00000000, R8
+	VMOVD        R8, X3
 	VPBROADCASTD X3, Y3
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X4
-	VPBROADCASTD X4, Y4
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X5
+	VMOVUPS      64(CX), Y4
+	MOVL         $0x00000000, R8
+	VMOVD        R8, X5
 	VPBROADCASTD X5, Y5
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X6
-	VPBROADCASTD X6, Y6
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X7
+	VMOVUPS      128(CX), Y6
+	MOVL         $0x00000000, R8
+	VMOVD        R8, X7
 	VPBROADCASTD X7, Y7
-	JMP          more
+	MOVQ         plane+40(FP), R8
+	JMP          planemore0
 
-four:
-	VBROADCASTSS (DX), Y8
-	VFMADD231PS  (CX), Y8, Y0
-	VFMADD231PS  32(CX), Y8, Y1
-	VBROADCASTSS 4(DX), Y8
-	VFMADD231PS  64(CX), Y8, Y2
-	VFMADD231PS  96(CX), Y8, Y3
-	VBROADCASTSS 8(DX), Y8
-	VFMADD231PS  128(CX), Y8, Y4
-	VFMADD231PS  160(CX), Y8, Y5
-	VBROADCASTSS 12(DX), Y8
-	VFMADD231PS  192(CX), Y8, Y6
-	VFMADD231PS  224(CX), Y8, Y7
-	ADDQ         $0x00000100, CX
-	ADDQ         $0x10, DX
+planetwo0:
+	VMOVUPS      (BX), Y8
+	VBROADCASTSS (SI), Y9
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS (DI), Y9
+	VFMADD231PS  Y8, Y9, Y4
+	VMOVUPS      64(BX), Y8
+	VBROADCASTSS 4(SI), Y9
+	VFMADD231PS  Y8, Y9, Y3
+	VBROADCASTSS 4(DI), Y9
+	VFMADD231PS  Y8, Y9, Y5
+	ADDQ         $0x00000080, BX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
 
-more:
-	SUBQ $0x04, BX
-	JGE  four
-	ADDQ $0x04, BX
-	JZ   done
+planemore0:
+	SUBQ         $0x02, R8
+	JGE          planetwo0
+	ADDQ         $0x02, R8
+	JZ           planedone0
+	VMOVUPS      (BX), Y8
+	VBROADCASTSS (SI), Y9
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS (DI), Y9
+	VFMADD231PS  Y8, Y9, Y4
+	ADDQ         $0x40, BX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
 
-one:
-	VBROADCASTSS (DX), Y8
-	VFMADD231PS  (CX), Y8, Y0
-	VFMADD231PS  32(CX), Y8, Y1
-	ADDQ         $0x40, CX
-	ADDQ         $0x04, DX
-	DECQ         BX
-	JNZ          one
+planedone0:
+	MOVQ tall+48(FP), DI
+	JMP  tallmore0
 
-done:
-	VADDPS  Y2, Y0, Y0
-	VADDPS  Y6, Y4, Y4
-	VADDPS  Y4, Y0, Y0
-	VMOVUPS Y0, (AX)
-	VADDPS  Y3, Y1, Y1
-	VADDPS  Y7, Y5, Y5
-	VADDPS  Y5, Y1, Y1
-	VMOVUPS Y1, 32(AX)
+talltwo0:
+	VBROADCASTSS (SI), Y8
+	VFMADD231PS  (BX), Y8, Y6
+	VBROADCASTSS 4(SI), Y8
+	VFMADD231PS  64(BX), Y8, Y7
+	ADDQ         $0x00000080, BX
+	ADDQ         $0x08, SI
+
+tallmore0:
+	SUBQ         $0x02, DI
+	JGE          talltwo0
+	ADDQ         $0x02, DI
+	JZ           talldone0
+	VBROADCASTSS (SI), Y8
+	VFMADD231PS  (BX), Y8, Y6
+	ADDQ         $0x40, BX
+	ADDQ         $0x04, SI
+
+talldone0:
+	VADDPS       Y3, Y2, Y2
+	VMOVUPS      Y2, (CX)
+	VADDPS       Y5, Y4, Y4
+	VMOVUPS      Y4, 64(CX)
+	VADDPS       Y7, Y6, Y6
+	VMOVUPS      Y6, 128(CX)
+	VMULPS       Y4, Y4, Y3
+	VFMADD231PS  Y2, Y2, Y3
+	VSQRTPS      Y3, Y3
+	VBROADCASTSS 4(SI), Y2
+	VADDPS       64(BX), Y2, Y2
+	VSUBPS       Y6, Y2, Y2
+	VSUBPS       Y3, Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VMAXPS       Y1, Y2, Y2
+	VBROADCASTSS (SI), Y3
+	VSUBPS       (BX), Y3, Y3
+	VFMADD231PS  Y3, Y3, Y2
+	VSQRTPS      Y2, Y2
+	VMOVUPS      Y2, (AX)
+	MOVQ         q+24(FP), BX
+	MOVQ         turned+32(FP), SI
+	VMOVUPS      32(CX), Y2
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X3
+	VPBROADCASTD X3, Y3
+	VMOVUPS      96(CX), Y4
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X5
+	VPBROADCASTD X5, Y5
+	VMOVUPS      160(CX), Y6
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X7
+	VPBROADCASTD X7, Y7
+	MOVQ         plane+40(FP), DI
+	JMP          planemore1
+
+planetwo1:
+	VMOVUPS      32(DX), Y8
+	VBROADCASTSS (BX), Y9
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS (SI), Y9
+	VFMADD231PS  Y8, Y9, Y4
+	VMOVUPS      96(DX), Y8
+	VBROADCASTSS 4(BX), Y9
+	VFMADD231PS  Y8, Y9, Y3
+	VBROADCASTSS 4(SI), Y9
+	VFMADD231PS  Y8, Y9, Y5
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x08, BX
+	ADDQ         $0x08, SI
+
+planemore1:
+	SUBQ         $0x02, DI
+	JGE          planetwo1
+	ADDQ         $0x02, DI
+	JZ           planedone1
+	VMOVUPS      32(DX), Y8
+	VBROADCASTSS (BX), Y9
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS (SI), Y9
+	VFMADD231PS  Y8, Y9, Y4
+	ADDQ         $0x40, DX
+	ADDQ         $0x04, BX
+	ADDQ         $0x04, SI
+
+planedone1:
+	MOVQ tall+48(FP), SI
+	JMP  tallmore1
+
+talltwo1:
+	VBROADCASTSS (BX), Y8
+	VFMADD231PS  32(DX), Y8, Y6
+	VBROADCASTSS 4(BX), Y8
+	VFMADD231PS  96(DX), Y8, Y7
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x08, BX
+
+tallmore1:
+	SUBQ         $0x02, SI
+	JGE          talltwo1
+	ADDQ         $0x02, SI
+	JZ           talldone1
+	VBROADCASTSS (BX), Y8
+	VFMADD231PS  32(DX), Y8, Y6
+	ADDQ         $0x40, DX
+	ADDQ         $0x04, BX
+
+talldone1:
+	VADDPS       Y3, Y2, Y2
+	VMOVUPS      Y2, 32(CX)
+	VADDPS       Y5, Y4, Y4
+	VMOVUPS      Y4, 96(CX)
+	VADDPS       Y7, Y6, Y6
+	VMOVUPS      Y6, 160(CX)
+	VMULPS       Y4, Y4, Y3
+	VFMADD231PS  Y2, Y2, Y3
+	VSQRTPS      Y3, Y3
+	VBROADCASTSS 4(BX), Y2
+	VADDPS       96(DX), Y2, Y2
+	VSUBPS       Y6, Y2, Y2
+	VSUBPS       Y3, Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VMAXPS       Y1, Y2, Y2
+	VBROADCASTSS (BX), Y0
+	VSUBPS       32(DX), Y0, Y0
+	VFMADD231PS  Y0, Y0, Y2
+	VSQRTPS      Y2, Y2
+	VMOVUPS      Y2, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -554,58 +672,107 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dots16AVX512(dst *float32, x *float32, v *float32, n int)
+// func distances16AVX512(d *float32, sums *float32, x *float32, q *float32, turned *float32, plane int, tall int)
 // Requires: AVX, AVX512F
-TEXT ·dots16AVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         v+16(FP), DX
-	MOVQ         n+24(FP), BX
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X0
+TEXT ·distances16AVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         sums+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVL         $0x40000000, BX
+	VMOVD        BX, X0
 	VPBROADCASTD X0, Z0
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X1
+	MOVL         $0x00000000, BX
+	VMOVD        BX, X1
 	VPBROADCASTD X1, Z1
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X2
-	VPBROADCASTD X2, Z2
-	MOVL         $0x00000000, SI
-	VMOVD        SI, X3
+	MOVQ         q+24(FP), BX
+	MOVQ         turned+32(FP), SI
+	VMOVUPS      (CX), Z2
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X3
 	VPBROADCASTD X3, Z3
-	JMP          more
+	VMOVUPS      64(CX), Z4
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X5
+	VPBROADCASTD X5, Z5
+	VMOVUPS      128(CX), Z6
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X7
+	VPBROADCASTD X7, Z7
+	MOVQ         plane+40(FP), DI
+	JMP          planemore0
 
-four:
-	VBROADCASTSS (DX), Z4
-	VFMADD231PS  (CX), Z4, Z0
-	VBROADCASTSS 4(DX), Z4
-	VFMADD231PS  64(CX), Z4, Z1
-	VBROADCASTSS 8(DX), Z4
-	VFMADD231PS  128(CX), Z4, Z2
-	VBROADCASTSS 12(DX), Z4
-	VFMADD231PS  192(CX), Z4, Z3
-	ADDQ         $0x00000100, CX
-	ADDQ         $0x10, DX
+planetwo0:
+	VMOVUPS      (DX), Z8
+	VBROADCASTSS (BX), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (SI), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	VMOVUPS      64(DX), Z8
+	VBROADCASTSS 4(BX), Z9
+	VFMADD231PS  Z8, Z9, Z3
+	VBROADCASTSS 4(SI), Z9
+	VFMADD231PS  Z8, Z9, Z5
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x08, BX
+	ADDQ         $0x08, SI
 
-more:
-	SUBQ $0x04, BX
-	JGE  four
-	ADDQ $0x04, BX
-	JZ   done
+planemore0:
+	SUBQ         $0x02, DI
+	JGE          planetwo0
+	ADDQ         $0x02, DI
+	JZ           planedone0
+	VMOVUPS      (DX), Z8
+	VBROADCASTSS (BX), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (SI), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	ADDQ         $0x40, DX
+	ADDQ         $0x04, BX
+	ADDQ         $0x04, SI
 
-one:
-	VBROADCASTSS (DX), Z4
-	VFMADD231PS  (CX), Z4, Z0
-	ADDQ         $0x40, CX
-	ADDQ         $0x04, DX
-	DECQ         BX
-	JNZ          one
+planedone0:
+	MOVQ tall+48(FP), SI
+	JMP  tallmore0
 
-done:
-	VADDPS  Z1, Z0, Z0
-	VADDPS  Z3, Z2, Z2
-	VADDPS  Z2, Z0, Z0
-	VMOVUPS Z0, (AX)
+talltwo0:
+	VBROADCASTSS (BX), Z8
+	VFMADD231PS  (DX), Z8, Z6
+	VBROADCASTSS 4(BX), Z8
+	VFMADD231PS  64(DX), Z8, Z7
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x08, BX
+
+tallmore0:
+	SUBQ         $0x02, SI
+	JGE          talltwo0
+	ADDQ         $0x02, SI
+	JZ           talldone0
+	VBROADCASTSS (BX), Z8
+	VFMADD231PS  (DX), Z8, Z6
+	ADDQ         $0x40, DX
+	ADDQ         $0x04, BX
+
+talldone0:
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	VADDPS       Z5, Z4, Z4
+	VMOVUPS      Z4, 64(CX)
+	VADDPS       Z7, Z6, Z6
+	VMOVUPS      Z6, 128(CX)
+	VMULPS       Z4, Z4, Z3
+	VFMADD231PS  Z2, Z2, Z3
+	VSQRTPS      Z3, Z3
+	VBROADCASTSS 4(BX), Z2
+	VADDPS       64(DX), Z2, Z2
+	VSUBPS       Z6, Z2, Z2
+	VSUBPS       Z3, Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VMAXPS       Z1, Z2, Z2
+	VBROADCASTSS (BX), Z0
+	VSUBPS       (DX), Z0, Z0
+	VFMADD231PS  Z0, Z0, Z2
+	VSQRTPS      Z2, Z2
+	VMOVUPS      Z2, (AX)
 	VZEROUPPER
 	RET
 

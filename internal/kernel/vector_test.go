@@ -133,43 +133,72 @@ func TestDealAndPick(t *testing.T) {
 	})
 }
 
-func TestDots16(t *testing.T) {
+func TestDistances16(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, n := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 200} {
-		x, v := randoms(r, 16*n), randoms(r, n)
-		var families [][16]float32
-		forKinds(t, func(t *testing.T) {
-			guard := [18]float32{0: 1, 17: 2}
-			got := (*[16]float32)(guard[1:17])
-			Dots16(got, x, v)
-			for l := range got {
-				var want, size float64
-				for i := range v {
-					p := float64(v[i]) * float64(x[16*i+l])
-					want += p
-					size += math.Abs(p)
+	for _, plane := range []int{0, 2, 4, 6, 24, 50} {
+		for _, tall := range []int{0, 1, 2, 3, 8, 31} {
+			n := plane + tall
+			x, q, turned := make([]float32, 16*(n+2)), make([]float32, n+2), make([]float32, plane)
+			complete := func(v []float32, stride int) {
+				half := float32(0)
+				for i := range n {
+					v[i*stride] = float32(r.NormFloat64())
+					half += v[i*stride] * v[i*stride] / 2
 				}
-				if math.Abs(float64(got[l])-want) > 1e-6*size {
-					t.Fatalf("%d values: product %d is %v, want %v", n, l, got[l], want)
+				v[n*stride], v[(n+1)*stride] = r.Float32(), half
+			}
+			complete(q, 1)
+			for l := range 16 {
+				complete(x[l:], 16)
+			}
+			for i := range plane / 2 {
+				turned[i], turned[plane/2+i] = q[plane/2+i], -q[i]
+			}
+			start := [48]float32{3: 0.5, 17: -1, 40: 0.25}
+			var families [][16]float32
+			forKinds(t, func(t *testing.T) {
+				guard, sums := [18]float32{0: 1, 17: 2}, start
+				got := (*[16]float32)(guard[1:17])
+				Distances16(got, &sums, x, q, turned, plane, tall)
+				for l := range got {
+					re, im, h := float64(start[l]), float64(start[16+l]), float64(start[32+l])
+					for c := range plane {
+						re += float64(q[c]) * float64(x[16*c+l])
+						im += float64(turned[c]) * float64(x[16*c+l])
+					}
+					for c := plane; c < n; c++ {
+						h += float64(q[c]) * float64(x[16*c+l])
+					}
+					rest := float64(q[n]) - float64(x[16*n+l])
+					want := math.Sqrt(max(0, 2*(float64(q[n+1])+float64(x[16*(n+1)+l])-h-math.Hypot(re, im))) + rest*rest)
+					if math.Abs(float64(got[l])-want) > 1e-3 {
+						t.Fatalf("%d + %d values: distance %d is %v, want %v", plane, tall, l, got[l], want)
+					}
+					for i, w := range []float64{re, im, h} {
+						if math.Abs(float64(sums[16*i+l])-w) > 1e-4 {
+							t.Fatalf("%d + %d values: sum %d of %d is %v, want %v", plane, tall, i, l, sums[16*i+l], w)
+						}
+					}
 				}
+				if guard[0] != 1 || guard[17] != 2 {
+					t.Fatalf("%d + %d values: wrote beyond the ends", plane, tall)
+				}
+				if Active() != Generic {
+					families = append(families, *got)
+				}
+			})
+			if len(families) == 2 && families[0] != families[1] {
+				t.Fatalf("%d + %d values: families differ", plane, tall)
 			}
-			if guard[0] != 1 || guard[17] != 2 {
-				t.Fatalf("%d values: wrote beyond the ends", n)
-			}
-			if Active() != Generic {
-				families = append(families, *got)
-			}
-		})
-		if len(families) == 2 && families[0] != families[1] {
-			t.Fatalf("%d values: families differ", n)
 		}
 	}
 }
 
-func BenchmarkDots16(b *testing.B) {
-	x, v := make([]float32, 16*100), make([]float32, 100)
-	var dst [16]float32
+func BenchmarkDistances16(b *testing.B) {
+	x, q, turned := make([]float32, 16*36), make([]float32, 36), make([]float32, 24)
+	var d [16]float32
 	for b.Loop() {
-		Dots16(&dst, x, v)
+		var sums [48]float32
+		Distances16(&d, &sums, x, q, turned, 24, 8)
 	}
 }

@@ -2,6 +2,8 @@
 
 package kernel
 
+import "unsafe"
+
 func subAsm(dst, x, y []float32) bool {
 	switch active {
 	case AVX512:
@@ -42,12 +44,12 @@ func dotAsm(s *lanes, x, y []float32) bool {
 	return active != Generic
 }
 
-func dots16Asm(dst *[16]float32, x, v []float32) bool {
+func distances16Asm(d *[16]float32, sums *[48]float32, x, q, turned []float32, plane, tall int) bool {
 	switch active {
 	case AVX512:
-		dots16AVX512(&dst[0], &x[0], &v[0], len(v))
+		distances16AVX512(&d[0], &sums[0], &x[0], &q[0], unsafe.SliceData(turned), plane, tall)
 	case AVX2:
-		dots16AVX2(&dst[0], &x[0], &v[0], len(v))
+		distances16AVX2(&d[0], &sums[0], &x[0], &q[0], unsafe.SliceData(turned), plane, tall)
 	}
 	return active != Generic
 }

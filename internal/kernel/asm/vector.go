@@ -6,6 +6,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -106,49 +108,76 @@ func (v *isa) sumAbs() {
 	})
 }
 
-// dots16: sixteen dot products with the values at v. Row i of x goes to sum i
-// mod 4, those after the last four to the first.
-func (v *isa) dots16() {
-	text("dots16"+v.name, "func(dst, x, v *float32, n int)")
-	to, x, w := Load(Param("dst"), GP64()), Load(Param("x"), GP64()), Load(Param("v"), GP64())
-	n := Load(Param("n"), GP64())
+// distances16: see Distances16. Sums of even and odd rows are apart until the end.
+func (v *isa) distances16() {
+	text("distances16"+v.name, "func(d, sums, x, q, turned *float32, plane, tall int)")
+	d, sums, x := Load(Param("d"), GP64()), Load(Param("sums"), GP64()), Load(Param("x"), GP64())
 	v.mask = nil
-	parts := 64 / v.bytes
-	sums := make([]reg.VecVirtual, 4*parts)
-	for i := range sums {
-		sums[i] = v.konst(0)
-	}
-	row := func(i int) {
-		b := v.vec()
-		VBROADCASTSS(Mem{Base: w, Disp: 4 * i}, b)
-		for p := range parts {
-			VFMADD231PS(Mem{Base: x, Disp: 64*i + v.bytes*p}, b, sums[i*parts+p])
+	two := v.konst(2)
+	zero := v.konst(0)
+	for part := range 64 / v.bytes {
+		at := part * v.bytes
+		row, q, turned := GP64(), Load(Param("q"), GP64()), Load(Param("turned"), GP64())
+		MOVQ(x, row)
+		re := [2]reg.VecVirtual{v.load(Mem{Base: sums, Disp: at}), v.konst(0)}
+		im := [2]reg.VecVirtual{v.load(Mem{Base: sums, Disp: 64 + at}), v.konst(0)}
+		h := [2]reg.VecVirtual{v.load(Mem{Base: sums, Disp: 128 + at}), v.konst(0)}
+		name := func(s string) string { return fmt.Sprintf("%s%d", s, part) }
+		broadcast := func(p reg.Register, i int) reg.VecVirtual {
+			b := v.vec()
+			VBROADCASTSS(Mem{Base: p, Disp: 4 * i}, b)
+			return b
 		}
-	}
-	JMP(LabelRef("more"))
-	Label("four")
-	for i := range 4 {
-		row(i)
-	}
-	ADDQ(U32(256), x)
-	ADDQ(U8(16), w)
-	Label("more")
-	SUBQ(U8(4), n)
-	JGE(LabelRef("four"))
-	ADDQ(U8(4), n)
-	JZ(LabelRef("done"))
-	Label("one")
-	row(0)
-	ADDQ(U8(64), x)
-	ADDQ(U8(4), w)
-	DECQ(n)
-	JNZ(LabelRef("one"))
-	Label("done")
-	for p := range parts {
-		VADDPS(sums[parts+p], sums[p], sums[p])
-		VADDPS(sums[3*parts+p], sums[2*parts+p], sums[2*parts+p])
-		VADDPS(sums[2*parts+p], sums[p], sums[p])
-		VMOVUPS(sums[p], Mem{Base: to, Disp: v.bytes * p})
+		// loop runs one for n rows, two at a time.
+		loop := func(label string, n reg.Register, ptrs []reg.Register, one func(i int)) {
+			JMP(LabelRef(name(label + "more")))
+			Label(name(label + "two"))
+			one(0)
+			one(1)
+			ADDQ(U32(128), row)
+			for _, p := range ptrs {
+				ADDQ(U8(8), p)
+			}
+			Label(name(label + "more"))
+			SUBQ(U8(2), n)
+			JGE(LabelRef(name(label + "two")))
+			ADDQ(U8(2), n)
+			JZ(LabelRef(name(label + "done")))
+			one(0)
+			ADDQ(U8(64), row)
+			for _, p := range ptrs {
+				ADDQ(U8(4), p)
+			}
+			Label(name(label + "done"))
+		}
+		n := Load(Param("plane"), GP64())
+		loop("plane", n, []reg.Register{q, turned}, func(i int) {
+			r := v.load(Mem{Base: row, Disp: 64*i + at})
+			VFMADD231PS(r, broadcast(q, i), re[i])
+			VFMADD231PS(r, broadcast(turned, i), im[i])
+		})
+		n = Load(Param("tall"), GP64())
+		loop("tall", n, []reg.Register{q}, func(i int) {
+			VFMADD231PS(Mem{Base: row, Disp: 64*i + at}, broadcast(q, i), h[i])
+		})
+		for i, s := range [][2]reg.VecVirtual{re, im, h} {
+			VADDPS(s[1], s[0], s[0])
+			VMOVUPS(s[0], Mem{Base: sums, Disp: 64*i + at})
+		}
+		z, t := v.vec(), v.vec()
+		VMULPS(im[0], im[0], z)
+		VFMADD231PS(re[0], re[0], z)
+		VSQRTPS(z, z)
+		VADDPS(Mem{Base: row, Disp: 64 + at}, broadcast(q, 1), t)
+		VSUBPS(h[0], t, t)
+		VSUBPS(z, t, t)
+		VMULPS(two, t, t)
+		VMAXPS(zero, t, t)
+		rest := v.vec()
+		VSUBPS(Mem{Base: row, Disp: at}, broadcast(q, 0), rest)
+		VFMADD231PS(rest, rest, t)
+		VSQRTPS(t, t)
+		VMOVUPS(t, Mem{Base: d, Disp: at})
 	}
 	VZEROUPPER()
 	RET()
@@ -223,7 +252,7 @@ func main() {
 		v.mulAdd()
 		v.sign()
 		v.dot()
-		v.dots16()
+		v.distances16()
 		v.sumAbs()
 		v.deal()
 		v.pick()

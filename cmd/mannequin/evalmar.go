@@ -45,7 +45,7 @@ does, each figure beside the bar that it has to reach:
   the same with nothing told of the input's action or style
   the same on motion made from rules, where the truth is known (--free)
   clips that are unlike all data (--far): finite, and no faster than they were?
-  what a frame costs, and the memory of a database of 80,000 frames (Table 2)
+  what a frame costs, and the memory of a large database (Table 2)
 
 The input style of a folder is neutral or normal. --figures draws the paper's
 Fig. 3, 4 and 6. docs/mar-measures.md defines every figure.`,
@@ -77,7 +77,7 @@ Fig. 3, 4 and 6. docs/mar-measures.md defines every figure.`,
 	p := c.Flags()
 	p.StringArrayVar(&o.data, "data", nil, "`folder` of recordings in styles, named as mannequin style build expects; may stand several times")
 	p.StringArrayVar(&o.far, "far", nil, "`folder` of recordings unlike the data; may stand several times")
-	p.StringVar(&o.database, "database", "", "`file` of a database, for what a frame costs and for --far (default: 80,000 frames made from rules)")
+	p.StringVar(&o.database, "database", "", "`file` of a database, for what a frame costs and for --far (default: one of 108,000 frames made from rules)")
 	p.IntVar(&o.folds, "folds", 2, "takes that are held out in turn, at most, of each action")
 	p.IntVar(&o.takes, "takes", 10, "takes to read, at most, of each action and style")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; only what a frame costs depends on it")

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"mannequin/offline/baseline"
 	"mannequin/offline/chart"
 	"mannequin/offline/metrics/transfer"
 )
@@ -129,13 +130,26 @@ func (f *figures) curves(truth func(i int) float64, of func(p *transfer.Predicti
 	return all
 }
 
-// barChart is Fig. 6: what the methods miss on every set.
+// barChart is Fig. 6: what the methods miss on every set. Of linear systems and of
+// means of neighbours the better is shown, by poses.
 func (r *evalMARReport) barChart(title, unit string, of func(m *transfer.Mean) float64) chart.Bars {
 	b := chart.Bars{Title: title, YLabel: unit}
-	for _, m := range append([]string{transfer.MAR, transfer.MAR + transfer.Unlabelled}, rivalMethods()...) {
-		s := chart.BarSeries{Name: m}
+	for _, m := range []struct {
+		name string
+		of   []string
+	}{
+		{"MAR", []string{transfer.MAR}},
+		{"MAR, unlabelled", []string{transfer.MAR + transfer.Unlabelled}},
+		{"LTI", []string{transfer.LTIOwn, transfer.LTIPose}},
+		{"global AR", []string{transfer.GlobalAR}},
+		{"GP", []string{transfer.GP}},
+		{"NN", []string{baseline.NearestNeighbour.String()}},
+		{"KNN", []string{baseline.InverseDistance.String(), baseline.GaussianDistance.String()}},
+		{"local AR", []string{baseline.LocalAR.String()}},
+	} {
+		s := chart.BarSeries{Name: m.name}
 		for i := range r.Sets {
-			if v := r.Sets[i].mean(m); v != nil && !r.Sets[i].Free {
+			if v := r.Sets[i].best(m.of...); v != nil && !r.Sets[i].Free {
 				s.Values = append(s.Values, of(v))
 			}
 		}

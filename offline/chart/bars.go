@@ -56,7 +56,9 @@ func (b Bars) Save(path string) error {
 		p.Add(bars)
 		p.Legend.Add(s.Name, bars)
 	}
-	p.Y.Max *= 1.2 // for the legend
+	p.Legend.Left = true
+	p.Y.Max *= 1 + 0.06*float64(len(b.Series)+1) // for the legend
 	p.NominalX(b.Groups...)
+	p.X.Min, p.X.Max = -0.6, float64(len(b.Groups))-0.4
 	return p.Save(vg.Length(w)*vg.Inch/inch, vg.Length(h)*vg.Inch/inch, path)
 }

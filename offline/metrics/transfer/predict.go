@@ -24,6 +24,7 @@ const (
 	GlobalAR   = "global AR"
 	GP         = "GP"
 	Identity   = "input as it is"
+	Another    = "another take" // see Evaluate
 	Unlabelled = ", unlabelled"
 )
 
@@ -72,18 +73,56 @@ func truth(db *mar.Database, c Case, period float64) (*Truth, error) {
 	for i := range n {
 		f := first + i
 		t.Step[i] = float64(at[f] - at[f-1])
-		j := int(at[f])
-		a := float64(at[f]) - float64(j)
 		for d := range cols {
 			t.X.Set(i, d, float64(x[f*cols+d]))
-			v := float64(y[j*cols+d])
-			if a > 0 {
-				v += a * (float64(y[(j+1)*cols+d]) - v)
-			}
-			t.Y.Set(i, d, v)
+			t.Y.Set(i, d, between(y, cols, at[f], d))
 		}
 	}
 	return t, nil
+}
+
+// another returns what another take of the output's style, one that is learnt from,
+// does at the same places of the timeline; nil where there is none.
+func another(db *mar.Database, c Case, train []*registration.Take, period float64) (*Prediction, error) {
+	i := slices.IndexFunc(train, func(t *registration.Take) bool {
+		return t.Action == c.Out.Action && t.Content == c.Out.Content && t.Style == c.Out.Style
+	})
+	if i < 0 {
+		return nil, nil
+	}
+	y, err := db.Rows(train[i].Clip)
+	if err != nil {
+		return nil, err
+	}
+	n, cols := c.In.Clip.Frames, len(db.Columns())
+	at := make([]float32, n)
+	mar.Match(at, fromFirst(c.In, period), fromFirst(train[i], period), float32(period))
+	p := &Prediction{Method: Another, Y: mat.NewDense(n, cols, nil), Step: make([]float64, n)}
+	step, last := 1.0, float32(0)
+	for f, v := range at {
+		if v < 0 { // stays where it is
+			v = last
+		}
+		if f > 0 && v > last && v-last < mostStep {
+			step = float64(v - last)
+		}
+		p.Step[f] = step
+		for d := range cols {
+			p.Y.Set(f, d, between(y, cols, v, d))
+		}
+		last = v
+	}
+	return p, nil
+}
+
+// between returns column d at frame at, between two frames of rows.
+func between(rows []float32, cols int, at float32, d int) float64 {
+	j := int(at)
+	v := float64(rows[j*cols+d])
+	if a := float64(at) - float64(j); a > 0 {
+		v += a * (float64(rows[(j+1)*cols+d]) - v)
+	}
+	return v
 }
 
 const (
@@ -240,7 +279,7 @@ func stylize(db *mar.Database, c *skel.Clip, style int, label mar.Label, o mar.O
 
 // predict returns what all methods make of a case's input, at the frames of its
 // truth. All see it from its first frame on.
-func predict(db *mar.Database, c Case, t *Truth, r *rivals, o *Options) ([]Prediction, error) {
+func predict(db *mar.Database, c Case, t *Truth, r *rivals, other *Prediction, o *Options) ([]Prediction, error) {
 	action, style := slices.Index(db.Actions, c.In.Action), slices.Index(db.Styles, c.In.Style)
 	to := slices.Index(db.Styles, c.Out.Style)
 	var onlyAction, onlyStyle mar.Label
@@ -288,6 +327,9 @@ func predict(db *mar.Database, c Case, t *Truth, r *rivals, o *Options) ([]Predi
 		out = append(out, global...)
 	}
 	out = append(out, Prediction{Identity, x, slices.Repeat([]float64{1}, c.In.Clip.Frames)})
+	if other != nil {
+		out = append(out, *other)
+	}
 	last := t.First + len(t.Step)
 	for i, p := range out {
 		_, cols := p.Y.Dims()

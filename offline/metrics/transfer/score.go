@@ -69,6 +69,11 @@ type Errors struct {
 // the order of folds, styles, cases and methods. Cases whose input and truth have
 // less than 10 frames in common, such as halves of short takes, are left
 // out.
+//
+// Beside the methods stands Another: another take of the output's style, read off
+// at the truth's own places on the timeline. It is how much takes of a style differ
+// without any cause in the input, and so about as near as a method can come that
+// follows one of them.
 func Evaluate(ctx context.Context, s *Set, o Options) ([]Score, error) {
 	if o.Folds == 0 {
 		o.Folds = 4
@@ -142,19 +147,27 @@ func translations(db *mar.Database, s *Set, k int, f Fold, style string, o *Opti
 			continue
 		}
 		t := Translation{Database: db, Fold: k, Case: c}
-		if t.Truth, err = truth(db, c, s.Lines[c.In.Action].Period); err != nil {
+		period := s.Lines[c.In.Action].Period
+		if t.Truth, err = truth(db, c, period); err != nil {
 			return nil, err
 		}
 		if t.Truth == nil {
 			continue
 		}
-		if t.Predictions, err = predict(db, c, t.Truth, r, o); err != nil {
+		other, err := another(db, c, f.Train, period)
+		if err != nil {
+			return nil, err
+		}
+		if t.Predictions, err = predict(db, c, t.Truth, r, other, o); err != nil {
 			return nil, err
 		}
 		out = append(out, t)
 	}
 	return out, nil
 }
+
+// Errors measures a prediction of a translation.
+func (t *Translation) Errors(p *Prediction) Errors { return newPoser(t.Database).errors(t.Truth, p) }
 
 func (t *Translation) scores() (out []Score) {
 	b := newPoser(t.Database)

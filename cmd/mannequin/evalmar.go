@@ -20,7 +20,6 @@ import (
 // evalMAROptions are the flags of eval mar.
 type evalMAROptions struct {
 	data, far []string
-	clips     string
 	database  string
 	folds     int
 	takes     int

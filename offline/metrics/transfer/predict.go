@@ -302,6 +302,9 @@ func predict(db *mar.Database, c Case, t *Truth, r *rivals, other *Prediction, o
 		behind string
 		label  mar.Label
 	}{{"", both}, {Unlabelled, mar.Label{}}} {
+		if o.Local && l.behind != "" {
+			continue
+		}
 		local := baseline.Local{Database: db, Label: l.label, Style: to, Methods: baseline.LocalMethods()}
 		ts, err := local.Translate(c.In.Clip)
 		if err != nil {

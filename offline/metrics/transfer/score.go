@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Folds    int                  // most; 0: 4
 	Frames   int                  // most that a global model is fitted to, for each translation; 0: 4000
-	Local    bool                 // leave the global models out
+	Local    bool                 // leave out what takes long: the global models, and local ones without labels
 	MAR      mar.Options          // of the method that is measured
 	Workers  int                  // goroutines; 0: 1. The result does not depend on it
 	Progress func(done, all int)  // nil, or called after each translation of a fold, by one goroutine at a time

@@ -475,6 +475,18 @@ func (db *Database) Counterpart(row []float32, frame, style int) (step float32, 
 	return db.step[i], true
 }
 
+// CounterpartBefore writes into row the frame of the counterpart's take that comes
+// Counterpart's step before it: what the frame before becomes. ok is as there.
+func (db *Database) CounterpartBefore(row []float32, frame, style int) (ok bool) {
+	i := frame*len(db.Styles) + style
+	if db.match[i] < 0 {
+		return false
+	}
+	clear(row)
+	db.addRow(row, 1, int(db.takes[db.partner[int(db.of[frame])*len(db.Styles)+style]].first), db.match[i]-db.step[i])
+	return true
+}
+
 // Frames returns the number of frames.
 func (db *Database) Frames() int { return len(db.stands) }
 

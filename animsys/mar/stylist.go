@@ -26,6 +26,12 @@ type Label struct {
 	Styles  uint64
 }
 
+// Allows reports whether what comes in may be of an action in a style, given by
+// their indices.
+func (l *Label) Allows(action, style int) bool {
+	return l.allows(pair{int32(action), int32(style)})
+}
+
 func (l *Label) allows(p pair) bool {
 	if l.Styles != 0 && l.Styles>>p.style&1 == 0 {
 		return false

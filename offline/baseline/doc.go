@@ -10,7 +10,10 @@
 // choice open, such as an order or a length scale, it is made by held-out error
 // or by likelihood, because a comparison with a weak rival says nothing.
 //
-// All of them are fitted to [Pair] values, performances in two styles on one
+// [Local] holds the local models without a mixture: nearest neighbour, means of
+// neighbours, and one regression on them, on the windows of a style database.
+//
+// All others are fitted to [Pair] values, performances in two styles on one
 // timeline, by [FitLTI], [FitGlobalAR] and [FitGP], and are then [Translator]
 // values. A fit's result has the same bits for any number of workers.
 package baseline

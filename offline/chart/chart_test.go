@@ -141,3 +141,36 @@ func TestStack(t *testing.T) {
 		t.Error("nothing was drawn")
 	}
 }
+
+// Two groups of two bars: each series has its colour, and as much of it as its
+// values are high.
+func TestBars(t *testing.T) {
+	b := Bars{Title: "t", YLabel: "cm", Groups: []string{"walk", "run"}, Width: 600, Height: 400,
+		Series: []BarSeries{{"low", []float64{1, 2}}, {"high", []float64{2, 4}}}}
+	path := filepath.Join(t.TempDir(), "b.png")
+	if err := b.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	img := readPNG(t, path)
+	var count [2]int
+	for y := range 400 {
+		for x := range 600 {
+			r, g, bl, _ := img.At(x, y).RGBA()
+			for i := range count {
+				if c := palette[i]; r>>8 == uint32(c.R) && g>>8 == uint32(c.G) && bl>>8 == uint32(c.B) {
+					count[i]++
+				}
+			}
+		}
+	}
+	if ratio := float64(count[1]) / float64(count[0]); count[0] < 5000 || ratio < 1.8 || ratio > 2.2 {
+		t.Errorf("%d pixels of low bars and %d of ones twice as high", count[0], count[1])
+	}
+	b.Series[1].Values = b.Series[1].Values[:1]
+	if err := b.Save(path); err == nil || !strings.Contains(err.Error(), "high") {
+		t.Errorf("a missing bar: %v", err)
+	}
+	if err := b.Save("b.txt"); err == nil {
+		t.Error("drawn into a text file")
+	}
+}

@@ -34,6 +34,7 @@ type PeopleOptions struct {
 	// tick's.
 	Styles *mar.Database
 	Style  mar.Options
+	Known  mar.Label // what is known of people's own motion; none: nothing. The less is, the longer it takes
 
 	// Stream says how motion is made. Its People are Capacity, and its Workers,
 	// where they are 0, one fewer than the tick has, at least 1.

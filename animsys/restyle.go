@@ -66,6 +66,9 @@ func newRestyle(sk *skel.Skeleton, o *PeopleOptions) (*restyle, error) {
 		return nil, err
 	}
 	n := o.Capacity
+	for i := range stylist.Labels {
+		stylist.Labels[i] = o.Known
+	}
 	return &restyle{stylist: stylist, db: o.Styles, joints: sk.Len(), active: make([]int32, 0, n), styled: make([]bool, n), begun: make([]bool, n),
 		pos: make([]m3.Vec3, n*sk.Len()), rot: make([]m3.Quat, n*sk.Len())}, nil
 }

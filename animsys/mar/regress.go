@@ -11,7 +11,7 @@ import (
 // 2015, sec. 7, where it names them.
 type Options struct {
 	Neighbours int     // K, of each class; 0 means 40. A class of fewer windows uses all that it has
-	Focus      float32 // how much more near neighbours count: with exp(−Focus d²/mean d²); 0 means 6, below 0 all count alike, as in the paper
+	Focus      float32 // how much more near neighbours count than far ones; see regression.weigh; 0 means 1, below 0 all count alike, as in the paper
 	Ridge      float32 // λ of the regression, on values in radians and metres; 0 means 0.1
 	Width      float32 // δ of eq. 4: how fast classes that are farther count less; 0 means 0.7
 	Confidence float32 // κ of sec. 5.3: how many standard deviations of the neighbours the input is trusted over; 0 means 2
@@ -24,7 +24,7 @@ func (o Options) withDefaults() Options {
 		o.Neighbours = 40
 	}
 	if o.Focus == 0 {
-		o.Focus = 6
+		o.Focus = 1
 	}
 	if o.Ridge == 0 {
 		o.Ridge = 0.1
@@ -139,10 +139,10 @@ func (db *Database) addRow(dst []float32, w float32, first int, at float32) {
 
 // predict writes into r.out what the ridge regression on the neighbours says of
 // the input x, the one before, and the output before (eq. 2), with the bias of eq.
-// 6 and 7 for input far from the neighbours'.
-func (r *regression) predict(db *Database, x, xp, yp []float32, o *Options) {
+// 6 and 7 for input far from the neighbours'. share is theirs of their class.
+func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o *Options) {
 	clear(r.sums)
-	r.weigh(o.Focus)
+	r.weigh(o.Focus, share)
 	sum := func(i int) []float32 { return r.sums[i*r.cols:][:r.cols] }
 	for i, w := range r.w[:r.n] {
 		f := int(r.window[i])
@@ -182,14 +182,19 @@ func (r *regression) predict(db *Database, x, xp, yp []float32, o *Options) {
 	}
 }
 
-// weigh sets how much the neighbours count.
-func (r *regression) weigh(focus float32) {
+// narrow is how much more the neighbours of a small class are narrowed down: where
+// forty of them are much of all there are, the far ones are of other moments.
+const narrow = 20
+
+// weigh sets how much the neighbours count: exp(−focus (1 + narrow share) d²/mean d²).
+func (r *regression) weigh(focus, share float32) {
+	focus = max(focus, 0) * (1 + narrow*share)
 	var mean, total float32
 	for _, d := range r.d[:r.n] {
 		mean += d * d / float32(r.n)
 	}
 	for i, d := range r.d[:r.n] {
-		r.w[i] = m3.Exp(-max(focus, 0) * d * d / max(mean, 1e-12))
+		r.w[i] = m3.Exp(-focus * d * d / max(mean, 1e-12))
 		total += r.w[i]
 	}
 	for i := range r.w[:r.n] {

@@ -54,7 +54,7 @@ func TestGather(t *testing.T) {
 		}
 	}
 	b0 := &s.bodies[0]
-	r.predict(db, b0.x, b0.xp, b0.yp, &s.opt)
+	r.predict(db, b0.x, b0.xp, b0.yp, 0.1, &s.opt)
 	if step := r.timing(db, b0.x, b0.xp, b0.yp, weights); step < fastest-1e-4 || step > slowest+1e-4 {
 		t.Errorf("a step of %g, the neighbours' are %g to %g", step, fastest, slowest)
 	}
@@ -78,14 +78,14 @@ func TestPredict(t *testing.T) {
 				xp[c] += off
 			}
 			r.gather(db, nb, weights)
-			r.predict(db, x, xp, b.yp, &o)
+			r.predict(db, x, xp, b.yp, 0.2, &o)
 			total, mean := 0.0, 0.0
 			for _, d := range r.d[:r.n] {
 				mean += float64(d*d) / float64(r.n)
 			}
 			w := make([]float64, r.n)
 			for i, d := range r.d[:r.n] {
-				w[i] = math.Exp(-float64(max(o.Focus, 0)) * float64(d*d) / mean)
+				w[i] = math.Exp(-float64(max(o.Focus, 0)) * (1 + narrow*0.2) * float64(d*d) / mean)
 				total += w[i]
 			}
 			for c := range s.cols {
@@ -155,7 +155,7 @@ func TestMixture(t *testing.T) {
 			out []float32
 		}
 		var votes []vote
-		for _, c := range db.classes {
+		for i, c := range db.classes {
 			var nb []neighbour
 			d := 0.0
 			for _, n := range s.Nearest(nil, 0, int(c.action), int(c.style)) {
@@ -164,7 +164,7 @@ func TestMixture(t *testing.T) {
 			}
 			r := newRegression(len(nb), s.cols)
 			r.gather(db, nb, s.Weights)
-			r.predict(db, s.bodies[0].x, s.bodies[0].xp, yp, &s.opt)
+			r.predict(db, s.bodies[0].x, s.bodies[0].xp, yp, db.poses.share(i, len(nb)), &s.opt)
 			votes = append(votes, vote{d / float64(len(nb)), r.out})
 			least = min(least, d/float64(len(nb)))
 		}

@@ -256,6 +256,9 @@ func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
 	}
 }
 
+// share is that of n windows of a class.
+func (x *index) share(class, n int) float32 { return float32(n) / float32(x.classes[class].windows) }
+
 // offer takes n in where it is among the k nearest.
 func (s *search) offer(n neighbour, k int) {
 	switch {

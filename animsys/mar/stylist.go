@@ -447,7 +447,7 @@ func (s *Stylist) translate(r *room, b *body, row, weights []float32, c int) {
 			continue
 		}
 		least = min(least, d)
-		r.reg.predict(db, b.x, b.xp, b.yp, &s.opt)
+		r.reg.predict(db, b.x, b.xp, b.yp, db.poses.share(int(o.class), len(r.search.best)), &s.opt)
 		f := found{class: o.class, d: d, pred: int32(len(r.found)), step: r.reg.timing(db, b.x, b.xp, b.yp, weights)}
 		copy(r.preds[len(r.found)*s.cols:][:s.cols], r.reg.out)
 		r.found = append(r.found, f)

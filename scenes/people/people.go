@@ -4,6 +4,7 @@ package people
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
@@ -96,7 +97,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	var err error
 	s.People, err = animsys.NewPeople(&s.World, opt.Model, opt.Steps, opt.Locomotion, animsys.PeopleOptions{
-		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers, Styles: opt.Styles,
+		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: neutral(opt.Styles),
 		Stream: manifold.StreamOptions{Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations},
 	})
 	if err != nil {
@@ -113,6 +114,16 @@ func New(opt Options) (*Scene, error) {
 	}
 	s.dress(opt.Styled, opt.Styles)
 	return s, nil
+}
+
+// neutral says that motion is, where styles have that.
+func neutral(db *mar.Database) (l mar.Label) {
+	if db != nil {
+		if i := slices.Index(db.Styles, "neutral"); i >= 0 {
+			l.Styles = 1 << i
+		}
+	}
+	return l
 }
 
 // populate spreads people over the lanes.

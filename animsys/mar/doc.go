@@ -29,5 +29,5 @@
 // in the parameters afterwards: one regression serves any blend. Joints' rotation
 // vectors are taken from a posture in the middle of the data, where they do not
 // wrap. Places in windows are compared by their principal components, which hold
-// all but 2·10⁻⁵ of them.
+// all but 2·10⁻⁶ of them.
 package mar

@@ -61,6 +61,7 @@ type Stylist struct {
 	rows   []float32 // (characters, columns) the output
 	steps  []float32 // (characters)
 	stands []uint8   // (characters)
+	one    [1]int32  // of Step
 	who    []int32   // of Run
 	pos    []m3.Vec3 // the same
 	rot    []m3.Quat
@@ -88,15 +89,22 @@ type room struct {
 	reg           *regression
 	plane, height []float32 // of either metric
 	model         []m3.Xform
-	order         []classBound
-	found         []found
-	preds         []float32 // (classes, columns)
-	weights       []float32 // (styles)
+	seats         []seat
 }
 
-type classBound struct {
-	class int32
-	low   float32
+// together is how many characters a worker translates at a time: class by class, so
+// that what it has read of a class for one serves the next.
+const together = 5
+
+// seat is what a worker holds of a character while it translates its frame.
+type seat struct {
+	character int32
+	best      int32     // the class that is looked at first
+	weights   []float32 // (styles) their sum at most 1
+	q, turned []float32 // coordinates of its window
+	least     float32   // D of the nearest class
+	found     []found
+	preds     []float32 // (classes, columns)
 }
 
 type found struct {
@@ -127,16 +135,18 @@ func (db *Database) NewStylist(o StylistOptions) (*Stylist, error) {
 			yp: make([]float32, s.cols), q: make([]float32, db.poses.cols), known: make([]around, len(db.classes)), legs: make([]float32, db.feet.cols),
 			blend: make([]float32, 2*len(db.Styles))}
 	}
-	s.work = func(worker, k int) {
-		i := int(s.who[k])
-		s.step(s.rooms[worker], i, s.pos[i*s.joints:(i+1)*s.joints], s.rot[i*s.joints:(i+1)*s.joints])
+	s.work = func(worker, i int) {
+		s.translate(s.rooms[worker], s.who[i*together:min((i+1)*together, len(s.who))], s.pos, s.rot, s.joints)
 	}
 	s.pool = pool.New(min(o.Workers, n))
 	for range s.pool.Workers() {
 		r := &room{search: db.poses.newSearch(s.opt.Neighbours), feet: db.feet.newSearch(s.opt.Neighbours), reg: newRegression(s.opt.Neighbours, s.cols),
 			plane: make([]float32, 2*db.poses.metric.n()), height: make([]float32, db.poses.metric.n()), model: make([]m3.Xform, s.joints),
-			order: make([]classBound, 0, len(db.classes)), found: make([]found, 0, len(db.classes)),
-			preds: make([]float32, len(db.classes)*s.cols), weights: make([]float32, len(db.Styles))}
+			seats: make([]seat, together)}
+		for i := range r.seats {
+			r.seats[i] = seat{weights: make([]float32, len(db.Styles)), q: make([]float32, db.poses.cols), turned: make([]float32, db.poses.cols),
+				found: make([]found, 0, len(db.classes)), preds: make([]float32, len(db.classes)*s.cols)}
+		}
 		s.rooms = append(s.rooms, r)
 	}
 	return s, nil
@@ -161,7 +171,8 @@ func (s *Stylist) Reset(character int) {
 // the output from the last one to it. A frame with values that are not finite is
 // taken for the one before.
 func (s *Stylist) Step(character int, pos []m3.Vec3, rot []m3.Quat) (row []float32, step float32) {
-	s.step(s.rooms[0], character, pos, rot)
+	s.one[0] = int32(character)
+	s.translate(s.rooms[0], s.one[:], pos, rot, 0)
 	return s.Row(character), s.steps[character]
 }
 
@@ -170,7 +181,7 @@ func (s *Stylist) Step(character int, pos []m3.Vec3, rot []m3.Quat) (row []float
 // have what comes out.
 func (s *Stylist) Run(characters []int32, pos []m3.Vec3, rot []m3.Quat) {
 	s.who, s.pos, s.rot = characters, pos, rot
-	s.pool.Run(len(characters), s.work)
+	s.pool.Run((len(characters)+together-1)/together, s.work)
 	s.who, s.pos, s.rot = nil, nil, nil
 }
 
@@ -247,36 +258,38 @@ const settling = 8
 // would move a joint by a thousandth of a radian at most.
 const negligible = 1e-2
 
-func (s *Stylist) step(r *room, c int, pos []m3.Vec3, rot []m3.Quat) {
-	db, b := s.db, &s.bodies[c]
-	if !sound(pos, rot) {
-		s.steps[c] = 1
-		if b.seen == 0 {
-			clear(s.Row(c))
-		}
-		return
-	}
-	row := s.rows[c*s.cols:][:s.cols]
-	s.enter(r, b, pos, rot)
-	copy(row, b.x)
-	s.steps[c] = 1
-	weights, any := s.switching(r, b, s.Weights[c*len(db.Styles):][:len(db.Styles)])
-	if any {
-		s.translate(r, b, row, weights, c)
-		for i := 0; b.seen == 1 && i < settling; i++ { // there was no output before
-			copy(b.yp, row)
-			s.translate(r, b, row, weights, c)
+// translate takes the next frame of some characters, at most together of them, whose
+// poses are stride joints apart for each that there is.
+func (s *Stylist) translate(r *room, characters []int32, pos []m3.Vec3, rot []m3.Quat, stride int) {
+	n := 0
+	for _, c := range characters {
+		at := int(c) * stride
+		seat := &r.seats[n]
+		seat.character = c
+		if s.enter(r, seat, pos[at:at+s.joints], rot[at:at+s.joints]) {
+			n++
 		}
 	}
-	copy(b.yp, row)
-	s.stands[c] = s.standing(r, b)
+	seats := r.seats[:n]
+	s.restyle(r, seats)
+	for i := range seats {
+		c := int(seats[i].character)
+		b := &s.bodies[c]
+		for k := 0; b.seen == 1 && k < settling; k++ { // there was no output before
+			copy(b.yp, s.Row(c))
+			s.restyle(r, seats[i:i+1])
+		}
+	}
+	for _, c := range characters {
+		copy(s.bodies[c].yp, s.Row(int(c)))
+	}
 }
 
-// switching takes b's blend of styles a frame on its way to the weights wanted, and
-// returns it, its sum at most 1, and whether there is any style in it.
-func (s *Stylist) switching(r *room, b *body, want []float32) (weights []float32, any bool) {
+// switching takes b's blend of styles a frame on its way to the weights wanted,
+// writes it to weights, its sum at most 1, and returns whether there is any style in
+// it.
+func (s *Stylist) switching(b *body, weights, want []float32) (any bool) {
 	n := len(want)
-	weights = r.weights[:n]
 	total := float32(0)
 	for i, w := range want {
 		if !(w > 0) { // or not a number
@@ -301,7 +314,7 @@ func (s *Stylist) switching(r *room, b *body, want []float32) (weights []float32
 			weights[i] /= total
 		}
 	}
-	return weights, total > 0
+	return total > 0
 }
 
 // standing returns the feet that stand: what the windows in which legs are nearest
@@ -361,8 +374,28 @@ func sound(pos []m3.Vec3, rot []m3.Quat) bool {
 	return max(m3.Abs(pos[0].X), m3.Abs(pos[0].Y), m3.Abs(pos[0].Z)) < farthest
 }
 
-// enter takes a frame in: b's rows, places, coordinates and bounds.
-func (s *Stylist) enter(r *room, b *body, pos []m3.Vec3, rot []m3.Quat) {
+// enter takes the next frame of the seat's character in and reports whether it is to
+// be translated; until it is, the frame itself comes out.
+func (s *Stylist) enter(r *room, seat *seat, pos []m3.Vec3, rot []m3.Quat) bool {
+	c, n := int(seat.character), len(s.db.Styles)
+	b := &s.bodies[c]
+	s.steps[c] = 1
+	if !sound(pos, rot) {
+		if b.seen == 0 {
+			clear(s.Row(c))
+		}
+		return false
+	}
+	s.take(r, b, pos, rot)
+	copy(s.Row(c), b.x)
+	s.stands[c] = s.standing(r, b)
+	copy(seat.q, b.q)
+	s.db.poses.metric.turned(seat.turned, seat.q)
+	return s.switching(b, seat.weights, s.Weights[c*n:(c+1)*n])
+}
+
+// take takes a frame in: b's rows, places, coordinates and bounds.
+func (s *Stylist) take(r *room, b *body, pos []m3.Vec3, rot []m3.Quat) {
 	db := s.db
 	if b.seen == 0 {
 		b.at, b.afoot = placeOf(pos[0], rot[0], 0), nothing
@@ -410,65 +443,92 @@ func (s *Stylist) look(r *room, b *body, m *metric, to *search, q []float32) flo
 	return moved
 }
 
-// translate writes the output of b's frame into row.
-func (s *Stylist) translate(r *room, b *body, row, weights []float32, c int) {
-	db, k := s.db, s.opt.Neighbours
-	r.order, r.found = r.order[:0], r.found[:0]
-	for i, p := range db.classes {
-		if s.Labels[c].allows(p) {
-			r.order = append(r.order, classBound{int32(i), max(0, b.known[i].low)})
+// far is how many times the least D a class may have: λ of one beyond is negligible.
+func (s *Stylist) far() float32 { return float32(1 - float64(s.opt.Width)*math.Log(negligible)) }
+
+// restyle writes the output of the seats' characters. Of each the class that was the
+// nearest goes first: it tells who is too far to count.
+func (s *Stylist) restyle(r *room, seats []seat) {
+	for i := range seats {
+		seat := &seats[i]
+		b := &s.bodies[seat.character]
+		seat.least, seat.found, seat.best = inf, seat.found[:0], -1
+		low := inf
+		for c, p := range s.db.classes {
+			if l := b.known[c].low; l < low && s.Labels[seat.character].allows(p) {
+				low, seat.best = l, int32(c)
+			}
+		}
+		if seat.best >= 0 {
+			s.vote(r, seat, seat.best)
 		}
 	}
-	slices.SortFunc(r.order, func(a, b classBound) int {
-		return cmp.Or(cmp.Compare(a.low, b.low), cmp.Compare(a.class, b.class))
-	})
-	// λ below negligible times the greatest: D above far times the least.
-	far := float32(1 - float64(s.opt.Width)*math.Log(negligible))
-	least := inf
-	for _, o := range r.order {
-		limit := m3.Sqrt(least * far)
-		if o.low >= limit {
-			break
+	for c, p := range s.db.classes {
+		for i := range seats {
+			if seat := &seats[i]; seat.best != int32(c) && s.Labels[seat.character].allows(p) {
+				s.vote(r, seat, int32(c))
+			}
 		}
-		db.poses.nearest(r.search, int(o.class), k, limit, &b.known[o.class])
-		if len(r.search.best) == 0 {
-			continue
-		}
-		r.reg.gather(db, r.search.best, weights)
-		if r.reg.n == 0 {
-			continue
-		}
-		var d float32
-		for _, v := range r.search.best {
-			d += v.d * v.d
-		}
-		d /= float32(len(r.search.best))
-		if d > least*far {
-			continue
-		}
-		least = min(least, d)
-		r.reg.predict(db, b.x, b.xp, b.yp, db.poses.share(int(o.class), len(r.search.best)), &s.opt)
-		f := found{class: o.class, d: d, pred: int32(len(r.found)), step: r.reg.timing(db, b.x, b.xp, b.yp, weights)}
-		copy(r.preds[len(r.found)*s.cols:][:s.cols], r.reg.out)
-		r.found = append(r.found, f)
 	}
-	if len(r.found) == 0 {
+	for i := range seats {
+		s.count(&seats[i])
+	}
+}
+
+// vote lets a class say what comes out, if it is near enough to count.
+func (s *Stylist) vote(r *room, seat *seat, class int32) {
+	db, b := s.db, &s.bodies[seat.character]
+	most := seat.least * s.far()
+	limit := m3.Sqrt(most)
+	if b.known[class].low >= limit {
 		return
 	}
-	slices.SortFunc(r.found, func(a, b found) int { return cmp.Compare(a.class, b.class) })
+	copy(r.search.q, seat.q)
+	copy(r.search.turned, seat.turned)
+	db.poses.nearest(r.search, int(class), s.opt.Neighbours, limit, &b.known[class])
+	best := r.search.best
+	if len(best) == 0 {
+		return
+	}
+	var d float32
+	for _, v := range best {
+		d += v.d * v.d
+	}
+	d /= float32(len(best))
+	if d > most {
+		return
+	}
+	if r.reg.gather(db, best, seat.weights); r.reg.n == 0 {
+		return
+	}
+	seat.least = min(seat.least, d)
+	r.reg.predict(db, b.x, b.xp, b.yp, db.poses.share(int(class), len(best)), &s.opt)
+	f := found{class: class, d: d, pred: int32(len(seat.found)), step: r.reg.timing(db, b.x, b.xp, b.yp, seat.weights)}
+	copy(seat.preds[len(seat.found)*s.cols:][:s.cols], r.reg.out)
+	seat.found = append(seat.found, f)
+}
+
+// count blends what the classes have said by eq. 4 and 5.
+func (s *Stylist) count(seat *seat) {
+	if len(seat.found) == 0 {
+		return
+	}
+	// In the order of classes, so that sums do not depend on which went first.
+	slices.SortFunc(seat.found, func(a, b found) int { return cmp.Compare(a.class, b.class) })
 	var total, step float32
-	for i, f := range r.found {
+	for i, f := range seat.found {
 		w := float32(0)
-		if f.d <= least*far {
-			w = float32(math.Exp(-float64((f.d/max(least, 1e-12) - 1) / s.opt.Width)))
+		if f.d <= seat.least*s.far() {
+			w = float32(math.Exp(-float64((f.d/max(seat.least, 1e-12) - 1) / s.opt.Width)))
 		}
-		r.found[i].d = w
+		seat.found[i].d = w
 		total += w
 	}
+	row := s.Row(int(seat.character))
 	clear(row)
-	for _, f := range r.found {
-		kernel.Axpy(row, f.d/total, r.preds[int(f.pred)*s.cols:][:s.cols])
+	for _, f := range seat.found {
+		kernel.Axpy(row, f.d/total, seat.preds[int(f.pred)*s.cols:][:s.cols])
 		step += f.d / total * f.step
 	}
-	s.steps[c] = m3.Clamp(step, 1/float32(maxStep), maxStep)
+	s.steps[seat.character] = m3.Clamp(step, 1/float32(maxStep), maxStep)
 }

@@ -180,7 +180,7 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 // dogStages and peopleStages are the systems that do nothing for the others.
 var (
 	dogStages    = []string{"Plan", "Gather", "Infer", "Scatter"}
-	peopleStages = []string{"Windows", "Play"}
+	peopleStages = []string{"Windows", "Play", "Restyle"}
 )
 
 func (r peopleReport) print(w io.Writer) error {

@@ -101,7 +101,7 @@ type seat struct {
 	character int32
 	best      int32     // the class that is looked at first
 	weights   []float32 // (styles) their sum at most 1
-	q, turned []float32 // coordinates of its window
+	turned    []float32 // its window's coordinates, turned by a quarter
 	least     float32   // D of the nearest class
 	found     []found
 	preds     []float32 // (classes, columns)
@@ -144,7 +144,7 @@ func (db *Database) NewStylist(o StylistOptions) (*Stylist, error) {
 			plane: make([]float32, 2*db.poses.metric.n()), height: make([]float32, db.poses.metric.n()), model: make([]m3.Xform, s.joints),
 			seats: make([]seat, together)}
 		for i := range r.seats {
-			r.seats[i] = seat{weights: make([]float32, len(db.Styles)), q: make([]float32, db.poses.cols), turned: make([]float32, db.poses.cols),
+			r.seats[i] = seat{weights: make([]float32, len(db.Styles)), turned: make([]float32, db.poses.cols),
 				found: make([]found, 0, len(db.classes)), preds: make([]float32, len(db.classes)*s.cols)}
 		}
 		s.rooms = append(s.rooms, r)
@@ -389,8 +389,7 @@ func (s *Stylist) enter(r *room, seat *seat, pos []m3.Vec3, rot []m3.Quat) bool 
 	s.take(r, b, pos, rot)
 	copy(s.Row(c), b.x)
 	s.stands[c] = s.standing(r, b)
-	copy(seat.q, b.q)
-	s.db.poses.metric.turned(seat.turned, seat.q)
+	s.db.poses.metric.turned(seat.turned, b.q)
 	return s.switching(b, seat.weights, s.Weights[c*n:(c+1)*n])
 }
 
@@ -483,7 +482,7 @@ func (s *Stylist) vote(r *room, seat *seat, class int32) {
 	if b.known[class].low >= limit {
 		return
 	}
-	copy(r.search.q, seat.q)
+	copy(r.search.q, b.q)
 	copy(r.search.turned, seat.turned)
 	db.poses.nearest(r.search, int(class), s.opt.Neighbours, limit, &b.known[class])
 	best := r.search.best

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Neighbours int     // K, of each class; 0 means 40. A class of fewer windows uses all that it has
 	Focus      float32 // how much more near neighbours count than far ones; see regression.weigh; 0 means 1, below 0 all count alike, as in the paper
-	Ridge      float32 // λ of the regression, on values in radians and metres; 0 means 0.1
+	Ridge      float32 // λ of the regression's slopes, on values in radians and metres, the nearest neighbour counting 1; 0 means 0.1
 	Width      float32 // δ of eq. 4: how fast classes that are farther count less; 0 means 0.7
 	Confidence float32 // κ of sec. 5.3: how many standard deviations of the neighbours the input is trusted over; 0 means 2
 	Keep       float32 // ρ of eq. 7: the part of the input that lies beyond that is kept; 0 means 0.7, below 0 none
@@ -45,8 +45,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// The sums of a regression on u = (x₋, y₋, x, 1), each a row of columns: the upper
-// triangle of Σuuᵀ but for its last, which is the number of neighbours, and Σuy.
+// The sums of a regression on u = (x₋, y₋, x), each a row of columns: Σu, Σy, the
+// upper triangle of Σuuᵀ, and Σuy.
 const (
 	sumXpXp = iota
 	sumXpYp
@@ -139,10 +139,11 @@ func (db *Database) addRow(dst []float32, w float32, first int, at float32) {
 
 // predict writes into r.out what the ridge regression on the neighbours says of
 // the input x, the one before, and the output before (eq. 2), with the bias of eq.
-// 6 and 7 for input far from the neighbours'. share is theirs of their class.
+// 6 and 7 for input far from the neighbours'. share is theirs of their class. The
+// ridge shrinks slopes, not the constant: without slopes the neighbours' mean is left.
 func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o *Options) {
 	clear(r.sums)
-	r.weigh(o.Focus, share)
+	total := r.weigh(o.Focus, share)
 	sum := func(i int) []float32 { return r.sums[i*r.cols:][:r.cols] }
 	for i, w := range r.w[:r.n] {
 		f := int(r.window[i])
@@ -166,19 +167,20 @@ func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o
 		kernel.Add(sum(sumX), sum(sumX), t)
 		kernel.Axpy(sum(sumY), w, ny)
 	}
-	n, s, cols := float64(r.n), r.sums, r.cols
+	n, s, cols := 1/float64(total), r.sums, r.cols
 	ridge := float64(o.Ridge)
 	for c := range cols {
 		at := func(i int) float64 { return float64(s[i*cols+c]) }
-		mean := at(sumX) / n
-		reach := float64(o.Confidence) * math.Sqrt(max(0, at(sumXX)/n-mean*mean))
+		mxp, myp, mx, my := n*at(sumXp), n*at(sumYp), n*at(sumX), n*at(sumY)
+		xx := max(0, at(sumXX)-mx*at(sumX))
+		reach := float64(o.Confidence) * math.Sqrt(n*xx)
 		v := float64(x[c])
-		bias := v - min(max(v, mean-reach), mean+reach)
+		bias := v - min(max(v, mx-reach), mx+reach)
 		kept := float64(o.Keep) * bias
-		u := [4]float64{float64(xp[c]) - bias, float64(yp[c]) - kept, v - bias, 1}
-		b := solve4([10]float64{at(sumXpXp) + ridge, at(sumXpYp), at(sumXpX), at(sumXp), at(sumYpYp) + ridge, at(sumYpX), at(sumYp),
-			at(sumXX) + ridge, at(sumX), n + ridge}, [4]float64{at(sumXpY), at(sumYpY), at(sumXY), at(sumY)})
-		r.out[c] = float32(u[0]*b[0] + u[1]*b[1] + u[2]*b[2] + u[3]*b[3] + kept)
+		b := solve3([6]float64{at(sumXpXp) - mxp*at(sumXp) + ridge, at(sumXpYp) - mxp*at(sumYp), at(sumXpX) - mxp*at(sumX),
+			at(sumYpYp) - myp*at(sumYp) + ridge, at(sumYpX) - myp*at(sumX), xx + ridge},
+			[3]float64{at(sumXpY) - mxp*at(sumY), at(sumYpY) - myp*at(sumY), at(sumXY) - mx*at(sumY)})
+		r.out[c] = float32(my + b[0]*(float64(xp[c])-bias-mxp) + b[1]*(float64(yp[c])-kept-myp) + b[2]*(v-bias-mx) + kept)
 	}
 }
 
@@ -186,44 +188,39 @@ func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o
 // forty of them are much of all there are, the far ones are of other moments.
 const narrow = 20
 
-// weigh sets how much the neighbours count: exp(−focus (1 + narrow share) d²/mean d²).
-func (r *regression) weigh(focus, share float32) {
+// weigh sets how much the neighbours count, exp(−focus (1 + narrow share) d²/mean d²)
+// of what the nearest does, and returns the sum.
+func (r *regression) weigh(focus, share float32) (total float32) {
 	focus = max(focus, 0) * (1 + narrow*share)
-	var mean, total float32
+	var mean float32
 	for _, d := range r.d[:r.n] {
 		mean += d * d / float32(r.n)
 	}
+	least := r.d[0] // neighbours come nearest first
 	for i, d := range r.d[:r.n] {
-		r.w[i] = m3.Exp(-focus * d * d / max(mean, 1e-12))
+		r.w[i] = m3.Exp(-focus * (d*d - least*least) / max(mean, 1e-12))
 		total += r.w[i]
 	}
-	for i := range r.w[:r.n] {
-		r.w[i] *= float32(r.n) / total
-	}
+	return total
 }
 
-// solve4 returns the solution of a·x = b, a the upper triangle by rows of a
+// solve3 returns the solution of a·x = b, a the upper triangle by rows of a
 // symmetric matrix that a ridge makes positive definite.
-func solve4(a [10]float64, b [4]float64) [4]float64 {
+func solve3(a [6]float64, b [3]float64) [3]float64 {
 	// a = LDLᵀ
 	d0 := 1 / a[0]
-	l1, l2, l3 := a[1]*d0, a[2]*d0, a[3]*d0
-	e1 := 1 / (a[4] - l1*a[1])
-	m2, m3 := a[5]-l1*a[2], a[6]-l1*a[3]
-	k2, k3 := m2*e1, m3*e1
-	f2 := 1 / (a[7] - l2*a[2] - k2*m2)
-	p3 := a[8] - l2*a[3] - k2*m3
-	j3 := p3 * f2
-	g3 := 1 / (a[9] - l3*a[3] - k3*m3 - j3*p3)
+	l1, l2 := a[1]*d0, a[2]*d0
+	e1 := 1 / (a[3] - l1*a[1])
+	m2 := a[4] - l1*a[2]
+	k2 := m2 * e1
+	f2 := 1 / (a[5] - l2*a[2] - k2*m2)
 	y0 := b[0]
 	y1 := b[1] - l1*y0
 	y2 := b[2] - l2*y0 - k2*y1
-	y3 := b[3] - l3*y0 - k3*y1 - j3*y2
-	x3 := y3 * g3
-	x2 := y2*f2 - j3*x3
-	x1 := y1*e1 - k2*x2 - k3*x3
-	x0 := y0*d0 - l1*x1 - l2*x2 - l3*x3
-	return [4]float64{x0, x1, x2, x3}
+	x2 := y2 * f2
+	x1 := y1*e1 - k2*x2
+	x0 := y0*d0 - l1*x1 - l2*x2
+	return [3]float64{x0, x1, x2}
 }
 
 // timing returns how many frames pass in the output from the one before to the

@@ -79,28 +79,30 @@ func TestPredict(t *testing.T) {
 			}
 			r.gather(db, nb, weights)
 			r.predict(db, x, xp, b.yp, 0.2, &o)
-			total, mean := 0.0, 0.0
+			total, mean, least := 0.0, 0.0, math.Inf(1)
 			for _, d := range r.d[:r.n] {
 				mean += float64(d*d) / float64(r.n)
+				least = min(least, float64(d*d))
 			}
 			w := make([]float64, r.n)
 			for i, d := range r.d[:r.n] {
-				w[i] = math.Exp(-float64(max(o.Focus, 0)) * (1 + narrow*0.2) * float64(d*d) / mean)
+				w[i] = math.Exp(-float64(max(o.Focus, 0)) * (1 + narrow*0.2) * (float64(d*d) - least) / mean)
 				total += w[i]
 			}
 			for c := range s.cols {
-				// Rows scaled by √w, and four of √λ beneath: least squares by QR.
-				a, y := mat.NewDense(r.n+4, 4, nil), mat.NewVecDense(r.n+4, nil)
+				// Rows scaled by √w, and three of √λ beneath, none for the constant: least
+				// squares by QR.
+				a, y := mat.NewDense(r.n+3, 4, nil), mat.NewVecDense(r.n+3, nil)
 				var m1, m2 float64
 				for i := range r.n {
-					f, h := int(r.window[i]), math.Sqrt(w[i]/total*float64(r.n))
+					f, h := int(r.window[i]), math.Sqrt(w[i])
 					out, before := r.output(i)
 					a.SetRow(i, []float64{h * float64(db.row(f - 1)[c]), h * float64(before[c]), h * float64(db.row(f)[c]), h})
 					y.SetVec(i, h*float64(out[c]))
-					m1 += h * h * float64(db.row(f)[c]) / float64(r.n)
-					m2 += h * h * float64(db.row(f)[c]) * float64(db.row(f)[c]) / float64(r.n)
+					m1 += h * h * float64(db.row(f)[c]) / total
+					m2 += h * h * float64(db.row(f)[c]) * float64(db.row(f)[c]) / total
 				}
-				for k := range 4 {
+				for k := range 3 {
 					a.Set(r.n+k, k, math.Sqrt(float64(o.Ridge)))
 				}
 				var qr mat.QR
@@ -120,7 +122,7 @@ func TestPredict(t *testing.T) {
 				}
 				kept := float64(o.Keep) * bias
 				want := (float64(xp[c])-bias)*beta.AtVec(0) + (float64(b.yp[c])-kept)*beta.AtVec(1) + (v-bias)*beta.AtVec(2) + beta.AtVec(3) + kept
-				if math.Abs(float64(r.out[c])-want) > 2e-3 {
+				if math.Abs(float64(r.out[c])-want) > 2e-4 {
 					t.Fatalf("%+v, input off by %g: %s is %g, want %g", o, off, db.Columns()[c], r.out[c], want)
 				}
 			}

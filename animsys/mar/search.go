@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"mannequin/engine/m3"
 )
 
 // lanes is how many windows lie side by side: distances are computed of so many at
@@ -189,11 +191,12 @@ func (x *index) newSearch(k int) *search {
 	return &search{q: make([]float32, x.cols), turned: make([]float32, x.cols), order: make([]bound, 0, most), best: make([]neighbour, 0, k)}
 }
 
-// around is what is known of the distances from a query to the windows of a class.
-// The first query knows nothing, low 0 and high infinite; when it moves by d, low
-// falls by d and high grows by it.
+// around is what is known of the distances from a query to the k nearest windows of
+// a class. The first query knows nothing, low 0 and high infinite; when it moves by
+// d, low falls by d at most, by the triangle inequality of Euclidean norms, and
+// high grows by it.
 type around struct {
-	low  float32 // none is nearer
+	low  float32 // the root of their mean square is no less: D of eq. 4 is at least low²
 	high float32 // so far are the k-th at most
 }
 
@@ -206,8 +209,9 @@ func (a *around) move(d float32) {
 }
 
 // nearest finds the k windows of a class that are nearest to the query, in s.best;
-// of windows that are equally near those that come first in the data. Where none
-// is nearer than limit it may find none. It updates what is known of the class.
+// of windows that are equally near those that come first in the data. Where the root
+// of their mean square is limit or more it may find none. It updates what is known of
+// the class.
 func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
 	c := &x.classes[class]
 	s.best, s.order = s.best[:0], s.order[:0]
@@ -224,8 +228,9 @@ func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
 			}
 		}
 	}
-	known.low = near
-	if near >= limit {
+	n := min(k, int(c.windows))
+	known.low = max(known.low, near)
+	if known.low >= limit {
 		return
 	}
 	heapify(s.order)
@@ -233,6 +238,10 @@ func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
 		b := s.order[0]
 		if len(s.best) == k && b.low > s.best[k-1].d {
 			break
+		}
+		if low := s.atLeast(n, b.low); low >= limit {
+			known.low, s.best = max(known.low, low), s.best[:0]
+			return
 		}
 		s.order = pop(s.order)
 		far := inf
@@ -248,12 +257,25 @@ func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
 			}
 		}
 	}
-	if len(s.best) > 0 {
-		known.low = s.best[0].d - slack
-	}
+	known.low = s.atLeast(n, inf) - slack
 	if len(s.best) == k {
 		known.high = s.best[k-1].d + slack
 	}
+}
+
+// atLeast returns what the root of the mean square of the n least distances is at
+// least, where all that were not found yet are at least low.
+func (s *search) atLeast(n int, low float32) float32 {
+	low = max(low, 0)
+	var sum float32
+	for i := range n {
+		if i == len(s.best) || s.best[i].d >= low {
+			sum += float32(n-i) * low * low
+			break
+		}
+		sum += s.best[i].d * s.best[i].d
+	}
+	return m3.Sqrt(sum / float32(n))
 }
 
 // share is that of n windows of a class.

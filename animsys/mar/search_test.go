@@ -252,13 +252,20 @@ func TestSearch(t *testing.T) {
 						t.Fatalf("query %d: neighbour %d is %v, want %v", f, i, n, all[i])
 					}
 				}
-				if known.low > all[0].d || len(all) >= k && known.high < all[k-1].d {
-					t.Fatalf("query %d: known %v of distances from %g to %g", f, known, all[0].d, all[min(k, len(all))-1].d)
+				mean := 0.0 // the root of the mean square
+				for _, n := range all[:min(k, len(all))] {
+					mean += float64(n.d) * float64(n.d)
 				}
-				low := all[0].d
-				x.nearest(s, c, k, low/2, &known)
-				if len(s.best) != 0 && s.best[0] != all[0] {
-					t.Fatalf("below a limit: %v, want %v", s.best[0], all[0])
+				mean = math.Sqrt(mean / float64(min(k, len(all))))
+				if float64(known.low) > mean || len(all) >= k && known.high < all[k-1].d {
+					t.Fatalf("query %d: known %v of distances from %g to %g, %g in the mean", f, known, all[0].d, all[min(k, len(all))-1].d, mean)
+				}
+				for _, share := range []float64{0.3, 0.8, 0.99, 1.01} {
+					known := nothing
+					x.nearest(s, c, k, float32(share*mean), &known)
+					if float64(known.low) > mean || len(s.best) == 0 && share > 1 || len(s.best) > 0 && !slices.Equal(s.best, all[:min(k, len(all))]) {
+						t.Fatalf("query %d, below %g of the mean: known %v, %d found", f, share, known, len(s.best))
+					}
 				}
 			}
 		})

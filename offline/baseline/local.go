@@ -26,8 +26,8 @@ const (
 	// neighbours' distances.
 	GaussianDistance
 	// LocalAR is one ridge regression on all neighbours, which all count alike:
-	// equation 2 of Xia et al. 2015 without classes and without bias. Steps are
-	// GaussianDistance's.
+	// equation 2 of Xia et al. 2015 without classes and without bias; the constant is
+	// not shrunk. Steps are GaussianDistance's.
 	LocalAR
 	numLocal
 )
@@ -260,7 +260,7 @@ func (n *neighbourhood) regress(d int, lambda float64) [4]float64 {
 		y.SetVec(i, n.y.At(i, d))
 	}
 	normal.SymOuterK(1, u.T())
-	for i := range 4 {
+	for i := range 3 { // not the constant
 		normal.SetSym(i, i, normal.At(i, i)+lambda)
 	}
 	right.MulVec(u.T(), y)

@@ -186,7 +186,7 @@ func briskly(x float64) float64 {
 // clear leads the swings of a foot around the other leg, and lifts them until the
 // sole clears the ground.
 func (g *figure) clear(foot int) {
-	const apart = 0.11 // m between feet that pass each other
+	const apart = 0.12 // m between feet that pass each other
 	all := g.feet[foot]
 	for i := 0; i+1 < len(all); i++ {
 		s, to := &all[i], &all[i+1]

@@ -133,14 +133,17 @@ func newManner(g gait, s *style) manner {
 			*x *= factor
 		}
 	}
-	cadence, stride := s.cadence, s.stride
-	if m.running && cadence > 0 { // running leaves less room
-		cadence, stride = math.Pow(cadence, 0.7), math.Pow(stride, 0.7)
+	cadence, stride, width := s.cadence, s.stride, s.width
+	if m.running { // running leaves less room
+		if cadence > 0 {
+			cadence, stride = math.Pow(cadence, 0.7), math.Pow(stride, 0.7)
+		}
+		width *= 0.6
 	}
 	times(&m.cadence, cadence)
 	times(&m.stride, stride)
 	m.duty += s.duty
-	m.width += s.width
+	m.width += width
 	m.toeOut += s.toeOut
 	times(&m.strike, s.strike)
 	times(&m.rise, s.rise)

@@ -39,6 +39,10 @@ const (
 // canonical timelines by action. Equal options give equal takes. The takes share
 // a skeleton, that of retarget.Human, and stand on flat ground at height 0.
 //
+// The k-th takes of a content in all styles are one person's: what is peculiar to them,
+// their tempo and their strides, posture and gestures, they keep in every style. How
+// they go astray from step to step differs from take to take.
+//
 // A take's Times are Period times its canonical time in cycles: the left foot
 // lands where they are multiples of Period, the right one half a Period later.
 // Its Stands are the feet from the strike of the heel until the toes leave.
@@ -118,7 +122,8 @@ func (o *Options) perform(plans []plan) []*registration.Take {
 		wg.Go(func() {
 			for i := range next {
 				pl := &plans[i]
-				p := performer{body: sk, style: pl.style, rng: rng(o.Seed, pl.script.name, pl.style.name, pl.take), variation: usualVariation}
+				p := performer{body: sk, style: pl.style, variation: usualVariation,
+					person: rng(o.Seed, pl.script.name, "", pl.take), rng: rng(o.Seed, pl.script.name, pl.style.name, pl.take)}
 				all[i] = p.perform(&pl.script)
 				all[i].Name = fmt.Sprintf("%s_%s_%03d", pl.script.name, pl.style.name, pl.take+1)
 			}
@@ -141,8 +146,8 @@ func known(what string, names, all []string) error {
 	return nil
 }
 
-// rng returns the random numbers of one take: they do not depend on which other
-// takes are made.
+// rng returns the random numbers of one take, or of its person where style is empty:
+// they do not depend on which other takes are made.
 func rng(seed int64, content, style string, take int) *rand.Rand {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, b := range []byte(content + "/" + style) {

@@ -116,7 +116,7 @@ func TestSymmetry(t *testing.T) {
 			continue
 		}
 		for _, st := range styleRows {
-			p := performer{body: b, style: st, rng: rng(1, sc.name, st.name, 0)}
+			p := performer{body: b, style: st, rng: rng(1, sc.name, st.name, 0), person: rng(1, sc.name, "", 0)}
 			g := p.figure(&sc)
 			worst := float32(0)
 			for k := range 40 {

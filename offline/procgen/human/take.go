@@ -31,8 +31,9 @@ func newBody() *rig {
 type performer struct {
 	body      *rig
 	style     style
-	rng       *rand.Rand
-	variation float64 // how far the person is from the style's numbers; 0: not at all, without any noise
+	person    *rand.Rand // what is peculiar to them
+	rng       *rand.Rand // what differs from step to step
+	variation float64    // how far the person is from the style's numbers; 0: not at all, without any noise
 }
 
 // figure is a person in motion: what all frames of a take share.
@@ -48,8 +49,10 @@ type figure struct {
 }
 
 // deviate returns a number of about unit deviation, never beyond 2.5.
-func (p *performer) deviate() float64 {
-	return (p.rng.Float64() + p.rng.Float64() + p.rng.Float64() - 1.5) * 2 * p.variation
+func (p *performer) deviate() float64 { return p.of(p.rng) }
+
+func (p *performer) of(r *rand.Rand) float64 {
+	return (r.Float64() + r.Float64() + r.Float64() - 1.5) * 2 * p.variation
 }
 
 // careless is how far from its best place a foot is put: nobody does it to the
@@ -62,7 +65,7 @@ func (g *figure) careless(yaw float64) m3.Vec3 {
 // figure lays a script out for the performer.
 func (p *performer) figure(s *script) *figure {
 	g := &figure{performer: p, m: newManner(gaitOf(s.action), &p.style)}
-	g.m.vary(p.deviate)
+	g.m.vary(func() float64 { return p.of(p.person) })
 	g.m.stir *= p.variation
 	for i := range g.drift {
 		g.drift[i] = newNoise(p.rng, 0.35)

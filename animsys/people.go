@@ -102,32 +102,32 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 	if len(opt.Transfers) > ecs.MaxStyles {
 		return nil, fmt.Errorf("animsys: %d transfers, at most %d fit an ecs.Style", len(opt.Transfers), ecs.MaxStyles)
 	}
-	if p.restyle, err = newRestyle(m.Skel, &opt); err != nil {
-		return nil, err
-	}
 	opt.Stream.People = opt.Capacity
 	if opt.Stream.Workers == 0 {
 		opt.Stream.Workers = max(1, opt.Workers-1)
 	}
 	if p.Stream, err = m.NewStream(steps, locomotion, opt.Stream); err != nil {
-		p.restyle.close()
 		return nil, err
 	}
 	if err := p.open(w, m.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {
-		p.restyle.close()
 		p.Stream.Close()
 		return nil, err
 	}
+	var tips []int
 	for _, l := range roles.Legs {
-		tip := m.Skel.Names[l[len(l)-1]]
-		c := slices.IndexFunc(m.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == tip })
+		tip := int(l[len(l)-1])
+		c := slices.IndexFunc(m.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == m.Skel.Names[tip] })
 		if c < 0 {
 			p.close()
-			p.restyle.close()
 			p.Stream.Close()
-			return nil, fmt.Errorf("animsys: a leg ends in %q, of which the model has no contact", tip)
+			return nil, fmt.Errorf("animsys: a leg ends in %q, of which the model has no contact", m.Skel.Names[tip])
 		}
-		p.contact = append(p.contact, uint8(c))
+		tips, p.contact = append(tips, tip), append(p.contact, uint8(c))
+	}
+	if p.restyle, err = newRestyle(m.Skel, tips, &opt); err != nil {
+		p.close()
+		p.Stream.Close()
+		return nil, err
 	}
 	p.Ground.Stand = make([]bool, len(p.Ground.Feet))
 	n := p.Stream.Orders()
@@ -264,6 +264,8 @@ func (s *Windows) Update(w *arche.World) {
 			}
 			p.Stream.Curves[slot.Row], p.Stream.Styles[slot.Row] = *curve, p.styled(style)
 			p.restyle.want(slot.Row, style)
+			g := &p.Stream.Curves[slot.Row].Gait
+			g.Cadence = p.restyle.cadence(slot.Row, g.Cadence)
 		}
 	}
 	if p.tick%p.Stream.Options().Every == 0 {

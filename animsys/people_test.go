@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,7 @@ func jogging(t testing.TB, m *manifold.Model, steps, locomotion *netruntime.Net)
 
 // street is a world with people on hills.
 type street struct {
+	peek     func() // called before poses are blended, if any
 	t        testing.TB
 	ecs      arche.World
 	people   *animsys.People
@@ -102,7 +104,7 @@ func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions, ex
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.schedule, err = ecs.NewSchedule(&s.ecs, 1.0/manifold.Rate, animsys.Systems()...); err != nil {
+	if s.schedule, err = ecs.NewSchedule(&s.ecs, 1.0/manifold.Rate, s.systems()...); err != nil {
 		t.Fatal(err)
 	}
 	s.curves = generic.NewMap1[manifold.Curve](&s.ecs)
@@ -113,6 +115,23 @@ func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions, ex
 		}
 	})
 	return s
+}
+
+// systems returns the tick's, with one behind Restyle that calls peek.
+func (s *street) systems() []ecs.System {
+	all := animsys.Systems()
+	i := slices.IndexFunc(all, func(x ecs.System) bool { _, ok := x.(*animsys.Restyle); return ok })
+	return slices.Insert(all, i+1, ecs.System(peeks{s}))
+}
+
+type peeks struct{ *street }
+
+func (p peeks) Initialize(*arche.World) {}
+func (p peeks) Finalize(*arche.World)   {}
+func (p peeks) Update(*arche.World) {
+	if p.peek != nil {
+		p.peek()
+	}
 }
 
 // person adds the i-th person of the tests, on a lane of their own.
@@ -251,7 +270,7 @@ func TestPeopleClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dogs.Close()
-	if _, err := ecs.NewSchedule(&w, 1.0/manifold.Rate, animsys.Systems()...); err != nil {
+	if _, err := ecs.NewSchedule(&w, 1.0/manifold.Rate, s.systems()...); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := animsys.NewPeople(&w, m, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: s.people.Terrain}); err == nil || !strings.Contains(err.Error(), "before") {

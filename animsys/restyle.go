@@ -15,10 +15,11 @@ import (
 // Restyle gives the poses of people who carry an ecs.Style of MAR that style, all of
 // them in one go.
 //
-// Where they are, how they face and how fast they step stays as their curve says:
-// postures, gestures and how feet are lifted are the style's. Feet that stand are
-// held by Ground, whose legs make up for strides of another length; a curve of the
-// speed that suits the style leaves them little to make up for.
+// Where they are and how they face stays as their curve says: postures, gestures and
+// how feet are lifted are the style's, and so is how far they step. Windows sees to
+// it that they step as often as suits that; what is left, Ground's legs make up for,
+// which hold feet that stand. A curve of the speed that suits the style leaves
+// little.
 type Restyle struct{ people *People }
 
 // Initialize finds the people.
@@ -43,15 +44,19 @@ type restyle struct {
 	stylist *mar.Stylist
 	db      *mar.Database
 	joints  int
-	active  []int32 // rows with a style, or on their way from one
-	styled  []bool  // (rows) a style is wanted
-	begun   []bool  // (rows) the stylist knows their motion
+	active  []int32  // rows with a style, or on their way from one
+	styled  []bool   // (rows) a style is wanted
+	begun   []bool   // (rows) the stylist knows their motion
+	paces   []pace   // (rows)
+	strides []stride // (rows, legs)
+	tips    []int    // of the legs: the joints whose contacts say that they stand
+	model   []m3.Xform
 	pos     []m3.Vec3
 	rot     []m3.Quat
 }
 
 // newRestyle returns that of people, or nil where they have no styles.
-func newRestyle(sk *skel.Skeleton, o *PeopleOptions) (*restyle, error) {
+func newRestyle(sk *skel.Skeleton, tips []int, o *PeopleOptions) (*restyle, error) {
 	if o.Styles == nil {
 		return nil, nil
 	}
@@ -70,7 +75,7 @@ func newRestyle(sk *skel.Skeleton, o *PeopleOptions) (*restyle, error) {
 		stylist.Labels[i] = o.Known
 	}
 	return &restyle{stylist: stylist, db: o.Styles, joints: sk.Len(), active: make([]int32, 0, n), styled: make([]bool, n), begun: make([]bool, n),
-		pos: make([]m3.Vec3, n*sk.Len()), rot: make([]m3.Quat, n*sk.Len())}, nil
+		paces: make([]pace, n), strides: make([]stride, n*len(tips)), tips: tips, model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, n*sk.Len()), rot: make([]m3.Quat, n*sk.Len())}, nil
 }
 
 func (r *restyle) close() error {
@@ -101,7 +106,9 @@ func (r *restyle) want(row int32, s *ecs.Style) {
 func (r *restyle) move(row, last int) {
 	if r != nil {
 		r.stylist.Move(row, last)
-		r.styled[row], r.begun[row] = r.styled[last], r.begun[last]
+		r.styled[row], r.begun[row], r.paces[row] = r.styled[last], r.begun[last], r.paces[last]
+		n := len(r.tips)
+		copy(r.strides[row*n:][:n], r.strides[last*n:])
 		r.forget(last)
 	}
 }
@@ -110,7 +117,8 @@ func (r *restyle) move(row, last int) {
 func (r *restyle) forget(row int) {
 	if r != nil {
 		r.stylist.Reset(row)
-		r.begun[row] = false
+		r.begun[row], r.paces[row] = false, pace{}
+		clear(r.strides[row*len(r.tips):][:len(r.tips)])
 	}
 }
 
@@ -134,8 +142,6 @@ func (r *restyle) run(b *Bodies) {
 		at := row * n
 		copy(r.pos[at:at+n], b.Pos[at:])
 		copy(r.rot[at:at+n], b.Rot[at:])
-		root := b.Roots[row]
-		r.pos[at], r.rot[at] = root.Apply(b.Pos[at]), root.Rot.Mul(b.Rot[at])
 	}
 	r.stylist.Run(r.active, r.pos, r.rot)
 	for _, row := range r.active {
@@ -147,7 +153,82 @@ func (r *restyle) run(b *Bodies) {
 		r.db.Pose(pos, rot, r.stylist.Row(int(row)))
 		pos[0].X, pos[0].Z = hips.X, hips.Z
 		rot[0] = turn.Mul(rot[0])
+		r.db.Skeleton().LocalToModel(r.model, pos, rot)
+		for i, tip := range r.tips {
+			r.strides[int(row)*len(r.tips)+i].add(r.model[tip].Pos, hips, b.Ground.Stand[int(row)*len(r.tips)+i])
+		}
+		r.paces[row].measure(r.strides[int(row)*len(r.tips):][:len(r.tips)])
 	}
+}
+
+// stride is what a leg that stands does in a style.
+type stride struct {
+	foot, hips m3.Vec3 // in the last frame, world space
+	stood      bool
+	way, own   float32 // that the foot has gone back under the hips, and that the hips have gone, m
+}
+
+// add takes a frame.
+func (s *stride) add(foot, hips m3.Vec3, stands bool) {
+	if by := hips.Sub(s.hips).Flat(); stands && s.stood {
+		if l := by.Len(); l > 0 {
+			s.own += l
+			s.way += l - foot.Sub(s.foot).Dot(by)/l
+		}
+	}
+	s.foot, s.hips, s.stood = foot, hips, stands
+}
+
+// pace finds how often a person has to step whose style steps farther or less far
+// than they would without it: if a foot that stands goes back under the hips by r of
+// what the hips go, 1/r as often, so that it need not slide.
+type pace struct {
+	often float32 // as without a style; 0 counts as 1
+	tick  int
+}
+
+const (
+	paceWaits    = 90   // ticks until a change shows in what is played
+	paceMeasures = 60   // ticks, about two steps
+	paceWay      = 0.2  // the least way to learn anything from, m
+	paceMinds    = 0.04 // a change less than this is none
+	leastOften   = 0.7
+	mostOften    = 1.6
+)
+
+// measure takes a frame of the legs.
+func (p *pace) measure(legs []stride) {
+	if p.often == 0 {
+		p.often = 1
+	}
+	switch p.tick++; p.tick {
+	case paceWaits:
+		for i := range legs {
+			legs[i].way, legs[i].own = 0, 0
+		}
+	case paceWaits + paceMeasures:
+		var way, own float32
+		for i := range legs {
+			way, own = way+legs[i].way, own+legs[i].own
+		}
+		if own > paceWay {
+			if want := m3.Clamp(p.often*own/max(way, own/4), leastOften, mostOften); m3.Abs(want-p.often) > paceMinds {
+				p.often = want
+			}
+		}
+		p.tick = 0
+	}
+}
+
+// cadence returns how often a row shall step, that would step given as often.
+func (r *restyle) cadence(row int32, given float32) float32 {
+	if r == nil || r.paces[row].often == 0 {
+		return given
+	}
+	if given == 0 {
+		given = 1
+	}
+	return given * r.paces[row].often
 }
 
 // heading returns the part of a rotation that is about the vertical.

@@ -135,3 +135,21 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("ran %q, want %q", log, want)
 	}
 }
+
+// A world has one schedule at a time.
+func TestOneSchedule(t *testing.T) {
+	w := ecs.NewWorld()
+	s, err := NewSchedule(&w, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewSchedule(&w, 0.5); err == nil {
+		t.Error("a second schedule beside the first")
+	}
+	s.Close()
+	s.Close()
+	if s, err = NewSchedule(&w, 0.5); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+}

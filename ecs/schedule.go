@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"errors"
 	"reflect"
 
 	"github.com/mlange-42/arche-model/model"
@@ -27,10 +28,14 @@ type Schedule struct {
 }
 
 // NewSchedule adds the resources Clock, with ticks of dt seconds, and Fault to w
-// and initialises the systems. It returns the error that one of them left.
+// and initialises the systems. It returns the error that one of them left, and one
+// where w has a schedule already.
 func NewSchedule(w *ecs.World, dt float32, systems ...System) (*Schedule, error) {
 	s := &Schedule{world: w, systems: systems, clock: &Clock{DT: dt}, fault: &Fault{}}
 	clock, fault := generic.NewResource[Clock](w), generic.NewResource[Fault](w)
+	if clock.Has() || fault.Has() {
+		return nil, errors.New("ecs: the world has a schedule already: close that one first")
+	}
 	clock.Add(s.clock)
 	fault.Add(s.fault)
 	for _, sys := range systems {
@@ -67,10 +72,18 @@ func (s *Schedule) Names() []string {
 	return names
 }
 
-// Close finalises the systems, last first.
+// Close finalises the systems, last first, and gives the world back, which may have
+// another schedule then. Closing twice is harmless.
 func (s *Schedule) Close() {
+	if s.world == nil {
+		return
+	}
 	for i := len(s.systems) - 1; i >= 0; i-- {
 		s.systems[i].Finalize(s.world)
 	}
 	s.systems = nil
+	clock, fault := generic.NewResource[Clock](s.world), generic.NewResource[Fault](s.world)
+	clock.Remove()
+	fault.Remove()
+	s.world = nil
 }

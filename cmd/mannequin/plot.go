@@ -32,39 +32,50 @@ func newPlot() *cobra.Command {
 		logY       bool
 	)
 	c := &cobra.Command{
-		Use:   "plot FILE --out PICTURE",
-		Short: "Draw a clip or a table of curves into a picture",
+		Use:   "plot FILE... --out PICTURE",
+		Short: "Draw clips or a table of curves into a picture, or a video",
 		Long: `Draw a clip (BVH) or a table of curves (CSV) into a PNG, SVG or PDF picture.
 
 A clip is drawn as --kind
-  sheet   frames side by side, seen from the right (PNG)
-  top     the path of the root on the ground, seen from above (PNG)
-  height  the heights of root and end sites over time
-  speed   the root's ground speed over time
+  sheet     frames side by side, seen from the right (PNG)
+  top       the path of the root on the ground, seen from above (PNG)
+  height    the heights of root and end sites over time
+  speed     the root's ground speed over time
+  together  as it goes, beside up to 15 others: a video (.mp4, .gif or a folder of
+            PNGs), or a sheet with a column for each clip (.png)
 A CSV file needs a header line; its first column is the x axis. plot filters draws
 a model's.`,
 		Example: `  mannequin plot walk.bvh --out walk.png
   mannequin plot dog.bvh --scale 0.01 --kind height --from 2 --span 3 --out feet.svg
+  mannequin plot walk.bvh old.bvh proud.bvh --kind together --out styles.mp4
   mannequin plot train/loss.csv --log --out loss.png`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(scale > 0 && span >= 0 && from >= 0) || frames < 1 || frames > 400 {
 				return command.Usagef("--scale must be positive, --frames 1 to 400, --from and --span not negative")
 			}
-			if strings.EqualFold(filepath.Ext(args[0]), ".csv") {
-				return plotTable(args[0], out, logY)
-			}
-			b, err := mocap.OpenBVH(args[0])
-			if err != nil {
+			if err := severalClips(args, kind); err != nil {
 				return err
 			}
-			clip := b.Clip
-			if scale != 1 {
-				clip = clip.Scaled(scale)
+			if len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".csv") {
+				return plotTable(args[0], out, logY)
 			}
-			if clip, err = section(clip, from, span); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+			var clips []*skel.Clip
+			for _, path := range args {
+				b, err := mocap.OpenBVH(path)
+				if err != nil {
+					return err
+				}
+				clip := b.Clip
+				if scale != 1 {
+					clip = clip.Scaled(scale)
+				}
+				if clip, err = section(clip, from, span); err != nil {
+					return fmt.Errorf("%s: %w", path, err)
+				}
+				clips = append(clips, clip)
 			}
+			clip := clips[0]
 			switch kind {
 			case "sheet":
 				return savePNG(out, sheet(clip, from, frames))
@@ -74,13 +85,15 @@ a model's.`,
 				return heights(clip, from).Save(out)
 			case "speed":
 				return speeds(clip, from).Save(out)
+			case "together":
+				return together(cmd.Context(), labels(args), clips, from, frames, out)
 			}
-			return command.Usagef("unknown --kind %q: one of sheet, top, height, speed", kind)
+			return command.Usagef("unknown --kind %q: one of sheet, top, height, speed, together", kind)
 		},
 	}
 	f := c.Flags()
 	f.StringVarP(&out, "out", "o", "", "the picture to write: .png, or .svg and .pdf for curves")
-	f.StringVar(&kind, "kind", "sheet", "what to draw of a clip: sheet, top, height, speed")
+	f.StringVar(&kind, "kind", "sheet", "what to draw of a clip: sheet, top, height, speed, together")
 	f.Float32Var(&scale, "scale", 1, "metres per unit of the clip: 0.01 for centimetres")
 	f.IntVar(&frames, "frames", 16, "frames on a sheet")
 	f.Float64Var(&from, "from", 0, "first second to draw")

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"image"
+	_ "image/gif"
 	"image/png"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +49,35 @@ func TestPlotClip(t *testing.T) {
 		f.Close()
 		if err != nil || img.Bounds().Dx() < 100 {
 			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+// Clips beside each other become a sheet, a folder of frames and a GIF.
+func TestPlotTogether(t *testing.T) {
+	dir := t.TempDir()
+	clip := hopper(t, dir)
+	for _, name := range []string{"sheet.png", "frames", "video.gif"} {
+		out := filepath.Join(dir, name)
+		if code, _, errs := cli("plot", clip, clip, clip, "--kind", "together", "--frames", "2", "--span", "0.2", "--out", out); code != 0 {
+			t.Fatalf("%s: code %d: %s", name, code, errs)
+		}
+		if name == "frames" {
+			out = filepath.Join(out, "frame_00006.png") // of 0.2 s at 30 a second
+		}
+		f, err := os.Open(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, _, err := image.Decode(f)
+		f.Close()
+		if err != nil || img.Bounds().Dx() < 450 { // GIFs are made smaller
+			t.Errorf("%s: %v, %v", name, img.Bounds(), err)
+		}
+	}
+	for _, args := range [][]string{{"plot", clip, clip, "--out", "x.png"}, append(append([]string{"plot"}, slices.Repeat([]string{clip}, 17)...), "--kind", "together", "--out", "x.png")} {
+		if code, _, errs := cli(args...); code != command.ExitUsage {
+			t.Errorf("%d files: code %d, %s", len(args)-3, code, errs)
 		}
 	}
 }

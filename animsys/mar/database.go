@@ -1,10 +1,13 @@
 package mar
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -334,11 +337,12 @@ func (db *Database) indexAll() error {
 			}
 		}
 	}
-	if db.poses, err = db.indexOf(poses, poseShare, places, class, len(db.classes)); err != nil {
-		return err
-	}
-	db.feet, err = db.indexOf(feet, legsShare, places, one, 1)
-	return err
+	var both sync.WaitGroup
+	var failed error
+	both.Go(func() { db.feet, failed = db.indexOf(feet, legsShare, places, one, 1) })
+	db.poses, err = db.indexOf(poses, poseShare, places, class, len(db.classes))
+	both.Wait()
+	return cmp.Or(err, failed)
 }
 
 // places returns where all joints are in every frame, (frames, joints), each take
@@ -380,11 +384,18 @@ func (db *Database) indexOf(m *metric, share float64, places []m3.Vec3, of []int
 		return nil, err
 	}
 	cols := m.columns()
-	rows, plane, height := make([]float32, len(of)*cols), make([]float32, 2*m.n()), make([]float32, m.n())
-	for _, f := range have {
-		cloud(f, plane, height)
-		m.coordinates(rows[int(f)*cols:][:cols], plane, height)
+	rows := make([]float32, len(of)*cols)
+	var all sync.WaitGroup
+	for part := range slices.Chunk(have, len(have)/runtime.GOMAXPROCS(0)+1) {
+		all.Go(func() {
+			plane, height := make([]float32, 2*m.n()), make([]float32, m.n())
+			for _, f := range part {
+				cloud(f, plane, height)
+				m.coordinates(rows[int(f)*cols:][:cols], plane, height)
+			}
+		})
 	}
+	all.Wait()
 	return newIndex(m, rows, of, classes), nil
 }
 

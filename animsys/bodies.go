@@ -25,8 +25,8 @@ type Bodies struct {
 	Terrain *terrain.Field
 	Roots   []m3.Xform // (rows) where each agent stands on flat ground, +Z ahead
 
-	Pos      []m3.Vec3 // (rows, joints) the blended pose's local translations
-	Rot      []m3.Quat // (rows, joints) its local rotations
+	Pos      []m3.Vec3 // (rows, joints) the blended pose's local translations, the root's in the world
+	Rot      []m3.Quat // (rows, joints) its local rotations, likewise
 	Inertial *blend.Inertial
 	Ground   ik.Legged
 

@@ -51,8 +51,6 @@ type restyle struct {
 	strides []stride // (rows, legs)
 	tips    []int    // of the legs: the joints whose contacts say that they stand
 	model   []m3.Xform
-	pos     []m3.Vec3
-	rot     []m3.Quat
 }
 
 // newRestyle returns that of people, or nil where they have no styles.
@@ -75,7 +73,7 @@ func newRestyle(sk *skel.Skeleton, tips []int, o *PeopleOptions) (*restyle, erro
 		stylist.Labels[i] = o.Known
 	}
 	return &restyle{stylist: stylist, db: o.Styles, joints: sk.Len(), active: make([]int32, 0, n), styled: make([]bool, n), begun: make([]bool, n),
-		paces: make([]pace, n), strides: make([]stride, n*len(tips)), tips: tips, model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, n*sk.Len()), rot: make([]m3.Quat, n*sk.Len())}, nil
+		paces: make([]pace, n), strides: make([]stride, n*len(tips)), tips: tips, model: make([]m3.Xform, sk.Len())}, nil
 }
 
 func (r *restyle) close() error {
@@ -139,11 +137,8 @@ func (r *restyle) run(b *Bodies) {
 			clear(r.stylist.Weights[row*len(r.db.Styles):][:len(r.db.Styles)])
 		}
 		r.active = append(r.active, int32(row))
-		at := row * n
-		copy(r.pos[at:at+n], b.Pos[at:])
-		copy(r.rot[at:at+n], b.Rot[at:])
 	}
-	r.stylist.Run(r.active, r.pos, r.rot)
+	r.stylist.Run(r.active, b.Pos, b.Rot)
 	for _, row := range r.active {
 		if r.stylist.Still(int(row)) {
 			continue

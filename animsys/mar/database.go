@@ -466,6 +466,23 @@ func (db *Database) Pose(pos []m3.Vec3, rot []m3.Quat, row []float32) {
 	pos[0].X, pos[0].Z = 0, 0
 }
 
+// Speed returns how fast an action in a style goes over the ground, in the mean of its
+// takes, m/s: that of a character whom the style shall suit. Without takes it is 0.
+func (db *Database) Speed(action, style int) float32 {
+	var way, frames float64
+	for _, t := range db.takes {
+		if int(t.action) != action || int(t.style) != style {
+			continue
+		}
+		for f := t.first; f < t.first+t.frames; f++ {
+			row := db.row(int(f))
+			way += float64(m3.V(row[colVelX], 0, row[colVelZ]).Len())
+		}
+		frames += float64(t.frames)
+	}
+	return float32(way / max(frames, 1))
+}
+
 // Of returns what a frame shows: the take, its action and style, as indices, and the
 // frame's number in it.
 func (db *Database) Of(frame int) (take string, action, style, number int) {

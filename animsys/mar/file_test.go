@@ -302,3 +302,30 @@ func FuzzContents(f *testing.F) {
 		}
 	})
 }
+
+// A class goes as fast as the roots of its takes do.
+func TestSpeed(t *testing.T) {
+	takes := []*Take{plain.take("walk", 1, 4, 1), plain.take("walk", 2, 4, 1.3), old.take("walk", 1, 3, 1)}
+	db, err := NewDatabase(takes, map[string]float64{"walk": 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, style := range db.Styles {
+		way, seconds := float32(0), float32(0)
+		for _, tk := range takes {
+			if tk.Style == style {
+				n := tk.Clip.Skel.Len()
+				for f := 1; f < tk.Clip.Frames; f++ {
+					way += tk.Clip.Pos[f*n].Sub(tk.Clip.Pos[(f-1)*n]).Flat().Len()
+				}
+				seconds += float32(tk.Clip.Seconds())
+			}
+		}
+		if got, want := db.Speed(0, s), way/seconds; m3.Abs(got-want) > 0.02*want || want < 0.1 {
+			t.Errorf("%s goes at %g m/s, want %g", style, got, want)
+		}
+	}
+	if v := db.Speed(1, 0); v != 0 {
+		t.Errorf("an action that is not there goes at %g m/s", v)
+	}
+}

@@ -67,7 +67,7 @@ func printDatabase(w io.Writer, r *databaseReport) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "\ntakes, seconds:")
+	fmt.Fprintln(w, "\ntakes, seconds, m/s:")
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "style\t")
 	for _, a := range r.Actions {
@@ -79,7 +79,7 @@ func printDatabase(w io.Writer, r *databaseReport) error {
 		for _, a := range r.Actions {
 			cell := "–"
 			if i := slices.IndexFunc(a.Styles, func(c styleClass) bool { return c.Style == s }); i >= 0 {
-				cell = fmt.Sprintf("%d, %.1f", a.Styles[i].Takes, a.Styles[i].Seconds)
+				cell = fmt.Sprintf("%d, %.1f, %.2f", a.Styles[i].Takes, a.Styles[i].Seconds, a.Styles[i].Speed)
 			}
 			fmt.Fprintf(t, "%s\t", cell)
 		}

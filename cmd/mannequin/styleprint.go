@@ -49,6 +49,7 @@ type styleClass struct {
 	Takes   int     `json:"takes"`
 	Seconds float64 `json:"seconds"`
 	Windows int     `json:"windows"`
+	Speed   float64 `json:"speed_m_s"` // over the ground
 }
 
 // classesOf lists the actions of a database, and of each its styles that have takes.
@@ -70,7 +71,7 @@ func classesOf(db *mar.Database) []styleAction {
 		out[a] = styleAction{Action: name, Period: db.Periods[a] / float64(db.FPS)}
 		for s, style := range db.Styles {
 			if c := classes[a*len(db.Styles)+s]; c.Takes > 0 {
-				c.Style = style
+				c.Style, c.Speed = style, float64(db.Speed(a, s))
 				out[a].Styles = append(out[a].Styles, c)
 				out[a].Takes, out[a].Seconds = out[a].Takes+c.Takes, out[a].Seconds+c.Seconds
 			}

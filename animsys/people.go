@@ -262,10 +262,10 @@ func (s *Windows) Update(w *arche.World) {
 			if style == nil {
 				style = &noStyle
 			}
-			p.Stream.Curves[slot.Row], p.Stream.Styles[slot.Row] = *curve, p.styled(style)
 			p.restyle.want(slot.Row, style)
-			g := &p.Stream.Curves[slot.Row].Gait
-			g.Cadence = p.restyle.cadence(slot.Row, g.Cadence)
+			c := *curve
+			c.Gait.Cadence = p.restyle.cadence(slot.Row, c.Gait.Cadence)
+			p.Stream.Curves[slot.Row], p.Stream.Styles[slot.Row] = c, p.styled(style)
 		}
 	}
 	if p.tick%p.Stream.Options().Every == 0 {

@@ -148,11 +148,20 @@ func (r *restyle) run(b *Bodies) {
 		r.db.Pose(pos, rot, r.stylist.Row(int(row)))
 		pos[0].X, pos[0].Z = hips.X, hips.Z
 		rot[0] = turn.Mul(rot[0])
+		p := &r.paces[row]
+		if p.tick++; p.tick < paceWaits {
+			continue
+		}
+		legs := r.strides[int(row)*len(r.tips):][:len(r.tips)]
 		r.db.Skeleton().LocalToModel(r.model, pos, rot)
 		for i, tip := range r.tips {
-			r.strides[int(row)*len(r.tips)+i].add(r.model[tip].Pos, hips, b.Ground.Stand[int(row)*len(r.tips)+i])
+			legs[i].add(r.model[tip].Pos, hips, b.Ground.Stand[int(row)*len(r.tips)+i])
 		}
-		r.paces[row].measure(r.strides[int(row)*len(r.tips):][:len(r.tips)])
+		if p.tick == paceWaits+paceMeasures {
+			p.suit(legs)
+			p.tick = 0
+			clear(legs)
+		}
 	}
 }
 
@@ -179,7 +188,7 @@ func (s *stride) add(foot, hips m3.Vec3, stands bool) {
 // what the hips go, 1/r as often, so that it need not slide.
 type pace struct {
 	often float32 // as without a style; 0 counts as 1
-	tick  int
+	tick  int     // since it was last measured
 }
 
 const (
@@ -191,27 +200,19 @@ const (
 	mostOften    = 1.6
 )
 
-// measure takes a frame of the legs.
-func (p *pace) measure(legs []stride) {
+// suit takes what the legs were measured to do.
+func (p *pace) suit(legs []stride) {
 	if p.often == 0 {
 		p.often = 1
 	}
-	switch p.tick++; p.tick {
-	case paceWaits:
-		for i := range legs {
-			legs[i].way, legs[i].own = 0, 0
+	var way, own float32
+	for i := range legs {
+		way, own = way+legs[i].way, own+legs[i].own
+	}
+	if own > paceWay {
+		if want := m3.Clamp(p.often*own/max(way, own/4), leastOften, mostOften); m3.Abs(want-p.often) > paceMinds {
+			p.often = want
 		}
-	case paceWaits + paceMeasures:
-		var way, own float32
-		for i := range legs {
-			way, own = way+legs[i].way, own+legs[i].own
-		}
-		if own > paceWay {
-			if want := m3.Clamp(p.often*own/max(way, own/4), leastOften, mostOften); m3.Abs(want-p.often) > paceMinds {
-				p.often = want
-			}
-		}
-		p.tick = 0
 	}
 }
 

@@ -12,12 +12,15 @@ import (
 type Options struct {
 	Neighbours int     // K, of each class; 0 means 40. A class of fewer windows uses all that it has
 	Focus      float32 // how much more near neighbours count than far ones; see regression.weigh; 0 means 1, below 0 all count alike, as in the paper
-	Ridge      float32 // λ of the regression's slopes, on values in radians and metres, the nearest neighbour counting 1; 0 means 0.1
+	Ridge      float32 // λ of the regression's slopes, on values in radians and metres, the nearest neighbour counting 1; 0 means 0.1, less than 0.001 that
 	Width      float32 // δ of eq. 4: how fast classes that are farther count less; 0 means 0.7
 	Confidence float32 // κ of sec. 5.3: how many standard deviations of the neighbours the input is trusted over; 0 means 2
 	Keep       float32 // ρ of eq. 7: the part of the input that lies beyond that is kept; 0 means 0.7, below 0 none
 	Switch     float32 // half-life of the way to new weights of styles, s; 0 means 0.1, below 0 they count at once
 }
+
+// leastRidge keeps regressions solvable, whose float32 sums are rounded.
+const leastRidge = 1e-3
 
 func (o Options) withDefaults() Options {
 	if o.Neighbours == 0 {
@@ -42,6 +45,7 @@ func (o Options) withDefaults() Options {
 		o.Switch = 0.1
 	}
 	o.Keep = max(o.Keep, 0)
+	o.Ridge = max(o.Ridge, leastRidge)
 	return o
 }
 

@@ -54,7 +54,7 @@ a model's.`,
 			if !(scale > 0 && span >= 0 && from >= 0) || frames < 1 || frames > 400 {
 				return command.Usagef("--scale must be positive, --frames 1 to 400, --from and --span not negative")
 			}
-			if err := severalClips(args, kind); err != nil {
+			if err := severalClips(args, kind, frames); err != nil {
 				return err
 			}
 			if len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".csv") {

@@ -75,7 +75,7 @@ func TestPlotTogether(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, img.Bounds(), err)
 		}
 	}
-	for _, args := range [][]string{{"plot", clip, clip, "--out", "x.png"}, append(append([]string{"plot"}, slices.Repeat([]string{clip}, 17)...), "--kind", "together", "--out", "x.png")} {
+	for _, args := range [][]string{{"plot", clip, clip, "--out", "x.png"}, {"plot", clip, clip, "--kind", "together", "--frames", "400", "--out", "x.png"}, append(append([]string{"plot"}, slices.Repeat([]string{clip}, 17)...), "--kind", "together", "--out", "x.png")} {
 		if code, _, errs := cli(args...); code != command.ExitUsage {
 			t.Errorf("%d files: code %d, %s", len(args)-3, code, errs)
 		}

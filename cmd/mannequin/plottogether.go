@@ -82,9 +82,14 @@ func labels(paths []string) []string {
 	return out
 }
 
+// mostTiles bounds the memory of a sheet.
+const mostTiles = 400
+
 // severalClips says what is wrong with more files than one.
-func severalClips(paths []string, kind string) error {
+func severalClips(paths []string, kind string, frames int) error {
 	switch {
+	case kind == "together" && frames*len(paths) > mostTiles:
+		return command.Usagef("%d frames of %d clips, at most %d pictures fit on a sheet", frames, len(paths), mostTiles)
 	case len(paths) > mostTogether:
 		return command.Usagef("%d clips, at most %d fit beside each other", len(paths), mostTogether)
 	case len(paths) > 1 && kind != "together":

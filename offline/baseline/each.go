@@ -1,9 +1,10 @@
 package baseline
 
 import (
+	"cmp"
 	"runtime"
-	"sync"
-	"sync/atomic"
+
+	"mannequin/internal/pool"
 )
 
 // each calls f for 0 to n-1 on so many workers, by default one per processor,
@@ -13,25 +14,9 @@ func each(n, workers int, f func(i int) error) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	p := pool.New(min(workers, n))
+	defer p.Close()
 	errs := make([]error, n)
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(workers, n) {
-		wait.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				errs[i] = f(i)
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	p.Run(n, func(_, i int) { errs[i] = f(i) })
+	return cmp.Or(errs...)
 }

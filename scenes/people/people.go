@@ -85,6 +85,8 @@ func New(opt Options) (*Scene, error) {
 		return nil, fmt.Errorf("people: %d of %d in a style: want 0 to all", opt.Styled, opt.Agents)
 	case opt.Styled > 0 && opt.Styles == nil:
 		return nil, fmt.Errorf("people: Options.Styles is missing")
+	case opt.Styled > 0 && !slices.ContainsFunc(opt.Styles.Styles, func(s string) bool { return s != "neutral" }):
+		return nil, fmt.Errorf("people: Options.Styles has no style but the neutral one, which is theirs")
 	case opt.Model == nil || opt.Steps == nil || opt.Locomotion == nil:
 		return nil, fmt.Errorf("people: Options.Model, Steps or Locomotion is missing")
 	}

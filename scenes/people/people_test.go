@@ -2,9 +2,11 @@ package people
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"mannequin/animsys/manifold"
+	"mannequin/animsys/mar"
 	"mannequin/engine/m3"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
@@ -165,6 +167,9 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := New(Options{Terrain: &terrain.Field{}}); err == nil {
 		t.Error("people without a model on no terrain")
+	}
+	if _, err := New(Options{Agents: 1, Styled: 1, Styles: &mar.Database{Styles: []string{"neutral"}}}); err == nil || !strings.Contains(err.Error(), "no style but") {
+		t.Errorf("in a style, of which there is none: %v", err)
 	}
 }
 

@@ -1,14 +1,15 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"mannequin/animsys/mar"
 	"mannequin/engine/m3"
+	"mannequin/internal/pool"
 	"mannequin/offline/registration"
 )
 
@@ -281,31 +282,17 @@ func (e *Errors) all() []*float64 { return []*float64{&e.Pose, &e.Time, &e.Warp,
 // each calls f for 0 to n−1 on so many workers, and after each of them did, one
 // goroutine at a time. The first index that fails says why.
 func each(ctx context.Context, n, workers int, f func(i int) error, did func()) error {
+	p := pool.New(min(workers, n))
+	defer p.Close()
 	errs := make([]error, n)
-	var next atomic.Int64
-	var wait sync.WaitGroup
 	var lock sync.Mutex
-	for range min(workers, n) {
-		wait.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if errs[i] = ctx.Err(); errs[i] == nil {
-					errs[i] = f(i)
-				}
-				lock.Lock()
-				did()
-				lock.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
+	p.Run(n, func(_, i int) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = f(i)
 		}
-	}
-	return nil
+		lock.Lock()
+		defer lock.Unlock()
+		did()
+	})
+	return cmp.Or(errs...)
 }

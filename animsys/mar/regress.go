@@ -79,6 +79,7 @@ type regression struct {
 	part   []float32    // (columns)
 	four   [][4]float32 // (neighbours) squared distances for the timing
 	out    []float32    // (columns) the prediction
+	beyond float32      // Σ|bias| over Σ|x − mean| of the joints: the share of the input that is not trusted
 	n      int
 }
 
@@ -143,8 +144,9 @@ func (db *Database) addRow(dst []float32, w float32, first int, at float32) {
 
 // predict writes into r.out what the ridge regression on the neighbours says of
 // the input x, the one before, and the output before (eq. 2), with the bias of eq.
-// 6 and 7 for input far from the neighbours'. share is theirs of their class. The
-// ridge shrinks slopes, not the constant: without slopes the neighbours' mean is left.
+// 6 and 7 for input far from the neighbours', and into r.beyond how much of the
+// input that is. share is the neighbours' of their class. The ridge shrinks slopes,
+// not the constant: without slopes the neighbours' mean is left.
 func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o *Options) {
 	clear(r.sums)
 	total := r.weigh(o.Focus, share)
@@ -173,6 +175,7 @@ func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o
 	}
 	n, s, cols := 1/float64(total), r.sums, r.cols
 	ridge := float64(o.Ridge)
+	var beyond, apart float64
 	for c := range cols {
 		at := func(i int) float64 { return float64(s[i*cols+c]) }
 		mxp, myp, mx, my := n*at(sumXp), n*at(sumYp), n*at(sumX), n*at(sumY)
@@ -181,11 +184,16 @@ func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o
 		v := float64(x[c])
 		bias := v - min(max(v, mx-reach), mx+reach)
 		kept := float64(o.Keep) * bias
+		if c >= colJoints {
+			beyond += math.Abs(bias)
+			apart += math.Abs(v - mx)
+		}
 		b := solve3([6]float64{at(sumXpXp) - mxp*at(sumXp) + ridge, at(sumXpYp) - mxp*at(sumYp), at(sumXpX) - mxp*at(sumX),
 			at(sumYpYp) - myp*at(sumYp) + ridge, at(sumYpX) - myp*at(sumX), xx + ridge},
 			[3]float64{at(sumXpY) - mxp*at(sumY), at(sumYpY) - myp*at(sumY), at(sumXY) - mx*at(sumY)})
 		r.out[c] = float32(my + b[0]*(float64(xp[c])-bias-mxp) + b[1]*(float64(yp[c])-kept-myp) + b[2]*(v-bias-mx) + kept)
 	}
+	r.beyond = float32(beyond / max(apart, 1e-12))
 }
 
 // narrow is how much more the neighbours of a small class are narrowed down: where
@@ -227,10 +235,16 @@ func solve3(a [6]float64, b [3]float64) [3]float64 {
 	return [3]float64{x0, x1, x2}
 }
 
+// Input of which more than these shares is beyond the neighbours begins to keep its
+// own time, and has it altogether: theirs is of other motion. Of another person's
+// walk and run half is beyond them at most, of dances and fights three quarters and
+// more.
+const beyondSome, beyondAll = 0.7, 0.8
+
 // timing returns how many frames pass in the output from the one before to the
 // predicted one: the neighbours' in the styles, weighed by a Gaussian of how near
 // they are to pose and velocity of input and output. The four count alike: each is
-// divided by its mean over the neighbours.
+// divided by its mean over the neighbours. It goes by what predict has found.
 func (r *regression) timing(db *Database, x, xp, yp, weights []float32) float32 {
 	var mean [4]float32
 	d := r.four[:r.n]
@@ -261,7 +275,8 @@ func (r *regression) timing(db *Database, x, xp, yp, weights []float32) float32 
 		total += w
 		step += w * (t + own)
 	}
-	return step / total
+	own := m3.Clamp((r.beyond-beyondSome)/(beyondAll-beyondSome), 0, 1)
+	return own + (1-own)*step/total
 }
 
 // gap returns the squared distance of the joints' columns.

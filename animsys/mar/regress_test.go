@@ -58,6 +58,17 @@ func TestGather(t *testing.T) {
 	if step := r.timing(db, b0.x, b0.xp, b0.yp, weights); step < fastest-1e-4 || step > slowest+1e-4 {
 		t.Errorf("a step of %g, the neighbours' are %g to %g", step, fastest, slowest)
 	}
+	if fastest > 0.99 && slowest < 1.01 {
+		t.Fatal("the styles have the same time")
+	}
+	x, xp := slices.Clone(b0.x), slices.Clone(b0.xp)
+	for c := colJoints; c < s.cols; c++ {
+		x[c], xp[c] = x[c]+1, xp[c]+1
+	}
+	r.predict(db, x, xp, b0.yp, 0.1, &s.opt)
+	if step := r.timing(db, x, xp, b0.yp, weights); m3.Abs(step-1) > 1e-6 {
+		t.Errorf("input beyond all neighbours takes a step of %g", step)
+	}
 }
 
 // The prediction is that of eq. 2, 6 and 7, solved by another way in float64, for

@@ -103,7 +103,7 @@ func heapInUse() float64 {
 }
 
 // farFolder translates the recordings of a folder, in turn into each style of the
-// database but its first, which most often is the input's own.
+// database.
 func (r *evalMARReport) farFolder(ctx context.Context, db *mar.Database, name, dir string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {

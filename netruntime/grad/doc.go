@@ -26,7 +26,9 @@
 //   - activations: [Tape.ELU], [Tape.ReLU], [Tape.Sigmoid], [Tape.Tanh],
 //     [Tape.Exp], [Tape.Softmax]
 //   - over time: [Tape.MaxPool], [Tape.Depool], [Tape.Frames], [Tape.Join],
-//     [Tape.Reverse], [Tape.Diff], [Tape.Gram]
+//     [Tape.Reverse], [Tape.Diff], [Tape.Gram], [Tape.Pin] (corrections that
+//     vanish at pinned frames)
+//   - skeletons: [Tape.FK] (forward kinematics)
 //   - columns and shapes: [Tape.Concat], [Tape.Columns], [Tape.Gather],
 //     [Tape.Reshape], [Tape.Norm]
 //   - arithmetic: [Tape.Add], [Tape.Sub], [Tape.Mul], [Tape.Scale],

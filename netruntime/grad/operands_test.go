@@ -52,7 +52,7 @@ func (c *opCase) gradients(pool *kernel.Pool, in operand, frozen int) (grads [][
 }
 
 func allCases() []opCase {
-	return slices.Concat(cases(), sequenceCases(), elementCases(), lossCases(), costCases())
+	return slices.Concat(cases(), sequenceCases(), elementCases(), lossCases(), costCases(), kinematicsCases(), pinCases())
 }
 
 // What is frozen or constant changes no other gradient.

@@ -1,6 +1,10 @@
 package grad
 
-import "fmt"
+import (
+	"fmt"
+
+	"mannequin/netruntime"
+)
 
 // Param is a trainable matrix that outlives the passes. While it is not frozen
 // one tape at a time works on it, from forward to Backward.
@@ -55,7 +59,10 @@ type Mat struct {
 	act    *activation
 	red    *reduction
 	con    [2][]float32 // constants of the caller
-	aux    []float32    // what forward keeps for backward
+	// Likewise of FK and Pin.
+	parents []int32
+	pins    *netruntime.Pins
+	aux     []float32 // what forward keeps for backward
 
 	// The slot's own memory: Val and Grad, unless n is a view.
 	val, grad []float32

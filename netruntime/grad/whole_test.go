@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mannequin/internal/kernel"
+	"mannequin/netruntime"
 )
 
 // everything is a network that uses every operation, wide enough that the pool
@@ -17,6 +18,9 @@ type everything struct {
 	scale  []float32
 	data   []float32
 	cols   []int
+	bones  Skeleton
+	base   []float32
+	pins   *netruntime.Pins
 
 	convW, convB, backB              *Param
 	gateX, gateH, gateB              *Param
@@ -51,6 +55,8 @@ func newEverything(pool *kernel.Pool) *everything {
 	e.scale = random(90, 1, allIn).f32()
 	e.data = random(91, allBatch*allFrames, allIn).f32()
 	e.cols = []int{3, 1, 2, 9, 8, 1}
+	e.bones, e.base = bones(allBatch*allFrames, allIn/3)
+	e.pins = pinned(allBatch, allFrames, allIn, 5)
 	return e
 }
 
@@ -76,12 +82,13 @@ func (e *everything) pass(key uint64) {
 	both := t.Concat(t.Columns(y, 0, allIn/2), t.Columns(z, allIn/2, allIn))
 	out := t.Affine(t.Mul(t.Exp(t.Scale(both, 0.1)), t.Sub(y, z)), e.scale, e.scale)
 	bones := t.Norm(t.Gather(out, e.cols), 3)
+	joints := t.FK(t.Pin(both, allFrames, e.pins), e.base, e.bones)
 	want := t.Const(out.Rows, out.Cols)
 	clear(want.Val)
 	moving := t.Diff(t.Diff(out, allFrames), allFrames-1)
 	e.x, e.loss = x, t.WeightedSum(
 		Term{t.MSE(out, x), 1}, Term{t.MAE(y, want), 0.5}, Term{t.SumAbs(t.Param(e.convW)), 1e-3}, Term{t.SumSquares(moving), 1e-3},
-		Term{t.Mean(bones), 0.1}, Term{t.Sum(t.Reshape(omega, 1, omega.Rows*omega.Cols)), 1e-4}, Term{t.SumSquares(gram), 1e-3})
+		Term{t.Mean(bones), 0.1}, Term{t.Sum(t.Reshape(omega, 1, omega.Rows*omega.Cols)), 1e-4}, Term{t.SumSquares(gram), 1e-3}, Term{t.SumSquares(joints), 1e-3})
 	t.Backward(e.loss)
 }
 

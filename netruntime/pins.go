@@ -1,0 +1,134 @@
+package netruntime
+
+import "fmt"
+
+// Pins make a correction of sequences vanish at pinned frames, by taking off
+// what it is there, between two of them in a ratio. Columns belong to groups,
+// limbs for instance, that are pinned each at frames of its own. Frames count
+// from the start of the row's sequence.
+//
+//	y[t] = x[t] − (1−u)·w_prev·x[prev] − u·w_next·x[next]
+//
+// A row with one of the two takes that one's part whole, with none it stays as
+// it is; where both are the same frame u does not matter. So y is exactly 0 at
+// a frame that is its own prev or next, the latter with u = 1, of weight 1.
+type Pins struct {
+	Group      []int32   // (columns): the group of each
+	Prev, Next []int32   // (rows, groups): the pinned frames before and after, −1 for none
+	U          []float32 // (rows, groups): where between them the row is, in [0, 1]
+	Weight     []float32 // (rows, groups): how far the group is pinned in this row, in [0, 1]; read where Prev and Next point
+}
+
+// Apply sets dst to y, both (rows, columns) of sequences of length frames. dst
+// must not overlap x. It allocates nothing.
+func (p *Pins) Apply(dst, x []float32, length int) {
+	rows := 0
+	if len(p.Group) > 0 {
+		rows = len(x) / len(p.Group)
+	}
+	if len(dst) != len(x) {
+		panic(fmt.Sprintf("netruntime: Pins: %d values to %d", len(x), len(dst)))
+	}
+	p.Check(rows, len(x), length)
+	p.Rows(dst, x, rows, length, 0, rows)
+}
+
+// Check panics unless the pins fit so many rows of so many values in all,
+// sequences of length frames.
+func (p *Pins) Check(rows, values, length int) {
+	if rows < 1 || rows*len(p.Group) != values || length < 1 || rows%length != 0 {
+		panic(fmt.Sprintf("netruntime: Pins: %d values are no sequences of %d frames of %d columns", values, length, len(p.Group)))
+	}
+	n := len(p.Prev)
+	if n%rows != 0 || len(p.Next) != n || len(p.U) != n || len(p.Weight) != n {
+		panic("netruntime: Pins: not as many frames, ratios and weights as rows and groups")
+	}
+	for _, g := range p.Group {
+		if g < 0 || int(g) >= n/rows {
+			panic(fmt.Sprintf("netruntime: Pins: a column of group %d of %d", g, n/rows))
+		}
+	}
+	for i, f := range p.Prev {
+		if uint32(f+1) > uint32(length) || uint32(p.Next[i]+1) > uint32(length) {
+			panic(fmt.Sprintf("netruntime: Pins: frames %d, %d of %d", f, p.Next[i], length))
+		}
+	}
+}
+
+// Rows sets rows [r0, r1) of dst, for callers that share rows out. The pins
+// must have been checked.
+func (p *Pins) Rows(dst, x []float32, rows, length, r0, r1 int) {
+	cols, groups := len(p.Group), len(p.Prev)/rows
+	for r := r0; r < r1; r++ {
+		y, first := dst[r*cols:][:cols], r-r%length
+		copy(y, x[r*cols:][:cols])
+		for c, end := 0, 0; c < cols; c = end {
+			end = p.run(c)
+			prev, next, a, b := p.at(r*groups, first, groups, int(p.Group[c]))
+			if a != 0 {
+				takeOff(y[c:end], a, x[prev*cols+c:])
+			}
+			if b != 0 {
+				takeOff(y[c:end], b, x[next*cols+c:])
+			}
+		}
+	}
+}
+
+// Adjoint takes from dx, per sequence in [s0, s1), what Rows' gradient dy gives
+// to the pinned frames. The rest of its transpose is dy itself.
+func (p *Pins) Adjoint(dx, dy []float32, rows, length, s0, s1 int) {
+	cols, groups := len(p.Group), len(p.Prev)/rows
+	for r := s0 * length; r < s1*length; r++ {
+		g, first := dy[r*cols:][:cols], r-r%length
+		for c, end := 0, 0; c < cols; c = end {
+			end = p.run(c)
+			prev, next, a, b := p.at(r*groups, first, groups, int(p.Group[c]))
+			if a != 0 {
+				takeOff(dx[prev*cols+c:][:end-c], a, g[c:])
+			}
+			if b != 0 {
+				takeOff(dx[next*cols+c:][:end-c], b, g[c:])
+			}
+		}
+	}
+}
+
+// run returns the end of the columns from c that are of one group.
+func (p *Pins) run(c int) int {
+	g := p.Group[c]
+	for c++; c < len(p.Group) && p.Group[c] == g; c++ {
+	}
+	return c
+}
+
+// at returns what a group of the row whose groups begin at index row takes off:
+// a and b times two rows. first is the first row of the sequence.
+func (p *Pins) at(row, first, groups, g int) (prev, next int, a, b float32) {
+	prev, next = int(p.Prev[row+g]), int(p.Next[row+g])
+	if prev >= 0 {
+		prev += first
+		a = p.Weight[prev*groups+g]
+		if next < 0 || next+first == prev {
+			return prev, prev, a, 0
+		}
+	}
+	if next < 0 {
+		return 0, 0, 0, 0
+	}
+	next += first
+	b = p.Weight[next*groups+g]
+	if prev >= 0 {
+		u := p.U[row+g]
+		a, b = (1-u)*a, u*b
+	}
+	return prev, next, a, b
+}
+
+// takeOff subtracts k·x. Runs are a limb's columns: too few for a kernel.
+func takeOff(y []float32, k float32, x []float32) {
+	x = x[:len(y)]
+	for i, v := range x {
+		y[i] -= k * v
+	}
+}

@@ -59,6 +59,7 @@ var arrows = []arrow{
 		"a system: leaves, the network, and the tape that edits through it"},
 	{"animsys/mar", []string{"animsys/skel", "engine/m3", "netruntime", "internal/kernel", "internal/pool", "internal/boundedfile", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, and the kernels for sums over degrees of freedom"},
+	{"animsys/keypose", []string{"animsys/skel", "animsys/feature", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"animsys", []string{"internal/pool", "ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
 
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},

@@ -23,6 +23,8 @@ type motionFlags struct {
 	stand         float64
 	rate          float64
 	keep          float32
+
+	options dataset.MotionOptions // of which the flags above are set
 }
 
 func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, keep float32, repeat int) {
@@ -51,7 +53,8 @@ func (f *motionFlags) check() error {
 // train reads the recordings into l, which the flags fill, and runs.
 func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Learning, run func(ctx context.Context) (*train.Report, error)) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
-	opt := dataset.MotionOptions{Only: f.only, HeldOut: f.heldOut, Repeat: f.repeat, Stand: int(f.stand * dataset.Rate), Workers: f.threads}
+	opt := f.options
+	opt.Only, opt.HeldOut, opt.Repeat, opt.Stand, opt.Workers = f.only, f.heldOut, f.repeat, int(f.stand*dataset.Rate), f.threads
 	var err error
 	if l.Train, l.HeldOut, err = dataset.BuildMotion(append([]string{f.data}, f.more...), opt); err != nil {
 		return err
@@ -178,5 +181,30 @@ Files, checkpoints and --resume are as in train mann.`,
 	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let windows begin elsewhere in every epoch")
 	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the filters' weights")
 	c.MarkFlagRequired("manifold")
+	return c
+}
+
+func newTrainKeypose() *cobra.Command {
+	var f motionFlags
+	r := recipes.DefaultKeypose()
+	f.options = dataset.MotionOptions{Length: 192, Margin: 1, Poses: true}
+	c := &cobra.Command{
+		Use:   "keypose --data DIR --out FILE",
+		Short: "Train the network that makes motion between poses",
+		Long: `Train the network that makes motion between keys, whole or partial poses at any
+times (after Lüdi 2016, sec. 4.1), from folders of BVH or AMC recordings of people.
+
+Files, checkpoints and --resume are as in train mann.`,
+		Example: `  mannequin train keypose --data data/cmu-locomotion --and data/cmu-actions --out keypose.safetensors`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			r.Keep = f.keep
+			return f.train(cmd, &r.Learning, r.Run)
+		},
+	}
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
 	return c
 }

@@ -40,6 +40,7 @@ type MotionClip struct {
 	Frames int       //
 	Rows   []float32 // (Frames, Layout.Columns())
 	Mirror bool
+	Poses  *skel.Clip // the same frames as rotations of Skeleton's joints; nil unless MotionOptions.Poses
 }
 
 // Window is a stretch of a clip, Motion.Length frames from From on. It may begin
@@ -63,6 +64,7 @@ type MotionOptions struct {
 	Fast     float64         // m/s from which the mean speed of a window's frames is a run; 0: 2
 	Repeat   int             // visits per epoch of a window of running; 0: 1
 	Stand    int             // frames for which each posture of who stands is held, as a clip of its own; 0: none
+	Poses    bool            // keep the recordings' rotations, too; not with Stand
 	Workers  int             // goroutines; 0: all processors. The result does not depend on it
 }
 
@@ -94,6 +96,8 @@ func (o MotionOptions) check() error {
 		return fmt.Errorf("dataset: Repeat is %d, want 1 to 1000", o.Repeat)
 	case o.Stand < 0 || o.Stand > 3600*Rate:
 		return fmt.Errorf("dataset: Stand is %d frames, want 0 to an hour's", o.Stand)
+	case o.Poses && o.Stand > 0:
+		return fmt.Errorf("dataset: Poses with Stand: postures that are held have no rotations")
 	case o.Workers < 1:
 		return fmt.Errorf("dataset: Workers is %d, want at least 1", o.Workers)
 	}
@@ -183,11 +187,18 @@ func (m *Motion) mirror() error {
 	if err != nil {
 		return err
 	}
+	pairs, err := skel.NewMirror(m.Skeleton)
+	if err != nil {
+		return err
+	}
 	for _, c := range m.Clips {
 		image := c
 		image.Mirror, image.Rows = true, make([]float32, len(c.Rows))
 		for f := range c.Frames {
 			feature.Mirror(image.Rows[f*len(cols):][:len(cols)], c.Rows[f*len(cols):][:len(cols)], cols)
+		}
+		if c.Poses != nil {
+			image.Poses = c.Poses.Mirrored(pairs)
 		}
 		m.Clips = append(m.Clips, image)
 	}

@@ -57,11 +57,14 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 	sk := retarget.Human()
 	clips := make([]MotionClip, len(names))
 	err = parallel(opt.Workers, len(names), func(i int) error {
-		rows, _, err := OpenPerson(paths[i], opt.Layout, sk)
-		if frames := len(rows) / opt.Layout.Columns(); err == nil && frames >= opt.Shortest {
-			clips[i] = MotionClip{Name: names[i], Frames: frames, Rows: rows}
+		clip, rows, _, err := openPerson(paths[i], opt.Layout, sk)
+		if err != nil || clip.Frames < opt.Shortest {
+			return err
 		}
-		return err
+		if clips[i] = (MotionClip{Name: names[i], Frames: clip.Frames, Rows: rows}); opt.Poses {
+			clips[i].Poses = clip
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, nil, err
@@ -99,14 +102,19 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 // frames, (frames, layout.Columns()) at Rate, on the skeleton sk, and where the
 // first one stands. Its skeleton must fit a profile of package retarget.
 func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton) (rows []float32, start feature.Place, err error) {
-	clip, err := OpenClip(path, sk, Rate)
-	if err != nil {
-		return nil, feature.Place{}, err
+	_, rows, start, err = openPerson(path, layout, sk)
+	return rows, start, err
+}
+
+// openPerson is OpenPerson that returns the clip, too.
+func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton) (clip *skel.Clip, rows []float32, start feature.Place, err error) {
+	if clip, err = OpenClip(path, sk, Rate); err != nil {
+		return nil, nil, feature.Place{}, err
 	}
 	if rows, start, err = rowsOf(layout, sk, clip); err != nil {
-		return nil, feature.Place{}, fmt.Errorf("dataset: %s: %w", path, err)
+		return nil, nil, feature.Place{}, fmt.Errorf("dataset: %s: %w", path, err)
 	}
-	return rows, start, nil
+	return clip, rows, start, nil
 }
 
 // OpenClip reads the BVH or AMC recording of a person at path and returns its

@@ -1,0 +1,35 @@
+package keypose
+
+import "mannequin/engine/m3"
+
+// Correction writes what has to be done to t, interpolated, so that it becomes
+// motion: the inverse of Apply. dst is (Frames, Columns()).
+func (t *Track) Correction(dst []float32, motion *Track) {
+	l := t.Layout
+	n, cols := len(l.Joints), l.Columns()
+	for f := range t.Frames {
+		out := dst[f*cols:][:cols]
+		p, q := t.Place[f], motion.Place[f]
+		v := m3.YawQuat(-p.Yaw).Rotate(q.Pos.Sub(p.Pos))
+		out[colX], out[colZ], out[colYaw] = v.X, v.Z, m3.WrapAngle(q.Yaw-p.Yaw)
+		out[colHeight] = motion.Height[f] - t.Height[f]
+		for i := range n {
+			v := t.Rot[f*n+i].Conj().Mul(motion.Rot[f*n+i]).RotationVector()
+			c := colTilt + 3*i
+			out[c], out[c+1], out[c+2] = v.X, v.Y, v.Z
+		}
+	}
+}
+
+// Apply corrects frame f.
+func (t *Track) Apply(f int, correction []float32) {
+	n := len(t.Layout.Joints)
+	p := &t.Place[f]
+	p.Pos = p.Pos.Add(m3.YawQuat(p.Yaw).Rotate(m3.V(correction[colX], 0, correction[colZ])))
+	p.Yaw += correction[colYaw]
+	t.Height[f] += correction[colHeight]
+	for i := range n {
+		c := correction[colTilt+3*i:]
+		t.Rot[f*n+i] = t.Rot[f*n+i].Mul(m3.FromRotationVector(m3.V(c[0], c[1], c[2]))).Normalize()
+	}
+}

@@ -1,0 +1,7 @@
+// Package keypose makes people's motion between keys: poses, or parts of them, at
+// chosen times, and where the root is over the ground.
+//
+// A Track is a motion of which some is keyed. Interpolate fills the rest, and a
+// network corrects that, seeing what is keyed, and when: Maker.Fill. The correction
+// is made to vanish where a key is (netruntime.Pins), so that keys are met exactly.
+package keypose

@@ -1,0 +1,135 @@
+package keypose
+
+import (
+	"mannequin/engine/m3"
+)
+
+// The inputs of the network at a frame, in the order of columns, all seen from
+// where the interpolated root is over the ground, facing its heading:
+//
+//	places of all joints (joints, 3), m: interpolated
+//	those at the last frame with a key of the pose, and at the next (2, joints, 3)
+//	motion of the root over the ground: x, z in m/s, yaw in rad/s
+//	of every group how near its last key is, and its next: weight·exp(−t/reach)
+//	the time since the last key of the pose, to the next: each s, and exp(−t/reach)
+//
+// A key of the pose is one of any group but the path. Where there is none before,
+// or after, the places are the interpolated ones, and the time is longest.
+const (
+	reach   = 0.3 // s
+	longest = 2   // s
+)
+
+// Inputs returns how many values a frame of the network's input has.
+func (l *Layout) Inputs() int { return 9*l.Skel.Len() + 3 + 2*l.Groups() + 4 }
+
+// Reader writes the inputs of the network. It belongs to one goroutine.
+type Reader struct {
+	layout *Layout
+	pos    []m3.Vec3
+	rot    []m3.Quat
+	model  []m3.Xform
+	world  []m3.Vec3 // (frames, joints)
+	last   []int32   // (frames) with a key of the pose, −1 is none
+	next   []int32
+	near   []float32 // exp(−t/reach) by frames
+}
+
+// NewReader returns a reader of tracks of the layout.
+func (l *Layout) NewReader() *Reader {
+	n := l.Skel.Len()
+	return &Reader{layout: l, pos: make([]m3.Vec3, n), rot: make([]m3.Quat, n), model: make([]m3.Xform, n)}
+}
+
+// Read writes the inputs of every step-th frame of an interpolated track into dst,
+// (⌈Frames/step⌉, Inputs()).
+func (r *Reader) Read(dst []float32, t *Track, step int) {
+	n, groups := r.layout.Skel.Len(), r.layout.Groups()
+	r.look(t)
+	cols := r.layout.Inputs()
+	for f, row := 0, 0; f < t.Frames; f, row = f+step, row+1 {
+		out := dst[row*cols:][:cols]
+		heading := m3.YawQuat(-t.Place[f].Yaw)
+		origin := t.Place[f].Pos
+		see := func(out []float32, from int) {
+			for j, p := range r.world[from*n:][:n] {
+				v := heading.Rotate(p.Sub(origin))
+				out[3*j], out[3*j+1], out[3*j+2] = v.X, v.Y, v.Z
+			}
+		}
+		see(out, f)
+		last, next := int(r.last[f]), int(r.next[f])
+		for i, k := range [2]int{last, next} {
+			if k < 0 {
+				k = f
+			}
+			see(out[3*n*(i+1):], k)
+		}
+		out = out[9*n:]
+		a, b := max(f-step, 0), min(f+step, t.Frames-1)
+		dt := float32(b-a) / t.FPS
+		v := heading.Rotate(t.Place[b].Pos.Sub(t.Place[a].Pos)).Scale(1 / dt)
+		out[0], out[1], out[2] = v.X, v.Z, m3.WrapAngle(t.Place[b].Yaw-t.Place[a].Yaw)/dt
+		out = out[3:]
+		for g := range groups {
+			i := f*groups + g
+			out[2*g], out[2*g+1] = 0, 0
+			if k := t.Prev[i]; k >= 0 {
+				out[2*g] = t.Weight[int(k)*groups+g] * r.near[f-int(k)]
+			}
+			if k := t.Next[i]; k >= 0 {
+				out[2*g+1] = t.Weight[int(k)*groups+g] * r.near[int(k)-f]
+			}
+		}
+		out = out[2*groups:]
+		out[0], out[1], out[2], out[3] = longest, 0, longest, 0
+		if last >= 0 {
+			out[0], out[1] = min(float32(f-last)/t.FPS, longest), r.near[f-last]
+		}
+		if next >= 0 {
+			out[2], out[3] = min(float32(next-f)/t.FPS, longest), r.near[next-f]
+		}
+	}
+}
+
+// look finds the places of joints and the keys of the pose.
+func (r *Reader) look(t *Track) {
+	n, groups := r.layout.Skel.Len(), r.layout.Groups()
+	if len(r.world) < t.Frames*n {
+		r.world, r.last, r.next = make([]m3.Vec3, t.Frames*n), make([]int32, t.Frames), make([]int32, t.Frames)
+		r.near = make([]float32, t.Frames)
+	}
+	for f := range t.Frames {
+		r.near[f] = m3.Exp(-float32(f) / t.FPS / reach)
+		t.Pose(f, r.pos, r.rot)
+		r.layout.Skel.LocalToModel(r.model, r.pos, r.rot)
+		for j, x := range r.model {
+			r.world[f*n+j] = x.Pos
+		}
+		last, next := int32(-1), int32(-1)
+		for g := GroupRoot; g < groups; g++ {
+			last = max(last, t.Prev[f*groups+g])
+			if k := t.Next[f*groups+g]; k >= 0 && (next < 0 || k < next) {
+				next = k
+			}
+		}
+		r.last[f], r.next[f] = last, next
+	}
+}
+
+// Places writes where the joints of frames of a motion are, seen as the inputs are:
+// from the root's interpolated place in t, (frames, joints, 3), m. t and motion
+// have as many frames.
+func (r *Reader) Places(dst []float32, t, motion *Track) {
+	n := r.layout.Skel.Len()
+	for f := range t.Frames {
+		heading := m3.YawQuat(-t.Place[f].Yaw)
+		motion.Pose(f, r.pos, r.rot)
+		r.layout.Skel.LocalToModel(r.model, r.pos, r.rot)
+		for j, x := range r.model {
+			v := heading.Rotate(x.Pos.Sub(t.Place[f].Pos))
+			i := 3 * (f*n + j)
+			dst[i], dst[i+1], dst[i+2] = v.X, v.Y, v.Z
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package keypose
+
+import (
+	"fmt"
+
+	"mannequin/animsys/skel"
+)
+
+// Layout says what of a skeleton a key may hold, and which columns networks see of
+// it.
+//
+// What is keyed together is a group: group 0 is the path, where the root is over
+// the ground and its heading; group 1 the root's height and tilt; each further group
+// the rotation of a joint that turns.
+//
+// A correction has 3 columns for the path (x and z in the heading frame, m; yaw,
+// rad), 4 for the root (height, m; a rotation vector), and a rotation vector for
+// every other joint that turns: the motion's rotation is the interpolated one
+// followed by it.
+type Layout struct {
+	Skel   *skel.Skeleton
+	Joints []int16 // those that turn, the root first
+
+	tree Tree
+}
+
+// Columns of a correction, and its groups.
+const (
+	colX      = 0
+	colZ      = 1
+	colYaw    = 2
+	colHeight = 3
+	colTilt   = 4
+	colJoints = 7 // rotation vectors of Joints[1:]
+
+	GroupPath  = 0 // where the root is over the ground, and its heading
+	GroupRoot  = 1 // its height and tilt
+	groupJoint = 1 // + i is that of Joints[i]
+)
+
+// NewLayout returns the layout of keys on a skeleton, whose first joint is its only
+// root.
+func NewLayout(sk *skel.Skeleton) (*Layout, error) {
+	if err := sk.Validate(); err != nil {
+		return nil, fmt.Errorf("keypose: %w", err)
+	}
+	l := &Layout{Skel: sk}
+	for j, p := range sk.Parents {
+		if p < 0 && j > 0 {
+			return nil, fmt.Errorf("keypose: the skeleton has a second root, %q: want one", sk.Names[j])
+		}
+		if !sk.EndSite[j] {
+			l.Joints = append(l.Joints, int16(j))
+		}
+	}
+	if len(l.Joints) < 2 {
+		return nil, fmt.Errorf("keypose: a skeleton of %d joints, of which %d turn: want the root and others", sk.Len(), len(l.Joints))
+	}
+	l.tree = newTree(l)
+	return l, nil
+}
+
+// Groups returns how many there are.
+func (l *Layout) Groups() int { return groupJoint + len(l.Joints) }
+
+// Columns returns the length of a correction.
+func (l *Layout) Columns() int { return colJoints + 3*(len(l.Joints)-1) }
+
+// Group returns the group of each column of a correction.
+func (l *Layout) Group() []int32 {
+	g := make([]int32, l.Columns())
+	for c := range g {
+		switch {
+		case c < colHeight:
+			g[c] = GroupPath
+		case c < colJoints:
+			g[c] = GroupRoot
+		default:
+			g[c] = int32(groupJoint + 1 + (c-colJoints)/3)
+		}
+	}
+	return g
+}
+
+// Tree is how a correction moves the joints, for a differentiable forward
+// kinematics: a joint for the heading, then those of the skeleton. Its rotation
+// vectors are columns of the correction, gathered.
+type Tree struct {
+	Parents []int32
+	Offsets []float32 // (joints, 3) m
+	Turns   []int     // (3·joints) the column of the correction; its length, a column of zeros, for what does not turn
+	Moves   []int     // (3·joints) the column of the root's move: x, height, z
+}
+
+func newTree(l *Layout) Tree {
+	n := l.Skel.Len()
+	t := Tree{Parents: []int32{-1}, Offsets: make([]float32, 3), Turns: []int{l.Columns(), colYaw, l.Columns()}}
+	at := make([]int, n) // the first column of each joint's vector
+	for j := range at {
+		at[j] = -1
+	}
+	at[l.Joints[0]] = colTilt
+	for i, j := range l.Joints[1:] {
+		at[j] = colJoints + 3*i
+	}
+	for j, p := range l.Skel.Parents {
+		t.Parents = append(t.Parents, int32(p)+1)
+		o := l.Skel.Offsets[j]
+		if j == 0 {
+			o.X, o.Y, o.Z = 0, 0, 0
+		}
+		t.Offsets = append(t.Offsets, o.X, o.Y, o.Z)
+		for k := range 3 {
+			c := l.Columns()
+			if at[j] >= 0 {
+				c = at[j] + k
+			}
+			t.Turns = append(t.Turns, c)
+		}
+	}
+	for range t.Parents {
+		t.Moves = append(t.Moves, colX, colHeight, colZ)
+	}
+	return t
+}
+
+// Tree returns how a correction moves the joints.
+func (l *Layout) Tree() Tree { return l.tree }

@@ -1,0 +1,233 @@
+package keypose
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+)
+
+// Rate is how many frames a second the network corrects. Motion may have twice as
+// many.
+const Rate = 30
+
+// Feet is how many contacts the network tells: the left foot, the right foot.
+const Feet = 2
+
+// Model is a network between keys, ready to make motion. It is immutable and safe to
+// share.
+type Model struct {
+	Net    *netruntime.Net
+	Layout *Layout
+}
+
+// SchemaError says that a model file does not hold what this package can use, and in
+// what it differs.
+type SchemaError struct {
+	Model string
+	Diff  []string
+}
+
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("keypose: model %q does not fit: %s", e.Model, strings.Join(e.Diff, "; "))
+}
+
+// schema is what a model file says of its columns.
+type schema struct {
+	Rate    int      `json:"rate"`
+	Joints  []string `json:"joints"` // whose rotations are keyed, the root first
+	Inputs  int      `json:"inputs"`
+	Columns int      `json:"columns"` // of the correction
+	Feet    int      `json:"feet"`
+}
+
+func (l *Layout) schema() ([]byte, string, error) {
+	s := schema{Rate: Rate, Inputs: l.Inputs(), Columns: l.Columns(), Feet: Feet}
+	for _, j := range l.Joints {
+		s.Joints = append(s.Joints, l.Skel.Names[j])
+	}
+	text, err := json.Marshal(s)
+	h := sha256.Sum256(text)
+	return text, hex.EncodeToString(h[:8]), err
+}
+
+// Describe writes into meta what New reads: the columns, and the skeleton.
+func Describe(meta *netruntime.Meta, sk *skel.Skeleton) error {
+	l, err := NewLayout(sk)
+	if err != nil {
+		return err
+	}
+	text, hash, err := l.schema()
+	if err != nil {
+		return fmt.Errorf("keypose: schema: %w", err)
+	}
+	skeleton, err := json.Marshal(sk)
+	if err != nil {
+		return fmt.Errorf("keypose: skeleton: %w", err)
+	}
+	meta.Schema, meta.SchemaHash, meta.Skeleton = string(text), hash, string(skeleton)
+	return nil
+}
+
+// New returns the network as a model. A *SchemaError lists in what its metadata, its
+// shapes and this package differ.
+func New(net *netruntime.Net) (*Model, error) {
+	meta := net.Meta()
+	e := &SchemaError{Model: meta.Name}
+	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
+	sk := new(skel.Skeleton)
+	if err := json.Unmarshal([]byte(meta.Skeleton), sk); err != nil {
+		differ("its skeleton cannot be read: %v", err)
+		return nil, e
+	}
+	l, err := NewLayout(sk)
+	if err != nil {
+		differ("%v", err)
+		return nil, e
+	}
+	text, hash, err := l.schema()
+	if err != nil {
+		return nil, fmt.Errorf("keypose: schema: %w", err)
+	}
+	if meta.SchemaHash != hash || meta.Schema != string(text) {
+		differ("its schema is %.60q…, hash %q, this program's %.60q…, hash %q", meta.Schema, meta.SchemaHash, text, hash)
+	}
+	if net.Inputs() != l.Inputs() {
+		differ("it takes %d values a frame, want %d", net.Inputs(), l.Inputs())
+	}
+	if net.Outputs() != l.Columns()+Feet {
+		differ("it gives %d values a frame, want %d", net.Outputs(), l.Columns()+Feet)
+	}
+	if len(e.Diff) > 0 {
+		return nil, e
+	}
+	return &Model{Net: net, Layout: l}, nil
+}
+
+// A segment is what the network sees at once: frames are corrected as in the whole
+// but for margins, which filters reach across.
+const (
+	segment = 160 // network frames
+	margin  = 32
+)
+
+// Maker makes motion between keys. It belongs to one goroutine.
+type Maker struct {
+	model   *Model
+	reader  *Reader
+	session netruntime.Session
+	in, out [][]float32
+	read    []float32 // (network frames, inputs)
+	all     []float32 // (network frames, columns + Feet)
+	raw     []float32 // (frames, columns)
+	pinned  []float32
+	x, y    []float32 // of a segment
+}
+
+// MakerOptions say what a maker is for.
+type MakerOptions struct {
+	Workers int               // goroutines; 0: 1
+	Open    netruntime.Opener // what computes networks; nil is the processor
+}
+
+// NewMaker returns a maker.
+func (m *Model) NewMaker(o MakerOptions) (*Maker, error) {
+	open := o.Open
+	if open == nil {
+		open = (*netruntime.Net).NewSession
+	}
+	s, err := open(m.Net, netruntime.SessionOptions{Batch: 1, Length: segment, Workers: max(o.Workers, 1)})
+	if err != nil {
+		return nil, err
+	}
+	return &Maker{model: m, reader: m.Layout.NewReader(), session: s, in: make([][]float32, 1), out: make([][]float32, 1),
+		x: make([]float32, segment*m.Layout.Inputs()), y: make([]float32, segment*(m.Layout.Columns()+Feet))}, nil
+}
+
+// Close ends its workers.
+func (m *Maker) Close() error { return m.session.Close() }
+
+// Fill makes the motion between the keys of a track at Rate or twice Rate frames
+// per second, in place: what has Weight 1 stays exactly as it is. stand, (Frames,
+// Feet), may be nil; else how surely each foot stands is written there, 0 to 1. It is
+// an error where the motion is not finite, or no frame has a key of the path.
+func (m *Maker) Fill(t *Track, stand []float32) error {
+	step := int(t.FPS+0.5) / Rate
+	if float32(step*Rate) != t.FPS || step < 1 || step > 2 {
+		return fmt.Errorf("keypose: a track at %g frames per second, want %d or %d", t.FPS, Rate, 2*Rate)
+	}
+	if t.Frames < 1 {
+		return fmt.Errorf("keypose: a track without frames")
+	}
+	t.Interpolate()
+	l := m.model.Layout
+	in, cols := l.Inputs(), l.Columns()
+	wide := cols + Feet
+	n := (t.Frames + step - 1) / step
+	m.read, m.all = grow(m.read, n*in), grow(m.all, n*wide)
+	m.raw, m.pinned = grow(m.raw, t.Frames*cols), grow(m.pinned, t.Frames*cols)
+	m.reader.Read(m.read, t, step)
+	for i, v := range m.read {
+		if !m3.Finite(v) {
+			return fmt.Errorf("keypose: what is keyed is not finite: value %d of the network's input at frame %d is %g", i%in, i/in*step, v)
+		}
+	}
+	if err := m.correct(n); err != nil {
+		return err
+	}
+	for f := range t.Frames {
+		a, b, u := f/step, min((f+step-1)/step, n-1), float32(f%step)/float32(step)
+		x, y := m.all[a*wide:][:wide], m.all[b*wide:][:wide]
+		for c := range cols {
+			m.raw[f*cols+c] = m3.Lerp(x[c], y[c], u)
+		}
+		for c := range Feet {
+			if stand != nil {
+				stand[f*Feet+c] = m3.Clamp(m3.Lerp(x[cols+c], y[cols+c], u), 0, 1)
+			}
+		}
+	}
+	pins := netruntime.Pins{Group: l.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
+	pins.Apply(m.pinned, m.raw, t.Frames)
+	for f := range t.Frames {
+		t.Apply(f, m.pinned[f*cols:][:cols])
+	}
+	return nil
+}
+
+// correct runs the network on n frames of m.read, segment by segment, into m.all.
+func (m *Maker) correct(n int) error {
+	in, wide := m.model.Layout.Inputs(), m.model.Layout.Columns()+Feet
+	for from := 0; from < n; {
+		first := max(0, (from-margin)/4*4)
+		length := min((n-first+3)/4*4, segment)
+		have := min(n-first, length)
+		copy(m.x, m.read[first*in:][:have*in])
+		for f := have; f < length; f++ { // the last frame goes on
+			copy(m.x[f*in:], m.x[(have-1)*in:have*in])
+		}
+		m.in[0], m.out[0] = m.x[:length*in], m.y[:length*wide]
+		if err := m.session.RunSequences(m.out, m.in, 1, length); err != nil {
+			return err
+		}
+		to := first + have
+		if to < n {
+			to -= margin
+		}
+		copy(m.all[from*wide:to*wide], m.y[(from-first)*wide:])
+		from = to
+	}
+	return nil
+}
+
+func grow(v []float32, n int) []float32 {
+	if cap(v) < n {
+		return make([]float32, n)
+	}
+	return v[:n]
+}

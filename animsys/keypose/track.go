@@ -1,0 +1,168 @@
+package keypose
+
+import (
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// Track is a motion of which some is known: what is keyed, at which frames, and
+// what lies between.
+type Track struct {
+	Layout *Layout
+	Frames int
+	FPS    float32
+
+	Place  []feature.Place // (Frames) where the root is over the ground, and its heading
+	Height []float32       // (Frames) of the root, m
+	Rot    []m3.Quat       // (Frames, joints that turn) local rotations; the root's is apart from its heading
+
+	// Weight says what is keyed, (Frames, groups): 0 is not, 1 is to be met exactly.
+	Weight []float32
+
+	// Where the keys around a frame are, (Frames, groups), and how far between them it
+	// is: Interpolate writes them. −1 is no key.
+	Prev, Next []int32
+	Between    []float32
+}
+
+// NewTrack returns a track with nothing keyed, at rest at the origin.
+func (l *Layout) NewTrack(frames int, fps float32) *Track {
+	n, g := len(l.Joints), l.Groups()
+	t := &Track{Layout: l, Frames: frames, FPS: fps,
+		Place: make([]feature.Place, frames), Height: make([]float32, frames), Rot: make([]m3.Quat, frames*n),
+		Weight: make([]float32, frames*g), Prev: make([]int32, frames*g), Next: make([]int32, frames*g), Between: make([]float32, frames*g)}
+	for i := range t.Rot {
+		t.Rot[i].W = 1
+	}
+	return t
+}
+
+// Set writes a pose, local transforms of the skeleton's joints, into frame f. The
+// heading is the one nearest to near. Nothing becomes keyed by that.
+func (t *Track) Set(f int, pos []m3.Vec3, rot []m3.Quat, near float32) {
+	n := len(t.Layout.Joints)
+	out := t.Rot[f*n:][:n]
+	for i, j := range t.Layout.Joints {
+		out[i] = rot[j]
+	}
+	t.Place[f] = placeOf(pos[0], rot[0], near)
+	t.Height[f] = pos[0].Y
+	out[0] = m3.YawQuat(t.Place[f].Yaw).Conj().Mul(rot[0])
+}
+
+// placeOf returns where a root stands, its heading within half a turn of near. A
+// root that hangs head down has no heading: it gets near.
+func placeOf(pos m3.Vec3, rot m3.Quat, near float32) feature.Place {
+	yaw := near
+	if rot.Y*rot.Y+rot.W*rot.W > 1e-6 {
+		yaw = near + m3.WrapAngle(2*m3.Atan2(rot.Y, rot.W)-near)
+	}
+	return feature.Place{Pos: pos.Flat(), Yaw: yaw}
+}
+
+// SetClip writes every step-th frame of a clip on the layout's skeleton, from frame
+// from on, into the whole track. Frames beyond its ends are as the clip begins and
+// ends.
+func (t *Track) SetClip(c *skel.Clip, from, step int) {
+	near := float32(0)
+	for f := range t.Frames {
+		pos, rot := c.Frame(min(max(from+f*step, 0), c.Frames-1))
+		t.Set(f, pos, rot, near)
+		near = t.Place[f].Yaw
+	}
+}
+
+// Pose writes frame f as local transforms of the skeleton's joints.
+func (t *Track) Pose(f int, pos []m3.Vec3, rot []m3.Quat) {
+	l := t.Layout
+	copy(pos, l.Skel.Offsets)
+	for j := range rot {
+		rot[j] = m3.Quat{W: 1}
+	}
+	in := t.Rot[f*len(l.Joints):][:len(l.Joints)]
+	for i, j := range l.Joints {
+		rot[j] = in[i]
+	}
+	p := t.Place[f]
+	pos[0] = m3.V(p.Pos.X, t.Height[f], p.Pos.Z)
+	rot[0] = m3.YawQuat(p.Yaw).Mul(in[0])
+}
+
+// Interpolate fills what is not keyed: between two keys of a group linearly, and
+// rotations along the shortest arc; before the first and after the last as these
+// are. A group without keys is what it was at frame 0.
+func (t *Track) Interpolate() {
+	groups := t.Layout.Groups()
+	for g := range groups {
+		last := int32(-1)
+		for f := range t.Frames {
+			if t.Weight[f*groups+g] > 0 {
+				last = int32(f)
+			}
+			t.Prev[f*groups+g] = last
+		}
+		next := int32(-1)
+		for f := t.Frames - 1; f >= 0; f-- {
+			i := f*groups + g
+			if t.Weight[i] > 0 {
+				next = int32(f)
+			}
+			t.Next[i], t.Between[i] = next, 0
+			if p := t.Prev[i]; p >= 0 && next > p {
+				t.Between[i] = float32(f-int(p)) / float32(next-p)
+			}
+		}
+		for f := range t.Frames {
+			i := f*groups + g
+			p, n, u := t.Prev[i], t.Next[i], t.Between[i]
+			switch {
+			case p == int32(f):
+			case p >= 0 && n >= 0:
+				t.mix(g, f, int(p), int(n), u)
+			case p >= 0:
+				t.mix(g, f, int(p), int(p), 0)
+			case n >= 0:
+				t.mix(g, f, int(n), int(n), 0)
+			default:
+				t.mix(g, f, 0, 0, 0)
+			}
+		}
+	}
+}
+
+// mix writes into frame f what group g is between frames a and b.
+func (t *Track) mix(g, f, a, b int, u float32) {
+	n := len(t.Layout.Joints)
+	switch g {
+	case GroupPath:
+		p, q := t.Place[a], t.Place[b]
+		t.Place[f] = feature.Place{Pos: p.Pos.Lerp(q.Pos, u), Yaw: p.Yaw + u*m3.WrapAngle(q.Yaw-p.Yaw)}
+	case GroupRoot:
+		t.Height[f] = m3.Lerp(t.Height[a], t.Height[b], u)
+		fallthrough
+	default:
+		i := g - groupJoint
+		if a == b {
+			t.Rot[f*n+i] = t.Rot[a*n+i]
+			return
+		}
+		t.Rot[f*n+i] = t.Rot[a*n+i].Slerp(t.Rot[b*n+i], u)
+	}
+}
+
+// Rotations writes frame f for [Tree]: a quaternion x, y, z, w of each of its joints,
+// the heading's none.
+func (t *Track) Rotations(dst []float32, f int) {
+	l := t.Layout
+	for i := range dst {
+		dst[i] = 0
+		if i%4 == 3 {
+			dst[i] = 1
+		}
+	}
+	for i, j := range l.Joints {
+		q := t.Rot[f*len(l.Joints)+i]
+		copy(dst[4*(int(j)+1):], []float32{q.X, q.Y, q.Z, q.W})
+	}
+}

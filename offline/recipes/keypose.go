@@ -1,0 +1,320 @@
+package recipes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"mannequin/animsys/keypose"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
+	"mannequin/offline/train"
+)
+
+// Keypose is the recipe of the network that makes motion between keys: it corrects
+// what interpolation of the keys makes, at keypose.Rate frames per second. The sets
+// must have poses (dataset.MotionOptions.Poses).
+type Keypose struct {
+	Channels [3]int  // at full, half and a quarter of the rate
+	Keep     float32 // dropout's retention probability, in (0, 1]
+
+	// Weights of the loss: the mean error of places of joints in m, of their motion
+	// from frame to frame in m, of rotations in rad, of contacts.
+	Places, Motion, Turns, Contacts float32
+
+	Learning
+
+	layout *keypose.Layout
+}
+
+// DefaultKeypose returns our recipe without data.
+func DefaultKeypose() Keypose {
+	return Keypose{Channels: [3]int{256, 320, 384}, Keep: 0.9, Places: 10, Motion: 20, Turns: 1, Contacts: 0.1, Learning: Learning{
+		Jitter: true, ClipNorm: 1, Epochs: 100, Batch: 16, Seed: 1,
+		AdamW: train.AdamW{Rate: 1e-3, Decay: 0.02, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+	}}
+}
+
+// every is how many frames of the data one of the network's is.
+const every = dataset.Rate / keypose.Rate
+
+// check reports the first field that is out of range.
+func (m *Keypose) check() error {
+	for _, c := range m.Channels {
+		if c < 1 || c > 1<<12 {
+			return fmt.Errorf("recipes: %d channels, want 1 to 4096", c)
+		}
+	}
+	switch {
+	case m.Train.Length%(4*every) != 0:
+		return fmt.Errorf("recipes: windows of %d frames, want a multiple of %d: the network quarters those at half the rate", m.Train.Length, 4*every)
+	case m.Train.Clips[0].Poses == nil:
+		return errors.New("recipes: the recordings have no poses: read them with dataset.MotionOptions.Poses")
+	}
+	return nil
+}
+
+// keyed are windows of tracks that are keyed, one below the other.
+type keyed struct {
+	x     *grad.Mat // inputs
+	want  *grad.Mat // places of the joints
+	turns *grad.Mat // the whole correction
+	stand *grad.Mat // contacts
+	mask  []float32 // (rows) 1 where there is something to learn
+	base  []float32 // (rows, joints of the tree, 4) interpolated rotations
+	y     []float32 // (rows) interpolated height of the root
+	pins  netruntime.Pins
+}
+
+// Run trains and writes the model.
+func (m *Keypose) Run(ctx context.Context) (*train.Report, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if m.layout, err = keypose.NewLayout(m.Train.Skeleton); err != nil {
+		return nil, err
+	}
+	batch := m.windows()
+	norm := m.normalisation(batch)
+	net := newUNet(m.layout.Inputs(), m.Channels, m.layout.Columns()+keypose.Feet, m.Seed)
+	reader := m.layout.NewReader()
+	job := &train.Job{
+		Params: net.params(),
+		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
+			keep := m.Keep
+			if isHeldOut {
+				keep, key = 1, 0
+			}
+			return m.loss(t, net, m.batch(t, batch, reader, rows, isHeldOut, key), norm, keep, key)
+		},
+	}
+	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+		return m.model(net, norm, best, r, recipe, hash)
+	})
+}
+
+// norm is how inputs and outputs are normalised.
+type norm struct{ mean, std, out []float32 }
+
+// normalisation measures a few hundred windows.
+func (m *Keypose) normalisation(w *windows) *norm {
+	tape := grad.NewTape(grad.NewPool(1))
+	reader := m.layout.NewReader()
+	in, cols := m.layout.Inputs(), m.layout.Columns()
+	sum, sq, out := make([]float64, in), make([]float64, in), make([]float64, cols)
+	n := 0.0
+	const most = 300
+	step := max(1, len(m.Train.Windows)/most)
+	for i := 0; i < len(m.Train.Windows); i += step {
+		tape.Reset()
+		k := m.batch(tape, w, reader, []int32{int32(i)}, false, uint64(i)+1)
+		for r, on := range k.mask {
+			if on == 0 {
+				continue
+			}
+			n++
+			for c, v := range k.x.Val[r*in:][:in] {
+				sum[c] += float64(v)
+				sq[c] += float64(v) * float64(v)
+			}
+			for c, v := range k.turns.Val[r*cols:][:cols] {
+				out[c] += float64(v) * float64(v)
+			}
+		}
+	}
+	deviation := func(square float64) float32 {
+		if s := math.Sqrt(max(square, 0)); s > 1e-4 {
+			return float32(s)
+		}
+		return 1
+	}
+	f := &norm{}
+	for c := range sum {
+		mean := sum[c] / n
+		f.mean, f.std = append(f.mean, float32(mean)), append(f.std, max(deviation(sq[c]/n-mean*mean), 0.02))
+	}
+	for c := range out {
+		s := deviation(out[c] / n)
+		if out[c] == 0 {
+			s = 1e-3 // joints that never turn
+		}
+		f.out = append(f.out, s)
+	}
+	for range keypose.Feet {
+		f.out = append(f.out, 1)
+	}
+	return f
+}
+
+// batch reads windows, keys some of their frames, and interpolates between these.
+func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows []int32, isHeldOut bool, key uint64) *keyed {
+	l := m.layout
+	set := w.train
+	if isHeldOut {
+		set = w.heldOut
+	}
+	length, joints, tree := set.Length/every, l.Skel.Len(), len(l.Tree().Parents)
+	n, groups := len(rows)*length, l.Groups()
+	k := &keyed{x: t.Const(n, l.Inputs()), want: t.Const(n, 3*tree), turns: t.Const(n, l.Columns()), stand: t.Const(n, keypose.Feet),
+		mask: make([]float32, n), base: make([]float32, n*tree*4), y: make([]float32, n),
+		pins: netruntime.Pins{Group: l.Group(), Prev: make([]int32, n*groups), Next: make([]int32, n*groups), U: make([]float32, n*groups), Weight: make([]float32, n*groups)}}
+	places := make([]float32, length*3*joints)
+	for i, r := range rows {
+		at := set.Windows[r]
+		clip := &set.Clips[at.Clip]
+		from := int(at.From) + w.shift(r, set, isHeldOut)
+		motion := l.NewTrack(length, keypose.Rate)
+		motion.SetClip(clip.Poses, from, every)
+		track := l.NewTrack(length, keypose.Rate)
+		rng := rand.New(rand.NewPCG(grad.Hash(key, uint64(r)), 7))
+		first, last := keyFrames(track, motion, rng)
+		track.Interpolate()
+		at0 := i * length
+		reader.Read(k.x.Val[at0*l.Inputs():], track, 1)
+		reader.Places(places, track, motion)
+		track.Correction(k.turns.Val[at0*l.Columns():], motion)
+		for f := range length {
+			row := at0 + f
+			src := from + f*every
+			if f >= first && f <= last && src >= 0 && src < clip.Frames {
+				k.mask[row] = 1
+			}
+			k.y[row] = track.Height[f]
+			copy(k.want.Val[row*3*tree:], places[f*3*joints:][:3])
+			copy(k.want.Val[row*3*tree+3:], places[f*3*joints:][:3*joints])
+			track.Rotations(k.base[row*tree*4:][:tree*4], f)
+			stands(k.stand.Val[row*keypose.Feet:][:keypose.Feet], set, clip, src)
+		}
+		copy(k.pins.Prev[at0*groups:], track.Prev)
+		copy(k.pins.Next[at0*groups:], track.Next)
+		copy(k.pins.U[at0*groups:], track.Between)
+		copy(k.pins.Weight[at0*groups:], track.Weight)
+	}
+	return k
+}
+
+// stands writes which feet stand in a frame: with heel or toe.
+func stands(out []float32, set *dataset.Motion, clip *dataset.MotionClip, frame int) {
+	f := min(max(frame, 0), clip.Frames-1)
+	cols := set.Layout.Columns()
+	per := len(set.Layout.Contacts) / keypose.Feet
+	for i := range out {
+		out[i] = 0
+		for c := range per {
+			out[i] = max(out[i], clip.Rows[f*cols+set.Layout.Contact(i*per+c)])
+		}
+	}
+}
+
+// loss compares the network's motion with the recordings'.
+func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32, key uint64) *grad.Mat {
+	l := m.layout
+	length := m.Train.Length / every
+	cols, tree := l.Columns(), l.Tree()
+	for r := range k.x.Rows {
+		for c, v := range k.x.Val[r*k.x.Cols:][:k.x.Cols] {
+			k.x.Val[r*k.x.Cols+c] = m3.Clamp((v-f.mean[c])/f.std[c], -8, 8)
+		}
+	}
+	y := t.Affine(net.forward(t, k.x, length, keep, key), f.out, nil)
+	correction := t.Pin(t.Columns(y, 0, cols), length, &k.pins)
+	none := t.Const(k.x.Rows, 1)
+	clear(none.Val)
+	turned := t.FK(t.Gather(t.Concat(correction, none), tree.Turns), k.base, grad.Skeleton{Parents: tree.Parents, Offsets: tree.Offsets})
+	height := t.Const(k.x.Rows, turned.Cols)
+	for r := range k.x.Rows {
+		row := height.Val[r*height.Cols:][:height.Cols]
+		clear(row)
+		for c := 1; c < len(row); c += 3 {
+			row[c] = k.y[r]
+		}
+	}
+	places := t.Add(t.Add(turned, height), t.Gather(correction, tree.Moves))
+	kept := float32(0)
+	for _, v := range k.mask {
+		kept += v
+	}
+	mean := func(x *grad.Mat, mask []float32, kept float32) *grad.Mat {
+		on := t.Const(x.Rows, x.Cols)
+		for r, v := range mask {
+			for c := range x.Cols {
+				on.Val[r*x.Cols+c] = v
+			}
+		}
+		return t.Scale(t.SumAbs(t.Mul(x, on)), 1/max(1, kept*float32(x.Cols)))
+	}
+	miss := t.Sub(places, k.want)
+	var moving []float32
+	both := float32(0)
+	for r := range k.mask {
+		if r%length > 0 {
+			moving = append(moving, k.mask[r]*k.mask[r-1])
+			both += k.mask[r] * k.mask[r-1]
+		}
+	}
+	return t.WeightedSum(
+		grad.Term{Loss: mean(miss, k.mask, kept), Weight: m.Places},
+		grad.Term{Loss: mean(t.Diff(miss, length), moving, both), Weight: m.Motion},
+		grad.Term{Loss: mean(t.Sub(correction, k.turns), k.mask, kept), Weight: m.Turns},
+		grad.Term{Loss: mean(t.Sub(t.Columns(y, cols, cols+keypose.Feet), k.stand), k.mask, kept), Weight: m.Contacts})
+}
+
+// recipe names everything but the data that shapes the result.
+func (m *Keypose) recipe() any {
+	return struct {
+		Network  string     `json:"network"`
+		Channels [3]int     `json:"channels"`
+		Keep     float32    `json:"keep"`
+		Loss     [4]float32 `json:"loss"`
+		Jitter   bool       `json:"jitter"`
+		learnt
+	}{"keypose", m.Channels, m.Keep, [4]float32{m.Places, m.Motion, m.Turns, m.Contacts}, m.Jitter, m.learnt()}
+}
+
+// model makes the network that a model file holds.
+func (m *Keypose) model(net *unet, f *norm, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}
+	nodes = append(nodes, net.nodes("normalised", "correction")...)
+	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{"correction"}})
+	tensors := append([]netruntime.Tensor{
+		{Name: "normalised.mean", Shape: []int{len(f.mean)}, Data: f.mean}, {Name: "normalised.std", Shape: []int{len(f.std)}, Data: f.std},
+		{Name: "y.mean", Shape: []int{len(f.out)}, Data: make([]float32, len(f.out))}, {Name: "y.std", Shape: []int{len(f.out)}, Data: f.out},
+	}, net.tensors(weights)...)
+	metrics := motionMetrics(m.Train, m.HeldOut, r)
+	mj, err := json.Marshal(metrics)
+	if err != nil {
+		return nil, err
+	}
+	src := sourceOfMotion(m.Train, "human-keypose")
+	meta := netruntime.Meta{
+		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
+		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(f.mean)}}, Nodes: nodes, Outputs: []string{"y"}},
+		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train keypose",
+		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
+	}
+	if err := keypose.Describe(&meta, m.Train.Skeleton); err != nil {
+		return nil, err
+	}
+	return netruntime.New(meta, tensors)
+}
+
+// card is the model card.
+func (m *Keypose) card(src source, k mannMetrics) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p("# %s\n\nMakes human motion between keys, at any times and of whole or partial poses: convolutions over time at %d, %d and %d frames per second correct what interpolation makes. Keys are met exactly.\n\n",
+		src.name, keypose.Rate, keypose.Rate/2, keypose.Rate/4)
+	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
+		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
+	p("## Training\n\nMean error of joints' places, motion and rotations in windows of %d frames with keys at random; AdamW (rate %g, decay %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
+		m.Train.Length/every, m.AdamW.Rate, m.AdamW.Decay, m.Epochs, m.Batch, m.Keep, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
+	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.limits)
+	return b.String()
+}

@@ -1,0 +1,97 @@
+package recipes
+
+import (
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+)
+
+// unet is convolutions over time at full, half and quarter rate and back, with what
+// went down beside what comes up (Ronneberger et al. 2015): a frame sees half a
+// second around it at 30 frames per second, finely near and coarsely far.
+type unet struct {
+	in, full    convNet // at full rate: from the inputs, and on
+	half, quart convNet
+	up, out     convNet // back at half and at full rate
+	channels    [4]int  // in, full rate, half, quarter
+	outputs     int
+}
+
+// newUNet draws the weights.
+func newUNet(inputs int, channels [3]int, outputs int, seed uint64) *unet {
+	a, b, c := channels[0], channels[1], channels[2]
+	n := &unet{channels: [4]int{inputs, a, b, c}, outputs: outputs}
+	make := func(name string, channels, widths []int) convNet {
+		seed = grad.Hash(seed, 1)
+		net := newConvNet(channels, widths, seed)
+		for i := range net {
+			net[i].name = name + net[i].name
+			net[i].w.Name, net[i].b.Name = net[i].name+".weight", net[i].name+".bias"
+		}
+		return net
+	}
+	n.in = make("full.", []int{inputs, a, a}, []int{3, 5})
+	n.half = make("half.", []int{a, b}, []int{5})
+	n.quart = make("quarter.", []int{b, c, c}, []int{5, 5})
+	n.up = make("up.", []int{c + b, b}, []int{5})
+	n.out = make("out.", []int{b + a, a, outputs}, []int{3, 1})
+	last := n.out[1].w.Val
+	for i := range last {
+		last[i] *= 0.1 // begins near no correction
+	}
+	return n
+}
+
+func (n *unet) stacks() []convNet { return []convNet{n.in, n.half, n.quart, n.up, n.out} }
+
+func (n *unet) params() (out []*grad.Param) {
+	for _, s := range n.stacks() {
+		out = append(out, s.params()...)
+	}
+	return out
+}
+
+// forward runs the network on x, (batch·length, inputs), length a multiple of 4.
+func (n *unet) forward(t *grad.Tape, x *grad.Mat, length int, keep float32, key uint64) *grad.Mat {
+	run := func(s convNet, x *grad.Mat, length int) *grad.Mat {
+		return s.forward(t, x, length, 1, 0)
+	}
+	full := t.ReLU(run(n.in, x, length))
+	half := t.ReLU(run(n.half, t.MaxPool(full, length), length/2))
+	quarter := t.ReLU(run(n.quart, t.MaxPool(half, length/2), length/4))
+	quarter = t.Dropout(quarter, keep, grad.Hash(key, 11))
+	half = t.ReLU(run(n.up, t.Concat(t.Depool(quarter, 2, false, 0), half), length/2))
+	half = t.Dropout(half, keep, grad.Hash(key, 12))
+	return run(n.out, t.Concat(t.Depool(half, 2, false, 0), full), length)
+}
+
+// nodes returns the operations for a model file, from the value called from; the
+// result is called to.
+func (n *unet) nodes(from, to string) (nodes []netruntime.Node) {
+	last := func(s convNet) string { return s[len(s)-1].name }
+	add := func(name, op string, in ...string) string {
+		nodes = append(nodes, netruntime.Node{Name: name, Op: op, In: in})
+		return name
+	}
+	stack := func(s convNet, from, act string) string {
+		nodes = append(nodes, s.nodes(from, act)...)
+		return last(s)
+	}
+	full := stack(n.in, from, "relu")
+	half := stack(n.half, add("half.pool", netruntime.OpMaxPool, full), "relu")
+	quarter := stack(n.quart, add("quarter.pool", netruntime.OpMaxPool, half), "relu")
+	half = stack(n.up, add("up.join", netruntime.OpConcat, add("up.spread", netruntime.OpDepool, quarter), half), "relu")
+	stack(n.out, add("out.join", netruntime.OpConcat, add("out.spread", netruntime.OpDepool, half), full), "")
+	nodes[len(nodes)-1].Name = to
+	nodes[len(nodes)-1].Tensors = map[string]string{"weight": last(n.out) + ".weight", "bias": last(n.out) + ".bias"}
+	return nodes
+}
+
+// tensors returns weights, in the order of params, as a model file holds them.
+func (n *unet) tensors(weights [][]float32) (out []netruntime.Tensor) {
+	for _, s := range n.stacks() {
+		k := 2 * len(s)
+		out = append(out, s.tensors(weights[:k])...)
+		weights = weights[k:]
+	}
+	return out
+}

@@ -301,6 +301,20 @@ func (b evalBars) rows() []string {
 	return rows
 }
 
+// sorted returns the bars with those of a measure beside each other.
+func (b evalBars) sorted() (out evalBars) {
+	done := map[string]bool{}
+	for _, first := range b {
+		for _, v := range b {
+			if v.Measure == first.Measure && !done[v.Measure] {
+				out = append(out, v)
+			}
+		}
+		done[first.Measure] = true
+	}
+	return out
+}
+
 // missed counts the bars that are.
 func (b evalBars) missed() (n int) {
 	for _, v := range b {

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/skel"
+	"mannequin/internal/command"
+	"mannequin/models"
+	"mannequin/offline/dataset"
+	"mannequin/offline/metrics/inbetween"
+)
+
+// evalKeyposeOptions are the flags of eval keypose.
+type evalKeyposeOptions struct {
+	model   string
+	data    []string
+	heldOut []string
+	gaps    string
+	unseen  []string
+	threads int
+	asJSON  bool
+}
+
+func newEvalKeypose() *cobra.Command {
+	var o evalKeyposeOptions
+	c := &cobra.Command{
+		Use:   "keypose --data DIR",
+		Short: "Measure motion that is made between poses",
+		Long: `Measure the motion that is made between poses of recordings which the network has
+not seen, beside interpolation, each figure beside the bar that it has to reach:
+
+  keys every half second, and every second (Lüdi 2016, sec. 5.1): the distance of
+  joints from the recording's, drift after ten seconds, steps, feet that slide,
+  ways to go backward and sideways
+  with --transitions, gaps of 5, 15 and 30 frames in the protocol of LAFAN1
+  (Harvey et al. 2020)
+
+docs/keypose.md defines every figure.`,
+		Example: `  mannequin eval keypose --data data/cmu-locomotion
+  mannequin eval keypose --model mine.safetensors --data data/mine --held-out 'walk_07' --json
+  mannequin eval keypose --model local.safetensors --data data/cmu-locomotion --transitions data/lafan1`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.threads < 1 || o.threads > 1024 {
+				return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
+			}
+			r, err := evalKeypose(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if o.asJSON {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			return r.print(cmd.OutOrStdout())
+		},
+	}
+	p := c.Flags()
+	p.StringVar(&o.model, "model", "human-keypose", "a shipped model's `name`, or a model file")
+	p.StringArrayVar(&o.data, "data", nil, "`folder` of recordings, of which the held-out ones are measured; may stand several times")
+	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that the network has not seen (default: as train keypose)")
+	p.StringVar(&o.gaps, "transitions", "", "`folder` of recordings to measure gaps on")
+	p.StringSliceVar(&o.unseen, "transitions-held-out", []string{"*_subject5_*"}, "`patterns` of those that the network has not seen")
+	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
+	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
+	must(c.MarkFlagRequired("data"))
+	return c
+}
+
+// evalKeyposeReport is what the command prints.
+type evalKeyposeReport struct {
+	Model       string                 `json:"model"`
+	Means       []evalKeyposeMean      `json:"means"`
+	Scores      []inbetween.Score      `json:"scores"`
+	Transitions []inbetween.Transition `json:"transitions,omitempty"`
+	Bars        evalBars               `json:"bars"`
+}
+
+// evalKeyposeMean is how a method did on the recordings of a folder.
+type evalKeyposeMean struct {
+	Set    string  `json:"set"`
+	Method string  `json:"method"`
+	Every  float64 `json:"every_s"`
+	Clips  int     `json:"clips"`
+	inbetween.Errors
+	StepsRight float64 `json:"steps_right"` // share of the recordings in which as many steps are made
+	Aside      int     `json:"aside_seconds"`
+	AsideRight float64 `json:"aside_right"`
+}
+
+const (
+	methodInterpolation = "interpolation"
+	methodKeypose       = "keypose"
+)
+
+func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport, error) {
+	net, err := models.Open(o.model)
+	if err != nil {
+		return nil, err
+	}
+	m, err := keypose.New(net)
+	if err != nil {
+		return nil, err
+	}
+	maker, err := m.NewMaker(keypose.MakerOptions{Workers: o.threads})
+	if err != nil {
+		return nil, err
+	}
+	defer maker.Close()
+	methods := []struct {
+		name string
+		fill inbetween.Fill
+	}{
+		{methodInterpolation, inbetween.Interpolate},
+		{methodKeypose, func(t *keypose.Track) error { return maker.Fill(t, nil) }},
+	}
+	r := &evalKeyposeReport{Model: net.Meta().Name}
+	for _, dir := range o.data {
+		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.heldOut, Poses: true, Workers: o.threads})
+		if err != nil {
+			return nil, err
+		}
+		for _, every := range []float64{0.5, 1} {
+			for _, method := range methods {
+				var scores []inbetween.Score
+				for i := range held.Clips {
+					c := &held.Clips[i]
+					if ctx.Err() != nil {
+						return nil, errInterrupted
+					}
+					if c.Mirror || c.Poses.Seconds() < 2*every+1.0/60 {
+						continue
+					}
+					s, err := inbetween.Even(m.Layout, feature.Human(), c.Name, method.name, c.Poses, every, method.fill)
+					if err != nil {
+						return nil, err
+					}
+					scores = append(scores, s)
+				}
+				r.Means = append(r.Means, meanKeypose(filepath.Base(filepath.Clean(dir)), method.name, every, scores))
+				r.Scores = append(r.Scores, scores...)
+			}
+		}
+	}
+	if o.gaps != "" {
+		train, held, err := dataset.BuildMotion([]string{o.gaps}, dataset.MotionOptions{HeldOut: o.unseen, Poses: true, Workers: o.threads})
+		if err != nil {
+			return nil, err
+		}
+		spread := inbetween.NewSpread(m.Layout, poses(train))
+		for _, gap := range []int{5, 15, 30} {
+			for _, method := range methods {
+				t, err := inbetween.Transitions(m.Layout, spread, method.name, poses(held), gap, method.fill)
+				if err != nil {
+					return nil, err
+				}
+				r.Transitions = append(r.Transitions, t)
+			}
+		}
+	}
+	r.Bars = r.bars()
+	return r, nil
+}
+
+// poses returns the recordings at the network's rate, without their mirror images.
+func poses(m *dataset.Motion) (clips []*skel.Clip) {
+	for _, c := range m.Clips {
+		if !c.Mirror {
+			clips = append(clips, c.Poses.Resampled(keypose.Rate))
+		}
+	}
+	return clips
+}
+
+// meanKeypose returns the mean over frames, and of drift over the recordings that
+// are long enough.
+func meanKeypose(set, method string, every float64, scores []inbetween.Score) evalKeyposeMean {
+	m := evalKeyposeMean{Set: set, Method: method, Every: every, Clips: len(scores)}
+	var frames, late, right float64
+	for _, s := range scores {
+		n := float64(s.Frames)
+		frames += n
+		m.Joints, m.Root, m.Yaw = m.Joints+n*s.Joints, m.Root+n*s.Root, m.Yaw+n*s.Yaw
+		m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate+n*s.Skate, m.TrueSkate+n*s.TrueSkate, m.Jerk+n*s.Jerk, m.TrueJerk+n*s.TrueJerk
+		m.Hit = max(m.Hit, s.Hit)
+		if s.Late > 0 {
+			m.Late, m.LateYaw = m.Late+s.Late, m.LateYaw+s.LateYaw
+			late++
+		}
+		if s.Steps == s.TrueSteps {
+			right++
+		}
+		m.Aside += s.Aside
+		m.AsideRight += float64(s.AsideHit)
+	}
+	frames, late = max(frames, 1), max(late, 1)
+	m.Joints, m.Root, m.Yaw = m.Joints/frames, m.Root/frames, m.Yaw/frames
+	m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate/frames, m.TrueSkate/frames, m.Jerk/frames, m.TrueJerk/frames
+	m.Late, m.LateYaw = m.Late/late, m.LateYaw/late
+	m.StepsRight = right / float64(max(1, len(scores)))
+	m.AsideRight /= float64(max(1, m.Aside))
+	return m
+}
+
+// The bars of motion between poses.
+const (
+	barBetweenHalf, barBetweenOne     = 3, 6 // cm
+	barOverLinearHalf, barOverLinear1 = 0.6, 0.7
+	barStepsRight                     = 0.9
+	barDrift, barDriftYaw             = 3, 3 // cm, degrees
+	barHit                            = 1    // cm
+	barAside                          = 0.95
+	barTransition                     = 0.7
+)
+
+// bars compares the report's figures with their bars.
+func (r *evalKeyposeReport) bars() evalBars {
+	var b evalBars
+	for i := 0; i < len(r.Means); i += 2 { // interpolation, network
+		base, m := &r.Means[i], &r.Means[i+1]
+		of := fmt.Sprintf("%s, %g s", m.Set, m.Every)
+		most, share := float64(barBetweenOne), barOverLinear1
+		if m.Every == 0.5 {
+			most, share = barBetweenHalf, barOverLinearHalf
+		}
+		b.most("joints between keys, cm", of, &m.Joints, most)
+		b.most("joints ÷ interpolation's", of, over(m.Joints, base.Joints), share)
+		b.least("share of recordings with as many steps", of, &m.StepsRight, barStepsRight)
+		b.most("root off after 10 s, cm", of, &m.Late, barDrift)
+		b.most("heading off after 10 s, degrees", of, &m.LateYaw, barDriftYaw)
+		b.most("keys missed by, cm", of, &m.Hit, barHit)
+		if m.Aside > 0 {
+			b.least("share of seconds backward and sideways that are so", of, &m.AsideRight, barAside)
+		}
+	}
+	for i := 0; i < len(r.Transitions); i += 2 {
+		base, t := &r.Transitions[i], &r.Transitions[i+1]
+		if t.Frames >= 15 {
+			b.most("L2P ÷ interpolation's", fmt.Sprintf("%d frames", t.Frames), over(t.L2P, base.L2P), barTransition)
+		}
+	}
+	return b.sorted()
+}
+
+func (r *evalKeyposeReport) print(w io.Writer) error {
+	t := &evalTables{w: w}
+	rows := []string{"recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tafter 10 s: root cm\theading °\tas many steps\taside right\tskate ÷ recorded\tjerk ÷"}
+	for _, m := range r.Means {
+		rows = append(rows, cells(m.Set, fmt.Sprintf("%g s", m.Every), m.Method, fmt.Sprint(m.Clips), fmt.Sprintf("%.2f", m.Joints), fmt.Sprintf("%.2f", m.Root), fmt.Sprintf("%.2f", m.Yaw),
+			fmt.Sprintf("%.3f", m.Hit), fmt.Sprintf("%.2f", m.Late), fmt.Sprintf("%.2f", m.LateYaw), fmt.Sprintf("%.0f %%", 100*m.StepsRight),
+			fmt.Sprintf("%.0f %% of %d", 100*m.AsideRight, m.Aside), orNever("%.2f", over(m.Skate, m.TrueSkate)), orNever("%.2f", over(m.Jerk, m.TrueJerk))))
+	}
+	t.section(r.Model+" between keys of recordings held out", rows...)
+	if len(r.Transitions) > 0 {
+		rows := []string{"gap\tmethod\tcases\tL2P\tL2Q\tjoints cm"}
+		for _, v := range r.Transitions {
+			rows = append(rows, cells(fmt.Sprint(v.Frames), v.Method, fmt.Sprint(v.Cases), fmt.Sprintf("%.3f", v.L2P), fmt.Sprintf("%.3f", v.L2Q), fmt.Sprintf("%.2f", v.Joints)))
+		}
+		t.section("Gaps after ten frames, in frames at 30 per second (LAFAN1)", rows...)
+	}
+	t.table(fmt.Sprintf("keypose in short: %d of %d bars missed, marked *", r.Bars.missed(), len(r.Bars)), 0, r.Bars.rows())
+	return t.err
+}

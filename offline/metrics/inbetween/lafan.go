@@ -1,0 +1,157 @@
+package inbetween
+
+import (
+	"math"
+
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// The protocol of Harvey et al. 2020: windows of so many frames at 30 per second,
+// so many of which come before the transition, one window so many after another.
+const (
+	windowFrames = 50
+	windowHop    = 20
+	windowPast   = 10
+)
+
+// Spread is the mean and the deviation of every coordinate of every joint over the
+// training set's windows, (3·joints), by which L2P is normalised.
+type Spread struct{ Mean, Std []float64 }
+
+// transition is a window.
+type transition struct {
+	clip *skel.Clip
+	from int
+}
+
+// transitions returns all windows of clips at 30 frames per second.
+func transitions(clips []*skel.Clip) (out []transition) {
+	for _, c := range clips {
+		for from := 0; from+windowFrames < c.Frames; from += windowHop {
+			out = append(out, transition{c, from})
+		}
+	}
+	return out
+}
+
+// track returns a window's motion, the root's mean place over the ground at the
+// origin, the last frame before the transition facing +Z.
+func (w transition) track(l *keypose.Layout) *keypose.Track {
+	t := l.NewTrack(windowFrames, keypose.Rate)
+	t.SetClip(w.clip, w.from, 1)
+	yaw := t.Place[windowPast-1].Yaw
+	var mean m3.Vec3
+	for f := range t.Place {
+		t.Place[f].Pos = m3.YawQuat(-yaw).Rotate(t.Place[f].Pos)
+		t.Place[f].Yaw -= yaw
+		mean = mean.Add(t.Place[f].Pos.Scale(1.0 / windowFrames))
+	}
+	for f := range t.Place {
+		t.Place[f].Pos = t.Place[f].Pos.Sub(mean)
+	}
+	return t
+}
+
+// NewSpread measures clips at 30 frames per second on the layout's skeleton.
+func NewSpread(l *keypose.Layout, clips []*skel.Clip) *Spread {
+	n := 3 * l.Skel.Len()
+	sum, sq := make([]float64, n), make([]float64, n)
+	count := 0.0
+	for _, w := range transitions(clips) {
+		places := placesOf(w.track(l))
+		for i, p := range places {
+			for k, v := range [3]float32{p.X, p.Y, p.Z} {
+				c := i*3%n + k
+				sum[c] += float64(v)
+				sq[c] += float64(v) * float64(v)
+			}
+		}
+		count += windowFrames
+	}
+	s := &Spread{make([]float64, n), make([]float64, n)}
+	for c := range sum {
+		s.Mean[c] = sum[c] / count
+		s.Std[c] = math.Sqrt(max(sq[c]/count-s.Mean[c]*s.Mean[c], 1e-12))
+	}
+	return s
+}
+
+// Transition is how a method fills gaps of one length.
+type Transition struct {
+	Method string  `json:"method"`
+	Frames int     `json:"frames"` // of the gap, 30 per second
+	Cases  int     `json:"cases"`
+	L2P    float64 `json:"l2p"` // mean norm of the normalised error of all joints' places that turn
+	L2Q    float64 `json:"l2q"` // that of their quaternions in the world
+	Joints float64 `json:"joints_cm"`
+}
+
+// Transitions measures gaps of so many frames after ten in all windows of clips, at
+// 30 frames per second: the frame after the gap is the target. What comes after it
+// is not told.
+func Transitions(l *keypose.Layout, s *Spread, method string, clips []*skel.Clip, gap int, fill Fill) (Transition, error) {
+	r := Transition{Method: method, Frames: gap}
+	groups := l.Groups()
+	frames := 0.0
+	for _, w := range transitions(clips) {
+		truth := w.track(l)
+		t := l.NewTrack(windowPast+gap+1, keypose.Rate)
+		copy(t.Place, truth.Place)
+		copy(t.Height, truth.Height)
+		copy(t.Rot, truth.Rot)
+		for f := range t.Frames {
+			for g := range groups {
+				if f < windowPast || f == t.Frames-1 {
+					t.Weight[f*groups+g] = 1
+				}
+			}
+		}
+		if err := fill(t); err != nil {
+			return r, err
+		}
+		r.Cases++
+		want, have := placesOf(truth), placesOf(t)
+		wantRot, haveRot := turnsOf(truth), turnsOf(t)
+		n := l.Skel.Len()
+		for f := windowPast; f < windowPast+gap; f++ {
+			var p, q float64
+			for _, j := range l.Joints {
+				d := have[f*n+int(j)].Sub(want[f*n+int(j)])
+				for k, v := range [3]float32{d.X, d.Y, d.Z} {
+					e := float64(v) / s.Std[3*int(j)+k]
+					p += e * e
+				}
+				r.Joints += 100 * float64(d.Len()) / float64(len(l.Joints))
+				a, b := haveRot[f*n+int(j)], wantRot[f*n+int(j)]
+				if a.Dot(b) < 0 {
+					a = a.Neg()
+				}
+				q += sq(a.X-b.X) + sq(a.Y-b.Y) + sq(a.Z-b.Z) + sq(a.W-b.W)
+			}
+			r.L2P += math.Sqrt(p)
+			r.L2Q += math.Sqrt(q)
+			frames++
+		}
+	}
+	r.L2P, r.L2Q, r.Joints = r.L2P/max(1, frames), r.L2Q/max(1, frames), r.Joints/max(1, frames)
+	return r, nil
+}
+
+func sq(x float32) float64 { return float64(x) * float64(x) }
+
+// turnsOf returns the joints' rotations in the world, (frames, joints).
+func turnsOf(t *keypose.Track) []m3.Quat {
+	n := t.Layout.Skel.Len()
+	pos, rot, model := make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
+	out := make([]m3.Quat, 0, t.Frames*n)
+	for f := range t.Frames {
+		t.Pose(f, pos, rot)
+		t.Layout.Skel.LocalToModel(model, pos, rot)
+		for _, x := range model {
+			out = append(out, x.Rot)
+		}
+	}
+	return out
+}

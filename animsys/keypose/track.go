@@ -61,13 +61,26 @@ func placeOf(pos m3.Vec3, rot m3.Quat, near float32) feature.Place {
 	return feature.Place{Pos: pos.Flat(), Yaw: yaw}
 }
 
-// SetClip writes every step-th frame of a clip on the layout's skeleton, from frame
-// from on, into the whole track. Frames beyond its ends are as the clip begins and
-// ends.
-func (t *Track) SetClip(c *skel.Clip, from, step int) {
+// SetClip writes a clip on the layout's skeleton into the whole track: frame f is
+// the clip's frame from + f·step, between two of which lies a mixture. Frames beyond
+// its ends are as the clip begins and ends.
+func (t *Track) SetClip(c *skel.Clip, from, step float64) {
 	near := float32(0)
+	mixed := make([]m3.Quat, c.Skel.Len())
+	place := make([]m3.Vec3, 1)
 	for f := range t.Frames {
-		pos, rot := c.Frame(min(max(from+f*step, 0), c.Frames-1))
+		at := min(max(from+float64(f)*step, 0), float64(c.Frames-1))
+		i := int(at)
+		u := float32(at - float64(i))
+		pos, rot := c.Frame(i)
+		if u > 0 {
+			pos2, rot2 := c.Frame(i + 1)
+			for j := range mixed {
+				mixed[j] = rot[j].Slerp(rot2[j], u)
+			}
+			place[0] = pos[0].Lerp(pos2[0], u)
+			pos, rot = place, mixed
+		}
 		t.Set(f, pos, rot, near)
 		near = t.Place[f].Yaw
 	}

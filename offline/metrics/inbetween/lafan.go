@@ -40,7 +40,7 @@ func transitions(clips []*skel.Clip) (out []transition) {
 // origin, the last frame before the transition facing +Z.
 func (w transition) track(l *keypose.Layout) *keypose.Track {
 	t := l.NewTrack(windowFrames, keypose.Rate)
-	t.SetClip(w.clip, w.from, 1)
+	t.SetClip(w.clip, float64(w.from), 1)
 	yaw := t.Place[windowPast-1].Yaw
 	var mean m3.Vec3
 	for f := range t.Place {

@@ -1,6 +1,10 @@
 package keypose
 
-import "mannequin/engine/m3"
+import (
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+)
 
 // Correction writes what has to be done to t, interpolated, so that it becomes
 // motion: the inverse of Apply. dst is (Frames, Columns()).
@@ -32,4 +36,25 @@ func (t *Track) Apply(f int, correction []float32) {
 		c := correction[colTilt+3*i:]
 		t.Rot[f*n+i] = t.Rot[f*n+i].Mul(m3.FromRotationVector(m3.V(c[0], c[1], c[2]))).Normalize()
 	}
+}
+
+// Become makes the track, which has been interpolated or filled, the clip, but for
+// what is keyed: that stays, and the clip is bent towards it on both sides. The clip
+// is on the layout's skeleton and has as many frames.
+func (t *Track) Become(c *skel.Clip) {
+	l := t.Layout
+	cols := l.Columns()
+	other := l.NewTrack(t.Frames, t.FPS)
+	other.SetClip(c, 0, 1)
+	raw, pinned := make([]float32, t.Frames*cols), make([]float32, t.Frames*cols)
+	t.Correction(raw, other)
+	t.pins().Apply(pinned, raw, t.Frames)
+	for f := range t.Frames {
+		t.Apply(f, pinned[f*cols:][:cols])
+	}
+}
+
+// pins returns where corrections vanish.
+func (t *Track) pins() *netruntime.Pins {
+	return &netruntime.Pins{Group: t.Layout.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
 }

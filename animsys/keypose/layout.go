@@ -66,6 +66,17 @@ func (l *Layout) Groups() int { return groupJoint + len(l.Joints) }
 // Columns returns the length of a correction.
 func (l *Layout) Columns() int { return colJoints + 3*(len(l.Joints)-1) }
 
+// GroupOf returns the group of the joint called name: of the root its height and
+// tilt; −1 where no joint that turns is called so.
+func (l *Layout) GroupOf(name string) int {
+	for i, j := range l.Joints {
+		if l.Skel.Names[j] == name {
+			return groupJoint + i
+		}
+	}
+	return -1
+}
+
 // Group returns the group of each column of a correction.
 func (l *Layout) Group() []int32 {
 	g := make([]int32, l.Columns())

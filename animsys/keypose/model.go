@@ -192,8 +192,7 @@ func (m *Maker) Fill(t *Track, stand []float32) error {
 			}
 		}
 	}
-	pins := netruntime.Pins{Group: l.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
-	pins.Apply(m.pinned, m.raw, t.Frames)
+	t.pins().Apply(m.pinned, m.raw, t.Frames)
 	for f := range t.Frames {
 		t.Apply(f, m.pinned[f*cols:][:cols])
 	}

@@ -29,7 +29,7 @@ type tables struct {
 // maxTables bounds such a file in bytes, maxRows its tables.
 const maxTables, maxRows = 64 << 10, 1000
 
-// openTables decodes the file into dst, whose only key is name.
+// openTables decodes the file into dst, whose first key is name.
 func openTables(file, name string, dst any) (*tables, error) {
 	text, err := boundedfile.Read(file, maxTables)
 	if err != nil {
@@ -59,16 +59,18 @@ func openTables(file, name string, dst any) (*tables, error) {
 // wrong returns an error in table i, at the line of the first of the keys that it
 // has, or where it begins.
 func (t *tables) wrong(i int, err error, keys ...string) error {
-	at, line, best := -1, 0, len(keys)
+	at, line, best, mine := -1, 0, len(keys), false
 	for k, text := range t.lines {
 		text = strings.ReplaceAll(text, " ", "")
-		if strings.HasPrefix(text, "[[") {
-			if at++; at == i {
-				line = k + 1
+		if strings.HasPrefix(text, "[") {
+			if mine = strings.HasPrefix(text, "[["+t.name+"]]"); mine {
+				if at++; at == i {
+					line = k + 1
+				}
 			}
 		}
 		key, _, _ := strings.Cut(text, "=")
-		if n := slices.Index(keys, key); at == i && n >= 0 && n < best {
+		if n := slices.Index(keys, key); mine && at == i && n >= 0 && n < best {
 			line, best = k+1, n
 		}
 	}

@@ -28,6 +28,7 @@ func newRoot() *cobra.Command {
 		newEval(),
 		newExport(),
 		newImport(),
+		newInbetween(),
 		newInspect(),
 		newPlot(),
 		newProcgen(),

@@ -13,6 +13,8 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -26,7 +28,7 @@ func strolls(clips, frames int, first float64) *dataset.Motion {
 	m := &dataset.Motion{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 24, Margin: 4}
 	cols := m.Layout.Columns()
 	for c := range clips {
-		clip := dataset.MotionClip{Name: string(rune('a' + c)), Frames: frames, Rows: make([]float32, frames*cols)}
+		clip := dataset.MotionClip{Name: string(rune('a' + c)), Frames: frames, Rows: make([]float32, frames*cols), Poses: skel.NewClip(m.Skeleton, dataset.Rate, frames)}
 		for f := range frames {
 			at := first + float64(c) + float64(f)/10
 			for i := range cols {
@@ -34,6 +36,11 @@ func strolls(clips, frames int, first float64) *dataset.Motion {
 			}
 			for i := range m.Layout.Contacts {
 				clip.Rows[f*cols+m.Layout.Contact(i)] = float32(f / 15 % 2)
+			}
+			pos, rot := clip.Poses.Frame(f)
+			pos[0] = m3.V(0, 1, float32(at))
+			for j := range rot {
+				rot[j] = m3.AxisAngle(m3.V(1, 0, 0), float32(0.5*math.Sin(3*at+float64(j%5))))
 			}
 		}
 		m.Clips = append(m.Clips, clip)
@@ -71,6 +78,12 @@ func motionRecipes(t *testing.T, base *netruntime.Net) map[string]made {
 			m := DefaultSynth()
 			m.Train, m.HeldOut, m.Running, m.Manifold = set, heldOut, how, base
 			m.Hidden, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate = [2]int{4, 6}, [3]int{5, 3, 3}, 30, 2, 1e-2
+			return m.Run(ctx)
+		}},
+		"keypose": {func(ctx context.Context, how Running) (*train.Report, error) {
+			m := DefaultKeypose()
+			m.Train, m.HeldOut, m.Running = set, heldOut, how
+			m.Channels, m.Epochs, m.Batch, m.AdamW.Rate = [3]int{8, 8, 8}, 20, 2, 1e-2
 			return m.Run(ctx)
 		}},
 	}

@@ -1,0 +1,162 @@
+package inbetween
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/offline/procgen/human"
+)
+
+// walk returns a walk made from rules, and its layouts.
+func walk(t *testing.T) (*keypose.Layout, *skel.Clip) {
+	t.Helper()
+	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.2, Styles: []string{"neutral"}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, take := range takes {
+		if take.Content == "walk-straight" {
+			l, err := keypose.NewLayout(take.Clip.Skel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l, take.Clip
+		}
+	}
+	t.Fatal("no walk is made")
+	return nil, nil
+}
+
+// The recording itself has no error, and steps as the recording does; interpolation
+// has some, meets its keys, and loses steps.
+func TestEven(t *testing.T) {
+	l, c := walk(t)
+	truth := func(track *keypose.Track) error {
+		track.Interpolate()
+		track.SetClip(c, 0, 1)
+		return nil
+	}
+	s, err := Even(l, feature.Human(), "walk", "truth", c, 1, truth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Joints > 1e-3 || s.Root > 1e-3 || s.Yaw > 0.05 || s.Hit > 1e-3 || s.Steps != s.TrueSteps || s.TrueSteps < 4 || s.Skate != s.TrueSkate {
+		t.Errorf("the recording itself: %+v", s)
+	}
+	s, err = Even(l, feature.Human(), "walk", "interpolation", c, 1, Interpolate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Joints < 1 || s.Hit > 1e-3 || s.Skate < 2*s.TrueSkate {
+		t.Errorf("interpolation: %+v", s)
+	}
+	if _, err := Even(l, feature.Human(), "walk", "interpolation", c, 1e4, Interpolate); err == nil {
+		t.Error("one key is enough")
+	}
+	// A motion that is everywhere 3 cm too far to the left, but for its keys.
+	aside := func(track *keypose.Track) error {
+		track.Interpolate()
+		track.SetClip(c, 0, 1)
+		for f := range track.Place {
+			if f%60 != 0 {
+				track.Place[f].Pos = track.Place[f].Pos.Add(m3.YawQuat(track.Place[f].Yaw).Rotate(m3.V(0.03, 0, 0)))
+			}
+		}
+		return nil
+	}
+	if s, err = Even(l, feature.Human(), "walk", "aside", c, 1, aside); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(s.Joints-3) > 0.01 || math.Abs(s.Root-3) > 0.01 || s.Hit > 1e-3 {
+		t.Errorf("3 cm aside: %+v", s)
+	}
+	if c.Seconds() > LateFrom && math.Abs(s.Late-3) > 0.01 {
+		t.Errorf("3 cm aside: late %g", s.Late)
+	}
+}
+
+// Who goes backward is told from who does not.
+func TestAside(t *testing.T) {
+	l, c := walk(t)
+	forward, backward := l.NewTrack(c.Frames, 60), l.NewTrack(c.Frames, 60)
+	forward.SetClip(c, 0, 1)
+	backward.SetClip(c, 0, 1)
+	for f := range backward.Place {
+		backward.Place[f].Yaw += math.Pi
+	}
+	if all, _ := aside(forward, forward); all != 0 {
+		t.Errorf("%d seconds of a walk straight on go backward", all)
+	}
+	all, right := aside(backward, backward)
+	if all < 2 || right != all {
+		t.Errorf("of %d seconds backward %d are", all, right)
+	}
+	if _, right := aside(backward, forward); right != 0 {
+		t.Errorf("a walk straight on goes backward for %d seconds", right)
+	}
+}
+
+// Feet that flicker are no steps.
+func TestSteps(t *testing.T) {
+	var stand [][]bool
+	for f := range 200 {
+		left, right := f/25%2 == 0, f/25%2 == 1
+		if f%25 == 12 {
+			left = !left
+		}
+		stand = append(stand, []bool{left, left, right, right})
+	}
+	// The left is down at first, and comes down at 50, 100, 150; the right at 25, 75,
+	// 125, 175.
+	if n := steps(stand); n != 7 {
+		t.Errorf("%d steps, want 7", n)
+	}
+}
+
+// L2P of the truth is 0, of interpolation it grows with the gap, and an error of one
+// deviation in one coordinate of one joint is 1.
+func TestTransitions(t *testing.T) {
+	l, c := walk(t)
+	clips := []*skel.Clip{c.Resampled(keypose.Rate)}
+	s := NewSpread(l, clips)
+	last := 0.0
+	for _, gap := range []int{5, 15, 30} {
+		r, err := Transitions(l, s, "interpolation", clips, gap, Interpolate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Cases < 3 || !(r.L2P > last) {
+			t.Errorf("gap %d: %+v, shorter ones %g", gap, r, last)
+		}
+		last = r.L2P
+	}
+	tall := func(track *keypose.Track) error {
+		w := transitions(clips)[0].track(l)
+		track.Interpolate()
+		copy(track.Place, w.Place)
+		copy(track.Height, w.Height)
+		copy(track.Rot, w.Rot)
+		for f := range track.Height {
+			track.Height[f] += 0.01
+		}
+		return nil
+	}
+	first := []*skel.Clip{{Skel: clips[0].Skel, FPS: keypose.Rate, Frames: windowFrames + 1,
+		Pos: clips[0].Pos[:(windowFrames+1)*l.Skel.Len()], Rot: clips[0].Rot[:(windowFrames+1)*l.Skel.Len()]}}
+	r, err := Transitions(l, s, "tall", first, 15, tall)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0.0
+	for _, j := range l.Joints {
+		d := 0.01 / s.Std[3*int(j)+1]
+		want += d * d
+	}
+	if want = math.Sqrt(want); math.Abs(r.L2P-want) > 1e-3*want || math.Abs(r.Joints-1) > 1e-3 || r.L2Q > 1e-3 {
+		t.Errorf("a centimetre too high: %+v, want L2P %g", r, want)
+	}
+}

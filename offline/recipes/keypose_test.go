@@ -1,0 +1,161 @@
+package recipes
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"mannequin/animsys/keypose"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/retarget"
+	"mannequin/offline/train"
+)
+
+// smallKeypose is the recipe on made-up motion, with small networks.
+func smallKeypose(t *testing.T) (*Keypose, *norm) {
+	t.Helper()
+	m := DefaultKeypose()
+	m.Train, m.HeldOut = strolls(3, 60, 0), strolls(1, 50, 5)
+	m.Channels = [3]int{4, 5, 6}
+	var err error
+	if m.layout, err = keypose.NewLayout(m.Train.Skeleton); err != nil {
+		t.Fatal(err)
+	}
+	return &m, m.normalisation(m.windows())
+}
+
+// The model file computes what was trained.
+func TestKeyposeComputesWhatWasTrained(t *testing.T) {
+	m, f := smallKeypose(t)
+	net := newUNet(m.layout.Inputs(), m.Channels, m.layout.Columns()+keypose.Feet, 3)
+	var weights [][]float32
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, p := range net.params() {
+		for i := range p.Val {
+			p.Val[i] += 0.05 * float32(r.NormFloat64())
+		}
+		weights = append(weights, p.Val)
+	}
+	file, err := m.model(net, f, weights, &train.Report{}, "{}", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keypose.New(file); err != nil {
+		t.Fatal(err)
+	}
+	const length = 16
+	in, out := m.layout.Inputs(), m.layout.Columns()+keypose.Feet
+	x := make([]float32, length*in)
+	for i := range x {
+		x[i] = f.mean[i%in] + f.std[i%in]*float32(r.NormFloat64())
+	}
+	pool := grad.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
+	normal := tape.Const(length, in)
+	for i, v := range x {
+		normal.Val[i] = (v - f.mean[i%in]) / f.std[i%in]
+	}
+	want := tape.Affine(net.forward(tape, normal, length, 1, 0), f.out, nil)
+	s, err := file.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	y := make([]float32, length*out)
+	if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range y {
+		if d := math.Abs(float64(v - want.Val[i])); d > 1e-4*float64(1+f.out[i%out]) {
+			t.Fatalf("value %d of frame %d: the file gives %g, training %g", i%out, i/out, v, want.Val[i])
+		}
+	}
+}
+
+// What is to be learnt is nothing at keys, and something between them.
+func TestKeyposeBatch(t *testing.T) {
+	m, _ := smallKeypose(t)
+	pool := grad.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
+	cols := m.layout.Columns()
+	var all, keyed float64
+	for key := range uint64(30) {
+		tape.Reset()
+		k := m.batch(tape, m.windows(), m.layout.NewReader(), []int32{0, 4}, false, key)
+		if len(k.mask) != 24 || k.x.Rows != 24 || k.turns.Cols != cols {
+			t.Fatalf("%d rows of %d corrections", k.x.Rows, k.turns.Cols)
+		}
+		for r, on := range k.mask {
+			row, size := k.turns.Val[r*cols:][:cols], 0.0
+			for _, v := range row {
+				size += math.Abs(float64(v))
+			}
+			all += float64(on) * size
+			whole := true
+			for g := range m.layout.Groups() {
+				whole = whole && k.pins.Weight[r*m.layout.Groups()+g] == 1 && k.pins.Prev[r*m.layout.Groups()] == int32(r%12)
+			}
+			if whole {
+				path := math.Abs(float64(row[0])) + math.Abs(float64(row[1])) + math.Abs(float64(row[2]))
+				keyed = max(keyed, size-path) // a path is smoothed
+			}
+		}
+	}
+	if all == 0 || keyed > 5e-3 {
+		t.Errorf("corrections are %g in all and %g at keys, want some and none", all, keyed)
+	}
+}
+
+// Frames are keyed in every way, and where something is to be learnt there are keys
+// on both sides.
+func TestKeyFrames(t *testing.T) {
+	l, err := keypose.NewLayout(retarget.Human())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 96
+	ways := map[string]bool{}
+	for seed := range uint64(400) {
+		track, motion := l.NewTrack(n, keypose.Rate), l.NewTrack(n, keypose.Rate)
+		first, last := keyFrames(track, motion, rand.New(rand.NewPCG(seed, 2)))
+		if first < 0 || last >= n || first > last {
+			t.Fatalf("seed %d: keys from %d to %d", seed, first, last)
+		}
+		path, partial, light, whole := 0, false, false, 0
+		for f := range n {
+			var on int
+			for g, w := range track.Weight[f*l.Groups():][:l.Groups()] {
+				if w < 0 || w > 1 {
+					t.Fatalf("seed %d: weight %g", seed, w)
+				}
+				if w > 0 {
+					on++
+					light = light || w < 1
+					if g == keypose.GroupPath {
+						path++
+					}
+				}
+			}
+			if on > 1 && (f < first || f > last) {
+				t.Fatalf("seed %d: a pose at frame %d, outside %d to %d", seed, f, first, last)
+			}
+			partial = partial || on > 1 && on < l.Groups()
+			if on == l.Groups() {
+				whole++
+			}
+		}
+		ways["path"] = ways["path"] || path == n
+		ways["partial"] = ways["partial"] || partial
+		ways["light"] = ways["light"] || light
+		ways["sparse"] = ways["sparse"] || path == whole && whole > 1 && whole < 5
+		ways["dense"] = ways["dense"] || whole > 12
+	}
+	for _, way := range []string{"path", "partial", "light", "sparse", "dense"} {
+		if !ways[way] {
+			t.Errorf("no track is keyed in the way called %s", way)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	dogfree "mannequin/models/dog-free"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
+	humankeypose "mannequin/models/human-keypose"
 	humankick "mannequin/models/human-kick"
 	humanlocomotion "mannequin/models/human-locomotion"
 	humanpunch "mannequin/models/human-punch"
@@ -28,6 +29,7 @@ var shipped = []struct {
 	{"dog-free", dogfree.Open},
 	{"human", human.Open},
 	{"human-footstep", humanfootstep.Open},
+	{"human-keypose", humankeypose.Open},
 	{"human-kick", humankick.Open},
 	{"human-locomotion", humanlocomotion.Open},
 	{"human-punch", humanpunch.Open},

@@ -70,7 +70,7 @@ func (t *tables) wrong(i int, err error, keys ...string) error {
 			}
 		}
 		key, _, _ := strings.Cut(text, "=")
-		if n := slices.Index(keys, key); mine && at == i && n >= 0 && n < best {
+		if n := slices.Index(keys, key); mine && at == i && key != "" && n >= 0 && n < best {
 			line, best = k+1, n
 		}
 	}

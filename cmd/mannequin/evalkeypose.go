@@ -98,6 +98,7 @@ type evalKeyposeMean struct {
 const (
 	methodInterpolation = "interpolation"
 	methodKeypose       = "keypose"
+	methodHeld          = "keypose, feet held"
 )
 
 func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport, error) {
@@ -120,6 +121,13 @@ func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport,
 	}{
 		{methodInterpolation, inbetween.Interpolate},
 		{methodKeypose, func(t *keypose.Track) error { return maker.Fill(t, nil) }},
+		{methodHeld, func(t *keypose.Track) error {
+			stand := make([]float32, t.Frames*keypose.Feet)
+			if err := maker.Fill(t, stand); err != nil {
+				return err
+			}
+			return holdFeet(t, stand)
+		}},
 	}
 	r := &evalKeyposeReport{Model: net.Meta().Name}
 	for _, dir := range o.data {
@@ -156,7 +164,7 @@ func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport,
 		}
 		spread := inbetween.NewSpread(m.Layout, poses(train))
 		for _, gap := range []int{5, 15, 30} {
-			for _, method := range methods {
+			for _, method := range methods[:2] {
 				t, err := inbetween.Transitions(m.Layout, spread, method.name, poses(held), gap, method.fill)
 				if err != nil {
 					return nil, err
@@ -223,8 +231,8 @@ const (
 // bars compares the report's figures with their bars.
 func (r *evalKeyposeReport) bars() evalBars {
 	var b evalBars
-	for i := 0; i < len(r.Means); i += 2 { // interpolation, network
-		base, m := &r.Means[i], &r.Means[i+1]
+	for i := 0; i < len(r.Means); i += 3 { // interpolation, network, that with feet held
+		base, m := &r.Means[i], &r.Means[i+2]
 		of := fmt.Sprintf("%s, %g s", m.Set, m.Every)
 		most, share := float64(barBetweenOne), barOverLinear1
 		if m.Every == 0.5 {

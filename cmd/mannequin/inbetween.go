@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,7 +55,7 @@ Tables [[path]], with time, place and heading (as it goes, if missing), say wher
 hips go over the ground, smoothly through these points; the keys' places do not count
 then.
 
-Feet that the network has on the ground are held there, at height 0.`,
+Feet that the network has on the ground are held there.`,
 		Example: `  mannequin inbetween --keys keys.toml --out between.bvh
   mannequin inbetween --keys keys.toml --model mine.safetensors --feet=false --out between.bvh --json`,
 		Args: cobra.NoArgs,
@@ -139,19 +140,42 @@ func standBits(stand []float32, f int) (bits uint8) {
 
 // holdFeet holds the feet that stand, and leaves the keys as they are.
 func holdFeet(t *keypose.Track, stand []float32) error {
+	clip := t.Clip()
 	f, err := newFeet(t.Layout.Skel, t.FPS)
 	if err != nil {
 		return err
 	}
-	clip := t.Clip()
+	ground := groundOf(clip, stand)
 	for i := range clip.Frames {
 		pos, rot := clip.Frame(i)
+		pos[0].Y -= ground
 		p, q := f.hold(pos, rot, standBits(stand, i))
 		copy(pos, p)
+		pos[0].Y += ground
 		copy(rot, q)
 	}
 	t.Become(clip)
 	return nil
+}
+
+// groundOf returns the height that toes of standing feet mostly have, m: recordings
+// have the ground where their makers had it.
+func groundOf(c *skel.Clip, stand []float32) float32 {
+	var heights []float32
+	model := make([]m3.Xform, c.Skel.Len())
+	for f := range c.Frames {
+		c.Model(model, f)
+		for i, name := range [keypose.Feet]string{"LeftToeBase", "RightToeBase"} {
+			if j := c.Skel.Index(name); j >= 0 && standBits(stand, f)>>i&1 == 1 {
+				heights = append(heights, model[j].Pos.Y)
+			}
+		}
+	}
+	if len(heights) == 0 {
+		return 0
+	}
+	slices.Sort(heights)
+	return heights[len(heights)/2]
 }
 
 func slideOf(c *skel.Clip, stand []float32) float64 {

@@ -171,11 +171,11 @@ func TestEvalKeypose(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Means) != 4 || len(r.Transitions) != 6 || len(r.Bars) < 14 {
+	if len(r.Means) != 6 || len(r.Transitions) != 6 || len(r.Bars) < 14 {
 		t.Fatalf("%d means, %d gaps, %d bars", len(r.Means), len(r.Transitions), len(r.Bars))
 	}
-	for i := 0; i < 4; i += 2 {
-		if base, m := r.Means[i], r.Means[i+1]; m.Clips != 1 || m.Joints > 0.8*base.Joints || m.Hit > 0.01 {
+	for i := 0; i < 6; i += 3 {
+		if base, m := r.Means[i], r.Means[i+2]; m.Clips != 1 || m.Joints > 0.8*base.Joints || m.Hit > 0.01 {
 			t.Errorf("%+v, interpolation %+v", m, base)
 		}
 	}

@@ -48,13 +48,14 @@ func (t *Track) Become(c *skel.Clip) {
 	other.SetClip(c, 0, 1)
 	raw, pinned := make([]float32, t.Frames*cols), make([]float32, t.Frames*cols)
 	t.Correction(raw, other)
-	t.pins().Apply(pinned, raw, t.Frames)
+	pins := t.pins()
+	pins.Apply(pinned, raw, t.Frames)
 	for f := range t.Frames {
 		t.Apply(f, pinned[f*cols:][:cols])
 	}
 }
 
 // pins returns where corrections vanish.
-func (t *Track) pins() *netruntime.Pins {
-	return &netruntime.Pins{Group: t.Layout.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
+func (t *Track) pins() netruntime.Pins {
+	return netruntime.Pins{Group: t.Layout.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
 }

@@ -21,7 +21,8 @@ type Layout struct {
 	Skel   *skel.Skeleton
 	Joints []int16 // those that turn, the root first
 
-	tree Tree
+	tree  Tree
+	group []int32
 }
 
 // Columns of a correction, and its groups.
@@ -56,7 +57,7 @@ func NewLayout(sk *skel.Skeleton) (*Layout, error) {
 	if len(l.Joints) < 2 {
 		return nil, fmt.Errorf("keypose: a skeleton of %d joints, of which %d turn: want the root and others", sk.Len(), len(l.Joints))
 	}
-	l.tree = newTree(l)
+	l.tree, l.group = newTree(l), newGroup(l)
 	return l, nil
 }
 
@@ -77,8 +78,10 @@ func (l *Layout) GroupOf(name string) int {
 	return -1
 }
 
-// Group returns the group of each column of a correction.
-func (l *Layout) Group() []int32 {
+// Group returns the group of each column of a correction. It is the layout's own.
+func (l *Layout) Group() []int32 { return l.group }
+
+func newGroup(l *Layout) []int32 {
 	g := make([]int32, l.Columns())
 	for c := range g {
 		switch {

@@ -192,7 +192,8 @@ func (m *Maker) Fill(t *Track, stand []float32) error {
 			}
 		}
 	}
-	t.pins().Apply(m.pinned, m.raw, t.Frames)
+	pins := t.pins()
+	pins.Apply(m.pinned, m.raw, t.Frames)
 	for f := range t.Frames {
 		t.Apply(f, m.pinned[f*cols:][:cols])
 	}

@@ -31,7 +31,7 @@ type inbetweenReport struct {
 
 func newInbetween() *cobra.Command {
 	var keys, out, model string
-	var hold, asJSON bool
+	var hold, linear, asJSON bool
 	var threads int
 	c := &cobra.Command{
 		Use:   "inbetween --keys KEYS.toml --out OUT.bvh",
@@ -75,7 +75,7 @@ Feet that the network has on the ground are held there.`,
 			if err != nil {
 				return err
 			}
-			rep, err := makeBetween(m, k, hold, threads, out)
+			rep, err := makeBetween(m, k, linear, hold && !linear, threads, out)
 			if err != nil {
 				return err
 			}
@@ -90,6 +90,7 @@ Feet that the network has on the ground are held there.`,
 	f.StringVar(&keys, "keys", "", "TOML `file` of keys")
 	f.StringVarP(&out, "out", "o", "", "the BVH `file` to write")
 	f.StringVar(&model, "model", "human-keypose", "a shipped model's `name`, or a model file")
+	f.BoolVar(&linear, "interpolate", false, "leave the network out: what interpolation makes, to compare")
 	f.BoolVar(&hold, "feet", true, "hold standing feet")
 	f.IntVar(&threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
 	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
@@ -98,7 +99,7 @@ Feet that the network has on the ground are held there.`,
 	return c
 }
 
-func makeBetween(m *keypose.Model, k keypose.Keys, hold bool, threads int, out string) (*inbetweenReport, error) {
+func makeBetween(m *keypose.Model, k keypose.Keys, linear, hold bool, threads int, out string) (*inbetweenReport, error) {
 	l := m.Layout
 	const fps = 2 * keypose.Rate
 	t, err := l.Track(k, fps)
@@ -112,7 +113,9 @@ func makeBetween(m *keypose.Model, k keypose.Keys, hold bool, threads int, out s
 	defer maker.Close()
 	begin := time.Now()
 	stand := make([]float32, t.Frames*keypose.Feet)
-	if err := maker.Fill(t, stand); err != nil {
+	if linear {
+		t.Interpolate()
+	} else if err := maker.Fill(t, stand); err != nil {
 		return nil, err
 	}
 	rep := &inbetweenReport{Out: out, Keys: len(k.Keys), Seconds: float64(t.Frames) / fps}

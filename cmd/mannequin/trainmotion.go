@@ -205,6 +205,9 @@ Files, checkpoints and --resume are as in train mann.`,
 			return f.train(cmd, &r.Learning, r.Run)
 		},
 	}
-	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 3)
+	p := c.Flags()
+	p.Float32Var(&r.Stretch, "stretch", r.Stretch, "how much faster or slower recordings are played at most, as a `share`")
+	p.Float32Var(&r.Reverse, "reverse", r.Reverse, "`share` of what is learnt from that is played backward: few people are recorded as they walk so")
 	return c
 }

@@ -24,6 +24,7 @@ type Keypose struct {
 	Channels [3]int  // at full, half and a quarter of the rate
 	Keep     float32 // dropout's retention probability, in (0, 1]
 	Stretch  float32 // how much faster or slower recordings are played at most, as a share
+	Reverse  float32 // share of the windows that are played backward: few people are recorded as they walk so
 
 	// Weights of the loss: the mean error of places of joints in m, of their motion
 	// from frame to frame in m, of rotations in rad, of contacts.
@@ -36,8 +37,8 @@ type Keypose struct {
 
 // DefaultKeypose returns our recipe without data.
 func DefaultKeypose() Keypose {
-	return Keypose{Channels: [3]int{256, 320, 384}, Keep: 0.85, Stretch: 0.15, Places: 10, Motion: 20, Turns: 1, Contacts: 0.1, Learning: Learning{
-		Jitter: true, ClipNorm: 1, Epochs: 100, Batch: 16, Seed: 1,
+	return Keypose{Channels: [3]int{256, 320, 384}, Keep: 0.85, Stretch: 0.15, Reverse: 0.1, Places: 10, Motion: 20, Turns: 1, Contacts: 0.1, Learning: Learning{
+		Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 16, Seed: 1,
 		AdamW: train.AdamW{Rate: 1e-3, Decay: 0.02, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
 }
@@ -55,6 +56,8 @@ func (m *Keypose) check() error {
 	switch {
 	case !(m.Stretch >= 0 && m.Stretch <= 1):
 		return fmt.Errorf("recipes: Stretch is %g, want 0 to 1", m.Stretch)
+	case !(m.Reverse >= 0 && m.Reverse <= 1):
+		return fmt.Errorf("recipes: Reverse is %g, want a share from 0 to 1", m.Reverse)
 	case m.Train.Length%(4*every) != 0:
 		return fmt.Errorf("recipes: windows of %d frames, want a multiple of %d: the network quarters those at half the rate", m.Train.Length, 4*every)
 	case m.Train.Clips[0].Poses == nil:
@@ -178,8 +181,12 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows [
 		if !isHeldOut {
 			step *= math.Exp(math.Log1p(float64(m.Stretch)) * (2*rng.Float64() - 1))
 		}
+		begin := float64(from)
+		if !isHeldOut && rng.Float32() < m.Reverse {
+			begin, step = begin+step*float64(length-1), -step
+		}
 		motion, track := l.NewTrack(length, keypose.Rate), l.NewTrack(length, keypose.Rate)
-		motion.SetClip(clip.Poses, float64(from), step)
+		motion.SetClip(clip.Poses, begin, step)
 		first, last := keyFrames(track, motion, rng)
 		track.Interpolate()
 		at0 := i * length
@@ -188,7 +195,7 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows [
 		track.Correction(k.turns.Val[at0*l.Columns():], motion)
 		for f := range length {
 			row := at0 + f
-			src := from + int(float64(f)*step+0.5)
+			src := int(math.Floor(begin + float64(f)*step + 0.5))
 			if f >= first && f <= last && src >= 0 && src < clip.Frames {
 				k.mask[row] = 1
 			}
@@ -279,10 +286,11 @@ func (m *Keypose) recipe() any {
 		Channels [3]int     `json:"channels"`
 		Keep     float32    `json:"keep"`
 		Stretch  float32    `json:"stretch"`
+		Reverse  float32    `json:"reverse"`
 		Loss     [4]float32 `json:"loss"`
 		Jitter   bool       `json:"jitter"`
 		learnt
-	}{"keypose", m.Channels, m.Keep, m.Stretch, [4]float32{m.Places, m.Motion, m.Turns, m.Contacts}, m.Jitter, m.learnt()}
+	}{"keypose", m.Channels, m.Keep, m.Stretch, m.Reverse, [4]float32{m.Places, m.Motion, m.Turns, m.Contacts}, m.Jitter, m.learnt()}
 }
 
 // model makes the network that a model file holds.
@@ -320,8 +328,8 @@ func (m *Keypose) card(src source, k mannMetrics) string {
 		src.name, keypose.Rate, keypose.Rate/2, keypose.Rate/4)
 	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
 		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nMean error of joints' places, motion and rotations in windows of %d frames with keys at random; AdamW (rate %g, decay %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, tempo changed by up to %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Train.Length/every, m.AdamW.Rate, m.AdamW.Decay, m.Epochs, m.Batch, m.Keep, m.Stretch, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
+	p("## Training\n\nMean error of joints' places, motion and rotations in windows of %d frames with keys at random; AdamW (rate %g, decay %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, tempo changed by up to %g, a share of %g backward in time, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
+		m.Train.Length/every, m.AdamW.Rate, m.AdamW.Decay, m.Epochs, m.Batch, m.Keep, m.Stretch, m.Reverse, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
 	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.limits)
 	return b.String()
 }

@@ -1,0 +1,45 @@
+package keypose_test
+
+import (
+	"testing"
+
+	"mannequin/animsys/keypose"
+	humankeypose "mannequin/models/human-keypose"
+	"mannequin/offline/procgen/human"
+)
+
+// BenchmarkFill makes four seconds of motion between keys every half second, on one
+// core.
+func BenchmarkFill(b *testing.B) {
+	net, err := humankeypose.Open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	model, err := keypose.New(net)
+	if err != nil {
+		b.Fatal(err)
+	}
+	maker, err := model.NewMaker(keypose.MakerOptions{Workers: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer maker.Close()
+	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.2, Styles: []string{"neutral"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	track := model.Layout.NewTrack(241, 60)
+	track.SetClip(takes[0].Clip, 0, 1)
+	for f := 0; f < track.Frames; f += 30 {
+		for g := range model.Layout.Groups() {
+			track.Weight[f*model.Layout.Groups()+g] = 1
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := maker.Fill(track, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(track.Frames)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+}

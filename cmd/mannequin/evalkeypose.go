@@ -38,7 +38,7 @@ func newEvalKeypose() *cobra.Command {
 not seen, beside interpolation, each figure beside the bar that it has to reach:
 
   keys every half second, and every second (Lüdi 2016, sec. 5.1): the distance of
-  joints from the recording's, drift after ten seconds, steps, feet that slide,
+  joints from the recording's, drift in the tenth second, steps, feet that slide,
   ways to go backward and sideways
   with --transitions, gaps of 5, 15 and 30 frames in the protocol of LAFAN1
   (Harvey et al. 2020)
@@ -198,11 +198,11 @@ func meanKeypose(set, method string, every float64, scores []inbetween.Score) ev
 		m.Joints, m.Root, m.Yaw = m.Joints+n*s.Joints, m.Root+n*s.Root, m.Yaw+n*s.Yaw
 		m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate+n*s.Skate, m.TrueSkate+n*s.TrueSkate, m.Jerk+n*s.Jerk, m.TrueJerk+n*s.TrueJerk
 		m.Hit = max(m.Hit, s.Hit)
-		if s.Late > 0 {
-			m.Late, m.LateYaw = m.Late+s.Late, m.LateYaw+s.LateYaw
+		if s.Drift > 0 {
+			m.Drift, m.Turn = m.Drift+s.Drift, m.Turn+s.Turn
 			late++
 		}
-		if s.Steps == s.TrueSteps {
+		if s.StepsRight {
 			right++
 		}
 		m.Aside += s.Aside
@@ -211,7 +211,7 @@ func meanKeypose(set, method string, every float64, scores []inbetween.Score) ev
 	frames, late = max(frames, 1), max(late, 1)
 	m.Joints, m.Root, m.Yaw = m.Joints/frames, m.Root/frames, m.Yaw/frames
 	m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate/frames, m.TrueSkate/frames, m.Jerk/frames, m.TrueJerk/frames
-	m.Late, m.LateYaw = m.Late/late, m.LateYaw/late
+	m.Drift, m.Turn = m.Drift/late, m.Turn/late
 	m.StepsRight = right / float64(max(1, len(scores)))
 	m.AsideRight /= float64(max(1, m.Aside))
 	return m
@@ -241,8 +241,10 @@ func (r *evalKeyposeReport) bars() evalBars {
 		b.most("joints between keys, cm", of, &m.Joints, most)
 		b.most("joints ÷ interpolation's", of, over(m.Joints, base.Joints), share)
 		b.least("share of recordings with as many steps", of, &m.StepsRight, barStepsRight)
-		b.most("root off after 10 s, cm", of, &m.Late, barDrift)
-		b.most("heading off after 10 s, degrees", of, &m.LateYaw, barDriftYaw)
+		if m.Drift > 0 {
+			b.most("drift of the root after 10 s, cm", of, &m.Drift, barDrift)
+			b.most("drift of its heading after 10 s, degrees", of, &m.Turn, barDriftYaw)
+		}
 		b.most("keys missed by, cm", of, &m.Hit, barHit)
 		if m.Aside > 0 {
 			b.least("share of seconds backward and sideways that are so", of, &m.AsideRight, barAside)
@@ -259,10 +261,10 @@ func (r *evalKeyposeReport) bars() evalBars {
 
 func (r *evalKeyposeReport) print(w io.Writer) error {
 	t := &evalTables{w: w}
-	rows := []string{"recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tafter 10 s: root cm\theading °\tas many steps\taside right\tskate ÷ recorded\tjerk ÷"}
+	rows := []string{"recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tdrift cm\tdrift °\tas many steps\taside right\tskate ÷ recorded\tjerk ÷"}
 	for _, m := range r.Means {
 		rows = append(rows, cells(m.Set, fmt.Sprintf("%g s", m.Every), m.Method, fmt.Sprint(m.Clips), fmt.Sprintf("%.2f", m.Joints), fmt.Sprintf("%.2f", m.Root), fmt.Sprintf("%.2f", m.Yaw),
-			fmt.Sprintf("%.3f", m.Hit), fmt.Sprintf("%.2f", m.Late), fmt.Sprintf("%.2f", m.LateYaw), fmt.Sprintf("%.0f %%", 100*m.StepsRight),
+			fmt.Sprintf("%.3f", m.Hit), fmt.Sprintf("%.2f", m.Drift), fmt.Sprintf("%.2f", m.Turn), fmt.Sprintf("%.0f %%", 100*m.StepsRight),
 			fmt.Sprintf("%.0f %% of %d", 100*m.AsideRight, m.Aside), orNever("%.2f", over(m.Skate, m.TrueSkate)), orNever("%.2f", over(m.Jerk, m.TrueJerk))))
 	}
 	t.section(r.Model+" between keys of recordings held out", rows...)

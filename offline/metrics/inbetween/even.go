@@ -26,16 +26,16 @@ type Errors struct {
 	Root      float64 `json:"root_cm"`       // mean distance of the root over the ground
 	Yaw       float64 `json:"yaw_degrees"`   // mean error of its heading
 	Hit       float64 `json:"hit_cm"`        // largest distance of a joint at a key
-	Late      float64 `json:"late_cm"`       // Root, from LateFrom on alone; 0 where the recording is shorter
-	LateYaw   float64 `json:"late_degrees"`  // Yaw, the same
+	Drift     float64 `json:"drift_cm"`      // length of the mean error of the root over the ground in the last second; 0 where the motion is shorter than 10 s
+	Turn      float64 `json:"drift_degrees"` // that of its heading
 	Skate     float64 `json:"skate_cm"`      // mean way of a foot that stands in the recording over the ground, per frame of 1/60 s
 	Jerk      float64 `json:"jerk"`          // mean magnitude of the joints' third differences, cm per frame³
 	TrueSkate float64 `json:"true_skate_cm"` // Skate of the recording
 	TrueJerk  float64 `json:"true_jerk"`     // Jerk of the recording
 }
 
-// LateFrom is the time from which on drift is measured, s.
-const LateFrom = 10
+// Drift is measured over the last second of recordings of at least so many.
+const longEnough = 10 // s
 
 // Score is how a method did on a recording.
 type Score struct {
@@ -44,10 +44,11 @@ type Score struct {
 	Every  float64 `json:"every_s"` // between keys
 	Frames int     `json:"frames"`
 	Errors
-	Steps     int `json:"steps"`
-	TrueSteps int `json:"true_steps"`
-	Aside     int `json:"aside_seconds"` // that go backward or sideways in the recording,
-	AsideHit  int `json:"aside_right"`   // and do so in the motion, within 45°
+	Steps      int  `json:"steps"` // feet that come down
+	TrueSteps  int  `json:"true_steps"`
+	StepsRight bool `json:"steps_right"`   // as many as in the recording, where those next to the ends may count or not
+	Aside      int  `json:"aside_seconds"` // that go backward or sideways in the recording,
+	AsideHit   int  `json:"aside_right"`   // and do so in the motion, within 45°
 }
 
 // Even keys every so many seconds of a recording at 60 frames per second and
@@ -73,7 +74,9 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	s := Score{Clip: name, Method: method, Every: every, Frames: frames}
 	want, have := placesOf(truth), placesOf(t)
 	n := l.Skel.Len()
-	var count, late float64
+	var count float64
+	var drift m3.Vec3
+	var turn, late float32
 	for f := range frames {
 		root := float64(have[f*n].Flat().Dist(want[f*n].Flat()))
 		yaw := math.Abs(float64(m3.WrapAngle(t.Place[f].Yaw-truth.Place[f].Yaw))) * 180 / math.Pi
@@ -85,15 +88,17 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 		}
 		count++
 		s.Root, s.Yaw = s.Root+100*root, s.Yaw+yaw
-		if f >= int(LateFrom*c.FPS) {
-			s.Late, s.LateYaw, late = s.Late+100*root, s.LateYaw+yaw, late+1
+		if frames >= int(longEnough*c.FPS) && f >= frames-int(c.FPS) {
+			drift = drift.Add(have[f*n].Sub(want[f*n]).Flat())
+			turn += m3.WrapAngle(t.Place[f].Yaw - truth.Place[f].Yaw)
+			late++
 		}
 		for j := range n {
 			s.Joints += 100 * float64(have[f*n+j].Dist(want[f*n+j])) / float64(n)
 		}
 	}
 	s.Joints, s.Root, s.Yaw = s.Joints/count, s.Root/count, s.Yaw/count
-	s.Late, s.LateYaw = s.Late/max(1, late), s.LateYaw/max(1, late)
+	s.Drift, s.Turn = float64(100*drift.Len()/max(1, late)), float64(m3.Abs(turn)/max(1, late)*180/math.Pi)
 	s.Jerk, s.TrueJerk = jerk(have, n), jerk(want, n)
 	stand, err := contacts(layout, l.Skel, want, c.FPS)
 	if err != nil {
@@ -103,7 +108,9 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	if err != nil {
 		return s, err
 	}
-	s.Steps, s.TrueSteps = steps(made), steps(stand)
+	inner, all := steps(made)
+	trueInner, trueAll := steps(stand)
+	s.Steps, s.TrueSteps, s.StepsRight = all, trueAll, inner <= trueAll && trueInner <= all
 	s.Skate, s.TrueSkate = skate(layout, l.Skel, have, stand), skate(layout, l.Skel, want, stand)
 	s.Aside, s.AsideHit = aside(truth, t)
 	return s, nil
@@ -151,10 +158,15 @@ func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float6
 // flicker are no steps.
 const shortest = 6
 
-// steps counts how often a foot, by heel or toe, comes down.
-func steps(stand [][]bool) (count int) {
+// next is how near to an end of the motion a foot comes down that may count or not,
+// frames: there it hangs on a centimetre whether it is seen to.
+const next = 9
+
+// steps counts how often a foot, by heel or toe, comes down: not next to the ends,
+// and in all.
+func steps(stand [][]bool) (inner, all int) {
 	if len(stand) == 0 {
-		return 0
+		return 0, 0
 	}
 	half := len(stand[0]) / 2
 	for foot := range 2 {
@@ -174,12 +186,15 @@ func steps(stand [][]bool) (count int) {
 			}
 			if since++; since == shortest {
 				if now, since = !now, 0; now {
-					count++
+					all++
+					if at := f - shortest + 1; at >= next && at < len(stand)-next {
+						inner++
+					}
 				}
 			}
 		}
 	}
-	return count
+	return inner, all
 }
 
 // skate returns the mean way of contacts that stand, cm per frame.

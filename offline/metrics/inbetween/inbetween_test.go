@@ -44,7 +44,7 @@ func TestEven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Joints > 1e-3 || s.Root > 1e-3 || s.Yaw > 0.05 || s.Hit > 1e-3 || s.Steps != s.TrueSteps || s.TrueSteps < 4 || s.Skate != s.TrueSkate {
+	if s.Joints > 1e-3 || s.Root > 1e-3 || s.Yaw > 0.05 || s.Hit > 1e-3 || !s.StepsRight || s.Steps != s.TrueSteps || s.TrueSteps < 4 || s.Skate != s.TrueSkate {
 		t.Errorf("the recording itself: %+v", s)
 	}
 	s, err = Even(l, feature.Human(), "walk", "interpolation", c, 1, Interpolate)
@@ -74,8 +74,8 @@ func TestEven(t *testing.T) {
 	if math.Abs(s.Joints-3) > 0.01 || math.Abs(s.Root-3) > 0.01 || s.Hit > 1e-3 {
 		t.Errorf("3 cm aside: %+v", s)
 	}
-	if c.Seconds() > LateFrom && math.Abs(s.Late-3) > 0.01 {
-		t.Errorf("3 cm aside: late %g", s.Late)
+	if s.Frames >= 600 && math.Abs(s.Drift-3) > 0.2 {
+		t.Errorf("3 cm aside: drift %g", s.Drift)
 	}
 }
 
@@ -112,8 +112,11 @@ func TestSteps(t *testing.T) {
 	}
 	// The left is down at first, and comes down at 50, 100, 150; the right at 25, 75,
 	// 125, 175.
-	if n := steps(stand); n != 7 {
-		t.Errorf("%d steps, want 7", n)
+	if inner, all := steps(stand); inner != 7 || all != 7 {
+		t.Errorf("%d steps, %d not next to the ends, want 7", all, inner)
+	}
+	if inner, all := steps(stand[45:183]); inner != 4 || all != 6 { // the ends are next to 50 and 175
+		t.Errorf("%d steps, %d not next to the ends, want 6 and 4", all, inner)
 	}
 }
 

@@ -371,6 +371,12 @@ func TestFillRefuses(t *testing.T) {
 	if err := k.Fill(track, nil); err == nil || !strings.Contains(err.Error(), "not finite") {
 		t.Errorf("NaN: %v", err)
 	}
+	if err := k.Fill(keyed(l, c, 60), nil); err == nil || !strings.Contains(err.Error(), "where the root is") {
+		t.Errorf("no keys: %v", err)
+	}
+	if err := k.Fill(&Track{Layout: l, FPS: 60, Frames: 2}, nil); err == nil || !strings.Contains(err.Error(), "another skeleton") {
+		t.Errorf("no weights: %v", err)
+	}
 	if err := k.Fill(&Track{Layout: l, FPS: 60}, nil); err == nil {
 		t.Error("a track without frames is filled")
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -164,8 +165,18 @@ func (m *Maker) Fill(t *Track, stand []float32) error {
 	if t.Frames < 1 {
 		return fmt.Errorf("keypose: a track without frames")
 	}
-	t.Interpolate()
 	l := m.model.Layout
+	if len(t.Weight) != t.Frames*l.Groups() {
+		return fmt.Errorf("keypose: a track of another skeleton: %d weights for %d frames of %d groups", len(t.Weight), t.Frames, l.Groups())
+	}
+	keyed := false
+	for i := GroupPath; i < len(t.Weight); i += l.Groups() {
+		keyed = keyed || t.Weight[i] > 0
+	}
+	if !keyed {
+		return errors.New("keypose: no frame says where the root is: want one with weight for the path")
+	}
+	t.Interpolate()
 	in, cols := l.Inputs(), l.Columns()
 	wide := cols + Feet
 	n := (t.Frames + step - 1) / step

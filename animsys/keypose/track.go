@@ -44,11 +44,11 @@ func (t *Track) Set(f int, pos []m3.Vec3, rot []m3.Quat, near float32) {
 	n := len(t.Layout.Joints)
 	out := t.Rot[f*n:][:n]
 	for i, j := range t.Layout.Joints {
-		out[i] = rot[j]
+		out[i] = rot[j].Normalize()
 	}
 	t.Place[f] = placeOf(pos[0], rot[0], near)
 	t.Height[f] = pos[0].Y
-	out[0] = m3.YawQuat(t.Place[f].Yaw).Conj().Mul(rot[0])
+	out[0] = m3.YawQuat(t.Place[f].Yaw).Conj().Mul(out[0])
 }
 
 // placeOf returns where a root stands, its heading within half a turn of near. A

@@ -1,0 +1,72 @@
+package dataset
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
+)
+
+// With Poses recordings keep their rotations, frame by frame beside their rows, and
+// their mirror images have those of the other side.
+func TestBuildMotionPoses(t *testing.T) {
+	sk := retarget.Human()
+	dir := t.TempDir()
+	arm, other := sk.Index("LeftArm"), sk.Index("RightArm")
+	for _, name := range []string{"a", "b"} {
+		c := skel.NewClip(sk, 60, 90)
+		for f := range c.Frames {
+			pos, rot := c.Frame(f)
+			pos[0] = m3.V(0, 0.95, float32(f)/60)
+			rot[arm] = m3.AxisAngle(m3.V(0, 0, 1), -0.01*float32(f))
+		}
+		var text strings.Builder
+		if err := mocap.WriteClip(&text, c); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".bvh"), []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	train, heldOut, err := BuildMotion([]string{dir}, MotionOptions{HeldOut: []string{"b"}, Length: 60, Margin: 1, Poses: true, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*Motion{train, heldOut} {
+		if len(m.Clips) != 2 {
+			t.Fatalf("%d clips", len(m.Clips))
+		}
+		for _, c := range m.Clips {
+			if c.Poses == nil || c.Poses.Frames != c.Frames {
+				t.Fatalf("%s: no poses, or not as many as frames", c.Name)
+			}
+			_, first := c.Poses.Frame(0)
+			_, last := c.Poses.Frame(c.Frames - 1)
+			moves, rests := arm, other
+			if c.Mirror {
+				moves, rests = other, arm
+			}
+			if a := first[moves].Angle(last[moves]); a < 0.5 {
+				t.Errorf("%s, mirrored %t: the arm turns by %g rad", c.Name, c.Mirror, a)
+			}
+			if a := first[rests].Angle(last[rests]); a > 0.05 {
+				t.Errorf("%s, mirrored %t: the other arm turns by %g rad", c.Name, c.Mirror, a)
+			}
+		}
+	}
+	if _, _, err := BuildMotion([]string{dir}, MotionOptions{Poses: true, Stand: 10}); err == nil {
+		t.Error("poses of postures that are held are given")
+	}
+	train, _, err = BuildMotion([]string{dir}, MotionOptions{HeldOut: []string{"b"}, Length: 60, Margin: 1, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if train.Clips[0].Poses != nil {
+		t.Error("poses nobody asked for")
+	}
+}

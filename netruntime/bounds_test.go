@@ -40,16 +40,18 @@ func TestPackedBound(t *testing.T) {
 	for _, c := range filterCases() {
 		cases = append(cases, c.graphCase)
 	}
-	for width := range 30 {
-		m := newMaker(1)
-		u := m.node(Node{Op: OpDepool, In: []string{m.input("x", 40, false)}}, 0, 0)
-		cases = append(cases, graphCase{fmt.Sprintf("depool, width %d", width+1), m.net(m.node(Node{Op: OpConv, In: []string{u}}, 40, width+1)), 1})
+	for _, factor := range []int{2, 3, 5, maxFactor} {
+		for width := range 30 {
+			m := newMaker(1)
+			u := m.node(Node{Op: OpDepool, In: []string{m.input("x", 40, false)}, Factor: factor}, 0, 0)
+			cases = append(cases, graphCase{fmt.Sprintf("depool by %d, width %d", factor, width+1), m.net(m.node(Node{Op: OpConv, In: []string{u}}, 40, width+1)), 1})
+		}
 	}
 	for _, c := range cases {
 		eachType(t, func(t *testing.T, bf16 bool) {
 			bound, packed := 0.0, 0
 			for i := range c.net.bound.nodes {
-				bound += c.net.bound.nodes[i].packed()
+				bound += c.net.bound.packed(&c.net.bound.nodes[i])
 			}
 			for _, o := range compile(c.net, planKey{kernel.Active(), bf16}).ops {
 				switch o := o.(type) {

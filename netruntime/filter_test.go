@@ -38,12 +38,14 @@ func filterCases() []filterCase {
 		if width == 3 {
 			continue // it pools to two taps
 		}
-		add(fmt.Sprintf("depool, width %d", width), 2, width/2+1, func(m *maker) []string {
-			p := m.node(Node{Op: OpMaxPool, In: []string{m.input("x", 2*in, false)}}, 0, 0)
-			u := m.node(Node{Op: OpDepool, In: []string{p}}, 0, 0)
-			a := m.node(Node{Op: OpConv, In: []string{u}, Act: "relu"}, out, width)
-			return []string{m.node(Node{Op: OpBatchNorm, In: []string{a}}, 0, 0)}
-		})
+		for _, by := range []int{2, 3} {
+			add(fmt.Sprintf("depool by %d, width %d", by, width), 2, width/by+1, func(m *maker) []string {
+				p := m.node(Node{Op: OpMaxPool, In: []string{m.input("x", 2*in, false)}}, 0, 0)
+				u := m.node(Node{Op: OpDepool, In: []string{p}, Factor: by}, 0, 0)
+				a := m.node(Node{Op: OpConv, In: []string{u}, Act: "relu"}, out, width)
+				return []string{m.node(Node{Op: OpBatchNorm, In: []string{a}}, 0, 0)}
+			})
+		}
 	}
 	return cases
 }

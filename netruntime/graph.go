@@ -32,11 +32,23 @@ type Node struct {
 	Tied    bool   `json:"tied,omitempty"`    // OpDense, OpConv: the weight's in and out axes are swapped
 	Reverse bool   `json:"reverse,omitempty"` // OpLSTM: from the last frame to the first
 	Columns []int  `json:"columns,omitempty"` // OpSelect: channels of the operand
+	Factor  int    `json:"factor,omitempty"`  // OpDepool: how many times as long the result is, 2 to 16; 0 is 2
 
 	// Tensors renames the node's tensors: from the role, such as "weight", to
 	// the tensor's name. Without an entry that is "<node>.<role>". Nodes may
 	// share tensors.
 	Tensors map[string]string `json:"tensors,omitempty"`
+}
+
+// maxFactor bounds Node.Factor.
+const maxFactor = 16
+
+// Times returns by how much an OpDepool lengthens.
+func (n *Node) Times() int {
+	if n.Factor == 0 {
+		return 2
+	}
+	return n.Factor
 }
 
 // The operations, with their operands x, … and the tensors by role. I and O
@@ -54,7 +66,8 @@ const (
 	OpConv = "conv"
 	// OpMaxPool halves the length: the larger of each pair of frames.
 	OpMaxPool = "max_pool"
-	// OpDepool doubles the length: half of each frame's value to each of two.
+	// OpDepool lengthens by Factor: of each frame's value an equal share to each
+	// of so many, half to each of two.
 	OpDepool = "depool"
 	// OpLSTM is a long short-term memory of x and optionally of the first state
 	// h, c (length 1): weight (4H, I), recurrent (4H, H), bias (4H), gates in

@@ -24,8 +24,23 @@ func smallGraph() *Net {
 	return m.net(d, "l.c")
 }
 
+// longGraph lengthens by 2·5·3 between convolutions.
+func longGraph() *Net {
+	m := newMaker(2)
+	x := m.input("x", 3, false)
+	for i, factor := range []int{0, 5, 3} {
+		c := m.node(Node{Op: OpConv, In: []string{x}, Act: "relu"}, 4, 3+2*i)
+		x = m.node(Node{Op: OpDepool, In: []string{c}, Factor: factor}, 0, 0)
+	}
+	return m.net(m.node(Node{Op: OpConv, In: []string{x}}, 3, 9), x)
+}
+
 func TestGraphFiles(t *testing.T) {
-	n := smallGraph()
+	t.Run("small", func(t *testing.T) { testGraphFile(t, smallGraph()) })
+	t.Run("long", func(t *testing.T) { testGraphFile(t, longGraph()) })
+}
+
+func testGraphFile(t *testing.T, n *Net) {
 	for _, encode := range []func(*Net) []byte{
 		func(n *Net) []byte { return encoded(t, n) },
 		func(n *Net) []byte {
@@ -105,6 +120,17 @@ func TestLength(t *testing.T) {
 			t.Errorf("length of %s is %d (%v), want %d", value, got, err, want)
 		}
 	}
+	long := &Graph{Inputs: []Input{{Name: "x", Channels: 1}}, Outputs: []string{"c"}, Nodes: []Node{
+		{Name: "a", Op: OpMaxPool, In: []string{"x"}}, {Name: "b", Op: OpDepool, In: []string{"a"}, Factor: 5},
+		{Name: "c", Op: OpDepool, In: []string{"b"}, Factor: 6}}}
+	for value, want := range map[string]int{"a": 2, "b": 10, "c": 60} {
+		if got, err := long.Length(value, 4); err != nil || got != want {
+			t.Errorf("length of %s is %d (%v), want %d", value, got, err, want)
+		}
+	}
+	if _, err := long.Length("b", 3); err == nil || !strings.Contains(err.Error(), "5/2 of the run") {
+		t.Errorf("5/2 of 3 frames: %v", err)
+	}
 	for value, length := range map[string]int{"nothing": 12, "p": 11, "x": 0, "l": -2} {
 		if got, err := g.Length(value, length); err == nil {
 			t.Errorf("%s has length %d of %d", value, got, length)
@@ -144,8 +170,18 @@ func TestGraphRejects(t *testing.T) {
 		`"l": tied is no option`:          func(g *Graph, _ []Tensor) { node(g, "l").Tied = true },
 		`"d": reverse is no option`:       func(g *Graph, _ []Tensor) { node(g, "d").Reverse = true },
 		`"d": columns is no option`:       func(g *Graph, _ []Tensor) { node(g, "d").Columns = []int{0} },
-		`"d": act names no activation`:    func(g *Graph, _ []Tensor) { *node(g, "d") = Node{Name: "d", Op: OpAct, In: []string{"l"}} },
-		`"d": select of 0 columns`:        func(g *Graph, _ []Tensor) { *node(g, "d") = Node{Name: "d", Op: OpSelect, In: []string{"l"}} },
+		`"p": factor is no option`:        func(g *Graph, _ []Tensor) { node(g, "p").Factor = 3 },
+		`"d": depool by a factor of 1`: func(g *Graph, _ []Tensor) {
+			*node(g, "d") = Node{Name: "d", Op: OpDepool, In: []string{"p"}, Factor: 1}
+		},
+		`"d": depool by a factor of -3`: func(g *Graph, _ []Tensor) {
+			*node(g, "d") = Node{Name: "d", Op: OpDepool, In: []string{"p"}, Factor: -3}
+		},
+		`"d": depool by a factor of 17`: func(g *Graph, _ []Tensor) {
+			*node(g, "d") = Node{Name: "d", Op: OpDepool, In: []string{"p"}, Factor: 17}
+		},
+		`"d": act names no activation`: func(g *Graph, _ []Tensor) { *node(g, "d") = Node{Name: "d", Op: OpAct, In: []string{"l"}} },
+		`"d": select of 0 columns`:     func(g *Graph, _ []Tensor) { *node(g, "d") = Node{Name: "d", Op: OpSelect, In: []string{"l"}} },
 		`there is no channel 1`: func(g *Graph, _ []Tensor) {
 			*node(g, "d") = Node{Name: "d", Op: OpSelect, In: []string{"l"}, Columns: []int{1}}
 		},
@@ -240,7 +276,7 @@ func TestGraphBounds(t *testing.T) {
 	for want, g := range map[string]*Graph{
 		"1572864 channels, at most": wide(1, 3),
 		"channels in all values":    wide(100, 1),
-		"more than 8 halvings":      deep,
+		"no more than 256 times":    deep,
 	} {
 		if _, err := New(Meta{Arch: "graph", Graph: g}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

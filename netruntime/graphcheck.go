@@ -10,12 +10,27 @@ import (
 	"mannequin/internal/kernel"
 )
 
-// span is the length of a value: length·2^doubled frames in a run of that
-// length, or always 1.
+// span is the length of a value: length·num/den frames in a run of that length,
+// in lowest terms, or always 1. den is a power of two.
 type span struct {
-	doubled int
-	once    bool
+	num, den int
+	once     bool
 }
+
+// asRun is as long as the run, single is one frame.
+var asRun, single = span{num: 1, den: 1}, span{num: 1, den: 1, once: true}
+
+// scaled returns s times num/den.
+func (s span) scaled(num, den int) span {
+	s.num, s.den = s.num*num, s.den*den
+	for s.num%2 == 0 && s.den%2 == 0 {
+		s.num, s.den = s.num/2, s.den/2
+	}
+	return s
+}
+
+// shorter says that s is shorter than o in a run of any length.
+func (s span) shorter(o span) bool { return s.num*o.den < o.num*s.den }
 
 // frames returns the value's length in a run of the given length, or 0 where
 // that cannot be halved as often as needed.
@@ -23,32 +38,28 @@ func (s span) frames(length int) int {
 	if s.once {
 		return 1
 	}
-	if s.doubled >= 0 {
-		return length << s.doubled
-	}
-	n := length >> -s.doubled
-	if n<<-s.doubled != length {
+	if length%s.den != 0 {
 		return 0
 	}
-	return n
+	return length / s.den * s.num
 }
 
 // most is frames, rounded up where the length cannot be halved.
 func (s span) most(length int) int {
-	if s.once || s.doubled >= 0 {
-		return s.frames(length)
+	if s.once {
+		return 1
 	}
-	return (length + 1<<-s.doubled - 1) >> -s.doubled
+	return (length*s.num + s.den - 1) / s.den
 }
 
 func (s span) String() string {
 	switch {
 	case s.once:
 		return "1"
-	case s.doubled < 0:
-		return fmt.Sprintf("1/%d of the run's", 1<<-s.doubled)
+	case s.den > 1:
+		return fmt.Sprintf("%d/%d of the run's", s.num, s.den)
 	}
-	return fmt.Sprintf("%d times the run's", 1<<s.doubled)
+	return fmt.Sprintf("%d times the run's", s.num)
 }
 
 // operands says how many operands an operation takes.
@@ -108,7 +119,9 @@ func (g *Graph) spans() (map[string]span, error) {
 		if in.Channels < 1 || in.Channels > maxChannels {
 			return nil, graphf(in.Name, "input of %d channels, want 1 to %d", in.Channels, maxChannels)
 		}
-		spans[in.Name] = span{once: in.Once}
+		if spans[in.Name] = asRun; in.Once {
+			spans[in.Name] = single
+		}
 	}
 	for i := range g.Nodes {
 		if err := g.Nodes[i].check(spans); err != nil {
@@ -177,19 +190,19 @@ func (n *Node) check(spans map[string]span) error {
 			if err := newName(spans, state); err != nil {
 				return err
 			}
-			spans[state] = span{once: true}
+			spans[state] = single
 		}
 	case OpMaxPool, OpDepool:
 		if s.once {
 			return graphf(n.Name, "%s of %q, which has length 1", n.Op, n.In[0])
 		}
 		if n.Op == OpDepool {
-			s.doubled++
+			s = s.scaled(n.Times(), 1)
 		} else {
-			s.doubled--
+			s = s.scaled(1, 2)
 		}
-		if max(s.doubled, -s.doubled) > maxHalvings {
-			return graphf(n.Name, "length %v: more than %d halvings or doublings", s, maxHalvings)
+		if max(s.num, s.den) > 1<<maxHalvings {
+			return graphf(n.Name, "length %v: want no more than %d times, and no less than 1/%d", s, 1<<maxHalvings, 1<<maxHalvings)
 		}
 	default:
 		for _, in := range n.In[1:] {
@@ -219,6 +232,7 @@ func (n *Node) checkFields() error {
 		{"tied", n.Tied, []string{OpDense, OpConv}},
 		{"reverse", n.Reverse, []string{OpLSTM}},
 		{"columns", len(n.Columns) > 0, []string{OpSelect}},
+		{"factor", n.Factor != 0, []string{OpDepool}},
 	} {
 		if f.set && !slices.Contains(f.of, n.Op) {
 			return graphf(n.Name, "%s is no option of %s", f.name, n.Op)
@@ -226,6 +240,9 @@ func (n *Node) checkFields() error {
 	}
 	if n.Op == OpSelect && (len(n.Columns) == 0 || len(n.Columns) > maxChannels) {
 		return graphf(n.Name, "select of %d columns, want 1 to %d", len(n.Columns), maxChannels)
+	}
+	if n.Op == OpDepool && (n.Times() < 2 || n.Times() > maxFactor) {
+		return graphf(n.Name, "depool by a factor of %d, want 2 to %d", n.Factor, maxFactor)
 	}
 	if n.Op == OpAct && act == kernel.ActIdentity {
 		return graphf(n.Name, "act names no activation")

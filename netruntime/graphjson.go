@@ -17,7 +17,7 @@ const (
 	maxName      = 128  // bytes
 	maxChannels  = 1 << 20
 	maxFrame     = 1 << 24 // channels of all values for one frame of the run
-	maxHalvings  = 8       // and doublings of the length
+	maxHalvings  = 8       // of the length; and how often it may be doubled
 	maxWeights   = 1 << 27 // packed values, or four times as many as the tensors have
 )
 
@@ -85,6 +85,8 @@ func (n *Node) decode(dec *json.Decoder) error {
 			return dec.Decode(&n.Reverse)
 		case "columns":
 			return list(dec, &n.Columns, func(c *int) error { return dec.Decode(c) })
+		case "factor":
+			return dec.Decode(&n.Factor)
 		case "tensors":
 			n.Tensors = map[string]string{}
 			return object(dec, func(role string) error {

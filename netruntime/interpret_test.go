@@ -181,11 +181,11 @@ func interpretNode(n *Node, tensor func(role string) Tensor, in []array) map[str
 		}
 		return one(y)
 	case OpDepool:
-		y := newArray(x.batch, 2*x.length, x.channels)
+		y := newArray(x.batch, n.Times()*x.length, x.channels)
 		for b := range y.batch {
 			for t := range y.length {
 				for c := range y.channels {
-					y.at(b, t)[c] = x.at(b, t/2)[c] / 2
+					y.at(b, t)[c] = x.at(b, t/n.Times())[c] / float64(n.Times())
 				}
 			}
 		}

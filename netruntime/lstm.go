@@ -92,7 +92,7 @@ func (c *compiler) lstm(n *boundNode) {
 	}
 	for i := range o.states {
 		o.states[i] = len(c.values)
-		c.values = append(c.values, place{channels: h, span: span{once: true}, half: half, at: buffer})
+		c.values = append(c.values, place{channels: h, span: single, half: half, at: buffer})
 	}
 	c.ops = append(c.ops, o)
 	c.gates, c.steps = max(c.gates, min(4*o.unit, o.gateRow())), max(c.steps, in)

@@ -94,7 +94,7 @@ func TestPartErrors(t *testing.T) {
 		v = deep.node(Node{Op: OpDepool, In: []string{v}}, 0, 0)
 	}
 	var e *GraphError
-	if _, err := deep.net(v).Part([]string{low}, []string{v}); !errors.As(err, &e) || !strings.Contains(err.Error(), "more than 8") {
+	if _, err := deep.net(v).Part([]string{low}, []string{v}); !errors.As(err, &e) || !strings.Contains(err.Error(), "no more than 256 times") {
 		t.Errorf("nine doublings: %v", err)
 	}
 }

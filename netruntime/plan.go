@@ -87,14 +87,13 @@ const HeavyWeights = 1 << 15
 // compiler turns a graph into a plan.
 type compiler struct {
 	*plan
-	net   *Net
-	key   planKey
-	reads [][]*boundNode // by value
-	isOut []bool
-	fused map[*boundNode]bool
-	// depooled is the operand of a depooling that its convolutions include.
-	depooled map[int]int
-	planes   map[planesKey]int // values
+	net      *Net
+	key      planKey
+	reads    [][]*boundNode // by value
+	isOut    []bool
+	fused    map[*boundNode]bool
+	depooled map[int]*boundNode // depoolings that their convolutions include, by value
+	planes   map[planesKey]int  // values
 }
 
 func compile(net *Net, key planKey) *plan {
@@ -102,7 +101,7 @@ func compile(net *Net, key planKey) *plan {
 	c := &compiler{
 		plan: &plan{values: make([]place, len(b.values)), omega: -1, bf16: key.bf16, kernel: key.kind.String()},
 		net:  net, key: key, reads: make([][]*boundNode, len(b.values)), isOut: make([]bool, len(b.values)),
-		fused: map[*boundNode]bool{}, depooled: map[int]int{}, planes: map[planesKey]int{},
+		fused: map[*boundNode]bool{}, depooled: map[int]*boundNode{}, planes: map[planesKey]int{},
 	}
 	if key.bf16 {
 		c.kernel += "_bf16"
@@ -157,10 +156,10 @@ func (c *compiler) lower(n *boundNode) {
 	case OpDepool:
 		if !c.isOut[n.out] && len(c.reads[n.out]) > 0 &&
 			!slices.ContainsFunc(c.reads[n.out], func(r *boundNode) bool { return r.Op != OpConv }) {
-			c.depooled[n.out] = in
+			c.depooled[n.out] = n
 			return
 		}
-		c.ops = append(c.ops, &depool{in: in, out: n.out})
+		c.ops = append(c.ops, &depool{in: in, out: n.out, factor: n.Times()})
 	case OpMaxPool:
 		c.ops = append(c.ops, &maxPool{in: in, out: n.out})
 	case OpSoftmax:
@@ -258,19 +257,20 @@ func (c *compiler) extra(v int, at storage, index int) int {
 
 // chain groups the operations.
 func (c *compiler) chain() {
-	c.reuse = span{doubled: maxHalvings + 1}
+	heavy := false
 	var written []int // by the current chain
 	for _, o := range c.ops {
 		rows, _ := o.grid()
 		in, out := o.uses()
 		if o.heavy() {
 			c.groups = append(c.groups, group{[]op{o}, true})
-			if s := c.values[rows].span; s.once || !c.reuse.once && s.doubled < c.reuse.doubled {
+			if s := c.values[rows].span; !heavy || s.once || !c.reuse.once && s.shorter(c.reuse) {
 				c.reuse = s
 			}
 			if _, ok := o.(*lstm); ok {
-				c.reuse = span{once: true}
+				c.reuse = single
 			}
+			heavy = true
 			continue
 		}
 		joins := false
@@ -285,8 +285,8 @@ func (c *compiler) chain() {
 		g := &c.groups[len(c.groups)-1]
 		g.ops, written = append(g.ops, o), append(written, out...)
 	}
-	if c.reuse.doubled > maxHalvings {
-		c.reuse = span{}
+	if !heavy {
+		c.reuse = asRun
 	}
 }
 
@@ -315,7 +315,7 @@ func (c *compiler) share() {
 					continue
 				}
 				placed[v] = true
-				w := p.channels << (maxHalvings + p.span.doubled)
+				w := (p.channels << maxHalvings) * p.span.num / p.span.den
 				best := -1
 				for b := range until {
 					if until[b] < g && (best < 0 || max(width[b]-w, w-width[b]) < max(width[best]-w, w-width[best])) {

@@ -292,10 +292,11 @@ func (o *maxPool) run(t *task, r0, r1, _, _ int) {
 	}
 }
 
-// depool gives half of each frame to each of two.
+// depool gives an equal share of each frame to each of factor frames.
 type depool struct {
 	rowwise
 	in, out int
+	factor  int
 }
 
 func (o *depool) grid() (int, int)      { return o.in, 1 }
@@ -304,12 +305,17 @@ func (o *depool) local() bool           { return false }
 
 func (o *depool) run(t *task, r0, r1, _, _ int) {
 	c := t.width(o.out)
+	share := 1 / float32(o.factor)
 	for at := t.first(o.in, r0, r1, o.out); at.n > 0; at = t.next(at) {
-		dst, src := t.f32(o.out, at.times(2)), t.f32(o.in, at)
+		to := at.times(o.factor)
+		dst, src := t.f32(o.out, to), t.f32(o.in, at)
 		for r := range at.n {
-			kernel.Scale(dst[2*r*c:][:c], 0.5, src[r*c:][:c])
-			copy(dst[(2*r+1)*c:][:c], dst[2*r*c:][:c])
+			y := dst[r*o.factor*c:][:o.factor*c]
+			kernel.Scale(y[:c], share, src[r*c:][:c])
+			for k := 1; k < o.factor; k++ {
+				copy(y[k*c:], y[:c])
+			}
 		}
-		t.finish(o.out, at.times(2))
+		t.finish(o.out, to)
 	}
 }

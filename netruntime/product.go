@@ -99,12 +99,12 @@ func (c *compiler) product(n *boundNode) {
 // conv sets up p as a convolution, and returns its right side and bias: by
 // taps, each with its channels, as the frames lie in memory.
 //
-// A depooling before it is included: frames 2t and 2t+1 of the depooled signal
-// both are x[t]/2, so that of the taps each neighbouring pair meets one frame
-// of x. Their sum is one tap: W taps become ⌊W/2⌋+1 over x. Which taps pair up
-// differs between the even and the odd frames of the result; both are columns
-// of one product, for which (T/2)×2O in memory is T×O. It has one tap more
-// where the two do not see the same frames.
+// A depooling by f before it is included: frames ft to ft+f−1 of the depooled
+// signal all are x[t]/f, so that f neighbouring taps meet one frame of x. Their
+// sum is one tap: of W taps some W/f remain over x. Which taps go together
+// differs between the f phases of the result's frames; all phases are columns of
+// one product, for which (T/f)×fO in memory is T×O. It has one tap more where
+// they do not see the same frames.
 func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b []float32) {
 	in, out, width := n.size['I'], n.size['O'], n.size['W']
 	tap := func(i, o, t int) float64 {
@@ -117,22 +117,23 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 		return float64(w[(o*in+i)*width+t])
 	}
 	before, taps, scale := (width-1)/2, width, 1.0
-	// index is the tap of the result's frame number parity that sees w.
+	// index is the tap of the result's frame number phase that sees w.
 	index := func(w, _ int) int { return w }
-	if x, ok := c.depooled[p.in]; ok {
-		p.in, p.frames, scale = x, 2, 0.5
+	if d, ok := c.depooled[p.in]; ok {
+		f := d.Times()
+		p.in, p.frames, scale = d.in[0], f, 1/float64(f)
 		shift := before
-		before, taps = depooledTaps(width)
-		index = func(w, parity int) int { return (w - shift + parity + 2*before) / 2 }
+		before, taps = depooledTaps(width, f)
+		index = func(w, phase int) int { return (w - shift + phase + f*before) / f }
 	}
 	p.before, p.taps, p.k, p.n = before, taps, taps*in, p.frames*out
 	sum := make([]float64, p.k*p.n)
 	for t := range width {
-		for parity := range p.frames {
-			row := index(t, parity) * in
+		for phase := range p.frames {
+			row := index(t, phase) * in
 			for i := range in {
 				for o := range out {
-					sum[(row+i)*p.n+parity*out+o] += scale * tap(i, o, t)
+					sum[(row+i)*p.n+phase*out+o] += scale * tap(i, o, t)
 				}
 			}
 		}
@@ -145,12 +146,12 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 }
 
 // depooledTaps returns the frames before its own at which a row's window begins,
-// and the frames that it sees, in the operand of the depooling that a
+// and the frames that it sees, in the operand of the depooling by factor that a
 // convolution of the given width includes.
-func depooledTaps(width int) (before, taps int) {
+func depooledTaps(width, factor int) (before, taps int) {
 	shift := (width - 1) / 2
-	before = (shift + 1) / 2 // ⌈shift/2⌉
-	return before, before + (width-shift)/2 + 1
+	before = (shift + factor - 1) / factor // ⌈shift/factor⌉
+	return before, before + (width-shift+factor-2)/factor + 1
 }
 
 // fold returns weights and bias with the batch norm that follows in them:

@@ -100,17 +100,16 @@ func TestRandomGraphsKeepTheirBits(t *testing.T) {
 func randomGraph(t *rapid.T, tame bool) (n *Net, factor int) {
 	m := newMaker(rapid.Uint64Range(0, 1000).Draw(t, "seed"))
 	type value struct {
-		name    string
-		doubled int
-		once    bool
+		name string
+		span
 	}
-	values := []value{{m.input("x", rapid.IntRange(1, 9).Draw(t, "channels"), false), 0, false}}
+	values := []value{{m.input("x", rapid.IntRange(1, 9).Draw(t, "channels"), false), asRun}}
 	if rapid.Bool().Draw(t, "once") {
-		values = append(values, value{m.input("s", rapid.IntRange(1, 9).Draw(t, "channels"), true), 0, true})
+		values = append(values, value{m.input("s", rapid.IntRange(1, 9).Draw(t, "channels"), true), single})
 	}
 	any := func() value { return values[rapid.IntRange(0, len(values)-1).Draw(t, "operand")] }
 	acts := []string{"", "elu", "relu", "sigmoid", "tanh"}
-	halvings := 0
+	factor = 1
 	for range rapid.IntRange(1, 9).Draw(t, "nodes") {
 		x := any()
 		node := Node{Op: rapid.SampledFrom([]string{OpDense, OpBlend, OpConv, OpMaxPool, OpDepool, OpDepool, OpConv, OpLSTM, OpBatchNorm,
@@ -118,7 +117,7 @@ func randomGraph(t *rapid.T, tame bool) (n *Net, factor int) {
 		alike := func(f func(v value) bool) []value {
 			var out []value
 			for _, v := range values {
-				if v.doubled == x.doubled && v.once == x.once && f(v) {
+				if v.span == x.span && f(v) {
 					out = append(out, v)
 				}
 			}
@@ -130,7 +129,7 @@ func randomGraph(t *rapid.T, tame bool) (n *Net, factor int) {
 		case OpAct:
 			node.Act = rapid.SampledFrom(acts[1:]).Draw(t, "act")
 		}
-		next := value{doubled: x.doubled, once: x.once}
+		next := value{span: x.span}
 		channels := rapid.IntRange(1, 40).Draw(t, "out")
 		if rapid.IntRange(0, 7).Draw(t, "large") == 7 {
 			channels += 180 // shared out by columns
@@ -144,7 +143,7 @@ func randomGraph(t *rapid.T, tame bool) (n *Net, factor int) {
 			omega := rapid.SampledFrom(alike(func(value) bool { return true })).Draw(t, "omega").name
 			if tame {
 				omega = m.node(Node{Op: OpSoftmax, In: []string{omega}}, 0, 0)
-				values = append(values, value{omega, x.doubled, x.once})
+				values = append(values, value{omega, x.span})
 			}
 			node.In = append(node.In, omega)
 		case OpConcat, OpAdd:
@@ -154,14 +153,15 @@ func randomGraph(t *rapid.T, tame bool) (n *Net, factor int) {
 				})).Draw(t, "operand").name)
 			}
 		case OpMaxPool, OpDepool:
-			if x.once || max(x.doubled, -x.doubled) == 2 {
+			next.span = next.scaled(1, 2)
+			if node.Op == OpDepool {
+				node.Factor = rapid.SampledFrom([]int{0, 0, 2, 3, 5, 7}).Draw(t, "factor")
+				next.span = x.scaled(node.Times(), 1)
+			}
+			if x.once || next.num > 15 || next.den > 4 {
 				continue
 			}
-			next.doubled++
-			if node.Op == OpMaxPool {
-				next.doubled -= 2
-			}
-			halvings = max(halvings, -next.doubled)
+			factor = max(factor, next.den)
 		case OpLSTM:
 			node.Reverse = rapid.Bool().Draw(t, "reverse")
 			if i := slices.IndexFunc(values, func(v value) bool { return v.once }); i >= 0 && rapid.Bool().Draw(t, "state") {
@@ -182,12 +182,12 @@ func randomGraph(t *rapid.T, tame bool) (n *Net, factor int) {
 		next.name = m.node(node, channels, rapid.IntRange(1, 6).Draw(t, "width"))
 		values = append(values, next)
 		if node.Op == OpLSTM {
-			values = append(values, value{next.name + ".h", 0, true}, value{next.name + ".c", 0, true})
+			values = append(values, value{next.name + ".h", single}, value{next.name + ".c", single})
 		}
 	}
 	outputs := []string{values[len(values)-1].name}
 	if v := any(); v.name != outputs[0] {
 		outputs = append(outputs, v.name)
 	}
-	return m.net(outputs...), 1 << halvings
+	return m.net(outputs...), factor
 }

@@ -315,7 +315,7 @@ func FuzzDecode(f *testing.F) {
 	// Without checksum, so that changed bytes get further.
 	f.Add(bytes.Replace(b.Bytes(), []byte("checksum"), []byte("comments"), 1))
 	f.Add(file(`{"__metadata__":{"format":"mannequin/1","arch":"mann"},"x_mean":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}`, 4))
-	for _, g := range append([]graphCase{{net: smallGraph()}}, graphCases()[4:12]...) {
+	for _, g := range append([]graphCase{{net: smallGraph()}, {net: longGraph()}}, graphCases()[4:12]...) {
 		b := encoded(f, g.net)
 		f.Add(b)
 		f.Add(bytes.Replace(b, []byte("checksum"), []byte("comments"), 1))
@@ -341,7 +341,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		length := 1 // the shortest that can be halved as often as is asked for
 		for _, v := range n.Values() {
-			length = max(length, 1<<max(0, -v.span.doubled))
+			length = max(length, v.span.den)
 		}
 		s, err := n.NewSession(SessionOptions{Batch: 1, Length: length, Workers: 1})
 		if err != nil {

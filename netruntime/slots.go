@@ -134,10 +134,10 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 			add(n.Name+".h", channels)
 			add(n.Name+".c", channels)
 		}
-		if frame += float64(channels) * math.Ldexp(1, b.values[n.out].span.doubled); frame > maxFrame {
+		if frame += float64(channels) * float64(b.values[n.out].span.num) / float64(b.values[n.out].span.den); frame > maxFrame {
 			return nil, graphf(n.Name, "more than %d channels in all values up to here", maxFrame)
 		}
-		if weights += n.packed(); weights > max(maxWeights, 4*have) {
+		if weights += b.packed(&n); weights > max(maxWeights, 4*have) {
 			return nil, graphf(n.Name, "%.3g weights in all nodes up to here, shared ones counted anew: at most %.3g are allowed", weights, max(maxWeights, 4*have))
 		}
 		b.nodes = append(b.nodes, n)
@@ -162,7 +162,7 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 
 // packed returns how many values the node's weights have when they are packed,
 // at most. Nodes that share a tensor pack it for themselves.
-func (n *boundNode) packed() float64 {
+func (b *bound) packed(n *boundNode) float64 {
 	wide := func(columns int) float64 { return float64(columns + kernel.AVX512.PanelCols() - 1) }
 	in, out := float64(n.size['I']), n.size['O']
 	switch n.Op {
@@ -171,16 +171,22 @@ func (n *boundNode) packed() float64 {
 	case OpBlend:
 		return float64(n.size['K']) * (in + 1) * wide(out) // weights and biases
 	case OpConv:
-		// A convolution after a depooling has half of the taps and twice the
-		// columns, a filter four thirds of the taps.
+		// A convolution after a depooling has fewer taps and as many more columns, a
+		// filter four thirds of the taps.
 		taps := func(w int) float64 {
 			if g := (kernel.Taps{Width: w}); filters(g) {
 				w = 2 * g.Block()
 			}
 			return float64(w)
 		}
-		_, depooled := depooledTaps(n.size['W'])
-		return in * max(taps(n.size['W'])*wide(out), taps(depooled)*wide(2*out))
+		values := taps(n.size['W']) * wide(out)
+		for _, d := range b.nodes { // before n
+			if d.Op == OpDepool && d.out == n.in[0] {
+				_, left := depooledTaps(n.size['W'], d.Times())
+				values = max(values, taps(left)*wide(d.Times()*out))
+			}
+		}
+		return in * values
 	case OpLSTM:
 		return (in + float64(n.size['H'])) * wide(n.size['G'])
 	}

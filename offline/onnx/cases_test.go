@@ -218,6 +218,19 @@ func cases() []testCase {
 		n.add(node{Name: "e", Op: depool, In: in("d")}, 3, 3, 0)
 		n.add(node{Name: "y", Op: conv, In: in("e")}, 3, 2, 5)
 	})
+	try("depooled by 5 and by 3", 2, in("e", "y"), func(n *testNet) {
+		n.input("x", 3, false)
+		n.add(node{Name: "d", Op: depool, In: in("x"), Factor: 5}, 3, 3, 0)
+		n.add(node{Name: "h", Op: conv, In: in("d"), Act: "relu"}, 3, 4, 7)
+		n.add(node{Name: "e", Op: depool, In: in("h"), Factor: 3}, 4, 4, 0)
+		n.add(node{Name: "y", Op: conv, In: in("e"), Flip: true}, 4, 2, 9)
+	})
+	try("half of three times the frames", 4, in("y"), func(n *testNet) {
+		n.input("x", 3, false)
+		n.add(node{Name: "d", Op: depool, In: in("x"), Factor: 3}, 3, 3, 0)
+		n.add(node{Name: "p", Op: pool, In: in("d")}, 3, 3, 0)
+		n.add(node{Name: "y", Op: conv, In: in("p")}, 3, 2, 3)
+	})
 	for _, reverse := range []bool{false, true} {
 		try(fmt.Sprintf("lstm reverse %v", reverse), 5, in("y", "y.h", "y.c"), func(n *testNet) {
 			n.input("x", 3, false)

@@ -31,7 +31,7 @@ func export(g *netruntime.Graph, tensors map[string]netruntime.Tensor, form Form
 	}
 	var inputs, outputs []port
 	for _, in := range g.Inputs {
-		v := &value{name: in.Name, channels: in.Channels, length: length{once: in.Once}}
+		v := &value{name: in.Name, channels: in.Channels, length: length{1, 1, in.Once}}
 		v.at[frames] = e.tensor(in.Name)
 		e.values[in.Name] = v
 		inputs = append(inputs, port{in.Name, v.at[frames], e.axes(v)})
@@ -54,24 +54,35 @@ func export(g *netruntime.Graph, tensors map[string]netruntime.Tensor, form Form
 	return e.finish(name, inputs, outputs), nil
 }
 
-// length is that of a value: 2^doubled times the run's, or 1 frame.
+// length is that of a value: num/den times the run's, in lowest terms, or 1 frame.
 type length struct {
-	doubled int
-	once    bool
+	num, den int
+	once     bool
+}
+
+// times returns l times num/den.
+func (l length) times(num, den int) length {
+	l.num, l.den = l.num*num, l.den*den
+	for l.num%2 == 0 && l.den%2 == 0 {
+		l.num, l.den = l.num/2, l.den/2
+	}
+	return l
 }
 
 // axes returns the declared sizes of v's axes.
 func (e *exporter) axes(v *value) []any {
 	name := "length"
-	switch d := v.length.doubled; {
+	switch l := v.length; {
 	case e.flat:
 		return []any{"batch", v.channels}
-	case v.length.once:
+	case l.once:
 		return []any{"batch", 1, v.channels}
-	case d > 0:
-		name = fmt.Sprintf("length_times_%d", 1<<d)
-	case d < 0:
-		name = fmt.Sprintf("length_over_%d", 1<<-d)
+	case l.num > 1 && l.den > 1:
+		name = fmt.Sprintf("length_times_%d_over_%d", l.num, l.den)
+	case l.num > 1:
+		name = fmt.Sprintf("length_times_%d", l.num)
+	case l.den > 1:
+		name = fmt.Sprintf("length_over_%d", l.den)
 	}
 	return []any{"batch", name, v.channels}
 }

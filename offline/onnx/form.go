@@ -22,7 +22,7 @@ type Form map[string]string
 //     every row.
 //   - depool: "folded" joins a depooling with the convolution behind it, which
 //     then needs half of the taps: one for even frames and one for odd frames;
-//     "plain" doubles the frames first.
+//     "plain" doubles the frames first. Other factors than 2 are always plain.
 //   - conv: "2d" is a convolution over two axes, one of them of size 1: ONNX
 //     Runtime has its faster kernels for two; "padded" adds channels of zeros to
 //     that, up to a multiple of 16, which those kernels want; "1d" is over time

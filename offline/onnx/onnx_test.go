@@ -76,7 +76,8 @@ func TestEveryOperation(t *testing.T) {
 // checkAxes compares declared with actual sizes.
 func (m *readModel) checkAxes(t *testing.T, name string, dims []int, batch, length int) {
 	t.Helper()
-	sizes := map[string]int{"batch": batch, "length": length, "length_over_2": length / 2, "length_times_2": 2 * length, "length_times_4": 4 * length}
+	sizes := map[string]int{"batch": batch, "length": length, "length_over_2": length / 2, "length_times_2": 2 * length, "length_times_4": 4 * length,
+		"length_times_15": 15 * length, "length_times_3_over_2": 3 * length / 2}
 	axes := m.axes[name]
 	if len(axes) != len(dims) || axes[0] != "batch" {
 		t.Fatalf("%s is declared as %v", name, axes)

@@ -48,17 +48,20 @@ func (e *exporter) node(n *netruntime.Node) error {
 	case netruntime.OpMaxPool:
 		y, at = e.op("MaxPool", n.Name, []ref{e.in(in[0], series)},
 			attribute{"kernel_shape", e.over(2)}, attribute{"strides", e.over(2)}), series
-		out.length.doubled--
+		out.length = out.length.times(1, 2)
 	case netruntime.OpDepool:
-		e.depools[n.Name] = in[0]
-		half := e.op("Mul", n.Name+".half", []ref{e.in(in[0], series), e.floats("half", "floats", []float32{0.5})})
-		scales := []float32{1, 1, 2}
-		if e.twoD {
-			scales = []float32{1, 1, 1, 2}
+		if n.Times() == 2 {
+			e.depools[n.Name] = in[0]
 		}
-		y, at = e.op("Resize", n.Name, []ref{half, 0, e.floats(fmt.Sprint(scales), "floats", scales)},
+		by := float32(n.Times())
+		share := e.op("Mul", n.Name+".share", []ref{e.in(in[0], series), e.floats(fmt.Sprint("1/", by), "floats", []float32{1 / by})})
+		scales := []float32{1, 1, by}
+		if e.twoD {
+			scales = []float32{1, 1, 1, by}
+		}
+		y, at = e.op("Resize", n.Name, []ref{share, 0, e.floats(fmt.Sprint(scales), "floats", scales)},
 			attribute{"mode", "nearest"}, attribute{"coordinate_transformation_mode", "asymmetric"}, attribute{"nearest_mode", "floor"}), series
-		out.length.doubled++
+		out.length = out.length.times(n.Times(), 1)
 	case netruntime.OpLSTM:
 		y, at = e.lstm(n, out, in, t[0], t[1], t[2]), steps
 	case netruntime.OpBatchNorm:

@@ -194,7 +194,7 @@ func (e *exporter) lstm(n *netruntime.Node, out *value, in []*value, w, r, b net
 	}
 	results := []ref{e.tensor(n.Name + ".directions")}
 	for _, part := range []string{".h", ".c"} {
-		v := &value{name: n.Name + part, channels: h, length: length{once: true}}
+		v := &value{name: n.Name + part, channels: h, length: length{1, 1, true}}
 		v.at[steps] = e.tensor(v.name)
 		results = append(results, v.at[steps])
 		e.values[v.name] = v

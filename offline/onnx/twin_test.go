@@ -85,7 +85,8 @@ func (n *testNet) twin(inputs map[string]array) map[string]array {
 		case netruntime.OpMaxPool:
 			y = fill(length/2, ch, func(b, t, c int) float64 { return math.Max(x.get(b, 2*t, c), x.get(b, 2*t+1, c)) })
 		case netruntime.OpDepool:
-			y = fill(2*length, ch, func(b, t, c int) float64 { return x.get(b, t/2, c) / 2 })
+			by := node.Times()
+			y = fill(by*length, ch, func(b, t, c int) float64 { return x.get(b, t/by, c) / float64(by) })
 		case netruntime.OpLSTM:
 			y = n.twinLSTM(node, v)
 		case netruntime.OpBatchNorm:

@@ -1,0 +1,222 @@
+package keypose
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+)
+
+// SparseRate is the rate of the frames that a Sparse makes, per second.
+const SparseRate = 60
+
+// Sparse is the network that makes motion from evenly spaced poses alone: frames of
+// feature.Motion in, the body's motion among them, and all frames between them out
+// (Lüdi 2016, sec. 4.1). It is immutable and safe to share.
+//
+// It keeps near its poses and meets none exactly, and where the body goes is what
+// its own velocities add up to; Maker is for keys that are met.
+type Sparse struct {
+	Net      *netruntime.Net
+	Layout   *feature.Motion
+	Skel     *skel.Skeleton // what its frames move; metres
+	Segments Segments
+}
+
+// Segments says what a network of sparse poses makes at once.
+type Segments struct {
+	Poses int `json:"poses"` // that it sees, at least 2
+	Every int `json:"every"` // frames from a pose to the next, even
+}
+
+// Frames returns how many frames so many poses span, the first and the last one's
+// included.
+func (s Segments) Frames(poses int) int { return (poses-1)*s.Every + 1 }
+
+// Lead returns how many frames the network makes before the first pose. It spreads
+// every pose over Every frames, of which the pose's own is the middle one: Every/2
+// frames come before the first pose, Every/2 − 1 after the last. Both are left out,
+// which makes the thesis's 121 frames of 150.
+func (s Segments) Lead() int { return s.Every / 2 }
+
+// Bounds on what a model file may ask for.
+const (
+	maxSegment = 64  // poses
+	maxEvery   = 240 // frames
+)
+
+func (s Segments) check() error {
+	switch {
+	case s.Poses < 2 || s.Poses > maxSegment:
+		return fmt.Errorf("segments of %d poses, want 2 to %d", s.Poses, maxSegment)
+	case s.Every < 2 || s.Every > maxEvery || s.Every%2 != 0:
+		return fmt.Errorf("a pose every %d frames, want an even number up to %d", s.Every, maxEvery)
+	}
+	return nil
+}
+
+// sparseSchema is what a model file says of its rows.
+type sparseSchema struct {
+	Layout   *feature.Motion `json:"layout"`
+	Segments Segments        `json:"segments"`
+	Rate     int             `json:"rate"`
+}
+
+// DescribeSparse writes into meta what NewSparse reads: the layout of frames, how
+// they are cut into segments, and the skeleton that they move.
+func DescribeSparse(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skeleton, s Segments) error {
+	text, err := json.Marshal(sparseSchema{layout, s, SparseRate})
+	if err != nil {
+		return fmt.Errorf("keypose: schema: %w", err)
+	}
+	skeleton, err := json.Marshal(sk)
+	if err != nil {
+		return fmt.Errorf("keypose: skeleton: %w", err)
+	}
+	meta.Schema, meta.SchemaHash, meta.Skeleton = string(text), schemaHash(text), string(skeleton)
+	return nil
+}
+
+func schemaHash(text []byte) string {
+	h := sha256.Sum256(text)
+	return hex.EncodeToString(h[:8])
+}
+
+// NewSparse returns the network as one that makes motion from sparse poses. A
+// *SchemaError lists in what its metadata, its shapes and this package differ.
+func NewSparse(net *netruntime.Net) (*Sparse, error) {
+	meta := net.Meta()
+	e := &SchemaError{Model: meta.Name}
+	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
+	schema, sk := sparseSchema{}, new(skel.Skeleton)
+	if err := json.Unmarshal([]byte(meta.Schema), &schema); err != nil {
+		differ("its schema cannot be read: %v", err)
+	} else if schema.Layout == nil {
+		differ("its schema %.60q… has no layout of frames: it is none of sparse poses", meta.Schema)
+	} else if err := schema.Layout.Validate(); err != nil {
+		differ("%v", err)
+	} else if err := schema.Segments.check(); err != nil {
+		differ("%v", err)
+	}
+	if err := json.Unmarshal([]byte(meta.Skeleton), sk); err != nil {
+		differ("its skeleton cannot be read: %v", err)
+	} else if err := sk.Validate(); err != nil {
+		differ("%v", err)
+	}
+	if len(e.Diff) > 0 {
+		return nil, e
+	}
+	s := &Sparse{net, schema.Layout, sk, schema.Segments}
+	if h := schemaHash([]byte(meta.Schema)); h != meta.SchemaHash {
+		differ("its schema hash is %q, this program reads its schema as %q", meta.SchemaHash, h)
+	}
+	if schema.Rate != SparseRate {
+		differ("it makes %d frames per second, want %d", schema.Rate, SparseRate)
+	}
+	for _, name := range s.Layout.Joints {
+		if sk.Index(name) < 0 {
+			differ("its skeleton has no joint %q", name)
+		}
+	}
+	cols := s.Layout.Columns()
+	if net.Inputs() != cols || net.Outputs() != cols {
+		differ("it takes %d values a pose and gives %d a frame, its schema has %d", net.Inputs(), net.Outputs(), cols)
+	}
+	g := net.Graph()
+	if len(g.Inputs) != 1 || len(g.Outputs) != 1 {
+		differ("it has %d inputs and %d outputs, want one each", len(g.Inputs), len(g.Outputs))
+	} else if n, err := g.Length(g.Outputs[0], 1); err != nil || n != s.Segments.Every {
+		differ("it does not make %d frames of a pose: %d", s.Segments.Every, n)
+	}
+	if len(e.Diff) > 0 {
+		return nil, e
+	}
+	return s, nil
+}
+
+// chunk is how many segments a SparseMaker hands to the network at a time.
+const chunk = 8
+
+// SparseMaker makes motion from sparse poses. It belongs to one goroutine.
+type SparseMaker struct {
+	model   *Sparse
+	session netruntime.Session
+	in, out [][]float32
+	x       []float32 // (chunk, poses, columns)
+	y       []float32 // (chunk, poses·every, columns)
+}
+
+// NewMaker returns a maker.
+func (s *Sparse) NewMaker(o MakerOptions) (*SparseMaker, error) {
+	open := o.Open
+	if open == nil {
+		open = (*netruntime.Net).NewSession
+	}
+	session, err := open(s.Net, netruntime.SessionOptions{Batch: chunk, Length: s.Segments.Poses, Workers: max(o.Workers, 1)})
+	if err != nil {
+		return nil, err
+	}
+	n := chunk * s.Segments.Poses * s.Layout.Columns()
+	return &SparseMaker{model: s, session: session, in: make([][]float32, 1), out: make([][]float32, 1),
+		x: make([]float32, n), y: make([]float32, n*s.Segments.Every)}, nil
+}
+
+// Close ends its workers.
+func (m *SparseMaker) Close() error { return m.session.Close() }
+
+// Make writes the motion through poses, (n, Layout.Columns()) raw, n at least 2, into
+// dst, (Segments.Frames(n), Layout.Columns()) raw: pose i is frame i·Every. A segment
+// begins with every pose that enough others follow, and a frame is the mean of all
+// segments that have it (Lüdi 2016, sec. 4.1.3). It is an error if a pose is not
+// finite. It panics if the slices are not of that length.
+func (m *SparseMaker) Make(dst, poses []float32) error {
+	s, cols := m.model.Segments, m.model.Layout.Columns()
+	n := len(poses) / cols
+	if n < 2 {
+		return fmt.Errorf("keypose: %d poses: there is nothing between fewer than 2", n)
+	}
+	if len(poses) != n*cols || len(dst) != s.Frames(n)*cols {
+		panic("keypose: SparseMaker.Make: poses are no whole frames, or dst is not as long as what is between them")
+	}
+	for i, v := range poses {
+		if !m3.Finite(v) {
+			return fmt.Errorf("keypose: value %d of pose %d is not finite", i%cols, i/cols)
+		}
+	}
+	clear(dst)
+	seen := min(s.Poses, n) // by a segment
+	segments := n - seen + 1
+	for from := 0; from < segments; from += chunk {
+		batch := min(chunk, segments-from)
+		for i := range batch {
+			copy(m.x[i*seen*cols:][:seen*cols], poses[(from+i)*cols:])
+		}
+		m.in[0], m.out[0] = m.x[:batch*seen*cols], m.y[:batch*seen*s.Every*cols]
+		if err := m.session.RunSequences(m.out, m.in, batch, seen); err != nil {
+			return err
+		}
+		for i := range batch {
+			y := m.y[(i*seen*s.Every+s.Lead())*cols:][:s.Frames(seen)*cols]
+			out := dst[(from+i)*s.Every*cols:]
+			for k, v := range y {
+				out[k] += v
+			}
+		}
+	}
+	for f := range s.Frames(n) {
+		// Segments that begin at poses first to last have the frame.
+		first := max(0, (f+s.Every-1)/s.Every-seen+1)
+		last := min(f/s.Every, segments-1)
+		if k := float32(last - first + 1); k > 1 {
+			for c := range cols {
+				dst[f*cols+c] /= k
+			}
+		}
+	}
+	return nil
+}

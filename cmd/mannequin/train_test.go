@@ -132,3 +132,23 @@ func TestStartHasItsSize(t *testing.T) {
 		}
 	}
 }
+
+func TestTrainSparseErrors(t *testing.T) {
+	dir := t.TempDir()
+	good := []string{"train", "sparse", "--data", dir, "--out", filepath.Join(dir, "out.safetensors")}
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{command.ExitUsage, "--poses", []string{"--poses", "3"}},
+		{command.ExitUsage, "--sparsity", []string{"--sparsity", "-1"}},
+		{command.ExitUsage, "--keep", []string{"--keep", "0"}},
+		{command.ExitFailure, "no BVH", nil},
+	} {
+		code, stdout, stderr := cli(append(slices.Clone(good), c.args...)...)
+		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%q: code %d, stdout %q, stderr %q", c.args, code, stdout, stderr)
+		}
+	}
+}

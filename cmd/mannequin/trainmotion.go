@@ -211,3 +211,42 @@ Files, checkpoints and --resume are as in train mann.`,
 	p.Float32Var(&r.Reverse, "reverse", r.Reverse, "`share` of what is learnt from that is played backward: few people are recorded as they walk so")
 	return c
 }
+
+func newTrainSparse() *cobra.Command {
+	var f motionFlags
+	r := recipes.DefaultSparse()
+	f.options = recipes.SparseWindow()
+	c := &cobra.Command{
+		Use:   "sparse --data DIR --out FILE",
+		Short: "Train the network that makes motion from evenly spaced poses alone",
+		Long: `Train the network that makes people's motion from poses at even times, one or two
+a second (Lüdi 2016, sec. 4.1), from folders of BVH or AMC recordings of people.
+The poses say how fast the body moves over the ground, and nothing else says where
+it goes: the result drifts. The network of train keypose meets its keys.
+
+The learning rate falls to a tenth after every quarter of --epochs. Files,
+checkpoints and --resume are as in train mann.`,
+		Example: `  mannequin train sparse --data data/cmu-locomotion --out sparse.safetensors
+  mannequin train sparse --poses 1 --epochs 40 --data data/cmu-locomotion --out sparse1.safetensors`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case r.Poses != 1 && r.Poses != 2:
+				return command.Usagef("--poses is %d, want 1 or 2 a second", r.Poses)
+			case !(r.L1 >= 0 && r.L1 <= 1e6):
+				return command.Usagef("--sparsity is %v, want 0 to 1000000", r.L1)
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			r.Keep = f.keep
+			return f.train(cmd, &r.Learning, r.Run)
+		},
+	}
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
+	p := c.Flags()
+	p.IntVar(&r.Poses, "poses", r.Poses, "poses a second: 1 or 2")
+	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the network's parameters")
+	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let windows begin elsewhere in every epoch")
+	return c
+}

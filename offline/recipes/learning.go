@@ -23,6 +23,7 @@ type Learning struct {
 	Seed     uint64             //
 	AdamW    train.AdamW        // Decay 0 is Adam
 	Schedule train.WarmRestarts // First 0 is a single cycle over all epochs
+	Steps    int                // above 0, in place of Schedule: equal parts of the epochs, each with a tenth of the rate of the one before
 	ClipNorm float64            // greatest norm of a step's gradient; 0 is none
 
 	Running
@@ -30,20 +31,24 @@ type Learning struct {
 
 // learnt is the part of a recipe's name that follows from Learning.
 type learnt struct {
-	ClipNorm float64            `json:"clip_norm"`
-	Window   int                `json:"window"`
-	Batch    int                `json:"batch"`
-	Seed     uint64             `json:"seed"`
-	AdamW    train.AdamW        `json:"adamw"`
-	Schedule train.WarmRestarts `json:"schedule"`
+	ClipNorm float64        `json:"clip_norm"`
+	Window   int            `json:"window"`
+	Batch    int            `json:"batch"`
+	Seed     uint64         `json:"seed"`
+	AdamW    train.AdamW    `json:"adamw"`
+	Schedule train.Schedule `json:"schedule"`
 }
 
 func (l *Learning) learnt() learnt {
 	return learnt{l.ClipNorm, l.Train.Length, l.Batch, l.Seed, l.AdamW, l.schedule()}
 }
 
-// schedule returns Schedule, or where it is zero one cosine over all epochs.
-func (l *Learning) schedule() train.WarmRestarts {
+// schedule returns the one of Steps or Schedule, or where both are zero one cosine
+// over all epochs.
+func (l *Learning) schedule() train.Schedule {
+	if l.Steps > 0 {
+		return train.StepDecay{Every: (l.Epochs + l.Steps - 1) / l.Steps, Factor: 0.1}
+	}
 	s := l.Schedule
 	if s.Mult == 0 {
 		s.Mult, s.Clamp = 1, 0.97

@@ -86,6 +86,11 @@ func motionRecipes(t *testing.T, base *netruntime.Net) map[string]made {
 			m.Channels, m.Epochs, m.Batch, m.AdamW.Rate = [3]int{8, 8, 8}, 20, 2, 1e-2
 			return m.Run(ctx)
 		}},
+		"sparse": {func(ctx context.Context, how Running) (*train.Report, error) {
+			m := smallSparse(2)
+			m.Running = how
+			return m.Run(ctx)
+		}},
 	}
 }
 

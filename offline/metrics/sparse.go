@@ -1,0 +1,241 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/manifold"
+	"mannequin/engine/m3"
+)
+
+// Sparse is how well motion that was made from evenly spaced poses of a recording is
+// that recording: what Lüdi 2016, sec. 5.1, shows in pictures.
+type Sparse struct {
+	Frames int     `json:"frames"`
+	Body   float64 `json:"body_cm"`  // mean distance of joints between the poses, in the body's own frame
+	World  float64 `json:"world_cm"` // the same in the world, where the body goes as its own velocities say
+	Key    float64 `json:"key_cm"`   // mean distance of joints in the frames of the poses, in the body's own frame
+	At     float64 `json:"at_cm"`    // the same in the world
+	Speed  float64 `json:"speed"`    // way of the body over the ground, as a share of the recording's
+
+	// How far the body is from where it was, and how much it is turned from that,
+	// ten seconds after the two were at one place: means over all such stretches.
+	// There are none in recordings that are shorter.
+	Stretches int     `json:"stretches"`
+	Drift     float64 `json:"drift_cm"`
+	Turned    float64 `json:"drift_degrees"`
+}
+
+// driftFrames is after how many frames a drift is measured.
+const driftFrames = 10 * manifold.Rate
+
+// MeasureSparse compares made with the recording rec it was made from: rows of l,
+// (frames, columns) raw, with a pose in every so many frames from the first on. Both
+// begin at one place. It is an error if they differ in length.
+func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, error) {
+	cols, n := l.Columns(), len(l.Joints)
+	frames := len(rec) / cols
+	if frames == 0 || len(rec) != frames*cols || len(made) != len(rec) || every < 1 {
+		return Sparse{}, fmt.Errorf("metrics: %d values and %d of a recording with a pose in every %d frames, want as many, in rows of %d", len(made), len(rec), every, cols)
+	}
+	a, b := make([]m3.Vec3, frames*n), make([]m3.Vec3, frames*n)
+	l.ToWorld(a, made, manifold.Rate, feature.Place{})
+	l.ToWorld(b, rec, manifold.Rate, feature.Place{})
+	s := Sparse{Frames: frames}
+	keys := 0
+	for f := range frames {
+		body, world := 0.0, 0.0
+		for j := range n {
+			k := f*cols + l.Pos(j)
+			body += float64(m3.V(made[k], made[k+1], made[k+2]).Dist(m3.V(rec[k], rec[k+1], rec[k+2])))
+			world += float64(a[f*n+j].Dist(b[f*n+j]))
+		}
+		if f%every == 0 {
+			keys, s.Key, s.At = keys+1, s.Key+body, s.At+world
+		} else {
+			s.Body, s.World = s.Body+body, s.World+world
+		}
+	}
+	for _, v := range []struct {
+		sum    *float64
+		frames int
+	}{{&s.Body, frames - keys}, {&s.World, frames - keys}, {&s.Key, keys}, {&s.At, keys}} {
+		*v.sum *= 100 / float64(n*max(1, v.frames))
+	}
+	went, goes := courseOf(l, made), courseOf(l, rec)
+	way := func(c manifold.Course) (sum float64) {
+		for f := range frames - 1 {
+			sum += float64(c[f].Pos.Dist(c[f+1].Pos))
+		}
+		return sum
+	}
+	if way(goes) > 0 {
+		s.Speed = way(went) / way(goes)
+	}
+	for from := 0; from+driftFrames < frames; from += every {
+		p, q := seenFrom(went[from], went[from+driftFrames]), seenFrom(goes[from], goes[from+driftFrames])
+		s.Drift += 100 * float64(p.Pos.Dist(q.Pos))
+		s.Turned += math.Abs(float64(m3.WrapAngle(p.Yaw-q.Yaw))) * 180 / math.Pi
+		s.Stretches++
+	}
+	s.Drift, s.Turned = s.Drift/float64(max(1, s.Stretches)), s.Turned/float64(max(1, s.Stretches))
+	return s, nil
+}
+
+// MeanSparse returns the mean over recordings, each as much as it has frames or
+// stretches.
+func MeanSparse(of []Sparse) (mean Sparse) {
+	for _, s := range of {
+		f, d := float64(s.Frames), float64(s.Stretches)
+		mean.Frames, mean.Stretches = mean.Frames+s.Frames, mean.Stretches+s.Stretches
+		mean.Body, mean.World, mean.Key, mean.At, mean.Speed = mean.Body+f*s.Body, mean.World+f*s.World, mean.Key+f*s.Key, mean.At+f*s.At, mean.Speed+f*s.Speed
+		mean.Drift, mean.Turned = mean.Drift+d*s.Drift, mean.Turned+d*s.Turned
+	}
+	f, d := float64(max(1, mean.Frames)), float64(max(1, mean.Stretches))
+	mean.Body, mean.World, mean.Key, mean.At, mean.Speed = mean.Body/f, mean.World/f, mean.Key/f, mean.At/f, mean.Speed/f
+	mean.Drift, mean.Turned = mean.Drift/d, mean.Turned/d
+	return mean
+}
+
+// FromSparse makes a recording's motion again from one of its poses in every so many
+// frames, and returns it with the part of the recording that it spans: rows of the
+// network's layout, raw.
+func FromSparse(net *keypose.Sparse, maker *keypose.SparseMaker, rec []float32) (made, part []float32, err error) {
+	poses, part, err := sparsePoses(net.Layout, rec, net.Segments.Every)
+	if err != nil {
+		return nil, nil, err
+	}
+	made = make([]float32, len(part))
+	return made, part, maker.Make(made, poses)
+}
+
+// sparsePoses returns one pose in every so many frames of rec, and the rows from the
+// first to the last of them.
+func sparsePoses(l *feature.Motion, rec []float32, every int) (poses, part []float32, err error) {
+	cols := l.Columns()
+	n := (len(rec)/cols-1)/every + 1
+	if n < 2 {
+		return nil, nil, fmt.Errorf("metrics: %d frames have no two poses %d frames apart", len(rec)/cols, every)
+	}
+	for i := range n {
+		poses = append(poses, rec[i*every*cols:][:cols]...)
+	}
+	return poses, rec[:((n-1)*every+1)*cols], nil
+}
+
+// BetweenSparse is FromSparse without a network: all values, the body's velocities
+// among them, go from pose to pose in a straight line.
+func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []float32, err error) {
+	poses, part, err := sparsePoses(l, rec, every)
+	if err != nil {
+		return nil, nil, err
+	}
+	cols := l.Columns()
+	made = make([]float32, len(part))
+	for f := range len(part) / cols {
+		a, u := f/every, float32(f%every)/float32(every)
+		b := min(a+1, len(poses)/cols-1)
+		for c := range cols {
+			made[f*cols+c] = m3.Lerp(poses[a*cols+c], poses[b*cols+c], u)
+		}
+	}
+	return made, part, nil
+}
+
+// pullFrames is how many frames before and after a pose it pulls at.
+const pullFrames = 8
+
+// CorrectSparse edits made on a motion manifold so that it meets the poses of rec, one
+// in every so many frames, and their places over the ground (Lüdi 2016, sec. 6.1.1
+// proposes it). Between two of these the body goes as it did in made, seen from the
+// one in front of it and, more and more, from the one behind. Feet stand where made
+// says that they do.
+func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, workers int) ([]float32, error) {
+	l := m.Layout
+	cols := l.Columns()
+	frames := len(made) / cols
+	if frames < 2 || len(made) != frames*cols || len(rec) != len(made) || every < 1 {
+		return nil, fmt.Errorf("metrics: %d values and %d of a recording with a pose in every %d frames, want as many, in rows of %d", len(made), len(rec), every, cols)
+	}
+	length := (frames + 1) &^ 1 // an edit's is even: the last frame is held
+	e, err := m.NewEditor(manifold.EditorOptions{Batch: 1, Length: length, Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	n := len(l.Contacts)
+	job := manifold.Edit{Batch: 1, Length: length, Rows: make([]float32, length*cols), Body: make([]float32, length*feature.MotionLen),
+		Stand: make([]float32, length*n), Want: make([]float32, length*cols), Weight: make([]float32, length*cols), Iterations: iterations}
+	copy(job.Rows, made)
+	copy(job.Rows[(length-1)*cols:], made[(frames-1)*cols:])
+	throughPlaces(courseOf(l, made), courseOf(l, rec), every, length).Body(job.Body)
+	for f := range length {
+		row := job.Rows[f*cols:][:cols]
+		for i := range n {
+			if row[l.Contact(i)] > 0.5 {
+				job.Stand[f*n+i] = 1
+			}
+		}
+		key := (f + every/2) / every * every // the nearest
+		if key >= frames {
+			continue
+		}
+		away := max(f-key, key-f)
+		if away >= min(pullFrames, (every+1)/2) {
+			continue
+		}
+		share := 1 - float32(away)/pullFrames
+		share *= share * (3 - 2*share)
+		for c := range l.Body() {
+			job.Want[f*cols+c] = row[c] + share*(rec[key*cols+c]-made[key*cols+c])
+			job.Weight[f*cols+c] = share
+		}
+	}
+	if _, err := e.Run(&job); err != nil {
+		return nil, err
+	}
+	return job.Rows[:frames*cols], nil
+}
+
+// courseOf returns where the body is in each frame of rows, from the origin on.
+func courseOf(l *feature.Motion, rows []float32) manifold.Course {
+	cols := l.Columns()
+	c := make(manifold.Course, len(rows)/cols)
+	for f := range c {
+		if f > 0 {
+			c[f] = advance(c[f-1], rows[(f-1)*cols+l.Body():])
+		}
+	}
+	return c
+}
+
+// seenFrom returns a place as seen from another.
+func seenFrom(from, to feature.Place) feature.Place {
+	return feature.Place{Pos: m3.YawQuat(-from.Yaw).Rotate(to.Pos.Sub(from.Pos)), Yaw: to.Yaw - from.Yaw}
+}
+
+// throughPlaces returns a course of so many frames, one more than went at most, that
+// goes as went does and is where to is in one of every so many frames.
+func throughPlaces(went, to manifold.Course, every, frames int) manifold.Course {
+	placed := func(key, f int) feature.Place {
+		p := seenFrom(went[key], went[f])
+		return feature.Place{Pos: to[key].Pos.Add(m3.YawQuat(to[key].Yaw).Rotate(p.Pos)), Yaw: to[key].Yaw + p.Yaw}
+	}
+	c := make(manifold.Course, frames)
+	for f := range c {
+		at := min(f, len(went)-1)
+		a := at / every * every
+		b := a + every
+		if b >= len(went) {
+			c[f] = placed(a, at)
+			continue
+		}
+		u := float32(at-a) / float32(every)
+		u *= u * (3 - 2*u)
+		p, q := placed(a, at), placed(b, at)
+		c[f] = feature.Place{Pos: p.Pos.Lerp(q.Pos, u), Yaw: p.Yaw + u*m3.WrapAngle(q.Yaw-p.Yaw)}
+	}
+	return c
+}

@@ -1,0 +1,223 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/manifold"
+	"mannequin/netruntime"
+)
+
+// strolling returns frames of who stands at rest and is moved ahead at speed m/s,
+// turning by yaw rad/s.
+func strolling(m *manifold.Model, frames int, speed, yaw float32) []float32 {
+	rows := atRest(m, frames)
+	for f := range frames {
+		body := rows[f*m.Layout.Columns()+m.Layout.Body():]
+		body[feature.MotionZ], body[feature.MotionYaw] = speed, yaw
+	}
+	return rows
+}
+
+func TestMeasureSparse(t *testing.T) {
+	m := plain(t)
+	l, cols := m.Layout, m.Layout.Columns()
+	const frames, every = 661, 30
+	rec := strolling(m, frames, 1, 0)
+	measure := func(made []float32) Sparse {
+		s, err := MeasureSparse(l, made, rec, every)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Frames != frames || s.Stretches != 3 { // that begin with frames 0, 30 and 60
+			t.Fatalf("%d frames, %d stretches", s.Frames, s.Stretches)
+		}
+		return s
+	}
+	if s := measure(rec); s != (Sparse{Frames: frames, Speed: 1, Stretches: 3}) {
+		t.Errorf("a recording differs from itself: %+v", s)
+	}
+
+	// Too slow: a tenth of the way is missing.
+	s := measure(strolling(m, frames, 0.9, 0))
+	near(t, "the way's share", s.Speed, 0.9, 1e-3)
+	near(t, "drift", s.Drift, 100, 0.1)
+	near(t, "turn", s.Turned, 0, 1e-3)
+	near(t, "distance in the body's frame", s.Body+s.Key, 0, 1e-6)
+	near(t, "distance in the world", s.World, 100*0.1*float64(frames-1)/60/2, 0.1) // on the average half of the last
+	near(t, "distance of poses in the world", s.At, 100*0.1*float64(frames-1)/60/2, 0.1)
+
+	// Turning by 0.01 rad/s: a chord of a circle of 100 m.
+	s = measure(strolling(m, frames, 1, 0.01))
+	near(t, "turn", s.Turned, 0.1*180/math.Pi, 1e-2)
+	near(t, "drift", s.Drift, 100*math.Hypot(10-100*math.Sin(0.1), 100*(1-math.Cos(0.1))), 0.1)
+	near(t, "the way's share", s.Speed, 1, 1e-3)
+
+	// Every joint 3 cm too high between the poses, 1 cm in them.
+	made := strolling(m, frames, 1, 0)
+	for f := range frames {
+		up := float32(0.03)
+		if f%every == 0 {
+			up = 0.01
+		}
+		for j := range l.Joints {
+			made[f*cols+l.Pos(j)+1] += up
+		}
+	}
+	s = measure(made)
+	near(t, "distance between the poses", s.Body, 3, 1e-3)
+	near(t, "distance in the poses", s.Key, 1, 1e-3)
+	near(t, "distance between them in the world", s.World, 3, 1e-3)
+	near(t, "distance in them in the world", s.At, 1, 1e-3)
+
+	if _, err := MeasureSparse(l, made[cols:], rec, every); err == nil {
+		t.Error("motions of different lengths: no error")
+	}
+	if s, err := MeasureSparse(l, rec[:600*cols], rec[:600*cols], every); err != nil || s.Stretches != 0 {
+		t.Errorf("ten seconds less a frame: %+v, %v", s, err)
+	}
+}
+
+func TestMeanSparse(t *testing.T) {
+	got := MeanSparse([]Sparse{{Frames: 100, Body: 1, World: 2, Key: 3, At: 4, Speed: 1, Stretches: 0},
+		{Frames: 300, Body: 5, World: 6, Key: 7, At: 8, Speed: 0.2, Stretches: 2, Drift: 9, Turned: 10}})
+	want := Sparse{Frames: 400, Body: 4, World: 5, Key: 6, At: 7, Speed: 0.4, Stretches: 2, Drift: 9, Turned: 10}
+	if got != want {
+		t.Errorf("mean %+v, want %+v", got, want)
+	}
+	if MeanSparse(nil) != (Sparse{}) {
+		t.Error("the mean of nothing is something")
+	}
+}
+
+// Of a recording whose values all change evenly nothing is lost between poses; what
+// is behind the last pose is left out.
+func TestBetweenSparse(t *testing.T) {
+	m := plain(t)
+	cols := m.Layout.Columns()
+	rec := make([]float32, 70*cols)
+	for i := range rec {
+		rec[i] = float32(i/cols) * float32(i%cols-30) / 64
+	}
+	made, part, err := BetweenSparse(m.Layout, rec, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(part) != 61*cols || len(made) != len(part) {
+		t.Fatalf("%d and %d values", len(made), len(part))
+	}
+	for i, v := range made {
+		if math.Abs(float64(v-rec[i])) > 1e-4 {
+			t.Fatalf("frame %d, column %d is %g, want %g", i/cols, i%cols, v, rec[i])
+		}
+	}
+	if _, _, err := BetweenSparse(m.Layout, rec[:30*cols], 30); err == nil {
+		t.Error("a recording of one pose: no error")
+	}
+}
+
+// A network that gives poses back as they are shows that it is given the recording's.
+func TestFromSparse(t *testing.T) {
+	m := plain(t)
+	cols := m.Layout.Columns()
+	w, x4 := make([]float32, cols*cols), make([]float32, cols*cols)
+	for i := range cols {
+		w[i*cols+i], x4[i*cols+i] = 1, 4 // a quarter is in each of four frames
+	}
+	meta := netruntime.Meta{Name: "steps", Arch: "graph", Graph: &netruntime.Graph{
+		Inputs: []netruntime.Input{{Name: "x", Channels: cols}},
+		Nodes: []netruntime.Node{
+			{Name: "a", Op: netruntime.OpDense, In: []string{"x"}},
+			{Name: "spread", Op: netruntime.OpDepool, In: []string{"a"}, Factor: 4},
+			{Name: "y", Op: netruntime.OpDense, In: []string{"spread"}},
+		},
+		Outputs: []string{"y"},
+	}}
+	if err := keypose.DescribeSparse(&meta, m.Layout, m.Skel, keypose.Segments{Poses: 3, Every: 4}); err != nil {
+		t.Fatal(err)
+	}
+	zero := make([]float32, cols)
+	file, err := netruntime.New(meta, []netruntime.Tensor{
+		{Name: "a.weight", Shape: []int{cols, cols}, Data: w}, {Name: "a.bias", Shape: []int{cols}, Data: zero},
+		{Name: "y.weight", Shape: []int{cols, cols}, Data: x4}, {Name: "y.bias", Shape: []int{cols}, Data: zero},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, err := keypose.NewSparse(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maker, err := net.NewMaker(keypose.MakerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer maker.Close()
+	rec := make([]float32, 24*cols)
+	for i := range rec {
+		rec[i] = float32(i / cols)
+	}
+	made, part, err := FromSparse(net, maker, rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(part) != 21*cols || len(made) != len(part) {
+		t.Fatalf("%d and %d values", len(made), len(part))
+	}
+	for i, v := range made {
+		if want := float32((i/cols + 2) / 4 * 4); math.Abs(float64(v-want)) > 1e-5 {
+			t.Fatalf("frame %d is %g, want the pose of frame %g", i/cols, v, want)
+		}
+	}
+	if _, _, err := FromSparse(net, maker, rec[:4*cols]); err == nil {
+		t.Error("a recording of one pose: no error")
+	}
+}
+
+// A motion that turned and went the wrong way, with its arms elsewhere, comes to the
+// poses and where they are, and moves between them as it did.
+func TestCorrectSparse(t *testing.T) {
+	m := plain(t)
+	l, cols := m.Layout, m.Layout.Columns()
+	const frames, every = 121, 30
+	rec := strolling(m, frames, 1.2, 0.3)
+	made := strolling(m, frames, 1, -0.2)
+	hand := l.Pos(l.Joint("LeftHand"))
+	for f := range frames {
+		made[f*cols+hand] -= 0.05
+	}
+	before, err := MeasureSparse(l, made, rec, every)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := CorrectSparse(m, made, rec, every, 30, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := MeasureSparse(l, fixed, rec, every)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(fixed) != len(made) || !(after.At < 0.5) || !(before.At > 10) {
+		t.Errorf("poses are missed by %g cm in the world, %g before", after.At, before.At)
+	}
+	if !(after.Key < 0.5*before.Key) || !(after.World < 0.1*before.World) {
+		t.Errorf("%+v, before %+v", after, before)
+	}
+	went, goes := courseOf(l, fixed), courseOf(l, rec)
+	for f := 0; f < frames; f += every {
+		near(t, "distance from the pose's place", float64(went[f].Pos.Dist(goes[f].Pos)), 0, 1e-3)
+		near(t, "turn from the pose's", float64(went[f].Yaw-goes[f].Yaw), 0, 1e-3)
+	}
+	// No jump where one stretch ends and the next begins.
+	for f := range frames - 1 {
+		if step := 60 * float64(went[f].Pos.Dist(went[f+1].Pos)); step < 0.7 || step > 1.6 {
+			t.Fatalf("frame %d goes at %g m/s, made to go at 1, recorded at 1.2", f, step)
+		}
+	}
+	if _, err := CorrectSparse(m, made[cols:], rec, every, 30, 1); err == nil {
+		t.Error("motions of different lengths: no error")
+	}
+}

@@ -3,6 +3,7 @@
 package netruntime_test
 
 import (
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -116,7 +117,7 @@ func TestCUDABadSequences(t *testing.T) {
 // TestCUDARandomGraphs makes up graphs, options and runs.
 func TestCUDARandomGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, factor := netruntime.RandomGraph(t, true)
+		n, factor := netruntime.RandomGraph(t, true, []int{2})
 		p := precisions[rapid.IntRange(0, 2).Draw(t, "precision")]
 		o := netruntime.SessionOptions{Batch: rapid.IntRange(1, 9).Draw(t, "batch"), Length: factor * rapid.IntRange(1, 5).Draw(t, "length"), Workers: 1}
 		s := openCUDA(t, n, cuda.Options{SessionOptions: o, Precision: p.precision})
@@ -137,4 +138,28 @@ func TestCUDARandomGraphs(t *testing.T) {
 		}
 		onGPU(t)
 	})
+}
+
+// The kernels lengthen by two alone: the processor computes other networks, and the
+// log says why.
+func TestCUDALeavesOtherFactors(t *testing.T) {
+	n := netruntime.LongGraph()
+	var log strings.Builder
+	s, err := cuda.NewSession(n, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Length: 3, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if strings.HasPrefix(s.Kernel(), "cuda_") || !strings.Contains(log.String(), "lengthens by 5, the kernels only by 2") {
+		t.Errorf("the session runs on %s: %s", s.Kernel(), &log)
+	}
+	out, in := netruntime.Arrays(n, 5, 1, 3)
+	if err := s.RunSequences(out, in, 1, 3); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range netruntime.Interpret(n, in, 1, 3) {
+		if e := netruntime.Relative(out[i], want); !(e <= 1e-5) {
+			t.Errorf("output %d is off by %g", i, e)
+		}
+	}
 }

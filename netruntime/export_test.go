@@ -4,6 +4,7 @@ package netruntime
 var (
 	Arrays      = arrays
 	Interpret   = interpret
+	LongGraph   = longGraph
 	RandomGraph = randomGraph
 	Relative    = relative
 )

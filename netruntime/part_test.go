@@ -97,7 +97,7 @@ func run(t interface{ Fatal(...any) }, n *Net, in [][]float32, batch, length int
 func TestRandomParts(t *testing.T) {
 	made := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		n, factor := randomGraph(t, true)
+		n, factor := randomGraph(t, true, anyFactor)
 		kinds := kernel.Kinds()
 		defer kernel.Force(kinds[rapid.IntRange(0, len(kinds)-1).Draw(t, "kind")])()
 		g, values := n.Graph(), n.Values()

@@ -236,7 +236,7 @@ func (c *compiler) lower(i int) error {
 		op.kind = C.MAX_POOL
 	case netruntime.OpDepool:
 		if n.Times() != 2 {
-			return fmt.Errorf("cuda: node %q lengthens by %d, the kernels only by 2: run it on the processor", n.Name, n.Times())
+			return fmt.Errorf("cuda: node %q lengthens by %d, the kernels only by 2", n.Name, n.Times())
 		}
 		op.kind = C.DEPOOL
 	case netruntime.OpSoftmax:

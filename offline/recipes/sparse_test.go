@@ -11,6 +11,8 @@ import (
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
+	"mannequin/offline/metrics"
+	"mannequin/offline/procgen/human"
 	"mannequin/offline/train"
 )
 
@@ -203,5 +205,58 @@ func TestSparseRefuses(t *testing.T) {
 		if files, _ := filepath.Glob(filepath.Join(filepath.Dir(m.Out), "*")); len(files) > 0 {
 			t.Errorf("%s: left %v", want, files)
 		}
+	}
+}
+
+// From files of walks, cut as mannequin train sparse cuts them, the network learns to
+// come nearer to what is between poses of a walk it has not seen than straight lines
+// between them do.
+func TestSparseWalks(t *testing.T) {
+	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.5, Actions: []string{human.Walk}, Styles: []string{"neutral"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := human.Write(dir, takes); err != nil {
+		t.Fatal(err)
+	}
+	o := SparseWindow()
+	o.HeldOut = []string{takes[len(takes)/2].Name}
+	m := DefaultSparse()
+	m.Poses, m.Running = 1, how(t, t.TempDir(), 2)
+	if m.Train, m.HeldOut, err = dataset.BuildMotion([]string{dir}, o); err != nil {
+		t.Fatal(err)
+	}
+	m.Channels, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate, m.L1 = [3]int{32, 32, 32}, [4]int{3, 7, 13, 21}, 12, 4, 5e-3, 0
+	if _, err := m.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file, err := netruntime.Open(m.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := keypose.NewSparse(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maker, err := s.NewMaker(keypose.MakerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer maker.Close()
+	rec := m.HeldOut.Clips[0].Rows
+	measure := func(made, part []float32, err error) metrics.Sparse {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := metrics.MeasureSparse(s.Layout, made, part, s.Segments.Every)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	got, straight := measure(metrics.FromSparse(s, maker, rec)), measure(metrics.BetweenSparse(s.Layout, rec, s.Segments.Every))
+	if !(got.Body < 0.7*straight.Body) {
+		t.Errorf("joints are %g cm away between poses, on straight lines %g", got.Body, straight.Body)
 	}
 }

@@ -20,16 +20,42 @@ type Sparse struct {
 	At     float64 `json:"at_cm"`    // the same in the world
 	Speed  float64 `json:"speed"`    // way of the body over the ground, as a share of the recording's
 
-	// How far the body is from where it was, and how much it is turned from that,
-	// ten seconds after the two were at one place: means over all such stretches.
-	// There are none in recordings that are shorter.
-	Stretches int     `json:"stretches"`
-	Drift     float64 `json:"drift_cm"`
-	Turned    float64 `json:"drift_degrees"`
+	Drift2  Drift `json:"drift_2_s"`
+	Drift10 Drift `json:"drift_10_s"`
 }
 
-// driftFrames is after how many frames a drift is measured.
-const driftFrames = 10 * manifold.Rate
+// Drift is how far the body is from where it was recorded, and how much it is turned
+// from that, a while after the two were at one place: means over all stretches of
+// that length that begin with a pose. Recordings that are shorter have none.
+type Drift struct {
+	Stretches int     `json:"stretches"`
+	Distance  float64 `json:"cm"`
+	Turn      float64 `json:"degrees"`
+}
+
+// driftAfter measures the drift after so many seconds.
+func driftAfter(seconds int, went, goes manifold.Course, every int) (d Drift) {
+	after := seconds * manifold.Rate
+	for from := 0; from+after < len(goes); from += every {
+		p, q := seenFrom(went[from], went[from+after]), seenFrom(goes[from], goes[from+after])
+		d.Distance += 100 * float64(p.Pos.Dist(q.Pos))
+		d.Turn += math.Abs(float64(m3.WrapAngle(p.Yaw-q.Yaw))) * 180 / math.Pi
+		d.Stretches++
+	}
+	d.Distance, d.Turn = d.Distance/float64(max(1, d.Stretches)), d.Turn/float64(max(1, d.Stretches))
+	return d
+}
+
+// meanDrift returns the mean over recordings, each as much as it has stretches.
+func meanDrift(of []Drift) (mean Drift) {
+	for _, d := range of {
+		mean.Stretches += d.Stretches
+		mean.Distance, mean.Turn = mean.Distance+float64(d.Stretches)*d.Distance, mean.Turn+float64(d.Stretches)*d.Turn
+	}
+	n := float64(max(1, mean.Stretches))
+	mean.Distance, mean.Turn = mean.Distance/n, mean.Turn/n
+	return mean
+}
 
 // MeasureSparse compares made with the recording rec it was made from: rows of l,
 // (frames, columns) raw, with a pose in every so many frames from the first on. Both
@@ -74,28 +100,22 @@ func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, e
 	if way(goes) > 0 {
 		s.Speed = way(went) / way(goes)
 	}
-	for from := 0; from+driftFrames < frames; from += every {
-		p, q := seenFrom(went[from], went[from+driftFrames]), seenFrom(goes[from], goes[from+driftFrames])
-		s.Drift += 100 * float64(p.Pos.Dist(q.Pos))
-		s.Turned += math.Abs(float64(m3.WrapAngle(p.Yaw-q.Yaw))) * 180 / math.Pi
-		s.Stretches++
-	}
-	s.Drift, s.Turned = s.Drift/float64(max(1, s.Stretches)), s.Turned/float64(max(1, s.Stretches))
+	s.Drift2, s.Drift10 = driftAfter(2, went, goes, every), driftAfter(10, went, goes, every)
 	return s, nil
 }
 
-// MeanSparse returns the mean over recordings, each as much as it has frames or
-// stretches.
+// MeanSparse returns the mean over recordings, each as much as it has frames, and of
+// drifts stretches.
 func MeanSparse(of []Sparse) (mean Sparse) {
+	var two, ten []Drift
 	for _, s := range of {
-		f, d := float64(s.Frames), float64(s.Stretches)
-		mean.Frames, mean.Stretches = mean.Frames+s.Frames, mean.Stretches+s.Stretches
+		f := float64(s.Frames)
+		mean.Frames, two, ten = mean.Frames+s.Frames, append(two, s.Drift2), append(ten, s.Drift10)
 		mean.Body, mean.World, mean.Key, mean.At, mean.Speed = mean.Body+f*s.Body, mean.World+f*s.World, mean.Key+f*s.Key, mean.At+f*s.At, mean.Speed+f*s.Speed
-		mean.Drift, mean.Turned = mean.Drift+d*s.Drift, mean.Turned+d*s.Turned
 	}
-	f, d := float64(max(1, mean.Frames)), float64(max(1, mean.Stretches))
+	f := float64(max(1, mean.Frames))
 	mean.Body, mean.World, mean.Key, mean.At, mean.Speed = mean.Body/f, mean.World/f, mean.Key/f, mean.At/f, mean.Speed/f
-	mean.Drift, mean.Turned = mean.Drift/d, mean.Turned/d
+	mean.Drift2, mean.Drift10 = meanDrift(two), meanDrift(ten)
 	return mean
 }
 

@@ -31,28 +31,30 @@ func TestMeasureSparse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Frames != frames || s.Stretches != 3 { // that begin with frames 0, 30 and 60
-			t.Fatalf("%d frames, %d stretches", s.Frames, s.Stretches)
+		if s.Frames != frames || s.Drift10.Stretches != 3 || s.Drift2.Stretches != 19 { // that begin with frames 0, 30 and 60; … 540
+			t.Fatalf("%d frames, %d stretches of ten seconds and %d of two", s.Frames, s.Drift10.Stretches, s.Drift2.Stretches)
 		}
 		return s
 	}
-	if s := measure(rec); s != (Sparse{Frames: frames, Speed: 1, Stretches: 3}) {
+	if s := measure(rec); s != (Sparse{Frames: frames, Speed: 1, Drift2: Drift{Stretches: 19}, Drift10: Drift{Stretches: 3}}) {
 		t.Errorf("a recording differs from itself: %+v", s)
 	}
 
 	// Too slow: a tenth of the way is missing.
 	s := measure(strolling(m, frames, 0.9, 0))
 	near(t, "the way's share", s.Speed, 0.9, 1e-3)
-	near(t, "drift", s.Drift, 100, 0.1)
-	near(t, "turn", s.Turned, 0, 1e-3)
+	near(t, "drift", s.Drift10.Distance, 100, 0.1)
+	near(t, "drift in two seconds", s.Drift2.Distance, 20, 0.1)
+	near(t, "turn", s.Drift10.Turn, 0, 1e-3)
 	near(t, "distance in the body's frame", s.Body+s.Key, 0, 1e-6)
 	near(t, "distance in the world", s.World, 100*0.1*float64(frames-1)/60/2, 0.1) // on the average half of the last
 	near(t, "distance of poses in the world", s.At, 100*0.1*float64(frames-1)/60/2, 0.1)
 
 	// Turning by 0.01 rad/s: a chord of a circle of 100 m.
 	s = measure(strolling(m, frames, 1, 0.01))
-	near(t, "turn", s.Turned, 0.1*180/math.Pi, 1e-2)
-	near(t, "drift", s.Drift, 100*math.Hypot(10-100*math.Sin(0.1), 100*(1-math.Cos(0.1))), 0.1)
+	near(t, "turn", s.Drift10.Turn, 0.1*180/math.Pi, 1e-2)
+	near(t, "turn in two seconds", s.Drift2.Turn, 0.02*180/math.Pi, 1e-2)
+	near(t, "drift", s.Drift10.Distance, 100*math.Hypot(10-100*math.Sin(0.1), 100*(1-math.Cos(0.1))), 0.1)
 	near(t, "the way's share", s.Speed, 1, 1e-3)
 
 	// Every joint 3 cm too high between the poses, 1 cm in them.
@@ -75,15 +77,15 @@ func TestMeasureSparse(t *testing.T) {
 	if _, err := MeasureSparse(l, made[cols:], rec, every); err == nil {
 		t.Error("motions of different lengths: no error")
 	}
-	if s, err := MeasureSparse(l, rec[:600*cols], rec[:600*cols], every); err != nil || s.Stretches != 0 {
+	if s, err := MeasureSparse(l, rec[:600*cols], rec[:600*cols], every); err != nil || s.Drift10.Stretches != 0 {
 		t.Errorf("ten seconds less a frame: %+v, %v", s, err)
 	}
 }
 
 func TestMeanSparse(t *testing.T) {
-	got := MeanSparse([]Sparse{{Frames: 100, Body: 1, World: 2, Key: 3, At: 4, Speed: 1, Stretches: 0},
-		{Frames: 300, Body: 5, World: 6, Key: 7, At: 8, Speed: 0.2, Stretches: 2, Drift: 9, Turned: 10}})
-	want := Sparse{Frames: 400, Body: 4, World: 5, Key: 6, At: 7, Speed: 0.4, Stretches: 2, Drift: 9, Turned: 10}
+	got := MeanSparse([]Sparse{{Frames: 100, Body: 1, World: 2, Key: 3, At: 4, Speed: 1, Drift2: Drift{6, 1, 2}},
+		{Frames: 300, Body: 5, World: 6, Key: 7, At: 8, Speed: 0.2, Drift2: Drift{2, 5, 6}, Drift10: Drift{2, 9, 10}}})
+	want := Sparse{Frames: 400, Body: 4, World: 5, Key: 6, At: 7, Speed: 0.4, Drift2: Drift{8, 2, 3}, Drift10: Drift{2, 9, 10}}
 	if got != want {
 		t.Errorf("mean %+v, want %+v", got, want)
 	}

@@ -40,6 +40,20 @@ func TestGraphFiles(t *testing.T) {
 	t.Run("long", func(t *testing.T) { testGraphFile(t, longGraph()) })
 }
 
+// Files of depoolings by 2 are those that they were before there were factors.
+func TestFactorTwoIsNone(t *testing.T) {
+	file := func(factor int) []byte {
+		m := newMaker(1)
+		return encoded(t, m.net(m.node(Node{Op: OpDepool, In: []string{m.input("x", 2, false)}, Factor: factor}, 0, 0)))
+	}
+	if two := file(2); !bytes.Equal(two, file(0)) || bytes.Contains(two, []byte("factor")) {
+		t.Error("a factor of 2 is written")
+	}
+	if !bytes.Contains(file(3), []byte("factor")) {
+		t.Error("a factor of 3 is not written")
+	}
+}
+
 func testGraphFile(t *testing.T, n *Net) {
 	for _, encode := range []func(*Net) []byte{
 		func(n *Net) []byte { return encoded(t, n) },

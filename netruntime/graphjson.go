@@ -132,7 +132,7 @@ func list[T any](dec *json.Decoder, to *[]T, value func(*T) error) error {
 }
 
 // clone returns a deep copy in which equal graphs look equal: nothing is a nil
-// slice or an empty optional one.
+// slice or an empty optional one, and a depooling by 2 has no Factor.
 func (g *Graph) clone() *Graph {
 	if g == nil {
 		return nil
@@ -148,6 +148,9 @@ func (g *Graph) clone() *Graph {
 		}
 		if len(n.Tensors) == 0 {
 			n.Tensors = nil
+		}
+		if n.Op == OpDepool && n.Factor == 2 {
+			n.Factor = 0
 		}
 	}
 	return c

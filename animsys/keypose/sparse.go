@@ -172,8 +172,9 @@ func (m *SparseMaker) Close() error { return m.session.Close() }
 // Make writes the motion through poses, (n, Layout.Columns()) raw, n at least 2, into
 // dst, (Segments.Frames(n), Layout.Columns()) raw: pose i is frame i·Every. A segment
 // begins with every pose that enough others follow, and a frame is the mean of all
-// segments that have it (Lüdi 2016, sec. 4.1.3). It is an error if a pose is not
-// finite. It panics if the slices are not of that length.
+// segments that have it (Lüdi 2016, sec. 4.1.3): at a pose one joins and another
+// leaves, and joints may step there by some millimetres. It is an error if a pose is
+// not finite. It panics if the slices are not of that length.
 func (m *SparseMaker) Make(dst, poses []float32) error {
 	s, cols := m.model.Segments, m.model.Layout.Columns()
 	n := len(poses) / cols

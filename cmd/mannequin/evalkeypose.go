@@ -25,6 +25,7 @@ type evalKeyposeOptions struct {
 	heldOut []string
 	gaps    string
 	unseen  []string
+	sparse  []string
 	threads int
 	asJSON  bool
 }
@@ -40,12 +41,15 @@ not seen, beside interpolation, each figure beside the bar that it has to reach:
   keys every half second, and every second (Lüdi 2016, sec. 5.1): the distance of
   joints from the recording's, drift in the tenth second, steps, feet that slide,
   ways to go backward and sideways
+  with --sparse, networks of the thesis as published, and corrected on the motion
+  manifold as it proposes
   with --transitions, gaps of 5, 15 and 30 frames in the protocol of LAFAN1
   (Harvey et al. 2020)
 
 docs/keypose.md defines every figure.`,
 		Example: `  mannequin eval keypose --data data/cmu-locomotion
   mannequin eval keypose --model mine.safetensors --data data/mine --held-out 'walk_07' --json
+  mannequin eval keypose --data data/cmu-locomotion --sparse two.safetensors --sparse one.safetensors
   mannequin eval keypose --model local.safetensors --data data/cmu-locomotion --transitions data/lafan1`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -68,6 +72,7 @@ docs/keypose.md defines every figure.`,
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that the network has not seen (default: as train keypose)")
 	p.StringVar(&o.gaps, "transitions", "", "`folder` of recordings to measure gaps on")
 	p.StringSliceVar(&o.unseen, "transitions-held-out", []string{"*_subject5_*"}, "`patterns` of those that the network has not seen")
+	p.StringArrayVar(&o.sparse, "sparse", nil, "a model `file` of train sparse, to measure beside it; may stand several times")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	must(c.MarkFlagRequired("data"))
@@ -79,6 +84,7 @@ type evalKeyposeReport struct {
 	Model       string                 `json:"model"`
 	Means       []evalKeyposeMean      `json:"means"`
 	Scores      []inbetween.Score      `json:"scores"`
+	Sparse      []evalSparse           `json:"sparse,omitempty"`
 	Transitions []inbetween.Transition `json:"transitions,omitempty"`
 	Bars        evalBars               `json:"bars"`
 }
@@ -156,6 +162,12 @@ func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport,
 				r.Scores = append(r.Scores, scores...)
 			}
 		}
+		set := filepath.Base(filepath.Clean(dir))
+		sparse, err := measureSparse(ctx, o.sparse, set, held, methods[1].fill, m.Layout, o.threads)
+		if err != nil {
+			return nil, err
+		}
+		r.Sparse = append(r.Sparse, sparse...)
 	}
 	if o.gaps != "" {
 		train, held, err := dataset.BuildMotion([]string{o.gaps}, dataset.MotionOptions{HeldOut: o.unseen, Poses: true, Workers: o.threads})
@@ -268,6 +280,9 @@ func (r *evalKeyposeReport) print(w io.Writer) error {
 			fmt.Sprintf("%.0f %% of %d", 100*m.AsideRight, m.Aside), orNever("%.2f", over(m.Skate, m.TrueSkate)), orNever("%.2f", over(m.Jerk, m.TrueJerk))))
 	}
 	t.section(r.Model+" between keys of recordings held out", rows...)
+	if len(r.Sparse) > 0 {
+		t.section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames", sparseRows(r.Sparse)...)
+	}
 	if len(r.Transitions) > 0 {
 		rows := []string{"gap\tmethod\tcases\tL2P\tL2Q\tjoints cm"}
 		for _, v := range r.Transitions {

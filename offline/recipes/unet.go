@@ -9,7 +9,7 @@ import (
 // went down beside what comes up (Ronneberger et al. 2015): a frame sees half a
 // second around it at 30 frames per second, finely near and coarsely far.
 type unet struct {
-	in, full    convNet // at full rate: from the inputs, and on
+	in          convNet // at full rate: from the inputs
 	half, quart convNet
 	up, out     convNet // back at half and at full rate
 	channels    [4]int  // in, full rate, half, quarter

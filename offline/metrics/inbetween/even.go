@@ -131,21 +131,32 @@ func placesOf(t *keypose.Track) []m3.Vec3 {
 	return out
 }
 
-// contacts returns which contacts of a layout stand, frame by frame.
-func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float64) ([][]bool, error) {
+// Rows returns a track's motion as frames of a layout, raw, whose joints the
+// skeleton has.
+func Rows(l *feature.Motion, t *keypose.Track) ([]float32, error) {
+	return rowsOf(l, t.Layout.Skel, placesOf(t), float64(t.FPS))
+}
+
+func rowsOf(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float64) ([]float32, error) {
 	n := sk.Len()
-	frames := len(places) / n
-	world := make([]m3.Vec3, 0, frames*len(l.Joints))
-	for f := range frames {
+	world := make([]m3.Vec3, 0, len(places)/n*len(l.Joints))
+	for at := 0; at < len(places); at += n {
 		for _, name := range l.Joints {
-			world = append(world, places[f*n+sk.Index(name)])
+			world = append(world, places[at+sk.Index(name)])
 		}
 	}
-	rows := make([]float32, frames*l.Columns())
-	if _, err := l.FromWorld(rows, world, fps); err != nil {
+	rows := make([]float32, len(places)/n*l.Columns())
+	_, err := l.FromWorld(rows, world, fps)
+	return rows, err
+}
+
+// contacts returns which contacts of a layout stand, frame by frame.
+func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float64) ([][]bool, error) {
+	rows, err := rowsOf(l, sk, places, fps)
+	if err != nil {
 		return nil, err
 	}
-	out := make([][]bool, frames)
+	out := make([][]bool, len(rows)/l.Columns())
 	for f := range out {
 		for i := range l.Contacts {
 			out[f] = append(out[f], rows[f*l.Columns()+l.Contact(i)] > 0.5)

@@ -171,7 +171,7 @@ func TestEvalKeypose(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Means) != 6 || len(r.Transitions) != 6 || len(r.Bars) < 14 {
+	if len(r.Means) != 6 || len(r.Transitions) != 6 || len(r.Bars) != 10 {
 		t.Fatalf("%d means, %d gaps, %d bars", len(r.Means), len(r.Transitions), len(r.Bars))
 	}
 	for i := 0; i < 6; i += 3 {

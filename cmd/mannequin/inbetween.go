@@ -24,9 +24,9 @@ type inbetweenReport struct {
 	Keys    int     `json:"keys"`
 	Seconds float64 `json:"seconds"`
 	Took    float64 `json:"took_s"`
-	Missed  float64 `json:"keys_missed_cm"` // farthest joint from a key of weight 1 of the whole pose; −1 where there is none
-	Slide   float64 `json:"slide_cm"`       // of standing feet, per frame
-	SlideBy float64 `json:"slide_before_cm"`
+	Missed  float64 `json:"keys_missed_cm"`  // farthest joint from a key of weight 1 of the whole pose; −1 where there is none
+	Slide   float64 `json:"slide_cm"`        // of standing feet, per frame; −1 without the network, which tells which stand
+	SlideBy float64 `json:"slide_before_cm"` // before they are held
 }
 
 func newInbetween() *cobra.Command {
@@ -128,6 +128,9 @@ func makeBetween(m *keypose.Model, k keypose.Keys, linear, hold bool, threads in
 	rep.Took = time.Since(begin).Seconds()
 	clip := t.Clip()
 	rep.Slide, rep.Missed = slideOf(clip, stand), missed(clip, k)
+	if linear {
+		rep.Slide, rep.SlideBy = -1, -1
+	}
 	return rep, atomicfile.Write(out, func(w io.Writer) error { return mocap.WriteClip(w, clip) })
 }
 
@@ -211,7 +214,9 @@ func missed(c *skel.Clip, k keypose.Keys) float64 {
 func (r *inbetweenReport) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %.1f s of motion between %d keys, in %.0f ms\n", r.Out, r.Seconds, r.Keys, 1e3*r.Took)
 	if r.Missed >= 0 {
-		fmt.Fprintf(w, "whole poses are met to %.3f cm; ", r.Missed)
+		fmt.Fprintf(w, "whole poses are met to %.3f cm\n", r.Missed)
 	}
-	fmt.Fprintf(w, "standing feet slide %.3f cm/frame, before they are held %.3f\n", r.Slide, r.SlideBy)
+	if r.Slide >= 0 {
+		fmt.Fprintf(w, "standing feet slide %.3f cm/frame, before they are held %.3f\n", r.Slide, r.SlideBy)
+	}
 }

@@ -142,6 +142,29 @@ func (m *Motion) windows(hop int, fast float64, repeat int) {
 	}
 }
 
+// Whole cuts all clips anew, into windows of length frames, one every hop, that
+// lie inside of their clip and are learnt from altogether: a clip's last one ends
+// with it, and clips that are shorter have none. Windows faster than fast, m/s,
+// come repeat times.
+func (m *Motion) Whole(length, hop int, fast float64, repeat int) {
+	m.Length, m.Margin, m.Windows = length, 0, nil
+	for c, clip := range m.Clips {
+		last := clip.Frames - length
+		for from := 0; last >= 0; from = min(from+hop, last) {
+			visits := 1
+			if m.speed(c, from, from+length) > fast {
+				visits = repeat
+			}
+			for range visits {
+				m.Windows = append(m.Windows, Window{int32(c), int32(from)})
+			}
+			if from == last {
+				break
+			}
+		}
+	}
+}
+
 // speed returns the mean speed of the body in frames from to end−1 of clip c, as
 // far as it has them, m/s.
 func (m *Motion) speed(c, from, end int) float64 {

@@ -1,0 +1,300 @@
+package recipes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"mannequin/animsys/latent"
+	"mannequin/animsys/manifold"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/train"
+)
+
+// Latent is the recipe of the variational autoencoder of clips of one second
+// (Lüdi 2016, sec. 4.2): three convolutions over time, each followed by pooling,
+// and a dense layer into the mean and the logarithm of the variance of so many
+// latent values; and the same backwards.
+type Latent struct {
+	Hidden [3]int  // channels of the encoder's layers, and backwards of the decoder's; the thesis has 256, 512, 512
+	Widths [3]int  // of the encoder's filters in frames, and backwards of the decoder's; the thesis has 21, 13, 7
+	Values int     // latent values; the thesis has 20
+	Spread int     // channels between the latent values and the decoder's frames
+	Keep   float32 // dropout's retention probability, of what goes into the encoder's layers, in (0, 1]; the thesis has 0.8
+	L1     float64 // weight of the mean of the weights' magnitudes
+
+	// KL is the weight in the loss of the divergence of eq. 4.9 in nats per value of
+	// a clip, beside the mean squared error of normalised values: twice the
+	// variance of the noise that values are taken to have. In training it comes
+	// in along a sigmoid, half of it after Ramp of the epochs.
+	KL, Ramp float64
+
+	Learning
+}
+
+// DefaultLatent returns our recipe without data. The thesis' decoder takes 120
+// million multiplications a clip; this one takes 30 million, half of which the
+// runtime leaves out because depooled frames are equal.
+func DefaultLatent() Latent {
+	return Latent{Hidden: [3]int{128, 192, 256}, Widths: [3]int{21, 13, 7}, Values: 20, Spread: 64, Keep: 0.9, L1: 0.01, KL: 0.1, Ramp: 0.15, Learning: Learning{
+		Jitter: true, ClipNorm: 1, Epochs: 120, Batch: 16, Seed: 1,
+		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+	}}
+}
+
+// check reports the first field that is out of range.
+func (m *Latent) check() error {
+	for i := range 3 {
+		if m.Hidden[i] < 1 || m.Hidden[i] > 1<<12 || m.Widths[i] < 1 || m.Widths[i] > 61 {
+			return fmt.Errorf("recipes: layer %d has %d channels and filters of %d frames, want 1 to 4096 and 1 to 61", i+1, m.Hidden[i], m.Widths[i])
+		}
+	}
+	switch {
+	case m.Values < 3 || m.Values > 256 || m.Spread < 1 || m.Spread > 1<<12:
+		return fmt.Errorf("recipes: %d latent values that spread to %d, want 3 to 256 and 1 to 4096", m.Values, m.Spread)
+	case !(m.KL >= 0 && m.KL <= 1e6 && m.Ramp >= 0 && m.Ramp <= 1):
+		return fmt.Errorf("recipes: the divergence weighs %g after %g of the epochs, want 0 to 1000000 and 0 to 1", m.KL, m.Ramp)
+	case m.Train.Length != latent.Frames || m.Train.Margin != 0:
+		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without", m.Train.Length, m.Train.Margin, latent.Frames)
+	}
+	return nil
+}
+
+// latentNet is the trainable form of the autoencoder.
+type latentNet struct {
+	encoder convNet
+	code    convLayer // of all frames together: a dense layer (eq. 4.4, 4.5)
+	start   [2]*grad.Param
+	decoder convNet // the first layer, over all frames, stands for flat† of eq. 4.6
+	values  int
+}
+
+// steepness of the sigmoid, in shares of the epochs: it rises from 12 to 88 % in
+// 0.1 of them.
+const steepness = 40
+
+func newLatentNet(m *Latent) *latentNet {
+	cols, h, w := m.Train.Layout.Columns(), m.Hidden, m.Widths
+	n := &latentNet{values: m.Values,
+		encoder: newConvNet([]int{cols, h[0], h[1], h[2]}, w[:], grad.Hash(m.Seed, 1)).named("encoder"),
+		decoder: newConvNet([]int{m.Spread, h[2], h[1], h[0], cols}, []int{2*latent.Coarse - 1, w[2], w[1], w[0]}, grad.Hash(m.Seed, 2)).named("decoder"),
+		code:    newConvNet([]int{h[2], 2 * m.Values}, []int{latent.Coarse}, grad.Hash(m.Seed, 3)).named("code")[0],
+		start:   [2]*grad.Param{grad.NewParam("start.weight", m.Spread, m.Values), grad.NewParam("start.bias", 1, m.Spread)},
+	}
+	// Depooling by 8 leaves an eighth of each value, and the filters sum over
+	// the 8 frames: 8 times the variance keeps theirs.
+	uniform(n.start[0].Val, math.Sqrt(8*6/float64(m.Values+m.Spread)), grad.Hash(m.Seed, 4))
+	return n
+}
+
+func (n *latentNet) params() []*grad.Param {
+	p := append(n.encoder.params(), n.code.w, n.code.b, n.start[0], n.start[1])
+	return append(p, n.decoder.params()...)
+}
+
+func (n *latentNet) weights() []*grad.Param {
+	return append(append(n.encoder.weights(), n.code.w, n.start[0]), n.decoder.weights()...)
+}
+
+// encode returns mean and logarithm of the variance of the latent values of x,
+// (batch·Padded, columns) normalised: (batch, values) each.
+func (n *latentNet) encode(t *grad.Tape, x *grad.Mat, keep float32, key uint64) (mean, logVar *grad.Mat) {
+	length := latent.Padded
+	for l, c := range n.encoder {
+		x = t.Conv(t.Dropout(x, keep, grad.Hash(key, uint64(l))), length, c.w, c.b, c.width, false)
+		x = t.ReLU(t.MaxPool(x, length))
+		length /= 2
+	}
+	code := t.Dense(t.Reshape(x, x.Rows/length, length*x.Cols), n.code.w, n.code.b)
+	return t.Columns(code, 0, n.values), t.Columns(code, n.values, 2*n.values)
+}
+
+// decode returns the normalised frames, (batch·Padded, columns), of latent values
+// z, (batch, values).
+func (n *latentNet) decode(t *grad.Tape, z *grad.Mat) *grad.Mat {
+	x := t.Depool(t.Dense(z, n.start[0], n.start[1]), latent.Coarse, false, 0)
+	length := latent.Coarse
+	for l, c := range n.decoder {
+		if l > 0 {
+			x = t.Depool(x, 2, false, 0)
+			length *= 2
+		}
+		x = t.Conv(x, length, c.w, c.b, c.width, false)
+		if l > 0 && l < len(n.decoder)-1 {
+			x = t.ReLU(x)
+		}
+	}
+	return x
+}
+
+// sample returns mean + ε·deviation, where ε is standard normal noise that key
+// draws (eq. 4.7).
+func sample(t *grad.Tape, mean, logVar *grad.Mat, key uint64) *grad.Mat {
+	noise := t.Const(mean.Rows, mean.Cols)
+	for i := range noise.Val { // Box and Muller
+		u, v := 1-share01(grad.Hash(key, uint64(2*i))), share01(grad.Hash(key, uint64(2*i+1)))
+		noise.Val[i] = float32(math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*v))
+	}
+	return t.Add(mean, t.Mul(noise, t.Exp(t.Scale(logVar, 0.5))))
+}
+
+// divergence returns the mean over the batch of the divergence of the normal
+// distributions from the standard one, in nats (eq. 4.9).
+func divergence(t *grad.Tape, mean, logVar *grad.Mat) *grad.Mat {
+	one := t.Const(1, 1)
+	one.Val[0] = 1
+	k := 0.5 / float32(mean.Rows)
+	return t.WeightedSum(grad.Term{Loss: t.SumSquares(mean), Weight: k}, grad.Term{Loss: t.Sum(t.Exp(logVar)), Weight: k},
+		grad.Term{Loss: t.Sum(logVar), Weight: -k}, grad.Term{Loss: one, Weight: -k * float32(len(mean.Val))})
+}
+
+// clips fills a batch with whole clips, (batch·Padded, columns) normalised, whose
+// last frame is held.
+func (w *windows) clips(t *grad.Tape, rows []int32, isHeldOut bool) *grad.Mat {
+	set := w.train
+	if isHeldOut {
+		set = w.heldOut
+	}
+	cols := set.Layout.Columns()
+	x := t.Const(len(rows)*latent.Padded, cols)
+	for i, r := range rows {
+		clip, at := x.Val[i*latent.Padded*cols:][:latent.Padded*cols], set.Windows[r]
+		set.Window(clip, int(at.Clip), int(at.From)+w.shift(r, set, isHeldOut))
+		for f := latent.Frames; f < latent.Padded; f++ {
+			copy(clip[f*cols:][:cols], clip[(latent.Frames-1)*cols:])
+		}
+	}
+	return x
+}
+
+// Run trains and writes the model.
+func (m *Latent) Run(ctx context.Context) (*train.Report, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	net, batch := newLatentNet(m), m.windows()
+	perValue := m.KL / float64(latent.Frames*m.Train.Layout.Columns())
+	kl := 0.0
+	job := &train.Job{
+		Params: net.params(),
+		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
+			x, keep, weight := batch.clips(t, rows, isHeldOut), m.Keep, kl
+			if isHeldOut {
+				keep, weight = 1, perValue // the same for all epochs, or the first would be the best
+			}
+			mean, logVar := net.encode(t, x, keep, key)
+			y := net.decode(t, sample(t, mean, logVar, grad.Hash(key, 1<<32)))
+			given := func(x *grad.Mat) *grad.Mat { return t.Frames(x, latent.Padded, 0, latent.Frames) }
+			return t.WeightedSum(grad.Term{Loss: t.MSE(given(y), given(x)), Weight: 1}, grad.Term{Loss: divergence(t, mean, logVar), Weight: float32(weight)})
+		},
+		Begin: func(epoch int) {
+			kl = perValue / (1 + math.Exp(-steepness*((float64(epoch)+0.5)/float64(m.Epochs)-m.Ramp)))
+		},
+		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
+	}
+	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+		return m.model(net, best, r, recipe, hash)
+	})
+}
+
+// recipe names everything but the data that shapes the result.
+func (m *Latent) recipe() any {
+	return struct {
+		Network string  `json:"network"`
+		Schema  string  `json:"schema"`
+		Hidden  [3]int  `json:"hidden"`
+		Widths  [3]int  `json:"widths"`
+		Values  int     `json:"values"`
+		Spread  int     `json:"spread"`
+		Keep    float32 `json:"keep"`
+		KL      float64 `json:"kl"`
+		Ramp    float64 `json:"ramp"`
+		Epochs  int     `json:"epochs"`
+		Jitter  bool    `json:"jitter"`
+		L1      float64 `json:"l1"`
+		learnt
+	}{"latent", m.Train.Layout.Hash(), m.Hidden, m.Widths, m.Values, m.Spread, m.Keep, m.KL, m.Ramp, m.Epochs, m.Jitter, m.L1, m.learnt()}
+}
+
+// model makes the network that a model file holds: raw frames in, raw frames out.
+// Its two halves have an input each: the encoder the frames "x" of one clip, the
+// decoder the latent values "z".
+func (m *Latent) model(net *latentNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+	cols, shared := m.Train.Layout.Columns(), map[string]string{"mean": "mean", "std": "std"}
+	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}, Tensors: shared}}
+	from := "normalised"
+	next := func(name, op, act string) {
+		nodes, from = append(nodes, netruntime.Node{Name: name, Op: op, In: []string{from}, Act: act}), name
+	}
+	for l, c := range net.encoder {
+		next(c.name, netruntime.OpConv, "relu")
+		next(fmt.Sprintf("pool%d", l+1), netruntime.OpMaxPool, "")
+	}
+	next(net.code.name, netruntime.OpConv, "")
+	half := func(name string, first int) {
+		n := netruntime.Node{Name: name, Op: netruntime.OpSelect, In: []string{net.code.name}}
+		for i := range m.Values {
+			n.Columns = append(n.Columns, first+i)
+		}
+		nodes = append(nodes, n)
+	}
+	half("mean", 0)
+	half("logvar", m.Values)
+	from = "z"
+	next("start", netruntime.OpDense, "")
+	for n := 1; n < latent.Coarse; n *= 2 {
+		next(fmt.Sprintf("spread%d", 2*n), netruntime.OpDepool, "")
+	}
+	for l, c := range net.decoder {
+		act := ""
+		if l > 0 {
+			next(fmt.Sprintf("depool%d", l), netruntime.OpDepool, "")
+			if l < len(net.decoder)-1 {
+				act = "relu"
+			}
+		}
+		next(c.name, netruntime.OpConv, act)
+	}
+	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{from}, Tensors: shared})
+	e, d := len(net.encoder.params()), 4+len(net.encoder.params())
+	tensors := append([]netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: m.Train.Mean}, {Name: "std", Shape: []int{cols}, Data: m.Train.Std}}, net.encoder.tensors(weights[:e])...)
+	tensors = append(tensors, convNet{net.code}.tensors(weights[e:e+2])...)
+	tensors = append(tensors, netruntime.Tensor{Name: "start.weight", Shape: []int{m.Spread, m.Values}, Data: weights[e+2]}, netruntime.Tensor{Name: "start.bias", Shape: []int{m.Spread}, Data: weights[e+3]})
+	tensors = append(tensors, net.decoder.tensors(weights[d:])...)
+
+	metrics := motionMetrics(m.Train, m.HeldOut, r)
+	mj, err := json.Marshal(metrics)
+	if err != nil {
+		return nil, err
+	}
+	src := sourceOfMotion(m.Train, "human-latent")
+	meta := netruntime.Meta{
+		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
+		Graph: &netruntime.Graph{
+			Inputs: []netruntime.Input{{Name: "x", Channels: cols}, {Name: "z", Channels: m.Values}},
+			Nodes:  nodes, Outputs: []string{"mean", "logvar", "y"}},
+		Card: m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train latent",
+		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
+	}
+	if err := manifold.Describe(&meta, m.Train.Layout, m.Train.Skeleton); err != nil {
+		return nil, err
+	}
+	return netruntime.New(meta, tensors)
+}
+
+// card is the model card.
+func (m *Latent) card(src source, k mannMetrics) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p("# %s\n\nMakes a second of human motion, %d frames, from %d latent values: a variational autoencoder of convolutions over time (Lüdi 2016, sec. 4.2).\n\n",
+		src.name, latent.Frames, m.Values)
+	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
+		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
+	p("## Training\n\nMean squared error of normalised frames and %g times the divergence per value; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
+		m.KL, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
+	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.limits)
+	return b.String()
+}

@@ -1,22 +1,22 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/latent"
 	"mannequin/internal/command"
+	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
-	"mannequin/offline/train"
 )
 
-// latentHop is how many frames clips of latent.Frames begin after each other:
-// they overlap by 31 (Lüdi 2016, sec. 3.2).
-const latentHop = latent.Frames - 31
-
-// latentFast is the speed from which a clip is a run, m/s.
-const latentFast = 2
+// latentOptions says how recordings are read: as clips that overlap by 31 frames
+// (Lüdi 2016, sec. 3.2).
+func latentOptions(only, heldOut []string, repeat, workers int) dataset.MotionOptions {
+	if heldOut == nil {
+		heldOut = recipes.LatentHeldOut
+	}
+	return dataset.MotionOptions{Only: only, HeldOut: heldOut, Repeat: repeat, Workers: workers, Whole: true, Length: latent.Frames, Hop: latent.Frames - 31, Shortest: latent.Frames}
+}
 
 func newTrainLatent() *cobra.Command {
 	var f motionFlags
@@ -40,6 +40,8 @@ Files, checkpoints and --resume are as in train mann.`,
 				return command.Usagef("--kl is %v, want 0 to 1000000", r.KL)
 			case !(r.Ramp >= 0 && r.Ramp <= 1):
 				return command.Usagef("--ramp is %v, want a share from 0 to 1", r.Ramp)
+			case !(r.Path >= 0 && r.Path <= 1e6 && r.Traits >= 0 && r.Traits <= 1e6):
+				return command.Usagef("--path is %v and --traits %v, want 0 to 1000000", r.Path, r.Traits)
 			case !(r.L1 >= 0 && r.L1 <= 1e6):
 				return command.Usagef("--sparsity is %v, want 0 to 1000000", r.L1)
 			}
@@ -47,11 +49,7 @@ Files, checkpoints and --resume are as in train mann.`,
 				return err
 			}
 			r.Keep = f.keep
-			return f.train(cmd, &r.Learning, func(ctx context.Context) (*train.Report, error) {
-				r.Train.Whole(latent.Frames, latentHop, latentFast, f.repeat)
-				r.HeldOut.Whole(latent.Frames, latentHop, latentFast, 1)
-				return r.Run(ctx)
-			})
+			return f.trainOn(cmd, latentOptions(f.only, f.heldOut, f.repeat, f.threads), &r.Learning, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
@@ -59,6 +57,8 @@ Files, checkpoints and --resume are as in train mann.`,
 	p.IntVar(&r.Values, "values", r.Values, "latent values")
 	p.Float64Var(&r.KL, "kl", r.KL, "weight in the loss of the divergence from the standard normal distribution")
 	p.Float64Var(&r.Ramp, "ramp", r.Ramp, "`share` of the epochs after which the divergence has half of its weight")
+	p.Float64Var(&r.Path, "path", r.Path, "weight in the loss of how far the body is off its path over a clip")
+	p.Float64Var(&r.Traits, "traits", r.Traits, "weight in the loss of how far the first latent values are off what people see of a clip, such as how far it turns")
 	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let clips begin elsewhere in every epoch")
 	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the weights")
 	return c

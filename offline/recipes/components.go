@@ -1,0 +1,180 @@
+package recipes
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mannequin/animsys/latent"
+)
+
+// activeShare is the deviation, as a share of the largest one, from which a
+// principal component of the latent values says something of a clip. The encoder
+// leaves those that it does not need at the prior, whatever the clip.
+const activeShare = 0.1
+
+// latentComponents finds directions of latent values among the recordings: z
+// (clips, values) are their latent values, frames (clips, frame values) the clips
+// in units in which errors are comparable, traits (clips, traits) what people see
+// of them.
+//
+// The latent values are turned and scaled such that they have deviation 1 in each
+// direction and no two go together. There the direction of a trait is that along
+// which it changes most, from the first to the last, each at a right angle to those
+// before. The others are the principal components of what frames the rest of the
+// latent values say, as a linear function. Plain principal components of the latent
+// values (Lüdi 2016, sec. 4.2.3) are in no such order: the prior asks for deviation
+// 1 of each.
+func latentComponents(names []string, z, frames, traits *mat.Dense) (*latent.Components, error) {
+	clips, values := z.Dims()
+	mean, deviations, axes := principal(z)
+	active := 0
+	for active < values && deviations[active] > activeShare*deviations[0] {
+		active++
+	}
+	// u are the active values, white; to takes them back.
+	to := mat.NewDense(values, active, nil)
+	white := mat.NewDense(values, active, nil)
+	for k := range active {
+		for i := range values {
+			to.Set(i, k, axes.At(i, k)*deviations[k])
+			white.Set(i, k, axes.At(i, k)/deviations[k])
+		}
+	}
+	var u mat.Dense
+	u.Mul(centred(z, mean), white)
+
+	var directions []*mat.VecDense // of u
+	var named []string
+	for t, name := range names {
+		v := mat.VecDenseCopyOf(traits.ColView(t))
+		avg := mat.Sum(v) / float64(clips)
+		for i := range clips {
+			v.SetVec(i, v.AtVec(i)-avg)
+		}
+		w := mat.NewVecDense(active, nil)
+		w.MulVec(u.T(), v)
+		for _, d := range directions {
+			w.AddScaledVec(w, -mat.Dot(w, d), d)
+		}
+		// A trait that all clips share has no direction.
+		if norm := mat.Norm(w, 2); norm > 1e-6*mat.Norm(v, 2)*math.Sqrt(float64(clips)) && len(directions) < active {
+			w.ScaleVec(1/norm, w)
+			directions, named = append(directions, w), append(named, name)
+		}
+	}
+	// What is left, by what it does to frames.
+	var effect mat.Dense // (active, frame values)
+	fm, _ := columnMeans(frames)
+	effect.Mul(u.T(), centred(frames, fm))
+	rest := eye(active)
+	for _, d := range directions {
+		rest.RankOne(rest, -1, d, d)
+	}
+	var left, square mat.Dense
+	left.Mul(rest, &effect)
+	square.Mul(&left, left.T())
+	_, order := falling(&square)
+	for k := 0; len(directions) < active; k++ {
+		directions = append(directions, mat.VecDenseCopyOf(order.ColView(k)))
+	}
+	var steps [][]float32
+	for _, d := range directions {
+		var s mat.VecDense
+		s.MulVec(to, d)
+		steps = append(steps, floats(s.RawVector().Data))
+	}
+	for k := active; k < values; k++ {
+		s := mat.VecDenseCopyOf(axes.ColView(k))
+		s.ScaleVec(max(deviations[k], 1e-3*deviations[0]), s)
+		steps = append(steps, floats(s.RawVector().Data))
+	}
+	return latent.NewComponents(named, floats(mean), steps)
+}
+
+// principal returns the principal components of the rows of x: their mean, and
+// falling deviations along the columns of axes.
+func principal(x *mat.Dense) (mean, deviations []float64, axes *mat.Dense) {
+	n, _ := x.Dims()
+	mean, c := columnMeans(x)
+	var cov mat.Dense
+	cov.Mul(c.T(), c)
+	cov.Scale(1/float64(n), &cov)
+	values, axes := falling(&cov)
+	for _, v := range values {
+		deviations = append(deviations, math.Sqrt(max(v, 0)))
+	}
+	return mean, deviations, axes
+}
+
+// falling returns the eigenvalues of a symmetric matrix, falling, and the
+// eigenvectors as columns, each with its largest value positive.
+func falling(a *mat.Dense) ([]float64, *mat.Dense) {
+	n, _ := a.Dims()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, a.At(i, j))
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(s, true) {
+		panic("recipes: no eigenvectors of a symmetric matrix: it is not finite")
+	}
+	rising, vectors := eigen.Values(nil), mat.NewDense(n, n, nil)
+	var v mat.Dense
+	eigen.VectorsTo(&v)
+	values := make([]float64, n)
+	for k := range n {
+		values[k] = rising[n-1-k]
+		most := 0.0
+		for i := range n {
+			if w := v.At(i, n-1-k); math.Abs(w) > math.Abs(most) {
+				most = w
+			}
+		}
+		for i := range n {
+			vectors.Set(i, k, math.Copysign(1, most)*v.At(i, n-1-k))
+		}
+	}
+	return values, vectors
+}
+
+// columnMeans returns the mean of every column, and x less these.
+func columnMeans(x *mat.Dense) ([]float64, *mat.Dense) {
+	n, cols := x.Dims()
+	mean := make([]float64, cols)
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			mean[j] += v / float64(n)
+		}
+	}
+	return mean, centred(x, mean)
+}
+
+func centred(x *mat.Dense, mean []float64) *mat.Dense {
+	c := mat.DenseCopyOf(x)
+	n, _ := c.Dims()
+	for i := range n {
+		for j, m := range mean {
+			c.RawRowView(i)[j] -= m
+		}
+	}
+	return c
+}
+
+func eye(n int) *mat.Dense {
+	a := mat.NewDense(n, n, nil)
+	for i := range n {
+		a.Set(i, i, 1)
+	}
+	return a
+}
+
+func floats(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i := range v {
+		out[i] = float32(v[i])
+	}
+	return out
+}

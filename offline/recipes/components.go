@@ -27,7 +27,7 @@ const activeShare = 0.1
 // 1 of each.
 func latentComponents(names []string, z, frames, traits *mat.Dense) (*latent.Components, error) {
 	clips, values := z.Dims()
-	mean, deviations, axes := principal(z)
+	mean, deviations, axes := Principal(z)
 	active := 0
 	for active < values && deviations[active] > activeShare*deviations[0] {
 		active++
@@ -92,19 +92,34 @@ func latentComponents(names []string, z, frames, traits *mat.Dense) (*latent.Com
 	return latent.NewComponents(named, floats(mean), steps)
 }
 
-// principal returns the principal components of the rows of x: their mean, and
+// Principal returns the principal components of the rows of x (rows, columns), as
+// many as there are columns, or as there are rows if that is fewer: their mean, and
 // falling deviations along the columns of axes.
-func principal(x *mat.Dense) (mean, deviations []float64, axes *mat.Dense) {
-	n, _ := x.Dims()
+func Principal(x *mat.Dense) (mean, deviations []float64, axes *mat.Dense) {
+	n, cols := x.Dims()
 	mean, c := columnMeans(x)
-	var cov mat.Dense
-	cov.Mul(c.T(), c)
-	cov.Scale(1/float64(n), &cov)
-	values, axes := falling(&cov)
+	var square mat.Dense
+	if cols <= n {
+		square.Mul(c.T(), c)
+	} else { // the same deviations, from the smaller of the two products
+		square.Mul(c, c.T())
+	}
+	square.Scale(1/float64(n), &square)
+	values, axes := falling(&square)
 	for _, v := range values {
 		deviations = append(deviations, math.Sqrt(max(v, 0)))
 	}
-	return mean, deviations, axes
+	if cols <= n {
+		return mean, deviations, axes
+	}
+	long := mat.NewDense(cols, n, nil)
+	long.Mul(c.T(), axes)
+	for k, d := range deviations {
+		for i := range cols {
+			long.Set(i, k, long.At(i, k)/max(d*math.Sqrt(float64(n)), 1e-12))
+		}
+	}
+	return mean, deviations, long
 }
 
 // falling returns the eigenvalues of a symmetric matrix, falling, and the

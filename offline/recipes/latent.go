@@ -263,11 +263,12 @@ func (m *Latent) Run(ctx context.Context) (*train.Report, error) {
 		return nil, fmt.Errorf("recipes: %d latent values for %d traits, want as many or more", m.Values, seen)
 	}
 	perValue := m.KL / float64(latent.Frames*m.Train.Layout.Columns())
-	kl := 0.0
+	ramp := 0.0          // the present weight of the divergence
+	var parts [3]float64 // of the held-out loss: sums of error and divergence, clips
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
-			x, keep, weight := batch.clips(t, rows, isHeldOut), m.Keep, kl
+			x, keep, weight := batch.clips(t, rows, isHeldOut), m.Keep, ramp
 			if isHeldOut {
 				keep, weight = 1, perValue // the same for all epochs, or the first would be the best
 			}
@@ -275,7 +276,12 @@ func (m *Latent) Run(ctx context.Context) (*train.Report, error) {
 			y := net.decode(t, sample(t, mean, logVar, grad.Hash(key, 1<<32)))
 			given := func(x *grad.Mat) *grad.Mat { return t.Frames(x, latent.Padded, 0, latent.Frames) }
 			miss := t.Sub(given(y), given(x))
-			terms := []grad.Term{{Loss: t.Mean(t.Mul(miss, miss)), Weight: 1}, {Loss: divergence(t, mean, logVar), Weight: float32(weight)}}
+			square, kl := t.Mean(t.Mul(miss, miss)), divergence(t, mean, logVar)
+			terms := []grad.Term{{Loss: square, Weight: 1}, {Loss: kl, Weight: float32(weight)}}
+			if isHeldOut {
+				n := float64(len(rows))
+				parts = [3]float64{parts[0] + n*float64(square.Val[0]), parts[1] + n*float64(kl.Val[0]), parts[2] + n}
+			}
 			if m.Path > 0 {
 				body := m.Train.Layout.Body()
 				steps := t.Reshape(t.Columns(miss, body, body+feature.MotionLen), len(rows), latent.Frames*feature.MotionLen)
@@ -289,8 +295,13 @@ func (m *Latent) Run(ctx context.Context) (*train.Report, error) {
 			}
 			return t.WeightedSum(terms...)
 		},
+		Parts: func() map[string]float64 {
+			square, kl, n := parts[0], parts[1], max(1, parts[2])
+			parts = [3]float64{}
+			return map[string]float64{"squared error": square / n, "divergence in nats": kl / n}
+		},
 		Begin: func(epoch int) {
-			kl = perValue / (1 + math.Exp(-steepness*((float64(epoch)+0.5)/float64(m.Epochs)-m.Ramp)))
+			ramp = perValue / (1 + math.Exp(-steepness*((float64(epoch)+0.5)/float64(m.Epochs)-m.Ramp)))
 		},
 		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
 	}

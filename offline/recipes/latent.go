@@ -247,65 +247,92 @@ func (w *windows) traits(dst []float32, v *traitTargets, rows []int32, isHeldOut
 	}
 }
 
+// latentLoss is the loss of a network, and what it needs to be computed.
+type latentLoss struct {
+	m      *Latent
+	net    *latentNet
+	batch  *windows
+	path   [2]*grad.Param
+	traits *traitTargets
+	ramp   float64    // the present weight of the divergence
+	parts  [3]float64 // of the held-out loss: sums of error and divergence, clips
+}
+
+func (m *Latent) lossOf(net *latentNet) (*latentLoss, error) {
+	traits, err := newTraitTargets(m.Train)
+	if err != nil {
+		return nil, err
+	}
+	if m.Traits > 0 && len(traits.of) > m.Values {
+		return nil, fmt.Errorf("recipes: %d latent values for %d traits, want as many or more", m.Values, len(traits.of))
+	}
+	return &latentLoss{m: m, net: net, batch: m.windows(), path: pathWeights(m.Train), traits: traits}, nil
+}
+
+// full is the weight of the divergence in nats at the end.
+func (l *latentLoss) full() float64 {
+	return l.m.KL / float64(latent.Frames*l.m.Train.Layout.Columns())
+}
+
+// begin sets the weight of the divergence of an epoch.
+func (l *latentLoss) begin(epoch int) {
+	l.ramp = l.full() / (1 + math.Exp(-steepness*((float64(epoch)+0.5)/float64(l.m.Epochs)-l.m.Ramp)))
+}
+
+// loss is train.Job.Loss.
+func (l *latentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
+	m, keep, weight := l.m, l.m.Keep, l.ramp
+	if isHeldOut {
+		keep, weight = 1, l.full() // the same for all epochs, or the first would be the best
+	}
+	x := l.batch.clips(t, rows, isHeldOut)
+	mean, logVar := l.net.encode(t, x, keep, key)
+	y := l.net.decode(t, sample(t, mean, logVar, grad.Hash(key, 1<<32)))
+	given := func(x *grad.Mat) *grad.Mat { return t.Frames(x, latent.Padded, 0, latent.Frames) }
+	miss := t.Sub(given(y), given(x))
+	square, kl := t.Mean(t.Mul(miss, miss)), divergence(t, mean, logVar)
+	if isHeldOut {
+		n := float64(len(rows))
+		l.parts = [3]float64{l.parts[0] + n*float64(square.Val[0]), l.parts[1] + n*float64(kl.Val[0]), l.parts[2] + n}
+	}
+	terms := []grad.Term{{Loss: square, Weight: 1}, {Loss: kl, Weight: float32(weight)}}
+	if m.Path > 0 {
+		body := m.Train.Layout.Body()
+		steps := t.Reshape(t.Columns(miss, body, body+feature.MotionLen), len(rows), latent.Frames*feature.MotionLen)
+		off := t.Dense(steps, l.path[0], l.path[1])
+		terms = append(terms, grad.Term{Loss: t.SumSquares(off), Weight: float32(m.Path) / float32(len(miss.Val))})
+	}
+	if m.Traits > 0 {
+		want := t.Const(len(rows), len(l.traits.of))
+		l.batch.traits(want.Val, l.traits, rows, isHeldOut)
+		terms = append(terms, grad.Term{Loss: t.MSE(t.Columns(mean, 0, want.Cols), want), Weight: float32(m.Traits)})
+	}
+	return t.WeightedSum(terms...)
+}
+
+// told returns the parts of the held-out loss since it was last asked for them.
+func (l *latentLoss) told() map[string]float64 {
+	n := max(1, l.parts[2])
+	parts := map[string]float64{"squared error": l.parts[0] / n, "divergence in nats": l.parts[1] / n}
+	l.parts = [3]float64{}
+	return parts
+}
+
 // Run trains and writes the model.
 func (m *Latent) Run(ctx context.Context) (*train.Report, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	net, batch := newLatentNet(m), m.windows()
-	path := pathWeights(m.Train)
-	traits, err := newTraitTargets(m.Train)
+	net := newLatentNet(m)
+	l, err := m.lossOf(net)
 	if err != nil {
 		return nil, err
 	}
-	seen := len(traits.of)
-	if m.Traits > 0 && seen > m.Values {
-		return nil, fmt.Errorf("recipes: %d latent values for %d traits, want as many or more", m.Values, seen)
-	}
-	perValue := m.KL / float64(latent.Frames*m.Train.Layout.Columns())
-	ramp := 0.0          // the present weight of the divergence
-	var parts [3]float64 // of the held-out loss: sums of error and divergence, clips
 	job := &train.Job{
-		Params: net.params(),
-		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
-			x, keep, weight := batch.clips(t, rows, isHeldOut), m.Keep, ramp
-			if isHeldOut {
-				keep, weight = 1, perValue // the same for all epochs, or the first would be the best
-			}
-			mean, logVar := net.encode(t, x, keep, key)
-			y := net.decode(t, sample(t, mean, logVar, grad.Hash(key, 1<<32)))
-			given := func(x *grad.Mat) *grad.Mat { return t.Frames(x, latent.Padded, 0, latent.Frames) }
-			miss := t.Sub(given(y), given(x))
-			square, kl := t.Mean(t.Mul(miss, miss)), divergence(t, mean, logVar)
-			terms := []grad.Term{{Loss: square, Weight: 1}, {Loss: kl, Weight: float32(weight)}}
-			if isHeldOut {
-				n := float64(len(rows))
-				parts = [3]float64{parts[0] + n*float64(square.Val[0]), parts[1] + n*float64(kl.Val[0]), parts[2] + n}
-			}
-			if m.Path > 0 {
-				body := m.Train.Layout.Body()
-				steps := t.Reshape(t.Columns(miss, body, body+feature.MotionLen), len(rows), latent.Frames*feature.MotionLen)
-				off := t.Dense(steps, path[0], path[1])
-				terms = append(terms, grad.Term{Loss: t.SumSquares(off), Weight: float32(m.Path) / float32(len(miss.Val))})
-			}
-			if m.Traits > 0 {
-				want := t.Const(len(rows), seen)
-				batch.traits(want.Val, traits, rows, isHeldOut)
-				terms = append(terms, grad.Term{Loss: t.MSE(t.Columns(mean, 0, seen), want), Weight: float32(m.Traits)})
-			}
-			return t.WeightedSum(terms...)
-		},
-		Parts: func() map[string]float64 {
-			square, kl, n := parts[0], parts[1], max(1, parts[2])
-			parts = [3]float64{}
-			return map[string]float64{"squared error": square / n, "divergence in nats": kl / n}
-		},
-		Begin: func(epoch int) {
-			ramp = perValue / (1 + math.Exp(-steepness*((float64(epoch)+0.5)/float64(m.Epochs)-m.Ramp)))
-		},
+		Params: net.params(), Loss: l.loss, Parts: l.told, Begin: l.begin,
 		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
 	}
-	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+	return m.learn(ctx, l.batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
 		return m.model(net, best, r, recipe, hash)
 	})
 }

@@ -73,6 +73,9 @@ func motionRecipes(t *testing.T, base *netruntime.Net) map[string]made {
 			m.Hidden, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate = [2]int{4, 6}, [3]int{5, 3, 3}, 30, 2, 1e-2
 			return m.Run(ctx)
 		}},
+		"latent": {func(ctx context.Context, how Running) (*train.Report, error) {
+			return smallLatent(how).Run(ctx)
+		}},
 	}
 }
 

@@ -24,6 +24,7 @@ type evalLatentOptions struct {
 	model, data string
 	more        []string
 	heldOut     []string
+	chains      int
 	threads     int
 	rates       bool
 	asJSON      bool
@@ -51,8 +52,11 @@ docs/latent.md defines every figure.`,
   mannequin eval latent --model mine.safetensors --data data/mine --held-out 'walk_07' --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.threads < 1 || o.threads > 1024 {
+			switch {
+			case o.threads < 1 || o.threads > 1024:
 				return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
+			case o.chains < 1 || o.chains > 1000:
+				return command.Usagef("--chains is %d, want 1 to 1000", o.chains)
 			}
 			r, err := evalLatent(cmd.Context(), o)
 			if err != nil {
@@ -69,6 +73,7 @@ docs/latent.md defines every figure.`,
 	p.StringVar(&o.data, "data", "", "`folder` of the recordings that it was trained on")
 	p.StringSliceVar(&o.more, "and", nil, "more `folders` of recordings")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train latent)")
+	p.IntVar(&o.chains, "chains", 8, "chains of six clips to make")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.rates, "rates", true, "measure how long decoding takes, too")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
@@ -184,7 +189,7 @@ func evalLatent(ctx context.Context, o evalLatentOptions) (*evalLatentReport, er
 		}
 	}
 	r.Values, r.Clips = r.model.Values, len(r.held.rows)
-	for _, stage := range []func() error{r.reconstruct, r.divergence, r.effects, r.told, r.made, r.chains, func() error {
+	for _, stage := range []func() error{r.reconstruct, r.divergence, r.effects, r.told, r.made, func() error { return r.chains(o.chains) }, func() error {
 		if !o.rates {
 			return nil
 		}

@@ -248,8 +248,8 @@ func (r *evalLatentReport) made() error {
 
 // chains measures how well clips meet that turn and step as wanted, whatever came
 // before.
-func (r *evalLatentReport) chains() error {
-	const chains, clips = 8, 6
+func (r *evalLatentReport) chains(chains int) error {
+	const clips = 6
 	m := r.model
 	fixed := make([]bool, m.Values)
 	for k, name := range m.Components.Names {

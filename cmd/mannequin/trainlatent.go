@@ -42,6 +42,8 @@ Files, checkpoints and --resume are as in train mann.`,
 				return command.Usagef("--ramp is %v, want a share from 0 to 1", r.Ramp)
 			case !(r.Path >= 0 && r.Path <= 1e6 && r.Traits >= 0 && r.Traits <= 1e6):
 				return command.Usagef("--path is %v and --traits %v, want 0 to 1000000", r.Path, r.Traits)
+			case !(r.Stretch >= 0 && r.Stretch <= 0.5 && r.Bend >= 0 && r.Bend <= 10):
+				return command.Usagef("--stretch is %v and --bend %v, want 0 to 0.5 and 0 to 10 rad/s", r.Stretch, r.Bend)
 			case !(r.L1 >= 0 && r.L1 <= 1e6):
 				return command.Usagef("--sparsity is %v, want 0 to 1000000", r.L1)
 			}
@@ -59,6 +61,8 @@ Files, checkpoints and --resume are as in train mann.`,
 	p.Float64Var(&r.Ramp, "ramp", r.Ramp, "`share` of the epochs after which the divergence has half of its weight")
 	p.Float64Var(&r.Path, "path", r.Path, "weight in the loss of how far the body is off its path over a clip")
 	p.Float64Var(&r.Traits, "traits", r.Traits, "weight in the loss of how far the first latent values are off what people see of a clip, such as how far it turns")
+	p.Float64Var(&r.Stretch, "stretch", r.Stretch, "how much faster or slower clips are played at most, as a `share`, with --jitter")
+	p.Float64Var(&r.Bend, "bend", r.Bend, "deviation of what is added to how fast clips turn, rad/s, with --jitter")
 	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let clips begin elsewhere in every epoch")
 	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the weights")
 	return c

@@ -46,6 +46,10 @@ type Latent struct {
 	// latent values stand for, as the thesis does.
 	Traits float64
 
+	// With Jitter clips are played up to Stretch faster or slower, a share, and turn
+	// by another amount, with deviation Bend, rad/s, in every epoch.
+	Stretch, Bend float64
+
 	Learning
 }
 
@@ -58,7 +62,7 @@ var LatentHeldOut = append([]string{"exp_train_walking_extra_walking_23", "exp_t
 // million multiplications a clip; this one takes 30 million, half of which the
 // runtime leaves out because depooled frames are equal.
 func DefaultLatent() Latent {
-	return Latent{Hidden: [3]int{128, 192, 256}, Widths: [3]int{21, 13, 7}, Values: 20, Spread: 64, Keep: 1, L1: 0.01, KL: 0.1, Ramp: 0.15, Path: 0.3, Traits: 0.05, Learning: Learning{
+	return Latent{Hidden: [3]int{128, 192, 256}, Widths: [3]int{21, 13, 7}, Values: 20, Spread: 64, Keep: 1, L1: 0.01, KL: 0.1, Ramp: 0.15, Path: 0.5, Traits: 0.2, Stretch: 0.12, Bend: 0.15, Learning: Learning{
 		Jitter: true, ClipNorm: 1, Epochs: 120, Batch: 16, Seed: 1,
 		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -76,6 +80,8 @@ func (m *Latent) check() error {
 		return fmt.Errorf("recipes: %d latent values that spread to %d, want 3 to 256 and 1 to 4096", m.Values, m.Spread)
 	case !(m.KL >= 0 && m.KL <= 1e6 && m.Ramp >= 0 && m.Ramp <= 1):
 		return fmt.Errorf("recipes: the divergence weighs %g after %g of the epochs, want 0 to 1000000 and 0 to 1", m.KL, m.Ramp)
+	case !(m.Stretch >= 0 && m.Stretch <= 0.5 && m.Bend >= 0 && m.Bend <= 10):
+		return fmt.Errorf("recipes: clips are stretched by %g and bent by %g rad/s, want 0 to 0.5 and 0 to 10", m.Stretch, m.Bend)
 	case m.Train.Length != latent.Frames || m.Train.Margin != 0:
 		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without", m.Train.Length, m.Train.Margin, latent.Frames)
 	}
@@ -153,9 +159,8 @@ func (n *latentNet) decode(t *grad.Tape, z *grad.Mat) *grad.Mat {
 // draws (eq. 4.7).
 func sample(t *grad.Tape, mean, logVar *grad.Mat, key uint64) *grad.Mat {
 	noise := t.Const(mean.Rows, mean.Cols)
-	for i := range noise.Val { // Box and Muller
-		u, v := 1-share01(grad.Hash(key, uint64(2*i))), share01(grad.Hash(key, uint64(2*i+1)))
-		noise.Val[i] = float32(math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*v))
+	for i := range noise.Val {
+		noise.Val[i] = float32(normal(grad.Hash(key, uint64(2*i)), grad.Hash(key, uint64(2*i+1))))
 	}
 	return t.Add(mean, t.Mul(noise, t.Exp(t.Scale(logVar, 0.5))))
 }
@@ -170,23 +175,69 @@ func divergence(t *grad.Tape, mean, logVar *grad.Mat) *grad.Mat {
 		grad.Term{Loss: t.Sum(logVar), Weight: -k}, grad.Term{Loss: one, Weight: -k * float32(len(mean.Val))})
 }
 
-// clips fills a batch with whole clips, (batch·Padded, columns) normalised, whose
-// last frame is held.
-func (w *windows) clips(t *grad.Tape, rows []int32, isHeldOut bool) *grad.Mat {
-	set := w.train
+// clips fills a batch with whole clips: x, (batch·Padded, columns) normalised, whose
+// last frame is held, and their traits, (batch, traits) in deviations. In training
+// they are varied.
+func (l *latentLoss) clips(t *grad.Tape, rows []int32, isHeldOut bool) (x, traits *grad.Mat) {
+	set := l.batch.train
 	if isHeldOut {
-		set = w.heldOut
+		set = l.batch.heldOut
 	}
-	cols := set.Layout.Columns()
-	x := t.Const(len(rows)*latent.Padded, cols)
+	cols, seen := set.Layout.Columns(), len(l.traits.of)
+	x, traits = t.Const(len(rows)*latent.Padded, cols), t.Const(len(rows), seen)
 	for i, r := range rows {
-		clip, at := x.Val[i*latent.Padded*cols:][:latent.Padded*cols], set.Windows[r]
-		set.Window(clip, int(at.Clip), int(at.From)+w.shift(r, set, isHeldOut))
-		for f := latent.Frames; f < latent.Padded; f++ {
-			copy(clip[f*cols:][:cols], clip[(latent.Frames-1)*cols:])
+		at := set.Windows[r]
+		from := int(at.From) + l.batch.shift(r, set, isHeldOut)
+		l.raw = append(l.raw[:0], set.Clips[at.Clip].Rows[from*cols:][:latent.Frames*cols]...)
+		if l.batch.key != 0 && !isHeldOut {
+			l.m.vary(l.raw, set, &set.Clips[at.Clip], from, grad.Hash(l.batch.key, uint64(r)+1<<33))
+		}
+		for k, trait := range l.traits.of {
+			traits.Val[i*seen+k] = float32((trait.Of(l.raw) - l.traits.mean[k]) / l.traits.std[k])
+		}
+		for f := range latent.Padded {
+			row := l.raw[min(f, latent.Frames-1)*cols:][:cols]
+			for k, v := range row {
+				x.Val[(i*latent.Padded+f)*cols+k] = (v - set.Mean[k]) / set.Std[k]
+			}
 		}
 	}
-	return x
+	return x, traits
+}
+
+// vary changes a clip, rows raw, which begins at frame from of the recording it is of:
+// it is played up to Stretch faster or slower, and turns by another amount, normally
+// distributed with deviation Bend, rad/s. So few recordings turn that a network would
+// guess the turn from who walks. key draws both.
+func (m *Latent) vary(rows []float32, set *dataset.Motion, clip *dataset.MotionClip, from int, key uint64) {
+	cols, body := set.Layout.Columns(), set.Layout.Body()
+	by := 1 + m.Stretch*(2*share01(grad.Hash(key, 0))-1)
+	by = min(by, float64(clip.Frames-1-from)/(latent.Frames-1)) // as long as the recording goes on
+	bend := m.Bend * normal(grad.Hash(key, 1), grad.Hash(key, 2))
+	for f := range latent.Frames {
+		at := float64(from) + by*float64(f)
+		g := min(int(at), clip.Frames-1)
+		s := float32(at - float64(g))
+		a, b := clip.Rows[g*cols:][:cols], clip.Rows[min(g+1, clip.Frames-1)*cols:][:cols]
+		row := rows[f*cols:][:cols]
+		for k := range row {
+			row[k] = a[k] + s*(b[k]-a[k])
+			if k >= body && k < body+feature.MotionLen {
+				row[k] *= float32(by)
+			}
+		}
+		for i := range set.Layout.Contacts {
+			c := set.Layout.Contact(i)
+			row[c] = float32(math.Round(float64(row[c])))
+		}
+		row[body+feature.MotionYaw] += float32(bend)
+	}
+}
+
+// normal returns a value of the standard normal distribution from random bits (Box and
+// Muller).
+func normal(a, b uint64) float64 {
+	return math.Sqrt(-2*math.Log(1-share01(a))) * math.Cos(2*math.Pi*share01(b))
 }
 
 // pathWeights returns the weights of a dense layer, without bias, that adds up the
@@ -232,21 +283,6 @@ func newTraitTargets(set *dataset.Motion) (*traitTargets, error) {
 	return v, nil
 }
 
-// traits fills dst, (batch, traits), with those of whole clips.
-func (w *windows) traits(dst []float32, v *traitTargets, rows []int32, isHeldOut bool) {
-	set := w.train
-	if isHeldOut {
-		set = w.heldOut
-	}
-	for i, r := range rows {
-		at := set.Windows[r]
-		clip := set.Clips[at.Clip].Rows[(int(at.From)+w.shift(r, set, isHeldOut))*set.Layout.Columns():]
-		for k, trait := range v.of {
-			dst[i*len(v.of)+k] = float32((trait.Of(clip) - v.mean[k]) / v.std[k])
-		}
-	}
-}
-
 // latentLoss is the loss of a network, and what it needs to be computed.
 type latentLoss struct {
 	m      *Latent
@@ -256,6 +292,7 @@ type latentLoss struct {
 	traits *traitTargets
 	ramp   float64    // the present weight of the divergence
 	parts  [3]float64 // of the held-out loss: sums of error and divergence, clips
+	raw    []float32  // a clip
 }
 
 func (m *Latent) lossOf(net *latentNet) (*latentLoss, error) {
@@ -285,7 +322,7 @@ func (l *latentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64
 	if isHeldOut {
 		keep, weight = 1, l.full() // the same for all epochs, or the first would be the best
 	}
-	x := l.batch.clips(t, rows, isHeldOut)
+	x, want := l.clips(t, rows, isHeldOut)
 	mean, logVar := l.net.encode(t, x, keep, key)
 	y := l.net.decode(t, sample(t, mean, logVar, grad.Hash(key, 1<<32)))
 	given := func(x *grad.Mat) *grad.Mat { return t.Frames(x, latent.Padded, 0, latent.Frames) }
@@ -303,8 +340,6 @@ func (l *latentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64
 		terms = append(terms, grad.Term{Loss: t.SumSquares(off), Weight: float32(m.Path) / float32(len(miss.Val))})
 	}
 	if m.Traits > 0 {
-		want := t.Const(len(rows), len(l.traits.of))
-		l.batch.traits(want.Val, l.traits, rows, isHeldOut)
 		terms = append(terms, grad.Term{Loss: t.MSE(t.Columns(mean, 0, want.Cols), want), Weight: float32(m.Traits)})
 	}
 	return t.WeightedSum(terms...)
@@ -351,11 +386,13 @@ func (m *Latent) recipe() any {
 		Ramp    float64 `json:"ramp"`
 		Path    float64 `json:"path"`
 		Traits  float64 `json:"traits"`
+		Stretch float64 `json:"stretch"`
+		Bend    float64 `json:"bend"`
 		Epochs  int     `json:"epochs"`
 		Jitter  bool    `json:"jitter"`
 		L1      float64 `json:"l1"`
 		learnt
-	}{"latent", m.Train.Layout.Hash(), m.Hidden, m.Widths, m.Values, m.Spread, m.Keep, m.KL, m.Ramp, m.Path, m.Traits, m.Epochs, m.Jitter, m.L1, m.learnt()}
+	}{"latent", m.Train.Layout.Hash(), m.Hidden, m.Widths, m.Values, m.Spread, m.Keep, m.KL, m.Ramp, m.Path, m.Traits, m.Stretch, m.Bend, m.Epochs, m.Jitter, m.L1, m.learnt()}
 }
 
 // model makes the network that a model file holds: raw frames in, raw frames out.

@@ -156,7 +156,11 @@ func TestLatentComputesWhatWasTrained(t *testing.T) {
 	defer pool.Close()
 	tape := grad.NewTape(pool)
 	rows := []int32{1, 4}
-	x := (&windows{train: m.Train, heldOut: m.HeldOut}).clips(tape, rows, false)
+	l, err := m.lossOf(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _ := l.clips(tape, rows, false)
 	mean, logVar := net.encode(tape, x, 1, 0)
 	y := net.decode(tape, mean)
 	coder, err := model.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1})
@@ -331,6 +335,53 @@ func TestPathWeights(t *testing.T) {
 				t.Fatalf("value %d after frame %d is %g, want %g", k, f, sum, want)
 			}
 		}
+	}
+}
+
+// A clip that is varied is the recording played faster or slower, as far as it goes,
+// and turns by another amount; without variation it is the recording.
+func TestVary(t *testing.T) {
+	m := smallLatent(how(t, t.TempDir(), 1))
+	set := m.Train
+	cols, body := set.Layout.Columns(), set.Layout.Body()
+	clip := &set.Clips[0]
+	for f := range clip.Frames {
+		row := clip.Rows[f*cols:]
+		row[0], row[body+feature.MotionZ], row[body+feature.MotionYaw] = float32(f), 2, 0.5
+	}
+	vary := func(from int, key uint64) (rows []float32, by float64) {
+		rows = slices.Clone(clip.Rows[from*cols:][:latent.Frames*cols])
+		m.vary(rows, set, clip, from, key)
+		return rows, float64(rows[(latent.Frames-1)*cols]-float32(from)) / (latent.Frames - 1)
+	}
+	m.Stretch, m.Bend = 0, 0
+	if rows, _ := vary(5, 1); !slices.Equal(rows, clip.Rows[5*cols:][:latent.Frames*cols]) {
+		t.Error("without variation it is another clip")
+	}
+	m.Stretch, m.Bend = 0.3, 0.4
+	var least, most, turns, n float64 = 2, 0, 0, 400
+	for key := range uint64(n) {
+		rows, by := vary(5, key)
+		least, most = min(least, by), max(most, by)
+		if speed := float64(rows[body+feature.MotionZ]); math.Abs(speed-2*by) > 1e-3 {
+			t.Fatalf("played %g times as fast it goes at %g m/s", by, speed)
+		}
+		turn := float64(rows[body+feature.MotionYaw]) - 0.5*by
+		turns += turn * turn / n
+		for i := range set.Layout.Contacts {
+			if v := rows[7*cols+set.Layout.Contact(i)]; v != 0 && v != 1 {
+				t.Fatalf("contact %g", v)
+			}
+		}
+	}
+	if least > 0.72 || least < 0.7 || most < 1.28 || most > 1.3 {
+		t.Errorf("played %g to %g times as fast", least, most)
+	}
+	if math.Abs(math.Sqrt(turns)-0.4) > 0.04 {
+		t.Errorf("turned by a deviation of %g rad/s", math.Sqrt(turns))
+	}
+	if _, by := vary(clip.Frames-latent.Frames, 3); by > 1 {
+		t.Errorf("played %g times as fast where the recording ends", by)
 	}
 }
 

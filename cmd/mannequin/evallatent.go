@@ -43,7 +43,7 @@ training, each figure beside the bar that it has to reach:
   how well one component tells how far somebody turns, the length of a step, which
   leg leads and how the trunk leans: of the model's components, of plain principal
   components of the latent values, and of the clips' frames
-  the same of clips made with random components
+  how well a component sets its trait, alone, in clips held out
   how well chained clips meet
   how long a decoded clip takes
 
@@ -94,7 +94,7 @@ type evalLatentReport struct {
 	Clips       int              `json:"clips"`
 	Components  []evalComponent  `json:"components"`
 	Told        []evalTrait      `json:"told"` // of held-out clips
-	Made        []evalTrait      `json:"made"` // of clips made with random components
+	Made        []evalSlider     `json:"made"`
 	Chain       evalChain        `json:"chain"`
 	Rates       []evalLatentRate `json:"rates"`
 	Bars        evalBars         `json:"bars"`
@@ -107,12 +107,14 @@ type evalLatentReport struct {
 
 // evalClips is how the clips of a recording come back.
 type evalClips struct {
-	Name    string  `json:"name"`
-	Clips   int     `json:"clips"`
-	Speed   float64 `json:"speed_m_s"`
-	RMS     float64 `json:"rms_cm"`     // distance of joints, seen from the body
-	Refined float64 `json:"refined_cm"` // the same after a fit
-	Path    float64 `json:"path_cm"`    // distance of the body from where it has gone, after a second
+	Name     string  `json:"name"`
+	Clips    int     `json:"clips"`
+	Speed    float64 `json:"speed_m_s"`
+	RMS      float64 `json:"rms_cm"`            // distance of joints, seen from the body
+	Refined  float64 `json:"refined_cm"`        // the same after a fit
+	Path     float64 `json:"path_cm"`           // distance of the body from where it has gone, after a second
+	Slide    float64 `json:"slide_cm"`          // of standing contacts over the ground, per frame
+	Recorded float64 `json:"recorded_slide_cm"` //
 }
 
 // evalComponent is one component, by what it does to frames.
@@ -133,6 +135,14 @@ type evalTrait struct {
 	PlainAt   int     `json:"plain_at"`  //
 	Frames    float64 `json:"frames_r2"` // of principal components of the clips' frames
 	FramesAt  int     `json:"frames_at"` //
+}
+
+// evalSlider is what a component does to the trait that it has the name of.
+type evalSlider struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Slope float64 `json:"slope"` // of the trait per deviation
+	R2    float64 `json:"r2"`
 }
 
 // evalChain is how well chained clips meet.
@@ -212,13 +222,8 @@ func (r *evalLatentReport) bars() evalBars {
 	if r.Walks.Clips > 0 {
 		b.most("RMS error of a held-out walk's joints, cm", "walks", &r.Walks.RMS, 4)
 	}
-	for _, told := range []struct {
-		name string
-		of   []evalTrait
-	}{{"recordings", r.Told}, {"clips made", r.Made}} {
-		for i := range min(3, len(told.of)) {
-			b.least("R² of the best component", told.of[i].Name+" of "+told.name, &told.of[i].R2, 0.8)
-		}
+	for i := range min(3, len(r.Told)) {
+		b.least("R² of the best component", r.Told[i].Name, &r.Told[i].R2, 0.8)
 	}
 	for i := range r.Rates {
 		b.most("ms to decode", fmt.Sprintf("%d on %d threads", r.Rates[i].Clips, r.Rates[i].Threads), &r.Rates[i].MS, r.Rates[i].Bar)
@@ -228,29 +233,24 @@ func (r *evalLatentReport) bars() evalBars {
 
 func (r *evalLatentReport) print(w io.Writer) error {
 	t := &evalTables{w: w}
-	rows := []string{"recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm"}
+	rows := []string{"recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm\tslide cm/frame\trecorded"}
 	for _, e := range append(slices.Clone(r.Recordings), r.Walks, r.Runs, r.Slow) {
 		if e.Clips > 0 {
-			rows = append(rows, cells(e.Name, fmt.Sprint(e.Clips), fmt.Sprintf("%.1f", e.Speed), fmt.Sprintf("%.2f", e.RMS), fmt.Sprintf("%.2f", e.Refined), fmt.Sprintf("%.1f", e.Path)))
+			rows = append(rows, cells(e.Name, fmt.Sprint(e.Clips), fmt.Sprintf("%.1f", e.Speed), fmt.Sprintf("%.2f", e.RMS), fmt.Sprintf("%.2f", e.Refined), fmt.Sprintf("%.1f", e.Path), fmt.Sprintf("%.2f", e.Slide), fmt.Sprintf("%.2f", e.Recorded)))
 		}
 	}
 	t.section(fmt.Sprintf("%s on clips held out; divergence %.1f nats, %d of %d latent values active", r.Model, r.KL, r.Active, r.Values), rows...)
-	for _, of := range []struct {
-		name   string
-		traits []evalTrait
-		made   bool
-	}{{fmt.Sprintf("R² of the best component among %d clips held out, beside plain principal components of the latent values and of the frames", r.Clips), r.Told, false},
-		{"The same among clips made with random components", r.Made, true}} {
-		rows = []string{"trait\tdeviation\tR²\tof component\tplain\tof\tframes\tof"}
-		for _, q := range of.traits {
-			row := cells(q.Name, fmt.Sprintf("%.3g %s", q.Deviation, q.Unit), fmt.Sprintf("%.2f", q.R2), fmt.Sprint(q.Component))
-			if !of.made {
-				row = cells(row, fmt.Sprintf("%.2f", q.Plain), fmt.Sprint(q.PlainAt), fmt.Sprintf("%.2f", q.Frames), fmt.Sprint(q.FramesAt))
-			}
-			rows = append(rows, row)
-		}
-		t.section(of.name, rows...)
+	rows = []string{"trait\tdeviation\tR²\tof component\tplain\tof\tof frames\tof"}
+	for _, q := range r.Told {
+		rows = append(rows, cells(q.Name, fmt.Sprintf("%.3g %s", q.Deviation, q.Unit), fmt.Sprintf("%.2f", q.R2), fmt.Sprint(q.Component),
+			fmt.Sprintf("%.2f", q.Plain), fmt.Sprint(q.PlainAt), fmt.Sprintf("%.2f", q.Frames), fmt.Sprint(q.FramesAt)))
 	}
+	t.section(fmt.Sprintf("R² of the best component among %d clips held out, beside plain principal components of the latent values and of the frames", r.Clips), rows...)
+	rows = []string{"slider\tper deviation\tR²"}
+	for _, q := range r.Made {
+		rows = append(rows, cells(q.Name, fmt.Sprintf("%.3g %s", q.Slope, q.Unit), fmt.Sprintf("%.2f", q.R2)))
+	}
+	t.section("What becomes of the trait where a component alone is set anew in clips held out", rows...)
 	rows = []string{"component\tname\tjoints move by, cm"}
 	for i, c := range r.Components {
 		rows = append(rows, cells(fmt.Sprint(i+1), c.Name, fmt.Sprintf("%.2f", c.Effect)))

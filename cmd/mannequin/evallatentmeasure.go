@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -39,6 +40,7 @@ func (r *evalLatentReport) reconstruct() error {
 		d := r.ends(made).Dist(r.ends(rows))
 		e.RMS, e.Path, e.Clips = e.RMS+square, e.Path+float64(d*d), e.Clips+1
 		e.Speed += r.speed(rows)
+		e.Slide, e.Recorded = e.Slide+r.slide(made), e.Recorded+r.slide(rows)
 		if err := r.coder.Fit(&latent.Fit{Components: c, Want: rows, Iterations: latent.Refine}); err != nil {
 			return err
 		}
@@ -57,6 +59,7 @@ func (r *evalLatentReport) reconstruct() error {
 		}
 		into.Clips += e.Clips
 		into.RMS, into.Refined, into.Path, into.Speed = into.RMS+e.RMS, into.Refined+e.Refined, into.Path+e.Path, into.Speed+e.Speed
+		into.Slide, into.Recorded = into.Slide+e.Slide, into.Recorded+e.Recorded
 	}
 	all := []*evalClips{&r.Walks, &r.Runs, &r.Slow}
 	for i, e := range all {
@@ -68,6 +71,7 @@ func (r *evalLatentReport) reconstruct() error {
 	for _, e := range all {
 		if n := float64(e.Clips); n > 0 {
 			e.RMS, e.Refined, e.Path, e.Speed = 100*math.Sqrt(e.RMS/n), 100*math.Sqrt(e.Refined/n), 100*math.Sqrt(e.Path/n), e.Speed/n
+			e.Slide, e.Recorded = e.Slide/n, e.Recorded/n
 		}
 	}
 	return nil
@@ -101,6 +105,25 @@ func (r *evalLatentReport) ends(rows []float32) m3.Vec3 {
 	l := r.model.Layout
 	rows = rows[:(latent.Frames-1)*l.Columns()]
 	return l.ToWorld(make([]m3.Vec3, len(l.Joints)*(latent.Frames-1)), rows, latent.Rate, feature.Place{}).Pos
+}
+
+// slide returns how far the standing contacts of a clip go over the ground, cm per
+// frame.
+func (r *evalLatentReport) slide(rows []float32) float64 {
+	l := r.model.Layout
+	n := len(l.Joints)
+	world := make([]m3.Vec3, latent.Frames*n)
+	l.ToWorld(world, rows, latent.Rate, feature.Place{})
+	sum, stand := 0.0, 0.0
+	for f := range latent.Frames - 1 {
+		for i, c := range l.Contacts {
+			if j := l.Joint(c.Joint); rows[f*l.Columns()+l.Contact(i)] > 0.5 {
+				sum += 100 * float64(world[(f+1)*n+j].Sub(world[f*n+j]).Flat().Len())
+				stand++
+			}
+		}
+	}
+	return sum / max(1, stand)
 }
 
 // speed returns the mean speed of a clip's body, m/s.
@@ -215,33 +238,38 @@ func (r *evalLatentReport) frames(e *evalEncoded) *mat.Dense {
 	return x
 }
 
-// made measures how well components tell the traits of clips that are made of them,
-// drawn from the standard normal distribution.
+// made measures how well a slider sets its trait: in clips held out the component of
+// the trait's name alone is drawn anew, from the standard normal distribution.
 func (r *evalLatentReport) made() error {
-	const clips, batch = 512, 64
+	const batch = 64
 	m := r.model
 	size := len(r.held.rows[0])
-	own, traits := mat.NewDense(clips, m.Values, nil), make([][]float64, len(r.traits))
 	c, rows := make([]float32, batch*m.Values), make([]float32, batch*size)
-	for at := 0; at < clips; at += batch {
-		for i := range c {
-			v := r.rng.NormFloat64()
-			c[i] = float32(v)
-			own.Set(at+i/m.Values, i%m.Values, v)
+	for k, name := range m.Components.Names {
+		at := slices.IndexFunc(r.traits, func(t latent.Trait) bool { return t.Name == name })
+		if at < 0 {
+			continue
 		}
-		if err := r.decode(rows, c, batch); err != nil {
-			return err
-		}
-		for i := range batch {
-			for k, t := range r.traits {
-				traits[k] = append(traits[k], t.Of(rows[i*size:][:size]))
+		t := r.traits[at]
+		var set, got []float64
+		for from := 0; from < r.Clips; from += batch {
+			n := min(batch, r.Clips-from)
+			for i := range n {
+				to := c[i*m.Values:][:m.Values]
+				m.Components.FromLatent(to, row32(r.held.z, from+i))
+				to[k] = float32(r.rng.NormFloat64())
+				set = append(set, float64(to[k]))
+			}
+			if err := r.decode(rows[:n*size], c[:n*m.Values], n); err != nil {
+				return err
+			}
+			for i := range n {
+				got = append(got, t.Of(rows[i*size:][:size]))
 			}
 		}
-	}
-	for k, t := range r.traits {
-		e := evalTrait{Name: t.Name, Unit: t.Unit, Deviation: stat.PopStdDev(traits[k], nil)}
-		e.R2, e.Component = best(own, traits[k])
-		r.Made = append(r.Made, e)
+		corr := stat.Correlation(set, got, nil)
+		_, slope := stat.LinearRegression(set, got, nil, false)
+		r.Made = append(r.Made, evalSlider{Name: name, Unit: t.Unit, Slope: slope, R2: corr * corr})
 	}
 	return nil
 }

@@ -6,7 +6,73 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mannequin/animsys/latent"
+	"mannequin/netruntime"
+	"mannequin/offline/dataset"
 )
+
+// components finds those of the clips to train on.
+func (m *Latent) components(net *netruntime.Net) (*latent.Components, error) {
+	model, err := latent.New(net)
+	if err != nil {
+		return nil, err
+	}
+	traits, err := latent.Traits(model.Layout)
+	if err != nil {
+		return nil, err
+	}
+	z, rows, err := EncodeClips(model, m.Train, m.Threads)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	seen := mat.NewDense(len(rows), len(traits), nil)
+	frames := mat.NewDense(len(rows), len(rows[0]), nil)
+	cols := m.Train.Layout.Columns()
+	for t, trait := range traits {
+		names = append(names, trait.Name)
+		for i, clip := range rows {
+			seen.Set(i, t, trait.Of(clip))
+		}
+	}
+	for i, clip := range rows {
+		for k, v := range clip {
+			frames.Set(i, k, float64(v/m.Train.Std[k%cols]))
+		}
+	}
+	return latentComponents(names, z, frames, seen)
+}
+
+// EncodeClips returns the means of the latent values of a set's windows, (clips,
+// values), and their frames, (latent.Frames, columns) raw each.
+func EncodeClips(model *latent.Model, set *dataset.Motion, workers int) (z *mat.Dense, rows [][]float32, err error) {
+	const batch = 64
+	cols := set.Layout.Columns()
+	size := latent.Frames * cols
+	coder, err := model.NewCoder(latent.CoderOptions{Batch: batch, Workers: workers})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer coder.Close()
+	z = mat.NewDense(len(set.Windows), model.Values, nil)
+	mean, clips := make([]float32, batch*model.Values), make([]float32, batch*size)
+	for at := 0; at < len(set.Windows); at += batch {
+		n := min(batch, len(set.Windows)-at)
+		for i, w := range set.Windows[at : at+n] {
+			clip := set.Clips[w.Clip].Rows[int(w.From)*cols:][:size]
+			copy(clips[i*size:], clip)
+			rows = append(rows, clip)
+		}
+		if err := coder.Encode(mean[:n*model.Values], nil, clips[:n*size], n); err != nil {
+			return nil, nil, err
+		}
+		for i := range n {
+			for k := range model.Values {
+				z.Set(at+i, k, float64(mean[i*model.Values+k]))
+			}
+		}
+	}
+	return z, rows, nil
+}
 
 // activeShare is the deviation, as a share of the largest one, from which a
 // principal component of the latent values says something of a clip. The encoder

@@ -73,11 +73,12 @@ func TestAppend(t *testing.T) {
 	cols := m.Layout.Columns()
 	fixed := make([]bool, values)
 	fixed[0] = true
+	var before []float32
 	chain := func() (rows, last []float32, misses []float64) {
 		for i := range 3 {
 			last = make([]float32, values)
 			last[0] = 0.2 * float32(i)
-			before := slices.Clone(rows)
+			before = slices.Clone(rows)
 			var miss float64
 			var err error
 			if rows, miss, err = c.Append(rows, last, fixed); err != nil {
@@ -101,13 +102,23 @@ func TestAppend(t *testing.T) {
 	if !slices.Equal(rows, again) {
 		t.Error("another chain from the same arguments")
 	}
-	// The last clip ends as decoded, and the overlap lies between both.
+	// The last clip ends as decoded, and the overlap goes from one to the other.
 	clip := make([]float32, Frames*cols)
 	if err := c.decodeComponents(clip, last, 1); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(rows[len(rows)-(Frames-Overlap)*cols:], clip[Overlap*cols:]) {
 		t.Error("the motion does not end with the last clip")
+	}
+	for f := range Overlap {
+		share := float64(f) / Overlap // of the way from the motion before to the clip
+		for k := range cols {
+			was, is := float64(before[len(before)-(Overlap-f)*cols+k]), float64(clip[f*cols+k])
+			got := float64(rows[len(before)-(Overlap-f)*cols+k])
+			if way := math.Abs(is - was); math.Abs(got-was) > (share+0.2)*way+1e-5 || math.Abs(got-is) > (1.2-share)*way+1e-5 {
+				t.Fatalf("value %d of frame %d of the overlap is %g, between %g and %g", k, f, got, was, is)
+			}
+		}
 	}
 	// What the search leaves is less than what any clip would.
 	free := make([]float32, values)

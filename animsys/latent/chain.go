@@ -18,8 +18,8 @@ const Overlap = 31
 const (
 	starts     = 96   // that are looked at
 	descents   = 3    // of the best of them
-	matching   = 5    // iterations of each
-	chainPrior = 0.01 // weight of the components' distance from where the search begins
+	matching   = 6    // iterations of each
+	chainPrior = 0.01 // weight of how large components are
 )
 
 // Append appends a clip to a motion, rows, (frames, columns) raw, of at least

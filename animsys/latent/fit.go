@@ -11,7 +11,8 @@ import (
 //
 // Its cost is Σ w·(y − Want)²/deviation² over frames and columns, divided by Σ w,
 // where w is Weight and the deviation that of the column in the recordings, plus
-// Prior times the mean square of the components' distance from where they were.
+// Prior times the mean square of the free components: clips like the recordings have
+// small ones.
 type Fit struct {
 	Components []float32 // (values) in: where to begin; out: the clip's components
 	Fixed      []bool    // (values) those that stay; nil: none does
@@ -76,17 +77,16 @@ func (c *Coder) Fit(f *Fit) error {
 		}
 	}
 	n := max(len(free), len(dampings))
-	start := append([]float32(nil), f.Components...)
 	tried, rows := make([]float32, (n+1)*m.Values), make([]float32, (n+1)*size)
 	prior := math.Sqrt(f.Prior / float64(m.Values))
-	// errors returns those of decoded clip i, and of its components.
+	// errors returns those of decoded clip i, and the free components.
 	errors := func(i int) *mat.VecDense {
 		e := mat.NewVecDense(size+len(free), nil)
 		for k, v := range rows[i*size:][:size] {
 			e.SetVec(k, w[k]*float64(v-f.Want[k]))
 		}
 		for k, q := range free {
-			e.SetVec(size+k, prior*float64(tried[i*m.Values+q]-start[q]))
+			e.SetVec(size+k, prior*float64(tried[i*m.Values+q]))
 		}
 		return e
 	}

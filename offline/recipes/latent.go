@@ -59,7 +59,7 @@ var LatentHeldOut = append([]string{"exp_train_walking_extra_walking_23", "exp_t
 // runtime leaves out because depooled frames are equal.
 func DefaultLatent() Latent {
 	return Latent{Hidden: [3]int{128, 192, 256}, Widths: [3]int{21, 13, 7}, Values: 20, Spread: 64, Keep: 1, L1: 0.01, KL: 0.1, Ramp: 0.15, Path: 0.5, Traits: 0.2, Stretch: 0.12, Bend: 0.15, Learning: Learning{
-		Jitter: true, ClipNorm: 1, Epochs: 120, Batch: 16, Seed: 1,
+		Jitter: true, ClipNorm: 1, Epochs: 110, Batch: 16, Seed: 1,
 		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
 }
@@ -220,12 +220,12 @@ func (m *Latent) model(net *latentNet, weights [][]float32, r *train.Report, rec
 func (m *Latent) card(src source, k mannMetrics) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nMakes a second of human motion, %d frames, from %d latent values: a variational autoencoder of convolutions over time (Lüdi 2016, sec. 4.2).\n\n",
+	p("# %s\n\nMakes a second of human motion, %d frames, from %d latent values: a variational autoencoder of convolutions over time (Lüdi 2016, sec. 4.2). Its components are directions among the latent values; the first ones are what people see of a clip.\n\n",
 		src.name, latent.Frames, m.Values)
 	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
 		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nMean squared error of normalised frames and %g times the divergence per value; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.KL, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
+	p("## Training\n\nMean squared error of normalised frames, plus %g times that of the body's path, %g times the divergence per value and %g times the error of the first latent values in telling traits; clips played up to %g faster or slower and bent by a deviation of %g rad/s; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
+		m.Path, m.KL, m.Traits, m.Stretch, m.Bend, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
 	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.limits)
 	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humankick "mannequin/models/human-kick"
+	humanlatent "mannequin/models/human-latent"
 	humanlocomotion "mannequin/models/human-locomotion"
 	humanpunch "mannequin/models/human-punch"
 	"mannequin/netruntime"
@@ -29,6 +30,7 @@ var shipped = []struct {
 	{"human", human.Open},
 	{"human-footstep", humanfootstep.Open},
 	{"human-kick", humankick.Open},
+	{"human-latent", humanlatent.Open},
 	{"human-locomotion", humanlocomotion.Open},
 	{"human-punch", humanpunch.Open},
 }

@@ -185,9 +185,13 @@ func evalLatent(ctx context.Context, o evalLatentOptions) (*evalLatentReport, er
 		return nil, err
 	}
 	defer r.coder.Close()
-	opt := latentOptions(nil, o.heldOut, 1, o.threads)
+	dirs := append([]string{o.data}, o.more...)
+	opt, err := latentOptions(dirs, nil, o.heldOut, 1, o.threads)
+	if err != nil {
+		return nil, err
+	}
 	opt.Layout = r.model.Layout
-	if r.train.set, r.held.set, err = dataset.BuildMotion(append([]string{o.data}, o.more...), opt); err != nil {
+	if r.train.set, r.held.set, err = dataset.BuildMotion(dirs, opt); err != nil {
 		return nil, err
 	}
 	if len(r.held.set.Windows) == 0 {

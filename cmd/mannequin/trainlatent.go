@@ -9,13 +9,20 @@ import (
 	"mannequin/offline/recipes"
 )
 
-// latentOptions says how recordings are read: as clips that overlap by 31 frames
-// (Lüdi 2016, sec. 3.2).
-func latentOptions(only, heldOut []string, repeat, workers int) dataset.MotionOptions {
+// latentOptions says how recordings in dirs are read: as clips that overlap by 31
+// frames (Lüdi 2016, sec. 3.2). Where nothing says what is held out that is what
+// recipes.LatentHeldOut names.
+func latentOptions(dirs, only, heldOut []string, repeat, workers int) (dataset.MotionOptions, error) {
 	if heldOut == nil {
-		heldOut = recipes.LatentHeldOut
+		src, err := dataset.ReadSource(dirs[0])
+		if err != nil {
+			return dataset.MotionOptions{}, err
+		}
+		if src == nil {
+			heldOut = recipes.LatentHeldOut
+		}
 	}
-	return dataset.MotionOptions{Only: only, HeldOut: heldOut, Repeat: repeat, Workers: workers, Whole: true, Length: latent.Frames, Hop: latent.Frames - 31, Shortest: latent.Frames}
+	return dataset.MotionOptions{Only: only, HeldOut: heldOut, Repeat: repeat, Workers: workers, Whole: true, Length: latent.Frames, Hop: latent.Frames - 31, Shortest: latent.Frames}, nil
 }
 
 func newTrainLatent() *cobra.Command {
@@ -27,7 +34,9 @@ func newTrainLatent() *cobra.Command {
 		Long: `Train the variational autoencoder of Lüdi 2016 from folders of BVH or AMC
 recordings of people who walk: a second of motion becomes 20 values, and these
 become motion again. Sliders of what people see, such as how far they turn, are
-found among these values when training ends, and stored with the weights.
+found among these values when training ends, and stored with the weights. Of CMU's
+recordings two that turn are held back beside those of the other networks, which
+all go straight.
 
 Files, checkpoints and --resume are as in train mann.`,
 		Example: `  mannequin train latent --data data/cmu-locomotion --out human-latent.safetensors --dtype bf16`,
@@ -51,7 +60,11 @@ Files, checkpoints and --resume are as in train mann.`,
 				return err
 			}
 			r.Keep = f.keep
-			return f.trainOn(cmd, latentOptions(f.only, f.heldOut, f.repeat, f.threads), &r.Learning, r.Run)
+			opt, err := latentOptions([]string{f.data}, f.only, f.heldOut, f.repeat, f.threads)
+			if err != nil {
+				return err
+			}
+			return f.trainOn(cmd, opt, &r.Learning, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)

@@ -14,6 +14,7 @@ import (
 	humanfootstep "mannequin/models/human-footstep"
 	humankeypose "mannequin/models/human-keypose"
 	humankick "mannequin/models/human-kick"
+	humanlatent "mannequin/models/human-latent"
 	humanlocomotion "mannequin/models/human-locomotion"
 	humanpunch "mannequin/models/human-punch"
 	"mannequin/netruntime"
@@ -31,6 +32,7 @@ var shipped = []struct {
 	{"human-footstep", humanfootstep.Open},
 	{"human-keypose", humankeypose.Open},
 	{"human-kick", humankick.Open},
+	{"human-latent", humanlatent.Open},
 	{"human-locomotion", humanlocomotion.Open},
 	{"human-punch", humanpunch.Open},
 }

@@ -1,7 +1,6 @@
 package manifold
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,8 +9,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
-	"mannequin/engine/m3"
-	"mannequin/ik"
 	"mannequin/netruntime"
 )
 
@@ -33,11 +30,11 @@ type Model struct {
 	Decoder *netruntime.Net // hidden values → frames
 	Units   int             // of hidden values
 
-	name    string
-	posture *ik.Posture
-	bones   []Bone
-	feet    []int // columns of the positions of the joints that have contacts
-	kernel  func() (*netruntime.Net, error)
+	name   string
+	person *feature.Person
+	bones  []Bone
+	feet   []int // columns of the positions of the joints that have contacts
+	kernel func() (*netruntime.Net, error)
 }
 
 // Rate is the rate of a motion's frames, per second.
@@ -57,15 +54,11 @@ func (e *SchemaError) Error() string {
 // Describe writes into meta what New reads: the layout of frames, and the
 // skeleton that they move.
 func Describe(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skeleton) error {
-	schema, err := json.Marshal(layout)
+	schema, hash, skeleton, err := feature.DescribePerson(layout, sk)
 	if err != nil {
-		return fmt.Errorf("manifold: layout: %w", err)
+		return fmt.Errorf("manifold: %w", err)
 	}
-	skeleton, err := json.Marshal(sk)
-	if err != nil {
-		return fmt.Errorf("manifold: skeleton: %w", err)
-	}
-	meta.Schema, meta.SchemaHash, meta.Skeleton = string(schema), layout.Hash(), string(skeleton)
+	meta.Schema, meta.SchemaHash, meta.Skeleton = schema, hash, skeleton
 	return nil
 }
 
@@ -75,23 +68,12 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
 	e := &SchemaError{Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
-	m := &Model{Net: net, name: meta.Name, Layout: new(feature.Motion), Skel: new(skel.Skeleton)}
-	if err := json.Unmarshal([]byte(meta.Schema), m.Layout); err != nil {
-		differ("its schema is not a layout: %v", err)
-	} else if err := m.Layout.Validate(); err != nil {
-		differ("%v", err)
-	}
-	if err := json.Unmarshal([]byte(meta.Skeleton), m.Skel); err != nil {
-		differ("its skeleton cannot be read: %v", err)
-	} else if err := m.Skel.Validate(); err != nil {
-		differ("%v", err)
-	}
-	if len(e.Diff) > 0 {
+	person, diff := feature.ReadPerson(meta.Schema, meta.SchemaHash, meta.Skeleton)
+	if person == nil {
+		e.Diff = diff
 		return nil, e
 	}
-	if h := m.Layout.Hash(); h != meta.SchemaHash {
-		differ("its schema hash is %q, this program reads its schema as %q", meta.SchemaHash, h)
-	}
+	m := &Model{Net: net, name: meta.Name, Layout: person.Layout, Skel: person.Skel, person: person}
 	var err error
 	if m.Encoder, err = net.Part([]string{valueX}, []string{valueHidden}); err != nil {
 		differ("it has no encoder: %v", err)
@@ -112,9 +94,6 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 		if n, err := net.Graph().Length(v.name, 4); err != nil || n != 4/v.per {
 			differ("its value %q is not one for every %d frames", v.name, v.per)
 		}
-	}
-	if m.posture, err = newPosture(m.Layout, m.Skel); err != nil {
-		differ("%v", err)
 	}
 	if len(e.Diff) > 0 {
 		return nil, e
@@ -202,44 +181,9 @@ func bonesOf(layout *feature.Motion, sk *skel.Skeleton) (bones []Bone) {
 	return bones
 }
 
-// newPosture finds the layout's joints in the skeleton.
-func newPosture(layout *feature.Motion, sk *skel.Skeleton) (*ik.Posture, error) {
-	tree, err := ik.NewTree(sk.Parents)
-	if err != nil {
-		return nil, err
-	}
-	joints, axes := make([]int, len(layout.Joints)), make([]m3.Vec3, sk.Len())
-	for i, name := range layout.Joints {
-		if joints[i] = sk.Index(name); joints[i] < 0 {
-			return nil, fmt.Errorf("its skeleton has no joint %q", name)
-		}
-	}
-	for _, b := range layout.Bends {
-		axes[sk.Index(b.Joint)] = m3.V(b.Axis[0], b.Axis[1], b.Axis[2])
-	}
-	return ik.NewPosture(tree, sk.Offsets, joints, axes)
-}
-
 // Clip returns the motion in rows, (frames, Layout.Columns()) at fps frames per
 // second, whose first frame stands at start, as a clip of the model's skeleton.
 // It is an error if a value is not finite.
 func (m *Model) Clip(rows []float32, fps float64, start feature.Place) (*skel.Clip, error) {
-	cols, n := m.Layout.Columns(), len(m.Layout.Joints)
-	if len(rows) == 0 || len(rows)%cols != 0 {
-		return nil, fmt.Errorf("manifold: %d values are no frames of %d", len(rows), cols)
-	}
-	if i := slices.IndexFunc(rows, func(v float32) bool { return !m3.Finite(v) }); i >= 0 {
-		return nil, fmt.Errorf("manifold: value %d of frame %d is not finite", i%cols, i/cols)
-	}
-	frames := len(rows) / cols
-	world, model := make([]m3.Vec3, frames*n), make([]m3.Xform, m.Skel.Len())
-	m.Layout.ToWorld(world, rows, fps, start)
-	c := skel.NewClip(m.Skel, fps, frames)
-	for f := range frames {
-		pos, rot := c.Frame(f)
-		if !m.posture.Fit(model, pos, rot, world[f*n:][:n]) {
-			return nil, fmt.Errorf("manifold: frame %d leaves the range of numbers", f)
-		}
-	}
-	return c, nil
+	return m.person.Clip(rows, fps, start)
 }

@@ -32,5 +32,5 @@ func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
 	for j := range n {
 		points[j] = turn.Rotate(vec(s.joints, 3*(i*n+j))).Add(p.Pos)
 	}
-	s.model.posture.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
+	s.model.person.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }

@@ -52,9 +52,14 @@ func (f *motionFlags) check() error {
 
 // train reads the recordings into l, which the flags fill, and runs.
 func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Learning, run func(ctx context.Context) (*train.Report, error)) error {
-	show := newTrainProgress(cmd.ErrOrStderr())
 	opt := f.options
 	opt.Only, opt.HeldOut, opt.Repeat, opt.Stand, opt.Workers = f.only, f.heldOut, f.repeat, int(f.stand*dataset.Rate), f.threads
+	return f.trainOn(cmd, opt, l, run)
+}
+
+// trainOn is train, with recordings that are read as opt says.
+func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Learning, run func(ctx context.Context) (*train.Report, error)) error {
+	show := newTrainProgress(cmd.ErrOrStderr())
 	var err error
 	if l.Train, l.HeldOut, err = dataset.BuildMotion(append([]string{f.data}, f.more...), opt); err != nil {
 		return err

@@ -59,6 +59,7 @@ type MotionOptions struct {
 	HeldOut  []string        // the same, of those that train must not see; nil: what the folders' SourceFiles say, else CMUHeldOut
 	Length   int             // frames of a window; 0: 240
 	Margin   int             // frames at both ends of a window that nothing is learnt from; 0: 24
+	Whole    bool            // windows lie wholly in a steady stretch of their clip and have no margin; stretches are clips of their own
 	Hop      int             // frames from a window to the next; 0: half of what is learnt from
 	Shortest int             // frames of the shortest clip to take; 0: 30
 	Fast     float64         // m/s from which the mean speed of a window's frames is a run; 0: 2
@@ -73,7 +74,9 @@ func (o MotionOptions) withDefaults() MotionOptions {
 		o.Layout = feature.Human()
 	}
 	def(&o.Length, 240)
-	def(&o.Margin, 24)
+	if !o.Whole {
+		def(&o.Margin, 24)
+	}
 	def(&o.Hop, (o.Length-2*o.Margin+1)/2)
 	def(&o.Shortest, Rate/2)
 	def(&o.Fast, 2)
@@ -84,6 +87,8 @@ func (o MotionOptions) withDefaults() MotionOptions {
 
 func (o MotionOptions) check() error {
 	switch {
+	case o.Whole && o.Margin != 0:
+		return fmt.Errorf("dataset: Margin is %d, want 0 for whole windows", o.Margin)
 	case o.Margin < 0 || o.Length <= 2*o.Margin:
 		return fmt.Errorf("dataset: Length is %d frames and Margin %d, want 0 or more, and more than twice that", o.Length, o.Margin)
 	case o.Hop < 1:
@@ -144,6 +149,55 @@ func (m *Motion) windows(hop int, fast float64, repeat int) {
 			}
 		}
 	}
+}
+
+// whole cuts all clips into windows that lie inside of them: a clip's last one ends
+// with it.
+func (m *Motion) whole(hop int, fast float64, repeat int) {
+	for c, clip := range m.Clips {
+		last := clip.Frames - m.Length
+		for from := 0; last >= 0; from = min(from+hop, last) {
+			visits := 1
+			if m.speed(c, from, from+m.Length) > fast {
+				visits = repeat
+			}
+			for range visits {
+				m.Windows = append(m.Windows, Window{int32(c), int32(from)})
+			}
+			if from == last {
+				break
+			}
+		}
+	}
+}
+
+// Who turns round in an instant has no facing there: it is smoothed, and jumps
+// from one side to the other. What is so near to such a jump shows a body that
+// turns under a frame that does not.
+const (
+	jumpSpeed = 7  // rad/s
+	jumpReach = 20 // frames
+)
+
+// steady returns the stretches of a clip without such jumps that have at least so
+// many frames.
+func (c *MotionClip) steady(l *feature.Motion, atLeast int) (out []MotionClip) {
+	cols, yaw, from := l.Columns(), l.Body()+feature.MotionYaw, 0
+	cut := func(to int) {
+		if to-from >= atLeast {
+			part := *c
+			part.Frames, part.Rows = to-from, c.Rows[from*cols:to*cols]
+			out = append(out, part)
+		}
+	}
+	for f := range c.Frames {
+		if math.Abs(float64(c.Rows[f*cols+yaw])) > jumpSpeed {
+			cut(f - jumpReach)
+			from = f + jumpReach
+		}
+	}
+	cut(c.Frames)
+	return out
 }
 
 // speed returns the mean speed of the body in frames from to end−1 of clip c, as

@@ -223,3 +223,38 @@ func TestBuildMotionRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Whole windows lie in stretches without jumps of the facing, and the last one ends
+// with its stretch.
+func TestWhole(t *testing.T) {
+	l := feature.Human()
+	cols := l.Columns()
+	clip := MotionClip{Name: "a", Frames: 300, Rows: make([]float32, 300*cols)}
+	for f := range clip.Frames {
+		clip.Rows[f*cols] = float32(f)
+		clip.Rows[f*cols+l.Body()+feature.MotionYaw] = 1
+	}
+	clip.Rows[100*cols+l.Body()+feature.MotionYaw] = -50
+	m := &Motion{Layout: l, Length: 61}
+	m.Clips = clip.steady(l, 61)
+	m.whole(30, 2, 1)
+	if len(m.Clips) != 2 || m.Clips[0].Frames != 80 || m.Clips[1].Frames != 180 || m.Clips[1].Rows[0] != 120 {
+		t.Fatalf("%d stretches: %v", len(m.Clips), m.Clips)
+	}
+	want := []Window{{0, 0}, {0, 19}, {1, 0}, {1, 30}, {1, 60}, {1, 90}, {1, 119}}
+	if !slices.Equal(m.Windows, want) {
+		t.Errorf("windows %v, want %v", m.Windows, want)
+	}
+	if got := clip.steady(l, 190); len(got) != 0 {
+		t.Errorf("%d stretches of 190 frames in one of 180", len(got))
+	}
+	// All windows of a stretch that is faster come as often as asked for.
+	for f := range m.Clips[0].Frames {
+		m.Clips[0].Rows[f*cols+l.Body()+feature.MotionZ] = 3
+	}
+	m.Windows = nil
+	m.whole(30, 2, 3)
+	if len(m.Windows) != 2*3+5 {
+		t.Errorf("%d windows, two of them three times", len(m.Windows))
+	}
+}

@@ -79,7 +79,11 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 		case matchesAny(held, c.Name):
 			into = heldOut
 		}
-		into.Clips = append(into.Clips, c)
+		if opt.Whole {
+			into.Clips = append(into.Clips, c.steady(opt.Layout, opt.Length)...)
+		} else {
+			into.Clips = append(into.Clips, c)
+		}
 		if opt.Stand > 0 {
 			into.Clips = append(into.Clips, standing(opt.Layout, &c, opt.Stand)...)
 		}
@@ -91,7 +95,11 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 		if err := m.mirror(); err != nil {
 			return nil, nil, err
 		}
-		m.windows(opt.Hop, opt.Fast, opt.Repeat)
+		if opt.Whole {
+			m.whole(opt.Hop, opt.Fast, opt.Repeat)
+		} else {
+			m.windows(opt.Hop, opt.Fast, opt.Repeat)
+		}
 	}
 	train.normalise(opt.Workers)
 	heldOut.Mean, heldOut.Std = train.Mean, train.Std

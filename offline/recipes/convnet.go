@@ -34,6 +34,19 @@ func newConvNet(channels, widths []int, seed uint64) convNet {
 	return n
 }
 
+// named gives the layers names of their own: prefix1, prefix2, …; prefix where
+// there is one layer.
+func (n convNet) named(prefix string) convNet {
+	for l := range n {
+		c := &n[l]
+		if c.name = prefix; len(n) > 1 {
+			c.name = fmt.Sprintf("%s%d", prefix, l+1)
+		}
+		c.w.Name, c.b.Name = c.name+".weight", c.name+".bias"
+	}
+	return n
+}
+
 func (n convNet) params() (out []*grad.Param) {
 	for _, c := range n {
 		out = append(out, c.w, c.b)

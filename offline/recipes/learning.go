@@ -75,9 +75,13 @@ func (l *Learning) learn(ctx context.Context, w *windows, recipe any, job *train
 		return nil, err
 	}
 	job.Samples, job.HeldOut = len(l.Train.Windows), len(l.HeldOut.Windows)
+	begin := job.Begin
 	job.Name, job.Begin = w.name, func(epoch int) {
 		if l.Jitter {
 			w.key = grad.Hash(l.Seed, uint64(epoch)+1<<32)
+		}
+		if begin != nil {
+			begin(epoch)
 		}
 	}
 	job.DataHash, job.Recipe = motionHash(l.Train, l.HeldOut), string(name)

@@ -91,6 +91,9 @@ func motionRecipes(t *testing.T, base *netruntime.Net) map[string]made {
 			m.Running = how
 			return m.Run(ctx)
 		}},
+		"latent": {func(ctx context.Context, how Running) (*train.Report, error) {
+			return smallLatent(how).Run(ctx)
+		}},
 	}
 }
 

@@ -190,23 +190,26 @@ func sourceOfMotion(set *dataset.Motion, name string) source {
 	}
 	for _, c := range set.Clips {
 		if !strings.HasPrefix(c.Name, "cmu-") {
-			return source{name, fmt.Sprintf("%d recordings", len(set.Clips)/2), "unknown: the terms of the recordings apply", ""}
+			return source{name, fmt.Sprintf("%d recordings", len(namesOf(set))), "unknown: the terms of the recordings apply", ""}
 		}
 	}
 	return source{name,
-		fmt.Sprintf("%d motion capture recordings of the CMU Graphics Lab Motion Capture Database", len(set.Clips)/2),
+		fmt.Sprintf("%d motion capture recordings of the CMU Graphics Lab Motion Capture Database", len(namesOf(set))),
 		"MIT",
 		"The data used in this project was obtained from mocap.cs.cmu.edu. The database was created with funding from NSF EIA-0196217."}
 }
 
-func heldOutNames(set *dataset.Motion) string {
-	var names []string
+func heldOutNames(set *dataset.Motion) string { return strings.Join(namesOf(set), ", ") }
+
+// namesOf returns the names of a set's recordings, of which each may be several
+// clips.
+func namesOf(set *dataset.Motion) (names []string) {
 	for _, c := range set.Clips {
-		if !c.Mirror {
+		if !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
 		}
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // motionMetrics is the "metrics" metadata of a network of motion in windows.

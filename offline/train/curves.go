@@ -3,13 +3,16 @@ package train
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"mannequin/internal/atomicfile"
 	"mannequin/offline/chart"
 )
 
 // WriteCurves writes the loss curves to path.csv, one row per epoch, and
-// path.png.
+// path.png, and where the points have parts these to path.parts.png.
 func WriteCurves(path string, points []Point) error {
 	if err := atomicfile.Write(path+".csv", func(w io.Writer) error { return curvesCSV(w, points) }); err != nil {
 		return err
@@ -21,12 +24,40 @@ func WriteCurves(path string, points []Point) error {
 		}
 		heldOut.X, heldOut.Y = append(heldOut.X, p.Epoch), append(heldOut.Y, p.HeldOut)
 	}
-	return chart.Chart{Title: "Loss", XLabel: "epoch", YLabel: "mean squared error of normalised outputs", LogY: true,
-		Series: []chart.Series{train, heldOut}}.Save(path + ".png")
+	if err := (chart.Chart{Title: "Loss", XLabel: "epoch", YLabel: "mean squared error of normalised outputs", LogY: true,
+		Series: []chart.Series{train, heldOut}}).Save(path + ".png"); err != nil {
+		return err
+	}
+	var parts []chart.Series
+	for _, name := range partsOf(points) {
+		s := chart.Series{Name: name}
+		for _, p := range points {
+			if v, ok := p.Parts[name]; ok && v > 0 { // the axis is logarithmic
+				s.X, s.Y = append(s.X, p.Epoch), append(s.Y, v)
+			}
+		}
+		parts = append(parts, s)
+	}
+	if parts == nil {
+		return nil
+	}
+	return chart.Chart{Title: "Parts of the held-out loss", XLabel: "epoch", LogY: true, Series: parts}.Save(path + ".parts.png")
+}
+
+// partsOf returns the names of the points' parts, in order.
+func partsOf(points []Point) []string {
+	names := map[string]bool{}
+	for _, p := range points {
+		for name := range p.Parts {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 func curvesCSV(w io.Writer, points []Point) error {
-	if _, err := fmt.Fprintln(w, "epoch,train_loss,held_out_loss,learning_rate,seconds"); err != nil {
+	names := partsOf(points)
+	if _, err := fmt.Fprintln(w, strings.Join(append([]string{"epoch,train_loss,held_out_loss,learning_rate,seconds"}, names...), ",")); err != nil {
 		return err
 	}
 	for _, p := range points {
@@ -34,7 +65,15 @@ func curvesCSV(w io.Writer, points []Point) error {
 		if p.Epoch > 0 {
 			train = fmt.Sprintf("%.6g", p.Train)
 		}
-		if _, err := fmt.Fprintf(w, "%.4g,%s,%.6g,%.4g,%.1f\n", p.Epoch, train, p.HeldOut, p.Rate, p.Seconds); err != nil {
+		if _, err := fmt.Fprintf(w, "%.4g,%s,%.6g,%.4g,%.1f", p.Epoch, train, p.HeldOut, p.Rate, p.Seconds); err != nil {
+			return err
+		}
+		for _, name := range names {
+			if _, err := fmt.Fprintf(w, ",%.6g", p.Parts[name]); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
 	}

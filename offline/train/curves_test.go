@@ -41,6 +41,20 @@ func TestWriteCurves(t *testing.T) {
 	if len(colours) < 5 {
 		t.Errorf("the picture has %d colours: nothing is drawn", len(colours))
 	}
+	points[1].Parts = map[string]float64{"error": 0.25, "KL": 40}
+	if err := WriteCurves(path, points); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = os.ReadFile(path + ".csv"); err != nil {
+		t.Fatal(err)
+	}
+	want = "epoch,train_loss,held_out_loss,learning_rate,seconds,KL,error\n0,,0.9,0.0001,0.0,0,0\n1,0.5,0.3,9.75e-05,42.3,40,0.25\n"
+	if string(got) != want {
+		t.Errorf("CSV with parts:\n%swant:\n%s", got, want)
+	}
+	if _, err := os.Stat(path + ".parts.png"); err != nil {
+		t.Error(err)
+	}
 	if err := WriteCurves(filepath.Join(path, "absent", "x"), points); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("into an absent folder: %v", err)
 	}

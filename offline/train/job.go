@@ -54,6 +54,10 @@ type Job struct {
 	// noise that Loss adds. It may be nil.
 	Begin func(epoch int)
 
+	// Parts is called after every evaluation of the held-out set and returns parts
+	// of its loss by name, for the curves. It may be nil.
+	Parts func() map[string]float64
+
 	// Name says where a sample comes from, for a report of one whose loss is
 	// not finite. It may be nil.
 	Name func(row int32, heldOut bool) string
@@ -100,6 +104,8 @@ type Point struct {
 	HeldOut float64 `json:"held_out"` // without dropout
 	Rate    float64 `json:"rate"`     // learning rate at the epoch's end
 	Seconds float64 `json:"seconds"`  // of training so far
+
+	Parts map[string]float64 `json:"parts,omitempty"` // of the held-out loss, see Job.Parts
 }
 
 // How a run ended.

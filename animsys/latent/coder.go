@@ -1,0 +1,118 @@
+package latent
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mannequin/netruntime"
+)
+
+// Coder encodes and decodes clips. It belongs to one goroutine; Encode and Decode
+// allocate nothing.
+type Coder struct {
+	m              *Model
+	batch          int
+	encode, decode netruntime.Session
+	padded         []float32 // (batch, Padded, columns)
+	code           [2][]float32
+	in, out        [][]float32
+}
+
+// CoderOptions say what a coder is for.
+type CoderOptions struct {
+	Batch   int               // most clips at a time, at least 1
+	Workers int               // goroutines, at least 1
+	Open    netruntime.Opener // what computes networks; nil is the processor
+	BF16    bool              // see netruntime.SessionOptions
+}
+
+// NewCoder returns a coder with the memory that it takes.
+func (m *Model) NewCoder(o CoderOptions) (*Coder, error) {
+	if o.Batch < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("latent: a coder of %d clips on %d workers: want at least one of both", o.Batch, o.Workers)
+	}
+	open := o.Open
+	if open == nil {
+		open = (*netruntime.Net).NewSession
+	}
+	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2)}
+	so := netruntime.SessionOptions{Batch: o.Batch, Length: Padded, Workers: o.Workers, BF16: o.BF16}
+	var err error
+	if c.encode, err = open(m.Encoder, so); err != nil {
+		return nil, err
+	}
+	so.Length = 1
+	if c.decode, err = open(m.Decoder, so); err != nil {
+		return nil, errors.Join(err, c.encode.Close())
+	}
+	c.padded = make([]float32, o.Batch*Padded*m.Layout.Columns())
+	for i := range c.code {
+		c.code[i] = make([]float32, o.Batch*Coarse*m.Values)
+	}
+	return c, nil
+}
+
+// Close ends the coder's workers.
+func (c *Coder) Close() error { return errors.Join(c.encode.Close(), c.decode.Close()) }
+
+// size checks the number of clips and the lengths of their values and rows.
+func (c *Coder) size(n, values, rows int) error {
+	m := c.m
+	if n < 0 || n > c.batch || values != n*m.Values || rows != n*Frames*m.Layout.Columns() {
+		return fmt.Errorf("latent: %d clips with %d latent values and %d values of frames: want up to %d clips with %d and %d each", n, values, rows, c.batch, m.Values, Frames*m.Layout.Columns())
+	}
+	return nil
+}
+
+// Encode writes the mean, (n, values), and where it is not nil the deviation, of
+// the latent values of n clips, (n, Frames, columns) raw. A clip's result has the
+// same bits alone or among others.
+func (c *Coder) Encode(mean, deviation, rows []float32, n int) error {
+	if err := c.size(n, len(mean), len(rows)); err != nil {
+		return err
+	}
+	if deviation != nil && len(deviation) != len(mean) {
+		return fmt.Errorf("latent: %d deviations of %d latent values", len(deviation), len(mean))
+	}
+	m := c.m
+	cols := m.Layout.Columns()
+	for i := range n {
+		clip, to := rows[i*Frames*cols:][:Frames*cols], c.padded[i*Padded*cols:][:Padded*cols]
+		copy(to, clip)
+		for f := Frames; f < Padded; f++ {
+			copy(to[f*cols:], clip[(Frames-1)*cols:])
+		}
+	}
+	c.in[0], c.out = c.padded[:n*Padded*cols], append(c.out[:0], c.code[0], c.code[1])
+	if err := c.encode.RunSequences(c.out, c.in, n, Padded); err != nil {
+		return err
+	}
+	for i := range n {
+		at := (i*Coarse + centre) * m.Values
+		copy(mean[i*m.Values:][:m.Values], c.code[0][at:])
+		if deviation != nil {
+			for k := range m.Values {
+				deviation[i*m.Values+k] = float32(math.Exp(0.5 * float64(c.code[1][at+k])))
+			}
+		}
+	}
+	return nil
+}
+
+// Decode writes n clips, (n, Frames, columns) raw, of latent values z, (n,
+// values). A clip's result has the same bits alone or among others.
+func (c *Coder) Decode(rows, z []float32, n int) error {
+	if err := c.size(n, len(z), len(rows)); err != nil {
+		return err
+	}
+	cols := c.m.Layout.Columns()
+	c.in[0], c.out = z, append(c.out[:0], c.padded[:n*Padded*cols])
+	if err := c.decode.RunSequences(c.out, c.in, n, 1); err != nil {
+		return err
+	}
+	for i := range n {
+		copy(rows[i*Frames*cols:][:Frames*cols], c.padded[i*Padded*cols:])
+	}
+	return nil
+}

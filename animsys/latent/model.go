@@ -1,0 +1,136 @@
+package latent
+
+import (
+	"fmt"
+	"strings"
+
+	"mannequin/animsys/feature"
+	"mannequin/netruntime"
+)
+
+// Rate is the rate of a clip's frames, per second.
+const Rate = 60
+
+// Lengths in frames.
+const (
+	Frames = 61 // of a clip
+	Padded = 64 // of what the networks see of it, which can be halved three times: its last frame is held
+	Coarse = 8  // of what is left of them before the latent values
+)
+
+// centre is the one of the Coarse frames at which the encoder's last filter, as
+// wide as all of them, has all of them under it. Its results there are the clip's.
+const centre = (Coarse - 1) / 2
+
+// Names of the values that the autoencoder's graph must have.
+const (
+	ValueX      = "x"      // frames, raw, (Padded, columns)
+	ValueMean   = "mean"   // of the latent values, (Coarse, values), of which frame centre counts
+	ValueLogVar = "logvar" // logarithm of their variance, likewise
+	ValueZ      = "z"      // latent values, (1, values)
+	ValueY      = "y"      // frames again, (Coarse·8, columns)
+)
+
+// Model is a variational autoencoder of clips, ready to make motion of. It is
+// immutable and safe to share.
+type Model struct {
+	*feature.Person // the layout of its frames, and the skeleton that they pose
+
+	Net        *netruntime.Net
+	Encoder    *netruntime.Net // frames → means and logarithms of the variances of latent values
+	Decoder    *netruntime.Net // latent values → frames
+	Values     int             // latent values of a clip
+	Components *Components
+
+	weight []float32 // (columns) 1/deviation², by which errors are comparable
+}
+
+// SchemaError says that a model file does not hold what this package can use,
+// and in what it differs.
+type SchemaError struct {
+	Model string
+	Diff  []string
+}
+
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("latent: model %q does not fit: %s", e.Model, strings.Join(e.Diff, "; "))
+}
+
+// Describe writes into meta what New reads.
+func Describe(meta *netruntime.Meta, p *feature.Person, c *Components) error {
+	var err error
+	if meta.Schema, meta.SchemaHash, meta.Skeleton, err = feature.DescribePerson(p.Layout, p.Skel); err != nil {
+		return fmt.Errorf("latent: %w", err)
+	}
+	text, err := c.encode()
+	if err != nil {
+		return fmt.Errorf("latent: components: %w", err)
+	}
+	if meta.Extra == nil {
+		meta.Extra = map[string]string{}
+	}
+	meta.Extra[KeyComponents] = text
+	return nil
+}
+
+// New returns the autoencoder as a model of clips. A *SchemaError lists everything
+// in which its metadata, its shapes and this package differ.
+func New(net *netruntime.Net) (*Model, error) {
+	meta := net.Meta()
+	e := &SchemaError{Model: meta.Name}
+	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
+	m := &Model{Net: net}
+	if m.Person, e.Diff = feature.ReadPerson(meta.Schema, meta.SchemaHash, meta.Skeleton); m.Person == nil {
+		return nil, e
+	}
+	var err error
+	if m.Encoder, err = net.Part([]string{ValueX}, []string{ValueMean, ValueLogVar}); err != nil {
+		differ("it has no encoder: %v", err)
+	}
+	if m.Decoder, err = net.Part([]string{ValueZ}, []string{ValueY}); err != nil {
+		differ("it has no decoder: %v", err)
+	}
+	if len(e.Diff) > 0 {
+		return nil, e
+	}
+	cols := m.Layout.Columns()
+	m.Values = m.Decoder.Inputs()
+	for _, v := range []struct {
+		part    *netruntime.Net
+		name    string
+		length  int // of the run
+		frames  int
+		columns int
+	}{
+		{m.Encoder, ValueX, Padded, Padded, cols}, {m.Encoder, ValueMean, Padded, Coarse, m.Values}, {m.Encoder, ValueLogVar, Padded, Coarse, m.Values},
+		{m.Decoder, ValueY, 1, Padded, cols},
+	} {
+		n, err := v.part.Graph().Length(v.name, v.length)
+		if err != nil {
+			differ("%v", err)
+			continue
+		}
+		for _, of := range v.part.Values() {
+			if of.Name == v.name && (n != v.frames || of.Channels != v.columns) {
+				differ("its value %q has %d frames of %d values, want %d of %d", v.name, n, of.Channels, v.frames, v.columns)
+			}
+		}
+	}
+	if m.Components, err = decodeComponents(meta.Extra[KeyComponents], m.Values); err != nil {
+		differ("%v", err)
+	}
+	std, ok := net.Tensor("std")
+	if !ok || len(std.Data) != cols {
+		differ("it has no tensor \"std\" with the deviation of each of %d columns", cols)
+	}
+	if len(e.Diff) > 0 {
+		return nil, e
+	}
+	for _, s := range std.Data {
+		if s == 0 { // counts as 1
+			s = 1
+		}
+		m.weight = append(m.weight, 1/(s*s))
+	}
+	return m, nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/internal/command"
+	"mannequin/internal/mocapdata"
+	"mannequin/offline/procgen/human"
+)
+
+// A latent space is trained on made-up people and measured on others of them: clips
+// come back better than from the mean, curves and checkpoint are written, and every
+// part of the report is there.
+func TestTrainAndEvalLatent(t *testing.T) {
+	dir := t.TempDir()
+	data, out := filepath.Join(dir, "people"), filepath.Join(dir, "latent.safetensors")
+	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.05, Actions: []string{human.Walk}, Styles: []string{"neutral"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := human.Write(data, takes); err != nil {
+		t.Fatal(err)
+	}
+	const held = "walk-straight*"
+	code, stdout, stderr := cli("train", "latent", "--data", data, "--out", out, "--held-out", held, "--epochs", "3", "--batch", "8", "--dtype", "bf16", "--json")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var trained trainReport
+	if err := json.Unmarshal([]byte(stdout), &trained); err != nil {
+		t.Fatal(err)
+	}
+	if !(trained.Best < 0.9*trained.Initial) || trained.Curve[3].Parts["divergence in nats"] <= 0 {
+		t.Errorf("held-out loss %g, before %g, parts %v", trained.Best, trained.Initial, trained.Curve[3].Parts)
+	}
+	for _, f := range []string{"latent.ckpt", "latent.loss.csv", "latent.loss.png", "latent.loss.parts.png"} {
+		if st, err := os.Stat(filepath.Join(dir, f)); err != nil || st.Size() == 0 {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+	if code, stdout, stderr = cli("eval", "latent", "--model", out, "--data", data, "--held-out", held, "--rates=false", "--chains", "1", "--json"); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var r evalLatentReport
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Told) != 5 || len(r.Made) != 5 || len(r.Components) != 20 || r.Components[0].Name != "turn" || r.Chain.Seams != 5 || len(r.Rates) != 0 || r.Clips == 0 {
+		t.Errorf("%d traits, %d components, %d seams, %d clips", len(r.Told), len(r.Components), r.Chain.Seams, r.Clips)
+	}
+	if !(r.Walks.RMS > 0 && r.Walks.RMS < 20) || !(r.Walks.Refined < r.Walks.RMS) || !(r.KL > 0) {
+		t.Errorf("%.2f cm, after a fit %.2f; divergence %.1f", r.Walks.RMS, r.Walks.Refined, r.KL)
+	}
+	for _, q := range r.Told {
+		if !(q.R2 >= 0 && q.R2 <= 1 && q.Plain <= 1 && q.Frames <= 1) {
+			t.Errorf("%+v", q)
+		}
+	}
+	var text strings.Builder
+	if err := r.print(&text); err != nil || !strings.Contains(text.String(), "in short") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
+// The shipped latent space gives walks back that it has not seen within 4 cm, and its
+// sliders tell what they are called, and set it.
+func TestEvalShippedLatent(t *testing.T) {
+	data := t.TempDir()
+	for _, name := range []string{"07_01", "07_04", "08_10", "exp_test_walking_walking_1"} {
+		if err := os.Symlink(filepath.Join(mocapdata.Dir(t), "cmu-locomotion", name+".bvh"), filepath.Join(data, name+".bvh")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, stdout, stderr := cli("eval", "latent", "--data", data, "--rates=false", "--chains", "2", "--json")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var r evalLatentReport
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v\n%+v\n%+v\n%+v", r.Walks, r.Told, r.Made, r.Chain)
+	if len(r.Recordings) != 3 || r.Walks.RMS > 4 || r.Walks.Refined > 3.5 || r.Chain.Mean > 4 {
+		t.Errorf("%d recordings, %.2f cm, after a fit %.2f, chains %.2f cm apart", len(r.Recordings), r.Walks.RMS, r.Walks.Refined, r.Chain.Mean)
+	}
+	for i, q := range r.Made {
+		if least := []float64{0.95, 0.5, 0.95, 0.5, 0.8}[i]; q.R2 < least || q.Slope <= 0 {
+			t.Errorf("slider %s sets it with R² %.2f and slope %g, want %g", q.Name, q.R2, q.Slope, least)
+		}
+	}
+	if lead := r.Told[2]; lead.R2 < 0.9 || lead.Component != 3 {
+		t.Errorf("component %d tells which leg leads, R² %.2f", lead.Component, lead.R2)
+	}
+}
+
+func TestLatentUsage(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "o.safetensors")
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"--values", []string{"train", "latent", "--data", dir, "--out", out, "--values", "2"}},
+		{"--kl", []string{"train", "latent", "--data", dir, "--out", out, "--kl", "-1"}},
+		{"--ramp", []string{"train", "latent", "--data", dir, "--out", out, "--ramp", "1.5"}},
+		{"--path", []string{"train", "latent", "--data", dir, "--out", out, "--path", "NaN"}},
+		{"--threads", []string{"eval", "latent", "--data", dir, "--threads", "0"}},
+	} {
+		if code, _, stderr := cli(c.args...); code != command.ExitUsage || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit %d, %s", c.args, code, stderr)
+		}
+	}
+	if code, _, stderr := cli("eval", "latent", "--model", "human", "--data", dir); code != command.ExitFailure || !strings.Contains(stderr, "decoder") {
+		t.Errorf("a manifold: exit %d, %s", code, stderr)
+	}
+}

@@ -33,6 +33,8 @@ func ExampleCoder_Append() {
 			held[k], components[k] = true, 0.5 // deviations of the recordings
 		case "step":
 			held[k], components[k] = true, 1
+		case "lead": // of the first clip: the left leg
+			components[k] = 1
 		}
 	}
 	var rows []float32

@@ -158,6 +158,7 @@ type evalChain struct {
 type evalLatentRate struct {
 	Clips   int     `json:"clips"`
 	Threads int     `json:"threads"`
+	BF16    bool    `json:"bf16"` // products in bfloat16, where the processor has them
 	MS      float64 `json:"ms"`
 	Bar     float64 `json:"bar_ms"`
 }
@@ -230,7 +231,11 @@ func (r *evalLatentReport) bars() evalBars {
 		b.least("R² of the best component", r.Told[i].Name, &r.Told[i].R2, 0.8)
 	}
 	for i := range r.Rates {
-		b.most("ms to decode", fmt.Sprintf("%d on %d threads", r.Rates[i].Clips, r.Rates[i].Threads), &r.Rates[i].MS, r.Rates[i].Bar)
+		of := fmt.Sprintf("%d on %d threads", r.Rates[i].Clips, r.Rates[i].Threads)
+		if r.Rates[i].BF16 {
+			of += " in bfloat16"
+		}
+		b.most("ms to decode", of, &r.Rates[i].MS, r.Rates[i].Bar)
 	}
 	return b
 }

@@ -279,7 +279,7 @@ func (r *evalLatentReport) made() error {
 func (r *evalLatentReport) chains(chains int) error {
 	const clips = 6
 	m := r.model
-	fixed := make([]bool, m.Values)
+	fixed, lead := make([]bool, m.Values), slices.Index(m.Components.Names, "lead")
 	for k, name := range m.Components.Names {
 		fixed[k] = name == "turn" || name == "step"
 	}
@@ -292,6 +292,9 @@ func (r *evalLatentReport) chains(chains int) error {
 				if fixed[k] {
 					c[k] = float32(r.rng.NormFloat64())
 				}
+			}
+			if i == 0 && lead >= 0 {
+				c[lead] = 1 // in the middle of a step; all else follows
 			}
 			var miss float64
 			var err error
@@ -313,8 +316,8 @@ func (r *evalLatentReport) chains(chains int) error {
 
 // rates measures how long decoding takes: the best of several.
 func (r *evalLatentReport) rates(threads int) error {
-	for _, k := range []evalLatentRate{{Clips: 1, Threads: 1, Bar: 1}, {Clips: 200, Threads: threads, Bar: 60}} {
-		coder, err := r.model.NewCoder(latent.CoderOptions{Batch: k.Clips, Workers: k.Threads})
+	for _, k := range []evalLatentRate{{Clips: 1, Threads: 1, Bar: 1}, {Clips: 200, Threads: threads, Bar: 60}, {Clips: 200, Threads: threads, BF16: true, Bar: 60}} {
+		coder, err := r.model.NewCoder(latent.CoderOptions{Batch: k.Clips, Workers: k.Threads, BF16: k.BF16})
 		if err != nil {
 			return err
 		}

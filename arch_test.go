@@ -40,6 +40,7 @@ var arrows = []arrow{
 	{"internal/benchnet", []string{"netruntime", "netruntime/grad", "internal/kernel"}, "what the benchmarks time"},
 	{"internal/ort", []string{"github.com/yalue/onnxruntime_go"}, "ONNX Runtime, behind the build tag ort"},
 	{"internal/openblas", nil, "OpenBLAS, behind the build tag openblas"},
+	{"internal/testlatent", []string{"animsys/feature", "animsys/latent", "engine/m3", "netruntime", "models/human"}, "for tests: a made-up autoencoder of clips"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
 	{"internal/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
@@ -77,7 +78,8 @@ var arrows = []arrow{
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "engine/draw", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/schollz/progressbar/...", "github.com/BurntSushi/toml", "golang.org/x/term", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 
-	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/...", "github.com/spf13/cobra", "golang.org/x/..."}, "scenes in a window"},
+	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/...", "offline/mocap", "github.com/spf13/cobra", "golang.org/x/..."},
+		"scenes in a window; what is made in one is written as BVH"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},
 	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ecs", "ik", "terrain", "netruntime/...", "models/...", "engine/m3", "engine/clock", "engine/draw", "engine/media", "internal/...",
 		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/...", "gonum.org/...", "golang.org/x/..."},

@@ -37,6 +37,7 @@ type Input struct {
 	Stand   bool    // held: up on the hind legs
 	Jump    bool    // held
 	Reset   bool    // back to the start
+	Touch   Touch   // what is done to the scene's panel
 }
 
 // Gait is a speed step of the player's character.
@@ -64,4 +65,12 @@ type Frame struct {
 	Path    []m3.Vec3 // the focus's planned path on the ground; may be empty
 	Help    []string  // key help, one line each
 	HUD     []string  // what is going on, one line each
+	Panel   Panel     // what the player can change; may be empty
+}
+
+// Exporter is a scene whose player can ask for its motion.
+type Exporter interface {
+	// Export returns the motion that the player has asked for since the last call,
+	// nil where nobody has.
+	Export() (*skel.Clip, error)
 }

@@ -52,13 +52,16 @@ func needPicture(t *testing.T) {
 
 func TestRecording(t *testing.T) {
 	needPicture(t)
-	model := modelFile(t)
-	for _, scene := range []string{"quadruped", "crowd", "people"} {
+	model, clips := modelFile(t), latentFile(t)
+	for scene, opt := range map[string][]string{
+		"quadruped": {"--model", model, "--agents", "5"}, "crowd": {"--model", model, "--agents", "5"},
+		"people": {"--agents", "5"}, "latent": {"--latent", clips},
+	} {
 		var first []byte
 		for range 2 {
 			out := filepath.Join(t.TempDir(), "frames")
-			code, stdout, stderr := demo(t, "--model", model, "--scene", scene, "--agents", "5", "--out", out,
-				"--seconds", "0.25", "--fps", "24", "--width", "160", "--height", "90")
+			code, stdout, stderr := demo(t, append(opt, "--scene", scene, "--out", out,
+				"--seconds", "0.25", "--fps", "24", "--width", "160", "--height", "90")...)
 			if code != 0 || stdout != out+"\n" || stderr != "" {
 				t.Fatalf("%s: exit %d, stdout %q, stderr %q", scene, code, stdout, stderr)
 			}
@@ -116,6 +119,10 @@ func TestMistakes(t *testing.T) {
 		{"--agents 0 --scene crowd", 2, "agents"},
 		{"--agents 0 --scene people", 2, "agents"},
 		{"--scene people --footstep human", 1, "human"},
+		{"--scene latent --agents 3", 2, "agents"},
+		{"--scene latent --latent nothing", 1, "nothing"},
+		{"--scene latent --latent " + bad, 1, "bad.safetensors"},
+		{"--scene latent --latent human", 1, "human"},
 		{"--agents many", 2, "many"},
 		{"--seconds -1", 2, "seconds"},
 		{"--seconds NaN", 2, "seconds"},

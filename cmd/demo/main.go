@@ -26,6 +26,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
+	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
 	"mannequin/scenes/quadruped"
 	"mannequin/terrain"
@@ -42,6 +43,7 @@ func main() { command.Main(newCommand()) }
 type options struct {
 	scene, model, terrain   string
 	manifold, steps, motion string
+	latent, bvh             string
 	backend, out            string
 	agents, styled          int
 	width, height, fps      int
@@ -59,11 +61,15 @@ func newCommand() *cobra.Command {
   demo --scene crowd --agents 200 --terrain flat
   demo --scene people --agents 200
   demo --scene people --styled 25
+  demo --scene latent --bvh walk.bvh
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
   demo --out frames --fps 60`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.scene == "latent" && !cmd.Flags().Changed("terrain") {
+				o.terrain = "flat" // steps are seen best there
+			}
 			if err := o.check(cmd.Flags().Changed("agents")); err != nil {
 				return err
 			}
@@ -71,16 +77,18 @@ func newCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run")
+	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run; latent: one, by sliders")
 	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, or people: 0 to 4096")
 	f.IntVar(&o.styled, "styled", 0, "of the people, how many move in a style each: old, proud, angry, …")
 	f.StringVar(&o.model, "model", "dog", "the dogs': a shipped model's name, or a model file")
 	f.StringVar(&o.manifold, "manifold", "human", "people's: a shipped model's name, or a model file: the motion manifold")
 	f.StringVar(&o.steps, "footstep", "human-footstep", "the same: the network of footsteps")
 	f.StringVar(&o.motion, "locomotion", "human-locomotion", "the same: the network of motion")
+	f.StringVar(&o.latent, "latent", "human-latent", "the sliders': a shipped model's name, or a model file")
+	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "`file` that the scene latent writes its sequence to, when you ask for it")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.bf16, "bf16", false, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
-	f.StringVar(&o.terrain, "terrain", "hills", "hills, flat, slope, steps, or a number: hills from that seed")
+	f.StringVar(&o.terrain, "terrain", "hills", "hills, flat, slope, steps, or a number: hills from that seed; latent: flat if none is given")
 	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
 	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs (default out/SCENE.mp4, or .gif without ffmpeg)")
@@ -95,8 +103,10 @@ func newCommand() *cobra.Command {
 // check rejects what cannot be, and fills in what depends on the rest.
 func (o *options) check(agentsGiven bool) error {
 	switch {
-	case o.scene != "quadruped" && o.scene != "crowd" && o.scene != "people":
-		return command.Usagef("no scene %q: want quadruped, crowd or people", o.scene)
+	case !slices.Contains([]string{"quadruped", "crowd", "people", "latent"}, o.scene):
+		return command.Usagef("no scene %q: want quadruped, crowd, people or latent", o.scene)
+	case o.scene == "latent" && agentsGiven:
+		return command.Usagef("--agents: the scene latent has one person")
 	case o.agents < 0 || o.agents > crowd.MaxAgents:
 		return command.Usagef("--agents %d: want 0 to %d", o.agents, crowd.MaxAgents)
 	case o.scene != "quadruped" && o.agents == 0:
@@ -167,6 +177,10 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	if o.scene == "people" {
 		s, err = o.people(ground, open)
 		return s, nil, err
+	}
+	if o.scene == "latent" {
+		s, err = o.sliders(ground, open)
+		return s, latent.Autopilot(), err
 	}
 	net, err := models.Open(o.model)
 	if err != nil {

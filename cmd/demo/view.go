@@ -28,11 +28,12 @@ type view struct {
 	ground *terrain.Field
 	frame  scenes.Frame
 	clock  *clock.Fixed
+	export export
 }
 
 // newView poses the first frame and places the camera.
 func newView(o options, st *stage.Stage, s scenes.Scene) (*view, error) {
-	v := &view{st: st, scene: s}
+	v := &view{st: st, scene: s, export: export{path: o.bvh}}
 	var err error
 	// A program that was held up skips what it missed.
 	if v.clock, err = clock.New(scenes.TickRate, max(8, scenes.TickRate/o.fps+1)); err != nil {
@@ -53,8 +54,11 @@ func newView(o options, st *stage.Stage, s scenes.Scene) (*view, error) {
 		c.Follow, c.Pitch, c.Yaw = false, 0.30, 0.5
 		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.agents))
 	}
-	if o.scene == "people" {
+	if o.scene == "people" || o.scene == "latent" {
 		c.Distance, c.Pitch = 5, 0.2
+	}
+	if o.scene == "latent" {
+		c.Aside = 0.9 // steps are seen from the side
 	}
 	return v, nil
 }
@@ -64,6 +68,9 @@ func (v *view) advance(dt time.Duration, input func() scenes.Input) error {
 	for range v.clock.Advance(dt) {
 		if err := v.scene.Step(input()); err != nil {
 			return err
+		}
+		if e, ok := v.scene.(scenes.Exporter); ok {
+			v.export.take(e)
 		}
 	}
 	return nil
@@ -81,7 +88,10 @@ func (v *view) draw(dt time.Duration, help []string, hud ...string) error {
 		return err
 	}
 	v.st.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
-	return v.st.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: append(f.HUD, hud...), Help: help})
+	if v.export.told != "" {
+		f.HUD = append(f.HUD, v.export.told)
+	}
+	return v.st.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: append(f.HUD, hud...), Help: help, Panel: &f.Panel})
 }
 
 // show runs the scene in the window until it is closed.
@@ -94,9 +104,11 @@ func show(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error
 	var keys stage.Controls
 	// Presses that fall between two ticks count for the next one.
 	var hits [stage.Keys]bool
+	var mouse scenes.Touch
 	input := func() scenes.Input {
 		in := translate(keys, hits)
-		hits = [stage.Keys]bool{}
+		in.Touch = touch(&v.frame.Panel, mouse, keys, hits)
+		hits, mouse = [stage.Keys]bool{}, scenes.Touch{}
 		return in
 	}
 	start := time.Now()
@@ -108,6 +120,12 @@ func show(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error
 		}
 		for k, hit := range keys.Hit {
 			hits[k] = hits[k] || hit
+		}
+		if keys.Touch.Set {
+			mouse.Set, mouse.Slider, mouse.Value = true, keys.Touch.Slider, keys.Touch.Value
+		}
+		if keys.Touch.Press != 0 {
+			mouse.Press = keys.Touch.Press
 		}
 		if keys.Hit[stage.Letter('H')] {
 			help = !help
@@ -187,7 +205,7 @@ func frameCamera(c *stage.Camera, scene string, t, dt float64) {
 		return
 	}
 	c.Aside = 1.0 + 0.45*float32(math.Sin(0.5*t))
-	if scene == "people" {
+	if scene == "people" || scene == "latent" {
 		c.Distance, c.Pitch = 5+0.7*float32(math.Sin(0.37*t)), 0.15
 		return
 	}

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"image"
-	"image/color"
 	"slices"
 
 	"github.com/g3n/engine/gls"
@@ -19,10 +18,11 @@ type corner int
 const (
 	topLeft corner = iota
 	bottomLeft
+	topRight
 )
 
-// panel is a box of text over the picture, painted on the CPU when its lines
-// change and drawn as one textured quad.
+// panel is a box over the picture, of lines of text or what else is painted on the
+// CPU, when it changes, and drawn as one textured quad.
 type panel struct {
 	*graphic.Mesh
 	at      corner
@@ -63,11 +63,19 @@ func (p *panel) set(gs *gls.GLS, lines []string, w, h int) {
 		return
 	}
 	p.lines = append(p.lines[:0], lines...)
-	p.SetVisible(len(lines) > 0)
 	if len(lines) == 0 {
+		p.show(gs, nil)
 		return
 	}
-	img := paintPanel(lines, p.size)
+	p.show(gs, paintPanel(lines, p.size))
+}
+
+// show shows img, premultiplied, from now on; nil is nothing.
+func (p *panel) show(gs *gls.GLS, img *image.RGBA) {
+	p.SetVisible(img != nil)
+	if img == nil {
+		return
+	}
 	p.w, p.h = img.Rect.Dx(), img.Rect.Dy()
 	gs.ActiveTexture(gls.TEXTURE0 + unitPicture)
 	gs.BindTexture(gls.TEXTURE_2D, p.tex)
@@ -85,9 +93,9 @@ func paintPanel(lines []string, size float64) *image.RGBA {
 		w = max(w, lw)
 	}
 	img := image.NewRGBA(image.Rect(0, 0, w+2*pad, lineH*len(lines)+2*pad-3))
-	draw.Fill(img, img.Rect, color.RGBA{8, 11, 15, 150}) // premultiplied
+	draw.Fill(img, img.Rect, panelBack)
 	for i, l := range lines {
-		draw.Text(img, pad, pad+i*lineH, size, color.RGBA{244, 244, 238, 255}, l)
+		draw.Text(img, pad, pad+i*lineH, size, panelText, l)
 	}
 	return img
 }
@@ -95,8 +103,11 @@ func paintPanel(lines []string, size float64) *image.RGBA {
 func (p *panel) uniforms(gs *gls.GLS) {
 	bindTexture(gs, unitPicture, p.tex, &p.picture)
 	x0, y1 := panelMargin, p.view[1]-panelMargin // pixels, from the bottom
-	if p.at == bottomLeft {
+	switch p.at {
+	case bottomLeft:
 		y1 = panelMargin + p.h
+	case topRight:
+		x0 = p.view[0] - panelMargin - p.w
 	}
 	cx := func(x int) float32 { return 2*float32(x)/float32(p.view[0]) - 1 }
 	cy := func(y int) float32 { return 2*float32(y)/float32(p.view[1]) - 1 }

@@ -21,6 +21,7 @@ import (
 	"github.com/go-gl/gl/v3.3-core/gl"
 
 	"mannequin/engine/m3"
+	"mannequin/scenes"
 )
 
 // Options says how to open a stage.
@@ -56,14 +57,17 @@ type Stage struct {
 	pathV     []float32
 	pathI     []uint32
 	hud, help *panel
+	controls  *panel
+	knobs     knobs // what controls shows
 }
 
 // View is what to draw besides the crowds, which hold their own poses.
 type View struct {
-	Focus m3.Vec3   // what the shadows and the ground centre on, world, m
-	Path  []m3.Vec3 // a dashed line on the ground, world, m; may be empty
-	HUD   []string  // text at the top left
-	Help  []string  // text at the bottom left
+	Focus m3.Vec3       // what the shadows and the ground centre on, world, m
+	Path  []m3.Vec3     // a dashed line on the ground, world, m; may be empty
+	HUD   []string      // text at the top left
+	Help  []string      // text at the bottom left
+	Panel *scenes.Panel // sliders and buttons at the top right, which the mouse moves; nil is none
 }
 
 // Open makes a window, or with Offscreen a picture in memory.
@@ -142,7 +146,9 @@ func (s *Stage) build(opt Options) error {
 
 	s.hud, s.help = newPanel(s.gs, topLeft, 17), newPanel(s.gs, bottomLeft, 15)
 	s.over.Add(s.hud)
+	s.controls = newPanel(s.gs, topRight, 0)
 	s.over.Add(s.help)
+	s.over.Add(s.controls)
 	return glError("prepared the stage")
 }
 
@@ -191,6 +197,14 @@ func (s *Stage) Draw(v View) error {
 	s.setPath(v.Path)
 	s.hud.set(s.gs, v.HUD, w, h)
 	s.help.set(s.gs, v.Help, w, h)
+	s.controls.view = [2]int{w, h}
+	if s.knobs.set(v.Panel, w, h) {
+		if s.knobs.bounds.Empty() {
+			s.controls.show(s.gs, nil)
+		} else {
+			s.controls.show(s.gs, s.knobs.paint())
+		}
+	}
 	eyeClip := s.eye.clip()
 	seen, shaded := math32.NewFrustumFromMatrix(&eyeClip), math32.NewFrustumFromMatrix(&s.air.shadow)
 	for _, c := range s.crowds {

@@ -79,15 +79,7 @@ func at(t testing.TB, s *Stage, img *image.RGBA, p m3.Vec3) (c [3]float64) {
 	if w <= 0 || !image.Pt(x, y).In(img.Rect.Inset(2)) {
 		t.Fatalf("%v is not in the picture: (%d, %d)", p, x, y)
 	}
-	for dy := -1; dy <= 1; dy++ {
-		for dx := -1; dx <= 1; dx++ {
-			q := img.RGBAAt(x+dx, y+dy)
-			c[0] += float64(q.R) / 9
-			c[1] += float64(q.G) / 9
-			c[2] += float64(q.B) / 9
-		}
-	}
-	return c
+	return mean(img, image.Pt(x, y))
 }
 
 func light(c [3]float64) float64 { return (c[0] + c[1] + c[2]) / 3 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/g3n/engine/window"
 	"github.com/go-gl/glfw/v3.3/glfw"
+
+	"mannequin/scenes"
 )
 
 // HasDisplay reports whether this machine seems to have a screen to open a
@@ -28,8 +30,7 @@ type windowState struct {
 	*window.GlfwWindow
 	held   [Keys]bool
 	hit    [Keys]bool
-	mouse  [2]float64
-	inside bool
+	mouse  mouse
 	scroll float64
 }
 
@@ -73,6 +74,7 @@ func (s *Stage) openWindow(opt Options) (err error) {
 			w.hit[k] = true
 		}
 	})
+	g.SetInputMode(glfw.StickyMouseButtonsMode, glfw.True) // a click between two Polls counts
 	g.SetScrollCallback(func(_ *glfw.Window, _, y float64) { w.scroll += y })
 	// Keys released while another window has the focus would stay down.
 	g.SetFocusCallback(func(_ *glfw.Window, focused bool) {
@@ -90,6 +92,13 @@ func (w *windowState) size() (int, int) {
 	return max(x, 16), max(y, 16)
 }
 
+// scale returns the pixels of the picture per unit of the cursor's place.
+func (w *windowState) scale() float64 {
+	pixels, _ := w.size()
+	units, _ := w.GetSize()
+	return float64(pixels) / float64(max(units, 1))
+}
+
 func (w *windowState) close() { w.Destroy() }
 
 // Controls is what the user does.
@@ -97,6 +106,8 @@ type Controls struct {
 	Held [Keys]bool // keys down now
 	Hit  [Keys]bool // keys pressed since the last Poll
 	Quit bool       // the window was asked to close, or Escape
+
+	Touch scenes.Touch // what the mouse does to the panel of the last View
 }
 
 // Key is a key of the keyboard, by its place on an American one.
@@ -155,8 +166,8 @@ func keyOf(k glfw.Key) (Key, bool) {
 	return 0, false
 }
 
-// Poll reads the user's input: keys into the result, dragging and the wheel
-// into the camera. Offscreen nobody ever does anything.
+// Poll reads the user's input: keys, and the mouse on the panel, into the result,
+// dragging elsewhere and the wheel into the camera. Offscreen nobody ever does anything.
 func (s *Stage) Poll() Controls {
 	w := s.win
 	if w == nil {
@@ -165,18 +176,19 @@ func (s *Stage) Poll() Controls {
 	w.PollEvents()
 	x, y := w.GetCursorPos()
 	drag := w.GetMouseButton(glfw.MouseButtonLeft) == glfw.Press || w.GetMouseButton(glfw.MouseButtonRight) == glfw.Press
-	if drag && w.inside {
-		s.Camera.Orbit(-0.006*float32(x-w.mouse[0]), 0.006*float32(y-w.mouse[1]))
+	scale := w.scale()
+	touch, dx, dy := w.mouse.move(&s.knobs, x*scale, y*scale, drag)
+	if dx != 0 || dy != 0 {
+		s.Camera.Orbit(-0.006*float32(dx/scale), 0.006*float32(dy/scale))
 		s.Camera.Follow = false
 	}
-	w.mouse, w.inside = [2]float64{x, y}, drag
 	for ; w.scroll > 0.5; w.scroll-- {
 		s.Camera.Zoom(1 / 1.12)
 	}
 	for ; w.scroll < -0.5; w.scroll++ {
 		s.Camera.Zoom(1.12)
 	}
-	c := Controls{Held: w.held, Hit: w.hit, Quit: w.ShouldClose() || w.hit[KeyEscape]}
+	c := Controls{Held: w.held, Hit: w.hit, Quit: w.ShouldClose() || w.hit[KeyEscape], Touch: touch}
 	w.hit = [Keys]bool{}
 	return c
 }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/engine/stage"
+	"mannequin/internal/testlatent"
+	"mannequin/offline/mocap"
+	"mannequin/scenes"
+	"mannequin/scenes/latent"
+)
+
+// latentFile writes a made-up autoencoder of clips to a file.
+func latentFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "clips.safetensors")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := testlatent.Model(t).Net.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Arrows choose and move sliders, letters press buttons of the panel, and the mouse
+// does what it does.
+func TestTouch(t *testing.T) {
+	p := &scenes.Panel{Sliders: make([]scenes.Slider, 3), Buttons: []scenes.Button{{Label: "add", Key: 'A'}}}
+	mouse := scenes.Touch{Set: true, Slider: 2, Value: 0.5}
+	for name, c := range map[string]struct {
+		held, hit []stage.Key
+		mouse     scenes.Touch
+		want      scenes.Touch
+	}{
+		"nothing":       {},
+		"down":          {hit: []stage.Key{stage.KeyDown}, want: scenes.Touch{Select: 1}},
+		"up, held":      {held: []stage.Key{stage.KeyUp}},
+		"up":            {hit: []stage.Key{stage.KeyUp}, want: scenes.Touch{Select: -1}},
+		"right, held":   {held: []stage.Key{stage.KeyRight}, want: scenes.Touch{Move: 1}},
+		"left, a tap":   {hit: []stage.Key{stage.KeyLeft}, want: scenes.Touch{Move: -1}},
+		"a button":      {hit: []stage.Key{stage.Letter('A')}, want: scenes.Touch{Press: 'A'}},
+		"no button":     {hit: []stage.Key{stage.Letter('B')}},
+		"button, held":  {held: []stage.Key{stage.Letter('A')}},
+		"mouse":         {mouse: mouse, want: mouse},
+		"mouse's press": {mouse: scenes.Touch{Press: 'A'}, want: scenes.Touch{Press: 'A'}},
+	} {
+		var keys stage.Controls
+		var hits [stage.Keys]bool
+		for _, k := range c.held {
+			keys.Held[k] = true
+		}
+		for _, k := range c.hit {
+			hits[k] = true
+		}
+		if got := touch(p, c.mouse, keys, hits); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+type exporter struct {
+	clip *skel.Clip
+	err  error
+}
+
+func (e exporter) Export() (*skel.Clip, error) { return e.clip, e.err }
+
+// The sequence that a player makes and asks for is a BVH file, whole or as it was.
+func TestExport(t *testing.T) {
+	s, err := latent.New(latent.Options{Model: testlatent.Model(t), Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	path := filepath.Join(t.TempDir(), "sub", "walk.bvh")
+	x := export{path: path}
+	press := func(key byte, ticks int) {
+		t.Helper()
+		for i := range ticks {
+			in := scenes.Input{}
+			if i == 0 {
+				in.Touch.Press = key
+			}
+			if err := s.Step(in); err != nil {
+				t.Fatal(err)
+			}
+			x.take(s)
+		}
+	}
+	press('A', 70)
+	press('A', 70)
+	if _, err := os.Stat(path); err == nil || x.told != "" {
+		t.Fatalf("written unasked: %q", x.told)
+	}
+	press('E', 1)
+	b, err := mocap.OpenBVH(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := b.Clip.Frames; n != 91 || b.Clip.FPS < 59.9 || b.Clip.FPS > 60.1 || !strings.Contains(x.told, "91 frames") {
+		t.Errorf("%d frames at %g per second; %q", n, b.Clip.FPS, x.told)
+	}
+	first, _ := b.Clip.Frame(0)
+	last, _ := b.Clip.Frame(90)
+	if way := last[0].Dist(first[0]); way < 0.7*1.5*testlatent.Speed || way > 1.3*1.5*testlatent.Speed {
+		t.Errorf("the person goes %g m in 1.5 s", way)
+	}
+	was, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := skel.NewClip(s.Model.Skel, 60, 2)
+	bad.Pos[0] = m3.V(0, 0, 0).Scale(1 / (bad.Pos[0].X - bad.Pos[0].X))
+	for name, e := range map[string]exporter{"an error": {err: errors.New("too late")}, "no motion": {clip: bad}} {
+		x.told = ""
+		x.take(e)
+		if x.told == "" || strings.HasPrefix(x.told, "wrote") {
+			t.Errorf("%s: %q", name, x.told)
+		}
+		if is, err := os.ReadFile(path); err != nil || string(is) != string(was) {
+			t.Errorf("%s: the file is not as it was: %v", name, err)
+		}
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("%d files are left", len(files))
+	}
+}

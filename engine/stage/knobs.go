@@ -1,0 +1,231 @@
+package stage
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+
+	"mannequin/engine/draw"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+)
+
+// knobs is a scene's panel of sliders and buttons as it is painted: what shows, and
+// where in the picture. Its zero value shows nothing.
+type knobs struct {
+	shown   scenes.Panel
+	view    [2]int // the picture's size, pixels
+	at      image.Point
+	bounds  image.Rectangle // all of it, from its own corner on; empty where it shows nothing
+	size    float64         // of the text, pixels
+	rows    []image.Rectangle
+	tracks  []image.Rectangle // where the middle of a knob goes
+	buttons []image.Rectangle
+}
+
+// Sizes in text heights.
+const (
+	largestText, smallestText = 15.0, 8.0 // pixels
+	trackWide                 = 10
+	knobWide                  = 0.5
+)
+
+// Colours of the panel, premultiplied.
+var (
+	panelBack  = color.RGBA{8, 11, 15, 150}
+	panelText  = color.RGBA{244, 244, 238, 255}
+	panelDim   = color.RGBA{140, 142, 144, 255}
+	panelDeep  = color.RGBA{8, 11, 15, 200}
+	panelRaise = color.RGBA{66, 74, 84, 255}
+	panelLight = color.RGBA{38, 97, 176, 255}
+	panelTrack = color.RGBA{120, 126, 134, 255}
+)
+
+// set lays out p for a picture of w×h pixels, at its top right, and reports whether
+// it must be painted anew.
+func (k *knobs) set(p *scenes.Panel, w, h int) bool {
+	if p == nil {
+		p = &scenes.Panel{}
+	}
+	view := [2]int{w, h}
+	if k.view == view && k.shown.Equal(p) {
+		return false
+	}
+	k.view = view
+	k.shown.Copy(p)
+	if p.Empty() {
+		k.bounds = image.Rectangle{}
+		return true
+	}
+	for k.size = largestText; ; k.size-- {
+		k.lay()
+		if k.size <= smallestText || k.bounds.Dy() <= h-2*panelMargin && k.bounds.Dx() <= w/3 {
+			break
+		}
+	}
+	k.at = image.Pt(w-panelMargin-k.bounds.Dx(), panelMargin)
+	return true
+}
+
+// value returns what is written beside a slider.
+func value(v float32) string { return fmt.Sprintf("%+.2f", v) }
+
+// caption returns what is written on a button.
+func caption(b scenes.Button) string { return fmt.Sprintf("%s (%c)", b.Label, b.Key) }
+
+// lay finds everything's place for the size of the text.
+func (k *knobs) lay() {
+	p := &k.shown
+	width := func(s string) int { w, _ := draw.TextSize(k.size, s); return w }
+	_, high := draw.TextSize(k.size, "Ag")
+	pad, gap := int(0.6*k.size), int(0.5*k.size)
+	row, label, number := high+max(2, int(0.25*k.size)), 0, 0
+	for _, s := range p.Sliders {
+		label = max(label, width(s.Label))
+		number = max(number, width(value(s.Min)), width(value(s.Max)))
+	}
+	track := int(trackWide * k.size)
+	inner := max(label+gap+track+gap+number, width(p.Title))
+	y := pad
+	if p.Title != "" {
+		y += row
+	}
+	k.rows, k.tracks, k.buttons = k.rows[:0], k.tracks[:0], k.buttons[:0]
+	for range p.Sliders {
+		x := pad + label + gap
+		k.rows = append(k.rows, image.Rect(pad/2, y, inner+pad+pad/2, y+row))
+		k.tracks = append(k.tracks, image.Rect(x, y, x+track, y+row))
+		y += row
+	}
+	if len(p.Sliders) > 0 {
+		y += gap
+	}
+	x := pad
+	for _, b := range p.Buttons {
+		w := width(caption(b)) + 2*gap
+		if x > pad && x+w > pad+inner {
+			x, y = pad, y+row+gap
+		}
+		k.buttons = append(k.buttons, image.Rect(x, y, x+w, y+row+gap/2))
+		inner = max(inner, w)
+		x += w + gap
+	}
+	if len(p.Buttons) > 0 {
+		y += row + gap/2
+	}
+	k.bounds = image.Rect(0, 0, inner+2*pad, y+pad)
+}
+
+// paint returns the panel's picture.
+func (k *knobs) paint() *image.RGBA {
+	p := &k.shown
+	img := image.NewRGBA(k.bounds)
+	draw.Fill(img, img.Rect, panelDeep)
+	_, high := draw.TextSize(k.size, "Ag")
+	pad, gap := int(0.6*k.size), int(0.5*k.size)
+	text := func(x int, r image.Rectangle, c color.RGBA, s string) {
+		draw.Text(img, x, r.Min.Y+(r.Dy()-high)/2, k.size, c, s)
+	}
+	if p.Title != "" {
+		draw.Text(img, pad, pad, k.size, panelDim, p.Title)
+	}
+	for i, s := range p.Sliders {
+		r, t := k.rows[i], k.tracks[i]
+		if i == p.Selected {
+			draw.Fill(img, r, panelRaise)
+		}
+		text(pad, r, panelText, s.Label)
+		text(t.Max.X+gap, r, panelText, value(s.Value))
+		mid, thick := (t.Min.Y+t.Max.Y)/2, max(1, int(0.1*k.size))
+		bar := func(x0, x1 int, c color.RGBA) { draw.Fill(img, image.Rect(x0, mid-thick, x1, mid+thick), c) }
+		at, zero := k.along(i, s.Value), k.along(i, m3.Clamp(0, s.Min, s.Max))
+		bar(t.Min.X, t.Max.X, panelTrack)
+		bar(min(at, zero), max(at, zero), panelLight)
+		half, tall := max(1, int(knobWide*k.size/2)), int(0.4*k.size)
+		draw.Fill(img, image.Rect(at-half, mid-tall, at+half, mid+tall), panelText)
+	}
+	for i, b := range p.Buttons {
+		back, ink := panelRaise, panelText
+		switch {
+		case b.Off:
+			back, ink = panelDeep, panelDim
+		case b.Lit:
+			back = panelLight
+		}
+		draw.Fill(img, k.buttons[i], back)
+		text(k.buttons[i].Min.X+gap, k.buttons[i], ink, caption(b))
+	}
+	return img
+}
+
+// along returns where the knob of slider i is at v, pixels.
+func (k *knobs) along(i int, v float32) int {
+	s, t := k.shown.Sliders[i], k.tracks[i]
+	share := m3.Clamp((v-s.Min)/(s.Max-s.Min), 0, 1)
+	return t.Min.X + int(share*float32(t.Dx()-1)+0.5)
+}
+
+// slide returns the value of slider i whose knob is at x, pixels of the picture.
+func (k *knobs) slide(i int, x float64) float32 {
+	s, t := k.shown.Sliders[i], k.tracks[i].Add(k.at)
+	return m3.Lerp(s.Min, s.Max, m3.Clamp(float32(x-float64(t.Min.X))/float32(t.Dx()-1), 0, 1))
+}
+
+// grip is what the mouse holds while its button is down.
+type grip int
+
+const (
+	holdsNothing grip = iota
+	holdsView         // of the camera
+	holdsPanel        // where nothing moves
+	holdsSlider
+)
+
+// mouse is where the mouse was, and what it holds.
+type mouse struct {
+	x, y   float64 // pixels of the picture
+	holds  grip
+	slider int // where it holds one
+}
+
+// move takes the mouse to (x, y), pixels of the picture from its top left, with a
+// button down or not. It returns what that does to the panel, and by how many pixels
+// the camera is dragged.
+func (m *mouse) move(k *knobs, x, y float64, down bool) (t scenes.Touch, dx, dy float64) {
+	began := down && m.holds == holdsNothing
+	if !down {
+		m.holds = holdsNothing
+	}
+	if began {
+		t.Press = m.grasp(k, image.Pt(int(x), int(y)).Sub(k.at))
+	}
+	switch {
+	case m.holds == holdsView && !began:
+		dx, dy = x-m.x, y-m.y
+	case m.holds == holdsSlider && m.slider < len(k.tracks):
+		t.Set, t.Slider, t.Value = true, m.slider, k.slide(m.slider, x)
+	}
+	m.x, m.y = x, y
+	return t, dx, dy
+}
+
+// grasp takes hold of what is at p, from the panel's corner on, and returns the key
+// of the button that is there.
+func (m *mouse) grasp(k *knobs, p image.Point) byte {
+	m.holds = holdsView
+	if !p.In(k.bounds) {
+		return 0
+	}
+	m.holds = holdsPanel
+	for i, r := range k.rows {
+		if p.In(r) {
+			m.holds, m.slider = holdsSlider, i
+		}
+	}
+	for i, r := range k.buttons {
+		if p.In(r) {
+			return k.shown.Buttons[i].Key
+		}
+	}
+	return 0
+}

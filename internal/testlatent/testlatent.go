@@ -1,0 +1,154 @@
+// Package testlatent makes up an autoencoder of clips for tests: a small random
+// network that keeps a person near the rest pose and walks it ahead. Nothing here
+// was learned from or copied out of recordings, but for the skeleton.
+package testlatent
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/latent"
+	"mannequin/engine/m3"
+	"mannequin/models/human"
+	"mannequin/netruntime"
+)
+
+// Sizes of the network.
+const (
+	Values   = 6 // latent values
+	channels = 12
+	width    = 5
+)
+
+// Speed is about how fast the person walks, m/s.
+const Speed = 1.2
+
+// Names are those of the first components.
+var Names = []string{"turn", "step", "lead"}
+
+// Model returns the autoencoder. Its components are twice the latent values and
+// have Names.
+func Model(t testing.TB) *latent.Model {
+	t.Helper()
+	net, err := human.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := net.Meta()
+	p, differ := feature.ReadPerson(was.Schema, was.SchemaHash, was.Skeleton)
+	if p == nil {
+		t.Fatal(differ)
+	}
+	steps := make([][]float32, Values)
+	for k := range steps {
+		steps[k] = make([]float32, Values)
+		steps[k][k] = 0.5
+	}
+	c, err := latent.NewComponents(Names, make([]float32, Values), steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, tensors := network(rest(p))
+	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: graph}
+	if err := latent.Describe(&meta, p, c); err != nil {
+		t.Fatal(err)
+	}
+	if net, err = netruntime.New(meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	m, err := latent.New(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// rest returns the frame of the rest pose, toes on the ground, on its way ahead.
+func rest(p *feature.Person) []float32 {
+	model := make([]m3.Xform, p.Skel.Len())
+	low := float32(0)
+	for j, parent := range p.Skel.Parents {
+		if model[j] = m3.Identity; parent >= 0 {
+			model[j].Pos = model[parent].Pos.Add(p.Skel.Offsets[j])
+		}
+		low = min(low, model[j].Pos.Y)
+	}
+	row := make([]float32, p.Layout.Columns())
+	for j, name := range p.Layout.Joints {
+		at := model[p.Skel.Index(name)].Pos
+		copy(row[p.Layout.Pos(j):], []float32{at.X, at.Y - low, at.Z})
+	}
+	row[p.Layout.Body()+feature.MotionZ] = Speed
+	return row
+}
+
+// network returns one whose frames are about mean.
+func network(mean []float32) (*netruntime.Graph, []netruntime.Tensor) {
+	cols := len(mean)
+	rng := rand.New(rand.NewPCG(3, 4))
+	std := make([]float32, cols)
+	for i := range std {
+		std[i] = 0.05
+	}
+	tensors := []netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: mean}, {Name: "std", Shape: []int{cols}, Data: std}}
+	add := func(name string, scale float64, shape ...int) {
+		n := 1
+		for _, s := range shape {
+			n *= s
+		}
+		d := make([]float32, n)
+		for i := range d {
+			d[i] = float32(scale * rng.NormFloat64())
+		}
+		tensors = append(tensors, netruntime.Tensor{Name: name, Shape: shape, Data: d})
+	}
+	shared := map[string]string{"mean": "mean", "std": "std"}
+	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{latent.ValueX}, Tensors: shared}}
+	from := "normalised"
+	next := func(name, op, act string) {
+		nodes, from = append(nodes, netruntime.Node{Name: name, Op: op, In: []string{from}, Act: act}), name
+	}
+	conv := func(name, act string, in, out, width int) {
+		next(name, netruntime.OpConv, act)
+		add(name+".weight", 1.5/math.Sqrt(float64(in*width)), out, in, width)
+		add(name+".bias", 0.1, out)
+	}
+	in := cols
+	for _, name := range []string{"a", "b", "c"} {
+		conv(name, "relu", in, channels, width)
+		next(name+"pool", netruntime.OpMaxPool, "")
+		in = channels
+	}
+	conv("code", "", channels, 2*Values, latent.Coarse)
+	half := func(name string, first int) netruntime.Node {
+		n := netruntime.Node{Name: name, Op: netruntime.OpSelect, In: []string{"code"}}
+		for i := range Values {
+			n.Columns = append(n.Columns, first+i)
+		}
+		return n
+	}
+	nodes = append(nodes, half(latent.ValueMean, 0), half(latent.ValueLogVar, Values))
+	from = latent.ValueZ
+	next("start", netruntime.OpDense, "")
+	add("start.weight", 4, channels, Values)
+	add("start.bias", 0.5, channels)
+	for _, name := range []string{"two", "four", "eight"} {
+		next(name, netruntime.OpDepool, "")
+	}
+	conv("d", "", channels, channels, 2*latent.Coarse-1)
+	for i, name := range []string{"e", "f", "g"} {
+		next(name+"spread", netruntime.OpDepool, "")
+		if i < 2 {
+			conv(name, "relu", channels, channels, width)
+		} else {
+			conv(name, "", channels, cols, width)
+		}
+	}
+	nodes = append(nodes, netruntime.Node{Name: latent.ValueY, Op: netruntime.OpDenormalize, In: []string{from}, Tensors: shared})
+	return &netruntime.Graph{
+		Inputs: []netruntime.Input{{Name: latent.ValueX, Channels: cols}, {Name: latent.ValueZ, Channels: Values}}, Nodes: nodes,
+		Outputs: []string{latent.ValueMean, latent.ValueLogVar, latent.ValueY},
+	}, tensors
+}

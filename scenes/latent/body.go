@@ -1,0 +1,119 @@
+package latent
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/animsys/blend"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/latent"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/scenes"
+	"mannequin/terrain"
+)
+
+// body is the person: where they are, and how a frame's pose is blended with the
+// one before and stood on the ground, as the tick of animsys does it.
+type body struct {
+	person   *feature.Person
+	place    feature.Place // of the frame shown, on flat ground
+	inertial *blend.Inertial
+	ground   ik.Legged
+	contact  []int // per leg: the column that says whether its tip stands
+
+	points    []m3.Vec3  // (joints of the layout) in the world
+	fit       []m3.Xform // (joints) scratch
+	root      [1]m3.Xform
+	last, now []m3.Xform // (joints) published poses, world space
+}
+
+// soft is the half-life of what a pose differs by from the one before, s: a slider
+// that moves is seen to at once.
+const soft = 0.05
+
+// newBody returns one at the origin that has no pose yet.
+func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
+	roles, err := ik.HumanRoles(p.Skel.Names)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := ik.NewTree(p.Skel.Parents)
+	if err != nil {
+		return nil, err
+	}
+	rig, err := ik.NewRig(tree, roles)
+	if err != nil {
+		return nil, err
+	}
+	n := p.Skel.Len()
+	b := &body{
+		person: p, inertial: blend.NewInertial(1, p.Skel.Parents), ground: ik.DefaultHuman(),
+		points: make([]m3.Vec3, len(p.Layout.Joints)), fit: make([]m3.Xform, n), last: make([]m3.Xform, n), now: make([]m3.Xform, n),
+	}
+	b.inertial.Halflife = soft
+	b.ground.Rig, b.ground.Ground, b.ground.DT = rig, field, 1.0/scenes.TickRate
+	b.ground.Pos, b.ground.Rot, b.ground.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
+	b.ground.Feet, b.ground.Body, b.ground.Stand = make([]ik.Foot, len(roles.Legs)), make([]ik.Body, 1), make([]bool, len(roles.Legs))
+	for _, l := range roles.Legs {
+		tip := p.Skel.Names[l[len(l)-1]]
+		c := slices.IndexFunc(p.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == tip })
+		if c < 0 {
+			return nil, fmt.Errorf("latent: a leg ends in %q, of which the model has no contact", tip)
+		}
+		b.contact = append(b.contact, p.Layout.Contact(c))
+	}
+	return b, b.ground.Validate()
+}
+
+// show poses a frame, (columns) raw, where the body is: a tick. jump says that it
+// does not continue the last.
+func (b *body) show(row []float32, jump bool) error {
+	l := b.person.Layout
+	turn := m3.YawQuat(b.place.Yaw)
+	for j := range b.points {
+		at := l.Pos(j)
+		b.points[j] = turn.Rotate(m3.V(row[at], row[at+1], row[at+2])).Add(b.place.Pos)
+	}
+	if !b.person.Fit(b.fit, b.ground.Pos, b.ground.Rot, b.points) {
+		return fmt.Errorf("latent: the model's frame leaves the range of numbers")
+	}
+	for i, c := range b.contact {
+		b.ground.Stand[i] = row[c] > 0.5
+	}
+	b.root[0] = m3.Xform{Pos: b.place.Pos, Rot: turn}
+	if jump {
+		b.inertial.Jump(0)
+	}
+	b.inertial.Run(b.ground.Pos, b.ground.Rot, b.root[:], 0, 1)
+	b.ground.Run(0, 1)
+	copy(b.last, b.now)
+	copy(b.now, b.ground.Model)
+	return nil
+}
+
+// onward returns where the body is a frame after it was at p with the frame row.
+func onward(l *feature.Motion, p feature.Place, row []float32) feature.Place {
+	const dt = 1.0 / latent.Rate
+	s, c := math.Sincos(float64(p.Yaw))
+	x, z := dt*row[l.Body()+feature.MotionX], dt*row[l.Body()+feature.MotionZ]
+	p.Pos.X, p.Pos.Z = p.Pos.X+float32(c)*x+float32(s)*z, p.Pos.Z-float32(s)*x+float32(c)*z
+	p.Yaw = m3.WrapAngle(p.Yaw + dt*row[l.Body()+feature.MotionYaw])
+	return p
+}
+
+// interpolate writes the joints a fraction alpha of the way from the last pose but
+// one to the last. Joints turn on the way; bones keep their lengths.
+func (b *body) interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
+	dst = slices.Grow(dst[:0], len(b.now))[:len(b.now)]
+	for j, p := range b.person.Skel.Parents {
+		dst[j].Rot = b.last[j].Rot.Slerp(b.now[j].Rot, alpha)
+		if p >= 0 {
+			dst[j].Pos = dst[p].Apply(b.person.Skel.Offsets[j])
+		} else {
+			dst[j].Pos = b.last[j].Pos.Lerp(b.now[j].Pos, alpha)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,366 @@
+// Package latent is the scene of one person whose walk is made with sliders: the
+// components of an autoencoder of clips of a second, or its latent values as they
+// are (Lüdi 2016, sec. 5.2). Clips can be chained to a sequence.
+package latent
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/latent"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+	"mannequin/scenes"
+	"mannequin/terrain"
+)
+
+// Options configure the scene.
+type Options struct {
+	Model   *latent.Model     // required
+	Terrain *terrain.Field    // around the origin; nil is flat
+	Workers int               // goroutines that chain clips, besides the tick's; 0 means one per CPU
+	Open    netruntime.Opener // what computes the networks; nil is the processor
+	BF16    bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
+}
+
+const (
+	reach      = 3  // of the sliders to either side, in deviations
+	components = 5  // that have a slider, at least: the rest hardly do anything
+	batch      = 24 // clips that are decoded at a time while chaining
+	ahead      = 2  // s of the way that is drawn
+	waypoint   = 6  // frames from one of its points to the next
+)
+
+// lead is the component of which foot is ahead at the clip's start. Without one
+// ahead the legs are those of no clip, between left and right, and hardly walk.
+const (
+	lead      = "lead"
+	rightLead = -1.5
+)
+
+// The buttons, in order.
+const (
+	play = iota
+	whole
+	add
+	undoAdd
+	reset
+	values
+	export
+)
+
+var buttons = []scenes.Button{
+	play:    {Label: "play", Key: 'P'},
+	whole:   {Label: "sequence", Key: 'V'},
+	add:     {Label: "add clip", Key: 'A'},
+	undoAdd: {Label: "undo", Key: 'U'},
+	reset:   {Label: "reset", Key: 'R'},
+	values:  {Label: "latent values", Key: 'L'},
+	export:  {Label: "export BVH", Key: 'E'},
+}
+
+var help = []string{
+	"up, down: another slider   left, right: move it   or the mouse",
+	"P, V, A … as on the buttons; V: all clips added, or the one of the sliders",
+}
+
+// Scene is the running scene; it is a scenes.Scene and a scenes.Exporter.
+type Scene struct {
+	Model *latent.Model
+
+	coder      *latent.Coder
+	body       *body
+	field      *terrain.Field
+	sequence   *sequence
+	start      []float32 // (values) the components to which a reset leads back
+	components []float32 // (values) of the present clip
+	z          []float32 // (values) its latent values
+	fixed      []bool    // (values) components that an added clip keeps
+	clip       []float32 // (Frames, columns) raw
+	dirty      bool      // the clip is not yet decoded
+
+	frame  int  // of what is played, that the next tick shows
+	jump   bool // it does not continue the last
+	wanted bool // the sequence is to be exported
+
+	panel  scenes.Panel
+	labels [2][]string // of the sliders: components, latent values
+	hud    string
+}
+
+var (
+	_ scenes.Scene    = (*Scene)(nil)
+	_ scenes.Exporter = (*Scene)(nil)
+)
+
+// New builds the scene: the person walks about as the mean of all clips, with the
+// right foot ahead.
+func New(opt Options) (*Scene, error) {
+	if opt.Model == nil {
+		return nil, fmt.Errorf("latent: Options.Model is missing")
+	}
+	if opt.Terrain == nil {
+		var err error
+		if opt.Terrain, err = terrain.Flat(terrain.Grid{Size: 80, Cell: 0.5}); err != nil {
+			return nil, err
+		}
+	}
+	if err := opt.Terrain.Validate(); err != nil {
+		return nil, err
+	}
+	if opt.Workers <= 0 {
+		opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	m := opt.Model
+	n, cols := m.Values, m.Layout.Columns()
+	s := &Scene{
+		Model: m, field: opt.Terrain, clip: make([]float32, latent.Frames*cols),
+		start: make([]float32, n), components: make([]float32, n), z: make([]float32, n), fixed: make([]bool, n),
+	}
+	var err error
+	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
+		return nil, err
+	}
+	if s.coder, err = m.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1, Open: opt.Open, BF16: opt.BF16}); err != nil {
+		return nil, err
+	}
+	chaining, err := m.NewCoder(latent.CoderOptions{Batch: batch, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16})
+	if err != nil {
+		s.coder.Close()
+		return nil, err
+	}
+	s.sequence = newSequence(chaining, cols)
+	for k := range n {
+		name := fmt.Sprintf("component %d", k+1)
+		if k < len(m.Components.Names) {
+			name = m.Components.Names[k]
+			// Which foot is ahead follows from where the sequence ends (Lüdi 2016,
+			// sec. 5.2); what else has a name is the player's.
+			s.fixed[k] = name != lead
+		}
+		if k < max(components, len(m.Components.Names)) {
+			s.labels[0] = append(s.labels[0], name)
+		}
+		s.labels[1] = append(s.labels[1], fmt.Sprintf("value %d", k+1))
+	}
+	s.panel.Buttons = slices.Clone(buttons)
+	s.panel.Buttons[play].Lit = true
+	if k := slices.Index(m.Components.Names, lead); k >= 0 {
+		s.start[k] = rightLead
+	}
+	s.choose(s.start)
+	s.show(false)
+	if err := s.Step(scenes.Input{}); err != nil {
+		s.Close()
+		return nil, err
+	}
+	copy(s.body.last, s.body.now)
+	return s, nil
+}
+
+// show has the sliders show all latent values, or components.
+func (s *Scene) show(all bool) {
+	p := &s.panel
+	p.Buttons[values].Lit, p.Title = all, "components, in deviations"
+	labels := s.labels[0]
+	if all {
+		p.Title, labels = "latent values", s.labels[1]
+	}
+	p.Sliders, p.Selected = p.Sliders[:0], 0
+	for _, name := range labels {
+		p.Sliders = append(p.Sliders, scenes.Slider{Label: name, Min: -reach, Max: reach})
+	}
+	s.put()
+}
+
+// put puts the sliders where the clip has them, and tells which buttons work.
+func (s *Scene) put() {
+	p := &s.panel
+	of := s.components
+	if p.Buttons[values].Lit {
+		of = s.z
+	}
+	for i := range p.Sliders {
+		p.Sliders[i].Value = of[i]
+	}
+	q := s.sequence
+	none, busy := q.frames() == 0, q.due > 0
+	p.Buttons[whole].Off, p.Buttons[export].Off = none, none
+	p.Buttons[add].Off, p.Buttons[undoAdd].Off = busy, none || busy
+	s.hud = "no clips yet: A adds the present one"
+	if !none {
+		s.hud = fmt.Sprintf("%d clips, %.1f s", len(q.undo), float64(q.frames()-1)/latent.Rate)
+		if len(q.undo) == 1 {
+			s.hud = "1 clip, 1.0 s"
+		}
+		if q.miss > 0 {
+			s.hud += fmt.Sprintf("; the last begins %.1f cm off", 100*q.miss)
+		}
+	}
+	if busy {
+		s.hud += "; adding …"
+	}
+}
+
+// choose makes the clip one of these components.
+func (s *Scene) choose(components []float32) {
+	copy(s.components, components)
+	s.Model.Components.ToLatent(s.z, s.components)
+	s.dirty = true
+}
+
+// view plays the sequence, or the clip of the sliders, from a frame on.
+func (s *Scene) view(sequence bool, frame int) {
+	s.panel.Buttons[whole].Lit, s.frame, s.jump = sequence, frame, true
+}
+
+// Step runs one tick: it does what the player asks for, and shows the next frame. A
+// clip whose slider moves is shown at once; the pose eases into it.
+func (s *Scene) Step(in scenes.Input) error {
+	added, err := s.sequence.take()
+	if err != nil {
+		return err
+	}
+	if added != nil {
+		if slices.Equal(s.components, s.sequence.asked()) { // or the player has gone on
+			s.choose(added)
+		}
+		s.view(true, s.sequence.frames()-latent.Frames)
+		s.put()
+	}
+	p := &s.panel
+	if k := p.Turn(in.Touch); k >= 0 {
+		if p.Buttons[values].Lit {
+			s.z[k] = p.Sliders[k].Value
+			s.Model.Components.FromLatent(s.components, s.z)
+		} else {
+			s.components[k] = p.Sliders[k].Value
+			s.Model.Components.ToLatent(s.z, s.components)
+		}
+		s.dirty = true
+		if p.Buttons[whole].Lit {
+			s.view(false, 0)
+		}
+	}
+	if key := p.Pressed(in.Touch); key != 0 {
+		s.press(slices.IndexFunc(p.Buttons, func(b scenes.Button) bool { return b.Key == key }))
+		s.put()
+	}
+	if s.dirty {
+		if err := s.coder.Decode(s.clip, s.z, 1); err != nil {
+			return err
+		}
+		s.dirty, s.jump = false, true
+	}
+	return s.advance()
+}
+
+// press does what button i does.
+func (s *Scene) press(i int) {
+	b, q := s.panel.Buttons, s.sequence
+	switch i {
+	case play:
+		b[play].Lit = !b[play].Lit
+	case whole:
+		s.view(!b[whole].Lit, 0)
+	case add:
+		q.add(s.components, s.fixed)
+	case undoAdd:
+		s.choose(q.back())
+		s.view(b[whole].Lit && q.frames() > 0, 0)
+	case reset:
+		s.choose(s.start)
+		if b[whole].Lit {
+			s.view(false, 0)
+		}
+	case values:
+		s.show(!b[values].Lit)
+	case export:
+		s.wanted = true
+	}
+}
+
+// rows returns what is played, (frames, columns).
+func (s *Scene) rows() []float32 {
+	if s.panel.Buttons[whole].Lit {
+		return s.sequence.rows
+	}
+	return s.clip
+}
+
+// advance shows the next frame, and goes on by one where it is played. After the
+// last comes the first, where the person is by then.
+func (s *Scene) advance() error {
+	l, rows := s.Model.Layout, s.rows()
+	cols := l.Columns()
+	row := rows[s.frame*cols:][:cols]
+	if err := s.body.show(row, s.jump); err != nil {
+		return err
+	}
+	s.jump = false
+	if !s.panel.Buttons[play].Lit {
+		return nil
+	}
+	s.body.place = onward(l, s.body.place, row)
+	if s.frame++; s.frame == len(rows)/cols {
+		s.frame, s.jump = 0, true
+	}
+	return nil
+}
+
+// Frame describes what to draw.
+func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
+	dst.Skel, dst.Terrain, dst.Agents = s.Model.Skel, s.field, 1
+	dst.Bones = s.body.interpolate(dst.Bones, alpha)
+	dst.Tint = append(dst.Tint[:0], [3]float32{0.06, 0.16, 0.42})
+	dst.Focus, dst.Heading = dst.Bones[0].Pos, s.body.place.Yaw
+	dst.Path = dst.Path[:0]
+	l, rows, p := s.Model.Layout, s.rows(), s.body.place
+	cols := l.Columns()
+	for f := range ahead * latent.Rate {
+		if f%waypoint == 0 {
+			dst.Path = append(dst.Path, m3.V(p.Pos.X, s.field.Height(p.Pos.X, p.Pos.Z), p.Pos.Z))
+		}
+		p = onward(l, p, rows[(s.frame+f)*cols%len(rows):][:cols])
+	}
+	dst.HUD, dst.Help = append(dst.HUD[:0], s.hud), help
+	dst.Panel.Copy(&s.panel)
+}
+
+// Export returns the sequence, on flat ground from the origin on, where the player
+// has asked for it since the last call; else nil.
+func (s *Scene) Export() (*skel.Clip, error) {
+	if !s.wanted {
+		return nil, nil
+	}
+	s.wanted = false
+	return s.Model.Clip(s.sequence.rows, latent.Rate, feature.Place{})
+}
+
+// Close stops the scene's workers.
+func (s *Scene) Close() error {
+	err := s.sequence.close()
+	if e := s.coder.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Autopilot is a player who is not there: they move sliders, and chain clips.
+func Autopilot() scenes.Script {
+	const tap = 1.0 / scenes.TickRate
+	type touch = scenes.Touch
+	cue := func(seconds float64, t touch) scenes.Cue {
+		return scenes.Cue{Seconds: seconds, Input: scenes.Input{Touch: t}}
+	}
+	return scenes.Script{
+		cue(1, touch{}), cue(0.4, touch{Move: 1}), cue(1, touch{}), cue(tap, touch{Press: 'A'}), cue(3, touch{}),
+		cue(0.8, touch{Move: -1}), cue(tap, touch{Press: 'A'}), cue(4, touch{}),
+		cue(tap, touch{Select: 1}), cue(0.6, touch{Move: 1}), cue(1, touch{}), cue(tap, touch{Press: 'A'}), cue(5, touch{}),
+		cue(tap, touch{Press: 'L'}), cue(1, touch{Move: 1}), cue(2, touch{}), cue(tap, touch{Press: 'L'}), cue(tap, touch{Press: 'R'}),
+		cue(tap, touch{Select: -9}), cue(1, touch{}), cue(tap, touch{Press: 'U'}), cue(tap, touch{Press: 'U'}), cue(tap, touch{Press: 'U'}),
+	}
+}

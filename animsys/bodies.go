@@ -206,16 +206,7 @@ func (b *Bodies) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 	}
 	dst = dst[:n]
 	for o := 0; o < n; o += b.joints {
-		pose := dst[o : o+b.joints]
-		for j, p := range b.Skel.Parents {
-			from, to := &b.last[o+j], &b.now[o+j]
-			pose[j].Rot = from.Rot.Slerp(to.Rot, alpha)
-			if p >= 0 {
-				pose[j].Pos = pose[p].Apply(b.Skel.Offsets[j])
-			} else {
-				pose[j].Pos = from.Pos.Lerp(to.Pos, alpha)
-			}
-		}
+		b.Skel.Interpolate(dst[o:o+b.joints], b.last[o:o+b.joints], b.now[o:o+b.joints], alpha)
 	}
 	return dst
 }

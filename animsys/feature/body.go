@@ -26,6 +26,13 @@ type Place struct {
 	Yaw float32 // rad
 }
 
+// Advance returns where a body is dt seconds after it was at p, with the motion body,
+// (MotionLen). The yaw is not wrapped.
+func (p Place) Advance(body []float32, dt float32) Place {
+	way := m3.YawQuat(p.Yaw).Rotate(m3.V(body[MotionX], 0, body[MotionZ]).Scale(dt))
+	return Place{Pos: p.Pos.Add(way), Yaw: p.Yaw + dt*body[MotionYaw]}
+}
+
 // FromWorld writes the frames of a motion into rows, (frames, m.Columns()), from
 // the places of its joints in the world, (frames, len(m.Joints)), m, at fps
 // frames per second, and returns where its first frame stands. The ground is

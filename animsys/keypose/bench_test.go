@@ -31,9 +31,7 @@ func BenchmarkFill(b *testing.B) {
 	track := model.Layout.NewTrack(241, 60)
 	track.SetClip(takes[0].Clip, 0, 1)
 	for f := 0; f < track.Frames; f += 30 {
-		for g := range model.Layout.Groups() {
-			track.Weight[f*model.Layout.Groups()+g] = 1
-		}
+		track.Key(f)
 	}
 	b.ReportAllocs()
 	for b.Loop() {

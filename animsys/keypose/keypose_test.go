@@ -50,9 +50,7 @@ func keyed(l *Layout, c *skel.Clip, fps float32, frames ...int) *Track {
 	t := l.NewTrack(c.Frames, fps)
 	t.SetClip(c, 0, 1)
 	for _, f := range frames {
-		for g := range l.Groups() {
-			t.Weight[f*l.Groups()+g] = 1
-		}
+		t.Key(f)
 	}
 	return t
 }

@@ -62,7 +62,8 @@ const (
 // Track returns the keys as a track at fps frames per second, whose frame 0 is the
 // first key: a key is at the frame nearest to it. Errors that are due to one key are
 // *KeyError: one that is out of order, at the frame of the one before, of another
-// skeleton, not finite, or so far from the one before that nobody gets there.
+// skeleton, not finite, or so far from the one before that nobody gets there. What no
+// key holds is as in the first.
 func (l *Layout) Track(k Keys, fps float32) (*Track, error) {
 	if len(k.Keys) < 2 {
 		return nil, fmt.Errorf("keypose: %d keys, want at least 2", len(k.Keys))
@@ -78,20 +79,12 @@ func (l *Layout) Track(k Keys, fps float32) (*Track, error) {
 	t := l.NewTrack(frameOf(k.Keys[last].Time-begin, fps)+1, fps)
 	groups := l.Groups()
 	near := float32(0)
-	for i, key := range k.Keys {
+	for _, key := range k.Keys {
 		f := frameOf(key.Time-begin, fps)
 		t.Set(f, key.Pos, key.Rot, near)
 		near = t.Place[f].Yaw
-		for g := range groups {
-			t.Weight[f*groups+g] = 1
-			if key.Weight != nil {
-				t.Weight[f*groups+g] = key.Weight[g]
-			}
-		}
-		if i == 0 { // what has no key at all is as in the first
-			for f := 1; f < t.Frames; f++ {
-				t.Set(f, key.Pos, key.Rot, near)
-			}
+		if t.Key(f); key.Weight != nil {
+			copy(t.Weight[f*groups:], key.Weight)
 		}
 	}
 	if k.Path != nil {

@@ -53,8 +53,7 @@ func (l *Layout) schema() ([]byte, string, error) {
 		s.Joints = append(s.Joints, l.Skel.Names[j])
 	}
 	text, err := json.Marshal(s)
-	h := sha256.Sum256(text)
-	return text, hex.EncodeToString(h[:8]), err
+	return text, schemaHash(text), err
 }
 
 // Describe writes into meta what New reads: the columns, and the skeleton.
@@ -63,16 +62,26 @@ func Describe(meta *netruntime.Meta, sk *skel.Skeleton) error {
 	if err != nil {
 		return err
 	}
-	text, hash, err := l.schema()
+	text, _, err := l.schema()
 	if err != nil {
 		return fmt.Errorf("keypose: schema: %w", err)
 	}
+	return describe(meta, text, sk)
+}
+
+// describe writes a schema and a skeleton into meta.
+func describe(meta *netruntime.Meta, schema []byte, sk *skel.Skeleton) error {
 	skeleton, err := json.Marshal(sk)
 	if err != nil {
 		return fmt.Errorf("keypose: skeleton: %w", err)
 	}
-	meta.Schema, meta.SchemaHash, meta.Skeleton = string(text), hash, string(skeleton)
+	meta.Schema, meta.SchemaHash, meta.Skeleton = string(schema), schemaHash(schema), string(skeleton)
 	return nil
+}
+
+func schemaHash(text []byte) string {
+	h := sha256.Sum256(text)
+	return hex.EncodeToString(h[:8])
 }
 
 // New returns the network as a model. A *SchemaError lists in what its metadata, its
@@ -162,8 +171,8 @@ func (m *Maker) Fill(t *Track, stand []float32) error {
 	if float32(step*Rate) != t.FPS || step < 1 || step > 2 {
 		return fmt.Errorf("keypose: a track at %g frames per second, want %d or %d", t.FPS, Rate, 2*Rate)
 	}
-	if t.Frames < 1 {
-		return fmt.Errorf("keypose: a track without frames")
+	if t.Frames < 2 {
+		return fmt.Errorf("keypose: a track of %d frames, want at least 2", t.Frames)
 	}
 	l := m.model.Layout
 	if len(t.Weight) != t.Frames*l.Groups() {

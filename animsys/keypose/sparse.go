@@ -1,8 +1,6 @@
 package keypose
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -74,17 +72,7 @@ func DescribeSparse(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skel
 	if err != nil {
 		return fmt.Errorf("keypose: schema: %w", err)
 	}
-	skeleton, err := json.Marshal(sk)
-	if err != nil {
-		return fmt.Errorf("keypose: skeleton: %w", err)
-	}
-	meta.Schema, meta.SchemaHash, meta.Skeleton = string(text), schemaHash(text), string(skeleton)
-	return nil
-}
-
-func schemaHash(text []byte) string {
-	h := sha256.Sum256(text)
-	return hex.EncodeToString(h[:8])
+	return describe(meta, text, sk)
 }
 
 // NewSparse returns the network as one that makes motion from sparse poses. A

@@ -38,6 +38,22 @@ func (l *Layout) NewTrack(frames int, fps float32) *Track {
 	return t
 }
 
+// Key keys all of frame f, to be met exactly.
+func (t *Track) Key(f int) {
+	groups := t.Layout.Groups()
+	for i := range t.Weight[f*groups:][:groups] {
+		t.Weight[f*groups+i] = 1
+	}
+}
+
+// Copy takes over the motion of another track, as many frames as both have. What is
+// keyed stays.
+func (t *Track) Copy(of *Track) {
+	copy(t.Place, of.Place)
+	copy(t.Height, of.Height)
+	copy(t.Rot, of.Rot)
+}
+
 // Set writes a pose, local transforms of the skeleton's joints, into frame f. The
 // heading is the one nearest to near. Nothing becomes keyed by that.
 func (t *Track) Set(f int, pos []m3.Vec3, rot []m3.Quat, near float32) {

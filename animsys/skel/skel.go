@@ -84,6 +84,20 @@ func (s *Skeleton) LocalToModel(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat) 
 	}
 }
 
+// Interpolate writes the joints' transforms a fraction alpha in [0, 1] of the way
+// between two poses in the space of LocalToModel. Joints turn on the way and the root
+// goes straight; bones keep their rest lengths. All slices have Len entries.
+func (s *Skeleton) Interpolate(dst, from, to []m3.Xform, alpha float32) {
+	for j, p := range s.Parents {
+		dst[j].Rot = from[j].Rot.Slerp(to[j].Rot, alpha)
+		if p >= 0 {
+			dst[j].Pos = dst[p].Apply(s.Offsets[j])
+		} else {
+			dst[j].Pos = from[j].Pos.Lerp(to[j].Pos, alpha)
+		}
+	}
+}
+
 // ModelToLocal is the inverse of LocalToModel: all slices have Len entries.
 func (s *Skeleton) ModelToLocal(pos []m3.Vec3, rot []m3.Quat, model []m3.Xform) {
 	for i, p := range s.Parents {

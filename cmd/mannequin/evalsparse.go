@@ -37,9 +37,7 @@ func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, e
 	t := l.NewTrack(frames, dataset.Rate)
 	t.SetClip(c.Poses, 0, 1)
 	for f := 0; f < frames; f += every {
-		for g := range l.Groups() {
-			t.Weight[f*l.Groups()+g] = 1
-		}
+		t.Key(f)
 	}
 	if err := fill(t); err != nil {
 		return nil, nil, err

@@ -71,11 +71,11 @@ Feet that the network has on the ground are held there.`,
 			if err != nil {
 				return err
 			}
-			k, err := openKeys(keys, m.Layout)
+			k, track, err := openKeys(keys, m.Layout)
 			if err != nil {
 				return err
 			}
-			rep, err := makeBetween(m, k, linear, hold && !linear, threads, out)
+			rep, err := makeBetween(m, k, track, linear, hold && !linear, threads, out)
 			if err != nil {
 				return err
 			}
@@ -99,13 +99,7 @@ Feet that the network has on the ground are held there.`,
 	return c
 }
 
-func makeBetween(m *keypose.Model, k keypose.Keys, linear, hold bool, threads int, out string) (*inbetweenReport, error) {
-	l := m.Layout
-	const fps = 2 * keypose.Rate
-	t, err := l.Track(k, fps)
-	if err != nil {
-		return nil, err
-	}
+func makeBetween(m *keypose.Model, k keypose.Keys, t *keypose.Track, linear, hold bool, threads int, out string) (*inbetweenReport, error) {
 	maker, err := m.NewMaker(keypose.MakerOptions{Workers: threads})
 	if err != nil {
 		return nil, err
@@ -118,7 +112,7 @@ func makeBetween(m *keypose.Model, k keypose.Keys, linear, hold bool, threads in
 	} else if err := maker.Fill(t, stand); err != nil {
 		return nil, err
 	}
-	rep := &inbetweenReport{Out: out, Keys: len(k.Keys), Seconds: float64(t.Frames) / fps}
+	rep := &inbetweenReport{Out: out, Keys: len(k.Keys), Seconds: float64(t.Frames) / betweenRate}
 	rep.SlideBy = slideOf(t.Clip(), stand)
 	if hold {
 		if err := holdFeet(t, stand); err != nil {

@@ -143,7 +143,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add(threeKeys)
 	f.Add("[[key]]\ntime = 1\nfile = \"\"\nweights = {Spine = 0.5, path = 1}\njoints = [\"root\"]\n[[path]]\ntime = 1\nplace = [0,1]\nheading = 1e300\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		k, err := openKeys(writeFile(t, t.TempDir(), "k.toml", text), m.Layout)
+		k, _, err := openKeys(writeFile(t, t.TempDir(), "k.toml", text), m.Layout)
 		if err == nil {
 			t.Fatal(fmt.Sprint("no file of recordings is there, and yet: ", k))
 		}

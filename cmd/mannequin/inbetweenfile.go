@@ -37,36 +37,39 @@ type pathRow struct {
 // pathName and rootName are what else than joints keys may name.
 const pathName, rootName = "path", "root"
 
-// openKeys reads a file of keys. recordings are read once each, by clip, relative to
-// the file.
-func openKeys(file string, l *keypose.Layout) (k keypose.Keys, err error) {
+// betweenRate is the rate of the motion that is made, frames per second.
+const betweenRate = 2 * keypose.Rate
+
+// openKeys reads a file of keys, and returns them and their track. Recordings are
+// read once each, relative to the file.
+func openKeys(file string, l *keypose.Layout) (k keypose.Keys, track *keypose.Track, err error) {
 	var f struct {
 		Key  []keyRow
 		Path []pathRow
 	}
 	t, err := openTables(file, "key", &f)
 	if err != nil {
-		return k, err
+		return k, nil, err
 	}
 	points := &tables{t.file, "path", t.lines}
 	if err := t.count(len(f.Key)); err != nil {
-		return k, err
+		return k, nil, err
 	}
 	if len(f.Path) > maxRows {
-		return k, fmt.Errorf("%s: %d tables [[path]], want at most %d", file, len(f.Path), maxRows)
+		return k, nil, fmt.Errorf("%s: %d tables [[path]], want at most %d", file, len(f.Path), maxRows)
 	}
 	clips := map[string]*skel.Clip{}
 	for i, r := range f.Key {
 		key, name, err := r.key(filepath.Dir(file), l, clips)
 		if err != nil {
-			return k, t.wrong(i, err, name)
+			return k, nil, t.wrong(i, err, name)
 		}
 		k.Keys = append(k.Keys, key)
 	}
 	for i, r := range f.Path {
 		w, name, err := r.waypoint()
 		if err != nil {
-			return k, points.wrong(i, err, name)
+			return k, nil, points.wrong(i, err, name)
 		}
 		k.Path = append(k.Path, w)
 	}
@@ -76,18 +79,18 @@ func openKeys(file string, l *keypose.Layout) (k keypose.Keys, err error) {
 			k.Path[i].Place.Yaw = m3.YawOf(b.Sub(a))
 		}
 	}
-	_, err = l.Track(k, keypose.Rate*2)
+	track, err = l.Track(k, betweenRate)
 	var bad *keypose.KeyError
 	if errors.As(err, &bad) {
 		if bad.Path {
 			t = points
 		}
-		return k, t.wrong(bad.Index, bad.Err, "time")
+		return k, nil, t.wrong(bad.Index, bad.Err, "time")
 	}
 	if err != nil {
-		return k, fmt.Errorf("%s: %w", file, err)
+		return k, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return k, nil
+	return k, track, nil
 }
 
 // key returns the key, or what is wrong with which of its values.
@@ -108,7 +111,7 @@ func (r *keyRow) key(dir string, l *keypose.Layout, clips map[string]*skel.Clip)
 	}
 	c := clips[path]
 	if c == nil {
-		if c, err = dataset.OpenClip(path, l.Skel, 2*keypose.Rate); err != nil {
+		if c, err = dataset.OpenClip(path, l.Skel, betweenRate); err != nil {
 			return k, "file", err
 		}
 		clips[path] = c

@@ -65,7 +65,7 @@ type MotionOptions struct {
 	Fast     float64         // m/s from which the mean speed of a window's frames is a run; 0: 2
 	Repeat   int             // visits per epoch of a window of running; 0: 1
 	Stand    int             // frames for which each posture of who stands is held, as a clip of its own; 0: none
-	Poses    bool            // keep the recordings' rotations, too; not with Stand
+	Poses    bool            // keep the recordings' rotations, too; not with Stand or Whole
 	Workers  int             // goroutines; 0: all processors. The result does not depend on it
 }
 
@@ -101,8 +101,8 @@ func (o MotionOptions) check() error {
 		return fmt.Errorf("dataset: Repeat is %d, want 1 to 1000", o.Repeat)
 	case o.Stand < 0 || o.Stand > 3600*Rate:
 		return fmt.Errorf("dataset: Stand is %d frames, want 0 to an hour's", o.Stand)
-	case o.Poses && o.Stand > 0:
-		return fmt.Errorf("dataset: Poses with Stand: postures that are held have no rotations")
+	case o.Poses && (o.Stand > 0 || o.Whole):
+		return fmt.Errorf("dataset: Poses with Stand or Whole: postures that are held, and stretches, have no rotations")
 	case o.Workers < 1:
 		return fmt.Errorf("dataset: Workers is %d, want at least 1", o.Workers)
 	}

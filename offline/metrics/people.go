@@ -70,7 +70,7 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 	facing := smoothFacing(course)
 	for f := range frames {
 		if f > 0 {
-			at = advance(at, again[(f-1)*cols+l.Body():])
+			at = at.Advance(again[(f-1)*cols+l.Body():], 1.0/manifold.Rate)
 		}
 		d := float64(at.Pos.Flat().Dist(course[f].Pos.Flat()))
 		p.Away += 100 * d / float64(frames)
@@ -95,10 +95,4 @@ func smoothFacing(course manifold.Course) []float32 {
 		yaw[f] = m3.YawOf(sum)
 	}
 	return yaw
-}
-
-// advance returns where a body is a frame later.
-func advance(at feature.Place, body []float32) feature.Place {
-	way := m3.YawQuat(at.Yaw).Rotate(m3.V(body[feature.MotionX], 0, body[feature.MotionZ]).Scale(1.0 / manifold.Rate))
-	return feature.Place{Pos: at.Pos.Add(way), Yaw: at.Yaw + body[feature.MotionYaw]/manifold.Rate}
 }

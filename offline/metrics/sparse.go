@@ -225,7 +225,7 @@ func courseOf(l *feature.Motion, rows []float32) manifold.Course {
 	c := make(manifold.Course, len(rows)/cols)
 	for f := range c {
 		if f > 0 {
-			c[f] = advance(c[f-1], rows[(f-1)*cols+l.Body():])
+			c[f] = c[f-1].Advance(rows[(f-1)*cols+l.Body():], 1.0/manifold.Rate)
 		}
 	}
 	return c

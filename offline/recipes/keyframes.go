@@ -12,9 +12,7 @@ import (
 // there is nothing to learn outside.
 func keyFrames(track, motion *keypose.Track, rng *rand.Rand) (first, last int) {
 	n, groups := track.Frames, track.Layout.Groups()
-	copy(track.Place, motion.Place)
-	copy(track.Height, motion.Height)
-	copy(track.Rot, motion.Rot)
+	track.Copy(motion)
 	first, last = n, -1
 	key := func(f int, pick func(g int) bool, weight float32) {
 		for g := range groups {

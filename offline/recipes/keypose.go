@@ -111,7 +111,9 @@ type norm struct{ mean, std, out []float32 }
 
 // normalisation measures a few hundred windows.
 func (m *Keypose) normalisation(w *windows) *norm {
-	tape := grad.NewTape(grad.NewPool(1))
+	pool := grad.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
 	reader := m.layout.NewReader()
 	in, cols := m.layout.Inputs(), m.layout.Columns()
 	sum, sq, out := make([]float64, in), make([]float64, in), make([]float64, cols)

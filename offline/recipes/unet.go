@@ -12,28 +12,22 @@ type unet struct {
 	in          convNet // at full rate: from the inputs
 	half, quart convNet
 	up, out     convNet // back at half and at full rate
-	channels    [4]int  // in, full rate, half, quarter
-	outputs     int
 }
 
 // newUNet draws the weights.
 func newUNet(inputs int, channels [3]int, outputs int, seed uint64) *unet {
 	a, b, c := channels[0], channels[1], channels[2]
-	n := &unet{channels: [4]int{inputs, a, b, c}, outputs: outputs}
-	make := func(name string, channels, widths []int) convNet {
+	draw := func(name string, channels, widths []int) convNet {
 		seed = grad.Hash(seed, 1)
-		net := newConvNet(channels, widths, seed)
-		for i := range net {
-			net[i].name = name + net[i].name
-			net[i].w.Name, net[i].b.Name = net[i].name+".weight", net[i].name+".bias"
-		}
-		return net
+		return newConvNet(channels, widths, seed).named(name)
 	}
-	n.in = make("full.", []int{inputs, a, a}, []int{3, 5})
-	n.half = make("half.", []int{a, b}, []int{5})
-	n.quart = make("quarter.", []int{b, c, c}, []int{5, 5})
-	n.up = make("up.", []int{c + b, b}, []int{5})
-	n.out = make("out.", []int{b + a, a, outputs}, []int{3, 1})
+	n := &unet{
+		in:    draw("full", []int{inputs, a, a}, []int{3, 5}),
+		half:  draw("half", []int{a, b}, []int{5}),
+		quart: draw("quarter", []int{b, c, c}, []int{5, 5}),
+		up:    draw("up", []int{c + b, b}, []int{5}),
+		out:   draw("out", []int{b + a, a, outputs}, []int{3, 1}),
+	}
 	last := n.out[1].w.Val
 	for i := range last {
 		last[i] *= 0.1 // begins near no correction

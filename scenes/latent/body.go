@@ -2,7 +2,6 @@ package latent
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"mannequin/animsys/blend"
@@ -95,25 +94,15 @@ func (b *body) show(row []float32, jump bool) error {
 
 // onward returns where the body is a frame after it was at p with the frame row.
 func onward(l *feature.Motion, p feature.Place, row []float32) feature.Place {
-	const dt = 1.0 / latent.Rate
-	s, c := math.Sincos(float64(p.Yaw))
-	x, z := dt*row[l.Body()+feature.MotionX], dt*row[l.Body()+feature.MotionZ]
-	p.Pos.X, p.Pos.Z = p.Pos.X+float32(c)*x+float32(s)*z, p.Pos.Z-float32(s)*x+float32(c)*z
-	p.Yaw = m3.WrapAngle(p.Yaw + dt*row[l.Body()+feature.MotionYaw])
+	p = p.Advance(row[l.Body():], 1.0/latent.Rate)
+	p.Yaw = m3.WrapAngle(p.Yaw)
 	return p
 }
 
 // interpolate writes the joints a fraction alpha of the way from the last pose but
-// one to the last. Joints turn on the way; bones keep their lengths.
+// one to the last.
 func (b *body) interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 	dst = slices.Grow(dst[:0], len(b.now))[:len(b.now)]
-	for j, p := range b.person.Skel.Parents {
-		dst[j].Rot = b.last[j].Rot.Slerp(b.now[j].Rot, alpha)
-		if p >= 0 {
-			dst[j].Pos = dst[p].Apply(b.person.Skel.Offsets[j])
-		} else {
-			dst[j].Pos = b.last[j].Pos.Lerp(b.now[j].Pos, alpha)
-		}
-	}
+	b.person.Skel.Interpolate(dst, b.last, b.now, alpha)
 	return dst
 }

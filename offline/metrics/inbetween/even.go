@@ -64,9 +64,7 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	truth.SetClip(c, 0, 1)
 	t.SetClip(c, 0, 1)
 	for f := 0; f < frames; f += hop {
-		for g := range l.Groups() {
-			t.Weight[f*l.Groups()+g] = 1
-		}
+		t.Key(f)
 	}
 	if err := fill(t); err != nil {
 		return Score{}, err
@@ -116,17 +114,21 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	return s, nil
 }
 
-// placesOf returns where the joints of a track are, (frames, joints).
-func placesOf(t *keypose.Track) []m3.Vec3 {
+// modelOf returns the joints of a track in the world, (frames, joints).
+func modelOf(t *keypose.Track) []m3.Xform {
 	n := t.Layout.Skel.Len()
-	pos, rot, model := make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	out := make([]m3.Vec3, 0, t.Frames*n)
+	pos, rot, out := make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, t.Frames*n)
 	for f := range t.Frames {
 		t.Pose(f, pos, rot)
-		t.Layout.Skel.LocalToModel(model, pos, rot)
-		for _, x := range model {
-			out = append(out, x.Pos)
-		}
+		t.Layout.Skel.LocalToModel(out[f*n:][:n], pos, rot)
+	}
+	return out
+}
+
+// placesOf returns where the joints of a track are, (frames, joints).
+func placesOf(t *keypose.Track) (out []m3.Vec3) {
+	for _, x := range modelOf(t) {
+		out = append(out, x.Pos)
 	}
 	return out
 }

@@ -93,38 +93,31 @@ type Transition struct {
 // is not told.
 func Transitions(l *keypose.Layout, s *Spread, method string, clips []*skel.Clip, gap int, fill Fill) (Transition, error) {
 	r := Transition{Method: method, Frames: gap}
-	groups := l.Groups()
 	frames := 0.0
 	for _, w := range transitions(clips) {
 		truth := w.track(l)
 		t := l.NewTrack(windowPast+gap+1, keypose.Rate)
-		copy(t.Place, truth.Place)
-		copy(t.Height, truth.Height)
-		copy(t.Rot, truth.Rot)
-		for f := range t.Frames {
-			for g := range groups {
-				if f < windowPast || f == t.Frames-1 {
-					t.Weight[f*groups+g] = 1
-				}
-			}
+		t.Copy(truth)
+		for f := range windowPast {
+			t.Key(f)
 		}
+		t.Key(t.Frames - 1)
 		if err := fill(t); err != nil {
 			return r, err
 		}
 		r.Cases++
-		want, have := placesOf(truth), placesOf(t)
-		wantRot, haveRot := turnsOf(truth), turnsOf(t)
+		want, have := modelOf(truth), modelOf(t)
 		n := l.Skel.Len()
 		for f := windowPast; f < windowPast+gap; f++ {
 			var p, q float64
 			for _, j := range l.Joints {
-				d := have[f*n+int(j)].Sub(want[f*n+int(j)])
+				d := have[f*n+int(j)].Pos.Sub(want[f*n+int(j)].Pos)
 				for k, v := range [3]float32{d.X, d.Y, d.Z} {
 					e := float64(v) / s.Std[3*int(j)+k]
 					p += e * e
 				}
 				r.Joints += 100 * float64(d.Len()) / float64(len(l.Joints))
-				a, b := haveRot[f*n+int(j)], wantRot[f*n+int(j)]
+				a, b := have[f*n+int(j)].Rot, want[f*n+int(j)].Rot
 				if a.Dot(b) < 0 {
 					a = a.Neg()
 				}
@@ -140,18 +133,3 @@ func Transitions(l *keypose.Layout, s *Spread, method string, clips []*skel.Clip
 }
 
 func sq(x float32) float64 { return float64(x) * float64(x) }
-
-// turnsOf returns the joints' rotations in the world, (frames, joints).
-func turnsOf(t *keypose.Track) []m3.Quat {
-	n := t.Layout.Skel.Len()
-	pos, rot, model := make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	out := make([]m3.Quat, 0, t.Frames*n)
-	for f := range t.Frames {
-		t.Pose(f, pos, rot)
-		t.Layout.Skel.LocalToModel(model, pos, rot)
-		for _, x := range model {
-			out = append(out, x.Rot)
-		}
-	}
-	return out
-}

@@ -2,8 +2,10 @@ package animsys
 
 import (
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/blend"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/ecs"
@@ -17,8 +19,8 @@ import (
 )
 
 // Bodies are the bodies of agents that share a skeleton, one row each: the poses
-// that a controller makes, and what the tick's later stages make of them. Crowd
-// and People have them.
+// that a controller makes, and what the tick's later stages make of them. Crowd,
+// People and Strollers have them.
 type Bodies struct {
 	Rows    *ecs.Rows
 	Skel    *skel.Skeleton
@@ -171,6 +173,29 @@ func rolesOf(given *ik.Roles, sk *skel.Skeleton, find func(names []string) (ik.R
 		return *given, nil
 	}
 	return find(sk.Names)
+}
+
+// contactsOf returns the joints in which legs end, and the contact of each among the
+// layout's.
+func contactsOf(l *feature.Motion, sk *skel.Skeleton, roles ik.Roles) (tips []int, contacts []uint8, err error) {
+	for _, leg := range roles.Legs {
+		tip := int(leg[len(leg)-1])
+		c := slices.IndexFunc(l.Contacts, func(c feature.Contact) bool { return c.Joint == sk.Names[tip] })
+		if c < 0 {
+			return nil, nil, fmt.Errorf("animsys: a leg ends in %q, of which the model has no contact", sk.Names[tip])
+		}
+		tips, contacts = append(tips, tip), append(contacts, uint8(c))
+	}
+	return tips, contacts, nil
+}
+
+// stand tells where row is on flat ground, and which legs stand: those whose contact,
+// of contacts, stands has a bit for.
+func (b *Bodies) stand(row int, at feature.Place, stands uint8, contacts []uint8) {
+	b.Roots[row] = m3.Xform{Pos: at.Pos, Rot: m3.YawQuat(at.Yaw)}
+	for i, c := range contacts {
+		b.Ground.Stand[row*len(contacts)+i] = stands>>c&1 == 1
+	}
 }
 
 func placeable(pos m3.Vec3, yaw float32) error {

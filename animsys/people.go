@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
@@ -113,17 +112,13 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 		p.Stream.Close()
 		return nil, err
 	}
-	var tips []int
-	for _, l := range roles.Legs {
-		tip := int(l[len(l)-1])
-		c := slices.IndexFunc(m.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == m.Skel.Names[tip] })
-		if c < 0 {
-			p.close()
-			p.Stream.Close()
-			return nil, fmt.Errorf("animsys: a leg ends in %q, of which the model has no contact", m.Skel.Names[tip])
-		}
-		tips, p.contact = append(tips, tip), append(p.contact, uint8(c))
+	tips, contact, err := contactsOf(m.Layout, m.Skel, roles)
+	if err != nil {
+		p.close()
+		p.Stream.Close()
+		return nil, err
 	}
+	p.contact = contact
 	if p.restyle, err = newRestyle(m.Skel, tips, &opt); err != nil {
 		p.close()
 		p.Stream.Close()
@@ -215,15 +210,9 @@ func (p *People) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 
 // show fetches roots, poses and contacts of the rows from r0 up to r1.
 func (p *People) show(r0, r1 int) {
-	legs := len(p.contact)
 	for r := r0; r < r1; r++ {
-		at := p.Stream.Where(r)
-		p.Roots[r] = m3.Xform{Pos: at.Pos, Rot: m3.YawQuat(at.Yaw)}
 		p.Stream.Pose(r, p.Pos[r*p.joints:(r+1)*p.joints], p.Rot[r*p.joints:(r+1)*p.joints])
-		stands := p.Stream.Stands(r)
-		for i, c := range p.contact {
-			p.Ground.Stand[r*legs+i] = stands>>c&1 == 1
-		}
+		p.stand(r, p.Stream.Where(r), p.Stream.Stands(r), p.contact)
 	}
 }
 

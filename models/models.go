@@ -16,6 +16,7 @@ import (
 	humankick "mannequin/models/human-kick"
 	humanlatent "mannequin/models/human-latent"
 	humanlocomotion "mannequin/models/human-locomotion"
+	humannext "mannequin/models/human-next"
 	humanpunch "mannequin/models/human-punch"
 	"mannequin/netruntime"
 )
@@ -34,6 +35,7 @@ var shipped = []struct {
 	{"human-kick", humankick.Open},
 	{"human-latent", humanlatent.Open},
 	{"human-locomotion", humanlocomotion.Open},
+	{"human-next", humannext.Open},
 	{"human-punch", humanpunch.Open},
 }
 

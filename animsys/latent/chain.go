@@ -16,11 +16,18 @@ const Overlap = 31
 
 // How the start of a clip is found.
 const (
-	starts     = 96   // that are looked at
-	descents   = 3    // of the best of them
-	matching   = 6    // iterations of each
-	chainPrior = 0.01 // weight of how large components are
+	starts   = 96 // that are looked at
+	descents = 3  // of the best of them
+	matching = 6  // iterations of each
 )
+
+// ChainPrior is the weight of how large components are, where a clip is to begin as
+// another ends: see Fit.Prior.
+const ChainPrior = 0.01
+
+// OverlapWeight is that of the errors of frame i of the overlap: the nearer to its
+// start, the more of the old motion is seen.
+func OverlapWeight(i int) float32 { return 1 - float32(i)/Overlap }
 
 // Append appends a clip to a motion, rows, (frames, columns) raw, of at least
 // Overlap frames, or begins one where rows is empty, and returns it. components,
@@ -48,10 +55,10 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 		return clip, 0, nil
 	}
 	end := rows[(frames-Overlap)*cols:]
-	f := Fit{Fixed: fixed, Want: make([]float32, size), Weight: make([]float32, Frames), Prior: chainPrior, Iterations: matching}
+	f := Fit{Fixed: fixed, Want: make([]float32, size), Weight: make([]float32, Frames), Prior: ChainPrior, Iterations: matching}
 	copy(f.Want, end)
-	for i := range Overlap { // the nearer to the start, the more of the old motion is seen
-		f.Weight[i] = 1 - float32(i)/Overlap
+	for i := range Overlap {
+		f.Weight[i] = OverlapWeight(i)
 	}
 	starts, err := c.starts(components, fixed, &f)
 	if err != nil {
@@ -80,13 +87,18 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 			d := m3.V(was[at], was[at+1], was[at+2]).Sub(m3.V(is[at], is[at+1], is[at+2]))
 			sum += float64(d.Dot(d))
 		}
-		s := (float32(i) + 1) / (Overlap + 1)
-		s *= s * (3 - 2*s)
-		for k := range to {
-			to[k] = was[k] + s*(is[k]-was[k])
-		}
+		fade(to, was, is, i)
 	}
 	return motion, math.Sqrt(sum / float64(Overlap*joints)), nil
+}
+
+// fade writes frame i of the overlap: on the way from what was to what is.
+func fade(to, was, is []float32, i int) {
+	s := (float32(i) + 1) / (Overlap + 1)
+	s *= s * (3 - 2*s)
+	for k := range to {
+		to[k] = was[k] + s*(is[k]-was[k])
+	}
 }
 
 // starts returns the components from which to fit a clip: those of the given ones and

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -56,6 +57,23 @@ func NewComponents(names []string, mean []float32, steps [][]float32) (*Componen
 		c.inverse = append(c.inverse, inverse.RawRowView(i)...)
 	}
 	return c, nil
+}
+
+// Lead is the name of the component of which foot is ahead at a clip's start. In a
+// chain it follows from how the clip before ends.
+const Lead = "lead"
+
+// Index returns which component has a name, or −1.
+func (c *Components) Index(name string) int { return slices.Index(c.Names, name) }
+
+// Steered tells of each component whether it is for a player, or a game, to set:
+// those with a name are, but for the lead.
+func (c *Components) Steered() []bool {
+	out := make([]bool, len(c.Mean))
+	for k, name := range c.Names {
+		out[k] = name != Lead
+	}
+	return out
 }
 
 func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }

@@ -27,7 +27,13 @@ func (o *options) sliders(ground *terrain.Field, open netruntime.Opener) (scenes
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", o.latent, err)
 	}
-	return latent.New(latent.Options{Model: m, Terrain: ground, BF16: o.bf16, Open: open})
+	opt := latent.Options{Model: m, Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Open: open}
+	if o.agents > 0 {
+		if opt.Next, err = models.Open(o.next); err != nil {
+			return nil, err
+		}
+	}
+	return latent.New(opt)
 }
 
 // touch gives keys their meaning for a panel, beside what the mouse does to it. hit

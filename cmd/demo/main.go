@@ -43,7 +43,7 @@ func main() { command.Main(newCommand()) }
 type options struct {
 	scene, model, terrain   string
 	manifold, steps, motion string
-	latent, bvh             string
+	latent, next, bvh       string
 	backend, out            string
 	agents, styled          int
 	width, height, fps      int
@@ -67,10 +67,15 @@ func newCommand() *cobra.Command {
   demo --out frames --fps 60`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.scene == "latent" && !cmd.Flags().Changed("terrain") {
-				o.terrain = "flat" // steps are seen best there
+			if o.scene == "latent" {
+				if !cmd.Flags().Changed("terrain") {
+					o.terrain = "flat" // steps are seen best there
+				}
+				if !cmd.Flags().Changed("agents") {
+					o.agents = 0
+				}
 			}
-			if err := o.check(cmd.Flags().Changed("agents")); err != nil {
+			if err := o.check(); err != nil {
 				return err
 			}
 			return play(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -78,13 +83,14 @@ func newCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run; latent: one, by sliders")
-	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, or people: 0 to 4096")
+	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, or people: 0 to 4096; latent: who walk about besides, none if not given")
 	f.IntVar(&o.styled, "styled", 0, "of the people, how many move in a style each: old, proud, angry, …")
 	f.StringVar(&o.model, "model", "dog", "the dogs': a shipped model's name, or a model file")
 	f.StringVar(&o.manifold, "manifold", "human", "people's: a shipped model's name, or a model file: the motion manifold")
 	f.StringVar(&o.steps, "footstep", "human-footstep", "the same: the network of footsteps")
 	f.StringVar(&o.motion, "locomotion", "human-locomotion", "the same: the network of motion")
 	f.StringVar(&o.latent, "latent", "human-latent", "the sliders': a shipped model's name, or a model file")
+	f.StringVar(&o.next, "next", "human-next", "the same, for --agents: the network that tells how clips go on")
 	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "`file` that the scene latent writes its sequence to, when you ask for it")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.bf16, "bf16", false, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
@@ -101,15 +107,13 @@ func newCommand() *cobra.Command {
 }
 
 // check rejects what cannot be, and fills in what depends on the rest.
-func (o *options) check(agentsGiven bool) error {
+func (o *options) check() error {
 	switch {
 	case !slices.Contains([]string{"quadruped", "crowd", "people", "latent"}, o.scene):
 		return command.Usagef("no scene %q: want quadruped, crowd, people or latent", o.scene)
-	case o.scene == "latent" && agentsGiven:
-		return command.Usagef("--agents: the scene latent has one person")
 	case o.agents < 0 || o.agents > crowd.MaxAgents:
 		return command.Usagef("--agents %d: want 0 to %d", o.agents, crowd.MaxAgents)
-	case o.scene != "quadruped" && o.agents == 0:
+	case o.scene != "quadruped" && o.scene != "latent" && o.agents == 0:
 		return command.Usagef("--agents 0: that is your dog alone; the scene %s wants 1 to %d", o.scene, crowd.MaxAgents)
 	case o.styled < 0 || o.styled > 0 && (o.scene != "people" || o.styled > o.agents):
 		return command.Usagef("--styled %d: want 0, or in the scene people up to as many as there are", o.styled)

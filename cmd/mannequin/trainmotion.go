@@ -27,6 +27,7 @@ type motionFlags struct {
 	options dataset.MotionOptions // of which the flags above are set
 }
 
+// add adds the flags with their defaults; keep 0 is for a network without dropout.
 func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, keep float32, repeat int) {
 	f.trainFlags.add(c, epochs, batch)
 	p := c.Flags()
@@ -35,7 +36,9 @@ func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, kee
 	p.IntVar(&f.repeat, "repeat", repeat, "visits per epoch of a window faster than 2 m/s")
 	p.StringSliceVar(&f.heldOut, "held-out", nil, "`patterns` of the recordings to hold back from training (default: those that dataset.toml names; 33 of CMU's)")
 	p.Float64Var(&f.rate, "rate", rate, "learning rate")
-	p.Float32Var(&f.keep, "keep", keep, "dropout's retention `probability`")
+	if f.keep = 1; keep > 0 {
+		p.Float32Var(&f.keep, "keep", keep, "dropout's retention `probability`")
+	}
 }
 
 func (f *motionFlags) check() error {

@@ -4,6 +4,7 @@
 package latent
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -20,11 +21,17 @@ import (
 // Options configure the scene.
 type Options struct {
 	Model   *latent.Model     // required
+	Agents  int               // people who walk about besides, at most MaxAgents
+	Next    *netruntime.Net   // that tells how their clips go on, required for them: see latent.Model.NewNext
+	Seed    uint64            // of where they go
 	Terrain *terrain.Field    // around the origin; nil is flat
 	Workers int               // goroutines that chain clips, besides the tick's; 0 means one per CPU
 	Open    netruntime.Opener // what computes the networks; nil is the processor
 	BF16    bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
 }
+
+// MaxAgents is the most people who walk about.
+const MaxAgents = 4096
 
 const (
 	reach      = 3  // of the sliders to either side, in deviations
@@ -34,12 +41,9 @@ const (
 	waypoint   = 6  // frames from one of its points to the next
 )
 
-// lead is the component of which foot is ahead at the clip's start. Without one
-// ahead the legs are those of no clip, between left and right, and hardly walk.
-const (
-	lead      = "lead"
-	rightLead = -1.5
-)
+// rightLead is by how much the right foot is ahead at first. With none ahead the legs
+// are those of no clip, between left and right, and hardly walk.
+const rightLead = -1.5
 
 // The buttons, in order.
 const (
@@ -75,6 +79,7 @@ type Scene struct {
 	body       *body
 	field      *terrain.Field
 	sequence   *sequence
+	others     *others   // nil: none
 	start      []float32 // (values) the components to which a reset leads back
 	components []float32 // (values) of the present clip
 	z          []float32 // (values) its latent values
@@ -86,6 +91,7 @@ type Scene struct {
 	jump   bool // it does not continue the last
 	wanted bool // the sequence is to be exported
 
+	bones  []m3.Xform // of the others
 	panel  scenes.Panel
 	labels [2][]string // of the sliders: components, latent values
 	hud    string
@@ -99,8 +105,11 @@ var (
 // New builds the scene: the person walks about as the mean of all clips, with the
 // right foot ahead.
 func New(opt Options) (*Scene, error) {
-	if opt.Model == nil {
+	switch {
+	case opt.Model == nil:
 		return nil, fmt.Errorf("latent: Options.Model is missing")
+	case opt.Agents < 0 || opt.Agents > MaxAgents:
+		return nil, fmt.Errorf("latent: %d people besides: want 0 to %d", opt.Agents, MaxAgents)
 	}
 	if opt.Terrain == nil {
 		var err error
@@ -118,7 +127,7 @@ func New(opt Options) (*Scene, error) {
 	n, cols := m.Values, m.Layout.Columns()
 	s := &Scene{
 		Model: m, field: opt.Terrain, clip: make([]float32, latent.Frames*cols),
-		start: make([]float32, n), components: make([]float32, n), z: make([]float32, n), fixed: make([]bool, n),
+		start: make([]float32, n), components: make([]float32, n), z: make([]float32, n), fixed: m.Components.Steered(),
 	}
 	var err error
 	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
@@ -137,9 +146,6 @@ func New(opt Options) (*Scene, error) {
 		name := fmt.Sprintf("component %d", k+1)
 		if k < len(m.Components.Names) {
 			name = m.Components.Names[k]
-			// Which foot is ahead follows from where the sequence ends (Lüdi 2016,
-			// sec. 5.2); what else has a name is the player's.
-			s.fixed[k] = name != lead
 		}
 		if k < max(components, len(m.Components.Names)) {
 			s.labels[0] = append(s.labels[0], name)
@@ -148,8 +154,13 @@ func New(opt Options) (*Scene, error) {
 	}
 	s.panel.Buttons = slices.Clone(buttons)
 	s.panel.Buttons[play].Lit = true
-	if k := slices.Index(m.Components.Names, lead); k >= 0 {
+	if k := m.Components.Index(latent.Lead); k >= 0 {
 		s.start[k] = rightLead
+	}
+	if opt.Agents > 0 {
+		if s.others, err = newOthers(opt.Agents, &opt); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 	}
 	s.choose(s.start)
 	s.show(false)
@@ -255,6 +266,11 @@ func (s *Scene) Step(in scenes.Input) error {
 		}
 		s.dirty, s.jump = false, true
 	}
+	if s.others != nil {
+		if err := s.others.schedule.Step(); err != nil {
+			return err
+		}
+	}
 	return s.advance()
 }
 
@@ -316,6 +332,14 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Skel, dst.Terrain, dst.Agents = s.Model.Skel, s.field, 1
 	dst.Bones = s.body.interpolate(dst.Bones, alpha)
 	dst.Tint = append(dst.Tint[:0], [3]float32{0.06, 0.16, 0.42})
+	if o := s.others; o != nil {
+		dst.Agents += o.strollers.Agents()
+		s.bones = o.strollers.Interpolate(s.bones, alpha)
+		dst.Bones = append(dst.Bones, s.bones...)
+		for range o.strollers.Agents() {
+			dst.Tint = append(dst.Tint, [3]float32{0.45, 0.42, 0.38})
+		}
+	}
 	dst.Focus, dst.Heading = dst.Bones[0].Pos, s.body.place.Yaw
 	dst.Path = dst.Path[:0]
 	l, rows, p := s.Model.Layout, s.rows(), s.body.place
@@ -342,9 +366,9 @@ func (s *Scene) Export() (*skel.Clip, error) {
 
 // Close stops the scene's workers.
 func (s *Scene) Close() error {
-	err := s.sequence.close()
-	if e := s.coder.Close(); err == nil {
-		err = e
+	err := errors.Join(s.sequence.close(), s.coder.Close())
+	if s.others != nil {
+		err = errors.Join(err, s.others.close())
 	}
 	return err
 }

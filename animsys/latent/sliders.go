@@ -1,0 +1,37 @@
+package latent
+
+import "mannequin/engine/m3"
+
+// MaxSliders is how many components a Sliders has room for.
+const MaxSliders = 32
+
+// Sliders is the component of somebody who walks by values that a game sets: what
+// their next clip shall be. A change shows within half a second.
+type Sliders struct {
+	Components [MaxSliders]float32 // in deviations of the recordings; Model.Components names the first
+	Asked      uint32              // bit k: component k is asked for; the others follow from how the last clip ends
+}
+
+// Ask asks for a component, below MaxSliders.
+func (s *Sliders) Ask(component int, deviations float32) {
+	s.Components[component] = deviations
+	s.Asked |= 1 << component
+}
+
+// Release lets a component follow.
+func (s *Sliders) Release(component int) { s.Asked &^= 1 << component }
+
+func (s *Sliders) asks(component int) bool { return s.Asked>>component&1 == 1 }
+
+// Who asks for more than this many deviations gets so many: what lies beyond no
+// recording shows.
+const mostAsked = 3
+
+// sane returns what is asked for of a component, 0 in place of NaN.
+func (s *Sliders) sane(component int) float32 {
+	v := s.Components[component]
+	if v != v {
+		return 0
+	}
+	return m3.Clamp(v, -mostAsked, mostAsked)
+}

@@ -1,0 +1,291 @@
+package latent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+)
+
+// Stream keeps many people walking without end, a clip after the other, each as their
+// Sliders say. Every half second somebody's clip goes on to the next: a network tells
+// which one begins as theirs ends, all that are due go through the decoder in one
+// batch, and the two are faded over the half second that they share. Turns are spread
+// evenly over the ticks.
+//
+// A tick is Continue, then Advance. All methods belong to one goroutine, but what
+// Advance and Pose do for other rows may be done by others meanwhile. Somebody's
+// motion has the same bits alone or among others, but for when in their step they
+// begin.
+type Stream struct {
+	Sliders []Sliders // (people) the caller's to change before Continue
+
+	model   *Model
+	coder   *Coder
+	next    *Next
+	steered uint32
+
+	rows  int
+	body  []walking // (people)
+	clips []float32 // (people, Frames, columns) what is played
+	now   []float32 // (people, values) its components
+	first [2]start  // clips that people begin with
+	turns [hop]int  // how many go on at each tick of a cycle
+	tick  int       // of the cycle
+	due   []int32   // rows that go on in this tick
+	asked []Sliders // (due)
+	was   []float32 // (due, values) the components of their clips
+	is, z []float32 // (due, values) those of the next ones, and as latent values
+	made  []float32 // (due, Frames, columns)
+	lost  int
+}
+
+// hop is after how many frames the next clip begins.
+const hop = Frames - Overlap
+
+// walking is one person.
+type walking struct {
+	place feature.Place
+	at    int32 // the frame of the clip that is shown, 0 to hop
+	turn  int32 // the tick of the cycle at which they go on
+}
+
+// start is a clip to begin with.
+type start struct{ components, clip []float32 }
+
+// leads is by how many deviations a foot is ahead in clips that people begin with:
+// with none ahead the legs are those of no clip, between left and right.
+const leads = 1.5
+
+// StreamOptions say what a stream is for.
+type StreamOptions struct {
+	People  int               // most at a time, at least 1
+	Workers int               // goroutines of Continue, at least 1
+	Open    netruntime.Opener // what computes networks; nil is the processor
+	BF16    bool              // see netruntime.SessionOptions
+}
+
+// NewStream returns a stream, with nobody in it. next tells how clips go on: see
+// NewNext.
+func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error) {
+	if o.People < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("latent: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
+	}
+	if m.Skel.Len() > maxJoints || len(m.Layout.Joints) > maxJoints || len(m.Layout.Contacts) > 8 {
+		return nil, fmt.Errorf("latent: a stream of people of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
+	}
+	batch := (o.People + hop - 1) / hop // somebody new goes on when the fewest do: never more do at once
+	cols := m.Layout.Columns()
+	s := &Stream{
+		Sliders: make([]Sliders, o.People), model: m,
+		body: make([]walking, o.People), clips: make([]float32, o.People*Frames*cols), now: make([]float32, o.People*m.Values),
+		due: make([]int32, 0, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols),
+		was: make([]float32, batch*m.Values), is: make([]float32, batch*m.Values), z: make([]float32, batch*m.Values),
+	}
+	var err error
+	opt := CoderOptions{Batch: batch, Workers: o.Workers, Open: o.Open}
+	if s.next, err = m.NewNext(next, opt); err != nil {
+		return nil, err
+	}
+	opt.BF16 = o.BF16
+	if s.coder, err = m.NewCoder(opt); err != nil {
+		return nil, errors.Join(err, s.next.Close())
+	}
+	for k, steered := range m.Components.Steered() {
+		if steered {
+			s.steered |= 1 << k
+		}
+	}
+	lead := m.Components.Index(Lead)
+	for i := range s.first {
+		f := start{make([]float32, m.Values), make([]float32, Frames*cols)}
+		if lead >= 0 {
+			f.components[lead] = leads * float32(1-2*i)
+		}
+		if err := s.coder.decodeComponents(f.clip, f.components, 1); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if unfit(f.clip) {
+			return nil, errors.Join(fmt.Errorf("latent: model %q makes a mean clip that is not finite", m.Net.Meta().Name), s.Close())
+		}
+		s.first[i] = f
+	}
+	return s, nil
+}
+
+// unfit reports whether a value is not finite.
+func unfit(v []float32) bool {
+	return slices.ContainsFunc(v, func(x float32) bool { return !m3.Finite(x) })
+}
+
+// Close ends its workers.
+func (s *Stream) Close() error { return errors.Join(s.next.Close(), s.coder.Close()) }
+
+// Model returns the model whose clips people play.
+func (s *Stream) Model() *Model { return s.model }
+
+// People returns how many there are.
+func (s *Stream) People() int { return s.rows }
+
+// Lost returns how many clips held values that were not finite. Who was to play one
+// walks on as people do on average.
+func (s *Stream) Lost() int { return s.lost }
+
+// Add puts someone at a place and returns the row, the last. They walk, as people do
+// on average, until their first turn to go on.
+func (s *Stream) Add(at feature.Place) (row int, err error) {
+	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
+		return 0, fmt.Errorf("latent: nobody can walk at %+v", at)
+	}
+	if s.rows == len(s.body) {
+		return 0, fmt.Errorf("latent: all %d places of the stream are taken", s.rows)
+	}
+	row = s.rows
+	s.rows++
+	// In the tick after the next a turn that is 0 ahead has come.
+	ahead := 0
+	for k := range hop {
+		if s.turns[(s.tick+k)%hop] < s.turns[(s.tick+ahead)%hop] {
+			ahead = k
+		}
+	}
+	turn := (s.tick + ahead) % hop
+	s.turns[turn]++
+	s.body[row] = walking{place: s.flat(at), at: int32(hop - ahead), turn: int32(turn)}
+	s.Sliders[row] = Sliders{Asked: s.steered}
+	s.begin(row)
+	return row, nil
+}
+
+// begin has row play a clip to begin with.
+func (s *Stream) begin(row int) {
+	f := &s.first[row%2]
+	copy(s.clip(row), f.clip)
+	copy(s.components(row), f.components)
+}
+
+func (s *Stream) flat(at feature.Place) feature.Place {
+	at.Pos.Y = 0
+	return at
+}
+
+// Place moves row to a place, finite. They walk on there.
+func (s *Stream) Place(row int, at feature.Place) { s.body[row].place = s.flat(at) }
+
+// Remove takes row out and gives it to the one in the last.
+func (s *Stream) Remove(row int) {
+	s.rows--
+	s.turns[s.body[row].turn]--
+	if last := s.rows; row != last {
+		s.body[row], s.Sliders[row] = s.body[last], s.Sliders[last]
+		copy(s.clip(row), s.clip(last))
+		copy(s.components(row), s.components(last))
+	}
+}
+
+func (s *Stream) clip(row int) []float32 {
+	n := Frames * s.model.Layout.Columns()
+	return s.clips[row*n:][:n]
+}
+
+func (s *Stream) components(row int) []float32 {
+	n := s.model.Values
+	return s.now[row*n:][:n]
+}
+
+// Continue has those whose turn it is go on to their next clip.
+func (s *Stream) Continue() error {
+	s.due = s.due[:0]
+	for r := range s.rows {
+		if s.body[r].at == hop {
+			s.due = append(s.due, int32(r))
+		}
+	}
+	s.tick = (s.tick + 1) % hop
+	n, v := len(s.due), s.model.Values
+	if n == 0 {
+		return nil
+	}
+	for i, r := range s.due {
+		s.asked[i] = s.Sliders[r]
+		copy(s.was[i*v:][:v], s.components(int(r)))
+	}
+	if err := s.next.Run(s.is[:n*v], s.was[:n*v], s.asked[:n]); err != nil {
+		return err
+	}
+	for i := range n {
+		s.model.Components.ToLatent(s.z[i*v:][:v], s.is[i*v:][:v])
+	}
+	cols := s.model.Layout.Columns()
+	size := Frames * cols
+	if err := s.coder.Decode(s.made[:n*size], s.z[:n*v], n); err != nil {
+		return err
+	}
+	for i, r := range s.due {
+		to, is, y := s.clip(int(r)), s.made[i*size:][:size], s.is[i*v:][:v]
+		if unfit(is) || unfit(y) {
+			s.lost++
+			f := &s.first[int(r)%2]
+			is, y = f.clip, f.components
+		}
+		s.model.Carry(is)
+		copy(s.components(int(r)), y)
+		for f := range Overlap {
+			fade(to[f*cols:][:cols], to[(hop+f)*cols:][:cols], is[f*cols:][:cols], f)
+		}
+		copy(to[Overlap*cols:], is[Overlap*cols:])
+		s.body[r].at = 0
+	}
+	return nil
+}
+
+// Advance goes on by a frame for the rows from r0 up to r1.
+func (s *Stream) Advance(r0, r1 int) {
+	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
+	for r := r0; r < r1; r++ {
+		b := &s.body[r]
+		b.place = b.place.Advance(s.clip(r)[int(b.at)*cols+body:], 1.0/Rate)
+		b.place.Yaw = m3.WrapAngle(b.place.Yaw)
+		b.at++
+	}
+}
+
+// Where returns where the body of row is.
+func (s *Stream) Where(row int) feature.Place { return s.body[row].place }
+
+// frame returns the frame of row that is shown, (columns).
+func (s *Stream) frame(row int) []float32 {
+	cols := s.model.Layout.Columns()
+	return s.clip(row)[int(s.body[row].at)*cols:][:cols]
+}
+
+// Stands reports which contacts of row stand, a bit each in the layout's order.
+func (s *Stream) Stands(row int) (stands uint8) {
+	f, l := s.frame(row), s.model.Layout
+	for c := range l.Contacts {
+		if f[l.Contact(c)] > 0.5 {
+			stands |= 1 << c
+		}
+	}
+	return stands
+}
+
+// maxJoints are the most joints of a streamed skeleton.
+const maxJoints = 64
+
+// Pose writes the pose of row, (joints) of the model's skeleton: translations and
+// rotations in the parent's space, the root's in the world.
+func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
+	var points [maxJoints]m3.Vec3
+	var model [maxJoints]m3.Xform
+	l, f, p := s.model.Layout, s.frame(row), s.body[row].place
+	turn := m3.YawQuat(p.Yaw)
+	for j := range l.Joints {
+		at := l.Pos(j)
+		points[j] = turn.Rotate(m3.V(f[at], f[at+1], f[at+2])).Add(p.Pos)
+	}
+	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:len(l.Joints)])
+}

@@ -1,0 +1,425 @@
+package recipes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mannequin/animsys/latent"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
+	"mannequin/offline/train"
+)
+
+// Next is the recipe of the network that tells how a clip goes on: from the
+// components of one clip, and those that the next one is to have, to the others of
+// the next one. It learns from how recordings go on, through the decoder of a latent
+// space, which stays as it is: from clips of its own making to what was recorded half
+// a second on, turned, quickened, … by as much as it is asked to.
+type Next struct {
+	Latent *netruntime.Net // the latent space of the clips
+	Hidden [2]int          // units of the two layers between
+	Match  float64         // weight of the error between the clip's start and the end of the one before, beside that from what was recorded
+
+	Learning
+}
+
+// DefaultNext returns our recipe without data.
+func DefaultNext() Next {
+	return Next{Hidden: [2]int{256, 256}, Match: 0.5, Learning: Learning{
+		ClipNorm: 1, Epochs: 40, Batch: 32, Seed: 1,
+		AdamW: train.AdamW{Rate: 2e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+	}}
+}
+
+// What is asked of the clips that are learnt from. A chain is asked for what its
+// recording does, but for what is added to components. Steps of another length than
+// recorded ones are none that legs can take: for those it goes over to another
+// recording, where that one goes on most alike.
+const (
+	nextNamed  = 0.7 // share of chains in which what has a name is asked for, but for the lead; in the others any component may be
+	nextHeld   = 0.3 // chance of each component in those
+	nextOther  = 0.6 // share of chains in which something is added
+	nextChange = 0.3 // chance that it is something else from the next clip on
+	nextWide   = 1.2 // its deviation
+	nextLength = 6   // most clips of a chain, the recorded one included
+	nextJump   = 0.3 // chance that a clip is of another recording than the one before
+	nextNear   = 0.2 // how far that one's steps may be from what is wanted, deviations
+	nextLooks  = 10  // frames from one that is compared there to the next
+)
+
+// check reports the first field that is out of range.
+func (m *Next) check() error {
+	switch {
+	case m.Latent == nil:
+		return errors.New("recipes: the latent space is missing")
+	case min(m.Hidden[0], m.Hidden[1]) < 1 || max(m.Hidden[0], m.Hidden[1]) > 1<<12:
+		return fmt.Errorf("recipes: layers of %d and %d units, want 1 to 4096", m.Hidden[0], m.Hidden[1])
+	case m.Train.Length != latent.Frames || m.Train.Margin != 0:
+		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without", m.Train.Length, m.Train.Margin, latent.Frames)
+	}
+	return nil
+}
+
+// Run trains and writes the model.
+func (m *Next) Run(ctx context.Context) (*train.Report, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	l, err := newNextLoss(m)
+	if err != nil {
+		return nil, err
+	}
+	job := &train.Job{Params: l.net.params(), Loss: l.loss}
+	return m.learn(ctx, m.windows(), m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+		return m.model(l.net, best, r, recipe, hash)
+	})
+}
+
+// recipe names everything but the data that shapes the result.
+func (m *Next) recipe() any {
+	return struct {
+		Network string  `json:"network"`
+		Latent  string  `json:"latent"`
+		Hidden  [2]int  `json:"hidden"`
+		Match   float64 `json:"match"`
+		Epochs  int     `json:"epochs"`
+		learnt
+	}{"next", netHash(m.Latent), m.Hidden, m.Match, m.Epochs, m.learnt()}
+}
+
+// nextLoss is the loss of a network, and what it needs to be computed.
+type nextLoss struct {
+	m       *Next
+	model   *latent.Model
+	net     convNet
+	decoder *latentNet     // whose weights stay
+	toZ     [2]*grad.Param // from components to latent values
+	named   []bool         // components that are asked for in most chains
+	sets    [2]chains      // to learn from, and held out
+	overlap []float32      // (Overlap) weights of a frame's errors, whose mean is 1
+}
+
+// chains are the clips of recordings, and which goes on from which.
+type chains struct {
+	components []float32 // (clips, values)
+	after      []int32   // (clips) the one that begins where this one's second half does, or −1
+	begins     []int32   // clips that another goes on from
+	values     int
+	step       int       // the component of how far people step, or −1
+	looks      int       // values of start and end
+	start, end []float32 // (clips, looks) how a clip begins, and how the next one should: joints in the body's frame
+}
+
+func newChains(model *latent.Model, set *dataset.Motion, workers int) (c chains, err error) {
+	z, rows, err := EncodeClips(model, set, workers)
+	if err != nil {
+		return c, err
+	}
+	v := model.Values
+	c.values, c.step = v, model.Components.Index("step")
+	look := func(to, clip []float32, from int) []float32 {
+		cols := model.Layout.Columns()
+		for f := from; f < from+latent.Overlap; f += nextLooks {
+			to = append(to, clip[f*cols:][:model.Layout.Body()]...)
+		}
+		return to
+	}
+	for _, clip := range rows {
+		c.start, c.end = look(c.start, clip, 0), look(c.end, clip, latent.Frames-latent.Overlap)
+	}
+	c.looks = len(c.start) / len(rows)
+	c.components, c.after = make([]float32, len(set.Windows)*v), make([]int32, len(set.Windows))
+	at, index := make([]float32, v), map[dataset.Window]int32{}
+	for i, w := range set.Windows {
+		index[w] = int32(i)
+		for k := range at {
+			at[k] = float32(z.At(i, k))
+		}
+		model.Components.FromLatent(c.components[i*v:][:v], at)
+	}
+	for i, w := range set.Windows {
+		w.From += latent.Frames - latent.Overlap
+		if next, ok := index[w]; ok {
+			c.after[i], c.begins = next, append(c.begins, int32(i))
+		} else {
+			c.after[i] = -1
+		}
+	}
+	if len(c.begins) == 0 {
+		return c, fmt.Errorf("recipes: no recording goes on for %d frames, from one clip to the next: want longer ones, and windows at every so many frames that %d is a multiple of them", 2*latent.Frames-latent.Overlap, latent.Frames-latent.Overlap)
+	}
+	return c, nil
+}
+
+// like returns the clip that goes on most like clip, of those that step about as far
+// as other.
+func (c *chains) like(clip, other int32) int32 {
+	want, best, least := c.components[int(other)*c.values+c.step], other, float32(math.Inf(1))
+	end := c.end[int(clip)*c.looks:][:c.looks]
+	for i := range c.after {
+		if m3.Abs(c.components[i*c.values+c.step]-want) > nextNear {
+			continue
+		}
+		sum := float32(0)
+		for k, v := range c.start[i*c.looks:][:c.looks] {
+			sum += (v - end[k]) * (v - end[k])
+		}
+		if sum < least {
+			best, least = int32(i), sum
+		}
+	}
+	return best
+}
+
+func newNextLoss(m *Next) (*nextLoss, error) {
+	model, err := latent.New(m.Latent)
+	if err != nil {
+		return nil, err
+	}
+	if got, want := m.Train.Layout.Hash(), model.Layout.Hash(); got != want {
+		return nil, fmt.Errorf("recipes: the recordings' frames have schema %s, the latent space's %s", got, want)
+	}
+	v := model.Values
+	l := &nextLoss{m: m, model: model, net: newConvNet([]int{3 * v, m.Hidden[0], m.Hidden[1], v}, []int{1, 1, 1}, m.Seed).named("next"), named: model.Components.Steered()}
+	if l.decoder, err = frozenDecoder(model); err != nil {
+		return nil, err
+	}
+	c := model.Components
+	l.toZ = [2]*grad.Param{grad.NewParam("steps", v, v), grad.NewParam("mean", 1, v)}
+	copy(l.toZ[1].Val, c.Mean)
+	for k, step := range c.Steps {
+		for i, s := range step {
+			l.toZ[0].Val[i*v+k] = s
+		}
+	}
+	l.toZ[0].Frozen, l.toZ[1].Frozen = true, true
+	total := float32(0)
+	for i := range latent.Overlap {
+		l.overlap = append(l.overlap, latent.OverlapWeight(i))
+		total += l.overlap[i]
+	}
+	for i := range l.overlap {
+		l.overlap[i] *= latent.Overlap / total
+	}
+	for i, set := range []*dataset.Motion{m.Train, m.HeldOut} {
+		if l.sets[i], err = newChains(model, set, m.Threads); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// frozenDecoder finds the decoder in the network that Latent.model makes.
+func frozenDecoder(m *latent.Model) (*latentNet, error) {
+	n := &latentNet{values: m.Values}
+	find := func(name string, dims int) (netruntime.Tensor, netruntime.Tensor, bool) {
+		w, ok := m.Net.Tensor(name + ".weight")
+		b, too := m.Net.Tensor(name + ".bias")
+		return w, b, ok && too && len(w.Shape) == dims && len(b.Data) == w.Shape[0]
+	}
+	freeze := func(name string, cols int, data []float32) *grad.Param {
+		p := grad.NewParam(name, len(data)/cols, cols)
+		copy(p.Val, data)
+		p.Frozen = true
+		return p
+	}
+	strange := fmt.Errorf("recipes: model %q has no decoder of the kind that mannequin train latent makes", m.Net.Meta().Name)
+	w, b, ok := find("start", 2)
+	if !ok || w.Shape[1] != m.Values {
+		return nil, strange
+	}
+	n.start = [2]*grad.Param{freeze("start.weight", w.Shape[1], w.Data), freeze("start.bias", w.Shape[0], b.Data)}
+	from := w.Shape[0]
+	for i := range 4 {
+		name := fmt.Sprintf("decoder%d", i+1)
+		w, b, ok := find(name, 3)
+		if !ok || w.Shape[1] != from {
+			return nil, strange
+		}
+		out, in, width := w.Shape[0], w.Shape[1], w.Shape[2]
+		n.decoder = append(n.decoder, convLayer{name, in, out, width, freeze(name+".weight", in*width, taps(w.Data, out, in, width)), freeze(name+".bias", out, b.Data)})
+		from = out
+	}
+	if from != m.Layout.Columns() {
+		return nil, strange
+	}
+	return n, nil
+}
+
+// chain is one that is learnt from: clip after clip what is asked for.
+type chain struct {
+	set   *chains
+	clip  int32     // that was recorded
+	left  int       // clips to come
+	key   uint64    // draws all of it
+	held  []bool    // components that are asked for
+	added []float32 // to those
+}
+
+// chain draws one.
+func (l *nextLoss) chain(set *chains, row int32, key uint64) *chain {
+	v := l.model.Values
+	c := &chain{set: set, clip: set.begins[int(row)%len(set.begins)], key: key, held: slices.Clone(l.named), added: make([]float32, v)}
+	if share01(grad.Hash(key, 1)) >= nextNamed {
+		for k := range c.held {
+			c.held[k] = share01(grad.Hash(key, uint64(k+8))) < nextHeld
+		}
+	}
+	c.left = 1 + int((nextLength-1)*share01(grad.Hash(key, 2)))
+	if share01(grad.Hash(key, 3)) < nextOther {
+		c.add(grad.Hash(key, 4))
+	}
+	return c
+}
+
+// add draws what is added from here on.
+func (c *chain) add(key uint64) {
+	for k, held := range c.held {
+		if c.added[k] = 0; held && k != c.set.step {
+			c.added[k] = float32(nextWide * normal(grad.Hash(key, uint64(2*k)), grad.Hash(key, uint64(2*k+1))))
+		}
+	}
+}
+
+// recorded writes the components of the present clip, with what is added.
+func (c *chain) recorded(to []float32) {
+	copy(to, c.set.components[int(c.clip)*len(to):])
+	for k, by := range c.added {
+		to[k] += by
+	}
+}
+
+// step goes on by a clip, as long as there is one, and reports whether there was. It
+// writes what the network sees of it, but for the clip before, and what it is to make.
+func (c *chain) step(x, want []float32) bool {
+	if c.left == 0 {
+		return false
+	}
+	c.left--
+	key := grad.Hash(c.key, uint64(c.left)+1<<32)
+	if next := c.set.after[c.clip]; c.set.step >= 0 && c.held[c.set.step] && (next < 0 || share01(grad.Hash(key, 2)) < nextJump) {
+		c.clip = c.set.like(c.clip, int32(share01(grad.Hash(key, 3))*float64(len(c.set.after))))
+	} else if next < 0 {
+		return false
+	} else {
+		c.clip = next
+	}
+	if share01(key) < nextChange && share01(grad.Hash(c.key, 3)) < nextOther {
+		c.add(grad.Hash(key, 1))
+	}
+	v := len(want)
+	c.recorded(want)
+	for k, held := range c.held {
+		if x[v+k], x[2*v+k] = 0, 0; held {
+			x[v+k], x[2*v+k] = want[k], 1
+		}
+	}
+	return true
+}
+
+// forward returns the components of the clips after those of x, (n, 3·values).
+func (l *nextLoss) forward(t *grad.Tape, x *grad.Mat) *grad.Mat {
+	v := l.model.Values
+	asked, free := t.Const(x.Rows, v), t.Const(x.Rows, v)
+	for i := range x.Rows {
+		copy(asked.Val[i*v:][:v], x.Val[(3*i+1)*v:])
+		for k, h := range x.Val[(3*i+2)*v:][:v] {
+			free.Val[i*v+k] = 1 - h
+		}
+	}
+	return t.Add(asked, t.Mul(free, l.net.forward(t, x, 1, 1, 0)))
+}
+
+// loss is train.Job.Loss: of the last clip of each chain. Those before it are what the
+// network makes itself, from which it will have to go on.
+func (l *nextLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
+	v, set := l.model.Values, &l.sets[0]
+	if isHeldOut {
+		set, key = &l.sets[1], 1 // the same chains in every epoch
+	}
+	x, want := t.Const(len(rows), 3*v), t.Const(len(rows), v)
+	all, on := make([]*chain, len(rows)), make([]bool, len(rows))
+	for i, r := range rows {
+		all[i] = l.chain(set, r, grad.Hash(key, uint64(r)))
+		row := x.Val[3*i*v:][:3*v]
+		all[i].recorded(row[:v])
+		all[i].step(row, want.Val[i*v:][:v])
+	}
+	for range nextLength {
+		made := l.forward(t, x)
+		more := false
+		for i, c := range all {
+			row := x.Val[3*i*v:][:3*v]
+			if on[i] = c.step(row, want.Val[i*v:][:v]); on[i] {
+				copy(row[:v], made.Val[i*v:])
+				more = true
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	was := t.Const(len(rows), v)
+	for i := range rows {
+		copy(was.Val[i*v:][:v], x.Val[3*i*v:])
+	}
+	next := l.frames(t, l.forward(t, x))
+	miss := t.Sub(t.Frames(next, latent.Padded, 0, latent.Frames), t.Frames(l.frames(t, want), latent.Padded, 0, latent.Frames))
+	seam := t.Sub(t.Frames(next, latent.Padded, 0, latent.Overlap), t.Frames(l.frames(t, was), latent.Padded, latent.Frames-latent.Overlap, latent.Frames))
+	weight := t.Const(seam.Rows, seam.Cols)
+	for i := range weight.Val {
+		weight.Val[i] = l.overlap[i/seam.Cols%latent.Overlap]
+	}
+	return t.WeightedSum(
+		grad.Term{Loss: t.Mean(t.Mul(miss, miss)), Weight: 1},
+		grad.Term{Loss: t.Mean(t.Mul(weight, t.Mul(seam, seam))), Weight: float32(l.m.Match)})
+}
+
+// frames returns the normalised frames of components, (clips·Padded, columns).
+func (l *nextLoss) frames(t *grad.Tape, components *grad.Mat) *grad.Mat {
+	return l.decoder.decode(t, t.Dense(components, l.toZ[0], l.toZ[1]))
+}
+
+// model makes the network that a model file holds.
+func (m *Next) model(net convNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+	metrics := motionMetrics(m.Train, m.HeldOut, r)
+	mj, err := json.Marshal(metrics)
+	if err != nil {
+		return nil, err
+	}
+	nodes := net.nodes("x", "")
+	nodes[len(nodes)-1].Name = "y"
+	tensors := net.tensors(weights)
+	for i := range tensors {
+		tensors[i].Name = strings.Replace(tensors[i].Name, net[len(net)-1].name, "y", 1)
+	}
+	src := sourceOfMotion(m.Train, "human-next")
+	meta := netruntime.Meta{
+		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
+		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}}, Nodes: nodes, Outputs: []string{"y"}},
+		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train next",
+		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
+	}
+	latent.DescribeNext(&meta, m.Latent)
+	return netruntime.New(meta, slices.Clone(tensors))
+}
+
+// card is the model card.
+func (m *Next) card(src source, k mannMetrics) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p("# %s\n\nTells how a second of human motion goes on: from the components of a clip of the latent space %s, and those asked of the next, to the next one's, which begins as the first ends.\n\n", src.name, m.Latent.Meta().Name)
+	p("## Data and licence\n\nLearnt from clips that the latent space makes, the first ones of %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
+		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
+	p("## Training\n\nMean squared error of normalised frames, and %g times that from the clip before over the overlap, in chains of up to %d clips; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
+		m.Match, nextLength-1, m.AdamW.Rate, m.Epochs, m.Batch, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
+	p("## Limits\n\nIt goes with that latent space alone, and knows what that knows. %s\n", src.limits)
+	return b.String()
+}

@@ -2,9 +2,6 @@ package latent
 
 import (
 	"fmt"
-	"math"
-
-	"gonum.org/v1/gonum/stat"
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
@@ -13,18 +10,20 @@ import (
 
 // Steering says which Sliders have somebody turn so fast, and go so fast: see
 // Model.NewSteering.
-type Steering struct{ turn, speed line }
+type Steering struct{ turn, speed response }
 
-// line is what a component does: at + per·deviations.
-type line struct {
+// response is what a component does: by so many deviations, from −steerMost on. It
+// rises.
+type response struct {
 	component int
-	at, per   float32
+	does      [steerLevels]float32
 }
 
 // How it is found out what components do.
 const (
 	steerMost   = 2   // deviations to either side
-	steerEach   = 0.5 // from one to the next
+	steerEach   = 0.5 // from one level to the next
+	steerLevels = int(2*steerMost/steerEach) + 1
 	steerSettle = 300 // ticks until people go as they are asked to
 	steerSee    = 300 // ticks in which they are watched
 )
@@ -34,36 +33,27 @@ const (
 // such components, or if they do not do that.
 func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error) {
 	var s Steering
-	for _, of := range []struct {
-		name string
-		to   *line
-	}{{"turn", &s.turn}, {"step", &s.speed}} {
-		of.to.component = m.Components.Index(of.name)
-		if of.to.component < 0 {
-			return nil, fmt.Errorf("latent: model %q has no component %q to steer by", m.Net.Meta().Name, of.name)
+	responses := [...]*response{&s.turn, &s.speed}
+	for i, name := range []string{"turn", "step"} {
+		if responses[i].component = m.Components.Index(name); responses[i].component < 0 {
+			return nil, fmt.Errorf("latent: model %q has no component %q to steer by", m.Net.Meta().Name, name)
 		}
 	}
-	const levels = int(2*steerMost/steerEach) + 1
-	people := 2 * 2 * levels // each level of both, by who began with the left foot and the right one ahead
+	const people = 2 * 2 * steerLevels // each level of both, by who begins with the left foot and the right one ahead
 	stream, err := m.NewStream(next, StreamOptions{People: people, Workers: workers})
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	asked, turned, went := make([]float64, people), make([]float64, people), make([]float64, people)
+	var seen [people]float32
 	for r := range people {
-		asked[r] = float64(r/4)*steerEach - steerMost
 		if _, err := stream.Add(feature.Place{}); err != nil {
 			return nil, err
 		}
-		k := s.turn.component
-		if r/2%2 == 1 {
-			k = s.speed.component
-		}
-		stream.Sliders[r].Ask(k, float32(asked[r]))
+		stream.Sliders[r].Ask(responses[r/2%2].component, float32(r/4)*steerEach-steerMost)
 	}
+	var before [people]feature.Place
 	for tick := range steerSettle + steerSee {
-		before := make([]feature.Place, people)
 		for r := range before {
 			before[r] = stream.Where(r)
 		}
@@ -76,24 +66,23 @@ func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error
 		}
 		for r, was := range before {
 			is := stream.Where(r)
-			turned[r] += float64(m3.WrapAngle(is.Yaw-was.Yaw)) * Rate / steerSee
-			went[r] += float64(is.Pos.Sub(was.Pos).Flat().Len()) * Rate / steerSee
+			by := is.Pos.Sub(was.Pos).Flat().Len()
+			if r/2%2 == 0 {
+				by = m3.WrapAngle(is.Yaw - was.Yaw)
+			}
+			seen[r] += by * Rate / steerSee
 		}
 	}
-	for _, of := range []struct {
-		to    *line
-		first int
-		does  []float64
-	}{{&s.turn, 0, turned}, {&s.speed, 2, went}} {
-		var x, y []float64
-		for r := of.first; r < people; r += 4 {
-			x, y = append(x, asked[r], asked[r+1]), append(y, of.does[r], of.does[r+1])
+	for i, of := range responses {
+		for k := range of.does {
+			of.does[k] = (seen[4*k+2*i] + seen[4*k+2*i+1]) / 2
+			if k > 0 {
+				of.does[k] = max(of.does[k], of.does[k-1])
+			}
 		}
-		at, per := stat.LinearRegression(x, y, nil, false)
-		if !(per > 0) || math.IsInf(per, 0) {
-			return nil, fmt.Errorf("latent: component %q of model %q does not steer: a deviation changes it by %g", m.Components.Names[of.to.component], m.Net.Meta().Name, per)
+		if !(of.does[steerLevels-1] > of.does[0]) {
+			return nil, fmt.Errorf("latent: component %q of model %q does not steer", m.Components.Names[of.component], m.Net.Meta().Name)
 		}
-		of.to.at, of.to.per = float32(at), float32(per)
 	}
 	return &s, nil
 }
@@ -105,6 +94,15 @@ func (s *Steering) Steer(to *Sliders, turn, speed float32) {
 	to.Ask(s.speed.component, s.speed.deviations(speed))
 }
 
-func (l *line) deviations(v float32) float32 {
-	return m3.Clamp((v-l.at)/l.per, -steerMost, steerMost)
+// deviations returns those that do v, or the most or the least that there are.
+func (r *response) deviations(v float32) float32 {
+	if v != v {
+		return 0
+	}
+	for k := 1; k < steerLevels; k++ {
+		if a, b := r.does[k-1], r.does[k]; v < b {
+			return float32(k-1)*steerEach - steerMost + steerEach*m3.Clamp((v-a)/(b-a), 0, 1)
+		}
+	}
+	return steerMost
 }

@@ -152,3 +152,42 @@ func network(mean []float32) (*netruntime.Graph, []netruntime.Tensor) {
 		Outputs: []string{latent.ValueMean, latent.ValueLogVar, latent.ValueY},
 	}, tensors
 }
+
+// Burst is the component that Next answers with what is not finite, where it is asked
+// for by more than 2 deviations.
+const Burst = Values - 1
+
+// Next returns a network that tells how m's clips go on: with half of the components
+// before, a little mixed.
+func Next(t testing.TB, m *latent.Model) *netruntime.Net {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(7, 8))
+	v := m.Values
+	layer := func(name string, in, out int, scale float64) []netruntime.Tensor {
+		w, b := make([]float32, in*out), make([]float32, out)
+		for i := range w {
+			w[i] = float32(scale * rng.NormFloat64())
+		}
+		return []netruntime.Tensor{{Name: name + ".weight", Shape: []int{out, in, 1}, Data: w}, {Name: name + ".bias", Shape: []int{out}, Data: b}}
+	}
+	first, last := layer("first", 3*v, 2*v+1, 0.1), layer("y", 2*v+1, v, 0.1)
+	for k := range v { // x = relu(x) − relu(−x)
+		first[0].Data[k*3*v+k], first[0].Data[(v+k)*3*v+k] = 1, -1
+		last[0].Data[k*(2*v+1)+k], last[0].Data[k*(2*v+1)+v+k] = 0.5, -0.5
+	}
+	burst := first[0].Data[2*v*3*v:]
+	clear(burst)
+	burst[v+Burst], first[1].Data[2*v] = 3e38, -3e38
+	for k := range v {
+		last[0].Data[k*(2*v+1)+2*v] = 1
+	}
+	meta := netruntime.Meta{Name: "made-next", Arch: "graph", Graph: &netruntime.Graph{
+		Inputs: []netruntime.Input{{Name: "x", Channels: 3 * v}}, Outputs: []string{"y"},
+		Nodes: []netruntime.Node{{Name: "first", Op: netruntime.OpConv, In: []string{"x"}, Act: "relu"}, {Name: "y", Op: netruntime.OpConv, In: []string{"first"}}}}}
+	latent.DescribeNext(&meta, m.Net)
+	net, err := netruntime.New(meta, append(first, last...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}

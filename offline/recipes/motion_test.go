@@ -98,6 +98,11 @@ func motionRecipes(t *testing.T, base *netruntime.Net) map[string]made {
 }
 
 func how(t *testing.T, dir string, threads int) Running {
+	t.Helper()
+	return running(dir, threads)
+}
+
+func running(dir string, threads int) Running {
 	return Running{Threads: threads, Checkpoint: filepath.Join(dir, "c"), Out: filepath.Join(dir, "m.safetensors"), Every: time.Hour,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now}
 }

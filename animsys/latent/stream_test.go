@@ -1,0 +1,322 @@
+package latent_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/latent"
+	"mannequin/engine/m3"
+	"mannequin/internal/testlatent"
+	"mannequin/netruntime"
+)
+
+// walk is people of a stream, and their poses.
+type walk struct {
+	t testing.TB
+	m *latent.Model
+	*latent.Stream
+	pos []m3.Vec3
+	rot []m3.Quat
+}
+
+func newWalk(t testing.TB, people, workers int) *walk {
+	t.Helper()
+	m := testlatent.Model(t)
+	s, err := m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: people, Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return &walk{t, m, s, make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())}
+}
+
+func (w *walk) add(i int) int {
+	w.t.Helper()
+	row, err := w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return row
+}
+
+func (w *walk) tick() {
+	w.t.Helper()
+	if err := w.Continue(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.Advance(0, w.People())
+}
+
+// pose returns where row's joints are in the parent's space, and the root in the world.
+func (w *walk) pose(row int) string {
+	w.Pose(row, w.pos, w.rot)
+	return fmt.Sprint(w.pos, w.rot, w.Where(row), w.Stands(row))
+}
+
+// People walk on without a jump, as their sliders say, however many join and leave.
+func TestStreamGoesOn(t *testing.T) {
+	w := newWalk(t, 37, 2)
+	model := make([]m3.Xform, w.m.Skel.Len())
+	type was struct {
+		at    feature.Place
+		hands [2]m3.Vec3
+	}
+	hands := [2]int{w.m.Skel.Index("LeftHand"), w.m.Skel.Index("RightHand")}
+	seen := map[int]was{}
+	for tick := range 400 {
+		switch {
+		case tick%3 == 0 && w.People() < 37:
+			row := w.add(tick)
+			delete(seen, row)
+		case tick%50 == 49:
+			last := w.People() - 1
+			w.Remove(tick % 7)
+			seen[tick%7] = seen[last]
+			delete(seen, last)
+		}
+		for r := range w.People() {
+			w.Sliders[r].Ask(0, float32(3*math.Sin(float64(tick/30+r))))
+		}
+		w.tick()
+		for r := range w.People() {
+			w.Pose(r, w.pos, w.rot)
+			w.m.Skel.LocalToModel(model, w.pos, w.rot)
+			now := was{at: w.Where(r)}
+			for i, j := range hands {
+				now.hands[i] = m3.YawQuat(-now.at.Yaw).Rotate(model[j].Pos.Sub(now.at.Pos))
+			}
+			if b, ok := seen[r]; ok {
+				if by := now.at.Pos.Dist(b.at.Pos); by < 0.2*testlatent.Speed/latent.Rate || by > 3*testlatent.Speed/latent.Rate {
+					t.Fatalf("tick %d: person %d goes %g m in a frame", tick, r, by)
+				}
+				for i := range hands {
+					if by := now.hands[i].Dist(b.hands[i]); by > 0.013 {
+						t.Fatalf("tick %d: a hand of person %d goes %g m about the body in a frame", tick, r, by)
+					}
+				}
+			}
+			seen[r] = now
+		}
+	}
+	if w.Lost() > 0 {
+		t.Errorf("%d clips were lost", w.Lost())
+	}
+}
+
+// However people come and go, no more go on at once than there is room for.
+func TestStreamSpreadsTurns(t *testing.T) {
+	w := newWalk(t, 60, 1)
+	for i := range 60 {
+		w.add(i)
+	}
+	for row := 58; row >= 0; row -= 2 { // every second turn
+		w.Remove(row)
+	}
+	for i := range 30 {
+		w.add(i)
+	}
+	for range 90 {
+		w.tick()
+	}
+}
+
+// Somebody's motion is the same bits alone or among others, and for any number of
+// workers.
+func TestStreamAloneOrAmongOthers(t *testing.T) {
+	track := func(people, workers int) (out []string) {
+		w := newWalk(t, people, workers)
+		for i := range people {
+			w.add(i)
+			w.Sliders[i].Ask(1, float32(i%3))
+		}
+		for range 130 {
+			w.tick()
+			out = append(out, w.pose(0))
+		}
+		return out
+	}
+	alone := track(1, 1)
+	for _, workers := range []int{1, 3} {
+		if !slices.Equal(track(64, workers), alone) {
+			t.Errorf("among 64 on %d workers somebody walks otherwise than alone", workers)
+		}
+	}
+}
+
+// Whose network fails walks on, and nobody else notices. What is no number counts as 0.
+func TestStreamKeepsFaultsApart(t *testing.T) {
+	track := func(ask float32) (w *walk, out []string) {
+		w = newWalk(t, 3, 1)
+		for i := range 3 {
+			w.add(i)
+		}
+		w.Sliders[1].Ask(testlatent.Burst, ask)
+		for range 200 {
+			w.tick()
+			out = append(out, w.pose(0), w.pose(2))
+		}
+		for r := range 3 {
+			if at := w.Where(r); !at.Pos.Finite() || !m3.Finite(at.Yaw) {
+				t.Fatalf("asked for %g: person %d is at %v", ask, r, at)
+			}
+			w.pose(r)
+			for j := range w.pos {
+				if !w.pos[j].Finite() || !(math.Abs(float64(w.rot[j].Dot(w.rot[j])-1)) < 1e-3) {
+					t.Fatalf("asked for %g: joint %d of person %d is at %v %v", ask, j, r, w.pos[j], w.rot[j])
+				}
+			}
+		}
+		return w, out
+	}
+	w, want := track(0)
+	if w.Lost() != 0 {
+		t.Fatalf("%d clips were lost of those that are fine", w.Lost())
+	}
+	for _, ask := range []float32{2.5, float32(math.Inf(1)), float32(math.NaN())} {
+		w, got := track(ask)
+		if lost := w.Lost() > 0; lost != (ask == ask) {
+			t.Errorf("asked for %g: %d clips were lost", ask, w.Lost())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("asked for %g: others walk otherwise", ask)
+		}
+	}
+}
+
+func TestStreamDoesNotAllocate(t *testing.T) {
+	w := newWalk(t, 64, 1)
+	for i := range 64 {
+		w.add(i)
+	}
+	if n := testing.AllocsPerRun(60, func() {
+		w.tick()
+		w.Pose(3, w.pos, w.rot)
+	}); n != 0 {
+		t.Errorf("a tick allocates %g times", n)
+	}
+}
+
+// What is asked for is what comes out; what is free follows from the clip before.
+func TestNext(t *testing.T) {
+	m := testlatent.Model(t)
+	n, err := m.NewNext(testlatent.Next(t, m), latent.CoderOptions{Batch: 3, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	v := m.Values
+	before, after := make([]float32, 3*v), make([]float32, 3*v)
+	for i := range before {
+		before[i] = float32(i%5) - 2
+	}
+	asked := make([]latent.Sliders, 3)
+	asked[1].Ask(0, 0.25)
+	asked[1].Ask(2, 99)
+	asked[1].Ask(1, float32(math.NaN()))
+	asked[2] = asked[1]
+	asked[2].Release(0)
+	if err := n.Run(after, before, asked); err != nil {
+		t.Fatal(err)
+	}
+	if after[v] != 0.25 || after[v+1] != 0 || after[v+2] != 3 || after[2*v] == 0.25 {
+		t.Errorf("asked for 0.25, NaN and 99 it makes %v; released, %v", after[v:2*v], after[2*v:])
+	}
+	for _, c := range []struct{ after, before, asked int }{{4 * v, 4 * v, 4}, {v, 2 * v, 2}, {2 * v, v, 2}} {
+		if err := n.Run(make([]float32, c.after), make([]float32, c.before), make([]latent.Sliders, c.asked)); err == nil {
+			t.Errorf("%d values after %d of %d clips: no error", c.after, c.before, c.asked)
+		}
+	}
+}
+
+func TestStreamRefuses(t *testing.T) {
+	m := testlatent.Model(t)
+	next := testlatent.Next(t, m)
+	spoil := func(change func(meta *netruntime.Meta)) *netruntime.Net {
+		meta := next.Meta()
+		meta.Extra = map[string]string{latent.KeyNext: meta.Extra[latent.KeyNext], latent.KeySpace: meta.Extra[latent.KeySpace]}
+		change(&meta)
+		net, err := netruntime.New(meta, next.Tensors())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return net
+	}
+	for _, c := range []struct {
+		name, want string
+		net        *netruntime.Net
+		opt        latent.StreamOptions
+	}{
+		{"nobody", "people", next, latent.StreamOptions{Workers: 1}},
+		{"no workers", "workers", next, latent.StreamOptions{People: 1}},
+		{"no network", "missing", nil, latent.StreamOptions{People: 1, Workers: 1}},
+		{"the latent space itself", "mannequin train next", m.Net, latent.StreamOptions{People: 1, Workers: 1}},
+		{"of another space", "another latent space", spoil(func(m *netruntime.Meta) { m.Extra[latent.KeySpace] = "0" }), latent.StreamOptions{People: 1, Workers: 1}},
+	} {
+		if _, err := m.NewStream(c.net, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
+		}
+	}
+	w := newWalk(t, 1, 1)
+	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}); err == nil {
+		t.Error("somebody walks nowhere")
+	}
+	w.add(0)
+	if _, err := w.Add(feature.Place{}); err == nil {
+		t.Error("two people in a stream of one")
+	}
+	if _, err := m.NewSteering(nil, 1); err == nil {
+		t.Error("steering without a network")
+	}
+}
+
+// A body whose standing feet go 0.7 of its way goes so far, on a bend, too; what no
+// foot tells stays.
+func TestCarry(t *testing.T) {
+	m := testlatent.Model(t)
+	l := m.Layout
+	cols := l.Columns()
+	clip := func(speed, turn, share float32) []float32 {
+		rows := make([]float32, latent.Frames*cols)
+		var p feature.Place
+		aside := 0.5 * speed
+		for f := range latent.Frames {
+			row := rows[f*cols:][:cols]
+			copy(row[l.Body():], []float32{aside, speed, turn})
+			for c, contact := range l.Contacts {
+				at := m3.YawQuat(-p.Yaw).Rotate(m3.V(0.6, 0, 0.9).Sub(p.Pos))
+				copy(row[l.Pos(l.Joint(contact.Joint)):], []float32{at.X, 0, at.Z})
+				row[l.Contact(c)] = 1
+			}
+			p = p.Advance([]float32{aside * share, speed * share, turn}, 1.0/latent.Rate)
+		}
+		return rows
+	}
+	for _, c := range []struct{ speed, turn, share float32 }{{1.5, 0, 1}, {1.5, 0, 0.7}, {1.2, 2, 1}, {1.2, -2, 0.8}, {1, 0.5, 1.2}} {
+		rows := clip(c.speed, c.turn, c.share)
+		by := m.Carry(rows)
+		if want := c.share / 0.93; m3.Abs(by-want) > 0.02 || m3.Abs(rows[l.Body()+feature.MotionZ]-by*c.speed) > 1e-6 {
+			t.Errorf("feet go %g of a way at %g m/s, %g rad/s: the body goes %g of it, want %g", c.share, c.speed, c.turn, by, want)
+		}
+	}
+	rows := clip(1.5, 0, 0.1)
+	if by := m.Carry(rows); by < 0.59 || by > 0.61 {
+		t.Errorf("feet go a tenth: the body goes %g, want no less than 0.6", by)
+	}
+	rows = clip(1.5, 0, 0.5)
+	for f := range latent.Frames {
+		clear(rows[f*cols+l.Contact(0):][:len(l.Contacts)])
+	}
+	if by := m.Carry(rows); by != 1 {
+		t.Errorf("no foot stands: the body goes %g of its way", by)
+	}
+	rows = clip(1.5, 0, 0.5)
+	rows[5] = float32(math.NaN())
+	rows[l.Pos(l.Joint(l.Contacts[0].Joint))] = float32(math.NaN())
+	if by := m.Carry(rows); by != 1 {
+		t.Errorf("a foot is nowhere: the body goes %g of its way", by)
+	}
+}

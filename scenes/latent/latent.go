@@ -336,8 +336,8 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		dst.Agents += o.strollers.Agents()
 		s.bones = o.strollers.Interpolate(s.bones, alpha)
 		dst.Bones = append(dst.Bones, s.bones...)
-		for range o.strollers.Agents() {
-			dst.Tint = append(dst.Tint, [3]float32{0.45, 0.42, 0.38})
+		for i := range o.strollers.Agents() {
+			dst.Tint = append(dst.Tint, scenes.Clothes(i, 2))
 		}
 	}
 	dst.Focus, dst.Heading = dst.Bones[0].Pos, s.body.place.Yaw

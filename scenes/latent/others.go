@@ -23,7 +23,7 @@ type others struct {
 }
 
 const (
-	nearest  = 2.5 // of the rings on which they begin, m
+	nearest  = 5   // of the rings on which they begin, m
 	ringGap  = 2   // from one ring to the next, m
 	roomEach = 2.5 // along a ring, m
 )
@@ -77,7 +77,7 @@ type about struct {
 }
 
 const (
-	homeRange = 8   // how far from where they began they stay, m
+	homeRange = 6   // how far from where they began they stay, m
 	slowest   = 0.9 // m/s
 	fastest   = 2.2
 )

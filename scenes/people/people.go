@@ -145,7 +145,7 @@ func (s *Scene) populate(n int) error {
 		places := int(m3.Clamp(float32(n)*done/length+0.5, 0, float32(n))) - from
 		for k := range places {
 			i := from + k
-			p := person{lane: l.path, start: l.path.Length() * (l.offset + float32(k)/float32(places)), tint: tints[(uint64(i)*7+s.seed)%uint64(len(tints))]}
+			p := person{lane: l.path, start: l.path.Length() * (l.offset + float32(k)/float32(places)), tint: scenes.Clothes(i, s.seed)}
 			at, ahead := p.lane.At(p.start)
 			if p.entity, err = s.People.Spawn(at, m3.YawOf(ahead)); err != nil {
 				return err
@@ -242,10 +242,4 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 func (s *Scene) Close() error {
 	s.Schedule.Close()
 	return s.People.Close()
-}
-
-// tints are what people wear, linear RGB.
-var tints = [...][3]float32{
-	{0.45, 0.07, 0.06}, {0.06, 0.16, 0.42}, {0.75, 0.72, 0.66}, {0.08, 0.28, 0.12}, {0.62, 0.42, 0.06},
-	{0.20, 0.20, 0.22}, {0.35, 0.10, 0.30}, {0.10, 0.36, 0.40}, {0.70, 0.28, 0.10}, {0.30, 0.45, 0.65}, {0.50, 0.45, 0.30},
 }

@@ -1,0 +1,82 @@
+package latent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/latent"
+	"mannequin/engine/m3"
+	humanlatent "mannequin/models/human-latent"
+	humannext "mannequin/models/human-next"
+	"mannequin/scenes"
+	"mannequin/terrain"
+)
+
+// Others walk about where they began, each their own way, on the ground; the person of
+// the sliders does not mind them.
+func TestOthers(t *testing.T) {
+	net, err := humanlatent.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := latent.New(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := humannext.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	field, err := terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 3, Wavelength: 14, MaxSlope: 0.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 12
+	alone := open(t, Options{Model: m, Terrain: field, Workers: 1})
+	s := open(t, Options{Model: m, Terrain: field, Workers: 2, Agents: n, Next: next, Seed: 1})
+	begun := slices.Clone(s.others.strollers.Roots)
+	way := make([]float32, n)
+	var f, a scenes.Frame
+	for tick := range 1200 {
+		before := slices.Clone(s.others.strollers.Roots)
+		step(t, s, 1, scenes.Touch{})
+		step(t, alone, 1, scenes.Touch{})
+		for r, root := range s.others.strollers.Roots {
+			way[r] += root.Pos.Dist(before[r].Pos)
+			if d := root.Pos.Dist(begun[r].Pos); d > homeRange+4 {
+				t.Fatalf("tick %d: person %d is %g m from where they began", tick, r, d)
+			}
+		}
+	}
+	for r, w := range way {
+		if w < 20*0.6 || w > 20*2.5 {
+			t.Errorf("person %d goes %g m in 20 s", r, w)
+		}
+	}
+	s.Frame(&f, 0.5)
+	alone.Frame(&a, 0.5)
+	joints := m.Skel.Len()
+	if f.Agents != n+1 || len(f.Bones) != (n+1)*joints || len(f.Tint) != n+1 {
+		t.Fatalf("%d people, %d bones, %d tints", f.Agents, len(f.Bones), len(f.Tint))
+	}
+	if !slices.Equal(f.Bones[:joints], a.Bones) {
+		t.Error("the person of the sliders walks otherwise among others")
+	}
+	for i, b := range f.Bones {
+		if !b.Pos.Finite() || !b.Rot.Finite() || b.Pos.Y < field.Height(b.Pos.X, b.Pos.Z)-0.02 {
+			t.Errorf("joint %d of person %d is at %v", i%joints, i/joints, b)
+		}
+	}
+	elbow := func(i int) m3.Vec3 {
+		return f.Bones[i*joints+m.Skel.Index("LeftForeArm")].Pos.Sub(f.Bones[i*joints].Pos)
+	}
+	if elbow(1).Dist(elbow(2)) < 0.01 {
+		t.Error("two of them walk in step")
+	}
+	for want, opt := range map[string]Options{"missing": {Model: m, Agents: 1}, "0 to": {Model: m, Agents: -1}} {
+		if _, err := New(opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package animsys_test
 import (
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,7 +73,7 @@ func newPromenade(t testing.TB, capacity, workers int) *promenade {
 
 func (p *promenade) spawn(i int) arche.Entity {
 	p.t.Helper()
-	e, err := p.people.Spawn(m3.V(float32(i%8)-4, 0, float32(i/8)), float32(i))
+	e, err := p.people.Spawn(m3.V(float32(i%8)-4, 0, float32(i/8%40)), float32(i))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -261,4 +262,23 @@ func TestStrollersErrors(t *testing.T) {
 		t.Error("placed who is gone")
 	}
 	s.step(1)
+}
+
+// BenchmarkStrollers is a tick of so many on hills, on all cores: the networks of those
+// whose turn it is, poses, feet.
+func BenchmarkStrollers(b *testing.B) {
+	for _, n := range []int{1, 200, 2000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s := newPromenade(b, n, 0)
+			for i := range n {
+				s.spawn(i)
+			}
+			s.step(60)
+			b.ReportAllocs()
+			for b.Loop() {
+				s.step(1)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "µs/agent")
+		})
+	}
 }

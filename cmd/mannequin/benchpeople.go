@@ -170,17 +170,18 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 	slices.Sort(whole)
 	r.Median, r.P99, r.Max = median(whole), whole[(len(whole)-1)*99/100], whole[len(whole)-1]
 	for i, n := range names {
-		if !slices.Contains(dogStages, n) {
+		if !slices.Contains(dogStages, n) && !slices.Contains(strollerStages, n) {
 			r.Stages = append(r.Stages, benchStage{n, stages[i]})
 		}
 	}
 	return r, nil
 }
 
-// dogStages and peopleStages are the systems that do nothing for the others.
+// The systems that do nothing for other agents than these.
 var (
-	dogStages    = []string{"Plan", "Gather", "Infer", "Scatter"}
-	peopleStages = []string{"Windows", "Play", "Restyle"}
+	dogStages      = []string{"Plan", "Gather", "Infer", "Scatter"}
+	peopleStages   = []string{"Windows", "Play", "Restyle"}
+	strollerStages = []string{"Continue", "Stroll"}
 )
 
 func (r peopleReport) print(w io.Writer) error {

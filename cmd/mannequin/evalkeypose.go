@@ -117,6 +117,9 @@ const (
 )
 
 func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport, error) {
+	if err := figuresFolder(o.figures); err != nil {
+		return nil, err
+	}
 	net, err := models.Open(o.model)
 	if err != nil {
 		return nil, err

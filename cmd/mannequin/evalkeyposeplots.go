@@ -6,7 +6,6 @@ import (
 	"image"
 	"image/color"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -181,9 +180,6 @@ func longWalk(s *shownRecording) float32 {
 
 // draw writes the figures into a folder and returns their paths.
 func (f *keyposeFigures) draw(dir string) (paths []string, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
 	save := func(name string, img *image.RGBA) error {
 		path := filepath.Join(dir, name)
 		paths = append(paths, path)
@@ -243,7 +239,7 @@ func (s *shownRecording) row(methods ...string) *image.RGBA {
 	aim := m3.YawQuat(m3.YawOf(way)).Rotate(m3.V(1, -0.2, 0)).Normalize(m3.V(1, 0, 0))
 	var keys []alongKey
 	for f := 0; f <= last; f += s.every {
-		keys = append(keys, alongKey{s.joints[f], fmt.Sprintf("%g s", float64(f)/dataset.Rate)})
+		keys = append(keys, alongKey{s.joints[f], fmt.Sprintf("%g s", float64(f)/dataset.Rate), draw.Red})
 	}
 	rows := []along{{Title: s.name + ", recorded; in red what is given, " + s.poses(), Joints: s.joints}}
 	for _, m := range methods {

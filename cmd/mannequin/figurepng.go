@@ -6,10 +6,20 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"os"
 	"slices"
 
 	"mannequin/internal/atomicfile"
 )
+
+// figuresFolder makes the folder that figures are drawn into, before anything is
+// measured. No name is no figures.
+func figuresFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	return os.MkdirAll(dir, 0o755)
+}
 
 // figureColours is how many colours a figure has at most: few make a small file, and
 // leave lines smooth.

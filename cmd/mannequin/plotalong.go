@@ -20,10 +20,11 @@ type along struct {
 	Keys    []alongKey
 }
 
-// alongKey is a pose that was given, drawn over the motion.
+// alongKey is a pose that stands out, drawn over the motion.
 type alongKey struct {
 	Joints []m3.Vec3
 	Label  string // beneath it
+	Colour color.RGBA
 }
 
 const (
@@ -95,12 +96,12 @@ func (a *along) draw(img *image.RGBA, cam draw.Camera) {
 		draw.Skeleton(img, cam, a.Parents, a.Joints[f], a.Colour(f))
 	}
 	for _, k := range a.Keys {
-		draw.Skeleton(img, cam, a.Parents, k.Joints, draw.Red)
+		draw.Skeleton(img, cam, a.Parents, k.Joints, k.Colour)
 		at := k.Joints[0].Flat()
-		draw.Dot(img, cam, at, 8, draw.Red)
+		draw.Dot(img, cam, at, 8, k.Colour)
 		if x, y, ok := cam.Project(img.Rect.Dx(), img.Rect.Dy(), at); ok && k.Label != "" {
 			w, _ := draw.TextSize(13, k.Label)
-			draw.Text(img, int(x)-w/2, min(int(y)+8, img.Rect.Dy()-18), 13, draw.Red, k.Label)
+			draw.Text(img, int(x)-w/2, min(int(y)+8, img.Rect.Dy()-18), 13, k.Colour, k.Label)
 		}
 	}
 }

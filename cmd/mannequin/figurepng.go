@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"image"
 	"image/color"
 	"image/png"
@@ -27,36 +26,47 @@ const figureColours = 64
 
 // saveFigure writes a drawing as a PNG of few colours.
 func saveFigure(path string, img *image.RGBA) error {
-	e := png.Encoder{CompressionLevel: png.BestCompression}
-	return atomicfile.Write(path, func(w io.Writer) error { return e.Encode(w, fewColours(img)) })
+	return atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, fewColours(img)) })
 }
 
-// fewColours returns the picture in its most frequent colours; the others become
-// the nearest of them.
+// fewColours returns the picture in its most frequent colours; the others become the
+// nearest of them.
 func fewColours(img *image.RGBA) *image.Paletted {
-	count := map[color.RGBA]int{}
+	var index []int32 // (pixels) which colour of all
+	var all []color.RGBA
+	var count []int
+	of := map[color.RGBA]int32{}
+	last := color.RGBA{} // most pixels are as the one before
+	at := int32(-1)
 	for i := 0; i < len(img.Pix); i += 4 {
-		count[color.RGBA{img.Pix[i], img.Pix[i+1], img.Pix[i+2], img.Pix[i+3]}]++
+		p := img.Pix[i : i+4 : i+4]
+		if c := (color.RGBA{p[0], p[1], p[2], p[3]}); at < 0 || c != last {
+			var ok bool
+			if at, ok = of[c]; !ok {
+				at = int32(len(all))
+				all, count, of[c] = append(all, c), append(count, 0), at
+			}
+			last = c
+		}
+		count[at]++
+		index = append(index, at)
 	}
-	all := make([]color.RGBA, 0, len(count))
-	for c := range count {
-		all = append(all, c)
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
 	}
-	slices.SortFunc(all, func(a, b color.RGBA) int {
-		return cmp.Or(count[b]-count[a], cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B), cmp.Compare(a.A, b.A))
-	})
-	var of color.Palette
-	for _, c := range all[:min(figureColours, len(all))] {
-		of = append(of, c)
+	slices.SortStableFunc(order, func(a, b int) int { return count[b] - count[a] })
+	var few color.Palette
+	for _, i := range order[:min(figureColours, len(order))] {
+		few = append(few, all[i])
 	}
-	index := map[color.RGBA]uint8{}
-	for _, c := range all {
-		index[c] = uint8(of.Index(c))
+	nearest := make([]uint8, len(all))
+	for i, c := range all {
+		nearest[i] = uint8(few.Index(c))
 	}
-	out := image.NewPaletted(image.Rect(0, 0, img.Rect.Dx(), img.Rect.Dy()), of)
+	out := image.NewPaletted(image.Rect(0, 0, img.Rect.Dx(), img.Rect.Dy()), few)
 	for i := range out.Pix {
-		p := img.Pix[4*i:]
-		out.Pix[i] = index[color.RGBA{p[0], p[1], p[2], p[3]}]
+		out.Pix[i] = nearest[index[i]]
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func TestTrainAndEvalLatent(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &trained); err != nil {
 		t.Fatal(err)
 	}
-	if !(trained.Best < 0.9*trained.Initial) || trained.Curve[3].Parts["divergence in nats"] <= 0 {
+	if !(trained.Best < 0.9*trained.Initial) || trained.Curve[3].Parts["divergence in nats"] <= 0 || trained.Curve[3].Parts["mean magnitude of weights"] <= 0 {
 		t.Errorf("held-out loss %g, before %g, parts %v", trained.Best, trained.Initial, trained.Curve[3].Parts)
 	}
 	for _, f := range []string{"latent.ckpt", "latent.loss.csv", "latent.loss.png", "latent.loss.parts.png"} {

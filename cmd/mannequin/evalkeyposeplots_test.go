@@ -108,6 +108,11 @@ func TestKeyposeFigures(t *testing.T) {
 	if off := ahead.off(methodSparse); math.Abs(float64(off)-50) > 2 {
 		t.Errorf("joints %g cm off, want 50 on the average of the way", off)
 	}
+	for _, method := range []string{methodCorrected, methodKeypose} {
+		if off := ahead.off(method); !(off < 0.5) {
+			t.Errorf("%s: joints %g cm off, which is the recording itself", method, off)
+		}
+	}
 	for want, by := range map[string]func(s *shownRecording) float32{"set/ahead": walk, "set/back": (*shownRecording).aside, "set/turn": (*shownRecording).turn, "set/slow": longWalk} {
 		if got := fig.most(60, 0, by); got == nil || got.name != want {
 			t.Errorf("%+v is shown, want %s", got, want)
@@ -149,8 +154,8 @@ func TestKeyposeFigures(t *testing.T) {
 	}
 	// Who goes backward faces right, and goes left.
 	img = openPNG(t, filepath.Join(dir, "keypose-backward-1.png"))
-	if x := rightmost(img, row(1), draw.Orange); x < b.Dx()/3 {
-		t.Errorf("as published it is in the left part, up to %d", x)
+	if x := rightmost(img, row(1), draw.Orange); x < b.Dx()*2/3 {
+		t.Errorf("who goes backward begins at %d of %d", x, b.Dx())
 	}
 }
 

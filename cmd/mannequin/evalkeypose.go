@@ -26,6 +26,7 @@ type evalKeyposeOptions struct {
 	gaps    string
 	unseen  []string
 	sparse  []string
+	figures string
 	threads int
 	asJSON  bool
 }
@@ -46,15 +47,21 @@ not seen, beside interpolation, each figure beside the bar that it has to reach:
   with --transitions, gaps of 5, 15 and 30 frames in the protocol of LAFAN1
   (Harvey et al. 2020)
 
-docs/keypose.md defines every figure.`,
+docs/keypose.md defines every figure. --figures draws the thesis's Fig. 5.1 to 5.4,
+for each number of poses a second: the walk that goes farthest (up to 2 m/s and
+15 s), the recording that goes backward or sideways fastest, and the ways of hips of
+that walk, of the recording that turns most and of the walk that takes longest.`,
 		Example: `  mannequin eval keypose --data data/cmu-locomotion
   mannequin eval keypose --model mine.safetensors --data data/mine --held-out 'walk_07' --json
-  mannequin eval keypose --data data/cmu-locomotion --sparse two.safetensors --sparse one.safetensors
+  mannequin eval keypose --data data/cmu-locomotion --sparse two.safetensors --sparse one.safetensors --figures out/keypose
   mannequin eval keypose --model local.safetensors --data data/cmu-locomotion --transitions data/lafan1`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.threads < 1 || o.threads > 1024 {
+			switch {
+			case o.threads < 1 || o.threads > 1024:
 				return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
+			case o.figures != "" && len(o.sparse) == 0:
+				return command.Usagef("--figures shows the thesis's network beside ours: name a model file of train sparse with --sparse")
 			}
 			r, err := evalKeypose(cmd.Context(), o)
 			if err != nil {
@@ -73,6 +80,7 @@ docs/keypose.md defines every figure.`,
 	p.StringVar(&o.gaps, "transitions", "", "`folder` of recordings to measure gaps on")
 	p.StringSliceVar(&o.unseen, "transitions-held-out", []string{"*_subject5_*"}, "`patterns` of those that the network has not seen")
 	p.StringArrayVar(&o.sparse, "sparse", nil, "a model `file` of train sparse, to measure beside it; may stand several times")
+	p.StringVar(&o.figures, "figures", "", "`folder` to draw Fig. 5.1 to 5.4 into")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	must(c.MarkFlagRequired("data"))
@@ -86,6 +94,7 @@ type evalKeyposeReport struct {
 	Scores      []inbetween.Score      `json:"scores"`
 	Sparse      []evalSparse           `json:"sparse,omitempty"`
 	Transitions []inbetween.Transition `json:"transitions,omitempty"`
+	Figures     []string               `json:"figures,omitempty"`
 	Bars        evalBars               `json:"bars"`
 }
 
@@ -108,6 +117,9 @@ const (
 )
 
 func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport, error) {
+	if err := figuresFolder(o.figures); err != nil {
+		return nil, err
+	}
 	net, err := models.Open(o.model)
 	if err != nil {
 		return nil, err
@@ -136,6 +148,10 @@ func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport,
 		}},
 	}
 	r := &evalKeyposeReport{Model: net.Meta().Name}
+	var fig *keyposeFigures
+	if o.figures != "" {
+		fig = &keyposeFigures{}
+	}
 	for _, dir := range o.data {
 		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.heldOut, Poses: true, Workers: o.threads})
 		if err != nil {
@@ -163,7 +179,7 @@ func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport,
 			}
 		}
 		set := filepath.Base(filepath.Clean(dir))
-		sparse, err := measureSparse(ctx, o.sparse, set, held, methods[1].fill, m.Layout, o.threads)
+		sparse, err := measureSparse(ctx, o.sparse, set, held, methods[1].fill, m.Layout, o.threads, fig)
 		if err != nil {
 			return nil, err
 		}
@@ -186,6 +202,11 @@ func evalKeypose(ctx context.Context, o evalKeyposeOptions) (*evalKeyposeReport,
 		}
 	}
 	r.Bars = r.bars()
+	if fig != nil {
+		if r.Figures, err = fig.draw(o.figures); err != nil {
+			return nil, err
+		}
+	}
 	return r, nil
 }
 

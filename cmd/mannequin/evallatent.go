@@ -21,13 +21,14 @@ import (
 
 // evalLatentOptions are the flags of eval latent.
 type evalLatentOptions struct {
-	model, data string
-	more        []string
-	heldOut     []string
-	chains      int
-	threads     int
-	rates       bool
-	asJSON      bool
+	model   string
+	data    []string
+	heldOut []string
+	chains  int
+	threads int
+	rates   bool
+	figures string
+	asJSON  bool
 }
 
 func newEvalLatent() *cobra.Command {
@@ -47,8 +48,9 @@ training, each figure beside the bar that it has to reach:
   how well chained clips meet
   how long a decoded clip takes
 
-docs/latent.md defines every figure.`,
-		Example: `  mannequin eval latent --data data/cmu-locomotion
+docs/latent.md defines every figure. --figures draws the thesis's Fig. 5.6 to 5.8:
+poses in which clips begin, what the sliders do to a clip, and clips chained.`,
+		Example: `  mannequin eval latent --data data/cmu-locomotion --figures out/latent
   mannequin eval latent --model mine.safetensors --data data/mine --held-out 'walk_07' --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -70,12 +72,12 @@ docs/latent.md defines every figure.`,
 	}
 	p := c.Flags()
 	p.StringVar(&o.model, "model", "human-latent", "a shipped model's `name`, or a model file")
-	p.StringVar(&o.data, "data", "", "`folder` of the recordings that it was trained on")
-	p.StringSliceVar(&o.more, "and", nil, "more `folders` of recordings")
+	p.StringArrayVar(&o.data, "data", nil, "`folder` of the recordings that it was trained on; may stand several times")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train latent)")
 	p.IntVar(&o.chains, "chains", 8, "chains of six clips to make")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.rates, "rates", true, "measure how long decoding takes, too")
+	p.StringVar(&o.figures, "figures", "", "`folder` to draw Fig. 5.6 to 5.8 into")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	must(c.MarkFlagRequired("data"))
 	return c
@@ -97,6 +99,7 @@ type evalLatentReport struct {
 	Made        []evalSlider     `json:"made"`
 	Chain       evalChain        `json:"chain"`
 	Rates       []evalLatentRate `json:"rates"`
+	Figures     []string         `json:"figures,omitempty"`
 	Bars        evalBars         `json:"bars"`
 	model       *latent.Model    // under test
 	coder       *latent.Coder    //
@@ -171,6 +174,9 @@ type evalEncoded struct {
 }
 
 func evalLatent(ctx context.Context, o evalLatentOptions) (*evalLatentReport, error) {
+	if err := figuresFolder(o.figures); err != nil {
+		return nil, err
+	}
 	net, err := models.Open(o.model)
 	if err != nil {
 		return nil, err
@@ -186,13 +192,12 @@ func evalLatent(ctx context.Context, o evalLatentOptions) (*evalLatentReport, er
 		return nil, err
 	}
 	defer r.coder.Close()
-	dirs := append([]string{o.data}, o.more...)
-	opt, err := latentOptions(dirs, nil, o.heldOut, 1, o.threads)
+	opt, err := latentOptions(o.data, nil, o.heldOut, 1, o.threads)
 	if err != nil {
 		return nil, err
 	}
 	opt.Layout = r.model.Layout
-	if r.train.set, r.held.set, err = dataset.BuildMotion(dirs, opt); err != nil {
+	if r.train.set, r.held.set, err = dataset.BuildMotion(o.data, opt); err != nil {
 		return nil, err
 	}
 	if len(r.held.set.Windows) == 0 {
@@ -218,6 +223,11 @@ func evalLatent(ctx context.Context, o evalLatentOptions) (*evalLatentReport, er
 		}
 	}
 	r.Bars = r.bars()
+	if o.figures != "" {
+		if r.Figures, err = r.draw(o.figures); err != nil {
+			return nil, err
+		}
+	}
 	return r, nil
 }
 

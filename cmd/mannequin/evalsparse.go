@@ -7,6 +7,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/manifold"
+	"mannequin/animsys/skel"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
@@ -31,8 +32,8 @@ const (
 )
 
 // between is what fill makes of a recording's poses, one in every so many frames, as
-// rows of the layout, and the recording's own rows.
-func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, every int, fill inbetween.Fill) (made, part []float32, err error) {
+// a clip and as rows of the layout, and the recording's own rows.
+func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, every int, fill inbetween.Fill) (clip *skel.Clip, made, part []float32, err error) {
 	frames := (c.Frames-1)/every*every + 1
 	t := l.NewTrack(frames, dataset.Rate)
 	t.SetClip(c.Poses, 0, 1)
@@ -40,18 +41,20 @@ func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, e
 		t.Key(f)
 	}
 	if err := fill(t); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if made, err = inbetween.Rows(layout, t); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
+	clip = t.Clip()
 	t.SetClip(c.Poses, 0, 1)
 	part, err = inbetween.Rows(layout, t)
-	return made, part, err
+	return clip, made, part, err
 }
 
-// measureSparse measures networks of sparse poses on the recordings of a set.
-func measureSparse(ctx context.Context, files []string, set string, held *dataset.Motion, fill inbetween.Fill, l *keypose.Layout, threads int) (out []evalSparse, err error) {
+// measureSparse measures networks of sparse poses on the recordings of a set, and
+// keeps in fig, if that is not nil, what they make.
+func measureSparse(ctx context.Context, files []string, set string, held *dataset.Motion, fill inbetween.Fill, l *keypose.Layout, threads int, fig *keyposeFigures) (out []evalSparse, err error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -87,9 +90,14 @@ func measureSparse(ctx context.Context, files []string, set string, held *datase
 			if c.Mirror || c.Frames < 2*every+1 {
 				continue
 			}
+			shown, err := fig.recording(s.Layout, c, every)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Name, err)
+			}
 			measure := func(method string, made, part []float32) error {
 				v, err := metrics.MeasureSparse(s.Layout, made, part, every)
 				of[method] = append(of[method], v)
+				shown.rows(method, made)
 				return err
 			}
 			lines, part, err := metrics.BetweenSparse(s.Layout, c.Rows, every)
@@ -112,11 +120,15 @@ func measureSparse(ctx context.Context, files []string, set string, held *datase
 			if err := measure(methodCorrected, made, part); err != nil {
 				return nil, err
 			}
-			if made, part, err = between(l, s.Layout, c, every, fill); err != nil {
+			clip, made, part, err := between(l, s.Layout, c, every, fill)
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.Name, err)
 			}
 			if err := measure(methodKeypose, made, part); err != nil {
 				return nil, err
+			}
+			if err := shown.clip(methodKeypose, clip); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Name, err)
 			}
 		}
 		for _, method := range []string{methodLines, methodSparse, methodCorrected, methodKeypose} {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestTrainAndEvalLatent(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &trained); err != nil {
 		t.Fatal(err)
 	}
-	if !(trained.Best < 0.9*trained.Initial) || trained.Curve[3].Parts["divergence in nats"] <= 0 {
+	if !(trained.Best < 0.9*trained.Initial) || trained.Curve[3].Parts["divergence in nats"] <= 0 || trained.Curve[3].Parts["mean magnitude of weights"] <= 0 {
 		t.Errorf("held-out loss %g, before %g, parts %v", trained.Best, trained.Initial, trained.Curve[3].Parts)
 	}
 	for _, f := range []string{"latent.ckpt", "latent.loss.csv", "latent.loss.png", "latent.loss.parts.png"} {
@@ -42,7 +43,7 @@ func TestTrainAndEvalLatent(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	if code, stdout, stderr = cli("eval", "latent", "--model", out, "--data", data, "--held-out", held, "--rates=false", "--chains", "1", "--json"); code != 0 {
+	if code, stdout, stderr = cli("eval", "latent", "--model", out, "--data", data, "--held-out", held, "--rates=false", "--chains", "1", "--figures", filepath.Join(dir, "figures"), "--json"); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var r evalLatentReport
@@ -54,6 +55,16 @@ func TestTrainAndEvalLatent(t *testing.T) {
 	}
 	if !(r.Walks.RMS > 0 && r.Walks.RMS < 20) || !(r.Walks.Refined < r.Walks.RMS) || !(r.KL > 0) {
 		t.Errorf("%.2f cm, after a fit %.2f; divergence %.1f", r.Walks.RMS, r.Walks.Refined, r.KL)
+	}
+	var drawn []string
+	for _, path := range r.Figures {
+		drawn = append(drawn, filepath.Base(path))
+		if b := openPNG(t, path).Bounds(); b.Dx() < 1000 || b.Dx() > 1600 || b.Dy() < 200 {
+			t.Errorf("%s has %v", path, b)
+		}
+	}
+	if want := []string{"latent-starts.png", "latent-sliders.png", "latent-chain.png"}; !slices.Equal(drawn, want) {
+		t.Errorf("figures %v, want %v", drawn, want)
 	}
 	for _, q := range r.Told {
 		if !(q.R2 >= 0 && q.R2 <= 1 && q.Plain <= 1 && q.Frames <= 1) {
@@ -109,10 +120,15 @@ func TestLatentUsage(t *testing.T) {
 		{"--ramp", []string{"train", "latent", "--data", dir, "--out", out, "--ramp", "1.5"}},
 		{"--path", []string{"train", "latent", "--data", dir, "--out", out, "--path", "NaN"}},
 		{"--threads", []string{"eval", "latent", "--data", dir, "--threads", "0"}},
+		{"--and", []string{"eval", "latent", "--data", dir, "--and", dir}},
 	} {
 		if code, _, stderr := cli(c.args...); code != command.ExitUsage || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit %d, %s", c.args, code, stderr)
 		}
+	}
+	file := writeFile(t, dir, "file", "")
+	if code, _, stderr := cli("eval", "latent", "--data", dir, "--figures", file); code != command.ExitFailure || !strings.Contains(stderr, file) {
+		t.Errorf("figures into a file: exit %d, %s", code, stderr)
 	}
 	if code, _, stderr := cli("eval", "latent", "--model", "human", "--data", dir); code != command.ExitFailure || !strings.Contains(stderr, "decoder") {
 		t.Errorf("a manifold: exit %d, %s", code, stderr)

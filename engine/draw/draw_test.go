@@ -173,3 +173,23 @@ func ExampleSkeleton() {
 	Skeleton(img, cam, []int16{-1, 0, 1}, []m3.Vec3{{Y: 0.5}, {Y: 0.5, Z: 0.4}, {Z: 0.4}}, Blue)
 	// Output:
 }
+
+// A tile says what its motion's Label says of it.
+func TestClipSheetLabel(t *testing.T) {
+	m := Motion{Parents: []int16{-1, 0}, Frames: 2, Pose: func(int) []m3.Vec3 { return []m3.Vec3{{Y: 0.4}, {Y: 0.4, Z: 0.3}} }}
+	plain := ClipSheet(m, 2, 2, 1)
+	m.Label = func(f int) string { return []string{"0", "one"}[f] }
+	named := ClipSheet(m, 2, 2, 1)
+	same := func(tile int) bool {
+		for y := range 20 {
+			from, to := plain.PixOffset(240*tile, y), plain.PixOffset(240*(tile+1)-1, y)
+			if !bytes.Equal(plain.Pix[from:to], named.Pix[from:to]) {
+				return false
+			}
+		}
+		return true
+	}
+	if !same(0) || same(1) {
+		t.Error("the first tile is still called 0, the second is not 1 any more")
+	}
+}

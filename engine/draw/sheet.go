@@ -38,11 +38,12 @@ type Motion struct {
 	FPS     float64                    // frames per second, for the labels
 	Pose    func(f int) []m3.Vec3      // world joint positions of frame f, m
 	Colour  func(joint int) color.RGBA // optional: colour of the bone that ends in a joint; nil is Blue
+	Label   func(f int) string         // optional: what is written on the tile of frame f; nil is its number and time
 }
 
 // ClipSheet shows n frames of a clip, spread evenly from the first to the last,
 // cols to a row: a side view that follows the middle of the pose, at least
-// height metres high, each tile labelled with its frame and time. The ground is
+// height metres high, each tile labelled. The ground is
 // the line at height 0.
 func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 	n = max(min(n, m.Frames), 1)
@@ -85,6 +86,9 @@ func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 		label := fmt.Sprintf("%d", m.First+f)
 		if m.FPS > 0 {
 			label += fmt.Sprintf("   %.2f s", float64(m.First+f)/m.FPS)
+		}
+		if m.Label != nil {
+			label = m.Label(f)
 		}
 		Text(tile, 5, 3, 12, Ink, label)
 	})

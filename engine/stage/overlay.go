@@ -3,6 +3,7 @@ package stage
 import (
 	"image"
 	"slices"
+	"strings"
 
 	"github.com/g3n/engine/gls"
 	"github.com/g3n/engine/graphic"
@@ -56,10 +57,11 @@ func newPanel(gs *gls.GLS, at corner, size float64) *panel {
 	return p
 }
 
-// set paints lines for a picture of w×h pixels.
-func (p *panel) set(gs *gls.GLS, lines []string, w, h int) {
+// set paints lines for a picture of w×h pixels, of which the part taken, at the right,
+// shows something else.
+func (p *panel) set(gs *gls.GLS, lines []string, w, h int, taken image.Rectangle) {
 	p.view = [2]int{w, h}
-	if slices.Equal(lines, p.lines) {
+	if lines = fit(lines, p.size, p.at, w, h, taken); slices.Equal(lines, p.lines) {
 		return
 	}
 	p.lines = append(p.lines[:0], lines...)
@@ -82,20 +84,73 @@ func (p *panel) show(gs *gls.GLS, img *image.RGBA) {
 	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, int32(p.w), int32(p.h), 0, gl.RGBA, gl.UNSIGNED_BYTE, gl.Ptr(&img.Pix[0]))
 }
 
-// paintPanel returns the lines on a translucent box.
-func paintPanel(lines []string, size float64) *image.RGBA {
-	const pad = 10
-	_, lineH := draw.TextSize(size, "Ag")
-	lineH += 3
+// textPad is between text and the edge of its box, pixels.
+const textPad = 10
+
+// textBox returns the size of the box around lines, and how high a line is.
+func textBox(lines []string, size float64) (box image.Point, line int) {
+	_, line = draw.TextSize(size, "Ag")
+	line += 3
 	w := 0
 	for _, l := range lines {
 		lw, _ := draw.TextSize(size, l)
 		w = max(w, lw)
 	}
-	img := image.NewRGBA(image.Rect(0, 0, w+2*pad, lineH*len(lines)+2*pad-3))
+	return image.Pt(w+2*textPad, line*len(lines)+2*textPad-3), line
+}
+
+// fit breaks lines that leave the picture of w×h pixels, or lie over what is taken, at
+// its right. It returns nil where they would fill a quarter of the picture's height.
+func fit(lines []string, size float64, at corner, w, h int, taken image.Rectangle) []string {
+	room := w - 2*panelMargin - 2*textPad
+	out := broken(lines, size, room)
+	box, _ := textBox(out, size)
+	top := panelMargin
+	if at == bottomLeft {
+		top = h - panelMargin - box.Y
+	}
+	if image.Rect(panelMargin, top, panelMargin+box.X, top+box.Y).Overlaps(taken) {
+		out = broken(lines, size, taken.Min.X-2*panelMargin-2*textPad)
+		box, _ = textBox(out, size)
+	}
+	if len(out) != len(lines) && (box.Y > h/4 || box.X > w-2*panelMargin) {
+		return nil
+	}
+	return out
+}
+
+// broken breaks lines between words, so that none is wider than room pixels where its
+// words allow that.
+func broken(lines []string, size float64, room int) (out []string) {
+	for _, l := range lines {
+		if w, _ := draw.TextSize(size, l); w <= room {
+			out = append(out, l)
+			continue
+		}
+		now := ""
+		for _, word := range strings.Split(l, " ") {
+			longer := now + " " + word
+			if now == "" {
+				longer = word
+			}
+			if w, _ := draw.TextSize(size, longer); w > room && now != "" {
+				out = append(out, strings.TrimRight(now, " "))
+				longer = word
+			}
+			now = longer
+		}
+		out = append(out, now)
+	}
+	return out
+}
+
+// paintPanel returns the lines on a translucent box.
+func paintPanel(lines []string, size float64) *image.RGBA {
+	box, line := textBox(lines, size)
+	img := image.NewRGBA(image.Rectangle{Max: box})
 	draw.Fill(img, img.Rect, panelBack)
 	for i, l := range lines {
-		draw.Text(img, pad, pad+i*lineH, size, panelText, l)
+		draw.Text(img, textPad, textPad+i*line, size, panelText, l)
 	}
 	return img
 }

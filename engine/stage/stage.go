@@ -195,8 +195,6 @@ func (s *Stage) Draw(v View) error {
 	s.skyMat = s.eye.unproject()
 	s.ground.move(v.Focus)
 	s.setPath(v.Path)
-	s.hud.set(s.gs, v.HUD, w, h)
-	s.help.set(s.gs, v.Help, w, h)
 	s.controls.view = [2]int{w, h}
 	if s.knobs.set(v.Panel, w, h) {
 		if s.knobs.bounds.Empty() {
@@ -205,6 +203,9 @@ func (s *Stage) Draw(v View) error {
 			s.controls.show(s.gs, s.knobs.paint())
 		}
 	}
+	taken := s.knobs.bounds.Add(s.knobs.at)
+	s.hud.set(s.gs, v.HUD, w, h, taken)
+	s.help.set(s.gs, v.Help, w, h, taken)
 	eyeClip := s.eye.clip()
 	seen, shaded := math32.NewFrustumFromMatrix(&eyeClip), math32.NewFrustumFromMatrix(&s.air.shadow)
 	for _, c := range s.crowds {

@@ -72,10 +72,18 @@ func (l *latentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64
 	return t.WeightedSum(terms...)
 }
 
-// told returns the parts of the held-out loss since it was last asked for them.
+// told returns the parts of the held-out loss since it was last asked for them, and
+// what the penalty is of.
 func (l *latentLoss) told() map[string]float64 {
 	n := max(1, l.parts[2])
 	parts := map[string]float64{"squared error": l.parts[0] / n, "divergence in nats": l.parts[1] / n}
+	sum := 0.0
+	for _, p := range l.net.weights() {
+		for _, v := range p.Val {
+			sum += math.Abs(float64(v))
+		}
+	}
+	parts["mean magnitude of weights"] = sum / float64(count(l.net.weights()))
 	l.parts = [3]float64{}
 	return parts
 }

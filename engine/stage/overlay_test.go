@@ -1,0 +1,52 @@
+package stage
+
+import (
+	"image"
+	"slices"
+	"testing"
+)
+
+// Text keeps within the picture and off the panel: it is broken between words, and
+// left out where there is no room.
+func TestTextFits(t *testing.T) {
+	status := []string{"no clips yet: A adds the present one; adding …"}
+	help := []string{"up, down: another slider   left, right: move it   or the mouse", "P, V, A … as on the buttons; V: all clips added, or the one of the sliders"}
+	for _, c := range []struct {
+		name  string
+		lines []string
+		size  float64
+		at    corner
+		w, h  int
+		taken image.Rectangle
+		want  int // lines
+	}{
+		{"status in a wide picture", status, 17, topLeft, 1280, 720, image.Rect(1014, 14, 1266, 283), 1},
+		{"status beside the panel", status, 17, topLeft, 480, 270, image.Rect(315, 14, 466, 172), 2},
+		{"status without one", status, 17, topLeft, 480, 270, image.Rectangle{}, 1},
+		{"help in a wide picture", help, 15, bottomLeft, 1280, 720, image.Rect(1014, 14, 1266, 283), 2},
+		{"help below the panel", help, 15, bottomLeft, 480, 360, image.Rect(315, 14, 466, 172), 3},
+		{"help beside the panel", help, 15, bottomLeft, 480, 480, image.Rect(315, 14, 466, 470), 4},
+		{"help that would hide the scene", help, 15, bottomLeft, 480, 270, image.Rect(315, 14, 466, 172), 0},
+		{"much help that fits", slices.Repeat([]string{"a line"}, 8), 15, bottomLeft, 480, 270, image.Rectangle{}, 8},
+		{"nothing", nil, 15, bottomLeft, 480, 270, image.Rectangle{}, 0},
+	} {
+		got := fit(c.lines, c.size, c.at, c.w, c.h, c.taken)
+		if len(got) != c.want {
+			t.Errorf("%s: %q, want %d lines", c.name, got, c.want)
+		}
+		if c.want == 0 {
+			continue
+		}
+		box, _ := textBox(got, c.size)
+		over := image.Rectangle{Max: box}.Add(image.Pt(panelMargin, panelMargin))
+		if c.at == bottomLeft {
+			over = over.Add(image.Pt(0, c.h-2*panelMargin-box.Y))
+		}
+		if over.Overlaps(c.taken) || !over.In(image.Rect(0, 0, c.w, c.h)) {
+			t.Errorf("%s: text in %v, panel in %v", c.name, over, c.taken)
+		}
+	}
+	if got, want := broken([]string{"one two   three", "four"}, 15, 60), []string{"one two", "three", "four"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

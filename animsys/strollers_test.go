@@ -140,7 +140,7 @@ func TestStrollersGoAsTheyAreAsked(t *testing.T) {
 	}
 	for r := range n {
 		a := asks[r/2]
-		if math.Abs(went[r]-float64(a.speed)) > 0.3 || math.Abs(turned[r]-float64(a.turn)) > 0.25 {
+		if math.Abs(went[r]-float64(a.speed)) > 0.15 || math.Abs(turned[r]-float64(a.turn)) > 0.12 {
 			t.Errorf("stroller %d goes %.2f m/s and turns %.2f rad/s, asked for %g and %g", r, went[r], turned[r], a.speed, a.turn)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/internal/command"
 	"mannequin/models"
+	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
 )
@@ -28,6 +29,7 @@ type evalLatentOptions struct {
 	threads int
 	rates   bool
 	figures string
+	next    string
 	asJSON  bool
 }
 
@@ -46,6 +48,8 @@ training, each figure beside the bar that it has to reach:
   components of the latent values, and of the clips' frames
   how well a component sets its trait, alone, in clips held out
   how well chained clips meet
+  how people who walk on by a network of train next (--next) turn and go, and how
+  their clips meet and their feet slide
   how long a decoded clip takes
 
 docs/latent.md defines every figure. --figures draws the thesis's Fig. 5.6 to 5.8:
@@ -73,6 +77,7 @@ poses in which clips begin, what the sliders do to a clip, and clips chained.`,
 	p := c.Flags()
 	p.StringVar(&o.model, "model", "human-latent", "a shipped model's `name`, or a model file")
 	p.StringArrayVar(&o.data, "data", nil, "`folder` of the recordings that it was trained on; may stand several times")
+	p.StringVar(&o.next, "next", "", "how its clips go on: a shipped model's `name`, or a model file (default: human-next for human-latent, else none)")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train latent)")
 	p.IntVar(&o.chains, "chains", 8, "chains of six clips to make")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
@@ -98,6 +103,7 @@ type evalLatentReport struct {
 	Told        []evalTrait      `json:"told"` // of held-out clips
 	Made        []evalSlider     `json:"made"`
 	Chain       evalChain        `json:"chain"`
+	Walking     []evalWalk       `json:"strollers,omitempty"`
 	Rates       []evalLatentRate `json:"rates"`
 	Figures     []string         `json:"figures,omitempty"`
 	Bars        evalBars         `json:"bars"`
@@ -185,6 +191,15 @@ func evalLatent(ctx context.Context, o evalLatentOptions) (*evalLatentReport, er
 	if r.model, err = latent.New(net); err != nil {
 		return nil, err
 	}
+	if o.next == "" && o.model == "human-latent" {
+		o.next = "human-next"
+	}
+	var next *netruntime.Net
+	if o.next != "" {
+		if next, err = models.Open(o.next); err != nil {
+			return nil, err
+		}
+	}
 	if r.traits, err = latent.Traits(r.model.Layout); err != nil {
 		return nil, err
 	}
@@ -210,6 +225,11 @@ func evalLatent(ctx context.Context, o evalLatentOptions) (*evalLatentReport, er
 	}
 	r.Values, r.Clips = r.model.Values, len(r.held.rows)
 	for _, stage := range []func() error{r.reconstruct, r.divergence, r.effects, r.told, r.made, func() error { return r.chains(o.chains) }, func() error {
+		if next == nil {
+			return nil
+		}
+		return r.walks(next, o.threads)
+	}, func() error {
 		if !o.rates {
 			return nil
 		}
@@ -278,6 +298,9 @@ func (r *evalLatentReport) print(w io.Writer) error {
 	t.section(fmt.Sprintf("%d clips chained, which turn and step as wanted", r.Chain.Seams+r.Chain.Chains),
 		"apart over the overlap: mean cm\tmost\tms a clip",
 		cells(fmt.Sprintf("%.2f", r.Chain.Mean), fmt.Sprintf("%.2f", r.Chain.Most), fmt.Sprintf("%.0f", r.Chain.MS)))
+	if len(r.Walking) > 0 {
+		r.printWalks(t)
+	}
 	t.table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", r.Model, r.Bars.missed(), len(r.Bars)), 0, r.Bars.rows())
 	return t.err
 }

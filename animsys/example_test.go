@@ -7,13 +7,16 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
+	humanlatent "mannequin/models/human-latent"
 	humanlocomotion "mannequin/models/human-locomotion"
+	humannext "mannequin/models/human-next"
 	"mannequin/netruntime"
 	"mannequin/terrain"
 
@@ -116,4 +119,57 @@ func ExamplePeople() {
 	row, _ := people.Rows.Row(person)
 	fmt.Printf("it stands %.1f m from the end of its path\n", people.Roots[row].Pos.Dist(m3.V(0, 0, 10)))
 	// Output: it stands 0.0 m from the end of its path
+}
+
+// Somebody walks by values that code sets: to the left, in steps for 1.2 m/s.
+func ExampleStrollers() {
+	net, err := humanlatent.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := latent.New(net)
+	if err != nil {
+		log.Fatal(err)
+	}
+	next, err := humannext.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	flat, err := terrain.Flat(terrain.Grid{Size: 100, Cell: 0.5})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	world := arche.NewWorld()
+	strollers, err := animsys.NewStrollers(&world, model, next, animsys.StrollersOptions{Capacity: 16, Terrain: flat})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer strollers.Close()
+	schedule, err := ecs.NewSchedule(&world, 1.0/latent.Rate, animsys.Systems()...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer schedule.Close()
+	steering, err := model.NewSteering(next, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	stroller, err := strollers.Spawn(m3.V(0, 0, 0), 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sliders := generic.NewMap1[latent.Sliders](&world)
+	steering.Steer(sliders.Get(stroller), 0.3, 1.2)
+
+	for range 300 { // five seconds
+		if err := schedule.Step(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	row, _ := strollers.Rows.Row(stroller)
+	at := strollers.Roots[row].Pos
+	fmt.Println("to the left:", at.X > 1, "ahead:", at.Z > 2)
+	// Output: to the left: true ahead: true
 }

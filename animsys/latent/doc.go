@@ -13,6 +13,9 @@
 //     components stay: it refines what the encoder finds, or goes on from another
 //     clip.
 //   - [Coder.Append] chains clips to motion of any length.
+//   - [Stream] keeps many people walking, a clip after the other, as their [Sliders]
+//     say, which [Steering] sets for a turn and a speed. [Next] is the network that
+//     tells how a clip goes on.
 //   - [Traits] are what people see of a clip.
 //
 // docs/latent.md tells what it reaches and how it is trained.

@@ -34,7 +34,8 @@ func OverlapWeight(i int) float32 { return 1 - float32(i)/Overlap }
 // (values), say which clip: those that fixed, (values), marks stay as they are, and
 // the others are changed such that its first half second is what the motion ends
 // with; the first clip keeps all, and should lead with a leg: at the mean of all
-// steps people shuffle. Then the two are cross-faded. miss is the RMS
+// steps people shuffle. The body goes as far as its feet carry it (Model.Carry), and
+// the two are cross-faded. miss is the RMS
 // distance of joints between both over the overlap, seen from the body, m.
 //
 // The thesis exchanges the two components of the legs by hand. Here many starts are
@@ -52,6 +53,7 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 		if err := c.decodeComponents(clip, components, 1); err != nil {
 			return nil, 0, err
 		}
+		m.Carry(clip)
 		return clip, 0, nil
 	}
 	end := rows[(frames-Overlap)*cols:]
@@ -78,6 +80,7 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 	if err := c.decodeComponents(clip, components, 1); err != nil {
 		return nil, 0, err
 	}
+	m.Carry(clip)
 	motion = append(slices.Clone(rows[:(frames-Overlap)*cols]), clip...)
 	sum, joints := 0.0, len(m.Layout.Joints)
 	for i := range Overlap {

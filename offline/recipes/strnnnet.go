@@ -1,0 +1,227 @@
+package recipes
+
+import (
+	"math"
+
+	"mannequin/animsys/strnn"
+	"mannequin/netruntime/grad"
+)
+
+// fcLayer is a fully connected layer, rectified (ELU), with dropout and batch
+// normalisation behind it where it has gamma.
+type fcLayer struct {
+	name                   string
+	w, b                   *grad.Param
+	gamma, beta, mean, dev *grad.Param // mean and dev are running statistics: of values, and variance
+}
+
+func newFC(name string, in, out int, seed uint64) fcLayer {
+	l := newLinear(name, in, out, seed)
+	l.gamma, l.beta = grad.NewParam(name+".norm.gamma", 1, out), grad.NewParam(name+".norm.beta", 1, out)
+	l.mean, l.dev = grad.NewParam(name+".norm.mean", 1, out), grad.NewParam(name+".norm.var", 1, out)
+	for i := range l.gamma.Val {
+		l.gamma.Val[i], l.dev.Val[i] = 1, 1
+	}
+	l.mean.Frozen, l.dev.Frozen = true, true
+	return l
+}
+
+// newLinear is newFC without activation and normalisation.
+func newLinear(name string, in, out int, seed uint64) fcLayer {
+	l := fcLayer{name: name, w: grad.NewParam(name+".weight", out, in), b: grad.NewParam(name+".bias", 1, out)}
+	uniform(l.w.Val, math.Sqrt(6/float64(in+out)), seed)
+	return l
+}
+
+func (l *fcLayer) params() []*grad.Param {
+	if l.gamma == nil {
+		return []*grad.Param{l.w, l.b}
+	}
+	return []*grad.Param{l.w, l.b, l.gamma, l.beta, l.mean, l.dev}
+}
+
+func (l *fcLayer) forward(t *grad.Tape, x *grad.Mat, s *strnnPass) *grad.Mat {
+	x = t.Dense(x, l.w, l.b)
+	if l.gamma == nil {
+		return x
+	}
+	s.drops++
+	x = t.Dropout(t.ELU(x), s.keep, grad.Hash(s.key, uint64(s.drops)))
+	return t.BatchNorm(x, l.gamma, l.beta, &grad.BatchStats{Mean: l.mean.Val, Var: l.dev.Val, Momentum: 0.1}, s.train)
+}
+
+// strnnPass is what a pass through the network is for.
+type strnnPass struct {
+	train bool
+	keep  float32
+	key   uint64
+	drops int
+}
+
+// strnnNet is the trainable form of the spatio-temporal recurrent network. Without
+// spatial parts, frames go into the temporal network and come out of it through a
+// linear layer.
+type strnnNet struct {
+	groups  *strnn.Groups
+	units   int
+	encode  []*fcLayer     // L1: arms, legs, spine; L2: arms, legs with the spine; L3: upper, lower; L4
+	decode  []*fcLayer     // L3, L2, L1, and the columns of each group
+	out     *fcLayer       // without spatial parts: to the columns
+	lstm    [3]*lstmWeight // encoder, decoder, predictor
+	columns int
+}
+
+type lstmWeight struct{ wx, wh, b *grad.Param }
+
+func newLSTM(name string, in, units int, seed uint64) *lstmWeight {
+	l := &lstmWeight{grad.NewParam(name+".weight", 4*units, in), grad.NewParam(name+".recurrent", 4*units, units), grad.NewParam(name+".bias", 1, 4*units)}
+	uniform(l.wx.Val, math.Sqrt(6/float64(in+units)), grad.Hash(seed, 1))
+	uniform(l.wh.Val, math.Sqrt(3/float64(units)), grad.Hash(seed, 2))
+	for i := units; i < 2*units; i++ {
+		l.b.Val[i] = 1 // it remembers at first
+	}
+	return l
+}
+
+// Sizes of the four layers (sec. 4.1.1).
+var strnnSizes = [4]int{64, 128, 256, 512}
+
+func newSTRNN(g *strnn.Groups, columns, units int, spatial bool, seed uint64) *strnnNet {
+	n := &strnnNet{groups: g, units: units, columns: columns}
+	in := columns
+	if spatial {
+		s := strnnSizes
+		made := uint64(20)
+		fc := func(name string, in, out int) *fcLayer {
+			made++
+			l := newFC(name, in, out, grad.Hash(seed, made))
+			return &l
+		}
+		linear := func(name string, in, out int) *fcLayer {
+			made++
+			l := newLinear(name, in, out, grad.Hash(seed, made))
+			return &l
+		}
+		parts := n.parts()
+		for i, name := range strnnParts {
+			n.encode = append(n.encode, fc("encode.1."+name, len(parts[i]), s[0]))
+		}
+		for _, name := range strnnParts[:4] {
+			n.encode = append(n.encode, fc("encode.2."+name, 2*s[0], s[1]))
+		}
+		for _, name := range []string{"upper", "lower"} {
+			n.encode = append(n.encode, fc("encode.3."+name, 2*s[1], s[2]))
+		}
+		n.encode = append(n.encode, fc("encode.4", 2*s[2]+len(g.Root)+len(g.Contacts), s[3]))
+		for _, name := range []string{"upper", "lower"} {
+			n.decode = append(n.decode, fc("decode.3."+name, units, s[2]))
+		}
+		for _, name := range strnnParts[:4] {
+			n.decode = append(n.decode, fc("decode.2."+name, s[2], s[1]))
+		}
+		for i, name := range strnnParts {
+			in := s[1]
+			if i == 4 {
+				in = 4 * s[1]
+			}
+			n.decode = append(n.decode, fc("decode.1."+name, in, s[0]))
+		}
+		for i, name := range strnnParts {
+			n.decode = append(n.decode, linear("decode.0."+name, s[0], len(parts[i])))
+		}
+		n.decode = append(n.decode, linear("decode.0.root", units, len(g.Root)), linear("decode.0.contacts", units, len(g.Contacts)))
+		in = s[3]
+	} else {
+		l := newLinear("out", units, columns, grad.Hash(seed, 14))
+		n.out = &l
+	}
+	n.lstm[0] = newLSTM("encoder", in, units, grad.Hash(seed, 11))
+	n.lstm[1] = newLSTM("decoder", 1, units, grad.Hash(seed, 12))
+	n.lstm[2] = newLSTM("predictor", 1, units, grad.Hash(seed, 13))
+	return n
+}
+
+// strnnParts names the parts of a body in the order of the layers.
+var strnnParts = []string{"left-arm", "right-arm", "left-leg", "right-leg", "spine"}
+
+func (n *strnnNet) parts() [][]int {
+	g := n.groups
+	return [][]int{g.Arms[0], g.Arms[1], g.Legs[0], g.Legs[1], g.Spine}
+}
+
+func (n *strnnNet) params() (out []*grad.Param) {
+	for _, l := range append(append([]*fcLayer{}, n.encode...), n.decode...) {
+		out = append(out, l.params()...)
+	}
+	if n.out != nil {
+		out = append(out, n.out.params()...)
+	}
+	for _, l := range n.lstm {
+		out = append(out, l.wx, l.wh, l.b)
+	}
+	return out
+}
+
+// latent returns what the spatial encoder makes of frames.
+func (n *strnnNet) latent(t *grad.Tape, x *grad.Mat, s *strnnPass) *grad.Mat {
+	if n.encode == nil {
+		return x
+	}
+	e := n.encode
+	var one, two [5]*grad.Mat
+	for i, part := range n.parts() {
+		one[i] = e[i].forward(t, t.Gather(x, part), s)
+	}
+	for i := range 4 {
+		two[i] = e[5+i].forward(t, t.Concat(one[i], one[4]), s)
+	}
+	upper, lower := e[9].forward(t, t.Concat(two[0], two[1]), s), e[10].forward(t, t.Concat(two[2], two[3]), s)
+	return e[11].forward(t, t.Concat(upper, lower, t.Gather(x, n.groups.Root), t.Gather(x, n.groups.Contacts)), s)
+}
+
+// frames returns the frames that the spatial decoder makes of the temporal network's
+// units.
+func (n *strnnNet) frames(t *grad.Tape, h *grad.Mat, s *strnnPass) *grad.Mat {
+	if n.decode == nil {
+		return n.out.forward(t, h, s)
+	}
+	d := n.decode
+	upper, lower := d[0].forward(t, h, s), d[1].forward(t, h, s)
+	var two [4]*grad.Mat
+	for i, from := range []*grad.Mat{upper, upper, lower, lower} {
+		two[i] = d[2+i].forward(t, from, s)
+	}
+	var parts []*grad.Mat
+	var columns []int
+	for i, part := range n.parts() {
+		from := t.Concat(two[0], two[1], two[2], two[3])
+		if i < 4 {
+			from = two[i]
+		}
+		parts = append(parts, d[11+i].forward(t, d[6+i].forward(t, from, s), s))
+		columns = append(columns, part...)
+	}
+	parts = append(parts, d[16].forward(t, h, s), d[17].forward(t, h, s))
+	columns = append(append(columns, n.groups.Root...), n.groups.Contacts...)
+	order := make([]int, n.columns) // where each column is
+	for i, c := range columns {
+		order[c] = i
+	}
+	return t.Gather(t.Concat(parts...), order)
+}
+
+// forward returns the frames of x, (batch·encode, columns) normalised, made again, and
+// predict more: (batch·(encode+predict), columns).
+func (n *strnnNet) forward(t *grad.Tape, x *grad.Mat, encode, predict int, s *strnnPass) *grad.Mat {
+	batch := x.Rows / encode
+	e, d, p := n.lstm[0], n.lstm[1], n.lstm[2]
+	_, h, c := t.LSTM(n.latent(t, x, s), encode, e.wx, e.wh, e.b, nil, nil, false)
+	clock := func(length int) *grad.Mat {
+		m := t.Const(batch*length, 1)
+		clear(m.Val)
+		return m
+	}
+	before, _, _ := t.LSTM(clock(encode), encode, d.wx, d.wh, d.b, h, c, false)
+	after, _, _ := t.LSTM(clock(predict), predict, p.wx, p.wh, p.b, h, c, false)
+	return n.frames(t, t.Join(batch, t.Reverse(before, encode), after), s)
+}

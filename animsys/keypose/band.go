@@ -2,11 +2,12 @@ package keypose
 
 import "mannequin/engine/m3"
 
-// band is a sum of squares of unknown vectors x, one a frame, each of which meets at
-// most two neighbours to a side: its normal equations, then their solution.
+// band is a sum of squares of unknown moves x over the ground, one a frame, each of
+// which meets at most two neighbours to a side: its normal equations, then their
+// solution.
 type band struct {
 	a [3][]float64 // the diagonal, and the two beside it
-	b [][3]float64 // right-hand sides; x
+	b [][2]float64 // right-hand sides; then x
 }
 
 func (s *band) reset(n int) {
@@ -21,7 +22,7 @@ func (s *band) reset(n int) {
 // at returns x[f] after solve.
 func (s *band) at(f int) m3.Vec3 {
 	x := s.b[f]
-	return m3.V(float32(x[0]), float32(x[1]), float32(x[2]))
+	return m3.V(float32(x[0]), 0, float32(x[1]))
 }
 
 // place adds w·|x[f]|².
@@ -32,7 +33,7 @@ func (s *band) step(f int, w float32, by m3.Vec3) {
 	s.a[0][f-1] += float64(w)
 	s.a[0][f] += float64(w)
 	s.a[1][f-1] -= float64(w)
-	for i, v := range [3]float32{by.X, by.Y, by.Z} {
+	for i, v := range [2]float32{by.X, by.Z} {
 		s.b[f-1][i] += float64(w) * float64(v)
 		s.b[f][i] -= float64(w) * float64(v)
 	}
@@ -50,7 +51,7 @@ func (s *band) turn(f int, w float32) {
 
 // fix makes x[f] zero, after all squares are added.
 func (s *band) fix(f int) {
-	s.a[0][f], s.a[1][f], s.a[2][f], s.b[f] = 1, 0, 0, [3]float64{}
+	s.a[0][f], s.a[1][f], s.a[2][f], s.b[f] = 1, 0, 0, [2]float64{}
 	if f > 0 {
 		s.a[1][f-1] = 0
 	}

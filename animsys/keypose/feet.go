@@ -7,10 +7,11 @@ import (
 	"mannequin/ik"
 )
 
-// Holder holds feet that stand in their places. Legs bend for that, and the rest of
-// the body goes where it went. How a foot is moved solves a least-squares problem over
-// all frames: while it stands it shall not slide, it shall be moved little and
-// smoothly, and where its leg is keyed not at all. A Holder belongs to one goroutine.
+// Holder holds feet that stand in their places on level ground. Legs bend for that, and
+// the rest of the body goes where it went. How a foot is moved over the ground solves a
+// least-squares problem over all frames: while it stands it shall not slide, it shall
+// be moved little and smoothly, and where its leg is keyed not at all. A Holder belongs
+// to one goroutine.
 type Holder struct {
 	layout *Layout
 	rig    *ik.Rig

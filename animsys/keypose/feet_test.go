@@ -184,7 +184,7 @@ func TestBand(t *testing.T) {
 	s.reset(n)
 	for f := range n {
 		on[f], bend[f], stay[f] = r.Float32(), r.Float32(), 0.1+r.Float32()
-		by[f] = m3.V(r.Float32(), r.Float32(), r.Float32())
+		by[f] = m3.V(r.Float32(), 0, r.Float32())
 		s.place(f, stay[f])
 		if f > 0 {
 			s.step(f, on[f], by[f])

@@ -18,7 +18,9 @@ type Holder struct {
 	model  []m3.Xform
 	heel   []m3.Vec3 // (frames) where a foot is in the motion,
 	toe    []m3.Vec3
-	moves  band // and how it is moved
+	slip   []m3.Vec3 // what its sole goes over the ground from the frame before, m
+	slides []float32 // the same as it is moved now, as a share of quick
+	moves  band      // and how it is moved
 }
 
 // What the least squares weigh, where sliding of a foot that stands weighs 1.
@@ -27,6 +29,11 @@ const (
 	fade = 0.1  // s in which a foot that swings forgets where it stood
 	ease = 0.03 // s in which it begins to, and ends
 	calm = 0.1  // m/s, below which heel and toe are both taken to stand
+
+	// A foot that has to slide, because keys have it elsewhere, shall do so where it is
+	// quick anyway: the squares are weighted anew by what they come to (Cauchy's weights).
+	quick  = 0.5 // m/s at which sliding counts half
+	rounds = 4
 )
 
 // NewHolder returns a holder for tracks of the layout. It is an error where the
@@ -57,7 +64,8 @@ func (h *Holder) Hold(t *Track, stand []float32) error {
 		return fmt.Errorf("keypose: %d values say which feet stand in %d frames, want %d", len(stand), t.Frames, t.Frames*Feet)
 	}
 	clip := t.Clip()
-	h.heel, h.toe = grow(h.heel, t.Frames), grow(h.toe, t.Frames)
+	h.heel, h.toe, h.slip = grow(h.heel, t.Frames), grow(h.toe, t.Frames), grow(h.slip, t.Frames)
+	h.slides = grow(h.slides, t.Frames)
 	for i, leg := range h.rig.Roles.Legs {
 		joints := leg[len(leg)-4:]
 		for f := range t.Frames {
@@ -82,31 +90,44 @@ func (h *Holder) Hold(t *Track, stand []float32) error {
 // solve finds how the foot is moved that hangs on joints.
 func (h *Holder) solve(t *Track, stand []float32, joints []int) {
 	m, dt := &h.moves, 1/t.FPS
-	m.reset(t.Frames)
-	stay, bend := give*(dt/fade)*(dt/fade), give*(ease/dt)*(ease/dt)
-	for f := range t.Frames {
-		m.place(f, stay)
-		if f == 0 {
-			continue
-		}
+	still := calm * calm * dt * dt
+	for f := 1; f < t.Frames; f++ {
 		heel, toe := h.heel[f].Sub(h.heel[f-1]), h.toe[f].Sub(h.toe[f-1])
 		// A foot stands on what moves less: on its heel, then on its toes.
-		a, b := heel.Dot(heel)+calm*calm*dt*dt, toe.Dot(toe)+calm*calm*dt*dt
-		on := stand[f*Feet] * stand[(f-1)*Feet]
-		m.step(f, on, heel.Lerp(toe, a/(a+b)))
-		m.step(f, give, m3.Vec3{})
-		if f > 1 {
-			m.turn(f-1, bend)
+		a, b := heel.Dot(heel)+still, toe.Dot(toe)+still
+		h.slip[f], h.slides[f] = heel.Lerp(toe, a/(a+b)).Flat(), 0
+	}
+	stay, bend := give*(dt/fade)*(dt/fade), give*(ease/dt)*(ease/dt)
+	for range rounds {
+		m.reset(t.Frames)
+		for f := range t.Frames {
+			m.place(f, stay)
+			if f > 0 {
+				on := stand[f*Feet] * stand[(f-1)*Feet] / (1 + h.slides[f]*h.slides[f])
+				m.step(f, on, h.slip[f])
+				m.step(f, give, m3.Vec3{})
+			}
+			if f > 1 {
+				m.turn(f-1, bend)
+			}
+		}
+		h.fix(t, joints)
+		m.solve()
+		for f := 1; f < t.Frames; f++ {
+			h.slides[f] = m.at(f).Sub(m.at(f-1)).Add(h.slip[f]).Len() / (quick * dt)
 		}
 	}
+}
+
+// fix has the foot where it is in frames with a key of a joint that it hangs on.
+func (h *Holder) fix(t *Track, joints []int) {
 	groups := h.layout.Groups()
-	for f := range t.Frames {
-		for _, j := range joints {
-			if g := h.layout.GroupOf(h.layout.Skel.Names[j]); t.Weight[f*groups+g] == 1 {
-				m.fix(f)
-				break
+	for _, j := range joints {
+		g := h.layout.GroupOf(h.layout.Skel.Names[j])
+		for f := range t.Frames {
+			if t.Weight[f*groups+g] == 1 {
+				h.moves.fix(f)
 			}
 		}
 	}
-	m.solve()
 }

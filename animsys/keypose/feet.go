@@ -30,8 +30,8 @@ const (
 	ease = 0.03 // s in which it begins to, and ends
 	calm = 0.1  // m/s, below which heel and toe are both taken to stand
 
-	// A foot that has to slide, because keys have it elsewhere, shall do so where it is
-	// quick anyway: the squares are weighted anew by what they come to (Cauchy's weights).
+	// A foot that is taken to stand while it steps shall step, not slide all the time:
+	// the squares are weighted anew by what they come to (Cauchy's weights).
 	quick  = 0.5 // m/s at which sliding counts half
 	rounds = 4
 )

@@ -173,6 +173,39 @@ func TestHoldNothing(t *testing.T) {
 	}
 }
 
+// A foot that steps though it is said to stand steps, and stands before and after.
+func TestHoldSteps(t *testing.T) {
+	l := layout(t)
+	h, err := l.NewHolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const frames, from, to = 61, 25, 35
+	track := l.NewTrack(frames, 60)
+	track.Key(0)
+	track.Key(frames - 1)
+	stand := make([]float32, frames*Feet)
+	h.slip, h.slides = make([]m3.Vec3, frames), make([]float32, frames)
+	at := m3.Vec3{}
+	for f := range frames {
+		if f > from && f <= to {
+			at.X += 0.05
+		}
+		stand[f*Feet] = 1
+		h.heel, h.toe = append(h.heel, at), append(h.toe, at)
+	}
+	h.solve(track, stand, h.rig.Roles.Legs[0][:3])
+	for f := 1; f < frames; f++ {
+		way := h.heel[f].Add(h.moves.at(f)).Sub(h.heel[f-1].Add(h.moves.at(f - 1))).X
+		if even := float32(0.5) / (frames - 1); (f < from-10 || f > to+10) && way > even/2 {
+			t.Errorf("frame %d: the foot goes %g m, %g if it always slid", f, way, even)
+		}
+	}
+	if a, b := h.moves.at(0), h.moves.at(frames-1); a != b || a != (m3.Vec3{}) {
+		t.Errorf("at its keys it is moved by %v and %v", a, b)
+	}
+}
+
 // The gradient of the sum of squares vanishes at the solution, but where it is fixed,
 // and is zero there.
 func TestBand(t *testing.T) {

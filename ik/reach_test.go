@@ -8,7 +8,8 @@ import (
 )
 
 // A foot comes to its place and keeps its rotation, nothing but its leg moves, and
-// bones keep their lengths; out of reach the leg stretches no further than it may.
+// bones keep their lengths; out of reach the leg stretches no further than it may, and
+// the foot turns.
 func TestReach(t *testing.T) {
 	s, names := walker(t, level{})
 	at := func(m []m3.Xform, name string) m3.Xform { return m[index(names, name)] }
@@ -47,7 +48,12 @@ func TestReach(t *testing.T) {
 		t.Errorf("the knee is %g m before the line of its leg", z)
 	}
 	m = pose()
-	s.Rig.Reach(m, 0, to.Add(m3.V(0, -1, 0)), &foot)
+	s.Rig.Reach(m, 0, at(rest, "LeftFoot").Pos.Add(m3.V(0, 0, -0.5)), &foot)
+	toe := at(rest, "LeftToeBase").Pos.Add(m3.V(0, 0, -0.5))
+	was := at(m, "LeftFoot").Pos.Add(at(rest, "LeftToeBase").Pos.Sub(at(rest, "LeftFoot").Pos))
+	if d := at(m, "LeftToeBase").Pos.Dist(toe); d > was.Dist(toe)-0.02 {
+		t.Errorf("out of reach the toes are %g m off, %g had the foot not turned", d, was.Dist(toe))
+	}
 	if share := at(m, "LeftFoot").Pos.Dist(at(m, "LeftUpLeg").Pos) / length(m); share < 0.95 || share > 1 {
 		t.Errorf("out of reach the leg stretches to %g of its length", share)
 	}

@@ -41,7 +41,7 @@ tables [[key]], in the order of time:
 
   time     second at which the pose is
   file     recording (BVH or AMC, any skeleton that a profile fits) that shows it,
-           relative to KEYS
+           relative to KEYS; of half a second or more, it is put on the ground
   at       second of the recording (0)
   place    x and z in metres of the hips over the ground (as recorded)
   heading  degrees to the left from +Z (as recorded)

@@ -4,6 +4,7 @@
 // A Track is a motion of which some is keyed. Interpolate fills the rest, and a
 // network corrects that, seeing what is keyed, and when: Maker.Fill. The correction
 // is made to vanish where a key is (netruntime.Pins), so that keys are met exactly.
+// It tells which feet stand, and a Holder holds them there.
 //
 // Sparse is the network that Lüdi 2016 publishes: whole poses at even times, and no
 // more, become motion, by convolutions that lengthen. SparseMaker.Make comes near its

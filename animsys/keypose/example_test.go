@@ -43,6 +43,13 @@ func Example() {
 	if err := maker.Fill(track, stand); err != nil {
 		log.Fatal(err)
 	}
+	holder, err := model.Layout.NewHolder()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := holder.Hold(track, stand); err != nil {
+		log.Fatal(err)
+	}
 	clip := track.Clip()
 	_, rot := clip.Frame(40)
 	_, want := walk.Frame(40)

@@ -245,9 +245,9 @@ func (m *Maker) correct(n int) error {
 	return nil
 }
 
-func grow(v []float32, n int) []float32 {
+func grow[T any](v []T, n int) []T {
 	if cap(v) < n {
-		return make([]float32, n)
+		return make([]T, n)
 	}
 	return v[:n]
 }

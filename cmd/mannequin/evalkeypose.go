@@ -105,6 +105,7 @@ type evalKeyposeMean struct {
 	Every  float64 `json:"every_s"`
 	Clips  int     `json:"clips"`
 	inbetween.Errors
+	Long       int     `json:"long_clips"`  // recordings that drift is measured in
 	StepsRight float64 `json:"steps_right"` // share of the recordings in which as many steps are made
 	Aside      int     `json:"aside_seconds"`
 	AsideRight float64 `json:"aside_right"`
@@ -224,7 +225,7 @@ func poses(m *dataset.Motion) (clips []*skel.Clip) {
 // are long enough.
 func meanKeypose(set, method string, every float64, scores []inbetween.Score) evalKeyposeMean {
 	m := evalKeyposeMean{Set: set, Method: method, Every: every, Clips: len(scores)}
-	var frames, late, right float64
+	var frames, right float64
 	for _, s := range scores {
 		n := float64(s.Frames)
 		frames += n
@@ -233,7 +234,8 @@ func meanKeypose(set, method string, every float64, scores []inbetween.Score) ev
 		m.Hit = max(m.Hit, s.Hit)
 		if s.Drift > 0 {
 			m.Drift, m.Turn = m.Drift+s.Drift, m.Turn+s.Turn
-			late++
+			m.AnyDrift, m.AnyTurn = m.AnyDrift+s.AnyDrift, m.AnyTurn+s.AnyTurn
+			m.Long++
 		}
 		if s.StepsRight {
 			right++
@@ -241,10 +243,11 @@ func meanKeypose(set, method string, every float64, scores []inbetween.Score) ev
 		m.Aside += s.Aside
 		m.AsideRight += float64(s.AsideHit)
 	}
-	frames, late = max(frames, 1), max(late, 1)
+	frames = max(frames, 1)
+	late := float64(max(m.Long, 1))
 	m.Joints, m.Root, m.Yaw = m.Joints/frames, m.Root/frames, m.Yaw/frames
 	m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate/frames, m.TrueSkate/frames, m.Jerk/frames, m.TrueJerk/frames
-	m.Drift, m.Turn = m.Drift/late, m.Turn/late
+	m.Drift, m.Turn, m.AnyDrift, m.AnyTurn = m.Drift/late, m.Turn/late, m.AnyDrift/late, m.AnyTurn/late
 	m.StepsRight = right / float64(max(1, len(scores)))
 	m.AsideRight /= float64(max(1, m.Aside))
 	return m
@@ -294,10 +297,10 @@ func (r *evalKeyposeReport) bars() evalBars {
 
 func (r *evalKeyposeReport) print(w io.Writer) error {
 	t := &evalTables{w: w}
-	rows := []string{"recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tdrift cm\tdrift °\tas many steps\taside right\tskate ÷ recorded\tjerk ÷"}
+	rows := []string{"recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tlong ones\tdrift cm\tdrift °\tany second cm\t°\tas many steps\taside right\tskate ÷ recorded\tjerk ÷"}
 	for _, m := range r.Means {
 		rows = append(rows, cells(m.Set, fmt.Sprintf("%g s", m.Every), m.Method, fmt.Sprint(m.Clips), fmt.Sprintf("%.2f", m.Joints), fmt.Sprintf("%.2f", m.Root), fmt.Sprintf("%.2f", m.Yaw),
-			fmt.Sprintf("%.3f", m.Hit), fmt.Sprintf("%.2f", m.Drift), fmt.Sprintf("%.2f", m.Turn), fmt.Sprintf("%.0f %%", 100*m.StepsRight),
+			fmt.Sprintf("%.3f", m.Hit), fmt.Sprint(m.Long), fmt.Sprintf("%.2f", m.Drift), fmt.Sprintf("%.2f", m.Turn), fmt.Sprintf("%.2f", m.AnyDrift), fmt.Sprintf("%.2f", m.AnyTurn), fmt.Sprintf("%.0f %%", 100*m.StepsRight),
 			fmt.Sprintf("%.0f %% of %d", 100*m.AsideRight, m.Aside), orNever("%.2f", over(m.Skate, m.TrueSkate)), orNever("%.2f", over(m.Jerk, m.TrueJerk))))
 	}
 	t.section(r.Model+" between keys of recordings held out", rows...)

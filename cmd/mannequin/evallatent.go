@@ -17,6 +17,7 @@ import (
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
+	"mannequin/offline/metrics"
 	"mannequin/offline/recipes"
 )
 
@@ -90,28 +91,28 @@ poses in which clips begin, what the sliders do to a clip, and clips chained.`,
 
 // evalLatentReport is what the command prints.
 type evalLatentReport struct {
-	Model       string           `json:"model"`
-	Recordings  []evalClips      `json:"recordings"`
-	Walks       evalClips        `json:"walks"` // over the clips of held-out recordings of 0.5 to 2 m/s
-	Runs        evalClips        `json:"runs"`  // of faster ones
-	Slow        evalClips        `json:"slow"`  // of slower ones
-	KL          float64          `json:"kl_nats"`
-	Active      int              `json:"active_values"` // latent values that tell more than 0.1 nats
-	Values      int              `json:"values"`
-	Clips       int              `json:"clips"`
-	Components  []evalComponent  `json:"components"`
-	Told        []evalTrait      `json:"told"` // of held-out clips
-	Made        []evalSlider     `json:"made"`
-	Chain       evalChain        `json:"chain"`
-	Walking     []evalWalk       `json:"strollers,omitempty"`
-	Rates       []evalLatentRate `json:"rates"`
-	Figures     []string         `json:"figures,omitempty"`
-	Bars        evalBars         `json:"bars"`
-	model       *latent.Model    // under test
-	coder       *latent.Coder    //
-	traits      []latent.Trait   //
-	train, held evalEncoded      //
-	rng         *rand.Rand       //
+	Model       string             `json:"model"`
+	Recordings  []evalClips        `json:"recordings"`
+	Walks       evalClips          `json:"walks"` // over the clips of held-out recordings of 0.5 to 2 m/s
+	Runs        evalClips          `json:"runs"`  // of faster ones
+	Slow        evalClips          `json:"slow"`  // of slower ones
+	KL          float64            `json:"kl_nats"`
+	Active      int                `json:"active_values"` // latent values that tell more than 0.1 nats
+	Values      int                `json:"values"`
+	Clips       int                `json:"clips"`
+	Components  []evalComponent    `json:"components"`
+	Told        []evalTrait        `json:"told"` // of held-out clips
+	Made        []evalSlider       `json:"made"`
+	Chain       evalChain          `json:"chain"`
+	Walking     []metrics.Strolled `json:"strollers,omitempty"`
+	Rates       []evalLatentRate   `json:"rates"`
+	Figures     []string           `json:"figures,omitempty"`
+	Bars        evalBars           `json:"bars"`
+	model       *latent.Model      // under test
+	coder       *latent.Coder      //
+	traits      []latent.Trait     //
+	train, held evalEncoded        //
+	rng         *rand.Rand         //
 }
 
 // evalClips is how the clips of a recording come back.

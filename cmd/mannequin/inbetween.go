@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,7 +41,7 @@ tables [[key]], in the order of time:
 
   time     second at which the pose is
   file     recording (BVH or AMC, any skeleton that a profile fits) that shows it,
-           relative to KEYS
+           relative to KEYS; of half a second or more, it is put on the ground
   at       second of the recording (0)
   place    x and z in metres of the hips over the ground (as recorded)
   heading  degrees to the left from +Z (as recorded)
@@ -140,42 +139,11 @@ func standBits(stand []float32, f int) (bits uint8) {
 
 // holdFeet holds the feet that stand, and leaves the keys as they are.
 func holdFeet(t *keypose.Track, stand []float32) error {
-	clip := t.Clip()
-	f, err := newFeet(t.Layout.Skel, t.FPS)
+	h, err := t.Layout.NewHolder()
 	if err != nil {
 		return err
 	}
-	ground := groundOf(clip, stand)
-	for i := range clip.Frames {
-		pos, rot := clip.Frame(i)
-		pos[0].Y -= ground
-		p, q := f.hold(pos, rot, standBits(stand, i))
-		copy(pos, p)
-		pos[0].Y += ground
-		copy(rot, q)
-	}
-	t.Become(clip)
-	return nil
-}
-
-// groundOf returns the height that toes of standing feet mostly have, m: recordings
-// have the ground where their makers had it.
-func groundOf(c *skel.Clip, stand []float32) float32 {
-	var heights []float32
-	model := make([]m3.Xform, c.Skel.Len())
-	for f := range c.Frames {
-		c.Model(model, f)
-		for i, name := range [keypose.Feet]string{"LeftToeBase", "RightToeBase"} {
-			if j := c.Skel.Index(name); j >= 0 && standBits(stand, f)>>i&1 == 1 {
-				heights = append(heights, model[j].Pos.Y)
-			}
-		}
-	}
-	if len(heights) == 0 {
-		return 0
-	}
-	slices.Sort(heights)
-	return heights[len(heights)/2]
+	return h.Hold(t, stand)
 }
 
 func slideOf(c *skel.Clip, stand []float32) float64 {

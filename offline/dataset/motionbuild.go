@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
+	"mannequin/ik"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
@@ -114,13 +115,47 @@ func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton) (rows []
 	return rows, start, err
 }
 
-// openPerson is OpenPerson that returns the clip, too.
+// sole is how high the joints of toes are over the ground when somebody stands, m.
+var sole = ik.DefaultHuman().Sole
+
+// grounded is the length in frames from which on a clip shows where its ground is.
+const grounded = Rate / 2
+
+// OpenStanding is OpenClip at Rate of people who stand on the ground: recordings'
+// floors lie up to a hand's breadth high or low. The ground is that of
+// feature.Motion.FromWorld, under soles. A recording shorter than half a second may be
+// of somebody in the air, and stays as it is.
+func OpenStanding(path string, layout *feature.Motion, sk *skel.Skeleton) (*skel.Clip, error) {
+	clip, err := OpenClip(path, sk, Rate)
+	if err != nil || clip.Frames < grounded {
+		return clip, err
+	}
+	_, start, err := rowsOf(layout, sk, clip)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %s: %w", path, err)
+	}
+	stand(clip, start.Pos.Y)
+	return clip, nil
+}
+
+// stand moves a clip whose ground is at a height so that people stand at 0.
+func stand(c *skel.Clip, ground float32) {
+	for f := range c.Frames {
+		pos, _ := c.Frame(f)
+		pos[0].Y += sole - ground
+	}
+}
+
+// openPerson is OpenPerson that returns what OpenStanding does, too.
 func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton) (clip *skel.Clip, rows []float32, start feature.Place, err error) {
 	if clip, err = OpenClip(path, sk, Rate); err != nil {
 		return nil, nil, feature.Place{}, err
 	}
 	if rows, start, err = rowsOf(layout, sk, clip); err != nil {
 		return nil, nil, feature.Place{}, fmt.Errorf("dataset: %s: %w", path, err)
+	}
+	if clip.Frames >= grounded {
+		stand(clip, start.Pos.Y)
 	}
 	return clip, rows, start, nil
 }

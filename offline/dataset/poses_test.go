@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/offline/mocap"
@@ -68,5 +69,48 @@ func TestBuildMotionPoses(t *testing.T) {
 	}
 	if train.Clips[0].Poses != nil {
 		t.Error("poses nobody asked for")
+	}
+}
+
+// A recording whose floor is high or low is put on the ground, so that people stand on
+// their soles; one too short to tell stays, and so does one that stands already.
+func TestOpenStanding(t *testing.T) {
+	sk := retarget.Human()
+	dir := t.TempDir()
+	toe := sk.Index("LeftToeBase")
+	open := func(frames int, height float32) (*skel.Clip, float32) {
+		c := skel.NewClip(sk, 60, frames)
+		for f := range frames {
+			pos, _ := c.Frame(f)
+			pos[0] = m3.V(0, height, float32(f)/60)
+		}
+		var text strings.Builder
+		if err := mocap.WriteClip(&text, c); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "a.bvh")
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := OpenStanding(path, feature.Human(), sk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model := make([]m3.Xform, sk.Len())
+		got.Model(model, frames-1)
+		return got, model[toe].Pos.Y
+	}
+	for _, height := range []float32{0.8, 0.95, 1.3} {
+		if _, y := open(90, height); m3.Abs(y-sole) > 2e-3 {
+			t.Errorf("hips at %g m: toes end %g m over the ground, want %g", height, y, sole)
+		}
+	}
+	low, y := open(20, 0.8)
+	_, higher := open(20, 1.3)
+	if low.Frames != 20 || m3.Abs(higher-y-0.5) > 2e-3 {
+		t.Errorf("a third of a second: toes at %g and %g m, want 0.5 m apart", y, higher)
+	}
+	if _, err := OpenStanding(filepath.Join(dir, "none.bvh"), feature.Human(), sk); err == nil {
+		t.Error("no file, no error")
 	}
 }

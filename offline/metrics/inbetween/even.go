@@ -22,16 +22,18 @@ func Interpolate(t *keypose.Track) error {
 
 // Errors are how far a motion is from a recording, over frames without a key.
 type Errors struct {
-	Joints    float64 `json:"joints_cm"`     // mean distance of joints in the world
-	Root      float64 `json:"root_cm"`       // mean distance of the root over the ground
-	Yaw       float64 `json:"yaw_degrees"`   // mean error of its heading
-	Hit       float64 `json:"hit_cm"`        // largest distance of a joint at a key
-	Drift     float64 `json:"drift_cm"`      // length of the mean error of the root over the ground in the last second; 0 where the motion is shorter than 10 s
-	Turn      float64 `json:"drift_degrees"` // that of its heading
-	Skate     float64 `json:"skate_cm"`      // mean way of a foot that stands in the recording over the ground, per frame of 1/60 s
-	Jerk      float64 `json:"jerk"`          // mean magnitude of the joints' third differences, cm per frame³
-	TrueSkate float64 `json:"true_skate_cm"` // Skate of the recording
-	TrueJerk  float64 `json:"true_jerk"`     // Jerk of the recording
+	Joints    float64 `json:"joints_cm"`         // mean distance of joints in the world
+	Root      float64 `json:"root_cm"`           // mean distance of the root over the ground
+	Yaw       float64 `json:"yaw_degrees"`       // mean error of its heading
+	Hit       float64 `json:"hit_cm"`            // largest distance of a joint at a key
+	Drift     float64 `json:"drift_cm"`          // length of the mean error of the root over the ground in the last second; 0 where the motion is shorter than 10 s
+	Turn      float64 `json:"drift_degrees"`     // that of its heading
+	AnyDrift  float64 `json:"any_drift_cm"`      // mean over all seconds of what Drift is of the last: where that is not larger, nothing drifts
+	AnyTurn   float64 `json:"any_drift_degrees"` // the same of Turn
+	Skate     float64 `json:"skate_cm"`          // mean way of a foot that stands in the recording over the ground, per frame of 1/60 s
+	Jerk      float64 `json:"jerk"`              // mean magnitude of the joints' third differences, cm per frame³
+	TrueSkate float64 `json:"true_skate_cm"`     // Skate of the recording
+	TrueJerk  float64 `json:"true_jerk"`         // Jerk of the recording
 }
 
 // Drift is measured over the last second of recordings of at least so many.
@@ -72,12 +74,12 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	s := Score{Clip: name, Method: method, Every: every, Frames: frames}
 	want, have := placesOf(truth), placesOf(t)
 	n := l.Skel.Len()
+	made := l.NewTrack(frames, float32(c.FPS)) // what fill has as tilt of the root may have some of its heading
+	made.SetClip(t.Clip(), 0, 1)
 	var count float64
-	var drift m3.Vec3
-	var turn, late float32
 	for f := range frames {
 		root := float64(have[f*n].Flat().Dist(want[f*n].Flat()))
-		yaw := math.Abs(float64(m3.WrapAngle(t.Place[f].Yaw-truth.Place[f].Yaw))) * 180 / math.Pi
+		yaw := math.Abs(float64(m3.WrapAngle(made.Place[f].Yaw-truth.Place[f].Yaw))) * 180 / math.Pi
 		if f%hop == 0 {
 			for j := range n {
 				s.Hit = max(s.Hit, 100*float64(have[f*n+j].Dist(want[f*n+j])))
@@ -86,32 +88,52 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 		}
 		count++
 		s.Root, s.Yaw = s.Root+100*root, s.Yaw+yaw
-		if frames >= int(longEnough*c.FPS) && f >= frames-int(c.FPS) {
-			drift = drift.Add(have[f*n].Sub(want[f*n]).Flat())
-			turn += m3.WrapAngle(t.Place[f].Yaw - truth.Place[f].Yaw)
-			late++
-		}
 		for j := range n {
 			s.Joints += 100 * float64(have[f*n+j].Dist(want[f*n+j])) / float64(n)
 		}
 	}
 	s.Joints, s.Root, s.Yaw = s.Joints/count, s.Root/count, s.Yaw/count
-	s.Drift, s.Turn = float64(100*drift.Len()/max(1, late)), float64(m3.Abs(turn)/max(1, late)*180/math.Pi)
+	if second := int(c.FPS + 0.5); frames >= longEnough*second {
+		s.Drift, s.Turn = astray(truth, made, frames-second, frames, hop)
+		seconds := frames / second
+		for i := range seconds {
+			end := frames - i*second
+			drift, turn := astray(truth, made, end-second, end, hop)
+			s.AnyDrift, s.AnyTurn = s.AnyDrift+drift/float64(seconds), s.AnyTurn+turn/float64(seconds)
+		}
+	}
 	s.Jerk, s.TrueJerk = jerk(have, n), jerk(want, n)
 	stand, err := contacts(layout, l.Skel, want, c.FPS)
 	if err != nil {
 		return s, err
 	}
-	made, err := contacts(layout, l.Skel, have, c.FPS)
+	stood, err := contacts(layout, l.Skel, have, c.FPS)
 	if err != nil {
 		return s, err
 	}
-	inner, all := steps(made)
+	inner, all := steps(stood)
 	trueInner, trueAll := steps(stand)
 	s.Steps, s.TrueSteps, s.StepsRight = all, trueAll, inner <= trueAll && trueInner <= all
 	s.Skate, s.TrueSkate = skate(layout, l.Skel, have, stand), skate(layout, l.Skel, want, stand)
-	s.Aside, s.AsideHit = aside(truth, t)
+	s.Aside, s.AsideHit = aside(truth, made)
 	return s, nil
+}
+
+// astray returns the length of the mean error of the root over the ground, cm, and of
+// its heading, degrees, over frames from first to before end that have no key.
+func astray(truth, made *keypose.Track, first, end, hop int) (cm, degrees float64) {
+	var way m3.Vec3
+	var turn, count float32
+	for f := first; f < end; f++ {
+		if f%hop == 0 {
+			continue
+		}
+		way = way.Add(made.Place[f].Pos.Sub(truth.Place[f].Pos))
+		turn += m3.WrapAngle(made.Place[f].Yaw - truth.Place[f].Yaw)
+		count++
+	}
+	count = max(1, count)
+	return float64(100 * way.Len() / count), float64(m3.Abs(turn)/count) * 180 / math.Pi
 }
 
 // modelOf returns the joints of a track in the world, (frames, joints).

@@ -74,8 +74,56 @@ func TestEven(t *testing.T) {
 	if math.Abs(s.Joints-3) > 0.01 || math.Abs(s.Root-3) > 0.01 || s.Hit > 1e-3 {
 		t.Errorf("3 cm aside: %+v", s)
 	}
-	if s.Frames >= 600 && math.Abs(s.Drift-3) > 0.2 {
-		t.Errorf("3 cm aside: drift %g", s.Drift)
+}
+
+// An error that grows is larger in the last second than in any, one that does not is
+// not; and the root's tilt hides no heading.
+func TestDrift(t *testing.T) {
+	l, c := walk(t)
+	long := skel.NewClip(c.Skel, c.FPS, 661)
+	for f := range long.Frames {
+		pos, rot := c.Frame(f % c.Frames)
+		p, r := long.Frame(f)
+		copy(p, pos)
+		copy(r, rot)
+	}
+	const rad = 180 / math.Pi
+	for _, v := range []struct {
+		name                   string
+		spoil                  func(t *keypose.Track, f int)
+		drift, turn, any, anyT float64
+	}{
+		{"none", func(*keypose.Track, int) {}, 0, 0, 0, 0},
+		{"grows", func(t *keypose.Track, f int) {
+			t.Place[f].Yaw += 0.0002 * float32(f)
+			t.Place[f].Pos.X += 0.0001 * float32(f)
+		}, 6.3, 0.1262 * rad, 3.3, 0.0662 * rad},
+		{"stays", func(t *keypose.Track, f int) {
+			t.Place[f].Yaw -= 0.05
+			t.Place[f].Pos.Z += 0.02
+		}, 2, 0.05 * rad, 2, 0.05 * rad},
+		{"trembles", func(t *keypose.Track, f int) { t.Place[f].Yaw += 0.05 * float32(f%3-1) }, 0, 0, 0, 0},
+		{"in the tilt", func(t *keypose.Track, f int) {
+			i := f * len(t.Layout.Joints)
+			t.Rot[i] = m3.YawQuat(0.05).Mul(t.Rot[i])
+		}, 0, 0.05 * rad, 0, 0.05 * rad},
+	} {
+		s, err := Even(l, feature.Human(), "walk", v.name, long, 1, func(track *keypose.Track) error {
+			track.Interpolate()
+			track.SetClip(long, 0, 1)
+			for f := range track.Frames {
+				v.spoil(track, f)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range []float64{s.Drift, s.Turn, s.AnyDrift, s.AnyTurn} {
+			if want := []float64{v.drift, v.turn, v.any, v.anyT}[i]; math.Abs(got-want) > 0.02*want+0.1 {
+				t.Errorf("%s: figure %d is %g, want %g", v.name, i, got, want)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,163 @@
+package metrics
+
+import (
+	"math"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+
+	"mannequin/animsys"
+	"mannequin/animsys/latent"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+	"mannequin/terrain"
+)
+
+// Strolled is how strollers go who are asked for a turn and a speed.
+type Strolled struct {
+	Turn   float64 `json:"turn_rad_s"`
+	Speed  float64 `json:"speed_m_s"`
+	Turned float64 `json:"turned_rad_s"`
+	Went   float64 `json:"went_m_s"`
+	Apart  float64 `json:"apart_cm"`      // RMS distance of joints between clip and next clip over the overlap
+	Most   float64 `json:"apart_most_cm"` // the largest of these
+	Slide  float64 `json:"slide_cm"`      // of standing toes over the ground as shown, per frame
+	Stand  float64 `json:"stand"`         // share of the time that a foot is held
+}
+
+// Strollers is how many walk for each ask of MeasureStrollers.
+const Strollers = 10
+
+const (
+	strollersSettle = 5  // s
+	strollersWatch  = 20 // s
+)
+
+// MeasureStrollers has strollers walk on level ground, Strollers for each of asks, of
+// which Turn and Speed are given, and fills in the rest. next tells how the model's
+// clips go on.
+func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, workers int) error {
+	n := Strollers * len(asks)
+	field, err := terrain.Flat(terrain.Grid{Size: 200, Cell: 0.5})
+	if err != nil {
+		return err
+	}
+	world := arche.NewWorld()
+	s, err := animsys.NewStrollers(&world, m, next, animsys.StrollersOptions{Capacity: n, Terrain: field, Workers: workers})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	schedule, err := ecs.NewSchedule(&world, 1.0/latent.Rate, animsys.Systems()...)
+	if err != nil {
+		return err
+	}
+	defer schedule.Close()
+	steering, err := m.NewSteering(next, workers)
+	if err != nil {
+		return err
+	}
+	sliders := generic.NewMap1[latent.Sliders](&world)
+	asked := make([]latent.Sliders, n)
+	for i := range n {
+		e, err := s.Spawn(m3.V(0, 0, 0), 0)
+		if err != nil {
+			return err
+		}
+		ask := asks[i/Strollers]
+		steering.Steer(sliders.Get(e), float32(ask.Turn), float32(ask.Speed))
+		asked[i] = *sliders.Get(e)
+	}
+	if err := seams(m, next, asks, asked, workers); err != nil {
+		return err
+	}
+	tips := s.Ground.Rig.Roles.Legs
+	last, stands := make([]m3.Vec3, n*len(tips)), make([]float64, len(asks))
+	ahead := func(x m3.Xform) float32 { return m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1))) }
+	roots := make([]m3.Xform, n)
+	for tick := range (strollersSettle + strollersWatch) * latent.Rate {
+		copy(roots, s.Roots)
+		if err := schedule.Step(); err != nil {
+			return err
+		}
+		for i := range n {
+			w := &asks[i/Strollers]
+			if tick >= strollersSettle*latent.Rate {
+				w.Turned += float64(m3.WrapAngle(ahead(s.Roots[i])-ahead(roots[i]))) / strollersWatch / Strollers
+				w.Went += float64(s.Roots[i].Pos.Dist(roots[i].Pos)) / strollersWatch / Strollers
+			}
+			for k, leg := range tips {
+				at, was := s.Bones(i)[leg[len(leg)-1]].Pos, &last[i*len(tips)+k]
+				if tick >= strollersSettle*latent.Rate && s.Ground.Feet[i*len(tips)+k].Stands() {
+					w.Slide += 100 * float64(at.Dist(*was))
+					stands[i/Strollers]++
+				}
+				*was = at
+			}
+		}
+	}
+	for i := range asks {
+		w := &asks[i]
+		w.Slide /= max(1, stands[i])
+		w.Stand = stands[i] / float64(strollersWatch*latent.Rate*Strollers*len(tips))
+	}
+	return nil
+}
+
+// seams measures how far apart clips are from those that a network has follow.
+func seams(m *latent.Model, net *netruntime.Net, asks []Strolled, asked []latent.Sliders, workers int) error {
+	const clips = 12
+	n := len(asked)
+	next, err := m.NewNext(net, latent.CoderOptions{Batch: n, Workers: workers})
+	if err != nil {
+		return err
+	}
+	defer next.Close()
+	coder, err := m.NewCoder(latent.CoderOptions{Batch: n, Workers: workers})
+	if err != nil {
+		return err
+	}
+	defer coder.Close()
+	v, cols := m.Values, m.Layout.Columns()
+	size := latent.Frames * cols
+	c, then, z := make([]float32, n*v), make([]float32, n*v), make([]float32, n*v)
+	was, is := make([]float32, n*size), make([]float32, n*size)
+	decode := func(rows, components []float32) error {
+		for i := range n {
+			m.Components.ToLatent(z[i*v:][:v], components[i*v:][:v])
+		}
+		return coder.Decode(rows, z, n)
+	}
+	if lead := m.Components.Index(latent.Lead); lead >= 0 {
+		for i := range n {
+			c[i*v+lead] = 1.5 * float32(1-2*(i%2))
+		}
+	}
+	if err := decode(was, c); err != nil {
+		return err
+	}
+	for range clips {
+		if err := next.Run(then, c, asked); err != nil {
+			return err
+		}
+		if err := decode(is, then); err != nil {
+			return err
+		}
+		for i := range n {
+			sum := 0.0
+			for f := range latent.Overlap {
+				a, b := was[i*size+(latent.Frames-latent.Overlap+f)*cols:], is[i*size+f*cols:]
+				for k := range m.Layout.Body() {
+					sum += float64(a[k]-b[k]) * float64(a[k]-b[k])
+				}
+			}
+			apart := 100 * math.Sqrt(sum/float64(latent.Overlap*len(m.Layout.Joints)))
+			w := &asks[i/Strollers]
+			w.Apart += apart / clips / Strollers
+			w.Most = max(w.Most, apart)
+		}
+		c, then, was, is = then, c, is, was
+	}
+	return nil
+}

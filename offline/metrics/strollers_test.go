@@ -1,0 +1,45 @@
+package metrics_test
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/animsys/latent"
+	"mannequin/internal/testlatent"
+	humanlatent "mannequin/models/human-latent"
+	humannext "mannequin/models/human-next"
+	"mannequin/offline/metrics"
+)
+
+// The shipped strollers do what they are asked, on standing feet.
+func TestMeasureStrollers(t *testing.T) {
+	net, err := humanlatent.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := latent.New(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := humannext.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := []metrics.Strolled{{Turn: 0.4, Speed: 1.2}}
+	if err := metrics.MeasureStrollers(m, next, asks, 2); err != nil {
+		t.Fatal(err)
+	}
+	a := asks[0]
+	if math.Abs(a.Turned-a.Turn) > 0.1 || math.Abs(a.Went-a.Speed) > 0.15 {
+		t.Errorf("asked for %g rad/s and %g m/s they turn %.2f and go %.2f", a.Turn, a.Speed, a.Turned, a.Went)
+	}
+	if a.Apart < 0.2 || a.Apart > 2.5 || a.Most < a.Apart || a.Most > 5 {
+		t.Errorf("clips are %.2f cm apart, %.2f at most", a.Apart, a.Most)
+	}
+	if a.Slide <= 0 || a.Slide > 0.2 || a.Stand < 0.4 || a.Stand > 0.8 {
+		t.Errorf("feet stand %.2f of the time and slide by %.3f cm a frame", a.Stand, a.Slide)
+	}
+	if err := metrics.MeasureStrollers(testlatent.Model(t), next, asks, 1); err == nil {
+		t.Error("a network of another latent space is taken")
+	}
+}

@@ -76,8 +76,13 @@ func (n convNet) forward(t *grad.Tape, x *grad.Mat, length int, keep float32, ke
 // nodes returns the stack's operations for a model file, from the value called
 // from; the last one's name is last's, and act is done on its result.
 func (n convNet) nodes(from, act string) (nodes []netruntime.Node) {
+	return n.actNodes(from, "relu", act)
+}
+
+// actNodes is nodes, with between between the layers.
+func (n convNet) actNodes(from, between, act string) (nodes []netruntime.Node) {
 	for l, c := range n {
-		node := netruntime.Node{Name: c.name, Op: netruntime.OpConv, In: []string{from}, Act: "relu"}
+		node := netruntime.Node{Name: c.name, Op: netruntime.OpConv, In: []string{from}, Act: between}
 		if l == len(n)-1 {
 			node.Act = act
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mannequin/animsys/strnn"
+	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 )
 
@@ -68,6 +69,7 @@ type strnnNet struct {
 	decode  []*fcLayer     // L3, L2, L1, and the columns of each group
 	out     *fcLayer       // without spatial parts: to the columns
 	lstm    [3]*lstmWeight // encoder, decoder, predictor
+	filter  convNet        // what takes noise off predicted frames; nil: nothing does
 	columns int
 }
 
@@ -86,7 +88,7 @@ func newLSTM(name string, in, units int, seed uint64) *lstmWeight {
 // Sizes of the four layers (sec. 4.1.1).
 var strnnSizes = [4]int{64, 128, 256, 512}
 
-func newSTRNN(g *strnn.Groups, columns, units int, spatial bool, seed uint64) *strnnNet {
+func newSTRNN(g *strnn.Groups, columns, units int, spatial, filter bool, seed uint64) *strnnNet {
 	n := &strnnNet{groups: g, units: units, columns: columns}
 	in := columns
 	if spatial {
@@ -138,6 +140,10 @@ func newSTRNN(g *strnn.Groups, columns, units int, spatial bool, seed uint64) *s
 	n.lstm[0] = newLSTM("encoder", in, units, grad.Hash(seed, 11))
 	n.lstm[1] = newLSTM("decoder", 1, units, grad.Hash(seed, 12))
 	n.lstm[2] = newLSTM("predictor", 1, units, grad.Hash(seed, 13))
+	if filter {
+		n.filter = newConvNet([]int{columns, strnnSizes[3], strnnSizes[3], strnnSizes[3], columns}, []int{5, 1, 1, 5}, grad.Hash(seed, 15)).named("filter")
+		clear(n.filter[3].w.Val) // it begins with none
+	}
 	return n
 }
 
@@ -159,7 +165,23 @@ func (n *strnnNet) params() (out []*grad.Param) {
 	for _, l := range n.lstm {
 		out = append(out, l.wx, l.wh, l.b)
 	}
-	return out
+	return append(out, n.filter.params()...)
+}
+
+// temporal are the parameters of all but the filter.
+func (n *strnnNet) temporal() []*grad.Param { return n.params()[:len(n.params())-2*len(n.filter)] }
+
+// filtered returns the frames x, (batch·length, columns) normalised, without the noise
+// that the filter knows.
+func (n *strnnNet) filtered(t *grad.Tape, x *grad.Mat, length int) *grad.Mat {
+	y := x
+	for l, c := range n.filter {
+		if l > 0 {
+			y = t.ELU(y)
+		}
+		y = t.Conv(y, length, c.w, c.b, c.width, false)
+	}
+	return t.Add(x, y)
 }
 
 // latent returns what the spatial encoder makes of frames.
@@ -221,7 +243,109 @@ func (n *strnnNet) forward(t *grad.Tape, x *grad.Mat, encode, predict int, s *st
 		clear(m.Val)
 		return m
 	}
-	before, _, _ := t.LSTM(clock(encode), encode, d.wx, d.wh, d.b, h, c, false)
+	before, _, _ := t.LSTM(clock(encode), encode, d.wx, d.wh, d.b, h, c, true)
 	after, _, _ := t.LSTM(clock(predict), predict, p.wx, p.wh, p.b, h, c, false)
-	return n.frames(t, t.Join(batch, t.Reverse(before, encode), after), s)
+	return n.frames(t, t.Join(batch, before, after), s)
+}
+
+// nodes returns the operations of a model file, and its inputs: the frames "x" to go on
+// from, and for each frame that is made again or more a 0 of "clock". "before" are the
+// frames of x again, "after" those that follow, raw; differences from x's last frame
+// where offset is set. "filtered" is what the filter makes of frames "z".
+func (n *strnnNet) nodes(offset bool) (inputs []netruntime.Input, nodes []netruntime.Node, outputs []string) {
+	shared := map[string]string{"mean": "mean", "std": "std"}
+	add := func(node netruntime.Node) string {
+		nodes = append(nodes, node)
+		return node.Name
+	}
+	layer := func(prefix string, l *fcLayer, in string) string {
+		name, act := prefix+l.name, ""
+		tensors := map[string]string{"weight": l.w.Name, "bias": l.b.Name}
+		if l.gamma != nil {
+			act = "elu"
+		}
+		name = add(netruntime.Node{Name: name, Op: netruntime.OpDense, In: []string{in}, Act: act, Tensors: tensors})
+		if l.gamma == nil {
+			return name
+		}
+		return add(netruntime.Node{Name: name + ".norm", Op: netruntime.OpBatchNorm, In: []string{name},
+			Tensors: map[string]string{"gamma": l.gamma.Name, "beta": l.beta.Name, "mean": l.mean.Name, "var": l.dev.Name}})
+	}
+	concat := func(name string, in ...string) string {
+		return add(netruntime.Node{Name: name, Op: netruntime.OpConcat, In: in})
+	}
+	inputs = []netruntime.Input{{Name: strnn.ValueX, Channels: n.columns}, {Name: strnn.ValueClock, Channels: 1}}
+	latent := add(netruntime.Node{Name: "normalised", Op: netruntime.OpNormalize, In: []string{strnn.ValueX}, Tensors: shared})
+	if e := n.encode; e != nil {
+		pick := func(name string, columns []int) string {
+			return add(netruntime.Node{Name: "see." + name, Op: netruntime.OpSelect, In: []string{"normalised"}, Columns: columns})
+		}
+		var one [5]string
+		var two [4]string
+		for i, part := range n.parts() {
+			one[i] = layer("", e[i], pick(strnnParts[i], part))
+		}
+		for i := range two {
+			two[i] = layer("", e[5+i], concat("join.2."+strnnParts[i], one[i], one[4]))
+		}
+		upper, lower := layer("", e[9], concat("join.3.upper", two[0], two[1])), layer("", e[10], concat("join.3.lower", two[2], two[3]))
+		latent = layer("", e[11], concat("join.4", upper, lower, pick("root", n.groups.Root), pick("contacts", n.groups.Contacts)))
+	}
+	add(netruntime.Node{Name: "encoder", Op: netruntime.OpLSTM, In: []string{latent}})
+	raw := map[string]string{"mean": "mean", "std": "std"}
+	if offset {
+		raw["mean"] = "none"
+	}
+	for i, of := range []string{"decoder", "predictor"} {
+		add(netruntime.Node{Name: of, Op: netruntime.OpLSTM, In: []string{strnn.ValueClock, "encoder.h", "encoder.c"}, Reverse: i == 0})
+		prefix, out := of+".", of
+		if d := n.decode; d == nil {
+			out = layer(prefix, n.out, of)
+		} else {
+			upper, lower := layer(prefix, d[0], of), layer(prefix, d[1], of)
+			var two [4]string
+			for i, from := range []string{upper, upper, lower, lower} {
+				two[i] = layer(prefix, d[2+i], from)
+			}
+			all := concat(prefix+"spine", two[0], two[1], two[2], two[3])
+			var parts []string
+			var columns []int
+			for i, part := range n.parts() {
+				from := all
+				if i < 4 {
+					from = two[i]
+				}
+				parts = append(parts, layer(prefix, d[11+i], layer(prefix, d[6+i], from)))
+				columns = append(columns, part...)
+			}
+			parts = append(parts, layer(prefix, d[16], of), layer(prefix, d[17], of))
+			columns = append(append(columns, n.groups.Root...), n.groups.Contacts...)
+			order := make([]int, n.columns)
+			for i, c := range columns {
+				order[c] = i
+			}
+			out = add(netruntime.Node{Name: prefix + "columns", Op: netruntime.OpSelect, In: []string{concat(prefix+"parts", parts...)}, Columns: order})
+		}
+		outputs = append(outputs, add(netruntime.Node{Name: []string{strnn.ValueBefore, strnn.ValueAfter}[i], Op: netruntime.OpDenormalize, In: []string{out}, Tensors: raw}))
+	}
+	if n.filter != nil {
+		inputs = append(inputs, netruntime.Input{Name: strnn.ValueZ, Channels: n.columns})
+		z := add(netruntime.Node{Name: "noisy", Op: netruntime.OpNormalize, In: []string{strnn.ValueZ}, Tensors: shared})
+		nodes = append(nodes, n.filter.actNodes(z, "elu", "")...)
+		sum := add(netruntime.Node{Name: "sum", Op: netruntime.OpAdd, In: []string{z, n.filter[len(n.filter)-1].name}})
+		outputs = append(outputs, add(netruntime.Node{Name: strnn.ValueFiltered, Op: netruntime.OpDenormalize, In: []string{sum}, Tensors: shared}))
+	}
+	return inputs, nodes, outputs
+}
+
+// tensors returns weights, in the order of params, as a model file holds them.
+func (n *strnnNet) tensors(weights [][]float32) (out []netruntime.Tensor) {
+	for i, p := range n.temporal() {
+		shape := []int{p.Rows, p.Cols}
+		if p.Rows == 1 {
+			shape = shape[1:]
+		}
+		out = append(out, netruntime.Tensor{Name: p.Name, Shape: shape, Data: weights[i]})
+	}
+	return append(out, n.filter.tensors(weights[len(n.temporal()):])...)
 }

@@ -132,6 +132,8 @@ type Predictor struct {
 	after   []float32 // (batch, Encode, columns)
 	z       []float32 // (batch, Encode+Predict, columns) frames seen and predicted
 	made    []float32 // the same, filtered
+	seen    []float32 // (batch, Encode, columns) Extend's
+	next    []float32 // (batch, Predict, columns) likewise
 	in      [2][]float32
 	out     [1][]float32
 }
@@ -154,7 +156,8 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 		open = (*netruntime.Net).NewSession
 	}
 	cols := m.Layout.Columns()
-	p := &Predictor{m: m, batch: o.Batch, clock: make([]float32, o.Batch*m.Encode), after: make([]float32, o.Batch*m.Encode*cols), z: make([]float32, o.Batch*(m.Encode+m.Predict)*cols)}
+	p := &Predictor{m: m, batch: o.Batch, clock: make([]float32, o.Batch*m.Encode), after: make([]float32, o.Batch*m.Encode*cols), z: make([]float32, o.Batch*(m.Encode+m.Predict)*cols),
+		seen: make([]float32, o.Batch*m.Encode*cols), next: make([]float32, o.Batch*m.Predict*cols)}
 	so := netruntime.SessionOptions{Batch: o.Batch, Length: m.Encode, Workers: o.Workers, BF16: o.BF16}
 	var err error
 	if p.predict, err = open(m.predict, so); err != nil {

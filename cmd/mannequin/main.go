@@ -28,7 +28,7 @@ func newRoot() *cobra.Command {
 		newEval(),
 		newExport(),
 		newImport(),
-		newInbetween(),
+		newInbetween(), newPredict(),
 		newInspect(),
 		newPlot(),
 		newProcgen(),

@@ -135,7 +135,7 @@ func (l *strnnLoss) frames(t *grad.Tape, rows []int32, isHeldOut bool) *grad.Mat
 	if isHeldOut {
 		set = l.batch.heldOut
 	}
-	cols, n, body := set.Layout.Columns(), l.m.Encode+l.m.Predict, set.Layout.Body()
+	cols, n := set.Layout.Columns(), l.m.Encode+l.m.Predict
 	x := t.Const(len(rows)*n, cols)
 	if len(l.raw) < set.Length*cols {
 		l.raw = make([]float32, set.Length*cols)
@@ -143,13 +143,7 @@ func (l *strnnLoss) frames(t *grad.Tape, rows []int32, isHeldOut bool) *grad.Mat
 	for i, r := range rows {
 		at := set.Windows[r]
 		set.Window(l.raw, int(at.Clip), int(at.From)+l.batch.shift(r, set, isHeldOut))
-		for f := range n {
-			to, from := x.Val[(i*n+f)*cols:][:cols], l.raw[2*f*cols:]
-			copy(to, from)
-			for k := body; k < body+feature.MotionLen; k++ {
-				to[k] = (from[k] + from[cols+k]) / 2
-			}
-		}
+		strnn.Halve(x.Val[i*n*cols:][:n*cols], l.raw, set.Layout)
 	}
 	return x
 }

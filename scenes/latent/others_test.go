@@ -9,6 +9,7 @@ import (
 	"mannequin/engine/m3"
 	humanlatent "mannequin/models/human-latent"
 	humannext "mannequin/models/human-next"
+	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/terrain"
 )
@@ -74,7 +75,26 @@ func TestOthers(t *testing.T) {
 	if elbow(1).Dist(elbow(2)) < 0.01 {
 		t.Error("two of them walk in step")
 	}
-	for want, opt := range map[string]Options{"missing": {Model: m, Agents: 1}, "0 to": {Model: m, Agents: -1}} {
+	meta := net.Meta()
+	meta.Extra[latent.KeyComponents] = strings.Replace(meta.Extra[latent.KeyComponents], `"step"`, `"stride"`, 1)
+	strides, err := netruntime.New(meta, net.Tensors())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := latent.New(strides)
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta = next.Meta()
+	latent.DescribeNext(&meta, strides)
+	otherNext, err := netruntime.New(meta, next.Tensors())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, opt := range map[string]Options{
+		"missing": {Model: m, Agents: 1}, "0 to": {Model: m, Agents: -1},
+		`no component "step"`: {Model: other, Next: otherNext, Agents: 1},
+	} {
 		if _, err := New(opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}

@@ -63,14 +63,14 @@ func NewStrollers(w *arche.World, m *latent.Model, next *netruntime.Net, opt Str
 		return nil, err
 	}
 	s := &Strollers{sliders: generic.NewMap1[latent.Sliders](w)}
-	if _, s.contact, err = contactsOf(m.Layout, m.Skel, roles); err != nil {
-		return nil, err
-	}
 	if s.Stream, err = m.NewStream(next, latent.StreamOptions{People: opt.Capacity, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16}); err != nil {
 		return nil, err
 	}
 	if err := s.open(w, m.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {
 		return nil, errors.Join(err, s.Stream.Close())
+	}
+	if _, s.contact, err = contactsOf(m.Layout, m.Skel, roles); err != nil { // after open, which checks the roles
+		return nil, errors.Join(err, s.Close())
 	}
 	s.Ground.Stand = make([]bool, len(s.Ground.Feet))
 	s.enlist()

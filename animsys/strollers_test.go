@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	humanlatent "mannequin/models/human-latent"
 	humannext "mannequin/models/human-next"
 	"mannequin/netruntime"
@@ -228,6 +229,27 @@ func TestStrollersErrors(t *testing.T) {
 		{"mannequin train next", func() error { _, err := animsys.NewStrollers(&w, m, m.Net, opt); return err }},
 		{"at least 1", func() error {
 			_, err := animsys.NewStrollers(&w, m, next, animsys.StrollersOptions{Terrain: field})
+			return err
+		}},
+		{"Legs[1]", func() error {
+			roles, err := ik.HumanRoles(m.Skel.Names)
+			if err != nil {
+				return err
+			}
+			roles.Legs = []ik.Leg{roles.Legs[0], {}}
+			_, err = animsys.NewStrollers(&w, m, next, animsys.StrollersOptions{Capacity: 1, Terrain: field, Roles: &roles})
+			return err
+		}},
+		{"no contact", func() error {
+			roles, err := ik.HumanRoles(m.Skel.Names)
+			if err != nil {
+				return err
+			}
+			leg := roles.Legs[1]
+			for i := range leg { // an arm in its place
+				leg[i] = m.Skel.Index("LeftHand") - len(leg) + 1 + i
+			}
+			_, err = animsys.NewStrollers(&w, m, next, animsys.StrollersOptions{Capacity: 1, Terrain: field, Roles: &roles})
 			return err
 		}},
 		{"Terrain", func() error {

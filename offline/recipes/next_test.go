@@ -278,16 +278,32 @@ func TestNextLearns(t *testing.T) {
 
 func TestNextRefuses(t *testing.T) {
 	net := space(t)
-	for want, spoil := range map[string]func(m *Next){
-		"missing": func(m *Next) { m.Latent = nil },
-		"units":   func(m *Next) { m.Hidden[1] = 0 },
-		"margins": func(m *Next) { m.Train.Margin = 2 },
-		"goes on": func(m *Next) { m.HeldOut = seconds(2, 81, 5) },
+	dir := t.TempDir()
+	wide := smallLatent(how(t, dir, 1))
+	wide.Train, wide.Values, wide.Epochs = seconds(8, 161, 0), latent.MaxSliders+1, 1
+	if _, err := wide.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	many, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want  string
+		spoil func(m *Next)
+	}{
+		{"missing", func(m *Next) { m.Latent = nil }},
+		{"33 values", func(m *Next) { m.Latent = many }},
+		{"units", func(m *Next) { m.Hidden[1] = 0 }},
+		{"margins", func(m *Next) { m.Train.Margin = 2 }},
+		{"held out", func(m *Next) { m.HeldOut.Windows = nil }},
+		{"goes on", func(m *Next) { m.HeldOut = seconds(2, 81, 5) }},
+		{"goes on", func(m *Next) { m.Train.Windows = nil }},
 	} {
 		m := smallNext(net, how(t, t.TempDir(), 1))
-		spoil(m)
-		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want an error with %q", err, want)
+		c.spoil(m)
+		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want an error with %q", err, c.want)
 		}
 	}
 }

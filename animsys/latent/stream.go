@@ -283,11 +283,7 @@ const maxJoints = 64
 func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
 	var points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
-	l, f, p := s.model.Layout, s.frame(row), s.body[row].place
-	turn := m3.YawQuat(p.Yaw)
-	for j := range l.Joints {
-		at := l.Pos(j)
-		points[j] = turn.Rotate(m3.V(f[at], f[at+1], f[at+2])).Add(p.Pos)
-	}
-	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:len(l.Joints)])
+	n := len(s.model.Layout.Joints)
+	s.Where(row).Joints(points[:n], s.frame(row))
+	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }

@@ -189,6 +189,35 @@ func TestStrollersOnAnyWorkers(t *testing.T) {
 	same(t, "3 workers", one, track(3))
 }
 
+// Who is placed is not drawn on the way there; sliders of who is no stroller steer
+// nobody; the systems pass closed strollers by.
+func TestStrollersPlaceAndClose(t *testing.T) {
+	s := newPromenade(t, 1, 1)
+	e := s.spawn(0)
+	s.step(5)
+	if err := s.people.Place(e, m3.V(30, 0, 30), 0); err != nil {
+		t.Fatal(err)
+	}
+	s.step(1)
+	if at := s.people.Interpolate(nil, 0.5)[0].Pos.Flat(); at.Dist(m3.V(30, 0, 30)) > 0.5 {
+		t.Errorf("between ticks who was placed at (30, 30) is at %v", at)
+	}
+	stranger := generic.NewMap2[ecs.Slot, latent.Sliders](&s.ecs)
+	stranger.NewWith(&ecs.Slot{}, &latent.Sliders{Asked: 1 << 7})
+	s.step(1)
+	if got, want := s.people.Stream.Sliders[0], *s.sliders.Get(e); got != want {
+		t.Errorf("sliders are %v, want %v", got, want)
+	}
+	if err := s.people.Close(); err != nil {
+		t.Fatal(err)
+	}
+	was := s.people.Roots[0]
+	s.step(40)
+	if s.people.Roots[0] != was {
+		t.Error("closed strollers walk")
+	}
+}
+
 func TestStrollersTickDoesNotAllocate(t *testing.T) {
 	s := newPromenade(t, 64, 2)
 	for i := range 64 {

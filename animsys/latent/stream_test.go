@@ -188,6 +188,57 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 	}
 }
 
+// Who moves to the row of someone who leaves walks on as before.
+func TestStreamRemoves(t *testing.T) {
+	track := func(leaves bool) (out []string) {
+		w := newWalk(t, 3, 1)
+		for i := range 3 {
+			w.add(i)
+			w.Sliders[i].Ask(0, float32(i))
+		}
+		row := 2
+		for tick := range 200 {
+			if leaves && tick == 50 {
+				w.Remove(0)
+				row = 0
+			}
+			w.tick()
+			out = append(out, w.pose(row))
+		}
+		return out
+	}
+	if !slices.Equal(track(true), track(false)) {
+		t.Error("someone walks otherwise because another left")
+	}
+}
+
+// Places are on flat ground, and headings within a turn.
+func TestStreamPlaces(t *testing.T) {
+	w := newWalk(t, 2, 1)
+	for range 2 {
+		if _, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Place(1, feature.Place{Pos: m3.V(3, -5, 4), Yaw: 3.1})
+	for row, want := range []m3.Vec3{m3.V(1, 0, 2), m3.V(3, 0, 4)} {
+		if at := w.Where(row).Pos; at != want {
+			t.Errorf("person %d is at %v, want %v", row, at, want)
+		}
+	}
+	least, most := float32(0), float32(0)
+	for tick := range 600 {
+		for r := range 2 {
+			w.Sliders[r].Ask(0, float32(3-6*(tick/300)))
+			least, most = min(least, w.Where(r).Yaw), max(most, w.Where(r).Yaw)
+		}
+		w.tick()
+	}
+	if least < -math.Pi || most > math.Pi {
+		t.Errorf("headings from %g to %g", least, most)
+	}
+}
+
 // What one person lost changes nothing for those who come later, where feet carry the
 // body less far than it goes, too.
 func TestStreamLosesNothingForOthers(t *testing.T) {
@@ -224,7 +275,14 @@ func TestStreamLosesNothingForOthers(t *testing.T) {
 				if err := s.Continue(); err != nil {
 					t.Fatal(err)
 				}
+				was := s.Where(0)
 				s.Advance(0, s.People())
+				if by := s.Where(0).Pos.Dist(was.Pos); by < 0.5*testlatent.Speed/latent.Rate || by > 0.7*testlatent.Speed/latent.Rate {
+					t.Fatalf("on feet that do not carry it a body goes %g m in a frame", by)
+				}
+				if stands := s.Stands(0); stands != 1<<len(m.Layout.Contacts)-1 {
+					t.Fatalf("of all contacts %b stand", stands)
+				}
 				if row > 0 {
 					out = append(out, s.Where(row))
 				}

@@ -12,32 +12,12 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
-	humanlatent "mannequin/models/human-latent"
-	humannext "mannequin/models/human-next"
-	"mannequin/netruntime"
+	"mannequin/internal/testlatent"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
-
-// sliding returns the shipped networks.
-func sliding(t testing.TB) (*latent.Model, *netruntime.Net) {
-	t.Helper()
-	net, err := humanlatent.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.New(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := humannext.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m, next
-}
 
 // promenade is a world with strollers on hills.
 type promenade struct {
@@ -55,7 +35,7 @@ func newPromenade(t testing.TB, capacity, workers int) *promenade {
 		t.Fatal(err)
 	}
 	p := &promenade{t: t, ecs: arche.NewWorld()}
-	m, next := sliding(t)
+	m, next := testlatent.Shipped(t)
 	if p.people, err = animsys.NewStrollers(&p.ecs, m, next, animsys.StrollersOptions{Capacity: capacity, Terrain: field, Workers: workers}); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +72,7 @@ func (p *promenade) step(ticks int) {
 
 // Strollers turn and go as fast as a game asks, on standing feet, without an end.
 func TestStrollersGoAsTheyAreAsked(t *testing.T) {
-	m, next := sliding(t)
+	m, next := testlatent.Shipped(t)
 	steering, err := m.NewSteering(next, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +222,7 @@ func TestStrollersTickDoesNotAllocate(t *testing.T) {
 }
 
 func TestStrollersErrors(t *testing.T) {
-	m, next := sliding(t)
+	m, next := testlatent.Shipped(t)
 	field, err := terrain.Flat(terrain.Grid{Size: 20, Cell: 0.5})
 	if err != nil {
 		t.Fatal(err)

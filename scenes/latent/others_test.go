@@ -7,8 +7,7 @@ import (
 
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
-	humanlatent "mannequin/models/human-latent"
-	humannext "mannequin/models/human-next"
+	"mannequin/internal/testlatent"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/terrain"
@@ -17,18 +16,7 @@ import (
 // Others walk about where they began, each their own way, on the ground; the person of
 // the sliders does not mind them.
 func TestOthers(t *testing.T) {
-	net, err := humanlatent.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.New(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := humannext.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, next := testlatent.Shipped(t)
 	field, err := terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 3, Wavelength: 14, MaxSlope: 0.2})
 	if err != nil {
 		t.Fatal(err)
@@ -75,9 +63,9 @@ func TestOthers(t *testing.T) {
 	if elbow(1).Dist(elbow(2)) < 0.01 {
 		t.Error("two of them walk in step")
 	}
-	meta := net.Meta()
+	meta := m.Net.Meta()
 	meta.Extra[latent.KeyComponents] = strings.Replace(meta.Extra[latent.KeyComponents], `"step"`, `"stride"`, 1)
-	strides, err := netruntime.New(meta, net.Tensors())
+	strides, err := netruntime.New(meta, m.Net.Tensors())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -175,29 +175,15 @@ func (c *Continue) Update(w *arche.World) {
 func (c *Continue) Finalize(*arche.World) {}
 
 // Stroll goes on by a frame and poses everyone.
-type Stroll struct {
-	strollers *Strollers
-	work      func(worker, i int)
-}
+type Stroll struct{ spread }
 
 // Initialize finds the strollers.
 func (t *Stroll) Initialize(w *arche.World) {
 	if res := generic.NewResource[Strollers](w); res.Has() {
 		s := res.Get()
-		t.strollers = s
-		t.work = s.grains(func(r0, r1 int) {
+		t.on(&s.Bodies, func(r0, r1 int) {
 			s.Stream.Advance(r0, r1)
 			s.show(r0, r1)
 		})
 	}
 }
-
-// Update spreads the rows in use over the workers.
-func (t *Stroll) Update(*arche.World) {
-	if t.strollers != nil {
-		t.strollers.split(t.work)
-	}
-}
-
-// Finalize has nothing to do: strollers are closed by their owner.
-func (t *Stroll) Finalize(*arche.World) {}

@@ -83,10 +83,10 @@ func (b *Bodies) enlist() {
 // stage checks what all bodies need, and that the systems will find them.
 func stage(w *arche.World, capacity int, field *terrain.Field) error {
 	if schedule := generic.NewResource[ecs.Clock](w); schedule.Has() {
-		return fmt.Errorf("animsys: the world has a schedule already, whose systems look for agents when they start: make crowd and people before ecs.NewSchedule")
+		return fmt.Errorf("animsys: the world has a schedule already, whose systems look for agents when they start: make crowd, people and strollers before ecs.NewSchedule")
 	}
 	if capacity < 1 {
-		return fmt.Errorf("animsys: a crowd of %d agents: want at least 1", capacity)
+		return fmt.Errorf("animsys: a capacity of %d agents: want at least 1", capacity)
 	}
 	if field == nil {
 		return fmt.Errorf("animsys: Options.Terrain is missing")

@@ -309,29 +309,15 @@ func (p *People) take() error {
 }
 
 // Play goes on by a frame and poses everyone.
-type Play struct {
-	people *People
-	work   func(worker, i int)
-}
+type Play struct{ spread }
 
 // Initialize finds the people.
 func (s *Play) Initialize(w *arche.World) {
 	if res := generic.NewResource[People](w); res.Has() {
 		p := res.Get()
-		s.people = p
-		s.work = p.grains(func(r0, r1 int) {
+		s.on(&p.Bodies, func(r0, r1 int) {
 			p.Stream.Advance(r0, r1)
 			p.show(r0, r1)
 		})
 	}
 }
-
-// Update spreads the rows in use over the workers.
-func (s *Play) Update(*arche.World) {
-	if s.people != nil {
-		s.people.split(s.work)
-	}
-}
-
-// Finalize has nothing to do: people are closed by their owner.
-func (s *Play) Finalize(*arche.World) {}

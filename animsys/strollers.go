@@ -63,14 +63,14 @@ func NewStrollers(w *arche.World, m *latent.Model, next *netruntime.Net, opt Str
 		return nil, err
 	}
 	s := &Strollers{sliders: generic.NewMap1[latent.Sliders](w)}
-	if _, s.contact, err = contactsOf(m.Layout, m.Skel, roles); err != nil {
-		return nil, err
-	}
 	if s.Stream, err = m.NewStream(next, latent.StreamOptions{People: opt.Capacity, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16}); err != nil {
 		return nil, err
 	}
 	if err := s.open(w, m.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {
 		return nil, errors.Join(err, s.Stream.Close())
+	}
+	if _, s.contact, err = contactsOf(m.Layout, m.Skel, roles); err != nil { // after open, which checks the roles
+		return nil, errors.Join(err, s.Close())
 	}
 	s.Ground.Stand = make([]bool, len(s.Ground.Feet))
 	s.enlist()
@@ -175,29 +175,15 @@ func (c *Continue) Update(w *arche.World) {
 func (c *Continue) Finalize(*arche.World) {}
 
 // Stroll goes on by a frame and poses everyone.
-type Stroll struct {
-	strollers *Strollers
-	work      func(worker, i int)
-}
+type Stroll struct{ spread }
 
 // Initialize finds the strollers.
 func (t *Stroll) Initialize(w *arche.World) {
 	if res := generic.NewResource[Strollers](w); res.Has() {
 		s := res.Get()
-		t.strollers = s
-		t.work = s.grains(func(r0, r1 int) {
+		t.on(&s.Bodies, func(r0, r1 int) {
 			s.Stream.Advance(r0, r1)
 			s.show(r0, r1)
 		})
 	}
 }
-
-// Update spreads the rows in use over the workers.
-func (t *Stroll) Update(*arche.World) {
-	if t.strollers != nil {
-		t.strollers.split(t.work)
-	}
-}
-
-// Finalize has nothing to do: strollers are closed by their owner.
-func (t *Stroll) Finalize(*arche.World) {}

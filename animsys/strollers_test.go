@@ -11,32 +11,13 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
-	humanlatent "mannequin/models/human-latent"
-	humannext "mannequin/models/human-next"
-	"mannequin/netruntime"
+	"mannequin/ik"
+	"mannequin/internal/testlatent"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
-
-// sliding returns the shipped networks.
-func sliding(t testing.TB) (*latent.Model, *netruntime.Net) {
-	t.Helper()
-	net, err := humanlatent.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.New(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := humannext.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m, next
-}
 
 // promenade is a world with strollers on hills.
 type promenade struct {
@@ -54,7 +35,7 @@ func newPromenade(t testing.TB, capacity, workers int) *promenade {
 		t.Fatal(err)
 	}
 	p := &promenade{t: t, ecs: arche.NewWorld()}
-	m, next := sliding(t)
+	m, next := testlatent.Shipped(t)
 	if p.people, err = animsys.NewStrollers(&p.ecs, m, next, animsys.StrollersOptions{Capacity: capacity, Terrain: field, Workers: workers}); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +72,7 @@ func (p *promenade) step(ticks int) {
 
 // Strollers turn and go as fast as a game asks, on standing feet, without an end.
 func TestStrollersGoAsTheyAreAsked(t *testing.T) {
-	m, next := sliding(t)
+	m, next := testlatent.Shipped(t)
 	steering, err := m.NewSteering(next, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -188,6 +169,35 @@ func TestStrollersOnAnyWorkers(t *testing.T) {
 	same(t, "3 workers", one, track(3))
 }
 
+// Who is placed is not drawn on the way there; sliders of who is no stroller steer
+// nobody; the systems pass closed strollers by.
+func TestStrollersPlaceAndClose(t *testing.T) {
+	s := newPromenade(t, 1, 1)
+	e := s.spawn(0)
+	s.step(5)
+	if err := s.people.Place(e, m3.V(30, 0, 30), 0); err != nil {
+		t.Fatal(err)
+	}
+	s.step(1)
+	if at := s.people.Interpolate(nil, 0.5)[0].Pos.Flat(); at.Dist(m3.V(30, 0, 30)) > 0.5 {
+		t.Errorf("between ticks who was placed at (30, 30) is at %v", at)
+	}
+	stranger := generic.NewMap2[ecs.Slot, latent.Sliders](&s.ecs)
+	stranger.NewWith(&ecs.Slot{}, &latent.Sliders{Asked: 1 << 7})
+	s.step(1)
+	if got, want := s.people.Stream.Sliders[0], *s.sliders.Get(e); got != want {
+		t.Errorf("sliders are %v, want %v", got, want)
+	}
+	if err := s.people.Close(); err != nil {
+		t.Fatal(err)
+	}
+	was := s.people.Roots[0]
+	s.step(40)
+	if s.people.Roots[0] != was {
+		t.Error("closed strollers walk")
+	}
+}
+
 func TestStrollersTickDoesNotAllocate(t *testing.T) {
 	s := newPromenade(t, 64, 2)
 	for i := range 64 {
@@ -212,7 +222,7 @@ func TestStrollersTickDoesNotAllocate(t *testing.T) {
 }
 
 func TestStrollersErrors(t *testing.T) {
-	m, next := sliding(t)
+	m, next := testlatent.Shipped(t)
 	field, err := terrain.Flat(terrain.Grid{Size: 20, Cell: 0.5})
 	if err != nil {
 		t.Fatal(err)
@@ -228,6 +238,27 @@ func TestStrollersErrors(t *testing.T) {
 		{"mannequin train next", func() error { _, err := animsys.NewStrollers(&w, m, m.Net, opt); return err }},
 		{"at least 1", func() error {
 			_, err := animsys.NewStrollers(&w, m, next, animsys.StrollersOptions{Terrain: field})
+			return err
+		}},
+		{"Legs[1]", func() error {
+			roles, err := ik.HumanRoles(m.Skel.Names)
+			if err != nil {
+				return err
+			}
+			roles.Legs = []ik.Leg{roles.Legs[0], {}}
+			_, err = animsys.NewStrollers(&w, m, next, animsys.StrollersOptions{Capacity: 1, Terrain: field, Roles: &roles})
+			return err
+		}},
+		{"no contact", func() error {
+			roles, err := ik.HumanRoles(m.Skel.Names)
+			if err != nil {
+				return err
+			}
+			leg := roles.Legs[1]
+			for i := range leg { // an arm in its place
+				leg[i] = m.Skel.Index("LeftHand") - len(leg) + 1 + i
+			}
+			_, err = animsys.NewStrollers(&w, m, next, animsys.StrollersOptions{Capacity: 1, Terrain: field, Roles: &roles})
 			return err
 		}},
 		{"Terrain", func() error {

@@ -37,29 +37,38 @@ func (b *Bodies) grains(work func(r0, r1 int)) func(worker, i int) {
 	return func(_, i int) { work(i*grain, min((i+1)*grain, b.Rows.Len())) }
 }
 
+// spread is what the systems have in common that work on all rows of some bodies.
+type spread struct {
+	bodies *Bodies
+	work   func(worker, i int)
+}
+
+// on says whose rows, and what is done for them.
+func (s *spread) on(b *Bodies, work func(r0, r1 int)) { s.bodies, s.work = b, b.grains(work) }
+
+// Update spreads the rows in use over the workers.
+func (s *spread) Update(*arche.World) {
+	if s.bodies != nil {
+		s.bodies.split(s.work)
+	}
+}
+
+// Finalize has nothing to do: bodies are closed by their owners.
+func (s *spread) Finalize(*arche.World) {}
+
 // each is what the systems of a crowd have in common.
 type each struct {
+	spread
 	crowd *Crowd
-	work  func(worker, i int)
 }
 
 // initialize finds the crowd.
 func (s *each) initialize(w *arche.World, work func(r0, r1 int)) {
 	if res := generic.NewResource[Crowd](w); res.Has() {
 		s.crowd = res.Get()
-		s.work = s.crowd.grains(work)
+		s.on(&s.crowd.Bodies, work)
 	}
 }
-
-// Update spreads the rows in use over the crowd's workers.
-func (s *each) Update(*arche.World) {
-	if s.crowd != nil {
-		s.crowd.split(s.work)
-	}
-}
-
-// Finalize has nothing to do: the crowd is closed by its owner.
-func (s *each) Finalize(*arche.World) {}
 
 // every is what the systems of all bodies have in common.
 type every struct {

@@ -33,6 +33,15 @@ func (p Place) Advance(body []float32, dt float32) Place {
 	return Place{Pos: p.Pos.Add(way), Yaw: p.Yaw + dt*body[MotionYaw]}
 }
 
+// Joints writes where the joints of a frame, (columns) raw, are in the world while the
+// body is at p: as many of them as points has.
+func (p Place) Joints(points []m3.Vec3, frame []float32) {
+	turn := m3.YawQuat(p.Yaw)
+	for j := range points {
+		points[j] = turn.Rotate(m3.V(frame[3*j], frame[3*j+1], frame[3*j+2])).Add(p.Pos)
+	}
+}
+
 // FromWorld writes the frames of a motion into rows, (frames, m.Columns()), from
 // the places of its joints in the world, (frames, len(m.Joints)), m, at fps
 // frames per second, and returns where its first frame stands. The ground is
@@ -220,11 +229,7 @@ func (m *Motion) ToWorld(world []m3.Vec3, rows []float32, fps float64, start Pla
 	x, z, yaw := float64(start.Pos.X), float64(start.Pos.Z), float64(start.Yaw)
 	for f := range frames {
 		row := rows[f*cols:][:cols]
-		p, turn := m3.V(float32(x), start.Pos.Y, float32(z)), m3.YawQuat(float32(yaw))
-		for j := range n {
-			v := m3.V(row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2])
-			world[f*n+j] = turn.Rotate(v).Add(p)
-		}
+		Place{m3.V(float32(x), start.Pos.Y, float32(z)), float32(yaw)}.Joints(world[f*n:][:n], row)
 		s, c := math.Sincos(yaw)
 		vx, vz := float64(row[m.Body()+MotionX])/fps, float64(row[m.Body()+MotionZ])/fps
 		x, z = x+c*vx+s*vz, z-s*vx+c*vz

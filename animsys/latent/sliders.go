@@ -12,14 +12,21 @@ type Sliders struct {
 	Asked      uint32              // bit k: component k is asked for; the others follow from how the last clip ends
 }
 
-// Ask asks for a component, below MaxSliders.
+// Ask asks for a component. One that is not among the first MaxSliders, such as the −1
+// of Components.Index, is passed over, as it is by Release.
 func (s *Sliders) Ask(component int, deviations float32) {
-	s.Components[component] = deviations
-	s.Asked |= 1 << component
+	if component >= 0 && component < MaxSliders {
+		s.Components[component] = deviations
+		s.Asked |= 1 << component
+	}
 }
 
 // Release lets a component follow.
-func (s *Sliders) Release(component int) { s.Asked &^= 1 << component }
+func (s *Sliders) Release(component int) {
+	if component >= 0 && component < MaxSliders {
+		s.Asked &^= 1 << component
+	}
+}
 
 func (s *Sliders) asks(component int) bool { return s.Asked>>component&1 == 1 }
 

@@ -34,7 +34,7 @@ type Stream struct {
 	now   []float32 // (people, values) its components
 	first [2]start  // clips that people begin with
 	turns [hop]int  // how many go on at each tick of a cycle
-	tick  int       // of the cycle
+	tick  int       // of the cycle, for which the next Continue is
 	due   []int32   // rows that go on in this tick
 	asked []Sliders // (due)
 	was   []float32 // (due, values) the components of their clips
@@ -49,7 +49,6 @@ const hop = Frames - Overlap
 // walking is one person.
 type walking struct {
 	place feature.Place
-	at    int32 // the frame of the clip that is shown, 0 to hop
 	turn  int32 // the tick of the cycle at which they go on
 }
 
@@ -111,6 +110,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		if unfit(f.clip) {
 			return nil, errors.Join(fmt.Errorf("latent: model %q makes a mean clip that is not finite", m.Net.Meta().Name), s.Close())
 		}
+		m.Carry(f.clip)
 		s.first[i] = f
 	}
 	return s, nil
@@ -145,8 +145,7 @@ func (s *Stream) Add(at feature.Place) (row int, err error) {
 	}
 	row = s.rows
 	s.rows++
-	// In the tick after the next a turn that is 0 ahead has come.
-	ahead := 0
+	ahead := 0 // ticks until the first of the turns that the fewest have
 	for k := range hop {
 		if s.turns[(s.tick+k)%hop] < s.turns[(s.tick+ahead)%hop] {
 			ahead = k
@@ -154,7 +153,7 @@ func (s *Stream) Add(at feature.Place) (row int, err error) {
 	}
 	turn := (s.tick + ahead) % hop
 	s.turns[turn]++
-	s.body[row] = walking{place: s.flat(at), at: int32(hop - ahead), turn: int32(turn)}
+	s.body[row] = walking{place: s.flat(at), turn: int32(turn)}
 	s.Sliders[row] = Sliders{Asked: s.steered}
 	s.begin(row)
 	return row, nil
@@ -196,11 +195,12 @@ func (s *Stream) components(row int) []float32 {
 	return s.now[row*n:][:n]
 }
 
-// Continue has those whose turn it is go on to their next clip.
+// Continue has those whose turn it is go on to their next clip. Where it fails they
+// play the one they have again.
 func (s *Stream) Continue() error {
 	s.due = s.due[:0]
 	for r := range s.rows {
-		if s.body[r].at == hop {
+		if int(s.body[r].turn) == s.tick {
 			s.due = append(s.due, int32(r))
 		}
 	}
@@ -230,14 +230,14 @@ func (s *Stream) Continue() error {
 			s.lost++
 			f := &s.first[int(r)%2]
 			is, y = f.clip, f.components
+		} else {
+			s.model.Carry(is)
 		}
-		s.model.Carry(is)
 		copy(s.components(int(r)), y)
 		for f := range Overlap {
 			fade(to[f*cols:][:cols], to[(hop+f)*cols:][:cols], is[f*cols:][:cols], f)
 		}
 		copy(to[Overlap*cols:], is[Overlap*cols:])
-		s.body[r].at = 0
 	}
 	return nil
 }
@@ -247,19 +247,21 @@ func (s *Stream) Advance(r0, r1 int) {
 	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
 	for r := r0; r < r1; r++ {
 		b := &s.body[r]
-		b.place = b.place.Advance(s.clip(r)[int(b.at)*cols+body:], 1.0/Rate)
+		b.place = b.place.Advance(s.clip(r)[(s.at(r)-1)*cols+body:], 1.0/Rate)
 		b.place.Yaw = m3.WrapAngle(b.place.Yaw)
-		b.at++
 	}
 }
 
 // Where returns where the body of row is.
 func (s *Stream) Where(row int) feature.Place { return s.body[row].place }
 
-// frame returns the frame of row that is shown, (columns).
+// at returns the frame of row's clip that is shown, 1 to hop.
+func (s *Stream) at(row int) int { return (s.tick+hop-1-int(s.body[row].turn))%hop + 1 }
+
+// frame returns it, (columns).
 func (s *Stream) frame(row int) []float32 {
 	cols := s.model.Layout.Columns()
-	return s.clip(row)[int(s.body[row].at)*cols:][:cols]
+	return s.clip(row)[s.at(row)*cols:][:cols]
 }
 
 // Stands reports which contacts of row stand, a bit each in the layout's order.
@@ -281,11 +283,7 @@ const maxJoints = 64
 func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
 	var points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
-	l, f, p := s.model.Layout, s.frame(row), s.body[row].place
-	turn := m3.YawQuat(p.Yaw)
-	for j := range l.Joints {
-		at := l.Pos(j)
-		points[j] = turn.Rotate(m3.V(f[at], f[at+1], f[at+2])).Add(p.Pos)
-	}
-	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:len(l.Joints)])
+	n := len(s.model.Layout.Joints)
+	s.Where(row).Joints(points[:n], s.frame(row))
+	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }

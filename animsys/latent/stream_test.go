@@ -1,6 +1,7 @@
 package latent_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -187,6 +188,174 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 	}
 }
 
+// Who moves to the row of someone who leaves walks on as before.
+func TestStreamRemoves(t *testing.T) {
+	track := func(leaves bool) (out []string) {
+		w := newWalk(t, 3, 1)
+		for i := range 3 {
+			w.add(i)
+			w.Sliders[i].Ask(0, float32(i))
+		}
+		row := 2
+		for tick := range 200 {
+			if leaves && tick == 50 {
+				w.Remove(0)
+				row = 0
+			}
+			w.tick()
+			out = append(out, w.pose(row))
+		}
+		return out
+	}
+	if !slices.Equal(track(true), track(false)) {
+		t.Error("someone walks otherwise because another left")
+	}
+}
+
+// Places are on flat ground, and headings within a turn.
+func TestStreamPlaces(t *testing.T) {
+	w := newWalk(t, 2, 1)
+	for range 2 {
+		if _, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Place(1, feature.Place{Pos: m3.V(3, -5, 4), Yaw: 3.1})
+	for row, want := range []m3.Vec3{m3.V(1, 0, 2), m3.V(3, 0, 4)} {
+		if at := w.Where(row).Pos; at != want {
+			t.Errorf("person %d is at %v, want %v", row, at, want)
+		}
+	}
+	least, most := float32(0), float32(0)
+	for tick := range 600 {
+		for r := range 2 {
+			w.Sliders[r].Ask(0, float32(3-6*(tick/300)))
+			least, most = min(least, w.Where(r).Yaw), max(most, w.Where(r).Yaw)
+		}
+		w.tick()
+	}
+	if least < -math.Pi || most > math.Pi {
+		t.Errorf("headings from %g to %g", least, most)
+	}
+}
+
+// What one person lost changes nothing for those who come later, where feet carry the
+// body less far than it goes, too.
+func TestStreamLosesNothingForOthers(t *testing.T) {
+	meta, tensors := testlatent.Model(t).Net.Meta(), testlatent.Model(t).Net.Tensors()
+	for i, of := range tensors {
+		if of.Name == "mean" {
+			l := testlatent.Model(t).Layout
+			tensors[i].Data = slices.Clone(of.Data)
+			for c := range l.Contacts { // feet that stand on a body that glides
+				tensors[i].Data[l.Contact(c)] = 1
+			}
+		}
+	}
+	net, err := netruntime.New(meta, tensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := latent.New(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	track := func(ask float32) (lost int, out []feature.Place) {
+		s, err := m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 3, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for row := range 3 {
+			if _, err := s.Add(feature.Place{}); err != nil {
+				t.Fatal(err)
+			}
+			s.Sliders[0].Ask(testlatent.Burst, ask)
+			for range 120 {
+				if err := s.Continue(); err != nil {
+					t.Fatal(err)
+				}
+				was := s.Where(0)
+				s.Advance(0, s.People())
+				if by := s.Where(0).Pos.Dist(was.Pos); by < 0.5*testlatent.Speed/latent.Rate || by > 0.7*testlatent.Speed/latent.Rate {
+					t.Fatalf("on feet that do not carry it a body goes %g m in a frame", by)
+				}
+				if stands := s.Stands(0); stands != 1<<len(m.Layout.Contacts)-1 {
+					t.Fatalf("of all contacts %b stand", stands)
+				}
+				if row > 0 {
+					out = append(out, s.Where(row))
+				}
+			}
+		}
+		return s.Lost(), out
+	}
+	none, want := track(0)
+	some, got := track(2.5)
+	if none != 0 || some == 0 || !slices.Equal(got, want) {
+		t.Errorf("after %d clips of another were lost someone walks otherwise than after %d", some, none)
+	}
+}
+
+// flaky is a session that fails at times.
+type flaky struct {
+	netruntime.Session
+	fails *bool
+}
+
+func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
+	if *f.fails {
+		return errors.New("no luck")
+	}
+	return f.Session.RunSequences(out, in, batch, length)
+}
+
+// Who joins in the midst of a tick, and whose clip a network failed to make, walks on
+// as long as anybody.
+func TestStreamStaysInStep(t *testing.T) {
+	m := testlatent.Model(t)
+	fails := false
+	s, err := m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 60, Workers: 1, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+		session, err := n.NewSession(o)
+		return flaky{session, &fails}, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	failed := 0
+	for tick := range 200 {
+		if fails = tick >= 70 && tick < 110; tick < 30 {
+			if _, err := s.Add(feature.Place{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Continue(); (err != nil) != fails {
+			t.Fatalf("tick %d: %v", tick, err)
+		} else if fails {
+			failed++
+		}
+		if tick < 30 {
+			if _, err := s.Add(feature.Place{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := make([]feature.Place, s.People())
+		for r := range before {
+			before[r] = s.Where(r)
+		}
+		s.Advance(0, s.People())
+		for r, was := range before {
+			if by := s.Where(r).Pos.Dist(was.Pos); !(by > 0.2*testlatent.Speed/latent.Rate && by < 3*testlatent.Speed/latent.Rate) {
+				t.Fatalf("tick %d: person %d goes %g m in a frame", tick, r, by)
+			}
+		}
+	}
+	if failed != 40 {
+		t.Errorf("the network failed %d times", failed)
+	}
+}
+
 func TestStreamDoesNotAllocate(t *testing.T) {
 	w := newWalk(t, 64, 1)
 	for i := range 64 {
@@ -219,6 +388,14 @@ func TestNext(t *testing.T) {
 	asked[1].Ask(1, float32(math.NaN()))
 	asked[2] = asked[1]
 	asked[2].Release(0)
+	for _, none := range []int{-1, latent.MaxSliders, 1 << 40} {
+		s := latent.Sliders{Asked: 5}
+		s.Ask(none, 1)
+		s.Release(none)
+		if s != (latent.Sliders{Asked: 5}) {
+			t.Errorf("component %d, asked for and released, makes %v", none, s)
+		}
+	}
 	if err := n.Run(after, before, asked); err != nil {
 		t.Fatal(err)
 	}

@@ -27,10 +27,6 @@ func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
 	i, n := s.slot(seat, s.bodies[seat].at), len(s.model.Layout.Joints)
 	var points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
-	p := s.place[i]
-	turn := m3.YawQuat(p.Yaw)
-	for j := range n {
-		points[j] = turn.Rotate(vec(s.joints, 3*(i*n+j))).Add(p.Pos)
-	}
+	s.place[i].Joints(points[:n], s.joints[3*i*n:])
 	s.model.person.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }

@@ -28,12 +28,17 @@ func (o *options) sliders(ground *terrain.Field, open netruntime.Opener) (scenes
 		return nil, fmt.Errorf("model %s: %w", o.latent, err)
 	}
 	opt := latent.Options{Model: m, Agents: o.agents, Terrain: ground, Seed: o.seed, BF16: o.bf16, Open: open}
-	if o.agents > 0 {
-		if opt.Next, err = models.Open(o.next); err != nil {
-			return nil, err
-		}
+	if o.agents == 0 {
+		return latent.New(opt)
 	}
-	return latent.New(opt)
+	if opt.Next, err = models.Open(o.next); err != nil {
+		return nil, err
+	}
+	s, err := latent.New(opt)
+	if err != nil {
+		return nil, fmt.Errorf("--latent %s with --next %s: %w", o.latent, o.next, err)
+	}
+	return s, nil
 }
 
 // touch gives keys their meaning for a panel, beside what the mouse does to it. hit

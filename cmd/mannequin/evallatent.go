@@ -225,12 +225,12 @@ func evalLatent(ctx context.Context, o evalLatentOptions) (*evalLatentReport, er
 		}
 	}
 	r.Values, r.Clips = r.model.Values, len(r.held.rows)
-	for _, stage := range []func() error{r.reconstruct, r.divergence, r.effects, r.told, r.made, func() error { return r.chains(o.chains) }, func() error {
+	for _, stage := range []func() error{func() error { // first: it tells whether the two go together
 		if next == nil {
 			return nil
 		}
 		return r.walks(next, o.threads)
-	}, func() error {
+	}, r.reconstruct, r.divergence, r.effects, r.told, r.made, func() error { return r.chains(o.chains) }, func() error {
 		if !o.rates {
 			return nil
 		}

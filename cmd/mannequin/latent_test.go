@@ -121,6 +121,8 @@ func TestLatentUsage(t *testing.T) {
 		{"--path", []string{"train", "latent", "--data", dir, "--out", out, "--path", "NaN"}},
 		{"--threads", []string{"eval", "latent", "--data", dir, "--threads", "0"}},
 		{"--and", []string{"eval", "latent", "--data", dir, "--and", dir}},
+		{`"latent"`, []string{"train", "next", "--data", dir, "--out", out}},
+		{"--keep", []string{"train", "next", "--latent", "human-latent", "--data", dir, "--out", out, "--keep", "0.5"}},
 	} {
 		if code, _, stderr := cli(c.args...); code != command.ExitUsage || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit %d, %s", c.args, code, stderr)
@@ -132,5 +134,8 @@ func TestLatentUsage(t *testing.T) {
 	}
 	if code, _, stderr := cli("eval", "latent", "--model", "human", "--data", dir); code != command.ExitFailure || !strings.Contains(stderr, "decoder") {
 		t.Errorf("a manifold: exit %d, %s", code, stderr)
+	}
+	if code, _, stderr := cli("train", "next", "--latent", "nothing", "--data", dir, "--out", out); code != command.ExitFailure || !strings.Contains(stderr, "nothing") {
+		t.Errorf("no such latent space: exit %d, %s", code, stderr)
 	}
 }

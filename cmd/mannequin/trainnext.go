@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"mannequin/netruntime"
+	"mannequin/models"
 	"mannequin/offline/recipes"
 )
 
@@ -16,8 +16,8 @@ func newTrainNext() *cobra.Command {
 		Short: "Train the network that tells how a second of motion goes on",
 		Long: `Train the network that tells, in a latent space of train latent, how a clip goes on:
 which next one begins as it ends, and turns and steps as it is asked to. With it many
-people walk at once by values that a game sets. The recordings, best those of the
-latent space, are only where chains of clips begin.
+people walk at once by values that a game sets. It learns from how the recordings go
+on, best those that the latent space was learnt from.
 
 Files, checkpoints and --resume are as in train mann.`,
 		Example: `  mannequin train next --latent human-latent.safetensors --data data/cmu-locomotion --out human-next.safetensors`,
@@ -27,7 +27,7 @@ Files, checkpoints and --resume are as in train mann.`,
 				return err
 			}
 			var err error
-			if r.Latent, err = netruntime.Open(base); err != nil {
+			if r.Latent, err = models.Open(base); err != nil {
 				return err
 			}
 			opt, err := latentOptions([]string{f.data}, f.only, f.heldOut, f.repeat, f.threads)
@@ -39,7 +39,7 @@ Files, checkpoints and --resume are as in train mann.`,
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, 0, 1)
-	c.Flags().StringVar(&base, "latent", "", "model `file` of the latent space")
+	c.Flags().StringVar(&base, "latent", "", "the latent space: a shipped model's name, or a model `file`")
 	c.MarkFlagRequired("latent")
 	return c
 }

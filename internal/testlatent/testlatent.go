@@ -12,6 +12,8 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
 	"mannequin/models/human"
+	humanlatent "mannequin/models/human-latent"
+	humannext "mannequin/models/human-next"
 	"mannequin/netruntime"
 )
 
@@ -190,4 +192,23 @@ func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 		t.Fatal(err)
 	}
 	return net
+}
+
+// Shipped returns the shipped latent space, and the network that tells how its clips
+// go on.
+func Shipped(t testing.TB) (*latent.Model, *netruntime.Net) {
+	t.Helper()
+	net, err := humanlatent.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := latent.New(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := humannext.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, next
 }

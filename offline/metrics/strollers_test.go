@@ -4,27 +4,13 @@ import (
 	"math"
 	"testing"
 
-	"mannequin/animsys/latent"
 	"mannequin/internal/testlatent"
-	humanlatent "mannequin/models/human-latent"
-	humannext "mannequin/models/human-next"
 	"mannequin/offline/metrics"
 )
 
 // The shipped strollers do what they are asked, on standing feet.
 func TestMeasureStrollers(t *testing.T) {
-	net, err := humanlatent.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.New(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := humannext.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, next := testlatent.Shipped(t)
 	asks := []metrics.Strolled{{Turn: 0.4, Speed: 1.2}}
 	if err := metrics.MeasureStrollers(m, next, asks, 2); err != nil {
 		t.Fatal(err)

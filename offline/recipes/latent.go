@@ -80,6 +80,8 @@ func (m *Latent) check() error {
 		return fmt.Errorf("recipes: clips are stretched by %g and bent by %g rad/s, want 0 to 0.5 and 0 to 10", m.Stretch, m.Bend)
 	case m.Train.Length != latent.Frames || m.Train.Margin != 0:
 		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without", m.Train.Length, m.Train.Margin, latent.Frames)
+	case len(m.Train.Windows) <= m.Values:
+		return fmt.Errorf("recipes: %d clips to find %d components of: want more of them, or fewer latent values", len(m.Train.Windows), m.Values)
 	}
 	return nil
 }

@@ -393,6 +393,7 @@ func TestLatentRefuses(t *testing.T) {
 		"no latent values":     func(m *Latent) { m.Values = 0 },
 		"more traits":          func(m *Latent) { m.Values = 4 },
 		"a negative weight":    func(m *Latent) { m.KL = -1 },
+		"fewer clips":          func(m *Latent) { m.Values = len(m.Train.Windows) },
 		"nothing held out":     func(m *Latent) { m.HeldOut = seconds(0, 0, 0) },
 	} {
 		m := smallLatent(how(t, t.TempDir(), 1))

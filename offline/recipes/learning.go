@@ -62,13 +62,15 @@ func (l *Learning) schedule() train.Schedule {
 // windows returns what makes batches of the sets.
 func (l *Learning) windows() *windows { return &windows{train: l.Train, heldOut: l.HeldOut} }
 
+var errNoneHeldOut = errors.New("recipes: nothing is held out, by which the best weights are chosen: hold out a recording")
+
 // learn runs the job, whose parameters, loss and penalties are given, on windows
 // of the sets. recipe names everything but the data that shapes the result; model
 // makes the network of a model file from the best weights.
 func (l *Learning) learn(ctx context.Context, w *windows, recipe any, job *train.Job,
 	model func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error)) (*train.Report, error) {
 	if len(l.HeldOut.Windows) == 0 {
-		return nil, errors.New("recipes: nothing is held out, by which the best weights are chosen: hold out a recording")
+		return nil, errNoneHeldOut
 	}
 	name, err := json.Marshal(recipe)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // components of one clip, and those that the next one is to have, to the others of
 // the next one. It learns from how recordings go on, through the decoder of a latent
 // space, which stays as it is: from clips of its own making to what was recorded half
-// a second on, turned, quickened, … by as much as it is asked to.
+// a second on, turned, bent, … by as much as it is asked to.
 type Next struct {
 	Latent *netruntime.Net // the latent space of the clips
 	Hidden [2]int          // units of the two layers between
@@ -63,6 +63,8 @@ func (m *Next) check() error {
 		return fmt.Errorf("recipes: layers of %d and %d units, want 1 to 4096", m.Hidden[0], m.Hidden[1])
 	case m.Train.Length != latent.Frames || m.Train.Margin != 0:
 		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without", m.Train.Length, m.Train.Margin, latent.Frames)
+	case len(m.HeldOut.Windows) == 0:
+		return errNoneHeldOut
 	}
 	return nil
 }
@@ -118,6 +120,22 @@ type chains struct {
 }
 
 func newChains(model *latent.Model, set *dataset.Motion, workers int) (c chains, err error) {
+	index := map[dataset.Window]int32{}
+	for i, w := range set.Windows {
+		index[w] = int32(i)
+	}
+	c.after = make([]int32, len(set.Windows))
+	for i, w := range set.Windows {
+		w.From += latent.Frames - latent.Overlap
+		if next, ok := index[w]; ok {
+			c.after[i], c.begins = next, append(c.begins, int32(i))
+		} else {
+			c.after[i] = -1
+		}
+	}
+	if len(c.begins) == 0 {
+		return c, fmt.Errorf("recipes: no recording goes on for %d frames, from one clip to the next: want longer ones, and windows at every so many frames that %d is a multiple of them", 2*latent.Frames-latent.Overlap, latent.Frames-latent.Overlap)
+	}
 	z, rows, err := EncodeClips(model, set, workers)
 	if err != nil {
 		return c, err
@@ -135,25 +153,13 @@ func newChains(model *latent.Model, set *dataset.Motion, workers int) (c chains,
 		c.start, c.end = look(c.start, clip, 0), look(c.end, clip, latent.Frames-latent.Overlap)
 	}
 	c.looks = len(c.start) / len(rows)
-	c.components, c.after = make([]float32, len(set.Windows)*v), make([]int32, len(set.Windows))
-	at, index := make([]float32, v), map[dataset.Window]int32{}
-	for i, w := range set.Windows {
-		index[w] = int32(i)
+	c.components = make([]float32, len(set.Windows)*v)
+	at := make([]float32, v)
+	for i := range set.Windows {
 		for k := range at {
 			at[k] = float32(z.At(i, k))
 		}
 		model.Components.FromLatent(c.components[i*v:][:v], at)
-	}
-	for i, w := range set.Windows {
-		w.From += latent.Frames - latent.Overlap
-		if next, ok := index[w]; ok {
-			c.after[i], c.begins = next, append(c.begins, int32(i))
-		} else {
-			c.after[i] = -1
-		}
-	}
-	if len(c.begins) == 0 {
-		return c, fmt.Errorf("recipes: no recording goes on for %d frames, from one clip to the next: want longer ones, and windows at every so many frames that %d is a multiple of them", 2*latent.Frames-latent.Overlap, latent.Frames-latent.Overlap)
 	}
 	return c, nil
 }
@@ -187,6 +193,9 @@ func newNextLoss(m *Next) (*nextLoss, error) {
 		return nil, fmt.Errorf("recipes: the recordings' frames have schema %s, the latent space's %s", got, want)
 	}
 	v := model.Values
+	if v > latent.MaxSliders {
+		return nil, fmt.Errorf("recipes: latent space %q has %d values, want at most the %d of latent.Sliders", m.Latent.Meta().Name, v, latent.MaxSliders)
+	}
 	l := &nextLoss{m: m, model: model, net: newConvNet([]int{3 * v, m.Hidden[0], m.Hidden[1], v}, []int{1, 1, 1}, m.Seed).named("next"), named: model.Components.Steered()}
 	if l.decoder, err = frozenDecoder(model); err != nil {
 		return nil, err

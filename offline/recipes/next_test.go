@@ -158,6 +158,61 @@ func TestNextChains(t *testing.T) {
 	}
 }
 
+// What a chain is asked for is what comes in it: what was recorded, with something added
+// to what has a name, but for the step. Held-out chains are the same in every epoch.
+func TestNextAsks(t *testing.T) {
+	l, err := newNextLoss(smallNext(space(t), how(t, t.TempDir(), 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, v := &l.sets[0], l.model.Values
+	x, want, recorded := make([]float32, 3*v), make([]float32, v), make([]float32, v)
+	var added, jumps, long int
+	for key := range uint64(300) {
+		c := l.chain(set, int32(key), key)
+		clips := 0
+		for was := c.clip; c.step(x, want); was = c.clip {
+			if clips++; c.clip != set.after[was] {
+				jumps++
+			}
+			copy(recorded, set.components[int(c.clip)*v:])
+			for k, held := range c.held {
+				asked := [2]float32{}
+				if held {
+					asked = [2]float32{want[k], 1}
+				}
+				if got := [2]float32{x[v+k], x[2*v+k]}; got != asked {
+					t.Fatalf("component %d of a chain to %v is asked for as %v, want %v", k, want, got, asked)
+				}
+				if change := want[k] - recorded[k]; change != 0 {
+					if added++; !held || k == set.step {
+						t.Fatalf("%g is added to component %d", change, k)
+					}
+				}
+			}
+		}
+		if clips < 1 || clips >= nextLength {
+			t.Fatalf("a chain of %d clips after the first", clips)
+		}
+		if clips > 2 {
+			long++
+		}
+	}
+	if added == 0 || jumps == 0 || long == 0 {
+		t.Errorf("of 300 chains %d are long, with %d changes and %d jumps", long, added, jumps)
+	}
+	pool := grad.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
+	loss := func(heldOut bool, key uint64) float32 {
+		tape.Reset()
+		return l.loss(tape, []int32{0, 1, 2}, heldOut, key).Val[0]
+	}
+	if loss(true, 3) != loss(true, 4) || loss(false, 3) == loss(false, 4) {
+		t.Error("held-out chains differ from epoch to epoch, or those that are learnt from do not")
+	}
+}
+
 // The gradient of the loss is what finite differences say.
 func TestNextGradient(t *testing.T) {
 	l, err := newNextLoss(smallNext(space(t), how(t, t.TempDir(), 1)))
@@ -278,16 +333,32 @@ func TestNextLearns(t *testing.T) {
 
 func TestNextRefuses(t *testing.T) {
 	net := space(t)
-	for want, spoil := range map[string]func(m *Next){
-		"missing": func(m *Next) { m.Latent = nil },
-		"units":   func(m *Next) { m.Hidden[1] = 0 },
-		"margins": func(m *Next) { m.Train.Margin = 2 },
-		"goes on": func(m *Next) { m.HeldOut = seconds(2, 81, 5) },
+	dir := t.TempDir()
+	wide := smallLatent(how(t, dir, 1))
+	wide.Train, wide.Values, wide.Epochs = seconds(8, 161, 0), latent.MaxSliders+1, 1
+	if _, err := wide.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	many, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want  string
+		spoil func(m *Next)
+	}{
+		{"missing", func(m *Next) { m.Latent = nil }},
+		{"33 values", func(m *Next) { m.Latent = many }},
+		{"units", func(m *Next) { m.Hidden[1] = 0 }},
+		{"margins", func(m *Next) { m.Train.Margin = 2 }},
+		{"held out", func(m *Next) { m.HeldOut.Windows = nil }},
+		{"goes on", func(m *Next) { m.HeldOut = seconds(2, 81, 5) }},
+		{"goes on", func(m *Next) { m.Train.Windows = nil }},
 	} {
 		m := smallNext(net, how(t, t.TempDir(), 1))
-		spoil(m)
-		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want an error with %q", err, want)
+		c.spoil(m)
+		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want an error with %q", err, c.want)
 		}
 	}
 }

@@ -69,19 +69,14 @@ func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
 // show poses a frame, (columns) raw, where the body is: a tick. jump says that it
 // does not continue the last.
 func (b *body) show(row []float32, jump bool) error {
-	l := b.person.Layout
-	turn := m3.YawQuat(b.place.Yaw)
-	for j := range b.points {
-		at := l.Pos(j)
-		b.points[j] = turn.Rotate(m3.V(row[at], row[at+1], row[at+2])).Add(b.place.Pos)
-	}
+	b.place.Joints(b.points, row)
 	if !b.person.Fit(b.fit, b.ground.Pos, b.ground.Rot, b.points) {
 		return fmt.Errorf("latent: the model's frame leaves the range of numbers")
 	}
 	for i, c := range b.contact {
 		b.ground.Stand[i] = row[c] > 0.5
 	}
-	b.root[0] = m3.Xform{Pos: b.place.Pos, Rot: turn}
+	b.root[0] = m3.Xform{Pos: b.place.Pos, Rot: m3.YawQuat(b.place.Yaw)}
 	if jump {
 		b.inertial.Jump(0)
 	}

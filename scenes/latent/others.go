@@ -29,8 +29,8 @@ const (
 )
 
 // newOthers returns n of them, around the origin.
-func newOthers(n int, opt *Options) (o *others, err error) {
-	o = &others{world: arche.NewWorld()}
+func newOthers(n int, opt *Options) (_ *others, err error) {
+	o := &others{world: arche.NewWorld()}
 	o.strollers, err = animsys.NewStrollers(&o.world, opt.Model, opt.Next, animsys.StrollersOptions{Capacity: n, Terrain: opt.Terrain, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16})
 	if err != nil {
 		return nil, err
@@ -105,9 +105,7 @@ func (a *about) spawn(w *arche.World, at m3.Vec3, yaw float32) error {
 	a.wander.Reset(row, a.seed+uint64(row), at)
 	model := a.strollers.Stream.Model()
 	for i, name := range bearings {
-		if k := model.Components.Index(name); k >= 0 {
-			sliders.Get(e).Ask(k, 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
-		}
+		sliders.Get(e).Ask(model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
 	}
 	return nil
 }

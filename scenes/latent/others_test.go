@@ -7,8 +7,8 @@ import (
 
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
-	humanlatent "mannequin/models/human-latent"
-	humannext "mannequin/models/human-next"
+	"mannequin/internal/testlatent"
+	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/terrain"
 )
@@ -16,18 +16,7 @@ import (
 // Others walk about where they began, each their own way, on the ground; the person of
 // the sliders does not mind them.
 func TestOthers(t *testing.T) {
-	net, err := humanlatent.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.New(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := humannext.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, next := testlatent.Shipped(t)
 	field, err := terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 3, Wavelength: 14, MaxSlope: 0.2})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +63,26 @@ func TestOthers(t *testing.T) {
 	if elbow(1).Dist(elbow(2)) < 0.01 {
 		t.Error("two of them walk in step")
 	}
-	for want, opt := range map[string]Options{"missing": {Model: m, Agents: 1}, "0 to": {Model: m, Agents: -1}} {
+	meta := m.Net.Meta()
+	meta.Extra[latent.KeyComponents] = strings.Replace(meta.Extra[latent.KeyComponents], `"step"`, `"stride"`, 1)
+	strides, err := netruntime.New(meta, m.Net.Tensors())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := latent.New(strides)
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta = next.Meta()
+	latent.DescribeNext(&meta, strides)
+	otherNext, err := netruntime.New(meta, next.Tensors())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, opt := range map[string]Options{
+		"missing": {Model: m, Agents: 1}, "0 to": {Model: m, Agents: -1},
+		`no component "step"`: {Model: other, Next: otherNext, Agents: 1},
+	} {
 		if _, err := New(opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}

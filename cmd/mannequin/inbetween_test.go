@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"mannequin/animsys/keypose"
-	"mannequin/models"
 	"mannequin/engine/m3"
+	"mannequin/models"
 	"mannequin/offline/mocap"
 )
 

@@ -29,32 +29,51 @@ type CoderOptions struct {
 
 // NewCoder returns a coder with the memory that it takes.
 func (m *Model) NewCoder(o CoderOptions) (*Coder, error) {
-	if o.Batch < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("latent: a coder of %d clips on %d workers: want at least one of both", o.Batch, o.Workers)
-	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2)}
-	so := netruntime.SessionOptions{Batch: o.Batch, Length: Padded, Workers: o.Workers, BF16: o.BF16}
-	var err error
-	if c.encode, err = open(m.Encoder, so); err != nil {
+	c, err := m.newDecoder(o)
+	if err != nil {
 		return nil, err
 	}
-	so.Length = 1
-	if c.decode, err = open(m.Decoder, so); err != nil {
-		return nil, errors.Join(err, c.encode.Close())
+	if c.encode, err = o.open()(m.Encoder, o.session(Padded)); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
-	c.padded = make([]float32, o.Batch*Padded*m.Layout.Columns())
 	for i := range c.code {
 		c.code[i] = make([]float32, o.Batch*Coarse*m.Values)
 	}
 	return c, nil
 }
 
+// newDecoder returns a coder that must not encode.
+func (m *Model) newDecoder(o CoderOptions) (*Coder, error) {
+	if o.Batch < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("latent: a coder of %d clips on %d workers: want at least one of both", o.Batch, o.Workers)
+	}
+	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2), padded: make([]float32, o.Batch*Padded*m.Layout.Columns())}
+	var err error
+	if c.decode, err = o.open()(m.Decoder, o.session(1)); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (o *CoderOptions) open() netruntime.Opener {
+	if o.Open == nil {
+		return (*netruntime.Net).NewSession
+	}
+	return o.Open
+}
+
+func (o *CoderOptions) session(length int) netruntime.SessionOptions {
+	return netruntime.SessionOptions{Batch: o.Batch, Length: length, Workers: o.Workers, BF16: o.BF16}
+}
+
 // Close ends the coder's workers.
-func (c *Coder) Close() error { return errors.Join(c.encode.Close(), c.decode.Close()) }
+func (c *Coder) Close() error {
+	err := c.decode.Close()
+	if c.encode != nil {
+		err = errors.Join(err, c.encode.Close())
+	}
+	return err
+}
 
 // size checks the number of clips and the lengths of their values and rows.
 func (c *Coder) size(n, values, rows int) error {

@@ -59,11 +59,7 @@ func (m *Model) NewNext(net *netruntime.Net, o CoderOptions) (*Next, error) {
 	case m.Values > MaxSliders || net.Inputs() != nextInput*m.Values || net.Outputs() != m.Values:
 		return nil, fmt.Errorf("latent: model %q takes %d values and gives %d, want %d and %d, of at most %d", meta.Name, net.Inputs(), net.Outputs(), nextInput*m.Values, m.Values, MaxSliders)
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	session, err := open(net, netruntime.SessionOptions{Batch: o.Batch, Length: 1, Workers: o.Workers, BF16: o.BF16})
+	session, err := o.open()(net, o.session(1))
 	if err != nil {
 		return nil, err
 	}

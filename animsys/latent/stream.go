@@ -90,7 +90,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		return nil, err
 	}
 	opt.BF16 = o.BF16
-	if s.coder, err = m.NewCoder(opt); err != nil {
+	if s.coder, err = m.newDecoder(opt); err != nil {
 		return nil, errors.Join(err, s.next.Close())
 	}
 	for k, steered := range m.Components.Steered() {

@@ -12,8 +12,8 @@ func newTrainSTRNN() *cobra.Command {
 	r := recipes.DefaultSTRNN()
 	f.options = dataset.MotionOptions{Length: 82, Margin: 1, Hop: 10}
 	c := &cobra.Command{
-		Use:   "strnn --data DIR --out FILE",
-		Args:  cobra.NoArgs,
+		Use:  "strnn --data DIR --out FILE",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -193,4 +193,3 @@ func (m *Recurrent) model(net *recurrentNet, weights [][]float32, r *train.Repor
 		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
 	}, tensors)
 }
-

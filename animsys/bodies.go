@@ -2,7 +2,6 @@ package animsys
 
 import (
 	"fmt"
-	"slices"
 
 	"mannequin/animsys/blend"
 	"mannequin/animsys/feature"
@@ -180,7 +179,7 @@ func rolesOf(given *ik.Roles, sk *skel.Skeleton, find func(names []string) (ik.R
 func contactsOf(l *feature.Motion, sk *skel.Skeleton, roles ik.Roles) (tips []int, contacts []uint8, err error) {
 	for _, leg := range roles.Legs {
 		tip := int(leg[len(leg)-1])
-		c := slices.IndexFunc(l.Contacts, func(c feature.Contact) bool { return c.Joint == sk.Names[tip] })
+		c := l.ContactOf(sk.Names[tip])
 		if c < 0 {
 			return nil, nil, fmt.Errorf("animsys: a leg ends in %q, of which the model has no contact", sk.Names[tip])
 		}

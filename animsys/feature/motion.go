@@ -114,9 +114,9 @@ func (m *Motion) Validate() error {
 		switch {
 		case m.Joint(c.Joint) < 0:
 			return fmt.Errorf("feature: contact %q is not among the layout's joints", c.Joint)
-		case m.contactOf(c.Joint) != i:
+		case m.ContactOf(c.Joint) != i:
 			return fmt.Errorf("feature: layout names contact %q twice", c.Joint)
-		case m.contactOf(m.Joints[pair[m.Joint(c.Joint)]]) < 0:
+		case m.ContactOf(m.Joints[pair[m.Joint(c.Joint)]]) < 0:
 			return fmt.Errorf("feature: contact %q has no partner on the other side", c.Joint)
 		case !(c.Height > 0) || !(c.Speed > 0):
 			return fmt.Errorf("feature: contact %q ends at %g m and %g m/s, want more than 0", c.Joint, c.Height, c.Speed)
@@ -130,7 +130,8 @@ func (m *Motion) Validate() error {
 	return nil
 }
 
-func (m *Motion) contactOf(joint string) int {
+// ContactOf returns the index of the contact of the joint called so, or −1.
+func (m *Motion) ContactOf(joint string) int {
 	return slices.IndexFunc(m.Contacts, func(c Contact) bool { return c.Joint == joint })
 }
 
@@ -174,7 +175,7 @@ func (m *Motion) MirrorColumns() ([]Column, error) {
 	cols[m.Body()+MotionX].Sign = -1
 	cols[m.Body()+MotionYaw].Sign = -1
 	for i, c := range m.Contacts {
-		k := m.contactOf(m.Joints[pair[m.Joint(c.Joint)]])
+		k := m.ContactOf(m.Joints[pair[m.Joint(c.Joint)]])
 		if k < 0 {
 			return nil, fmt.Errorf("feature: contact %q has no partner on the other side", c.Joint)
 		}

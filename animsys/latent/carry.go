@@ -30,11 +30,11 @@ func (m *Model) Carry(rows []float32) float32 {
 	for f := range Frames - 1 {
 		a, b := rows[f*cols:][:cols], rows[(f+1)*cols:][:cols]
 		x, z, turn := a[body+feature.MotionX], a[body+feature.MotionZ], a[body+feature.MotionYaw]
-		for c, contact := range l.Contacts {
+		for c := range l.Contacts {
 			if a[l.Contact(c)] < 0.5 || b[l.Contact(c)] < 0.5 {
 				continue
 			}
-			at := l.Pos(l.Joint(contact.Joint))
+			at := m.contacts[c]
 			// How the foot goes under the body.
 			fx := (b[at]-a[at])*Rate + turn*a[at+2]
 			fz := (b[at+2]-a[at+2])*Rate - turn*a[at]

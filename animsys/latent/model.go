@@ -42,7 +42,8 @@ type Model struct {
 	Values     int             // latent values of a clip
 	Components *Components
 
-	weight []float32 // (columns) 1/deviation², by which errors are comparable
+	weight   []float32 // (columns) 1/deviation², by which errors are comparable
+	contacts []int     // per contact: where the position of its joint begins
 }
 
 // SchemaError says that a model file does not hold what this package can use,
@@ -131,6 +132,9 @@ func New(net *netruntime.Net) (*Model, error) {
 			s = 1
 		}
 		m.weight = append(m.weight, 1/(s*s))
+	}
+	for _, c := range m.Layout.Contacts {
+		m.contacts = append(m.contacts, m.Layout.Pos(m.Layout.Joint(c.Joint)))
 	}
 	return m, nil
 }

@@ -55,9 +55,10 @@ type walking struct {
 // start is a clip to begin with.
 type start struct{ components, clip []float32 }
 
-// leads is by how many deviations a foot is ahead in clips that people begin with:
-// with none ahead the legs are those of no clip, between left and right.
-const leads = 1.5
+// Leads is by how many deviations of Lead a foot is ahead in clips that people begin
+// with: with none ahead the legs are those of no clip, between left and right, and
+// hardly walk.
+const Leads = 1.5
 
 // StreamOptions say what a stream is for.
 type StreamOptions struct {
@@ -102,7 +103,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	for i := range s.first {
 		f := start{make([]float32, m.Values), make([]float32, Frames*cols)}
 		if lead >= 0 {
-			f.components[lead] = leads * float32(1-2*i)
+			f.components[lead] = Leads * float32(1-2*i)
 		}
 		if err := s.coder.decodeComponents(f.clip, f.components, 1); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -153,7 +154,8 @@ func (s *Stream) Add(at feature.Place) (row int, err error) {
 	}
 	turn := (s.tick + ahead) % hop
 	s.turns[turn]++
-	s.body[row] = walking{place: s.flat(at), turn: int32(turn)}
+	s.body[row].turn = int32(turn)
+	s.Place(row, at)
 	s.Sliders[row] = Sliders{Asked: s.steered}
 	s.begin(row)
 	return row, nil
@@ -166,13 +168,10 @@ func (s *Stream) begin(row int) {
 	copy(s.components(row), f.components)
 }
 
-func (s *Stream) flat(at feature.Place) feature.Place {
-	at.Pos.Y = 0
-	return at
-}
-
 // Place moves row to a place, finite. They walk on there.
-func (s *Stream) Place(row int, at feature.Place) { s.body[row].place = s.flat(at) }
+func (s *Stream) Place(row int, at feature.Place) {
+	s.body[row].place = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
+}
 
 // Remove takes row out and gives it to the one in the last.
 func (s *Stream) Remove(row int) {

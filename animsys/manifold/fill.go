@@ -81,7 +81,7 @@ func (m *Model) missing(gaps []Gap, frames int) ([]bool, error) {
 				for k := range 3 {
 					missing[f*cols+l.Pos(j)+k] = true
 				}
-				if c := m.contactOf(name); c >= 0 {
+				if c := m.Layout.ContactOf(name); c >= 0 {
 					missing[f*cols+l.Contact(c)] = true
 				}
 			}

@@ -147,7 +147,7 @@ func (m *Model) Aim(job *Edit, b int, start feature.Place, targets []Target) err
 			for k, v := range []float32{want.X, want.Y, want.Z} {
 				job.Want[at+l.Pos(j)+k], job.Weight[at+l.Pos(j)+k] = v, weight
 			}
-			if job.Stand == nil || m.contactOf(name) < 0 {
+			if job.Stand == nil || m.Layout.ContactOf(name) < 0 {
 				continue
 			}
 			for i, c := range l.Contacts {
@@ -158,9 +158,4 @@ func (m *Model) Aim(job *Edit, b int, start feature.Place, targets []Target) err
 		}
 	}
 	return nil
-}
-
-// contactOf returns the contact of a joint, or −1.
-func (m *Model) contactOf(joint string) int {
-	return slices.IndexFunc(m.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == joint })
 }

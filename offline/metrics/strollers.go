@@ -131,7 +131,7 @@ func seams(m *latent.Model, net *netruntime.Net, asks []Strolled, asked []latent
 	}
 	if lead := m.Components.Index(latent.Lead); lead >= 0 {
 		for i := range n {
-			c[i*v+lead] = 1.5 * float32(1-2*(i%2))
+			c[i*v+lead] = latent.Leads * float32(1-2*(i%2))
 		}
 	}
 	if err := decode(was, c); err != nil {

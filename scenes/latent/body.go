@@ -57,7 +57,7 @@ func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
 	b.ground.Feet, b.ground.Body, b.ground.Stand = make([]ik.Foot, len(roles.Legs)), make([]ik.Body, 1), make([]bool, len(roles.Legs))
 	for _, l := range roles.Legs {
 		tip := p.Skel.Names[l[len(l)-1]]
-		c := slices.IndexFunc(p.Layout.Contacts, func(c feature.Contact) bool { return c.Joint == tip })
+		c := p.Layout.ContactOf(tip)
 		if c < 0 {
 			return nil, fmt.Errorf("latent: a leg ends in %q, of which the model has no contact", tip)
 		}

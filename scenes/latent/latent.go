@@ -41,10 +41,6 @@ const (
 	waypoint   = 6  // frames from one of its points to the next
 )
 
-// rightLead is by how much the right foot is ahead at first. With none ahead the legs
-// are those of no clip, between left and right, and hardly walk.
-const rightLead = -1.5
-
 // The buttons, in order.
 const (
 	play = iota
@@ -155,7 +151,7 @@ func New(opt Options) (*Scene, error) {
 	s.panel.Buttons = slices.Clone(buttons)
 	s.panel.Buttons[play].Lit = true
 	if k := m.Components.Index(latent.Lead); k >= 0 {
-		s.start[k] = rightLead
+		s.start[k] = -latent.Leads // the right foot
 	}
 	if opt.Agents > 0 {
 		if s.others, err = newOthers(opt.Agents, &opt); err != nil {

@@ -10,7 +10,7 @@ import (
 func newTrainRecurrent() *cobra.Command {
 	var f motionFlags
 	r := recipes.DefaultRecurrent()
-	f.options = dataset.MotionOptions{Length: 82, Margin: 1, Hop: 10}
+	f.options = dataset.MotionOptions{Length: r.Window(), Whole: true, Hop: 20}
 	c := &cobra.Command{
 		Use:  "recurrent --data DIR --out FILE",
 		Args: cobra.NoArgs,

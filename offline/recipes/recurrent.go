@@ -17,20 +17,24 @@ import (
 // 2015): "lstm3", three layers of long short-term memory, and "erd", two of them
 // between an encoder and a decoder of fully connected layers.
 type Recurrent struct {
-	Kind   string
-	Units  int     // of a layer of memory; the paper has 1000
-	Frames int     // of a sequence to learn from, 30 per second
-	Noise  float64 // deviation of the noise on the frames that go in, at the end of training: it grows from 0
+	Kind    string
+	Units   int     // of a layer of memory; the paper has 1000
+	Frames  int     // of a sequence to learn from, 30 per second
+	Noise   float64 // deviation of the noise on the frames that go in, at the end of training: it grows from 0
+	Stretch float64 // see STRNN
 
 	Learning
 }
+
+// Window is how many frames at 60 per second a window of recordings must have.
+func (m *Recurrent) Window() int { return int((1+m.Stretch)*float64(2*m.Frames)) + 2 }
 
 // RecurrentKinds are what Recurrent can be of.
 var RecurrentKinds = []string{"lstm3", "erd"}
 
 // DefaultRecurrent returns our recipe without data.
 func DefaultRecurrent() Recurrent {
-	return Recurrent{Kind: "lstm3", Units: 512, Frames: 40, Noise: 0.3, Learning: Learning{
+	return Recurrent{Kind: "lstm3", Units: 512, Frames: 40, Noise: 0.3, Stretch: 0.15, Learning: Learning{
 		Jitter: true, ClipNorm: 1, Epochs: 30, Batch: 32, Seed: 1,
 		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -101,7 +105,7 @@ func (m *Recurrent) Run(ctx context.Context) (*train.Report, error) {
 	}
 	net := newRecurrent(m.Kind, m.Train.Layout.Columns(), m.Units, m.Seed)
 	w := m.windows()
-	l := &recurrentLoss{m: m, net: net, seen: strnnLoss{m: &STRNN{Encode: m.Frames}, batch: w}}
+	l := &recurrentLoss{m: m, net: net, batch: w}
 	job := &train.Job{Params: net.params(), Loss: l.loss, Begin: l.begin}
 	return m.learn(ctx, w, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
 		return m.model(net, best, r, recipe, hash)
@@ -111,7 +115,7 @@ func (m *Recurrent) Run(ctx context.Context) (*train.Report, error) {
 type recurrentLoss struct {
 	m     *Recurrent
 	net   *recurrentNet
-	seen  strnnLoss // which fills batches
+	batch *windows
 	noise float64
 }
 
@@ -121,14 +125,10 @@ func (l *recurrentLoss) begin(epoch int) {
 
 func (l *recurrentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
 	n := l.m.Frames
-	all := l.seen.frames(t, rows, isHeldOut)
+	all := l.batch.frames(t, rows, isHeldOut, n, l.m.Stretch)
 	x := t.Frames(all, n, 0, n-1)
-	if !isHeldOut && l.noise > 0 {
-		noise := t.Const(x.Rows, x.Cols)
-		for i := range noise.Val {
-			noise.Val[i] = float32(l.noise * normal(grad.Hash(key, uint64(2*i)+1<<40), grad.Hash(key, uint64(2*i+1)+1<<40)))
-		}
-		x = t.Add(x, noise)
+	if !isHeldOut {
+		addNoise(x.Val, l.noise, key)
 	}
 	return t.MSE(l.net.forward(t, x, n-1), t.Frames(all, n, 1, n))
 }
@@ -140,10 +140,11 @@ func (m *Recurrent) recipe() any {
 		Units   int     `json:"units"`
 		Frames  int     `json:"frames"`
 		Noise   float64 `json:"noise"`
+		Stretch float64 `json:"stretch"`
 		Epochs  int     `json:"epochs"`
 		Jitter  bool    `json:"jitter"`
 		learnt
-	}{m.Kind, m.Train.Layout.Hash(), m.Units, m.Frames, m.Noise, m.Epochs, m.Jitter, m.learnt()}
+	}{m.Kind, m.Train.Layout.Hash(), m.Units, m.Frames, m.Noise, m.Stretch, m.Epochs, m.Jitter, m.learnt()}
 }
 
 // model makes the network that a model file holds: frames "x", and the states "h1",

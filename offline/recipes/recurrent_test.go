@@ -15,8 +15,8 @@ func TestRecurrentComputesWhatWasTrained(t *testing.T) {
 	for _, kind := range RecurrentKinds {
 		dir := t.TempDir()
 		m := DefaultRecurrent()
-		m.Train, m.HeldOut, m.Running = strolls(3, 60, 0), strolls(1, 50, 5), how(t, dir, 1)
 		m.Kind, m.Units, m.Frames, m.Epochs, m.Batch = kind, 12, 10, 3, 2
+		m.Train, m.HeldOut, m.Running = wholly(strolls(3, 60, 0), m.Window()), wholly(strolls(1, 50, 5), m.Window()), how(t, dir, 1)
 		if _, err := m.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}

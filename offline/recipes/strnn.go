@@ -9,49 +9,87 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
-	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
 
 // STRNN is the recipe of the spatio-temporal recurrent network (Wang, Ho, Shum and Zhu
 // 2019): from Encode frames, 30 per second, to the same again, backwards in time, and
-// Predict more.
+// Predict more. Linear, Latent, Chain, Corrupt and Stretch are additions of ours:
+// without them, and with the values that are said to be the paper's, it is the paper's.
 type STRNN struct {
-	Encode, Predict int     // frames; the paper has 20 and 20
-	Units           int     // of the temporal network; the paper has 512
-	Spatial         bool    // false: the temporal network alone
-	Offset          bool    // frames are made as differences from the last one seen
-	Filter          bool    // with the residual network
-	Tune            float64 // share of the epochs, the last ones, in which it alone learns; the paper's hybrid training
-	Horizon         float64 // weight in the loss of the squared accelerations of what is made (eq. 7)
-	Noise, NoiseEnd float64 // deviation of the noise on the frames that go in, in deviations, and the share of the epochs after which it has fallen to 0; the paper has 0.1, less 0.001 every epoch
-	Keep            float32 // dropout's retention probability; the paper has 0.9
-	L2              float64 // weight of the mean of the parameters' squares
+	Encode, Predict int // frames; the paper has 20 and 20
+	Units           int // of the temporal network; the paper has 512
+
+	Spatial bool    // false: the temporal network alone
+	Filter  bool    // with the residual network
+	Tune    float64 // share of the epochs, the last ones, in which the filter alone learns: the paper's hybrid training
+
+	Linear bool    // frames are learnt as differences from what a linear filter says
+	Latent int     // values that tell in which of the ways it may go on a motion does; 0: it goes on in the mean of all
+	KL     float64 // weight of the divergence of these values, in nats, from a normal distribution, per squared error of all values of the frames to come
+	Mean   float64 // share of the windows that go on in the mean of all ways, at latent values of 0
+	Chain  int     // times in a row that motions go on, each time from what was made
+
+	Horizon         float64    // weight in the loss of the squared accelerations of what is made (eq. 7)
+	Noise, NoiseEnd float64    // deviation of the noise on the frames that go in, in deviations, and the share of the epochs after which it has fallen to 0; the paper has 0.1, less 0.001 every epoch
+	Corrupt         [2]float64 // greatest deviations of the noise on joints and the body's motion, and on contacts, of more frames, that are only made again; the paper has none
+	Stretch         float64    // how much faster or slower recordings are played at most, as a share
+	Keep            float32    // dropout's retention probability; the paper has 0.9
+	L2              float64    // weight of the mean of the parameters' squares
 
 	Learning
 }
 
 // DefaultSTRNN returns our recipe without data.
 func DefaultSTRNN() STRNN {
-	return STRNN{Encode: 20, Predict: 20, Units: 512, Spatial: true, Offset: true, Filter: true, Tune: 0.25, Horizon: 0.1, Noise: 0.1, NoiseEnd: 0.8, Keep: 0.9, Learning: Learning{
-		Jitter: true, ClipNorm: 1, Epochs: 60, Batch: 32, Seed: 1,
-		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
-	}}
+	return STRNN{Encode: 20, Predict: 20, Units: 512, Spatial: true, Filter: true, Tune: 0.15,
+		Linear: true, Latent: 16, KL: 0.5, Mean: 0.35, Chain: 2,
+		Horizon: 0.1, Noise: 0.05, NoiseEnd: 0.85, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, Keep: 0.9,
+		Learning: Learning{
+			Jitter: true, ClipNorm: 1, Epochs: 30, Batch: 24, Seed: 1,
+			AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: 0.02},
+		}}
+}
+
+// Frames is how many frames at 60 per second a window of recordings must have.
+func (m *STRNN) Frames() int {
+	n := m.Encode + m.Chain*m.Predict
+	return int((1+m.Stretch)*float64(2*n)) + 2
+}
+
+// check reports the first field that is out of range.
+func (m *STRNN) check() error {
+	switch {
+	case m.Encode < 2 || m.Predict < 1 || max(m.Encode, m.Predict) > 240:
+		return fmt.Errorf("recipes: %d frames seen and %d to come, want 2 to 240 and 1 to 240", m.Encode, m.Predict)
+	case m.Predict > m.Encode:
+		return fmt.Errorf("recipes: %d frames to come from %d, want no more", m.Predict, m.Encode)
+	case m.Chain < 1 || m.Chain > 16:
+		return fmt.Errorf("recipes: motions go on %d times, want 1 to 16", m.Chain)
+	case m.Latent < 0 || m.Latent > 1024:
+		return fmt.Errorf("recipes: %d latent values, want 0 to 1024", m.Latent)
+	case !(m.Mean >= 0 && m.Mean <= 1) || !(m.Tune >= 0 && m.Tune <= 1) || !(m.NoiseEnd >= 0 && m.NoiseEnd <= 1):
+		return fmt.Errorf("recipes: shares of %g, %g and %g, want 0 to 1", m.Mean, m.Tune, m.NoiseEnd)
+	case !(m.Stretch >= 0 && m.Stretch < 1):
+		return fmt.Errorf("recipes: a stretch by %g, want 0 up to 1", m.Stretch)
+	case m.Train.Margin != 0 || m.Train.Length < m.Frames():
+		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want at least %d without", m.Train.Length, m.Train.Margin, m.Frames())
+	}
+	return nil
 }
 
 // Run trains and writes the model.
 func (m *STRNN) Run(ctx context.Context) (*train.Report, error) {
-	groups, err := strnn.GroupsOf(m.Train.Layout)
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	l, err := newSTRNNLoss(m)
 	if err != nil {
 		return nil, err
 	}
-	net := newSTRNN(groups, m.Train.Layout.Columns(), m.Units, m.Spatial, m.Filter, m.Seed)
-	w := m.windows()
-	l := &strnnLoss{m: m, net: net, batch: w}
-	job := &train.Job{Params: net.params(), Loss: l.loss, Parts: l.told, Begin: l.begin}
-	return m.learn(ctx, w, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(net, best, r, recipe, hash)
+	job := &train.Job{Params: l.net.params(), Loss: l.loss, Parts: l.told, Begin: l.begin, L2: m.L2 / float64(count(l.net.params()))}
+	return m.learn(ctx, l.batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+		return m.model(l, best, r, recipe, hash)
 	})
 }
 
@@ -63,156 +101,69 @@ func (m *STRNN) recipe() any {
 		Frames  [2]int     `json:"frames"`
 		Units   int        `json:"units"`
 		Spatial bool       `json:"spatial"`
-		Offset  bool       `json:"offset"`
 		Filter  bool       `json:"filter"`
 		Tune    float64    `json:"tune"`
+		Linear  bool       `json:"linear"`
+		Latent  int        `json:"latent"`
+		KL      float64    `json:"kl"`
+		Mean    float64    `json:"mean"`
+		Chain   int        `json:"chain"`
 		Horizon float64    `json:"horizon"`
 		Noise   [2]float64 `json:"noise"`
+		Corrupt [2]float64 `json:"corrupt"`
+		Stretch float64    `json:"stretch"`
 		Keep    float32    `json:"keep"`
+		L2      float64    `json:"l2"`
 		Epochs  int        `json:"epochs"`
 		Jitter  bool       `json:"jitter"`
 		learnt
-	}{"strnn", m.Train.Layout.Hash(), [2]int{m.Encode, m.Predict}, m.Units, m.Spatial, m.Offset, m.Filter, m.Tune, m.Horizon, [2]float64{m.Noise, m.NoiseEnd}, m.Keep, m.Epochs, m.Jitter, m.learnt()}
+	}{"strnn", m.Train.Layout.Hash(), [2]int{m.Encode, m.Predict}, m.Units, m.Spatial, m.Filter, m.Tune, m.Linear, m.Latent, m.KL, m.Mean, m.Chain,
+		m.Horizon, [2]float64{m.Noise, m.NoiseEnd}, m.Corrupt, m.Stretch, m.Keep, m.L2, m.Epochs, m.Jitter, m.learnt()}
 }
 
 // model makes the network that a model file holds.
-func (m *STRNN) model(net *strnnNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *STRNN) model(l *strnnLoss, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
 	cols := m.Train.Layout.Columns()
-	metrics := motionMetrics(m.Train, m.HeldOut, r)
-	mj, err := json.Marshal(metrics)
+	mj, err := json.Marshal(motionMetrics(m.Train, m.HeldOut, r))
 	if err != nil {
 		return nil, err
 	}
-	inputs, nodes, outputs := net.nodes(m.Offset)
-	tensors := append([]netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: m.Train.Mean}, {Name: "std", Shape: []int{cols}, Data: m.Train.Std}}, net.tensors(weights)...)
-	if m.Offset {
-		tensors = append(tensors, netruntime.Tensor{Name: "none", Shape: []int{cols}, Data: make([]float32, cols)})
+	inputs, nodes, outputs := l.net.nodes(l.linear)
+	tensors := append([]netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: m.Train.Mean}, {Name: "std", Shape: []int{cols}, Data: m.Train.Std}}, l.net.tensors(weights)...)
+	if m.Linear {
+		tensors = append(tensors, netruntime.Tensor{Name: "none", Shape: []int{cols}, Data: make([]float32, cols)},
+			l.linear.Tensor(), netruntime.Tensor{Name: strnn.ValueLinear + ".bias", Shape: []int{(m.Encode + m.Predict) * cols}, Data: make([]float32, (m.Encode+m.Predict)*cols)})
 	}
 	src := sourceOfMotion(m.Train, "human-strnn")
 	meta := netruntime.Meta{
 		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
 		Graph: &netruntime.Graph{Inputs: inputs, Nodes: nodes, Outputs: outputs},
-		Card:  "", Metrics: string(mj), CreatedBy: "mannequin train strnn",
+		Card:  m.card(src, r), Metrics: string(mj), CreatedBy: "mannequin train strnn",
 		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
 	}
 	person, err := feature.NewPerson(m.Train.Layout, m.Train.Skeleton)
 	if err != nil {
 		return nil, fmt.Errorf("recipes: %w", err)
 	}
-	if err := strnn.Describe(&meta, person, m.Encode, m.Predict, m.Offset); err != nil {
+	if err := strnn.Describe(&meta, person, m.Encode, m.Predict, m.Latent); err != nil {
 		return nil, err
 	}
 	return netruntime.New(meta, tensors)
 }
 
-type strnnLoss struct {
-	m     *STRNN
-	net   *strnnNet
-	batch *windows
-	noise float64
-	tunes bool // the filter alone learns
-	parts [4]float64
-	raw   []float32
+// card is the model card.
+func (m *STRNN) card(src source, r *train.Report) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	p("# %s\n\nGoes on from %d frames of human motion, 30 per second, by %d more, again and again, and takes noise off motion: the spatio-temporal recurrent network of Wang, Ho, Shum and Zhu 2019", src.name, m.Encode, m.Predict)
+	if m.Latent > 0 {
+		p(", with %d latent values that say in which of the ways it may go on a motion does", m.Latent)
+	}
+	k := motionMetrics(m.Train, m.HeldOut, r)
+	p(".\n\n## Data and licence\n\nLearnt from %s: %d frames at 60 per second, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
+		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
+	p("## Training\n\nRate %g, one cosine over %d epochs; batch %d, seed %d; the residual network learns in the last %g of the epochs, alone. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
+		m.AdamW.Rate, m.Epochs, m.Batch, m.Seed, m.Tune, k.Epoch, k.HeldOut, k.HeldOutBefore)
+	p("## Limits\n\nIt knows what it learnt from: people who walk, run, box, kick, jump and dance, on flat ground, who touch nothing. %s\n", src.limits)
+	return b.String()
 }
-
-func (l *strnnLoss) begin(epoch int) {
-	l.tunes = l.m.Filter && float64(epoch) >= (1-l.m.Tune)*float64(l.m.Epochs)
-	for _, p := range l.net.temporal() {
-		if !strings.HasSuffix(p.Name, ".mean") && !strings.HasSuffix(p.Name, ".var") {
-			p.Frozen = l.tunes
-		}
-	}
-	l.noise = 0
-	if end := l.m.NoiseEnd * float64(l.m.Epochs); end > 0 {
-		l.noise = max(0, l.m.Noise*(1-float64(epoch)/end))
-	}
-}
-
-// frames fills a batch with frames, 30 per second: (batch·(encode+predict), columns)
-// normalised.
-func (l *strnnLoss) frames(t *grad.Tape, rows []int32, isHeldOut bool) *grad.Mat {
-	set := l.batch.train
-	if isHeldOut {
-		set = l.batch.heldOut
-	}
-	cols, n := set.Layout.Columns(), l.m.Encode+l.m.Predict
-	x := t.Const(len(rows)*n, cols)
-	if len(l.raw) < set.Length*cols {
-		l.raw = make([]float32, set.Length*cols)
-	}
-	for i, r := range rows {
-		at := set.Windows[r]
-		set.Window(l.raw, int(at.Clip), int(at.From)+l.batch.shift(r, set, isHeldOut))
-		strnn.Halve(x.Val[i*n*cols:][:n*cols], l.raw, set.Layout)
-	}
-	return x
-}
-
-func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
-	m := l.m
-	n := m.Encode + m.Predict
-	all := l.frames(t, rows, isHeldOut)
-	seen := t.Frames(all, n, 0, m.Encode)
-	s := &strnnPass{train: !isHeldOut, keep: m.Keep, key: key}
-	if isHeldOut || l.tunes {
-		s.keep, s.train = 1, false
-	}
-	if isHeldOut {
-	} else if l.noise > 0 {
-		noise := t.Const(seen.Rows, seen.Cols)
-		for i := range noise.Val {
-			noise.Val[i] = float32(l.noise * normal(grad.Hash(key, uint64(2*i)+1<<40), grad.Hash(key, uint64(2*i+1)+1<<40)))
-		}
-		seen = t.Add(seen, noise)
-	}
-	y := l.net.forward(t, seen, m.Encode, m.Predict, s)
-	if m.Offset {
-		y = t.Add(y, l.last(t, seen, len(rows)))
-	}
-	if m.Filter && (l.tunes || isHeldOut) {
-		made := t.Frames(y, n, m.Encode, n)
-		fixed := l.net.filtered(t, t.Join(len(rows), seen, made), n)
-		y = t.Join(len(rows), t.Frames(y, n, 0, m.Encode), t.Frames(fixed, n, m.Encode, n))
-	}
-	miss := t.Sub(y, all)
-	square := t.Mul(miss, miss)
-	before, after := t.Mean(t.Frames(square, n, 0, m.Encode)), t.Mean(t.Frames(square, n, m.Encode, n))
-	bend := t.Diff(t.Diff(y, n), n-1)
-	if isHeldOut {
-		k := float64(len(rows))
-		l.parts[0] += k * float64(before.Val[0])
-		l.parts[1] += k * float64(after.Val[0])
-		l.parts[3] += k
-		still := 0.0
-		cols := all.Cols
-		for i := range rows {
-			for f := m.Encode; f < n; f++ {
-				for c := range cols {
-					d := float64(all.Val[(i*n+f)*cols+c] - all.Val[(i*n+m.Encode-1)*cols+c])
-					still += d * d / float64(m.Predict*cols)
-				}
-			}
-		}
-		l.parts[2] += still
-	}
-	return t.WeightedSum(grad.Term{Loss: before, Weight: 0.5}, grad.Term{Loss: after, Weight: 0.5}, grad.Term{Loss: t.Mean(t.Mul(bend, bend)), Weight: float32(m.Horizon)})
-}
-
-// last returns the last frame of each motion seen, for every frame that is made.
-func (l *strnnLoss) last(t *grad.Tape, seen *grad.Mat, batch int) *grad.Mat {
-	frame := t.Frames(seen, l.m.Encode, l.m.Encode-1, l.m.Encode)
-	parts := make([]*grad.Mat, l.m.Encode+l.m.Predict)
-	for i := range parts {
-		parts[i] = frame
-	}
-	return t.Join(batch, parts...)
-}
-
-func (l *strnnLoss) told() map[string]float64 {
-	n := max(1, l.parts[3])
-	p := map[string]float64{"decoded": l.parts[0] / n, "predicted": l.parts[1] / n, "zero velocity": l.parts[2] / n}
-	l.parts = [4]float64{}
-	return p
-}
-
-var _ = dataset.Rate

@@ -8,19 +8,33 @@ import (
 	"mannequin/animsys/strnn"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
 )
 
 func smallSTRNN(how Running) *STRNN {
 	m := DefaultSTRNN()
-	m.Encode, m.Predict, m.Units = 6, 4, 12
-	m.Train, m.HeldOut, m.Running = strolls(3, 60, 0), strolls(1, 50, 5), how
+	m.Encode, m.Predict, m.Units, m.Latent = 6, 4, 12, 3
+	m.Train, m.HeldOut, m.Running = wholly(strolls(3, 60, 0), m.Frames()), wholly(strolls(1, 50, 5), m.Frames()), how
 	m.Epochs, m.Batch = 8, 2
 	return &m
 }
 
+// wholly cuts a set into windows that lie inside of its clips.
+func wholly(set *dataset.Motion, length int) *dataset.Motion {
+	set.Length, set.Margin, set.Windows = length, 0, nil
+	for c := range set.Clips {
+		for from := 0; from+length <= set.Clips[c].Frames; from += 5 {
+			set.Windows = append(set.Windows, dataset.Window{Clip: int32(c), From: int32(from)})
+		}
+	}
+	return set
+}
+
 // The model file computes what was trained.
 func TestSTRNNComputesWhatWasTrained(t *testing.T) {
-	for name, change := range map[string]func(*STRNN){"whole": func(*STRNN) {}, "temporal": func(m *STRNN) { m.Spatial, m.Filter, m.Offset = false, false, false }} {
+	for name, change := range map[string]func(*STRNN){"whole": func(*STRNN) {}, "temporal": func(m *STRNN) {
+		m.Spatial, m.Filter, m.Linear, m.Latent, m.Chain, m.Corrupt = false, false, false, 0, 1, [2]float64{}
+	}} {
 		dir := t.TempDir()
 		m := smallSTRNN(how(t, dir, 1))
 		change(m)
@@ -35,13 +49,13 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		groups, err := strnn.GroupsOf(m.Train.Layout)
+		cols := m.Train.Layout.Columns()
+		l, err := newSTRNNLoss(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cols := m.Train.Layout.Columns()
-		net := newSTRNN(groups, cols, m.Units, m.Spatial, m.Filter, 99)
-		for _, p := range net.temporal() {
+		net := l.net
+		for _, p := range net.params()[:net.temporal()] {
 			w, ok := file.Tensor(p.Name)
 			if !ok {
 				t.Fatalf("%s: no tensor %s", name, p.Name)
@@ -57,16 +71,21 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		pool := grad.NewPool(1)
 		defer pool.Close()
 		tape := grad.NewTape(pool)
-		l := &strnnLoss{m: m, net: net, batch: m.windows()}
-		n := m.Encode + m.Predict
-		all := l.frames(tape, []int32{1, 2}, false)
-		seen := tape.Frames(all, n, 0, m.Encode)
-		y := net.forward(tape, seen, m.Encode, m.Predict, &strnnPass{keep: 1})
-		if m.Offset {
-			y = tape.Add(y, l.last(tape, seen, 2))
+		n, ways := m.Encode+m.Predict, make([]float32, 2*m.Latent)
+		for i := range ways {
+			ways[i] = float32(i) - 2
 		}
+		seen := tape.Frames(l.batch.frames(tape, []int32{1, 2}, false, n, 0), n, 0, m.Encode)
+		h, c := net.state(tape, seen, m.Encode, &strnnPass{keep: 1})
+		var z *grad.Mat
+		if m.Latent > 0 {
+			z = tape.Const(2, m.Latent)
+			copy(z.Val, ways)
+		}
+		y := l.base(tape, net.frames(tape, net.after(tape, h, c, z, m.Predict), &strnnPass{keep: 1}), seen, m.Encode, m.Predict)
 		if m.Filter {
-			y = net.filtered(tape, tape.Join(2, seen, tape.Frames(y, n, m.Encode, n)), n)
+			y = tape.Join(2, tape.Frames(seen, m.Encode, m.Encode-strnn.FilterNear, m.Encode), y)
+			y = tape.Frames(net.filtered(tape, y, strnn.FilterNear+m.Predict), strnn.FilterNear+m.Predict, strnn.FilterNear, strnn.FilterNear+m.Predict)
 		}
 		raw := make([]float32, len(seen.Val))
 		for i, v := range seen.Val {
@@ -78,12 +97,12 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		}
 		defer p.Close()
 		got := make([]float32, 2*m.Predict*cols)
-		if err := p.Predict(got, raw, 2); err != nil {
+		if err := p.Predict(got, raw, ways, 2); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 2 {
 			for k := range m.Predict * cols {
-				want := y.Val[(i*n+m.Encode)*cols+k]*m.Train.Std[k%cols] + m.Train.Mean[k%cols]
+				want := y.Val[i*m.Predict*cols+k]*m.Train.Std[k%cols] + m.Train.Mean[k%cols]
 				if v := got[i*m.Predict*cols+k]; math.Abs(float64(v-want)) > 1e-4 {
 					t.Fatalf("%s: value %d of motion %d: the file gives %g, training %g", name, k, i, v, want)
 				}

@@ -69,9 +69,15 @@ type strnnNet struct {
 	decode  []*fcLayer     // L3, L2, L1, and the columns of each group
 	out     *fcLayer       // without spatial parts: to the columns
 	lstm    [3]*lstmWeight // encoder, decoder, predictor
-	filter  convNet        // what takes noise off predicted frames; nil: nothing does
+	filter  convNet        // what takes noise off frames that are made; nil: nothing does
 	columns int
+
+	latents int         // how many values say in which of the ways it may go on a motion does; 0: none
+	ways    [3]*fcLayer // to them, from the encoder's state and the frames that came: hidden, means, logarithms of variances
 }
+
+// wayUnits are the hidden units of what tells latent values, in training.
+const wayUnits = 256
 
 type lstmWeight struct{ wx, wh, b *grad.Param }
 
@@ -88,10 +94,12 @@ func newLSTM(name string, in, units int, seed uint64) *lstmWeight {
 // Sizes of the four layers (sec. 4.1.1).
 var strnnSizes = [4]int{64, 128, 256, 512}
 
-func newSTRNN(g *strnn.Groups, columns, units int, spatial, filter bool, seed uint64) *strnnNet {
-	n := &strnnNet{groups: g, units: units, columns: columns}
+// newSTRNN returns the network that m says, its weights drawn by the seed.
+func newSTRNN(m *STRNN, g *strnn.Groups, columns int, seed uint64) *strnnNet {
+	units := m.Units
+	n := &strnnNet{groups: g, units: units, columns: columns, latents: m.Latent}
 	in := columns
-	if spatial {
+	if m.Spatial {
 		s := strnnSizes
 		made := uint64(20)
 		fc := func(name string, in, out int) *fcLayer {
@@ -139,8 +147,14 @@ func newSTRNN(g *strnn.Groups, columns, units int, spatial, filter bool, seed ui
 	}
 	n.lstm[0] = newLSTM("encoder", in, units, grad.Hash(seed, 11))
 	n.lstm[1] = newLSTM("decoder", 1, units, grad.Hash(seed, 12))
-	n.lstm[2] = newLSTM("predictor", 1, units, grad.Hash(seed, 13))
-	if filter {
+	n.lstm[2] = newLSTM("predictor", max(1, n.latents), units, grad.Hash(seed, 13))
+	if n.latents > 0 {
+		for i, l := range []fcLayer{newLinear("way", units+m.Predict*columns, wayUnits, grad.Hash(seed, 16)),
+			newLinear("way.mean", wayUnits, n.latents, grad.Hash(seed, 17)), newLinear("way.logvar", wayUnits, n.latents, grad.Hash(seed, 18))} {
+			n.ways[i] = &l
+		}
+	}
+	if m.Filter {
 		n.filter = newConvNet([]int{columns, strnnSizes[3], strnnSizes[3], strnnSizes[3], columns}, []int{5, 1, 1, 5}, grad.Hash(seed, 15)).named("filter")
 		clear(n.filter[3].w.Val) // it begins with none
 	}
@@ -165,11 +179,14 @@ func (n *strnnNet) params() (out []*grad.Param) {
 	for _, l := range n.lstm {
 		out = append(out, l.wx, l.wh, l.b)
 	}
-	return append(out, n.filter.params()...)
+	out = append(out, n.filter.params()...)
+	if n.latents > 0 {
+		for _, l := range n.ways {
+			out = append(out, l.params()...)
+		}
+	}
+	return out
 }
-
-// temporal are the parameters of all but the filter.
-func (n *strnnNet) temporal() []*grad.Param { return n.params()[:len(n.params())-2*len(n.filter)] }
 
 // filtered returns the frames x, (batch·length, columns) normalised, without the noise
 // that the filter knows.
@@ -232,27 +249,48 @@ func (n *strnnNet) frames(t *grad.Tape, h *grad.Mat, s *strnnPass) *grad.Mat {
 	return t.Gather(t.Concat(parts...), order)
 }
 
-// forward returns the frames of x, (batch·encode, columns) normalised, made again, and
-// predict more: (batch·(encode+predict), columns).
-func (n *strnnNet) forward(t *grad.Tape, x *grad.Mat, encode, predict int, s *strnnPass) *grad.Mat {
-	batch := x.Rows / encode
-	e, d, p := n.lstm[0], n.lstm[1], n.lstm[2]
-	_, h, c := t.LSTM(n.latent(t, x, s), encode, e.wx, e.wh, e.b, nil, nil, false)
-	clock := func(length int) *grad.Mat {
-		m := t.Const(batch*length, 1)
-		clear(m.Val)
-		return m
-	}
-	before, _, _ := t.LSTM(clock(encode), encode, d.wx, d.wh, d.b, h, c, true)
-	after, _, _ := t.LSTM(clock(predict), predict, p.wx, p.wh, p.b, h, c, false)
-	return n.frames(t, t.Join(batch, before, after), s)
+// state returns the state of the temporal network, (batch, units) each, after the
+// frames of x, (batch·length, columns) normalised.
+func (n *strnnNet) state(t *grad.Tape, x *grad.Mat, length int, s *strnnPass) (h, c *grad.Mat) {
+	e := n.lstm[0]
+	_, h, c = t.LSTM(n.latent(t, x, s), length, e.wx, e.wh, e.b, nil, nil, false)
+	return h, c
 }
 
-// nodes returns the operations of a model file, and its inputs: the frames "x" to go on
-// from, and for each frame that is made again or more a 0 of "clock". "before" are the
-// frames of x again, "after" those that follow, raw; differences from x's last frame
-// where offset is set. "filtered" is what the filter makes of frames "z".
-func (n *strnnNet) nodes(offset bool) (inputs []netruntime.Input, nodes []netruntime.Node, outputs []string) {
+// before returns the temporal network's units for the length frames that led to a state.
+func (n *strnnNet) before(t *grad.Tape, h, c *grad.Mat, length int) *grad.Mat {
+	d, clock := n.lstm[1], t.Const(h.Rows*length, 1)
+	clear(clock.Val)
+	y, _, _ := t.LSTM(clock, length, d.wx, d.wh, d.b, h, c, true)
+	return y
+}
+
+// after returns the temporal network's units for length frames that follow a state, in
+// the way of z, (batch, latents); nil is that of all zeros.
+func (n *strnnNet) after(t *grad.Tape, h, c, z *grad.Mat, length int) *grad.Mat {
+	if z == nil {
+		z = t.Const(h.Rows, max(1, n.latents))
+		clear(z.Val)
+	}
+	p, held := n.lstm[2], make([]*grad.Mat, length)
+	for i := range held {
+		held[i] = z
+	}
+	y, _, _ := t.LSTM(t.Join(h.Rows, held...), length, p.wx, p.wh, p.b, h, c, false)
+	return y
+}
+
+// way returns the distribution of the latent values, mean and logarithm of variance,
+// (batch, latents), with which frames, (batch·length, columns), come after a state.
+func (n *strnnNet) way(t *grad.Tape, h, frames *grad.Mat) (mean, logVar *grad.Mat) {
+	x := t.Concat(h, t.Reshape(frames, h.Rows, len(frames.Val)/h.Rows))
+	x = t.ELU(t.Dense(x, n.ways[0].w, n.ways[0].b))
+	return t.Dense(x, n.ways[1].w, n.ways[1].b), t.Dense(x, n.ways[2].w, n.ways[2].b)
+}
+
+// nodes returns the operations of a model file, and its inputs: see the values of
+// package strnn. With a linear filter, before and after are differences.
+func (n *strnnNet) nodes(linear *strnn.Linear) (inputs []netruntime.Input, nodes []netruntime.Node, outputs []string) {
 	shared := map[string]string{"mean": "mean", "std": "std"}
 	add := func(node netruntime.Node) string {
 		nodes = append(nodes, node)
@@ -274,7 +312,7 @@ func (n *strnnNet) nodes(offset bool) (inputs []netruntime.Input, nodes []netrun
 	concat := func(name string, in ...string) string {
 		return add(netruntime.Node{Name: name, Op: netruntime.OpConcat, In: in})
 	}
-	inputs = []netruntime.Input{{Name: strnn.ValueX, Channels: n.columns}, {Name: strnn.ValueClock, Channels: 1}}
+	inputs = []netruntime.Input{{Name: strnn.ValueX, Channels: n.columns}, {Name: strnn.ValueClock, Channels: 1}, {Name: strnn.ValueLatent, Channels: max(1, n.latents)}}
 	latent := add(netruntime.Node{Name: "normalised", Op: netruntime.OpNormalize, In: []string{strnn.ValueX}, Tensors: shared})
 	if e := n.encode; e != nil {
 		pick := func(name string, columns []int) string {
@@ -293,11 +331,11 @@ func (n *strnnNet) nodes(offset bool) (inputs []netruntime.Input, nodes []netrun
 	}
 	add(netruntime.Node{Name: "encoder", Op: netruntime.OpLSTM, In: []string{latent}})
 	raw := map[string]string{"mean": "mean", "std": "std"}
-	if offset {
+	if linear != nil {
 		raw["mean"] = "none"
 	}
 	for i, of := range []string{"decoder", "predictor"} {
-		add(netruntime.Node{Name: of, Op: netruntime.OpLSTM, In: []string{strnn.ValueClock, "encoder.h", "encoder.c"}, Reverse: i == 0})
+		add(netruntime.Node{Name: of, Op: netruntime.OpLSTM, In: []string{[]string{strnn.ValueClock, strnn.ValueLatent}[i], "encoder.h", "encoder.c"}, Reverse: i == 0})
 		prefix, out := of+".", of
 		if d := n.decode; d == nil {
 			out = layer(prefix, n.out, of)
@@ -328,6 +366,10 @@ func (n *strnnNet) nodes(offset bool) (inputs []netruntime.Input, nodes []netrun
 		}
 		outputs = append(outputs, add(netruntime.Node{Name: []string{strnn.ValueBefore, strnn.ValueAfter}[i], Op: netruntime.OpDenormalize, In: []string{out}, Tensors: raw}))
 	}
+	if linear != nil {
+		inputs = append(inputs, netruntime.Input{Name: strnn.ValuePast, Channels: linear.Encode})
+		outputs = append(outputs, add(netruntime.Node{Name: strnn.ValueLinear, Op: netruntime.OpDense, In: []string{strnn.ValuePast}}))
+	}
 	if n.filter != nil {
 		inputs = append(inputs, netruntime.Input{Name: strnn.ValueZ, Channels: n.columns})
 		z := add(netruntime.Node{Name: "noisy", Op: netruntime.OpNormalize, In: []string{strnn.ValueZ}, Tensors: shared})
@@ -338,14 +380,27 @@ func (n *strnnNet) nodes(offset bool) (inputs []netruntime.Input, nodes []netrun
 	return inputs, nodes, outputs
 }
 
-// tensors returns weights, in the order of params, as a model file holds them.
+// tensors returns weights, in the order of params, as a model file holds them, without
+// those that only training needs.
 func (n *strnnNet) tensors(weights [][]float32) (out []netruntime.Tensor) {
-	for i, p := range n.temporal() {
+	i := 0
+	for _, p := range n.params()[:n.temporal()] {
 		shape := []int{p.Rows, p.Cols}
 		if p.Rows == 1 {
 			shape = shape[1:]
 		}
 		out = append(out, netruntime.Tensor{Name: p.Name, Shape: shape, Data: weights[i]})
+		i++
 	}
-	return append(out, n.filter.tensors(weights[len(n.temporal()):])...)
+	return append(out, n.filter.tensors(weights[i:i+2*len(n.filter)])...)
+}
+
+// temporal returns how many parameters, the first ones of params, are of neither the
+// filter nor what tells latent values.
+func (n *strnnNet) temporal() int {
+	k := len(n.params()) - 2*len(n.filter)
+	if n.latents > 0 {
+		k -= 2 * len(n.ways)
+	}
+	return k
 }

@@ -1,0 +1,16 @@
+package strnn
+
+import "mannequin/animsys/feature"
+
+// Halve writes every second frame of a motion at twice Rate, rows (2·n, columns) raw,
+// into dst, (n, columns): the body's motion is the mean of both frames'.
+func Halve(dst, rows []float32, l *feature.Motion) {
+	cols, body := l.Columns(), l.Body()
+	for f := range len(dst) / cols {
+		to, a, b := dst[f*cols:][:cols], rows[2*f*cols:][:cols], rows[(2*f+1)*cols:][:cols]
+		copy(to, a)
+		for k := body; k < body+feature.MotionLen; k++ {
+			to[k] = (a[k] + b[k]) / 2
+		}
+	}
+}

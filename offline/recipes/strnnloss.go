@@ -1,0 +1,324 @@
+package recipes
+
+import (
+	"math"
+	"strings"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/strnn"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/dataset"
+)
+
+// strnnLoss is the loss of a network, and what it needs to be computed.
+type strnnLoss struct {
+	m      *STRNN
+	net    *strnnNet
+	linear *strnn.Linear // nil: frames are what the network says
+	batch  *windows
+	noise  float64    // the present deviation of what is added to frames seen
+	tunes  bool       // the filter alone learns
+	parts  [4]float64 // sums over the held-out windows, and their number
+	work   []float32
+}
+
+func newSTRNNLoss(m *STRNN) (*strnnLoss, error) {
+	groups, err := strnn.GroupsOf(m.Train.Layout)
+	if err != nil {
+		return nil, err
+	}
+	l := &strnnLoss{m: m, net: newSTRNN(m, groups, m.Train.Layout.Columns(), m.Seed), batch: m.windows()}
+	if m.Linear {
+		if l.linear, err = fitLinear(m.Train, m.Encode, m.Predict); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// begin says what an epoch is for.
+func (l *strnnLoss) begin(epoch int) {
+	l.tunes = l.m.Filter && float64(epoch) >= (1-l.m.Tune)*float64(l.m.Epochs)
+	filter := map[*grad.Param]bool{}
+	for _, p := range l.net.filter.params() {
+		filter[p] = true
+	}
+	for _, p := range l.net.params() {
+		if !strings.HasSuffix(p.Name, ".norm.mean") && !strings.HasSuffix(p.Name, ".norm.var") {
+			p.Frozen = l.tunes != filter[p]
+		}
+	}
+	l.noise = 0
+	if end := l.m.NoiseEnd * float64(l.m.Epochs); end > 0 {
+		l.noise = max(0, l.m.Noise*(1-float64(epoch)/end))
+	}
+}
+
+// frames fills a batch with n frames of each window, 30 per second: (batch·n, columns)
+// normalised, in training a little faster or slower than recorded.
+func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stretch float64) *grad.Mat {
+	set := w.train
+	if isHeldOut {
+		set = w.heldOut
+	}
+	cols := set.Layout.Columns()
+	x := t.Const(len(rows)*n, cols)
+	for i, r := range rows {
+		at, speed := set.Windows[r], 1.0
+		if w.key != 0 && !isHeldOut {
+			speed += stretch * (2*share01(grad.Hash(w.key, uint64(r)+1<<34)) - 1)
+		}
+		sampleFrames(x.Val[i*n*cols:][:n*cols], set, set.Clips[at.Clip].Rows[(int(at.From)+w.shift(r, set, isHeldOut))*cols:], speed)
+	}
+	return x
+}
+
+// sampleFrames fills dst, (n, columns) normalised, with every second frame of rows, raw,
+// played so much faster: see strnn.Halve.
+func sampleFrames(dst []float32, set *dataset.Motion, rows []float32, speed float64) {
+	l := set.Layout
+	cols, body := l.Columns(), l.Body()
+	last := len(rows)/cols - 2
+	at := func(f float64, c int) float32 {
+		i := min(int(f), last)
+		k := float32(f - float64(i))
+		return rows[i*cols+c] + k*(rows[(i+1)*cols+c]-rows[i*cols+c])
+	}
+	for i := range len(dst) / cols {
+		f := 2 * speed * float64(i)
+		for c := range cols {
+			var v float32
+			switch {
+			case c < body:
+				v = at(f, c)
+			case c < body+feature.MotionLen:
+				v = float32(speed) * (at(f, c) + at(f+speed, c)) / 2
+			default:
+				v = rows[min(int(f+0.5), last)*cols+c]
+			}
+			dst[i*cols+c] = (v - set.Mean[c]) / set.Std[c]
+		}
+	}
+}
+
+// addNoise adds noise of a deviation to x.
+func addNoise(x []float32, deviation float64, key uint64) {
+	if deviation == 0 {
+		return
+	}
+	for i := range x {
+		x[i] += float32(deviation * normal(grad.Hash(key, uint64(2*i)), grad.Hash(key, uint64(2*i+1))))
+	}
+}
+
+// corrupt adds to a motion, (frames, columns) normalised, noise of deviations that key
+// draws, another one on contacts half of the time.
+func (l *strnnLoss) corrupt(x []float32, key uint64) {
+	cols, contacts := l.m.Train.Layout.Columns(), l.m.Train.Layout.Contact(0)
+	d := share01(grad.Hash(key, 1)) * l.m.Corrupt[0]
+	onContacts := d
+	if grad.Hash(key, 2)&1 == 0 {
+		onContacts = share01(grad.Hash(key, 3)) * l.m.Corrupt[1]
+	}
+	for at := 0; at < len(x); at += cols {
+		addNoise(x[at:at+contacts], d, grad.Hash(key, uint64(2*at+4)))
+		addNoise(x[at+contacts:at+cols], onContacts, grad.Hash(key, uint64(2*at+5)))
+	}
+}
+
+// base adds to frames y, from to from + n−1 of those that are made of the frames x, what
+// the linear filter says.
+func (l *strnnLoss) base(t *grad.Tape, y, x *grad.Mat, from, n int) *grad.Mat {
+	if l.linear == nil {
+		return y
+	}
+	cols, encode := y.Cols, l.m.Encode
+	b := t.Const(y.Rows, cols)
+	for i := range y.Rows / n {
+		l.linear.Apply(b.Val[i*n*cols:][:n*cols], x.Val[i*encode*cols:][:encode*cols], nil, nil, from)
+	}
+	return t.Add(y, b)
+}
+
+// loss is train.Job.Loss.
+func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
+	m := l.m
+	chain := m.Chain
+	if isHeldOut {
+		chain, key = 1, grad.Hash(m.Seed, uint64(rows[0])) // the same noise in all epochs
+	}
+	batch, encode, predict := len(rows), m.Encode, m.Predict
+	n := encode + chain*predict
+	all := l.batch.frames(t, rows, isHeldOut, n, m.Stretch)
+	cols := all.Cols
+	s := &strnnPass{train: !isHeldOut && !l.tunes, keep: m.Keep, key: key}
+	if !s.train {
+		s.keep = 1
+	}
+	filters := m.Filter && (l.tunes || isHeldOut)
+
+	// More frames, of which each is only made again.
+	var clean, bad *grad.Mat
+	again := 0
+	if m.Corrupt != [2]float64{} {
+		again = (batch + 1) / 2
+		clean = t.Frames(t.Frames(all, all.Rows, 0, again*n), n, n-encode, n)
+		bad = t.Const(clean.Rows, cols)
+		copy(bad.Val, clean.Val)
+		for i := range again {
+			l.corrupt(bad.Val[i*encode*cols:][:encode*cols], grad.Hash(key, uint64(i)+1<<41))
+		}
+	}
+
+	seen := t.Const(batch*encode, cols) // what each motion goes on from
+	copy(seen.Val, t.Frames(all, n, 0, encode).Val)
+	if !isHeldOut {
+		addNoise(seen.Val, l.noise, grad.Hash(key, 1<<42))
+	}
+	var terms []grad.Term
+	term := func(x *grad.Mat, weight float64) {
+		terms = append(terms, grad.Term{Loss: x, Weight: float32(weight)})
+	}
+	var told [3]float64
+	for turn := range chain {
+		x, from := seen, seen // what is encoded, and what is made again
+		if turn == 0 && again > 0 {
+			x, from = t.Join(1, seen, bad), bad
+		}
+		h, c := l.net.state(t, x, encode, s)
+		want := t.Frames(all, n, encode+turn*predict, encode+(turn+1)*predict)
+		ahead := func(x *grad.Mat) *grad.Mat { return t.Frames(x, x.Rows, 0, batch) }
+		z, kl := l.ways(t, ahead(h), seen, want, isHeldOut, key, turn)
+		if kl != nil {
+			term(kl, m.KL/float64(predict*cols*chain))
+		}
+		units := l.net.after(t, ahead(h), ahead(c), z, predict)
+		first := 0
+		if turn == 0 {
+			bh, bc := h, c
+			if again > 0 {
+				bh, bc = t.Frames(h, h.Rows, batch, batch+again), t.Frames(c, c.Rows, batch, batch+again)
+			} else {
+				clean = t.Frames(all, n, 0, encode)
+			}
+			units = t.Join(1, l.net.before(t, bh, bc, encode), units)
+			first = from.Rows
+		}
+		y := l.net.frames(t, units, s)
+		if first > 0 {
+			before := l.base(t, t.Frames(y, y.Rows, 0, first), from, 0, encode)
+			if filters {
+				before = l.net.filtered(t, before, encode)
+			}
+			miss := t.MSE(before, clean)
+			told[0] = float64(miss.Val[0])
+			term(miss, 0.5)
+			l.bend(t, before, encode, term, 0.5)
+			y = t.Frames(y, y.Rows, first, y.Rows)
+		}
+		after := l.base(t, y, seen, encode, predict)
+		near := min(strnn.FilterNear, encode)
+		led := t.Join(batch, t.Frames(seen, encode, encode-near, encode), after)
+		if filters {
+			led = t.Join(batch, t.Frames(led, near+predict, 0, near), t.Frames(l.net.filtered(t, led, near+predict), near+predict, near, near+predict))
+			after = t.Frames(led, near+predict, near, near+predict)
+		}
+		miss := t.MSE(after, want)
+		told[1] = float64(miss.Val[0])
+		term(miss, 0.5/float64(chain))
+		l.bend(t, led, near+predict, term, 0.5/float64(chain))
+		if turn < chain-1 {
+			seen = l.next(t, seen, after, all, turn, key)
+		}
+	}
+	if isHeldOut {
+		k := float64(batch)
+		told[2] = l.still(all, n)
+		for i, v := range told {
+			l.parts[i] += k * v
+		}
+		l.parts[3] += k
+	}
+	return t.WeightedSum(terms...)
+}
+
+// isMean reports whether window i of a batch goes on in the mean of all ways.
+func (l *strnnLoss) isMean(i int, key uint64) bool {
+	return l.m.Latent == 0 || share01(grad.Hash(key, uint64(i)+1<<44)) < l.m.Mean
+}
+
+// ways returns the latent values, (batch, latents), of how the motions seen go on as
+// wanted, and what they cost, in nats.
+func (l *strnnLoss) ways(t *grad.Tape, h, seen, want *grad.Mat, isHeldOut bool, key uint64, turn int) (z, kl *grad.Mat) {
+	if l.m.Latent == 0 || isHeldOut || l.m.Mean == 1 {
+		return nil, nil
+	}
+	// The difference is a constant: what is learnt from is not changed to be told more easily.
+	off := t.Scale(l.base(t, t.Scale(want, -1), seen, l.m.Encode, l.m.Predict), -1)
+	mean, logVar := l.net.way(t, h, off)
+	mask := t.Const(mean.Rows, mean.Cols)
+	for i := range mean.Rows {
+		for k := range mean.Cols {
+			if mask.Val[i*mean.Cols+k] = 1; l.isMean(i, key) {
+				mask.Val[i*mean.Cols+k] = 0
+			}
+		}
+	}
+	mean, logVar = t.Mul(mean, mask), t.Mul(logVar, mask) // those of the mean cost nothing
+	return t.Mul(sample(t, mean, logVar, grad.Hash(key, uint64(turn)+1<<43)), mask), divergence(t, mean, logVar)
+}
+
+// next returns the frames that motions go on from after a turn: those made, or recorded
+// ones where it was the mean of all ways that was made.
+func (l *strnnLoss) next(t *grad.Tape, seen, after, all *grad.Mat, turn int, key uint64) *grad.Mat {
+	encode, predict, cols := l.m.Encode, l.m.Predict, all.Cols
+	batch := seen.Rows / encode
+	n := all.Rows / batch
+	x := t.Const(seen.Rows, cols)
+	for i := range batch {
+		to := x.Val[i*encode*cols:][:encode*cols]
+		if l.m.Latent > 0 && l.isMean(i, key) {
+			copy(to, all.Val[(i*n+(turn+1)*predict)*cols:])
+			addNoise(to, l.noise, grad.Hash(key, uint64(i)+1<<45))
+			continue
+		}
+		kept := (encode - predict) * cols
+		copy(to, seen.Val[(i*encode+predict)*cols:][:kept])
+		copy(to[kept:], after.Val[i*predict*cols:][:predict*cols])
+	}
+	return x
+}
+
+// bend adds the long-horizon cost (eq. 7) of frames y: the mean square of the
+// accelerations of all but the contacts.
+func (l *strnnLoss) bend(t *grad.Tape, y *grad.Mat, length int, term func(*grad.Mat, float64), weight float64) {
+	if l.m.Horizon == 0 || length < 3 {
+		return
+	}
+	y = t.Columns(y, 0, l.m.Train.Layout.Contact(0))
+	b := t.Diff(t.Diff(y, length), length-1)
+	term(t.Mean(t.Mul(b, b)), l.m.Horizon*weight)
+}
+
+// still returns the mean squared error of frames that stay as the last one seen.
+func (l *strnnLoss) still(all *grad.Mat, n int) float64 {
+	sum, count := 0.0, 0
+	for at := 0; at < all.Rows; at += n {
+		for f := l.m.Encode; f < n; f++ {
+			for c := range all.Cols {
+				d := float64(all.Val[(at+f)*all.Cols+c] - all.Val[(at+l.m.Encode-1)*all.Cols+c])
+				sum += d * d
+				count++
+			}
+		}
+	}
+	return sum / float64(max(1, count))
+}
+
+// told returns the parts of the held-out loss since it was last asked for them.
+func (l *strnnLoss) told() map[string]float64 {
+	n := math.Max(1, l.parts[3])
+	p := map[string]float64{"decoded": l.parts[0] / n, "predicted": l.parts[1] / n, "zero velocity": l.parts[2] / n}
+	l.parts = [4]float64{}
+	return p
+}

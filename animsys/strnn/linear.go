@@ -12,6 +12,10 @@ import (
 type Linear struct {
 	Encode, Columns int       // frames seen; values of a frame
 	W               []float32 // (made, Encode, Columns)
+
+	// Scale is how far from the truth each frame made is, (made), in parts of the last
+	// one: the network's frames are differences in these units.
+	Scale []float32
 }
 
 // Apply writes frames from to from + n−1 of those made of the frames x, (Encode,
@@ -40,6 +44,14 @@ func (l *Linear) Apply(dst, x, mean, work []float32, from int) {
 	}
 }
 
+// Add adds to frames from to from + n−1 of those made, dst, (n, Columns), what the network
+// says of them, (n, Columns).
+func (l *Linear) Add(dst, net []float32, from int) {
+	for f := range len(dst) / l.Columns {
+		kernel.Axpy(dst[f*l.Columns:][:l.Columns], l.Scale[from+f], net[f*l.Columns:][:l.Columns])
+	}
+}
+
 // Tensor returns the filters as a model file holds them: (made·Columns, Encode).
 func (l *Linear) Tensor() netruntime.Tensor {
 	made := len(l.W) / (l.Encode * l.Columns)
@@ -47,8 +59,8 @@ func (l *Linear) Tensor() netruntime.Tensor {
 }
 
 // newLinear returns the filters that a model file holds.
-func newLinear(w []float32, encode, columns int) *Linear {
-	return &Linear{Encode: encode, Columns: columns, W: swapped(w, len(w)/(encode*columns), columns, encode)}
+func newLinear(w, scale []float32, encode, columns int) *Linear {
+	return &Linear{Encode: encode, Columns: columns, W: swapped(w, len(w)/(encode*columns), columns, encode), Scale: scale}
 }
 
 // swapped returns x, (n, a, b), as (n, b, a).

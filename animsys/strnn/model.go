@@ -4,6 +4,7 @@
 package strnn
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,14 +21,17 @@ const Rate = 30
 const (
 	ValueX        = "x"        // frames to go on from, raw, (Encode, columns)
 	ValueClock    = "clock"    // 0 for each frame that is made again, (Encode, 1)
-	ValueLatent   = "latent"   // latent values for each frame that is made, (Encode, max(1, Latent))
+	ValueLatent   = "latent"   // latent values for each frame that is made, (Predict, max(1, Latent))
 	ValueBefore   = "before"   // the frames of x again, (Encode, columns)
-	ValueAfter    = "after"    // the next ones, (Encode, columns), of which the first Predict count
+	ValueAfter    = "after"    // the next ones, (Predict, columns)
 	ValueZ        = "z"        // frames made, after FilterNear frames before them, (any, columns)
 	ValueFiltered = "filtered" // the same without noise
 	ValuePast     = "past"     // a column's frames that were seen, (any, Encode)
 	ValueLinear   = "linear"   // what the linear filters of all columns make of it, (any, (Encode+Predict)·columns): see Linear. Where a file has it, before and after are differences from it
 )
+
+// ValueState are the last states of the temporal network's encoder, h and c.
+var ValueState = [2]string{"encoder.h", "encoder.c"}
 
 // FilterNear is how many frames the filter sees before those that are made, at most.
 const FilterNear = 4
@@ -37,6 +41,7 @@ const (
 	KeyEncode  = "encode"  // frames
 	KeyPredict = "predict" // frames
 	KeyLatent  = "latent"  // values
+	KeyScale   = "scale"   // Linear.Scale, as a JSON list, where the file has linear filters
 )
 
 // Model is a predictor. It is immutable and safe to share.
@@ -47,9 +52,13 @@ type Model struct {
 	Encode, Predict int // frames seen, and made
 	Latent          int // values that say in which of the ways it may go on a motion does; all 0 is the mean of all ways
 
-	decode, predict, filter *netruntime.Net // filter may be nil
-	linear                  *Linear         // what frames that are made are differences from; nil: from nothing
-	mean                    []float32       // (columns) what frames differ from there
+	encode  *netruntime.Net // frames to the state of the temporal network
+	decode  *netruntime.Net // a state to the frames that led to it
+	predict *netruntime.Net // a state to those that follow
+	filter  *netruntime.Net // nil: none
+	units   int             // of a state, h or c
+	linear  *Linear         // what frames that are made are differences from; nil: from nothing
+	mean    []float32       // (columns) what frames differ from there
 }
 
 // SchemaError says that a model file does not hold what this package can use, and in
@@ -100,17 +109,15 @@ func New(net *netruntime.Net) (*Model, error) {
 		}
 		*n.to = v
 	}
-	if m.Predict > m.Encode {
-		differ("it predicts %d frames from %d, want no more", m.Predict, m.Encode)
-	}
-	part := func(to **netruntime.Net, inputs []string, output string) {
+	part := func(to **netruntime.Net, inputs []string, outputs ...string) {
 		var err error
-		if *to, err = net.Part(inputs, []string{output}); err != nil {
-			differ("it makes no %q of %s: %v", output, strings.Join(inputs, " and "), err)
+		if *to, err = net.Part(inputs, outputs); err != nil {
+			differ("it makes no %s of %s: %v", strings.Join(outputs, " and "), strings.Join(inputs, " and "), err)
 		}
 	}
-	part(&m.decode, []string{ValueX, ValueClock}, ValueBefore)
-	part(&m.predict, []string{ValueX, ValueLatent}, ValueAfter)
+	part(&m.encode, []string{ValueX}, ValueState[0], ValueState[1])
+	part(&m.decode, []string{ValueClock, ValueState[0], ValueState[1]}, ValueBefore)
+	part(&m.predict, []string{ValueLatent, ValueState[0], ValueState[1]}, ValueAfter)
 	for _, in := range net.Graph().Inputs {
 		switch {
 		case in.Name == ValueZ:
@@ -125,6 +132,11 @@ func New(net *netruntime.Net) (*Model, error) {
 	for _, p := range []*netruntime.Net{m.decode, m.predict, m.filter} {
 		if p != nil && p.Outputs() != m.Layout.Columns() {
 			differ("its frames have %d values, those of its schema %d", p.Outputs(), m.Layout.Columns())
+		}
+	}
+	for _, in := range m.decode.Graph().Inputs {
+		if in.Once {
+			m.units = in.Channels
 		}
 	}
 	m.readLinear(differ)
@@ -150,5 +162,10 @@ func (m *Model) readLinear(differ func(format string, args ...any)) {
 		differ("its tensor \"mean\" has %d values, want %d", len(mean.Data), cols)
 		return
 	}
-	m.linear, m.mean = newLinear(w.Data, m.Encode, cols), mean.Data
+	var scale []float32
+	if err := json.Unmarshal([]byte(m.Net.Meta().Extra[KeyScale]), &scale); err != nil || len(scale) != m.Encode+m.Predict {
+		differ("its metadata %q is %.40q, want a list of %d numbers", KeyScale, m.Net.Meta().Extra[KeyScale], m.Encode+m.Predict)
+		return
+	}
+	m.linear, m.mean = newLinear(w.Data, scale, m.Encode, cols), mean.Data
 }

@@ -8,26 +8,33 @@ import (
 	"mannequin/netruntime"
 )
 
-// Predictor goes on from motions, in batches. It belongs to one goroutine; Predict and
-// Extend allocate nothing.
+// Predictor goes on from motions, in batches. It belongs to one goroutine; nothing but
+// NewPredictor allocates.
 type Predictor struct {
 	m       *Model
 	batch   int
-	near    int // frames that the filter sees before those that are made
-	predict netruntime.Session
+	ways    int
+	near    int                // frames that the filter sees before those that are made
+	encode  netruntime.Session // frames to states
+	predict netruntime.Session // states to frames
 	filter  netruntime.Session // nil: none
-	latent  []float32          // (batch, Encode, max(1, Latent))
-	after   []float32          // (batch, Encode, columns)
-	z       []float32          // (batch, near+Predict, columns)
-	made    []float32          // the same, filtered
-	work    []float32          // (Encode, columns)
-	in      [2][]float32
-	out     [1][]float32
+
+	state  [2][]float32 // (batch, units) h and c of the motions seen
+	base   []float32    // (batch, Predict, columns) what the frames made of each are differences from
+	lead   []float32    // (batch, near, columns) the last frames of each
+	each   [2][]float32 // (batch·ways, units) states again, for each way
+	latent []float32    // (batch·ways, Predict, max(1, Latent))
+	net    []float32    // (batch·ways, Predict, columns) what the network says
+	z      []float32    // (batch·ways, near+Predict, columns)
+	made   []float32    // the same, filtered
+	work   []float32    // (Encode, columns)
+	in     [3][]float32
+	out    [2][]float32
 
 	// Extend's.
 	seen   []float32 // (batch, Encode, columns)
 	next   []float32 // (batch, Predict, columns)
-	ways   []float32 // (batch, Latent)
+	drawn  []float32 // (batch, Latent)
 	seed   uint64
 	spread float32
 	pcg    rand.PCG
@@ -37,6 +44,7 @@ type Predictor struct {
 // PredictorOptions say what a predictor is for.
 type PredictorOptions struct {
 	Batch   int               // most motions at a time, at least 1
+	Ways    int               // most ways in which each goes on at a time; 0 is 1
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
@@ -44,39 +52,51 @@ type PredictorOptions struct {
 
 // NewPredictor returns a predictor with the memory that it takes.
 func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
-	if o.Batch < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("strnn: %d motions at a time on %d workers: want at least one of both", o.Batch, o.Workers)
+	if o.Ways == 0 {
+		o.Ways = 1
+	}
+	if o.Batch < 1 || o.Workers < 1 || o.Ways < 1 {
+		return nil, fmt.Errorf("strnn: %d motions at a time in %d ways on %d workers: want at least one of each", o.Batch, o.Ways, o.Workers)
 	}
 	open := o.Open
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	cols, near := m.Layout.Columns(), min(FilterNear, m.Encode)
-	values := func(frames, columns int) []float32 { return make([]float32, o.Batch*frames*columns) }
-	p := &Predictor{m: m, batch: o.Batch, near: near,
-		latent: values(m.Encode, max(1, m.Latent)), after: values(m.Encode, cols), z: values(near+m.Predict, cols), work: make([]float32, m.Encode*cols),
-		seen: values(m.Encode, cols), next: values(m.Predict, cols), ways: values(1, m.Latent)}
-	p.rand = rand.New(&p.pcg)
-	so := netruntime.SessionOptions{Batch: o.Batch, Length: m.Encode, Workers: o.Workers, BF16: o.BF16}
-	var err error
-	if p.predict, err = open(m.predict, so); err != nil {
-		return nil, err
+	cols, near, ways := m.Layout.Columns(), min(FilterNear, m.Encode), o.Batch*o.Ways
+	p := &Predictor{m: m, batch: o.Batch, ways: o.Ways, near: near,
+		base: make([]float32, o.Batch*m.Predict*cols), lead: make([]float32, o.Batch*near*cols), net: make([]float32, ways*m.Predict*cols),
+		latent: make([]float32, ways*m.Predict*max(1, m.Latent)),
+		work:   make([]float32, m.Encode*cols),
+		seen:   make([]float32, o.Batch*m.Encode*cols), next: make([]float32, o.Batch*m.Predict*cols), drawn: make([]float32, o.Batch*m.Latent)}
+	for i := range p.state {
+		p.state[i], p.each[i] = make([]float32, o.Batch*m.units), make([]float32, ways*m.units)
 	}
-	if m.filter != nil {
-		so.Length = near + m.Predict
-		p.made = values(so.Length, cols)
-		if p.filter, err = open(m.filter, so); err != nil {
-			return nil, errors.Join(err, p.predict.Close())
-		}
+	p.rand = rand.New(&p.pcg)
+	session := func(to *netruntime.Session, n *netruntime.Net, batch, length int) (err error) {
+		*to, err = open(n, netruntime.SessionOptions{Batch: batch, Length: length, Workers: o.Workers, BF16: o.BF16})
+		return err
+	}
+	err := session(&p.encode, m.encode, o.Batch, m.Encode)
+	if err == nil {
+		err = session(&p.predict, m.predict, ways, m.Predict)
+	}
+	if err == nil && m.filter != nil {
+		p.z, p.made = make([]float32, ways*(near+m.Predict)*cols), make([]float32, ways*(near+m.Predict)*cols)
+		err = session(&p.filter, m.filter, ways, near+m.Predict)
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
 // Close ends the predictor's workers.
 func (p *Predictor) Close() error {
-	err := p.predict.Close()
-	if p.filter != nil {
-		err = errors.Join(err, p.filter.Close())
+	var err error
+	for _, s := range []netruntime.Session{p.encode, p.predict, p.filter} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
 	}
 	return err
 }
@@ -86,51 +106,81 @@ func (p *Predictor) Close() error {
 // each goes on; nil is the mean of all. A motion's result has the same bits alone or
 // among others.
 func (p *Predictor) Predict(next, seen, latent []float32, n int) error {
-	m := p.m
-	cols := m.Layout.Columns()
-	encode, predict := m.Encode*cols, m.Predict*cols
-	if n < 0 || n > p.batch || len(seen) != n*encode || len(next) != n*predict || latent != nil && len(latent) != n*m.Latent {
-		return fmt.Errorf("strnn: %d motions of %d values with %d to come and %d latent values: want up to %d of %d each, %d to come and %d or no latent values", n, len(seen), len(next), len(latent), p.batch, encode, predict, m.Latent)
-	}
-	values := max(1, m.Latent)
-	clear(p.latent[:n*m.Encode*values])
-	if latent != nil {
-		for i := range n {
-			for f := range m.Encode {
-				copy(p.latent[(i*m.Encode+f)*values:][:m.Latent], latent[i*m.Latent:])
-			}
-		}
-	}
-	p.in[0], p.in[1], p.out[0] = seen, p.latent[:n*m.Encode*values], p.after[:n*encode]
-	if err := p.predict.RunSequences(p.out[:], p.in[:], n, m.Encode); err != nil {
+	if err := p.See(seen, n); err != nil {
 		return err
 	}
-	lead := p.near * cols
+	return p.Next(next, latent, n, 1)
+}
+
+// See looks at n motions, (n, Encode, columns) raw, from which Next goes on.
+func (p *Predictor) See(seen []float32, n int) error {
+	m := p.m
+	cols := m.Layout.Columns()
+	size, made, lead := m.Encode*cols, m.Predict*cols, p.near*cols
+	if n < 0 || n > p.batch || len(seen) != n*size {
+		return fmt.Errorf("strnn: %d motions of %d values: want up to %d of %d each", n, len(seen), p.batch, size)
+	}
 	for i := range n {
-		was, to, made := seen[i*encode:][:encode], next[i*predict:][:predict], p.after[i*encode:][:predict]
-		if m.linear == nil {
-			copy(to, made)
-		} else {
-			m.linear.Apply(to, was, m.mean, p.work, m.Encode)
-			for k, v := range made {
-				to[k] += v
+		was := seen[i*size:][:size]
+		copy(p.lead[i*lead:][:lead], was[size-lead:])
+		if m.linear != nil {
+			m.linear.Apply(p.base[i*made:][:made], was, m.mean, p.work, m.Encode)
+		}
+	}
+	p.in[0], p.out[0], p.out[1] = seen, p.state[0][:n*m.units], p.state[1][:n*m.units]
+	return p.encode.RunSequences(p.out[:2], p.in[:1], n, m.Encode)
+}
+
+// Next writes the frames that follow those seen, (n, ways, Predict, columns) raw: each of
+// the n motions goes on in so many ways, which latent, (n, ways, Latent), says; nil is
+// the mean of all. The n are those of See, or the first ones of them.
+func (p *Predictor) Next(next, latent []float32, n, ways int) error {
+	m := p.m
+	cols, values := m.Layout.Columns(), max(1, m.Latent)
+	made, lead, k := m.Predict*cols, p.near*cols, n*ways
+	if n < 0 || n > p.batch || ways < 1 || ways > p.ways || len(next) != k*made || latent != nil && len(latent) != k*m.Latent {
+		return fmt.Errorf("strnn: %d values to come of %d motions in %d ways, with %d latent values: want up to %d motions in up to %d ways of %d each, and %d or no latent values",
+			len(next), n, ways, len(latent), p.batch, p.ways, made, m.Latent)
+	}
+	clear(p.latent[:k*m.Predict*values])
+	for i := range k {
+		if latent != nil {
+			for f := range m.Predict {
+				copy(p.latent[(i*m.Predict+f)*values:][:m.Latent], latent[i*m.Latent:])
 			}
 		}
-		if p.filter != nil {
-			z := p.z[i*(lead+predict):][:lead+predict]
-			copy(z, was[encode-lead:])
-			copy(z[lead:], to)
+		for s := range p.each {
+			copy(p.each[s][i*m.units:][:m.units], p.state[s][i/ways*m.units:])
+		}
+	}
+	p.in[0], p.in[1], p.in[2], p.out[0] = p.latent[:k*m.Predict*values], p.each[0][:k*m.units], p.each[1][:k*m.units], next
+	if m.linear != nil {
+		p.out[0] = p.net[:len(next)]
+	}
+	if err := p.predict.RunSequences(p.out[:1], p.in[:], k, m.Predict); err != nil {
+		return err
+	}
+	if m.linear != nil {
+		for i := range k {
+			to := next[i*made:][:made]
+			copy(to, p.base[i/ways*made:][:made])
+			m.linear.Add(to, p.net[i*made:][:made], m.Encode)
 		}
 	}
 	if p.filter == nil {
 		return nil
 	}
-	p.in[0], p.out[0] = p.z[:n*(lead+predict)], p.made[:n*(lead+predict)]
-	if err := p.filter.RunSequences(p.out[:], p.in[:1], n, p.near+m.Predict); err != nil {
+	for i := range k {
+		z := p.z[i*(lead+made):][:lead+made]
+		copy(z, p.lead[i/ways*lead:][:lead])
+		copy(z[lead:], next[i*made:][:made])
+	}
+	p.in[0], p.out[0] = p.z[:k*(lead+made)], p.made[:k*(lead+made)]
+	if err := p.filter.RunSequences(p.out[:1], p.in[:1], k, p.near+m.Predict); err != nil {
 		return err
 	}
-	for i := range n {
-		copy(next[i*predict:][:predict], p.made[i*(lead+predict)+lead:])
+	for i := range k {
+		copy(next[i*made:][:made], p.made[i*(lead+made)+lead:])
 	}
 	return nil
 }
@@ -150,18 +200,18 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	if n < 0 || n > p.batch || have < m.Encode || frames < have || len(rows) != n*frames*cols {
 		return fmt.Errorf("strnn: %d motions of %d values in all, of %d frames to go on from to %d: want up to %d motions, from at least %d frames, to no fewer", n, len(rows), have, frames, p.batch, m.Encode)
 	}
-	seen, next, ways := p.seen[:n*m.Encode*cols], p.next[:n*m.Predict*cols], p.ways[:n*m.Latent]
+	seen, next, latent := p.seen[:n*m.Encode*cols], p.next[:n*m.Predict*cols], p.drawn[:n*m.Latent]
 	if p.spread == 0 {
-		ways = nil
+		latent = nil
 	}
 	for at := have; at < frames; at += m.Predict {
 		for i := range n {
 			copy(seen[i*m.Encode*cols:][:m.Encode*cols], rows[(i*frames+at-m.Encode)*cols:])
-			if ways != nil {
-				p.draw(ways[i*m.Latent:][:m.Latent], i, at)
+			if latent != nil {
+				p.draw(latent[i*m.Latent:][:m.Latent], i, at)
 			}
 		}
-		if err := p.Predict(next, seen, ways, n); err != nil {
+		if err := p.Predict(next, seen, latent, n); err != nil {
 			return err
 		}
 		k := min(m.Predict, frames-at) * cols

@@ -24,6 +24,7 @@ type Learning struct {
 	AdamW    train.AdamW        // Decay 0 is Adam
 	Schedule train.WarmRestarts // First 0 is a single cycle over all epochs
 	Steps    int                // above 0, in place of Schedule: equal parts of the epochs, each with a tenth of the rate of the one before
+	Stages   train.Stages       // if any, in place of Steps and Schedule
 	ClipNorm float64            // greatest norm of a step's gradient; 0 is none
 
 	Running
@@ -43,9 +44,12 @@ func (l *Learning) learnt() learnt {
 	return learnt{l.ClipNorm, l.Train.Length, l.Batch, l.Seed, l.AdamW, l.schedule()}
 }
 
-// schedule returns the one of Steps or Schedule, or where both are zero one cosine
+// schedule returns the one of Stages, Steps or Schedule, or where both are zero one cosine
 // over all epochs.
 func (l *Learning) schedule() train.Schedule {
+	if len(l.Stages) > 0 {
+		return l.Stages
+	}
 	if l.Steps > 0 {
 		return train.StepDecay{Every: (l.Epochs + l.Steps - 1) / l.Steps, Factor: 0.1}
 	}

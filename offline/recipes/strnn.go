@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"mannequin/animsys/feature"
@@ -42,11 +43,11 @@ type STRNN struct {
 
 // DefaultSTRNN returns our recipe without data.
 func DefaultSTRNN() STRNN {
-	return STRNN{Encode: 20, Predict: 20, Units: 512, Spatial: true, Filter: true, Tune: 0.15,
-		Linear: true, Latent: 16, KL: 0.5, Mean: 0.35, Chain: 2,
-		Horizon: 0.1, Noise: 0.05, NoiseEnd: 0.85, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, Keep: 0.9,
+	return STRNN{Encode: 20, Predict: 20, Units: 512, Spatial: true, Filter: true, Tune: 0.1,
+		Linear: true, Latent: 16, KL: 0.35, Mean: 0.35, Chain: 2,
+		Horizon: 0.1, Noise: 0.05, NoiseEnd: 0.9, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, Keep: 0.9,
 		Learning: Learning{
-			Jitter: true, ClipNorm: 1, Epochs: 30, Batch: 24, Seed: 1,
+			Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 24, Seed: 1,
 			AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: 0.02},
 		}}
 }
@@ -62,8 +63,6 @@ func (m *STRNN) check() error {
 	switch {
 	case m.Encode < 2 || m.Predict < 1 || max(m.Encode, m.Predict) > 240:
 		return fmt.Errorf("recipes: %d frames seen and %d to come, want 2 to 240 and 1 to 240", m.Encode, m.Predict)
-	case m.Predict > m.Encode:
-		return fmt.Errorf("recipes: %d frames to come from %d, want no more", m.Predict, m.Encode)
 	case m.Chain < 1 || m.Chain > 16:
 		return fmt.Errorf("recipes: motions go on %d times, want 1 to 16", m.Chain)
 	case m.Latent < 0 || m.Latent > 1024:
@@ -86,6 +85,9 @@ func (m *STRNN) Run(ctx context.Context) (*train.Report, error) {
 	l, err := newSTRNNLoss(m)
 	if err != nil {
 		return nil, err
+	}
+	if tune := int(math.Round(m.Tune * float64(m.Epochs))); m.Filter && tune > 0 && tune < m.Epochs && m.Steps == 0 && m.Schedule == (train.WarmRestarts{}) {
+		m.Stages = train.Stages{m.Epochs - tune, tune}
 	}
 	job := &train.Job{Params: l.net.params(), Loss: l.loss, Parts: l.told, Begin: l.begin, L2: m.L2 / float64(count(l.net.params()))}
 	return m.learn(ctx, l.batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
@@ -147,6 +149,13 @@ func (m *STRNN) model(l *strnnLoss, weights [][]float32, r *train.Report, recipe
 	}
 	if err := strnn.Describe(&meta, person, m.Encode, m.Predict, m.Latent); err != nil {
 		return nil, err
+	}
+	if m.Linear {
+		scale, err := json.Marshal(l.linear.Scale)
+		if err != nil {
+			return nil, err
+		}
+		meta.Extra[strnn.KeyScale] = string(scale)
 	}
 	return netruntime.New(meta, tensors)
 }

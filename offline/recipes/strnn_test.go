@@ -82,7 +82,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 			z = tape.Const(2, m.Latent)
 			copy(z.Val, ways)
 		}
-		y := l.base(tape, net.frames(tape, net.after(tape, h, c, z, m.Predict), &strnnPass{keep: 1}), seen, m.Encode, m.Predict)
+		y := l.based(tape, net.frames(tape, net.after(tape, h, c, z, m.Predict), &strnnPass{keep: 1}), seen, m.Encode, m.Predict)
 		if m.Filter {
 			y = tape.Join(2, tape.Frames(seen, m.Encode, m.Encode-strnn.FilterNear, m.Encode), y)
 			y = tape.Frames(net.filtered(tape, y, strnn.FilterNear+m.Predict), strnn.FilterNear+m.Predict, strnn.FilterNear, strnn.FilterNear+m.Predict)

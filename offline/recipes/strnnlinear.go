@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,6 +18,9 @@ const (
 	linearAfter  = 0.03
 )
 
+// linearLeast is the least scale of a frame.
+const linearLeast = 0.03
+
 // linearHop is how many frames are from a motion that filters are fitted to to the next.
 const linearHop = 3
 
@@ -26,6 +30,7 @@ const linearHop = 3
 func fitLinear(set *dataset.Motion, encode, predict int) (*strnn.Linear, error) {
 	cols, n := set.Layout.Columns(), encode+predict
 	gram, cross := make([]float64, cols*encode*encode), make([]float64, cols*encode*n)
+	power, missed := make([]float64, cols*n), make([]float64, n) // missed: squared errors of joints, by frame
 	v := make([]float64, n)
 	motions := 0
 	var rows []float32
@@ -41,6 +46,9 @@ func fitLinear(set *dataset.Motion, encode, predict int) (*strnn.Linear, error) 
 					v[f] = float64((rows[(from+f)*cols+c] - set.Mean[c]) / set.Std[c])
 				}
 				g, x := gram[c*encode*encode:], cross[c*encode*n:]
+				for k := range n {
+					power[c*n+k] += v[k] * v[k]
+				}
 				for i := range encode {
 					for k := range encode {
 						g[i*encode+k] += v[i] * v[k]
@@ -80,12 +88,23 @@ func fitLinear(set *dataset.Motion, encode, predict int) (*strnn.Linear, error) 
 			if err := chol.SolveTo(&w, b); err != nil {
 				return nil, fmt.Errorf("recipes: linear filter of column %d: %w", c, err)
 			}
-			for i := range encode {
-				for k := part.from; k < part.to; k++ {
+			for k := part.from; k < part.to; k++ {
+				// What is minimised is |v − w·x|² = v·v − w·(x·v) at the minimum.
+				miss := power[c*n+k]
+				for i := range encode {
 					l.W[(k*encode+i)*cols+c] = float32(w.At(i, k-part.from))
+					miss -= w.At(i, k-part.from) * b.At(i, k-part.from)
+				}
+				if c < set.Layout.Body() {
+					missed[k] += max(0, miss)
 				}
 			}
 		}
+	}
+	last := math.Sqrt(missed[n-1])
+	l.Scale = make([]float32, n)
+	for f := range n {
+		l.Scale[f] = float32(max(linearLeast, math.Sqrt(missed[f])/last))
 	}
 	return l, nil
 }

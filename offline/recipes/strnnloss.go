@@ -18,7 +18,7 @@ type strnnLoss struct {
 	batch  *windows
 	noise  float64    // the present deviation of what is added to frames seen
 	tunes  bool       // the filter alone learns
-	parts  [4]float64 // sums over the held-out windows, and their number
+	parts  [6]float64 // sums over the held-out windows, and their number
 	work   []float32
 }
 
@@ -126,18 +126,51 @@ func (l *strnnLoss) corrupt(x []float32, key uint64) {
 	}
 }
 
-// base adds to frames y, from to from + n−1 of those that are made of the frames x, what
-// the linear filter says.
-func (l *strnnLoss) base(t *grad.Tape, y, x *grad.Mat, from, n int) *grad.Mat {
+// based returns frames, from to from + n−1 of those that are made of the frames x, with
+// what the linear filter says of them, where the network says y.
+func (l *strnnLoss) based(t *grad.Tape, y, x *grad.Mat, from, n int) *grad.Mat {
 	if l.linear == nil {
 		return y
 	}
-	cols, encode := y.Cols, l.m.Encode
-	b := t.Const(y.Rows, cols)
-	for i := range y.Rows / n {
-		l.linear.Apply(b.Val[i*n*cols:][:n*cols], x.Val[i*encode*cols:][:encode*cols], nil, nil, from)
+	scale := l.each(t, y, n, func(f int) float32 { return l.linear.Scale[from+f] })
+	return t.Add(t.Mul(y, scale), l.base(t, x, from, n))
+}
+
+// base returns what the linear filter says.
+func (l *strnnLoss) base(t *grad.Tape, x *grad.Mat, from, n int) *grad.Mat {
+	encode := l.m.Encode
+	b := t.Const(x.Rows/encode*n, x.Cols)
+	for i := range x.Rows / encode {
+		l.linear.Apply(b.Val[i*n*x.Cols:][:n*x.Cols], x.Val[i*encode*x.Cols:][:encode*x.Cols], nil, nil, from)
 	}
-	return t.Add(y, b)
+	return b
+}
+
+// each returns a constant of y's shape, n frames a motion, whose values in a frame are of.
+func (l *strnnLoss) each(t *grad.Tape, y *grad.Mat, n int, of func(f int) float32) *grad.Mat {
+	m := t.Const(y.Rows, y.Cols)
+	for r := range y.Rows {
+		v := of(r % n)
+		for c := range y.Cols {
+			m.Val[r*y.Cols+c] = v
+		}
+	}
+	return m
+}
+
+// error returns the mean square of y − want, n frames a motion, from to from + n−1 of
+// those made. Where there is a linear filter, a frame counts as much less as that is
+// farther from the truth: what is easy is to be right, too.
+func (l *strnnLoss) error(t *grad.Tape, y, want *grad.Mat, from, n int) *grad.Mat {
+	if l.linear == nil {
+		return t.MSE(y, want)
+	}
+	sum := float32(0)
+	for f := range n {
+		sum += 1 / l.linear.Scale[from+f]
+	}
+	miss := t.Sub(y, want)
+	return t.Mean(t.Mul(t.Mul(miss, miss), l.each(t, y, n, func(f int) float32 { return float32(n) / (sum * l.linear.Scale[from+f]) })))
 }
 
 // loss is train.Job.Loss.
@@ -179,7 +212,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	term := func(x *grad.Mat, weight float64) {
 		terms = append(terms, grad.Term{Loss: x, Weight: float32(weight)})
 	}
-	var told [3]float64
+	var told [5]float64
 	for turn := range chain {
 		x, from := seen, seen // what is encoded, and what is made again
 		if turn == 0 && again > 0 {
@@ -188,7 +221,10 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 		h, c := l.net.state(t, x, encode, s)
 		want := t.Frames(all, n, encode+turn*predict, encode+(turn+1)*predict)
 		ahead := func(x *grad.Mat) *grad.Mat { return t.Frames(x, x.Rows, 0, batch) }
-		z, kl := l.ways(t, ahead(h), seen, want, isHeldOut, key, turn)
+		var z, kl *grad.Mat // in the mean of all ways
+		if m.Latent > 0 && m.Mean < 1 && !isHeldOut {
+			z, kl = l.ways(t, ahead(h), seen, want, m.Mean, key, turn)
+		}
 		if kl != nil {
 			term(kl, m.KL/float64(predict*cols*chain))
 		}
@@ -206,26 +242,24 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 		}
 		y := l.net.frames(t, units, s)
 		if first > 0 {
-			before := l.base(t, t.Frames(y, y.Rows, 0, first), from, 0, encode)
+			before := l.based(t, t.Frames(y, y.Rows, 0, first), from, 0, encode)
 			if filters {
 				before = l.net.filtered(t, before, encode)
 			}
-			miss := t.MSE(before, clean)
-			told[0] = float64(miss.Val[0])
-			term(miss, 0.5)
+			term(l.error(t, before, clean, 0, encode), 0.5)
+			told[0] = meanSquare(before, clean)
 			l.bend(t, before, encode, term, 0.5)
 			y = t.Frames(y, y.Rows, first, y.Rows)
 		}
-		after := l.base(t, y, seen, encode, predict)
+		after := l.based(t, y, seen, encode, predict)
 		near := min(strnn.FilterNear, encode)
 		led := t.Join(batch, t.Frames(seen, encode, encode-near, encode), after)
 		if filters {
 			led = t.Join(batch, t.Frames(led, near+predict, 0, near), t.Frames(l.net.filtered(t, led, near+predict), near+predict, near, near+predict))
 			after = t.Frames(led, near+predict, near, near+predict)
 		}
-		miss := t.MSE(after, want)
-		told[1] = float64(miss.Val[0])
-		term(miss, 0.5/float64(chain))
+		term(l.error(t, after, want, encode, predict), 0.5/float64(chain))
+		told[1] = meanSquare(after, want)
 		l.bend(t, led, near+predict, term, 0.5/float64(chain))
 		if turn < chain-1 {
 			seen = l.next(t, seen, after, all, turn, key)
@@ -234,38 +268,41 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	if isHeldOut {
 		k := float64(batch)
 		told[2] = l.still(all, n)
+		if m.Latent > 0 {
+			told[3], told[4] = l.chosen(t, seen, all, n, s)
+		}
 		for i, v := range told {
 			l.parts[i] += k * v
 		}
-		l.parts[3] += k
+		l.parts[5] += k
 	}
 	return t.WeightedSum(terms...)
 }
 
-// isMean reports whether window i of a batch goes on in the mean of all ways.
-func (l *strnnLoss) isMean(i int, key uint64) bool {
-	return l.m.Latent == 0 || share01(grad.Hash(key, uint64(i)+1<<44)) < l.m.Mean
+// isMean reports whether window i of a batch is one of the share that goes on in the
+// mean of all ways.
+func (l *strnnLoss) isMean(i int, key uint64, share float64) bool {
+	return share01(grad.Hash(key, uint64(i)+1<<44)) < share
 }
 
 // ways returns the latent values, (batch, latents), of how the motions seen go on as
-// wanted, and what they cost, in nats.
-func (l *strnnLoss) ways(t *grad.Tape, h, seen, want *grad.Mat, isHeldOut bool, key uint64, turn int) (z, kl *grad.Mat) {
-	if l.m.Latent == 0 || isHeldOut || l.m.Mean == 1 {
-		return nil, nil
-	}
+// wanted, 0 for the share of them that goes on in the mean of all ways, and what they
+// cost, in nats.
+func (l *strnnLoss) ways(t *grad.Tape, h, seen, want *grad.Mat, mean float64, key uint64, turn int) (z, kl *grad.Mat) {
 	// The difference is a constant: what is learnt from is not changed to be told more easily.
-	off := t.Scale(l.base(t, t.Scale(want, -1), seen, l.m.Encode, l.m.Predict), -1)
-	mean, logVar := l.net.way(t, h, off)
-	mask := t.Const(mean.Rows, mean.Cols)
-	for i := range mean.Rows {
-		for k := range mean.Cols {
-			if mask.Val[i*mean.Cols+k] = 1; l.isMean(i, key) {
-				mask.Val[i*mean.Cols+k] = 0
-			}
-		}
+	off := want
+	if l.linear != nil {
+		off = t.Sub(want, l.base(t, seen, l.m.Encode, l.m.Predict))
 	}
-	mean, logVar = t.Mul(mean, mask), t.Mul(logVar, mask) // those of the mean cost nothing
-	return t.Mul(sample(t, mean, logVar, grad.Hash(key, uint64(turn)+1<<43)), mask), divergence(t, mean, logVar)
+	mu, logVar := l.net.way(t, h, off)
+	mask := l.each(t, mu, mu.Rows, func(i int) float32 {
+		if l.isMean(i, key, mean) {
+			return 0
+		}
+		return 1
+	})
+	mu, logVar = t.Mul(mu, mask), t.Mul(logVar, mask) // those of the mean cost nothing
+	return t.Mul(sample(t, mu, logVar, grad.Hash(key, uint64(turn)+1<<43)), mask), divergence(t, mu, logVar)
 }
 
 // next returns the frames that motions go on from after a turn: those made, or recorded
@@ -277,7 +314,7 @@ func (l *strnnLoss) next(t *grad.Tape, seen, after, all *grad.Mat, turn int, key
 	x := t.Const(seen.Rows, cols)
 	for i := range batch {
 		to := x.Val[i*encode*cols:][:encode*cols]
-		if l.m.Latent > 0 && l.isMean(i, key) {
+		if l.m.Latent > 0 && l.isMean(i, key, l.m.Mean) {
 			copy(to, all.Val[(i*n+(turn+1)*predict)*cols:])
 			addNoise(to, l.noise, grad.Hash(key, uint64(i)+1<<45))
 			continue
@@ -300,6 +337,27 @@ func (l *strnnLoss) bend(t *grad.Tape, y *grad.Mat, length int, term func(*grad.
 	term(t.Mean(t.Mul(b, b)), l.m.Horizon*weight)
 }
 
+// chosen returns the squared error of frames that follow in the way that the frames
+// themselves tell, and how many nats that way takes.
+func (l *strnnLoss) chosen(t *grad.Tape, seen, all *grad.Mat, n int, s *strnnPass) (square, nats float64) {
+	m := l.m
+	h, c := l.net.state(t, seen, m.Encode, s)
+	want := t.Frames(all, n, m.Encode, m.Encode+m.Predict)
+	z, kl := l.ways(t, h, seen, want, 0, 0, 0)
+	after := l.based(t, l.net.frames(t, l.net.after(t, h, c, z, m.Predict), s), seen, m.Encode, m.Predict)
+	return meanSquare(after, want), float64(kl.Val[0])
+}
+
+// meanSquare returns the mean square of a − b.
+func meanSquare(a, b *grad.Mat) float64 {
+	sum := 0.0
+	for i, v := range a.Val {
+		d := float64(v - b.Val[i])
+		sum += d * d
+	}
+	return sum / float64(len(a.Val))
+}
+
 // still returns the mean squared error of frames that stay as the last one seen.
 func (l *strnnLoss) still(all *grad.Mat, n int) float64 {
 	sum, count := 0.0, 0
@@ -317,8 +375,11 @@ func (l *strnnLoss) still(all *grad.Mat, n int) float64 {
 
 // told returns the parts of the held-out loss since it was last asked for them.
 func (l *strnnLoss) told() map[string]float64 {
-	n := math.Max(1, l.parts[3])
+	n := math.Max(1, l.parts[5])
 	p := map[string]float64{"decoded": l.parts[0] / n, "predicted": l.parts[1] / n, "zero velocity": l.parts[2] / n}
-	l.parts = [4]float64{}
+	if l.m.Latent > 0 {
+		p["predicted in the right way"], p["nats"] = l.parts[3]/n, l.parts[4]/n
+	}
+	l.parts = [6]float64{}
 	return p
 }

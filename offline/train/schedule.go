@@ -99,6 +99,44 @@ type Falling struct {
 // At returns the value in a 0-based epoch.
 func (f Falling) At(epoch int) float64 { return max(f.To, f.From-float64(epoch)*f.By) }
 
+// Stages are the lengths, in epochs, of stages one after the other, in each of which the
+// multiplier falls from 1 to nearly 0 along a half cosine. The last one goes on.
+type Stages []int
+
+// Validate reports the first field that is out of range.
+func (s Stages) Validate() error {
+	for i, n := range s {
+		if n < 1 {
+			return fmt.Errorf("train: schedule: stage %d has %d epochs, want at least 1", i, n)
+		}
+	}
+	if len(s) == 0 {
+		return fmt.Errorf("train: schedule: no stages, want at least one")
+	}
+	return nil
+}
+
+// Cycle returns the 0-based epoch at which the stage of epoch began, and its length.
+func (s Stages) Cycle(epoch int) (start, length int) {
+	for i, n := range s {
+		if length = n; epoch < start+n || i == len(s)-1 {
+			break
+		}
+		start += n
+	}
+	return start, length
+}
+
+// At returns the multiplier.
+func (s Stages) At(epoch int, fraction float64) float64 {
+	start, length := s.Cycle(epoch)
+	phase := min(1, (float64(epoch-start)+fraction)/float64(length))
+	return (1 + math.Cos(stagePhase*math.Pi*phase)) / 2
+}
+
+// stagePhase is how far the cosine of a stage goes, as a share of a half turn.
+const stagePhase = 0.97
+
 // WarmRestarts is the schedule of AdamWR (Loshchilov and Hutter 2017) as MANN
 // uses it: a multiplier of learning rate and weight decay that falls from 1
 // along a half cosine and jumps back to 1 at every restart. For First 10 and

@@ -1,0 +1,158 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/strnn"
+	"mannequin/engine/m3"
+	"mannequin/offline/dataset"
+)
+
+// Liveliness is how much motion moves: what predictions lose that converge to a mean
+// pose, or gain that shake.
+type Liveliness struct {
+	Variance []float64 // of each joint's place seen from the body, m²
+	Jerk     float64   // 99.9th percentile over joints and frames of the third derivative of places in the world, m/s³
+	Most     float64   // the greatest of them
+	Still    float64   // longest time in which no joint is faster than stillSpeed, s
+	Finite   bool
+}
+
+// stillSpeed is how fast joints of who stands are, m/s.
+const stillSpeed = 0.1
+
+// A lively gathers motion at strnn.Rate.
+type lively struct {
+	l          *feature.Motion
+	sum, power []float64 // of each value of places
+	frames     int
+	jerks      []float32
+	still      float64
+	finite     bool
+	world      []m3.Vec3
+}
+
+func newLively(l *feature.Motion) *lively {
+	return &lively{l: l, sum: make([]float64, l.Body()), power: make([]float64, l.Body()), finite: true}
+}
+
+// add takes a motion, (frames, columns) raw.
+func (v *lively) add(rows []float32) {
+	cols, joints := v.l.Columns(), len(v.l.Joints)
+	frames := len(rows) / cols
+	for f := range frames {
+		for k, x := range rows[f*cols:][:v.l.Body()] {
+			v.sum[k] += float64(x)
+			v.power[k] += float64(x) * float64(x)
+		}
+		for _, x := range rows[f*cols:][:cols] {
+			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+				v.finite = false
+			}
+		}
+	}
+	v.frames += frames
+	v.world = append(v.world[:0], make([]m3.Vec3, frames*joints)...)
+	v.l.ToWorld(v.world, rows, strnn.Rate, feature.Place{})
+	at := func(f, j int) m3.Vec3 { return v.world[f*joints+j] }
+	still := 0
+	for f := range frames {
+		if f >= 3 {
+			for j := range joints {
+				d := at(f, j).Sub(at(f-1, j).Scale(3)).Add(at(f-2, j).Scale(3)).Sub(at(f-3, j))
+				v.jerks = append(v.jerks, d.Len()*strnn.Rate*strnn.Rate*strnn.Rate)
+			}
+		}
+		fastest := float32(0)
+		for j := range joints {
+			if f > 0 {
+				fastest = max(fastest, at(f, j).Dist(at(f-1, j))*strnn.Rate)
+			}
+		}
+		if still++; fastest > stillSpeed {
+			still = 0
+		}
+		v.still = max(v.still, float64(still)/strnn.Rate)
+	}
+}
+
+func (v *lively) result() Liveliness {
+	r := Liveliness{Variance: make([]float64, len(v.l.Joints)), Still: v.still, Finite: v.finite}
+	n := math.Max(1, float64(v.frames))
+	for k := range v.sum {
+		mean := v.sum[k] / n
+		r.Variance[k/3] += v.power[k]/n - mean*mean
+	}
+	slices.SortFunc(v.jerks, func(a, b float32) int { return cmp.Compare(a, b) })
+	if len(v.jerks) > 0 {
+		r.Jerk, r.Most = float64(v.jerks[len(v.jerks)*999/1000]), float64(v.jerks[len(v.jerks)-1])
+	}
+	return r
+}
+
+// LivelinessOf returns that of the recordings of a set.
+func LivelinessOf(set *dataset.Motion) Liveliness {
+	v := newLively(set.Layout)
+	for c := range set.Clips {
+		clip := &set.Clips[c]
+		rows := make([]float32, clip.Frames/2*set.Layout.Columns())
+		strnn.Halve(rows, clip.Rows, set.Layout)
+		v.add(rows)
+	}
+	return v.result()
+}
+
+// Rollouts are long predictions.
+type Rollouts struct {
+	Prefixes, Frames int
+	Last             int          // frames at the end that All and Each are of
+	All              Liveliness   // of all of them together
+	Each             []Liveliness // of each
+	Whole            Liveliness   // of all their frames
+}
+
+// Roll has p go on from n prefixes of the recordings of a set, evenly spread, by so many
+// frames in an open loop, and returns the motions, (n, prefix+frames, columns) raw.
+func Roll(p Extender, set *dataset.Motion, n, prefix, frames int) ([]float32, error) {
+	l := set.Layout
+	cols := l.Columns()
+	var at []dataset.Window
+	for c := range set.Clips[:len(set.Clips)/2] {
+		for from := 0; from+2*prefix <= set.Clips[c].Frames; from += dataset.Rate {
+			at = append(at, dataset.Window{Clip: int32(c), From: int32(from)})
+		}
+	}
+	if n < 1 || len(at) < n {
+		return nil, fmt.Errorf("metrics: %d prefixes of %d frames in the recordings, want %d", len(at), prefix, n)
+	}
+	rows := make([]float32, n*(prefix+frames)*cols)
+	for i := range n {
+		w := at[i*len(at)/n]
+		strnn.Halve(rows[i*(prefix+frames)*cols:][:prefix*cols], set.Clips[w.Clip].Rows[int(w.From)*cols:], l)
+	}
+	return rows, p.Extend(rows, n, prefix, prefix+frames)
+}
+
+// MeasureRollouts returns how lively motions are, rows (n, frames, columns) raw, in
+// their last frames and in all after the prefix.
+func MeasureRollouts(rows []float32, l *feature.Motion, n, prefix, last int) Rollouts {
+	cols := l.Columns()
+	frames := len(rows) / cols / n
+	r := Rollouts{Prefixes: n, Frames: frames - prefix, Last: last}
+	all, whole := newLively(l), newLively(l)
+	for i := range n {
+		motion := rows[i*frames*cols:][:frames*cols]
+		end := motion[(frames-last)*cols:]
+		all.add(end)
+		whole.add(motion[prefix*cols:])
+		one := newLively(l)
+		one.add(end)
+		r.Each = append(r.Each, one.result())
+	}
+	r.All, r.Whole = all.result(), whole.result()
+	return r
+}

@@ -17,6 +17,8 @@ type Person struct {
 	Skel   *skel.Skeleton // metres
 
 	posture *ik.Posture
+	bones   []Bone
+	feet    []int // columns of the positions of the joints that have contacts
 }
 
 // NewPerson finds the layout's joints in the skeleton. Both must be valid.
@@ -38,7 +40,11 @@ func NewPerson(layout *Motion, sk *skel.Skeleton) (*Person, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Person{layout, sk, posture}, nil
+	p := &Person{Layout: layout, Skel: sk, posture: posture, bones: bonesOf(layout, sk)}
+	for _, c := range layout.Contacts {
+		p.feet = append(p.feet, layout.Pos(layout.Joint(c.Joint)))
+	}
+	return p, nil
 }
 
 // DescribePerson returns what a model file says of the layout and the skeleton:

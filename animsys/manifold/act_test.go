@@ -93,7 +93,7 @@ func TestActPeople(t *testing.T) {
 	}
 	const length = 240
 	mean, _ := m.Normalisation()
-	cols, feet := m.Layout.Columns(), len(m.feet)
+	cols, feet := m.Layout.Columns(), len(m.feet())
 	for kind, open := range map[string]func() (*netruntime.Net, error){"punch": humanpunch.Open, "kick": humankick.Open} {
 		net, err := open()
 		if err != nil {
@@ -148,7 +148,7 @@ func TestActPeople(t *testing.T) {
 			for i := 0; i < a.Given(); i += 3 {
 				miss += 100 * float64(vec(rows[f*cols:], a.columns[i]).Dist(vec(given[f*a.Given():], i))) / float64(length*a.Given()/3)
 			}
-			for i, p := range m.feet {
+			for i, p := range m.feet() {
 				if f+1 < length && a.stand[f*feet+i] == 1 {
 					world := func(f int) m3.Vec3 {
 						return m3.YawQuat(course[f].Yaw).Rotate(vec(rows[f*cols:], p)).Add(course[f].Pos)

@@ -26,7 +26,7 @@ type EditorOptions struct {
 // same path as in the hidden values, for one convolution a step. How far a step
 // goes follows from the curvature of the cost along it.
 type Editor struct {
-	Weights Weights
+	Weights feature.CostWeights
 
 	model   *Model
 	spread  netruntime.Session
@@ -73,7 +73,7 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	e := &Editor{Weights: m.DefaultWeights(), model: m, batch: o.Batch, length: o.Length}
+	e := &Editor{Weights: m.person.DefaultWeights(), model: m, batch: o.Batch, length: o.Length}
 	if e.spread, err = open(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (e *Editor) centre(rows []float32, batch, length int) {
 // start finds the cost of motion b and its gradient.
 func (e *Editor) start(job *Edit, b int) {
 	s, c := &e.state[b], e.costOf(job, b)
-	*s = editState{cost: c.at(e.part(e.grad, job, b), e.part(e.x, job, b), nil)}
+	*s = editState{cost: c.At(e.part(e.grad, job, b), e.part(e.x, job, b), nil)}
 	s.done = math.IsNaN(s.cost) || math.IsInf(s.cost, 0)
 }
 
@@ -251,7 +251,7 @@ func (e *Editor) step(job *Edit, b int) {
 	}
 	copy(last, g)
 	c := e.costOf(job, b)
-	curve := c.at(z, x, d) // half the second derivative along d
+	curve := c.At(z, x, d) // half the second derivative along d
 	step := -slope / (2 * curve)
 	if !(curve > 0) || math.IsInf(step, 0) {
 		s.done = true
@@ -261,14 +261,14 @@ func (e *Editor) step(job *Edit, b int) {
 	// that it is halved.
 	for try := 0; ; try++ {
 		move(x, d, step)
-		cost := c.at(g, x, nil)
+		cost := c.At(g, x, nil)
 		if cost <= s.cost {
 			s.cost, s.step = cost, step
 			return
 		}
 		move(x, d, -step)
 		if try == 4 {
-			c.at(g, x, nil)
+			c.At(g, x, nil)
 			s.done = s.step == 0 // along the steepest descent, too
 			s.step = 0
 			return
@@ -297,17 +297,17 @@ func (e *Editor) part(v []float32, job *Edit, b int) []float32 {
 	return v[b*n : (b+1)*n : (b+1)*n]
 }
 
-func (e *Editor) costOf(job *Edit, b int) cost {
-	c := cost{m: e.model, w: e.Weights, dt: 1.0 / Rate, frames: job.Length}
+func (e *Editor) costOf(job *Edit, b int) feature.Cost {
+	c := feature.Cost{Person: e.model.person, Weights: e.Weights, DT: 1.0 / Rate, Frames: job.Length}
 	cut := func(v []float32, n int) []float32 {
 		if v == nil {
 			return nil
 		}
 		return v[b*job.Length*n:][:job.Length*n]
 	}
-	c.body = cut(e.body, feature.MotionLen)
-	c.stand = cut(job.Stand, len(e.model.feet))
-	c.want, c.weight = cut(job.Want, e.model.Layout.Columns()), cut(job.Weight, e.model.Layout.Columns())
+	c.Body = cut(e.body, feature.MotionLen)
+	c.Stand = cut(job.Stand, len(e.model.Layout.Contacts))
+	c.Want, c.Weight = cut(job.Want, e.model.Layout.Columns()), cut(job.Weight, e.model.Layout.Columns())
 	return c
 }
 
@@ -350,7 +350,7 @@ func (job *Edit) check(m *Model) error {
 	}{
 		{"Rows", job.Rows, m.Layout.Columns(), false},
 		{"Body", job.Body, feature.MotionLen, true},
-		{"Stand", job.Stand, len(m.feet), true},
+		{"Stand", job.Stand, len(m.Layout.Contacts), true},
 		{"Want", job.Want, m.Layout.Columns(), true},
 		{"Weight", job.Weight, m.Layout.Columns(), true},
 	} {

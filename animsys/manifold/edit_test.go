@@ -17,14 +17,14 @@ func (m *Model) job(t testing.TB, batch, length int, seed uint64) *Edit {
 	rng := rand.New(rand.NewPCG(3, seed))
 	frames, cols := batch*length, m.Layout.Columns()
 	j := &Edit{Batch: batch, Length: length, Iterations: 30, Rows: m.stray(t, batch, length, seed),
-		Body: make([]float32, frames*feature.MotionLen), Stand: make([]float32, frames*len(m.feet)),
+		Body: make([]float32, frames*feature.MotionLen), Stand: make([]float32, frames*len(m.feet())),
 		Want: make([]float32, frames*cols), Weight: make([]float32, frames*cols)}
 	for f := range frames {
 		j.Body[f*feature.MotionLen+feature.MotionZ] = 1.2
 		j.Body[f*feature.MotionLen+feature.MotionYaw] = float32(math.Sin(float64(f) / 20))
-		for i := range m.feet {
+		for i := range m.feet() {
 			if (f/20+i/2)%2 == 0 {
-				j.Stand[f*len(m.feet)+i] = 1
+				j.Stand[f*len(m.feet())+i] = 1
 			}
 		}
 		at := f*cols + m.Layout.Pos(m.Layout.Joint("LeftHand"))
@@ -35,14 +35,26 @@ func (m *Model) job(t testing.TB, batch, length int, seed uint64) *Edit {
 	return j
 }
 
+// feet returns the columns of the positions of the joints that have contacts.
+func (m *Model) feet() (cols []int) {
+	for _, c := range m.Layout.Contacts {
+		cols = append(cols, m.Layout.Pos(m.Layout.Joint(c.Joint)))
+	}
+	return cols
+}
+
 // costs returns the cost of the motions of the job alone, and its gradient.
 func (m *Model) costs(j *Edit, x []float32) (total float64, grad []float32) {
-	e := &Editor{Weights: m.DefaultWeights(), model: m, body: j.Body}
+	return m.costsOf(j, x, m.person.DefaultWeights())
+}
+
+func (m *Model) costsOf(j *Edit, x []float32, w feature.CostWeights) (total float64, grad []float32) {
+	e := &Editor{Weights: w, model: m, body: j.Body}
 	grad = make([]float32, len(x))
 	n := j.Length * m.Layout.Columns()
 	for b := range j.Batch {
 		c := e.costOf(j, b)
-		total += c.at(grad[b*n:][:n], x[b*n:][:n], nil)
+		total += c.At(grad[b*n:][:n], x[b*n:][:n], nil)
 	}
 	return total, grad
 }
@@ -83,25 +95,26 @@ func TestCostGradient(t *testing.T) {
 func TestCostCurvature(t *testing.T) {
 	m := made(t, 16, 9)
 	j := m.job(t, 1, 8, 2)
-	m.bones = nil
+	w := m.person.DefaultWeights()
+	w.Bone = 0
 	rng := rand.New(rand.NewPCG(4, 4))
 	x, d := slices.Clone(j.Rows), make([]float32, len(j.Rows))
 	for i := range d {
 		d[i] = 0.01 * float32(rng.NormFloat64())
 	}
 	for f := range j.Length {
-		for _, p := range m.feet {
+		for _, p := range m.feet() {
 			x[f*m.Layout.Columns()+p+1] = 1 // off the ground, where its depth is no square
 		}
 	}
-	e := &Editor{Weights: m.DefaultWeights(), model: m, body: j.Body}
+	e := &Editor{Weights: w, model: m, body: j.Body}
 	c := e.costOf(j, 0)
 	h := make([]float32, len(x))
-	curve := c.at(h, x, d)
+	curve := c.At(h, x, d)
 	moved := func(by float64) float64 {
 		y := slices.Clone(x)
 		move(y, d, by)
-		v, _ := m.costs(j, y)
+		v, _ := m.costsOf(j, y, w)
 		return v
 	}
 	want := (moved(1) + moved(-1) - 2*moved(0)) / 2
@@ -287,7 +300,7 @@ func TestEditPeopleAgainstAdam(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := make([]float32, length/2*m.Units)
-		if err := s.RunSequences([][]float32{h}, [][]float32{w.given[:length*(feature.MotionLen+len(m.feet))]}, 1, length); err != nil {
+		if err := s.RunSequences([][]float32{h}, [][]float32{w.given[:length*(feature.MotionLen+len(m.feet()))]}, 1, length); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range [][2]int{{250, DefaultIterations}, {10, CrowdIterations}} {

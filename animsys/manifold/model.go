@@ -3,7 +3,6 @@ package manifold
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -32,8 +31,6 @@ type Model struct {
 
 	name   string
 	person *feature.Person
-	bones  []Bone
-	feet   []int // columns of the positions of the joints that have contacts
 	kernel func() (*netruntime.Net, error)
 }
 
@@ -98,18 +95,8 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	if len(e.Diff) > 0 {
 		return nil, e
 	}
-	m.bones = bonesOf(m.Layout, m.Skel)
-	for _, c := range m.Layout.Contacts {
-		m.feet = append(m.feet, m.Layout.Pos(m.Layout.Joint(c.Joint)))
-	}
 	m.kernel = sync.OnceValues(func() (*netruntime.Net, error) { return spread(m.Decoder) })
 	return m, nil
-}
-
-// Bone is two joints of the layout, by index, that a bone of fixed length joins.
-type Bone struct {
-	From, To int
-	Length   float32 // m
 }
 
 // Normalisation returns the mean and the deviation of each column of a frame
@@ -163,23 +150,7 @@ func (m *Model) Columns(kind string) ([]int, error) {
 
 // Bones returns the bones between the layout's joints whose length no pose
 // changes.
-func (m *Model) Bones() []Bone { return slices.Clone(m.bones) }
-
-// bonesOf returns the bones between the layout's joints whose length no pose
-// changes: only pivots lie between their ends.
-func bonesOf(layout *feature.Motion, sk *skel.Skeleton) (bones []Bone) {
-	for i, name := range layout.Joints {
-		j := sk.Index(name)
-		p := int(sk.Parents[j])
-		for p >= 0 && layout.Joint(sk.Names[p]) < 0 && sk.Offsets[p].Len() < 1e-4 {
-			p = int(sk.Parents[p])
-		}
-		if p >= 0 && layout.Joint(sk.Names[p]) >= 0 {
-			bones = append(bones, Bone{layout.Joint(sk.Names[p]), i, sk.Offsets[j].Len()})
-		}
-	}
-	return bones
-}
+func (m *Model) Bones() []feature.Bone { return m.person.Bones() }
 
 // Clip returns the motion in rows, (frames, Layout.Columns()) at fps frames per
 // second, whose first frame stands at start, as a clip of the model's skeleton.

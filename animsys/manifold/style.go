@@ -293,7 +293,7 @@ func (s *Stylist) Run(job *Stylisation) ([]StyleReport, EditReport, error) {
 	}
 	s.pool.Run(job.Batch, s.tasks.finish)
 	if job.Edit > 0 {
-		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows, Stand: s.stand[:job.Batch*job.Length*len(s.model.feet)], Iterations: job.Edit, Stop: job.Stop}
+		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows, Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
 		var err error
 		if edit, err = s.Editor.Run(&s.edit); err != nil {
 			return nil, edit, err

@@ -268,7 +268,7 @@ func TestStyleMotion(t *testing.T) {
 		for f := range 59 {
 			body := rows[f*cols+m.Layout.Body():]
 			yaw := float64(body[feature.MotionYaw]) / Rate
-			for i, p := range m.feet {
+			for i, p := range m.feet() {
 				if contents[f*cols+m.Layout.Contact(i)] == 0 {
 					continue
 				}

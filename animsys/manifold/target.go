@@ -159,3 +159,5 @@ func (m *Model) Aim(job *Edit, b int, start feature.Place, targets []Target) err
 	}
 	return nil
 }
+
+func vec(row []float32, at int) m3.Vec3 { return m3.V(row[at], row[at+1], row[at+2]) }

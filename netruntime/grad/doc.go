@@ -40,5 +40,8 @@
 // [Tape.Input] is a matrix that gets a gradient itself: motion is edited by
 // descending along it with every parameter frozen, which then costs nothing.
 //
+// [Network] is a model file's network on a tape, whatever its graph: its weights as
+// parameters, to fine-tune and to restore.
+//
 // Results are the same bits for any number of workers of the pool.
 package grad

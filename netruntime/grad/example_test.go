@@ -3,6 +3,7 @@ package grad_test
 import (
 	"fmt"
 
+	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 )
 
@@ -79,4 +80,46 @@ func ExampleTape_Depool() {
 	}
 	fmt.Printf("%.2f", motion)
 	// Output: [0.30 0.60 1.00 1.80 3.00 3.00 1.80 0.90]
+}
+
+// Fine-tune a model, y = 2x − 1, for what it is to give now, and have it back.
+func ExampleNetwork() {
+	model, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: &netruntime.Graph{
+		Inputs:  []netruntime.Input{{Name: "x", Channels: 1}},
+		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpDense, In: []string{"x"}}},
+		Outputs: []string{"y"},
+	}}, []netruntime.Tensor{
+		{Name: "y.weight", Shape: []int{1, 1}, Data: []float32{2}},
+		{Name: "y.bias", Shape: []int{1}, Data: []float32{-1}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	net, err := grad.NewNetwork(model)
+	if err != nil {
+		panic(err)
+	}
+	pool := grad.NewPool(1)
+	defer pool.Close()
+	t := grad.NewTape(pool)
+	run := func() *grad.Mat {
+		t.Reset()
+		x := t.Const(1, 1)
+		x.Val[0] = 3
+		return net.Forward(t, 1, x)[0]
+	}
+	for range 50 {
+		y, want := run(), t.Const(1, 1)
+		want.Val[0] = 7
+		t.Backward(t.MSE(y, want))
+		for _, p := range net.Params() {
+			p.Val[0] -= 0.02 * p.Grad[0]
+		}
+	}
+	fmt.Printf("%.2f\n", run().Val[0])
+	net.Restore()
+	fmt.Printf("%.2f\n", run().Val[0])
+	// Output:
+	// 7.00
+	// 5.00
 }

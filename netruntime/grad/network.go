@@ -1,0 +1,162 @@
+package grad
+
+import (
+	"fmt"
+	"slices"
+
+	"mannequin/internal/kernel"
+	"mannequin/netruntime"
+)
+
+// Network is a [netruntime.Net] on a tape: its weights are parameters, and its
+// graph is a list of operations. A program fine-tunes the weights at run time and
+// has the net's own again by Restore, or freezes them all and descends along the
+// gradients of inputs.
+//
+// The net itself never changes. Means, deviations and variances are constants of
+// the Network: a batch normalisation is what it is in sessions.
+//
+// A Network belongs to one goroutine. It may run several times in a pass, on
+// its own outputs for instance; gradients are then sums over all of them.
+type Network struct {
+	net     *netruntime.Net
+	values  []netruntime.Value // inputs, then the nodes' results, as in Net.Values
+	inputs  int                // of the values
+	outputs []int              // indices of values
+	nodes   []networkNode
+	params  []*Param
+	first   [][]float32 // by parameter: the net's weights
+	mats    []*Mat      // by value: what the present run computes
+
+	// Outputs of all runs of a pass.
+	tape *Tape
+	pass uint64
+	out  []*Mat
+}
+
+// networkNode is an operation with its operands and its result as indices of
+// values.
+type networkNode struct {
+	from []int
+	in   []*Mat // room for the operands
+	to   int
+	run  operation
+}
+
+// operation computes a node, the first operand being sequences of length frames.
+type operation func(t *Tape, in []*Mat, length int) *Mat
+
+// NewNetwork returns n with parameters that are copies of its weights, none of
+// them frozen. The error names a node that the tape cannot compute, or a tensor
+// that nodes share in ways that are no one parameter.
+func NewNetwork(n *netruntime.Net) (*Network, error) {
+	b := newBinding(n)
+	g := n.Graph()
+	for i := range g.Nodes {
+		if err := b.add(&g.Nodes[i]); err != nil {
+			return nil, fmt.Errorf("grad: network: %w", err)
+		}
+	}
+	for _, name := range g.Outputs {
+		b.outputs = append(b.outputs, b.index[name])
+	}
+	for _, t := range n.Tensors() {
+		if p := b.param[t.Name]; p != nil {
+			b.params, b.first = append(b.params, p), append(b.first, slices.Clone(p.Val))
+		}
+	}
+	return b.Network, nil
+}
+
+// Params returns the parameters, in the order in which the net lists its tensors
+// and with their names. Nodes that share a tensor share its parameter.
+//
+// A convolution's is laid out as [Tape.Conv] has it, a mixture's as
+// [Tape.Blend], all others as in the net.
+func (n *Network) Params() []*Param { return slices.Clone(n.params) }
+
+// Restore gives the parameters the net's weights again. It must not come between
+// Forward and Backward.
+func (n *Network) Restore() {
+	for i, p := range n.params {
+		copy(p.Val, n.first[i])
+	}
+}
+
+// Net returns a network with the parameters' present values and the rest of the
+// net it was made of: to run in sessions, or to write to a file. It is an error
+// where a value is not finite.
+func (n *Network) Net() (*netruntime.Net, error) {
+	now := map[string]*Param{}
+	for _, p := range n.params {
+		now[p.Name] = p
+	}
+	tensors := n.net.Tensors()
+	for i := range tensors {
+		switch t, p := &tensors[i], now[tensors[i].Name]; {
+		case p == nil:
+		case len(t.Shape) == 3:
+			swapAxes(t.Data, p.Val, t.Shape[0], t.Shape[2], t.Shape[1])
+		default:
+			copy(t.Data, p.Val)
+		}
+	}
+	net, err := netruntime.New(n.net.Meta(), tensors)
+	if err != nil {
+		return nil, fmt.Errorf("grad: network: %w", err)
+	}
+	return net, nil
+}
+
+// Forward runs the net on inputs and returns its outputs, both in the graph's
+// order. A value of the graph is a matrix (batch·frames, channels) whose frames
+// are those that [netruntime.Value.Length] gives for a run of the given length: 1,
+// thus (batch, channels), for inputs that are Once. Inputs of other shapes panic,
+// and lengths that cannot be halved as often as the net does.
+//
+// The outputs' slice is valid until the Network runs in another pass. An output
+// that is an input of the graph is that very matrix.
+func (n *Network) Forward(t *Tape, length int, inputs ...*Mat) []*Mat {
+	n.check(length, inputs)
+	copy(n.mats, inputs)
+	for i := range n.nodes {
+		node := &n.nodes[i]
+		for j, v := range node.from {
+			node.in[j] = n.mats[v]
+		}
+		n.mats[node.to] = node.run(t, node.in, n.values[node.from[0]].Length(length))
+	}
+	if n.tape != t || n.pass != t.pass {
+		n.tape, n.pass, n.out = t, t.pass, n.out[:0]
+	}
+	at := len(n.out)
+	for _, v := range n.outputs {
+		n.out = append(n.out, n.mats[v])
+	}
+	return n.out[at:len(n.out):len(n.out)]
+}
+
+func (n *Network) check(length int, inputs []*Mat) {
+	if length < 1 || len(inputs) != n.inputs {
+		panic(fmt.Sprintf("grad: Network: a run of length %d with %d inputs, want %d inputs", length, len(inputs), n.inputs))
+	}
+	batch := 0
+	for i, x := range inputs {
+		v := &n.values[i]
+		frames := v.Length(length)
+		if x.Cols != v.Channels || x.Rows%frames != 0 || i > 0 && x.Rows/frames != batch {
+			panic(fmt.Sprintf("grad: Network: input %q is %d×%d, want %d channels of sequences of %d frames, as many in every input", v.Name, x.Rows, x.Cols, v.Channels, frames))
+		}
+		batch = x.Rows / frames
+	}
+}
+
+// swapAxes writes src (a, b, c) as dst (a, c, b). From files to the tape it makes
+// filters (out, in, width) the taps of Conv, and experts (K, out, in) the
+// transposed ones of Blend.
+func swapAxes(dst, src []float32, a, b, c int) {
+	for i := range a {
+		at := i * b * c
+		kernel.Transpose(dst[at:], b, src[at:], c, b, c)
+	}
+}

@@ -59,6 +59,8 @@ var arrows = []arrow{
 	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, the network, and the tape that edits through it"},
 	{"animsys/latent", []string{"animsys/skel", "animsys/feature", "engine/m3", "netruntime", "gonum.org/v1/gonum/mat"}, "a system: leaves and the network"},
+	{"animsys/strnn", []string{"animsys/skel", "animsys/feature", "engine/m3", "netruntime", "netruntime/grad", "internal/kernel", "internal/pool"},
+		"a system: leaves, the network, and the tape that tunes it"},
 	{"animsys/mar", []string{"animsys/skel", "engine/m3", "netruntime", "internal/kernel", "internal/pool", "internal/boundedfile", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, and the kernels for sums over degrees of freedom"},
 	{"animsys/keypose", []string{"animsys/skel", "animsys/feature", "ik", "engine/m3", "netruntime"}, "a system: leaves, the network, and legs that hold feet"},

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"mannequin/animsys/feature"
-	"mannequin/engine/m3"
 	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
@@ -28,26 +27,11 @@ type Controller struct {
 	latent   []float32   // (batch, ways, Latent)
 	next     []float32   // (batch, ways, Predict, columns)
 	best     []searching // by motion
-	scratch  []controlScratch
-	job      *Control
+	scratch  []searchScratch
+	cost     controlCost
 	n, count int // motions and ways of the present turn
 	choose   func(worker, i int)
 	descend  func(worker, i int)
-}
-
-// ControlWeights are what a controller minimises: a sum over frames of squares in
-// metres, metres per frame and radians, and of squares of latent values.
-type ControlWeights struct {
-	Place  float32 // of how far the body is from where it shall be, m²
-	Turn   float32 // of how far it is turned from that, radians²
-	Slide  float32 // of how far each standing contact moves in a frame, m²
-	Bone   float32 // of the difference of each bone's length, m²
-	Latent float32 // of each latent value
-}
-
-// DefaultControlWeights are those with which the figures of docs/strnn.md were measured.
-func DefaultControlWeights() ControlWeights {
-	return ControlWeights{Place: 1, Turn: 0.3, Slide: 2, Bone: 0.05, Latent: 0.001}
 }
 
 // searching is where the search for one motion stands.
@@ -59,15 +43,12 @@ type searching struct {
 	rand     rand.PCG
 }
 
-// controlScratch is what a worker needs.
-type controlScratch struct {
-	cost feature.Cost
-	grad []float32   // (Predict, columns)
+// searchScratch is what a worker needs.
+type searchScratch struct {
+	controlScratch
 	dirs [][]float32 // by latent value: how frames change with it, (Predict, columns)
-	half []float32   // (Predict, columns) the Hessian's product with one
 	h    []float64   // (Latent, Latent)
 	g    []float64   // (Latent)
-	way  []float32   // (Predict, feature.MotionLen) how far the body is from where it shall be: x, z and yaw
 }
 
 // ControllerOptions say what a controller is for.
@@ -103,9 +84,7 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	}
 	c.pool = pool.New(o.Workers)
 	for range c.pool.Workers() {
-		s := controlScratch{grad: make([]float32, size), half: make([]float32, size), way: make([]float32, m.Predict*feature.MotionLen),
-			h: make([]float64, m.Latent*m.Latent), g: make([]float64, m.Latent),
-			cost: feature.Cost{Person: m.Person, DT: 1.0 / Rate, Frames: m.Predict, Stand: make([]float32, m.Predict*len(m.Layout.Contacts))}}
+		s := searchScratch{controlScratch: m.newControlScratch(), h: make([]float64, m.Latent*m.Latent), g: make([]float64, m.Latent)}
 		for range m.Latent {
 			s.dirs = append(s.dirs, make([]float32, size))
 		}
@@ -133,6 +112,21 @@ type Control struct {
 	Stop   func() bool // asked before each step: a budget of time, for instance; nil is never
 }
 
+// body returns the motion that the body of motion i shall have.
+func (j *Control) body(m *Model, i int) []float32 {
+	return j.Body[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen]
+}
+
+// check reports what does not suit n motions.
+func (j *Control) check(m *Model, next []float32, n int) error {
+	frames := n * m.Predict
+	if len(next) != frames*m.Layout.Columns() || len(j.Body) != frames*feature.MotionLen || j.Stand != nil && len(j.Stand) != frames*len(m.Layout.Contacts) {
+		return fmt.Errorf("strnn: control of %d motions with %d values to come, %d of the bodies' motion and %d of contacts: want %d, %d and %d or none",
+			n, len(next), len(j.Body), len(j.Stand), frames*m.Layout.Columns(), frames*feature.MotionLen, frames*len(m.Layout.Contacts))
+	}
+	return nil
+}
+
 // stepWidth is by how much latent values are changed to see what that does.
 const stepWidth = 0.25
 
@@ -144,17 +138,18 @@ const latentMost = 3
 // the same bits alone or among others, but for its place among them, by which is drawn.
 func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float64, err error) {
 	m := c.m
-	size, frames := m.Predict*m.Layout.Columns(), n*m.Predict
-	switch {
-	case len(next) != n*size || len(job.Body) != frames*feature.MotionLen || job.Stand != nil && len(job.Stand) != frames*len(m.Layout.Contacts):
-		return 0, fmt.Errorf("strnn: control of %d motions with %d values to come, %d of the bodies' motion and %d of contacts: want %d, %d and %d or none", n, len(next), len(job.Body), len(job.Stand), n*size, frames*feature.MotionLen, frames*len(m.Layout.Contacts))
-	case job.Draws < 1 || job.Draws > c.ways || job.Steps < 0 || !(job.Spread >= 0):
+	size := m.Predict * m.Layout.Columns()
+	if err := job.check(m, next, n); err != nil {
+		return 0, err
+	}
+	if job.Draws < 1 || job.Draws > c.ways || job.Steps < 0 || !(job.Spread >= 0) {
 		return 0, fmt.Errorf("strnn: control with %d draws of spread %g and %d steps: want 1 to %d draws, no less than 0, and no less than 0 steps", job.Draws, job.Spread, job.Steps, c.ways)
 	}
 	if err := c.predict.See(seen, n); err != nil {
 		return 0, err
 	}
-	c.job, c.n, c.count = job, n, job.Draws
+	c.cost = controlCost{m, c.Weights, job}
+	c.n, c.count = n, job.Draws
 	for i := range n {
 		b := &c.best[i]
 		b.cost, b.damp = math.Inf(1), 1e-3
@@ -197,7 +192,7 @@ func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float6
 		to := next[i*size:][:size]
 		copy(to, c.best[i].rows)
 		if job.Exact {
-			m.bring(to, job.Body[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen])
+			m.bring(to, job.body(m, i))
 		}
 		cost += c.best[i].cost / float64(max(1, n))
 	}
@@ -222,10 +217,10 @@ func (c *Controller) way(i, w int) (z, rows []float32) {
 }
 
 // take keeps way w of motion i if it costs less than the best one before.
-func (c *Controller) take(s *controlScratch, i, w int) bool {
+func (c *Controller) take(s *searchScratch, i, w int) bool {
 	z, rows := c.way(i, w)
 	b := &c.best[i]
-	cost := c.cost(s, i, rows, z)
+	cost := c.cost.at(&s.controlScratch, i, rows, z)
 	if !(cost < b.cost) {
 		return false
 	}
@@ -261,12 +256,12 @@ func (c *Controller) descendOne(worker, i int) {
 			dir[v] = (to[v] - rows[v]) / stepWidth
 		}
 	}
-	c.cost(s, i, rows, z)
+	c.cost.at(&s.controlScratch, i, rows, z)
 	for k := range n {
 		s.g[k] = dot(s.grad, s.dirs[k]) + 2*float64(c.Weights.Latent)*float64(z[k])
 	}
 	for k := range n {
-		c.product(s, i, rows, s.dirs[k])
+		c.cost.product(&s.controlScratch, i, rows, s.dirs[k])
 		for j := range n {
 			s.h[k*n+j] = dot(s.half, s.dirs[j])
 		}
@@ -284,99 +279,6 @@ func (c *Controller) descendOne(worker, i int) {
 	}
 	for k := range n {
 		b.tried[k] = min(max(z[k]-float32(s.g[k]), -latentMost), latentMost)
-	}
-}
-
-// cost returns that of frames that latent values z made of motion i, and writes the
-// gradient along the frames into s.grad.
-func (c *Controller) cost(s *controlScratch, i int, rows, z []float32) float64 {
-	m, l := c.m, c.m.Layout
-	cols, contacts := l.Columns(), len(l.Contacts)
-	s.cost.Weights = feature.CostWeights{Slide: c.Weights.Slide, Bone: c.Weights.Bone}
-	want := c.job.Body[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen]
-	s.cost.Body = want
-	if c.job.Stand != nil {
-		copy(s.cost.Stand, c.job.Stand[i*m.Predict*contacts:][:m.Predict*contacts])
-	} else {
-		for f := range m.Predict {
-			for k := range contacts {
-				s.cost.Stand[f*contacts+k] = min(max(rows[f*cols+l.Contact(k)], 0), 1)
-			}
-		}
-	}
-	total := s.cost.At(s.grad, rows, nil) + c.path(s, rows, want, s.grad, nil)
-	for _, v := range z {
-		total += float64(c.Weights.Latent) * float64(v) * float64(v)
-	}
-	return total
-}
-
-// product writes the Hessian's product with dir into s.half.
-func (c *Controller) product(s *controlScratch, i int, rows, dir []float32) {
-	want := c.job.Body[i*c.m.Predict*feature.MotionLen:][:c.m.Predict*feature.MotionLen]
-	s.cost.At(s.half, rows, dir)
-	c.path(s, rows, want, s.half, dir)
-}
-
-// path adds to grad the gradient of the cost of where the body is in each frame and
-// where it shall be, or the Hessian's product with dir, and returns the cost. What is
-// linear in the body's motion is meant: as it would go where it heads as it shall.
-func (c *Controller) path(s *controlScratch, rows, want, grad, dir []float32) float64 {
-	cols, body := c.m.Layout.Columns(), c.m.Layout.Body()
-	const dt = 1.0 / Rate
-	var x, z, turn float32 // from where it shall be, seen from the start
-	yaw, total := float32(0), 0.0
-	frames := c.m.Predict
-	for f := range frames {
-		v, w := rows[f*cols+body:][:feature.MotionLen], want[f*feature.MotionLen:][:feature.MotionLen]
-		var d [feature.MotionLen]float32
-		for k := range d {
-			if d[k] = v[k] - w[k]; dir != nil {
-				d[k] = dir[f*cols+body+k]
-			}
-		}
-		way := m3.YawQuat(yaw).Rotate(m3.V(d[feature.MotionX], 0, d[feature.MotionZ]))
-		x, z, turn = x+dt*way.X, z+dt*way.Z, turn+dt*d[feature.MotionYaw]
-		yaw += dt * w[feature.MotionYaw]
-		s.way[f*3], s.way[f*3+1], s.way[f*3+2] = x, z, turn
-		total += float64(c.Weights.Place)*float64(x*x+z*z) + float64(c.Weights.Turn)*float64(turn*turn)
-	}
-	x, z, turn = 0, 0, 0
-	for f := frames - 1; f >= 0; f-- {
-		yaw -= dt * want[f*feature.MotionLen+feature.MotionYaw]
-		x, z, turn = x+s.way[f*3], z+s.way[f*3+1], turn+s.way[f*3+2]
-		back := m3.YawQuat(-yaw).Rotate(m3.V(x, 0, z))
-		g := grad[f*cols+body:][:feature.MotionLen]
-		g[feature.MotionX] += 2 * c.Weights.Place * dt * back.X
-		g[feature.MotionZ] += 2 * c.Weights.Place * dt * back.Z
-		g[feature.MotionYaw] += 2 * c.Weights.Turn * dt * turn
-	}
-	return total
-}
-
-// bring spreads over the frames what the body's motion still lacks at their end.
-func (m *Model) bring(rows, want []float32) {
-	cols, body := m.Layout.Columns(), m.Layout.Body()
-	const dt = 1.0 / Rate
-	turn := float32(0)
-	for f := range m.Predict {
-		turn += want[f*feature.MotionLen+feature.MotionYaw] - rows[f*cols+body+feature.MotionYaw]
-	}
-	for f := range m.Predict {
-		rows[f*cols+body+feature.MotionYaw] += turn / float32(m.Predict)
-	}
-	var is, shall feature.Place
-	for f := range m.Predict {
-		is, shall = is.Advance(rows[f*cols+body:], dt), shall.Advance(want[f*feature.MotionLen:], dt)
-	}
-	step := shall.Pos.Sub(is.Pos).Scale(1 / (dt * float32(m.Predict)))
-	at := feature.Place{}
-	for f := range m.Predict {
-		v := rows[f*cols+body:][:feature.MotionLen]
-		by := m3.YawQuat(-at.Yaw).Rotate(step)
-		at = at.Advance(v, dt)
-		v[feature.MotionX] += by.X
-		v[feature.MotionZ] += by.Z
 	}
 }
 
@@ -420,21 +322,4 @@ func solve(a, x []float64, n int) bool {
 		x[i] /= a[i*n+i]
 	}
 	return true
-}
-
-// Lead writes the motion that a body which stands at from shall have, (len(to),
-// feature.MotionLen) raw, so that frame by frame it is at to, and what it is off at first
-// is gone at the end.
-func Lead(body []float32, from feature.Place, start feature.Place, to []feature.Place) {
-	off, turn := from.Pos.Sub(start.Pos), m3.WrapAngle(from.Yaw-start.Yaw)
-	at := from
-	for f, p := range to {
-		left := float32(f+1) / float32(len(to))
-		left = 1 - left*left*(3-2*left)
-		p.Pos, p.Yaw = p.Pos.Add(off.Scale(left)), p.Yaw+turn*left
-		way := m3.YawQuat(-at.Yaw).Rotate(p.Pos.Sub(at.Pos))
-		v := body[f*feature.MotionLen:][:feature.MotionLen]
-		v[feature.MotionX], v[feature.MotionZ], v[feature.MotionYaw] = way.X*Rate, way.Z*Rate, m3.WrapAngle(p.Yaw-at.Yaw)*Rate
-		at = p
-	}
 }

@@ -1,0 +1,134 @@
+package strnn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mannequin/internal/kernel"
+	"mannequin/netruntime/grad"
+)
+
+// FineTuner goes on from motions such that they do what they are asked to, as the paper
+// does (Wang et al. 2019, sec. 5.4): for each window of frames the weights of encoder and
+// predictor are tuned by a few steps of AdaDelta, and then are what they were before. It
+// belongs to one goroutine.
+type FineTuner struct {
+	Weights ControlWeights // Latent does not count
+
+	m       *Model
+	net     *grad.Network
+	pool    *kernel.Pool
+	tape    *grad.Tape
+	means   [][2][]float32 // by parameter: AdaDelta's means of squared gradients and steps
+	scratch controlScratch
+	base    []float32 // (Predict, columns)
+	rows    []float32 // (Predict, columns) what the weights make
+	best    []float32 // (Predict, columns) what costs least of that
+	work    []float32 // (Encode, columns)
+}
+
+// Constants of AdaDelta (sec. 4.2.4).
+const (
+	tuneRate = 1
+	tuneRho  = 0.95
+	tuneEps  = 1e-8
+)
+
+// NewFineTuner returns one with the memory that it takes.
+func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
+	if workers < 1 {
+		return nil, fmt.Errorf("strnn: a fine-tuner on %d workers: want at least one", workers)
+	}
+	part, err := m.Net.Part([]string{ValueX, ValueLatent}, []string{ValueAfter})
+	if err != nil {
+		return nil, err
+	}
+	net, err := grad.NewNetwork(part)
+	if err != nil {
+		return nil, err
+	}
+	cols := m.Layout.Columns()
+	t := &FineTuner{Weights: DefaultControlWeights(), m: m, net: net, scratch: m.newControlScratch(), base: make([]float32, m.Predict*cols),
+		rows: make([]float32, m.Predict*cols), best: make([]float32, m.Predict*cols), work: make([]float32, m.Encode*cols)}
+	for _, p := range net.Params() {
+		t.means = append(t.means, [2][]float32{make([]float32, len(p.Val)), make([]float32, len(p.Val))})
+	}
+	t.pool = grad.NewPool(workers)
+	t.tape = grad.NewTape(t.pool)
+	return t, nil
+}
+
+// Close ends the fine-tuner's workers.
+func (t *FineTuner) Close() error {
+	t.pool.Close()
+	return nil
+}
+
+// Run is Controller.Run, one motion after the other; of the job Draws, Spread and Seed do
+// not count, and Steps are those of tuning.
+func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64, err error) {
+	m := t.m
+	size, encode := m.Predict*m.Layout.Columns(), m.Encode*m.Layout.Columns()
+	if err := job.check(m, next, n); err != nil {
+		return 0, err
+	}
+	if len(seen) != n*encode || job.Steps < 0 {
+		return 0, fmt.Errorf("strnn: %d motions of %d values with %d steps of tuning: want %d values, and no less than 0 steps", n, len(seen), job.Steps, n*encode)
+	}
+	if m.Predict != m.Encode {
+		return 0, errors.New("strnn: fine-tuning needs a model that predicts as many frames as it sees")
+	}
+	for i := range n {
+		least := t.tune(seen[i*encode:][:encode], i, job)
+		to := next[i*size:][:size]
+		copy(to, t.best)
+		if job.Exact {
+			m.bring(to, job.body(m, i))
+		}
+		cost += least / float64(max(1, n))
+	}
+	return cost, nil
+}
+
+// tune looks for the frames that follow seen, and returns what they cost.
+func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
+	m := t.m
+	if m.linear != nil {
+		m.linear.Apply(t.base, seen, m.mean, t.work, m.Encode)
+	}
+	t.net.Restore()
+	for _, mean := range t.means {
+		clear(mean[0])
+		clear(mean[1])
+	}
+	c, least := controlCost{m, t.Weights, job}, math.Inf(1)
+	for step := 0; ; step++ {
+		tape := t.tape
+		tape.Reset()
+		x, z := tape.Const(m.Encode, m.Layout.Columns()), tape.Const(m.Predict, max(1, m.Latent))
+		copy(x.Val, seen)
+		clear(z.Val)
+		y := t.net.Forward(tape, m.Encode, x, z)[0]
+		if copy(t.rows, y.Val); m.linear != nil {
+			copy(t.rows, t.base)
+			m.linear.Add(t.rows, y.Val, m.Encode)
+		}
+		if cost := c.at(&t.scratch, i, t.rows, nil); cost < least {
+			least = cost
+			copy(t.best, t.rows)
+		}
+		if step == job.Steps || job.Stop != nil && job.Stop() {
+			return least
+		}
+		g := tape.Const(y.Rows, y.Cols)
+		if copy(g.Val, t.scratch.grad); m.linear != nil {
+			clear(g.Val)
+			m.linear.Add(g.Val, t.scratch.grad, m.Encode)
+		}
+		tape.Backward(tape.Sum(tape.Mul(y, g)))
+		for k, p := range t.net.Params() {
+			kernel.AdaDelta(p.Val, p.Grad, t.means[k][0], t.means[k][1], tuneRate, tuneRho, tuneEps)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func newEval() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(newEvalMANN(), newEvalManifold(), newEvalMAR(), newEvalKeypose(), newEvalLatent())
+	c.AddCommand(newEvalMANN(), newEvalManifold(), newEvalMAR(), newEvalKeypose(), newEvalLatent(), newEvalSTRNN())
 	return c
 }
 

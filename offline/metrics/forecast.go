@@ -36,46 +36,78 @@ var Horizons = [...]float64{0.08, 0.16, 0.24, 0.32, 0.40, 0.48, 0.56}
 
 // Forecast is how far predicted joints are from recorded ones, cm, at Horizons.
 type Forecast struct {
-	Prefixes int
-	Body     [len(Horizons)]float64 // seen from the body
-	World    [len(Horizons)]float64 // in the world, from where the prefix ends
+	Prefixes int                    `json:"prefixes"`
+	Body     [len(Horizons)]float64 `json:"body_cm"`  // seen from the body
+	World    [len(Horizons)]float64 `json:"world_cm"` // in the world, from where the prefix ends
 }
 
+// forecastBatch is how many prefixes are gone on from at a time.
+const forecastBatch = 32
+
 // MeasureForecast has p go on from prefixes of the recordings of a set, of so many
-// frames at strnn.Rate, one every half second.
+// frames at strnn.Rate, one every half second, the recordings' mirror images included.
+// Between frames joints go straight. p takes forecastBatch motions at a time.
 func MeasureForecast(p Extender, set *dataset.Motion, prefix int) (Forecast, error) {
 	var r Forecast
 	l := set.Layout
-	cols, joints := l.Columns(), len(l.Joints)
-	last := int(math.Round(Horizons[len(Horizons)-1] * strnn.Rate))
-	n := prefix + last
-	truth, made := make([]float32, n*cols), make([]float32, n*cols)
-	a, b := make([]m3.Vec3, n*joints), make([]m3.Vec3, n*joints)
+	cols := l.Columns()
+	n := prefix + int(math.Ceil(Horizons[len(Horizons)-1]*strnn.Rate))
+	var truth, made []float32
+	flush := func() error {
+		k := len(truth) / (n * cols)
+		made = append(made[:0], truth...)
+		if err := p.Extend(made, k, prefix, n); err != nil {
+			return err
+		}
+		for i := range k {
+			r.add(l, truth[i*n*cols:][:n*cols], made[i*n*cols:][:n*cols], prefix)
+		}
+		truth = truth[:0]
+		return nil
+	}
 	for c := range set.Clips {
 		clip := &set.Clips[c]
 		for from := 0; from+2*n <= clip.Frames; from += dataset.Rate / 2 {
-			strnn.Halve(truth, clip.Rows[from*cols:][:2*n*cols], l)
-			copy(made, truth[:prefix*cols])
-			if err := p.Extend(made, 1, prefix, n); err != nil {
-				return r, err
-			}
-			r.Prefixes++
-			l.ToWorld(a, truth, strnn.Rate, feature.Place{})
-			l.ToWorld(b, made, strnn.Rate, feature.Place{})
-			for h, s := range Horizons {
-				f := prefix + int(math.Round(s*strnn.Rate)) - 1
-				for j := range joints {
-					at := f*cols + l.Pos(j)
-					d := m3.V(truth[at]-made[at], truth[at+1]-made[at+1], truth[at+2]-made[at+2])
-					r.Body[h] += 100 * float64(d.Len()) / float64(joints)
-					r.World[h] += 100 * float64(a[f*joints+j].Dist(b[f*joints+j])) / float64(joints)
+			at := len(truth)
+			truth = append(truth, make([]float32, n*cols)...)
+			strnn.Halve(truth[at:], clip.Rows[from*cols:][:2*n*cols], l)
+			if len(truth) == forecastBatch*n*cols {
+				if err := flush(); err != nil {
+					return r, err
 				}
 			}
 		}
 	}
+	if err := flush(); err != nil {
+		return r, err
+	}
 	for h := range Horizons {
-		r.Body[h] /= max(1, float64(r.Prefixes))
-		r.World[h] /= max(1, float64(r.Prefixes))
+		r.Body[h] /= math.Max(1, float64(r.Prefixes))
+		r.World[h] /= math.Max(1, float64(r.Prefixes))
 	}
 	return r, nil
+}
+
+// add adds the errors of one motion.
+func (r *Forecast) add(l *feature.Motion, truth, made []float32, prefix int) {
+	joints, cols := len(l.Joints), l.Columns()
+	frames := len(truth) / cols
+	a, b := make([]m3.Vec3, frames*joints), make([]m3.Vec3, frames*joints)
+	l.ToWorld(a, truth, strnn.Rate, feature.Place{})
+	l.ToWorld(b, made, strnn.Rate, feature.Place{})
+	r.Prefixes++
+	for h, s := range Horizons {
+		at := float64(prefix-1) + s*strnn.Rate
+		f := min(int(at), frames-2)
+		share := float32(at - float64(f))
+		for j := range joints {
+			off := func(f int) m3.Vec3 {
+				k := f*cols + l.Pos(j)
+				return m3.V(made[k]-truth[k], made[k+1]-truth[k+1], made[k+2]-truth[k+2])
+			}
+			world := func(f int) m3.Vec3 { return b[f*joints+j].Sub(a[f*joints+j]) }
+			r.Body[h] += 100 * float64(off(f).Lerp(off(f+1), share).Len()) / float64(joints)
+			r.World[h] += 100 * float64(world(f).Lerp(world(f+1), share).Len()) / float64(joints)
+		}
+	}
 }

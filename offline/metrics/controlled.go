@@ -1,0 +1,171 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/strnn"
+	"mannequin/engine/m3"
+	"mannequin/offline/dataset"
+)
+
+// ControlledRunner goes on from motions as they are asked to: strnn.Controller and
+// strnn.FineTuner do.
+type ControlledRunner interface {
+	Run(next, seen []float32, n int, job *strnn.Control) (cost float64, err error)
+}
+
+// Controlled is how well people went along paths on predicted motion.
+type Controlled struct {
+	People  int     `json:"people"`
+	Seconds float64 `json:"seconds"`
+	Mean    float64 `json:"mean_cm"`           // distance of the body from where it should be, over all frames
+	Last    float64 `json:"last_cm"`           // over those of the last second
+	P95     float64 `json:"p95_cm"`            // 95th percentile
+	Slide   float64 `json:"slide_cm"`          // of standing contacts over the ground, per frame at strnn.Rate
+	Jerk    float64 `json:"jerk_m_s3"`         // 99.9th percentile, as Liveliness
+	Rate    float64 `json:"frames_per_second"` // of all people together
+}
+
+// ControlPaths are the paths of so many people for a time: at a speed in m/s, turning to
+// and fro, each at another moment. Places are those of frames at strnn.Rate, one more
+// than frames.
+func ControlPaths(people, frames int, speed float32) [][]feature.Place {
+	paths := make([][]feature.Place, people)
+	for i := range paths {
+		p := feature.Place{}
+		for f := range frames + 1 {
+			paths[i] = append(paths[i], p)
+			turn := controlTurn * math.Sin(2*math.Pi*float64(f)/(controlSway*strnn.Rate)+float64(i))
+			p = p.Advance([]float32{0, speed, float32(turn)}, 1.0/strnn.Rate)
+		}
+	}
+	return paths
+}
+
+// How the paths turn.
+const (
+	controlTurn = 0.6 // rad/s at most
+	controlSway = 8.0 // s to and fro
+)
+
+// MeasureControlled has people go on from walks of the recordings of a set, each from one
+// second in, along ControlPaths for a time.
+func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion, people int, seconds float64, speed float32, job strnn.Control) (Controlled, error) {
+	l := m.Layout
+	cols, size := l.Columns(), m.Predict*l.Columns()
+	turns := int(math.Ceil(seconds * strnn.Rate / float64(m.Predict)))
+	r := Controlled{People: people, Seconds: float64(turns*m.Predict) / strnn.Rate}
+	seen, err := controlPrefixes(set, people, m.Encode)
+	if err != nil {
+		return r, err
+	}
+	paths := ControlPaths(people, turns*m.Predict, speed)
+	at := make([]feature.Place, people)
+	next, body := make([]float32, people*size), make([]float32, people*m.Predict*feature.MotionLen)
+	motions := make([][]float32, people)
+	var off []float32
+	took := time.Duration(0)
+	for turn := range turns {
+		for i := range people {
+			strnn.Lead(body[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen], at[i], paths[i][turn*m.Predict], paths[i][turn*m.Predict+1:][:m.Predict])
+		}
+		job.Body, job.Seed = body, uint64(turn)
+		begin := time.Now()
+		if _, err := run.Run(next, seen, people, &job); err != nil {
+			return r, err
+		}
+		took += time.Since(begin)
+		for i := range people {
+			rows := next[i*size:][:size]
+			motions[i] = append(motions[i], rows...)
+			for f := range m.Predict {
+				at[i] = at[i].Advance(rows[f*cols+l.Body():], 1.0/strnn.Rate)
+				off = append(off, 100*at[i].Pos.Dist(paths[i][turn*m.Predict+f+1].Pos))
+			}
+			was := seen[i*m.Encode*cols:][:m.Encode*cols]
+			keep := max(0, m.Encode-m.Predict) * cols
+			copy(was, was[len(was)-keep:])
+			copy(was[keep:], rows[len(rows)-(len(was)-keep):])
+		}
+	}
+	lively, slid, standing := newLively(l), 0.0, 0
+	for _, rows := range motions {
+		lively.add(rows)
+		d, n := slide(l, rows)
+		slid, standing = slid+d, standing+n
+	}
+	r.Mean, r.Slide, r.Jerk = meanOf(off), 100*slid/math.Max(1, float64(standing)), lively.result().Jerk
+	r.Last = meanOf(off[len(off)-min(len(off), people*strnn.Rate):])
+	slices.SortFunc(off, func(a, b float32) int { return cmp.Compare(a, b) })
+	r.P95 = float64(off[len(off)*95/100])
+	r.Rate = float64(people*turns*m.Predict) / took.Seconds()
+	return r, nil
+}
+
+// controlPrefixes returns frames of walks, (people, frames, columns) raw.
+func controlPrefixes(set *dataset.Motion, people, frames int) ([]float32, error) {
+	const from, least, most = dataset.Rate, 0.7, 2.0 // frame; m/s of a walk
+	l := set.Layout
+	cols := l.Columns()
+	var rows []float32
+	for c := range set.Clips {
+		clip := &set.Clips[c]
+		if clip.Frames < from+2*frames {
+			continue
+		}
+		speed := 0.0
+		for f := range 2 * frames {
+			v := clip.Rows[(from+f)*cols+l.Body():]
+			speed += math.Hypot(float64(v[feature.MotionX]), float64(v[feature.MotionZ])) / float64(2*frames)
+		}
+		if speed < least || speed > most {
+			continue
+		}
+		at := len(rows)
+		rows = append(rows, make([]float32, frames*cols)...)
+		strnn.Halve(rows[at:], clip.Rows[from*cols:], l)
+		if len(rows) == people*frames*cols {
+			return rows, nil
+		}
+	}
+	have := len(rows) / (frames * cols)
+	if have == 0 {
+		return nil, fmt.Errorf("metrics: no recording walks at %g to %g m/s from its first second on", least, most)
+	}
+	for i := have; i < people; i++ {
+		rows = append(rows, rows[(i-have)*frames*cols:][:frames*cols]...)
+	}
+	return rows, nil
+}
+
+// slide returns how far the standing contacts of a motion at strnn.Rate go over the
+// ground, m, and in how many frames they do.
+func slide(l *feature.Motion, rows []float32) (sum float64, frames int) {
+	cols, joints := l.Columns(), len(l.Joints)
+	n := len(rows) / cols
+	world := make([]m3.Vec3, n*joints)
+	l.ToWorld(world, rows, strnn.Rate, feature.Place{})
+	for k, c := range l.Contacts {
+		j := l.Joint(c.Joint)
+		for f := 1; f < n; f++ {
+			if rows[f*cols+l.Contact(k)] > 0.5 && rows[(f-1)*cols+l.Contact(k)] > 0.5 {
+				sum += float64(world[f*joints+j].Sub(world[(f-1)*joints+j]).Flat().Len())
+				frames++
+			}
+		}
+	}
+	return sum, frames
+}
+
+func meanOf(v []float32) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x)
+	}
+	return sum / math.Max(1, float64(len(v)))
+}

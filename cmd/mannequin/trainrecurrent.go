@@ -12,8 +12,18 @@ func newTrainRecurrent() *cobra.Command {
 	r := recipes.DefaultRecurrent()
 	f.options = dataset.MotionOptions{Length: r.Window(), Whole: true, Hop: 20}
 	c := &cobra.Command{
-		Use:  "recurrent --data DIR --out FILE",
-		Args: cobra.NoArgs,
+		Use:   "recurrent --data DIR --out FILE",
+		Short: "Train a rival of train strnn, which predicts frame by frame",
+		Long: `Train a recurrent network that predicts people's next frame from all before, with
+which eval strnn compares ours (Fragkiadaki, Levine, Felsen and Malik 2015). The kinds
+are
+
+  lstm3   three layers of long short-term memory
+  erd     two of them, between an encoder and a decoder of fully connected layers
+
+Files, checkpoints and --resume are as in train mann.`,
+		Example: `  mannequin train recurrent --kind lstm3 --data data/cmu-locomotion --and data/cmu-actions --out lstm3.safetensors`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err

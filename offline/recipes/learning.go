@@ -22,6 +22,7 @@ type Learning struct {
 	Batch    int                // windows
 	Seed     uint64             //
 	AdamW    train.AdamW        // Decay 0 is Adam
+	AdaDelta *train.AdaDelta    // if any, in place of AdamW
 	Schedule train.WarmRestarts // First 0 is a single cycle over all epochs
 	Steps    int                // above 0, in place of Schedule: equal parts of the epochs, each with a tenth of the rate of the one before
 	Stages   train.Stages       // if any, in place of Steps and Schedule
@@ -32,16 +33,17 @@ type Learning struct {
 
 // learnt is the part of a recipe's name that follows from Learning.
 type learnt struct {
-	ClipNorm float64        `json:"clip_norm"`
-	Window   int            `json:"window"`
-	Batch    int            `json:"batch"`
-	Seed     uint64         `json:"seed"`
-	AdamW    train.AdamW    `json:"adamw"`
-	Schedule train.Schedule `json:"schedule"`
+	ClipNorm float64         `json:"clip_norm"`
+	Window   int             `json:"window"`
+	Batch    int             `json:"batch"`
+	Seed     uint64          `json:"seed"`
+	AdamW    train.AdamW     `json:"adamw"`
+	AdaDelta *train.AdaDelta `json:"adadelta,omitempty"`
+	Schedule train.Schedule  `json:"schedule"`
 }
 
 func (l *Learning) learnt() learnt {
-	return learnt{l.ClipNorm, l.Train.Length, l.Batch, l.Seed, l.AdamW, l.schedule()}
+	return learnt{l.ClipNorm, l.Train.Length, l.Batch, l.Seed, l.AdamW, l.AdaDelta, l.schedule()}
 }
 
 // schedule returns the one of Stages, Steps or Schedule, or where both are zero one cosine
@@ -92,6 +94,9 @@ func (l *Learning) learn(ctx context.Context, w *windows, recipe any, job *train
 	}
 	job.DataHash, job.Recipe = motionHash(l.Train, l.HeldOut), string(name)
 	job.Batch, job.Epochs, job.Seed, job.Optimizer, job.Schedule, job.ClipNorm = l.Batch, l.Epochs, l.Seed, l.AdamW, l.schedule(), l.ClipNorm
+	if l.AdaDelta != nil {
+		job.Optimizer = *l.AdaDelta
+	}
 	job.Save = func(best [][]float32, r *train.Report) error {
 		n, err := model(best, r, job.Recipe, job.DataHash)
 		if err != nil {

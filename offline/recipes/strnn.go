@@ -52,6 +52,18 @@ func DefaultSTRNN() STRNN {
 		}}
 }
 
+// PaperSTRNN returns the paper's recipe without data, as far as the paper tells it: sec.
+// 4.2.4. Its residual network is trained before the rest is known, to give back what it
+// gets; ours adds what it makes to what it gets, and need not be.
+func PaperSTRNN() STRNN {
+	m := DefaultSTRNN()
+	m.Linear, m.Latent, m.Chain, m.Corrupt, m.Stretch = false, 0, 1, [2]float64{}, 0
+	m.Horizon, m.Noise, m.NoiseEnd, m.Keep, m.L2 = 1, 0.1, 1, 0.9, 0.01
+	m.AdaDelta = &train.AdaDelta{Rate: 1, Rho: 0.95, Eps: 1e-8}
+	m.Jitter, m.Epochs, m.Batch = false, 100, 32
+	return m
+}
+
 // Frames is how many frames at 60 per second a window of recordings must have.
 func (m *STRNN) Frames() int {
 	n := m.Encode + m.Chain*m.Predict

@@ -14,3 +14,19 @@ func Halve(dst, rows []float32, l *feature.Motion) {
 		}
 	}
 }
+
+// Double writes a motion at twice Rate, (2·n, columns) raw, into dst, from its frames,
+// rows (n, columns): between two frames joints go straight, and the last pose is held.
+func Double(dst, rows []float32, l *feature.Motion) {
+	cols, body := l.Columns(), l.Body()
+	n := len(rows) / cols
+	for f := range n {
+		a, b := rows[f*cols:][:cols], rows[min(f+1, n-1)*cols:][:cols]
+		copy(dst[2*f*cols:], a)
+		between := dst[(2*f+1)*cols:][:cols]
+		copy(between, a)
+		for k := range body {
+			between[k] = (a[k] + b[k]) / 2
+		}
+	}
+}

@@ -16,6 +16,7 @@ type strnnLoss struct {
 	net    *strnnNet
 	linear *strnn.Linear // nil: frames are what the network says
 	batch  *windows
+	kl     float64    // the present weight of the divergence
 	noise  float64    // the present deviation of what is added to frames seen
 	tunes  bool       // the filter alone learns
 	parts  [6]float64 // sums over the held-out windows, and their number
@@ -36,6 +37,9 @@ func newSTRNNLoss(m *STRNN) (*strnnLoss, error) {
 	return l, nil
 }
 
+// wayRamp is the share of the epochs in which the weight of the divergence rises.
+const wayRamp = 0.2
+
 // begin says what an epoch is for.
 func (l *strnnLoss) begin(epoch int) {
 	l.tunes = l.m.Filter && float64(epoch) >= (1-l.m.Tune)*float64(l.m.Epochs)
@@ -48,6 +52,7 @@ func (l *strnnLoss) begin(epoch int) {
 			p.Frozen = l.tunes != filter[p]
 		}
 	}
+	l.kl = l.m.KL * min(1, (float64(epoch)+0.5)/(wayRamp*float64(l.m.Epochs)))
 	l.noise = 0
 	if end := l.m.NoiseEnd * float64(l.m.Epochs); end > 0 {
 		l.noise = max(0, l.m.Noise*(1-float64(epoch)/end))
@@ -226,7 +231,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 			z, kl = l.ways(t, ahead(h), seen, want, m.Mean, key, turn)
 		}
 		if kl != nil {
-			term(kl, m.KL/float64(predict*cols*chain))
+			term(kl, l.kl/float64(predict*cols*chain))
 		}
 		units := l.net.after(t, ahead(h), ahead(c), z, predict)
 		first := 0

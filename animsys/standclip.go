@@ -1,0 +1,67 @@
+package animsys
+
+import (
+	"fmt"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+)
+
+// level is flat ground at height zero.
+type level struct{}
+
+func (level) Height(x, z float32) float32 { return 0 }
+func (level) Normal(x, z float32) m3.Vec3 { return m3.Up }
+
+// StandClip returns the clip of a person, of the frames rows, (frames, columns) raw, as
+// the tick's Ground stage shows it on level ground at height zero: feet that have contact
+// are held where they are.
+func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, error) {
+	if len(rows) != c.Frames*l.Columns() {
+		return nil, fmt.Errorf("animsys: %d values of the frames of a clip of %d frames: want %d", len(rows), c.Frames, c.Frames*l.Columns())
+	}
+	roles, err := ik.HumanRoles(c.Skel.Names)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := ik.NewTree(c.Skel.Parents)
+	if err != nil {
+		return nil, err
+	}
+	s := ik.DefaultHuman()
+	if s.Rig, err = ik.NewRig(tree, roles); err != nil {
+		return nil, err
+	}
+	_, contacts, err := contactsOf(l, c.Skel, roles)
+	if err != nil {
+		return nil, err
+	}
+	out, n := skel.NewClip(c.Skel, c.FPS, c.Frames), c.Skel.Len()
+	s.Ground, s.DT = level{}, float32(1/c.FPS)
+	s.Pos, s.Rot, s.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
+	s.Feet, s.Body, s.Stand = make([]ik.Foot, len(contacts)), make([]ik.Body, 1), make([]bool, len(contacts))
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	for f := range c.Frames {
+		pos, rot := c.Frame(f)
+		copy(s.Pos, pos)
+		copy(s.Rot, rot)
+		for i, k := range contacts {
+			s.Stand[i] = rows[f*l.Columns()+l.Contact(int(k))] > 0.5
+		}
+		s.Run(0, 1)
+		to, turns := out.Frame(f)
+		copy(to, pos)
+		for j, p := range c.Skel.Parents {
+			if p < 0 {
+				to[j], turns[j] = s.Model[j].Pos, s.Model[j].Rot
+				continue
+			}
+			turns[j] = s.Model[p].Rot.Conj().Mul(s.Model[j].Rot)
+		}
+	}
+	return out, nil
+}

@@ -41,6 +41,7 @@ var arrows = []arrow{
 	{"internal/ort", []string{"github.com/yalue/onnxruntime_go"}, "ONNX Runtime, behind the build tag ort"},
 	{"internal/openblas", nil, "OpenBLAS, behind the build tag openblas"},
 	{"internal/testlatent", []string{"animsys/feature", "animsys/latent", "engine/m3", "netruntime", "models/..."}, "for tests: a made-up autoencoder of clips, and the shipped one"},
+	{"internal/teststrnn", []string{"animsys/feature", "animsys/strnn", "engine/m3", "netruntime", "models/human"}, "for tests: a made-up predictor of people's motion"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
 	{"internal/fakecuda", nil, "for tests: a GPU's driver without a GPU"},

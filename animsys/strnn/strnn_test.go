@@ -1,0 +1,327 @@
+package strnn_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/strnn"
+	"mannequin/internal/teststrnn"
+	"mannequin/netruntime"
+)
+
+func predictor(t testing.TB, m *strnn.Model, o strnn.PredictorOptions) *strnn.Predictor {
+	t.Helper()
+	p, err := m.NewPredictor(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// A motion goes on the same alone and among others, in one way and in several at a time,
+// on any number of workers.
+func TestPredictIsIndependent(t *testing.T) {
+	for name, o := range map[string]teststrnn.Options{"whole": {Filter: true}, "plain": {Plain: true}} {
+		m := teststrnn.Model(t, o)
+		size := m.Predict * m.Layout.Columns()
+		seen := teststrnn.Seen(t, 3, 1)
+		latent := []float32{1, 0, -1, 0.5, 2, 0, -2, 1, 1}
+		all := make([]float32, 3*size)
+		if err := predictor(t, m, strnn.PredictorOptions{Batch: 4, Workers: 2}).Predict(all, seen, latent, 3); err != nil {
+			t.Fatal(err)
+		}
+		one := predictor(t, m, strnn.PredictorOptions{Batch: 1, Ways: 3, Workers: 1})
+		ways := make([]float32, 3*size)
+		for i := range 3 {
+			motion := seen[i*len(seen)/3:][:len(seen)/3]
+			next := make([]float32, size)
+			if err := one.Predict(next, motion, latent[3*i:][:3], 1); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(next, all[i*size:][:size]) {
+				t.Errorf("%s: motion %d goes on otherwise alone", name, i)
+			}
+			if err := one.Next(ways, latent, 1, 3); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(next, ways[i*size:][:size]) {
+				t.Errorf("%s: motion %d goes on otherwise in several ways", name, i)
+			}
+		}
+		if slices.Equal(ways[:size], ways[size:2*size]) {
+			t.Errorf("%s: latent values change nothing", name)
+		}
+		none := make([]float32, size)
+		if err := one.Predict(none, seen[:len(seen)/3], nil, 1); err != nil {
+			t.Fatal(err)
+		}
+		zeros := make([]float32, size)
+		if err := one.Predict(zeros, seen[:len(seen)/3], make([]float32, 3), 1); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(none, zeros) {
+			t.Errorf("%s: without latent values it goes on otherwise than with zeros", name)
+		}
+	}
+}
+
+// A NaN in one motion reaches no other.
+func TestPredictKeepsNaNToItself(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{Filter: true})
+	size := m.Predict * m.Layout.Columns()
+	p := predictor(t, m, strnn.PredictorOptions{Batch: 3, Workers: 2})
+	seen, want, got := teststrnn.Seen(t, 3, 1), make([]float32, 3*size), make([]float32, 3*size)
+	if err := p.Predict(want, seen, nil, 3); err != nil {
+		t.Fatal(err)
+	}
+	seen[len(seen)/3+5] = float32(math.NaN())
+	if err := p.Predict(got, seen, nil, 3); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got[:size], want[:size]) || !slices.Equal(got[2*size:], want[2*size:]) {
+		t.Error("a NaN in motion 1 changed the others")
+	}
+	if !slices.ContainsFunc(got[size:2*size], func(v float32) bool { return v != v }) {
+		t.Error("the motion with a NaN goes on as if it had none")
+	}
+}
+
+// What Extend makes is what Predict makes again and again, and follows from the seed.
+func TestExtend(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{Filter: true})
+	cols := m.Layout.Columns()
+	p := predictor(t, m, strnn.PredictorOptions{Batch: 2, Workers: 1})
+	const frames = 45
+	run := func(seed uint64, spread float32) []float32 {
+		rows := make([]float32, 2*frames*cols)
+		seen := teststrnn.Seen(t, 2, 1)
+		for i := range 2 {
+			copy(rows[i*frames*cols:], seen[i*len(seen)/2:][:len(seen)/2])
+		}
+		p.Draw(seed, spread)
+		if err := p.Extend(rows, 2, m.Encode, frames); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	rows := run(1, 0)
+	next := make([]float32, m.Predict*cols)
+	for at := m.Encode; at < frames; at += m.Predict {
+		if err := p.Predict(next, rows[(at-m.Encode)*cols:at*cols], nil, 1); err != nil {
+			t.Fatal(err)
+		}
+		k := min(m.Predict, frames-at) * cols
+		if !slices.Equal(next[:k], rows[at*cols:][:k]) {
+			t.Fatalf("frames from %d on are not what follows those before", at)
+		}
+	}
+	a, b := run(1, 1), run(1, 1)
+	if !slices.Equal(a, b) {
+		t.Error("the same seed gives another motion")
+	}
+	if slices.Equal(a, run(2, 1)) || slices.Equal(a, rows) {
+		t.Error("another seed, or none, gives the same motion")
+	}
+	if n := testing.AllocsPerRun(3, func() { p.Extend(a, 2, m.Encode, frames) }); n > 0 {
+		t.Errorf("Extend allocates %g times", n)
+	}
+}
+
+// Double of Halve keeps the frames, and where the body goes.
+func TestHalveDouble(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{})
+	l := m.Layout
+	cols := l.Columns()
+	rows := teststrnn.Seen(t, 1, 3)
+	double, back := make([]float32, 2*len(rows)), make([]float32, len(rows))
+	strnn.Double(double, rows, l)
+	strnn.Halve(back, double, l)
+	if !slices.Equal(rows, back) {
+		t.Error("every second frame of twice as many is not the first ones")
+	}
+	var at, twice feature.Place
+	for f := range len(rows) / cols {
+		at = at.Advance(rows[f*cols+l.Body():], 1.0/strnn.Rate)
+	}
+	for f := range len(double) / cols {
+		twice = twice.Advance(double[f*cols+l.Body():], 0.5/strnn.Rate)
+	}
+	if d := at.Pos.Dist(twice.Pos); d > 1e-3 {
+		t.Errorf("the body goes %g m elsewhere", d)
+	}
+}
+
+// Latent values are found with which the body goes where it shall: better than the best
+// draw, and exactly where that is asked for.
+func TestController(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{Filter: true})
+	const n = 3
+	cols, size := m.Layout.Columns(), m.Predict*m.Layout.Columns()
+	run := func(workers int, job strnn.Control) ([]float32, float64) {
+		c, err := m.NewController(strnn.ControllerOptions{Batch: n, Draws: 4, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.Weights.Slide, c.Weights.Bone = 0, 0 // the made-up network's feet and bones know nothing
+		for range n * m.Predict {
+			job.Body = append(job.Body, 0.1, 1.4, 0.5)
+		}
+		next := make([]float32, n*size)
+		cost, err := c.Run(next, teststrnn.Seen(t, n, 1), n, &job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next, cost
+	}
+	off := func(next []float32) (most float32) {
+		for i := range n {
+			var is, shall feature.Place
+			for f := range m.Predict {
+				is = is.Advance(next[i*size+f*cols+m.Layout.Body():], 1.0/strnn.Rate)
+				shall = shall.Advance([]float32{0.1, 1.4, 0.5}, 1.0/strnn.Rate)
+			}
+			most = max(most, is.Pos.Dist(shall.Pos))
+		}
+		return most
+	}
+	drawn, first := run(2, strnn.Control{Draws: 4, Spread: 1})
+	found, cost := run(2, strnn.Control{Draws: 4, Spread: 1, Steps: 4})
+	if !(cost < 0.5*first) || !(off(found) < off(drawn)) {
+		t.Errorf("after the search the cost is %g and the body %.3f m off, after the draws %g and %.3f", cost, off(found), first, off(drawn))
+	}
+	exact, _ := run(2, strnn.Control{Draws: 4, Spread: 1, Steps: 4, Exact: true})
+	if d := off(exact); d > 0.002 {
+		t.Errorf("exactly where it shall be is %g m off", d)
+	}
+	if again, _ := run(1, strnn.Control{Draws: 4, Spread: 1, Steps: 4}); !slices.Equal(again, found) {
+		t.Error("another number of workers finds something else")
+	}
+}
+
+// Tuning weights lowers the cost, and leaves no trace.
+func TestFineTuner(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{})
+	size := m.Predict * m.Layout.Columns()
+	f, err := m.NewFineTuner(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.Weights.Slide, f.Weights.Bone = 0, 0
+	var body []float32
+	for range m.Predict {
+		body = append(body, 0, 1.4, 0)
+	}
+	seen, next := teststrnn.Seen(t, 1, 1), make([]float32, size)
+	run := func(steps int) float64 {
+		cost, err := f.Run(next, seen, 1, &strnn.Control{Body: body, Steps: steps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cost
+	}
+	before := run(0)
+	if after := run(30); !(after < 0.9*before) {
+		t.Errorf("the cost is %g after tuning, %g before", after, before)
+	}
+	if again := run(0); again != before {
+		t.Errorf("the cost is %g after the weights are restored, %g before", again, before)
+	}
+	want := make([]float32, size)
+	if err := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1}).Predict(want, seen, nil, 1); err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range want {
+		if math.Abs(float64(v-next[k])) > 1e-4 {
+			t.Fatalf("value %d is %g without tuning, the predictor gives %g", k, next[k], v)
+		}
+	}
+}
+
+// Lead goes back to the path within the window.
+func TestLead(t *testing.T) {
+	var to []feature.Place
+	p := feature.Place{Yaw: 3}
+	start := p
+	for range 20 {
+		p = p.Advance([]float32{0, 1.2, 0.8}, 1.0/strnn.Rate)
+		to = append(to, p)
+	}
+	from := start
+	from.Pos.X += 0.3
+	from.Yaw -= 0.4
+	body := make([]float32, 20*feature.MotionLen)
+	strnn.Lead(body, from, start, to)
+	at := from
+	for f := range to {
+		at = at.Advance(body[f*feature.MotionLen:], 1.0/strnn.Rate)
+		if f == 0 && at.Pos.Dist(to[0].Pos) < 0.25 {
+			t.Error("it jumps to the path")
+		}
+	}
+	if at.Pos.Dist(p.Pos) > 1e-4 || math.Abs(float64(at.Yaw-p.Yaw)) > 1e-4 {
+		t.Errorf("it ends at %+v, want %+v", at, p)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{})
+	cols := m.Layout.Columns()
+	p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1})
+	c, err := m.NewController(strnn.ControllerOptions{Batch: 1, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	rows := make([]float32, 100*cols)
+	next := make([]float32, m.Predict*cols)
+	for want, err := range map[string]error{
+		"up to 1 of 560 each":    p.Predict(next, rows[:cols], nil, 1),
+		"3 or no latent values":  p.Predict(next, rows[:m.Encode*cols], []float32{1}, 1),
+		"from at least 8 frames": p.Extend(rows, 1, m.Encode-1, 100),
+		"want 560, 24 and 32":    func() error { _, err := c.Run(next, rows[:m.Encode*cols], 1, &strnn.Control{Draws: 1}); return err }(),
+		"0 draws of spread 0": func() error {
+			_, err := c.Run(next, rows[:m.Encode*cols], 1, &strnn.Control{Body: make([]float32, 24)})
+			return err
+		}(),
+		"at least one of each": func() error { _, err := m.NewPredictor(strnn.PredictorOptions{Batch: 0, Workers: 1}); return err }(),
+		"goes on from a motion in one way": func() error {
+			_, err := teststrnn.Model(t, teststrnn.Options{Once: true}).NewController(strnn.ControllerOptions{Batch: 1, Workers: 1})
+			return err
+		}(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q in it", err, want)
+		}
+	}
+}
+
+// A file that does not fit is refused, with all in which it does not.
+func TestSchema(t *testing.T) {
+	for want, change := range map[string]func(*netruntime.Meta){
+		`"encode" is "none"`:            func(m *netruntime.Meta) { m.Extra[strnn.KeyEncode] = "none" },
+		`"latent" is "-1"`:              func(m *netruntime.Meta) { m.Extra[strnn.KeyLatent] = "-1" },
+		`"latent" has 3`:                func(m *netruntime.Meta) { m.Extra[strnn.KeyLatent] = "5" },
+		`"scale" is`:                    func(m *netruntime.Meta) { m.Extra[strnn.KeyScale] = "[1, 2]" },
+		`"linear.weight" has the shape`: func(m *netruntime.Meta) { m.Extra[strnn.KeyPredict] = "9" },
+		"schema":                        func(m *netruntime.Meta) { m.SchemaHash = "0" },
+	} {
+		net := teststrnn.Net(t, teststrnn.Options{})
+		meta := net.Meta()
+		change(&meta)
+		bad, err := netruntime.New(meta, net.Tensors())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e *strnn.SchemaError
+		if _, err := strnn.New(bad); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q in it", err, want)
+		}
+	}
+}

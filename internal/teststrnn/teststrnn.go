@@ -1,0 +1,224 @@
+// Package teststrnn makes up a predictor of people's motion for tests: a small random
+// network that keeps a person near the rest pose and walks it ahead, faster and slower
+// and to the sides with its latent values. Nothing here was learned from or copied out
+// of recordings, but for the skeleton.
+package teststrnn
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/strnn"
+	"mannequin/engine/m3"
+	"mannequin/models/human"
+	"mannequin/netruntime"
+)
+
+// Sizes of the network.
+const (
+	Encode, Predict = 8, 8 // frames
+	Latent          = 3
+	units           = 12
+)
+
+// Speed is about how fast the person walks, m/s.
+const Speed = 1.2
+
+// Options say what the network has.
+type Options struct {
+	Once   bool // it goes on in one way only: no latent values
+	Plain  bool // its frames are differences from nothing: no linear filters
+	Filter bool // a residual network
+}
+
+// Net returns the network.
+func Net(t testing.TB, o Options) *netruntime.Net {
+	t.Helper()
+	net, err := human.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := net.Meta()
+	p, differ := feature.ReadPerson(was.Schema, was.SchemaHash, was.Skeleton)
+	if p == nil {
+		t.Fatal(differ)
+	}
+	b := &builder{rng: rand.New(rand.NewPCG(5, 6)), mean: rest(p)}
+	latent := Latent
+	if o.Once {
+		latent = 0
+	}
+	b.network(o, max(1, latent))
+	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: &b.graph, Extra: map[string]string{}}
+	if !o.Plain {
+		scale, err := json.Marshal(b.scale())
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta.Extra[strnn.KeyScale] = string(scale)
+	}
+	if err := strnn.Describe(&meta, p, Encode, Predict, latent); err != nil {
+		t.Fatal(err)
+	}
+	if net, err = netruntime.New(meta, b.tensors); err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+// Model returns the network as a predictor.
+func Model(t testing.TB, o Options) *strnn.Model {
+	t.Helper()
+	m, err := strnn.New(Net(t, o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Seen returns frames to go on from, (n, Encode, columns) raw: near the rest pose.
+func Seen(t testing.TB, n int, seed uint64) []float32 {
+	t.Helper()
+	m := Model(t, Options{})
+	mean, _ := m.Net.Tensor("mean")
+	rng := rand.New(rand.NewPCG(7, seed))
+	cols := len(mean.Data)
+	rows := make([]float32, n*Encode*cols)
+	for at := 0; at < len(rows); at += cols {
+		copy(rows[at:], mean.Data)
+		for c := range m.Layout.Contact(0) {
+			rows[at+c] += 0.01 * float32(rng.NormFloat64())
+		}
+	}
+	return rows
+}
+
+// rest returns the frame of the rest pose, toes on the ground, on its way ahead.
+func rest(p *feature.Person) []float32 {
+	model := make([]m3.Xform, p.Skel.Len())
+	low := float32(0)
+	for j, parent := range p.Skel.Parents {
+		if model[j] = m3.Identity; parent >= 0 {
+			model[j].Pos = model[parent].Pos.Add(p.Skel.Offsets[j])
+		}
+		low = min(low, model[j].Pos.Y)
+	}
+	row := make([]float32, p.Layout.Columns())
+	for j, name := range p.Layout.Joints {
+		at := model[p.Skel.Index(name)].Pos
+		copy(row[p.Layout.Pos(j):], []float32{at.X, at.Y - low, at.Z})
+	}
+	row[p.Layout.Body()+feature.MotionZ] = Speed
+	return row
+}
+
+// builder puts a graph together.
+type builder struct {
+	rng     *rand.Rand
+	mean    []float32
+	graph   netruntime.Graph
+	tensors []netruntime.Tensor
+}
+
+// scale is Linear.Scale.
+func (b *builder) scale() []float32 {
+	s := make([]float32, Encode+Predict)
+	for f := range s {
+		s[f] = 0.3
+		if f >= Encode {
+			s[f] = float32(f-Encode+1) / Predict
+		}
+	}
+	return s
+}
+
+func (b *builder) tensor(name string, scale float64, shape ...int) {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	d := make([]float32, n)
+	for i := range d {
+		d[i] = float32(scale * b.rng.NormFloat64())
+	}
+	b.tensors = append(b.tensors, netruntime.Tensor{Name: name, Shape: shape, Data: d})
+}
+
+func (b *builder) node(n netruntime.Node) string {
+	b.graph.Nodes = append(b.graph.Nodes, n)
+	return n.Name
+}
+
+func (b *builder) lstm(name string, in int, reverse bool, operands ...string) string {
+	b.tensor(name+".weight", 1/math.Sqrt(float64(in)), 4*units, in)
+	b.tensor(name+".recurrent", 1/math.Sqrt(units), 4*units, units)
+	b.tensor(name+".bias", 0.1, 4*units)
+	return b.node(netruntime.Node{Name: name, Op: netruntime.OpLSTM, In: operands, Reverse: reverse})
+}
+
+// network builds one whose frames are about mean, a joint's deviation being 5 cm.
+func (b *builder) network(o Options, latent int) {
+	cols := len(b.mean)
+	std := make([]float32, cols)
+	for i := range std {
+		std[i] = 0.05
+		if i >= cols-4-feature.MotionLen && i < cols-4 {
+			std[i] = 3 // m/s, rad/s
+		}
+	}
+	b.tensors = []netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: b.mean}, {Name: "std", Shape: []int{cols}, Data: std}}
+	shared := map[string]string{"mean": "mean", "std": "std"}
+	raw := shared
+	b.graph.Inputs = []netruntime.Input{{Name: strnn.ValueX, Channels: cols}, {Name: strnn.ValueClock, Channels: 1}, {Name: strnn.ValueLatent, Channels: latent}}
+	if !o.Plain {
+		raw = map[string]string{"mean": "none", "std": "std"}
+		b.tensors = append(b.tensors, netruntime.Tensor{Name: "none", Shape: []int{cols}, Data: make([]float32, cols)}, b.linear())
+		b.tensor(strnn.ValueLinear+".bias", 0, (Encode+Predict)*cols)
+	}
+	b.node(netruntime.Node{Name: "normalised", Op: netruntime.OpNormalize, In: []string{strnn.ValueX}, Tensors: shared})
+	b.lstm("encoder", cols, false, "normalised")
+	b.tensor("out.weight", 1/math.Sqrt(units), cols, units)
+	b.tensor("out.bias", 0.1, cols)
+	out := map[string]string{"weight": "out.weight", "bias": "out.bias"}
+	for i, name := range []string{strnn.ValueBefore, strnn.ValueAfter} {
+		from, in := strnn.ValueClock, 1
+		if i == 1 {
+			from, in = strnn.ValueLatent, latent
+		}
+		b.lstm(name+".units", in, i == 0, from, strnn.ValueState[0], strnn.ValueState[1])
+		b.node(netruntime.Node{Name: name + ".out", Op: netruntime.OpDense, In: []string{name + ".units"}, Tensors: out})
+		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: name, Op: netruntime.OpDenormalize, In: []string{name + ".out"}, Tensors: raw}))
+	}
+	if !o.Plain {
+		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValuePast, Channels: Encode})
+		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: strnn.ValueLinear, Op: netruntime.OpDense, In: []string{strnn.ValuePast}}))
+	}
+	if o.Filter {
+		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValueZ, Channels: cols})
+		b.node(netruntime.Node{Name: "noisy", Op: netruntime.OpNormalize, In: []string{strnn.ValueZ}, Tensors: shared})
+		b.tensor("filter.weight", 0.02, cols, cols, 3)
+		b.tensor("filter.bias", 0.02, cols)
+		b.node(netruntime.Node{Name: "filter", Op: netruntime.OpConv, In: []string{"noisy"}})
+		b.node(netruntime.Node{Name: "sum", Op: netruntime.OpAdd, In: []string{"noisy", "filter"}})
+		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: strnn.ValueFiltered, Op: netruntime.OpDenormalize, In: []string{"sum"}, Tensors: shared}))
+	}
+}
+
+// linear returns filters that give frames seen back, and hold the mean of the last two.
+func (b *builder) linear() netruntime.Tensor {
+	l := &strnn.Linear{Encode: Encode, Columns: len(b.mean), W: make([]float32, (Encode+Predict)*Encode*len(b.mean))}
+	for f := range Encode + Predict {
+		for c := range l.Columns {
+			at := func(e int) *float32 { return &l.W[(f*Encode+e)*l.Columns+c] }
+			if f < Encode {
+				*at(f) = 1
+			} else {
+				*at(Encode - 1), *at(Encode - 2) = 0.5, 0.5
+			}
+		}
+	}
+	return l.Tensor()
+}

@@ -17,6 +17,7 @@ type FineTuner struct {
 	Weights ControlWeights // Latent does not count
 
 	m       *Model
+	see     *Predictor // which latent values are likely
 	net     *grad.Network
 	pool    *kernel.Pool
 	tape    *grad.Tape
@@ -54,6 +55,9 @@ func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
 	for _, p := range net.Params() {
 		t.means = append(t.means, [2][]float32{make([]float32, len(p.Val)), make([]float32, len(p.Val))})
 	}
+	if t.see, err = m.NewPredictor(PredictorOptions{Batch: 1, Workers: 1}); err != nil {
+		return nil, err
+	}
 	t.pool = grad.NewPool(workers)
 	t.tape = grad.NewTape(t.pool)
 	return t, nil
@@ -62,7 +66,7 @@ func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
 // Close ends the fine-tuner's workers.
 func (t *FineTuner) Close() error {
 	t.pool.Close()
-	return nil
+	return t.see.Close()
 }
 
 // Run is Controller.Run, one motion after the other; of the job Draws, Spread and Seed do
@@ -80,7 +84,11 @@ func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64
 		return 0, errors.New("strnn: fine-tuning needs a model that predicts as many frames as it sees")
 	}
 	for i := range n {
-		least := t.tune(seen[i*encode:][:encode], i, job)
+		was := seen[i*encode:][:encode]
+		if err := t.see.See(was, 1); err != nil {
+			return 0, err
+		}
+		least := t.tune(was, i, job)
 		to := next[i*size:][:size]
 		copy(to, t.best)
 		if job.Exact {
@@ -109,6 +117,9 @@ func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 		x, z := tape.Const(m.Encode, m.Layout.Columns()), tape.Const(m.Predict, max(1, m.Latent))
 		copy(x.Val, seen)
 		clear(z.Val)
+		for f := range m.Predict {
+			copy(z.Val[f*z.Cols:], t.see.likely[0])
+		}
 		y := t.net.Forward(tape, m.Encode, x, z)[0]
 		if copy(t.rows, y.Val); m.linear != nil {
 			copy(t.rows, t.base)

@@ -19,15 +19,19 @@ const Rate = 30
 
 // Names of the values that the network's graph must have.
 const (
-	ValueX        = "x"        // frames to go on from, raw, (Encode, columns)
-	ValueClock    = "clock"    // 0 for each frame that is made again, (Encode, 1)
-	ValueLatent   = "latent"   // latent values for each frame that is made, (Predict, max(1, Latent))
-	ValueBefore   = "before"   // the frames of x again, (Encode, columns)
-	ValueAfter    = "after"    // the next ones, (Predict, columns)
-	ValueZ        = "z"        // frames made, after FilterNear frames before them, (any, columns)
-	ValueFiltered = "filtered" // the same without noise
-	ValuePast     = "past"     // a column's frames that were seen, (any, Encode)
-	ValueLinear   = "linear"   // what the linear filters of all columns make of it, (any, (Encode+Predict)·columns): see Linear. Where a file has it, before and after are differences from it
+	ValueX        = "x"            // frames to go on from, raw, (Encode, columns)
+	ValueClock    = "clock"        // 0 for each frame that is made again, (Encode, 1)
+	ValueLatent   = "latent"       // latent values for each frame that is made, (Predict, max(1, Latent))
+	ValueH        = "state"        // a state h, (any, units)
+	ValuePrior    = "prior"        // a layer on the way to
+	ValueMean     = "prior.mean"   // the means of the latent values after it, (any, Latent)
+	ValueLogVar   = "prior.logvar" // and the logarithms of their variances
+	ValueBefore   = "before"       // the frames of x again, (Encode, columns)
+	ValueAfter    = "after"        // the next ones, (Predict, columns)
+	ValueZ        = "z"            // frames made, after FilterNear frames before them, (any, columns)
+	ValueFiltered = "filtered"     // the same without noise
+	ValuePast     = "past"         // a column's frames that were seen, (any, Encode)
+	ValueLinear   = "linear"       // what the linear filters of all columns make of it, (any, (Encode+Predict)·columns): see Linear. Where a file has it, before and after are differences from it
 )
 
 // ValueState are the last states of the temporal network's encoder, h and c.
@@ -50,11 +54,12 @@ type Model struct {
 
 	Net             *netruntime.Net
 	Encode, Predict int // frames seen, and made
-	Latent          int // values that say in which of the ways it may go on a motion does; all 0 is the mean of all ways
+	Latent          int // values that say in which of the ways it may go on a motion does, in deviations from what is likely; all 0 is the mean of all ways
 
 	encode  *netruntime.Net // frames to the state of the temporal network
 	decode  *netruntime.Net // a state to the frames that led to it
 	predict *netruntime.Net // a state to those that follow
+	prior   *netruntime.Net // h to likely latent values; nil: there are none
 	filter  *netruntime.Net // nil: none
 	units   int             // of a state, h or c
 	linear  *Linear         // what frames that are made are differences from; nil: from nothing
@@ -118,6 +123,9 @@ func New(net *netruntime.Net) (*Model, error) {
 	part(&m.encode, []string{ValueX}, ValueState[0], ValueState[1])
 	part(&m.decode, []string{ValueClock, ValueState[0], ValueState[1]}, ValueBefore)
 	part(&m.predict, []string{ValueLatent, ValueState[0], ValueState[1]}, ValueAfter)
+	if m.Latent > 0 {
+		part(&m.prior, []string{ValueH}, ValueMean, ValueLogVar)
+	}
 	for _, in := range net.Graph().Inputs {
 		switch {
 		case in.Name == ValueZ:

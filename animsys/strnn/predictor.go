@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"mannequin/engine/m3"
 	"mannequin/netruntime"
 )
 
@@ -17,9 +18,11 @@ type Predictor struct {
 	near    int                // frames that the filter sees before those that are made
 	encode  netruntime.Session // frames to states
 	predict netruntime.Session // states to frames
+	prior   netruntime.Session // nil: there are no latent values
 	filter  netruntime.Session // nil: none
 
 	state  [2][]float32 // (batch, units) h and c of the motions seen
+	likely [2][]float32 // (batch, Latent) means of latent values, and logarithms of their variances
 	base   []float32    // (batch, Predict, columns) what the frames made of each are differences from
 	lead   []float32    // (batch, near, columns) the last frames of each
 	each   [2][]float32 // (batch·ways, units) states again, for each way
@@ -80,6 +83,10 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	if err == nil {
 		err = session(&p.predict, m.predict, ways, m.Predict)
 	}
+	if err == nil && m.prior != nil {
+		p.likely = [2][]float32{make([]float32, o.Batch*m.Latent), make([]float32, o.Batch*m.Latent)}
+		err = session(&p.prior, m.prior, o.Batch, 1)
+	}
 	if err == nil && m.filter != nil {
 		p.z, p.made = make([]float32, ways*(near+m.Predict)*cols), make([]float32, ways*(near+m.Predict)*cols)
 		err = session(&p.filter, m.filter, ways, near+m.Predict)
@@ -93,7 +100,7 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 // Close ends the predictor's workers.
 func (p *Predictor) Close() error {
 	var err error
-	for _, s := range []netruntime.Session{p.encode, p.predict, p.filter} {
+	for _, s := range []netruntime.Session{p.encode, p.predict, p.prior, p.filter} {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
@@ -128,7 +135,11 @@ func (p *Predictor) See(seen []float32, n int) error {
 		}
 	}
 	p.in[0], p.out[0], p.out[1] = seen, p.state[0][:n*m.units], p.state[1][:n*m.units]
-	return p.encode.RunSequences(p.out[:2], p.in[:1], n, m.Encode)
+	if err := p.encode.RunSequences(p.out[:2], p.in[:1], n, m.Encode); err != nil || p.prior == nil {
+		return err
+	}
+	p.in[0], p.out[0], p.out[1] = p.state[0][:n*m.units], p.likely[0][:n*m.Latent], p.likely[1][:n*m.Latent]
+	return p.prior.RunSequences(p.out[:2], p.in[:1], n, 1)
 }
 
 // Next writes the frames that follow those seen, (n, ways, Predict, columns) raw: each of
@@ -142,12 +153,16 @@ func (p *Predictor) Next(next, latent []float32, n, ways int) error {
 		return fmt.Errorf("strnn: %d values to come of %d motions in %d ways, with %d latent values: want up to %d motions in up to %d ways of %d each, and %d or no latent values",
 			len(next), n, ways, len(latent), p.batch, p.ways, made, m.Latent)
 	}
-	clear(p.latent[:k*m.Predict*values])
 	for i := range k {
-		if latent != nil {
-			for f := range m.Predict {
-				copy(p.latent[(i*m.Predict+f)*values:][:m.Latent], latent[i*m.Latent:])
+		held := p.latent[i*m.Predict*values:][:m.Predict*values]
+		for v := range m.Latent {
+			at := i/ways*m.Latent + v
+			if held[v] = p.likely[0][at]; latent != nil {
+				held[v] += latent[i*m.Latent+v] * m3.Exp(p.likely[1][at]/2)
 			}
+		}
+		for f := values; f < len(held); f += values {
+			copy(held[f:], held[:values])
 		}
 		for s := range p.each {
 			copy(p.each[s][i*m.units:][:m.units], p.state[s][i/ways*m.units:])

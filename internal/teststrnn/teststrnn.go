@@ -192,6 +192,18 @@ func (b *builder) network(o Options, latent int) {
 		b.node(netruntime.Node{Name: name + ".out", Op: netruntime.OpDense, In: []string{name + ".units"}, Tensors: out})
 		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: name, Op: netruntime.OpDenormalize, In: []string{name + ".out"}, Tensors: raw}))
 	}
+	if !o.Once {
+		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValueH, Channels: units})
+		dense := func(name, from, act string, in, out int) {
+			b.tensor(name+".weight", 0.3/math.Sqrt(float64(in)), out, in)
+			b.tensor(name+".bias", 0.1, out)
+			b.node(netruntime.Node{Name: name, Op: netruntime.OpDense, In: []string{from}, Act: act})
+		}
+		dense(strnn.ValuePrior, strnn.ValueH, "elu", units, 4)
+		dense(strnn.ValueMean, strnn.ValuePrior, "", 4, latent)
+		dense(strnn.ValueLogVar, strnn.ValuePrior, "", 4, latent)
+		b.graph.Outputs = append(b.graph.Outputs, strnn.ValueMean, strnn.ValueLogVar)
+	}
 	if !o.Plain {
 		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValuePast, Channels: Encode})
 		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: strnn.ValueLinear, Op: netruntime.OpDense, In: []string{strnn.ValuePast}}))

@@ -79,8 +79,11 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		h, c := net.state(tape, seen, m.Encode, &strnnPass{keep: 1})
 		var z *grad.Mat
 		if m.Latent > 0 {
+			mean, logVar := net.likely(tape, h)
 			z = tape.Const(2, m.Latent)
-			copy(z.Val, ways)
+			for i := range z.Val {
+				z.Val[i] = mean.Val[i] + ways[i]*float32(math.Exp(float64(logVar.Val[i])/2))
+			}
 		}
 		y := l.based(tape, net.frames(tape, net.after(tape, h, c, z, m.Predict), &strnnPass{keep: 1}), seen, m.Encode, m.Predict)
 		if m.Filter {

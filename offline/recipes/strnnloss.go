@@ -226,10 +226,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 		h, c := l.net.state(t, x, encode, s)
 		want := t.Frames(all, n, encode+turn*predict, encode+(turn+1)*predict)
 		ahead := func(x *grad.Mat) *grad.Mat { return t.Frames(x, x.Rows, 0, batch) }
-		var z, kl *grad.Mat // in the mean of all ways
-		if m.Latent > 0 && m.Mean < 1 && !isHeldOut {
-			z, kl = l.ways(t, ahead(h), seen, want, m.Mean, key, turn)
-		}
+		z, kl := l.ways(t, ahead(h), seen, want, isHeldOut, m.Mean, key, turn)
 		if kl != nil {
 			term(kl, l.kl/float64(predict*cols*chain))
 		}
@@ -291,23 +288,41 @@ func (l *strnnLoss) isMean(i int, key uint64, share float64) bool {
 }
 
 // ways returns the latent values, (batch, latents), of how the motions seen go on as
-// wanted, 0 for the share of them that goes on in the mean of all ways, and what they
-// cost, in nats.
-func (l *strnnLoss) ways(t *grad.Tape, h, seen, want *grad.Mat, mean float64, key uint64, turn int) (z, kl *grad.Mat) {
-	// The difference is a constant: what is learnt from is not changed to be told more easily.
+// wanted, or the likely ones for the share of them that goes on in the mean of all ways,
+// and for all that are held out; and what they cost, in nats.
+func (l *strnnLoss) ways(t *grad.Tape, h, seen, want *grad.Mat, isHeldOut bool, mean float64, key uint64, turn int) (z, kl *grad.Mat) {
+	if l.m.Latent == 0 {
+		return nil, nil
+	}
+	mu, logVar := l.net.likely(t, h)
+	if isHeldOut || mean == 1 {
+		return mu, nil
+	}
 	off := want
 	if l.linear != nil {
 		off = t.Sub(want, l.base(t, seen, l.m.Encode, l.m.Predict))
 	}
-	mu, logVar := l.net.way(t, h, off)
+	is, isLogVar := l.net.way(t, h, off)
 	mask := l.each(t, mu, mu.Rows, func(i int) float32 {
 		if l.isMean(i, key, mean) {
 			return 0
 		}
 		return 1
 	})
-	mu, logVar = t.Mul(mu, mask), t.Mul(logVar, mask) // those of the mean cost nothing
-	return t.Mul(sample(t, mu, logVar, grad.Hash(key, uint64(turn)+1<<43)), mask), divergence(t, mu, logVar)
+	drawn := sample(t, is, isLogVar, grad.Hash(key, uint64(turn)+1<<43))
+	return t.Add(mu, t.Mul(t.Sub(drawn, mu), mask)), relativeEntropy(t, is, isLogVar, mu, logVar, mask)
+}
+
+// relativeEntropy returns the mean over the batch of the divergence of one normal
+// distribution from another, in nats, where mask is 1.
+func relativeEntropy(t *grad.Tape, mean, logVar, ofMean, ofLogVar, mask *grad.Mat) *grad.Mat {
+	d, more := t.Sub(mean, ofMean), t.Sub(logVar, ofLogVar)
+	one := t.Const(mask.Rows, mask.Cols)
+	for i := range one.Val {
+		one.Val[i] = 1
+	}
+	sum := t.Add(t.Sub(t.Exp(more), more), t.Mul(t.Mul(d, d), t.Exp(t.Scale(ofLogVar, -1))))
+	return t.Scale(t.Sum(t.Mul(t.Sub(sum, one), mask)), 0.5/float32(mask.Rows))
 }
 
 // next returns the frames that motions go on from after a turn: those made, or recorded
@@ -348,7 +363,7 @@ func (l *strnnLoss) chosen(t *grad.Tape, seen, all *grad.Mat, n int, s *strnnPas
 	m := l.m
 	h, c := l.net.state(t, seen, m.Encode, s)
 	want := t.Frames(all, n, m.Encode, m.Encode+m.Predict)
-	z, kl := l.ways(t, h, seen, want, 0, 0, 0)
+	z, kl := l.ways(t, h, seen, want, false, 0, 0, 0)
 	after := l.based(t, l.net.frames(t, l.net.after(t, h, c, z, m.Predict), s), seen, m.Encode, m.Predict)
 	return meanSquare(after, want), float64(kl.Val[0])
 }

@@ -73,10 +73,11 @@ type strnnNet struct {
 	columns int
 
 	latents int         // how many values say in which of the ways it may go on a motion does; 0: none
-	ways    [3]*fcLayer // to them, from the encoder's state and the frames that came: hidden, means, logarithms of variances
+	prior   [3]*fcLayer // which are likely, from the encoder's state: hidden, means, logarithms of variances
+	ways    [3]*fcLayer // which they were, from that state and the frames that came
 }
 
-// wayUnits are the hidden units of what tells latent values, in training.
+// wayUnits are the hidden units of what tells latent values.
 const wayUnits = 256
 
 type lstmWeight struct{ wx, wh, b *grad.Param }
@@ -89,6 +90,21 @@ func newLSTM(name string, in, units int, seed uint64) *lstmWeight {
 		l.b.Val[i] = 1 // it remembers at first
 	}
 	return l
+}
+
+// newGaussian returns layers that tell a normal distribution of so many values.
+func newGaussian(name string, in, values int, seed uint64) (g [3]*fcLayer) {
+	for i, l := range []fcLayer{newLinear(name, in, wayUnits, grad.Hash(seed, 1)),
+		newLinear(name+".mean", wayUnits, values, grad.Hash(seed, 2)), newLinear(name+".logvar", wayUnits, values, grad.Hash(seed, 3))} {
+		g[i] = &l
+	}
+	return g
+}
+
+// gaussianOf returns the means and the logarithms of the variances.
+func gaussianOf(t *grad.Tape, g [3]*fcLayer, x *grad.Mat) (mean, logVar *grad.Mat) {
+	x = t.ELU(t.Dense(x, g[0].w, g[0].b))
+	return t.Dense(x, g[1].w, g[1].b), t.Dense(x, g[2].w, g[2].b)
 }
 
 // Sizes of the four layers (sec. 4.1.1).
@@ -149,10 +165,7 @@ func newSTRNN(m *STRNN, g *strnn.Groups, columns int, seed uint64) *strnnNet {
 	n.lstm[1] = newLSTM("decoder", 1, units, grad.Hash(seed, 12))
 	n.lstm[2] = newLSTM("predictor", max(1, n.latents), units, grad.Hash(seed, 13))
 	if n.latents > 0 {
-		for i, l := range []fcLayer{newLinear("way", units+m.Predict*columns, wayUnits, grad.Hash(seed, 16)),
-			newLinear("way.mean", wayUnits, n.latents, grad.Hash(seed, 17)), newLinear("way.logvar", wayUnits, n.latents, grad.Hash(seed, 18))} {
-			n.ways[i] = &l
-		}
+		n.prior, n.ways = newGaussian(strnn.ValuePrior, units, n.latents, grad.Hash(seed, 16)), newGaussian("way", units+m.Predict*columns, n.latents, grad.Hash(seed, 17))
 	}
 	if m.Filter {
 		n.filter = newConvNet([]int{columns, strnnSizes[3], strnnSizes[3], strnnSizes[3], columns}, []int{5, 1, 1, 5}, grad.Hash(seed, 15)).named("filter")
@@ -178,6 +191,11 @@ func (n *strnnNet) params() (out []*grad.Param) {
 	}
 	for _, l := range n.lstm {
 		out = append(out, l.wx, l.wh, l.b)
+	}
+	if n.latents > 0 {
+		for _, l := range n.prior {
+			out = append(out, l.params()...)
+		}
 	}
 	out = append(out, n.filter.params()...)
 	if n.latents > 0 {
@@ -266,10 +284,10 @@ func (n *strnnNet) before(t *grad.Tape, h, c *grad.Mat, length int) *grad.Mat {
 }
 
 // after returns the temporal network's units for length frames that follow a state, in
-// the way of z, (batch, latents); nil is that of all zeros.
+// the way of z, (batch, latents); nil where there are none.
 func (n *strnnNet) after(t *grad.Tape, h, c, z *grad.Mat, length int) *grad.Mat {
 	if z == nil {
-		z = t.Const(h.Rows, max(1, n.latents))
+		z = t.Const(h.Rows, 1)
 		clear(z.Val)
 	}
 	p, held := n.lstm[2], make([]*grad.Mat, length)
@@ -280,12 +298,16 @@ func (n *strnnNet) after(t *grad.Tape, h, c, z *grad.Mat, length int) *grad.Mat 
 	return y
 }
 
-// way returns the distribution of the latent values, mean and logarithm of variance,
-// (batch, latents), with which frames, (batch·length, columns), come after a state.
+// likely returns the distribution of the latent values, mean and logarithm of variance,
+// (batch, latents), after a state.
+func (n *strnnNet) likely(t *grad.Tape, h *grad.Mat) (mean, logVar *grad.Mat) {
+	return gaussianOf(t, n.prior, h)
+}
+
+// way returns the distribution of the latent values with which frames, (batch·length,
+// columns), come after a state.
 func (n *strnnNet) way(t *grad.Tape, h, frames *grad.Mat) (mean, logVar *grad.Mat) {
-	x := t.Concat(h, t.Reshape(frames, h.Rows, len(frames.Val)/h.Rows))
-	x = t.ELU(t.Dense(x, n.ways[0].w, n.ways[0].b))
-	return t.Dense(x, n.ways[1].w, n.ways[1].b), t.Dense(x, n.ways[2].w, n.ways[2].b)
+	return gaussianOf(t, n.ways, t.Concat(h, t.Reshape(frames, h.Rows, len(frames.Val)/h.Rows)))
 }
 
 // nodes returns the operations of a model file, and its inputs: see the values of
@@ -365,6 +387,13 @@ func (n *strnnNet) nodes(linear *strnn.Linear) (inputs []netruntime.Input, nodes
 			out = add(netruntime.Node{Name: prefix + "columns", Op: netruntime.OpSelect, In: []string{concat(prefix+"parts", parts...)}, Columns: order})
 		}
 		outputs = append(outputs, add(netruntime.Node{Name: []string{strnn.ValueBefore, strnn.ValueAfter}[i], Op: netruntime.OpDenormalize, In: []string{out}, Tensors: raw}))
+	}
+	if n.latents > 0 {
+		inputs = append(inputs, netruntime.Input{Name: strnn.ValueH, Channels: n.units})
+		add(netruntime.Node{Name: strnn.ValuePrior, Op: netruntime.OpDense, In: []string{strnn.ValueH}, Act: "elu"})
+		for _, of := range []string{strnn.ValueMean, strnn.ValueLogVar} {
+			outputs = append(outputs, add(netruntime.Node{Name: of, Op: netruntime.OpDense, In: []string{strnn.ValuePrior}}))
+		}
 	}
 	if linear != nil {
 		inputs = append(inputs, netruntime.Input{Name: strnn.ValuePast, Channels: linear.Encode})

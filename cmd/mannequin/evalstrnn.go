@@ -36,6 +36,8 @@ type evalSTRNNOptions struct {
 	spread   float32
 	seed     uint64
 	threads  int
+	manifold string
+	motions  int
 	rates    bool
 	asJSON   bool
 }
@@ -56,6 +58,7 @@ recordings held out from training, each figure beside the bar that it has to rea
   long nothing moves, how it jerks
   how well people go along paths, by latent values that are looked for, and with
   --tune by the paper's tuning of weights for each window, which is slow
+  how noise is taken off and gaps are filled, beside a convolutional autoencoder
   how many frames a second are made
 
 Rivals are files of train recurrent or train strnn: --rival NAME=FILE, several times.
@@ -71,6 +74,8 @@ docs/strnn.md defines every figure.`,
 				return command.Usagef("--frames is %d, want 1000 to 1000000", o.frames)
 			case o.prefixes < 1 || o.prefixes > 1000:
 				return command.Usagef("--prefixes is %d, want 1 to 1000", o.prefixes)
+			case o.motions < 0 || o.motions > 1e5:
+				return command.Usagef("--motions is %d, want 0 to 100000", o.motions)
 			case !(o.seconds >= 1 && o.seconds <= 3600):
 				return command.Usagef("--seconds is %g, want 1 to 3600", o.seconds)
 			case !(o.spread >= 0 && o.spread <= 3):
@@ -99,6 +104,8 @@ docs/strnn.md defines every figure.`,
 	p.BoolVar(&o.tune, "tune", false, "measure the paper's tuning of weights, too")
 	p.Float32Var(&o.spread, "spread", o.spread, "deviation of the latent values that are drawn")
 	p.Uint64Var(&o.seed, "seed", o.seed, "of what is drawn")
+	p.StringVar(&o.manifold, "manifold", "human", "a shipped model's `name`, or a model file: the autoencoder that noise is also taken off with")
+	p.IntVar(&o.motions, "motions", 512, "motions that noise is taken off; 0: none")
 	p.BoolVar(&o.rates, "rates", true, "measure how many frames a second are made, too")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
@@ -115,6 +122,8 @@ type evalSTRNNReport struct {
 	Recorded metrics.Liveliness `json:"recorded"` // the recordings learnt from
 	Rollouts []evalRollouts     `json:"rollouts"` // rivals, and the model, last
 	Control  []evalControl      `json:"control"`
+	Noise    []evalSTRNNNoise   `json:"noise,omitempty"`
+	Gaps     []evalSTRNNGap     `json:"gaps,omitempty"`
 	Rates    []evalSTRNNRate    `json:"rates,omitempty"`
 	Bars     evalBars           `json:"bars"`
 	model    *strnn.Model       // under test
@@ -206,7 +215,7 @@ func evalSTRNN(ctx context.Context, o evalSTRNNOptions) (*evalSTRNNReport, error
 		}
 		r.of = append(r.of, p)
 	}
-	for _, stage := range []func() error{r.forecasts, r.rollouts, r.nearest, r.controls, r.rates} {
+	for _, stage := range []func() error{r.forecasts, r.rollouts, r.nearest, r.controls, r.cleans, r.rates} {
 		if ctx.Err() != nil {
 			return nil, errors.New("interrupted, nothing measured")
 		}
@@ -485,6 +494,7 @@ func (r *evalSTRNNReport) bars() evalBars {
 			b.most("distance from the path, mean cm", r.Control[i].Name, &r.Control[i].Mean, 5)
 		}
 	}
+	r.cleanBars(&b)
 	for i := range r.Rates {
 		if v := &r.Rates[i]; v.BF16 {
 			if v.Control {
@@ -544,6 +554,9 @@ func (r *evalSTRNNReport) print(w io.Writer) error {
 	}
 	if len(r.Control) > 0 {
 		t.section(fmt.Sprintf("People along paths for %.0f s at %g m/s", r.Control[0].Seconds, controlSpeed), rows...)
+	}
+	if len(r.Noise) > 0 {
+		r.printCleans(t)
 	}
 	rows = []string{"motions\tcontrol\tbfloat16\tframes/s"}
 	for _, v := range r.Rates {

@@ -45,7 +45,7 @@ type evalSTRNNOptions struct {
 func newEvalSTRNN() *cobra.Command {
 	o := evalSTRNNOptions{spread: 1, seed: 1}
 	c := &cobra.Command{
-		Use:   "strnn --data DIR",
+		Use:   "strnn --model FILE --data DIR",
 		Short: "Measure predictions of people's motion, far ahead, and under control",
 		Long: `Measure a spatio-temporal recurrent network (Wang, Ho, Shum and Zhu 2019) on
 recordings held out from training, each figure beside the bar that it has to reach:
@@ -63,8 +63,8 @@ recordings held out from training, each figure beside the bar that it has to rea
 
 Rivals are files of train recurrent or train strnn: --rival NAME=FILE, several times.
 docs/strnn.md defines every figure.`,
-		Example: `  mannequin eval strnn --data data/cmu-locomotion --data data/cmu-actions
-  mannequin eval strnn --data data/cmu-locomotion --rival lstm3=lstm3.safetensors --rival temporal=temporal.safetensors --json`,
+		Example: `  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --data data/cmu-actions
+  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --rival lstm3=lstm3.safetensors --rival temporal=temporal.safetensors --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -92,7 +92,7 @@ docs/strnn.md defines every figure.`,
 		},
 	}
 	p := c.Flags()
-	p.StringVar(&o.model, "model", "human-strnn", "a shipped model's `name`, or a model file")
+	p.StringVar(&o.model, "model", "", "model `file` of train strnn")
 	p.StringArrayVar(&o.data, "data", nil, "`folder` of the recordings that it was trained on; may stand several times")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train strnn)")
 	p.StringArrayVar(&o.rivals, "rival", nil, "`NAME=FILE` of another predictor to measure beside it; may stand several times")
@@ -110,6 +110,7 @@ docs/strnn.md defines every figure.`,
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	must(c.MarkFlagRequired("data"))
+	must(c.MarkFlagRequired("model"))
 	return c
 }
 
@@ -244,7 +245,7 @@ func (r *evalSTRNNReport) predictor(name, file string) (evalPredictor, error) {
 	if err != nil {
 		return evalPredictor{}, err
 	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, r.opt.prefixes), Workers: r.opt.threads})
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, nearestPrefixes*r.opt.prefixes), Workers: r.opt.threads})
 	if err != nil {
 		return evalPredictor{}, err
 	}
@@ -306,29 +307,30 @@ func (r *evalSTRNNReport) variance(v metrics.Liveliness) (out []float64) {
 	return out
 }
 
-// nearestPrefixes is how many prefixes the manifold distance is of.
-const nearestPrefixes = 30
+// nearestPrefixes is of how many prefixes the manifold distance is, for each motion that
+// goes on for long.
+const nearestPrefixes = 3
 
 // nearest measures how far what is made is from what was learnt from, and for
 // comparison how far other recordings are.
 func (r *evalSTRNNReport) nearest() error {
 	manifold := metrics.NewManifold(r.train)
-	cols := r.model.Layout.Columns()
+	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.prefixes
 	for _, p := range r.of {
 		if p.draws != nil {
 			p.draws.Draw(r.opt.seed, r.opt.spread)
 		}
-		rows, err := metrics.Roll(p.p, r.held, nearestPrefixes, p.prefix, metrics.ManifoldFrames)
+		rows, err := metrics.Roll(p.p, r.held, prefixes, p.prefix, metrics.ManifoldFrames)
 		if err != nil {
 			return err
 		}
 		n, sum := (p.prefix+metrics.ManifoldFrames)*cols, 0.0
-		for i := range nearestPrefixes {
+		for i := range prefixes {
 			d, err := manifold.Distance(rows[i*n:][p.prefix*cols:n], r.opt.threads)
 			if err != nil {
 				return err
 			}
-			sum += d / nearestPrefixes
+			sum += d / float64(prefixes)
 		}
 		r.Nearest = append(r.Nearest, evalNearest{p.name, sum})
 	}
@@ -538,7 +540,7 @@ func (r *evalSTRNNReport) print(w io.Writer) error {
 	for _, n := range r.Nearest {
 		rows = append(rows, cells(n.Name, fmt.Sprintf("%.2f", n.Distance)))
 	}
-	t.section(fmt.Sprintf("How far windows of %d frames made of %d prefixes are from the recordings learnt from (manifold distance)", metrics.ManifoldFrames, nearestPrefixes), rows...)
+	t.section(fmt.Sprintf("How far windows of %d frames made of %d prefixes are from the recordings learnt from (manifold distance)", metrics.ManifoldFrames, nearestPrefixes*r.opt.prefixes), rows...)
 	rows = []string{"\tvariance of joints: least\tmost\tmedian of each motion\tstill s\tjerk\tfinite\tframes/s"}
 	for _, v := range r.Rollouts {
 		var each []string

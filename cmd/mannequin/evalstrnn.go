@@ -419,8 +419,7 @@ func (r *evalSTRNNReport) rates() error {
 	}
 	for _, v := range []struct{ control, bf16 bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
 		n := motions
-		run := func() error { return nil }
-		var close func() error
+		var run, close func() error
 		if v.control {
 			n = 64
 			c, err := m.NewController(strnn.ControllerOptions{Batch: n, Draws: r.opt.draws, Workers: r.opt.threads, BF16: v.bf16})

@@ -21,7 +21,6 @@ type strnnLoss struct {
 	noise  float64    // the present deviation of what is added to frames seen
 	tunes  bool       // the filter alone learns
 	parts  [6]float64 // sums over the held-out windows, and their number
-	work   []float32
 }
 
 func newSTRNNLoss(m *STRNN) (*strnnLoss, error) {

@@ -105,6 +105,7 @@ type Control struct {
 	Body   []float32   // (n, Predict, feature.MotionLen) the motion that the body shall have, raw
 	Stand  []float32   // (n, Predict, contacts) how much each contact shall stand, 0 to 1; nil: as much as the motion that is found says itself
 	Draws  int         // ways drawn, from 1 to the controller's
+	Ways   []float32   // (n, Draws, Latent) the latent values of ways, in place of those drawn; nil: drawn
 	Steps  int         // most steps from the best of them
 	Spread float32     // deviation of the latent values that are drawn
 	Exact  bool        // what the body still lacks at the end is spread over the frames
@@ -135,7 +136,8 @@ const latentMost = 3
 
 // Run writes the frames that follow, (n, Predict, columns) raw, those of n motions,
 // (n, Encode, columns) raw, and returns the mean cost of a motion. A motion's result has
-// the same bits alone or among others, but for its place among them, by which is drawn.
+// the same bits alone or among others, but for its place among them, by which is drawn
+// where Ways are not given.
 func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float64, err error) {
 	m := c.m
 	size := m.Predict * m.Layout.Columns()
@@ -145,14 +147,21 @@ func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float6
 	if job.Draws < 1 || job.Draws > c.ways || job.Steps < 0 || !(job.Spread >= 0) {
 		return 0, fmt.Errorf("strnn: control with %d draws of spread %g and %d steps: want 1 to %d draws, no less than 0, and no less than 0 steps", job.Draws, job.Spread, job.Steps, c.ways)
 	}
+	if job.Ways != nil && len(job.Ways) != n*job.Draws*m.Latent {
+		return 0, fmt.Errorf("strnn: control of %d motions in %d ways of %d latent values in all: want %d", n, job.Draws, len(job.Ways), n*job.Draws*m.Latent)
+	}
 	if err := c.predict.See(seen, n); err != nil {
 		return 0, err
 	}
+	copy(c.latent, job.Ways)
 	c.cost = controlCost{m, c.Weights, job}
 	c.n, c.count = n, job.Draws
 	for i := range n {
 		b := &c.best[i]
 		b.cost, b.damp = math.Inf(1), 1e-3
+		if job.Ways != nil {
+			continue
+		}
 		b.rand.Seed(job.Seed, uint64(i))
 		r := rand.New(&b.rand)
 		for k := range job.Draws * m.Latent {
@@ -222,7 +231,10 @@ func (c *Controller) take(s *searchScratch, i, w int) bool {
 	b := &c.best[i]
 	cost := c.cost.at(&s.controlScratch, i, rows, z)
 	if !(cost < b.cost) {
-		return false
+		if !math.IsInf(b.cost, 1) {
+			return false
+		}
+		cost = b.cost // none yet: better these frames than those of the motion before
 	}
 	b.cost = cost
 	copy(b.z, z)

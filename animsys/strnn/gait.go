@@ -17,22 +17,23 @@ type gait struct {
 // How people step, roughly as recorded ones do.
 const (
 	gaitHalflife = 0.3  // s, of the springs
-	strideRate   = 0.82 // strides per second at 1 m/s; it grows with the root of the speed
+	strideRate   = 0.55 // strides per second
+	strideMore   = 0.28 // and more for each m/s
 	strideTurn   = 0.4  // m/s for which a turn of 1 rad/s counts
 	standsBelow  = 0.15 // m/s: slower, both feet stand
 )
 
 // Where in a stride, from a foot's coming down on, its heel and its toe stand.
 var (
-	heelStands = [2]float32{0, 0.45}
-	toeStands  = [2]float32{0.1, 0.62}
+	heelStands = [2]float32{0, 0.48}
+	toeStands  = [2]float32{0.08, 0.6}
 )
 
 // next goes on by a frame.
 func (g *gait) next(speed, turn float32) {
 	g.speed[0], g.speed[1] = m3.Spring(g.speed[0], g.speed[1], speed, gaitHalflife, 1.0/Rate)
 	g.turn[0], g.turn[1] = m3.Spring(g.turn[0], g.turn[1], turn, gaitHalflife, 1.0/Rate)
-	if g.phase += strideRate * m3.Sqrt(g.effort()) / Rate; g.phase >= 1 {
+	if g.phase += (strideRate + strideMore*g.effort()) / Rate; g.phase >= 1 {
 		g.phase--
 	}
 }

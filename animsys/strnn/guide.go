@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
+	"mannequin/internal/kernel"
 )
 
 // KeyGuide is the extra metadata key of a Guide, as JSON.
@@ -14,7 +15,9 @@ const KeyGuide = "guide"
 
 // Guide tells the latent values with which somebody goes on as they are asked to, from
 // the frames seen and the motion that their body shall have: what a Controller finds by a
-// search, in one product. It is linear, of values in deviations, each within guideMost:
+// search, in one product. It is linear, and its weights depend on where in a stride they
+// shall be and on how fast they shall go. It sees values in deviations, each within
+// guideMost:
 //
 //   - the last frame, and the places of joints in those 3 and 8 frames before
 //   - the speed ahead and the turn that the body shall have, in the first, the middle and
@@ -27,7 +30,17 @@ type Guide struct {
 	Mean   []float32 `json:"mean"`   // (GuideInputs) of the values
 	Scale  []float32 `json:"scale"`  // (GuideInputs) their deviations
 	Bias   []float32 `json:"bias"`   // (Latent) the latent values of the mean
-	Weight []float32 `json:"weight"` // (GuideInputs, Latent)
+	Weight []float32 `json:"weight"` // (guideGates, GuideInputs, Latent): what each of gates is multiplied with
+}
+
+// guideGates is how many weights a guide has of each value: one that holds always, and
+// those of the sine and the cosine and of the speed of the first frame to come.
+const guideGates = 4
+
+// gates returns by how much each of the weights counts.
+func (g *Guide) gates(sees []float32) [guideGates]float32 {
+	stride, speed := len(sees)-2*2, len(sees)-2*2-2*3
+	return [guideGates]float32{1, sees[stride], sees[stride+1], g.value(speed, sees)}
 }
 
 // guidePast is how many frames before the last those are of which a guide sees where
@@ -75,10 +88,9 @@ func (g *Guide) value(i int, sees []float32) float32 {
 // run writes the latent values z, (Latent), for what a guide sees.
 func (g *Guide) run(z, sees []float32) {
 	copy(z, g.Bias)
-	for i := range sees {
-		v := g.value(i, sees)
-		for k, w := range g.Weight[i*len(z):][:len(z)] {
-			z[k] += v * w
+	for j, gate := range g.gates(sees) {
+		for i := range sees {
+			kernel.Axpy(z, gate*g.value(i, sees), g.Weight[(j*len(sees)+i)*len(z):][:len(z)])
 		}
 	}
 	for k, v := range z {
@@ -112,8 +124,8 @@ func (m *Model) readGuide(differ func(format string, args ...any)) {
 
 func (m *Model) checkGuide(g *Guide) error {
 	n := GuideInputs(m.Layout)
-	if len(g.Mean) != n || len(g.Scale) != n || len(g.Bias) != m.Latent || len(g.Weight) != n*m.Latent {
-		return fmt.Errorf("a guide of %d means, %d deviations, %d latent values and %d weights, want %d, %d, %d and %d", len(g.Mean), len(g.Scale), len(g.Bias), len(g.Weight), n, n, m.Latent, n*m.Latent)
+	if len(g.Mean) != n || len(g.Scale) != n || len(g.Bias) != m.Latent || len(g.Weight) != guideGates*n*m.Latent {
+		return fmt.Errorf("a guide of %d means, %d deviations, %d latent values and %d weights, want %d, %d, %d and %d", len(g.Mean), len(g.Scale), len(g.Bias), len(g.Weight), n, n, m.Latent, guideGates*n*m.Latent)
 	}
 	for _, v := range [][]float32{g.Mean, g.Scale, g.Bias, g.Weight} {
 		if unfit(v) {

@@ -94,7 +94,7 @@ func TestGuideRefuses(t *testing.T) {
 	text := func(mean, scale, bias, weight string) string {
 		return fmt.Sprintf(`{"mean":%s,"scale":%s,"bias":%s,"weight":%s}`, mean, scale, bias, weight)
 	}
-	whole := [4]string{numbers(n, "1"), numbers(n, "2"), numbers(teststrnn.Latent, "0"), numbers(n*teststrnn.Latent, "0")}
+	whole := [4]string{numbers(n, "1"), numbers(n, "2"), numbers(teststrnn.Latent, "0"), numbers(4*n*teststrnn.Latent, "0")}
 	if _, err := withGuide(t, text(whole[0], whole[1], whole[2], whole[3])); err != nil {
 		t.Error(err)
 	}

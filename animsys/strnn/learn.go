@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/netruntime"
@@ -12,9 +13,9 @@ import (
 
 // GuideOptions say how a guide is learnt.
 type GuideOptions struct {
-	People  int               // who walk at a time; 0 is 24
+	People  int               // who walk at a time; 0 is 32
 	Windows int               // that each makes in a round; 0 is 30
-	Rounds  int               // 0 is 3
+	Rounds  int               // 0 is 4
 	Draws   int               // ways drawn for each window; 0 is 8
 	Steps   int               // of the search from the best of them; 0 is 2
 	Seed    uint64            // of what they are asked for, and of what is drawn
@@ -29,15 +30,23 @@ type GuideOptions struct {
 // guide is fitted: ridge regression.
 const guideAside = 0.03
 
+// How a guide's teacher searches: farther than for one motion, and for feet that stand.
+const (
+	guideSpread = 0.8
+	guideSlide  = 4     // ControlWeights.Slide
+	guideLatent = 0.003 // ControlWeights.Latent: arms, of which nothing is asked, do what is likely
+)
+
 // LearnGuide learns a guide from what a Controller finds: people walk as they are asked to,
 // now so, now so, by its search, and the guide is the linear map that comes nearest to the
-// latent values that it finds. In the rounds after the first it searches around what the
-// guide of the round before says, and the guide learns from all.
+// latent values that it finds. In the rounds after the first every second person walks by
+// the guide of the round before, so that it learns to find back from where it leads people,
+// and the guide learns from all.
 func (m *Model) LearnGuide(o GuideOptions) (*Guide, error) {
 	for _, n := range []struct {
 		of    *int
 		usual int
-	}{{&o.People, 24}, {&o.Windows, 30}, {&o.Rounds, 3}, {&o.Draws, 8}, {&o.Steps, 2}} {
+	}{{&o.People, 32}, {&o.Windows, 30}, {&o.Rounds, 4}, {&o.Draws, 8}, {&o.Steps, 2}} {
 		if *n.of == 0 {
 			*n.of = n.usual
 		}
@@ -45,12 +54,14 @@ func (m *Model) LearnGuide(o GuideOptions) (*Guide, error) {
 			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d draws and %d steps: want none less than 0", o.People, o.Windows, o.Rounds, o.Draws, o.Steps)
 		}
 	}
-	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Draws: o.Draws, Steps: o.Steps, Open: o.Open}, max(o.People, streamStarts))
+	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Draws: o.Draws, Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))
 	if err != nil {
 		return nil, err
 	}
+	s.search.Weights.Slide, s.search.Weights.Latent = guideSlide, guideLatent
 	s.guide = nil
-	l := lessons{m: m, stream: s, options: &o}
+	l := lessons{m: m, stream: s, options: &o, first: make([]float32, o.People*m.Latent), next: make([]float32, o.People*m.Predict*m.Layout.Columns())}
+	s.found = l.note
 	for range o.Rounds {
 		if err := l.walk(); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -70,11 +81,10 @@ type lessons struct {
 	done    int         // windows
 	sees    [][]float32 // by window and person, (GuideInputs)
 	z       [][]float32 // (Latent)
-}
 
-// skipWindows is how many windows at first are not learnt from: people begin with a pose
-// that nobody walks in.
-const skipWindows = 4
+	first []float32 // (people, Latent) what the guide says
+	next  []float32 // (people, Predict, columns) what it leads to
+}
 
 // walk has people walk for a round.
 func (l *lessons) walk() error {
@@ -87,8 +97,6 @@ func (l *lessons) walk() error {
 			return err
 		}
 	}
-	saw := make([][]float32, o.People)
-	s.tell = func(i int, sees []float32) { saw[i] = append([]float32(nil), sees...) }
 	r := rand.New(rand.NewPCG(o.Seed, uint64(l.done)))
 	for window := range o.Windows {
 		if o.Stop != nil && o.Stop() {
@@ -97,22 +105,41 @@ func (l *lessons) walk() error {
 		s.due = s.due[:0]
 		for i := range o.People {
 			s.due = append(s.due, int32(i))
-			if (window+i)%5 == 0 { // after 10/3 s
+			if (window+i)%(4+i%12) == 0 { // some are soon asked for something else, others walk on
 				s.Wanders[i] = asking(r)
 			}
 		}
 		if err := s.goOn(); err != nil {
 			return err
 		}
-		for i := range s.led {
-			if !s.fit[i] || window < skipWindows {
-				continue
-			}
-			l.sees, l.z = append(l.sees, saw[i]), append(l.z, append([]float32(nil), s.search.best[i].z...))
-		}
 		if l.done++; o.Tell != nil {
 			o.Tell(l.done, o.Rounds*o.Windows)
 		}
+	}
+	return nil
+}
+
+// note notes what the search found, and has every second person do as the guide says.
+func (l *lessons) note() error {
+	s, m := l.stream, l.m
+	n := GuideInputs(m.Layout)
+	for i := range s.led {
+		if b := &s.search.best[i]; !math.IsInf(b.cost, 1) {
+			l.sees, l.z = append(l.sees, slices.Clone(s.sees[i*n:][:n])), append(l.z, slices.Clone(b.z))
+		}
+	}
+	if s.guide == nil {
+		return nil
+	}
+	for i := range s.led {
+		copy(l.first[i*m.Latent:][:m.Latent], s.ways[i*s.draws*m.Latent:])
+	}
+	size := m.Predict * m.Layout.Columns()
+	if err := s.search.predict.Next(l.next[:s.led*size], l.first[:s.led*m.Latent], s.led, 1); err != nil {
+		return err
+	}
+	for i := 0; i < s.led; i += 2 {
+		copy(s.next[i*size:][:size], l.next[i*size:])
 	}
 	return nil
 }
@@ -135,7 +162,7 @@ func (l *lessons) fit() (*Guide, error) {
 	if count < n {
 		return nil, fmt.Errorf("strnn: a guide of %d values from %d windows: want more people, windows or rounds", n, count)
 	}
-	g := &Guide{Mean: make([]float32, n), Scale: make([]float32, n), Bias: make([]float32, latent), Weight: make([]float32, n*latent)}
+	g := &Guide{Mean: make([]float32, n), Scale: make([]float32, n), Bias: make([]float32, latent), Weight: make([]float32, guideGates*n*latent)}
 	for i := range n {
 		sum, squares := 0.0, 0.0
 		for _, v := range l.sees {
@@ -152,15 +179,20 @@ func (l *lessons) fit() (*Guide, error) {
 		}
 		g.Bias[k] = float32(sum / float64(count))
 	}
+	inputs := n
+	n *= guideGates
 	// (XᵀX + aside)·w = Xᵀz
 	square, right, row := make([]float64, n*n), make([]float64, latent*n), make([]float64, n)
 	for c, sees := range l.sees {
-		for i := range row {
-			row[i] = float64(g.value(i, sees))
+		for j, gate := range g.gates(sees) {
+			for i := range inputs {
+				row[j*inputs+i] = float64(gate * g.value(i, sees))
+			}
 		}
 		for i, v := range row {
-			for j := range i + 1 {
-				square[i*n+j] += v * row[j]
+			to := square[i*n:][:i+1]
+			for j, u := range row[:i+1] {
+				to[j] += v * u
 			}
 			for k, z := range l.z[c] {
 				right[k*n+i] += v * float64(z-g.Bias[k])
@@ -170,13 +202,12 @@ func (l *lessons) fit() (*Guide, error) {
 	for i := range n {
 		square[i*n+i] += guideAside * float64(count)
 	}
-	factors := make([]float64, n*n)
+	if !factor(square, n) {
+		return nil, fmt.Errorf("strnn: no guide comes nearest to what was found")
+	}
 	for k := range latent {
-		copy(factors, square)
 		w := right[k*n:][:n]
-		if !solve(factors, w, n) {
-			return nil, fmt.Errorf("strnn: no guide comes nearest to what was found")
-		}
+		substitute(square, w, n)
 		for i, v := range w {
 			g.Weight[i*latent+k] = float32(v)
 		}

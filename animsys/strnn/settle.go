@@ -34,17 +34,13 @@ func (m *Model) newSettling() *settling {
 	l, sk := m.Layout, m.Skel
 	s := &settling{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()), rot: make([]m3.Quat, sk.Len()),
 		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict)}
-	for j, p := range sk.Parents { // at rest
-		if s.model[j] = m3.Identity; p >= 0 {
-			s.model[j].Pos = s.model[p].Pos.Add(sk.Offsets[j])
-		}
-	}
+	rest := rested(m.Person)
 	for _, name := range l.Joints {
 		s.joints = append(s.joints, sk.Index(name))
 	}
 	for _, c := range l.Contacts {
 		s.feet = append(s.feet, l.Pos(l.Joint(c.Joint)))
-		s.sole = append(s.sole, s.model[sk.Index(c.Joint)].Pos.Y)
+		s.sole = append(s.sole, rest[sk.Index(c.Joint)].Y)
 	}
 	if len(s.sole) > 0 {
 		lowest := slices.Min(s.sole)
@@ -56,14 +52,22 @@ func (m *Model) newSettling() *settling {
 }
 
 // run settles frames that follow others, rows (Predict, columns) after seen (Encode,
-// columns), all raw: they begin where those end, bones have their length, and the lower
-// foot is on the ground. It reports whether the frames are those of a person.
-func (s *settling) run(rows, seen []float32) bool {
+// columns), all raw: they begin where those end, bones have their length, the lower foot
+// is on the ground, the body ends where it shall by the motion want, (Predict,
+// feature.MotionLen), nil being any, and what is low and slow stands. It reports whether
+// the frames are those of a person.
+func (s *settling) run(rows, seen, want []float32) bool {
 	if unfit(rows) {
 		return false
 	}
-	s.ease(rows, seen)
-	return s.fit(rows) && s.ground(rows, seen)
+	if s.ease(rows, seen); !s.fit(rows) || !s.ground(rows, seen) {
+		return false
+	}
+	if want != nil {
+		s.m.bring(rows, want)
+	}
+	s.stand(rows, seen)
+	return true
 }
 
 // ease fades out what the first frame and its change differ by from how the last frames
@@ -136,6 +140,28 @@ func (s *settling) ground(rows, seen []float32) bool {
 		}
 	}
 	return true
+}
+
+// stand has contacts stand where recorded ones would: see feature.Contact.
+func (s *settling) stand(rows, seen []float32) {
+	l := s.m.Layout
+	cols, body := l.Columns(), l.Body()
+	before := seen[(s.m.Encode-1)*cols:][:cols]
+	for f := range s.m.Predict {
+		row := rows[f*cols:][:cols]
+		way := feature.Place{}.Advance(before[body:], 1.0/Rate)
+		turn := m3.YawQuat(way.Yaw)
+		for c, at := range s.feet {
+			was := m3.V(before[at], before[at+1], before[at+2])
+			speed := way.Pos.Add(turn.Rotate(m3.V(row[at], row[at+1], row[at+2]))).Dist(was) * Rate
+			bounds := &l.Contacts[c]
+			stands := &row[l.Contact(c)]
+			if *stands = 0; row[at+1] < bounds.Height && speed < bounds.Speed {
+				*stands = 1
+			}
+		}
+		before = row
+	}
 }
 
 // groundMost is how far from the ground frames are no longer a person's, m.

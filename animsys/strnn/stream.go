@@ -65,7 +65,7 @@ type StreamOptions struct {
 	Seed    uint64            // of what is drawn
 	Draws   int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
 	Steps   int               // of a search from there, each of which costs as much as Latent+1 draws: see Control
-	Spread  float32           // deviation of the latent values that are drawn, from the guide's, and of those of who is free; 0 is 0.5
+	Spread  float32           // deviation of the latent values that are drawn, around the guide's and around the likeliest ones; 0 is 0.5
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
 }
@@ -74,7 +74,7 @@ type StreamOptions struct {
 const streamStarts = 4
 
 // NewStream returns a stream, with nobody in it. The frames that people begin with are
-// made by the network, from its mean pose. A model without a Guide needs a search: Draws
+// made by the network, from somebody who stands. A model without a Guide needs a search: Draws
 // or Steps.
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if m.Guide == nil && o.Draws <= 1 && o.Steps == 0 {
@@ -91,7 +91,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 }
 
 // newStream returns a stream of which batch people go on at a time at most. People begin
-// with the mean pose.
+// standing.
 func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Spread == 0 {
 		o.Spread = 0.5
@@ -109,10 +109,6 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if m.Encode < 2 || m.Predict < 2 {
 		return nil, fmt.Errorf("strnn: model %q sees %d frames and makes %d: a stream wants at least 2 of both", m.Net.Meta().Name, m.Encode, m.Predict)
 	}
-	mean, ok := m.Net.Tensor("mean")
-	if !ok || len(mean.Data) != l.Columns() || unfit(mean.Data) {
-		return nil, fmt.Errorf("strnn: model %q has no mean frame for people to begin with", m.Net.Meta().Name)
-	}
 	search, err := m.NewController(ControllerOptions{Batch: batch, Draws: o.Draws, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
 	if err != nil {
 		return nil, err
@@ -125,29 +121,26 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 		turning: turning{
 			due: make([]int32, 0, batch), seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
 			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Draws*m.Latent),
-			sees: make([]float32, GuideInputs(l)), fit: make([]bool, batch),
+			sees: make([]float32, batch*GuideInputs(l)), fit: make([]bool, batch),
 		},
 	}
 	s.rand, s.settle = rand.New(&s.pcg), s.settleOne
 	for range search.pool.Workers() {
 		s.settlings = append(s.settlings, m.newSettling())
 	}
+	stands := m.standing(s.settlings[0].sole)
+	s.bearing = [2][]float32{stands, m.bearing()}
 	for at := 0; at < len(s.starts); at += cols {
-		copy(s.starts[at:], mean.Data)
-		clear(s.starts[at+l.Body():][:feature.MotionLen])
-	}
-	s.settlings[0].fit(s.starts[m.Encode*cols:][:m.Predict*cols])
-	for at := 0; at < len(s.starts); at += cols {
-		copy(s.starts[at:at+cols], s.starts[m.Encode*cols:])
+		copy(s.starts[at:], stands)
 	}
 	return s, nil
 }
 
-// prepareWindows is for how many windows the network goes on from its mean pose before
-// people begin with what it makes.
+// prepareWindows is for how many windows those who stand at first walk before people begin
+// with what is made of them.
 const prepareWindows = 16
 
-// prepare has those walk who begin with the mean pose, each at another speed, and keeps
+// prepare has those walk who stand at first, each at another speed, and keeps
 // what they come to for people to begin with.
 func (s *Stream) prepare() error {
 	size := len(s.starts) / streamStarts
@@ -165,7 +158,7 @@ func (s *Stream) prepare() error {
 		}
 	}
 	if s.lost > 0 {
-		return fmt.Errorf("strnn: model %q does not walk: %d of %d windows from its mean pose on are no person's", s.model.Net.Meta().Name, s.lost, prepareWindows*streamStarts)
+		return fmt.Errorf("strnn: model %q does not walk: %d of %d windows of people who set out are no person's", s.model.Net.Meta().Name, s.lost, prepareWindows*streamStarts)
 	}
 	copy(s.starts, s.frames[:streamStarts*size])
 	for i := range s.begun {
@@ -346,3 +339,6 @@ func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
 	}
 	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }
+
+// Began reports whether row plays new frames since this tick.
+func (s *Stream) Began(row int) bool { return s.at(row) == 1 }

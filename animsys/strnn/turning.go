@@ -8,17 +8,18 @@ import (
 
 // turning is what a stream has for those who go on in a tick.
 type turning struct {
-	due        []int32                     // their rows, first those who are led: who are not free
-	led        int                         // how many
-	seen, next []float32                   // (due, Encode, columns) and (due, Predict, columns)
-	want       []float32                   // (led, Predict, feature.MotionLen) the motion that their bodies shall have
-	stand      []float32                   // (led, Predict, contacts) how much their contacts shall stand
-	stances    []stance                    // (contacts)
-	gaits      []gait                      // (led) at the end of the frames
-	ways       []float32                   // (led, draws, Latent), then (free, Latent)
-	sees       []float32                   // (GuideInputs)
-	tell       func(i int, sees []float32) // where not nil, called with what a guide sees of the i-th
-	fit        []bool                      // (due) the frames are a person's
+	due        []int32      // their rows, first those who are led: who are not free
+	led        int          // how many
+	seen, next []float32    // (due, Encode, columns) and (due, Predict, columns)
+	want       []float32    // (led, Predict, feature.MotionLen) the motion that their bodies shall have
+	stand      []float32    // (led, Predict, contacts) how much their contacts shall stand
+	stances    []stance     // (contacts)
+	bearing    [2][]float32 // Control.Pose
+	gaits      []gait       // (led) at the end of the frames
+	ways       []float32    // (led, draws, Latent), then (free, Latent)
+	sees       []float32    // (led, GuideInputs) what a guide sees
+	found      func() error // where not nil, called when next has the frames of who are led
+	fit        []bool       // (due) the frames are a person's
 	job        Control
 	settlings  []*settling // by worker
 	settle     func(worker, i int)
@@ -46,9 +47,14 @@ func (s *Stream) goOn() error {
 		s.ask(i)
 	}
 	if led := s.led; led > 0 {
-		s.job = Control{Body: s.want[:led*m.Predict*feature.MotionLen], Stand: s.stand[:led*m.Predict*len(s.stances)], Draws: s.draws, Ways: s.ways[:led*s.draws*m.Latent], Steps: s.steps}
+		s.job = Control{Body: s.want[:led*m.Predict*feature.MotionLen], Stand: s.stand[:led*m.Predict*len(s.stances)], Pose: s.bearing, Draws: s.draws, Ways: s.ways[:led*s.draws*m.Latent], Steps: s.steps}
 		if _, err := s.search.Run(s.next[:led*next], s.seen[:led*seen], led, &s.job); err != nil {
 			return err
+		}
+		if s.found != nil {
+			if err := s.found(); err != nil {
+				return err
+			}
 		}
 	}
 	if free := n - s.led; free > 0 {
@@ -105,14 +111,16 @@ func (s *Stream) ask(i int) {
 	draw(ways)
 	first := ways[:m.Latent]
 	clear(first)
-	m.guideSees(s.sees, s.seen[i*m.Encode*m.Layout.Columns():], want, ends)
-	if s.tell != nil {
-		s.tell(i, s.sees)
+	n := GuideInputs(m.Layout)
+	sees := s.sees[i*n:][:n]
+	m.guideSees(sees, s.seen[i*m.Encode*m.Layout.Columns():], want, ends)
+	if s.guide == nil {
+		return
 	}
-	if s.guide != nil {
-		s.guide.run(first, s.sees)
-		for k := m.Latent; k < len(ways); k++ {
-			ways[k] += first[k%m.Latent]
+	s.guide.run(first, sees)
+	for w := 1; w < s.draws; w += 2 { // around it, and around what is likely
+		for k, v := range first {
+			ways[w*m.Latent+k] += v
 		}
 	}
 }
@@ -122,11 +130,12 @@ func (s *Stream) settleOne(worker, i int) {
 	m, r := s.model, int(s.due[i])
 	cols := m.Layout.Columns()
 	next := s.next[i*m.Predict*cols:][:m.Predict*cols]
-	if s.fit[i] = s.settlings[worker].run(next, s.seen[i*m.Encode*cols:][:m.Encode*cols]); !s.fit[i] {
-		return
-	}
+	var want []float32
 	if i < s.led {
-		m.bring(next, s.job.body(m, i))
+		want = s.job.body(m, i)
+	}
+	if s.fit[i] = s.settlings[worker].run(next, s.seen[i*m.Encode*cols:][:m.Encode*cols], want); !s.fit[i] {
+		return
 	}
 	w := s.window(r)
 	copy(w, w[len(next):])

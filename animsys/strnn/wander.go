@@ -13,7 +13,7 @@ type Wander struct {
 
 // The most that a Wander asks for; beyond it, it asks for these.
 const (
-	MaxSpeed = 2.0 // m/s
+	MaxSpeed = 1.8 // m/s
 	MaxTurn  = 1.0 // rad/s
 )
 

@@ -82,7 +82,7 @@ func Net(t testing.TB, o Options) *netruntime.Net {
 // guide returns one that tells the first latent value from the turn in the last frame.
 func guide(l *feature.Motion) *strnn.Guide {
 	n := strnn.GuideInputs(l)
-	g := &strnn.Guide{Mean: make([]float32, n), Scale: make([]float32, n), Bias: make([]float32, Latent), Weight: make([]float32, n*Latent)}
+	g := &strnn.Guide{Mean: make([]float32, n), Scale: make([]float32, n), Bias: make([]float32, Latent), Weight: make([]float32, 4*n*Latent)}
 	for i := range g.Scale {
 		g.Scale[i] = 1
 	}

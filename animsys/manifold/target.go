@@ -161,3 +161,39 @@ func (m *Model) Aim(job *Edit, b int, start feature.Place, targets []Target) err
 }
 
 func vec(row []float32, at int) m3.Vec3 { return m3.V(row[at], row[at+1], row[at+2]) }
+
+// DefaultHold is a weight for Hold that leaves about an eighth of what bones are off.
+const DefaultHold = 0.005
+
+// Hold lets joints of the edit of motion b stay near where they are in job.Rows, in frames
+// for which job.Weight asks for nothing yet: weight counts squared distances. It is for
+// motions that do not come from the manifold: an edit without it, which goes along the
+// manifold, takes them far to mend their bones. It makes job.Want and job.Weight where
+// they are nil.
+func (m *Model) Hold(job *Edit, b int, weight float32) error {
+	switch {
+	case b < 0 || b >= job.Batch || job.Length < 1:
+		return fmt.Errorf("manifold: motion %d is to be held in an edit of %d motions of %d frames", b, job.Batch, job.Length)
+	case !(weight >= 0) || math.IsInf(float64(weight), 0):
+		return fmt.Errorf("manifold: a motion is to be held by a weight of %g, want 0 or more", weight)
+	}
+	if err := job.check(m); err != nil {
+		return err
+	}
+	cols, body := m.Layout.Columns(), m.Layout.Body()
+	if job.Want == nil {
+		job.Want, job.Weight = make([]float32, job.Batch*job.Length*cols), make([]float32, job.Batch*job.Length*cols)
+	}
+	for f := range job.Length {
+		at := (b*job.Length + f) * cols
+		free := job.Weight[at:][:cols]
+		if slices.ContainsFunc(free, func(w float32) bool { return w != 0 }) {
+			continue
+		}
+		copy(job.Want[at:][:body], job.Rows[at:])
+		for k := range body {
+			free[k] = weight
+		}
+	}
+	return nil
+}

@@ -13,7 +13,6 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
-	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/offline/metrics"
@@ -52,11 +51,11 @@ type editTarget struct {
 
 // editFlags are the flags of the command.
 type editFlags struct {
-	out, base, targets, path, contacts string
-	fill                               []string
-	denoise, feet, asJSON              bool
-	iterations, threads                int
-	budget                             time.Duration
+	out, base, targets, path, contacts, denoise, strnn string
+	fill                                               []string
+	feet, asJSON                                       bool
+	iterations, threads                                int
+	budget                                             time.Duration
 }
 
 func newEdit() *cobra.Command {
@@ -76,7 +75,9 @@ What is done, in this order, as far as it is asked for:
                          body, without times it is the whole motion. May stand
                          several times, or name a TOML file of [[missing]] tables
                          with joints, from and to
-  --denoise              noise is taken off
+  --denoise BY           noise is taken off: by the manifold, or by strnn, a
+                         spatio-temporal recurrent network (Wang, Ho, Shum and Zhu
+                         2019), which also fills what --fill says of "all"
   --path PATH            the body goes along another path: circle, square, star,
                          meander or a file as for synth, as fast as it did
   --targets FILE         joints are somewhere at some time: a TOML file of
@@ -92,7 +93,8 @@ Standing feet are held and bones kept in all of it. Feet stand where they are lo
 and slow in the motion; with --contacts detect where they are after noise was taken
 off, which is how --denoise does it.`,
 		Example: `  mannequin edit walk.bvh --feet --out clean.bvh
-  mannequin edit noisy.bvh --denoise --fill LeftForeArm,LeftHand@1.5:2.5 --out clean.bvh
+  mannequin edit noisy.bvh --denoise manifold --fill LeftForeArm,LeftHand@1.5:2.5 --out clean.bvh
+  mannequin edit noisy.bvh --denoise strnn --strnn strnn.safetensors --fill all@1.5:1.8 --out clean.bvh
   mannequin edit walk.bvh --path circle --targets wave.toml --budget 200ms --out wave.bvh --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -113,7 +115,8 @@ off, which is how --denoise does it.`,
 	f := c.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "the BVH file to write")
 	f.StringArrayVar(&o.fill, "fill", nil, "joints and when they are missing, `JOINTS@FROM:TO`, or a TOML file")
-	f.BoolVar(&o.denoise, "denoise", false, "take noise off")
+	f.StringVar(&o.denoise, "denoise", "", "take noise off: `BY` manifold or strnn")
+	f.StringVar(&o.strnn, "strnn", "", "model `file` of train strnn: the network of --denoise strnn")
 	f.StringVar(&o.path, "path", "", "circle, square, star, meander, or a file of control points: where the body goes instead")
 	f.StringVar(&o.targets, "targets", "", "TOML `file` of where joints shall be")
 	f.BoolVar(&o.feet, "feet", false, "hold standing feet and bones, nothing else")
@@ -128,7 +131,7 @@ off, which is how --denoise does it.`,
 }
 
 func (o *editFlags) check() error {
-	others := o.denoise || len(o.fill) > 0 || o.path != "" || o.targets != ""
+	others := o.denoise != "" || len(o.fill) > 0 || o.path != "" || o.targets != ""
 	switch {
 	case !o.feet && !others:
 		return command.Usagef("nothing to do: want --fill, --denoise, --path, --targets or --feet")
@@ -136,7 +139,11 @@ func (o *editFlags) check() error {
 		return command.Usagef("--feet is for feet alone: with --fill, --denoise, --path and --targets they are held anyway")
 	case o.contacts != "" && o.contacts != "own" && o.contacts != "detect":
 		return command.Usagef("--contacts is %q, want own or detect", o.contacts)
-	case o.contacts == "own" && o.denoise:
+	case o.denoise != "" && o.denoise != "manifold" && o.denoise != "strnn":
+		return command.Usagef("--denoise is %q, want manifold or strnn", o.denoise)
+	case o.denoise == "strnn" && o.strnn == "":
+		return command.Usagef("--denoise strnn needs --strnn FILE, a model of train strnn: none is shipped")
+	case o.contacts == "own" && o.denoise != "":
 		return command.Usagef("--contacts own and --denoise: noise hides when feet stand, want detect")
 	case o.iterations < 0 || o.iterations > 10000:
 		return command.Usagef("--iterations is %d, want 0 to 10000", o.iterations)
@@ -153,6 +160,11 @@ func (o *editFlags) run(file string) (*editReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	clean, err := o.openCleaner(m)
+	if err != nil {
+		return nil, err
+	}
+	defer clean.close()
 	var path *control.Path
 	if o.path != "" {
 		if path, err = openPath(o.path); err != nil {
@@ -177,22 +189,22 @@ func (o *editFlags) run(file string) (*editReport, error) {
 	}
 	at := time.Now()
 	if len(gaps) > 0 {
-		if rows, err = m.Fill(rows, gaps, o.iterations, o.threads); err != nil {
+		if rows, err = clean.fill(rows, gaps, o.iterations); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	was, wasAt := slices.Clone(rows), start
 	stand := contactsOf(m.Layout, rows)
-	if o.denoise || o.contacts == "detect" {
-		clean, cleanAt, err := withoutNoise(m, rows, start, o.threads)
+	if o.denoise != "" || o.contacts == "detect" {
+		calm, calmAt, err := clean.withoutNoise(rows, start)
 		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if stand, err = standing(m, calm, &calmAt); err != nil {
 			return nil, err
 		}
-		if stand, err = standing(m, clean, &cleanAt); err != nil {
-			return nil, err
-		}
-		if o.denoise {
-			rows, start = clean, cleanAt
+		if o.denoise != "" {
+			rows, start = calm, calmAt
 		}
 	}
 	job := &manifold.Edit{Batch: 1, Length: frames, Rows: rows, Stand: stand, Iterations: o.iterations}
@@ -206,6 +218,11 @@ func (o *editFlags) run(file string) (*editReport, error) {
 	}
 	if err := targets.aim(m, job, start); err != nil {
 		return nil, err
+	}
+	if clean.strnn != nil {
+		if err := m.Hold(job, 0, manifold.DefaultHold); err != nil {
+			return nil, err
+		}
 	}
 	e, err := m.NewEditor(manifold.EditorOptions{Batch: 1, Length: frames, Workers: o.threads})
 	if err != nil {
@@ -264,50 +281,6 @@ func costOf(e *manifold.Editor, job *manifold.Edit, rows []float32) (float64, er
 func measure(m *manifold.Model, rows, stand []float32, start feature.Place, course manifold.Course) (editMeasure, float64, error) {
 	p, err := metrics.MeasurePeople(m, rows, stand, start, course)
 	return editMeasure{p.Skate, p.Bone}, p.Away, err
-}
-
-// bodySigma is how smooth the way of a body is when noise is taken off, in frames.
-const bodySigma = 5
-
-// withoutNoise returns the motion on the manifold next to rows, the body's way
-// smoothed, and where it starts.
-func withoutNoise(m *manifold.Model, rows []float32, start feature.Place, threads int) ([]float32, feature.Place, error) {
-	own := m.Trace(rows, start)
-	way := own.Smoothed(bodySigma)
-	moved := slices.Clone(rows)
-	m.Rebase(moved, own, way)
-	clean, err := m.Project(moved, threads)
-	if err != nil {
-		return nil, feature.Place{}, err
-	}
-	body := m.Layout.Body()
-	for i := range clean { // the body goes along the way itself
-		if c := i % m.Layout.Columns(); c >= body && c < body+feature.MotionLen {
-			clean[i] = moved[i]
-		}
-	}
-	return clean, way[0], nil
-}
-
-// standing returns where contacts of rows stand by the places of joints, and puts
-// rows onto the ground that these places tell.
-func standing(m *manifold.Model, rows []float32, start *feature.Place) ([]float32, error) {
-	l := m.Layout
-	frames := len(rows) / l.Columns()
-	world, again := make([]m3.Vec3, frames*len(l.Joints)), make([]float32, len(rows))
-	l.ToWorld(world, rows, manifold.Rate, *start)
-	place, err := l.FromWorld(again, world, manifold.Rate)
-	if err != nil {
-		return nil, err
-	}
-	up := place.Pos.Y - start.Pos.Y
-	for f := range frames {
-		for j := range l.Joints {
-			rows[f*l.Columns()+l.Pos(j)+1] -= up
-		}
-	}
-	start.Pos.Y = place.Pos.Y
-	return contactsOf(l, again), nil
 }
 
 func (r *editReport) print(w io.Writer) {

@@ -14,6 +14,8 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/teststrnn"
+	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 )
 
@@ -83,6 +85,46 @@ func apart(t *testing.T, a, b string, frame func(f int) bool, joints ...string) 
 	return math.Sqrt(sum / n)
 }
 
+// madeSTRNN writes the made-up recurrent network after a change.
+func madeSTRNN(t *testing.T, dir string, change func(meta *netruntime.Meta, tensors []netruntime.Tensor)) string {
+	t.Helper()
+	net := teststrnn.Net(t, teststrnn.Options{})
+	meta, tensors := net.Meta(), net.Tensors()
+	change(&meta, tensors)
+	net, err := netruntime.New(meta, tensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file strings.Builder
+	if err := net.Encode(&file); err != nil {
+		t.Fatal(err)
+	}
+	return writeFile(t, dir, "made.safetensors", file.String())
+}
+
+// averagingSTRNN writes a recurrent network that decodes every frame to the mean of those
+// around it.
+func averagingSTRNN(t *testing.T, dir string) string {
+	return madeSTRNN(t, dir, func(_ *netruntime.Meta, tensors []netruntime.Tensor) {
+		for _, x := range tensors {
+			switch x.Name {
+			case "out.weight", "out.bias":
+				clear(x.Data)
+			case "linear.weight": // (made·columns, Encode)
+				cols := x.Shape[0] / (teststrnn.Encode + teststrnn.Predict)
+				for i := range teststrnn.Encode * cols {
+					f, w := i/cols, x.Data[i*teststrnn.Encode:][:teststrnn.Encode]
+					for e := range w {
+						if w[e] = 0; e >= f-1 && e <= f+1 {
+							w[e] = 1 / float32(min(f+1, teststrnn.Encode-1)-max(f-1, 0)+1)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 // A motion that skates stands, one that trembles is calm, and hands and feet come
 // where they are wanted, also along another path.
 func TestEdit(t *testing.T) {
@@ -111,11 +153,19 @@ func TestEdit(t *testing.T) {
 			c.Pos[f*c.Skel.Len()].X += 0.03 * float32(rng.NormFloat64())
 		}
 	})
-	edited(t, noisy, "--denoise", "--out", out)
-	was, is := apart(t, noisy, walk, nil), apart(t, out, walk, nil)
-	t.Logf("%.2f cm of noise, %.2f left", was, is)
-	if is > 0.4*was || was < 4 {
-		t.Errorf("denoise: %.2f cm off, before %.2f", is, was)
+	averaging := averagingSTRNN(t, dir)
+	cleaned := [2]string{filepath.Join(dir, "0.bvh"), filepath.Join(dir, "1.bvh")}
+	for i, by := range []string{"manifold", "strnn"} {
+		out, most := cleaned[i], 0.4+0.1*float64(i)
+		edited(t, noisy, "--denoise", by, "--strnn", averaging, "--out", out)
+		was, is := apart(t, noisy, walk, nil), apart(t, out, walk, nil)
+		t.Logf("%s: %.2f cm of noise, %.2f left", by, was, is)
+		if is > most*was || was < 4 {
+			t.Errorf("--denoise %s: %.2f cm off, before %.2f", by, is, was)
+		}
+	}
+	if d := apart(t, cleaned[0], cleaned[1], nil); d < 1 {
+		t.Errorf("the two ways to take noise off are %.2f cm apart: are they one?", d)
 	}
 
 	gone := func(f int) bool { return f >= 90 && f < 150 }
@@ -134,6 +184,10 @@ func TestEdit(t *testing.T) {
 	edited(t, walk, "--fill", gaps, "--out", out)
 	if d := apart(t, out, walk, func(f int) bool { return f >= 120 && f < 132 }, "LeftHand", "RightHand", "LeftFoot", "RightFoot"); d > 5 {
 		t.Errorf("a gap of 0.2 s of the whole body is filled %.2f cm off", d)
+	}
+	edited(t, lost, "--denoise", "strnn", "--strnn", averaging, "--fill", "all@1.5:1.8", "--fill", "LeftHand,LeftHandIndex1@1.8:2.5", "--out", out)
+	if d := apart(t, out, walk, func(f int) bool { return f >= 90 && f < 108 }, "LeftHand", "RightHand", "LeftFoot", "RightFoot"); d > 8 {
+		t.Errorf("a gap of 0.3 s of the whole body is filled %.2f cm off by the recurrent network", d)
 	}
 
 	targets := writeFile(t, dir, "targets.toml", `
@@ -154,6 +208,11 @@ weight = 2
 	r := edited(t, walk, "--targets", targets, "--path", path, "--out", out, "--iterations", "80")
 	if len(r.Targets) != 2 || r.Targets[0].Is > 1 || r.Targets[0].Was < 30 || r.Away > 2 || r.Is.Slide > 0.3 {
 		t.Errorf("targets along a path: %+v", r)
+	}
+	wave := writeFile(t, dir, "wave.toml", "[[target]]\njoint = \"RightHand\"\nspace = \"body\"\nat = [-0.3, 1.6, 0.3]\nfrom = 1\nto = 1.5\n")
+	r = edited(t, noisy, "--denoise", "strnn", "--strnn", averaging, "--targets", wave, "--out", out)
+	if len(r.Targets) != 1 || r.Targets[0].Is > 1 || r.Is.Bone > 1 {
+		t.Errorf("a target in motion that the recurrent network cleaned: %+v", r)
 	}
 	last := writeFile(t, dir, "last.toml", "[[target]]\njoint = \"LeftHand\"\nat = [0.2, 1.3, 1.6]\nfrom = 3.9916666666666667\n")
 	if r := edited(t, walk, "--targets", last, "--out", out, "--iterations", "1"); !(r.Targets[0].Was > 0) {
@@ -176,6 +235,9 @@ func TestEditRefuses(t *testing.T) {
 		files++
 		return writeFile(t, dir, fmt.Sprintf("%d.toml", files), text)
 	}
+	stranger := madeSTRNN(t, dir, func(meta *netruntime.Meta, _ []netruntime.Tensor) {
+		meta.Skeleton = strings.Replace(meta.Skeleton, "-0.4065", "-0.5", 1)
+	})
 	short := writeFile(t, dir, "short.csv", "0,0\n0,1\n")
 	const head = "[[target]]\njoint = \"Head\"\n"
 	for _, c := range []struct {
@@ -184,8 +246,13 @@ func TestEditRefuses(t *testing.T) {
 		want string
 	}{
 		{nil, 2, "nothing to do"},
-		{[]string{"--feet", "--denoise"}, 2, "--feet is for feet alone"},
-		{[]string{"--denoise", "--contacts", "own"}, 2, "want detect"},
+		{[]string{"--feet", "--denoise", "manifold"}, 2, "--feet is for feet alone"},
+		{[]string{"--denoise", "manifold", "--contacts", "own"}, 2, "want detect"},
+		{[]string{"--denoise", "median"}, 2, "want manifold or strnn"},
+		{[]string{"--denoise"}, 2, "--denoise"},
+		{[]string{"--denoise", "strnn", "--strnn", "nobody"}, 1, `--strnn: no model "nobody"`},
+		{[]string{"--denoise", "strnn", "--strnn", "human"}, 1, "does not fit"},
+		{[]string{"--denoise", "strnn", "--strnn", stranger}, 1, "their joints or bones differ"},
 		{[]string{"--feet", "--contacts", "none"}, 2, "want own or detect"},
 		{[]string{"--feet", "--iterations", "-1"}, 2, "--iterations"},
 		{[]string{"--feet", "--budget", "-1s"}, 2, "--budget"},

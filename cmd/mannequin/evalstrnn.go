@@ -36,6 +36,8 @@ type evalSTRNNOptions struct {
 	spread   float32
 	seed     uint64
 	threads  int
+	manifold string
+	motions  int
 	rates    bool
 	asJSON   bool
 }
@@ -43,7 +45,7 @@ type evalSTRNNOptions struct {
 func newEvalSTRNN() *cobra.Command {
 	o := evalSTRNNOptions{spread: 1, seed: 1}
 	c := &cobra.Command{
-		Use:   "strnn --data DIR",
+		Use:   "strnn --model FILE --data DIR",
 		Short: "Measure predictions of people's motion, far ahead, and under control",
 		Long: `Measure a spatio-temporal recurrent network (Wang, Ho, Shum and Zhu 2019) on
 recordings held out from training, each figure beside the bar that it has to reach:
@@ -56,12 +58,13 @@ recordings held out from training, each figure beside the bar that it has to rea
   long nothing moves, how it jerks
   how well people go along paths, by latent values that are looked for, and with
   --tune by the paper's tuning of weights for each window, which is slow
+  how noise is taken off and gaps are filled, beside a convolutional autoencoder
   how many frames a second are made
 
 Rivals are files of train recurrent or train strnn: --rival NAME=FILE, several times.
 docs/strnn.md defines every figure.`,
-		Example: `  mannequin eval strnn --data data/cmu-locomotion --data data/cmu-actions
-  mannequin eval strnn --data data/cmu-locomotion --rival lstm3=lstm3.safetensors --rival temporal=temporal.safetensors --json`,
+		Example: `  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --data data/cmu-actions
+  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --rival lstm3=lstm3.safetensors --rival temporal=temporal.safetensors --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -71,6 +74,8 @@ docs/strnn.md defines every figure.`,
 				return command.Usagef("--frames is %d, want 1000 to 1000000", o.frames)
 			case o.prefixes < 1 || o.prefixes > 1000:
 				return command.Usagef("--prefixes is %d, want 1 to 1000", o.prefixes)
+			case o.motions < 0 || o.motions > 1e5:
+				return command.Usagef("--motions is %d, want 0 to 100000", o.motions)
 			case !(o.seconds >= 1 && o.seconds <= 3600):
 				return command.Usagef("--seconds is %g, want 1 to 3600", o.seconds)
 			case !(o.spread >= 0 && o.spread <= 3):
@@ -87,7 +92,7 @@ docs/strnn.md defines every figure.`,
 		},
 	}
 	p := c.Flags()
-	p.StringVar(&o.model, "model", "human-strnn", "a shipped model's `name`, or a model file")
+	p.StringVar(&o.model, "model", "", "model `file` of train strnn")
 	p.StringArrayVar(&o.data, "data", nil, "`folder` of the recordings that it was trained on; may stand several times")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train strnn)")
 	p.StringArrayVar(&o.rivals, "rival", nil, "`NAME=FILE` of another predictor to measure beside it; may stand several times")
@@ -99,10 +104,13 @@ docs/strnn.md defines every figure.`,
 	p.BoolVar(&o.tune, "tune", false, "measure the paper's tuning of weights, too")
 	p.Float32Var(&o.spread, "spread", o.spread, "deviation of the latent values that are drawn")
 	p.Uint64Var(&o.seed, "seed", o.seed, "of what is drawn")
+	p.StringVar(&o.manifold, "manifold", "human", "a shipped model's `name`, or a model file: the autoencoder that noise is also taken off with")
+	p.IntVar(&o.motions, "motions", 512, "motions that noise is taken off; 0: none")
 	p.BoolVar(&o.rates, "rates", true, "measure how many frames a second are made, too")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	must(c.MarkFlagRequired("data"))
+	must(c.MarkFlagRequired("model"))
 	return c
 }
 
@@ -115,6 +123,8 @@ type evalSTRNNReport struct {
 	Recorded metrics.Liveliness `json:"recorded"` // the recordings learnt from
 	Rollouts []evalRollouts     `json:"rollouts"` // rivals, and the model, last
 	Control  []evalControl      `json:"control"`
+	Noise    []evalSTRNNNoise   `json:"noise,omitempty"`
+	Gaps     []evalSTRNNGap     `json:"gaps,omitempty"`
 	Rates    []evalSTRNNRate    `json:"rates,omitempty"`
 	Bars     evalBars           `json:"bars"`
 	model    *strnn.Model       // under test
@@ -206,7 +216,7 @@ func evalSTRNN(ctx context.Context, o evalSTRNNOptions) (*evalSTRNNReport, error
 		}
 		r.of = append(r.of, p)
 	}
-	for _, stage := range []func() error{r.forecasts, r.rollouts, r.nearest, r.controls, r.rates} {
+	for _, stage := range []func() error{r.forecasts, r.rollouts, r.nearest, r.controls, r.cleans, r.rates} {
 		if ctx.Err() != nil {
 			return nil, errors.New("interrupted, nothing measured")
 		}
@@ -235,7 +245,7 @@ func (r *evalSTRNNReport) predictor(name, file string) (evalPredictor, error) {
 	if err != nil {
 		return evalPredictor{}, err
 	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, r.opt.prefixes), Workers: r.opt.threads})
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, nearestPrefixes*r.opt.prefixes), Workers: r.opt.threads})
 	if err != nil {
 		return evalPredictor{}, err
 	}
@@ -297,29 +307,30 @@ func (r *evalSTRNNReport) variance(v metrics.Liveliness) (out []float64) {
 	return out
 }
 
-// nearestPrefixes is how many prefixes the manifold distance is of.
-const nearestPrefixes = 30
+// nearestPrefixes is of how many prefixes the manifold distance is, for each motion that
+// goes on for long.
+const nearestPrefixes = 3
 
 // nearest measures how far what is made is from what was learnt from, and for
 // comparison how far other recordings are.
 func (r *evalSTRNNReport) nearest() error {
 	manifold := metrics.NewManifold(r.train)
-	cols := r.model.Layout.Columns()
+	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.prefixes
 	for _, p := range r.of {
 		if p.draws != nil {
 			p.draws.Draw(r.opt.seed, r.opt.spread)
 		}
-		rows, err := metrics.Roll(p.p, r.held, nearestPrefixes, p.prefix, metrics.ManifoldFrames)
+		rows, err := metrics.Roll(p.p, r.held, prefixes, p.prefix, metrics.ManifoldFrames)
 		if err != nil {
 			return err
 		}
 		n, sum := (p.prefix+metrics.ManifoldFrames)*cols, 0.0
-		for i := range nearestPrefixes {
+		for i := range prefixes {
 			d, err := manifold.Distance(rows[i*n:][p.prefix*cols:n], r.opt.threads)
 			if err != nil {
 				return err
 			}
-			sum += d / nearestPrefixes
+			sum += d / float64(prefixes)
 		}
 		r.Nearest = append(r.Nearest, evalNearest{p.name, sum})
 	}
@@ -408,8 +419,7 @@ func (r *evalSTRNNReport) rates() error {
 	}
 	for _, v := range []struct{ control, bf16 bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
 		n := motions
-		run := func() error { return nil }
-		var close func() error
+		var run, close func() error
 		if v.control {
 			n = 64
 			c, err := m.NewController(strnn.ControllerOptions{Batch: n, Draws: r.opt.draws, Workers: r.opt.threads, BF16: v.bf16})
@@ -485,6 +495,7 @@ func (r *evalSTRNNReport) bars() evalBars {
 			b.most("distance from the path, mean cm", r.Control[i].Name, &r.Control[i].Mean, 5)
 		}
 	}
+	r.cleanBars(&b)
 	for i := range r.Rates {
 		if v := &r.Rates[i]; v.BF16 {
 			if v.Control {
@@ -528,7 +539,7 @@ func (r *evalSTRNNReport) print(w io.Writer) error {
 	for _, n := range r.Nearest {
 		rows = append(rows, cells(n.Name, fmt.Sprintf("%.2f", n.Distance)))
 	}
-	t.section(fmt.Sprintf("How far windows of %d frames made of %d prefixes are from the recordings learnt from (manifold distance)", metrics.ManifoldFrames, nearestPrefixes), rows...)
+	t.section(fmt.Sprintf("How far windows of %d frames made of %d prefixes are from the recordings learnt from (manifold distance)", metrics.ManifoldFrames, nearestPrefixes*r.opt.prefixes), rows...)
 	rows = []string{"\tvariance of joints: least\tmost\tmedian of each motion\tstill s\tjerk\tfinite\tframes/s"}
 	for _, v := range r.Rollouts {
 		var each []string
@@ -544,6 +555,9 @@ func (r *evalSTRNNReport) print(w io.Writer) error {
 	}
 	if len(r.Control) > 0 {
 		t.section(fmt.Sprintf("People along paths for %.0f s at %g m/s", r.Control[0].Seconds, controlSpeed), rows...)
+	}
+	if len(r.Noise) > 0 {
+		r.printCleans(t)
 	}
 	rows = []string{"motions\tcontrol\tbfloat16\tframes/s"}
 	for _, v := range r.Rates {

@@ -32,6 +32,7 @@ Files, checkpoints and --resume are as in train mann.`,
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, 0, 1)
+	c.Flags().IntVar(&r.Units, "units", r.Units, "units of a layer of memory")
 	c.Flags().StringVar(&r.Kind, "kind", r.Kind, "lstm3 or erd")
 	return c
 }

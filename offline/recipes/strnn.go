@@ -43,11 +43,11 @@ type STRNN struct {
 
 // DefaultSTRNN returns our recipe without data.
 func DefaultSTRNN() STRNN {
-	return STRNN{Encode: 20, Predict: 20, Units: 512, Spatial: true, Filter: true, Tune: 0.1,
-		Linear: true, Latent: 16, KL: 2, Mean: 0.35, Chain: 2,
+	return STRNN{Encode: 20, Predict: 20, Units: 512, Spatial: true, Filter: true, Tune: 0.12,
+		Linear: true, Latent: 16, KL: 2, Mean: 0.5, Chain: 2,
 		Horizon: 0.1, Noise: 0.05, NoiseEnd: 0.9, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, Keep: 0.9,
 		Learning: Learning{
-			Jitter: true, ClipNorm: 1, Epochs: 30, Batch: 24, Seed: 1,
+			Jitter: true, ClipNorm: 1, Epochs: 26, Batch: 24, Seed: 1,
 			AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: 0.02},
 		}}
 }

@@ -3,6 +3,7 @@ package recipes
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"mannequin/animsys/strnn"
@@ -15,7 +16,7 @@ func smallSTRNN(how Running) *STRNN {
 	m := DefaultSTRNN()
 	m.Encode, m.Predict, m.Units, m.Latent = 6, 4, 12, 3
 	m.Train, m.HeldOut, m.Running = wholly(strolls(3, 60, 0), m.Frames()), wholly(strolls(1, 50, 5), m.Frames()), how
-	m.Epochs, m.Batch = 8, 2
+	m.Epochs, m.Batch = 2, 8
 	return &m
 }
 
@@ -111,5 +112,36 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// In the epochs that are for it the filter learns, and in no others.
+func TestSTRNNTunesItsFilter(t *testing.T) {
+	open := func(tune float64) *netruntime.Net {
+		dir := t.TempDir()
+		m := smallSTRNN(how(t, dir, 1))
+		m.Spatial, m.HeldOut = false, m.Train // what is learnt shows in the held-out loss
+		m.Tune, m.Epochs, m.Noise, m.Stretch = tune, 2, 0, 0
+		if _, err := m.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		n, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	last := func(n *netruntime.Net) []float32 {
+		w, ok := n.Tensor("filter4.weight")
+		if !ok {
+			t.Fatal("no filter in the file")
+		}
+		return w.Data
+	}
+	if !slices.ContainsFunc(last(open(1)), func(v float32) bool { return v != 0 }) {
+		t.Error("the filter did not learn")
+	}
+	if slices.ContainsFunc(last(open(0)), func(v float32) bool { return v != 0 }) {
+		t.Error("the filter learnt before its time")
 	}
 }

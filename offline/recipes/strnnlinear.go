@@ -14,7 +14,7 @@ import (
 // columns: those of frames that were seen, which are wanted without it, and those of
 // frames to come.
 const (
-	linearBefore = 0.2
+	linearBefore = 0.1
 	linearAfter  = 0.03
 )
 

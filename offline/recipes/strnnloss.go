@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/feature"
@@ -20,7 +21,6 @@ type strnnLoss struct {
 	noise  float64    // the present deviation of what is added to frames seen
 	tunes  bool       // the filter alone learns
 	parts  [6]float64 // sums over the held-out windows, and their number
-	work   []float32
 }
 
 func newSTRNNLoss(m *STRNN) (*strnnLoss, error) {
@@ -43,13 +43,10 @@ const wayRamp = 0.2
 // begin says what an epoch is for.
 func (l *strnnLoss) begin(epoch int) {
 	l.tunes = l.m.Filter && float64(epoch) >= (1-l.m.Tune)*float64(l.m.Epochs)
-	filter := map[*grad.Param]bool{}
-	for _, p := range l.net.filter.params() {
-		filter[p] = true
-	}
+	filter := l.net.filter.params() // which are not reached before, and must not be frozen when a run begins
 	for _, p := range l.net.params() {
-		if !strings.HasSuffix(p.Name, ".norm.mean") && !strings.HasSuffix(p.Name, ".norm.var") {
-			p.Frozen = l.tunes != filter[p]
+		if !strings.HasSuffix(p.Name, ".norm.mean") && !strings.HasSuffix(p.Name, ".norm.var") && !slices.Contains(filter, p) {
+			p.Frozen = l.tunes
 		}
 	}
 	l.kl = l.m.KL * min(1, (float64(epoch)+0.5)/(wayRamp*float64(l.m.Epochs)))

@@ -1,0 +1,275 @@
+package strnn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mannequin/animsys/feature"
+	"mannequin/internal/kernel"
+	"mannequin/netruntime"
+)
+
+// Denoiser takes noise off motions, and makes what they lack: windows of Encode frames
+// are encoded, and decoded to the frames that led to that state (Wang, Ho, Shum and Zhu
+// 2019, sec. 5.3). It belongs to one goroutine.
+type Denoiser struct {
+	m      *Model
+	batch  int
+	every  int                // frames of the motions for one of the network's
+	encode netruntime.Session // frames to states
+	decode netruntime.Session // states to the frames again
+	filter netruntime.Session // nil: none
+
+	share  []float32    // (Encode) of each frame of a window, in the sum of those that overlap
+	x, y   []float32    // (batch, Encode, columns) windows, and what is made of them
+	z      []float32    // the same, filtered
+	state  [2][]float32 // (batch, units) h and c
+	clock  []float32    // (batch, Encode, 1) zeros
+	base   []float32    // (Encode, columns) what frames made are differences from
+	work   []float32    // (Encode, columns)
+	starts []int        // the first frames of a batch of windows
+	in     [3][]float32
+	out    [2][]float32
+}
+
+// DenoiserOptions say what a denoiser is for.
+type DenoiserOptions struct {
+	FPS     int               // frames per second of the motions: Rate, or a multiple of it; 0 is Rate
+	Batch   int               // most windows at a time, at least 1
+	Workers int               // goroutines, at least 1
+	Open    netruntime.Opener // what computes networks; nil is the processor
+	BF16    bool              // see netruntime.SessionOptions
+}
+
+// maxEvery bounds DenoiserOptions.FPS, in parts of Rate.
+const maxEvery = 16
+
+// NewDenoiser returns a denoiser with the memory that a batch takes.
+func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
+	if o.FPS == 0 {
+		o.FPS = Rate
+	}
+	if o.Batch < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("strnn: %d windows at a time on %d workers: want at least one of each", o.Batch, o.Workers)
+	}
+	if o.FPS < Rate || o.FPS%Rate != 0 || o.FPS > maxEvery*Rate {
+		return nil, fmt.Errorf("strnn: motions of %d frames per second: want a multiple of %d, up to %d", o.FPS, Rate, maxEvery*Rate)
+	}
+	open := o.Open
+	if open == nil {
+		open = (*netruntime.Net).NewSession
+	}
+	size := m.Encode * m.Layout.Columns()
+	d := &Denoiser{m: m, batch: o.Batch, every: o.FPS / Rate, share: make([]float32, m.Encode),
+		x: make([]float32, o.Batch*size), y: make([]float32, o.Batch*size), clock: make([]float32, o.Batch*m.Encode),
+		base: make([]float32, size), work: make([]float32, size)}
+	for i := range d.share {
+		s := math.Sin(math.Pi * (float64(i) + 0.5) / float64(m.Encode))
+		d.share[i] = float32(s * s)
+	}
+	for i := range d.state {
+		d.state[i] = make([]float32, o.Batch*m.units)
+	}
+	session := func(to *netruntime.Session, n *netruntime.Net) (err error) {
+		*to, err = open(n, netruntime.SessionOptions{Batch: o.Batch, Length: m.Encode, Workers: o.Workers, BF16: o.BF16})
+		return err
+	}
+	err := session(&d.encode, m.encode)
+	if err == nil {
+		err = session(&d.decode, m.decode)
+	}
+	if err == nil && m.filter != nil {
+		d.z = make([]float32, o.Batch*size)
+		err = session(&d.filter, m.filter)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Close ends the denoiser's workers.
+func (d *Denoiser) Close() error {
+	var err error
+	for _, s := range []netruntime.Session{d.encode, d.decode, d.filter} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	return err
+}
+
+// Denoise writes what rows, (frames, columns) raw, are without noise into dst, which may
+// be rows. Contacts are from 0 to 1 then. It is an error if the motion is shorter than
+// Encode frames at Rate, or a value is not finite.
+func (d *Denoiser) Denoise(dst, rows []float32) error {
+	if err := d.check(dst, rows, nil); err != nil {
+		return err
+	}
+	y := make([]float32, len(rows))
+	if err := d.project(y, rows); err != nil {
+		return err
+	}
+	copy(dst, y)
+	return nil
+}
+
+// check reports what is wrong with a motion.
+func (d *Denoiser) check(dst, rows []float32, missing []bool) error {
+	cols := d.m.Layout.Columns()
+	frames := len(rows) / cols
+	switch {
+	case len(rows) != frames*cols || len(dst) != len(rows):
+		return fmt.Errorf("strnn: %d values are to be made of %d: want as many, %d a frame", len(dst), len(rows), cols)
+	case missing != nil && len(missing) != len(rows):
+		return fmt.Errorf("strnn: of %d values %d say whether they are missing: want one for each", len(rows), len(missing))
+	case frames < d.m.Encode*d.every:
+		return fmt.Errorf("strnn: the motion has %d frames at %d per second: want at least %d, the network sees %.2f s at a time",
+			frames, d.every*Rate, d.m.Encode*d.every, float64(d.m.Encode)/Rate)
+	}
+	for i, v := range rows {
+		if v-v != 0 && (missing == nil || !missing[i]) {
+			return fmt.Errorf("strnn: value %d of frame %d is %g: want a number, or that it is missing", i%cols, i/cols, v)
+		}
+	}
+	return nil
+}
+
+// project writes what the network makes of rows, (frames, columns) raw, into dst: of
+// windows that overlap by half, cross-faded. Of motions of more than Rate frames per
+// second every second frame, for instance, is a motion, and so is every other one.
+func (d *Denoiser) project(dst, rows []float32) error {
+	cols, encode, k := d.m.Layout.Columns(), d.m.Encode, d.every
+	frames := len(rows) / cols
+	sum, total := make([]float32, len(rows)), make([]float32, frames)
+	for part := range k {
+		last := (frames-1-part)/k - (encode - 1)
+		for from := 0; ; from = min(from+max(1, encode/2), last) {
+			if d.starts = append(d.starts, part+from*k); len(d.starts) == d.batch || from == last && part == k-1 {
+				if err := d.fade(sum, total, rows); err != nil {
+					return err
+				}
+			}
+			if from == last {
+				break
+			}
+		}
+	}
+	for f, t := range total {
+		for c := range cols {
+			sum[f*cols+c] /= t
+		}
+	}
+	d.join(dst, sum)
+	d.clamp(dst, nil)
+	return nil
+}
+
+// fade adds what is made of a batch of windows of rows to sum, and their shares to total,
+// (frames).
+func (d *Denoiser) fade(sum, total, rows []float32) error {
+	cols, encode := d.m.Layout.Columns(), d.m.Encode
+	size := encode * cols
+	for i, from := range d.starts {
+		d.cut(d.x[i*size:][:size], rows, from)
+	}
+	err := d.run(len(d.starts))
+	for i, from := range d.starts {
+		for e, share := range d.share {
+			at := from + e*d.every
+			kernel.Axpy(sum[at*cols:][:cols], share, d.y[i*size+e*cols:][:cols])
+			total[at] += share
+		}
+	}
+	d.starts = d.starts[:0]
+	return err
+}
+
+// cut writes a window of rows from a frame on into dst, (Encode, columns) at Rate: the
+// body's motion is the mean of all frames until the next one. See Halve.
+func (d *Denoiser) cut(dst, rows []float32, from int) {
+	l, k := d.m.Layout, d.every
+	cols, body := l.Columns(), l.Body()
+	frames := len(rows) / cols
+	for e := range d.m.Encode {
+		f := from + e*k
+		to := dst[e*cols:][:cols]
+		copy(to, rows[f*cols:])
+		moves := to[body : body+feature.MotionLen]
+		for i := 1; i < k; i++ {
+			kernel.Axpy(moves, 1, rows[min(f+i, frames-1)*cols+body:][:feature.MotionLen])
+		}
+		for c := range moves {
+			moves[c] /= float32(k)
+		}
+	}
+}
+
+// run makes the frames y of n windows x.
+func (d *Denoiser) run(n int) error {
+	m := d.m
+	size := m.Encode * m.Layout.Columns()
+	h, c := d.state[0][:n*m.units], d.state[1][:n*m.units]
+	d.in[0], d.out[0], d.out[1] = d.x[:n*size], h, c
+	if err := d.encode.RunSequences(d.out[:2], d.in[:1], n, m.Encode); err != nil {
+		return err
+	}
+	d.in[0], d.in[1], d.in[2], d.out[0] = d.clock[:n*m.Encode], h, c, d.y[:n*size]
+	if err := d.decode.RunSequences(d.out[:1], d.in[:], n, m.Encode); err != nil {
+		return err
+	}
+	if m.linear != nil {
+		for i := range n {
+			y := d.y[i*size:][:size]
+			m.linear.Apply(d.base, d.x[i*size:][:size], m.mean, d.work, 0)
+			m.linear.Add(d.base, y, 0)
+			copy(y, d.base)
+		}
+	}
+	if d.filter == nil {
+		return nil
+	}
+	d.in[0], d.out[0] = d.y[:n*size], d.z[:n*size]
+	if err := d.filter.RunSequences(d.out[:1], d.in[:1], n, m.Encode); err != nil {
+		return err
+	}
+	d.y, d.z = d.z, d.y
+	return nil
+}
+
+// join writes rows, frames of one motion each for every motion at Rate in turn, as one
+// motion into dst: what is different from one of them to the next is averaged, with
+// weights that fall evenly. The body's motion at a frame is in all of them that began at
+// most so long before it: see cut.
+func (d *Denoiser) join(dst, rows []float32) {
+	l := d.m.Layout
+	cols, body := l.Columns(), l.Body()
+	frames := len(rows) / cols
+	clear(dst)
+	for f := range frames {
+		to := dst[f*cols:][:cols]
+		n := min(d.every, f+1, frames-f)
+		for i := 1 - n; i < n; i++ {
+			kernel.Axpy(to, float32(n-max(i, -i))/float32(n*n), rows[(f+i)*cols:][:cols])
+		}
+		moves := to[body : body+feature.MotionLen]
+		clear(moves)
+		n = min(d.every, f+1)
+		for i := range n {
+			kernel.Axpy(moves, 1/float32(n), rows[(f-i)*cols+body:][:feature.MotionLen])
+		}
+	}
+}
+
+// clamp keeps contacts within what contacts are, where they are missing, or all of them.
+func (d *Denoiser) clamp(rows []float32, missing []bool) {
+	l := d.m.Layout
+	for at := 0; at < len(rows); at += l.Columns() {
+		for i := range l.Contacts {
+			if c := at + l.Contact(i); missing == nil || missing[c] {
+				rows[c] = min(max(rows[c], 0), 1)
+			}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/netruntime"
+	"mannequin/offline/mocap"
+	"mannequin/offline/procgen/human"
+)
+
+// A recording goes on from where it is asked to, without a jump, and the same again.
+func TestPredict(t *testing.T) {
+	dir := t.TempDir()
+	stroll, model, out := strollBVH(t, dir), madeSTRNN(t, dir, func(*netruntime.Meta, []netruntime.Tensor) {}), filepath.Join(dir, "on.bvh")
+	run := func(more ...string) []byte {
+		t.Helper()
+		code, text, errs := cli(append([]string{"predict", stroll, "--model", model, "--at", "1", "--seconds", "2", "--out", out, "--json"}, more...)...)
+		if code != 0 || errs != "" {
+			t.Fatal(errs)
+		}
+		var r predictReport
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Recorded != 1 || r.Made != 2 || !(r.Went > 0.5) {
+			t.Errorf("%+v", r)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	first := run()
+	made, err := mocap.OpenBVH(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := mocap.OpenBVH(stroll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.Clip.Frames != 180 || made.Clip.FPS != 60 {
+		t.Fatalf("%d frames at %g", made.Clip.Frames, made.Clip.FPS)
+	}
+	a, b := worldPositions(made.Clip, 30), worldPositions(own.Clip, 30)
+	for j := range a {
+		if d := a[j].Flat().Dist(b[j].Flat()); d > 0.02 {
+			t.Errorf("half a second in joint %d is %g m from where it was recorded", j, d)
+		}
+	}
+	if !bytes.Equal(first, run("--threads", "1")) {
+		t.Error("one worker makes something else")
+	}
+	if bytes.Equal(first, run("--seed", "2")) {
+		t.Error("another seed makes the same")
+	}
+	if bytes.Equal(first, run("--feet")) {
+		t.Error("feet that are held change nothing")
+	}
+}
+
+func TestPredictRefuses(t *testing.T) {
+	dir := t.TempDir()
+	stroll, model := strollBVH(t, dir), madeSTRNN(t, dir, func(*netruntime.Meta, []netruntime.Tensor) {})
+	for want, args := range map[string][]string{
+		"the network needs 0.27":     {stroll, "--model", model, "--at", "0.1"},
+		"want no more":               {stroll, "--model", model, "--at", "99"},
+		"--seconds is 0":             {stroll, "--model", model, "--seconds", "0"},
+		"--spread is NaN":            {stroll, "--model", model, "--spread", "NaN"},
+		`no model "nobody"`:          {stroll, "--model", "nobody"},
+		`model "human" does not fit`: {stroll, "--model", "human"},
+		"no such file":               {filepath.Join(dir, "none.bvh"), "--model", model},
+		"chair.bvh":                  {writeFile(t, dir, "chair.bvh", "HIERARCHY\nROOT Chair\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.01\n0 0 0\n"), "--model", model},
+	} {
+		out := filepath.Join(dir, "o.bvh")
+		code, _, errs := cli(append([]string{"predict", "--out", out}, args...)...)
+		if code == 0 || !strings.Contains(errs, want) {
+			t.Errorf("%v: exit %d, %q, want %q in it", args, code, errs, want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%v: a file was written", args)
+		}
+	}
+}
+
+// A predictor and a rival are trained on made-up people and measured on others of them.
+func TestTrainAndEvalSTRNN(t *testing.T) {
+	dir := t.TempDir()
+	data, model, rival := filepath.Join(dir, "people"), filepath.Join(dir, "strnn.safetensors"), filepath.Join(dir, "lstm3.safetensors")
+	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.1, Actions: []string{human.Walk}, Styles: []string{"neutral"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := human.Write(data, takes); err != nil {
+		t.Fatal(err)
+	}
+	const held = "walk-straight*"
+	var rep trainReport
+	train := func(args ...string) {
+		t.Helper()
+		code, stdout, stderr := cli(append([]string{"train"}, append(args, "--data", data, "--held-out", held, "--batch", "8", "--json")...)...)
+		if code != 0 {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		if err := json.Unmarshal([]byte(stdout), &rep); err != nil {
+			t.Fatal(err)
+		}
+	}
+	train("strnn", "--out", model, "--encode", "6", "--predict", "6", "--units", "8", "--spatial=false", "--filter=false", "--epochs", "1")
+	if !(rep.Best < rep.Initial) || rep.Curve[1].Parts["nats"] <= 0 || rep.Curve[1].Parts["zero velocity"] <= 0 {
+		t.Errorf("held-out loss %g, before %g, parts %v", rep.Best, rep.Initial, rep.Curve[1].Parts)
+	}
+	train("recurrent", "--out", rival, "--units", "8", "--epochs", "1")
+	code, stdout, stderr := cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--rival", "lstm3="+rival,
+		"--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "2", "--rates=false", "--json")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var r evalSTRNNReport
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Forecast) != 3 || len(r.Rollouts) != 2 || len(r.Nearest) != 3 || len(r.Control) != 4 || len(r.Noise) != 4 || len(r.Gaps) != 2 || len(r.Bars) == 0 {
+		t.Errorf("%d forecasts, %d rollouts, %d distances, %d kinds of control, %d of noise, %d gaps, %d bars", len(r.Forecast), len(r.Rollouts), len(r.Nearest), len(r.Control), len(r.Noise), len(r.Gaps), len(r.Bars))
+	}
+	if f := r.Forecast[2]; !(f.Body[0] > 0) || f.Prefixes == 0 {
+		t.Errorf("forecast %+v", f)
+	}
+	if code, stdout, stderr = cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "0", "--rates=false"); code != 0 || !strings.Contains(stdout, "bars missed") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+}

@@ -133,7 +133,7 @@ beside the GPU's own peaks and the processor.`,
 			return r.print(cmd.OutOrStdout())
 		},
 	}
-	c.AddCommand(newBenchNet(), newBenchPeople())
+	c.AddCommand(newBenchNet(), newBenchPeople(), newBenchWanderers())
 	f := c.Flags()
 	f.StringVar(&model, "model", "dog", "a shipped model's name or a model file")
 	f.StringVar(&on, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")

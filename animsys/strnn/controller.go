@@ -58,6 +58,7 @@ type ControllerOptions struct {
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
+	Rough   bool              // see PredictorOptions
 }
 
 // NewController returns a controller with the memory that it takes. It is an error if the
@@ -74,7 +75,7 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	}
 	c := &Controller{Weights: DefaultControlWeights(), m: m, batch: o.Batch, ways: max(o.Draws, m.Latent+1)}
 	var err error
-	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Ways: c.ways, Workers: o.Workers, Open: o.Open, BF16: o.BF16}); err != nil {
+	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Ways: c.ways, Workers: o.Workers, Open: o.Open, BF16: o.BF16, Rough: o.Rough}); err != nil {
 		return nil, err
 	}
 	size := m.Predict * m.Layout.Columns()

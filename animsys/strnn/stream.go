@@ -68,6 +68,7 @@ type StreamOptions struct {
 	Spread  float32           // deviation of the latent values that are drawn, around the guide's and around the likeliest ones; 0 is 0.5
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
+	Filter  bool              // with the residual network, which takes a quarter more time: what it takes off frames are settled without
 }
 
 // streamStarts is with how many windows people begin.
@@ -109,7 +110,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if m.Encode < 2 || m.Predict < 2 {
 		return nil, fmt.Errorf("strnn: model %q sees %d frames and makes %d: a stream wants at least 2 of both", m.Net.Meta().Name, m.Encode, m.Predict)
 	}
-	search, err := m.NewController(ControllerOptions{Batch: batch, Draws: o.Draws, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
+	search, err := m.NewController(ControllerOptions{Batch: batch, Draws: o.Draws, Workers: o.Workers, Open: o.Open, BF16: o.BF16, Rough: !o.Filter})
 	if err != nil {
 		return nil, err
 	}

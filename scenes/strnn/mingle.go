@@ -15,7 +15,8 @@ import (
 
 const (
 	homeRange = 8    // how far from where they began people go, m
-	personal  = 2.0  // distance within which they turn away from each other, m
+	soon      = 0.6  // they look at where they are after so many s
+	personal  = 2.5  // distance within which they turn away from each other, m
 	touching  = 0.9  // and wait for who is in front, m
 	border    = 3    // distance from the terrain's border at which they turn back, m
 	resting   = 0.15 // share of the walks that a rest follows
@@ -29,7 +30,7 @@ type mingle struct {
 	people *animsys.Wanderers
 	wander *control.Wander
 	grid   *grid.Grid
-	at     []m3.Vec3      // (rows)
+	at     []m3.Vec3      // (rows) where they are soon
 	goals  []control.Goal // (rows)
 	filter generic.Filter3[ecs.Slot, strnn.Wander, ecs.Wander]
 }
@@ -51,7 +52,7 @@ func (m *mingle) Initialize(*arche.World) {
 func (m *mingle) Update(w *arche.World) {
 	n := m.people.Agents()
 	for r, root := range m.people.Roots[:n] {
-		m.at[r] = root.Pos.Flat()
+		m.at[r] = root.Apply(m3.V(0, 0, soon*m.people.Stream.Wanders[r].Speed)).Flat()
 	}
 	m.grid.Fill(m.at[:n])
 	m.wander.Update(m.goals, m.people.Roots, 1.0/scenes.TickRate, 0, n)

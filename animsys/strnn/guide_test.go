@@ -2,6 +2,7 @@ package strnn_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,5 +108,85 @@ func TestGuideRefuses(t *testing.T) {
 		if _, err := withGuide(t, got); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
+	}
+}
+
+// A controller tries the ways that it is given, wherever a motion is among others, and
+// takes the one that is most as asked; frames that are not finite stay their owner's.
+func TestControllerTriesGivenWays(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
+	const n, draws = 3, 4
+	c, err := m.NewController(strnn.ControllerOptions{Batch: n, Draws: draws, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	cols := m.Layout.Columns()
+	one, size := m.Encode*cols, m.Predict*cols
+	seen, ways, body := teststrnn.Seen(t, n, 1), make([]float32, n*draws*m.Latent), make([]float32, n*m.Predict*feature.MotionLen)
+	for i := range ways {
+		ways[i] = float32(i%7)/4 - 0.75
+	}
+	next := make([]float32, n*size)
+	job := strnn.Control{Body: body, Draws: draws, Ways: ways}
+	if _, err := c.Run(next, seen, n, &job); err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Ways: draws, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	last := next[2*size:]
+	if err := p.See(seen[2*one:], 1); err != nil {
+		t.Fatal(err)
+	}
+	all := make([]float32, draws*size)
+	if err := p.Next(all, ways[2*draws*m.Latent:], 1, draws); err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for w := range draws {
+		found = found || slices.Equal(last, all[w*size:][:size])
+	}
+	if !found {
+		t.Error("the frames found are of none of the ways given")
+	}
+	alone := make([]float32, size)
+	job = strnn.Control{Body: body[:m.Predict*feature.MotionLen], Draws: draws, Ways: ways[2*draws*m.Latent:]}
+	if _, err := c.Run(alone, seen[2*one:], 1, &job); err != nil || !slices.Equal(alone, last) {
+		t.Errorf("alone, a motion goes on otherwise than among others: %v", err)
+	}
+	for w := range draws { // all ways burst
+		ways[w*m.Latent] = 3
+	}
+	job = strnn.Control{Body: body, Draws: draws, Ways: ways}
+	if _, err := c.Run(next, seen, n, &job); err != nil {
+		t.Fatal(err)
+	}
+	if v := float64(next[0]); v-v == 0 {
+		t.Error("frames that are not finite became others")
+	}
+	if !slices.Equal(next[2*size:], last) {
+		t.Error("another's frames changed those of the last")
+	}
+	for want, job := range map[string]strnn.Control{
+		"ways of":  {Body: body, Draws: draws, Ways: ways[1:]},
+		"weights:": {Body: body, Draws: draws, Pose: [2][]float32{make([]float32, cols), nil}},
+	} {
+		if _, err := c.Run(next, seen, n, &job); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+	free := strnn.Control{Body: body, Draws: draws, Spread: 1}
+	cost, err := c.Run(next, seen, n, &free)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pose := [2][]float32{make([]float32, cols), make([]float32, cols)}
+	pose[0][1], pose[1][1] = 5, 1 // hips, 5 m high
+	free.Pose = pose
+	if high, err := c.Run(next, seen, n, &free); err != nil || high < cost+10 {
+		t.Errorf("hips that shall be higher cost %g, else %g: %v", high, cost, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // Bodies are the bodies of agents that share a skeleton, one row each: the poses
 // that a controller makes, and what the tick's later stages make of them. Crowd,
-// People and Strollers have them.
+// People, Strollers and Wanderers have them.
 type Bodies struct {
 	Rows    *ecs.Rows
 	Skel    *skel.Skeleton
@@ -82,7 +82,7 @@ func (b *Bodies) enlist() {
 // stage checks what all bodies need, and that the systems will find them.
 func stage(w *arche.World, capacity int, field *terrain.Field) error {
 	if schedule := generic.NewResource[ecs.Clock](w); schedule.Has() {
-		return fmt.Errorf("animsys: the world has a schedule already, whose systems look for agents when they start: make crowd, people and strollers before ecs.NewSchedule")
+		return fmt.Errorf("animsys: the world has a schedule already, whose systems look for agents when they start: make crowd, people, strollers and wanderers before ecs.NewSchedule")
 	}
 	if capacity < 1 {
 		return fmt.Errorf("animsys: a capacity of %d agents: want at least 1", capacity)

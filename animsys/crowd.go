@@ -3,19 +3,21 @@
 // netruntime.
 //
 // A [Crowd] is the resource that holds the bulk data of all agents that share a
-// model of mann, one row each, [People] of all that share one of manifold, and
-// [Strollers] of all that share one of latent. A world has one of them, or more.
+// model of mann, one row each, [People] of all that share one of manifold,
+// [Strollers] of all that share one of latent, and [Wanderers] of all that share one of
+// strnn. A world has one of them, or more.
 // [Systems] returns the tick in its order:
 //
 //	Plan → Gather → Infer → Scatter   dogs: the network once for all agents, every tick
 //	Windows → Play → Restyle          people: windows of motion, made by another goroutine
 //	Continue → Stroll                 strollers: the network for those whose clip goes on
+//	Predict → Amble                   wanderers: the network for those whose frames have been played
 //	Blend → Ground → Skin             all
 //
 // The systems spread rows over workers. An agent's result is the same bits for any
 // number of workers, and a dog's alone or among others; people's, too, but that
 // windows wait for their turn where more are asked for at once than a batch holds, and
-// that strollers begin in another place of their step.
+// that strollers and wanderers begin in another place of their step.
 // A tick allocates nothing.
 //
 //	crowd, err := animsys.NewCrowd(&world, model, animsys.Options{Capacity: 64, Terrain: field})

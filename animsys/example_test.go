@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/models/human"
@@ -119,6 +120,49 @@ func ExamplePeople() {
 	row, _ := people.Rows.Row(person)
 	fmt.Printf("it stands %.1f m from the end of its path\n", people.Roots[row].Pos.Dist(m3.V(0, 0, 10)))
 	// Output: it stands 0.0 m from the end of its path
+}
+
+// Somebody goes on predicted motion, ahead and to the left.
+func ExampleWanderers() {
+	net, err := netruntime.Open("human-strnn.safetensors") // with a guide: see mannequin train guide
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := strnn.New(net)
+	if err != nil {
+		log.Fatal(err)
+	}
+	flat, err := terrain.Flat(terrain.Grid{Size: 100, Cell: 0.5})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	world := arche.NewWorld()
+	wanderers, err := animsys.NewWanderers(&world, model, animsys.WanderersOptions{Capacity: 100, Terrain: flat, Stream: strnn.StreamOptions{BF16: true}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer wanderers.Close()
+	schedule, err := ecs.NewSchedule(&world, 1.0/strnn.TickRate, animsys.Systems()...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer schedule.Close()
+
+	wanderer, err := wanderers.Spawn(m3.V(0, 0, 0), 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	wanders := generic.NewMap1[strnn.Wander](&world)
+	*wanders.Get(wanderer) = strnn.Wander{Speed: 1.2, Turn: 0.3}
+
+	for range 300 { // five seconds
+		if err := schedule.Step(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	row, _ := wanderers.Rows.Row(wanderer)
+	fmt.Println(wanderers.Roots[row].Pos, wanderers.Bones(row)[0].Pos)
 }
 
 // Somebody walks by values that code sets: to the left, in steps for 1.2 m/s.

@@ -2,8 +2,8 @@
 // resources that the animation systems share, compact rows for entities whose
 // bulk data lives in flat slices, and the schedule that runs the systems.
 //
-// An animated entity has a [Slot], and a control.Goal, a manifold.Curve or a latent.Sliders; it may
-// have a [Style]. The slot names its row in
+// An animated entity has a [Slot], and a control.Goal, a manifold.Curve, a latent.Sliders or a
+// strnn.Wander; it may have a [Style]. The slot names its row in
 // the slices of the animation systems; rows are compact, so that one network
 // call serves the rows 0 to n−1. Entities come and go between ticks with
 // [Rows.Add] and [Rows.Remove].

@@ -31,14 +31,15 @@ type controlCost struct {
 // controlScratch is what a worker needs.
 type controlScratch struct {
 	cost feature.Cost
-	grad []float32 // (Predict, columns)
-	half []float32 // (Predict, columns) the Hessian's product with a direction
-	way  []float32 // (Predict, feature.MotionLen) how far the body is from where it shall be: x, z and yaw
+	grad []float32    // (Predict, columns)
+	half []float32    // (Predict, columns) the Hessian's product with a direction
+	pose [2][]float32 // (Predict, columns) Control.Pose and its weights, for each frame
+	way  []float32    // (Predict, feature.MotionLen) how far the body is from where it shall be: x, z and yaw
 }
 
 func (m *Model) newControlScratch() controlScratch {
 	size := m.Predict * m.Layout.Columns()
-	return controlScratch{grad: make([]float32, size), half: make([]float32, size), way: make([]float32, m.Predict*feature.MotionLen),
+	return controlScratch{grad: make([]float32, size), half: make([]float32, size), way: make([]float32, m.Predict*feature.MotionLen), pose: [2][]float32{make([]float32, size), make([]float32, size)},
 		cost: feature.Cost{Person: m.Person, DT: 1.0 / Rate, Frames: m.Predict, Stand: make([]float32, m.Predict*len(m.Layout.Contacts))}}
 }
 
@@ -49,7 +50,15 @@ func (c *controlCost) at(s *controlScratch, i int, rows, z []float32) float64 {
 	cols, contacts := l.Columns(), len(l.Contacts)
 	s.cost.Weights = feature.CostWeights{Slide: c.weights.Slide, Bone: c.weights.Bone}
 	want := c.job.body(m, i)
-	s.cost.Body = want
+	s.cost.Body, s.cost.Want, s.cost.Weight = want, nil, nil
+	if c.job.Pose[0] != nil {
+		for k, pose := range c.job.Pose {
+			for at := 0; at < len(s.pose[k]); at += cols {
+				copy(s.pose[k][at:], pose)
+			}
+		}
+		s.cost.Want, s.cost.Weight = s.pose[0], s.pose[1]
+	}
 	if c.job.Stand != nil {
 		copy(s.cost.Stand, c.job.Stand[i*m.Predict*contacts:][:m.Predict*contacts])
 	} else {

@@ -58,6 +58,7 @@ type ControllerOptions struct {
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
+	Rough   bool              // see PredictorOptions
 }
 
 // NewController returns a controller with the memory that it takes. It is an error if the
@@ -74,7 +75,7 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	}
 	c := &Controller{Weights: DefaultControlWeights(), m: m, batch: o.Batch, ways: max(o.Draws, m.Latent+1)}
 	var err error
-	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Ways: c.ways, Workers: o.Workers, Open: o.Open, BF16: o.BF16}); err != nil {
+	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Ways: c.ways, Workers: o.Workers, Open: o.Open, BF16: o.BF16, Rough: o.Rough}); err != nil {
 		return nil, err
 	}
 	size := m.Predict * m.Layout.Columns()
@@ -102,14 +103,16 @@ func (c *Controller) Close() error {
 
 // Control is what motions shall do in the frames to come.
 type Control struct {
-	Body   []float32   // (n, Predict, feature.MotionLen) the motion that the body shall have, raw
-	Stand  []float32   // (n, Predict, contacts) how much each contact shall stand, 0 to 1; nil: as much as the motion that is found says itself
-	Draws  int         // ways drawn, from 1 to the controller's
-	Steps  int         // most steps from the best of them
-	Spread float32     // deviation of the latent values that are drawn
-	Exact  bool        // what the body still lacks at the end is spread over the frames
-	Seed   uint64      // of what is drawn
-	Stop   func() bool // asked before each step: a budget of time, for instance; nil is never
+	Body   []float32    // (n, Predict, feature.MotionLen) the motion that the body shall have, raw
+	Stand  []float32    // (n, Predict, contacts) how much each contact shall stand, 0 to 1; nil: as much as the motion that is found says itself
+	Pose   [2][]float32 // (columns) a frame that those to come shall be like, and the weights of the squared differences; nil: none
+	Draws  int          // ways drawn, from 1 to the controller's
+	Ways   []float32    // (n, Draws, Latent) the latent values of ways, in place of those drawn; nil: drawn
+	Steps  int          // most steps from the best of them
+	Spread float32      // deviation of the latent values that are drawn
+	Exact  bool         // what the body still lacks at the end is spread over the frames
+	Seed   uint64       // of what is drawn
+	Stop   func() bool  // asked before each step: a budget of time, for instance; nil is never
 }
 
 // body returns the motion that the body of motion i shall have.
@@ -135,7 +138,8 @@ const latentMost = 3
 
 // Run writes the frames that follow, (n, Predict, columns) raw, those of n motions,
 // (n, Encode, columns) raw, and returns the mean cost of a motion. A motion's result has
-// the same bits alone or among others, but for its place among them, by which is drawn.
+// the same bits alone or among others, but for its place among them, by which is drawn
+// where Ways are not given.
 func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float64, err error) {
 	m := c.m
 	size := m.Predict * m.Layout.Columns()
@@ -145,14 +149,24 @@ func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float6
 	if job.Draws < 1 || job.Draws > c.ways || job.Steps < 0 || !(job.Spread >= 0) {
 		return 0, fmt.Errorf("strnn: control with %d draws of spread %g and %d steps: want 1 to %d draws, no less than 0, and no less than 0 steps", job.Draws, job.Spread, job.Steps, c.ways)
 	}
+	if cols := m.Layout.Columns(); job.Pose[0] != nil && (len(job.Pose[0]) != cols || len(job.Pose[1]) != cols) {
+		return 0, fmt.Errorf("strnn: control towards a frame of %d values with %d weights: want %d of both", len(job.Pose[0]), len(job.Pose[1]), cols)
+	}
+	if job.Ways != nil && len(job.Ways) != n*job.Draws*m.Latent {
+		return 0, fmt.Errorf("strnn: control of %d motions in %d ways of %d latent values in all: want %d", n, job.Draws, len(job.Ways), n*job.Draws*m.Latent)
+	}
 	if err := c.predict.See(seen, n); err != nil {
 		return 0, err
 	}
+	copy(c.latent, job.Ways)
 	c.cost = controlCost{m, c.Weights, job}
 	c.n, c.count = n, job.Draws
 	for i := range n {
 		b := &c.best[i]
 		b.cost, b.damp = math.Inf(1), 1e-3
+		if job.Ways != nil {
+			continue
+		}
 		b.rand.Seed(job.Seed, uint64(i))
 		r := rand.New(&b.rand)
 		for k := range job.Draws * m.Latent {
@@ -222,7 +236,10 @@ func (c *Controller) take(s *searchScratch, i, w int) bool {
 	b := &c.best[i]
 	cost := c.cost.at(&s.controlScratch, i, rows, z)
 	if !(cost < b.cost) {
-		return false
+		if !math.IsInf(b.cost, 1) {
+			return false
+		}
+		cost = b.cost // none yet: better these frames than those of the motion before
 	}
 	b.cost = cost
 	copy(b.z, z)
@@ -293,11 +310,22 @@ func dot(a, b []float32) float64 {
 // solve writes into x what a, (n, n) symmetric, times it is x, by Cholesky's factors,
 // which take a's place. It returns false where a is not positive definite.
 func solve(a, x []float64, n int) bool {
+	if !factor(a, n) {
+		return false
+	}
+	substitute(a, x, n)
+	return true
+}
+
+// factor writes Cholesky's factors of a, (n, n) symmetric, in its place. It returns false
+// where a is not positive definite.
+func factor(a []float64, n int) bool {
 	for i := range n {
 		for j := range i + 1 {
 			sum := a[i*n+j]
-			for k := range j {
-				sum -= a[i*n+k] * a[j*n+k]
+			left, right := a[i*n:][:j], a[j*n:][:j]
+			for k, v := range left {
+				sum -= v * right[k]
 			}
 			if i == j {
 				if !(sum > 0) {
@@ -309,6 +337,11 @@ func solve(a, x []float64, n int) bool {
 			}
 		}
 	}
+	return true
+}
+
+// substitute writes into x what the matrix with the factors a times it is x.
+func substitute(a, x []float64, n int) {
 	for i := range n {
 		for k := range i {
 			x[i] -= a[i*n+k] * x[k]
@@ -321,5 +354,4 @@ func solve(a, x []float64, n int) bool {
 		}
 		x[i] /= a[i*n+i]
 	}
-	return true
 }

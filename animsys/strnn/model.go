@@ -53,8 +53,9 @@ type Model struct {
 	*feature.Person // the layout of its frames, and the skeleton that they pose
 
 	Net             *netruntime.Net
-	Encode, Predict int // frames seen, and made
-	Latent          int // values that say in which of the ways it may go on a motion does, in deviations from what is likely; all 0 is the mean of all ways
+	Encode, Predict int    // frames seen, and made
+	Latent          int    // values that say in which of the ways it may go on a motion does, in deviations from what is likely; all 0 is the mean of all ways
+	Guide           *Guide // which of them lead people as they are asked; nil: the file has none
 
 	encode  *netruntime.Net // frames to the state of the temporal network
 	decode  *netruntime.Net // a state to the frames that led to it
@@ -148,6 +149,7 @@ func New(net *netruntime.Net) (*Model, error) {
 		}
 	}
 	m.readLinear(differ)
+	m.readGuide(differ)
 	if len(e.Diff) > 0 {
 		return nil, e
 	}

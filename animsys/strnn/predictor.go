@@ -51,6 +51,7 @@ type PredictorOptions struct {
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
+	Rough   bool              // without the residual network, which takes a fifth of the time
 }
 
 // NewPredictor returns a predictor with the memory that it takes.
@@ -87,7 +88,7 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 		p.likely = [2][]float32{make([]float32, o.Batch*m.Latent), make([]float32, o.Batch*m.Latent)}
 		err = session(&p.prior, m.prior, o.Batch, 1)
 	}
-	if err == nil && m.filter != nil {
+	if err == nil && m.filter != nil && !o.Rough {
 		p.z, p.made = make([]float32, ways*(near+m.Predict)*cols), make([]float32, ways*(near+m.Predict)*cols)
 		err = session(&p.filter, m.filter, ways, near+m.Predict)
 	}

@@ -12,6 +12,7 @@ import (
 	"mannequin/engine/stage"
 	"mannequin/internal/command"
 	"mannequin/internal/testdog"
+	"mannequin/internal/teststrnn"
 	"mannequin/scenes"
 )
 
@@ -56,6 +57,7 @@ func TestRecording(t *testing.T) {
 	for scene, opt := range map[string][]string{
 		"quadruped": {"--model", model, "--agents", "5"}, "crowd": {"--model", model, "--agents", "5"},
 		"people": {"--agents", "5"}, "latent": {"--latent", clips},
+		"strnn": {"--agents", "5", "--strnn", netFile(t, teststrnn.Net(t, teststrnn.Options{Guide: true}))},
 	} {
 		var first []byte
 		for range 2 {
@@ -124,6 +126,9 @@ func TestMistakes(t *testing.T) {
 		{"--scene latent --latent nothing", 1, "nothing"},
 		{"--scene latent --latent " + bad, 1, "bad.safetensors"},
 		{"--scene latent --latent human", 1, "human"},
+		{"--scene strnn --agents 0", 2, "agents"},
+		{"--scene strnn --strnn nothing", 1, "nothing"},
+		{"--scene strnn --strnn human", 1, "human"},
 		{"--agents many", 2, "many"},
 		{"--seconds -1", 2, "seconds"},
 		{"--seconds NaN", 2, "seconds"},

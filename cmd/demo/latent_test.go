@@ -11,6 +11,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/internal/testlatent"
+	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 	"mannequin/scenes"
 	"mannequin/scenes/latent"
@@ -19,13 +20,19 @@ import (
 // latentFile writes a made-up autoencoder of clips to a file.
 func latentFile(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "clips.safetensors")
+	return netFile(t, testlatent.Model(t).Net)
+}
+
+// netFile writes a network to a file.
+func netFile(t *testing.T, net *netruntime.Net) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "net.safetensors")
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := testlatent.Model(t).Net.Encode(f); err != nil {
+	if err := net.Encode(f); err != nil {
 		t.Fatal(err)
 	}
 	return path

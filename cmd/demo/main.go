@@ -17,6 +17,7 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	predictor "mannequin/animsys/strnn"
 	"mannequin/engine/media"
 	"mannequin/engine/stage"
 	"mannequin/internal/backend"
@@ -29,6 +30,7 @@ import (
 	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
 	"mannequin/scenes/quadruped"
+	"mannequin/scenes/strnn"
 	"mannequin/terrain"
 )
 
@@ -44,6 +46,7 @@ type options struct {
 	scene, model, terrain   string
 	manifold, steps, motion string
 	latent, next, bvh       string
+	strnn                   string
 	backend, out            string
 	agents, styled          int
 	width, height, fps      int
@@ -62,6 +65,7 @@ func newCommand() *cobra.Command {
   demo --scene people --agents 200
   demo --scene people --styled 25
   demo --scene latent --bvh walk.bvh
+  demo --scene strnn --agents 100 --bf16
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
   demo --out frames --fps 60`,
@@ -82,7 +86,7 @@ func newCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run; latent: one, by sliders")
+	f.StringVar(&o.scene, "scene", "quadruped", "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion")
 	f.IntVar(&o.agents, "agents", 50, "dogs in the herd, or people: 0 to 4096; latent: who walk about besides, none if not given")
 	f.IntVar(&o.styled, "styled", 0, "of the people, how many move in a style each: old, proud, angry, …")
 	f.StringVar(&o.model, "model", "dog", "the dogs': a shipped model's name, or a model file")
@@ -91,6 +95,7 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.motion, "locomotion", "human-locomotion", "the same: the network of motion")
 	f.StringVar(&o.latent, "latent", "human-latent", "the sliders': a shipped model's name, or a model file")
 	f.StringVar(&o.next, "next", "human-next", "the same, for --agents: the network that tells how clips go on")
+	f.StringVar(&o.strnn, "strnn", "human-strnn", "the wanderers': a shipped model's name, or a model file with a guide")
 	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "`file` that the scene latent writes its sequence to, when you ask for it")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.bf16, "bf16", false, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
@@ -109,8 +114,8 @@ func newCommand() *cobra.Command {
 // check rejects what cannot be, and fills in what depends on the rest.
 func (o *options) check() error {
 	switch {
-	case !slices.Contains([]string{"quadruped", "crowd", "people", "latent"}, o.scene):
-		return command.Usagef("no scene %q: want quadruped, crowd, people or latent", o.scene)
+	case !slices.Contains([]string{"quadruped", "crowd", "people", "latent", "strnn"}, o.scene):
+		return command.Usagef("no scene %q: want quadruped, crowd, people, latent or strnn", o.scene)
 	case o.agents < 0 || o.agents > crowd.MaxAgents:
 		return command.Usagef("--agents %d: want 0 to %d", o.agents, crowd.MaxAgents)
 	case o.scene != "quadruped" && o.scene != "latent" && o.agents == 0:
@@ -147,6 +152,9 @@ func (o *options) field() (*terrain.Field, error) {
 	if o.scene == "people" {
 		size = people.GroundSize(o.agents)
 	}
+	if o.scene == "strnn" {
+		size = strnn.GroundSize(o.agents)
+	}
 	grid := terrain.Grid{Size: max(120, size), Cell: 0.5}
 	hills := terrain.HillsOptions{Seed: o.seed, Wavelength: 14, MaxSlope: 0.30}
 	switch o.terrain {
@@ -180,6 +188,10 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	}
 	if o.scene == "people" {
 		s, err = o.people(ground, open)
+		return s, nil, err
+	}
+	if o.scene == "strnn" {
+		s, err = o.wanderers(ground, open)
 		return s, nil, err
 	}
 	if o.scene == "latent" {
@@ -222,6 +234,19 @@ func (o *options) people(ground *terrain.Field, open netruntime.Opener) (scenes.
 		}
 	}
 	return people.New(opt)
+}
+
+// wanderers builds the scene strnn.
+func (o *options) wanderers(ground *terrain.Field, open netruntime.Opener) (scenes.Scene, error) {
+	net, err := models.Open(o.strnn)
+	if err != nil {
+		return nil, err
+	}
+	m, err := predictor.New(net)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", o.strnn, err)
+	}
+	return strnn.New(strnn.Options{Model: m, Agents: o.agents, Terrain: ground, Seed: o.seed, Stream: predictor.StreamOptions{BF16: o.bf16, Open: open}})
 }
 
 // play runs the scene in a window where there is one, else into a file.

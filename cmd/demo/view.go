@@ -54,7 +54,7 @@ func newView(o options, st *stage.Stage, s scenes.Scene) (*view, error) {
 		c.Follow, c.Pitch, c.Yaw = false, 0.30, 0.5
 		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.agents))
 	}
-	if o.scene == "people" || o.scene == "latent" {
+	if o.scene == "people" || o.scene == "latent" || o.scene == "strnn" {
 		c.Distance, c.Pitch = 5, 0.2
 	}
 	if o.scene == "latent" {
@@ -205,7 +205,7 @@ func frameCamera(c *stage.Camera, scene string, t, dt float64) {
 		return
 	}
 	c.Aside = 1.0 + 0.45*float32(math.Sin(0.5*t))
-	if scene == "people" || scene == "latent" {
+	if scene == "people" || scene == "latent" || scene == "strnn" {
 		c.Distance, c.Pitch = 5+0.7*float32(math.Sin(0.37*t)), 0.15
 		return
 	}

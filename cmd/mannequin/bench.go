@@ -133,7 +133,7 @@ beside the GPU's own peaks and the processor.`,
 			return r.print(cmd.OutOrStdout())
 		},
 	}
-	c.AddCommand(newBenchNet(), newBenchPeople())
+	c.AddCommand(newBenchNet(), newBenchPeople(), newBenchWanderers())
 	f := c.Flags()
 	f.StringVar(&model, "model", "dog", "a shipped model's name or a model file")
 	f.StringVar(&on, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
@@ -187,7 +187,7 @@ func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int, 
 	row.TickMS, row.TickMinMS = median(whole), slices.Min(whole)
 	row.AgentsPerMS = float64(agents) / row.TickMS
 	for i, n := range names {
-		if slices.Contains(peopleStages, n) || slices.Contains(strollerStages, n) {
+		if slices.Contains(slices.Concat(peopleStages, strollerStages, wandererStages), n) {
 			continue
 		}
 		row.Stages = append(row.Stages, benchStage{n, median(stage[i])})

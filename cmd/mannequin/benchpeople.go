@@ -170,7 +170,7 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 	slices.Sort(whole)
 	r.Median, r.P99, r.Max = median(whole), whole[(len(whole)-1)*99/100], whole[len(whole)-1]
 	for i, n := range names {
-		if !slices.Contains(dogStages, n) && !slices.Contains(strollerStages, n) {
+		if !slices.Contains(slices.Concat(dogStages, strollerStages, wandererStages), n) {
 			r.Stages = append(r.Stages, benchStage{n, stages[i]})
 		}
 	}
@@ -182,6 +182,7 @@ var (
 	dogStages      = []string{"Plan", "Gather", "Infer", "Scatter"}
 	peopleStages   = []string{"Windows", "Play", "Restyle"}
 	strollerStages = []string{"Continue", "Stroll"}
+	wandererStages = []string{"Predict", "Amble"}
 )
 
 func (r peopleReport) print(w io.Writer) error {

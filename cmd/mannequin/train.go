@@ -31,7 +31,7 @@ func newTrain() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(newTrainMANN(), newTrainManifold(), newTrainFootstep(), newTrainSynth(), newTrainKeypose(), newTrainSparse(), newTrainLatent(), newTrainNext(), newTrainSTRNN(), newTrainRecurrent())
+	c.AddCommand(newTrainMANN(), newTrainManifold(), newTrainFootstep(), newTrainSynth(), newTrainKeypose(), newTrainSparse(), newTrainLatent(), newTrainNext(), newTrainSTRNN(), newTrainGuide(), newTrainRecurrent())
 	return c
 }
 

@@ -32,7 +32,12 @@ type Options struct {
 	Once   bool // it goes on in one way only: no latent values
 	Plain  bool // its frames are differences from nothing: no linear filters
 	Filter bool // a residual network
+	Guide  bool // a guide, which tells of turns alone
 }
+
+// Burst is a turn, in rad/s, that the network with a guide answers with what is not
+// finite, within a second of its being asked for; turns of 0.4 rad/s and less it does not.
+const Burst = strnn.MaxTurn
 
 // Net returns the network.
 func Net(t testing.TB, o Options) *netruntime.Net {
@@ -63,10 +68,26 @@ func Net(t testing.TB, o Options) *netruntime.Net {
 	if err := strnn.Describe(&meta, p, Encode, Predict, latent); err != nil {
 		t.Fatal(err)
 	}
+	if o.Guide {
+		if meta.Extra[strnn.KeyGuide], err = guide(p.Layout).Encode(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if net, err = netruntime.New(meta, b.tensors); err != nil {
 		t.Fatal(err)
 	}
 	return net
+}
+
+// guide returns one that tells the first latent value from the turn in the last frame.
+func guide(l *feature.Motion) *strnn.Guide {
+	n := strnn.GuideInputs(l)
+	g := &strnn.Guide{Mean: make([]float32, n), Scale: make([]float32, n), Bias: make([]float32, Latent), Weight: make([]float32, 4*n*Latent)}
+	for i := range g.Scale {
+		g.Scale[i] = 1
+	}
+	g.Weight[(n-5)*Latent] = 3
+	return g
 }
 
 // Model returns the network as a predictor.
@@ -190,7 +211,11 @@ func (b *builder) network(o Options, latent int) {
 		}
 		b.lstm(name+".units", in, i == 0, from, strnn.ValueState[0], strnn.ValueState[1])
 		b.node(netruntime.Node{Name: name + ".out", Op: netruntime.OpDense, In: []string{name + ".units"}, Tensors: out})
-		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: name, Op: netruntime.OpDenormalize, In: []string{name + ".out"}, Tensors: raw}))
+		made := name + ".out"
+		if i == 1 && o.Guide {
+			made = b.burst(made, latent)
+		}
+		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: name, Op: netruntime.OpDenormalize, In: []string{made}, Tensors: raw}))
 	}
 	if !o.Once {
 		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValueH, Channels: units})
@@ -217,6 +242,25 @@ func (b *builder) network(o Options, latent int) {
 		b.node(netruntime.Node{Name: "sum", Op: netruntime.OpAdd, In: []string{"noisy", "filter"}})
 		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: strnn.ValueFiltered, Op: netruntime.OpDenormalize, In: []string{"sum"}, Tensors: shared}))
 	}
+}
+
+// burst adds to a value what is not finite where the first latent value is beyond 2.
+func (b *builder) burst(to string, latent int) string {
+	cols := len(b.mean)
+	whole := func(name string, v float32, shape ...int) {
+		d := make([]float32, shape[0])
+		for i := range d {
+			d[i] = v
+		}
+		b.tensors = append(b.tensors, netruntime.Tensor{Name: name, Shape: shape, Data: d})
+	}
+	b.tensors = append(b.tensors, netruntime.Tensor{Name: "fuse.weight", Shape: []int{1, latent}, Data: append([]float32{1e38}, make([]float32, latent-1)...)})
+	whole("fuse.bias", -2e38, 1)
+	whole("burst.weight", 3e38, cols, 1)
+	whole("burst.bias", 0, cols)
+	b.node(netruntime.Node{Name: "fuse", Op: netruntime.OpDense, In: []string{strnn.ValueLatent}, Act: "relu"})
+	b.node(netruntime.Node{Name: "burst", Op: netruntime.OpDense, In: []string{"fuse"}})
+	return b.node(netruntime.Node{Name: "bursting", Op: netruntime.OpAdd, In: []string{to, "burst"}})
 }
 
 // linear returns filters that give frames seen back, and hold the mean of the last two.

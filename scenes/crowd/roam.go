@@ -5,6 +5,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/grid"
 	"mannequin/scenes/internal/park"
 
 	"github.com/mlange-42/arche/generic"
@@ -30,7 +31,7 @@ type Roam struct {
 	Wander *control.Wander
 
 	park    *park.Park
-	grid    *grid
+	grid    *grid.Grid
 	goals   []control.Goal // (rows)
 	middles []m3.Vec3      // (rows) the dogs' middles on the ground
 	players []way
@@ -69,7 +70,7 @@ func (s *Roam) Initialize(*arche.World) {
 	s.others = *generic.NewFilter2[ecs.Slot, ecs.Player]()
 	n := s.park.Crowd.Rows.Cap()
 	x0, z0, x1, z1 := s.park.Terrain.Bounds()
-	s.grid = newGrid(x0, z0, x1, z1, personal, n)
+	s.grid = grid.New(x0, z0, x1, z1, personal, n)
 	s.goals, s.middles, s.players = make([]control.Goal, n), make([]m3.Vec3, n), make([]way, 0, n)
 }
 
@@ -98,7 +99,7 @@ func (s *Roam) look(roots []m3.Xform) {
 	for r, root := range roots {
 		s.middles[r] = root.Apply(m3.V(0, 0, middle)).Flat()
 	}
-	s.grid.fill(s.middles[:len(roots)])
+	s.grid.Fill(s.middles[:len(roots)])
 }
 
 // Finalize has nothing to do.
@@ -159,7 +160,7 @@ func (s *Roam) steer(goal *control.Goal, root m3.Xform, row int) {
 		return
 	}
 	for k := range 3 {
-		for _, r := range s.grid.near(me, k) {
+		for _, r := range s.grid.Near(me, k) {
 			if int(r) == row {
 				continue
 			}

@@ -1,13 +1,14 @@
-package crowd
+// Package grid finds who is near whom on the ground.
+package grid
 
 import "mannequin/engine/m3"
 
 // cells is the most cells of a grid along one side.
 const cells = 128
 
-// grid sorts places on the ground into square cells, so that whoever is near a
+// Grid sorts places on the ground into square cells, so that whoever is near a
 // place is found without looking at everyone. Filling it allocates nothing.
-type grid struct {
+type Grid struct {
 	x0, z0 float32 // the ground's corner, m
 	cell   float32 // side of a cell, m: nobody within it is missed
 	nx, nz int
@@ -16,18 +17,18 @@ type grid struct {
 	rows   []int32   // by cell, ascending within one
 }
 
-// newGrid returns a grid for at most n places on the ground between two corners
+// New returns a grid for at most n places on the ground between two corners
 // that finds neighbours up to reach metres away.
-func newGrid(x0, z0, x1, z1, reach float32, n int) *grid {
+func New(x0, z0, x1, z1, reach float32, n int) *Grid {
 	cell := max(reach, max(x1-x0, z1-z0)/cells)
-	g := &grid{x0: x0, z0: z0, cell: cell, nx: int((x1-x0)/cell) + 1, nz: int((z1-z0)/cell) + 1, rows: make([]int32, n)}
+	g := &Grid{x0: x0, z0: z0, cell: cell, nx: int((x1-x0)/cell) + 1, nz: int((z1-z0)/cell) + 1, rows: make([]int32, n)}
 	g.first = make([]int32, g.nx*g.nz+1)
 	return g
 }
 
 // index returns the cell of a coordinate along a side of n cells. Whatever is
 // outside, or not a number, counts to the border's cells.
-func (g *grid) index(v float32, n int) int {
+func (g *Grid) index(v float32, n int) int {
 	v /= g.cell
 	if !(v > 0) {
 		return 0
@@ -35,8 +36,8 @@ func (g *grid) index(v float32, n int) int {
 	return int(min(v, float32(n-1)))
 }
 
-// fill sorts the places in, by a counting sort: equal places give equal orders.
-func (g *grid) fill(at []m3.Vec3) {
+// Fill sorts the places in, by a counting sort: equal places give equal orders.
+func (g *Grid) Fill(at []m3.Vec3) {
 	g.at = at
 	clear(g.first)
 	for _, p := range at {
@@ -55,9 +56,9 @@ func (g *grid) fill(at []m3.Vec3) {
 	}
 }
 
-// near returns the rows in the k-th of the three strips of cells around p, which
+// Near returns the rows in the k-th of the three strips of cells around p, which
 // together hold everyone within a cell's side of p.
-func (g *grid) near(p m3.Vec3, k int) []int32 {
+func (g *Grid) Near(p m3.Vec3, k int) []int32 {
 	z := g.index(p.Z-g.z0, g.nz) + k - 1
 	if z < 0 || z >= g.nz {
 		return nil

@@ -1,0 +1,406 @@
+package strnn_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/strnn"
+	"mannequin/engine/m3"
+	"mannequin/internal/teststrnn"
+	"mannequin/netruntime"
+)
+
+// walk is people of a stream, and their poses.
+type walk struct {
+	t testing.TB
+	m *strnn.Model
+	*strnn.Stream
+	pos []m3.Vec3
+	rot []m3.Quat
+}
+
+func newWalk(t testing.TB, o strnn.StreamOptions) *walk {
+	t.Helper()
+	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
+	s, err := m.NewStream(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return &walk{t, m, s, make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())}
+}
+
+func (w *walk) add(i int) int {
+	w.t.Helper()
+	row, err := w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Wanders[row].Speed = 1
+	return row
+}
+
+func (w *walk) tick() {
+	w.t.Helper()
+	if err := w.Continue(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.Advance(0, w.People())
+}
+
+// pose returns where row's joints are in the parent's space, and the root in the world.
+func (w *walk) pose(row int) string {
+	w.Pose(row, w.pos, w.rot)
+	return fmt.Sprint(w.pos, w.rot, w.Where(row), w.Stands(row))
+}
+
+// People go as fast and turn as much as they are asked to, frame by frame without a jump,
+// with a foot on the ground, however many join and leave.
+func TestStreamGoesAsItIsAsked(t *testing.T) {
+	const people = 37
+	w := newWalk(t, strnn.StreamOptions{People: people, Workers: 2})
+	asks := []strnn.Wander{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: 99}, {Speed: -1}, {Speed: float32(math.NaN()), Turn: float32(math.NaN())}}
+	does := []strnn.Wander{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: strnn.MaxSpeed}, {}, {}}
+	model := make([]m3.Xform, w.m.Skel.Len())
+	joints := []int{w.m.Skel.Index("LeftHand"), w.m.Skel.Index("RightHand"), w.m.Skel.Index("LeftToeBase")}
+	type was struct {
+		since      int
+		ask        int
+		at         feature.Place
+		seen       [3]m3.Vec3
+		went, turn float32
+	}
+	var all []was
+	for tick := range 600 {
+		switch {
+		case tick%3 == 0 && w.People() < people:
+			row := w.add(tick)
+			w.Wanders[row] = asks[tick/3%len(asks)]
+			all = append(all, was{since: tick, ask: tick / 3 % len(asks), at: w.Where(row)})
+		case tick%50 == 49:
+			w.Remove(tick % 7)
+			all[tick%7] = all[len(all)-1]
+			all = all[:len(all)-1]
+		}
+		w.tick()
+		for r := range w.People() {
+			w.Pose(r, w.pos, w.rot)
+			w.m.Skel.LocalToModel(model, w.pos, w.rot)
+			b, at, low := &all[r], w.Where(r), float32(1)
+			by := at.Pos.Dist(b.at.Pos)
+			if by > 1.5*strnn.MaxSpeed/strnn.TickRate {
+				t.Fatalf("tick %d: person %d goes %g m in a tick", tick, r, by)
+			}
+			for i, j := range joints {
+				now := m3.YawQuat(-at.Yaw).Rotate(model[j].Pos.Sub(at.Pos))
+				if by := now.Dist(b.seen[i]); tick > b.since && by > 0.015 {
+					t.Fatalf("tick %d: %s of person %d goes %g m about the body in a tick", tick, w.m.Skel.Names[j], r, by)
+				}
+				b.seen[i] = now
+			}
+			for _, c := range w.m.Layout.Contacts {
+				low = min(low, model[w.m.Skel.Index(c.Joint)].Pos.Y)
+			}
+			if low < -0.05 || low > 0.1 {
+				t.Fatalf("tick %d: the lower foot of person %d is at %g m", tick, r, low)
+			}
+			if tick-b.since > 200 {
+				b.went += at.Pos.Sub(b.at.Pos).Dot(m3.YawQuat(b.at.Yaw).Rotate(m3.V(0, 0, 1)))
+				b.turn += m3.WrapAngle(at.Yaw - b.at.Yaw)
+			}
+			b.at = at
+		}
+	}
+	for r, b := range all {
+		if seconds := float32(599-b.since-200) / strnn.TickRate; seconds > 3 {
+			if v, w := b.went/seconds, b.turn/seconds; m3.Abs(v-does[b.ask].Speed) > 0.05 || m3.Abs(w-does[b.ask].Turn) > 0.05 {
+				t.Errorf("person %d, asked for %+v, goes %.3f m/s and turns %.3f rad/s", r, asks[b.ask], v, w)
+			}
+		}
+	}
+	if w.Lost() > 0 {
+		t.Errorf("%d windows were lost", w.Lost())
+	}
+}
+
+// Who is free goes on, too, each their own way, and is led again from there.
+func TestStreamFree(t *testing.T) {
+	w := newWalk(t, strnn.StreamOptions{People: 6, Workers: 1, Spread: 1})
+	for i := range 6 {
+		w.add(0)
+		w.Wanders[i] = strnn.Wander{Speed: 1, Free: true}
+	}
+	for range 100 {
+		w.tick()
+	}
+	if a, b := w.pose(0), w.pose(4); a == b { // who began with the same frames
+		t.Error("two people who are free go the same way")
+	}
+	for i := range 6 {
+		w.Wanders[i].Free = i%2 == 0
+	}
+	for range 200 {
+		w.tick()
+	}
+	before := w.Where(1).Pos
+	for range 180 {
+		w.tick()
+	}
+	if by := w.Where(1).Pos.Dist(before); by < 2.8 || by > 3.1 {
+		t.Errorf("in 3 s at 1 m/s somebody went %g m", by)
+	}
+}
+
+// However people come and go, no more go on at once than there is room for.
+func TestStreamSpreadsTurns(t *testing.T) {
+	w := newWalk(t, strnn.StreamOptions{People: 60, Workers: 1})
+	for i := range 60 {
+		w.add(i)
+	}
+	for row := 58; row >= 0; row -= 2 { // every second turn
+		w.Remove(row)
+	}
+	for i := range 30 {
+		w.add(i)
+	}
+	for range 40 {
+		w.tick()
+	}
+}
+
+// Somebody's motion is the same bits alone or among others, and for any number of
+// workers.
+func TestStreamAloneOrAmongOthers(t *testing.T) {
+	for _, o := range []strnn.StreamOptions{{}, {Draws: 3, Steps: 1, Seed: 5}} {
+		for _, free := range []bool{false, true} {
+			track := func(people, workers int) (out []string) {
+				o.People, o.Workers = people, workers
+				w := newWalk(t, o)
+				for i := range people {
+					w.add(i)
+					w.Wanders[i] = strnn.Wander{Speed: float32(i%3) / 2, Free: free == (i%2 == 0)}
+				}
+				for range 80 {
+					w.tick()
+					out = append(out, w.pose(0))
+				}
+				return out
+			}
+			alone := track(1, 1)
+			for _, workers := range []int{1, 3} {
+				if !slices.Equal(track(40, workers), alone) {
+					t.Errorf("%+v: among 40 on %d workers somebody walks otherwise than alone", o, workers)
+				}
+			}
+		}
+	}
+}
+
+// Whose network fails goes on, and nobody else notices.
+func TestStreamKeepsFaultsApart(t *testing.T) {
+	for _, o := range []strnn.StreamOptions{{}, {Draws: 2}} {
+		track := func(turn float32) (w *walk, out []string) {
+			o.People, o.Workers = 3, 1
+			w = newWalk(t, o)
+			for i := range 3 {
+				w.add(i)
+			}
+			w.Wanders[1].Turn = turn
+			for range 200 {
+				w.tick()
+				out = append(out, w.pose(0), w.pose(2))
+			}
+			for r := range 3 {
+				if at := w.Where(r); !at.Pos.Finite() || !m3.Finite(at.Yaw) {
+					t.Fatalf("asked for %g: person %d is at %v", turn, r, at)
+				}
+				w.pose(r)
+				for j := range w.pos {
+					if !w.pos[j].Finite() || !(math.Abs(float64(w.rot[j].Dot(w.rot[j])-1)) < 1e-3) {
+						t.Fatalf("asked for %g: joint %d of person %d is at %v %v", turn, j, r, w.pos[j], w.rot[j])
+					}
+				}
+			}
+			return w, out
+		}
+		w, want := track(0)
+		if w.Lost() != 0 {
+			t.Fatalf("%d windows were lost of those that are fine", w.Lost())
+		}
+		w, got := track(teststrnn.Burst)
+		if o.Draws == 0 && w.Lost() == 0 {
+			t.Error("no window was lost")
+		}
+		if !slices.Equal(got, want) {
+			t.Error("because of one others walk otherwise")
+		}
+	}
+}
+
+// Who moves to the row of someone who leaves walks on as before.
+func TestStreamRemoves(t *testing.T) {
+	track := func(leaves bool) (out []string) {
+		w := newWalk(t, strnn.StreamOptions{People: 3, Workers: 1, Draws: 2})
+		for i := range 3 {
+			w.add(i)
+			w.Wanders[i].Turn = 0.2 * float32(i)
+		}
+		row := 2
+		for tick := range 150 {
+			if leaves && tick == 50 {
+				w.Remove(0)
+				row = 0
+			}
+			w.tick()
+			out = append(out, w.pose(row))
+		}
+		return out
+	}
+	if !slices.Equal(track(true), track(false)) {
+		t.Error("someone walks otherwise because another left")
+	}
+}
+
+// Places are on flat ground, in any tick of a frame, and headings within a turn.
+func TestStreamPlaces(t *testing.T) {
+	w := newWalk(t, strnn.StreamOptions{People: 5, Workers: 1})
+	least, most := float32(0), float32(0)
+	for tick := range 700 {
+		if tick < 5 {
+			row, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at := w.Where(row).Pos; at != m3.V(1, 0, 2) {
+				t.Errorf("person %d is at %v", row, at)
+			}
+			w.Place(row, feature.Place{Pos: m3.V(3, -5, 4), Yaw: 3.1})
+			w.Wanders[row] = strnn.Wander{Speed: 1, Turn: 0.5}
+			before := w.Where(row)
+			w.tick()
+			if by := w.Where(row).Pos.Dist(before.Pos); before.Pos != m3.V(3, 0, 4) || by > 0.03 {
+				t.Errorf("person %d, placed at %v, goes %g m", row, before, by)
+			}
+			continue
+		}
+		for r := range 5 {
+			least, most = min(least, w.Where(r).Yaw), max(most, w.Where(r).Yaw)
+		}
+		w.tick()
+	}
+	if least < -math.Pi || most > math.Pi {
+		t.Errorf("headings from %g to %g", least, most)
+	}
+}
+
+// flaky is a session that fails at times.
+type flaky struct {
+	netruntime.Session
+	fails *bool
+}
+
+func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
+	if *f.fails {
+		return errors.New("no luck")
+	}
+	return f.Session.RunSequences(out, in, batch, length)
+}
+
+// Who joins in the midst of a tick, and whose frames a network failed to make, goes on as
+// long as anybody.
+func TestStreamStaysInStep(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
+	fails := false
+	s, err := m.NewStream(strnn.StreamOptions{People: 40, Workers: 1, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+		session, err := n.NewSession(o)
+		return flaky{session, &fails}, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	join := func() {
+		row, err := s.Add(feature.Place{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Wanders[row] = strnn.Wander{Speed: 1, Free: row%5 == 0}
+	}
+	failed := 0
+	for tick := range 200 {
+		if fails = tick >= 70 && tick < 110; tick < 20 {
+			join()
+		}
+		if err := s.Continue(); (err != nil) != fails {
+			t.Fatalf("tick %d: %v", tick, err)
+		} else if fails {
+			failed++
+		}
+		if tick < 20 {
+			join()
+		}
+		s.Advance(0, s.People())
+		for r := range s.People() {
+			if at := s.Where(r).Pos; !(at.Len() < 40) {
+				t.Fatalf("tick %d: person %d is at %v", tick, r, at)
+			}
+		}
+	}
+	if failed != 40 {
+		t.Errorf("the network failed %d times", failed)
+	}
+}
+
+func TestStreamDoesNotAllocate(t *testing.T) {
+	w := newWalk(t, strnn.StreamOptions{People: 64, Workers: 1, Draws: 2})
+	for i := range 64 {
+		w.add(i)
+		w.Wanders[i].Free = i%4 == 0
+	}
+	if n := testing.AllocsPerRun(60, func() {
+		w.tick()
+		w.Pose(3, w.pos, w.rot)
+	}); n != 0 {
+		t.Errorf("a tick allocates %g times", n)
+	}
+}
+
+func TestStreamRefuses(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
+	for _, c := range []struct {
+		name, want string
+		model      *strnn.Model
+		opt        strnn.StreamOptions
+	}{
+		{"nobody", "people", m, strnn.StreamOptions{Workers: 1}},
+		{"no workers", "workers", m, strnn.StreamOptions{People: 1}},
+		{"fewer than no steps", "steps", m, strnn.StreamOptions{People: 1, Workers: 1, Steps: -1}},
+		{"a spread that is none", "spread", m, strnn.StreamOptions{People: 1, Workers: 1, Spread: -1}},
+		{"no guide", "mannequin train guide", teststrnn.Model(t, teststrnn.Options{}), strnn.StreamOptions{People: 1, Workers: 1}},
+	} {
+		if _, err := c.model.NewStream(c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
+		}
+	}
+	w := newWalk(t, strnn.StreamOptions{People: 1, Workers: 1})
+	if len(w.Wanders) != 1 || w.People() != 0 {
+		t.Errorf("a stream of one has %d wanders and %d people", len(w.Wanders), w.People())
+	}
+	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}); err == nil {
+		t.Error("somebody walks nowhere")
+	}
+	w.add(0)
+	if _, err := w.Add(feature.Place{}); err == nil {
+		t.Error("two people in a stream of one")
+	}
+	s, err := teststrnn.Model(t, teststrnn.Options{}).NewStream(strnn.StreamOptions{People: 1, Workers: 1, Draws: 2})
+	if err != nil {
+		t.Fatalf("without a guide, by a search: %v", err)
+	}
+	s.Close()
+}

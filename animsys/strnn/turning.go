@@ -1,0 +1,146 @@
+package strnn
+
+import (
+	"math/rand/v2"
+
+	"mannequin/animsys/feature"
+)
+
+// turning is what a stream has for those who go on in a tick.
+type turning struct {
+	due        []int32      // their rows, first those who are led: who are not free
+	led        int          // how many
+	seen, next []float32    // (due, Encode, columns) and (due, Predict, columns)
+	want       []float32    // (led, Predict, feature.MotionLen) the motion that their bodies shall have
+	stand      []float32    // (led, Predict, contacts) how much their contacts shall stand
+	stances    []stance     // (contacts)
+	bearing    [2][]float32 // Control.Pose
+	gaits      []gait       // (led) at the end of the frames
+	ways       []float32    // (led, draws, Latent), then (free, Latent)
+	sees       []float32    // (led, GuideInputs) what a guide sees
+	found      func() error // where not nil, called when next has the frames of who are led
+	fit        []bool       // (due) the frames are a person's
+	job        Control
+	settlings  []*settling // by worker
+	settle     func(worker, i int)
+	pcg        rand.PCG
+	rand       *rand.Rand
+}
+
+// goOn makes the next frames of those who are due, and has them play these.
+func (s *Stream) goOn() error {
+	m, n := s.model, len(s.due)
+	if n == 0 {
+		return nil
+	}
+	s.led = 0
+	for i, r := range s.due { // who are led first
+		if !s.Wanders[r].Free {
+			s.due[i], s.due[s.led] = s.due[s.led], r
+			s.led++
+		}
+	}
+	cols := m.Layout.Columns()
+	seen, next := m.Encode*cols, m.Predict*cols
+	for i, r := range s.due {
+		copy(s.seen[i*seen:][:seen], s.window(int(r))[next:])
+		s.ask(i)
+	}
+	if led := s.led; led > 0 {
+		s.job = Control{Body: s.want[:led*m.Predict*feature.MotionLen], Stand: s.stand[:led*m.Predict*len(s.stances)], Pose: s.bearing, Draws: s.draws, Ways: s.ways[:led*s.draws*m.Latent], Steps: s.steps}
+		if _, err := s.search.Run(s.next[:led*next], s.seen[:led*seen], led, &s.job); err != nil {
+			return err
+		}
+		if s.found != nil {
+			if err := s.found(); err != nil {
+				return err
+			}
+		}
+	}
+	if free := n - s.led; free > 0 {
+		ways := s.ways[s.led*s.draws*m.Latent:]
+		if err := s.search.predict.Predict(s.next[s.led*next:n*next], s.seen[s.led*seen:n*seen], ways[:free*m.Latent], free); err != nil {
+			return err
+		}
+	}
+	s.search.pool.Run(n, s.settle)
+	for i, r := range s.due {
+		s.body[r].windows++
+		if !s.fit[i] {
+			s.lost++
+			s.begin(int(r))
+		}
+	}
+	return nil
+}
+
+// ask writes what the i-th of those who are due shall do: for who is led the motion that
+// their body shall have, and the latent values to try, the guide's first; for who is free
+// some that are drawn.
+func (s *Stream) ask(i int) {
+	m, r := s.model, s.due[i]
+	b := &s.body[r]
+	s.pcg.Seed(s.seed, b.person<<32^b.windows)
+	draw := func(z []float32) {
+		for k := range z {
+			z[k] = s.spread * float32(s.rand.NormFloat64())
+		}
+	}
+	if i >= s.led {
+		draw(s.ways[(s.led*s.draws+i-s.led)*m.Latent:][:m.Latent])
+		return
+	}
+	want, g := s.want[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen], b.gait
+	speed, turn := s.Wanders[r].sane()
+	var ends [2]gait
+	for f := range m.Predict {
+		if g.next(speed, turn); f == 0 {
+			ends[0] = g
+		}
+		v := want[f*feature.MotionLen:]
+		v[feature.MotionX], v[feature.MotionZ], v[feature.MotionYaw] = 0, g.speed[0], g.turn[0]
+		for c := range s.stances {
+			stand := &s.stand[(i*m.Predict+f)*len(s.stances)+c]
+			if *stand = 0; g.stands(&s.stances[c]) {
+				*stand = 1
+			}
+		}
+	}
+	s.gaits[i], ends[1] = g, g
+	ways := s.ways[i*s.draws*m.Latent:][:s.draws*m.Latent]
+	draw(ways)
+	first := ways[:m.Latent]
+	clear(first)
+	n := GuideInputs(m.Layout)
+	sees := s.sees[i*n:][:n]
+	m.guideSees(sees, s.seen[i*m.Encode*m.Layout.Columns():], want, ends)
+	if s.guide == nil {
+		return
+	}
+	s.guide.run(first, sees)
+	for w := 1; w < s.draws; w += 2 { // around it, and around what is likely
+		for k, v := range first {
+			ways[w*m.Latent+k] += v
+		}
+	}
+}
+
+// settleOne has the i-th of those who are due play what was made, where it is fit to be.
+func (s *Stream) settleOne(worker, i int) {
+	m, r := s.model, int(s.due[i])
+	cols := m.Layout.Columns()
+	next := s.next[i*m.Predict*cols:][:m.Predict*cols]
+	var want []float32
+	if i < s.led {
+		want = s.job.body(m, i)
+	}
+	if s.fit[i] = s.settlings[worker].run(next, s.seen[i*m.Encode*cols:][:m.Encode*cols], want); !s.fit[i] {
+		return
+	}
+	w := s.window(r)
+	copy(w, w[len(next):])
+	copy(w[m.Encode*cols:], next)
+	if s.body[r].gait = s.gaits[i]; i >= s.led {
+		s.body[r].gait = s.gaitOf(r)
+	}
+}

@@ -1,0 +1,130 @@
+package strnn
+
+import (
+	"strings"
+	"testing"
+
+	"mannequin/animsys/strnn"
+	"mannequin/internal/teststrnn"
+	"mannequin/scenes"
+	"mannequin/terrain"
+)
+
+func open(t testing.TB, o Options) *Scene {
+	t.Helper()
+	o.Model = teststrnn.Model(t, teststrnn.Options{Guide: true})
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func step(t testing.TB, s *Scene, ticks int, in scenes.Input) {
+	t.Helper()
+	for range ticks {
+		if err := s.Step(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Everyone walks about where they began, the same from the same seed with any number of
+// workers.
+func TestCrowd(t *testing.T) {
+	const n = 30
+	a, b := open(t, Options{Agents: n, Seed: 3, Workers: 1}), open(t, Options{Agents: n, Seed: 3, Workers: 3})
+	var fa, fb scenes.Frame
+	way := make([]float32, n)
+	for tick := range 900 {
+		for r, root := range a.People.Roots {
+			if home, _ := start(r); root.Pos.Flat().Dist(home.Flat()) > homeRange+10 {
+				t.Fatalf("tick %d: person %d is %g m from where they began", tick, r, root.Pos.Flat().Dist(home))
+			}
+		}
+		before := append(a.People.Roots[:0:0], a.People.Roots...)
+		step(t, a, 1, scenes.Input{})
+		step(t, b, 1, scenes.Input{})
+		for r, root := range a.People.Roots {
+			way[r] += root.Pos.Dist(before[r].Pos)
+		}
+	}
+	a.Frame(&fa, 0.3)
+	b.Frame(&fb, 0.3)
+	if fa.Agents != n || len(fa.Bones) != n*fa.Skel.Len() || len(fa.Tint) != n || len(fa.HUD) != 1 || len(fa.Help) == 0 {
+		t.Fatalf("%d people, %d bones, %d tints", fa.Agents, len(fa.Bones), len(fa.Tint))
+	}
+	for j, x := range fa.Bones {
+		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Bones[j] {
+			t.Fatalf("bone %d: %v and %v", j, x, fb.Bones[j])
+		}
+	}
+	for r, w := range way {
+		if w < 4 || w > 60 {
+			t.Errorf("person %d goes %g m in 15 s", r, w)
+		}
+	}
+}
+
+// The player leads one person, who wanders again when the next one is watched.
+func TestPlayer(t *testing.T) {
+	s := open(t, Options{Agents: 3, Workers: 1})
+	e := s.all[0]
+	step(t, s, 30, scenes.Input{Turn: 0.4, Gait: scenes.Pace})
+	if w := *s.wanders.Get(e); w != (strnn.Wander{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
+		t.Errorf("led, they are asked for %+v", w)
+	}
+	step(t, s, 30, scenes.Input{})
+	if w := *s.wanders.Get(e); w != (strnn.Wander{Speed: Speeds[scenes.Pace]}) {
+		t.Errorf("let be, they are asked for %+v", w)
+	}
+	step(t, s, 1, scenes.Input{Stand: true})
+	var f scenes.Frame
+	if s.Frame(&f, 1); !s.wanders.Get(e).Free || !strings.Contains(f.HUD[0], "network") {
+		t.Errorf("free, they are asked for %+v: %s", *s.wanders.Get(e), f.HUD[0])
+	}
+	step(t, s, 1, scenes.Input{Sit: true})
+	if w := *s.wanders.Get(e); w != (strnn.Wander{}) {
+		t.Errorf("to stand, they are asked for %+v", w)
+	}
+	step(t, s, 3, scenes.Input{Jump: true})
+	if s.watched != 1 || s.about.Get(e) == nil {
+		t.Errorf("person %d is watched", s.watched)
+	}
+	step(t, s, 1, scenes.Input{Reset: true})
+	for i, e := range s.all {
+		row, _ := s.People.Rows.Row(e)
+		if home, _ := start(i); s.People.Roots[row].Pos.Flat().Dist(home) > 0.1 {
+			t.Errorf("from the start person %d is at %v", i, s.People.Roots[row].Pos)
+		}
+	}
+}
+
+func TestTickDoesNotAllocate(t *testing.T) {
+	s := open(t, Options{Agents: 20, Workers: 2})
+	step(t, s, 60, scenes.Input{})
+	if n := testing.AllocsPerRun(60, func() {
+		if err := s.Step(scenes.Input{}); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%g allocations per tick", n)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
+	for want, opt := range map[string]Options{
+		"missing": {}, "1 to": {Model: m, Agents: -1}, "4096": {Model: m, Agents: MaxAgents + 1}, "guide": {Model: teststrnn.Model(t, teststrnn.Options{})},
+		"terrain": {Model: m, Terrain: &terrain.Field{}},
+	} {
+		if _, err := New(opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}

@@ -257,7 +257,7 @@ func (c *Controller) chooseOne(worker, i int) {
 }
 
 // descendOne makes a step from the values tried for motion i, whose neighbours in each
-// direction are the other ways. A step that led up is made again, shorter.
+// direction are the other ways. After one that led up they are shorter.
 func (c *Controller) descendOne(worker, i int) {
 	s, b := &c.scratch[worker], &c.best[i]
 	if c.take(s, i, 0) {
@@ -273,8 +273,7 @@ func (c *Controller) descendOne(worker, i int) {
 			dir[v] = (to[v] - rows[v]) / stepWidth
 		}
 	}
-	c.cost.at(&s.controlScratch, i, rows, z)
-	for k := range n {
+	for k := range n { // the gradient is what take left
 		s.g[k] = dot(s.grad, s.dirs[k]) + 2*float64(c.Weights.Latent)*float64(z[k])
 	}
 	for k := range n {

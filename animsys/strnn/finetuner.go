@@ -17,16 +17,14 @@ type FineTuner struct {
 	Weights ControlWeights // Latent does not count
 
 	m       *Model
-	see     *Predictor // which latent values are likely
+	see     *Predictor // which latent values are likely, and what the linear filter says
 	net     *grad.Network
 	pool    *kernel.Pool
 	tape    *grad.Tape
 	means   [][2][]float32 // by parameter: AdaDelta's means of squared gradients and steps
 	scratch controlScratch
-	base    []float32 // (Predict, columns)
 	rows    []float32 // (Predict, columns) what the weights make
 	best    []float32 // (Predict, columns) what costs least of that
-	work    []float32 // (Encode, columns)
 }
 
 // Constants of AdaDelta (sec. 4.2.4).
@@ -50,8 +48,8 @@ func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
 		return nil, err
 	}
 	cols := m.Layout.Columns()
-	t := &FineTuner{Weights: DefaultControlWeights(), m: m, net: net, scratch: m.newControlScratch(), base: make([]float32, m.Predict*cols),
-		rows: make([]float32, m.Predict*cols), best: make([]float32, m.Predict*cols), work: make([]float32, m.Encode*cols)}
+	t := &FineTuner{Weights: DefaultControlWeights(), m: m, net: net, scratch: m.newControlScratch(),
+		rows: make([]float32, m.Predict*cols), best: make([]float32, m.Predict*cols)}
 	for _, p := range net.Params() {
 		t.means = append(t.means, [2][]float32{make([]float32, len(p.Val)), make([]float32, len(p.Val))})
 	}
@@ -102,9 +100,6 @@ func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64
 // tune looks for the frames that follow seen, and returns what they cost.
 func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 	m := t.m
-	if m.linear != nil {
-		m.linear.Apply(t.base, seen, m.mean, t.work, m.Encode)
-	}
 	t.net.Restore()
 	for _, mean := range t.means {
 		clear(mean[0])
@@ -122,7 +117,7 @@ func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 		}
 		y := t.net.Forward(tape, m.Encode, x, z)[0]
 		if copy(t.rows, y.Val); m.linear != nil {
-			copy(t.rows, t.base)
+			copy(t.rows, t.see.base)
 			m.linear.Add(t.rows, y.Val, m.Encode)
 		}
 		if cost := c.at(&t.scratch, i, t.rows, nil); cost < least {

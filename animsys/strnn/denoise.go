@@ -26,10 +26,10 @@ type Denoiser struct {
 	z      []float32    // the same, filtered
 	state  [2][]float32 // (batch, units) h and c
 	clock  []float32    // (batch, Encode, 1) zeros
-	base   []float32    // (Encode, columns) what frames made are differences from
+	base   []float32    // (batch, Encode, columns) what frames made are differences from
 	work   []float32    // (Encode, columns)
 	starts []int        // the first frames of a batch of windows
-	in     [3][]float32
+	in     [4][]float32
 	out    [2][]float32
 }
 
@@ -63,7 +63,7 @@ func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
 	size := m.Encode * m.Layout.Columns()
 	d := &Denoiser{m: m, batch: o.Batch, every: o.FPS / Rate, share: make([]float32, m.Encode),
 		x: make([]float32, o.Batch*size), y: make([]float32, o.Batch*size), clock: make([]float32, o.Batch*m.Encode),
-		base: make([]float32, size), work: make([]float32, size)}
+		base: make([]float32, o.Batch*size), work: make([]float32, size)}
 	for i := range d.share {
 		s := math.Sin(math.Pi * (float64(i) + 0.5) / float64(m.Encode))
 		d.share[i] = float32(s * s)
@@ -215,17 +215,22 @@ func (d *Denoiser) run(n int) error {
 	if err := d.encode.RunSequences(d.out[:2], d.in[:1], n, m.Encode); err != nil {
 		return err
 	}
-	d.in[0], d.in[1], d.in[2], d.out[0] = d.clock[:n*m.Encode], h, c, d.y[:n*size]
-	if err := d.decode.RunSequences(d.out[:1], d.in[:], n, m.Encode); err != nil {
+	d.in[0], d.in[1], d.in[2], d.in[3], d.out[0] = d.clock[:n*m.Encode], h, c, d.base[:n*size], d.y[:n*size]
+	in := d.in[:3]
+	if m.linear != nil {
+		for i := range n {
+			m.linear.Apply(d.base[i*size:][:size], d.x[i*size:][:size], m.mean, d.work, 0)
+		}
+		in = d.in[:4]
+	}
+	if err := d.decode.RunSequences(d.out[:1], in, n, m.Encode); err != nil {
 		return err
 	}
 	if m.linear != nil {
 		for i := range n {
-			y := d.y[i*size:][:size]
-			m.linear.Apply(d.base, d.x[i*size:][:size], m.mean, d.work, 0)
-			m.linear.Add(d.base, y, 0)
-			copy(y, d.base)
+			m.linear.Add(d.base[i*size:][:size], d.y[i*size:][:size], 0)
 		}
+		d.y, d.base = d.base, d.y
 	}
 	if d.filter == nil {
 		return nil

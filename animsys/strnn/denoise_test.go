@@ -223,9 +223,10 @@ func TestDenoiseOfOneWindow(t *testing.T) {
 		return out
 	}
 	state := run([]string{strnn.ValueX}, strnn.ValueState[:], rows)
-	y := run([]string{strnn.ValueClock, strnn.ValueState[0], strnn.ValueState[1]}, []string{strnn.ValueBefore}, make([]float32, m.Encode), state[0], state[1])[0]
+	// The made-up filters give back what they see.
+	y := run([]string{strnn.ValueClock, strnn.ValueState[0], strnn.ValueState[1], strnn.ValueBase}, []string{strnn.ValueBefore}, make([]float32, m.Encode), state[0], state[1], rows)[0]
 	for i := range y {
-		y[i] = rows[i] + 0.3*y[i] // the made-up filters give back what they see, their scale is 0.3
+		y[i] = rows[i] + 0.3*y[i] // their scale is 0.3
 	}
 	y = run([]string{strnn.ValueZ}, []string{strnn.ValueFiltered}, y)[0]
 	if d := farthest(got, y, cols, 0, body, 0, m.Encode); d > 1e-5 {

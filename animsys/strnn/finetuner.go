@@ -39,7 +39,7 @@ func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
 	if workers < 1 {
 		return nil, fmt.Errorf("strnn: a fine-tuner on %d workers: want at least one", workers)
 	}
-	part, err := m.Net.Part([]string{ValueX, ValueLatent}, []string{ValueAfter})
+	part, err := m.Net.Part(m.inputs(ValueX, ValueLatent), []string{ValueAfter})
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,12 @@ func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 		for f := range m.Predict {
 			copy(z.Val[f*z.Cols:], t.see.likely[0])
 		}
-		y := t.net.Forward(tape, m.Encode, x, z)[0]
+		in := []*grad.Mat{x, z}
+		if m.linear != nil {
+			in = append(in, tape.Const(m.Predict, m.Layout.Columns()))
+			copy(in[2].Val, t.see.base)
+		}
+		y := t.net.Forward(tape, m.Encode, in...)[0]
 		if copy(t.rows, y.Val); m.linear != nil {
 			copy(t.rows, t.see.base)
 			m.linear.Add(t.rows, y.Val, m.Encode)

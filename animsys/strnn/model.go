@@ -32,6 +32,7 @@ const (
 	ValueFiltered = "filtered"     // the same without noise
 	ValuePast     = "past"         // a column's frames that were seen, (any, Encode)
 	ValueLinear   = "linear"       // what the linear filters of all columns make of it, (any, (Encode+Predict)·columns): see Linear. Where a file has it, before and after are differences from it
+	ValueBase     = "base"         // what the filters say of the frames that are made, raw, (Encode, columns) or (Predict, columns); where a file has them
 )
 
 // ValueState are the last states of the temporal network's encoder, h and c.
@@ -122,8 +123,8 @@ func New(net *netruntime.Net) (*Model, error) {
 		}
 	}
 	part(&m.encode, []string{ValueX}, ValueState[0], ValueState[1])
-	part(&m.decode, []string{ValueClock, ValueState[0], ValueState[1]}, ValueBefore)
-	part(&m.predict, []string{ValueLatent, ValueState[0], ValueState[1]}, ValueAfter)
+	part(&m.decode, m.inputs(ValueClock, ValueState[0], ValueState[1]), ValueBefore)
+	part(&m.predict, m.inputs(ValueLatent, ValueState[0], ValueState[1]), ValueAfter)
 	if m.Latent > 0 {
 		part(&m.prior, []string{ValueH}, ValueMean, ValueLogVar)
 	}
@@ -133,6 +134,8 @@ func New(net *netruntime.Net) (*Model, error) {
 			part(&m.filter, []string{ValueZ}, ValueFiltered)
 		case in.Name == ValueLatent && in.Channels != max(1, m.Latent):
 			differ("its input %q has %d values, want %d", ValueLatent, in.Channels, max(1, m.Latent))
+		case in.Name == ValueBase && in.Channels != m.Layout.Columns():
+			differ("its input %q has %d values, its schema's frames %d", ValueBase, in.Channels, m.Layout.Columns())
 		}
 	}
 	if len(e.Diff) > 0 {
@@ -156,9 +159,20 @@ func New(net *netruntime.Net) (*Model, error) {
 	return m, nil
 }
 
+// inputs returns names and, where the file has linear filters, what they say, last.
+func (m *Model) inputs(names ...string) []string {
+	if _, ok := m.Net.Tensor(linearWeight); ok {
+		names = append(names, ValueBase)
+	}
+	return names
+}
+
+// linearWeight is the tensor of the linear filters.
+const linearWeight = ValueLinear + ".weight"
+
 // readLinear reads the linear filter, where the file has one.
 func (m *Model) readLinear(differ func(format string, args ...any)) {
-	w, ok := m.Net.Tensor(ValueLinear + ".weight")
+	w, ok := m.Net.Tensor(linearWeight)
 	if !ok {
 		return
 	}

@@ -31,7 +31,7 @@ type Predictor struct {
 	z      []float32    // (batch·ways, near+Predict, columns)
 	made   []float32    // the same, filtered
 	work   []float32    // (Encode, columns)
-	in     [3][]float32
+	in     [4][]float32
 	out    [2][]float32
 
 	// Extend's.
@@ -170,17 +170,19 @@ func (p *Predictor) Next(next, latent []float32, n, ways int) error {
 		}
 	}
 	p.in[0], p.in[1], p.in[2], p.out[0] = p.latent[:k*m.Predict*values], p.each[0][:k*m.units], p.each[1][:k*m.units], next
+	in := p.in[:3]
 	if m.linear != nil {
-		p.out[0] = p.net[:len(next)]
+		for i := range k {
+			copy(next[i*made:][:made], p.base[i/ways*made:])
+		}
+		p.in[3], p.out[0], in = next, p.net[:len(next)], p.in[:4]
 	}
-	if err := p.predict.RunSequences(p.out[:1], p.in[:], k, m.Predict); err != nil {
+	if err := p.predict.RunSequences(p.out[:1], in, k, m.Predict); err != nil {
 		return err
 	}
 	if m.linear != nil {
 		for i := range k {
-			to := next[i*made:][:made]
-			copy(to, p.base[i/ways*made:][:made])
-			m.linear.Add(to, p.net[i*made:][:made], m.Encode)
+			m.linear.Add(next[i*made:][:made], p.net[i*made:][:made], m.Encode)
 		}
 	}
 	if p.filter == nil {

@@ -173,8 +173,19 @@ func (b *builder) node(n netruntime.Node) string {
 	return n.Name
 }
 
-func (b *builder) lstm(name string, in int, reverse bool, operands ...string) string {
+// lstm adds a layer of in inputs, and of base more that count little.
+func (b *builder) lstm(name string, in, base int, reverse bool, operands ...string) string {
 	b.tensor(name+".weight", 1/math.Sqrt(float64(in)), 4*units, in)
+	w := &b.tensors[len(b.tensors)-1]
+	wide := make([]float32, 4*units*(in+base))
+	for i := range wide {
+		if r, c := i/(in+base), i%(in+base); c < in {
+			wide[i] = w.Data[r*in+c]
+		} else {
+			wide[i] = w.Data[(r+c)%len(w.Data)] / 300
+		}
+	}
+	w.Shape[1], w.Data = in+base, wide
 	b.tensor(name+".recurrent", 1/math.Sqrt(units), 4*units, units)
 	b.tensor(name+".bias", 0.1, 4*units)
 	return b.node(netruntime.Node{Name: name, Op: netruntime.OpLSTM, In: operands, Reverse: reverse})
@@ -198,18 +209,23 @@ func (b *builder) network(o Options, latent int) {
 		raw = map[string]string{"mean": "none", "std": "std"}
 		b.tensors = append(b.tensors, netruntime.Tensor{Name: "none", Shape: []int{cols}, Data: make([]float32, cols)}, b.linear())
 		b.tensor(strnn.ValueLinear+".bias", 0, (Encode+Predict)*cols)
+		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValueBase, Channels: cols})
+		b.node(netruntime.Node{Name: "base.normalised", Op: netruntime.OpNormalize, In: []string{strnn.ValueBase}, Tensors: shared})
 	}
 	b.node(netruntime.Node{Name: "normalised", Op: netruntime.OpNormalize, In: []string{strnn.ValueX}, Tensors: shared})
-	b.lstm("encoder", cols, false, "normalised")
+	b.lstm("encoder", cols, 0, false, "normalised")
 	b.tensor("out.weight", 1/math.Sqrt(units), cols, units)
 	b.tensor("out.bias", 0.1, cols)
 	out := map[string]string{"weight": "out.weight", "bias": "out.bias"}
 	for i, name := range []string{strnn.ValueBefore, strnn.ValueAfter} {
-		from, in := strnn.ValueClock, 1
+		from, in, base := strnn.ValueClock, 1, 0
 		if i == 1 {
 			from, in = strnn.ValueLatent, latent
 		}
-		b.lstm(name+".units", in, i == 0, from, strnn.ValueState[0], strnn.ValueState[1])
+		if !o.Plain {
+			from, base = b.node(netruntime.Node{Name: name + ".in", Op: netruntime.OpConcat, In: []string{from, "base.normalised"}}), cols
+		}
+		b.lstm(name+".units", in, base, i == 0, from, strnn.ValueState[0], strnn.ValueState[1])
 		b.node(netruntime.Node{Name: name + ".out", Op: netruntime.OpDense, In: []string{name + ".units"}, Tensors: out})
 		made := name + ".out"
 		if i == 1 && o.Guide {

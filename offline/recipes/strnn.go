@@ -15,7 +15,7 @@ import (
 
 // STRNN is the recipe of the spatio-temporal recurrent network (Wang, Ho, Shum and Zhu
 // 2019): from Encode frames, 30 per second, to the same again, backwards in time, and
-// Predict more. Linear, Latent, Chain, Corrupt and Stretch are additions of ours:
+// Predict more. Linear, Latent, Chain, Distance, Corrupt, Stretch and NormEnd are additions of ours:
 // without them, and with the values that are said to be the paper's, it is the paper's.
 type STRNN struct {
 	Encode, Predict int // frames; the paper has 20 and 20
@@ -31,10 +31,12 @@ type STRNN struct {
 	Mean   float64 // share of the windows that go on in the mean of all ways, at latent values of 0
 	Chain  int     // times in a row that motions go on, each time from what was made
 
+	Distance        float64    // joints to come are wrong by so much per metre that they are off; 0: by the squares of their values in deviations, as in the paper
 	Horizon         float64    // weight in the loss of the squared accelerations of what is made (eq. 7)
 	Noise, NoiseEnd float64    // deviation of the noise on the frames that go in, in deviations, and the share of the epochs after which it has fallen to 0; the paper has 0.1, less 0.001 every epoch
 	Corrupt         [2]float64 // greatest deviations of the noise on joints and the body's motion, and on contacts, of more frames, that are only made again; the paper has none
 	Stretch         float64    // how much faster or slower recordings are played at most, as a share
+	NormEnd         float64    // share of the epochs after which batch normalisation goes by running statistics, as it will; 1: never, as in the paper
 	Keep            float32    // dropout's retention probability; the paper has 0.9
 	L2              float64    // weight of the mean of the parameters' squares
 
@@ -43,11 +45,11 @@ type STRNN struct {
 
 // DefaultSTRNN returns our recipe without data.
 func DefaultSTRNN() STRNN {
-	return STRNN{Encode: 20, Predict: 20, Units: 512, Spatial: true, Filter: true, Tune: 0.12,
-		Linear: true, Latent: 16, KL: 2, Mean: 0.5, Chain: 2,
-		Horizon: 0.1, Noise: 0.05, NoiseEnd: 0.9, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, Keep: 0.9,
+	return STRNN{Encode: 20, Predict: 20, Units: 384, Spatial: true, Filter: true, Tune: 0.12,
+		Linear: true, Latent: 16, KL: 3, Mean: 0.5, Chain: 2,
+		Distance: 5, Horizon: 0.1, Noise: 0.05, NoiseEnd: 0.9, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, NormEnd: 0.3, Keep: 0.9,
 		Learning: Learning{
-			Jitter: true, ClipNorm: 1, Epochs: 26, Batch: 24, Seed: 1,
+			Jitter: true, ClipNorm: 1, Epochs: 36, Batch: 24, Seed: 1,
 			AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: 0.02},
 		}}
 }
@@ -57,8 +59,8 @@ func DefaultSTRNN() STRNN {
 // gets; ours adds what it makes to what it gets, and need not be.
 func PaperSTRNN() STRNN {
 	m := DefaultSTRNN()
-	m.Linear, m.Latent, m.Chain, m.Corrupt, m.Stretch = false, 0, 1, [2]float64{}, 0
-	m.Horizon, m.Noise, m.NoiseEnd, m.Keep, m.L2 = 1, 0.1, 1, 0.9, 0.01
+	m.Linear, m.Latent, m.Chain, m.Corrupt, m.Stretch, m.Distance, m.NormEnd = false, 0, 1, [2]float64{}, 0, 0, 1
+	m.Units, m.Horizon, m.Noise, m.NoiseEnd, m.Keep, m.L2 = 512, 1, 0.1, 1, 0.9, 0.01
 	m.AdaDelta = &train.AdaDelta{Rate: 1, Rho: 0.95, Eps: 1e-8}
 	m.Jitter, m.Epochs, m.Batch = false, 100, 32
 	return m
@@ -79,8 +81,8 @@ func (m *STRNN) check() error {
 		return fmt.Errorf("recipes: motions go on %d times, want 1 to 16", m.Chain)
 	case m.Latent < 0 || m.Latent > 1024:
 		return fmt.Errorf("recipes: %d latent values, want 0 to 1024", m.Latent)
-	case !(m.Mean >= 0 && m.Mean <= 1) || !(m.Tune >= 0 && m.Tune <= 1) || !(m.NoiseEnd >= 0 && m.NoiseEnd <= 1):
-		return fmt.Errorf("recipes: shares of %g, %g and %g, want 0 to 1", m.Mean, m.Tune, m.NoiseEnd)
+	case !(m.Mean >= 0 && m.Mean <= 1) || !(m.Tune >= 0 && m.Tune <= 1) || !(m.NoiseEnd >= 0 && m.NoiseEnd <= 1) || !(m.NormEnd >= 0 && m.NormEnd <= 1):
+		return fmt.Errorf("recipes: shares of %g, %g, %g and %g, want 0 to 1", m.Mean, m.Tune, m.NoiseEnd, m.NormEnd)
 	case !(m.Stretch >= 0 && m.Stretch < 1):
 		return fmt.Errorf("recipes: a stretch by %g, want 0 up to 1", m.Stretch)
 	case m.Train.Margin != 0 || m.Train.Length < m.Frames():
@@ -110,29 +112,31 @@ func (m *STRNN) Run(ctx context.Context) (*train.Report, error) {
 // recipe names everything but the data that shapes the result.
 func (m *STRNN) recipe() any {
 	return struct {
-		Network string     `json:"network"`
-		Schema  string     `json:"schema"`
-		Frames  [2]int     `json:"frames"`
-		Units   int        `json:"units"`
-		Spatial bool       `json:"spatial"`
-		Filter  bool       `json:"filter"`
-		Tune    float64    `json:"tune"`
-		Linear  bool       `json:"linear"`
-		Latent  int        `json:"latent"`
-		KL      float64    `json:"kl"`
-		Mean    float64    `json:"mean"`
-		Chain   int        `json:"chain"`
-		Horizon float64    `json:"horizon"`
-		Noise   [2]float64 `json:"noise"`
-		Corrupt [2]float64 `json:"corrupt"`
-		Stretch float64    `json:"stretch"`
-		Keep    float32    `json:"keep"`
-		L2      float64    `json:"l2"`
-		Epochs  int        `json:"epochs"`
-		Jitter  bool       `json:"jitter"`
+		Network  string     `json:"network"`
+		Schema   string     `json:"schema"`
+		Frames   [2]int     `json:"frames"`
+		Units    int        `json:"units"`
+		Spatial  bool       `json:"spatial"`
+		Filter   bool       `json:"filter"`
+		Tune     float64    `json:"tune"`
+		Linear   bool       `json:"linear"`
+		Latent   int        `json:"latent"`
+		KL       float64    `json:"kl"`
+		Mean     float64    `json:"mean"`
+		Chain    int        `json:"chain"`
+		Distance float64    `json:"distance"`
+		Horizon  float64    `json:"horizon"`
+		Noise    [2]float64 `json:"noise"`
+		Corrupt  [2]float64 `json:"corrupt"`
+		Stretch  float64    `json:"stretch"`
+		NormEnd  float64    `json:"norm_end"`
+		Keep     float32    `json:"keep"`
+		L2       float64    `json:"l2"`
+		Epochs   int        `json:"epochs"`
+		Jitter   bool       `json:"jitter"`
 		learnt
 	}{"strnn", m.Train.Layout.Hash(), [2]int{m.Encode, m.Predict}, m.Units, m.Spatial, m.Filter, m.Tune, m.Linear, m.Latent, m.KL, m.Mean, m.Chain,
-		m.Horizon, [2]float64{m.Noise, m.NoiseEnd}, m.Corrupt, m.Stretch, m.Keep, m.L2, m.Epochs, m.Jitter, m.learnt()}
+		m.Distance, m.Horizon, [2]float64{m.Noise, m.NoiseEnd}, m.Corrupt, m.Stretch, m.NormEnd, m.Keep, m.L2, m.Epochs, m.Jitter, m.learnt()}
 }
 
 // model makes the network that a model file holds.

@@ -86,7 +86,8 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 				z.Val[i] = mean.Val[i] + ways[i]*float32(math.Exp(float64(logVar.Val[i])/2))
 			}
 		}
-		y := l.based(tape, net.frames(tape, net.after(tape, h, c, z, m.Predict), &strnnPass{keep: 1}), seen, m.Encode, m.Predict)
+		base := l.base(tape, seen, m.Encode, m.Predict)
+		y := l.based(tape, net.frames(tape, net.after(tape, h, c, z, base, m.Predict), &strnnPass{keep: 1}), base, m.Encode, m.Predict)
 		if m.Filter {
 			y = tape.Join(2, tape.Frames(seen, m.Encode, m.Encode-strnn.FilterNear, m.Encode), y)
 			y = tape.Frames(net.filtered(tape, y, strnn.FilterNear+m.Predict), strnn.FilterNear+m.Predict, strnn.FilterNear, strnn.FilterNear+m.Predict)

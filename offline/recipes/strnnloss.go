@@ -20,6 +20,7 @@ type strnnLoss struct {
 	kl     float64    // the present weight of the divergence
 	noise  float64    // the present deviation of what is added to frames seen
 	tunes  bool       // the filter alone learns
+	fixed  bool       // batch normalisation goes by its running statistics
 	parts  [6]float64 // sums over the held-out windows, and their number
 }
 
@@ -49,6 +50,7 @@ func (l *strnnLoss) begin(epoch int) {
 			p.Frozen = l.tunes
 		}
 	}
+	l.fixed = l.tunes || float64(epoch) >= l.m.NormEnd*float64(l.m.Epochs)
 	l.kl = l.m.KL * min(1, (float64(epoch)+0.5)/(wayRamp*float64(l.m.Epochs)))
 	l.noise = 0
 	if end := l.m.NoiseEnd * float64(l.m.Epochs); end > 0 {
@@ -128,24 +130,27 @@ func (l *strnnLoss) corrupt(x []float32, key uint64) {
 	}
 }
 
-// based returns frames, from to from + n−1 of those that are made of the frames x, with
-// what the linear filter says of them, where the network says y.
-func (l *strnnLoss) based(t *grad.Tape, y, x *grad.Mat, from, n int) *grad.Mat {
-	if l.linear == nil {
-		return y
-	}
-	scale := l.each(t, y, n, func(f int) float32 { return l.linear.Scale[from+f] })
-	return t.Add(t.Mul(y, scale), l.base(t, x, from, n))
-}
-
-// base returns what the linear filter says.
+// base returns what the linear filters say of frames from to from + n−1 of those that are
+// made of the frames x, (batch·n, columns); nil where there are none.
 func (l *strnnLoss) base(t *grad.Tape, x *grad.Mat, from, n int) *grad.Mat {
+	if l.linear == nil {
+		return nil
+	}
 	encode := l.m.Encode
 	b := t.Const(x.Rows/encode*n, x.Cols)
 	for i := range x.Rows / encode {
 		l.linear.Apply(b.Val[i*n*x.Cols:][:n*x.Cols], x.Val[i*encode*x.Cols:][:encode*x.Cols], nil, nil, from)
 	}
 	return b
+}
+
+// based returns frames, from to from + n−1 of those made, where the network says y and
+// the linear filters base.
+func (l *strnnLoss) based(t *grad.Tape, y, base *grad.Mat, from, n int) *grad.Mat {
+	if base == nil {
+		return y
+	}
+	return t.Add(t.Mul(y, l.each(t, y, n, func(f int) float32 { return l.linear.Scale[from+f] })), base)
 }
 
 // each returns a constant of y's shape, n frames a motion, whose values in a frame are of.
@@ -160,19 +165,35 @@ func (l *strnnLoss) each(t *grad.Tape, y *grad.Mat, n int, of func(f int) float3
 	return m
 }
 
-// error returns the mean square of y − want, n frames a motion, from to from + n−1 of
-// those made. Where there is a linear filter, a frame counts as much less as that is
-// farther from the truth: what is easy is to be right, too.
+// error returns what is wrong with y, n frames a motion, from to from + n−1 of those
+// made, where want is wanted: the mean square of all values, or with m.Distance of all
+// but the joints of frames to come, which count by how far off they are. Where there is
+// a linear filter, a frame counts as much less as that is farther from the truth: what is
+// easy is to be right, too.
 func (l *strnnLoss) error(t *grad.Tape, y, want *grad.Mat, from, n int) *grad.Mat {
+	miss := t.Sub(y, want)
+	square := func(x *grad.Mat) *grad.Mat { return l.weighted(t, t.Mul(x, x), from, n) }
+	if l.m.Distance == 0 || from < l.m.Encode {
+		return square(miss)
+	}
+	body := l.m.Train.Layout.Body()
+	off := t.Norm(t.Affine(t.Columns(miss, 0, body), l.m.Train.Std[:body], nil), 3)
+	joints := float32(body) / float32(y.Cols)
+	return t.WeightedSum(grad.Term{Loss: l.weighted(t, off, from, n), Weight: joints * float32(l.m.Distance)},
+		grad.Term{Loss: square(t.Columns(miss, body, y.Cols)), Weight: 1 - joints})
+}
+
+// weighted returns the mean of x, n frames a motion, from to from + n−1 of those made,
+// each as much as it counts.
+func (l *strnnLoss) weighted(t *grad.Tape, x *grad.Mat, from, n int) *grad.Mat {
 	if l.linear == nil {
-		return t.MSE(y, want)
+		return t.Mean(x)
 	}
 	sum := float32(0)
 	for f := range n {
 		sum += 1 / l.linear.Scale[from+f]
 	}
-	miss := t.Sub(y, want)
-	return t.Mean(t.Mul(t.Mul(miss, miss), l.each(t, y, n, func(f int) float32 { return float32(n) / (sum * l.linear.Scale[from+f]) })))
+	return t.Mean(t.Mul(x, l.each(t, x, n, func(f int) float32 { return float32(n) / (sum * l.linear.Scale[from+f]) })))
 }
 
 // loss is train.Job.Loss.
@@ -186,8 +207,8 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	n := encode + chain*predict
 	all := l.batch.frames(t, rows, isHeldOut, n, m.Stretch)
 	cols := all.Cols
-	s := &strnnPass{train: !isHeldOut && !l.tunes, keep: m.Keep, key: key}
-	if !s.train {
+	s := &strnnPass{train: !isHeldOut && !l.fixed, keep: m.Keep, key: key}
+	if isHeldOut || l.tunes {
 		s.keep = 1
 	}
 	filters := m.Filter && (l.tunes || isHeldOut)
@@ -223,12 +244,14 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 		h, c := l.net.state(t, x, encode, s)
 		want := t.Frames(all, n, encode+turn*predict, encode+(turn+1)*predict)
 		ahead := func(x *grad.Mat) *grad.Mat { return t.Frames(x, x.Rows, 0, batch) }
-		z, kl := l.ways(t, ahead(h), seen, want, isHeldOut, m.Mean, key, turn)
+		base := l.base(t, seen, encode, predict)
+		z, kl := l.ways(t, ahead(h), base, want, isHeldOut, m.Mean, key, turn)
 		if kl != nil {
 			term(kl, l.kl/float64(predict*cols*chain))
 		}
-		units := l.net.after(t, ahead(h), ahead(c), z, predict)
+		units := l.net.after(t, ahead(h), ahead(c), z, base, predict)
 		first := 0
+		var baseBefore *grad.Mat
 		if turn == 0 {
 			bh, bc := h, c
 			if again > 0 {
@@ -236,12 +259,13 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 			} else {
 				clean = t.Frames(all, n, 0, encode)
 			}
-			units = t.Join(1, l.net.before(t, bh, bc, encode), units)
+			baseBefore = l.base(t, from, 0, encode)
+			units = t.Join(1, l.net.before(t, bh, bc, baseBefore, encode), units)
 			first = from.Rows
 		}
 		y := l.net.frames(t, units, s)
 		if first > 0 {
-			before := l.based(t, t.Frames(y, y.Rows, 0, first), from, 0, encode)
+			before := l.based(t, t.Frames(y, y.Rows, 0, first), baseBefore, 0, encode)
 			if filters {
 				before = l.net.filtered(t, before, encode)
 			}
@@ -250,7 +274,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 			l.bend(t, before, encode, term, 0.5)
 			y = t.Frames(y, y.Rows, first, y.Rows)
 		}
-		after := l.based(t, y, seen, encode, predict)
+		after := l.based(t, y, base, encode, predict)
 		near := min(strnn.FilterNear, encode)
 		led := t.Join(batch, t.Frames(seen, encode, encode-near, encode), after)
 		if filters {
@@ -284,10 +308,10 @@ func (l *strnnLoss) isMean(i int, key uint64, share float64) bool {
 	return share01(grad.Hash(key, uint64(i)+1<<44)) < share
 }
 
-// ways returns the latent values, (batch, latents), of how the motions seen go on as
-// wanted, or the likely ones for the share of them that goes on in the mean of all ways,
+// ways returns the latent values, (batch, latents), of how the motions in states h, of
+// which the linear filters say base, go on as wanted, or the likely ones for the share of them that goes on in the mean of all ways,
 // and for all that are held out; and what they cost, in nats.
-func (l *strnnLoss) ways(t *grad.Tape, h, seen, want *grad.Mat, isHeldOut bool, mean float64, key uint64, turn int) (z, kl *grad.Mat) {
+func (l *strnnLoss) ways(t *grad.Tape, h, base, want *grad.Mat, isHeldOut bool, mean float64, key uint64, turn int) (z, kl *grad.Mat) {
 	if l.m.Latent == 0 {
 		return nil, nil
 	}
@@ -296,8 +320,8 @@ func (l *strnnLoss) ways(t *grad.Tape, h, seen, want *grad.Mat, isHeldOut bool, 
 		return mu, nil
 	}
 	off := want
-	if l.linear != nil {
-		off = t.Sub(want, l.base(t, seen, l.m.Encode, l.m.Predict))
+	if base != nil {
+		off = t.Sub(want, base)
 	}
 	is, isLogVar := l.net.way(t, h, off)
 	mask := l.each(t, mu, mu.Rows, func(i int) float32 {
@@ -360,8 +384,9 @@ func (l *strnnLoss) chosen(t *grad.Tape, seen, all *grad.Mat, n int, s *strnnPas
 	m := l.m
 	h, c := l.net.state(t, seen, m.Encode, s)
 	want := t.Frames(all, n, m.Encode, m.Encode+m.Predict)
-	z, kl := l.ways(t, h, seen, want, false, 0, 0, 0)
-	after := l.based(t, l.net.frames(t, l.net.after(t, h, c, z, m.Predict), s), seen, m.Encode, m.Predict)
+	base := l.base(t, seen, m.Encode, m.Predict)
+	z, kl := l.ways(t, h, base, want, false, 0, 0, 0)
+	after := l.based(t, l.net.frames(t, l.net.after(t, h, c, z, base, m.Predict), s), base, m.Encode, m.Predict)
 	return meanSquare(after, want), float64(kl.Val[0])
 }
 

@@ -77,6 +77,9 @@ type strnnNet struct {
 	ways    [3]*fcLayer // which they were, from that state and the frames that came
 }
 
+// filterUnits are the hidden units of the residual network; the paper's has 512.
+const filterUnits = 256
+
 // wayUnits are the hidden units of what tells latent values.
 const wayUnits = 256
 
@@ -161,14 +164,18 @@ func newSTRNN(m *STRNN, g *strnn.Groups, columns int, seed uint64) *strnnNet {
 		l := newLinear("out", units, columns, grad.Hash(seed, 14))
 		n.out = &l
 	}
+	base := 0
+	if m.Linear {
+		base = columns
+	}
 	n.lstm[0] = newLSTM("encoder", in, units, grad.Hash(seed, 11))
-	n.lstm[1] = newLSTM("decoder", 1, units, grad.Hash(seed, 12))
-	n.lstm[2] = newLSTM("predictor", max(1, n.latents), units, grad.Hash(seed, 13))
+	n.lstm[1] = newLSTM("decoder", 1+base, units, grad.Hash(seed, 12))
+	n.lstm[2] = newLSTM("predictor", max(1, n.latents)+base, units, grad.Hash(seed, 13))
 	if n.latents > 0 {
 		n.prior, n.ways = newGaussian(strnn.ValuePrior, units, n.latents, grad.Hash(seed, 16)), newGaussian("way", units+m.Predict*columns, n.latents, grad.Hash(seed, 17))
 	}
 	if m.Filter {
-		n.filter = newConvNet([]int{columns, strnnSizes[3], strnnSizes[3], strnnSizes[3], columns}, []int{5, 1, 1, 5}, grad.Hash(seed, 15)).named("filter")
+		n.filter = newConvNet([]int{columns, filterUnits, filterUnits, filterUnits, columns}, []int{5, 1, 1, 5}, grad.Hash(seed, 15)).named("filter")
 		clear(n.filter[3].w.Val) // it begins with none
 	}
 	return n
@@ -276,16 +283,26 @@ func (n *strnnNet) state(t *grad.Tape, x *grad.Mat, length int, s *strnnPass) (h
 }
 
 // before returns the temporal network's units for the length frames that led to a state.
-func (n *strnnNet) before(t *grad.Tape, h, c *grad.Mat, length int) *grad.Mat {
+// base, (batch·length, columns) normalised, is what linear filters say of them, nil
+// where there are none.
+func (n *strnnNet) before(t *grad.Tape, h, c, base *grad.Mat, length int) *grad.Mat {
 	d, clock := n.lstm[1], t.Const(h.Rows*length, 1)
 	clear(clock.Val)
-	y, _, _ := t.LSTM(clock, length, d.wx, d.wh, d.b, h, c, true)
+	y, _, _ := t.LSTM(beside(t, clock, base), length, d.wx, d.wh, d.b, h, c, true)
 	return y
 }
 
+// beside returns x and y beside each other; y may be nil.
+func beside(t *grad.Tape, x, y *grad.Mat) *grad.Mat {
+	if y == nil {
+		return x
+	}
+	return t.Concat(x, y)
+}
+
 // after returns the temporal network's units for length frames that follow a state, in
-// the way of z, (batch, latents); nil where there are none.
-func (n *strnnNet) after(t *grad.Tape, h, c, z *grad.Mat, length int) *grad.Mat {
+// the way of z, (batch, latents); nil where there are none. base is as of before.
+func (n *strnnNet) after(t *grad.Tape, h, c, z, base *grad.Mat, length int) *grad.Mat {
 	if z == nil {
 		z = t.Const(h.Rows, 1)
 		clear(z.Val)
@@ -294,7 +311,7 @@ func (n *strnnNet) after(t *grad.Tape, h, c, z *grad.Mat, length int) *grad.Mat 
 	for i := range held {
 		held[i] = z
 	}
-	y, _, _ := t.LSTM(t.Join(h.Rows, held...), length, p.wx, p.wh, p.b, h, c, false)
+	y, _, _ := t.LSTM(beside(t, t.Join(h.Rows, held...), base), length, p.wx, p.wh, p.b, h, c, false)
 	return y
 }
 
@@ -355,10 +372,15 @@ func (n *strnnNet) nodes(linear *strnn.Linear) (inputs []netruntime.Input, nodes
 	raw := map[string]string{"mean": "mean", "std": "std"}
 	if linear != nil {
 		raw["mean"] = "none"
+		inputs = append(inputs, netruntime.Input{Name: strnn.ValueBase, Channels: n.columns})
+		add(netruntime.Node{Name: "base.normalised", Op: netruntime.OpNormalize, In: []string{strnn.ValueBase}, Tensors: shared})
 	}
 	for i, of := range []string{"decoder", "predictor"} {
-		add(netruntime.Node{Name: of, Op: netruntime.OpLSTM, In: []string{[]string{strnn.ValueClock, strnn.ValueLatent}[i], "encoder.h", "encoder.c"}, Reverse: i == 0})
-		prefix, out := of+".", of
+		prefix, out, in := of+".", of, []string{strnn.ValueClock, strnn.ValueLatent}[i]
+		if linear != nil {
+			in = concat(prefix+"in", in, "base.normalised")
+		}
+		add(netruntime.Node{Name: of, Op: netruntime.OpLSTM, In: []string{in, "encoder.h", "encoder.c"}, Reverse: i == 0})
 		if d := n.decode; d == nil {
 			out = layer(prefix, n.out, of)
 		} else {

@@ -38,6 +38,7 @@ type Predictor struct {
 	seen   []float32 // (batch, Encode, columns)
 	next   []float32 // (batch, Predict, columns)
 	drawn  []float32 // (batch, Latent)
+	settle *settling // nil: frames are as the network has them
 	seed   uint64
 	spread float32
 	pcg    rand.PCG
@@ -51,7 +52,8 @@ type PredictorOptions struct {
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
-	Rough   bool              // without the residual network, which takes a fifth of the time
+	Rough   bool              // without the residual network, which takes a sixth of the time
+	Settle  bool              // Extend makes frames a person's before it goes on from them: bones keep their length, the lower foot is on the ground, contacts are what is low and slow. What a network makes of its own frames drifts without
 }
 
 // NewPredictor returns a predictor with the memory that it takes.
@@ -76,6 +78,9 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 		p.state[i], p.each[i] = make([]float32, o.Batch*m.units), make([]float32, ways*m.units)
 	}
 	p.rand = rand.New(&p.pcg)
+	if o.Settle {
+		p.settle = m.newSettling()
+	}
 	session := func(to *netruntime.Session, n *netruntime.Net, batch, length int) (err error) {
 		*to, err = open(n, netruntime.SessionOptions{Batch: batch, Length: length, Workers: o.Workers, BF16: o.BF16})
 		return err
@@ -234,6 +239,9 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		}
 		k := min(m.Predict, frames-at) * cols
 		for i := range n {
+			if made := next[i*m.Predict*cols:][:m.Predict*cols]; p.settle != nil && !p.settle.run(made, seen[i*m.Encode*cols:][:m.Encode*cols], nil) {
+				return fmt.Errorf("strnn: what follows frame %d of motion %d is none of a person's", at-1, i)
+			}
 			copy(rows[(i*frames+at)*cols:][:k], next[i*m.Predict*cols:][:k])
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
+	"mannequin/engine/m3"
 	"mannequin/internal/teststrnn"
 	"mannequin/netruntime"
 )
@@ -129,6 +130,39 @@ func TestExtend(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(3, func() { p.Extend(a, 2, m.Encode, frames) }); n > 0 {
 		t.Errorf("Extend allocates %g times", n)
+	}
+}
+
+// Motion that is settled goes on with bones of the skeleton's length and a foot on the
+// ground, which the made-up network has not.
+func TestExtendSettled(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{})
+	l, cols := m.Layout, m.Layout.Columns()
+	const frames = 100
+	off := func(settle bool) (bone, ground float32) {
+		rows := make([]float32, frames*cols)
+		copy(rows, teststrnn.Seen(t, 1, 1))
+		p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1, Settle: settle})
+		p.Draw(1, 1)
+		if err := p.Extend(rows, 1, m.Encode, frames); err != nil {
+			t.Fatal(err)
+		}
+		at := func(f int, joint string) m3.Vec3 {
+			v := rows[f*cols+l.Pos(l.Joint(joint)):]
+			return m3.V(v[0], v[1], v[2])
+		}
+		long := m.Skel.Offsets[m.Skel.Index("LeftFoot")].Len()
+		for f := m.Encode; f < frames; f++ {
+			bone = max(bone, m3.Abs(at(f, "LeftLeg").Dist(at(f, "LeftFoot"))-long))
+			ground = max(ground, m3.Abs(min(at(f, "LeftToeBase").Y, at(f, "RightToeBase").Y)))
+		}
+		return bone, ground
+	}
+	if bone, ground := off(true); bone > 0.001 || ground > 0.08 {
+		t.Errorf("bones are %g m too long, and the lower foot %g m off the ground", bone, ground)
+	}
+	if bone, _ := off(false); bone < 0.01 {
+		t.Errorf("bones are %g m too long as the network has them, which is too little to tell", bone)
 	}
 }
 

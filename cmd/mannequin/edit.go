@@ -94,7 +94,7 @@ and slow in the motion; with --contacts detect where they are after noise was ta
 off, which is how --denoise does it.`,
 		Example: `  mannequin edit walk.bvh --feet --out clean.bvh
   mannequin edit noisy.bvh --denoise manifold --fill LeftForeArm,LeftHand@1.5:2.5 --out clean.bvh
-  mannequin edit noisy.bvh --denoise strnn --strnn strnn.safetensors --fill all@1.5:1.8 --out clean.bvh
+  mannequin edit noisy.bvh --denoise strnn --fill all@1.5:1.8 --out clean.bvh
   mannequin edit walk.bvh --path circle --targets wave.toml --budget 200ms --out wave.bvh --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -116,7 +116,7 @@ off, which is how --denoise does it.`,
 	f.StringVarP(&o.out, "out", "o", "", "the BVH file to write")
 	f.StringArrayVar(&o.fill, "fill", nil, "joints and when they are missing, `JOINTS@FROM:TO`, or a TOML file")
 	f.StringVar(&o.denoise, "denoise", "", "take noise off: `BY` manifold or strnn")
-	f.StringVar(&o.strnn, "strnn", "", "model `file` of train strnn: the network of --denoise strnn")
+	f.StringVar(&o.strnn, "strnn", "human-strnn", "the network of --denoise strnn: a shipped model's `name`, or a model file of train strnn")
 	f.StringVar(&o.path, "path", "", "circle, square, star, meander, or a file of control points: where the body goes instead")
 	f.StringVar(&o.targets, "targets", "", "TOML `file` of where joints shall be")
 	f.BoolVar(&o.feet, "feet", false, "hold standing feet and bones, nothing else")
@@ -141,8 +141,6 @@ func (o *editFlags) check() error {
 		return command.Usagef("--contacts is %q, want own or detect", o.contacts)
 	case o.denoise != "" && o.denoise != "manifold" && o.denoise != "strnn":
 		return command.Usagef("--denoise is %q, want manifold or strnn", o.denoise)
-	case o.denoise == "strnn" && o.strnn == "":
-		return command.Usagef("--denoise strnn needs --strnn FILE, a model of train strnn: none is shipped")
 	case o.contacts == "own" && o.denoise != "":
 		return command.Usagef("--contacts own and --denoise: noise hides when feet stand, want detect")
 	case o.iterations < 0 || o.iterations > 10000:

@@ -45,7 +45,7 @@ type evalSTRNNOptions struct {
 func newEvalSTRNN() *cobra.Command {
 	o := evalSTRNNOptions{spread: 1, seed: 1}
 	c := &cobra.Command{
-		Use:   "strnn --model FILE --data DIR",
+		Use:   "strnn --data DIR",
 		Short: "Measure predictions of people's motion, far ahead, and under control",
 		Long: `Measure a spatio-temporal recurrent network (Wang, Ho, Shum and Zhu 2019) on
 recordings held out from training, each figure beside the bar that it has to reach:
@@ -63,7 +63,7 @@ recordings held out from training, each figure beside the bar that it has to rea
 
 Rivals are files of train recurrent or train strnn: --rival NAME=FILE, several times.
 docs/strnn.md defines every figure.`,
-		Example: `  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --data data/cmu-actions
+		Example: `  mannequin eval strnn --data data/cmu-locomotion --data data/cmu-actions
   mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --rival lstm3=lstm3.safetensors --rival temporal=temporal.safetensors --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -92,7 +92,7 @@ docs/strnn.md defines every figure.`,
 		},
 	}
 	p := c.Flags()
-	p.StringVar(&o.model, "model", "", "model `file` of train strnn")
+	p.StringVar(&o.model, "model", "human-strnn", "a shipped model's `name`, or a model file of train strnn")
 	p.StringArrayVar(&o.data, "data", nil, "`folder` of the recordings that it was trained on; may stand several times")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train strnn)")
 	p.StringArrayVar(&o.rivals, "rival", nil, "`NAME=FILE` of another predictor to measure beside it; may stand several times")
@@ -110,7 +110,6 @@ docs/strnn.md defines every figure.`,
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	must(c.MarkFlagRequired("data"))
-	must(c.MarkFlagRequired("model"))
 	return c
 }
 
@@ -549,9 +548,9 @@ func (r *evalSTRNNReport) print(w io.Writer) error {
 		rows = append(rows, cells(v.Name, fmt.Sprintf("%.2f", v.Narrowest), fmt.Sprintf("%.2f", v.Widest), strings.Join(each, " "), fmt.Sprintf("%.1f", v.Still), fmt.Sprintf("%.2f", v.Jerk), fmt.Sprint(v.Finite), fmt.Sprintf("%.0f", v.Rate)))
 	}
 	t.section(fmt.Sprintf("The last %d of %d frames of %d motions, over the recordings'", lastFrames, r.opt.frames, r.opt.prefixes), rows...)
-	rows = []string{"control\tmean cm\tlast second\t95 %\tslide cm/frame\tjerk m/s³\tframes/s"}
+	rows = []string{"control\tmean cm\tlast second\t95 %\tslide cm/frame\theld feet\tjerk m/s³\tframes/s"}
 	for _, c := range r.Control {
-		rows = append(rows, cells(c.Name, fmt.Sprintf("%.1f", c.Mean), fmt.Sprintf("%.1f", c.Last), fmt.Sprintf("%.1f", c.P95), fmt.Sprintf("%.2f", c.Slide), fmt.Sprintf("%.0f", c.Jerk), fmt.Sprintf("%.0f", c.Rate)))
+		rows = append(rows, cells(c.Name, fmt.Sprintf("%.1f", c.Mean), fmt.Sprintf("%.1f", c.Last), fmt.Sprintf("%.1f", c.P95), fmt.Sprintf("%.2f", c.Slide), fmt.Sprintf("%.2f", c.Held), fmt.Sprintf("%.0f", c.Jerk), fmt.Sprintf("%.0f", c.Rate)))
 	}
 	if len(r.Control) > 0 {
 		t.section(fmt.Sprintf("People along paths for %.0f s at %g m/s", r.Control[0].Seconds, controlSpeed), rows...)

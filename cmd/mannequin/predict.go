@@ -44,7 +44,7 @@ type predictReport struct {
 func newPredict() *cobra.Command {
 	o := predictOptions{spread: 1, seed: 1}
 	c := &cobra.Command{
-		Use:   "predict RECORDING --model FILE --out OUT.bvh",
+		Use:   "predict RECORDING --out OUT.bvh",
 		Short: "Go on from a person's motion",
 		Long: `Go on from the motion of a person, as long as you like, with a spatio-temporal
 recurrent network (Wang, Ho, Shum and Zhu 2019), and write both as BVH on the human
@@ -55,8 +55,8 @@ frame rate.
 A motion may go on in many ways. One is drawn every 2/3 s: another --seed is another
 motion, a --spread below 1 one that keeps nearer to the mean of all ways, in which
 with 0 everybody comes to rest. --feet holds standing feet as the game does.`,
-		Example: `  mannequin predict walk.bvh --model strnn.safetensors --seconds 60 --out on.bvh
-  mannequin predict boxing.bvh --model strnn.safetensors --at 2.5 --seed 7 --feet --out on.bvh --json`,
+		Example: `  mannequin predict walk.bvh --seconds 60 --out on.bvh
+  mannequin predict boxing.bvh --at 2.5 --seed 7 --feet --out on.bvh --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -81,7 +81,7 @@ with 0 everybody comes to rest. --feet holds standing feet as the game does.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.model, "model", "", "model `file` of train strnn")
+	f.StringVar(&o.model, "model", "human-strnn", "a shipped model's `name`, or a model file of train strnn")
 	f.StringVarP(&o.out, "out", "o", "", "BVH `file` to write")
 	f.Float64Var(&o.at, "at", 0, "`second` of the recording from which to go on; 0: its end")
 	f.Float64Var(&o.seconds, "seconds", 10, "how long")
@@ -91,7 +91,6 @@ with 0 everybody comes to rest. --feet holds standing feet as the game does.`,
 	f.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
 	f.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	must(c.MarkFlagRequired("out"))
-	must(c.MarkFlagRequired("model"))
 	return c
 }
 
@@ -121,7 +120,7 @@ func predict(path string, o predictOptions) (*predictReport, error) {
 	if have < m.Encode {
 		return nil, fmt.Errorf("%s has %.2f s up to where it is to go on, the network needs %.2f: give a longer recording, or a later --at", path, float64(have)/strnn.Rate, float64(m.Encode)/strnn.Rate)
 	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Workers: o.threads})
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Workers: o.threads, Settle: true})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"mannequin/animsys"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
@@ -27,6 +28,7 @@ type Controlled struct {
 	Last    float64 `json:"last_cm"`           // over those of the last second
 	P95     float64 `json:"p95_cm"`            // 95th percentile
 	Slide   float64 `json:"slide_cm"`          // of standing contacts over the ground, per frame at strnn.Rate
+	Held    float64 `json:"held_cm"`           // the same of feet as a game shows them, which Ground holds
 	Jerk    float64 `json:"jerk_m_s3"`         // 99.9th percentile, as Liveliness
 	Rate    float64 `json:"frames_per_second"` // of all people together
 }
@@ -93,13 +95,16 @@ func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion
 			copy(was[keep:], rows[len(rows)-(len(was)-keep):])
 		}
 	}
-	lively, slid, standing := newLively(l), 0.0, 0
+	lively := newLively(l)
+	var slid, held feet
 	for _, rows := range motions {
 		lively.add(rows)
-		d, n := slide(l, rows)
-		slid, standing = slid+d, standing+n
+		slid.slide(l, rows)
+		if err := held.hold(m.Person, rows); err != nil {
+			return r, err
+		}
 	}
-	r.Mean, r.Slide, r.Jerk = meanOf(off), 100*slid/math.Max(1, float64(standing)), lively.result().Jerk
+	r.Mean, r.Slide, r.Held, r.Jerk = meanOf(off), slid.mean(), held.mean(), lively.result().Jerk
 	r.Last = meanOf(off[len(off)-min(len(off), people*strnn.Rate):])
 	slices.SortFunc(off, func(a, b float32) int { return cmp.Compare(a, b) })
 	r.P95 = float64(off[len(off)*95/100])
@@ -143,9 +148,15 @@ func controlPrefixes(set *dataset.Motion, people, frames int) ([]float32, error)
 	return rows, nil
 }
 
-// slide returns how far the standing contacts of a motion at strnn.Rate go over the
-// ground, m, and in how many frames they do.
-func slide(l *feature.Motion, rows []float32) (sum float64, frames int) {
+// feet are how far contacts that stand go over the ground, m, and in how many frames
+// at strnn.Rate they do.
+type feet struct{ sum, frames float64 }
+
+// mean returns how far they go in a frame, cm.
+func (s *feet) mean() float64 { return 100 * s.sum / math.Max(1, s.frames) }
+
+// slide adds a motion at strnn.Rate as it is.
+func (s *feet) slide(l *feature.Motion, rows []float32) {
 	cols, joints := l.Columns(), len(l.Joints)
 	n := len(rows) / cols
 	world := make([]m3.Vec3, n*joints)
@@ -153,13 +164,45 @@ func slide(l *feature.Motion, rows []float32) (sum float64, frames int) {
 	for k, c := range l.Contacts {
 		j := l.Joint(c.Joint)
 		for f := 1; f < n; f++ {
-			if rows[f*cols+l.Contact(k)] > 0.5 && rows[(f-1)*cols+l.Contact(k)] > 0.5 {
-				sum += float64(world[f*joints+j].Sub(world[(f-1)*joints+j]).Flat().Len())
-				frames++
+			if stands(rows[f*cols:], rows[(f-1)*cols:], l.Contact(k)) {
+				s.sum += float64(world[f*joints+j].Sub(world[(f-1)*joints+j]).Flat().Len())
+				s.frames++
 			}
 		}
 	}
-	return sum, frames
+}
+
+// hold adds a motion at strnn.Rate as a game shows it: see animsys.StandClip.
+func (s *feet) hold(p *feature.Person, rows []float32) error {
+	l := p.Layout
+	cols := l.Columns()
+	double := make([]float32, 2*len(rows))
+	strnn.Double(double, rows, l)
+	clip, err := p.Clip(double, dataset.Rate, feature.Place{})
+	if err != nil {
+		return err
+	}
+	if clip, err = animsys.StandClip(clip, l, double); err != nil {
+		return err
+	}
+	was, is := make([]m3.Xform, p.Skel.Len()), make([]m3.Xform, p.Skel.Len())
+	for f := range clip.Frames {
+		pos, rot := clip.Frame(f)
+		p.Skel.LocalToModel(is, pos, rot)
+		for k, c := range l.Contacts {
+			if j := p.Skel.Index(c.Joint); f > 0 && stands(double[f*cols:], double[(f-1)*cols:], l.Contact(k)) {
+				s.sum += float64(is[j].Pos.Sub(was[j].Pos).Flat().Len())
+				s.frames += float64(strnn.Rate) / dataset.Rate
+			}
+		}
+		was, is = is, was
+	}
+	return nil
+}
+
+// stands reports whether a contact stands in two frames.
+func stands(row, before []float32, contact int) bool {
+	return row[contact] > 0.5 && before[contact] > 0.5
 }
 
 func meanOf(v []float32) float64 {

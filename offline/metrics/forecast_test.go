@@ -149,17 +149,21 @@ func TestManifoldDistance(t *testing.T) {
 	}
 }
 
-// obedient moves the body as it is asked to, with feet that go along with it.
-type obedient struct{ m *strnn.Model }
+// obedient moves the body as it is asked to, at rest, with feet that go along with it, of
+// which the left and the right say in turn that they stand.
+type obedient struct {
+	m    *strnn.Model
+	rest []float32 // (columns)
+}
 
 func (o obedient) Run(next, seen []float32, n int, job *strnn.Control) (float64, error) {
 	cols := o.m.Layout.Columns()
 	for f := range n * o.m.Predict {
 		row := next[f*cols:][:cols]
-		clear(row)
+		copy(row, o.rest)
 		copy(row[o.m.Layout.Body():], job.Body[f*feature.MotionLen:][:feature.MotionLen])
 		for i := range o.m.Layout.Contacts {
-			row[o.m.Layout.Contact(i)] = 1
+			row[o.m.Layout.Contact(i)] = float32((f%o.m.Predict*2/o.m.Predict + i/2) % 2)
 		}
 	}
 	return 0, nil
@@ -174,7 +178,8 @@ func TestControlled(t *testing.T) {
 		}
 		return 0
 	})
-	r, err := MeasureControlled(obedient{m}, m, set, 3, 4, 1.2, strnn.Control{})
+	who := obedient{m, teststrnn.Seen(t, 1, 1)[:m.Layout.Columns()]}
+	r, err := MeasureControlled(who, m, set, 3, 4, 1.2, strnn.Control{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +189,10 @@ func TestControlled(t *testing.T) {
 	if want := 100 * 1.2 / strnn.Rate; math.Abs(r.Slide-want) > 0.05*want {
 		t.Errorf("feet slide by %g cm in a frame, want %g", r.Slide, want)
 	}
-	if r, err = MeasureControlled(stubborn{obedient{m}}, m, set, 3, 4, 1.2, strnn.Control{}); err != nil || r.Last < 50 {
+	if r.Held > 0.2*r.Slide {
+		t.Errorf("feet that are held slide by %g cm in a frame, others by %g", r.Held, r.Slide)
+	}
+	if r, err = MeasureControlled(stubborn{who}, m, set, 3, 4, 1.2, strnn.Control{}); err != nil || r.Last < 50 {
 		t.Errorf("who stands is %g cm off at the end (%v)", r.Last, err)
 	}
 }

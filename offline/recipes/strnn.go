@@ -46,7 +46,7 @@ type STRNN struct {
 // DefaultSTRNN returns our recipe without data.
 func DefaultSTRNN() STRNN {
 	return STRNN{Encode: 20, Predict: 20, Units: 384, Spatial: true, Filter: true, Tune: 0.12,
-		Linear: true, Latent: 16, KL: 3, Mean: 0.5, Chain: 2,
+		Linear: true, Latent: 16, KL: 1.8, Mean: 0.5, Chain: 2,
 		Distance: 5, Horizon: 0.1, Noise: 0.05, NoiseEnd: 0.9, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, NormEnd: 0.3, Keep: 0.9,
 		Learning: Learning{
 			Jitter: true, ClipNorm: 1, Epochs: 36, Batch: 24, Seed: 1,

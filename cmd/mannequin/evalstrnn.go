@@ -27,6 +27,7 @@ type evalSTRNNOptions struct {
 	data     []string
 	heldOut  []string
 	rivals   []string
+	parts    []string
 	frames   int
 	prefixes int
 	seconds  float64
@@ -62,9 +63,12 @@ recordings held out from training, each figure beside the bar that it has to rea
   how many frames a second are made
 
 Rivals are files of train recurrent or train strnn: --rival NAME=FILE, several times.
+Parts of the network, to see what each is for, are given likewise: --part NAME=FILE.
+Errors need not beat theirs; manifold distances are held against that of the part
+temporal-39-1, the paper's temporal network alone, which predicts single frames.
 docs/strnn.md defines every figure.`,
 		Example: `  mannequin eval strnn --data data/cmu-locomotion --data data/cmu-actions
-  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --rival lstm3=lstm3.safetensors --rival temporal=temporal.safetensors --json`,
+  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --rival lstm3=lstm3.safetensors --part temporal-39-1=temporal.safetensors --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -96,6 +100,7 @@ docs/strnn.md defines every figure.`,
 	p.StringArrayVar(&o.data, "data", nil, "`folder` of the recordings that it was trained on; may stand several times")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, "`patterns` of the recordings that it has not seen (default: as train strnn)")
 	p.StringArrayVar(&o.rivals, "rival", nil, "`NAME=FILE` of another predictor to measure beside it; may stand several times")
+	p.StringArrayVar(&o.parts, "part", nil, "`NAME=FILE` of a part of the network; may stand several times")
 	p.IntVar(&o.frames, "frames", 20000, "frames that motion goes on for")
 	p.IntVar(&o.prefixes, "prefixes", 10, "motions that do")
 	p.Float64Var(&o.seconds, "seconds", 10, "for how long people go along paths")
@@ -117,10 +122,10 @@ docs/strnn.md defines every figure.`,
 type evalSTRNNReport struct {
 	Model    string             `json:"model"`
 	Horizons []float64          `json:"horizons_s"`
-	Forecast []evalForecast     `json:"forecast"` // standing still, rivals, and the model, last
+	Forecast []evalForecast     `json:"forecast"` // standing still, rivals, parts, and the model, last
 	Nearest  []evalNearest      `json:"manifold_distance"`
 	Recorded metrics.Liveliness `json:"recorded"` // the recordings learnt from
-	Rollouts []evalRollouts     `json:"rollouts"` // rivals, and the model, last
+	Rollouts []evalRollouts     `json:"rollouts"` // rivals, parts, and the model, last
 	Control  []evalControl      `json:"control"`
 	Noise    []evalSTRNNNoise   `json:"noise,omitempty"`
 	Gaps     []evalSTRNNGap     `json:"gaps,omitempty"`
@@ -129,13 +134,14 @@ type evalSTRNNReport struct {
 	model    *strnn.Model       // under test
 	train    *dataset.Motion    //
 	held     *dataset.Motion    //
-	of       []evalPredictor    // rivals, and the model, last
+	of       []evalPredictor    // rivals, parts, and the model, last
 	opt      evalSTRNNOptions
 }
 
 // evalPredictor is what goes on from motions.
 type evalPredictor struct {
 	name   string
+	part   bool
 	prefix int // frames it sees
 	p      metrics.Extender
 	draws  interface {
@@ -204,16 +210,22 @@ func evalSTRNN(ctx context.Context, o evalSTRNNOptions) (*evalSTRNNReport, error
 			p.close()
 		}
 	}()
-	for _, v := range append(slices.Clone(o.rivals), o.model+"="+o.model) {
-		name, file, ok := strings.Cut(v, "=")
-		if !ok {
-			return nil, command.Usagef("--rival is %q, want NAME=FILE", v)
+	for _, of := range []struct {
+		flag  string
+		names []string
+	}{{"rival", o.rivals}, {"part", o.parts}, {"model", []string{o.model + "=" + o.model}}} {
+		for _, v := range of.names {
+			name, file, ok := strings.Cut(v, "=")
+			if !ok {
+				return nil, command.Usagef("--%s is %q, want NAME=FILE", of.flag, v)
+			}
+			p, err := r.predictor(name, file)
+			if err != nil {
+				return nil, err
+			}
+			p.part = of.flag == "part"
+			r.of = append(r.of, p)
 		}
-		p, err := r.predictor(name, file)
-		if err != nil {
-			return nil, err
-		}
-		r.of = append(r.of, p)
 	}
 	for _, stage := range []func() error{r.forecasts, r.rollouts, r.nearest, r.controls, r.cleans, r.rates} {
 		if ctx.Err() != nil {
@@ -238,7 +250,7 @@ func (r *evalSTRNNReport) predictor(name, file string) (evalPredictor, error) {
 		if err != nil {
 			return evalPredictor{}, fmt.Errorf("%s: %w", file, err)
 		}
-		return evalPredictor{name, r.model.Encode, p, nil, p.Close}, nil
+		return evalPredictor{name: name, prefix: r.model.Encode, p: p, close: p.Close}, nil
 	}
 	m, err := strnn.New(net)
 	if err != nil {
@@ -248,7 +260,7 @@ func (r *evalSTRNNReport) predictor(name, file string) (evalPredictor, error) {
 	if err != nil {
 		return evalPredictor{}, err
 	}
-	e := evalPredictor{name, m.Encode, p, nil, p.Close}
+	e := evalPredictor{name: name, prefix: m.Encode, p: p, close: p.Close}
 	if m.Latent > 0 {
 		e.draws = p
 	}
@@ -257,7 +269,7 @@ func (r *evalSTRNNReport) predictor(name, file string) (evalPredictor, error) {
 
 // forecasts measures predictions in the mean of all ways.
 func (r *evalSTRNNReport) forecasts() error {
-	all := append([]evalPredictor{{"zero velocity", r.model.Encode, metrics.StandStill{Layout: r.model.Layout}, nil, nil}}, r.of...)
+	all := append([]evalPredictor{{name: "zero velocity", prefix: r.model.Encode, p: metrics.StandStill{Layout: r.model.Layout}}}, r.of...)
 	for _, p := range all {
 		f, err := metrics.MeasureForecast(p.p, r.held, p.prefix)
 		if err != nil {
@@ -465,12 +477,11 @@ func fastest(run func() error) (best time.Duration, err error) {
 func (r *evalSTRNNReport) bars() evalBars {
 	var b evalBars
 	ours, still := r.Forecast[len(r.Forecast)-1], r.Forecast[0]
-	rivals := r.Forecast[1 : len(r.Forecast)-1]
 	for h, s := range r.Horizons {
 		at := fmt.Sprintf("%.0f ms", 1000*s)
 		best := 0.0
-		for _, f := range rivals {
-			if !strings.HasPrefix(f.Name, ablationPrefix) && (best == 0 || f.Body[h] < best) {
+		for i, of := range r.of[:len(r.of)-1] {
+			if f := &r.Forecast[i+1]; !of.part && (best == 0 || f.Body[h] < best) {
 				best = f.Body[h]
 			}
 		}
@@ -484,9 +495,9 @@ func (r *evalSTRNNReport) bars() evalBars {
 	b.most("joints' variance over the recordings', at most", "widest", &o.Widest, 1.6)
 	b.most("longest time in which nothing moves, s", "", &o.Still, 3)
 	b.most("99.9th percentile of jerk over the recordings'", "", &o.Jerk, 2)
-	for _, n := range r.Nearest {
-		if n.Name == temporalName {
-			b.most("manifold distance over that of the temporal network alone", "", over(r.Nearest[len(r.of)-1].Distance, n.Distance), 0.7)
+	for i, of := range r.of {
+		if of.part && of.name == temporalName {
+			b.most("manifold distance over that of the temporal network alone", "", over(r.Nearest[len(r.of)-1].Distance, r.Nearest[i].Distance), 0.7)
 		}
 	}
 	for i := range r.Control {
@@ -507,12 +518,9 @@ func (r *evalSTRNNReport) bars() evalBars {
 	return b
 }
 
-// Names by which rivals are taken for parts of the paper's network: the temporal network
-// that predicts one frame, and others, whose errors ours need not beat.
-const (
-	temporalName   = "temporal-39-1"
-	ablationPrefix = "temporal-"
-)
+// temporalName is the part against which manifold distances are held: the temporal
+// network alone, which predicts single frames.
+const temporalName = "temporal-39-1"
 
 func (r *evalSTRNNReport) print(w io.Writer) error {
 	t := &evalTables{w: w}

@@ -117,7 +117,7 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 		t.Errorf("held-out loss %g, before %g, parts %v", rep.Best, rep.Initial, rep.Curve[1].Parts)
 	}
 	train("recurrent", "--out", rival, "--units", "8", "--epochs", "1")
-	code, stdout, stderr := cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--rival", "lstm3="+rival,
+	code, stdout, stderr := cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--rival", "lstm3="+rival, "--part", "temporal-39-1="+model,
 		"--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "2", "--rates=false", "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -126,10 +126,13 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Forecast) != 3 || len(r.Rollouts) != 2 || len(r.Nearest) != 3 || len(r.Control) != 4 || len(r.Noise) != 4 || len(r.Gaps) != 2 || len(r.Bars) == 0 {
+	if len(r.Forecast) != 4 || len(r.Rollouts) != 3 || len(r.Nearest) != 4 || len(r.Control) != 4 || len(r.Noise) != 4 || len(r.Gaps) != 2 || len(r.Bars) == 0 {
 		t.Errorf("%d forecasts, %d rollouts, %d distances, %d kinds of control, %d of noise, %d gaps, %d bars", len(r.Forecast), len(r.Rollouts), len(r.Nearest), len(r.Control), len(r.Noise), len(r.Gaps), len(r.Bars))
 	}
-	if f := r.Forecast[2]; !(f.Body[0] > 0) || f.Prefixes == 0 {
+	if !strings.Contains(stdout, "manifold distance over") {
+		t.Error("the part is held against nothing")
+	}
+	if f := r.Forecast[3]; !(f.Body[0] > 0) || f.Prefixes == 0 {
 		t.Errorf("forecast %+v", f)
 	}
 	if code, stdout, stderr = cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "0", "--rates=false"); code != 0 || !strings.Contains(stdout, "bars missed") {

@@ -18,6 +18,7 @@ import (
 	humanlocomotion "mannequin/models/human-locomotion"
 	humannext "mannequin/models/human-next"
 	humanpunch "mannequin/models/human-punch"
+	humanstrnn "mannequin/models/human-strnn"
 	"mannequin/netruntime"
 )
 
@@ -37,6 +38,7 @@ var shipped = []struct {
 	{"human-locomotion", humanlocomotion.Open},
 	{"human-next", humannext.Open},
 	{"human-punch", humanpunch.Open},
+	{"human-strnn", humanstrnn.Open},
 }
 
 // Names returns the shipped models' names.

@@ -44,7 +44,7 @@ type evalSTRNNOptions struct {
 }
 
 func newEvalSTRNN() *cobra.Command {
-	o := evalSTRNNOptions{spread: 1, seed: 1}
+	o := evalSTRNNOptions{spread: strnn.Spread, seed: 1}
 	c := &cobra.Command{
 		Use:   "strnn --data DIR",
 		Short: "Measure predictions of people's motion, far ahead, and under control",

@@ -42,7 +42,7 @@ type predictReport struct {
 }
 
 func newPredict() *cobra.Command {
-	o := predictOptions{spread: 1, seed: 1}
+	o := predictOptions{spread: strnn.Spread, seed: 1}
 	c := &cobra.Command{
 		Use:   "predict RECORDING --out OUT.bvh",
 		Short: "Go on from a person's motion",
@@ -53,8 +53,8 @@ any skeleton that a retargeting profile fits (mannequin import --retarget), at a
 frame rate.
 
 A motion may go on in many ways. One is drawn every 2/3 s: another --seed is another
-motion, a --spread below 1 one that keeps nearer to the mean of all ways, in which
-with 0 everybody comes to rest. --feet holds standing feet as the game does.`,
+motion, and a smaller --spread one that keeps nearer to the middle of all ways, in
+which with 0 everybody comes to rest. --feet holds standing feet as the game does.`,
 		Example: `  mannequin predict walk.bvh --seconds 60 --out on.bvh
   mannequin predict boxing.bvh --at 2.5 --seed 7 --feet --out on.bvh --json`,
 		Args: cobra.ExactArgs(1),
@@ -85,7 +85,7 @@ with 0 everybody comes to rest. --feet holds standing feet as the game does.`,
 	f.StringVarP(&o.out, "out", "o", "", "BVH `file` to write")
 	f.Float64Var(&o.at, "at", 0, "`second` of the recording from which to go on; 0: its end")
 	f.Float64Var(&o.seconds, "seconds", 10, "how long")
-	f.Float32Var(&o.spread, "spread", o.spread, "deviation of what is drawn; 0: the mean of all ways")
+	f.Float32Var(&o.spread, "spread", o.spread, "deviation of what is drawn; 0: the middle of all ways")
 	f.Uint64Var(&o.seed, "seed", o.seed, "of what is drawn")
 	f.BoolVar(&o.feet, "feet", false, "hold standing feet")
 	f.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")

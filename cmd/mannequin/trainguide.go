@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -92,7 +93,10 @@ func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.Gu
 	if err != nil {
 		return nil, err
 	}
-	meta := net.Meta()
+	meta, encode := net.Meta(), (*netruntime.Net).Encode
+	if _, storage := net.File(); slices.Contains(storage, "BF16") {
+		encode = (*netruntime.Net).EncodeBF16
+	}
 	if meta.Extra[strnn.KeyGuide], err = g.Encode(); err != nil {
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.Gu
 	if m, err = strnn.New(net); err != nil {
 		return nil, err
 	}
-	if err := atomicfile.Write(out, net.Encode); err != nil {
+	if err := atomicfile.Write(out, func(w io.Writer) error { return encode(net, w) }); err != nil {
 		return nil, err
 	}
 	r := &guideReport{Out: out, Wanders: append([]metrics.Wandered(nil), guideAsks...)}

@@ -1,0 +1,20 @@
+// Package humanstrnn is the network that goes on from people's motion and takes noise
+// off it, with a guide for crowds, trained on recordings of the CMU Graphics Lab Motion
+// Capture Database, with its weights embedded.
+//
+// Code and weights are MIT: see models/LICENSES.md.
+package humanstrnn
+
+import (
+	_ "embed" // the weights
+
+	"mannequin/netruntime"
+)
+
+//go:embed human-strnn.safetensors
+var weights []byte
+
+var open = netruntime.Embedded("models/human-strnn", weights)
+
+// Open returns the network. It is decoded once and shared.
+func Open() (*netruntime.Net, error) { return open() }

@@ -107,6 +107,36 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 	return train, heldOut, nil
 }
 
+// OpenMotion reads recordings of people at paths, as OpenClip, to measure on: whole
+// stretches of at least so many frames, as of MotionOptions.Whole, and their mirror
+// images, but no windows. Mean and deviation are their own.
+func OpenMotion(paths []string, layout *feature.Motion, atLeast, workers int) (*Motion, error) {
+	m := &Motion{Layout: layout, Skeleton: retarget.Human(), Length: atLeast}
+	clips := make([]MotionClip, len(paths))
+	err := parallel(workers, len(paths), func(i int) error {
+		clip, rows, _, err := openPerson(paths[i], layout, m.Skeleton)
+		if err != nil {
+			return err
+		}
+		clips[i] = MotionClip{Name: strings.TrimSuffix(filepath.Base(paths[i]), filepath.Ext(paths[i])), Frames: clip.Frames, Rows: rows}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range clips {
+		m.Clips = append(m.Clips, c.steady(layout, atLeast)...)
+	}
+	if len(m.Clips) == 0 {
+		return nil, fmt.Errorf("dataset: none of the %d recordings has %d frames on end", len(paths), atLeast)
+	}
+	if err := m.mirror(); err != nil {
+		return nil, err
+	}
+	m.normalise(workers)
+	return m, nil
+}
+
 // OpenPerson reads the recording of a person at path, as OpenClip, and returns its
 // frames, (frames, layout.Columns()) at Rate, on the skeleton sk, and where the
 // first one stands. Its skeleton must fit a profile of package retarget.

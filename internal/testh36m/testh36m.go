@@ -17,7 +17,7 @@ const Speed = 1200
 // Walk is somebody who walks on level ground, with hips that lean.
 type Walk struct {
 	Text  []byte               // lines of 99 numbers
-	World [][Joints][3]float64 // joints, mm, the ground at height 0; see Offsets
+	World [][Joints][3]float64 // joints, mm, the ground at height 0
 }
 
 // parents and offsets are those of the public code.
@@ -167,7 +167,9 @@ func pose(t float64) (hips mat, local [Joints]vec, pos [Joints][3]float64) {
 	at, left := course(t)
 	up := vec{0, 1, 0}
 	level := axes(left, up)
-	hips = pitched(level, -lean)
+	// They sway, too: turns about one axis would be the same in any order.
+	roll := 0.08 * math.Sin(2*math.Pi*t/cycle)
+	hips = pitched(axes(left, up.add(left, roll)), -lean+roll/2)
 	at[1] = 860 + 15*math.Cos(4*math.Pi*t/cycle)
 	at = at.add(level[2], 20) // ahead of the feet
 	var world [Joints]mat

@@ -42,6 +42,7 @@ var arrows = []arrow{
 	{"internal/openblas", nil, "OpenBLAS, behind the build tag openblas"},
 	{"internal/testlatent", []string{"animsys/feature", "animsys/latent", "engine/m3", "netruntime", "models/..."}, "for tests: a made-up autoencoder of clips, and the shipped one"},
 	{"internal/teststrnn", []string{"animsys/feature", "animsys/strnn", "engine/m3", "netruntime", "models/human"}, "for tests: a made-up predictor of people's motion"},
+	{"internal/testh36m", nil, "for tests: a made-up walk as Human3.6M's exponential maps"},
 	{"internal/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
 	{"netruntime", []string{"internal/kernel", "internal/boundedfile"}, "networks know numbers, not characters"},
 	{"internal/fakecuda", nil, "for tests: a GPU's driver without a GPU"},

@@ -40,6 +40,7 @@ type evalSTRNNOptions struct {
 	manifold string
 	motions  int
 	rates    bool
+	h36m     string
 	asJSON   bool
 }
 
@@ -61,6 +62,8 @@ recordings held out from training, each figure beside the bar that it has to rea
   --tune by the paper's tuning of weights for each window, which is slow
   how noise is taken off and gaps are filled, beside a convolutional autoencoder
   how many frames a second are made
+  with --h36m how far off it is on walks of Human3.6M's subject 5, whom nobody was
+  trained on
 
 Rivals are files of train recurrent or train strnn: --rival NAME=FILE, several times.
 Parts of the network, to see what each is for, are given likewise: --part NAME=FILE.
@@ -68,7 +71,8 @@ Errors need not beat theirs; manifold distances are held against that of the par
 temporal-39-1, the paper's temporal network alone, which predicts single frames.
 docs/strnn.md defines every figure.`,
 		Example: `  mannequin eval strnn --data data/cmu-locomotion --data data/cmu-actions
-  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --rival lstm3=lstm3.safetensors --part temporal-39-1=temporal.safetensors --json`,
+  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --rival lstm3=lstm3.safetensors --part temporal-39-1=temporal.safetensors --json
+  mannequin eval strnn --model strnn.safetensors --data data/cmu-locomotion --h36m data/h36m`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -112,6 +116,7 @@ docs/strnn.md defines every figure.`,
 	p.StringVar(&o.manifold, "manifold", "human", "a shipped model's `name`, or a model file: the autoencoder that noise is also taken off with")
 	p.IntVar(&o.motions, "motions", 512, "motions that noise is taken off; 0: none")
 	p.BoolVar(&o.rates, "rates", true, "measure how many frames a second are made, too")
+	p.StringVar(&o.h36m, "h36m", "", "`folder` of Human3.6M's exponential maps, S5_*.txt: predictions of subject 5 are measured, too")
 	p.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers")
 	p.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	must(c.MarkFlagRequired("data"))
@@ -130,6 +135,7 @@ type evalSTRNNReport struct {
 	Noise    []evalSTRNNNoise   `json:"noise,omitempty"`
 	Gaps     []evalSTRNNGap     `json:"gaps,omitempty"`
 	Rates    []evalSTRNNRate    `json:"rates,omitempty"`
+	H36M     []evalH36M         `json:"h36m,omitempty"` // by action
 	Bars     evalBars           `json:"bars"`
 	model    *strnn.Model       // under test
 	train    *dataset.Motion    //
@@ -205,6 +211,9 @@ func evalSTRNN(ctx context.Context, o evalSTRNNOptions) (*evalSTRNNReport, error
 	if len(r.held.Clips) == 0 {
 		return nil, errors.New("no recording is held out: name some with --held-out")
 	}
+	if err := r.openH36M(); err != nil { // before anything that takes long
+		return nil, err
+	}
 	defer func() {
 		for _, p := range r.of {
 			p.close()
@@ -227,7 +236,7 @@ func evalSTRNN(ctx context.Context, o evalSTRNNOptions) (*evalSTRNNReport, error
 			r.of = append(r.of, p)
 		}
 	}
-	for _, stage := range []func() error{r.forecasts, r.rollouts, r.nearest, r.controls, r.cleans, r.rates} {
+	for _, stage := range []func() error{r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates} {
 		if ctx.Err() != nil {
 			return nil, errors.New("interrupted, nothing measured")
 		}
@@ -268,16 +277,22 @@ func (r *evalSTRNNReport) predictor(name, file string) (evalPredictor, error) {
 }
 
 // forecasts measures predictions in the mean of all ways.
-func (r *evalSTRNNReport) forecasts() error {
-	all := append([]evalPredictor{{name: "zero velocity", prefix: r.model.Encode, p: metrics.StandStill{Layout: r.model.Layout}}}, r.of...)
-	for _, p := range all {
-		f, err := metrics.MeasureForecast(p.p, r.held, p.prefix)
+func (r *evalSTRNNReport) forecasts() (err error) {
+	r.Forecast, err = r.forecastsOf(r.held)
+	return err
+}
+
+// forecastsOf measures predictions on a set, of standing still, of rivals, of
+// parts, and of the model, last.
+func (r *evalSTRNNReport) forecastsOf(set *dataset.Motion) (all []evalForecast, err error) {
+	for _, p := range append([]evalPredictor{{name: "zero velocity", prefix: r.model.Encode, p: metrics.StandStill{Layout: r.model.Layout}}}, r.of...) {
+		f, err := metrics.MeasureForecast(p.p, set, p.prefix)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r.Forecast = append(r.Forecast, evalForecast{p.name, f})
+		all = append(all, evalForecast{p.name, f})
 	}
-	return nil
+	return all, nil
 }
 
 // last is how many frames at the end of long motion are looked at.
@@ -522,15 +537,15 @@ func (r *evalSTRNNReport) bars() evalBars {
 // network alone, which predicts single frames.
 const temporalName = "temporal-39-1"
 
-func (r *evalSTRNNReport) print(w io.Writer) error {
-	t := &evalTables{w: w}
+// printForecasts prints a table seen from the body and one in the world.
+func (r *evalSTRNNReport) printForecasts(t *evalTables, whose string, forecasts []evalForecast) {
 	head := []string{"cm after"}
 	for _, s := range r.Horizons {
 		head = append(head, fmt.Sprintf("%.0f ms", 1000*s))
 	}
 	for _, of := range []string{"seen from the body", "in the world"} {
 		rows := []string{cells(head...)}
-		for _, f := range r.Forecast {
+		for _, f := range forecasts {
 			row, values := []string{f.Name}, f.Body
 			if of != "seen from the body" {
 				values = f.World
@@ -540,7 +555,15 @@ func (r *evalSTRNNReport) print(w io.Writer) error {
 			}
 			rows = append(rows, cells(row...))
 		}
-		t.section(fmt.Sprintf("How far predicted joints are off, %s, after %d prefixes", of, r.Forecast[0].Prefixes), rows...)
+		t.section(fmt.Sprintf("How far predicted joints%s are off, %s, after %d prefixes", whose, of, forecasts[0].Prefixes), rows...)
+	}
+}
+
+func (r *evalSTRNNReport) print(w io.Writer) error {
+	t := &evalTables{w: w}
+	r.printForecasts(t, "", r.Forecast)
+	for _, h := range r.H36M {
+		r.printForecasts(t, fmt.Sprintf(" of Human3.6M's %s, %s,", h36mSubject, h.Action), h.Forecast)
 	}
 	rows := []string{"\tdistance"}
 	for _, n := range r.Nearest {

@@ -35,9 +35,11 @@ func newImport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Read motion capture, check it, convert its unit and rate, put it on another skeleton",
-		Long: `Reads BVH and AMC files and says what is in them: frames, joints, channels,
+		Long: `Reads BVH, AMC and TXT files and says what is in them: frames, joints, channels,
 extent, and what looks wrong (bones that change their length, leaps from one
 frame to the next). --scale and --fps convert; --out writes the result as a BVH.
+A TXT is of Human3.6M's exponential maps, 99 numbers a line, in millimetres at 50
+frames a second.
 
 An AMC moves the skeleton of an ASF file: that of --asf, or the one beside it
 that has its name, or the beginning of its name up to an underscore (35_01.amc
@@ -56,6 +58,7 @@ edit.`,
   mannequin import takes/*.bvh
   mannequin import 35_01.amc --scale 0.0564444 --fps 60 --out walk.bvh
   mannequin import walk.amc --asf actor.asf --amc-fps 60
+  mannequin import S5_walking_1.txt --retarget --out walk-human.bvh
   mannequin import walk.bvh --retarget --fps 60 --out walk-human.bvh
   mannequin import takes/*.bvh --retarget
   mannequin import rig.bvh --suggest > rig.toml
@@ -175,6 +178,9 @@ func openMotion(file string, opt importOptions) (b *mocap.BVH, kind string, err 
 			err = fmt.Errorf("%w with --asf", err)
 		}
 		return b, "AMC motion", err
+	case strings.EqualFold(filepath.Ext(file), ".txt"):
+		b, err = mocap.OpenH36M(file)
+		return b, "Human3.6M exponential maps", err
 	case strings.EqualFold(filepath.Ext(file), ".asf"):
 		return nil, "", fmt.Errorf("%s: a skeleton without motion: name the AMC file that moves it", file)
 	}

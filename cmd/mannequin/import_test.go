@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testh36m"
 	"mannequin/offline/mocap"
 )
 
@@ -144,6 +145,25 @@ func TestImportAMC(t *testing.T) {
 	ahead := float32(15 * 0.0564444 * math.Sqrt2 / 2)
 	if want := m3.V(ahead, 16*0.0564444, 1.5*0.0564444+ahead); b.Clip.Frames != 5 || b.Clip.FPS != 60 || !(foot.Dist(want) <= 1e-5) {
 		t.Errorf("%d frames at %g, the foot is at %v, want %v", b.Clip.Frames, b.Clip.FPS, foot, want)
+	}
+}
+
+// Human3.6M's exponential maps are told by their name, and go onto the uniform skeleton.
+func TestImportH36M(t *testing.T) {
+	dir := t.TempDir()
+	path, out := writeFile(t, dir, "S5_walking_1.txt", string(testh36m.Make(100).Text)), filepath.Join(dir, "out.bvh")
+	code, text, errs := cli("import", path, "--scale", "0.001", "--out", out)
+	if code != 0 || !strings.Contains(text, "Human3.6M exponential maps") || !strings.Contains(text, "100 frames at 50 per second") {
+		t.Fatalf("code %d, %s%s", code, text, errs)
+	}
+	if b, err := mocap.OpenBVH(out); err != nil || b.Clip.Frames != 100 || b.Clip.Skel.Len() != testh36m.Joints {
+		t.Errorf("%v, %+v", err, b)
+	}
+	if code, text, errs = cli("import", path, "--retarget", "--fps", "60", "--out", out); code != 0 || !strings.Contains(text, "h36m") {
+		t.Errorf("code %d, %s%s", code, text, errs)
+	}
+	if code, _, errs = cli("import", writeFile(t, dir, "notes.txt", "a walk\n")); code != 1 || !strings.Contains(errs, "notes.txt:1: expected 99 numbers with commas between them") {
+		t.Errorf("code %d, %s", code, errs)
 	}
 }
 

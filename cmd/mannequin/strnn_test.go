@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"mannequin/internal/testh36m"
 	"mannequin/netruntime"
+	"mannequin/offline/metrics"
 	"mannequin/offline/mocap"
 	"mannequin/offline/procgen/human"
 )
@@ -117,7 +120,17 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 		t.Errorf("held-out loss %g, before %g, parts %v", rep.Best, rep.Initial, rep.Curve[1].Parts)
 	}
 	train("recurrent", "--out", rival, "--units", "8", "--epochs", "1")
-	code, stdout, stderr := cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--rival", "lstm3="+rival, "--part", "temporal-39-1="+model,
+	h36m := filepath.Join(dir, "h36m")
+	if err := os.Mkdir(h36m, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	walk := testh36m.Make(200)
+	for _, name := range []string{"S5_walking_1.txt", "S5_walking_2.txt", "S5_walkingdog_1.txt"} {
+		writeFile(t, h36m, name, string(walk.Text))
+	}
+	writeFile(t, h36m, "S1_walking_1.txt", "somebody else's")
+	writeFile(t, h36m, "SOURCE.txt", "no motion")
+	code, stdout, stderr := cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--rival", "lstm3="+rival, "--part", "temporal-39-1="+model, "--h36m", h36m,
 		"--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "2", "--rates=false", "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -134,6 +147,21 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 	}
 	if f := r.Forecast[3]; !(f.Body[0] > 0) || f.Prefixes == 0 {
 		t.Errorf("forecast %+v", f)
+	}
+	if len(r.H36M) != 2 || r.H36M[0].Action != "walking" || len(r.H36M[0].Recordings) != 2 || r.H36M[1].Action != "walkingdog" || len(r.H36M[0].Forecast) != 4 {
+		t.Fatalf("Human3.6M: %+v", r.H36M)
+	}
+	// Who is said to stand is behind by as far as the walk goes.
+	still := r.H36M[0].Forecast[0]
+	if far := metrics.Horizons[6] * testh36m.Speed / 10; still.Name != "zero velocity" || still.Prefixes != 2*r.H36M[1].Forecast[0].Prefixes || math.Abs(still.World[6]-far) > 0.2*far {
+		t.Errorf("standing still on Human3.6M: %+v, want about %g cm in the world in the end", still, far)
+	}
+	if code, stdout, stderr = cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--h36m", data); code != 1 || !strings.Contains(stderr, "no S5_*.txt") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	writeFile(t, h36m, "S5_eating_1.txt", "1,2\n")
+	if code, stdout, stderr = cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--h36m", h36m); code != 1 || !strings.Contains(stderr, "S5_eating_1.txt:1: expected 99 numbers") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 	if code, stdout, stderr = cli("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "0", "--rates=false"); code != 0 || !strings.Contains(stdout, "bars missed") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)

@@ -107,7 +107,37 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *Motion, err 
 	return train, heldOut, nil
 }
 
-// OpenPerson reads the BVH or AMC recording of a person at path and returns its
+// OpenMotion reads recordings of people at paths, as OpenClip, to measure on: whole
+// stretches of at least so many frames, as of MotionOptions.Whole, and their mirror
+// images, but no windows. Mean and deviation are their own.
+func OpenMotion(paths []string, layout *feature.Motion, atLeast, workers int) (*Motion, error) {
+	m := &Motion{Layout: layout, Skeleton: retarget.Human(), Length: atLeast}
+	clips := make([]MotionClip, len(paths))
+	err := parallel(workers, len(paths), func(i int) error {
+		clip, rows, _, err := openPerson(paths[i], layout, m.Skeleton)
+		if err != nil {
+			return err
+		}
+		clips[i] = MotionClip{Name: strings.TrimSuffix(filepath.Base(paths[i]), filepath.Ext(paths[i])), Frames: clip.Frames, Rows: rows}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range clips {
+		m.Clips = append(m.Clips, c.steady(layout, atLeast)...)
+	}
+	if len(m.Clips) == 0 {
+		return nil, fmt.Errorf("dataset: none of the %d recordings has %d frames on end", len(paths), atLeast)
+	}
+	if err := m.mirror(); err != nil {
+		return nil, err
+	}
+	m.normalise(workers)
+	return m, nil
+}
+
+// OpenPerson reads the recording of a person at path, as OpenClip, and returns its
 // frames, (frames, layout.Columns()) at Rate, on the skeleton sk, and where the
 // first one stands. Its skeleton must fit a profile of package retarget.
 func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton) (rows []float32, start feature.Place, err error) {
@@ -160,16 +190,20 @@ func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton) (clip *s
 	return clip, rows, start, nil
 }
 
-// OpenClip reads the BVH or AMC recording of a person at path and returns its
-// motion on the skeleton sk, in metres, at fps frames per second, without the
-// frames at its start that show the rest pose. Its skeleton must fit a profile of
+// OpenClip reads the recording of a person at path, a BVH, an AMC or a TXT of
+// Human3.6M's exponential maps, and returns its motion on the skeleton sk, in
+// metres, at fps frames per second, without the frames at its start that show the
+// rest pose. Its skeleton must fit a profile of
 // package retarget.
 func OpenClip(path string, sk *skel.Skeleton, fps float64) (*skel.Clip, error) {
 	var b *mocap.BVH
 	var err error
-	if strings.EqualFold(filepath.Ext(path), ".amc") {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".amc":
 		b, err = mocap.OpenAMC(path, "", mocap.AMCRate)
-	} else {
+	case ".txt":
+		b, err = mocap.OpenH36M(path)
+	default:
 		b, err = mocap.OpenBVH(path)
 	}
 	if err != nil {

@@ -20,6 +20,12 @@
 //     caller gives the first ([AMCRate] for CMU and HDM05), and
 //     [ASF.MetresPerUnit] is the second for files that count in inches.
 //
+// # Human3.6M
+//
+//   - [OpenH36M] and [ReadH36M] turn exponential maps of Human3.6M, as Jain et al.
+//     2016 prepared them for predictions, into the same [BVH]: 99 numbers with commas
+//     between them in a line, in millimetres, at [H36MRate].
+//
 // Lengths keep the file's unit; [skel.Clip.Scaled] turns them into metres and
 // [skel.Clip.Resampled] changes the frame rate.
 //
@@ -57,4 +63,15 @@
 //   - The root starts at its position and turns by C·M·C⁻¹ too, C being its
 //     orientation; it moves along the world's axes.
 //   - In a BVH the joints have the rotations ZYX, as in CMU's own conversions.
+//
+// How exponential maps become a clip:
+//
+//   - The skeleton is [H36MSkeleton]: 25 joints and 7 End Sites. Files do not have it.
+//   - Number 0 to 2 of a frame is how the body has moved since the last frame, seen
+//     from it as it was, 3 to 5 how it has turned; from 3 + 3·i on is how joint i > 0
+//     is turned in its parent. Their matrices are for vectors on their left, so that a
+//     map r is a rotation by −|r| about r/|r|.
+//   - The files have lost where up is: the first frame's body is the world, whatever
+//     it leant. So the ground is fitted to the toes of the lower foot, and where these
+//     say little up is that of the hips, on average.
 package mocap

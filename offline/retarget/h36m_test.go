@@ -1,0 +1,54 @@
+package retarget
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/engine/m3"
+	"mannequin/internal/testh36m"
+	"mannequin/offline/mocap"
+)
+
+// A walk in Human3.6M's exponential maps finds its profile. Legs are where they were,
+// arms hang down and the body is upright and goes where it faces.
+func TestH36M(t *testing.T) {
+	b, err := mocap.ReadH36M("walk.txt", testh36m.Make(250).Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Detect(b.Clip.Skel)
+	if p == nil || p.Name != "h36m" {
+		t.Fatalf("detected as %v", p)
+	}
+	out, rep := run(t, job(b.Clip, p))
+	for _, j := range rep.Joints {
+		if !(j.MeanCM < map[bool]float64{true: 4, false: 16}[j.Pull == 1]) {
+			t.Errorf("%s is %.1f cm off, pulled by %.2f", j.Joint, j.MeanCM, j.Pull)
+		}
+	}
+	model := make([]m3.Xform, out.Skel.Len())
+	at := func(f int, joint string) m3.Vec3 {
+		out.Model(model, f)
+		return model[out.Skel.Index(joint)].Pos
+	}
+	for f := 0; f+5 < out.Frames; f += 5 {
+		left := at(f, "LeftUpLeg").Sub(at(f, "RightUpLeg"))
+		went := at(f+5, "Hips").Sub(at(f, "Hips")).Flat()
+		if d := left.Cross(m3.Up).Normalize(m3.Vec3{}).Dot(went.Normalize(m3.Vec3{})); !(d > 0.9) {
+			t.Errorf("frame %d: who goes %v has their left at %v", f, went, left)
+		}
+		for _, side := range []string{"Left", "Right"} {
+			arm := at(f, side+"ForeArm").Sub(at(f, side+"Arm")).Normalize(m3.Vec3{})
+			if !(arm.Y < -0.8) {
+				t.Errorf("frame %d: the %s arm points %v", f, side, arm)
+			}
+		}
+		if head := at(f, "Head").Sub(at(f, "Hips")).Normalize(m3.Vec3{}); !(head.Y > 0.95) {
+			t.Errorf("frame %d: the head is %v from the hips", f, head)
+		}
+	}
+	speed := float64(at(100, "Hips").Sub(at(50, "Hips")).Flat().Len())
+	if want := testh36m.Speed * rep.Scale; math.Abs(speed-want) > 0.1*want {
+		t.Errorf("%g m in a second, want about %g", speed, want)
+	}
+}

@@ -29,9 +29,12 @@ type Controller struct {
 	best     []searching // by motion
 	scratch  []searchScratch
 	cost     controlCost
-	n, count int // motions and ways of the present turn
+	made     []float32 // (n, Predict, columns) Run's next
+	seen     []float32 // (n, Encode, columns) and its seen
+	n, count int       // motions and ways of the present turn
 	choose   func(worker, i int)
 	descend  func(worker, i int)
+	give     func(worker, i int)
 }
 
 // searching is where the search for one motion stands.
@@ -46,9 +49,10 @@ type searching struct {
 // searchScratch is what a worker needs.
 type searchScratch struct {
 	controlScratch
-	dirs [][]float32 // by latent value: how frames change with it, (Predict, columns)
-	h    []float64   // (Latent, Latent)
-	g    []float64   // (Latent)
+	dirs   [][]float32 // by latent value: how frames change with it, (Predict, columns)
+	h      []float64   // (Latent, Latent)
+	g      []float64   // (Latent)
+	settle *settling
 }
 
 // ControllerOptions say what a controller is for.
@@ -85,13 +89,13 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	}
 	c.pool = pool.New(o.Workers)
 	for range c.pool.Workers() {
-		s := searchScratch{controlScratch: m.newControlScratch(), h: make([]float64, m.Latent*m.Latent), g: make([]float64, m.Latent)}
+		s := searchScratch{controlScratch: m.newControlScratch(), h: make([]float64, m.Latent*m.Latent), g: make([]float64, m.Latent), settle: m.newSettling()}
 		for range m.Latent {
 			s.dirs = append(s.dirs, make([]float32, size))
 		}
 		c.scratch = append(c.scratch, s)
 	}
-	c.choose, c.descend = c.chooseOne, c.descendOne
+	c.choose, c.descend, c.give = c.chooseOne, c.descendOne, c.giveOne
 	return c, nil
 }
 
@@ -111,6 +115,7 @@ type Control struct {
 	Steps  int          // most steps from the best of them
 	Spread float32      // deviation of the latent values that are drawn
 	Exact  bool         // what the body still lacks at the end is spread over the frames
+	Settle bool         // frames that are found are made a person's: see PredictorOptions. Those that cannot be, and a FineTuner's, stay as they are
 	Seed   uint64       // of what is drawn
 	Stop   func() bool  // asked before each step: a budget of time, for instance; nil is never
 }
@@ -142,7 +147,6 @@ const latentMost = 3
 // where Ways are not given.
 func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float64, err error) {
 	m := c.m
-	size := m.Predict * m.Layout.Columns()
 	if err := job.check(m, next, n); err != nil {
 		return 0, err
 	}
@@ -203,14 +207,33 @@ func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float6
 		}
 	}
 	for i := range n {
-		to := next[i*size:][:size]
-		copy(to, c.best[i].rows)
-		if job.Exact {
-			m.bring(to, job.body(m, i))
-		}
 		cost += c.best[i].cost / float64(max(1, n))
 	}
+	c.made, c.seen = next, seen
+	c.pool.Run(n, c.give)
+	c.made, c.seen = nil, nil
 	return cost, nil
+}
+
+// giveOne writes what was found for motion i.
+func (c *Controller) giveOne(worker, i int) {
+	m, job := c.m, c.cost.job
+	cols := m.Layout.Columns()
+	to, was := c.made[i*m.Predict*cols:][:m.Predict*cols], c.seen[i*m.Encode*cols:][:m.Encode*cols]
+	copy(to, c.best[i].rows)
+	var want []float32
+	if job.Exact {
+		want = job.body(m, i)
+	}
+	if job.Settle {
+		if c.scratch[worker].settle.run(to, was, want) {
+			return
+		}
+		copy(to, c.best[i].rows)
+	}
+	if want != nil {
+		m.bring(to, want)
+	}
 }
 
 // turn computes c.count ways of each motion, and has f look at each motion's.

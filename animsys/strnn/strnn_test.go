@@ -133,6 +133,17 @@ func TestExtend(t *testing.T) {
 	}
 }
 
+// longer returns by how much a shank is longer or shorter than the skeleton's at most, m.
+func longer(m *strnn.Model, rows []float32) (most float32) {
+	l := m.Layout
+	long := m.Skel.Offsets[m.Skel.Index("LeftFoot")].Len()
+	for at := 0; at < len(rows); at += l.Columns() {
+		knee, foot := rows[at+l.Pos(l.Joint("LeftLeg")):], rows[at+l.Pos(l.Joint("LeftFoot")):]
+		most = max(most, m3.Abs(m3.V(knee[0], knee[1], knee[2]).Dist(m3.V(foot[0], foot[1], foot[2]))-long))
+	}
+	return most
+}
+
 // Motion that is settled goes on with bones of the skeleton's length and a foot on the
 // ground, which the made-up network has not.
 func TestExtendSettled(t *testing.T) {
@@ -147,16 +158,11 @@ func TestExtendSettled(t *testing.T) {
 		if err := p.Extend(rows, 1, m.Encode, frames); err != nil {
 			t.Fatal(err)
 		}
-		at := func(f int, joint string) m3.Vec3 {
-			v := rows[f*cols+l.Pos(l.Joint(joint)):]
-			return m3.V(v[0], v[1], v[2])
+		made := rows[m.Encode*cols:]
+		for at := 0; at < len(made); at += cols {
+			ground = max(ground, m3.Abs(min(made[at+l.Pos(l.Joint("LeftToeBase"))+1], made[at+l.Pos(l.Joint("RightToeBase"))+1])))
 		}
-		long := m.Skel.Offsets[m.Skel.Index("LeftFoot")].Len()
-		for f := m.Encode; f < frames; f++ {
-			bone = max(bone, m3.Abs(at(f, "LeftLeg").Dist(at(f, "LeftFoot"))-long))
-			ground = max(ground, m3.Abs(min(at(f, "LeftToeBase").Y, at(f, "RightToeBase").Y)))
-		}
-		return bone, ground
+		return longer(m, made), ground
 	}
 	if bone, ground := off(true); bone > 0.001 || ground > 0.08 {
 		t.Errorf("bones are %g m too long, and the lower foot %g m off the ground", bone, ground)
@@ -232,6 +238,10 @@ func TestController(t *testing.T) {
 	exact, _ := run(2, strnn.Control{Draws: 4, Spread: 1, Steps: 4, Exact: true})
 	if d := off(exact); d > 0.002 {
 		t.Errorf("exactly where it shall be is %g m off", d)
+	}
+	settled, _ := run(2, strnn.Control{Draws: 4, Spread: 1, Steps: 4, Exact: true, Settle: true})
+	if d, was, is := off(settled), longer(m, exact), longer(m, settled); d > 0.002 || was < 0.01 || is > 0.001 {
+		t.Errorf("settled, it is %g m off, and bones are %g m too long, before %g m", d, is, was)
 	}
 	if again, _ := run(1, strnn.Control{Draws: 4, Spread: 1, Steps: 4}); !slices.Equal(again, found) {
 		t.Error("another number of workers finds something else")

@@ -397,6 +397,7 @@ func (r *evalSTRNNReport) controls() error {
 		{fmt.Sprintf("best of %d ways", r.opt.draws), strnn.Control{Draws: r.opt.draws}},
 		{fmt.Sprintf("best of %d, %d steps", r.opt.draws, r.opt.steps), strnn.Control{Draws: r.opt.draws, Steps: r.opt.steps}},
 		{"the same, exact", strnn.Control{Draws: r.opt.draws, Steps: r.opt.steps, Exact: true}},
+		{"the same, settled", strnn.Control{Draws: r.opt.draws, Steps: r.opt.steps, Exact: true, Settle: true}},
 	} {
 		v.job.Spread = r.opt.spread
 		m, err := metrics.MeasureControlled(c, r.model, r.held, controlPeople, r.opt.seconds, controlSpeed, v.job)

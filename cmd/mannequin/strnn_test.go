@@ -139,7 +139,7 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Forecast) != 4 || len(r.Rollouts) != 3 || len(r.Nearest) != 4 || len(r.Control) != 4 || len(r.Noise) != 4 || len(r.Gaps) != 2 || len(r.Bars) == 0 {
+	if len(r.Forecast) != 4 || len(r.Rollouts) != 3 || len(r.Nearest) != 4 || len(r.Control) != 5 || len(r.Noise) != 4 || len(r.Gaps) != 2 || len(r.Bars) == 0 {
 		t.Errorf("%d forecasts, %d rollouts, %d distances, %d kinds of control, %d of noise, %d gaps, %d bars", len(r.Forecast), len(r.Rollouts), len(r.Nearest), len(r.Control), len(r.Noise), len(r.Gaps), len(r.Bars))
 	}
 	if !strings.Contains(stdout, "manifold distance over") {

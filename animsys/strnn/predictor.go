@@ -208,10 +208,6 @@ func (p *Predictor) Next(next, latent []float32, n, ways int) error {
 	return nil
 }
 
-// Spread is a deviation of latent values that are drawn with which motions stay as lively
-// as recorded ones. It is more than 1 since what these values leave unsaid is not drawn.
-const Spread = 1.4
-
 // Draw lets Extend draw latent values, normal with a deviation of spread, by seed; 0 is
 // none, with which motions go on in the mean of all ways. It is so until it is called
 // again.

@@ -45,7 +45,7 @@ type evalSTRNNOptions struct {
 }
 
 func newEvalSTRNN() *cobra.Command {
-	o := evalSTRNNOptions{spread: strnn.Spread, seed: 1}
+	o := evalSTRNNOptions{spread: 1.4, seed: 1}
 	c := &cobra.Command{
 		Use:   "strnn --data DIR",
 		Short: "Measure predictions of people's motion, far ahead, and under control",
@@ -111,7 +111,7 @@ docs/strnn.md defines every figure.`,
 	p.IntVar(&o.draws, "draws", 8, "ways drawn for each window under control")
 	p.IntVar(&o.steps, "steps", 1, "steps of Gauss and Newton from the best of them")
 	p.BoolVar(&o.tune, "tune", false, "measure the paper's tuning of weights, too")
-	p.Float32Var(&o.spread, "spread", o.spread, "deviation of the latent values that are drawn")
+	p.Float32Var(&o.spread, "spread", o.spread, "deviation of the latent values that are drawn: more than 1, since what they leave unsaid is not drawn")
 	p.Uint64Var(&o.seed, "seed", o.seed, "of what is drawn")
 	p.StringVar(&o.manifold, "manifold", "human", "a shipped model's `name`, or a model file: the autoencoder that noise is also taken off with")
 	p.IntVar(&o.motions, "motions", 512, "motions that noise is taken off; 0: none")

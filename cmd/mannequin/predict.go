@@ -42,7 +42,7 @@ type predictReport struct {
 }
 
 func newPredict() *cobra.Command {
-	o := predictOptions{spread: strnn.Spread, seed: 1}
+	o := predictOptions{spread: 1, seed: 1}
 	c := &cobra.Command{
 		Use:   "predict RECORDING --out OUT.bvh",
 		Short: "Go on from a person's motion",
@@ -53,8 +53,8 @@ any skeleton that a retargeting profile fits (mannequin import --retarget), at a
 frame rate.
 
 A motion may go on in many ways. One is drawn every 2/3 s: another --seed is another
-motion, and a smaller --spread one that keeps nearer to the middle of all ways, in
-which with 0 everybody comes to rest. --feet holds standing feet as the game does.`,
+motion. With a --spread of 1 people keep doing what they do; with more they do this
+and that of all that was learnt, with less they come to rest. --feet holds standing feet as the game does.`,
 		Example: `  mannequin predict walk.bvh --seconds 60 --out on.bvh
   mannequin predict boxing.bvh --at 2.5 --seed 7 --feet --out on.bvh --json`,
 		Args: cobra.ExactArgs(1),

@@ -54,8 +54,8 @@ recordings held out from training, each figure beside the bar that it has to rea
 
   how far predicted joints are from recorded ones, 80 to 560 ms ahead, beside those
   that stay where they are and those of rivals
-  how far 200 frames that are made of a prefix are from the recordings that were
-  learnt from (the paper's manifold distance, eq. 12 and 13)
+  how far 200 frames that are made of a prefix, as predict draws them, are from the
+  recordings that were learnt from (the paper's manifold distance, eq. 12 and 13)
   what becomes of motion that goes on for 20,000 frames: how much joints vary, how
   long nothing moves, how it jerks
   how well people go along paths, by latent values that are looked for, and with
@@ -344,7 +344,7 @@ func (r *evalSTRNNReport) nearest() error {
 	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.prefixes
 	for _, p := range r.of {
 		if p.draws != nil {
-			p.draws.Draw(r.opt.seed, r.opt.spread)
+			p.draws.Draw(r.opt.seed, predictSpread)
 		}
 		rows, err := metrics.Roll(p.p, r.held, prefixes, p.prefix, metrics.ManifoldFrames)
 		if err != nil {

@@ -41,8 +41,12 @@ type predictReport struct {
 	Rate     float64 `json:"frames_per_second"`
 }
 
+// predictSpread is the deviation of what is drawn with which people keep doing what they
+// do.
+const predictSpread = 1
+
 func newPredict() *cobra.Command {
-	o := predictOptions{spread: 1, seed: 1}
+	o := predictOptions{spread: predictSpread, seed: 1}
 	c := &cobra.Command{
 		Use:   "predict RECORDING --out OUT.bvh",
 		Short: "Go on from a person's motion",

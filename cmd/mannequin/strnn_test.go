@@ -20,6 +20,9 @@ import (
 func TestPredict(t *testing.T) {
 	dir := t.TempDir()
 	stroll, model, out := strollBVH(t, dir), madeSTRNN(t, dir, func(*netruntime.Meta, []netruntime.Tensor) {}), filepath.Join(dir, "on.bvh")
+	if code, _, errs := cli("predict", stroll, "--at", "1", "--seconds", "1", "--out", out); code != 0 { // with the shipped model
+		t.Fatal(errs)
+	}
 	run := func(more ...string) []byte {
 		t.Helper()
 		code, text, errs := cli(append([]string{"predict", stroll, "--model", model, "--at", "1", "--seconds", "2", "--out", out, "--json"}, more...)...)

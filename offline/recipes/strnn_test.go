@@ -116,6 +116,75 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
+// Joints to come are wrong by how far off they are, all else by its square, and so are
+// joints of frames that are made again.
+func TestSTRNNDistance(t *testing.T) {
+	m := smallSTRNN(how(t, t.TempDir(), 1))
+	m.Linear, m.Distance = false, 5
+	l, err := newSTRNNLoss(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := grad.NewPool(1)
+	defer pool.Close()
+	tape := grad.NewTape(pool)
+	layout := m.Train.Layout
+	cols, body := layout.Columns(), layout.Body()
+	y, want := tape.Const(2*m.Predict, cols), tape.Const(2*m.Predict, cols)
+	clear(want.Val)
+	square := 0.0 // mean square of all joints' values
+	for i := range y.Val {
+		c := i % cols
+		y.Val[i] = 0.5
+		if c < body {
+			y.Val[i] = []float32{0.3, 0, 0.4}[c%3] / m.Train.Std[c] // half a metre off
+			square += float64(y.Val[i]*y.Val[i]) / float64(2*m.Predict*body)
+		}
+	}
+	joints := float64(body) / float64(cols)
+	for from, is := range map[int]float64{m.Encode: joints*5*0.5 + (1-joints)*0.25, 0: joints*square + (1-joints)*0.25} {
+		if got := l.error(tape, y, want, from, m.Predict).Val[0]; math.Abs(float64(got)-is) > 1e-3*is {
+			t.Errorf("from frame %d on what is wrong is %g, want %g", from, got, is)
+		}
+	}
+}
+
+// Batch normalisation goes by running statistics after its share of the epochs, and they
+// stay then.
+func TestSTRNNNormEnd(t *testing.T) {
+	changed := func(end float64) bool {
+		dir := t.TempDir()
+		m := smallSTRNN(how(t, dir, 1))
+		m.Epochs, m.NormEnd = 1, end
+		if _, err := m.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		file, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, ok := file.Tensor("encode.4.norm.var")
+		if !ok {
+			t.Fatal("no running statistics")
+		}
+		return slices.ContainsFunc(w.Data, func(v float32) bool { return v != 1 })
+	}
+	if changed(0) || !changed(1) {
+		t.Error("statistics change in no epochs, or stay in all")
+	}
+	m := smallSTRNN(how(t, t.TempDir(), 1))
+	m.Epochs, m.NormEnd = 10, 0.5
+	l, err := newSTRNNLoss(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for epoch := range m.Epochs {
+		if l.begin(epoch); l.fixed != (epoch >= 5) {
+			t.Errorf("epoch %d: fixed %t", epoch, l.fixed)
+		}
+	}
+}
+
 // In the epochs that are for it the filter learns, and in no others.
 func TestSTRNNTunesItsFilter(t *testing.T) {
 	open := func(tune float64) *netruntime.Net {

@@ -309,8 +309,9 @@ func (l *strnnLoss) isMean(i int, key uint64, share float64) bool {
 }
 
 // ways returns the latent values, (batch, latents), of how the motions in states h, of
-// which the linear filters say base, go on as wanted, or the likely ones for the share of them that goes on in the mean of all ways,
-// and for all that are held out; and what they cost, in nats.
+// which the linear filters say base, go on as wanted, or the likely ones for the share of
+// them that goes on in the mean of all ways, and for all that are held out; and what they
+// cost, in nats.
 func (l *strnnLoss) ways(t *grad.Tape, h, base, want *grad.Mat, isHeldOut bool, mean float64, key uint64, turn int) (z, kl *grad.Mat) {
 	if l.m.Latent == 0 {
 		return nil, nil

@@ -21,6 +21,8 @@ type STRNN struct {
 	Encode, Predict int // frames; the paper has 20 and 20
 	Units           int // of the temporal network; the paper has 512
 
+	FilterUnits int // of the residual network's hidden layers; the paper has 512
+
 	Spatial bool    // false: the temporal network alone
 	Filter  bool    // with the residual network
 	Tune    float64 // share of the epochs, the last ones, in which the filter alone learns: the paper's hybrid training
@@ -45,7 +47,7 @@ type STRNN struct {
 
 // DefaultSTRNN returns our recipe without data.
 func DefaultSTRNN() STRNN {
-	return STRNN{Encode: 20, Predict: 20, Units: 384, Spatial: true, Filter: true, Tune: 0.12,
+	return STRNN{Encode: 20, Predict: 20, Units: 384, FilterUnits: 256, Spatial: true, Filter: true, Tune: 0.12,
 		Linear: true, Latent: 16, KL: 1.8, Mean: 0.5, Chain: 2,
 		Distance: 5, Horizon: 0.1, Noise: 0.05, NoiseEnd: 0.9, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, NormEnd: 0.3, Keep: 0.9,
 		Learning: Learning{
@@ -60,7 +62,7 @@ func DefaultSTRNN() STRNN {
 func PaperSTRNN() STRNN {
 	m := DefaultSTRNN()
 	m.Linear, m.Latent, m.Chain, m.Corrupt, m.Stretch, m.Distance, m.NormEnd = false, 0, 1, [2]float64{}, 0, 0, 1
-	m.Units, m.Horizon, m.Noise, m.NoiseEnd, m.Keep, m.L2 = 512, 1, 0.1, 1, 0.9, 0.01
+	m.Units, m.FilterUnits, m.Horizon, m.Noise, m.NoiseEnd, m.Keep, m.L2 = 512, 512, 1, 0.1, 1, 0.9, 0.01
 	m.AdaDelta = &train.AdaDelta{Rate: 1, Rho: 0.95, Eps: 1e-8}
 	m.Jitter, m.Epochs, m.Batch = false, 100, 32
 	return m
@@ -79,6 +81,8 @@ func (m *STRNN) check() error {
 		return fmt.Errorf("recipes: %d frames seen and %d to come, want 2 to 240 and 1 to 240", m.Encode, m.Predict)
 	case m.Chain < 1 || m.Chain > 16:
 		return fmt.Errorf("recipes: motions go on %d times, want 1 to 16", m.Chain)
+	case m.Units < 1 || m.FilterUnits < 1 || max(m.Units, m.FilterUnits) > 8192:
+		return fmt.Errorf("recipes: %d units, and %d in the residual network, want 1 to 8192", m.Units, m.FilterUnits)
 	case m.Latent < 0 || m.Latent > 1024:
 		return fmt.Errorf("recipes: %d latent values, want 0 to 1024", m.Latent)
 	case !(m.Mean >= 0 && m.Mean <= 1) || !(m.Tune >= 0 && m.Tune <= 1) || !(m.NoiseEnd >= 0 && m.NoiseEnd <= 1) || !(m.NormEnd >= 0 && m.NormEnd <= 1):
@@ -112,30 +116,31 @@ func (m *STRNN) Run(ctx context.Context) (*train.Report, error) {
 // recipe names everything but the data that shapes the result.
 func (m *STRNN) recipe() any {
 	return struct {
-		Network  string     `json:"network"`
-		Schema   string     `json:"schema"`
-		Frames   [2]int     `json:"frames"`
-		Units    int        `json:"units"`
-		Spatial  bool       `json:"spatial"`
-		Filter   bool       `json:"filter"`
-		Tune     float64    `json:"tune"`
-		Linear   bool       `json:"linear"`
-		Latent   int        `json:"latent"`
-		KL       float64    `json:"kl"`
-		Mean     float64    `json:"mean"`
-		Chain    int        `json:"chain"`
-		Distance float64    `json:"distance"`
-		Horizon  float64    `json:"horizon"`
-		Noise    [2]float64 `json:"noise"`
-		Corrupt  [2]float64 `json:"corrupt"`
-		Stretch  float64    `json:"stretch"`
-		NormEnd  float64    `json:"norm_end"`
-		Keep     float32    `json:"keep"`
-		L2       float64    `json:"l2"`
-		Epochs   int        `json:"epochs"`
-		Jitter   bool       `json:"jitter"`
+		Network     string     `json:"network"`
+		Schema      string     `json:"schema"`
+		Frames      [2]int     `json:"frames"`
+		Units       int        `json:"units"`
+		FilterUnits int        `json:"filter_units"`
+		Spatial     bool       `json:"spatial"`
+		Filter      bool       `json:"filter"`
+		Tune        float64    `json:"tune"`
+		Linear      bool       `json:"linear"`
+		Latent      int        `json:"latent"`
+		KL          float64    `json:"kl"`
+		Mean        float64    `json:"mean"`
+		Chain       int        `json:"chain"`
+		Distance    float64    `json:"distance"`
+		Horizon     float64    `json:"horizon"`
+		Noise       [2]float64 `json:"noise"`
+		Corrupt     [2]float64 `json:"corrupt"`
+		Stretch     float64    `json:"stretch"`
+		NormEnd     float64    `json:"norm_end"`
+		Keep        float32    `json:"keep"`
+		L2          float64    `json:"l2"`
+		Epochs      int        `json:"epochs"`
+		Jitter      bool       `json:"jitter"`
 		learnt
-	}{"strnn", m.Train.Layout.Hash(), [2]int{m.Encode, m.Predict}, m.Units, m.Spatial, m.Filter, m.Tune, m.Linear, m.Latent, m.KL, m.Mean, m.Chain,
+	}{"strnn", m.Train.Layout.Hash(), [2]int{m.Encode, m.Predict}, m.Units, m.FilterUnits, m.Spatial, m.Filter, m.Tune, m.Linear, m.Latent, m.KL, m.Mean, m.Chain,
 		m.Distance, m.Horizon, [2]float64{m.Noise, m.NoiseEnd}, m.Corrupt, m.Stretch, m.NormEnd, m.Keep, m.L2, m.Epochs, m.Jitter, m.learnt()}
 }
 

@@ -77,9 +77,6 @@ type strnnNet struct {
 	ways    [3]*fcLayer // which they were, from that state and the frames that came
 }
 
-// filterUnits are the hidden units of the residual network; the paper's has 512.
-const filterUnits = 256
-
 // wayUnits are the hidden units of what tells latent values.
 const wayUnits = 256
 
@@ -175,7 +172,7 @@ func newSTRNN(m *STRNN, g *strnn.Groups, columns int, seed uint64) *strnnNet {
 		n.prior, n.ways = newGaussian(strnn.ValuePrior, units, n.latents, grad.Hash(seed, 16)), newGaussian("way", units+m.Predict*columns, n.latents, grad.Hash(seed, 17))
 	}
 	if m.Filter {
-		n.filter = newConvNet([]int{columns, filterUnits, filterUnits, filterUnits, columns}, []int{5, 1, 1, 5}, grad.Hash(seed, 15)).named("filter")
+		n.filter = newConvNet([]int{columns, m.FilterUnits, m.FilterUnits, m.FilterUnits, columns}, []int{5, 1, 1, 5}, grad.Hash(seed, 15)).named("filter")
 		clear(n.filter[3].w.Val) // it begins with none
 	}
 	return n

@@ -108,6 +108,9 @@ func (s *settling) fit(rows []float32) bool {
 // long as people jump. It reports whether they are near it.
 func (s *settling) ground(rows, seen []float32) bool {
 	m := s.m
+	if len(s.feet) == 0 { // nothing says where the ground is
+		return true
+	}
 	cols := m.Layout.Columns()
 	for i := range s.low {
 		row := rows[max(0, i-groundReach)*cols:]

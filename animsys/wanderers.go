@@ -132,6 +132,9 @@ func (s *Wanderers) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 // show fetches roots, poses and contacts of the rows from r0 up to r1.
 func (s *Wanderers) show(r0, r1 int) {
 	for r := r0; r < r1; r++ {
+		if s.Stream.Leapt(r) {
+			s.Inertial.Jump(r)
+		}
 		s.Stream.Pose(r, s.Pos[r*s.joints:(r+1)*s.joints], s.Rot[r*s.joints:(r+1)*s.joints])
 		s.stand(r, s.Stream.Where(r), s.Stream.Stands(r), s.contact)
 	}

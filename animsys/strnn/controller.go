@@ -132,6 +132,9 @@ func (j *Control) check(m *Model, next []float32, n int) error {
 		return fmt.Errorf("strnn: control of %d motions with %d values to come, %d of the bodies' motion and %d of contacts: want %d, %d and %d or none",
 			n, len(next), len(j.Body), len(j.Stand), frames*m.Layout.Columns(), frames*feature.MotionLen, frames*len(m.Layout.Contacts))
 	}
+	if cols := m.Layout.Columns(); j.Pose[0] != nil && (len(j.Pose[0]) != cols || len(j.Pose[1]) != cols) {
+		return fmt.Errorf("strnn: control towards a frame of %d values with %d weights: want %d of both", len(j.Pose[0]), len(j.Pose[1]), cols)
+	}
 	return nil
 }
 
@@ -152,9 +155,6 @@ func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float6
 	}
 	if job.Draws < 1 || job.Draws > c.ways || job.Steps < 0 || !(job.Spread >= 0) {
 		return 0, fmt.Errorf("strnn: control with %d draws of spread %g and %d steps: want 1 to %d draws, no less than 0, and no less than 0 steps", job.Draws, job.Spread, job.Steps, c.ways)
-	}
-	if cols := m.Layout.Columns(); job.Pose[0] != nil && (len(job.Pose[0]) != cols || len(job.Pose[1]) != cols) {
-		return 0, fmt.Errorf("strnn: control towards a frame of %d values with %d weights: want %d of both", len(job.Pose[0]), len(job.Pose[1]), cols)
 	}
 	if job.Ways != nil && len(job.Ways) != n*job.Draws*m.Latent {
 		return 0, fmt.Errorf("strnn: control of %d motions in %d ways of %d latent values in all: want %d", n, job.Draws, len(job.Ways), n*job.Draws*m.Latent)

@@ -67,7 +67,7 @@ func (t *FineTuner) Close() error {
 	return t.see.Close()
 }
 
-// Run is Controller.Run, one motion after the other; of the job Draws, Spread and Seed do
+// Run is Controller.Run, one motion after the other; of the job Draws, Ways, Spread, Seed and Settle do
 // not count, and Steps are those of tuning.
 func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64, err error) {
 	m := t.m
@@ -125,7 +125,7 @@ func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 			copy(t.rows, t.see.base)
 			m.linear.Add(t.rows, y.Val, m.Encode)
 		}
-		if cost := c.at(&t.scratch, i, t.rows, nil); cost < least {
+		if cost := c.at(&t.scratch, i, t.rows, nil); cost < least || step == 0 { // better these frames than those of the motion before
 			least = cost
 			copy(t.best, t.rows)
 		}

@@ -129,7 +129,7 @@ func (m *Model) checkGuide(g *Guide) error {
 	}
 	for _, v := range [][]float32{g.Mean, g.Scale, g.Bias, g.Weight} {
 		if unfit(v) {
-			return fmt.Errorf("a guide with values that are not finite")
+			return fmt.Errorf("a guide with values that are not finite, or not between −%d and %d", unfitMost, unfitMost)
 		}
 	}
 	for i, v := range g.Scale {

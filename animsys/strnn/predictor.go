@@ -215,7 +215,8 @@ func (p *Predictor) Draw(seed uint64, spread float32) { p.seed, p.spread = seed,
 
 // Extend makes n motions of have frames each frames long, rows (n, frames, columns) raw,
 // of which the first have, at least Encode, are given: by as many as Predict at a time,
-// each from the last Encode frames, in an open loop. What is drawn for a motion follows
+// each from the last Encode frames, in an open loop. Where they are settled, the first one
+// that no longer is a person's ends it for all. What is drawn for a motion follows
 // from the seed, its place among the n and the frame.
 func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	m := p.m

@@ -52,6 +52,7 @@ type wandering struct {
 	turn    int32         // the tick of the cycle at which they go on
 	person  uint64        // how many were added before them
 	windows uint64        // played
+	leapt   bool          // they began anew
 }
 
 // TickRate is that of a stream, per second: the frames between two of the network's are
@@ -223,7 +224,7 @@ func (s *Stream) begin(row int) {
 }
 
 // gaitOf returns how somebody who is free goes, by the last half of the frames that are
-// played.
+// played: their stride goes on as fast as they do.
 func (s *Stream) gaitOf(row int) gait {
 	m, window := s.model, s.window(row)
 	g := gait{phase: s.body[row].gait.phase}
@@ -233,7 +234,18 @@ func (s *Stream) gaitOf(row int) gait {
 		g.speed[0] += v[feature.MotionZ] / float32(n)
 		g.turn[0] += v[feature.MotionYaw] / float32(n)
 	}
+	for range m.Predict {
+		g.next(g.speed[0], g.turn[0])
+	}
 	return g
+}
+
+// Leapt reports whether row has begun anew, from another pose, since it was last asked.
+// It may be asked of different rows at a time.
+func (s *Stream) Leapt(row int) bool {
+	leapt := s.body[row].leapt
+	s.body[row].leapt = false
+	return leapt
 }
 
 // Place moves row to a place, finite. They go on there.

@@ -69,6 +69,7 @@ func (s *Stream) goOn() error {
 		if !s.fit[i] {
 			s.lost++
 			s.begin(int(r))
+			s.body[r].leapt = true
 		}
 	}
 	return nil
@@ -140,7 +141,9 @@ func (s *Stream) settleOne(worker, i int) {
 	w := s.window(r)
 	copy(w, w[len(next):])
 	copy(w[m.Encode*cols:], next)
-	if s.body[r].gait = s.gaits[i]; i >= s.led {
+	if i < s.led {
+		s.body[r].gait = s.gaits[i]
+	} else {
 		s.body[r].gait = s.gaitOf(r)
 	}
 }

@@ -65,7 +65,7 @@ func newEdit() *cobra.Command {
 		Short: "Clean a motion, fill its gaps, or make it reach and go elsewhere",
 		Long: `Edit the motion of a person on a motion manifold (Holden, Saito and Komura 2016)
 and write it as BVH on the human skeleton: metres, 60 frames per second, world
-space. MOTION is a BVH or AMC file of any skeleton that a retargeting profile fits
+space. MOTION is a BVH, AMC or TXT file of any skeleton that a retargeting profile fits
 (mannequin import --retarget).
 
 What is done, in this order, as far as it is asked for:

@@ -86,6 +86,8 @@ docs/strnn.md defines every figure.`,
 				return command.Usagef("--motions is %d, want 0 to 100000", o.motions)
 			case !(o.seconds >= 1 && o.seconds <= 3600):
 				return command.Usagef("--seconds is %g, want 1 to 3600", o.seconds)
+			case o.draws < 1 || o.draws > 100 || o.steps < 0 || o.steps > 100:
+				return command.Usagef("--draws %d --steps %d: want 1 to 100, and 0 to 100", o.draws, o.steps)
 			case !(o.spread >= 0 && o.spread <= 3):
 				return command.Usagef("--spread is %g, want 0 to 3", o.spread)
 			}
@@ -445,6 +447,9 @@ func (r *evalSTRNNReport) rates() error {
 		copy(seen[at:], rows)
 	}
 	for _, v := range []struct{ control, bf16 bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+		if v.control && m.Latent == 0 {
+			continue
+		}
 		n := motions
 		var run, close func() error
 		if v.control {

@@ -52,7 +52,7 @@ func newPredict() *cobra.Command {
 		Short: "Go on from a person's motion",
 		Long: `Go on from the motion of a person, as long as you like, with a spatio-temporal
 recurrent network (Wang, Ho, Shum and Zhu 2019), and write both as BVH on the human
-skeleton: metres, 60 frames per second, world space. RECORDING is a BVH or AMC file of
+skeleton: metres, 60 frames per second, world space. RECORDING is a BVH, AMC or TXT file of
 any skeleton that a retargeting profile fits (mannequin import --retarget), at any
 frame rate.
 
@@ -134,7 +134,7 @@ func predict(path string, o predictOptions) (*predictReport, error) {
 	begin := time.Now()
 	err = errors.Join(p.Extend(rows, 1, have, frames), p.Close())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w: try another --seed, or a smaller --spread", path, err)
 	}
 	r := &predictReport{Out: o.out, Recorded: float64(have) / strnn.Rate, Made: float64(frames-have) / strnn.Rate, Rate: float64(frames-have) / time.Since(begin).Seconds()}
 	for f := have; f < frames; f++ {

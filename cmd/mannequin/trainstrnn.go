@@ -21,7 +21,7 @@ second, by some more, again and again, and takes noise off motion.
 
 To the paper's network ours adds what a linear filter predicts, from which the
 network learns the difference, and latent values that say in which of the ways it may
-go on a motion does. --paper leaves both out and trains as the paper does, by
+go on a motion does. --paper leaves all of ours out and trains as the paper does, by
 AdaDelta; the flags below then have other defaults.
 
 Files, checkpoints and --resume are as in train mann.`,
@@ -36,7 +36,7 @@ Files, checkpoints and --resume are as in train mann.`,
 				for name, take := range map[string]func(){
 					"encode": func() { r.Encode = given.Encode }, "predict": func() { r.Predict = given.Predict }, "units": func() { r.Units = given.Units },
 					"spatial": func() { r.Spatial = given.Spatial }, "filter": func() { r.Filter = given.Filter }, "horizon": func() { r.Horizon = given.Horizon },
-					"linear": func() { r.Linear = given.Linear }, "latent": func() { r.Latent = given.Latent }, "chain": func() { r.Chain = given.Chain },
+					"linear": func() { r.Linear = given.Linear }, "latent": func() { r.Latent = given.Latent }, "chain": func() { r.Chain = given.Chain }, "kl": func() { r.KL = given.KL },
 				} {
 					if changed(name) {
 						take()

@@ -185,7 +185,10 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 					w.add(i)
 					w.Wanders[i] = strnn.Wander{Speed: float32(i%3) / 2, Free: free == (i%2 == 0)}
 				}
-				for range 80 {
+				for tick := range 200 {
+					if tick%70 == 69 { // a stride goes on whoever leads
+						w.Wanders[0].Free = !w.Wanders[0].Free
+					}
 					w.tick()
 					out = append(out, w.pose(0))
 				}

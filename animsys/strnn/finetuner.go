@@ -67,8 +67,8 @@ func (t *FineTuner) Close() error {
 	return t.see.Close()
 }
 
-// Run is Controller.Run, one motion after the other; of the job Draws, Ways, Spread, Seed and Settle do
-// not count, and Steps are those of tuning.
+// Run is Controller.Run, one motion after the other; of the job Draws, Ways, Spread, Seed
+// and Settle do not count, and Steps are those of tuning.
 func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64, err error) {
 	m := t.m
 	size, encode := m.Predict*m.Layout.Columns(), m.Encode*m.Layout.Columns()

@@ -55,7 +55,7 @@ type Model struct {
 
 	Net             *netruntime.Net
 	Encode, Predict int    // frames seen, and made
-	Latent          int    // values that say in which of the ways it may go on a motion does, in deviations from what is likely; all 0 is the mean of all ways
+	Latent          int    // values that say in which of the ways it may go on a motion does, in deviations from what is likely; all 0 is the middle of all ways
 	Guide           *Guide // which of them lead people as they are asked; nil: the file has none
 
 	encode  *netruntime.Net // frames to the state of the temporal network

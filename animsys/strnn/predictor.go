@@ -52,7 +52,7 @@ type PredictorOptions struct {
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
-	Rough   bool              // without the residual network, which takes a sixth of the time
+	Rough   bool              // without the residual network: a little faster
 	Settle  bool              // Extend makes frames a person's before it goes on from them: bones keep their length, the lower foot is on the ground, contacts are what is low and slow. What a network makes of its own frames drifts without
 }
 

@@ -69,7 +69,7 @@ type StreamOptions struct {
 	Spread  float32           // deviation of the latent values that are drawn, around the guide's and around the likeliest ones; 0 is 0.5
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
-	Filter  bool              // with the residual network, which takes a quarter more time: what it takes off frames are settled without
+	Filter  bool              // with the residual network, which takes more time: what it takes off frames are settled without
 }
 
 // streamStarts is with how many windows people begin.

@@ -58,7 +58,8 @@ frame rate.
 
 A motion may go on in many ways. One is drawn every 2/3 s: another --seed is another
 motion. With a --spread of 1 people keep doing what they do; with more they do this
-and that of all that was learnt, with less they come to rest. --feet holds standing feet as the game does.`,
+and that of all that was learnt, with less they come to rest. --feet holds standing
+feet as the game does.`,
 		Example: `  mannequin predict walk.bvh --seconds 60 --out on.bvh
   mannequin predict boxing.bvh --at 2.5 --seed 7 --feet --out on.bvh --json`,
 		Args: cobra.ExactArgs(1),

@@ -31,6 +31,8 @@ var arrows = []arrow{
 	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
 		"the only package that touches the window and GL"},
 
+	{"engine/show", []string{"engine/...", "terrain", "scenes", "animsys/skel"}, "scenes on a stage"},
+
 	{"internal/pool", nil, "a leaf: loops on parked workers"},
 	{"internal/kernel", []string{"internal/pool", "golang.org/x/sys/cpu"}, "the bottom of the network engine"},
 	{"internal/atomicfile", nil, "a leaf"},

@@ -25,8 +25,8 @@ type Scene interface {
 	Close() error
 }
 
-// Input is what the player does during one tick, apart from any device. The
-// zero value is hands off.
+// Input is what comes to the world from outside during one tick, apart from any
+// device: the same inputs give the same world. The zero value is hands off.
 type Input struct {
 	Forward float32 // ahead +, back −; in [−1, 1]
 	Side    float32 // sideways, left +, right −; in [−1, 1]
@@ -38,6 +38,13 @@ type Input struct {
 	Jump    bool    // held
 	Reset   bool    // back to the start
 	Touch   Touch   // what is done to the scene's panel
+
+	// From where it is watched, and how much time there is. A scene may take less
+	// trouble with what is far away.
+	Watched bool    // Eye says
+	Eye     m3.Vec3 // where the camera is, world, m
+	Ahead   m3.Vec3 // where it looks, unit; zero is everywhere
+	Saving  float32 // how much of the trouble is to be saved, 0 to 1
 }
 
 // Gait is a speed step of the player's character.
@@ -52,20 +59,98 @@ const (
 	Canter
 )
 
-// Frame is what to draw: agents posed in world space on a terrain. All lengths
-// are metres, all positions world space.
+// Frame is what to draw: characters posed in world space on a terrain. All lengths
+// are metres, all positions world space. Who shows it sets Show, the scene the rest.
 type Frame struct {
-	Skel    *skel.Skeleton // the skeleton that all agents share
-	Agents  int
-	Bones   []m3.Xform   // (Agents, Skel.Len()) each joint's world transform
-	Tint    [][3]float32 // (Agents) linear RGB coat colour, 0–1
+	Show Overlay // what to draw besides the characters, of what the scene has
+
+	Casts   []Cast
 	Terrain *terrain.Field
 	Focus   m3.Vec3   // what a camera should look at
 	Heading float32   // the focus's yaw in radians, for a camera that follows
+	Shot    Shot      // where the scene has the camera; the zero value leaves that to who watches
 	Path    []m3.Vec3 // the focus's planned path on the ground; may be empty
+	Lines   []Line    // of Show
+	Graphs  []Graph   // of Show
+	Caption string    // what is said, in large letters at the bottom; may be empty
 	Help    []string  // key help, one line each
 	HUD     []string  // what is going on, one line each
 	Panel   Panel     // what the player can change; may be empty
+}
+
+// Cast is those characters of a frame who share a skeleton.
+type Cast struct {
+	Skel *skel.Skeleton
+	// Bones are each joint's world transform, (characters, Skel.Len()).
+	Bones []m3.Xform
+	Tint  [][3]float32 // (characters) linear RGB colour of coat or clothes, 0–1
+}
+
+// Len returns how many characters there are.
+func (c *Cast) Len() int { return len(c.Tint) }
+
+// Of returns the bones of character i.
+func (c *Cast) Of(i int) []m3.Xform { n := c.Skel.Len(); return c.Bones[i*n : (i+1)*n] }
+
+// Begin empties the frame, but for Show, and keeps its slices for what is to come.
+func (f *Frame) Begin(t *terrain.Field) {
+	*f = Frame{
+		Show: f.Show, Terrain: t, Casts: f.Casts[:0], Path: f.Path[:0], Lines: f.Lines[:0], Graphs: f.Graphs[:0],
+		Help: f.Help[:0], HUD: f.HUD[:0], Panel: f.Panel,
+	}
+}
+
+// Cast appends an empty cast on the skeleton and returns it, to be filled in before
+// the next: its slices have the room of the frame before.
+func (f *Frame) Cast(sk *skel.Skeleton) *Cast {
+	n := len(f.Casts)
+	if n < cap(f.Casts) {
+		f.Casts = f.Casts[:n+1]
+	} else {
+		f.Casts = append(f.Casts, Cast{})
+	}
+	c := &f.Casts[n]
+	c.Skel, c.Bones, c.Tint = sk, c.Bones[:0], c.Tint[:0]
+	return c
+}
+
+// Shot is where a scene has the camera.
+type Shot struct {
+	On          bool
+	Eye, Target m3.Vec3
+	FOV         float32 // vertical, rad
+	Cut         bool    // since the last tick it has jumped: nothing leads over
+}
+
+// Overlay is a set of what may be drawn besides the characters.
+type Overlay uint16
+
+// What may be drawn. Of whom it is, the scene decides: the one who is watched, or all.
+const (
+	Trajectories Overlay = 1 << iota // where they come from, and are about to go
+	Contacts                         // feet that stand
+	Targets                          // where the ground's inverse kinematics has feet go
+	Velocities
+	Skeletons
+	Roots       // where they stand on the ground, and which way they face
+	Activations // how much of each expert the network is, over time
+	Times       // how long the stages of the tick take
+
+	AllOverlays = 1<<iota - 1
+)
+
+// Line is a straight line that is drawn over everything.
+type Line struct {
+	From, To m3.Vec3
+	Colour   [3]float32 // linear RGB, 0–1
+}
+
+// Graph is values over time, a curve each.
+type Graph struct {
+	Title    string
+	Names    []string    // of the curves
+	Values   [][]float32 // (curves, any number) oldest first; what is not finite leaves a gap
+	Min, Max float32     // of the axis, Min < Max
 }
 
 // Exporter is a scene whose player can ask for its motion.

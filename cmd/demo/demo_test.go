@@ -173,33 +173,6 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
-	press := func(keys ...stage.Key) (c stage.Controls) {
-		for _, k := range keys {
-			c.Held[k] = true
-		}
-		return c
-	}
-	var none, hits [stage.Keys]bool
-	if got := translate(press(), none); got != (scenes.Input{}) {
-		t.Errorf("no key is %+v", got)
-	}
-	if got := translate(press(stage.Letter('W'), stage.KeyLeft, stage.Letter('E')), none); got.Forward != 1 || got.Turn != 1 || got.Side != -1 {
-		t.Errorf("W, left and E are %+v", got)
-	}
-	if got := translate(press(stage.Letter('W'), stage.KeyDown), none); got.Forward != 0 {
-		t.Errorf("ahead and back are %+v", got)
-	}
-	if got := translate(press(stage.Letter('X'), stage.KeySpace), none); !got.Sit || !got.Jump || got.Lie || got.Stand {
-		t.Errorf("X and space are %+v", got)
-	}
-	// A tap between two ticks counts, a gait changes once.
-	hits[stage.Digit(3)], hits[stage.Letter('R')], hits[stage.KeySpace] = true, true, true
-	if got := translate(press(), hits); got.Gait != scenes.Trot || !got.Reset || !got.Jump {
-		t.Errorf("taps on 3, R and space are %+v", got)
-	}
-}
-
 // The recording's player turns away from a dog in the way, and from no other.
 func TestAvoid(t *testing.T) {
 	sk := testdog.Skeleton()
@@ -210,14 +183,14 @@ func TestAvoid(t *testing.T) {
 	}{
 		{m3.V(0.3, 0, 1), -1}, {m3.V(-0.3, 0, 1), 1}, {m3.V(0.3, 0, -2), 0}, {m3.V(2, 0, 1), 0}, {m3.V(0, 0, 5), 0},
 	} {
-		f := scenes.Frame{Skel: sk, Agents: 2, Bones: make([]m3.Xform, 2*sk.Len()), Heading: 0.5}
-		f.Bones[sk.Len()].Pos = m3.YawQuat(0.5).Rotate(c.at)
+		f := scenes.Frame{Casts: []scenes.Cast{{Skel: sk, Bones: make([]m3.Xform, 2*sk.Len()), Tint: make([][3]float32, 2)}}, Heading: 0.5}
+		f.Casts[0].Of(1)[0].Pos = m3.YawQuat(0.5).Rotate(c.at)
 		got := avoid(in, &f).Turn
 		if (c.turn == 0 && got != in.Turn) || (got-in.Turn)*c.turn < 0 || (c.turn != 0 && got == in.Turn) {
 			t.Errorf("a dog at %v turns the player by %g", c.at, got)
 		}
 	}
-	if got := avoid(scenes.Input{Sit: true}, &scenes.Frame{Agents: 5}); got != (scenes.Input{Sit: true}) {
+	if got := avoid(scenes.Input{Sit: true}, &scenes.Frame{}); got != (scenes.Input{Sit: true}) {
 		t.Errorf("a sitting player does %+v", got)
 	}
 }

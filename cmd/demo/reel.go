@@ -22,6 +22,7 @@ import (
 	"mannequin/internal/backend"
 	"mannequin/internal/command"
 	"mannequin/scenes"
+	"mannequin/scenes/playbill"
 )
 
 // take is one short video of the reel.
@@ -74,7 +75,7 @@ func reel() []take {
 }
 
 func newReel() *cobra.Command {
-	o := options{seed: 1, backend: backend.CPU}
+	o := options{setup: playbill.Default("quadruped"), backend: backend.CPU}
 	var only []string
 	c := &cobra.Command{
 		Use:   "reel",
@@ -97,7 +98,7 @@ func newReel() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.model, "model", "dog", "a shipped model's name, or a model file")
+	f.StringVar(&o.setup.Model, "model", "dog", "a shipped model's name, or a model file")
 	f.StringVar(&o.out, "out", filepath.Join("out", "showreel"), "`folder` for the videos and the sheets")
 	f.StringSliceVar(&only, "only", nil, "`names` of the takes to record (default: all of them)")
 	f.IntVar(&o.width, "width", 640, "picture's width, pixels")
@@ -130,12 +131,12 @@ func pick(takes []take, names []string) ([]take, error) {
 func shoot(ctx context.Context, o options, takes []take, stdout, stderr io.Writer) error {
 	for i, t := range takes {
 		o := o
-		o.scene, o.agents, o.terrain, o.seconds = "quadruped", 0, "flat", t.player.Seconds()
+		o.setup.Scene, o.setup.Agents, o.setup.Terrain, o.seconds = "quadruped", 0, "flat", t.player.Seconds()
 		if t.terrain != "" {
-			o.terrain = t.terrain
+			o.setup.Terrain = t.terrain
 		}
 		if t.crowd > 0 {
-			o.scene, o.agents = "crowd", t.crowd
+			o.setup.Scene, o.setup.Agents = "crowd", t.crowd
 		}
 		ext := ".mp4"
 		if media.Check("x"+ext) != nil {
@@ -170,7 +171,7 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 		return err
 	}
 	defer st.Close()
-	v, err := newView(o, st, s)
+	v, _, err := newShow(o, st, s)
 	if err != nil {
 		return err
 	}
@@ -201,17 +202,17 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 			return fmt.Errorf("stopped; %s was not written", o.out)
 		}
 		dt := at(i+1) - at(i)
-		if err := v.advance(dt, input); err != nil {
+		if err := v.Advance(dt, input); err != nil {
 			return err
 		}
 		if t.crowd > 0 {
-			frameCamera(st.Camera, o.scene, at(i).Seconds(), dt.Seconds())
+			frameCamera(st.Camera, o.setup.Scene, at(i).Seconds(), dt.Seconds())
 		} else {
 			// At one height above the ground: a dog that sits is not the lower for it.
-			at := v.frame.Focus
-			st.Camera.Lift = v.frame.Terrain.Height(at.X, at.Z) + 0.42 - at.Y
+			at := v.Frame.Focus
+			st.Camera.Lift = v.Frame.Terrain.Height(at.X, at.Z) + 0.42 - at.Y
 		}
-		if err := v.draw(dt, nil, t.caption); err != nil {
+		if err := v.Draw(dt, nil, t.caption); err != nil {
 			return err
 		}
 		if img, err = st.Capture(img); err != nil {

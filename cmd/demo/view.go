@@ -11,92 +11,41 @@ import (
 
 	"golang.org/x/term"
 
-	"mannequin/engine/body"
-	"mannequin/engine/clock"
 	"mannequin/engine/m3"
 	"mannequin/engine/media"
+	"mannequin/engine/show"
 	"mannequin/engine/stage"
 	"mannequin/scenes"
-	"mannequin/terrain"
 )
 
-// view shows a scene's frames on a stage.
-type view struct {
-	st     *stage.Stage
-	scene  scenes.Scene
-	crowd  *stage.Crowd
-	ground *terrain.Field
-	frame  scenes.Frame
-	clock  *clock.Fixed
-	export export
-}
-
-// newView poses the first frame and places the camera.
-func newView(o options, st *stage.Stage, s scenes.Scene) (*view, error) {
-	v := &view{st: st, scene: s, export: export{path: o.bvh}}
-	var err error
-	// A program that was held up skips what it missed.
-	if v.clock, err = clock.New(scenes.TickRate, max(8, scenes.TickRate/o.fps+1)); err != nil {
-		return nil, err
-	}
-	s.Frame(&v.frame, 1)
-	sk := v.frame.Skel
-	b, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets})
+// newShow puts a scene on a stage and places the camera.
+func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, error) {
+	v, err := show.New(st, s, o.fps)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if v.crowd, err = st.NewCrowd(b); err != nil {
-		return nil, err
+	x := &export{path: o.bvh}
+	if from, ok := s.(scenes.Exporter); ok {
+		v.Stepped = func() { x.take(from) }
 	}
 	c := st.Camera
-	if o.scene == "crowd" {
+	switch o.setup.Scene {
+	case "crowd":
 		// From a hill's height over all of them.
 		c.Follow, c.Pitch, c.Yaw = false, 0.30, 0.5
-		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.agents))
-	}
-	if o.scene == "people" || o.scene == "latent" || o.scene == "strnn" {
+		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.setup.Agents))
+	case "people", "latent", "strnn":
 		c.Distance, c.Pitch = 5, 0.2
 	}
-	if o.scene == "latent" {
+	if o.setup.Scene == "latent" {
 		c.Aside = 0.9 // steps are seen from the side
 	}
-	return v, nil
+	return v, x, nil
 }
 
-// advance takes the steps that dt calls for.
-func (v *view) advance(dt time.Duration, input func() scenes.Input) error {
-	for range v.clock.Advance(dt) {
-		if err := v.scene.Step(input()); err != nil {
-			return err
-		}
-		if e, ok := v.scene.(scenes.Exporter); ok {
-			v.export.take(e)
-		}
-	}
-	return nil
-}
-
-// draw renders the present state. dt moves the camera.
-func (v *view) draw(dt time.Duration, help []string, hud ...string) error {
-	f := &v.frame
-	v.scene.Frame(f, v.clock.Alpha())
-	if f.Terrain != v.ground {
-		v.ground = f.Terrain
-		v.st.SetGround(f.Terrain.Height)
-	}
-	if err := v.crowd.Set(f.Bones, f.Tint); err != nil {
-		return err
-	}
-	v.st.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
-	if v.export.told != "" {
-		f.HUD = append(f.HUD, v.export.told)
-	}
-	return v.st.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: append(f.HUD, hud...), Help: help, Panel: &f.Panel})
-}
-
-// show runs the scene in the window until it is closed.
-func show(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error {
-	v, err := newView(o, st, s)
+// run runs the scene in the window until it is closed.
+func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error {
+	v, x, err := newShow(o, st, s)
 	if err != nil {
 		return err
 	}
@@ -106,8 +55,8 @@ func show(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error
 	var hits [stage.Keys]bool
 	var mouse scenes.Touch
 	input := func() scenes.Input {
-		in := translate(keys, hits)
-		in.Touch = touch(&v.frame.Panel, mouse, keys, hits)
+		in := show.Input(keys, hits)
+		in.Touch = show.Touch(&v.Frame.Panel, mouse, keys, hits)
 		hits, mouse = [stage.Keys]bool{}, scenes.Touch{}
 		return in
 	}
@@ -131,20 +80,20 @@ func show(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error
 			help = !help
 		}
 		if keys.Hit[stage.Letter('F')] {
-			st.Camera.Follow = o.scene != "crowd"
+			st.Camera.Follow = o.setup.Scene != "crowd"
 		}
 		now := time.Now()
 		dt := now.Sub(last)
 		last = now
 		smooth += 0.05 * (dt.Seconds() - smooth)
-		if err := v.advance(dt, input); err != nil {
+		if err := v.Advance(dt, input); err != nil {
 			return err
 		}
 		var lines []string
 		if help {
-			lines = helpFor(&v.frame, true)
+			lines = helpFor(&v.Frame, true)
 		}
-		if err := v.draw(dt, lines, fmt.Sprintf("%.0f pictures/s", 1/smooth)); err != nil {
+		if err := v.Draw(dt, lines, x.lines(fmt.Sprintf("%.0f pictures/s", 1/smooth))...); err != nil {
 			return err
 		}
 		st.Present()
@@ -154,7 +103,7 @@ func show(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error
 
 // record renders o.seconds of the scene into o.out.
 func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, player scenes.Script, stderr io.Writer) error {
-	v, err := newView(o, st, s)
+	v, x, err := newShow(o, st, s)
 	if err != nil {
 		return err
 	}
@@ -167,7 +116,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 	input := func() scenes.Input {
 		in := player.At(tick)
 		tick++
-		return avoid(in, &v.frame)
+		return avoid(in, &v.Frame)
 	}
 	frames := max(int(math.Round(o.seconds*float64(o.fps))), 1)
 	progress := newProgress(stderr, o.out, frames)
@@ -179,11 +128,11 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 			return fmt.Errorf("stopped; %s was not written", o.out)
 		}
 		dt := at(i+1) - at(i)
-		if err := v.advance(dt, input); err != nil {
+		if err := v.Advance(dt, input); err != nil {
 			return err
 		}
-		frameCamera(st.Camera, o.scene, at(i).Seconds(), dt.Seconds())
-		if err := v.draw(dt, helpFor(&v.frame, false)); err != nil {
+		frameCamera(st.Camera, o.setup.Scene, at(i).Seconds(), dt.Seconds())
+		if err := v.Draw(dt, helpFor(&v.Frame, false), x.lines()...); err != nil {
 			return err
 		}
 		if img, err = st.Capture(img); err != nil {
@@ -217,14 +166,14 @@ func frameCamera(c *stage.Camera, scene string, t, dt float64) {
 // the script knows nothing of.
 func avoid(in scenes.Input, f *scenes.Frame) scenes.Input {
 	const look, wide = 3.0, 0.8 // m ahead, m to either side
-	if in.Forward <= 0 || f.Agents < 2 {
+	if in.Forward <= 0 || len(f.Casts) == 0 {
 		return in
 	}
-	n := f.Skel.Len()
+	dogs := &f.Casts[0]
 	ahead := m3.YawQuat(f.Heading).Rotate(m3.V(0, 0, 1))
 	left := m3.YawQuat(f.Heading).Rotate(m3.V(1, 0, 0))
-	for a := 1; a < f.Agents; a++ {
-		d := f.Bones[a*n].Pos.Sub(f.Focus)
+	for a := 1; a < dogs.Len(); a++ {
+		d := dogs.Of(a)[0].Pos.Sub(f.Focus)
 		z, x := d.Dot(ahead), d.Dot(left)
 		if z < -0.3 || z > look || m3.Abs(x) > wide {
 			continue
@@ -236,32 +185,6 @@ func avoid(in scenes.Input, f *scenes.Frame) scenes.Input {
 		in.Turn += push
 	}
 	in.Turn = m3.Clamp(in.Turn, -1, 1)
-	return in
-}
-
-// translate gives the keys their meaning in the scenes.
-func translate(c stage.Controls, hit [stage.Keys]bool) scenes.Input {
-	held := func(k ...stage.Key) float32 {
-		for _, k := range k {
-			if c.Held[k] || hit[k] {
-				return 1
-			}
-		}
-		return 0
-	}
-	key := func(l byte) bool { return held(stage.Letter(l)) > 0 }
-	in := scenes.Input{
-		Forward: held(stage.Letter('W'), stage.KeyUp) - held(stage.Letter('S'), stage.KeyDown),
-		Turn:    held(stage.Letter('A'), stage.KeyLeft) - held(stage.Letter('D'), stage.KeyRight),
-		Side:    held(stage.Letter('Q')) - held(stage.Letter('E')),
-		Sit:     key('X'), Lie: key('C'), Stand: key('V'),
-		Jump: held(stage.KeySpace) > 0, Reset: hit[stage.Letter('R')],
-	}
-	for i, g := range []scenes.Gait{scenes.Walk, scenes.Pace, scenes.Trot, scenes.Canter} {
-		if hit[stage.Digit(i+1)] {
-			in.Gait = g
-		}
-	}
 	return in
 }
 

@@ -68,11 +68,11 @@ func (s *Scene) Step(scenes.Input) error { return s.Park.Step() }
 // Frame describes what to draw. The focus is the herd's middle.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	s.Draw(dst, alpha)
-	joints := dst.Skel.Len()
+	dogs := &dst.Casts[0]
 	var mid m3.Vec3
-	for r := range dst.Agents {
-		mid = mid.Add(dst.Bones[r*joints].Pos.Scale(1 / float32(dst.Agents)))
+	for r := range dogs.Len() {
+		mid = mid.Add(dogs.Of(r)[0].Pos.Scale(1 / float32(dogs.Len())))
 	}
 	dst.Focus, dst.Heading = mid, 0
-	dst.HUD = append(dst.HUD, fmt.Sprintf("%d dogs", dst.Agents))
+	dst.HUD = append(dst.HUD, fmt.Sprintf("%d dogs", dogs.Len()))
 }

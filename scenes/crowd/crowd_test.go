@@ -48,24 +48,24 @@ func TestHerd(t *testing.T) {
 	}
 	a.Frame(&fa, 0.5)
 	b.Frame(&fb, 0.5)
-	if fa.Agents != 50 || len(fa.Bones) != 50*fa.Skel.Len() || len(fa.Tint) != 50 {
-		t.Fatalf("%d agents, %d bones, %d tints", fa.Agents, len(fa.Bones), len(fa.Tint))
+	if fa.Casts[0].Len() != 50 || len(fa.Casts[0].Bones) != 50*fa.Casts[0].Skel.Len() || len(fa.Casts[0].Tint) != 50 {
+		t.Fatalf("%d agents, %d bones, %d tints", fa.Casts[0].Len(), len(fa.Casts[0].Bones), len(fa.Casts[0].Tint))
 	}
-	for j, x := range fa.Bones {
-		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Bones[j] {
-			t.Fatalf("bone %d: %v and %v", j, x, fb.Bones[j])
+	for j, x := range fa.Casts[0].Bones {
+		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Casts[0].Bones[j] {
+			t.Fatalf("bone %d: %v and %v", j, x, fb.Casts[0].Bones[j])
 		}
 	}
 	moved, coats := 0, map[[3]float32]bool{}
-	for r := range fa.Agents {
-		hips := fa.Bones[r*fa.Skel.Len()].Pos
+	for r := range fa.Casts[0].Len() {
+		hips := fa.Casts[0].Bones[r*fa.Casts[0].Skel.Len()].Pos
 		if a.Inside(hips) < 1 {
 			t.Errorf("dog %d is at the border: %v", r, hips)
 		}
 		if hips.Flat().Dist(first[r].Pos) > 1 {
 			moved++
 		}
-		coats[fa.Tint[r]] = true
+		coats[fa.Casts[0].Tint[r]] = true
 	}
 	if moved < 20 {
 		t.Errorf("only %d of 50 dogs went anywhere", moved)

@@ -325,19 +325,18 @@ func (s *Scene) advance() error {
 
 // Frame describes what to draw.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
-	dst.Skel, dst.Terrain, dst.Agents = s.Model.Skel, s.field, 1
-	dst.Bones = s.body.interpolate(dst.Bones, alpha)
-	dst.Tint = append(dst.Tint[:0], [3]float32{0.06, 0.16, 0.42})
+	dst.Begin(s.field)
+	c := dst.Cast(s.Model.Skel)
+	c.Bones = s.body.interpolate(c.Bones, alpha)
+	c.Tint = append(c.Tint, [3]float32{0.06, 0.16, 0.42})
+	dst.Focus, dst.Heading = c.Bones[0].Pos, s.body.place.Yaw
 	if o := s.others; o != nil {
-		dst.Agents += o.strollers.Agents()
 		s.bones = o.strollers.Interpolate(s.bones, alpha)
-		dst.Bones = append(dst.Bones, s.bones...)
+		c.Bones = append(c.Bones, s.bones...)
 		for i := range o.strollers.Agents() {
-			dst.Tint = append(dst.Tint, scenes.Clothes(i, 2))
+			c.Tint = append(c.Tint, scenes.Clothes(i, 2))
 		}
 	}
-	dst.Focus, dst.Heading = dst.Bones[0].Pos, s.body.place.Yaw
-	dst.Path = dst.Path[:0]
 	l, rows, p := s.Model.Layout, s.rows(), s.body.place
 	cols := l.Columns()
 	for f := range ahead * latent.Rate {
@@ -346,7 +345,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		}
 		p = onward(l, p, rows[(s.frame+f)*cols%len(rows):][:cols])
 	}
-	dst.HUD, dst.Help = append(dst.HUD[:0], s.hud), help
+	dst.HUD, dst.Help = append(dst.HUD, s.hud), append(dst.Help, help...)
 	dst.Panel.Copy(&s.panel)
 }
 

@@ -45,8 +45,8 @@ func pose(s *Scene) []m3.Vec3 {
 	var f scenes.Frame
 	s.Frame(&f, 1)
 	var out []m3.Vec3
-	for _, b := range f.Bones {
-		out = append(out, b.Pos.Sub(f.Bones[0].Pos))
+	for _, b := range f.Casts[0].Bones {
+		out = append(out, b.Pos.Sub(f.Casts[0].Bones[0].Pos))
 	}
 	return out
 }
@@ -74,11 +74,11 @@ func TestWalks(t *testing.T) {
 		if d := b.Focus.Flat().Dist(a.Focus.Flat()); d < 0.7*5*testlatent.Speed || d > 1.3*5*testlatent.Speed {
 			t.Errorf("%s: %g m in 5 s", name, d)
 		}
-		if len(b.Bones) != s.Model.Skel.Len() || b.Agents != 1 || len(b.Tint) != 1 || len(b.Path) < 2 || len(b.HUD) != 1 || len(b.Help) == 0 {
-			t.Errorf("%s: %d bones, %d on the way", name, len(b.Bones), len(b.Path))
+		if len(b.Casts[0].Bones) != s.Model.Skel.Len() || b.Casts[0].Len() != 1 || len(b.Casts[0].Tint) != 1 || len(b.Path) < 2 || len(b.HUD) != 1 || len(b.Help) == 0 {
+			t.Errorf("%s: %d bones, %d on the way", name, len(b.Casts[0].Bones), len(b.Path))
 		}
 		low := float32(math.Inf(1))
-		for _, x := range b.Bones {
+		for _, x := range b.Casts[0].Bones {
 			if !x.Pos.Finite() || !x.Rot.Finite() {
 				t.Fatalf("%s: %v", name, x)
 			}

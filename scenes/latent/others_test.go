@@ -46,19 +46,19 @@ func TestOthers(t *testing.T) {
 	s.Frame(&f, 0.5)
 	alone.Frame(&a, 0.5)
 	joints := m.Skel.Len()
-	if f.Agents != n+1 || len(f.Bones) != (n+1)*joints || len(f.Tint) != n+1 {
-		t.Fatalf("%d people, %d bones, %d tints", f.Agents, len(f.Bones), len(f.Tint))
+	if f.Casts[0].Len() != n+1 || len(f.Casts[0].Bones) != (n+1)*joints || len(f.Casts[0].Tint) != n+1 {
+		t.Fatalf("%d people, %d bones, %d tints", f.Casts[0].Len(), len(f.Casts[0].Bones), len(f.Casts[0].Tint))
 	}
-	if !slices.Equal(f.Bones[:joints], a.Bones) {
+	if !slices.Equal(f.Casts[0].Bones[:joints], a.Casts[0].Bones) {
 		t.Error("the person of the sliders walks otherwise among others")
 	}
-	for i, b := range f.Bones {
+	for i, b := range f.Casts[0].Bones {
 		if !b.Pos.Finite() || !b.Rot.Finite() || b.Pos.Y < field.Height(b.Pos.X, b.Pos.Z)-0.02 {
 			t.Errorf("joint %d of person %d is at %v", i%joints, i/joints, b)
 		}
 	}
 	elbow := func(i int) m3.Vec3 {
-		return f.Bones[i*joints+m.Skel.Index("LeftForeArm")].Pos.Sub(f.Bones[i*joints].Pos)
+		return f.Casts[0].Bones[i*joints+m.Skel.Index("LeftForeArm")].Pos.Sub(f.Casts[0].Bones[i*joints].Pos)
 	}
 	if elbow(1).Dist(elbow(2)) < 0.01 {
 		t.Error("two of them walk in step")

@@ -215,14 +215,15 @@ func (s *Scene) Step(in scenes.Input) error {
 
 // Frame describes what to draw. The focus is the one who is watched.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
-	dst.Skel, dst.Terrain, dst.Agents = s.People.Skel, s.Terrain, s.People.Agents()
-	dst.Bones = s.People.Interpolate(dst.Bones, alpha)
-	dst.Tint, dst.Path, dst.HUD, dst.Help = dst.Tint[:0], dst.Path[:0], dst.HUD[:0], help
+	dst.Begin(s.Terrain)
+	dst.Help = append(dst.Help, help...)
+	c := dst.Cast(s.People.Skel)
+	c.Bones = s.People.Interpolate(c.Bones, alpha)
 	for _, p := range s.all {
-		dst.Tint = append(dst.Tint, p.tint)
+		c.Tint = append(c.Tint, p.tint)
 	}
 	row, _ := s.People.Rows.Row(s.all[s.watched].entity)
-	dst.Focus = dst.Bones[row*dst.Skel.Len()].Pos
+	dst.Focus = c.Of(row)[0].Pos
 	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
 	lane := s.all[s.watched].lane
 	along, _ := lane.Nearest(dst.Focus)
@@ -230,8 +231,8 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		p, _ := lane.At(along + d)
 		dst.Path = append(dst.Path, m3.V(p.X, s.Terrain.Height(p.X, p.Z), p.Z))
 	}
-	c := s.curves.Get(s.all[s.watched].entity)
-	about := fmt.Sprintf("%d people; this one goes %.1f m/s", dst.Agents, c.Speed)
+	curve := s.curves.Get(s.all[s.watched].entity)
+	about := fmt.Sprintf("%d people; this one goes %.1f m/s", c.Len(), curve.Speed)
 	if style := s.all[s.watched].style; style != "" {
 		about += ", " + style
 	}

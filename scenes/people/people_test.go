@@ -66,20 +66,20 @@ func TestCrowd(t *testing.T) {
 	}
 	a.Frame(&fa, 0.3)
 	b.Frame(&fb, 0.3)
-	if fa.Agents != 40 || len(fa.Bones) != 40*fa.Skel.Len() || len(fa.Tint) != 40 || len(fa.Path) == 0 || len(fa.HUD) != 1 || len(fa.Help) == 0 {
-		t.Fatalf("%d people, %d bones, %d tints", fa.Agents, len(fa.Bones), len(fa.Tint))
+	if fa.Casts[0].Len() != 40 || len(fa.Casts[0].Bones) != 40*fa.Casts[0].Skel.Len() || len(fa.Casts[0].Tint) != 40 || len(fa.Path) == 0 || len(fa.HUD) != 1 || len(fa.Help) == 0 {
+		t.Fatalf("%d people, %d bones, %d tints", fa.Casts[0].Len(), len(fa.Casts[0].Bones), len(fa.Casts[0].Tint))
 	}
-	for j, x := range fa.Bones {
-		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Bones[j] {
-			t.Fatalf("bone %d: %v and %v", j, x, fb.Bones[j])
+	for j, x := range fa.Casts[0].Bones {
+		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Casts[0].Bones[j] {
+			t.Fatalf("bone %d: %v and %v", j, x, fb.Casts[0].Bones[j])
 		}
 	}
 	for i := range 40 {
-		n := i * fa.Skel.Len()
-		if d := fa.Bones[n].Pos.Flat().Dist(first.Bones[n].Pos.Flat()); d < 2 {
+		n := i * fa.Casts[0].Skel.Len()
+		if d := fa.Casts[0].Bones[n].Pos.Flat().Dist(first.Casts[0].Bones[n].Pos.Flat()); d < 2 {
 			t.Errorf("person %d went %g m in 6 s", i, d)
 		}
-		if h := fa.Bones[n].Pos.Y - a.Terrain.Height(fa.Bones[n].Pos.X, fa.Bones[n].Pos.Z); h < 0.7 || h > 1.1 {
+		if h := fa.Casts[0].Bones[n].Pos.Y - a.Terrain.Height(fa.Casts[0].Bones[n].Pos.X, fa.Casts[0].Bones[n].Pos.Z); h < 0.7 || h > 1.1 {
 			t.Errorf("person %d has hips %g m over the ground", i, h)
 		}
 	}

@@ -104,9 +104,9 @@ func (s *Scene) Step(in scenes.Input) error {
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	s.Draw(dst, alpha)
 	s.Ahead(dst, 0)
-	dst.Focus = dst.Bones[0].Pos
+	dst.Focus = dst.Casts[0].Of(0)[0].Pos
 	dst.Heading = m3.YawOf(s.Crowd.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
-	dst.Help = help
+	dst.Help = append(dst.Help, help...)
 	dst.HUD = append(dst.HUD,
 		"asked for: "+wish(s.drive.goal, s.drive.Gait),
 		fmt.Sprintf("does: %s, %.2f m/s", s.doing(), s.Crowd.Batch.Velocity(0).Len()))

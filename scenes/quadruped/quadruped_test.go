@@ -54,15 +54,15 @@ func TestAutopilot(t *testing.T) {
 		}
 		a.Frame(&fa, 0.3)
 		b.Frame(&fb, 0.3)
-		if fa.Agents != 1 || len(fa.Bones) != fa.Skel.Len() || len(fa.Tint) != 1 || len(fa.Path) != 51 || len(fa.HUD) == 0 {
-			t.Fatalf("tick %d: %d agents, %d bones, %d tints, %d path points", tick, fa.Agents, len(fa.Bones), len(fa.Tint), len(fa.Path))
+		if fa.Casts[0].Len() != 1 || len(fa.Casts[0].Bones) != fa.Casts[0].Skel.Len() || len(fa.Casts[0].Tint) != 1 || len(fa.Path) != 51 || len(fa.HUD) == 0 {
+			t.Fatalf("tick %d: %d agents, %d bones, %d tints, %d path points", tick, fa.Casts[0].Len(), len(fa.Casts[0].Bones), len(fa.Casts[0].Tint), len(fa.Path))
 		}
-		for j, x := range fa.Bones {
+		for j, x := range fa.Casts[0].Bones {
 			if !x.Pos.Finite() || !x.Rot.Finite() {
 				t.Fatalf("tick %d: joint %d is %v", tick, j, x)
 			}
-			if x != fb.Bones[j] {
-				t.Fatalf("tick %d: joint %d is %v with one worker, %v with three", tick, j, x, fb.Bones[j])
+			if x != fb.Casts[0].Bones[j] {
+				t.Fatalf("tick %d: joint %d is %v with one worker, %v with three", tick, j, x, fb.Casts[0].Bones[j])
 			}
 		}
 		if h := fa.Focus.Y - fa.Terrain.Height(fa.Focus.X, fa.Focus.Z); h < 0.2 || h > 0.8 {
@@ -219,10 +219,10 @@ func TestHerd(t *testing.T) {
 	in := scenes.Input{Forward: 1, Gait: scenes.Trot}
 	var fa, fb scenes.Frame
 	among.Frame(&fb, 1)
-	start := make([]m3.Vec3, fb.Agents)
-	joints := fb.Skel.Len()
+	start := make([]m3.Vec3, fb.Casts[0].Len())
+	joints := fb.Casts[0].Skel.Len()
 	for r := range start {
-		start[r] = fb.Bones[r*joints].Pos
+		start[r] = fb.Casts[0].Bones[r*joints].Pos
 	}
 	for range 120 {
 		if err := alone.Step(in); err != nil {
@@ -234,17 +234,17 @@ func TestHerd(t *testing.T) {
 	}
 	alone.Frame(&fa, 1)
 	among.Frame(&fb, 1)
-	if fb.Agents != 13 || len(fb.Bones) != 13*joints || len(fb.Tint) != 13 {
-		t.Fatalf("%d agents, %d bones, %d tints", fb.Agents, len(fb.Bones), len(fb.Tint))
+	if fb.Casts[0].Len() != 13 || len(fb.Casts[0].Bones) != 13*joints || len(fb.Casts[0].Tint) != 13 {
+		t.Fatalf("%d agents, %d bones, %d tints", fb.Casts[0].Len(), len(fb.Casts[0].Bones), len(fb.Casts[0].Tint))
 	}
-	for j, x := range fa.Bones {
-		if x != fb.Bones[j] {
-			t.Fatalf("joint %d is %v alone, %v among others", j, x, fb.Bones[j])
+	for j, x := range fa.Casts[0].Bones {
+		if x != fb.Casts[0].Bones[j] {
+			t.Fatalf("joint %d is %v alone, %v among others", j, x, fb.Casts[0].Bones[j])
 		}
 	}
 	moved := 0
-	for r := 1; r < fb.Agents; r++ {
-		if fb.Bones[r*joints].Pos.Dist(start[r]) > 0.05 {
+	for r := 1; r < fb.Casts[0].Len(); r++ {
+		if fb.Casts[0].Bones[r*joints].Pos.Dist(start[r]) > 0.05 {
 			moved++
 		}
 	}

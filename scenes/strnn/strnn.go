@@ -159,19 +159,20 @@ func (s *Scene) Step(in scenes.Input) error {
 
 // Frame describes what to draw. The focus is the one who is watched.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
-	dst.Skel, dst.Terrain, dst.Agents = s.People.Skel, s.Terrain, s.People.Agents()
-	dst.Bones = s.People.Interpolate(dst.Bones, alpha)
-	dst.Tint, dst.Path, dst.HUD, dst.Help = dst.Tint[:0], dst.Path[:0], dst.HUD[:0], help
+	dst.Begin(s.Terrain)
+	dst.Help = append(dst.Help, help...)
+	c := dst.Cast(s.People.Skel)
+	c.Bones = s.People.Interpolate(c.Bones, alpha)
 	for i := range s.all {
-		dst.Tint = append(dst.Tint, scenes.Clothes(i, s.seed))
+		c.Tint = append(c.Tint, scenes.Clothes(i, s.seed))
 	}
 	row, _ := s.People.Rows.Row(s.all[s.watched])
-	dst.Focus = dst.Bones[row*dst.Skel.Len()].Pos
+	dst.Focus = c.Of(row)[0].Pos
 	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
 	w := s.wanders.Get(s.all[s.watched])
-	about := fmt.Sprintf("%d people; this one shall go %.1f m/s and turn %.1f rad/s", dst.Agents, w.Speed, w.Turn)
+	about := fmt.Sprintf("%d people; this one shall go %.1f m/s and turn %.1f rad/s", c.Len(), w.Speed, w.Turn)
 	if w.Free {
-		about = fmt.Sprintf("%d people; this one goes where the network goes", dst.Agents)
+		about = fmt.Sprintf("%d people; this one goes where the network goes", c.Len())
 	}
 	dst.HUD = append(dst.HUD, about)
 }

@@ -56,12 +56,12 @@ func TestCrowd(t *testing.T) {
 	}
 	a.Frame(&fa, 0.3)
 	b.Frame(&fb, 0.3)
-	if fa.Agents != n || len(fa.Bones) != n*fa.Skel.Len() || len(fa.Tint) != n || len(fa.HUD) != 1 || len(fa.Help) == 0 {
-		t.Fatalf("%d people, %d bones, %d tints", fa.Agents, len(fa.Bones), len(fa.Tint))
+	if fa.Casts[0].Len() != n || len(fa.Casts[0].Bones) != n*fa.Casts[0].Skel.Len() || len(fa.Casts[0].Tint) != n || len(fa.HUD) != 1 || len(fa.Help) == 0 {
+		t.Fatalf("%d people, %d bones, %d tints", fa.Casts[0].Len(), len(fa.Casts[0].Bones), len(fa.Casts[0].Tint))
 	}
-	for j, x := range fa.Bones {
-		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Bones[j] {
-			t.Fatalf("bone %d: %v and %v", j, x, fb.Bones[j])
+	for j, x := range fa.Casts[0].Bones {
+		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Casts[0].Bones[j] {
+			t.Fatalf("bone %d: %v and %v", j, x, fb.Casts[0].Bones[j])
 		}
 	}
 	for r, w := range way {

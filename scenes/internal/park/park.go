@@ -117,13 +117,12 @@ func (p *Park) Inside(at m3.Vec3) float32 {
 // Draw writes all agents a fraction alpha of the way from the last tick but one
 // to the last into dst; focus, heading, path and texts remain to the scene.
 func (p *Park) Draw(dst *scenes.Frame, alpha float32) {
-	dst.Skel, dst.Terrain, dst.Agents = p.Crowd.Batch.Model.Skel, p.Terrain, p.Crowd.Agents()
-	dst.Bones = p.Crowd.Interpolate(dst.Bones, alpha)
-	dst.Tint = dst.Tint[:0]
-	for r := range dst.Agents {
-		dst.Tint = append(dst.Tint, coat(p.Seed, p.Crowd.Rows.Entity(r)))
+	dst.Begin(p.Terrain)
+	c := dst.Cast(p.Crowd.Skel)
+	c.Bones = p.Crowd.Interpolate(c.Bones, alpha)
+	for r := range p.Crowd.Agents() {
+		c.Tint = append(c.Tint, coat(p.Seed, p.Crowd.Rows.Entity(r)))
 	}
-	dst.Path, dst.HUD = dst.Path[:0], dst.HUD[:0]
 }
 
 // Ahead appends the planned path of row, on the terrain, to dst.Path.

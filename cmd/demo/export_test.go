@@ -9,7 +9,6 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/engine/stage"
 	"mannequin/internal/testlatent"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
@@ -36,42 +35,6 @@ func netFile(t *testing.T, net *netruntime.Net) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// Arrows choose and move sliders, letters press buttons of the panel, and the mouse
-// does what it does.
-func TestTouch(t *testing.T) {
-	p := &scenes.Panel{Sliders: make([]scenes.Slider, 3), Buttons: []scenes.Button{{Label: "add", Key: 'A'}}}
-	mouse := scenes.Touch{Set: true, Slider: 2, Value: 0.5}
-	for name, c := range map[string]struct {
-		held, hit []stage.Key
-		mouse     scenes.Touch
-		want      scenes.Touch
-	}{
-		"nothing":       {},
-		"down":          {hit: []stage.Key{stage.KeyDown}, want: scenes.Touch{Select: 1}},
-		"up, held":      {held: []stage.Key{stage.KeyUp}},
-		"up":            {hit: []stage.Key{stage.KeyUp}, want: scenes.Touch{Select: -1}},
-		"right, held":   {held: []stage.Key{stage.KeyRight}, want: scenes.Touch{Move: 1}},
-		"left, a tap":   {hit: []stage.Key{stage.KeyLeft}, want: scenes.Touch{Move: -1}},
-		"a button":      {hit: []stage.Key{stage.Letter('A')}, want: scenes.Touch{Press: 'A'}},
-		"no button":     {hit: []stage.Key{stage.Letter('B')}},
-		"button, held":  {held: []stage.Key{stage.Letter('A')}},
-		"mouse":         {mouse: mouse, want: mouse},
-		"mouse's press": {mouse: scenes.Touch{Press: 'A'}, want: scenes.Touch{Press: 'A'}},
-	} {
-		var keys stage.Controls
-		var hits [stage.Keys]bool
-		for _, k := range c.held {
-			keys.Held[k] = true
-		}
-		for _, k := range c.hit {
-			hits[k] = true
-		}
-		if got := touch(p, c.mouse, keys, hits); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
-	}
 }
 
 type exporter struct {

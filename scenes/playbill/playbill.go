@@ -1,0 +1,229 @@
+// Package playbill opens scenes by name: a Setup says all that a scene begins with, so
+// that the same one can be opened again.
+package playbill
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+
+	latentmodel "mannequin/animsys/latent"
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/mar"
+	predictor "mannequin/animsys/strnn"
+	"mannequin/netruntime"
+	"mannequin/scenes"
+	"mannequin/scenes/crowd"
+	"mannequin/scenes/latent"
+	"mannequin/scenes/people"
+	"mannequin/scenes/quadruped"
+	"mannequin/scenes/strnn"
+	"mannequin/terrain"
+)
+
+// Scenes are the names of all scenes.
+var Scenes = []string{"quadruped", "crowd", "people", "latent", "strnn"}
+
+// Setup says what a scene begins with. Fields that the scene does not read change
+// nothing. Names of networks are those that Means.Net takes.
+type Setup struct {
+	Scene   string `json:"scene"`
+	Agents  int    `json:"agents"`           // dogs in the herd, or people; latent: who walk about besides
+	Styled  int    `json:"styled,omitempty"` // of the people, how many move in a style each
+	Terrain string `json:"terrain"`          // hills, flat, slope, steps, or a number: hills from that seed
+	Seed    uint64 `json:"seed"`             // of the hills and of everyone's wishes
+	BF16    bool   `json:"bf16,omitempty"`   // networks in bfloat16 where the processor has it
+
+	Model      string `json:"model"` // the dogs'
+	Manifold   string `json:"manifold"`
+	Footstep   string `json:"footstep"`
+	Locomotion string `json:"locomotion"`
+	Latent     string `json:"latent"`
+	Next       string `json:"next"`
+	STRNN      string `json:"strnn"`
+}
+
+// Default returns the setup of a scene with the shipped networks.
+func Default(scene string) Setup {
+	s := Setup{
+		Scene: scene, Agents: 50, Terrain: "hills", Seed: 1, Model: "dog", Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion",
+		Latent: "human-latent", Next: "human-next", STRNN: "human-strnn",
+	}
+	if scene == "latent" { // steps are seen best on flat ground
+		s.Agents, s.Terrain = 0, "flat"
+	}
+	return s
+}
+
+// Means is what a scene is opened with besides its setup: nothing of it changes what
+// happens in the scene.
+type Means struct {
+	Net     func(name string) (*netruntime.Net, error) // opens a network; required
+	Styles  func() (*mar.Database, error)              // opens the database of styles; required for Setup.Styled
+	Open    netruntime.Opener                          // what computes networks; nil is the processor
+	Workers int                                        // goroutines; 0 means one per CPU
+	Log     *slog.Logger                               // told what a player should know; nil: nobody
+}
+
+// Check returns what is wrong with the setup.
+func (s *Setup) Check() error {
+	names := strings.Join(Scenes[:len(Scenes)-1], ", ") + " or " + Scenes[len(Scenes)-1]
+	switch {
+	case !slices.Contains(Scenes, s.Scene):
+		return fmt.Errorf("no scene %q: want %s", s.Scene, names)
+	case s.Agents < 0 || s.Agents > crowd.MaxAgents:
+		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, crowd.MaxAgents)
+	case s.Scene != "quadruped" && s.Scene != "latent" && s.Agents == 0:
+		return fmt.Errorf("--agents 0: that is your dog alone; the scene %s wants 1 to %d", s.Scene, crowd.MaxAgents)
+	case s.Styled < 0 || s.Styled > 0 && (s.Scene != "people" || s.Styled > s.Agents):
+		return fmt.Errorf("--styled %d: want 0, or in the scene people up to as many as there are", s.Styled)
+	}
+	_, err := s.hills()
+	return err
+}
+
+// hills returns the seed of the hills, where the terrain is that.
+func (s *Setup) hills() (uint64, error) {
+	switch s.Terrain {
+	case "hills", "flat", "slope", "steps":
+		return s.Seed, nil
+	}
+	n, err := strconv.ParseUint(s.Terrain, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("no terrain %q: want hills, flat, slope, steps or a number", s.Terrain)
+	}
+	return n, nil
+}
+
+// ground makes the terrain.
+func (s *Setup) ground() (*terrain.Field, error) {
+	size := crowd.GroundSize(s.Agents)
+	switch s.Scene {
+	case "people":
+		size = people.GroundSize(s.Agents)
+	case "strnn":
+		size = strnn.GroundSize(s.Agents)
+	}
+	grid := terrain.Grid{Size: max(120, size), Cell: 0.5}
+	switch s.Terrain {
+	case "flat":
+		return terrain.Flat(grid)
+	case "slope":
+		return terrain.Slope(grid, 0.17, 0)
+	case "steps":
+		return terrain.Steps(grid, 0.12, 1.5)
+	}
+	seed, err := s.hills()
+	if err != nil {
+		return nil, err
+	}
+	return terrain.Hills(grid, terrain.HillsOptions{Seed: seed, Wavelength: 14, MaxSlope: 0.30})
+}
+
+// Open loads what the scene needs and builds it. player says what someone who is not
+// there would do.
+func Open(s Setup, m Means) (scene scenes.Scene, player scenes.Script, err error) {
+	if err := s.Check(); err != nil {
+		return nil, nil, err
+	}
+	field, err := s.ground()
+	if err != nil {
+		return nil, nil, err
+	}
+	switch s.Scene {
+	case "people":
+		scene, err = s.people(&m, field)
+	case "strnn":
+		scene, err = s.strnn(&m, field)
+	case "latent":
+		scene, err = s.latent(&m, field)
+		player = latent.Autopilot()
+	case "crowd":
+		scene, err = s.crowd(&m, field)
+	default:
+		scene, err = s.quadruped(&m, field)
+		player = quadruped.Autopilot()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return scene, player, nil
+}
+
+// model opens a network as what make makes of it.
+func model[M any](m *Means, name string, make func(*netruntime.Net) (M, error)) (out M, err error) {
+	net, err := m.Net(name)
+	if err != nil {
+		return out, err
+	}
+	if out, err = make(net); err != nil {
+		return out, fmt.Errorf("model %s: %w", name, err)
+	}
+	return out, nil
+}
+
+func (s *Setup) quadruped(m *Means, field *terrain.Field) (scenes.Scene, error) {
+	dog, err := model(m, s.Model, mann.NewModel)
+	if err != nil {
+		return nil, err
+	}
+	return quadruped.New(quadruped.Options{Model: dog, Herd: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
+}
+
+func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
+	dog, err := model(m, s.Model, mann.NewModel)
+	if err != nil {
+		return nil, err
+	}
+	return crowd.New(crowd.Options{Model: dog, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
+}
+
+func (s *Setup) people(m *Means, field *terrain.Field) (scenes.Scene, error) {
+	opt := people.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Styled: s.Styled}
+	var err error
+	if opt.Model, err = model(m, s.Manifold, manifold.NewModel); err != nil {
+		return nil, err
+	}
+	if opt.Steps, err = m.Net(s.Footstep); err != nil {
+		return nil, err
+	}
+	if opt.Locomotion, err = m.Net(s.Locomotion); err != nil {
+		return nil, err
+	}
+	if s.Styled > 0 {
+		if opt.Styles, err = m.Styles(); err != nil {
+			return nil, err
+		}
+	}
+	return people.New(opt)
+}
+
+func (s *Setup) strnn(m *Means, field *terrain.Field) (scenes.Scene, error) {
+	net, err := model(m, s.STRNN, predictor.New)
+	if err != nil {
+		return nil, err
+	}
+	return strnn.New(strnn.Options{Model: net, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, Stream: predictor.StreamOptions{BF16: s.BF16, Open: m.Open}})
+}
+
+func (s *Setup) latent(m *Means, field *terrain.Field) (scenes.Scene, error) {
+	net, err := model(m, s.Latent, latentmodel.New)
+	if err != nil {
+		return nil, err
+	}
+	opt := latent.Options{Model: net, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open}
+	if s.Agents == 0 {
+		return latent.New(opt)
+	}
+	if opt.Next, err = m.Net(s.Next); err != nil {
+		return nil, err
+	}
+	scene, err := latent.New(opt)
+	if err != nil {
+		return nil, fmt.Errorf("--latent %s with --next %s: %w", s.Latent, s.Next, err)
+	}
+	return scene, nil
+}

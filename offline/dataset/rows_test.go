@@ -152,7 +152,7 @@ func TestVerticalBodyKeepsFacing(t *testing.T) {
 	o := sk.Offsets[sk.Index("Spine1")].Add(sk.Offsets[sk.Index("Neck")])
 	rot[0] = m3.Between(o.Normalize(m3.Up), m3.Up)
 	at, _ := joinJoints(feature.Dog(), sk)
-	tr, err := newTrack(sk, clip, at, 1, make([]float32, 60), 6)
+	tr, err := newTrack(sk, clip, at, 1, make([]float32, 60), 6, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

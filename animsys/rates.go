@@ -64,6 +64,9 @@ func (b *Bodies) pick(row int) {
 	if next == Frozen {
 		return
 	}
+	if was == Frozen && b.late {
+		b.Inertial.Jump(row) // what is played has gone on
+	}
 	span := uint8(next)
 	if b.late {
 		span = uint8(max(was, Full)) // since the step before
@@ -71,6 +74,17 @@ func (b *Bodies) pick(row int) {
 	if span != r.span {
 		r.span = span
 		b.Inertial.Pause(row)
+	}
+}
+
+// follow has b lead on those who are played from a stream: it shows what they do late, and
+// says who is frozen.
+func (b *Bodies) follow(still []bool) {
+	b.late = true
+	b.picked = func() {
+		for r := range b.Rows.Len() {
+			still[r] = b.rates[r].rate == Frozen
+		}
 	}
 }
 
@@ -157,7 +171,7 @@ func (s *Pick) Update(*arche.World) {
 // Finalize has nothing to do: bodies are closed by their owners.
 func (s *Pick) Finalize(*arche.World) {}
 
-// pace is what Bodies keep of rates.
+// pacing is what Bodies keep of rates.
 type pacing struct {
 	rates  []rated // (rows)
 	tick   uint8   // of four
@@ -192,7 +206,7 @@ const hold = 1.08
 // ahead, of unit length; zero is everywhere. saving, 0 to 1, is how much of its distances
 // is to be saved. Call it between ticks.
 func (b *Bodies) Attend(a *Attention, eye, ahead m3.Vec3, saving float32) {
-	if !eye.Finite() || !ahead.Finite() {
+	if !eye.Finite() || !ahead.Finite() || !m3.Finite(saving) {
 		return
 	}
 	near := 1 - m3.Clamp(saving, 0, 1)

@@ -16,7 +16,7 @@ import (
 	predictor "mannequin/animsys/strnn"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/crowd"
+	"mannequin/scenes/herd"
 	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
 	"mannequin/scenes/quadruped"
@@ -74,10 +74,10 @@ func (s *Setup) Check() error {
 	switch {
 	case !slices.Contains(Scenes, s.Scene):
 		return fmt.Errorf("no scene %q: want %s", s.Scene, names)
-	case s.Agents < 0 || s.Agents > crowd.MaxAgents:
-		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, crowd.MaxAgents)
+	case s.Agents < 0 || s.Agents > herd.MaxAgents:
+		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, herd.MaxAgents)
 	case s.Scene != "quadruped" && s.Scene != "latent" && s.Agents == 0:
-		return fmt.Errorf("--agents 0: that is your dog alone; the scene %s wants 1 to %d", s.Scene, crowd.MaxAgents)
+		return fmt.Errorf("--agents 0: that is your dog alone; the scene %s wants 1 to %d", s.Scene, herd.MaxAgents)
 	case s.Styled < 0 || s.Styled > 0 && (s.Scene != "people" || s.Styled > s.Agents):
 		return fmt.Errorf("--styled %d: want 0, or in the scene people up to as many as there are", s.Styled)
 	}
@@ -100,7 +100,7 @@ func (s *Setup) hills() (uint64, error) {
 
 // ground makes the terrain.
 func (s *Setup) ground() (*terrain.Field, error) {
-	size := crowd.GroundSize(s.Agents)
+	size := herd.GroundSize(s.Agents)
 	switch s.Scene {
 	case "people":
 		size = people.GroundSize(s.Agents)
@@ -178,7 +178,7 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	return crowd.New(crowd.Options{Model: dog, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
+	return herd.New(herd.Options{Model: dog, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
 }
 
 func (s *Setup) people(m *Means, field *terrain.Field) (scenes.Scene, error) {

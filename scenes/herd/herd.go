@@ -1,5 +1,5 @@
-// Package crowd is the scene of a herd of dogs that wander about on hills.
-package crowd
+// Package herd is the scene of a herd of dogs that wander about on hills.
+package herd
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ func New(opt Options) (*Scene, error) {
 		opt.Agents = 50
 	}
 	if opt.Agents < 1 || opt.Agents > MaxAgents {
-		return nil, fmt.Errorf("crowd: %d dogs: want 1 to %d", opt.Agents, MaxAgents)
+		return nil, fmt.Errorf("herd: %d dogs: want 1 to %d", opt.Agents, MaxAgents)
 	}
 	s := &Scene{Park: park.Park{Log: opt.Log}}
 	s.roam = NewRoam(&s.Park, opt.Agents, opt.Seed)

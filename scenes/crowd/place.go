@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
+	"mannequin/scenes/internal/grid"
 	"mannequin/terrain"
 )
 
@@ -13,12 +14,13 @@ import (
 // everyone likes to go to.
 const (
 	room      = 7   // m² for each
-	smallest  = 14  // m, radius of the part where anyone goes
+	smallest  = 18  // m, radius of the part where anyone goes
 	edge      = 12  // m of ground beyond it
 	spots     = 7   // where they go to
-	rocksPer  = 90  // m² for each rock
+	rocksPer  = 60  // m² for each rock
+	largest   = 1.6 // m, radius of a rock
 	flowCell  = 0.8 // m
-	clearance = 0.7 // m that is kept from a rock's edge
+	clearance = 0.9 // m that is kept from a rock's edge
 	laneWide  = 1.6 // m that rocks and spots keep from a lane
 )
 
@@ -27,6 +29,7 @@ type place struct {
 	radius float32 // of the part where anyone goes, m
 	field  *terrain.Field
 	rocks  []terrain.Rock
+	near   *grid.Grid // of the rocks
 	lanes  []*control.Path
 	spots  []m3.Vec3
 	flows  []*control.Flow // to each spot
@@ -51,8 +54,9 @@ func newPlace(field *terrain.Field, agents int, seed uint64) (*place, error) {
 		}
 		p.lanes = append(p.lanes, lane)
 	}
-	for range int(math.Pi * p.radius * p.radius / rocksPer) {
-		rock := terrain.Rock{At: p.somewhere(r), Radius: 0.7 + 0.9*r.Float32(), Height: 0.7 + 0.9*r.Float32()}
+	wanted := int(math.Pi * p.radius * p.radius / rocksPer)
+	for tries := 0; len(p.rocks) < wanted && tries < 20*wanted; tries++ {
+		rock := terrain.Rock{At: p.somewhere(r), Radius: m3.Lerp(0.7, largest, r.Float32()), Height: 0.7 + 0.9*r.Float32()}
 		if p.offLanes(rock.At) > rock.Radius+laneWide && p.free(rock.At, rock.Radius+2*clearance) {
 			p.rocks = append(p.rocks, rock)
 		}
@@ -67,7 +71,14 @@ func newPlace(field *terrain.Field, agents int, seed uint64) (*place, error) {
 			p.spots = append(p.spots, at)
 		}
 	}
-	reach := p.radius + edge/2
+	middles := make([]m3.Vec3, len(p.rocks))
+	for i, r := range p.rocks {
+		middles[i] = r.At
+	}
+	reach := p.radius + edge
+	p.near = grid.New(-reach, -reach, reach, reach, largest+2*clearance, len(p.rocks))
+	p.near.Fill(middles)
+	reach = p.radius + edge/2
 	for _, at := range p.spots {
 		f, err := control.NewFlow(-reach, -reach, reach, reach, flowCell, at, func(x, z float32) bool { return !p.free(m3.V(x, 0, z), clearance) })
 		if err != nil {
@@ -105,6 +116,20 @@ func (p *place) free(at m3.Vec3, by float32) bool {
 		}
 	}
 	return true
+}
+
+// off returns what pushes someone at a place away from rocks: 1 at their edges.
+func (p *place) off(at m3.Vec3) (push m3.Vec3) {
+	for strip := range 3 {
+		for _, i := range p.near.Near(at, strip) {
+			r := &p.rocks[i]
+			d := at.Sub(r.At)
+			if l := d.Len(); l > 1e-3 && l < r.Radius+2*clearance {
+				push = push.Add(d.Scale(min((r.Radius+2*clearance-l)/(2*clearance), 2) / l))
+			}
+		}
+	}
+	return push
 }
 
 // offLanes returns how far at is from the nearest lane, m.

@@ -12,10 +12,12 @@ import (
 // How they keep out of each other's way.
 const (
 	personal = 2.6  // m: whoever is farther is not minded
-	touching = 0.75 // m between the middles of two who are as close as they may be
+	touching = 0.75 // m between the middles of two who are as close as they may be,
+	longer   = 0.4  // more where both are dogs
 	foresee  = 2.0  // s ahead in which two who would meet turn aside
 	aside    = 1.6  // weight of turning aside, beside going on
 	apart    = 2.2  // weight of keeping apart
+	rocky    = 4    // weight of keeping off a rock
 	arrived  = 2.5  // m from a spot, where one has come to it
 	giveUp   = 40   // s on the way to one spot
 	packed   = 5    // dogs in a pack, of which the first leads
@@ -113,7 +115,8 @@ func (t *steer) wish(k *kind, m *mind, row, i int, dt float32) wish {
 	if w.speed == 0 {
 		return w
 	}
-	push, blocked := t.avoid(i, facing, w.speed)
+	push, blocked := t.avoid(k, i, facing, w.speed)
+	push = push.Add(s.place.off(me).Scale(rocky))
 	if out := me.Len() - (s.place.radius + border); out > 0 {
 		push = push.Add(me.Normalize(m3.Vec3{}).Scale(-out))
 	}
@@ -188,7 +191,7 @@ func (s *Scene) choose(k *kind, m *mind) {
 }
 
 // avoid returns what turns the i-th of all aside, and whether someone stands in the way.
-func (t *steer) avoid(i int, facing m3.Vec3, speed float32) (push m3.Vec3, blocked bool) {
+func (t *steer) avoid(of *kind, i int, facing m3.Vec3, speed float32) (push m3.Vec3, blocked bool) {
 	me, v := t.at[i], facing.Scale(speed)
 	for strip := range 3 {
 		for _, r := range t.s.grid.Near(me, strip) {
@@ -198,26 +201,30 @@ func (t *steer) avoid(i int, facing m3.Vec3, speed float32) (push m3.Vec3, block
 			if k == i || !(dist < personal) {
 				continue
 			}
+			close := float32(touching)
+			if of.dogs && k < of.bodies.Agents() { // dogs are the first of all
+				close += longer
+			}
 			away := facing.Cross(m3.Up) // to the right, of whoever is on the spot
 			if dist > 1e-3 {
 				away = to.Scale(-1 / dist)
 			}
-			if dist < 1.5*touching {
-				push = push.Add(away.Scale(apart * (1.5*touching - dist) / touching))
+			if dist < 1.5*close {
+				push = push.Add(away.Scale(apart * (1.5*close - dist) / close))
 			}
 			ahead := -away.Dot(facing)
-			if dist < touching && ahead > 0.6 && k < i { // of two who meet the latter waits
+			if dist < close && ahead > 0.6 && k < i { // of two who meet the latter waits
 				blocked = true
 			}
-			push = push.Add(dodge(to, v.Sub(t.v[k]), facing))
+			push = push.Add(dodge(to, v.Sub(t.v[k]), facing, 1.3*close))
 		}
 	}
 	return push, blocked
 }
 
 // dodge returns what turns someone aside who would come too close to another that is at
-// to and comes nearer by v: both go to the right of each other where they meet head on.
-func dodge(to, v, facing m3.Vec3) m3.Vec3 {
+// to and comes nearer by v, closer than reach: both go to the right of each other where they meet head on.
+func dodge(to, v, facing m3.Vec3, reach float32) m3.Vec3 {
 	square := v.Dot(v)
 	if square < 1e-4 {
 		return m3.Vec3{}
@@ -228,7 +235,7 @@ func dodge(to, v, facing m3.Vec3) m3.Vec3 {
 	}
 	miss := to.Sub(v.Scale(when)) // where the other is then
 	l := miss.Len()
-	if l >= 1.3*touching {
+	if l >= reach {
 		return m3.Vec3{}
 	}
 	right := m3.V(-facing.Z, 0, facing.X)
@@ -236,5 +243,5 @@ func dodge(to, v, facing m3.Vec3) m3.Vec3 {
 	if miss.Dot(right) > 0.1 {
 		side = right.Neg()
 	}
-	return side.Scale(aside * (1 - when/foresee) * (1 - l/(1.3*touching)))
+	return side.Scale(aside * (1 - when/foresee) * (1 - l/reach))
 }

@@ -1,0 +1,254 @@
+package crowd
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/mann"
+	"mannequin/engine/m3"
+	"mannequin/internal/testdog"
+	"mannequin/internal/testlatent"
+	"mannequin/internal/teststrnn"
+	"mannequin/models/dog"
+	dogstride2 "mannequin/models/dog-stride2"
+	dogstride4 "mannequin/models/dog-stride4"
+	"mannequin/netruntime"
+	"mannequin/scenes"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// open builds a scene of dogs, strollers and wanderers.
+func open(t testing.TB, o Options) *Scene {
+	t.Helper()
+	if o.Dog == nil {
+		o.Dog, o.Far = testdog.Model(t), []*mann.Model{testdog.Far(t, 2), testdog.Far(t, 4)}
+	}
+	o.Latent, o.Next = testlatent.Shipped(t)
+	o.STRNN = teststrnn.Model(t, teststrnn.Options{Guide: true})
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func step(t testing.TB, s *Scene, ticks int, in scenes.Input) {
+	t.Helper()
+	for range ticks {
+		if err := s.Step(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// dogs returns the shipped ones.
+func dogs(t testing.TB) (near *mann.Model, far []*mann.Model) {
+	t.Helper()
+	for _, open := range []func() (*netruntime.Net, error){dog.Open, dogstride2.Open, dogstride4.Open} {
+		net, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := mann.NewModel(net)
+		if err != nil {
+			t.Fatal(err)
+		}
+		far = append(far, m)
+	}
+	return far[0], far[1:]
+}
+
+// Everybody goes about, the same with any number of workers, on the ground, off the rocks
+// and hardly ever into each other, while some come and go.
+func TestCrowd(t *testing.T) {
+	const n = 32
+	near, far := dogs(t)
+	a, b := open(t, Options{Agents: n, Seed: 4, Workers: 1, Churn: 5, Dog: near, Far: far}), open(t, Options{Agents: n, Seed: 4, Workers: 3, Churn: 5, Dog: near, Far: far})
+	if len(a.place.rocks) == 0 || len(a.place.spots) != spots {
+		t.Fatalf("%d rocks, %d spots", len(a.place.rocks), len(a.place.spots))
+	}
+	var fa, fb scenes.Frame
+	close, seconds := 0, 0
+	for tick := range 600 {
+		in := scenes.Input{Watched: true, Eye: m3.V(0, 2, -20), Ahead: m3.V(0, 0, 1)}
+		step(t, a, 1, in)
+		step(t, b, 1, in)
+		if tick%60 != 0 {
+			continue
+		}
+		seconds++
+		a.Frame(&fa, 0.3)
+		b.Frame(&fb, 0.3)
+		var at []m3.Vec3
+		for i := range fa.Casts {
+			if !slices.Equal(fa.Casts[i].Bones, fb.Casts[i].Bones) || !slices.Equal(fa.Casts[i].Tint, fb.Casts[i].Tint) {
+				t.Fatalf("tick %d: %s differ between workers", tick, a.kinds[i].name)
+			}
+			for r := range fa.Casts[i].Len() {
+				for _, x := range fa.Casts[i].Of(r) {
+					if !x.Pos.Finite() || !x.Rot.Finite() {
+						t.Fatalf("tick %d: a bone of %s is %v", tick, a.kinds[i].name, x)
+					}
+				}
+				at = append(at, fa.Casts[i].Of(r)[0].Pos.Flat())
+			}
+		}
+		if len(at) != n {
+			t.Fatalf("tick %d: there are %d, want %d", tick, len(at), n)
+		}
+		for i, p := range at {
+			if !a.place.free(p, -0.2) {
+				t.Errorf("tick %d: someone is on a rock, at %v", tick, p)
+			}
+			if p.Len() > a.place.radius+edge {
+				t.Errorf("tick %d: someone is off the ground, at %v", tick, p)
+			}
+			for _, q := range at[:i] {
+				if p.Dist(q) < 0.45 {
+					close++
+				}
+			}
+		}
+	}
+	if share := float64(close) / float64(n*seconds); share > 0.06 {
+		t.Errorf("%.1f %% of all stand in each other", 100*share)
+	}
+}
+
+// As many come or go as the player asks for, in the shares of their kinds.
+func TestPopulation(t *testing.T) {
+	s := open(t, Options{Agents: 40, Room: 80, Workers: 1})
+	for _, want := range []int{80, 1, 30} {
+		step(t, s, 1, scenes.Input{Touch: scenes.Touch{Set: true, Slider: 0, Value: float32(want)}})
+		step(t, s, 25, scenes.Input{})
+		if s.Agents() != want {
+			t.Errorf("there are %d, want %d", s.Agents(), want)
+		}
+	}
+	if dogs := s.kinds[0].bodies.Agents(); dogs < 15 || dogs > 19 {
+		t.Errorf("%d of 30 are dogs", dogs)
+	}
+	for _, k := range s.kinds {
+		if k.bodies.Agents() == 0 {
+			t.Errorf("nobody is %s", k.name)
+		}
+	}
+}
+
+// Packs stay together, and go on without their leader.
+func TestPacks(t *testing.T) {
+	near, far := dogs(t)
+	s := open(t, Options{Agents: 20, Workers: 1, Seed: 2, Dog: near, Far: far})
+	dogs := s.kinds[0]
+	lead := dogs.bodies.Rows.Entity(0)
+	followers := 0
+	for row := range dogs.bodies.Agents() {
+		if dogs.minds[row].leader == lead {
+			followers++
+		}
+	}
+	if followers != packed-1 {
+		t.Fatalf("%d dogs follow the first, want %d", followers, packed-1)
+	}
+	step(t, s, 900, scenes.Input{})
+	row, _ := dogs.bodies.Rows.Row(lead)
+	for r := range dogs.bodies.Agents() {
+		if d := dogs.bodies.Roots[r].Pos.Dist(dogs.bodies.Roots[row].Pos); dogs.minds[r].leader == lead && d > 12 {
+			t.Errorf("a dog is %g m from its leader", d)
+		}
+	}
+	if err := dogs.despawn(lead); err != nil {
+		t.Fatal(err)
+	}
+	dogs.minds[row] = dogs.minds[dogs.bodies.Agents()]
+	s.want--
+	step(t, s, 8, scenes.Input{})
+	for r := range dogs.bodies.Agents() {
+		if dogs.minds[r].leader == lead {
+			t.Error("a dog follows one that has gone")
+		}
+	}
+}
+
+// The player watches one after the other, who does not go meanwhile.
+func TestWatch(t *testing.T) {
+	s := open(t, Options{Agents: 12, Workers: 1, Churn: 100})
+	step(t, s, 1, scenes.Input{Jump: true})
+	who := s.watched
+	var f scenes.Frame
+	for range 60 {
+		step(t, s, 1, scenes.Input{})
+		s.Frame(&f, 1)
+		row, ok := s.kinds[0].bodies.Rows.Row(who)
+		if !ok || f.Focus != s.kinds[0].bodies.Bones(row)[0].Pos {
+			t.Fatal("the one who is watched has gone, or the focus is another's")
+		}
+	}
+	seen := map[arche.Entity]bool{}
+	s.churn = 0
+	for range 2 * s.Agents() {
+		step(t, s, 1, scenes.Input{Jump: true})
+		step(t, s, 1, scenes.Input{})
+		seen[s.watched] = true
+	}
+	if len(seen) != s.Agents() {
+		t.Errorf("%d of %d can be watched", len(seen), s.Agents())
+	}
+	step(t, s, 1, scenes.Input{Reset: true})
+	if s.Frame(&f, 1); !s.watched.IsZero() || f.Focus.Len() > s.place.radius {
+		t.Errorf("all are watched at %v", f.Focus)
+	}
+}
+
+func TestTickDoesNotAllocate(t *testing.T) {
+	s := open(t, Options{Agents: 40, Workers: 2})
+	turn := float32(0)
+	in := func() scenes.Input {
+		turn += 0.01
+		return scenes.Input{Watched: true, Eye: m3.V(0, 2, -9), Ahead: m3.V(m3.Sin(turn), 0, m3.Cos(turn)), Saving: 0.2}
+	}
+	step(t, s, 60, in())
+	if n := testing.AllocsPerRun(120, func() { step(t, s, 1, in()) }); n != 0 {
+		t.Errorf("%g allocations per tick", n)
+	}
+}
+
+// Those who meet head on pass each other, both on the same side of themselves; those who do
+// not meet go on.
+func TestDodge(t *testing.T) {
+	ahead := m3.V(0, 0, 1)
+	if p := dodge(m3.V(0, 0, 2), m3.V(0, 0, 2), ahead, 1); p.Dot(m3.V(1, 0, 0)) > -0.3 {
+		t.Errorf("head on one turns by %v, want to the right, −X", p)
+	}
+	if p := dodge(m3.V(-0.4, 0, 2), m3.V(0, 0, 2), ahead, 1); p.X < 0.1 {
+		t.Errorf("from one who comes on the right one turns by %v, want to the left", p)
+	}
+	for name, c := range map[string][2]m3.Vec3{
+		"one who goes on ahead": {m3.V(0, 0, 2), m3.V(0, 0, -1)}, "far aside": {m3.V(2, 0, 2), m3.V(0, 0, 2)}, "far ahead": {m3.V(0, 0, 9), m3.V(0, 0, 2)}, "as fast": {m3.V(0, 0, 1), {}},
+	} {
+		if p := dodge(c[0], c[1], ahead, 1); p != (m3.Vec3{}) {
+			t.Errorf("%s: turns by %v", name, p)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	nan := float32(math.NaN())
+	for want, o := range map[string]Options{
+		"1 to 4096": {Agents: -1}, "room for 5": {Agents: 9, Room: 5}, "come and go": {Churn: nan}, "no network": {}, "terrain": {Terrain: &terrain.Field{}},
+		"want 2 or 4": {Dog: testdog.Model(t), Far: []*mann.Model{testdog.Far(t, 3)}},
+	} {
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}

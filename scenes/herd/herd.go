@@ -17,6 +17,7 @@ import (
 // Options configure the scene.
 type Options struct {
 	Model   *mann.Model    // required
+	Far     []*mann.Model  // for dogs far away: see animsys.Options
 	Agents  int            // dogs, at most MaxAgents; 0 means 50
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
@@ -51,7 +52,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	s := &Scene{Park: park.Park{Log: opt.Log}}
 	s.roam = NewRoam(&s.Park, opt.Agents, opt.Seed)
-	crowd := animsys.Options{Capacity: opt.Agents, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
+	crowd := animsys.Options{Capacity: opt.Agents, Far: opt.Far, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
 	if err := s.Open(opt.Model, crowd, opt.Seed, s.roam); err != nil {
 		return nil, err
 	}
@@ -62,8 +63,11 @@ func New(opt Options) (*Scene, error) {
 	return s, nil
 }
 
-// Step runs one tick; the player has no part in it.
-func (s *Scene) Step(scenes.Input) error { return s.Park.Step() }
+// Step runs one tick; the player has no part in it, but for where it is watched from.
+func (s *Scene) Step(in scenes.Input) error {
+	s.Watch(&in, -1)
+	return s.Park.Step()
+}
 
 // Frame describes what to draw. The focus is the herd's middle.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {

@@ -188,26 +188,34 @@ func model[M any](m *Means, name string, make func(*netruntime.Net) (M, error)) 
 	return out, nil
 }
 
+// dogs opens the networks of dogs.
+func (s *Setup) dogs(m *Means) (near *mann.Model, far []*mann.Model, err error) {
+	if near, err = model(m, s.Model, mann.NewModel); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range s.Far {
+		f, err := model(m, name, mann.NewModel)
+		if err != nil {
+			return nil, nil, err
+		}
+		far = append(far, f)
+	}
+	return near, far, nil
+}
+
 func (s *Setup) quadruped(m *Means, field *terrain.Field) (scenes.Scene, error) {
-	dog, err := model(m, s.Model, mann.NewModel)
+	dog, far, err := s.dogs(m)
 	if err != nil {
 		return nil, err
 	}
-	return quadruped.New(quadruped.Options{Model: dog, Herd: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
+	return quadruped.New(quadruped.Options{Model: dog, Far: far, Herd: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
 }
 
 func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 	opt := crowd.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Churn: s.Churn, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log}
 	var err error
-	if opt.Dog, err = model(m, s.Model, mann.NewModel); err != nil {
+	if opt.Dog, opt.Far, err = s.dogs(m); err != nil {
 		return nil, err
-	}
-	for _, name := range s.Far {
-		far, err := model(m, name, mann.NewModel)
-		if err != nil {
-			return nil, err
-		}
-		opt.Far = append(opt.Far, far)
 	}
 	if opt.Latent, err = model(m, s.Latent, latentmodel.New); err != nil {
 		return nil, err
@@ -233,11 +241,11 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 }
 
 func (s *Setup) herd(m *Means, field *terrain.Field) (scenes.Scene, error) {
-	dog, err := model(m, s.Model, mann.NewModel)
+	dog, far, err := s.dogs(m)
 	if err != nil {
 		return nil, err
 	}
-	return herd.New(herd.Options{Model: dog, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
+	return herd.New(herd.Options{Model: dog, Far: far, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
 }
 
 func (s *Setup) people(m *Means, field *terrain.Field) (scenes.Scene, error) {

@@ -25,6 +25,7 @@ import (
 // Options configure the scene.
 type Options struct {
 	Model   *mann.Model    // required
+	Far     []*mann.Model  // for dogs far away: see animsys.Options
 	Herd    int            // other dogs that wander about, at most herd.MaxAgents
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
@@ -71,7 +72,7 @@ func New(opt Options) (*Scene, error) {
 	roam := herd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
 	// The system looks its resource up when the schedule starts.
 	s.drive.input = s.input
-	dogs := animsys.Options{Capacity: 1 + opt.Herd, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
+	dogs := animsys.Options{Capacity: 1 + opt.Herd, Far: opt.Far, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
 	if err := s.Open(opt.Model, dogs, opt.Seed, s.drive, roam); err != nil {
 		return nil, err
 	}
@@ -97,6 +98,7 @@ func (s *Scene) Step(in scenes.Input) error {
 		}
 	}
 	*s.input = in
+	s.Watch(&in, 0)
 	return s.Park.Step()
 }
 

@@ -26,6 +26,8 @@ type Park struct {
 	Terrain  *terrain.Field
 	Seed     uint64
 
+	attention animsys.Attention
+
 	Log *slog.Logger // told once that the watchdog had something to do; nil: nobody
 
 	path   [feature.TrajPoints]m3.Vec3
@@ -44,7 +46,7 @@ func (p *Park) Open(m *mann.Model, opt animsys.Options, seed uint64, before ...e
 			return err
 		}
 	}
-	p.World, p.Terrain, p.Seed = arche.NewWorld(), opt.Terrain, seed
+	p.World, p.Terrain, p.Seed, p.attention = arche.NewWorld(), opt.Terrain, seed, animsys.DefaultAttention()
 	if err := opt.Terrain.Validate(); err != nil {
 		return err
 	}
@@ -85,6 +87,18 @@ func Size(agents int) float32 {
 // for so many dogs.
 func Hills(seed uint64, agents int) (*terrain.Field, error) {
 	return terrain.Hills(terrain.Grid{Size: Size(agents), Cell: 0.5}, terrain.HillsOptions{Seed: seed, Wavelength: 14, MaxSlope: 20 * math.Pi / 180})
+}
+
+// Watch has those go on at lower rates who are far from where the park is watched, but for
+// the one in row keep, −1 for none.
+func (p *Park) Watch(in *scenes.Input, keep int) {
+	if !in.Watched {
+		return
+	}
+	p.Crowd.Attend(&p.attention, in.Eye, in.Ahead, in.Saving)
+	if keep >= 0 {
+		p.Crowd.SetRate(keep, animsys.Full)
+	}
 }
 
 // Step runs one tick.

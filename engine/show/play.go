@@ -65,24 +65,26 @@ func orbit(cam *stage.Camera, g *stage.Gamepad, dt float32) {
 var windowHelp = []string{
 	"drag: look around   wheel: nearer, farther   F: follow again",
 	"P: pause   full stop: one step   comma: slow motion",
-	"H: hide this   Esc: leave",
+	leaveHelp,
 }
+
+const leaveHelp = "H: hide this   Esc: leave"
 
 // gamepadHelp is the same for gamepads.
 var gamepadHelp = []string{
 	"right stick: look around   LT RT: farther, nearer   right stick pressed: follow again",
 	"Start: pause   left stick pressed: slow motion; paused: one step",
+	leaveHelp,
 }
 
-// Help returns what keys do, and gamepads where there are some; none where the user
+// Help returns what keys do, or what gamepads do once one is used; nothing where the user
 // hides it.
 func (w *Show) Help() []string {
 	if w.bare {
 		return nil
 	}
-	help := slices.Concat(w.Frame.Help, windowHelp)
-	if w.player.now.Gamepad.Connected > 0 {
-		help = slices.Concat(help, w.Frame.GamepadHelp, gamepadHelp)
+	if w.player.byPad {
+		return slices.Concat(w.Frame.GamepadHelp, gamepadHelp)
 	}
-	return help
+	return slices.Concat(w.Frame.Help, windowHelp)
 }

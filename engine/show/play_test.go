@@ -175,19 +175,25 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// Help tells of gamepads where there is one, until it is hidden.
+// Help is about what was used last, until it is hidden.
 func TestHelp(t *testing.T) {
 	w, _ := newPlay(t)
-	if help := w.Help(); !slices.Contains(help, "keys") || slices.Contains(help, "buttons") {
-		t.Errorf("without a gamepad: %q", help)
-	}
-	c := stage.Controls{}
-	c.Gamepad.Connected = 1
-	if err := w.Play(c, 0, nil); err != nil {
-		t.Fatal(err)
-	}
-	if help := w.Help(); !slices.Contains(help, "keys") || !slices.Contains(help, "buttons") {
-		t.Errorf("with a gamepad: %q", help)
+	for i, c := range []struct {
+		polled
+		pads int
+		want string
+	}{
+		{polled{}, 0, "keys"}, {polled{}, 1, "keys"}, {polled{left: stage.Stick{X: 0.1}}, 1, "buttons"}, {polled{}, 1, "buttons"},
+		{polled{hit: letter('W')}, 1, "keys"}, {polled{hitButtons: []stage.Button{stage.ButtonA}}, 1, "buttons"}, {polled{}, 0, "keys"},
+	} {
+		poll := c.controls()
+		poll.Gamepad.Connected = c.pads
+		if err := w.Play(poll, frame, nil); err != nil {
+			t.Fatal(err)
+		}
+		if help := w.Help(); help[0] != c.want {
+			t.Errorf("%d: %q, want what is for %s", i, help, c.want)
+		}
 	}
 	if play(t, w, 1, polled{hit: letter('H')}); w.Help() != nil {
 		t.Errorf("hidden: %q", w.Help())

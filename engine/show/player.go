@@ -16,6 +16,7 @@ type player struct {
 	gaits   queue[scenes.Gait]  // asked for, and not yet given to a tick
 	touches queue[scenes.Touch] // the same: each presses a button or sets a slider
 	selects int                 // sliders further down
+	byPad   bool                // the last that was used is a gamepad
 }
 
 // queue is what waits for a tick, first come first served.
@@ -44,9 +45,16 @@ func (p *player) see(c stage.Controls, panel *scenes.Panel) {
 	p.now = c
 	for k, hit := range c.Hit {
 		p.keys[k] = p.keys[k] || hit
+		p.byPad = p.byPad && !hit
 	}
 	for b, hit := range c.Gamepad.Hit {
 		p.buttons[b] = p.buttons[b] || hit
+		p.byPad = p.byPad || hit
+	}
+	if g := &c.Gamepad; g.Connected == 0 {
+		p.byPad = false
+	} else if g.Left != (stage.Stick{}) || g.Right != (stage.Stick{}) {
+		p.byPad = true
 	}
 	for i, g := range [...]scenes.Gait{scenes.Walk, scenes.Pace, scenes.Trot, scenes.Canter} {
 		if c.Hit[stage.Digit(i+1)] {
@@ -138,9 +146,11 @@ func steer(s stage.Stick, view, heading float32) (forward, turn float32) {
 		return 0, 0
 	}
 	const (
-		most  = 0.6 // rad off where it is to go: it turns as fast as it can
-		least = 0.3 // of the speed: it goes while it turns around, in a bend, not on the spot
+		most  = 0.6  // rad off where it is to go: it turns as fast as it can
+		slack = 0.06 // rad: it sways by as much as it walks
+		least = 0.3  // of the speed: it goes while it turns around, in a bend, not on the spot
 	)
 	off := m3.WrapAngle(view - m3.Atan2(s.X, s.Y) - heading)
-	return m3.Sqrt(s.X*s.X+s.Y*s.Y) * max(m3.Cos(off), least), m3.Clamp(off/most, -1, 1)
+	turn = m3.Clamp((off-m3.Clamp(off, -slack, slack))/most, -1, 1)
+	return m3.Sqrt(s.X*s.X+s.Y*s.Y) * max(m3.Cos(off), least), turn
 }

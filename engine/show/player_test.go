@@ -154,7 +154,7 @@ func TestSteer(t *testing.T) {
 				heading += turn / 60
 			}
 			// The right of the screen is a turn to the right, which is negative.
-			if off := m3.WrapAngle(heading - view + angle); m3.Abs(off) > 0.02 || m3.Abs(forward-0.8) > 0.01 {
+			if off := m3.WrapAngle(heading - view + angle); m3.Abs(off) > 0.08 || m3.Abs(forward-0.8) > 0.01 {
 				t.Errorf("stick at %g, view %g: %g off, forward %g", angle, view, off, forward)
 			}
 		}

@@ -13,6 +13,7 @@ type clearance struct {
 
 const (
 	overGround  = 0.15 // m: how high above the ground the eye and what it looks along stay
+	below       = 0.2  // m: what is so far below the target is to be seen, too: it has legs
 	steepest    = 0.8  // rad: beyond it the camera comes nearer instead
 	besides     = 0.2  // rad: what is so far to either side comes into the way soon
 	raiseTime   = 0.09 // s: half-lives
@@ -56,7 +57,7 @@ func look(height HeightFunc, target m3.Vec3, yaw, reach float32, see func(r, h f
 	for i := range n + 1 {
 		r := first + (reach-first)*float32(i)/float32(n)
 		at := target.Add(back.Scale(r))
-		if !see(r, height(at.X, at.Z)+overGround*min(r, 1)-target.Y) {
+		if !see(r, height(at.X, at.Z)+overGround*min(r, 1)+below-target.Y) {
 			return
 		}
 	}

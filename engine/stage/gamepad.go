@@ -1,7 +1,8 @@
 package stage
 
 import (
-	"fmt"
+	"strings"
+	"unicode"
 
 	"mannequin/engine/m3"
 )
@@ -77,8 +78,8 @@ type joysticks interface {
 	// read reports whether there is a device in a slot below maxJoysticks. mapped
 	// tells whether it is known to be a gamepad; only then r holds what is done to it.
 	read(slot int, r *reading) (present, mapped bool)
-	// name returns that of the device in the slot, and what a mapping calls it.
-	name(slot int) (name, guid string)
+	// name returns that of the device in the slot.
+	name(slot int) string
 }
 
 // reading is a gamepad as it is read: axes in [−1, 1] in glfw's order, down and right
@@ -149,11 +150,28 @@ func (p *gamepad) plug(i int, present, mapped bool, from joysticks, news []strin
 	if !present {
 		return news
 	}
-	var guid string
-	if p.name, guid = from.name(i); mapped {
+	if p.name = tidy(from.name(i)); mapped {
 		return append(news, "gamepad connected: "+p.name)
 	}
-	return append(news, fmt.Sprintf("joystick ignored: %s: no gamepad mapping for %s in %s", p.name, guid, mappingsVar))
+	return append(news, "joystick without a gamepad mapping: "+p.name)
+}
+
+// tidy makes what a device calls itself fit for a line.
+func tidy(name string) string {
+	const longest = 32
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name))
+	if r := []rune(name); len(r) > longest {
+		name = string(r[:longest-1]) + "…"
+	}
+	if name == "" {
+		return "without a name"
+	}
+	return name
 }
 
 // update takes a reading, and reports whether the user has begun to do something.

@@ -21,10 +21,10 @@ func (glfwJoysticks) read(slot int, r *reading) (present, mapped bool) {
 	return true, true
 }
 
-func (glfwJoysticks) name(slot int) (name, guid string) {
+func (glfwJoysticks) name(slot int) string {
 	j := glfw.Joystick(slot)
-	if name = j.GetGamepadName(); name == "" {
-		name = j.GetName()
+	if name := j.GetGamepadName(); name != "" {
+		return name
 	}
-	return name, j.GetGUID()
+	return j.GetName()
 }

@@ -3,6 +3,7 @@ package stage
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"mannequin/engine/m3"
@@ -28,7 +29,7 @@ func (f *fake) read(slot int, r *reading) (present, mapped bool) {
 	return true, !d.unmapped
 }
 
-func (f *fake) name(slot int) (name, guid string) { return f[slot].name, "0300" }
+func (f *fake) name(slot int) string { return f[slot].name }
 
 // still is a gamepad that nobody touches.
 func still(name string) *device {
@@ -101,6 +102,17 @@ func TestGamepadUsedLast(t *testing.T) {
 	}
 }
 
+func TestTidy(t *testing.T) {
+	for name, want := range map[string]string{
+		" X360 \n Controller\x00": "X360  Controller", "": "without a name", "\xff\x00": "\ufffd",
+		strings.Repeat("ä", 40): strings.Repeat("ä", 31) + "…",
+	} {
+		if got := tidy(name); got != want {
+			t.Errorf("%q becomes %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestHotPlug(t *testing.T) {
 	a := still("a")
 	f, g := fake{}, gamepads{}
@@ -110,7 +122,7 @@ func TestHotPlug(t *testing.T) {
 	f[0], f[5] = a, &device{name: "throttle", unmapped: true}
 	a.axes[1], a.buttons[ButtonB] = -1, true
 	now, news := g.poll(&f, nil)
-	want := []string{"gamepad connected: a", "joystick ignored: throttle: no gamepad mapping for 0300 in SDL_GAMECONTROLLERCONFIG"}
+	want := []string{"gamepad connected: a", "joystick without a gamepad mapping: throttle"}
 	if !now.Held[ButtonB] || now.Connected != 1 || !slices.Equal(news, want) {
 		t.Errorf("connected: %+v, %q", now, news)
 	}

@@ -140,7 +140,7 @@ func wish(g control.Goal, gait scenes.Gait) string {
 	case z < 0:
 		out = append(out, "steps back")
 	}
-	if g.Turn != 0 {
+	if m3.Abs(g.Turn) > 0.1 {
 		out = append(out, "turn "+pick(g.Turn, "left", "right"))
 	}
 	if len(out) == 0 {

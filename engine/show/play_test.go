@@ -125,6 +125,11 @@ func TestCameraByGamepad(t *testing.T) {
 	if play(t, w, 1, polled{hit: letter('F')}); cam.Follow {
 		t.Error("it follows nobody")
 	}
+	for y, want := range map[float32]float32{0: 1, 1: 1, -0.5: 0.5, -1: 0} {
+		if play(t, w, 1, polled{left: stage.Stick{Y: y}}); cam.Swing != want {
+			t.Errorf("the character is to come by %g: the camera swings by %g", -y, cam.Swing)
+		}
+	}
 	c := polled{}.controls()
 	for _, pull := range []struct{ lt, rt float32 }{{1, 0}, {0, 1}} {
 		c.Gamepad.LT, c.Gamepad.RT = pull.lt, pull.rt

@@ -4,9 +4,11 @@ package stage
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -17,7 +19,7 @@ const drawVar = "MANNEQUIN_DRAW_UNTIL_THE_DISPLAY_GOES"
 // A program whose X server ends gets an error, and lives to do something about it.
 func TestLostDisplay(t *testing.T) {
 	if os.Getenv(drawVar) != "" {
-		drawUntilLost(t)
+		drawUntilLost()
 		return
 	}
 	server := exec.Command("Xvfb", "-displayfd", "1", "-nolisten", "tcp")
@@ -50,20 +52,21 @@ func TestLostDisplay(t *testing.T) {
 			stop()
 		}
 	}
-	err = program.Wait()
+	program.Wait()
 	text := strings.Join(all, "\n")
 	if strings.Contains(text, "SKIP") {
 		t.Skip(text)
 	}
-	if err != nil || !strings.Contains(text, "the display has gone") || !strings.Contains(text, "closed") {
-		t.Errorf("the program ended with %v:\n%s", err, text)
+	if !strings.Contains(text, "the display has gone") || !strings.HasSuffix(text, "closed") {
+		t.Errorf("the program told:\n%s", text)
 	}
 }
 
-func drawUntilLost(t *testing.T) {
+func drawUntilLost() {
 	s, err := Open(Options{Title: "lost", Width: 64, Height: 64})
 	if err != nil {
-		t.Skip(err)
+		fmt.Println("SKIP:", err)
+		return
 	}
 	for i := range 100000 {
 		s.Poll()
@@ -72,10 +75,13 @@ func drawUntilLost(t *testing.T) {
 		}
 		s.Present()
 		if i == 2 {
-			os.Stdout.WriteString("drawing\n")
+			fmt.Println("drawing")
 		}
 	}
-	t.Log(err)
 	s.Close()
-	t.Log("closed")
+	fmt.Println(err)
+	fmt.Println("closed")
+	// With the race detector a program ends by C's exit, in which Mesa waits for the
+	// server; without it Go asks the kernel.
+	syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }

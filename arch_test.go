@@ -28,7 +28,7 @@ var arrows = []arrow{
 	{"engine/body", []string{"engine/m3"}, "meshes made from a skeleton, without GL"},
 	{"engine/draw", []string{"engine/m3", "golang.org/x/image/..."}, "pictures on the CPU, without GL"},
 	{"engine/media", []string{"internal/atomicfile"}, "frames in, files out"},
-	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
+	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "internal/boundedfile", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
 		"the only package that touches the window and GL"},
 
 	{"engine/show", []string{"engine/...", "terrain", "scenes", "animsys/skel"}, "scenes on a stage"},

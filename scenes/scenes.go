@@ -31,7 +31,7 @@ type Input struct {
 	Forward float32 // ahead +, back −; in [−1, 1]
 	Side    float32 // sideways, left +, right −; in [−1, 1]
 	Turn    float32 // left +, right −; in [−1, 1]
-	Gait    Gait    // the gait to change to, or KeepGait
+	Gait    Gait    // the gait to change to, Faster or Slower, or KeepGait
 	Sit     bool    // held
 	Lie     bool    // held
 	Stand   bool    // held: up on the hind legs
@@ -57,6 +57,9 @@ const (
 	Pace
 	Trot
 	Canter
+
+	Faster // a step up from the present one
+	Slower
 )
 
 // Frame is what to draw: characters posed in world space on a terrain. All lengths
@@ -64,18 +67,19 @@ const (
 type Frame struct {
 	Show Overlay // what to draw besides the characters, of what the scene has
 
-	Casts   []Cast
-	Terrain *terrain.Field
-	Focus   m3.Vec3   // what a camera should look at
-	Heading float32   // the focus's yaw in radians, for a camera that follows
-	Shot    Shot      // where the scene has the camera; the zero value leaves that to who watches
-	Path    []m3.Vec3 // the focus's planned path on the ground; may be empty
-	Lines   []Line    // of Show
-	Graphs  []Graph   // of Show
-	Caption string    // what is said, in large letters at the bottom; may be empty
-	Help    []string  // key help, one line each
-	HUD     []string  // what is going on, one line each
-	Panel   Panel     // what the player can change; may be empty
+	Casts       []Cast
+	Terrain     *terrain.Field
+	Focus       m3.Vec3   // what a camera should look at
+	Heading     float32   // the focus's yaw in radians, for a camera that follows
+	Shot        Shot      // where the scene has the camera; the zero value leaves that to who watches
+	Path        []m3.Vec3 // the focus's planned path on the ground; may be empty
+	Lines       []Line    // of Show
+	Graphs      []Graph   // of Show
+	Caption     string    // what is said, in large letters at the bottom; may be empty
+	Help        []string  // key help, one line each
+	GamepadHelp []string  // the same for a gamepad
+	HUD         []string  // what is going on, one line each
+	Panel       Panel     // what the player can change; may be empty
 }
 
 // Cast is those characters of a frame who share a skeleton.
@@ -96,7 +100,7 @@ func (c *Cast) Of(i int) []m3.Xform { n := c.Skel.Len(); return c.Bones[i*n : (i
 func (f *Frame) Begin(t *terrain.Field) {
 	*f = Frame{
 		Show: f.Show, Terrain: t, Casts: f.Casts[:0], Path: f.Path[:0], Lines: f.Lines[:0], Graphs: f.Graphs[:0],
-		Help: f.Help[:0], HUD: f.HUD[:0], Panel: f.Panel,
+		Help: f.Help[:0], GamepadHelp: f.GamepadHelp[:0], HUD: f.HUD[:0], Panel: f.Panel,
 	}
 }
 

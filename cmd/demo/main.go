@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -145,7 +144,11 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	}
 	defer s.Close()
 	if !o.headless && stage.HasDisplay() {
-		st, err := stage.Open(stage.Options{Title: "mannequin: " + o.setup.Scene, Width: o.width, Height: o.height})
+		pads, err := stage.GamepadMappings()
+		if err != nil {
+			return err
+		}
+		st, err := stage.Open(stage.Options{Title: "mannequin: " + o.setup.Scene, Width: o.width, Height: o.height, Gamepads: pads})
 		if err == nil {
 			defer st.Close()
 			return run(ctx, o, st, s)
@@ -171,18 +174,4 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintln(stdout, o.out)
 	return nil
-}
-
-// cameraHelp is what the window adds to a scene's own help.
-var cameraHelp = []string{
-	"drag: look around   wheel: nearer, farther   F: follow again",
-	"H: hide this   Esc: leave",
-}
-
-// helpFor returns a scene's help, with the camera's where someone can use it.
-func helpFor(f *scenes.Frame, window bool) []string {
-	if !window {
-		return f.Help
-	}
-	return slices.Concat(f.Help, cameraHelp)
 }

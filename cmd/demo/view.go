@@ -32,7 +32,7 @@ func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, e
 	switch o.setup.Scene {
 	case "crowd", "herd":
 		// From a hill's height over all of them.
-		c.Follow, c.Pitch, c.Yaw = false, 0.30, 0.5
+		c.Follow, c.Pitch, c.Yaw, v.Free = false, 0.30, 0.5, true
 		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.setup.Agents))
 	case "people", "latent", "strnn":
 		c.Distance, c.Pitch = 5, 0.2
@@ -49,51 +49,24 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error 
 	if err != nil {
 		return err
 	}
-	help := true
-	var keys stage.Controls
-	// Presses that fall between two ticks count for the next one.
-	var hits [stage.Keys]bool
-	var mouse scenes.Touch
-	input := func() scenes.Input {
-		in := show.Input(keys, hits)
-		in.Touch = show.Touch(&v.Frame.Panel, mouse, keys, hits)
-		hits, mouse = [stage.Keys]bool{}, scenes.Touch{}
-		return in
-	}
 	start := time.Now()
 	last, smooth := start, 1.0/60
 	for ctx.Err() == nil {
-		keys = st.Poll()
-		if keys.Quit || (o.seconds > 0 && time.Since(start).Seconds() >= o.seconds) {
-			return nil
-		}
-		for k, hit := range keys.Hit {
-			hits[k] = hits[k] || hit
-		}
-		if keys.Touch.Set {
-			mouse.Set, mouse.Slider, mouse.Value = true, keys.Touch.Slider, keys.Touch.Value
-		}
-		if keys.Touch.Press != 0 {
-			mouse.Press = keys.Touch.Press
-		}
-		if keys.Hit[stage.Letter('H')] {
-			help = !help
-		}
-		if keys.Hit[stage.Letter('F')] {
-			st.Camera.Follow = o.setup.Scene != "crowd" && o.setup.Scene != "herd"
-		}
+		c := st.Poll()
 		now := time.Now()
 		dt := now.Sub(last)
 		last = now
-		smooth += 0.05 * (dt.Seconds() - smooth)
-		if err := v.Advance(dt, input); err != nil {
+		if c.Quit || (o.seconds > 0 && time.Since(start).Seconds() >= o.seconds) {
+			return nil
+		}
+		if err := v.Play(c, dt, nil); err != nil {
 			return err
 		}
-		var lines []string
-		if help {
-			lines = helpFor(&v.Frame, true)
+		if c.Hidden {
+			continue
 		}
-		if err := v.Draw(dt, lines, x.lines(fmt.Sprintf("%.0f pictures/s", 1/smooth))...); err != nil {
+		smooth += 0.05 * (dt.Seconds() - smooth)
+		if err := v.Draw(dt, v.Help(), x.lines(fmt.Sprintf("%.0f pictures/s", 1/smooth))...); err != nil {
 			return err
 		}
 		st.Present()
@@ -132,7 +105,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 			return err
 		}
 		frameCamera(st.Camera, o.setup.Scene, at(i).Seconds(), dt.Seconds())
-		if err := v.Draw(dt, helpFor(&v.Frame, false), x.lines()...); err != nil {
+		if err := v.Draw(dt, v.Frame.Help, x.lines()...); err != nil {
 			return err
 		}
 		if img, err = st.Capture(img); err != nil {

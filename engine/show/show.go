@@ -1,5 +1,5 @@
 // Package show plays a scene on a stage: it takes the steps that time calls for, draws
-// what the scene describes, and gives keys their meaning in it.
+// what the scene describes, and gives keys and gamepads their meaning in it.
 package show
 
 import (
@@ -24,10 +24,18 @@ type Show struct {
 	// Stepped, where it is set, is called after each step.
 	Stepped func()
 
+	// Free says that the camera never swings behind the focus, which is nobody.
+	Free bool
+
 	clock  *clock.Fixed
 	crowds []troupe // of Frame.Casts
 	bodies []wardrobe
 	ground *terrain.Field
+
+	player player
+	pace   pace
+	news   news
+	bare   bool // without help
 }
 
 // troupe draws one cast.
@@ -100,7 +108,7 @@ func (w *Show) body(sk *skel.Skeleton) (*body.Body, error) {
 
 // Advance takes the steps that dt calls for.
 func (w *Show) Advance(dt time.Duration, input func() scenes.Input) error {
-	for range w.clock.Advance(dt) {
+	for range w.clock.Advance(w.pace.scale(dt)) + w.pace.takeSteps() {
 		if err := w.Scene.Step(input()); err != nil {
 			return err
 		}
@@ -112,7 +120,7 @@ func (w *Show) Advance(dt time.Duration, input func() scenes.Input) error {
 }
 
 // Draw renders the present state, with lines of help and more lines of what is going
-// on. dt moves the camera.
+// on. dt moves the camera, whatever time does in the scene.
 func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 	f := &w.Frame
 	w.Scene.Frame(f, w.clock.Alpha())
@@ -139,60 +147,17 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 	} else {
 		w.Stage.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
 	}
-	return w.Stage.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: append(f.HUD, hud...), Help: help, Panel: &f.Panel})
+	return w.Stage.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: w.hud(hud), Help: help, Panel: &f.Panel})
 }
 
-// Input gives keys their meaning in scenes. hit has those that were pressed since the
-// last tick.
-func Input(c stage.Controls, hit [stage.Keys]bool) scenes.Input {
-	held := func(k ...stage.Key) float32 {
-		for _, k := range k {
-			if c.Held[k] || hit[k] {
-				return 1
-			}
-		}
-		return 0
+// hud returns what the scene says is going on, then more, then what time and gamepads do.
+func (w *Show) hud(more []string) []string {
+	lines := append(w.Frame.HUD, more...)
+	if p := w.pace.String(); p != "" {
+		lines = append(lines, p)
 	}
-	key := func(l byte) bool { return held(stage.Letter(l)) > 0 }
-	in := scenes.Input{
-		Forward: held(stage.Letter('W'), stage.KeyUp) - held(stage.Letter('S'), stage.KeyDown),
-		Turn:    held(stage.Letter('A'), stage.KeyLeft) - held(stage.Letter('D'), stage.KeyRight),
-		Side:    held(stage.Letter('Q')) - held(stage.Letter('E')),
-		Sit:     key('X'), Lie: key('C'), Stand: key('V'),
-		Jump: held(stage.KeySpace) > 0, Reset: hit[stage.Letter('R')],
+	for _, n := range w.news {
+		lines = append(lines, n.line)
 	}
-	for i, g := range []scenes.Gait{scenes.Walk, scenes.Pace, scenes.Trot, scenes.Canter} {
-		if hit[stage.Digit(i+1)] {
-			in.Gait = g
-		}
-	}
-	return in
-}
-
-// Touch gives keys their meaning for a panel, beside what the mouse does to it. hit
-// has those that were pressed since the last tick.
-func Touch(p *scenes.Panel, mouse scenes.Touch, c stage.Controls, hit [stage.Keys]bool) scenes.Touch {
-	t := mouse
-	for _, k := range []struct {
-		key  stage.Key
-		step int
-	}{{stage.KeyUp, -1}, {stage.KeyDown, 1}} {
-		if hit[k.key] {
-			t.Select += k.step
-		}
-	}
-	for _, k := range []struct {
-		key stage.Key
-		by  float32
-	}{{stage.KeyLeft, -1}, {stage.KeyRight, 1}} {
-		if c.Held[k.key] || hit[k.key] {
-			t.Move += k.by
-		}
-	}
-	for _, b := range p.Buttons {
-		if hit[stage.Letter(b.Key)] {
-			t.Press = b.Key
-		}
-	}
-	return t
+	return lines
 }

@@ -27,9 +27,10 @@ import (
 // Options says how to open a stage.
 type Options struct {
 	Title         string
-	Width, Height int  // pixels, 16 to 8192
-	Offscreen     bool // without a window, by EGL
-	Samples       int  // per pixel for smooth edges, 1 is none; 0 is 4, but 1 in a window drawn in software
+	Width, Height int    // pixels, 16 to 8192
+	Offscreen     bool   // without a window, by EGL
+	Samples       int    // per pixel for smooth edges, 1 is none; 0 is 4, but 1 in a window drawn in software
+	Gamepads      string // mappings besides glfw's own, as GamepadMappings returns them
 }
 
 // Stage is an open picture. Its zero value is unusable; see Open.
@@ -174,12 +175,15 @@ func (s *Stage) SetGround(h HeightFunc) {
 // Size returns the picture's width and height in pixels.
 func (s *Stage) Size() (w, h int) { return s.target.w, s.target.h }
 
-// Draw renders one picture.
+// Draw renders one picture. It is an error if the window's display has gone.
 func (s *Stage) Draw(v View) error {
 	if s.target == nil {
 		return errors.New("stage: drawing on a closed stage")
 	}
 	if s.win != nil {
+		if displayGone() {
+			return errors.New("stage: the display has gone: the X server closed its connection")
+		}
 		if err := s.target.resize(s.win.size()); err != nil {
 			return err
 		}
@@ -260,7 +264,9 @@ func (c *Crowd) Instances() (levels []int, shadows int) {
 // Close ends the stage and its window. Closing twice is allowed.
 func (s *Stage) Close() {
 	if s.target != nil {
-		s.target.dispose()
+		if s.win == nil || !displayGone() {
+			s.target.dispose()
+		}
 		s.target = nil
 	}
 	if s.win != nil {

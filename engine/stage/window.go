@@ -32,6 +32,8 @@ type windowState struct {
 	hit    [Keys]bool
 	mouse  mouse
 	scroll float64
+	away   bool // another window has the focus
+	pads   gamepads
 }
 
 func (s *Stage) openWindow(opt Options) (err error) {
@@ -63,7 +65,11 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	}
 	w := &windowState{GlfwWindow: g}
 	s.win, s.gs = w, g.Gls()
+	watchDisplay()
 	glfw.SwapInterval(1)
+	if opt.Gamepads != "" {
+		glfw.UpdateGamepadMappings(opt.Gamepads)
+	}
 	g.SetKeyCallback(func(_ *glfw.Window, key glfw.Key, _ int, action glfw.Action, _ glfw.ModifierKey) {
 		k, known := keyOf(key)
 		if !known {
@@ -78,18 +84,27 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	g.SetScrollCallback(func(_ *glfw.Window, _, y float64) { w.scroll += y })
 	// Keys released while another window has the focus would stay down.
 	g.SetFocusCallback(func(_ *glfw.Window, focused bool) {
-		if !focused {
+		if w.away = !focused; w.away {
 			w.held = [Keys]bool{}
 		}
 	})
 	return nil
 }
 
-// size returns the framebuffer's size; at least 16 pixels, which a minimised
-// window does not have.
+// smallest is the least width and height of a picture, pixels.
+const smallest = 16
+
+// size returns the framebuffer's size; at least the smallest picture's, which a
+// minimised window does not have.
 func (w *windowState) size() (int, int) {
 	x, y := w.GetFramebufferSize()
-	return max(x, 16), max(y, 16)
+	return max(x, smallest), max(y, smallest)
+}
+
+// hidden reports whether the window has no room for a picture.
+func (w *windowState) hidden() bool {
+	x, y := w.GetFramebufferSize()
+	return x < smallest || y < smallest || w.GetAttrib(glfw.Iconified) == glfw.True
 }
 
 // scale returns the pixels of the picture per unit of the cursor's place.
@@ -99,7 +114,12 @@ func (w *windowState) scale() float64 {
 	return float64(pixels) / float64(max(units, 1))
 }
 
-func (w *windowState) close() { w.Destroy() }
+// close ends the window; one whose display has gone, the system ends.
+func (w *windowState) close() {
+	if !displayGone() {
+		w.Destroy()
+	}
+}
 
 // Controls is what the user does.
 type Controls struct {
@@ -107,7 +127,13 @@ type Controls struct {
 	Hit  [Keys]bool // keys pressed since the last Poll
 	Quit bool       // the window was asked to close, or Escape
 
-	Touch scenes.Touch // what the mouse does to the panel of the last View
+	Gamepad Gamepad
+	News    []string     // a line for each gamepad that has come or gone since the last Poll
+	Touch   scenes.Touch // what the mouse does to the panel of the last View
+
+	// Hidden says that the window shows nothing, being minimised: there is no need to
+	// draw, and Poll waits for up to a tenth of a second.
+	Hidden bool
 }
 
 // Key is a key of the keyboard, by its place on an American one.
@@ -130,6 +156,8 @@ const (
 	KeySpace
 	KeyShift
 	KeyEscape
+	KeyComma
+	KeyPeriod
 	Keys // how many there are
 )
 
@@ -162,18 +190,30 @@ func keyOf(k glfw.Key) (Key, bool) {
 		return KeyShift, true
 	case glfw.KeyEscape:
 		return KeyEscape, true
+	case glfw.KeyComma:
+		return KeyComma, true
+	case glfw.KeyPeriod:
+		return KeyPeriod, true
 	}
 	return 0, false
 }
 
-// Poll reads the user's input: keys, and the mouse on the panel, into the result,
-// dragging elsewhere and the wheel into the camera. Offscreen nobody ever does anything.
+// Poll reads the user's input: keys, gamepads, and the mouse on the panel, into the
+// result, dragging elsewhere and the wheel into the camera. Offscreen nobody ever does
+// anything, nor does anybody whose display has gone, which Draw tells.
 func (s *Stage) Poll() Controls {
 	w := s.win
-	if w == nil {
+	if w == nil || displayGone() {
 		return Controls{}
 	}
-	w.PollEvents()
+	if w.hidden() {
+		glfw.WaitEventsTimeout(0.1)
+	} else {
+		w.PollEvents()
+	}
+	if displayGone() {
+		return Controls{}
+	}
 	x, y := w.GetCursorPos()
 	drag := w.GetMouseButton(glfw.MouseButtonLeft) == glfw.Press || w.GetMouseButton(glfw.MouseButtonRight) == glfw.Press
 	scale := w.scale()
@@ -188,16 +228,19 @@ func (s *Stage) Poll() Controls {
 	for ; w.scroll < -0.5; w.scroll++ {
 		s.Camera.Zoom(1.12)
 	}
-	c := Controls{Held: w.held, Hit: w.hit, Quit: w.ShouldClose() || w.hit[KeyEscape], Touch: touch}
+	c := Controls{Held: w.held, Hit: w.hit, Quit: w.ShouldClose() || w.hit[KeyEscape], Touch: touch, Hidden: w.hidden()}
 	w.hit = [Keys]bool{}
+	if c.Gamepad, c.News = w.pads.poll(glfwJoysticks{}, nil); w.away {
+		c.Gamepad = Gamepad{Connected: c.Gamepad.Connected}
+	}
 	return c
 }
 
 // Present shows the last picture in the window and waits for the screen.
 func (s *Stage) Present() {
-	if s.win == nil {
+	if s.win == nil || displayGone() {
 		return
 	}
-	s.target.show(s.win.size())
+	s.target.show()
 	s.win.SwapBuffers()
 }

@@ -53,7 +53,7 @@ const (
 )
 
 var buttons = []scenes.Button{
-	play:    {Label: "play", Key: 'P'},
+	play:    {Label: "play", Key: 'K'},
 	whole:   {Label: "sequence", Key: 'V'},
 	add:     {Label: "add clip", Key: 'A'},
 	undoAdd: {Label: "undo", Key: 'U'},
@@ -64,8 +64,10 @@ var buttons = []scenes.Button{
 
 var help = []string{
 	"up, down: another slider   left, right: move it   or the mouse",
-	"P, V, A … as on the buttons; V: all clips added, or the one of the sliders",
+	"K, V, A … as on the buttons; V: all clips added, or the one of the sliders",
 }
+
+var gamepadHelp = []string{"cross: another slider, and move it"}
 
 // Scene is the running scene; it is a scenes.Scene and a scenes.Exporter.
 type Scene struct {
@@ -346,6 +348,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		p = onward(l, p, rows[(s.frame+f)*cols%len(rows):][:cols])
 	}
 	dst.HUD, dst.Help = append(dst.HUD, s.hud), append(dst.Help, help...)
+	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.Panel.Copy(&s.panel)
 }
 

@@ -49,6 +49,13 @@ var help = []string{
 	"R: back to the start",
 }
 
+var gamepadHelp = []string{
+	"left stick: go there   cross: step ahead, back and aside",
+	"LB RB: slower and faster gait",
+	"hold B: sit   X: lie   Y: stand   A: jump",
+	"Back: back to the start",
+}
+
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
 	park.Park
@@ -109,6 +116,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Focus = dst.Casts[0].Of(0)[0].Pos
 	dst.Heading = m3.YawOf(s.Crowd.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
 	dst.Help = append(dst.Help, help...)
+	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.HUD = append(dst.HUD,
 		"asked for: "+wish(s.drive.goal, s.drive.Gait),
 		fmt.Sprintf("does: %s, %.2f m/s", s.doing(), s.Crowd.Batch.Velocity(0).Len()))
@@ -134,7 +142,7 @@ func wish(g control.Goal, gait scenes.Gait) string {
 	case z < 0:
 		out = append(out, "steps back")
 	}
-	if g.Turn != 0 {
+	if m3.Abs(g.Turn) > 0.1 {
 		out = append(out, "turn "+pick(g.Turn, "left", "right"))
 	}
 	if len(out) == 0 {
@@ -172,7 +180,12 @@ func (d *Drive) Initialize(*arche.World) {
 // Update sets the goals.
 func (d *Drive) Update(w *arche.World) {
 	in := d.input
-	if in.Gait > scenes.KeepGait && int(in.Gait) < len(Speeds) {
+	switch {
+	case in.Gait == scenes.Faster:
+		d.Gait = min(d.Gait+1, scenes.Canter)
+	case in.Gait == scenes.Slower:
+		d.Gait = max(d.Gait-1, scenes.Walk)
+	case in.Gait > scenes.KeepGait && int(in.Gait) < len(Speeds):
 		d.Gait = in.Gait
 	}
 	move := m3.V(clamp(in.Side), 0, clamp(in.Forward))

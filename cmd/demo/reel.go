@@ -94,6 +94,7 @@ func newReel() *cobra.Command {
 			case o.fps < 1 || o.fps > 60:
 				return command.Usagef("--fps %d: want 1 to 60", o.fps)
 			}
+			o.setup.Far = playbill.FarOf(o.setup.Model)
 			return shoot(cmd.Context(), o, takes, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

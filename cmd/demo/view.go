@@ -15,6 +15,7 @@ import (
 	"mannequin/engine/media"
 	"mannequin/engine/show"
 	"mannequin/engine/stage"
+	"mannequin/internal/command"
 	"mannequin/scenes"
 )
 
@@ -24,6 +25,10 @@ func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, e
 	if err != nil {
 		return nil, nil, err
 	}
+	if lack := o.overlays &^ v.Frame.Has; lack != 0 {
+		return nil, nil, command.Usagef("--show: the scene %s has no %s", o.setup.Scene, lack)
+	}
+	v.Frame.Show = o.overlays
 	x := &export{path: o.bvh}
 	if from, ok := s.(scenes.Exporter); ok {
 		v.Stepped = func() { x.take(from) }

@@ -139,7 +139,7 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 	} else {
 		w.Stage.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
 	}
-	return w.Stage.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: append(f.HUD, hud...), Help: help, Panel: &f.Panel})
+	return w.Stage.Draw(stage.View{Focus: f.Focus, Path: f.Path, Lines: f.Lines, HUD: append(f.HUD, hud...), Help: help, Panel: &f.Panel})
 }
 
 // Input gives keys their meaning in scenes. hit has those that were pressed since the

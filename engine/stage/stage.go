@@ -56,6 +56,7 @@ type Stage struct {
 	pathMesh  *graphic.Mesh
 	pathV     []float32
 	pathI     []uint32
+	lines     *strokes
 	hud, help *panel
 	controls  *panel
 	knobs     knobs // what controls shows
@@ -65,6 +66,7 @@ type Stage struct {
 type View struct {
 	Focus m3.Vec3       // what the shadows and the ground centre on, world, m
 	Path  []m3.Vec3     // a dashed line on the ground, world, m; may be empty
+	Lines []scenes.Line // over everything, which shines through; beyond 32768 they are left out
 	HUD   []string      // text at the top left
 	Help  []string      // text at the bottom left
 	Panel *scenes.Panel // sliders and buttons at the top right, which the mouse moves; nil is none
@@ -143,6 +145,7 @@ func (s *Stage) build(opt Options) error {
 	s.pathMesh = newMesh(s.path, line, 0)
 	s.pathMesh.SetVisible(false)
 	s.scene.Add(s.pathMesh)
+	s.lines = newLines(s.scene)
 
 	s.hud, s.help = newPanel(s.gs, topLeft, 17), newPanel(s.gs, bottomLeft, 15)
 	s.over.Add(s.hud)
@@ -195,6 +198,7 @@ func (s *Stage) Draw(v View) error {
 	s.skyMat = s.eye.unproject()
 	s.ground.move(v.Focus)
 	s.setPath(v.Path)
+	s.setLines(v.Lines)
 	s.controls.view = [2]int{w, h}
 	if s.knobs.set(v.Panel, w, h) {
 		if s.knobs.bounds.Empty() {

@@ -15,6 +15,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
 	"mannequin/terrain"
 )
 
@@ -75,7 +76,8 @@ type Scene struct {
 	body       *body
 	field      *terrain.Field
 	sequence   *sequence
-	others     *others   // nil: none
+	others     *others // nil: none
+	marks      *marks.Marks
 	start      []float32 // (values) the components to which a reset leads back
 	components []float32 // (values) of the present clip
 	z          []float32 // (values) its latent values
@@ -96,6 +98,7 @@ type Scene struct {
 var (
 	_ scenes.Scene    = (*Scene)(nil)
 	_ scenes.Exporter = (*Scene)(nil)
+	_ scenes.Traced   = (*Scene)(nil)
 )
 
 // New builds the scene: the person walks about as the mean of all clips, with the
@@ -129,6 +132,7 @@ func New(opt Options) (*Scene, error) {
 	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
 		return nil, err
 	}
+	s.marks = marks.New(s.body.agents(opt.Terrain, s.way))
 	if s.coder, err = m.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1, Open: opt.Open, BF16: opt.BF16}); err != nil {
 		return nil, err
 	}
@@ -263,11 +267,15 @@ func (s *Scene) Step(in scenes.Input) error {
 		s.dirty, s.jump = false, true
 	}
 	if s.others != nil {
-		if err := s.others.schedule.Step(); err != nil {
+		if err := s.others.step(); err != nil {
 			return err
 		}
 	}
-	return s.advance()
+	if err := s.advance(); err != nil {
+		return err
+	}
+	s.marks.Step(1)
+	return nil
 }
 
 // press does what button i does.
@@ -337,16 +345,44 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 			c.Tint = append(c.Tint, scenes.Clothes(i, 2))
 		}
 	}
+	dst.Path = s.way(dst.Path, 0)
+	for i, p := range dst.Path {
+		dst.Path[i].Y = s.field.Height(p.X, p.Z)
+	}
+	s.marks.Draw(dst, c.Of(0), 0, alpha)
+	if o := s.others; o != nil {
+		o.marks.Draw(dst, s.bones, -1, alpha)
+	}
+	dst.HUD, dst.Help = append(dst.HUD, s.hud), append(dst.Help, help...)
+	dst.Panel.Copy(&s.panel)
+}
+
+// way appends the places that the person comes to, on flat ground.
+func (s *Scene) way(dst []m3.Vec3, _ int) []m3.Vec3 {
 	l, rows, p := s.Model.Layout, s.rows(), s.body.place
 	cols := l.Columns()
 	for f := range ahead * latent.Rate {
 		if f%waypoint == 0 {
-			dst.Path = append(dst.Path, m3.V(p.Pos.X, s.field.Height(p.Pos.X, p.Pos.Z), p.Pos.Z))
+			dst = append(dst, p.Pos)
 		}
 		p = onward(l, p, rows[(s.frame+f)*cols%len(rows):][:cols])
 	}
-	dst.HUD, dst.Help = append(dst.HUD, s.hud), append(dst.Help, help...)
-	dst.Panel.Copy(&s.panel)
+	return dst
+}
+
+// Stages returns the names of the systems of the others' tick: see scenes.Traced.
+func (s *Scene) Stages() []string {
+	if s.others == nil {
+		return nil
+	}
+	return s.others.schedule.Names()
+}
+
+// Trace has f called as each of them begins: see scenes.Traced.
+func (s *Scene) Trace(f func(stage int)) {
+	if s.others != nil {
+		s.others.schedule.Trace = f
+	}
 }
 
 // Export returns the sequence, on flat ground from the origin on, where the player

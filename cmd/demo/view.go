@@ -25,10 +25,12 @@ func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, e
 	if err != nil {
 		return nil, nil, err
 	}
-	if lack := o.overlays &^ v.Frame.Has; lack != 0 {
+	if lack := o.overlays &^ (v.Frame.Has | scenes.Times); lack != 0 {
 		return nil, nil, command.Usagef("--show: the scene %s has no %s", o.setup.Scene, lack)
 	}
 	v.Frame.Show = o.overlays
+	start := time.Now()
+	v.Now = func() time.Duration { return time.Since(start) }
 	x := &export{path: o.bvh}
 	if from, ok := s.(scenes.Exporter); ok {
 		v.Stepped = func() { x.take(from) }
@@ -54,6 +56,7 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error 
 	if err != nil {
 		return err
 	}
+	v.Choices = true
 	help := true
 	var keys stage.Controls
 	// Presses that fall between two ticks count for the next one.
@@ -72,6 +75,7 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error 
 		if keys.Quit || (o.seconds > 0 && time.Since(start).Seconds() >= o.seconds) {
 			return nil
 		}
+		v.Choose(&keys)
 		for k, hit := range keys.Hit {
 			hits[k] = hits[k] || hit
 		}

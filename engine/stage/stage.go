@@ -60,6 +60,10 @@ type Stage struct {
 	hud, help *panel
 	controls  *panel
 	knobs     knobs // what controls shows
+	view      *panel
+	choices   choices // what view shows
+	graphs    *graphs
+	caption   caption
 }
 
 // View is what to draw besides the crowds, which hold their own poses.
@@ -70,6 +74,14 @@ type View struct {
 	HUD   []string      // text at the top left
 	Help  []string      // text at the bottom left
 	Panel *scenes.Panel // sliders and buttons at the top right, which the mouse moves; nil is none
+
+	Graphs  []scenes.Graph // at the left, between the texts, as many as there is room for
+	Caption string         // large, at the bottom
+
+	// Has are the overlays that there are to choose from, and Show those that are drawn: a
+	// panel of buttons below the other one. Where Has is none there is no panel; the keys
+	// that choose work all the same.
+	Has, Show scenes.Overlay
 }
 
 // Open makes a window, or with Offscreen a picture in memory.
@@ -149,9 +161,12 @@ func (s *Stage) build(opt Options) error {
 
 	s.hud, s.help = newPanel(s.gs, topLeft, 17), newPanel(s.gs, bottomLeft, 15)
 	s.over.Add(s.hud)
-	s.controls = newPanel(s.gs, topRight, 0)
-	s.over.Add(s.help)
-	s.over.Add(s.controls)
+	s.controls, s.view = newPanel(s.gs, placed, 0), newPanel(s.gs, placed, 0)
+	s.caption.panel = newPanel(s.gs, placed, 0)
+	for _, p := range []*panel{s.help, s.controls, s.view, s.caption.panel} {
+		s.over.Add(p)
+	}
+	s.graphs = newGraphs(s.over)
 	return glError("prepared the stage")
 }
 
@@ -199,17 +214,7 @@ func (s *Stage) Draw(v View) error {
 	s.ground.move(v.Focus)
 	s.setPath(v.Path)
 	s.setLines(v.Lines)
-	s.controls.view = [2]int{w, h}
-	if s.knobs.set(v.Panel, w, h) {
-		if s.knobs.bounds.Empty() {
-			s.controls.show(s.gs, nil)
-		} else {
-			s.controls.show(s.gs, s.knobs.paint())
-		}
-	}
-	taken := s.knobs.bounds.Add(s.knobs.at)
-	s.hud.set(s.gs, v.HUD, w, h, taken)
-	s.help.set(s.gs, v.Help, w, h, taken)
+	s.setOver(&v, w, h)
 	eyeClip := s.eye.clip()
 	seen, shaded := math32.NewFrustumFromMatrix(&eyeClip), math32.NewFrustumFromMatrix(&s.air.shadow)
 	for _, c := range s.crowds {
@@ -234,6 +239,27 @@ func (s *Stage) Draw(v View) error {
 		return fmt.Errorf("stage: text: %w", err)
 	}
 	return glError("drew a picture")
+}
+
+// setOver has what lies over a picture of w×h pixels show v.
+func (s *Stage) setOver(v *View, w, h int) {
+	top := panelMargin
+	if s.knobs.set(v.Panel, w, h, top) {
+		s.controls.knobs(s.gs, &s.knobs)
+	}
+	s.controls.view, s.controls.pos = [2]int{w, h}, s.knobs.at
+	if !s.knobs.bounds.Empty() {
+		top += s.knobs.bounds.Dy() + panelGap
+	}
+	if s.choices.set(v.Has, v.Show, w, h, top) {
+		s.view.knobs(s.gs, &s.choices.knobs)
+	}
+	s.view.view, s.view.pos = [2]int{w, h}, s.choices.at
+	taken := s.knobs.bounds.Add(s.knobs.at).Union(s.choices.bounds.Add(s.choices.at))
+	s.hud.set(s.gs, v.HUD, w, h, taken)
+	s.help.set(s.gs, v.Help, w, h, taken)
+	wide := s.graphs.set(s.gs, v.Graphs, w, h, s.hud.height(), h-s.help.height())
+	s.caption.set(s.gs, v.Caption, w, h, wide, s.help)
 }
 
 func (s *Stage) setPath(points []m3.Vec3) {

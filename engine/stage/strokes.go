@@ -80,7 +80,7 @@ func (s *strokes) show(w, h int, width float32) {
 // Of lines in the scene: how much of one shows that something hides, how many there are at
 // most, and how much nearer they count than they are, m.
 const (
-	hiddenLine = 0.35
+	hiddenLine = 0.5
 	mostLines  = 1 << 15
 	lineNearer = 0.03
 )

@@ -13,6 +13,7 @@ const expertTicks = 4 * scenes.TickRate
 // Experts keeps how much of each expert a mode-adaptive network was for one row. Its zero
 // value has seen nothing.
 type Experts struct {
+	known  bool // the network has experts
 	row    int
 	names  []string
 	recent []scenes.Recent
@@ -21,8 +22,12 @@ type Experts struct {
 
 // Step notes the weights of row in a tick, from gating, (rows, experts), as
 // netruntime.Session.Gating has it. Where it is nil they are unknown. Another row than
-// before begins anew.
+// before begins anew. With no rows it tells of the network alone.
 func (e *Experts) Step(gating []float32, rows, row int) {
+	e.known = e.known || gating != nil
+	if rows == 0 {
+		return
+	}
 	n := 0
 	if row >= 0 && row < rows {
 		n = len(gating) / rows
@@ -47,7 +52,7 @@ func (e *Experts) Step(gating []float32, rows, row int) {
 
 // Draw appends the graph to f, where it is asked for.
 func (e *Experts) Draw(f *scenes.Frame) {
-	if len(e.recent) == 0 {
+	if !e.known {
 		return
 	}
 	f.Has |= scenes.Activations

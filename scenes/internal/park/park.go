@@ -67,6 +67,7 @@ func (p *Park) Open(m *mann.Model, opt animsys.Options, seed uint64, before ...e
 		return err
 	}
 	p.marks = marks.New(marks.Of(&p.Crowd.Bodies, p.way))
+	p.experts.Step(p.Crowd.Session.Gating(), 0, p.Watched)
 	return nil
 }
 

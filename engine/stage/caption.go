@@ -1,0 +1,81 @@
+package stage
+
+import (
+	"image"
+	"image/color"
+
+	"github.com/g3n/engine/gls"
+
+	"mannequin/engine/draw"
+)
+
+// caption is large text at the bottom of the picture, in its middle.
+type caption struct {
+	*panel
+	text string
+	room image.Point // that it was painted for
+}
+
+// captionBack is behind captions, premultiplied.
+var captionBack = color.RGBA{5, 7, 10, 170}
+
+// set paints text for a picture of w×h pixels, at whose left graphs take up wide of them.
+// Where it would lie over the help it is above that.
+func (c *caption) set(gs *gls.GLS, text string, w, h, wide int, help *panel) {
+	c.view = [2]int{w, h}
+	room := image.Pt(min(w*7/10, w-2*(wide+2*panelMargin)), h)
+	if text != c.text || text != "" && room != c.room {
+		c.text, c.room = text, room
+		if text == "" {
+			c.show(gs, nil)
+		} else {
+			c.show(gs, paintCaption(text, room))
+		}
+	}
+	if text == "" {
+		return
+	}
+	c.pos = image.Pt((w-c.w)/2, h-2*panelMargin-c.h)
+	if help.Visible() && c.pos.X < panelMargin+help.w+panelGap {
+		c.pos.Y = h - help.height() - c.h
+	}
+}
+
+// paintCaption returns text, broken so that it fits room, on its back: each line in the
+// middle.
+func paintCaption(text string, room image.Point) *image.RGBA {
+	size := float64(min(max(room.Y/22, 14), 64))
+	pad := int(size / 2)
+	lines := broken([]string{text}, size, room.X-4*pad)
+	_, line := draw.TextSize(size, "Ag")
+	wide := 0
+	for _, l := range lines {
+		w, _ := draw.TextSize(size, l)
+		wide = max(wide, w)
+	}
+	img := image.NewRGBA(image.Rect(0, 0, wide+4*pad, line*len(lines)+2*pad))
+	softBox(img, captionBack, pad)
+	for i, l := range lines {
+		w, _ := draw.TextSize(size, l)
+		draw.Text(img, (img.Rect.Dx()-w)/2, pad+i*line, size, panelText, l)
+	}
+	return img
+}
+
+// softBox fills img with c, which fades away over the outermost pixels, so many of them.
+func softBox(img *image.RGBA, c color.RGBA, soft int) {
+	b := img.Rect
+	for y := range b.Dy() {
+		for x := range b.Dx() {
+			fx, fy := edge(x, b.Dx(), soft), edge(y, b.Dy(), soft)
+			at := func(v uint8) uint8 { return uint8(float32(v) * fx * fy) }
+			img.SetRGBA(x, y, color.RGBA{at(c.R), at(c.G), at(c.B), at(c.A)})
+		}
+	}
+}
+
+// edge goes smoothly from 0 at either end of n pixels to 1 where soft of them are passed.
+func edge(i, n, soft int) float32 {
+	u := min(float32(min(i, n-1-i))/float32(soft), 1)
+	return u * u * (3 - 2*u)
+}

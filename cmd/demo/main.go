@@ -179,7 +179,7 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) error {
 // cameraHelp is what the window adds to a scene's own help.
 var cameraHelp = []string{
 	"drag: look around   wheel: nearer, farther   F: follow again",
-	"F1 to F8: see what goes on   Tab: hide what they are",
+	"F1 to F8: what else is drawn   Tab: hide or show their panel",
 	"H: hide this   Esc: leave",
 }
 

@@ -19,11 +19,15 @@ type caption struct {
 // captionBack is behind captions, premultiplied.
 var captionBack = color.RGBA{5, 7, 10, 170}
 
-// set paints text for a picture of w×h pixels, at whose left graphs take up wide of them.
-// Where it would lie over the help it is above that.
-func (c *caption) set(gs *gls.GLS, text string, w, h, wide int, help *panel) {
+// set paints text for a picture of w×h pixels, of which graphs take up so many at the
+// left. Where it would lie over the help it is above that.
+func (c *caption) set(gs *gls.GLS, text string, w, h, graphs int, help *panel) {
 	c.view = [2]int{w, h}
-	room := image.Pt(min(w*7/10, w-2*(wide+2*panelMargin)), h)
+	left := 0
+	if graphs > 0 {
+		left = panelMargin + graphs
+	}
+	room := image.Pt(min(w*7/10, w-left-2*panelMargin), h/3)
 	if text != c.text || text != "" && room != c.room {
 		c.text, c.room = text, room
 		if text == "" {
@@ -35,29 +39,39 @@ func (c *caption) set(gs *gls.GLS, text string, w, h, wide int, help *panel) {
 	if text == "" {
 		return
 	}
-	c.pos = image.Pt((w-c.w)/2, h-2*panelMargin-c.h)
+	c.pos = image.Pt((left+w-c.w)/2, h-2*panelMargin-c.h)
 	if help.Visible() && c.pos.X < panelMargin+help.w+panelGap {
 		c.pos.Y = h - help.height() - c.h
 	}
 }
 
-// paintCaption returns text, broken so that it fits room, on its back: each line in the
-// middle.
+// Sizes of captions' text, pixels.
+const largestCaption, smallestCaption = 64, 11
+
+// paintCaption returns text on its back, broken and so large that it fits room where that
+// is possible: each line in the middle.
 func paintCaption(text string, room image.Point) *image.RGBA {
-	size := float64(min(max(room.Y/22, 14), 64))
-	pad := int(size / 2)
-	lines := broken([]string{text}, size, room.X-4*pad)
-	_, line := draw.TextSize(size, "Ag")
+	size := min(max(room.Y/7, smallestCaption), largestCaption)
+	var lines []string
+	var pad, line int
+	for ; ; size-- {
+		pad = size / 2
+		lines = broken([]string{text}, float64(size), room.X-4*pad)
+		_, line = draw.TextSize(float64(size), "Ag")
+		if size <= smallestCaption || line*len(lines)+2*pad <= room.Y {
+			break
+		}
+	}
 	wide := 0
 	for _, l := range lines {
-		w, _ := draw.TextSize(size, l)
+		w, _ := draw.TextSize(float64(size), l)
 		wide = max(wide, w)
 	}
 	img := image.NewRGBA(image.Rect(0, 0, wide+4*pad, line*len(lines)+2*pad))
 	softBox(img, captionBack, pad)
 	for i, l := range lines {
-		w, _ := draw.TextSize(size, l)
-		draw.Text(img, (img.Rect.Dx()-w)/2, pad+i*line, size, panelText, l)
+		w, _ := draw.TextSize(float64(size), l)
+		draw.Text(img, (img.Rect.Dx()-w)/2, pad+i*line, float64(size), panelText, l)
 	}
 	return img
 }

@@ -35,6 +35,7 @@ type graphBox struct {
 const (
 	widestGraph, narrowestGraph = 380, 170
 	highestGraph, lowestGraph   = 170, 80
+	lowestPlot                  = 22 // without title and legend
 	mostValues                  = 1024 // of a curve that are drawn, the newest
 )
 
@@ -141,23 +142,26 @@ func (b *graphBox) paint() *image.RGBA {
 	if g.Unit != "" {
 		high += " " + g.Unit
 	}
-	// The legend, from the last line up.
-	rows, x := 1, pad
-	at := make([]image.Point, len(g.Names)) // column, and line
-	for i, n := range g.Names {
+	// The legend, as many lines as leave the curves some room.
+	rows, x, most := 1, pad, max(1, (b.size.Y-line-3*pad-lowestPlot)/line)
+	var at []image.Point // column, and line
+	for _, n := range g.Names {
 		w := width(n) + line + pad
 		if x+w > b.size.X && x > pad {
+			if rows == most {
+				break
+			}
 			rows, x = rows+1, pad
 		}
-		at[i] = image.Pt(x, rows-1)
+		at = append(at, image.Pt(x, rows-1))
 		x += w
 	}
 	legend := b.size.Y - pad/2 - rows*line
 	b.plot = image.Rect(pad+max(width(low), width(high))+pad/2, pad/2+line+pad/2, b.size.X-pad, legend-pad/2)
-	for i, n := range g.Names {
-		x, y := at[i].X, legend+at[i].Y*line
+	for i, p := range at {
+		x, y := p.X, legend+p.Y*line
 		draw.Fill(img, image.Rect(x, y+line/2-1, x+line*2/3, y+line/2+2), screen(curveColours[i%len(curveColours)]))
-		draw.Text(img, x+line*5/6, y, size, panelText, n)
+		draw.Text(img, x+line*5/6, y, size, panelText, g.Names[i])
 	}
 	p := b.plot
 	draw.Text(img, p.Min.X-pad/2-width(high), p.Min.Y-line/4, size, panelDim, high)

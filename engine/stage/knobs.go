@@ -27,7 +27,7 @@ type knobs struct {
 const (
 	largestText, smallestText = 15.0, 8.0 // pixels
 	trackWide                 = 10
-	buttonsWide               = 17 // without sliders
+	buttonsWide               = 15 // without sliders
 	knobWide                  = 0.5
 )
 

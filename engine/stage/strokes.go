@@ -60,9 +60,11 @@ func (s *strokes) line(a, b m3.Vec3, c [3]float32) {
 		return
 	}
 	k := uint32(len(s.v) / strokeVertex)
-	for _, at := range [...][2]float32{{0, -1}, {0, 1}, {1, -1}, {1, 1}} {
-		s.v = append(s.v, a.X, a.Y, a.Z, b.X, b.Y, b.Z, at[0], at[1], c[0], c[1], c[2])
-	}
+	s.v = append(s.v,
+		a.X, a.Y, a.Z, b.X, b.Y, b.Z, 0, -1, c[0], c[1], c[2],
+		a.X, a.Y, a.Z, b.X, b.Y, b.Z, 0, +1, c[0], c[1], c[2],
+		a.X, a.Y, a.Z, b.X, b.Y, b.Z, 1, -1, c[0], c[1], c[2],
+		a.X, a.Y, a.Z, b.X, b.Y, b.Z, 1, +1, c[0], c[1], c[2])
 	s.index = append(s.index, k, k+1, k+2, k+2, k+1, k+3)
 }
 

@@ -30,13 +30,13 @@ func (c *caption) set(gs *gls.GLS, text string, w, h, graphs int, help *panel) {
 	room := image.Pt(min(w*7/10, w-left-2*panelMargin), h/3)
 	if text != c.text || text != "" && room != c.room {
 		c.text, c.room = text, room
-		if text == "" {
+		if text == "" || room.X < narrowestCaption {
 			c.show(gs, nil)
 		} else {
 			c.show(gs, paintCaption(text, room))
 		}
 	}
-	if text == "" {
+	if !c.Visible() {
 		return
 	}
 	c.pos = image.Pt((left+w-c.w)/2, h-2*panelMargin-c.h)
@@ -45,8 +45,8 @@ func (c *caption) set(gs *gls.GLS, text string, w, h, graphs int, help *panel) {
 	}
 }
 
-// Sizes of captions' text, pixels.
-const largestCaption, smallestCaption = 64, 11
+// Sizes of captions' text, and the least room for them, pixels.
+const largestCaption, smallestCaption, narrowestCaption = 64, 11, 32
 
 // paintCaption returns text on its back, broken and so large that it fits room where that
 // is possible: each line in the middle.
@@ -67,7 +67,8 @@ func paintCaption(text string, room image.Point) *image.RGBA {
 		w, _ := draw.TextSize(float64(size), l)
 		wide = max(wide, w)
 	}
-	img := image.NewRGBA(image.Rect(0, 0, wide+4*pad, line*len(lines)+2*pad))
+	// What is far too long for its room is cut.
+	img := image.NewRGBA(image.Rect(0, 0, min(wide+4*pad, room.X), min(line*len(lines)+2*pad, 2*room.Y)))
 	softBox(img, captionBack, pad)
 	for i, l := range lines {
 		w, _ := draw.TextSize(float64(size), l)

@@ -35,7 +35,7 @@ type graphBox struct {
 const (
 	widestGraph, narrowestGraph = 380, 170
 	highestGraph, lowestGraph   = 170, 80
-	lowestPlot                  = 22 // without title and legend
+	lowestPlot                  = 22   // without title and legend
 	mostValues                  = 1024 // of a curve that are drawn, the newest
 )
 

@@ -532,6 +532,9 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 			if err := schedule.Step(); err != nil {
 				t.Fatal(err)
 			}
+			if got := people.Stream.Where(0).Pos; got.Dist(ahead[0].Pos) > 0.005 {
+				t.Errorf("tick %d: at %v, want %v", tick, got, ahead[0].Pos)
+			}
 			continue
 		}
 		for range soon {

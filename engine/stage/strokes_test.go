@@ -32,6 +32,7 @@ func TestLines(t *testing.T) {
 		{From: m3.V(-0.2, 0.8, 2), To: m3.V(0.2, 0.8, 2), Colour: red},
 		{From: m3.V(-8, 6, -30), To: m3.V(8, 6, -30), Colour: red},
 		{From: m3.V(-0.3, 0.9, 3), To: m3.V(-0.3, 0.9, 40), Colour: [3]float32{0, 0, 1}}, // on past the eye
+		{From: m3.V(0.3, 0.9, 40), To: m3.V(0.3, 0.9, 3), Colour: [3]float32{0, 0, 1}},   // and back
 	}
 	img := shoot(t, s, View{Lines: lines})
 	for _, p := range []m3.Vec3{{X: 0, Y: 0.8, Z: 2}, {X: -5, Y: 6, Z: -30}, {X: 5, Y: 6, Z: -30}} {
@@ -41,15 +42,20 @@ func TestLines(t *testing.T) {
 	}
 	s.Camera.Place(m3.V(0, 1, 6), m3.V(0, 1, 0))
 	img = shoot(t, s, View{Lines: lines})
-	on, before := at(t, s, img, m3.V(-0.3, 0.9, 4)), at(t, s, img, m3.V(-0.3, 0.9, 2))
-	if on[2] < on[0]+100 || before[2] > before[0]+100 {
-		t.Errorf("a line on past the eye is %v, and %v before its beginning", on, before)
+	for _, x := range []float32{-0.3, 0.3} {
+		on, before := at(t, s, img, m3.V(x, 0.9, 4)), at(t, s, img, m3.V(x, 0.9, 2))
+		if on[2] < on[0]+100 || before[2] > before[0]+100 {
+			t.Errorf("the line at %g on past the eye is %v, and %v before its beginning", x, on, before)
+		}
 	}
 	none := shoot(t, s, View{})
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	broken := []scenes.Line{{From: m3.V(nan, 0, 0), Colour: red}, {To: m3.V(0, inf, 0), Colour: red}, {From: m3.V(0, 1, 9), To: m3.V(0, 2, 12), Colour: red}}
 	if got := shoot(t, s, View{Lines: broken}); !bytes.Equal(got.Pix, none.Pix) {
 		t.Error("lines that are not finite, or behind the eye, are drawn")
+	}
+	if n := len(s.lines.index) / 6; n != 1 {
+		t.Errorf("%d of 3 lines are given to the driver, want the one that is finite", n)
 	}
 }
 

@@ -148,14 +148,17 @@ func TestMarks(t *testing.T) {
 	if n := count(got, pastColour); n != 2*samples {
 		t.Errorf("%d lines of the past, want %d of each", n, samples)
 	}
-	longest := float32(0)
-	for _, l := range got {
-		if l.Colour == pastColour {
-			longest = max(longest, l.From.Flat().Dist(l.To.Flat()))
+	for range every {
+		p.tick(1)
+		longest := float32(0)
+		for _, l := range p.draw(scenes.Trajectories, 0, 1) {
+			if l.Colour == pastColour {
+				longest = max(longest, l.From.Flat().Dist(l.To.Flat()))
+			}
 		}
-	}
-	if longest < 0.01 || longest > 0.3 {
-		t.Errorf("in a tenth of a second they went %g m", longest)
+		if longest < 0.01 || longest > 0.3 {
+			t.Errorf("in a tenth of a second they went %g m", longest)
+		}
 	}
 
 	got = p.draw(scenes.Velocities, 0, 1)
@@ -197,6 +200,11 @@ func TestFeet(t *testing.T) {
 				}
 			}
 		}
+		for _, l := range contacts {
+			if y := l.From.Y - p.frame.Terrain.Height(l.From.X, l.From.Z); y < -0.01 || y > 0.03 {
+				t.Fatalf("a contact is drawn %g m over the ground", y)
+			}
+		}
 		if len(contacts) != want {
 			t.Fatalf("%d lines of contacts, want %d", len(contacts), want)
 		}
@@ -225,14 +233,23 @@ func TestLeaps(t *testing.T) {
 		}
 	}
 	nan := float32(math.NaN())
+	for i := range p.crowd.Skel.Len() {
+		p.bones[i].Pos.Y = nan
+	}
+	p.frame.Begin(p.frame.Terrain)
+	p.marks.Draw(&p.frame, p.bones, 0, 1)
+	for _, l := range p.frame.Lines {
+		if !l.From.Finite() || !l.To.Finite() {
+			t.Fatalf("a line from %v to %v", l.From, l.To)
+		}
+	}
+	if len(p.frame.Lines) == 0 {
+		t.Error("one who is broken takes the other's marks away")
+	}
 	for i := range p.marks.Roots {
 		p.marks.Roots[i].Pos.X = nan
 	}
 	p.marks.Step(2)
-	p.bones = p.crowd.Interpolate(p.bones, 1)
-	for i := range p.bones {
-		p.bones[i].Pos.Y = nan
-	}
 	p.frame.Begin(p.frame.Terrain)
 	p.marks.Draw(&p.frame, p.bones, 0, 1)
 	if len(p.frame.Lines) != 0 {
@@ -287,6 +304,9 @@ func TestExperts(t *testing.T) {
 		if n := len(v); n != expertTicks || v[n-1] != gating[i] || m3.Finite(v[n-6]) || !m3.Finite(v[n-5]) {
 			t.Errorf("expert %d: %v", i, v[len(v)-6:])
 		}
+	}
+	for i := range gating {
+		gating[i] = float32(i)
 	}
 	p.experts.Step(gating, 2, 1)
 	p.experts.Step(nil, 2, 1)

@@ -241,27 +241,6 @@ func (s *Stage) Draw(v View) error {
 	return glError("drew a picture")
 }
 
-// setOver has what lies over a picture of w×h pixels show v.
-func (s *Stage) setOver(v *View, w, h int) {
-	top := panelMargin
-	if s.knobs.set(v.Panel, w, h, top) {
-		s.controls.knobs(s.gs, &s.knobs)
-	}
-	s.controls.view, s.controls.pos = [2]int{w, h}, s.knobs.at
-	if !s.knobs.bounds.Empty() {
-		top += s.knobs.bounds.Dy() + panelGap
-	}
-	if s.choices.set(v.Has, v.Show, w, h, top) {
-		s.view.knobs(s.gs, &s.choices.knobs)
-	}
-	s.view.view, s.view.pos = [2]int{w, h}, s.choices.at
-	taken := s.knobs.bounds.Add(s.knobs.at).Union(s.choices.bounds.Add(s.choices.at))
-	s.hud.set(s.gs, v.HUD, w, h, taken)
-	s.help.set(s.gs, v.Help, w, h, taken)
-	wide := s.graphs.set(s.gs, v.Graphs, w, h, s.hud.height(), h-s.help.height())
-	s.caption.set(s.gs, v.Caption, w, h, wide, s.help)
-}
-
 func (s *Stage) setPath(points []m3.Vec3) {
 	s.pathV, s.pathI = ribbon(s.pathV, s.pathI, points)
 	s.pathMesh.SetVisible(len(s.pathI) > 0)

@@ -47,12 +47,12 @@ func Places(ahead func(dst []feature.Place, row, n int) []feature.Place, n int) 
 const All = scenes.Trajectories | scenes.Contacts | scenes.Targets | scenes.Velocities | scenes.Skeletons | scenes.Roots
 
 const (
-	most    = 40 // characters that have marks at a time, besides the one who is watched,
-	within  = 15 // and how far from the frame's focus, m
-	samples = 10 // places that a past trajectory has,
-	every   = 6  // and ticks from one to the next
-	leap    = 1  // who goes farther in a tick was placed there, m
-	swift   = 0.2
+	most    = 40  // characters that have marks at a time, besides the one who is watched,
+	within  = 15  // and how far from the frame's focus, m
+	samples = 10  // places that a past trajectory has,
+	every   = 6   // and ticks from one to the next
+	leap    = 1   // who goes farther in a tick was placed there, m
+	span    = 0.2 // s of motion at a velocity that its arrow is long
 )
 
 // Colours, linear RGB.
@@ -170,7 +170,7 @@ func (m *Marks) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, al
 		last, now := m.Last[row*len(bones):], m.Now[row*len(bones):]
 		for j := range count {
 			v := now[j].Pos.Sub(last[j].Pos).Scale(scenes.TickRate)
-			arrow(f, bones[j].Pos, bones[j].Pos.Add(v.Scale(swift)), velocityColour)
+			arrow(f, bones[j].Pos, bones[j].Pos.Add(v.Scale(span)), velocityColour)
 		}
 	}
 	if f.Show&(scenes.Contacts|scenes.Targets) != 0 {

@@ -223,6 +223,11 @@ func (b *Bodies) Agents() int { return b.Rows.Len() }
 // its spawning, grounded; they alias the bodies and change with the next tick.
 func (b *Bodies) Bones(row int) []m3.Xform { return b.now[row*b.joints : (row+1)*b.joints] }
 
+// Published returns the poses of the tick before the last and of the last, (capacity,
+// joints) each, world space. They alias the bodies, for good. For who was placed
+// elsewhere in the last tick both are the same.
+func (b *Bodies) Published() (last, now []m3.Xform) { return b.last, b.now }
+
 // Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way
 // from the tick before the last to the last into dst, (agents, joints), growing
 // it where it is too small, and returns it. Joints turn on the way and hips go

@@ -65,7 +65,8 @@ const (
 // Frame is what to draw: characters posed in world space on a terrain. All lengths
 // are metres, all positions world space. Who shows it sets Show, the scene the rest.
 type Frame struct {
-	Show Overlay // what to draw besides the characters, of what the scene has
+	Show Overlay // what to draw besides the characters
+	Has  Overlay // what of it there is in this scene
 
 	Casts       []Cast
 	Terrain     *terrain.Field
@@ -74,7 +75,7 @@ type Frame struct {
 	Shot        Shot      // where the scene has the camera; the zero value leaves that to who watches
 	Path        []m3.Vec3 // the focus's planned path on the ground; may be empty
 	Lines       []Line    // of Show
-	Graphs      []Graph   // of Show
+	Graphs      []Graph   // of Show, valid until the next step
 	Caption     string    // what is said, in large letters at the bottom; may be empty
 	Help        []string  // key help, one line each
 	GamepadHelp []string  // the same for a gamepad
@@ -124,37 +125,6 @@ type Shot struct {
 	Eye, Target m3.Vec3
 	FOV         float32 // vertical, rad
 	Cut         bool    // since the last tick it has jumped: nothing leads over
-}
-
-// Overlay is a set of what may be drawn besides the characters.
-type Overlay uint16
-
-// What may be drawn. Of whom it is, the scene decides: the one who is watched, or all.
-const (
-	Trajectories Overlay = 1 << iota // where they come from, and are about to go
-	Contacts                         // feet that stand
-	Targets                          // where the ground's inverse kinematics has feet go
-	Velocities
-	Skeletons
-	Roots       // where they stand on the ground, and which way they face
-	Activations // how much of each expert the network is, over time
-	Times       // how long the stages of the tick take
-
-	AllOverlays = 1<<iota - 1
-)
-
-// Line is a straight line that is drawn over everything.
-type Line struct {
-	From, To m3.Vec3
-	Colour   [3]float32 // linear RGB, 0–1
-}
-
-// Graph is values over time, a curve each.
-type Graph struct {
-	Title    string
-	Names    []string    // of the curves
-	Values   [][]float32 // (curves, any number) oldest first; what is not finite leaves a gap
-	Min, Max float32     // of the axis, Min < Max
 }
 
 // Exporter is a scene whose player can ask for its motion.

@@ -258,6 +258,20 @@ func (s *Stream) Advance(r0, r1 int) {
 // Where returns where the body of row is.
 func (s *Stream) Where(row int) feature.Place { return s.body[row].place }
 
+// Ahead appends the places to dst where the body of row will be, n frames from one to the
+// next, to the end of its clip; into the latter half of that the next clip will be faded.
+func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
+	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
+	clip, at := s.clip(row), s.at(row)
+	p := s.body[row].place
+	for f := at + 1; f < Frames; f++ {
+		if p = p.Advance(clip[(f-1)*cols+body:], 1.0/Rate); (f-at)%n == 0 {
+			dst = append(dst, p)
+		}
+	}
+	return dst
+}
+
 // at returns the frame of row's clip that is shown, 1 to hop.
 func (s *Stream) at(row int) int { return (s.tick+hop-1-int(s.body[row].turn))%hop + 1 }
 

@@ -322,6 +322,19 @@ func (s *Stream) Advance(r0, r1 int) {
 // Where returns where the body of row is.
 func (s *Stream) Where(row int) feature.Place { return s.body[row].at }
 
+// Ahead appends the places to dst where the body of row will be, n frames of the network's
+// from one to the next, to the end of those that it plays.
+func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
+	b, done := &s.body[row], s.at(row)/2 // frames behind b.last
+	p := b.last
+	for f := done; f < s.model.Predict; f++ {
+		if p = p.Advance(s.frame(row, f)[s.model.Layout.Body():], 1.0/Rate); (f+1-done)%n == 0 {
+			dst = append(dst, p)
+		}
+	}
+	return dst
+}
+
 // shown returns the frames before and after what row shows, and the share of the latter.
 func (s *Stream) shown(row int) (a, b []float32, share float32) {
 	at := s.at(row)

@@ -37,6 +37,8 @@ type options struct {
 	width, height, fps int
 	seconds            float64
 	headless           bool
+	show               []string // names of overlays
+	overlays           scenes.Overlay
 }
 
 func newCommand() *cobra.Command {
@@ -50,6 +52,7 @@ func newCommand() *cobra.Command {
   demo --scene people --styled 25
   demo --scene latent --bvh walk.bvh
   demo --scene strnn --agents 100 --bf16
+  demo --terrain flat --show trajectories,contacts,activations
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
   demo --out frames --fps 60`,
@@ -88,6 +91,7 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
 	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills from that seed; latent: flat if none is given")
+	f.StringSliceVar(&o.show, "show", nil, "what to draw besides, `names` of: "+scenes.AllOverlays.String())
 	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
 	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs (default out/SCENE.mp4, or .gif without ffmpeg)")
@@ -103,6 +107,10 @@ func newCommand() *cobra.Command {
 func (o *options) check() error {
 	if err := o.setup.Check(); err != nil {
 		return command.Usage(err)
+	}
+	var err error
+	if o.overlays, err = scenes.ParseOverlays(o.show); err != nil {
+		return command.Usagef("--show: %w", err)
 	}
 	switch {
 	case !(o.seconds >= 0) || o.seconds > 3600:

@@ -192,7 +192,7 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 	progress := newProgress(stderr, count+o.out, frames)
 	defer progress.end()
 	tick := int64(0)
-	input := func() scenes.Input { tick++; return t.player.At(tick - 1) }
+	input := func() scenes.Input { tick++; return v.Watched(t.player.At(tick - 1)) }
 	tileHigh := tileWidth * o.height / o.width
 	var tiles []*image.RGBA
 	var times []float64

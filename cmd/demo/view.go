@@ -15,6 +15,7 @@ import (
 	"mannequin/engine/media"
 	"mannequin/engine/show"
 	"mannequin/engine/stage"
+	"mannequin/internal/command"
 	"mannequin/scenes"
 )
 
@@ -24,6 +25,12 @@ func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, e
 	if err != nil {
 		return nil, nil, err
 	}
+	if lack := o.overlays &^ (v.Frame.Has | scenes.Times); lack != 0 {
+		return nil, nil, command.Usagef("--show: the scene %s has no %s", o.setup.Scene, lack)
+	}
+	v.Frame.Show = o.overlays
+	start := time.Now()
+	v.Now = func() time.Duration { return time.Since(start) }
 	x := &export{path: o.bvh}
 	if from, ok := s.(scenes.Exporter); ok {
 		v.Stepped = func() { x.take(from) }
@@ -49,6 +56,7 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error 
 	if err != nil {
 		return err
 	}
+	v.Choices = true
 	start := time.Now()
 	last, smooth := start, 1.0/60
 	for ctx.Err() == nil {
@@ -89,7 +97,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 	input := func() scenes.Input {
 		in := player.At(tick)
 		tick++
-		return avoid(in, &v.Frame)
+		return v.Watched(avoid(in, &v.Frame))
 	}
 	frames := max(int(math.Round(o.seconds*float64(o.fps))), 1)
 	progress := newProgress(stderr, o.out, frames)

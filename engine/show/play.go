@@ -30,6 +30,7 @@ func (w *Show) Play(c stage.Controls, dt time.Duration, script func() scenes.Inp
 	if c.Hit[stage.Letter('H')] {
 		w.bare = !w.bare
 	}
+	w.choose(&c)
 	cam := w.Stage.Camera
 	if hit(stage.Letter('F'), stage.ButtonRightStick) {
 		cam.Follow = !w.Free
@@ -38,7 +39,7 @@ func (w *Show) Play(c stage.Controls, dt time.Duration, script func() scenes.Inp
 	w.news.pass(dt, c.News)
 	w.player.see(c, &w.Frame.Panel)
 	if script == nil {
-		script = func() scenes.Input { return w.player.input(m3.YawOf(cam.Ahead()), w.Frame.Heading) }
+		script = func() scenes.Input { return w.Watched(w.player.input(m3.YawOf(cam.Ahead()), w.Frame.Heading)) }
 	}
 	return w.Advance(dt, script)
 }
@@ -65,6 +66,7 @@ func orbit(cam *stage.Camera, g *stage.Gamepad, dt float32) {
 var windowHelp = []string{
 	"drag: look around   wheel: nearer, farther   F: follow again",
 	"P: pause   full stop: one step   comma: slow motion",
+	"F1 to F8: what else is drawn   Tab: hide or show their panel",
 	leaveHelp,
 }
 

@@ -21,12 +21,22 @@ type Show struct {
 	Scene scenes.Scene
 	Frame scenes.Frame // as of the last Draw
 
+	Choices bool // whether there is a panel to choose from what Frame.Show has
+
+	// Now, where it is set, tells the time since some moment. Without it there are no
+	// scenes.Times.
+	Now func() time.Duration
 	// Stepped, where it is set, is called after each step.
 	Stepped func()
 
 	// Free says that the camera never swings behind the focus, which is nobody.
 	Free bool
 
+	// Budget, with Now, is the time that a step may take: see Watched. nil is any.
+	Budget *clock.Budget
+	saving float32
+
+	times  *times // nil without Now
 	clock  *clock.Fixed
 	crowds []troupe // of Frame.Casts
 	bodies []wardrobe
@@ -106,10 +116,32 @@ func (w *Show) body(sk *skel.Skeleton) (*body.Body, error) {
 	return b, nil
 }
 
+// Watched returns in with where the stage's camera is and looks, and with how much trouble
+// is to be saved by Budget.
+func (w *Show) Watched(in scenes.Input) scenes.Input {
+	if c := w.Stage.Camera; c.Placed() {
+		in.Watched, in.Eye, in.Ahead = true, c.Eye(), c.Ahead()
+	}
+	in.Saving = w.saving
+	return in
+}
+
+// choose turns on and off what the user chooses to see, and with Tab the panel that
+// offers it.
+func (w *Show) choose(c *stage.Controls) {
+	w.Frame.Show ^= c.Toggle & w.Frame.Has
+	if c.Hit[stage.KeyTab] {
+		w.Choices = !w.Choices
+	}
+}
+
 // Advance takes the steps that dt calls for.
 func (w *Show) Advance(dt time.Duration, input func() scenes.Input) error {
+	if w.times == nil && w.Now != nil {
+		w.times = newTimes(w.Now, w.Scene)
+	}
 	for range w.clock.Advance(w.pace.scale(dt)) + w.pace.takeSteps() {
-		if err := w.Scene.Step(input()); err != nil {
+		if err := w.step(input()); err != nil {
 			return err
 		}
 		if w.Stepped != nil {
@@ -119,11 +151,31 @@ func (w *Show) Advance(dt time.Duration, input func() scenes.Input) error {
 	return nil
 }
 
+func (w *Show) step(in scenes.Input) error {
+	if w.times == nil {
+		return w.Scene.Step(in)
+	}
+	w.times.beginTick()
+	if err := w.Scene.Step(in); err != nil {
+		return err
+	}
+	if took := w.times.endTick(); w.Budget != nil {
+		w.saving = w.Budget.Spent(took)
+	}
+	return nil
+}
+
 // Draw renders the present state, with lines of help and more lines of what is going
 // on. dt moves the camera, whatever time does in the scene.
 func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
+	if w.times != nil {
+		w.times.beginPicture()
+	}
 	f := &w.Frame
 	w.Scene.Frame(f, w.clock.Alpha())
+	if w.times != nil {
+		w.times.graphs(f)
+	}
 	if f.Terrain != w.ground {
 		w.ground = f.Terrain
 		w.Stage.SetGround(f.Terrain.Height)
@@ -147,7 +199,20 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 	} else {
 		w.Stage.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
 	}
-	return w.Stage.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: w.hud(hud), Help: help, Panel: &f.Panel})
+	view := stage.View{
+		Focus: f.Focus, Path: f.Path, Lines: f.Lines, HUD: w.hud(hud), Help: help, Panel: &f.Panel,
+		Graphs: f.Graphs, Caption: f.Caption,
+	}
+	if w.Choices {
+		view.Has, view.Show = f.Has, f.Show
+	}
+	if err := w.Stage.Draw(view); err != nil {
+		return err
+	}
+	if w.times != nil {
+		w.times.endPicture()
+	}
+	return nil
 }
 
 // hud returns what the scene says is going on, then more, then what time and gamepads do.

@@ -93,6 +93,9 @@ func (c *Camera) Place(eye, target m3.Vec3) {
 // Eye returns where the camera is, in world space.
 func (c *Camera) Eye() m3.Vec3 { return c.eye }
 
+// Placed reports whether the camera is anywhere yet.
+func (c *Camera) Placed() bool { return c.placed }
+
 // Ahead returns the direction in which the camera looks, a unit vector in world space.
 func (c *Camera) Ahead() m3.Vec3 { return c.target.Sub(c.eye).Normalize(m3.V(0, 0, 1)) }
 

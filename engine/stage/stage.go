@@ -57,18 +57,32 @@ type Stage struct {
 	pathMesh  *graphic.Mesh
 	pathV     []float32
 	pathI     []uint32
+	lines     *strokes
 	hud, help *panel
 	controls  *panel
 	knobs     knobs // what controls shows
+	view      *panel
+	choices   choices // what view shows
+	graphs    *graphs
+	caption   caption
 }
 
 // View is what to draw besides the crowds, which hold their own poses.
 type View struct {
 	Focus m3.Vec3       // what the shadows and the ground centre on, world, m
 	Path  []m3.Vec3     // a dashed line on the ground, world, m; may be empty
+	Lines []scenes.Line // over everything, which shines through; beyond 32768 they are left out
 	HUD   []string      // text at the top left
 	Help  []string      // text at the bottom left
 	Panel *scenes.Panel // sliders and buttons at the top right, which the mouse moves; nil is none
+
+	Graphs  []scenes.Graph // at the left, between the texts, as many as there is room for
+	Caption string         // large, at the bottom
+
+	// Has are the overlays that there are to choose from, and Show those that are drawn: a
+	// panel of buttons below the other one. Where Has is none there is no panel; the keys
+	// that choose work all the same.
+	Has, Show scenes.Overlay
 }
 
 // Open makes a window, or with Offscreen a picture in memory.
@@ -144,12 +158,16 @@ func (s *Stage) build(opt Options) error {
 	s.pathMesh = newMesh(s.path, line, 0)
 	s.pathMesh.SetVisible(false)
 	s.scene.Add(s.pathMesh)
+	s.lines = newLines(s.scene)
 
 	s.hud, s.help = newPanel(s.gs, topLeft, 17), newPanel(s.gs, bottomLeft, 15)
 	s.over.Add(s.hud)
-	s.controls = newPanel(s.gs, topRight, 0)
-	s.over.Add(s.help)
-	s.over.Add(s.controls)
+	s.controls, s.view = newPanel(s.gs, placed, 0), newPanel(s.gs, placed, 0)
+	s.caption.panel = newPanel(s.gs, placed, 0)
+	for _, p := range []*panel{s.help, s.controls, s.view, s.caption.panel} {
+		s.over.Add(p)
+	}
+	s.graphs = newGraphs(s.over)
 	return glError("prepared the stage")
 }
 
@@ -199,17 +217,8 @@ func (s *Stage) Draw(v View) error {
 	s.skyMat = s.eye.unproject()
 	s.ground.move(v.Focus)
 	s.setPath(v.Path)
-	s.controls.view = [2]int{w, h}
-	if s.knobs.set(v.Panel, w, h) {
-		if s.knobs.bounds.Empty() {
-			s.controls.show(s.gs, nil)
-		} else {
-			s.controls.show(s.gs, s.knobs.paint())
-		}
-	}
-	taken := s.knobs.bounds.Add(s.knobs.at)
-	s.hud.set(s.gs, v.HUD, w, h, taken)
-	s.help.set(s.gs, v.Help, w, h, taken)
+	s.setLines(v.Lines)
+	s.setOver(&v, w, h)
 	eyeClip := s.eye.clip()
 	seen, shaded := math32.NewFrustumFromMatrix(&eyeClip), math32.NewFrustumFromMatrix(&s.air.shadow)
 	for _, c := range s.crowds {

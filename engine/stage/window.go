@@ -134,6 +134,7 @@ type Controls struct {
 	// Hidden says that the window shows nothing, being minimised: there is no need to
 	// draw, and Poll waits for up to a tenth of a second.
 	Hidden bool
+	Toggle scenes.Overlay // what is to be drawn now that was not, and the other way round
 }
 
 // Key is a key of the keyboard, by its place on an American one.
@@ -158,7 +159,10 @@ const (
 	KeyEscape
 	KeyComma
 	KeyPeriod
-	Keys // how many there are
+	KeyTab
+	KeyF1             // the function keys follow each other
+	KeyF8 = KeyF1 + 7 // the last that there is
+	Keys  = KeyF8 + 1 // how many there are
 )
 
 // Letter returns the key of a capital letter.
@@ -175,7 +179,12 @@ func keyOf(k glfw.Key) (Key, bool) {
 	case k >= glfw.Key0 && k <= glfw.Key9:
 		return Key0 + Key(k-glfw.Key0), true
 	}
+	if k >= glfw.KeyF1 && k <= glfw.KeyF8 {
+		return KeyF1 + Key(k-glfw.KeyF1), true
+	}
 	switch k {
+	case glfw.KeyTab:
+		return KeyTab, true
 	case glfw.KeyUp:
 		return KeyUp, true
 	case glfw.KeyDown:
@@ -217,7 +226,11 @@ func (s *Stage) Poll() Controls {
 	x, y := w.GetCursorPos()
 	drag := w.GetMouseButton(glfw.MouseButtonLeft) == glfw.Press || w.GetMouseButton(glfw.MouseButtonRight) == glfw.Press
 	scale := w.scale()
-	touch, dx, dy := w.mouse.move(&s.knobs, x*scale, y*scale, drag)
+	touch, dx, dy := w.mouse.move(x*scale, y*scale, drag, &s.knobs, &s.choices.knobs)
+	var chosen byte
+	if w.mouse.on == &s.choices.knobs {
+		chosen, touch.Press = touch.Press, 0
+	}
 	if dx != 0 || dy != 0 {
 		s.Camera.Orbit(-0.006*float32(dx/scale), 0.006*float32(dy/scale))
 		s.Camera.Follow = false
@@ -228,7 +241,7 @@ func (s *Stage) Poll() Controls {
 	for ; w.scroll < -0.5; w.scroll++ {
 		s.Camera.Zoom(1.12)
 	}
-	c := Controls{Held: w.held, Hit: w.hit, Quit: w.ShouldClose() || w.hit[KeyEscape], Touch: touch, Hidden: w.hidden()}
+	c := Controls{Held: w.held, Hit: w.hit, Quit: w.ShouldClose() || w.hit[KeyEscape], Touch: touch, Hidden: w.hidden(), Toggle: s.choices.chosen(chosen, &w.hit)}
 	w.hit = [Keys]bool{}
 	if c.Gamepad, c.News = w.pads.poll(glfwJoysticks{}, nil); w.away {
 		c.Gamepad = Gamepad{Connected: c.Gamepad.Connected}

@@ -15,6 +15,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
 	"mannequin/terrain"
 )
 
@@ -77,7 +78,8 @@ type Scene struct {
 	body       *body
 	field      *terrain.Field
 	sequence   *sequence
-	others     *others   // nil: none
+	others     *others // nil: none
+	marks      *marks.Marks
 	start      []float32 // (values) the components to which a reset leads back
 	components []float32 // (values) of the present clip
 	z          []float32 // (values) its latent values
@@ -98,6 +100,7 @@ type Scene struct {
 var (
 	_ scenes.Scene    = (*Scene)(nil)
 	_ scenes.Exporter = (*Scene)(nil)
+	_ scenes.Traced   = (*Scene)(nil)
 )
 
 // New builds the scene: the person walks about as the mean of all clips, with the
@@ -131,6 +134,7 @@ func New(opt Options) (*Scene, error) {
 	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
 		return nil, err
 	}
+	s.marks = marks.New(s.body.agents(opt.Terrain, s.way))
 	if s.coder, err = m.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1, Open: opt.Open, BF16: opt.BF16}); err != nil {
 		return nil, err
 	}
@@ -265,11 +269,15 @@ func (s *Scene) Step(in scenes.Input) error {
 		s.dirty, s.jump = false, true
 	}
 	if s.others != nil {
-		if err := s.others.schedule.Step(); err != nil {
+		if err := s.others.step(); err != nil {
 			return err
 		}
 	}
-	return s.advance()
+	if err := s.advance(); err != nil {
+		return err
+	}
+	s.marks.Step(1)
+	return nil
 }
 
 // press does what button i does.
@@ -323,33 +331,6 @@ func (s *Scene) advance() error {
 		s.frame, s.jump = 0, true
 	}
 	return nil
-}
-
-// Frame describes what to draw.
-func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
-	dst.Begin(s.field)
-	c := dst.Cast(s.Model.Skel)
-	c.Bones = s.body.interpolate(c.Bones, alpha)
-	c.Tint = append(c.Tint, [3]float32{0.06, 0.16, 0.42})
-	dst.Focus, dst.Heading = c.Bones[0].Pos, s.body.place.Yaw
-	if o := s.others; o != nil {
-		s.bones = o.strollers.Interpolate(s.bones, alpha)
-		c.Bones = append(c.Bones, s.bones...)
-		for i := range o.strollers.Agents() {
-			c.Tint = append(c.Tint, scenes.Clothes(i, 2))
-		}
-	}
-	l, rows, p := s.Model.Layout, s.rows(), s.body.place
-	cols := l.Columns()
-	for f := range ahead * latent.Rate {
-		if f%waypoint == 0 {
-			dst.Path = append(dst.Path, m3.V(p.Pos.X, s.field.Height(p.Pos.X, p.Pos.Z), p.Pos.Z))
-		}
-		p = onward(l, p, rows[(s.frame+f)*cols%len(rows):][:cols])
-	}
-	dst.HUD, dst.Help = append(dst.HUD, s.hud), append(dst.Help, help...)
-	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
-	dst.Panel.Copy(&s.panel)
 }
 
 // Export returns the sequence, on flat ground from the origin on, where the player

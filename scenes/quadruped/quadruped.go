@@ -64,7 +64,10 @@ type Scene struct {
 	dog   arche.Entity
 }
 
-var _ scenes.Scene = (*Scene)(nil)
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Traced = (*Scene)(nil)
+)
 
 // elbowRoom is how many dogs' places around the player's dog are free at the
 // start: about 3 m.
@@ -115,6 +118,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	s.Ahead(dst, 0)
 	dst.Focus = dst.Casts[0].Of(0)[0].Pos
 	dst.Heading = m3.YawOf(s.Crowd.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
+	s.Marks(dst, alpha)
 	dst.Help = append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.HUD = append(dst.HUD,

@@ -13,6 +13,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -27,11 +28,14 @@ type Park struct {
 	Seed     uint64
 
 	attention animsys.Attention
+	Watched   int // the row that has more marks than the others, and a graph of its network's experts; −1 is none
 
 	Log *slog.Logger // told once that the watchdog had something to do; nil: nobody
 
-	path   [feature.TrajPoints]m3.Vec3
-	warned bool
+	path    [feature.TrajPoints]m3.Vec3
+	marks   *marks.Marks
+	experts marks.Experts
+	warned  bool
 }
 
 // Open fills p. Without a terrain in opt the dogs get the park's own hills.
@@ -61,8 +65,11 @@ func (p *Park) Open(m *mann.Model, opt animsys.Options, seed uint64, before ...e
 	p.Schedule, err = ecs.NewSchedule(&p.World, 1.0/scenes.TickRate, append(before, animsys.Systems()...)...)
 	if err != nil {
 		p.Crowd.Close()
+		return err
 	}
-	return err
+	p.marks = marks.New(marks.Of(&p.Crowd.Bodies, p.way))
+	p.experts.Step(p.Crowd.Session.Gating(), 0, p.Watched)
+	return nil
 }
 
 // Spacing is the distance between neighbours at the start, m.
@@ -106,6 +113,9 @@ func (p *Park) Step() error {
 	if err := p.Schedule.Step(); err != nil {
 		return err
 	}
+	n := p.Crowd.Agents()
+	p.marks.Step(n)
+	p.experts.Step(p.Crowd.Session.Gating(), n, p.Watched)
 	if p.Log == nil || p.warned {
 		return nil
 	}
@@ -146,6 +156,28 @@ func (p *Park) Ahead(dst *scenes.Frame, row int) {
 		dst.Path = append(dst.Path, m3.V(q.X, p.Terrain.Height(q.X, q.Z), q.Z))
 	}
 }
+
+// way is the marks' view of what Ahead draws.
+func (p *Park) way(dst []m3.Vec3, row int) []m3.Vec3 {
+	const every = 5 // of the trajectory's points
+	n := p.Crowd.Batch.Trajectory(row, p.path[:])
+	for i := feature.TrajRoot + every; i < n; i += every {
+		dst = append(dst, p.path[i])
+	}
+	return dst
+}
+
+// Marks appends what dst.Show asks for to dst, after Draw and once the focus is set.
+func (p *Park) Marks(dst *scenes.Frame, alpha float32) {
+	p.marks.Draw(dst, dst.Casts[0].Bones, p.Watched, alpha)
+	p.experts.Draw(dst)
+}
+
+// Stages returns the names of the tick's systems: see scenes.Traced.
+func (p *Park) Stages() []string { return p.Schedule.Names() }
+
+// Trace has f called as each system begins: see scenes.Traced.
+func (p *Park) Trace(f func(stage int)) { p.Schedule.Trace = f }
 
 // coat picks a colour for an entity, the same as long as it lives.
 func coat(seed uint64, e arche.Entity) [3]float32 { return scenes.Coat(seed + uint64(e.ID())) }

@@ -21,6 +21,10 @@ type Scene interface {
 	// tick before the last to the last. It reuses dst's slices, which stay valid
 	// until the next call with the same dst.
 	Frame(dst *Frame, alpha float32)
+	// Hash sums up in 64 bits what is shown as of the last tick and what the player
+	// steers, to the bit: the same setup and inputs give the same sums, tick by tick, for
+	// any number of workers. It is quick enough for every tick, and allocates nothing.
+	Hash() uint64
 	// Close stops the scene's workers. The scene must not be used afterwards.
 	Close() error
 }
@@ -151,6 +155,15 @@ type Graph struct {
 	Names    []string    // of the curves
 	Values   [][]float32 // (curves, any number) oldest first; what is not finite leaves a gap
 	Min, Max float32     // of the axis, Min < Max
+}
+
+// Staged is a scene whose tick runs in stages that can be timed.
+type Staged interface {
+	// Stages returns the stages' names in the order in which they run; there may be none.
+	Stages() []string
+	// Trace has f called before each stage with its index, and with their number when
+	// the last is done; nil ends that.
+	Trace(f func(next int))
 }
 
 // Exporter is a scene whose player can ask for its motion.

@@ -38,7 +38,10 @@ type Scene struct {
 	roam *Roam
 }
 
-var _ scenes.Scene = (*Scene)(nil)
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Staged = (*Scene)(nil)
+)
 
 // New builds the scene: the dogs stand around the origin, each looking its own
 // way.

@@ -13,6 +13,7 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/terrain"
@@ -96,6 +97,7 @@ type Scene struct {
 var (
 	_ scenes.Scene    = (*Scene)(nil)
 	_ scenes.Exporter = (*Scene)(nil)
+	_ scenes.Staged   = (*Scene)(nil)
 )
 
 // New builds the scene: the person walks about as the mean of all clips, with the
@@ -321,6 +323,34 @@ func (s *Scene) advance() error {
 		s.frame, s.jump = 0, true
 	}
 	return nil
+}
+
+// Hash sums up everyone, and what the sliders ask for.
+func (s *Scene) Hash() uint64 {
+	p := &s.panel
+	h := statehash.New.Xforms(s.body.now).Floats(s.components...).Int(s.frame).Int(p.Selected)
+	for i := range p.Buttons {
+		h = h.Bool(p.Buttons[i].Lit).Bool(p.Buttons[i].Off)
+	}
+	if s.others != nil {
+		h = h.Uint(s.others.strollers.Hash())
+	}
+	return uint64(h)
+}
+
+// Stages returns the names of the stages of the others' tick, if there are others.
+func (s *Scene) Stages() []string {
+	if s.others == nil {
+		return nil
+	}
+	return s.others.schedule.Names()
+}
+
+// Trace sets what is called before each of them.
+func (s *Scene) Trace(f func(next int)) {
+	if s.others != nil {
+		s.others.schedule.Trace = f
+	}
 }
 
 // Frame describes what to draw.

@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
@@ -56,7 +57,10 @@ type Scene struct {
 	dog   arche.Entity
 }
 
-var _ scenes.Scene = (*Scene)(nil)
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Staged = (*Scene)(nil)
+)
 
 // elbowRoom is how many dogs' places around the player's dog are free at the
 // start: about 3 m.
@@ -98,6 +102,11 @@ func (s *Scene) Step(in scenes.Input) error {
 	}
 	*s.input = in
 	return s.Park.Step()
+}
+
+// Hash sums up the dogs, and the gait that the player has chosen.
+func (s *Scene) Hash() uint64 {
+	return uint64(statehash.Hash(s.Park.Hash()).Int(int(s.drive.Gait)))
 }
 
 // Frame describes what to draw.

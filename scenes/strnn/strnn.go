@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/scenes"
 	"mannequin/terrain"
 
@@ -60,7 +61,10 @@ type Scene struct {
 	seed    uint64
 }
 
-var _ scenes.Scene = (*Scene)(nil)
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Staged = (*Scene)(nil)
+)
 
 // spacing is about the distance between neighbours at the start, m.
 const spacing = 2.2
@@ -156,6 +160,17 @@ func (s *Scene) Step(in scenes.Input) error {
 	}
 	return s.Schedule.Step()
 }
+
+// Hash sums up everyone, and who is watched.
+func (s *Scene) Hash() uint64 {
+	return uint64(statehash.Hash(s.People.Hash()).Int(s.watched))
+}
+
+// Stages returns the names of the tick's stages.
+func (s *Scene) Stages() []string { return s.Schedule.Names() }
+
+// Trace sets what is called before each stage.
+func (s *Scene) Trace(f func(next int)) { s.Schedule.Trace = f }
 
 // Frame describes what to draw. The focus is the one who is watched.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {

@@ -102,6 +102,15 @@ func (p *Park) Step() error {
 	return nil
 }
 
+// Hash sums up the dogs.
+func (p *Park) Hash() uint64 { return p.Crowd.Hash() }
+
+// Stages returns the names of the tick's stages.
+func (p *Park) Stages() []string { return p.Schedule.Names() }
+
+// Trace sets what is called before each stage.
+func (p *Park) Trace(f func(next int)) { p.Schedule.Trace = f }
+
 // Close stops the workers.
 func (p *Park) Close() error {
 	p.Schedule.Close()

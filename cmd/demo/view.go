@@ -24,6 +24,9 @@ func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, e
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.taped != nil {
+		v.Scene = o.taped
+	}
 	x := &export{path: o.bvh}
 	if from, ok := s.(scenes.Exporter); ok {
 		v.Stepped = func() { x.take(from) }

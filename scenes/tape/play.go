@@ -76,7 +76,8 @@ func (p *Player) Step(scenes.Input) error {
 	return nil
 }
 
-// Frame describes what to draw, and tells how far the tape is.
+// Frame describes what to draw, and tells how far the tape is. There is no help: the
+// scene's keys do nothing.
 func (p *Player) Frame(dst *scenes.Frame, alpha float32) {
 	if p.Over {
 		alpha = 1
@@ -89,7 +90,7 @@ func (p *Player) Frame(dst *scenes.Frame, alpha float32) {
 	if p.Wrong != nil {
 		at += fmt.Sprintf("; not as recorded since %.1f s", seconds(p.Wrong.Tick))
 	}
-	dst.HUD = append(dst.HUD, at)
+	dst.HUD, dst.Help = append(dst.HUD, at), dst.Help[:0]
 }
 
 // Verify plays all of a tape and returns how many ticks it has. The error is a

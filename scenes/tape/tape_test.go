@@ -358,3 +358,43 @@ func TestFull(t *testing.T) {
 type writer func(b []byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
+
+// A tape that is played takes no notice of its player, tells how far it is, and stands
+// still after its end.
+func TestPlayer(t *testing.T) {
+	s := setup("quadruped", 0)
+	file := record(t, s, 1, 20, func(int) scenes.Input { return scenes.Input{Forward: 1} })
+	r, err := NewReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scene, _, _, err := OpenScene(s, means(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer scene.Close()
+	p := Play(scene, r)
+	for range 20 {
+		if p.Over {
+			t.Fatal("it is over too soon")
+		}
+		if err := p.Step(scenes.Input{Reset: true, Sit: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hash := p.Hash()
+	if err := p.Step(scenes.Input{}); err != nil || !p.Over || p.Ticks != 20 || p.Wrong != nil || p.Hash() != hash {
+		t.Errorf("after its end: %+v, %v", p, err)
+	}
+	var half, whole scenes.Frame
+	p.Frame(&half, 0.5)
+	scene.Frame(&whole, 1)
+	if half.Casts[0].Bones[0] != whole.Casts[0].Bones[0] || len(half.Help) > 0 || half.HUD[len(half.HUD)-1] != "replay: 0.3 s, the end" {
+		t.Errorf("it shows %v, %q, %q", half.Casts[0].Bones[0], half.HUD, half.Help)
+	}
+	p.Wrong = &MismatchError{Tick: 6}
+	p.Frame(&half, 0.5)
+	if got := half.HUD[len(half.HUD)-1]; !strings.Contains(got, "not as recorded since 0.1 s") {
+		t.Errorf("%q", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"mannequin/animsys"
 	"mannequin/engine/m3"
 )
 
@@ -38,6 +39,11 @@ func TestHash(t *testing.T) {
 			}
 		}
 	}
+	b.crowd.SetRate(2, animsys.Half)
+	if b.crowd.Hash() == was {
+		t.Error("it does not see a rate")
+	}
+	b.crowd.SetRate(2, animsys.Full)
 	e := b.crowd.Rows.Entity(n - 1)
 	if err := b.crowd.Despawn(e); err != nil {
 		t.Fatal(err)

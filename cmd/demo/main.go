@@ -78,6 +78,9 @@ func newCommand() *cobra.Command {
 			if !cmd.Flags().Changed("agents") {
 				o.setup.Agents = usual.Agents
 			}
+			if !cmd.Flags().Changed("far") {
+				o.setup.Far = playbill.FarOf(o.setup.Model)
+			}
 			if err := o.check(); err != nil {
 				return err
 			}
@@ -85,10 +88,12 @@ func newCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion")
+	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: dogs and people; herd: dogs alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion")
 	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; latent: who walk about besides, none if not given")
 	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, angry, …")
+	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: how many come, and how many go, per second")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "the dogs': a shipped model's name, or a model file")
+	f.StringSliceVar(&o.setup.Far, "far", nil, "the same, for dogs far away: networks of longer strides (default: those shipped with the model)")
 	f.StringVar(&o.setup.Manifold, "manifold", o.setup.Manifold, "people's: a shipped model's name, or a model file: the motion manifold")
 	f.StringVar(&o.setup.Footstep, "footstep", o.setup.Footstep, "the same: the network of footsteps")
 	f.StringVar(&o.setup.Locomotion, "locomotion", o.setup.Locomotion, "the same: the network of motion")

@@ -136,7 +136,7 @@ func shoot(ctx context.Context, o options, takes []take, stdout, stderr io.Write
 			o.setup.Terrain = t.terrain
 		}
 		if t.crowd > 0 {
-			o.setup.Scene, o.setup.Agents = "crowd", t.crowd
+			o.setup.Scene, o.setup.Agents = "herd", t.crowd
 		}
 		ext := ".mp4"
 		if media.Check("x"+ext) != nil {

@@ -33,7 +33,7 @@ func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, e
 	}
 	c := st.Camera
 	switch o.setup.Scene {
-	case "crowd":
+	case "crowd", "herd":
 		// From a hill's height over all of them.
 		c.Follow, c.Pitch, c.Yaw = false, 0.30, 0.5
 		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.setup.Agents))
@@ -83,7 +83,7 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error 
 			help = !help
 		}
 		if keys.Hit[stage.Letter('F')] {
-			st.Camera.Follow = o.setup.Scene != "crowd"
+			st.Camera.Follow = o.setup.Scene != "crowd" && o.setup.Scene != "herd"
 		}
 		now := time.Now()
 		dt := now.Sub(last)
@@ -152,7 +152,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 // frameCamera moves a recording's camera, which nobody holds: it swings around
 // the dog, so that the legs are seen from the side, and around the herd.
 func frameCamera(c *stage.Camera, scene string, t, dt float64) {
-	if scene == "crowd" {
+	if scene == "crowd" || scene == "herd" {
 		c.Orbit(float32(0.12*dt), 0)
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/crowd"
+	"mannequin/scenes/herd"
 	"mannequin/scenes/internal/park"
 	"mannequin/terrain"
 
@@ -26,7 +26,7 @@ import (
 // Options configure the scene.
 type Options struct {
 	Model   *mann.Model    // required
-	Herd    int            // other dogs that wander about, at most crowd.MaxAgents
+	Herd    int            // other dogs that wander about, at most herd.MaxAgents
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
 	Workers int               // goroutines for the network and the rows; 0 means one per CPU
@@ -68,15 +68,15 @@ const elbowRoom = 6
 
 // New builds the scene: the player's dog at the origin, the herd around it.
 func New(opt Options) (*Scene, error) {
-	if opt.Herd < 0 || opt.Herd > crowd.MaxAgents {
-		return nil, fmt.Errorf("quadruped: a herd of %d dogs: want 0 to %d", opt.Herd, crowd.MaxAgents)
+	if opt.Herd < 0 || opt.Herd > herd.MaxAgents {
+		return nil, fmt.Errorf("quadruped: a herd of %d dogs: want 0 to %d", opt.Herd, herd.MaxAgents)
 	}
 	s := &Scene{Park: park.Park{Log: opt.Log}, input: &scenes.Input{}, drive: &Drive{Gait: scenes.Pace}}
-	herd := crowd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
+	roam := herd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
 	// The system looks its resource up when the schedule starts.
 	s.drive.input = s.input
 	dogs := animsys.Options{Capacity: 1 + opt.Herd, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
-	if err := s.Open(opt.Model, dogs, opt.Seed, s.drive, herd); err != nil {
+	if err := s.Open(opt.Model, dogs, opt.Seed, s.drive, roam); err != nil {
 		return nil, err
 	}
 	var err error
@@ -86,7 +86,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	player := generic.NewMap1[ecs.Player](&s.World)
 	player.Add(s.dog)
-	if err := herd.Spawn(opt.Herd, elbowRoom); err != nil {
+	if err := roam.Spawn(opt.Herd, elbowRoom); err != nil {
 		s.Close()
 		return nil, err
 	}

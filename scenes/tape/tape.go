@@ -123,7 +123,7 @@ func (n *notes) on(m playbill.Means) playbill.Means {
 	if db != nil {
 		m.Styles = func() (*mar.Database, error) {
 			out, err := db()
-			if err != nil {
+			if err != nil || out == nil {
 				return nil, err
 			}
 			return out, n.part(styles, out.Checksum)

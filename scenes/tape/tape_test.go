@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys/mar"
 	"mannequin/engine/m3"
 	"mannequin/internal/testdog"
 	"mannequin/internal/testlatent"
@@ -17,15 +18,15 @@ import (
 	"mannequin/scenes/playbill"
 )
 
-// means opens made-up networks where there are some.
+// means opens made-up networks where there are some, and no styles.
 func means(t testing.TB, workers int) playbill.Means {
-	return playbill.Means{Workers: workers, Net: func(name string) (*netruntime.Net, error) {
+	return playbill.Means{Workers: workers, Styles: func() (*mar.Database, error) { return nil, nil }, Net: func(name string) (*netruntime.Net, error) {
 		switch name {
 		case "dog":
 			return testdog.Net(t), nil
 		case "human-strnn":
 			return teststrnn.Net(t, teststrnn.Options{Guide: true}), nil
-		case "human-latent":
+		case "made-latent":
 			return testlatent.Model(t).Net, nil
 		}
 		return models.Open(name)
@@ -35,7 +36,13 @@ func means(t testing.TB, workers int) playbill.Means {
 // setup is a small one of a scene.
 func setup(scene string, agents int) playbill.Setup {
 	s := playbill.Default(scene)
-	s.Agents, s.Seed = agents, 3
+	s.Agents, s.Seed, s.Far = agents, 3, nil
+	switch scene {
+	case "crowd":
+		s.Agents, s.Churn = 8, 5
+	case "latent": // others would need a network that steers
+		s.Agents, s.Latent = 0, "made-latent"
+	}
 	return s
 }
 
@@ -104,11 +111,7 @@ func TestVerify(t *testing.T) {
 	const ticks = 100
 	for _, scene := range playbill.Scenes {
 		t.Run(scene, func(t *testing.T) {
-			s := setup(scene, 5)
-			if scene == "latent" { // others would need a network that steers
-				s.Agents = 0
-			}
-			file := record(t, s, 2, ticks, input)
+			file := record(t, setup(scene, 5), 2, ticks, input)
 			for _, workers := range []int{1, 3} {
 				if n, err := verify(t, file, workers); n != ticks || err != nil {
 					t.Errorf("%d workers: %d ticks, %v", workers, n, err)
@@ -171,7 +174,7 @@ func TestDiffers(t *testing.T) {
 	}
 	// The checksums are those of the networks that a scene opens.
 	m := means(t, 1)
-	_, _, dog, err := OpenScene(setup("crowd", 2), m)
+	_, _, dog, err := OpenScene(setup("herd", 2), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +188,7 @@ func TestDiffers(t *testing.T) {
 		ts[len(ts)-1].Data[0] += 0.001
 		return netruntime.New(n.Meta(), ts)
 	}
-	s, _, other, err := OpenScene(setup("crowd", 2), m)
+	s, _, other, err := OpenScene(setup("herd", 2), m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,16 +142,5 @@ func (p *Park) Ahead(dst *scenes.Frame, row int) {
 	}
 }
 
-// coats are dogs' colours, linear RGB.
-var coats = [...][3]float32{
-	{0.33, 0.17, 0.07}, {0.58, 0.38, 0.19}, {0.07, 0.06, 0.06}, {0.72, 0.62, 0.48},
-	{0.20, 0.11, 0.06}, {0.45, 0.42, 0.38}, {0.62, 0.26, 0.10}, {0.85, 0.80, 0.72},
-}
-
 // coat picks a colour for an entity, the same as long as it lives.
-func coat(seed uint64, e arche.Entity) [3]float32 {
-	// Neighbours in number stand near each other: mix well, or colours cluster.
-	h := (seed + uint64(e.ID())) * 0x9e3779b97f4a7c15
-	h = (h ^ h>>32) * 0xd6e8feb86659fd93
-	return coats[(h^h>>32)>>29&7]
-}
+func coat(seed uint64, e arche.Entity) [3]float32 { return scenes.Coat(seed + uint64(e.ID())) }

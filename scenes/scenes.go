@@ -21,6 +21,10 @@ type Scene interface {
 	// tick before the last to the last. It reuses dst's slices, which stay valid
 	// until the next call with the same dst.
 	Frame(dst *Frame, alpha float32)
+	// Hash sums up in 64 bits what is shown as of the last tick and what the player
+	// steers, to the bit: the same setup and inputs give the same sums, tick by tick, for
+	// any number of workers. It is quick enough for every tick, and allocates nothing.
+	Hash() uint64
 	// Close stops the scene's workers. The scene must not be used afterwards.
 	Close() error
 }

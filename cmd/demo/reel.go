@@ -162,7 +162,7 @@ const (
 
 // record writes one take's video and contact sheet.
 func (t *take) record(ctx context.Context, o options, sheet, count string, stderr io.Writer) error {
-	s, _, err := o.open(slog.New(slog.NewTextHandler(stderr, nil)))
+	s, _, _, err := o.open(slog.New(slog.NewTextHandler(stderr, nil)))
 	if err != nil {
 		return err
 	}

@@ -31,23 +31,51 @@ func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, e
 	v.Frame.Show = o.overlays
 	start := time.Now()
 	v.Now = func() time.Duration { return time.Since(start) }
+	if o.taped != nil {
+		v.Scene = o.taped
+	}
 	x := &export{path: o.bvh}
 	if from, ok := s.(scenes.Exporter); ok {
 		v.Stepped = func() { x.take(from) }
 	}
+	seat := o.seat()
 	c := st.Camera
+	c.Follow, c.Pitch, c.Distance, v.Free = !seat.overview, seat.pitch, seat.distance, seat.overview
+	if seat.overview {
+		c.Yaw = seat.yaw
+	}
+	c.Aside = seat.aside
+	return v, x, nil
+}
+
+// seat is from where a scene is watched at first: so far from its focus, and looking down
+// by so many radians.
+type seat struct {
+	distance, pitch, yaw, aside float32
+	overview                    bool // of all of them; the camera does not turn with anybody
+}
+
+func (o *options) seat() seat {
 	switch o.setup.Scene {
 	case "crowd", "herd":
-		// From a hill's height over all of them.
-		c.Follow, c.Pitch, c.Yaw, v.Free = false, 0.30, 0.5, true
-		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.setup.Agents))
-	case "people", "latent", "strnn":
-		c.Distance, c.Pitch = 5, 0.2
+		// From a hill's height over all of them, or as many as one can make out.
+		return seat{distance: min(4+1.1*m3.Sqrt(float32(o.setup.Agents)), 24), pitch: 0.30, yaw: 0.5, overview: true}
+	case "latent":
+		return seat{distance: 5, pitch: 0.2, aside: 0.9} // steps are seen from the side
+	case "people", "strnn":
+		return seat{distance: 5, pitch: 0.2}
 	}
-	if o.setup.Scene == "latent" {
-		c.Aside = 0.9 // steps are seen from the side
+	return seat{distance: 3.2, pitch: 0.24}
+}
+
+// eye returns where that is, and where one looks from there.
+func (s seat) eye(focus m3.Vec3, heading float32) (eye, ahead m3.Vec3) {
+	yaw := s.yaw
+	if !s.overview {
+		yaw = heading + s.aside
 	}
-	return v, x, nil
+	ahead = m3.V(m3.Cos(s.pitch)*m3.Sin(yaw), -m3.Sin(s.pitch), m3.Cos(s.pitch)*m3.Cos(yaw))
+	return focus.Sub(ahead.Scale(s.distance)), ahead
 }
 
 // run runs the scene in the window until it is closed.
@@ -57,6 +85,9 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error 
 		return err
 	}
 	v.Choices = true
+	if v.Budget, err = o.newBudget(); err != nil {
+		return err
+	}
 	start := time.Now()
 	last, smooth := start, 1.0/60
 	for ctx.Err() == nil {

@@ -19,6 +19,7 @@ func (s *counter) Frame(dst *scenes.Frame, _ float32) {
 	dst.Begin(nil)
 	dst.Help, dst.GamepadHelp = append(dst.Help, "keys"), append(dst.GamepadHelp, "buttons")
 }
+func (s *counter) Hash() uint64 { return 0 }
 func (s *counter) Close() error { return nil }
 
 // newPlay returns a show without a picture.

@@ -36,7 +36,8 @@ type Show struct {
 	Budget *clock.Budget
 	saving float32
 
-	times  *times // nil without Now
+	times  *times       // nil without Now
+	traced scenes.Scene // as it was given to New
 	clock  *clock.Fixed
 	crowds []troupe // of Frame.Casts
 	bodies []wardrobe
@@ -62,7 +63,7 @@ type wardrobe struct {
 
 // New plays s on st from its first frame on, with pictures at fps per second or slower.
 func New(st *stage.Stage, s scenes.Scene, fps int) (*Show, error) {
-	w := &Show{Stage: st, Scene: s}
+	w := &Show{Stage: st, Scene: s, traced: s}
 	var err error
 	// A program that was held up skips what it missed.
 	if w.clock, err = clock.New(scenes.TickRate, max(8, scenes.TickRate/max(fps, 1)+1)); err != nil {
@@ -138,7 +139,7 @@ func (w *Show) choose(c *stage.Controls) {
 // Advance takes the steps that dt calls for.
 func (w *Show) Advance(dt time.Duration, input func() scenes.Input) error {
 	if w.times == nil && w.Now != nil {
-		w.times = newTimes(w.Now, w.Scene)
+		w.times = newTimes(w.Now, w.traced)
 	}
 	for range w.clock.Advance(w.pace.scale(dt)) + w.pace.takeSteps() {
 		if err := w.step(input()); err != nil {

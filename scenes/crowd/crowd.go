@@ -19,6 +19,7 @@ import (
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/grid"
@@ -83,7 +84,10 @@ type Scene struct {
 	panel     scenes.Panel
 }
 
-var _ scenes.Scene = (*Scene)(nil)
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Traced = (*Scene)(nil)
+)
 
 var help = []string{
 	"Space: watch one, and the next   R: watch them all",
@@ -345,6 +349,21 @@ func (s *Scene) go_() error {
 	k.minds[row] = k.minds[last]
 	return nil
 }
+
+// Hash sums up everybody, what the panel asks for, and who is watched.
+func (s *Scene) Hash() uint64 {
+	h := statehash.New.Int(s.want).Floats(s.churn).Uint(uint64(s.watched.ID()))
+	for _, k := range s.kinds {
+		h = h.Uint(k.bodies.Hash())
+	}
+	return uint64(h)
+}
+
+// Stages returns the names of the tick's stages.
+func (s *Scene) Stages() []string { return s.Schedule.Names() }
+
+// Trace sets what is called before each stage.
+func (s *Scene) Trace(f func(next int)) { s.Schedule.Trace = f }
 
 // Frame describes what to draw.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {

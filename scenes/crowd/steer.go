@@ -150,7 +150,7 @@ func (t *steer) plan(k *kind, m *mind, me, facing m3.Vec3, dt float32) wish {
 	dist, ahead := s.place.flows[m.goal].Way(me)
 	if m.left <= 0 || m.rest == control.Move && (dist < arrived || dist >= control.Unreachable) {
 		s.choose(k, m)
-		dist, ahead = s.place.flows[m.goal].Way(me)
+		_, ahead = s.place.flows[m.goal].Way(me)
 	}
 	if m.rest != control.Move {
 		return wish{rest: m.rest}

@@ -39,7 +39,10 @@ type Scene struct {
 	roam *Roam
 }
 
-var _ scenes.Scene = (*Scene)(nil)
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Traced = (*Scene)(nil)
+)
 
 // New builds the scene: the dogs stand around the origin, each looking its own
 // way.

@@ -13,6 +13,7 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/marks"
@@ -331,6 +332,19 @@ func (s *Scene) advance() error {
 		s.frame, s.jump = 0, true
 	}
 	return nil
+}
+
+// Hash sums up everyone, and what the sliders ask for.
+func (s *Scene) Hash() uint64 {
+	p := &s.panel
+	h := statehash.New.Xforms(s.body.now).Floats(s.components...).Int(s.frame).Int(p.Selected)
+	for i := range p.Buttons {
+		h = h.Bool(p.Buttons[i].Lit).Bool(p.Buttons[i].Off)
+	}
+	if s.others != nil {
+		h = h.Uint(s.others.strollers.Hash())
+	}
+	return uint64(h)
 }
 
 // Export returns the sequence, on flat ground from the origin on, where the player

@@ -39,8 +39,8 @@ type Setup struct {
 	Seed    uint64  `json:"seed"`             // of the hills and of everyone's wishes
 	BF16    bool    `json:"bf16,omitempty"`   // networks in bfloat16 where the processor has it
 
-	Model      string   `json:"model"`         // the dogs'
-	Far        []string `json:"far,omitempty"` // of dogs far away, that go by more ticks at a time
+	Model      string   `json:"model"` // the dogs'
+	Far        []string `json:"far"`   // of dogs far away, that go by more ticks at a time
 	Manifold   string   `json:"manifold"`
 	Footstep   string   `json:"footstep"`
 	Locomotion string   `json:"locomotion"`

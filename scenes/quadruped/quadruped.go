@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/herd"
@@ -110,6 +111,11 @@ func (s *Scene) Step(in scenes.Input) error {
 	*s.input = in
 	s.Watch(&in, 0)
 	return s.Park.Step()
+}
+
+// Hash sums up the dogs, and the gait that the player has chosen.
+func (s *Scene) Hash() uint64 {
+	return uint64(statehash.Hash(s.Park.Hash()).Int(int(s.drive.Gait)))
 }
 
 // Frame describes what to draw.

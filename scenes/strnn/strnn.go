@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/marks"
 	"mannequin/terrain"
@@ -165,6 +166,11 @@ func (s *Scene) Step(in scenes.Input) error {
 	}
 	s.marks.Step(s.People.Agents())
 	return nil
+}
+
+// Hash sums up everyone, and who is watched.
+func (s *Scene) Hash() uint64 {
+	return uint64(statehash.Hash(s.People.Hash()).Int(s.watched))
 }
 
 // Frame describes what to draw. The focus is the one who is watched.

@@ -126,6 +126,9 @@ func (p *Park) Step() error {
 	return nil
 }
 
+// Hash sums up the dogs.
+func (p *Park) Hash() uint64 { return p.Crowd.Hash() }
+
 // Close stops the workers.
 func (p *Park) Close() error {
 	p.Schedule.Close()

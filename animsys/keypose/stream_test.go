@@ -32,6 +32,35 @@ func shipped(t testing.TB) *keypose.Model {
 	return m
 }
 
+// made returns a network of one convolution with weights from a seed, which is quick.
+func made(t testing.TB) *keypose.Model {
+	t.Helper()
+	l := shipped(t).Layout
+	in, out := l.Inputs(), l.Columns()+keypose.Feet
+	r := rand.New(rand.NewPCG(5, 5))
+	w := make([]float32, out*in*3)
+	for i := range w {
+		w[i] = 0.003 * float32(r.NormFloat64())
+	}
+	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: &netruntime.Graph{
+		Inputs:  []netruntime.Input{{Name: "x", Channels: in}},
+		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpConv, In: []string{"x"}}},
+		Outputs: []string{"y"}}}
+	if err := keypose.Describe(&meta, l.Skel); err != nil {
+		t.Fatal(err)
+	}
+	net, err := netruntime.New(meta, []netruntime.Tensor{
+		{Name: "y.weight", Shape: []int{out, in, 3}, Data: w}, {Name: "y.bias", Shape: []int{out}, Data: make([]float32, out)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := keypose.New(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // keys are n poses of somebody on the spot, so far apart, s, whose joints are turned at
 // random.
 func keys(m *keypose.Model, seed uint64, n int, apart float64) (keys []keypose.Key) {
@@ -219,9 +248,6 @@ func TestStreamChangesParts(t *testing.T) {
 			}
 			copy(was[r*n:], is)
 		}
-		if p.Rounds(1) > 0 && tick > 130 && tick < 130+int(60*apart) && p.Parts[1].Routine == b {
-			continue
-		}
 		if float64(tick-130)/60 > keypose.Latency+apart+long+apart+0.2 {
 			p.model(is, 1)
 			if mean, _ := span(is, goal); mean > 0.02 {
@@ -240,14 +266,14 @@ func TestStreamChangesParts(t *testing.T) {
 // Somebody's motion is the same bits alone or among others, on any spot, and for any
 // number of workers.
 func TestStreamAloneOrAmongOthers(t *testing.T) {
-	m := shipped(t)
+	m := made(t)
 	a, b := routine(t, m, 4, 4, 0.4, 2), routine(t, m, 5, 3, 0.6, 2)
 	track := func(people, workers int) (out []string) {
 		p := newTroupe(t, m, keypose.StreamOptions{People: people, Workers: workers})
 		for i := range people {
 			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Part{Routine: a, Speed: 1 + 0.1*float32(i)}, float64(i))
 		}
-		for tick := range 140 {
+		for tick := range 200 {
 			if tick == 40 {
 				p.Parts[0].Routine = b
 			}
@@ -258,8 +284,8 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 	}
 	alone := track(1, 1)
 	for _, workers := range []int{1, 3} {
-		if !slices.Equal(track(130, workers), alone) {
-			t.Errorf("among 130 on %d workers somebody moves otherwise than alone", workers)
+		if !slices.Equal(track(70, workers), alone) {
+			t.Errorf("among 70 on %d workers somebody moves otherwise than alone", workers)
 		}
 	}
 }
@@ -284,7 +310,7 @@ func (s spoiler) RunSequences(out, in [][]float32, batch, length int) error {
 // Whose window fails plays what interpolation makes, and nobody else notices. What is
 // asked for and is no number counts as nothing.
 func TestStreamKeepsFaultsApart(t *testing.T) {
-	m := shipped(t)
+	m := made(t)
 	r := routine(t, m, 6, 4, 0.5, 2)
 	spoils, fails := false, false
 	open := func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
@@ -351,7 +377,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 // However people come, go, and are placed, rows stay theirs, and never more are due than
 // there is room for.
 func TestStreamComesAndGoes(t *testing.T) {
-	m := shipped(t)
+	m := made(t)
 	r := routine(t, m, 7, 3, 0.5, 1.5)
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := m.NewStream(keypose.StreamOptions{People: 6, Workers: 1})
@@ -407,7 +433,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 }
 
 func TestStreamDoesNotAllocate(t *testing.T) {
-	m := shipped(t)
+	m := made(t)
 	a, b := routine(t, m, 8, 4, 0.5, 2), routine(t, m, 9, 4, 0.5, 2)
 	p := newTroupe(t, m, keypose.StreamOptions{People: 64, Workers: 1})
 	for i := range 64 {

@@ -86,7 +86,7 @@ func (a *Author) stretch(s *score) {
 	up[hand], up[hand2] = m3.V(0.1, 0.5, 0.02), m3.V(0.1, 0.5, 0.02)
 	up[elbow], up[elbow2] = m3.V(1, 0.1, 0.3), m3.V(1, 0.1, 0.3)
 	up[spine], up[head] = m3.V(-0.16*a.size, 0, 0), m3.V(-0.2, 0, 0)
-	up[sway], up[fingers] = m3.V(0, 0, 0.02), m3.V(0.2, 0.2, 0.3*a.size)
+	up[sway], up[fingers] = m3.V(0, 0.03*a.size, 0.02), m3.V(0.2, 0.2, 0.3*a.size)
 	ahead := rest
 	ahead[hand], ahead[hand2] = m3.V(0.06, -0.02, 0.28), m3.V(0.06, -0.03, 0.28)
 	ahead[elbow], ahead[elbow2] = m3.V(1, -0.4, 0), m3.V(1, -0.4, 0)
@@ -96,7 +96,7 @@ func (a *Author) stretch(s *score) {
 	s.hold(between(s.rand, 0.5, 0.9))
 	for side := float32(1); side >= -1; side -= 2 {
 		s.to(0.9, up.with(func(p *posture) {
-			p[spine].Z, p[sway].X, p[head].Z = 0.3*side*a.size, -0.03*side, 0.1*side
+			p[spine].Z, p[sway], p[head].Z = 0.3*side*a.size, m3.V(-0.03*side, 0, 0.02), 0.1*side
 			p[fingers].Z = 0
 		}))
 		s.hold(0.4)
@@ -141,7 +141,7 @@ func (a *Author) cheer(s *score) {
 	dip[elbow], dip[elbow2] = m3.V(0.6, -0.6, -1), m3.V(0.6, -0.6, -1)
 	dip[fingers] = m3.V(0.9, 0.9, 0)
 	up := rest
-	up[sway], up[spine], up[head] = m3.V(0, 0.01, 0.02), m3.V(-0.1, 0, 0), m3.V(-0.15, 0, 0)
+	up[sway], up[spine], up[head] = m3.V(0, 0.028, 0.02), m3.V(-0.1, 0, 0), m3.V(-0.15, 0, 0)
 	up[hand], up[hand2] = m3.V(0.24, 0.47, 0.1), m3.V(0.26, 0.46, 0.08)
 	up[elbow], up[elbow2] = m3.V(1, 0, 0.2), m3.V(1, 0, 0.2)
 	up[fingers] = m3.V(0.9, 0.9, 0.3)

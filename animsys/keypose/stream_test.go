@@ -432,6 +432,70 @@ func TestStreamComesAndGoes(t *testing.T) {
 	})
 }
 
+// Who moves to the row of someone who leaves goes on as before.
+func TestStreamRemoves(t *testing.T) {
+	m := made(t)
+	a, b := routine(t, m, 13, 4, 0.5, 2), routine(t, m, 14, 4, 0.5, 2)
+	track := func(leaves bool) (out []string) {
+		p := newTroupe(t, m, keypose.StreamOptions{People: 3, Workers: 1})
+		row := 2
+		for i, r := range []*keypose.Routine{a, a, b} {
+			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Part{Routine: r, Speed: 1 + float32(i)/4}, float64(i))
+		}
+		for tick := range 200 {
+			if leaves && tick == 70 {
+				p.Remove(0)
+				row = 0
+			}
+			p.tick()
+			out = append(out, p.pose(row))
+		}
+		return out
+	}
+	if !slices.Equal(track(true), track(false)) {
+		t.Error("who gets another row goes on otherwise")
+	}
+}
+
+// The way to another routine begins and ends slowly.
+func TestStreamEasesOverToAnotherRoutine(t *testing.T) {
+	m := shipped(t)
+	of := keys(m, 15, 2, 1)
+	of[1].Rot[m.Layout.Skel.Index("LeftArm")] = m3.AxisAngle(m3.V(0, 0, 1), -1.4)
+	var r [2]*keypose.Routine
+	for i := range r {
+		of[i].Time = 0
+		var err error
+		if r[i], err = m.Layout.NewRoutine(of[i:i+1], 0.5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newTroupe(t, m, keypose.StreamOptions{People: 1, Workers: 1})
+	p.add(feature.Place{}, keypose.Part{Routine: r[0]}, 0)
+	var speeds []float32
+	is, was, hand := make([]m3.Xform, len(p.pos)), m3.Vec3{}, m.Layout.Skel.Index("LeftHand")
+	for tick := range 300 {
+		if tick == 80 {
+			p.Parts[0].Routine = r[1]
+		}
+		p.tick()
+		p.model(is, 0)
+		if v := is[hand].Pos.Dist(was) * 60; tick > 80 && v > 0.2 {
+			speeds = append(speeds, v)
+		}
+		was = is[hand].Pos
+	}
+	var way, end float32
+	for i, v := range speeds {
+		if way += v; i >= len(speeds)*3/4 {
+			end += v
+		}
+	}
+	if len(speeds) < 30 || end > 0.17*way {
+		t.Errorf("in the last quarter of %d ticks the hand goes %.2f of its way", len(speeds), end/way)
+	}
+}
+
 func TestStreamDoesNotAllocate(t *testing.T) {
 	m := made(t)
 	a, b := routine(t, m, 8, 4, 0.5, 2), routine(t, m, 9, 4, 0.5, 2)

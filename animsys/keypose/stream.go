@@ -51,17 +51,17 @@ type Stream struct {
 	turning
 }
 
-// The frames of a window, in ticks: those before somebody's turn, from the pose that was
-// shown there, those that they then play, until the next turn, and those after it, with
-// which the next window is begun, and from which it is eased over.
+// The frames of a window, in ticks: those before somebody's turn, of which the first is
+// the pose that was shown then; those that they play until their next turn; and those
+// after that. For so many of these the next window is eased over from what this one has.
 const (
 	tickRate = 2 * Rate
 	before   = 16
 	cycle    = 64
 	after    = 48
 	window   = before + cycle + after
-	ease16   = 16
-	kept     = cycle + ease16 + 1
+	eased    = 16
+	kept     = cycle + eased + 1
 )
 
 // performing is one person.
@@ -141,7 +141,7 @@ func (s *Stream) Model() *Model { return s.model }
 // People returns how many there are.
 func (s *Stream) People() int { return s.rows }
 
-// Lost returns how many windows the network made of values that were not finite. Who was
+// Lost returns how many windows the network made of values that are no person's. Who was
 // to play one plays what interpolation makes.
 func (s *Stream) Lost() int { return s.lost }
 

@@ -176,9 +176,9 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer maker.Close()
-	linear, stand := track.Clip(), make([]float32, keypose.Feet*track.Frames)
+	stand := make([]float32, keypose.Feet*track.Frames)
 	track.Interpolate()
-	linear = track.Clip()
+	linear := track.Clip()
 	if err := maker.Fill(track, stand); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,8 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 // spoiler is a session that spoils the second sequence of a run, or fails.
 type spoiler struct {
 	netruntime.Session
-	spoils, fails *bool
+	spoils *float32 // with this, if it is not 0
+	fails  *bool
 }
 
 func (s spoiler) RunSequences(out, in [][]float32, batch, length int) error {
@@ -301,8 +302,8 @@ func (s spoiler) RunSequences(out, in [][]float32, batch, length int) error {
 		return errors.New("no luck")
 	}
 	err := s.Session.RunSequences(out, in, batch, length)
-	if *s.spoils && batch > 1 {
-		out[0][len(out[0])/batch+5] = float32(math.NaN())
+	if *s.spoils != 0 && batch > 1 {
+		out[0][len(out[0])/batch+5] = *s.spoils
 	}
 	return err
 }
@@ -312,7 +313,7 @@ func (s spoiler) RunSequences(out, in [][]float32, batch, length int) error {
 func TestStreamKeepsFaultsApart(t *testing.T) {
 	m := made(t)
 	r := routine(t, m, 6, 4, 0.5, 2)
-	spoils, fails := false, false
+	spoils, fails := float32(0), false
 	open := func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
 		s, err := n.NewSession(o)
 		return spoiler{s, &spoils, &fails}, err
@@ -342,15 +343,16 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 	if p.Lost() != 0 {
 		t.Fatalf("%d windows are lost of those that are fine", p.Lost())
 	}
-	spoils = true
-	p, got := track(0)
-	if p.Lost() == 0 {
-		t.Error("no window is lost")
+	var got []string
+	for _, spoils = range []float32{float32(math.NaN()), float32(math.Inf(-1)), 1e30} {
+		if p, got = track(0); p.Lost() == 0 {
+			t.Errorf("spoiled with %g no window is lost", spoils)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("beside somebody whose windows are spoiled with %g others move otherwise", spoils)
+		}
 	}
-	if !slices.Equal(got, want) {
-		t.Error("beside somebody whose windows are lost others move otherwise")
-	}
-	spoils = false
+	spoils = 0
 	if p, got = track(float32(math.NaN())); p.Lost() != 0 || !slices.Equal(got, want) {
 		t.Error("asked for a speed of NaN others move otherwise")
 	}

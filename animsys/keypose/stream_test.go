@@ -325,7 +325,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 			p.add(feature.Place{}, keypose.Part{Routine: r}, float64(i))
 		}
 		p.Parts[64].Speed = speed
-		for range 200 {
+		for range 140 {
 			p.tick()
 			out = append(out, p.pose(0))
 			if p.pose(64); !p.pos[0].Finite() {

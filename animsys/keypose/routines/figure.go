@@ -112,7 +112,7 @@ func (f *figure) pose(p posture) keypose.Key {
 		f.arm(i, rot, model, p[hand+part(main)], p[elbow+part(main)], p[wrist+part(main)], curl)
 	}
 	for i := range f.rig.Roles.Legs {
-		f.leg(i, pos, rot, model, p[fingers].Z)
+		f.leg(i, pos, rot, model, p[heels].X)
 	}
 	return keypose.Key{Pos: pos, Rot: rot}
 }

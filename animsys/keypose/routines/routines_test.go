@@ -76,7 +76,7 @@ func perform(t *testing.T, m *keypose.Model, seed uint64, name string, see func(
 // Whatever they do, people stand where they stand, and bend as people do.
 func TestBodiesArePeoples(t *testing.T) {
 	m := model(t)
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		var toes [2]m3.Vec3
 		for _, name := range routines.Names() {
 			perform(t, m, seed, name, func(b *body) {
@@ -138,7 +138,7 @@ func TestRoutinesShowWhatTheyAreCalled(t *testing.T) {
 			t.Errorf("nobody looks at %s", name)
 			continue
 		}
-		for seed := range uint64(3) {
+		for seed := range uint64(2) {
 			lo, hi := float32(9), float32(-9)
 			perform(t, m, seed, name, func(b *body) {
 				v := s.value(b)

@@ -24,7 +24,8 @@ const (
 	elbow2
 	wrist // the main forearm's twist that turns the palm up and out, then the hand: towards its back, to the thumb, rad
 	wrist2
-	fingers // how far the main fingers are curled, the other's; how far heels are raised, rad
+	fingers // how far the main ones are curled, and the other's, rad
+	heels   // how far they are raised, rad
 	parts
 )
 
@@ -72,8 +73,12 @@ func (s *score) stand(seconds float32) {
 	s.to(seconds, p)
 }
 
-// apart is how far from one another keys are at most, s.
-const apart = 0.15
+// Between two postures there is a key every apart seconds, but no more than steps−1: so
+// much tells how parts ease in and out, and the rest is the network's.
+const (
+	apart = 0.15
+	steps = 4
+)
 
 // keys returns the score as keys, and how long a round takes. Between postures parts
 // ease in and out, each in its own time.
@@ -98,8 +103,8 @@ func (s *score) keys(f *figure) (keys []keypose.Key, every float64) {
 		if i+1 < len(s.time) {
 			next = s.time[i+1]
 		}
-		n := math.Ceil(float64(next-t) / apart)
-		for k := range int(n) {
+		n := min(int(math.Ceil(float64(next-t)/apart)), steps)
+		for k := range n {
 			add(t + (next-t)*float32(k)/float32(n))
 		}
 	}

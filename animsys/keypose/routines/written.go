@@ -86,7 +86,8 @@ func (a *Author) stretch(s *score) {
 	up[hand], up[hand2] = m3.V(0.1, 0.5, 0.02), m3.V(0.1, 0.5, 0.02)
 	up[elbow], up[elbow2] = m3.V(1, 0.1, 0.3), m3.V(1, 0.1, 0.3)
 	up[spine], up[head] = m3.V(-0.16*a.size, 0, 0), m3.V(-0.2, 0, 0)
-	up[sway], up[fingers] = m3.V(0, 0.03*a.size, 0.02), m3.V(0.2, 0.2, 0.3*a.size)
+	up[sway], up[heels].X = m3.V(0, 0.03*a.size, 0.02), 0.3*a.size
+	up[fingers] = m3.V(0.2, 0.2, 0)
 	ahead := rest
 	ahead[hand], ahead[hand2] = m3.V(0.06, -0.02, 0.28), m3.V(0.06, -0.03, 0.28)
 	ahead[elbow], ahead[elbow2] = m3.V(1, -0.4, 0), m3.V(1, -0.4, 0)
@@ -97,7 +98,7 @@ func (a *Author) stretch(s *score) {
 	for side := float32(1); side >= -1; side -= 2 {
 		s.to(0.9, up.with(func(p *posture) {
 			p[spine].Z, p[sway], p[head].Z = 0.3*side*a.size, m3.V(-0.03*side, 0, 0.02), 0.1*side
-			p[fingers].Z = 0
+			p[heels].X = 0
 		}))
 		s.hold(0.4)
 	}
@@ -144,11 +145,11 @@ func (a *Author) cheer(s *score) {
 	up[sway], up[spine], up[head] = m3.V(0, 0.028, 0.02), m3.V(-0.1, 0, 0), m3.V(-0.15, 0, 0)
 	up[hand], up[hand2] = m3.V(0.24, 0.47, 0.1), m3.V(0.26, 0.46, 0.08)
 	up[elbow], up[elbow2] = m3.V(1, 0, 0.2), m3.V(1, 0, 0.2)
-	up[fingers] = m3.V(0.9, 0.9, 0.3)
+	up[fingers], up[heels].X = m3.V(0.9, 0.9, 0), 0.3
 	one := dip
 	one[sway], one[spine], one[head] = m3.V(0.02, -0.02, 0), m3.V(0, -0.15, -0.04), m3.V(-0.12, 0.1, 0)
 	one[hand], one[elbow] = up[hand], up[elbow]
-	one[fingers].Z = 0.15
+	one[heels].X = 0.15
 	s.to(0.4, dip)
 	s.to(0.3, up)
 	s.hold(0.35)
@@ -192,11 +193,11 @@ func (a *Author) crouch(s *score) {
 	down[spine], down[head] = m3.V(0.45, 0.1, 0), m3.V(0.15, 0, 0)
 	down[hand], down[elbow] = m3.V(0.12, -0.24, 0.36), m3.V(1, 0.2, -0.6)
 	down[hand2], down[elbow2] = m3.V(0.2, -0.2, 0.27), m3.V(1, 0, -0.5)
-	down[fingers] = m3.V(0.2, 0.5, 0.5)
+	down[fingers], down[heels].X = m3.V(0.2, 0.5, 0), 0.5
 	s.to(0.35, rest.looks(0.1, 0.3))
 	s.to(0.4, down.with(func(p *posture) {
 		p[sway] = m3.V(0, -0.17*a.size, -0.07)
-		p[pelvis].X, p[spine].X, p[fingers].Z = 0.3, 0.35, 0.1
+		p[pelvis].X, p[spine].X, p[heels].X = 0.3, 0.35, 0.1
 	}))
 	s.to(0.4, down)
 	s.hold(0.5)
@@ -208,7 +209,7 @@ func (a *Author) crouch(s *score) {
 	}
 	s.to(0.5, rest.with(func(p *posture) {
 		p[sway], p[pelvis].X, p[spine].X = m3.V(0, -0.17*a.size, -0.04), 0.25, 0.3
-		p[fingers].Z = 0.08
+		p[heels].X = 0.08
 	}))
 	s.to(0.5, rest.with(func(p *posture) { p[sway].Y = 0.003 }))
 	s.stand(0.4)

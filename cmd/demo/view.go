@@ -19,9 +19,12 @@ import (
 )
 
 // newShow puts a scene on a stage and places the camera.
-func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, error) {
+func newShow(o options, st *stage.Stage, s scenes.Scene, stderr io.Writer) (*show.Show, *export, error) {
 	v, err := show.New(st, s, o.fps)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := wear(v, o.skins, stderr); err != nil {
 		return nil, nil, err
 	}
 	x := &export{path: o.bvh}
@@ -44,8 +47,8 @@ func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, e
 }
 
 // run runs the scene in the window until it is closed.
-func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error {
-	v, x, err := newShow(o, st, s)
+func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, stderr io.Writer) error {
+	v, x, err := newShow(o, st, s, stderr)
 	if err != nil {
 		return err
 	}
@@ -103,7 +106,7 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error 
 
 // record renders o.seconds of the scene into o.out.
 func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, player scenes.Script, stderr io.Writer) error {
-	v, x, err := newShow(o, st, s)
+	v, x, err := newShow(o, st, s, stderr)
 	if err != nil {
 		return err
 	}

@@ -36,9 +36,6 @@ func Adopt(bind []m3.Xform, fine Mesh, cover Cover) (*Body, error) {
 		}
 		var from []int32
 		pos, index, from = decimate(pos, index, target, nil)
-		if len(index) == 0 {
-			return nil, fmt.Errorf("body: %d triangles cannot be thinned to %d: they hardly have area", len(fine.Index)/3, target)
-		}
 		m := Mesh{Pos: pos, Index: index, Normal: make([]m3.Vec3, len(pos))}
 		same := make([]int32, len(pos))
 		for i, f := range from {

@@ -2,6 +2,7 @@ package skin
 
 import (
 	"fmt"
+	"strings"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/body"
@@ -46,6 +47,7 @@ func (s *Skin) fit(sk *skel.Skeleton, ours *body.Body, as map[string]string) (b 
 	if err := f.stand(); err != nil {
 		return nil, nil, err
 	}
+	f.leaveFingers()
 	f.findBones()
 	f.pose()
 	f.stretch()
@@ -81,6 +83,9 @@ type fit struct {
 // at returns where the file has a joint of the skeleton that is played.
 func (f *fit) at(name string) m3.Vec3 { return f.place[f.sk.Index(name)] }
 
+// pivots reports whether joint j of the skeleton turns where its parent is.
+func (f *fit) pivots(j int) bool { return f.sk.Parents[j] >= 0 && f.sk.Offsets[j].Len() < 1e-4 }
+
 // stand turns and scales the file's joints.
 func (f *fit) stand() error {
 	n := f.sk.Len()
@@ -92,7 +97,7 @@ func (f *fit) stand() error {
 	}
 	// Whoever turns where the parent is has the parent's place in the file too.
 	for j, p := range f.sk.Parents {
-		if p >= 0 && f.from[j] >= 0 && f.from[p] >= 0 && f.sk.Offsets[j].Len() < 1e-4 {
+		if f.from[j] >= 0 && f.pivots(j) && f.from[p] >= 0 {
 			f.place[j] = f.place[p]
 		}
 	}
@@ -122,6 +127,29 @@ func (f *fit) stand() error {
 		}
 	}
 	return nil
+}
+
+// leaveFingers has a person's fingers follow the hand where the file has their first
+// joint elsewhere in it: a hand is not stretched to other knuckles.
+func (f *fit) leaveFingers() {
+	for j, name := range f.sk.Names {
+		if !f.upright || !strings.HasSuffix(name, "HandIndex1") || f.from[j] < 0 {
+			continue
+		}
+		p := f.sk.Parents[j]
+		if p < 0 || f.from[p] < 0 {
+			continue
+		}
+		ours, theirs := f.ours.Bind[j].Pos.Dist(f.ours.Bind[p].Pos), f.place[j].Dist(f.place[p])
+		if ours > 0.75*theirs && theirs > 0.75*ours {
+			continue
+		}
+		for k := j; k < f.sk.Len(); k++ {
+			if k == j || int(f.sk.Parents[k]) == j {
+				f.from[k] = -1
+			}
+		}
+	}
 }
 
 // standing returns how somebody stands whose joints are at: its axes are left, up and

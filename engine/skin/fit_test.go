@@ -1,59 +1,233 @@
 package skin
 
 import (
+	"math"
 	"slices"
-	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/qmuntal/gltf"
+
 	"mannequin/animsys/skel"
+	"mannequin/engine/body"
 	"mannequin/engine/m3"
 )
 
-func number(t testing.TB, text string) float32 {
+// fitted reads a GLB and puts it on a skeleton.
+func fitted(t *testing.T, data []byte, sk *skel.Skeleton, as map[string]string) (*body.Body, *Report) {
 	t.Helper()
-	v, err := strconv.ParseFloat(text, 32)
+	s, err := Read("made.glb", data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return float32(v)
+	b, r, err := s.fit(sk, grown(t, sk), as)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, r
+}
+
+// apart returns how far vertices, joints and their rotations of two bodies are from
+// each other, at most; in m and rad.
+func apart(a, b *body.Body) (pos, place, angle float32) {
+	for i, p := range a.Levels[0].Pos {
+		pos = max(pos, p.Dist(b.Levels[0].Pos[i]))
+	}
+	for j, x := range a.Bind {
+		place, angle = max(place, x.Pos.Dist(b.Bind[j].Pos)), max(angle, x.Rot.Angle(b.Bind[j].Rot))
+	}
+	return pos, place, angle
 }
 
 // What we write and read again is the same body: mesh, pose and weights.
 func TestRoundTrip(t *testing.T) {
-	roundTrip(t, "person", person(t))
-	roundTrip(t, "dog", dog(t))
-}
-
-func roundTrip(t *testing.T, who string, sk *skel.Skeleton) {
-	t.Helper()
-	b := grown(t, sk)
-	s, err := Read(who+".glb", written(t, sk, b, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, report, err := s.Fit(sk, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log(report)
-	want, m := &b.Levels[0], &got.Levels[0]
-	if !slices.Equal(m.Index, want.Index) || !slices.Equal(m.Joints, want.Joints) {
-		t.Errorf("%s: other triangles or joints", who)
-	}
-	var worst, turned, weight float32
-	for i := range want.Pos {
-		worst = max(worst, m.Pos[i].Dist(want.Pos[i]))
-		turned = max(turned, m.Normal[i].Dist(want.Normal[i]))
-		for k, w := range want.Weights[i] {
-			weight = max(weight, m3.Abs(w-m.Weights[i][k]))
+	for name, sk := range map[string]*skel.Skeleton{"person": person(t), "dog": dog(t)} {
+		want := grown(t, sk)
+		got, r := fitted(t, written(t, sk, want, nil), sk, nil)
+		if len(r.Pairs) != sk.Len() || len(r.Following)+len(r.Stretched) > 0 || r.Turned || m3.Abs(r.Scale-1) > 1e-5 {
+			t.Errorf("%s: %v", name, r)
+		}
+		if pos, place, angle := apart(got, want); pos > 2e-6 || place > 2e-6 || angle > 1e-5 {
+			t.Errorf("%s: vertices are off by %g m, joints by %g m and %g rad", name, pos, place, angle)
+		}
+		m, w := &got.Levels[0], &want.Levels[0]
+		if !slices.Equal(m.Index, w.Index) || !slices.Equal(m.Joints, w.Joints) || !slices.Equal(m.Weights, w.Weights) {
+			t.Errorf("%s: other triangles, joints or weights", name)
+		}
+		for i, n := range w.Normal {
+			if m.Normal[i].Dist(n) > 1e-5 {
+				t.Fatalf("%s: normal %d is %v, want %v", name, i, m.Normal[i], n)
+			}
+		}
+		if c := want.Cover.Colour(w.Coat[0], [3]float32{0.1, 0.2, 0.4}); got.Cover != body.Paint || [3]float32(m.Coat[0][:3]) != c {
+			t.Errorf("%s: vertex 0 has the colour %v, want %v", name, m.Coat[0], c)
+		}
+		if len(got.Levels) != 3 || got.Levels[1].Triangles() > 2000 || got.Levels[2].Triangles() > 700 {
+			t.Errorf("%s: %d levels of detail", name, len(got.Levels))
 		}
 	}
-	var place, angle float32
-	for j, x := range b.Bind {
-		place, angle = max(place, got.Bind[j].Pos.Dist(x.Pos)), max(angle, got.Bind[j].Rot.Angle(x.Rot))
+}
+
+// The unit, and where a file has up and ahead, change nothing.
+func TestFitTurned(t *testing.T) {
+	sk := person(t)
+	want := grown(t, sk)
+	data := written(t, sk, want, nil)
+	h := math.Sqrt(0.5)
+	for name, c := range map[string]struct {
+		edit   func(n *gltf.Node)
+		turned bool
+	}{
+		"centimetres":      {func(n *gltf.Node) { n.Scale = [3]float64{100, 100, 100} }, false},
+		"Z up":             {func(n *gltf.Node) { n.Rotation = [4]float64{h, 0, 0, h} }, true},
+		"facing −Z":        {func(n *gltf.Node) { n.Rotation = [4]float64{0, 1, 0, 0} }, true},
+		"Z up, inches":     {func(n *gltf.Node) { n.Scale, n.Rotation = [3]float64{39.37, 39.37, 39.37}, [4]float64{h, 0, 0, h} }, true},
+		"somewhere else":   {func(n *gltf.Node) { n.Translation = [3]float64{5, -3, 8} }, false},
+		"a matrix, Z down": {func(n *gltf.Node) { n.Matrix = [16]float64{2, 0, 0, 0, 0, 0, -2, 0, 0, 2, 0, 0, 0, 0, 0, 1} }, true},
+	} {
+		got, r := fitted(t, edited(t, data, func(d *gltf.Document) { c.edit(root(d)) }), sk, nil)
+		if pos, place, angle := apart(got, want); pos > 2e-5 || place > 2e-5 || angle > 1e-3 || r.Turned != c.turned {
+			t.Errorf("%s: vertices are off by %g m, joints by %g m and %g rad; turned %v", name, pos, place, angle, r.Turned)
+		}
+		for i, n := range want.Levels[0].Normal {
+			if d := got.Levels[0].Normal[i].Dist(n); d > 1e-3 {
+				t.Fatalf("%s: normal %d is off by %g", name, i, d)
+			}
+		}
 	}
-	t.Log(who, worst, turned, weight, place, angle)
-	if worst > 2e-6 || turned > 1e-5 || weight > 1e-6 || place > 2e-6 || angle > 1e-3 {
-		t.Errorf("%s: vertices are off by %g m, normals by %g, weights by %g, joints by %g m and %g rad", who, worst, turned, weight, place, angle)
+}
+
+// A mesh that stands in a T-pose comes to the same body; in our pose it is what skinning
+// itself leaves of it on the way to the T-pose and back.
+func TestFitPose(t *testing.T) {
+	sk := person(t)
+	grown := grown(t, sk)
+	want := posed(grown, tPose(t, sk))
+	got, _ := fitted(t, written(t, sk, want, nil), sk, nil)
+	if pos, place, angle := apart(got, want); pos > 0.002 || place > 0.002 || angle > 0.02 {
+		t.Errorf("vertices are off by %g m, joints by %g m and %g rad", pos, place, angle)
+	}
+	if pos, _, _ := apart(posed(got, grown.Bind), posed(want, grown.Bind)); pos > 0.004 {
+		t.Errorf("in our pose vertices are off by %g m", pos)
+	}
+}
+
+// Another person, of other proportions, under Mixamo's names.
+func TestFitMixamo(t *testing.T) {
+	sk, other := person(t), mixamo(t)
+	b := grown(t, other)
+	name := func(n string) string { return "mixamorig:" + n }
+	got, r := fitted(t, written(t, renamed(other, name), posed(b, tPose(t, other)), nil), sk, nil)
+	for _, want := range []Pair{{"Hips", "Hips"}, {"Spine1", "Spine2"}, {"Neck1", "Neck"}, {"Head", "Head"}, {"LeftShoulder", "LeftShoulder"},
+		{"LeftHand", "LeftHand"}, {"RightToeBase", "RightToeBase"}} {
+		want.Source = name(want.Source)
+		if !slices.Contains(r.Pairs, want) {
+			t.Errorf("%s is not played by %s: %v", want.Joint, want.Source, r)
+		}
+	}
+	if !slices.Contains(r.Following, "mixamorig:LeftHandThumb1") {
+		t.Errorf("who follows: %v", r.Following)
+	}
+	// In our standing pose every bone of a limb runs inside the mesh that it moves.
+	m := &posed(got, grown(t, sk).Bind).Levels[0]
+	for _, bone := range [][2]string{{"UpLeg", "Leg"}, {"Leg", "Foot"}, {"Arm", "ForeArm"}, {"ForeArm", "Hand"}} {
+		for _, side := range []string{"Left", "Right"} {
+			j, k := sk.Index(side+bone[0]), sk.Index(side+bone[1])
+			p, q := grown(t, sk).Bind[j].Pos, grown(t, sk).Bind[k].Pos
+			var centre m3.Vec3
+			n := float32(0)
+			for v, w := range m.Weights {
+				if int(m.Joints[v][0]) == j && w[0] > 0.9 {
+					centre, n = centre.Add(m.Pos[v]), n+1
+				}
+			}
+			centre = centre.Scale(1 / n)
+			along := q.Sub(p)
+			share := centre.Sub(p).Dot(along) / along.Dot(along)
+			if off := centre.Dist(p.Lerp(q, share)); off > 0.025 || share < 0.3 || share > 0.7 {
+				t.Errorf("%s%s: the middle of what it moves is %g m beside the bone, at %g of it", side, bone[0], off, share)
+			}
+		}
+	}
+	// Soles are flat on the ground.
+	ground := lowest(grown(t, sk).Levels[0].Pos)
+	for _, name := range []string{"LeftFoot", "LeftToeBase", "RightFoot", "RightToeBase"} {
+		low := float32(1)
+		for v, w := range m.Weights {
+			if int(m.Joints[v][0]) == sk.Index(name) && w[0] > 0.6 {
+				low = min(low, m.Pos[v].Y)
+			}
+		}
+		if m3.Abs(low-ground) > 0.015 {
+			t.Errorf("%s: its sole is %g m above the ground", name, low-ground)
+		}
+	}
+}
+
+// A dog under names of another tool, whose joints are turned otherwise.
+func TestFitDog(t *testing.T) {
+	sk := dog(t)
+	want := grown(t, sk)
+	names := strings.NewReplacer("Hips", "pelvis", "Spine1", "spine_02", "Spine", "spine_01", "Neck", "neck", "Head", "head", "Left", "l_", "Right", "r_",
+		"Shoulder", "scapula", "ForeArm", "forearm", "Arm", "upperarm", "Hand", "hand", "UpLeg", "thigh", "Leg", "calf", "Foot", "foot", "Tail1", "tail_02", "Tail", "tail_01", "Site", "_toe")
+	got, r := fitted(t, written(t, renamed(sk, names.Replace), want, nil), sk, nil)
+	for _, j := range []string{"Hips", "Neck", "Head", "LeftShoulder", "LeftArm", "RightForeArm", "LeftHand", "RightUpLeg", "LeftLeg", "LeftFoot", "Tail", "Tail1"} {
+		if !slices.Contains(r.Pairs, Pair{j, names.Replace(j)}) {
+			t.Errorf("%s is not played by %s: %v", j, names.Replace(j), r)
+		}
+	}
+	if pos, _, angle := apart(got, want); pos > 0.05 || angle > 0.2 {
+		t.Errorf("vertices are off by %g m, joints by %g rad", pos, angle)
+	}
+}
+
+// A map says what names do not; without it the error lists both sides.
+func TestFitMap(t *testing.T) {
+	sk := person(t)
+	data := written(t, renamed(sk, func(n string) string {
+		if n == "Head" {
+			return "Kopf"
+		}
+		return n
+	}), grown(t, sk), nil)
+	s, err := Read("kopf.glb", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		as   map[string]string
+		want string
+	}{
+		"missing":       {map[string]string{"Head": ""}, "kopf.glb: no joint was found for Head; the file has Hips, "},
+		"ours unknown":  {map[string]string{"Skull": "Kopf"}, `the map names "Skull", a joint that the skeleton does not have: it has Hips, LowerBack`},
+		"their unknown": {map[string]string{"Head": "Haupt"}, `the map gives Head the joint "Haupt", which the file does not have`},
+	} {
+		if _, _, err := s.fit(sk, grown(t, sk), c.as); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	_, r, err := s.fit(sk, grown(t, sk), map[string]string{"Head": "Kopf"})
+	if err != nil || !slices.Contains(r.Pairs, Pair{"Head", "Kopf"}) {
+		t.Errorf("%v: %v", err, r)
+	}
+}
+
+// A skeleton of something else is refused before anything is grown for it.
+func TestFitOther(t *testing.T) {
+	s, err := Read("p.glb", written(t, person(t), grown(t, person(t)), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Fit(skeleton(t, "base - 0 0 0\nlamp base 0 1 0"), nil); err == nil || !strings.Contains(err.Error(), "neither a person's nor a dog's") {
+		t.Error(err)
+	}
+	for sk, want := range map[*skel.Skeleton]bool{person(t): true, mixamo(t): true, dog(t): false} {
+		s, err := Read("p.glb", written(t, sk, grown(t, sk), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Upright(); got != want || err != nil {
+			t.Errorf("%v: upright %v, %v", sk.Names[:3], got, err)
+		}
 	}
 }

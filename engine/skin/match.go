@@ -160,7 +160,7 @@ func list(names []string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%.40s", n)
+		fmt.Fprintf(&b, "%.80s", n)
 	}
 	return b.String()
 }

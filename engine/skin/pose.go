@@ -45,7 +45,7 @@ func (f *fit) aligned(j int, up m3.Quat) m3.Quat {
 			turns = to.Len() > 0.02 && at.Len() > 0.02
 		}
 	case "Shoulder", "Hand", "Neck", "Tail", "Tail1":
-		turns = !f.upright && f.sk.Offsets[j].Len() > 1e-4
+		turns = !f.upright && !f.pivots(j)
 	}
 	if !turns || to == (m3.Vec3{}) || at == (m3.Vec3{}) {
 		return up

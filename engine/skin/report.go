@@ -12,7 +12,7 @@ import (
 type Report struct {
 	File      string
 	Pairs     []Pair   // who plays whom, in the skeleton's order
-	Missing   []string // joints of the skeleton that nobody plays, End Sites left out
+	Missing   []string // joints of the skeleton that nobody plays, without ends and those that turn where their parents are
 	Following []string // joints of the file that play nobody, and follow those above
 	Scale     float32  // metres to a unit of the file
 	Turned    bool     // the file stands or faces otherwise than glTF says
@@ -32,7 +32,7 @@ func (f *fit) report() *Report {
 		switch {
 		case k >= 0:
 			r.Pairs = append(r.Pairs, Pair{f.sk.Names[j], s.joints[k].name})
-		case !f.sk.EndSite[j]:
+		case !f.sk.EndSite[j] && !f.pivots(j):
 			r.Missing = append(r.Missing, f.sk.Names[j])
 		}
 		if k < 0 || len(f.bones[j]) != 1 {
@@ -66,12 +66,12 @@ func (r *Report) String() string {
 	}
 	var other []string
 	for _, p := range r.Pairs {
-		if p.Joint != p.Source {
+		if p.Joint != bare(p.Source) {
 			other = append(other, p.Joint+" = "+p.Source)
 		}
 	}
 	line("under other names", other)
-	line("not in the file", r.Missing)
+	line("played by nobody", r.Missing)
 	line("follow the joints above them", r.Following)
 	line("stretched", r.Stretched)
 	for _, n := range r.Notes {

@@ -23,8 +23,8 @@ const (
 	MaxJSON      = 64 << 20  // bytes of its JSON
 	MaxNodes     = 1 << 14
 	MaxJoints    = 1024    // of all skins
-	MaxVertices  = 1 << 20 // of all primitives
-	MaxTriangles = 1 << 21
+	MaxVertices  = 1 << 19 // of all primitives
+	MaxTriangles = 1 << 20
 	MaxPixels    = 1 << 25 // of all textures
 )
 

@@ -44,11 +44,11 @@ type writer struct {
 	sk *skel.Skeleton
 }
 
-// nodes writes the joints, which become the first nodes, then the node that has them
-// and the mesh below it.
+// nodes writes the joints, which become the first nodes, then the node that they are
+// below, and the mesh's.
 func (d *writer) nodes(bind []m3.Xform) {
 	n := d.sk.Len()
-	all := &gltf.Node{Name: "character", Children: []int{n + 1}}
+	all := &gltf.Node{Name: "character"} // skins want one node above all joints
 	for j, p := range d.sk.Parents {
 		l := bind[j]
 		if p >= 0 {
@@ -65,7 +65,7 @@ func (d *writer) nodes(bind []m3.Xform) {
 		})
 	}
 	d.Nodes = append(d.Nodes, all, &gltf.Node{Name: "body", Mesh: gltf.Index(0), Skin: gltf.Index(0)})
-	d.Scenes[0].Nodes = []int{n}
+	d.Scenes[0].Nodes = []int{n, n + 1}
 }
 
 func (d *writer) mesh(b *body.Body, tint [3]float32) {
@@ -106,7 +106,7 @@ func (d *writer) mesh(b *body.Body, tint [3]float32) {
 		}
 		inverse[j][3][3] = 1
 	}
-	skin.InverseBindMatrices = gltf.Index(modeler.WriteInverseBindMatrices(d.Document, inverse))
+	skin.InverseBindMatrices = gltf.Index(modeler.WriteAccessor(d.Document, gltf.TargetNone, inverse))
 	d.Skins = []*gltf.Skin{skin}
 }
 

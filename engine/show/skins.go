@@ -81,7 +81,7 @@ func (s *Skin) resolve() error {
 // skinOf returns the skin for a skeleton, −1 for none.
 func (w *Show) skinOf(sk *skel.Skeleton) int {
 	who := Persons
-	if sk.Index("Tail") >= 0 {
+	if skin.OnFours(sk) {
 		who = Dogs
 	}
 	for i := len(w.skins) - 1; i >= 0; i-- {

@@ -24,26 +24,21 @@ import (
 // So the body's Bind is a pose of the skeleton itself. Joints that play nobody follow
 // the nearest one above them that does.
 func (s *Skin) Fit(sk *skel.Skeleton, as map[string]string) (*body.Body, *Report, error) {
-	for _, name := range needed {
-		if sk.Index(name) < 0 {
-			return nil, nil, fmt.Errorf("%s: it is put on no skeleton without %s, which is neither a person's nor a dog's", s.Name, name)
-		}
+	from, err := s.match(sk, as)
+	if err != nil {
+		return nil, nil, err
 	}
 	ours, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}) // it knows how to stand
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.fit(sk, ours, as)
+	return s.fit(sk, ours, from)
 }
 
-// fit is Fit with the body that the skeleton has without the skin.
-func (s *Skin) fit(sk *skel.Skeleton, ours *body.Body, as map[string]string) (b *body.Body, r *Report, err error) {
-	f := &fit{skin: s, sk: sk, ours: ours}
-	at := func(name string) m3.Vec3 { return ours.Bind[sk.Index(name)].Pos }
-	f.upright = upright(at("Hips"), at("Head"), at("LeftFoot"), at("RightFoot"))
-	if f.from, err = s.match(sk, as, f.upright); err != nil {
-		return nil, nil, err
-	}
+// fit is Fit with the body that the skeleton has without the skin, and the joint of
+// the file that plays each of its joints.
+func (s *Skin) fit(sk *skel.Skeleton, ours *body.Body, from []int) (*body.Body, *Report, error) {
+	f := &fit{skin: s, sk: sk, ours: ours, upright: !OnFours(sk), from: from}
 	if err := f.stand(); err != nil {
 		return nil, nil, err
 	}
@@ -51,11 +46,8 @@ func (s *Skin) fit(sk *skel.Skeleton, ours *body.Body, as map[string]string) (b 
 	f.findBones()
 	f.pose()
 	f.stretch()
-	mesh, err := f.wear()
+	b, err := body.Adopt(f.bind, *f.wear(), body.Paint)
 	if err != nil {
-		return nil, nil, err
-	}
-	if b, err = body.Adopt(f.bind, *mesh, body.Paint); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return b, f.report(), nil

@@ -2,6 +2,7 @@ package skin
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,11 @@ func fitted(t *testing.T, data []byte, sk *skel.Skeleton, as map[string]string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, r, err := s.fit(sk, grown(t, sk), as)
+	from, err := s.match(sk, as)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, r, err := s.fit(sk, grown(t, sk), from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,13 +207,12 @@ func TestFitMap(t *testing.T) {
 		"ours unknown":  {map[string]string{"Skull": "Kopf"}, `the map names "Skull", a joint that the skeleton does not have: it has Hips, LowerBack`},
 		"their unknown": {map[string]string{"Head": "Haupt"}, `the map gives Head the joint "Haupt", which the file does not have`},
 	} {
-		if _, _, err := s.fit(sk, grown(t, sk), c.as); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := s.Fit(sk, c.as); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	_, r, err := s.fit(sk, grown(t, sk), map[string]string{"Head": "Kopf"})
-	if err != nil || !slices.Contains(r.Pairs, Pair{"Head", "Kopf"}) {
-		t.Errorf("%v: %v", err, r)
+	if _, r := fitted(t, data, sk, map[string]string{"Head": "Kopf"}); !slices.Contains(r.Pairs, Pair{"Head", "Kopf"}) {
+		t.Error(r)
 	}
 }
 
@@ -229,5 +233,52 @@ func TestFitOther(t *testing.T) {
 		if got, err := s.Upright(); got != want || err != nil {
 			t.Errorf("%v: upright %v, %v", sk.Names[:3], got, err)
 		}
+	}
+}
+
+// Joints anywhere: an error, or a body of finite numbers.
+func TestFitWild(t *testing.T) {
+	sk := person(t)
+	s, err := Read("p.glb", written(t, sk, grown(t, sk), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := s.match(sk, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := slices.Clone(s.joints)
+	rng := rand.New(rand.NewPCG(1, 2))
+	fits := 0
+	for range 30 {
+		copy(s.joints, kept)
+		for i := range s.joints {
+			switch v := func() float32 { return rng.Float32() - 0.5 }; rng.IntN(8) {
+			case 0:
+				s.joints[i].pos = m3.V(v(), v(), v()).Scale(m3.Exp(30 * v()))
+			case 1:
+				s.joints[i].pos = m3.Vec3{}
+			case 2:
+				s.joints[i].pos = s.joints[max(s.joints[i].parent, 0)].pos
+			}
+		}
+		b, _, err := s.fit(sk, grown(t, sk), slices.Clone(from))
+		if err != nil {
+			continue
+		}
+		fits++
+		for i, p := range b.Levels[0].Pos {
+			if !p.Finite() || !b.Levels[0].Normal[i].Finite() {
+				t.Fatalf("vertex %d is at %v", i, p)
+			}
+		}
+		for j, x := range b.Bind {
+			if !x.Pos.Finite() || !x.Rot.Finite() {
+				t.Fatalf("joint %d is at %v", j, x)
+			}
+		}
+	}
+	if fits == 0 {
+		t.Error("nothing fits: the trials are too wild")
 	}
 }

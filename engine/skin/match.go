@@ -30,7 +30,12 @@ var fourLegged = map[string][]string{
 // the names, filled up with names that are the same. as, from joints of the skeleton to
 // those of the file, overrules both; a joint to which it gives the empty name is
 // played by nobody.
-func (s *Skin) match(sk *skel.Skeleton, as map[string]string, upright bool) ([]int, error) {
+func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
+	for _, name := range needed {
+		if sk.Index(name) < 0 {
+			return nil, fmt.Errorf("%s: it is put on no skeleton without %s, which is neither a person's nor a dog's", s.Name, name)
+		}
+	}
 	exact, from := make([]int, sk.Len()), make([]int, sk.Len())
 	all := true
 	for j, name := range sk.Names {
@@ -46,7 +51,7 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string, upright bool) ([]i
 			continue
 		}
 		names := []string{name}
-		if other, ok := fourLegged[name]; ok && !upright {
+		if other, ok := fourLegged[name]; ok && OnFours(sk) {
 			names = other
 		}
 		for _, n := range names {
@@ -121,6 +126,9 @@ func (s *Skin) guess() map[string]int {
 	return anatomy.Guess(sk, at)
 }
 
+// OnFours reports whether a skeleton that Fit takes is a dog's: it has a tail.
+func OnFours(sk *skel.Skeleton) bool { return sk.Index("Tail") >= 0 }
+
 // Upright reports whether the mesh stands on two legs, and not on four. It is an
 // error if hips, head and feet are not found by their names.
 func (s *Skin) Upright() (bool, error) {
@@ -131,13 +139,9 @@ func (s *Skin) Upright() (bool, error) {
 			return false, fmt.Errorf("%s: no joint was found for %s; the file has %s: say whose it is, and name its joints in a map", s.Name, name, list(s.Joints()))
 		}
 	}
-	return upright(at("Hips"), at("Head"), at("LeftFoot"), at("RightFoot")), nil
-}
-
-// upright tells two legs from four: whether the head is where the feet are not.
-func upright(hips, head, left, right m3.Vec3) bool {
-	leg := hips.Sub(left.Lerp(right, 0.5)).Normalize(m3.Up)
-	return leg.Dot(head.Sub(hips).Normalize(m3.Up)) > 0.75
+	// The head is where the feet are not.
+	leg := at("Hips").Sub(at("LeftFoot").Lerp(at("RightFoot"), 0.5)).Normalize(m3.Up)
+	return leg.Dot(at("Head").Sub(at("Hips")).Normalize(m3.Up)) > 0.75, nil
 }
 
 // bare returns a joint's name without what stands before a colon, as in mixamorig:Hips.

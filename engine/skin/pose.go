@@ -135,7 +135,7 @@ func nearest(from, to []m3.Vec3) affine {
 }
 
 // wear makes the mesh that lies in the skeleton's pose.
-func (f *fit) wear() (*body.Mesh, error) {
+func (f *fit) wear() *body.Mesh {
 	s, n := f.skin, f.sk.Len()
 	plays := f.plays()
 	moves := make([]affine, n) // from the file's world, turned and scaled
@@ -178,7 +178,7 @@ func (f *fit) wear() (*body.Mesh, error) {
 	for j := range f.bind {
 		f.bind[j].Pos.Y += up
 	}
-	return mesh, nil
+	return mesh
 }
 
 // plays returns for each joint of the file the joint of the skeleton that its vertices

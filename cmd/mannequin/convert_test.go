@@ -31,6 +31,9 @@ func TestConvert(t *testing.T) {
 	if names := s.Joints(); len(names) != sk.Len() || sk.Index(names[7]) < 0 {
 		t.Errorf("joints %v, want %v", names, sk.Names)
 	}
+	if code, out, errs := cli("inspect", person); code != 0 || !strings.Contains(out, "glTF skin") || !strings.Contains(out, "for     person\njoints  30: Hips, ") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
 	bvh := writeFile(t, dir, "tiny.bvh", tinyBVH)
 	code, out, errs = cli("convert", bvh, walk, "--json", "--fps", "60")
 	var r convertReport

@@ -128,8 +128,11 @@ func (f *fit) leaveFingers() {
 		if !f.upright || !strings.HasSuffix(name, "HandIndex1") || f.from[j] < 0 {
 			continue
 		}
-		p := f.sk.Parents[j]
-		if p < 0 || f.from[p] < 0 {
+		p := int(f.sk.Parents[j])
+		for p >= 0 && f.from[p] < 0 {
+			p = int(f.sk.Parents[p])
+		}
+		if p < 0 {
 			continue
 		}
 		ours, theirs := f.ours.Bind[j].Pos.Dist(f.ours.Bind[p].Pos), f.place[j].Dist(f.place[p])

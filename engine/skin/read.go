@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"image"
 	"io/fs"
+	"strings"
+	"unicode"
 
 	"github.com/qmuntal/gltf"
 
@@ -95,11 +97,21 @@ func (r *reader) joints() error {
 			continue
 		}
 		w := &r.world[n]
-		j := joint{name: r.doc.Nodes[n].Name, parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11]))}
+		j := joint{name: printable(r.doc.Nodes[n].Name), parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11]))}
 		r.jointOf[n] = len(s.joints)
 		s.joints = append(s.joints, j)
 	}
 	return nil
+}
+
+// printable returns a name with question marks for what would disturb a message.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, name)
 }
 
 // above returns the joint at node n or the nearest above it, −1 for none.
@@ -173,7 +185,7 @@ func (r *reader) node(n int) error {
 	fixed := -1
 	if node.Skin == nil {
 		if fixed = r.above(n); fixed < 0 {
-			r.skin.note("nodes[%d] (%.60s) has a mesh that no joint moves: it is left out", n, node.Name)
+			r.skin.note("nodes[%d] (%.60q) has a mesh that no joint moves: it is left out", n, node.Name)
 			return nil
 		}
 	}

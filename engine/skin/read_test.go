@@ -237,7 +237,7 @@ func TestReadDamaged(t *testing.T) {
 // first joint. Both are told.
 func TestReadInfluences(t *testing.T) {
 	d := small()
-	d.Nodes = append(d.Nodes, &gltf.Node{Name: "c"}, &gltf.Node{Name: "d"}, &gltf.Node{Name: "e"}, &gltf.Node{Name: "fixed", Mesh: gltf.Index(0)})
+	d.Nodes = append(d.Nodes, &gltf.Node{Name: "c\x1b[2J\n"}, &gltf.Node{Name: "d"}, &gltf.Node{Name: "e"}, &gltf.Node{Name: "fixed", Mesh: gltf.Index(0)})
 	d.Nodes[1].Children = []int{3, 4, 5, 6}
 	d.Skins[0].Joints, d.Skins[0].InverseBindMatrices = []int{0, 1, 3, 4, 5}, nil
 	a := d.Meshes[0].Primitives[0].Attributes
@@ -256,6 +256,9 @@ func TestReadInfluences(t *testing.T) {
 	}
 	if len(p) != 4 || p[0].joint != 2 || p[1].joint != 4 || p[2].joint != 0 || m3.Abs(sum-1) > 1e-6 || m3.Abs(p[0].share/p[2].share-2.5) > 1e-5 {
 		t.Errorf("who pulls at vertex 1: %v", p)
+	}
+	if name := s.Joints()[2]; name != "c?[2J?" {
+		t.Errorf("a joint is called %q", name)
 	}
 	notes := strings.Join(s.Notes, "\n")
 	for _, want := range []string{"1 vertices have no weights: they follow a", "1 vertices are moved by more than four"} {

@@ -205,6 +205,7 @@ func TestFitMap(t *testing.T) {
 	}{
 		"missing":       {map[string]string{"Head": ""}, "kopf.glb: no joint was found for Head; the file has Hips, "},
 		"ours unknown":  {map[string]string{"Skull": "Kopf"}, `the map names "Skull", a joint that the skeleton does not have: it has Hips, LowerBack`},
+		"twice":         {map[string]string{"Neck1": "Kopf", "Head": "Kopf"}, `the map gives both Head and Neck1 the joint "Kopf"`},
 		"their unknown": {map[string]string{"Head": "Haupt"}, `the map gives Head the joint "Haupt", which the file does not have`},
 	} {
 		if _, _, err := s.Fit(sk, c.as); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -2,6 +2,7 @@ package skin
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,7 +74,13 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 
 // overrule puts what somebody says in the place of what was found.
 func (s *Skin) overrule(from []int, sk *skel.Skeleton, as map[string]string) error {
-	for ours, theirs := range as {
+	by := map[string]string{} // the file's joint → ours
+	for _, ours := range slices.Sorted(maps.Keys(as)) {
+		theirs := as[ours]
+		if other, ok := by[theirs]; ok && theirs != "" {
+			return fmt.Errorf("%s: the map gives both %s and %s the joint %.60q", s.Name, other, ours, theirs)
+		}
+		by[theirs] = ours
 		j := sk.Index(ours)
 		if j < 0 {
 			return fmt.Errorf("%s: the map names %.60q, a joint that the skeleton does not have: it has %s", s.Name, ours, list(sk.Names))

@@ -272,6 +272,22 @@ func TestReadInfluences(t *testing.T) {
 	}
 }
 
+// In a node that mirrors, triangles keep their outside.
+func TestReadMirrored(t *testing.T) {
+	d := small()
+	d.Nodes[0].Scale = [3]float64{-2, 2, 2}
+	d.Meshes[0].Primitives[0].Attributes[gltf.NORMAL] = modeler.WriteNormal(d, [][3]float32{{0, 0, 1}, {0, 0, 1}, {0, 0, 1}})
+	s, err := Read("a.glb", encode(t, d, true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &s.mesh
+	a, b, c := m.pos[m.index[0]], m.pos[m.index[1]], m.pos[m.index[2]]
+	if out := b.Sub(a).Cross(c.Sub(a)); m.pos[1] != m3.V(-2, 0, 0) || out.Z <= 0 || m.normal[0] != m3.V(0, 0, 1) {
+		t.Errorf("a triangle %v, whose outside is at %v, with the normal %v", m.pos, out, m.normal[0])
+	}
+}
+
 // Colours: factor times texture times the vertex's own, all linear.
 func TestReadColour(t *testing.T) {
 	d := small()

@@ -27,6 +27,9 @@ func TestWriteMotion(t *testing.T) {
 		for j := range rot {
 			if !sk.EndSite[j] {
 				rot[j] = m3.FromRotationVector(m3.V(rng.Float32(), rng.Float32(), rng.Float32()))
+				if f%3 == 1 {
+					rot[j] = rot[j].Neg() // the same rotation
+				}
 			}
 		}
 	}

@@ -71,23 +71,15 @@ func greens(t *testing.T, path string) (n int) {
 
 func TestSkin(t *testing.T) {
 	needPicture(t)
-	file, seen := green(t), map[bool]int{}
-	for _, on := range []bool{true, false} {
-		out := filepath.Join(t.TempDir(), "frames")
-		args := []string{"--scene", "people", "--agents", "1", "--out", out, "--seconds", "0.05", "--fps", "20", "--width", "320", "--height", "180"}
-		if on {
-			args = append(args, "--skin", file)
-		}
-		code, _, stderr := demo(t, args...)
-		if code != 0 || on != strings.Contains(stderr, "30 joints matched") {
-			t.Fatalf("exit %d, stderr %q", code, stderr)
-		}
-		seen[on] = greens(t, filepath.Join(out, "frame_00000.png"))
+	file, out := green(t), filepath.Join(t.TempDir(), "frames")
+	code, _, stderr := demo(t, "--scene", "people", "--agents", "1", "--out", out, "--seconds", "0.05", "--fps", "20", "--width", "320", "--height", "180", "--skin", file)
+	if code != 0 || !strings.Contains(stderr, "30 joints matched") {
+		t.Fatalf("exit %d, stderr %q", code, stderr)
 	}
-	if seen[true] < 200 || seen[false] > seen[true]/20 {
-		t.Errorf("%d green pixels with the skin, %d without", seen[true], seen[false])
+	if n := greens(t, filepath.Join(out, "frame_00000.png")); n < 200 {
+		t.Errorf("%d green pixels", n)
 	}
-	out := filepath.Join(t.TempDir(), "frames")
+	out = filepath.Join(t.TempDir(), "frames")
 	if code, _, stderr := demo(t, "--model", modelFile(t), "--agents", "0", "--seconds", "0.05", "--out", out, "--skin", file); code != 1 || !strings.Contains(stderr, "green.glb is for a person, and nobody in this scene wears it") {
 		t.Errorf("a person's skin among dogs: exit %d, stderr %q", code, stderr)
 	}

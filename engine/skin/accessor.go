@@ -101,7 +101,7 @@ func (e *elements) at(i, c int) float64 {
 	return v
 }
 
-// whole returns component c of element i of unsigned integers; see whole numbers.
+// whole returns component c of element i of unsigned integers; see isWhole.
 func (e *elements) whole(i, c int) int { return int(e.raw(i, c)) }
 
 // isWhole reports whether the elements are unsigned integers.

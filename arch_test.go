@@ -31,6 +31,8 @@ var arrows = []arrow{
 	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "internal/boundedfile", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
 		"the only package that touches the window and GL"},
 
+	{"engine/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "internal/boundedfile", "github.com/qmuntal/gltf/...", "github.com/BurntSushi/toml"},
+		"meshes from files, put on skeletons, without GL; glTF is the format, TOML is how people write which joint is which"},
 	{"engine/show", []string{"engine/...", "terrain", "scenes", "animsys/skel"}, "scenes on a stage"},
 
 	{"internal/pool", nil, "a leaf: loops on parked workers"},
@@ -56,6 +58,7 @@ var arrows = []arrow{
 	{"ik", []string{"engine/m3"}, "a leaf: rotations and points"},
 	{"terrain", []string{"engine/m3"}, "a leaf: a height field"},
 	{"animsys/skel", []string{"engine/m3"}, "a leaf: skeletons and clips"},
+	{"animsys/anatomy", []string{"animsys/skel", "engine/m3"}, "a leaf: what the names of joints tell, for motions and for meshes"},
 	{"animsys/feature", []string{"animsys/skel", "ik", "engine/m3"}, "one schema for builders and runtime, and the skeleton that its frames pose"},
 	{"animsys/control", []string{"animsys/skel", "engine/m3", "github.com/BurntSushi/toml"}, "goals and paths; TOML is how people write them"},
 	{"animsys/blend", []string{"animsys/skel", "engine/m3"}, "a leaf"},
@@ -89,7 +92,7 @@ var arrows = []arrow{
 	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/...", "offline/mocap", "github.com/spf13/cobra", "golang.org/x/..."},
 		"scenes in a window; what is made in one is written as BVH"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},
-	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ecs", "ik", "terrain", "netruntime/...", "models/...", "engine/m3", "engine/clock", "engine/draw", "engine/media", "internal/...",
+	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ecs", "ik", "terrain", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/skin", "engine/clock", "engine/draw", "engine/media", "internal/...",
 		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/...", "gonum.org/...", "golang.org/x/..."},
 		"the tools: everything but the window"},
 }

@@ -37,6 +37,16 @@ func (s *Skeleton) Index(name string) int {
 	return -1
 }
 
+// EndSiteOf returns the End Site of joint j, or −1.
+func (s *Skeleton) EndSiteOf(j int) int {
+	for k := j + 1; k < s.Len(); k++ {
+		if s.EndSite[k] && int(s.Parents[k]) == j {
+			return k
+		}
+	}
+	return -1
+}
+
 // Validate reports the first rule that s breaks: equal lengths, parents before
 // children, the limits on joints and depth, finite offsets.
 func (s *Skeleton) Validate() error {

@@ -16,6 +16,7 @@ import (
 
 	"mannequin/engine/clock"
 	"mannequin/engine/media"
+	"mannequin/engine/show"
 	"mannequin/engine/stage"
 	"mannequin/internal/backend"
 	"mannequin/internal/command"
@@ -36,6 +37,8 @@ func main() { command.Main(newCommand()) }
 // options is the command line.
 type options struct {
 	setup              playbill.Setup
+	skin, skinMap      []string
+	skins              []show.Skin // of these
 	bvh, backend, out  string
 	width, height, fps int
 	seconds, budget    float64
@@ -63,6 +66,7 @@ func newCommand() *cobra.Command {
   demo --scene latent --bvh walk.bvh
   demo --scene strnn --agents 100 --bf16
   demo --terrain flat --show trajectories,contacts,activations
+  demo --scene people --skin hero.glb
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
   demo --out frames --fps 60
@@ -104,6 +108,8 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.Latent, "latent", o.setup.Latent, "the sliders': a shipped model's name, or a model file")
 	f.StringVar(&o.setup.Next, "next", o.setup.Next, "the same, for --agents: the network that tells how clips go on")
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "the wanderers': a shipped model's name, or a model file with a guide")
+	f.StringArrayVar(&o.skin, "skin", nil, "glTF `FILE` with a skinned mesh to see in place of the dogs or the people, whose shape it has; or dog=FILE, person=FILE")
+	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that says which of its joints is which, where names do not; or dog=FILE, person=FILE")
 	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "`file` that the scene latent writes its sequence to, when you ask for it")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
@@ -149,6 +155,9 @@ func (o *options) check() error {
 	}
 	if _, err := backend.Open(o.backend, nil); err != nil {
 		return command.Usage(err)
+	}
+	if o.skins, err = openSkins(o.skin, o.skinMap); err != nil {
+		return err
 	}
 	if o.out != "" {
 		o.headless = true
@@ -239,7 +248,7 @@ func perform(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 		st, err := stage.Open(stage.Options{Title: "mannequin: " + o.setup.Scene, Width: o.width, Height: o.height, Gamepads: pads})
 		if err == nil {
 			defer st.Close()
-			return run(ctx, o, st, s)
+			return run(ctx, o, st, s, stderr)
 		}
 		fmt.Fprintf(stderr, "demo: %v; recording instead\n", err)
 	}

@@ -172,7 +172,7 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 		return err
 	}
 	defer st.Close()
-	v, _, err := newShow(o, st, s)
+	v, _, err := newShow(o, st, s, stderr)
 	if err != nil {
 		return err
 	}

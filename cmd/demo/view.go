@@ -20,9 +20,12 @@ import (
 )
 
 // newShow puts a scene on a stage and places the camera.
-func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, error) {
+func newShow(o options, st *stage.Stage, s scenes.Scene, stderr io.Writer) (*show.Show, *export, error) {
 	v, err := show.New(st, s, o.fps)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := wear(v, o.skins, stderr); err != nil {
 		return nil, nil, err
 	}
 	if lack := o.overlays &^ (v.Frame.Has | scenes.Times); lack != 0 {
@@ -79,8 +82,8 @@ func (s seat) eye(focus m3.Vec3, heading float32) (eye, ahead m3.Vec3) {
 }
 
 // run runs the scene in the window until it is closed.
-func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error {
-	v, x, err := newShow(o, st, s)
+func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, stderr io.Writer) error {
+	v, x, err := newShow(o, st, s, stderr)
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error 
 
 // record renders o.seconds of the scene into o.out.
 func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, player scenes.Script, stderr io.Writer) error {
-	v, x, err := newShow(o, st, s)
+	v, x, err := newShow(o, st, s, stderr)
 	if err != nil {
 		return err
 	}

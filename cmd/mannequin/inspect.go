@@ -22,12 +22,14 @@ func newInspect() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "inspect FILE|MODEL...",
-		Short: "Say what a motion, a model or a database of styles is, its numbers and its licence",
-		Long: `Tells motion (BVH), models and databases of styles (both safetensors) apart by
-their content and says what is in them. Shipped ones are named without a path.`,
+		Short: "Say what a motion, a model, a database of styles or a skin is, its numbers and its licence",
+		Long: `Tells motion (BVH), models and databases of styles (both safetensors) and skinned
+meshes (glTF) apart by their content and says what is in them. Shipped ones are
+named without a path.`,
 		Example: `  mannequin inspect walk.bvh
   mannequin inspect dog
   mannequin inspect styles-free
+  mannequin inspect hero.glb
   mannequin inspect mine.safetensors --json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,7 +73,14 @@ func inspectFile(file string) (any, error) {
 		}
 		return r, nil
 	}
-	return nil, fmt.Errorf("%s: neither a BVH motion (starts with HIERARCHY) nor a model (safetensors)", file)
+	if kindOf(head, file) == kindSkin {
+		r, err := inspectSkin(file)
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+	return nil, fmt.Errorf("%s: neither a BVH motion (starts with HIERARCHY), a model (safetensors) nor a skin (glTF)", file)
 }
 
 func printInspected(w io.Writer, r any) error {
@@ -82,6 +91,8 @@ func printInspected(w io.Writer, r any) error {
 		return printModel(w, r)
 	case *databaseReport:
 		return printDatabase(w, r)
+	case *skinReport:
+		return printSkin(w, r)
 	}
 	return fmt.Errorf("no printer for %T", r)
 }
@@ -92,6 +103,7 @@ const (
 	kindUnknown fileKind = iota
 	kindBVH
 	kindModel
+	kindSkin
 )
 
 // kindOf tells the kinds apart by a file's first bytes; a name decides only
@@ -105,6 +117,8 @@ func kindOf(head []byte, name string) fileKind {
 	// Eight bytes of length, then a JSON object.
 	case len(head) > 8 && head[8] == '{' && head[6] == 0 && head[7] == 0:
 		return kindModel
+	case bytes.HasPrefix(head, []byte("glTF")), strings.HasSuffix(lower, ".gltf"), strings.HasSuffix(lower, ".glb"):
+		return kindSkin
 	case strings.HasSuffix(lower, ".bvh"):
 		return kindBVH
 	case strings.HasSuffix(lower, ".safetensors"):

@@ -23,6 +23,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newBench(),
+		newConvert(),
 		newDoctor(),
 		newEdit(),
 		newEval(),

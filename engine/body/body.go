@@ -40,6 +40,9 @@ const (
 	// across its border, so that the border can be drawn sharp. From 1½ on, skin
 	// is lips, shoes are soles or the white of an eye, and hair is its iris.
 	Clothes
+	// Paint is a colour of its own: linear red, green and blue; the last unused. The
+	// tint does not show.
+	Paint
 )
 
 // Mesh is a closed triangle mesh in bind pose, in character space: +Y up, +Z
@@ -140,7 +143,7 @@ func (p *plan) build(rig *Rig, levels []level) (*Body, error) {
 	d := hi.Sub(lo)
 	b.Size = max(d.X, d.Y, d.Z)
 	for _, l := range levels {
-		pos, index = decimate(pos, index, l.triangles, p.detail)
+		pos, index, _ = decimate(pos, index, l.triangles, p.detail)
 		m := Mesh{Pos: append([]m3.Vec3(nil), pos...), Index: append([]uint32(nil), index...)}
 		p.finish(&m, rig)
 		switch k := len(b.Levels); { // too small to see in the last

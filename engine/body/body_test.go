@@ -104,7 +104,7 @@ func TestSurfaceMatchesClosedForm(t *testing.T) {
 		if v := closed(t, pos, index); math.Abs(v/c.want-1) > 0.02 {
 			t.Errorf("volume %.4f, want %.4f", v, c.want)
 		}
-		thin, tri := decimate(pos, index, 300, nil)
+		thin, tri, _ := decimate(pos, index, 300, nil)
 		if n := len(tri) / 3; n > 300 || n < 250 {
 			t.Errorf("thinned to %d triangles, want about 300", n)
 		}

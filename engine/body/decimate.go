@@ -8,12 +8,14 @@ import (
 	"mannequin/engine/m3"
 )
 
-// decimate thins a closed mesh to about target triangles by collapsing the edge
-// that moves the surface least, measured by quadrics (Garland and Heckbert
-// 1997). It stops early when every collapse left would turn a triangle over or
-// pinch the surface. detail, where it is not nil, says how much a place counts.
-// The inputs are not changed; unused vertices are dropped.
-func decimate(pos []m3.Vec3, index []uint32, target int, detail func(p m3.Vec3) float32) ([]m3.Vec3, []uint32) {
+// decimate thins a mesh to about target triangles by collapsing the edge that
+// moves the surface least, measured by quadrics (Garland and Heckbert 1997); the
+// borders of one that is not closed count as surface. It stops early when every
+// collapse left would turn a triangle over or pinch the surface. detail, where it
+// is not nil, says how much a place counts. The inputs are not changed; unused
+// vertices are dropped. from has for each vertex the one of pos that it is, or the
+// nearest of those that it stands for.
+func decimate(pos []m3.Vec3, index []uint32, target int, detail func(p m3.Vec3) float32) (thin []m3.Vec3, triangles []uint32, from []int32) {
 	if detail == nil {
 		detail = func(m3.Vec3) float32 { return 1 }
 	}
@@ -28,6 +30,8 @@ func decimate(pos []m3.Vec3, index []uint32, target int, detail func(p m3.Vec3) 
 }
 
 type decimator struct {
+	start []m3.Vec3 // where vertices were
+	from  []int32   // of start, which one a vertex is by now
 	pos   []m3.Vec3
 	tri   [][3]int32 // −1 in the first place: gone
 	ring  [][]int32  // triangles at each vertex, in no order that matters
@@ -40,10 +44,11 @@ type decimator struct {
 
 func newDecimator(pos []m3.Vec3, index []uint32, detail func(p m3.Vec3) float32) *decimator {
 	n := len(pos)
-	d := &decimator{pos: slices.Clone(pos), ring: make([][]int32, n), q: make([]quadric, n),
+	d := &decimator{start: pos, from: make([]int32, n), pos: slices.Clone(pos), ring: make([][]int32, n), q: make([]quadric, n),
 		value: make([]float32, n), stamp: make([]int32, n)}
 	for i, p := range pos {
 		d.value[i] = detail(p)
+		d.from[i] = int32(i)
 	}
 	for i := 0; i+2 < len(index); i += 3 {
 		t := [3]int32{int32(index[i]), int32(index[i+1]), int32(index[i+2])}
@@ -58,16 +63,48 @@ func newDecimator(pos []m3.Vec3, index []uint32, detail func(p m3.Vec3) float32)
 		}
 	}
 	d.live = len(d.tri)
+	borders := d.fence()
 	for _, t := range d.tri {
 		for k := range 3 {
-			// In a closed mesh each edge is met twice, once each way.
+			// Each edge is met twice, once each way, but for borders.
 			if a, b := t[k], t[(k+1)%3]; a < b {
 				d.push(a, b)
 			}
 		}
 	}
+	for _, e := range borders {
+		if a, b := e[1], e[0]; a < b {
+			d.push(a, b)
+		}
+	}
 	heap.Init(&d.queue)
 	return d
+}
+
+// fence adds to the borders of a mesh that is not closed a plane along each edge,
+// upright on its triangle, so that moving the border costs. It returns these edges.
+func (d *decimator) fence() (borders [][2]int32) {
+	met := make(map[[2]int32]bool, 3*len(d.tri))
+	for _, t := range d.tri {
+		for k := range 3 {
+			met[[2]int32{t[k], t[(k+1)%3]}] = true
+		}
+	}
+	for _, t := range d.tri {
+		for k := range 3 {
+			a, b := t[k], t[(k+1)%3]
+			if met[[2]int32{b, a}] {
+				continue
+			}
+			along := d.pos[b].Sub(d.pos[a])
+			plane := along.Cross(d.normal(t)).Normalize(m3.Vec3{})
+			q := planeQuadric(plane, -plane.Dot(d.pos[a]), float64(along.Dot(along)))
+			d.q[a].add(&q)
+			d.q[b].add(&q)
+			borders = append(borders, [2]int32{a, b})
+		}
+	}
+	return borders
 }
 
 // normal returns the triangle's normal, as long as twice its area.
@@ -104,16 +141,24 @@ func (d *decimator) push(a, b int32) {
 // collapse moves a to the edge's target and removes b, unless that would turn a
 // triangle over or join parts of the surface that are not neighbours.
 func (d *decimator) collapse(e edge) {
-	shared := 0
+	shared, sides := 0, 0 // neighbours of both; triangles at the edge, one at a border
 	for _, v := range d.neighbours(e.a) {
 		if slices.Contains(d.neighbours(e.b), v) {
 			shared++
 		}
 	}
-	if shared != 2 || d.turns(e.a, e.b, e.to) || d.turns(e.b, e.a, e.to) {
+	for _, k := range d.ring[e.a] {
+		if t := d.tri[k]; t[0] >= 0 && slices.Contains(t[:], e.b) {
+			sides++
+		}
+	}
+	if shared != sides || sides == 0 || sides > 2 || d.turns(e.a, e.b, e.to) || d.turns(e.b, e.a, e.to) {
 		return
 	}
 	d.pos[e.a] = e.to
+	if d.start[d.from[e.b]].Dist(e.to) < d.start[d.from[e.a]].Dist(e.to) {
+		d.from[e.a] = d.from[e.b]
+	}
 	d.q[e.a].add(&d.q[e.b])
 	d.stamp[e.b] = -1
 	d.stamp[e.a]++
@@ -175,23 +220,21 @@ func (d *decimator) turns(v, gone int32, p m3.Vec3) bool {
 	return false
 }
 
-func (d *decimator) result() ([]m3.Vec3, []uint32) {
+func (d *decimator) result() (pos []m3.Vec3, index []uint32, from []int32) {
 	number := make([]int32, len(d.pos))
-	var pos []m3.Vec3
-	var index []uint32
 	for _, t := range d.tri {
 		if t[0] < 0 {
 			continue
 		}
 		for _, v := range t {
 			if number[v] == 0 {
-				pos = append(pos, d.pos[v])
+				pos, from = append(pos, d.pos[v]), append(from, d.from[v])
 				number[v] = int32(len(pos))
 			}
 			index = append(index, uint32(number[v]-1))
 		}
 	}
-	return pos, index
+	return pos, index, from
 }
 
 // edge is a collapse that was priced when its ends had the stamps sa and sb.

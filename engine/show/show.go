@@ -41,6 +41,7 @@ type Show struct {
 	clock  *clock.Fixed
 	crowds []troupe // of Frame.Casts
 	bodies []wardrobe
+	skins  []Skin
 	ground *terrain.Field
 
 	player player
@@ -70,7 +71,7 @@ func New(st *stage.Stage, s scenes.Scene, fps int) (*Show, error) {
 		return nil, err
 	}
 	s.Frame(&w.Frame, 1)
-	return w, w.cast()
+	return w, nil
 }
 
 // cast sees to it that every cast of the frame has a crowd that draws it.
@@ -101,15 +102,19 @@ func (w *Show) cast() error {
 	return nil
 }
 
+func rigOf(sk *skel.Skeleton) body.Rig {
+	return body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}
+}
+
 // body returns that of a skeleton.
 func (w *Show) body(sk *skel.Skeleton) (*body.Body, error) {
-	rig := body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}
+	rig := rigOf(sk)
 	for _, have := range w.bodies {
 		if slices.Equal(have.rig.Names, rig.Names) && slices.Equal(have.rig.Parents, rig.Parents) && slices.Equal(have.rig.Offsets, rig.Offsets) {
 			return have.body, nil
 		}
 	}
-	b, err := body.New(&rig)
+	b, err := w.clad(sk)
 	if err != nil {
 		return nil, err
 	}

@@ -181,8 +181,11 @@ func newHerd(c *Crowd, level int, m *body.Mesh, shadow bool) *herd {
 	h := &herd{c: c, run: level, n: int32(len(m.Index))}
 	sizes := []int32{3, 3, 4, 4, 4} // position, normal, joints, weights, coat
 	program, a := "crowd", &c.s.air
-	if c.body.Cover == body.Clothes {
+	switch c.body.Cover {
+	case body.Clothes:
 		program = "people"
+	case body.Paint:
+		program = "paint"
 	}
 	if shadow {
 		sizes = []int32{3, 4, 4} // position, joints, weights

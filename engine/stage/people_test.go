@@ -68,3 +68,25 @@ func TestPeopleAreDressed(t *testing.T) {
 		}
 	}
 }
+
+// A painted body has its own colours, whatever the tint.
+func TestPaint(t *testing.T) {
+	s := open(t, 160, 200)
+	s.SetGround(flat)
+	b := *post(t)
+	b.Cover = body.Paint
+	b.Levels = slices.Clone(b.Levels)
+	for k := range b.Levels {
+		b.Levels[k].Coat = make([][4]float32, len(b.Levels[k].Pos))
+		for i := range b.Levels[k].Coat {
+			b.Levels[k].Coat[i] = [4]float32{0.7, 0.05, 0.02}
+		}
+	}
+	bones := slices.Clone(b.Bind)
+	newCrowd(t, s, &b, bones, [][3]float32{{0, 0, 1}})
+	s.Camera.Place(m3.V(0, 1, 3), m3.V(0, 0.5, 0))
+	mid := bones[0].Pos.Lerp(bones[len(bones)-1].Pos, 0.5)
+	if got := at(t, s, shoot(t, s, View{}), mid); got[0] < 2*got[1] || got[0] < 2*got[2] {
+		t.Errorf("a red body under a blue tint is %v", got)
+	}
+}

@@ -180,7 +180,7 @@ func (b *binding) direction(j int) (to, at m3.Vec3, ok bool) {
 		return to, at, true
 	case len(b.bones[j]) == 0:
 		// The tips: toes, head, fingers.
-		t, u := endSite(b.target, j), endSite(b.source, s)
+		t, u := b.target.EndSiteOf(j), b.source.EndSiteOf(s)
 		if t < 0 || u < 0 || b.target.Offsets[t].Len() < 1e-3 || b.rest[u].Len()*b.size() < 1e-3 {
 			return to, at, false
 		}
@@ -209,16 +209,6 @@ func (b *binding) legs() (to, at float32, none string) {
 func (b *binding) size() float32 {
 	to, at, _ := b.legs()
 	return to / max(at, 1e-9)
-}
-
-// endSite returns the End Site of joint j, or −1.
-func endSite(s *skel.Skeleton, j int) int {
-	for k := j + 1; k < s.Len(); k++ {
-		if s.EndSite[k] && int(s.Parents[k]) == j {
-			return k
-		}
-	}
-	return -1
 }
 
 // pivots reports whether joint j turns where its parent is, in both skeletons.

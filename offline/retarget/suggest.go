@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
@@ -28,18 +29,12 @@ type Pair struct{ Joint, Source string }
 // it finds out whether the joints' frames are turned against the rest pose, and
 // then adds axes. name becomes the profile's.
 func Suggest(name string, c *skel.Clip) *Suggestion {
-	g := &guess{s: c.Skel, read: readNames(c.Skel.Names), joints: map[string]int{}}
-	g.at = restPositions(c.Skel, c.Skel.Offsets)
-	for _, side := range []string{"Left", "Right"} {
-		g.leg(side)
-		g.arm(side)
-	}
-	g.trunk()
+	joints := anatomy.Guess(c.Skel, restPositions(c.Skel, c.Skel.Offsets))
 	p := &Profile{Name: name, About: fmt.Sprintf("guessed from the names of %d joints", c.Skel.Len()), Joints: map[string]string{}}
 	out := &Suggestion{Profile: p}
 	used := map[int]bool{}
 	for _, joint := range Human().Names {
-		switch j, ok := g.joints[joint]; {
+		switch j, ok := joints[joint]; {
 		case ok:
 			p.Joints[joint], used[j] = c.Skel.Names[j], true
 			out.Found = append(out.Found, Pair{joint, c.Skel.Names[j]})

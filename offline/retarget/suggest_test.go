@@ -101,20 +101,6 @@ func roundTrip(t *testing.T, name string, s *Suggestion) {
 	}
 }
 
-// Joints that move nothing of a body play no part, and words tell sides apart.
-func TestReadNames(t *testing.T) {
-	for name, want := range map[string]reading{
-		"ik_foot_l": {}, "lowerarm_twist_01_l": {}, "LeftForeArmRoll": {}, "LHipJoint": {}, "lButtock": {},
-		"upper_arm.L": {armUpper, "Left"}, "LFingers": {fingerAny, "Left"}, "rfemur": {legUpper, "Right"}, "lowerback": {spinePart, ""},
-		"leftShoulder": {shoulder, "Left"}, "Chest2": {spinePart, ""}, "RightHandThumb1": {unknown, "Right"}, "lradius": {armLower, "Left"},
-		"neck": {neckPart, ""}, "pelvis": {hipsPart, ""}, "ball_r": {toe, "Right"}, "": {},
-	} {
-		if got := read(tokenise(name)); got != want {
-			t.Errorf("%q is %v, want %v", name, got, want)
-		}
-	}
-}
-
 // What is no person is said to be none, and what was found is listed.
 func TestSuggestIncomplete(t *testing.T) {
 	s := Suggest("one-legged", rig(t, "Hips Spine<Hips LeftUpLeg<Hips LeftLeg<LeftUpLeg Box\n<Hips"))

@@ -1,4 +1,4 @@
-package retarget
+package anatomy
 
 import (
 	"slices"
@@ -7,7 +7,24 @@ import (
 	"mannequin/engine/m3"
 )
 
-// guess is a Suggestion in the making.
+// Guess tells which joints of a body's skeleton play which parts, by the names of
+// offline/retarget's uniform skeleton (Hips, LeftUpLeg, Head, …) and, where there is
+// a tail, Tail and Tail1. Limbs follow from the words and sides in the joints' names,
+// the trunk from the tree: hips where the legs meet, the chest where the arms do. at
+// has the joints' places at rest, in one space. What is not found is not in the
+// result.
+func Guess(s *skel.Skeleton, at []m3.Vec3) map[string]int {
+	g := &guess{s: s, read: readNames(s.Names), at: at, joints: map[string]int{}}
+	for _, side := range []string{"Left", "Right"} {
+		g.leg(side)
+		g.arm(side)
+	}
+	g.trunk()
+	g.tail()
+	return g.joints
+}
+
+// guess is the result of Guess in the making.
 type guess struct {
 	s      *skel.Skeleton
 	read   []reading
@@ -74,7 +91,7 @@ func (g *guess) leg(side string) {
 
 // tip returns j's End Site if it has some length: a foot without a toe ends there.
 func (g *guess) tip(j int) int {
-	if e := endSite(g.s, j); e >= 0 && g.s.Offsets[e].Len() > 0 {
+	if e := g.s.EndSiteOf(j); e >= 0 && g.s.Offsets[e].Len() > 0 {
 		return e
 	}
 	return -1
@@ -192,6 +209,22 @@ func (g *guess) head(chest int, near func(a, b int) bool) {
 	}
 	if len(neck) > 0 {
 		g.set("Neck1", neck[0])
+	}
+}
+
+// tail finds the tail's first joint and the one in the middle.
+func (g *guess) tail() {
+	var tail []int
+	for j, r := range g.read {
+		if r.part == tailPart && !g.s.EndSite[j] && (len(tail) == 0 || g.below(tail[len(tail)-1], j)) {
+			tail = append(tail, j)
+		}
+	}
+	if len(tail) > 0 {
+		g.set("Tail", tail[0])
+	}
+	if len(tail) > 1 {
+		g.set("Tail1", tail[len(tail)/2])
 	}
 }
 

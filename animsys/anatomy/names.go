@@ -1,4 +1,6 @@
-package retarget
+// Package anatomy reads the names of joints: which joint of a body's skeleton, made
+// with whatever tool, plays which part.
+package anatomy
 
 import (
 	"slices"
@@ -15,6 +17,7 @@ const (
 	spinePart
 	neckPart
 	headPart
+	tailPart
 	legUpper
 	legLower
 	legAny // Leg: the lower one beside an UpLeg, the upper one beside a Shin
@@ -48,6 +51,7 @@ var words = []struct {
 	{collar, []string{"collar", "clavicle", "clav", "scapula"}},
 	{shoulder, []string{"shoulder"}},
 	{hand, []string{"hand", "wrist"}},
+	{tailPart, []string{"tail"}},
 	{headPart, []string{"head"}},
 	{neckPart, []string{"neck"}},
 	{spinePart, []string{"spine", "chest", "abdomen", "torso", "thorax", "back", "waist", "belly"}},

@@ -1,0 +1,229 @@
+package skin
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"github.com/qmuntal/gltf"
+)
+
+// file is a glTF file while it is read.
+type file struct {
+	name    string
+	doc     gltf.Document
+	bin     []byte // the GLB's binary chunk
+	beside  fs.FS  // where other files are; nil: nowhere
+	buffers [][]byte
+	room    int64 // bytes of other files that may still be read
+}
+
+func (f *file) errorf(where, format string, args ...any) error {
+	return &Error{f.name, where, fmt.Sprintf(format, args...)}
+}
+
+// maxBrackets bounds what JSON can become: a node of two bytes takes 450 in memory.
+const maxBrackets = 1 << 17
+
+// newFile splits a GLB into its chunks and reads the JSON.
+func newFile(name string, data []byte, beside fs.FS) (*file, error) {
+	f := &file{name: name, beside: beside, room: MaxFile}
+	text := data
+	if bytes.HasPrefix(data, []byte("glTF")) {
+		var err error
+		if text, err = f.chunks(data); err != nil {
+			return nil, err
+		}
+	}
+	if len(text) > MaxJSON {
+		return nil, f.errorf("", "%d bytes of JSON, at most %d are read", len(text), MaxJSON)
+	}
+	if n := brackets(text); n > maxBrackets {
+		return nil, f.errorf("", "%d opening brackets in its JSON, at most %d are read", n, maxBrackets)
+	}
+	err := json.Unmarshal(text, &f.doc)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, f.errorf("", "no glTF: its JSON breaks off or is damaged at byte %d: %v", syntax.Offset, err)
+	case errors.As(err, &kind):
+		return nil, f.errorf("", "no glTF: %.100s is a %.40s where %.60s is wanted", kind.Field, kind.Value, kind.Type)
+	case err != nil:
+		return nil, f.errorf("", "no glTF: %.200v", err)
+	}
+	return f, f.check()
+}
+
+// chunks returns the JSON of a GLB, and keeps its binary chunk.
+func (f *file) chunks(data []byte) (text []byte, err error) {
+	const header, chunk, kindJSON, kindBin = 12, 8, 0x4e4f534a, 0x004e4942
+	if len(data) < header+chunk {
+		return nil, f.errorf("", "%d bytes are too few for a GLB: is the file whole?", len(data))
+	}
+	if v := binary.LittleEndian.Uint32(data[4:]); v != 2 {
+		return nil, f.errorf("", "GLB of version %d: version 2 is read", v)
+	}
+	if n := binary.LittleEndian.Uint32(data[8:]); int64(n) > int64(len(data)) {
+		return nil, f.errorf("", "its header tells of %d bytes, the file has %d: is it whole?", n, len(data))
+	}
+	for at := header; at+chunk <= len(data); {
+		n, kind := int64(binary.LittleEndian.Uint32(data[at:])), binary.LittleEndian.Uint32(data[at+4:])
+		at += chunk
+		if n > int64(len(data)-at) {
+			return nil, f.errorf("", "the chunk at byte %d has %d bytes, the file only %d more: is it whole?", at-chunk, n, len(data)-at)
+		}
+		switch body := data[at : at+int(n)]; {
+		case kind == kindJSON && text == nil:
+			text = body
+		case text == nil:
+			return nil, f.errorf("", "its first chunk is of kind %#x, not JSON", kind)
+		case kind == kindBin && f.bin == nil:
+			f.bin = body
+		}
+		at += int(n)
+	}
+	return text, nil
+}
+
+// brackets counts what opens outside of strings.
+func brackets(text []byte) (n int) {
+	inside := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inside && c == '\\':
+			i++
+		case c == '"':
+			inside = !inside
+		case !inside && (c == '{' || c == '['):
+			n++
+		}
+	}
+	return n
+}
+
+// check looks for what a reader must not meet: null where an object is wanted,
+// extensions that change the mesh, another version.
+func (f *file) check() error {
+	d := &f.doc
+	if v := d.Asset.Version; v != "" && !strings.HasPrefix(v, "2.") {
+		return f.errorf("asset.version", "%.20q: version 2 is read", v)
+	}
+	for _, x := range d.ExtensionsRequired {
+		// Materials only change the look, quantized meshes are read.
+		if !strings.HasPrefix(x, "KHR_materials_") && x != "KHR_mesh_quantization" && x != "KHR_texture_transform" {
+			return f.errorf("extensionsRequired", "%.60s is not read: export without it (without compression)", x)
+		}
+	}
+	if len(d.Nodes) > MaxNodes {
+		return f.errorf("nodes", "%d of them, at most %d are read", len(d.Nodes), MaxNodes)
+	}
+	for _, nulls := range []struct {
+		what string
+		at   int
+	}{
+		{"accessors", null(d.Accessors)}, {"buffers", null(d.Buffers)}, {"bufferViews", null(d.BufferViews)},
+		{"images", null(d.Images)}, {"materials", null(d.Materials)}, {"meshes", null(d.Meshes)}, {"nodes", null(d.Nodes)},
+		{"scenes", null(d.Scenes)}, {"skins", null(d.Skins)}, {"textures", null(d.Textures)},
+	} {
+		if nulls.at >= 0 {
+			return f.errorf(fmt.Sprintf("%s[%d]", nulls.what, nulls.at), "is null")
+		}
+	}
+	f.buffers = make([][]byte, len(d.Buffers))
+	return nil
+}
+
+// null returns the first entry that is nil, or −1.
+func null[T any](list []*T) int {
+	for i, p := range list {
+		if p == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// buffer returns the bytes of buffer i, which it loads when it is first asked for.
+func (f *file) buffer(i int) ([]byte, error) {
+	if i < 0 || i >= len(f.buffers) {
+		return nil, fmt.Errorf("there is no buffers[%d]: there are %d", i, len(f.buffers))
+	}
+	if f.buffers[i] != nil {
+		return f.buffers[i], nil
+	}
+	b, where := f.doc.Buffers[i], fmt.Sprintf("buffers[%d]", i)
+	data := f.bin
+	if b.URI != "" || i > 0 {
+		var err error
+		if data, err = f.load(b.URI); err != nil {
+			return nil, f.errorf(where+".uri", "%v", err)
+		}
+	}
+	if b.ByteLength < 1 || b.ByteLength > len(data) {
+		return nil, f.errorf(where+".byteLength", "is %d, there are %d bytes", b.ByteLength, len(data))
+	}
+	f.buffers[i] = data[:b.ByteLength]
+	return f.buffers[i], nil
+}
+
+// load returns what a URI holds, or the file beside this one that it names.
+func (f *file) load(uri string) ([]byte, error) {
+	if rest, ok := strings.CutPrefix(uri, "data:"); ok {
+		_, text, ok := strings.Cut(rest, ";base64,")
+		if !ok {
+			return nil, errors.New("data that is not in base64")
+		}
+		return base64.StdEncoding.DecodeString(text)
+	}
+	if uri == "" {
+		return nil, errors.New("is missing")
+	}
+	path, err := url.PathUnescape(uri)
+	if err != nil || strings.Contains(path, ":") || strings.Contains(path, `\`) || !fs.ValidPath(strings.TrimPrefix(path, "./")) {
+		return nil, fmt.Errorf("%.100q: want the name of a file in the same folder or below", uri)
+	}
+	if f.beside == nil {
+		return nil, fmt.Errorf("%.100q: other files are not read here", uri)
+	}
+	file, err := f.beside.Open(strings.TrimPrefix(path, "./"))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%.100q: not a regular file", uri)
+	case info.Size() > f.room:
+		return nil, fmt.Errorf("%.100q: %d bytes, at most %d are read in all", uri, info.Size(), int64(MaxFile))
+	}
+	data, err := io.ReadAll(io.LimitReader(file, f.room))
+	f.room -= int64(len(data))
+	return data, err
+}
+
+// view returns the bytes of bufferViews[i] and its stride, 0 where elements lie close.
+func (f *file) view(i int) (data []byte, stride int, err error) {
+	if i < 0 || i >= len(f.doc.BufferViews) {
+		return nil, 0, fmt.Errorf("there is no bufferViews[%d]: there are %d", i, len(f.doc.BufferViews))
+	}
+	v := f.doc.BufferViews[i]
+	all, err := f.buffer(v.Buffer)
+	if err != nil {
+		return nil, 0, err
+	}
+	if v.ByteOffset < 0 || v.ByteLength < 1 || v.ByteOffset > len(all) || v.ByteLength > len(all)-v.ByteOffset {
+		return nil, 0, fmt.Errorf("bufferViews[%d]: %d bytes from byte %d on, buffers[%d] has %d", i, v.ByteLength, v.ByteOffset, v.Buffer, len(all))
+	}
+	return all[v.ByteOffset : v.ByteOffset+v.ByteLength], v.ByteStride, nil
+}

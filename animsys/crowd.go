@@ -12,7 +12,7 @@
 //	Windows → Play → Restyle          people: windows of motion, made by another goroutine
 //	Continue → Stroll                 strollers: the network for those whose clip goes on
 //	Predict → Amble                   wanderers: the network for those whose frames have been played
-//	Blend → Ground → Skin             all
+//	Blend → Ground → Aim → Skin       all
 //
 // The systems spread rows over workers. An agent's result is the same bits for any
 // number of workers, and a dog's alone or among others; people's, too, but that

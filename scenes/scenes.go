@@ -153,6 +153,12 @@ type Graph struct {
 	Min, Max float32     // of the axis, Min < Max
 }
 
+// Lasting is a scene that comes to an end.
+type Lasting interface {
+	// Seconds returns how long it is.
+	Seconds() float64
+}
+
 // Exporter is a scene whose player can ask for its motion.
 type Exporter interface {
 	// Export returns the motion that the player has asked for since the last call,

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,7 @@ import (
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
 	"mannequin/scenes"
+	"mannequin/scenes/cutscene"
 	"mannequin/scenes/playbill"
 )
 
@@ -51,6 +53,7 @@ func newCommand() *cobra.Command {
   demo --scene people --styled 25
   demo --scene latent --bvh walk.bvh
   demo --scene strnn --agents 100 --bf16
+  demo --scene cutscene --script mine.toml --out mine.mp4
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
   demo --out frames --fps 60`,
@@ -63,6 +66,9 @@ func newCommand() *cobra.Command {
 			if !cmd.Flags().Changed("agents") {
 				o.setup.Agents = usual.Agents
 			}
+			if !cmd.Flags().Changed("script") {
+				o.setup.Script = usual.Script
+			}
 			if err := o.check(); err != nil {
 				return err
 			}
@@ -70,7 +76,7 @@ func newCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion")
+	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion; cutscene: who play a script")
 	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; latent: who walk about besides, none if not given")
 	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, angry, …")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "the dogs': a shipped model's name, or a model file")
@@ -80,11 +86,12 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.Latent, "latent", o.setup.Latent, "the sliders': a shipped model's name, or a model file")
 	f.StringVar(&o.setup.Next, "next", o.setup.Next, "the same, for --agents: the network that tells how clips go on")
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "the wanderers': a shipped model's name, or a model file with a guide")
+	f.StringVar(&o.setup.Script, "script", "", "what the scene cutscene plays: a `file` (docs/cutscene.md), or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
 	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "`file` that the scene latent writes its sequence to, when you ask for it")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
 	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills from that seed; latent: flat if none is given")
-	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording")
+	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording, of a cutscene all of it")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
 	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs (default out/SCENE.mp4, or .gif without ffmpeg)")
 	f.Uint64Var(&o.setup.Seed, "seed", o.setup.Seed, "seed of the hills and of the herd's wishes")
@@ -149,6 +156,9 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	}
 	if o.seconds == 0 {
 		o.seconds = 10
+		if l, ok := s.(scenes.Lasting); ok {
+			o.seconds = l.Seconds()
+		}
 	}
 	if o.out == "" {
 		o.out = filepath.Join("out", o.setup.Scene+".mp4")

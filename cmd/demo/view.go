@@ -132,7 +132,11 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 			return err
 		}
 		frameCamera(st.Camera, o.setup.Scene, at(i).Seconds(), dt.Seconds())
-		if err := v.Draw(dt, helpFor(&v.Frame, false), x.lines()...); err != nil {
+		help := helpFor(&v.Frame, false)
+		if v.Frame.Shot.On { // a film
+			help = nil
+		}
+		if err := v.Draw(dt, help, x.lines()...); err != nil {
 			return err
 		}
 		if img, err = st.Capture(img); err != nil {

@@ -17,6 +17,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
+	"mannequin/scenes/cutscene"
 	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
 	"mannequin/scenes/quadruped"
@@ -25,7 +26,7 @@ import (
 )
 
 // Scenes are the names of all scenes.
-var Scenes = []string{"quadruped", "crowd", "people", "latent", "strnn"}
+var Scenes = []string{"quadruped", "crowd", "people", "latent", "strnn", "cutscene"}
 
 // Setup says what a scene begins with. Fields that the scene does not read change
 // nothing. Names of networks are those that Means.Net takes.
@@ -35,6 +36,7 @@ type Setup struct {
 	Styled  int    `json:"styled,omitempty"` // of the people, how many move in a style each
 	Terrain string `json:"terrain"`          // hills, flat, slope, steps, or a number: hills from that seed
 	Seed    uint64 `json:"seed"`             // of the hills and of everyone's wishes
+	Script  string `json:"script,omitempty"` // of a cutscene: a shipped one's name, or a file
 	BF16    bool   `json:"bf16,omitempty"`   // networks in bfloat16 where the processor has it
 
 	Model      string `json:"model"` // the dogs'
@@ -52,6 +54,9 @@ func Default(scene string) Setup {
 		Scene: scene, Agents: 50, Terrain: "hills", Seed: 1, Model: "dog", Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion",
 		Latent: "human-latent", Next: "human-next", STRNN: "human-strnn",
 	}
+	if scene == "cutscene" {
+		s.Script = cutscene.Shipped()[0]
+	}
 	if scene == "latent" { // steps are seen best on flat ground
 		s.Agents, s.Terrain = 0, "flat"
 	}
@@ -62,7 +67,7 @@ func Default(scene string) Setup {
 // happens in the scene.
 type Means struct {
 	Net     func(name string) (*netruntime.Net, error) // opens a network; required
-	Styles  func() (*mar.Database, error)              // opens the database of styles; required for Setup.Styled
+	Styles  func() (*mar.Database, error)              // opens the database of styles; required for Setup.Styled, and for scripts with styles
 	Open    netruntime.Opener                          // what computes networks; nil is the processor
 	Workers int                                        // goroutines; 0 means one per CPU
 	Log     *slog.Logger                               // told what a player should know; nil: nobody
@@ -76,7 +81,7 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("no scene %q: want %s", s.Scene, names)
 	case s.Agents < 0 || s.Agents > crowd.MaxAgents:
 		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, crowd.MaxAgents)
-	case s.Scene != "quadruped" && s.Scene != "latent" && s.Agents == 0:
+	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Agents == 0:
 		return fmt.Errorf("--agents 0: that is your dog alone; the scene %s wants 1 to %d", s.Scene, crowd.MaxAgents)
 	case s.Styled < 0 || s.Styled > 0 && (s.Scene != "people" || s.Styled > s.Agents):
 		return fmt.Errorf("--styled %d: want 0, or in the scene people up to as many as there are", s.Styled)
@@ -134,6 +139,8 @@ func Open(s Setup, m Means) (scene scenes.Scene, player scenes.Script, err error
 		return nil, nil, err
 	}
 	switch s.Scene {
+	case "cutscene":
+		scene, err = s.cutscene(&m)
 	case "people":
 		scene, err = s.people(&m, field)
 	case "strnn":
@@ -199,6 +206,15 @@ func (s *Setup) people(m *Means, field *terrain.Field) (scenes.Scene, error) {
 		}
 	}
 	return people.New(opt)
+}
+
+func (s *Setup) cutscene(m *Means) (scenes.Scene, error) {
+	sc, err := cutscene.Open(s.Script)
+	if err != nil {
+		return nil, err
+	}
+	return cutscene.New(cutscene.Options{Script: sc, Net: m.Net, Styles: m.Styles, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
+		Workers: m.Workers, Open: m.Open, BF16: s.BF16})
 }
 
 func (s *Setup) strnn(m *Means, field *terrain.Field) (scenes.Scene, error) {

@@ -122,9 +122,12 @@ func (b *Bodies) aim(r0, r1 int) {
 		m := b.Ground.Model[r*b.joints:][:b.joints]
 		if a.arms != nil {
 			l, h := &a.reach[r].Left, &a.reach[r].Right
-			a.arms.Reach(m, [2]m3.Vec3{l.Target, h.Target}, [2]float32{l.Weight, h.Weight}, b.Ground.DT, &a.grips[r])
+			a.arms.Lean(m, [2]m3.Vec3{l.Target, h.Target}, [2]float32{l.Weight, h.Weight}, b.Ground.DT, &a.grips[r])
 		}
 		ahead := b.Roots[r].Rot.Rotate(m3.V(0, 0, 1))
 		a.gaze.Turn(m, m3.YawOf(ahead), a.look[r].Target, a.look[r].Weight, b.Ground.DT, &a.sight[r])
+		if a.arms != nil { // after the head, with which the shoulders turn a little
+			a.arms.Bend(m, &a.grips[r])
+		}
 	}
 }

@@ -92,7 +92,8 @@ func (u *upright) look(target m3.Vec3, weight float32, s *ik.Sight) []m3.Xform {
 // reach does the same for the hands.
 func (u *upright) reach(left, right m3.Vec3, wl, wr float32, s *[2]ik.Grip) []m3.Xform {
 	m := append([]m3.Xform(nil), u.rest...)
-	u.arms.Reach(m, [2]m3.Vec3{left, right}, [2]float32{wl, wr}, tick, s)
+	u.arms.Lean(m, [2]m3.Vec3{left, right}, [2]float32{wl, wr}, tick, s)
+	u.arms.Bend(m, s)
 	return m
 }
 
@@ -225,7 +226,7 @@ func TestArmsReach(t *testing.T) {
 	left, right := index2(u.names, "LeftHandIndex1"), index2(u.names, "RightHandIndex1")
 	for _, at := range []m3.Vec3{
 		{X: 0.2, Y: 1.3, Z: 0.35}, {X: 0.3, Y: 1.6, Z: 0.2}, {X: 0.5, Y: 1.1, Z: 0.1}, {X: -0.1, Y: 1.1, Z: 0.3}, // the arm's
-		{X: 0.1, Y: 1.0, Z: 0.65}, {X: 0.2, Y: 0.7, Z: 0.5}, // the spine's
+		{X: 0.1, Y: 1.0, Z: 0.65}, {X: 0.2, Y: 0.65, Z: 0.55}, // the spine's
 	} {
 		for i := range 2 {
 			var s [2]ik.Grip
@@ -290,8 +291,8 @@ func TestArmsLimits(t *testing.T) {
 	for range 120 {
 		m = u.reach(m3.V(0.2, 0, 0.4), m3.Vec3{}, 1, 0, &s)
 	}
-	if lean := m[3].Rot.Angle(u.rest[3].Rot); lean > u.arms.Lean+0.01 || lean < 0.5 {
-		t.Errorf("leans by %.2f rad, at most %.2f", lean, u.arms.Lean)
+	if lean := m[3].Rot.Angle(u.rest[3].Rot); lean > u.arms.MaxLean+0.01 || lean < 0.5 {
+		t.Errorf("leans by %.2f rad, at most %.2f", lean, u.arms.MaxLean)
 	}
 }
 
@@ -302,8 +303,9 @@ func TestAimAllocatesNothing(t *testing.T) {
 	var g [2]ik.Grip
 	if n := testing.AllocsPerRun(20, func() {
 		copy(m, u.rest)
-		u.arms.Reach(m, [2]m3.Vec3{{X: 0.2, Y: 0.7, Z: 0.5}, {Z: 0.5}}, [2]float32{1, 1}, tick, &g)
+		u.arms.Lean(m, [2]m3.Vec3{{X: 0.2, Y: 0.7, Z: 0.5}, {Z: 0.5}}, [2]float32{1, 1}, tick, &g)
 		u.gaze.Turn(m, 0, m3.V(1, 1, 1), 1, tick, &s)
+		u.arms.Bend(m, &g)
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
 	}

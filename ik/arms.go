@@ -8,15 +8,16 @@ import (
 )
 
 // Arms take the hands of posed people to places, pose after pose: an arm bends by two
-// bones, exactly; where it is too short its shoulder comes along, then the spine leans,
-// as little as is needed. A place that an arm cannot point at, behind the back, is
+// bones, exactly; where it is too short the spine leans and its shoulder comes along, as
+// little as is needed. A place that an arm cannot point at, behind the back, is
 // reached for the less the farther behind it is. No bone changes length; hips and legs stay.
 type Arms struct {
-	Tree  *Tree   // the skeleton; required
-	Spine []int   // joints that lean, from the lowest on; at rest their axes are the body's: +X left, +Z ahead
-	Arms  [2]Arm  // left and right
-	Lean  float32 // how far the spine leans at most, rad
-	Shrug float32 // how far a shoulder turns at most, rad
+	Tree  *Tree  // the skeleton; required
+	Spine []int  // joints that lean, from the lowest on; at rest their axes are the body's: +X left, +Z ahead
+	Arms  [2]Arm // left and right
+
+	MaxLean  float32 // how far the spine leans, rad
+	MaxShrug float32 // how far a shoulder turns, rad
 }
 
 // Arm is the chain of an arm's joints. The hand is the joint that shall be at the
@@ -31,6 +32,9 @@ type Grip struct {
 	goal          m3.Vec3
 	off, rate     m3.Vec3 // from the goal to where it reaches, m
 	on            bool    // goal is one
+
+	to          m3.Vec3 // where the hand goes in this tick
+	near, reach float32 // how much the body helps, and the stretch of the arm from which on, m
 }
 
 const (
@@ -50,7 +54,7 @@ const (
 // HumanArms returns the arms of skeletons with the joint names of the shipped people.
 func HumanArms(tree *Tree, names []string) (*Arms, error) {
 	f := finder{names: names}
-	a := &Arms{Tree: tree, Spine: f.find("LowerBack", "Spine", "Spine1"), Lean: 60 * math.Pi / 180, Shrug: 17 * math.Pi / 180}
+	a := &Arms{Tree: tree, Spine: f.find("LowerBack", "Spine", "Spine1"), MaxLean: 72 * math.Pi / 180, MaxShrug: 17 * math.Pi / 180}
 	for i, side := range []string{"Left", "Right"} {
 		j := f.find(side+"Shoulder", side+"Arm", side+"ForeArm", side+"HandIndex1")
 		a.Arms[i] = Arm{j[0], j[1], j[2], j[3]}
@@ -71,38 +75,49 @@ func (a *Arms) Validate() error {
 			return err
 		}
 	}
-	if !(a.Lean >= 0 && a.Shrug >= 0) {
-		return fmt.Errorf("ik: Arms.Lean %g and Shrug %g: want angles of 0 or more", a.Lean, a.Shrug)
+	if !(a.MaxLean >= 0 && a.MaxShrug >= 0) {
+		return fmt.Errorf("ik: Arms.MaxLean %g and MaxShrug %g: want angles of 0 or more", a.MaxLean, a.MaxShrug)
 	}
 	return nil
 }
 
-// Reach takes the body of pose m, in world space, dt seconds on: its hands, left and
-// right, go to targets by the shares weights, 0 to 1. A target or weight that is not
-// finite is none. Where no hand reaches the pose keeps its bits.
-func (a *Arms) Reach(m []m3.Xform, targets [2]m3.Vec3, weights [2]float32, dt float32, s *[2]Grip) {
+// Lean takes the body of pose m, in world space, dt seconds on: its hands, left and
+// right, are to go to targets by the shares weights, 0 to 1, and the spine leans as far as
+// that takes. A target or weight that is not finite is none. Where no hand reaches the
+// pose keeps its bits. Bend is to follow; in between the body may be turned above its hips.
+func (a *Arms) Lean(m []m3.Xform, targets [2]m3.Vec3, weights [2]float32, dt float32, s *[2]Grip) {
 	if *s == ([2]Grip{}) && !(weights[0] > 0 || weights[1] > 0) {
 		return
 	}
-	var to [2]m3.Vec3
 	chest := m[a.Spine[len(a.Spine)-1]]
-	reaches := false
 	for i := range s {
-		to[i] = a.goal(m, chest, i, targets[i], weights[i], dt, &s[i])
-		reaches = reaches || s[i].on
+		s[i].to = a.goal(m, chest, i, targets[i], weights[i], dt, &s[i])
 	}
-	if !reaches {
-		return
-	}
-	lean := a.Lean
+	lean := a.MaxLean
 	for i := range s {
-		if s[i].on {
-			lean -= a.help(m, i, to[i], lean, m3.Clamp(s[i].weight, 0, 1))
+		g := &s[i]
+		if !g.on {
+			continue
 		}
+		// Nobody bends down for what is far away.
+		arm := &a.Arms[i]
+		length := arm.length(m)
+		g.near = 1 - rise(g.to.Dist(m[arm.Upper].Pos), far0*length, far1*length)
+		g.reach = m3.Lerp(max(armReach*length, m[arm.Upper].Pos.Dist(m[arm.Hand].Pos)), armReach*length, m3.Clamp(g.weight, 0, 1))
+		var leant float32
+		for range 4 {
+			leant += a.Tree.bring(m, a.Spine, arm.Upper, g.to, g.reach, lean*g.near-leant)
+		}
+		lean -= leant
 	}
+}
+
+// Bend takes the hands to where Lean has been told, from where the shoulders are now.
+func (a *Arms) Bend(m []m3.Xform, s *[2]Grip) {
 	for i := range s {
-		if s[i].on {
-			a.bend(m, i, to[i], m3.Clamp(s[i].weight, 0, 1))
+		if g, arm := &s[i], &a.Arms[i]; g.on {
+			a.Tree.bring(m, []int{arm.Shoulder}, arm.Upper, g.to, g.reach, a.MaxShrug*g.near)
+			a.bend(m, i, g.to, m3.Clamp(g.weight, 0, 1))
 		}
 	}
 }
@@ -144,23 +159,7 @@ func (a *Arm) length(m []m3.Xform) float32 {
 	return m[a.Upper].Pos.Dist(m[a.Lower].Pos) + m[a.Lower].Pos.Dist(m[a.Hand].Pos)
 }
 
-// help brings the shoulder of arm i near enough to a place, and returns how far the
-// spine has leant for that, rad. An arm that hangs stretched may stay so the more, the less
-// it reaches.
-func (a *Arms) help(m []m3.Xform, i int, to m3.Vec3, lean, weight float32) (leant float32) {
-	arm := &a.Arms[i]
-	length := arm.length(m)
-	reach := m3.Lerp(max(armReach*length, m[arm.Upper].Pos.Dist(m[arm.Hand].Pos)), armReach*length, weight)
-	// From where the hand would be stretched to nobody bends down for.
-	most := 1 - rise(to.Dist(m[arm.Upper].Pos), far0*length, far1*length)
-	a.Tree.bring(m, []int{arm.Shoulder}, arm.Upper, to, reach, a.Shrug*most)
-	for range 4 {
-		leant += a.Tree.bring(m, a.Spine, arm.Upper, to, reach, lean*most-leant)
-	}
-	return leant
-}
-
-// bring turns joints, of which the first carries the rest, all alike, so that the joint
+// bring turns joints, of which the first carries the rest and turns most, so that the joint
 // end, which hangs on them, comes to within reach of a place: by as little as that takes,
 // most radians in all at most. It returns how many. Joints after the first move end less
 // than it takes: call it again.
@@ -175,9 +174,9 @@ func (t *Tree) bring(m []m3.Xform, joints []int, end int, to m3.Vec3, reach, mos
 	angle := m3.Acos(a.Dot(b) / (la * lb))
 	angle -= m3.Acos(m3.Clamp((la*la+lb*lb-reach*reach)/(2*la*lb), -1, 1))
 	angle = m3.Clamp(angle, 0, most)
-	q := m3.AxisAngle(axis.Normalize(m3.Up), angle/float32(len(joints)))
-	for _, j := range joints {
-		t.turn(m, j, q)
+	n := len(joints)
+	for i, j := range joints { // by shares n, n−1, … 1
+		t.turn(m, j, m3.AxisAngle(axis.Normalize(m3.Up), angle*float32(2*(n-i))/float32(n*(n+1))))
 	}
 	return angle
 }

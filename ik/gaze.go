@@ -71,7 +71,7 @@ func DogGaze(tree *Tree, names []string, offsets []m3.Vec3) (*Gaze, error) {
 	}
 	nose := offsets[j[2]]
 	return &Gaze{Tree: tree, Chain: j[:2], Share: []float32{0.5, 0.5}, Forward: nose.Normalize(m3.V(1, 0, 0)), Eye: nose.Scale(0.4),
-		Side: 85 * math.Pi / 180, Up: 50 * math.Pi / 180, Down: 50 * math.Pi / 180}, nil
+		Side: 85 * math.Pi / 180, Up: 65 * math.Pi / 180, Down: 50 * math.Pi / 180}, nil
 }
 
 // HumanGaze returns the gaze of skeletons with the joint names of the shipped people:
@@ -83,7 +83,7 @@ func HumanGaze(tree *Tree, names []string) (*Gaze, error) {
 		return nil, err
 	}
 	return &Gaze{Tree: tree, Chain: j, Share: []float32{0.12, 0.18, 0.25, 0.45}, Forward: m3.V(0, 0, 1), Eye: m3.V(0, 0.082, 0.089),
-		Side: 80 * math.Pi / 180, Up: 50 * math.Pi / 180, Down: 60 * math.Pi / 180}, nil
+		Side: 80 * math.Pi / 180, Up: 55 * math.Pi / 180, Down: 65 * math.Pi / 180}, nil
 }
 
 // Turn takes the body of pose m, in world space, which faces the yaw heading, dt

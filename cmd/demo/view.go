@@ -107,6 +107,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 	if err != nil {
 		return err
 	}
+	v.Film = v.Frame.Shot.On
 	w, err := media.Create(ctx, o.out, media.Options{Width: o.width, Height: o.height, FPS: o.fps})
 	if err != nil {
 		return err
@@ -132,11 +133,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 			return err
 		}
 		frameCamera(st.Camera, o.setup.Scene, at(i).Seconds(), dt.Seconds())
-		help := helpFor(&v.Frame, false)
-		if v.Frame.Shot.On { // a film
-			help = nil
-		}
-		if err := v.Draw(dt, help, x.lines()...); err != nil {
+		if err := v.Draw(dt, helpFor(&v.Frame, false), x.lines()...); err != nil {
 			return err
 		}
 		if img, err = st.Capture(img); err != nil {

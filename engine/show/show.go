@@ -20,6 +20,7 @@ type Show struct {
 	Stage *stage.Stage
 	Scene scenes.Scene
 	Frame scenes.Frame // as of the last Draw
+	Film  bool         // pictures are for those who only watch: without panel, help and HUD
 
 	// Stepped, where it is set, is called after each step.
 	Stepped func()
@@ -139,7 +140,11 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 	} else {
 		w.Stage.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
 	}
-	return w.Stage.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: append(f.HUD, hud...), Help: help, Panel: &f.Panel})
+	view := stage.View{Focus: f.Focus, Path: f.Path}
+	if !w.Film {
+		view.HUD, view.Help, view.Panel = append(f.HUD, hud...), help, &f.Panel
+	}
+	return w.Stage.Draw(view)
 }
 
 // Input gives keys their meaning in scenes. hit has those that were pressed since the

@@ -207,6 +207,7 @@ var (
 )
 
 func (p *parser) move(t *table) {
+	before := len(p.errs)
 	who, known := p.who(t, "actor", true)
 	from := t.number("from", 0, 0, p.Length, true)
 	var points []m3.Vec3
@@ -219,7 +220,7 @@ func (p *parser) move(t *table) {
 		t.fail(t.line, "want one of speed, gait and times, have %d", n)
 		return
 	}
-	if !known || len(points) == 0 {
+	if !known || len(p.errs) > before {
 		return
 	}
 	kind := p.Actors[who].Kind
@@ -287,6 +288,7 @@ func arcs(path *control.Path, last m3.Vec3, points []m3.Vec3) []float32 {
 }
 
 func (p *parser) action(t *table) {
+	before := len(p.errs)
 	who, known := p.who(t, "actor", true)
 	a := Action{Line: t.line, Actor: who, From: t.number("from", 0, 0, p.Length, true), To: t.number("to", p.Length, 0, p.Length, false)}
 	p.order(t, a.From, a.To)
@@ -294,7 +296,7 @@ func (p *parser) action(t *table) {
 	if do == "face" {
 		a.Target = p.target(t)
 	}
-	if !known || do == "" {
+	if !known || len(p.errs) > before {
 		return
 	}
 	if do != "face" {
@@ -331,24 +333,33 @@ func (p *parser) target(t *table) Target {
 }
 
 func (p *parser) style(t *table) {
+	before := len(p.errs)
 	s := Style{Line: t.line, Name: t.text("name", "", 40, true)}
 	s.Actor, _ = p.who(t, "actor", true, Person)
 	s.Span = p.span(t)
-	p.Styles = append(p.Styles, s)
+	if len(p.errs) == before {
+		p.Styles = append(p.Styles, s)
+	}
 }
 
 func (p *parser) look(t *table) {
+	before := len(p.errs)
 	l := Look{Line: t.line, Target: p.target(t)}
 	l.Actor, _ = p.who(t, "actor", true)
 	l.Span = p.span(t)
-	p.Looks = append(p.Looks, l)
+	if len(p.errs) == before {
+		p.Looks = append(p.Looks, l)
+	}
 }
 
 func (p *parser) reach(t *table) {
+	before := len(p.errs)
 	r := Reach{Line: t.line, Target: p.target(t), Right: t.oneOf("hand", "", true, "left", "right") == "right"}
 	r.Actor, _ = p.who(t, "actor", true, Person)
 	r.Span = p.span(t)
-	p.Reaches = append(p.Reaches, r)
+	if len(p.errs) == before {
+		p.Reaches = append(p.Reaches, r)
+	}
 }
 
 func (p *parser) camera(t *table) {
@@ -383,12 +394,15 @@ func (p *parser) camera(t *table) {
 }
 
 func (p *parser) caption(t *table) {
+	before := len(p.errs)
 	c := Caption{Line: t.line, From: t.number("from", 0, 0, p.Length, true), To: t.number("to", p.Length, 0, p.Length, true), Text: t.text("text", "", MaxCaption, true)}
 	p.order(t, c.From, c.To)
 	if strings.ContainsFunc(c.Text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		t.fail(t.at("text"), "text has a line break or another control character")
 	}
-	p.Captions = append(p.Captions, c)
+	if len(p.errs) == before {
+		p.Captions = append(p.Captions, c)
+	}
 }
 
 // together checks what takes the whole script, and fills in what follows from it.

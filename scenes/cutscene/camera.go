@@ -49,7 +49,7 @@ func (c *camera) at(s *Scene, t, alpha float32) scenes.Shot {
 	}
 	shot := &c.shots[i]
 	out := c.view(s, shot, t, alpha)
-	if u := (t - shot.From) / max(shot.Ease, 1e-6); i > 0 && u < 1 {
+	if u := (t - shot.From) / shot.Ease; i > 0 && shot.Ease > 0 && u < 1 {
 		was := c.view(s, &c.shots[i-1], t, alpha)
 		u *= u * (3 - 2*u)
 		out.Eye, out.Target, out.FOV = was.Eye.Lerp(out.Eye, u), was.Target.Lerp(out.Target, u), m3.Lerp(was.FOV, out.FOV, u)

@@ -184,8 +184,9 @@ func (p *parser) names() string {
 
 // span reads when something is done.
 func (p *parser) span(t *table) Span {
+	ease := t.number("ease", 0.5, 0, 30, false)
 	s := Span{From: t.number("from", 0, 0, p.Length, true), To: t.number("to", p.Length, 0, p.Length, false),
-		Ease: t.number("ease", 0.5, 0, 30, false), Weight: t.number("weight", 1, 0, 1, false)}
+		In: ease, Out: ease, Weight: t.number("weight", 1, 0, 1, false)}
 	p.order(t, s.From, s.To)
 	return s
 }
@@ -440,18 +441,29 @@ func (p *parser) together() {
 	}
 	for i := range p.Reaches {
 		for k := range p.Reaches[:i] {
-			if a, b := &p.Reaches[i], &p.Reaches[k]; a.Actor == b.Actor && a.Right == b.Right && a.From < b.To && b.From < a.To {
-				p.fail(a.Line, "that hand is in use from %g to %g s, on line %d", b.From, b.To, b.Line)
+			if a, b := &p.Reaches[i], &p.Reaches[k]; a.Actor == b.Actor && a.Right == b.Right {
+				p.oneAtATime(a.Line, b.Line, &a.Span, &b.Span, "that hand is in use")
 			}
 		}
 	}
 	for i := range p.Looks {
 		for k := range p.Looks[:i] {
-			if a, b := &p.Looks[i], &p.Looks[k]; a.Actor == b.Actor && a.From < b.To && b.From < a.To {
-				p.fail(a.Line, "the actor looks elsewhere from %g to %g s, on line %d", b.From, b.To, b.Line)
+			if a, b := &p.Looks[i], &p.Looks[k]; a.Actor == b.Actor {
+				p.oneAtATime(a.Line, b.Line, &a.Span, &b.Span, "the actor looks elsewhere")
 			}
 		}
 	}
+}
+
+// oneAtATime checks that two spans, on lines la and lb, share no time, and has one take
+// over from the other that ends when it begins.
+func (p *parser) oneAtATime(la, lb int, a, b *Span, what string) {
+	if a.From < b.To && b.From < a.To {
+		p.fail(la, "%s from %g to %g s, on line %d", what, b.From, b.To, lb)
+		return
+	}
+	a.follows(b)
+	b.follows(a)
 }
 
 // spread gives a curve without times ones evenly from from to to.

@@ -70,20 +70,30 @@ type Actor struct {
 // Span is when something is done, and how much.
 type Span struct {
 	From, To float32
-	Ease     float32 // s at either end in which it comes and goes
+	In, Out  float32 // s in which it comes and goes; 0 where it takes over from another, and gives way to one
 	Weight   float32 // in between, 0 to 1
 }
 
 // At returns how much of it there is at time t, 0 to Weight.
 func (s *Span) At(t float32) float32 {
-	if t <= s.From || t >= s.To {
+	if t < s.From || t >= s.To {
 		return 0
 	}
-	u := float32(1)
-	if ease := min(s.Ease, (s.To-s.From)/2); ease > 0 {
-		u = min((t-s.From)/ease, (s.To-t)/ease, 1)
+	u, most := float32(1), (s.To-s.From)/2
+	if ease := min(s.In, most); ease > 0 {
+		u = min(u, (t-s.From)/ease)
+	}
+	if ease := min(s.Out, most); ease > 0 {
+		u = min(u, (s.To-t)/ease)
 	}
 	return s.Weight * u * u * (3 - 2*u)
+}
+
+// follows has s take over from was where it begins when that ends.
+func (s *Span) follows(was *Span) {
+	if m3.Abs(s.From-was.To) < 0.01 {
+		s.In, was.Out = 0, 0
+	}
 }
 
 // Move is a way that an actor goes.

@@ -47,6 +47,11 @@ from = 2
 to = 8
 ease = 1
 weight = 0.5
+[[look]]
+actor = "rex"
+target = [0, 0, 0]
+from = 8
+to = 12
 [[reach]]
 actor = "ann"
 hand = "right"
@@ -74,7 +79,7 @@ text = "one"
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Title != "T" || s.Length != 20 || s.Terrain != "flat" || len(s.Actors) != 2 || len(s.Moves) != 1 || len(s.Actions) != 1 || len(s.Looks) != 1 || len(s.Reaches) != 1 || len(s.Shots) != 2 {
+	if s.Title != "T" || s.Length != 20 || s.Terrain != "flat" || len(s.Actors) != 2 || len(s.Moves) != 1 || len(s.Actions) != 1 || len(s.Looks) != 2 || len(s.Reaches) != 1 || len(s.Shots) != 2 {
 		t.Fatalf("%+v", s)
 	}
 	if a := s.Actors[1]; a.Kind != Dog || a.At != m3.V(5, 0, 0) || m3.Abs(a.Yaw-math.Pi/2) > 1e-6 || a.Colour != [3]float32{1, 0, 0} || !a.Coloured || s.Actors[0].Coloured {
@@ -96,7 +101,7 @@ text = "one"
 		t.Errorf("%+v", a)
 	}
 	l := &s.Looks[0]
-	if l.Target.Actor != 0 || l.Joint != "LeftHand" || l.Offset.Y != 0.5 || l.Span.At(5) != 0.5 || l.Span.At(2.5) != 0.25 || l.Span.At(1) != 0 || l.Span.At(9) != 0 {
+	if l.Target.Actor != 0 || l.Joint != "LeftHand" || l.Offset.Y != 0.5 || l.Span.At(5) != 0.5 || l.Span.At(2.5) != 0.25 || l.Span.At(1) != 0 || l.Span.At(9) != 0 || l.Span.At(7.99) != 0.5 || s.Looks[1].At(8) != 1 || s.Looks[1].At(11.75) != 0.5 {
 		t.Errorf("%+v", l)
 	}
 	if r := &s.Reaches[0]; !r.Right || r.Target.Actor != -1 || r.Point != m3.V(1, 1.2, 1) || r.To != 20 {

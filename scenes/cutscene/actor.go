@@ -24,7 +24,6 @@ type actor struct {
 	dress    []int // (styles) of the database's
 	looks    []script.Look
 	reaches  []script.Reach
-	eyes     aimed
 	looksAt  []aimed // (looks)
 	reachFor []aimed // (reaches)
 	faces    []aimed // (actions)

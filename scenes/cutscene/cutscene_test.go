@@ -278,7 +278,7 @@ speed = 1.3
 	for _, a := range s.actors {
 		for i := range a.moves {
 			m := &a.moves[i]
-			if a.bones(int(m.From()*60))[0].Pos.Dist(a.bones(0)[0].Pos) > 0.2 {
+			if a.bones(int(m.From() * 60))[0].Pos.Dist(a.bones(0)[0].Pos) > 0.2 {
 				t.Errorf("%s has gone before %g s", a.Name, m.From())
 			}
 			for k, at := range m.Times {

@@ -291,3 +291,16 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// The example of docs/cutscene.md can be read.
+func TestExample(t *testing.T) {
+	doc, err := os.ReadFile("../../../docs/cutscene.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(doc), "```toml\n")
+	text, _, _ = strings.Cut(text, "```")
+	if s, err := Read("docs/cutscene.md", []byte(text)); err != nil || len(s.Shots) != 2 {
+		t.Error(err)
+	}
+}

@@ -296,6 +296,28 @@ func TestArmsLimits(t *testing.T) {
 	}
 }
 
+// A place that jumps is gone over to.
+func TestArmsJump(t *testing.T) {
+	u := newUpright(t)
+	hand := index2(u.names, "LeftHandIndex1")
+	var s [2]ik.Grip
+	var last []m3.Xform
+	for range 150 {
+		last = u.reach(m3.V(0.1, 1.2, 0.4), m3.Vec3{}, 1, 0, &s)
+	}
+	to := m3.V(0.4, 1.4, 0.2)
+	for i := range 120 {
+		m := u.reach(to, m3.Vec3{}, 1, 0, &s)
+		if d := m[hand].Pos.Dist(last[hand].Pos); d > 0.04 || i == 0 && d > 0.01 {
+			t.Fatalf("in tick %d the hand goes %.1f cm", i, 100*d)
+		}
+		last = m
+	}
+	if d := last[hand].Pos.Dist(to); d > 0.005 {
+		t.Errorf("the hand is %.1f mm off", 1000*d)
+	}
+}
+
 func TestAimAllocatesNothing(t *testing.T) {
 	u := newUpright(t)
 	m := append([]m3.Xform(nil), u.rest...)

@@ -164,7 +164,7 @@ func Input(c stage.Controls, hit [stage.Keys]bool) scenes.Input {
 		Turn:    held(stage.Letter('A'), stage.KeyLeft) - held(stage.Letter('D'), stage.KeyRight),
 		Side:    held(stage.Letter('Q')) - held(stage.Letter('E')),
 		Sit:     key('X'), Lie: key('C'), Stand: key('V'),
-		Jump: held(stage.KeySpace) > 0, Reset: hit[stage.Letter('R')],
+		Jump: held(stage.KeySpace) > 0, Reset: hit[stage.Letter('R')] || hit[stage.KeyHome],
 	}
 	for i, g := range []scenes.Gait{scenes.Walk, scenes.Pace, scenes.Trot, scenes.Canter} {
 		if hit[stage.Digit(i+1)] {

@@ -130,6 +130,7 @@ const (
 	KeySpace
 	KeyShift
 	KeyEscape
+	KeyHome
 	Keys // how many there are
 )
 
@@ -162,6 +163,8 @@ func keyOf(k glfw.Key) (Key, bool) {
 		return KeyShift, true
 	case glfw.KeyEscape:
 		return KeyEscape, true
+	case glfw.KeyHome:
+		return KeyHome, true
 	}
 	return 0, false
 }

@@ -60,7 +60,7 @@ var buttons = []scenes.Button{
 }
 
 var help = []string{
-	"left, right: a second back, ahead   R: to the start   or the slider",
+	"left, right: a second back, ahead   R, Home: to the start   or the slider",
 	"P: play, pause   L: loop   C: the script's camera, or yours",
 }
 

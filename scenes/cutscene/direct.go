@@ -11,11 +11,11 @@ const (
 	// lead is how much sooner people are told to go than they do, s: their motion comes
 	// in windows that are made ahead.
 	lead = 1.1
-	// dogs know this much of their path ahead, s.
+	// dogLead is the same of dogs.
 	dogLead = 0.3
 	// Who is late goes faster by catchUp of what is missing, 1/s. People are told again
-	// after retell seconds, of changes by at least minds m/s or rad.
-	catchUp, retell, minds = 0.6, 0.5, 0.06
+	// after retell ticks, of changes by at least minds, m/s, and turns, rad.
+	catchUp, retell, minds, turns = 0.6, 30, 0.06, 0.18
 	// A dog turns on the spot until it faces its target to within faced rad.
 	faced = 0.2
 	// late is how long after its time a dog goes on to the end of its path, s.
@@ -55,7 +55,7 @@ func (a *actor) direct(s *Scene, t float32) {
 		style.Weights[k] = max(style.Weights[k], a.styles[i].At(t))
 	}
 	*c.dresses.Get(a.entity) = style
-	a.walk(t)
+	a.walk(t, s.made)
 }
 
 // going returns the move that the actor is on at time t, or has made last; nil: none yet.
@@ -121,23 +121,24 @@ func (a *actor) goal(t float32) control.Goal {
 	return g
 }
 
-// walk tells a person where to go from time t on.
-func (a *actor) walk(t float32) {
+// walk tells a person where to go from time t, in that tick.
+func (a *actor) walk(t float32, tick int) {
 	curve := a.company.curves.Get(a.entity)
 	at, _ := a.root()
 	soon := t + lead
-	path, fresh := a.rest, false
+	path := a.rest
 	m := a.going(soon)
 	if m != nil {
 		path = m.Path
 	}
-	if fresh = curve.Path != path; fresh {
+	fresh := curve.Path != path
+	if fresh {
 		curve.Path, curve.Start, curve.Facing, a.arc = path, 0, 0, 0
 	}
 	if m != nil && t >= m.From() {
 		a.arc, _ = path.NearestFrom(at, a.arc, 0.3, 0.6)
 	}
-	if !fresh && int((t+1000)*60+0.5)%int(retell*60) != 0 {
+	if !fresh && tick%retell != 0 {
 		return
 	}
 	if m != nil && soon < m.To() {
@@ -152,7 +153,7 @@ func (a *actor) walk(t float32) {
 	if act := a.acting(soon); act >= 0 {
 		_, ahead := path.At(a.arc)
 		want := m3.YawOf(a.faces[act].place().Sub(at).Flat()) - m3.YawOf(ahead)
-		if want = m3.WrapAngle(want); m3.Abs(m3.WrapAngle(want-curve.Facing)) > 3*minds {
+		if want = m3.WrapAngle(want); m3.Abs(m3.WrapAngle(want-curve.Facing)) > turns {
 			curve.Facing = want
 		}
 	}

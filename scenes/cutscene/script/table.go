@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -40,7 +41,7 @@ func (r *reader) err() error {
 	if more := len(r.errs) - maxErrors; more > 0 {
 		out = append(out, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("%s", strings.Join(out, "\n"))
+	return errors.New(strings.Join(out, "\n"))
 }
 
 // table reads the keys of one table. What is missing or wrong is told to the reader,

@@ -39,7 +39,7 @@ func TestBench(t *testing.T) {
 			names = append(names, s.Name)
 			sum += s.MS
 		}
-		if want := []string{"Roam", "Plan", "Gather", "Infer", "Scatter", "Blend", "Ground", "Skin"}; !slices.Equal(names, want) {
+		if want := []string{"Roam", "Plan", "Gather", "Infer", "Scatter", "Blend", "Ground", "Aim", "Skin"}; !slices.Equal(names, want) {
 			t.Errorf("stages %v, want %v", names, want)
 		}
 		if !(row.TickMinMS > 0) || row.TickMinMS > row.TickMS || math.Abs(row.AgentsPerMS*row.TickMS-float64(row.Agents)) > 1e-6 {
@@ -80,7 +80,7 @@ func TestBenchPeople(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
 		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
 	}
-	if !(r.Mean > 0) || r.Median > r.Max || r.P99 > r.Max || len(r.Stages) != 6 || !(r.FlatOut > 0) {
+	if !(r.Mean > 0) || r.Median > r.Max || r.P99 > r.Max || len(r.Stages) != 7 || !(r.FlatOut > 0) {
 		t.Errorf("%+v", r)
 	}
 	for _, bad := range [][]string{{"--agents", "0"}, {"--seconds", "0"}, {"--threads", "0"}, {"--iterations", "-1"}, {"x"}} {

@@ -134,13 +134,15 @@ func Open(s Setup, m Means) (scene scenes.Scene, player scenes.Script, err error
 	if err := s.Check(); err != nil {
 		return nil, nil, err
 	}
+	if s.Scene == "cutscene" { // its script says on what ground
+		scene, err = s.cutscene(&m)
+		return scene, nil, err
+	}
 	field, err := s.ground()
 	if err != nil {
 		return nil, nil, err
 	}
 	switch s.Scene {
-	case "cutscene":
-		scene, err = s.cutscene(&m)
 	case "people":
 		scene, err = s.people(&m, field)
 	case "strnn":
@@ -213,8 +215,12 @@ func (s *Setup) cutscene(m *Means) (scenes.Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cutscene.New(cutscene.Options{Script: sc, Net: m.Net, Styles: m.Styles, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
+	scene, err := cutscene.New(cutscene.Options{Script: sc, Net: m.Net, Styles: m.Styles, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
 		Workers: m.Workers, Open: m.Open, BF16: s.BF16})
+	if err != nil {
+		return nil, err // and no scene, which a nil one would be
+	}
+	return scene, nil
 }
 
 func (s *Setup) strnn(m *Means, field *terrain.Field) (scenes.Scene, error) {

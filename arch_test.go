@@ -79,6 +79,7 @@ var arrows = []arrow{
 	{"models/styles-free", []string{"animsys/mar"}, "takes and their card: data, not weights"},
 	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"scenes", []string{"engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},
+	{"scenes/cutscene/script", []string{"animsys/control", "engine/m3", "internal/boundedfile", "github.com/BurntSushi/toml"}, "what cutscenes are written in: TOML, and nothing animated"},
 	{"scenes/...", []string{"scenes/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/m3", "netruntime", "models/...", "internal/statehash", "github.com/mlange-42/..."},
 		"a scene runs headless, in tests and on a server"},
 

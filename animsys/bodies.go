@@ -32,6 +32,7 @@ type Bodies struct {
 	Ground   ik.Legged
 
 	last, now []m3.Xform // (rows, joints) published poses, world space
+	aims      *aims      // nil where the skeleton has no head that is known
 	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
 	pacing
 	joints int
@@ -67,6 +68,7 @@ func (b *Bodies) open(w *arche.World, sk *skel.Skeleton, field *terrain.Field, g
 	if err := b.Ground.Validate(); err != nil {
 		return err
 	}
+	b.aims = newAims(sk, tree, n)
 	b.pool = pool.New(min(workers, n/grain+1))
 	return nil
 }
@@ -117,6 +119,7 @@ func (b *Bodies) add(e arche.Entity, begin func(row int)) error {
 	begin(row)
 	b.Inertial.Reset(row)
 	b.forget(row)
+	b.aims.forget(row)
 	b.Ground.Run(row, row+1)
 	b.forget(row)
 	b.fresh[row] = false
@@ -135,6 +138,7 @@ func (b *Bodies) remove(e arche.Entity) (row, last int, err error) {
 		return row, last, nil
 	}
 	b.Inertial.Copy(row, last)
+	b.aims.copy(row, last)
 	n, legs := b.joints, b.legs()
 	copy(b.Ground.Feet[row*legs:(row+1)*legs], b.Ground.Feet[last*legs:])
 	b.Ground.Body[row] = b.Ground.Body[last]

@@ -13,7 +13,7 @@
 //	Continue → Stroll                 strollers: the network for those whose clip goes on
 //	Predict → Amble                   wanderers: the network for those whose frames have been played
 //	Rehearse → Perform                performers: the network for those whose window has been played
-//	Blend → Ground → Skin             all
+//	Blend → Ground → Aim → Skin       all
 //
 // The systems spread rows over workers. An agent's result is the same bits for any
 // number of workers, and a dog's alone or among others; people's, too, but that

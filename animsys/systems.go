@@ -15,7 +15,7 @@ import (
 // before them and systems that read poses after them. Those whose resource the
 // world lacks have nothing to do.
 func Systems() []ecs.System {
-	return []ecs.System{&Pick{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Restyle{}, &Continue{}, &Stroll{}, &Predict{}, &Amble{}, &Rehearse{}, &Perform{}, &Blend{}, &Ground{}, &Skin{}}
+	return []ecs.System{&Pick{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Restyle{}, &Continue{}, &Stroll{}, &Predict{}, &Amble{}, &Rehearse{}, &Perform{}, &Blend{}, &Ground{}, &Aim{}, &Skin{}}
 }
 
 var errNobody = errors.New("animsys: the world has no Crowd, People, Strollers, Wanderers or Performers: make one before the systems start")
@@ -203,8 +203,8 @@ func (s *Blend) Initialize(w *arche.World) {
 	})
 }
 
-// Ground stands the poses on the terrain. It comes last of all that changes
-// poses.
+// Ground stands the poses on the terrain. After it only heads and arms move, which
+// nothing stands on.
 type Ground struct{ every }
 
 // Initialize finds all bodies.

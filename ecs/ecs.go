@@ -3,7 +3,8 @@
 // bulk data lives in flat slices, and the schedule that runs the systems.
 //
 // An animated entity has a [Slot], and a control.Goal, a manifold.Curve, a latent.Sliders or a
-// strnn.Wander; it may have a [Style]. The slot names its row in
+// strnn.Wander; it may have a [Style], a
+// [LookAt] and a [Reach]. The slot names its row in
 // the slices of the animation systems; rows are compact, so that one network
 // call serves the rows 0 to n−1. Entities come and go between ticks with
 // [Rows.Add] and [Rows.Remove].
@@ -11,6 +12,8 @@ package ecs
 
 import (
 	"fmt"
+
+	"mannequin/engine/m3"
 
 	"github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -42,6 +45,23 @@ const (
 	Gram                // Holden et al. 2016: animsys.PeopleOptions.Transfers
 	MAR                 // Xia et al. 2015: animsys.PeopleOptions.Styles
 )
+
+// LookAt is the component that has an agent look at a place: it turns the head, and what
+// helps it. Without it, or with the zero value, the head is as the motion has it.
+type LookAt struct {
+	Target m3.Vec3 // world space, m
+	Weight float32 // 0 to 1 of the way to looking straight at it; changes are eased over
+}
+
+// Reach is the component that has a person's hands reach for places. Without it, or
+// with the zero value, they are as the motion has them.
+type Reach struct{ Left, Right Hand }
+
+// Hand says where a hand goes.
+type Hand struct {
+	Target m3.Vec3 // of the knuckles, world space, m
+	Weight float32 // 0 to 1 of the way there; changes are eased over
+}
 
 // Player is the tag of an entity that takes its goal from the player's input.
 type Player struct{}

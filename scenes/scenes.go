@@ -131,6 +131,12 @@ type Shot struct {
 	Cut         bool    // since the last tick it has jumped: nothing leads over
 }
 
+// Lasting is a scene that comes to an end.
+type Lasting interface {
+	// Seconds returns how long it is.
+	Seconds() float64
+}
+
 // Exporter is a scene whose player can ask for its motion.
 type Exporter interface {
 	// Export returns the motion that the player has asked for since the last call,

@@ -31,6 +31,17 @@ func modelFile(t *testing.T) string {
 	return path
 }
 
+// scriptFile writes a cutscene to a file.
+func scriptFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "scene.toml")
+	text := "length = 0.25\n[[actor]]\nname = \"rex\"\nkind = \"dog\"\nat = [0, 0]\n[[camera]]\nfrom = 0\neye = [1, 1, 2]\ntarget = \"rex\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // demo runs one command line without a display.
 func demo(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
@@ -57,7 +68,8 @@ func TestRecording(t *testing.T) {
 	for scene, opt := range map[string][]string{
 		"quadruped": {"--model", model, "--agents", "5"}, "crowd": {"--model", model, "--agents", "5"},
 		"people": {"--agents", "5"}, "latent": {"--latent", clips},
-		"strnn": {"--agents", "5", "--strnn", netFile(t, teststrnn.Net(t, teststrnn.Options{Guide: true}))},
+		"cutscene": {"--script", scriptFile(t), "--model", model},
+		"strnn":    {"--agents", "5", "--strnn", netFile(t, teststrnn.Net(t, teststrnn.Options{Guide: true}))},
 	} {
 		var first []byte
 		for range 2 {
@@ -144,6 +156,7 @@ func TestMistakes(t *testing.T) {
 		{"--terrain -3", 2, "-3"},
 		{"--agents -1", 2, "-1"},
 		{"--agents 99999", 2, "99999"},
+		{"--scene cutscene --script none.toml", 1, "shipped scripts are good-dog"},
 		{"--agents 0 --scene crowd", 2, "agents"},
 		{"--agents 0 --scene people", 2, "agents"},
 		{"--scene people --footstep human", 1, "human"},

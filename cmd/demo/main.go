@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ import (
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
 	"mannequin/scenes"
+	"mannequin/scenes/cutscene"
 	"mannequin/scenes/playbill"
 	"mannequin/scenes/tape"
 )
@@ -67,6 +69,7 @@ func newCommand() *cobra.Command {
   demo --scene strnn --agents 100 --bf16
   demo --terrain flat --show trajectories,contacts,activations
   demo --scene people --skin hero.glb
+  demo --scene cutscene --script mine.toml --out mine.mp4
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
   demo --out frames --fps 60
@@ -89,6 +92,9 @@ func newCommand() *cobra.Command {
 			if !cmd.Flags().Changed("far") {
 				o.setup.Far = playbill.FarOf(o.setup.Model)
 			}
+			if !cmd.Flags().Changed("script") {
+				o.setup.Script = usual.Script
+			}
 			if err := o.check(); err != nil {
 				return err
 			}
@@ -96,7 +102,7 @@ func newCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: dogs and people; herd: dogs alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion")
+	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: dogs and people; herd: dogs alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion; cutscene: who play a script")
 	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; latent: who walk about besides, none if not given")
 	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, angry, …")
 	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: how many come, and how many go, per second")
@@ -110,12 +116,13 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "the wanderers': a shipped model's name, or a model file with a guide")
 	f.StringArrayVar(&o.skin, "skin", nil, "glTF `FILE` with a skinned mesh to see in place of the dogs or the people, whose shape it has; or dog=FILE, person=FILE")
 	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that says which of its joints is which, where names do not; or dog=FILE, person=FILE")
+	f.StringVar(&o.setup.Script, "script", "", "what the scene cutscene plays: a `file` (docs/cutscene.md), or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
 	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "`file` that the scene latent writes its sequence to, when you ask for it")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
 	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills from that seed; latent: flat if none is given")
 	f.StringSliceVar(&o.show, "show", nil, "what to draw besides, `names` of: "+scenes.AllOverlays.String())
-	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording")
+	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording, of a cutscene all of it")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
 	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs (default out/SCENE.mp4, or .gif without ffmpeg)")
 	f.Uint64Var(&o.setup.Seed, "seed", o.setup.Seed, "seed of the hills and of the herd's wishes")
@@ -207,6 +214,9 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 		return err
 	}
 	defer s.Close()
+	if l, ok := s.(scenes.Lasting); ok {
+		o.length = l.Seconds()
+	}
 	switch {
 	case o.verify:
 		return played.verify(ctx, s, header, stdout)

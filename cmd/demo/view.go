@@ -122,6 +122,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 	if err != nil {
 		return err
 	}
+	v.Film = v.Frame.Shot.On
 	w, err := media.Create(ctx, o.out, media.Options{Width: o.width, Height: o.height, FPS: o.fps})
 	if err != nil {
 		return err

@@ -127,7 +127,7 @@ func (p *player) input(view, heading float32) scenes.Input {
 		Lie:     key(stage.Letter('C')) || pad(stage.ButtonX),
 		Stand:   key(stage.Letter('V')) || pad(stage.ButtonY),
 		Jump:    key(stage.KeySpace) || pad(stage.ButtonA),
-		Reset:   p.keys[stage.Letter('R')] || p.buttons[stage.ButtonBack],
+		Reset:   p.keys[stage.Letter('R')] || p.keys[stage.KeyHome] || p.buttons[stage.ButtonBack],
 		Touch:   p.touches.take(),
 	}
 	in.Touch.Select = p.selects

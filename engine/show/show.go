@@ -20,6 +20,7 @@ type Show struct {
 	Stage *stage.Stage
 	Scene scenes.Scene
 	Frame scenes.Frame // as of the last Draw
+	Film  bool         // pictures are for those who only watch: without panel, help and HUD
 
 	Choices bool // whether there is a panel to choose from what Frame.Show has
 
@@ -206,8 +207,10 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 		w.Stage.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
 	}
 	view := stage.View{
-		Focus: f.Focus, Path: f.Path, Lines: f.Lines, HUD: w.hud(hud), Help: help, Panel: &f.Panel,
-		Graphs: f.Graphs, Caption: f.Caption,
+		Focus: f.Focus, Path: f.Path, Lines: f.Lines, Graphs: f.Graphs, Caption: f.Caption,
+	}
+	if !w.Film {
+		view.HUD, view.Help, view.Panel = w.hud(hud), help, &f.Panel
 	}
 	if w.Choices {
 		view.Has, view.Show = f.Has, f.Show

@@ -157,6 +157,7 @@ const (
 	KeySpace
 	KeyShift
 	KeyEscape
+	KeyHome
 	KeyComma
 	KeyPeriod
 	KeyTab
@@ -203,6 +204,8 @@ func keyOf(k glfw.Key) (Key, bool) {
 		return KeyComma, true
 	case glfw.KeyPeriod:
 		return KeyPeriod, true
+	case glfw.KeyHome:
+		return KeyHome, true
 	}
 	return 0, false
 }

@@ -17,6 +17,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
+	"mannequin/scenes/cutscene"
 	"mannequin/scenes/herd"
 	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
@@ -26,7 +27,7 @@ import (
 )
 
 // Scenes are the names of all scenes.
-var Scenes = []string{"quadruped", "crowd", "herd", "people", "latent", "strnn"}
+var Scenes = []string{"quadruped", "crowd", "herd", "people", "latent", "strnn", "cutscene"}
 
 // Setup says what a scene begins with. Fields that the scene does not read change
 // nothing. Names of networks are those that Means.Net takes.
@@ -38,6 +39,7 @@ type Setup struct {
 	Terrain string  `json:"terrain"`          // hills, flat, slope, steps, or a number: hills from that seed
 	Seed    uint64  `json:"seed"`             // of the hills and of everyone's wishes
 	BF16    bool    `json:"bf16,omitempty"`   // networks in bfloat16 where the processor has it
+	Script  string  `json:"script,omitempty"` // of a cutscene: a shipped one's name, or a file
 
 	Model      string   `json:"model"` // the dogs'
 	Far        []string `json:"far"`   // of dogs far away, that go by more ticks at a time
@@ -54,6 +56,9 @@ func Default(scene string) Setup {
 	s := Setup{
 		Scene: scene, Agents: 50, Terrain: "hills", Seed: 1, Model: "dog", Far: FarOf("dog"), Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion",
 		Latent: "human-latent", Next: "human-next", STRNN: "human-strnn",
+	}
+	if scene == "cutscene" {
+		s.Script = cutscene.Shipped()[0]
 	}
 	if scene == "latent" { // steps are seen best on flat ground
 		s.Agents, s.Terrain = 0, "flat"
@@ -74,7 +79,7 @@ func FarOf(model string) []string {
 // happens in the scene.
 type Means struct {
 	Net     func(name string) (*netruntime.Net, error) // opens a network; required
-	Styles  func() (*mar.Database, error)              // opens the database of styles; required for Setup.Styled
+	Styles  func() (*mar.Database, error)              // opens the database of styles; required for Setup.Styled, and for scripts with styles
 	Open    netruntime.Opener                          // what computes networks; nil is the processor
 	Workers int                                        // goroutines; 0 means one per CPU
 	Log     *slog.Logger                               // told what a player should know; nil: nobody
@@ -88,7 +93,7 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("no scene %q: want %s", s.Scene, names)
 	case s.Agents < 0 || s.Agents > herd.MaxAgents:
 		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, herd.MaxAgents)
-	case s.Scene != "quadruped" && s.Scene != "latent" && s.Agents == 0:
+	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Agents == 0:
 		return fmt.Errorf("--agents 0: that is your dog alone; the scene %s wants 1 to %d", s.Scene, herd.MaxAgents)
 	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
 		return fmt.Errorf("--churn %g: want 0, or in the scene crowd up to 1000", s.Churn)
@@ -149,6 +154,10 @@ func (s *Setup) hillsFor(grid terrain.Grid, wavelength, slope float32) (*terrain
 func Open(s Setup, m Means) (scene scenes.Scene, player scenes.Script, err error) {
 	if err := s.Check(); err != nil {
 		return nil, nil, err
+	}
+	if s.Scene == "cutscene" { // its script says on what ground
+		scene, err = s.cutscene(&m)
+		return scene, nil, err
 	}
 	field, err := s.ground()
 	if err != nil {
@@ -266,6 +275,19 @@ func (s *Setup) people(m *Means, field *terrain.Field) (scenes.Scene, error) {
 		}
 	}
 	return people.New(opt)
+}
+
+func (s *Setup) cutscene(m *Means) (scenes.Scene, error) {
+	sc, err := cutscene.Open(s.Script)
+	if err != nil {
+		return nil, err
+	}
+	scene, err := cutscene.New(cutscene.Options{Script: sc, Net: m.Net, Styles: m.Styles, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
+		Workers: m.Workers, Open: m.Open, BF16: s.BF16})
+	if err != nil {
+		return nil, err // and no scene, which a nil one would be
+	}
+	return scene, nil
 }
 
 func (s *Setup) strnn(m *Means, field *terrain.Field) (scenes.Scene, error) {

@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/animsys/mar"
 	"mannequin/engine/m3"
 	"mannequin/internal/testdog"
 	"mannequin/internal/testlatent"
 	"mannequin/internal/teststrnn"
 	"mannequin/models"
+	stylesfree "mannequin/models/styles-free"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/playbill"
 )
 
-// means opens made-up networks where there are some, and no styles.
+// means opens made-up networks where there are some.
 func means(t testing.TB, workers int) playbill.Means {
-	return playbill.Means{Workers: workers, Styles: func() (*mar.Database, error) { return nil, nil }, Net: func(name string) (*netruntime.Net, error) {
+	return playbill.Means{Workers: workers, Styles: stylesfree.Open, Net: func(name string) (*netruntime.Net, error) {
 		switch name {
 		case "dog":
 			return testdog.Net(t), nil

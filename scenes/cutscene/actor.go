@@ -1,0 +1,195 @@
+package cutscene
+
+import (
+	"mannequin/animsys/control"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+	"mannequin/scenes/cutscene/script"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// actor is one of the cast: what the script says of it, and what has been played.
+type actor struct {
+	script.Actor
+	index    int // among the actors
+	company  *company
+	row      int // among the company
+	entity   arche.Entity
+	tint     [3]float32
+	moves    []script.Move
+	actions  []script.Action
+	styles   []script.Style
+	dress    []int // (styles) of the database's
+	looks    []script.Look
+	reaches  []script.Reach
+	looksAt  []aimed // (looks)
+	reachFor []aimed // (reaches)
+	faces    []aimed // (actions)
+
+	rest *control.Path // people's, to stand on before they go
+	arc  float32       // along the move's path, m
+
+	place, drift m3.Vec3 // where it stands, smoothed, and its change
+
+	// What has been played, (ticks) and (ticks, joints).
+	kept   []m3.Xform
+	places []m3.Vec3
+	yaws   []float32
+}
+
+// newActor returns actor i.
+func newActor(sc *script.Script, i, ticks int) *actor {
+	a := &actor{Actor: sc.Actors[i], index: i, places: make([]m3.Vec3, ticks), yaws: make([]float32, ticks)}
+	a.moves = mine(sc.Moves, func(m *script.Move) int { return m.Actor }, i)
+	a.actions = mine(sc.Actions, func(m *script.Action) int { return m.Actor }, i)
+	a.styles = mine(sc.Styles, func(m *script.Style) int { return m.Actor }, i)
+	a.looks = mine(sc.Looks, func(m *script.Look) int { return m.Actor }, i)
+	a.reaches = mine(sc.Reaches, func(m *script.Reach) int { return m.Actor }, i)
+	switch {
+	case a.Coloured:
+		a.tint = a.Colour
+	case a.Kind == script.Person:
+		a.tint = scenes.Clothes(i, sc.Seed)
+	default:
+		a.tint = [3]float32{0.33, 0.17, 0.07}
+	}
+	return a
+}
+
+func mine[T any](all []T, of func(*T) int, i int) (out []T) {
+	for k := range all {
+		if of(&all[k]) == i {
+			out = append(out, all[k])
+		}
+	}
+	return out
+}
+
+// enter makes room for what will be played.
+func (a *actor) enter(field *terrain.Field) error {
+	a.place = m3.V(a.At.X, field.Height(a.At.X, a.At.Z), a.At.Z)
+	a.row, _ = a.company.bodies.Rows.Row(a.entity)
+	a.kept = make([]m3.Xform, len(a.places)*a.company.bodies.Skel.Len())
+	ahead := m3.YawQuat(a.Yaw).Rotate(m3.V(0, 0, 1))
+	var err error
+	a.rest, err = control.NewPath([]m3.Vec3{a.At, a.At.Add(ahead)}, false)
+	return err
+}
+
+// bones returns the joints as they were played, world space.
+func (a *actor) bones(tick int) []m3.Xform {
+	n := a.company.bodies.Skel.Len()
+	return a.kept[tick*n : (tick+1)*n]
+}
+
+// root returns where the actor is, and how it faces, on flat ground.
+func (a *actor) root() (at m3.Vec3, yaw float32) {
+	x := a.company.bodies.Roots[a.row]
+	return x.Pos.Flat(), m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1)))
+}
+
+// steady is the half-life with which cameras follow, s.
+const steady = 0.12
+
+// settle follows the actor for cameras.
+func (a *actor) settle(field *terrain.Field) {
+	at, _ := a.root()
+	at.Y = field.Height(at.X, at.Z)
+	a.place, a.drift = m3.SpringVec(a.place, a.drift, at, steady, 1.0/scenes.TickRate)
+}
+
+// keep keeps what has been played in a tick.
+func (a *actor) keep(tick int) {
+	copy(a.bones(tick), a.company.bodies.Bones(a.row))
+	_, a.yaws[tick] = a.root()
+	a.places[tick] = a.place
+}
+
+// aimed is a script's target, looked up.
+type aimed struct {
+	actor *actor  // nil: a point
+	joint int     // the actor's
+	at    m3.Vec3 // in the joint's frame, m; the point in the world
+	plus  m3.Vec3 // world axes, m
+}
+
+// place returns where it is, as of the last tick.
+func (t *aimed) place() m3.Vec3 {
+	if t.actor == nil {
+		return t.at
+	}
+	return t.actor.company.bodies.Bones(t.actor.row)[t.joint].Apply(t.at).Add(t.plus)
+}
+
+// rehearse looks up what the script names.
+func (a *actor) rehearse(s *Scene) error {
+	for i := range a.looks {
+		l := &a.looks[i]
+		if l.Target.Actor == a.index {
+			return s.Script.Errorf(l.Line, "%q looks at itself", a.Name)
+		}
+		t, err := s.aim(l.Line, &l.Target)
+		if err != nil {
+			return err
+		}
+		a.looksAt = append(a.looksAt, t)
+	}
+	for i := range a.reaches {
+		t, err := s.aim(a.reaches[i].Line, &a.reaches[i].Target)
+		if err != nil {
+			return err
+		}
+		a.reachFor = append(a.reachFor, t)
+	}
+	for i := range a.actions {
+		c, t := &a.actions[i], aimed{}
+		if c.Do == control.Idle {
+			var err error
+			if t, err = s.aim(c.Line, &c.Target); err != nil {
+				return err
+			}
+		}
+		a.faces = append(a.faces, t)
+	}
+	for i := range a.styles {
+		k, err := a.company.style(a.styles[i].Name)
+		if err != nil {
+			return s.Script.Errorf(a.styles[i].Line, "%w", err)
+		}
+		a.dress = append(a.dress, k)
+	}
+	return nil
+}
+
+// aim looks a target up.
+func (s *Scene) aim(line int, t *script.Target) (aimed, error) {
+	if t.Actor < 0 {
+		at := t.Point
+		at.Y += s.Terrain.Height(at.X, at.Z)
+		return aimed{at: at}, nil
+	}
+	a := s.actors[t.Actor]
+	sk := a.company.bodies.Skel
+	out := aimed{actor: a, plus: t.Offset}
+	name := t.Joint
+	if name == "" {
+		name = "Head"
+	}
+	if out.joint = sk.Index(name); out.joint < 0 {
+		return out, s.Script.Errorf(line, "%q has no joint %q: want one of %v", a.Name, name, sk.Names)
+	}
+	if t.Joint == "" {
+		out.at = eyes(a.Kind)
+	}
+	return out, nil
+}
+
+// eyes returns where the eyes are in the frame of the head.
+func eyes(k script.Kind) m3.Vec3 {
+	if k == script.Dog {
+		return m3.V(0.07, 0.03, 0)
+	}
+	return m3.V(0, 0.082, 0.089)
+}

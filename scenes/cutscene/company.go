@@ -1,0 +1,171 @@
+package cutscene
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/mar"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+	"mannequin/scenes/cutscene/script"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// company is the actors who share a model, in a world of their own: rows are in the
+// order of actors.
+type company struct {
+	kind     script.Kind
+	model    string
+	world    arche.World
+	bodies   *animsys.Bodies
+	schedule *ecs.Schedule
+	actors   []*actor
+	styles   *mar.Database // people's, or nil
+	shut     func() error
+
+	goals   generic.Map1[control.Goal]
+	curves  generic.Map1[manifold.Curve]
+	looks   generic.Map1[ecs.LookAt]
+	reaches generic.Map1[ecs.Reach]
+	dresses generic.Map1[ecs.Style]
+}
+
+// engage finds everyone a company, and puts them where they begin.
+func (s *Scene) engage(opt *Options) error {
+	sc := opt.Script
+	for i := range sc.Actors {
+		a := newActor(sc, i, s.ticks)
+		if a.Model == "" {
+			if a.Model = opt.Dog; a.Kind == script.Person {
+				a.Model = opt.Manifold
+			}
+		}
+		k := slices.IndexFunc(s.companies, func(c *company) bool { return c.kind == a.Kind && c.model == a.Model })
+		if k < 0 {
+			k = len(s.companies)
+			s.companies = append(s.companies, &company{kind: a.Kind, model: a.Model, shut: func() error { return nil }})
+		}
+		a.company = s.companies[k]
+		a.company.actors = append(a.company.actors, a)
+		s.actors = append(s.actors, a)
+	}
+	for _, c := range s.companies {
+		if err := c.open(s, opt); err != nil {
+			return sc.Errorf(c.actors[0].Line, "model %s: %w", c.model, err)
+		}
+		for _, a := range c.actors {
+			if err := a.enter(s.Terrain); err != nil {
+				return err
+			}
+		}
+		var err error
+		if c.schedule, err = ecs.NewSchedule(&c.world, 1.0/scenes.TickRate, animsys.Systems()...); err != nil {
+			return err
+		}
+	}
+	for _, a := range s.actors {
+		if err := a.rehearse(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open makes the company's world.
+func (c *company) open(s *Scene, opt *Options) error {
+	net, err := opt.Net(c.model)
+	if err != nil {
+		return err
+	}
+	c.world = arche.NewWorld()
+	c.looks, c.reaches, c.dresses = generic.NewMap1[ecs.LookAt](&c.world), generic.NewMap1[ecs.Reach](&c.world), generic.NewMap1[ecs.Style](&c.world)
+	if c.kind == script.Dog {
+		model, err := mann.NewModel(net)
+		if err != nil {
+			return err
+		}
+		crowd, err := animsys.NewCrowd(&c.world, model, animsys.Options{Capacity: len(c.actors), Terrain: s.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open})
+		if err != nil {
+			return err
+		}
+		c.bodies, c.shut = &crowd.Bodies, crowd.Close
+		c.goals = generic.NewMap1[control.Goal](&c.world)
+		return c.spawn(crowd.Spawn)
+	}
+	model, err := manifold.NewModel(net)
+	if err != nil {
+		return err
+	}
+	steps, err := opt.Net(opt.Footstep)
+	if err != nil {
+		return err
+	}
+	locomotion, err := opt.Net(opt.Locomotion)
+	if err != nil {
+		return err
+	}
+	people := animsys.PeopleOptions{Capacity: len(c.actors), Terrain: s.Terrain, Workers: opt.Workers,
+		Stream: manifold.StreamOptions{Open: opt.Open, BF16: opt.BF16, Batch: len(c.actors)}}
+	if slices.ContainsFunc(c.actors, func(a *actor) bool { return len(a.styles) > 0 }) {
+		if opt.Styles == nil {
+			return errors.New("cutscene: Options.Styles is missing")
+		}
+		if c.styles, err = opt.Styles(); err != nil {
+			return err
+		}
+		if c.styles == nil {
+			return errors.New("there are no styles")
+		}
+		people.Styles = c.styles
+		if i := slices.Index(c.styles.Styles, "neutral"); i >= 0 {
+			people.Known.Styles = 1 << i
+		}
+	}
+	all, err := animsys.NewPeople(&c.world, model, steps, locomotion, people)
+	if err != nil {
+		return err
+	}
+	c.bodies, c.shut = &all.Bodies, all.Close
+	c.curves = generic.NewMap1[manifold.Curve](&c.world)
+	return c.spawn(all.Spawn)
+}
+
+// spawn puts the actors where they begin.
+func (c *company) spawn(one func(at m3.Vec3, yaw float32) (arche.Entity, error)) error {
+	for _, a := range c.actors {
+		var err error
+		if a.entity, err = one(a.At, a.Yaw); err != nil {
+			return err
+		}
+		c.looks.Assign(a.entity, &ecs.LookAt{})
+		if c.kind == script.Person {
+			c.reaches.Assign(a.entity, &ecs.Reach{})
+			c.dresses.Assign(a.entity, &ecs.Style{Method: ecs.MAR})
+		}
+	}
+	return nil
+}
+
+// style returns which of the database's styles has a name.
+func (c *company) style(name string) (int, error) {
+	i := slices.Index(c.styles.Styles, name)
+	if i < 0 {
+		return 0, fmt.Errorf("no style %q: want one of %v", name, c.styles.Styles)
+	}
+	return i, nil
+}
+
+func (c *company) close() error {
+	if c.schedule != nil {
+		c.schedule.Close()
+	}
+	return c.shut()
+}

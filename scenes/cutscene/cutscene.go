@@ -1,0 +1,311 @@
+// Package cutscene is the scene that plays a script: dogs and people who go, act, look
+// and reach at times that are written down, seen by a camera that is directed. What has
+// been played is kept, so that any moment can be seen again at once, bit for bit.
+package cutscene
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"mannequin/animsys/mar"
+	"mannequin/netruntime"
+	"mannequin/scenes"
+	"mannequin/scenes/cutscene/script"
+	"mannequin/terrain"
+)
+
+// Options configure the scene.
+type Options struct {
+	Script *script.Script // required
+
+	// Net opens a network by its name or its file; required. Dog, Manifold, Footstep and
+	// Locomotion are the names of those of actors who name none.
+	Net                                 func(name string) (*netruntime.Net, error)
+	Dog, Manifold, Footstep, Locomotion string
+	Styles                              func() (*mar.Database, error) // required where someone has a style
+
+	Workers int               // goroutines that share the rows; 0 means one per CPU
+	Open    netruntime.Opener // what computes the networks; nil is the processor
+	BF16    bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
+}
+
+const (
+	// prelude is how many ticks pass before a scene begins: people need as many to
+	// set out at its first moment.
+	prelude = 120
+	// hurry is how many ticks one Step makes at most on the way to a moment that has not
+	// been played yet: a window goes on answering.
+	hurry = 8
+	// skip is by how much the arrow keys seek, and repeat after how many ticks they do it
+	// again while they are held.
+	skip, repeat = scenes.TickRate, 15
+)
+
+// The buttons, in order.
+const (
+	play = iota
+	loop
+	begin
+	direct
+)
+
+var buttons = []scenes.Button{
+	play:   {Label: "play", Key: 'K', Lit: true},
+	loop:   {Label: "loop", Key: 'L'},
+	begin:  {Label: "start", Key: 'R'},
+	direct: {Label: "camera", Key: 'C', Lit: true},
+}
+
+var help = []string{
+	"left, right: a second back, ahead   R, Home: to the start   or the slider",
+	"K: play, pause   L: loop   C: the script's camera, or yours",
+}
+
+// Scene is the running scene; it is a scenes.Scene.
+type Scene struct {
+	Script  *script.Script
+	Terrain *terrain.Field
+
+	companies []*company
+	actors    []*actor
+	camera    camera
+
+	ticks    int // of the whole scene: 0 to ticks−1 can be seen
+	made     int // that have been played
+	now, was int // the ticks that are shown, and that they come from
+	goal     int // that is sought, or −1
+	held     int // ticks for which an arrow key has been held
+	panel    scenes.Panel
+}
+
+var _ scenes.Scene = (*Scene)(nil)
+
+// New builds the scene and its first moment.
+func New(opt Options) (*Scene, error) {
+	if opt.Script == nil || opt.Net == nil {
+		return nil, errors.New("cutscene: Options.Script or Net is missing")
+	}
+	field, err := ground(opt.Script)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scene{Script: opt.Script, Terrain: field, ticks: int(math.Ceil(float64(opt.Script.Length)*scenes.TickRate)) + 1, made: -prelude, goal: -1}
+	if err := s.engage(&opt); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.camera = newCamera(opt.Script, field)
+	s.panel = scenes.Panel{Title: opt.Script.Title, Buttons: slices.Clone(buttons),
+		Sliders: []scenes.Slider{{Label: "time, s", Max: float32(s.ticks-1) / scenes.TickRate}}}
+	if err := s.make(0, prelude+1); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// ground makes the script's terrain.
+func ground(s *script.Script) (*terrain.Field, error) {
+	grid := terrain.Grid{Size: 2*script.MaxPlace + 40, Cell: 0.5}
+	switch s.Terrain {
+	case "slope":
+		return terrain.Slope(grid, 0.17, 0)
+	case "steps":
+		return terrain.Steps(grid, 0.12, 1.5)
+	case "hills":
+		return terrain.Hills(grid, terrain.HillsOptions{Seed: s.Seed, Wavelength: 14, MaxSlope: 0.25})
+	}
+	return terrain.Flat(grid)
+}
+
+// make plays on until tick has been made, most ticks at most.
+func (s *Scene) make(tick, most int) error {
+	for ; s.made <= tick && most > 0; most-- {
+		if err := s.tick(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tick plays the next tick, and keeps it.
+func (s *Scene) tick() error {
+	t := float32(s.made) / scenes.TickRate
+	for _, a := range s.actors {
+		a.direct(s, t)
+	}
+	for _, c := range s.companies {
+		if err := c.schedule.Step(); err != nil {
+			return err
+		}
+	}
+	for _, a := range s.actors {
+		a.settle(s.Terrain)
+		if s.made >= 0 {
+			a.keep(s.made)
+		}
+	}
+	s.made++
+	return nil
+}
+
+// Seconds returns how long the scene is.
+func (s *Scene) Seconds() float64 { return float64(s.ticks-1) / scenes.TickRate }
+
+// Seek shows the moment t, seconds from the beginning, or the nearest that there is. One
+// that has been played is there at once; others are played up to it first, hundreds of
+// ticks per second.
+func (s *Scene) Seek(t float64) error {
+	tick := s.nearest(t)
+	if err := s.make(tick, math.MaxInt); err != nil {
+		return err
+	}
+	s.jump(tick)
+	return nil
+}
+
+// nearest returns the tick nearest to a time.
+func (s *Scene) nearest(t float64) int {
+	if !(t > 0) {
+		return 0
+	}
+	return int(min(math.Round(t*scenes.TickRate), float64(s.ticks-1)))
+}
+
+// jump shows a tick that nothing leads over to.
+func (s *Scene) jump(tick int) { s.now, s.was, s.goal = tick, tick, -1 }
+
+// Step runs one tick of what the player has asked for: the scene plays on, or seeks.
+func (s *Scene) Step(in scenes.Input) error {
+	s.control(in)
+	if s.goal >= 0 {
+		if err := s.make(s.goal, hurry); err != nil {
+			return err
+		}
+		if goal := s.goal; s.made <= goal {
+			s.jump(s.made - 1)
+			s.goal = goal
+		} else {
+			s.jump(goal)
+		}
+		return nil
+	}
+	b := s.panel.Buttons
+	switch {
+	case !b[play].Lit:
+		s.was = s.now
+	case s.now+1 < s.ticks:
+		if err := s.make(s.now+1, 1); err != nil {
+			return err
+		}
+		s.was, s.now = s.now, s.now+1
+	case b[loop].Lit:
+		s.jump(0)
+	default:
+		s.was = s.now
+		b[play].Lit = false
+	}
+	return nil
+}
+
+// control does what the player asks for.
+func (s *Scene) control(in scenes.Input) {
+	at := s.now
+	if s.goal >= 0 {
+		at = s.goal
+	}
+	move := in.Touch.Move
+	in.Touch.Move = 0 // an arrow is a second, not a way along the slider
+	switch {
+	case move == 0:
+		s.held = 0
+	case s.held%repeat == 0:
+		s.seek(at + int(math.Copysign(skip, float64(move))))
+		fallthrough
+	default:
+		s.held++
+	}
+	s.panel.Sliders[0].Value = float32(at) / scenes.TickRate
+	if s.panel.Turn(in.Touch) >= 0 {
+		s.seek(s.nearest(float64(s.panel.Sliders[0].Value)))
+	}
+	b := s.panel.Buttons
+	switch key := s.panel.Pressed(in.Touch); {
+	case key == b[begin].Key || in.Reset:
+		s.seek(0)
+	case key == b[play].Key:
+		if b[play].Lit = !b[play].Lit; b[play].Lit && s.now == s.ticks-1 {
+			s.seek(0)
+		}
+	case key == b[loop].Key:
+		b[loop].Lit = !b[loop].Lit
+	case key == b[direct].Key:
+		b[direct].Lit = !b[direct].Lit
+	}
+}
+
+// seek has the next steps go to a tick.
+func (s *Scene) seek(tick int) { s.goal = min(max(tick, 0), s.ticks-1) }
+
+// Frame describes what to draw. The focus is the first actor.
+func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
+	dst.Begin(s.Terrain)
+	for _, c := range s.companies {
+		out := dst.Cast(c.bodies.Skel)
+		n := c.bodies.Skel.Len()
+		out.Bones = slices.Grow(out.Bones, len(c.actors)*n)[:len(c.actors)*n]
+		for i, a := range c.actors {
+			c.bodies.Skel.Interpolate(out.Bones[i*n:(i+1)*n], a.bones(s.was), a.bones(s.now), alpha)
+			out.Tint = append(out.Tint, a.tint)
+		}
+	}
+	first := s.actors[0]
+	dst.Focus = first.bones(s.was)[0].Pos.Lerp(first.bones(s.now)[0].Pos, alpha)
+	dst.Heading = first.yaws[s.now]
+	t := (float32(s.was) + alpha*float32(s.now-s.was)) / scenes.TickRate
+	if s.panel.Buttons[direct].Lit {
+		dst.Shot = s.camera.at(s, t, alpha)
+	}
+	for i := range s.Script.Captions {
+		if c := &s.Script.Captions[i]; t >= c.From && t < c.To {
+			dst.Caption = c.Text
+		}
+	}
+	dst.Help = append(dst.Help, help...)
+	if s.goal >= 0 {
+		dst.HUD = append(dst.HUD, fmt.Sprintf("on the way to %.1f s …", float64(s.goal)/scenes.TickRate))
+	}
+	dst.Panel.Copy(&s.panel)
+	dst.Panel.Sliders[0].Value = float32(s.now) / scenes.TickRate
+}
+
+// Hash returns a number of the moment that is shown: equal ones have equal bits.
+func (s *Scene) Hash() uint64 {
+	h := fnv.New64a()
+	var b []byte
+	put := func(v ...float32) {
+		for _, x := range v {
+			u := math.Float32bits(x)
+			b = append(b, byte(u), byte(u>>8), byte(u>>16), byte(u>>24))
+		}
+	}
+	for _, a := range s.actors {
+		for _, x := range a.bones(s.now) {
+			put(x.Pos.X, x.Pos.Y, x.Pos.Z, x.Rot.X, x.Rot.Y, x.Rot.Z, x.Rot.W)
+		}
+		p := a.places[s.now]
+		put(p.X, p.Y, p.Z, a.yaws[s.now])
+	}
+	h.Write(b)
+	return h.Sum64()
+}
+
+// Close stops the scene's workers.
+func (s *Scene) Close() error {
+	var err error
+	for _, c := range s.companies {
+		err = errors.Join(err, c.close())
+	}
+	return err
+}

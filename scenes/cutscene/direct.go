@@ -1,0 +1,160 @@
+package cutscene
+
+import (
+	"mannequin/animsys/control"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/scenes/cutscene/script"
+)
+
+const (
+	// lead is how much sooner people are told to go than they do, s: their motion comes
+	// in windows that are made ahead.
+	lead = 1.1
+	// dogLead is the same of dogs.
+	dogLead = 0.3
+	// Who is late goes faster by catchUp of what is missing, 1/s. People are told again
+	// after retell ticks, of changes by at least minds, m/s, and turns, rad.
+	catchUp, retell, minds, turns = 0.6, 30, 0.06, 0.18
+	// A dog turns on the spot until it faces its target to within faced rad.
+	faced = 0.2
+	// late is how long after its time a dog goes on to the end of its path, s.
+	late = 3
+)
+
+// direct tells the actor what to do at time t.
+func (a *actor) direct(s *Scene, t float32) {
+	c := a.company
+	look := ecs.LookAt{}
+	for i := range a.looks {
+		if w := a.looks[i].At(t); w > 0 {
+			look = ecs.LookAt{Target: a.looksAt[i].place(), Weight: w}
+		}
+	}
+	*c.looks.Get(a.entity) = look
+	if a.Kind == script.Dog {
+		*c.goals.Get(a.entity) = a.goal(t)
+		return
+	}
+	var reach ecs.Reach
+	for i := range a.reaches {
+		w := a.reaches[i].At(t)
+		if w == 0 {
+			continue
+		}
+		hand := ecs.Hand{Target: a.reachFor[i].place(), Weight: w}
+		if a.reaches[i].Right {
+			reach.Right = hand
+		} else {
+			reach.Left = hand
+		}
+	}
+	*c.reaches.Get(a.entity) = reach
+	style := ecs.Style{Method: ecs.MAR}
+	for i, k := range a.dress {
+		style.Weights[k] = max(style.Weights[k], a.styles[i].At(t))
+	}
+	*c.dresses.Get(a.entity) = style
+	a.walk(t, s.made)
+}
+
+// going returns the move that the actor is on at time t, or has made last; nil: none yet.
+func (a *actor) going(t float32) *script.Move {
+	for i := len(a.moves) - 1; i >= 0; i-- {
+		if t >= a.moves[i].From() {
+			return &a.moves[i]
+		}
+	}
+	return nil
+}
+
+// acting returns the action at time t, or −1.
+func (a *actor) acting(t float32) int {
+	for i := range a.actions {
+		if t >= a.actions[i].From && t < a.actions[i].To {
+			return i
+		}
+	}
+	return -1
+}
+
+// pace returns how fast to go along a move at time t, when the actor has come as far as
+// arc at time seen.
+func pace(m *script.Move, t, seen, arc float32) float32 {
+	_, v := m.Along(t)
+	want, _ := m.Along(seen)
+	return v + catchUp*(want-arc)
+}
+
+// goal returns what a dog does at time t.
+func (a *actor) goal(t float32) control.Goal {
+	at, yaw := a.root()
+	act := a.acting(t)
+	var g control.Goal
+	if act >= 0 {
+		g.Action = a.actions[act].Do
+	}
+	if m := a.going(t + dogLead); m != nil && t < m.To()+late {
+		if g.Path = m.Path; a.arc > m.Path.Length() || t < m.From() {
+			a.arc = 0
+		}
+		a.arc, _ = m.Path.NearestFrom(at, a.arc, 0.3, 0.6)
+		speed := pace(m, t+dogLead, t, a.arc)
+		left := m.Path.Length() - a.arc
+		if g.Action == control.Idle || g.Action == control.Jump {
+			if left > 0.15 {
+				g.Speed = m3.Clamp(speed, 0.3, control.CanterSpeed*1.2)
+				return g
+			}
+		}
+		g.Path = nil
+	}
+	if act >= 0 && g.Action == control.Idle {
+		want := m3.YawOf(a.faces[act].place().Sub(at).Flat())
+		if off := m3.WrapAngle(want - yaw); m3.Abs(off) > faced {
+			g.Turn = control.Steer(yaw, want)
+		}
+	}
+	if g.Action == control.Jump {
+		g.Speed = control.TrotSpeed
+	}
+	return g
+}
+
+// walk tells a person where to go from time t, in that tick.
+func (a *actor) walk(t float32, tick int) {
+	curve := a.company.curves.Get(a.entity)
+	at, _ := a.root()
+	soon := t + lead
+	path := a.rest
+	m := a.going(soon)
+	if m != nil {
+		path = m.Path
+	}
+	fresh := curve.Path != path
+	if fresh {
+		curve.Path, curve.Start, curve.Facing, a.arc = path, 0, 0, 0
+	}
+	if m != nil && t >= m.From() {
+		a.arc, _ = path.NearestFrom(at, a.arc, 0.3, 0.6)
+	}
+	if !fresh && tick%retell != 0 {
+		return
+	}
+	if m != nil && soon < m.To() {
+		v := pace(m, soon, t, a.arc)
+		if t < m.From()+lead { // who sets out is behind for good reason
+			_, v = m.Along(soon)
+		}
+		if v = m3.Clamp(v, 0.4, 4.5); m3.Abs(v-curve.Speed) > minds {
+			curve.Speed = v
+		}
+	}
+	if act := a.acting(soon); act >= 0 {
+		_, ahead := path.At(a.arc)
+		want := m3.YawOf(a.faces[act].place().Sub(at).Flat()) - m3.YawOf(ahead)
+		if want = m3.WrapAngle(want); m3.Abs(m3.WrapAngle(want-curve.Facing)) > turns {
+			curve.Facing = want
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package script
+
+import "strings"
+
+// lines says where in a TOML document the top-level keys are, and the tables of its
+// arrays of tables with their keys: package toml knows that of the last only.
+type lines struct {
+	keys   map[string]int     // top-level keys and tables → line
+	tables map[string][]entry // arrays of tables, in order
+	deep   int                // the first line that nests deeper than any script; 0: none
+}
+
+// entry is a table of an array.
+type entry struct {
+	line int
+	keys map[string]int
+}
+
+// deepest bounds nesting and the parts of dotted keys: package toml's time grows with
+// their square.
+const deepest = 16
+
+// find indexes a document, which need not be a valid one: what it says counts only of
+// those that are.
+func find(doc string) *lines {
+	l := &lines{keys: map[string]int{}, tables: map[string][]entry{}}
+	here := l.keys
+	line, i := 1, 0
+	for i < len(doc) {
+		switch c := doc[i]; {
+		case c == '\n':
+			line++
+			i++
+		case c == ' ' || c == '\t' || c == '\r':
+			i++
+		case c == '#':
+			i = endOfLine(doc, i)
+		case strings.HasPrefix(doc[i:], "[["):
+			end := endOfLine(doc, i)
+			name, _, _ := strings.Cut(doc[i+2:end], "]")
+			l.dots(name, line)
+			e := entry{line, map[string]int{}}
+			name = unquote(name)
+			l.tables[name] = append(l.tables[name], e)
+			here, i = e.keys, end
+		case c == '[':
+			end := endOfLine(doc, i)
+			name, _, _ := strings.Cut(doc[i+1:end], "]")
+			l.dots(name, line)
+			note(l.keys, name, line)
+			here, i = map[string]int{}, end
+		default:
+			end := i
+			for end < len(doc) && doc[end] != '=' && doc[end] != '\n' {
+				end++
+			}
+			l.dots(doc[i:end], line)
+			note(here, doc[i:end], line)
+			i = l.value(doc, end, &line)
+		}
+	}
+	return l
+}
+
+// value passes a value by, which begins at i, and what follows it on its line.
+func (l *lines) value(doc string, i int, line *int) int {
+	depth := 0
+	for i < len(doc) {
+		switch c := doc[i]; c {
+		case '\n':
+			if depth == 0 {
+				return i
+			}
+			*line++
+		case '#':
+			i = endOfLine(doc, i)
+			continue
+		case '"', '\'':
+			i = text(doc, i, line)
+			continue
+		case '[', '{':
+			if depth++; depth > deepest && l.deep == 0 {
+				l.deep = *line
+			}
+		case ']', '}':
+			depth = max(depth-1, 0)
+		}
+		i++
+	}
+	return i
+}
+
+// text returns where the string that begins at i ends.
+func text(doc string, i int, line *int) int {
+	quote := doc[i : i+1]
+	long := strings.Repeat(quote, 3)
+	if strings.HasPrefix(doc[i:], long) {
+		quote = long
+	}
+	for i += len(quote); i < len(doc); i++ {
+		switch {
+		case strings.HasPrefix(doc[i:], quote):
+			return i + len(quote)
+		case doc[i] == '\\' && quote[0] == '"':
+			i++
+			if i < len(doc) && doc[i] == '\n' {
+				*line++
+			}
+		case doc[i] == '\n':
+			if len(quote) == 1 {
+				return i // not TOML
+			}
+			*line++
+		}
+	}
+	return i
+}
+
+// dots notes a name with too many parts.
+func (l *lines) dots(name string, line int) {
+	if strings.Count(name, ".") > deepest && l.deep == 0 {
+		l.deep = line
+	}
+}
+
+// note keeps where a key is first.
+func note(keys map[string]int, key string, line int) {
+	key, _, _ = strings.Cut(key, ".")
+	if key = unquote(key); keys[key] == 0 {
+		keys[key] = line
+	}
+}
+
+func unquote(key string) string { return strings.Trim(key, " \t\r\"'") }
+
+func endOfLine(doc string, i int) int {
+	if n := strings.IndexByte(doc[i:], '\n'); n >= 0 {
+		return i + n
+	}
+	return len(doc)
+}

@@ -1,0 +1,180 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
+)
+
+// Open reads the script file at path: see Read.
+func Open(path string) (*Script, error) {
+	data, err := boundedfile.Read(path, MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	return Read(path, data)
+}
+
+// Read reads a script from the contents of the TOML file called name. Its error names
+// the file and the line, and tells up to ten faults at once, a line each.
+func Read(name string, data []byte) (*Script, error) {
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), MaxFile)
+	}
+	doc := string(data)
+	l := find(doc)
+	if l.deep > 0 {
+		return nil, fmt.Errorf("%s:%d: nested too deeply", name, l.deep)
+	}
+	var values map[string]any
+	_, err := toml.Decode(doc, &values)
+	var at toml.ParseError
+	switch {
+	case errors.As(err, &at):
+		return nil, fmt.Errorf("%s:%d: %s", name, at.Position.Line, at.Message)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p := &parser{reader: reader{name: name}, lines: l, Script: &Script{Name: name}}
+	p.all(values)
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return p.Script, nil
+}
+
+// parser makes a script of a document.
+type parser struct {
+	reader
+	lines *lines
+	*Script
+	named map[string]int // actors
+	left  []leaving      // (actors)
+}
+
+// leaving is where an actor's last move so far leaves it.
+type leaving struct {
+	at   m3.Vec3
+	time float32
+	line int // of the move; 0: none
+}
+
+func (p *parser) all(values map[string]any) {
+	top := &table{reader: &p.reader, values: values, line: 1, keys: p.lines.keys, asked: map[string]bool{}}
+	p.Title = top.text("title", "", 100, false)
+	p.Length = top.number("length", 0, 0.1, MaxLength, true)
+	p.Terrain = top.oneOf("terrain", "flat", false, "flat", "hills", "slope", "steps")
+	p.Seed = uint64(top.number("seed", 1, 0, 1<<24, false))
+	if p.Length == 0 {
+		p.Length = MaxLength // that times are no more errors
+	}
+	p.named = map[string]int{}
+	p.each(top, "actor", p.actor)
+	if len(p.Actors) > MaxActors {
+		p.fail(p.Actors[MaxActors].Line, "%d actors: at most %d", len(p.Actors), MaxActors)
+	} else if n := float32(len(p.Actors)) * p.Length; n > MaxActorSeconds && top.has("length") {
+		p.fail(top.at("length"), "%d actors for %g s: at most %d actor-seconds fit", len(p.Actors), p.Length, MaxActorSeconds)
+	}
+	if len(p.Actors) == 0 && len(p.errs) == 0 {
+		p.fail(1, "nobody is there: want tables [[actor]]")
+	}
+	p.each(top, "move", p.move)
+	p.each(top, "action", p.action)
+	p.each(top, "style", p.style)
+	p.each(top, "look", p.look)
+	p.each(top, "reach", p.reach)
+	p.each(top, "camera", p.camera)
+	p.each(top, "caption", p.caption)
+	top.unknown()
+	p.together()
+}
+
+// each reads the tables of an array.
+func (p *parser) each(top *table, name string, read func(t *table)) {
+	v, ok := top.get(name, false)
+	if !ok {
+		return
+	}
+	var all []map[string]any
+	switch v := v.(type) {
+	case []map[string]any:
+		all = v
+	case []any: // inline
+		for _, v := range v {
+			m, ok := v.(map[string]any)
+			if !ok {
+				p.fail(top.at(name), "%s: want tables [[%s]]", name, name)
+				return
+			}
+			all = append(all, m)
+		}
+	default:
+		p.fail(top.at(name), "%s: want tables [[%s]]", name, name)
+		return
+	}
+	if len(all) > MaxEntries {
+		p.fail(top.at(name), "%d tables [[%s]]: at most %d", len(all), name, MaxEntries)
+		return
+	}
+	for i, values := range all {
+		t := &table{reader: &p.reader, values: values, line: top.at(name), asked: map[string]bool{}}
+		if at := p.lines.tables[name]; i < len(at) {
+			t.line, t.keys = at[i].line, at[i].keys
+		}
+		read(t)
+		t.unknown()
+	}
+}
+
+func (p *parser) actor(t *table) {
+	a := Actor{Line: t.line, Name: t.text("name", "", 40, true), Model: t.text("model", "", 1000, false)}
+	if t.oneOf("kind", "", true, "dog", "person") == "person" {
+		a.Kind = Person
+	}
+	if v, ok := t.get("at", true); ok {
+		a.At = t.ground("at", v)
+	}
+	a.Yaw = rad(t.number("facing", 0, -360, 360, false))
+	a.Colour, a.Coloured = t.colour("colour")
+	if strings.Contains(a.Name, ".") {
+		t.fail(t.at("name"), "name %q: a dot begins a joint's name", a.Name)
+	}
+	if first, ok := p.named[a.Name]; ok && a.Name != "" {
+		t.fail(t.at("name"), "there is an actor %q already, on line %d", a.Name, p.Actors[first].Line)
+	} else {
+		p.named[a.Name] = len(p.Actors)
+	}
+	p.Actors = append(p.Actors, a)
+	p.left = append(p.left, leaving{at: a.At})
+}
+
+// who returns the actor that a table is about, one of kind only where that is given.
+func (p *parser) who(t *table, key string, required bool, only ...Kind) (int, bool) {
+	name := t.text(key, "", 100, required)
+	if name == "" {
+		return -1, false
+	}
+	i, ok := p.named[name]
+	if !ok {
+		t.fail(t.at(key), "no actor %q: want %s", name, p.names())
+		return -1, false
+	}
+	if len(only) > 0 && p.Actors[i].Kind != only[0] {
+		t.fail(t.at(key), "%q is no person: that is for people", name)
+		return -1, false
+	}
+	return i, true
+}
+
+func (p *parser) names() string {
+	var out []string
+	for _, a := range p.Actors {
+		out = append(out, a.Name)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,245 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mannequin/engine/m3"
+)
+
+// maxErrors is how many errors of a script are told at once.
+const maxErrors = 10
+
+// reader collects what is wrong with a script.
+type reader struct {
+	name string
+	errs []lineError
+}
+
+type lineError struct {
+	line int
+	text string
+}
+
+func (r *reader) fail(line int, format string, args ...any) {
+	r.errs = append(r.errs, lineError{line, fmt.Sprintf(format, args...)})
+}
+
+// err returns what was found, in the order of lines, or nil.
+func (r *reader) err() error {
+	if len(r.errs) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.errs, func(a, b lineError) int { return a.line - b.line })
+	var out []string
+	for _, e := range r.errs[:min(len(r.errs), maxErrors)] {
+		out = append(out, fmt.Sprintf("%s:%d: %s", r.name, e.line, e.text))
+	}
+	if more := len(r.errs) - maxErrors; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return errors.New(strings.Join(out, "\n"))
+}
+
+// table reads the keys of one table. What is missing or wrong is told to the reader,
+// and comes out as its zero value.
+type table struct {
+	*reader
+	values map[string]any
+	line   int // of the table
+	keys   map[string]int
+	asked  map[string]bool
+}
+
+// at returns the line of a key.
+func (t *table) at(key string) int {
+	if n := t.keys[key]; n > 0 {
+		return n
+	}
+	return t.line
+}
+
+// get returns a key's value. A required one that is not there is an error.
+func (t *table) get(key string, required bool) (any, bool) {
+	t.asked[key] = true
+	v, ok := t.values[key]
+	if !ok && required {
+		t.fail(t.line, "%s is missing", key)
+	}
+	return v, ok
+}
+
+// has reports whether a key is there.
+func (t *table) has(key string) bool { _, ok := t.get(key, false); return ok }
+
+// unknown tells of keys that nobody has asked for.
+func (t *table) unknown() {
+	for key := range t.values {
+		if !t.asked[key] {
+			t.fail(t.at(key), "unknown key %q: want %s", key, strings.Join(sorted(t.asked), ", "))
+		}
+	}
+}
+
+func sorted(set map[string]bool) []string {
+	var out []string
+	for k := range set {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// text returns a string of at most so many letters, def where it is not there.
+func (t *table) text(key, def string, most int, required bool) string {
+	v, ok := t.get(key, required)
+	if !ok {
+		return def
+	}
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		t.fail(t.at(key), "%s = %v: want a text in quotes", key, brief(v))
+	case s == "" || len([]rune(s)) > most:
+		t.fail(t.at(key), "%s has %d letters: want 1 to %d", key, len([]rune(s)), most)
+	default:
+		return s
+	}
+	return def
+}
+
+// oneOf returns one of some words, def where it is not there.
+func (t *table) oneOf(key, def string, required bool, words ...string) string {
+	s := t.text(key, def, 100, required)
+	if s != "" && !slices.Contains(words, s) {
+		t.fail(t.at(key), "%s = %q: want %s", key, s, strings.Join(words, ", "))
+		return def
+	}
+	return s
+}
+
+// number returns a number from lo to hi, def where it is not there.
+func (t *table) number(key string, def, lo, hi float32, required bool) float32 {
+	v, ok := t.get(key, required)
+	if !ok {
+		return def
+	}
+	if n, ok := t.value(key, v, lo, hi); ok {
+		return n
+	}
+	return def
+}
+
+// value takes v, of a key, for a number.
+func (t *table) value(key string, v any, lo, hi float32) (float32, bool) {
+	var x float64
+	switch n := v.(type) {
+	case int64:
+		x = float64(n)
+	case float64:
+		x = n
+	default:
+		t.fail(t.at(key), "%s = %v: want a number", key, brief(v))
+		return 0, false
+	}
+	if !(x >= float64(lo) && x <= float64(hi)) {
+		t.fail(t.at(key), "%s = %v: want %g to %g", key, x, lo, hi)
+		return 0, false
+	}
+	return float32(x), true
+}
+
+// numbers returns a list of n numbers from lo to hi; n < 0: any number of them, up to
+// most.
+func (t *table) numbers(key string, v any, n, most int, lo, hi float32) ([]float32, bool) {
+	list, ok := v.([]any)
+	switch {
+	case !ok:
+		t.fail(t.at(key), "%s = %v: want a list of numbers in [ ]", key, brief(v))
+		return nil, false
+	case n >= 0 && len(list) != n:
+		t.fail(t.at(key), "%s: %v has %d numbers, want %d", key, brief(v), len(list), n)
+		return nil, false
+	case len(list) > most:
+		t.fail(t.at(key), "%s has %d numbers, at most %d", key, len(list), most)
+		return nil, false
+	}
+	out := make([]float32, len(list))
+	for i, v := range list {
+		if out[i], ok = t.value(key, v, lo, hi); !ok {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// ground takes v for a place on the ground, [x, z].
+func (t *table) ground(key string, v any) m3.Vec3 {
+	n, ok := t.numbers(key, v, 2, 2, -MaxPlace, MaxPlace)
+	if !ok {
+		return m3.Vec3{}
+	}
+	return m3.V(n[0], 0, n[1])
+}
+
+// point takes v for a place, [x, y, z].
+func (t *table) point(key string, v any) m3.Vec3 {
+	n, ok := t.numbers(key, v, 3, 3, -MaxPlace, MaxPlace)
+	if !ok {
+		return m3.Vec3{}
+	}
+	return m3.V(n[0], n[1], n[2])
+}
+
+// list takes v for a list of what each makes of it, 1 to MaxPoints; one alone counts as
+// a list of one.
+func list[T any](t *table, key string, v any, each func(key string, v any) T) []T {
+	all, ok := v.([]any)
+	if !ok {
+		t.fail(t.at(key), "%s = %v: want a list of places in [ ]", key, brief(v))
+		return nil
+	}
+	if len(all) > 0 {
+		if _, nested := all[0].([]any); !nested {
+			return []T{each(key, v)}
+		}
+	}
+	if len(all) == 0 || len(all) > MaxPoints {
+		t.fail(t.at(key), "%s has %d places: want 1 to %d", key, len(all), MaxPoints)
+		return nil
+	}
+	out := make([]T, len(all))
+	for i, v := range all {
+		out[i] = each(key, v)
+	}
+	return out
+}
+
+// colour takes a text as #rrggbb and returns it linear.
+func (t *table) colour(key string) (c [3]float32, ok bool) {
+	s := t.text(key, "", 100, false)
+	if s == "" {
+		return c, false
+	}
+	var rgb [3]uint8
+	if n, err := fmt.Sscanf(s, "#%02x%02x%02x", &rgb[0], &rgb[1], &rgb[2]); n != 3 || err != nil || len(s) != 7 {
+		t.fail(t.at(key), "%s = %q: want a colour as #c04030", key, s)
+		return c, false
+	}
+	for i, v := range rgb {
+		c[i] = float32(math.Pow(float64(v)/255, 2.2))
+	}
+	return c, true
+}
+
+// brief returns a value as it can stand in an error.
+func brief(v any) string {
+	s := fmt.Sprint(v)
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:40]) + "…"
+	}
+	return s
+}

@@ -1,14 +1,11 @@
 layout(location = 0) in vec3 Position;
 layout(location = 1) in vec3 Normal;
-layout(location = 2) in float Patch;
 uniform mat4 MVP;
 out vec3 vPos;
 out vec3 vNormal;
-out float vPatch;
 
 void main() {
 	vPos = Position;
 	vNormal = Normal;
-	vPatch = Patch;
 	gl_Position = MVP * vec4(Position, 1.0);
 }

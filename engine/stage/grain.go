@@ -84,10 +84,16 @@ func unit(h uint32) float32 {
 	return float32(h&0xFFFF) / 0xFFFF
 }
 
-// newGrain uploads the grain, with its coarser pictures.
-func newGrain(gs *gls.GLS) uint32 {
+// newGrain uploads the grain, with its coarser pictures. smooth leads from one to
+// the next without a step, which costs software rendering as much as all else of
+// the ground.
+func newGrain(gs *gls.GLS, smooth bool) uint32 {
 	t := newTexture(gs, unitGrain, gl.LINEAR)
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR)
+	filter := int32(gl.LINEAR_MIPMAP_NEAREST)
+	if smooth {
+		filter = gl.LINEAR_MIPMAP_LINEAR
+	}
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.REPEAT)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.REPEAT)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAX_LEVEL, 8)

@@ -124,7 +124,7 @@ func (s *Stage) build(opt Options) error {
 	}
 	s.air.sun = m3.V(0.55, 0.68, -0.45).Normalize(m3.Up)
 	s.air.fog = 105
-	s.air.grain = newGrain(s.gs)
+	s.air.grain = newGrain(s.gs, !s.software())
 	s.scene, s.shadows, s.over = core.NewNode(), core.NewNode(), core.NewNode()
 
 	s.ground = newGround()

@@ -1,16 +1,16 @@
 #include <light>
 in vec3 vPos;
 in vec3 vNormal;
+in float vMeadow;
 out vec4 color;
 
 void main() {
 	vec3 n = normalize(vNormal);
-	// Blades, tufts and meadows. What is too fine for the distance is even there:
+	// Blades and tufts. What is too fine for the distance is even there:
 	// the coarse pictures of Grain are means of the fine ones.
 	vec4 blades = texture(Grain, vPos.xz * 0.83);
 	vec4 tufts = texture(Grain, vPos.xz * 0.117);
-	float meadow = texture(Grain, vPos.zx * 0.0131).y;
-	float lush = clamp(1.2 * (meadow - 0.5) + 0.8 * (tufts.y - 0.5) + 0.5 - 0.06 * vPos.y, 0.0, 1.0);
+	float lush = clamp(1.2 * (vMeadow - 0.5) + 0.8 * (tufts.y - 0.5) + 0.5 - 0.06 * vPos.y, 0.0, 1.0);
 	float grain = blades.x - 0.5, clumps = tufts.x - 0.5;
 
 	vec3 grass = mix(vec3(0.250, 0.225, 0.098), vec3(0.105, 0.158, 0.050), lush);

@@ -57,12 +57,11 @@ vec3 lit(vec3 albedo, vec3 n, float sun, float soft) {
 }
 
 // encode maps light to the screen: bright light rolls off as on film (Narkowicz's
-// fit of the ACES curve), then comes the curve of sRGB, made of square roots.
+// fit of the ACES curve), then comes the curve of sRGB, within 1 % but for black.
 vec3 encode(vec3 c) {
 	c *= 0.54;
 	c = clamp((c * (2.51 * c + 0.03)) / (c * (2.43 * c + 0.59) + 0.14), 0.0, 1.0);
-	vec3 a = sqrt(c), b = sqrt(a);
-	return clamp(0.662003 * a + 0.684122 * b - 0.323584 * sqrt(b) - 0.0225412 * c, 0.0, 1.0);
+	return 1.1356 * sqrt(c) - 0.1356 * c;
 }
 
 // haze returns how much of what is r metres away the air hides.

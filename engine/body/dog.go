@@ -121,7 +121,7 @@ func newDog(rig *Rig) (*plan, bool) {
 		d.hindleg(side)
 	}
 	d.tail()
-	return &plan{bind: bind, shape: d.shape, parts: d.parts, cell: 0.0095 * d.u, coat: d.coat}, true
+	return &plan{bind: bind, shape: d.shape, parts: d.parts, seen: 2, cell: 0.0095 * d.u, coat: d.coat, detail: d.detail()}, true
 }
 
 // dog collects the blobs. Lengths are metres of a dog whose back, from hips to
@@ -148,6 +148,12 @@ func (d *dog) at(joint string, off ...m3.Vec3) m3.Vec3 {
 func (d *dog) add(joint string, a, b m3.Vec3, ra, rb, squash, blend float32) {
 	d.shape = append(d.shape, blob{joint: d.rig.index(joint), a: a, b: b, ra: ra * d.u, rb: rb * d.u,
 		flat: m3.V(1, 0, 0), squash: squash, blend: blend * d.u})
+}
+
+// detail makes small triangles in the face, whose markings lie in its vertices.
+func (d *dog) detail() func(p m3.Vec3) float32 {
+	face := d.at("Head", m3.V(0, 0, 0.06))
+	return func(p m3.Vec3) float32 { return 1 + 4*m3.Clamp((0.16-p.Dist(face)/d.u)/0.05, 0, 1) }
 }
 
 func (d *dog) torso() {

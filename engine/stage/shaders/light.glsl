@@ -17,7 +17,7 @@ vec3 sky(vec3 dir) {
 	float up = clamp(dir.y, 0.0, 1.0);
 	float low = 1.0 - up;
 	low *= low;
-	vec3 c = mix(vec3(0.11, 0.29, 0.74), vec3(0.68, 0.85, 1.04), low * low);
+	vec3 c = mix(vec3(0.12, 0.32, 0.84), vec3(0.76, 0.97, 1.22), low * low);
 	float s = max(dot(dir, SunDir), 0.0);
 	s *= s; s *= s;
 	c += vec3(0.26, 0.18, 0.08) * s;

@@ -139,10 +139,10 @@ var coats = [...][3]float32{
 	{0.20, 0.11, 0.06}, {0.45, 0.42, 0.38}, {0.62, 0.26, 0.10}, {0.85, 0.80, 0.72},
 }
 
-// coat picks a colour for an entity, the same as long as it lives.
+// coat picks a colour for an entity, the same as long as it lives, and no other's.
 func coat(seed uint64, e arche.Entity) [3]float32 {
 	// Neighbours in number stand near each other: mix well, or colours cluster.
 	h := (seed + uint64(e.ID())) * 0x9e3779b97f4a7c15
 	h = (h ^ h>>32) * 0xd6e8feb86659fd93
-	return coats[(h^h>>32)>>29&7]
+	return scenes.Shade(coats[(h^h>>32)>>29&7], h)
 }

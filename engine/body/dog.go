@@ -150,10 +150,13 @@ func (d *dog) add(joint string, a, b m3.Vec3, ra, rb, squash, blend float32) {
 		flat: m3.V(1, 0, 0), squash: squash, blend: blend * d.u})
 }
 
-// detail makes small triangles in the face, whose markings lie in its vertices.
+// detail makes small triangles in the face and above the paws, where the coat's
+// colours, which lie in the vertices, change.
 func (d *dog) detail() func(p m3.Vec3) float32 {
 	face := d.at("Head", m3.V(0, 0, 0.06))
-	return func(p m3.Vec3) float32 { return 1 + 4*m3.Clamp((0.16-p.Dist(face)/d.u)/0.05, 0, 1) }
+	return func(p m3.Vec3) float32 {
+		return 1 + 4*m3.Clamp((0.16-p.Dist(face)/d.u)/0.05, 0, 1) + 3*m3.Clamp((0.16-p.Y/d.u)/0.05, 0, 1)
+	}
 }
 
 func (d *dog) torso() {

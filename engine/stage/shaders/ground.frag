@@ -1,11 +1,11 @@
 #include <light>
 in vec3 vPos;
 in vec3 vNormal;
+in vec4 vAir;
 in float vMeadow;
 out vec4 color;
 
 void main() {
-	vec3 n = normalize(vNormal);
 	// Blades and tufts. What is too fine for the distance is even there:
 	// the coarse pictures of Grain are means of the fine ones.
 	vec4 blades = texture(Grain, vPos.xz * 0.83);
@@ -18,9 +18,9 @@ void main() {
 	vec3 earth = vec3(0.235, 0.160, 0.095) * (1.0 + 0.9 * grain + 0.6 * clumps);
 	vec3 rock = vec3(0.27, 0.255, 0.24) * (1.0 + 0.5 * grain + 1.1 * clumps);
 	// Steep ground is bare, the steepest is rock; the borders are frayed.
-	float level = n.y + 0.05 * clumps + 0.03 * grain + 0.03 * (lush - 0.5);
+	float level = vNormal.y + 0.05 * clumps + 0.03 * grain + 0.03 * (lush - 0.5);
 	vec3 albedo = mix(rock, mix(earth, grass, smoothstep(0.885, 0.935, level)), smoothstep(0.70, 0.78, level));
 
-	n = normalize(n - vec3(blades.z - 0.5, 0.0, blades.w - 0.5) * 0.7 - vec3(tufts.z - 0.5, 0.0, tufts.w - 0.5) * 0.35);
-	color = vec4(present(lit(albedo, n, shadow(vPos, vNormal), 0.3), vPos), 1.0);
+	vec3 n = normalize(vNormal - vec3(blades.z - 0.5, 0.0, blades.w - 0.5) * 0.7 - vec3(tufts.z - 0.5, 0.0, tufts.w - 0.5) * 0.35);
+	color = vec4(present(lit(albedo, n, shadow(vPos, vNormal), 0.3), vAir), 1.0);
 }

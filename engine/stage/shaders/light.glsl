@@ -67,12 +67,15 @@ vec3 encode(vec3 c) {
 // haze returns how much of what is r metres away the air hides.
 float haze(float r) { return 1.0 - exp(-r * r / (Fog * Fog)); }
 
-// present adds the air between p and the eye.
-vec3 present(vec3 c, vec3 p) {
+// air returns the colour of the air between p and the eye, and how much it hides.
+vec4 air(vec3 p) {
 	vec3 d = p - Eye;
 	float r = length(d);
-	return encode(mix(c, sky(d / r), haze(r)));
+	return vec4(sky(d / r), haze(r));
 }
+
+// present returns what the screen shows of a colour behind air.
+vec3 present(vec3 c, vec4 air) { return encode(mix(c, air.rgb, air.a)); }
 
 float hash(vec3 p) {
 	p = fract(p * 0.3183099 + vec3(0.71, 0.113, 0.419));

@@ -31,5 +31,5 @@ void main() {
 	float gleam = max(dot(n, normalize(vec3(0.0, 0.8, 0.0) + toEye)), 0.0); // of the sky
 	gleam *= gleam; gleam *= gleam; gleam *= gleam; gleam *= gleam; gleam *= gleam;
 	c += black * (shine * vec3(0.7) + gleam * 0.35 * SkyLight);
-	color = vec4(present(c, air(vPos)), 1.0);
+	color = vec4(present(c, vPos), 1.0);
 }

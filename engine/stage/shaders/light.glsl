@@ -77,6 +77,9 @@ vec4 air(vec3 p) {
 // present returns what the screen shows of a colour behind air.
 vec3 present(vec3 c, vec4 air) { return encode(mix(c, air.rgb, air.a)); }
 
+// present of a colour at p.
+vec3 present(vec3 c, vec3 p) { return present(c, air(p)); }
+
 float hash(vec3 p) {
 	p = fract(p * 0.3183099 + vec3(0.71, 0.113, 0.419));
 	p *= 17.0;

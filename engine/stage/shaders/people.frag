@@ -50,5 +50,5 @@ void main() {
 	float shine = max(dot(n, normalize(SunDir + toEye)), 0.0);
 	shine *= shine; shine *= shine; shine *= shine; shine *= shine;
 	c += shine * (0.09 * furry * (1.0 + strands) + 0.05 * bare * (1.0 - furry) + 0.6 * iris);
-	color = vec4(present(c, air(vPos)), 1.0);
+	color = vec4(present(c, vPos), 1.0);
 }

@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo showreel test check build build-cuda cuda test-cuda setup bench bench-peer fuzz vet golden clean
+.PHONY: help demo showreel test check build build-cuda cuda test-cuda setup bench bench-peer fuzz vet golden hour clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -17,7 +17,8 @@ help:
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
 	@echo 'make fuzz    fuzz every parser, FUZZTIME (default 30s) each'
-	@echo 'make golden  the long runs: one simulated hour'
+	@echo 'make golden  render the golden pictures and those in docs/ anew, after a change of looks'
+	@echo 'make hour    the long runs: one simulated hour'
 	@echo 'make clean   remove bin/ and out/'
 
 setup:
@@ -73,7 +74,12 @@ bench-peer: setup
 fuzz: setup
 	@sh scripts/fuzz.sh $${FUZZTIME:-30s}
 
-golden: setup
+# Look at what git diff shows before you commit it.
+golden: build
+	$(GO) test ./engine/stage -run 'Golden$$' -update
+	sh scripts/pictures.sh
+
+hour: setup
 	MANNEQUIN_HOUR=1 $(GO) test -run Hour -v -timeout 60m ./animsys/...
 
 clean:

@@ -33,12 +33,16 @@ type Body struct {
 type Cover uint8
 
 const (
-	// Fur in the tint: how light it is; how dark (nose, eyes, claws); two unused.
+	// Fur in the tint: how light it is; how dark (nose, eyes, claws); how long; one
+	// unused.
 	Fur Cover = iota
 	// Clothes, a shirt in the tint: skin, trousers, shoes and hair. Each lies
 	// where its channel is above ½, the later over the earlier, and rises evenly
-	// across its border, so that the border can be drawn sharp. From 1½ on, skin
-	// is lips, shoes are soles or the white of an eye, and hair is its iris.
+	// across its border, so that the border can be drawn sharp. Along an arm the
+	// channel of the skin rises by 1 in a metre, down to the wrist, and along a leg
+	// that of the trousers from 1 to 1½, so that sleeves and trousers can be of other
+	// lengths. From 1½ on, skin is lips, shoes are soles or the white of an eye, and
+	// hair is its iris.
 	Clothes
 	// Paint is a colour of its own: linear red, green and blue; the last unused. The
 	// tint does not show.

@@ -38,7 +38,7 @@ func (h *human) coat() func(p, n m3.Vec3, joint int) [4]float32 {
 	const wide = 0.3
 	hem, collar := h.hem(), h.collar()
 	skull := h.at("Head")
-	ankle := h.at("LeftFoot").Y
+	ankle, hip := h.at("LeftFoot").Y, h.at("LeftUpLeg").Y
 	ground := h.at("LeftToeBase").Y - soleUnderBall*h.u
 	cuff := ankle + trouserHem*(h.at("LeftLeg").Y-ankle)
 	return func(p, n m3.Vec3, joint int) (c [4]float32) {
@@ -50,9 +50,14 @@ func (h *human) coat() func(p, n m3.Vec3, joint int) [4]float32 {
 			}
 			a, b := h.at(name+"Arm"), h.at(name+"ForeArm")
 			l := a.Dist(b)
-			c[0] = edge(p.Sub(a).Dot(b.Sub(a))/l-sleeveEnd*l, wide)
+			along := p.Sub(a).Dot(b.Sub(a)) / l
+			if along > 0.8*l { // bent below the elbow
+				f := h.at(name + "Hand").Sub(b)
+				along = max(along, l+max(p.Sub(b).Dot(f.Normalize(m3.Up)), -0.2*l))
+			}
+			c[0] = edge(along-sleeveEnd*l, 1)
 		case onLeg:
-			c[1] = edge(hem.Y-p.Y, wide)
+			c[1] = edge(hem.Y-p.Y, wide) + 0.5*m3.Clamp((hip-p.Y)/(hip-ankle), 0, 1)
 			c[2] = edge(cuff-p.Y, 0.04) + edge(ground+0.02*h.u-p.Y, 0.05)
 		case onHead:
 			q := p.Sub(skull).Scale(1 / (headSize * h.u))
@@ -62,7 +67,7 @@ func (h *human) coat() func(p, n m3.Vec3, joint int) [4]float32 {
 			c[1] = edge(hem.Y-p.Y, wide)
 			q := p.Sub(collar).Scale(1 / h.u)
 			rho := m3.Sqrt(q.X*q.X + q.Z*q.Z)
-			c[0] = edge(h.u*(0.9*q.Y+0.42*q.Z-max(0, rho-0.06)), wide)
+			c[0] = edge(h.u*(0.9*q.Y+0.42*q.Z-max(0, rho-0.06)), 0.16)
 		}
 		return c
 	}

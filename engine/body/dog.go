@@ -121,7 +121,7 @@ func newDog(rig *Rig) (*plan, bool) {
 		d.hindleg(side)
 	}
 	d.tail()
-	return &plan{bind: bind, shape: d.shape, parts: d.parts, cell: 0.0095 * d.u, coat: d.coat}, true
+	return &plan{bind: bind, shape: d.shape, parts: d.parts, seen: 2, cell: 0.0095 * d.u, coat: d.coat, detail: d.detail()}, true
 }
 
 // dog collects the blobs. Lengths are metres of a dog whose back, from hips to
@@ -148,6 +148,15 @@ func (d *dog) at(joint string, off ...m3.Vec3) m3.Vec3 {
 func (d *dog) add(joint string, a, b m3.Vec3, ra, rb, squash, blend float32) {
 	d.shape = append(d.shape, blob{joint: d.rig.index(joint), a: a, b: b, ra: ra * d.u, rb: rb * d.u,
 		flat: m3.V(1, 0, 0), squash: squash, blend: blend * d.u})
+}
+
+// detail makes small triangles in the face and above the paws, where the coat's
+// colours, which lie in the vertices, change.
+func (d *dog) detail() func(p m3.Vec3) float32 {
+	face := d.at("Head", m3.V(0, 0, 0.06))
+	return func(p m3.Vec3) float32 {
+		return 1 + 4*m3.Clamp((0.16-p.Dist(face)/d.u)/0.05, 0, 1) + 3*m3.Clamp((0.16-p.Y/d.u)/0.05, 0, 1)
+	}
 }
 
 func (d *dog) torso() {
@@ -182,10 +191,18 @@ func (d *dog) head() {
 			d.shape = append(d.shape, blob{joint: d.rig.index("Head"), a: a, b: b, ra: ra * d.u, rb: rb * d.u,
 				flat: flat, squash: 0.42, blend: blend * d.u})
 		}
-		flap(at(0.040*s, 0.048, -0.004), at(0.064*s, 0.060, -0.012), 0.025, 0.026, 0.016)
-		flap(at(0.064*s, 0.060, -0.012), at(0.083*s, -0.004, 0.004), 0.026, 0.019, 0.010)
-		d.parts = append(d.parts, part{joint: d.rig.index("Head"), centre: at(0.0365*s, 0.019, 0.084),
-			radii: m3.V(0.0098, 0.0115, 0.0098).Scale(d.u), coat: [4]float32{0, 1}})
+		flap(at(0.040*s, 0.046, -0.010), at(0.063*s, 0.046, -0.010), 0.022, 0.023, 0.014)
+		flap(at(0.063*s, 0.046, -0.010), at(0.080*s, 0.004, 0.004), 0.023, 0.027, 0.008)
+		flap(at(0.080*s, 0.004, 0.004), at(0.083*s, -0.040, 0.014), 0.027, 0.012, 0.006)
+		// Cheek, brow, and the flews of the upper lip.
+		d.add("Head", at(0.030*s, -0.026, 0.026), at(0.022*s, -0.034, 0.070), 0.036, 0.022, 1, 0.03)
+		d.add("Head", at(0.020*s, 0.040, 0.066), at(0.030*s, 0.037, 0.058), 0.012, 0.013, 1, 0.014)
+		d.add("Head", at(0.014*s, -0.036, nose(0.10)), at(0.012*s, -0.038, nose(0.145)), 0.020, 0.016, 0.9, 0.012)
+		piece := func(centre, radii m3.Vec3) {
+			d.parts = append(d.parts, part{joint: d.rig.index("Head"), centre: centre, radii: radii.Scale(d.u), coat: [4]float32{0, 1}})
+		}
+		piece(at(0.0365*s, 0.0195, 0.0870), m3.V(0.0108, 0.0118, 0.0105))      // eye
+		piece(at(0.0265*s, -0.0490, nose(0.108)), m3.V(0.0052, 0.0024, 0.036)) // mouth
 	}
 }
 
@@ -232,5 +249,8 @@ func (d *dog) paw(joint string, tip m3.Vec3, s float32) {
 func (d *dog) tail() {
 	a, b, c := d.at("Tail"), d.at("Tail1"), d.at("Tail1Site")
 	d.add("Tail", a.Add(m3.V(0, -0.008, 0.03).Scale(d.u)), b, 0.034, 0.027, 1, 0.025)
-	d.add("Tail1", b, c, 0.028, 0.013, 1, 0.012)
+	// Longer than its bones, and bent up a little.
+	tip := c.Add(c.Sub(b).Scale(0.45)).Add(m3.V(0, 0.035, -0.01).Scale(d.u))
+	d.add("Tail1", b, c, 0.028, 0.020, 1, 0.012)
+	d.add("Tail1", c, tip, 0.020, 0.009, 1, 0.012)
 }

@@ -59,10 +59,10 @@ func (h *human) torso() {
 		if a.Y < base.Y {
 			a = base
 		}
-		h.add(j, a, b, 0.052, 0.050, 0.03)
+		h.add(j, a, b, 0.048, 0.047, 0.03)
 	}
 	if len(h.neck) == 1 {
-		h.add(h.trunk[len(h.trunk)-1], base, base.Lerp(h.at("Head"), 0.5), 0.052, 0.050, 0.03)
+		h.add(h.trunk[len(h.trunk)-1], base, base.Lerp(h.at("Head"), 0.5), 0.048, 0.047, 0.03)
 	}
 }
 

@@ -84,9 +84,6 @@ func TestGroundHeightsAndNormals(t *testing.T) {
 		if m3.V(v[3], v[4], v[5]).Dist(want) > 1e-3 {
 			t.Fatalf("normal (%g, %g, %g), want %v", v[3], v[4], v[5], want)
 		}
-		if v[6] < 0 || v[6] > 1 {
-			t.Fatalf("patch %g", v[6])
-		}
 	}
 }
 
@@ -144,5 +141,59 @@ func TestPutRows(t *testing.T) {
 	got := m3.V(r[0]*p.X+r[1]*p.Y+r[2]*p.Z+r[3], r[4]*p.X+r[5]*p.Y+r[6]*p.Z+r[7], r[8]*p.X+r[9]*p.Y+r[10]*p.Z+r[11])
 	if got.Dist(x.Apply(p)) > 1e-5 {
 		t.Errorf("%v, want %v", got, x.Apply(p))
+	}
+}
+
+// The grain continues at its borders, is 128 in the mean, so that its coarser
+// pictures end in an even grey, and its slopes are those of its noise.
+func TestGrain(t *testing.T) {
+	const n = grainSize
+	pix := grain()
+	var sum [4]float64
+	var steps, jumps float64 // from a texel to the next; the same across the border
+	for y := range n {
+		for x := range n {
+			p, q := pix[4*(y*n+x):], pix[4*(y*n+(x+1)%n):]
+			for c := range sum {
+				sum[c] += float64(p[c])
+			}
+			d := math.Abs(float64(p[0]) - float64(q[0]))
+			steps += d / (n * n)
+			if x == n-1 {
+				jumps += d / n
+			}
+			if x == 0 {
+				continue
+			}
+			left, right, slope := int(pix[4*(y*n+x-1)]), int(q[0]), int(p[2])
+			if min(left, right, slope) > 0 && max(left, right, slope) < 255 && (slope > 130+right-left || slope < 126+right-left) {
+				t.Fatalf("texel (%d, %d): slope %d, want %d", x, y, slope, 128+right-left)
+			}
+		}
+	}
+	for c := range sum {
+		if mean := sum[c] / (n * n); math.Abs(mean-128) > 1.5 {
+			t.Errorf("channel %d is %.1f in the mean", c, mean)
+		}
+	}
+	if jumps > 1.5*steps || steps < 4 {
+		t.Errorf("neighbours differ by %.1f, across the border by %.1f", steps, jumps)
+	}
+}
+
+// A footprint lies under its character, the longer way along it.
+func TestFootprint(t *testing.T) {
+	var bones []m3.Xform
+	along := m3.V(0.6, 0, 0.8)
+	for i := range 11 {
+		bones = append(bones, m3.Xform{Pos: m3.V(1000, 2, -500).Add(along.Scale(0.1 * float32(i-5))), Rot: m3.Ident})
+	}
+	bones[3].Pos.Y = 1.4
+	f := footprintOf(bones)
+	if f.centre.Dist(m3.V(1000, 1.4, -500)) > 1e-3 || m3.Abs(f.along.Dot(along)) < 0.999 {
+		t.Errorf("centre %v, along %v", f.centre, f.along)
+	}
+	if f.a < 0.6 || f.a > 0.8 || f.b > 0.2 {
+		t.Errorf("%g m by %g m", 2*f.a, 2*f.b)
 	}
 }

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/g3n/engine/core"
 	"github.com/g3n/engine/gls"
@@ -23,7 +24,7 @@ type Crowd struct {
 	joints  int
 	max     int // rows that the driver's textures allow
 
-	bones     []float32 // (rows, 3·joints+1, 4) what the texture holds
+	bones     []float32 // (rows, 3·joints+2, 4) what the texture holds
 	rows      int       // characters now
 	capacity  int       // rows of the texture
 	boneTex   uint32
@@ -31,6 +32,7 @@ type Crowd struct {
 	orderTex  uint32
 	runs      []run // one per level, then the shadow's
 	centres   []m3.Vec3
+	prints    []footprint
 	near, far float32 // m: where the middle level begins and ends
 }
 
@@ -48,8 +50,8 @@ func (s *Stage) NewCrowd(b *body.Body) (*Crowd, error) {
 	var size int32
 	gl.GetIntegerv(gl.MAX_TEXTURE_SIZE, &size)
 	c := &Crowd{s: s, body: b, joints: len(b.Bind), max: int(size), near: 5, far: 14}
-	if 3*c.joints+1 > int(size) {
-		return nil, fmt.Errorf("stage: %d joints need a texture %d wide, this driver has %d", c.joints, 3*c.joints+1, size)
+	if 3*c.joints+2 > int(size) {
+		return nil, fmt.Errorf("stage: %d joints need a texture %d wide, this driver has %d", c.joints, 3*c.joints+2, size)
 	}
 	for _, x := range b.Bind {
 		c.invBind = append(c.invBind, x.Inv())
@@ -80,8 +82,8 @@ func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 		return fmt.Errorf("stage: %d tints for %d characters", len(tint), n)
 	}
 	c.rows = n
-	c.centres = c.centres[:0]
-	row := 4 * (3*c.joints + 1)
+	c.centres, c.prints = c.centres[:0], c.prints[:0]
+	row := 4 * (3*c.joints + 2)
 	if need := row * n; cap(c.bones) < need {
 		c.bones = make([]float32, need, need+need/2)
 	}
@@ -96,9 +98,27 @@ func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 			colour = tint[a]
 		}
 		copy(dst[12*c.joints:], colour[:])
+		who := personOf(colour)
+		copy(dst[12*c.joints+4:], who[:])
+		c.prints = append(c.prints, footprintOf(bones[a*c.joints:(a+1)*c.joints]))
 		c.centres = append(c.centres, bones[a*c.joints].Pos)
 	}
 	return nil
+}
+
+// personOf returns what else than its colour tells a character from others, four
+// values from 0 to 1. They follow from the colour, so that whoever keeps it stays
+// who they are.
+func personOf(colour [3]float32) (who [4]float32) {
+	h := uint32(0)
+	for _, c := range colour {
+		h = (h ^ math.Float32bits(c)) * 0x9E3779B1
+		h ^= h >> 16
+	}
+	for k := range who {
+		who[k] = unit(h + uint32(k)*0x85EBCA77)
+	}
+	return who
 }
 
 // putRows writes the three rows of x's 3×4 matrix.
@@ -139,7 +159,7 @@ func (c *Crowd) plan(eye m3.Vec3, seen, shaded *math32.Frustum) {
 	gs := c.s.gs
 	gs.ActiveTexture(gls.TEXTURE0 + unitBones)
 	gs.BindTexture(gls.TEXTURE_2D, c.boneTex)
-	w := int32(3*c.joints + 1)
+	w := int32(3*c.joints + 2)
 	if c.rows > c.capacity {
 		c.capacity = min(c.rows+c.rows/2, c.max)
 		gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, w, int32(c.capacity), 0, gl.RGBA, gl.FLOAT, nil)

@@ -11,9 +11,9 @@ import (
 // where feet are looked at and small in all.
 const (
 	groundCells  = 48    // cells along a side of every grid; a multiple of 4
-	groundLevels = 6     // grids
+	groundLevels = 7     // grids
 	groundCell   = 0.125 // m: cells of the finest grid
-	groundVertex = 7     // floats per vertex
+	groundVertex = 6     // floats per vertex
 )
 
 // HeightFunc returns the ground's height in metres at the world point (x, z).
@@ -31,7 +31,7 @@ type ground struct {
 }
 
 func newGround() *ground {
-	return &ground{geom: newGeometry(nil, nil, 3, 3, 1)} // position, normal, patch
+	return &ground{geom: newGeometry(nil, nil, 3, 3)} // position, normal
 }
 
 // move centres the ground on p, when p has left the cell that it was built for.
@@ -100,7 +100,7 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 			}
 			d := m3.V(-sx, 1, -sz).Normalize(m3.Up)
 			x, z := float32(x0+i-1)*cell, float32(z0+k-1)*cell
-			g.vertices = append(g.vertices, x, y, z, d.X, d.Y, d.Z, patches(x, z))
+			g.vertices = append(g.vertices, x, y, z, d.X, d.Y, d.Z)
 		}
 	}
 	for k := range groundCells {
@@ -118,26 +118,4 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 			}
 		}
 	}
-}
-
-// patches returns how lush the ground is at (x, z), from 0 to 1: smooth noise
-// of two sizes, the same for every terrain. It is a vertex's business, because
-// noise for every pixel is what software rendering spends most time on.
-func patches(x, z float32) float32 {
-	return 0.65*valueNoise(0.35*x, 0.35*z) + 0.35*valueNoise(1.3*x+31, 1.3*z+17)
-}
-
-// valueNoise interpolates random values at whole numbers of x and z.
-func valueNoise(x, z float32) float32 {
-	fx, fz := float32(math.Floor(float64(x))), float32(math.Floor(float64(z)))
-	u, v := x-fx, z-fz
-	u, v = u*u*(3-2*u), v*v*(3-2*v)
-	at := func(i, k int32) float32 {
-		h := uint32(int32(fx)+i)*0x9E3779B1 ^ uint32(int32(fz)+k)*0x85EBCA77
-		h ^= h >> 15
-		h *= 0x2C1B3C6D
-		h ^= h >> 13
-		return float32(h&0xFFFF) / 0xFFFF
-	}
-	return m3.Lerp(m3.Lerp(at(0, 0), at(1, 0), u), m3.Lerp(at(0, 1), at(1, 1), u), v)
 }

@@ -32,10 +32,7 @@ func TestPeopleAreDressed(t *testing.T) {
 	s := open(t, 320, 400)
 	s.SetGround(flat)
 	rig := personRig()
-	b, err := body.New(rig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := grown(t, personBody)
 	turned := m3.Xform{Rot: m3.YawQuat(2.5)} // toward the sun
 	var bones []m3.Xform
 	for _, x := range b.Bind {

@@ -49,6 +49,7 @@ type air struct {
 	fog       float32 // m
 	shadow    math32.Matrix4
 	shadowMap uint32 // texture
+	grain     uint32 // texture
 }
 
 // shade is a g3n material for one of our programs: the state comes from
@@ -58,15 +59,17 @@ type shade struct {
 	air              *air // nil for programs without light
 	uEye, uSun, uFog gls.Uniform
 	uShadow, uMap    gls.Uniform
+	uGrain           gls.Uniform
 	setup            func(gs *gls.GLS) // the program's own uniforms; may be nil
 }
 
-// Texture units: the shadow map has its own in every program.
+// Texture units: the shadow map and the grain have their own in every program.
 const (
 	unitPicture = 0
 	unitBones   = 1
 	unitOrder   = 2
 	unitShadow  = 3
+	unitGrain   = 4
 )
 
 func newShade(program string, a *air, setup func(gs *gls.GLS)) *shade {
@@ -81,6 +84,7 @@ func newShade(program string, a *air, setup func(gs *gls.GLS)) *shade {
 	s.uFog.Init("Fog")
 	s.uShadow.Init("ShadowMatrix")
 	s.uMap.Init("ShadowMap")
+	s.uGrain.Init("Grain")
 	return s
 }
 
@@ -93,6 +97,7 @@ func (s *shade) RenderSetup(gs *gls.GLS) {
 		gs.Uniform1f(s.uFog.Location(gs), a.fog)
 		gs.UniformMatrix4fv(s.uShadow.Location(gs), 1, false, &a.shadow[0])
 		bindTexture(gs, unitShadow, a.shadowMap, &s.uMap)
+		bindTexture(gs, unitGrain, a.grain, &s.uGrain)
 	}
 	if s.setup != nil {
 		s.setup(gs)

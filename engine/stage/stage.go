@@ -53,6 +53,7 @@ type Stage struct {
 
 	crowds    []*Crowd
 	ground    *ground
+	contacts  *contacts
 	path      *mesh
 	pathMesh  *graphic.Mesh
 	pathV     []float32
@@ -137,11 +138,14 @@ func (s *Stage) build(opt Options) error {
 		return err
 	}
 	s.air.sun = m3.V(0.55, 0.68, -0.45).Normalize(m3.Up)
-	s.air.fog = 70
+	s.air.fog = 105
+	s.air.grain = newGrain(s.gs, !s.software())
 	s.scene, s.shadows, s.over = core.NewNode(), core.NewNode(), core.NewNode()
 
 	s.ground = newGround()
-	s.scene.Add(newMesh(s.ground.geom, newShade("ground", &s.air, nil), 1))
+	s.scene.Add(newMesh(s.ground.geom, newShade("ground", &s.air, nil), 2))
+	s.contacts = newContacts(&s.air)
+	s.scene.Add(s.contacts.graphic)
 	v, i := newQuad()
 	s.skyUni.Init("Unproject")
 	sky := newShade("sky", &s.air, func(gs *gls.GLS) {
@@ -224,6 +228,7 @@ func (s *Stage) Draw(v View) error {
 	for _, c := range s.crowds {
 		c.plan(s.Camera.eye, seen, shaded)
 	}
+	s.contacts.set(s.crowds, s.ground.height, seen, &s.air)
 
 	gl.BindFramebuffer(gl.FRAMEBUFFER, s.shadowFB)
 	s.gs.Viewport(0, 0, shadowSize, shadowSize)

@@ -4,53 +4,81 @@ uniform vec3 Eye;       // camera, world, m
 uniform vec3 SunDir;    // toward the sun, unit
 uniform mat4 ShadowMatrix;
 uniform sampler2DShadow ShadowMap;
+uniform sampler2D Grain; // see grain.go
 uniform float Fog;      // distance at which air hides about 63 %, m
 
-const vec3 SunColor = vec3(1.38, 1.20, 0.92);
-const vec3 SkyLight = vec3(0.36, 0.46, 0.66);
-const vec3 GroundLight = vec3(0.17, 0.17, 0.11);
+const vec3 SunColor = vec3(2.05, 1.74, 1.30);
+const vec3 SkyLight = vec3(0.46, 0.56, 0.74);
+const vec3 GroundLight = vec3(0.25, 0.24, 0.16);
 
+// sky returns the light that comes from dir. Below the horizon it is that of the
+// horizon, which air takes on, so that the ground ends without an edge.
 vec3 sky(vec3 dir) {
 	float up = clamp(dir.y, 0.0, 1.0);
-	vec3 c = mix(vec3(0.68, 0.81, 0.93), vec3(0.09, 0.28, 0.66), 1.0 - (1.0 - up) * (1.0 - up));
+	float low = 1.0 - up;
+	low *= low;
+	vec3 c = mix(vec3(0.12, 0.32, 0.84), vec3(0.76, 0.97, 1.22), low * low);
 	float s = max(dot(dir, SunDir), 0.0);
+	s *= s; s *= s;
+	c += vec3(0.26, 0.18, 0.08) * s;
 	s *= s; s *= s; s *= s;
-	return c + vec3(0.30, 0.22, 0.10) * s;
+	return c + vec3(0.30, 0.24, 0.14) * s;
 }
 
 // shadow returns how much of the sun reaches p: 0 to 1. Beyond the map all is
 // lit; the border fades.
 float shadow(vec3 p, vec3 n) {
-	vec4 q = ShadowMatrix * vec4(p + n * 0.012, 1.0);
+	vec4 q = ShadowMatrix * vec4(p + n * 0.016, 1.0);
 	vec3 s = q.xyz * 0.5 + 0.5;
 	float edge = max(abs(q.x), abs(q.y));
 	if (edge >= 1.0 || s.z >= 1.0) return 1.0;
-	// Four taps on a turned square.
-	vec2 t = vec2(-1.0, -0.4) * (0.75 / float(textureSize(ShadowMap, 0).x));
-	vec2 u = vec2(t.y, -t.x);
+	// Borders are soft over some 3 cm, wherever texels are not larger than that.
+	float soft = 0.5 * length(vec3(ShadowMatrix[0].x, ShadowMatrix[1].x, ShadowMatrix[2].x)); // of the map, per m
+	float r = max(0.016 * soft, 1.2 / float(textureSize(ShadowMap, 0).x));
+	// Four taps on a turned square; most places are wholly lit or wholly dark.
+	vec2 t = vec2(-0.92, -0.38) * r, u = vec2(t.y, -t.x);
 	float light = texture(ShadowMap, vec3(s.xy + t, s.z)) + texture(ShadowMap, vec3(s.xy - t, s.z))
 		+ texture(ShadowMap, vec3(s.xy + u, s.z)) + texture(ShadowMap, vec3(s.xy - u, s.z));
+	if (light > 0.001 && light < 3.999) {
+		t = vec2(-0.20, 0.52) * r, u = vec2(t.y, -t.x);
+		light += texture(ShadowMap, vec3(s.xy + t, s.z)) + texture(ShadowMap, vec3(s.xy - t, s.z))
+			+ texture(ShadowMap, vec3(s.xy + u, s.z)) + texture(ShadowMap, vec3(s.xy - u, s.z));
+		light *= 0.5;
+	}
 	return mix(light * 0.25, 1.0, smoothstep(0.85, 1.0, edge));
 }
 
-vec3 lit(vec3 albedo, vec3 n, float sun) {
+// lit returns albedo in the light of sun, sky and ground. Through what is soft,
+// as fur and skin are, light goes some way beyond where the sun sets: soft, 0 to 1.
+vec3 lit(vec3 albedo, vec3 n, float sun, float soft) {
 	vec3 ambient = mix(GroundLight, SkyLight, n.y * 0.5 + 0.5);
-	return albedo * (ambient + SunColor * (max(dot(n, SunDir), 0.0) * sun));
+	float facing = max((dot(n, SunDir) + 0.5 * soft) / (1.0 + 0.5 * soft), 0.0);
+	return albedo * (ambient + SunColor * (facing * sun));
 }
 
-// encode rolls off bright light, so that white fur keeps its shape, and applies
-// the screen's curve.
-vec3 encode(vec3 c) { return sqrt(clamp(c / (0.82 + 0.42 * c), 0.0, 1.0)); }
+// encode maps light to the screen: bright light rolls off as on film (Narkowicz's
+// fit of the ACES curve), then comes the curve of sRGB, within 1 % but for black.
+vec3 encode(vec3 c) {
+	c *= 0.54;
+	c = clamp((c * (2.51 * c + 0.03)) / (c * (2.43 * c + 0.59) + 0.14), 0.0, 1.0);
+	return 1.1356 * sqrt(c) - 0.1356 * c;
+}
 
-// present adds the air between p and the eye.
-vec3 present(vec3 c, vec3 p) {
+// haze returns how much of what is r metres away the air hides.
+float haze(float r) { return 1.0 - exp(-r * r / (Fog * Fog)); }
+
+// air returns the colour of the air between p and the eye, and how much it hides.
+vec4 air(vec3 p) {
 	vec3 d = p - Eye;
 	float r = length(d);
-	vec3 dir = d / r;
-	float air = 1.0 - exp(-r * r / (Fog * Fog));
-	c = mix(c, sky(vec3(dir.x, max(dir.y, 0.0), dir.z)), air);
-	return encode(c);
+	return vec4(sky(d / r), haze(r));
 }
+
+// present returns what the screen shows of a colour behind air.
+vec3 present(vec3 c, vec4 air) { return encode(mix(c, air.rgb, air.a)); }
+
+// present of a colour at p.
+vec3 present(vec3 c, vec3 p) { return present(c, air(p)); }
 
 float hash(vec3 p) {
 	p = fract(p * 0.3183099 + vec3(0.71, 0.113, 0.419));

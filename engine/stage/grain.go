@@ -1,0 +1,103 @@
+package stage
+
+import (
+	"math"
+
+	"github.com/g3n/engine/gls"
+	"github.com/go-gl/gl/v3.3-core/gl"
+
+	"mannequin/engine/m3"
+)
+
+// grainSize is the side of the grain's picture in texels, a power of two.
+const grainSize = 256
+
+// grain returns a picture that continues at its borders, four bytes per texel,
+// 128 in the mean: fine noise, blotches, and the fine noise's slopes along x and
+// y. Ground and sky are made of it; noise worked out for every pixel is what
+// software rendering would spend most of its time on.
+func grain() []byte {
+	const n = grainSize
+	fine, blotch := make([]float32, n*n), make([]float32, n*n)
+	for y := range n {
+		for x := range n {
+			u, v := float32(x)/n, float32(y)/n
+			f := float32(0)
+			for k, share := range []float32{0.10, 0.16, 0.22, 0.27, 0.25} {
+				f += share * tileNoise(u, v, 8<<k, uint32(k))
+			}
+			fine[y*n+x] = f
+			b := float32(0)
+			for k, share := range []float32{0.50, 0.30, 0.20} {
+				b += share * tileNoise(u, v, 4<<k, uint32(10+k))
+			}
+			blotch[y*n+x] = b
+		}
+	}
+	even(fine)
+	even(blotch)
+	pix := make([]byte, 4*n*n)
+	put := func(x float32) byte { return byte(m3.Clamp(128+x, 0, 255)) }
+	for y := range n {
+		for x := range n {
+			i := y*n + x
+			dx := fine[y*n+(x+1)%n] - fine[y*n+(x+n-1)%n]
+			dy := fine[(y+1)%n*n+x] - fine[(y+n-1)%n*n+x]
+			pix[4*i], pix[4*i+1] = put(42*fine[i]), put(42*blotch[i])
+			pix[4*i+2], pix[4*i+3] = put(42*dx), put(42*dy)
+		}
+	}
+	return pix
+}
+
+// even moves and scales x to a mean of 0 and a standard deviation of 1.
+func even(x []float32) {
+	var sum, squares float64
+	for _, v := range x {
+		sum += float64(v)
+		squares += float64(v) * float64(v)
+	}
+	mean := sum / float64(len(x))
+	scale := float32(1 / math.Sqrt(squares/float64(len(x))-mean*mean))
+	for i := range x {
+		x[i] = (x[i] - float32(mean)) * scale
+	}
+}
+
+// tileNoise interpolates random values, cells of them from 0 to 1 each way.
+func tileNoise(u, v float32, cells, seed uint32) float32 {
+	u, v = u*float32(cells), v*float32(cells)
+	i, k := uint32(u), uint32(v)
+	u, v = u-float32(i), v-float32(k)
+	u, v = u*u*(3-2*u), v*v*(3-2*v)
+	at := func(i, k uint32) float32 { return unit((i%cells)*0x9E3779B1 ^ (k%cells)*0x85EBCA77 ^ seed*0xC2B2AE3D) }
+	return m3.Lerp(m3.Lerp(at(i, k), at(i+1, k), u), m3.Lerp(at(i, k+1), at(i+1, k+1), u), v)
+}
+
+// unit returns a value from 0 to 1 that looks random, always the same for h.
+func unit(h uint32) float32 {
+	h ^= h >> 15
+	h *= 0x2C1B3C6D
+	h ^= h >> 12
+	h *= 0x297A2D39
+	h ^= h >> 15
+	return float32(h&0xFFFF) / 0xFFFF
+}
+
+// newGrain uploads the grain, with its coarser pictures. smooth leads from one to
+// the next without a step, which costs software rendering as much as all else of
+// the ground.
+func newGrain(gs *gls.GLS, smooth bool) uint32 {
+	t := newTexture(gs, unitGrain, gl.LINEAR)
+	filter := int32(gl.LINEAR_MIPMAP_NEAREST)
+	if smooth {
+		filter = gl.LINEAR_MIPMAP_LINEAR
+	}
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.REPEAT)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.REPEAT)
+	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAX_LEVEL, 8)
+	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, grainSize, grainSize, 0, gl.RGBA, gl.UNSIGNED_BYTE, gl.Ptr(grain()))
+	gl.GenerateMipmap(gl.TEXTURE_2D)
+	return t
+}

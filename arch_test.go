@@ -28,6 +28,7 @@ var arrows = []arrow{
 	{"engine/body", []string{"engine/m3"}, "meshes made from a skeleton, without GL"},
 	{"engine/draw", []string{"engine/m3", "golang.org/x/image/..."}, "pictures on the CPU, without GL"},
 	{"engine/media", []string{"internal/atomicfile"}, "frames in, files out"},
+	{"engine/stage/internal/gl", []string{"github.com/go-gl/..."}, "OpenGL and WebGL2 under one set of names"},
 	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
 		"the only package that touches the window and GL"},
 

@@ -14,6 +14,9 @@ precision highp isampler2D;
 precision highp sampler2DShadow;
 `
 
+// SlowErrors says that to ask for errors is to wait until all is drawn.
+const SlowErrors = true
+
 // ctx is the page's one drawing context.
 var ctx js.Value
 

@@ -11,6 +11,9 @@ import (
 // Precision begins every shader.
 const Precision = ""
 
+// SlowErrors says that to ask for errors is to wait until all is drawn.
+const SlowErrors = false
+
 // Init finds OpenGL's functions for the current context.
 func Init() error { return gl.Init() }
 

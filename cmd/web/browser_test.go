@@ -1,0 +1,192 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// chromium finds the browser, or skips the test.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("MANNEQUIN_WEB") != "" {
+		t.Fatal("no Chromium: install the package chromium")
+	}
+	t.Skip("no Chromium: make test-web installs one and runs this test")
+	return ""
+}
+
+// build builds the page, into a folder that the test leaves.
+func build(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "web")
+	if out, err := exec.Command("sh", "../../scripts/web.sh", dir).CombinedOutput(); err != nil {
+		t.Fatalf("scripts/web.sh: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// tab is a page in a browser, and what it complained of.
+type tab struct {
+	context.Context
+	t      *testing.T
+	wrongs chan string
+}
+
+// browse starts a browser that draws in software.
+func browse(t *testing.T) *tab {
+	t.Helper()
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+		chromedp.WindowSize(960, 600), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
+	for flag, value := range map[string]any{"disable-gpu": true, "use-angle": "swiftshader", "enable-unsafe-swiftshader": true, "disable-quic": true,
+		"disable-component-update": true} {
+		opts = append(opts, chromedp.Flag(flag, value))
+	}
+	ctx, end := context.WithTimeout(context.Background(), 5*time.Minute)
+	t.Cleanup(end)
+	ctx, end = chromedp.NewExecAllocator(ctx, opts...)
+	t.Cleanup(end)
+	ctx, end = chromedp.NewContext(ctx)
+	t.Cleanup(end)
+	b := &tab{ctx, t, make(chan string, 100)}
+	chromedp.ListenTarget(ctx, func(event any) {
+		said := ""
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			said = e.ExceptionDetails.Error()
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning || e.Type == runtime.APITypeAssert {
+				for _, a := range e.Args {
+					said += string(a.Value) + a.Description + " "
+				}
+			}
+		}
+		if said != "" {
+			select {
+			case b.wrongs <- said:
+			default:
+			}
+		}
+	})
+	return b
+}
+
+func (b *tab) do(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// state is what cmd/web tells of itself.
+type state struct {
+	Pictures, Ticks   int
+	TickMs, PictureMs float64
+	Focus             [3]float64
+}
+
+func (b *tab) state() (s state) {
+	b.t.Helper()
+	var text string
+	b.do(chromedp.Evaluate(`JSON.stringify(mannequin.state())`, &text))
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
+
+// until waits for a condition of the page.
+func (b *tab) until(what, condition string) {
+	b.t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		var ok bool
+		var card string
+		b.do(chromedp.Evaluate(condition, &ok), chromedp.Evaluate(`document.getElementById("card").className + document.getElementById("message").textContent`, &card))
+		if ok {
+			return
+		}
+		if strings.HasPrefix(card, "wrong") || time.Now().After(deadline) {
+			b.t.Fatalf("%s did not happen; the page says: %s", what, card)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// play opens a scene and waits for its first pictures.
+func (b *tab) play(address string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address))
+	b.until("playing "+address, `!!window.mannequin && mannequin.state().pictures > 3`)
+}
+
+// picture writes what the browser shows to a folder that the environment names.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("MANNEQUIN_WEB_PICTURES")
+	if dir == "" {
+		return
+	}
+	var png []byte
+	b.do(chromedp.FullScreenshot(&png, 100))
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// fine fails the test where the page complained of anything.
+func (b *tab) fine() {
+	b.t.Helper()
+	for {
+		select {
+		case said := <-b.wrongs:
+			b.t.Errorf("the browser's console says: %s", said)
+		default:
+			return
+		}
+	}
+}
+
+// hold presses a key, by its place, until a condition of the page holds.
+func (b *tab) hold(code, what, condition string) {
+	b.t.Helper()
+	b.do(input.DispatchKeyEvent(input.KeyDown).WithCode(code))
+	b.until(what, condition)
+	b.do(input.DispatchKeyEvent(input.KeyUp).WithCode(code))
+}
+
+func TestBrowser(t *testing.T) {
+	b := browse(t)
+	site := httptest.NewServer(http.FileServer(http.Dir(build(t))))
+	defer site.Close()
+
+	b.play(site.URL)
+	before := b.state()
+	b.picture("quadruped")
+	b.hold("KeyW", "the dog's walk", `Math.hypot(mannequin.state().focus[0], mannequin.state().focus[2]) > 0.5`)
+	after := b.state()
+	b.picture("quadruped-walking")
+	if after.Pictures < before.Pictures+3 || after.Ticks < before.Ticks+20 {
+		t.Errorf("the dog walked in %d ticks and %d pictures", after.Ticks-before.Ticks, after.Pictures-before.Pictures)
+	}
+	t.Logf("%+v", after)
+	b.fine()
+}

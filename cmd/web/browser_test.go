@@ -113,19 +113,20 @@ func (b *tab) state() (s state) {
 	return s
 }
 
-// until waits for a condition of the page.
+// until waits for a condition of the page, which may be one that is still loading.
 func (b *tab) until(what, condition string) {
 	b.t.Helper()
 	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		var ok bool
 		var card string
-		b.do(chromedp.Evaluate(condition, &ok), chromedp.Evaluate(`document.getElementById("card").className + document.getElementById("message").textContent`, &card))
+		err := chromedp.Run(b, chromedp.Evaluate(condition, &ok),
+			chromedp.Evaluate(`document.getElementById("card").className + document.getElementById("message").textContent`, &card))
 		if ok {
 			return
 		}
-		if strings.HasPrefix(card, "wrong") || time.Now().After(deadline) {
-			b.t.Fatalf("%s did not happen; the page says: %s", what, card)
+		if b.Err() != nil || strings.HasPrefix(card, "wrong") || time.Now().After(deadline) {
+			b.t.Fatalf("%s did not happen: %v; the page says: %s", what, err, card)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -188,5 +189,23 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("the dog walked in %d ticks and %d pictures", after.Ticks-before.Ticks, after.Pictures-before.Pictures)
 	}
 	t.Logf("%+v", after)
+
+	// Another scene, by the address alone.
+	b.do(chromedp.Evaluate(`location.hash = "scene=latent"`, nil))
+	b.until("the scene latent", `!!window.mannequin && document.getElementById("scene")?.value === "latent" && mannequin.state().pictures > 3`)
+	b.picture("latent")
 	b.fine()
+
+	// What cannot be played is told.
+	for address, want := range map[string]string{
+		"#scene=ballet": `no scene "ballet"`, "#model=nothing": "cannot fetch models/nothing.safetensors: 404",
+	} {
+		b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(site.URL+address))
+		b.do(chromedp.WaitVisible("#card.wrong"))
+		var said string
+		if b.do(chromedp.Text("#message", &said)); !strings.Contains(said, want) {
+			t.Errorf("%s: the page says %q, want %q", address, said, want)
+		}
+		b.picture("wrong")
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -11,9 +12,9 @@ import (
 )
 
 // agents is how many a scene has in a browser unless the address says, where that is
-// not what playbill has: WebAssembly has one thread and no vector instructions for Go,
+// not what playbill has: Go in WebAssembly has one thread and no vector instructions,
 // so fewer keep up with 60 ticks per second.
-var agents = map[string]int{"quadruped": 2, "crowd": 3, "people": 6, "latent": 0, "strnn": 6}
+var agents = map[string]int{"quadruped": 3, "crowd": 5, "people": 4, "strnn": 8}
 
 // defaults returns the setup of a scene in a browser.
 func defaults(scene string) playbill.Setup {
@@ -39,7 +40,7 @@ var keys = map[string]func(s *playbill.Setup, value string) error{
 func parse(fragment string) (playbill.Setup, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(fragment, "#"))
 	if err != nil {
-		return playbill.Setup{}, fmt.Errorf("the address: %w", err)
+		return defaults(playbill.Scenes[0]), fmt.Errorf("the address: %w", err)
 	}
 	scene := playbill.Scenes[0]
 	if values.Has("scene") {
@@ -58,7 +59,11 @@ func parse(fragment string) (playbill.Setup, error) {
 			return s, fmt.Errorf("the address says %s=%s: want a whole number", key, v[0])
 		}
 	}
-	return s, s.Check()
+	if err := s.Check(); err != nil {
+		// It names fields as flags.
+		return s, errors.New(strings.ReplaceAll(err.Error(), "--", ""))
+	}
+	return s, nil
 }
 
 // modelFile returns where the weights of a network lie beside the page.

@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]string{
-		"#scene=ballet": `no scene "ballet"`, "#agents=many": "agents=many: want a whole number", "#agents=-1": "-1", "#agents=99999": "99999",
+		"#scene=ballet": `no scene "ballet"`, "#agents=many": "agents=many: want a whole number", "#agents=-1": "agents -1: want", "#agents=99999": "99999",
 		"#agnets=3": "agnets=3: want scene, agents", "#agents=1&agents=2": "agents 2 times", "#scene=%zz": "address", "#terrain=sea": "sea",
 		"#scene=crowd&agents=0": "0", "#seed=-1": "seed=-1",
 	} {

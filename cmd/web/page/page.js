@@ -47,10 +47,18 @@ async function watch(answer, file) {
 page.fetch = async (file) => {
   const pieces = await watch(await get(file), file);
   const bytes = new Uint8Array(await new Blob(pieces).arrayBuffer());
-  at("message").textContent = "getting ready";
-  at("amount").textContent = "";
+  await ready();
   return bytes;
 };
+
+// ready tells that something long is about to happen in the program, and waits until
+// that is to be seen.
+function ready() {
+  at("message").textContent = "getting ready, which can take some seconds";
+  at("amount").textContent = "";
+  at("progress").removeAttribute("value");
+  return new Promise((go) => setTimeout(go, 30));
+}
 
 // offer fills in the choice: scenes has what each has as a rule, by name, and now is
 // what is played.
@@ -67,7 +75,14 @@ page.offer = (scenes, now) => {
   scene.addEventListener("change", () => show(scenes[scene.value]));
   at("choice").addEventListener("submit", (e) => {
     e.preventDefault();
-    location.hash = new URLSearchParams({ scene: scene.value, agents: count.value, terrain: terrain.value });
+    // What else the address says stays, for the same scene.
+    const was = scene.value === now.scene ? location.hash.slice(1) : "";
+    const address = new URLSearchParams(was);
+    address.set("scene", scene.value);
+    address.set("agents", count.value);
+    address.set("terrain", terrain.value);
+    if (`#${address}` === location.hash) location.reload();
+    else location.hash = address;
   });
   at("choice").hidden = false;
 };
@@ -89,10 +104,9 @@ page.begin = (help, state) => {
     const now = state(), t = performance.now();
     const rate = (key) => (now[key] - last[key]) * 1000 / (t - when);
     const ticks = rate("ticks");
-    at("speed").textContent = `${ticks.toFixed(0)} ticks/s of ${now.tickMs.toFixed(1)} ms, ${rate("pictures").toFixed(0)} pictures/s`;
     const slow = ticks < 55 && !document.hidden;
+    at("speed").textContent = `${slow ? "slow motion: " : ""}${ticks.toFixed(0)} of 60 ticks/s, ${now.tickMs.toFixed(1)} ms each; ${rate("pictures").toFixed(0)} pictures/s`;
     at("speed").classList.toggle("slow", slow);
-    at("speed").title = slow ? "too slow for 60 ticks per second: the scene plays in slow motion; fewer characters help" : "";
     last = now;
     when = t;
   }, 1000);
@@ -135,8 +149,7 @@ async function start() {
   // The browser compiles it as it comes; we only watch.
   watch(answer.clone(), program).catch(() => {});
   const { instance } = await WebAssembly.instantiateStreaming(answer, go.importObject);
-  at("message").textContent = "getting ready";
-  at("amount").textContent = "";
+  await ready();
   await go.run(instance);
   page.fail("the program ended by itself: the browser's console says why");
 }

@@ -212,9 +212,9 @@ func (p *player) export(from scenes.Exporter) {
 
 // state is what the page shows of how it goes, and what tests watch.
 func (p *player) state() any {
-	f := &p.show.Frame
+	at := func(v m3.Vec3) []any { return []any{v.X, v.Y, v.Z} }
 	return map[string]any{
 		"pictures": p.pictures, "ticks": p.ticks, "tickMs": p.tick, "pictureMs": p.picture,
-		"focus": []any{f.Focus.X, f.Focus.Y, f.Focus.Z}, "driver": p.show.Stage.Driver(),
+		"focus": at(p.show.Frame.Focus), "eye": at(p.show.Stage.Camera.Eye()), "driver": p.show.Stage.Driver(),
 	}
 }

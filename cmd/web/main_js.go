@@ -41,7 +41,7 @@ func run() error {
 		return err
 	}
 	defer scene.Close()
-	p := &player{setup: setup}
+	p := &player{setup: setup, driver: st.Driver()}
 	if p.show, err = show.New(st, scene, scenes.TickRate); err != nil {
 		return err
 	}
@@ -90,11 +90,12 @@ const longest = 50 * time.Millisecond
 
 // player plays a scene, with what came from the user since the last tick.
 type player struct {
-	setup playbill.Setup
-	show  *show.Show
-	keys  stage.Controls
-	hits  [stage.Keys]bool
-	mouse scenes.Touch
+	setup  playbill.Setup
+	driver string // what draws
+	show   *show.Show
+	keys   stage.Controls
+	hits   [stage.Keys]bool
+	mouse  scenes.Touch
 
 	pictures, ticks int
 	tick, picture   float64 // how long one takes, smoothed, ms
@@ -215,6 +216,6 @@ func (p *player) state() any {
 	at := func(v m3.Vec3) []any { return []any{v.X, v.Y, v.Z} }
 	return map[string]any{
 		"pictures": p.pictures, "ticks": p.ticks, "tickMs": p.tick, "pictureMs": p.picture,
-		"focus": at(p.show.Frame.Focus), "eye": at(p.show.Stage.Camera.Eye()), "driver": p.show.Stage.Driver(),
+		"focus": at(p.show.Frame.Focus), "eye": at(p.show.Stage.Camera.Eye()), "driver": p.driver,
 	}
 }

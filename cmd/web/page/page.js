@@ -96,7 +96,7 @@ page.begin = (help, state) => {
   }));
   at("card").hidden = true;
   at("help-switch").hidden = at("speed").hidden = false;
-  at("help").hidden = innerHeight < 480; // it would hide the scene
+  at("help").hidden = innerHeight < 520 || innerWidth < 700; // it would hide the scene
   at("stage").focus();
   window.mannequin = Object.freeze({ state });
   let last = state(), when = performance.now();

@@ -31,13 +31,14 @@ var arrows = []arrow{
 	{"engine/draw", []string{"engine/m3", "golang.org/x/image/..."}, "pictures on the CPU, without GL"},
 	{"engine/media", []string{"internal/atomicfile"}, "frames in, files out"},
 	{"engine/stage/internal/gl", []string{"github.com/go-gl/..."}, "OpenGL and WebGL2 under one set of names"},
-	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
+	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "internal/boundedfile", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
 		"the only package that touches the window and GL"},
 
 	{"engine/show", []string{"engine/...", "terrain", "scenes", "animsys/skel"}, "scenes on a stage"},
 
 	{"internal/pool", nil, "a leaf: loops on parked workers"},
 	{"internal/kernel", []string{"internal/pool", "golang.org/x/sys/cpu"}, "the bottom of the network engine"},
+	{"internal/statehash", []string{"engine/m3"}, "a leaf: sums of a world's state"},
 	{"internal/atomicfile", nil, "a leaf"},
 	{"internal/boundedfile", nil, "a leaf"},
 	{"internal/command", []string{"github.com/spf13/cobra"}, "for the programs"},
@@ -71,13 +72,13 @@ var arrows = []arrow{
 	{"animsys/mar", []string{"animsys/skel", "engine/m3", "netruntime", "internal/kernel", "internal/pool", "internal/boundedfile", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, and the kernels for sums over degrees of freedom"},
 	{"animsys/keypose", []string{"animsys/skel", "animsys/feature", "ik", "engine/m3", "netruntime"}, "a system: leaves, the network, and legs that hold feet"},
-	{"animsys", []string{"internal/pool", "ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
+	{"animsys", []string{"internal/pool", "internal/statehash", "ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
 
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
 	{"models/styles-free", []string{"animsys/mar"}, "takes and their card: data, not weights"},
 	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"scenes", []string{"engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},
-	{"scenes/...", []string{"scenes/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/m3", "netruntime", "models/...", "github.com/mlange-42/..."},
+	{"scenes/...", []string{"scenes/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/m3", "netruntime", "models/...", "internal/statehash", "github.com/mlange-42/..."},
 		"a scene runs headless, in tests and on a server"},
 
 	{"offline/metrics", []string{"offline/...", "animsys", "animsys/...", "ecs", "terrain", "engine/m3", "engine/draw", "netruntime", "github.com/mlange-42/..."},

@@ -29,13 +29,13 @@ type world struct {
 	goals    generic.Map1[control.Goal]
 }
 
-func newWorld(t testing.TB, capacity, workers int) *world {
+func newWorld(t testing.TB, capacity, workers int, far ...*mann.Model) *world {
 	field, err := terrain.Hills(terrain.Grid{Size: 60, Cell: 0.5}, terrain.HillsOptions{Seed: 2, MaxSlope: 0.3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, ecs: arche.NewWorld()}
-	w.crowd, err = animsys.NewCrowd(&w.ecs, testdog.Model(t), animsys.Options{Capacity: capacity, Terrain: field, Workers: workers})
+	w.crowd, err = animsys.NewCrowd(&w.ecs, testdog.Model(t), animsys.Options{Capacity: capacity, Terrain: field, Workers: workers, Far: far})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestAloneOrInACrowd(t *testing.T) {
 
 func TestOrderOfTheTick(t *testing.T) {
 	w := newWorld(t, 1, 1)
-	want := []string{"Plan", "Gather", "Infer", "Scatter", "Windows", "Play", "Restyle", "Continue", "Stroll", "Predict", "Amble", "Blend", "Ground", "Skin"}
+	want := []string{"Pick", "Plan", "Gather", "Infer", "Scatter", "Windows", "Play", "Restyle", "Continue", "Stroll", "Predict", "Amble", "Blend", "Ground", "Skin"}
 	if got := w.schedule.Names(); !slices.Equal(got, want) {
 		t.Errorf("the tick is %v, want %v", got, want)
 	}
@@ -168,11 +168,13 @@ func TestTickDoesNotAllocate(t *testing.T) {
 type counter struct {
 	netruntime.Session
 	calls int
+	rows  int // of the last call
 	spoil func(y []float32, rows int) error
 }
 
 func (c *counter) Run(y, x []float32, rows int) error {
 	c.calls++
+	c.rows = rows
 	if err := c.Session.Run(y, x, rows); err != nil || c.spoil == nil {
 		return err
 	}

@@ -33,10 +33,11 @@ type Bodies struct {
 
 	last, now []m3.Xform // (rows, joints) published poses, world space
 	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
-	joints    int
-	world     *arche.World
-	pool      *pool.Pool
-	closed    bool
+	pacing
+	joints int
+	world  *arche.World
+	pool   *pool.Pool
+	closed bool
 }
 
 // cast is the resource that lists all bodies of a world.
@@ -57,7 +58,8 @@ func (b *Bodies) open(w *arche.World, sk *skel.Skeleton, field *terrain.Field, g
 	*b = Bodies{
 		Rows: ecs.NewRows(w, n), Skel: sk, Terrain: field, Roots: make([]m3.Xform, n),
 		Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Inertial: blend.NewInertial(n, sk.Parents), Ground: ground,
-		last: make([]m3.Xform, n*joints), now: make([]m3.Xform, n*joints), fresh: make([]bool, n), joints: joints, world: w,
+		pacing: pacing{rates: make([]rated, n)},
+		last:   make([]m3.Xform, n*joints), now: make([]m3.Xform, n*joints), fresh: make([]bool, n), joints: joints, world: w,
 	}
 	b.Ground.Rig, b.Ground.Ground, b.Ground.DT = rig, field, 1.0/mann.Rate
 	b.Ground.Pos, b.Ground.Rot, b.Ground.Model = b.Pos, b.Rot, make([]m3.Xform, n*joints)
@@ -111,6 +113,7 @@ func (b *Bodies) add(e arche.Entity, begin func(row int)) error {
 		b.world.RemoveEntity(e)
 		return err
 	}
+	b.start(row)
 	begin(row)
 	b.Inertial.Reset(row)
 	b.forget(row)
@@ -137,7 +140,8 @@ func (b *Bodies) remove(e arche.Entity) (row, last int, err error) {
 	b.Ground.Body[row] = b.Ground.Body[last]
 	copy(b.last[row*n:(row+1)*n], b.last[last*n:])
 	copy(b.now[row*n:(row+1)*n], b.now[last*n:])
-	b.Roots[row], b.fresh[row] = b.Roots[last], b.fresh[last]
+	copy(b.Ground.Model[row*n:(row+1)*n], b.Ground.Model[last*n:(last+1)*n])
+	b.Roots[row], b.fresh[row], b.rates[row] = b.Roots[last], b.fresh[last], b.rates[last]
 	return row, last, nil
 }
 
@@ -146,7 +150,7 @@ func (b *Bodies) remove(e arche.Entity) (row, last int, err error) {
 func (b *Bodies) moved(row int) {
 	b.Inertial.Jump(row)
 	b.forget(row)
-	b.fresh[row] = true
+	b.fresh[row], b.rates[row].left = true, 0
 }
 
 // canSpawn says why nobody can come into the world at pos.
@@ -219,6 +223,11 @@ func (b *Bodies) Agents() int { return b.Rows.Len() }
 // its spawning, grounded; they alias the bodies and change with the next tick.
 func (b *Bodies) Bones(row int) []m3.Xform { return b.now[row*b.joints : (row+1)*b.joints] }
 
+// Published returns the poses of the tick before the last and of the last, (capacity,
+// joints) each, world space. They alias the bodies, for good. For who was placed
+// elsewhere in the last tick both are the same.
+func (b *Bodies) Published() (last, now []m3.Xform) { return b.last, b.now }
+
 // Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way
 // from the tick before the last to the last into dst, (agents, joints), growing
 // it where it is too small, and returns it. Joints turn on the way and hips go
@@ -233,17 +242,4 @@ func (b *Bodies) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 		b.Skel.Interpolate(dst[o:o+b.joints], b.last[o:o+b.joints], b.now[o:o+b.joints], alpha)
 	}
 	return dst
-}
-
-// publish makes the grounded poses of the rows from r0 up to r1 the last ones.
-func (b *Bodies) publish(r0, r1 int) {
-	i, k := r0*b.joints, r1*b.joints
-	copy(b.last[i:k], b.now[i:k])
-	copy(b.now[i:k], b.Ground.Model[i:k])
-	for r := r0; r < r1; r++ {
-		if b.fresh[r] {
-			b.fresh[r] = false
-			copy(b.last[r*b.joints:(r+1)*b.joints], b.now[r*b.joints:])
-		}
-	}
 }

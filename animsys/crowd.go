@@ -27,6 +27,7 @@
 package animsys
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -48,6 +49,7 @@ type Options struct {
 	Terrain  *terrain.Field // the ground they walk on; required
 	Roles    *ik.Roles      // the skeleton's roles; nil derives them from the dog's joint names
 	Workers  int            // goroutines that share the rows; 0 means one per CPU
+	Far      []*mann.Model  // for agents at the rates Half and Quarter: the like of the model that go by 2 and by 4 ticks at a time; see Bodies.SetRate
 
 	// The network's shortcuts: see netruntime.SessionOptions.
 	BF16      bool
@@ -64,10 +66,14 @@ type Crowd struct {
 	Session netruntime.Session
 
 	Goals []control.Goal // (rows) gathered from the entities by Plan
-	X, Y  []float32      // (rows, inputs) and (rows, outputs) of the network, raw
+	X, Y  []float32      // (rows, inputs) and (rows, outputs) of the network, raw, one after the other of those agents that take a step
 
-	restored []int // (rows) Batch.Restored as of the last tick
-	agents   generic.Map1[control.Goal]
+	inputs, outputs int
+	far             [Quarter + 1]netruntime.Session // by stride, but for 1, whose is Session
+	due             []int32                         // rows that take a step in this tick, by stride
+	until           [Quarter + 1]int                // where in due those of each stride end
+	restored        []int                           // (rows) Batch.Restored as of the last tick
+	agents          generic.Map1[control.Goal]
 }
 
 // NewCrowd makes a crowd for a model and adds it to w as a resource.
@@ -90,26 +96,34 @@ func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
 		return nil, err
 	}
 	n := opt.Capacity
-	c := &Crowd{Batch: mann.NewBatch(m, n), Goals: make([]control.Goal, n), restored: make([]int, n), agents: generic.NewMap1[control.Goal](w)}
+	if step := m.Layout.Step(); step != 1 {
+		return nil, fmt.Errorf("animsys: model %q goes by %d ticks at a time: it is one for Options.Far, beside one that goes by one", m.Net.Meta().Name, step)
+	}
+	c := &Crowd{Batch: mann.NewBatch(m, n), Goals: make([]control.Goal, n), restored: make([]int, n), due: make([]int32, 0, n), inputs: m.Layout.Inputs(), outputs: m.Layout.Outputs(), agents: generic.NewMap1[control.Goal](w)}
 	if opt.Open == nil {
 		opt.Open = (*netruntime.Net).NewSession
 	}
-	if c.Session, err = opt.Open(m.Net, netruntime.SessionOptions{Batch: n, Workers: opt.Workers, BF16: opt.BF16, SkipBelow: opt.SkipBelow}); err != nil {
+	session := netruntime.SessionOptions{Batch: n, Workers: opt.Workers, BF16: opt.BF16, SkipBelow: opt.SkipBelow}
+	if c.Session, err = opt.Open(m.Net, session); err != nil {
 		return nil, err
+	}
+	for _, f := range opt.Far {
+		if err := c.addFar(f, opt.Open, session); err != nil {
+			return nil, errors.Join(err, c.closeSessions())
+		}
 	}
 	for _, b := range []struct {
 		of    *[]float32
 		width int
-	}{{&c.X, m.Layout.Inputs()}, {&c.Y, m.Layout.Outputs()}} {
+	}{{&c.X, c.inputs}, {&c.Y, c.outputs}} {
 		if *b.of, err = netruntime.Buffer(c.Session, n*b.width); err != nil {
-			c.Session.Close()
-			return nil, err
+			return nil, errors.Join(err, c.closeSessions())
 		}
 	}
 	if err := c.open(w, m.Skel, opt.Terrain, ik.DefaultDog(), roles, n, opt.Workers); err != nil {
-		c.Session.Close()
-		return nil, err
+		return nil, errors.Join(err, c.closeSessions())
 	}
+	c.finest, c.picked = c.finestRate, c.line
 	c.Inertial.Turn, c.Inertial.Move = c.bounds(m.Skel), hipsPush
 	c.enlist()
 	res.Add(c)
@@ -153,7 +167,73 @@ func (c *Crowd) Close() error {
 		return nil
 	}
 	c.X, c.Y = nil, nil
-	return c.Session.Close()
+	return c.closeSessions()
+}
+
+func (c *Crowd) closeSessions() error {
+	err := c.Session.Close()
+	for _, s := range c.far {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	return err
+}
+
+// addFar has agents go by the stride of m, too.
+func (c *Crowd) addFar(m *mann.Model, open netruntime.Opener, o netruntime.SessionOptions) error {
+	step := m.Layout.Step()
+	if step != int(Half) && step != int(Quarter) {
+		return fmt.Errorf("animsys: Options.Far: model %q goes by %d ticks at a time, want %d or %d", m.Net.Meta().Name, step, Half, Quarter)
+	}
+	if err := c.Batch.AddStride(m); err != nil {
+		return fmt.Errorf("animsys: Options.Far: %w", err)
+	}
+	var err error
+	c.far[step], err = open(m.Net, o)
+	return err
+}
+
+// finestRate returns the rate that row has who is asked for r: the next higher one that
+// the crowd has a network for.
+func (c *Crowd) finestRate(_ int, r Rate) Rate {
+	for r > Full && !c.Batch.Has(int(r)) {
+		r /= 2
+	}
+	return r
+}
+
+// line puts those who take a step in a line, by stride.
+func (c *Crowd) line() {
+	c.due = c.due[:0]
+	for stride := Full; stride <= Quarter; stride++ {
+		if c.Batch.Has(int(stride)) {
+			for r := range c.Rows.Len() {
+				if c.steps(r) && c.rates[r].rate == stride {
+					c.due = append(c.due, int32(r))
+					c.Batch.SetStride(r, int(stride))
+				}
+			}
+		}
+		c.until[stride] = len(c.due)
+	}
+}
+
+// infer runs the networks.
+func (c *Crowd) infer() error {
+	for stride := Full; stride <= Quarter; stride++ {
+		from, to := c.until[stride-1], c.until[stride]
+		if to > from {
+			session := c.far[stride]
+			if stride == Full {
+				session = c.Session
+			}
+			if err := session.Run(c.Y[from*c.outputs:to*c.outputs], c.X[from*c.inputs:to*c.inputs], to-from); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Spawn adds an agent at rest at pos, whose height is dropped, with heading yaw

@@ -125,6 +125,8 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 		return nil, err
 	}
 	p.Ground.Stand = make([]bool, len(p.Ground.Feet))
+	p.follow(p.Stream.Still)
+	p.finest = p.restyle.finest
 	n := p.Stream.Orders()
 	p.latency, p.pending = p.Stream.Options().Latency, make([]int, 0, n)
 	for range n {
@@ -317,7 +319,11 @@ func (s *Play) Initialize(w *arche.World) {
 		p := res.Get()
 		s.on(&p.Bodies, func(r0, r1 int) {
 			p.Stream.Advance(r0, r1)
-			p.show(r0, r1)
+			for r := r0; r < r1; r++ {
+				if p.steps(r) {
+					p.show(r, r+1)
+				}
+			}
 		})
 	}
 }

@@ -492,3 +492,58 @@ func BenchmarkPeople(b *testing.B) {
 		})
 	}
 }
+
+// The stream tells where people will be, some time ahead, and they come there.
+func TestPeopleGoWhereTheyWill(t *testing.T) {
+	m, steps, locomotion := humans(t)
+	field, err := terrain.Flat(terrain.Grid{Size: 60, Cell: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := arche.NewWorld()
+	people, err := animsys.NewPeople(&w, m, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: field})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer people.Close()
+	schedule, err := ecs.NewSchedule(&w, 1.0/60, animsys.Systems()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer schedule.Close()
+	path, err := control.Circle(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, along := path.At(0)
+	e, err := people.Spawn(at, m3.YawOf(along))
+	if err != nil {
+		t.Fatal(err)
+	}
+	curves := generic.NewMap1[manifold.Curve](&w)
+	*curves.Get(e) = manifold.Curve{Path: path, Speed: 1.4}
+	const soon = 30
+	for tick := range 300 {
+		ahead := people.Stream.Ahead(nil, 0, 1)
+		if len(ahead) < soon {
+			t.Fatalf("tick %d: %d places ahead", tick, len(ahead))
+		}
+		if tick%60 != 59 {
+			if err := schedule.Step(); err != nil {
+				t.Fatal(err)
+			}
+			if got := people.Stream.Where(0).Pos; got.Dist(ahead[0].Pos) > 0.005 {
+				t.Errorf("tick %d: at %v, want %v", tick, got, ahead[0].Pos)
+			}
+			continue
+		}
+		for range soon {
+			if err := schedule.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := people.Stream.Where(0).Pos; got.Dist(ahead[soon-1].Pos) > 0.03 {
+			t.Errorf("tick %d: at %v, want %v", tick, got, ahead[soon-1].Pos)
+		}
+	}
+}

@@ -100,6 +100,15 @@ func (r *restyle) want(row int32, s *ecs.Style) {
 	}
 }
 
+// finest returns the rate that row has who is asked for r: in a style, which is given
+// frame by frame, the full one.
+func (r *restyle) finest(row int, rate Rate) Rate {
+	if r != nil && (r.styled[row] || r.begun[row]) {
+		return Full
+	}
+	return rate
+}
+
 // move puts who is in the last row into row.
 func (r *restyle) move(row, last int) {
 	if r != nil {
@@ -128,6 +137,12 @@ func (r *restyle) run(b *Bodies) {
 	n := r.joints
 	r.active = r.active[:0]
 	for row := range b.Rows.Len() {
+		if b.rates[row].rate == Frozen {
+			if r.begun[row] {
+				r.forget(row)
+			}
+			continue
+		}
 		if !r.styled[row] && r.stylist.Still(row) {
 			r.forget(row)
 			continue

@@ -15,7 +15,7 @@ import (
 // before them and systems that read poses after them. Those whose resource the
 // world lacks have nothing to do.
 func Systems() []ecs.System {
-	return []ecs.System{&Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Restyle{}, &Continue{}, &Stroll{}, &Predict{}, &Amble{}, &Blend{}, &Ground{}, &Skin{}}
+	return []ecs.System{&Pick{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Restyle{}, &Continue{}, &Stroll{}, &Predict{}, &Amble{}, &Blend{}, &Ground{}, &Skin{}}
 }
 
 var errNobody = errors.New("animsys: the world has no Crowd, People, Strollers or Wanderers: make one before the systems start")
@@ -23,12 +23,12 @@ var errNobody = errors.New("animsys: the world has no Crowd, People, Strollers o
 // grain is how many rows a core takes at a time: fewer are not worth a hand-over.
 const grain = 4
 
-// split spreads the rows in use over the workers of b. work gets the i-th grain.
-func (b *Bodies) split(work func(worker, i int)) {
-	if b.closed {
-		return
+// split spreads n things, rows or what stands for them, over the workers of b. work gets
+// the i-th grain.
+func (b *Bodies) split(n int, work func(worker, i int)) {
+	if !b.closed {
+		b.pool.Run((n+grain-1)/grain, work)
 	}
-	b.pool.Run((b.Rows.Len()+grain-1)/grain, work)
 }
 
 // grains is work on rows as work on grains, bound once so that a tick makes
@@ -49,7 +49,7 @@ func (s *spread) on(b *Bodies, work func(r0, r1 int)) { s.bodies, s.work = b, b.
 // Update spreads the rows in use over the workers.
 func (s *spread) Update(*arche.World) {
 	if s.bodies != nil {
-		s.bodies.split(s.work)
+		s.bodies.split(s.bodies.Rows.Len(), s.work)
 	}
 }
 
@@ -58,17 +58,33 @@ func (s *spread) Finalize(*arche.World) {}
 
 // each is what the systems of a crowd have in common.
 type each struct {
-	spread
 	crowd *Crowd
+	work  func(worker, i int)
 }
 
-// initialize finds the crowd.
-func (s *each) initialize(w *arche.World, work func(r0, r1 int)) {
+// initialize finds the crowd. work is done for the i-th of those rows that take a step,
+// which is row r.
+func (s *each) initialize(w *arche.World, work func(i, r int)) {
 	if res := generic.NewResource[Crowd](w); res.Has() {
-		s.crowd = res.Get()
-		s.on(&s.crowd.Bodies, work)
+		c := res.Get()
+		s.crowd = c
+		s.work = func(_, k int) {
+			for i := k * grain; i < min((k+1)*grain, len(c.due)); i++ {
+				work(i, int(c.due[i]))
+			}
+		}
 	}
 }
+
+// Update spreads the rows that take a step over the workers.
+func (s *each) Update(*arche.World) {
+	if s.crowd != nil {
+		s.crowd.split(len(s.crowd.due), s.work)
+	}
+}
+
+// Finalize has nothing to do: the crowd is closed by its owner.
+func (s *each) Finalize(*arche.World) {}
 
 // every is what the systems of all bodies have in common.
 type every struct {
@@ -93,7 +109,7 @@ func (s *every) initialize(w *arche.World, work func(b *Bodies) func(r0, r1 int)
 // Update spreads the rows in use over the workers.
 func (s *every) Update(*arche.World) {
 	for i, b := range s.all {
-		b.split(s.work[i])
+		b.split(b.Rows.Len(), s.work[i])
 	}
 }
 
@@ -109,7 +125,7 @@ type Plan struct {
 // Initialize finds the crowd.
 func (s *Plan) Initialize(w *arche.World) {
 	s.filter = *generic.NewFilter2[ecs.Slot, control.Goal]()
-	s.initialize(w, func(r0, r1 int) { s.crowd.Batch.Plan(s.crowd.Goals, r0, r1) })
+	s.initialize(w, func(_, r int) { s.crowd.Batch.PlanRow(&s.crowd.Goals[r], r) })
 }
 
 // Update copies the goals to their rows and plans.
@@ -126,36 +142,39 @@ func (s *Plan) Update(w *arche.World) {
 	s.each.Update(w)
 }
 
-// Gather writes all agents' network inputs.
+// Gather writes the network inputs of all agents that take a step.
 type Gather struct{ each }
 
 // Initialize finds the crowd.
 func (s *Gather) Initialize(w *arche.World) {
-	s.initialize(w, func(r0, r1 int) { s.crowd.Batch.Gather(s.crowd.X, r0, r1) })
+	s.initialize(w, func(i, r int) { s.crowd.Batch.GatherRow(s.crowd.X[i*s.crowd.inputs:], r) })
 }
 
-// Infer runs the network once for all agents.
+// Infer runs the network once for all agents, and once each those for agents far away.
 type Infer struct {
-	each
+	crowd *Crowd
 	fault generic.Resource[ecs.Fault]
 }
 
 // Initialize finds the crowd.
 func (s *Infer) Initialize(w *arche.World) {
-	s.initialize(w, nil)
+	if res := generic.NewResource[Crowd](w); res.Has() {
+		s.crowd = res.Get()
+	}
 	s.fault = generic.NewResource[ecs.Fault](w)
 }
 
-// Update runs the network.
+// Update runs the networks.
 func (s *Infer) Update(*arche.World) {
-	c := s.crowd
-	if c == nil || c.closed || c.Rows.Len() == 0 {
-		return
-	}
-	if err := c.Session.Run(c.Y, c.X, c.Rows.Len()); err != nil {
-		s.fault.Get().Err = err
+	if c := s.crowd; c != nil && !c.closed {
+		if err := c.infer(); err != nil {
+			s.fault.Get().Err = err
+		}
 	}
 }
+
+// Finalize has nothing to do: the crowd is closed by its owner.
+func (s *Infer) Finalize(*arche.World) {}
 
 // Scatter turns the network's outputs into poses and moves the agents.
 type Scatter struct{ each }
@@ -163,16 +182,14 @@ type Scatter struct{ each }
 // Initialize finds the crowd.
 func (s *Scatter) Initialize(w *arche.World) { s.initialize(w, s.scatter) }
 
-func (s *Scatter) scatter(r0, r1 int) {
+func (s *Scatter) scatter(i, r int) {
 	c := s.crowd
-	c.Batch.Scatter(c.Y, r0, r1)
-	for r := r0; r < r1; r++ {
-		c.take(r)
-		// A row that the controller put back does not continue its motion.
-		if n := c.Batch.Restored(r); n != c.restored[r] {
-			c.restored[r] = n
-			c.Inertial.Jump(r)
-		}
+	c.Batch.ScatterRow(c.Y[i*c.outputs:], r)
+	c.take(r)
+	// A row that the controller put back does not continue its motion.
+	if n := c.Batch.Restored(r); n != c.restored[r] {
+		c.restored[r] = n
+		c.Inertial.Jump(r)
 	}
 }
 
@@ -182,7 +199,7 @@ type Blend struct{ every }
 // Initialize finds all bodies.
 func (s *Blend) Initialize(w *arche.World) {
 	s.initialize(w, func(b *Bodies) func(r0, r1 int) {
-		return func(r0, r1 int) { b.Inertial.Run(b.Pos, b.Rot, b.Roots, r0, r1) }
+		return b.blend
 	})
 }
 
@@ -192,7 +209,7 @@ type Ground struct{ every }
 
 // Initialize finds all bodies.
 func (s *Ground) Initialize(w *arche.World) {
-	s.initialize(w, func(b *Bodies) func(r0, r1 int) { return b.Ground.Run })
+	s.initialize(w, func(b *Bodies) func(r0, r1 int) { return b.ground })
 }
 
 // Skin publishes the grounded poses as bone transforms, beside those of the tick

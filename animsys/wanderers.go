@@ -75,6 +75,7 @@ func NewWanderers(w *arche.World, m *strnn.Model, opt WanderersOptions) (*Wander
 		return nil, errors.Join(err, s.Close())
 	}
 	s.Ground.Stand = make([]bool, len(s.Ground.Feet))
+	s.follow(s.Stream.Still)
 	s.enlist()
 	res.Add(s)
 	return s, nil
@@ -185,7 +186,11 @@ func (t *Amble) Initialize(w *arche.World) {
 		s := res.Get()
 		t.on(&s.Bodies, func(r0, r1 int) {
 			s.Stream.Advance(r0, r1)
-			s.show(r0, r1)
+			for r := r0; r < r1; r++ {
+				if s.steps(r) {
+					s.show(r, r+1)
+				}
+			}
 		})
 	}
 }

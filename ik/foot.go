@@ -55,6 +55,7 @@ type Foot struct {
 	off, vel m3.Vec3 // what remains between the paw and where it should be, m and m/s
 	lean     m3.Vec3 // the ground's slope under the sole, eased: x and z of the normal over its y
 	shown    glide   // where the paw goes in the world
+	goal     m3.Vec3 // where it was sent at the last tick, world space
 	y, climb float32 // the height over the terrain that it was sent to at the last tick, m, and its change, m/s
 	drop     spring  // how far it is lowered now, m
 	bend     m3.Vec3 // normal of the plane in which the leg bends, in its upper joint's frame
@@ -80,6 +81,11 @@ func (f *Foot) Stands() bool { return f.stands }
 // there. A paw that is still coming down, or that its leg does not take to its
 // place, is not.
 func (f *Foot) Held() bool { return f.touches }
+
+// Target returns where the last run sent the tip, in world space, m: on the terrain, or
+// over it. The tip is elsewhere where its leg cannot follow, or only with a jerk. A foot
+// that has seen nothing has none, and it is zero.
+func (f *Foot) Target() m3.Vec3 { return f.goal }
 
 // see notes where the flat pose has the tip now and returns its velocity since
 // the last tick, m/s; zero for a new foot.

@@ -74,6 +74,7 @@ func (s *Legged) plan(m []m3.Xform, l Leg, foot *Foot, pace float32) plan {
 	p.under = max(-flat.Y, 0)
 	p.tip = foot.place(flat, v, &s.Lock, pace, room*ease((room-folded)/(open-folded)), s.DT)
 	p.tip = s.rise(foot, p.tip, v)
+	foot.goal = p.tip
 	if p.load = 1; !foot.stands {
 		// A paw that flies by low must not pull the body down.
 		p.load = stand * (1 - m3.Clamp((v.Flat().Len()-slow)/(fast-slow), 0, 1))

@@ -10,6 +10,8 @@ import (
 
 	"mannequin/models/dog"
 	dogfree "mannequin/models/dog-free"
+	dogstride2 "mannequin/models/dog-stride2"
+	dogstride4 "mannequin/models/dog-stride4"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humankeypose "mannequin/models/human-keypose"
@@ -30,6 +32,8 @@ var shipped = []struct {
 }{
 	{"dog", dog.Open},
 	{"dog-free", dogfree.Open},
+	{"dog-stride2", dogstride2.Open},
+	{"dog-stride4", dogstride4.Open},
 	{"human", human.Open},
 	{"human-footstep", humanfootstep.Open},
 	{"human-keypose", humankeypose.Open},

@@ -1,5 +1,18 @@
 package scenes
 
+// Coat returns a dog's colour, linear RGB, the same for the same number. Neighbours in
+// number stand near each other: their colours are mixed well.
+func Coat(number uint64) [3]float32 {
+	h := number * 0x9e3779b97f4a7c15
+	h = (h ^ h>>32) * 0xd6e8feb86659fd93
+	return coats[(h^h>>32)>>29&7]
+}
+
+var coats = [...][3]float32{
+	{0.33, 0.17, 0.07}, {0.58, 0.38, 0.19}, {0.07, 0.06, 0.06}, {0.72, 0.62, 0.48},
+	{0.20, 0.11, 0.06}, {0.45, 0.42, 0.38}, {0.62, 0.26, 0.10}, {0.85, 0.80, 0.72},
+}
+
 // Clothes returns the colour that person i wears, linear RGB.
 func Clothes(i int, seed uint64) [3]float32 {
 	return clothes[(uint64(i)*7+seed)%uint64(len(clothes))]

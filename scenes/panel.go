@@ -25,7 +25,7 @@ type Slider struct {
 // Button does something once each time it is pressed.
 type Button struct {
 	Label string
-	Key   byte // the capital letter that presses it, too; no other button's, nor F and H, which are the window's
+	Key   byte // the capital letter that presses it, too; no other button's, nor F, H and P, which are the window's
 	Lit   bool // what it switches is on
 	Off   bool // pressing it does nothing now
 }

@@ -21,6 +21,10 @@ type Scene interface {
 	// tick before the last to the last. It reuses dst's slices, which stay valid
 	// until the next call with the same dst.
 	Frame(dst *Frame, alpha float32)
+	// Hash sums up in 64 bits what is shown as of the last tick and what the player
+	// steers, to the bit: the same setup and inputs give the same sums, tick by tick, for
+	// any number of workers. It is quick enough for every tick, and allocates nothing.
+	Hash() uint64
 	// Close stops the scene's workers. The scene must not be used afterwards.
 	Close() error
 }
@@ -31,7 +35,7 @@ type Input struct {
 	Forward float32 // ahead +, back −; in [−1, 1]
 	Side    float32 // sideways, left +, right −; in [−1, 1]
 	Turn    float32 // left +, right −; in [−1, 1]
-	Gait    Gait    // the gait to change to, or KeepGait
+	Gait    Gait    // the gait to change to, Faster or Slower, or KeepGait
 	Sit     bool    // held
 	Lie     bool    // held
 	Stand   bool    // held: up on the hind legs
@@ -57,25 +61,30 @@ const (
 	Pace
 	Trot
 	Canter
+
+	Faster // a step up from the present one
+	Slower
 )
 
 // Frame is what to draw: characters posed in world space on a terrain. All lengths
 // are metres, all positions world space. Who shows it sets Show, the scene the rest.
 type Frame struct {
-	Show Overlay // what to draw besides the characters, of what the scene has
+	Show Overlay // what to draw besides the characters
+	Has  Overlay // what of it there is in this scene
 
-	Casts   []Cast
-	Terrain *terrain.Field
-	Focus   m3.Vec3   // what a camera should look at
-	Heading float32   // the focus's yaw in radians, for a camera that follows
-	Shot    Shot      // where the scene has the camera; the zero value leaves that to who watches
-	Path    []m3.Vec3 // the focus's planned path on the ground; may be empty
-	Lines   []Line    // of Show
-	Graphs  []Graph   // of Show
-	Caption string    // what is said, in large letters at the bottom; may be empty
-	Help    []string  // key help, one line each
-	HUD     []string  // what is going on, one line each
-	Panel   Panel     // what the player can change; may be empty
+	Casts       []Cast
+	Terrain     *terrain.Field
+	Focus       m3.Vec3   // what a camera should look at
+	Heading     float32   // the focus's yaw in radians, for a camera that follows
+	Shot        Shot      // where the scene has the camera; the zero value leaves that to who watches
+	Path        []m3.Vec3 // the focus's planned path on the ground; may be empty
+	Lines       []Line    // of Show
+	Graphs      []Graph   // of Show, valid until the next step
+	Caption     string    // what is said, in large letters at the bottom; may be empty
+	Help        []string  // key help, one line each
+	GamepadHelp []string  // the same for a gamepad
+	HUD         []string  // what is going on, one line each
+	Panel       Panel     // what the player can change; may be empty
 }
 
 // Cast is those characters of a frame who share a skeleton.
@@ -96,7 +105,7 @@ func (c *Cast) Of(i int) []m3.Xform { n := c.Skel.Len(); return c.Bones[i*n : (i
 func (f *Frame) Begin(t *terrain.Field) {
 	*f = Frame{
 		Show: f.Show, Terrain: t, Casts: f.Casts[:0], Path: f.Path[:0], Lines: f.Lines[:0], Graphs: f.Graphs[:0],
-		Help: f.Help[:0], HUD: f.HUD[:0], Panel: f.Panel,
+		Help: f.Help[:0], GamepadHelp: f.GamepadHelp[:0], HUD: f.HUD[:0], Panel: f.Panel,
 	}
 }
 
@@ -120,37 +129,6 @@ type Shot struct {
 	Eye, Target m3.Vec3
 	FOV         float32 // vertical, rad
 	Cut         bool    // since the last tick it has jumped: nothing leads over
-}
-
-// Overlay is a set of what may be drawn besides the characters.
-type Overlay uint16
-
-// What may be drawn. Of whom it is, the scene decides: the one who is watched, or all.
-const (
-	Trajectories Overlay = 1 << iota // where they come from, and are about to go
-	Contacts                         // feet that stand
-	Targets                          // where the ground's inverse kinematics has feet go
-	Velocities
-	Skeletons
-	Roots       // where they stand on the ground, and which way they face
-	Activations // how much of each expert the network is, over time
-	Times       // how long the stages of the tick take
-
-	AllOverlays = 1<<iota - 1
-)
-
-// Line is a straight line that is drawn over everything.
-type Line struct {
-	From, To m3.Vec3
-	Colour   [3]float32 // linear RGB, 0–1
-}
-
-// Graph is values over time, a curve each.
-type Graph struct {
-	Title    string
-	Names    []string    // of the curves
-	Values   [][]float32 // (curves, any number) oldest first; what is not finite leaves a gap
-	Min, Max float32     // of the axis, Min < Max
 }
 
 // Exporter is a scene whose player can ask for its motion.

@@ -77,6 +77,10 @@ func (b *Inertial) settle(row int) {
 // Jump announces that the next pose of row does not continue the last.
 func (b *Inertial) Jump(row int) { b.state[row].jumps = true }
 
+// Pause says that row's next pose comes after another time than DT: how fast it was
+// turning is not known.
+func (b *Inertial) Pause(row int) { b.state[row].seen = min(b.state[row].seen, 1) }
+
 // Copy makes row dst the same as row src.
 func (b *Inertial) Copy(dst, src int) {
 	b.state[dst], b.hips[dst] = b.state[src], b.hips[src]

@@ -63,6 +63,7 @@ type MANN struct {
 	Actions []string // the action weights' order
 	MirrorY []string // joints whose lateral axis is local ±Y; all others' is local ±Z (see MirrorColumns)
 	NoSpeed bool     // without the desired-speed channel: the authors' layout of April 2018
+	Stride  int      `json:",omitempty"` // frames of 1/60 s from an input row to its output row, and over which velocities are taken; 0 is 1
 	Phases  bool     `json:",omitempty"` // a phase of stepping per tip follows the bones, and the gating network reads it in place of the tips' velocities
 }
 
@@ -82,6 +83,12 @@ func Dog() *MANN {
 		MirrorY: []string{"Head", "HeadSite", "LeftShoulder", "RightShoulder"},
 	}
 }
+
+// MaxStride is the longest stride: a twelfth of a second.
+const MaxStride = 5
+
+// Step returns the stride, at least 1.
+func (m *MANN) Step() int { return max(m.Stride, 1) }
 
 // SampleLen returns the values per input sample.
 func (m *MANN) SampleLen() int { return m.sampleAction() + len(m.Actions) }
@@ -162,6 +169,9 @@ func (m *MANN) Validate() error {
 	if len(m.Actions) == 0 {
 		return fmt.Errorf("feature: layout has no actions")
 	}
+	if m.Stride < 0 || m.Stride > MaxStride {
+		return fmt.Errorf("feature: layout has a stride of %d frames, want 1 to %d", m.Stride, MaxStride)
+	}
 	for _, names := range [][]string{m.Joints, m.Tips, m.Actions} {
 		seen := make(map[string]bool, len(names))
 		for _, n := range names {
@@ -185,6 +195,9 @@ func (m *MANN) Hash() string {
 	h := sha256.New()
 	for _, s := range append(m.InputSpans(), m.OutputSpans()...) {
 		fmt.Fprintf(h, "%s %d %d\n", s.Name, s.Start, s.Len)
+	}
+	if m.Step() > 1 {
+		fmt.Fprintf(h, "stride %d\n", m.Step())
 	}
 	fmt.Fprintf(h, "tips %s\n", strings.Join(m.Tips, " "))
 	return hex.EncodeToString(h.Sum(nil)[:16])

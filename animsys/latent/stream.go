@@ -22,6 +22,7 @@ import (
 // begin.
 type Stream struct {
 	Sliders []Sliders // (people) the caller's to change before Continue
+	Still   []bool    // (people) who stays as they are: no motion is made for them, and Advance passes them by; the caller's to change before Continue
 
 	model   *Model
 	coder   *Coder
@@ -80,7 +81,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	batch := (o.People + hop - 1) / hop // somebody new goes on when the fewest do: never more do at once
 	cols := m.Layout.Columns()
 	s := &Stream{
-		Sliders: make([]Sliders, o.People), model: m,
+		Sliders: make([]Sliders, o.People), Still: make([]bool, o.People), model: m,
 		body: make([]walking, o.People), clips: make([]float32, o.People*Frames*cols), now: make([]float32, o.People*m.Values),
 		due: make([]int32, 0, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols),
 		was: make([]float32, batch*m.Values), is: make([]float32, batch*m.Values), z: make([]float32, batch*m.Values),
@@ -156,7 +157,7 @@ func (s *Stream) Add(at feature.Place) (row int, err error) {
 	s.turns[turn]++
 	s.body[row].turn = int32(turn)
 	s.Place(row, at)
-	s.Sliders[row] = Sliders{Asked: s.steered}
+	s.Sliders[row], s.Still[row] = Sliders{Asked: s.steered}, false
 	s.begin(row)
 	return row, nil
 }
@@ -178,7 +179,7 @@ func (s *Stream) Remove(row int) {
 	s.rows--
 	s.turns[s.body[row].turn]--
 	if last := s.rows; row != last {
-		s.body[row], s.Sliders[row] = s.body[last], s.Sliders[last]
+		s.body[row], s.Sliders[row], s.Still[row] = s.body[last], s.Sliders[last], s.Still[last]
 		copy(s.clip(row), s.clip(last))
 		copy(s.components(row), s.components(last))
 	}
@@ -199,7 +200,7 @@ func (s *Stream) components(row int) []float32 {
 func (s *Stream) Continue() error {
 	s.due = s.due[:0]
 	for r := range s.rows {
-		if int(s.body[r].turn) == s.tick {
+		if int(s.body[r].turn) == s.tick && !s.Still[r] {
 			s.due = append(s.due, int32(r))
 		}
 	}
@@ -245,6 +246,9 @@ func (s *Stream) Continue() error {
 func (s *Stream) Advance(r0, r1 int) {
 	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
 	for r := r0; r < r1; r++ {
+		if s.Still[r] {
+			continue
+		}
 		b := &s.body[r]
 		b.place = b.place.Advance(s.clip(r)[(s.at(r)-1)*cols+body:], 1.0/Rate)
 		b.place.Yaw = m3.WrapAngle(b.place.Yaw)
@@ -253,6 +257,20 @@ func (s *Stream) Advance(r0, r1 int) {
 
 // Where returns where the body of row is.
 func (s *Stream) Where(row int) feature.Place { return s.body[row].place }
+
+// Ahead appends the places to dst where the body of row will be, n frames from one to the
+// next, to the end of its clip; into the latter half of that the next clip will be faded.
+func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
+	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
+	clip, at := s.clip(row), s.at(row)
+	p := s.body[row].place
+	for f := at + 1; f < Frames; f++ {
+		if p = p.Advance(clip[(f-1)*cols+body:], 1.0/Rate); (f-at)%n == 0 {
+			dst = append(dst, p)
+		}
+	}
+	return dst
+}
 
 // at returns the frame of row's clip that is shown, 1 to hop.
 func (s *Stream) at(row int) int { return (s.tick+hop-1-int(s.body[row].turn))%hop + 1 }

@@ -497,3 +497,34 @@ func TestCarry(t *testing.T) {
 		t.Errorf("a foot is nowhere: the body goes %g of its way", by)
 	}
 }
+
+// Ahead is where they will be: to the end of a clip exactly, while it is played.
+func TestStreamAhead(t *testing.T) {
+	w := newWalk(t, 2, 1)
+	for i := range 2 {
+		w.add(i)
+	}
+	longest := 0
+	for tick := range 80 {
+		row := tick % 2
+		ahead := w.Ahead(nil, row, 1)
+		every := w.Ahead(nil, row, 3)
+		longest = max(longest, len(ahead), len(w.Ahead(nil, 1-row, 1)))
+		if len(ahead) < latent.Overlap-1 || len(every) != len(ahead)/3 {
+			t.Fatalf("%d places ahead, and %d of every third", len(ahead), len(every))
+		}
+		for i, p := range every {
+			if p != ahead[3*i+2] {
+				t.Fatalf("every third place is %v, and %v of all", p, ahead[3*i+2])
+			}
+		}
+		w.tick()
+		got, want := w.Where(row), ahead[0]
+		if d := got.Pos.Dist(want.Pos); d > 1e-5 || m3.Abs(m3.WrapAngle(got.Yaw-want.Yaw)) > 1e-5 {
+			t.Fatalf("tick %d: at %v, want %v", tick, got, want)
+		}
+	}
+	if longest != latent.Frames-2 {
+		t.Errorf("at most %d places ahead, want all of a clip but what is shown and before it", longest)
+	}
+}

@@ -28,6 +28,7 @@ import (
 type Stream struct {
 	Curves []Curve  // (people) where each goes; the caller's to change before Ask
 	Styles []Styled // (people) how; the same
+	Still  []bool   // (people) who stays as they are: no motion is made for them, and Advance passes them by; the caller's to change before Ask
 
 	model  *Model
 	maker  *maker
@@ -151,6 +152,7 @@ func (m *Model) NewStream(steps, locomotion *netruntime.Net, o StreamOptions) (*
 	seats := o.People + o.Batch*s.Orders()
 	s.ring = s.hop + 2*context + 2*look + o.Latency + 2*o.Every + join
 	s.Curves, s.Styles, s.seat = make([]Curve, o.People), make([]Styled, o.People), make([]int32, o.People)
+	s.Still = make([]bool, o.People)
 	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
 	for i := range seats {
 		s.free = append(s.free, int32(seats-1-i))
@@ -187,7 +189,7 @@ func (s *Stream) Add(at feature.Place, phase float32) (row int, err error) {
 	}
 	row = s.rows
 	s.rows++
-	s.Curves[row], s.Styles[row] = Curve{}, Styled{}
+	s.Curves[row], s.Styles[row], s.Still[row] = Curve{}, Styled{}, false
 	s.seat[row] = s.sit(at, phase)
 	return row, nil
 }
@@ -203,7 +205,7 @@ func (s *Stream) Place(row int, at feature.Place, phase float32) {
 func (s *Stream) Remove(row int) {
 	s.rows--
 	s.leave(s.seat[row])
-	s.seat[row], s.Curves[row], s.Styles[row] = s.seat[s.rows], s.Curves[s.rows], s.Styles[s.rows]
+	s.seat[row], s.Curves[row], s.Styles[row], s.Still[row] = s.seat[s.rows], s.Curves[s.rows], s.Styles[s.rows], s.Still[s.rows]
 }
 
 // leave frees a seat, or has Take do so.
@@ -278,7 +280,7 @@ func (s *Stream) Ask(o *Order) {
 	lead := s.opt.Latency + 2*s.opt.Every
 	for r := range s.rows {
 		b := &s.bodies[s.seat[r]]
-		if b.busy {
+		if b.busy || s.Still[r] {
 			continue
 		}
 		changed := b.lost || s.Curves[r].sane() != b.curve || s.model.suits(s.Styles[r]) != b.style
@@ -356,8 +358,8 @@ func mix(was, is []float32, j int) {
 // Advance goes on by a frame for the rows from r0 up to r1. Who has no more motion
 // waits.
 func (s *Stream) Advance(r0, r1 int) {
-	for _, seat := range s.seat[r0:r1] {
-		if b := &s.bodies[seat]; b.at+1 < b.end() {
+	for r := r0; r < r1; r++ {
+		if b := &s.bodies[s.seat[r]]; !s.Still[r] && b.at+1 < b.end() {
 			b.at++
 		}
 	}

@@ -11,6 +11,17 @@ func (s *Stream) Where(row int) feature.Place {
 	return s.place[s.slot(seat, s.bodies[seat].at)]
 }
 
+// Ahead appends the places to dst where the body of row will be, n frames from one to the
+// next, as far as motion is made.
+func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
+	seat := s.seat[row]
+	b := &s.bodies[seat]
+	for f := b.at + n; f < b.end(); f += n {
+		dst = append(dst, s.place[s.slot(seat, f)])
+	}
+	return dst
+}
+
 // Stands reports which contacts of row stand, a bit each in the layout's order.
 func (s *Stream) Stands(row int) uint8 {
 	seat := s.seat[row]

@@ -83,7 +83,10 @@ type Batch struct {
 	rows, joints, actions int
 
 	tuning Tuning
-	blend  [future + 1]blend // per future point, from tuning
+	blend  [future + 1]blend             // per future point, from tuning
+	models [feature.MaxStride + 1]*Model // by stride; nil where there is none
+	shares [feature.MaxStride + 1]shares // by stride, from tuning
+	stride []uint8                       // (rows) ticks of a row's next step
 
 	// Trajectory, (rows, points), world space: the past second, the present at
 	// index now, the next second.
@@ -116,8 +119,19 @@ type Batch struct {
 	scratch []m3.Xform // (rows, joints)
 }
 
+// shares are what changes by a share per tick, over a stride.
+type shares struct{ gain, decay, forget, sink float32 }
+
+// over returns what share is left to add up to over so many ticks.
+func over(share float32, ticks int) float32 {
+	if ticks == 1 {
+		return share
+	}
+	return 1 - m3.Pow(1-share, float32(ticks))
+}
+
 // NewBatch returns room for capacity agents of model m, all at rest at the
-// origin.
+// origin. Rows go on by m's stride at a time; see SetStride for others.
 func NewBatch(m *Model, capacity int) *Batch {
 	nj, na := m.Skel.Len(), len(m.Layout.Actions)
 	vec := func(n int) []vec2 { return make([]vec2, capacity*n) }
@@ -131,10 +145,12 @@ func NewBatch(m *Model, capacity int) *Batch {
 		path: make([]*control.Path, capacity), along: make([]float32, capacity),
 		phase:   make([]float32, capacity*phaseLen(m.Layout)),
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
-		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), watch: newWatch(m, capacity), scratch: make([]m3.Xform, capacity*nj),
+		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), stride: make([]uint8, capacity), watch: newWatch(m, capacity), scratch: make([]m3.Xform, capacity*nj),
 	}
 	b.Tune(DefaultTuning())
+	b.models[m.Layout.Step()] = m
 	for r := range capacity {
+		b.stride[r] = uint8(m.Layout.Step())
 		b.Reset(r, m3.Vec3{}, 0)
 	}
 	return b
@@ -152,7 +168,44 @@ func (b *Batch) Tune(t Tuning) {
 		rest := func(e float32) float32 { return 1 - m3.Pow(1-w, e) }
 		b.blend[i] = blend{rest(t.BlendPos), rest(t.BlendDir), rest(t.BlendVel)}
 	}
+	for s := 1; s < len(b.shares); s++ {
+		b.shares[s] = shares{over(t.Gain, s), over(t.Decay, s), over(sinkForget, s), over(sinkShare, s)}
+	}
 }
+
+// AddStride has rows go on by m's stride, too, by SetStride: m drives the same
+// characters as the batch's own model, more coarsely.
+func (b *Batch) AddStride(m *Model) error {
+	step := m.Layout.Step()
+	if b.models[step] != nil {
+		return fmt.Errorf("mann: the batch has a model of stride %d already", step)
+	}
+	mine, theirs := *b.Model.Layout, *m.Layout
+	mine.Stride, theirs.Stride = 0, 0
+	if mine.Hash() != theirs.Hash() {
+		return fmt.Errorf("mann: model %q has other columns than model %q, which it is to stand in for far away: train both on the same recordings with the same flags", m.name(), b.Model.name())
+	}
+	b.models[step] = m
+	return nil
+}
+
+// Has reports whether rows may go on by stride ticks at a time.
+func (b *Batch) Has(stride int) bool {
+	return stride >= 1 && stride < len(b.models) && b.models[stride] != nil
+}
+
+// SetStride has row go on by so many ticks at a time from now on. Its next outputs are
+// to come from the model of that stride, which the batch must have.
+func (b *Batch) SetStride(row, stride int) {
+	b.check(row, row+1)
+	if !b.Has(stride) {
+		panic(fmt.Sprintf("mann: no model of stride %d", stride))
+	}
+	b.stride[row] = uint8(stride)
+}
+
+// Stride returns the ticks that row goes on by at a time.
+func (b *Batch) Stride(row int) int { return int(b.stride[row]) }
 
 // Cap returns the number of rows.
 func (b *Batch) Cap() int { return b.rows }
@@ -227,6 +280,7 @@ func (b *Batch) Copy(dst, src int) {
 	move(b.leap, dst, src, 1)
 	move(b.path, dst, src, 1)
 	move(b.along, dst, src, 1)
+	move(b.stride, dst, src, 1)
 	b.watch.copy(dst, src)
 	move(b.bonePos, dst, src, b.joints)
 	move(b.boneFwd, dst, src, b.joints)

@@ -21,7 +21,7 @@ func (b *Batch) locate(r int, path *control.Path) float32 {
 	at := b.root(r).pos.vec3()
 	if b.path[r] == path {
 		s, d := path.NearestFrom(at, b.along[r], pathBack, pathAhead)
-		if d < pathLost || b.watch.age[r]%pathSearch != 0 {
+		if d < pathLost || b.watch.age[r]%pathSearch >= uint32(b.stride[r]) {
 			b.along[r] = s
 			return d
 		}

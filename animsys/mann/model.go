@@ -194,5 +194,13 @@ func newModel(p *parsed) *Model {
 	return m
 }
 
+// name returns what the model file calls itself.
+func (m *Model) name() string {
+	if m.Net == nil {
+		return ""
+	}
+	return m.Net.Meta().Name
+}
+
 // Can reports whether the model knows the action.
 func (m *Model) Can(a control.Action) bool { return a < control.NumActions && m.action[a] >= 0 }

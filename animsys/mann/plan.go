@@ -17,12 +17,18 @@ const maxDeviation = 10
 func (b *Batch) Plan(goals []control.Goal, r0, r1 int) {
 	b.check(r0, r1)
 	for r := r0; r < r1; r++ {
-		g := goals[r]
-		if !g.Finite() {
-			g = control.Goal{}
-		}
-		b.plan(r, &g)
+		b.PlanRow(&goals[r], r)
 	}
+}
+
+// PlanRow is Plan for row r, whose goal is g.
+func (b *Batch) PlanRow(g *control.Goal, r int) {
+	b.check(r, r+1)
+	wish := *g
+	if !wish.Finite() {
+		wish = control.Goal{}
+	}
+	b.plan(r, &wish)
 }
 
 func (b *Batch) plan(r int, g *control.Goal) {
@@ -62,9 +68,9 @@ func (b *Batch) plan(r int, g *control.Goal) {
 		move, speed = vec2{0, 1}, t.Pivot*m3.Abs(turn)*control.MaxTurn
 	}
 	wants := move != (vec2{}) || turn != 0
-	gain := t.Decay
+	gain := b.shares[b.stride[r]].decay
 	if wants {
-		gain = t.Gain
+		gain = b.shares[b.stride[r]].gain
 	}
 	speed *= move.length()
 	speed = b.regulate(r, speed, action)
@@ -110,7 +116,7 @@ func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 		return fwd
 	}
 	rate := turn * control.MaxTurn
-	h := b.heading[r].turned(rate / Rate)
+	h := b.heading[r].turned(rate * float32(b.stride[r]) / Rate)
 	if off := b.root(r).angleTo(h); m3.Abs(off) > b.tuning.Leash {
 		h = fwd.turned(m3.Clamp(off, -b.tuning.Leash, b.tuning.Leash))
 	}
@@ -184,14 +190,15 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 	// faster, or an overshoot would be followed by another. Half the speed may be
 	// added, so that a character that is held back does not wind up.
 	const slack, unwind, most = 0.05, 3, 0.5
-	b.pace[r], _ = t.change(b.pace[r], want, 1./Rate)
+	ticks := float32(b.stride[r])
+	b.pace[r], _ = t.change(b.pace[r], want, ticks/Rate)
 	lacks := m3.Clamp(have, min(b.pace[r], want), max(b.pace[r], want)) - have
 	lacks = excess(lacks, slack*want)
 	if lacks*b.lack[r] < 0 {
 		lacks *= unwind
 	}
 	limit := most * want / t.SpeedI
-	b.lack[r] = m3.Clamp(b.lack[r]+lacks/Rate, -limit, limit)
+	b.lack[r] = m3.Clamp(b.lack[r]+lacks*ticks/Rate, -limit, limit)
 	ask := want + t.SpeedP*(min(b.pace[r], want)-have) + t.SpeedI*b.lack[r]
 	return m3.Clamp(ask, 0, min((1+most)*want, b.Model.fastest))
 }
@@ -245,19 +252,19 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 	if b.Weight(r, control.Jump) > 0 {
 		seconds = min(seconds, b.tuning.Ramp[control.Jump])
 	}
-	perTick := 1 / (seconds * Rate)
+	perTick, ticks := 1/(seconds*Rate), float32(b.stride[r])
 	desired := b.targetVel[r].length()
 	present := b.act[(r*points+now)*b.actions:][:b.actions]
 	left := max(1-present[goal], 1e-6)   // of the way
 	for i := points - 1; i >= now; i-- { // the present last: all begin from it
 		k := r*points + i
-		ahead := 1 + float32(i-now)*Rate/future // ticks
+		ahead := ticks + float32(i-now)*Rate/future
 		mix(b.act[k*b.actions:][:b.actions], present, goal, min(ahead*perTick/left, 1))
 		b.speed[k] = m3.Lerp(b.speed[k], desired, gain)
 	}
 	switch w := b.Weight(r, control.Jump); {
 	case w > 0.99:
-		b.leap[r]++
+		b.leap[r] += int32(b.stride[r])
 	case w == 0:
 		b.leap[r] = 0
 	}

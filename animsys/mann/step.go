@@ -18,6 +18,12 @@ func (b *Batch) Gather(x []float32, r0, r1 int) {
 	}
 }
 
+// GatherRow writes the network's inputs for row r into x, Layout.Inputs() values.
+func (b *Batch) GatherRow(x []float32, r int) {
+	b.check(r, r+1)
+	b.gather(x[:b.Model.Layout.Inputs()], r)
+}
+
 func (b *Batch) gather(x []float32, r int) {
 	m := b.Model.Layout
 	root := b.root(r)
@@ -32,8 +38,9 @@ func (b *Batch) gather(x []float32, r int) {
 		}
 		copy(x[m.InActions(s):], b.act[i*b.actions:(i+1)*b.actions])
 	}
-	// The bones were predicted in the frame of the tick before.
-	last := frame{b.pos[r*points+now-1], b.dir[r*points+now-1]}
+	// The bones were predicted in the frame of the step before.
+	before := r*points + now - int(b.stride[r])
+	last := frame{b.pos[before], b.dir[before]}
 	for j := range b.joints {
 		k := r*b.joints + j
 		c := x[m.InBone(j):][:feature.BoneChannels]
@@ -61,8 +68,8 @@ func get3(f frame, src []float32) m3.Vec3 {
 
 func get2(f frame, src []float32) vec2 { return f.out(vec2{src[0], src[1]}) }
 
-// Scatter advances rows r0 to r1 by one tick with the network's outputs y, which
-// holds Layout.Outputs() values per row from row 0 on. A row whose outputs are
+// Scatter advances rows r0 to r1 by one tick, or a row by its stride, with the
+// network's outputs y, which holds Layout.Outputs() values per row from row 0 on. A row whose outputs are
 // not finite, or whose state they take out of the training data's range, goes
 // back to its last good pose, stands there, and is counted in Restored; the
 // others do not notice.
@@ -70,18 +77,28 @@ func (b *Batch) Scatter(y []float32, r0, r1 int) {
 	b.check(r0, r1)
 	n := b.Model.Layout.Outputs()
 	for r := r0; r < r1; r++ {
-		row, from := y[r*n:(r+1)*n], b.root(r)
-		if !sound(row) {
-			b.restore(r, from, b.inRange(r))
-			continue
-		}
-		b.scatter(row, r)
-		if b.inRange(r) {
-			b.keep(r)
-			b.display(r)
-		} else {
-			b.restore(r, from, false)
-		}
+		b.advanceRow(y[r*n:(r+1)*n], r)
+	}
+}
+
+// ScatterRow is Scatter for row r, whose outputs are the first of y.
+func (b *Batch) ScatterRow(y []float32, r int) {
+	b.check(r, r+1)
+	b.advanceRow(y[:b.Model.Layout.Outputs()], r)
+}
+
+func (b *Batch) advanceRow(y []float32, r int) {
+	from := b.root(r)
+	if !sound(y) {
+		b.restore(r, from, b.inRange(r))
+		return
+	}
+	b.scatter(y, r)
+	if b.inRange(r) {
+		b.keep(r)
+		b.display(r)
+	} else {
+		b.restore(r, from, false)
 	}
 }
 
@@ -90,34 +107,52 @@ func (b *Batch) scatter(y []float32, r int) {
 	t := r * points
 	root := b.root(r)
 
-	// The past moves back by a point.
-	copy(b.pos[t:t+now], b.pos[t+1:])
-	copy(b.dir[t:t+now], b.dir[t+1:])
-	copy(b.vel[t:t+now], b.vel[t+1:])
-	copy(b.speed[t:t+now], b.speed[t+1:])
-	copy(b.act[t*b.actions:(t+now)*b.actions], b.act[(t+1)*b.actions:])
+	// The past moves back by a point per tick.
+	step := int(b.stride[r])
+	copy(b.pos[t:t+now], b.pos[t+step:])
+	copy(b.dir[t:t+now], b.dir[t+step:])
+	copy(b.vel[t:t+now], b.vel[t+step:])
+	copy(b.speed[t:t+now], b.speed[t+step:])
+	copy(b.act[t*b.actions:(t+now)*b.actions], b.act[(t+step)*b.actions:])
 
 	// The root moves, the less the more the character rests.
 	out := y[m.OutRoot():]
 	rest := b.Weight(r, control.Sit) + b.Weight(r, control.Stand) + b.Weight(r, control.Lie)
-	scale := min(m3.Pow(max(1-b.Weight(r, control.Idle), 0), 0.25), m3.Sqrt(max(1-rest, 0))) / Rate
+	scale := min(m3.Pow(max(1-b.Weight(r, control.Idle), 0), 0.25), m3.Sqrt(max(1-rest, 0))) * float32(step) / Rate
 	sin64, cos64 := math.Sincos(float64(out[feature.RootYaw] * scale * math.Pi / 180))
 	sin, cos := float32(sin64), float32(cos64)
 	shift := root.out(vec2{out[feature.RootX], out[feature.RootZ]}).scale(scale)
 	next := frame{root.pos.add(shift), root.fwd.rotate(sin, cos).unit(root.fwd)}
-	b.pos[t+now], b.dir[t+now], b.vel[t+now] = next.pos, next.fwd, shift.scale(Rate)
+	b.pos[t+now], b.dir[t+now], b.vel[t+now] = next.pos, next.fwd, shift.scale(Rate/float32(step))
+	b.between(r, step)
 
 	b.advance(y, r, next, shift, sin, cos)
 
+	dt := float32(step) / Rate
 	for j := range b.joints {
 		k := r*b.joints + j
 		prev := b.bonePos[k]
 		b.setBone(k, root, y[m.OutBone(j):])
 		// Position and velocity are two estimates of the same place.
-		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(1./Rate)).Lerp(b.bonePos[k], 0.5)
+		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(dt)).Lerp(b.bonePos[k], 0.5)
 	}
 	b.step(r, y[m.OutPhase(0):])
 	b.sink(r)
+}
+
+// between fills in the points of a stride's ticks but the last, of which the past has
+// the point before the stride in their stead.
+func (b *Batch) between(r, step int) {
+	t := r * points
+	last := t + now - step
+	for i := 1; i < step; i++ {
+		k, u := last+i, float32(i)/float32(step)
+		b.pos[k] = b.pos[last].lerp(b.pos[t+now], u)
+		b.dir[k] = b.dir[last].lerp(b.dir[t+now], u).unit(b.dir[last])
+		b.vel[k] = b.vel[t+now]
+		b.speed[k] = b.speed[t+now]
+		copy(b.act[k*b.actions:(k+1)*b.actions], b.act[(t+now)*b.actions:])
+	}
 }
 
 // MaxPhase bounds the amplitude of a phase of stepping that a network goes on with:
@@ -138,15 +173,17 @@ func (b *Batch) step(r int, y []float32) {
 	}
 }
 
+const (
+	sinkForget = 1. / (1.5 * Rate) // share per tick in which the lowest of late is forgotten: gallops fly for a fifth of a second
+	sinkShare  = 0.1               // of what is above, per tick
+)
+
 // sink brings a row down that hangs in the air without having jumped. Networks
 // go on at the height that they are fed, so that a start that took off too
 // quickly would walk above the ground for good.
 func (b *Batch) sink(r int) {
-	const (
-		ground = 0.03              // m: recorded dogs that do not jump have a joint below it in every stride
-		forget = 1. / (1.5 * Rate) // share per tick in which the lowest of late is forgotten: gallops fly for a fifth of a second
-		share  = 0.1               // of what is above, per tick
-	)
+	const ground = 0.03 // m: recorded dogs that do not jump have a joint below it in every stride
+	s := &b.shares[b.stride[r]]
 	if b.Weight(r, control.Jump) > 0.05 {
 		b.lowest[r] = 0
 		return
@@ -156,8 +193,8 @@ func (b *Batch) sink(r int) {
 	for _, p := range bones {
 		low = min(low, p.Y)
 	}
-	b.lowest[r] = min(low, m3.Lerp(b.lowest[r], low, forget))
-	over := share * (b.lowest[r] - ground)
+	b.lowest[r] = min(low, m3.Lerp(b.lowest[r], low, s.forget))
+	over := s.sink * (b.lowest[r] - ground)
 	if !(over > 0) {
 		return
 	}
@@ -167,10 +204,11 @@ func (b *Batch) sink(r int) {
 	}
 }
 
-// advance takes the future a tick on: along with the root, then toward the
+// advance takes the future a step on: along with the root, then toward the
 // network's own prediction, seen from next, by the row's correction.
 func (b *Batch) advance(y []float32, r int, next frame, shift vec2, sin, cos float32) {
 	m, t, weight := b.Model.Layout, r*points, b.correct[r]
+	dt := float32(b.stride[r]) / Rate
 	for i := now + 1; i < points; i++ {
 		// Network samples stand ten points apart; between them it is linear.
 		s, u := (i-now)/feature.TrajStep, float32((i-now)%feature.TrajStep)/feature.TrajStep
@@ -181,7 +219,7 @@ func (b *Batch) advance(y []float32, r int, next frame, shift vec2, sin, cos flo
 		}
 		k := t + i
 		vel := at(feature.SampleVel)
-		pos := b.pos[k].add(vel.scale(1./Rate)).lerp(next.pos.add(at(feature.SamplePos)), 0.5)
+		pos := b.pos[k].add(vel.scale(dt)).lerp(next.pos.add(at(feature.SamplePos)), 0.5)
 		dir := at(feature.SampleDir)
 
 		b.pos[k] = b.pos[k].add(shift).lerp(pos, weight)

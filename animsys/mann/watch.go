@@ -96,11 +96,10 @@ func (b *Batch) observe(row int) []float32 {
 // inRange reports whether the state of row is one that the network can go on
 // from, and leaves it in watch.input.
 func (b *Batch) inRange(row int) bool {
-	m := b.Model
 	if !b.root(row).near() {
 		return false
 	}
-	x := b.observe(row)
+	x, m := b.observe(row), b.models[b.stride[row]]
 	for c, v := range x {
 		if !m3.Finite(v) || m.low != nil && !(v >= m.low[c] && v <= m.high[c]) {
 			return false
@@ -123,8 +122,10 @@ func (b *Batch) inRange(row int) bool {
 // its pose when it is time to.
 func (b *Batch) keep(row int) {
 	w := &b.watch
-	if w.age[row]++; w.age[row]%memoryTicks == 0 {
-		b.remember(row, int(w.age[row]/memoryTicks)%2)
+	before := w.age[row] / memoryTicks
+	w.age[row] += uint32(b.stride[row])
+	if now := w.age[row] / memoryTicks; now != before {
+		b.remember(row, int(now)%2)
 	}
 }
 

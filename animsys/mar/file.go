@@ -1,6 +1,7 @@
 package mar
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,6 +77,18 @@ func (db *Database) Encode(w io.Writer, half bool) error {
 		{Name: tensorStands, Shape: []int{frames}, Data: stands},
 		{Name: tensorMiddle, Shape: []int{len(db.layout.joints), 4}, Data: middle},
 	}, func(name string) bool { return half && name == tensorRows })
+}
+
+// Checksum identifies the motion that db translates with. What else its file tells, its
+// name and its card, does not matter.
+func (db *Database) Checksum() (string, error) {
+	plain := *db
+	plain.Name, plain.Data, plain.License, plain.Card = "", "", "", ""
+	h := sha256.New()
+	if err := plain.Encode(h, false); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("sha256:%x", h.Sum(nil)), nil
 }
 
 // Open reads the database in the file at path.

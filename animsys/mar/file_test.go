@@ -329,3 +329,25 @@ func TestSpeed(t *testing.T) {
 		t.Errorf("an action that is not there goes at %g m/s", v)
 	}
 }
+
+// A checksum is that of the motion.
+func TestChecksum(t *testing.T) {
+	sum := func(db *Database) string {
+		t.Helper()
+		s, err := db.Checksum()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	db := small(t)
+	was := sum(db)
+	db.Name, db.Card = "another", "# Card"
+	if sum(db) != was {
+		t.Error("another name has another checksum")
+	}
+	db.rows[len(db.rows)-1] += 0.01
+	if sum(db) == was {
+		t.Error("other motion has the same checksum")
+	}
+}

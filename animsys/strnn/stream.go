@@ -21,6 +21,7 @@ import (
 // on, and for any number of workers.
 type Stream struct {
 	Wanders []Wander // (people) the caller's to change before Continue
+	Still   []bool   // (people) who stays as they are: no motion is made for them, and Advance passes them by; the caller's to change before Continue
 
 	model  *Model
 	search *Controller
@@ -118,7 +119,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	people, cols := max(o.People, streamStarts), l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		Wanders: make([]Wander, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide,
+		Wanders: make([]Wander, people), Still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide,
 		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size), turns: make([]int, 2*m.Predict),
 		turning: turning{
 			due: make([]int32, 0, batch), seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
@@ -210,7 +211,7 @@ func (s *Stream) add(at feature.Place, turn int) (row int) {
 	s.turns[turn]++
 	s.body[row] = wandering{turn: int32(turn), person: s.added}
 	s.added++
-	s.Wanders[row] = Wander{}
+	s.Wanders[row], s.Still[row] = Wander{}, false
 	s.begin(row)
 	s.Place(row, at)
 	return row
@@ -264,7 +265,7 @@ func (s *Stream) Remove(row int) {
 	s.rows--
 	s.turns[s.body[row].turn]--
 	if last := s.rows; row != last {
-		s.body[row], s.Wanders[row] = s.body[last], s.Wanders[last]
+		s.body[row], s.Wanders[row], s.Still[row] = s.body[last], s.Wanders[last], s.Still[last]
 		copy(s.window(row), s.window(last))
 	}
 }
@@ -279,7 +280,7 @@ func (s *Stream) window(row int) []float32 {
 func (s *Stream) Continue() error {
 	s.due = s.due[:0]
 	for r := range s.rows {
-		if int(s.body[r].turn) == s.tick {
+		if int(s.body[r].turn) == s.tick && !s.Still[r] {
 			s.due = append(s.due, int32(r))
 		}
 	}
@@ -303,6 +304,9 @@ func (s *Stream) frame(row, after int) []float32 {
 // Advance goes on by a tick for the rows from r0 up to r1.
 func (s *Stream) Advance(r0, r1 int) {
 	for r := r0; r < r1; r++ {
+		if s.Still[r] {
+			continue
+		}
 		b, at := &s.body[r], s.at(r)
 		v := s.frame(r, (at-1)/2)[s.model.Layout.Body():]
 		if at%2 == 1 { // half a frame on
@@ -317,6 +321,19 @@ func (s *Stream) Advance(r0, r1 int) {
 
 // Where returns where the body of row is.
 func (s *Stream) Where(row int) feature.Place { return s.body[row].at }
+
+// Ahead appends the places to dst where the body of row will be, n frames of the network's
+// from one to the next, to the end of those that it plays.
+func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
+	b, done := &s.body[row], s.at(row)/2 // frames behind b.last
+	p := b.last
+	for f := done; f < s.model.Predict; f++ {
+		if p = p.Advance(s.frame(row, f)[s.model.Layout.Body():], 1.0/Rate); (f+1-done)%n == 0 {
+			dst = append(dst, p)
+		}
+	}
+	return dst
+}
 
 // shown returns the frames before and after what row shows, and the share of the latter.
 func (s *Stream) shown(row int) (a, b []float32, share float32) {

@@ -407,3 +407,39 @@ func TestStreamRefuses(t *testing.T) {
 	}
 	s.Close()
 }
+
+// Ahead is where they will be, to the end of the frames that they play.
+func TestStreamAhead(t *testing.T) {
+	w := newWalk(t, strnn.StreamOptions{People: 2, Workers: 1, Seed: 3})
+	for i := range 2 {
+		w.add(i)
+	}
+	type guess struct {
+		tick, row int
+		at        feature.Place
+	}
+	var due []guess
+	checked := 0
+	for tick := range 130 {
+		for _, g := range due {
+			if got := w.Where(g.row); g.tick == tick {
+				checked++
+				if d := got.Pos.Dist(g.at.Pos); d > 1e-4 || m3.Abs(m3.WrapAngle(got.Yaw-g.at.Yaw)) > 1e-4 {
+					t.Fatalf("tick %d: row %d is at %v, want %v", tick, g.row, got, g.at)
+				}
+			}
+		}
+		for row := range 2 {
+			if !w.Began(row) {
+				continue
+			}
+			for i, p := range w.Ahead(nil, row, 2) {
+				due = append(due, guess{tick + 4*i + 3, row, p}) // half a frame of the first has been played
+			}
+		}
+		w.tick()
+	}
+	if checked < w.m.Predict {
+		t.Errorf("only %d places were compared", checked)
+	}
+}

@@ -88,6 +88,32 @@ func TestRecording(t *testing.T) {
 	}
 }
 
+// Overlays are in pictures from the start, where the scene has them.
+func TestShow(t *testing.T) {
+	needPicture(t)
+	model := modelFile(t)
+	picture := func(show string) string {
+		t.Helper()
+		out := filepath.Join(t.TempDir(), "frames")
+		code, _, stderr := demo(t, "--model", model, "--agents", "0", "--show", show, "--out", out, "--seconds", "0.1", "--fps", "10", "--width", "160", "--height", "160")
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		b, err := os.ReadFile(filepath.Join(out, "frame_00000.png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if none := picture(""); picture("skeletons,roots") == none {
+		t.Error("a picture with skeletons and roots is the same as without")
+	}
+	code, _, stderr := demo(t, "--scene", "latent", "--latent", latentFile(t), "--show", "activations", "--out", filepath.Join(t.TempDir(), "x.gif"))
+	if code != 2 || !strings.Contains(stderr, "the scene latent has no activations") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+}
+
 func TestGIF(t *testing.T) {
 	needPicture(t)
 	out := filepath.Join(t.TempDir(), "sub", "a.gif")
@@ -130,6 +156,7 @@ func TestMistakes(t *testing.T) {
 		{"--scene strnn --strnn nothing", 1, "nothing"},
 		{"--scene strnn --strnn human", 1, "human"},
 		{"--agents many", 2, "many"},
+		{"--show roots,moon", 2, "\"moon\": want some of trajectories, contacts"},
 		{"--seconds -1", 2, "seconds"},
 		{"--seconds NaN", 2, "seconds"},
 		{"--width 2147483648", 2, "pixels"},

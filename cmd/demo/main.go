@@ -10,10 +10,11 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
-	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"mannequin/engine/clock"
 	"mannequin/engine/media"
 	"mannequin/engine/stage"
 	"mannequin/internal/backend"
@@ -22,6 +23,7 @@ import (
 	stylesfree "mannequin/models/styles-free"
 	"mannequin/scenes"
 	"mannequin/scenes/playbill"
+	"mannequin/scenes/tape"
 )
 
 func init() {
@@ -36,12 +38,21 @@ type options struct {
 	setup              playbill.Setup
 	bvh, backend, out  string
 	width, height, fps int
-	seconds            float64
+	seconds, budget    float64
 	headless           bool
+	show               []string // names of overlays
+	overlays           scenes.Overlay
+	record, replay     string // tapes
+	verify             bool
+	noRender, json     bool
+	workers            int
+
+	length float64      // of a video or a measurement, s, where seconds is 0
+	taped  scenes.Scene // what is stepped in the scene's place; nil: the scene
 }
 
 func newCommand() *cobra.Command {
-	o := options{setup: playbill.Default("quadruped")}
+	o := options{setup: playbill.Default("quadruped"), length: 10}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Steer a dog among its herd, in a window; without a display, record a video",
@@ -51,17 +62,28 @@ func newCommand() *cobra.Command {
   demo --scene people --styled 25
   demo --scene latent --bvh walk.bvh
   demo --scene strnn --agents 100 --bf16
+  demo --terrain flat --show trajectories,contacts,activations
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
-  demo --out frames --fps 60`,
+  demo --out frames --fps 60
+  demo --record walk.tape
+  demo --replay walk.tape
+  demo --replay walk.tape --verify --workers 1
+  demo --scene crowd --no-render --agents 500 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.conflicts(cmd.Flags().Changed); err != nil {
+				return err
+			}
 			usual := playbill.Default(o.setup.Scene)
 			if !cmd.Flags().Changed("terrain") {
 				o.setup.Terrain = usual.Terrain
 			}
 			if !cmd.Flags().Changed("agents") {
 				o.setup.Agents = usual.Agents
+			}
+			if !cmd.Flags().Changed("far") {
+				o.setup.Far = playbill.FarOf(o.setup.Model)
 			}
 			if err := o.check(); err != nil {
 				return err
@@ -70,10 +92,12 @@ func newCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: the herd alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion")
+	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: dogs and people; herd: dogs alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion")
 	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; latent: who walk about besides, none if not given")
 	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, angry, …")
+	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: how many come, and how many go, per second")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "the dogs': a shipped model's name, or a model file")
+	f.StringSliceVar(&o.setup.Far, "far", nil, "the same, for dogs far away: networks of longer strides (default: those shipped with the model)")
 	f.StringVar(&o.setup.Manifold, "manifold", o.setup.Manifold, "people's: a shipped model's name, or a model file: the motion manifold")
 	f.StringVar(&o.setup.Footstep, "footstep", o.setup.Footstep, "the same: the network of footsteps")
 	f.StringVar(&o.setup.Locomotion, "locomotion", o.setup.Locomotion, "the same: the network of motion")
@@ -84,6 +108,7 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
 	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills from that seed; latent: flat if none is given")
+	f.StringSliceVar(&o.show, "show", nil, "what to draw besides, `names` of: "+scenes.AllOverlays.String())
 	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
 	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs (default out/SCENE.mp4, or .gif without ffmpeg)")
@@ -91,6 +116,13 @@ func newCommand() *cobra.Command {
 	f.IntVar(&o.width, "width", 1280, "picture's width, pixels")
 	f.IntVar(&o.height, "height", 720, "picture's height, pixels")
 	f.IntVar(&o.fps, "fps", 30, "frames per second of a recording")
+	f.StringVar(&o.record, "record", "", "write a tape to `file`: what the scene begins with, and the input of each tick")
+	f.StringVar(&o.replay, "replay", "", "play the tape in `file`, in the window or as a recording")
+	f.BoolVar(&o.verify, "verify", false, "play the tape of --replay without pictures, and tell whether every tick is as it was recorded, to the bit")
+	f.BoolVar(&o.noRender, "no-render", false, "step at 60 ticks a second without pictures, and tell how long ticks take; 10 s if --seconds does not say")
+	f.Float64Var(&o.budget, "budget", 12, "`milliseconds` for a tick in a window or with --no-render: what is far away takes steps less often, so that it suffices; 0 is any")
+	f.BoolVar(&o.json, "json", false, "with --no-render: print one JSON object")
+	f.IntVar(&o.workers, "workers", 0, "goroutines that share the work; 0 is one per core")
 	c.AddCommand(newReel())
 	return c
 }
@@ -100,6 +132,10 @@ func (o *options) check() error {
 	if err := o.setup.Check(); err != nil {
 		return command.Usage(err)
 	}
+	var err error
+	if o.overlays, err = scenes.ParseOverlays(o.show); err != nil {
+		return command.Usagef("--show: %w", err)
+	}
 	switch {
 	case !(o.seconds >= 0) || o.seconds > 3600:
 		return command.Usagef("--seconds %g: want 0 to 3600", o.seconds)
@@ -107,6 +143,9 @@ func (o *options) check() error {
 		return command.Usagef("--width %d --height %d: want 64 to 4096 pixels", o.width, o.height)
 	case o.fps < 1 || o.fps > 240:
 		return command.Usagef("--fps %d: want 1 to 240", o.fps)
+	}
+	if _, err := o.newBudget(); err != nil {
+		return err
 	}
 	if _, err := backend.Open(o.backend, nil); err != nil {
 		return command.Usage(err)
@@ -122,25 +161,82 @@ func (o *options) check() error {
 	return nil
 }
 
-// open loads what the scene needs and builds it. player says what someone who is not
-// there would do.
-func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, err error) {
-	open, err := backend.Open(o.backend, log)
-	if err != nil {
-		return nil, nil, err
+// newBudget returns the budget of a tick, nil where it is any.
+func (o *options) newBudget() (*clock.Budget, error) {
+	if o.budget == 0 {
+		return nil, nil
 	}
-	return playbill.Open(o.setup, playbill.Means{Net: models.Open, Styles: stylesfree.Open, Open: open, Log: log})
+	if !(o.budget > 0 && o.budget <= 1e4) {
+		return nil, command.Usagef("--budget %g: want 0, or up to 10000 ms", o.budget)
+	}
+	return clock.NewBudget(time.Duration(o.budget * float64(time.Millisecond)))
 }
 
-// play runs the scene in a window where there is one, else into a file.
-func play(ctx context.Context, o options, stdout, stderr io.Writer) error {
-	s, player, err := o.open(slog.New(slog.NewTextHandler(stderr, nil)))
+// open loads what the scene needs and builds it. player says what someone who is not
+// there would do.
+func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, h tape.Header, err error) {
+	open, err := backend.Open(o.backend, log)
+	if err != nil {
+		return nil, nil, tape.Header{}, err
+	}
+	return tape.OpenScene(o.setup, playbill.Means{Net: models.Open, Styles: stylesfree.Open, Open: open, Workers: o.workers, Log: log})
+}
+
+// play runs the scene, on a tape where one is asked for.
+func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) {
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	var played *replay
+	if o.replay != "" {
+		if played, err = openReplay(o.replay, log); err != nil {
+			return err
+		}
+		defer played.file.Close()
+		o.setup = played.Header.Setup
+	}
+	s, player, header, err := o.open(log)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	switch {
+	case o.verify:
+		return played.verify(ctx, s, header, stdout)
+	case played != nil:
+		p := played.on(s, header, log)
+		defer func() {
+			if p.Wrong != nil {
+				log.Warn(p.Wrong.Error(), "tape", o.replay)
+			}
+		}()
+		o.taped, o.length = p, played.seconds()
+	case o.record != "":
+		rec, err := newRecording(o.record, header)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			done := rec.finish()
+			if done == nil {
+				fmt.Fprintln(stdout, o.record)
+			}
+			err = errors.Join(err, done)
+		}()
+		o.taped = tape.Record(s, rec.Writer)
+	}
+	if o.noRender {
+		return measure(ctx, o, s, player, header, stdout)
+	}
+	return perform(ctx, o, s, player, stdout, stderr)
+}
+
+// perform shows the scene in a window where there is one, else records a video.
+func perform(ctx context.Context, o options, s scenes.Scene, player scenes.Script, stdout, stderr io.Writer) error {
 	if !o.headless && stage.HasDisplay() {
-		st, err := stage.Open(stage.Options{Title: "mannequin: " + o.setup.Scene, Width: o.width, Height: o.height})
+		pads, err := stage.GamepadMappings()
+		if err != nil {
+			return err
+		}
+		st, err := stage.Open(stage.Options{Title: "mannequin: " + o.setup.Scene, Width: o.width, Height: o.height, Gamepads: pads})
 		if err == nil {
 			defer st.Close()
 			return run(ctx, o, st, s)
@@ -148,7 +244,7 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "demo: %v; recording instead\n", err)
 	}
 	if o.seconds == 0 {
-		o.seconds = 10
+		o.seconds = o.length
 	}
 	if o.out == "" {
 		o.out = filepath.Join("out", o.setup.Scene+".mp4")
@@ -166,18 +262,4 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintln(stdout, o.out)
 	return nil
-}
-
-// cameraHelp is what the window adds to a scene's own help.
-var cameraHelp = []string{
-	"drag: look around   wheel: nearer, farther   F: follow again",
-	"H: hide this   Esc: leave",
-}
-
-// helpFor returns a scene's help, with the camera's where someone can use it.
-func helpFor(f *scenes.Frame, window bool) []string {
-	if !window {
-		return f.Help
-	}
-	return slices.Concat(f.Help, cameraHelp)
 }

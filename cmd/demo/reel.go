@@ -94,6 +94,7 @@ func newReel() *cobra.Command {
 			case o.fps < 1 || o.fps > 60:
 				return command.Usagef("--fps %d: want 1 to 60", o.fps)
 			}
+			o.setup.Far = playbill.FarOf(o.setup.Model)
 			return shoot(cmd.Context(), o, takes, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -136,7 +137,7 @@ func shoot(ctx context.Context, o options, takes []take, stdout, stderr io.Write
 			o.setup.Terrain = t.terrain
 		}
 		if t.crowd > 0 {
-			o.setup.Scene, o.setup.Agents = "crowd", t.crowd
+			o.setup.Scene, o.setup.Agents = "herd", t.crowd
 		}
 		ext := ".mp4"
 		if media.Check("x"+ext) != nil {
@@ -161,7 +162,7 @@ const (
 
 // record writes one take's video and contact sheet.
 func (t *take) record(ctx context.Context, o options, sheet, count string, stderr io.Writer) error {
-	s, _, err := o.open(slog.New(slog.NewTextHandler(stderr, nil)))
+	s, _, _, err := o.open(slog.New(slog.NewTextHandler(stderr, nil)))
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 	progress := newProgress(stderr, count+o.out, frames)
 	defer progress.end()
 	tick := int64(0)
-	input := func() scenes.Input { tick++; return t.player.At(tick - 1) }
+	input := func() scenes.Input { tick++; return v.Watched(t.player.At(tick - 1)) }
 	tileHigh := tileWidth * o.height / o.width
 	var tiles []*image.RGBA
 	var times []float64

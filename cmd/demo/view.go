@@ -15,6 +15,7 @@ import (
 	"mannequin/engine/media"
 	"mannequin/engine/show"
 	"mannequin/engine/stage"
+	"mannequin/internal/command"
 	"mannequin/scenes"
 )
 
@@ -24,23 +25,57 @@ func newShow(o options, st *stage.Stage, s scenes.Scene) (*show.Show, *export, e
 	if err != nil {
 		return nil, nil, err
 	}
+	if lack := o.overlays &^ (v.Frame.Has | scenes.Times); lack != 0 {
+		return nil, nil, command.Usagef("--show: the scene %s has no %s", o.setup.Scene, lack)
+	}
+	v.Frame.Show = o.overlays
+	start := time.Now()
+	v.Now = func() time.Duration { return time.Since(start) }
+	if o.taped != nil {
+		v.Scene = o.taped
+	}
 	x := &export{path: o.bvh}
 	if from, ok := s.(scenes.Exporter); ok {
 		v.Stepped = func() { x.take(from) }
 	}
+	seat := o.seat()
 	c := st.Camera
-	switch o.setup.Scene {
-	case "crowd":
-		// From a hill's height over all of them.
-		c.Follow, c.Pitch, c.Yaw = false, 0.30, 0.5
-		c.Distance = 4 + 1.1*m3.Sqrt(float32(o.setup.Agents))
-	case "people", "latent", "strnn":
-		c.Distance, c.Pitch = 5, 0.2
+	c.Follow, c.Pitch, c.Distance, v.Free = !seat.overview, seat.pitch, seat.distance, seat.overview
+	if seat.overview {
+		c.Yaw = seat.yaw
 	}
-	if o.setup.Scene == "latent" {
-		c.Aside = 0.9 // steps are seen from the side
-	}
+	c.Aside = seat.aside
 	return v, x, nil
+}
+
+// seat is from where a scene is watched at first: so far from its focus, and looking down
+// by so many radians.
+type seat struct {
+	distance, pitch, yaw, aside float32
+	overview                    bool // of all of them; the camera does not turn with anybody
+}
+
+func (o *options) seat() seat {
+	switch o.setup.Scene {
+	case "crowd", "herd":
+		// From a hill's height over all of them, or as many as one can make out.
+		return seat{distance: min(4+1.1*m3.Sqrt(float32(o.setup.Agents)), 24), pitch: 0.30, yaw: 0.5, overview: true}
+	case "latent":
+		return seat{distance: 5, pitch: 0.2, aside: 0.9} // steps are seen from the side
+	case "people", "strnn":
+		return seat{distance: 5, pitch: 0.2}
+	}
+	return seat{distance: 3.2, pitch: 0.24}
+}
+
+// eye returns where that is, and where one looks from there.
+func (s seat) eye(focus m3.Vec3, heading float32) (eye, ahead m3.Vec3) {
+	yaw := s.yaw
+	if !s.overview {
+		yaw = heading + s.aside
+	}
+	ahead = m3.V(m3.Cos(s.pitch)*m3.Sin(yaw), -m3.Sin(s.pitch), m3.Cos(s.pitch)*m3.Cos(yaw))
+	return focus.Sub(ahead.Scale(s.distance)), ahead
 }
 
 // run runs the scene in the window until it is closed.
@@ -49,51 +84,28 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene) error 
 	if err != nil {
 		return err
 	}
-	help := true
-	var keys stage.Controls
-	// Presses that fall between two ticks count for the next one.
-	var hits [stage.Keys]bool
-	var mouse scenes.Touch
-	input := func() scenes.Input {
-		in := show.Input(keys, hits)
-		in.Touch = show.Touch(&v.Frame.Panel, mouse, keys, hits)
-		hits, mouse = [stage.Keys]bool{}, scenes.Touch{}
-		return in
+	v.Choices = true
+	if v.Budget, err = o.newBudget(); err != nil {
+		return err
 	}
 	start := time.Now()
 	last, smooth := start, 1.0/60
 	for ctx.Err() == nil {
-		keys = st.Poll()
-		if keys.Quit || (o.seconds > 0 && time.Since(start).Seconds() >= o.seconds) {
-			return nil
-		}
-		for k, hit := range keys.Hit {
-			hits[k] = hits[k] || hit
-		}
-		if keys.Touch.Set {
-			mouse.Set, mouse.Slider, mouse.Value = true, keys.Touch.Slider, keys.Touch.Value
-		}
-		if keys.Touch.Press != 0 {
-			mouse.Press = keys.Touch.Press
-		}
-		if keys.Hit[stage.Letter('H')] {
-			help = !help
-		}
-		if keys.Hit[stage.Letter('F')] {
-			st.Camera.Follow = o.setup.Scene != "crowd"
-		}
+		c := st.Poll()
 		now := time.Now()
 		dt := now.Sub(last)
 		last = now
-		smooth += 0.05 * (dt.Seconds() - smooth)
-		if err := v.Advance(dt, input); err != nil {
+		if c.Quit || (o.seconds > 0 && time.Since(start).Seconds() >= o.seconds) {
+			return nil
+		}
+		if err := v.Play(c, dt, nil); err != nil {
 			return err
 		}
-		var lines []string
-		if help {
-			lines = helpFor(&v.Frame, true)
+		if c.Hidden {
+			continue
 		}
-		if err := v.Draw(dt, lines, x.lines(fmt.Sprintf("%.0f pictures/s", 1/smooth))...); err != nil {
+		smooth += 0.05 * (dt.Seconds() - smooth)
+		if err := v.Draw(dt, v.Help(), x.lines(fmt.Sprintf("%.0f pictures/s", 1/smooth))...); err != nil {
 			return err
 		}
 		st.Present()
@@ -116,7 +128,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 	input := func() scenes.Input {
 		in := player.At(tick)
 		tick++
-		return avoid(in, &v.Frame)
+		return v.Watched(avoid(in, &v.Frame))
 	}
 	frames := max(int(math.Round(o.seconds*float64(o.fps))), 1)
 	progress := newProgress(stderr, o.out, frames)
@@ -132,7 +144,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 			return err
 		}
 		frameCamera(st.Camera, o.setup.Scene, at(i).Seconds(), dt.Seconds())
-		if err := v.Draw(dt, helpFor(&v.Frame, false), x.lines()...); err != nil {
+		if err := v.Draw(dt, v.Frame.Help, x.lines()...); err != nil {
 			return err
 		}
 		if img, err = st.Capture(img); err != nil {
@@ -149,7 +161,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 // frameCamera moves a recording's camera, which nobody holds: it swings around
 // the dog, so that the legs are seen from the side, and around the herd.
 func frameCamera(c *stage.Camera, scene string, t, dt float64) {
-	if scene == "crowd" {
+	if scene == "crowd" || scene == "herd" {
 		c.Orbit(float32(0.12*dt), 0)
 		return
 	}

@@ -17,7 +17,7 @@ import (
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/crowd"
+	"mannequin/scenes/herd"
 )
 
 // benchReport is what bench prints.
@@ -82,7 +82,7 @@ beside the GPU's own peaks and the processor.`,
 			if on == backend.CUDA && (bf16 || cmd.Flags().Changed("ticks")) {
 				return command.Usagef("--backend cuda times runs, not ticks, in every precision: leave out --bf16 and --ticks")
 			}
-			most := crowd.MaxAgents
+			most := herd.MaxAgents
 			if on == backend.CUDA {
 				most = 1 << 20
 				if !cmd.Flags().Changed("agents") {
@@ -148,7 +148,7 @@ beside the GPU's own peaks and the processor.`,
 // benchCrowd times one crowd.
 func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int, bf16 bool) (benchRow, error) {
 	before := heap()
-	s, err := crowd.New(crowd.Options{Model: m, Agents: agents, Workers: threads, BF16: bf16})
+	s, err := herd.New(herd.Options{Model: m, Agents: agents, Workers: threads, BF16: bf16})
 	if err != nil {
 		return benchRow{}, err
 	}

@@ -28,7 +28,8 @@ func newEval() *cobra.Command {
 
 // evalOptions are the flags of eval mann.
 type evalOptions struct {
-	model, data string
+	model, near string
+	data        string
 	heldOut     []string
 	seconds     float64
 	threads     int
@@ -83,6 +84,7 @@ of the gaits (Fig. 2) as pictures.`,
 	}
 	p := c.Flags()
 	p.StringVar(&o.model, "model", "dog", "shipped model's `name` or model file")
+	p.StringVar(&o.near, "near", "dog", "where the model is one of --stride 2 to 5: shipped model's `name` or model file of stride 1 beside which it is run")
 	p.StringVar(&o.data, "data", "", "`folder` of the recordings that it was trained on")
 	p.StringSliceVar(&o.heldOut, "held-out", nil, heldOutUsage)
 	p.Float64Var(&o.seconds, "seconds", 20, "seconds of motion to make in each gait, and on each path if more than 40")

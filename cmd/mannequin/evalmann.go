@@ -73,6 +73,7 @@ type evaluation struct {
 	opt         evalOptions
 	progress    *evalProgress
 	rollout     *metrics.Rollout
+	far         *mann.Model // nil where the model that is measured goes tick by tick
 	train, held *dataset.MANN
 	poses       [control.NumActions]*metrics.Poses
 	stretches   []draftStrip
@@ -88,11 +89,22 @@ func evalMANN(ctx context.Context, o evalOptions, stderr io.Writer) (*evalReport
 	if err != nil {
 		return nil, err
 	}
+	var far *mann.Model
+	if m.Layout.Step() > 1 { // one that drives who is far away, beside one that drives who is near
+		far = m
+		near, err := models.Open(o.near)
+		if err != nil {
+			return nil, err
+		}
+		if m, err = mann.NewModel(near); err != nil {
+			return nil, err
+		}
+	}
 	paths, err := evalPaths(o.paths)
 	if err != nil {
 		return nil, err
 	}
-	e := &evaluation{opt: o}
+	e := &evaluation{opt: o, far: far}
 	if e.train, e.held, err = dataset.BuildMANN(o.data, dataset.Options{Layout: m.Layout, HeldOut: o.heldOut, Workers: o.threads}); err != nil {
 		return nil, err
 	}
@@ -101,7 +113,7 @@ func evalMANN(ctx context.Context, o evalOptions, stderr io.Writer) (*evalReport
 	}
 	e.progress = newEvalProgress(ctx, stderr, e.rows(net))
 	defer e.progress.finish()
-	e.rollout = &metrics.Rollout{Model: m, Workers: o.threads, Tick: e.progress.tick}
+	e.rollout = &metrics.Rollout{Model: m, Far: far, Workers: o.threads, Tick: e.progress.tick}
 	e.report.Model = o.model
 	for _, s := range []struct {
 		name string
@@ -141,8 +153,14 @@ func (e *evaluation) losses(net *netruntime.Net) error {
 		return err
 	}
 	defer session.Close()
-	e.report.HeldOut = evalHeldOut{Recordings: e.held.Clips, Rows: e.held.Rows}
-	e.report.HeldOut.Losses, err = metrics.Losses(e.held, maxRows, func(y, x []float32, rows int) error {
+	held := e.held
+	if e.far != nil { // its rows lead farther
+		if _, held, err = dataset.BuildMANN(e.opt.data, dataset.Options{Layout: e.far.Layout, HeldOut: e.opt.heldOut, Workers: e.opt.threads}); err != nil {
+			return err
+		}
+	}
+	e.report.HeldOut = evalHeldOut{Recordings: held.Clips, Rows: held.Rows}
+	e.report.HeldOut.Losses, err = metrics.Losses(held, maxRows, func(y, x []float32, rows int) error {
 		if err := e.progress.tick(rows); err != nil {
 			return err
 		}
@@ -245,7 +263,7 @@ func (e *evaluation) transitions() (err error) {
 func (e *evaluation) experts() error {
 	net := e.rollout.Model.Net
 	n := metrics.Experts(net)
-	if n < 2 {
+	if n < 2 || e.far != nil { // what can be taken away is the other's
 		return nil
 	}
 	out := &evalExperts{Vanishes: metrics.Vanishes}

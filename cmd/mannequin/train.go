@@ -124,7 +124,7 @@ func newTrainMANN() *cobra.Command {
 	r := recipes.DefaultMANN()
 	var start string
 	var reverse, phases, paper bool
-	var walk, repeat int
+	var walk, repeat, stride int
 	var heldOut []string
 	c := &cobra.Command{
 		Use:   "mann --data DIR --out FILE",
@@ -183,6 +183,8 @@ continues a network of any size, also one of other recordings of the same layout
 				return command.Usagef("--skate, --bend and --recover are for a network that goes on from its own pose: --ticks 2 or more, or 0 for all three")
 			case !(r.WarmUp >= 0 && r.WarmUp <= 1e6):
 				return command.Usagef("--warm-up is %v, want 0 to 1000000 epochs", r.WarmUp)
+			case stride < 1 || stride > feature.MaxStride:
+				return command.Usagef("--stride is %d, want 1 to %d frames", stride, feature.MaxStride)
 			case walk < 0 || walk > 1000 || repeat < 0 || repeat > 1000:
 				return command.Usagef("--walk is %d and --repeat %d, want 1 to 1000, or 0 for the default", walk, repeat)
 			case !(r.ClipNorm >= 0 && r.ClipNorm <= 1e6):
@@ -195,6 +197,9 @@ continues a network of any size, also one of other recordings of the same layout
 			}
 			layout := feature.Dog()
 			layout.Phases = phases
+			if stride > 1 {
+				layout.Stride = stride
+			}
 			return f.runMANN(cmd, &r, dataset.Options{Layout: layout, HeldOut: heldOut, Reverse: reverse, Walk: walk, Repeat: repeat, Workers: f.threads})
 		},
 	}
@@ -214,6 +219,7 @@ continues a network of any size, also one of other recordings of the same layout
 	p.IntVar(&walk, "walk", 0, "visits per epoch of any other row that moves (default: a third of --repeat)")
 	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")
 	p.Float64Var(&r.ClipNorm, "clip", r.ClipNorm, "greatest `norm` of a step's gradient (0: no limit)")
+	p.IntVar(&stride, "stride", 1, "frames of 1/60 s that the network goes on by at a time: one of 2 or 4 drives dogs that are far away, at a half or a quarter of the cost")
 	p.BoolVar(&reverse, "reverse", true, "train on slow walks backward in time, too: recorded dogs hardly ever back up")
 	p.BoolVar(&phases, "phases", true, "carry on a phase of stepping per paw beside the pose; the gating network reads them in place of the paws' velocities")
 	p.BoolVar(&paper, "paper", false, "the paper's recipe, but for what other flags say")

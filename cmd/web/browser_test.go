@@ -231,6 +231,15 @@ func TestBrowser(t *testing.T) {
 	}
 	t.Logf("%+v", after)
 
+	// So does a gamepad, laid out as browsers do.
+	b.do(chromedp.Evaluate(`navigator.getGamepads = () => [null, {
+		id: "a gamepad", mapping: "standard", axes: [0, -1, 0, 0],
+		buttons: Array.from({ length: 17 }, () => ({ pressed: false, value: 0 })),
+	}]`, nil))
+	b.until("the dog's walk by gamepad", fmt.Sprintf(`Math.hypot(mannequin.state().focus[0] - %g, mannequin.state().focus[2] - %g) > 0.7`, after.Focus[0], after.Focus[2]))
+	b.until("help for gamepads", `document.getElementById("keys").textContent.includes("left stick")`)
+	b.picture("gamepad")
+
 	// Another scene, by the address alone.
 	b.do(chromedp.Evaluate(`location.hash = "scene=latent"`, nil))
 	b.until("the scene latent", `!!window.mannequin && document.getElementById("scene")?.value === "latent" && mannequin.state().pictures > 3`)

@@ -45,12 +45,22 @@ func run() error {
 	if p.show, err = show.New(st, scene, scenes.TickRate); err != nil {
 		return err
 	}
+	start := time.Now()
+	p.show.Now = func() time.Duration { return time.Since(start) }
 	p.place(st.Camera)
 	if from, ok := scene.(scenes.Exporter); ok {
 		p.show.Stepped = func() { p.export(from) }
 	}
+	was := p.show.Stepped
+	p.show.Stepped = func() {
+		p.ticks++
+		if was != nil {
+			was()
+		}
+	}
 	state := js.FuncOf(func(js.Value, []js.Value) any { return p.state() })
-	page.Call("begin", lines(slices.Concat(p.show.Frame.Help, cameraHelp)), state)
+	page.Call("begin", state)
+	page.Call("help", lines(slices.Concat(p.show.Frame.Help, cameraHelp)))
 	return p.loop()
 }
 
@@ -81,21 +91,29 @@ func fetched[T any](file string, decode func([]byte) (T, error)) (T, error) {
 	return v, nil
 }
 
-// cameraHelp is what the page adds to a scene's own help.
-var cameraHelp = []string{"drag: look around   wheel: nearer, farther   F: follow again", "H: hide this"}
+// What the page adds to a scene's own help.
+var (
+	cameraHelp = []string{
+		"drag: look around   wheel: nearer, farther   F: follow again",
+		"P: pause   full stop: one step   comma: slow motion",
+		"F1 to F8: what else is drawn   Tab: its panel   H: hide this",
+	}
+	gamepadHelp = []string{
+		"right stick: look around   LT RT: farther, nearer   pressed: follow again",
+		"Start: pause   left stick pressed: slow motion; paused: one step",
+	}
+)
 
 // longest is the most time that a picture makes up for: where ticks take longer than
 // they last, the scene slows down and goes on smoothly.
 const longest = 50 * time.Millisecond
 
-// player plays a scene, with what came from the user since the last tick.
+// player plays a scene.
 type player struct {
 	setup  playbill.Setup
 	driver string // what draws
 	show   *show.Show
-	keys   stage.Controls
-	hits   [stage.Keys]bool
-	mouse  scenes.Touch
+	pads   int // gamepads that are connected
 
 	pictures, ticks int
 	tick, picture   float64 // how long one takes, smoothed, ms
@@ -104,8 +122,8 @@ type player struct {
 // place puts the camera where the scene is seen well.
 func (p *player) place(c *stage.Camera) {
 	switch p.setup.Scene {
-	case "crowd":
-		c.Follow, c.Pitch, c.Yaw = false, 0.30, 0.5
+	case "crowd", "herd":
+		c.Follow, c.Pitch, c.Yaw, p.show.Free = false, 0.30, 0.5, true
 		c.Distance = 4 + 1.1*m3.Sqrt(float32(p.setup.Agents))
 	case "people", "latent", "strnn":
 		c.Distance, c.Pitch = 5, 0.2
@@ -132,7 +150,6 @@ func (p *player) loop() error {
 		}
 		dt := min(time.Duration((now-last)*float64(time.Millisecond)), longest)
 		last = now
-		p.poll()
 		if err := p.draw(dt); err != nil {
 			return err
 		}
@@ -141,7 +158,9 @@ func (p *player) loop() error {
 
 func (p *player) draw(dt time.Duration) error {
 	before, ticks := time.Now(), p.ticks
-	if err := p.show.Advance(dt, p.input); err != nil {
+	c := p.show.Stage.Poll()
+	p.help(&c)
+	if err := p.show.Play(c, dt, nil); err != nil {
 		return err
 	}
 	stepped := time.Now()
@@ -157,41 +176,26 @@ func (p *player) draw(dt time.Duration) error {
 	return nil
 }
 
+// help shows and hides the page's help, and tells of gamepads where there are any.
+func (p *player) help(c *stage.Controls) {
+	if c.Hit[stage.Letter('H')] {
+		page.Call("toggleHelp")
+	}
+	if f := &p.show.Frame; c.Gamepad.Connected != p.pads {
+		p.pads = c.Gamepad.Connected
+		all := slices.Concat(f.Help, cameraHelp)
+		if p.pads > 0 {
+			all = slices.Concat(all, []string{""}, f.GamepadHelp, gamepadHelp)
+		}
+		page.Call("help", lines(all))
+	}
+}
+
 func smooth(mean *float64, v float64) {
 	if *mean == 0 {
 		*mean = v
 	}
 	*mean += 0.05 * (v - *mean)
-}
-
-// poll takes what the user did. Presses that fall between two ticks count for the
-// next one.
-func (p *player) poll() {
-	p.keys = p.show.Stage.Poll()
-	for k, hit := range p.keys.Hit {
-		p.hits[k] = p.hits[k] || hit
-	}
-	if t := p.keys.Touch; t.Set {
-		p.mouse.Set, p.mouse.Slider, p.mouse.Value = true, t.Slider, t.Value
-	}
-	if t := p.keys.Touch; t.Press != 0 {
-		p.mouse.Press = t.Press
-	}
-	if p.keys.Hit[stage.Letter('H')] {
-		page.Call("toggleHelp")
-	}
-	if p.keys.Hit[stage.Letter('F')] {
-		p.show.Stage.Camera.Follow = p.setup.Scene != "crowd"
-	}
-}
-
-// input is what the player does in the next tick.
-func (p *player) input() scenes.Input {
-	p.ticks++
-	in := show.Input(p.keys, p.hits)
-	in.Touch = show.Touch(&p.show.Frame.Panel, p.mouse, p.keys, p.hits)
-	p.hits, p.mouse = [stage.Keys]bool{}, scenes.Touch{}
-	return in
 }
 
 // export has the browser save the motion that the player asks for, if it is asked for.

@@ -14,7 +14,7 @@ import (
 // agents is how many a scene has in a browser unless the address says, where that is
 // not what playbill has: Go in WebAssembly has one thread and no vector instructions,
 // so fewer keep up with 60 ticks per second.
-var agents = map[string]int{"quadruped": 3, "crowd": 4, "people": 4, "strnn": 6}
+var agents = map[string]int{"quadruped": 3, "crowd": 4, "herd": 8, "people": 4, "strnn": 6}
 
 // defaults returns the setup of a scene in a browser.
 func defaults(scene string) playbill.Setup {
@@ -32,7 +32,7 @@ var keys = map[string]func(s *playbill.Setup, value string) error{
 	"styled":  func(s *playbill.Setup, v string) (err error) { s.Styled, err = strconv.Atoi(v); return err },
 	"terrain": func(s *playbill.Setup, v string) error { s.Terrain = v; return nil },
 	"seed":    func(s *playbill.Setup, v string) (err error) { s.Seed, err = strconv.ParseUint(v, 10, 64); return err },
-	"model":   func(s *playbill.Setup, v string) error { s.Model = v; return nil },
+	"model":   func(s *playbill.Setup, v string) error { s.Model, s.Far = v, playbill.FarOf(v); return nil },
 }
 
 // parse returns the setup that an address asks for behind its #, as in

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,13 +13,13 @@ import (
 
 func TestParse(t *testing.T) {
 	dog, people := defaults("quadruped"), defaults("people")
-	dog.Agents, dog.Terrain, dog.Seed, dog.Model = 8, "steps", 7, "dog-free"
+	dog.Agents, dog.Terrain, dog.Seed, dog.Model, dog.Far = 8, "steps", 7, "dog-free", nil
 	people.Styled = 2
 	for address, want := range map[string]playbill.Setup{
 		"": defaults("quadruped"), "#": defaults("quadruped"), "#scene=latent": defaults("latent"),
 		"#scene=quadruped&agents=8&terrain=steps&seed=7&model=dog-free": dog, "#styled=2&scene=people": people,
 	} {
-		if got, err := parse(address); err != nil || got != want {
+		if got, err := parse(address); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q is %+v, %v; want %+v", address, got, err, want)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package show plays a scene on a stage: it takes the steps that time calls for, draws
-// what the scene describes, and gives keys their meaning in it.
+// what the scene describes, and gives keys and gamepads their meaning in it.
 package show
 
 import (
@@ -21,13 +21,32 @@ type Show struct {
 	Scene scenes.Scene
 	Frame scenes.Frame // as of the last Draw
 
+	Choices bool // whether there is a panel to choose from what Frame.Show has
+
+	// Now, where it is set, tells the time since some moment. Without it there are no
+	// scenes.Times.
+	Now func() time.Duration
 	// Stepped, where it is set, is called after each step.
 	Stepped func()
 
+	// Free says that the camera never swings behind the focus, which is nobody.
+	Free bool
+
+	// Budget, with Now, is the time that a step may take: see Watched. nil is any.
+	Budget *clock.Budget
+	saving float32
+
+	times  *times       // nil without Now
+	traced scenes.Scene // as it was given to New
 	clock  *clock.Fixed
 	crowds []troupe // of Frame.Casts
 	bodies []wardrobe
 	ground *terrain.Field
+
+	player player
+	pace   pace
+	news   news
+	bare   bool // without help
 }
 
 // troupe draws one cast.
@@ -44,7 +63,7 @@ type wardrobe struct {
 
 // New plays s on st from its first frame on, with pictures at fps per second or slower.
 func New(st *stage.Stage, s scenes.Scene, fps int) (*Show, error) {
-	w := &Show{Stage: st, Scene: s}
+	w := &Show{Stage: st, Scene: s, traced: s}
 	var err error
 	// A program that was held up skips what it missed.
 	if w.clock, err = clock.New(scenes.TickRate, max(8, scenes.TickRate/max(fps, 1)+1)); err != nil {
@@ -98,10 +117,32 @@ func (w *Show) body(sk *skel.Skeleton) (*body.Body, error) {
 	return b, nil
 }
 
+// Watched returns in with where the stage's camera is and looks, and with how much trouble
+// is to be saved by Budget.
+func (w *Show) Watched(in scenes.Input) scenes.Input {
+	if c := w.Stage.Camera; c.Placed() {
+		in.Watched, in.Eye, in.Ahead = true, c.Eye(), c.Ahead()
+	}
+	in.Saving = w.saving
+	return in
+}
+
+// choose turns on and off what the user chooses to see, and with Tab the panel that
+// offers it.
+func (w *Show) choose(c *stage.Controls) {
+	w.Frame.Show ^= c.Toggle & w.Frame.Has
+	if c.Hit[stage.KeyTab] {
+		w.Choices = !w.Choices
+	}
+}
+
 // Advance takes the steps that dt calls for.
 func (w *Show) Advance(dt time.Duration, input func() scenes.Input) error {
-	for range w.clock.Advance(dt) {
-		if err := w.Scene.Step(input()); err != nil {
+	if w.times == nil && w.Now != nil {
+		w.times = newTimes(w.Now, w.traced)
+	}
+	for range w.clock.Advance(w.pace.scale(dt)) + w.pace.takeSteps() {
+		if err := w.step(input()); err != nil {
 			return err
 		}
 		if w.Stepped != nil {
@@ -111,11 +152,31 @@ func (w *Show) Advance(dt time.Duration, input func() scenes.Input) error {
 	return nil
 }
 
+func (w *Show) step(in scenes.Input) error {
+	if w.times == nil {
+		return w.Scene.Step(in)
+	}
+	w.times.beginTick()
+	if err := w.Scene.Step(in); err != nil {
+		return err
+	}
+	if took := w.times.endTick(); w.Budget != nil {
+		w.saving = w.Budget.Spent(took)
+	}
+	return nil
+}
+
 // Draw renders the present state, with lines of help and more lines of what is going
-// on. dt moves the camera.
+// on. dt moves the camera, whatever time does in the scene.
 func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
+	if w.times != nil {
+		w.times.beginPicture()
+	}
 	f := &w.Frame
 	w.Scene.Frame(f, w.clock.Alpha())
+	if w.times != nil {
+		w.times.graphs(f)
+	}
 	if f.Terrain != w.ground {
 		w.ground = f.Terrain
 		w.Stage.SetGround(f.Terrain.Height)
@@ -139,60 +200,30 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 	} else {
 		w.Stage.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
 	}
-	return w.Stage.Draw(stage.View{Focus: f.Focus, Path: f.Path, HUD: append(f.HUD, hud...), Help: help, Panel: &f.Panel})
+	view := stage.View{
+		Focus: f.Focus, Path: f.Path, Lines: f.Lines, HUD: w.hud(hud), Help: help, Panel: &f.Panel,
+		Graphs: f.Graphs, Caption: f.Caption,
+	}
+	if w.Choices {
+		view.Has, view.Show = f.Has, f.Show
+	}
+	if err := w.Stage.Draw(view); err != nil {
+		return err
+	}
+	if w.times != nil {
+		w.times.endPicture()
+	}
+	return nil
 }
 
-// Input gives keys their meaning in scenes. hit has those that were pressed since the
-// last tick.
-func Input(c stage.Controls, hit [stage.Keys]bool) scenes.Input {
-	held := func(k ...stage.Key) float32 {
-		for _, k := range k {
-			if c.Held[k] || hit[k] {
-				return 1
-			}
-		}
-		return 0
+// hud returns what the scene says is going on, then more, then what time and gamepads do.
+func (w *Show) hud(more []string) []string {
+	lines := append(w.Frame.HUD, more...)
+	if p := w.pace.String(); p != "" {
+		lines = append(lines, p)
 	}
-	key := func(l byte) bool { return held(stage.Letter(l)) > 0 }
-	in := scenes.Input{
-		Forward: held(stage.Letter('W'), stage.KeyUp) - held(stage.Letter('S'), stage.KeyDown),
-		Turn:    held(stage.Letter('A'), stage.KeyLeft) - held(stage.Letter('D'), stage.KeyRight),
-		Side:    held(stage.Letter('Q')) - held(stage.Letter('E')),
-		Sit:     key('X'), Lie: key('C'), Stand: key('V'),
-		Jump: held(stage.KeySpace) > 0, Reset: hit[stage.Letter('R')],
+	for _, n := range w.news {
+		lines = append(lines, n.line)
 	}
-	for i, g := range []scenes.Gait{scenes.Walk, scenes.Pace, scenes.Trot, scenes.Canter} {
-		if hit[stage.Digit(i+1)] {
-			in.Gait = g
-		}
-	}
-	return in
-}
-
-// Touch gives keys their meaning for a panel, beside what the mouse does to it. hit
-// has those that were pressed since the last tick.
-func Touch(p *scenes.Panel, mouse scenes.Touch, c stage.Controls, hit [stage.Keys]bool) scenes.Touch {
-	t := mouse
-	for _, k := range []struct {
-		key  stage.Key
-		step int
-	}{{stage.KeyUp, -1}, {stage.KeyDown, 1}} {
-		if hit[k.key] {
-			t.Select += k.step
-		}
-	}
-	for _, k := range []struct {
-		key stage.Key
-		by  float32
-	}{{stage.KeyLeft, -1}, {stage.KeyRight, 1}} {
-		if c.Held[k.key] || hit[k.key] {
-			t.Move += k.by
-		}
-	}
-	for _, b := range p.Buttons {
-		if hit[stage.Letter(b.Key)] {
-			t.Press = b.Key
-		}
-	}
-	return t
+	return lines
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // Camera looks at a moving point from behind and above. The user may orbit and
-// zoom; while it follows, it swings back behind the character.
+// zoom; while it follows, it swings back behind the character. Where the ground would
+// hide the point it looks from higher up, or nearer.
 type Camera struct {
 	Yaw      float32 // rad: the direction from the eye to the target, seen from above; 0 looks along +Z
 	Pitch    float32 // rad: how far the eye looks down
@@ -18,11 +19,13 @@ type Camera struct {
 	Lag      float32 // s: half-life of the target's way to where it should be
 	FOV      float32 // vertical, rad
 	Follow   bool    // turn with the focus's heading
+	Swing    float32 // how readily it turns, in [0, 1]: 0 stays
 	Aside    float32 // rad: where the following camera settles, off straight behind; positive is to the right of the character
 
 	target, velocity m3.Vec3
 	eye              m3.Vec3
 	placed           bool
+	clear            clearance
 }
 
 // Limits of orbiting and zooming.
@@ -33,7 +36,7 @@ const (
 )
 
 func newCamera() *Camera {
-	return &Camera{Pitch: 0.24, Distance: 3.2, Lift: 0.05, Lag: 0.10, FOV: 0.75, Follow: true}
+	return &Camera{Pitch: 0.24, Distance: 3.2, Lift: 0.05, Lag: 0.10, FOV: 0.75, Follow: true, Swing: 1}
 }
 
 // Orbit turns the camera about its target by the angles in radians.
@@ -48,14 +51,17 @@ func (c *Camera) Zoom(factor float32) {
 }
 
 // Track moves the camera by dt seconds toward the focus, which faces heading
-// (yaw in radians). height keeps the eye above the ground and may be nil. The
-// first call places the camera at once.
+// (yaw in radians). height keeps the eye above the ground and the target in view, and
+// may be nil. The first call places the camera at once, as does one with a focus too
+// far off to have gone there.
 func (c *Camera) Track(focus m3.Vec3, heading, dt float32, height HeightFunc) {
 	if !focus.Finite() || !m3.Finite(heading) {
 		return
 	}
+	const leap = 5 // m
 	goal := focus.Add(m3.V(0, c.Lift, 0))
-	if !c.placed {
+	cut := !c.placed || goal.Dist(c.target) > leap
+	if cut {
 		c.target, c.velocity, c.placed = goal, m3.Vec3{}, true
 		if c.Follow {
 			c.Yaw = m3.WrapAngle(heading + c.Aside)
@@ -64,14 +70,17 @@ func (c *Camera) Track(focus m3.Vec3, heading, dt float32, height HeightFunc) {
 		c.target, c.velocity = m3.SpringVec(c.target, c.velocity, goal, c.Lag, dt)
 		if c.Follow {
 			goal := heading + c.Aside
-			c.Yaw = m3.WrapAngle(goal + m3.DampTo(m3.WrapAngle(c.Yaw-goal), 0, 0.7, dt))
+			c.Yaw = m3.WrapAngle(goal + m3.DampTo(m3.WrapAngle(c.Yaw-goal), 0, 0.7/max(c.Swing, 1e-3), dt))
 		}
 	}
-	c.eye = c.target.Sub(c.direction().Scale(c.Distance))
+	pitch, distance := c.Pitch, c.Distance
 	if height != nil {
-		if y := height(c.eye.X, c.eye.Z) + 0.15; c.eye.Y < y {
-			c.eye.Y = y
-		}
+		c.clear.move(height, c.target, c.Yaw, pitch, distance, dt, cut)
+		pitch, distance = pitch+c.clear.lift, distance*c.clear.reach
+	}
+	c.eye = c.target.Sub(direction(c.Yaw, pitch).Scale(distance))
+	if height != nil { // what is smooth comes a little late
+		c.eye.Y = max(c.eye.Y, height(c.eye.X, c.eye.Z)+overGround)
 	}
 }
 
@@ -84,9 +93,16 @@ func (c *Camera) Place(eye, target m3.Vec3) {
 // Eye returns where the camera is, in world space.
 func (c *Camera) Eye() m3.Vec3 { return c.eye }
 
-func (c *Camera) direction() m3.Vec3 {
-	cp := m3.Cos(c.Pitch)
-	return m3.V(cp*m3.Sin(c.Yaw), -m3.Sin(c.Pitch), cp*m3.Cos(c.Yaw))
+// Placed reports whether the camera is anywhere yet.
+func (c *Camera) Placed() bool { return c.placed }
+
+// Ahead returns the direction in which the camera looks, a unit vector in world space.
+func (c *Camera) Ahead() m3.Vec3 { return c.target.Sub(c.eye).Normalize(m3.V(0, 0, 1)) }
+
+// direction returns that from the eye to the target.
+func direction(yaw, pitch float32) m3.Vec3 {
+	cp := m3.Cos(pitch)
+	return m3.V(cp*m3.Sin(yaw), -m3.Sin(pitch), cp*m3.Cos(yaw))
 }
 
 // lens is a view and a projection, as g3n's renderer wants them.

@@ -14,7 +14,7 @@ import (
 // where in the picture. Its zero value shows nothing.
 type knobs struct {
 	shown   scenes.Panel
-	view    [2]int // the picture's size, pixels
+	view    [3]int // the picture's size, and where the panel begins from its top, pixels
 	at      image.Point
 	bounds  image.Rectangle // all of it, from its own corner on; empty where it shows nothing
 	size    float64         // of the text, pixels
@@ -27,6 +27,7 @@ type knobs struct {
 const (
 	largestText, smallestText = 15.0, 8.0 // pixels
 	trackWide                 = 10
+	buttonsWide               = 15 // without sliders
 	knobWide                  = 0.5
 )
 
@@ -41,13 +42,14 @@ var (
 	panelTrack = color.RGBA{120, 126, 134, 255}
 )
 
-// set lays out p for a picture of w×h pixels, at its top right, and reports whether
-// it must be painted anew.
-func (k *knobs) set(p *scenes.Panel, w, h int) bool {
+// set lays out p for a picture of w×h pixels, at its right from top down, and reports
+// whether it must be painted anew. What begins below the picture's top and does not fit
+// is left out.
+func (k *knobs) set(p *scenes.Panel, w, h, top int) bool {
 	if p == nil {
 		p = &scenes.Panel{}
 	}
-	view := [2]int{w, h}
+	view := [3]int{w, h, top}
 	if k.view == view && k.shown.Equal(p) {
 		return false
 	}
@@ -59,19 +61,27 @@ func (k *knobs) set(p *scenes.Panel, w, h int) bool {
 	}
 	for k.size = largestText; ; k.size-- {
 		k.lay()
-		if k.size <= smallestText || k.bounds.Dy() <= h-2*panelMargin && k.bounds.Dx() <= w/3 {
+		if k.size <= smallestText || k.bounds.Dy() <= h-top-panelMargin && k.bounds.Dx() <= w/3 {
 			break
 		}
 	}
-	k.at = image.Pt(w-panelMargin-k.bounds.Dx(), panelMargin)
+	k.at = image.Pt(w-panelMargin-k.bounds.Dx(), top)
+	if top > panelMargin && top+k.bounds.Dy() > h-panelMargin {
+		k.bounds, k.rows, k.tracks, k.buttons = image.Rectangle{}, k.rows[:0], k.tracks[:0], k.buttons[:0]
+	}
 	return true
 }
 
 // value returns what is written beside a slider.
 func value(v float32) string { return fmt.Sprintf("%+.2f", v) }
 
-// caption returns what is written on a button.
-func caption(b scenes.Button) string { return fmt.Sprintf("%s (%c)", b.Label, b.Key) }
+// buttonText returns what is written on a button.
+func buttonText(b scenes.Button) string {
+	if b.Key < 'A' || b.Key > 'Z' { // one of ours, which says its key itself
+		return b.Label
+	}
+	return fmt.Sprintf("%s (%c)", b.Label, b.Key)
+}
 
 // lay finds everything's place for the size of the text.
 func (k *knobs) lay() {
@@ -99,10 +109,12 @@ func (k *knobs) lay() {
 	}
 	if len(p.Sliders) > 0 {
 		y += gap
+	} else {
+		inner = max(inner, int(buttonsWide*k.size))
 	}
 	x := pad
 	for _, b := range p.Buttons {
-		w := width(caption(b)) + 2*gap
+		w := width(buttonText(b)) + 2*gap
 		if x > pad && x+w > pad+inner {
 			x, y = pad, y+row+gap
 		}
@@ -153,7 +165,7 @@ func (k *knobs) paint() *image.RGBA {
 			back = panelLight
 		}
 		draw.Fill(img, k.buttons[i], back)
-		text(k.buttons[i].Min.X+gap, k.buttons[i], ink, caption(b))
+		text(k.buttons[i].Min.X+gap, k.buttons[i], ink, buttonText(b))
 	}
 	return img
 }
@@ -185,38 +197,40 @@ const (
 type mouse struct {
 	x, y   float64 // pixels of the picture
 	holds  grip
-	slider int // where it holds one
+	on     *knobs // the panel on which it holds something; nil is none
+	slider int    // where it holds one
 }
 
 // move takes the mouse to (x, y), pixels of the picture from its top left, with a
-// button down or not. It returns what that does to the panel, and by how many pixels
-// the camera is dragged.
-func (m *mouse) move(k *knobs, x, y float64, down bool) (t scenes.Touch, dx, dy float64) {
+// button down or not, on one of the panels or none. It returns what that does to the
+// panel m.on, and by how many pixels the camera is dragged.
+func (m *mouse) move(x, y float64, down bool, panels ...*knobs) (t scenes.Touch, dx, dy float64) {
 	began := down && m.holds == holdsNothing
 	if !down {
-		m.holds = holdsNothing
+		m.holds, m.on = holdsNothing, nil
 	}
 	if began {
-		t.Press = m.grasp(k, image.Pt(int(x), int(y)).Sub(k.at))
+		m.holds = holdsView
+		for _, k := range panels {
+			if p := image.Pt(int(x), int(y)).Sub(k.at); p.In(k.bounds) {
+				t.Press = m.grasp(k, p)
+			}
+		}
 	}
 	switch {
 	case m.holds == holdsView && !began:
 		dx, dy = x-m.x, y-m.y
-	case m.holds == holdsSlider && m.slider < len(k.tracks):
-		t.Set, t.Slider, t.Value = true, m.slider, k.slide(m.slider, x)
+	case m.holds == holdsSlider && m.slider < len(m.on.tracks):
+		t.Set, t.Slider, t.Value = true, m.slider, m.on.slide(m.slider, x)
 	}
 	m.x, m.y = x, y
 	return t, dx, dy
 }
 
-// grasp takes hold of what is at p, from the panel's corner on, and returns the key
+// grasp takes hold of what is at p on a panel, from its corner on, and returns the key
 // of the button that is there.
 func (m *mouse) grasp(k *knobs, p image.Point) byte {
-	m.holds = holdsView
-	if !p.In(k.bounds) {
-		return 0
-	}
-	m.holds = holdsPanel
+	m.holds, m.on = holdsPanel, k
 	for i, r := range k.rows {
 		if p.In(r) {
 			m.holds, m.slider = holdsSlider, i

@@ -19,7 +19,7 @@ func threeKnobs() *scenes.Panel {
 func laid(t *testing.T, p *scenes.Panel, w, h int) *knobs {
 	t.Helper()
 	k := &knobs{}
-	if !k.set(p, w, h) || k.set(p, w, h) {
+	if !k.set(p, w, h, panelMargin) || k.set(p, w, h, panelMargin) {
 		t.Fatal("a panel is painted when it changes, and only then")
 	}
 	return k
@@ -56,7 +56,7 @@ func TestKnobsLayout(t *testing.T) {
 		}
 	}
 	k := laid(t, threeKnobs(), 640, 360)
-	if !k.set(nil, 640, 360) || !k.bounds.Empty() || k.set(&scenes.Panel{}, 640, 360) {
+	if !k.set(nil, 640, 360, panelMargin) || !k.bounds.Empty() || k.set(&scenes.Panel{}, 640, 360, panelMargin) {
 		t.Error("a panel goes, and is painted on")
 	}
 }
@@ -73,21 +73,21 @@ func TestMouse(t *testing.T) {
 		for _, v := range []float32{s.Min, s.Max, s.Value, s.Min + 0.3*(s.Max-s.Min)} {
 			var m mouse
 			x, y := place(i, v)
-			if got, dx, dy := m.move(k, x, y, false); got != (scenes.Touch{}) || dx != 0 || dy != 0 {
+			if got, dx, dy := m.move(x, y, false, k); got != (scenes.Touch{}) || dx != 0 || dy != 0 {
 				t.Errorf("a mouse that is up does %+v", got)
 			}
-			got, _, _ := m.move(k, x, y, true)
+			got, _, _ := m.move(x, y, true, k)
 			if off := math.Abs(float64(got.Value - v)); !got.Set || got.Slider != i || off > float64(s.Max-s.Min)/float64(k.tracks[i].Dx()) {
 				t.Errorf("slider %d at %g: %+v", i, v, got)
 			}
 			// Far off and far down it still is that slider.
-			if got, dx, _ := m.move(k, 0, 700, true); !got.Set || got.Slider != i || got.Value != s.Min || dx != 0 {
+			if got, dx, _ := m.move(0, 700, true, k); !got.Set || got.Slider != i || got.Value != s.Min || dx != 0 {
 				t.Errorf("slider %d dragged to the left: %+v", i, got)
 			}
-			if got, _, _ := m.move(k, 1279, 0, true); got.Value != s.Max {
+			if got, _, _ := m.move(1279, 0, true, k); got.Value != s.Max {
 				t.Errorf("slider %d dragged to the right: %+v", i, got)
 			}
-			if got, _, _ := m.move(k, x, y, false); got != (scenes.Touch{}) {
+			if got, _, _ := m.move(x, y, false, k); got != (scenes.Touch{}) {
 				t.Errorf("let go: %+v", got)
 			}
 		}
@@ -99,29 +99,29 @@ func TestMouse(t *testing.T) {
 	}
 	for i, want := range []byte{'P', 'A', 'U'} {
 		x, y := middle(k.buttons[i])
-		if got, _, _ := m.move(k, x, y, true); got != (scenes.Touch{Press: want}) {
+		if got, _, _ := m.move(x, y, true, k); got != (scenes.Touch{Press: want}) {
 			t.Errorf("button %d: %+v", i, got)
 		}
 		x2, y2 := middle(k.rows[0])
-		if got, dx, _ := m.move(k, x2, y2, true); got != (scenes.Touch{}) || dx != 0 {
+		if got, dx, _ := m.move(x2, y2, true, k); got != (scenes.Touch{}) || dx != 0 {
 			t.Errorf("button %d held: %+v", i, got)
 		}
-		m.move(k, x, y, false)
+		m.move(x, y, false, k)
 	}
 	// Beside the panel the mouse turns the camera, also on its way over it.
-	m.move(k, 100, 100, true)
+	m.move(100, 100, true, k)
 	x, y := middle(k.rows[0])
-	if got, dx, dy := m.move(k, x, y, true); got != (scenes.Touch{}) || dx != x-100 || dy != y-100 {
+	if got, dx, dy := m.move(x, y, true, k); got != (scenes.Touch{}) || dx != x-100 || dy != y-100 {
 		t.Errorf("dragging the camera over a slider: %+v, by %g, %g", got, dx, dy)
 	}
 	// A slider that goes while it is held is not there any more.
-	m.move(k, x, y, false)
+	m.move(x, y, false, k)
 	x, y = middle(k.rows[2])
-	m.move(k, x, y, true)
+	m.move(x, y, true, k)
 	p := threeKnobs()
 	p.Sliders = p.Sliders[:1]
-	k.set(p, 1280, 720)
-	if got, _, _ := m.move(k, x, y, true); got != (scenes.Touch{}) {
+	k.set(p, 1280, 720, panelMargin)
+	if got, _, _ := m.move(x, y, true, k); got != (scenes.Touch{}) {
 		t.Errorf("a slider that is gone: %+v", got)
 	}
 }

@@ -13,13 +13,34 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
+// setOver has what lies over a picture of w×h pixels show v.
+func (s *Stage) setOver(v *View, w, h int) {
+	top := panelMargin
+	if s.knobs.set(v.Panel, w, h, top) {
+		s.controls.knobs(s.gs, &s.knobs)
+	}
+	s.controls.view, s.controls.pos = [2]int{w, h}, s.knobs.at
+	if !s.knobs.bounds.Empty() {
+		top += s.knobs.bounds.Dy() + panelGap
+	}
+	if s.choices.set(v.Has, v.Show, w, h, top) {
+		s.view.knobs(s.gs, &s.choices.knobs)
+	}
+	s.view.view, s.view.pos = [2]int{w, h}, s.choices.at
+	taken := s.knobs.bounds.Add(s.knobs.at).Union(s.choices.bounds.Add(s.choices.at))
+	s.hud.set(s.gs, v.HUD, w, h, taken)
+	s.help.set(s.gs, v.Help, w, h, taken)
+	wide := s.graphs.set(s.gs, v.Graphs, w, h, s.hud.height(), h-s.help.height())
+	s.caption.set(s.gs, v.Caption, w, h, wide, s.help)
+}
+
 // corner says where a panel sits.
 type corner int
 
 const (
 	topLeft corner = iota
 	bottomLeft
-	topRight
+	placed // at panel.pos
 )
 
 // panel is a box over the picture, of lines of text or what else is painted on the
@@ -27,6 +48,7 @@ const (
 type panel struct {
 	*graphic.Mesh
 	at      corner
+	pos     image.Point // of the top left corner, where at is placed
 	lines   []string
 	size    float64 // of the text, pixels
 	w, h    int     // pixels, 0 when empty
@@ -36,7 +58,8 @@ type panel struct {
 	view    [2]int // the picture's size
 }
 
-const panelMargin = 14 // pixels from the picture's edge
+// Pixels from the picture's edge, and from one panel to the next.
+const panelMargin, panelGap = 14, 8
 
 // quad covers −1…1.
 func newQuad() ([]float32, []uint32) {
@@ -72,6 +95,14 @@ func (p *panel) set(gs *gls.GLS, lines []string, w, h int, taken image.Rectangle
 	p.show(gs, paintPanel(lines, p.size))
 }
 
+// height returns how many of the picture's rows it takes up at its edge.
+func (p *panel) height() int {
+	if !p.Visible() {
+		return panelMargin
+	}
+	return panelMargin + p.h + panelGap
+}
+
 // show shows img, premultiplied, from now on; nil is nothing.
 func (p *panel) show(gs *gls.GLS, img *image.RGBA) {
 	p.SetVisible(img != nil)
@@ -82,6 +113,15 @@ func (p *panel) show(gs *gls.GLS, img *image.RGBA) {
 	gs.ActiveTexture(gls.TEXTURE0 + unitPicture)
 	gl.BindTexture(gl.TEXTURE_2D, p.tex)
 	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, int32(p.w), int32(p.h), gl.RGBA, gl.UNSIGNED_BYTE, img.Pix)
+}
+
+// knobs shows k.
+func (p *panel) knobs(gs *gls.GLS, k *knobs) {
+	if k.bounds.Empty() {
+		p.show(gs, nil)
+	} else {
+		p.show(gs, k.paint())
+	}
 }
 
 // textPad is between text and the edge of its box, pixels.
@@ -161,8 +201,8 @@ func (p *panel) uniforms(gs *gls.GLS) {
 	switch p.at {
 	case bottomLeft:
 		y1 = panelMargin + p.h
-	case topRight:
-		x0 = p.view[0] - panelMargin - p.w
+	case placed:
+		x0, y1 = p.pos.X, p.view[1]-p.pos.Y
 	}
 	cx := func(x int) float32 { return 2*float32(x)/float32(p.view[0]) - 1 }
 	cy := func(y int) float32 { return 2*float32(y)/float32(p.view[1]) - 1 }

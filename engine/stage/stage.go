@@ -27,9 +27,10 @@ import (
 // Options says how to open a stage.
 type Options struct {
 	Title         string
-	Width, Height int  // pixels, 16 to 8192
-	Offscreen     bool // without a window, by EGL
-	Samples       int  // per pixel for smooth edges, 1 is none; 0 is 4, but 1 in a window drawn in software
+	Width, Height int    // pixels, 16 to 8192
+	Offscreen     bool   // without a window, by EGL
+	Samples       int    // per pixel for smooth edges, 1 is none; 0 is 4, but 1 in a window drawn in software
+	Gamepads      string // mappings besides glfw's own, as GamepadMappings returns them
 }
 
 // Stage is an open picture. Its zero value is unusable; see Open.
@@ -56,19 +57,33 @@ type Stage struct {
 	pathMesh  *graphic.Mesh
 	pathV     []float32
 	pathI     []uint32
+	lines     *strokes
 	hud, help *panel
 	controls  *panel
 	knobs     knobs // what controls shows
-	drawn     bool  // a picture has been
+	view      *panel
+	choices   choices // what view shows
+	graphs    *graphs
+	caption   caption
+	drawn     bool // a picture has been
 }
 
 // View is what to draw besides the crowds, which hold their own poses.
 type View struct {
 	Focus m3.Vec3       // what the shadows and the ground centre on, world, m
 	Path  []m3.Vec3     // a dashed line on the ground, world, m; may be empty
+	Lines []scenes.Line // over everything, which shines through; beyond 32768 they are left out
 	HUD   []string      // text at the top left
 	Help  []string      // text at the bottom left
 	Panel *scenes.Panel // sliders and buttons at the top right, which the mouse moves; nil is none
+
+	Graphs  []scenes.Graph // at the left, between the texts, as many as there is room for
+	Caption string         // large, at the bottom
+
+	// Has are the overlays that there are to choose from, and Show those that are drawn: a
+	// panel of buttons below the other one. Where Has is none there is no panel; the keys
+	// that choose work all the same.
+	Has, Show scenes.Overlay
 }
 
 // Open makes a window, or with Offscreen a picture in memory.
@@ -135,12 +150,16 @@ func (s *Stage) build(opt Options) error {
 	s.pathMesh = newMesh(s.path, line, 0)
 	s.pathMesh.SetVisible(false)
 	s.scene.Add(s.pathMesh)
+	s.lines = newLines(s.scene)
 
 	s.hud, s.help = newPanel(s.gs, topLeft, 17), newPanel(s.gs, bottomLeft, 15)
 	s.over.Add(s.hud)
-	s.controls = newPanel(s.gs, topRight, 0)
-	s.over.Add(s.help)
-	s.over.Add(s.controls)
+	s.controls, s.view = newPanel(s.gs, placed, 0), newPanel(s.gs, placed, 0)
+	s.caption.panel = newPanel(s.gs, placed, 0)
+	for _, p := range []*panel{s.help, s.controls, s.view, s.caption.panel} {
+		s.over.Add(p)
+	}
+	s.graphs = newGraphs(s.over)
 	return glError("prepared the stage")
 }
 
@@ -166,12 +185,15 @@ func (s *Stage) SetGround(h HeightFunc) {
 // Size returns the picture's width and height in pixels.
 func (s *Stage) Size() (w, h int) { return s.target.w, s.target.h }
 
-// Draw renders one picture.
+// Draw renders one picture. It is an error if the window's display has gone.
 func (s *Stage) Draw(v View) error {
 	if s.target == nil {
 		return errors.New("stage: drawing on a closed stage")
 	}
 	if s.win != nil {
+		if displayGone() {
+			return errors.New("stage: the display has gone: the X server closed its connection")
+		}
 		if err := s.target.resize(s.win.size()); err != nil {
 			return err
 		}
@@ -187,17 +209,8 @@ func (s *Stage) Draw(v View) error {
 	s.skyMat = s.eye.unproject()
 	s.ground.move(v.Focus)
 	s.setPath(v.Path)
-	s.controls.view = [2]int{w, h}
-	if s.knobs.set(v.Panel, w, h) {
-		if s.knobs.bounds.Empty() {
-			s.controls.show(s.gs, nil)
-		} else {
-			s.controls.show(s.gs, s.knobs.paint())
-		}
-	}
-	taken := s.knobs.bounds.Add(s.knobs.at)
-	s.hud.set(s.gs, v.HUD, w, h, taken)
-	s.help.set(s.gs, v.Help, w, h, taken)
+	s.setLines(v.Lines)
+	s.setOver(&v, w, h)
 	eyeClip := s.eye.clip()
 	seen, shaded := math32.NewFrustumFromMatrix(&eyeClip), math32.NewFrustumFromMatrix(&s.air.shadow)
 	for _, c := range s.crowds {
@@ -256,7 +269,9 @@ func (c *Crowd) Instances() (levels []int, shadows int) {
 // Close ends the stage and its window. Closing twice is allowed.
 func (s *Stage) Close() {
 	if s.target != nil {
-		s.target.dispose()
+		if s.win == nil || !displayGone() {
+			s.target.dispose()
+		}
 		s.target = nil
 	}
 	if s.win != nil {

@@ -72,14 +72,21 @@ func shoot(t testing.TB, s *Stage, v View) *image.RGBA {
 // at returns the mean colour of 3×3 pixels around the world point p.
 func at(t testing.TB, s *Stage, img *image.RGBA, p m3.Vec3) (c [3]float64) {
 	t.Helper()
+	x, y := pixel(t, s, img, p)
+	return mean(img, image.Pt(x, y))
+}
+
+// pixel returns where the world point p is in the picture.
+func pixel(t testing.TB, s *Stage, img *image.RGBA, p m3.Vec3) (x, y int) {
+	t.Helper()
 	clip := s.eye.clip()
 	w := clip[3]*p.X + clip[7]*p.Y + clip[11]*p.Z + clip[15]
-	x := int((clip[0]*p.X+clip[4]*p.Y+clip[8]*p.Z+clip[12])/w*float32(img.Rect.Dx())/2 + float32(img.Rect.Dx())/2)
-	y := int(float32(img.Rect.Dy())/2 - (clip[1]*p.X+clip[5]*p.Y+clip[9]*p.Z+clip[13])/w*float32(img.Rect.Dy())/2)
+	x = int((clip[0]*p.X+clip[4]*p.Y+clip[8]*p.Z+clip[12])/w*float32(img.Rect.Dx())/2 + float32(img.Rect.Dx())/2)
+	y = int(float32(img.Rect.Dy())/2 - (clip[1]*p.X+clip[5]*p.Y+clip[9]*p.Z+clip[13])/w*float32(img.Rect.Dy())/2)
 	if w <= 0 || !image.Pt(x, y).In(img.Rect.Inset(2)) {
 		t.Fatalf("%v is not in the picture: (%d, %d)", p, x, y)
 	}
-	return mean(img, image.Pt(x, y))
+	return x, y
 }
 
 func light(c [3]float64) float64 { return (c[0] + c[1] + c[2]) / 3 }

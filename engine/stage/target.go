@@ -72,11 +72,12 @@ func (t *target) resolve() {
 	gl.BindFramebuffer(gl.FRAMEBUFFER, t.plain)
 }
 
-// show copies the picture to the window.
-func (t *target) show(w, h int) {
+// show copies the picture to the window. One that has just got another size shows it as
+// it is until the next: OpenGL does not scale into a framebuffer with samples.
+func (t *target) show() {
 	gl.BindFramebuffer(gl.READ_FRAMEBUFFER, t.plain)
 	gl.BindFramebuffer(gl.DRAW_FRAMEBUFFER, 0)
-	gl.BlitFramebuffer(0, 0, int32(t.w), int32(t.h), 0, 0, int32(w), int32(h), gl.COLOR_BUFFER_BIT, gl.LINEAR)
+	gl.BlitFramebuffer(0, 0, int32(t.w), int32(t.h), 0, 0, int32(t.w), int32(t.h), gl.COLOR_BUFFER_BIT, gl.NEAREST)
 }
 
 // read returns the picture, opaque, in dst where it has the right size, else in

@@ -2,13 +2,18 @@ package stage
 
 import "mannequin/scenes"
 
+// smallest is the least width and height of a picture, pixels.
+const smallest = 16
+
 // input is what the user did since the last Poll. A window has one, and these besides:
-// openWindow, size, scale, pointer, closing, show and close.
+// openWindow, size, scale, hidden, poll, pointer, joysticks, closing, show and close.
 type input struct {
 	held   [Keys]bool
 	hit    [Keys]bool
 	mouse  mouse
 	scroll float64 // of the wheel, away from the user +
+	away   bool    // another window has the focus
+	pads   gamepads
 }
 
 // Controls is what the user does.
@@ -17,7 +22,14 @@ type Controls struct {
 	Hit  [Keys]bool // keys pressed since the last Poll
 	Quit bool       // the window was asked to close, or Escape
 
-	Touch scenes.Touch // what the mouse does to the panel of the last View
+	Gamepad Gamepad
+	News    []string     // a line for each gamepad that has come or gone since the last Poll
+	Touch   scenes.Touch // what the mouse does to the panel of the last View
+
+	// Hidden says that the window shows nothing, being minimised: there is no need to
+	// draw, and Poll waits for up to a tenth of a second.
+	Hidden bool
+	Toggle scenes.Overlay // what is to be drawn now that was not, and the other way round
 }
 
 // Key is a key of the keyboard, by its place on an American one.
@@ -40,7 +52,12 @@ const (
 	KeySpace
 	KeyShift
 	KeyEscape
-	Keys // how many there are
+	KeyComma
+	KeyPeriod
+	KeyTab
+	KeyF1             // the function keys follow each other
+	KeyF8 = KeyF1 + 7 // the last that there is
+	Keys  = KeyF8 + 1 // how many there are
 )
 
 // Letter returns the key of a capital letter.
@@ -49,16 +66,24 @@ func Letter(c byte) Key { return KeyA + Key(c-'A') }
 // Digit returns the key of the digit d, 0 to 9.
 func Digit(d int) Key { return Key0 + Key(d) }
 
-// Poll reads the user's input: keys, and the mouse on the panel, into the result,
-// dragging elsewhere and the wheel into the camera. Offscreen nobody ever does anything.
+// Poll reads the user's input: keys, gamepads, and the mouse on the panel, into the
+// result, dragging elsewhere and the wheel into the camera. Offscreen nobody ever does
+// anything, nor does anybody whose display has gone, which Draw tells.
 func (s *Stage) Poll() Controls {
 	w := s.win
-	if w == nil {
+	if w == nil || displayGone() {
+		return Controls{}
+	}
+	if w.poll(); displayGone() {
 		return Controls{}
 	}
 	x, y, drag := w.pointer()
 	scale := w.scale()
-	touch, dx, dy := w.mouse.move(&s.knobs, x*scale, y*scale, drag)
+	touch, dx, dy := w.mouse.move(x*scale, y*scale, drag, &s.knobs, &s.choices.knobs)
+	var chosen byte
+	if w.mouse.on == &s.choices.knobs {
+		chosen, touch.Press = touch.Press, 0
+	}
 	if dx != 0 || dy != 0 {
 		s.Camera.Orbit(-0.006*float32(dx/scale), 0.006*float32(dy/scale))
 		s.Camera.Follow = false
@@ -69,16 +94,19 @@ func (s *Stage) Poll() Controls {
 	for ; w.scroll < -0.5; w.scroll++ {
 		s.Camera.Zoom(1.12)
 	}
-	c := Controls{Held: w.held, Hit: w.hit, Quit: w.closing() || w.hit[KeyEscape], Touch: touch}
+	c := Controls{Held: w.held, Hit: w.hit, Quit: w.closing() || w.hit[KeyEscape], Touch: touch, Hidden: w.hidden(), Toggle: s.choices.chosen(chosen, &w.hit)}
 	w.hit = [Keys]bool{}
+	if c.Gamepad, c.News = w.pads.poll(w.joysticks(), nil); w.away {
+		c.Gamepad = Gamepad{Connected: c.Gamepad.Connected}
+	}
 	return c
 }
 
 // Present shows the last picture in the window and waits for the screen.
 func (s *Stage) Present() {
-	if s.win == nil {
+	if s.win == nil || displayGone() {
 		return
 	}
-	s.target.show(s.win.size())
+	s.target.show()
 	s.win.show()
 }

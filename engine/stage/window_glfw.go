@@ -62,10 +62,14 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	}
 	w := &windowState{GlfwWindow: g}
 	s.win, s.gs = w, g.Gls()
+	watchDisplay()
 	if err := gl.Init(); err != nil {
 		return fmt.Errorf("stage: cannot load OpenGL: %w", err)
 	}
 	glfw.SwapInterval(1)
+	if opt.Gamepads != "" {
+		glfw.UpdateGamepadMappings(opt.Gamepads)
+	}
 	g.SetKeyCallback(func(_ *glfw.Window, key glfw.Key, _ int, action glfw.Action, _ glfw.ModifierKey) {
 		k, known := keyOf(key)
 		if !known {
@@ -80,18 +84,24 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	g.SetScrollCallback(func(_ *glfw.Window, _, y float64) { w.scroll += y })
 	// Keys released while another window has the focus would stay down.
 	g.SetFocusCallback(func(_ *glfw.Window, focused bool) {
-		if !focused {
+		if w.away = !focused; w.away {
 			w.held = [Keys]bool{}
 		}
 	})
 	return nil
 }
 
-// size returns the framebuffer's size; at least 16 pixels, which a minimised
-// window does not have.
+// size returns the framebuffer's size; at least the smallest picture's, which a
+// minimised window does not have.
 func (w *windowState) size() (int, int) {
 	x, y := w.GetFramebufferSize()
-	return max(x, 16), max(y, 16)
+	return max(x, smallest), max(y, smallest)
+}
+
+// hidden reports whether the window has no room for a picture.
+func (w *windowState) hidden() bool {
+	x, y := w.GetFramebufferSize()
+	return x < smallest || y < smallest || w.GetAttrib(glfw.Iconified) == glfw.True
 }
 
 // scale returns the pixels of the picture per unit of the cursor's place.
@@ -101,10 +111,19 @@ func (w *windowState) scale() float64 {
 	return float64(pixels) / float64(max(units, 1))
 }
 
-// pointer asks the system what has happened, and returns where the cursor is and
-// whether a button of the mouse is down.
-func (w *windowState) pointer() (x, y float64, down bool) {
+// poll asks the system what has happened.
+func (w *windowState) poll() {
+	if w.hidden() {
+		glfw.WaitEventsTimeout(0.1)
+		return
+	}
 	w.PollEvents()
+}
+
+func (w *windowState) joysticks() joysticks { return glfwJoysticks{} }
+
+// pointer returns where the cursor is and whether a button of the mouse is down.
+func (w *windowState) pointer() (x, y float64, down bool) {
 	x, y = w.GetCursorPos()
 	return x, y, w.GetMouseButton(glfw.MouseButtonLeft) == glfw.Press || w.GetMouseButton(glfw.MouseButtonRight) == glfw.Press
 }
@@ -114,7 +133,12 @@ func (w *windowState) closing() bool { return w.ShouldClose() }
 // show waits for the screen.
 func (w *windowState) show() { w.SwapBuffers() }
 
-func (w *windowState) close() { w.Destroy() }
+// close ends the window; one whose display has gone, the system ends.
+func (w *windowState) close() {
+	if !displayGone() {
+		w.Destroy()
+	}
+}
 
 // keyOf translates glfw's codes, which are ASCII for letters and digits.
 func keyOf(k glfw.Key) (Key, bool) {
@@ -124,7 +148,12 @@ func keyOf(k glfw.Key) (Key, bool) {
 	case k >= glfw.Key0 && k <= glfw.Key9:
 		return Key0 + Key(k-glfw.Key0), true
 	}
+	if k >= glfw.KeyF1 && k <= glfw.KeyF8 {
+		return KeyF1 + Key(k-glfw.KeyF1), true
+	}
 	switch k {
+	case glfw.KeyTab:
+		return KeyTab, true
 	case glfw.KeyUp:
 		return KeyUp, true
 	case glfw.KeyDown:
@@ -139,6 +168,10 @@ func keyOf(k glfw.Key) (Key, bool) {
 		return KeyShift, true
 	case glfw.KeyEscape:
 		return KeyEscape, true
+	case glfw.KeyComma:
+		return KeyComma, true
+	case glfw.KeyPeriod:
+		return KeyPeriod, true
 	}
 	return 0, false
 }

@@ -90,7 +90,8 @@ func (w *windowState) listenToKeys() {
 		}
 	})
 	// Keys released while another window has the focus would stay down.
-	w.listen(page, "blur", func(js.Value) { w.held = [Keys]bool{} })
+	w.listen(page, "blur", func(js.Value) { w.held, w.away = [Keys]bool{}, true })
+	w.listen(page, "focus", func(js.Value) { w.away = false })
 }
 
 // writing reports whether an element of the page wants keys for itself.
@@ -132,7 +133,7 @@ func (w *windowState) listenToPointer() {
 // keeps its size on finer screens, and returns them: 16 to 8192 each way.
 func (w *windowState) size() (int, int) {
 	fit := func(side, client string) int {
-		n := min(max(w.canvas.Get(client).Int(), 16), 8192)
+		n := min(max(w.canvas.Get(client).Int(), smallest), 8192)
 		if w.canvas.Get(side).Int() != n {
 			w.canvas.Set(side, n)
 		}
@@ -150,6 +151,12 @@ func (w *windowState) pointer() (x, y float64, down bool) {
 	w.clicked = false
 	return w.x, w.y, down
 }
+
+// poll has nothing to do: the browser tells us what happens as it happens.
+func (w *windowState) poll() {}
+
+// hidden is false: a page that is hidden is not asked for pictures.
+func (w *windowState) hidden() bool { return false }
 
 // closing is false: to leave a page is the browser's business.
 func (w *windowState) closing() bool { return false }
@@ -172,7 +179,12 @@ func keyOf(code string) (Key, bool) {
 	case len(code) == 6 && code[:5] == "Digit" && code[5] >= '0' && code[5] <= '9':
 		return Digit(int(code[5] - '0')), true
 	}
+	if len(code) == 2 && code[0] == 'F' && code[1] >= '1' && code[1] <= '8' {
+		return KeyF1 + Key(code[1]-'1'), true
+	}
 	switch code {
+	case "Tab":
+		return KeyTab, true
 	case "ArrowUp":
 		return KeyUp, true
 	case "ArrowDown":
@@ -187,6 +199,10 @@ func keyOf(code string) (Key, bool) {
 		return KeyShift, true
 	case "Escape":
 		return KeyEscape, true
+	case "Comma":
+		return KeyComma, true
+	case "Period":
+		return KeyPeriod, true
 	}
 	return 0, false
 }

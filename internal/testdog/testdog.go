@@ -63,9 +63,14 @@ func Skeleton() *skel.Skeleton {
 }
 
 // Net returns a network of four small random experts for Skeleton.
-func Net(tb testing.TB) *netruntime.Net {
+func Net(tb testing.TB) *netruntime.Net { return net(tb, 1) }
+
+func net(tb testing.TB, stride int) *netruntime.Net {
 	const experts, hidden, gating = 4, 32, 8
 	layout, sk := feature.Dog(), Skeleton()
+	if stride > 1 {
+		layout.Stride = stride
+	}
 	rest := make([]float32, sk.Len()*feature.BoneChannels)
 	world := make([]m3.Vec3, sk.Len())
 	for j, p := range sk.Parents {
@@ -123,16 +128,19 @@ func Net(tb testing.TB) *netruntime.Net {
 			netruntime.Tensor{Name: name + ".weight", Shape: []int{experts, s[0], s[1]}, Data: random(experts*s[0]*s[1], 0.05)},
 			netruntime.Tensor{Name: name + ".bias", Shape: []int{experts, s[0]}, Data: random(experts*s[0], 0.1)})
 	}
-	net, err := netruntime.New(meta, tensors)
+	n, err := netruntime.New(meta, tensors)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return net
+	return n
 }
 
 // Model returns Net as a model.
-func Model(tb testing.TB) *mann.Model {
-	m, err := mann.NewModel(Net(tb))
+func Model(tb testing.TB) *mann.Model { return Far(tb, 1) }
+
+// Far returns the like of Model that goes on by a stride of ticks.
+func Far(tb testing.TB, stride int) *mann.Model {
+	m, err := mann.NewModel(net(tb, stride))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -178,13 +178,17 @@ func covered(ranges []Range, frames int) []bool {
 	return in
 }
 
-// rowFrames returns the frames to train on that have a frame before and one
-// after, ascending.
-func (c Labels) rowFrames() []int {
+// rowFrames returns the frames to train on that have a frame a stride before and one
+// a stride after, in the order in which strides lead through them: every stride-th
+// frame from the first on, then from the second.
+func (c Labels) rowFrames(stride int) []int {
 	var out []int
-	for f, in := range covered(c.Train, c.Frames) {
-		if in && f >= 1 && f <= c.Frames-2 {
-			out = append(out, f)
+	in := covered(c.Train, c.Frames)
+	for first := range stride {
+		for f := first + stride; f < c.Frames-stride; f += stride {
+			if in[f] {
+				out = append(out, f)
+			}
 		}
 	}
 	return out

@@ -108,7 +108,7 @@ func TestRangesRepeat(t *testing.T) {
 	many.Segments["Walk"] = slices.Repeat(many.Segments["Walk"], times)
 	var a, b runtime.MemStats
 	runtime.ReadMemStats(&a)
-	got := many.rowFrames()
+	got := many.rowFrames(1)
 	w, err := many.weights(feature.Dog().Actions, 15)
 	runtime.ReadMemStats(&b)
 	if err != nil {
@@ -116,7 +116,7 @@ func TestRangesRepeat(t *testing.T) {
 	}
 	one := walking(frames)
 	want, _ := one.weights(feature.Dog().Actions, 15)
-	if !slices.Equal(got, one.rowFrames()) || !slices.Equal(w, want) || len(got) != frames-2 {
+	if !slices.Equal(got, one.rowFrames(1)) || !slices.Equal(w, want) || len(got) != frames-2 {
 		t.Errorf("%d rows", len(got))
 	}
 	if used := b.TotalAlloc - a.TotalAlloc; used > 2<<20 {
@@ -152,7 +152,7 @@ func FuzzLabels(f *testing.F) {
 					t.Fatalf("frame %d: weights sum to %g", f, sum)
 				}
 			}
-			for _, r := range c.rowFrames() {
+			for _, r := range c.rowFrames(1) {
 				if r < 1 || r > c.Frames-2 {
 					t.Fatalf("row at frame %d of %d", r, c.Frames)
 				}

@@ -261,7 +261,7 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 	for c, r := range recs {
 		m.Clips = append(m.Clips, r.name)
 		first[c] = len(m.Frame)
-		for _, f := range r.labels.rowFrames() {
+		for _, f := range r.labels.rowFrames(m.Layout.Step()) {
 			m.Clip = append(m.Clip, int32(c))
 			m.Frame = append(m.Frame, int32(f))
 		}
@@ -284,7 +284,7 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 		if err != nil {
 			return fmt.Errorf("dataset: %s: %w", r.name, err)
 		}
-		t, err := newTrack(sk, r.clip, at, opt.Unit, r.weights, len(m.Layout.Actions))
+		t, err := newTrack(sk, r.clip, at, opt.Unit, r.weights, len(m.Layout.Actions), m.Layout.Step())
 		if err != nil {
 			return fmt.Errorf("dataset: %s: %w", r.name, err)
 		}

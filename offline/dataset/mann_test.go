@@ -152,15 +152,21 @@ func TestReplayKeepsBones(t *testing.T) {
 // The pose that a row's output holds is the next row's input, bit for bit:
 // what the run-time recursion relies on.
 func TestOutputPoseIsNextInputPose(t *testing.T) {
+	for _, stride := range []int{1, 3} {
+		testOutputPoseIsNextInputPose(t, stride)
+	}
+}
+
+func testOutputPoseIsNextInputPose(t *testing.T, stride int) {
 	layout := feature.Dog()
-	layout.Phases = true
+	layout.Phases, layout.Stride = true, stride
 	train, _, err := BuildMANN(herd(t), Options{Layout: layout, HeldOut: []string{"test"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, seen := train.Layout, 0
 	for r := range train.Rows - 1 {
-		if train.Frame[r+1] != train.Frame[r]+1 || train.Clip[r+1] != train.Clip[r] {
+		if train.Frame[r+1] != train.Frame[r]+int32(stride) || train.Clip[r+1] != train.Clip[r] {
 			continue
 		}
 		seen++
@@ -168,8 +174,9 @@ func TestOutputPoseIsNextInputPose(t *testing.T) {
 			t.Fatalf("row %d", r)
 		}
 	}
-	if seen == 0 {
-		t.Error("no consecutive rows")
+	// Each of three ranges has a run per frame of the stride, and its mirror image.
+	if ends := 2 * stride * 3; seen != train.Rows-ends {
+		t.Errorf("stride %d: of %d rows %d lead to the next, want all but %d", stride, train.Rows, seen, ends)
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 )
 
 // Replay returns the motion that the outputs of rows from to to−1 hold, as a
-// clip in metres at 60 frames per second: frame k is the recording's frame
-// Frame[from+k]+1. The rows must follow each other within one recording (see
+// clip in metres at the rows' rate, 60 frames per second with a stride of 1: frame k
+// is the recording's frame a stride after Frame[from+k]. The rows must follow each other within one recording (see
 // Runs). The root of the first row's own frame is the origin, facing +Z;
 // rotations come from the bones' axes and places from the skeleton's bone
 // lengths.
 func (m *MANN) Replay(from, to int) *skel.Clip {
-	c := skel.NewClip(m.Skeleton, fps, to-from)
+	c := skel.NewClip(m.Skeleton, m.rate(), to-from)
 	model := make([]m3.Xform, m.Skeleton.Len())
 	root := ground{fz: 1}
 	for k := range c.Frames {
@@ -33,28 +33,31 @@ func (m *MANN) Replay(from, to int) *skel.Clip {
 		pos, rot := c.Frame(k)
 		m.Skeleton.ModelToLocal(pos, rot, model)
 		copy(pos[1:], m.Skeleton.Offsets[1:])
-		root = root.moved(y[m.Layout.OutRoot():])
+		root = root.moved(y[m.Layout.OutRoot():], m.rate())
 	}
 	return c
 }
 
-// moved returns g after a frame of the motion in a row's root output.
-func (g ground) moved(out []float32) ground {
-	dx, dz := float64(out[feature.RootX])/fps, float64(out[feature.RootZ])/fps
-	s, c := math.Sincos(float64(out[feature.RootYaw]) / fps * math.Pi / 180)
+// rate returns the rows per second of motion.
+func (m *MANN) rate() float64 { return fps / float64(m.Layout.Step()) }
+
+// moved returns g after a row's step, 1/rate s, of the motion in its root output.
+func (g ground) moved(out []float32, rate float64) ground {
+	dx, dz := float64(out[feature.RootX])/rate, float64(out[feature.RootZ])/rate
+	s, c := math.Sincos(float64(out[feature.RootYaw]) / rate * math.Pi / 180)
 	return ground{
 		px: g.px + dx*g.fz + dz*g.fx, pz: g.pz - dx*g.fx + dz*g.fz,
 		fx: g.fx*c + g.fz*s, fz: g.fz*c - g.fx*s,
 	}
 }
 
-// Runs returns the runs of rows that follow each other frame by frame within
+// Runs returns the runs of rows that lead from one to the next within
 // one recording, not mirrored, each as its first row and the one after its
 // last.
 func (m *MANN) Runs() [][2]int {
 	var runs [][2]int
 	for r := range m.Rows / 2 {
-		if r > 0 && m.Clip[r] == m.Clip[r-1] && m.Frame[r] == m.Frame[r-1]+1 {
+		if r > 0 && m.Clip[r] == m.Clip[r-1] && int(m.Frame[r]-m.Frame[r-1]) == m.Layout.Step() {
 			runs[len(runs)-1][1]++
 		} else {
 			runs = append(runs, [2]int{r, r + 1})

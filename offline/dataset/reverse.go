@@ -30,7 +30,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 		return recording{}, err
 	}
 	actions := len(layout.Actions)
-	t, err := newTrack(sk, r.clip, at, unit, r.weights, actions)
+	t, err := newTrack(sk, r.clip, at, unit, r.weights, actions, layout.Step())
 	if err != nil {
 		return recording{}, err
 	}
@@ -45,7 +45,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 	// backward must not lead to.
 	upright := reverseHips * t.usualHeight(func(f int) bool { return weight(f, move)+weight(f, idle) > 0.99 })
 	rows := make([]bool, t.n)
-	for _, f := range r.labels.rowFrames() {
+	for _, f := range r.labels.rowFrames(layout.Step()) {
 		rows[f] = t.pos[f*t.joints].Y >= upright
 	}
 	walk := make([]bool, t.n)

@@ -20,22 +20,30 @@ func near(t *testing.T, what string, got []float32, tol float64, want ...float64
 
 // Every feature of a walk on a circle has a closed form.
 func TestCircle(t *testing.T) {
+	for _, stride := range []int{1, 4} {
+		testCircle(t, stride)
+	}
+}
+
+func testCircle(t *testing.T, stride int) {
 	m, sk := feature.Dog(), synthSkeleton()
 	c := circle{r: 2, w: 0.5, frames: 400}
 	tr := c.track(t, sk)
+	tr.stride = stride
 	const i = 200
 	x, y := make([]float32, m.Inputs()), make([]float32, m.Outputs())
 	tr.input(x, m, i)
 	tr.output(y, m, i)
 	d := c.w / 60 // radians per frame
+	step, rate := float64(stride), 60/float64(stride)
 	// arc is the walker's place k frames on, seen from where it is now.
 	arc := func(k float64) (left, ahead float64) { return c.r * (1 - math.Cos(k*d)), c.r * math.Sin(k*d) }
 	sample := func(what string, got []float32, k float64) {
 		l, a := arc(k)
-		l0, a0 := arc(k - 1)
+		l0, a0 := arc(k - step)
 		near(t, what+" position", got[feature.SamplePos:], 1e-5, l, a)
 		near(t, what+" direction", got[feature.SampleDir:], 1e-5, math.Sin(k*d), math.Cos(k*d))
-		near(t, what+" velocity", got[feature.SampleVel:], 1e-4, 60*(l-l0), 60*(a-a0))
+		near(t, what+" velocity", got[feature.SampleVel:], 1e-4, rate*(l-l0), rate*(a-a0))
 	}
 	for s, k := range []float64{-60, -50, -40, -30, -20, -10, 0, 12, 24, 36, 48, 60} {
 		sample("input", x[m.InSample(s):], k)
@@ -45,21 +53,22 @@ func TestCircle(t *testing.T) {
 	for s := range feature.TrajFuture {
 		sample("output", y[m.OutSample(s):], float64(12*s))
 	}
-	near(t, "root", y[m.OutRoot():], 1e-3, 60*c.r*(1-math.Cos(d)), 60*d*180/math.Pi, 60*c.r*math.Sin(d))
+	near(t, "root", y[m.OutRoot():], 1e-3, rate*c.r*(1-math.Cos(step*d)), 60*d*180/math.Pi, rate*c.r*math.Sin(step*d))
 
 	// The body is stiff: bones stand as at yaw 0, turned by d and moved by an
-	// arc of one frame.
+	// arc of one stride.
+	d *= step
 	still := circle{r: 2, w: 1e-9, frames: 2}.clip(sk)
 	model := make([]m3.Xform, sk.Len())
 	still.Model(model, 0)
-	l, a := arc(1)
+	l, a := c.r*(1-math.Cos(d)), c.r*math.Sin(d)
 	for b, j := range m.Joints {
 		p := model[b].Pos
 		px, pz := float64(p.X), float64(p.Z)
 		qx, qz := px*math.Cos(d)+pz*math.Sin(d)+l, -px*math.Sin(d)+pz*math.Cos(d)+a
 		for _, row := range [][]float32{x[m.InBone(b):], y[m.OutBone(b):]} {
 			near(t, j+" position", row[feature.BonePos:], 1e-5, qx, float64(p.Y), qz)
-			near(t, j+" velocity", row[feature.BoneVel:], 1e-3, 60*(qx-px), 0, 60*(qz-pz))
+			near(t, j+" velocity", row[feature.BoneVel:], 1e-3, rate*(qx-px), 0, rate*(qz-pz))
 			turn := m3.YawQuat(float32(d)).Mul(model[b].Rot)
 			f, u := turn.Rotate(m3.V(0, 0, 1)), turn.Rotate(m3.V(0, 1, 0))
 			near(t, j+" forward", row[feature.BoneForward:], 1e-5, float64(f.X), float64(f.Y), float64(f.Z))
@@ -152,7 +161,7 @@ func TestVerticalBodyKeepsFacing(t *testing.T) {
 	o := sk.Offsets[sk.Index("Spine1")].Add(sk.Offsets[sk.Index("Neck")])
 	rot[0] = m3.Between(o.Normalize(m3.Up), m3.Up)
 	at, _ := joinJoints(feature.Dog(), sk)
-	tr, err := newTrack(sk, clip, at, 1, make([]float32, 60), 6)
+	tr, err := newTrack(sk, clip, at, 1, make([]float32, 60), 6, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

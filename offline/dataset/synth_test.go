@@ -114,7 +114,7 @@ func (c circle) track(t *testing.T, sk *skel.Skeleton) *track {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions))
+	tr, err := newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

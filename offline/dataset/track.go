@@ -41,6 +41,7 @@ func (g ground) in(x, z float64) (left, forward float64) {
 // track is one recording on the canonical skeleton, in world space.
 type track struct {
 	n       int       // frames
+	stride  int       // frames of a row's step, over which velocities are taken
 	joints  int       //
 	roots   []ground  // (n)
 	pos     []m3.Vec3 // (n, joints)
@@ -52,10 +53,10 @@ type track struct {
 }
 
 // newTrack poses clip on sk. at maps sk's joints to the clip's.
-func newTrack(sk *skel.Skeleton, clip *skel.Clip, at []int, unit float32, weights []float32, actions int) (*track, error) {
+func newTrack(sk *skel.Skeleton, clip *skel.Clip, at []int, unit float32, weights []float32, actions, stride int) (*track, error) {
 	n, nj := clip.Frames, sk.Len()
 	t := &track{
-		n: n, joints: nj, roots: make([]ground, n),
+		n: n, stride: stride, joints: nj, roots: make([]ground, n),
 		pos: make([]m3.Vec3, n*nj), forward: make([]m3.Vec3, n*nj), up: make([]m3.Vec3, n*nj),
 		actions: actions, weights: weights,
 	}
@@ -113,10 +114,13 @@ func (t *track) at(f int) ground {
 	return g
 }
 
+// rate returns the rows' steps per second.
+func (t *track) rate() float64 { return fps / float64(t.stride) }
+
 // velocity returns the root's velocity at any time, world axes, m/s.
 func (t *track) velocity(f int) (x, z float64) {
-	a, b := t.at(f-1), t.at(f)
-	return fps * (b.px - a.px), fps * (b.pz - a.pz)
+	a, b := t.at(f-t.stride), t.at(f)
+	return t.rate() * (b.px - a.px), t.rate() * (b.pz - a.pz)
 }
 
 // speed returns the length of the root's path over the second from f, on equal
@@ -165,22 +169,23 @@ func (t *track) input(x []float32, m *feature.MANN, i int) {
 
 // output writes the output row of frame i into y.
 func (t *track) output(y []float32, m *feature.MANN, i int) {
-	g, next := t.roots[i], t.roots[i+1]
+	after := i + t.stride
+	g, next := t.roots[i], t.roots[after]
 	for s := range feature.TrajFuture {
-		t.sample(y[m.OutSample(s):], next, i+1+s*nextStep)
+		t.sample(y[m.OutSample(s):], next, after+s*nextStep)
 	}
-	t.pose(y[m.OutBone(0):m.OutRoot()], i+1)
+	t.pose(y[m.OutBone(0):m.OutRoot()], after)
 	r := y[m.OutRoot():]
 	dx, dz := g.in(next.px-g.px, next.pz-g.pz)
 	left, forward := g.in(next.fx, next.fz)
-	r[feature.RootX] = float32(fps * dx)
-	r[feature.RootYaw] = float32(fps * math.Atan2(left, forward) * 180 / math.Pi)
-	r[feature.RootZ] = float32(fps * dz)
+	r[feature.RootX] = float32(t.rate() * dx)
+	r[feature.RootYaw] = float32(t.rate() * math.Atan2(left, forward) * 180 / math.Pi)
+	r[feature.RootZ] = float32(t.rate() * dz)
 }
 
-// pose writes all bones of frame f ≥ 1 seen from the root of frame f−1.
+// pose writes all bones of frame f seen from the root of the row a stride before.
 func (t *track) pose(dst []float32, f int) {
-	g := t.roots[f-1]
+	g, rate := t.roots[f-t.stride], float32(t.rate())
 	for j := range t.joints {
 		k := f*t.joints + j
 		b := dst[j*feature.BoneChannels:][:feature.BoneChannels]
@@ -188,8 +193,8 @@ func (t *track) pose(dst []float32, f int) {
 		put3(b[feature.BonePos:], g, float64(p.X)-g.px, p.Y, float64(p.Z)-g.pz)
 		put3(b[feature.BoneForward:], g, float64(t.forward[k].X), t.forward[k].Y, float64(t.forward[k].Z))
 		put3(b[feature.BoneUp:], g, float64(t.up[k].X), t.up[k].Y, float64(t.up[k].Z))
-		v := p.Sub(t.pos[k-t.joints])
-		put3(b[feature.BoneVel:], g, fps*float64(v.X), fps*v.Y, fps*float64(v.Z))
+		v := p.Sub(t.pos[k-t.stride*t.joints])
+		put3(b[feature.BoneVel:], g, t.rate()*float64(v.X), rate*v.Y, t.rate()*float64(v.Z))
 	}
 	n := len(t.phases) / t.n
 	copy(dst[t.joints*feature.BoneChannels:], t.phases[f*n:(f+1)*n])

@@ -19,6 +19,7 @@ import (
 // flat ground.
 type Rollout struct {
 	Model   *mann.Model
+	Far     *mann.Model          // nil, or what drives everybody in Model's place: a model of a longer stride, as for agents far away
 	Workers int                  // the result does not depend on it
 	Tick    func(rows int) error // nil, or called before each tick of so many agents; an error ends the rollout
 
@@ -58,7 +59,11 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 		return nil, err
 	}
 	w := arche.NewWorld()
-	crowd, err := animsys.NewCrowd(&w, r.Model, animsys.Options{Capacity: n, Terrain: ground, Workers: r.Workers})
+	opt := animsys.Options{Capacity: n, Terrain: ground, Workers: r.Workers}
+	if r.Far != nil {
+		opt.Far = []*mann.Model{r.Far}
+	}
+	crowd, err := animsys.NewCrowd(&w, r.Model, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +78,9 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 	for i, a := range agents {
 		if dogs[i], err = crowd.Spawn(a.Start, a.Yaw); err != nil {
 			return nil, err
+		}
+		if r.Far != nil {
+			crowd.SetRate(i, animsys.Rate(r.Far.Layout.Step()))
 		}
 		takes[i] = Take{Raw: skel.NewClip(r.Model.Skel, mann.Rate, ticks), Shown: skel.NewClip(r.Model.Skel, mann.Rate, ticks),
 			Roots: make([]m3.Xform, ticks), Weights: make([][control.NumActions]float32, ticks)}

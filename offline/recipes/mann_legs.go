@@ -15,6 +15,8 @@ import (
 // joints bend, which a mean over what may come next makes too little of.
 type legs struct {
 	skate, bend float32 // weights in the loss
+	rate        float32 // of the rows, per second
+	bendUnit    float64 // radians a row
 
 	tips       []int    // of the places, x and z of each tip
 	axes       affine   // the pose from normalised input to its own unit
@@ -26,12 +28,15 @@ type legs struct {
 // per second, 2.3° a tick.
 const (
 	slideUnit = 0.15
-	bendUnit  = 0.04
+	bendUnit  = 0.04 // with a stride of 1
 )
+
+// rate returns the rows of a set per second of motion.
+func rate(set *dataset.MANN) float32 { return mann.Rate / float32(set.Layout.Step()) }
 
 func newLegs(set *dataset.MANN, skate, bend float32) *legs {
 	l, sk := set.Layout, set.Skeleton
-	g := &legs{skate: skate, bend: bend}
+	g := &legs{skate: skate, bend: bend, rate: rate(set), bendUnit: bendUnit * float64(l.Step())}
 	for c := range l.PoseLen() {
 		g.axes.add(set.XStd[l.InBone(0)+c], set.XMean[l.InBone(0)+c])
 	}
@@ -87,11 +92,11 @@ func (g *legs) slideLoss(t *grad.Tape, before, after *grad.Mat, set *dataset.MAN
 		}
 	}
 	way := t.Gather(t.Sub(after, before), g.tips)
-	return t.MSE(t.Mul(t.Scale(way, mann.Rate), weight), want)
+	return t.MSE(t.Mul(t.Scale(way, g.rate), weight), want)
 }
 
 // bendLoss returns the mean squared error of how fast the legs' joints bend in the
-// step from x's pose to pose, both normalised as inputs, in bendUnit per tick.
+// step from x's pose to pose, both normalised as inputs, in bendUnit.
 func (g *legs) bendLoss(t *grad.Tape, x, pose *grad.Mat, set *dataset.MANN, rows []int, tick int) *grad.Mat {
 	rate := t.Norm(t.Sub(g.folds(t, pose), g.folds(t, x)), 4)
 	want := t.Const(len(rows), rate.Cols)
@@ -110,10 +115,10 @@ func (g *legs) bendLoss(t *grad.Tape, x, pose *grad.Mat, set *dataset.MANN, rows
 				e := fold(out, d) - fold(in, d)
 				sum += e * e
 			}
-			want.Val[i*rate.Cols+j] = float32(math.Sqrt(sum) / bendUnit)
+			want.Val[i*rate.Cols+j] = float32(math.Sqrt(sum) / g.bendUnit)
 		}
 	}
-	return t.MSE(t.Scale(rate, 1./bendUnit), want)
+	return t.MSE(t.Scale(rate, float32(1/g.bendUnit)), want)
 }
 
 // folds returns, per joint of the legs, how its forward and up axes lie to its

@@ -44,7 +44,7 @@ func (m *MANN) model(net *mannNet, weights [][]float32, r *train.Report, recipe,
 	}
 	src := sourceOf(set)
 	meta := netruntime.Meta{
-		Name: src.name, Arch: "mann", Data: src.data, License: src.license,
+		Name: src.name + suffix(set.Layout.Step()), Arch: "mann", Data: src.data, License: src.license,
 		Card: m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train mann",
 		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
 	}
@@ -56,6 +56,14 @@ func (m *MANN) model(net *mannNet, weights [][]float32, r *train.Report, recipe,
 		{Name: "y_mean", Shape: []int{net.outputs}, Data: set.YMean}, {Name: "y_std", Shape: []int{net.outputs}, Data: set.YStd},
 	}
 	return netruntime.New(meta, append(tensors, net.tensors(weights)...))
+}
+
+// suffix returns what tells a network of a stride by its name.
+func suffix(stride int) string {
+	if stride == 1 {
+		return ""
+	}
+	return fmt.Sprintf("-stride%d", stride)
 }
 
 // tensors returns weights, in the order of params, as a model file holds them.
@@ -102,8 +110,12 @@ func sourceOf(set *dataset.MANN) source {
 func (m *MANN) card(src source, k mannMetrics) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\n", src.name)
-	p("A mode-adaptive neural network (Zhang, Starke, Komura and Saito 2018) that drives a quadruped: from the past and wished trajectory, the actions and the pose it predicts the next pose and the motion of the root, 60 times per second. ")
+	step := m.Train.Layout.Step()
+	p("# %s%s\n\n", src.name, suffix(step))
+	p("A mode-adaptive neural network (Zhang, Starke, Komura and Saito 2018) that drives a quadruped: from the past and wished trajectory, the actions and the pose it predicts the next pose and the motion of the root, %d times per second. ", mann.Rate/step)
+	if step > 1 {
+		p("It is for those who are far away, whom a network of 60 per second drives nearby. ")
+	}
 	if m.Train.Layout.Phases {
 		p("Beside the pose it carries on a phase of stepping for each paw, by which it chooses among its experts. ")
 	}

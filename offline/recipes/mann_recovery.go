@@ -28,11 +28,11 @@ import (
 // they are asked back nevertheless, in the others they do not count. What a window
 // comes back to is the recorded row nearby whose phases are nearest to its own.
 type recovery struct {
-	share  float32                 // of the steps
-	begun  bool                    // the network moves well enough to have a way of its own
-	from   [len(strays)][4][]int32 // rows that windows of each kind begin at, by how long the way is, as often as an epoch visits them
-	strays int                     // how many of strays the recordings are long enough for
-	legs   []bool                  // by column of the pose: legs' bones and phases
+	share  float32                      // of the steps
+	begun  bool                         // the network moves well enough to have a way of its own
+	from   [len(strayFrames)][4][]int32 // rows that windows of each kind begin at, by how long the way is, as often as an epoch visits them
+	strays []int                        // ticks of the ways, as many as the recordings are long enough for
+	legs   []bool                       // by column of the pose: legs' bones and phases
 
 	rows  []int
 	asked []bool    // by row: legs back, too
@@ -50,23 +50,23 @@ const (
 )
 
 const (
-	phaseRange = 25  // rows either way among which the phases are compared
-	easing     = 12  // ticks in which half of the distance is made good: 0.2 s
+	phaseRange = 25  // frames either way among which the phases are compared
+	easing     = 12  // frames in which half of the distance is made good: 0.2 s
 	goes       = 0.9 // least weight of the action move
 	turnSin    = 0.4 // sine of the least turn in the second ahead, 24°
 	aheadCos   = 0.7 // cosine of the angle between facing and velocity above which motion goes ahead, 45°
 	rareSpeed  = 0.1 // m/s: who is slower goes nowhere
 )
 
-// strays are how many ticks the network runs before: what goes wrong in a turn
-// does so at once, what does in seconds of the same needs seconds.
-var strays = [...]int{20, 60, 180}
+// strayFrames are for how many frames the network runs before: what goes wrong in a
+// turn does so at once, what does in seconds of the same needs seconds.
+var strayFrames = [...]int{20, 60, 180}
 
-// left returns the share of a distance that is left after so many ticks, and the
-// rate at which it changes per second in the last of them.
-func left(ticks int) (share, rate float32) {
-	at := func(k int) float64 { return math.Exp2(-float64(k) / easing) }
-	return float32(at(ticks)), float32((at(ticks) - at(ticks-1)) * mann.Rate)
+// left returns the share of a distance that is left after so many ticks of stride
+// frames, and the rate at which it changes per second in the last of them.
+func left(ticks, stride int) (share, rate float32) {
+	at := func(k int) float64 { return math.Exp2(-float64(k*stride) / easing) }
+	return float32(at(ticks)), float32((at(ticks) - at(ticks-1)) * mann.Rate / float64(stride))
 }
 
 func newRecovery(u *rollout, share float32) (*recovery, error) {
@@ -75,10 +75,14 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 		return nil, errors.New("recipes: recovery needs phases of stepping in the layout: train with Recover 0 (--recover 0)")
 	}
 	c := &recovery{share: share, legs: legColumns(set), own: make([]float32, l.PoseLen())}
+	ways := make([]int, len(strayFrames))
+	for i, f := range strayFrames {
+		ways[i] = f / l.Step()
+	}
 	for _, row := range set.Order {
 		r := int(row)
 		kinds := kindsOf(set, r)
-		for i, straying := range strays {
+		for i, straying := range ways {
 			if !u.follows(r-straying-1, 1+straying+u.ticks) { // the root's motion is needed in the row before
 				break
 			}
@@ -93,9 +97,9 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 		if len(c.from[i][recoverTurn]) == 0 || len(c.from[i][recoverOwn]) == 0 {
 			break // recordings are too short for such a way
 		}
-		c.strays++
+		c.strays = ways[:i+1]
 	}
-	if c.strays == 0 {
+	if len(c.strays) == 0 {
 		return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
 	}
 	return c, nil
@@ -145,7 +149,7 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 	n, in, values := len(samples), u.net.inputs, len(c.own)
 	c.rows, c.asked = c.rows[:0], c.asked[:0]
 	c.x, c.off = slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*values)[:n*values]
-	straying := strays[c.stray(key)]
+	straying := c.strays[c.stray(key)]
 	for i, sample := range samples {
 		r, pose, kind := c.draw(u, sample, key)
 		c.rows, c.asked = append(c.rows, r), append(c.asked, kind == recoverRare)
@@ -182,9 +186,9 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 	return c.rows, x
 }
 
-// stray returns which of strays the step with this key has: every other the first.
+// stray returns which of the ways the step with this key has: every other the first.
 func (c *recovery) stray(key uint64) int {
-	return min(max(int(grad.Hash(key, 3005)%4)-1, 0), c.strays-1)
+	return min(max(int(grad.Hash(key, 3005)%4)-1, 0), len(c.strays)-1)
 }
 
 // draw returns the row that the window of a sample begins its way at, the one that
@@ -198,7 +202,7 @@ func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose, kind int) 
 	}
 	from := func(salt uint64) int {
 		rows := c.from[stray][kind]
-		return int(rows[grad.Hash(key, salt)%uint64(len(rows))]) - strays[stray]
+		return int(rows[grad.Hash(key, salt)%uint64(len(rows))]) - c.strays[stray]
 	}
 	r = from(3002)
 	switch kind {
@@ -254,7 +258,8 @@ func (u *rollout) nearestPhases(r int, pose []float32) int {
 		return p
 	}
 	best, most := r, product(r)
-	for k := r - phaseRange; k <= r+phaseRange; k++ {
+	reach := phaseRange / u.set.Layout.Step()
+	for k := r - reach; k <= r+reach; k++ {
 		if u.follows(min(k, r), max(k, r)-min(k, r)+1) && u.follows(k-1, 1+u.ticks) {
 			if p := product(k); p > most {
 				best, most = k, p
@@ -267,7 +272,7 @@ func (u *rollout) nearestPhases(r int, pose []float32) int {
 // goal changes what is wanted of the normalised outputs in a tick from the recorded
 // pose to one on its way back to it.
 func (c *recovery) goal(want, y []float32, u *rollout, tick int) {
-	share, rate := left(tick + 1)
+	share, rate := left(tick+1, u.set.Layout.Step())
 	const vel = feature.BoneVel - feature.BonePos
 	bones, inv := len(u.set.Layout.Joints)*feature.BoneChannels, u.set.yInv[u.columns[0]:]
 	for i := range c.rows {

@@ -114,11 +114,11 @@ func (u *rollout) whole(r int) bool {
 	return u.follows(r, 1)
 }
 
-// follows reports whether n rows from first on are consecutive frames.
+// follows reports whether n rows from first on lead from one to the next.
 func (u *rollout) follows(first, n int) bool {
 	s, last := u.set.MANN, first+n-1
 	half := s.Rows / 2
-	return first >= 0 && last < s.Rows && (last < half) == (first < half) && s.Clip[last] == s.Clip[first] && int(s.Frame[last]-s.Frame[first]) == last-first
+	return first >= 0 && last < s.Rows && (last < half) == (first < half) && s.Clip[last] == s.Clip[first] && int(s.Frame[last]-s.Frame[first]) == (last-first)*s.Layout.Step()
 }
 
 // samples returns the windows of an epoch. Windows overlap; one in ticks makes
@@ -142,7 +142,7 @@ func (u *rollout) name(row int) string {
 		return frame(row)
 	}
 	r, pose, _ := u.recovery.draw(u, row, u.key)
-	return fmt.Sprintf("%s with the pose of %s, %d ticks on", frame(r), frame(pose), strays[u.recovery.stray(u.key)])
+	return fmt.Sprintf("%s with the pose of %s, %d ticks on", frame(r), frame(pose), u.recovery.strays[u.recovery.stray(u.key)])
 }
 
 // loss returns the mean squared error of the windows that begin in rows.

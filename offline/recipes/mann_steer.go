@@ -89,7 +89,7 @@ func newFuture(set *dataset.MANN) (f future) {
 			f.pos, f.places, f.velocities = append(f.pos, in), append(f.places, out), append(f.velocities, vel)
 			f.fromInput.add(set.XStd[in], set.XMean[in])
 			f.toPlace.add(set.YStd[out], set.YMean[out])
-			f.toWay.add(set.YStd[vel]/mann.Rate, set.YMean[vel]/mann.Rate)
+			f.toWay.add(set.YStd[vel]/rate(set), set.YMean[vel]/rate(set))
 			f.toPos.add(1/set.XStd[in], -set.XMean[in]/set.XStd[in])
 			f.stepShare = append(f.stepShare, float32(mean))
 		}
@@ -142,7 +142,7 @@ func newPlaces(set *dataset.MANN) (p places) {
 			p.velocities = append(p.velocities, v-l.OutBone(0))
 			p.fromInput.add(set.XStd[in], set.XMean[in])
 			p.toInput.add(1/set.XStd[in], -set.XMean[in]/set.XStd[in])
-			p.toWay.add(set.YStd[v]/mann.Rate, set.YMean[v]/mann.Rate)
+			p.toWay.add(set.YStd[v]/rate(set), set.YMean[v]/rate(set))
 		}
 	}
 	for c := range l.PoseLen() {
@@ -162,7 +162,7 @@ func newPlaces(set *dataset.MANN) (p places) {
 func (u *rollout) moved(t *grad.Tape, at *grad.Mat, width int, rows []int, on int) *grad.Mat {
 	n := at.Cols
 	cos, sin, shift := t.Const(len(rows), n), t.Const(len(rows), n), t.Const(len(rows), n)
-	swapped := make([]int, n)
+	swapped, rate := make([]int, n), rate(u.set.MANN)
 	for k := 0; k < n; k += width {
 		x, z := k, k+width-1
 		for c := x; c <= z; c++ {
@@ -170,8 +170,8 @@ func (u *rollout) moved(t *grad.Tape, at *grad.Mat, width int, rows []int, on in
 		}
 		for i, r := range rows {
 			m := u.set.Output(r + on)[u.columns[1]:]
-			dx, dz := float64(m[feature.RootX]/mann.Rate), float64(m[feature.RootZ]/mann.Rate)
-			s, c := math.Sincos(float64(m[feature.RootYaw]) / mann.Rate * math.Pi / 180)
+			dx, dz := float64(m[feature.RootX]/rate), float64(m[feature.RootZ]/rate)
+			s, c := math.Sincos(float64(m[feature.RootYaw]) / float64(rate) * math.Pi / 180)
 			row := i * n
 			if y := row + k + 1; width == 3 {
 				cos.Val[y], sin.Val[y], shift.Val[y] = 1, 0, 0

@@ -1,23 +1,35 @@
 package crowd
 
 import (
-	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
-	"mannequin/animsys/control"
-	"mannequin/ecs"
+	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/internal/testdog"
+	"mannequin/internal/testlatent"
+	"mannequin/internal/teststrnn"
+	"mannequin/models/dog"
+	dogstride2 "mannequin/models/dog-stride2"
+	dogstride4 "mannequin/models/dog-stride4"
+	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/terrain"
 
-	"github.com/mlange-42/arche/generic"
+	arche "github.com/mlange-42/arche/ecs"
 )
 
-func open(t testing.TB, opt Options) *Scene {
+// open builds a scene of dogs, strollers and wanderers.
+func open(t testing.TB, o Options) *Scene {
 	t.Helper()
-	opt.Model = testdog.Model(t)
-	s, err := New(opt)
+	if o.Dog == nil {
+		o.Dog, o.Far = testdog.Model(t), []*mann.Model{testdog.Far(t, 2), testdog.Far(t, 4)}
+	}
+	o.Latent, o.Next = testlatent.Shipped(t)
+	o.STRNN = teststrnn.Model(t, teststrnn.Options{Guide: true})
+	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,188 +41,214 @@ func open(t testing.TB, opt Options) *Scene {
 	return s
 }
 
-// Fifty dogs for five seconds: whole and finite frames, on the terrain, going
-// different ways, and the same from the same seed.
-func TestHerd(t *testing.T) {
-	a, b := open(t, Options{Seed: 9, Workers: 1}), open(t, Options{Seed: 9, Workers: 3})
+func step(t testing.TB, s *Scene, ticks int, in scenes.Input) {
+	t.Helper()
+	for range ticks {
+		if err := s.Step(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// dogs returns the shipped ones.
+func dogs(t testing.TB) (near *mann.Model, far []*mann.Model) {
+	t.Helper()
+	for _, open := range []func() (*netruntime.Net, error){dog.Open, dogstride2.Open, dogstride4.Open} {
+		net, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := mann.NewModel(net)
+		if err != nil {
+			t.Fatal(err)
+		}
+		far = append(far, m)
+	}
+	return far[0], far[1:]
+}
+
+// Everybody goes about, the same with any number of workers, on the ground, off the rocks
+// and hardly ever into each other, while some come and go.
+func TestCrowd(t *testing.T) {
+	const n = 32
+	near, far := dogs(t)
+	a, b := open(t, Options{Agents: n, Seed: 4, Workers: 1, Churn: 5, Dog: near, Far: far}), open(t, Options{Agents: n, Seed: 4, Workers: 3, Churn: 5, Dog: near, Far: far})
+	if len(a.place.rocks) == 0 || len(a.place.spots) != spots {
+		t.Fatalf("%d rocks, %d spots", len(a.place.rocks), len(a.place.spots))
+	}
 	var fa, fb scenes.Frame
-	var first []m3.Xform
-	for range 300 {
-		if err := a.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
+	close, seconds := 0, 0
+	for tick := range 600 {
+		in := scenes.Input{Watched: true, Eye: m3.V(0, 2, -20), Ahead: m3.V(0, 0, 1)}
+		step(t, a, 1, in)
+		step(t, b, 1, in)
+		if tick%60 != 0 {
+			continue
 		}
-		if err := b.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
+		seconds++
+		a.Frame(&fa, 0.3)
+		b.Frame(&fb, 0.3)
+		var at []m3.Vec3
+		for i := range fa.Casts {
+			if !slices.Equal(fa.Casts[i].Bones, fb.Casts[i].Bones) || !slices.Equal(fa.Casts[i].Tint, fb.Casts[i].Tint) {
+				t.Fatalf("tick %d: %s differ between workers", tick, a.kinds[i].name)
+			}
+			for r := range fa.Casts[i].Len() {
+				for _, x := range fa.Casts[i].Of(r) {
+					if !x.Pos.Finite() || !x.Rot.Finite() {
+						t.Fatalf("tick %d: a bone of %s is %v", tick, a.kinds[i].name, x)
+					}
+				}
+				at = append(at, fa.Casts[i].Of(r)[0].Pos.Flat())
+			}
 		}
-		if first == nil {
-			first = append(first, a.Crowd.Roots...)
+		if len(at) != n {
+			t.Fatalf("tick %d: there are %d, want %d", tick, len(at), n)
+		}
+		for i, p := range at {
+			if !a.place.free(p, -0.2) {
+				t.Errorf("tick %d: someone is on a rock, at %v", tick, p)
+			}
+			if p.Len() > a.place.radius+edge {
+				t.Errorf("tick %d: someone is off the ground, at %v", tick, p)
+			}
+			for _, q := range at[:i] {
+				if p.Dist(q) < 0.45 {
+					close++
+				}
+			}
 		}
 	}
-	a.Frame(&fa, 0.5)
-	b.Frame(&fb, 0.5)
-	if fa.Casts[0].Len() != 50 || len(fa.Casts[0].Bones) != 50*fa.Casts[0].Skel.Len() || len(fa.Casts[0].Tint) != 50 {
-		t.Fatalf("%d agents, %d bones, %d tints", fa.Casts[0].Len(), len(fa.Casts[0].Bones), len(fa.Casts[0].Tint))
-	}
-	for j, x := range fa.Casts[0].Bones {
-		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Casts[0].Bones[j] {
-			t.Fatalf("bone %d: %v and %v", j, x, fb.Casts[0].Bones[j])
-		}
-	}
-	moved, coats := 0, map[[3]float32]bool{}
-	for r := range fa.Casts[0].Len() {
-		hips := fa.Casts[0].Bones[r*fa.Casts[0].Skel.Len()].Pos
-		if a.Inside(hips) < 1 {
-			t.Errorf("dog %d is at the border: %v", r, hips)
-		}
-		if hips.Flat().Dist(first[r].Pos) > 1 {
-			moved++
-		}
-		coats[fa.Casts[0].Tint[r]] = true
-	}
-	if moved < 20 {
-		t.Errorf("only %d of 50 dogs went anywhere", moved)
-	}
-	if len(coats) < 3 {
-		t.Errorf("the herd has %d colours", len(coats))
-	}
-	if fa.Focus.Flat().Len() > 10 {
-		t.Errorf("the herd's middle went to %v", fa.Focus)
+	if share := float64(close) / float64(n*seconds); share > 0.06 {
+		t.Errorf("%.1f %% of all stand in each other", 100*share)
 	}
 }
 
-// steered returns what becomes of a goal of the first dog, standing at roots[0],
-// with the others at the other roots and a player on its way.
-func steered(s *Scene, g control.Goal, players []way, roots ...m3.Xform) control.Goal {
-	s.roam.look(roots)
-	s.roam.players = players
-	s.roam.steer(&g, roots[0], 0)
-	return g
+// As many come or go as the player asks for, in the shares of their kinds.
+func TestPopulation(t *testing.T) {
+	s := open(t, Options{Agents: 40, Room: 80, Workers: 1})
+	for _, want := range []int{80, 1, 30} {
+		step(t, s, 1, scenes.Input{Touch: scenes.Touch{Set: true, Slider: 0, Value: float32(want)}})
+		step(t, s, 25, scenes.Input{})
+		if s.Agents() != want {
+			t.Errorf("there are %d, want %d", s.Agents(), want)
+		}
+	}
+	if dogs := s.kinds[0].bodies.Agents(); dogs < 15 || dogs > 19 {
+		t.Errorf("%d of 30 are dogs", dogs)
+	}
+	for _, k := range s.kinds {
+		if k.bodies.Agents() == 0 {
+			t.Errorf("nobody is %s", k.name)
+		}
+	}
 }
 
-func at(x, z float32) m3.Xform { return m3.Xform{Pos: m3.V(x, 0, z), Rot: m3.Ident} }
-
-var walk = control.Goal{Move: m3.V(0, 0, 1), Speed: control.CanterSpeed, Action: control.Move}
-
-func flatScene(t *testing.T) *Scene {
-	flat, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
+// Packs stay together, and go on without their leader.
+func TestPacks(t *testing.T) {
+	near, far := dogs(t)
+	s := open(t, Options{Agents: 20, Workers: 1, Seed: 2, Dog: near, Far: far})
+	dogs := s.kinds[0]
+	lead := dogs.bodies.Rows.Entity(0)
+	followers := 0
+	for row := range dogs.bodies.Agents() {
+		if dogs.minds[row].leader == lead {
+			followers++
+		}
+	}
+	if followers != packed-1 {
+		t.Fatalf("%d dogs follow the first, want %d", followers, packed-1)
+	}
+	step(t, s, 900, scenes.Input{})
+	row, _ := dogs.bodies.Rows.Row(lead)
+	for r := range dogs.bodies.Agents() {
+		if d := dogs.bodies.Roots[r].Pos.Dist(dogs.bodies.Roots[row].Pos); dogs.minds[r].leader == lead && d > 12 {
+			t.Errorf("a dog is %g m from its leader", d)
+		}
+	}
+	if err := dogs.despawn(lead); err != nil {
 		t.Fatal(err)
 	}
-	return open(t, Options{Agents: 2, Terrain: flat})
-}
-
-func TestSteer(t *testing.T) {
-	s := flatScene(t)
-	for name, c := range map[string]struct {
-		me, other m3.Xform
-		ok        func(g control.Goal) bool
-	}{
-		"far apart":       {at(0, 0), at(5, 0), func(g control.Goal) bool { return g == walk }},
-		"one to the left": {at(0, 0), at(1, 0.1), func(g control.Goal) bool { return g.Turn < -0.2 && g.Move == walk.Move }},
-		"to the right":    {at(0, 0), at(-1, 0.1), func(g control.Goal) bool { return g.Turn > 0.2 && g.Move == walk.Move }},
-		"beside":          {at(0, 0), at(0.6, 0.1), func(g control.Goal) bool { return g.Turn < -0.2 && g.Move.X < -0.2 }},
-		"touching":        {at(0, 0), at(-0.3, 0), func(g control.Goal) bool { return g.Move.X > 0.7 }},
-		"one ahead":       {at(0, 0), at(0.1, 1), func(g control.Goal) bool { return g.Speed <= control.WalkSpeed }},
-		"one on the spot": {at(0, 0), at(0, 0), func(g control.Goal) bool { return g == walk }},
-		"at the border":   {at(19, 5), at(0, 0), func(g control.Goal) bool { return m3.Abs(g.Turn) > 0.5 }},
-		"outside":         {at(50, 5), at(50, 5.5), func(g control.Goal) bool { return m3.Abs(g.Turn) > 0.5 }},
-	} {
-		if g := steered(s, walk, nil, c.me, c.other); !c.ok(g) || !g.Finite() || m3.Abs(g.Move.Len()-1) > 1e-5 {
-			t.Errorf("%s: %+v", name, g)
-		}
-	}
-	sit := control.Goal{Action: control.Sit}
-	if g := steered(s, sit, nil, at(0, 0), at(0.2, 0)); g != sit {
-		t.Errorf("a sitting dog got %+v", g)
-	}
-}
-
-// A player's dog that comes is made way for, even by a dog that rests; the dog
-// goes off to the side that it is on.
-func TestMakesWay(t *testing.T) {
-	s := flatScene(t)
-	sit := control.Goal{Action: control.Sit}
-	comes := func(x, z, vx, vz float32) []way {
-		from := m3.V(x, 0, z)
-		return []way{{from, from.Add(m3.V(vx, 0, vz).Scale(notice))}}
-	}
-	stroll := control.Goal{Move: m3.V(0, 0, 1), Speed: control.WalkSpeed, Action: control.Move}
-	me := at(0, -middle) // its middle is at the origin
-	for name, c := range map[string]struct {
-		goal   control.Goal
-		player []way
-		ok     func(g control.Goal) bool
-	}{
-		"far away":             {sit, comes(0, 5, 0, 0), func(g control.Goal) bool { return g == sit }},
-		"stands near":          {sit, comes(1.5, 0, 0, 0), func(g control.Goal) bool { return g == sit }},
-		"stands too near":      {sit, comes(0.5, 0, 0, 0), func(g control.Goal) bool { return g.Action == control.Move && g.Move.X < -0.5 }},
-		"comes":                {sit, comes(-0.3, 3, 0, -3), func(g control.Goal) bool { return g.Action == control.Move && g.Turn > 0.5 }},
-		"comes, other side":    {sit, comes(0.3, 3, 0, -3), func(g control.Goal) bool { return g.Action == control.Move && g.Turn < -0.5 }},
-		"comes straight":       {sit, comes(0, 2, 0, -3), func(g control.Goal) bool { return g.Action == control.Move && m3.Abs(g.Move.X) > 0.7 }},
-		"goes":                 {sit, comes(0, 2, 0, 3), func(g control.Goal) bool { return g == sit }},
-		"walkers turn earlier": {walk, comes(1.5, 1, -0.5, 0), func(g control.Goal) bool { return g.Turn < -0.2 }},
-		"chased":               {stroll, comes(0.1, -1, 0, 2), func(g control.Goal) bool { return g.Speed > 2.4 }},
-		"met":                  {stroll, comes(0.1, 2, 0, -2), func(g control.Goal) bool { return g.Speed == stroll.Speed }},
-		"inside":               {walk, comes(0, 0, 0, 0), func(g control.Goal) bool { return g.Move.Len() > 0.9 }},
-	} {
-		if g := steered(s, c.goal, c.player, me); !c.ok(g) || !g.Finite() {
-			t.Errorf("%s: %+v", name, g)
+	dogs.minds[row] = dogs.minds[dogs.bodies.Agents()]
+	s.want--
+	step(t, s, 8, scenes.Input{})
+	for r := range dogs.bodies.Agents() {
+		if dogs.minds[r].leader == lead {
+			t.Error("a dog follows one that has gone")
 		}
 	}
 }
 
-// A player's way begins at its dog's middle and is as long as it is fast.
-func TestSeesPlayers(t *testing.T) {
-	s := flatScene(t)
-	player := generic.NewMap1[ecs.Player](&s.World)
-	player.Add(s.Crowd.Rows.Entity(1))
+// The player watches one after the other, who does not go meanwhile.
+func TestWatch(t *testing.T) {
+	s := open(t, Options{Agents: 12, Workers: 1, Churn: 100})
+	step(t, s, 1, scenes.Input{Jump: true})
+	who := s.watched
+	var f scenes.Frame
 	for range 60 {
-		if err := s.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
+		step(t, s, 1, scenes.Input{})
+		s.Frame(&f, 1)
+		row, ok := s.kinds[0].bodies.Rows.Row(who)
+		if !ok || f.Focus != s.kinds[0].bodies.Bones(row)[0].Pos {
+			t.Fatal("the one who is watched has gone, or the focus is another's")
 		}
 	}
-	s.roam.Update(&s.World)
-	if len(s.roam.players) != 1 {
-		t.Fatalf("%d players", len(s.roam.players))
+	seen := map[arche.Entity]bool{}
+	s.churn = 0
+	for range 2 * s.Agents() {
+		step(t, s, 1, scenes.Input{Jump: true})
+		step(t, s, 1, scenes.Input{})
+		seen[s.watched] = true
 	}
-	w, v := s.roam.players[0], s.Crowd.Batch.Velocity(1)
-	if d := w.from.Dist(s.Crowd.Roots[1].Apply(m3.V(0, 0, middle))); d > 1e-5 {
-		t.Errorf("its way begins %g m from the dog", d)
+	if len(seen) != s.Agents() {
+		t.Errorf("%d of %d can be watched", len(seen), s.Agents())
 	}
-	if d := w.to.Sub(w.from).Dist(v.Scale(notice)); d > 1e-5 || v.Len() < 0.1 {
-		t.Errorf("its way goes from %v to %v at %v", w.from, w.to, v)
+	step(t, s, 1, scenes.Input{Reset: true})
+	if s.Frame(&f, 1); !s.watched.IsZero() || f.Focus.Len() > s.place.radius {
+		t.Errorf("all are watched at %v", f.Focus)
 	}
 }
 
 func TestTickDoesNotAllocate(t *testing.T) {
-	s := open(t, Options{Agents: 20, Workers: 2})
-	if n := testing.AllocsPerRun(30, func() {
-		if err := s.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
-		}
-	}); n != 0 {
+	s := open(t, Options{Agents: 40, Workers: 2})
+	turn := float32(0)
+	in := func() scenes.Input {
+		turn += 0.01
+		return scenes.Input{Watched: true, Eye: m3.V(0, 2, -9), Ahead: m3.V(m3.Sin(turn), 0, m3.Cos(turn)), Saving: 0.2}
+	}
+	step(t, s, 60, in())
+	if n := testing.AllocsPerRun(120, func() { step(t, s, 1, in()) }); n != 0 {
 		t.Errorf("%g allocations per tick", n)
 	}
 }
 
-func TestErrors(t *testing.T) {
-	m := testdog.Model(t)
-	for name, opt := range map[string]Options{
-		"no model": {}, "negative": {Model: m, Agents: -1}, "too many": {Model: m, Agents: MaxAgents + 1},
+// Those who meet head on pass each other, both on the same side of themselves; those who do
+// not meet go on.
+func TestDodge(t *testing.T) {
+	ahead := m3.V(0, 0, 1)
+	if p := dodge(m3.V(0, 0, 2), m3.V(0, 0, 2), ahead, 1); p.Dot(m3.V(1, 0, 0)) > -0.3 {
+		t.Errorf("head on one turns by %v, want to the right, −X", p)
+	}
+	if p := dodge(m3.V(-0.4, 0, 2), m3.V(0, 0, 2), ahead, 1); p.X < 0.1 {
+		t.Errorf("from one who comes on the right one turns by %v, want to the left", p)
+	}
+	for name, c := range map[string][2]m3.Vec3{
+		"one who goes on ahead": {m3.V(0, 0, 2), m3.V(0, 0, -1)}, "far aside": {m3.V(2, 0, 2), m3.V(0, 0, 2)}, "far ahead": {m3.V(0, 0, 9), m3.V(0, 0, 2)}, "as fast": {m3.V(0, 0, 1), {}},
 	} {
-		if _, err := New(opt); err == nil {
-			t.Errorf("%s: accepted", name)
+		if p := dodge(c[0], c[1], ahead, 1); p != (m3.Vec3{}) {
+			t.Errorf("%s: turns by %v", name, p)
 		}
 	}
 }
 
-func BenchmarkRoam(b *testing.B) {
-	for _, n := range []int{64, 4096} {
-		b.Run(fmt.Sprintf("agents=%d", n), func(b *testing.B) {
-			s := open(b, Options{Agents: n, Workers: 1})
-			for b.Loop() {
-				s.roam.Update(&s.World)
-			}
-		})
+func TestErrors(t *testing.T) {
+	nan := float32(math.NaN())
+	for want, o := range map[string]Options{
+		"1 to 4096": {Agents: -1}, "room for 5": {Agents: 9, Room: 5}, "come and go": {Churn: nan}, "no network": {}, "terrain": {Terrain: &terrain.Field{}},
+		"want 2 or 4": {Dog: testdog.Model(t), Far: []*mann.Model{testdog.Far(t, 3)}},
+	} {
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
 	}
 }

@@ -13,8 +13,10 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
 	"mannequin/terrain"
 )
 
@@ -53,7 +55,7 @@ const (
 )
 
 var buttons = []scenes.Button{
-	play:    {Label: "play", Key: 'P'},
+	play:    {Label: "play", Key: 'K'},
 	whole:   {Label: "sequence", Key: 'V'},
 	add:     {Label: "add clip", Key: 'A'},
 	undoAdd: {Label: "undo", Key: 'U'},
@@ -64,8 +66,10 @@ var buttons = []scenes.Button{
 
 var help = []string{
 	"up, down: another slider   left, right: move it   or the mouse",
-	"P, V, A … as on the buttons; V: all clips added, or the one of the sliders",
+	"K, V, A … as on the buttons; V: all clips added, or the one of the sliders",
 }
+
+var gamepadHelp = []string{"cross: another slider, and move it"}
 
 // Scene is the running scene; it is a scenes.Scene and a scenes.Exporter.
 type Scene struct {
@@ -75,7 +79,8 @@ type Scene struct {
 	body       *body
 	field      *terrain.Field
 	sequence   *sequence
-	others     *others   // nil: none
+	others     *others // nil: none
+	marks      *marks.Marks
 	start      []float32 // (values) the components to which a reset leads back
 	components []float32 // (values) of the present clip
 	z          []float32 // (values) its latent values
@@ -96,6 +101,7 @@ type Scene struct {
 var (
 	_ scenes.Scene    = (*Scene)(nil)
 	_ scenes.Exporter = (*Scene)(nil)
+	_ scenes.Traced   = (*Scene)(nil)
 )
 
 // New builds the scene: the person walks about as the mean of all clips, with the
@@ -129,6 +135,7 @@ func New(opt Options) (*Scene, error) {
 	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
 		return nil, err
 	}
+	s.marks = marks.New(s.body.agents(opt.Terrain, s.way))
 	if s.coder, err = m.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1, Open: opt.Open, BF16: opt.BF16}); err != nil {
 		return nil, err
 	}
@@ -263,11 +270,15 @@ func (s *Scene) Step(in scenes.Input) error {
 		s.dirty, s.jump = false, true
 	}
 	if s.others != nil {
-		if err := s.others.schedule.Step(); err != nil {
+		if err := s.others.step(); err != nil {
 			return err
 		}
 	}
-	return s.advance()
+	if err := s.advance(); err != nil {
+		return err
+	}
+	s.marks.Step(1)
+	return nil
 }
 
 // press does what button i does.
@@ -323,30 +334,17 @@ func (s *Scene) advance() error {
 	return nil
 }
 
-// Frame describes what to draw.
-func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
-	dst.Begin(s.field)
-	c := dst.Cast(s.Model.Skel)
-	c.Bones = s.body.interpolate(c.Bones, alpha)
-	c.Tint = append(c.Tint, [3]float32{0.06, 0.16, 0.42})
-	dst.Focus, dst.Heading = c.Bones[0].Pos, s.body.place.Yaw
-	if o := s.others; o != nil {
-		s.bones = o.strollers.Interpolate(s.bones, alpha)
-		c.Bones = append(c.Bones, s.bones...)
-		for i := range o.strollers.Agents() {
-			c.Tint = append(c.Tint, scenes.Clothes(i, 2))
-		}
+// Hash sums up everyone, and what the sliders ask for.
+func (s *Scene) Hash() uint64 {
+	p := &s.panel
+	h := statehash.New.Xforms(s.body.now).Floats(s.components...).Int(s.frame).Int(p.Selected)
+	for i := range p.Buttons {
+		h = h.Bool(p.Buttons[i].Lit).Bool(p.Buttons[i].Off)
 	}
-	l, rows, p := s.Model.Layout, s.rows(), s.body.place
-	cols := l.Columns()
-	for f := range ahead * latent.Rate {
-		if f%waypoint == 0 {
-			dst.Path = append(dst.Path, m3.V(p.Pos.X, s.field.Height(p.Pos.X, p.Pos.Z), p.Pos.Z))
-		}
-		p = onward(l, p, rows[(s.frame+f)*cols%len(rows):][:cols])
+	if s.others != nil {
+		h = h.Uint(s.others.strollers.Hash())
 	}
-	dst.HUD, dst.Help = append(dst.HUD, s.hud), append(dst.Help, help...)
-	dst.Panel.Copy(&s.panel)
+	return uint64(h)
 }
 
 // Export returns the sequence, on flat ground from the origin on, where the player

@@ -94,7 +94,7 @@ func TestWalks(t *testing.T) {
 // ends where the model has that clip; without it the pose stays.
 func TestSlider(t *testing.T) {
 	s := open(t, Options{Workers: 1})
-	press(t, s, 'P')
+	press(t, s, 'K')
 	step(t, s, 120, scenes.Touch{})
 	was, clip := pose(s), slices.Clone(s.clip)
 	step(t, s, 2, scenes.Touch{})

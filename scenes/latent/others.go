@@ -10,6 +10,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -20,6 +21,7 @@ type others struct {
 	world     arche.World
 	strollers *animsys.Strollers
 	schedule  *ecs.Schedule
+	marks     *marks.Marks
 }
 
 const (
@@ -47,6 +49,7 @@ func newOthers(n int, opt *Options) (_ *others, err error) {
 	if o.schedule, err = ecs.NewSchedule(&o.world, 1.0/scenes.TickRate, append([]ecs.System{about}, animsys.Systems()...)...); err != nil {
 		return nil, err
 	}
+	o.marks = marks.New(marks.Of(&o.strollers.Bodies, marks.Places(o.strollers.Stream.Ahead, 3)))
 	for ring := float32(nearest); o.strollers.Agents() < n; ring += ringGap {
 		places := int(2 * math.Pi * ring / roomEach)
 		for k := 0; k < places && o.strollers.Agents() < n; k++ {
@@ -58,6 +61,15 @@ func newOthers(n int, opt *Options) (_ *others, err error) {
 		}
 	}
 	return o, nil
+}
+
+// step runs one tick.
+func (o *others) step() error {
+	if err := o.schedule.Step(); err != nil {
+		return err
+	}
+	o.marks.Step(o.strollers.Agents())
+	return nil
 }
 
 func (o *others) close() error {

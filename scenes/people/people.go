@@ -12,8 +12,10 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -58,12 +60,16 @@ type Scene struct {
 
 	all     []person
 	curves  generic.Map1[manifold.Curve]
+	marks   *marks.Marks
 	watched int
 	pressed bool
 	seed    uint64
 }
 
-var _ scenes.Scene = (*Scene)(nil)
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Traced = (*Scene)(nil)
+)
 
 type person struct {
 	entity arche.Entity
@@ -109,6 +115,7 @@ func New(opt Options) (*Scene, error) {
 		s.People.Close()
 		return nil, err
 	}
+	s.marks = marks.New(marks.Of(&s.People.Bodies, marks.Places(s.People.Stream.Ahead, 10)))
 	s.curves = generic.NewMap1[manifold.Curve](&s.World)
 	if err := s.populate(opt.Agents); err != nil {
 		s.Close()
@@ -210,7 +217,16 @@ func (s *Scene) Step(in scenes.Input) error {
 			}
 		}
 	}
-	return s.Schedule.Step()
+	if err := s.Schedule.Step(); err != nil {
+		return err
+	}
+	s.marks.Step(s.People.Agents())
+	return nil
+}
+
+// Hash sums up everyone, and who is watched.
+func (s *Scene) Hash() uint64 {
+	return uint64(statehash.Hash(s.People.Hash()).Int(s.watched))
 }
 
 // Frame describes what to draw. The focus is the one who is watched.
@@ -225,6 +241,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	row, _ := s.People.Rows.Row(s.all[s.watched].entity)
 	dst.Focus = c.Of(row)[0].Pos
 	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+	s.marks.Draw(dst, c.Bones, row, alpha)
 	lane := s.all[s.watched].lane
 	along, _ := lane.Nearest(dst.Focus)
 	for d := float32(0); d < 5; d += 0.25 {
@@ -238,6 +255,12 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	}
 	dst.HUD = append(dst.HUD, about)
 }
+
+// Stages returns the names of the tick's systems: see scenes.Traced.
+func (s *Scene) Stages() []string { return s.Schedule.Names() }
+
+// Trace has f called as each system begins: see scenes.Traced.
+func (s *Scene) Trace(f func(stage int)) { s.Schedule.Trace = f }
 
 // Close stops the scene's workers.
 func (s *Scene) Close() error {

@@ -17,6 +17,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
+	"mannequin/scenes/herd"
 	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
 	"mannequin/scenes/quadruped"
@@ -25,37 +26,48 @@ import (
 )
 
 // Scenes are the names of all scenes.
-var Scenes = []string{"quadruped", "crowd", "people", "latent", "strnn"}
+var Scenes = []string{"quadruped", "crowd", "herd", "people", "latent", "strnn"}
 
 // Setup says what a scene begins with. Fields that the scene does not read change
 // nothing. Names of networks are those that Means.Net takes.
 type Setup struct {
-	Scene   string `json:"scene"`
-	Agents  int    `json:"agents"`           // dogs in the herd, or people; latent: who walk about besides
-	Styled  int    `json:"styled,omitempty"` // of the people, how many move in a style each
-	Terrain string `json:"terrain"`          // hills, flat, slope, steps, or a number: hills from that seed
-	Seed    uint64 `json:"seed"`             // of the hills and of everyone's wishes
-	BF16    bool   `json:"bf16,omitempty"`   // networks in bfloat16 where the processor has it
+	Scene   string  `json:"scene"`
+	Agents  int     `json:"agents"`           // dogs in the herd, or people; latent: who walk about besides
+	Styled  int     `json:"styled,omitempty"` // of the people, how many move in a style each
+	Churn   float32 `json:"churn,omitempty"`  // crowd: how many come, and how many go, per second
+	Terrain string  `json:"terrain"`          // hills, flat, slope, steps, or a number: hills from that seed
+	Seed    uint64  `json:"seed"`             // of the hills and of everyone's wishes
+	BF16    bool    `json:"bf16,omitempty"`   // networks in bfloat16 where the processor has it
 
-	Model      string `json:"model"` // the dogs'
-	Manifold   string `json:"manifold"`
-	Footstep   string `json:"footstep"`
-	Locomotion string `json:"locomotion"`
-	Latent     string `json:"latent"`
-	Next       string `json:"next"`
-	STRNN      string `json:"strnn"`
+	Model      string   `json:"model"` // the dogs'
+	Far        []string `json:"far"`   // of dogs far away, that go by more ticks at a time
+	Manifold   string   `json:"manifold"`
+	Footstep   string   `json:"footstep"`
+	Locomotion string   `json:"locomotion"`
+	Latent     string   `json:"latent"`
+	Next       string   `json:"next"`
+	STRNN      string   `json:"strnn"`
 }
 
 // Default returns the setup of a scene with the shipped networks.
 func Default(scene string) Setup {
 	s := Setup{
-		Scene: scene, Agents: 50, Terrain: "hills", Seed: 1, Model: "dog", Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion",
+		Scene: scene, Agents: 50, Terrain: "hills", Seed: 1, Model: "dog", Far: FarOf("dog"), Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion",
 		Latent: "human-latent", Next: "human-next", STRNN: "human-strnn",
 	}
 	if scene == "latent" { // steps are seen best on flat ground
 		s.Agents, s.Terrain = 0, "flat"
 	}
 	return s
+}
+
+// FarOf returns the shipped networks that stand in for a shipped one far away.
+func FarOf(model string) []string {
+	switch model {
+	case "dog":
+		return []string{model + "-stride2", model + "-stride4"}
+	}
+	return nil
 }
 
 // Means is what a scene is opened with besides its setup: nothing of it changes what
@@ -74,10 +86,12 @@ func (s *Setup) Check() error {
 	switch {
 	case !slices.Contains(Scenes, s.Scene):
 		return fmt.Errorf("no scene %q: want %s", s.Scene, names)
-	case s.Agents < 0 || s.Agents > crowd.MaxAgents:
-		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, crowd.MaxAgents)
+	case s.Agents < 0 || s.Agents > herd.MaxAgents:
+		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, herd.MaxAgents)
 	case s.Scene != "quadruped" && s.Scene != "latent" && s.Agents == 0:
-		return fmt.Errorf("--agents 0: that is your dog alone; the scene %s wants 1 to %d", s.Scene, crowd.MaxAgents)
+		return fmt.Errorf("--agents 0: that is your dog alone; the scene %s wants 1 to %d", s.Scene, herd.MaxAgents)
+	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
+		return fmt.Errorf("--churn %g: want 0, or in the scene crowd up to 1000", s.Churn)
 	case s.Styled < 0 || s.Styled > 0 && (s.Scene != "people" || s.Styled > s.Agents):
 		return fmt.Errorf("--styled %d: want 0, or in the scene people up to as many as there are", s.Styled)
 	}
@@ -100,14 +114,21 @@ func (s *Setup) hills() (uint64, error) {
 
 // ground makes the terrain.
 func (s *Setup) ground() (*terrain.Field, error) {
-	size := crowd.GroundSize(s.Agents)
+	size := herd.GroundSize(s.Agents)
 	switch s.Scene {
+	case "crowd":
+		return s.hillsFor(terrain.Grid{Size: crowd.GroundSize(s.Agents), Cell: 0.5}, 16, 0.2)
 	case "people":
 		size = people.GroundSize(s.Agents)
 	case "strnn":
 		size = strnn.GroundSize(s.Agents)
 	}
-	grid := terrain.Grid{Size: max(120, size), Cell: 0.5}
+	return s.hillsFor(terrain.Grid{Size: max(120, size), Cell: 0.5}, 14, 0.30)
+}
+
+// hillsFor makes the terrain on a grid, where it is hills of so many metres and slopes of so
+// many radians at most.
+func (s *Setup) hillsFor(grid terrain.Grid, wavelength, slope float32) (*terrain.Field, error) {
 	switch s.Terrain {
 	case "flat":
 		return terrain.Flat(grid)
@@ -120,7 +141,7 @@ func (s *Setup) ground() (*terrain.Field, error) {
 	if err != nil {
 		return nil, err
 	}
-	return terrain.Hills(grid, terrain.HillsOptions{Seed: seed, Wavelength: 14, MaxSlope: 0.30})
+	return terrain.Hills(grid, terrain.HillsOptions{Seed: seed, Wavelength: wavelength, MaxSlope: slope})
 }
 
 // Open loads what the scene needs and builds it. player says what someone who is not
@@ -143,6 +164,8 @@ func Open(s Setup, m Means) (scene scenes.Scene, player scenes.Script, err error
 		player = latent.Autopilot()
 	case "crowd":
 		scene, err = s.crowd(&m, field)
+	case "herd":
+		scene, err = s.herd(&m, field)
 	default:
 		scene, err = s.quadruped(&m, field)
 		player = quadruped.Autopilot()
@@ -165,20 +188,64 @@ func model[M any](m *Means, name string, make func(*netruntime.Net) (M, error)) 
 	return out, nil
 }
 
+// dogs opens the networks of dogs.
+func (s *Setup) dogs(m *Means) (near *mann.Model, far []*mann.Model, err error) {
+	if near, err = model(m, s.Model, mann.NewModel); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range s.Far {
+		f, err := model(m, name, mann.NewModel)
+		if err != nil {
+			return nil, nil, err
+		}
+		far = append(far, f)
+	}
+	return near, far, nil
+}
+
 func (s *Setup) quadruped(m *Means, field *terrain.Field) (scenes.Scene, error) {
-	dog, err := model(m, s.Model, mann.NewModel)
+	dog, far, err := s.dogs(m)
 	if err != nil {
 		return nil, err
 	}
-	return quadruped.New(quadruped.Options{Model: dog, Herd: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
+	return quadruped.New(quadruped.Options{Model: dog, Far: far, Herd: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
 }
 
 func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
-	dog, err := model(m, s.Model, mann.NewModel)
+	opt := crowd.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Churn: s.Churn, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log}
+	var err error
+	if opt.Dog, opt.Far, err = s.dogs(m); err != nil {
+		return nil, err
+	}
+	if opt.Latent, err = model(m, s.Latent, latentmodel.New); err != nil {
+		return nil, err
+	}
+	if opt.STRNN, err = model(m, s.STRNN, predictor.New); err != nil {
+		return nil, err
+	}
+	if opt.Manifold, err = model(m, s.Manifold, manifold.NewModel); err != nil {
+		return nil, err
+	}
+	for _, n := range []struct {
+		name string
+		to   **netruntime.Net
+	}{{s.Next, &opt.Next}, {s.Footstep, &opt.Steps}, {s.Locomotion, &opt.Locomotion}} {
+		if *n.to, err = m.Net(n.name); err != nil {
+			return nil, err
+		}
+	}
+	if opt.Styles, err = m.Styles(); err != nil {
+		return nil, err
+	}
+	return crowd.New(opt)
+}
+
+func (s *Setup) herd(m *Means, field *terrain.Field) (scenes.Scene, error) {
+	dog, far, err := s.dogs(m)
 	if err != nil {
 		return nil, err
 	}
-	return crowd.New(crowd.Options{Model: dog, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
+	return herd.New(herd.Options{Model: dog, Far: far, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
 }
 
 func (s *Setup) people(m *Means, field *terrain.Field) (scenes.Scene, error) {

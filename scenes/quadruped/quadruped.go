@@ -12,9 +12,10 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/crowd"
+	"mannequin/scenes/herd"
 	"mannequin/scenes/internal/park"
 	"mannequin/terrain"
 
@@ -25,7 +26,8 @@ import (
 // Options configure the scene.
 type Options struct {
 	Model   *mann.Model    // required
-	Herd    int            // other dogs that wander about, at most crowd.MaxAgents
+	Far     []*mann.Model  // for dogs far away: see animsys.Options
+	Herd    int            // other dogs that wander about, at most herd.MaxAgents
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
 	Workers int               // goroutines for the network and the rows; 0 means one per CPU
@@ -48,6 +50,13 @@ var help = []string{
 	"R: back to the start",
 }
 
+var gamepadHelp = []string{
+	"left stick: go there   cross: step ahead, back and aside",
+	"LB RB: slower and faster gait",
+	"hold B: sit   X: lie   Y: stand   A: jump",
+	"Back: back to the start",
+}
+
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
 	park.Park
@@ -56,7 +65,10 @@ type Scene struct {
 	dog   arche.Entity
 }
 
-var _ scenes.Scene = (*Scene)(nil)
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Traced = (*Scene)(nil)
+)
 
 // elbowRoom is how many dogs' places around the player's dog are free at the
 // start: about 3 m.
@@ -64,15 +76,15 @@ const elbowRoom = 6
 
 // New builds the scene: the player's dog at the origin, the herd around it.
 func New(opt Options) (*Scene, error) {
-	if opt.Herd < 0 || opt.Herd > crowd.MaxAgents {
-		return nil, fmt.Errorf("quadruped: a herd of %d dogs: want 0 to %d", opt.Herd, crowd.MaxAgents)
+	if opt.Herd < 0 || opt.Herd > herd.MaxAgents {
+		return nil, fmt.Errorf("quadruped: a herd of %d dogs: want 0 to %d", opt.Herd, herd.MaxAgents)
 	}
 	s := &Scene{Park: park.Park{Log: opt.Log}, input: &scenes.Input{}, drive: &Drive{Gait: scenes.Pace}}
-	herd := crowd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
+	roam := herd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
 	// The system looks its resource up when the schedule starts.
 	s.drive.input = s.input
-	dogs := animsys.Options{Capacity: 1 + opt.Herd, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
-	if err := s.Open(opt.Model, dogs, opt.Seed, s.drive, herd); err != nil {
+	dogs := animsys.Options{Capacity: 1 + opt.Herd, Far: opt.Far, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
+	if err := s.Open(opt.Model, dogs, opt.Seed, s.drive, roam); err != nil {
 		return nil, err
 	}
 	var err error
@@ -82,7 +94,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	player := generic.NewMap1[ecs.Player](&s.World)
 	player.Add(s.dog)
-	if err := herd.Spawn(opt.Herd, elbowRoom); err != nil {
+	if err := roam.Spawn(opt.Herd, elbowRoom); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -97,7 +109,13 @@ func (s *Scene) Step(in scenes.Input) error {
 		}
 	}
 	*s.input = in
+	s.Watch(&in, 0)
 	return s.Park.Step()
+}
+
+// Hash sums up the dogs, and the gait that the player has chosen.
+func (s *Scene) Hash() uint64 {
+	return uint64(statehash.Hash(s.Park.Hash()).Int(int(s.drive.Gait)))
 }
 
 // Frame describes what to draw.
@@ -106,7 +124,9 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	s.Ahead(dst, 0)
 	dst.Focus = dst.Casts[0].Of(0)[0].Pos
 	dst.Heading = m3.YawOf(s.Crowd.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
+	s.Marks(dst, alpha)
 	dst.Help = append(dst.Help, help...)
+	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.HUD = append(dst.HUD,
 		"asked for: "+wish(s.drive.goal, s.drive.Gait),
 		fmt.Sprintf("does: %s, %.2f m/s", s.doing(), s.Crowd.Batch.Velocity(0).Len()))
@@ -132,7 +152,7 @@ func wish(g control.Goal, gait scenes.Gait) string {
 	case z < 0:
 		out = append(out, "steps back")
 	}
-	if g.Turn != 0 {
+	if m3.Abs(g.Turn) > 0.1 {
 		out = append(out, "turn "+pick(g.Turn, "left", "right"))
 	}
 	if len(out) == 0 {
@@ -170,7 +190,12 @@ func (d *Drive) Initialize(*arche.World) {
 // Update sets the goals.
 func (d *Drive) Update(w *arche.World) {
 	in := d.input
-	if in.Gait > scenes.KeepGait && int(in.Gait) < len(Speeds) {
+	switch {
+	case in.Gait == scenes.Faster:
+		d.Gait = min(d.Gait+1, scenes.Canter)
+	case in.Gait == scenes.Slower:
+		d.Gait = max(d.Gait-1, scenes.Walk)
+	case in.Gait > scenes.KeepGait && int(in.Gait) < len(Speeds):
 		d.Gait = in.Gait
 	}
 	move := m3.V(clamp(in.Side), 0, clamp(in.Forward))

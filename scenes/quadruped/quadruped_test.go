@@ -157,7 +157,7 @@ func TestBackToTheStart(t *testing.T) {
 	var f scenes.Frame
 	var far float32
 	for range 60 * 10 {
-		if err := s.Step(scenes.Input{Forward: 1}); err != nil {
+		if err := s.Step(scenes.Input{Forward: 1, Turn: 0.3}); err != nil {
 			t.Fatal(err)
 		}
 		s.Frame(&f, 1)
@@ -169,8 +169,24 @@ func TestBackToTheStart(t *testing.T) {
 	if err := s.Step(scenes.Input{Reset: true}); err != nil {
 		t.Fatal(err)
 	}
-	if s.Frame(&f, 0); f.Focus.Flat().Len() > 0.2 {
-		t.Errorf("after a reset the dog is at %v", f.Focus)
+	if s.Frame(&f, 0); f.Focus.Flat().Len() > 0.2 || m3.Abs(f.Heading) > 0.1 {
+		t.Errorf("after a reset the dog is at %v and faces %g", f.Focus, f.Heading)
+	}
+}
+
+// Steps of the gait end at the slowest and the fastest.
+func TestGaitSteps(t *testing.T) {
+	s := open(t, Options{})
+	for i, c := range []struct{ in, want scenes.Gait }{
+		{scenes.KeepGait, scenes.Pace}, {scenes.Faster, scenes.Trot}, {scenes.Faster, scenes.Canter}, {scenes.Faster, scenes.Canter},
+		{scenes.Slower, scenes.Trot}, {scenes.Walk, scenes.Walk}, {scenes.Slower, scenes.Walk}, {scenes.Slower + 1, scenes.Walk},
+	} {
+		if err := s.Step(scenes.Input{Gait: c.in}); err != nil {
+			t.Fatal(err)
+		}
+		if s.drive.Gait != c.want {
+			t.Errorf("step %d: gait %d, want %d", i, s.drive.Gait, c.want)
+		}
 	}
 }
 

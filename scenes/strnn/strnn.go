@@ -12,7 +12,9 @@ import (
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -55,12 +57,16 @@ type Scene struct {
 	all     []arche.Entity
 	wanders generic.Map1[strnn.Wander]
 	about   generic.Map1[ecs.Wander]
+	marks   *marks.Marks
 	watched int
 	pressed bool
 	seed    uint64
 }
 
-var _ scenes.Scene = (*Scene)(nil)
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Traced = (*Scene)(nil)
+)
 
 // spacing is about the distance between neighbours at the start, m.
 const spacing = 2.2
@@ -106,6 +112,7 @@ func New(opt Options) (*Scene, error) {
 	if s.Schedule, err = ecs.NewSchedule(&s.World, 1.0/scenes.TickRate, append([]ecs.System{s.mingle}, animsys.Systems()...)...); err != nil {
 		return nil, errors.Join(err, s.People.Close())
 	}
+	s.marks = marks.New(marks.Of(&s.People.Bodies, marks.Places(s.People.Stream.Ahead, 3)))
 	s.wanders, s.about = generic.NewMap1[strnn.Wander](&s.World), generic.NewMap1[ecs.Wander](&s.World)
 	for i := range opt.Agents {
 		at, yaw := start(i)
@@ -154,7 +161,16 @@ func (s *Scene) Step(in scenes.Input) error {
 			}
 		}
 	}
-	return s.Schedule.Step()
+	if err := s.Schedule.Step(); err != nil {
+		return err
+	}
+	s.marks.Step(s.People.Agents())
+	return nil
+}
+
+// Hash sums up everyone, and who is watched.
+func (s *Scene) Hash() uint64 {
+	return uint64(statehash.Hash(s.People.Hash()).Int(s.watched))
 }
 
 // Frame describes what to draw. The focus is the one who is watched.
@@ -169,6 +185,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	row, _ := s.People.Rows.Row(s.all[s.watched])
 	dst.Focus = c.Of(row)[0].Pos
 	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+	s.marks.Draw(dst, c.Bones, row, alpha)
 	w := s.wanders.Get(s.all[s.watched])
 	about := fmt.Sprintf("%d people; this one shall go %.1f m/s and turn %.1f rad/s", c.Len(), w.Speed, w.Turn)
 	if w.Free {
@@ -176,6 +193,12 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	}
 	dst.HUD = append(dst.HUD, about)
 }
+
+// Stages returns the names of the tick's systems: see scenes.Traced.
+func (s *Scene) Stages() []string { return s.Schedule.Names() }
+
+// Trace has f called as each system begins: see scenes.Traced.
+func (s *Scene) Trace(f func(stage int)) { s.Schedule.Trace = f }
 
 // Close stops the scene's workers.
 func (s *Scene) Close() error {

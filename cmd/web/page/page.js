@@ -87,13 +87,17 @@ page.offer = (scenes, now) => {
   at("choice").hidden = false;
 };
 
-// begin shows the scene, whose help has those lines. state tells how it goes.
-page.begin = (help, state) => {
+// help shows lines of help from now on.
+page.help = (help) => {
   at("keys").replaceChildren(...help.map((line) => {
     const item = document.createElement("li");
-    item.textContent = line;
+    item.textContent = line || "\u00a0";
     return item;
   }));
+};
+
+// begin shows the scene. state tells how it goes.
+page.begin = (state) => {
   at("card").hidden = true;
   at("help-switch").hidden = at("speed").hidden = false;
   at("help").hidden = innerHeight < 520 || innerWidth < 700; // it would hide the scene
@@ -104,7 +108,7 @@ page.begin = (help, state) => {
     const now = state(), t = performance.now();
     const rate = (key) => (now[key] - last[key]) * 1000 / (t - when);
     const ticks = rate("ticks");
-    const slow = ticks < 55 && !document.hidden;
+    const slow = ticks > 0 && ticks < 55 && !document.hidden; // none is a pause
     at("speed").textContent = `${slow ? "slow motion: " : ""}${ticks.toFixed(0)} of 60 ticks/s, ${now.tickMs.toFixed(1)} ms each; ${rate("pictures").toFixed(0)} pictures/s`;
     at("speed").classList.toggle("slow", slow);
     last = now;

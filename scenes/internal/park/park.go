@@ -13,6 +13,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -26,10 +27,15 @@ type Park struct {
 	Terrain  *terrain.Field
 	Seed     uint64
 
+	attention animsys.Attention
+	Watched   int // the row that has more marks than the others, and a graph of its network's experts; −1 is none
+
 	Log *slog.Logger // told once that the watchdog had something to do; nil: nobody
 
-	path   [feature.TrajPoints]m3.Vec3
-	warned bool
+	path    [feature.TrajPoints]m3.Vec3
+	marks   *marks.Marks
+	experts marks.Experts
+	warned  bool
 }
 
 // Open fills p. Without a terrain in opt the dogs get the park's own hills.
@@ -44,7 +50,7 @@ func (p *Park) Open(m *mann.Model, opt animsys.Options, seed uint64, before ...e
 			return err
 		}
 	}
-	p.World, p.Terrain, p.Seed = arche.NewWorld(), opt.Terrain, seed
+	p.World, p.Terrain, p.Seed, p.attention = arche.NewWorld(), opt.Terrain, seed, animsys.DefaultAttention()
 	if err := opt.Terrain.Validate(); err != nil {
 		return err
 	}
@@ -59,8 +65,11 @@ func (p *Park) Open(m *mann.Model, opt animsys.Options, seed uint64, before ...e
 	p.Schedule, err = ecs.NewSchedule(&p.World, 1.0/scenes.TickRate, append(before, animsys.Systems()...)...)
 	if err != nil {
 		p.Crowd.Close()
+		return err
 	}
-	return err
+	p.marks = marks.New(marks.Of(&p.Crowd.Bodies, p.way))
+	p.experts.Step(p.Crowd.Session.Gating(), 0, p.Watched)
+	return nil
 }
 
 // Spacing is the distance between neighbours at the start, m.
@@ -87,11 +96,26 @@ func Hills(seed uint64, agents int) (*terrain.Field, error) {
 	return terrain.Hills(terrain.Grid{Size: Size(agents), Cell: 0.5}, terrain.HillsOptions{Seed: seed, Wavelength: 14, MaxSlope: 20 * math.Pi / 180})
 }
 
+// Watch has those go on at lower rates who are far from where the park is watched, but for
+// the one in row keep, −1 for none.
+func (p *Park) Watch(in *scenes.Input, keep int) {
+	if !in.Watched {
+		return
+	}
+	p.Crowd.Attend(&p.attention, in.Eye, in.Ahead, in.Saving)
+	if keep >= 0 {
+		p.Crowd.SetRate(keep, animsys.Full)
+	}
+}
+
 // Step runs one tick.
 func (p *Park) Step() error {
 	if err := p.Schedule.Step(); err != nil {
 		return err
 	}
+	n := p.Crowd.Agents()
+	p.marks.Step(n)
+	p.experts.Step(p.Crowd.Session.Gating(), n, p.Watched)
 	if p.Log == nil || p.warned {
 		return nil
 	}
@@ -101,6 +125,9 @@ func (p *Park) Step() error {
 	}
 	return nil
 }
+
+// Hash sums up the dogs.
+func (p *Park) Hash() uint64 { return p.Crowd.Hash() }
 
 // Close stops the workers.
 func (p *Park) Close() error {
@@ -133,16 +160,27 @@ func (p *Park) Ahead(dst *scenes.Frame, row int) {
 	}
 }
 
-// coats are dogs' colours, linear RGB.
-var coats = [...][3]float32{
-	{0.33, 0.17, 0.07}, {0.58, 0.38, 0.19}, {0.07, 0.06, 0.06}, {0.72, 0.62, 0.48},
-	{0.20, 0.11, 0.06}, {0.45, 0.42, 0.38}, {0.62, 0.26, 0.10}, {0.85, 0.80, 0.72},
+// way is the marks' view of what Ahead draws.
+func (p *Park) way(dst []m3.Vec3, row int) []m3.Vec3 {
+	const every = 5 // of the trajectory's points
+	n := p.Crowd.Batch.Trajectory(row, p.path[:])
+	for i := feature.TrajRoot + every; i < n; i += every {
+		dst = append(dst, p.path[i])
+	}
+	return dst
 }
 
-// coat picks a colour for an entity, the same as long as it lives.
-func coat(seed uint64, e arche.Entity) [3]float32 {
-	// Neighbours in number stand near each other: mix well, or colours cluster.
-	h := (seed + uint64(e.ID())) * 0x9e3779b97f4a7c15
-	h = (h ^ h>>32) * 0xd6e8feb86659fd93
-	return coats[(h^h>>32)>>29&7]
+// Marks appends what dst.Show asks for to dst, after Draw and once the focus is set.
+func (p *Park) Marks(dst *scenes.Frame, alpha float32) {
+	p.marks.Draw(dst, dst.Casts[0].Bones, p.Watched, alpha)
+	p.experts.Draw(dst)
 }
+
+// Stages returns the names of the tick's systems: see scenes.Traced.
+func (p *Park) Stages() []string { return p.Schedule.Names() }
+
+// Trace has f called as each system begins: see scenes.Traced.
+func (p *Park) Trace(f func(stage int)) { p.Schedule.Trace = f }
+
+// coat picks a colour for an entity, the same as long as it lives.
+func coat(seed uint64, e arche.Entity) [3]float32 { return scenes.Coat(seed + uint64(e.ID())) }

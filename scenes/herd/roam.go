@@ -1,4 +1,4 @@
-package crowd
+package herd
 
 import (
 	"mannequin/animsys/control"

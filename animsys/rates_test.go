@@ -1,0 +1,278 @@
+package animsys_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys"
+	"mannequin/animsys/mann"
+	"mannequin/engine/m3"
+	"mannequin/internal/testdog"
+	"mannequin/internal/teststrnn"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"pgregory.net/rapid"
+)
+
+// Dogs at lower rates take their steps by turns, and their bones move evenly between
+// them; those at the full rate have the same bits as if everybody had it.
+func TestRates(t *testing.T) {
+	const n, ticks = 32, 60
+	rate := func(i int) animsys.Rate {
+		return []animsys.Rate{animsys.Full, animsys.Half, animsys.Quarter, animsys.Frozen}[i/4%4]
+	}
+	all := newWorld(t, n, 2)
+	some := newWorld(t, n, 2, testdog.Far(t, 2), testdog.Far(t, 4))
+	var counts [5]*counter
+	some.crowd.Count(func(stride int, s *animsys.Wrapped) {
+		counts[stride] = &counter{Session: *s}
+		*s = counts[stride]
+	})
+	for i := range n {
+		all.spawn(i)
+		some.spawn(i)
+		some.crowd.SetRate(i, rate(i))
+	}
+	way := make([]float32, n)
+	for tick := range ticks {
+		for i := range n {
+			all.goal(all.crowd.Rows.Entity(i), i, 0)
+			some.goal(some.crowd.Rows.Entity(i), i, 0)
+		}
+		before := slices.Clone(some.crowd.Interpolate(nil, 1))
+		all.step()
+		some.step()
+		joints := some.crowd.Skel.Len()
+		for i := range n {
+			step := some.crowd.Bones(i)[0].Pos.Dist(before[i*joints].Pos)
+			switch {
+			case rate(i) == animsys.Full && !slices.Equal(all.crowd.Bones(i), some.crowd.Bones(i)):
+				t.Fatalf("tick %d: dog %d moves otherwise than where all have the full rate", tick, i)
+			case rate(i) == animsys.Frozen && tick > 4 && step != 0:
+				t.Fatalf("tick %d: dog %d is frozen, and moves", tick, i)
+			case rate(i) != animsys.Frozen && tick > 40 && (step < 1e-4 || step > 0.05):
+				t.Errorf("tick %d: dog %d at rate %d moves by %g m", tick, i, rate(i), step)
+			}
+			way[i] += step
+		}
+		if tick >= 8 {
+			if counts[1].rows != n/4 || counts[2].rows != n/8 || counts[4].rows != n/16 {
+				t.Fatalf("tick %d: %d, %d and %d dogs take a step, want %d, %d and %d", tick, counts[1].rows, counts[2].rows, counts[4].rows, n/4, n/8, n/16)
+			}
+		}
+	}
+	for i, w := range way {
+		if r := some.crowd.Rate(i); r != rate(i) {
+			t.Errorf("dog %d goes at rate %d, want %d", i, r, rate(i))
+		}
+		if rate(i) != animsys.Frozen && w < 0.2 {
+			t.Errorf("dog %d at rate %d goes %g m", i, rate(i), w)
+		}
+	}
+}
+
+// Without networks for them lower rates are the next higher ones.
+func TestRatesWithoutNetworks(t *testing.T) {
+	for _, c := range []struct {
+		far        []*mann.Model
+		half, four animsys.Rate
+	}{{nil, animsys.Full, animsys.Full}, {[]*mann.Model{testdog.Far(t, 2)}, animsys.Half, animsys.Half}, {[]*mann.Model{testdog.Far(t, 4)}, animsys.Full, animsys.Quarter}} {
+		w := newWorld(t, 2, 1, c.far...)
+		w.spawn(0)
+		w.spawn(1)
+		w.crowd.SetRate(0, animsys.Half)
+		w.crowd.SetRate(1, animsys.Quarter)
+		for range 8 {
+			w.step()
+		}
+		if a, b := w.crowd.Rate(0), w.crowd.Rate(1); a != c.half || b != c.four {
+			t.Errorf("with %d networks the rates are %d and %d, want %d and %d", len(c.far), a, b, c.half, c.four)
+		}
+	}
+}
+
+func TestFarErrors(t *testing.T) {
+	field, err := terrain.Flat(terrain.Grid{Size: 20, Cell: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]struct {
+		near *mann.Model
+		far  []*mann.Model
+	}{
+		"Options.Far, beside": {testdog.Far(t, 2), nil}, "want 2 or 4": {testdog.Model(t), []*mann.Model{testdog.Far(t, 3)}},
+		"stride 2 already": {testdog.Model(t), []*mann.Model{testdog.Far(t, 2), testdog.Far(t, 2)}},
+	} {
+		w := arche.NewWorld()
+		if _, err := animsys.NewCrowd(&w, o.near, animsys.Options{Capacity: 2, Terrain: field, Far: o.far}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}
+
+// People who are led at lower rates show what the others do, a little later; who was
+// frozen goes on from where they stood.
+func TestRatesOfPeople(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
+	full, low := newPlaza(t, m, 3, 2), newPlaza(t, m, 3, 2)
+	rates := []animsys.Rate{animsys.Half, animsys.Quarter, animsys.Frozen}
+	for i, r := range rates {
+		full.spawn(i)
+		low.spawn(i)
+		low.people.SetRate(i, r)
+	}
+	low.step(8)
+	full.step(8)
+	joints := full.people.Skel.Len()
+	var past [4][]m3.Xform
+	stood := low.people.Roots[2]
+	for tick := range 120 {
+		copy(past[1:], past[:3])
+		past[0] = slices.Clone(full.people.Interpolate(nil, 1))
+		for i, r := range rates[:2] {
+			late := past[int(r)-1]
+			if late == nil {
+				continue
+			}
+			for j, x := range low.people.Bones(i) {
+				if d := x.Pos.Dist(late[i*joints+j].Pos); !(d < 0.06) {
+					t.Fatalf("tick %d: at rate %d joint %d is %g m from where it was at the full rate %d ticks ago", tick, r, j, d, r-1)
+				}
+			}
+		}
+		if low.people.Roots[2] != stood {
+			t.Fatal("who is frozen goes on")
+		}
+		full.step(1)
+		low.step(1)
+	}
+	low.people.SetRate(2, animsys.Full)
+	last := slices.Clone(low.people.Bones(2))
+	for tick := range 120 {
+		low.step(1)
+		for j, x := range low.people.Bones(2) {
+			if d := x.Pos.Dist(last[j].Pos); !(d < 0.15) {
+				t.Fatalf("tick %d after the thaw: joint %d jumps by %g m", tick, j, d)
+			}
+		}
+		copy(last, low.people.Bones(2))
+	}
+	if d := low.people.Roots[2].Pos.Dist(stood.Pos); d < 1 {
+		t.Errorf("who was frozen goes %g m in two seconds", d)
+	}
+}
+
+// Whatever comes, goes, is placed, is broken, and at whatever rates: the same bits for any number
+// of workers, nothing that is not finite, and bones that belong together.
+func TestRatesWhileTheyComeAndGo(t *testing.T) {
+	far := []*mann.Model{testdog.Far(t, 2), testdog.Far(t, 4)}
+	a, b := newWorld(t, 12, 1, far...), newWorld(t, 12, 3, far...)
+	rapid.Check(t, func(rt *rapid.T) {
+		for _, w := range []*world{a, b} {
+			for w.crowd.Agents() > 0 {
+				if err := w.crowd.Despawn(w.crowd.Rows.Entity(0)); err != nil {
+					rt.Fatal(err)
+				}
+			}
+		}
+		for step := range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			n := a.crowd.Agents()
+			what := rapid.IntRange(0, 3).Draw(rt, "what")
+			row := 0
+			if n > 0 {
+				row = rapid.IntRange(0, n-1).Draw(rt, "row")
+			}
+			rate := animsys.Rate(rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(rt, "rate"))
+			for _, w := range []*world{a, b} {
+				switch {
+				case what == 0 && n < 12 || n == 0:
+					w.spawn(step)
+				case what == 1:
+					if err := w.crowd.Despawn(w.crowd.Rows.Entity(row)); err != nil {
+						rt.Fatal(err)
+					}
+				case what == 2:
+					if err := w.crowd.Place(w.crowd.Rows.Entity(row), m3.V(float32(step), 0, 2), 1); err != nil {
+						rt.Fatal(err)
+					}
+				default:
+					w.crowd.SetRate(row, rate)
+				}
+				for r := range w.crowd.Agents() {
+					w.goal(w.crowd.Rows.Entity(r), r, step)
+				}
+				for range 1 + step%5 {
+					w.step()
+				}
+			}
+			for r := range a.crowd.Agents() {
+				if !slices.Equal(a.crowd.Bones(r), b.crowd.Bones(r)) {
+					rt.Fatalf("step %d: row %d differs between workers", step, r)
+				}
+				for j, x := range a.crowd.Bones(r) {
+					if !x.Pos.Finite() || !x.Rot.Finite() {
+						rt.Fatalf("step %d: row %d joint %d is %v", step, r, j, x)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestRatesDoNotAllocate(t *testing.T) {
+	w := newWorld(t, 32, 2, testdog.Far(t, 2), testdog.Far(t, 4))
+	for i := range 32 {
+		w.goal(w.spawn(i), i, 5)
+	}
+	w.step()
+	attention, eye := animsys.Attention{Full: 5, Half: 8, Quarter: 12, Behind: 2, Sight: 0.5}, m3.V(-10, 1, -10)
+	turn := float32(0)
+	if n := testing.AllocsPerRun(50, func() {
+		turn += 0.2
+		w.crowd.Attend(&attention, eye, m3.V(m3.Sin(turn), 0, m3.Cos(turn)), 0.1)
+		w.step()
+	}); n != 0 {
+		t.Errorf("%g allocations per tick", n)
+	}
+}
+
+// Rates fall with the distance and behind one's back, keep still at a bound, and come
+// nearer where trouble is to be saved.
+func TestAttend(t *testing.T) {
+	w := newWorld(t, 1, 1, testdog.Far(t, 2), testdog.Far(t, 4))
+	e := w.spawn(0)
+	nan := float32(math.NaN())
+	attention := animsys.Attention{Full: 10, Half: 20, Quarter: 40, Behind: 3, Sight: 0.5}
+	for _, c := range []struct {
+		z, saving float32
+		ahead     m3.Vec3
+		want      animsys.Rate
+	}{
+		{5, 0, m3.Vec3{}, animsys.Full}, {9.9, 0, m3.Vec3{}, animsys.Full}, {10.5, 0, m3.Vec3{}, animsys.Full}, {11, 0, m3.Vec3{}, animsys.Half},
+		{10.5, 0, m3.Vec3{}, animsys.Half}, {30, 0, m3.Vec3{}, animsys.Quarter}, {50, 0, m3.Vec3{}, animsys.Frozen}, {41, 0, m3.Vec3{}, animsys.Frozen},
+		{8, 0, m3.V(0, 0, 1), animsys.Full}, {8, 0, m3.V(0, 0, -1), animsys.Half}, {2, 0, m3.V(0, 0, -1), animsys.Full}, {35, 0, m3.V(1, 0, 0), animsys.Frozen},
+		{8, 0.5, m3.Vec3{}, animsys.Half}, {8, 9, m3.Vec3{}, animsys.Frozen}, {8, 0, m3.V(nan, 0, 0), animsys.Frozen}, {8, nan, m3.Vec3{}, animsys.Frozen},
+	} {
+		if err := w.crowd.Place(e, m3.V(0, 0, c.z), 0); err != nil {
+			t.Fatal(err)
+		}
+		w.crowd.SetRate(0, animsys.Full)
+		w.step()
+		w.crowd.SetRate(0, lastRate)
+		w.crowd.Attend(&attention, w.crowd.Bones(0)[0].Pos.Sub(m3.V(0, 0, c.z)), c.ahead, c.saving)
+		lastRate = w.crowd.WantedRate(0)
+		if lastRate != c.want {
+			t.Errorf("at %g m, looking %v, saving %g: rate %d, want %d", c.z, c.ahead, c.saving, lastRate, c.want)
+		}
+	}
+	forever := animsys.Attention{Full: 10}
+	w.crowd.Attend(&forever, m3.V(0, 0, 1e5), m3.Vec3{}, 0)
+	if r := w.crowd.WantedRate(0); r != animsys.Half {
+		t.Errorf("without a bound for it the rate is %d", r)
+	}
+}
+
+var lastRate = animsys.Full

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"path/filepath"
+
+	"mannequin/internal/command"
+)
+
+// setupFlags are those that say what a scene begins with: the keys of a setup.
+var setupFlags = []string{"scene", "agents", "styled", "churn", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn"}
+
+// pictureFlags are those that mean nothing where nothing is drawn.
+var pictureFlags = []string{"out", "bvh", "width", "height", "fps"}
+
+// conflicts returns which flags, of those that were given, do not go together.
+func (o *options) conflicts(given func(flag string) bool) error {
+	refuse := func(with, why string, flags ...string) error {
+		for _, f := range flags {
+			if given(with) && given(f) {
+				return command.Usagef("--%s with --%s: %s", f, with, why)
+			}
+		}
+		return nil
+	}
+	for _, err := range []error{
+		refuse("replay", "the tape says what the scene begins with", setupFlags...),
+		refuse("replay", "a tape is recorded or played, not both", "record"),
+		refuse("replay", "--verify plays a tape without pictures", "no-render"),
+		refuse("verify", "nothing is drawn", pictureFlags...),
+		refuse("verify", "all of the tape is verified", "seconds"),
+		refuse("no-render", "nothing is drawn", pictureFlags...),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.verify && o.replay == "":
+		return command.Usagef("--verify: --replay says what")
+	case o.json && !o.noRender:
+		return command.Usagef("--json: only --no-render reports")
+	case o.record != "" && filepath.Clean(o.record) == filepath.Clean(o.out):
+		return command.Usagef("--record %s with --out %s: these are two files", o.record, o.out)
+	case o.workers < 0 || o.workers > 1024:
+		return command.Usagef("--workers %d: want 1 to 1024, or 0 for one per core", o.workers)
+	}
+	return nil
+}

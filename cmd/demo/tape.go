@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"mannequin/scenes"
+	"mannequin/scenes/tape"
+)
+
+// replay is a tape that is played.
+type replay struct {
+	*tape.Reader
+	path  string
+	ticks int64
+	file  *os.File
+}
+
+// openReplay opens a tape. All of it is read, so that what is wrong with it is told
+// before anything is played.
+func openReplay(path string, log *slog.Logger) (_ *replay, err error) {
+	p := &replay{path: path}
+	if p.file, err = os.Open(path); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.file.Close()
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}()
+	if p.Reader, err = tape.NewReader(p.file); err != nil {
+		return nil, err
+	}
+	p.ticks, err = tape.Length(p.Reader)
+	if cut := (*tape.CutError)(nil); errors.As(err, &cut) {
+		log.Warn("the tape's end is missing: its recording was not finished, or the file was cut", "tape", path, "offset", cut.Offset, "ticks", cut.Ticks)
+	} else if err != nil {
+		return nil, err
+	}
+	if _, err = p.file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	p.Reader, err = tape.NewReader(p.file)
+	return p, err
+}
+
+// on returns s, which was opened as now says, as a scene that does what the tape says.
+func (p *replay) on(s scenes.Scene, now tape.Header, log *slog.Logger) *tape.Player {
+	if err := p.Header.Differs(now); err != nil {
+		log.Warn("the tape may not play as it was recorded", "tape", p.path, "why", err)
+	}
+	return tape.Play(s, p.Reader)
+}
+
+// seconds returns how long it is.
+func (p *replay) seconds() float64 { return float64(p.ticks) / scenes.TickRate }
+
+// verify plays all of it without pictures, on a scene that was opened as now says.
+func (p *replay) verify(ctx context.Context, s scenes.Scene, now tape.Header, stdout io.Writer) error {
+	err := p.Header.Differs(now)
+	if err != nil {
+		return fmt.Errorf("%s cannot be verified: %w", p.path, err)
+	}
+	n, err := tape.Verify(ctx, s, p.Reader)
+	if cut := (*tape.CutError)(nil); err != nil && !errors.As(err, &cut) {
+		return fmt.Errorf("%s: %w", p.path, err)
+	}
+	fmt.Fprintf(stdout, "%d ticks, all as recorded\n", n)
+	return nil
+}
+
+// recording is a tape that is written.
+type recording struct {
+	*tape.Writer
+	file *os.File
+}
+
+// newRecording begins a tape. What is at path is gone then.
+func newRecording(path string, h tape.Header) (*recording, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := tape.NewWriter(f, h)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &recording{w, f}, nil
+}
+
+// finish ends the tape: after an error, too, what was played can be played again.
+func (r *recording) finish() error {
+	err := r.Close()
+	if sync := r.file.Sync(); err == nil && !errors.Is(sync, errors.ErrUnsupported) {
+		err = sync
+	}
+	return errors.Join(err, r.file.Close())
+}

@@ -1,0 +1,125 @@
+package show
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"mannequin/engine/stage"
+	"mannequin/scenes"
+)
+
+// laps is a scene that does nothing, in stages of known lengths by its own clock.
+type laps struct {
+	scenes.Scene
+	now   time.Duration
+	names []string
+	takes []time.Duration
+	trace func(int)
+}
+
+func (s *laps) Stages() []string  { return s.names }
+func (s *laps) Trace(f func(int)) { s.trace = f }
+
+func (s *laps) Step(scenes.Input) error {
+	s.now += time.Millisecond // before the stages
+	for i, d := range s.takes {
+		s.trace(i)
+		s.now += d
+	}
+	s.trace(len(s.takes))
+	s.now += time.Millisecond
+	return nil
+}
+
+func TestTimes(t *testing.T) {
+	s := &laps{names: []string{"long", "nothing", "short"}, takes: []time.Duration{3 * time.Millisecond, time.Microsecond, 500 * time.Microsecond}}
+	m := newTimes(func() time.Duration { return s.now }, s)
+	f := &scenes.Frame{}
+	m.graphs(f)
+	if f.Has != scenes.Times || len(f.Graphs) != 0 {
+		t.Errorf("there is %v, and %d graphs that nobody asked for", f.Has, len(f.Graphs))
+	}
+	f.Show = scenes.Times
+	graphs := func() (tick, picture scenes.Graph) {
+		f.Begin(nil)
+		m.graphs(f)
+		if len(f.Graphs) != 2 {
+			t.Fatalf("%d graphs", len(f.Graphs))
+		}
+		return f.Graphs[0], f.Graphs[1]
+	}
+	round := func() {
+		t.Helper()
+		m.beginTick()
+		if err := s.Step(scenes.Input{}); err != nil {
+			t.Fatal(err)
+		}
+		m.endTick()
+		m.beginPicture()
+		s.now += 8 * time.Millisecond
+		m.endPicture()
+		s.now += 2 * time.Millisecond
+	}
+	round()
+	if tick, _ := graphs(); !slices.Equal(tick.Names, []string{"all"}) {
+		t.Errorf("after a tick there is %q", tick.Names)
+	}
+	for range worthTicks {
+		round()
+	}
+	tick, picture := graphs()
+	if want := []string{"all", "long", "short"}; !slices.Equal(tick.Names, want) || len(tick.Values) != len(want) {
+		t.Fatalf("%q, want %q", tick.Names, want)
+	}
+	for what, c := range map[string]struct {
+		values []float32
+		want   float64
+	}{
+		"all": {tick.Values[0], 5.501}, "long": {tick.Values[1], 3}, "short": {tick.Values[2], 0.5},
+		"between": {picture.Values[0], 15.501}, "ticks": {picture.Values[1], 5.501}, "drawing": {picture.Values[2], 8},
+	} {
+		if got := float64(c.values[len(c.values)-1]); math.Abs(got-c.want) > 1e-3 {
+			t.Errorf("%s took %g ms, want %g", what, got, c.want)
+		}
+	}
+	if tick.Max != 10 || picture.Max != 20 {
+		t.Errorf("the axes end at %g and %g ms, want 10 and 20", tick.Max, picture.Max)
+	}
+	if n := testing.AllocsPerRun(10, func() { round(); graphs() }); n != 0 {
+		t.Errorf("measuring takes %g allocations", n)
+	}
+}
+
+func TestAxis(t *testing.T) {
+	nan := float32(math.NaN())
+	spiky := slices.Repeat([]float32{0.9}, 98)
+	for _, c := range []struct {
+		values []float32
+		want   float32
+	}{
+		{nil, 0.1}, {[]float32{nan}, 0.1}, {[]float32{0.1}, 0.1}, {[]float32{nan, 0.11}, 0.2}, {[]float32{3}, 5}, {[]float32{40, 70}, 100},
+		{append(spiky, 500, 500), 1}, {append(spiky, 500, 500, 500), 500},
+	} {
+		if got := axis(c.values); math.Abs(float64(got/c.want-1)) > 1e-5 {
+			t.Errorf("%v: the axis ends at %g, want %g", c.values, got, c.want)
+		}
+	}
+}
+
+// What the user chooses is turned on and off, where the scene has it, and Tab hides the
+// panel.
+func TestChoose(t *testing.T) {
+	w := &Show{Choices: true}
+	w.Frame.Has, w.Frame.Show = scenes.Contacts|scenes.Roots|scenes.Times, scenes.Times
+	w.choose(&stage.Controls{Toggle: scenes.Contacts | scenes.Times | scenes.Activations})
+	if w.Frame.Show != scenes.Contacts || !w.Choices {
+		t.Errorf("%v is shown, the panel: %v", w.Frame.Show, w.Choices)
+	}
+	c := &stage.Controls{}
+	c.Hit[stage.KeyTab] = true
+	if w.choose(c); w.Frame.Show != scenes.Contacts || w.Choices {
+		t.Errorf("after Tab %v is shown, the panel: %v", w.Frame.Show, w.Choices)
+	}
+}

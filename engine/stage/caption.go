@@ -1,0 +1,96 @@
+package stage
+
+import (
+	"image"
+	"image/color"
+
+	"github.com/g3n/engine/gls"
+
+	"mannequin/engine/draw"
+)
+
+// caption is large text at the bottom of the picture, in its middle.
+type caption struct {
+	*panel
+	text string
+	room image.Point // that it was painted for
+}
+
+// captionBack is behind captions, premultiplied.
+var captionBack = color.RGBA{5, 7, 10, 170}
+
+// set paints text for a picture of w×h pixels, of which graphs take up so many at the
+// left. Where it would lie over the help it is above that.
+func (c *caption) set(gs *gls.GLS, text string, w, h, graphs int, help *panel) {
+	c.view = [2]int{w, h}
+	left := 0
+	if graphs > 0 {
+		left = panelMargin + graphs
+	}
+	room := image.Pt(min(w*7/10, w-left-2*panelMargin), h/3)
+	if text != c.text || text != "" && room != c.room {
+		c.text, c.room = text, room
+		if text == "" || room.X < narrowestCaption {
+			c.show(gs, nil)
+		} else {
+			c.show(gs, paintCaption(text, room))
+		}
+	}
+	if !c.Visible() {
+		return
+	}
+	c.pos = image.Pt((left+w-c.w)/2, h-2*panelMargin-c.h)
+	if help.Visible() && c.pos.X < panelMargin+help.w+panelGap {
+		c.pos.Y = h - help.height() - c.h
+	}
+}
+
+// Sizes of captions' text, and the least room for them, pixels.
+const largestCaption, smallestCaption, narrowestCaption = 64, 11, 32
+
+// paintCaption returns text on its back, broken and so large that it fits room where that
+// is possible: each line in the middle.
+func paintCaption(text string, room image.Point) *image.RGBA {
+	size := min(max(room.Y/7, smallestCaption), largestCaption)
+	var lines []string
+	var pad, line int
+	for ; ; size-- {
+		pad = size / 2
+		lines = broken([]string{text}, float64(size), room.X-4*pad)
+		_, line = draw.TextSize(float64(size), "Ag")
+		if size <= smallestCaption || line*len(lines)+2*pad <= room.Y {
+			break
+		}
+	}
+	wide := 0
+	for _, l := range lines {
+		w, _ := draw.TextSize(float64(size), l)
+		wide = max(wide, w)
+	}
+	// What is far too long for its room is cut.
+	img := image.NewRGBA(image.Rect(0, 0, min(wide+4*pad, room.X), min(line*len(lines)+2*pad, 2*room.Y)))
+	softBox(img, captionBack, pad)
+	for i, l := range lines {
+		w, _ := draw.TextSize(float64(size), l)
+		draw.Text(img, (img.Rect.Dx()-w)/2, pad+i*line, float64(size), panelText, l)
+	}
+	return img
+}
+
+// softBox fills img with c, which fades away over the outermost pixels, so many of them.
+func softBox(img *image.RGBA, c color.RGBA, soft int) {
+	b := img.Rect
+	for y := range b.Dy() {
+		for x := range b.Dx() {
+			fx, fy := edge(x, b.Dx(), soft), edge(y, b.Dy(), soft)
+			at := func(v uint8) uint8 { return uint8(float32(v) * fx * fy) }
+			img.SetRGBA(x, y, color.RGBA{at(c.R), at(c.G), at(c.B), at(c.A)})
+		}
+	}
+}
+
+// edge goes smoothly from 0 at either end of n pixels to 1 where soft of them are passed.
+func edge(i, n, soft int) float32 {
+	u := min(float32(min(i, n-1-i))/float32(soft), 1)
+	return u * u * (3 - 2*u)
+}

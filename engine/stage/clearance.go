@@ -1,0 +1,90 @@
+package stage
+
+import "mannequin/engine/m3"
+
+// clearance is by how much a camera leaves the place that the user chose, so that the
+// ground does not hide the target: it looks down more steeply and, where that would be
+// from straight above, from nearer by. It does so quickly and returns slowly, on
+// springs, so that nothing jumps.
+type clearance struct {
+	lift, rising   float32 // rad, added to the pitch, and per second
+	reach, growing float32 // share of the distance that is left, and per second
+}
+
+const (
+	overGround  = 0.15 // m: how high above the ground the eye and what it looks along stay
+	below       = 0.2  // m: what is so far below the target is to be seen, too: it has legs
+	steepest    = 0.8  // rad: beyond it the camera comes nearer instead
+	besides     = 0.2  // rad: what is so far to either side comes into the way soon
+	raiseTime   = 0.09 // s: half-lives
+	restoreTime = 0.9
+)
+
+// move takes the clearance on by dt seconds, or at once, for a camera that looks at
+// target along yaw and pitch from distance.
+func (c *clearance) move(height HeightFunc, target m3.Vec3, yaw, pitch, distance, dt float32, cut bool) {
+	need := float32(-1)
+	for _, side := range [...]float32{-besides, 0, besides} {
+		need = max(need, horizon(height, target, yaw+side, pitch, distance))
+	}
+	lift := max(min(need, steepest)-pitch, 0)
+	reach := float32(1)
+	if need > steepest {
+		reach = free(height, target, yaw, max(pitch, steepest), distance) / distance
+	}
+	if cut {
+		*c = clearance{lift: lift, reach: reach}
+		return
+	}
+	pick := func(raise bool) float32 {
+		if raise {
+			return raiseTime
+		}
+		return restoreTime
+	}
+	c.lift, c.rising = m3.Spring(c.lift, c.rising, lift, pick(lift > c.lift), dt)
+	c.reach, c.growing = m3.Spring(c.reach, c.growing, reach, pick(reach < c.reach), dt)
+	c.lift, c.reach = max(c.lift, 0), m3.Clamp(c.reach, 0, 1)
+}
+
+// look calls see with points along the way from the target to the eye, from near to
+// far: how far each is from the target on the plan, m, and the height there that a view
+// must pass over, relative to the target's. It ends when see returns false.
+func look(height HeightFunc, target m3.Vec3, yaw, reach float32, see func(r, h float32) bool) {
+	const first, step, most = 0.4, 0.2, 64 // m: what is nearer, the character stands on
+	n := min(max(int((reach-first)/step), 1), most)
+	back := direction(yaw, 0).Neg()
+	for i := range n + 1 {
+		r := first + (reach-first)*float32(i)/float32(n)
+		at := target.Add(back.Scale(r))
+		if !see(r, height(at.X, at.Z)+overGround*min(r, 1)+below-target.Y) {
+			return
+		}
+	}
+}
+
+// horizon returns the pitch from which the ground on the way from the target to an eye
+// at distance does not hide it.
+func horizon(height HeightFunc, target m3.Vec3, yaw, pitch, distance float32) float32 {
+	most := float32(-1)
+	look(height, target, yaw, max(distance*m3.Cos(pitch), minDistance), func(r, h float32) bool {
+		most = max(most, m3.Atan2(h, r))
+		return true
+	})
+	return most
+}
+
+// free returns how far from the target, up to distance, an eye at pitch still sees it.
+func free(height HeightFunc, target m3.Vec3, yaw, pitch, distance float32) float32 {
+	tan, cos := m3.Sin(pitch)/m3.Cos(pitch), m3.Cos(pitch)
+	far, before := distance, float32(0)
+	look(height, target, yaw, distance*cos, func(r, h float32) bool {
+		if h > r*tan {
+			far = before / cos
+			return false
+		}
+		before = r
+		return true
+	})
+	return m3.Clamp(far, min(minDistance, distance), distance)
+}

@@ -1,0 +1,9 @@
+//go:build !linux || wayland
+
+package stage
+
+// watchDisplay has nothing to do: nothing here is told of a display that goes.
+func watchDisplay() {}
+
+// displayGone is false.
+func displayGone() bool { return false }

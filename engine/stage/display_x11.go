@@ -1,0 +1,44 @@
+//go:build linux && !wayland
+
+package stage
+
+/*
+#cgo LDFLAGS: -lX11 -ldl
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <X11/Xlib.h>
+
+static volatile int gone;
+
+static int onError(Display *d) { gone = 1; return 0; }
+
+static void onExit(Display *d, void *data) {}
+
+static int displayGone(void) { return gone; }
+
+// Xlib ends the process when the server closes the connection, unless it has this
+// function, of version 1.7, and is told not to.
+static void watchDisplay(void *d) {
+	typedef void (*set_t)(Display *, void (*)(Display *, void *), void *);
+	set_t set = (set_t)dlsym(RTLD_DEFAULT, "XSetIOErrorExitHandler");
+	if (set != NULL) {
+		XSetIOErrorHandler(onError);
+		set((Display *)d, onExit, NULL);
+	}
+}
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/go-gl/glfw/v3.3/glfw"
+)
+
+// watchDisplay has the program outlive its display, so that it can end in its own way.
+func watchDisplay() { C.watchDisplay(unsafe.Pointer(glfw.GetX11Display())) }
+
+// displayGone reports whether the window's display has gone: nothing of glfw or OpenGL
+// may be called any more.
+func displayGone() bool { return C.displayGone() != 0 }

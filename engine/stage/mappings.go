@@ -1,0 +1,116 @@
+package stage
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"mannequin/internal/boundedfile"
+)
+
+// Where a user says how gamepads are laid out, as for programs that use SDL.
+const (
+	mappingsVar     = "SDL_GAMECONTROLLERCONFIG"      // mappings, one a line
+	mappingsFileVar = "SDL_GAMECONTROLLERCONFIG_FILE" // the path of a file of them, such as gamecontrollerdb.txt
+)
+
+// maxMappings is how large a file of mappings may be; the one that all the world adds
+// to has half a megabyte.
+const maxMappings = 4 << 20
+
+// GamepadMappings returns the mappings of gamepads that the user has set, for
+// Options.Gamepads: those of the file that the environment variable
+// SDL_GAMECONTROLLERCONFIG_FILE names, then those in SDL_GAMECONTROLLERCONFIG. It is
+// an error if one cannot be read.
+func GamepadMappings() (string, error) {
+	var all strings.Builder
+	if path := os.Getenv(mappingsFileVar); path != "" {
+		b, err := boundedfile.Read(path, maxMappings)
+		if err != nil {
+			return "", fmt.Errorf("stage: %s: %w", mappingsFileVar, err)
+		}
+		m, err := checkMappings(path, string(b))
+		if err != nil {
+			return "", err
+		}
+		all.WriteString(m)
+	}
+	m, err := checkMappings(mappingsVar, os.Getenv(mappingsVar))
+	if err != nil {
+		return "", err
+	}
+	all.WriteString(m)
+	return all.String(), nil
+}
+
+// Parts of a mapping.
+var (
+	guidForm    = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
+	elementForm = regexp.MustCompile(`^([+-]?a[0-9]{1,2}~?|b[0-9]{1,2}|h[0-9]\.[0-9]{1,2})$`)
+)
+
+// elements are the fields of a mapping that glfw reads.
+var elements = map[string]bool{
+	"a": true, "b": true, "x": true, "y": true, "back": true, "start": true, "guide": true, "leftshoulder": true, "rightshoulder": true,
+	"leftstick": true, "rightstick": true, "dpup": true, "dpright": true, "dpdown": true, "dpleft": true, "lefttrigger": true,
+	"righttrigger": true, "leftx": true, "lefty": true, "rightx": true, "righty": true,
+}
+
+// platforms are the names of systems in mappings.
+var platforms = map[string]string{"linux": "Linux", "windows": "Windows", "darwin": "Mac OS X"}
+
+// checkMappings returns those lines of text that are mappings for this system, each
+// ended, and an error where a line is none: glfw would pass over it, or read on behind
+// its end. from names the text.
+func checkMappings(from, text string) (string, error) {
+	var out strings.Builder
+	for n, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		keep, err := checkMapping(line)
+		if err != nil {
+			return "", fmt.Errorf("stage: gamepad mappings: %s, line %d: %w", from, n+1, err)
+		}
+		if keep {
+			out.WriteString(line)
+			out.WriteByte('\n')
+		}
+	}
+	return out.String(), nil
+}
+
+// checkMapping reports whether a mapping is for this system and of the kind that glfw
+// knows.
+func checkMapping(line string) (keep bool, err error) {
+	const longest = 1023 // glfw's
+	if len(line) > longest {
+		return false, fmt.Errorf("%d characters: want at most %d", len(line), longest)
+	}
+	parts := strings.Split(strings.TrimRight(line, ","), ",")
+	if !guidForm.MatchString(parts[0]) {
+		return false, fmt.Errorf("%.40q: want 32 hexadecimal digits, a name, and what is where: GUID,name,a:b0,leftx:a0,…", parts[0])
+	}
+	if len(parts) < 3 || parts[1] == "" || len(parts[1]) > 127 || strings.ContainsFunc(parts[1], func(r rune) bool { return r < ' ' }) {
+		return false, fmt.Errorf("want a name of up to 127 characters after the GUID, and what is where: GUID,name,a:b0,leftx:a0,…")
+	}
+	keep = true
+	for _, part := range parts[2:] {
+		field, at, ok := strings.Cut(part, ":")
+		switch {
+		case part == "":
+		case !ok || at == "" || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' }):
+			return false, fmt.Errorf("%.40q: want a field and what it is, such as leftx:a0", part)
+		case field == "platform":
+			keep = keep && at == platforms[runtime.GOOS]
+		case strings.HasPrefix(field, "+") || strings.HasPrefix(field, "-"):
+			keep = false // half a field, which glfw does not know
+		case elements[field] && !elementForm.MatchString(at):
+			return false, fmt.Errorf("%.40q: want a button (b0), an axis (a0, +a0, -a0, a0~) or a direction of a hat (h0.1)", part)
+		}
+	}
+	return keep, nil
+}

@@ -1,0 +1,108 @@
+package stage
+
+import (
+	"github.com/g3n/engine/core"
+	"github.com/g3n/engine/gls"
+	"github.com/g3n/engine/graphic"
+	"github.com/g3n/engine/material"
+	"github.com/g3n/engine/math32"
+
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+)
+
+// strokes draws lines that are as wide in the picture wherever they are.
+type strokes struct {
+	geom   *mesh
+	parts  []*graphic.Mesh // that draw it
+	v      []float32
+	index  []uint32
+	matrix math32.Matrix4 // of the lines' space to clip space
+	size   [3]float32     // half of the picture, and of the lines' width, pixels
+	nearer float32        // see stroke.vert
+}
+
+// strokeVertex is floats per vertex: both ends, which corner, colour.
+const strokeVertex = 3 + 3 + 2 + 3
+
+func newStrokes() *strokes { return &strokes{geom: newGeometry(nil, nil, 3, 3, 2, 3)} }
+
+// add has to draw them with the given share of cover, where compare lets them.
+func (s *strokes) add(to *core.Node, cover float32, order int, compare func(*shade)) {
+	var project, size, nearer, share gls.Uniform
+	project.Init("Project")
+	size.Init("Size")
+	nearer.Init("Nearer")
+	share.Init("Cover")
+	m := newShade("stroke", nil, func(gs *gls.GLS) {
+		gs.UniformMatrix4fv(project.Location(gs), 1, false, &s.matrix[0])
+		gs.Uniform3f(size.Location(gs), s.size[0], s.size[1], s.size[2])
+		gs.Uniform1f(nearer.Location(gs), s.nearer)
+		gs.Uniform1f(share.Location(gs), cover)
+	})
+	m.SetBlending(material.BlendNormal)
+	m.SetTransparent(true)
+	m.SetDepthMask(false)
+	m.SetSide(material.SideDouble)
+	compare(m)
+	part := newMesh(s.geom, m, order)
+	part.SetVisible(false)
+	s.parts = append(s.parts, part)
+	to.Add(part)
+}
+
+// clear begins anew.
+func (s *strokes) clear() { s.v, s.index = s.v[:0], s.index[:0] }
+
+// line appends a line. What is not finite is left out.
+func (s *strokes) line(a, b m3.Vec3, c [3]float32) {
+	if !a.Finite() || !b.Finite() {
+		return
+	}
+	k := uint32(len(s.v) / strokeVertex)
+	s.v = append(s.v,
+		a.X, a.Y, a.Z, b.X, b.Y, b.Z, 0, -1, c[0], c[1], c[2],
+		a.X, a.Y, a.Z, b.X, b.Y, b.Z, 0, +1, c[0], c[1], c[2],
+		a.X, a.Y, a.Z, b.X, b.Y, b.Z, 1, -1, c[0], c[1], c[2],
+		a.X, a.Y, a.Z, b.X, b.Y, b.Z, 1, +1, c[0], c[1], c[2])
+	s.index = append(s.index, k, k+1, k+2, k+2, k+1, k+3)
+}
+
+// show has what was appended drawn in pictures of w×h pixels, so many of them wide.
+func (s *strokes) show(w, h int, width float32) {
+	for _, p := range s.parts {
+		p.SetVisible(len(s.index) > 0)
+	}
+	s.size = [3]float32{float32(w) / 2, float32(h) / 2, width / 2}
+	if len(s.index) > 0 {
+		s.geom.set(s.v, s.index)
+	}
+}
+
+// Of lines in the scene: how much of one shows that something hides, how many there are at
+// most, and how much nearer they count than they are, m.
+const (
+	hiddenLine = 0.5
+	mostLines  = 1 << 15
+	lineNearer = 0.03
+)
+
+// newLines returns the lines of the scene, drawn within it.
+func newLines(scene *core.Node) *strokes {
+	s := newStrokes()
+	s.nearer = 2 * near * lineNearer
+	s.add(scene, hiddenLine, 1, func(m *shade) { m.SetDepthFunc(gls.GREATER) })
+	s.add(scene, 1, 2, func(*shade) {})
+	return s
+}
+
+// setLines has lines drawn, the first mostLines of them.
+func (s *Stage) setLines(lines []scenes.Line) {
+	w, h := s.Size()
+	s.lines.clear()
+	for _, l := range lines[:min(len(lines), mostLines)] {
+		s.lines.line(l.From, l.To, l.Colour)
+	}
+	s.lines.matrix = s.eye.clip()
+	s.lines.show(w, h, max(2, float32(h)/300))
+}

@@ -1,0 +1,166 @@
+package crowd
+
+import (
+	"fmt"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/latent"
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/strnn"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// kind is all who are moved by the same generator: how they come, how they go, and how
+// they are told where to go.
+type kind struct {
+	name    string
+	share   int // of a hundred
+	bodies  *animsys.Bodies
+	spawn   func(at m3.Vec3, yaw float32) (arche.Entity, error)
+	despawn func(arche.Entity) error
+	place   func(e arche.Entity, at m3.Vec3, yaw float32) error
+	tell    func(e arche.Entity, row int, m *mind, w wish) // what to do
+	close   func() error
+	born    func(e arche.Entity, m *mind) // sets what they keep all their life
+	minds   []mind                        // (rows)
+	laned   bool                          // they go along lanes
+	dogs    bool
+}
+
+// wish is where someone wants to go now.
+type wish struct {
+	ahead m3.Vec3 // unit, on the ground
+	speed float32 // m/s, 0 is to stand
+	rest  control.Action
+}
+
+// Agents' shares of a hundred, by generator.
+const (
+	dogShare      = 50
+	strollerShare = 28
+	wandererShare = 10
+	peopleShare   = 12
+)
+
+// How fast who goes, m/s.
+const (
+	strollSlow, strollFast = 0.9, 2.2
+	wanderSlow, wanderFast = 1.0, 1.6
+	laneSlow, laneFast     = 1.1, 1.9
+)
+
+// open makes the bodies of each kind whose networks there are.
+func (s *Scene) open(o *Options) error {
+	n := o.Room
+	if o.Dog != nil {
+		c, err := animsys.NewCrowd(&s.World, o.Dog, animsys.Options{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Far: o.Far})
+		if err != nil {
+			return err
+		}
+		goals := generic.NewMap1[control.Goal](&s.World)
+		s.kinds = append(s.kinds, &kind{name: "dogs", share: dogShare, bodies: &c.Bodies, spawn: c.Spawn, despawn: c.Despawn, place: c.Place, close: c.Close, dogs: true,
+			tell: func(e arche.Entity, row int, m *mind, w wish) {
+				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+				g := control.Goal{Action: w.rest}
+				if w.speed > 0 {
+					g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: w.speed, Turn: control.Steer(yaw, m3.YawOf(w.ahead))}
+				}
+				*goals.Get(e) = g
+			}})
+	}
+	if o.Latent != nil && o.Next != nil {
+		c, err := animsys.NewStrollers(&s.World, o.Latent, o.Next, animsys.StrollersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open})
+		if err != nil {
+			return err
+		}
+		steering, err := o.Latent.NewSteering(o.Next, max(o.Workers, 1))
+		if err != nil {
+			c.Close()
+			return err
+		}
+		sliders := generic.NewMap1[latent.Sliders](&s.World)
+		bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
+		s.kinds = append(s.kinds, &kind{name: "on sliders", share: strollerShare, bodies: &c.Bodies, spawn: c.Spawn, despawn: c.Despawn, place: c.Place, close: c.Close,
+			born: func(e arche.Entity, m *mind) {
+				for _, k := range bearing {
+					sliders.Get(e).Ask(k, 1.5*(2*m.uniform()-1))
+				}
+			},
+			tell: func(e arche.Entity, row int, m *mind, w wish) {
+				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+				steering.Steer(sliders.Get(e), m3.Clamp(m3.WrapAngle(m3.YawOf(w.ahead)-yaw), -1, 1)*control.MaxTurn, m3.Clamp(w.speed, strollSlow, strollFast))
+			}})
+	}
+	if o.STRNN != nil {
+		c, err := animsys.NewWanderers(&s.World, o.STRNN, animsys.WanderersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, Stream: strnn.StreamOptions{Seed: o.Seed, BF16: o.BF16, Open: o.Open}})
+		if err != nil {
+			return err
+		}
+		wanders := generic.NewMap1[strnn.Wander](&s.World)
+		s.kinds = append(s.kinds, &kind{name: "predicted", share: wandererShare, bodies: &c.Bodies, spawn: c.Spawn, despawn: c.Despawn, place: c.Place, close: c.Close,
+			tell: func(e arche.Entity, row int, m *mind, w wish) {
+				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+				ask := strnn.Wander{}
+				if w.speed > 0 {
+					ask = strnn.Wander{Speed: m3.Clamp(w.speed, wanderSlow, wanderFast), Turn: control.Steer(yaw, m3.YawOf(w.ahead)) * strnn.MaxTurn}
+				}
+				*wanders.Get(e) = ask
+			}})
+	}
+	if o.Manifold != nil && o.Steps != nil && o.Locomotion != nil {
+		c, err := animsys.NewPeople(&s.World, o.Manifold, o.Steps, o.Locomotion, animsys.PeopleOptions{
+			Capacity: n, Terrain: s.place.field, Workers: o.Workers, Styles: o.Styles, Transfers: o.Transfers, Stream: manifold.StreamOptions{Open: o.Open, BF16: o.BF16}})
+		if err != nil {
+			return err
+		}
+		curves, styles := generic.NewMap1[manifold.Curve](&s.World), generic.NewMap1[ecs.Style](&s.World)
+		s.kinds = append(s.kinds, &kind{name: "on lanes", share: peopleShare, bodies: &c.Bodies, spawn: c.Spawn, despawn: c.Despawn, place: c.Place, close: c.Close, laned: true,
+			born: func(e arche.Entity, m *mind) {
+				*curves.Get(e) = manifold.Curve{Path: s.place.lanes[m.lane], Start: m.start, Speed: m.pace}
+				if st, ok := s.style(o, m); ok {
+					styles.Assign(e, &st)
+				}
+			},
+			tell: func(e arche.Entity, row int, m *mind, w wish) {
+				if curve := curves.Get(e); (curve.Speed > 0) != (w.speed > 0) {
+					curve.Speed = w.speed
+				}
+			}})
+	}
+	if len(s.kinds) == 0 {
+		return fmt.Errorf("crowd: Options has no network: want a dog's, or people's")
+	}
+	for _, k := range s.kinds {
+		k.minds = make([]mind, n)
+	}
+	return nil
+}
+
+// style returns what style someone has, if any: of the one or the other method.
+func (s *Scene) style(o *Options, m *mind) (out ecs.Style, ok bool) {
+	switch pick := m.bits() % 3; {
+	case pick == 1 && o.Styles != nil:
+		out.Method = ecs.MAR
+		out.Weights[m.bits()%uint64(len(o.Styles.Styles))] = 1
+	case pick == 2 && len(o.Transfers) > 0:
+		out.Method = ecs.Gram
+		out.Weights[m.bits()%uint64(len(o.Transfers))] = 1
+	default:
+		return out, false
+	}
+	return out, true
+}
+
+// tint returns the colour of coat or clothes.
+func (k *kind) tint(m *mind) [3]float32 {
+	if k.dogs {
+		return scenes.Coat(m.look)
+	}
+	return scenes.Clothes(int(m.look%1024), 0)
+}

@@ -1,0 +1,62 @@
+// Package testmarks is for tests of scenes: whether they show the overlays that they have.
+package testmarks
+
+import (
+	"testing"
+
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+)
+
+// Check runs s for a second and fails where it does not have the overlays has, or has one
+// that shows nothing, something that is no number, or something far from everybody.
+func Check(t *testing.T, s scenes.Scene, has scenes.Overlay) {
+	t.Helper()
+	stages := 0
+	traced, ok := s.(scenes.Traced)
+	if !ok {
+		t.Error("the scene tells nothing of the stages of its tick")
+	} else {
+		traced.Trace(func(int) { stages++ })
+		defer traced.Trace(nil)
+	}
+	const ticks = scenes.TickRate
+	var f scenes.Frame
+	var shown scenes.Overlay
+	for range ticks {
+		if err := s.Step(scenes.Input{Forward: 1, Gait: scenes.Pace}); err != nil {
+			t.Fatal(err)
+		}
+		shown |= look(t, s, &f)
+	}
+	if shown != has {
+		t.Errorf("the scene shows %v, want %v", shown, has)
+	}
+	if ok && len(traced.Stages()) > 0 && stages != ticks*(len(traced.Stages())+1) {
+		t.Errorf("%d calls of Trace in %d ticks of %d stages", stages, ticks, len(traced.Stages()))
+	}
+	f.Show = 0
+	if s.Frame(&f, 0.5); f.Has != has || len(f.Lines) != 0 || len(f.Graphs) != 0 {
+		t.Errorf("there is %v, want %v; and %d lines and %d graphs that nobody asked for", f.Has, has, len(f.Lines), len(f.Graphs))
+	}
+}
+
+// look returns the overlays that show something now.
+func look(t *testing.T, s scenes.Scene, f *scenes.Frame) (shown scenes.Overlay) {
+	t.Helper()
+	for i := range scenes.OverlayNames() {
+		f.Show = 1 << i
+		s.Frame(f, 0.5)
+		if len(f.Lines)+len(f.Graphs) > 0 {
+			shown |= f.Show
+		}
+		for _, l := range f.Lines {
+			for _, p := range []m3.Vec3{l.From, l.To} {
+				if h := p.Y - f.Terrain.Height(p.X, p.Z); !(p.Dist(f.Focus) < 25) || !(h > -0.3) || !(h < 3) {
+					t.Fatalf("%v: a line from %v to %v, %g m over the ground", f.Show, l.From, l.To, h)
+				}
+			}
+		}
+	}
+	return shown
+}

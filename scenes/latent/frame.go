@@ -1,0 +1,62 @@
+package latent
+
+import (
+	"mannequin/animsys/latent"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+)
+
+// Frame describes what to draw.
+func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
+	dst.Begin(s.field)
+	c := dst.Cast(s.Model.Skel)
+	c.Bones = s.body.interpolate(c.Bones, alpha)
+	c.Tint = append(c.Tint, [3]float32{0.06, 0.16, 0.42})
+	dst.Focus, dst.Heading = c.Bones[0].Pos, s.body.place.Yaw
+	if o := s.others; o != nil {
+		s.bones = o.strollers.Interpolate(s.bones, alpha)
+		c.Bones = append(c.Bones, s.bones...)
+		for i := range o.strollers.Agents() {
+			c.Tint = append(c.Tint, scenes.Clothes(i, 2))
+		}
+	}
+	dst.Path = s.way(dst.Path, 0)
+	for i, p := range dst.Path {
+		dst.Path[i].Y = s.field.Height(p.X, p.Z)
+	}
+	s.marks.Draw(dst, c.Of(0), 0, alpha)
+	if o := s.others; o != nil {
+		o.marks.Draw(dst, s.bones, -1, alpha)
+	}
+	dst.HUD, dst.Help = append(dst.HUD, s.hud), append(dst.Help, help...)
+	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
+	dst.Panel.Copy(&s.panel)
+}
+
+// way appends the places that the person comes to, on flat ground.
+func (s *Scene) way(dst []m3.Vec3, _ int) []m3.Vec3 {
+	l, rows, p := s.Model.Layout, s.rows(), s.body.place
+	cols := l.Columns()
+	for f := range ahead * latent.Rate {
+		if f%waypoint == 0 {
+			dst = append(dst, p.Pos)
+		}
+		p = onward(l, p, rows[(s.frame+f)*cols%len(rows):][:cols])
+	}
+	return dst
+}
+
+// Stages returns the names of the systems of the others' tick: see scenes.Traced.
+func (s *Scene) Stages() []string {
+	if s.others == nil {
+		return nil
+	}
+	return s.others.schedule.Names()
+}
+
+// Trace has f called as each of them begins: see scenes.Traced.
+func (s *Scene) Trace(f func(stage int)) {
+	if s.others != nil {
+		s.others.schedule.Trace = f
+	}
+}

@@ -71,7 +71,8 @@ var arrows = []arrow{
 		"a system: leaves, the network, and the tape that tunes it"},
 	{"animsys/mar", []string{"animsys/skel", "engine/m3", "netruntime", "internal/kernel", "internal/pool", "internal/boundedfile", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, and the kernels for sums over degrees of freedom"},
-	{"animsys/keypose", []string{"animsys/skel", "animsys/feature", "ik", "engine/m3", "netruntime"}, "a system: leaves, the network, and legs that hold feet"},
+	{"animsys/keypose", []string{"animsys/skel", "animsys/feature", "ik", "engine/m3", "netruntime", "internal/pool"}, "a system: leaves, the network, and legs that hold feet"},
+	{"animsys/keypose/routines", []string{"animsys/keypose", "ik", "engine/m3"}, "poses written with inverse kinematics, which become keys"},
 	{"animsys", []string{"internal/pool", "internal/statehash", "ecs", "ik", "terrain", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
 
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},

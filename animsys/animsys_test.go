@@ -141,7 +141,7 @@ func TestAloneOrInACrowd(t *testing.T) {
 
 func TestOrderOfTheTick(t *testing.T) {
 	w := newWorld(t, 1, 1)
-	want := []string{"Pick", "Plan", "Gather", "Infer", "Scatter", "Windows", "Play", "Restyle", "Continue", "Stroll", "Predict", "Amble", "Blend", "Ground", "Skin"}
+	want := []string{"Pick", "Plan", "Gather", "Infer", "Scatter", "Windows", "Play", "Restyle", "Continue", "Stroll", "Predict", "Amble", "Rehearse", "Perform", "Blend", "Ground", "Skin"}
 	if got := w.schedule.Names(); !slices.Equal(got, want) {
 		t.Errorf("the tick is %v, want %v", got, want)
 	}

@@ -84,7 +84,7 @@ func (b *Bodies) enlist() {
 // stage checks what all bodies need, and that the systems will find them.
 func stage(w *arche.World, capacity int, field *terrain.Field) error {
 	if schedule := generic.NewResource[ecs.Clock](w); schedule.Has() {
-		return fmt.Errorf("animsys: the world has a schedule already, whose systems look for agents when they start: make crowd, people, strollers and wanderers before ecs.NewSchedule")
+		return fmt.Errorf("animsys: the world has a schedule already, whose systems look for agents when they start: make crowd, people, strollers, wanderers and performers before ecs.NewSchedule")
 	}
 	if capacity < 1 {
 		return fmt.Errorf("animsys: a capacity of %d agents: want at least 1", capacity)

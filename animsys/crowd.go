@@ -4,14 +4,15 @@
 //
 // A [Crowd] is the resource that holds the bulk data of all agents that share a
 // model of mann, one row each, [People] of all that share one of manifold,
-// [Strollers] of all that share one of latent, and [Wanderers] of all that share one of
-// strnn. A world has one of them, or more.
+// [Strollers] of all that share one of latent, [Wanderers] of all that share one of
+// strnn, and [Performers] of all that share one of keypose. A world has one of them, or more.
 // [Systems] returns the tick in its order:
 //
 //	Plan → Gather → Infer → Scatter   dogs: the network once for all agents, every tick
 //	Windows → Play → Restyle          people: windows of motion, made by another goroutine
 //	Continue → Stroll                 strollers: the network for those whose clip goes on
 //	Predict → Amble                   wanderers: the network for those whose frames have been played
+//	Rehearse → Perform                performers: the network for those whose window has been played
 //	Blend → Ground → Skin             all
 //
 // The systems spread rows over workers. An agent's result is the same bits for any

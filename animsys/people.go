@@ -319,11 +319,7 @@ func (s *Play) Initialize(w *arche.World) {
 		p := res.Get()
 		s.on(&p.Bodies, func(r0, r1 int) {
 			p.Stream.Advance(r0, r1)
-			for r := r0; r < r1; r++ {
-				if p.steps(r) {
-					p.show(r, r+1)
-				}
-			}
+			p.eachStep(r0, r1, p.show)
 		})
 	}
 }

@@ -94,6 +94,15 @@ func (b *Bodies) steps(row int) bool {
 	return r.left > 0 && r.left == uint8(r.rate)
 }
 
+// eachStep calls do for those rows from r0 up to r1 that take a step in this tick.
+func (b *Bodies) eachStep(r0, r1 int, do func(r0, r1 int)) {
+	for r := r0; r < r1; r++ {
+		if b.steps(r) {
+			do(r, r+1)
+		}
+	}
+}
+
 // blend hides jumps in the poses of those rows from r0 up to r1 that take a step.
 func (b *Bodies) blend(r0, r1 int) {
 	for r := r0; r < r1; r++ {

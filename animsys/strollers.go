@@ -184,11 +184,7 @@ func (t *Stroll) Initialize(w *arche.World) {
 		s := res.Get()
 		t.on(&s.Bodies, func(r0, r1 int) {
 			s.Stream.Advance(r0, r1)
-			for r := r0; r < r1; r++ {
-				if s.steps(r) {
-					s.show(r, r+1)
-				}
-			}
+			s.eachStep(r0, r1, s.show)
 		})
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Systems returns the tick in its order, for the crowd, the people, the strollers and
-// the wanderers that the world has when the schedule is made. Put systems that say what agents shall do
+// Systems returns the tick in its order, for the crowd, the people, the strollers,
+// the wanderers and the performers that the world has when the schedule is made. Put systems that say what agents shall do
 // before them and systems that read poses after them. Those whose resource the
 // world lacks have nothing to do.
 func Systems() []ecs.System {
-	return []ecs.System{&Pick{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Restyle{}, &Continue{}, &Stroll{}, &Predict{}, &Amble{}, &Blend{}, &Ground{}, &Skin{}}
+	return []ecs.System{&Pick{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Restyle{}, &Continue{}, &Stroll{}, &Predict{}, &Amble{}, &Rehearse{}, &Perform{}, &Blend{}, &Ground{}, &Skin{}}
 }
 
-var errNobody = errors.New("animsys: the world has no Crowd, People, Strollers or Wanderers: make one before the systems start")
+var errNobody = errors.New("animsys: the world has no Crowd, People, Strollers, Wanderers or Performers: make one before the systems start")
 
 // grain is how many rows a core takes at a time: fewer are not worth a hand-over.
 const grain = 4

@@ -41,17 +41,32 @@ func (t *Track) Apply(f int, correction []float32) {
 // Become makes the track, which has been interpolated or filled, the clip, but for
 // what is keyed: that stays, and the clip is bent towards it on both sides. The clip
 // is on the layout's skeleton and has as many frames.
-func (t *Track) Become(c *skel.Clip) {
+func (t *Track) Become(c *skel.Clip) { new(become).run(t, c) }
+
+// become is what Become needs, kept from one track to the next.
+type become struct {
+	other       *Track
+	raw, pinned []float32
+}
+
+func (b *become) run(t *Track, c *skel.Clip) {
 	l := t.Layout
 	cols := l.Columns()
-	other := l.NewTrack(t.Frames, t.FPS)
-	other.SetClip(c, 0, 1)
-	raw, pinned := make([]float32, t.Frames*cols), make([]float32, t.Frames*cols)
-	t.Correction(raw, other)
-	pins := t.pins()
-	pins.Apply(pinned, raw, t.Frames)
+	if b.other == nil || b.other.Frames != t.Frames {
+		b.other = l.NewTrack(t.Frames, t.FPS)
+	}
+	near := float32(0)
 	for f := range t.Frames {
-		t.Apply(f, pinned[f*cols:][:cols])
+		pos, rot := c.Frame(f)
+		b.other.Set(f, pos, rot, near)
+		near = b.other.Place[f].Yaw
+	}
+	b.raw, b.pinned = grow(b.raw, t.Frames*cols), grow(b.pinned, t.Frames*cols)
+	t.Correction(b.raw, b.other)
+	pins := t.pins()
+	pins.Apply(b.pinned, b.raw, t.Frames)
+	for f := range t.Frames {
+		t.Apply(f, b.pinned[f*cols:][:cols])
 	}
 }
 

@@ -3,6 +3,7 @@ package keypose
 import (
 	"fmt"
 
+	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 )
@@ -16,6 +17,8 @@ type Holder struct {
 	layout *Layout
 	rig    *ik.Rig
 	model  []m3.Xform
+	clip   *skel.Clip // the motion, and then with legs that are bent
+	bent   become
 	heel   []m3.Vec3 // (frames) where a foot is in the motion,
 	toe    []m3.Vec3
 	slip   []m3.Vec3 // what its sole goes over the ground from the frame before, m
@@ -63,7 +66,21 @@ func (h *Holder) Hold(t *Track, stand []float32) error {
 	if len(stand) != t.Frames*Feet {
 		return fmt.Errorf("keypose: %d values say which feet stand in %d frames, want %d", len(stand), t.Frames, t.Frames*Feet)
 	}
-	clip := t.Clip()
+	h.hold(t, stand)
+	return nil
+}
+
+// hold is Hold of a track that fits.
+func (h *Holder) hold(t *Track, stand []float32) {
+	if h.clip == nil || h.clip.Frames != t.Frames {
+		h.clip = skel.NewClip(h.layout.Skel, float64(t.FPS), t.Frames)
+	}
+	clip := h.clip
+	clip.FPS = float64(t.FPS)
+	for f := range t.Frames {
+		pos, rot := clip.Frame(f)
+		t.Pose(f, pos, rot)
+	}
 	h.heel, h.toe, h.slip = grow(h.heel, t.Frames), grow(h.toe, t.Frames), grow(h.slip, t.Frames)
 	h.slides = grow(h.slides, t.Frames)
 	for i, leg := range h.rig.Roles.Legs {
@@ -83,8 +100,7 @@ func (h *Holder) Hold(t *Track, stand []float32) error {
 			}
 		}
 	}
-	t.Become(clip)
-	return nil
+	h.bent.run(t, clip)
 }
 
 // solve finds how the foot is moved that hangs on joints.

@@ -200,11 +200,21 @@ func (m *Maker) Fill(t *Track, stand []float32) error {
 	if err := m.correct(n); err != nil {
 		return err
 	}
+	t.correct(m.all, step, m.raw, m.pinned, stand)
+	return nil
+}
+
+// correct corrects an interpolated track by what a network makes of every step-th of its
+// frames, all, (⌈Frames/step⌉, columns + Feet). raw and pinned, (Frames, columns), are
+// scratch. stand, (Frames, Feet), may be nil; else it is how surely each foot stands.
+func (t *Track) correct(all []float32, step int, raw, pinned, stand []float32) {
+	cols, n := t.Layout.Columns(), (t.Frames+step-1)/step
+	wide := cols + Feet
 	for f := range t.Frames {
 		a, b, u := f/step, min((f+step-1)/step, n-1), float32(f%step)/float32(step)
-		x, y := m.all[a*wide:][:wide], m.all[b*wide:][:wide]
+		x, y := all[a*wide:][:wide], all[b*wide:][:wide]
 		for c := range cols {
-			m.raw[f*cols+c] = m3.Lerp(x[c], y[c], u)
+			raw[f*cols+c] = m3.Lerp(x[c], y[c], u)
 		}
 		for c := range Feet {
 			if stand != nil {
@@ -213,11 +223,10 @@ func (m *Maker) Fill(t *Track, stand []float32) error {
 		}
 	}
 	pins := t.pins()
-	pins.Apply(m.pinned, m.raw, t.Frames)
+	pins.Apply(pinned, raw, t.Frames)
 	for f := range t.Frames {
-		t.Apply(f, m.pinned[f*cols:][:cols])
+		t.Apply(f, pinned[f*cols:][:cols])
 	}
-	return nil
 }
 
 // correct runs the network on n frames of m.read, segment by segment, into m.all.

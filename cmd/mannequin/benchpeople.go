@@ -170,7 +170,7 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 	slices.Sort(whole)
 	r.Median, r.P99, r.Max = median(whole), whole[(len(whole)-1)*99/100], whole[len(whole)-1]
 	for i, n := range names {
-		if !slices.Contains(slices.Concat(dogStages, strollerStages, wandererStages), n) {
+		if !slices.Contains(slices.Concat(dogStages, strollerStages, wandererStages, performerStages), n) {
 			r.Stages = append(r.Stages, benchStage{n, stages[i]})
 		}
 	}
@@ -179,10 +179,11 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 
 // The systems that do nothing for other agents than these.
 var (
-	dogStages      = []string{"Plan", "Gather", "Infer", "Scatter"}
-	peopleStages   = []string{"Windows", "Play", "Restyle"}
-	strollerStages = []string{"Continue", "Stroll"}
-	wandererStages = []string{"Predict", "Amble"}
+	dogStages       = []string{"Plan", "Gather", "Infer", "Scatter"}
+	peopleStages    = []string{"Windows", "Play", "Restyle"}
+	strollerStages  = []string{"Continue", "Stroll"}
+	wandererStages  = []string{"Predict", "Amble"}
+	performerStages = []string{"Rehearse", "Perform"}
 )
 
 func (r peopleReport) print(w io.Writer) error {

@@ -143,7 +143,7 @@ func benchWanderers(ctx context.Context, o plaza.Options, ticks int) (wanderersR
 	slices.Sort(whole)
 	r.Median, r.P99, r.Max = median(whole), whole[(len(whole)-1)*99/100], whole[len(whole)-1]
 	for i, n := range names {
-		if !slices.Contains(slices.Concat(dogStages, peopleStages, strollerStages), n) {
+		if !slices.Contains(slices.Concat(dogStages, peopleStages, strollerStages, performerStages), n) {
 			r.Stages = append(r.Stages, benchStage{n, stages[i]})
 		}
 	}

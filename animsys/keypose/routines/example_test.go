@@ -1,0 +1,55 @@
+package routines_test
+
+import (
+	"fmt"
+	"log"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/keypose/routines"
+	humankeypose "mannequin/models/human-keypose"
+)
+
+// Somebody talks, and is then asked to clap.
+func Example() {
+	net, err := humankeypose.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := keypose.New(net)
+	if err != nil {
+		log.Fatal(err)
+	}
+	person, err := routines.NewAuthor(model.Layout, 7)
+	if err != nil {
+		log.Fatal(err)
+	}
+	talk, err := person.Write("talk")
+	if err != nil {
+		log.Fatal(err)
+	}
+	clap, err := person.Write("clap")
+	if err != nil {
+		log.Fatal(err)
+	}
+	stream, err := model.NewStream(keypose.StreamOptions{People: 1, Workers: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer stream.Close()
+	row, err := stream.Add(feature.Place{}, keypose.Part{Routine: talk}, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for tick := range 600 {
+		if tick == 120 {
+			stream.Parts[row].Routine = clap
+		}
+		if err := stream.Continue(); err != nil {
+			log.Fatal(err)
+		}
+		// Here stream.Pose(row, …) is what to show.
+	}
+	fmt.Println("rounds of clapping:", stream.Rounds(row))
+	// Output: rounds of clapping: 1
+}

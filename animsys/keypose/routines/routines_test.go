@@ -1,0 +1,200 @@
+package routines_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/keypose/routines"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	humankeypose "mannequin/models/human-keypose"
+)
+
+func model(t testing.TB) *keypose.Model {
+	t.Helper()
+	net, err := humankeypose.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := keypose.New(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// body is somebody as they perform.
+type body struct {
+	sk    *skel.Skeleton
+	pos   []m3.Vec3
+	rot   []m3.Quat
+	model []m3.Xform
+}
+
+func (b *body) at(name string) m3.Vec3 { return b.model[b.sk.Index(name)].Pos }
+
+// heading returns whither a joint looks, rad.
+func (b *body) heading(name string) float32 {
+	return m3.YawOf(b.model[b.sk.Index(name)].Rot.Rotate(m3.V(0, 0, 1)))
+}
+
+// perform calls see for every tick of a round, and returns the author.
+func perform(t *testing.T, m *keypose.Model, seed uint64, name string, see func(b *body)) {
+	t.Helper()
+	a, err := routines.NewAuthor(m.Layout, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Write(name)
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	s, err := m.NewStream(keypose.StreamOptions{People: 1, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Add(feature.Place{}, keypose.Part{Routine: r}, 0); err != nil {
+		t.Fatal(err)
+	}
+	n := m.Layout.Skel.Len()
+	b := &body{m.Layout.Skel, make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)}
+	for range int(60 * r.Seconds()) {
+		if err := s.Continue(); err != nil {
+			t.Fatal(err)
+		}
+		s.Pose(0, b.pos, b.rot)
+		b.sk.LocalToModel(b.model, b.pos, b.rot)
+		see(b)
+	}
+}
+
+// Whatever they do, people stand where they stand, and bend as people do.
+func TestBodiesArePeoples(t *testing.T) {
+	m := model(t)
+	for seed := range uint64(2) {
+		var toes [2]m3.Vec3
+		for _, name := range routines.Names() {
+			perform(t, m, seed, name, func(b *body) {
+				for i, side := range []string{"Left", "Right"} {
+					toe := b.at(side + "ToeBase")
+					if toes[i] == (m3.Vec3{}) {
+						toes[i] = toe
+					}
+					if d := toe.Dist(toes[i]); d > 0.02 {
+						t.Fatalf("seed %d: to %s a toe goes %.3f m from where it stands", seed, name, d)
+					}
+					j := b.sk.Index(side + "ForeArm")
+					if z := b.rot[j].Rotate(b.sk.Offsets[b.sk.Index(side+"Hand")]).Z; z < -0.01 {
+						t.Fatalf("seed %d: to %s an elbow bends backward, %.3f m", seed, name, z)
+					}
+					j = b.sk.Index(side + "Leg")
+					if z := b.rot[j].Rotate(b.sk.Offsets[b.sk.Index(side+"Foot")]).Z; z > 0.02 {
+						t.Fatalf("seed %d: to %s a knee bends forward, %.3f m", seed, name, z)
+					}
+				}
+				if b.at("HeadSite").Y < b.at("Hips").Y+0.3 {
+					t.Fatalf("seed %d: to %s the head is at %v", seed, name, b.at("HeadSite"))
+				}
+			})
+		}
+	}
+}
+
+// Each routine shows what it is called.
+func TestRoutinesShowWhatTheyAreCalled(t *testing.T) {
+	m := model(t)
+	// Each returns a value of a tick, of which least is the smallest range over a round.
+	over := func(b *body, joint string) float32 {
+		return max(b.at("LeftHand").Y, b.at("RightHand").Y) - b.at(joint).Y
+	}
+	shows := map[string]struct {
+		what  string
+		value func(b *body) float32
+		want  func(lo, hi float32) bool
+	}{
+		"cheer": {"the higher hand over the head, m", func(b *body) float32 { return over(b, "Head") }, func(lo, hi float32) bool { return lo < -0.4 && hi > 0.15 }},
+		"clap": {"the way between the hands, m", func(b *body) float32 { return b.at("LeftHandIndex1").Dist(b.at("RightHandIndex1")) },
+			func(lo, hi float32) bool { return lo < 0.14 && hi > 0.4 }},
+		"crouch": {"the height of the hips, m", func(b *body) float32 { return b.at("Hips").Y }, func(lo, hi float32) bool { return lo < 0.72 && hi > 0.93 }},
+		"idle":   {"the hips to the left, m", func(b *body) float32 { return b.at("Hips").X }, func(lo, hi float32) bool { return lo < -0.025 && hi > 0.025 }},
+		"look":   {"whither the head looks, rad", func(b *body) float32 { return b.heading("Head") }, func(lo, hi float32) bool { return lo < -0.4 && hi > 0.4 }},
+		"point": {"the way from the shoulder to the farther hand ahead, m", func(b *body) float32 {
+			return max(b.at("LeftHand").Sub(b.at("LeftArm")).Z, b.at("RightHand").Sub(b.at("RightArm")).Z)
+		}, func(lo, hi float32) bool { return lo < 0.15 && hi > 0.3 }},
+		"stretch": {"the lower hand over the head, m", func(b *body) float32 { return min(b.at("LeftHand").Y, b.at("RightHand").Y) - b.at("Head").Y },
+			func(lo, hi float32) bool { return lo < -0.5 && hi > 0.15 }},
+		"talk": {"the hand that is farther ahead, m", func(b *body) float32 { return max(b.at("LeftHand").Z, b.at("RightHand").Z) },
+			func(lo, hi float32) bool { return lo < 0.12 && hi > 0.15 }},
+		"wave": {"the higher hand over the shoulder, m", func(b *body) float32 { return over(b, "Neck1") }, func(lo, hi float32) bool { return lo < -0.3 && hi > 0.1 }},
+	}
+	for _, name := range routines.Names() {
+		s, ok := shows[name]
+		if !ok {
+			t.Errorf("nobody looks at %s", name)
+			continue
+		}
+		for seed := range uint64(2) {
+			lo, hi := float32(9), float32(-9)
+			perform(t, m, seed, name, func(b *body) {
+				v := s.value(b)
+				lo, hi = min(lo, v), max(hi, v)
+			})
+			if !s.want(lo, hi) {
+				t.Errorf("seed %d, %s: %s, is %.2f to %.2f", seed, name, s.what, lo, hi)
+			}
+		}
+	}
+}
+
+// The same seed is the same person, another one another, some of whom are left-handed.
+func TestSeeds(t *testing.T) {
+	m := model(t)
+	left := 0
+	var before []string
+	for _, seed := range []uint64{1, 1, 2, 3, 4, 5, 6, 7, 8} {
+		var motion []string
+		var lead float32
+		perform(t, m, seed, "wave", func(b *body) {
+			motion = append(motion, fmt.Sprint(b.pos, b.rot))
+			lead += b.at("LeftHand").Y - b.at("RightHand").Y
+		})
+		if lead > 0 {
+			left++
+		}
+		if same := slices.Equal(motion, before); same != (len(before) > 0 && seed == 1) {
+			t.Errorf("seed %d waves as the one before: %t", seed, same)
+		}
+		before = motion
+	}
+	if left == 0 || left == 9 {
+		t.Errorf("of nine people %d wave the left hand", left)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	m := model(t)
+	a, err := routines.NewAuthor(m.Layout, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Write("juggle"); err == nil || !strings.Contains(err.Error(), "clap, crouch") {
+		t.Errorf("%v, want an error that says what there is", err)
+	}
+	for _, missing := range []string{"LeftFoot", "RightHandIndex1"} {
+		sk := *m.Layout.Skel
+		sk.Names = slices.Clone(sk.Names)
+		sk.Names[sk.Index(missing)] = "Fin"
+		l, err := keypose.NewLayout(&sk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := routines.NewAuthor(l, 1); err == nil || !strings.Contains(err.Error(), missing) {
+			t.Errorf("%v, want an error that names %s", err, missing)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package keypose
+
+import (
+	"errors"
+	"fmt"
+
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+	"mannequin/internal/pool"
+	"mannequin/netruntime"
+)
+
+// Part says what somebody performs. Set it at any time: it is taken up at their next
+// turn, within Latency, and shown from the key on that they then come to next. The way
+// from there to a new routine is made between keys, too.
+type Part struct {
+	Routine *Routine // nil is the one they perform already
+	Speed   float32  // 1 is as it is written, and so is 0; from Slowest to Quickest
+}
+
+// Limits of a part's speed.
+const (
+	Slowest  = 0.25
+	Quickest = 3
+)
+
+// Latency is after how many seconds at most a part is taken up.
+const Latency = float64(cycle) / tickRate
+
+// Stream keeps many people performing routines without end: the motion between keys is
+// made a window at a time, Latency long. All whose turn it is in a tick have theirs made
+// in one run of the network. Turns are spread evenly over the ticks.
+//
+// A tick, of 1/60 s, is Continue; then Pose shows it. All methods belong to one
+// goroutine, but what Pose, Where and Stands tell of other rows may be asked by others
+// meanwhile. Somebody's motion has the same bits alone or among others, but for when in
+// their routine their turns come, and for any number of workers.
+type Stream struct {
+	Parts []Part // (people) the caller's to change before Continue
+	Still []bool // (people) who stays as they are: no motion is made for them; the caller's to change before Continue
+
+	model   *Model
+	session netruntime.Session
+	pool    *pool.Pool
+	rows    int
+	body    []performing
+	shown   shown
+	turns   [cycle]int // how many have theirs at each tick of a cycle
+	tick    int        // of the cycle, for which the next Continue is
+	lost    int
+
+	turning
+}
+
+// The frames of a window, in ticks: those before somebody's turn, of which the first is
+// the pose that was shown then; those that they play until their next turn; and those
+// after that. For so many of these the next window is eased over from what this one has.
+const (
+	tickRate = 2 * Rate
+	before   = 16
+	cycle    = 64
+	after    = 48
+	window   = before + cycle + after
+	eased    = 16
+	kept     = cycle + eased + 1
+)
+
+// performing is one person.
+type performing struct {
+	spot   feature.Place // on which they perform
+	turn   int32         // the tick of the cycle at which a window is made
+	part   Part          // as it was taken up
+	last   cursor        // the last key before the end of what they played before
+	next   cursor        // the first after it
+	begun  *Routine      // whose key they came to last
+	rounds int32         // of it
+}
+
+// shown are the frames that people play, (people, kept): 0 is the last one before their
+// window. Places are seen from their spots.
+type shown struct {
+	joints int
+	place  []feature.Place
+	height []float32
+	rot    []m3.Quat // (people, kept, joints that turn)
+	stands []uint8
+}
+
+// StreamOptions say what a stream is for.
+type StreamOptions struct {
+	People  int               // most at a time, at least 1
+	Workers int               // goroutines of Continue, at least 1
+	Open    netruntime.Opener // what computes the network; nil is the processor
+	BF16    bool              // see netruntime.SessionOptions
+}
+
+// NewStream returns a stream, with nobody in it. It is an error where the skeleton lacks
+// joints of [ik.HumanRoles].
+func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
+	if o.People < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
+	}
+	open := o.Open
+	if open == nil {
+		open = (*netruntime.Net).NewSession
+	}
+	l := m.Layout
+	batch := (o.People + cycle - 1) / cycle // somebody new gets the turn that the fewest have: never more have it at once
+	n := o.People * kept
+	s := &Stream{Parts: make([]Part, o.People), Still: make([]bool, o.People), model: m, body: make([]performing, o.People),
+		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
+	workers := min(o.Workers, batch)
+	if err := s.turning.init(l, batch, workers); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.session, err = open(m.Net, netruntime.SessionOptions{Batch: batch, Length: window / 2, Workers: o.Workers, BF16: o.BF16}); err != nil {
+		return nil, err
+	}
+	for _, b := range []struct {
+		of   *[]float32
+		wide int
+	}{{&s.x, l.Inputs()}, {&s.y, l.Columns() + Feet}} {
+		if *b.of, err = netruntime.Buffer(s.session, batch*window/2*b.wide); err != nil {
+			return nil, errors.Join(err, s.session.Close())
+		}
+	}
+	s.pool = pool.New(workers)
+	s.begin, s.end = s.beginWindow, s.endWindow
+	return s, nil
+}
+
+// Close ends its workers.
+func (s *Stream) Close() error {
+	s.pool.Close()
+	return s.session.Close()
+}
+
+// Model returns the model that makes the motion.
+func (s *Stream) Model() *Model { return s.model }
+
+// People returns how many there are.
+func (s *Stream) People() int { return s.rows }
+
+// Lost returns how many windows the network made of values that are no person's. Who was
+// to play one plays what interpolation makes.
+func (s *Stream) Lost() int { return s.lost }
+
+// Add puts someone on a spot and returns the row, the last. They begin so many seconds
+// into the part's routine, of a routine with rounds in any of them; until their first
+// turn they go as interpolation makes it.
+func (s *Stream) Add(at feature.Place, p Part, from float64) (row int, err error) {
+	switch {
+	case !at.Pos.Finite() || !m3.Finite(at.Yaw):
+		return 0, fmt.Errorf("keypose: nobody can stand at %+v", at)
+	case p.Routine == nil:
+		return 0, errors.New("keypose: nobody performs without a routine")
+	case !p.Routine.fits(s.model.Layout):
+		return 0, fmt.Errorf("keypose: a routine of another skeleton than model %q", s.model.Net.Meta().Name)
+	case !(from >= 0 && from <= 1e6):
+		return 0, fmt.Errorf("keypose: nobody begins a routine at %g s: want 0 to a million", from)
+	case s.rows == len(s.body):
+		return 0, fmt.Errorf("keypose: all %d places of the stream are taken", s.rows)
+	}
+	row = s.rows
+	s.rows++
+	ahead := 0 // ticks until the first of the turns that the fewest have
+	for k := range cycle {
+		if s.turns[(s.tick+k)%cycle] < s.turns[(s.tick+ahead)%cycle] {
+			ahead = k
+		}
+	}
+	turn := (s.tick + ahead) % cycle
+	s.turns[turn]++
+	s.Parts[row], s.Still[row] = p, false
+	s.body[row] = performing{turn: int32(turn), part: Part{Routine: p.Routine}}
+	s.body[row].take(p)
+	s.Place(row, at)
+	s.first(row, from)
+	return row, nil
+}
+
+// Place moves row to a spot, finite. They go on there.
+func (s *Stream) Place(row int, at feature.Place) {
+	s.body[row].spot = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
+}
+
+// Remove takes row out and gives it to the one in the last.
+func (s *Stream) Remove(row int) {
+	s.rows--
+	s.turns[s.body[row].turn]--
+	if last := s.rows; row != last {
+		s.Parts[row], s.body[row], s.Still[row] = s.Parts[last], s.body[last], s.Still[last]
+		s.shown.copy(row, last)
+	}
+	s.Parts[s.rows], s.body[s.rows] = Part{}, performing{}
+}
+
+// copy gives row what another plays.
+func (s *shown) copy(row, of int) {
+	copy(s.place[row*kept:][:kept], s.place[of*kept:])
+	copy(s.height[row*kept:][:kept], s.height[of*kept:])
+	copy(s.stands[row*kept:][:kept], s.stands[of*kept:])
+	copy(s.rot[row*kept*s.joints:][:kept*s.joints], s.rot[of*kept*s.joints:])
+}
+
+// Rounds returns how often row had come to the last key of their routine, since they
+// came to its first, when their last turn was.
+func (s *Stream) Rounds(row int) int { return int(s.body[row].rounds) }
+
+// at returns which frame of what they play row shows, 1 to cycle.
+func (s *Stream) at(row int) int { return (s.tick+cycle-1-int(s.body[row].turn))%cycle + 1 }
+
+// Where returns where the root of row is over the ground.
+func (s *Stream) Where(row int) feature.Place {
+	spot, p := s.body[row].spot, s.shown.place[row*kept+s.at(row)]
+	return feature.Place{Pos: spot.Pos.Add(m3.YawQuat(spot.Yaw).Rotate(p.Pos)), Yaw: m3.WrapAngle(spot.Yaw + p.Yaw)}
+}
+
+// Stands reports which feet of row stand: bit 0 is the left one, bit 1 the right one.
+func (s *Stream) Stands(row int) uint8 { return s.shown.stands[row*kept+s.at(row)] }
+
+// Pose writes the pose of row, (joints) of the model's skeleton: translations and
+// rotations in the parent's space, the root's in the world.
+func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
+	l, f := s.model.Layout, row*kept+s.at(row)
+	copy(pos, l.Skel.Offsets)
+	for j := range rot {
+		rot[j] = m3.Quat{W: 1}
+	}
+	in := s.shown.rot[f*s.shown.joints:][:s.shown.joints]
+	for i, j := range l.Joints {
+		rot[j] = in[i]
+	}
+	p := s.Where(row)
+	pos[0] = m3.V(p.Pos.X, s.shown.height[f], p.Pos.Z)
+	rot[0] = m3.YawQuat(p.Yaw).Mul(in[0])
+}

@@ -1,0 +1,150 @@
+package keypose
+
+import (
+	"math"
+
+	"mannequin/engine/m3"
+)
+
+// first has row begin so many seconds into the routine, with a window that
+// interpolation makes.
+func (s *Stream) first(row int, from float64) {
+	b, w, t := &s.body[row], &s.makers[0], s.tracks[0]
+	r := b.part.Routine
+	if r.every > 0 {
+		from = math.Mod(from, r.every)
+	}
+	c := cursor{routine: r, at: float64(s.at(row)) - tickRate*from/float64(b.part.Speed)}
+	for n := c.next(b.part); n.at <= -before; n = c.next(b.part) {
+		c = n
+	}
+	// What they do before their window is as if they had come to it.
+	b.last, b.next = c, c
+	b.last.at += cycle
+	b.next.at += cycle
+	w.lay(t, b, b.part, func() {
+		t.put(0, c)
+		if n := c.next(b.part); c.at < -before {
+			t.put(1, n)
+			u := m3.Clamp(float32((-before-c.at)/(n.at-c.at)), 0, 1)
+			for g := range t.Layout.Groups() {
+				t.mix(g, 0, 0, 1, u)
+			}
+			clear(t.Weight[t.Layout.Groups():][:t.Layout.Groups()])
+		}
+		t.Key(0)
+	})
+	w.stands()
+	w.soft.run(t)
+	s.shown.play(row, t, w.stand, 0)
+}
+
+// take has b do as they are asked from their next key on.
+func (b *performing) take(asked Part) {
+	if asked.Routine != nil {
+		b.part.Routine = asked.Routine
+	}
+	if b.part.Speed = 1; asked.Speed > 0 {
+		b.part.Speed = m3.Clamp(asked.Speed, Slowest, Quickest)
+	}
+}
+
+// lay interpolates the window of b's next turn. recall writes its first frame.
+func (w *windowMaker) lay(t *Track, b *performing, asked Part, recall func()) {
+	clear(t.Weight)
+	clear(w.last)
+	recall()
+	was, c := b.last, b.next
+	was.at -= cycle
+	c.at -= cycle
+	for ; c.at <= 0; was, c = c, c.next(b.part) {
+		w.key(t, was, c)
+		b.pass(c)
+	}
+	b.take(asked)
+	b.last, b.next = was, c
+	for ; frameAt(was.at) < window; was, c = c, c.next(b.part) {
+		w.key(t, was, c)
+	}
+	w.beyond(t, was, b.part)
+	t.Interpolate()
+}
+
+// pass counts the rounds of who has come to a key.
+func (b *performing) pass(c cursor) {
+	switch last := int(c.key) == len(c.routine.time)-1; {
+	case b.begun != c.routine:
+		b.begun, b.rounds = c.routine, 0
+		if last {
+			b.rounds = 1
+		}
+	case last && (c.routine.every > 0 || b.rounds == 0):
+		b.rounds++
+	}
+}
+
+// frameAt returns the frame of a window that is so many ticks from its beginning.
+func frameAt(at float64) int { return before + int(math.Round(at)) }
+
+// key keys the frame of c, which comes after was, if it lies in the window behind the
+// first. The way to another routine is lightly keyed such that it begins and ends slowly.
+func (w *windowMaker) key(t *Track, was, c cursor) {
+	if c.routine != was.routine {
+		for _, ease := range [2][2]float64{{0.25, 0.16}, {0.75, 0.84}} {
+			if f := frameAt(was.at + ease[0]*(c.at-was.at)); f > 0 && f < window {
+				t.between(f, was, c, float32(ease[1]))
+				w.keyed(t, f)
+			}
+		}
+	}
+	if f := frameAt(c.at); f > 0 && f < window {
+		t.put(f, c)
+		w.keyed(t, f)
+	}
+}
+
+// keyed remembers what frame f has keys of.
+func (w *windowMaker) keyed(t *Track, f int) {
+	groups := t.Layout.Groups()
+	for g, k := range t.Weight[f*groups:][:groups] {
+		if k > 0 {
+			w.last[g] = int32(f)
+		}
+	}
+}
+
+// hint is the weight of what is no key, but on the way between two.
+const hint = 0.3
+
+// beyond keys the last frame lightly with what lies on the way to the keys after the
+// window, from c on.
+func (w *windowMaker) beyond(t *Track, c cursor, p Part) {
+	groups, n := t.Layout.Groups(), len(t.Layout.Joints)
+	end := window - 1
+	weight := t.Weight[end*groups:][:groups]
+	for open := groups; open > 0; c = c.next(p) {
+		r, k := c.routine, int(c.key)
+		open = 0
+		for g := range groups {
+			switch {
+			case weight[g] > 0:
+			case r.weight[k*groups+g] == 0:
+				open++
+			default:
+				switch {
+				case g == GroupPath:
+					t.Place[end] = r.place[k]
+				case g == GroupRoot:
+					t.Height[end] = r.height[k]
+					fallthrough
+				default:
+					t.Rot[end*n+g-groupJoint] = r.rot[k*n+g-groupJoint]
+				}
+				prev := w.last[g]
+				u := (float64(end) - float64(prev)) / (c.at + before - float64(prev))
+				t.mix(g, end, int(prev), end, float32(u))
+				weight[g] = hint
+			}
+		}
+	}
+}

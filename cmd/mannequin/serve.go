@@ -49,7 +49,6 @@ func serve(ctx context.Context, addr, dir string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer site.root.Close()
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is taken by another program: choose another port with --addr", addr)
@@ -79,8 +78,9 @@ func serve(ctx context.Context, addr, dir string, stdout io.Writer) error {
 	return nil
 }
 
-// site is the folder of a build, which nothing outside is reached through.
-type site struct{ root *os.Root }
+// site is the folder of a build, which nothing outside is reached through. make web
+// may put another in its place meanwhile.
+type site struct{ dir string }
 
 func openSite(dir string) (*site, error) {
 	for _, need := range []string{"index.html", "mannequin.wasm"} {
@@ -88,11 +88,7 @@ func openSite(dir string) (*site, error) {
 			return nil, fmt.Errorf("no %s in %s: run make web first, or name the folder of such a build with --dir", need, dir)
 		}
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	return &site{root}, nil
+	return &site{dir}, nil
 }
 
 // kinds are the types of files that not every system knows.
@@ -143,7 +139,12 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // open opens a file, not a folder, and says when it was written.
 func (s *site) open(name string) (*os.File, time.Time, error) {
-	f, err := s.root.Open(name)
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer root.Close()
+	f, err := root.Open(name)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

@@ -43,11 +43,11 @@ func newSite(t *testing.T) (dir string) {
 }
 
 func TestServeFiles(t *testing.T) {
-	s, err := openSite(newSite(t))
+	dir := newSite(t)
+	s, err := openSite(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.root.Close()
 	ask := func(method, path string, header ...string) *http.Response {
 		r := httptest.NewRequest(method, "/", nil)
 		r.URL.Path = path
@@ -90,7 +90,16 @@ func TestServeFiles(t *testing.T) {
 			t.Errorf("Accept-Encoding %q: %q, %v", accept, b, err)
 		}
 	}
+	if err := os.Rename(dir, dir+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(newSite(t), dir); err != nil {
+		t.Fatal(err)
+	}
 	first := ask("GET", "/models/dog.safetensors")
+	if first.StatusCode != 200 {
+		t.Errorf("after another build: %s", first.Status)
+	}
 	if r := ask("GET", "/models/dog.safetensors", "If-Modified-Since", first.Header.Get("Last-Modified")); r.StatusCode != http.StatusNotModified {
 		t.Errorf("what has not changed is sent again: %s", r.Status)
 	}

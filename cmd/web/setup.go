@@ -14,7 +14,7 @@ import (
 // agents is how many a scene has in a browser unless the address says, where that is
 // not what playbill has: Go in WebAssembly has one thread and no vector instructions,
 // so fewer keep up with 60 ticks per second.
-var agents = map[string]int{"quadruped": 3, "crowd": 4, "herd": 8, "people": 4, "strnn": 6}
+var agents = map[string]int{"quadruped": 3, "crowd": 4, "herd": 4, "people": 4, "strnn": 6}
 
 // defaults returns the setup of a scene in a browser.
 func defaults(scene string) playbill.Setup {

@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo showreel test check build build-cuda cuda test-cuda setup bench bench-peer fuzz vet golden hour clean
+.PHONY: help demo web test-web showreel test check build build-cuda cuda test-cuda setup bench bench-peer fuzz vet golden hour clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -9,8 +9,10 @@ PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /engine/show -e /cmd/de
 help:
 	@echo 'make demo    a dog that you steer and a herd; without a display, a video in out/'
 	@echo 'make showreel  a short video and a contact sheet of each gait and action, in out/showreel'
+	@echo 'make web     the scenes for a browser, into out/web; bin/mannequin serve shows them'
 	@echo 'make test    vet, staticcheck and every test, with the race detector'
 	@echo 'make check   vet and staticcheck alone'
+	@echo 'make test-web  the page in a browser; installs chromium where it is missing'
 	@echo 'make build   the two programs, into bin/'
 	@echo 'make build-cuda  the same, able to run networks on an NVIDIA GPU where there is one'
 	@echo 'make cuda    compile the CUDA kernels where their sources have changed'
@@ -39,12 +41,21 @@ cuda:
 demo: build
 	bin/demo
 
+web: build
+	@GO=$(GO) sh scripts/web.sh
+
+# A part of make test where there is a Chromium.
+test-web:
+	@sh scripts/setup.sh web
+	MANNEQUIN_WEB=1 $(GO) test -count=1 -v ./cmd/web
+
 # REEL takes flags: make showreel REEL='--model dog-free --only walk,sit'.
 showreel: build
 	bin/demo reel $(REEL)
 
 check: setup
 	$(GO) vet ./...
+	GOOS=js GOARCH=wasm $(GO) vet ./cmd/web ./engine/stage/...
 	$(GO) tool staticcheck ./...
 
 test: check

@@ -1,9 +1,11 @@
 package mannequin_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path"
 	"slices"
@@ -28,6 +30,7 @@ var arrows = []arrow{
 	{"engine/body", []string{"engine/m3"}, "meshes made from a skeleton, without GL"},
 	{"engine/draw", []string{"engine/m3", "golang.org/x/image/..."}, "pictures on the CPU, without GL"},
 	{"engine/media", []string{"internal/atomicfile"}, "frames in, files out"},
+	{"engine/stage/internal/gl", []string{"github.com/go-gl/..."}, "OpenGL and WebGL2 under one set of names"},
 	{"engine/stage", []string{"engine/...", "terrain", "scenes", "animsys/skel", "internal/boundedfile", "github.com/g3n/engine/...", "github.com/go-gl/...", "golang.org/x/image/..."},
 		"the only package that touches the window and GL"},
 
@@ -92,6 +95,8 @@ var arrows = []arrow{
 
 	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/...", "offline/mocap", "github.com/spf13/cobra", "golang.org/x/..."},
 		"scenes in a window; what is made in one is written as BVH"},
+	{"cmd/web", []string{"scenes", "scenes/playbill", "engine/m3", "engine/show", "engine/stage", "netruntime", "animsys/mar", "offline/mocap"},
+		"scenes in a browser; weights are fetched, so that none are linked"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},
 	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ecs", "ik", "terrain", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/skin", "engine/clock", "engine/draw", "engine/media", "internal/...",
 		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/...", "gonum.org/...", "golang.org/x/..."},
@@ -113,17 +118,24 @@ func TestImports(t *testing.T) {
 		Standard   bool
 		Imports    []string
 	}
-	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Standard,Imports", "-deps", "./...").Output()
-	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+	// As they are here, then as they are in a browser.
+	var out []byte
+	for _, env := range [][]string{nil, {"GOOS=js", "GOARCH=wasm"}} {
+		list := exec.Command("go", "list", "-e", "-json=ImportPath,Standard,Imports", "-deps", "./...")
+		list.Env = append(os.Environ(), env...)
+		b, err := list.Output()
+		if err != nil {
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+			}
+			t.Fatal(err)
 		}
-		t.Fatal(err)
+		out = append(out, b...)
 	}
 	standard := map[string]bool{"C": true, "unsafe": true}
 	var ours []pkg
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg
 		if err := dec.Decode(&p); err == io.EOF {
 			break

@@ -2,7 +2,7 @@
 # Makes this machine able to build and run mannequin: checks git, a C compiler
 # and Go, and installs the system packages that are missing (Debian and
 # Ubuntu; elsewhere it prints what is needed).
-#   usage: scripts/setup.sh
+#   usage: scripts/setup.sh [web]   (web: for the test in a browser, too)
 set -eu
 
 fail() { echo "setup: $*" >&2; exit 1; }
@@ -29,6 +29,11 @@ libgl1-mesa-dri|software OpenGL where there is no GPU
 ffmpeg|MP4 videos
 g++|the GPU kernels, compiled for the processor by the tests
 '
+
+if [ "${1:-}" = web ]; then
+	packages="${packages}chromium|the browser that the page is tested in
+"
+fi
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
 	echo "setup: this is not Debian or Ubuntu; these packages, by Debian's names, are needed:"

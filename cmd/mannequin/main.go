@@ -33,7 +33,7 @@ func newRoot() *cobra.Command {
 		newInspect(),
 		newPlot(),
 		newProcgen(),
-		newRollout(), newStyle(), newStylize(), newSynth(),
+		newRollout(), newServe(), newStyle(), newStylize(), newSynth(),
 		newTrain(),
 	)
 	return root

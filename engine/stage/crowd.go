@@ -8,10 +8,10 @@ import (
 	"github.com/g3n/engine/gls"
 	"github.com/g3n/engine/graphic"
 	"github.com/g3n/engine/math32"
-	"github.com/go-gl/gl/v3.3-core/gl"
 
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/engine/stage/internal/gl"
 )
 
 // Crowd draws any number of characters that share one body, a few draw calls
@@ -47,8 +47,7 @@ func (s *Stage) NewCrowd(b *body.Body) (*Crowd, error) {
 	if len(b.Levels) == 0 || len(b.Bind) == 0 || len(b.Bind) > body.MaxJoints {
 		return nil, fmt.Errorf("stage: a body of %d joints and %d meshes cannot be drawn", len(b.Bind), len(b.Levels))
 	}
-	var size int32
-	gl.GetIntegerv(gl.MAX_TEXTURE_SIZE, &size)
+	size := gl.GetInteger(gl.MAX_TEXTURE_SIZE)
 	c := &Crowd{s: s, body: b, joints: len(b.Bind), max: int(size), near: 5, far: 14}
 	if 3*c.joints+2 > int(size) {
 		return nil, fmt.Errorf("stage: %d joints need a texture %d wide, this driver has %d", c.joints, 3*c.joints+2, size)
@@ -158,21 +157,21 @@ func (c *Crowd) plan(eye m3.Vec3, seen, shaded *math32.Frustum) {
 	}
 	gs := c.s.gs
 	gs.ActiveTexture(gls.TEXTURE0 + unitBones)
-	gs.BindTexture(gls.TEXTURE_2D, c.boneTex)
+	gl.BindTexture(gl.TEXTURE_2D, c.boneTex)
 	w := int32(3*c.joints + 2)
 	if c.rows > c.capacity {
 		c.capacity = min(c.rows+c.rows/2, c.max)
-		gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, w, int32(c.capacity), 0, gl.RGBA, gl.FLOAT, nil)
+		gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, w, int32(c.capacity), gl.RGBA, gl.FLOAT, nil)
 	}
-	gl.TexSubImage2D(gl.TEXTURE_2D, 0, 0, 0, w, int32(c.rows), gl.RGBA, gl.FLOAT, gl.Ptr(&c.bones[0]))
+	gl.TexSubImage2D(gl.TEXTURE_2D, 0, 0, 0, w, int32(c.rows), gl.RGBA, gl.FLOAT, gl.Bytes(c.bones))
 
 	h := (len(c.order) + orderWidth - 1) / orderWidth
 	for len(c.order) < max(h, 1)*orderWidth {
 		c.order = append(c.order, 0)
 	}
 	gs.ActiveTexture(gls.TEXTURE0 + unitOrder)
-	gs.BindTexture(gls.TEXTURE_2D, c.orderTex)
-	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.R32I, orderWidth, int32(max(h, 1)), 0, gl.RED_INTEGER, gl.INT, gl.Ptr(&c.order[0]))
+	gl.BindTexture(gl.TEXTURE_2D, c.orderTex)
+	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.R32I, orderWidth, int32(max(h, 1)), gl.RED_INTEGER, gl.INT, gl.Bytes(c.order))
 }
 
 func (c *Crowd) level(dist float32) int {
@@ -250,6 +249,6 @@ func (h *herd) RenderSetup(gs *gls.GLS, info *core.RenderInfo) {
 	gs.Uniform1i(h.uBase.Location(gs), r.base)
 	gs.Uniform1i(h.uJoints.Location(gs), int32(h.c.joints))
 	if r.count > 0 {
-		gl.DrawElementsInstanced(gl.TRIANGLES, h.n, gl.UNSIGNED_INT, nil, r.count)
+		gl.DrawElementsInstanced(gl.TRIANGLES, h.n, gl.UNSIGNED_INT, r.count)
 	}
 }

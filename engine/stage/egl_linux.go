@@ -103,15 +103,30 @@ static void egl_close(void) {
 */
 import "C"
 
-import "errors"
+import (
+	"errors"
+	"fmt"
 
-// openEGL makes an offscreen OpenGL context current on this thread.
-func openEGL() error {
+	"github.com/g3n/engine/gls"
+
+	"mannequin/engine/stage/internal/gl"
+)
+
+// openOffscreen makes an OpenGL context without a window current on this thread.
+func (s *Stage) openOffscreen(Options) (err error) {
 	if msg := C.egl_open(); msg != nil {
 		C.egl_close()
 		return errors.New("stage: cannot render offscreen: " + C.GoString(msg) + " (Debian: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri)")
 	}
+	if s.gs, err = gls.New(); err == nil {
+		err = gl.Init()
+	}
+	if err != nil {
+		s.gs = nil
+		C.egl_close()
+		return fmt.Errorf("stage: cannot load OpenGL: %w", err)
+	}
 	return nil
 }
 
-func closeEGL() { C.egl_close() }
+func (s *Stage) closeOffscreen() { C.egl_close() }

@@ -4,8 +4,8 @@ package stage
 
 import "errors"
 
-func openEGL() error {
+func (s *Stage) openOffscreen(Options) error {
 	return errors.New("stage: rendering without a window needs EGL, which only Linux has: run it with a display")
 }
 
-func closeEGL() {}
+func (s *Stage) closeOffscreen() {}

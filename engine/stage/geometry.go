@@ -5,7 +5,8 @@ import (
 	"github.com/g3n/engine/gls"
 	"github.com/g3n/engine/graphic"
 	"github.com/g3n/engine/math32"
-	"github.com/go-gl/gl/v3.3-core/gl"
+
+	"mannequin/engine/stage/internal/gl"
 )
 
 // mesh is a g3n geometry with vertex buffers of its own: g3n passes buffer
@@ -39,9 +40,7 @@ func (m *mesh) set(vertices []float32, index []uint32) {
 // RenderSetup is called by the renderer before it draws.
 func (m *mesh) RenderSetup(*gls.GLS) {
 	if m.vao == 0 {
-		gl.GenVertexArrays(1, &m.vao)
-		gl.GenBuffers(1, &m.vbo)
-		gl.GenBuffers(1, &m.ebo)
+		m.vao, m.vbo, m.ebo = gl.GenVertexArray(), gl.GenBuffer(), gl.GenBuffer()
 		gl.BindVertexArray(m.vao)
 		gl.BindBuffer(gl.ARRAY_BUFFER, m.vbo)
 		gl.BindBuffer(gl.ELEMENT_ARRAY_BUFFER, m.ebo)
@@ -49,18 +48,18 @@ func (m *mesh) RenderSetup(*gls.GLS) {
 		for _, n := range m.sizes {
 			stride += 4 * n
 		}
-		at := uintptr(0)
+		at := 0
 		for i, n := range m.sizes {
 			gl.EnableVertexAttribArray(uint32(i))
-			gl.VertexAttribPointerWithOffset(uint32(i), n, gl.FLOAT, false, stride, at)
-			at += uintptr(4 * n)
+			gl.VertexAttribPointer(uint32(i), n, gl.FLOAT, false, stride, at)
+			at += int(4 * n)
 		}
 	}
 	gl.BindVertexArray(m.vao)
 	if m.changed && len(m.index) > 0 {
 		gl.BindBuffer(gl.ARRAY_BUFFER, m.vbo)
-		gl.BufferData(gl.ARRAY_BUFFER, 4*len(m.vertices), gl.Ptr(m.vertices), gl.DYNAMIC_DRAW)
-		gl.BufferData(gl.ELEMENT_ARRAY_BUFFER, 4*len(m.index), gl.Ptr(m.index), gl.DYNAMIC_DRAW)
+		gl.BufferData(gl.ARRAY_BUFFER, gl.Bytes(m.vertices), gl.DYNAMIC_DRAW)
+		gl.BufferData(gl.ELEMENT_ARRAY_BUFFER, gl.Bytes(m.index), gl.DYNAMIC_DRAW)
 		m.changed = false
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/g3n/engine/gls"
-	"github.com/go-gl/gl/v3.3-core/gl"
 
 	"mannequin/engine/m3"
+	"mannequin/engine/stage/internal/gl"
 )
 
 // grainSize is the side of the grain's picture in texels, a power of two.
@@ -97,7 +97,7 @@ func newGrain(gs *gls.GLS, smooth bool) uint32 {
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.REPEAT)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.REPEAT)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAX_LEVEL, 8)
-	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, grainSize, grainSize, 0, gl.RGBA, gl.UNSIGNED_BYTE, gl.Ptr(grain()))
+	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, grainSize, grainSize, gl.RGBA, gl.UNSIGNED_BYTE, grain())
 	gl.GenerateMipmap(gl.TEXTURE_2D)
 	return t
 }

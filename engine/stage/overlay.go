@@ -8,9 +8,9 @@ import (
 	"github.com/g3n/engine/gls"
 	"github.com/g3n/engine/graphic"
 	"github.com/g3n/engine/material"
-	"github.com/go-gl/gl/v3.3-core/gl"
 
 	"mannequin/engine/draw"
+	"mannequin/engine/stage/internal/gl"
 )
 
 // setOver has what lies over a picture of w×h pixels show v.
@@ -111,8 +111,8 @@ func (p *panel) show(gs *gls.GLS, img *image.RGBA) {
 	}
 	p.w, p.h = img.Rect.Dx(), img.Rect.Dy()
 	gs.ActiveTexture(gls.TEXTURE0 + unitPicture)
-	gs.BindTexture(gls.TEXTURE_2D, p.tex)
-	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, int32(p.w), int32(p.h), 0, gl.RGBA, gl.UNSIGNED_BYTE, gl.Ptr(&img.Pix[0]))
+	gl.BindTexture(gl.TEXTURE_2D, p.tex)
+	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, int32(p.w), int32(p.h), gl.RGBA, gl.UNSIGNED_BYTE, img.Pix)
 }
 
 // knobs shows k.

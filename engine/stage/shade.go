@@ -9,9 +9,9 @@ import (
 	"github.com/g3n/engine/material"
 	"github.com/g3n/engine/math32"
 	"github.com/g3n/engine/renderer"
-	"github.com/go-gl/gl/v3.3-core/gl"
 
 	"mannequin/engine/m3"
+	"mannequin/engine/stage/internal/gl"
 )
 
 //go:embed shaders
@@ -34,10 +34,10 @@ func addShaders(r *renderer.Renderer) error {
 		case "glsl":
 			r.AddChunk(name, string(b))
 		case "vert":
-			r.AddShader(f.Name(), string(b))
+			r.AddShader(f.Name(), gl.Precision+string(b))
 			r.AddProgram(name, f.Name(), name+".frag")
 		case "frag":
-			r.AddShader(f.Name(), string(b))
+			r.AddShader(f.Name(), gl.Precision+string(b))
 		}
 	}
 	return nil
@@ -107,17 +107,16 @@ func (s *shade) RenderSetup(gs *gls.GLS) {
 // bindTexture puts tex on a texture unit and tells the sampler u of it.
 func bindTexture(gs *gls.GLS, unit uint32, tex uint32, u *gls.Uniform) {
 	gs.ActiveTexture(gls.TEXTURE0 + unit)
-	gs.BindTexture(gls.TEXTURE_2D, tex)
+	gl.BindTexture(gl.TEXTURE_2D, tex)
 	gs.Uniform1i(u.Location(gs), int32(unit))
 }
 
 // newTexture makes a texture with the given filter (gl.NEAREST or gl.LINEAR)
 // and without mipmaps, bound to unit.
 func newTexture(gs *gls.GLS, unit uint32, filter int32) uint32 {
-	var t uint32
-	gl.GenTextures(1, &t)
+	t := gl.GenTexture()
 	gs.ActiveTexture(gls.TEXTURE0 + unit)
-	gs.BindTexture(gls.TEXTURE_2D, t)
+	gl.BindTexture(gl.TEXTURE_2D, t)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, filter)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE)

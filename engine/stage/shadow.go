@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/g3n/engine/gls"
-	"github.com/go-gl/gl/v3.3-core/gl"
+
+	"mannequin/engine/stage/internal/gl"
 )
 
 // shadowSize is the shadow map's side in texels.
@@ -27,8 +28,8 @@ func newShadow(gs *gls.GLS) (fb, tex uint32, err error) {
 	tex = newTexture(gs, unitShadow, gl.LINEAR)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_FUNC, gl.LEQUAL)
-	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.DEPTH_COMPONENT24, shadowSize, shadowSize, 0, gl.DEPTH_COMPONENT, gl.FLOAT, nil)
-	gl.GenFramebuffers(1, &fb)
+	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.DEPTH_COMPONENT24, shadowSize, shadowSize, gl.DEPTH_COMPONENT, gl.UNSIGNED_INT, nil)
+	fb = gl.GenFramebuffer()
 	gl.BindFramebuffer(gl.FRAMEBUFFER, fb)
 	gl.FramebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, tex, 0)
 	gl.DrawBuffer(gl.NONE)

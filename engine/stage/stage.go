@@ -18,9 +18,9 @@ import (
 	"github.com/g3n/engine/material"
 	"github.com/g3n/engine/math32"
 	"github.com/g3n/engine/renderer"
-	"github.com/go-gl/gl/v3.3-core/gl"
 
 	"mannequin/engine/m3"
+	"mannequin/engine/stage/internal/gl"
 	"mannequin/scenes"
 )
 
@@ -66,6 +66,7 @@ type Stage struct {
 	choices   choices // what view shows
 	graphs    *graphs
 	caption   caption
+	drawn     bool // a picture has been
 }
 
 // View is what to draw besides the crowds, which hold their own poses.
@@ -93,21 +94,15 @@ func Open(opt Options) (*Stage, error) {
 	}
 	s := &Stage{Camera: newCamera()}
 	runtime.LockOSThread()
+	open := s.openWindow
 	if opt.Offscreen {
-		if err := openEGL(); err != nil {
-			runtime.UnlockOSThread()
-			return nil, err
-		}
-		var err error
-		if s.gs, err = gls.New(); err != nil {
-			s.Close()
-			return nil, fmt.Errorf("stage: cannot load OpenGL: %w", err)
-		}
-	} else if err := s.openWindow(opt); err != nil {
-		runtime.UnlockOSThread()
-		return nil, err
+		open = s.openOffscreen
 	}
-	if err := s.build(opt); err != nil {
+	err := open(opt)
+	if err == nil {
+		err = s.build(opt)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -115,9 +110,6 @@ func Open(opt Options) (*Stage, error) {
 }
 
 func (s *Stage) build(opt Options) error {
-	if err := gl.Init(); err != nil {
-		return fmt.Errorf("stage: cannot load OpenGL: %w", err)
-	}
 	// g3n ends the program on an OpenGL error; we return it.
 	s.gs.SetCheckErrors(false)
 	s.render = renderer.NewRenderer(s.gs)
@@ -176,7 +168,7 @@ func (s *Stage) build(opt Options) error {
 }
 
 // Driver names what draws: a graphics card, or a program in its place.
-func (s *Stage) Driver() string { return gl.GoStr(gl.GetString(gl.RENDERER)) }
+func (s *Stage) Driver() string { return gl.Renderer() }
 
 // software reports whether the processor draws, which is slow.
 func (s *Stage) software() bool {
@@ -247,6 +239,10 @@ func (s *Stage) Draw(v View) error {
 	if err := s.render.Render(s.over, &s.eye); err != nil {
 		return fmt.Errorf("stage: text: %w", err)
 	}
+	if s.drawn && gl.SlowErrors {
+		return nil // nor were there errors the first time
+	}
+	s.drawn = true
 	return glError("drew a picture")
 }
 
@@ -287,7 +283,7 @@ func (s *Stage) Close() {
 		s.win.close()
 		s.win = nil
 	} else if s.gs != nil {
-		closeEGL()
+		s.closeOffscreen()
 	}
 	s.gs = nil
 	runtime.UnlockOSThread()

@@ -5,7 +5,8 @@ import (
 	"image"
 
 	"github.com/g3n/engine/gls"
-	"github.com/go-gl/gl/v3.3-core/gl"
+
+	"mannequin/engine/stage/internal/gl"
 )
 
 // target is the picture being drawn: a multisampled framebuffer for the scene,
@@ -22,13 +23,12 @@ type target struct {
 
 func newTarget(w, h, samples int) (*target, error) {
 	t := &target{}
-	var most int32
-	gl.GetIntegerv(gl.MAX_SAMPLES, &most)
-	gl.GenFramebuffers(1, &t.multi)
-	gl.GenFramebuffers(1, &t.plain)
-	gl.GenRenderbuffers(3, &t.buffers[0])
+	t.multi, t.plain = gl.GenFramebuffer(), gl.GenFramebuffer()
+	for i := range t.buffers {
+		t.buffers[i] = gl.GenRenderbuffer()
+	}
 	if samples > 1 {
-		t.samples = min(int32(samples), most)
+		t.samples = min(int32(samples), gl.GetInteger(gl.MAX_SAMPLES))
 	}
 	return t, t.resize(w, h)
 }
@@ -40,11 +40,7 @@ func (t *target) resize(w, h int) error {
 	t.w, t.h = w, h
 	attach := func(fb, buffer, point, format uint32, samples int32) {
 		gl.BindRenderbuffer(gl.RENDERBUFFER, buffer)
-		if samples > 0 {
-			gl.RenderbufferStorageMultisample(gl.RENDERBUFFER, samples, format, int32(w), int32(h))
-		} else {
-			gl.RenderbufferStorage(gl.RENDERBUFFER, format, int32(w), int32(h))
-		}
+		gl.RenderbufferStorage(gl.RENDERBUFFER, samples, format, int32(w), int32(h))
 		gl.BindFramebuffer(gl.FRAMEBUFFER, fb)
 		gl.FramebufferRenderbuffer(gl.FRAMEBUFFER, point, gl.RENDERBUFFER, buffer)
 	}
@@ -97,7 +93,7 @@ func (t *target) read(dst *image.RGBA) *image.RGBA {
 	}
 	gl.BindFramebuffer(gl.READ_FRAMEBUFFER, t.plain)
 	gl.PixelStorei(gl.PACK_ALIGNMENT, 1)
-	gl.ReadPixels(0, 0, int32(t.w), int32(t.h), gl.RGBA, gl.UNSIGNED_BYTE, gl.Ptr(&t.bottomUp[0]))
+	gl.ReadPixels(0, 0, int32(t.w), int32(t.h), gl.RGBA, gl.UNSIGNED_BYTE, t.bottomUp)
 	for y := range t.h {
 		copy(dst.Pix[y*dst.Stride:y*dst.Stride+4*t.w], t.bottomUp[4*t.w*(t.h-1-y):])
 	}
@@ -108,7 +104,9 @@ func (t *target) read(dst *image.RGBA) *image.RGBA {
 }
 
 func (t *target) dispose() {
-	gl.DeleteFramebuffers(1, &t.multi)
-	gl.DeleteFramebuffers(1, &t.plain)
-	gl.DeleteRenderbuffers(3, &t.buffers[0])
+	gl.DeleteFramebuffer(t.multi)
+	gl.DeleteFramebuffer(t.plain)
+	for _, b := range t.buffers {
+		gl.DeleteRenderbuffer(b)
+	}
 }

@@ -1,0 +1,261 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// chromium finds the browser, or skips the test.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("MANNEQUIN_WEB") != "" {
+		t.Fatal("no Chromium: install the package chromium")
+	}
+	t.Skip("no Chromium: make test-web installs one and runs this test")
+	return ""
+}
+
+// build builds the page, into a folder that the test leaves.
+func build(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "web")
+	if out, err := exec.Command("sh", "../../scripts/web.sh", dir).CombinedOutput(); err != nil {
+		t.Fatalf("scripts/web.sh: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// tab is a page in a browser, and what it complained of.
+type tab struct {
+	context.Context
+	t      *testing.T
+	wrongs chan string
+}
+
+// browse starts a browser that draws in software.
+func browse(t *testing.T) *tab {
+	t.Helper()
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+		chromedp.WindowSize(960, 600), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
+	for flag, value := range map[string]any{"disable-gpu": true, "use-angle": "swiftshader", "enable-unsafe-swiftshader": true, "disable-quic": true,
+		"disable-component-update": true} {
+		opts = append(opts, chromedp.Flag(flag, value))
+	}
+	ctx, end := context.WithTimeout(context.Background(), 5*time.Minute)
+	t.Cleanup(end)
+	ctx, end = chromedp.NewExecAllocator(ctx, opts...)
+	t.Cleanup(end)
+	ctx, end = chromedp.NewContext(ctx)
+	t.Cleanup(end)
+	b := &tab{ctx, t, make(chan string, 100)}
+	chromedp.ListenTarget(ctx, func(event any) {
+		said := ""
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			said = e.ExceptionDetails.Error()
+		case *log.EventEntryAdded: // WebGL's own complaints, and files that are missing
+			// Without a graphics card Chromium itself reads canvases back, and complains.
+			wrong := e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning
+			if wrong && !strings.Contains(e.Entry.Text, "GPU stall due to ReadPixels") {
+				said = e.Entry.Text + " " + e.Entry.URL
+			}
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning || e.Type == runtime.APITypeAssert {
+				for _, a := range e.Args {
+					said += string(a.Value) + a.Description + " "
+				}
+			}
+		}
+		if said != "" {
+			select {
+			case b.wrongs <- said:
+			default:
+			}
+		}
+	})
+	return b
+}
+
+func (b *tab) do(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// state is what cmd/web tells of itself.
+type state struct {
+	Pictures, Ticks   int
+	TickMs, PictureMs float64
+	Focus, Eye        [3]float64
+	Driver            string
+}
+
+func (b *tab) state() (s state) {
+	b.t.Helper()
+	var text string
+	b.do(chromedp.Evaluate(`JSON.stringify(mannequin.state())`, &text))
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
+
+// until waits for a condition of the page, which may be one that is still loading.
+func (b *tab) until(what, condition string) {
+	b.t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		var ok bool
+		var card string
+		err := chromedp.Run(b, chromedp.Evaluate(condition, &ok),
+			chromedp.Evaluate(`document.getElementById("card").className + document.getElementById("message").textContent`, &card))
+		if ok {
+			return
+		}
+		if b.Err() != nil || strings.HasPrefix(card, "wrong") || time.Now().After(deadline) {
+			b.t.Fatalf("%s did not happen: %v; the page says: %s", what, err, card)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// drag presses the mouse at one place of the window and lets it go at another.
+func (b *tab) drag(x0, y0, x1, y1 float64) {
+	b.t.Helper()
+	for i, at := range [][2]float64{{x0, y0}, {x0, y0}, {x1, y1}, {x1, y1}} {
+		kind := []input.MouseType{input.MouseMoved, input.MousePressed, input.MouseMoved, input.MouseReleased}[i]
+		n := b.state().Pictures
+		b.do(input.DispatchMouseEvent(kind, at[0], at[1]).WithButton(input.Left).WithClickCount(1))
+		b.until("two pictures", fmt.Sprintf("mannequin.state().pictures > %d", n+1))
+	}
+}
+
+func away(s state) float64 { return math.Hypot(s.Eye[0]-s.Focus[0], s.Eye[2]-s.Focus[2]) }
+
+// play opens a scene and waits for its first pictures.
+func (b *tab) play(address string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address))
+	b.until("playing "+address, `!!window.mannequin && mannequin.state().pictures > 3`)
+}
+
+// picture writes what the browser shows to a folder that the environment names.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("MANNEQUIN_WEB_PICTURES")
+	if dir == "" {
+		return
+	}
+	var png []byte
+	b.do(chromedp.FullScreenshot(&png, 100))
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// fine fails the test where the page complained of anything.
+func (b *tab) fine() {
+	b.t.Helper()
+	for {
+		select {
+		case said := <-b.wrongs:
+			b.t.Errorf("the browser's console says: %s", said)
+		default:
+			return
+		}
+	}
+}
+
+// hold presses a key, by its place, until a condition of the page holds.
+func (b *tab) hold(code, what, condition string) {
+	b.t.Helper()
+	b.do(input.DispatchKeyEvent(input.KeyDown).WithCode(code))
+	b.until(what, condition)
+	b.do(input.DispatchKeyEvent(input.KeyUp).WithCode(code))
+}
+
+func TestBrowser(t *testing.T) {
+	b := browse(t)
+	site := httptest.NewServer(http.FileServer(http.Dir(build(t))))
+	defer site.Close()
+
+	b.play(site.URL)
+	before := b.state()
+	b.picture("quadruped")
+
+	// The mouse moves the camera, by about 1.2 radians and then nearer.
+	b.drag(300, 200, 500, 200)
+	turned := b.state()
+	if moved := math.Hypot(turned.Eye[0]-before.Eye[0], turned.Eye[2]-before.Eye[2]); moved < 0.5*away(before) {
+		t.Errorf("dragging moved the eye %.2f m at a distance of %.2f", moved, away(before))
+	}
+	b.do(input.DispatchMouseEvent(input.MouseWheel, 400, 300).WithDeltaX(0).WithDeltaY(-300))
+	b.until("three pictures", fmt.Sprintf("mannequin.state().pictures > %d", turned.Pictures+3))
+	if near := b.state(); away(near) > 0.9*away(turned) {
+		t.Errorf("the wheel took the eye from %.2f m to %.2f", away(turned), away(near))
+	}
+	// The picture keeps to the window's size.
+	b.do(chromedp.EmulateViewport(700, 500))
+	b.until("the smaller picture", `document.getElementById("stage").width === 700`)
+	b.picture("smaller")
+
+	before = b.state()
+	b.hold("KeyW", "the dog's walk", `Math.hypot(mannequin.state().focus[0], mannequin.state().focus[2]) > 0.5`)
+	after := b.state()
+	b.picture("quadruped-walking")
+	if after.Pictures < before.Pictures+3 || after.Ticks < before.Ticks+20 {
+		t.Errorf("the dog walked in %d ticks and %d pictures", after.Ticks-before.Ticks, after.Pictures-before.Pictures)
+	}
+	t.Logf("%+v", after)
+
+	// So does a gamepad, laid out as browsers do.
+	b.do(chromedp.Evaluate(`navigator.getGamepads = () => [null, {
+		id: "a gamepad", mapping: "standard", axes: [0, -1, 0, 0],
+		buttons: Array.from({ length: 17 }, () => ({ pressed: false, value: 0 })),
+	}]`, nil))
+	b.until("the dog's walk by gamepad", fmt.Sprintf(`Math.hypot(mannequin.state().focus[0] - %g, mannequin.state().focus[2] - %g) > 0.7`, after.Focus[0], after.Focus[2]))
+	b.until("help for gamepads", `document.getElementById("keys").textContent.includes("left stick")`)
+	b.picture("gamepad")
+
+	// Another scene, by the address alone.
+	b.do(chromedp.Evaluate(`location.hash = "scene=latent"`, nil))
+	b.until("the scene latent", `!!window.mannequin && document.getElementById("scene")?.value === "latent" && mannequin.state().pictures > 3`)
+	b.picture("latent")
+	b.fine()
+
+	// What cannot be played is told.
+	for address, want := range map[string]string{
+		"#scene=ballet": `no scene "ballet"`, "#model=nothing": "cannot fetch models/nothing.safetensors: 404",
+	} {
+		b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(site.URL+address))
+		b.do(chromedp.WaitVisible("#card.wrong"))
+		var said string
+		if b.do(chromedp.Text("#message", &said)); !strings.Contains(said, want) {
+			t.Errorf("%s: the page says %q, want %q", address, said, want)
+		}
+		b.picture("wrong")
+	}
+}

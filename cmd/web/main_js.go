@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"syscall/js"
+	"time"
+
+	"mannequin/animsys/mar"
+	"mannequin/engine/m3"
+	"mannequin/engine/show"
+	"mannequin/engine/stage"
+	"mannequin/netruntime"
+	"mannequin/offline/mocap"
+	"mannequin/scenes"
+	"mannequin/scenes/playbill"
+)
+
+func main() {
+	if err := run(); err != nil {
+		page.Call("fail", err.Error())
+	}
+}
+
+// run plays what the address asks for, until something fails. The page loads itself
+// anew for another scene.
+func run() error {
+	setup, err := parse(js.Global().Get("location").Get("hash").String())
+	offer(&setup)
+	if err != nil {
+		return err
+	}
+	st, err := stage.Open(stage.Options{Width: 1280, Height: 720})
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	scene, _, err := playbill.Open(setup, playbill.Means{Net: openNet, Styles: openStyles})
+	if err != nil {
+		return err
+	}
+	defer scene.Close()
+	p := &player{setup: setup, driver: st.Driver()}
+	if p.show, err = show.New(st, scene, scenes.TickRate); err != nil {
+		return err
+	}
+	start := time.Now()
+	p.show.Now = func() time.Duration { return time.Since(start) }
+	p.place(st.Camera)
+	if from, ok := scene.(scenes.Exporter); ok {
+		p.show.Stepped = func() { p.export(from) }
+	}
+	was := p.show.Stepped
+	p.show.Stepped = func() {
+		p.ticks++
+		if was != nil {
+			was()
+		}
+	}
+	state := js.FuncOf(func(js.Value, []js.Value) any { return p.state() })
+	page.Call("begin", state)
+	page.Call("help", lines(slices.Concat(p.show.Frame.Help, cameraHelp)))
+	return p.loop()
+}
+
+// openNet fetches a network's weights, which lie beside the page.
+func openNet(name string) (*netruntime.Net, error) {
+	file, err := modelFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return fetched(file, netruntime.Decode)
+}
+
+func openStyles() (*mar.Database, error) {
+	return fetched("models/styles-free.safetensors", mar.Decode)
+}
+
+// fetched fetches a file and decodes it.
+func fetched[T any](file string, decode func([]byte) (T, error)) (T, error) {
+	b, err := fetch(file)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	v, err := decode(b)
+	if err != nil {
+		return v, fmt.Errorf("%s: %w", file, err)
+	}
+	return v, nil
+}
+
+// What the page adds to a scene's own help.
+var (
+	cameraHelp = []string{
+		"drag: look around   wheel: nearer, farther   F: follow again",
+		"P: pause   full stop: one step   comma: slow motion",
+		"F1 to F8: what else is drawn   Tab: its panel   H: hide this",
+	}
+	gamepadHelp = []string{
+		"right stick: look around   LT RT: farther, nearer   pressed: follow again",
+		"Start: pause   left stick pressed: slow motion; paused: one step",
+	}
+)
+
+// longest is the most time that a picture makes up for: where ticks take longer than
+// they last, the scene slows down and goes on smoothly.
+const longest = 50 * time.Millisecond
+
+// player plays a scene.
+type player struct {
+	setup  playbill.Setup
+	driver string // what draws
+	show   *show.Show
+	pads   int // gamepads that are connected
+
+	pictures, ticks int
+	tick, picture   float64 // how long one takes, smoothed, ms
+}
+
+// place puts the camera where the scene is seen well.
+func (p *player) place(c *stage.Camera) {
+	switch p.setup.Scene {
+	case "crowd", "herd":
+		c.Follow, c.Pitch, c.Yaw, p.show.Free = false, 0.30, 0.5, true
+		c.Distance = 4 + 1.1*m3.Sqrt(float32(p.setup.Agents))
+	case "people", "latent", "strnn":
+		c.Distance, c.Pitch = 5, 0.2
+	}
+	if p.setup.Scene == "latent" {
+		c.Aside = 0.9 // steps are seen from the side
+	}
+}
+
+// loop plays: a picture for each of the browser's.
+func (p *player) loop() error {
+	next := make(chan float64, 1)
+	call := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		next <- args[0].Float()
+		return nil
+	})
+	defer call.Release()
+	last := -1.0 // ms
+	for {
+		js.Global().Call("requestAnimationFrame", call)
+		now := <-next
+		if last < 0 {
+			last = now
+		}
+		dt := min(time.Duration((now-last)*float64(time.Millisecond)), longest)
+		last = now
+		if err := p.draw(dt); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *player) draw(dt time.Duration) error {
+	before, ticks := time.Now(), p.ticks
+	c := p.show.Stage.Poll()
+	p.help(&c)
+	if err := p.show.Play(c, dt, nil); err != nil {
+		return err
+	}
+	stepped := time.Now()
+	if err := p.show.Draw(dt, nil); err != nil {
+		return err
+	}
+	p.show.Stage.Present()
+	p.pictures++
+	if n := p.ticks - ticks; n > 0 {
+		smooth(&p.tick, stepped.Sub(before).Seconds()*1000/float64(n))
+	}
+	smooth(&p.picture, time.Since(stepped).Seconds()*1000)
+	return nil
+}
+
+// help shows and hides the page's help, and tells of gamepads where there are any.
+func (p *player) help(c *stage.Controls) {
+	if c.Hit[stage.Letter('H')] {
+		page.Call("toggleHelp")
+	}
+	if f := &p.show.Frame; c.Gamepad.Connected != p.pads {
+		p.pads = c.Gamepad.Connected
+		all := slices.Concat(f.Help, cameraHelp)
+		if p.pads > 0 {
+			all = slices.Concat(all, []string{""}, f.GamepadHelp, gamepadHelp)
+		}
+		page.Call("help", lines(all))
+	}
+}
+
+func smooth(mean *float64, v float64) {
+	if *mean == 0 {
+		*mean = v
+	}
+	*mean += 0.05 * (v - *mean)
+}
+
+// export has the browser save the motion that the player asks for, if it is asked for.
+func (p *player) export(from scenes.Exporter) {
+	clip, err := from.Export()
+	if clip == nil && err == nil {
+		return
+	}
+	var b bytes.Buffer
+	if err == nil {
+		err = mocap.WriteClip(&b, clip)
+	}
+	if err != nil {
+		page.Call("tell", err.Error())
+		return
+	}
+	page.Call("save", p.setup.Scene+".bvh", bytesOutside(b.Bytes()))
+}
+
+// state is what the page shows of how it goes, and what tests watch.
+func (p *player) state() any {
+	at := func(v m3.Vec3) []any { return []any{v.X, v.Y, v.Z} }
+	return map[string]any{
+		"pictures": p.pictures, "ticks": p.ticks, "tickMs": p.tick, "pictureMs": p.picture,
+		"focus": at(p.show.Frame.Focus), "eye": at(p.show.Stage.Camera.Eye()), "driver": p.driver,
+	}
+}

@@ -1,0 +1,168 @@
+// The page around the canvas: it loads the program and what the program asks for,
+// offers the scenes, and tells how it goes. The program, cmd/web, calls the functions
+// of the object page.
+"use strict";
+
+const program = "mannequin.wasm";
+const at = (id) => document.getElementById(id);
+const page = {};
+
+// Sizes of the files beside the page, by name, in bytes: what travels compressed says
+// only how long that is.
+let sizes = {};
+
+const megabytes = (n) => (n / 1e6).toFixed(1);
+
+// get asks for a file; the browser keeps it, and asks whether it is still the same.
+async function get(file) {
+  let answer;
+  try {
+    answer = await fetch(file, { cache: "no-cache" });
+  } catch (e) {
+    throw new Error(`cannot fetch ${file}: ${e.message}`);
+  }
+  if (!answer.ok) throw new Error(`cannot fetch ${file}: ${answer.status} ${answer.statusText}`);
+  return answer;
+}
+
+// watch reads an answer to its end and shows how far it is. It returns the pieces.
+async function watch(answer, file) {
+  const total = sizes[file] || 0;
+  const pieces = [];
+  let have = 0;
+  const reader = answer.body.getReader();
+  for (;;) {
+    at("message").textContent = `loading ${file}`;
+    at("progress").max = total || 1;
+    if (total) at("progress").value = have;
+    at("amount").textContent = total ? `${megabytes(have)} of ${megabytes(total)} MB` : `${megabytes(have)} MB`;
+    const { done, value } = await reader.read();
+    if (done) return pieces;
+    pieces.push(value);
+    have += value.length;
+  }
+}
+
+// fetch returns a promise of a file's bytes.
+page.fetch = async (file) => {
+  const pieces = await watch(await get(file), file);
+  const bytes = new Uint8Array(await new Blob(pieces).arrayBuffer());
+  await ready();
+  return bytes;
+};
+
+// ready tells that something long is about to happen in the program, and waits until
+// that is to be seen.
+function ready() {
+  at("message").textContent = "getting ready, which can take some seconds";
+  at("amount").textContent = "";
+  at("progress").removeAttribute("value");
+  return new Promise((go) => setTimeout(go, 30));
+}
+
+// offer fills in the choice: scenes has what each has as a rule, by name, and now is
+// what is played.
+page.offer = (scenes, now) => {
+  const scene = at("scene"), count = at("agents"), terrain = at("terrain");
+  scene.replaceChildren(...Object.keys(scenes).map((name) => new Option(name)));
+  if (!Array.from(terrain.options).some((o) => o.value === now.terrain)) terrain.add(new Option(now.terrain));
+  const show = (s) => {
+    count.value = s.agents;
+    terrain.value = s.terrain;
+  };
+  scene.value = now.scene;
+  show(now);
+  scene.addEventListener("change", () => show(scenes[scene.value]));
+  at("choice").addEventListener("submit", (e) => {
+    e.preventDefault();
+    // What else the address says stays, for the same scene.
+    const was = scene.value === now.scene ? location.hash.slice(1) : "";
+    const address = new URLSearchParams(was);
+    address.set("scene", scene.value);
+    address.set("agents", count.value);
+    address.set("terrain", terrain.value);
+    if (`#${address}` === location.hash) location.reload();
+    else location.hash = address;
+  });
+  at("choice").hidden = false;
+};
+
+// help shows lines of help from now on.
+page.help = (help) => {
+  at("keys").replaceChildren(...help.map((line) => {
+    const item = document.createElement("li");
+    item.textContent = line || "\u00a0";
+    return item;
+  }));
+};
+
+// begin shows the scene. state tells how it goes.
+page.begin = (state) => {
+  at("card").hidden = true;
+  at("help-switch").hidden = at("speed").hidden = false;
+  at("help").hidden = innerHeight < 520 || innerWidth < 700; // it would hide the scene
+  at("stage").focus();
+  window.mannequin = Object.freeze({ state });
+  let last = state(), when = performance.now();
+  setInterval(() => {
+    const now = state(), t = performance.now();
+    const rate = (key) => (now[key] - last[key]) * 1000 / (t - when);
+    const ticks = rate("ticks");
+    const slow = ticks > 0 && ticks < 55 && !document.hidden; // none is a pause
+    at("speed").textContent = `${slow ? "slow motion: " : ""}${ticks.toFixed(0)} of 60 ticks/s, ${now.tickMs.toFixed(1)} ms each; ${rate("pictures").toFixed(0)} pictures/s`;
+    at("speed").classList.toggle("slow", slow);
+    last = now;
+    when = t;
+  }, 1000);
+};
+
+page.toggleHelp = () => { at("help").hidden = !at("help").hidden; };
+
+// tell shows a line for a while.
+page.tell = (line) => {
+  at("told").textContent = line;
+  at("told").hidden = false;
+  clearTimeout(page.telling);
+  page.telling = setTimeout(() => { at("told").hidden = true; }, 4000);
+};
+
+// save has the browser save a file.
+page.save = (name, bytes) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([bytes]));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  page.tell(`saved ${name}`);
+};
+
+// fail shows what ended the program.
+page.fail = (message) => {
+  if (at("card").classList.contains("wrong")) return; // what comes next follows from it
+  at("card").classList.add("wrong");
+  at("card").hidden = false;
+  at("message").textContent = message;
+  at("progress").hidden = at("amount").hidden = true;
+};
+
+async function start() {
+  if (!window.WebAssembly) throw new Error("this browser has no WebAssembly");
+  sizes = await (await get("sizes.json")).json();
+  const go = new Go();
+  const answer = await get(program);
+  // The browser compiles it as it comes; we only watch.
+  watch(answer.clone(), program).catch(() => {});
+  const { instance } = await WebAssembly.instantiateStreaming(answer, go.importObject);
+  await ready();
+  await go.run(instance);
+  page.fail("the program ended by itself: the browser's console says why");
+}
+
+window.page = page;
+window.addEventListener("hashchange", () => location.reload());
+at("stage").addEventListener("webglcontextlost", () => page.fail("the browser has taken the graphics away: load the page anew"));
+at("help-switch").addEventListener("click", () => {
+  page.toggleHelp();
+  at("stage").focus();
+});
+start().catch((e) => page.fail(e.message));

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/scenes/playbill"
+)
+
+func TestParse(t *testing.T) {
+	dog, people := defaults("quadruped"), defaults("people")
+	dog.Agents, dog.Terrain, dog.Seed, dog.Model, dog.Far = 8, "steps", 7, "dog-free", nil
+	people.Styled = 2
+	for address, want := range map[string]playbill.Setup{
+		"": defaults("quadruped"), "#": defaults("quadruped"), "#scene=latent": defaults("latent"),
+		"#scene=quadruped&agents=8&terrain=steps&seed=7&model=dog-free": dog, "#styled=2&scene=people": people,
+	} {
+		if got, err := parse(address); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is %+v, %v; want %+v", address, got, err, want)
+		}
+	}
+	for address, want := range map[string]string{
+		"#scene=ballet": `no scene "ballet"`, "#agents=many": "agents=many: want a whole number", "#agents=-1": "agents -1: want", "#agents=99999": "99999",
+		"#agnets=3": "agnets=3: want scene, agents", "#agents=1&agents=2": "agents 2 times", "#scene=%zz": "address", "#terrain=sea": "sea",
+		"#scene=crowd&agents=0": "0", "#seed=-1": "seed=-1",
+	} {
+		if _, err := parse(address); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want an error with %q", address, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("#scene=people&agents=3&terrain=flat&seed=2&styled=1&model=dog")
+	f.Add("#scene=%zz&&=")
+	f.Fuzz(func(t *testing.T, address string) {
+		s, err := parse(address)
+		if err == nil && s.Check() != nil {
+			t.Errorf("%q gives a setup that is refused", address)
+		}
+	})
+}
+
+// Every scene has fewer characters than on the desktop, or as many.
+func TestDefaults(t *testing.T) {
+	for _, name := range playbill.Scenes {
+		s := defaults(name)
+		if err := s.Check(); err != nil || s.Agents > playbill.Default(name).Agents {
+			t.Errorf("%s has %d characters: %v", name, s.Agents, err)
+		}
+	}
+}
+
+func TestModelFile(t *testing.T) {
+	if got, err := modelFile("dog-free"); err != nil || got != "models/dog-free.safetensors" {
+		t.Errorf("dog-free lies at %q, %v", got, err)
+	}
+	for _, name := range []string{"", "../dog", "a/b", "dog.safetensors", "Dog", "https:"} {
+		if got, err := modelFile(name); err == nil {
+			t.Errorf("%q lies at %q", name, got)
+		}
+	}
+}
+
+// No weights are linked: the page fetches those of the scene.
+func TestNoWeights(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", ".")
+	list.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, "mannequin/scenes/playbill") {
+		t.Fatal("the scenes are not linked")
+	}
+	for _, d := range deps {
+		if strings.HasPrefix(d, "mannequin/models") {
+			t.Errorf("%s is linked", d)
+		}
+	}
+}

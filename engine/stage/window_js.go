@@ -1,0 +1,210 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"syscall/js"
+
+	"github.com/g3n/engine/gls"
+
+	"mannequin/engine/stage/internal/gl"
+)
+
+// HasDisplay reports whether there is a canvas to draw on.
+func HasDisplay() bool { return canvas().Truthy() }
+
+// canvas is the page's first, which is the window of a program in a browser.
+func canvas() js.Value {
+	page := js.Global().Get("document")
+	if !page.Truthy() {
+		return page
+	}
+	return page.Call("querySelector", "canvas")
+}
+
+// windowState is the canvas and what the user did since the last Poll.
+type windowState struct {
+	input
+	canvas    js.Value
+	listeners []listener
+	x, y      float64 // where the pointer is, units of the page from the canvas's top left
+	down      bool    // a button of the mouse is, or a finger
+	clicked   bool    // one went down since the last Poll
+}
+
+// listener is a function that the browser calls.
+type listener struct {
+	target js.Value
+	event  string
+	f      js.Func
+}
+
+func (s *Stage) openWindow(Options) error {
+	w := &windowState{canvas: canvas()}
+	if !w.canvas.Truthy() {
+		return errors.New("stage: the page has no canvas to draw on")
+	}
+	// We smooth edges and keep depths in buffers of our own.
+	ctx := w.canvas.Call("getContext", "webgl2", map[string]any{
+		"alpha": false, "depth": false, "antialias": false, "powerPreference": "high-performance",
+	})
+	if err := gl.Init(ctx); err != nil {
+		return fmt.Errorf("stage: cannot draw in this page: %w", err)
+	}
+	var err error
+	if s.gs, err = gls.New(ctx); err != nil {
+		return fmt.Errorf("stage: cannot load WebGL: %w", err)
+	}
+	s.win = w
+	w.listenToKeys()
+	w.listenToPointer()
+	return nil
+}
+
+func (w *windowState) listen(target js.Value, event string, heard func(e js.Value)) {
+	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		heard(args[0])
+		return nil
+	})
+	// Passive listeners, which some are by default, may not keep the page from scrolling.
+	target.Call("addEventListener", event, f, map[string]any{"passive": false})
+	w.listeners = append(w.listeners, listener{target, event, f})
+}
+
+func (w *windowState) listenToKeys() {
+	page := js.Global()
+	w.listen(page, "keydown", func(e js.Value) {
+		k, known := keyOf(e.Get("code").String())
+		if !known || e.Get("ctrlKey").Bool() || e.Get("altKey").Bool() || e.Get("metaKey").Bool() || writing(e.Get("target")) {
+			return
+		}
+		e.Call("preventDefault") // no scrolling
+		w.held[k] = true
+		if !e.Get("repeat").Bool() {
+			w.hit[k] = true
+		}
+	})
+	w.listen(page, "keyup", func(e js.Value) {
+		if k, known := keyOf(e.Get("code").String()); known {
+			w.held[k] = false
+		}
+	})
+	// Keys released while another window has the focus would stay down.
+	w.listen(page, "blur", func(js.Value) { w.held, w.away = [Keys]bool{}, true })
+	w.listen(page, "focus", func(js.Value) { w.away = false })
+}
+
+// writing reports whether an element of the page wants keys for itself.
+func writing(element js.Value) bool {
+	switch element.Get("tagName").String() {
+	case "INPUT", "SELECT", "TEXTAREA", "BUTTON":
+		return true
+	}
+	return false
+}
+
+func (w *windowState) listenToPointer() {
+	at := func(e js.Value) { w.x, w.y = e.Get("offsetX").Float(), e.Get("offsetY").Float() }
+	w.listen(w.canvas, "pointerdown", func(e js.Value) {
+		at(e)
+		w.down, w.clicked = true, true
+		w.canvas.Call("setPointerCapture", e.Get("pointerId"))
+		w.canvas.Call("focus")
+	})
+	w.listen(w.canvas, "pointermove", at)
+	up := func(e js.Value) {
+		at(e)
+		w.down = false
+	}
+	w.listen(w.canvas, "pointerup", up)
+	w.listen(w.canvas, "pointercancel", up)
+	w.listen(w.canvas, "contextmenu", func(e js.Value) { e.Call("preventDefault") })
+	w.listen(w.canvas, "wheel", func(e js.Value) {
+		e.Call("preventDefault")
+		notch := 100.0 // pixels
+		if e.Get("deltaMode").Int() != 0 {
+			notch = 3 // lines
+		}
+		w.scroll -= e.Get("deltaY").Float() / notch
+	})
+}
+
+// size makes the canvas as many pixels as it takes units of the page, so that text
+// keeps its size on finer screens, and returns them: 16 to 8192 each way.
+func (w *windowState) size() (int, int) {
+	fit := func(side, client string) int {
+		n := min(max(w.canvas.Get(client).Int(), smallest), 8192)
+		if w.canvas.Get(side).Int() != n {
+			w.canvas.Set(side, n)
+		}
+		return n
+	}
+	return fit("width", "clientWidth"), fit("height", "clientHeight")
+}
+
+// scale returns the pixels of the picture per unit of the pointer's place.
+func (w *windowState) scale() float64 { return 1 }
+
+// pointer returns where the pointer is and whether it presses.
+func (w *windowState) pointer() (x, y float64, down bool) {
+	down = w.down || w.clicked
+	w.clicked = false
+	return w.x, w.y, down
+}
+
+// poll has nothing to do: the browser tells us what happens as it happens.
+func (w *windowState) poll() {}
+
+// hidden is false: a page that is hidden is not asked for pictures.
+func (w *windowState) hidden() bool { return false }
+
+// closing is false: to leave a page is the browser's business.
+func (w *windowState) closing() bool { return false }
+
+// show leaves it to the browser to show the canvas once the program waits.
+func (w *windowState) show() {}
+
+func (w *windowState) close() {
+	for _, l := range w.listeners {
+		l.target.Call("removeEventListener", l.event, l.f)
+		l.f.Release()
+	}
+}
+
+// keyOf translates the browser's names of keys by their place.
+func keyOf(code string) (Key, bool) {
+	switch {
+	case len(code) == 4 && code[:3] == "Key" && code[3] >= 'A' && code[3] <= 'Z':
+		return Letter(code[3]), true
+	case len(code) == 6 && code[:5] == "Digit" && code[5] >= '0' && code[5] <= '9':
+		return Digit(int(code[5] - '0')), true
+	}
+	if len(code) == 2 && code[0] == 'F' && code[1] >= '1' && code[1] <= '8' {
+		return KeyF1 + Key(code[1]-'1'), true
+	}
+	switch code {
+	case "Tab":
+		return KeyTab, true
+	case "ArrowUp":
+		return KeyUp, true
+	case "ArrowDown":
+		return KeyDown, true
+	case "ArrowLeft":
+		return KeyLeft, true
+	case "ArrowRight":
+		return KeyRight, true
+	case "Space":
+		return KeySpace, true
+	case "ShiftLeft", "ShiftRight":
+		return KeyShift, true
+	case "Escape":
+		return KeyEscape, true
+	case "Comma":
+		return KeyComma, true
+	case "Period":
+		return KeyPeriod, true
+	case "Home":
+		return KeyHome, true
+	}
+	return 0, false
+}

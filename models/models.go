@@ -10,6 +10,8 @@ import (
 
 	"mannequin/models/dog"
 	dogfree "mannequin/models/dog-free"
+	dogfreestride2 "mannequin/models/dog-free-stride2"
+	dogfreestride4 "mannequin/models/dog-free-stride4"
 	dogstride2 "mannequin/models/dog-stride2"
 	dogstride4 "mannequin/models/dog-stride4"
 	"mannequin/models/human"
@@ -32,6 +34,8 @@ var shipped = []struct {
 }{
 	{"dog", dog.Open},
 	{"dog-free", dogfree.Open},
+	{"dog-free-stride2", dogfreestride2.Open},
+	{"dog-free-stride4", dogfreestride4.Open},
 	{"dog-stride2", dogstride2.Open},
 	{"dog-stride4", dogstride4.Open},
 	{"human", human.Open},

@@ -69,7 +69,7 @@ func Default(scene string) Setup {
 // FarOf returns the shipped networks that stand in for a shipped one far away.
 func FarOf(model string) []string {
 	switch model {
-	case "dog":
+	case "dog", "dog-free":
 		return []string{model + "-stride2", model + "-stride4"}
 	}
 	return nil

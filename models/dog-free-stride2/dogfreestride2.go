@@ -1,0 +1,20 @@
+// Package dogfreestride2 is the free dog for far away: the like of models/dog-free that
+// goes by 2 ticks at a time, with its weights embedded (see animsys.Options.Far).
+//
+// The weights are in the public domain (CC0 1.0): see models/LICENSES.md. The code
+// is MIT.
+package dogfreestride2
+
+import (
+	_ "embed" // the weights
+
+	"mannequin/netruntime"
+)
+
+//go:embed dog-free-stride2.safetensors
+var weights []byte
+
+var open = netruntime.Embedded("models/dog-free-stride2", weights)
+
+// Open returns the network. It is decoded once and shared.
+func Open() (*netruntime.Net, error) { return open() }

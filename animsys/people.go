@@ -250,7 +250,7 @@ func (s *Windows) Update(w *arche.World) {
 	for q := s.filter.Query(w); q.Next(); {
 		slot, curve, style := q.Get()
 		if p.Rows.Holds(q.Entity(), slot) {
-			if style == nil {
+			if style == nil || style.Method == ecs.MAR && p.rates[slot.Row].want != Full {
 				style = &noStyle
 			}
 			p.restyle.want(slot.Row, style)

@@ -25,8 +25,8 @@ const (
 // SetRate says at which rate row goes on, from its next step on: it takes a few ticks
 // until everyone's turns are spread. Dogs go at a lower rate where the crowd has a
 // network that goes by so many ticks at a time (Options.Far), else at the next higher
-// one; people in a style of ecs.MAR, which is given frame by frame, at the full one.
-// People are shown so many ticks late as the rate is less than full.
+// one; people in a style of ecs.MAR, which is given frame by frame, lose it before they go
+// at another than the full one. People are shown so many ticks late as the rate is less than full.
 func (b *Bodies) SetRate(row int, r Rate) { b.rates[row].want = r }
 
 // Rate returns the rate at which row goes on.

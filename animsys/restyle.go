@@ -100,8 +100,8 @@ func (r *restyle) want(row int32, s *ecs.Style) {
 	}
 }
 
-// finest returns the rate that row has who is asked for r: in a style, which is given
-// frame by frame, the full one.
+// finest returns the rate that row has who is asked for r: in a style, or on the way from
+// one, which is given frame by frame, the full one.
 func (r *restyle) finest(row int, rate Rate) Rate {
 	if r != nil && (r.styled[row] || r.begun[row]) {
 		return Full

@@ -58,6 +58,9 @@ const warmUp = 5 * scenes.TickRate
 // and timers, too.
 const settle = scenes.TickRate
 
+// counted is over how many ticks, after those that are timed, allocations are counted.
+const counted = 4 * scenes.TickRate
+
 // looks is after how many ticks it is found out anew from where the scene is watched.
 const looks = 15
 
@@ -83,11 +86,12 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	if err != nil {
 		return err
 	}
+	counting := false // allocations, of which to look costs some
 	step := func() (time.Duration, error) {
 		if ctx.Err() != nil {
 			return 0, errors.New("stopped; nothing was measured")
 		}
-		if tick%looks == 0 {
+		if tick%looks == 0 && !counting {
 			look()
 		}
 		in := player.At(tick)
@@ -134,12 +138,16 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	runtime.GC()
 	runtime.ReadMemStats(&begin)
 	due := time.Now()
-	for i := -settle; i < r.Ticks; i++ {
-		if i == 0 {
+	for i := -settle; i < r.Ticks+counted; i++ {
+		if i == 0 && staged != nil {
+			staged.Trace(trace)
+			defer staged.Trace(nil)
+		}
+		if i == r.Ticks {
 			if staged != nil {
-				staged.Trace(trace)
-				defer staged.Trace(nil)
+				staged.Trace(nil)
 			}
+			counting = true
 			runtime.ReadMemStats(&before)
 		}
 		time.Sleep(time.Until(due))
@@ -148,13 +156,13 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 		if err != nil {
 			return err
 		}
-		if i >= 0 {
+		if i >= 0 && i < r.Ticks {
 			times = append(times, took)
 		}
 	}
 	runtime.ReadMemStats(&after)
-	r.Allocs = float64(after.Mallocs-before.Mallocs) / float64(r.Ticks)
-	r.Bytes = float64(after.TotalAlloc-before.TotalAlloc) / float64(r.Ticks)
+	r.Allocs = float64(after.Mallocs-before.Mallocs) / counted
+	r.Bytes = float64(after.TotalAlloc-before.TotalAlloc) / counted
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	r.HeapBegin, r.HeapEnd = begin.HeapAlloc, after.HeapAlloc

@@ -251,9 +251,10 @@ func (s *Scene) lacking(n int, more bool) *kind {
 	for _, k := range s.kinds {
 		lack := float32(n*k.share)/float32(shares) - float32(k.bodies.Agents())
 		if more {
-			if lack = -lack; k.bodies.Agents() == 0 {
-				continue
-			}
+			lack = -lack
+		}
+		if more && k.bodies.Agents() == 0 || !more && k.bodies.Agents() == k.bodies.Rows.Cap() {
+			continue
 		}
 		if best == nil || lack > most {
 			best, most = k, lack

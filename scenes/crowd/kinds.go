@@ -55,10 +55,25 @@ const (
 	laneSlow, laneFast     = 1.1, 1.9
 )
 
+// places returns for how many of a kind there is room that has such a share, of those
+// that there are.
+func (o *Options) places(share int) int {
+	all := 0
+	for _, k := range []struct {
+		share int
+		there bool
+	}{{dogShare, o.Dog != nil}, {strollerShare, o.Latent != nil && o.Next != nil}, {wandererShare, o.STRNN != nil}, {peopleShare, o.Manifold != nil && o.Steps != nil && o.Locomotion != nil}} {
+		if k.there {
+			all += k.share
+		}
+	}
+	return (o.Room*share+all-1)/all + 2
+}
+
 // open makes the bodies of each kind whose networks there are.
 func (s *Scene) open(o *Options) error {
-	n := o.Room
 	if o.Dog != nil {
+		n := o.places(dogShare)
 		c, err := animsys.NewCrowd(&s.World, o.Dog, animsys.Options{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Far: o.Far})
 		if err != nil {
 			return err
@@ -75,6 +90,7 @@ func (s *Scene) open(o *Options) error {
 			}})
 	}
 	if o.Latent != nil && o.Next != nil {
+		n := o.places(strollerShare)
 		c, err := animsys.NewStrollers(&s.World, o.Latent, o.Next, animsys.StrollersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open})
 		if err != nil {
 			return err
@@ -98,6 +114,7 @@ func (s *Scene) open(o *Options) error {
 			}})
 	}
 	if o.STRNN != nil {
+		n := o.places(wandererShare)
 		c, err := animsys.NewWanderers(&s.World, o.STRNN, animsys.WanderersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, Stream: strnn.StreamOptions{Seed: o.Seed, BF16: o.BF16, Open: o.Open}})
 		if err != nil {
 			return err
@@ -114,6 +131,7 @@ func (s *Scene) open(o *Options) error {
 			}})
 	}
 	if o.Manifold != nil && o.Steps != nil && o.Locomotion != nil {
+		n := o.places(peopleShare)
 		c, err := animsys.NewPeople(&s.World, o.Manifold, o.Steps, o.Locomotion, animsys.PeopleOptions{
 			Capacity: n, Terrain: s.place.field, Workers: o.Workers, Styles: o.Styles, Transfers: o.Transfers, Stream: manifold.StreamOptions{Open: o.Open, BF16: o.BF16}})
 		if err != nil {
@@ -137,7 +155,7 @@ func (s *Scene) open(o *Options) error {
 		return fmt.Errorf("crowd: Options has no network: want a dog's, or people's")
 	}
 	for _, k := range s.kinds {
-		k.minds = make([]mind, n)
+		k.minds = make([]mind, k.bodies.Rows.Cap())
 	}
 	return nil
 }

@@ -198,13 +198,14 @@ var _ ecs.System = (*Pick)(nil)
 // Attention says how far from where a crowd is watched agents have which rate.
 type Attention struct {
 	Full, Half, Quarter float32 // m: up to where agents go on at these rates; beyond they are frozen. 0 is no bound
-	Behind              float32 // m: whoever is out of sight and farther than this has the next lower rate
+	Behind              float32 // m: whoever is out of sight and farther than this has the next lower rate,
+	Unseen              float32 // and beyond this is frozen; 0 is no bound
 	Sight               float32 // cosine of the angle around where one looks within which agents are in sight
 }
 
 // DefaultAttention suits a crowd of people and dogs that is watched by a camera near the ground.
 func DefaultAttention() Attention {
-	return Attention{Full: 14, Half: 28, Quarter: 70, Behind: 4, Sight: 0.45}
+	return Attention{Full: 14, Half: 28, Quarter: 80, Behind: 3, Unseen: 12, Sight: 0.4}
 }
 
 // hold is how much farther off than the bound an agent keeps its rate that has it: those
@@ -218,8 +219,9 @@ func (b *Bodies) Attend(a *Attention, eye, ahead m3.Vec3, saving float32) {
 	if !eye.Finite() || !ahead.Finite() || !m3.Finite(saving) {
 		return
 	}
-	near := 1 - m3.Clamp(saving, 0, 1)
-	bounds := [...]float32{a.Full * near, a.Half * near, a.Quarter * near}
+	saving = m3.Clamp(saving, 0, 1)
+	near, far := 1-saving, 1-saving*saving // those who are frozen in sight are the last to save by
+	bounds := [...]float32{a.Full * near, a.Half * near, a.Quarter * far}
 	for row := range b.Rows.Len() {
 		to := b.now[row*b.joints].Pos.Sub(eye)
 		dist := to.Len()
@@ -238,7 +240,10 @@ func (b *Bodies) Attend(a *Attention, eye, ahead m3.Vec3, saving float32) {
 				break
 			}
 		}
-		if out {
+		switch {
+		case out && a.Unseen > 0 && dist > a.Unseen:
+			at = len(bounds)
+		case out:
 			at++
 		}
 		b.SetRate(row, tiers[min(at, len(tiers)-1)])

@@ -92,6 +92,9 @@ func newCommand() *cobra.Command {
 			if !cmd.Flags().Changed("far") {
 				o.setup.Far = playbill.FarOf(o.setup.Model)
 			}
+			if !cmd.Flags().Changed("bf16") {
+				o.setup.BF16 = usual.BF16
+			}
 			if !cmd.Flags().Changed("script") {
 				o.setup.Script = usual.Script
 			}
@@ -103,7 +106,7 @@ func newCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: dogs and people; herd: dogs alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion; cutscene: who play a script")
-	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; latent: who walk about besides, none if not given")
+	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; crowd: all of them, 100 if not given; latent: who walk about besides, none if not given")
 	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, angry, …")
 	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: how many come, and how many go, per second")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "the dogs': a shipped model's name, or a model file")
@@ -116,10 +119,11 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "the wanderers': a shipped model's name, or a model file with a guide")
 	f.StringArrayVar(&o.skin, "skin", nil, "glTF `FILE` with a skinned mesh to see in place of the dogs or the people, whose shape it has; or dog=FILE, person=FILE")
 	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that says which of its joints is which, where names do not; or dog=FILE, person=FILE")
+	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "the performers': a shipped model's name, or a model file")
 	f.StringVar(&o.setup.Script, "script", "", "what the scene cutscene plays: a `file` (docs/cutscene.md), or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
 	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "`file` that the scene latent writes its sequence to, when you ask for it")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
-	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the network in bfloat16 where the processor or the GPU can: about twice as fast")
+	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the networks in bfloat16 where the processor or the GPU can: about twice as fast; the scene crowd does, unless this is false")
 	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills from that seed; latent: flat if none is given")
 	f.StringSliceVar(&o.show, "show", nil, "what to draw besides, `names` of: "+scenes.AllOverlays.String())
 	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording, of a cutscene all of it")

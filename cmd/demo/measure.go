@@ -44,10 +44,11 @@ type report struct {
 	Stages []stageTime `json:"stages"`
 }
 
-// stageTime is the mean time of one stage of the tick.
+// stageTime is what one stage of the tick takes.
 type stageTime struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean_ms"`
+	Most float64 `json:"max_ms"`
 }
 
 // warmUp is how many ticks pass before the first that counts: until everyone has set
@@ -124,12 +125,13 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	if staged != nil {
 		names = staged.Stages()
 	}
-	stages := make([]time.Duration, len(names))
+	stages, most := make([]time.Duration, len(names)), make([]time.Duration, len(names))
 	var last time.Time
 	trace := func(next int) {
 		now := time.Now()
 		if next > 0 {
 			stages[next-1] += now.Sub(last)
+			most[next-1] = max(most[next-1], now.Sub(last))
 		}
 		last = now
 	}
@@ -169,7 +171,7 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	r.Budget, r.Saving = o.budget, seen.Saving
 	r.sum(times)
 	for i, n := range names {
-		r.Stages = append(r.Stages, stageTime{n, ms(stages[i]) / float64(r.Ticks)})
+		r.Stages = append(r.Stages, stageTime{n, ms(stages[i]) / float64(r.Ticks), ms(most[i])})
 	}
 	s.Frame(&f, 1)
 	for i := range f.Casts {
@@ -216,9 +218,10 @@ func (r *report) print(w io.Writer) error {
 	if len(r.Stages) == 0 {
 		return nil
 	}
-	fmt.Fprint(w, "\nstages, mean ms\n")
+	fmt.Fprint(w, "\n")
+	fmt.Fprint(t, "stage, ms\tmean\tmost\t\n")
 	for _, s := range r.Stages {
-		fmt.Fprintf(t, "%s\t%.3f\t\n", s.Name, s.Mean)
+		fmt.Fprintf(t, "%s\t%.3f\t%.3f\t\n", s.Name, s.Mean, s.Most)
 	}
 	return t.Flush()
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // setupFlags are those that say what a scene begins with: the keys of a setup.
-var setupFlags = []string{"scene", "agents", "styled", "churn", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "script"}
+var setupFlags = []string{"scene", "agents", "styled", "churn", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "keypose", "script"}
 
 // pictureFlags are those that mean nothing where nothing is drawn.
 var pictureFlags = []string{"out", "bvh", "width", "height", "fps"}

@@ -20,8 +20,8 @@ type Budget struct {
 const (
 	budgetTicks = 16    // that are looked at: work comes in turns, of four at the most,
 	budgetSpare = 2     // and so many may be longer than what counts: those were held up by something else
-	budgetFull  = 0.85  // share of the limit above which more is saved, so that hardly a tick goes beyond it,
-	budgetFree  = 0.65  // and below which less is
+	budgetFull  = 0.70  // share of the limit above which more is saved, so that hardly a tick goes beyond it,
+	budgetFree  = 0.55  // and below which less is
 	budgetSave  = 0.06  // more per tick, for each time that the limit is exceeded
 	budgetEase  = 0.002 // less per tick
 	budgetMost  = 0.95

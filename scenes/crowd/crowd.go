@@ -12,6 +12,7 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/keypose"
 	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
@@ -51,6 +52,8 @@ type Options struct {
 	Steps, Locomotion *netruntime.Net
 	Styles            *mar.Database        // nil: nobody has a style of these
 	Transfers         []*manifold.Transfer // the same
+
+	Keypose *keypose.Model // of those who perform on their spots
 
 	Attention *animsys.Attention // nil is animsys.DefaultAttention
 	Log       *slog.Logger       // told once if a dog leaves the range of its network's training data; nil: nobody
@@ -272,6 +275,8 @@ func (s *Scene) come() error {
 	m.goal, m.lane = uint8(m.bits()%uint64(len(s.place.spots))), uint8(m.bits()%uint64(len(s.place.lanes)))
 	at, yaw := s.gap(k, &m)
 	switch {
+	case k.stays:
+		m.left = 4 + 8*m.uniform()
 	case k.laned:
 		m.pace = laneSlow + (laneFast-laneSlow)*m.uniform()
 	case k.dogs:
@@ -280,7 +285,7 @@ func (s *Scene) come() error {
 		m.pace = wanderSlow + (wanderFast-wanderSlow)*m.uniform()
 	}
 	row := k.bodies.Agents()
-	e, err := k.spawn(at, yaw)
+	e, err := k.spawn(at, yaw, &m)
 	if err != nil {
 		return err
 	}

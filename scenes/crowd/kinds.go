@@ -5,6 +5,8 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/keypose/routines"
 	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/strnn"
@@ -22,7 +24,7 @@ type kind struct {
 	name    string
 	share   int // of a hundred
 	bodies  *animsys.Bodies
-	spawn   func(at m3.Vec3, yaw float32) (arche.Entity, error)
+	spawn   func(at m3.Vec3, yaw float32, m *mind) (arche.Entity, error)
 	despawn func(arche.Entity) error
 	place   func(e arche.Entity, at m3.Vec3, yaw float32) error
 	tell    func(e arche.Entity, row int, m *mind, w wish) // what to do
@@ -30,6 +32,7 @@ type kind struct {
 	born    func(e arche.Entity, m *mind) // sets what they keep all their life
 	minds   []mind                        // (rows)
 	laned   bool                          // they go along lanes
+	stays   bool                          // they stay where they are
 	dogs    bool
 }
 
@@ -42,11 +45,15 @@ type wish struct {
 
 // Agents' shares of a hundred, by generator.
 const (
-	dogShare      = 50
-	strollerShare = 28
-	wandererShare = 10
-	peopleShare   = 12
+	dogShare       = 50
+	strollerShare  = 26
+	wandererShare  = 8
+	peopleShare    = 10
+	performerShare = 6
 )
+
+// authors is how many different ways there are to perform a routine.
+const authors = 8
 
 // How fast who goes, m/s.
 const (
@@ -62,7 +69,7 @@ func (o *Options) places(share int) int {
 	for _, k := range []struct {
 		share int
 		there bool
-	}{{dogShare, o.Dog != nil}, {strollerShare, o.Latent != nil && o.Next != nil}, {wandererShare, o.STRNN != nil}, {peopleShare, o.Manifold != nil && o.Steps != nil && o.Locomotion != nil}} {
+	}{{dogShare, o.Dog != nil}, {strollerShare, o.Latent != nil && o.Next != nil}, {wandererShare, o.STRNN != nil}, {peopleShare, o.Manifold != nil && o.Steps != nil && o.Locomotion != nil}, {performerShare, o.Keypose != nil}} {
 		if k.there {
 			all += k.share
 		}
@@ -79,7 +86,7 @@ func (s *Scene) open(o *Options) error {
 			return err
 		}
 		goals := generic.NewMap1[control.Goal](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "dogs", share: dogShare, bodies: &c.Bodies, spawn: c.Spawn, despawn: c.Despawn, place: c.Place, close: c.Close, dogs: true,
+		s.kinds = append(s.kinds, &kind{name: "dogs", share: dogShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close, dogs: true,
 			tell: func(e arche.Entity, row int, m *mind, w wish) {
 				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
 				g := control.Goal{Action: w.rest}
@@ -102,7 +109,7 @@ func (s *Scene) open(o *Options) error {
 		}
 		sliders := generic.NewMap1[latent.Sliders](&s.World)
 		bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
-		s.kinds = append(s.kinds, &kind{name: "on sliders", share: strollerShare, bodies: &c.Bodies, spawn: c.Spawn, despawn: c.Despawn, place: c.Place, close: c.Close,
+		s.kinds = append(s.kinds, &kind{name: "on sliders", share: strollerShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
 			born: func(e arche.Entity, m *mind) {
 				for _, k := range bearing {
 					sliders.Get(e).Ask(k, 1.5*(2*m.uniform()-1))
@@ -120,7 +127,7 @@ func (s *Scene) open(o *Options) error {
 			return err
 		}
 		wanders := generic.NewMap1[strnn.Wander](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "predicted", share: wandererShare, bodies: &c.Bodies, spawn: c.Spawn, despawn: c.Despawn, place: c.Place, close: c.Close,
+		s.kinds = append(s.kinds, &kind{name: "predicted", share: wandererShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
 			tell: func(e arche.Entity, row int, m *mind, w wish) {
 				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
 				ask := strnn.Wander{}
@@ -138,7 +145,7 @@ func (s *Scene) open(o *Options) error {
 			return err
 		}
 		curves, styles := generic.NewMap1[manifold.Curve](&s.World), generic.NewMap1[ecs.Style](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "on lanes", share: peopleShare, bodies: &c.Bodies, spawn: c.Spawn, despawn: c.Despawn, place: c.Place, close: c.Close, laned: true,
+		s.kinds = append(s.kinds, &kind{name: "on lanes", share: peopleShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close, laned: true,
 			born: func(e arche.Entity, m *mind) {
 				*curves.Get(e) = manifold.Curve{Path: s.place.lanes[m.lane], Start: m.start, Speed: m.pace}
 				if st, ok := s.style(o, m); ok {
@@ -151,11 +158,61 @@ func (s *Scene) open(o *Options) error {
 				}
 			}})
 	}
+	if o.Keypose != nil {
+		if err := s.openPerformers(o); err != nil {
+			return err
+		}
+	}
 	if len(s.kinds) == 0 {
 		return fmt.Errorf("crowd: Options has no network: want a dog's, or people's")
 	}
 	for _, k := range s.kinds {
 		k.minds = make([]mind, k.bodies.Rows.Cap())
+	}
+	return nil
+}
+
+// anyone has who comes be like all others of the kind.
+func anyone(spawn func(at m3.Vec3, yaw float32) (arche.Entity, error)) func(m3.Vec3, float32, *mind) (arche.Entity, error) {
+	return func(at m3.Vec3, yaw float32, _ *mind) (arche.Entity, error) { return spawn(at, yaw) }
+}
+
+// openPerformers makes those who stand on their spots and wave, point, clap, talk.
+func (s *Scene) openPerformers(o *Options) error {
+	c, err := animsys.NewPerformers(&s.World, o.Keypose, animsys.PerformersOptions{Capacity: o.places(performerShare), Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open})
+	if err != nil {
+		return err
+	}
+	k := &kind{name: "performing", share: performerShare, bodies: &c.Bodies, despawn: c.Despawn, place: c.Place, close: c.Close, stays: true}
+	s.kinds = append(s.kinds, k)
+	names := routines.Names()
+	written := make([][]*keypose.Routine, authors)
+	for i := range written {
+		author, err := routines.NewAuthor(o.Keypose.Layout, o.Seed+uint64(i))
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			r, err := author.Write(n)
+			if err != nil {
+				return err
+			}
+			written[i] = append(written[i], r)
+		}
+	}
+	parts := generic.NewMap1[keypose.Part](&s.World)
+	any := func(m *mind) keypose.Part {
+		mine := written[m.look%authors]
+		return keypose.Part{Routine: mine[m.bits()%uint64(len(mine))], Speed: 0.85 + 0.3*m.uniform()}
+	}
+	k.spawn = func(at m3.Vec3, yaw float32, m *mind) (arche.Entity, error) {
+		return c.Spawn(at, yaw, any(m), 10*float64(m.uniform()))
+	}
+	k.tell = func(e arche.Entity, row int, m *mind, w wish) {
+		if m.left <= 0 {
+			m.left = 4 + 8*m.uniform()
+			*parts.Get(e) = any(m)
+		}
 	}
 	return nil
 }

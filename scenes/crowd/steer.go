@@ -107,6 +107,9 @@ func (t *steer) wish(k *kind, m *mind, row, i int, dt float32) wish {
 	facing := root.Rot.Rotate(m3.V(0, 0, 1)).Flat()
 	var w wish
 	switch {
+	case k.stays:
+		m.left -= dt
+		return w
 	case k.laned:
 		w = wish{ahead: facing, speed: m.pace, rest: control.Idle}
 	default:

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mannequin/animsys/keypose"
 	latentmodel "mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
@@ -49,13 +50,17 @@ type Setup struct {
 	Latent     string   `json:"latent"`
 	Next       string   `json:"next"`
 	STRNN      string   `json:"strnn"`
+	Keypose    string   `json:"keypose"`
 }
 
 // Default returns the setup of a scene with the shipped networks.
 func Default(scene string) Setup {
 	s := Setup{
 		Scene: scene, Agents: 50, Terrain: "hills", Seed: 1, Model: "dog", Far: FarOf("dog"), Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion",
-		Latent: "human-latent", Next: "human-next", STRNN: "human-strnn",
+		Latent: "human-latent", Next: "human-next", STRNN: "human-strnn", Keypose: "human-keypose",
+	}
+	if scene == "crowd" {
+		s.Agents, s.BF16 = 100, true
 	}
 	if scene == "cutscene" {
 		s.Script = cutscene.Shipped()[0]
@@ -233,6 +238,9 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 		return nil, err
 	}
 	if opt.Manifold, err = model(m, s.Manifold, manifold.NewModel); err != nil {
+		return nil, err
+	}
+	if opt.Keypose, err = model(m, s.Keypose, keypose.New); err != nil {
 		return nil, err
 	}
 	for _, n := range []struct {

@@ -26,6 +26,8 @@ type PerformersOptions struct {
 
 	Open netruntime.Opener // what computes the network; nil is the processor
 	BF16 bool              // see netruntime.SessionOptions
+
+	Every, From int // of the ticks those in which the network runs: see keypose.StreamOptions
 }
 
 // Performers is the resource that holds the agents of a model of keypose: each stands on
@@ -68,7 +70,7 @@ func NewPerformers(w *arche.World, m *keypose.Model, opt PerformersOptions) (*Pe
 		return nil, fmt.Errorf("animsys: performers on %d legs: want %d", len(roles.Legs), keypose.Feet)
 	}
 	s := &Performers{parts: generic.NewMap1[keypose.Part](w)}
-	if s.Stream, err = m.NewStream(keypose.StreamOptions{People: opt.Capacity, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16}); err != nil {
+	if s.Stream, err = m.NewStream(keypose.StreamOptions{People: opt.Capacity, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16, Every: opt.Every, From: opt.From}); err != nil {
 		return nil, err
 	}
 	if err := s.open(w, m.Layout.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {

@@ -48,6 +48,8 @@ type Stream struct {
 	turns   [cycle]int // how many have theirs at each tick of a cycle
 	tick    int        // of the cycle, for which the next Continue is
 	lost    int
+	every   int // see StreamOptions
+	from    int
 
 	turning
 }
@@ -92,6 +94,11 @@ type StreamOptions struct {
 	Workers int               // goroutines of Continue, at least 1
 	Open    netruntime.Opener // what computes the network; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
+
+	// Every is how many ticks lie between those in which people go on at all, the first of
+	// them From: what goes on beside these may have the others. 0 is 1; it divides the
+	// ticks of Latency.
+	Every, From int
 }
 
 // NewStream returns a stream, with nobody in it. It is an error where the skeleton lacks
@@ -104,10 +111,16 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
+	if o.Every == 0 {
+		o.Every = 1
+	}
+	if o.Every < 0 || cycle%o.Every != 0 || o.From < 0 || o.From >= o.Every {
+		return nil, fmt.Errorf("keypose: a stream in which people go on every %d ticks from %d on: want a divisor of %d, and less than it", o.Every, o.From, cycle)
+	}
 	l := m.Layout
-	batch := (o.People + cycle - 1) / cycle // somebody new gets the turn that the fewest have: never more have it at once
+	batch := (o.People*o.Every + cycle - 1) / cycle // somebody new gets the turn that the fewest have: never more have it at once
 	n := o.People * kept
-	s := &Stream{Parts: make([]Part, o.People), Still: make([]bool, o.People), model: m, body: make([]performing, o.People),
+	s := &Stream{Parts: make([]Part, o.People), Still: make([]bool, o.People), every: o.Every, from: o.From, model: m, body: make([]performing, o.People),
 		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
 	workers := min(o.Workers, batch)
 	if err := s.turning.init(l, batch, workers); err != nil {
@@ -164,8 +177,8 @@ func (s *Stream) Add(at feature.Place, p Part, from float64) (row int, err error
 	}
 	row = s.rows
 	s.rows++
-	ahead := 0 // ticks until the first of the turns that the fewest have
-	for k := range cycle {
+	ahead := (s.from - s.tick%s.every + s.every) % s.every // ticks until the first of the turns that the fewest have
+	for k := ahead; k < cycle; k += s.every {
 		if s.turns[(s.tick+k)%cycle] < s.turns[(s.tick+ahead)%cycle] {
 			ahead = k
 		}

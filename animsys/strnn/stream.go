@@ -30,6 +30,8 @@ type Stream struct {
 	spread float32
 	seed   uint64
 	guide  *Guide
+	every  int
+	from   int
 
 	rows   int
 	people int // most rows
@@ -71,6 +73,11 @@ type StreamOptions struct {
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
 	Filter  bool              // with the residual network, which takes more time: what it takes off frames are settled without
+
+	// Every is how many ticks lie between those in which people go on at all, the first of
+	// them From: what goes on beside these may have the others. 0 is 1; it divides the
+	// ticks of a window.
+	Every, From int
 }
 
 // streamStarts is with how many windows people begin.
@@ -83,7 +90,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if m.Guide == nil && o.Draws <= 1 && o.Steps == 0 {
 		return nil, fmt.Errorf("strnn: model %q has no guide, which tells how people go on as they are asked: learn one with mannequin train guide, or give Draws and Steps, with which they take far more time", m.Net.Meta().Name)
 	}
-	s, err := m.newStream(o, max(streamStarts, (o.People+2*m.Predict-1)/(2*m.Predict))) // somebody new goes on when the fewest do: never more do at once
+	s, err := m.newStream(o, max(streamStarts, (o.People*max(o.Every, 1)+2*m.Predict-1)/(2*m.Predict))) // somebody new goes on when the fewest do: never more do at once
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +109,12 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Draws == 0 {
 		o.Draws = 1
 	}
+	if o.Every == 0 {
+		o.Every = 1
+	}
+	if o.Every < 0 || 2*m.Predict%o.Every != 0 || o.From < 0 || o.From >= o.Every {
+		return nil, fmt.Errorf("strnn: a stream in which people go on every %d ticks from %d on: want a divisor of %d, and less than it", o.Every, o.From, 2*m.Predict)
+	}
 	if o.People < 1 || o.Workers < 1 || o.Draws < 1 || o.Steps < 0 || !(o.Spread > 0) {
 		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Draws, o.Spread, o.Steps)
 	}
@@ -119,7 +132,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	people, cols := max(o.People, streamStarts), l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		Wanders: make([]Wander, people), Still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide,
+		Wanders: make([]Wander, people), Still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, every: o.Every, from: o.From,
 		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size), turns: make([]int, 2*m.Predict),
 		turning: turning{
 			due: make([]int32, 0, batch), seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
@@ -196,8 +209,9 @@ func (s *Stream) Add(at feature.Place) (row int, err error) {
 	if s.rows == s.people {
 		return 0, fmt.Errorf("strnn: all %d places of the stream are taken", s.rows)
 	}
-	cycle, ahead := len(s.turns), 0 // ticks until the first of the turns that the fewest have
-	for k := range cycle {
+	cycle := len(s.turns)
+	ahead := (s.from - s.tick%s.every + s.every) % s.every // ticks until the first of the turns that the fewest have
+	for k := ahead; k < cycle; k += s.every {
 		if s.turns[(s.tick+k)%cycle] < s.turns[(s.tick+ahead)%cycle] {
 			ahead = k
 		}

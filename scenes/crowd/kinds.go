@@ -122,7 +122,7 @@ func (s *Scene) open(o *Options) error {
 	}
 	if o.STRNN != nil {
 		n := o.places(wandererShare)
-		c, err := animsys.NewWanderers(&s.World, o.STRNN, animsys.WanderersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, Stream: strnn.StreamOptions{Seed: o.Seed, BF16: o.BF16, Open: o.Open}})
+		c, err := animsys.NewWanderers(&s.World, o.STRNN, animsys.WanderersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, Stream: strnn.StreamOptions{Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: 2}})
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,8 @@ func anyone(spawn func(at m3.Vec3, yaw float32) (arche.Entity, error)) func(m3.V
 
 // openPerformers makes those who stand on their spots and wave, point, clap, talk.
 func (s *Scene) openPerformers(o *Options) error {
-	c, err := animsys.NewPerformers(&s.World, o.Keypose, animsys.PerformersOptions{Capacity: o.places(performerShare), Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open})
+	c, err := animsys.NewPerformers(&s.World, o.Keypose, animsys.PerformersOptions{Capacity: o.places(performerShare), Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open,
+		Every: 2, From: 1}) // the ticks in which who is predicted does not go on: both take their time
 	if err != nil {
 		return err
 	}

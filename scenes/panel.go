@@ -20,6 +20,7 @@ type Slider struct {
 	Label    string
 	Value    float32 // where the scene has it, which may be beyond the range
 	Min, Max float32 // that the player can choose from, Min < Max
+	Whole    bool    // it is a whole number
 }
 
 // Button does something once each time it is pressed.

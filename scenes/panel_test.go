@@ -6,7 +6,7 @@ import (
 )
 
 func panel() *Panel {
-	return &Panel{Title: "made", Sliders: []Slider{{"a", 0, -1, 1}, {"b", 2, 0, 4}},
+	return &Panel{Title: "made", Sliders: []Slider{{Label: "a", Min: -1, Max: 1}, {Label: "b", Value: 2, Max: 4}},
 		Buttons: []Button{{Label: "go", Key: 'G'}, {Label: "no", Key: 'N', Off: true}}}
 }
 

@@ -73,7 +73,12 @@ func (k *knobs) set(p *scenes.Panel, w, h, top int) bool {
 }
 
 // value returns what is written beside a slider.
-func value(v float32) string { return fmt.Sprintf("%+.2f", v) }
+func value(s *scenes.Slider, v float32) string {
+	if s.Whole {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%+.2f", v)
+}
 
 // buttonText returns what is written on a button.
 func buttonText(b scenes.Button) string {
@@ -92,7 +97,7 @@ func (k *knobs) lay() {
 	row, label, number := high+max(2, int(0.25*k.size)), 0, 0
 	for _, s := range p.Sliders {
 		label = max(label, width(s.Label))
-		number = max(number, width(value(s.Min)), width(value(s.Max)))
+		number = max(number, width(value(&s, s.Min)), width(value(&s, s.Max)))
 	}
 	track := int(trackWide * k.size)
 	inner := max(label+gap+track+gap+number, width(p.Title))
@@ -147,7 +152,7 @@ func (k *knobs) paint() *image.RGBA {
 			draw.Fill(img, r, panelRaise)
 		}
 		text(pad, r, panelText, s.Label)
-		text(t.Max.X+gap, r, panelText, value(s.Value))
+		text(t.Max.X+gap, r, panelText, value(&s, s.Value))
 		mid, thick := (t.Min.Y+t.Max.Y)/2, max(1, int(0.1*k.size))
 		bar := func(x0, x1 int, c color.RGBA) { draw.Fill(img, image.Rect(x0, mid-thick, x1, mid+thick), c) }
 		at, zero := k.along(i, s.Value), k.along(i, m3.Clamp(0, s.Min, s.Max))

@@ -145,8 +145,8 @@ func New(opt Options) (*Scene, error) {
 		}
 	}
 	s.panel = scenes.Panel{Title: "crowd", Sliders: []scenes.Slider{
-		{Label: "agents", Value: float32(s.want), Min: 1, Max: float32(s.room)},
-		{Label: "come and go, 1/s", Value: opt.Churn, Min: 0, Max: 100},
+		{Label: "agents", Value: float32(s.want), Min: 1, Max: float32(s.room), Whole: true},
+		{Label: "come and go, 1/s", Value: opt.Churn, Min: 0, Max: 100, Whole: true},
 	}}
 	return s, nil
 }

@@ -34,6 +34,7 @@ type kind struct {
 	laned   bool                          // they go along lanes
 	stays   bool                          // they stay where they are
 	dogs    bool
+	glance  float32 // s ahead for which they look out for rocks: longer, the later they do as they are told
 }
 
 // wish is where someone wants to go now.
@@ -86,7 +87,7 @@ func (s *Scene) open(o *Options) error {
 			return err
 		}
 		goals := generic.NewMap1[control.Goal](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "dogs", share: dogShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close, dogs: true,
+		s.kinds = append(s.kinds, &kind{name: "dogs", glance: 0.8, share: dogShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close, dogs: true,
 			tell: func(e arche.Entity, row int, m *mind, w wish) {
 				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
 				g := control.Goal{Action: w.rest}
@@ -109,7 +110,7 @@ func (s *Scene) open(o *Options) error {
 		}
 		sliders := generic.NewMap1[latent.Sliders](&s.World)
 		bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
-		s.kinds = append(s.kinds, &kind{name: "on sliders", share: strollerShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
+		s.kinds = append(s.kinds, &kind{name: "on sliders", glance: 1.2, share: strollerShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
 			born: func(e arche.Entity, m *mind) {
 				for _, k := range bearing {
 					sliders.Get(e).Ask(k, 1.5*(2*m.uniform()-1))
@@ -127,7 +128,7 @@ func (s *Scene) open(o *Options) error {
 			return err
 		}
 		wanders := generic.NewMap1[strnn.Wander](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "predicted", share: wandererShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
+		s.kinds = append(s.kinds, &kind{name: "predicted", glance: 1.8, share: wandererShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
 			tell: func(e arche.Entity, row int, m *mind, w wish) {
 				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
 				ask := strnn.Wander{}

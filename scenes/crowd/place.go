@@ -20,7 +20,7 @@ const (
 	rocksPer  = 60  // m² for each rock
 	largest   = 1.6 // m, radius of a rock
 	flowCell  = 0.8 // m
-	clearance = 0.9 // m that is kept from a rock's edge
+	clearance = 1.1 // m that is kept from a rock's edge
 	laneWide  = 1.6 // m that rocks and spots keep from a lane
 )
 

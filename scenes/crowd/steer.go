@@ -119,7 +119,8 @@ func (t *steer) wish(k *kind, m *mind, row, i int, dt float32) wish {
 		return w
 	}
 	push, blocked := t.avoid(k, i, facing, w.speed)
-	push = push.Add(s.place.off(me).Scale(rocky))
+	off := s.place.off(me).Add(s.place.off(me.Add(facing.Scale(k.glance * w.speed))))
+	push = push.Add(off.Add(around(off, w.ahead)).Scale(rocky))
 	if out := me.Len() - (s.place.radius + border); out > 0 {
 		push = push.Add(me.Normalize(m3.Vec3{}).Scale(-out))
 	}
@@ -140,6 +141,20 @@ func (t *steer) wish(k *kind, m *mind, row, i int, dt float32) wish {
 	return w
 }
 
+// around returns what leads past a rock that pushes off someone who would go ahead into
+// it: along its edge, to the side that is nearer to ahead, as strongly.
+func around(off, ahead m3.Vec3) m3.Vec3 {
+	n := off.Normalize(m3.Vec3{})
+	if n == (m3.Vec3{}) || n.Dot(ahead) >= 0 {
+		return m3.Vec3{}
+	}
+	side := m3.V(-n.Z, 0, n.X)
+	if side.Dot(ahead) < 0 {
+		side = side.Neg()
+	}
+	return side.Scale(off.Len())
+}
+
 // plan returns the wish of who goes from spot to spot.
 func (t *steer) plan(k *kind, m *mind, me, facing m3.Vec3, dt float32) wish {
 	s := t.s
@@ -151,15 +166,15 @@ func (t *steer) plan(k *kind, m *mind, me, facing m3.Vec3, dt float32) wish {
 	}
 	m.left -= dt
 	dist, ahead := s.place.flows[m.goal].Way(me)
-	if m.left <= 0 || m.rest == control.Move && (dist < arrived || dist >= control.Unreachable) {
+	if m.left <= 0 || m.rest == control.Move && dist < arrived {
 		s.choose(k, m)
 		_, ahead = s.place.flows[m.goal].Way(me)
 	}
 	if m.rest != control.Move {
 		return wish{rest: m.rest}
 	}
-	if ahead == (m3.Vec3{}) {
-		ahead = facing
+	if ahead == (m3.Vec3{}) { // on a rock
+		ahead = s.place.off(me).Normalize(facing)
 	}
 	return wish{ahead: ahead, speed: m.pace, rest: control.Idle}
 }

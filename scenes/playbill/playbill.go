@@ -100,6 +100,8 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, herd.MaxAgents)
 	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Agents == 0:
 		return fmt.Errorf("--agents 0: that is your dog alone; the scene %s wants 1 to %d", s.Scene, herd.MaxAgents)
+	case len(s.Far) > 2:
+		return fmt.Errorf("--far names %d networks: want one that goes by 2 ticks, and one by 4", len(s.Far))
 	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
 		return fmt.Errorf("--churn %g: want 0, or in the scene crowd up to 1000", s.Churn)
 	case s.Styled < 0 || s.Styled > 0 && (s.Scene != "people" || s.Styled > s.Agents):

@@ -194,7 +194,13 @@ func (s *Scene) Step(in scenes.Input) error {
 			k.bodies.Attend(&s.attention, in.Eye, in.Ahead, in.Saving)
 		}
 	}
-	return s.Schedule.Step()
+	if err := s.Schedule.Step(); err != nil {
+		return err
+	}
+	for _, k := range s.kinds {
+		k.marks.Step(k.bodies.Agents())
+	}
+	return nil
 }
 
 // perTick is how many come or go in one tick at most, besides those who come and go
@@ -394,6 +400,13 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	}
 	if s.watched.IsZero() {
 		dst.Focus = mid
+	}
+	for i, k := range s.kinds {
+		row := -1
+		if r, ok := k.bodies.Rows.Row(s.watched); ok {
+			row = r
+		}
+		k.marks.Draw(dst, dst.Casts[i].Bones, row, alpha)
 	}
 	dst.HUD = append(dst.HUD, line, fmt.Sprintf("a step every tick: %d, every second: %d, every fourth: %d, frozen: %d", rates[animsys.Full], rates[animsys.Half], rates[animsys.Quarter], rates[animsys.Frozen]))
 	dst.Panel.Copy(&s.panel)

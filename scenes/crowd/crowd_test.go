@@ -16,6 +16,8 @@ import (
 	dogstride4 "mannequin/models/dog-stride4"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
+	"mannequin/scenes/internal/testmarks"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -251,4 +253,8 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
+}
+
+func TestOverlays(t *testing.T) {
+	testmarks.Check(t, open(t, Options{Agents: 10, Workers: 1}), marks.All)
 }

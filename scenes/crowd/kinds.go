@@ -13,6 +13,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/marks"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -29,10 +30,12 @@ type kind struct {
 	place   func(e arche.Entity, at m3.Vec3, yaw float32) error
 	tell    func(e arche.Entity, row int, m *mind, w wish) // what to do
 	close   func() error
-	born    func(e arche.Entity, m *mind) // sets what they keep all their life
-	minds   []mind                        // (rows)
-	laned   bool                          // they go along lanes
-	stays   bool                          // they stay where they are
+	born    func(e arche.Entity, m *mind)          // sets what they keep all their life
+	minds   []mind                                 // (rows)
+	ahead   func(dst []m3.Vec3, row int) []m3.Vec3 // where they are about to go; nil: nobody knows
+	marks   *marks.Marks
+	laned   bool // they go along lanes
+	stays   bool // they stay where they are
 	dogs    bool
 	glance  float32 // s ahead for which they look out for rocks: longer, the later they do as they are told
 }
@@ -110,7 +113,7 @@ func (s *Scene) open(o *Options) error {
 		}
 		sliders := generic.NewMap1[latent.Sliders](&s.World)
 		bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
-		s.kinds = append(s.kinds, &kind{name: "on sliders", glance: 1.2, share: strollerShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
+		s.kinds = append(s.kinds, &kind{name: "on sliders", ahead: marks.Places(c.Stream.Ahead, 10), glance: 1.2, share: strollerShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
 			born: func(e arche.Entity, m *mind) {
 				for _, k := range bearing {
 					sliders.Get(e).Ask(k, 1.5*(2*m.uniform()-1))
@@ -128,7 +131,7 @@ func (s *Scene) open(o *Options) error {
 			return err
 		}
 		wanders := generic.NewMap1[strnn.Wander](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "predicted", glance: 1.8, share: wandererShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
+		s.kinds = append(s.kinds, &kind{name: "predicted", ahead: marks.Places(c.Stream.Ahead, 3), glance: 1.8, share: wandererShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
 			tell: func(e arche.Entity, row int, m *mind, w wish) {
 				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
 				ask := strnn.Wander{}
@@ -146,7 +149,7 @@ func (s *Scene) open(o *Options) error {
 			return err
 		}
 		curves, styles := generic.NewMap1[manifold.Curve](&s.World), generic.NewMap1[ecs.Style](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "on lanes", share: peopleShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close, laned: true,
+		s.kinds = append(s.kinds, &kind{name: "on lanes", ahead: marks.Places(c.Stream.Ahead, 10), share: peopleShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close, laned: true,
 			born: func(e arche.Entity, m *mind) {
 				*curves.Get(e) = manifold.Curve{Path: s.place.lanes[m.lane], Start: m.start, Speed: m.pace}
 				if st, ok := s.style(o, m); ok {
@@ -169,6 +172,7 @@ func (s *Scene) open(o *Options) error {
 	}
 	for _, k := range s.kinds {
 		k.minds = make([]mind, k.bodies.Rows.Cap())
+		k.marks = marks.New(marks.Of(k.bodies, k.ahead))
 	}
 	return nil
 }

@@ -155,6 +155,7 @@ func (b *Bodies) moved(row int) {
 	b.Inertial.Jump(row)
 	b.forget(row)
 	b.fresh[row], b.rates[row].left = true, 0
+	b.rates[row].rate = min(b.rates[row].rate, Full) // a lower one waits for its turn
 }
 
 // canSpawn says why nobody can come into the world at pos.

@@ -31,6 +31,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
@@ -185,7 +186,7 @@ func (c *Crowd) closeSessions() error {
 func (c *Crowd) addFar(m *mann.Model, open netruntime.Opener, o netruntime.SessionOptions) error {
 	step := m.Layout.Step()
 	if step != int(Half) && step != int(Quarter) {
-		return fmt.Errorf("animsys: Options.Far: model %q goes by %d ticks at a time, want %d or %d", m.Net.Meta().Name, step, Half, Quarter)
+		return fmt.Errorf("animsys: Options.Far: model %q goes by a stride of %d, want %d or %d", m.Net.Meta().Name, step, Half, Quarter)
 	}
 	if err := c.Batch.AddStride(m); err != nil {
 		return fmt.Errorf("animsys: Options.Far: %w", err)
@@ -220,16 +221,38 @@ func (c *Crowd) line() {
 	}
 }
 
+// Gating returns how much of each expert the network was for row in the last tick,
+// (experts), valid until the next; nil where row took no step in it, or where the network's
+// session does not say.
+func (c *Crowd) Gating(row int) []float32 {
+	i := slices.Index(c.due, int32(row))
+	if i < 0 || c.closed {
+		return nil
+	}
+	stride := Full
+	for i >= c.until[stride] {
+		stride++
+	}
+	from, to := c.until[stride-1], c.until[stride]
+	all := c.session(stride).Gating()
+	n := len(all) / (to - from)
+	return all[(i-from)*n : (i-from+1)*n]
+}
+
+// session returns that of a stride's network.
+func (c *Crowd) session(stride Rate) netruntime.Session {
+	if stride == Full {
+		return c.Session
+	}
+	return c.far[stride]
+}
+
 // infer runs the networks.
 func (c *Crowd) infer() error {
 	for stride := Full; stride <= Quarter; stride++ {
 		from, to := c.until[stride-1], c.until[stride]
 		if to > from {
-			session := c.far[stride]
-			if stride == Full {
-				session = c.Session
-			}
-			if err := session.Run(c.Y[from*c.outputs:to*c.outputs], c.X[from*c.inputs:to*c.inputs], to-from); err != nil {
+			if err := c.session(stride).Run(c.Y[from*c.outputs:to*c.outputs], c.X[from*c.inputs:to*c.inputs], to-from); err != nil {
 				return err
 			}
 		}
@@ -258,7 +281,7 @@ func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
 }
 
 // Despawn removes an agent and its entity, between ticks or in a system before
-// Plan or after Skin. Another agent may take over its row.
+// Pick or after Skin. Another agent may take over its row.
 func (c *Crowd) Despawn(e arche.Entity) error {
 	row, last, err := c.remove(e)
 	if err == nil && row != last {

@@ -186,7 +186,7 @@ func (p *People) phase() float32 {
 }
 
 // Despawn removes someone and the entity, between ticks or in a system before
-// Windows or after Skin. Another may take over the row.
+// Pick or after Skin. Another may take over the row.
 func (p *People) Despawn(e arche.Entity) error {
 	row, _, err := p.remove(e)
 	if err == nil {

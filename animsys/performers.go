@@ -112,7 +112,7 @@ func (s *Performers) Spawn(pos m3.Vec3, yaw float32, part keypose.Part, from flo
 	return e, nil
 }
 
-// Despawn removes someone and the entity, between ticks or in a system before Rehearse or
+// Despawn removes someone and the entity, between ticks or in a system before Pick or
 // after Skin. Another may take over the row.
 func (s *Performers) Despawn(e arche.Entity) error {
 	row, _, err := s.remove(e)

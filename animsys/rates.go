@@ -53,6 +53,9 @@ func (b *Bodies) pick(row int) {
 		return
 	}
 	was, next := r.rate, r.want
+	if b.fresh[row] && next == Frozen {
+		next = Full // once, to be seen where they are now
+	}
 	if b.finest != nil && next > Full {
 		next = b.finest(row, next)
 	}
@@ -223,30 +226,34 @@ func (b *Bodies) Attend(a *Attention, eye, ahead m3.Vec3, saving float32) {
 	near, far := 1-saving, 1-saving*saving // those who are frozen in sight are the last to save by
 	bounds := [...]float32{a.Full * near, a.Half * near, a.Quarter * far}
 	for row := range b.Rows.Len() {
-		to := b.now[row*b.joints].Pos.Sub(eye)
+		at := b.now[row*b.joints].Pos
+		if b.fresh[row] { // placed elsewhere since
+			at = b.Roots[row].Pos
+		}
+		to := at.Sub(eye)
 		dist := to.Len()
 		out := ahead != (m3.Vec3{}) && dist > a.Behind && to.Dot(ahead) < a.Sight*dist
-		now, at := tierOf(b.rates[row].want), len(bounds)
+		now, tier := tierOf(b.rates[row].want), len(bounds)
 		for i, bound := range bounds {
 			if a.bound(i) == 0 {
-				at = i
+				tier = i
 				break
 			}
 			if i >= now {
 				bound *= hold
 			}
 			if dist <= bound {
-				at = i
+				tier = i
 				break
 			}
 		}
 		switch {
 		case out && a.Unseen > 0 && dist > a.Unseen:
-			at = len(bounds)
+			tier = len(bounds)
 		case out:
-			at++
+			tier++
 		}
-		b.SetRate(row, tiers[min(at, len(tiers)-1)])
+		b.SetRate(row, tiers[min(tier, len(tiers)-1)])
 	}
 }
 

@@ -143,6 +143,9 @@ func (r *restyle) run(b *Bodies) {
 			}
 			continue
 		}
+		if !b.steps(row) { // the pose is that of the last step
+			continue
+		}
 		if !r.styled[row] && r.stylist.Still(row) {
 			r.forget(row)
 			continue

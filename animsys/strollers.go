@@ -109,7 +109,7 @@ func (s *Strollers) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
 }
 
 // Despawn removes someone and the entity, between ticks or in a system before
-// Continue or after Skin. Another may take over the row.
+// Pick or after Skin. Another may take over the row.
 func (s *Strollers) Despawn(e arche.Entity) error {
 	row, _, err := s.remove(e)
 	if err == nil {

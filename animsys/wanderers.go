@@ -108,7 +108,7 @@ func (s *Wanderers) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
 	return e, nil
 }
 
-// Despawn removes someone and the entity, between ticks or in a system before Predict or
+// Despawn removes someone and the entity, between ticks or in a system before Pick or
 // after Skin. Another may take over the row.
 func (s *Wanderers) Despawn(e arche.Entity) error {
 	row, _, err := s.remove(e)

@@ -24,7 +24,8 @@ const MaxFlowCells = 1 << 22
 
 // NewFlow returns the flow to goal over the ground between two corners, in square cells
 // of so many metres. closed reports whether nobody can stand at a place; nil is
-// nowhere. A goal in a closed cell is reached from the cells beside it.
+// nowhere. A goal at the edge of what is closed is reached from beside it; it is an error
+// where no cell around it is open.
 func NewFlow(x0, z0, x1, z1, cell float32, goal m3.Vec3, closed func(x, z float32) bool) (*Flow, error) {
 	if !(x1 > x0) || !(z1 > z0) || !(cell > 0) || !goal.Finite() || (x1-x0)/cell*((z1-z0)/cell) > MaxFlowCells {
 		return nil, fmt.Errorf("control: a flow from (%g, %g) to (%g, %g) in cells of %g m: want a ground of some size, and at most %d cells", x0, z0, x1, z1, cell, MaxFlowCells)
@@ -43,7 +44,12 @@ func NewFlow(x0, z0, x1, z1, cell float32, goal m3.Vec3, closed func(x, z float3
 	for march.Len() > 0 {
 		march.spread(heap.Pop(&march).(int32))
 	}
-	return f, nil
+	for i, w := range f.way {
+		if w < Unreachable && !march.shut[i] {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("control: no way leads to the goal (%g, %g): everything around it is closed", goal.X, goal.Z)
 }
 
 // middle returns the place of cell i.

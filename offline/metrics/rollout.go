@@ -97,10 +97,12 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 		if err := schedule.Step(); err != nil {
 			return nil, err
 		}
-		gating := crowd.Session.Gating()
 		for i := range takes {
-			t, k := &takes[i], len(gating)/n
-			t.Experts, t.Gating = k, append(t.Gating, gating[i*k:(i+1)*k]...)
+			t, weights := &takes[i], crowd.Gating(i)
+			if weights != nil {
+				t.Experts = len(weights)
+			}
+			t.Gating = append(t.Gating, weights...)
 			if err := t.add(crowd, i, f); err != nil {
 				return nil, err
 			}

@@ -6,7 +6,6 @@ package crowd
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 
@@ -56,7 +55,6 @@ type Options struct {
 	Keypose *keypose.Model // of those who perform on their spots
 
 	Attention *animsys.Attention // nil is animsys.DefaultAttention
-	Log       *slog.Logger       // told once if a dog leaves the range of its network's training data; nil: nobody
 }
 
 // MaxAgents is the most in the scene.
@@ -210,8 +208,14 @@ const perTick = 4
 // comeAndGo sees to it that there are as many as there shall be.
 func (s *Scene) comeAndGo() error {
 	for s.due += s.churn; s.due >= 1; s.due-- {
-		if err := errors.Join(s.go_(), s.come()); err != nil {
+		before := s.Agents()
+		if err := s.go_(); err != nil {
 			return err
+		}
+		if s.Agents() < before {
+			if err := s.come(); err != nil {
+				return err
+			}
 		}
 	}
 	for range perTick {
@@ -275,6 +279,9 @@ func (s *Scene) lacking(n int, more bool) *kind {
 // come brings one more.
 func (s *Scene) come() error {
 	k := s.lacking(s.Agents()+1, false)
+	if k == nil || s.Agents() == s.room {
+		return nil
+	}
 	m := mind{rng: s.seed + uint64(s.born)*0x9e3779b97f4a7c15, rest: control.Move, left: giveUp}
 	s.born++
 	m.look = m.bits()
@@ -351,8 +358,11 @@ func (s *Scene) go_() error {
 	}
 	row := s.rng.IntN(k.bodies.Agents())
 	e := k.bodies.Rows.Entity(row)
-	if e == s.watched {
-		return nil
+	if e == s.watched { // the next one, if there is one
+		row = (row + 1) % k.bodies.Agents()
+		if e = k.bodies.Rows.Entity(row); e == s.watched {
+			return nil
+		}
 	}
 	last := k.bodies.Agents() - 1
 	if err := k.despawn(e); err != nil {

@@ -92,6 +92,9 @@ func (t *steer) gather() {
 	for _, k := range s.kinds {
 		for row, root := range k.bodies.Roots[:k.bodies.Agents()] {
 			t.at[t.n] = root.Pos.Flat()
+			if k.bodies.Rate(row) == animsys.Frozen {
+				k.minds[row].speed = 0
+			}
 			t.v[t.n] = root.Rot.Rotate(m3.V(0, 0, k.minds[row].speed))
 			t.n++
 		}

@@ -19,6 +19,7 @@ import (
 	"mannequin/scenes"
 	"mannequin/scenes/crowd"
 	"mannequin/scenes/cutscene"
+	"mannequin/scenes/cutscene/script"
 	"mannequin/scenes/herd"
 	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
@@ -39,8 +40,8 @@ type Setup struct {
 	Churn   float32 `json:"churn,omitempty"`  // crowd: how many come, and how many go, per second
 	Terrain string  `json:"terrain"`          // hills, flat, slope, steps, or a number: hills from that seed
 	Seed    uint64  `json:"seed"`             // of the hills and of everyone's wishes
-	BF16    bool    `json:"bf16,omitempty"`   // networks in bfloat16 where the processor has it
-	Script  string  `json:"script,omitempty"` // of a cutscene: a shipped one's name, or a file
+	BF16    bool    `json:"bf16"`             // networks in bfloat16 where the processor has it
+	Script  string  `json:"script"`           // of a cutscene: a shipped one's name, or a file
 
 	Model      string   `json:"model"` // the dogs'
 	Far        []string `json:"far"`   // of dogs far away, that go by more ticks at a time
@@ -85,6 +86,7 @@ func FarOf(model string) []string {
 type Means struct {
 	Net     func(name string) (*netruntime.Net, error) // opens a network; required
 	Styles  func() (*mar.Database, error)              // opens the database of styles; required for Setup.Styled, and for scripts with styles
+	Script  func(name string) (*script.Script, error)  // opens the script of a cutscene; nil is cutscene.Open
 	Open    netruntime.Opener                          // what computes networks; nil is the processor
 	Workers int                                        // goroutines; 0 means one per CPU
 	Log     *slog.Logger                               // told what a player should know; nil: nobody
@@ -99,7 +101,7 @@ func (s *Setup) Check() error {
 	case s.Agents < 0 || s.Agents > herd.MaxAgents:
 		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, herd.MaxAgents)
 	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Agents == 0:
-		return fmt.Errorf("--agents 0: that is your dog alone; the scene %s wants 1 to %d", s.Scene, herd.MaxAgents)
+		return fmt.Errorf("--agents 0: the scene %s wants 1 to %d", s.Scene, herd.MaxAgents)
 	case len(s.Far) > 2:
 		return fmt.Errorf("--far names %d networks: want one that goes by 2 ticks, and one by 4", len(s.Far))
 	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
@@ -228,7 +230,7 @@ func (s *Setup) quadruped(m *Means, field *terrain.Field) (scenes.Scene, error) 
 }
 
 func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
-	opt := crowd.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Churn: s.Churn, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log}
+	opt := crowd.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Churn: s.Churn, Workers: m.Workers, BF16: s.BF16, Open: m.Open}
 	var err error
 	if opt.Dog, opt.Far, err = s.dogs(m); err != nil {
 		return nil, err
@@ -253,8 +255,10 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 			return nil, err
 		}
 	}
-	if opt.Styles, err = m.Styles(); err != nil {
-		return nil, err
+	if m.Styles != nil {
+		if opt.Styles, err = m.Styles(); err != nil {
+			return nil, err
+		}
 	}
 	return crowd.New(opt)
 }
@@ -288,7 +292,11 @@ func (s *Setup) people(m *Means, field *terrain.Field) (scenes.Scene, error) {
 }
 
 func (s *Setup) cutscene(m *Means) (scenes.Scene, error) {
-	sc, err := cutscene.Open(s.Script)
+	open := m.Script
+	if open == nil {
+		open = cutscene.Open
+	}
+	sc, err := open(s.Script)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,8 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/cutscene"
+	"mannequin/scenes/cutscene/script"
 	"mannequin/scenes/playbill"
 )
 
@@ -128,6 +130,17 @@ func (n *notes) on(m playbill.Means) playbill.Means {
 			}
 			return out, n.part(styles, out.Checksum)
 		}
+	}
+	read := m.Script
+	if read == nil {
+		read = cutscene.Open
+	}
+	m.Script = func(name string) (*script.Script, error) {
+		out, err := read(name)
+		if err != nil {
+			return nil, err
+		}
+		return out, n.part("the script "+name, func() (string, error) { return out.Checksum, nil })
 	}
 	if open == nil {
 		open = (*netruntime.Net).NewSession

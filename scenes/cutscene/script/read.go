@@ -1,6 +1,7 @@
 package script
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -40,7 +41,7 @@ func Read(name string, data []byte) (*Script, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	p := &parser{reader: reader{name: name}, lines: l, Script: &Script{Name: name}}
+	p := &parser{reader: reader{name: name}, lines: l, Script: &Script{Name: name, Checksum: fmt.Sprintf("sha256:%x", sha256.Sum256(data))}}
 	p.all(values)
 	if err := p.err(); err != nil {
 		return nil, err

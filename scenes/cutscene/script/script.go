@@ -25,11 +25,12 @@ const (
 // Script is a scene as it is written. Times are seconds from its beginning.
 // Directions on the ground are yaws in radians: 0 faces +Z, π/2 faces +X.
 type Script struct {
-	Name    string // of the file, for errors
-	Title   string
-	Length  float32
-	Terrain string // hills, flat, slope or steps
-	Seed    uint64
+	Name     string // of the file, for errors
+	Checksum string // of its contents, "sha256:…"
+	Title    string
+	Length   float32
+	Terrain  string // hills, flat, slope or steps
+	Seed     uint64
 
 	Actors   []Actor
 	Moves    []Move // each actor's in the order of time

@@ -115,7 +115,9 @@ func (p *Park) Step() error {
 	}
 	n := p.Crowd.Agents()
 	p.marks.Step(n)
-	p.experts.Step(p.Crowd.Session.Gating(), n, p.Watched)
+	if p.Watched >= 0 {
+		p.experts.Step(p.Crowd.Gating(p.Watched), 1, 0)
+	}
 	if p.Log == nil || p.warned {
 		return nil
 	}

@@ -35,6 +35,10 @@ func (o *options) conflicts(given func(flag string) bool) error {
 		}
 	}
 	switch {
+	case given("script") && o.setup.Scene != "cutscene":
+		return command.Usagef("--script: it is the scene cutscene that plays one; add --scene cutscene")
+	case o.setup.Scene == "cutscene" && (given("agents") || given("terrain") || given("seed")):
+		return command.Usagef("--agents, --terrain and --seed with --scene cutscene: the script says who plays, and where")
 	case o.verify && o.replay == "":
 		return command.Usagef("--verify: --replay says what")
 	case o.json && !o.noRender:

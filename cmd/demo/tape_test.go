@@ -47,7 +47,7 @@ func TestTape(t *testing.T) {
 	}
 
 	for _, workers := range []string{"1", "3"} {
-		if code, stdout, stderr := demo(t, "--replay", tape, "--verify", "--workers", workers); code != 0 || stdout != "372 ticks, all as recorded\n" || stderr != "" {
+		if code, stdout, stderr := demo(t, "--replay", tape, "--verify", "--workers", workers); code != 0 || stdout != "612 ticks, all as recorded\n" || stderr != "" {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
 	}
@@ -69,7 +69,7 @@ func TestTape(t *testing.T) {
 		code           int
 	}{
 		{write("flipped.tape", flipped), "", "flipped.tape: tape: offset ", 1},
-		{write("cut.tape", file[:len(file)-40]), "360 ticks, all as recorded\n", "the tape's end is missing", 0},
+		{write("cut.tape", file[:len(file)-40]), "600 ticks, all as recorded\n", "the tape's end is missing", 0},
 		{write("short.tape", file[:100]), "", "short.tape: tape: offset 17", 1},
 		{write("empty.tape", nil), "", "no tape", 1},
 		{path("absent.tape"), "", "absent.tape", 1},

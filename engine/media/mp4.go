@@ -100,7 +100,7 @@ func (w *mp4Writer) Frame(img *image.RGBA) error {
 // ffmpeg said last.
 func (w *mp4Writer) failed(err error) error {
 	if ctxErr := w.ctx.Err(); ctxErr != nil {
-		return fmt.Errorf("media: %s: %w", w.path, ctxErr)
+		return fmt.Errorf("media: stopped; %s was not written: %w", w.path, ctxErr)
 	}
 	if s := w.log.String(); s != "" {
 		return fmt.Errorf("media: %s: ffmpeg: %s", w.path, s)

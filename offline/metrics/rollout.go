@@ -101,6 +101,8 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 			t, weights := &takes[i], crowd.Gating(i)
 			if weights != nil {
 				t.Experts = len(weights)
+			} else { // between two steps they are those of the last
+				weights = t.Gating[len(t.Gating)-t.Experts:]
 			}
 			t.Gating = append(t.Gating, weights...)
 			if err := t.add(crowd, i, f); err != nil {

@@ -13,7 +13,7 @@ import (
 
 func TestParse(t *testing.T) {
 	dog, people := defaults("quadruped"), defaults("people")
-	dog.Agents, dog.Terrain, dog.Seed, dog.Model, dog.Far = 8, "steps", 7, "dog-free", nil
+	dog.Agents, dog.Terrain, dog.Seed, dog.Model, dog.Far = 8, "steps", 7, "dog-free", playbill.FarOf("dog-free")
 	people.Styled = 2
 	for address, want := range map[string]playbill.Setup{
 		"": defaults("quadruped"), "#": defaults("quadruped"), "#scene=latent": defaults("latent"),

@@ -80,7 +80,7 @@ func TestBenchPeople(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
 		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
 	}
-	if !(r.Mean > 0) || r.Median > r.Max || r.P99 > r.Max || len(r.Stages) != 7 || !(r.FlatOut > 0) {
+	if !(r.Mean > 0) || r.Median > r.Max || r.P99 > r.Max || len(r.Stages) != 8 || !(r.FlatOut > 0) {
 		t.Errorf("%+v", r)
 	}
 	for _, bad := range [][]string{{"--agents", "0"}, {"--seconds", "0"}, {"--threads", "0"}, {"--iterations", "-1"}, {"x"}} {

@@ -276,3 +276,80 @@ func TestAttend(t *testing.T) {
 }
 
 var lastRate = animsys.Full
+
+// Who is frozen and placed elsewhere is seen there, and goes on where that is near.
+func TestPlacedWhileFrozen(t *testing.T) {
+	w := newWorld(t, 1, 1, testdog.Far(t, 2), testdog.Far(t, 4))
+	e := w.spawn(0)
+	attention := animsys.Attention{Full: 10, Half: 20, Quarter: 25}
+	run := func(ticks int) {
+		for range ticks {
+			w.crowd.Attend(&attention, m3.Vec3{}, m3.Vec3{}, 0)
+			w.step()
+		}
+	}
+	place := func(to m3.Vec3) {
+		t.Helper()
+		if err := w.crowd.Place(e, to, 0); err != nil {
+			t.Fatal(err)
+		}
+		run(12)
+		if d := w.bones(e)[0].Pos.Flat().Dist(to); d > 1 {
+			t.Errorf("placed at %v the bones are %g m from there", to, d)
+		}
+	}
+	run(8)
+	place(m3.V(28, 0, 0))
+	if r := w.crowd.Rate(0); r != animsys.Frozen {
+		t.Fatalf("far away the rate is %d", r)
+	}
+	place(m3.V(0, 0, 27))
+	place(m3.V(2, 0, 2))
+	if r := w.crowd.Rate(0); r != animsys.Full {
+		t.Errorf("nearby the rate is %d", r)
+	}
+}
+
+// The experts' weights are those of the row, at whatever rate it and the others go.
+func TestGating(t *testing.T) {
+	all, some := newWorld(t, 6, 2), newWorld(t, 6, 2, testdog.Far(t, 2), testdog.Far(t, 4))
+	for i := range 6 {
+		all.spawn(i)
+		some.spawn(i)
+		some.crowd.SetRate(i, []animsys.Rate{animsys.Quarter, animsys.Half, animsys.Frozen, animsys.Full}[i%4])
+	}
+	seen := [6]int{}
+	for tick := range 24 {
+		for i := range 6 {
+			all.goal(all.crowd.Rows.Entity(i), i, 0)
+			some.goal(some.crowd.Rows.Entity(i), i, 0)
+		}
+		all.step()
+		some.step()
+		for i := range 6 {
+			weights := some.crowd.Gating(i)
+			if weights == nil {
+				continue
+			}
+			var sum float32
+			for _, v := range weights {
+				sum += v
+			}
+			if m3.Abs(sum-1) > 1e-4 {
+				t.Fatalf("tick %d: the weights of row %d sum up to %g", tick, i, sum)
+			}
+			if i == 3 && !slices.Equal(weights, all.crowd.Gating(3)) {
+				t.Fatalf("tick %d: the weights of row 3 are another's", tick)
+			}
+			if tick >= 8 {
+				seen[i]++
+			}
+		}
+	}
+	if seen != [6]int{4, 8, 0, 16, 4, 8} {
+		t.Errorf("in 16 ticks there are weights for %v", seen)
+	}
+	if all.crowd.Gating(-1) != nil || all.crowd.Gating(6) != nil {
+		t.Error("there are weights of rows that there are not")
+	}
+}

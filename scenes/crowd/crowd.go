@@ -209,7 +209,7 @@ const perTick = 4
 func (s *Scene) comeAndGo() error {
 	for s.due += s.churn; s.due >= 1; s.due-- {
 		before := s.Agents()
-		if err := s.go_(); err != nil {
+		if err := s.leave(); err != nil {
 			return err
 		}
 		if s.Agents() < before {
@@ -225,7 +225,7 @@ func (s *Scene) comeAndGo() error {
 				return err
 			}
 		case n > s.want:
-			if err := s.go_(); err != nil {
+			if err := s.leave(); err != nil {
 				return err
 			}
 		}
@@ -350,8 +350,8 @@ func (s *Scene) alone(at m3.Vec3) bool {
 	return true
 }
 
-// go_ has someone go, whoever it is, but not the one who is watched.
-func (s *Scene) go_() error {
+// leave has someone go, whoever it is, but not the one who is watched.
+func (s *Scene) leave() error {
 	k := s.lacking(s.Agents()-1, true)
 	if k == nil || s.Agents() <= 1 {
 		return nil

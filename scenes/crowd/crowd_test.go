@@ -258,3 +258,25 @@ func TestErrors(t *testing.T) {
 func TestOverlays(t *testing.T) {
 	testmarks.Check(t, open(t, Options{Agents: 10, Workers: 1}), marks.All)
 }
+
+// Whoever comes, goes and is watched, there are never more than there is room for.
+func TestRoom(t *testing.T) {
+	for _, room := range []int{2, 4} {
+		s, err := New(Options{Agents: room, Room: room, Workers: 1, Churn: 1000, Dog: testdog.Model(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		step(t, s, 1, scenes.Input{Jump: true})
+		who := s.watched
+		for range 120 {
+			step(t, s, 1, scenes.Input{})
+			if n := s.Agents(); n > room || n < room-1 {
+				t.Fatalf("there are %d, with room for %d", n, room)
+			}
+		}
+		if s.watched != who || !s.World.Alive(who) {
+			t.Error("the one who is watched has gone")
+		}
+	}
+}

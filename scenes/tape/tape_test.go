@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -235,5 +237,28 @@ func TestPlayer(t *testing.T) {
 	p.Frame(&half, 0.5)
 	if got := half.HUD[len(half.HUD)-1]; !strings.Contains(got, "not as recorded since 0.1 s") {
 		t.Errorf("%q", got)
+	}
+}
+
+// What a setup says is on the tape, also where it says nothing or no.
+func TestSetupsAreWhole(t *testing.T) {
+	for _, scene := range playbill.Scenes {
+		for _, s := range []playbill.Setup{playbill.Default(scene), {Scene: scene, Agents: 1, Terrain: "flat"}} {
+			var b bytes.Buffer
+			w, err := NewWriter(&b, Header{Setup: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			r, err := NewReader(&b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Header.Setup; !reflect.DeepEqual(got, s) && !(len(got.Far) == 0 && len(s.Far) == 0 && fmt.Sprint(got) == fmt.Sprint(s)) {
+				t.Errorf("%s: the tape says %+v, it began with %+v", scene, got, s)
+			}
+		}
 	}
 }

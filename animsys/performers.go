@@ -7,7 +7,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/keypose"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/netruntime"
@@ -143,40 +142,15 @@ func (s *Performers) show(r0, r1 int) {
 }
 
 // Rehearse gathers the entities' parts, and has the motion made of those whose turn it is.
-type Rehearse struct {
-	performers *Performers
-	filter     generic.Filter2[ecs.Slot, keypose.Part]
-	fault      generic.Resource[ecs.Fault]
-}
+type Rehearse struct{ turns[keypose.Part] }
 
 // Initialize finds the performers.
 func (c *Rehearse) Initialize(w *arche.World) {
-	c.filter = *generic.NewFilter2[ecs.Slot, keypose.Part]()
-	c.fault = generic.NewResource[ecs.Fault](w)
 	if res := generic.NewResource[Performers](w); res.Has() {
-		c.performers = res.Get()
+		s := res.Get()
+		c.on(w, &s.Bodies, s.Stream.Parts, s.Stream.Continue)
 	}
 }
-
-// Update gathers and runs the network.
-func (c *Rehearse) Update(w *arche.World) {
-	s := c.performers
-	if s == nil || s.closed {
-		return
-	}
-	for q := c.filter.Query(w); q.Next(); {
-		slot, part := q.Get()
-		if s.Rows.Holds(q.Entity(), slot) {
-			s.Stream.Parts[slot.Row] = *part
-		}
-	}
-	if err := s.Stream.Continue(); err != nil {
-		c.fault.Get().Err = err
-	}
-}
-
-// Finalize has nothing to do: performers are closed by their owner.
-func (c *Rehearse) Finalize(*arche.World) {}
 
 // Perform goes on by a frame and poses everyone.
 type Perform struct{ spread }

@@ -7,7 +7,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/netruntime"
@@ -140,40 +139,15 @@ func (s *Strollers) show(r0, r1 int) {
 
 // Continue gathers the entities' sliders, and has those go on to the next clip whose
 // turn it is.
-type Continue struct {
-	strollers *Strollers
-	filter    generic.Filter2[ecs.Slot, latent.Sliders]
-	fault     generic.Resource[ecs.Fault]
-}
+type Continue struct{ turns[latent.Sliders] }
 
 // Initialize finds the strollers.
 func (c *Continue) Initialize(w *arche.World) {
-	c.filter = *generic.NewFilter2[ecs.Slot, latent.Sliders]()
-	c.fault = generic.NewResource[ecs.Fault](w)
 	if res := generic.NewResource[Strollers](w); res.Has() {
-		c.strollers = res.Get()
+		s := res.Get()
+		c.on(w, &s.Bodies, s.Stream.Sliders, s.Stream.Continue)
 	}
 }
-
-// Update gathers and runs the networks.
-func (c *Continue) Update(w *arche.World) {
-	s := c.strollers
-	if s == nil || s.closed {
-		return
-	}
-	for q := c.filter.Query(w); q.Next(); {
-		slot, sliders := q.Get()
-		if s.Rows.Holds(q.Entity(), slot) {
-			s.Stream.Sliders[slot.Row] = *sliders
-		}
-	}
-	if err := s.Stream.Continue(); err != nil {
-		c.fault.Get().Err = err
-	}
-}
-
-// Finalize has nothing to do: strollers are closed by their owner.
-func (c *Continue) Finalize(*arche.World) {}
 
 // Stroll goes on by a frame and poses everyone.
 type Stroll struct{ spread }

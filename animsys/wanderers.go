@@ -7,7 +7,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/terrain"
@@ -142,40 +141,15 @@ func (s *Wanderers) show(r0, r1 int) {
 }
 
 // Predict gathers what the entities are asked for, and has those go on whose turn it is.
-type Predict struct {
-	wanderers *Wanderers
-	filter    generic.Filter2[ecs.Slot, strnn.Wander]
-	fault     generic.Resource[ecs.Fault]
-}
+type Predict struct{ turns[strnn.Wander] }
 
 // Initialize finds the wanderers.
-func (p *Predict) Initialize(w *arche.World) {
-	p.filter = *generic.NewFilter2[ecs.Slot, strnn.Wander]()
-	p.fault = generic.NewResource[ecs.Fault](w)
+func (c *Predict) Initialize(w *arche.World) {
 	if res := generic.NewResource[Wanderers](w); res.Has() {
-		p.wanderers = res.Get()
+		s := res.Get()
+		c.on(w, &s.Bodies, s.Stream.Wanders, s.Stream.Continue)
 	}
 }
-
-// Update gathers and runs the network.
-func (p *Predict) Update(w *arche.World) {
-	s := p.wanderers
-	if s == nil || s.closed {
-		return
-	}
-	for q := p.filter.Query(w); q.Next(); {
-		slot, wander := q.Get()
-		if s.Rows.Holds(q.Entity(), slot) {
-			s.Stream.Wanders[slot.Row] = *wander
-		}
-	}
-	if err := s.Stream.Continue(); err != nil {
-		p.fault.Get().Err = err
-	}
-}
-
-// Finalize has nothing to do: wanderers are closed by their owner.
-func (p *Predict) Finalize(*arche.World) {}
 
 // Amble goes on by a tick and poses everyone.
 type Amble struct{ spread }

@@ -26,6 +26,17 @@ type Label struct {
 	Styles  uint64
 }
 
+// InStyle returns what is known of motion that is in the style of that name: nothing where
+// the database, which may be nil, has none of it.
+func (db *Database) InStyle(name string) (l Label) {
+	if db != nil {
+		if i := slices.Index(db.Styles, name); i >= 0 {
+			l.Styles = 1 << i
+		}
+	}
+	return l
+}
+
 // Allows reports whether what comes in may be of an action in a style, given by
 // their indices.
 func (l *Label) Allows(action, style int) bool {

@@ -282,7 +282,7 @@ func (s *Scene) come() error {
 	if k == nil || s.Agents() == s.room {
 		return nil
 	}
-	m := mind{rng: s.seed + uint64(s.born)*0x9e3779b97f4a7c15, rest: control.Move, left: giveUp}
+	m := mind{rng: *rand.NewPCG(s.seed, uint64(s.born)), rest: control.Move, left: giveUp}
 	s.born++
 	m.look = m.bits()
 	m.goal, m.lane = uint8(m.bits()%uint64(len(s.place.spots))), uint8(m.bits()%uint64(len(s.place.lanes)))

@@ -27,7 +27,6 @@ type kind struct {
 	bodies  *animsys.Bodies
 	spawn   func(at m3.Vec3, yaw float32, m *mind) (arche.Entity, error)
 	despawn func(arche.Entity) error
-	place   func(e arche.Entity, at m3.Vec3, yaw float32) error
 	tell    func(e arche.Entity, row int, m *mind, w wish) // what to do
 	close   func() error
 	born    func(e arche.Entity, m *mind)          // sets what they keep all their life
@@ -66,114 +65,126 @@ const (
 	laneSlow, laneFast     = 1.1, 1.9
 )
 
-// places returns for how many of a kind there is room that has such a share, of those
-// that there are.
-func (o *Options) places(share int) int {
-	all := 0
-	for _, k := range []struct {
-		share int
+// open makes room for those of each kind whose networks there are, by their shares.
+func (s *Scene) open(o *Options) error {
+	offers := []struct {
 		there bool
-	}{{dogShare, o.Dog != nil}, {strollerShare, o.Latent != nil && o.Next != nil}, {wandererShare, o.STRNN != nil}, {peopleShare, o.Manifold != nil && o.Steps != nil && o.Locomotion != nil}, {performerShare, o.Keypose != nil}} {
+		share int
+		open  func(o *Options, n int) error
+	}{
+		{o.Dog != nil, dogShare, s.openDogs},
+		{o.Latent != nil && o.Next != nil, strollerShare, s.openStrollers},
+		{o.STRNN != nil, wandererShare, s.openWanderers},
+		{o.Manifold != nil && o.Steps != nil && o.Locomotion != nil, peopleShare, s.openPeople},
+		{o.Keypose != nil, performerShare, s.openPerformers},
+	}
+	all := 0
+	for _, k := range offers {
 		if k.there {
 			all += k.share
 		}
 	}
-	return (o.Room*share+all-1)/all + 2
-}
-
-// open makes the bodies of each kind whose networks there are.
-func (s *Scene) open(o *Options) error {
-	if o.Dog != nil {
-		n := o.places(dogShare)
-		c, err := animsys.NewCrowd(&s.World, o.Dog, animsys.Options{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Far: o.Far})
-		if err != nil {
-			return err
-		}
-		goals := generic.NewMap1[control.Goal](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "dogs", glance: 0.8, share: dogShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close, dogs: true,
-			tell: func(e arche.Entity, row int, m *mind, w wish) {
-				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
-				g := control.Goal{Action: w.rest}
-				if w.speed > 0 {
-					g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: w.speed, Turn: control.Steer(yaw, m3.YawOf(w.ahead))}
-				}
-				*goals.Get(e) = g
-			}})
-	}
-	if o.Latent != nil && o.Next != nil {
-		n := o.places(strollerShare)
-		c, err := animsys.NewStrollers(&s.World, o.Latent, o.Next, animsys.StrollersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open})
-		if err != nil {
-			return err
-		}
-		steering, err := o.Latent.NewSteering(o.Next, max(o.Workers, 1))
-		if err != nil {
-			c.Close()
-			return err
-		}
-		sliders := generic.NewMap1[latent.Sliders](&s.World)
-		bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
-		s.kinds = append(s.kinds, &kind{name: "on sliders", ahead: marks.Places(c.Stream.Ahead, 10), glance: 1.2, share: strollerShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
-			born: func(e arche.Entity, m *mind) {
-				for _, k := range bearing {
-					sliders.Get(e).Ask(k, 1.5*(2*m.uniform()-1))
-				}
-			},
-			tell: func(e arche.Entity, row int, m *mind, w wish) {
-				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
-				steering.Steer(sliders.Get(e), m3.Clamp(m3.WrapAngle(m3.YawOf(w.ahead)-yaw), -1, 1)*control.MaxTurn, m3.Clamp(w.speed, strollSlow, strollFast))
-			}})
-	}
-	if o.STRNN != nil {
-		n := o.places(wandererShare)
-		c, err := animsys.NewWanderers(&s.World, o.STRNN, animsys.WanderersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, Stream: strnn.StreamOptions{Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: 2}})
-		if err != nil {
-			return err
-		}
-		wanders := generic.NewMap1[strnn.Wander](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "predicted", ahead: marks.Places(c.Stream.Ahead, 3), glance: 1.8, share: wandererShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close,
-			tell: func(e arche.Entity, row int, m *mind, w wish) {
-				yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
-				ask := strnn.Wander{}
-				if w.speed > 0 {
-					ask = strnn.Wander{Speed: m3.Clamp(w.speed, wanderSlow, wanderFast), Turn: control.Steer(yaw, m3.YawOf(w.ahead)) * strnn.MaxTurn}
-				}
-				*wanders.Get(e) = ask
-			}})
-	}
-	if o.Manifold != nil && o.Steps != nil && o.Locomotion != nil {
-		n := o.places(peopleShare)
-		c, err := animsys.NewPeople(&s.World, o.Manifold, o.Steps, o.Locomotion, animsys.PeopleOptions{
-			Capacity: n, Terrain: s.place.field, Workers: o.Workers, Styles: o.Styles, Transfers: o.Transfers, Stream: manifold.StreamOptions{Open: o.Open, BF16: o.BF16}})
-		if err != nil {
-			return err
-		}
-		curves, styles := generic.NewMap1[manifold.Curve](&s.World), generic.NewMap1[ecs.Style](&s.World)
-		s.kinds = append(s.kinds, &kind{name: "on lanes", ahead: marks.Places(c.Stream.Ahead, 10), share: peopleShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, place: c.Place, close: c.Close, laned: true,
-			born: func(e arche.Entity, m *mind) {
-				*curves.Get(e) = manifold.Curve{Path: s.place.lanes[m.lane], Start: m.start, Speed: m.pace}
-				if st, ok := s.style(o, m); ok {
-					styles.Assign(e, &st)
-				}
-			},
-			tell: func(e arche.Entity, row int, m *mind, w wish) {
-				if curve := curves.Get(e); (curve.Speed > 0) != (w.speed > 0) {
-					curve.Speed = w.speed
-				}
-			}})
-	}
-	if o.Keypose != nil {
-		if err := s.openPerformers(o); err != nil {
-			return err
-		}
-	}
-	if len(s.kinds) == 0 {
+	if all == 0 {
 		return fmt.Errorf("crowd: Options has no network: want a dog's, or people's")
+	}
+	for _, k := range offers {
+		if k.there {
+			if err := k.open(o, (o.Room*k.share+all-1)/all+2); err != nil {
+				return err
+			}
+		}
 	}
 	for _, k := range s.kinds {
 		k.minds = make([]mind, k.bodies.Rows.Cap())
 		k.marks = marks.New(marks.Of(k.bodies, k.ahead))
 	}
+	return nil
+}
+
+// openDogs makes dogs, who go in packs.
+func (s *Scene) openDogs(o *Options, n int) error {
+	c, err := animsys.NewCrowd(&s.World, o.Dog, animsys.Options{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Far: o.Far})
+	if err != nil {
+		return err
+	}
+	goals := generic.NewMap1[control.Goal](&s.World)
+	s.kinds = append(s.kinds, &kind{name: "dogs", glance: 0.8, share: dogShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, close: c.Close, dogs: true,
+		tell: func(e arche.Entity, row int, m *mind, w wish) {
+			yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			g := control.Goal{Action: w.rest}
+			if w.speed > 0 {
+				g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: w.speed, Turn: control.Steer(yaw, m3.YawOf(w.ahead))}
+			}
+			*goals.Get(e) = g
+		}})
+	return nil
+}
+
+// openStrollers makes people who walk by sliders.
+func (s *Scene) openStrollers(o *Options, n int) error {
+	c, err := animsys.NewStrollers(&s.World, o.Latent, o.Next, animsys.StrollersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open})
+	if err != nil {
+		return err
+	}
+	steering, err := o.Latent.NewSteering(o.Next, max(o.Workers, 1))
+	if err != nil {
+		c.Close()
+		return err
+	}
+	sliders := generic.NewMap1[latent.Sliders](&s.World)
+	bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
+	s.kinds = append(s.kinds, &kind{name: "on sliders", ahead: marks.Places(c.Stream.Ahead, 10), glance: 1.2, share: strollerShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, close: c.Close,
+		born: func(e arche.Entity, m *mind) {
+			for _, k := range bearing {
+				sliders.Get(e).Ask(k, 1.5*(2*m.uniform()-1))
+			}
+		},
+		tell: func(e arche.Entity, row int, m *mind, w wish) {
+			yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			steering.Steer(sliders.Get(e), m3.Clamp(m3.WrapAngle(m3.YawOf(w.ahead)-yaw), -1, 1)*control.MaxTurn, m3.Clamp(w.speed, strollSlow, strollFast))
+		}})
+	return nil
+}
+
+// openWanderers makes people whose motion is predicted.
+func (s *Scene) openWanderers(o *Options, n int) error {
+	c, err := animsys.NewWanderers(&s.World, o.STRNN, animsys.WanderersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, Stream: strnn.StreamOptions{Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: 2}})
+	if err != nil {
+		return err
+	}
+	wanders := generic.NewMap1[strnn.Wander](&s.World)
+	s.kinds = append(s.kinds, &kind{name: "predicted", ahead: marks.Places(c.Stream.Ahead, 3), glance: 1.8, share: wandererShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, close: c.Close,
+		tell: func(e arche.Entity, row int, m *mind, w wish) {
+			yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			ask := strnn.Wander{}
+			if w.speed > 0 {
+				ask = strnn.Wander{Speed: m3.Clamp(w.speed, wanderSlow, wanderFast), Turn: control.Steer(yaw, m3.YawOf(w.ahead)) * strnn.MaxTurn}
+			}
+			*wanders.Get(e) = ask
+		}})
+	return nil
+}
+
+// openPeople makes people who go along lanes.
+func (s *Scene) openPeople(o *Options, n int) error {
+	c, err := animsys.NewPeople(&s.World, o.Manifold, o.Steps, o.Locomotion, animsys.PeopleOptions{
+		Capacity: n, Terrain: s.place.field, Workers: o.Workers, Styles: o.Styles, Known: o.Styles.InStyle("neutral"), Transfers: o.Transfers, Stream: manifold.StreamOptions{Open: o.Open, BF16: o.BF16}})
+	if err != nil {
+		return err
+	}
+	curves, styles := generic.NewMap1[manifold.Curve](&s.World), generic.NewMap1[ecs.Style](&s.World)
+	s.kinds = append(s.kinds, &kind{name: "on lanes", ahead: marks.Places(c.Stream.Ahead, 10), share: peopleShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, close: c.Close, laned: true,
+		born: func(e arche.Entity, m *mind) {
+			*curves.Get(e) = manifold.Curve{Path: s.place.lanes[m.lane], Start: m.start, Speed: m.pace}
+			if st, ok := s.style(o, m); ok {
+				styles.Assign(e, &st)
+			}
+		},
+		tell: func(e arche.Entity, row int, m *mind, w wish) {
+			if curve := curves.Get(e); (curve.Speed > 0) != (w.speed > 0) {
+				curve.Speed = w.speed
+			}
+		}})
 	return nil
 }
 
@@ -183,13 +194,13 @@ func anyone(spawn func(at m3.Vec3, yaw float32) (arche.Entity, error)) func(m3.V
 }
 
 // openPerformers makes those who stand on their spots and wave, point, clap, talk.
-func (s *Scene) openPerformers(o *Options) error {
-	c, err := animsys.NewPerformers(&s.World, o.Keypose, animsys.PerformersOptions{Capacity: o.places(performerShare), Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open,
+func (s *Scene) openPerformers(o *Options, n int) error {
+	c, err := animsys.NewPerformers(&s.World, o.Keypose, animsys.PerformersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open,
 		Every: 2, From: 1}) // the ticks in which who is predicted does not go on: both take their time
 	if err != nil {
 		return err
 	}
-	k := &kind{name: "performing", share: performerShare, bodies: &c.Bodies, despawn: c.Despawn, place: c.Place, close: c.Close, stays: true}
+	k := &kind{name: "performing", share: performerShare, bodies: &c.Bodies, despawn: c.Despawn, close: c.Close, stays: true}
 	s.kinds = append(s.kinds, k)
 	names := routines.Names()
 	written := make([][]*keypose.Routine, authors)

@@ -1,6 +1,8 @@
 package crowd
 
 import (
+	"math/rand/v2"
+
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
@@ -27,7 +29,7 @@ const (
 
 // mind is what someone has in it.
 type mind struct {
-	rng    uint64
+	rng    rand.PCG
 	look   uint64         // of coat or clothes
 	goal   uint8          // which spot they go to
 	lane   uint8          // for those on lanes
@@ -39,14 +41,8 @@ type mind struct {
 	speed  float32        // they were told, m/s
 }
 
-// bits returns the next random number (Steele, Lea and Flood 2014).
-func (m *mind) bits() uint64 {
-	m.rng += 0x9e3779b97f4a7c15
-	z := m.rng
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
+// bits returns the next random number.
+func (m *mind) bits() uint64 { return m.rng.Uint64() }
 
 // uniform returns one in [0, 1).
 func (m *mind) uniform() float32 { return float32(m.bits()>>40) / (1 << 24) }
@@ -129,7 +125,7 @@ func (t *steer) wish(k *kind, m *mind, row, i int, dt float32) wish {
 	}
 	if blocked {
 		w.speed = 0
-		if k.dogs || !k.laned { // they turn aside on the spot
+		if !k.laned { // they turn aside on the spot
 			w.speed = min(m.pace, 0.5)
 		}
 	}

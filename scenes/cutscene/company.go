@@ -124,10 +124,7 @@ func (c *company) open(s *Scene, opt *Options) error {
 		if c.styles == nil {
 			return errors.New("there are no styles")
 		}
-		people.Styles = c.styles
-		if i := slices.Index(c.styles.Styles, "neutral"); i >= 0 {
-			people.Known.Styles = 1 << i
-		}
+		people.Styles, people.Known = c.styles, c.styles.InStyle("neutral")
 	}
 	all, err := animsys.NewPeople(&c.world, model, steps, locomotion, people)
 	if err != nil {

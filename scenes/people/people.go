@@ -105,7 +105,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	var err error
 	s.People, err = animsys.NewPeople(&s.World, opt.Model, opt.Steps, opt.Locomotion, animsys.PeopleOptions{
-		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: neutral(opt.Styles),
+		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: opt.Styles.InStyle("neutral"),
 		Stream: manifold.StreamOptions{Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations},
 	})
 	if err != nil {
@@ -123,16 +123,6 @@ func New(opt Options) (*Scene, error) {
 	}
 	s.dress(opt.Styled, opt.Styles)
 	return s, nil
-}
-
-// neutral says that motion is, where styles have that.
-func neutral(db *mar.Database) (l mar.Label) {
-	if db != nil {
-		if i := slices.Index(db.Styles, "neutral"); i >= 0 {
-			l.Styles = 1 << i
-		}
-	}
-	return l
 }
 
 // populate spreads people over the lanes.

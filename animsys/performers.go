@@ -26,16 +26,15 @@ type PerformersOptions struct {
 	Open netruntime.Opener // what computes the network; nil is the processor
 	BF16 bool              // see netruntime.SessionOptions
 
-	Every, From int // of the ticks those in which the network runs: see keypose.StreamOptions
+	Every, From int // in which of the ticks people's turns come: see keypose.StreamOptions
 }
 
 // Performers is the resource that holds the agents of a model of keypose: each stands on
 // a spot and has a keypose.Part, the component that says what they perform there. It
 // belongs to the goroutine that owns the world.
 //
-// The network runs within the tick, for those whose window of motion has been played: one
-// in sixty-four. A part that is set is taken up within keypose.Latency, and shown from the
-// next key on.
+// The network runs beside the ticks, for those whose window of motion will have been played.
+// A part that is set is taken up within keypose.Latency, and shown from the next key on.
 type Performers struct {
 	Bodies
 	Stream *keypose.Stream
@@ -69,7 +68,7 @@ func NewPerformers(w *arche.World, m *keypose.Model, opt PerformersOptions) (*Pe
 		return nil, fmt.Errorf("animsys: performers on %d legs: want %d", len(roles.Legs), keypose.Feet)
 	}
 	s := &Performers{parts: generic.NewMap1[keypose.Part](w)}
-	if s.Stream, err = m.NewStream(keypose.StreamOptions{People: opt.Capacity, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16, Every: opt.Every, From: opt.From}); err != nil {
+	if s.Stream, err = m.NewStream(keypose.StreamOptions{People: opt.Capacity, Workers: beside(opt.Workers), Open: opt.Open, BF16: opt.BF16, Every: opt.Every, From: opt.From}); err != nil {
 		return nil, err
 	}
 	if err := s.open(w, m.Layout.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {

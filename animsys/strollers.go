@@ -25,6 +25,8 @@ type StrollersOptions struct {
 
 	Open netruntime.Opener // what computes the networks; nil is the processor
 	BF16 bool              // see netruntime.SessionOptions
+
+	Every, From int // in which of the ticks people's turns come: see latent.StreamOptions
 }
 
 // Strollers is the resource that holds the agents of a model of latent: each has a
@@ -32,7 +34,7 @@ type StrollersOptions struct {
 // moment they are spawned, and show within half a second what a slider says. It
 // belongs to the goroutine that owns the world.
 //
-// The network runs within the tick, for those whose clip goes on: one in thirty.
+// The network runs beside the ticks, for those whose clip will go on.
 type Strollers struct {
 	Bodies
 	Stream *latent.Stream
@@ -62,7 +64,7 @@ func NewStrollers(w *arche.World, m *latent.Model, next *netruntime.Net, opt Str
 		return nil, err
 	}
 	s := &Strollers{sliders: generic.NewMap1[latent.Sliders](w)}
-	if s.Stream, err = m.NewStream(next, latent.StreamOptions{People: opt.Capacity, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16}); err != nil {
+	if s.Stream, err = m.NewStream(next, latent.StreamOptions{People: opt.Capacity, Workers: beside(opt.Workers), Open: opt.Open, BF16: opt.BF16, Every: opt.Every, From: opt.From}); err != nil {
 		return nil, err
 	}
 	if err := s.open(w, m.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {
@@ -132,6 +134,9 @@ func (s *Strollers) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 // show fetches roots, poses and contacts of the rows from r0 up to r1.
 func (s *Strollers) show(r0, r1 int) {
 	for r := r0; r < r1; r++ {
+		if s.Stream.Leapt(r) {
+			s.Inertial.Jump(r)
+		}
 		s.Stream.Pose(r, s.Pos[r*s.joints:(r+1)*s.joints], s.Rot[r*s.joints:(r+1)*s.joints])
 		s.stand(r, s.Stream.Where(r), s.Stream.Stands(r), s.contact)
 	}

@@ -7,6 +7,9 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
+// beside returns how many goroutines make motion beside the ticks, of those of the tick.
+func beside(workers int) int { return max(1, workers-1) }
+
 // turns is what the systems have in common that gather what entities are asked for, in a
 // component C, and have those go on whose turn it is.
 type turns[C any] struct {

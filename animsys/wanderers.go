@@ -23,7 +23,7 @@ type WanderersOptions struct {
 	Workers  int            // goroutines that share the rows; 0 means one per CPU
 
 	// Stream says how they go on. Its People are Capacity, and its Workers those of
-	// the tick.
+	// the tick but one.
 	Stream strnn.StreamOptions
 }
 
@@ -32,8 +32,7 @@ type WanderersOptions struct {
 // spawned, and show within 2/3 s what they are asked for. It belongs to the goroutine that
 // owns the world.
 //
-// The network runs within the tick, for those whose predicted frames have been played: one
-// in forty with the shipped model.
+// The network runs beside the ticks, for those whose predicted frames will have been played.
 type Wanderers struct {
 	Bodies
 	Stream *strnn.Stream
@@ -63,7 +62,7 @@ func NewWanderers(w *arche.World, m *strnn.Model, opt WanderersOptions) (*Wander
 		return nil, err
 	}
 	s := &Wanderers{wanders: generic.NewMap1[strnn.Wander](w)}
-	opt.Stream.People, opt.Stream.Workers = opt.Capacity, opt.Workers
+	opt.Stream.People, opt.Stream.Workers = opt.Capacity, beside(opt.Workers)
 	if s.Stream, err = m.NewStream(opt.Stream); err != nil {
 		return nil, err
 	}

@@ -5,14 +5,15 @@ import (
 	"fmt"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
 	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
 
-// Part says what somebody performs. Set it at any time: it is taken up at their next
-// turn, within Latency, and shown from the key on that they then come to next. The way
-// from there to a new routine is made between keys, too.
+// Part says what somebody performs. Set it at any time: it is taken up when their next
+// window is begun, within Latency, and shown from the first key on that they come to in
+// it. The way from there to a new routine is made between keys, too.
 type Part struct {
 	Routine *Routine // nil is the one they perform already
 	Speed   float32  // 1 is as it is written, and so is 0; from Slowest to Quickest
@@ -28,8 +29,9 @@ const (
 const Latency = float64(cycle) / tickRate
 
 // Stream keeps many people performing routines without end: the motion between keys is
-// made a window at a time, Latency long. All whose turn it is in a tick have theirs made
-// in one run of the network. Turns are spread evenly over the ticks.
+// made a window at a time, Latency long. All whose turn comes at once have theirs made
+// in one run of the network, on a goroutine beside the ticks until then. Turns are spread
+// evenly over the ticks.
 //
 // A tick, of 1/60 s, is Continue; then Pose shows it. All methods belong to one
 // goroutine, but what Pose, Where and Stands tell of other rows may be asked by others
@@ -45,12 +47,9 @@ type Stream struct {
 	rows    int
 	body    []performing
 	shown   shown
-	turns   [cycle]int // how many have theirs at each tick of a cycle
-	tick    int        // of the cycle, for which the next Continue is
 	lost    int
-	every   int // see StreamOptions
-	from    int
 
+	turns turns.Turns
 	turning
 }
 
@@ -70,7 +69,6 @@ const (
 // performing is one person.
 type performing struct {
 	spot   feature.Place // on which they perform
-	turn   int32         // the tick of the cycle at which a window is made
 	part   Part          // as it was taken up
 	last   cursor        // the last key before the end of what they played before
 	next   cursor        // the first after it
@@ -91,13 +89,13 @@ type shown struct {
 // StreamOptions say what a stream is for.
 type StreamOptions struct {
 	People  int               // most at a time, at least 1
-	Workers int               // goroutines of Continue, at least 1
+	Workers int               // goroutines that make windows, at least 1
 	Open    netruntime.Opener // what computes the network; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
 
-	// Every is how many ticks lie between those in which people go on at all, the first of
-	// them From: what goes on beside these may have the others. 0 is 1; it divides the
-	// ticks of Latency.
+	// Every is how many ticks lie between those in which people's turns come at all, the
+	// first of them From; it is for how long windows are made. The longer, the more people
+	// have theirs made at once, which costs less. 0 is 1; it divides the ticks of Latency.
 	Every, From int
 }
 
@@ -111,22 +109,19 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	if o.Every == 0 {
-		o.Every = 1
-	}
-	if o.Every < 0 || cycle%o.Every != 0 || o.From < 0 || o.From >= o.Every {
-		return nil, fmt.Errorf("keypose: a stream in which people go on every %d ticks from %d on: want a divisor of %d, and less than it", o.Every, o.From, cycle)
+	turn, err := turns.New(o.People, cycle, o.Every, o.From)
+	if err != nil {
+		return nil, fmt.Errorf("keypose: a stream in which %w", err)
 	}
 	l := m.Layout
-	batch := (o.People*o.Every + cycle - 1) / cycle // somebody new gets the turn that the fewest have: never more have it at once
+	batch := turn.Most()
 	n := o.People * kept
-	s := &Stream{Parts: make([]Part, o.People), Still: make([]bool, o.People), every: o.Every, from: o.From, model: m, body: make([]performing, o.People),
+	s := &Stream{Parts: make([]Part, o.People), Still: make([]bool, o.People), turns: turn, model: m, body: make([]performing, o.People),
 		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
 	workers := min(o.Workers, batch)
 	if err := s.turning.init(l, batch, workers); err != nil {
 		return nil, err
 	}
-	var err error
 	if s.session, err = open(m.Net, netruntime.SessionOptions{Batch: batch, Length: window / 2, Workers: o.Workers, BF16: o.BF16}); err != nil {
 		return nil, err
 	}
@@ -139,12 +134,14 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 		}
 	}
 	s.pool = pool.New(workers)
-	s.begin, s.end = s.beginWindow, s.endWindow
+	s.begin, s.see, s.end, s.play = s.beginWindow, s.seeWindow, s.endWindow, s.playWindow
+	s.errand = pool.NewErrand(s.make)
 	return s, nil
 }
 
 // Close ends its workers.
 func (s *Stream) Close() error {
+	s.errand.Close()
 	s.pool.Close()
 	return s.session.Close()
 }
@@ -177,16 +174,9 @@ func (s *Stream) Add(at feature.Place, p Part, from float64) (row int, err error
 	}
 	row = s.rows
 	s.rows++
-	ahead := (s.from - s.tick%s.every + s.every) % s.every // ticks until the first of the turns that the fewest have
-	for k := ahead; k < cycle; k += s.every {
-		if s.turns[(s.tick+k)%cycle] < s.turns[(s.tick+ahead)%cycle] {
-			ahead = k
-		}
-	}
-	turn := (s.tick + ahead) % cycle
-	s.turns[turn]++
+	s.turns.Add(row)
 	s.Parts[row], s.Still[row] = p, false
-	s.body[row] = performing{turn: int32(turn), part: Part{Routine: p.Routine}}
+	s.body[row] = performing{part: Part{Routine: p.Routine}}
 	s.body[row].take(p)
 	s.Place(row, at)
 	s.first(row, from)
@@ -201,7 +191,7 @@ func (s *Stream) Place(row int, at feature.Place) {
 // Remove takes row out and gives it to the one in the last.
 func (s *Stream) Remove(row int) {
 	s.rows--
-	s.turns[s.body[row].turn]--
+	s.turns.Remove(row, s.rows)
 	if last := s.rows; row != last {
 		s.Parts[row], s.body[row], s.Still[row] = s.Parts[last], s.body[last], s.Still[last]
 		s.shown.copy(row, last)
@@ -221,22 +211,19 @@ func (s *shown) copy(row, of int) {
 // came to its first, when their last turn was.
 func (s *Stream) Rounds(row int) int { return int(s.body[row].rounds) }
 
-// at returns which frame of what they play row shows, 1 to cycle.
-func (s *Stream) at(row int) int { return (s.tick+cycle-1-int(s.body[row].turn))%cycle + 1 }
-
 // Where returns where the root of row is over the ground.
 func (s *Stream) Where(row int) feature.Place {
-	spot, p := s.body[row].spot, s.shown.place[row*kept+s.at(row)]
+	spot, p := s.body[row].spot, s.shown.place[row*kept+s.turns.At(row)]
 	return feature.Place{Pos: spot.Pos.Add(m3.YawQuat(spot.Yaw).Rotate(p.Pos)), Yaw: m3.WrapAngle(spot.Yaw + p.Yaw)}
 }
 
 // Stands reports which feet of row stand: bit 0 is the left one, bit 1 the right one.
-func (s *Stream) Stands(row int) uint8 { return s.shown.stands[row*kept+s.at(row)] }
+func (s *Stream) Stands(row int) uint8 { return s.shown.stands[row*kept+s.turns.At(row)] }
 
 // Pose writes the pose of row, (joints) of the model's skeleton: translations and
 // rotations in the parent's space, the root's in the world.
 func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
-	l, f := s.model.Layout, row*kept+s.at(row)
+	l, f := s.model.Layout, row*kept+s.turns.At(row)
 	copy(pos, l.Skel.Offsets)
 	for j := range rot {
 		rot[j] = m3.Quat{W: 1}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"mannequin/animsys/feature"
@@ -293,17 +294,17 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 // spoiler is a session that spoils the second sequence of a run, or fails.
 type spoiler struct {
 	netruntime.Session
-	spoils *float32 // with this, if it is not 0
-	fails  *bool
+	spoils *atomic.Uint32 // with the float32 of these bits, if it is not 0
+	fails  *atomic.Bool
 }
 
 func (s spoiler) RunSequences(out, in [][]float32, batch, length int) error {
-	if *s.fails {
+	if s.fails.Load() {
 		return errors.New("no luck")
 	}
 	err := s.Session.RunSequences(out, in, batch, length)
-	if *s.spoils != 0 && batch > 1 {
-		out[0][len(out[0])/batch+5] = *s.spoils
+	if bits := s.spoils.Load(); bits != 0 && batch > 1 {
+		out[0][len(out[0])/batch+5] = math.Float32frombits(bits)
 	}
 	return err
 }
@@ -313,7 +314,8 @@ func (s spoiler) RunSequences(out, in [][]float32, batch, length int) error {
 func TestStreamKeepsFaultsApart(t *testing.T) {
 	m := made(t)
 	r := routine(t, m, 6, 4, 0.5, 2)
-	spoils, fails := float32(0), false
+	var spoils atomic.Uint32
+	var fails atomic.Bool
 	open := func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
 		s, err := n.NewSession(o)
 		return spoiler{s, &spoils, &fails}, err
@@ -344,19 +346,21 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		t.Fatalf("%d windows are lost of those that are fine", p.Lost())
 	}
 	var got []string
-	for _, spoils = range []float32{float32(math.NaN()), float32(math.Inf(-1)), 1e30} {
+	for _, v := range []float32{float32(math.NaN()), float32(math.Inf(-1)), 1e30} {
+		spoils.Store(math.Float32bits(v))
 		if p, got = track(0); p.Lost() == 0 {
-			t.Errorf("spoiled with %g no window is lost", spoils)
+			t.Errorf("spoiled with %g no window is lost", v)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("beside somebody whose windows are spoiled with %g others move otherwise", spoils)
+			t.Errorf("beside somebody whose windows are spoiled with %g others move otherwise", v)
 		}
 	}
-	spoils = 0
+	spoils.Store(0)
 	if p, got = track(float32(math.NaN())); p.Lost() != 0 || !slices.Equal(got, want) {
 		t.Error("asked for a speed of NaN others move otherwise")
 	}
-	fails = true
+	fails.Store(true)
+	p.Continue() // what was begun before
 	before := make([]m3.Xform, len(p.pos))
 	after := make([]m3.Xform, len(p.pos))
 	p.model(before, 0)
@@ -382,7 +386,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 	m := made(t)
 	r := routine(t, m, 7, 3, 0.5, 1.5)
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := m.NewStream(keypose.StreamOptions{People: 6, Workers: 1})
+		s, err := m.NewStream(keypose.StreamOptions{People: 6, Workers: 1, Every: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "every")})
 		if err != nil {
 			t.Fatal(err)
 		}

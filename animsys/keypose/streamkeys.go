@@ -9,12 +9,12 @@ import (
 // first has row begin so many seconds into the routine, with a window that
 // interpolation makes.
 func (s *Stream) first(row int, from float64) {
-	b, w, t := &s.body[row], &s.makers[0], s.tracks[0]
+	b, t := &s.body[row], s.track
 	r := b.part.Routine
 	if r.every > 0 {
 		from = math.Mod(from, r.every)
 	}
-	c := cursor{routine: r, at: float64(s.at(row)) - tickRate*from/float64(b.part.Speed)}
+	c := cursor{routine: r, at: float64(s.turns.At(row)) - tickRate*from/float64(b.part.Speed)}
 	for n := c.next(b.part); n.at <= -before; n = c.next(b.part) {
 		c = n
 	}
@@ -22,7 +22,7 @@ func (s *Stream) first(row int, from float64) {
 	b.last, b.next = c, c
 	b.last.at += cycle
 	b.next.at += cycle
-	w.lay(t, b, b.part, func() {
+	s.own.lay(t, b, b.part, func() {
 		t.put(0, c)
 		if n := c.next(b.part); c.at < -before {
 			t.put(1, n)
@@ -34,9 +34,7 @@ func (s *Stream) first(row int, from float64) {
 		}
 		t.Key(0)
 	})
-	w.stands()
-	w.soft.run(t)
-	s.shown.play(row, t, w.stand, 0)
+	s.interpolated(row, 0)
 }
 
 // take has b do as they are asked from their next key on.

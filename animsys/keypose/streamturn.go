@@ -3,86 +3,139 @@ package keypose
 import (
 	"errors"
 
+	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
+	"mannequin/internal/pool"
 )
 
-// turning is what Continue makes windows with.
+// turning is what windows are made with.
 type turning struct {
-	due        []int32   // rows whose turn it is in this tick
-	x, y       []float32 // (due, network frames, inputs) and (due, network frames, columns + Feet)
-	in, out    [][]float32
-	tracks     []*Track // (due)
-	failed     []bool   // (due) their window is interpolated
-	all        bool     // every window is
-	makers     []windowMaker
-	begin, end func(worker, i int)
+	errand   *pool.Errand
+	x, y     []float32 // (due, network frames, inputs) and (due, network frames, columns + Feet)
+	in, out  [][]float32
+	tracks   []*Track  // (due)
+	stand    []float32 // (due, window, Feet)
+	failed   []bool    // (due) their window is interpolated
+	all      bool      // every window is
+	makers   []windowMaker
+	own      windowMaker // for what is interpolated between ticks, into track
+	track    *Track
+	standing []float32 // (window, Feet) of those
+
+	begin, see, end, play func(worker, i int)
 }
 
 // windowMaker is what one worker needs.
 type windowMaker struct {
-	reader             *Reader
-	holder             *Holder
-	raw, pinned, stand []float32
-	last               []int32 // (groups) the last frame with a key
-	soft               softener
+	reader      *Reader
+	holder      *Holder
+	raw, pinned []float32
+	last        []int32 // (groups) the last frame with a key
+	soft        softener
 }
 
 func (t *turning) init(l *Layout, batch, workers int) error {
-	*t = turning{due: make([]int32, 0, batch), in: make([][]float32, 1), out: make([][]float32, 1), failed: make([]bool, batch)}
+	*t = turning{in: make([][]float32, 1), out: make([][]float32, 1), failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
+	stands(t.standing)
 	for range batch {
 		t.tracks = append(t.tracks, l.NewTrack(window, tickRate))
 	}
-	for range workers {
+	for i := range workers + 1 {
 		h, err := l.NewHolder()
 		if err != nil {
 			return err
 		}
-		t.makers = append(t.makers, windowMaker{
+		w := windowMaker{
 			reader: l.NewReader(), holder: h, last: make([]int32, l.Groups()), soft: newSoftener(l, window),
-			raw: make([]float32, window*l.Columns()), pinned: make([]float32, window*l.Columns()), stand: make([]float32, window*Feet),
-		})
+			raw: make([]float32, window*l.Columns()), pinned: make([]float32, window*l.Columns()),
+		}
+		if i == workers {
+			t.own = w
+		} else {
+			t.makers = append(t.makers, w)
+		}
 	}
 	return nil
 }
 
-// Continue has the windows made of those whose turn it is. Where the network fails it
-// returns the error, and they play what interpolation makes.
+// Continue has those play their windows whose turn it is, and begins the windows of those
+// whose turn comes next. Where the network has failed it returns the error, and they play
+// what interpolation makes; so does who was still, or not there yet, when theirs was begun.
 func (s *Stream) Continue() error {
-	s.due = s.due[:0]
-	var wrong error
-	for r := range s.rows {
-		if b := &s.body[r]; int(b.turn) == s.tick && !s.Still[r] {
-			s.due = append(s.due, int32(r))
-			if p := s.Parts[r].Routine; p != nil && p != b.part.Routine && !p.fits(s.model.Layout) {
-				s.Parts[r].Routine, wrong = nil, errors.New("keypose: a part with a routine of another skeleton: they go on with theirs")
-			}
+	var err error
+	if s.turns.Now() {
+		err = errors.Join(s.take(), s.order())
+	}
+	s.turns.Tick()
+	return err
+}
+
+// take has the windows played that are made, and those that had not been begun.
+func (s *Stream) take() error {
+	failed := s.errand.Wait()
+	err := failed
+	s.pool.Run(len(s.turns.Due), s.play)
+	for row := range s.rows {
+		if s.turns.Missed(row) && !s.Still[row] {
+			err = errors.Join(err, s.suit(row))
+			s.own.lay(s.track, &s.body[row], s.Parts[row], func() { s.recall(s.track, row) })
+			s.interpolated(row, eased)
 		}
 	}
-	s.tick = (s.tick + 1) % cycle
-	n := len(s.due)
-	if n == 0 {
-		return nil
+	for _, lost := range s.failed[:len(s.turns.Due)] {
+		if lost && failed == nil {
+			s.lost++
+		}
 	}
-	s.pool.Run(n, s.begin)
+	s.turns.Clear()
+	return err
+}
+
+// order begins the windows of those whose turn comes next.
+func (s *Stream) order() (err error) {
+	s.turns.Order(s.Still[:s.rows])
+	for _, row := range s.turns.Due {
+		err = errors.Join(err, s.suit(int(row)))
+	}
+	if n := len(s.turns.Due); n > 0 {
+		s.pool.Run(n, s.begin)
+		s.errand.Begin()
+	}
+	return err
+}
+
+// suit drops a part that is not for this skeleton.
+func (s *Stream) suit(row int) error {
+	if p := s.Parts[row].Routine; p != nil && p != s.body[row].part.Routine && !p.fits(s.model.Layout) {
+		s.Parts[row].Routine = nil
+		return errors.New("keypose: a part with a routine of another skeleton: they go on with theirs")
+	}
+	return nil
+}
+
+// make makes the windows that are due. It runs beside the ticks: of the stream it touches
+// nothing but what it makes them with.
+func (s *Stream) make() error {
+	n := len(s.turns.Due)
+	s.pool.Run(n, s.see)
 	in, wide := s.model.Layout.Inputs(), s.model.Layout.Columns()+Feet
 	s.in[0], s.out[0] = s.x[:n*window/2*in], s.y[:n*window/2*wide]
 	err := s.session.RunSequences(s.out, s.in, n, window/2)
 	s.all = err != nil
 	s.pool.Run(n, s.end)
-	for _, failed := range s.failed[:n] {
-		if failed && err == nil {
-			s.lost++
-		}
-	}
-	return errors.Join(wrong, err)
+	return err
 }
 
-// beginWindow writes the i-th window's keys, and what the network sees of them.
+// beginWindow lays the i-th window's keys.
 func (s *Stream) beginWindow(worker, i int) {
-	w, t, row := &s.makers[worker], s.tracks[i], int(s.due[i])
-	w.lay(t, &s.body[row], s.Parts[row], func() { s.recall(t, row) })
+	t, row := s.tracks[i], int(s.turns.Due[i])
+	s.makers[worker].lay(t, &s.body[row], s.Parts[row], func() { s.recall(t, row) })
+}
+
+// seeWindow writes what the network sees of them.
+func (s *Stream) seeWindow(worker, i int) {
 	size := window / 2 * s.model.Layout.Inputs()
-	w.reader.Read(s.x[i*size:][:size], t, 2)
+	s.makers[worker].reader.Read(s.x[i*size:][:size], s.tracks[i], 2)
 }
 
 // recall writes what row shows at the beginning of their window into its first frame.
@@ -95,17 +148,29 @@ func (s *Stream) recall(t *Track, row int) {
 
 // endWindow makes the i-th window of what the network has made.
 func (s *Stream) endWindow(worker, i int) {
-	w, t, row := &s.makers[worker], s.tracks[i], int(s.due[i])
+	w, t, stand := &s.makers[worker], s.tracks[i], s.stand[i*window*Feet:][:window*Feet]
 	size := window / 2 * (s.model.Layout.Columns() + Feet)
 	y := s.y[i*size:][:size]
 	if s.failed[i] = s.all || unfit(y); s.failed[i] {
-		w.stands()
+		stands(stand)
 	} else {
-		t.correct(y, 2, w.raw, w.pinned, w.stand)
-		w.holder.hold(t, w.stand)
+		t.correct(y, 2, w.raw, w.pinned, stand)
+		w.holder.hold(t, stand)
 	}
 	w.soft.run(t)
-	s.shown.play(row, t, w.stand, eased)
+}
+
+// playWindow has the one play the i-th window whose it is.
+func (s *Stream) playWindow(_, i int) {
+	if row := s.turns.Due[i]; row != turns.None {
+		s.shown.play(int(row), s.tracks[i], s.stand[i*window*Feet:][:window*Feet], eased)
+	}
+}
+
+// interpolated has row play what is laid in s.track, eased over in so many ticks.
+func (s *Stream) interpolated(row, ticks int) {
+	s.own.soft.run(s.track)
+	s.shown.play(row, s.track, s.standing, ticks)
 }
 
 // unfit reports whether a network's output is no correction of a person: a value is not
@@ -120,9 +185,9 @@ func unfit(v []float32) bool {
 }
 
 // stands has both feet stand all the time.
-func (w *windowMaker) stands() {
-	for i := range w.stand {
-		w.stand[i] = 1
+func stands(stand []float32) {
+	for i := range stand {
+		stand[i] = 1
 	}
 }
 

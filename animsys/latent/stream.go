@@ -6,15 +6,17 @@ import (
 	"slices"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
+	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
 
 // Stream keeps many people walking without end, a clip after the other, each as their
 // Sliders say. Every half second somebody's clip goes on to the next: a network tells
-// which one begins as theirs ends, all that are due go through the decoder in one
-// batch, and the two are faded over the half second that they share. Turns are spread
-// evenly over the ticks.
+// which one begins as theirs ends, those of all whose turn comes at once go through the
+// decoder in one batch, on a goroutine beside the ticks until then, and the two are faded
+// over the half second that they share. Turns are spread evenly over the ticks.
 //
 // A tick is Continue, then Advance. All methods belong to one goroutine, but what
 // Advance and Pose do for other rows may be done by others meanwhile. Somebody's
@@ -29,19 +31,19 @@ type Stream struct {
 	next    *Next
 	steered uint32
 
-	rows  int
-	body  []walking // (people)
-	clips []float32 // (people, Frames, columns) what is played
-	now   []float32 // (people, values) its components
-	first [2]start  // clips that people begin with
-	turns [hop]int  // how many go on at each tick of a cycle
-	tick  int       // of the cycle, for which the next Continue is
-	due   []int32   // rows that go on in this tick
-	asked []Sliders // (due)
-	was   []float32 // (due, values) the components of their clips
-	is, z []float32 // (due, values) those of the next ones, and as latent values
-	made  []float32 // (due, Frames, columns)
-	lost  int
+	rows   int
+	body   []walking // (people)
+	clips  []float32 // (people, Frames, columns) what is played
+	now    []float32 // (people, values) its components
+	first  [2]start  // clips that people begin with
+	turns  turns.Turns
+	errand *pool.Errand
+	asked  []Sliders // (due)
+	was    []float32 // (due, values) the components of their clips
+	is, z  []float32 // (due, values) those of the next ones, and as latent values
+	made   []float32 // (due, Frames, columns)
+	fit    []bool    // (due) it is finite
+	lost   int
 }
 
 // hop is after how many frames the next clip begins.
@@ -50,7 +52,7 @@ const hop = Frames - Overlap
 // walking is one person.
 type walking struct {
 	place feature.Place
-	turn  int32 // the tick of the cycle at which they go on
+	leapt bool // they began anew, or play again what they played
 }
 
 // start is a clip to begin with.
@@ -64,9 +66,15 @@ const Leads = 1.5
 // StreamOptions say what a stream is for.
 type StreamOptions struct {
 	People  int               // most at a time, at least 1
-	Workers int               // goroutines of Continue, at least 1
+	Workers int               // goroutines that make clips, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
+
+	// Every is how many ticks lie between those in which people's turns come at all, the
+	// first of them From; it is for how long clips are made. The longer, the more people
+	// have theirs made at once, which costs less. 0 is 1; it divides the ticks of half a
+	// second.
+	Every, From int
 }
 
 // NewStream returns a stream, with nobody in it. next tells how clips go on: see
@@ -78,15 +86,18 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	if m.Skel.Len() > maxJoints || len(m.Layout.Joints) > maxJoints || len(m.Layout.Contacts) > 8 {
 		return nil, fmt.Errorf("latent: a stream of people of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
 	}
-	batch := (o.People + hop - 1) / hop // somebody new goes on when the fewest do: never more do at once
+	turn, err := turns.New(o.People, hop, o.Every, o.From)
+	if err != nil {
+		return nil, fmt.Errorf("latent: a stream in which %w", err)
+	}
+	batch := turn.Most()
 	cols := m.Layout.Columns()
 	s := &Stream{
 		Sliders: make([]Sliders, o.People), Still: make([]bool, o.People), model: m,
 		body: make([]walking, o.People), clips: make([]float32, o.People*Frames*cols), now: make([]float32, o.People*m.Values),
-		due: make([]int32, 0, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols),
+		turns: turn, fit: make([]bool, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols),
 		was: make([]float32, batch*m.Values), is: make([]float32, batch*m.Values), z: make([]float32, batch*m.Values),
 	}
-	var err error
 	opt := CoderOptions{Batch: batch, Workers: o.Workers, Open: o.Open}
 	if s.next, err = m.NewNext(next, opt); err != nil {
 		return nil, err
@@ -115,6 +126,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		m.Carry(f.clip)
 		s.first[i] = f
 	}
+	s.errand = pool.NewErrand(s.make)
 	return s, nil
 }
 
@@ -124,7 +136,12 @@ func unfit(v []float32) bool {
 }
 
 // Close ends its workers.
-func (s *Stream) Close() error { return errors.Join(s.next.Close(), s.coder.Close()) }
+func (s *Stream) Close() error {
+	if s.errand != nil {
+		s.errand.Close()
+	}
+	return errors.Join(s.next.Close(), s.coder.Close())
+}
 
 // Model returns the model whose clips people play.
 func (s *Stream) Model() *Model { return s.model }
@@ -147,15 +164,8 @@ func (s *Stream) Add(at feature.Place) (row int, err error) {
 	}
 	row = s.rows
 	s.rows++
-	ahead := 0 // ticks until the first of the turns that the fewest have
-	for k := range hop {
-		if s.turns[(s.tick+k)%hop] < s.turns[(s.tick+ahead)%hop] {
-			ahead = k
-		}
-	}
-	turn := (s.tick + ahead) % hop
-	s.turns[turn]++
-	s.body[row].turn = int32(turn)
+	s.turns.Add(row)
+	s.body[row].leapt = false
 	s.Place(row, at)
 	s.Sliders[row], s.Still[row] = Sliders{Asked: s.steered}, false
 	s.begin(row)
@@ -177,7 +187,7 @@ func (s *Stream) Place(row int, at feature.Place) {
 // Remove takes row out and gives it to the one in the last.
 func (s *Stream) Remove(row int) {
 	s.rows--
-	s.turns[s.body[row].turn]--
+	s.turns.Remove(row, s.rows)
 	if last := s.rows; row != last {
 		s.body[row], s.Sliders[row], s.Still[row] = s.body[last], s.Sliders[last], s.Still[last]
 		copy(s.clip(row), s.clip(last))
@@ -195,51 +205,86 @@ func (s *Stream) components(row int) []float32 {
 	return s.now[row*n:][:n]
 }
 
-// Continue has those whose turn it is go on to their next clip. Where it fails they
-// play the one they have again.
+// Continue has those go on to their next clip whose turn it is, and begins those of whose
+// turn comes next. Where making them has failed it returns the error, and they play the clip
+// again that they have; so does who was still, or not there yet, when the next should have
+// been begun.
 func (s *Stream) Continue() error {
-	s.due = s.due[:0]
-	for r := range s.rows {
-		if int(s.body[r].turn) == s.tick && !s.Still[r] {
-			s.due = append(s.due, int32(r))
+	var err error
+	if s.turns.Now() {
+		err = s.errand.Wait()
+		for row := range s.rows {
+			if s.turns.Missed(row) && !s.Still[row] {
+				s.body[row].leapt = true
+			}
+		}
+		for i, row := range s.turns.Due {
+			switch {
+			case row == turns.None:
+			case err != nil:
+				s.body[row].leapt = true
+			default:
+				s.play(i, int(row))
+			}
+		}
+		s.turns.Clear()
+		if s.turns.Order(s.Still[:s.rows]); len(s.turns.Due) > 0 {
+			for i, row := range s.turns.Due {
+				s.asked[i] = s.Sliders[row]
+				copy(s.was[i*s.model.Values:][:s.model.Values], s.components(int(row)))
+			}
+			s.errand.Begin()
 		}
 	}
-	s.tick = (s.tick + 1) % hop
-	n, v := len(s.due), s.model.Values
-	if n == 0 {
-		return nil
-	}
-	for i, r := range s.due {
-		s.asked[i] = s.Sliders[r]
-		copy(s.was[i*v:][:v], s.components(int(r)))
-	}
+	s.turns.Tick()
+	return err
+}
+
+// make makes the clips that are due. It runs beside the ticks: of the stream it touches
+// nothing but what it makes them with.
+func (s *Stream) make() error {
+	n, v, size := len(s.turns.Due), s.model.Values, Frames*s.model.Layout.Columns()
 	if err := s.next.Run(s.is[:n*v], s.was[:n*v], s.asked[:n]); err != nil {
 		return err
 	}
 	for i := range n {
 		s.model.Components.ToLatent(s.z[i*v:][:v], s.is[i*v:][:v])
 	}
-	cols := s.model.Layout.Columns()
-	size := Frames * cols
 	if err := s.coder.Decode(s.made[:n*size], s.z[:n*v], n); err != nil {
 		return err
 	}
-	for i, r := range s.due {
-		to, is, y := s.clip(int(r)), s.made[i*size:][:size], s.is[i*v:][:v]
-		if unfit(is) || unfit(y) {
-			s.lost++
-			f := &s.first[int(r)%2]
-			is, y = f.clip, f.components
-		} else {
-			s.model.Carry(is)
+	for i := range n {
+		clip := s.made[i*size:][:size]
+		if s.fit[i] = !unfit(clip) && !unfit(s.is[i*v:][:v]); s.fit[i] {
+			s.model.Carry(clip)
 		}
-		copy(s.components(int(r)), y)
-		for f := range Overlap {
-			fade(to[f*cols:][:cols], to[(hop+f)*cols:][:cols], is[f*cols:][:cols], f)
-		}
-		copy(to[Overlap*cols:], is[Overlap*cols:])
 	}
 	return nil
+}
+
+// play has row go on to the i-th of the clips that were made.
+func (s *Stream) play(i, row int) {
+	v, cols := s.model.Values, s.model.Layout.Columns()
+	is, y := s.made[i*Frames*cols:][:Frames*cols], s.is[i*v:][:v]
+	if !s.fit[i] {
+		s.lost++
+		f := &s.first[row%2]
+		is, y = f.clip, f.components
+	}
+	copy(s.components(row), y)
+	to := s.clip(row)
+	for f := range Overlap {
+		fade(to[f*cols:][:cols], to[(hop+f)*cols:][:cols], is[f*cols:][:cols], f)
+	}
+	copy(to[Overlap*cols:], is[Overlap*cols:])
+}
+
+// Leapt reports whether row has begun the clip again that it played, since it was last asked:
+// from another pose. It may be asked of different rows at a time.
+func (s *Stream) Leapt(row int) bool {
+	leapt := s.body[row].leapt
+	s.body[row].leapt = false
+	return leapt
 }
 
 // Advance goes on by a frame for the rows from r0 up to r1.
@@ -250,7 +295,7 @@ func (s *Stream) Advance(r0, r1 int) {
 			continue
 		}
 		b := &s.body[r]
-		b.place = b.place.Advance(s.clip(r)[(s.at(r)-1)*cols+body:], 1.0/Rate)
+		b.place = b.place.Advance(s.clip(r)[(s.turns.At(r)-1)*cols+body:], 1.0/Rate)
 		b.place.Yaw = m3.WrapAngle(b.place.Yaw)
 	}
 }
@@ -262,7 +307,7 @@ func (s *Stream) Where(row int) feature.Place { return s.body[row].place }
 // next, to the end of its clip; into the latter half of that the next clip will be faded.
 func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
 	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
-	clip, at := s.clip(row), s.at(row)
+	clip, at := s.clip(row), s.turns.At(row)
 	p := s.body[row].place
 	for f := at + 1; f < Frames; f++ {
 		if p = p.Advance(clip[(f-1)*cols+body:], 1.0/Rate); (f-at)%n == 0 {
@@ -272,13 +317,10 @@ func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
 	return dst
 }
 
-// at returns the frame of row's clip that is shown, 1 to hop.
-func (s *Stream) at(row int) int { return (s.tick+hop-1-int(s.body[row].turn))%hop + 1 }
-
-// frame returns it, (columns).
+// frame returns the frame of row's clip that is shown, (columns).
 func (s *Stream) frame(row int) []float32 {
 	cols := s.model.Layout.Columns()
-	return s.clip(row)[s.at(row)*cols:][:cols]
+	return s.clip(row)[s.turns.At(row)*cols:][:cols]
 }
 
 // Stands reports which contacts of row stand, a bit each in the layout's order.

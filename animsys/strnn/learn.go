@@ -102,14 +102,12 @@ func (l *lessons) walk() error {
 		if o.Stop != nil && o.Stop() {
 			return fmt.Errorf("strnn: learning the guide was stopped")
 		}
-		s.due = s.due[:0]
 		for i := range o.People {
-			s.due = append(s.due, int32(i))
 			if (window+i)%(4+i%12) == 0 { // some are soon asked for something else, others walk on
 				s.Wanders[i] = asking(r)
 			}
 		}
-		if err := s.goOn(); err != nil {
+		if err := s.goOn(o.People); err != nil {
 			return err
 		}
 		if l.done++; o.Tell != nil {

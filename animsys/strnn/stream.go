@@ -6,13 +6,16 @@ import (
 	"math/rand/v2"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
+	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
 
 // Stream keeps many people going without end on windows of predicted frames, each as
-// their Wander asks. Whose frames are played goes on: all whose turn it is in a tick do in
-// one batch. Turns are spread evenly over the ticks.
+// their Wander asks. Who has played theirs goes on to the next, which are made in one batch
+// for all whose turn comes at once, on a goroutine beside the ticks until then. Turns are
+// spread evenly over the ticks.
 //
 // A tick, of 1/60 s, is Continue, then Advance. All methods belong to one goroutine, but
 // what Advance and Pose do for other rows may be done by others meanwhile. Somebody's
@@ -30,8 +33,6 @@ type Stream struct {
 	spread float32
 	seed   uint64
 	guide  *Guide
-	every  int
-	from   int
 
 	rows   int
 	people int // most rows
@@ -40,8 +41,7 @@ type Stream struct {
 	frames []float32          // (people, Encode+Predict, columns) the last frames before those that are played, and those
 	starts []float32          // (streamStarts, Encode+Predict, columns) what people begin with
 	begun  [streamStarts]gait // how they go at the end of it
-	turns  []int              // how many go on at each tick of a cycle
-	tick   int                // of the cycle, for which the next Continue is
+	turns  turns.Turns
 	lost   int
 
 	turning
@@ -52,10 +52,9 @@ type wandering struct {
 	last    feature.Place // where the body is in the frame before the tick, or in the tick
 	at      feature.Place // where it is
 	gait    gait          // at the end of the frames that are played
-	turn    int32         // the tick of the cycle at which they go on
 	person  uint64        // how many were added before them
 	windows uint64        // played
-	leapt   bool          // they began anew
+	leapt   bool          // they began anew, or play again what they played
 }
 
 // TickRate is that of a stream, per second: the frames between two of the network's are
@@ -65,7 +64,7 @@ const TickRate = 2 * Rate
 // StreamOptions say what a stream is for.
 type StreamOptions struct {
 	People  int               // most at a time, at least 1
-	Workers int               // goroutines of Continue, at least 1
+	Workers int               // goroutines that make frames, at least 1
 	Seed    uint64            // of what is drawn
 	Draws   int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
 	Steps   int               // of a search from there, each of which costs as much as Latent+1 draws: see Control
@@ -74,9 +73,9 @@ type StreamOptions struct {
 	BF16    bool              // see netruntime.SessionOptions
 	Filter  bool              // with the residual network, which takes more time: what it takes off frames are settled without
 
-	// Every is how many ticks lie between those in which people go on at all, the first of
-	// them From: what goes on beside these may have the others. 0 is 1; it divides the
-	// ticks of a window.
+	// Every is how many ticks lie between those in which people's turns come at all, the
+	// first of them From; it is for how long frames are made. The longer, the more people
+	// have theirs made at once, which costs less. 0 is 1; it divides the ticks of a window.
 	Every, From int
 }
 
@@ -90,7 +89,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if m.Guide == nil && o.Draws <= 1 && o.Steps == 0 {
 		return nil, fmt.Errorf("strnn: model %q has no guide, which tells how people go on as they are asked: learn one with mannequin train guide, or give Draws and Steps, with which they take far more time", m.Net.Meta().Name)
 	}
-	s, err := m.newStream(o, max(streamStarts, (o.People*max(o.Every, 1)+2*m.Predict-1)/(2*m.Predict))) // somebody new goes on when the fewest do: never more do at once
+	s, err := m.newStream(o, streamStarts)
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +99,14 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	return s, nil
 }
 
-// newStream returns a stream of which batch people go on at a time at most. People begin
-// standing.
+// newStream returns a stream of which batch people can go on at a time, or as many as have
+// their turn at once. People begin standing.
 func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Spread == 0 {
 		o.Spread = 0.5
 	}
 	if o.Draws == 0 {
 		o.Draws = 1
-	}
-	if o.Every == 0 {
-		o.Every = 1
-	}
-	if o.Every < 0 || 2*m.Predict%o.Every != 0 || o.From < 0 || o.From >= o.Every {
-		return nil, fmt.Errorf("strnn: a stream in which people go on every %d ticks from %d on: want a divisor of %d, and less than it", o.Every, o.From, 2*m.Predict)
 	}
 	if o.People < 1 || o.Workers < 1 || o.Draws < 1 || o.Steps < 0 || !(o.Spread > 0) {
 		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Draws, o.Spread, o.Steps)
@@ -125,22 +118,29 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if m.Encode < 2 || m.Predict < 2 {
 		return nil, fmt.Errorf("strnn: model %q sees %d frames and makes %d: a stream wants at least 2 of both", m.Net.Meta().Name, m.Encode, m.Predict)
 	}
+	people := max(o.People, streamStarts)
+	turn, err := turns.New(people, 2*m.Predict, o.Every, o.From)
+	if err != nil {
+		return nil, fmt.Errorf("strnn: a stream in which %w", err)
+	}
+	batch = max(batch, turn.Most())
 	search, err := m.NewController(ControllerOptions{Batch: batch, Draws: o.Draws, Workers: o.Workers, Open: o.Open, BF16: o.BF16, Rough: !o.Filter})
 	if err != nil {
 		return nil, err
 	}
-	people, cols := max(o.People, streamStarts), l.Columns()
+	cols := l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		Wanders: make([]Wander, people), Still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, every: o.Every, from: o.From,
-		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size), turns: make([]int, 2*m.Predict),
+		Wanders: make([]Wander, people), Still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, turns: turn,
+		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size),
 		turning: turning{
-			due: make([]int32, 0, batch), seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
+			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
 			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Draws*m.Latent),
 			sees: make([]float32, batch*GuideInputs(l)), fit: make([]bool, batch),
 		},
 	}
-	s.rand, s.settle = rand.New(&s.pcg), s.settleOne
+	s.rand, s.settle, s.play = rand.New(&s.pcg), s.settleOne, s.playOne
+	s.errand = pool.NewErrand(s.make)
 	for range search.pool.Workers() {
 		s.settlings = append(s.settlings, m.newSettling())
 	}
@@ -161,15 +161,11 @@ const prepareWindows = 16
 func (s *Stream) prepare() error {
 	size := len(s.starts) / streamStarts
 	for i := range streamStarts {
-		s.add(feature.Place{}, 0)
+		s.add(feature.Place{})
 		s.Wanders[i] = Wander{Speed: 1.1 + 0.1*float32(i)}
 	}
 	for range prepareWindows {
-		s.due = s.due[:0]
-		for i := range streamStarts {
-			s.due = append(s.due, int32(i))
-		}
-		if err := s.goOn(); err != nil {
+		if err := s.goOn(streamStarts); err != nil {
 			return err
 		}
 	}
@@ -188,7 +184,10 @@ func (s *Stream) prepare() error {
 }
 
 // Close ends its workers.
-func (s *Stream) Close() error { return s.search.Close() }
+func (s *Stream) Close() error {
+	s.errand.Close()
+	return s.search.Close()
+}
 
 // Model returns the model that predicts.
 func (s *Stream) Model() *Model { return s.model }
@@ -209,21 +208,14 @@ func (s *Stream) Add(at feature.Place) (row int, err error) {
 	if s.rows == s.people {
 		return 0, fmt.Errorf("strnn: all %d places of the stream are taken", s.rows)
 	}
-	cycle := len(s.turns)
-	ahead := (s.from - s.tick%s.every + s.every) % s.every // ticks until the first of the turns that the fewest have
-	for k := ahead; k < cycle; k += s.every {
-		if s.turns[(s.tick+k)%cycle] < s.turns[(s.tick+ahead)%cycle] {
-			ahead = k
-		}
-	}
-	return s.add(at, (s.tick+ahead)%cycle), nil
+	return s.add(at), nil
 }
 
-func (s *Stream) add(at feature.Place, turn int) (row int) {
+func (s *Stream) add(at feature.Place) (row int) {
 	row = s.rows
 	s.rows++
-	s.turns[turn]++
-	s.body[row] = wandering{turn: int32(turn), person: s.added}
+	s.turns.Add(row)
+	s.body[row] = wandering{person: s.added}
 	s.added++
 	s.Wanders[row], s.Still[row] = Wander{}, false
 	s.begin(row)
@@ -255,7 +247,8 @@ func (s *Stream) gaitOf(row int) gait {
 	return g
 }
 
-// Leapt reports whether row has begun anew, from another pose, since it was last asked.
+// Leapt reports whether row has begun anew, or begun again what it played, since it was
+// last asked: from another pose.
 // It may be asked of different rows at a time.
 func (s *Stream) Leapt(row int) bool {
 	leapt := s.body[row].leapt
@@ -267,8 +260,8 @@ func (s *Stream) Leapt(row int) bool {
 func (s *Stream) Place(row int, at feature.Place) {
 	b := &s.body[row]
 	b.at = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
-	if b.last = b.at; s.at(row)%2 == 1 { // half a frame before
-		v := s.frame(row, (s.at(row)-1)/2)[s.model.Layout.Body():]
+	if b.last = b.at; s.turns.At(row)%2 == 1 { // half a frame before
+		v := s.frame(row, (s.turns.At(row)-1)/2)[s.model.Layout.Body():]
 		b.last.Yaw -= v[feature.MotionYaw] / TickRate
 		b.last.Pos = b.at.Pos.Sub(m3.YawQuat(b.last.Yaw).Rotate(m3.V(v[feature.MotionX], 0, v[feature.MotionZ])).Scale(1.0 / TickRate))
 	}
@@ -277,7 +270,7 @@ func (s *Stream) Place(row int, at feature.Place) {
 // Remove takes row out and gives it to the one in the last.
 func (s *Stream) Remove(row int) {
 	s.rows--
-	s.turns[s.body[row].turn]--
+	s.turns.Remove(row, s.rows)
 	if last := s.rows; row != last {
 		s.body[row], s.Wanders[row], s.Still[row] = s.body[last], s.Wanders[last], s.Still[last]
 		copy(s.window(row), s.window(last))
@@ -289,23 +282,37 @@ func (s *Stream) window(row int) []float32 {
 	return s.frames[row*n:][:n]
 }
 
-// Continue has those whose turn it is go on. Where it fails they play their last frames
-// again.
+// Continue has those go on whose turn it is, and begins to make the frames of those whose
+// turn comes next. Where making them has failed it returns the error, and they play their last
+// frames again; so does who was still, or not there yet, when theirs should have been begun.
 func (s *Stream) Continue() error {
-	s.due = s.due[:0]
-	for r := range s.rows {
-		if int(s.body[r].turn) == s.tick && !s.Still[r] {
-			s.due = append(s.due, int32(r))
+	var err error
+	if s.turns.Now() {
+		err = s.errand.Wait()
+		for row := range s.rows {
+			if s.turns.Missed(row) && !s.Still[row] {
+				s.body[row].leapt = true
+			}
+		}
+		s.take(err)
+		if s.turns.Order(s.Still[:s.rows]); len(s.turns.Due) > 0 {
+			s.order()
+			s.errand.Begin()
 		}
 	}
-	s.tick = (s.tick + 1) % len(s.turns)
-	return s.goOn()
+	s.turns.Tick()
+	return err
 }
 
-// at returns how many ticks row has played its frames, 1 to 2·Predict.
-func (s *Stream) at(row int) int {
-	cycle := len(s.turns)
-	return (s.tick+cycle-1-int(s.body[row].turn))%cycle + 1
+// goOn has the first n people go on at once.
+func (s *Stream) goOn(n int) error {
+	for row := range n {
+		s.turns.Begin(row)
+	}
+	s.order()
+	err := s.make()
+	s.take(err)
+	return err
 }
 
 // frame returns the frame that row shows after so many frames of those that it plays, 0
@@ -321,7 +328,7 @@ func (s *Stream) Advance(r0, r1 int) {
 		if s.Still[r] {
 			continue
 		}
-		b, at := &s.body[r], s.at(r)
+		b, at := &s.body[r], s.turns.At(r)
 		v := s.frame(r, (at-1)/2)[s.model.Layout.Body():]
 		if at%2 == 1 { // half a frame on
 			b.at = b.last.Advance(v, 1.0/TickRate)
@@ -339,7 +346,7 @@ func (s *Stream) Where(row int) feature.Place { return s.body[row].at }
 // Ahead appends the places to dst where the body of row will be, n frames of the network's
 // from one to the next, to the end of those that it plays.
 func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
-	b, done := &s.body[row], s.at(row)/2 // frames behind b.last
+	b, done := &s.body[row], s.turns.At(row)/2 // frames behind b.last
 	p := b.last
 	for f := done; f < s.model.Predict; f++ {
 		if p = p.Advance(s.frame(row, f)[s.model.Layout.Body():], 1.0/Rate); (f+1-done)%n == 0 {
@@ -351,7 +358,7 @@ func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
 
 // shown returns the frames before and after what row shows, and the share of the latter.
 func (s *Stream) shown(row int) (a, b []float32, share float32) {
-	at := s.at(row)
+	at := s.turns.At(row)
 	return s.frame(row, at/2), s.frame(row, (at+1)/2), 0.5 * float32(at%2)
 }
 
@@ -385,4 +392,4 @@ func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
 }
 
 // Began reports whether row plays new frames since this tick.
-func (s *Stream) Began(row int) bool { return s.at(row) == 1 }
+func (s *Stream) Began(row int) bool { return s.turns.At(row) == 1 }

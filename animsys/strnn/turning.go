@@ -4,11 +4,14 @@ import (
 	"math/rand/v2"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/turns"
+	"mannequin/internal/pool"
 )
 
-// turning is what a stream has for those who go on in a tick.
+// turning is what the next frames are made with, of those who are due: first of those who
+// are led, who are not free.
 type turning struct {
-	due        []int32      // their rows, first those who are led: who are not free
+	errand     *pool.Errand
 	led        int          // how many
 	seen, next []float32    // (due, Encode, columns) and (due, Predict, columns)
 	want       []float32    // (led, Predict, feature.MotionLen) the motion that their bodies shall have
@@ -23,29 +26,35 @@ type turning struct {
 	job        Control
 	settlings  []*settling // by worker
 	settle     func(worker, i int)
+	play       func(worker, i int)
 	pcg        rand.PCG
 	rand       *rand.Rand
 }
 
-// goOn makes the next frames of those who are due, and has them play these.
-func (s *Stream) goOn() error {
-	m, n := s.model, len(s.due)
-	if n == 0 {
-		return nil
-	}
+// order sees what those who are due have done and shall do.
+func (s *Stream) order() {
+	m, due := s.model, s.turns.Due
 	s.led = 0
-	for i, r := range s.due { // who are led first
+	for i, r := range due {
 		if !s.Wanders[r].Free {
-			s.due[i], s.due[s.led] = s.due[s.led], r
+			s.turns.Swap(i, s.led)
 			s.led++
 		}
 	}
 	cols := m.Layout.Columns()
 	seen, next := m.Encode*cols, m.Predict*cols
-	for i, r := range s.due {
+	for i, r := range due {
 		copy(s.seen[i*seen:][:seen], s.window(int(r))[next:])
 		s.ask(i)
 	}
+}
+
+// make makes the next frames of those who are due. It runs beside the ticks: of the stream
+// it touches nothing but what it makes them with.
+func (s *Stream) make() error {
+	m, n := s.model, len(s.turns.Due)
+	cols := m.Layout.Columns()
+	seen, next := m.Encode*cols, m.Predict*cols
 	if led := s.led; led > 0 {
 		s.job = Control{Body: s.want[:led*m.Predict*feature.MotionLen], Stand: s.stand[:led*m.Predict*len(s.stances)], Pose: s.bearing, Draws: s.draws, Ways: s.ways[:led*s.draws*m.Latent], Steps: s.steps}
 		if _, err := s.search.Run(s.next[:led*next], s.seen[:led*seen], led, &s.job); err != nil {
@@ -64,22 +73,37 @@ func (s *Stream) goOn() error {
 		}
 	}
 	s.search.pool.Run(n, s.settle)
-	for i, r := range s.due {
-		s.body[r].windows++
-		if !s.fit[i] {
-			s.lost++
-			s.begin(int(r))
+	return nil
+}
+
+// take has those play what was made who are due, and those what they played again for whom
+// nothing was.
+func (s *Stream) take(err error) {
+	if err == nil {
+		s.search.pool.Run(len(s.turns.Due), s.play)
+	}
+	for i, r := range s.turns.Due {
+		switch {
+		case r == turns.None:
+		case err != nil:
 			s.body[r].leapt = true
+		default:
+			s.body[r].windows++
+			if !s.fit[i] {
+				s.lost++
+				s.begin(int(r))
+				s.body[r].leapt = true
+			}
 		}
 	}
-	return nil
+	s.turns.Clear()
 }
 
 // ask writes what the i-th of those who are due shall do: for who is led the motion that
 // their body shall have, and the latent values to try, the guide's first; for who is free
 // some that are drawn.
 func (s *Stream) ask(i int) {
-	m, r := s.model, s.due[i]
+	m, r := s.model, s.turns.Due[i]
 	b := &s.body[r]
 	s.pcg.Seed(s.seed, b.person<<32^b.windows)
 	draw := func(z []float32) {
@@ -126,19 +150,25 @@ func (s *Stream) ask(i int) {
 	}
 }
 
-// settleOne has the i-th of those who are due play what was made, where it is fit to be.
+// settleOne settles the i-th of the frames that were made.
 func (s *Stream) settleOne(worker, i int) {
-	m, r := s.model, int(s.due[i])
+	m := s.model
 	cols := m.Layout.Columns()
-	next := s.next[i*m.Predict*cols:][:m.Predict*cols]
 	var want []float32
 	if i < s.led {
 		want = s.job.body(m, i)
 	}
-	if s.fit[i] = s.settlings[worker].run(next, s.seen[i*m.Encode*cols:][:m.Encode*cols], want); !s.fit[i] {
+	s.fit[i] = s.settlings[worker].run(s.next[i*m.Predict*cols:][:m.Predict*cols], s.seen[i*m.Encode*cols:][:m.Encode*cols], want)
+}
+
+// playOne has the i-th of those who are due play what was made, where it is fit to be.
+func (s *Stream) playOne(_, i int) {
+	m, r := s.model, int(s.turns.Due[i])
+	if r == turns.None || !s.fit[i] {
 		return
 	}
-	w := s.window(r)
+	cols := m.Layout.Columns()
+	w, next := s.window(r), s.next[i*m.Predict*cols:][:m.Predict*cols]
 	copy(w, w[len(next):])
 	copy(w[m.Encode*cols:], next)
 	if i < s.led {

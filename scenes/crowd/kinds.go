@@ -122,7 +122,7 @@ func (s *Scene) openDogs(o *Options, n int) error {
 
 // openStrollers makes people who walk by sliders.
 func (s *Scene) openStrollers(o *Options, n int) error {
-	c, err := animsys.NewStrollers(&s.World, o.Latent, o.Next, animsys.StrollersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open})
+	c, err := animsys.NewStrollers(&s.World, o.Latent, o.Next, animsys.StrollersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 5})
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,11 @@ func (s *Scene) openStrollers(o *Options, n int) error {
 
 // openWanderers makes people whose motion is predicted.
 func (s *Scene) openWanderers(o *Options, n int) error {
-	c, err := animsys.NewWanderers(&s.World, o.STRNN, animsys.WanderersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, Stream: strnn.StreamOptions{Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: 2}})
+	every := 2 // a divisor of the ticks of a window, 2·Predict
+	if o.STRNN.Predict%2 == 0 {
+		every = 4
+	}
+	c, err := animsys.NewWanderers(&s.World, o.STRNN, animsys.WanderersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, Stream: strnn.StreamOptions{Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: every, From: 1}})
 	if err != nil {
 		return err
 	}
@@ -196,7 +200,7 @@ func anyone(spawn func(at m3.Vec3, yaw float32) (arche.Entity, error)) func(m3.V
 // openPerformers makes those who stand on their spots and wave, point, clap, talk.
 func (s *Scene) openPerformers(o *Options, n int) error {
 	c, err := animsys.NewPerformers(&s.World, o.Keypose, animsys.PerformersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open,
-		Every: 2, From: 1}) // the ticks in which who is predicted does not go on: both take their time
+		Every: 8, From: 4})
 	if err != nil {
 		return err
 	}

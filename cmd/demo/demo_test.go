@@ -140,7 +140,6 @@ func TestGIF(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	model := modelFile(t)
 	bad := filepath.Join(t.TempDir(), "bad.safetensors")
 	if err := os.WriteFile(bad, []byte("not a model"), 0o600); err != nil {
 		t.Fatal(err)
@@ -184,9 +183,6 @@ func TestMistakes(t *testing.T) {
 		args := strings.Fields(c.args)
 		if !strings.Contains(c.args, "--out") {
 			args = append(args, "--out", out)
-		}
-		if !strings.Contains(c.args, "--model") {
-			args = append(args, "--model", model)
 		}
 		code, stdout, stderr := demo(t, args...)
 		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "demo: ") || !strings.Contains(stderr, c.want) {

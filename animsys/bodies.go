@@ -19,7 +19,7 @@ import (
 
 // Bodies are the bodies of agents that share a skeleton, one row each: the poses
 // that a controller makes, and what the tick's later stages make of them. Crowd,
-// People, Strollers and Wanderers have them.
+// People, Strollers, Wanderers and Performers have them.
 type Bodies struct {
 	Rows    *ecs.Rows
 	Skel    *skel.Skeleton

@@ -5,10 +5,12 @@
 // A [Crowd] is the resource that holds the bulk data of all agents that share a
 // model of mann, one row each, [People] of all that share one of manifold,
 // [Strollers] of all that share one of latent, [Wanderers] of all that share one of
-// strnn, and [Performers] of all that share one of keypose. A world has one of them, or more.
+// strnn, and [Performers] of all that share one of keypose. A world has one of them, or
+// more.
 // [Systems] returns the tick in its order:
 //
-//	Plan → Gather → Infer → Scatter   dogs: the network once for all agents, every tick
+//	Pick                              all: whose turn it is to take a step, see [Bodies.SetRate]
+//	Plan → Gather → Infer → Scatter   dogs: the network once for all who take one
 //	Windows → Play → Restyle          people: windows of motion, made by another goroutine
 //	Continue → Stroll                 strollers: the network for those whose clip goes on
 //	Predict → Amble                   wanderers: the network for those whose frames have been played

@@ -105,6 +105,7 @@ func newCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
+	f.SortFlags = false // help has what belongs together one after the other
 	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: dogs and people; herd: dogs alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion; cutscene: who play a script")
 	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; crowd: all of them, 100 if not given; latent: who walk about besides, none if not given")
 	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, angry, …")
@@ -117,9 +118,9 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.Latent, "latent", o.setup.Latent, "the sliders': a shipped model's name, or a model file")
 	f.StringVar(&o.setup.Next, "next", o.setup.Next, "the same, for --agents: the network that tells how clips go on")
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "the wanderers': a shipped model's name, or a model file with a guide")
+	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "the performers': a shipped model's name, or a model file")
 	f.StringArrayVar(&o.skin, "skin", nil, "glTF `FILE` with a skinned mesh to see in place of the dogs or the people, whose shape it has; or dog=FILE, person=FILE")
 	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that says which of its joints is which, where names do not; or dog=FILE, person=FILE")
-	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "the performers': a shipped model's name, or a model file")
 	f.StringVar(&o.setup.Script, "script", "", "what the scene cutscene plays: a `file` (docs/cutscene.md), or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
 	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "`file` that the scene latent writes its sequence to, when you ask for it")
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")

@@ -2,12 +2,25 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"mannequin/internal/command"
+	"mannequin/scenes/playbill"
 )
 
 // setupFlags are those that say what a scene begins with: the keys of a setup.
 var setupFlags = []string{"scene", "agents", "styled", "churn", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "keypose", "script"}
+
+// networkFlags are those that name networks, with the scenes that have these.
+var networkFlags = []struct{ flags, scenes []string }{
+	{[]string{"model"}, []string{"quadruped", "crowd", "herd", "cutscene"}},
+	{[]string{"far"}, []string{"quadruped", "crowd", "herd"}},
+	{[]string{"manifold", "footstep", "locomotion"}, []string{"crowd", "people", "cutscene"}},
+	{[]string{"latent", "next"}, []string{"crowd", "latent"}},
+	{[]string{"strnn"}, []string{"crowd", "strnn"}},
+	{[]string{"keypose"}, []string{"crowd"}},
+}
 
 // pictureFlags are those that mean nothing where nothing is drawn.
 var pictureFlags = []string{"out", "bvh", "width", "height", "fps"}
@@ -32,6 +45,16 @@ func (o *options) conflicts(given func(flag string) bool) error {
 	} {
 		if err != nil {
 			return err
+		}
+	}
+	for _, n := range networkFlags {
+		if slices.Contains(n.scenes, o.setup.Scene) || !slices.Contains(playbill.Scenes, o.setup.Scene) {
+			continue
+		}
+		for _, f := range n.flags {
+			if given(f) {
+				return command.Usagef("--%s: the scene %s has no such network: want --scene %s", f, o.setup.Scene, strings.Join(n.scenes, " or "))
+			}
 		}
 	}
 	switch {

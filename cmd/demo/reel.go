@@ -161,7 +161,8 @@ const (
 )
 
 // record writes one take's video and contact sheet.
-func (t *take) record(ctx context.Context, o options, sheet, count string, stderr io.Writer) error {
+func (t *take) record(ctx context.Context, o options, sheet, count string, stderr io.Writer) (err error) {
+	defer func() { err = stopped(ctx, o.out, err) }()
 	s, _, _, err := o.open(slog.New(slog.NewTextHandler(stderr, nil)))
 	if err != nil {
 		return err
@@ -200,7 +201,7 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 	at := func(i int) time.Duration { return time.Duration(i) * time.Second / time.Duration(o.fps) }
 	for i := range frames {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("stopped; %s was not written", o.out)
+			return err
 		}
 		dt := at(i+1) - at(i)
 		if err := v.Advance(dt, input); err != nil {

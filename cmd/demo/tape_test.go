@@ -153,6 +153,9 @@ func TestConflicts(t *testing.T) {
 		"--no-render --width 640":            "--width with --no-render",
 		"--json":                             "--no-render",
 		"--record a.gif --out ./a.gif":       "two files",
+		"--scene people --model dog-free":    "--model: the scene people has no such network",
+		"--scene latent --keypose a":         "crowd",
+		"--scene nowhere --model dog":        "no scene",
 		"--workers -1":                       "--workers -1",
 		"--workers 5000":                     "--workers 5000",
 	} {

@@ -117,7 +117,8 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, stderr
 }
 
 // record renders o.seconds of the scene into o.out.
-func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, player scenes.Script, stderr io.Writer) error {
+func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, player scenes.Script, stderr io.Writer) (err error) {
+	defer func() { err = stopped(ctx, o.out, err) }()
 	v, x, err := newShow(o, st, s, stderr)
 	if err != nil {
 		return err
@@ -141,7 +142,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 	at := func(i int) time.Duration { return time.Duration(i) * time.Second / time.Duration(o.fps) }
 	for i := range frames {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("stopped; %s was not written", o.out)
+			return err
 		}
 		dt := at(i+1) - at(i)
 		if err := v.Advance(dt, input); err != nil {
@@ -160,6 +161,15 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 		progress.at(i + 1)
 	}
 	return w.Close()
+}
+
+// stopped returns err, what a recording into out ended with; but where ctx has been
+// cancelled, that it was stopped.
+func stopped(ctx context.Context, out string, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("stopped; %s was not written", out)
 }
 
 // frameCamera moves a recording's camera, which nobody holds: it swings around

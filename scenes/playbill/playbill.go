@@ -149,6 +149,7 @@ func (s *Setup) hillsFor(grid terrain.Grid, wavelength, slope float32) (*terrain
 	case "slope":
 		return terrain.Slope(grid, 0.17, 0)
 	case "steps":
+		grid.Cell = 0.15 // a riser is a cell wide, and to be seen
 		return terrain.Steps(grid, 0.12, 1.5)
 	}
 	seed, err := s.hills()

@@ -157,7 +157,10 @@ page.wait = (message) => {
 };
 
 // goOn ends that.
-page.goOn = () => { at("card").hidden = true; };
+page.goOn = () => {
+  at("card").hidden = true;
+  at("stage").focus();
+};
 
 // fail shows what ended the program.
 page.fail = (message) => {

@@ -148,7 +148,10 @@ func (p *player) place(c *stage.Camera) {
 	switch p.setup.Scene {
 	case "crowd", "herd":
 		c.Follow, c.Pitch, c.Yaw, p.show.Free = false, 0.30, 0.5, true
-		c.Distance = 4 + 1.1*m3.Sqrt(float32(p.setup.Agents))
+		c.Distance = min(4+1.1*m3.Sqrt(float32(p.setup.Agents)), 24)
+		// All of them, on a phone that is held upright, too.
+		window := js.Global()
+		c.Distance *= max(1, float32(window.Get("innerHeight").Float()/max(window.Get("innerWidth").Float(), 1)))
 	case "people", "latent", "strnn":
 		c.Distance, c.Pitch = 5, 0.2
 	}

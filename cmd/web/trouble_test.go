@@ -180,15 +180,19 @@ func TestPictures(t *testing.T) {
 	if os.Getenv("MANNEQUIN_WEB_PICTURES") == "" {
 		t.Skip("MANNEQUIN_WEB_PICTURES names no folder")
 	}
-	b, s := browse(t), serve(t)
+	s := serve(t)
 	for _, name := range playbill.Scenes {
-		b.do(chromedp.EmulateViewport(1100, 700))
-		b.play(s.URL + "#scene=" + name)
-		b.pictures(20)
-		b.picture("scene-" + name)
-		b.do(chromedp.EmulateViewport(390, 780, chromedp.EmulateTouch))
-		b.pictures(10)
-		b.picture("phone-" + name)
+		t.Run(name, func(t *testing.T) {
+			b := browse(t)
+			b.do(chromedp.EmulateViewport(1100, 700))
+			b.play(s.URL + "#scene=" + name)
+			b.pictures(8)
+			b.picture("scene-" + name)
+			b.do(chromedp.EmulateViewport(390, 780, chromedp.EmulateTouch), chromedp.Evaluate(`document.getElementById("help").hidden = true`, nil))
+			b.do(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: 200, Y: 500}}), input.DispatchTouchEvent(input.TouchEnd, nil))
+			b.pictures(4)
+			b.picture("phone-" + name)
+			b.fine()
+		})
 	}
-	b.fine()
 }

@@ -191,7 +191,11 @@ window.addEventListener("hashchange", () => location.reload());
 at("stage").addEventListener("webglcontextlost", (e) => e.preventDefault());
 at("again").addEventListener("click", () => location.reload());
 // Who touches has buttons in place of keys.
-addEventListener("pointerdown", (e) => { if (e.pointerType === "touch") at("touch").hidden = false; });
+addEventListener("pointerdown", (e) => {
+  if (e.pointerType !== "touch" || !at("touch").hidden) return;
+  at("touch").hidden = false;
+  page.tell("one finger looks around, two: nearer, farther");
+});
 for (const button of at("touch").children) {
   const press = (kind) => at("stage").dispatchEvent(new KeyboardEvent(kind, { code: button.dataset.code, bubbles: true }));
   button.addEventListener("pointerdown", (e) => {

@@ -93,7 +93,7 @@ func (b *tab) touch() {
 	b.do(chromedp.WaitVisible("#touch"))
 	from := b.state()
 	var x, y float64
-	b.do(chromedp.Evaluate(`window.ahead = document.querySelector('[data-code="KeyW"]').getBoundingClientRect(); ahead.x + 20`, &x), chromedp.Evaluate(`ahead.y + 20`, &y))
+	b.do(chromedp.Evaluate(`window.ahead = document.querySelector('[data-code="ArrowUp"]').getBoundingClientRect(); ahead.x + 20`, &x), chromedp.Evaluate(`ahead.y + 20`, &y))
 	b.do(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{at(1, x, y)}))
 	b.until("the dog's walk by a finger", fmt.Sprintf(`Math.hypot(mannequin.state().focus[0] - %g, mannequin.state().focus[2] - %g) > 0.5`, from.Focus[0], from.Focus[2]))
 	b.picture("touch")

@@ -72,9 +72,12 @@ page.offer = (scenes, now) => {
   const scene = at("scene"), count = at("agents"), terrain = at("terrain");
   scene.replaceChildren(...Object.keys(scenes).map((name) => new Option(name)));
   if (!Array.from(terrain.options).some((o) => o.value === now.terrain)) terrain.add(new Option(now.terrain));
+  const scripted = (name) => Boolean(scenes[name]?.scripted);
+  page.scripted = scripted(now.scene);
   const show = (s) => {
     count.value = s.agents;
     terrain.value = s.terrain;
+    for (const field of [count, terrain]) field.parentElement.hidden = scripted(scene.value);
   };
   scene.value = now.scene;
   show(now);
@@ -85,8 +88,10 @@ page.offer = (scenes, now) => {
     const was = scene.value === now.scene ? location.hash.slice(1) : "";
     const address = new URLSearchParams(was);
     address.set("scene", scene.value);
-    address.set("agents", count.value);
-    address.set("terrain", terrain.value);
+    if (!scripted(scene.value)) {
+      address.set("agents", count.value);
+      address.set("terrain", terrain.value);
+    }
     if (`#${address}` === location.hash) location.reload();
     else location.hash = address;
   });
@@ -190,10 +195,11 @@ window.addEventListener("hashchange", () => location.reload());
 // Prevented, the browser may give the graphics back; the program sees both by itself.
 at("stage").addEventListener("webglcontextlost", (e) => e.preventDefault());
 at("again").addEventListener("click", () => location.reload());
-// Who touches has buttons in place of keys.
+// Who touches has buttons in place of keys, unless there is nobody to lead.
 addEventListener("pointerdown", (e) => {
-  if (e.pointerType !== "touch" || !at("touch").hidden) return;
-  at("touch").hidden = false;
+  if (e.pointerType !== "touch" || page.touched) return;
+  page.touched = true;
+  at("touch").hidden = page.scripted;
   page.tell("one finger looks around, two: nearer, farther");
 });
 for (const button of at("touch").children) {

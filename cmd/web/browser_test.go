@@ -55,8 +55,14 @@ type tab struct {
 // browse starts a browser that draws in software.
 func browse(t *testing.T) *tab {
 	t.Helper()
+	// Not the test's own folder: parts of the browser that outlive it for a moment write there.
+	profile, err := os.MkdirTemp("", "chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(profile) })
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
-		chromedp.WindowSize(960, 600), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.WindowSize(960, 600), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(time.Minute))
 	for flag, value := range map[string]any{"disable-gpu": true, "use-angle": "swiftshader", "enable-unsafe-swiftshader": true, "disable-quic": true,
 		"disable-component-update": true} {
 		opts = append(opts, chromedp.Flag(flag, value))

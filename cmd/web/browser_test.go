@@ -252,6 +252,7 @@ func TestBrowser(t *testing.T) {
 	b.picture("latent")
 	b.resize()
 	b.lose()
+	b.hide()
 	b.fine()
 
 	// What cannot be played is told.

@@ -129,6 +129,26 @@ func (b *tab) lose() {
 	}
 }
 
+// hide has the browser ask for no picture in a minute, as of a page that is hidden: the scene
+// does not make up for it.
+func (b *tab) hide() {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(`{
+		const ask = requestAnimationFrame;
+		window.requestAnimationFrame = (f) => ask((t) => {
+			const before = mannequin.state().ticks;
+			f(t + 60000);
+			window.madeUp ??= mannequin.state().ticks - before;
+		});
+		0;
+	}`, nil))
+	b.until("the picture a minute later", `window.madeUp !== undefined`)
+	var ticks int
+	if b.do(chromedp.Evaluate(`madeUp`, &ticks)); ticks < 1 || ticks > 4 {
+		b.t.Errorf("%d ticks after a minute without a picture, want 1 to 4", ticks)
+	}
+}
+
 // light is how bright the lower middle of the page is, 0 to 255.
 func (b *tab) light() (mean float64) {
 	b.t.Helper()

@@ -96,7 +96,7 @@ var arrows = []arrow{
 
 	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/...", "offline/mocap", "github.com/spf13/cobra", "golang.org/x/..."},
 		"scenes in a window; what is made in one is written as BVH"},
-	{"cmd/web", []string{"scenes", "scenes/playbill", "engine/m3", "engine/show", "engine/stage", "netruntime", "animsys/mar", "offline/mocap"},
+	{"cmd/web", []string{"scenes", "scenes/playbill", "engine/clock", "engine/m3", "engine/show", "engine/stage", "netruntime", "animsys/mar", "offline/mocap"},
 		"scenes in a browser; weights are fetched, so that none are linked"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},
 	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ecs", "ik", "terrain", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/skin", "engine/clock", "engine/draw", "engine/media", "internal/...",

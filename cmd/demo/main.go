@@ -110,6 +110,7 @@ func newCommand() *cobra.Command {
 	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; crowd: all of them, 100 if not given; latent: who walk about besides, none if not given")
 	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, angry, …")
 	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: how many come, and how many go, per second")
+	f.StringSliceVar(&o.setup.Kinds, "kinds", nil, "crowd: who comes, some of "+strings.Join(playbill.Kinds, ", ")+" (default: all)")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "the dogs': a shipped model's name, or a model file")
 	f.StringSliceVar(&o.setup.Far, "far", nil, "the same, for dogs far away: networks of longer strides (default: those shipped with the model)")
 	f.StringVar(&o.setup.Manifold, "manifold", o.setup.Manifold, "people's: a shipped model's name, or a model file: the motion manifold")

@@ -10,7 +10,7 @@ import (
 )
 
 // setupFlags are those that say what a scene begins with: the keys of a setup.
-var setupFlags = []string{"scene", "agents", "styled", "churn", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "keypose", "script"}
+var setupFlags = []string{"scene", "agents", "styled", "churn", "kinds", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "keypose", "script"}
 
 // networkFlags are those that name networks, with the scenes that have these.
 var networkFlags = []struct{ flags, scenes []string }{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mannequin/animsys/mar"
+	"mannequin/engine/clock"
 	"mannequin/engine/m3"
 	"mannequin/engine/show"
 	"mannequin/engine/stage"
@@ -31,11 +32,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	st, err := stage.Open(stage.Options{Width: 1280, Height: 720})
+	st, err := openStage()
 	if err != nil {
 		return err
 	}
-	defer st.Close()
+	defer func() { st.Close() }()
 	scene, _, err := playbill.Open(setup, playbill.Means{Net: openNet, Styles: openStyles})
 	if err != nil {
 		return err
@@ -43,6 +44,9 @@ func run() error {
 	defer scene.Close()
 	p := &player{setup: setup, driver: st.Driver()}
 	if p.show, err = show.New(st, scene, scenes.TickRate); err != nil {
+		return err
+	}
+	if p.show.Budget, err = clock.NewBudget(budget); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -61,8 +65,24 @@ func run() error {
 	state := js.FuncOf(func(js.Value, []js.Value) any { return p.state() })
 	page.Call("begin", state)
 	page.Call("help", lines(slices.Concat(p.show.Frame.Help, cameraHelp)))
-	return p.loop()
+	for {
+		if err := p.loop(); !st.Gone() {
+			return err
+		}
+		st.Close()
+		page.Call("wait", "The browser has taken the graphics away, and may give them back. Until then the scene waits.")
+		for !stage.HasDisplay() {
+			p.next()
+		}
+		if st, err = openStage(); err != nil {
+			return err
+		}
+		p.show.Move(st)
+		page.Call("goOn")
+	}
 }
+
+func openStage() (*stage.Stage, error) { return stage.Open(stage.Options{Width: 1280, Height: 720}) }
 
 // openNet fetches a network's weights, which lie beside the page.
 func openNet(name string) (*netruntime.Net, error) {
@@ -104,6 +124,10 @@ var (
 	}
 )
 
+// budget is the time of a tick beyond which a crowd saves trouble: half of what one lasts.
+// The only thread makes the pictures, too.
+const budget = time.Second / scenes.TickRate / 2
+
 // longest is the most time that a picture makes up for: where ticks take longer than
 // they last, the scene slows down and goes on smoothly.
 const longest = 50 * time.Millisecond
@@ -124,7 +148,10 @@ func (p *player) place(c *stage.Camera) {
 	switch p.setup.Scene {
 	case "crowd", "herd":
 		c.Follow, c.Pitch, c.Yaw, p.show.Free = false, 0.30, 0.5, true
-		c.Distance = 4 + 1.1*m3.Sqrt(float32(p.setup.Agents))
+		c.Distance = min(4+1.1*m3.Sqrt(float32(p.setup.Agents)), 24)
+		// All of them, on a phone that is held upright, too.
+		window := js.Global()
+		c.Distance *= max(1, float32(window.Get("innerHeight").Float()/max(window.Get("innerWidth").Float(), 1)))
 	case "people", "latent", "strnn":
 		c.Distance, c.Pitch = 5, 0.2
 	}
@@ -133,21 +160,22 @@ func (p *player) place(c *stage.Camera) {
 	}
 }
 
-// loop plays: a picture for each of the browser's.
-func (p *player) loop() error {
-	next := make(chan float64, 1)
+// next waits until the browser wants a picture, and returns the time in ms.
+func (p *player) next() float64 {
+	wanted := make(chan float64, 1)
 	call := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		next <- args[0].Float()
+		wanted <- args[0].Float()
 		return nil
 	})
 	defer call.Release()
-	last := -1.0 // ms
-	for {
-		js.Global().Call("requestAnimationFrame", call)
-		now := <-next
-		if last < 0 {
-			last = now
-		}
+	js.Global().Call("requestAnimationFrame", call)
+	return <-wanted
+}
+
+// loop plays: a picture for each of the browser's.
+func (p *player) loop() error {
+	for last := p.next(); ; {
+		now := p.next()
 		dt := min(time.Duration((now-last)*float64(time.Millisecond)), longest)
 		last = now
 		if err := p.draw(dt); err != nil {

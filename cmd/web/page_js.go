@@ -14,12 +14,13 @@ var page = js.Global().Get("page")
 // maxFile bounds a file that is fetched, bytes.
 const maxFile = 256 << 20
 
-// offer tells the page which scenes there are, and what is played.
+// offer tells the page which scenes there are, and what is played. Who plays in a cutscene,
+// and where, is its script's business.
 func offer(s *playbill.Setup) {
 	usual := map[string]any{}
 	for _, name := range playbill.Scenes {
 		d := defaults(name)
-		usual[name] = map[string]any{"agents": d.Agents, "terrain": d.Terrain}
+		usual[name] = map[string]any{"agents": d.Agents, "terrain": d.Terrain, "scripted": name == "cutscene"}
 	}
 	page.Call("offer", usual, map[string]any{"scene": s.Scene, "agents": s.Agents, "terrain": s.Terrain})
 }

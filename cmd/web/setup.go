@@ -25,12 +25,24 @@ func defaults(scene string) playbill.Setup {
 	return s
 }
 
+// few is a crowd so small that some kinds would have nobody: their weights are not fetched.
+const few = 12
+
+// kinds returns who comes to a crowd in a browser unless the address says; none is all.
+func kinds(agents int) []string {
+	if agents < few {
+		return []string{"dogs", "sliders", "lanes"}
+	}
+	return nil
+}
+
 // keys are what an address can say, and where in a setup it goes.
 var keys = map[string]func(s *playbill.Setup, value string) error{
 	"scene":   func(*playbill.Setup, string) error { return nil }, // read first
 	"agents":  func(s *playbill.Setup, v string) (err error) { s.Agents, err = strconv.Atoi(v); return err },
 	"styled":  func(s *playbill.Setup, v string) (err error) { s.Styled, err = strconv.Atoi(v); return err },
 	"terrain": func(s *playbill.Setup, v string) error { s.Terrain = v; return nil },
+	"kinds":   func(s *playbill.Setup, v string) error { s.Kinds = strings.Split(v, ","); return nil },
 	"seed":    func(s *playbill.Setup, v string) (err error) { s.Seed, err = strconv.ParseUint(v, 10, 64); return err },
 	"model":   func(s *playbill.Setup, v string) error { s.Model, s.Far = v, playbill.FarOf(v); return nil },
 }
@@ -50,7 +62,7 @@ func parse(fragment string) (playbill.Setup, error) {
 	for key, v := range values {
 		set, ok := keys[key]
 		if !ok {
-			return s, fmt.Errorf("the address says %s=%s: want scene, agents, terrain, seed, model or styled", key, v[0])
+			return s, fmt.Errorf("the address says %s=%s: want scene, agents, kinds, terrain, seed, model or styled", key, v[0])
 		}
 		if len(v) > 1 {
 			return s, fmt.Errorf("the address says %s %d times", key, len(v))
@@ -58,6 +70,9 @@ func parse(fragment string) (playbill.Setup, error) {
 		if set(&s, v[0]) != nil {
 			return s, fmt.Errorf("the address says %s=%s: want a whole number", key, v[0])
 		}
+	}
+	if scene == "crowd" && !values.Has("kinds") {
+		s.Kinds = kinds(s.Agents)
 	}
 	if err := s.Check(); err != nil {
 		// It names fields as flags.

@@ -15,9 +15,13 @@ func TestParse(t *testing.T) {
 	dog, people := defaults("quadruped"), defaults("people")
 	dog.Agents, dog.Terrain, dog.Seed, dog.Model, dog.Far = 8, "steps", 7, "dog-free", playbill.FarOf("dog-free")
 	people.Styled = 2
+	small, large, alone := defaults("crowd"), defaults("crowd"), defaults("crowd")
+	small.Agents, small.Kinds = 3, []string{"dogs", "sliders", "lanes"}
+	large.Agents, alone.Agents, alone.Kinds = 50, 50, []string{"dogs", "predicted"}
 	for address, want := range map[string]playbill.Setup{
 		"": defaults("quadruped"), "#": defaults("quadruped"), "#scene=latent": defaults("latent"),
 		"#scene=quadruped&agents=8&terrain=steps&seed=7&model=dog-free": dog, "#styled=2&scene=people": people,
+		"#scene=crowd&agents=3": small, "#scene=crowd&agents=50": large, "#scene=crowd&agents=50&kinds=dogs,predicted": alone,
 	} {
 		if got, err := parse(address); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q is %+v, %v; want %+v", address, got, err, want)
@@ -26,7 +30,7 @@ func TestParse(t *testing.T) {
 	for address, want := range map[string]string{
 		"#scene=ballet": `no scene "ballet"`, "#agents=many": "agents=many: want a whole number", "#agents=-1": "agents -1: want", "#agents=99999": "99999",
 		"#agnets=3": "agnets=3: want scene, agents", "#agents=1&agents=2": "agents 2 times", "#scene=%zz": "address", "#terrain=sea": "sea",
-		"#scene=crowd&agents=0": "0", "#seed=-1": "seed=-1",
+		"#scene=crowd&agents=0": "0", "#kinds=dogs": "only the scene crowd", "#scene=crowd&kinds=cats": "kinds cats: want some of dogs", "#seed=-1": "seed=-1",
 	} {
 		if _, err := parse(address); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want an error with %q", address, err, want)

@@ -75,6 +75,13 @@ func New(st *stage.Stage, s scenes.Scene, fps int) (*Show, error) {
 	return w, nil
 }
 
+// Move goes on with the scene on another stage: the one before may have lost its display.
+// The camera comes along.
+func (w *Show) Move(st *stage.Stage) {
+	st.Camera = w.Stage.Camera
+	w.Stage, w.crowds, w.ground = st, nil, nil
+}
+
 // cast sees to it that every cast of the frame has a crowd that draws it.
 func (w *Show) cast() error {
 	for i := range w.Frame.Casts {

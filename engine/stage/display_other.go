@@ -1,4 +1,4 @@
-//go:build !linux || wayland
+//go:build !js && (!linux || wayland)
 
 package stage
 
@@ -7,3 +7,5 @@ func watchDisplay() {}
 
 // displayGone is false.
 func displayGone() bool { return false }
+
+const goneMessage = "stage: the display has gone"

@@ -42,3 +42,5 @@ func watchDisplay() { C.watchDisplay(unsafe.Pointer(glfw.GetX11Display())) }
 // displayGone reports whether the window's display has gone: nothing of glfw or OpenGL
 // may be called any more.
 func displayGone() bool { return C.displayGone() != 0 }
+
+const goneMessage = "stage: the display has gone: the X server closed its connection"

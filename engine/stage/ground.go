@@ -68,7 +68,8 @@ func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 
 // level appends one grid whose corner is (x0, z0) in its cells, without the
 // cells in hole: first x, first z, past-the-end x, past-the-end z. Where a
-// coarser grid follows, the border takes its shape.
+// coarser grid follows, the border has its vertices alone: one in the middle of an
+// edge of the other would leave pixels between them that neither covers.
 func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 	const n = groundCells + 1
 	const w = n + 2
@@ -87,35 +88,43 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 	base := uint32(len(g.vertices) / groundVertex)
 	for k := 1; k <= n; k++ {
 		for i := 1; i <= n; i++ {
-			y := h[k*w+i]
 			sx, sz := slope(i, k)
-			if coarser {
-				// Odd border vertices sit in the middle of a coarse edge.
-				switch {
-				case (i == 1 || i == n) && k%2 == 0:
-					y = (h[(k-1)*w+i] + h[(k+1)*w+i]) / 2
-				case (k == 1 || k == n) && i%2 == 0:
-					y = (h[k*w+i-1] + h[k*w+i+1]) / 2
-				}
-			}
 			d := m3.V(-sx, 1, -sz).Normalize(m3.Up)
 			x, z := float32(x0+i-1)*cell, float32(z0+k-1)*cell
-			g.vertices = append(g.vertices, x, y, z, d.X, d.Y, d.Z)
+			g.vertices = append(g.vertices, x, h[k*w+i], z, d.X, d.Y, d.Z)
 		}
+	}
+	// The vertex in column i of row k; an odd one on such a border is the one before it.
+	vertex := func(i, k int) uint32 {
+		if coarser && (i == 0 || i == groundCells) {
+			k &^= 1
+		}
+		if coarser && (k == 0 || k == groundCells) {
+			i &^= 1
+		}
+		return base + uint32(k*n+i)
 	}
 	for k := range groundCells {
 		for i := range groundCells {
 			if i >= hole[0] && i < hole[2] && k >= hole[1] && k < hole[3] {
 				continue
 			}
-			a := base + uint32(k*n+i)
-			b, c, d := a+1, a+n, a+n+1
+			a, b, c, d := vertex(i, k), vertex(i+1, k), vertex(i, k+1), vertex(i+1, k+1)
 			// Diagonals alternate, so that slopes have no grain.
 			if (i+k)%2 == 0 {
-				g.index = append(g.index, a, c, d, a, d, b)
+				g.triangle(a, c, d)
+				g.triangle(a, d, b)
 			} else {
-				g.index = append(g.index, a, c, b, b, c, d)
+				g.triangle(a, c, b)
+				g.triangle(b, c, d)
 			}
 		}
+	}
+}
+
+// triangle appends one, unless two of its corners are the same.
+func (g *ground) triangle(a, b, c uint32) {
+	if a != b && b != c && c != a {
+		g.index = append(g.index, a, b, c)
 	}
 }

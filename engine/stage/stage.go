@@ -196,7 +196,7 @@ func (s *Stage) Draw(v View) error {
 	}
 	if s.win != nil {
 		if displayGone() {
-			return errors.New("stage: the display has gone: the X server closed its connection")
+			return errors.New(goneMessage)
 		}
 		if err := s.target.resize(s.win.size()); err != nil {
 			return err
@@ -270,6 +270,10 @@ func (c *Crowd) Instances() (levels []int, shadows int) {
 	}
 	return levels, int(c.runs[last].count)
 }
+
+// Gone reports whether the window's display, or in a browser the graphics, have gone: nothing
+// can be drawn any more but on another stage, once HasDisplay says so.
+func (s *Stage) Gone() bool { return s.win != nil && displayGone() }
 
 // Close ends the stage and its window. Closing twice is allowed.
 func (s *Stage) Close() {

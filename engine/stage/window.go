@@ -16,6 +16,9 @@ type input struct {
 	pads   gamepads
 }
 
+// zoomStep is what a notch of the wheel does to the camera's distance.
+const zoomStep = 1.12
+
 // Controls is what the user does.
 type Controls struct {
 	Held [Keys]bool // keys down now
@@ -90,10 +93,10 @@ func (s *Stage) Poll() Controls {
 		s.Camera.Follow = false
 	}
 	for ; w.scroll > 0.5; w.scroll-- {
-		s.Camera.Zoom(1 / 1.12)
+		s.Camera.Zoom(1 / zoomStep)
 	}
 	for ; w.scroll < -0.5; w.scroll++ {
-		s.Camera.Zoom(1.12)
+		s.Camera.Zoom(zoomStep)
 	}
 	c := Controls{Held: w.held, Hit: w.hit, Quit: w.closing() || w.hit[KeyEscape], Touch: touch, Hidden: w.hidden(), Toggle: s.choices.chosen(chosen, &w.hit)}
 	w.hit = [Keys]bool{}

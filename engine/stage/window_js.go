@@ -3,6 +3,8 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"syscall/js"
 
 	"github.com/g3n/engine/gls"
@@ -10,8 +12,8 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
-// HasDisplay reports whether there is a canvas to draw on.
-func HasDisplay() bool { return canvas().Truthy() }
+// HasDisplay reports whether there is a canvas that can be drawn on now.
+func HasDisplay() bool { return canvas().Truthy() && !gl.Lost() }
 
 // canvas is the page's first, which is the window of a program in a browser.
 func canvas() js.Value {
@@ -28,8 +30,14 @@ type windowState struct {
 	canvas    js.Value
 	listeners []listener
 	x, y      float64 // where the pointer is, units of the page from the canvas's top left
-	down      bool    // a button of the mouse is, or a finger
-	clicked   bool    // one went down since the last Poll
+	fingers   []finger
+	clicked   bool // a first finger went down since the last Poll
+}
+
+// finger is one that is down, or a mouse with a button that is.
+type finger struct {
+	id   int
+	x, y float64
 }
 
 // listener is a function that the browser calls.
@@ -90,7 +98,7 @@ func (w *windowState) listenToKeys() {
 		}
 	})
 	// Keys released while another window has the focus would stay down.
-	w.listen(page, "blur", func(js.Value) { w.held, w.away = [Keys]bool{}, true })
+	w.listen(page, "blur", func(js.Value) { w.held, w.fingers, w.away = [Keys]bool{}, nil, true })
 	w.listen(page, "focus", func(js.Value) { w.away = false })
 }
 
@@ -104,17 +112,37 @@ func writing(element js.Value) bool {
 }
 
 func (w *windowState) listenToPointer() {
-	at := func(e js.Value) { w.x, w.y = e.Get("offsetX").Float(), e.Get("offsetY").Float() }
+	of := func(e js.Value) (f finger, i int) {
+		f = finger{e.Get("pointerId").Int(), e.Get("offsetX").Float(), e.Get("offsetY").Float()}
+		return f, slices.IndexFunc(w.fingers, func(g finger) bool { return g.id == f.id })
+	}
 	w.listen(w.canvas, "pointerdown", func(e js.Value) {
-		at(e)
-		w.down, w.clicked = true, true
-		w.canvas.Call("setPointerCapture", e.Get("pointerId"))
+		f, i := of(e)
+		if i >= 0 {
+			return
+		}
+		if w.fingers = append(w.fingers, f); len(w.fingers) == 1 {
+			w.x, w.y, w.clicked = f.x, f.y, true
+		}
+		w.canvas.Call("setPointerCapture", f.id)
 		w.canvas.Call("focus")
 	})
-	w.listen(w.canvas, "pointermove", at)
+	w.listen(w.canvas, "pointermove", func(e js.Value) {
+		f, i := of(e)
+		before := w.spread()
+		if i >= 0 {
+			w.fingers[i] = f
+		}
+		if len(w.fingers) < 2 {
+			w.x, w.y = f.x, f.y
+		} else if after := w.spread(); before > 0 && after > 0 {
+			w.scroll += math.Log(after/before) / math.Log(zoomStep)
+		}
+	})
 	up := func(e js.Value) {
-		at(e)
-		w.down = false
+		if _, i := of(e); i >= 0 {
+			w.fingers = slices.Delete(w.fingers, i, i+1)
+		}
 	}
 	w.listen(w.canvas, "pointerup", up)
 	w.listen(w.canvas, "pointercancel", up)
@@ -147,9 +175,19 @@ func (w *windowState) scale() float64 { return 1 }
 
 // pointer returns where the pointer is and whether it presses.
 func (w *windowState) pointer() (x, y float64, down bool) {
-	down = w.down || w.clicked
+	down = len(w.fingers) == 1 || w.clicked
 	w.clicked = false
 	return w.x, w.y, down
+}
+
+// spread returns how far two fingers are apart, 0 where there are none: to spread them is
+// to turn the wheel.
+func (w *windowState) spread() float64 {
+	if len(w.fingers) < 2 {
+		return 0
+	}
+	a, b := w.fingers[0], w.fingers[1]
+	return math.Hypot(a.x-b.x, a.y-b.y)
 }
 
 // poll has nothing to do: the browser tells us what happens as it happens.

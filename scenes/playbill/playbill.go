@@ -31,17 +31,22 @@ import (
 // Scenes are the names of all scenes.
 var Scenes = []string{"quadruped", "crowd", "herd", "people", "latent", "strnn", "cutscene"}
 
+// Kinds are who there is in the crowd: dogs, people by generator, and styles for those on
+// lanes.
+var Kinds = []string{"dogs", "sliders", "lanes", "styles", "predicted", "performing"}
+
 // Setup says what a scene begins with. Fields that the scene does not read change
 // nothing. Names of networks are those that Means.Net takes.
 type Setup struct {
-	Scene   string  `json:"scene"`
-	Agents  int     `json:"agents"`           // dogs in the herd, or people; latent: who walk about besides
-	Styled  int     `json:"styled,omitempty"` // of the people, how many move in a style each
-	Churn   float32 `json:"churn,omitempty"`  // crowd: how many come, and how many go, per second
-	Terrain string  `json:"terrain"`          // hills, flat, slope, steps, or a number: hills from that seed
-	Seed    uint64  `json:"seed"`             // of the hills and of everyone's wishes
-	BF16    bool    `json:"bf16"`             // networks in bfloat16 where the processor has it
-	Script  string  `json:"script"`           // of a cutscene: a shipped one's name, or a file
+	Scene   string   `json:"scene"`
+	Agents  int      `json:"agents"`           // dogs in the herd, or people; latent: who walk about besides
+	Styled  int      `json:"styled,omitempty"` // of the people, how many move in a style each
+	Churn   float32  `json:"churn,omitempty"`  // crowd: how many come, and how many go, per second
+	Kinds   []string `json:"kinds,omitempty"`  // crowd: who comes, of Kinds; none: all of them
+	Terrain string   `json:"terrain"`          // hills, flat, slope, steps, or a number: hills from that seed
+	Seed    uint64   `json:"seed"`             // of the hills and of everyone's wishes
+	BF16    bool     `json:"bf16"`             // networks in bfloat16 where the processor has it
+	Script  string   `json:"script"`           // of a cutscene: a shipped one's name, or a file
 
 	Model      string   `json:"model"` // the dogs'
 	Far        []string `json:"far"`   // of dogs far away, that go by more ticks at a time
@@ -106,12 +111,24 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("--far names %d networks: want one that goes by 2 ticks, and one by 4", len(s.Far))
 	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
 		return fmt.Errorf("--churn %g: want 0, or in the scene crowd up to 1000", s.Churn)
+	case len(s.Kinds) > 0 && s.Scene != "crowd":
+		return fmt.Errorf("--kinds %s: only the scene crowd has kinds", strings.Join(s.Kinds, ","))
+	case slices.Contains(s.Kinds, "styles") && !slices.Contains(s.Kinds, "lanes"):
+		return fmt.Errorf("--kinds %s: styles are for who is on lanes: add lanes", strings.Join(s.Kinds, ","))
 	case s.Styled < 0 || s.Styled > 0 && (s.Scene != "people" || s.Styled > s.Agents):
 		return fmt.Errorf("--styled %d: want 0, or in the scene people up to as many as there are", s.Styled)
+	}
+	for _, k := range s.Kinds {
+		if !slices.Contains(Kinds, k) {
+			return fmt.Errorf("--kinds %s: want some of %s", k, strings.Join(Kinds, ", "))
+		}
 	}
 	_, err := s.hills()
 	return err
 }
+
+// comes reports whether a kind does.
+func (s *Setup) comes(kind string) bool { return len(s.Kinds) == 0 || slices.Contains(s.Kinds, kind) }
 
 // hills returns the seed of the hills, where the terrain is that.
 func (s *Setup) hills() (uint64, error) {
@@ -233,31 +250,42 @@ func (s *Setup) quadruped(m *Means, field *terrain.Field) (scenes.Scene, error) 
 func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 	opt := crowd.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Churn: s.Churn, Workers: m.Workers, BF16: s.BF16, Open: m.Open}
 	var err error
-	if opt.Dog, opt.Far, err = s.dogs(m); err != nil {
-		return nil, err
-	}
-	if opt.Latent, err = model(m, s.Latent, latentmodel.New); err != nil {
-		return nil, err
-	}
-	if opt.STRNN, err = model(m, s.STRNN, predictor.New); err != nil {
-		return nil, err
-	}
-	if opt.Manifold, err = model(m, s.Manifold, manifold.NewModel); err != nil {
-		return nil, err
-	}
-	if opt.Keypose, err = model(m, s.Keypose, keypose.New); err != nil {
-		return nil, err
-	}
-	for _, n := range []struct {
-		name string
-		to   **netruntime.Net
-	}{{s.Next, &opt.Next}, {s.Footstep, &opt.Steps}, {s.Locomotion, &opt.Locomotion}} {
-		if *n.to, err = m.Net(n.name); err != nil {
+	if s.comes("dogs") {
+		if opt.Dog, opt.Far, err = s.dogs(m); err != nil {
 			return nil, err
 		}
 	}
-	if m.Styles != nil {
+	if s.comes("sliders") {
+		if opt.Latent, err = model(m, s.Latent, latentmodel.New); err != nil {
+			return nil, err
+		}
+		if opt.Next, err = m.Net(s.Next); err != nil {
+			return nil, err
+		}
+	}
+	if s.comes("lanes") {
+		if opt.Manifold, err = model(m, s.Manifold, manifold.NewModel); err != nil {
+			return nil, err
+		}
+		if opt.Steps, err = m.Net(s.Footstep); err != nil {
+			return nil, err
+		}
+		if opt.Locomotion, err = m.Net(s.Locomotion); err != nil {
+			return nil, err
+		}
+	}
+	if s.comes("styles") && m.Styles != nil {
 		if opt.Styles, err = m.Styles(); err != nil {
+			return nil, err
+		}
+	}
+	if s.comes("predicted") {
+		if opt.STRNN, err = model(m, s.STRNN, predictor.New); err != nil {
+			return nil, err
+		}
+	}
+	if s.comes("performing") {
+		if opt.Keypose, err = model(m, s.Keypose, keypose.New); err != nil {
 			return nil, err
 		}
 	}

@@ -36,7 +36,13 @@ async function watch(answer, file) {
     at("progress").max = total || 1;
     if (total) at("progress").value = have;
     at("amount").textContent = total ? `${megabytes(have)} of ${megabytes(total)} MB` : `${megabytes(have)} MB`;
-    const { done, value } = await reader.read();
+    let piece;
+    try {
+      piece = await reader.read();
+    } catch (e) {
+      throw new Error(`cannot fetch ${file}: cut off after ${megabytes(have)} MB: ${e.message}`);
+    }
+    const { done, value } = piece;
     if (done) return pieces;
     pieces.push(value);
     have += value.length;
@@ -66,9 +72,12 @@ page.offer = (scenes, now) => {
   const scene = at("scene"), count = at("agents"), terrain = at("terrain");
   scene.replaceChildren(...Object.keys(scenes).map((name) => new Option(name)));
   if (!Array.from(terrain.options).some((o) => o.value === now.terrain)) terrain.add(new Option(now.terrain));
+  const scripted = (name) => Boolean(scenes[name]?.scripted);
+  page.scripted = scripted(now.scene);
   const show = (s) => {
     count.value = s.agents;
     terrain.value = s.terrain;
+    for (const field of [count, terrain]) field.parentElement.hidden = scripted(scene.value);
   };
   scene.value = now.scene;
   show(now);
@@ -79,8 +88,10 @@ page.offer = (scenes, now) => {
     const was = scene.value === now.scene ? location.hash.slice(1) : "";
     const address = new URLSearchParams(was);
     address.set("scene", scene.value);
-    address.set("agents", count.value);
-    address.set("terrain", terrain.value);
+    if (!scripted(scene.value)) {
+      address.set("agents", count.value);
+      address.set("terrain", terrain.value);
+    }
     if (`#${address}` === location.hash) location.reload();
     else location.hash = address;
   });
@@ -104,11 +115,17 @@ page.begin = (state) => {
   at("stage").focus();
   window.mannequin = Object.freeze({ state });
   let last = state(), when = performance.now();
+  // While the page is hidden nothing goes on.
+  document.addEventListener("visibilitychange", () => {
+    last = state();
+    when = performance.now();
+  });
   setInterval(() => {
+    if (document.hidden) return;
     const now = state(), t = performance.now();
     const rate = (key) => (now[key] - last[key]) * 1000 / (t - when);
     const ticks = rate("ticks");
-    const slow = ticks > 0 && ticks < 55 && !document.hidden; // none is a pause
+    const slow = ticks > 0 && ticks < 55; // none is a pause
     at("speed").textContent = `${slow ? "slow motion: " : ""}${ticks.toFixed(0)} of 60 ticks/s, ${now.tickMs.toFixed(1)} ms each; ${rate("pictures").toFixed(0)} pictures/s`;
     at("speed").classList.toggle("slow", slow);
     last = now;
@@ -136,13 +153,25 @@ page.save = (name, bytes) => {
   page.tell(`saved ${name}`);
 };
 
+// wait shows for what the program waits; the user may rather begin anew, with the scene
+// that the address names.
+page.wait = (message) => {
+  at("message").textContent = message;
+  at("progress").hidden = at("amount").hidden = true;
+  at("card").hidden = at("again").hidden = false;
+};
+
+// goOn ends that.
+page.goOn = () => {
+  at("card").hidden = true;
+  at("stage").focus();
+};
+
 // fail shows what ended the program.
 page.fail = (message) => {
   if (at("card").classList.contains("wrong")) return; // what comes next follows from it
   at("card").classList.add("wrong");
-  at("card").hidden = false;
-  at("message").textContent = message;
-  at("progress").hidden = at("amount").hidden = true;
+  page.wait(message);
 };
 
 async function start() {
@@ -150,9 +179,12 @@ async function start() {
   sizes = await (await get("sizes.json")).json();
   const go = new Go();
   const answer = await get(program);
-  // The browser compiles it as it comes; we only watch.
-  watch(answer.clone(), program).catch(() => {});
-  const { instance } = await WebAssembly.instantiateStreaming(answer, go.importObject);
+  // The browser compiles it as it comes; we only watch, and know best what went wrong.
+  const seen = watch(answer.clone(), program).catch((e) => e);
+  const { instance } = await WebAssembly.instantiateStreaming(answer, go.importObject).catch(async (e) => {
+    const wrong = await seen;
+    throw wrong instanceof Error ? wrong : new Error(`${program}: ${e.message}`);
+  });
   await ready();
   await go.run(instance);
   page.fail("the program ended by itself: the browser's console says why");
@@ -160,7 +192,25 @@ async function start() {
 
 window.page = page;
 window.addEventListener("hashchange", () => location.reload());
-at("stage").addEventListener("webglcontextlost", () => page.fail("the browser has taken the graphics away: load the page anew"));
+// Prevented, the browser may give the graphics back; the program sees both by itself.
+at("stage").addEventListener("webglcontextlost", (e) => e.preventDefault());
+at("again").addEventListener("click", () => location.reload());
+// Who touches has buttons in place of keys, unless there is nobody to lead.
+addEventListener("pointerdown", (e) => {
+  if (e.pointerType !== "touch" || page.touched) return;
+  page.touched = true;
+  at("touch").hidden = page.scripted;
+  page.tell("one finger looks around, two: nearer, farther");
+});
+for (const button of at("touch").children) {
+  const press = (kind) => at("stage").dispatchEvent(new KeyboardEvent(kind, { code: button.dataset.code, bubbles: true }));
+  button.addEventListener("pointerdown", (e) => {
+    button.setPointerCapture(e.pointerId);
+    press("keydown");
+  });
+  for (const end of ["pointerup", "pointercancel"]) button.addEventListener(end, () => press("keyup"));
+  button.addEventListener("contextmenu", (e) => e.preventDefault()); // a long touch
+}
 at("help-switch").addEventListener("click", () => {
   page.toggleHelp();
   at("stage").focus();

@@ -35,16 +35,10 @@ float shadow(vec3 p, vec3 n) {
 	// Borders are soft over some 3 cm, wherever texels are not larger than that.
 	float soft = 0.5 * length(vec3(ShadowMatrix[0].x, ShadowMatrix[1].x, ShadowMatrix[2].x)); // of the map, per m
 	float r = max(0.016 * soft, 1.2 / float(textureSize(ShadowMap, 0).x));
-	// Four taps on a turned square; most places are wholly lit or wholly dark.
+	// Four taps on a turned square: in software every one more takes 2 % of a picture's time.
 	vec2 t = vec2(-0.92, -0.38) * r, u = vec2(t.y, -t.x);
 	float light = texture(ShadowMap, vec3(s.xy + t, s.z)) + texture(ShadowMap, vec3(s.xy - t, s.z))
 		+ texture(ShadowMap, vec3(s.xy + u, s.z)) + texture(ShadowMap, vec3(s.xy - u, s.z));
-	if (light > 0.001 && light < 3.999) {
-		t = vec2(-0.20, 0.52) * r, u = vec2(t.y, -t.x);
-		light += texture(ShadowMap, vec3(s.xy + t, s.z)) + texture(ShadowMap, vec3(s.xy - t, s.z))
-			+ texture(ShadowMap, vec3(s.xy + u, s.z)) + texture(ShadowMap, vec3(s.xy - u, s.z));
-		light *= 0.5;
-	}
 	return mix(light * 0.25, 1.0, smoothstep(0.85, 1.0, edge));
 }
 

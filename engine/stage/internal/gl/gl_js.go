@@ -37,11 +37,14 @@ func remove(id uint32) js.Value {
 // Init draws with a WebGL2 context from now on.
 func Init(context js.Value) error {
 	if !context.Truthy() {
-		return errors.New("the browser has no WebGL2")
+		return errors.New("the browser offers no WebGL 2: it is too old for it, or its settings turn hardware acceleration off")
 	}
-	ctx = context
+	ctx, objects = context, objects[:1] // those of a context that was lost are of no use
 	return nil
 }
+
+// Lost reports whether the browser has taken the context away.
+func Lost() bool { return ctx.Truthy() && ctx.Call("isContextLost").Bool() }
 
 // Renderer names what draws.
 func Renderer() string {

@@ -1,0 +1,218 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"mannequin/scenes/playbill"
+)
+
+// site serves the page, and cuts a file off where it is told to.
+type site struct {
+	*httptest.Server
+	cut atomic.Pointer[string] // how its name ends
+}
+
+func serve(t *testing.T) *site {
+	t.Helper()
+	files := http.FileServer(http.Dir(build(t)))
+	s := &site{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if cut := s.cut.Load(); cut == nil || !strings.HasSuffix(r.URL.Path, *cut) {
+			files.ServeHTTP(w, r)
+			return
+		}
+		if strings.HasSuffix(r.URL.Path, ".wasm") {
+			w.Header().Set("Content-Type", "application/wasm")
+		}
+		w.Header().Set("Content-Length", "2000000")
+		w.Write(make([]byte, 1000000))
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// refuses opens an address that cannot be played, and looks for why.
+func (b *tab) refuses(address, want string) {
+	b.t.Helper()
+	var said string
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address), chromedp.WaitVisible("#card.wrong"), chromedp.Text("#message", &said))
+	if !strings.Contains(said, want) {
+		b.t.Errorf("%s: the page says %q, want %q", address, said, want)
+	}
+}
+
+// pictures waits for some.
+func (b *tab) pictures(n int) {
+	b.t.Helper()
+	b.until("more pictures", fmt.Sprintf("mannequin.state().pictures > %d", b.state().Pictures+n))
+}
+
+// touch drags a finger over the scene, which turns the camera, pulls two apart, which
+// brings it nearer, and has a button in place of a key move the dog.
+func (b *tab) touch() {
+	b.t.Helper()
+	put := func(kind input.TouchType, points ...*input.TouchPoint) {
+		b.t.Helper()
+		b.do(input.DispatchTouchEvent(kind, points))
+		b.pictures(1)
+	}
+	at := func(id, x, y float64) *input.TouchPoint { return &input.TouchPoint{ID: id, X: x, Y: y} }
+	before := b.state()
+	put(input.TouchStart, at(1, 300, 250))
+	put(input.TouchMove, at(1, 480, 250))
+	put(input.TouchEnd)
+	turned := b.state()
+	if moved := math.Hypot(turned.Eye[0]-turned.Focus[0]-before.Eye[0]+before.Focus[0], turned.Eye[2]-turned.Focus[2]-before.Eye[2]+before.Focus[2]); moved < 0.5*away(before) {
+		b.t.Errorf("a finger moved the eye %.2f m at a distance of %.2f", moved, away(before))
+	}
+	put(input.TouchStart, at(1, 300, 250))
+	put(input.TouchStart, at(1, 300, 250), at(2, 340, 250))
+	put(input.TouchMove, at(1, 260, 250), at(2, 380, 250))
+	put(input.TouchEnd)
+	b.pictures(3)
+	if near := b.state(); away(near) > 0.7*away(turned) {
+		b.t.Errorf("two fingers took the eye from %.2f m to %.2f", away(turned), away(near))
+	}
+	b.do(chromedp.WaitVisible("#touch"))
+	from := b.state()
+	var x, y float64
+	b.do(chromedp.Evaluate(`window.ahead = document.querySelector('[data-code="ArrowUp"]').getBoundingClientRect(); ahead.x + 20`, &x), chromedp.Evaluate(`ahead.y + 20`, &y))
+	b.do(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{at(1, x, y)}))
+	b.until("the dog's walk by a finger", fmt.Sprintf(`Math.hypot(mannequin.state().focus[0] - %g, mannequin.state().focus[2] - %g) > 0.5`, from.Focus[0], from.Focus[2]))
+	b.picture("touch")
+	b.do(input.DispatchTouchEvent(input.TouchEnd, nil))
+}
+
+// resize takes all room from the canvas, and gives it back.
+func (b *tab) resize() {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(`document.getElementById("stage").style.cssText = "width: 0; height: 0"; 0`, nil))
+	b.until("the smallest picture", `document.getElementById("stage").width === 16 && document.getElementById("stage").height === 16`)
+	b.pictures(2)
+	b.do(chromedp.Evaluate(`document.getElementById("stage").style.cssText = ""; 0`, nil))
+	b.until("the picture in full", `document.getElementById("stage").width > 16`)
+	b.pictures(2)
+}
+
+// lose takes the graphics away and gives them back: the scene goes on where it was.
+func (b *tab) lose() {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(`window.graphics = document.getElementById("stage").getContext("webgl2").getExtension("WEBGL_lose_context"); graphics.loseContext()`, nil))
+	b.until("word of it", `!document.getElementById("card").hidden && document.getElementById("message").textContent.includes("taken the graphics away")`)
+	b.picture("lost")
+	before := b.state()
+	b.do(chromedp.Evaluate(`graphics.restoreContext()`, nil))
+	b.until("the scene", fmt.Sprintf(`document.getElementById("card").hidden && mannequin.state().pictures > %d`, before.Pictures+3))
+	if after := b.state(); after.Ticks <= before.Ticks {
+		b.t.Errorf("%d ticks after the graphics came back, %d before", after.Ticks, before.Ticks)
+	}
+	b.picture("found")
+	if l := b.light(); l < 60 {
+		b.t.Errorf("the picture's lower middle has a brightness of %.0f", l)
+	}
+}
+
+// hide has the browser ask for no picture in a minute, as of a page that is hidden: the scene
+// does not make up for it.
+func (b *tab) hide() {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(`{
+		const ask = requestAnimationFrame;
+		window.requestAnimationFrame = (f) => ask((t) => {
+			const before = mannequin.state().ticks;
+			f(t + 60000);
+			window.madeUp ??= mannequin.state().ticks - before;
+		});
+		0;
+	}`, nil))
+	b.until("the picture a minute later", `window.madeUp !== undefined`)
+	var ticks int
+	if b.do(chromedp.Evaluate(`madeUp`, &ticks)); ticks < 1 || ticks > 4 {
+		b.t.Errorf("%d ticks after a minute without a picture, want 1 to 4", ticks)
+	}
+}
+
+// light is how bright the lower middle of the page is, 0 to 255.
+func (b *tab) light() (mean float64) {
+	b.t.Helper()
+	var shot []byte
+	b.do(chromedp.CaptureScreenshot(&shot))
+	img, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	const n = 16
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	for i := range n * n {
+		_, g, _, _ := img.At(w/4+i%n*w/2/n, h/2+i/n*h/4/n).RGBA()
+		mean += float64(g>>8) / (n * n)
+	}
+	return mean
+}
+
+// cutOff has files end early: the page says which, and its button tries again.
+func (b *tab) cutOff(s *site) {
+	b.t.Helper()
+	for _, file := range []string{program, "dog.safetensors"} {
+		s.cut.Store(&file)
+		b.refuses(s.URL, file+": cut off after")
+	}
+	b.picture("cut-off")
+	s.cut.Store(nil)
+	b.do(chromedp.Click("#again"))
+	b.until("the second try", `!!window.mannequin && mannequin.state().pictures > 1`)
+}
+
+// program is what the page loads first.
+const program = "mannequin.wasm"
+
+// withoutWebGL opens the page in a browser that has none.
+func (b *tab) withoutWebGL(address string) {
+	b.t.Helper()
+	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(`HTMLCanvasElement.prototype.getContext = () => null`).Do(ctx)
+		return err
+	}))
+	b.refuses(address, "no WebGL 2")
+	b.picture("no-webgl")
+}
+
+// Every scene, in a large window and on a phone, where the environment names a folder for
+// the pictures.
+func TestPictures(t *testing.T) {
+	if os.Getenv("MANNEQUIN_WEB_PICTURES") == "" {
+		t.Skip("MANNEQUIN_WEB_PICTURES names no folder")
+	}
+	s := serve(t)
+	for _, name := range playbill.Scenes {
+		t.Run(name, func(t *testing.T) {
+			b := browse(t)
+			b.do(chromedp.EmulateViewport(1100, 700))
+			b.play(s.URL + "#scene=" + name)
+			b.pictures(8)
+			b.picture("scene-" + name)
+			b.do(chromedp.EmulateViewport(390, 780, chromedp.EmulateTouch), chromedp.Evaluate(`document.getElementById("help").hidden = true`, nil))
+			b.do(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: 200, Y: 500}}), input.DispatchTouchEvent(input.TouchEnd, nil))
+			b.pictures(4)
+			b.picture("phone-" + name)
+			b.fine()
+		})
+	}
+}

@@ -67,7 +67,7 @@ var arrows = []arrow{
 	{"animsys/blend", []string{"animsys/skel", "engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/control", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/...", "animsys/control"}, "components: plain data and Arche; a Goal is control's"},
-	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool", "gonum.org/v1/gonum/mat"},
+	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool", "internal/boundedfile", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, the network, and the tape that edits through it"},
 	{"animsys/internal/turns", nil, "a leaf: whose turn it is"},
 	{"animsys/latent", []string{"animsys/skel", "animsys/feature", "animsys/internal/turns", "internal/pool", "engine/m3", "netruntime", "gonum.org/v1/gonum/mat"}, "a system: leaves and the network"},

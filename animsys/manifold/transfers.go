@@ -57,7 +57,10 @@ func (m *Model) NewTransfers(all []*Transfer) (*Transfers, error) {
 	return ts, ts.check()
 }
 
-// For returns the transfers in the order of Names. It is an error if they are of
+// ErrOtherModel is that transfers are of another model.
+var ErrOtherModel = errors.New("the styles are of another model")
+
+// For returns the transfers in the order of Names. It is an ErrOtherModel if they are of
 // another model: hidden values mean something else in every network.
 func (ts *Transfers) For(m *Model) ([]*Transfer, error) {
 	sum, err := m.Net.Checksum()
@@ -65,7 +68,7 @@ func (ts *Transfers) For(m *Model) ([]*Transfer, error) {
 		return nil, err
 	}
 	if sum != ts.checksum || m.Units != ts.Units {
-		return nil, fmt.Errorf("manifold: the styles %q are of the model %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"", ts.Name, ts.Model, ts.checksum, m.name, sum)
+		return nil, fmt.Errorf("manifold: %w: %q are of %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"", ErrOtherModel, ts.Name, ts.Model, ts.checksum, m.name, sum)
 	}
 	var all []*Transfer
 	for i, name := range ts.Names {

@@ -23,6 +23,7 @@ import (
 	"mannequin/internal/command"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
+	stylesgram "mannequin/models/styles-gram"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene"
 	"mannequin/scenes/playbill"
@@ -201,7 +202,7 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	if err != nil {
 		return nil, nil, tape.Header{}, err
 	}
-	return tape.OpenScene(o.setup, playbill.Means{Net: models.Open, Styles: stylesfree.Open, Open: open, Workers: o.workers, Log: log})
+	return tape.OpenScene(o.setup, playbill.Means{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Open: open, Workers: o.workers, Log: log})
 }
 
 // play runs the scene, on a tape where one is asked for.

@@ -231,6 +231,7 @@ func (m *Model) Restyle(rows []float32, s Styled, iterations, workers int) ([]fl
 type restyler struct {
 	encode, decode netruntime.Session
 	frames, hidden []float32 // of the windows that have a style
+	body, stand    []float32 // the same, of a stream's
 	sum            [][]float32
 	which          []int // those windows
 	in, out        [][]float32

@@ -222,10 +222,6 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer) (*transferR
 	if err != nil {
 		return nil, err
 	}
-	others, err := o.lanes(m, nets, otherSpeeds, otherRadii, 8*manifold.Rate)
-	if err != nil {
-		return nil, err
-	}
 	r := &transferReport{Out: o.out, Model: m.Net.Meta().Name, Content: float64(len(content)/m.Layout.Columns()) / manifold.Rate}
 	var all []*manifold.Transfer
 	var styles []*manifold.Style
@@ -250,6 +246,10 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer) (*transferR
 		return nil, err
 	}
 	r.Name, r.Licence, r.Data = ts.Name, ts.License, ts.Data
+	others, err := o.lanes(m, nets, otherSpeeds, otherRadii, 8*manifold.Rate)
+	if err != nil {
+		return nil, err
+	}
 	kept, err := written(ts, m) // what is measured
 	if err != nil {
 		return nil, err

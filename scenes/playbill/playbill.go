@@ -359,7 +359,7 @@ func (s *Setup) cutscene(m *Means) (scenes.Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	scene, err := cutscene.New(cutscene.Options{Script: sc, Net: m.Net, Styles: m.Styles, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
+	scene, err := cutscene.New(cutscene.Options{Script: sc, Net: m.Net, Styles: m.Styles, Transfers: m.Transfers, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
 		Workers: m.Workers, Open: m.Open, BF16: s.BF16})
 	if err != nil {
 		return nil, err // and no scene, which a nil one would be

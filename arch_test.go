@@ -67,7 +67,7 @@ var arrows = []arrow{
 	{"animsys/blend", []string{"animsys/skel", "engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/control", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/...", "animsys/control"}, "components: plain data and Arche; a Goal is control's"},
-	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool", "gonum.org/v1/gonum/mat"},
+	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool", "internal/boundedfile", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, the network, and the tape that edits through it"},
 	{"animsys/internal/turns", nil, "a leaf: whose turn it is"},
 	{"animsys/latent", []string{"animsys/skel", "animsys/feature", "animsys/internal/turns", "internal/pool", "engine/m3", "netruntime", "gonum.org/v1/gonum/mat"}, "a system: leaves and the network"},
@@ -81,6 +81,7 @@ var arrows = []arrow{
 
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
 	{"models/styles-free", []string{"animsys/mar"}, "takes and their card: data, not weights"},
+	{"models/styles-gram", []string{"animsys/manifold"}, "linear maps of hidden values and their card"},
 	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"scenes", []string{"engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},
 	{"scenes/cutscene/script", []string{"animsys/control", "engine/m3", "internal/boundedfile", "github.com/BurntSushi/toml"}, "what cutscenes are written in: TOML, and nothing animated"},
@@ -96,7 +97,7 @@ var arrows = []arrow{
 
 	{"cmd/demo", []string{"scenes/...", "engine/...", "animsys/...", "netruntime", "models/...", "terrain", "internal/...", "offline/mocap", "github.com/spf13/cobra", "golang.org/x/..."},
 		"scenes in a window; what is made in one is written as BVH"},
-	{"cmd/web", []string{"scenes", "scenes/playbill", "engine/clock", "engine/m3", "engine/show", "engine/stage", "netruntime", "animsys/mar", "offline/mocap"},
+	{"cmd/web", []string{"scenes", "scenes/playbill", "engine/clock", "engine/m3", "engine/show", "engine/stage", "netruntime", "animsys/mar", "animsys/manifold", "offline/mocap"},
 		"scenes in a browser; weights are fetched, so that none are linked"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},
 	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ecs", "ik", "terrain", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/skin", "engine/clock", "engine/draw", "engine/media", "internal/...",

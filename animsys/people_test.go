@@ -17,6 +17,7 @@ import (
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
+	stylesgram "mannequin/models/styles-gram"
 	"mannequin/netruntime"
 	"mannequin/terrain"
 
@@ -177,12 +178,46 @@ func TestPeopleGoAlongCurves(t *testing.T) {
 	for i := range 4 {
 		all = append(all, s.person(i))
 	}
+	s.goAlong(all, 600)
+}
+
+// They do so in the shipped styles, too.
+func TestPeopleGoInStyles(t *testing.T) {
+	ts, err := stylesgram.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, _ := humans(t)
+	transfers, err := ts.For(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range transfers {
+		t.Run(transfers[i].Name, func(t *testing.T) {
+			s := newStreet(t, 4, 2, manifold.StreamOptions{}, func(o *animsys.PeopleOptions) { o.Transfers = transfers })
+			style := ecs.Style{Method: ecs.Gram}
+			style.Weights[i] = 1
+			styles := generic.NewMap1[ecs.Style](&s.ecs)
+			var all []arche.Entity
+			for i := range 4 {
+				all = append(all, s.person(i))
+				styles.Assign(all[i], &style)
+			}
+			s.goAlong(all, 300)
+		})
+	}
+}
+
+// goAlong lets all go for so many ticks, and sees that they do as they should.
+func (s *street) goAlong(all []arche.Entity, ticks int) {
+	t := s.t
+	t.Helper()
 	s.step(240)
 	var skate, stands float64
 	tips := []int{s.people.Skel.Index("LeftToeBase"), s.people.Skel.Index("RightToeBase")}
-	last := make([][2]m3.Vec3, 4)
-	way := make([]float32, 4)
-	for tick := range 600 {
+	last := make([][2]m3.Vec3, len(all))
+	way := make([]float32, len(all))
+	for tick := range ticks {
 		s.step(1)
 		for i, e := range all {
 			row, _ := s.people.Rows.Row(e)
@@ -213,10 +248,11 @@ func TestPeopleGoAlongCurves(t *testing.T) {
 			}
 		}
 	}
-	if stands < 600 {
-		t.Errorf("feet stand for %g of 4800 frames", stands)
+	if stands < float64(ticks) {
+		t.Errorf("feet stand for %g of %d frames", stands, 8*ticks)
 	}
-	if mean := 100 * skate / stands; mean > 0.3 {
+	mean := 100 * skate / stands
+	if t.Logf("standing feet slide by %.2f cm a frame", mean); mean > 0.3 {
 		t.Errorf("standing feet slide by %.2f cm a frame", mean)
 	}
 	if s.people.Stream.Lost() != 0 {

@@ -12,6 +12,10 @@ import (
 // that goes on from it, 1/m².
 const pull = 0.3
 
+// styledSteps are those of the edit of a window with a style: from eight on, feet that
+// stand do (go test -run PeopleGoInStyles -v ./animsys).
+const styledSteps = 10
+
 // maker makes a stream's windows. It belongs to the goroutine of Stream.Make.
 type maker struct {
 	s        *Stream
@@ -139,6 +143,9 @@ func (k *maker) style() error {
 		}
 	}
 	r, window := k.restyler, k.s.window*cols
+	if r.body == nil {
+		r.body, r.stand = make([]float32, len(k.walk.Body)), make([]float32, len(k.walk.Contacts))
+	}
 	r.which = r.which[:0]
 	for i, s := range o.styles[:o.n] {
 		if s.With != nil {
@@ -155,13 +162,30 @@ func (k *maker) style() error {
 	if err := r.decode.RunSequences(r.out, r.in, n, k.s.window/2); err != nil {
 		return err
 	}
-	k.editor.centre(r.frames, n, k.s.window)
+	if err := k.hold(n); err != nil {
+		return err
+	}
 	for i, to := range r.which { // poses alone: bodies and contacts stay as they were
 		for f := range k.s.window {
 			copy(k.walk.Rows[to*window+f*cols:][:joints], r.frames[i*window+f*cols:][:joints])
 		}
 	}
 	return nil
+}
+
+// hold has feet of the n windows with a style stand when and where they do: a style
+// changes how far legs reach, and Ground alone does not make up for that.
+func (k *maker) hold(n int) error {
+	r, window, contacts := k.restyler, k.s.window, len(k.s.model.Layout.Contacts)
+	for i, from := range r.which {
+		copy(r.body[i*window*feature.MotionLen:], k.walk.Body[from*window*feature.MotionLen:][:window*feature.MotionLen])
+		copy(r.stand[i*window*contacts:], k.walk.Contacts[from*window*contacts:][:window*contacts])
+	}
+	k.editor.centre(r.frames, n, window)
+	k.editing = Edit{Batch: n, Length: window, Rows: r.frames[:n*window*k.s.model.Layout.Columns()],
+		Body: r.body[:n*window*feature.MotionLen], Stand: r.stand[:n*window*contacts], Iterations: styledSteps}
+	_, err := k.editor.Run(&k.editing)
+	return err
 }
 
 // lay lays the course of window i of an order and writes what the networks are

@@ -56,6 +56,17 @@ func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	return s, nil
 }
 
+// Distance returns how far one style is from another of the model, ‖G − G'‖², as
+// StyleReport counts it.
+func (s *Style) Distance(other *Style) float64 {
+	sum := 0.0
+	for i, v := range s.gram {
+		d := float64(v) - float64(other.gram[i])
+		sum += d * d
+	}
+	return sum
+}
+
 // hold writes rows into x with their first and last frame repeated margin times.
 func hold(x, rows []float32, cols int) {
 	copy(x[margin*cols:], rows)

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mannequin/animsys/feature"
 	"mannequin/netruntime"
 )
 
@@ -17,26 +19,39 @@ import (
 //	H = Φ(C)·M,   M = (I + 2s/c·(G(H) − G(Φ(S))))⁻¹
 //
 // and M depends on a motion only through its Gram matrix: other motion of the kind
-// has nearly the same. It is immutable and safe to share.
+// has nearly the same. It is immutable and safe to share; Transfers keeps some in a
+// file.
 type Transfer struct {
+	Name  string // of the style; may be empty
 	model *Model
 	less  []float32 // (units, units) M − I
 }
 
 // TransferOptions say how a transfer is found.
 type TransferOptions struct {
-	Weights    *StyleWeights     // of eq. 14; nil is Style.Weights with a fifth of the style's, see NewTransfer
+	Weights    *StyleWeights     // of eq. 14; nil is Style.TransferWeights
 	Iterations int               // of the stylist; 0 means four times StyleIterations
 	Workers    int               // goroutines, at least 1
 	Open       netruntime.Opener // what computes networks; nil is the processor
+
+	// Step is called after each step of the stylist and of its edit, and says whether to
+	// go on; nil goes on.
+	Step func(done, most int) bool
+}
+
+// TransferWeights are those of a transfer to the style: a fifth of the style's weight
+// leaves other motion nearer to the style than all of it (TestTransfer).
+func (s *Style) TransferWeights() StyleWeights {
+	w := s.Weights()
+	w.Style /= 5
+	return w
 }
 
 // NewTransfer returns the transfer from motion like content, (frames, columns) raw,
 // an even number of frames, to a style, and how near the content itself comes to
 // that. The content should show all that the transfer shall be for, in 10 s or
-// more; 4 s is the least. What it learns by heart it does too much to others: a
-// fifth of the style's weight leaves other motion nearer to the style than all of
-// it (TestTransfer).
+// more; 4 s is the least. What it learns by heart it does too much to others, and to
+// motion that is not like the content, a run where that walks, anything.
 func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) (*Transfer, StyleReport, error) {
 	if style == nil || style.model != m {
 		return nil, StyleReport{}, errors.New("manifold: a transfer needs a style of this model")
@@ -56,8 +71,16 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 	}
 	job := &Stylisation{Batch: 1, Length: frames, Rows: append([]float32(nil), content...), Styles: []*Style{style},
 		Start: FromContent, Hidden: make([]float32, frames/2*m.Units), Iterations: o.Iterations, Edit: DefaultIterations}
-	w := style.Weights()
-	w.Style /= 5
+	stopped := false
+	if o.Step != nil {
+		done := 0
+		job.Stop = func() bool {
+			done++
+			stopped = stopped || !o.Step(done, o.Iterations+DefaultIterations)
+			return stopped
+		}
+	}
+	w := style.TransferWeights()
 	if o.Weights != nil {
 		w = *o.Weights
 	}
@@ -69,10 +92,13 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 	if err != nil {
 		return nil, StyleReport{}, err
 	}
+	if stopped {
+		return nil, reports[0], errors.New("manifold: the search for a transfer was stopped")
+	}
 	if reports[0].Failed {
 		return nil, reports[0], errors.New("manifold: the motion to learn a transfer of has values that are not finite, or too large")
 	}
-	t := &Transfer{m, make([]float32, m.Units*m.Units)}
+	t := &Transfer{model: m, less: make([]float32, m.Units*m.Units)}
 	g := make([]float64, m.Units*m.Units)
 	gramOf(g, job.Hidden, m.Units)
 	a := mat.NewSymDense(m.Units, nil)
@@ -146,10 +172,66 @@ func (m *Model) suits(s Styled) Styled {
 	return s
 }
 
+// Restyle returns rows, (frames, columns) raw, in a style: the joints move otherwise,
+// the body as it did. frames must be even. Then the motion is edited, so that feet
+// stand where and when they did and bones keep their length; iterations are those of
+// the edit, 0 leaves it out. It is an error if the style is none of this model's, and
+// if the motion's values leave the range of numbers.
+func (m *Model) Restyle(rows []float32, s Styled, iterations, workers int) ([]float32, error) {
+	cols := m.Layout.Columns()
+	frames := len(rows) / cols
+	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
+		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+	}
+	if s = m.suits(s); s.With == nil {
+		return nil, errors.New("manifold: a motion to restyle wants a transfer of this model and a weight above 0")
+	}
+	length := frames + 2*margin
+	r, err := m.newRestyler(1, length, workers, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	hold(r.frames, rows, cols)
+	if err := r.encode.RunSequences([][]float32{r.hidden}, [][]float32{r.frames}, 1, length); err != nil {
+		return nil, err
+	}
+	s.With.apply(r.hidden, r.sum[0], s.Weight)
+	if err := r.decode.RunSequences([][]float32{r.frames}, [][]float32{r.hidden}, 1, length/2); err != nil {
+		return nil, err
+	}
+	out, contacts := slices.Clone(rows), len(m.Layout.Contacts)
+	stand, body := make([]float32, frames*contacts), make([]float32, frames*feature.MotionLen)
+	for f := range frames {
+		row := out[f*cols:][:cols]
+		copy(row[:m.Layout.Body()], r.frames[(margin+f)*cols:])
+		for _, v := range row {
+			if !finite(float64(v)) {
+				return nil, fmt.Errorf("manifold: frame %d of the motion in the style has values that are not finite: give it less weight", f)
+			}
+		}
+		copy(body[f*feature.MotionLen:][:feature.MotionLen], row[m.Layout.Body():])
+		for i := range contacts {
+			stand[f*contacts+i] = min(max(row[m.Layout.Contact(i)], 0), 1)
+		}
+	}
+	if iterations == 0 {
+		return out, nil
+	}
+	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	_, err = e.Run(&Edit{Batch: 1, Length: frames, Rows: out, Body: body, Stand: stand, Iterations: iterations})
+	return out, err
+}
+
 // restyler gives styles to windows. It belongs to a maker.
 type restyler struct {
 	encode, decode netruntime.Session
 	frames, hidden []float32 // of the windows that have a style
+	body, stand    []float32 // the same, of a stream's
 	sum            [][]float32
 	which          []int // those windows
 	in, out        [][]float32

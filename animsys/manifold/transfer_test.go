@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/control"
+	"mannequin/engine/m3"
 	"mannequin/netruntime"
 )
 
@@ -36,31 +37,49 @@ func (m *Model) round(t testing.TB, steps, locomotion *netruntime.Net, radius, s
 // What a transfer has learnt of one walk gives another the style, nearly as a
 // stylist would; half of it gives less.
 func TestTransfer(t *testing.T) {
-	base, steps, locomotion := shipped(t)
+	base, footsteps, locomotion := shipped(t)
 	m, err := NewModel(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	style, err := m.NewStyle(m.round(t, steps, locomotion, 8, 3, 240), 2)
+	style, err := m.NewStyle(m.round(t, footsteps, locomotion, 8, 3, 240), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var content []float32
 	for i, speed := range []float32{1, 1.2, 1.4, 1.6} {
-		content = append(content, m.round(t, steps, locomotion, [...]float32{3, 5, 8, 4}[i], speed, 240)...)
+		content = append(content, m.round(t, footsteps, locomotion, [...]float32{3, 5, 8, 4}[i], speed, 240)...)
 	}
-	tr, report, err := m.NewTransfer(style, content, TransferOptions{Workers: 2})
+	steps := 0
+	tr, report, err := m.NewTransfer(style, content, TransferOptions{Workers: 2, Step: func(done, most int) bool {
+		if steps++; done != steps || done > most {
+			t.Errorf("step %d of %d is called %d", steps, most, done)
+		}
+		return true
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const frames = 240
+	tr.Name = "jogging"
+	ts, err := m.NewTransfers([]*Transfer{tr})
+	if err == nil {
+		ts, err = DecodeTransfers(encodedTransfers(t, ts))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := ts.For(m)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r, err := m.newRestyler(1, frames, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.close()
 	for _, c := range []struct{ radius, speed float32 }{{3, 1.5}, {6, 1.1}, {20, 1.4}} {
-		other := m.round(t, steps, locomotion, c.radius, c.speed, frames)
+		other := m.round(t, footsteps, locomotion, c.radius, c.speed, frames)
 		distance := func(weight float32) float64 {
 			x, h := slices.Clone(other), r.hidden[:frames/2*m.Units]
 			run := func(s netruntime.Session, y, x []float32, length int) {
@@ -73,6 +92,18 @@ func TestTransfer(t *testing.T) {
 			run(r.decode, x, h, frames/2)
 			run(r.encode, h, x, frames)
 			return squaredDistance(gramOracle(wide(h[20*m.Units:100*m.Units]), m.Units), wide(style.gram))
+		}
+		whole, e1 := m.Restyle(other, Styled{tr, 1}, 0, 1)
+		rounded, e2 := m.Restyle(other, Styled{stored[0], 1}, 0, 1)
+		if e1 != nil || e2 != nil {
+			t.Fatal(e1, e2)
+		}
+		apart := float32(0)
+		for i := range whole {
+			apart = max(apart, m3.Abs(whole[i]-rounded[i]))
+		}
+		if t.Logf("at half precision coordinates are up to %.2f mm off", 1000*apart); apart > 1e-3 {
+			t.Errorf("at half precision coordinates are up to %g mm off", 1000*apart)
 		}
 		before, half, after := distance(0), distance(0.5), distance(1)
 		t.Logf("%g m/s: %.3f of the distance to a run is left, of half of it %.3f; the stylist leaves the content %.3f", c.speed, after/before, half/before, report.Ratio())
@@ -91,6 +122,7 @@ func TestTransferRefuses(t *testing.T) {
 	}{
 		"even number": {content[:len(content)/2], TransferOptions{Workers: 1}},
 		"not finite":  {append([]float32{float32(math.NaN())}, content[1:]...), TransferOptions{Workers: 1}},
+		"stopped":     {slices.Clone(content), TransferOptions{Workers: 1, Step: func(done, most int) bool { return done < 3 }}},
 		"above 0":     {slices.Clone(content), TransferOptions{Workers: 1, Weights: &StyleWeights{Style: 1}}},
 	} {
 		if _, _, err := m.NewTransfer(style, c.rows, c.o); err == nil || !strings.Contains(err.Error(), want) {

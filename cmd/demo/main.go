@@ -23,6 +23,7 @@ import (
 	"mannequin/internal/command"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
+	stylesgram "mannequin/models/styles-gram"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene"
 	"mannequin/scenes/playbill"
@@ -108,7 +109,7 @@ func newCommand() *cobra.Command {
 	f.SortFlags = false // help has what belongs together one after the other
 	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: dogs and people; herd: dogs alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion; cutscene: who play a script")
 	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; crowd: all of them, 100 if not given; latent: who walk about besides, none if not given")
-	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, angry, …")
+	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, stooped, …")
 	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: how many come, and how many go, per second")
 	f.StringSliceVar(&o.setup.Kinds, "kinds", nil, "crowd: who comes, some of "+strings.Join(playbill.Kinds, ", ")+" (default: all)")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "the dogs': a shipped model's name, or a model file")
@@ -201,7 +202,7 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	if err != nil {
 		return nil, nil, tape.Header{}, err
 	}
-	return tape.OpenScene(o.setup, playbill.Means{Net: models.Open, Styles: stylesfree.Open, Open: open, Workers: o.workers, Log: log})
+	return tape.OpenScene(o.setup, playbill.Means{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Open: open, Workers: o.workers, Log: log})
 }
 
 // play runs the scene, on a tape where one is asked for.

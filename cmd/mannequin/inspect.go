@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/models"
 	"mannequin/netruntime"
@@ -22,13 +23,13 @@ func newInspect() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "inspect FILE|MODEL...",
-		Short: "Say what a motion, a model, a database of styles or a skin is, its numbers and its licence",
-		Long: `Tells motion (BVH), models and databases of styles (both safetensors) and skinned
-meshes (glTF) apart by their content and says what is in them. Shipped ones are
+		Short: "Say what a motion, a model, styles or a skin is, its numbers and its licence",
+		Long: `Tells motion (BVH), models, databases of styles and styles of a crowd (all
+safetensors) and skinned meshes (glTF) apart by their content and says what is in them. Shipped ones are
 named without a path.`,
 		Example: `  mannequin inspect walk.bvh
   mannequin inspect dog
-  mannequin inspect styles-free
+  mannequin inspect styles-free styles-gram
   mannequin inspect hero.glb
   mannequin inspect mine.safetensors --json`,
 		Args: cobra.MinimumNArgs(1),
@@ -48,9 +49,12 @@ func inspectFile(file string) (any, error) {
 	if shippedStyles[file] != nil {
 		return inspectStyles(file)
 	}
+	if file == shippedTransfers {
+		return inspectTransfers(file)
+	}
 	head, err := fileHead(file)
 	if os.IsNotExist(err) {
-		return nil, fmt.Errorf("%w, nor is it a shipped model or database %q", err, append(models.Names(), slices.Sorted(maps.Keys(shippedStyles))...))
+		return nil, fmt.Errorf("%w, nor is it a shipped model, database or styles %q", err, append(append(models.Names(), slices.Sorted(maps.Keys(shippedStyles))...), shippedTransfers))
 	}
 	if err != nil {
 		return nil, err
@@ -67,6 +71,9 @@ func inspectFile(file string) (any, error) {
 		var other *netruntime.UnsupportedError
 		if errors.As(err, &other) && other.Got == mar.Arch {
 			return inspectStyles(file)
+		}
+		if errors.As(err, &other) && other.Got == manifold.ArchTransfers {
+			return inspectTransfers(file)
 		}
 		if err != nil {
 			return nil, err
@@ -91,6 +98,8 @@ func printInspected(w io.Writer, r any) error {
 		return printModel(w, r)
 	case *databaseReport:
 		return printDatabase(w, r)
+	case *transfersReport:
+		return printTransfers(w, r)
 	case *skinReport:
 		return printSkin(w, r)
 	}

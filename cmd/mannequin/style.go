@@ -27,11 +27,11 @@ import (
 func newStyle() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "style",
-		Short: "Databases of styles, which motion is translated with as it comes",
+		Short: "Databases of styles, which motion is translated with as it comes, and styles of a manifold",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(newStyleBuild())
+	c.AddCommand(newStyleBuild(), newStyleTransfer())
 	return c
 }
 

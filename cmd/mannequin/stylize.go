@@ -83,6 +83,9 @@ With --method gram (Holden, Saito and Komura 2016) --style is a recording. The h
 values of a motion manifold are sought that are near to those of the content and
 whose Gram matrix is near to the style's. Then the motion is edited: the body moves
 as the content's, feet stand where and when they did, bones keep their length.
+--style FILE:NAME is a style of "mannequin style transfer", or of the shipped
+styles-gram: a crowd's, found before, which costs next to nothing. --amount is then
+its weight, up to 2; it suits walks and runs.
 
 Recordings are BVH or AMC files of any skeleton that a retargeting profile fits
 (mannequin import --retarget). With gram content and style need not do the same,
@@ -91,6 +94,7 @@ but the style shows best where they do: a walk for a walk, at about its speed.`,
   mannequin stylize --method mar --content walk.bvh --style 0:own,2:old --action walk --out older.bvh
   capture | mannequin stylize --method mar --content - --style angry:0.5 --timing=false | show
   mannequin stylize --content walk.bvh --style old.bvh --out old-walk.bvh
+  mannequin stylize --content walk.bvh --style styles-gram:sneaking --out sneak.bvh
   mannequin stylize --content 07_04.bvh --style angry.bvh --amount 0.1 --out a-little.bvh --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -124,6 +128,12 @@ but the style shows best where they do: a walk for a walk, at about its speed.`,
 			case o.threads < 1 || o.threads > 1024:
 				return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
 			}
+			if file, name, ok := transferOf(o.style); ok {
+				if cmd.Flags().Changed("iterations") || cmd.Flags().Changed("seed") {
+					return command.Usagef("--iterations and --seed are for a recording of a style, %s is found already", o.style)
+				}
+				return o.restyle(cmd.OutOrStdout(), file, name)
+			}
 			rep, err := o.run()
 			if err != nil {
 				return err
@@ -138,7 +148,7 @@ but the style shows best where they do: a walk for a walk, at about its speed.`,
 	f := c.Flags()
 	f.StringVar(&o.method, "method", "gram", "how: gram or mar")
 	f.StringVar(&o.content, "content", "", "the motion to change, BVH or AMC; with mar - for the standard input")
-	f.StringVar(&o.style, "style", "", "the style it gets: with gram a recording, BVH or AMC, with mar styles of the database")
+	f.StringVar(&o.style, "style", "", "the style it gets: with gram a recording, BVH or AMC, or FILE:NAME of \"style transfer\", with mar styles of the database")
 	f.StringVarP(&o.out, "out", "o", "", "the BVH file to write; with mar - for the standard output")
 	f.Float64Var(&o.amount, "amount", 1, "how much style: scales the weight of the style's term, or with mar those of the styles")
 	f.IntVar(&o.iterations, "iterations", manifold.StyleIterations, "most steps towards the style")

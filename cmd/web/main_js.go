@@ -7,6 +7,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/engine/clock"
 	"mannequin/engine/m3"
@@ -37,7 +38,7 @@ func run() error {
 		return err
 	}
 	defer func() { st.Close() }()
-	scene, _, err := playbill.Open(setup, playbill.Means{Net: openNet, Styles: openStyles})
+	scene, _, err := playbill.Open(setup, playbill.Means{Net: openNet, Styles: openStyles, Transfers: openTransfers})
 	if err != nil {
 		return err
 	}
@@ -95,6 +96,10 @@ func openNet(name string) (*netruntime.Net, error) {
 
 func openStyles() (*mar.Database, error) {
 	return fetched("models/styles-free.safetensors", mar.Decode)
+}
+
+func openTransfers() (*manifold.Transfers, error) {
+	return fetched("models/styles-gram.safetensors", manifold.DecodeTransfers)
 }
 
 // fetched fetches a file and decodes it.

@@ -21,7 +21,7 @@ type actor struct {
 	moves    []script.Move
 	actions  []script.Action
 	styles   []script.Style
-	dress    []int // (styles) of the database's
+	dress    []dressed // (styles)
 	looks    []script.Look
 	reaches  []script.Reach
 	looksAt  []aimed // (looks)

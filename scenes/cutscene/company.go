@@ -9,7 +9,6 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mar"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
@@ -28,7 +27,7 @@ type company struct {
 	bodies   *animsys.Bodies
 	schedule *ecs.Schedule
 	actors   []*actor
-	styles   *mar.Database // people's, or nil
+	styles   []dressed // that people can have
 	shut     func() error
 
 	goals   generic.Map1[control.Goal]
@@ -115,16 +114,9 @@ func (c *company) open(s *Scene, opt *Options) error {
 	people := animsys.PeopleOptions{Capacity: len(c.actors), Terrain: s.Terrain, Workers: opt.Workers,
 		Stream: manifold.StreamOptions{Open: opt.Open, BF16: opt.BF16, Batch: len(c.actors)}}
 	if slices.ContainsFunc(c.actors, func(a *actor) bool { return len(a.styles) > 0 }) {
-		if opt.Styles == nil {
-			return errors.New("cutscene: Options.Styles is missing")
-		}
-		if c.styles, err = opt.Styles(); err != nil {
+		if err := c.wardrobe(opt, model, &people); err != nil {
 			return err
 		}
-		if c.styles == nil {
-			return errors.New("there are no styles")
-		}
-		people.Styles, people.Known = c.styles, c.styles.InStyle("neutral")
 	}
 	all, err := animsys.NewPeople(&c.world, model, steps, locomotion, people)
 	if err != nil {
@@ -151,13 +143,56 @@ func (c *company) spawn(one func(at m3.Vec3, yaw float32) (arche.Entity, error))
 	return nil
 }
 
-// style returns which of the database's styles has a name.
-func (c *company) style(name string) (int, error) {
-	i := slices.Index(c.styles.Styles, name)
-	if i < 0 {
-		return 0, fmt.Errorf("no style %q: want one of %v", name, c.styles.Styles)
+// dressed is a style that someone can have.
+type dressed struct {
+	name   string
+	method ecs.StyleMethod
+	index  int // among the method's
+}
+
+// wardrobe opens the styles that the actors ask for: the database, which takes longer,
+// only where they ask for more than transfers.
+func (c *company) wardrobe(opt *Options, model *manifold.Model, people *animsys.PeopleOptions) error {
+	if opt.Transfers != nil {
+		ts, err := opt.Transfers()
+		if err != nil {
+			return err
+		}
+		people.Transfers, err = ts.For(model)
+		if err != nil && !errors.Is(err, manifold.ErrOtherModel) {
+			return err
+		}
+		for i, tr := range people.Transfers {
+			c.styles = append(c.styles, dressed{tr.Name, ecs.Gram, i})
+		}
 	}
-	return i, nil
+	more := slices.ContainsFunc(c.actors, func(a *actor) bool {
+		return slices.ContainsFunc(a.styles, func(s script.Style) bool { _, err := c.style(s.Name); return err != nil })
+	})
+	if !more || opt.Styles == nil {
+		return nil
+	}
+	db, err := opt.Styles()
+	if err != nil || db == nil {
+		return err
+	}
+	people.Styles, people.Known = db, db.InStyle("neutral")
+	for i, name := range db.Styles {
+		c.styles = append(c.styles, dressed{name, ecs.MAR, i})
+	}
+	return nil
+}
+
+// style returns the style of a name.
+func (c *company) style(name string) (dressed, error) {
+	var names []string
+	for _, d := range c.styles {
+		if d.name == name {
+			return d, nil
+		}
+		names = append(names, d.name)
+	}
+	return dressed{}, fmt.Errorf("no style %q: want one of %v", name, names)
 }
 
 func (c *company) close() error {

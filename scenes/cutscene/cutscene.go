@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/netruntime"
 	"mannequin/scenes"
@@ -25,7 +26,11 @@ type Options struct {
 	// Locomotion are the names of those of actors who name none.
 	Net                                 func(name string) (*netruntime.Net, error)
 	Dog, Manifold, Footstep, Locomotion string
-	Styles                              func() (*mar.Database, error) // required where someone has a style
+
+	// Transfers and Styles open the styles that people can have, by ecs.Gram and by
+	// ecs.MAR. Of equal names the first counts; nil: there are none.
+	Transfers func() (*manifold.Transfers, error)
+	Styles    func() (*mar.Database, error)
 
 	Workers int               // goroutines that share the rows; 0 means one per CPU
 	Open    netruntime.Opener // what computes the networks; nil is the processor

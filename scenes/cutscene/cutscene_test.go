@@ -1,15 +1,19 @@
 package cutscene
 
 import (
+	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
+	stylesgram "mannequin/models/styles-gram"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene/script"
@@ -35,7 +39,7 @@ func options(t testing.TB, text string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Script: sc, Net: net, Styles: stylesfree.Open, Dog: "dog-free", Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion", Workers: 1}
+	return Options{Script: sc, Net: net, Styles: stylesfree.Open, Transfers: stylesgram.Open, Dog: "dog-free", Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion", Workers: 1}
 }
 
 func open(t testing.TB, o Options) *Scene {
@@ -358,12 +362,41 @@ text = "Hello."
 	}
 }
 
+// Ann sneaks where she would walk, without the database of other styles.
+func TestGramStyle(t *testing.T) {
+	const walk = "[[move]]\nactor = \"ann\"\nfrom = 0.2\npoints = [[2, 4]]\n"
+	play := func(text string) *Scene {
+		o := options(t, cast+walk+text)
+		o.Styles = func() (*mar.Database, error) { return nil, errors.New("nobody asks for these") }
+		s := open(t, o)
+		seek(t, s, 3)
+		return s
+	}
+	style := func(name string) string { return "[[style]]\nactor = \"ann\"\nfrom = 0\nname = \"" + name + "\"\n" }
+	plain, sneaking := play(""), play(style("sneaking"))
+	for i, a := range plain.actors {
+		b := sneaking.actors[i]
+		if same := slices.Equal(a.bones(plain.now), b.bones(sneaking.now)); same == (a.Name == "ann") {
+			t.Errorf("%s moves the same: %v", a.Name, same)
+		}
+		// A window that is made anew for a style shows a turn sooner.
+		if d := a.places[plain.now].Dist(b.places[sneaking.now]); d > 0.5 {
+			t.Errorf("%s is %g m from where it would be without a style", a.Name, d)
+		}
+	}
+	o := options(t, cast+style("old"))
+	o.Styles = nil
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "want one of [sneaking stooped striding]") {
+		t.Errorf("a style of no database: %v", err)
+	}
+}
+
 // What the script names and nobody has is told with its line.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"[[look]]\nactor = \"ann\"\ntarget = \"rex.Wing\"\nfrom = 1", `test.toml:12: "rex" has no joint "Wing": want one of [Hips`},
 		{"[[look]]\nactor = \"ann\"\ntarget = \"ann\"\nfrom = 1", `test.toml:12: "ann" looks at itself`},
-		{"\n[[style]]\nactor = \"ann\"\nname = \"odd\"\nfrom = 1", `test.toml:13: no style "odd": want one of [angry`},
+		{"\n[[style]]\nactor = \"ann\"\nname = \"odd\"\nfrom = 1", `test.toml:13: no style "odd": want one of [sneaking stooped striding angry`},
 		{"[[actor]]\nname = \"x\"\nkind = \"dog\"\nat = [3, 3]\nmodel = \"cat\"", "test.toml:12: model cat: "},
 		{"[[actor]]\nname = \"x\"\nkind = \"dog\"\nat = [3, 3]\nmodel = \"human\"", "test.toml:12: model human: "},
 	} {

@@ -1,6 +1,8 @@
 package cutscene
 
 import (
+	"math"
+
 	"mannequin/animsys/control"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
@@ -18,9 +20,31 @@ const (
 	catchUp, retell, minds, turns = 0.6, 30, 0.06, 0.18
 	// A dog turns on the spot until it faces its target to within faced rad.
 	faced = 0.2
+	// gramSteps are how many weights a style by windows has.
+	gramSteps = 4
 	// late is how long after its time a dog goes on to the end of its path, s.
 	late = 3
 )
+
+// style returns that of the actor at time t: of the method whose styles weigh most.
+func (a *actor) style(t float32) ecs.Style {
+	mar, gram := ecs.Style{Method: ecs.MAR}, ecs.Style{Method: ecs.Gram}
+	var most [2]float32
+	for i, d := range a.dress {
+		if d.method == ecs.MAR {
+			w := a.styles[i].At(t)
+			mar.Weights[d.index], most[0] = max(mar.Weights[d.index], w), max(most[0], w)
+			continue
+		}
+		// It shows as late as a move does. Each other weight has windows made anew.
+		w := float32(math.Round(gramSteps*float64(a.styles[i].At(t+lead)))) / gramSteps
+		gram.Weights[d.index], most[1] = max(gram.Weights[d.index], w), max(most[1], w)
+	}
+	if most[1] > most[0] {
+		return gram
+	}
+	return mar
+}
 
 // direct tells the actor what to do at time t.
 func (a *actor) direct(s *Scene, t float32) {
@@ -50,11 +74,7 @@ func (a *actor) direct(s *Scene, t float32) {
 		}
 	}
 	*c.reaches.Get(a.entity) = reach
-	style := ecs.Style{Method: ecs.MAR}
-	for i, k := range a.dress {
-		style.Weights[k] = max(style.Weights[k], a.styles[i].At(t))
-	}
-	*c.dresses.Get(a.entity) = style
+	*c.dresses.Get(a.entity) = a.style(t)
 	a.walk(t, s.made)
 }
 

@@ -4,7 +4,6 @@ package people
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
@@ -35,8 +34,9 @@ type Options struct {
 	BF16       bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
 	Iterations int               // of the edit: see manifold.StreamOptions
 
-	Styled int           // of the people, spread among them, who move in a style each, by ecs.MAR
-	Styles *mar.Database // required for them
+	Styled    int                  // of the people, spread among them, who move in a style each
+	Styles    *mar.Database        // by ecs.MAR; these or Transfers are required for them
+	Transfers []*manifold.Transfer // by ecs.Gram
 }
 
 // MaxAgents is the most people in the scene.
@@ -89,10 +89,8 @@ func New(opt Options) (*Scene, error) {
 		return nil, fmt.Errorf("people: %d of them: want 1 to %d", opt.Agents, MaxAgents)
 	case opt.Styled < 0 || opt.Styled > opt.Agents:
 		return nil, fmt.Errorf("people: %d of %d in a style: want 0 to all", opt.Styled, opt.Agents)
-	case opt.Styled > 0 && opt.Styles == nil:
-		return nil, fmt.Errorf("people: Options.Styles is missing")
-	case opt.Styled > 0 && !slices.ContainsFunc(opt.Styles.Styles, func(s string) bool { return s != "neutral" }):
-		return nil, fmt.Errorf("people: Options.Styles has no style but the neutral one, which is theirs")
+	case opt.Styled > 0 && len(opt.wardrobe()) == 0:
+		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which is theirs")
 	case opt.Model == nil || opt.Steps == nil || opt.Locomotion == nil:
 		return nil, fmt.Errorf("people: Options.Model, Steps or Locomotion is missing")
 	}
@@ -105,7 +103,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	var err error
 	s.People, err = animsys.NewPeople(&s.World, opt.Model, opt.Steps, opt.Locomotion, animsys.PeopleOptions{
-		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: opt.Styles.InStyle("neutral"),
+		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: opt.Styles.InStyle("neutral"), Transfers: opt.Transfers,
 		Stream: manifold.StreamOptions{Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations},
 	})
 	if err != nil {
@@ -121,7 +119,7 @@ func New(opt Options) (*Scene, error) {
 		s.Close()
 		return nil, err
 	}
-	s.dress(opt.Styled, opt.Styles)
+	s.dress(opt.Styled, opt.wardrobe())
 	return s, nil
 }
 
@@ -155,25 +153,40 @@ func (s *Scene) populate(n int) error {
 	return nil
 }
 
-// dress gives n people, spread among all, the styles in turn, each in full; not the
-// neutral one, which is theirs.
-func (s *Scene) dress(n int, db *mar.Database) {
-	if n == 0 {
-		return
-	}
-	var names []int
-	for i, name := range db.Styles {
-		if name != "neutral" {
-			names = append(names, i)
+// worn is a style that people can move in.
+type worn struct {
+	name  string
+	style ecs.Style
+}
+
+// wardrobe returns all styles, one of either method by turns; not the neutral one, which
+// is everyone's.
+func (o *Options) wardrobe() (all []worn) {
+	for i := range ecs.MaxStyles {
+		if o.Styles != nil && i < len(o.Styles.Styles) && o.Styles.Styles[i] != "neutral" {
+			all = append(all, worn{o.Styles.Styles[i], whole(ecs.MAR, i)})
+		}
+		if i < len(o.Transfers) {
+			all = append(all, worn{o.Transfers[i].Name, whole(ecs.Gram, i)})
 		}
 	}
+	return all
+}
+
+// whole is all of one style.
+func whole(method ecs.StyleMethod, i int) (s ecs.Style) {
+	s.Method, s.Weights[i] = method, 1
+	return s
+}
+
+// dress gives n people, spread among all, the styles in turn, each in full.
+func (s *Scene) dress(n int, all []worn) {
 	styles := generic.NewMap1[ecs.Style](&s.World)
 	for i := range s.all {
 		if k := i * n / len(s.all); (i+1)*n/len(s.all) > k {
-			c, which := ecs.Style{Method: ecs.MAR}, names[k%len(names)]
-			c.Weights[which] = 1
-			styles.Assign(s.all[i].entity, &c)
-			s.all[i].style = db.Styles[which]
+			w := all[k%len(all)]
+			styles.Assign(s.all[i].entity, &w.style)
+			s.all[i].style = w.name
 		}
 	}
 }

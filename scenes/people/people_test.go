@@ -2,11 +2,13 @@ package people
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
+	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
@@ -159,6 +161,24 @@ func TestPlayer(t *testing.T) {
 	}
 }
 
+// Styles of both methods are worn by turns, the neutral one by nobody.
+func TestWardrobe(t *testing.T) {
+	o := Options{Styles: &mar.Database{Styles: []string{"neutral", "old", "proud"}}, Transfers: []*manifold.Transfer{{Name: "sneaking"}}}
+	var names []string
+	for _, w := range o.wardrobe() {
+		names = append(names, w.name)
+		if i, want := slices.Index(w.style.Weights[:], 1), map[string]int{"old": 1, "proud": 2, "sneaking": 0}[w.name]; i != want {
+			t.Errorf("%s is style %d, want %d", w.name, i, want)
+		}
+		if (w.style.Method == ecs.Gram) != (w.name == "sneaking") {
+			t.Errorf("%s is given by method %d", w.name, w.style.Method)
+		}
+	}
+	if !slices.Equal(names, []string{"sneaking", "old", "proud"}) {
+		t.Errorf("%q are worn", names)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for name, o := range map[string]Options{"no model": {}, "negative": {Agents: -1}, "too many": {Agents: MaxAgents + 1}} {
 		if _, err := New(o); err == nil {
@@ -167,6 +187,9 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := New(Options{Terrain: &terrain.Field{}}); err == nil {
 		t.Error("people without a model on no terrain")
+	}
+	if _, err := New(Options{Agents: 1, Styled: 1}); err == nil || !strings.Contains(err.Error(), "no style but") {
+		t.Errorf("in a style without any: %v", err)
 	}
 	if _, err := New(Options{Agents: 1, Styled: 1, Styles: &mar.Database{Styles: []string{"neutral"}}}); err == nil || !strings.Contains(err.Error(), "no style but") {
 		t.Errorf("in a style, of which there is none: %v", err)

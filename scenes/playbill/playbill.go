@@ -3,6 +3,7 @@
 package playbill
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -90,11 +91,16 @@ func FarOf(model string) []string {
 // happens in the scene.
 type Means struct {
 	Net     func(name string) (*netruntime.Net, error) // opens a network; required
-	Styles  func() (*mar.Database, error)              // opens the database of styles; required for Setup.Styled, and for scripts with styles
 	Script  func(name string) (*script.Script, error)  // opens the script of a cutscene; nil is cutscene.Open
 	Open    netruntime.Opener                          // what computes networks; nil is the processor
 	Workers int                                        // goroutines; 0 means one per CPU
 	Log     *slog.Logger                               // told what a player should know; nil: nobody
+
+	// Styles opens the database of styles of ecs.MAR, Transfers the styles of ecs.Gram;
+	// either is required for Setup.Styled, and the one that has them for scripts with
+	// styles. nil: there are none.
+	Styles    func() (*mar.Database, error)
+	Transfers func() (*manifold.Transfers, error)
 }
 
 // Check returns what is wrong with the setup.
@@ -239,6 +245,30 @@ func (s *Setup) dogs(m *Means) (near *mann.Model, far []*mann.Model, err error) 
 	return near, far, nil
 }
 
+// styles opens the styles that there are for people on a manifold.
+func (m *Means) styles(model *manifold.Model) (db *mar.Database, all []*manifold.Transfer, err error) {
+	if m.Styles != nil {
+		if db, err = m.Styles(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if m.Transfers == nil {
+		return db, nil, nil
+	}
+	ts, err := m.Transfers()
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err = ts.For(model)
+	if errors.Is(err, manifold.ErrOtherModel) { // the player's own, who can do without
+		if m.Log != nil {
+			m.Log.Warn("people get no styles by Gram matrices", "why", err)
+		}
+		return db, nil, nil
+	}
+	return db, all, err
+}
+
 func (s *Setup) quadruped(m *Means, field *terrain.Field) (scenes.Scene, error) {
 	dog, far, err := s.dogs(m)
 	if err != nil {
@@ -274,8 +304,8 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 			return nil, err
 		}
 	}
-	if s.comes("styles") && m.Styles != nil {
-		if opt.Styles, err = m.Styles(); err != nil {
+	if s.comes("styles") {
+		if opt.Styles, opt.Transfers, err = m.styles(opt.Manifold); err != nil {
 			return nil, err
 		}
 	}
@@ -313,7 +343,7 @@ func (s *Setup) people(m *Means, field *terrain.Field) (scenes.Scene, error) {
 		return nil, err
 	}
 	if s.Styled > 0 {
-		if opt.Styles, err = m.Styles(); err != nil {
+		if opt.Styles, opt.Transfers, err = m.styles(opt.Model); err != nil {
 			return nil, err
 		}
 	}
@@ -329,7 +359,7 @@ func (s *Setup) cutscene(m *Means) (scenes.Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	scene, err := cutscene.New(cutscene.Options{Script: sc, Net: m.Net, Styles: m.Styles, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
+	scene, err := cutscene.New(cutscene.Options{Script: sc, Net: m.Net, Styles: m.Styles, Transfers: m.Transfers, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
 		Workers: m.Workers, Open: m.Open, BF16: s.BF16})
 	if err != nil {
 		return nil, err // and no scene, which a nil one would be

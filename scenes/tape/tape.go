@@ -44,6 +44,7 @@ import (
 	"strings"
 	"sync"
 
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/netruntime"
 	"mannequin/scenes"
@@ -60,14 +61,17 @@ type Header struct {
 	Kernels []string // what the networks ran on: see netruntime.Session.Kernel
 }
 
-// Part is a network or a database.
+// Part is a network, a database or styles.
 type Part struct {
 	Name     string `json:"name"`
-	Checksum string `json:"checksum"` // see netruntime.Net.Checksum and mar.Database.Checksum
+	Checksum string `json:"checksum"` // see netruntime.Net.Checksum, mar.Database.Checksum, manifold.Transfers.Checksum
 }
 
-// styles is the name of the database of styles as a part.
-const styles = "styles"
+// Names of what gives people styles, as parts.
+const (
+	styles    = "styles"      // of ecs.MAR
+	transfers = "styles-gram" // of ecs.Gram
+)
 
 // Differs returns why a scene with the header now does not have the same bits as the
 // one with h, nil where it has.
@@ -114,7 +118,7 @@ type notes struct {
 
 // on returns means that note what is opened by m.
 func (n *notes) on(m playbill.Means) playbill.Means {
-	net, db, open := m.Net, m.Styles, m.Open
+	net, db, gram, open := m.Net, m.Styles, m.Transfers, m.Open
 	m.Net = func(name string) (*netruntime.Net, error) {
 		out, err := net(name)
 		if err != nil {
@@ -129,6 +133,15 @@ func (n *notes) on(m playbill.Means) playbill.Means {
 				return nil, err
 			}
 			return out, n.part(styles, out.Checksum)
+		}
+	}
+	if gram != nil {
+		m.Transfers = func() (*manifold.Transfers, error) {
+			out, err := gram()
+			if err != nil {
+				return nil, err
+			}
+			return out, n.part(transfers, out.Checksum)
 		}
 	}
 	read := m.Script

@@ -1,0 +1,155 @@
+package manifold
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mannequin/internal/boundedfile"
+	"mannequin/netruntime"
+)
+
+// ArchTransfers is what the metadata of a file of transfers call it.
+const ArchTransfers = "transfers"
+
+const (
+	maxTransfersFile = 64 << 20
+	maxTransfers     = 64
+	mostTransfer     = 1e4 // of a transfer's values: one of a sane style is below 10
+
+	keyModel = "model"          // extra metadata: the name of the model that they are of
+	keyOf    = "model_checksum" // and its netruntime.Net.Checksum
+)
+
+// Transfers are styles by name of one model, as a file holds them.
+type Transfers struct {
+	Name    string // of all of them
+	Data    string // the recordings that show them
+	License string
+	Card    string // markdown
+
+	Model string   // the name of the model that they are of
+	Units int      // of its hidden values
+	Names []string // of the styles
+
+	checksum string      // of the model
+	less     [][]float32 // (styles)(units, units)
+}
+
+// NewTransfers returns transfers of m in the order of their names, of which no two may
+// be equal.
+func (m *Model) NewTransfers(all []*Transfer) (*Transfers, error) {
+	sum, err := m.Net.Checksum()
+	if err != nil {
+		return nil, err
+	}
+	ts := &Transfers{Model: m.name, Units: m.Units, checksum: sum}
+	for i, t := range all {
+		if t == nil || t.model != m {
+			return nil, fmt.Errorf("manifold: transfer %d is none of model %q", i, m.name)
+		}
+		at, _ := slices.BinarySearch(ts.Names, t.Name)
+		ts.Names, ts.less = slices.Insert(ts.Names, at, t.Name), slices.Insert(ts.less, at, t.less)
+	}
+	return ts, ts.check()
+}
+
+// ErrOtherModel is that transfers are of another model.
+var ErrOtherModel = errors.New("the styles are of another model")
+
+// For returns the transfers in the order of Names. It is an ErrOtherModel if they are of
+// another model: hidden values mean something else in every network.
+func (ts *Transfers) For(m *Model) ([]*Transfer, error) {
+	sum, err := m.Net.Checksum()
+	if err != nil {
+		return nil, err
+	}
+	if sum != ts.checksum || m.Units != ts.Units {
+		return nil, fmt.Errorf("manifold: %w: %q are of %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"", ErrOtherModel, ts.Name, ts.Model, ts.checksum, m.name, sum)
+	}
+	var all []*Transfer
+	for i, name := range ts.Names {
+		all = append(all, &Transfer{Name: name, model: m, less: ts.less[i]})
+	}
+	return all, nil
+}
+
+func (ts *Transfers) check() error {
+	if n := len(ts.Names); n < 1 || n > maxTransfers {
+		return fmt.Errorf("manifold: %d transfers: want 1 to %d", n, maxTransfers)
+	}
+	seen := map[string]bool{}
+	for i, name := range ts.Names {
+		if name == "" || len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) || seen[name] {
+			return fmt.Errorf("manifold: a transfer is called %.60q: want a name of its own of up to 40 letters, without spaces", name)
+		}
+		seen[name] = true
+		for k, v := range ts.less[i] {
+			if !(v >= -mostTransfer && v <= mostTransfer) {
+				return fmt.Errorf("manifold: transfer %q: value %d is %g, want finite numbers up to %g", name, k, v, float64(mostTransfer))
+			}
+		}
+	}
+	return nil
+}
+
+// Encode writes ts as a file, in half-precision numbers, which no one sees
+// (docs/manifold.md).
+func (ts *Transfers) Encode(w io.Writer) error {
+	meta := netruntime.Meta{Arch: ArchTransfers, Name: ts.Name, Data: ts.Data, License: ts.License, Card: ts.Card, Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
+	var arrays []netruntime.Tensor
+	for i, name := range ts.Names {
+		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units, ts.Units}, Data: ts.less[i]})
+	}
+	return netruntime.EncodeArrays(w, meta, arrays, func(string) bool { return true })
+}
+
+// Checksum identifies the styles and the model that they are of. What else the file
+// tells, its name and its card, does not matter.
+func (ts *Transfers) Checksum() (string, error) {
+	plain := *ts
+	plain.Name, plain.Data, plain.License, plain.Card = "", "", "", ""
+	h := sha256.New()
+	if err := plain.Encode(h); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("sha256:%x", h.Sum(nil)), nil
+}
+
+// OpenTransfers reads the transfers in the file at path.
+func OpenTransfers(path string) (*Transfers, error) {
+	b, err := boundedfile.Read(path, maxTransfersFile)
+	if err != nil {
+		return nil, fmt.Errorf("manifold: %w", err)
+	}
+	ts, err := DecodeTransfers(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return ts, nil
+}
+
+// DecodeTransfers reads what Encode writes; the styles are in the order of names.
+func DecodeTransfers(b []byte) (*Transfers, error) {
+	meta, arrays, err := netruntime.DecodeArrays(b)
+	if err != nil {
+		return nil, fmt.Errorf("manifold: %w", err)
+	}
+	if meta.Arch != ArchTransfers {
+		return nil, fmt.Errorf("manifold: %w", &netruntime.UnsupportedError{What: "architecture", Got: meta.Arch, Have: []string{ArchTransfers}})
+	}
+	ts := &Transfers{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Model: meta.Extra[keyModel], checksum: meta.Extra[keyOf]}
+	if ts.checksum == "" {
+		return nil, errors.New("manifold: the file does not say of which model the transfers are: it lacks the metadata " + keyOf)
+	}
+	for _, a := range arrays {
+		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || ts.Units > 0 && a.Shape[0] != ts.Units {
+			return nil, fmt.Errorf("manifold: transfer %.60q has the shape %v: want a square, the same for all", a.Name, a.Shape)
+		}
+		ts.Units, ts.Names, ts.less = a.Shape[0], append(ts.Names, a.Name), append(ts.less, a.Data)
+	}
+	return ts, ts.check()
+}

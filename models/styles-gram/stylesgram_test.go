@@ -1,0 +1,57 @@
+package stylesgram_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/manifold"
+	"mannequin/models/human"
+	stylesgram "mannequin/models/styles-gram"
+)
+
+// The styles open, are of the shipped manifold, and say what they are and under which
+// licence; the list of licences repeats it.
+func TestOpen(t *testing.T) {
+	ts, err := stylesgram.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := stylesgram.Open(); again != ts {
+		t.Error("they are decoded twice")
+	}
+	if ts.Name != "styles-gram" || ts.License != "MIT" || !strings.Contains(ts.Data, "CMU Graphics Lab") || !strings.Contains(ts.Card, "NSF EIA-0196217") {
+		t.Errorf("name %q, licence %q, data %q, card %q", ts.Name, ts.License, ts.Data, ts.Card)
+	}
+	if !slices.Equal(ts.Names, []string{"sneaking", "stooped", "striding"}) {
+		t.Errorf("the styles are %q", ts.Names)
+	}
+	net, err := human.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := manifold.NewModel(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := ts.For(m); err != nil || len(all) != 3 {
+		t.Errorf("%d of the shipped manifold: %v", len(all), err)
+	}
+	licences, err := os.ReadFile("../LICENSES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := ""
+	for line := range strings.Lines(string(licences)) {
+		if strings.HasPrefix(line, "| ") && strings.Contains(line, "`styles-gram`") {
+			row = line
+		}
+	}
+	if !strings.Contains(row, ts.License) {
+		t.Errorf("LICENSES.md does not say that styles-gram is under %s", ts.License)
+	}
+	if info, err := os.Stat("styles-gram.safetensors"); err != nil || info.Size() > 1e6 {
+		t.Errorf("%v, or more than 1 MB", err)
+	}
+}

@@ -1,0 +1,66 @@
+package crowd
+
+import (
+	"slices"
+	"testing"
+
+	"mannequin/animsys/manifold"
+	"mannequin/models/human"
+	humanfootstep "mannequin/models/human-footstep"
+	humanlocomotion "mannequin/models/human-locomotion"
+	stylesgram "mannequin/models/styles-gram"
+	"mannequin/scenes"
+)
+
+// Who goes along a lane in a style of Gram goes where they would without, and moves
+// otherwise; the others move as they would.
+func TestGramStyles(t *testing.T) {
+	var o Options
+	net, err := human.Open()
+	if err == nil {
+		o.Manifold, err = manifold.NewModel(net)
+	}
+	if err == nil {
+		o.Steps, err = humanfootstep.Open()
+	}
+	if err == nil {
+		o.Locomotion, err = humanlocomotion.Open()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts, err := stylesgram.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	transfers, err := ts.For(o.Manifold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Agents, o.Room, o.Seed, o.Workers = 6, 6, 4, 1
+	play := func(o Options) *Scene {
+		s, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		step(t, s, 240, scenes.Input{})
+		return s
+	}
+	plain := play(o)
+	o.Transfers = transfers
+	styled := play(o)
+	otherwise := 0
+	a, b := plain.kinds[0].bodies, styled.kinds[0].bodies
+	for row := range a.Agents() {
+		if d := a.Roots[row].Pos.Dist(b.Roots[row].Pos); d > 0.01 {
+			t.Errorf("person %d is %g m from where it would be without a style", row, d)
+		}
+		if !slices.Equal(a.Bones(row), b.Bones(row)) {
+			otherwise++
+		}
+	}
+	if otherwise == 0 || otherwise == a.Agents() {
+		t.Errorf("%d of %d move otherwise, want some", otherwise, a.Agents())
+	}
+}

@@ -1,6 +1,8 @@
 package latent
 
 import (
+	"fmt"
+
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
@@ -28,9 +30,32 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	if o := s.others; o != nil {
 		o.marks.Draw(dst, s.bones, -1, alpha)
 	}
-	dst.HUD, dst.Help = append(dst.HUD, s.hud), append(dst.Help, help...)
+	dst.HUD, dst.Help = append(dst.HUD, s.going()), append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.Panel.Copy(&s.panel)
+}
+
+// going returns a line of what is going on.
+func (s *Scene) going() string {
+	if s.hud != "" {
+		return s.hud
+	}
+	q := s.sequence
+	switch n := len(q.undo); n {
+	case 0:
+		s.hud = "no clips yet: A adds the present one"
+	case 1:
+		s.hud = "1 clip, 1.0 s"
+	default:
+		s.hud = fmt.Sprintf("%d clips, %.1f s", n, float64(q.frames()-1)/latent.Rate)
+	}
+	if q.frames() > 0 && q.miss > 0 {
+		s.hud += fmt.Sprintf("; the last begins %.1f cm off", 100*q.miss)
+	}
+	if q.due > 0 {
+		s.hud += "; adding …"
+	}
+	return s.hud
 }
 
 // way appends the places that the person comes to, on flat ground.

@@ -282,11 +282,13 @@ func (s *Scene) come() error {
 	if k == nil || s.Agents() == s.room {
 		return nil
 	}
-	m := mind{rng: *rand.NewPCG(s.seed, uint64(s.born)), rest: control.Move, left: giveUp}
+	row := k.bodies.Agents()
+	m := &k.minds[row]
+	*m = mind{rng: *rand.NewPCG(s.seed, uint64(s.born)), rest: control.Move, left: giveUp}
 	s.born++
 	m.look = m.bits()
 	m.goal, m.lane = uint8(m.bits()%uint64(len(s.place.spots))), uint8(m.bits()%uint64(len(s.place.lanes)))
-	at, yaw := s.gap(k, &m)
+	at, yaw := s.gap(k, m)
 	switch {
 	case k.stays:
 		m.left = 4 + 8*m.uniform()
@@ -297,8 +299,7 @@ func (s *Scene) come() error {
 	default:
 		m.pace = wanderSlow + (wanderFast-wanderSlow)*m.uniform()
 	}
-	row := k.bodies.Agents()
-	e, err := k.spawn(at, yaw, &m)
+	e, err := k.spawn(at, yaw, m)
 	if err != nil {
 		return err
 	}
@@ -310,9 +311,8 @@ func (s *Scene) come() error {
 		}
 		s.inPack++
 	}
-	k.minds[row] = m
 	if k.born != nil {
-		k.born(e, &k.minds[row])
+		k.born(e, m)
 	}
 	return nil
 }

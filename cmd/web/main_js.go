@@ -64,7 +64,7 @@ func run() error {
 	}
 	state := js.FuncOf(func(js.Value, []js.Value) any { return p.state() })
 	page.Call("begin", state)
-	page.Call("help", lines(slices.Concat(p.show.Frame.Help, cameraHelp)))
+	p.tellHelp()
 	for {
 		if err := p.loop(); !st.Gone() {
 			return err
@@ -111,18 +111,11 @@ func fetched[T any](file string, decode func([]byte) (T, error)) (T, error) {
 	return v, nil
 }
 
-// What the page adds to a scene's own help.
-var (
-	cameraHelp = []string{
-		"drag: look around   wheel: nearer, farther   F: follow again",
-		"P: pause   full stop: one step   comma: slow motion",
-		"F1 to F8: what else is drawn   Tab: its panel   H: hide this",
-	}
-	gamepadHelp = []string{
-		"right stick: look around   LT RT: farther, nearer   pressed: follow again",
-		"Start: pause   left stick pressed: slow motion; paused: one step",
-	}
-)
+// gamepadHelp is what the page adds to a scene's own.
+var gamepadHelp = []string{
+	"right stick: look around   LT RT: farther, nearer   pressed: follow again",
+	"Start: pause   left stick pressed: slow motion; paused: one step",
+}
 
 // budget is the time of a tick beyond which a crowd saves trouble: half of what one lasts.
 // The only thread makes the pictures, too.
@@ -204,19 +197,25 @@ func (p *player) draw(dt time.Duration) error {
 	return nil
 }
 
-// help shows and hides the page's help, and tells of gamepads where there are any.
+// help shows and hides the page's help, and tells of gamepads that come and go.
 func (p *player) help(c *stage.Controls) {
 	if c.Hit[stage.Letter('H')] {
 		page.Call("toggleHelp")
 	}
-	if f := &p.show.Frame; c.Gamepad.Connected != p.pads {
+	if c.Gamepad.Connected != p.pads {
 		p.pads = c.Gamepad.Connected
-		all := slices.Concat(f.Help, cameraHelp)
-		if p.pads > 0 {
-			all = slices.Concat(all, []string{""}, f.GamepadHelp, gamepadHelp)
-		}
-		page.Call("help", lines(all))
+		p.tellHelp()
 	}
+}
+
+// tellHelp has the page say what keys do, and gamepads where there are any.
+func (p *player) tellHelp() {
+	f := &p.show.Frame
+	all := append(slices.Concat(f.Help, show.CameraHelp(f.Has|scenes.Times)), "H: hide this")
+	if p.pads > 0 {
+		all = slices.Concat(all, []string{""}, f.GamepadHelp, gamepadHelp)
+	}
+	page.Call("help", lines(all))
 }
 
 func smooth(mean *float64, v float64) {

@@ -201,6 +201,15 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%d: %q, want what is for %s", i, help, c.want)
 		}
 	}
+	keys := func() bool {
+		return slices.ContainsFunc(w.Help(), func(line string) bool { return strings.HasPrefix(line, "F2, F8: ") })
+	}
+	if w.Frame.Has = scenes.Contacts | scenes.Times; !keys() {
+		t.Errorf("with two overlays: %q", w.Help())
+	}
+	if w.Frame.Has = 0; keys() || strings.Contains(strings.Join(w.Help(), ""), "Tab") {
+		t.Errorf("without overlays: %q", w.Help())
+	}
 	if play(t, w, 1, polled{hit: letter('H')}); w.Help() != nil {
 		t.Errorf("hidden: %q", w.Help())
 	}

@@ -49,9 +49,12 @@ func run() error {
 	if p.show.Budget, err = clock.NewBudget(budget); err != nil {
 		return err
 	}
+	if p.show.Free { // all of them, on a phone that is held upright, too
+		window := js.Global()
+		st.Camera.Distance *= max(1, float32(window.Get("innerHeight").Float()/max(window.Get("innerWidth").Float(), 1)))
+	}
 	start := time.Now()
 	p.show.Now = func() time.Duration { return time.Since(start) }
-	p.place(st.Camera)
 	if from, ok := scene.(scenes.Exporter); ok {
 		p.show.Stepped = func() { p.export(from) }
 	}
@@ -134,23 +137,6 @@ type player struct {
 
 	pictures, ticks int
 	tick, picture   float64 // how long one takes, smoothed, ms
-}
-
-// place puts the camera where the scene is seen well.
-func (p *player) place(c *stage.Camera) {
-	switch p.setup.Scene {
-	case "crowd", "herd":
-		c.Follow, c.Pitch, c.Yaw, p.show.Free = false, 0.30, 0.5, true
-		c.Distance = min(4+1.1*m3.Sqrt(float32(p.setup.Agents)), 24)
-		// All of them, on a phone that is held upright, too.
-		window := js.Global()
-		c.Distance *= max(1, float32(window.Get("innerHeight").Float()/max(window.Get("innerWidth").Float(), 1)))
-	case "people", "latent", "strnn":
-		c.Distance, c.Pitch = 5, 0.2
-	}
-	if p.setup.Scene == "latent" {
-		c.Aside = 0.9 // steps are seen from the side
-	}
 }
 
 // next waits until the browser wants a picture, and returns the time in ms.

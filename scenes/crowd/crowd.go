@@ -88,6 +88,7 @@ type Scene struct {
 var (
 	_ scenes.Scene  = (*Scene)(nil)
 	_ scenes.Traced = (*Scene)(nil)
+	_ scenes.Saver  = (*Scene)(nil)
 )
 
 var help = []string{
@@ -169,6 +170,9 @@ func (s *Scene) Agents() (n int) {
 	}
 	return n
 }
+
+// Saves marks a scenes.Saver.
+func (s *Scene) Saves() {}
 
 // Step runs one tick.
 func (s *Scene) Step(in scenes.Input) error {
@@ -390,6 +394,7 @@ func (s *Scene) Trace(f func(next int)) { s.Schedule.Trace = f }
 // Frame describes what to draw.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.place.field)
+	dst.Seat = scenes.Overlook(s.want)
 	dst.Help = append(dst.Help, help...)
 	var mid m3.Vec3
 	line := fmt.Sprintf("%d:", s.Agents())

@@ -11,6 +11,7 @@ import (
 // Frame describes what to draw.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.field)
+	dst.Seat = scenes.Seat{Distance: 5, Pitch: 0.2, Aside: 0.9} // steps are seen from the side
 	c := dst.Cast(s.Model.Skel)
 	c.Bones = s.body.interpolate(c.Bones, alpha)
 	c.Tint = append(c.Tint, [3]float32{0.06, 0.16, 0.42})

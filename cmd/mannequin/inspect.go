@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/mar"
+	"mannequin/internal/boundedfile"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
@@ -49,7 +50,7 @@ func inspectFile(file string) (any, error) {
 		return inspectStyles(file)
 	}
 	head, err := fileHead(file)
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w, nor is it a shipped model or database %q", err, append(models.Names(), slices.Sorted(maps.Keys(shippedStyles))...))
 	}
 	if err != nil {
@@ -129,14 +130,7 @@ func kindOf(head []byte, name string) fileKind {
 
 // fileHead returns the first bytes of a regular file.
 func fileHead(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", file)
-	}
-	f, err := os.Open(file)
+	f, err := boundedfile.Open(file)
 	if err != nil {
 		return nil, err
 	}

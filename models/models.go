@@ -3,8 +3,9 @@
 package models
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -66,9 +67,10 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 			return m.open()
 		}
 	}
-	if _, err := os.Stat(nameOrPath); err != nil && !strings.ContainsAny(nameOrPath, `/\.`) {
-		return nil, fmt.Errorf("no model %q: name one of %s, or give the path of a model file",
+	net, err := netruntime.Open(nameOrPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no model %q: there is no such file, and shipped are %s",
 			nameOrPath, strings.Join(slices.Sorted(slices.Values(Names())), ", "))
 	}
-	return netruntime.Open(nameOrPath)
+	return net, err
 }

@@ -55,6 +55,26 @@ func (o Overlay) String() string {
 	return strings.Join(names, ", ")
 }
 
+// Keys returns the function keys that turn them on and off, F1 for the first of all: such
+// as "F1 to F6, F8".
+func (o Overlay) Keys() string {
+	var runs []string
+	for i := 0; i < len(overlays); i++ {
+		first := i
+		for i < len(overlays) && o>>i&1 == 1 {
+			i++
+		}
+		switch i - first {
+		case 0:
+		case 1:
+			runs = append(runs, fmt.Sprintf("F%d", i))
+		default:
+			runs = append(runs, fmt.Sprintf("F%d to F%d", first+1, i))
+		}
+	}
+	return strings.Join(runs, ", ")
+}
+
 // Line is a straight line, drawn as wide at any distance. What hides it lets it shine
 // through.
 type Line struct {

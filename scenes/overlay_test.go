@@ -31,6 +31,16 @@ func TestOverlayNames(t *testing.T) {
 	}
 }
 
+func TestOverlayKeys(t *testing.T) {
+	for o, want := range map[Overlay]string{
+		0: "", Times: "F8", AllOverlays: "F1 to F8", AllOverlays &^ Activations: "F1 to F6, F8", Contacts | Velocities | Skeletons: "F2, F4 to F5",
+	} {
+		if got := o.Keys(); got != want {
+			t.Errorf("%v have the keys %q, want %q", o, got, want)
+		}
+	}
+}
+
 // The last values are kept in their order, however many there were.
 func TestRecent(t *testing.T) {
 	r := NewRecent(3)

@@ -76,6 +76,7 @@ type Frame struct {
 	Terrain     *terrain.Field
 	Focus       m3.Vec3   // what a camera should look at
 	Heading     float32   // the focus's yaw in radians, for a camera that follows
+	Seat        Seat      // from where it is watched at first
 	Shot        Shot      // where the scene has the camera; the zero value leaves that to who watches
 	Path        []m3.Vec3 // the focus's planned path on the ground; may be empty
 	Lines       []Line    // of Show
@@ -136,6 +137,10 @@ type Lasting interface {
 	// Seconds returns how long it is.
 	Seconds() float64
 }
+
+// Saver is a scene that heeds Input.Watched and Input.Saving: it takes less trouble with
+// what is far away.
+type Saver interface{ Saves() }
 
 // Exporter is a scene whose player can ask for its motion.
 type Exporter interface {

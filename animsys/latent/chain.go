@@ -36,7 +36,9 @@ func OverlapWeight(i int) float32 { return 1 - float32(i)/Overlap }
 // with; the first clip keeps all, and should lead with a leg: at the mean of all
 // steps people shuffle. The body goes as far as its feet carry it (Model.Carry), and
 // the two are cross-faded. miss is the RMS
-// distance of joints between both over the overlap, seen from the body, m.
+// distance of joints between both over the overlap, seen from the body, m. Like append
+// it goes on in the array of rows where there is room, and changes the overlap there;
+// after an error rows is as it was.
 //
 // The thesis exchanges the two components of the legs by hand. Here many starts are
 // looked at, and from the best ones a fit goes on. The same arguments give the same
@@ -48,27 +50,28 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 	if len(components) != m.Values || len(fixed) != m.Values || len(rows) != frames*cols || frames > 0 && frames < Overlap {
 		return nil, 0, fmt.Errorf("latent: a motion of %d values with a clip of %d components, %d of them marked: want no frames or %d of %d, and %d components", len(rows), len(components), len(fixed), Overlap, cols, m.Values)
 	}
-	clip := make([]float32, size)
+	t := &c.chaining
+	resize(&t.clip, size)
+	clip := t.clip
 	if frames == 0 {
 		if err := c.decodeComponents(clip, components, 1); err != nil {
 			return nil, 0, err
 		}
 		m.Carry(clip)
-		return clip, 0, nil
+		return append(rows, clip...), 0, nil
 	}
-	end := rows[(frames-Overlap)*cols:]
-	f := Fit{Fixed: fixed, Want: make([]float32, size), Weight: make([]float32, Frames), Prior: ChainPrior, Iterations: matching}
-	copy(f.Want, end)
+	resize(&t.want, size)
+	copy(t.want, rows[(frames-Overlap)*cols:])
 	for i := range Overlap {
-		f.Weight[i] = OverlapWeight(i)
+		t.weight[i] = OverlapWeight(i)
 	}
-	starts, err := c.starts(components, fixed, &f)
-	if err != nil {
+	f := Fit{Fixed: fixed, Want: t.want, Weight: t.weight[:], Prior: ChainPrior, Iterations: matching}
+	if err := c.starts(components, fixed, &f); err != nil {
 		return nil, 0, err
 	}
 	best := -1.0
-	for _, start := range starts {
-		f.Components = start
+	for _, i := range t.order[:descents] {
+		f.Components = t.starts[i*m.Values:][:m.Values]
 		if err := c.Fit(&f); err != nil {
 			return nil, 0, err
 		}
@@ -81,16 +84,16 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 		return nil, 0, err
 	}
 	m.Carry(clip)
-	motion = append(slices.Clone(rows[:(frames-Overlap)*cols]), clip...)
+	motion = append(rows, clip[Overlap*cols:]...)
 	sum, joints := 0.0, len(m.Layout.Joints)
 	for i := range Overlap {
-		was, is, to := end[i*cols:][:cols], clip[i*cols:][:cols], motion[(frames-Overlap+i)*cols:][:cols]
+		was, is := motion[(frames-Overlap+i)*cols:][:cols], clip[i*cols:][:cols]
 		for j := range joints {
 			at := m.Layout.Pos(j)
 			d := m3.V(was[at], was[at+1], was[at+2]).Sub(m3.V(is[at], is[at+1], is[at+2]))
 			sum += float64(d.Dot(d))
 		}
-		fade(to, was, is, i)
+		fade(was, was, is, i)
 	}
 	return motion, math.Sqrt(sum / float64(Overlap*joints)), nil
 }
@@ -104,15 +107,27 @@ func fade(to, was, is []float32, i int) {
 	}
 }
 
-// starts returns the components from which to fit a clip: those of the given ones and
-// of a standard normal sample that come nearest to what f wants.
-func (c *Coder) starts(components []float32, fixed []bool, f *Fit) ([][]float32, error) {
-	m := c.m
+// chaining is the memory of Append.
+type chaining struct {
+	clip, want   []float32 // (Frames, columns)
+	weight       [Frames]float32
+	starts, rows []float32 // (starts, values) components, and (starts, Frames, columns)
+	order        [starts]int
+	cost         [starts]float32
+	random       rand.PCG
+}
+
+// starts finds the components from which to fit a clip: of the given ones and a standard
+// normal sample those that come nearest to what f wants. They are first in the order.
+func (c *Coder) starts(components []float32, fixed []bool, f *Fit) error {
+	m, t := c.m, &c.chaining
 	cols := m.Layout.Columns()
-	rng := rand.New(rand.NewPCG(1, 1))
-	all, rows := make([]float32, starts*m.Values), make([]float32, starts*Frames*cols)
+	t.random.Seed(1, 1)
+	rng := rand.New(&t.random)
+	resize(&t.starts, starts*m.Values)
+	resize(&t.rows, starts*Frames*cols)
 	for i := range starts {
-		to := all[i*m.Values:][:m.Values]
+		to := t.starts[i*m.Values:][:m.Values]
 		copy(to, components)
 		for k := range to {
 			if v := float32(rng.NormFloat64()); i > 0 && !fixed[k] {
@@ -120,20 +135,15 @@ func (c *Coder) starts(components []float32, fixed []bool, f *Fit) ([][]float32,
 			}
 		}
 	}
-	if err := c.decodeComponents(rows, all, starts); err != nil {
-		return nil, err
+	if err := c.decodeComponents(t.rows, t.starts, starts); err != nil {
+		return err
 	}
-	order, cost := make([]int, starts), make([]float32, starts)
 	for i := range starts {
-		order[i] = i
-		for k, v := range rows[i*Frames*cols:][:Overlap*cols] {
-			cost[i] += f.Weight[k/cols] * m.weight[k%cols] * (v - f.Want[k]) * (v - f.Want[k])
+		t.order[i], t.cost[i] = i, 0
+		for k, v := range t.rows[i*Frames*cols:][:Overlap*cols] {
+			t.cost[i] += f.Weight[k/cols] * m.weight[k%cols] * (v - f.Want[k]) * (v - f.Want[k])
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost[a], cost[b]) })
-	var best [][]float32
-	for _, i := range order[:descents] {
-		best = append(best, all[i*m.Values:][:m.Values])
-	}
-	return best, nil
+	slices.SortStableFunc(t.order[:], func(a, b int) int { return cmp.Compare(t.cost[a], t.cost[b]) })
+	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// Coder encodes and decodes clips. It belongs to one goroutine; Encode and Decode
-// allocate nothing.
+// Coder encodes, decodes, fits and chains clips. It belongs to one goroutine, and
+// allocates nothing but room for more than there ever was.
 type Coder struct {
 	m              *Model
 	batch          int
@@ -17,6 +17,9 @@ type Coder struct {
 	padded         []float32 // (batch, Padded, columns)
 	code           [2][]float32
 	in, out        [][]float32
+	z              []float32 // of decodeComponents
+	fitting        fitting
+	chaining       chaining
 }
 
 // CoderOptions say what a coder is for.

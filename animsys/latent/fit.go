@@ -3,8 +3,11 @@ package latent
 import (
 	"fmt"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // Fit is one call of Coder.Fit: the clip whose frames come nearest to wanted ones.
@@ -42,8 +45,7 @@ var dampings = [...]float64{0.1, 1, 10, 100}
 // that makes nothing better ends it.
 func (c *Coder) Fit(f *Fit) error {
 	m := c.m
-	cols := m.Layout.Columns()
-	size := Frames * cols
+	size := Frames * m.Layout.Columns()
 	switch {
 	case len(f.Components) != m.Values || f.Fixed != nil && len(f.Fixed) != m.Values:
 		return fmt.Errorf("latent: Fit.Components has %d values and Fixed %d, want %d", len(f.Components), len(f.Fixed), m.Values)
@@ -52,112 +54,160 @@ func (c *Coder) Fit(f *Fit) error {
 	case !(f.Prior >= 0) || f.Iterations < 0:
 		return fmt.Errorf("latent: Fit.Prior is %g and Iterations %d, want 0 or more", f.Prior, f.Iterations)
 	}
-	w, total := make([]float64, size), 0.0
-	for i := range w {
-		by := float32(1)
-		switch len(f.Weight) {
-		case size:
-			by = f.Weight[i]
-		case Frames:
-			by = f.Weight[i/cols]
-		}
-		w[i] = float64(by * m.weight[i%cols])
-		total += float64(by)
-	}
+	t := &c.fitting
+	total := t.weigh(f, m.weight)
 	if !(total > 0) || math.IsInf(total, 1) {
 		return fmt.Errorf("latent: Fit.Weight sums up to %g, want more than 0", total)
 	}
-	for i := range w {
-		w[i] = math.Sqrt(w[i] / total)
-	}
-	var free []int
+	t.free = t.free[:0]
 	for k := range m.Values {
 		if f.Fixed == nil || !f.Fixed[k] {
-			free = append(free, k)
+			t.free = append(t.free, k)
 		}
 	}
-	n := max(len(free), len(dampings))
-	tried, rows := make([]float32, (n+1)*m.Values), make([]float32, (n+1)*size)
-	prior := math.Sqrt(f.Prior / float64(m.Values))
-	// errors returns those of decoded clip i, and the free components.
-	errors := func(i int) *mat.VecDense {
-		e := mat.NewVecDense(size+len(free), nil)
-		for k, v := range rows[i*size:][:size] {
-			e.SetVec(k, w[k]*float64(v-f.Want[k]))
-		}
-		for k, q := range free {
-			e.SetVec(size+k, prior*float64(tried[i*m.Values+q]))
-		}
-		return e
-	}
-	copy(tried, f.Components)
-	if err := c.decodeComponents(rows, tried, 1); err != nil {
+	n := max(len(t.free), len(dampings))
+	resize(&t.tried, n*m.Values)
+	resize(&t.rows, n*size)
+	resize(&t.here, size+len(t.free))
+	resize(&t.there, size+len(t.free))
+	t.values, t.prior = m.Values, math.Sqrt(f.Prior/float64(m.Values))
+	copy(t.tried, f.Components)
+	if err := c.decodeComponents(t.rows, t.tried, 1); err != nil {
 		return err
 	}
-	here := errors(0)
-	cost := mat.Dot(here, here)
+	cost := t.errors(t.here, f.Want, 0)
 	f.Before, f.After = cost, cost
 	damping := 1e-3
-	slope := mat.NewDense(size+len(free), max(1, len(free)), nil)
 	for range f.Iterations {
-		if len(free) == 0 {
+		if len(t.free) == 0 {
 			break
 		}
-		for i, k := range free {
-			copy(tried[i*m.Values:], f.Components)
-			tried[i*m.Values+k] += step
+		for i, k := range t.free {
+			copy(t.tried[i*m.Values:], f.Components)
+			t.tried[i*m.Values+k] += step
 		}
-		if err := c.decodeComponents(rows, tried, len(free)); err != nil {
+		if err := c.decodeComponents(t.rows, t.tried, len(t.free)); err != nil {
 			return err
 		}
-		for i := range free {
-			e := errors(i)
-			e.SubVec(e, here)
-			e.ScaleVec(1/step, e)
-			slope.SetCol(i, e.RawVector().Data)
-		}
-		var square mat.SymDense
-		square.SymOuterK(1, slope.T())
-		var down mat.VecDense
-		down.MulVec(slope.T(), here)
-		most := 0.0
-		for i := range free {
-			most = max(most, square.At(i, i))
-		}
-		for t, by := range dampings {
-			to := tried[t*m.Values:][:m.Values]
+		t.linearise(f.Want)
+		for i, by := range dampings {
+			to := t.tried[i*m.Values:][:m.Values]
 			copy(to, f.Components)
-			a := mat.NewSymDense(len(free), nil)
-			a.CopySym(&square)
-			for i := range free {
-				a.SetSym(i, i, a.At(i, i)+damping*by*most)
-			}
-			var chol mat.Cholesky
-			var way mat.VecDense
-			if !chol.Factorize(a) || chol.SolveVecTo(&way, &down) != nil {
-				continue // where nothing changes; stays
-			}
-			for i, k := range free {
-				to[k] -= float32(way.AtVec(i))
-			}
+			t.descend(to, damping*by)
 		}
-		if err := c.decodeComponents(rows, tried, len(dampings)); err != nil {
+		if err := c.decodeComponents(t.rows, t.tried, len(dampings)); err != nil {
 			return err
 		}
 		best := -1
-		for t := range dampings {
-			if e := errors(t); mat.Dot(e, e) < cost {
-				best, cost, here = t, mat.Dot(e, e), e
+		for i := range dampings {
+			if e := t.errors(t.there, f.Want, i); e < cost {
+				best, cost = i, e
+				t.here, t.there = t.there, t.here
 			}
 		}
 		if best < 0 {
 			break
 		}
-		copy(f.Components, tried[best*m.Values:][:m.Values])
+		copy(f.Components, t.tried[best*m.Values:][:m.Values])
 		damping = max(damping*dampings[best], 1e-9)
 	}
 	f.After = cost
 	return nil
+}
+
+// fitting is the memory of Fit. Errors are those of a clip's frames and columns, then
+// of its free components.
+type fitting struct {
+	values        int
+	weight        []float64 // (Frames, columns) of errors
+	prior         float64   // weight of free components
+	free          []int     // components
+	tried, rows   []float32 // clips' components, and the frames that these decode to
+	here, there   []float64 // (errors) of the best clip, and of another
+	slope         []float64 // (errors, free)
+	square, chol  []float64 // (free, free) slopes with each other, and the same damped
+	downhill, way []float64 // (free)
+}
+
+// resize gives s the length n, with any values.
+func resize[T any](s *[]T, n int) { *s = slices.Grow((*s)[:0], n)[:n] }
+
+// weigh fills in weight by f and the columns' weights, and returns the sum of f's.
+func (t *fitting) weigh(f *Fit, columns []float32) (total float64) {
+	resize(&t.weight, len(f.Want))
+	for i := range t.weight {
+		by := float32(1)
+		switch len(f.Weight) {
+		case len(f.Want):
+			by = f.Weight[i]
+		case Frames:
+			by = f.Weight[i/len(columns)]
+		}
+		t.weight[i] = float64(by * columns[i%len(columns)])
+		total += float64(by)
+	}
+	for i := range t.weight {
+		t.weight[i] = math.Sqrt(t.weight[i] / total)
+	}
+	return total
+}
+
+// errors writes those of decoded clip i, and returns the sum of their squares.
+func (t *fitting) errors(dst []float64, want []float32, i int) float64 {
+	size := len(want)
+	for k, v := range t.rows[i*size:][:size] {
+		dst[k] = t.weight[k] * float64(v-want[k])
+	}
+	for k, q := range t.free {
+		dst[size+k] = t.prior * float64(t.tried[i*t.values+q])
+	}
+	return blas64.Dot(vector(dst), vector(dst))
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
+
+// linearise finds how errors change with each free component, from a decoded clip for
+// each.
+func (t *fitting) linearise(want []float32) {
+	n, m := len(t.free), len(t.here)
+	resize(&t.slope, m*n)
+	for i := range n {
+		t.errors(t.there, want, i)
+		for k, e := range t.there {
+			t.slope[k*n+i] = (e - t.here[k]) * (1 / step)
+		}
+	}
+	resize(&t.square, n*n)
+	resize(&t.downhill, n)
+	slope := blas64.General{Rows: m, Cols: n, Stride: n, Data: t.slope}
+	blas64.Syrk(blas.Trans, 1, slope, 0, symmetric(t.square, n))
+	blas64.Gemv(blas.Trans, 1, slope, vector(t.here), 0, vector(t.downhill))
+}
+
+func symmetric(a []float64, n int) blas64.Symmetric {
+	return blas64.Symmetric{N: n, Stride: n, Data: a, Uplo: blas.Upper}
+}
+
+// descend takes a step from components, damped by so much of the steepest slope. Where
+// nothing changes they stay.
+func (t *fitting) descend(components []float32, damping float64) {
+	n := len(t.free)
+	t.chol, t.way = append(t.chol[:0], t.square...), append(t.way[:0], t.downhill...)
+	most := 0.0
+	for i := range n {
+		most = max(most, t.square[i*n+i])
+	}
+	for i := range n {
+		t.chol[i*n+i] += damping * most
+	}
+	half, ok := lapack64.Potrf(symmetric(t.chol, n))
+	if !ok {
+		return
+	}
+	lapack64.Potrs(half, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: t.way})
+	for i, k := range t.free {
+		components[k] -= float32(t.way[i])
+	}
 }
 
 // decodeComponents decodes any number of clips, (n, values) of components, as many
@@ -165,13 +215,13 @@ func (c *Coder) Fit(f *Fit) error {
 func (c *Coder) decodeComponents(rows, components []float32, n int) error {
 	m := c.m
 	size := Frames * m.Layout.Columns()
-	z := make([]float32, min(n, c.batch)*m.Values)
+	resize(&c.z, min(n, c.batch)*m.Values)
 	for at := 0; at < n; at += c.batch {
 		k := min(c.batch, n-at)
 		for i := range k {
-			m.Components.ToLatent(z[i*m.Values:][:m.Values], components[(at+i)*m.Values:][:m.Values])
+			m.Components.ToLatent(c.z[i*m.Values:][:m.Values], components[(at+i)*m.Values:][:m.Values])
 		}
-		if err := c.Decode(rows[at*size:][:k*size], z[:k*m.Values], k); err != nil {
+		if err := c.Decode(rows[at*size:][:k*size], c.z[:k*m.Values], k); err != nil {
 			return err
 		}
 	}

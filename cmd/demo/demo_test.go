@@ -156,7 +156,7 @@ func TestMistakes(t *testing.T) {
 		{"--terrain -3", 2, "-3"},
 		{"--agents -1", 2, "-1"},
 		{"--agents 99999", 2, "99999"},
-		{"--scene cutscene --script none.toml", 1, "shipped scripts are good-dog"},
+		{"--scene cutscene --script none.toml", 1, "script none.toml: no such file, and none of that name is shipped: these are good-dog"},
 		{"--agents 0 --scene crowd", 2, "agents"},
 		{"--agents 0 --scene people", 2, "agents"},
 		{"--scene people --footstep human", 1, "human"},
@@ -169,6 +169,9 @@ func TestMistakes(t *testing.T) {
 		{"--scene strnn --strnn nothing", 1, "nothing"},
 		{"--scene strnn --strnn human", 1, "human"},
 		{"--agents many", 2, "many"},
+		{"--bvh a.bvh", 2, "add --scene latent"},
+		{"--scene latent --bvh " + t.TempDir(), 2, "that is a folder"},
+		{"--skin none.glb", 1, "--skin none.glb: no such file"},
 		{"--show roots,moon", 2, "\"moon\": want some of trajectories, contacts"},
 		{"--seconds -1", 2, "seconds"},
 		{"--seconds NaN", 2, "seconds"},
@@ -177,7 +180,7 @@ func TestMistakes(t *testing.T) {
 		{"--out a.avi", 2, ".avi"},
 		{"--model nothing", 1, "nothing"},
 		{"--model " + bad, 1, "bad.safetensors"},
-		{"--model " + filepath.Join(t.TempDir(), "absent.safetensors"), 1, "absent"},
+		{"--model " + filepath.Join(t.TempDir(), "absent.safetensors"), 1, "there is no such file, and shipped are dog, "},
 	} {
 		out := filepath.Join(t.TempDir(), "x.gif")
 		args := strings.Fields(c.args)

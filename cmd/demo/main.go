@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -131,12 +132,12 @@ func newCommand() *cobra.Command {
 	f.StringSliceVar(&o.show, "show", nil, "what to draw besides, `names` of: "+scenes.AllOverlays.String())
 	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording, of a cutscene all of it")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
-	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs (default out/SCENE.mp4, or .gif without ffmpeg)")
+	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs, and make its folder (default out/SCENE.mp4, or .gif without ffmpeg)")
 	f.Uint64Var(&o.setup.Seed, "seed", o.setup.Seed, "seed of the hills and of the herd's wishes")
 	f.IntVar(&o.width, "width", 1280, "picture's width, pixels")
 	f.IntVar(&o.height, "height", 720, "picture's height, pixels")
 	f.IntVar(&o.fps, "fps", 30, "frames per second of a recording")
-	f.StringVar(&o.record, "record", "", "write a tape to `file`: what the scene begins with, and the input of each tick")
+	f.StringVar(&o.record, "record", "", "write a tape to `file`, and make its folder: what the scene begins with, and the input of each tick; with --no-render of the ticks around those that are measured, too")
 	f.StringVar(&o.replay, "replay", "", "play the tape in `file`, in the window or as a recording")
 	f.BoolVar(&o.verify, "verify", false, "play the tape of --replay without pictures, and tell whether every tick is as it was recorded, to the bit")
 	f.BoolVar(&o.noRender, "no-render", false, "step at 60 ticks a second without pictures, and tell how long ticks take; 10 s if --seconds does not say")
@@ -169,6 +170,9 @@ func (o *options) check() error {
 	}
 	if _, err := backend.Open(o.backend, nil); err != nil {
 		return command.Usage(err)
+	}
+	if info, err := os.Stat(o.bvh); err == nil && info.IsDir() {
+		return command.Usagef("--bvh %s: that is a folder, want a file", o.bvh)
 	}
 	if o.skins, err = openSkins(o.skin, o.skinMap); err != nil {
 		return err

@@ -81,7 +81,7 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	look := func() {
 		s.Frame(&f, 1)
 		seen.Watched = true
-		seen.Eye, seen.Ahead = o.seat().eye(f.Focus, f.Heading)
+		seen.Eye, seen.Ahead = f.Seat.View(f.Focus, f.Heading)
 	}
 	look()
 	budget, err := o.newBudget()
@@ -169,8 +169,8 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	r.HeapBegin, r.HeapEnd = begin.HeapAlloc, after.HeapAlloc
-	r.Budget, r.Saves = o.budget, slices.Contains([]string{"quadruped", "herd", "crowd"}, o.setup.Scene)
-	if r.Saves {
+	r.Budget = o.budget
+	if _, r.Saves = s.(scenes.Saver); r.Saves {
 		r.Saving = seen.Saving
 	}
 	r.sum(times)

@@ -60,6 +60,8 @@ func (o *options) conflicts(given func(flag string) bool) error {
 	switch {
 	case given("script") && o.setup.Scene != "cutscene":
 		return command.Usagef("--script: it is the scene cutscene that plays one; add --scene cutscene")
+	case given("bvh") && o.setup.Scene != "latent" && !given("replay"):
+		return command.Usagef("--bvh: it is the scene latent that writes one; add --scene latent")
 	case o.setup.Scene == "cutscene" && (given("agents") || given("terrain") || given("seed")):
 		return command.Usagef("--agents, --terrain and --seed with --scene cutscene: the script says who plays, and where")
 	case o.verify && o.replay == "":

@@ -208,7 +208,7 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 			return err
 		}
 		if t.crowd > 0 {
-			frameCamera(st.Camera, o.setup.Scene, at(i).Seconds(), dt.Seconds())
+			frameCamera(st.Camera, v.Frame.Seat, at(i).Seconds(), dt.Seconds())
 		} else {
 			// At one height above the ground: a dog that sits is not the lower for it.
 			at := v.Frame.Focus

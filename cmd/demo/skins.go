@@ -36,7 +36,7 @@ func openSkins(files, maps []string) ([]show.Skin, error) {
 		}
 		s, err := skin.Open(file)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--skin %w", err)
 		}
 		skins = append(skins, show.Skin{Skin: s, For: who})
 	}
@@ -47,7 +47,7 @@ func openSkins(files, maps []string) ([]show.Skin, error) {
 		}
 		m, err := skin.OpenMap(file)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--skin-map %w", err)
 		}
 		found := false
 		for i := range skins {

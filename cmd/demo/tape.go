@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"mannequin/internal/boundedfile"
 	"mannequin/scenes"
 	"mannequin/scenes/tape"
 )
@@ -25,8 +26,8 @@ type replay struct {
 // before anything is played.
 func openReplay(path string, log *slog.Logger) (_ *replay, err error) {
 	p := &replay{path: path}
-	if p.file, err = os.Open(path); err != nil {
-		return nil, err
+	if p.file, err = boundedfile.Open(path); err != nil {
+		return nil, fmt.Errorf("--replay %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -84,11 +85,11 @@ type recording struct {
 // newRecording begins a tape. What is at path is gone then.
 func newRecording(path string, h tape.Header) (*recording, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--record %s: %w", path, err)
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--record %s: %w", path, err)
 	}
 	w, err := tape.NewWriter(f, h)
 	if err != nil {

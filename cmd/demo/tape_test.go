@@ -72,8 +72,8 @@ func TestTape(t *testing.T) {
 		{write("cut.tape", file[:len(file)-40]), "600 ticks, all as recorded\n", "the tape's end is missing", 0},
 		{write("short.tape", file[:100]), "", "short.tape: tape: offset 17", 1},
 		{write("empty.tape", nil), "", "no tape", 1},
-		{path("absent.tape"), "", "absent.tape", 1},
-		{dir, "", filepath.Base(dir), 1},
+		{path("absent.tape"), "", "demo: --replay " + path("absent.tape") + ": no such file\n", 1},
+		{dir, "", filepath.Base(dir) + ": not a regular file", 1},
 	} {
 		code, stdout, stderr := demo(t, "--replay", c.tape, "--verify")
 		if code != c.code || stdout != c.out || !strings.Contains(stderr, c.err) || strings.Count(stderr, "\n") != 1 {

@@ -19,7 +19,7 @@ import (
 	"mannequin/scenes"
 )
 
-// newShow puts a scene on a stage and places the camera.
+// newShow puts a scene on a stage.
 func newShow(o options, st *stage.Stage, s scenes.Scene, stderr io.Writer) (*show.Show, *export, error) {
 	v, err := show.New(st, s, o.fps)
 	if err != nil {
@@ -41,44 +41,7 @@ func newShow(o options, st *stage.Stage, s scenes.Scene, stderr io.Writer) (*sho
 	if from, ok := s.(scenes.Exporter); ok {
 		v.Stepped = func() { x.take(from) }
 	}
-	seat := o.seat()
-	c := st.Camera
-	c.Follow, c.Pitch, c.Distance, v.Free = !seat.overview, seat.pitch, seat.distance, seat.overview
-	if seat.overview {
-		c.Yaw = seat.yaw
-	}
-	c.Aside = seat.aside
 	return v, x, nil
-}
-
-// seat is from where a scene is watched at first: so far from its focus, and looking down
-// by so many radians.
-type seat struct {
-	distance, pitch, yaw, aside float32
-	overview                    bool // of all of them; the camera does not turn with anybody
-}
-
-func (o *options) seat() seat {
-	switch o.setup.Scene {
-	case "crowd", "herd":
-		// From a hill's height over all of them, or as many as one can make out.
-		return seat{distance: min(4+1.1*m3.Sqrt(float32(o.setup.Agents)), 24), pitch: 0.30, yaw: 0.5, overview: true}
-	case "latent":
-		return seat{distance: 5, pitch: 0.2, aside: 0.9} // steps are seen from the side
-	case "people", "strnn":
-		return seat{distance: 5, pitch: 0.2}
-	}
-	return seat{distance: 3.2, pitch: 0.24}
-}
-
-// eye returns where that is, and where one looks from there.
-func (s seat) eye(focus m3.Vec3, heading float32) (eye, ahead m3.Vec3) {
-	yaw := s.yaw
-	if !s.overview {
-		yaw = heading + s.aside
-	}
-	ahead = m3.V(m3.Cos(s.pitch)*m3.Sin(yaw), -m3.Sin(s.pitch), m3.Cos(s.pitch)*m3.Cos(yaw))
-	return focus.Sub(ahead.Scale(s.distance)), ahead
 }
 
 // run runs the scene in the window until it is closed.
@@ -148,7 +111,7 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 		if err := v.Advance(dt, input); err != nil {
 			return err
 		}
-		frameCamera(st.Camera, o.setup.Scene, at(i).Seconds(), dt.Seconds())
+		frameCamera(st.Camera, v.Frame.Seat, at(i).Seconds(), dt.Seconds())
 		if err := v.Draw(dt, v.Frame.Help, x.lines()...); err != nil {
 			return err
 		}
@@ -174,14 +137,14 @@ func stopped(ctx context.Context, out string, err error) error {
 
 // frameCamera moves a recording's camera, which nobody holds: it swings around
 // the dog, so that the legs are seen from the side, and around the herd.
-func frameCamera(c *stage.Camera, scene string, t, dt float64) {
-	if scene == "crowd" || scene == "herd" {
+func frameCamera(c *stage.Camera, seat scenes.Seat, t, dt float64) {
+	if seat.Overview {
 		c.Orbit(float32(0.12*dt), 0)
 		return
 	}
 	c.Aside = 1.0 + 0.45*float32(math.Sin(0.5*t))
-	if scene == "people" || scene == "latent" || scene == "strnn" {
-		c.Distance, c.Pitch = 5+0.7*float32(math.Sin(0.37*t)), 0.15
+	if seat != (scenes.Seat{}) {
+		c.Distance, c.Pitch = seat.Distance+0.7*float32(math.Sin(0.37*t)), 0.15
 		return
 	}
 	c.Distance = 2.8 + 0.4*float32(math.Sin(0.37*t))

@@ -161,6 +161,9 @@ func skeletonOf(model string) (*skel.Skeleton, error) {
 
 // convertClip reads a motion, in metres.
 func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip, error) {
+	if head, err := fileHead(file); err == nil && kindOf(head, file) == kindSkin {
+		return nil, fmt.Errorf("%s: a mesh (glTF), want a motion or a model: --skin puts the mesh on one", file)
+	}
 	b, _, err := openMotion(file, importOptions{amcFPS: mocap.AMCRate})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w, nor is it a shipped model %q", err, models.Names())

@@ -58,6 +58,7 @@ func TestConvert(t *testing.T) {
 		{[]string{bvh, walk, "--fps", "0"}, command.ExitUsage, "--fps 0"},
 		{[]string{"human", person, "--skin", person}, command.ExitUsage, "is read and written"},
 		{[]string{"human", walk, "--skin-map", bvh}, command.ExitUsage, "--skin-map is for --skin"},
+		{[]string{person, dressed}, command.ExitFailure, "a mesh (glTF), want a motion or a model"},
 		{[]string{bvh, dressed, "--skin", person}, command.ExitFailure, "neither a person's nor a dog's"},
 		{[]string{"none.bvh", walk}, command.ExitFailure, "nor is it a shipped model"},
 		{[]string{bvh, filepath.Join(dir, "no", "a.glb")}, command.ExitFailure, "cannot write"},

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -14,6 +14,7 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
+	"mannequin/internal/boundedfile"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
@@ -53,7 +54,7 @@ func inspectFile(file string) (any, error) {
 		return inspectTransfers(file)
 	}
 	head, err := fileHead(file)
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w, nor is it a shipped model, database or styles %q", err, append(append(models.Names(), slices.Sorted(maps.Keys(shippedStyles))...), shippedTransfers))
 	}
 	if err != nil {
@@ -138,14 +139,7 @@ func kindOf(head []byte, name string) fileKind {
 
 // fileHead returns the first bytes of a regular file.
 func fileHead(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", file)
-	}
-	f, err := os.Open(file)
+	f, err := boundedfile.Open(file)
 	if err != nil {
 		return nil, err
 	}

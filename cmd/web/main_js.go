@@ -50,9 +50,12 @@ func run() error {
 	if p.show.Budget, err = clock.NewBudget(budget); err != nil {
 		return err
 	}
+	if p.show.Free { // all of them, on a phone that is held upright, too
+		window := js.Global()
+		st.Camera.Distance *= max(1, float32(window.Get("innerHeight").Float()/max(window.Get("innerWidth").Float(), 1)))
+	}
 	start := time.Now()
 	p.show.Now = func() time.Duration { return time.Since(start) }
-	p.place(st.Camera)
 	if from, ok := scene.(scenes.Exporter); ok {
 		p.show.Stepped = func() { p.export(from) }
 	}
@@ -65,7 +68,7 @@ func run() error {
 	}
 	state := js.FuncOf(func(js.Value, []js.Value) any { return p.state() })
 	page.Call("begin", state)
-	page.Call("help", lines(slices.Concat(p.show.Frame.Help, cameraHelp)))
+	p.tellHelp()
 	for {
 		if err := p.loop(); !st.Gone() {
 			return err
@@ -116,18 +119,11 @@ func fetched[T any](file string, decode func([]byte) (T, error)) (T, error) {
 	return v, nil
 }
 
-// What the page adds to a scene's own help.
-var (
-	cameraHelp = []string{
-		"drag: look around   wheel: nearer, farther   F: follow again",
-		"P: pause   full stop: one step   comma: slow motion",
-		"F1 to F8: what else is drawn   Tab: its panel   H: hide this",
-	}
-	gamepadHelp = []string{
-		"right stick: look around   LT RT: farther, nearer   pressed: follow again",
-		"Start: pause   left stick pressed: slow motion; paused: one step",
-	}
-)
+// gamepadHelp is what the page adds to a scene's own.
+var gamepadHelp = []string{
+	"right stick: look around   LT RT: farther, nearer   pressed: follow again",
+	"Start: pause   left stick pressed: slow motion; paused: one step",
+}
 
 // budget is the time of a tick beyond which a crowd saves trouble: half of what one lasts.
 // The only thread makes the pictures, too.
@@ -146,23 +142,6 @@ type player struct {
 
 	pictures, ticks int
 	tick, picture   float64 // how long one takes, smoothed, ms
-}
-
-// place puts the camera where the scene is seen well.
-func (p *player) place(c *stage.Camera) {
-	switch p.setup.Scene {
-	case "crowd", "herd":
-		c.Follow, c.Pitch, c.Yaw, p.show.Free = false, 0.30, 0.5, true
-		c.Distance = min(4+1.1*m3.Sqrt(float32(p.setup.Agents)), 24)
-		// All of them, on a phone that is held upright, too.
-		window := js.Global()
-		c.Distance *= max(1, float32(window.Get("innerHeight").Float()/max(window.Get("innerWidth").Float(), 1)))
-	case "people", "latent", "strnn":
-		c.Distance, c.Pitch = 5, 0.2
-	}
-	if p.setup.Scene == "latent" {
-		c.Aside = 0.9 // steps are seen from the side
-	}
 }
 
 // next waits until the browser wants a picture, and returns the time in ms.
@@ -209,19 +188,25 @@ func (p *player) draw(dt time.Duration) error {
 	return nil
 }
 
-// help shows and hides the page's help, and tells of gamepads where there are any.
+// help shows and hides the page's help, and tells of gamepads that come and go.
 func (p *player) help(c *stage.Controls) {
 	if c.Hit[stage.Letter('H')] {
 		page.Call("toggleHelp")
 	}
-	if f := &p.show.Frame; c.Gamepad.Connected != p.pads {
+	if c.Gamepad.Connected != p.pads {
 		p.pads = c.Gamepad.Connected
-		all := slices.Concat(f.Help, cameraHelp)
-		if p.pads > 0 {
-			all = slices.Concat(all, []string{""}, f.GamepadHelp, gamepadHelp)
-		}
-		page.Call("help", lines(all))
+		p.tellHelp()
 	}
+}
+
+// tellHelp has the page say what keys do, and gamepads where there are any.
+func (p *player) tellHelp() {
+	f := &p.show.Frame
+	all := append(slices.Concat(f.Help, show.CameraHelp(f.Has|scenes.Times)), "H: hide this")
+	if p.pads > 0 {
+		all = slices.Concat(all, []string{""}, f.GamepadHelp, gamepadHelp)
+	}
+	page.Call("help", lines(all))
 }
 
 func smooth(mean *float64, v float64) {

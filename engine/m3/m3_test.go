@@ -52,8 +52,12 @@ func TestBetween(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := genVec(t, "a").Normalize(Up)
 		b := genVec(t, "b").Normalize(Up)
-		if got := Between(a, b).Rotate(a); !near(got, b, 2e-3) {
-			t.Fatalf("Between(%v,%v) carries to %v", a, b, got)
+		// And nearly opposite ones.
+		c := genVec(t, "off").Scale(Exp(-rapid.Float32Range(0, 20).Draw(t, "near"))).Sub(a).Normalize(a.Neg())
+		for _, to := range []Vec3{b, c} {
+			if q := Between(a, to); !near(q.Rotate(a), to, 4e-6) || Abs(q.Dot(q)-1) > 1e-6 {
+				t.Fatalf("Between(%v,%v) carries to %v", a, to, q.Rotate(a))
+			}
 		}
 	})
 	for _, a := range []Vec3{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}} {

@@ -93,15 +93,21 @@ func (a Quat) Angle(b Quat) float32 {
 // the unit vector to. For opposite vectors it turns about any perpendicular.
 func Between(from, to Vec3) Quat {
 	d := from.Dot(to)
-	if d < -0.999999 {
+	if d > -0.9 {
+		c := from.Cross(to)
+		return Quat{c.X, c.Y, c.Z, 1 + d}.Normalize()
+	}
+	// Of nearly opposite ones little but rounding is left in 1 + d, but the sum is exact.
+	sum := from.Add(to)
+	c, n := from.Cross(sum), sum.Len()
+	if c.Len() < 1e-6 {
 		axis := Vec3{1, 0, 0}.Cross(from)
 		if axis.Dot(axis) < 1e-6 {
 			axis = Vec3{0, 0, 1}.Cross(from)
 		}
 		return AxisAngle(axis.Normalize(Up), math.Pi)
 	}
-	c := from.Cross(to)
-	return Quat{c.X, c.Y, c.Z, 1 + d}.Normalize()
+	return Quat{c.X / n, c.Y / n, c.Z / n, n / 2}.Normalize()
 }
 
 // LookRotation returns the rotation whose +Z axis is forward and whose +Y axis

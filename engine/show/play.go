@@ -62,12 +62,17 @@ func orbit(cam *stage.Camera, g *stage.Gamepad, dt float32) {
 	}
 }
 
-// windowHelp is what the keys do that scenes know nothing of.
-var windowHelp = []string{
-	"drag: look around   wheel: nearer, farther   F: follow again",
-	"P: pause   full stop: one step   comma: slow motion",
-	"F1 to F8: what else is drawn   Tab: hide or show their panel",
-	leaveHelp,
+// CameraHelp is what the keys do that scenes know nothing of, where the overlays has can be
+// drawn.
+func CameraHelp(has scenes.Overlay) []string {
+	help := []string{
+		"drag: look around   wheel: nearer, farther   F: follow again",
+		"P: pause   full stop: one step   comma: slow motion",
+	}
+	if has != 0 {
+		help = append(help, has.Keys()+": what else is drawn   Tab: hide or show their panel")
+	}
+	return help
 }
 
 const leaveHelp = "H: hide this   Esc: leave"
@@ -88,5 +93,5 @@ func (w *Show) Help() []string {
 	if w.player.byPad {
 		return slices.Concat(w.Frame.GamepadHelp, gamepadHelp)
 	}
-	return slices.Concat(w.Frame.Help, windowHelp)
+	return append(slices.Concat(w.Frame.Help, CameraHelp(w.Frame.Has)), leaveHelp)
 }

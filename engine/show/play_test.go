@@ -12,11 +12,15 @@ import (
 )
 
 // counter is a scene that keeps what it is told.
-type counter struct{ inputs []scenes.Input }
+type counter struct {
+	inputs []scenes.Input
+	seat   scenes.Seat
+}
 
 func (s *counter) Step(in scenes.Input) error { s.inputs = append(s.inputs, in); return nil }
 func (s *counter) Frame(dst *scenes.Frame, _ float32) {
 	dst.Begin(nil)
+	dst.Seat = s.seat
 	dst.Help, dst.GamepadHelp = append(dst.Help, "keys"), append(dst.GamepadHelp, "buttons")
 }
 func (s *counter) Hash() uint64 { return 0 }
@@ -158,6 +162,24 @@ func TestScript(t *testing.T) {
 	}
 }
 
+// The camera begins in the scene's seat; that of an overview follows nobody.
+func TestSeat(t *testing.T) {
+	for _, seat := range []scenes.Seat{{}, {Distance: 5, Pitch: 0.1, Aside: 0.9}, scenes.Overlook(50)} {
+		cam := &stage.Camera{Distance: 3, Pitch: 0.2, Follow: true}
+		w, err := New(&stage.Stage{Camera: cam}, &counter{seat: seat}, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := seat
+		if seat == (scenes.Seat{}) {
+			want.Distance, want.Pitch = 3, 0.2
+		}
+		if cam.Distance != want.Distance || cam.Pitch != want.Pitch || cam.Aside != want.Aside || cam.Yaw != want.Yaw || cam.Follow == seat.Overview || w.Free != seat.Overview {
+			t.Errorf("from %+v the camera is %+v", seat, cam)
+		}
+	}
+}
+
 // Nothing happens in a window that nobody sees.
 func TestHidden(t *testing.T) {
 	w, s := newPlay(t)
@@ -200,6 +222,15 @@ func TestHelp(t *testing.T) {
 		if help := w.Help(); help[0] != c.want {
 			t.Errorf("%d: %q, want what is for %s", i, help, c.want)
 		}
+	}
+	keys := func() bool {
+		return slices.ContainsFunc(w.Help(), func(line string) bool { return strings.HasPrefix(line, "F2, F8: ") })
+	}
+	if w.Frame.Has = scenes.Contacts | scenes.Times; !keys() {
+		t.Errorf("with two overlays: %q", w.Help())
+	}
+	if w.Frame.Has = 0; keys() || strings.Contains(strings.Join(w.Help(), ""), "Tab") {
+		t.Errorf("without overlays: %q", w.Help())
 	}
 	if play(t, w, 1, polled{hit: letter('H')}); w.Help() != nil {
 		t.Errorf("hidden: %q", w.Help())

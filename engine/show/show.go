@@ -63,7 +63,7 @@ type wardrobe struct {
 	body *body.Body
 }
 
-// New plays s on st from its first frame on, with pictures at fps per second or slower.
+// New plays s on st from its first frame on, watched from its seat, with pictures at fps per second or slower.
 func New(st *stage.Stage, s scenes.Scene, fps int) (*Show, error) {
 	w := &Show{Stage: st, Scene: s, traced: s}
 	var err error
@@ -72,6 +72,7 @@ func New(st *stage.Stage, s scenes.Scene, fps int) (*Show, error) {
 		return nil, err
 	}
 	s.Frame(&w.Frame, 1)
+	w.sit()
 	return w, nil
 }
 
@@ -80,6 +81,18 @@ func New(st *stage.Stage, s scenes.Scene, fps int) (*Show, error) {
 func (w *Show) Move(st *stage.Stage) {
 	st.Camera = w.Stage.Camera
 	w.Stage, w.crowds, w.ground = st, nil, nil
+}
+
+// sit puts the camera where the scene is seen well.
+func (w *Show) sit() {
+	seat, c := w.Frame.Seat, w.Stage.Camera
+	if seat == (scenes.Seat{}) {
+		return // the camera's own
+	}
+	c.Distance, c.Pitch, c.Aside = seat.Distance, seat.Pitch, seat.Aside
+	if seat.Overview {
+		c.Follow, c.Yaw, w.Free = false, seat.Yaw, true
+	}
 }
 
 // cast sees to it that every cast of the frame has a crowd that draws it.

@@ -42,6 +42,9 @@ func newFile(name string, data []byte, beside fs.FS) (*file, error) {
 			return nil, err
 		}
 	}
+	if trimmed := bytes.TrimLeft(text, "\xef\xbb\xbf \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
+		return nil, f.errorf("", "is no glTF file: %s", begins(data))
+	}
 	if len(text) > MaxJSON {
 		return nil, f.errorf("", "%d bytes of JSON, at most %d are read", len(text), MaxJSON)
 	}
@@ -53,13 +56,21 @@ func newFile(name string, data []byte, beside fs.FS) (*file, error) {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, f.errorf("", "no glTF: its JSON breaks off or is damaged at byte %d: %v", syntax.Offset, err)
+		return nil, f.errorf("", "is no glTF file: its JSON breaks off or is damaged at byte %d: %v", syntax.Offset, err)
 	case errors.As(err, &kind):
-		return nil, f.errorf("", "no glTF: %.100s is a %.40s where %.60s is wanted", kind.Field, kind.Value, kind.Type)
+		return nil, f.errorf("", "is no glTF file: %.100s is a %.40s where %.60s is wanted", kind.Field, kind.Value, kind.Type)
 	case err != nil:
-		return nil, f.errorf("", "no glTF: %.200v", err)
+		return nil, f.errorf("", "is no glTF file: %.200v", err)
 	}
 	return f, f.check()
+}
+
+// begins tells how data that is no glTF begins.
+func begins(data []byte) string {
+	if len(data) == 0 {
+		return "it is empty"
+	}
+	return fmt.Sprintf("it begins with %.12q, want \"glTF\" in a .glb, or {, JSON, in a .gltf", data)
 }
 
 // chunks returns the JSON of a GLB, and keeps its binary chunk.
@@ -194,6 +205,9 @@ func (f *file) load(uri string) ([]byte, error) {
 		return nil, fmt.Errorf("%.100q: other files are not read here", uri)
 	}
 	file, err := f.beside.Open(strings.TrimPrefix(path, "./"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no such file as %.100q beside it: keep both together, or export a .glb, which has all in one", uri)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -215,12 +215,13 @@ func TestReadDamaged(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                          "breaks off or is damaged at byte 0",
-		"HIERARCHY":                 "damaged at byte 1",
-		`{"nodes": 3}`:              "nodes is a number",
-		`[]`:                        "no glTF",
-		strings.Repeat("[", 200000): "200000 opening brackets",
-		`{"buffers":[null]}`:        "buffers[0]: is null",
+		"":             "is no glTF file: it is empty",
+		"# mannequin":  `is no glTF file: it begins with "# mannequin"`,
+		`{"nodes" 3}`:  "damaged at byte 10",
+		`{"nodes": 3}`: "nodes is a number",
+		`[]`:           "no glTF",
+		`{"nodes":` + strings.Repeat("[", 199999): "200000 opening brackets",
+		`{"buffers":[null]}`:                      "buffers[0]: is null",
 	} {
 		if _, err := Read("a.gltf", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20s: %v, want %s", text, err, want)

@@ -136,5 +136,8 @@ func glError(what string) error {
 			break
 		}
 	}
+	if displayGone() {
+		return errGone
+	}
 	return fmt.Errorf("stage: OpenGL error 0x%04x while it %s", code, what)
 }

@@ -189,6 +189,8 @@ func (s *Stage) SetGround(h HeightFunc) {
 // Size returns the picture's width and height in pixels.
 func (s *Stage) Size() (w, h int) { return s.target.w, s.target.h }
 
+var errGone = errors.New(goneMessage)
+
 // Draw renders one picture. It is an error if the window's display has gone.
 func (s *Stage) Draw(v View) error {
 	if s.target == nil {
@@ -196,9 +198,13 @@ func (s *Stage) Draw(v View) error {
 	}
 	if s.win != nil {
 		if displayGone() {
-			return errors.New(goneMessage)
+			return errGone
 		}
-		if err := s.target.resize(s.win.size()); err != nil {
+		w, h := s.win.size()
+		if displayGone() { // w and h are anything
+			return errGone
+		}
+		if err := s.target.resize(w, h); err != nil {
 			return err
 		}
 	}

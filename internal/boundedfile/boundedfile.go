@@ -2,7 +2,9 @@
 package boundedfile
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -10,14 +12,39 @@ import (
 // folders are errors, as are files of more than limit bytes: neither is
 // loaded.
 func Read(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	info, err := stat(path)
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	case info.Size() > limit:
+	}
+	if info.Size() > limit {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), limit)
 	}
 	return os.ReadFile(path)
 }
+
+// Open opens the regular file at path for reading, whatever its size.
+func Open(path string) (*os.File, error) {
+	if _, err := stat(path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+func stat(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, missing(path)
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	return info, nil
+}
+
+// missing is a path at which there is nothing.
+type missing string
+
+func (m missing) Error() string        { return string(m) + ": no such file" }
+func (m missing) Is(target error) bool { return target == fs.ErrNotExist }

@@ -2,8 +2,9 @@ package mocap
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -82,7 +83,7 @@ func TestReadH36MErrors(t *testing.T) {
 			t.Errorf("%.30q: %v, want %s", c.text, err, c.want)
 		}
 	}
-	if _, err := OpenH36M(filepath.Join(t.TempDir(), "none.txt")); !os.IsNotExist(err) {
+	if _, err := OpenH36M(filepath.Join(t.TempDir(), "none.txt")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

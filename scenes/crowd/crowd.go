@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 
 	"mannequin/animsys"
-	"mannequin/animsys/control"
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
@@ -88,12 +87,8 @@ type Scene struct {
 var (
 	_ scenes.Scene  = (*Scene)(nil)
 	_ scenes.Traced = (*Scene)(nil)
+	_ scenes.Saver  = (*Scene)(nil)
 )
-
-var help = []string{
-	"Space: watch one, and the next   R: watch them all",
-	"up, down, left, right or the mouse: how many, and how many come and go",
-}
 
 // New builds the scene.
 func New(opt Options) (*Scene, error) {
@@ -170,6 +165,9 @@ func (s *Scene) Agents() (n int) {
 	return n
 }
 
+// Saves marks a scenes.Saver.
+func (s *Scene) Saves() {}
+
 // Step runs one tick.
 func (s *Scene) Step(in scenes.Input) error {
 	if i := s.panel.Turn(in.Touch); i == 0 {
@@ -201,38 +199,6 @@ func (s *Scene) Step(in scenes.Input) error {
 	return nil
 }
 
-// perTick is how many come or go in one tick at most, besides those who come and go
-// anyway.
-const perTick = 4
-
-// comeAndGo sees to it that there are as many as there shall be.
-func (s *Scene) comeAndGo() error {
-	for s.due += s.churn; s.due >= 1; s.due-- {
-		before := s.Agents()
-		if err := s.leave(); err != nil {
-			return err
-		}
-		if s.Agents() < before {
-			if err := s.come(); err != nil {
-				return err
-			}
-		}
-	}
-	for range perTick {
-		switch n := s.Agents(); {
-		case n < s.want:
-			if err := s.come(); err != nil {
-				return err
-			}
-		case n > s.want:
-			if err := s.leave(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // next returns who is watched after the one who is.
 func (s *Scene) next() arche.Entity {
 	found := s.watched.IsZero()
@@ -252,126 +218,6 @@ func (s *Scene) next() arche.Entity {
 	return first
 }
 
-// lacking returns the kind of which there are too few, or with more the one of which
-// there are too many, for so many in all.
-func (s *Scene) lacking(n int, more bool) *kind {
-	var shares int
-	for _, k := range s.kinds {
-		shares += k.share
-	}
-	var best *kind
-	var most float32
-	for _, k := range s.kinds {
-		lack := float32(n*k.share)/float32(shares) - float32(k.bodies.Agents())
-		if more {
-			lack = -lack
-		}
-		if more && k.bodies.Agents() == 0 || !more && k.bodies.Agents() == k.bodies.Rows.Cap() {
-			continue
-		}
-		if best == nil || lack > most {
-			best, most = k, lack
-		}
-	}
-	return best
-}
-
-// come brings one more.
-func (s *Scene) come() error {
-	k := s.lacking(s.Agents()+1, false)
-	if k == nil || s.Agents() == s.room {
-		return nil
-	}
-	m := mind{rng: *rand.NewPCG(s.seed, uint64(s.born)), rest: control.Move, left: giveUp}
-	s.born++
-	m.look = m.bits()
-	m.goal, m.lane = uint8(m.bits()%uint64(len(s.place.spots))), uint8(m.bits()%uint64(len(s.place.lanes)))
-	at, yaw := s.gap(k, &m)
-	switch {
-	case k.stays:
-		m.left = 4 + 8*m.uniform()
-	case k.laned:
-		m.pace = laneSlow + (laneFast-laneSlow)*m.uniform()
-	case k.dogs:
-		m.pace = [...]float32{control.WalkSpeed, control.PaceSpeed, control.PaceSpeed, control.TrotSpeed}[m.bits()%4]
-	default:
-		m.pace = wanderSlow + (wanderFast-wanderSlow)*m.uniform()
-	}
-	row := k.bodies.Agents()
-	e, err := k.spawn(at, yaw, &m)
-	if err != nil {
-		return err
-	}
-	if k.dogs {
-		if s.inPack%packed == 0 {
-			s.pack = e
-		} else {
-			m.leader = s.pack
-		}
-		s.inPack++
-	}
-	k.minds[row] = m
-	if k.born != nil {
-		k.born(e, &k.minds[row])
-	}
-	return nil
-}
-
-// gap returns where there is room for one more.
-func (s *Scene) gap(k *kind, m *mind) (at m3.Vec3, yaw float32) {
-	for range 12 {
-		yaw = m3.WrapAngle(2 * math.Pi * m.uniform())
-		if k.laned {
-			lane := s.place.lanes[m.lane]
-			m.start = lane.Length() * m.uniform()
-			var ahead m3.Vec3
-			at, ahead = lane.At(m.start)
-			yaw = m3.YawOf(ahead)
-		} else {
-			a, r := 2*math.Pi*float64(m.uniform()), s.place.radius*m3.Sqrt(m.uniform())
-			at = m3.V(r*float32(math.Sin(a)), 0, r*float32(math.Cos(a)))
-		}
-		if s.place.free(at, clearance) && s.alone(at) {
-			break
-		}
-	}
-	return at, yaw
-}
-
-// alone reports whether nobody is near at.
-func (s *Scene) alone(at m3.Vec3) bool {
-	for _, k := range s.kinds {
-		for _, root := range k.bodies.Roots[:k.bodies.Agents()] {
-			if root.Pos.Flat().Dist(at) < 1.2 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// leave has someone go, whoever it is, but not the one who is watched.
-func (s *Scene) leave() error {
-	k := s.lacking(s.Agents()-1, true)
-	if k == nil || s.Agents() <= 1 {
-		return nil
-	}
-	row := s.rng.IntN(k.bodies.Agents())
-	e := k.bodies.Rows.Entity(row)
-	if e == s.watched { // the next one, if there is one
-		row = (row + 1) % k.bodies.Agents()
-		if e = k.bodies.Rows.Entity(row); e == s.watched {
-			return nil
-		}
-	}
-	last := k.bodies.Agents() - 1
-	if err := k.despawn(e); err != nil {
-		return err
-	}
-	k.minds[row] = k.minds[last]
-	return nil
-}
-
 // Hash sums up everybody, what the panel asks for, and who is watched.
 func (s *Scene) Hash() uint64 {
 	h := statehash.New.Int(s.want).Floats(s.churn).Uint(uint64(s.watched.ID()))
@@ -379,45 +225,4 @@ func (s *Scene) Hash() uint64 {
 		h = h.Uint(k.bodies.Hash())
 	}
 	return uint64(h)
-}
-
-// Stages returns the names of the tick's stages.
-func (s *Scene) Stages() []string { return s.Schedule.Names() }
-
-// Trace sets what is called before each stage.
-func (s *Scene) Trace(f func(next int)) { s.Schedule.Trace = f }
-
-// Frame describes what to draw.
-func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
-	dst.Begin(s.place.field)
-	dst.Help = append(dst.Help, help...)
-	var mid m3.Vec3
-	line := fmt.Sprintf("%d:", s.Agents())
-	var rates [animsys.Quarter + 1]int
-	for _, k := range s.kinds {
-		c := dst.Cast(k.bodies.Skel)
-		c.Bones = k.bodies.Interpolate(c.Bones, alpha)
-		for row := range k.bodies.Agents() {
-			c.Tint = append(c.Tint, k.tint(&k.minds[row]))
-			mid = mid.Add(c.Of(row)[0].Pos.Scale(1 / float32(s.Agents())))
-			rates[k.bodies.Rate(row)]++
-		}
-		line += fmt.Sprintf("  %d %s", c.Len(), k.name)
-		if row, ok := k.bodies.Rows.Row(s.watched); ok && !s.watched.IsZero() {
-			dst.Focus = c.Of(row)[0].Pos
-			dst.Heading = m3.YawOf(k.bodies.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
-		}
-	}
-	if s.watched.IsZero() {
-		dst.Focus = mid
-	}
-	for i, k := range s.kinds {
-		row := -1
-		if r, ok := k.bodies.Rows.Row(s.watched); ok {
-			row = r
-		}
-		k.marks.Draw(dst, dst.Casts[i].Bones, row, alpha)
-	}
-	dst.HUD = append(dst.HUD, line, fmt.Sprintf("a step every tick: %d, every second: %d, every fourth: %d, frozen: %d", rates[animsys.Full], rates[animsys.Half], rates[animsys.Quarter], rates[animsys.Frozen]))
-	dst.Panel.Copy(&s.panel)
 }

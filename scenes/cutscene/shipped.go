@@ -32,7 +32,7 @@ func Open(nameOrPath string) (*script.Script, error) {
 	}
 	s, err := script.Open(nameOrPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; shipped scripts are %s", err, strings.Join(Shipped(), ", "))
+		return nil, fmt.Errorf("script %w, and none of that name is shipped: these are %s", err, strings.Join(Shipped(), ", "))
 	}
 	return s, err
 }

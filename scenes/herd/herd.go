@@ -42,6 +42,7 @@ type Scene struct {
 var (
 	_ scenes.Scene  = (*Scene)(nil)
 	_ scenes.Traced = (*Scene)(nil)
+	_ scenes.Saver  = (*Scene)(nil)
 )
 
 // New builds the scene: the dogs stand around the origin, each looking its own
@@ -80,6 +81,6 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	for r := range dogs.Len() {
 		mid = mid.Add(dogs.Of(r)[0].Pos.Scale(1 / float32(dogs.Len())))
 	}
-	dst.Focus, dst.Heading = mid, 0
+	dst.Focus, dst.Heading, dst.Seat = mid, 0, scenes.Overlook(dogs.Len())
 	dst.HUD = append(dst.HUD, fmt.Sprintf("%d dogs", dogs.Len()))
 }

@@ -1,6 +1,8 @@
 package latent
 
 import (
+	"fmt"
+
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
@@ -9,6 +11,7 @@ import (
 // Frame describes what to draw.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.field)
+	dst.Seat = scenes.Seat{Distance: 5, Pitch: 0.2, Aside: 0.9} // steps are seen from the side
 	c := dst.Cast(s.Model.Skel)
 	c.Bones = s.body.interpolate(c.Bones, alpha)
 	c.Tint = append(c.Tint, [3]float32{0.06, 0.16, 0.42})
@@ -28,9 +31,32 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	if o := s.others; o != nil {
 		o.marks.Draw(dst, s.bones, -1, alpha)
 	}
-	dst.HUD, dst.Help = append(dst.HUD, s.hud), append(dst.Help, help...)
+	dst.HUD, dst.Help = append(dst.HUD, s.going()), append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.Panel.Copy(&s.panel)
+}
+
+// going returns a line of what is going on.
+func (s *Scene) going() string {
+	if s.hud != "" {
+		return s.hud
+	}
+	q := s.sequence
+	switch n := len(q.undo); n {
+	case 0:
+		s.hud = "no clips yet: A adds the present one"
+	case 1:
+		s.hud = "1 clip, 1.0 s"
+	default:
+		s.hud = fmt.Sprintf("%d clips, %.1f s", n, float64(q.frames()-1)/latent.Rate)
+	}
+	if q.frames() > 0 && q.miss > 0 {
+		s.hud += fmt.Sprintf("; the last begins %.1f cm off", 100*q.miss)
+	}
+	if q.due > 0 {
+		s.hud += "; adding …"
+	}
+	return s.hud
 }
 
 // way appends the places that the person comes to, on flat ground.

@@ -95,7 +95,7 @@ type Scene struct {
 	bones  []m3.Xform // of the others
 	panel  scenes.Panel
 	labels [2][]string // of the sliders: components, latent values
-	hud    string
+	hud    string      // "": to be worded anew
 }
 
 var (
@@ -204,19 +204,7 @@ func (s *Scene) put() {
 	none, busy := q.frames() == 0, q.due > 0
 	p.Buttons[whole].Off, p.Buttons[export].Off = none, none
 	p.Buttons[add].Off, p.Buttons[undoAdd].Off = busy, none || busy
-	s.hud = "no clips yet: A adds the present one"
-	if !none {
-		s.hud = fmt.Sprintf("%d clips, %.1f s", len(q.undo), float64(q.frames()-1)/latent.Rate)
-		if len(q.undo) == 1 {
-			s.hud = "1 clip, 1.0 s"
-		}
-		if q.miss > 0 {
-			s.hud += fmt.Sprintf("; the last begins %.1f cm off", 100*q.miss)
-		}
-	}
-	if busy {
-		s.hud += "; adding …"
-	}
+	s.hud = ""
 }
 
 // choose makes the clip one of these components.

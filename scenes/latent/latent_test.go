@@ -285,3 +285,20 @@ func TestTickDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// A player who adds clips and takes them away, again and again, soon has all the memory
+// that this takes.
+func TestRoundDoesNotAllocate(t *testing.T) {
+	s, script := open(t, Options{Workers: 1}), Autopilot()
+	round := func() {
+		for tick := range int64(script.Seconds()*scenes.TickRate) + 1 {
+			if err := s.Step(script.At(tick)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	round()
+	if n := testing.AllocsPerRun(1, round); n != 0 {
+		t.Errorf("%g allocations in a round", n)
+	}
+}

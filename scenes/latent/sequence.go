@@ -14,9 +14,12 @@ type sequence struct {
 	coder *latent.Coder
 	cols  int
 	rows  []float32 // (frames, columns) raw
+	next  []float32 // the same with what is under way
 	undo  []undo    // of the clips, oldest first
 	due   int       // ticks until what is under way is taken; 0: nothing is
 	miss  float64   // of the last clip: see latent.Coder.Append, m
+
+	wish, found []float32 // (values) of the clip under way: as asked for, and as it came out
 
 	work chan order
 	done chan order
@@ -30,10 +33,10 @@ type undo struct {
 
 // order is a clip to append.
 type order struct {
-	rows, asked, components []float32
-	fixed                   []bool
-	miss                    float64
-	err                     error
+	rows, components []float32
+	fixed            []bool
+	miss             float64
+	err              error
 }
 
 // patience is how many ticks an added clip takes.
@@ -59,7 +62,9 @@ func (s *sequence) frames() int { return len(s.rows) / s.cols }
 // way.
 func (s *sequence) add(components []float32, fixed []bool) {
 	s.due = patience
-	s.work <- order{rows: s.rows, asked: slices.Clone(components), components: slices.Clone(components), fixed: fixed}
+	s.next = append(s.next[:0], s.rows...) // s.rows is shown meanwhile
+	s.wish, s.found = append(s.wish[:0], components...), append(s.found[:0], components...)
+	s.work <- order{rows: s.next, components: s.found, fixed: fixed}
 }
 
 // take passes a tick. Where a clip is due it is added, and took are its components.
@@ -75,8 +80,10 @@ func (s *sequence) take() (took []float32, err error) {
 		return nil, o.err
 	}
 	n := max(0, s.frames()-latent.Overlap) * s.cols
-	s.undo = append(s.undo, undo{slices.Clone(s.rows[n:]), o.asked})
-	s.rows, s.miss = o.rows, o.miss
+	s.undo = slices.Grow(s.undo, 1)[:len(s.undo)+1]
+	u := &s.undo[len(s.undo)-1] // with the memory of one that was undone
+	u.tail, u.components = append(u.tail[:0], s.rows[n:]...), append(u.components[:0], s.wish...)
+	s.rows, s.next, s.miss = o.rows, s.rows, o.miss
 	return o.components, nil
 }
 

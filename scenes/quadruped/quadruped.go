@@ -68,6 +68,7 @@ type Scene struct {
 var (
 	_ scenes.Scene  = (*Scene)(nil)
 	_ scenes.Traced = (*Scene)(nil)
+	_ scenes.Saver  = (*Scene)(nil)
 )
 
 // elbowRoom is how many dogs' places around the player's dog are free at the

@@ -1,6 +1,8 @@
 package script
 
 import (
+	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -230,7 +232,7 @@ func TestMoreMistakes(t *testing.T) {
 	if err == nil || strings.Count(err.Error(), "\n") != maxErrors || !strings.HasSuffix(err.Error(), "and 5 more") {
 		t.Errorf("many faults: %v", err)
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none.toml")); !os.IsNotExist(err) {
+	if _, err := Open(filepath.Join(t.TempDir(), "none.toml")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

@@ -108,6 +108,9 @@ func (p *Park) Watch(in *scenes.Input, keep int) {
 	}
 }
 
+// Saves marks a scenes.Saver.
+func (p *Park) Saves() {}
+
 // Step runs one tick.
 func (p *Park) Step() error {
 	if err := p.Schedule.Step(); err != nil {

@@ -1,0 +1,56 @@
+package crowd
+
+import (
+	"fmt"
+
+	"mannequin/animsys"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+)
+
+var help = []string{
+	"Space: watch one, and the next   R: watch them all",
+	"up, down, left, right or the mouse: how many, and how many come and go",
+}
+
+// Stages returns the names of the tick's stages.
+func (s *Scene) Stages() []string { return s.Schedule.Names() }
+
+// Trace sets what is called before each stage.
+func (s *Scene) Trace(f func(next int)) { s.Schedule.Trace = f }
+
+// Frame describes what to draw.
+func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
+	dst.Begin(s.place.field)
+	dst.Seat = scenes.Overlook(s.want)
+	dst.Help = append(dst.Help, help...)
+	var mid m3.Vec3
+	line := fmt.Sprintf("%d:", s.Agents())
+	var rates [animsys.Quarter + 1]int
+	for _, k := range s.kinds {
+		c := dst.Cast(k.bodies.Skel)
+		c.Bones = k.bodies.Interpolate(c.Bones, alpha)
+		for row := range k.bodies.Agents() {
+			c.Tint = append(c.Tint, k.tint(&k.minds[row]))
+			mid = mid.Add(c.Of(row)[0].Pos.Scale(1 / float32(s.Agents())))
+			rates[k.bodies.Rate(row)]++
+		}
+		line += fmt.Sprintf("  %d %s", c.Len(), k.name)
+		if row, ok := k.bodies.Rows.Row(s.watched); ok && !s.watched.IsZero() {
+			dst.Focus = c.Of(row)[0].Pos
+			dst.Heading = m3.YawOf(k.bodies.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+		}
+	}
+	if s.watched.IsZero() {
+		dst.Focus = mid
+	}
+	for i, k := range s.kinds {
+		row := -1
+		if r, ok := k.bodies.Rows.Row(s.watched); ok {
+			row = r
+		}
+		k.marks.Draw(dst, dst.Casts[i].Bones, row, alpha)
+	}
+	dst.HUD = append(dst.HUD, line, fmt.Sprintf("a step every tick: %d, every second: %d, every fourth: %d, frozen: %d", rates[animsys.Full], rates[animsys.Half], rates[animsys.Quarter], rates[animsys.Frozen]))
+	dst.Panel.Copy(&s.panel)
+}

@@ -119,7 +119,7 @@ func TestGraphsInSmallPicture(t *testing.T) {
 			t.Errorf("the help takes up %v of a picture of 640×360", box)
 		}
 	}
-	for h, want := range map[int]float64{2000: 15, 720: 15, 540: 15, 360: 11, 64: 11} {
+	for h, want := range map[int]float64{2000: 15, 720: 15, 540: 15, 360: 10, 64: 10} {
 		if got := textSize(15, h); got != want {
 			t.Errorf("text of %g pixels in a picture %d high, want %g", got, h, want)
 		}

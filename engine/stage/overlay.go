@@ -107,7 +107,7 @@ func (p *panel) set(gs *gls.GLS, lines []string, w, h int, taken image.Rectangle
 // textSize returns how large text of the given size is in a picture h pixels high: smaller
 // in a small one, so that it does not hide the scene.
 func textSize(size float64, h int) float64 {
-	const enough, smallest = 540, 0.7
+	const enough, smallest = 540, 0.65
 	return math.Round(size * min(max(float64(h)/enough, smallest), 1))
 }
 

@@ -176,7 +176,7 @@ func (s *Scene) Hash() uint64 {
 // Frame describes what to draw. The focus is the one who is watched.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.Terrain)
-	dst.Seat = scenes.Seat{Distance: 5, Pitch: 0.2}
+	dst.Seat = scenes.Behind(len(s.all))
 	dst.Help = append(dst.Help, help...)
 	c := dst.Cast(s.People.Skel)
 	c.Bones = s.People.Interpolate(c.Bones, alpha)

@@ -71,7 +71,7 @@ func TestTimes(t *testing.T) {
 		}
 		return n
 	}
-	for range settling {
+	for range 3 {
 		s.now += 10 * time.Second // as the first pictures do
 		round()
 	}

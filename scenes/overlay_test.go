@@ -41,6 +41,14 @@ func TestOverlayKeys(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 dogs", 1: "1 dog", 2: "2 dogs"} {
+		if got := Count(n, "dog", "dogs"); got != want {
+			t.Errorf("%d are %q", n, got)
+		}
+	}
+}
+
 // The last values are kept in their order, however many there were.
 func TestRecent(t *testing.T) {
 	r := NewRecent(3)

@@ -5,6 +5,8 @@
 package scenes
 
 import (
+	"fmt"
+
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/terrain"
@@ -79,7 +81,7 @@ type Frame struct {
 	Seat        Seat      // from where it is watched at first
 	Shot        Shot      // where the scene has the camera; the zero value leaves that to who watches
 	Path        []m3.Vec3 // the focus's planned path on the ground; may be empty
-	Lines       []Line    // of Show
+	Lines       []Line    // of Show, and around who is watched
 	Graphs      []Graph   // of Show, valid until the next step
 	Caption     string    // what is said, in large letters at the bottom; may be empty
 	Help        []string  // key help, one line each
@@ -130,6 +132,14 @@ type Shot struct {
 	Eye, Target m3.Vec3
 	FOV         float32 // vertical, rad
 	Cut         bool    // since the last tick it has jumped: nothing leads over
+}
+
+// Count returns n and what there are so many of: "1 dog", "2 dogs".
+func Count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // Lasting is a scene that comes to an end.

@@ -28,6 +28,14 @@ func (s Seat) View(focus m3.Vec3, heading float32) (eye, ahead m3.Vec3) {
 	return focus.Sub(ahead.Scale(s.Distance)), ahead
 }
 
+// Behind returns the seat from which one of n people is followed who go about close to each
+// other: where they are many, from over their heads.
+func Behind(n int) Seat {
+	const few, many = 10, 40
+	share := m3.Clamp(float32(n-few)/(many-few), 0, 1)
+	return Seat{Distance: 5 + 3*share, Pitch: 0.2 + 0.3*share}
+}
+
 // Overlook returns the seat from which n characters on a common are seen, or as many of
 // them as one can make out: at a hill's height over them.
 func Overlook(n int) Seat {

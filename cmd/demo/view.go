@@ -144,7 +144,7 @@ func frameCamera(c *stage.Camera, seat scenes.Seat, t, dt float64) {
 	}
 	c.Aside = 1.0 + 0.45*float32(math.Sin(0.5*t))
 	if seat != (scenes.Seat{}) {
-		c.Distance, c.Pitch = seat.Distance+0.7*float32(math.Sin(0.37*t)), 0.15
+		c.Distance, c.Pitch = seat.Distance+0.7*float32(math.Sin(0.37*t)), seat.Pitch-0.05
 		return
 	}
 	c.Distance = 2.8 + 0.4*float32(math.Sin(0.37*t))

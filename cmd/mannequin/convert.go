@@ -60,7 +60,7 @@ says it.`,
   mannequin convert walk.bvh walk.glb
   mannequin convert walk.bvh walk.glb --scale 0.01 --fps 30
   mannequin convert walk.bvh hero-walks.glb --skin hero.glb`,
-		Args: cobra.ExactArgs(2),
+		Args: command.Want("a motion or a model, and the file to write", 2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, f := range []struct {
 				name     string

@@ -51,7 +51,7 @@ func TestConvert(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"human"}, command.ExitUsage, "2 arg"},
+		{[]string{"human"}, command.ExitUsage, "and the file to write, not human: mannequin convert"},
 		{[]string{"human", filepath.Join(dir, "a.gltf")}, command.ExitUsage, "is called something.glb"},
 		{[]string{"human", filepath.Join(dir, "a.glb"), "--scale", "2"}, command.ExitUsage, "human is a model"},
 		{[]string{bvh, walk, "--scale", "-1"}, command.ExitUsage, "--scale -1"},

@@ -49,6 +49,11 @@ func TestDoctorFindsALibrary(t *testing.T) {
 // A mistake in the command line is exit code 2 and one line; help is on
 // standard output and no error.
 func TestUsageErrors(t *testing.T) {
+	for name, want := range map[string]string{"import": "want a motion file: mannequin import FILE... ", "inspect": "want a file or a model: mannequin inspect", "convert": "want a motion or a model, and the file to write: mannequin convert"} {
+		if code, _, errs := cli(name); code != command.ExitUsage || !strings.Contains(errs, want) {
+			t.Errorf("%s: code %d, %q, want %q", name, code, errs, want)
+		}
+	}
 	for _, args := range [][]string{{"fly"}, {"doctor", "--wings"}, {"doctor", "extra"}, {"--wings"}} {
 		code, out, errs := cli(args...)
 		if code != command.ExitUsage || out != "" || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "mannequin: ") {

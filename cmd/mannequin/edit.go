@@ -96,7 +96,7 @@ off, which is how --denoise does it.`,
   mannequin edit noisy.bvh --denoise manifold --fill LeftForeArm,LeftHand@1.5:2.5 --out clean.bvh
   mannequin edit noisy.bvh --denoise strnn --fill all@1.5:1.8 --out clean.bvh
   mannequin edit walk.bvh --path circle --targets wave.toml --budget 200ms --out wave.bvh --json`,
-		Args: cobra.ExactArgs(1),
+		Args: command.Want("one motion file", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

@@ -36,7 +36,7 @@ the default, for most networks the fastest in ONNX Runtime on a processor:
 ` + strings.Join(forms, "\n"),
 		Example: `  mannequin export dog --onnx dog.onnx
   mannequin export mine.safetensors --onnx mine.onnx --form blend=inputs`,
-		Args: cobra.ExactArgs(1),
+		Args: command.Want("one model", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
 				return command.Usagef("--onnx FILE is missing: the file to write")

@@ -63,7 +63,7 @@ edit.`,
   mannequin import takes/*.bvh --retarget
   mannequin import rig.bvh --suggest > rig.toml
   mannequin import rig.bvh --retarget --profile rig.toml --out rig-human.bvh`,
-		Args: cobra.MinimumNArgs(1),
+		Args: command.Want("a motion file", 1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(opt.scale > 0 && opt.scale <= 1e6) {
 				return command.Usagef("--scale %g: expected a factor above 0 and up to 1e6", opt.scale)

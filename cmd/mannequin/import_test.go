@@ -207,7 +207,7 @@ func TestImportErrors(t *testing.T) {
 		{2, "--fps -1", []string{"import", good, "--fps", "-1"}},
 		{2, "--out takes one input", []string{"import", good, good, "--out", out}},
 		{2, "--out is empty", []string{"import", good, "--out", ""}},
-		{2, "requires at least 1", []string{"import"}},
+		{2, "want a motion file: mannequin import FILE...", []string{"import"}},
 		{2, "unknown flag", []string{"inspect", good, "--wings"}},
 	} {
 		code, _, errs := cli(c.args...)

@@ -15,6 +15,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
@@ -33,7 +34,7 @@ named without a path.`,
   mannequin inspect styles-free styles-gram
   mannequin inspect hero.glb
   mannequin inspect mine.safetensors --json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: command.Want("a file or a model", 1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return reportFiles(cmd.OutOrStdout(), args, asJSON, inspectFile, printInspected)
 		},

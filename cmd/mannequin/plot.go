@@ -49,7 +49,7 @@ a model's.`,
   mannequin plot dog.bvh --scale 0.01 --kind height --from 2 --span 3 --out feet.svg
   mannequin plot walk.bvh old.bvh proud.bvh --kind together --out styles.mp4
   mannequin plot train/loss.csv --log --out loss.png`,
-		Args: cobra.MinimumNArgs(1),
+		Args: command.Want("a motion file or a table", 1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(scale > 0 && span >= 0 && from >= 0) || frames < 1 || frames > 400 {
 				return command.Usagef("--scale must be positive, --frames 1 to 400, --from and --span not negative")
@@ -89,6 +89,10 @@ a model's.`,
 				return together(cmd.Context(), labels(args), clips, from, frames, out)
 			}
 			return command.Usagef("unknown --kind %q: one of sheet, top, height, speed, together", kind)
+		},
+		PostRunE: func(cmd *cobra.Command, args []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: drawn from %s\n", out, strings.Join(args, ", "))
+			return err
 		},
 	}
 	f := c.Flags()

@@ -38,8 +38,12 @@ func TestPlotClip(t *testing.T) {
 	clip := hopper(t, dir)
 	for _, kind := range []string{"sheet", "top", "height", "speed"} {
 		out := filepath.Join(dir, kind+".png")
-		if code, _, errs := cli("plot", clip, "--kind", kind, "--out", out); code != 0 {
+		code, says, errs := cli("plot", clip, "--kind", kind, "--out", out)
+		if code != 0 {
 			t.Fatalf("%s: code %d: %s", kind, code, errs)
+		}
+		if says != out+": drawn from "+clip+"\n" {
+			t.Errorf("%s: it says %q", kind, says)
 		}
 		f, err := os.Open(out)
 		if err != nil {

@@ -61,7 +61,11 @@ tell.`,
 					return command.Usagef("--units: the layer %q has no filter %d: want 0 to %d", node, u, w.Shape[0]-1)
 				}
 			}
-			return savePNG(out, filterSheet(w, units, rows))
+			if err := savePNG(out, filterSheet(w, units, rows)); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: filters of %s\n", out, model)
+			return err
 		},
 	}
 	f := c.Flags()

@@ -62,7 +62,7 @@ and that of all that was learnt, with less they come to rest. --feet holds stand
 feet as the game does.`,
 		Example: `  mannequin predict walk.bvh --seconds 60 --out on.bvh
   mannequin predict boxing.bvh --at 2.5 --seed 7 --feet --out on.bvh --json`,
-		Args: cobra.ExactArgs(1),
+		Args: command.Want("one recording", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case !(o.seconds > 0 && o.seconds <= 3600):

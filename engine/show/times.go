@@ -1,7 +1,6 @@
 package show
 
 import (
-	"math"
 	"time"
 
 	"mannequin/engine/m3"
@@ -14,6 +13,8 @@ const (
 	// stages that have nothing to do.
 	worthTime  = 3 * time.Microsecond
 	worthTicks = 10
+	mostStages = 9 // that are shown, those that take longest: there are so many colours
+	settling   = 3 // pictures, the first, in which programs and pictures come to the GPU: no times are kept
 )
 
 // times measures how long a scene's ticks and a stage's pictures take.
@@ -21,6 +22,7 @@ type times struct {
 	now    func() time.Duration
 	stages []string
 	busy   []int           // (stages) ticks in which it was worth showing
+	total  []time.Duration // (stages) in all ticks
 	spent  []time.Duration // (stages) in the tick under way
 	stage  int             // under way, −1 is none,
 	since  time.Duration   // and since when
@@ -30,7 +32,7 @@ type times struct {
 	picture []scenes.Recent // from the last to this one, its ticks, and to draw it; ms
 	ticks   time.Duration   // what those since the last picture took
 	drawn   time.Duration   // when the last picture began
-	any     bool            // there was one
+	begun   int             // pictures
 
 	names  []string
 	values [2][][]float32
@@ -46,7 +48,7 @@ func newTimes(now func() time.Duration, s scenes.Scene) *times {
 		traced.Trace(t.begin)
 	}
 	n := len(t.stages)
-	t.busy, t.spent = make([]int, n), make([]time.Duration, n)
+	t.busy, t.spent, t.total = make([]int, n), make([]time.Duration, n), make([]time.Duration, n)
 	for range 1 + n {
 		t.tick = append(t.tick, scenes.NewRecent(timesKept))
 	}
@@ -77,9 +79,14 @@ func (t *times) beginTick() {
 func (t *times) endTick() (all time.Duration) {
 	all = t.now() - t.began
 	t.ticks += all
-	t.tick[0].Add(ms(all))
+	if t.settled() {
+		t.tick[0].Add(ms(all))
+	}
 	for i, d := range t.spent {
-		t.tick[1+i].Add(ms(d))
+		t.total[i] += d
+		if t.settled() {
+			t.tick[1+i].Add(ms(d))
+		}
 		if d >= worthTime {
 			t.busy[i]++
 		}
@@ -89,16 +96,21 @@ func (t *times) endTick() (all time.Duration) {
 
 // beginPicture and endPicture are called around a picture.
 func (t *times) beginPicture() {
-	now, between := t.now(), float32(math.NaN())
-	if t.any {
-		between = ms(now - t.drawn)
+	now := t.now()
+	if t.begun++; t.settled() {
+		t.picture[0].Add(ms(now - t.drawn))
+		t.picture[1].Add(ms(t.ticks))
 	}
-	t.picture[0].Add(between)
-	t.picture[1].Add(ms(t.ticks))
-	t.drawn, t.any, t.ticks = now, true, 0
+	t.drawn, t.ticks = now, 0
 }
 
-func (t *times) endPicture() { t.picture[2].Add(ms(t.now() - t.drawn)) }
+func (t *times) endPicture() {
+	if t.settled() {
+		t.picture[2].Add(ms(t.now() - t.drawn))
+	}
+}
+
+func (t *times) settled() bool { return t.begun > settling }
 
 func ms(d time.Duration) float32 { return float32(d.Seconds() * 1000) }
 
@@ -111,7 +123,7 @@ func (t *times) graphs(f *scenes.Frame) {
 	ticks, pictures := &t.values[0], &t.values[1]
 	t.names, *ticks, *pictures = append(t.names[:0], "all"), append((*ticks)[:0], t.tick[0].Values()), (*pictures)[:0]
 	for i, n := range t.stages {
-		if t.busy[i] >= worthTicks {
+		if t.shown(i) {
 			t.names, *ticks = append(t.names, n), append(*ticks, t.tick[1+i].Values())
 		}
 	}
@@ -123,7 +135,18 @@ func (t *times) graphs(f *scenes.Frame) {
 		scenes.Graph{Title: "a picture", Names: pictureNames, Values: *pictures, Max: axis((*pictures)[0]), Unit: "ms"})
 }
 
-// axis returns the end of an axis that values fit on, but for one in fifty, which sticks
+// shown reports whether a stage has a curve.
+func (t *times) shown(stage int) bool {
+	longer := 0
+	for i, d := range t.total {
+		if t.busy[i] >= worthTicks && (d > t.total[stage] || d == t.total[stage] && i < stage) {
+			longer++
+		}
+	}
+	return t.busy[stage] >= worthTicks && longer < mostStages
+}
+
+// axis returns the end of an axis that values fit on, but for one in twenty, which sticks
 // out: 0.1 or more, 1, 2 or 5 times a power of ten.
 func axis(values []float32) float32 {
 	var above [3 * 6]int // how many values are above each end
@@ -140,7 +163,7 @@ func axis(values []float32) float32 {
 		}
 	}
 	end := float32(leastAxis)
-	for i := 0; i < len(above) && above[i] > known/50; i++ {
+	for i := 0; i < len(above) && above[i] > known/20; i++ {
 		end *= axisSteps[i%3]
 	}
 	return end

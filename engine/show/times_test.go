@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/scenes"
 )
@@ -62,9 +63,20 @@ func TestTimes(t *testing.T) {
 		m.endPicture()
 		s.now += 2 * time.Millisecond
 	}
-	round()
-	if tick, _ := graphs(); !slices.Equal(tick.Names, []string{"all"}) {
-		t.Errorf("after a tick there is %q", tick.Names)
+	known := func(values []float32) (n int) {
+		for _, v := range values {
+			if m3.Finite(v) {
+				n++
+			}
+		}
+		return n
+	}
+	for range 3 {
+		s.now += 10 * time.Second // as the first pictures do
+		round()
+	}
+	if tick, picture := graphs(); !slices.Equal(tick.Names, []string{"all"}) || known(tick.Values[0])+known(picture.Values[0])+known(picture.Values[2]) != 0 {
+		t.Errorf("after the first pictures there is %q, and their times are kept", tick.Names)
 	}
 	for range worthTicks {
 		round()
@@ -92,15 +104,38 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// Of many stages those have a curve that take longest, in the order of the tick, as many as
+// a graph has colours.
+func TestTimesOfManyStages(t *testing.T) {
+	s := &laps{}
+	for i := range mostStages + 3 {
+		s.names = append(s.names, string(rune('a'+i)))
+		s.takes = append(s.takes, time.Duration(1+(i+6)%(mostStages+3))*time.Millisecond)
+	}
+	m := newTimes(func() time.Duration { return s.now }, s)
+	for range worthTicks {
+		m.beginTick()
+		if err := s.Step(scenes.Input{}); err != nil {
+			t.Fatal(err)
+		}
+		m.endTick()
+	}
+	f := &scenes.Frame{Show: scenes.Times}
+	m.graphs(f)
+	if want := []string{"all", "a", "b", "c", "d", "e", "f", "j", "k", "l"}; !slices.Equal(f.Graphs[0].Names, want) {
+		t.Errorf("%q have curves, want %q", f.Graphs[0].Names, want)
+	}
+}
+
 func TestAxis(t *testing.T) {
 	nan := float32(math.NaN())
-	spiky := slices.Repeat([]float32{0.9}, 98)
+	spiky := slices.Repeat([]float32{0.9}, 38)
 	for _, c := range []struct {
 		values []float32
 		want   float32
 	}{
 		{nil, 0.1}, {[]float32{nan}, 0.1}, {[]float32{0.1}, 0.1}, {[]float32{nan, 0.11}, 0.2}, {[]float32{3}, 5}, {[]float32{40, 70}, 100},
-		{append(spiky, 500, 500), 1}, {append(spiky, 500, 500, 500), 500},
+		{append(spiky, 500, 10000), 1}, {append(spiky, 500, 500, 500), 500},
 	} {
 		if got := axis(c.values); math.Abs(float64(got/c.want-1)) > 1e-5 {
 			t.Errorf("%v: the axis ends at %g, want %g", c.values, got, c.want)

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"slices"
+	"strconv"
 
 	"github.com/g3n/engine/core"
 	"github.com/g3n/engine/gls"
@@ -42,7 +43,7 @@ const (
 // curveColours are those of a graph's curves, in order, linear RGB; then they begin anew.
 var curveColours = [...][3]float32{
 	{1.00, 0.40, 0.02}, {0.06, 0.42, 1.00}, {0.12, 0.75, 0.10}, {1.00, 0.80, 0.05}, {0.80, 0.12, 0.75},
-	{0.05, 0.75, 0.75}, {0.85, 0.01, 0.04}, {0.60, 0.60, 0.60}, {0.45, 0.25, 0.10}, {0.95, 0.45, 0.55},
+	{0.05, 0.75, 0.75}, {0.85, 0.01, 0.04}, {0.60, 0.60, 0.60}, {0.45, 0.25, 0.10}, {1.00, 0.30, 0.45},
 }
 
 func newGraphs(over *core.Node) *graphs {
@@ -92,6 +93,16 @@ func (g *graphs) set(gs *gls.GLS, all []scenes.Graph, w, h, top, bottom int) (wi
 	return wide
 }
 
+// graphsIn returns for how many of all there is room in so many of the picture's rows.
+func graphsIn(all []scenes.Graph, room int) (n int) {
+	for i := range all {
+		if drawable(&all[i]) {
+			n++
+		}
+	}
+	return min(n, max(room, 0)/(lowestGraph+panelGap))
+}
+
 // drawable reports whether a graph has a range to draw in.
 func drawable(g *scenes.Graph) bool {
 	return m3.Finite(g.Min) && m3.Finite(g.Max) && g.Min < g.Max
@@ -138,7 +149,7 @@ func (b *graphBox) paint() *image.RGBA {
 		s := fmt.Sprintf("last %.3g s", g.Seconds)
 		draw.Text(img, b.size.X-pad-width(s), pad/2, size, panelDim, s)
 	}
-	low, high := fmt.Sprintf("%.4g", g.Min), fmt.Sprintf("%.4g", g.Max)
+	low, high := number(g.Min), number(g.Max)
 	if g.Unit != "" {
 		high += " " + g.Unit
 	}
@@ -172,6 +183,12 @@ func (b *graphBox) paint() *image.RGBA {
 	}
 	draw.Fill(img, image.Rect(p.Min.X, p.Min.Y, p.Min.X+1, p.Max.Y), panelTrack)
 	return img
+}
+
+// number returns v with four digits, and without an exponent.
+func number(v float32) string {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', 4, 32), 64)
+	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
 // screen returns a linear colour as pixels have it.

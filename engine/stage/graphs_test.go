@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"math"
+	"slices"
 	"testing"
 
 	"mannequin/engine/m3"
@@ -85,10 +86,61 @@ func TestGraphsFit(t *testing.T) {
 			}
 			from = box.Max.Y
 		}
-		if want := map[int]int{720: 4, 360: 2, 270: 1, 180: 0, 64: 0}[size.Y]; shown != want {
+		if want := map[int]int{720: 4, 360: 3, 270: 2, 180: 0, 64: 0}[size.Y]; shown != want {
 			t.Errorf("%v: %d graphs, want %d", size, shown, want)
 		}
 		s.Close()
+	}
+}
+
+// In a small picture the text is small, too, and the help leaves room for a graph; where
+// there are more it gives way to them, and comes back.
+func TestGraphsInSmallPicture(t *testing.T) {
+	s := open(t, 640, 360)
+	v := View{HUD: slices.Repeat([]string{"what is going on"}, 3), Help: slices.Repeat([]string{"what a key does, or another one"}, 8)}
+	for _, c := range []struct {
+		graphs int
+		help   bool
+	}{{0, true}, {1, true}, {2, false}, {0, true}} {
+		v.Graphs = slices.Repeat([]scenes.Graph{*ramp(5)}, c.graphs)
+		if err := s.Draw(v); err != nil {
+			t.Fatal(err)
+		}
+		shown := 0
+		for _, b := range s.graphs.boxes {
+			if b.Visible() {
+				shown++
+			}
+		}
+		if shown != c.graphs || s.help.Visible() != c.help {
+			t.Errorf("%d graphs of %d, with help: %v", shown, c.graphs, s.help.Visible())
+		}
+		if box := image.Pt(s.help.w, s.help.h); c.help && (box.X > 640/2 || box.Y > 360/2) {
+			t.Errorf("the help takes up %v of a picture of 640×360", box)
+		}
+	}
+	for h, want := range map[int]float64{2000: 15, 720: 15, 540: 15, 360: 10, 64: 10} {
+		if got := textSize(15, h); got != want {
+			t.Errorf("text of %g pixels in a picture %d high, want %g", got, h, want)
+		}
+	}
+}
+
+// A graph's labels are plain numbers, and its curves' colours are told apart.
+func TestGraphLabels(t *testing.T) {
+	for v, want := range map[float32]string{0: "0", 0.1: "0.1", 9999.999: "10000", 20000: "20000", 0.33333: "0.3333", -2.5: "-2.5", 1e7: "10000000"} {
+		if got := number(v); got != want {
+			t.Errorf("%g is labelled %s, want %s", v, got, want)
+		}
+	}
+	for i, a := range curveColours {
+		for k, b := range curveColours[:i] {
+			p, q := screen(a), screen(b)
+			d := func(x, y uint8) float64 { return float64(x) - float64(y) }
+			if far := math.Hypot(math.Hypot(d(p.R, q.R), d(p.G, q.G)), d(p.B, q.B)); far < 60 {
+				t.Errorf("curves %d and %d look the same: %v, %v", k, i, p, q)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"image"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,7 +31,12 @@ func (s *Stage) setOver(v *View, w, h int) {
 	taken := s.knobs.bounds.Add(s.knobs.at).Union(s.choices.bounds.Add(s.choices.at))
 	s.hud.set(s.gs, v.HUD, w, h, taken)
 	s.help.set(s.gs, v.Help, w, h, taken)
-	wide := s.graphs.set(s.gs, v.Graphs, w, h, s.hud.height(), h-s.help.height())
+	top, bottom := s.hud.height(), h-s.help.height()
+	if free := h - panelMargin; graphsIn(v.Graphs, free-top) > graphsIn(v.Graphs, bottom-top) { // the help gives way
+		s.help.SetVisible(false)
+		bottom = free
+	}
+	wide := s.graphs.set(s.gs, v.Graphs, w, h, top, bottom)
 	s.caption.set(s.gs, v.Caption, w, h, wide, s.help)
 }
 
@@ -50,7 +56,8 @@ type panel struct {
 	at      corner
 	pos     image.Point // of the top left corner, where at is placed
 	lines   []string
-	size    float64 // of the text, pixels
+	size    float64 // of the text in a picture that is high enough, pixels
+	shown   float64 // of the text now
 	w, h    int     // pixels, 0 when empty
 	tex     uint32
 	picture gls.Uniform
@@ -84,15 +91,24 @@ func newPanel(gs *gls.GLS, at corner, size float64) *panel {
 // shows something else.
 func (p *panel) set(gs *gls.GLS, lines []string, w, h int, taken image.Rectangle) {
 	p.view = [2]int{w, h}
-	if lines = fit(lines, p.size, p.at, w, h, taken); slices.Equal(lines, p.lines) {
+	size := textSize(p.size, h)
+	if lines = fit(lines, size, p.at, w, h, taken); slices.Equal(lines, p.lines) && size == p.shown {
+		p.SetVisible(len(lines) > 0)
 		return
 	}
-	p.lines = append(p.lines[:0], lines...)
+	p.lines, p.shown = append(p.lines[:0], lines...), size
 	if len(lines) == 0 {
 		p.show(gs, nil)
 		return
 	}
-	p.show(gs, paintPanel(lines, p.size))
+	p.show(gs, paintPanel(lines, size))
+}
+
+// textSize returns how large text of the given size is in a picture h pixels high: smaller
+// in a small one, so that it does not hide the scene.
+func textSize(size float64, h int) float64 {
+	const enough, smallest = 540, 0.65
+	return math.Round(size * min(max(float64(h)/enough, smallest), 1))
 }
 
 // height returns how many of the picture's rows it takes up at its edge.

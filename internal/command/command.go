@@ -61,6 +61,25 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	return ExitFailure
 }
 
+// Want has a command take from least to most arguments, most < 0 is any number, and its
+// error say what they are.
+func Want(what string, least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if n := len(args); n >= least && (most < 0 || n <= most) {
+			return nil
+		}
+		usage := c.Use
+		if c.HasParent() {
+			usage = c.Parent().CommandPath() + " " + usage
+		}
+		got := ""
+		if len(args) > 0 {
+			got = ", not " + strings.Join(args, " ")
+		}
+		return Usagef("want %s%s: %s", what, got, usage)
+	}
+}
+
 // mark makes every flag and argument error of c and its subcommands a mistake
 // in the command line.
 func mark(c *cobra.Command) {

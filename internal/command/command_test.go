@@ -13,7 +13,7 @@ import (
 func TestRun(t *testing.T) {
 	root := func() *cobra.Command {
 		c := &cobra.Command{Use: "tool", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-		sub := &cobra.Command{Use: "do WHAT", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+		sub := &cobra.Command{Use: "do WHAT", Args: Want("one thing to do", 1, 1), RunE: func(_ *cobra.Command, args []string) error {
 			switch args[0] {
 			case "fail":
 				return errors.New("it broke\nin two lines")
@@ -33,7 +33,8 @@ func TestRun(t *testing.T) {
 		{[]string{"do", "it"}, 0, ""},
 		{[]string{"do", "fail"}, ExitFailure, "tool: it broke; in two lines\n"},
 		{[]string{"do", "misuse"}, ExitUsage, "tool: do: cannot do \"misuse\" (see: tool do --help)\n"},
-		{[]string{"do"}, ExitUsage, "tool: accepts 1 arg(s), received 0 (see: tool do --help)\n"},
+		{[]string{"do"}, ExitUsage, "tool: want one thing to do: tool do WHAT (see: tool do --help)\n"},
+		{[]string{"do", "this", "that"}, ExitUsage, "tool: want one thing to do, not this that: tool do WHAT (see: tool do --help)\n"},
 		{[]string{"do", "--wings"}, ExitUsage, "tool: unknown flag: --wings (see: tool do --help)\n"},
 		{[]string{"fly"}, ExitUsage, "tool: unknown command \"fly\" for \"tool\" (see: tool --help)\n"},
 	} {

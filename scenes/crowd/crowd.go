@@ -188,6 +188,9 @@ func (s *Scene) Step(in scenes.Input) error {
 	if in.Watched {
 		for _, k := range s.kinds {
 			k.bodies.Attend(&s.attention, in.Eye, in.Ahead, in.Saving)
+			if row := s.watchedRow(k); row >= 0 {
+				k.bodies.SetRate(row, animsys.Full)
+			}
 		}
 	}
 	if err := s.Schedule.Step(); err != nil {
@@ -197,6 +200,14 @@ func (s *Scene) Step(in scenes.Input) error {
 		k.marks.Step(k.bodies.Agents())
 	}
 	return nil
+}
+
+// watchedRow returns the row of k who is watched, −1 where it is none of them.
+func (s *Scene) watchedRow(k *kind) int {
+	if row, ok := k.bodies.Rows.Row(s.watched); ok && !s.watched.IsZero() {
+		return row
+	}
+	return -1
 }
 
 // next returns who is watched after the one who is.

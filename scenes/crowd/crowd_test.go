@@ -211,6 +211,32 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// Who is watched has the full rate however far away and whatever is saved, a ring around
+// them, and a line that says so; nobody else has.
+func TestWatchedIsMarked(t *testing.T) {
+	s := open(t, Options{Agents: 12, Workers: 1})
+	far := scenes.Input{Watched: true, Eye: m3.V(0, 2, -60), Ahead: m3.V(0, 0, 1), Saving: 1}
+	var f scenes.Frame
+	step(t, s, 8, far)
+	if s.Frame(&f, 1); len(f.Lines) != 0 || len(f.HUD) != 2 {
+		t.Errorf("nobody is watched, and there are %d lines and %q", len(f.Lines), f.HUD)
+	}
+	for _, want := range []string{"watching: dog ", "watching: person "} {
+		for s.Frame(&f, 1); len(f.HUD) < 3 || !strings.HasPrefix(f.HUD[2], want); s.Frame(&f, 1) {
+			step(t, s, 1, far)
+			in := far
+			in.Jump = true
+			step(t, s, 1, in)
+		}
+		step(t, s, 8, far)
+		s.Frame(&f, 1)
+		if !strings.HasSuffix(f.HUD[2], "a step every tick") || !strings.Contains(f.HUD[1], "every tick: 1,") {
+			t.Errorf("the one who is watched goes at another rate: %q", f.HUD[1:])
+		}
+		testmarks.Ring(t, &f)
+	}
+}
+
 // Nor do those who come and go.
 func TestTickDoesNotAllocate(t *testing.T) {
 	s := open(t, Options{Agents: 40, Workers: 2, Churn: 30})

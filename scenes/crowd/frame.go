@@ -19,13 +19,16 @@ func (s *Scene) Stages() []string { return s.Schedule.Names() }
 // Trace sets what is called before each stage.
 func (s *Scene) Trace(f func(next int)) { s.Schedule.Trace = f }
 
+// rateNames say how often who is watched takes a step.
+var rateNames = [...]string{animsys.Frozen: "frozen", animsys.Full: "a step every tick", animsys.Half: "every second", animsys.Quarter: "every fourth"}
+
 // Frame describes what to draw.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.place.field)
 	dst.Seat = scenes.Overlook(s.want)
 	dst.Help = append(dst.Help, help...)
 	var mid m3.Vec3
-	line := fmt.Sprintf("%d:", s.Agents())
+	line, watching := fmt.Sprintf("%d:", s.Agents()), ""
 	var rates [animsys.Quarter + 1]int
 	for _, k := range s.kinds {
 		c := dst.Cast(k.bodies.Skel)
@@ -35,8 +38,9 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 			mid = mid.Add(c.Of(row)[0].Pos.Scale(1 / float32(s.Agents())))
 			rates[k.bodies.Rate(row)]++
 		}
-		line += fmt.Sprintf("  %d %s", c.Len(), k.name)
-		if row, ok := k.bodies.Rows.Row(s.watched); ok && !s.watched.IsZero() {
+		line += "  " + k.count(c.Len())
+		if row := s.watchedRow(k); row >= 0 {
+			watching = fmt.Sprintf("watching: %s, %s", k.who(s.watched), rateNames[k.bodies.Rate(row)])
 			dst.Focus = c.Of(row)[0].Pos
 			dst.Heading = m3.YawOf(k.bodies.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
 		}
@@ -45,12 +49,15 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		dst.Focus = mid
 	}
 	for i, k := range s.kinds {
-		row := -1
-		if r, ok := k.bodies.Rows.Row(s.watched); ok {
-			row = r
+		row := s.watchedRow(k)
+		if row >= 0 {
+			k.marks.Watched(dst, dst.Casts[i].Bones, row)
 		}
 		k.marks.Draw(dst, dst.Casts[i].Bones, row, alpha)
 	}
 	dst.HUD = append(dst.HUD, line, fmt.Sprintf("a step every tick: %d, every second: %d, every fourth: %d, frozen: %d", rates[animsys.Full], rates[animsys.Half], rates[animsys.Quarter], rates[animsys.Frozen]))
+	if watching != "" {
+		dst.HUD = append(dst.HUD, watching)
+	}
 	dst.Panel.Copy(&s.panel)
 }

@@ -253,6 +253,22 @@ func (s *Scene) style(o *Options, m *mind) (out ecs.Style, ok bool) {
 	return out, true
 }
 
+// count words that there are n.
+func (k *kind) count(n int) string {
+	if k.dogs {
+		return scenes.Count(n, "dog", "dogs")
+	}
+	return fmt.Sprintf("%d %s", n, k.name)
+}
+
+// who words who e is.
+func (k *kind) who(e arche.Entity) string {
+	if k.dogs {
+		return fmt.Sprintf("dog %d", e.ID())
+	}
+	return fmt.Sprintf("person %d, %s", e.ID(), k.name)
+}
+
 // tint returns the colour of coat or clothes.
 func (k *kind) tint(m *mind) [3]float32 {
 	if k.dogs {

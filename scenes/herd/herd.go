@@ -82,5 +82,5 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		mid = mid.Add(dogs.Of(r)[0].Pos.Scale(1 / float32(dogs.Len())))
 	}
 	dst.Focus, dst.Heading, dst.Seat = mid, 0, scenes.Overlook(dogs.Len())
-	dst.HUD = append(dst.HUD, fmt.Sprintf("%d dogs", dogs.Len()))
+	dst.HUD = append(dst.HUD, scenes.Count(dogs.Len(), "dog", "dogs"))
 }

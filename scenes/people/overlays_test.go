@@ -1,12 +1,21 @@
 package people
 
 import (
+	"strings"
 	"testing"
 
+	"mannequin/scenes"
 	"mannequin/scenes/internal/marks"
 	"mannequin/scenes/internal/testmarks"
 )
 
 func TestOverlays(t *testing.T) {
-	testmarks.Check(t, open(t, Options{Agents: 5, Workers: 1}), marks.All)
+	s := open(t, Options{Agents: 5, Workers: 1})
+	testmarks.Check(t, s, marks.All)
+	var f scenes.Frame
+	s.Frame(&f, 1)
+	testmarks.Ring(t, &f) // around who is watched
+	if len(f.HUD) != 1 || !strings.HasPrefix(f.HUD[0], "5 people; watching: person ") {
+		t.Errorf("the HUD says %q", f.HUD)
+	}
 }

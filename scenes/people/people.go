@@ -245,6 +245,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	row, _ := s.People.Rows.Row(s.all[s.watched].entity)
 	dst.Focus = c.Of(row)[0].Pos
 	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+	s.marks.Watched(dst, c.Bones, row)
 	s.marks.Draw(dst, c.Bones, row, alpha)
 	lane := s.all[s.watched].lane
 	along, _ := lane.Nearest(dst.Focus)
@@ -253,7 +254,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		dst.Path = append(dst.Path, m3.V(p.X, s.Terrain.Height(p.X, p.Z), p.Z))
 	}
 	curve := s.curves.Get(s.all[s.watched].entity)
-	about := fmt.Sprintf("%d people; this one goes %.1f m/s", c.Len(), curve.Speed)
+	about := fmt.Sprintf("%s; watching: person %d, who goes %.1f m/s", scenes.Count(c.Len(), "person", "people"), s.watched+1, curve.Speed)
 	if style := s.all[s.watched].style; style != "" {
 		about += ", " + style
 	}

@@ -176,7 +176,7 @@ func (s *Scene) Hash() uint64 {
 // Frame describes what to draw. The focus is the one who is watched.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.Terrain)
-	dst.Seat = scenes.Seat{Distance: 5, Pitch: 0.2}
+	dst.Seat = scenes.Behind(len(s.all))
 	dst.Help = append(dst.Help, help...)
 	c := dst.Cast(s.People.Skel)
 	c.Bones = s.People.Interpolate(c.Bones, alpha)
@@ -186,11 +186,14 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	row, _ := s.People.Rows.Row(s.all[s.watched])
 	dst.Focus = c.Of(row)[0].Pos
 	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+	s.marks.Watched(dst, c.Bones, row)
 	s.marks.Draw(dst, c.Bones, row, alpha)
 	w := s.wanders.Get(s.all[s.watched])
-	about := fmt.Sprintf("%d people; this one shall go %.1f m/s and turn %.1f rad/s", c.Len(), w.Speed, w.Turn)
+	about := fmt.Sprintf("%s; watching: person %d, who ", scenes.Count(c.Len(), "person", "people"), s.watched+1)
 	if w.Free {
-		about = fmt.Sprintf("%d people; this one goes where the network goes", c.Len())
+		about += "goes where the network goes"
+	} else {
+		about += fmt.Sprintf("shall go %.1f m/s and turn %.1f rad/s", w.Speed, w.Turn)
 	}
 	dst.HUD = append(dst.HUD, about)
 }

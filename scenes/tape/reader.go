@@ -68,18 +68,23 @@ type Reader struct {
 	was    []uint64
 }
 
+// ended reports whether err is that of a file that ends too early.
+func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+
 // NewReader reads a tape's header. What is wrong with a tape is a *FormatError.
 func NewReader(r io.Reader) (*Reader, error) {
 	t := &Reader{r: bufio.NewReader(r), inflat: flate.NewReader(nil)}
 	t.inputs = bufio.NewReader(t.inflat)
 	line := make([]byte, len(magic)+len(version)+1)
 	if n, err := io.ReadFull(t.r, line); !bytes.HasPrefix(line[:n], []byte(magic)) {
-		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		if err != nil && !ended(err) {
 			return nil, fmt.Errorf("tape: %w", err)
 		}
 		return nil, &FormatError{0, "this is no tape: it does not begin with " + `"` + magic + version + `"`, nil}
+	} else if ended(err) {
+		return nil, &FormatError{int64(n), "the file ends within its first line: it was cut", nil}
 	} else if err != nil {
-		return nil, &FormatError{int64(n), "its first line", unexpected(err)}
+		return nil, &FormatError{int64(n), "its first line", err}
 	}
 	if got := line[len(magic):]; string(got) != version+"\n" {
 		return nil, &FormatError{0, fmt.Sprintf("a tape of version %q: this program reads version %s", bytes.TrimSpace(got), version), nil}
@@ -87,8 +92,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	t.offset = int64(len(line))
 	kind, contents, err := t.read()
 	switch {
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return nil, t.wrong("its header", io.ErrUnexpectedEOF)
+	case ended(err):
+		return nil, t.wrong("the file ends within its header: it was cut", nil)
 	case err != nil:
 		return nil, err
 	case kind != kindHeader:
@@ -173,7 +178,7 @@ func (t *Reader) Next() (Tick, error) {
 // more reads a block of ticks; io.EOF says that there is none.
 func (t *Reader) more() error {
 	kind, contents, err := t.read()
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if ended(err) {
 		return &CutError{t.offset, t.ticks}
 	}
 	if err != nil {
@@ -300,7 +305,7 @@ func (t *Reader) wrong(what string, err error) error { return &FormatError{t.off
 
 // cannot wraps what is no end of the file.
 func (t *Reader) cannot(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if ended(err) {
 		return err
 	}
 	return fmt.Errorf("tape: offset %d: %w", t.offset, err)

@@ -37,7 +37,7 @@ func Read(name string, data []byte) (*Script, error) {
 	var at toml.ParseError
 	switch {
 	case errors.As(err, &at):
-		return nil, fmt.Errorf("%s:%d: %s", name, at.Position.Line, at.Message)
+		return nil, fmt.Errorf("%s:%d: this is no TOML: %s", name, at.Position.Line, at.Message)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -174,8 +174,10 @@ func (p *parser) who(t *table, key string, required bool, only ...Kind) (int, bo
 
 func (p *parser) names() string {
 	var out []string
-	for _, a := range p.Actors {
-		out = append(out, a.Name)
+	for i, a := range p.Actors {
+		if p.named[a.Name] == i { // not another of that name
+			out = append(out, a.Name)
+		}
 	}
 	return strings.Join(out, ", ")
 }

@@ -222,6 +222,7 @@ func TestMoreMistakes(t *testing.T) {
 		{"actor = 3\nlength = 3", "a.toml:1: actor: want tables [[actor]]"},
 		{"length = 3\nactor = [3]", "a.toml:2: actor: want tables [[actor]]"},
 		{"length = 3\nactor = [{name = \"a\", kind = \"dog\", at = [0, 0], wings = 2}]", "a.toml:2: unknown key \"wings\""},
+		{"\nOnce upon a time", "a.toml:2: this is no TOML: "},
 		{strings.Repeat("#", MaxFile+1), "131073 bytes, at most 131072"},
 	} {
 		if _, err := Read("a.toml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -231,6 +232,10 @@ func TestMoreMistakes(t *testing.T) {
 	_, err := Read("a.toml", []byte(head+strings.Repeat("[[caption]]\nfrom = -1\nto = 99\ntext = \"\"\n", 5)))
 	if err == nil || strings.Count(err.Error(), "\n") != maxErrors || !strings.HasSuffix(err.Error(), "and 5 more") {
 		t.Errorf("many faults: %v", err)
+	}
+	_, err = Read("a.toml", []byte(head+strings.ReplaceAll(actor, "%", "ann")+"[[action]]\nactor = \"bob\"\n"))
+	if err == nil || !strings.Contains(err.Error()+"\n", "no actor \"bob\": want ann, rex\n") {
+		t.Errorf("two of a name: %v", err)
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "none.toml")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)

@@ -138,6 +138,20 @@ func (m *Marks) Draw(f *scenes.Frame, bones []m3.Xform, watched int, alpha float
 	}
 }
 
+// Watched draws a ring on the ground around row, of which bones are as in Draw, so that
+// one sees who is watched.
+func (m *Marks) Watched(f *scenes.Frame, bones []m3.Xform, row int) {
+	const radius = 0.6 // m: about a person's arm and a dog
+	var mid m3.Vec3
+	joints := m.Skel.Len()
+	for _, b := range bones[row*joints : (row+1)*joints] {
+		mid = mid.Add(b.Pos.Scale(1 / float32(joints)))
+	}
+	if mid.Finite() {
+		ring(f, m3.V(radius, 0, 0), m3.V(0, 0, radius), watchedCorners, watchedColour, func(p m3.Vec3) m3.Vec3 { return m.onGround(mid.Add(p)) })
+	}
+}
+
 // one draws the marks of row.
 func (m *Marks) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, alpha float32) {
 	root := m3.Xform{Pos: m.was[row].Pos.Lerp(m.now[row].Pos, alpha), Rot: m.was[row].Rot.Slerp(m.now[row].Rot, alpha)}

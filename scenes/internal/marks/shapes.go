@@ -31,23 +31,29 @@ func arrow(f *scenes.Frame, from, to m3.Vec3, colour [3]float32) {
 	line(f, to, to.Sub(d).Sub(side), colour)
 }
 
-// corners is how many a disc has.
-const corners = 10
+// How many corners rings have.
+const corners, watchedCorners = 10, 24
+
+// ring appends a ring of n corners, with the half axes x and z, each of which is where put
+// has it.
+func ring(f *scenes.Frame, x, z m3.Vec3, n int, colour [3]float32, put func(m3.Vec3) m3.Vec3) {
+	at := func(i int) m3.Vec3 {
+		a := 2 * 3.14159265 * float32(i) / float32(n)
+		return put(x.Scale(m3.Cos(a)).Add(z.Scale(m3.Sin(a))))
+	}
+	from := at(0)
+	for i := 1; i <= n; i++ {
+		to := at(i)
+		line(f, from, to, colour)
+		from = to
+	}
+}
 
 // disc appends a ring around p, at a right angle to normal, with a cross in it.
 func disc(f *scenes.Frame, p, normal m3.Vec3, radius float32, colour [3]float32) {
 	x := normal.Cross(m3.V(0, 0, 1)).Normalize(m3.V(1, 0, 0)).Scale(radius)
 	z := x.Cross(normal)
-	at := func(i int) m3.Vec3 {
-		a := 2 * 3.14159265 * float32(i) / corners
-		return p.Add(x.Scale(m3.Cos(a))).Add(z.Scale(m3.Sin(a)))
-	}
-	from := at(0)
-	for i := 1; i <= corners; i++ {
-		to := at(i)
-		line(f, from, to, colour)
-		from = to
-	}
+	ring(f, x, z, corners, colour, p.Add)
 	line(f, p.Sub(x), p.Add(x), colour)
 	line(f, p.Sub(z), p.Add(z), colour)
 }

@@ -35,19 +35,48 @@ func Check(t *testing.T, s scenes.Scene, has scenes.Overlay) {
 	if ok && len(traced.Stages()) > 0 && stages != ticks*(len(traced.Stages())+1) {
 		t.Errorf("%d calls of Trace in %d ticks of %d stages", stages, ticks, len(traced.Stages()))
 	}
+	if plain(s, &f); f.Has != has || len(f.Graphs) != 0 {
+		t.Errorf("there is %v, want %v; and %d graphs that nobody asked for", f.Has, has, len(f.Graphs))
+	}
+	if len(f.Lines) > 0 {
+		Ring(t, &f)
+	}
+}
+
+// plain returns how many lines there are that nobody asks for.
+func plain(s scenes.Scene, f *scenes.Frame) int {
 	f.Show = 0
-	if s.Frame(&f, 0.5); f.Has != has || len(f.Lines) != 0 || len(f.Graphs) != 0 {
-		t.Errorf("there is %v, want %v; and %d lines and %d graphs that nobody asked for", f.Has, has, len(f.Lines), len(f.Graphs))
+	s.Frame(f, 0.5)
+	return len(f.Lines)
+}
+
+// Ring fails where the lines of f are no ring on the ground around the focus.
+func Ring(t *testing.T, f *scenes.Frame) {
+	t.Helper()
+	if len(f.Lines) < 12 {
+		t.Errorf("%d lines are no ring", len(f.Lines))
+	}
+	var mid m3.Vec3
+	for i, l := range f.Lines {
+		mid = mid.Add(l.From.Flat().Scale(1 / float32(len(f.Lines))))
+		next, p := f.Lines[(i+1)%len(f.Lines)].From, l.From
+		if h := p.Y - f.Terrain.Height(p.X, p.Z); l.To.Dist(next) > 1e-4 || !(h > 0) || !(h < 0.1) {
+			t.Fatalf("a line from %v to %v, %g m over the ground, before one from %v", p, l.To, h, next)
+		}
+	}
+	if d := mid.Dist(f.Focus.Flat()); !(d < 0.5) {
+		t.Errorf("the ring is %g m beside the focus", d)
 	}
 }
 
 // look returns the overlays that show something now.
 func look(t *testing.T, s scenes.Scene, f *scenes.Frame) (shown scenes.Overlay) {
 	t.Helper()
+	none := plain(s, f)
 	for i := range scenes.OverlayNames() {
 		f.Show = 1 << i
 		s.Frame(f, 0.5)
-		if len(f.Lines)+len(f.Graphs) > 0 {
+		if len(f.Lines)+len(f.Graphs) > none {
 			shown |= f.Show
 		}
 		for _, l := range f.Lines {

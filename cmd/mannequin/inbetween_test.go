@@ -110,7 +110,7 @@ func TestInbetweenRefuses(t *testing.T) {
 		"keys.toml:7: at 0.7 s, before key 1":  change("time = 1.7", "time = 0.7"),
 		"keys.toml:7: at 1.001 s, in the same": change("time = 1.7", "time = 1.001"),
 		"keys.toml:4: at is 99 s":              change("at = 0.5", "at = 99"),
-		"missing.bvh: no such file":           change("stroll.bvh", "missing.bvh"),
+		"missing.bvh: no such file":            change("stroll.bvh", "missing.bvh"),
 		"keys.toml:6: time is missing":         change("time = 1.7\n", ""),
 		"keys.toml:5: weight is 2":             change("at = 0.5", "at = 0.5\nweight = 2"),
 		`no joint is called "Tail"`:            change("at = 0.5", "at = 0.5\njoints = [\"Tail\"]"),

@@ -178,6 +178,7 @@ async function start() {
   if (!window.WebAssembly) throw new Error("this browser has no WebAssembly");
   sizes = await (await get("sizes.json")).json();
   const go = new Go();
+  const link = simd128(go.importObject, await (await get("simd128.wasm")).arrayBuffer());
   const answer = await get(program);
   // The browser compiles it as it comes; we only watch, and know best what went wrong.
   const seen = watch(answer.clone(), program).catch((e) => e);
@@ -185,6 +186,7 @@ async function start() {
     const wrong = await seen;
     throw wrong instanceof Error ? wrong : new Error(`${program}: ${e.message}`);
   });
+  await link(instance);
   await ready();
   await go.run(instance);
   page.fail("the program ended by itself: the browser's console says why");

@@ -115,7 +115,7 @@ type state struct {
 	Pictures, Ticks   int
 	TickMs, PictureMs float64
 	Focus, Eye        [3]float64
-	Driver            string
+	Driver, Kernels   string
 }
 
 func (b *tab) state() (s state) {
@@ -208,6 +208,9 @@ func TestBrowser(t *testing.T) {
 
 	b.play(site.URL)
 	before := b.state()
+	if before.Kernels != "simd128" {
+		t.Errorf("%s kernels compute the networks", before.Kernels)
+	}
 	b.picture("quadruped")
 
 	// The mouse moves the camera, by about 1.2 radians and then nearer.
@@ -253,6 +256,14 @@ func TestBrowser(t *testing.T) {
 	b.resize()
 	b.lose()
 	b.hide()
+	b.fine()
+
+	// A browser without vectors plays too.
+	b.noVectors()
+	b.play(site.URL + "#scene=herd&agents=1")
+	if s := b.state(); s.Kernels != "generic" {
+		t.Errorf("without vectors %s kernels compute the networks", s.Kernels)
+	}
 	b.fine()
 
 	// What cannot be played is told.

@@ -9,13 +9,13 @@ func families() []Kind {
 	return []Kind{Generic}
 }
 
-// micro runs the family's microkernel; no panel is the first half of one.
-func (k Kind) micro(rows, panels int, t *tile) {
+// micro runs the family's microkernel, for a whole panel even where half of one is asked for.
+func (k Kind) micro(rows, _ int, t *tile) {
 	if k == Generic {
 		generic(rows, t)
 		return
 	}
-	simdTile(int32(rows), panels == 0, int32(t.k), &t.a[0], int32(t.rs), int32(t.cs), &t.b[0], int32(t.bs),
+	simdTile(int32(rows), int32(t.k), &t.a[0], int32(t.rs), int32(t.cs), &t.b[0], int32(t.bs),
 		&t.c[0], int32(t.ldc), &t.w[0], int32(t.ws), t.first)
 }
 
@@ -25,13 +25,13 @@ func (k Kind) atOnce(rows, panels int, _ bool) int {
 	return max(1, min(panels, stripRows*maxCols/(rows*k.PanelCols())))
 }
 
-// strip runs the family's packed microkernel; 0 panels are the first half of one.
-func (k Kind) strip(rows, panels int, _ bool, t *strip) {
+// strip runs the family's packed microkernel, for whole panels.
+func (k Kind) strip(rows, _ int, _ bool, t *strip) {
 	if k == Generic {
 		stripGeneric(rows, t)
 		return
 	}
-	simdStrip(int32(rows), int32(t.groups), panels == 0, int32(t.tiles), int32(t.k), &t.a[0], int32(t.rs), int32(t.hop),
+	simdStrip(int32(rows), int32(t.groups), int32(t.tiles), int32(t.k), &t.a[0], int32(t.rs), int32(t.hop),
 		&t.b[0], int32(t.ps), &t.c[0], int32(t.cs), &t.w[0], int32(t.ws), t.first)
 }
 

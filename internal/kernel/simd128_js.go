@@ -12,11 +12,11 @@ func simdReady() bool
 
 //go:wasmimport simd128 tile
 //go:noescape
-func simdTile(rows int32, half bool, k int32, a *float32, rs, as int32, b *float32, bs int32, c *float32, ldc int32, w *float32, ws int32, first bool)
+func simdTile(rows, k int32, a *float32, rs, as int32, b *float32, bs int32, c *float32, ldc int32, w *float32, ws int32, first bool)
 
 //go:wasmimport simd128 strip
 //go:noescape
-func simdStrip(rows, panels int32, half bool, tiles, k int32, a *float32, rs, hop int32, b *float32, ps int32, c *float32, cs int32, w *float32, ws int32, first bool)
+func simdStrip(rows, panels, tiles, k int32, a *float32, rs, hop int32, b *float32, ps int32, c *float32, cs int32, w *float32, ws int32, first bool)
 
 //go:wasmimport simd128 expArray
 //go:noescape

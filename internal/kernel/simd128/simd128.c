@@ -46,15 +46,15 @@ INLINE void block(const int rows, const int vecs, int k, const float *a, int rs,
 	}
 }
 
-// tall is block for half a panel or a whole one. More than two rows of a whole one
-// are too many sums for the registers.
-INLINE void tall(const int rows, int half, int k, const float *a, int rs, int as,
+// tall is block for a whole panel. More than two rows are too many sums for the
+// registers.
+INLINE void tall(const int rows, int k, const float *a, int rs, int as,
                  const float *b, int bs, float *c, int ldc, const float *w, int ws, int first) {
-	if (rows <= 2 && !half) {
+	if (rows <= 2) {
 		block(rows, 4, k, a, rs, as, b, bs, c, ldc, w, ws, first);
 		return;
 	}
-	for (int j = 0; j < (half ? panel / 2 : panel); j += panel / 2)
+	for (int j = 0; j < panel; j += panel / 2)
 		block(rows, 2, k, a, rs, as, b + j, bs, c + j, ldc, w, ws, first);
 }
 
@@ -68,23 +68,23 @@ INLINE void tall(const int rows, int half, int k, const float *a, int rs, int as
 	}
 
 EXPORT(tile)
-void tile(int rows, int half, int k, const float *a, int rs, int as, const float *b, int bs,
+void tile(int rows, int k, const float *a, int rs, int as, const float *b, int bs,
           float *c, int ldc, const float *w, int ws, int first) {
-	BY_ROWS(rows, tall, half, k, a, rs, as, b, bs, c, ldc, w, ws, first)
+	BY_ROWS(rows, tall, k, a, rs, as, b, bs, c, ldc, w, ws, first)
 }
 
-INLINE void tiles(const int rows, int half, int n, int k, const float *a, int rs, int hop,
+INLINE void tiles(const int rows, int n, int k, const float *a, int rs, int hop,
                   const float *b, float *c, const float *w, int ws, int first) {
 	for (; n > 0; n--, a += hop, c += rows * panel, w += rows * ws)
-		tall(rows, half, k, a, rs, 1, b, panel, c, panel, w, ws, first);
+		tall(rows, k, a, rs, 1, b, panel, c, panel, w, ws, first);
 }
 
 // strip is n tiles by some panels: see strip.go.
 EXPORT(strip)
-void strip(int rows, int panels, int half, int n, int k, const float *a, int rs, int hop,
+void strip(int rows, int panels, int n, int k, const float *a, int rs, int hop,
            const float *b, int ps, float *c, int cs, const float *w, int ws, int first) {
 	for (; panels > 0; panels--, b += ps, c += cs)
-		BY_ROWS(rows, tiles, half, n, k, a, rs, hop, b, c, w, ws, first)
+		BY_ROWS(rows, tiles, n, k, a, rs, hop, b, c, w, ws, first)
 }
 
 // Activations ---------------------------------------------------------------
@@ -179,8 +179,8 @@ void lstmCells(float *h, int hs, float *c, int cs, const float *gates, int gs, c
 
 // Arrays --------------------------------------------------------------------
 
-// ARRAYS is an expression over elements of dst, x and y, four at a time (D, X and Y)
-// and then one.
+// ARRAYS is a function of arrays: an expression of their elements AT i, of which there are
+// four and in the end one.
 #define ARRAYS(name, expression, ...)                                       \
 	EXPORT(name) void name(float *dst, __VA_ARGS__, int n) {                \
 		int i = 0;                                                          \

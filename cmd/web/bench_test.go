@@ -27,10 +27,7 @@ func (b *tab) noVectors() {
 func BenchmarkBrowser(b *testing.B) {
 	site := httptest.NewServer(http.FileServer(http.Dir(build(b))))
 	defer site.Close()
-	for _, scene := range []string{
-		"scene=herd&agents=1", "scene=herd&agents=20", "scene=crowd&agents=20",
-		"scene=people&agents=8", "scene=strnn&agents=12",
-	} {
+	for _, scene := range []string{"scene=herd&agents=1", "scene=herd&agents=20", "scene=crowd&agents=20", "scene=strnn&agents=12"} {
 		for _, kernels := range []string{"generic", "simd128"} {
 			b.Run(scene+"/kernels="+kernels, func(b *testing.B) {
 				in := browse(b)

@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo web test-web showreel test check build build-cuda cuda test-cuda setup bench bench-peer fuzz vet golden hour clean
+.PHONY: help demo web test-web showreel test check build build-cuda cuda test-cuda simd128 test-simd128 setup bench bench-peer fuzz vet golden hour clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -16,6 +16,7 @@ help:
 	@echo 'make build   the two programs, into bin/'
 	@echo 'make build-cuda  the same, able to run networks on an NVIDIA GPU where there is one'
 	@echo 'make cuda    compile the CUDA kernels where their sources have changed'
+	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
 	@echo 'make fuzz    fuzz every parser, FUZZTIME (default 30s) each'
@@ -38,6 +39,9 @@ build-cuda: setup
 cuda:
 	@sh scripts/cuda-kernels.sh
 
+simd128:
+	@sh scripts/simd128.sh
+
 demo: build
 	bin/demo
 
@@ -55,14 +59,14 @@ showreel: build
 
 check: setup
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet ./cmd/web ./engine/stage/...
+	GOOS=js GOARCH=wasm $(GO) vet -tags simd128 ./cmd/web ./engine/stage/... ./internal/kernel
 	$(GO) tool staticcheck ./...
 
 test: check
 	CGO_ENABLED=0 $(GO) build $(PURE)
 	$(GO) test -race ./...
 	$(GO) test -tags noasm ./internal/kernel ./netruntime/... ./offline/authors ./offline/train
-	@$(MAKE) test-cuda
+	@$(MAKE) test-cuda test-simd128
 
 # Without a GPU: the kernels compiled for the processor, on a driver of our own.
 # go does not look into their sources to see whether a result is stale: -count=1.
@@ -72,6 +76,11 @@ test-cuda: setup
 	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/fakecuda ./animsys ./cmd/mannequin && \
 	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin ./animsys
 	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/fakecuda
+
+# The kernels for browsers, in node where there is one. test-web runs them in a browser.
+test-simd128:
+	sh scripts/simd128.sh --check
+	@sh scripts/simd128.sh --test
 
 bench: setup
 	$(GO) test -run '^$$' -bench . -benchmem ./...

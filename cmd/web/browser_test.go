@@ -21,7 +21,7 @@ import (
 )
 
 // chromium finds the browser, or skips the test.
-func chromium(t *testing.T) string {
+func chromium(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -36,7 +36,7 @@ func chromium(t *testing.T) string {
 }
 
 // build builds the page, into a folder that the test leaves.
-func build(t *testing.T) (dir string) {
+func build(t testing.TB) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "web")
 	if out, err := exec.Command("sh", "../../scripts/web.sh", dir).CombinedOutput(); err != nil {
@@ -48,12 +48,12 @@ func build(t *testing.T) (dir string) {
 // tab is a page in a browser, and what it complained of.
 type tab struct {
 	context.Context
-	t      *testing.T
+	t      testing.TB
 	wrongs chan string
 }
 
 // browse starts a browser that draws in software.
-func browse(t *testing.T) *tab {
+func browse(t testing.TB) *tab {
 	t.Helper()
 	// Not the test's own folder: parts of the browser that outlive it for a moment write there.
 	profile, err := os.MkdirTemp("", "chromium")
@@ -115,7 +115,7 @@ type state struct {
 	Pictures, Ticks   int
 	TickMs, PictureMs float64
 	Focus, Eye        [3]float64
-	Driver            string
+	Driver, Kernels   string
 }
 
 func (b *tab) state() (s state) {
@@ -208,6 +208,9 @@ func TestBrowser(t *testing.T) {
 
 	b.play(site.URL)
 	before := b.state()
+	if before.Kernels != "simd128" {
+		t.Errorf("%s kernels compute the networks", before.Kernels)
+	}
 	b.picture("quadruped")
 
 	// The mouse moves the camera, by about 1.2 radians and then nearer.
@@ -253,6 +256,14 @@ func TestBrowser(t *testing.T) {
 	b.resize()
 	b.lose()
 	b.hide()
+	b.fine()
+
+	// A browser without vectors plays too.
+	b.noVectors()
+	b.play(site.URL + "#scene=herd&agents=1")
+	if s := b.state(); s.Kernels != "generic" {
+		t.Errorf("without vectors %s kernels compute the networks", s.Kernels)
+	}
 	b.fine()
 
 	// What cannot be played is told.

@@ -238,6 +238,6 @@ func (p *player) state() any {
 	at := func(v m3.Vec3) []any { return []any{v.X, v.Y, v.Z} }
 	return map[string]any{
 		"pictures": p.pictures, "ticks": p.ticks, "tickMs": p.tick, "pictureMs": p.picture,
-		"focus": at(p.show.Frame.Focus), "eye": at(p.show.Stage.Camera.Eye()), "driver": p.driver,
+		"focus": at(p.show.Frame.Focus), "eye": at(p.show.Stage.Camera.Eye()), "driver": p.driver, "kernels": netruntime.Kernels(),
 	}
 }

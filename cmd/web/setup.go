@@ -12,9 +12,9 @@ import (
 )
 
 // agents is how many a scene has in a browser unless the address says, where that is
-// not what playbill has: Go in WebAssembly has one thread and no vector instructions,
-// so fewer keep up with 60 ticks per second.
-var agents = map[string]int{"quadruped": 3, "crowd": 4, "herd": 4, "people": 4, "strnn": 6}
+// not what playbill has: WebAssembly has one thread and short vectors, so fewer keep up
+// with 60 ticks per second, the more so where there are no vectors.
+var agents = map[string]int{"quadruped": 8, "crowd": 20, "herd": 20, "people": 8, "strnn": 12}
 
 // defaults returns the setup of a scene in a browser.
 func defaults(scene string) playbill.Setup {

@@ -177,7 +177,7 @@ func (kind Kind) pack(dst []float32, trans bool, b []float32, ldb, l, k, col, n 
 		return
 	}
 	c, fast := 0, 0
-	if kind != Generic {
+	if kind >= AVX2 {
 		fast = k / 8 * 8
 	}
 	for ; fast > 0 && c+8 <= n; c += 8 {

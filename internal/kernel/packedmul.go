@@ -45,11 +45,8 @@ func (m *packedMul) compute(s *Scratch, p0, p1 int) {
 	strips := (m.rows + stripRows - 1) / stripRows
 	for r0 := 0; strips > 0; strips-- {
 		rows := (m.rows - r0) / strips
-		step := m.kind.wide(rows, m.bf16)
-		for p := p0; p < p1; p += step {
-			if p+step > p1 {
-				step = 1
-			}
+		for p, step := p0, 0; p < p1; p += step {
+			step = m.kind.atOnce(rows, p1-p, m.bf16)
 			m.panelsOf(s, r0, rows, p, step)
 		}
 		r0 += rows

@@ -48,6 +48,14 @@ func (k Kind) wide(rows int, bf16 bool) int {
 	return 1
 }
 
+// atOnce returns how many of so many panels are computed together.
+func (k Kind) atOnce(rows, panels int, bf16 bool) int {
+	if n := k.wide(rows, bf16); n <= panels {
+		return n
+	}
+	return 1
+}
+
 // strip runs the family's packed microkernel of the given size; 0 panels are
 // the first half of one.
 func (k Kind) strip(rows, panels int, bf16 bool, t *strip) {

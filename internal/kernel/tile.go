@@ -77,7 +77,7 @@ func (s *Scratch) compute(x *span) {
 	t := &s.t
 	t.k, t.rs, t.cs, t.bs, t.ps, t.ldc, t.ws, t.first = x.k, x.rs, x.cs, x.bs, x.ps, x.ldc, x.ws, x.first
 	step := 1
-	if x.rows < len(widePanels) && x.kind != Generic {
+	if x.rows < len(widePanels) && x.kind >= AVX2 {
 		step = widePanels[x.rows]
 	}
 	tiles := (x.rows + maxRows - 1) / maxRows

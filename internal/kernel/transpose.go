@@ -10,7 +10,7 @@ func Transpose(dst []float32, ldd int, src []float32, ld, rows, cols int) {
 		panic("kernel: Transpose: a matrix is too small")
 	}
 	r, fast := 0, 0
-	if active != Generic {
+	if active >= AVX2 {
 		fast = cols / 8 * 8
 	}
 	for ; fast > 0 && r+8 <= rows; r += 8 {

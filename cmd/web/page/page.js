@@ -49,10 +49,15 @@ async function watch(answer, file) {
   }
 }
 
+// whole returns a file's bytes.
+async function whole(file) {
+  const pieces = await watch(await get(file), file);
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+}
+
 // fetch returns a promise of a file's bytes.
 page.fetch = async (file) => {
-  const pieces = await watch(await get(file), file);
-  const bytes = new Uint8Array(await new Blob(pieces).arrayBuffer());
+  const bytes = await whole(file);
   await ready();
   return bytes;
 };
@@ -178,6 +183,7 @@ async function start() {
   if (!window.WebAssembly) throw new Error("this browser has no WebAssembly");
   sizes = await (await get("sizes.json")).json();
   const go = new Go();
+  const link = simd128(go.importObject, await whole("simd128.wasm"));
   const answer = await get(program);
   // The browser compiles it as it comes; we only watch, and know best what went wrong.
   const seen = watch(answer.clone(), program).catch((e) => e);
@@ -185,6 +191,7 @@ async function start() {
     const wrong = await seen;
     throw wrong instanceof Error ? wrong : new Error(`${program}: ${e.message}`);
   });
+  await link(instance);
   await ready();
   await go.run(instance);
   page.fail("the program ended by itself: the browser's console says why");

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Compiles the kernels for browsers to the WebAssembly that the page loads, where the
+# source has changed since; with --check it only says whether it has, with --test it
+# runs their tests in node, or says that there is none.
+#   usage: scripts/simd128.sh [--check | --test]
+# It needs clang ($CLANG, or clang on the path) and lld, and installs Debian's packages
+# where they are missing.
+set -eu
+export LC_ALL=C
+cd "$(dirname "$0")/../internal/kernel/simd128"
+
+if [ "${1:-}" = --test ]; then
+	if ! command -v node >/dev/null 2>&1; then
+		echo "simd128: no node: the kernels for browsers are not tested (Debian's package is nodejs)"
+		exit 0
+	fi
+	cd ..
+	GOOS=js GOARCH=wasm exec ${GO:-go} test -count=1 -tags simd128 -exec "node --stack-size=8192 $PWD/simd128/exec.js" .
+fi
+
+# The sum of the source stands at the module's end, in a section of its own.
+sum=$(sha256sum <simd128.c | cut -d' ' -f1)
+if [ "$(tail -c 64 simd128.wasm 2>/dev/null)" = "$sum" ]; then
+	echo "simd128: the kernels are those of the source"
+	exit 0
+fi
+if [ "${1:-}" = --check ]; then
+	echo "simd128: the source has changed since the kernels were made: run make simd128" >&2
+	exit 1
+fi
+
+clang=${CLANG:-clang}
+if ! command -v "$clang" >/dev/null 2>&1 || ! command -v wasm-ld >/dev/null 2>&1; then
+	sudo=''
+	[ "$(id -u)" -eq 0 ] || sudo=sudo
+	echo "simd128: installing clang and lld: they compile the kernels"
+	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y --no-install-recommends clang lld >/dev/null
+fi
+new=simd128.wasm.new
+trap 'rm -f "$new"' EXIT
+"$clang" --target=wasm32 -msimd128 -O2 -ffp-contract=off -ffreestanding -nostdlib -Wall -Wextra -Werror \
+	-Wl,--no-entry -Wl,--import-memory -Wl,--strip-all -o "$new" simd128.c
+chmod 644 "$new"
+printf '\000\110\007sources%s' "$sum" >>"$new"
+mv "$new" simd128.wasm
+echo "simd128: wrote internal/kernel/simd128/simd128.wasm"

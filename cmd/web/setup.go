@@ -25,8 +25,8 @@ func defaults(scene string) playbill.Setup {
 	return s
 }
 
-// few is a crowd so small that some kinds would have nobody: their weights are not fetched.
-const few = 12
+// few is a crowd that does without some kinds: the weights of all are 66 MB.
+const few = 24
 
 // kinds returns who comes to a crowd in a browser unless the address says; none is all.
 func kinds(agents int) []string {

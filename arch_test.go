@@ -70,7 +70,7 @@ var arrows = []arrow{
 	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool", "internal/boundedfile", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, the network, and the tape that edits through it"},
 	{"animsys/internal/turns", nil, "a leaf: whose turn it is"},
-	{"animsys/latent", []string{"animsys/skel", "animsys/feature", "animsys/internal/turns", "internal/pool", "engine/m3", "netruntime", "gonum.org/..."}, "a system: leaves and the network"},
+	{"animsys/latent", []string{"animsys/skel", "animsys/feature", "animsys/internal/turns", "engine/m3", "netruntime", "gonum.org/..."}, "a system: leaves and the network"},
 	{"animsys/strnn", []string{"animsys/skel", "animsys/feature", "animsys/internal/turns", "engine/m3", "netruntime", "netruntime/grad", "internal/kernel", "internal/pool"},
 		"a system: leaves, the network, and the tape that tunes it"},
 	{"animsys/mar", []string{"animsys/skel", "engine/m3", "netruntime", "internal/kernel", "internal/pool", "internal/boundedfile", "gonum.org/v1/gonum/mat"},

@@ -141,7 +141,7 @@ func (s *Performers) show(r0, r1 int) {
 }
 
 // Rehearse gathers the entities' parts, and has the motion made of those whose turn it is.
-type Rehearse struct{ turns[keypose.Part] }
+type Rehearse struct{ gathering[keypose.Part] }
 
 // Initialize finds the performers.
 func (c *Rehearse) Initialize(w *arche.World) {

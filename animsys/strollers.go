@@ -31,8 +31,8 @@ type StrollersOptions struct {
 
 // Strollers is the resource that holds the agents of a model of latent: each has a
 // latent.Sliders, the component that says how they walk. They always walk, from the
-// moment they are spawned, and show within half a second what a slider says. It
-// belongs to the goroutine that owns the world.
+// moment they are spawned, and show within half a second, and the ticks of Every, what a
+// slider says. It belongs to the goroutine that owns the world.
 //
 // The network runs beside the ticks, for those whose clip will go on.
 type Strollers struct {
@@ -144,7 +144,7 @@ func (s *Strollers) show(r0, r1 int) {
 
 // Continue gathers the entities' sliders, and has those go on to the next clip whose
 // turn it is.
-type Continue struct{ turns[latent.Sliders] }
+type Continue struct{ gathering[latent.Sliders] }
 
 // Initialize finds the strollers.
 func (c *Continue) Initialize(w *arche.World) {

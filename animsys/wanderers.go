@@ -29,8 +29,8 @@ type WanderersOptions struct {
 
 // Wanderers is the resource that holds the agents of a model of strnn: each has a
 // strnn.Wander, the component that says how they are asked to go. They walk when they are
-// spawned, and show within 2/3 s what they are asked for. It belongs to the goroutine that
-// owns the world.
+// spawned, and show within 2/3 s, and the ticks of Stream.Every, what they are asked for. It
+// belongs to the goroutine that owns the world.
 //
 // The network runs beside the ticks, for those whose predicted frames will have been played.
 type Wanderers struct {
@@ -140,7 +140,7 @@ func (s *Wanderers) show(r0, r1 int) {
 }
 
 // Predict gathers what the entities are asked for, and has those go on whose turn it is.
-type Predict struct{ turns[strnn.Wander] }
+type Predict struct{ gathering[strnn.Wander] }
 
 // Initialize finds the wanderers.
 func (c *Predict) Initialize(w *arche.World) {

@@ -135,13 +135,13 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	}
 	s.pool = pool.New(workers)
 	s.begin, s.see, s.end, s.play = s.beginWindow, s.seeWindow, s.endWindow, s.playWindow
-	s.errand = pool.NewErrand(s.make)
+	s.turns.Do(turns.Work{Order: s.order, Make: s.make, Take: s.take})
 	return s, nil
 }
 
 // Close ends its workers.
 func (s *Stream) Close() error {
-	s.errand.Close()
+	s.turns.Close()
 	s.pool.Close()
 	return s.session.Close()
 }

@@ -2,15 +2,14 @@ package keypose
 
 import (
 	"errors"
+	"fmt"
 
 	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
-	"mannequin/internal/pool"
 )
 
 // turning is what windows are made with.
 type turning struct {
-	errand   *pool.Errand
 	x, y     []float32 // (due, network frames, inputs) and (due, network frames, columns + Feet)
 	in, out  [][]float32
 	tracks   []*Track  // (due)
@@ -62,45 +61,35 @@ func (t *turning) init(l *Layout, batch, workers int) error {
 // whose turn comes next. Where the network has failed it returns the error, and they play
 // what interpolation makes; so does who was still, or not there yet, when theirs was begun.
 func (s *Stream) Continue() error {
-	var err error
-	if s.turns.Now() {
-		err = errors.Join(s.take(), s.order())
+	if err := s.turns.Continue(s.Still[:s.rows]); err != nil {
+		return fmt.Errorf("keypose: a stream: %w", err)
 	}
-	s.turns.Tick()
-	return err
+	return nil
 }
 
-// take has the windows played that are made, and those that had not been begun.
-func (s *Stream) take() error {
-	failed := s.errand.Wait()
-	err := failed
+// take has the windows played that are made, and those interpolated that are not.
+func (s *Stream) take(failed error) (err error) {
 	s.pool.Run(len(s.turns.Due), s.play)
-	for row := range s.rows {
-		if s.turns.Missed(row) && !s.Still[row] {
-			err = errors.Join(err, s.suit(row))
-			s.own.lay(s.track, &s.body[row], s.Parts[row], func() { s.recall(s.track, row) })
-			s.interpolated(row, eased)
-		}
+	for _, late := range s.turns.Late {
+		row := int(late)
+		err = errors.Join(err, s.suit(row))
+		s.own.lay(s.track, &s.body[row], s.Parts[row], func() { s.recall(s.track, row) })
+		s.interpolated(row, eased)
 	}
-	for _, lost := range s.failed[:len(s.turns.Due)] {
-		if lost && failed == nil {
+	for i, row := range s.turns.Due {
+		if s.failed[i] && failed == nil && row != turns.None {
 			s.lost++
 		}
 	}
-	s.turns.Clear()
 	return err
 }
 
 // order begins the windows of those whose turn comes next.
 func (s *Stream) order() (err error) {
-	s.turns.Order(s.Still[:s.rows])
 	for _, row := range s.turns.Due {
 		err = errors.Join(err, s.suit(int(row)))
 	}
-	if n := len(s.turns.Due); n > 0 {
-		s.pool.Run(n, s.begin)
-		s.errand.Begin()
-	}
+	s.pool.Run(len(s.turns.Due), s.begin)
 	return err
 }
 
@@ -108,7 +97,7 @@ func (s *Stream) order() (err error) {
 func (s *Stream) suit(row int) error {
 	if p := s.Parts[row].Routine; p != nil && p != s.body[row].part.Routine && !p.fits(s.model.Layout) {
 		s.Parts[row].Routine = nil
-		return errors.New("keypose: a part with a routine of another skeleton: they go on with theirs")
+		return errors.New("a part with a routine of another skeleton: they go on with theirs")
 	}
 	return nil
 }

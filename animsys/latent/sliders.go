@@ -6,7 +6,8 @@ import "mannequin/engine/m3"
 const MaxSliders = 32
 
 // Sliders is the component of somebody who walks by values that a game sets: what
-// their next clip shall be. A change shows within half a second.
+// their next clip shall be. A change shows within half a second and the ticks of
+// StreamOptions.Every.
 type Sliders struct {
 	Components [MaxSliders]float32 // in deviations of the recordings; Model.Components names the first
 	Asked      uint32              // bit k: component k is asked for; the others follow from how the last clip ends

@@ -8,7 +8,6 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
-	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
 
@@ -31,19 +30,18 @@ type Stream struct {
 	next    *Next
 	steered uint32
 
-	rows   int
-	body   []walking // (people)
-	clips  []float32 // (people, Frames, columns) what is played
-	now    []float32 // (people, values) its components
-	first  [2]start  // clips that people begin with
-	turns  turns.Turns
-	errand *pool.Errand
-	asked  []Sliders // (due)
-	was    []float32 // (due, values) the components of their clips
-	is, z  []float32 // (due, values) those of the next ones, and as latent values
-	made   []float32 // (due, Frames, columns)
-	fit    []bool    // (due) it is finite
-	lost   int
+	rows  int
+	body  []walking // (people)
+	clips []float32 // (people, Frames, columns) what is played
+	now   []float32 // (people, values) its components
+	first [2]start  // clips that people begin with
+	turns turns.Turns
+	asked []Sliders // (due)
+	was   []float32 // (due, values) the components of their clips
+	is, z []float32 // (due, values) those of the next ones, and as latent values
+	made  []float32 // (due, Frames, columns)
+	fit   []bool    // (due) it is finite
+	lost  int
 }
 
 // hop is after how many frames the next clip begins.
@@ -126,7 +124,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		m.Carry(f.clip)
 		s.first[i] = f
 	}
-	s.errand = pool.NewErrand(s.make)
+	s.turns.Do(turns.Work{Order: s.order, Make: s.make, Take: s.take})
 	return s, nil
 }
 
@@ -137,9 +135,7 @@ func unfit(v []float32) bool {
 
 // Close ends its workers.
 func (s *Stream) Close() error {
-	if s.errand != nil {
-		s.errand.Close()
-	}
+	s.turns.Close()
 	return errors.Join(s.next.Close(), s.coder.Close())
 }
 
@@ -210,34 +206,37 @@ func (s *Stream) components(row int) []float32 {
 // again that they have; so does who was still, or not there yet, when the next should have
 // been begun.
 func (s *Stream) Continue() error {
-	var err error
-	if s.turns.Now() {
-		err = s.errand.Wait()
-		for row := range s.rows {
-			if s.turns.Missed(row) && !s.Still[row] {
-				s.body[row].leapt = true
-			}
-		}
-		for i, row := range s.turns.Due {
-			switch {
-			case row == turns.None:
-			case err != nil:
-				s.body[row].leapt = true
-			default:
-				s.play(i, int(row))
-			}
-		}
-		s.turns.Clear()
-		if s.turns.Order(s.Still[:s.rows]); len(s.turns.Due) > 0 {
-			for i, row := range s.turns.Due {
-				s.asked[i] = s.Sliders[row]
-				copy(s.was[i*s.model.Values:][:s.model.Values], s.components(int(row)))
-			}
-			s.errand.Begin()
+	if err := s.turns.Continue(s.Still[:s.rows]); err != nil {
+		return fmt.Errorf("latent: a stream: %w", err)
+	}
+	return nil
+}
+
+// take has those play their clips who are due.
+func (s *Stream) take(err error) error {
+	for _, row := range s.turns.Late {
+		s.body[row].leapt = true
+	}
+	for i, row := range s.turns.Due {
+		switch {
+		case row == turns.None:
+		case err != nil:
+			s.body[row].leapt = true
+		default:
+			s.play(i, int(row))
 		}
 	}
-	s.turns.Tick()
-	return err
+	return nil
+}
+
+// order sees what those play who are due, and what they are asked for.
+func (s *Stream) order() error {
+	v := s.model.Values
+	for i, row := range s.turns.Due {
+		s.asked[i] = s.Sliders[row]
+		copy(s.was[i*v:][:v], s.components(int(row)))
+	}
+	return nil
 }
 
 // make makes the clips that are due. It runs beside the ticks: of the stream it touches

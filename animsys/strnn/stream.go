@@ -8,7 +8,6 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
-	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
 
@@ -140,7 +139,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 		},
 	}
 	s.rand, s.settle, s.play = rand.New(&s.pcg), s.settleOne, s.playOne
-	s.errand = pool.NewErrand(s.make)
+	s.turns.Do(turns.Work{Order: s.order, Make: s.make, Take: s.take})
 	for range search.pool.Workers() {
 		s.settlings = append(s.settlings, m.newSettling())
 	}
@@ -185,7 +184,7 @@ func (s *Stream) prepare() error {
 
 // Close ends its workers.
 func (s *Stream) Close() error {
-	s.errand.Close()
+	s.turns.Close()
 	return s.search.Close()
 }
 
@@ -286,33 +285,10 @@ func (s *Stream) window(row int) []float32 {
 // turn comes next. Where making them has failed it returns the error, and they play their last
 // frames again; so does who was still, or not there yet, when theirs should have been begun.
 func (s *Stream) Continue() error {
-	var err error
-	if s.turns.Now() {
-		err = s.errand.Wait()
-		for row := range s.rows {
-			if s.turns.Missed(row) && !s.Still[row] {
-				s.body[row].leapt = true
-			}
-		}
-		s.take(err)
-		if s.turns.Order(s.Still[:s.rows]); len(s.turns.Due) > 0 {
-			s.order()
-			s.errand.Begin()
-		}
+	if err := s.turns.Continue(s.Still[:s.rows]); err != nil {
+		return fmt.Errorf("strnn: a stream: %w", err)
 	}
-	s.turns.Tick()
-	return err
-}
-
-// goOn has the first n people go on at once.
-func (s *Stream) goOn(n int) error {
-	for row := range n {
-		s.turns.Begin(row)
-	}
-	s.order()
-	err := s.make()
-	s.take(err)
-	return err
+	return nil
 }
 
 // frame returns the frame that row shows after so many frames of those that it plays, 0

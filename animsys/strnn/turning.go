@@ -5,13 +5,11 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/turns"
-	"mannequin/internal/pool"
 )
 
 // turning is what the next frames are made with, of those who are due: first of those who
 // are led, who are not free.
 type turning struct {
-	errand     *pool.Errand
 	led        int          // how many
 	seen, next []float32    // (due, Encode, columns) and (due, Predict, columns)
 	want       []float32    // (led, Predict, feature.MotionLen) the motion that their bodies shall have
@@ -32,7 +30,7 @@ type turning struct {
 }
 
 // order sees what those who are due have done and shall do.
-func (s *Stream) order() {
+func (s *Stream) order() error {
 	m, due := s.model, s.turns.Due
 	s.led = 0
 	for i, r := range due {
@@ -47,6 +45,7 @@ func (s *Stream) order() {
 		copy(s.seen[i*seen:][:seen], s.window(int(r))[next:])
 		s.ask(i)
 	}
+	return nil
 }
 
 // make makes the next frames of those who are due. It runs beside the ticks: of the stream
@@ -76,9 +75,12 @@ func (s *Stream) make() error {
 	return nil
 }
 
-// take has those play what was made who are due, and those what they played again for whom
+// take has those play what was made who are due, and again what they played for whom
 // nothing was.
-func (s *Stream) take(err error) {
+func (s *Stream) take(err error) error {
+	for _, row := range s.turns.Late {
+		s.body[row].leapt = true
+	}
 	if err == nil {
 		s.search.pool.Run(len(s.turns.Due), s.play)
 	}
@@ -96,7 +98,19 @@ func (s *Stream) take(err error) {
 			}
 		}
 	}
+	return nil
+}
+
+// goOn has the first n people go on at once.
+func (s *Stream) goOn(n int) error {
+	for row := range n {
+		s.turns.Begin(row)
+	}
+	s.order()
+	err := s.make()
+	s.take(err)
 	s.turns.Clear()
+	return err
 }
 
 // ask writes what the i-th of those who are due shall do: for who is led the motion that

@@ -3,8 +3,8 @@ package strnn
 import "mannequin/engine/m3"
 
 // Wander is the component of somebody who goes on predicted motion: how they are asked to
-// go. The zero value asks them to stand. A change shows within 2/3 s, when their next
-// frames are made, and is eased.
+// go. The zero value asks them to stand. A change shows within 2/3 s and the ticks of
+// StreamOptions.Every, with the first frames that are begun after it, and is eased.
 type Wander struct {
 	Speed float32 // m/s ahead, 0 to MaxSpeed
 	Turn  float32 // rad/s, counter-clockwise from above, at most MaxTurn to either side

@@ -51,8 +51,9 @@ func newBenchWanderers() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "wanderers",
 		Short: "Time the tick of people who wander on predicted motion",
-		Long: `Time crowds that wander on predicted motion, on hills. The network runs within the tick,
-for those whose predicted frames have been played.`,
+		Long: `Time crowds that wander on predicted motion, on hills. The network runs beside the ticks, on
+the cores that they leave. Here one tick follows the other without a pause, so that each is
+as long as a share of all that is computed; Predict is the wait for the network.`,
 		Example: `  mannequin bench wanderers --model strnn.safetensors
   mannequin bench wanderers --model strnn.safetensors --agents 100 --bf16 --draws 4 --json`,
 		Args: cobra.NoArgs,

@@ -10,9 +10,9 @@ import (
 // beside returns how many goroutines make motion beside the ticks, of those of the tick.
 func beside(workers int) int { return max(1, workers-1) }
 
-// turns is what the systems have in common that gather what entities are asked for, in a
+// gathering is what the systems have in common that gather what entities are asked for, in a
 // component C, and have those go on whose turn it is.
-type turns[C any] struct {
+type gathering[C any] struct {
 	bodies *Bodies
 	asked  []C // (rows) of their stream
 	goOn   func() error
@@ -22,14 +22,14 @@ type turns[C any] struct {
 
 // on says whose turns they are, where the stream has what they are asked for, and what has
 // those go on.
-func (t *turns[C]) on(w *arche.World, b *Bodies, asked []C, goOn func() error) {
+func (t *gathering[C]) on(w *arche.World, b *Bodies, asked []C, goOn func() error) {
 	t.bodies, t.asked, t.goOn = b, asked, goOn
 	t.filter = *generic.NewFilter2[ecs.Slot, C]()
 	t.fault = generic.NewResource[ecs.Fault](w)
 }
 
 // Update gathers and runs the networks.
-func (t *turns[C]) Update(w *arche.World) {
+func (t *gathering[C]) Update(w *arche.World) {
 	b := t.bodies
 	if b == nil || b.closed {
 		return
@@ -46,4 +46,4 @@ func (t *turns[C]) Update(w *arche.World) {
 }
 
 // Finalize has nothing to do: the agents are closed by their owner.
-func (t *turns[C]) Finalize(*arche.World) {}
+func (t *gathering[C]) Finalize(*arche.World) {}

@@ -57,10 +57,10 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 		copy(to, pos)
 		for j, p := range c.Skel.Parents {
 			if p < 0 {
-				to[j], gathering[j] = s.Model[j].Pos, s.Model[j].Rot
+				to[j], turns[j] = s.Model[j].Pos, s.Model[j].Rot
 				continue
 			}
-			gathering[j] = s.Model[p].Rot.Conj().Mul(s.Model[j].Rot)
+			turns[j] = s.Model[p].Rot.Conj().Mul(s.Model[j].Rot)
 		}
 	}
 	return out, nil

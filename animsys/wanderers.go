@@ -22,8 +22,8 @@ type WanderersOptions struct {
 	Roles    *ik.Roles      // the skeleton's roles; nil derives them from the shipped people's joint names
 	Workers  int            // goroutines that share the rows; 0 means one per CPU
 
-	// Stream says how they go on. Its People are Capacity, and its Workers those of
-	// the tick but one.
+	// Stream says how they go on. Its People are Capacity, and its Workers half as many
+	// as the tick's.
 	Stream strnn.StreamOptions
 }
 

@@ -255,7 +255,9 @@ func TestBrowser(t *testing.T) {
 	b.picture("latent")
 	b.resize()
 	b.lose()
+	b.loseUnseen()
 	b.hide()
+	b.loseForGood()
 	b.fine()
 
 	// A browser without vectors plays too.
@@ -273,6 +275,7 @@ func TestBrowser(t *testing.T) {
 		b.refuses(site.URL+address, want)
 		b.picture("wrong")
 	}
+	b.touchEarly(site.URL)
 	b.cutOff(site)
 	b.withoutWebGL(site.URL)
 }

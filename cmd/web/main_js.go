@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"slices"
 	"syscall/js"
 	"time"
@@ -38,7 +39,7 @@ func run() error {
 		return err
 	}
 	defer func() { st.Close() }()
-	scene, _, err := playbill.Open(setup, playbill.Means{Net: openNet, Styles: openStyles, Transfers: openTransfers})
+	scene, _, err := playbill.Open(setup, playbill.Means{Net: openNet, Styles: openStyles, Transfers: openTransfers, Log: slog.Default()})
 	if err != nil {
 		return err
 	}
@@ -75,18 +76,30 @@ func run() error {
 		}
 		st.Close()
 		page.Call("wait", "The browser has taken the graphics away, and may give them back. Until then the scene waits.")
-		for !stage.HasDisplay() {
-			p.next()
-		}
-		if st, err = openStage(); err != nil {
+		again, err := p.reopen()
+		if err != nil {
 			return err
 		}
+		st = again
 		p.show.Move(st)
 		page.Call("goOn")
 	}
 }
 
 func openStage() (*stage.Stage, error) { return stage.Open(stage.Options{Width: 1280, Height: 720}) }
+
+// reopen waits until the browser gives the graphics back, and opens a stage.
+func (p *player) reopen() (*stage.Stage, error) {
+	for {
+		for !stage.HasDisplay() {
+			p.next()
+		}
+		st, err := openStage()
+		if err == nil || stage.HasDisplay() { // else they went again
+			return st, err
+		}
+	}
+}
 
 // openNet fetches a network's weights, which lie beside the page.
 func openNet(name string) (*netruntime.Net, error) {

@@ -55,8 +55,8 @@ func parse(fragment string) (playbill.Setup, error) {
 		return defaults(playbill.Scenes[0]), fmt.Errorf("the address: %w", err)
 	}
 	scene := playbill.Scenes[0]
-	if values.Has("scene") {
-		scene = values.Get("scene")
+	if v := values.Get("scene"); v != "" {
+		scene = v
 	}
 	s := defaults(scene)
 	for key, v := range values {
@@ -67,11 +67,14 @@ func parse(fragment string) (playbill.Setup, error) {
 		if len(v) > 1 {
 			return s, fmt.Errorf("the address says %s %d times", key, len(v))
 		}
+		if v[0] == "" {
+			continue // as if it did not say so
+		}
 		if set(&s, v[0]) != nil {
 			return s, fmt.Errorf("the address says %s=%s: want a whole number", key, v[0])
 		}
 	}
-	if scene == "crowd" && !values.Has("kinds") {
+	if scene == "crowd" && values.Get("kinds") == "" {
 		s.Kinds = kinds(s.Agents)
 	}
 	if err := s.Check(); err != nil {

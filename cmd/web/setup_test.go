@@ -19,9 +19,9 @@ func TestParse(t *testing.T) {
 	small.Agents, small.Kinds = 3, []string{"dogs", "sliders", "lanes"}
 	large.Agents, alone.Agents, alone.Kinds = 50, 50, []string{"dogs", "predicted"}
 	for address, want := range map[string]playbill.Setup{
-		"": defaults("quadruped"), "#": defaults("quadruped"), "#scene=latent": defaults("latent"),
+		"": defaults("quadruped"), "#": defaults("quadruped"), "#scene=&agents=&terrain=&model=": defaults("quadruped"), "#scene=latent": defaults("latent"),
 		"#scene=quadruped&agents=8&terrain=steps&seed=7&model=dog-free": dog, "#styled=2&scene=people": people,
-		"#scene=crowd&agents=3": small, "#scene=crowd&agents=50": large, "#scene=crowd&agents=50&kinds=dogs,predicted": alone,
+		"#scene=crowd&agents=3": small, "#scene=crowd&agents=3&kinds=": small, "#scene=crowd&agents=50": large, "#scene=crowd&agents=50&kinds=dogs,predicted": alone,
 	} {
 		if got, err := parse(address); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q is %+v, %v; want %+v", address, got, err, want)

@@ -64,6 +64,11 @@ func (b *tab) pictures(n int) {
 	b.until("more pictures", fmt.Sprintf("mannequin.state().pictures > %d", b.state().Pictures+n))
 }
 
+// turn is how far the eye moved around the focus, m.
+func turn(a, b state) float64 {
+	return math.Hypot(b.Eye[0]-b.Focus[0]-a.Eye[0]+a.Focus[0], b.Eye[2]-b.Focus[2]-a.Eye[2]+a.Focus[2])
+}
+
 // touch drags a finger over the scene, which turns the camera, pulls two apart, which
 // brings it nearer, and has a button in place of a key move the dog.
 func (b *tab) touch() {
@@ -79,7 +84,7 @@ func (b *tab) touch() {
 	put(input.TouchMove, at(1, 480, 250))
 	put(input.TouchEnd)
 	turned := b.state()
-	if moved := math.Hypot(turned.Eye[0]-turned.Focus[0]-before.Eye[0]+before.Focus[0], turned.Eye[2]-turned.Focus[2]-before.Eye[2]+before.Focus[2]); moved < 0.5*away(before) {
+	if moved := turn(before, turned); moved < 0.5*away(before) {
 		b.t.Errorf("a finger moved the eye %.2f m at a distance of %.2f", moved, away(before))
 	}
 	put(input.TouchStart, at(1, 300, 250))
@@ -90,6 +95,20 @@ func (b *tab) touch() {
 	if near := b.state(); away(near) > 0.7*away(turned) {
 		b.t.Errorf("two fingers took the eye from %.2f m to %.2f", away(turned), away(near))
 	}
+	// The finger that stays turns nothing.
+	b.do(chromedp.Evaluate(`addEventListener("pointerdown", (e) => { if (e.isPrimary) window.firstFinger = e.pointerId; }, true)`, nil))
+	put(input.TouchStart, at(1, 300, 250))
+	put(input.TouchStart, at(1, 300, 250), at(2, 600, 250))
+	// Chromium's protocol lifts all fingers or none.
+	b.do(chromedp.Evaluate(`document.getElementById("stage").dispatchEvent(new PointerEvent("pointerup", { pointerId: firstFinger }))`, nil))
+	b.pictures(1)
+	still := b.state()
+	put(input.TouchMove, at(1, 300, 250), at(2, 500, 250))
+	b.pictures(2)
+	if moved := turn(still, b.state()); moved > 0.3*away(still) {
+		b.t.Errorf("the finger that stayed moved the eye %.2f m at a distance of %.2f", moved, away(still))
+	}
+	put(input.TouchEnd)
 	b.do(chromedp.WaitVisible("#touch"))
 	from := b.state()
 	var x, y float64
@@ -98,6 +117,20 @@ func (b *tab) touch() {
 	b.until("the dog's walk by a finger", fmt.Sprintf(`Math.hypot(mannequin.state().focus[0] - %g, mannequin.state().focus[2] - %g) > 0.5`, from.Focus[0], from.Focus[2]))
 	b.picture("touch")
 	b.do(input.DispatchTouchEvent(input.TouchEnd, nil))
+}
+
+// touchEarly touches the page before it knows that there is nobody to lead: no buttons.
+func (b *tab) touchEarly(address string) {
+	b.t.Helper()
+	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(`addEventListener("DOMContentLoaded", () => dispatchEvent(new PointerEvent("pointerdown", { pointerType: "touch" })))`).Do(ctx)
+		return err
+	}))
+	b.refuses(address+"#scene=cutscene&seed=no", "seed=no")
+	var right bool
+	if b.do(chromedp.Evaluate(`page.touched && document.getElementById("touch").hidden`, &right)); !right {
+		b.t.Error("a cutscene has buttons, of a page that was touched early")
+	}
 }
 
 // resize takes all room from the canvas, and gives it back.
@@ -126,6 +159,52 @@ func (b *tab) lose() {
 	b.picture("found")
 	if l := b.light(); l < 60 {
 		b.t.Errorf("the picture's lower middle has a brightness of %.0f", l)
+	}
+}
+
+// loseUnseen takes the graphics away and gives them back between two pictures.
+func (b *tab) loseUnseen() {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(`{
+		const canvas = document.getElementById("stage"), ask = requestAnimationFrame, once = { once: true };
+		window.requestAnimationFrame = (f) => {
+			window.requestAnimationFrame = ask;
+			canvas.addEventListener("webglcontextlost", () => setTimeout(() => graphics.restoreContext()), once);
+			canvas.addEventListener("webglcontextrestored", () => {
+				window.unseen = mannequin.state().pictures;
+				ask(f);
+			}, once);
+			graphics.loseContext();
+		};
+		0;
+	}`, nil))
+	b.until("the scene after graphics that were away between pictures", `window.unseen !== undefined && mannequin.state().pictures > unseen + 3`)
+	b.picture("unseen")
+	if l := b.light(); l < 60 {
+		b.t.Errorf("the picture's lower middle has a brightness of %.0f after graphics that were away between pictures", l)
+	}
+}
+
+// loseForGood takes the graphics away, again as soon as they are back, and then gives them
+// back to a browser that does without: the page says why it cannot go on.
+func (b *tab) loseForGood() {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(`{
+		const canvas = document.getElementById("stage"), context = canvas.getContext("webgl2");
+		window.opened = 0;
+		canvas.getContext = () => {
+			if (++opened > 1) return null;
+			graphics.loseContext();
+			return context;
+		};
+		canvas.addEventListener("webglcontextlost", () => setTimeout(() => graphics.restoreContext()));
+		graphics.loseContext();
+	}`, nil))
+	var said string
+	var opened int
+	b.do(chromedp.WaitVisible("#card.wrong"), chromedp.Text("#message", &said), chromedp.Evaluate("opened", &opened))
+	if !strings.Contains(said, "no WebGL 2") || opened != 2 {
+		b.t.Errorf("graphics that are lost and of no use then: the page says %q after %d tries, want 2", said, opened)
 	}
 }
 

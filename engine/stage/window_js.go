@@ -13,7 +13,7 @@ import (
 )
 
 // HasDisplay reports whether there is a canvas that can be drawn on now.
-func HasDisplay() bool { return canvas().Truthy() && !gl.Lost() }
+func HasDisplay() bool { return canvas().Truthy() && !gl.Away() }
 
 // canvas is the page's first, which is the window of a program in a browser.
 func canvas() js.Value {
@@ -31,6 +31,7 @@ type windowState struct {
 	listeners []listener
 	x, y      float64 // where the pointer is, units of the page from the canvas's top left
 	fingers   []finger
+	pinched   bool // there were several fingers since the first went down: none drags
 	clicked   bool // a first finger went down since the last Poll
 }
 
@@ -124,6 +125,7 @@ func (w *windowState) listenToPointer() {
 		if w.fingers = append(w.fingers, f); len(w.fingers) == 1 {
 			w.x, w.y, w.clicked = f.x, f.y, true
 		}
+		w.pinched = len(w.fingers) > 1
 		w.canvas.Call("setPointerCapture", f.id)
 		w.canvas.Call("focus")
 	})
@@ -175,7 +177,7 @@ func (w *windowState) scale() float64 { return 1 }
 
 // pointer returns where the pointer is and whether it presses.
 func (w *windowState) pointer() (x, y float64, down bool) {
-	down = len(w.fingers) == 1 || w.clicked
+	down = len(w.fingers) == 1 && !w.pinched || w.clicked
 	w.clicked = false
 	return w.x, w.y, down
 }

@@ -79,6 +79,7 @@ page.offer = (scenes, now) => {
   if (!Array.from(terrain.options).some((o) => o.value === now.terrain)) terrain.add(new Option(now.terrain));
   const scripted = (name) => Boolean(scenes[name]?.scripted);
   page.scripted = scripted(now.scene);
+  buttons();
   const show = (s) => {
     count.value = s.agents;
     terrain.value = s.terrain;
@@ -102,6 +103,10 @@ page.offer = (scenes, now) => {
   });
   at("choice").hidden = false;
 };
+
+// buttons shows those in place of keys to who touches, once it is known that there is
+// somebody to lead.
+function buttons() { at("touch").hidden = !page.touched || page.scripted !== false; }
 
 // help shows lines of help from now on.
 page.help = (help) => {
@@ -202,11 +207,10 @@ window.addEventListener("hashchange", () => location.reload());
 // Prevented, the browser may give the graphics back; the program sees both by itself.
 at("stage").addEventListener("webglcontextlost", (e) => e.preventDefault());
 at("again").addEventListener("click", () => location.reload());
-// Who touches has buttons in place of keys, unless there is nobody to lead.
 addEventListener("pointerdown", (e) => {
   if (e.pointerType !== "touch" || page.touched) return;
   page.touched = true;
-  at("touch").hidden = page.scripted;
+  buttons();
   page.tell("one finger looks around, two: nearer, farther");
 });
 for (const button of at("touch").children) {

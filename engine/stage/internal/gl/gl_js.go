@@ -40,11 +40,24 @@ func Init(context js.Value) error {
 		return errors.New("the browser offers no WebGL 2: it is too old for it, or its settings turn hardware acceleration off")
 	}
 	ctx, objects = context, objects[:1] // those of a context that was lost are of no use
+	lost = false
+	ctx.Get("canvas").Call("addEventListener", "webglcontextlost", onLost) // once, however often
 	return nil
 }
 
-// Lost reports whether the browser has taken the context away.
-func Lost() bool { return ctx.Truthy() && ctx.Call("isContextLost").Bool() }
+// lost says that the context went since Init: it may be back, without our objects.
+var lost bool
+
+var onLost = js.FuncOf(func(js.Value, []js.Value) any {
+	lost = true
+	return nil
+})
+
+// Away reports whether the browser has taken the context away, and not given it back.
+func Away() bool { return ctx.Truthy() && ctx.Call("isContextLost").Bool() }
+
+// Lost reports whether the browser has taken the context away since Init.
+func Lost() bool { return lost || Away() }
 
 // Renderer names what draws.
 func Renderer() string {
@@ -55,8 +68,14 @@ func Renderer() string {
 	return ctx.Call("getParameter", name).String()
 }
 
-// GetInteger returns the value of one of OpenGL's limits.
-func GetInteger(name uint32) int32 { return int32(ctx.Call("getParameter", name).Int()) }
+// GetInteger returns the value of one of OpenGL's limits, 0 of a lost context.
+func GetInteger(name uint32) int32 {
+	v := ctx.Call("getParameter", name)
+	if v.IsNull() {
+		return 0
+	}
+	return int32(v.Int())
+}
 
 // GetError returns the first error since the last call, and forgets it.
 func GetError() uint32 { return uint32(ctx.Call("getError").Int()) }

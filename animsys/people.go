@@ -26,7 +26,8 @@ type PeopleOptions struct {
 	Roles    *ik.Roles      // the skeleton's roles; nil derives them from the shipped people's joint names
 	Workers  int            // goroutines that share the rows; 0 means one per CPU
 
-	// Transfers are the styles of ecs.Gram, at most ecs.MaxStyles; nil: none.
+	// Transfers are the styles of ecs.Gram, of the very model, at most ecs.MaxStyles; nil:
+	// none.
 	Transfers []*manifold.Transfer
 	// Styles has those of ecs.MAR, at most ecs.MaxStyles, on the model's skeleton; nil:
 	// none. Style says how they are given; its Characters are Capacity, its Workers the
@@ -100,6 +101,11 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 	p := &People{curves: generic.NewMap1[manifold.Curve](w), transfers: opt.Transfers}
 	if len(opt.Transfers) > ecs.MaxStyles {
 		return nil, fmt.Errorf("animsys: %d transfers, at most %d fit an ecs.Style", len(opt.Transfers), ecs.MaxStyles)
+	}
+	for i, t := range opt.Transfers {
+		if !t.Of(m) {
+			return nil, fmt.Errorf("animsys: transfer %d is of another model: take what manifold.Transfers.For gives for this one", i)
+		}
 	}
 	opt.Stream.People = opt.Capacity
 	if opt.Stream.Workers == 0 {

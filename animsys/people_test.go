@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"mannequin/animsys"
@@ -25,22 +26,31 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
+// base is the shipped manifold, one for all: transfers are of a Model itself.
+var base = sync.OnceValues(func() (*manifold.Model, error) {
+	net, err := human.Open()
+	if err != nil {
+		return nil, err
+	}
+	return manifold.NewModel(net)
+})
+
 // humans returns the shipped networks.
 func humans(t testing.TB) (m *manifold.Model, steps, locomotion *netruntime.Net) {
 	t.Helper()
 	var nets []*netruntime.Net
-	for _, open := range []func() (*netruntime.Net, error){human.Open, humanfootstep.Open, humanlocomotion.Open} {
+	for _, open := range []func() (*netruntime.Net, error){humanfootstep.Open, humanlocomotion.Open} {
 		n, err := open()
 		if err != nil {
 			t.Fatal(err)
 		}
 		nets = append(nets, n)
 	}
-	m, err := manifold.NewModel(nets[0])
+	m, err := base()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, nets[1], nets[2]
+	return m, nets[0], nets[1]
 }
 
 // jogging returns a transfer from walks to a run, both of the shipped networks.

@@ -232,6 +232,7 @@ func TestRestyleRefuses(t *testing.T) {
 		"fit an ecs.Style": {m, animsys.PeopleOptions{Styles: &many}},
 		"its bone to":      {&other, animsys.PeopleOptions{Styles: db}},
 		"transfers":        {m, animsys.PeopleOptions{Transfers: make([]*manifold.Transfer, ecs.MaxStyles+1)}},
+		"another model":    {m, animsys.PeopleOptions{Transfers: make([]*manifold.Transfer, 1)}},
 	} {
 		w := arche.NewWorld()
 		c.o.Capacity, c.o.Terrain = 1, street.people.Terrain

@@ -57,6 +57,10 @@ func Slope(g Grid, angle, heading float32) (*Field, error) {
 	return f, nil
 }
 
+// StairCell is the Cell of a grid, in metres, on which Steps are steep and to be seen: a
+// riser is a cell wide.
+const StairCell = 0.15
+
 // Steps returns stairs along +Z: treads of run metres, each rise metres above
 // the one before, the tread at the origin being centred on it at height zero. A
 // riser is one cell wide, so a run must span at least two cells.

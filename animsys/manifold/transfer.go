@@ -27,6 +27,9 @@ type Transfer struct {
 	less  []float32 // (units, units) M − I
 }
 
+// Of reports whether t is of m itself, and so gives those a style that m moves.
+func (t *Transfer) Of(m *Model) bool { return t != nil && t.model == m }
+
 // TransferOptions say how a transfer is found.
 type TransferOptions struct {
 	Weights    *StyleWeights     // of eq. 14; nil is Style.TransferWeights
@@ -162,10 +165,7 @@ type Styled struct {
 // suits returns s with a weight that can be, or none where it is not for m.
 func (m *Model) suits(s Styled) Styled {
 	const most = 2
-	if s.With == nil || s.With.model == nil || !(s.Weight > 0) {
-		return Styled{}
-	}
-	if o := s.With.model; o != m && (o.Units != m.Units || o.name != m.name) {
+	if !s.With.Of(m) || !(s.Weight > 0) {
 		return Styled{}
 	}
 	s.Weight = min(s.Weight, most)
@@ -223,8 +223,10 @@ func (m *Model) Restyle(rows []float32, s Styled, iterations, workers int) ([]fl
 		return nil, err
 	}
 	defer e.Close()
-	_, err = e.Run(&Edit{Batch: 1, Length: frames, Rows: out, Body: body, Stand: stand, Iterations: iterations})
-	return out, err
+	if _, err := e.Run(&Edit{Batch: 1, Length: frames, Rows: out, Body: body, Stand: stand, Iterations: iterations}); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // restyler gives styles to windows. It belongs to a maker.

@@ -48,7 +48,7 @@ func (m *Model) NewTransfers(all []*Transfer) (*Transfers, error) {
 	}
 	ts := &Transfers{Model: m.name, Units: m.Units, checksum: sum}
 	for i, t := range all {
-		if t == nil || t.model != m {
+		if !t.Of(m) {
 			return nil, fmt.Errorf("manifold: transfer %d is none of model %q", i, m.name)
 		}
 		at, _ := slices.BinarySearch(ts.Names, t.Name)
@@ -60,7 +60,8 @@ func (m *Model) NewTransfers(all []*Transfer) (*Transfers, error) {
 // ErrOtherModel is that transfers are of another model.
 var ErrOtherModel = errors.New("the styles are of another model")
 
-// For returns the transfers in the order of Names. It is an ErrOtherModel if they are of
+// For returns the transfers in the order of Names, as those of m itself: what moves people
+// with another Model, also of the same file, takes others. It is an ErrOtherModel if they are of
 // another model: hidden values mean something else in every network.
 func (ts *Transfers) For(m *Model) ([]*Transfer, error) {
 	sum, err := m.Net.Checksum()
@@ -77,16 +78,26 @@ func (ts *Transfers) For(m *Model) ([]*Transfer, error) {
 	return all, nil
 }
 
-func (ts *Transfers) check() error {
-	if n := len(ts.Names); n < 1 || n > maxTransfers {
+// CheckNames returns an error where Transfers cannot have such names, or so many.
+func CheckNames(names []string) error {
+	if n := len(names); n < 1 || n > maxTransfers {
 		return fmt.Errorf("manifold: %d transfers: want 1 to %d", n, maxTransfers)
 	}
 	seen := map[string]bool{}
-	for i, name := range ts.Names {
+	for _, name := range names {
 		if name == "" || len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) || seen[name] {
 			return fmt.Errorf("manifold: a transfer is called %.60q: want a name of its own of up to 40 letters, without spaces", name)
 		}
 		seen[name] = true
+	}
+	return nil
+}
+
+func (ts *Transfers) check() error {
+	if err := CheckNames(ts.Names); err != nil {
+		return err
+	}
+	for i, name := range ts.Names {
 		for k, v := range ts.less[i] {
 			if !(v >= -mostTransfer && v <= mostTransfer) {
 				return fmt.Errorf("manifold: transfer %q: value %d is %g, want finite numbers up to %g", name, k, v, float64(mostTransfer))

@@ -151,6 +151,11 @@ func TestTransfersRefuse(t *testing.T) {
 			t.Errorf("want an error with %q, got %v", want, err)
 		}
 	}
+	for want, names := range map[string][]string{"0 transfers": nil, "65 transfers": make([]string, 65), `called "old"`: {"old", "new", "old"}, `called ""`: {""}} {
+		if err := CheckNames(names); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("names: want an error with %q, got %v", want, err)
+		}
+	}
 	for n := range len(file) {
 		if _, err := DecodeTransfers(file[:n]); err == nil {
 			t.Fatalf("%d of %d bytes were taken", n, len(file))
@@ -216,6 +221,7 @@ func TestRestyle(t *testing.T) {
 	}{
 		"even number":   {job.Rows[:cols], Styled{With: all[0], Weight: 1}},
 		"of this model": {job.Rows, Styled{With: &Transfer{model: made(t, 16, 5)}, Weight: 1}},
+		"this model":    {job.Rows, Styled{With: &Transfer{model: made(t, 8, 5), less: all[0].less}, Weight: 1}}, // read again
 		"not finite":    {append([]float32{float32(math.NaN())}, job.Rows[1:]...), Styled{With: all[0], Weight: 1}},
 	} {
 		if _, err := m.Restyle(c.rows, c.s, 0, 1); err == nil || !strings.Contains(err.Error(), want) {

@@ -171,6 +171,7 @@ func TestMistakes(t *testing.T) {
 		{"--agents many", 2, "many"},
 		{"--bvh a.bvh", 2, "add --scene latent"},
 		{"--scene latent --bvh " + t.TempDir(), 2, "that is a folder"},
+		{"--scene crowd --kinds predicted --strnn nothing", 1, "nothing"},
 		{"--skin none.glb", 1, "--skin none.glb: no such file"},
 		{"--show roots,moon", 2, "\"moon\": want some of trajectories, contacts"},
 		{"--seconds -1", 2, "seconds"},

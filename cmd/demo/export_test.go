@@ -44,6 +44,23 @@ type exporter struct {
 
 func (e exporter) Export() (*skel.Clip, error) { return e.clip, e.err }
 
+// A folder where the scene latent would write its sequence is in nobody else's way.
+func TestExportFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(filepath.Join("out", "latent.bvh"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"--scene herd --model nothing":                           "nothing",
+		"--scene latent --latent nothing --no-render":            "nothing",
+		"--scene latent --latent nothing --headless --seconds 1": "that is a folder",
+	} {
+		if code, _, stderr := demo(t, strings.Fields(args)...); code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s", args, code, stderr)
+		}
+	}
+}
+
 // The sequence that a player makes and asks for is a BVH file, whole or as it was.
 func TestExport(t *testing.T) {
 	s, err := latent.New(latent.Options{Model: testlatent.Model(t), Workers: 1})

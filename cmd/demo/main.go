@@ -171,9 +171,6 @@ func (o *options) check() error {
 	if _, err := backend.Open(o.backend, nil); err != nil {
 		return command.Usage(err)
 	}
-	if info, err := os.Stat(o.bvh); err == nil && info.IsDir() {
-		return command.Usagef("--bvh %s: that is a folder, want a file", o.bvh)
-	}
 	if o.skins, err = openSkins(o.skin, o.skinMap); err != nil {
 		return err
 	}
@@ -219,6 +216,11 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 		}
 		defer played.file.Close()
 		o.setup = played.Header.Setup
+	}
+	if o.setup.Scene == "latent" && !o.verify && !o.noRender { // someone may ask for the file
+		if info, err := os.Stat(o.bvh); err == nil && info.IsDir() {
+			return command.Usagef("--bvh %s: that is a folder, want a file", o.bvh)
+		}
 	}
 	s, player, header, err := o.open(log)
 	if err != nil {

@@ -12,14 +12,18 @@ import (
 // setupFlags are those that say what a scene begins with: the keys of a setup.
 var setupFlags = []string{"scene", "agents", "styled", "churn", "kinds", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "keypose", "script"}
 
-// networkFlags are those that name networks, with the scenes that have these.
-var networkFlags = []struct{ flags, scenes []string }{
-	{[]string{"model"}, []string{"quadruped", "crowd", "herd", "cutscene"}},
-	{[]string{"far"}, []string{"quadruped", "crowd", "herd"}},
-	{[]string{"manifold", "footstep", "locomotion"}, []string{"crowd", "people", "cutscene"}},
-	{[]string{"latent", "next"}, []string{"crowd", "latent"}},
-	{[]string{"strnn"}, []string{"crowd", "strnn"}},
-	{[]string{"keypose"}, []string{"crowd"}},
+// networkFlags are those that name networks, with the scenes that have these, and the kind
+// of a crowd that does.
+var networkFlags = []struct {
+	flags, scenes []string
+	kind          string
+}{
+	{[]string{"model"}, []string{"quadruped", "crowd", "herd", "cutscene"}, "dogs"},
+	{[]string{"far"}, []string{"quadruped", "crowd", "herd"}, "dogs"},
+	{[]string{"manifold", "footstep", "locomotion"}, []string{"crowd", "people", "cutscene"}, "lanes"},
+	{[]string{"latent", "next"}, []string{"crowd", "latent"}, "sliders"},
+	{[]string{"strnn"}, []string{"crowd", "strnn"}, "predicted"},
+	{[]string{"keypose"}, []string{"crowd"}, "performing"},
 }
 
 // pictureFlags are those that mean nothing where nothing is drawn.
@@ -48,11 +52,13 @@ func (o *options) conflicts(given func(flag string) bool) error {
 		}
 	}
 	for _, n := range networkFlags {
-		if slices.Contains(n.scenes, o.setup.Scene) || !slices.Contains(playbill.Scenes, o.setup.Scene) {
-			continue
-		}
+		has := slices.Contains(n.scenes, o.setup.Scene) || !slices.Contains(playbill.Scenes, o.setup.Scene)
 		for _, f := range n.flags {
-			if given(f) {
+			switch {
+			case !given(f):
+			case has && o.setup.Scene == "crowd" && !o.setup.Comes(n.kind):
+				return command.Usagef("--%s: none of --kinds %s has such a network: add %s", f, strings.Join(o.setup.Kinds, ","), n.kind)
+			case !has:
 				return command.Usagef("--%s: the scene %s has no such network: want --scene %s", f, o.setup.Scene, strings.Join(n.scenes, " or "))
 			}
 		}

@@ -127,10 +127,7 @@ beside the GPU's own peaks and the processor.`,
 				}
 				r.Rows = append(r.Rows, row)
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, asJSON)
 		},
 	}
 	c.AddCommand(newBenchNet(), newBenchPeople(), newBenchWanderers())

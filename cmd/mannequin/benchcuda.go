@@ -104,10 +104,7 @@ func printGPU(cmd *cobra.Command, works []gpuWork, threads int, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(cmd.OutOrStdout(), r)
-	}
-	return r.print(cmd.OutOrStdout())
+	return printReport(cmd.OutOrStdout(), r, asJSON)
 }
 
 // benchGPU times works in every precision.

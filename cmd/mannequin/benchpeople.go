@@ -90,10 +90,7 @@ as fast as it goes, where making the windows counts, too.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, asJSON)
 		},
 	}
 	f := c.Flags()

@@ -88,10 +88,7 @@ as long as a share of all that is computed; Predict is the wait for the network.
 				}
 				r.Rows = append(r.Rows, row)
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, asJSON)
 		},
 	}
 	f := c.Flags()

@@ -76,10 +76,7 @@ of the gaits (Fig. 2) as pictures.`,
 			if err != nil {
 				return err
 			}
-			if o.asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, o.asJSON)
 		},
 	}
 	p := c.Flags()

@@ -67,10 +67,7 @@ that walk, of the recording that turns most and of the walk that takes longest.`
 			if err != nil {
 				return err
 			}
-			if o.asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, o.asJSON)
 		},
 	}
 	p := c.Flags()

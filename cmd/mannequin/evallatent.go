@@ -69,10 +69,7 @@ poses in which clips begin, what the sliders do to a clip, and clips chained.`,
 			if err != nil {
 				return err
 			}
-			if o.asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, o.asJSON)
 		},
 	}
 	p := c.Flags()

@@ -70,10 +70,7 @@ docs/manifold.md defines every figure.`,
 			if err != nil {
 				return err
 			}
-			if o.asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, o.asJSON)
 		},
 	}
 	p := c.Flags()

@@ -67,10 +67,7 @@ Fig. 3, 4 and 6. docs/mar-measures.md defines every figure.`,
 			if err != nil {
 				return err
 			}
-			if o.asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, o.asJSON)
 		},
 	}
 	p := c.Flags()

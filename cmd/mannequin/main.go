@@ -40,6 +40,14 @@ func newRoot() *cobra.Command {
 }
 
 // printJSON writes v as one indented object.
+// printReport prints a report, as one JSON object if that is asked for.
+func printReport(w io.Writer, r interface{ print(io.Writer) error }, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, r)
+	}
+	return r.print(w)
+}
+
 func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

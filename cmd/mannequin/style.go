@@ -88,10 +88,7 @@ of processors.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, asJSON)
 		},
 	}
 	f := c.Flags()
@@ -167,15 +164,21 @@ func (o *styleFlags) run(ctx context.Context, progress io.Writer) (*styleReport,
 	}
 	r.describe(db)
 	db.Card = r.card(o.free)
-	if err := atomicfile.Write(o.out, func(w io.Writer) error { return db.Encode(w, o.half) }); err != nil {
-		return nil, err
+	r.Bytes, err = writeSized(o.out, func(w io.Writer) error { return db.Encode(w, o.half) })
+	r.Took = time.Since(start).Seconds()
+	return r, err
+}
+
+// writeSized writes a file, and returns of how many bytes.
+func writeSized(path string, write func(io.Writer) error) (int64, error) {
+	if err := atomicfile.Write(path, write); err != nil {
+		return 0, err
 	}
-	info, err := os.Stat(o.out)
+	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	r.Bytes, r.Took = info.Size(), time.Since(start).Seconds()
-	return r, nil
+	return info.Size(), nil
 }
 
 func (o *styleFlags) build(ctx context.Context, progress io.Writer, r *styleReport) (*mar.Database, error) {
@@ -237,7 +240,7 @@ func (o *styleFlags) build(ctx context.Context, progress io.Writer, r *styleRepo
 	if err != nil {
 		return nil, err
 	}
-	db.Name = strings.TrimSuffix(filepath.Base(o.out), filepath.Ext(o.out))
+	db.Name = stem(filepath.Base(o.out))
 	db.License, db.Data = license, o.provenance(takes)
 	return db, nil
 }

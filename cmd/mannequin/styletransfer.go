@@ -1,29 +1,21 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
-	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/netruntime"
-	"mannequin/offline/metrics"
 )
 
 // transferFlags are the flags of style transfer.
@@ -69,14 +61,6 @@ type transferOther struct {
 	Skate    float64 `json:"skate_style"` // in the style
 }
 
-// What transfers are found from, and measured on: the lanes of crowds.
-var (
-	contentSpeeds = []float32{1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.6, 3.4}
-	contentRadii  = []float32{8, 12, 6, 16, 10, 14, 12, 18}
-	otherSpeeds   = []float32{1.15, 1.5, 1.85, 2.8}
-	otherRadii    = []float32{9, 15, 20, 20}
-)
-
 func newStyleTransfer() *cobra.Command {
 	var o transferFlags
 	var asJSON bool
@@ -105,20 +89,15 @@ held.`,
   mannequin style transfer --style proud=proud.bvh --content walk.bvh --content run.bvh --out mine.safetensors --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case o.out == "":
-				return command.Usagef("--out is empty")
-			case o.threads < 1 || o.threads > 1024:
-				return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
-			}
-			r, err := o.run(cmd.Context(), cmd.ErrOrStderr())
+			clips, err := o.check()
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
+			r, err := o.run(cmd.Context(), cmd.ErrOrStderr(), clips)
+			if err != nil {
+				return err
 			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, asJSON)
 		},
 	}
 	f := c.Flags()
@@ -138,68 +117,32 @@ held.`,
 	return c
 }
 
-// styleClip is a recording of a style.
-type styleClip struct {
-	name, file string
-	amount     float64
-	from, to   float64 // s; to is 0: to the end
-	rows       []float32
-}
-
-// parseStyleClip reads NAME[:AMOUNT]=FILE[@FROM:TO].
-func parseStyleClip(text string) (c styleClip, err error) {
-	name, file, ok := strings.Cut(text, "=")
-	if !ok || name == "" || file == "" {
-		return c, command.Usagef("--style is %.60q, want NAME=FILE", text)
+// check returns the recordings that the flags name, none of them read yet.
+func (o *transferFlags) check() ([]styleClip, error) {
+	switch {
+	case o.out == "":
+		return nil, command.Usagef("--out is empty")
+	case o.threads < 1 || o.threads > 1024:
+		return nil, command.Usagef("--threads is %d, want 1 to 1024", o.threads)
 	}
-	c.file, c.amount = file, 1
-	var amount string
-	if c.name, amount, ok = strings.Cut(name, ":"); ok {
-		if c.amount, err = strconv.ParseFloat(amount, 64); err != nil || !(c.amount > 0 && c.amount <= 100) {
-			return c, command.Usagef("--style %.60q: the amount is %.20q, want more than 0, up to 100", text, amount)
-		}
-	}
-	if at := strings.LastIndex(file, "@"); at >= 0 {
-		from, to, _ := strings.Cut(file[at+1:], ":")
-		var e1, e2 error
-		c.file = file[:at]
-		c.from, e1 = strconv.ParseFloat(from, 64)
-		c.to, e2 = strconv.ParseFloat(to, 64)
-		if e1 != nil || e2 != nil || !(c.from >= 0 && c.to > c.from && c.to <= 1e6) {
-			return c, command.Usagef("--style %.60q: %.20q is no part of a recording, want FROM:TO in seconds", text, file[at+1:])
-		}
-	}
-	return c, nil
-}
-
-// open reads the recording, or the part of it.
-func (c *styleClip) open(m *manifold.Model) error {
-	rows, _, err := openStyled(m, c.file)
-	if err != nil {
-		return err
-	}
-	cols := m.Layout.Columns()
-	if c.to > 0 {
-		lo, hi := int(math.Round(c.from*manifold.Rate)), int(math.Round(c.to*manifold.Rate))
-		hi -= (hi - lo) % 2
-		if hi > len(rows)/cols {
-			return fmt.Errorf("%s: it ends at %.2f s, before %g", c.file, float64(len(rows)/cols)/manifold.Rate, c.to)
-		}
-		rows = rows[lo*cols : hi*cols]
-	}
-	c.rows = rows
-	return nil
-}
-
-func (o *transferFlags) run(ctx context.Context, progress io.Writer) (*transferReport, error) {
-	start := time.Now()
-	clips := make([]styleClip, len(o.styles))
-	for i, text := range o.styles {
-		var err error
-		if clips[i], err = parseStyleClip(text); err != nil {
+	var clips []styleClip
+	var names []string
+	for _, text := range o.styles {
+		c, err := parseStyleClip(text)
+		if err != nil {
 			return nil, err
 		}
+		clips, names = append(clips, c), append(names, c.name)
 	}
+	if err := manifold.CheckNames(names); err != nil {
+		return nil, command.Usagef("--style: %w", err)
+	}
+	return clips, writable(o.out)
+}
+
+// run finds the styles of clips, measures them and writes them.
+func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []styleClip) (*transferReport, error) {
+	start := time.Now()
 	nets := make([]*netruntime.Net, 3)
 	for i, name := range []string{o.base, o.steps, o.locomotion} {
 		var err error
@@ -237,7 +180,7 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer) (*transferR
 		return nil, err
 	}
 	if ts.Name = o.name; ts.Name == "" {
-		ts.Name = strings.TrimSuffix(filepath.Base(o.out), filepath.Ext(o.out))
+		ts.Name = stem(filepath.Base(o.out))
 	}
 	limits, err := o.describe(ts, clips, nets)
 	if err != nil {
@@ -259,60 +202,9 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer) (*transferR
 		}
 	}
 	ts.Card = r.card(limits)
-	if err := atomicfile.Write(o.out, ts.Encode); err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(o.out)
-	if err != nil {
-		return nil, err
-	}
-	r.Bytes, r.Took = info.Size(), time.Since(start).Seconds()
-	return r, nil
-}
-
-// lanes returns what the networks of crowds make round circles.
-func (o *transferFlags) lanes(m *manifold.Model, nets []*netruntime.Net, speeds, radii []float32, frames int) ([]manifold.Made, error) {
-	l, err := m.NewLocomotion(nets[1], nets[2], manifold.LocomotionOptions{Batch: len(speeds), Frames: frames, Workers: o.threads})
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	var courses []manifold.Course
-	for i, speed := range speeds {
-		path, err := control.Circle(radii[i])
-		if err != nil {
-			return nil, err
-		}
-		c, err := manifold.Along(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
-		if err != nil {
-			return nil, err
-		}
-		courses = append(courses, c)
-	}
-	made, _, err := l.Make(courses, nil, manifold.CrowdIterations, nil)
-	if err != nil {
-		return nil, err
-	}
-	return made, nil
-}
-
-// contents returns what transfers are found from, one motion after the other.
-func (o *transferFlags) contents(m *manifold.Model, nets []*netruntime.Net) (all []float32, err error) {
-	for _, file := range o.content {
-		rows, _, err := openStyled(m, file)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rows...)
-	}
-	if len(o.content) > 0 {
-		return all, nil
-	}
-	made, err := o.lanes(m, nets, contentSpeeds, contentRadii, 4*manifold.Rate)
-	for i := range made {
-		all = append(all, made[i].Rows...)
-	}
-	return all, err
+	r.Bytes, err = writeSized(o.out, ts.Encode)
+	r.Took = time.Since(start).Seconds()
+	return r, err
 }
 
 // find finds the transfer to a clip's style.
@@ -338,47 +230,4 @@ func (o *transferFlags) find(ctx context.Context, progress io.Writer, m *manifol
 	}
 	t.Name = c.name
 	return t, style, report, nil
-}
-
-// written returns transfers as their file has them.
-func written(ts *manifold.Transfers, m *manifold.Model) ([]*manifold.Transfer, error) {
-	var b bytes.Buffer
-	if err := ts.Encode(&b); err != nil {
-		return nil, err
-	}
-	again, err := manifold.DecodeTransfers(b.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	return again.For(m)
-}
-
-// measure gives others the style.
-func (o *transferFlags) measure(m *manifold.Model, t *manifold.Transfer, style *manifold.Style, others []manifold.Made) (list []transferOther, err error) {
-	for i, c := range others {
-		gone := func(rows []float32) float64 {
-			p, e := metrics.MeasurePeople(m, rows, c.Contacts, c.Start, nil)
-			err = errors.Join(err, e)
-			return p.Skate
-		}
-		distance := func(rows []float32) float64 {
-			s, e := m.NewStyle(rows, o.threads)
-			if e != nil {
-				err = errors.Join(err, e)
-				return 0
-			}
-			return s.Distance(style)
-		}
-		raw, e1 := m.Restyle(c.Rows, manifold.Styled{With: t, Weight: 1}, 0, o.threads)
-		held, e2 := m.Restyle(c.Rows, manifold.Styled{With: t, Weight: 1}, manifold.DefaultIterations, o.threads)
-		if err = errors.Join(e1, e2); err != nil {
-			return nil, fmt.Errorf("%s: a motion at %g m/s: %w", t.Name, otherSpeeds[i], err)
-		}
-		x := transferOther{float64(otherSpeeds[i]), distance(raw) / distance(c.Rows), gone(c.Rows), gone(raw), gone(held)}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, x)
-	}
-	return list, nil
 }

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/command"
 )
 
 // Two styles of walks are found, written with their licence, read again by name, and
@@ -64,6 +67,21 @@ func TestStyleTransfer(t *testing.T) {
 	}
 }
 
+// An @ of a path cuts off no part of the recording.
+func TestParseStyleClip(t *testing.T) {
+	for text, want := range map[string]styleClip{
+		"x=/tmp/a@b/x.bvh":       {name: "x", file: "/tmp/a@b/x.bvh", amount: 1},
+		"x=/tmp/a@b/x.bvh@1.5:3": {name: "x", file: "/tmp/a@b/x.bvh", amount: 1, from: 1.5, to: 3},
+		"x:0.5=a@1:2/x.bvh":      {name: "x", file: "a@1:2/x.bvh", amount: 0.5},
+		"x=me@home.bvh":          {name: "x", file: "me@home.bvh", amount: 1},
+		"x=1:2":                  {name: "x", file: "1:2", amount: 1},
+	} {
+		if c, err := parseStyleClip(text); err != nil || !reflect.DeepEqual(c, want) {
+			t.Errorf("%s is %+v (%v)", text, c, err)
+		}
+	}
+}
+
 func TestStyleTransferRefuses(t *testing.T) {
 	dir := t.TempDir()
 	walk := walkBVH(t, dir, "walk.bvh", 1.5, 60, 121)
@@ -76,8 +94,15 @@ func TestStyleTransferRefuses(t *testing.T) {
 		"--threads":      {"--style", "a=" + walk, "--threads", "0"},
 		"no such file":   {"--style", "a=" + walk + "x"},
 		"even number":    {"--style", "a=" + walk, "--content", walk},
+		// Before anything is opened:
+		`called "old man"`: {"--style", "old man=none.bvh"},
+		`called "old"`:     {"--style", "old=none.bvh", "--style", "old=more.bvh"},
+		`called ""`:        {"--style", ":2=none.bvh"},
+		"no folder":        {"--style", "a=none.bvh", "--out", filepath.Join(dir, "none", "out.safetensors")},
+		"is a folder":      {"--style", "a=none.bvh", "--out", dir},
 	} {
-		if code, _, errs := cli(append([]string{"style", "transfer", "--out", out}, args...)...); code == 0 || !strings.Contains(errs, want) {
+		code, _, errs := cli(append([]string{"style", "transfer", "--out", out}, args...)...)
+		if code == 0 || !strings.Contains(errs, want) || strings.HasPrefix(want, "called") && code != command.ExitUsage {
 			t.Errorf("%s: exit %d: %s", want, code, errs)
 		}
 	}

@@ -91,17 +91,26 @@ func (f *trainFlags) check() error {
 		return command.Usagef("--checkpoint and --out are the same file %s", f.out)
 	}
 	for _, file := range []string{f.out, f.checkpoint} {
-		if st, err := os.Stat(file); err == nil && st.IsDir() {
-			return fmt.Errorf("cannot write %s: it is a folder, want a file name", file)
-		}
-		if st, err := os.Stat(filepath.Dir(file)); err != nil || !st.IsDir() {
-			return fmt.Errorf("cannot write %s: there is no folder %s", file, filepath.Dir(file))
+		if err := writable(file); err != nil {
+			return err
 		}
 	}
 	if st, err := os.Stat(f.data); err != nil {
 		return fmt.Errorf("cannot read the data folder %s: %w", f.data, errors.Unwrap(err))
 	} else if !st.IsDir() {
 		return fmt.Errorf("--data %s is a file, want the folder of the recordings", f.data)
+	}
+	return nil
+}
+
+// writable returns why no file can be written to a path: a folder is there, or it has none.
+// What takes long asks before it begins.
+func writable(file string) error {
+	if st, err := os.Stat(file); err == nil && st.IsDir() {
+		return fmt.Errorf("cannot write %s: it is a folder, want a file name", file)
+	}
+	if st, err := os.Stat(filepath.Dir(file)); err != nil || !st.IsDir() {
+		return fmt.Errorf("cannot write %s: there is no folder %s", file, filepath.Dir(file))
 	}
 	return nil
 }

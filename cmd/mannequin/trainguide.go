@@ -57,10 +57,7 @@ Then it measures, on level ground, how people go who are asked for speeds and tu
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return printReport(cmd.OutOrStdout(), r, asJSON)
 		},
 	}
 	f := c.Flags()

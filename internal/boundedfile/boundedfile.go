@@ -43,7 +43,8 @@ func stat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// missing is a path at which there is nothing.
+// missing is a path at which there is nothing: an fs.ErrNotExist for errors.Is, though not
+// for os.IsNotExist, which knows only the errors of package os.
 type missing string
 
 func (m missing) Error() string        { return string(m) + ": no such file" }

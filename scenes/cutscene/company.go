@@ -28,6 +28,7 @@ type company struct {
 	schedule *ecs.Schedule
 	actors   []*actor
 	styles   []dressed // that people can have
+	lacks    error     // why not those of ecs.Gram, which are of another model
 	shut     func() error
 
 	goals   generic.Map1[control.Goal]
@@ -159,7 +160,10 @@ func (c *company) wardrobe(opt *Options, model *manifold.Model, people *animsys.
 			return err
 		}
 		people.Transfers, err = ts.For(model)
-		if err != nil && !errors.Is(err, manifold.ErrOtherModel) {
+		if errors.Is(err, manifold.ErrOtherModel) { // the player's own; the database may have what is asked for
+			c.lacks, err = err, nil
+		}
+		if err != nil {
 			return err
 		}
 		for i, tr := range people.Transfers {
@@ -192,7 +196,11 @@ func (c *company) style(name string) (dressed, error) {
 		}
 		names = append(names, d.name)
 	}
-	return dressed{}, fmt.Errorf("no style %q: want one of %v", name, names)
+	err := fmt.Errorf("no style %q: want one of %v", name, names)
+	if c.lacks != nil {
+		err = fmt.Errorf("%w; there are more, but %w", err, c.lacks)
+	}
+	return dressed{}, err
 }
 
 func (c *company) close() error {

@@ -117,7 +117,7 @@ func ground(s *script.Script) (*terrain.Field, error) {
 	case "slope":
 		return terrain.Slope(grid, 0.17, 0)
 	case "steps":
-		grid.Cell = 0.15 // a riser is a cell wide, and to be seen
+		grid.Cell = terrain.StairCell
 		return terrain.Steps(grid, 0.12, 1.5)
 	case "hills":
 		return terrain.Hills(grid, terrain.HillsOptions{Seed: s.Seed, Wavelength: 14, MaxSlope: 0.25})

@@ -1,6 +1,7 @@
 package cutscene
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -388,6 +390,30 @@ func TestGramStyle(t *testing.T) {
 	o.Styles = nil
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "want one of [sneaking stooped striding]") {
 		t.Errorf("a style of no database: %v", err)
+	}
+	o = options(t, cast+style("sneaking"))
+	o.Transfers = func() (*manifold.Transfers, error) { // as those of another network
+		ts, err := stylesgram.Open()
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		if err := ts.Encode(&b); err != nil {
+			return nil, err
+		}
+		meta, arrays, err := netruntime.DecodeArrays(b.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		meta.Extra["model_checksum"] = "sha256:0"
+		b.Reset()
+		if err := netruntime.EncodeArrays(&b, meta, arrays, nil); err != nil {
+			return nil, err
+		}
+		return manifold.DecodeTransfers(b.Bytes())
+	}
+	if _, err := New(o); !errors.Is(err, manifold.ErrOtherModel) || !strings.Contains(err.Error(), `no style "sneaking": want one of [`) {
+		t.Errorf("a style of another network: %v", err)
 	}
 }
 

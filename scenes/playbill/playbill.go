@@ -133,8 +133,8 @@ func (s *Setup) Check() error {
 	return err
 }
 
-// comes reports whether a kind does.
-func (s *Setup) comes(kind string) bool { return len(s.Kinds) == 0 || slices.Contains(s.Kinds, kind) }
+// Comes reports whether a kind of a crowd does.
+func (s *Setup) Comes(kind string) bool { return len(s.Kinds) == 0 || slices.Contains(s.Kinds, kind) }
 
 // hills returns the seed of the hills, where the terrain is that.
 func (s *Setup) hills() (uint64, error) {
@@ -172,7 +172,7 @@ func (s *Setup) hillsFor(grid terrain.Grid, wavelength, slope float32) (*terrain
 	case "slope":
 		return terrain.Slope(grid, 0.17, 0)
 	case "steps":
-		grid.Cell = 0.15 // a riser is a cell wide, and to be seen
+		grid.Cell = terrain.StairCell
 		return terrain.Steps(grid, 0.12, 1.5)
 	}
 	seed, err := s.hills()
@@ -280,12 +280,12 @@ func (s *Setup) quadruped(m *Means, field *terrain.Field) (scenes.Scene, error) 
 func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 	opt := crowd.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Churn: s.Churn, Workers: m.Workers, BF16: s.BF16, Open: m.Open}
 	var err error
-	if s.comes("dogs") {
+	if s.Comes("dogs") {
 		if opt.Dog, opt.Far, err = s.dogs(m); err != nil {
 			return nil, err
 		}
 	}
-	if s.comes("sliders") {
+	if s.Comes("sliders") {
 		if opt.Latent, err = model(m, s.Latent, latentmodel.New); err != nil {
 			return nil, err
 		}
@@ -293,7 +293,7 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 			return nil, err
 		}
 	}
-	if s.comes("lanes") {
+	if s.Comes("lanes") {
 		if opt.Manifold, err = model(m, s.Manifold, manifold.NewModel); err != nil {
 			return nil, err
 		}
@@ -304,17 +304,17 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 			return nil, err
 		}
 	}
-	if s.comes("styles") {
+	if s.Comes("styles") {
 		if opt.Styles, opt.Transfers, err = m.styles(opt.Manifold); err != nil {
 			return nil, err
 		}
 	}
-	if s.comes("predicted") {
+	if s.Comes("predicted") {
 		if opt.STRNN, err = model(m, s.STRNN, predictor.New); err != nil {
 			return nil, err
 		}
 	}
-	if s.comes("performing") {
+	if s.Comes("performing") {
 		if opt.Keypose, err = model(m, s.Keypose, keypose.New); err != nil {
 			return nil, err
 		}

@@ -7,10 +7,6 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// beside returns how many goroutines make motion beside the ticks, for so many of the tick,
-// which goes on meanwhile; so may the motion of others.
-func beside(workers int) int { return max(1, workers/2) }
-
 // gathering is what the systems have in common that gather what entities are asked for, in a
 // component C, and have those go on whose turn it is.
 type gathering[C any] struct {

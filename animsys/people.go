@@ -109,7 +109,7 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 	}
 	opt.Stream.People = opt.Capacity
 	if opt.Stream.Workers == 0 {
-		opt.Stream.Workers = beside(opt.Workers)
+		opt.Stream.Workers = max(1, opt.Workers-1)
 	}
 	if p.Stream, err = m.NewStream(steps, locomotion, opt.Stream); err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func NewPerformers(w *arche.World, m *keypose.Model, opt PerformersOptions) (*Pe
 		return nil, fmt.Errorf("animsys: performers on %d legs: want %d", len(roles.Legs), keypose.Feet)
 	}
 	s := &Performers{parts: generic.NewMap1[keypose.Part](w)}
-	if s.Stream, err = m.NewStream(keypose.StreamOptions{People: opt.Capacity, Workers: beside(opt.Workers), Open: opt.Open, BF16: opt.BF16, Every: opt.Every, From: opt.From}); err != nil {
+	if s.Stream, err = m.NewStream(keypose.StreamOptions{People: opt.Capacity, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16, Every: opt.Every, From: opt.From}); err != nil {
 		return nil, err
 	}
 	if err := s.open(w, m.Layout.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {

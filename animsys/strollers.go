@@ -64,7 +64,7 @@ func NewStrollers(w *arche.World, m *latent.Model, next *netruntime.Net, opt Str
 		return nil, err
 	}
 	s := &Strollers{sliders: generic.NewMap1[latent.Sliders](w)}
-	if s.Stream, err = m.NewStream(next, latent.StreamOptions{People: opt.Capacity, Workers: beside(opt.Workers), Open: opt.Open, BF16: opt.BF16, Every: opt.Every, From: opt.From}); err != nil {
+	if s.Stream, err = m.NewStream(next, latent.StreamOptions{People: opt.Capacity, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16, Every: opt.Every, From: opt.From}); err != nil {
 		return nil, err
 	}
 	if err := s.open(w, m.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {

@@ -22,8 +22,8 @@ type WanderersOptions struct {
 	Roles    *ik.Roles      // the skeleton's roles; nil derives them from the shipped people's joint names
 	Workers  int            // goroutines that share the rows; 0 means one per CPU
 
-	// Stream says how they go on. Its People are Capacity, and its Workers half as many
-	// as the tick's.
+	// Stream says how they go on. Its People are Capacity, and its Workers those of
+	// the tick.
 	Stream strnn.StreamOptions
 }
 
@@ -62,7 +62,7 @@ func NewWanderers(w *arche.World, m *strnn.Model, opt WanderersOptions) (*Wander
 		return nil, err
 	}
 	s := &Wanderers{wanders: generic.NewMap1[strnn.Wander](w)}
-	opt.Stream.People, opt.Stream.Workers = opt.Capacity, beside(opt.Workers)
+	opt.Stream.People, opt.Stream.Workers = opt.Capacity, opt.Workers
 	if s.Stream, err = m.NewStream(opt.Stream); err != nil {
 		return nil, err
 	}

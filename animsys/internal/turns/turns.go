@@ -12,7 +12,7 @@ const None = -1
 
 // Turns are those of many people. Turns come in some of the ticks of the cycle. What
 // somebody plays from their turn on is begun when those before them have theirs. All
-// methods belong to one goroutine, which must not change Due while Make runs.
+// methods belong to one goroutine; Make may ask how many are Due, not who.
 type Turns struct {
 	Due  []int32 // rows for whom a piece is being made; None where they are gone
 	Late []int32 // rows whose turn it is, and for whom nothing was made: they were still, or not there yet, when it should have been begun

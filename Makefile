@@ -64,7 +64,7 @@ check: setup
 
 test: check
 	CGO_ENABLED=0 $(GO) build $(PURE)
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 30m ./...
 	$(GO) test -tags noasm ./internal/kernel ./netruntime/... ./offline/authors ./offline/train
 	@$(MAKE) test-cuda test-simd128
 

@@ -37,7 +37,7 @@ func TestExport(t *testing.T) {
 		says string
 	}{
 		{[]string{model}, command.ExitUsage, "--onnx"},
-		{[]string{"--onnx", file}, command.ExitUsage, "1 arg"},
+		{[]string{"--onnx", file}, command.ExitUsage, "want one model"},
 		{[]string{model, "--onnx", file, "--form", "blend=soup"}, command.ExitUsage, "soup"},
 		{[]string{model, "--onnx", file, "--form", "soup"}, command.ExitUsage, "soup"},
 		{[]string{other, "--onnx", other}, command.ExitFailure, "not a valid model"},

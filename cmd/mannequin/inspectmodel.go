@@ -107,12 +107,7 @@ func printModel(w io.Writer, r *modelReport) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if r.Card != "" {
-		if _, err := fmt.Fprintf(w, "\n%s\n", plain(strings.TrimSpace(r.Card))); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printCard(w, r.Card)
 }
 
 func orNone(s string) string {
@@ -136,4 +131,13 @@ func schemaLine(r *modelReport) string {
 		return line + " (does not fit the stored layout, whose hash is " + layout.Hash() + ")"
 	}
 	return fmt.Sprintf("%s: %d joints, actions %s", line, len(layout.Joints), strings.Join(layout.Actions, " "))
+}
+
+// printCard prints a file's card below what is told of it, where it has one.
+func printCard(w io.Writer, card string) error {
+	if card == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", plain(strings.TrimSpace(card)))
+	return err
 }

@@ -64,10 +64,5 @@ func printTransfers(w io.Writer, r *transfersReport) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if r.Card != "" {
-		if _, err := fmt.Fprintf(w, "\n%s\n", plain(strings.TrimSpace(r.Card))); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printCard(w, r.Card)
 }

@@ -59,7 +59,7 @@ showreel: build
 
 check: setup
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet -tags simd128 ./cmd/web ./engine/stage/... ./internal/kernel
+	GOOS=js GOARCH=wasm $(GO) vet -tags simd128 ./cmd/web ./engine/stage/... ./internal/kernel ./internal/pool ./netruntime
 	$(GO) tool staticcheck ./...
 
 test: check

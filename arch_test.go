@@ -69,7 +69,7 @@ var arrows = []arrow{
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/...", "animsys/control"}, "components: plain data and Arche; a Goal is control's"},
 	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/pool", "internal/boundedfile", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, the network, and the tape that edits through it"},
-	{"animsys/internal/turns", nil, "a leaf: whose turn it is"},
+	{"animsys/internal/turns", []string{"internal/pool"}, "whose turn it is"},
 	{"animsys/latent", []string{"animsys/skel", "animsys/feature", "animsys/internal/turns", "engine/m3", "netruntime", "gonum.org/..."}, "a system: leaves and the network"},
 	{"animsys/strnn", []string{"animsys/skel", "animsys/feature", "animsys/internal/turns", "engine/m3", "netruntime", "netruntime/grad", "internal/kernel", "internal/pool"},
 		"a system: leaves, the network, and the tape that tunes it"},

@@ -146,6 +146,7 @@ func (o *lstm) run(t *task, r0, r1, _, _ int) {
 			o.project(t, gates, u, 0, blocks)
 		}
 		o.step(t, gates, u, 0, blocks)
+		t.s.pool.Rest()
 	}
 	t.block = whole
 }

@@ -152,8 +152,15 @@ func (s *session) runBlock(worker, i int) {
 	}
 	for g := range s.plan.groups {
 		for _, o := range s.plan.groups[g].ops {
-			rows, parts := o.grid()
-			o.run(t, 0, t.block.n*s.views[rows].frames, 0, parts)
+			value, parts := o.grid()
+			rows, each := t.block.n*s.views[value].frames, parts
+			if _, ok := o.(*product); ok && s.pool.Rests() {
+				each = taskParts
+			}
+			for p0 := 0; p0 < parts; p0 += each {
+				o.run(t, 0, rows, p0, min(p0+each, parts))
+				s.pool.Rest()
+			}
 		}
 	}
 }

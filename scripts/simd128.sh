@@ -11,11 +11,14 @@ cd "$(dirname "$0")/../internal/kernel/simd128"
 
 if [ "${1:-}" = --test ]; then
 	if ! command -v node >/dev/null 2>&1; then
-		echo "simd128: no node: the kernels for browsers are not tested (Debian's package is nodejs)"
+		echo "simd128: no node: the kernels for browsers, and work aside in them, are not tested (Debian's package is nodejs)"
 		exit 0
 	fi
-	cd ..
-	GOOS=js GOARCH=wasm exec ${GO:-go} test -count=1 -tags simd128 -exec "node --stack-size=8192 $PWD/simd128/exec.js" .
+	exec="node --stack-size=8192 $PWD/exec.js"
+	cd ../../..
+	export GOOS=js GOARCH=wasm
+	${GO:-go} test -count=1 -tags simd128 -exec "$exec" ./internal/kernel
+	exec ${GO:-go} test -count=1 -tags simd128 -exec "$exec" -run Aside ./internal/pool ./netruntime
 fi
 
 # The sum of the source stands at the module's end, in a section of its own.

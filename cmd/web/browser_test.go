@@ -114,6 +114,7 @@ func (b *tab) do(actions ...chromedp.Action) {
 type state struct {
 	Pictures, Ticks   int
 	TickMs, PictureMs float64
+	GapMs             float64 // the longest between two pictures since state before
 	Focus, Eye        [3]float64
 	Driver, Kernels   string
 }

@@ -155,6 +155,7 @@ type player struct {
 
 	pictures, ticks int
 	tick, picture   float64 // how long one takes, smoothed, ms
+	gap             float64 // the longest between two pictures since state was asked, ms
 }
 
 // next waits until the browser wants a picture, and returns the time in ms.
@@ -173,6 +174,7 @@ func (p *player) next() float64 {
 func (p *player) loop() error {
 	for last := p.next(); ; {
 		now := p.next()
+		p.gap = max(p.gap, now-last)
 		dt := min(time.Duration((now-last)*float64(time.Millisecond)), longest)
 		last = now
 		if err := p.draw(dt); err != nil {
@@ -249,8 +251,10 @@ func (p *player) export(from scenes.Exporter) {
 // state is what the page shows of how it goes, and what tests watch.
 func (p *player) state() any {
 	at := func(v m3.Vec3) []any { return []any{v.X, v.Y, v.Z} }
+	gap := p.gap
+	p.gap = 0
 	return map[string]any{
-		"pictures": p.pictures, "ticks": p.ticks, "tickMs": p.tick, "pictureMs": p.picture,
+		"pictures": p.pictures, "ticks": p.ticks, "tickMs": p.tick, "pictureMs": p.picture, "gapMs": gap,
 		"focus": at(p.show.Frame.Focus), "eye": at(p.show.Stage.Camera.Eye()), "driver": p.driver, "kernels": netruntime.Kernels(),
 	}
 }

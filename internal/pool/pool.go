@@ -228,6 +228,7 @@ func (p *Pool) work(worker int) {
 			} else {
 				p.steps(worker, step, i)
 			}
+			p.Rest()
 			if p.finished.Add(1) == int64(p.counts[step]) {
 				p.finished.Store(0)
 				p.open(step + 1)

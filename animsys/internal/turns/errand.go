@@ -1,5 +1,7 @@
 package turns
 
+import "mannequin/internal/pool"
+
 // errand runs one function on a goroutine of its own, beside what its owner does
 // meanwhile. Calls allocate nothing. All methods belong to one goroutine.
 type errand struct {
@@ -12,7 +14,7 @@ func newErrand(f func() error) *errand {
 	e := &errand{to: make(chan struct{}, 1), done: make(chan error, 1)}
 	go func() {
 		for range e.to {
-			e.done <- f()
+			e.done <- pool.Aside(f)
 		}
 		close(e.done)
 	}()
@@ -31,7 +33,7 @@ func (e *errand) wait() error {
 		return nil
 	}
 	e.under = false
-	return <-e.done
+	return pool.Await(e.done)
 }
 
 // close ends the goroutine, after what is under way.

@@ -155,7 +155,7 @@ func (s *session) runBlock(worker, i int) {
 			value, parts := o.grid()
 			rows, each := t.block.n*s.views[value].frames, parts
 			if _, ok := o.(*product); ok && s.pool.Rests() {
-				each = taskParts
+				each = taskParts // others have their turn in a large product, too
 			}
 			for p0 := 0; p0 < parts; p0 += each {
 				o.run(t, 0, rows, p0, min(p0+each, parts))

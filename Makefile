@@ -59,13 +59,13 @@ showreel: build
 
 check: setup
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet -tags simd128 ./cmd/web ./engine/stage/... ./internal/kernel ./internal/pool ./netruntime
+	GOOS=js GOARCH=wasm $(GO) vet -tags simd128 ./cmd/web ./engine/stage/... ./netruntime ./netruntime/internal/...
 	$(GO) tool staticcheck ./...
 
 test: check
 	CGO_ENABLED=0 $(GO) build $(PURE)
 	$(GO) test -race -timeout 30m ./...
-	$(GO) test -tags noasm ./internal/kernel ./netruntime/... ./offline/authors ./offline/train
+	$(GO) test -tags noasm ./netruntime/... ./internal/testing/authors ./offline/train
 	@$(MAKE) test-cuda test-simd128
 
 # Without a GPU: the kernels compiled for the processor, on a driver of our own.
@@ -73,9 +73,9 @@ test: check
 test-cuda: setup
 	$(CUDA) && $(GO) build -tags cuda ./cmd/demo ./cmd/mannequin
 	sh scripts/cuda-kernels.sh --check
-	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/fakecuda ./animsys ./cmd/mannequin && \
+	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/testing/fakecuda ./animsys ./cmd/mannequin && \
 	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin ./animsys
-	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/fakecuda
+	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/testing/fakecuda
 
 # The kernels for browsers, in node where there is one. test-web runs them in a browser.
 test-simd128:

@@ -12,7 +12,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdog"
+	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/terrain"
 

@@ -10,7 +10,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
-	"mannequin/internal/pool"
+	"mannequin/netruntime"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -37,7 +37,7 @@ type Bodies struct {
 	pacing
 	joints int
 	world  *arche.World
-	pool   *pool.Pool
+	pool   *netruntime.Pool
 	closed bool
 }
 
@@ -69,7 +69,7 @@ func (b *Bodies) open(w *arche.World, sk *skel.Skeleton, field *terrain.Field, g
 		return err
 	}
 	b.aims = newAims(sk, tree, n)
-	b.pool = pool.New(min(workers, n/grain+1))
+	b.pool = netruntime.NewPool(min(workers, n/grain+1))
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/internal/fakecuda"
+	"mannequin/internal/testing/fakecuda"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"

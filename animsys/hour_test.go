@@ -15,7 +15,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/models"
 	"mannequin/offline/dataset"
 	"mannequin/terrain"

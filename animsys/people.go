@@ -12,7 +12,6 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
-	"mannequin/internal/pool"
 	"mannequin/netruntime"
 	"mannequin/terrain"
 
@@ -149,7 +148,7 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 // make makes what is asked for, until there will be no more.
 func (p *People) make() {
 	for o := range p.work {
-		p.done <- madeOrder{o, pool.Aside(func() error { return p.Stream.Make(o) })}
+		p.done <- madeOrder{o, netruntime.Aside(func() error { return p.Stream.Make(o) })}
 	}
 	close(p.done)
 }
@@ -310,7 +309,7 @@ func (p *People) take() error {
 	case m = <-p.done:
 	default:
 		p.Waits++
-		m = pool.Await(p.done)
+		m = netruntime.Await(p.done)
 	}
 	p.Stream.Take(m.order, m.err)
 	p.spare = append(p.spare, m.order)

@@ -13,7 +13,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdog"
+	"mannequin/internal/testing/testdog"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"

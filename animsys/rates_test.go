@@ -9,8 +9,8 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdog"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/testdog"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"

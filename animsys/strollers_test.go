@@ -11,7 +11,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
-	"mannequin/internal/testlatent"
+	"mannequin/internal/testing/testlatent"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"

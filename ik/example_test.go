@@ -5,7 +5,7 @@ import (
 
 	"mannequin/engine/m3"
 	"mannequin/ik"
-	"mannequin/internal/testdog"
+	"mannequin/internal/testing/testdog"
 	"mannequin/terrain"
 )
 

@@ -7,7 +7,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
-	"mannequin/internal/testdog"
+	"mannequin/internal/testing/testdog"
 	"mannequin/terrain"
 
 	"pgregory.net/rapid"

@@ -3,7 +3,7 @@ package netruntime
 import (
 	"testing"
 
-	"mannequin/internal/pool"
+	"mannequin/netruntime/internal/pool"
 )
 
 // What is computed aside, by parts between which others may have their turn, is the same.

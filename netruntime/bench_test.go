@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 func BenchmarkMANN(b *testing.B) {

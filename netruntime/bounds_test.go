@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // TestSharedWeightsAreBounded has a file of few bytes whose nodes all pack the

@@ -3,8 +3,6 @@ package netruntime
 import (
 	"crypto/sha256"
 	"fmt"
-
-	"mannequin/internal/kernel"
 )
 
 // Checksum identifies what n computes: its graph and weights, and the layout and the
@@ -20,8 +18,3 @@ func (n *Net) Checksum() (string, error) {
 	}
 	return fmt.Sprintf("sha256:%x", h.Sum(nil)), nil
 }
-
-// Kernels returns the family of kernels that this processor computes with, such as
-// "avx512": what rounds as it does, and gives the same bits. Session.Kernel tells what
-// a session's products run on.
-func Kernels() string { return kernel.Active().String() }

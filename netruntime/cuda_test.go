@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mannequin/internal/fakecuda"
+	"mannequin/internal/testing/fakecuda"
 	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"
 )

@@ -8,7 +8,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // Encode writes n as a model file with float32 weights: decoding it gives the

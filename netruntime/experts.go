@@ -1,7 +1,7 @@
 package netruntime
 
 import (
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // someExperts is the memory in which rows of one expert are gathered.

@@ -1,12 +1,12 @@
 package netruntime
 
 import (
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // filters says that a convolution with heavy weights takes less time by minimal
 // filtering: a fifth of the multiplications less, or more. A seventh, of 7 taps,
-// is what the sums around it cost (BenchmarkFilter in internal/kernel).
+// is what the sums around it cost (BenchmarkFilter in netruntime/internal/kernel).
 func filters(g kernel.Taps) bool {
 	return g.Width <= kernel.MaxFilterWidth && 5*g.Block() <= 4*g.Width
 }

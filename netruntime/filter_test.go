@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 type filterCase struct {

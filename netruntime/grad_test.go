@@ -9,10 +9,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mannequin/internal/kernel"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
+	"mannequin/netruntime/internal/kernel"
 )
 
 func network(t interface{ Fatal(...any) }, n *netruntime.Net) *grad.Network {

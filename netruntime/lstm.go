@@ -1,7 +1,7 @@
 package netruntime
 
 import (
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // lstm is a long short-term memory. The gates' weights are laid out such that

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // sizes of a test network.

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // cutting finds by recursion what a part from some values to others takes.

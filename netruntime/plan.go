@@ -3,7 +3,7 @@ package netruntime
 import (
 	"slices"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // plan is a network laid out for one family of kernels. It is immutable, and

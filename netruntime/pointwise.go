@@ -3,7 +3,7 @@ package netruntime
 import (
 	"math"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // pointFunc is an operation on single elements: an activation, x·scale +

@@ -1,7 +1,7 @@
 package netruntime
 
 import (
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // product is a dense layer, a convolution, or a blend of dense layers: a

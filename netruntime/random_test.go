@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // TestRandomGraphs makes up graphs, options and runs.

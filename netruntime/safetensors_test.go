@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 func encoded(t testing.TB, n *Net) []byte {

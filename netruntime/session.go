@@ -6,7 +6,7 @@ import (
 	"math"
 	"unsafe"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // SessionOptions say what a session is for.

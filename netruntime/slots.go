@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // slot is one tensor of an operation: its role and its axes as letters. I and

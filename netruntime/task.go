@@ -1,7 +1,7 @@
 package netruntime
 
 import (
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // block is the sequences that a worker takes through the network, or all of a

@@ -7,7 +7,7 @@
 # where they are missing.
 set -eu
 export LC_ALL=C
-cd "$(dirname "$0")/../internal/kernel/simd128"
+cd "$(dirname "$0")/../netruntime/internal/kernel/simd128"
 
 if [ "${1:-}" = --test ]; then
 	if ! command -v node >/dev/null 2>&1; then
@@ -15,10 +15,10 @@ if [ "${1:-}" = --test ]; then
 		exit 0
 	fi
 	exec="node --stack-size=8192 $PWD/exec.js"
-	cd ../../..
+	cd ../../../..
 	export GOOS=js GOARCH=wasm
-	${GO:-go} test -count=1 -tags simd128 -exec "$exec" ./internal/kernel
-	exec ${GO:-go} test -count=1 -tags simd128 -exec "$exec" -run Aside ./internal/pool ./netruntime
+	${GO:-go} test -count=1 -tags simd128 -exec "$exec" ./netruntime/internal/kernel
+	exec ${GO:-go} test -count=1 -tags simd128 -exec "$exec" -run Aside ./netruntime/internal/pool ./netruntime
 fi
 
 # The sum of the source stands at the module's end, in a section of its own.
@@ -46,4 +46,4 @@ trap 'rm -f "$new"' EXIT
 chmod 644 "$new"
 printf '\000\110\007sources%s' "$sum" >>"$new"
 mv "$new" simd128.wasm
-echo "simd128: wrote internal/kernel/simd128/simd128.wasm"
+echo "simd128: wrote netruntime/internal/kernel/simd128/simd128.wasm"

@@ -7,7 +7,6 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
-	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
 
@@ -43,7 +42,7 @@ type Stream struct {
 
 	model   *Model
 	session netruntime.Session
-	pool    *pool.Pool
+	pool    *netruntime.Pool
 	rows    int
 	body    []performing
 	shown   shown
@@ -133,7 +132,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 			return nil, errors.Join(err, s.session.Close())
 		}
 	}
-	s.pool = pool.New(workers)
+	s.pool = netruntime.NewPool(workers)
 	s.begin, s.see, s.end, s.play = s.beginWindow, s.seeWindow, s.endWindow, s.playWindow
 	s.turns.Do(turns.Work{Order: s.order, Make: s.make, Take: s.take})
 	return s, nil

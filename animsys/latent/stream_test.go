@@ -12,7 +12,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
-	"mannequin/internal/testlatent"
+	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
 )
 

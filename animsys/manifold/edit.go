@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"mannequin/animsys/feature"
-	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
 
@@ -30,7 +29,7 @@ type Editor struct {
 
 	model   *Model
 	spread  netruntime.Session
-	pool    *pool.Pool
+	pool    *netruntime.Pool
 	batch   int
 	length  int
 	x       []float32 // (batch, length, columns) where each motion is
@@ -77,7 +76,7 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 	if e.spread, err = open(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
 		return nil, err
 	}
-	e.pool = pool.New(o.Workers)
+	e.pool = netruntime.NewPool(o.Workers)
 	n := o.Batch * o.Length * m.Layout.Columns()
 	for _, v := range []*[]float32{&e.x, &e.grad, &e.last, &e.dir, &e.z} {
 		*v = make([]float32, n)

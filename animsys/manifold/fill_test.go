@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/manifold"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/models/human"
 	"mannequin/offline/dataset"
 )

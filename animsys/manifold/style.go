@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"mannequin/internal/pool"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 )
@@ -155,7 +154,7 @@ type Stylist struct {
 	encode, decode netruntime.Session
 	tapes          *grad.Pool
 	tape, line     *grad.Tape
-	pool           *pool.Pool
+	pool           *netruntime.Pool
 
 	frames  []float32 // (batch, length + 2·margin, columns)
 	hidden  []float32 // (batch, length/2 + margin, units)
@@ -254,7 +253,7 @@ func (m *Model) NewStylist(o StylistOptions) (*Stylist, error) {
 	if s.decode, err = open(m.Decoder, netruntime.SessionOptions{Batch: o.Batch, Length: long / 2, Workers: o.Workers}); err != nil {
 		return nil, errors.Join(err, e.Close(), s.encode.Close())
 	}
-	s.tapes, s.pool = grad.NewPool(o.Workers), pool.New(o.Workers)
+	s.tapes, s.pool = grad.NewPool(o.Workers), netruntime.NewPool(o.Workers)
 	s.tape, s.line = grad.NewTape(s.tapes), grad.NewTape(s.tapes)
 	cols, contacts := m.Layout.Columns(), len(m.Layout.Contacts)
 	for v, n := range map[*[]float32]int{

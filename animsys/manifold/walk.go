@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"mannequin/animsys/feature"
-	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
 
@@ -41,7 +40,7 @@ type Walker struct {
 	model   *Model
 	steps   netruntime.Session
 	motion  netruntime.Session
-	pool    *pool.Pool
+	pool    *netruntime.Pool
 	lags    []float32
 	toe     []bool    // of the contacts
 	gamma   []float32 // (batch, length, contacts+1) duty angles and pace
@@ -93,7 +92,7 @@ func (m *Model) NewWalker(steps, locomotion *netruntime.Net, o WalkerOptions) (*
 	if w.motion, err = open(locomotion, so); err != nil {
 		return nil, errors.Join(err, w.steps.Close())
 	}
-	w.pool = pool.New(o.Workers)
+	w.pool = netruntime.NewPool(o.Workers)
 	w.gamma = make([]float32, o.Batch*o.Length*(n+1))
 	w.given = make([]float32, o.Batch*o.Length*(feature.MotionLen+n))
 	w.in, w.out = make([][]float32, 1), make([][]float32, 1)

@@ -11,10 +11,10 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/authors"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/models"
 	"mannequin/netruntime"
-	"mannequin/offline/authors"
 	"mannequin/offline/dataset"
 )
 

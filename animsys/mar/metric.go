@@ -9,7 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/vec"
 )
 
 // Window is the number of frames that poses are compared over, the present one
@@ -116,13 +116,13 @@ func (m *metric) coordinates(dst, plane, height []float32) {
 		p := &m.parts[i]
 		to := dst[p.at:][:p.columns()]
 		for c := range 2 * p.planar {
-			to[c] = kernel.Dot(p.plane[c*2*n:(c+1)*2*n], plane)
+			to[c] = vec.Dot(p.plane[c*2*n:(c+1)*2*n], plane)
 		}
 		for c := range p.tall {
-			to[2*p.planar+c] = kernel.Dot(p.height[c*n:(c+1)*n], height)
+			to[2*p.planar+c] = vec.Dot(p.height[c*n:(c+1)*n], height)
 		}
 		v := p.values()
-		half += kernel.Dot(to[:v], to[:v]) / 2
+		half += vec.Dot(to[:v], to[:v]) / 2
 		to[v], to[v+1] = 0, half
 	}
 	first, last := &m.parts[0], len(dst)-1
@@ -147,7 +147,7 @@ func (m *metric) turned(dst, q []float32) {
 func (m *metric) bounds(d *[lanes]float32, q, turned, x []float32) {
 	var sums [3 * lanes]float32
 	p := &m.parts[0]
-	kernel.Distances16(d, &sums, x, q, turned, 2*p.planar, p.tall)
+	vec.Distances16(d, &sums, x, q, turned, 2*p.planar, p.tall)
 }
 
 // distances writes d of the query q, with its quarter turn, and sixteen windows,
@@ -157,7 +157,7 @@ func (m *metric) distances(d *[lanes]float32, q, turned, x []float32, beyond flo
 	var sums [3 * lanes]float32
 	for i := range m.parts {
 		p := &m.parts[i]
-		kernel.Distances16(d, &sums, x[lanes*p.at:], q[p.at:], turned[p.at:], 2*p.planar, p.tall)
+		vec.Distances16(d, &sums, x[lanes*p.at:], q[p.at:], turned[p.at:], 2*p.planar, p.tall)
 		if slices.Min(d[:]) > beyond {
 			return false
 		}
@@ -171,9 +171,9 @@ func (m *metric) distance(q, turned, r []float32) float32 {
 	for i := range m.parts {
 		p := &m.parts[i]
 		v, plane := p.at+p.values(), p.at+2*p.planar
-		re += kernel.Dot(q[p.at:plane], r[p.at:plane])
-		im += kernel.Dot(turned[p.at:plane], r[p.at:plane])
-		h += kernel.Dot(q[plane:v], r[plane:v])
+		re += vec.Dot(q[p.at:plane], r[p.at:plane])
+		im += vec.Dot(turned[p.at:plane], r[p.at:plane])
+		h += vec.Dot(q[plane:v], r[plane:v])
 	}
 	last := len(q) - 1
 	return m3.Sqrt(max(0, 2*(q[last]+r[last]-h-m3.Sqrt(re*re+im*im))))

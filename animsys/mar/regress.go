@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/vec"
 )
 
 // Options are the parameters of the translation. Defaults are those of Xia et al.
@@ -114,8 +114,8 @@ next:
 			db.addRow(yp, w, first, at-db.step[f*styles+s])
 		}
 		if own > 1e-6 {
-			kernel.Axpy(y, own, db.row(f))
-			kernel.Axpy(yp, own, db.row(f-1))
+			vec.Axpy(y, own, db.row(f))
+			vec.Axpy(yp, own, db.row(f-1))
 		}
 		r.window[r.n], r.d[r.n] = b.window, b.d
 		r.n++
@@ -136,9 +136,9 @@ func (db *Database) row(f int) []float32 {
 func (db *Database) addRow(dst []float32, w float32, first int, at float32) {
 	i := int(at)
 	a := at - float32(i)
-	kernel.Axpy(dst, w*(1-a), db.row(first+i))
+	vec.Axpy(dst, w*(1-a), db.row(first+i))
 	if a > 0 {
-		kernel.Axpy(dst, w*a, db.row(first+i+1))
+		vec.Axpy(dst, w*a, db.row(first+i+1))
 	}
 }
 
@@ -156,22 +156,22 @@ func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o
 		nx, nxp := db.row(f), db.row(f-1)
 		ny, nyp := r.output(i)
 		t := r.part
-		kernel.Scale(t, w, nxp)
-		kernel.MulAdd(sum(sumXpXp), t, nxp)
-		kernel.MulAdd(sum(sumXpYp), t, nyp)
-		kernel.MulAdd(sum(sumXpX), t, nx)
-		kernel.MulAdd(sum(sumXpY), t, ny)
-		kernel.Add(sum(sumXp), sum(sumXp), t)
-		kernel.Scale(t, w, nyp)
-		kernel.MulAdd(sum(sumYpYp), t, nyp)
-		kernel.MulAdd(sum(sumYpX), t, nx)
-		kernel.MulAdd(sum(sumYpY), t, ny)
-		kernel.Add(sum(sumYp), sum(sumYp), t)
-		kernel.Scale(t, w, nx)
-		kernel.MulAdd(sum(sumXX), t, nx)
-		kernel.MulAdd(sum(sumXY), t, ny)
-		kernel.Add(sum(sumX), sum(sumX), t)
-		kernel.Axpy(sum(sumY), w, ny)
+		vec.Scale(t, w, nxp)
+		vec.MulAdd(sum(sumXpXp), t, nxp)
+		vec.MulAdd(sum(sumXpYp), t, nyp)
+		vec.MulAdd(sum(sumXpX), t, nx)
+		vec.MulAdd(sum(sumXpY), t, ny)
+		vec.Add(sum(sumXp), sum(sumXp), t)
+		vec.Scale(t, w, nyp)
+		vec.MulAdd(sum(sumYpYp), t, nyp)
+		vec.MulAdd(sum(sumYpX), t, nx)
+		vec.MulAdd(sum(sumYpY), t, ny)
+		vec.Add(sum(sumYp), sum(sumYp), t)
+		vec.Scale(t, w, nx)
+		vec.MulAdd(sum(sumXX), t, nx)
+		vec.MulAdd(sum(sumXY), t, ny)
+		vec.Add(sum(sumX), sum(sumX), t)
+		vec.Axpy(sum(sumY), w, ny)
 	}
 	n, s, cols := 1/float64(total), r.sums, r.cols
 	ridge := float64(o.Ridge)

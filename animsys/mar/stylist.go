@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"mannequin/engine/m3"
-	"mannequin/internal/kernel"
-	"mannequin/internal/pool"
+	"mannequin/netruntime"
+	"mannequin/netruntime/vec"
 )
 
 // StylistOptions say what a stylist is for.
@@ -66,7 +66,7 @@ type Stylist struct {
 	opt    Options
 	bodies []body
 	rooms  []*room
-	pool   *pool.Pool
+	pool   *netruntime.Pool
 	cols   int
 	joints int
 	rows   []float32 // (characters, columns) the output
@@ -149,7 +149,7 @@ func (db *Database) NewStylist(o StylistOptions) (*Stylist, error) {
 	s.work = func(worker, i int) {
 		s.translate(s.rooms[worker], s.who[i*together:min((i+1)*together, len(s.who))], s.pos, s.rot, s.joints)
 	}
-	s.pool = pool.New(min(o.Workers, n))
+	s.pool = netruntime.NewPool(min(o.Workers, n))
 	for range s.pool.Workers() {
 		r := &room{search: db.poses.newSearch(s.opt.Neighbours), feet: db.feet.newSearch(s.opt.Neighbours), reg: newRegression(s.opt.Neighbours, s.cols),
 			plane: make([]float32, 2*db.poses.metric.n()), height: make([]float32, db.poses.metric.n()), model: make([]m3.Xform, s.joints),
@@ -537,7 +537,7 @@ func (s *Stylist) count(seat *seat) {
 	row := s.Row(int(seat.character))
 	clear(row)
 	for _, f := range seat.found {
-		kernel.Axpy(row, f.d/total, seat.preds[int(f.pred)*s.cols:][:s.cols])
+		vec.Axpy(row, f.d/total, seat.preds[int(f.pred)*s.cols:][:s.cols])
 		step += f.d / total * f.step
 	}
 	s.steps[seat.character] = m3.Clamp(step, 1/float32(maxStep), maxStep)

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"mannequin/animsys/feature"
-	"mannequin/internal/pool"
 	"mannequin/netruntime"
 )
 
@@ -21,7 +20,7 @@ type Controller struct {
 
 	m        *Model
 	predict  *Predictor
-	pool     *pool.Pool
+	pool     *netruntime.Pool
 	batch    int
 	ways     int         // most ways at a time
 	latent   []float32   // (batch, ways, Latent)
@@ -87,7 +86,7 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	for range o.Batch {
 		c.best = append(c.best, searching{z: make([]float32, m.Latent), tried: make([]float32, m.Latent), rows: make([]float32, size)})
 	}
-	c.pool = pool.New(o.Workers)
+	c.pool = netruntime.NewPool(o.Workers)
 	for range c.pool.Workers() {
 		s := searchScratch{controlScratch: m.newControlScratch(), h: make([]float64, m.Latent*m.Latent), g: make([]float64, m.Latent), settle: m.newSettling()}
 		for range m.Latent {

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"mannequin/animsys/feature"
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
+	"mannequin/netruntime/vec"
 )
 
 // Denoiser takes noise off motions, and makes what they lack: windows of Encode frames
@@ -178,7 +178,7 @@ func (d *Denoiser) fade(sum, total, rows []float32) error {
 	for i, from := range d.starts {
 		for e, share := range d.share {
 			at := from + e*d.every
-			kernel.Axpy(sum[at*cols:][:cols], share, d.y[i*size+e*cols:][:cols])
+			vec.Axpy(sum[at*cols:][:cols], share, d.y[i*size+e*cols:][:cols])
 			total[at] += share
 		}
 	}
@@ -198,7 +198,7 @@ func (d *Denoiser) cut(dst, rows []float32, from int) {
 		copy(to, rows[f*cols:])
 		moves := to[body : body+feature.MotionLen]
 		for i := 1; i < k; i++ {
-			kernel.Axpy(moves, 1, rows[min(f+i, frames-1)*cols+body:][:feature.MotionLen])
+			vec.Axpy(moves, 1, rows[min(f+i, frames-1)*cols+body:][:feature.MotionLen])
 		}
 		for c := range moves {
 			moves[c] /= float32(k)
@@ -256,13 +256,13 @@ func (d *Denoiser) join(dst, rows []float32) {
 		to := dst[f*cols:][:cols]
 		n := min(d.every, f+1, frames-f)
 		for i := 1 - n; i < n; i++ {
-			kernel.Axpy(to, float32(n-max(i, -i))/float32(n*n), rows[(f+i)*cols:][:cols])
+			vec.Axpy(to, float32(n-max(i, -i))/float32(n*n), rows[(f+i)*cols:][:cols])
 		}
 		moves := to[body : body+feature.MotionLen]
 		clear(moves)
 		n = min(d.every, f+1)
 		for i := range n {
-			kernel.Axpy(moves, 1/float32(n), rows[(f-i)*cols+body:][:feature.MotionLen])
+			vec.Axpy(moves, 1/float32(n), rows[(f-i)*cols+body:][:feature.MotionLen])
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/teststrnn"
 )
 
 // People go on in those ticks alone that the options leave them, as evenly as before.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 )
 
@@ -19,7 +18,7 @@ type FineTuner struct {
 	m       *Model
 	see     *Predictor // which latent values are likely, and what the linear filter says
 	net     *grad.Network
-	pool    *kernel.Pool
+	pool    *grad.Pool
 	tape    *grad.Tape
 	means   [][2][]float32 // by parameter: AdaDelta's means of squared gradients and steps
 	scratch controlScratch
@@ -139,7 +138,7 @@ func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 		}
 		tape.Backward(tape.Sum(tape.Mul(y, g)))
 		for k, p := range t.net.Params() {
-			kernel.AdaDelta(p.Val, p.Grad, t.means[k][0], t.means[k][1], tuneRate, tuneRho, tuneEps)
+			grad.AdaDelta(p.Val, p.Grad, t.means[k][0], t.means[k][1], tuneRate, tuneRho, tuneEps)
 		}
 	}
 }

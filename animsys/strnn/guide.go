@@ -7,7 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/vec"
 )
 
 // KeyGuide is the extra metadata key of a Guide, as JSON.
@@ -90,7 +90,7 @@ func (g *Guide) run(z, sees []float32) {
 	copy(z, g.Bias)
 	for j, gate := range g.gates(sees) {
 		for i := range sees {
-			kernel.Axpy(z, gate*g.value(i, sees), g.Weight[(j*len(sees)+i)*len(z):][:len(z)])
+			vec.Axpy(z, gate*g.value(i, sees), g.Weight[(j*len(sees)+i)*len(z):][:len(z)])
 		}
 	}
 	for k, v := range z {

@@ -1,8 +1,8 @@
 package strnn
 
 import (
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
+	"mannequin/netruntime/vec"
 )
 
 // Linear is a linear filter of each column over time: frames made from frames seen. From
@@ -39,7 +39,7 @@ func (l *Linear) Apply(dst, x, mean, work []float32, from int) {
 			copy(to, mean)
 		}
 		for e := range l.Encode {
-			kernel.MulAdd(to, x[e*cols:][:cols], l.W[((from+f)*l.Encode+e)*cols:][:cols])
+			vec.MulAdd(to, x[e*cols:][:cols], l.W[((from+f)*l.Encode+e)*cols:][:cols])
 		}
 	}
 }
@@ -48,7 +48,7 @@ func (l *Linear) Apply(dst, x, mean, work []float32, from int) {
 // says of them, (n, Columns).
 func (l *Linear) Add(dst, net []float32, from int) {
 	for f := range len(dst) / l.Columns {
-		kernel.Axpy(dst[f*l.Columns:][:l.Columns], l.Scale[from+f], net[f*l.Columns:][:l.Columns])
+		vec.Axpy(dst[f*l.Columns:][:l.Columns], l.Scale[from+f], net[f*l.Columns:][:l.Columns])
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/netruntime"
 )
 

@@ -10,7 +10,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/netruntime"
 )
 

@@ -18,9 +18,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/internal/benchnet"
+	"mannequin/internal/bench/benchnet"
+	"mannequin/internal/bench/ort"
 	"mannequin/internal/command"
-	"mannequin/internal/ort"
 	"mannequin/netruntime"
 	"mannequin/offline/onnx"
 )

@@ -10,7 +10,7 @@ import (
 	"os"
 	"testing"
 
-	"mannequin/internal/benchnet"
+	"mannequin/internal/bench/benchnet"
 	"mannequin/internal/command"
 	"mannequin/offline/onnx"
 )

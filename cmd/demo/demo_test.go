@@ -12,8 +12,8 @@ import (
 	"mannequin/engine/media"
 	"mannequin/engine/stage"
 	"mannequin/internal/command"
-	"mannequin/internal/testdog"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/testdog"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/scenes"
 )
 

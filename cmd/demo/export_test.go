@@ -9,7 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/testlatent"
+	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 	"mannequin/scenes"

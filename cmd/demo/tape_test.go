@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"mannequin/internal/command"
-	"mannequin/internal/testdog"
+	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/scenes/playbill"
 )

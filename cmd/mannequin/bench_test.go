@@ -9,8 +9,8 @@ import (
 
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
-	"mannequin/internal/kernel"
-	"mannequin/internal/testdog"
+	"mannequin/internal/testing/testdog"
+	"mannequin/netruntime"
 )
 
 // testModel writes a made-up dog's network.
@@ -56,8 +56,8 @@ func TestBench(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
 		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
 	}
-	want := kernel.Active().String()
-	if kernel.BF16() {
+	want := netruntime.Kernels()
+	if netruntime.HasBF16() {
 		want += "_bf16"
 	}
 	if r.Kernel != want {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/internal/benchnet"
+	"mannequin/internal/bench/benchnet"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"

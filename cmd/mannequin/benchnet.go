@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/internal/backend"
-	"mannequin/internal/benchnet"
+	"mannequin/internal/bench/benchnet"
 	"mannequin/internal/command"
 )
 

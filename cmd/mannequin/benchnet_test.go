@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/internal/benchnet"
+	"mannequin/internal/bench/benchnet"
 	"mannequin/internal/command"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"mannequin/internal/benchnet"
-	"mannequin/internal/kernel"
+	"mannequin/internal/bench/benchnet"
+	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/recipes"
 	"mannequin/offline/train"
@@ -29,7 +29,7 @@ func trainings(w *benchnet.Work, threads int) (runs []*benchnet.Run, closeAll fu
 		}
 		ends = append(ends, end)
 		runs = append(runs, &benchnet.Run{
-			Candidate: benchnet.Candidate{Name: kernel.Active().String(), Run: step},
+			Candidate: benchnet.Candidate{Name: netruntime.Kernels(), Run: step},
 			Work:      w.Name + " training", Batch: batch, FLOP: flop * float64(batch),
 		})
 		return nil
@@ -88,7 +88,7 @@ func newAutoencoderStep(batch, threads int, seed uint64) (step func() error, end
 		Optimizer: train.Adam(1e-5), Schedule: train.Constant{},
 		Checkpoint: "none", Every: time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Time{} },
 	}
-	pool := kernel.NewPool(threads)
+	pool := grad.NewPool(threads)
 	if step, err = job.Stepper(pool); err != nil {
 		pool.Close()
 		return nil, nil, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/internal/fakecuda"
+	"mannequin/internal/testing/fakecuda"
 )
 
 func TestMain(m *testing.M) { fakecuda.Main(m) }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"
 )
 
@@ -67,7 +67,7 @@ func printFindings(w io.Writer, found []finding) error {
 
 func diagnose() []finding {
 	return []finding{
-		{Name: "processor", OK: true, Detail: fmt.Sprintf("%s/%s, %d cores, %s kernels", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), kernel.Best())},
+		{Name: "processor", OK: true, Detail: fmt.Sprintf("%s/%s, %d cores, %s kernels", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), netruntime.Kernels())},
 		window(),
 		library("headless picture", "libEGL.so.1", "install libegl1 and libgl1-mesa-dri"),
 		program("video", "ffmpeg", "install ffmpeg; without it the demo writes GIF and PNG"),

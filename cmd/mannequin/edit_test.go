@@ -14,7 +14,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 )

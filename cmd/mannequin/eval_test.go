@@ -12,7 +12,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/internal/testh36m"
+	"mannequin/internal/testing/testh36m"
 	"mannequin/netruntime"
 	"mannequin/offline/metrics"
 	"mannequin/offline/mocap"

@@ -14,7 +14,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"

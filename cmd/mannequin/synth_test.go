@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/offline/mocap"
 )
 
@@ -108,7 +108,7 @@ func TestSynthRefuses(t *testing.T) {
 
 // eval manifold measures the shipped people on CMU's held-out recordings: they
 // come back better than from the authors' network, whose error per axis is 1.09
-// cm on such a walk (offline/authors).
+// cm on such a walk (internal/testing/authors).
 func TestEvalManifold(t *testing.T) {
 	data := t.TempDir()
 	for _, name := range []string{"cmu-locomotion/07_01.bvh", "cmu-locomotion/07_04.bvh", "cmu-locomotion/08_05.bvh", "cmu-locomotion/09_04.bvh",

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"mannequin/internal/command"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/netruntime"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mannequin/internal/command"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/teststrnn"
 )
 
 // A made-up network learns a guide, with which people wander.

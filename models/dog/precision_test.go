@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mannequin/animsys/feature"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/models/dog"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"mannequin/internal/fakecuda"
+	"mannequin/internal/testing/fakecuda"
 	"mannequin/netruntime"
 )
 

@@ -1,6 +1,6 @@
 package grad
 
-import "mannequin/internal/kernel"
+import "mannequin/netruntime/internal/kernel"
 
 // activation is an elementwise function whose slope follows from its result.
 type activation struct {

@@ -1,6 +1,6 @@
 package grad
 
-import "mannequin/internal/kernel"
+import "mannequin/netruntime/internal/kernel"
 
 func sameShape(op string, x, y *Mat) {
 	if x.Rows != y.Rows || x.Cols != y.Cols {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // trained is a network in training: its parameters and Adam's moments.

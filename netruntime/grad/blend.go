@@ -1,6 +1,6 @@
 package grad
 
-import "mannequin/internal/kernel"
+import "mannequin/netruntime/internal/kernel"
 
 // Blend is a dense layer whose weights are a mixture of experts, another one
 // for every row: y = Σ_k ω_k (W_k·x + b_k) with x (rows, in), ω (rows, K),

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // blends is a pass through two blended layers, one of them used twice, and two

@@ -3,7 +3,7 @@ package grad
 import (
 	"fmt"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // Conv is a convolution over time that keeps the length. x is (batch·length,

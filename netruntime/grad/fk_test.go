@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // bones returns a skeleton with branches of so many joints, and rotations for

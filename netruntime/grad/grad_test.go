@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // Every operation is checked against a float64 twin that is written as the

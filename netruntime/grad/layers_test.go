@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // A sequence's results do not depend on its neighbours, nor its gradient.

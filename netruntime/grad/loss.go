@@ -3,7 +3,7 @@ package grad
 import (
 	"math"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // A loss is a 1×1 matrix. Its sums run over chunks of fixed size, so that the

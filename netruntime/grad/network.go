@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // Network is a [netruntime.Net] on a tape: its weights are parameters, and its

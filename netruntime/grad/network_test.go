@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // wholeNet has every operation of graphs. Package netruntime's tests compare

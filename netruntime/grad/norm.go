@@ -3,7 +3,7 @@ package grad
 import (
 	"math"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 const batchNormEps = 1e-5 // added to the variance

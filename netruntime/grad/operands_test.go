@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // operand makes an input of the given value: the matrix to compute with, and

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // pinned returns pins of columns in groups of two and three, with each group at

@@ -3,7 +3,7 @@ package grad
 import (
 	"math"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // Softmax returns eˣ / Σ eˣ over every row.

@@ -1,6 +1,6 @@
 package grad
 
-import "mannequin/internal/kernel"
+import "mannequin/netruntime/internal/kernel"
 
 // Pool is the workers that tapes compute on. Tapes on several goroutines may
 // share one: their operations take turns.

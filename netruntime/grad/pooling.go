@@ -1,6 +1,6 @@
 package grad
 
-import "mannequin/internal/kernel"
+import "mannequin/netruntime/internal/kernel"
 
 // MaxPool returns the larger of each pair of frames: sequences of length/2
 // frames from x, sequences of length frames. length must be even.

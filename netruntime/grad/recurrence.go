@@ -1,6 +1,6 @@
 package grad
 
-import "mannequin/internal/kernel"
+import "mannequin/netruntime/internal/kernel"
 
 // recurrence runs an LSTM's steps, forward or backward, without sending the
 // workers to sleep in between. A task is some of the units at one step: the

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // TestSessionsComputeTheSame compares the tape's forward with a session of the

@@ -1,6 +1,6 @@
 package grad
 
-import "mannequin/internal/kernel"
+import "mannequin/netruntime/internal/kernel"
 
 // Param returns a parameter as a matrix, so that it can be an operand: of a
 // penalty on the weights, for instance.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // mixture runs a forward and backward pass of a network of two blended layers,

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // everything is a network that uses every operation, wide enough that the pool

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"runtime"
 
-	"mannequin/internal/pool"
+	"mannequin/netruntime"
 )
 
 // each calls f for 0 to n-1 on so many workers, by default one per processor,
@@ -14,7 +14,7 @@ func each(n, workers int, f func(i int) error) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	p := pool.New(min(workers, n))
+	p := netruntime.NewPool(min(workers, n))
 	defer p.Close()
 	errs := make([]error, n)
 	p.Run(n, func(_, i int) { errs[i] = f(i) })

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
-	"mannequin/internal/testh36m"
+	"mannequin/internal/testing/testh36m"
 )
 
 // Recordings to measure on are whole, at Rate, with their mirror images; a walk in

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/offline/retarget"
 )
 

@@ -10,7 +10,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/strnn"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/models/human"
 	"mannequin/offline/dataset"
 )

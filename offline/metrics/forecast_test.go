@@ -6,7 +6,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/offline/dataset"
 )
 

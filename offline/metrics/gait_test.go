@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/offline/mocap"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"mannequin/internal/testlatent"
+	"mannequin/internal/testing/testlatent"
 	"mannequin/offline/metrics"
 )
 

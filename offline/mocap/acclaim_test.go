@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 )
 
 // acclaimFiles lists the AMC files of a data set, or skips the test.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
-	"mannequin/internal/mocapdata"
-	"mannequin/internal/testh36m"
+	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/testh36m"
 )
 
 // A walk that the public code's matrices pose comes out as it was, level again: its

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 )
 
 // manifestRow is one line of the data sets' own listing.

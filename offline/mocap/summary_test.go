@@ -9,7 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 )
 
 // walker is a two-bone body that slides along +Z at one metre per second.

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mannequin/internal/benchnet"
-	"mannequin/internal/mocapdata"
-	"mannequin/internal/ort"
+	"mannequin/internal/bench/benchnet"
+	"mannequin/internal/bench/ort"
+	"mannequin/internal/testing/authors"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/models"
 	"mannequin/netruntime"
-	"mannequin/offline/authors"
 )
 
 func loadORT(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/internal/testdog"
+	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 )
 

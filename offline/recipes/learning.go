@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -104,7 +103,7 @@ func (l *Learning) learn(ctx context.Context, w *windows, recipe any, job *train
 		}
 		return l.save(n)
 	}
-	pool := kernel.NewPool(l.Threads)
+	pool := grad.NewPool(l.Threads)
 	defer pool.Close()
 	return l.run(ctx, job, pool)
 }

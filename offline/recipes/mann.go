@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"math"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
+	"mannequin/netruntime/vec"
 	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
@@ -76,7 +76,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			return nil, err
 		}
 	}
-	pool := kernel.NewPool(m.Threads)
+	pool := grad.NewPool(m.Threads)
 	defer pool.Close()
 	recipe, err := m.recipe()
 	if err != nil {
@@ -161,12 +161,12 @@ func newNormalised(set *dataset.MANN) normalised {
 
 func (n normalised) input(dst []float32, row int) {
 	x := n.Input(row)
-	kernel.Normalize(dst[:len(x)], x, n.XMean, n.xInv)
+	vec.Normalize(dst[:len(x)], x, n.XMean, n.xInv)
 }
 
 func (n normalised) output(dst []float32, row int) {
 	y := n.Output(row)
-	kernel.Normalize(dst[:len(y)], y, n.YMean, n.yInv)
+	vec.Normalize(dst[:len(y)], y, n.YMean, n.yInv)
 }
 
 func (m *MANN) schedule() train.Schedule {

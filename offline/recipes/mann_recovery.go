@@ -8,8 +8,8 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
+	"mannequin/netruntime/vec"
 	"mannequin/offline/dataset"
 )
 
@@ -244,7 +244,7 @@ func (u *rollout) bound(pose []float32) {
 func (u *rollout) posed(dst []float32, r, pose int) {
 	u.set.input(dst, pose)
 	n := u.before
-	kernel.Normalize(dst[:n], u.set.Input(r)[:n], u.set.XMean[:n], u.set.xInv[:n])
+	vec.Normalize(dst[:n], u.set.Input(r)[:n], u.set.XMean[:n], u.set.xInv[:n])
 }
 
 // nearestPhases returns the row around r whose phases go best with those of the pose:

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 )
@@ -68,7 +67,7 @@ func TestRecoveryBegins(t *testing.T) {
 }
 
 func testRecoveryBegins(t *testing.T, m *MANN, u *rollout, c *recovery, key uint64, ticks int) {
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	samples := []int{3, 4, 5, 6, 7, 70, 71, 72, 73, 74}
 	rows, x := c.begin(grad.NewTape(pool), u, samples, key)
@@ -209,7 +208,7 @@ func TestRecoveryPose(t *testing.T) {
 // ticks; velocities are those of that way. What is no pose is as recorded.
 func TestRecoveryGoal(t *testing.T) {
 	m, u, c := recovering(t)
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	rows, x := c.begin(grad.NewTape(pool), u, []int{3, 4, 5, 70, 71}, 4)
 	set, l := m.Train, m.Train.Layout

@@ -10,8 +10,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/internal/kernel"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -126,7 +125,7 @@ func testRollout(t *testing.T, m *MANN) {
 	if m.Skate+m.Bend > 0 {
 		u.legs = newLegs(m.Train, m.Skate, m.Bend)
 	}
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
 	rows := []int{4, 40}
@@ -349,7 +348,7 @@ func TestNextOnRecordings(t *testing.T) {
 	}
 	l := set.Layout
 	u := newRollout(set, nil, nil, 2, 1)
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
 	var rows []int

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"time"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/train"
 )
@@ -38,7 +37,7 @@ func NewMANNStep(batch, threads int, seed uint64) (step func() error, close func
 		Samples: rows, HeldOut: 1, Batch: batch, Epochs: m.Epochs, Seed: seed, Optimizer: m.AdamW, Schedule: m.Schedule,
 		Checkpoint: "none", Every: time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Time{} },
 	}
-	pool := kernel.NewPool(threads)
+	pool := grad.NewPool(threads)
 	if step, err = job.Stepper(pool); err != nil {
 		pool.Close()
 		return nil, nil, err

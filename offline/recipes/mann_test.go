@@ -16,7 +16,6 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/kernel"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -144,7 +143,7 @@ func TestModelComputesWhatWasTrained(t *testing.T) {
 			}
 		}
 	}
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
 	x := tape.Const(set.Rows, in)

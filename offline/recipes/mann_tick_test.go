@@ -9,8 +9,8 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
+	"mannequin/netruntime/vec"
 	"mannequin/offline/dataset"
 	"mannequin/offline/procgen"
 	"mannequin/offline/train"
@@ -26,7 +26,7 @@ func TestTickIsTheControllers(t *testing.T) {
 	live := controlled(t, set, first, settle, ticks)
 	l := set.Layout
 	u := newRollout(live, nil, nil, 2, 1)
-	pool := kernel.NewPool(1)
+	pool := grad.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
 	var rows []int
@@ -50,7 +50,7 @@ func TestTickIsTheControllers(t *testing.T) {
 				sample[feature.SamplePos+k] = last[feature.SampleVel+k] * float32(s-feature.TrajNow) / (feature.TrajFuture - 1)
 			}
 		}
-		kernel.Normalize(wish.Val[i*x.Cols:][:x.Cols], raw, set.XMean, u.set.xInv)
+		vec.Normalize(wish.Val[i*x.Cols:][:x.Cols], raw, set.XMean, u.set.xInv)
 	}
 	pose := u.pose(tape, y)
 	following, _, _ := u.next(tape, x, y, pose, rows, 0)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/train"
 )
@@ -191,7 +190,7 @@ func TestTenSteps(t *testing.T) {
 		Checkpoint: filepath.Join(t.TempDir(), "c"), Every: time.Hour,
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
 	}
-	pool := kernel.NewPool(2)
+	pool := grad.NewPool(2)
 	defer pool.Close()
 	if _, err := job.Run(context.Background(), pool); err != nil {
 		t.Fatal(err)
@@ -235,7 +234,7 @@ func TestTenSteps(t *testing.T) {
 	}
 }
 
-func dropoutMasks(pool *kernel.Pool, key uint64, width int) [][]float64 {
+func dropoutMasks(pool *grad.Pool, key uint64, width int) [][]float64 {
 	tape := grad.NewTape(pool)
 	ones := tape.Const(5, width)
 	for i := range ones.Val {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 )
 
 // readSet reads takes of a set, only those whose names fit.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mannequin/internal/pool"
+	"mannequin/netruntime"
 )
 
 // Options says how Register works. The zero value is right for people's motion.
@@ -296,7 +296,7 @@ func (r *registrar) warpAll(alternate int) error {
 // error of the lowest index.
 func parallel(workers, n int, f func(i int) error) error {
 	errs := make([]error, n)
-	p := pool.New(max(1, min(workers, n)))
+	p := netruntime.NewPool(max(1, min(workers, n)))
 	defer p.Close()
 	p.Run(n, func(_, i int) { errs[i] = f(i) })
 	for _, err := range errs {

@@ -7,7 +7,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/offline/mocap"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
-	"mannequin/internal/testh36m"
+	"mannequin/internal/testing/testh36m"
 	"mannequin/offline/mocap"
 )
 

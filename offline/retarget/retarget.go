@@ -9,7 +9,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
-	"mannequin/internal/pool"
+	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 )
 
@@ -135,7 +135,7 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	p := pool.New(workers)
+	p := netruntime.NewPool(workers)
 	defer p.Close()
 	w.copyAngles(p)
 	copied := w.errors()
@@ -219,7 +219,7 @@ func (w *work) model(dst []m3.Xform, f int) {
 
 // copyAngles fills out with the source's rotations, each root where that brings
 // the legs nearest to their places, and goals with those of all joints.
-func (w *work) copyAngles(p *pool.Pool) {
+func (w *work) copyAngles(p *netruntime.Pool) {
 	n, k := w.target.Len(), len(w.joints)
 	w.out = skel.NewClip(w.target, w.clip.FPS, w.clip.Frames)
 	w.goals = make([]m3.Vec3, w.clip.Frames*k)
@@ -261,7 +261,7 @@ func (w *work) copyAngles(p *pool.Pool) {
 }
 
 // reach takes the joints to their goals, as far as they are to go.
-func (w *work) reach(p *pool.Pool, pull []float32) error {
+func (w *work) reach(p *netruntime.Pool, pull []float32) error {
 	n, k := w.target.Len(), len(w.joints)
 	job := ik.DefaultFullBody()
 	job.Tree, job.Joints = w.tree, w.joints

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 )
 
@@ -101,7 +100,7 @@ func (y *toy) run(t *testing.T, ctx context.Context) *Report {
 }
 
 func (y *toy) try(ctx context.Context, workers int) (*Report, error) {
-	pool := kernel.NewPool(workers)
+	pool := grad.NewPool(workers)
 	defer pool.Close()
 	return y.job.Run(ctx, pool)
 }

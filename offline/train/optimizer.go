@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime/grad"
 )
 
 // Optimizer is a rule by which gradients change weights: [AdamW] or
@@ -75,7 +75,7 @@ func (a AdamW) rate() float64 { return a.Rate }
 // Step is one step of the rule.
 func (a AdamW) Step(w, g []float32, slots [maxSlots][]float32, at Moment) {
 	n := float64(at.Step)
-	kernel.AdamW(w, g, slots[0], slots[1], float32(at.Rate*a.Rate), float32(at.Decay*a.Decay/a.Rate),
+	grad.AdamW(w, g, slots[0], slots[1], float32(at.Rate*a.Rate), float32(at.Decay*a.Decay/a.Rate),
 		float32(a.Beta1), float32(a.Beta2), float32(a.Eps), float32(1-math.Pow(a.Beta1, n)), float32(1-math.Pow(a.Beta2, n)))
 }
 
@@ -108,7 +108,7 @@ func (a AdaDelta) rate() float64 { return a.Rate }
 
 // Step is one step of the rule.
 func (a AdaDelta) Step(w, g []float32, slots [maxSlots][]float32, at Moment) {
-	kernel.AdaDelta(w, g, slots[0], slots[1], float32(at.Rate*a.Rate), float32(a.Rho), float32(a.Eps))
+	grad.AdaDelta(w, g, slots[0], slots[1], float32(at.Rate*a.Rate), float32(a.Rho), float32(a.Eps))
 }
 
 // positive and notNegative judge a constant as the kernels see it, in float32:

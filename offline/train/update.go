@@ -3,8 +3,8 @@ package train
 import (
 	"math"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
+	"mannequin/netruntime/vec"
 )
 
 // attach has Backward hand the gradients to the optimiser while they are in
@@ -21,7 +21,7 @@ func (r *run) attach() {
 		penalised := r.penalises(p)
 		p.Update = func(at int, g []float32) {
 			if penalised {
-				kernel.Penalize(g, p.Val[at:at+len(g)], float32(r.L1), float32(2*r.L2))
+				grad.Penalize(g, p.Val[at:at+len(g)], float32(r.L1), float32(2*r.L2))
 			}
 			r.apply(i, at, g)
 		}
@@ -37,7 +37,7 @@ func (r *run) detach() {
 // apply changes the values of parameter i from at on by their gradient.
 func (r *run) apply(i, at int, g []float32) {
 	if r.ClipValue > 0 {
-		kernel.Clamp(g, float32(r.ClipValue))
+		vec.Clamp(g, float32(r.ClipValue))
 	}
 	end := at + len(g)
 	var slots [maxSlots][]float32
@@ -103,9 +103,9 @@ func (r *run) cut() {
 		}
 		g := p.Grad[c.at:c.end]
 		if c.penalised {
-			kernel.Penalize(g, p.Val[c.at:c.end], float32(r.L1), float32(2*r.L2))
+			grad.Penalize(g, p.Val[c.at:c.end], float32(r.L1), float32(2*r.L2))
 		}
-		c.squares = kernel.SumSquares(g)
+		c.squares = vec.SumSquares(g)
 	}
 	r.change = func(_, k int) {
 		c := &r.chunks[k]
@@ -115,7 +115,7 @@ func (r *run) cut() {
 		}
 		g := p.Grad[c.at:c.end]
 		if r.shrink != 1 {
-			kernel.Scale(g, r.shrink, g)
+			vec.Scale(g, r.shrink, g)
 		}
 		r.apply(c.param, c.at, g)
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"testing"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 )
 
@@ -98,7 +97,7 @@ func TestUpdates(t *testing.T) {
 					batches = append(batches, append([]int32(nil), rows...))
 					return loss(t, rows, heldOut, key)
 				}
-				pool := kernel.NewPool(2)
+				pool := grad.NewPool(2)
 				defer pool.Close()
 				step, err := l.job.Stepper(pool)
 				if err != nil {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"mannequin/internal/kernel"
 	"mannequin/netruntime/grad"
 )
 
@@ -63,7 +62,7 @@ func TestWideUpdates(t *testing.T) {
 			for _, workers := range []int{1, 2, 5} {
 				j := wide()
 				set(j)
-				pool := kernel.NewPool(workers)
+				pool := grad.NewPool(workers)
 				step, err := j.Stepper(pool)
 				if err != nil {
 					t.Fatal(err)

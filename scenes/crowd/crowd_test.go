@@ -8,9 +8,9 @@ import (
 
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdog"
-	"mannequin/internal/testlatent"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/testdog"
+	"mannequin/internal/testing/testlatent"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/models/dog"
 	dogstride2 "mannequin/models/dog-stride2"
 	dogstride4 "mannequin/models/dog-stride4"

@@ -7,7 +7,7 @@ import (
 
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
-	"mannequin/internal/testlatent"
+	"mannequin/internal/testing/testlatent"
 	"mannequin/scenes"
 	"mannequin/terrain"
 )

@@ -3,7 +3,7 @@ package latent
 import (
 	"testing"
 
-	"mannequin/internal/testlatent"
+	"mannequin/internal/testing/testlatent"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/marks"
 	"mannequin/scenes/internal/testmarks"

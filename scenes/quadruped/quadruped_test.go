@@ -11,7 +11,7 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdog"
+	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/terrain"

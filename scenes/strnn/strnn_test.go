@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/strnn"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/scenes"
 	"mannequin/terrain"
 )

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
-	"mannequin/internal/testdog"
-	"mannequin/internal/testlatent"
-	"mannequin/internal/teststrnn"
+	"mannequin/internal/testing/testdog"
+	"mannequin/internal/testing/testlatent"
+	"mannequin/internal/testing/teststrnn"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
 	"mannequin/netruntime"

@@ -1,6 +1,6 @@
 package turns
 
-import "mannequin/internal/pool"
+import "mannequin/netruntime"
 
 // errand runs one function on a goroutine of its own, beside what its owner does
 // meanwhile. Calls allocate nothing. All methods belong to one goroutine.
@@ -14,7 +14,7 @@ func newErrand(f func() error) *errand {
 	e := &errand{to: make(chan struct{}, 1), done: make(chan error, 1)}
 	go func() {
 		for range e.to {
-			e.done <- pool.Aside(f)
+			e.done <- netruntime.Aside(f)
 		}
 		close(e.done)
 	}()
@@ -33,7 +33,7 @@ func (e *errand) wait() error {
 		return nil
 	}
 	e.under = false
-	return pool.Await(e.done)
+	return netruntime.Await(e.done)
 }
 
 // close ends the goroutine, after what is under way.

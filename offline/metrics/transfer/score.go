@@ -9,7 +9,7 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/engine/m3"
-	"mannequin/internal/pool"
+	"mannequin/netruntime"
 	"mannequin/offline/registration"
 )
 
@@ -282,7 +282,7 @@ func (e *Errors) all() []*float64 { return []*float64{&e.Pose, &e.Time, &e.Warp,
 // each calls f for 0 to n−1 on so many workers, and after each of them did, one
 // goroutine at a time. The first index that fails says why.
 func each(ctx context.Context, n, workers int, f func(i int) error, did func()) error {
-	p := pool.New(min(workers, n))
+	p := netruntime.NewPool(min(workers, n))
 	defer p.Close()
 	errs := make([]error, n)
 	var lock sync.Mutex

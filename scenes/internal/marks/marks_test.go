@@ -8,7 +8,7 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
-	"mannequin/internal/testdog"
+	"mannequin/internal/testing/testdog"
 	"mannequin/scenes"
 	"mannequin/terrain"
 

@@ -101,7 +101,7 @@ func (s *isa) mask() {
 }
 
 func main() {
-	Package("mannequin/internal/kernel")
+	Package("mannequin/netruntime/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
 	avx2 := &isa{name: "AVX2", lanes: 4, vec: func() reg.VecVirtual { return YMM() },
 		xor: func(a, b, to reg.VecVirtual) { VPXOR(a, b, to) },

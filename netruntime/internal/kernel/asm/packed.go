@@ -338,7 +338,7 @@ func field(t gotypes.Component, name string) Mem {
 }
 
 func main() {
-	Package("mannequin/internal/kernel")
+	Package("mannequin/netruntime/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
 	for _, f := range []family{{"AVX2", 32, false}, {"AVX512", 64, false}, {"BF16", 64, true}} {
 		tall, wide := 12, []int{2, 2, 2, 2} // panels by rows − 1

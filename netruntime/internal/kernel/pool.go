@@ -3,7 +3,7 @@ package kernel
 import (
 	"sync"
 
-	"mannequin/internal/pool"
+	"mannequin/netruntime/internal/pool"
 )
 
 // Pool is a pool of workers that multiplies matrices too, with the kernels that

@@ -239,7 +239,7 @@ func (v *isa) pick() {
 }
 
 func main() {
-	Package("mannequin/internal/kernel")
+	Package("mannequin/netruntime/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
 	isas := families("vectorTailMasks")
 	bits := GLOBL("vectorBits", RODATA|NOPTR)

@@ -183,7 +183,7 @@ func kernel(f family, rows, panels int) {
 }
 
 func main() {
-	Package("mannequin/internal/kernel")
+	Package("mannequin/netruntime/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
 	wide := map[int]int{1: 4, 2: 2, 3: 2}
 	for _, f := range []family{{"AVX2", 32}, {"AVX512", 64}} {

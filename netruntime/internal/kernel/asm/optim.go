@@ -71,7 +71,7 @@ func (v *isa) clamp() {
 }
 
 func main() {
-	Package("mannequin/internal/kernel")
+	Package("mannequin/netruntime/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
 	for _, v := range families("optimTailMasks") {
 		v.adaDelta()

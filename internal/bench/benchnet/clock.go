@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"mannequin/internal/kernel"
+	"mannequin/netruntime"
 )
 
 // Candidate is something to time beside others.
@@ -84,7 +84,7 @@ func Peak(bf16 bool, threads int, d time.Duration) float64 {
 	each := make([]float64, threads)
 	var wg sync.WaitGroup
 	for i := range each {
-		wg.Go(func() { each[i] = kernel.Peak(bf16, d) })
+		wg.Go(func() { each[i] = netruntime.PeakGFLOPS(bf16, d) })
 	}
 	wg.Wait()
 	sum := 0.0

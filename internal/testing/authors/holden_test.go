@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/internal/kernel"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/netruntime"
 )
 
@@ -97,11 +96,11 @@ func TestHoldenGolden(t *testing.T) {
 		}
 		return most
 	}
-	for _, kind := range kernel.Kinds() {
-		t.Run(kind.String(), func(t *testing.T) {
-			defer kernel.Force(kind)()
+	for _, kind := range netruntime.KernelFamilies() {
+		t.Run(kind, func(t *testing.T) {
+			defer netruntime.ForceKernels(kind)()
 			for _, c := range clips {
-				if kind == kernel.Generic && len(kernel.Kinds()) > 1 && c.Frames > 100 {
+				if kind == "generic" && len(netruntime.KernelFamilies()) > 1 && c.Frames > 100 {
 					continue // slow, and the others have them
 				}
 				e := compare(c)

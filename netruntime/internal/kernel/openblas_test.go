@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"mannequin/internal/openblas"
+	"mannequin/internal/bench/openblas"
 )
 
 // TestOpenBLASAgrees guards the benchmark: both sides compute the same.

@@ -11,8 +11,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
-	"mannequin/internal/kernel"
-	"mannequin/internal/mocapdata"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/netruntime"
 )
 
@@ -61,7 +60,7 @@ func TestGolden(t *testing.T) {
 	if !slices.Equal(net.Meta().GatingColumns, g.Columns) {
 		t.Fatalf("gating columns %v, want %v", net.Meta().GatingColumns, g.Columns)
 	}
-	for _, kind := range kernel.Kinds() {
+	for _, kind := range netruntime.KernelFamilies() {
 		for _, rows := range []int{1, len(g.Cases)} {
 			worstG, worstY := compare(t, net, g, kind, rows)
 			t.Logf("%v, %d rows: gating within %.2g, output within %.2g of the largest", kind, rows, worstG, worstY)
@@ -72,8 +71,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, net *netruntime.Net, g golden, kind kernel.Kind, rows int) (worstG, worstY float64) {
-	defer kernel.Force(kind)()
+func compare(t *testing.T, net *netruntime.Net, g golden, kind string, rows int) (worstG, worstY float64) {
+	defer netruntime.ForceKernels(kind)()
 	s, err := net.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +154,7 @@ func TestStoredGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if worstG, worstY := compare(t, again, g, kernel.Best(), 5); !(worstG <= 1e-5 && worstY <= 1e-4) {
+	if worstG, worstY := compare(t, again, g, netruntime.Kernels(), 5); !(worstG <= 1e-5 && worstY <= 1e-4) {
 		t.Fatalf("gating off by %g, output by %g", worstG, worstY)
 	}
 }

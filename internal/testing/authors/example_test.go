@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"log"
 
+	"mannequin/internal/testing/authors"
 	"mannequin/netruntime"
-	"mannequin/offline/authors"
 )
 
 // The hidden values of the release's own clips. There is no output to compare

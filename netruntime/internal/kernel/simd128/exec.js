@@ -1,5 +1,5 @@
 // Runs Go tests in node, as Go's own wasm_exec_node.js does, with the kernels linked:
-//   GOOS=js GOARCH=wasm go test -tags simd128 -exec "node --stack-size=8192 $PWD/internal/kernel/simd128/exec.js" ./internal/kernel
+//   GOOS=js GOARCH=wasm go test -tags simd128 -exec "node --stack-size=8192 $PWD/netruntime/internal/kernel/simd128/exec.js" ./netruntime/internal/kernel
 "use strict";
 
 const { execSync } = require("child_process");

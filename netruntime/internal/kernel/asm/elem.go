@@ -194,7 +194,7 @@ func transpose8() {
 }
 
 func main() {
-	Package("mannequin/internal/kernel")
+	Package("mannequin/netruntime/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
 	for _, v := range families("tailMasks") {
 		v.exp()

@@ -56,7 +56,7 @@ func blendGrad(name string, bytes int, vec func() reg.VecVirtual) {
 }
 
 func main() {
-	Package("mannequin/internal/kernel")
+	Package("mannequin/netruntime/internal/kernel")
 	ConstraintExpr("amd64,!noasm")
 	blendGrad("AVX2", 32, func() reg.VecVirtual { return YMM() })
 	blendGrad("AVX512", 64, func() reg.VecVirtual { return ZMM() })

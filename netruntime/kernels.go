@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mannequin/netruntime/internal/kernel"
+	"mannequin/netruntime/internal/pool"
 )
 
 // Kernels returns the name of the kernel family that networks are computed
@@ -41,3 +42,19 @@ func HasBF16() bool { return kernel.BF16() }
 // core makes in the active family's multiply-adds, in bfloat16 or float32. It
 // takes the best of many short runs within d.
 func PeakGFLOPS(bf16 bool, d time.Duration) float64 { return kernel.Peak(bf16, d) }
+
+// Pool is a fixed set of workers that runs loops without allocating: what
+// sessions compute on, for the rest of a tick's work.
+type Pool = pool.Pool
+
+// NewPool starts a pool of the given number of workers, the caller of Run being
+// one of them; fewer than one means one. Close ends it.
+func NewPool(workers int) *Pool { return pool.New(workers) }
+
+// Aside runs f, work for a later tick, on a goroutine beside the ticks. In a
+// browser, which has one thread, pools of one worker inside f pause every few
+// milliseconds so that frames and input get their turn.
+func Aside(f func() error) error { return pool.Aside(f) }
+
+// Await receives from c. In a browser, work aside does not pause meanwhile.
+func Await[T any](c <-chan T) T { return pool.Await(c) }

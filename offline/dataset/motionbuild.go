@@ -8,7 +8,6 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/ik"
-	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
 
@@ -190,33 +189,11 @@ func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton) (clip *s
 	return clip, rows, start, nil
 }
 
-// OpenClip reads the recording of a person at path, a BVH, an AMC or a TXT of
-// Human3.6M's exponential maps, and returns its motion on the skeleton sk, in
-// metres, at fps frames per second, without the frames at its start that show the
-// rest pose. Its skeleton must fit a profile of
-// package retarget.
+// OpenClip is retarget.Open onto sk at fps frames per second, on this goroutine alone.
 func OpenClip(path string, sk *skel.Skeleton, fps float64) (*skel.Clip, error) {
-	var b *mocap.BVH
-	var err error
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".amc":
-		b, err = mocap.OpenAMC(path, "", mocap.AMCRate)
-	case ".txt":
-		b, err = mocap.OpenH36M(path)
-	default:
-		b, err = mocap.OpenBVH(path)
-	}
+	clip, _, err := retarget.Open(path, retarget.OpenOptions{Target: sk, FPS: fps, Workers: 1})
 	if err != nil {
 		return nil, fmt.Errorf("dataset: %w", err)
-	}
-	r := retarget.Default()
-	if r.Profile = retarget.Detect(b.Clip.Skel); r.Profile == nil {
-		return nil, fmt.Errorf("dataset: %s: no profile fits its skeleton of %s, …: write one with mannequin import --suggest", path, strings.Join(b.Clip.Skel.Names[:min(4, b.Clip.Skel.Len())], ", "))
-	}
-	r.Source, r.Target, r.Workers = b.Clip.Resampled(fps), sk, 1
-	clip, _, err := r.Run()
-	if err != nil {
-		return nil, fmt.Errorf("dataset: %s: %w", path, err)
 	}
 	return clip, nil
 }

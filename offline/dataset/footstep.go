@@ -25,7 +25,7 @@ const dutyReach = 100
 // is known there. A first and
 // a last step go on for as long again; where a contact does not step, the 100
 // frames to either side count.
-func (m *Motion) Footsteps(c int) []float32 {
+func (m *MotionSet) Footsteps(c int) []float32 {
 	frames := m.Clips[c].Frames
 	n := len(m.Layout.Contacts)
 	out := make([]float32, frames*(n+1))
@@ -79,7 +79,7 @@ func (m *Motion) Footsteps(c int) []float32 {
 const goes = 0.3
 
 // stands tells in which frames of clip c contact i stands.
-func (m *Motion) stands(c, i int) []bool {
+func (m *MotionSet) stands(c, i int) []bool {
 	clip, cols := &m.Clips[c], m.Layout.Columns()
 	s := make([]bool, clip.Frames)
 	for f := range s {
@@ -113,7 +113,7 @@ func stepsOf(stands []bool) (steps []step) {
 // StepLags returns by how much of a turn each contact stands later than the first
 // one, on average over all clips, in radians from −π to π: the phases of its
 // square wave (Holden et al. 2016, eq. 7).
-func (m *Motion) StepLags() []float32 {
+func (m *MotionSet) StepLags() []float32 {
 	n := len(m.Layout.Contacts)
 	x, y := make([]float64, n), make([]float64, n)
 	for c := range m.Clips {

@@ -6,11 +6,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
-	"mannequin/offline/mocap"
 )
 
 // DogHeldOut names the six recordings of the authors' dog set that are held
@@ -43,7 +41,7 @@ type Options struct {
 
 func (o Options) withDefaults(src *Source) Options {
 	if src != nil {
-		def(&o.Repeat, src.Repeat)
+		setDefault(&o.Repeat, src.Repeat)
 		if o.HeldOut == nil {
 			o.HeldOut = append([]string{}, src.HeldOut...)
 		}
@@ -51,12 +49,12 @@ func (o Options) withDefaults(src *Source) Options {
 	if o.Layout == nil {
 		o.Layout = feature.Dog()
 	}
-	def(&o.Unit, 0.01)
-	def(&o.Ramp, 15)
-	def(&o.Fast, 1.5)
-	def(&o.Repeat, 11)
-	def(&o.Walk, (o.Repeat+2)/3)
-	def(&o.Workers, runtime.GOMAXPROCS(0))
+	setDefault(&o.Unit, 0.01)
+	setDefault(&o.Ramp, 15)
+	setDefault(&o.Fast, 1.5)
+	setDefault(&o.Repeat, 11)
+	setDefault(&o.Walk, (o.Repeat+2)/3)
+	setDefault(&o.Workers, runtime.GOMAXPROCS(0))
 	return o
 }
 
@@ -77,13 +75,6 @@ func (o Options) check() error {
 		return fmt.Errorf("dataset: Workers is %d, want at least 1", o.Workers)
 	}
 	return o.Layout.Validate()
-}
-
-func def[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
 }
 
 // MANN is a set of rows, as the package comment describes them.
@@ -121,14 +112,6 @@ func (m *MANN) Input(r int) []float32 {
 func (m *MANN) Output(r int) []float32 {
 	n := m.Layout.Outputs()
 	return m.Y[r*n : (r+1)*n : (r+1)*n]
-}
-
-// recording is one labelled clip on its way to rows.
-type recording struct {
-	name    string
-	labels  Labels
-	weights []float32
-	clip    *skel.Clip
 }
 
 // BuildMANN reads dir/labels.json and the BVH files that it names, and returns
@@ -182,7 +165,7 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 	reversed := 0
 	if opt.Reverse {
 		back := make([]recording, len(seen))
-		err := parallel(opt.Workers, len(seen), func(i int) error {
+		err := Parallel(opt.Workers, len(seen), func(i int) error {
 			var err error
 			if back[i], err = seen[i].reversed(sk, opt.Layout, opt.Unit); err != nil {
 				return fmt.Errorf("dataset: %s: %w", seen[i].name, err)
@@ -214,135 +197,4 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 	train.YMean, train.YStd = meanStd(train.Y, opt.Layout.Outputs(), opt.Workers)
 	heldOut.XMean, heldOut.XStd, heldOut.YMean, heldOut.YStd = train.XMean, train.XStd, train.YMean, train.YStd
 	return train, heldOut, nil
-}
-
-// readRecordings reads the labels and their clips, in the order of names.
-func readRecordings(dir string, opt Options) ([]recording, error) {
-	labels, err := readLabels(dir)
-	if err != nil {
-		return nil, err
-	}
-	recs := make([]recording, 0, len(labels))
-	for _, name := range sortedKeys(labels) {
-		recs = append(recs, recording{name: name, labels: labels[name]})
-	}
-	return recs, parallel(opt.Workers, len(recs), func(i int) error { return recs[i].read(dir, opt) })
-}
-
-func (r *recording) read(dir string, opt Options) error {
-	if r.name == "" || filepath.Base(r.name) != r.name {
-		return fmt.Errorf("dataset: %s: %q is not the name of a recording", filepath.Join(dir, LabelsFile), r.name)
-	}
-	path := filepath.Join(dir, r.name+".bvh")
-	if _, err := os.Stat(path); os.IsNotExist(err) {
-		return fmt.Errorf("dataset: %s labels recording %q, but there is no %s", filepath.Join(dir, LabelsFile), r.name, path)
-	}
-	b, err := mocap.OpenBVH(path)
-	if err != nil {
-		return fmt.Errorf("dataset: %w", err)
-	}
-	r.clip = b.Clip
-	if r.clip.FPS != fps {
-		return fmt.Errorf("dataset: %s: %.4g frames per second, want %d, in which the labels count", path, r.clip.FPS, fps)
-	}
-	if r.clip.Frames != r.labels.Frames {
-		return fmt.Errorf("dataset: %s has %d frames, its labels in %s are for %d", path, r.clip.Frames, LabelsFile, r.labels.Frames)
-	}
-	if r.weights, err = r.labels.weights(opt.Layout.Actions, opt.Ramp); err != nil {
-		return fmt.Errorf("dataset: %s: %s: %w", filepath.Join(dir, LabelsFile), r.name, err)
-	}
-	return nil
-}
-
-// build makes the rows of recs and their mirror images.
-func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
-	m := &MANN{Layout: opt.Layout, Skeleton: sk}
-	first := make([]int, len(recs)) // each recording's first row
-	for c, r := range recs {
-		m.Clips = append(m.Clips, r.name)
-		first[c] = len(m.Frame)
-		for _, f := range r.labels.rowFrames(m.Layout.Step()) {
-			m.Clip = append(m.Clip, int32(c))
-			m.Frame = append(m.Frame, int32(f))
-		}
-	}
-	half := len(m.Frame)
-	m.Rows = 2 * half
-	m.Clip = append(m.Clip, m.Clip...)
-	m.Frame = append(m.Frame, m.Frame...)
-	m.X = make([]float32, m.Rows*m.Layout.Inputs())
-	m.Y = make([]float32, m.Rows*m.Layout.Outputs())
-	in, out, err := m.Layout.MirrorColumns()
-	if err != nil {
-		return nil, err
-	}
-	fast, walk := make([]bool, half), make([]bool, half)
-	move := slices.Index(m.Layout.Actions, "move")
-	err = parallel(opt.Workers, len(recs), func(c int) error {
-		r := recs[c]
-		at, err := joinJoints(m.Layout, r.clip.Skel)
-		if err != nil {
-			return fmt.Errorf("dataset: %s: %w", r.name, err)
-		}
-		t, err := newTrack(sk, r.clip, at, opt.Unit, r.weights, len(m.Layout.Actions), m.Layout.Step())
-		if err != nil {
-			return fmt.Errorf("dataset: %s: %w", r.name, err)
-		}
-		if m.Layout.Phases {
-			t.step(m.Layout)
-		}
-		for row := first[c]; row < half && m.Clip[row] == int32(c); row++ {
-			f := int(m.Frame[row])
-			t.input(m.Input(row), m.Layout, f)
-			t.output(m.Output(row), m.Layout, f)
-			feature.Mirror(m.Input(row+half), m.Input(row), in)
-			feature.Mirror(m.Output(row+half), m.Output(row), out)
-			moves := move >= 0 && t.weights[f*t.actions+move] >= 0.5
-			fast[row] = moves && t.speed(f-fps/2) >= opt.Fast
-			walk[row] = moves && !fast[row]
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for r := range m.Rows {
-		n := 1
-		switch {
-		case fast[r%half]:
-			n = opt.Repeat
-		case walk[r%half]:
-			n = opt.Walk
-		}
-		for range n {
-			m.Order = append(m.Order, int32(r))
-		}
-	}
-	return m, nil
-}
-
-// parallel calls f for 0 … n−1 on the given number of goroutines and returns
-// the error of the lowest index that failed.
-func parallel(workers, n int, f func(i int) error) error {
-	errs := make([]error, n)
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range max(1, min(workers, n)) {
-		wg.Go(func() {
-			for i := range next {
-				errs[i] = f(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -16,8 +16,8 @@ import (
 // stepping returns a set of one clip, and its mirror image, whose contacts are
 // square waves: each stands for so many frames of a period, later than the first
 // by lag frames.
-func stepping(t *testing.T, frames, period int, stand, lag []int) *Motion {
-	m := &Motion{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 240, Margin: 24}
+func stepping(t *testing.T, frames, period int, stand, lag []int) *MotionSet {
+	m := &MotionSet{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 240, Margin: 24}
 	cols := m.Layout.Columns()
 	clip := MotionClip{Name: "made/steps", Frames: frames, Rows: make([]float32, frames*cols)}
 	for f := range frames {
@@ -88,7 +88,7 @@ func TestWindows(t *testing.T) {
 	for _, frames := range []int{30, 192, 193, 240, 700} {
 		m := stepping(t, frames, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
 		m.normalise(1)
-		m.windows(96, 2, 3)
+		m.cut(MotionOptions{Hop: 96, Fast: 2, Repeat: 3})
 		learnt := make([]int, frames)
 		dst := make([]float32, m.Length*m.Layout.Columns())
 		for _, w := range m.Windows {
@@ -110,7 +110,7 @@ func TestWindows(t *testing.T) {
 		}
 		n := len(m.Windows)
 		m.Windows = nil
-		m.windows(96, 1, 3)
+		m.cut(MotionOptions{Hop: 96, Fast: 1, Repeat: 3})
 		if len(m.Windows) != 3*n {
 			t.Errorf("%d frames: %d windows, faster than 1 m/s three times as many are %d", frames, n, len(m.Windows))
 		}
@@ -161,7 +161,7 @@ func TestBuildMotionCMU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := func(m *Motion) (s []string) {
+	names := func(m *MotionSet) (s []string) {
 		for _, c := range m.Clips {
 			s = append(s, c.Name)
 		}
@@ -173,7 +173,7 @@ func TestBuildMotionCMU(t *testing.T) {
 	if got := names(heldOut); !slices.Equal(got[:len(got)/2], []string{"cmu-locomotion/07_04", "cmu-locomotion/09_10"}) {
 		t.Errorf("held out: %v", got)
 	}
-	for _, m := range []*Motion{train, heldOut} {
+	for _, m := range []*MotionSet{train, heldOut} {
 		for _, c := range m.Clips {
 			for f := range c.Frames {
 				row := c.Rows[f*m.Layout.Columns():]
@@ -235,9 +235,9 @@ func TestWhole(t *testing.T) {
 		clip.Rows[f*cols+l.Body()+feature.MotionYaw] = 1
 	}
 	clip.Rows[100*cols+l.Body()+feature.MotionYaw] = -50
-	m := &Motion{Layout: l, Length: 61}
+	m := &MotionSet{Layout: l, Length: 61}
 	m.Clips = clip.steady(l, 61)
-	m.whole(30, 2, 1)
+	m.cut(MotionOptions{Whole: true, Hop: 30, Fast: 2, Repeat: 1})
 	if len(m.Clips) != 2 || m.Clips[0].Frames != 80 || m.Clips[1].Frames != 180 || m.Clips[1].Rows[0] != 120 {
 		t.Fatalf("%d stretches: %v", len(m.Clips), m.Clips)
 	}
@@ -253,7 +253,7 @@ func TestWhole(t *testing.T) {
 		m.Clips[0].Rows[f*cols+l.Body()+feature.MotionZ] = 3
 	}
 	m.Windows = nil
-	m.whole(30, 2, 3)
+	m.cut(MotionOptions{Whole: true, Hop: 30, Fast: 2, Repeat: 3})
 	if len(m.Windows) != 2*3+5 {
 		t.Errorf("%d windows, two of them three times", len(m.Windows))
 	}

@@ -38,7 +38,7 @@ func TestBuildMotionPoses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []*Motion{train, heldOut} {
+	for _, m := range []*MotionSet{train, heldOut} {
 		if len(m.Clips) != 2 {
 			t.Fatalf("%d clips", len(m.Clips))
 		}
@@ -92,7 +92,7 @@ func TestOpenStanding(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := OpenStanding(path, feature.Human(), sk)
+		got, err := OpenStanding(path, feature.Human(), sk, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestOpenStanding(t *testing.T) {
 	if low.Frames != 20 || m3.Abs(higher-y-0.5) > 2e-3 {
 		t.Errorf("a third of a second: toes at %g and %g m, want 0.5 m apart", y, higher)
 	}
-	if _, err := OpenStanding(filepath.Join(dir, "none.bvh"), feature.Human(), sk); err == nil {
+	if _, err := OpenStanding(filepath.Join(dir, "none.bvh"), feature.Human(), sk, nil); err == nil {
 		t.Error("no file, no error")
 	}
 }

@@ -57,7 +57,7 @@ const (
 
 // MeasureControlled has people go on from walks of the recordings of a set, each from one
 // second in, along ControlPaths for a time.
-func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion, people int, seconds float64, speed float32, job strnn.Control) (Controlled, error) {
+func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.MotionSet, people int, seconds float64, speed float32, job strnn.Control) (Controlled, error) {
 	l := m.Layout
 	cols, size := l.Columns(), m.Predict*l.Columns()
 	turns := int(math.Ceil(seconds * strnn.Rate / float64(m.Predict)))
@@ -113,7 +113,7 @@ func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion
 }
 
 // controlPrefixes returns frames of walks, (people, frames, columns) raw.
-func controlPrefixes(set *dataset.Motion, people, frames int) ([]float32, error) {
+func controlPrefixes(set *dataset.MotionSet, people, frames int) ([]float32, error) {
 	const from, least, most = dataset.Rate, 0.7, 2.0 // frame; m/s of a walk
 	l := set.Layout
 	cols := l.Columns()

@@ -30,7 +30,7 @@ type Sample struct {
 }
 
 // draw returns the stretches, (Frames, columns) raw each.
-func (s Sample) draw(set *dataset.Motion) ([][]float32, error) {
+func (s Sample) draw(set *dataset.MotionSet) ([][]float32, error) {
 	cols := set.Layout.Columns()
 	places := 0
 	for _, c := range set.Clips {
@@ -111,7 +111,7 @@ func (o *off) result(name string) Restored {
 // MeasureDenoise returns what each way makes of the same noisy stretches of the recordings
 // of a set, in the order of ways (Wang et al. 2019, sec. 6.3: 512 motions). How the body
 // moves has no noise.
-func MeasureDenoise(set *dataset.Motion, s Sample, noise Noise, ways ...Restorer) ([]Restored, error) {
+func MeasureDenoise(set *dataset.MotionSet, s Sample, noise Noise, ways ...Restorer) ([]Restored, error) {
 	l := set.Layout
 	return s.measure(set, ways, func(x []float32, rng *rand.Rand) []manifold.Gap {
 		for i := range x {
@@ -130,7 +130,7 @@ func MeasureDenoise(set *dataset.Motion, s Sample, noise Noise, ways ...Restorer
 // set, out of each of which so many frames of joints were cut, of all of them where none
 // is named, at a random place with at least a quarter of the stretch to both sides. Only
 // what was cut out is measured.
-func MeasureFill(set *dataset.Motion, s Sample, frames int, joints []string, ways ...Restorer) ([]Restored, error) {
+func MeasureFill(set *dataset.MotionSet, s Sample, frames int, joints []string, ways ...Restorer) ([]Restored, error) {
 	for _, name := range joints {
 		if set.Layout.Joint(name) < 0 {
 			return nil, fmt.Errorf("metrics: no joint is called %q", name)
@@ -153,7 +153,7 @@ func MeasureFill(set *dataset.Motion, s Sample, frames int, joints []string, way
 
 // measure spoils the stretches, and lets each way restore them: fill the gaps that spoil
 // made, or take noise off where it made none.
-func (s Sample) measure(set *dataset.Motion, ways []Restorer, spoil func(x []float32, rng *rand.Rand) []manifold.Gap) ([]Restored, error) {
+func (s Sample) measure(set *dataset.MotionSet, ways []Restorer, spoil func(x []float32, rng *rand.Rand) []manifold.Gap) ([]Restored, error) {
 	stretches, err := s.draw(set)
 	if err != nil {
 		return nil, err

@@ -16,10 +16,10 @@ import (
 )
 
 // walking is a set of two recordings: people who stand at rest are moved ahead, and sway.
-func walking(m *manifold.Model) *dataset.Motion {
+func walking(m *manifold.Model) *dataset.MotionSet {
 	l := m.Layout
 	cols := l.Columns()
-	set := &dataset.Motion{Layout: l, Skeleton: m.Skel, Mean: make([]float32, cols), Std: slices.Repeat([]float32{0.5}, cols)}
+	set := &dataset.MotionSet{Layout: l, Skeleton: m.Skel, Mean: make([]float32, cols), Std: slices.Repeat([]float32{0.5}, cols)}
 	for c := range l.Body() {
 		set.Std[c] = 0.08
 	}

@@ -47,7 +47,7 @@ const forecastBatch = 32
 // MeasureForecast has p go on from prefixes of the recordings of a set, of so many
 // frames at strnn.Rate, one every half second, the recordings' mirror images included.
 // Between frames joints go straight. p takes forecastBatch motions at a time.
-func MeasureForecast(p Extender, set *dataset.Motion, prefix int) (Forecast, error) {
+func MeasureForecast(p Extender, set *dataset.MotionSet, prefix int) (Forecast, error) {
 	var r Forecast
 	l := set.Layout
 	cols := l.Columns()

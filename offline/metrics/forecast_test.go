@@ -12,7 +12,7 @@ import (
 
 // moving returns a set of one recording of so many frames at 60 per second, and its
 // mirror image's place, in which value c of frame f is of(f, c) raw.
-func moving(frames int, of func(f, c int) float32) *dataset.Motion {
+func moving(frames int, of func(f, c int) float32) *dataset.MotionSet {
 	l := feature.Human()
 	cols := l.Columns()
 	rows := make([]float32, frames*cols)
@@ -22,7 +22,7 @@ func moving(frames int, of func(f, c int) float32) *dataset.Motion {
 		}
 	}
 	clip := dataset.MotionClip{Name: "moving", Frames: frames, Rows: rows}
-	set := &dataset.Motion{Layout: l, Clips: []dataset.MotionClip{clip, clip}, Mean: make([]float32, cols), Std: make([]float32, cols)}
+	set := &dataset.MotionSet{Layout: l, Clips: []dataset.MotionClip{clip, clip}, Mean: make([]float32, cols), Std: make([]float32, cols)}
 	for c := range cols {
 		set.Std[c] = 1
 	}

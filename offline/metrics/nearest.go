@@ -18,14 +18,14 @@ const (
 
 // Manifold is the motion of recordings, for the distance of other motion from it.
 type Manifold struct {
-	set    *dataset.Motion
+	set    *dataset.MotionSet
 	values int       // of a frame: the joints and the body's motion
 	frames []float32 // (frames, values) normalised
 	starts []int32   // frames with which windows begin
 }
 
 // NewManifold returns that of the recordings of a set.
-func NewManifold(set *dataset.Motion) *Manifold {
+func NewManifold(set *dataset.MotionSet) *Manifold {
 	m := &Manifold{set: set, values: set.Layout.Contact(0)}
 	for c := range set.Clips {
 		rows := make([]float32, set.Clips[c].Frames/2*set.Layout.Columns())

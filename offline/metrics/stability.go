@@ -95,7 +95,7 @@ func (v *lively) result() Liveliness {
 }
 
 // LivelinessOf returns that of the recordings of a set.
-func LivelinessOf(set *dataset.Motion) Liveliness {
+func LivelinessOf(set *dataset.MotionSet) Liveliness {
 	v := newLively(set.Layout)
 	for c := range set.Clips {
 		clip := &set.Clips[c]
@@ -117,7 +117,7 @@ type Rollouts struct {
 
 // Roll has p go on from n prefixes of the recordings of a set, evenly spread, by so many
 // frames in an open loop, and returns the motions, (n, prefix+frames, columns) raw.
-func Roll(p Extender, set *dataset.Motion, n, prefix, frames int) ([]float32, error) {
+func Roll(p Extender, set *dataset.MotionSet, n, prefix, frames int) ([]float32, error) {
 	l := set.Layout
 	cols := l.Columns()
 	var at []dataset.Window

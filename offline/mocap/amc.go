@@ -26,6 +26,11 @@ func OpenAMC(path, asf string, fps float64) (*BVH, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readAMC(path, data, asf, fps)
+}
+
+// readAMC is OpenAMC for a file that has been loaded.
+func readAMC(path string, data []byte, asf string, fps float64) (_ *BVH, err error) {
 	if asf == "" {
 		if asf, err = FindASF(path); err != nil {
 			return nil, err
@@ -104,7 +109,7 @@ func (s *ASF) ReadAMC(name string, data []byte, fps float64) (*BVH, error) {
 	if err := r.frames(); err != nil {
 		return nil, err
 	}
-	b := &BVH{Clip: r.clip, FrameTime: 1 / fps, Notes: r.notes}
+	b := &BVH{Format: FormatAMC, Clip: r.clip, FrameTime: 1 / fps, Notes: r.notes}
 	for _, list := range s.channels {
 		b.Channels = append(b.Channels, append([]Channel(nil), list...))
 	}

@@ -38,8 +38,9 @@ func (c Channel) Rotation() bool { return c >= Xrotation }
 // Axis returns 0, 1 or 2 for the x, y or z axis.
 func (c Channel) Axis() int { return int(c) % 3 }
 
-// BVH is the content of a BVH file.
+// BVH is a recording as a BVH file holds it, read from any format.
 type BVH struct {
+	Format    Format      // of the file that it was read from
 	Clip      *skel.Clip  // motion in the file's unit of length
 	Channels  [][]Channel // per joint of Clip.Skel, in file order; none for End Sites
 	FrameTime float64     // seconds per frame as the file says; Clip.FPS is its inverse, tidied

@@ -138,7 +138,7 @@ func ReadH36M(name string, data []byte) (*BVH, error) {
 	c.Frames, c.Pos, c.Rot = f, c.Pos[:f*n:f*n], c.Rot[:f*n:f*n]
 	level(c)
 	b := usual(c)
-	b.FrameTime = 1.0 / H36MRate
+	b.Format, b.FrameTime = FormatH36M, 1.0/H36MRate
 	return b, nil
 }
 

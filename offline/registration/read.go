@@ -2,10 +2,8 @@ package registration
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
+	"path"
 	"runtime"
-	"slices"
 	"strings"
 
 	"mannequin/animsys/mar"
@@ -17,6 +15,7 @@ import (
 // families that ParseName knows.
 type ReadOptions struct {
 	Table    *Table                          // what recordings are; nil: by their names alone. Files of which it says nothing go by their names
+	Profile  *retarget.Profile               // of the recordings' skeletons; nil: for each the built-in one that fits
 	Only     []string                        // patterns of path.Match of folder/file names or file names, without extension, to read; nil: all
 	FPS      float64                         // frames per second of the takes; 0: 60
 	Lenient  bool                            // leave out recordings of which nothing is known, and list them, instead of an error
@@ -43,58 +42,31 @@ func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err err
 	case opt.Workers < 1:
 		return nil, nil, fmt.Errorf("registration: Workers is %d, want at least 1", opt.Workers)
 	}
-	for _, p := range opt.Only {
-		if _, err := filepath.Match(p, ""); err != nil {
-			return nil, nil, fmt.Errorf("registration: Only: %q is no pattern of names: %w", p, err)
-		}
+	names, files, err := dataset.Recordings(dirs, opt.Only)
+	if err != nil {
+		return nil, nil, fmt.Errorf("registration: %w", err)
 	}
-	paths, found := []string{}, 0
-	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir) // sorted
-		if err != nil {
-			return nil, nil, fmt.Errorf("registration: %w: give a folder of recordings", err)
+	var paths []string
+	for i, name := range names {
+		l, skip, ok, err := label(opt.Table, name)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case !ok:
+			left = append(left, name)
+			continue
+		case skip || opt.Keep != nil && !opt.Keep(name, l):
+			continue
 		}
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, nil, fmt.Errorf("registration: %w", err)
-		}
-		for _, e := range entries {
-			ext := strings.ToLower(filepath.Ext(e.Name()))
-			if e.IsDir() || ext != ".bvh" && ext != ".amc" {
-				continue
-			}
-			found++
-			file := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
-			name := filepath.Base(abs) + "/" + file
-			if opt.Only != nil && !slices.ContainsFunc(opt.Only, func(p string) bool {
-				whole, _ := filepath.Match(p, name)
-				alone, _ := filepath.Match(p, file)
-				return whole || alone
-			}) {
-				continue
-			}
-			l, skip, ok, err := label(opt.Table, name)
-			switch {
-			case err != nil:
-				return nil, nil, err
-			case !ok:
-				left = append(left, name)
-				continue
-			case skip || opt.Keep != nil && !opt.Keep(name, l):
-				continue
-			}
-			paths = append(paths, filepath.Join(dir, e.Name()))
-			takes = append(takes, &Take{Take: mar.Take{Name: file, Action: l.Action, Style: l.Style, Content: l.Content}, Cyclic: l.Cyclic})
-		}
+		paths = append(paths, files[i])
+		takes = append(takes, &Take{Take: mar.Take{Name: path.Base(name), Action: l.Action, Style: l.Style, Content: l.Content}, Cyclic: l.Cyclic})
 	}
 	switch {
-	case found == 0:
-		return nil, nil, fmt.Errorf("registration: no BVH or AMC file in %s", strings.Join(dirs, ", "))
 	case len(left) > 0 && !opt.Lenient:
 		return nil, nil, fmt.Errorf("registration: nothing is known of %s%s: give their action and style in a table (see Table), or leave them out (Lenient)",
 			strings.Join(left[:min(3, len(left))], ", "), more(len(left)-3))
 	case len(takes) == 0:
-		return nil, left, fmt.Errorf("registration: none of the %d recordings in %s is to be read: see Only, Keep, and skip in the table", found, strings.Join(dirs, ", "))
+		return nil, left, fmt.Errorf("registration: none of the %d recordings in %s is to be read: see Keep, and skip in the table", len(names), strings.Join(dirs, ", "))
 	}
 	sk := retarget.Human()
 	done := make(chan struct{}, len(takes))
@@ -108,8 +80,8 @@ func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err err
 			}
 		}
 	}()
-	err = parallel(opt.Workers, len(takes), func(i int) (err error) {
-		if takes[i].Clip, err = dataset.OpenClip(paths[i], sk, opt.FPS); err != nil {
+	err = dataset.Parallel(opt.Workers, len(takes), func(i int) (err error) {
+		if takes[i].Clip, _, err = retarget.Open(paths[i], retarget.OpenOptions{Profile: opt.Profile, Target: sk, FPS: opt.FPS, Workers: 1}); err != nil {
 			err = fmt.Errorf("registration: %w", err)
 		}
 		done <- struct{}{}
@@ -130,7 +102,7 @@ func label(t *Table, name string) (l Label, skip, ok bool, err error) {
 			return l, skip, ok, err
 		}
 	}
-	l, ok = ParseName(filepath.Base(name))
+	l, ok = ParseName(path.Base(name))
 	return l, false, ok, nil
 }
 

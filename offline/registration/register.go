@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mannequin/netruntime"
+	"mannequin/offline/dataset"
 )
 
 // Options says how Register works. The zero value is right for people's motion.
@@ -168,7 +168,7 @@ func (r *registrar) look() error {
 	n := len(r.takes)
 	r.feat = make([]*features, n)
 	compute := func(cyclic bool) error {
-		return parallel(r.Workers, n, func(i int) (err error) {
+		return dataset.Parallel(r.Workers, n, func(i int) (err error) {
 			if r.feat[i], err = featuresOf(r.takes[i].Clip, cyclic); err != nil {
 				err = fmt.Errorf("registration: take %s: %w", r.takes[i].Name, err)
 			}
@@ -278,7 +278,7 @@ func (r *registrar) first() error {
 
 // warpAll registers every take to the template.
 func (r *registrar) warpAll(alternate int) error {
-	return parallel(r.Workers, len(r.takes), func(i int) error {
+	return dataset.Parallel(r.Workers, len(r.takes), func(i int) error {
 		f := r.feat[i]
 		for range alternate {
 			path, g, err := r.path(f, r.template, r.gain[i], r.offset[i])
@@ -290,19 +290,4 @@ func (r *registrar) warpAll(alternate int) error {
 		}
 		return nil
 	})
-}
-
-// parallel calls f for 0 to n−1 on the given number of goroutines and returns the
-// error of the lowest index.
-func parallel(workers, n int, f func(i int) error) error {
-	errs := make([]error, n)
-	p := netruntime.NewPool(max(1, min(workers, n)))
-	defer p.Close()
-	p.Run(n, func(_, i int) { errs[i] = f(i) })
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mannequin/offline/dataset"
 )
 
 // Report says how well the takes of an action fit its timeline. Frames are the
@@ -55,7 +57,7 @@ func (r *registrar) report(tl *Timeline) (*Report, error) {
 		Seconds: float64(tl.Frames) / fps, Takes: make([]TakeReport, len(r.takes)),
 	}
 	alone := r.alone()
-	err := parallel(r.Workers, len(r.takes), func(i int) error {
+	err := dataset.Parallel(r.Workers, len(r.takes), func(i int) error {
 		t := &rep.Takes[i]
 		t.Name, t.Style, t.Residual = r.takes[i].Name, r.takes[i].Style, r.residual(i)
 		r.measureSlopes(t, r.times[i])

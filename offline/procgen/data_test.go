@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/offline/dataset"
 	"mannequin/offline/metrics"
+	"mannequin/offline/procgen/internal/clips"
 )
 
 // The same seed gives the same clips for any number of workers, and the same
@@ -79,11 +80,11 @@ func TestWriteSparesOthersLabels(t *testing.T) {
 		if err := os.WriteFile(labels, []byte("hours of work"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(filepath.Join(dir, licenceFile)); err != nil {
+		if err := os.Remove(filepath.Join(dir, clips.LicenceFile)); err != nil {
 			t.Fatal(err)
 		}
 		if licence != "" {
-			if err := os.WriteFile(filepath.Join(dir, licenceFile), []byte(licence), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, clips.LicenceFile), []byte(licence), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -91,7 +92,7 @@ func TestWriteSparesOthersLabels(t *testing.T) {
 		if b, _ := os.ReadFile(labels); err == nil || !strings.Contains(err.Error(), "other recordings") || string(b) != "hours of work" {
 			t.Errorf("licence %q: %v, and the labels are now %q", licence, err, b)
 		}
-		if err := os.WriteFile(filepath.Join(dir, licenceFile), nil, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, clips.LicenceFile), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

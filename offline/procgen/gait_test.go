@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/offline/metrics"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // tips are the paws in the order of the legs.
@@ -101,10 +102,10 @@ func footfalls(t *testing.T, pos [][numJoints]m3.Vec3, p Part) footfall {
 			for i+1 < len(lh) && lh[i+1] <= d {
 				i++
 			}
-			a := tau * (d - lh[i]) / period
+			a := smooth.Tau * (d - lh[i]) / period
 			s, c = s+math.Sin(a), c+math.Cos(a)
 		}
-		ff.phase[leg] = wrap01(math.Atan2(s, c) / tau)
+		ff.phase[leg] = wrap01(math.Atan2(s, c) / smooth.Tau)
 	}
 	a, b := pos[p.From][hips], pos[p.To-1][hips]
 	ff.speed = float64(b.Sub(a).Flat().Len()) / (n - 1) * fps

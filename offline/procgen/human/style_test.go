@@ -12,6 +12,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
+	"mannequin/offline/procgen/internal/clips"
 	"mannequin/offline/registration"
 )
 
@@ -161,7 +162,7 @@ func TestWrite(t *testing.T) {
 	if _, err := toml.DecodeFile(filepath.Join(dir, dataset.SourceFile), &src); err != nil || src.License != "CC0-1.0" || src.Name != ModelName {
 		t.Errorf("source %+v, error %v", src, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, licenceFile)); err != nil || !strings.Contains(string(text), "CC0 1.0") {
+	if text, err := os.ReadFile(filepath.Join(dir, clips.LicenceFile)); err != nil || !strings.Contains(string(text), "CC0 1.0") {
 		t.Errorf("licence %q, error %v", text, err)
 	}
 	other := t.TempDir()

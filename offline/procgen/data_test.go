@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 	"mannequin/offline/metrics"
 	"mannequin/offline/procgen/internal/clips"
@@ -19,10 +20,7 @@ import (
 // files; another seed gives others.
 func TestSameSeedSameBytes(t *testing.T) {
 	gen := func(seed uint64, workers int) []*Take {
-		tk, err := Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tk := must.Get(Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers}))(t)
 		return tk
 	}
 	a, b := gen(3, 1), gen(3, 5)
@@ -155,10 +153,7 @@ func TestDataset(t *testing.T) {
 
 	// The speeds of a clip's parts are those of metrics' gaits.
 	gaits := metrics.Gaits()
-	truth, err := metrics.GroundTruth(gaits, train, held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Get(metrics.GroundTruth(gaits, train, held))(t)
 	for i, g := range gaits {
 		t.Logf("%s: %+v", g.Name, truth[i])
 		if truth[i].Frames < 100 {

@@ -9,6 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/metrics"
 	"mannequin/offline/procgen/internal/smooth"
 )
@@ -116,10 +117,7 @@ func footfalls(t *testing.T, pos [][numJoints]m3.Vec3, p Part) footfall {
 func told(t *testing.T, tk *Take, p Part) string {
 	t.Helper()
 	c := &skel.Clip{Skel: tk.Clip.Skel, FPS: fps, Frames: p.To - p.From, Pos: tk.Clip.Pos[p.From*numJoints : p.To*numJoints], Rot: tk.Clip.Rot[p.From*numJoints : p.To*numJoints]}
-	ff, err := metrics.FootfallOf(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ff := must.Get(metrics.FootfallOf(c))(t)
 	return ff.Name()
 }
 

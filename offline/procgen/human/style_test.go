@@ -10,6 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
 	"mannequin/offline/procgen/internal/clips"
@@ -139,10 +140,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	for _, tk := range takes {
-		b, err := mocap.OpenBVH(filepath.Join(dir, tk.Name+".bvh"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(mocap.OpenBVH(filepath.Join(dir, tk.Name+".bvh")))(t)
 		c := b.Clip.Scaled(0.01)
 		if c.Frames != tk.Clip.Frames || c.FPS != FPS || c.Skel.Len() != tk.Clip.Skel.Len() {
 			t.Fatalf("%s: read %d frames of %d joints at %g", tk.Name, c.Frames, c.Skel.Len(), c.FPS)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mannequin/internal/testing/must"
 )
 
 // recursion runs β on x from y(-1) = x(-1) = x(0), as a translation does.
@@ -30,10 +32,7 @@ func TestGlobalARRecovers(t *testing.T) {
 		}
 		return Pair{columns(x...), columns(y...), ones(400)}
 	}
-	m, err := FitGlobalAR([]Pair{make(), make()}, GlobalAROptions{Lambda: 1e-14})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(FitGlobalAR([]Pair{make(), make()}, GlobalAROptions{Lambda: 1e-14}))(t)
 	fresh := make()
 	y, _, err := m.Translate(fresh.X)
 	if err != nil {
@@ -57,10 +56,7 @@ func TestGlobalARRidge(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	pairs := []Pair{filtered(r, 40, 0.1, order1, order2), filtered(r, 25, 0.1, order1, order2)}
 	for _, lambda := range []float64{0, 0.1, 3} { // 0: the default, which is 0.1
-		m, err := FitGlobalAR(pairs, GlobalAROptions{Lambda: lambda})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(FitGlobalAR(pairs, GlobalAROptions{Lambda: lambda}))(t)
 		if lambda == 0 {
 			lambda = 0.1
 		}
@@ -102,10 +98,7 @@ func TestGlobalARDoesNotRunAway(t *testing.T) {
 		x[f] = math.Sin(0.3 * float64(f))
 		y[f] = math.Exp2(float64(f) / 3)
 	}
-	m, err := FitGlobalAR([]Pair{{columns(x), columns(y), ones(30)}}, GlobalAROptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(FitGlobalAR([]Pair{{columns(x), columns(y), ones(30)}}, GlobalAROptions{}))(t)
 	if b := m.Coefficients(0)[1]; !(math.Abs(b) < 1) {
 		t.Errorf("b = %v", b)
 	}

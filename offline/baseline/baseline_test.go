@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mannequin/internal/testing/must"
 )
 
 // fits are all models, in the order of their names.
@@ -168,10 +170,7 @@ func TestDeterministic(t *testing.T) {
 	}
 	var got []string
 	for _, workers := range []int{1, 2, 7} {
-		m, err := FitLTI(pairs, LTIOptions{MaxOrder: 2, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(FitLTI(pairs, LTIOptions{MaxOrder: 2, Workers: workers}))(t)
 		got = append(got, bits(m))
 	}
 	if len(slices.Compact(got)) != 1 {

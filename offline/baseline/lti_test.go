@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mannequin/internal/testing/must"
 )
 
 // transfer is a filter with a difference equation, which knows nothing of state
@@ -143,10 +145,7 @@ func TestLTIRecoversSystems(t *testing.T) {
 			for range c.pairs {
 				pairs = append(pairs, filtered(r, 600/c.pairs, c.sigma, filters...))
 			}
-			m, err := FitLTI(pairs, c.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(FitLTI(pairs, c.o))(t)
 			fresh := filtered(r, 600, 0, filters...)
 			y, step, err := m.Translate(fresh.X)
 			if err != nil {
@@ -190,10 +189,7 @@ func TestLTIPose(t *testing.T) {
 		inputs Inputs
 		knows  bool
 	}{{InputsOwn, false}, {InputsPose, true}, {InputsBest, true}} {
-		m, err := FitLTI(pairs, LTIOptions{Inputs: c.inputs, MaxOrder: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(FitLTI(pairs, LTIOptions{Inputs: c.inputs, MaxOrder: 4}))(t)
 		y, _, err := m.Translate(fresh.X)
 		if err != nil {
 			t.Fatal(err)
@@ -218,10 +214,7 @@ func TestLTISeam(t *testing.T) {
 		down.X.Set(f, 0, down.X.At(f, 0)+5)
 		down.Y.Set(f, 0, down.Y.At(f, 0)+5*gain(order4))
 	}
-	m, err := FitLTI([]Pair{up, down}, LTIOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(FitLTI([]Pair{up, down}, LTIOptions{}))(t)
 	y, _, err := m.Translate(fresh.X)
 	if err != nil {
 		t.Fatal(err)
@@ -259,10 +252,7 @@ func TestLTIStartsFromRest(t *testing.T) {
 		y := order2.run(x)
 		return Pair{columns(x[before:]), columns(y[before:]), ones(300)}
 	}
-	m, err := FitLTI([]Pair{held(), held(), held()}, LTIOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(FitLTI([]Pair{held(), held(), held()}, LTIOptions{}))(t)
 	fresh := held()
 	y, _, err := m.Translate(fresh.X)
 	if err != nil {
@@ -275,10 +265,7 @@ func TestLTIStartsFromRest(t *testing.T) {
 
 func TestLTIIsStable(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	m, err := FitLTI([]Pair{filtered(r, 300, 0, beyond), filtered(r, 300, 0, beyond)}, LTIOptions{MaxOrder: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(FitLTI([]Pair{filtered(r, 300, 0, beyond), filtered(r, 300, 0, beyond)}, LTIOptions{MaxOrder: 2}))(t)
 	const frames = 20000
 	y, _, err := m.Translate(columns(walk(r, frames)))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 )
@@ -54,10 +55,7 @@ func TestRates(t *testing.T) {
 func TestTransitions(t *testing.T) {
 	m := slider(t, 1)
 	modes := Modes(m)
-	got, err := Transitions(&Rollout{Model: m, Workers: 1}, modes[:4])
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Transitions(&Rollout{Model: m, Workers: 1}, modes[:4]))(t)
 	if len(got) != 12 || got[0].From != "idle" || got[0].To != "walk" {
 		t.Fatalf("%d changes, the first %+v", len(got), got[0])
 	}
@@ -118,10 +116,7 @@ func TestPoseGap(t *testing.T) {
 // idle, so that coming to one means something.
 func TestActionPoses(t *testing.T) {
 	train, held := recordings(t)
-	poses, err := ActionPoses(train, held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	poses := must.Get(ActionPoses(train, held))(t)
 	idle := poses[control.Idle]
 	for _, a := range []control.Action{control.Sit, control.Lie, control.Stand, control.Jump} {
 		p := poses[a]
@@ -159,15 +154,9 @@ func TestWithout(t *testing.T) {
 			clear(x.Data[len(x.Data)/4 : len(x.Data)/2])
 		}
 	}
-	lame, err := netruntime.New(net.Meta(), tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lame := must.Get(netruntime.New(net.Meta(), tensors))(t)
 	run := func(net *netruntime.Net) []float32 {
-		s, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
 		defer s.Close()
 		x, y := make([]float32, net.Inputs()), make([]float32, net.Outputs())
 		for i := range x {
@@ -188,19 +177,14 @@ func TestWithout(t *testing.T) {
 		t.Fatalf("%d experts", Experts(net))
 	}
 	for k := range 4 {
-		less, err := Without(net, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		less := must.Get(Without(net, k))(t)
 		if d := off(run(less), run(lame)); (d == 0) != (k == 1) {
 			t.Errorf("without expert %d: %g off", k, d)
 		}
 	}
 	none := net
 	for k := range 4 {
-		if none, err = Without(none, k); err != nil {
-			t.Fatal(err)
-		}
+		none = must.Get(Without(none, k))(t)
 	}
 	mean, _ := net.Tensor("y_mean")
 	if d := off(run(none), mean.Data); d > 1e-6 {
@@ -215,10 +199,7 @@ func TestWithout(t *testing.T) {
 
 // The slider goes ahead when it is asked to go back, and does not turn.
 func TestWays(t *testing.T) {
-	got, err := Ways(&Rollout{Model: slider(t, 0.3), Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Ways(&Rollout{Model: slider(t, 0.3), Workers: 1}))(t)
 	want := []Way{{Name: "back", Asked: 0.3, Does: -0.3}, {Name: "aside, left", Asked: 0.4}, {Name: "aside, right", Asked: 0.4},
 		{Name: "turn in place, left", Asked: 60}, {Name: "turn in place, right", Asked: 60}}
 	for i, w := range got {
@@ -239,10 +220,7 @@ func TestWays(t *testing.T) {
 // ground. The slider holds one pose, whatever it is told.
 func TestLatencies(t *testing.T) {
 	m := slider(t, 0)
-	take, err := (&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: constant(control.Goal{})}}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	take := must.Get((&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: constant(control.Goal{})}}, 2))(t)
 	n := m.Skel.Len()
 	model, pose := make([]m3.Xform, n), make([]m3.Vec3, n)
 	posePlace(pose, model, take[0].Shown, 1, m.Skel.Index("Neck"))
@@ -253,11 +231,8 @@ func TestLatencies(t *testing.T) {
 	as := func(a control.Action, pose []m3.Vec3) *Poses {
 		return &Poses{Action: a, Spread: 0.05, joints: n, pos: pose, clip: []int32{0}}
 	}
-	got, err := Latencies(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{
-		control.Idle: as(control.Idle, pose), control.Sit: as(control.Sit, pose), control.Lie: as(control.Lie, high), control.Jump: {Action: control.Jump}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Latencies(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{
+		control.Idle: as(control.Idle, pose), control.Sit: as(control.Sit, pose), control.Lie: as(control.Lie, high), control.Jump: {Action: control.Jump}}))(t)
 	if len(got) != 6 {
 		t.Fatalf("%d latencies", len(got))
 	}
@@ -277,10 +252,7 @@ func TestLatencies(t *testing.T) {
 
 // The slider can go ahead, whatever it is asked for, and nothing else.
 func TestAbilities(t *testing.T) {
-	got, err := Abilities(&Rollout{Model: slider(t, 1), Workers: 1}, [control.NumActions]*Poses{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Abilities(&Rollout{Model: slider(t, 1), Workers: 1}, [control.NumActions]*Poses{}))(t)
 	want := map[string]float64{"walk": 1, "pace": 1, "trot": 1, "canter": 1, "back": 0, "aside": 0, "limbs": 0, "left": 0, "right": 0, "jump": 0}
 	for _, a := range got {
 		w, ok := want[a.Name]
@@ -300,17 +272,9 @@ func TestAbilities(t *testing.T) {
 			x.Data[len(x.Data)-feature.RootLen+feature.RootYaw] = 30
 		}
 	}
-	net, err := netruntime.New(slider(t, 1).Net.Meta(), tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := mann.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err = Abilities(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{}); err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(netruntime.New(slider(t, 1).Net.Meta(), tensors))(t)
+	m := must.Get(mann.NewModel(net))(t)
+	got = must.Get(Abilities(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{}))(t)
 	for _, a := range got {
 		switch a.Name {
 		case "left":

@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/offline/dataset"
 )
@@ -38,10 +39,7 @@ func TestForecast(t *testing.T) {
 		}
 		return 0
 	})
-	r, err := MeasureForecast(StandStill{set.Layout}, set, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(MeasureForecast(StandStill{set.Layout}, set, 20))(t)
 	if r.Prefixes == 0 {
 		t.Fatal("no prefixes")
 	}
@@ -50,10 +48,7 @@ func TestForecast(t *testing.T) {
 			t.Errorf("after %g s joints are %g cm off, %g in the world, want %g", s, r.Body[h], r.World[h], want)
 		}
 	}
-	r, err = MeasureForecast(goesOn{speed, set.Layout}, set, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = must.Get(MeasureForecast(goesOn{speed, set.Layout}, set, 20))(t)
 	for h, s := range Horizons {
 		if r.Body[h] > 1e-3 {
 			t.Errorf("after %g s joints of who knows are %g cm off", s, r.Body[h])
@@ -125,10 +120,7 @@ func TestManifoldDistance(t *testing.T) {
 	rows := make([]float32, 60*l.Columns())
 	strnn.Halve(rows, set.Clips[0].Rows, l)
 	at := func(rows []float32) float64 {
-		d, err := m.Distance(rows, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(m.Distance(rows, 2))(t)
 		return d
 	}
 	if d := at(rows); d > 1e-5 {
@@ -179,10 +171,7 @@ func TestControlled(t *testing.T) {
 		return 0
 	})
 	who := obedient{m, teststrnn.Seen(t, 1, 1)[:m.Layout.Columns()]}
-	r, err := MeasureControlled(who, m, set, 3, 4, 1.2, strnn.Control{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(MeasureControlled(who, m, set, 3, 4, 1.2, strnn.Control{}))(t)
 	if r.Mean > 0.05 || r.Last > 0.05 {
 		t.Errorf("who does as asked is %g cm off, %g at the end", r.Mean, r.Last)
 	}
@@ -192,7 +181,7 @@ func TestControlled(t *testing.T) {
 	if r.Held > 0.2*r.Slide {
 		t.Errorf("feet that are held slide by %g cm in a frame, others by %g", r.Held, r.Slide)
 	}
-	if r, err = MeasureControlled(stubborn{who}, m, set, 3, 4, 1.2, strnn.Control{}); err != nil || r.Last < 50 {
+	if r, err := MeasureControlled(stubborn{who}, m, set, 3, 4, 1.2, strnn.Control{}); err != nil || r.Last < 50 {
 		t.Errorf("who stands is %g cm off at the end (%v)", r.Last, err)
 	}
 }

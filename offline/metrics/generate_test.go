@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 )
@@ -81,10 +82,7 @@ func slider(t *testing.T, forward float32) *mann.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model2, err := mann.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model2 := must.Get(mann.NewModel(net))(t)
 	return model2
 }
 
@@ -95,10 +93,7 @@ func TestGenerated(t *testing.T) {
 	}
 	gaits := Gaits()
 	r := &Rollout{Model: slider(t, 1), Workers: 1}
-	got, err := Generated(r, gaits, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Generated(r, gaits, 2))(t)
 	for i, g := range gaits {
 		m := got[i].Raw
 		if want := len(g.Goals) * 119; m.Frames != want || got[i].Shown.Frames != want || r.Restored != 0 || len(got[i].Takes) != len(g.Goals) {
@@ -121,14 +116,8 @@ func TestGenerated(t *testing.T) {
 // The slider leaves every path along its first tangent: on the circle of 1.5 m
 // its distance after t metres is √(1.5² + t²) − 1.5, its angle atan(t / 1.5).
 func TestFollowing(t *testing.T) {
-	line, err := control.NewPath([]m3.Vec3{{Z: -1}, {X: 0.2, Z: 1}, {Z: 2}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Following(&Rollout{Model: slider(t, 1), Workers: 1}, []*control.Path{must(control.Circle(1.5)), line}, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(control.NewPath([]m3.Vec3{{Z: -1}, {X: 0.2, Z: 1}, {Z: 2}}, false))(t)
+	got := must.Get(Following(&Rollout{Model: slider(t, 1), Workers: 1}, []*control.Path{must.Get(control.Circle(1.5))(t), line}, 1, 2))(t)
 	const n, r = 1000, 1.5
 	var dist, angle float64
 	for i := range n {
@@ -148,10 +137,7 @@ func TestFollowing(t *testing.T) {
 
 // Who stands follows no path.
 func TestFollowingNothing(t *testing.T) {
-	got, err := Following(&Rollout{Model: slider(t, 0), Workers: 1}, []*control.Path{must(control.Circle(1.5))}, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Following(&Rollout{Model: slider(t, 0), Workers: 1}, []*control.Path{must.Get(control.Circle(1.5))(t)}, 1, 2))(t)
 	close(t, "speed", got[0].Speed, 0, 1e-3)
 	if got[0].SetOff != nil {
 		t.Errorf("sets off after %g s", *got[0].SetOff)
@@ -161,10 +147,7 @@ func TestFollowingNothing(t *testing.T) {
 // Standing on a path, before it sets off and when it has arrived, counts for
 // nothing but time; what counts is where it is when it goes.
 func TestFollowed(t *testing.T) {
-	line, err := control.NewPath([]m3.Vec3{{}, {Z: 3}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(control.NewPath([]m3.Vec3{{}, {Z: 3}}, false))(t)
 	take := Take{Raw: leg(400), Roots: make([]m3.Xform, 400)}
 	for f := range take.Roots {
 		x, z := float32(0), float32(0)
@@ -183,10 +166,7 @@ func TestFollowed(t *testing.T) {
 
 // Standing about at the end of an open path counts for nothing.
 func TestArrival(t *testing.T) {
-	line, err := control.NewPath([]m3.Vec3{{}, {Z: 4}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(control.NewPath([]m3.Vec3{{}, {Z: 4}}, false))(t)
 	pos := make([]m3.Vec3, 100)
 	for f := range pos {
 		pos[f] = m3.V(0.1, 0, min(0.1*float32(f), 4))
@@ -194,7 +174,7 @@ func TestArrival(t *testing.T) {
 	if n := arrival(line, pos); n != 38 { // 3.8 m is the first beyond 3.7
 		t.Errorf("arrives after %d frames", n)
 	}
-	if n := arrival(must(control.Circle(1)), pos); n != len(pos) {
+	if n := arrival(must.Get(control.Circle(1))(t), pos); n != len(pos) {
 		t.Errorf("arrives on a circle after %d frames", n)
 	}
 }
@@ -215,10 +195,7 @@ func TestPaperPathsBest(t *testing.T) {
 // it reaches the clips.
 func TestRestoredIsCounted(t *testing.T) {
 	r := &Rollout{Model: slider(t, 1e6), Workers: 1}
-	made, err := Generated(r, Gaits()[:1], 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(Generated(r, Gaits()[:1], 1))(t)
 	if r.Restored < 60 {
 		t.Errorf("restored %d times", r.Restored)
 	}
@@ -233,14 +210,8 @@ func TestRolloutIsDeterministic(t *testing.T) {
 	for i := range 9 {
 		agents = append(agents, Agent{Start: m3.V(float32(i), 0, 1), Yaw: float32(i), Goal: constant(ahead(float32(i) / 3))})
 	}
-	all, err := (&Rollout{Model: m, Workers: 3}).Run(agents, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := (&Rollout{Model: m, Workers: 1}).Run(agents[7:8], 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get((&Rollout{Model: m, Workers: 3}).Run(agents, 40))(t)
+	one := must.Get((&Rollout{Model: m, Workers: 1}).Run(agents[7:8], 40))(t)
 	a, b := all[7], one[0]
 	if !slices.Equal(a.Raw.Pos, b.Raw.Pos) || !slices.Equal(a.Shown.Rot, b.Shown.Rot) || !slices.Equal(a.Roots, b.Roots) ||
 		!slices.Equal(a.Weights, b.Weights) || !slices.Equal(a.Gating, b.Gating) || a.Experts != 4 {
@@ -266,14 +237,8 @@ func TestRolloutIsDeterministic(t *testing.T) {
 
 func TestSpeedsHeld(t *testing.T) {
 	r := &Rollout{Model: slider(t, 1), Workers: 1}
-	got, err := SpeedsHeld(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := Generated(r, Gaits()[:1], 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(SpeedsHeld(r))(t)
+	made := must.Get(Generated(r, Gaits()[:1], 2))(t)
 	if len(got) != 16 {
 		t.Fatalf("%d commands", len(got))
 	}
@@ -285,9 +250,7 @@ func TestSpeedsHeld(t *testing.T) {
 		}
 		close(t, "off", s.Off(), math.Abs(1/s.Command-1), 0.02/s.Command)
 	}
-	if got, err = SpeedsHeld(&Rollout{Model: slider(t, -1), Workers: 1}); err != nil {
-		t.Fatal(err)
-	}
+	got = must.Get(SpeedsHeld(&Rollout{Model: slider(t, -1), Workers: 1}))(t)
 	for _, s := range got {
 		close(t, "backward", s.Speed, -1, 0.01)
 	}

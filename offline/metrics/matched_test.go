@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 )
 
@@ -68,10 +69,7 @@ func TestRootPaceIsRowPace(t *testing.T) {
 // Drives cover every row once and none is longer than a stretch.
 func TestDrives(t *testing.T) {
 	held := heldOut(t)
-	got, err := drives([]*dataset.MANN{held})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(drives([]*dataset.MANN{held}))(t)
 	rows := 0
 	for _, d := range got {
 		rows += d.end - d.first
@@ -136,10 +134,7 @@ func TestMatched(t *testing.T) {
 			only.X, only.Y = held.X[run[0]*in:run[1]*in], held.Y[run[0]*out:run[1]*out]
 		}
 	}
-	got, err := Matched(&Rollout{Model: slider(t, 1), Workers: 2}, Gaits(), &only)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Matched(&Rollout{Model: slider(t, 1), Workers: 2}, Gaits(), &only))(t)
 	for i, g := range Gaits() {
 		m := got[i].Raw
 		if g.Name != "pace" {

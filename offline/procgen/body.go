@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // trunkPose is where the trunk is at one time, before legs and head.
@@ -34,10 +35,10 @@ func (w *walker) trunk(f int) trunkPose {
 			continue
 		}
 		ph := w.tl.phase[f] - l.shift
-		hip += k * l.hip.amp * math.Cos(tau*l.beats*(ph-l.hip.at))
-		chest += k * l.chest.amp * math.Cos(tau*l.beats*(ph-l.chest.at))
-		nod += k * l.nod.amp * math.Cos(tau*l.beats*(ph-l.nod.at))
-		surge += k * l.surge.amp * math.Cos(tau*l.beats*(ph-l.surge.at))
+		hip += k * l.hip.amp * math.Cos(smooth.Tau*l.beats*(ph-l.hip.at))
+		chest += k * l.chest.amp * math.Cos(smooth.Tau*l.beats*(ph-l.chest.at))
+		nod += k * l.nod.amp * math.Cos(smooth.Tau*l.beats*(ph-l.nod.at))
+		surge += k * l.surge.amp * math.Cos(smooth.Tau*l.beats*(ph-l.surge.at))
 		sway += k * l.sway.value(ph)
 		roll += k * l.roll.value(ph)
 		rollChest += k * l.rollChest.value(ph)
@@ -48,9 +49,9 @@ func (w *walker) trunk(f int) trunkPose {
 	hip, chest, sway, nod = hip*s.bob, chest*s.bob, sway*s.sway, nod*s.nod
 
 	p := trunkPose{still: w.param(stir, t), nod: nod, chestUp: chest}
-	n := func(i int) float64 { return p.still * w.drift[i].at(t) }
+	n := func(i int) float64 { return p.still * w.drift[i].At(t) }
 	// Breath lifts the chest a little.
-	breath := math.Sin(tau*s.breath*t) * 0.003 * min(1, p.still)
+	breath := math.Sin(smooth.Tau*s.breath*t) * 0.003 * min(1, p.still)
 	sway += 0.009 * n(0)
 	surge += 0.009 * n(1)
 	yaw += rad(1.1) * n(2)
@@ -125,12 +126,12 @@ func (w *walker) pose(f int) pose {
 // head carries neck and head: they keep their bearing in the world, whatever
 // the trunk does, but for the nod of the gait.
 func (w *walker) head(p *pose, tr *trunkPose, t float64) {
-	look := w.tl.look.at(t) + 0.06*tr.still*w.drift[4].at(t)
+	look := w.tl.look.at(t) + 0.06*tr.still*w.drift[4].At(t)
 	up := w.tl.nod.at(t)
 	// The turn is seen coming.
 	ahead := 0.8 * (w.bend(t+0.2) - 0.2*w.bend(t))
-	neckUp := w.param(neckPitch, t) + 0.55*up + tr.nod - 0.6*tr.chestUp/neckLen + rad(1.2)*tr.still*w.drift[5].at(t)
-	headUp := w.param(headPitch, t) + 0.8*up - 0.3*tr.nod + rad(1.5)*tr.still*w.drift[4].at(t+3)
+	neckUp := w.param(neckPitch, t) + 0.55*up + tr.nod - 0.6*tr.chestUp/neckLen + rad(1.2)*tr.still*w.drift[5].At(t)
+	headUp := w.param(headPitch, t) + 0.8*up - 0.3*tr.nod + rad(1.5)*tr.still*w.drift[4].At(t+3)
 	p.rot[neck] = turned(tr.yaw+0.45*look+0.5*ahead, neckUp, 0).Mul(spineFrame)
 	p.rot[head] = turned(tr.yaw+look+ahead, headUp, -0.12*look).Mul(headFrame)
 	p.rot[headSite] = p.rot[head]
@@ -234,7 +235,7 @@ func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64)
 	far := float64(d.Len())
 	p.short[leg] = max(0, far-limit)
 	if w.pull[leg] != nil {
-		near := far - w.pull[leg][f]*smooth(paw.free/0.09)
+		near := far - w.pull[leg][f]*smooth.Step(paw.free/0.09)
 		if hard := 0.985 * reach; near > limit {
 			near = limit + (hard-limit)*math.Tanh((near-limit)/(hard-limit))
 		}
@@ -251,7 +252,7 @@ func (w *walker) lower() {
 	for range 3 {
 		need, low, _ := w.measure()
 		for i := range need {
-			down, up := spread(need[i], 8), spread(low[i], 12)
+			down, up := smooth.UpperBound(need[i], 8), smooth.UpperBound(low[i], 12)
 			for f := range w.frames {
 				w.sink[i][f] += down[f] - up[f]
 			}
@@ -259,7 +260,7 @@ func (w *walker) lower() {
 	}
 	_, _, short := w.measure()
 	for leg := range w.pull {
-		w.pull[leg] = spread(short[leg], 6)
+		w.pull[leg] = smooth.UpperBound(short[leg], 6)
 	}
 }
 
@@ -277,27 +278,4 @@ func (w *walker) measure() (need, low [2][]float64, short [numLegs][]float64) {
 	}
 	clear(w.cursor[:])
 	return need, low, short
-}
-
-// spread returns a smooth upper bound of x: the largest within half frames
-// either way, averaged three times over windows that add up to as much.
-func spread(x []float64, half int) []float64 {
-	n := len(x)
-	top := make([]float64, n)
-	for i := range x {
-		for k := max(0, i-half); k <= min(n-1, i+half); k++ {
-			top[i] = max(top[i], x[k])
-		}
-	}
-	for _, r := range []int{half / 2, half / 4, half - half/2 - half/4} {
-		avg := make([]float64, n)
-		for i := range top {
-			for k := i - r; k <= i+r; k++ {
-				avg[i] += top[min(max(k, 0), n-1)]
-			}
-			avg[i] /= float64(2*r + 1)
-		}
-		top = avg
-	}
-	return top
 }

@@ -2,8 +2,9 @@ package procgen
 
 import (
 	"math"
-	"math/rand/v2"
 	"sort"
+
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // curve is a number over time with continuous first and second derivatives: a
@@ -67,12 +68,6 @@ func (c *curve) through(t, d, x, v, a float64) {
 	c.segs = append(c.segs[:i], hermite(t, d, x0, v0, a0, x, v, a))
 }
 
-// smooth rises from 0 to 1 with two derivatives zero at both ends.
-func smooth(u float64) float64 {
-	u = min(max(u, 0), 1)
-	return u * u * u * (10 + u*(6*u-15))
-}
-
 // bump is 1 in the middle of [0, 1] and 0 outside, with two continuous
 // derivatives.
 func bump(u float64) float64 {
@@ -83,7 +78,7 @@ func bump(u float64) float64 {
 
 // arch is the height of a swinging paw, from 0 to 1 and back: steep at both
 // ends, so that the paw does not sweep along the ground.
-func arch(u float64) float64 { return smooth(u/0.34) * smooth((1-u)/0.44) }
+func arch(u float64) float64 { return smooth.Step(u/0.34) * smooth.Step((1-u)/0.44) }
 
 // travel is the way of a swinging paw: it gathers speed over the share ramp of
 // [0, 1], keeps it, and loses it over the last. A paw leaves the ground briskly:
@@ -105,31 +100,7 @@ func travel(u float64) float64 {
 	return top * (u - ramp*(1-rise(1)))
 }
 
-// noise is a smooth wandering number of about unit deviation: three sines.
-type noise struct{ w, p [3]float64 }
-
-// newNoise wanders about rate times per second.
-func newNoise(rng *rand.Rand, rate float64) noise {
-	var n noise
-	for i := range n.w {
-		n.w[i] = 2 * math.Pi * rate * (0.5 + 0.45*float64(i) + 0.3*rng.Float64())
-		n.p[i] = 2 * math.Pi * rng.Float64()
-	}
-	return n
-}
-
-func (n *noise) at(t float64) float64 {
-	var s float64
-	for i := range n.w {
-		s += math.Sin(n.w[i]*t + n.p[i])
-	}
-	return s * math.Sqrt(2.0/3)
-}
-
-// tau is a full turn.
-const tau = 2 * math.Pi
-
-func rad(deg float64) float64 { return deg * math.Pi / 180 }
-
 // wrap returns x less the whole number that brings it into [−½, ½).
 func wrap(x float64) float64 { return x - math.Floor(x+0.5) }
+
+func rad(degrees float64) float64 { return degrees * math.Pi / 180 }

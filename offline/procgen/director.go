@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // kind is a sort of clip: what the animal does in it, and how many of every
@@ -163,7 +165,7 @@ func turnRound(tl *timeline) {
 // sideRound steps sideways, backward and obliquely, turning at times.
 func sideRound(tl *timeline) {
 	for range 2 + tl.rng.IntN(2) {
-		a := tl.uniform(0, tau)
+		a := tl.uniform(0, smooth.Tau)
 		if tl.chance(0.6) { // straight to a side or back
 			a = math.Pi / 2 * []float64{1, 2, 2, 3}[tl.rng.IntN(4)]
 		}

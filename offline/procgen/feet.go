@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // stance is a time in seconds in which a paw stands at a place on the ground.
@@ -173,7 +174,7 @@ func (w *walker) footholds(leg int, in []stance) []stance {
 // careless returns an offset of a paw's place, ahead more than aside, and more
 // where the animal stops than in its stride.
 func (w *walker) careless(t float64) m3.Vec3 {
-	moves := smooth(math.Hypot(w.tl.ahead.at(t), w.tl.side.at(t)) / 0.6)
+	moves := smooth.Step(math.Hypot(w.tl.ahead.at(t), w.tl.side.at(t)) / 0.6)
 	size := 0.012 - 0.002*moves
 	// The sum of two uniform numbers: never far out.
 	u := func() float64 { return w.tl.rng.Float64() + w.tl.rng.Float64() - 1 }
@@ -240,14 +241,14 @@ func (w *walker) paw(leg int, t float64, hang func() m3.Vec3) paw {
 		k = 0
 	}
 	mid := (from.b + to.a) / 2
-	high := w.tl.clear[k].at(mid) * (0.45 + 0.55*smooth(float64(step.Len())/0.25))
+	high := w.tl.clear[k].at(mid) * (0.45 + 0.55*smooth.Step(float64(step.Len())/0.25))
 	p := paw{at: from.at.Add(step.Scale(float32(travel(u)))), swing: bump(u), free: min(t-from.b, to.a-t)}
 	// In a jump paws rise with the trunk.
-	rise := max(0, w.tl.up[1-k].at(t)) * smooth(u/0.3) * smooth((1-u)/0.3)
+	rise := max(0, w.tl.up[1-k].at(t)) * smooth.Step(u/0.3) * smooth.Step((1-u)/0.3)
 	p.at.Y = float32(high*arch(u) + rise)
 	if up := w.tl.params[pawsUp].at(t); isFore(leg) && w.airborne(leg, from.b, to.a) {
 		// Up to the chest and down again within the ends of the flight.
-		share := smooth((t-from.b)/0.35) * smooth((to.a-t)/0.35) * min(max(up, 0), 1)
+		share := smooth.Step((t-from.b)/0.35) * smooth.Step((to.a-t)/0.35) * min(max(up, 0), 1)
 		p.at = p.at.Lerp(hang(), float32(share))
 		p.swing = max(p.swing, share)
 	}

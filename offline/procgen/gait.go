@@ -1,6 +1,10 @@
 package procgen
 
-import "math"
+import (
+	"math"
+
+	"mannequin/offline/procgen/internal/smooth"
+)
 
 // gait is a way of moving: when each leg touches down within a stride, and how
 // the trunk moves with it. Hildebrand (1965, 1977) describes symmetrical gaits by
@@ -33,7 +37,7 @@ type trunk struct {
 // wave is amp·cos(2π(phase − at)).
 type wave struct{ amp, at float64 }
 
-func (w wave) value(phase float64) float64 { return w.amp * math.Cos(tau*(phase-w.at)) }
+func (w wave) value(phase float64) float64 { return w.amp * math.Cos(smooth.Tau*(phase-w.at)) }
 
 // symmetrical returns a gait whose fore feet follow the hind foot of their side
 // by lag, and whose feet are on the ground for the share duty of the stride.

@@ -9,7 +9,9 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/metrics"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // tips are the paws in the order of the legs.
@@ -101,10 +103,10 @@ func footfalls(t *testing.T, pos [][numJoints]m3.Vec3, p Part) footfall {
 			for i+1 < len(lh) && lh[i+1] <= d {
 				i++
 			}
-			a := tau * (d - lh[i]) / period
+			a := smooth.Tau * (d - lh[i]) / period
 			s, c = s+math.Sin(a), c+math.Cos(a)
 		}
-		ff.phase[leg] = wrap01(math.Atan2(s, c) / tau)
+		ff.phase[leg] = wrap01(math.Atan2(s, c) / smooth.Tau)
 	}
 	a, b := pos[p.From][hips], pos[p.To-1][hips]
 	ff.speed = float64(b.Sub(a).Flat().Len()) / (n - 1) * fps
@@ -115,10 +117,7 @@ func footfalls(t *testing.T, pos [][numJoints]m3.Vec3, p Part) footfall {
 func told(t *testing.T, tk *Take, p Part) string {
 	t.Helper()
 	c := &skel.Clip{Skel: tk.Clip.Skel, FPS: fps, Frames: p.To - p.From, Pos: tk.Clip.Pos[p.From*numJoints : p.To*numJoints], Rot: tk.Clip.Rot[p.From*numJoints : p.To*numJoints]}
-	ff, err := metrics.FootfallOf(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ff := must.Get(metrics.FootfallOf(c))(t)
 	return ff.Name()
 }
 

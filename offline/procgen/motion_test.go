@@ -8,16 +8,14 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // some returns takes of every kind, made once.
 func some(t *testing.T) []*Take {
 	t.Helper()
 	if made == nil {
-		var err error
-		if made, err = Generate(Options{Minutes: 5, Seed: 2}); err != nil {
-			t.Fatal(err)
-		}
+		made = must.Get(Generate(Options{Minutes: 5, Seed: 2}))(t)
 	}
 	return made
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+
+	"mannequin/offline/procgen/internal/clips"
 )
 
 // Options says how much motion is made. The zero value is right for training.
@@ -65,28 +67,16 @@ func Generate(o Options) ([]*Take, error) {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	all := o.plans()
-	takes := make([]*Take, len(all))
-	next := make(chan int)
-	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done := 0
-	for range min(o.Workers, len(all)) {
-		wg.Go(func() {
-			for i := range next {
-				takes[i] = compose(all[i].kind, all[i].name, all[i].seconds, rand.New(rand.NewPCG(o.Seed, all[i].seed)))
-				mu.Lock()
-				done++
-				if o.Progress != nil {
-					o.Progress(done, len(all))
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range all {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return takes, nil
+	return clips.Make(len(all), o.Workers, func(i int) *Take {
+		take := compose(all[i].kind, all[i].name, all[i].seconds, rand.New(rand.NewPCG(o.Seed, all[i].seed)))
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		if o.Progress != nil {
+			o.Progress(done, len(all))
+		}
+		return take
+	}), nil
 }

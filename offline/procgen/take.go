@@ -5,6 +5,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // Take is a clip of motion and what happens in it.
@@ -45,7 +46,7 @@ type spring struct{ x, v float64 }
 // to moves the spring toward goal for a time dt, at natural frequency hz and
 // damping ratio zeta.
 func (s *spring) to(goal, hz, zeta, dt float64) {
-	w := tau * hz
+	w := smooth.Tau * hz
 	const sub = 8
 	for range sub {
 		a := w*w*(goal-s.x) - 2*zeta*w*s.v
@@ -58,7 +59,7 @@ func (s *spring) to(goal, hz, zeta, dt float64) {
 func (w *walker) tail() {
 	tr := w.trunk(0)
 	w.swish[0].x, w.swish[1].x = yawOf(tr.pelvis), w.param(tailPitch, 0)
-	w.wag = newNoise(w.tl.rng, 0.6)
+	w.wag = smooth.NewNoise(w.tl.rng, 0.6)
 }
 
 func yawOf(q m3.Quat) float64 {
@@ -73,9 +74,9 @@ func (w *walker) swing(p *pose, f int) {
 	d := tr.pelvis.Rotate(m3.V(0, 0, 1))
 	yaw := yawOf(tr.pelvis)
 	// The goal winds as far as the heading did.
-	yaw += tau * math.Round((w.swish[0].x-yaw)/tau)
+	yaw += smooth.Tau * math.Round((w.swish[0].x-yaw)/smooth.Tau)
 	up := -math.Asin(float64(d.Y)) * 0.3
-	w.swish[0].to(yaw+0.10*w.wag.at(t), 1.6, 0.45, 1.0/fps)
+	w.swish[0].to(yaw+0.10*w.wag.At(t), 1.6, 0.45, 1.0/fps)
 	w.swish[1].to(w.param(tailPitch, t)+up*(1-w.param(heel, t)), 1.8, 0.5, 1.0/fps)
 	// Straight back is 0, hanging is below; but not into the ground.
 	base := p.root.Add(p.rot[hips].Rotate(m3.V(tailBehind, 0, 0)))
@@ -95,4 +96,4 @@ func aloft(pitch, height float64) float64 {
 	return lowest + soft*math.Log1p(math.Exp((pitch-lowest)/soft))
 }
 
-func wrapAngle(x float64) float64 { return tau * wrap(x/tau) }
+func wrapAngle(x float64) float64 { return smooth.Tau * wrap(x/smooth.Tau) }

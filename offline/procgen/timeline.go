@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // fps is the rate of all clips.
@@ -41,10 +43,10 @@ type timeline struct {
 	rate, duty        curve          // strides per second; duty factor
 	land              [numLegs]curve // phase of the stride at which each leg lands
 	layers            []layer
-	clear             [2]curve // of the swinging fore and hind paws, m
-	up                [2]curve // of hips and chest in a jump, m
-	look, nod         curve    // of the head, radians to the left and up
-	hurry             noise    // how the stride rate wanders
+	clear             [2]curve     // of the swinging fore and hind paws, m
+	up                [2]curve     // of hips and chest in a jump, m
+	look, nod         curve        // of the head, radians to the left and up
+	hurry             smooth.Noise // how the stride rate wanders
 	params            [numParams]curve
 
 	phase  []float64    // strides done at each frame
@@ -87,7 +89,7 @@ type Part struct {
 
 func newTimeline(rng *rand.Rand, name string) *timeline {
 	tl := &timeline{rng: rng, style: newStyle(rng), mode: "stand", phase: []float64{rng.Float64()}}
-	tl.hurry = newNoise(rng, 0.25)
+	tl.hurry = smooth.NewNoise(rng, 0.25)
 	p := tl.stand()
 	for k := range tl.params {
 		tl.params[k].from = p[k]
@@ -183,7 +185,7 @@ func (tl *timeline) frame() int { return int(math.Round(tl.now * fps)) }
 // advance lets time pass, to the nearest frame.
 func (tl *timeline) advance(seconds float64) {
 	for range max(1, int(math.Round(seconds*fps))) {
-		rate := tl.rate.at(tl.now+0.5/fps) * (1 + 0.02*tl.hurry.at(tl.now))
+		rate := tl.rate.at(tl.now+0.5/fps) * (1 + 0.02*tl.hurry.At(tl.now))
 		tl.phase = append(tl.phase, tl.phase[len(tl.phase)-1]+rate/fps)
 		tl.now = float64(len(tl.phase)-1) / fps
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // walker turns a timeline into poses.
@@ -16,8 +17,8 @@ type walker struct {
 	cursor [numLegs]int       // the stance that each leg was last asked for
 	sink   [2][]float64       // of hips and chest per frame, so that standing legs reach the ground
 	pull   [numLegs][]float64 // of paws in the air toward the leg's root, per frame
-	drift  [9]noise           // weight shifts: sway, ahead, yaw, roll, head, neck, back, hips, chest
-	wag    noise
+	drift  [9]smooth.Noise    // weight shifts: sway, ahead, yaw, roll, head, neck, back, hips, chest
+	wag    smooth.Noise
 	swish  [2]spring // the tail's yaw and pitch
 }
 
@@ -34,7 +35,7 @@ func newWalker(tl *timeline) *walker {
 	w := &walker{tl: tl, frames: len(tl.phase)}
 	w.end = float64(w.frames-1) / fps
 	for i := range w.drift {
-		w.drift[i] = newNoise(tl.rng, tl.uniform(0.12, 0.3))
+		w.drift[i] = smooth.NewNoise(tl.rng, tl.uniform(0.12, 0.3))
 	}
 	w.course()
 	for leg := range w.feet {

@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/procgen/human"
 )
 
@@ -20,10 +21,7 @@ func walk(t *testing.T) (*keypose.Layout, *skel.Clip) {
 	}
 	for _, take := range takes {
 		if take.Content == "walk-straight" {
-			l, err := keypose.NewLayout(take.Clip.Skel)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Get(keypose.NewLayout(take.Clip.Skel))(t)
 			return l, take.Clip
 		}
 	}
@@ -40,17 +38,11 @@ func TestEven(t *testing.T) {
 		track.SetClip(c, 0, 1)
 		return nil
 	}
-	s, err := Even(l, feature.Human(), "walk", "truth", c, 1, truth)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Even(l, feature.Human(), "walk", "truth", c, 1, truth))(t)
 	if s.Joints > 1e-3 || s.Root > 1e-3 || s.Yaw > 0.05 || s.Hit > 1e-3 || !s.StepsRight || s.Steps != s.TrueSteps || s.TrueSteps < 4 || s.Skate != s.TrueSkate {
 		t.Errorf("the recording itself: %+v", s)
 	}
-	s, err = Even(l, feature.Human(), "walk", "interpolation", c, 1, Interpolate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(Even(l, feature.Human(), "walk", "interpolation", c, 1, Interpolate))(t)
 	if s.Joints < 1 || s.Hit > 1e-3 || s.Skate < 2*s.TrueSkate {
 		t.Errorf("interpolation: %+v", s)
 	}
@@ -68,9 +60,7 @@ func TestEven(t *testing.T) {
 		}
 		return nil
 	}
-	if s, err = Even(l, feature.Human(), "walk", "aside", c, 1, aside); err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(Even(l, feature.Human(), "walk", "aside", c, 1, aside))(t)
 	if math.Abs(s.Joints-3) > 0.01 || math.Abs(s.Root-3) > 0.01 || s.Hit > 1e-3 {
 		t.Errorf("3 cm aside: %+v", s)
 	}
@@ -176,10 +166,7 @@ func TestTransitions(t *testing.T) {
 	s := NewSpread(l, clips)
 	last := 0.0
 	for _, gap := range []int{5, 15, 30} {
-		r, err := Transitions(l, s, "interpolation", clips, gap, Interpolate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Transitions(l, s, "interpolation", clips, gap, Interpolate))(t)
 		if r.Cases < 3 || !(r.L2P > last) {
 			t.Errorf("gap %d: %+v, shorter ones %g", gap, r, last)
 		}
@@ -198,10 +185,7 @@ func TestTransitions(t *testing.T) {
 	}
 	first := []*skel.Clip{{Skel: clips[0].Skel, FPS: keypose.Rate, Frames: windowFrames + 1,
 		Pos: clips[0].Pos[:(windowFrames+1)*l.Skel.Len()], Rot: clips[0].Rot[:(windowFrames+1)*l.Skel.Len()]}}
-	r, err := Transitions(l, s, "tall", first, 15, tall)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Transitions(l, s, "tall", first, 15, tall))(t)
 	want := 0.0
 	for _, j := range l.Joints {
 		d := 0.01 / s.Std[3*int(j)+1]

@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // arm poses the shoulder, arm and hand of a side. All rotations are those of a left
 // arm; the right one's are mirrored.
 func (g *figure) arm(p *pose, side int, b *beat) {
 	m, j := &g.m, g.body.shoulder[side]
-	n := func(i int) float64 { return m.stir * g.drift[11+3*side+i].at(b.sec) }
+	n := func(i int) float64 { return m.stir * g.drift[11+3*side+i].At(b.sec) }
 	flip := func(q m3.Quat) m3.Quat {
 		if side == 1 {
 			q.Y, q.Z = -q.Y, -q.Z
@@ -26,14 +27,14 @@ func (g *figure) arm(p *pose, side int, b *beat) {
 		k *= 1 - 0.4*m.limp // a weak side swings less
 	}
 	// The way back is longer and slower than the way ahead.
-	swing := m.swing*k*(wave+0.10*math.Cos(2*tau*(b.t-at-0.08))) + m.armMean + rad(1.2)*n(0)
+	swing := m.swing*k*(wave+0.10*math.Cos(2*smooth.Tau*(b.t-at-0.08))) + m.armMean + rad(1.2)*n(0)
 	elbow := m.elbow + m.elbowSwing*k*b.once(at+0.05) + rad(1.5)*n(1)
 	// Who stands lets the arms hang, most of what a style does with them is lost.
 	const ease = 0.65
 	elbow = softFloor(elbow+ease*b.stand*(walking.elbow-m.elbow), rad(7))
 	out := m.armOut + ease*b.stand*(walking.armOut-m.armOut) + m.armOutUp*k*b.twice(at) + rad(0.5)*n(2)
 	in := m.armIn * (0.6 + 0.4*k*wave) // hands cross ahead, and pass the hips
-	wrist := m.wrist + m.hang*k*math.Sin(tau*(b.t-at-0.06))
+	wrist := m.wrist + m.hang*k*math.Sin(smooth.Tau*(b.t-at-0.06))
 
 	chest := p.rot[g.body.chest]
 	// Shoulders go along with their arms.

@@ -2,18 +2,7 @@ package human
 
 import (
 	"math"
-	"math/rand/v2"
 )
-
-const tau = 2 * math.Pi
-
-func rad(deg float64) float64 { return deg * math.Pi / 180 }
-
-// smooth rises from 0 to 1 with two derivatives zero at both ends.
-func smooth(u float64) float64 {
-	u = min(max(u, 0), 1)
-	return u * u * u * (10 + u*(6*u-15))
-}
 
 // hump rises from 0 to 1 at peak and falls back to 0 over [0, 1], with two
 // derivatives zero at both ends. lean is how steep it is, 3 or more.
@@ -67,47 +56,4 @@ func cubic(t, d, x0, v0, x1, v1 float64) float64 {
 	return (1-s)*x0 + s*x1 + s*(1-s)*(a*(1-s)+b*s)
 }
 
-// noise is a smooth wandering number of about unit deviation: three sines.
-type noise struct{ w, p [3]float64 }
-
-// newNoise wanders about rate times per second.
-func newNoise(rng *rand.Rand, rate float64) noise {
-	var n noise
-	for i := range n.w {
-		n.w[i] = tau * rate * (0.5 + 0.45*float64(i) + 0.3*rng.Float64())
-		n.p[i] = tau * rng.Float64()
-	}
-	return n
-}
-
-func (n *noise) at(t float64) float64 {
-	var s float64
-	for i := range n.w {
-		s += math.Sin(n.w[i]*t + n.p[i])
-	}
-	return s * math.Sqrt(2.0/3)
-}
-
-// spread returns a smooth upper bound of x: the largest within half frames either
-// way, averaged three times over windows that add up to as much.
-func spread(x []float64, half int) []float64 {
-	n := len(x)
-	top := make([]float64, n)
-	for i := range x {
-		top[i] = x[i]
-		for k := max(0, i-half); k <= min(n-1, i+half); k++ {
-			top[i] = max(top[i], x[k])
-		}
-	}
-	for _, r := range []int{half / 2, half / 4, half - half/2 - half/4} {
-		avg := make([]float64, n)
-		for i := range top {
-			for k := i - r; k <= i+r; k++ {
-				avg[i] += top[min(max(k, 0), n-1)]
-			}
-			avg[i] /= float64(2*r + 1)
-		}
-		top = avg
-	}
-	return top
-}
+func rad(degrees float64) float64 { return degrees * math.Pi / 180 }

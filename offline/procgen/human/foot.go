@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // How a foot stands flat on the ground, m.
@@ -98,7 +99,7 @@ const leaving = 1.8
 func (s *stance) pitch(t float64) float64 {
 	p := 0.0
 	if s.strike > 0 && t < s.flat {
-		p = s.strike * (1 - smooth((t-s.on)/(s.flat-s.on)))
+		p = s.strike * (1 - smooth.Step((t-s.on)/(s.flat-s.on)))
 	}
 	if s.rise > 0 && t > s.heel {
 		p -= s.rise * hermite(t-s.heel, s.off-s.heel, state{}, state{1, leaving / (s.off - s.heel), 0})
@@ -145,7 +146,7 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 	m := &g.m
 	d := to.on - from.off
 	u := (t - from.off) / d
-	h := foothold{yaw: from.yaw + (to.yaw-from.yaw)*smooth(u), free: min(t-from.off, to.on-t)}
+	h := foothold{yaw: from.yaw + (to.yaw-from.yaw)*smooth.Step(u), free: min(t-from.off, to.on-t)}
 	rising := from.off - from.heel
 	off := state{-from.rise, -leaving * from.rise / rising, 0}
 	top := state{x: -from.rise - from.fling}
@@ -153,9 +154,9 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 		h.pitch = hermite(t-from.off, peak, off, top)
 	} else {
 		// The toes are up a little before the heel strikes.
-		h.pitch = top.x + (to.strike-top.x)*smooth((t-from.off-peak)/(0.96*d-peak))
+		h.pitch = top.x + (to.strike-top.x)*smooth.Step((t-from.off-peak)/(0.96*d-peak))
 	}
-	h.toes = h.pitch + max(0, -h.pitch)*(1-smooth(u/0.55))
+	h.toes = h.pitch + max(0, -h.pitch)*(1-smooth.Step(u/0.55))
 	w := float32(travel(u, 0.3, m.arrive))
 	// The heel comes in with some of the body's speed and stops at the last moment:
 	// one that waited for the body would be out of reach before it stands. The toes
@@ -174,7 +175,7 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 }
 
 // pass is how far through a swing the foot is beside the other leg.
-func pass(u float64) float64 { return smooth(2.6*u) * smooth(2.6*(1-u)) }
+func pass(u float64) float64 { return smooth.Step(2.6*u) * smooth.Step(2.6*(1-u)) }
 
 // briskly returns about x, the cycles since a foot left the ground, but begins with
 // two derivatives zero, and ends at a tenth of a cycle.
@@ -199,7 +200,7 @@ func (g *figure) clear(foot int) {
 			for _, p := range own.ends() {
 				for _, q := range other.ends() {
 					d := inv.Rotate(p.Sub(q))
-					near := smooth(2 - math.Abs(float64(d.Z))/0.12) // 1 beside the other foot
+					near := smooth.Step(2 - math.Abs(float64(d.Z))/0.12) // 1 beside the other foot
 					s.around = max(s.around, near*(apart-sideOf(foot)*float64(d.X))/pass(u))
 				}
 			}

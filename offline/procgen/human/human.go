@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 
+	"mannequin/offline/procgen/internal/clips"
 	"mannequin/offline/registration"
 )
 
@@ -114,27 +114,15 @@ type plan struct {
 
 // perform makes the takes, each by itself.
 func (o *Options) perform(plans []plan) []*registration.Take {
-	all := make([]*registration.Take, len(plans))
 	sk := newBody()
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(o.Workers, len(plans)) {
-		wg.Go(func() {
-			for i := range next {
-				pl := &plans[i]
-				p := performer{body: sk, style: pl.style, variation: usualVariation,
-					person: rng(o.Seed, pl.script.name, "", pl.take), rng: rng(o.Seed, pl.script.name, pl.style.name, pl.take)}
-				all[i] = p.perform(&pl.script)
-				all[i].Name = fmt.Sprintf("%s_%s_%03d", pl.script.name, pl.style.name, pl.take+1)
-			}
-		})
-	}
-	for i := range plans {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return all
+	return clips.Make(len(plans), o.Workers, func(i int) *registration.Take {
+		pl := &plans[i]
+		p := performer{body: sk, style: pl.style, variation: usualVariation,
+			person: rng(o.Seed, pl.script.name, "", pl.take), rng: rng(o.Seed, pl.script.name, pl.style.name, pl.take)}
+		t := p.perform(&pl.script)
+		t.Name = fmt.Sprintf("%s_%s_%03d", pl.script.name, pl.style.name, pl.take+1)
+		return t
+	})
 }
 
 func known(what string, names, all []string) error {

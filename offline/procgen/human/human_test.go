@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 	"mannequin/offline/registration"
 )
 
@@ -251,7 +252,7 @@ func heading(tk *registration.Take) []float64 {
 	for f := range m {
 		raw[f] = float64(m3.YawOf(m[f][0].Rot.Rotate(m3.V(0, 0, 1))))
 		if f > 0 {
-			raw[f] += tau * math.Round((raw[f-1]-raw[f])/tau)
+			raw[f] += smooth.Tau * math.Round((raw[f-1]-raw[f])/smooth.Tau)
 		}
 	}
 	out := make([]float64, len(m))

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // The lengths of the uniform skeleton's legs, m.
@@ -63,14 +64,14 @@ func (g *figure) leg(p *pose, foot int, t float64) (short float64) {
 	const fade = 0.05 // s
 	free := h.free / (fade * g.course.cadence(t))
 	if free < 0.5 {
-		limit := (reach + (stretch-reach)*smooth(2*free)) * legLen
+		limit := (reach + (stretch-reach)*smooth.Step(2*free)) * legLen
 		flat := float64(d.Flat().Len())
 		short = float64(d.Y) - math.Sqrt(max(limit*limit-flat*flat, 0.01))
 	}
 	if h.free > 0 {
 		far := float64(d.Len())
 		near := resist(far, g.m.extend[0]*legLen, g.m.extend[1]*legLen)
-		near = far + smooth(free)*(near-far)
+		near = far + smooth.Step(free)*(near-far)
 		near = resist(near, reach*legLen, 0.9985*legLen)
 		h.ankle = hip.Sub(d.Scale(float32(near / far)))
 	}

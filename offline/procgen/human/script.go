@@ -1,5 +1,7 @@
 package human
 
+import "mannequin/offline/procgen/internal/smooth"
+
 // Actions, in the order in which Generate makes them.
 const (
 	Walk  = "walk"
@@ -25,7 +27,7 @@ type track struct {
 func (t *track) at(c float64) float64 {
 	x := t.from
 	for _, r := range t.ramps {
-		x += r.by * smooth((c-r.at)/r.over)
+		x += r.by * smooth.Step((c-r.at)/r.over)
 	}
 	return x
 }

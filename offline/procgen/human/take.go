@@ -7,6 +7,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 	"mannequin/offline/registration"
 	"mannequin/offline/retarget"
 )
@@ -33,7 +34,7 @@ type performer struct {
 	style     style
 	person    *rand.Rand // what is peculiar to them
 	rng       *rand.Rand // what differs from step to step
-	variation float64    // how far the person is from the style's numbers; 0: not at all, without any noise
+	variation float64    // how far the person is from the style's numbers; 0: not at all, without any smooth.Noise
 }
 
 // figure is a person in motion: what all frames of a take share.
@@ -42,7 +43,7 @@ type figure struct {
 	m      manner
 	course *course
 	feet   [2][]stance
-	drift  [17]noise
+	drift  [17]smooth.Noise
 	breath float64 // phase of breathing, cycles
 
 	chestYaw, chestPitch, chestRoll float64 // of the present frame
@@ -68,7 +69,7 @@ func (p *performer) figure(s *script) *figure {
 	g.m.vary(func() float64 { return p.of(p.person) })
 	g.m.stir *= p.variation
 	for i := range g.drift {
-		g.drift[i] = newNoise(p.rng, 0.35)
+		g.drift[i] = smooth.NewNoise(p.rng, 0.35)
 	}
 	g.breath = 0.04 * p.deviate() // all breathe by the script
 	g.course = newCourse(s, &g.m)
@@ -122,7 +123,7 @@ func (g *figure) sink(beats []beat) []float64 {
 	}
 	sink := make([]float64, len(beats))
 	for range 3 { // the first bound is loose
-		for f, s := range spread(lack, half) {
+		for f, s := range smooth.UpperBound(lack, half) {
 			sink[f] += s
 			lack[f] -= s
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // pose is where all joints turn to in the world.
@@ -27,10 +28,10 @@ func (g *figure) beatAt(t, sec float64) beat {
 }
 
 // once oscillates once a cycle, highest at the phase at.
-func (b *beat) once(at float64) float64 { return math.Cos(tau * (b.t - at)) }
+func (b *beat) once(at float64) float64 { return math.Cos(smooth.Tau * (b.t - at)) }
 
 // twice oscillates twice a cycle.
-func (b *beat) twice(at float64) float64 { return math.Cos(2 * tau * (b.t - at)) }
+func (b *beat) twice(at float64) float64 { return math.Cos(2 * smooth.Tau * (b.t - at)) }
 
 // rootHeight is the hips' height over straight legs, m.
 const rootHeight = 0.100 + legLen + ankleHeight
@@ -39,19 +40,19 @@ const rootHeight = 0.100 + legLen + ankleHeight
 // would have it, less sink.
 func (g *figure) trunk(p *pose, b *beat, sink float64) {
 	m, c, j := &g.m, g.course, g.body
-	n := func(i int) float64 { return m.stir * g.drift[i].at(b.sec) }
+	n := func(i int) float64 { return m.stir * g.drift[i].At(b.sec) }
 	at := c.at(b.t)
 	look := c.look.at(b.t)
 	turn := c.ahead(b.t)
 	lean := c.lean(b.t)
 	shift := c.shift.at(b.t) * b.stand
-	breath := math.Sin(tau*(b.t*0.3+g.breath)) * (0.6 + 0.4*b.stand) * min(1, m.stir)
+	breath := math.Sin(smooth.Tau*(b.t*0.3+g.breath)) * (0.6 + 0.4*b.stand) * min(1, m.stir)
 	// A weak leg is hurried over: the body drops on it and the chest goes along.
 	weak := m.limp * b.going * b.once(b.middle+0.5)
 
 	height := m.bounce*b.going*b.twice(b.middle+m.bounceAt) - 0.012*weak - sink + 0.0012*n(0)
 	left := m.sway*b.going*b.once(b.middle-0.03) + m.still*shift + 0.004*n(1)*b.stand + 0.002*n(1)
-	ahead := -m.surge*b.going*math.Sin(2*tau*(b.t-b.middle)) + 0.004*n(2)*b.stand
+	ahead := -m.surge*b.going*math.Sin(2*smooth.Tau*(b.t-b.middle)) + 0.004*n(2)*b.stand
 	p.root = c.place(b.t, left, ahead)
 	p.root.Y = float32(rootHeight + height)
 

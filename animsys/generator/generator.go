@@ -8,6 +8,8 @@
 package generator
 
 import (
+	"fmt"
+
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/ecs"
@@ -122,4 +124,35 @@ func (p *Poses) Put(row int, at feature.Place, contacts uint8) {
 	for i, c := range p.Contacts {
 		p.Stand[row*len(p.Contacts)+i] = contacts>>c&1 == 1
 	}
+}
+
+// Person returns the rig of people with the layout's contacts, on skeleton sk. nil
+// roles follow from its joint names.
+func Person(l *feature.Motion, sk *skel.Skeleton, roles *ik.Roles) (Rig, error) {
+	rig := Rig{Skel: sk, Ground: ik.DefaultHuman(), Late: true}
+	if roles != nil {
+		rig.Roles = *roles
+	} else {
+		var err error
+		if rig.Roles, err = ik.HumanRoles(sk.Names); err != nil {
+			return Rig{}, err
+		}
+	}
+	tree, err := ik.NewTree(sk.Parents)
+	if err != nil {
+		return Rig{}, err
+	}
+	if _, err := ik.NewRig(tree, rig.Roles); err != nil {
+		return Rig{}, err
+	}
+	rig.Contacts = []uint8{}
+	for _, leg := range rig.Roles.Legs {
+		tip := sk.Names[leg[len(leg)-1]]
+		c := l.ContactOf(tip)
+		if c < 0 {
+			return Rig{}, fmt.Errorf("generator: a leg ends in %q, of which the model has no contact", tip)
+		}
+		rig.Contacts = append(rig.Contacts, uint8(c))
+	}
+	return rig, nil
 }

@@ -164,7 +164,7 @@ func (s *SelectLOD) Update(*arche.World) {
 			}
 		}
 		if c.batched != nil {
-			c.batch = c.batched.Batch(c.strides[:c.Rows.Len()])
+			c.batch = c.batched.Select(c.strides[:c.Rows.Len()])
 		}
 		c.tick = (c.tick + 1) % uint8(Every4)
 	}

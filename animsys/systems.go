@@ -3,7 +3,6 @@ package animsys
 import (
 	"errors"
 
-	"mannequin/animsys/generator"
 	"mannequin/ecs"
 
 	arche "github.com/mlange-42/arche/ecs"

@@ -61,9 +61,9 @@ type Generator[C any] interface {
 type Batched interface {
 	// HasStride reports whether agents can update every so many ticks.
 	HasStride(ticks int) bool
-	// Batch chooses the rows that update in this tick, and returns their number.
+	// Select chooses the rows that update in this tick, and returns their number.
 	// strides, (rows), are the ticks of each row's update; 0 is none.
-	Batch(strides []uint8) int
+	Select(strides []uint8) int
 	Plan(i0, i1 int)    // future trajectories from the controls
 	Gather(i0, i1 int)  // the network's inputs
 	Infer() error       // the network, once for each stride

@@ -41,7 +41,6 @@ package animsys
 import (
 	"errors"
 	"fmt"
-	"runtime"
 
 	"mannequin/animsys/blend"
 	"mannequin/animsys/feature"
@@ -61,7 +60,7 @@ import (
 type Options struct {
 	Ground  ik.Ground // what the agents stand on; required
 	Roles   *ik.Roles // the skeleton's roles; nil derives them from joint names
-	Workers int       // goroutines that share the rows; 0 is one per CPU, and one for fewer than 30 rows
+	Workers int       // goroutines that share the rows; 0 lets generator.Workers choose
 
 	// Styles are those of ecs.MARStyle, at most ecs.MaxStyles, on the generator's
 	// skeleton; nil is none.
@@ -69,9 +68,6 @@ type Options struct {
 	Style  mar.Options // how styles are given
 	Known  mar.Label   // what is known of the motion's own style; none is slower
 }
-
-// fewRows is the number of rows below which one worker is as fast as two.
-const fewRows = 30
 
 // Crowd holds the agents of one generator, one row each: the poses that the
 // generator makes, and what the tick's later stages make of them. Slices are indexed
@@ -211,13 +207,7 @@ func (c *Crowd) open(n int, opt Options, rigOf func() (generator.Rig, error)) er
 		return err
 	}
 	c.aims = newAims(rig.Skel, tree, n)
-	workers := opt.Workers
-	if workers <= 0 {
-		if workers = runtime.GOMAXPROCS(0); n < fewRows {
-			workers = 1
-		}
-	}
-	c.pool = netruntime.NewPool(min(workers, n/grain+1))
+	c.pool = netruntime.NewPool(min(generator.Workers(opt.Workers, n), n/grain+1))
 	return nil
 }
 

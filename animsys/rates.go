@@ -191,8 +191,8 @@ type LODPolicy struct {
 	Sight                     float32 // cosine of the angle around where one looks within which agents are in sight
 }
 
-// DefaultLODPolicy suits a crowd of people and dogs that is watched by a camera near the ground.
-func DefaultLODPolicy() LODPolicy {
+// DefaultLOD suits a crowd of people and dogs that is watched by a camera near the ground.
+func DefaultLOD() LODPolicy {
 	return LODPolicy{EveryTick: 14, Every2: 28, Every4: 80, Behind: 3, Unseen: 12, Sight: 0.4}
 }
 

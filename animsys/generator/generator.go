@@ -9,6 +9,7 @@ package generator
 
 import (
 	"fmt"
+	"runtime"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
@@ -155,4 +156,19 @@ func Person(l *feature.Motion, sk *skel.Skeleton, roles *ik.Roles) (Rig, error) 
 		rig.Contacts = append(rig.Contacts, uint8(c))
 	}
 	return rig, nil
+}
+
+// FewRows is the number of rows below which one worker is as fast as two.
+const FewRows = 30
+
+// Workers returns how many goroutines work on so many rows: as many as are asked for,
+// or, for 0, one per CPU, and one for less than FewRows rows.
+func Workers(asked, rows int) int {
+	switch {
+	case asked > 0:
+		return asked
+	case rows < FewRows:
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
 }

@@ -104,6 +104,7 @@ type StreamOptions struct {
 // NewStream returns a stream, with nobody in it. It is an error where the skeleton lacks
 // joints of [ik.HumanRoles].
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
+	o.Workers = generator.Workers(o.Workers, o.People)
 	if o.People < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
 	}

@@ -79,6 +79,7 @@ type StreamOptions struct {
 // NewStream returns a stream, with nobody in it. next tells how clips go on: see
 // NewNext.
 func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error) {
+	o.Workers = generator.Workers(o.Workers, o.People)
 	if o.People < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("latent: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
 	}

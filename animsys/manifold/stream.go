@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
@@ -114,6 +115,9 @@ func (o *StreamOptions) fill() error {
 	}
 	if o.Every == 0 {
 		o.Every = 8
+	}
+	if o.Workers == 0 { // the tick has the others
+		o.Workers = max(1, generator.Workers(0, o.People)-1)
 	}
 	switch {
 	case o.People < 1 || o.Workers < 1:

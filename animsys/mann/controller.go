@@ -19,7 +19,7 @@ const maxStride = feature.MaxStride
 // ControllerOptions configure a controller.
 type ControllerOptions struct {
 	Capacity int // largest number of agents, at least 1
-	Workers  int // goroutines that share the network, at least 1; 0 is 1
+	Workers  int // goroutines that share the network; 0 lets generator.Workers choose
 
 	// LOD holds models for agents that update less often: like the controller's model,
 	// but with steps of 2 and of 4 ticks.
@@ -65,7 +65,7 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	session := netruntime.SessionOptions{Batch: n, Workers: max(o.Workers, 1), BF16: o.BF16, SkipBelow: o.SkipBelow}
+	session := netruntime.SessionOptions{Batch: n, Workers: generator.Workers(o.Workers, n), BF16: o.BF16, SkipBelow: o.SkipBelow}
 	var err error
 	if c.sessions[1], err = open(m.Net, session); err != nil {
 		return nil, err
@@ -280,6 +280,10 @@ func (c *Controller) Pose(p *generator.Poses, row int) {
 		c.seen[row], p.Restarted[row] = n, true
 	}
 }
+
+// Experts returns the gating of all agents as of the last tick: see
+// netruntime.Session.
+func (c *Controller) Experts() []float32 { return c.sessions[1].Gating() }
 
 // TotalRestored returns how often all agents went back to a good pose, since they were
 // added or placed, because the network failed them or led them out of its training

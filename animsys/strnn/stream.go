@@ -108,6 +108,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Draws == 0 {
 		o.Draws = 1
 	}
+	o.Workers = generator.Workers(o.Workers, o.People)
 	if o.People < 1 || o.Workers < 1 || o.Draws < 1 || o.Steps < 0 || !(o.Spread > 0) {
 		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Draws, o.Spread, o.Steps)
 	}

@@ -84,7 +84,7 @@ func (s *Roam) Update(w *arche.World) {
 	for q := s.others.Query(w); q.Next(); {
 		slot, _ := q.Get()
 		at := s.middles[slot.Row]
-		s.players = append(s.players, way{at, at.Add(c.Batch.Velocity(int(slot.Row)).Scale(notice))})
+		s.players = append(s.players, way{at, at.Add(s.park.Dogs.Velocity(int(slot.Row)).Scale(notice))})
 	}
 	s.Wander.Update(s.goals, roots, 1.0/scenes.TickRate, 0, n)
 	for q := s.filter.Query(w); q.Next(); {

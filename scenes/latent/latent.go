@@ -330,7 +330,7 @@ func (s *Scene) Hash() uint64 {
 		h = h.Bool(p.Buttons[i].Lit).Bool(p.Buttons[i].Off)
 	}
 	if s.others != nil {
-		h = h.Uint(s.others.strollers.Hash())
+		h = h.Uint(s.others.crowd.Hash())
 	}
 	return uint64(h)
 }

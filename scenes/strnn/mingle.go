@@ -8,6 +8,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/grid"
+	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -27,7 +28,8 @@ const (
 // mingle is the system that has people with an ecs.Wander walk about: now here, now
 // there, with rests, about where they began, away from each other and from the border.
 type mingle struct {
-	people *animsys.Wanderers
+	people *animsys.Crowd
+	asked  []strnn.Wander
 	wander *control.Wander
 	grid   *grid.Grid
 	at     []m3.Vec3      // (rows) where they are soon
@@ -35,10 +37,10 @@ type mingle struct {
 	filter generic.Filter3[ecs.Slot, strnn.Wander, ecs.Wander]
 }
 
-func newMingle(people *animsys.Wanderers, seed uint64) *mingle {
+func newMingle(people *animsys.Crowd, stream *strnn.Stream, field *terrain.Field, seed uint64) *mingle {
 	n := people.Rows.Cap()
-	x0, z0, x1, z1 := people.Terrain.Bounds()
-	m := &mingle{people: people, wander: control.NewWander(n, seed), grid: grid.New(x0, z0, x1, z1, personal, n), at: make([]m3.Vec3, n), goals: make([]control.Goal, n)}
+	x0, z0, x1, z1 := field.Bounds()
+	m := &mingle{people: people, asked: stream.Controls(), wander: control.NewWander(n, seed), grid: grid.New(x0, z0, x1, z1, personal, n), at: make([]m3.Vec3, n), goals: make([]control.Goal, n)}
 	m.wander.Radius, m.wander.Rest = homeRange, resting
 	return m
 }
@@ -52,7 +54,7 @@ func (m *mingle) Initialize(*arche.World) {
 func (m *mingle) Update(w *arche.World) {
 	n := m.people.Agents()
 	for r, root := range m.people.Roots[:n] {
-		m.at[r] = root.Apply(m3.V(0, 0, soon*m.people.Stream.Wanders[r].Speed)).Flat()
+		m.at[r] = root.Apply(m3.V(0, 0, soon*m.asked[r].Speed)).Flat()
 	}
 	m.grid.Fill(m.at[:n])
 	m.wander.Update(m.goals, m.people.Roots, 1.0/scenes.TickRate, 0, n)
@@ -89,7 +91,7 @@ func (m *mingle) ask(row int) strnn.Wander {
 			}
 		}
 	}
-	x0, z0, x1, z1 := m.people.Terrain.Bounds()
+	x0, z0, x1, z1 := m.field.Bounds()
 	if in := min(me.X-x0, x1-me.X, me.Z-z0, z1-me.Z); in < border {
 		want = want.Add(me.Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - in) / border))
 	}

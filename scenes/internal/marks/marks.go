@@ -25,10 +25,10 @@ type Agents struct {
 	Ahead func(dst []m3.Vec3, row int) []m3.Vec3
 }
 
-// Of returns the agents of b.
-func Of(b *animsys.Bodies, ahead func(dst []m3.Vec3, row int) []m3.Vec3) Agents {
+// Of returns the agents of a crowd.
+func Of(b *animsys.Crowd, ground *terrain.Field, ahead func(dst []m3.Vec3, row int) []m3.Vec3) Agents {
 	last, now := b.Published()
-	return Agents{Skel: b.Skel, Terrain: b.Terrain, Ground: &b.Ground, Roots: b.Roots, Last: last, Now: now, Ahead: ahead}
+	return Agents{Skel: b.Skel, Terrain: ground, Ground: &b.Ground, Roots: b.Roots, Last: last, Now: now, Ahead: ahead}
 }
 
 // Places is an Agents.Ahead of a stream's Ahead, n frames of it from one place to the next.

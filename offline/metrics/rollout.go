@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"fmt"
 
 	"mannequin/animsys"
@@ -59,13 +60,17 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 		return nil, err
 	}
 	w := arche.NewWorld()
-	opt := animsys.Options{Capacity: n, Terrain: ground, Workers: r.Workers}
+	opt := mann.ControllerOptions{Capacity: n, Workers: r.Workers}
 	if r.Far != nil {
-		opt.Far = []*mann.Model{r.Far}
+		opt.LOD = []*mann.Model{r.Far}
 	}
-	crowd, err := animsys.NewCrowd(&w, r.Model, opt)
+	controller, err := r.Model.NewController(opt)
 	if err != nil {
 		return nil, err
+	}
+	crowd, err := animsys.NewCrowd(&w, controller, animsys.Options{Ground: ground, Workers: r.Workers})
+	if err != nil {
+		return nil, errors.Join(err, controller.Close())
 	}
 	defer crowd.Close()
 	schedule, err := ecs.NewSchedule(&w, 1./mann.Rate, animsys.Systems()...)
@@ -80,7 +85,7 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 			return nil, err
 		}
 		if r.Far != nil {
-			crowd.SetRate(i, animsys.Rate(r.Far.Layout.Step()))
+			crowd.SetUpdateRate(i, animsys.UpdateRate(r.Far.Layout.Step()))
 		}
 		takes[i] = Take{Raw: skel.NewClip(r.Model.Skel, mann.Rate, ticks), Shown: skel.NewClip(r.Model.Skel, mann.Rate, ticks),
 			Roots: make([]m3.Xform, ticks), Weights: make([][control.NumActions]float32, ticks)}
@@ -92,20 +97,20 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 			}
 		}
 		for i, a := range agents {
-			*goals.Get(dogs[i]) = a.Goal(f, crowd.Batch.Root(i))
+			*goals.Get(dogs[i]) = a.Goal(f, controller.Root(i))
 		}
 		if err := schedule.Step(); err != nil {
 			return nil, err
 		}
 		for i := range takes {
-			t, weights := &takes[i], crowd.Gating(i)
+			t, weights := &takes[i], controller.Gating(i)
 			if weights != nil {
 				t.Experts = len(weights)
 			} else { // between two steps they are those of the last
 				weights = t.Gating[len(t.Gating)-t.Experts:]
 			}
 			t.Gating = append(t.Gating, weights...)
-			if err := t.add(crowd, i, f); err != nil {
+			if err := t.add(crowd, controller, i, f); err != nil {
 				return nil, err
 			}
 		}
@@ -117,23 +122,23 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 }
 
 // add records frame f of row.
-func (t *Take) add(c *animsys.Crowd, row, f int) error {
-	p, q := c.Batch.Pose(row)
+func (t *Take) add(c *animsys.Crowd, dogs *mann.Controller, row, f int) error {
+	p, q := dogs.Batch.Pose(row)
 	pos, rot := t.Raw.Frame(f)
 	copy(pos, p)
 	copy(rot, q)
 	pos, rot = t.Shown.Frame(f)
-	t.Shown.Skel.ModelToLocal(pos, rot, c.Bones(row))
+	t.Shown.Skel.ModelToLocal(pos, rot, c.BonesAt(row))
 	for j := range pos {
 		if !pos[j].Finite() || !rot[j].Finite() {
 			return fmt.Errorf("metrics: agent %d, frame %d: joint %s is not finite", row, f, t.Shown.Skel.Names[j])
 		}
 	}
-	t.Roots[f] = c.Batch.Root(row)
+	t.Roots[f] = dogs.Root(row)
 	for a := range control.NumActions {
-		t.Weights[f][a] = c.Batch.Weight(row, a)
+		t.Weights[f][a] = dogs.Weight(row, a)
 	}
-	t.Restored = c.Batch.Restored(row)
+	t.Restored = dogs.Restored(row)
 	return nil
 }
 

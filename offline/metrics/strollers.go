@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"math"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -44,9 +45,13 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 		return err
 	}
 	world := arche.NewWorld()
-	s, err := animsys.NewStrollers(&world, m, next, animsys.StrollersOptions{Capacity: n, Terrain: field, Workers: workers})
+	stream, err := m.NewStream(next, latent.StreamOptions{People: n, Workers: workers})
 	if err != nil {
 		return err
+	}
+	s, err := animsys.NewCrowd(&world, stream, animsys.Options{Ground: field, Workers: workers})
+	if err != nil {
+		return errors.Join(err, stream.Close())
 	}
 	defer s.Close()
 	schedule, err := ecs.NewSchedule(&world, 1.0/latent.Rate, animsys.Systems()...)
@@ -88,7 +93,7 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 				w.Went += float64(s.Roots[i].Pos.Dist(roots[i].Pos)) / strollersWatch / Strollers
 			}
 			for k, leg := range tips {
-				at, was := s.Bones(i)[leg[len(leg)-1]].Pos, &last[i*len(tips)+k]
+				at, was := s.BonesAt(i)[leg[len(leg)-1]].Pos, &last[i*len(tips)+k]
 				if tick >= strollersSettle*latent.Rate && s.Ground.Feet[i*len(tips)+k].Stands() {
 					w.Slide += 100 * float64(at.Dist(*was))
 					stands[i/Strollers]++

@@ -1,12 +1,14 @@
 package metrics
 
 import (
+	"errors"
 	"math"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 
 	"mannequin/animsys"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
@@ -46,9 +48,14 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 		return err
 	}
 	world := arche.NewWorld()
-	s, err := animsys.NewWanderers(&world, m, animsys.WanderersOptions{Capacity: n, Terrain: field, Workers: workers, Stream: o})
+	o.People, o.Workers = n, workers
+	stream, err := m.NewStream(o)
 	if err != nil {
 		return err
+	}
+	s, err := animsys.NewCrowd(&world, stream, animsys.Options{Ground: field, Workers: workers})
+	if err != nil {
+		return errors.Join(err, stream.Close())
 	}
 	defer s.Close()
 	schedule, err := ecs.NewSchedule(&world, 1.0/strnn.TickRate, animsys.Systems()...)
@@ -65,7 +72,7 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 		ask := asks[i/Wanderers]
 		*wanders.Get(e) = strnn.Wander{Speed: float32(ask.Speed), Turn: float32(ask.Turn)}
 	}
-	w := newWatch(s, n)
+	w := newWatch(s, stream, n)
 	for tick := range (wanderersSettle + wanderersWatch) * strnn.TickRate {
 		w.before()
 		if err := schedule.Step(); err != nil {
@@ -83,32 +90,33 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 
 // watch is what is known of wanderers who are watched.
 type watch struct {
-	s      *animsys.Wanderers
-	tips   []int        // joints in which legs end
-	feet   []int        // contacts' joints in the skeleton
-	roots  []m3.Xform   // (people) before the tick
-	toes   []m3.Vec3    // (people, tips) as shown
-	glides []m3.Vec3    // (people, contacts) as made
-	stood  []uint8      // (people) contacts
-	local  [4][]m3.Vec3 // the last ticks' joints about the body, the oldest first, (people, joints)
-	since  []int        // (people) ticks since they began to play the frames that they play
+	s      *animsys.Crowd
+	stream *strnn.Stream
+	poses  generator.Poses // as the stream makes them
+	tips   []int           // joints in which legs end
+	feet   []int           // contacts' joints in the skeleton
+	roots  []m3.Xform      // (people) before the tick
+	toes   []m3.Vec3       // (people, tips) as shown
+	glides []m3.Vec3       // (people, contacts) as made
+	stood  []uint8         // (people) contacts
+	local  [4][]m3.Vec3    // the last ticks' joints about the body, the oldest first, (people, joints)
+	since  []int           // (people) ticks since they began to play the frames that they play
 	model  []m3.Xform
-	pos    []m3.Vec3
-	rot    []m3.Quat
 	of     []wanderSums // (asks)
 }
 
 // wanderSums are counts over the people of an ask.
 type wanderSums struct{ held, stands, borders, withins float64 }
 
-func newWatch(s *animsys.Wanderers, n int) *watch {
+func newWatch(s *animsys.Crowd, stream *strnn.Stream, n int) *watch {
 	joints := s.Skel.Len()
-	w := &watch{s: s, roots: make([]m3.Xform, n), stood: make([]uint8, n), since: make([]int, n), of: make([]wanderSums, n/Wanderers),
-		model: make([]m3.Xform, joints), pos: make([]m3.Vec3, joints), rot: make([]m3.Quat, joints)}
+	w := &watch{s: s, stream: stream, roots: make([]m3.Xform, n), stood: make([]uint8, n), since: make([]int, n), of: make([]wanderSums, n/Wanderers),
+		model: make([]m3.Xform, joints)}
+	w.poses = generator.Poses{Roots: make([]m3.Xform, n), Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Restarted: make([]bool, n)}
 	for _, leg := range s.Ground.Rig.Roles.Legs {
 		w.tips = append(w.tips, int(leg[len(leg)-1]))
 	}
-	for _, c := range s.Stream.Model().Layout.Contacts {
+	for _, c := range stream.Model().Layout.Contacts {
 		w.feet = append(w.feet, s.Skel.Index(c.Joint))
 	}
 	w.toes, w.glides = make([]m3.Vec3, n*len(w.tips)), make([]m3.Vec3, n*len(w.feet))
@@ -130,7 +138,7 @@ func (w *watch) before() {
 func (w *watch) see(ask *Wandered, i int, counts bool) {
 	s, sums := w.s, &w.of[i/Wanderers]
 	was, is := w.roots[i], s.Roots[i]
-	bones, joints, back := s.Bones(i), s.Skel.Len(), is.Rot.Conj()
+	bones, joints, back := s.BonesAt(i), s.Skel.Len(), is.Rot.Conj()
 	for j, b := range bones {
 		w.local[3][i*joints+j] = back.Rotate(b.Pos.Sub(is.Pos))
 	}
@@ -142,9 +150,10 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 		}
 		*last = at
 	}
-	s.Stream.Pose(i, w.pos, w.rot)
-	s.Skel.LocalToModel(w.model, w.pos, w.rot)
-	stands := s.Stream.Stands(i)
+	w.stream.Pose(&w.poses, i)
+	pos, rot := w.poses.Joints(i, joints)
+	s.Skel.LocalToModel(w.model, pos, rot)
+	stands := w.stream.Stands(i)
 	for k, j := range w.feet {
 		at, last := w.model[j].Pos, &w.glides[i*len(w.feet)+k]
 		if counts && (stands&w.stood[i])>>k&1 == 1 {
@@ -154,7 +163,7 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 		*last = at
 	}
 	w.stood[i] = stands
-	if w.since[i]++; s.Stream.Began(i) {
+	if w.since[i]++; w.stream.Began(i) {
 		w.since[i] = 0
 	}
 	if !counts {
@@ -184,5 +193,5 @@ func (w *watch) sum(ask *Wandered, i int) {
 	ask.Stand = sums.held / float64(wanderersWatch*strnn.TickRate*Wanderers*len(w.tips))
 	ask.Glide *= strnn.TickRate / math.Max(1, sums.stands) / math.Max(glideLeast, ask.Went)
 	ask.Border, ask.Within = math.Sqrt(ask.Border/math.Max(1, sums.borders)), math.Sqrt(ask.Within/math.Max(1, sums.withins))
-	ask.Lost = w.s.Stream.Lost()
+	ask.Lost = w.stream.Lost()
 }

@@ -140,7 +140,7 @@ func TestPopulation(t *testing.T) {
 		t.Errorf("%d of 30 are dogs", dogs)
 	}
 	for _, k := range s.kinds {
-		if k.bodies.Agents() == 0 {
+		if k.crowd.Agents() == 0 {
 			t.Errorf("nobody is %s", k.name)
 		}
 	}

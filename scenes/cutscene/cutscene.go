@@ -27,8 +27,8 @@ type Options struct {
 	Net                                 func(name string) (*netruntime.Net, error)
 	Dog, Manifold, Footstep, Locomotion string
 
-	// Transfers and Styles open the styles that people can have, by ecs.Gram and by
-	// ecs.MAR. Of equal names the first counts; nil: there are none.
+	// Transfers and Styles open the styles that people can have, by ecs.GramStyle and by
+	// ecs.MARStyle. Of equal names the first counts; nil: there are none.
 	Transfers func() (*manifold.Transfers, error)
 	Styles    func() (*mar.Database, error)
 
@@ -258,11 +258,11 @@ func (s *Scene) seek(tick int) { s.goal = min(max(tick, 0), s.ticks-1) }
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.Terrain)
 	for _, c := range s.companies {
-		out := dst.Cast(c.bodies.Skel)
-		n := c.bodies.Skel.Len()
+		out := dst.Cast(c.crowd.Skel)
+		n := c.crowd.Skel.Len()
 		out.Bones = slices.Grow(out.Bones, len(c.actors)*n)[:len(c.actors)*n]
 		for i, a := range c.actors {
-			c.bodies.Skel.Interpolate(out.Bones[i*n:(i+1)*n], a.bones(s.was), a.bones(s.now), alpha)
+			c.crowd.Skel.Interpolate(out.Bones[i*n:(i+1)*n], a.bones(s.was), a.bones(s.now), alpha)
 			out.Tint = append(out.Tint, a.tint)
 		}
 	}

@@ -218,7 +218,7 @@ func TestAims(t *testing.T) {
 	seek(t, a, 4)
 	seek(t, b, 4)
 	ann, rex := a.actors[0], a.actors[1]
-	people, dogs := ann.company.bodies.Skel, rex.company.bodies.Skel
+	people, dogs := ann.company.crowd.Skel, rex.company.crowd.Skel
 	head, hand, nose := people.Index("Head"), people.Index("LeftHandIndex1"), dogs.Index("Head")
 	target := m3.V(0.35, 1.3+a.Terrain.Height(0.35, 0.4), 0.4)
 	for tick := 110; tick < 140; tick++ {

@@ -140,7 +140,7 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 	s.Schedule.Trace = func(next int) { marks[next] = time.Now() }
 	ticks := int(seconds * scenes.TickRate)
 	stages, whole := make([]float64, len(names)), make([]float64, 0, ticks)
-	s.People.Waits = 0
+	s.Stream.Waits = 0
 	var m0, m1 runtime.MemStats
 	runtime.ReadMemStats(&m0)
 	due := time.Now()
@@ -160,27 +160,24 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 		return r, err
 	}
 	runtime.ReadMemStats(&m1)
-	r.Allocs, r.Waits = float64(m1.Mallocs-m0.Mallocs)/float64(ticks), s.People.Waits
+	r.Allocs, r.Waits = float64(m1.Mallocs-m0.Mallocs)/float64(ticks), s.Stream.Waits
 	for _, v := range whole {
 		r.Mean += v / float64(ticks)
 	}
 	slices.Sort(whole)
 	r.Median, r.P99, r.Max = median(whole), whole[(len(whole)-1)*99/100], whole[len(whole)-1]
 	for i, n := range names {
-		if !slices.Contains(slices.Concat(dogStages, strollerStages, wandererStages, performerStages), n) {
+		if !slices.Contains(batchedStages, n) {
 			r.Stages = append(r.Stages, benchStage{n, stages[i]})
 		}
 	}
 	return r, nil
 }
 
-// The systems that do nothing for other agents than these.
+// Systems that only batched generators have work in, and those that only the others do.
 var (
-	dogStages       = []string{"Plan", "Gather", "Infer", "Scatter"}
-	peopleStages    = []string{"Windows", "Play", "Restyle"}
-	strollerStages  = []string{"Continue", "Stroll"}
-	wandererStages  = []string{"Predict", "Amble"}
-	performerStages = []string{"Rehearse", "Perform"}
+	batchedStages  = []string{"Plan", "Gather", "Infer", "Scatter"}
+	windowedStages = []string{"Generate", "Style"}
 )
 
 func (r peopleReport) print(w io.Writer) error {

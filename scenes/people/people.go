@@ -56,7 +56,7 @@ var help = []string{
 type Scene struct {
 	World    arche.World
 	People   *animsys.Crowd
-	stream   *manifold.Stream
+	Stream   *manifold.Stream
 	Schedule *ecs.Schedule
 	Terrain  *terrain.Field
 
@@ -105,17 +105,17 @@ func New(opt Options) (*Scene, error) {
 	}
 	var err error
 	stream := manifold.StreamOptions{People: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}
-	if s.stream, err = opt.Model.NewStream(opt.Steps, opt.Locomotion, stream); err != nil {
+	if s.Stream, err = opt.Model.NewStream(opt.Steps, opt.Locomotion, stream); err != nil {
 		return nil, err
 	}
-	if s.People, err = animsys.NewCrowd(&s.World, s.stream, animsys.Options{Ground: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}); err != nil {
-		return nil, errors.Join(err, s.stream.Close())
+	if s.People, err = animsys.NewCrowd(&s.World, s.Stream, animsys.Options{Ground: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}); err != nil {
+		return nil, errors.Join(err, s.Stream.Close())
 	}
 	if s.Schedule, err = ecs.NewSchedule(&s.World, 1.0/scenes.TickRate, animsys.Systems()...); err != nil {
 		s.People.Close()
 		return nil, err
 	}
-	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.stream.Ahead, 10)))
+	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.Stream.Ahead, 10)))
 	s.curves = generic.NewMap1[manifold.Curve](&s.World)
 	if err := s.populate(opt.Agents); err != nil {
 		s.Close()

@@ -1,6 +1,8 @@
 package animsys
 
 import (
+	"fmt"
+
 	"mannequin/animsys/blend"
 	"mannequin/engine/m3"
 	"mannequin/ik"
@@ -8,26 +10,45 @@ import (
 	arche "github.com/mlange-42/arche/ecs"
 )
 
-// UpdateRate says how often an agent's motion is worked on: every so many ticks, between
-// which its bones are led from one pose to the next. What is far away needs no more.
+// UpdateRate is how often an agent updates: every so many ticks. Its bones are
+// interpolated in between. Distant agents need no more.
 type UpdateRate uint8
 
-// The rates.
+// The update rates.
 const (
-	Frozen    UpdateRate = 0 // not at all: the agent stays as it is
-	EveryTick UpdateRate = 1 // every tick, as everyone has it who is not told otherwise
+	Frozen    UpdateRate = 0 // never: the agent stays as it is
+	EveryTick UpdateRate = 1 // the default
 	Every2    UpdateRate = 2
 	Every4    UpdateRate = 4
 )
 
-// SetUpdateRate says at which rate row goes on, from its next step on: it takes a few ticks
-// until everyone's turns are spread. Dogs go at a lower rate where the crowd has a
-// network that goes by so many ticks at a time (Options.Far), else at the next higher
-// one; people in a style of ecs.MAR, which is given frame by frame, lose it before they go
-// at another than the full one. People are shown so many ticks late as the rate is less than full.
-func (c *Crowd) SetUpdateRate(row int, r UpdateRate) { c.rates[row].want = r }
+// SetUpdateRate sets how often an agent updates, from its next update on. It takes up
+// to four ticks, which spreads agents evenly over the ticks. Agents of a batched
+// generator update at the next higher rate if it has no network for this one. Agents
+// with an ecs.MARStyle update every tick until they have lost it. Agents of other
+// generators are shown late by one tick less than the rate. It returns an error if e is
+// not in this crowd.
+func (c *Crowd) SetUpdateRate(e arche.Entity, r UpdateRate) error {
+	row, ok := c.Rows.Row(e)
+	if !ok {
+		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
+	}
+	c.rates[row].want = r.nearest()
+	return nil
+}
 
-// UpdateRate returns the rate at which row goes on.
+// nearest returns the next lower rate that there is.
+func (r UpdateRate) nearest() UpdateRate {
+	switch {
+	case r > Every2:
+		return Every4
+	case r > EveryTick:
+		return Every2
+	}
+	return r
+}
+
+// UpdateRateAt returns how often the agent in a row updates.
 func (c *Crowd) UpdateRateAt(row int) UpdateRate { return c.rates[row].rate }
 
 // rated is how often a row takes a step.
@@ -238,7 +259,7 @@ func (c *Crowd) ApplyLOD(a *LODPolicy, eye, ahead m3.Vec3, saving float32) {
 		case out:
 			tier++
 		}
-		c.SetUpdateRate(row, tiers[min(tier, len(tiers)-1)])
+		c.rates[row].want = tiers[min(tier, len(tiers)-1)]
 	}
 }
 

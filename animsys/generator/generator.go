@@ -161,11 +161,11 @@ func Person(l *feature.Motion, sk *skel.Skeleton, roles *ik.Roles) (Rig, error) 
 // FewRows is the number of rows below which one worker is as fast as two.
 const FewRows = 30
 
-// Workers returns how many goroutines work on so many rows: as many as are asked for,
+// Workers returns how many goroutines work on so many rows: as many as asked for,
 // or, for 0, one per CPU, and one for less than FewRows rows.
 func Workers(asked, rows int) int {
 	switch {
-	case asked > 0:
+	case asked != 0:
 		return asked
 	case rows < FewRows:
 		return 1

@@ -85,7 +85,9 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 			return nil, err
 		}
 		if r.Far != nil {
-			crowd.SetUpdateRate(i, animsys.UpdateRate(r.Far.Layout.Step()))
+			if err := crowd.SetUpdateRate(dogs[i], animsys.UpdateRate(r.Far.Layout.Step())); err != nil {
+				return nil, err
+			}
 		}
 		takes[i] = Take{Raw: skel.NewClip(r.Model.Skel, mann.Rate, ticks), Shown: skel.NewClip(r.Model.Skel, mann.Rate, ticks),
 			Roots: make([]m3.Xform, ticks), Weights: make([][control.NumActions]float32, ticks)}

@@ -188,8 +188,10 @@ func (s *Scene) Step(in scenes.Input) error {
 	if in.Watched {
 		for _, k := range s.kinds {
 			k.crowd.ApplyLOD(&s.lod, in.Eye, in.Ahead, in.Saving)
-			if row := s.watchedRow(k); row >= 0 {
-				k.crowd.SetUpdateRate(row, animsys.EveryTick)
+			if s.watchedRow(k) >= 0 {
+				if err := k.crowd.SetUpdateRate(s.watched, animsys.EveryTick); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func (p *Park) Watch(in *scenes.Input, keep int) {
 	}
 	p.Crowd.ApplyLOD(&p.lod, in.Eye, in.Ahead, in.Saving)
 	if keep >= 0 {
-		p.Crowd.SetUpdateRate(keep, animsys.EveryTick)
+		_ = p.Crowd.SetUpdateRate(p.Crowd.Rows.Entity(keep), animsys.EveryTick) // it is one of the crowd's rows
 	}
 }
 

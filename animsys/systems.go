@@ -3,6 +3,7 @@ package animsys
 import (
 	"errors"
 
+	"mannequin/animsys/generator"
 	"mannequin/ecs"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -193,7 +194,7 @@ func (s *Generate) styles(w *arche.World, c *Crowd) {
 		clear(styles)
 		for q := s.gram.Query(w); q.Next(); {
 			if slot, style := q.Get(); c.Rows.Holds(q.Entity(), slot) {
-				styles[slot.Row] = *style
+				styles[slot.Row] = generator.Style{Index: style.Style, Weight: style.Weight}
 			}
 		}
 	}

@@ -13,7 +13,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 )
@@ -76,10 +75,16 @@ type Batched interface {
 type Styled interface {
 	// Styles returns the style of each row, (capacity), which the crowd writes before
 	// Generate.
-	Styles() []ecs.GramStyle
+	Styles() []Style
 	// Cadences returns by what the step frequency of each row is multiplied,
 	// (capacity); 0 counts as 1.
 	Cadences() []float32
+}
+
+// Style is a style of a Styled generator's own.
+type Style struct {
+	Index  int     // one that does not exist is none
+	Weight float32 // 0 is none
 }
 
 // Rig is the skeleton of a generator's agents and how it stands on the ground.

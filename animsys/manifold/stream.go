@@ -8,7 +8,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
 )
@@ -28,10 +27,10 @@ import (
 // are asked for at once than a batch holds, who has most motion left waits for
 // the next.
 type Stream struct {
-	curves   []Curve         // (people)
-	styles   []ecs.GramStyle // (people)
-	cadences []float32       // (people) by what the step frequency is multiplied; 0 counts as 1
-	still    []bool          // (people) agents that stay as they are
+	curves   []Curve           // (people)
+	styles   []generator.Style // (people)
+	cadences []float32         // (people) by what the step frequency is multiplied; 0 counts as 1
+	still    []bool            // (people) agents that stay as they are
 
 	model  *Model
 	maker  *maker
@@ -94,7 +93,7 @@ type StreamOptions struct {
 	Every      int               // frames from one Ask to the next, 1 to 60; 0 means 8
 	Iterations int               // of the edit; 0 leaves it out: whoever stands feet on the ground holds them, too
 	Workers    int               // goroutines of Make, at least 1
-	Styles     []*Transfer       // styles of ecs.GramStyle, of the very model: see Transfers.For
+	Styles     []*Transfer       // styles for agents, of the very model: see Transfers.For
 	Open       netruntime.Opener // what computes networks; nil is the processor
 	BF16       bool              // see netruntime.SessionOptions
 }
@@ -165,7 +164,7 @@ func (m *Model) NewStream(steps, locomotion *netruntime.Net, o StreamOptions) (*
 	// Orders that are under way may hold seats that nobody sits on any more.
 	seats := o.People + o.Batch*s.Orders()
 	s.ring = s.hop + 2*context + 2*look + o.Latency + 2*o.Every + join
-	s.curves, s.styles, s.seat = make([]Curve, o.People), make([]ecs.GramStyle, o.People), make([]int32, o.People)
+	s.curves, s.styles, s.seat = make([]Curve, o.People), make([]generator.Style, o.People), make([]int32, o.People)
 	s.cadences, s.still = make([]float32, o.People), make([]bool, o.People)
 	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
 	for i := range seats {
@@ -207,7 +206,7 @@ func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
 	}
 	row = s.rows
 	s.rows++
-	s.curves[row], s.styles[row], s.cadences[row], s.still[row] = Curve{}, ecs.GramStyle{}, 0, false
+	s.curves[row], s.styles[row], s.cadences[row], s.still[row] = Curve{}, generator.Style{}, 0, false
 	if control != nil {
 		s.curves[row] = *control
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"mannequin/animsys/generator"
-	"mannequin/ecs"
 	"mannequin/ik"
 	"mannequin/netruntime"
 )
@@ -97,7 +96,7 @@ func (s *Stream) Capacity() int { return s.opt.People }
 func (s *Stream) Controls() []Curve { return s.curves }
 
 // Styles returns the style of each row, (capacity); see [generator.Styled].
-func (s *Stream) Styles() []ecs.GramStyle { return s.styles }
+func (s *Stream) Styles() []generator.Style { return s.styles }
 
 // Cadences returns by what the step frequency of each row is multiplied, (capacity).
 func (s *Stream) Cadences() []float32 { return s.cadences }
@@ -122,10 +121,10 @@ func (s *Stream) curve(row int) Curve {
 // style returns the style of a row.
 func (s *Stream) style(row int) Styled {
 	g := s.styles[row]
-	if g.Style < 0 || g.Style >= len(s.opt.Styles) || !(g.Weight > 0) {
+	if g.Index < 0 || g.Index >= len(s.opt.Styles) || !(g.Weight > 0) {
 		return Styled{}
 	}
-	return s.model.suits(Styled{With: s.opt.Styles[g.Style], Weight: g.Weight})
+	return s.model.suits(Styled{With: s.opt.Styles[g.Index], Weight: g.Weight})
 }
 
 // nextPhase returns the phase of the next agent's first step: evenly spread, so that

@@ -51,12 +51,12 @@ func TestGramStyles(t *testing.T) {
 	o.Transfers = transfers
 	styled := play(o)
 	otherwise := 0
-	a, b := plain.kinds[0].bodies, styled.kinds[0].bodies
+	a, b := plain.kinds[0].crowd, styled.kinds[0].crowd
 	for row := range a.Agents() {
 		if d := a.Roots[row].Pos.Dist(b.Roots[row].Pos); d > 0.01 {
 			t.Errorf("person %d is %g m from where it would be without a style", row, d)
 		}
-		if !slices.Equal(a.Bones(row), b.Bones(row)) {
+		if !slices.Equal(a.BonesAt(row), b.BonesAt(row)) {
 			otherwise++
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
@@ -167,11 +166,17 @@ func TestWardrobe(t *testing.T) {
 	var names []string
 	for _, w := range o.wardrobe() {
 		names = append(names, w.name)
-		if i, want := slices.Index(w.style.Weights[:], 1), map[string]int{"old": 1, "proud": 2, "sneaking": 0}[w.name]; i != want {
+		i := -1
+		if w.mar != nil {
+			i = slices.Index(w.mar.Weights[:], 1)
+		} else if w.gram.Weight == 1 {
+			i = w.gram.Style
+		}
+		if want := map[string]int{"old": 1, "proud": 2, "sneaking": 0}[w.name]; i != want {
 			t.Errorf("%s is style %d, want %d", w.name, i, want)
 		}
-		if (w.style.Method == ecs.Gram) != (w.name == "sneaking") {
-			t.Errorf("%s is given by method %d", w.name, w.style.Method)
+		if (w.gram != nil) != (w.name == "sneaking") {
+			t.Errorf("that %s is a Gram style is %v", w.name, w.gram != nil)
 		}
 	}
 	if !slices.Equal(names, []string{"sneaking", "old", "proud"}) {

@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
@@ -18,15 +19,16 @@ import (
 
 // pack is dogs that walk over hills, and their marks.
 type pack struct {
-	t        testing.TB
-	world    arche.World
-	crowd    *animsys.Crowd
-	schedule *ecs.Schedule
-	dogs     []arche.Entity
-	marks    *Marks
-	experts  Experts
-	bones    []m3.Xform
-	frame    scenes.Frame
+	t          testing.TB
+	world      arche.World
+	crowd      *animsys.Crowd
+	controller *mann.Controller
+	schedule   *ecs.Schedule
+	dogs       []arche.Entity
+	marks      *Marks
+	experts    Experts
+	bones      []m3.Xform
+	frame      scenes.Frame
 }
 
 func newPack(t testing.TB, n int) *pack {
@@ -36,7 +38,10 @@ func newPack(t testing.TB, n int) *pack {
 		t.Fatal(err)
 	}
 	p := &pack{t: t, world: arche.NewWorld()}
-	if p.crowd, err = animsys.NewCrowd(&p.world, testdog.Model(t), animsys.Options{Capacity: n, Terrain: field, Workers: 1}); err != nil {
+	if p.controller, err = testdog.Model(t).NewController(mann.ControllerOptions{Capacity: n}); err != nil {
+		t.Fatal(err)
+	}
+	if p.crowd, err = animsys.NewCrowd(&p.world, p.controller, animsys.Options{Ground: field, Workers: 1}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.crowd.Close() })
@@ -53,7 +58,7 @@ func newPack(t testing.TB, n int) *pack {
 		*goals.Get(e) = control.Goal{Move: m3.V(0, 0, 1), Speed: 1}
 		p.dogs = append(p.dogs, e)
 	}
-	p.marks = New(Of(&p.crowd.Bodies, func(dst []m3.Vec3, row int) []m3.Vec3 {
+	p.marks = New(Of(p.crowd, field, func(dst []m3.Vec3, row int) []m3.Vec3 {
 		root := p.crowd.Roots[row]
 		return append(dst, root.Apply(m3.V(0, 0, 0.5)), root.Apply(m3.V(0.2, 0, 1)))
 	}))
@@ -68,7 +73,7 @@ func (p *pack) tick(n int) {
 			p.t.Fatal(err)
 		}
 		p.marks.Step(p.crowd.Agents())
-		p.experts.Step(p.crowd.Session.Gating(), p.crowd.Agents(), 0)
+		p.experts.Step(p.controller.Experts(), p.crowd.Agents(), 0)
 	}
 }
 
@@ -285,7 +290,7 @@ func TestFewHaveMarks(t *testing.T) {
 // The graph has the network's weights of the row that is watched, the newest last.
 func TestExperts(t *testing.T) {
 	p := newPack(t, 2)
-	p.experts.Step(p.crowd.Session.Gating(), 0, 0)
+	p.experts.Step(p.controller.Experts(), 0, 0)
 	p.frame.Show = scenes.Activations
 	p.experts.Draw(&p.frame)
 	if p.frame.Has != scenes.Activations || len(p.frame.Graphs) != 1 || len(p.frame.Graphs[0].Values) != 0 {
@@ -295,7 +300,7 @@ func TestExperts(t *testing.T) {
 	p.frame.Begin(p.frame.Terrain)
 	p.experts.Draw(&p.frame)
 	g := p.frame.Graphs[0]
-	gating := p.crowd.Session.Gating()
+	gating := p.controller.Experts()
 	k := len(gating) / 2
 	if k < 2 || len(g.Values) != k || len(g.Names) != k {
 		t.Fatalf("%d curves and %d names of %d experts", len(g.Values), len(g.Names), k)
@@ -331,7 +336,7 @@ func TestMarksDoNotAllocate(t *testing.T) {
 	p := newPack(t, 8)
 	p.tick(20)
 	p.draw(All, 0, 0.5)
-	gating := p.crowd.Session.Gating()
+	gating := p.controller.Experts()
 	if n := testing.AllocsPerRun(20, func() {
 		p.marks.Step(8)
 		p.experts.Step(gating, 8, 0)

@@ -9,7 +9,7 @@ import (
 	"mannequin/offline/mocap"
 )
 
-// recording is one labelled clip on its way to rows.
+// recording is one labelled clip before it becomes rows.
 type recording struct {
 	name    string
 	labels  Labels

@@ -9,8 +9,8 @@
 //
 // The order of reading is, for the quadruped: mann.go, source.go, labels.go, recording.go,
 // skeleton.go, reverse.go, rows.go, track.go, phase.go, stats.go. For people it is
-// motion.go, motionread.go, motionwindow.go, stand.go, stats.go. What is computed from
-// finished sets comes last: rest.go, replay.go, footstep.go.
+// motion.go, motionread.go, motionwindow.go, stand.go, stats.go. Functions
+// of finished sets come last: rest.go, replay.go, footstep.go.
 //
 // # Rows of a mode-adaptive network
 //

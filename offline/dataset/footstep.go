@@ -39,7 +39,7 @@ func (m *MotionSet) Footsteps(c int) []float32 {
 				sum[f+1]++
 			}
 		}
-		for f := range stands { // where it does not step
+		for f := range stands { // for a contact that does not step
 			a, b := max(0, f-dutyReach), min(frames, f+dutyReach+1)
 			out[f*(n+1)+i] = float32(math.Pi * float64(sum[b]-sum[a]) / float64(b-a))
 		}

@@ -13,8 +13,8 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// With Poses recordings keep their rotations, frame by frame beside their rows, and
-// their mirror images have those of the other side.
+// With Poses recordings keep their rotations, frame by frame beside their rows. Mirror images
+// have the rotations of the other side.
 func TestBuildMotionPoses(t *testing.T) {
 	sk := retarget.Human()
 	dir := t.TempDir()
@@ -72,8 +72,8 @@ func TestBuildMotionPoses(t *testing.T) {
 	}
 }
 
-// A recording whose floor is high or low is put on the ground, so that people stand on
-// their soles; one too short to tell stays, and so does one that stands already.
+// A recording whose floor is high or low is moved so that people stand on their soles. One
+// that is too short stays, and so does one that stands already.
 func TestOpenStanding(t *testing.T) {
 	sk := retarget.Human()
 	dir := t.TempDir()

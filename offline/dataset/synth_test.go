@@ -56,7 +56,7 @@ type circle struct {
 	frames int
 }
 
-// at returns where the walker is and where it heads at frame f.
+// at returns the walker's position and heading at frame f.
 func (c circle) at(f float64) (x, z, yaw float64) {
 	yaw = c.w * f / 60
 	return c.r * (1 - math.Cos(yaw)) * sign(c.w), c.r * math.Sin(math.Abs(yaw)) * 1, yaw

@@ -30,7 +30,7 @@ func sampleFrame(s int) int {
 	}
 }
 
-// ground is a frame on the ground: where it is and where it faces.
+// ground is a frame on the ground: its position p and its forward f.
 type ground struct{ px, pz, fx, fz float64 }
 
 // in returns the world vector (x, z) along g's left and forward.

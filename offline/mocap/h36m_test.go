@@ -13,8 +13,8 @@ import (
 	"mannequin/internal/testing/testh36m"
 )
 
-// A walk that the public code's matrices pose comes out as it was, level again: its
-// joints are as high and as far from each other, whatever way it faces.
+// A walk posed by the public code's matrices is read back as it was, and level: its joints
+// have the same heights and distances. Its heading may differ.
 func TestReadH36M(t *testing.T) {
 	walk := testh36m.Make(400)
 	for name, text := range map[string][]byte{
@@ -102,8 +102,8 @@ func FuzzReadH36M(f *testing.F) {
 	})
 }
 
-// Walks of Human3.6M are walks: the check of signs and orders that the files do not
-// tell. Bones are as long as they are by construction.
+// Walks of Human3.6M look like walks. This checks the signs and orders that the files do not
+// define. Bones have the right length by construction.
 func TestH36MData(t *testing.T) {
 	for _, path := range h36mFiles(t, "S[15]_walking_*.txt.xz") {
 		name := filepath.Base(path)

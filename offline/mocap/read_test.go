@@ -15,8 +15,8 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// Files that parse differently, each with what it has to become: joints with
-// parents and channels, frames, and the last position of joint 0.
+// Unusual files, each with its expected result: joints with parents and channels, frames, and
+// the last position of joint 0.
 var oddFiles = []struct {
 	name, text, want string
 }{

@@ -72,8 +72,8 @@ func meanOf(errs []JointError) (mean float64) {
 	return mean
 }
 
-// report measures the result; copied is the mean error of copied angles in
-// metres, pull that of pulls, skipped the frames left out.
+// report measures the result. copied is the mean error of copied angles in metres, pull the
+// result of pulls, skipped the number of frames left out.
 func (w *work) report(copied float64, pull []float32, skipped int) *Report {
 	r := &Report{Profile: w.job.Profile.Name, Frames: w.out.Frames, Skipped: skipped, FPS: w.out.FPS,
 		Scale: float64(w.scale), UnitM: w.metres(), CopiedCM: 100 * copied, Joints: w.errors(), Missing: w.missing}

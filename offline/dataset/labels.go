@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ var labelAction = map[string]string{
 }
 
 // LabelNames returns the labels that a recording's frames may have.
-func LabelNames() []string { return sortedKeys(labelAction) }
+func LabelNames() []string { return slices.Sorted(maps.Keys(labelAction)) }
 
 // precedence lists the actions from the strongest to the weakest where segments overlap.
 // The rarer action is the one that the overlap was labelled for (a jump within a walk).
@@ -87,7 +88,7 @@ func parseLabels(b []byte) (map[string]Labels, error) {
 		return nil, errors.New("no recording is labelled")
 	}
 	all := make(map[string]Labels, len(entries))
-	for _, name := range sortedKeys(entries) {
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		var l Labels
 		dec := json.NewDecoder(bytes.NewReader(entries[name]))
 		dec.DisallowUnknownFields() // a misspelt train range would leave the recording out
@@ -118,7 +119,7 @@ func (c Labels) check() error {
 			return fmt.Errorf("train range %v is not inside the recording's %d frames", r, c.Frames)
 		}
 	}
-	for _, name := range sortedKeys(c.Segments) {
+	for _, name := range slices.Sorted(maps.Keys(c.Segments)) {
 		if labelAction[name] == "" {
 			return fmt.Errorf("unknown label %q, want one of %s", name, strings.Join(LabelNames(), ", "))
 		}
@@ -222,13 +223,4 @@ func ramps(hard []int, actions, ramp int) []float32 {
 		key, action, from = last, hard[from], to+1
 	}
 	return w
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	k := make([]string, 0, len(m))
-	for s := range m {
-		k = append(k, s)
-	}
-	slices.Sort(k)
-	return k
 }

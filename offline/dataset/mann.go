@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,20 +41,18 @@ type Options struct {
 
 func (o Options) withDefaults(src *Source) Options {
 	if src != nil {
-		setDefault(&o.Repeat, src.Repeat)
+		o.Repeat = cmp.Or(o.Repeat, src.Repeat)
 		if o.HeldOut == nil {
 			o.HeldOut = append([]string{}, src.HeldOut...)
 		}
 	}
-	if o.Layout == nil {
-		o.Layout = feature.Dog()
-	}
-	setDefault(&o.Unit, 0.01)
-	setDefault(&o.Ramp, 15)
-	setDefault(&o.Fast, 1.5)
-	setDefault(&o.Repeat, 11)
-	setDefault(&o.Walk, (o.Repeat+2)/3)
-	setDefault(&o.Workers, runtime.GOMAXPROCS(0))
+	o.Layout = cmp.Or(o.Layout, feature.Dog())
+	o.Unit = cmp.Or(o.Unit, 0.01)
+	o.Ramp = cmp.Or(o.Ramp, 15)
+	o.Fast = cmp.Or(o.Fast, 1.5)
+	o.Repeat = cmp.Or(o.Repeat, 11)
+	o.Walk = cmp.Or(o.Walk, (o.Repeat+2)/3)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	return o
 }
 

@@ -129,6 +129,5 @@ func (t *track) usualHeight(keep func(int) bool) float32 {
 	if len(heights) == 0 {
 		return 0
 	}
-	slices.Sort(heights)
-	return heights[len(heights)/2]
+	return median(heights)
 }

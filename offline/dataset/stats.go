@@ -102,11 +102,3 @@ func Parallel(workers, n int, f func(i int) error) error {
 	}
 	return nil
 }
-
-// setDefault sets *v to d if it is zero.
-func setDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
-}

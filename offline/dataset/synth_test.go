@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -126,16 +127,7 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels)
 	t.Helper()
 	dir := t.TempDir()
 	for name, c := range clips {
-		f, err := os.Create(filepath.Join(dir, name+".bvh"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := mocap.WriteClip(f, c.Scaled(100)); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		writeBVH(t, filepath.Join(dir, name+".bvh"), c.Scaled(100))
 	}
 	b, err := json.Marshal(labels)
 	if err != nil {
@@ -145,6 +137,18 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels)
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// writeBVH writes a clip to a file.
+func writeBVH(t *testing.T, path string, c *skel.Clip) {
+	t.Helper()
+	var text bytes.Buffer
+	if err := mocap.WriteClip(&text, c); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // walking labels all of a recording's frames as a walk to train on.

@@ -1,6 +1,7 @@
 package mocap
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -143,14 +144,19 @@ func (p *parser) frame(pos []m3.Vec3, rot []m3.Quat) (joint int, c Channel, ok b
 // badValue returns the error of the value at pos.
 func (p *parser) badValue(c *skel.Clip, f, j int, ch Channel) error {
 	t, at := p.token()
+	what := fmt.Sprintf("%s of %q in frame %d of %d", ch, c.Skel.Names[j], f+1, c.Frames)
 	if t == "" {
-		return p.fail(at, "the file ends before %s of %q in frame %d of %d", ch, c.Skel.Names[j], f+1, c.Frames)
+		return p.fail(at, "the file ends before %s", what)
 	}
-	v, n := scanNumber(p.data[p.pos:])
-	if n == len(t) && !(math.Abs(v) <= maxValue) {
-		return p.fail(at, "%s of %q in frame %d is %s: beyond ±%g", ch, c.Skel.Names[j], f+1, short40(t), float64(maxValue))
+	return p.fail(at, "%s", wrongValue(what, t))
+}
+
+// wrongValue says why the word t is no value.
+func wrongValue(what, t string) string {
+	if v, n := scanNumber([]byte(t)); n == len(t) && !(math.Abs(v) <= maxValue) {
+		return fmt.Sprintf("%s is %s: beyond ±%g", what, short40(t), float64(maxValue))
 	}
-	return p.fail(at, "expected a number, %s of %q in frame %d of %d, found %s", ch, c.Skel.Names[j], f+1, c.Frames, quote(t))
+	return fmt.Sprintf("expected a number, %s, found %s", what, quote(t))
 }
 
 // surplus returns the error of text after the last frame.

@@ -2,6 +2,7 @@ package mocap
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -91,18 +92,15 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 
 // openAMC finds and reads the skeleton of an AMC file, and then the motion.
 func openAMC(path string, data []byte, opt OpenOptions) (_ *Recording, err error) {
-	asf, fps := opt.ASF, opt.AMCFPS
+	asf := opt.ASF
 	if asf == "" {
 		if asf, err = FindASF(path); err != nil {
 			return nil, err
 		}
 	}
-	if fps == 0 {
-		fps = AMCRate
-	}
 	s, err := OpenASF(asf)
 	if err != nil {
 		return nil, err
 	}
-	return s.ReadAMC(path, data, fps)
+	return s.ReadAMC(path, data, cmp.Or(opt.AMCFPS, AMCRate))
 }

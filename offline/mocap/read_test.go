@@ -105,7 +105,7 @@ func TestErrors(t *testing.T) {
 		{head + "Frames: 1\nFrame: 1", `f:9: expected "Time" after "Frame", found ":"`},
 		{head + "Frames: 1\nFrame Time: 0\n1 2", `f:9: the Frame Time is 0: expected seconds between 1e-06 and 3600`},
 		{head + "Frames: 1\nFrame Time: nan\n1 2", `f:9: expected the Frame Time, a number, found "nan"`},
-		{head + "Frames: 2\nFrame Time: 1\n1 2\n10000000000", `f:11: Xposition of "a" in frame 2 is 10000000000: beyond ±1e+09`},
+		{head + "Frames: 2\nFrame Time: 1\n1 2\n10000000000", `f:11: Xposition of "a" in frame 2 of 2 is 10000000000: beyond ±1e+09`},
 		{head + "Frames: 2\nFrame Time: 1\n1 2\n3   ", `f:11: the file ends before Yrotation of "a" in frame 2 of 2`},
 		{head + "Frames: 2\nFrame Time: 1\n1 2\n3 -1.#IND00", `f:11: expected a number, Yrotation of "a" in frame 2 of 2, found "-1.#IND00"`},
 		{head + "Frames: 1\nFrame Time: 1\n1 1e999", `is 1e999: beyond`},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
 	"mannequin/animsys/skel"
@@ -131,10 +130,7 @@ func (f *FrameReader) bad(p *parser, j int, ch Channel) error {
 		have := parser{data: p.data}
 		return f.fail("frame %d has %d values, want %d", f.frames+1, have.words(), f.width)
 	}
-	if v, n := scanNumber([]byte(t)); n == len(t) && !(math.Abs(v) <= maxValue) {
-		return f.fail("%s of %q in frame %d is %s: beyond ±%g", ch, f.Skel.Names[j], f.frames+1, short40(t), float64(maxValue))
-	}
-	return f.fail("expected a number, %s of %q in frame %d, found %s", ch, f.Skel.Names[j], f.frames+1, quote(t))
+	return f.fail("%s", wrongValue(fmt.Sprintf("%s of %q in frame %d", ch, f.Skel.Names[j], f.frames+1), t))
 }
 
 // next returns the next line, which is valid until the next call.

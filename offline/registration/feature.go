@@ -76,6 +76,11 @@ func newBody(c *skel.Clip) (*body, error) {
 
 func (b *body) at(f, j int) m3.Vec3 { return b.pos[f*b.joint+j] }
 
+// across returns the horizontal direction from the right hip to the left.
+func (b *body) across(f int) m3.Vec3 {
+	return b.at(f, b.hip[0]).Sub(b.at(f, b.hip[1])).Flat().Normalize(m3.V(1, 0, 0))
+}
+
 // span returns the frames to either side of a difference: 1/30 s.
 func (b *body) span() int { return max(1, int(math.Round(b.fps/30))) }
 
@@ -83,7 +88,7 @@ func (b *body) span() int { return max(1, int(math.Round(b.fps/30))) }
 // hips, in axes that turn with them about the vertical (Kovar and Gleicher 2003):
 // left, up, forward.
 func (b *body) local(f, j int) [3]float64 {
-	across := b.at(f, b.hip[0]).Sub(b.at(f, b.hip[1])).Flat().Normalize(m3.V(1, 0, 0))
+	across := b.across(f)
 	forward := across.Cross(m3.Up)
 	d := b.at(f, j).Sub(b.at(f, b.hips))
 	return [3]float64{float64(d.Dot(across)), float64(b.at(f, j).Y), float64(d.Dot(forward))}
@@ -180,9 +185,8 @@ func (b *body) advance() []float64 {
 	n := b.span()
 	for f := range out {
 		lo, hi := max(f-n, 0), min(f+n, b.frames-1)
-		across := b.at(f, b.hip[0]).Sub(b.at(f, b.hip[1])).Flat().Normalize(m3.V(1, 0, 0))
 		d := b.at(hi, b.hips).Sub(b.at(lo, b.hips))
-		out[f] = float64(d.Dot(across.Cross(m3.Up))) * b.fps / float64(max(hi-lo, 1))
+		out[f] = float64(d.Dot(b.across(f).Cross(m3.Up))) * b.fps / float64(max(hi-lo, 1))
 	}
 	return out
 }

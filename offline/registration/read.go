@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"runtime"
@@ -31,12 +32,7 @@ type ReadOptions struct {
 // their Times and Stands are nil. left lists the recordings that were left out
 // for lack of a label, as folder/file.
 func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err error) {
-	if opt.FPS == 0 {
-		opt.FPS = 60
-	}
-	if opt.Workers == 0 {
-		opt.Workers = runtime.GOMAXPROCS(0)
-	}
+	opt.FPS, opt.Workers = cmp.Or(opt.FPS, 60), cmp.Or(opt.Workers, runtime.GOMAXPROCS(0))
 	switch {
 	case !(opt.FPS >= 10 && opt.FPS <= 1000):
 		return nil, nil, fmt.Errorf("registration: FPS is %g, want 10 to 1000", opt.FPS)

@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -23,25 +24,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	def := func(v *float64, d float64) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&o.MaxSlope, 3)
-	def(&o.Smooth, 0.5)
-	def(&o.Snap, 0.1)
+	o.MaxSlope, o.Smooth, o.Snap = cmp.Or(o.MaxSlope, 3), cmp.Or(o.Smooth, 0.5), cmp.Or(o.Snap, 0.1)
+	o.Rounds, o.Alternate = cmp.Or(o.Rounds, 3), cmp.Or(o.Alternate, 2)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	if o.Neutral == nil {
 		o.Neutral = []string{"neutral", "normal"}
-	}
-	if o.Rounds == 0 {
-		o.Rounds = 3
-	}
-	if o.Alternate == 0 {
-		o.Alternate = 2
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	return o
 }

@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -248,9 +249,7 @@ func (t *Table) Label(name string) (l Label, skip, ok bool, err error) {
 		}
 		ok = true
 		skip = skip || c.Skip
-		set(&l.Action, c.Action)
-		set(&l.Style, c.Style)
-		set(&l.Content, c.Content)
+		l.Action, l.Style, l.Content = cmp.Or(c.Action, l.Action), cmp.Or(c.Style, l.Style), cmp.Or(c.Content, l.Content)
 		if c.Cyclic != nil {
 			l.Cyclic = cyclicOf(c.Cyclic)
 		}
@@ -258,16 +257,8 @@ func (t *Table) Label(name string) (l Label, skip, ok bool, err error) {
 	if ok && !skip && (l.Action == "" || l.Style == "") {
 		return l, skip, ok, fmt.Errorf("registration: %s: %s has action %q and style %q: both are needed", t.name, name, l.Action, l.Style)
 	}
-	if l.Content == "" {
-		l.Content = l.Action
-	}
+	l.Content = cmp.Or(l.Content, l.Action)
 	return l, skip, ok, nil
-}
-
-func set(dst *string, v string) {
-	if v != "" {
-		*dst = v
-	}
 }
 
 func cyclicOf(b *bool) Cyclic {

@@ -99,6 +99,7 @@ func TestReadErrors(t *testing.T) {
 		{"empty", []string{t.TempDir()}, ReadOptions{}, "no BVH or AMC file in"},
 		{"unknown", []string{dir}, ReadOptions{}, "no label for mine/stray: give"},
 		{"none left", []string{dir}, ReadOptions{Only: []string{"x"}}, "that fits x"},
+		{"none kept", []string{broken}, ReadOptions{Keep: func(string, Label) bool { return false }}, "none of the 2 recordings"},
 		{"broken", []string{broken}, ReadOptions{}, "old_14_000.bvh"},
 		{"rate", []string{dir}, ReadOptions{FPS: 1}, "FPS is 1"},
 		{"workers", []string{dir}, ReadOptions{Workers: -1}, "Workers"},

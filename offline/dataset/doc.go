@@ -7,7 +7,7 @@
 //     single recordings.
 //   - [ReadSource] reads a folder's own description, [Recordings] lists a folder's files.
 //
-// The order of reading is, for the quadruped: mann.go, source.go, labels.go, recording.go,
+// The order of reading is, for the quadruped: mann.go, source.go, recording.go, labels.go,
 // skeleton.go, reverse.go, rows.go, track.go, phase.go, stats.go. For people it is
 // motion.go, motionread.go, motionwindow.go, stand.go, stats.go. Functions
 // of finished sets come last: rest.go, replay.go, footstep.go.

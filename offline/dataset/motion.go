@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -66,18 +67,16 @@ type MotionOptions struct {
 }
 
 func (o MotionOptions) withDefaults() MotionOptions {
-	if o.Layout == nil {
-		o.Layout = feature.Human()
-	}
-	setDefault(&o.Length, 240)
+	o.Layout = cmp.Or(o.Layout, feature.Human())
+	o.Length = cmp.Or(o.Length, 240)
 	if !o.Whole {
-		setDefault(&o.Margin, 24)
+		o.Margin = cmp.Or(o.Margin, 24)
 	}
-	setDefault(&o.Hop, (o.Length-2*o.Margin+1)/2)
-	setDefault(&o.Shortest, Rate/2)
-	setDefault(&o.Fast, 2)
-	setDefault(&o.Repeat, 1)
-	setDefault(&o.Workers, runtime.GOMAXPROCS(0))
+	o.Hop = cmp.Or(o.Hop, (o.Length-2*o.Margin+1)/2)
+	o.Shortest = cmp.Or(o.Shortest, Rate/2)
+	o.Fast = cmp.Or(o.Fast, 2)
+	o.Repeat = cmp.Or(o.Repeat, 1)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	return o
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // stepping returns a set of one clip, and its mirror image, whose contacts are
-// square waves: each stands for so many frames of a period, later than the first
-// by lag frames.
+// square waves: each is on the ground for stand frames of a period, lag frames after the
+// first.
 func stepping(t *testing.T, frames, period int, stand, lag []int) *MotionSet {
 	m := &MotionSet{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 240, Margin: 24}
 	cols := m.Layout.Columns()
@@ -38,8 +38,7 @@ func stepping(t *testing.T, frames, period int, stand, lag []int) *MotionSet {
 	return m
 }
 
-// Steps of a known period and duty are told exactly, and so is how much later
-// than the first contact the others stand.
+// Footsteps and StepLags are exact for steps of a known period, duty and lag.
 func TestFootsteps(t *testing.T) {
 	const period = 60
 	stand, lag := []int{30, 36, 30, 36}, []int{0, 4, 30, 34}
@@ -65,7 +64,7 @@ func TestFootsteps(t *testing.T) {
 	}
 }
 
-// Who stands does not step; of who moves on without a whole step nothing is known.
+// A person who stands does not step. Without a whole step a moving body's row is unknown.
 func TestFootstepsStanding(t *testing.T) {
 	m := stepping(t, 250, 60, []int{60, 60, 60, 60}, []int{0, 0, 0, 0})
 	if g := m.Footsteps(0); g[0] == g[0] || g[4] == g[4] {
@@ -82,8 +81,8 @@ func TestFootstepsStanding(t *testing.T) {
 	}
 }
 
-// Every frame of a clip is learnt from at least once, whatever its length, and
-// none that is not of the clip; running is visited more often.
+// Every frame of a clip of any length is learnt from at least once, and no frame outside of
+// it. Running is visited more often.
 func TestWindows(t *testing.T) {
 	for _, frames := range []int{30, 192, 193, 240, 700} {
 		m := stepping(t, frames, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
@@ -117,7 +116,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// Before and after a clip its first and last row go on.
+// Before and after a clip its first and last row are repeated.
 func TestWindowHolds(t *testing.T) {
 	m := stepping(t, 50, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
 	m.normalise(1)
@@ -152,8 +151,8 @@ func TestMotionNormalise(t *testing.T) {
 	}
 }
 
-// CMU's recordings: the same bytes for any number of workers, held-out ones
-// apart, none that begins with a pose from nowhere.
+// CMU's recordings give the same bytes for any number of workers. Held-out ones are apart,
+// and none begins with a rest pose.
 func TestBuildMotionCMU(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "cmu-locomotion")
 	opt := MotionOptions{Only: []string{"07_0[34]", "09_10", "131_01", "daz43_*"}, Workers: 1}

@@ -2,14 +2,16 @@ package dataset
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"mannequin/animsys/skel"
 	"mannequin/offline/mocap"
 )
 
-// recording is one labelled clip on its way to rows.
+// recording is one labelled clip before it becomes rows.
 type recording struct {
 	name    string
 	labels  Labels
@@ -24,7 +26,7 @@ func readRecordings(dir string, opt Options) ([]recording, error) {
 		return nil, err
 	}
 	recs := make([]recording, 0, len(labels))
-	for _, name := range sortedKeys(labels) {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		recs = append(recs, recording{name: name, labels: labels[name]})
 	}
 	return recs, Parallel(opt.Workers, len(recs), func(i int) error { return recs[i].read(dir, opt) })

@@ -8,8 +8,8 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// build makes the rows of recs and their mirror images.
-func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
+// buildRows makes the rows of recs and their mirror images.
+func buildRows(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 	m := &MANN{Layout: opt.Layout, Skeleton: sk}
 	first := make([]int, len(recs)) // each recording's first row
 	for c, r := range recs {
@@ -34,11 +34,7 @@ func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 	move := slices.Index(m.Layout.Actions, "move")
 	err = Parallel(opt.Workers, len(recs), func(c int) error {
 		r := recs[c]
-		at, err := joinJoints(m.Layout, r.clip.Skel)
-		if err != nil {
-			return fmt.Errorf("dataset: %s: %w", r.name, err)
-		}
-		t, err := newTrack(sk, r.clip, at, opt.Unit, r.weights, len(m.Layout.Actions), m.Layout.Step())
+		t, err := r.track(sk, m.Layout, opt.Unit)
 		if err != nil {
 			return fmt.Errorf("dataset: %s: %w", r.name, err)
 		}

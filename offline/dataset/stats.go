@@ -7,12 +7,12 @@ import (
 	"mannequin/netruntime"
 )
 
-// constant is the deviation under which a column counts as constant: rounding
-// noise of values that are one number by construction.
+// constant is the deviation below which a column counts as constant. Rounding makes values
+// differ that are one number by construction.
 const constant = 1e-5
 
-// blockRows is how many rows one partial sum covers. It is fixed, so that sums
-// do not depend on the number of workers.
+// blockRows is the number of rows of a partial sum. It is fixed, so that sums do not depend
+// on the number of workers.
 const blockRows = 4096
 
 // meanStd returns the mean and the standard deviation of each of x's cols
@@ -101,12 +101,4 @@ func Parallel(workers, n int, f func(i int) error) error {
 		}
 	}
 	return nil
-}
-
-// setDefault sets *v to d if it is zero.
-func setDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
 }

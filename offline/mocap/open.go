@@ -2,6 +2,7 @@ package mocap
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -73,21 +74,33 @@ type OpenOptions struct {
 
 // Open reads the recording at path, in any format (see FormatOf). The options are
 // ignored unless it is an AMC.
-func Open(path string, opt OpenOptions) (*BVH, error) {
+func Open(path string, opt OpenOptions) (*Recording, error) {
 	data, err := boundedfile.Read(path, maxFileSize)
 	if err != nil {
 		return nil, err
 	}
 	switch FormatOf(path, data) {
 	case FormatAMC:
-		if opt.AMCFPS == 0 {
-			opt.AMCFPS = AMCRate
-		}
-		return readAMC(path, data, opt.ASF, opt.AMCFPS)
+		return openAMC(path, data, opt)
 	case FormatH36M:
 		return ReadH36M(path, data)
 	case FormatASF:
 		return nil, fmt.Errorf("%s: a skeleton without motion: name the AMC file that moves it", path)
 	}
 	return ReadBVH(path, data)
+}
+
+// openAMC finds and reads the skeleton of an AMC file, and then the motion.
+func openAMC(path string, data []byte, opt OpenOptions) (_ *Recording, err error) {
+	asf := opt.ASF
+	if asf == "" {
+		if asf, err = FindASF(path); err != nil {
+			return nil, err
+		}
+	}
+	s, err := OpenASF(asf)
+	if err != nil {
+		return nil, err
+	}
+	return s.ReadAMC(path, data, cmp.Or(opt.AMCFPS, AMCRate))
 }

@@ -1,6 +1,8 @@
 package mocap
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,27 +37,42 @@ func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return path
 	}
-	amc := write("walk.amc", "1\nroot 0 0 0\n")
-	if _, err := Open(amc, OpenOptions{}); err == nil || !strings.Contains(err.Error(), ErrNoASF.Error()) {
-		t.Errorf("an AMC without a skeleton: %v", err)
+	if _, err := Open(filepath.Join(dir, "1_2.amc"), OpenOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
-	asf := write("actor.asf", ":root\norder TX TY TZ\n:bonedata\nbegin\nname leg\ndirection 0 -1 0\nlength 1\nend\n:hierarchy\nbegin\nroot leg\nend\n")
-	for fps, want := range map[float64]float64{0: AMCRate, 60: 60} {
-		b, err := Open(amc, OpenOptions{ASF: asf, AMCFPS: fps})
-		if err != nil {
-			t.Fatal(err)
+	amc := write("1_2.amc", stickAMC)
+	if _, err := Open(amc, OpenOptions{}); !errors.Is(err, ErrNoASF) {
+		t.Error(err)
+	}
+	if _, err := Open(amc, OpenOptions{ASF: filepath.Join(dir, "1.asf")}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	asf := write("1.asf", stickASF)
+	for _, opt := range []OpenOptions{{}, {ASF: asf, AMCFPS: 60}} {
+		want := opt.AMCFPS
+		if want == 0 {
+			want = AMCRate
 		}
-		if b.Format != FormatAMC || b.Clip.FPS != want {
-			t.Errorf("%v at %g per second, want an AMC at %g", b.Format, b.Clip.FPS, want)
+		if b, err := Open(amc, opt); err != nil || b.Format != FormatAMC || b.Clip.FPS != want || b.Clip.Frames != 2 {
+			t.Errorf("%+v: %v, %v", opt, b, err)
 		}
+	}
+	if _, err := Open(amc, OpenOptions{ASF: dir}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Error(err)
 	}
 	if _, err := Open(asf, OpenOptions{}); err == nil || !strings.Contains(err.Error(), "without motion") {
 		t.Errorf("an ASF: %v", err)
+	}
+	if err := os.Truncate(asf, maxSkeletonSize+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(amc, OpenOptions{}); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Error(err)
 	}
 	bvh := write("walk.txt", "HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Xposition } MOTION Frames: 1 Frame Time: 0.01 5")
 	if b, err := Open(bvh, OpenOptions{}); err != nil || b.Format != FormatBVH {

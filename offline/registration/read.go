@@ -1,10 +1,12 @@
 package registration
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"runtime"
 	"strings"
+	"sync"
 
 	"mannequin/animsys/mar"
 	"mannequin/offline/dataset"
@@ -14,28 +16,23 @@ import (
 // ReadOptions says how Read reads recordings. The zero value is right for the
 // families that ParseName knows.
 type ReadOptions struct {
-	Table    *Table                          // what recordings are; nil: by their names alone. Files of which it says nothing go by their names
+	Table    *Table                          // labels of recordings; files without a label in it, or all if it is nil, are labelled by their names
 	Profile  *retarget.Profile               // of the recordings' skeletons; nil: for each the built-in one that fits
-	Only     []string                        // patterns of path.Match of folder/file names or file names, without extension, to read; nil: all
+	Only     []string                        // patterns (path.Match) of folder/file or file names, without extension, to read; nil: all
 	FPS      float64                         // frames per second of the takes; 0: 60
-	Lenient  bool                            // leave out recordings of which nothing is known, and list them, instead of an error
+	Lenient  bool                            // leave out recordings without a label and list them, instead of an error
 	Workers  int                             // goroutines; 0: all processors. The result does not depend on it
-	Progress func(done, all int)             // nil, or called after each file, by one goroutine at a time
-	Keep     func(name string, l Label) bool // nil, or whether to read a recording, called folder/file
+	Progress func(done, all int)             // called after each file, by one goroutine at a time; may be nil
+	Keep     func(name string, l Label) bool // reports whether to read a recording called folder/file; nil: all
 }
 
 // Read reads the BVH and AMC recordings in dirs, each with its label, and puts
 // them on the human skeleton (retarget.Human) without the frames at the start that
-// show a rest pose. Takes are in the order of dirs, and in each of file names;
-// their Times and Stands are nil. left are the recordings that were left out
-// because nothing is known of them, as folder/file.
+// show a rest pose. Takes are in the order of dirs and then of file names;
+// their Times and Stands are nil. left lists the recordings that were left out
+// for lack of a label, as folder/file.
 func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err error) {
-	if opt.FPS == 0 {
-		opt.FPS = 60
-	}
-	if opt.Workers == 0 {
-		opt.Workers = runtime.GOMAXPROCS(0)
-	}
+	opt.FPS, opt.Workers = cmp.Or(opt.FPS, 60), cmp.Or(opt.Workers, runtime.GOMAXPROCS(0))
 	switch {
 	case !(opt.FPS >= 10 && opt.FPS <= 1000):
 		return nil, nil, fmt.Errorf("registration: FPS is %g, want 10 to 1000", opt.FPS)
@@ -63,39 +60,32 @@ func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err err
 	}
 	switch {
 	case len(left) > 0 && !opt.Lenient:
-		return nil, nil, fmt.Errorf("registration: nothing is known of %s%s: give their action and style in a table (see Table), or leave them out (Lenient)",
+		return nil, nil, fmt.Errorf("registration: no label for %s%s: give their action and style in a table (see Table), or leave them out (Lenient)",
 			strings.Join(left[:min(3, len(left))], ", "), more(len(left)-3))
 	case len(takes) == 0:
 		return nil, left, fmt.Errorf("registration: none of the %d recordings in %s is to be read: see Keep, and skip in the table", len(names), strings.Join(dirs, ", "))
 	}
 	sk := retarget.Human()
-	done := make(chan struct{}, len(takes))
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
-		n := 0
-		for range done {
-			if n++; opt.Progress != nil {
-				opt.Progress(n, len(takes))
-			}
-		}
-	}()
+	var mu sync.Mutex
+	done := 0
 	err = dataset.Parallel(opt.Workers, len(takes), func(i int) (err error) {
 		if takes[i].Clip, _, err = retarget.Open(paths[i], retarget.OpenOptions{Profile: opt.Profile, Target: sk, FPS: opt.FPS, Workers: 1}); err != nil {
 			err = fmt.Errorf("registration: %w", err)
 		}
-		done <- struct{}{}
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; opt.Progress != nil {
+			opt.Progress(done, len(takes))
+		}
 		return err
 	})
-	close(done)
-	<-told
 	if err != nil {
 		return nil, nil, err
 	}
 	return takes, left, nil
 }
 
-// label returns what is known of a recording called folder/file.
+// label returns the label of a recording called folder/file.
 func label(t *Table, name string) (l Label, skip, ok bool, err error) {
 	if t != nil {
 		if l, skip, ok, err = t.Label(name); ok || err != nil {

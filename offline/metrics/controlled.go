@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -106,7 +105,7 @@ func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion
 	}
 	r.Mean, r.Slide, r.Held, r.Jerk = meanOf(off), slid.mean(), held.mean(), lively.result().Jerk
 	r.Last = meanOf(off[len(off)-min(len(off), people*strnn.Rate):])
-	slices.SortFunc(off, func(a, b float32) int { return cmp.Compare(a, b) })
+	slices.Sort(off)
 	r.P95 = float64(off[len(off)*95/100])
 	r.Rate = float64(people*turns*m.Predict) / took.Seconds()
 	return r, nil

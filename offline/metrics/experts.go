@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/control"
@@ -88,8 +89,7 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 	}
 	always := func(g control.Goal) func(int) control.Goal { return func(int) control.Goal { return g } }
 	for _, m := range Modes(r.Model) {
-		switch {
-		case m.Goal.Action == control.Move && m.Goal.Turn == 0:
+		if m.Goal.Action == control.Move && m.Goal.Turn == 0 {
 			add(m.Name, "m/s", always(m.Goal), func(t Take) float64 { return speedAlong(t.Roots, m.Goal.Move) })
 		}
 	}
@@ -116,11 +116,7 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 		if p := poses[a]; p != nil && r.Model.Can(a) {
 			add(a.String(), "of the way", always(control.Goal{Action: a}), func(t Take) float64 {
 				g := p.gaps(section(t.Raw, ableLead-1, t.Raw.Frames))
-				least := g[0]
-				for _, v := range g {
-					least = min(least, v)
-				}
-				return math.Min((g[0]-least)/max(g[0]-p.Spread, 1e-6), 1)
+				return math.Min((g[0]-slices.Min(g))/max(g[0]-p.Spread, 1e-6), 1)
 			})
 		}
 	}
@@ -158,15 +154,11 @@ func turnRate(roots []m3.Xform) float64 {
 
 // flight returns the greatest height of the lowest joint in c.
 func flight(c *skel.Clip) float64 {
-	model := make([]m3.Xform, c.Skel.Len())
-	high := float32(0)
-	for f := range c.Frames {
-		c.Model(model, f)
-		low := model[0].Pos.Y
-		for _, x := range model {
+	return max(0, slices.Max(perFrame(c, func(now, _ []m3.Xform) float64 {
+		low := now[0].Pos.Y
+		for _, x := range now {
 			low = min(low, x.Pos.Y)
 		}
-		high = max(high, low)
-	}
-	return float64(high)
+		return float64(low)
+	})))
 }

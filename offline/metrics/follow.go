@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -58,9 +57,9 @@ const goes = 0.1
 // the root on the ground under joint 0, facing the joint called Neck. Only frames
 // in which the root goes count: who stands on the path does not follow it.
 func Following(r *Rollout, paths []*control.Path, speed float32, duration float64) ([]Follow, error) {
-	neck := r.Model.Skel.Index("Neck")
-	if neck < 0 {
-		return nil, fmt.Errorf("metrics: the skeleton has no joint %q, toward which the root faces", "Neck")
+	neck, err := neckOf(r.Model.Skel)
+	if err != nil {
+		return nil, err
 	}
 	agents := make([]Agent, len(paths))
 	for i, p := range paths {

@@ -17,19 +17,17 @@ import (
 // to the gait's own.
 func RecordedFootfalls(gaits []Gait, sets ...*dataset.MANN) ([]Footfall, []*skel.Clip, error) {
 	sums, best := make([]footfalls, len(gaits)), make([]stretch, len(gaits))
-	for _, set := range sets {
-		if err := checkLayout(set.Layout); err != nil {
-			return nil, nil, err
-		}
-		for _, run := range set.Runs() {
-			c := set.Replay(run[0], run[1])
-			v := Speed(c, 0)
-			for g, keep := range inGaits(gaits, set, run) {
-				if err := sums[g].add(c, keep); err != nil {
-					return nil, nil, err
-				}
-				best[g].look(c, v, keep, float64(gaits[g].Goals[0].Speed))
+	if err := checkLayouts(sets); err != nil {
+		return nil, nil, err
+	}
+	for set, run := range runs(sets) {
+		c := set.Replay(run[0], run[1])
+		v := Speed(c, 0)
+		for g, keep := range inGaits(gaits, set, run) {
+			if err := sums[g].add(c, keep); err != nil {
+				return nil, nil, err
 			}
+			best[g].look(c, v, keep, float64(gaits[g].Goals[0].Speed))
 		}
 	}
 	out, clips := make([]Footfall, len(gaits)), make([]*skel.Clip, len(gaits))

@@ -103,7 +103,7 @@ func (r *Forecast) add(l *feature.Motion, truth, made []float32, prefix int) {
 		for j := range joints {
 			off := func(f int) m3.Vec3 {
 				k := f*cols + l.Pos(j)
-				return m3.V(made[k]-truth[k], made[k+1]-truth[k+1], made[k+2]-truth[k+2])
+				return vec(made[k:]).Sub(vec(truth[k:]))
 			}
 			world := func(f int) m3.Vec3 { return b[f*joints+j].Sub(a[f*joints+j]) }
 			r.Body[h] += 100 * float64(off(f).Lerp(off(f+1), share).Len()) / float64(joints)

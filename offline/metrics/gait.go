@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -179,31 +180,43 @@ func rowAction(set *dataset.MANN, r int) (control.Action, float32) {
 	return best, weight
 }
 
-// checkLayout reports why gaits cannot be told apart in rows of layout l.
-func checkLayout(l *feature.MANN) error {
-	if l.NoSpeed || !slices.Contains(l.Actions, control.Move.String()) {
-		return fmt.Errorf("metrics: gaits are told apart by the layout's desired speed and its action %q, which it lacks", control.Move)
+// runs yields the runs of rows of sets, first to end.
+func runs(sets []*dataset.MANN) iter.Seq2[*dataset.MANN, [2]int] {
+	return func(yield func(*dataset.MANN, [2]int) bool) {
+		for _, set := range sets {
+			for _, run := range set.Runs() {
+				if !yield(set, run) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// checkLayouts returns an error if the rows of a set do not show their gaits.
+func checkLayouts(sets []*dataset.MANN) error {
+	for _, set := range sets {
+		if l := set.Layout; l.NoSpeed || !slices.Contains(l.Actions, control.Move.String()) {
+			return fmt.Errorf("metrics: gaits need a layout with desired speeds and the action %q", control.Move)
+		}
 	}
 	return nil
 }
 
-// GroundTruth measures the recorded frames of sets that move (by their labels)
-// in each of gaits.
+// GroundTruth measures the recorded frames of sets that move (by their labels) in each of gaits.
 func GroundTruth(gaits []Gait, sets ...*dataset.MANN) ([]Motion, error) {
+	if err := checkLayouts(sets); err != nil {
+		return nil, err
+	}
 	out := make([]Motion, len(gaits))
-	for _, set := range sets {
-		if err := checkLayout(set.Layout); err != nil {
-			return nil, err
-		}
+	for set, run := range runs(sets) {
 		legs, err := DogLegs(set.Skeleton)
 		if err != nil {
 			return nil, err
 		}
-		for _, run := range set.Runs() {
-			clip := set.Replay(run[0], run[1])
-			for g, keep := range inGaits(gaits, set, run) {
-				out[g].add(clip, legs, keep)
-			}
+		clip := set.Replay(run[0], run[1])
+		for g, keep := range inGaits(gaits, set, run) {
+			out[g].add(clip, legs, keep)
 		}
 	}
 	return out, nil

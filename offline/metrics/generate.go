@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"math"
 
 	"mannequin/animsys/control"
@@ -83,15 +84,13 @@ type drive struct {
 
 // drives cuts the runs of sets into stretches of at most matchedFrames.
 func drives(sets []*dataset.MANN) ([]drive, error) {
+	if err := checkLayouts(sets); err != nil {
+		return nil, err
+	}
 	var out []drive
-	for _, set := range sets {
-		if err := checkLayout(set.Layout); err != nil {
-			return nil, err
-		}
-		for _, run := range set.Runs() {
-			for first := run[0]; first < run[1]; first += matchedFrames {
-				out = append(out, drive{set, max(run[0], first-matchedLead), first, min(first+matchedFrames, run[1])})
-			}
+	for set, run := range runs(sets) {
+		for first := run[0]; first < run[1]; first += matchedFrames {
+			out = append(out, drive{set, max(run[0], first-matchedLead), first, min(first+matchedFrames, run[1])})
 		}
 	}
 	return out, nil
@@ -186,6 +185,15 @@ func (g *Gait) share(roots []m3.Xform) float64 {
 		}
 	}
 	return float64(in) / float64(max(of, 1))
+}
+
+// neckOf returns the joint toward which the root faces.
+func neckOf(sk *skel.Skeleton) (int, error) {
+	neck := sk.Index("Neck")
+	if neck < 0 {
+		return 0, fmt.Errorf("metrics: the skeleton has no joint %q: the root faces toward it", "Neck")
+	}
+	return neck, nil
 }
 
 // facing returns the places and directions of a clip's root: the ground under

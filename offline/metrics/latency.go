@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"slices"
+
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
@@ -90,10 +92,7 @@ func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) 
 		if a == control.Jump {
 			stay = 1
 		}
-		l.Begin, l.Pose, l.Least = gaps[0], reached(gaps, l.Spread, stay), gaps[0]
-		for _, g := range gaps {
-			l.Least = min(l.Least, g)
-		}
+		l.Begin, l.Pose, l.Least = gaps[0], reached(gaps, l.Spread, stay), slices.Min(gaps)
 		if idle := poses[control.Idle]; idle != nil {
 			l.Back = reached(idle.gaps(section(t.Shown, actLead+actHold-1, t.Shown.Frames)), idle.Spread, poseStays)
 		}

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -64,9 +63,9 @@ func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 	var out [control.NumActions]*Poses
 	clips := int32(0)
 	for _, set := range sets {
-		neck := set.Skeleton.Index("Neck")
-		if neck < 0 {
-			return out, fmt.Errorf("metrics: the skeleton has no joint %q, toward which the root faces", "Neck")
+		neck, err := neckOf(set.Skeleton)
+		if err != nil {
+			return out, err
 		}
 		model, pose := make([]m3.Xform, set.Skeleton.Len()), make([]m3.Vec3, set.Skeleton.Len())
 		mirror := mirrored(set.Skeleton)

@@ -75,7 +75,7 @@ func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, e
 		body, world := 0.0, 0.0
 		for j := range n {
 			k := f*cols + l.Pos(j)
-			body += float64(m3.V(made[k], made[k+1], made[k+2]).Dist(m3.V(rec[k], rec[k+1], rec[k+2])))
+			body += float64(vec(made[k:]).Dist(vec(rec[k:])))
 			world += float64(a[f*n+j].Dist(b[f*n+j]))
 		}
 		if f%every == 0 {
@@ -104,17 +104,21 @@ func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, e
 	return s, nil
 }
 
-// MeanSparse returns the mean over recordings, each as much as it has frames, and of
-// drifts stretches.
+// means returns the fields that are means over frames.
+func (s *Sparse) means() []*float64 { return []*float64{&s.Body, &s.World, &s.Key, &s.At, &s.Speed} }
+
+// MeanSparse returns the mean over recordings, weighted by frames, and that of drifts by stretches.
 func MeanSparse(of []Sparse) (mean Sparse) {
 	var two, ten []Drift
 	for _, s := range of {
-		f := float64(s.Frames)
 		mean.Frames, two, ten = mean.Frames+s.Frames, append(two, s.Drift2), append(ten, s.Drift10)
-		mean.Body, mean.World, mean.Key, mean.At, mean.Speed = mean.Body+f*s.Body, mean.World+f*s.World, mean.Key+f*s.Key, mean.At+f*s.At, mean.Speed+f*s.Speed
+		for i, sum := range mean.means() {
+			*sum += float64(s.Frames) * *s.means()[i]
+		}
 	}
-	f := float64(max(1, mean.Frames))
-	mean.Body, mean.World, mean.Key, mean.At, mean.Speed = mean.Body/f, mean.World/f, mean.Key/f, mean.At/f, mean.Speed/f
+	for _, sum := range mean.means() {
+		*sum /= float64(max(1, mean.Frames))
+	}
 	mean.Drift2, mean.Drift10 = meanDrift(two), meanDrift(ten)
 	return mean
 }

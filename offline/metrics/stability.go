@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -50,9 +49,7 @@ func (v *lively) add(rows []float32) {
 			v.power[k] += float64(x) * float64(x)
 		}
 		for _, x := range rows[f*cols:][:cols] {
-			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-				v.finite = false
-			}
+			v.finite = v.finite && m3.Finite(x)
 		}
 	}
 	v.frames += frames
@@ -87,7 +84,7 @@ func (v *lively) result() Liveliness {
 		mean := v.sum[k] / n
 		r.Variance[k/3] += v.power[k]/n - mean*mean
 	}
-	slices.SortFunc(v.jerks, func(a, b float32) int { return cmp.Compare(a, b) })
+	slices.Sort(v.jerks)
 	if len(v.jerks) > 0 {
 		r.Jerk, r.Most = float64(v.jerks[len(v.jerks)*999/1000]), float64(v.jerks[len(v.jerks)-1])
 	}

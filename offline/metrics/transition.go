@@ -43,12 +43,10 @@ func rates(c *skel.Clip, visit func(joint, frame int, r Rates)) {
 // joints and frames exceed.
 func RecordedRates(sets ...*dataset.MANN) Rates {
 	var v, a, j []float64
-	for _, set := range sets {
-		for _, run := range set.Runs() {
-			rates(set.Replay(run[0], run[1]), func(_, _ int, r Rates) {
-				v, a, j = append(v, r.Speed), append(a, r.Acceleration), append(j, r.Jerk)
-			})
-		}
+	for set, run := range runs(sets) {
+		rates(set.Replay(run[0], run[1]), func(_, _ int, r Rates) {
+			v, a, j = append(v, r.Speed), append(a, r.Acceleration), append(j, r.Jerk)
+		})
 	}
 	return Rates{Quantile(v, 0.999), Quantile(a, 0.999), Quantile(j, 0.999)}
 }

@@ -13,12 +13,11 @@ import (
 	"mannequin/netruntime"
 )
 
-// Vanishes is the share of the whole network's ability below which a network
-// without one expert counts as having lost it.
+// Vanishes is the share of the whole network's ability below which a network without one expert has
+// lost it.
 const Vanishes = 0.5
 
-// Experts returns the number of experts of a mode-adaptive network, 1 for other
-// networks.
+// Experts returns the number of experts of a mode-adaptive network, 1 for other networks.
 func Experts(net *netruntime.Net) int {
 	if t, ok := net.Tensor("experts.0.weight"); ok && len(t.Shape) == 3 {
 		return t.Shape[0]
@@ -26,9 +25,8 @@ func Experts(net *netruntime.Net) int {
 	return 1
 }
 
-// Without returns the network with its k-th expert switched off as the paper's
-// Table 5 does it, by ignoring the blending coefficient: α = Σ ω_i α_i over the
-// other experts, whose ω stay what they are and so sum to less than one.
+// Without returns the network without its k-th expert, as in the paper's Table 5: α = Σ ω_i α_i
+// over the other experts. Their ω stay the same and so sum to less than one.
 func Without(net *netruntime.Net, k int) (*netruntime.Net, error) {
 	n := Experts(net)
 	if n < 2 || k < 0 || k >= n {
@@ -44,8 +42,7 @@ func Without(net *netruntime.Net, k int) (*netruntime.Net, error) {
 	return netruntime.New(net.Meta(), tensors)
 }
 
-// Ability is something that a model can be asked for, with how much of it came:
-// see Abilities.
+// Ability is a measure of one command: see Abilities.
 type Ability struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"`
@@ -53,22 +50,21 @@ type Ability struct {
 }
 
 const (
-	ableLead = mann.Rate     // ticks of standing first
+	ableLead = mann.Rate     // ticks of idle before the command
 	ableHold = 5 * mann.Rate // ticks of the command
-	ableEnd  = 2 * mann.Rate // the last of them, which count
+	ableEnd  = 2 * mann.Rate // ticks at its end that count
 )
 
-// Abilities measures what a model can do from standing idle, in the network's
-// pose:
+// Abilities measures what a model can do from idle, in the network's pose:
 //
 //   - walk, pace, trot, canter, back, aside: speed in the direction asked for, m/s
-//   - limbs: how much the legs bend in the trot, degrees per frame
-//   - left, right: rate of turning while walking, degrees per second
-//   - jump: the height in metres that the lowest joint reaches
-//   - sit, lie, stand: how far the pose came from its start to the recordings'
-//     poses of the action, as a share of the way; 1 is within their spread
+//   - limbs: bend of the legs in the trot, degrees per frame
+//   - left, right: turn rate in a walk, degrees per second
+//   - jump: height that the lowest joint reaches, m
+//   - sit, lie, stand: share of the distance to the recordings' poses of the action that was covered; 1 is
+//     within their spread
 //
-// A model that has to be put back after a tick can do nothing from then on.
+// All are 0 if the controller had to restore the agent.
 func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) {
 	legs, err := DogLegs(r.Model.Skel)
 	if err != nil {
@@ -132,8 +128,7 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 	return out, nil
 }
 
-// speedAlong returns the mean speed of the end of a root's way in a direction
-// of its own frame.
+// speedAlong returns the mean speed of roots in a direction of their own frame, at the end.
 func speedAlong(roots []m3.Xform, move m3.Vec3) float64 {
 	var sum float64
 	for f := len(roots) - ableEnd; f < len(roots); f++ {
@@ -142,8 +137,7 @@ func speedAlong(roots []m3.Xform, move m3.Vec3) float64 {
 	return sum * mann.Rate / ableEnd
 }
 
-// turnRate returns the mean rate of turning left at the end of a root's way,
-// degrees per second.
+// turnRate returns the mean turn rate to the left at the end, degrees per second.
 func turnRate(roots []m3.Xform) float64 {
 	var sum float64
 	for f := len(roots) - ableEnd; f < len(roots); f++ {

@@ -12,15 +12,15 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Made is the motion that a model makes in one gait.
+// Made is generated motion in one gait.
 type Made struct {
-	Raw    Motion  `json:"raw"`              // as the network poses it
-	Shown  Motion  `json:"shown"`            // as it is displayed, its paws held by the ground solver
-	InGait float64 `json:"in_gait,omitzero"` // share of the frames whose speed and turn are the gait's
+	Raw    Motion  `json:"raw"`              // the network's pose
+	Shown  Motion  `json:"shown"`            // the displayed pose, with foot lock
+	InGait float64 `json:"in_gait,omitzero"` // share of frames with the gait's speed and turn
 	Takes  []Take  `json:"-"`                // by goal
 }
 
-// add takes in the frames of t that keep tells (all but the first if nil).
+// add adds the frames of t in keep (nil: all but the first).
 func (m *Made) add(t Take, l Legs, keep []bool) {
 	m.Raw.add(t.Raw, l, keep)
 	m.Shown.add(t.Shown, l, keep)
@@ -33,7 +33,7 @@ func (t Take) cut(first int) Take {
 	return t
 }
 
-// standing returns a goal function that stands for so many ticks before it wants g.
+// standing returns a goal function that stands for some ticks and then wants g.
 func standing(ticks int, g control.Goal) func(int, m3.Xform) control.Goal {
 	return func(tick int, _ m3.Xform) control.Goal {
 		if tick < ticks {
@@ -43,9 +43,8 @@ func standing(ticks int, g control.Goal) func(int, m3.Xform) control.Goal {
 	}
 }
 
-// Generated measures the motion that a model makes of each gait's goals,
-// seconds long, after a second on the spot and two to settle: no recording goes
-// off from the rest pose.
+// Generated measures seconds of motion for each gait's goals, after a second of standing and two to
+// settle.
 func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	const stand, settle = mann.Rate, 2 * mann.Rate
 	legs, err := DogLegs(r.Model.Skel)
@@ -75,8 +74,8 @@ func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	return out, nil
 }
 
-// drive is a stretch of a run of rows that one agent is asked for: rows first to
-// end−1, and to get going those before it, down to from.
+// drive is a stretch of recorded rows whose commands one agent gets: rows first to end−1, after a
+// lead that begins at row from.
 type drive struct {
 	set              *dataset.MANN
 	from, first, end int // rows
@@ -101,16 +100,14 @@ const (
 	matchedLead   = 2 * mann.Rate // frames to get going
 )
 
-// goal returns what is asked for in a tick; before the run began, its begin.
+// goal returns the goal in a tick. The lead repeats the first row if the run has none before.
 func (d *drive) goal(tick int, _ m3.Xform) control.Goal {
 	return rowGoal(d.set, min(max(d.first+tick-matchedLead, d.from), d.end-1))
 }
 
-// Matched measures the motion that a model makes of the recordings' own
-// commands: it is asked in every frame for the way, the speed and the turn that
-// the recording takes around it, and for its action. Frames of the motion made
-// belong to a gait by the rule that GroundTruth has for recorded ones, by the
-// motion's own speed and turn: so that both are mixed of like manoeuvres.
+// Matched measures motion that follows the recordings' own commands: in every frame the direction,
+// speed, turn and action of the recording. Frames of the generated motion belong to a gait by their
+// own speed and turn, with the rule of GroundTruth. So both are made of similar manoeuvres.
 func Matched(r *Rollout, gaits []Gait, sets ...*dataset.MANN) ([]Made, error) {
 	legs, err := DogLegs(r.Model.Skel)
 	if err != nil {
@@ -148,7 +145,7 @@ func Matched(r *Rollout, gaits []Gait, sets ...*dataset.MANN) ([]Made, error) {
 	return out, nil
 }
 
-// rowGoal returns the goal that asks for what the recording does around row r.
+// rowGoal returns the goal that asks for the recorded motion around row r.
 func rowGoal(set *dataset.MANN, r int) control.Goal {
 	action, _ := rowAction(set, r)
 	g := control.Goal{Action: action}
@@ -163,8 +160,8 @@ func rowGoal(set *dataset.MANN, r int) control.Goal {
 	return g
 }
 
-// rootPace is rowPace of a root's way: its length on five chords of the second
-// around frame f, and its rate of turn. Beyond the ends the root stands.
+// rootPace is rowPace of a root: its length on five chords of the second around frame f, and its
+// turn rate. Beyond the ends the root stands.
 func rootPace(roots []m3.Xform, f int) (speed, turn float64) {
 	at := func(f int) m3.Xform { return roots[min(max(f, 0), len(roots)-1)] }
 	for k := -30; k < 30; k += 12 {
@@ -174,8 +171,7 @@ func rootPace(roots []m3.Xform, f int) (speed, turn float64) {
 	return speed, float64(m3.WrapAngle(yaw(at(f+36))-yaw(at(f-30)))) * 180 / math.Pi / around
 }
 
-// share returns the share of a root's way that is of gait g, of the frames that
-// have a second around them.
+// share returns the share of gait g in the frames of a root that have a second around them.
 func (g *Gait) share(roots []m3.Xform) float64 {
 	in, of := 0, 0
 	for f := 30; f+36 < len(roots); f++ {
@@ -196,8 +192,7 @@ func neckOf(sk *skel.Skeleton) (int, error) {
 	return neck, nil
 }
 
-// facing returns the places and directions of a clip's root: the ground under
-// joint 0, facing the joint neck.
+// facing returns the positions and directions of a clip's root: joint 0, facing the joint neck.
 func facing(c *skel.Clip, neck int) (pos, dir []m3.Vec3) {
 	model := make([]m3.Xform, c.Skel.Len())
 	for f := range c.Frames {

@@ -42,9 +42,9 @@ func Skate(c *skel.Clip, paws []int) []float64 {
 	})
 }
 
-// Bend returns how far the joints turn at each frame: the angle, in degrees,
-// between a joint's local rotation and the one of the frame before, mean over
-// the joints. Frame 0 has none. Stiff legs bend little.
+// Bend returns how far the joints turn at each frame: the angle, in degrees, between a joint's
+// local rotation and its rotation in the frame before, mean over the joints. Frame 0 has none.
+// Stiff legs bend little.
 func Bend(c *skel.Clip, joints []int) []float64 {
 	out := make([]float64, c.Frames)
 	if len(joints) == 0 {
@@ -94,10 +94,10 @@ func Speed(c *skel.Clip, joint int) []float64 {
 	})
 }
 
-// Look returns how far the head points into the turn at each frame, in degrees: the
-// angle seen from above from the body's direction (root to neck) to the head's
-// (head to nose), positive toward the side to which the body turns over the second
-// around. While it turns by less than 20 degrees there is no side, and Look is 0.
+// Look returns the angle of the head into the turn at each frame, in degrees, seen from above: from
+// the body's direction (root to neck) to the head's (head to nose). It is positive toward the side
+// to which the body turns over the second around. If the body turns by less than 20 degrees in that
+// second, Look is 0.
 func Look(c *skel.Clip, neck, head, nose int) []float64 {
 	const least = 20 * math.Pi / 180
 	body, look := make([]float32, c.Frames), make([]float32, c.Frames)
@@ -117,8 +117,8 @@ func Look(c *skel.Clip, neck, head, nose int) []float64 {
 	return out
 }
 
-// Jerk returns the mean jerk of the joints' places at each frame, in m/s³, from
-// the three frames before. Frames 0 to 2, which have none, get that of frame 3.
+// Jerk returns the mean jerk of the joints' positions at each frame, in m/s³, from the three frames
+// before. Frames 0 to 2 get the value of frame 3.
 func Jerk(c *skel.Clip) []float64 {
 	out := make([]float64, c.Frames)
 	rates(c, func(_, f int, r Rates) { out[f] += r.Jerk / float64(c.Skel.Len()) })
@@ -128,19 +128,19 @@ func Jerk(c *skel.Clip) []float64 {
 	return out
 }
 
-// Deviation is how far a character is from a path.
+// Deviation is the distance and angle of a character from a path.
 type Deviation struct {
-	Distance float64 // metres from the path's nearest point, mean
+	Distance float64 // from the path's nearest point, mean, m
 	Farthest float64 // the largest such distance, m
 	Angle    float64 // radians in [0, π] between facing and the path's direction there, mean
 }
 
-// How far from its place at the last frame a walk is looked for on the path, m.
+// The stretch of path, around the nearest point of the last frame, that holds the next one, m.
 const pathBack, pathAhead = 0.5, 1
 
-// PathDeviation returns the deviation of a walk from a path. pos and
-// facing hold the character's place and direction at each frame, at least one;
-// heights are ignored. Where the path crosses itself the walk stays on its branch.
+// PathDeviation returns the deviation of a walk from a path. pos and facing hold the character's
+// position and direction at each frame, at least one. Heights are ignored. If the path crosses
+// itself, the walk stays on its branch.
 func PathDeviation(path *control.Path, pos, facing []m3.Vec3) Deviation {
 	if len(pos) != len(facing) {
 		panic("metrics: PathDeviation: want one facing per position")

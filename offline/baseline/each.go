@@ -7,9 +7,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// each calls f for 0 to n-1 on so many workers, by default one per processor,
-// and returns the error of the lowest index, so that errors do not depend on who
-// was faster either.
+// each calls f for 0 to n−1 on workers goroutines (0: one per processor). It returns the error of
+// the lowest index, so that errors do not depend on timing.
 func each(n, workers int, f func(i int) error) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)

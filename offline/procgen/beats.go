@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// move moves for some seconds after the change that leads to it.
+// move changes to a movement and keeps it for some seconds.
 func (tl *timeline) move(name string, ahead, side, turn, seconds float64) {
 	tl.label("Walk")
 	d := tl.goes(name, ahead, side, turn)
@@ -24,7 +24,7 @@ func (tl *timeline) halt() {
 	tl.advance(0.3*d + 0.3)
 }
 
-// stop makes the animal come to a stand and returns the seconds until then.
+// stop slows down to a stand and returns the seconds until then.
 func (tl *timeline) stop() float64 {
 	v := math.Hypot(tl.ahead.at(tl.now), tl.side.at(tl.now))
 	d := max(0.6, 1.875*v/tl.uniform(2.4, 3.8))
@@ -35,7 +35,7 @@ func (tl *timeline) stop() float64 {
 	for _, c := range []*curve{&tl.ahead, &tl.side, &tl.turn, &tl.look, &tl.nod} {
 		c.to(tl.now, d, 0)
 	}
-	// The strides go on until the feet are square.
+	// The strides continue until the feet are square.
 	tl.rate.to(tl.now, d+0.6, strideRate.at(0.4))
 	tl.duty.to(tl.now, d, dutyFactor.at(0))
 	tl.pose(tl.stand(), d+0.2)
@@ -43,13 +43,13 @@ func (tl *timeline) stop() float64 {
 	return d
 }
 
-// idle stands, breathes, shifts its weight and looks about.
+// idle stands, breathes, shifts its weight and looks around.
 func (tl *timeline) idle(seconds float64) {
 	tl.label("Idle")
 	tl.linger("idle", seconds)
 }
 
-// linger stays as it is for a while and looks about.
+// linger keeps the posture for a while and looks around.
 func (tl *timeline) linger(name string, seconds float64) {
 	for end := tl.now + seconds; tl.now < end-1e-6; {
 		d := tl.uniform(0.45, 0.9)
@@ -70,7 +70,7 @@ func (tl *timeline) linger(name string, seconds float64) {
 	tl.part(name, seconds)
 }
 
-// restless changes how the animal stands a little.
+// restless changes the stand a little.
 func (tl *timeline) restless(d float64) {
 	p := tl.styled(standing())
 	p[hipUp] -= tl.uniform(0, 0.02)
@@ -84,15 +84,14 @@ func (tl *timeline) restless(d float64) {
 	}
 }
 
-// forward brings the head back to the middle.
+// forward turns the head back to the middle.
 func (tl *timeline) forward(d float64) {
 	tl.look.to(tl.now, d, 0)
 	tl.nod.to(tl.now, d, 0)
 }
 
-// pairs makes the two fore legs (or hind legs) step one after the other, that of
-// the side that is behind first: the one from a on, the other from b on, as
-// shares of d seconds.
+// pairs makes the two fore legs (or hind legs) step one after the other, the side that is behind
+// first. a and b are their starts, as shares of d seconds.
 func (tl *timeline) pairs(fore bool, a, b, d float64) {
 	const swing = 0.26
 	first := leftHind
@@ -104,7 +103,7 @@ func (tl *timeline) pairs(fore bool, a, b, d float64) {
 	tl.step(first+1-k, b*d, b*d+swing)
 }
 
-// settle goes into a posture of another action, sitting or lying, and stays.
+// settle changes to sitting or lying and stays.
 func (tl *timeline) settle(name string, p posture, seconds float64) {
 	p = tl.styled(p)
 	d := tl.uniform(0.9, 1.25)
@@ -112,12 +111,12 @@ func (tl *timeline) settle(name string, p posture, seconds float64) {
 	tl.stay(d + 0.4)
 	tl.pose(p, 0.7*d)
 	switch {
-	case name == "Sit" && tl.mode == "Lie": // up on the fore legs
+	case name == "Sit" && tl.mode == "Lie": // onto the fore legs
 		tl.via(pitch, rad(28), p[pitch], 0.5*d, 0.5*d)
 		tl.pairs(true, 0.42, 0.66, d)
 		tl.delay(p, 0.35*d, 0.6*d, hipUp, hipAhead, flexion, foreAhead)
 		tl.pairs(false, 0.05, 0.28, d)
-	case name == "Sit": // the rump goes down over hind paws that come under it
+	case name == "Sit": // the rump goes down as the hind paws come under it
 		tl.pairs(false, 0, 0.22, d)
 		tl.pairs(true, 0.45, 0.7, d)
 		tl.delay(p, 0.12*d, 0.88*d, hipUp, hipAhead, pitch, flexion, heel, heelAngle, tailPitch, tailCurl)
@@ -143,15 +142,13 @@ func (tl *timeline) settle(name string, p posture, seconds float64) {
 func (tl *timeline) sit(seconds float64) { tl.settle("Sit", sitting(), seconds) }
 func (tl *timeline) lie(seconds float64) { tl.settle("Lie", lying(), seconds) }
 
-// halfway slows down until something else, which does not wait for a stand,
-// takes over.
+// halfway slows down until another beat takes over before the stand.
 func (tl *timeline) halfway() {
 	d := tl.stop()
 	tl.advance(tl.uniform(0.75, 0.95) * d)
 }
 
-// rise returns to standing from sitting or lying. as is what it is labelled:
-// the action that comes next.
+// rise returns to standing from sitting or lying. as is its label: the next action.
 func (tl *timeline) rise(as string) {
 	p := tl.stand()
 	d := tl.uniform(0.9, 1.2)
@@ -179,7 +176,7 @@ func (tl *timeline) rise(as string) {
 	}
 }
 
-// rear stands up on the hind legs, stays, and comes down again.
+// rear stands up on the hind legs, stays, and comes down.
 func (tl *timeline) rear(seconds float64) {
 	up, down := tl.styled(rearing()), tl.stand()
 	tl.forward(0.4)
@@ -198,7 +195,6 @@ func (tl *timeline) rear(seconds float64) {
 	tl.pose(up, d)
 	off := tl.now + 0.12*d
 	tl.advance(d)
-	// Hind paws keep the balance.
 	tl.linger("stand", seconds)
 	tl.forward(0.3)
 	d = tl.uniform(0.7, 0.95)
@@ -221,21 +217,20 @@ func (tl *timeline) rear(seconds float64) {
 
 const gravity = 9.81
 
-// A leap has the label Jump from so many frames before the hind feet leave the
-// ground until so many after. Of 20 frames the 10 in the middle weigh fully, and
-// it takes 20 to get there (package dataset), as a controller asks for a leap
-// (mann.Tuning.Ramp and Leap).
+// A leap has the label Jump from 12 frames before the hind feet leave the ground until 8 after. Of
+// these 20 frames the middle 10 have full weight, after 20 frames of fading in (package dataset). A
+// controller asks for leaps in the same way (mann.Tuning.Ramp and Leap).
 const leapFrom, leapTo = 12, 8
 
-// jump leaps from the present movement, which goes on after it, at a speed in
-// m/s to a height in m that the trunk rises in flight.
+// jump leaps out of the present movement, which continues afterwards, at a speed in m/s. The trunk
+// rises by height in m.
 func (tl *timeline) jump(speed, height float64) {
 	tl.setOff()
-	tl.label("Walk") // until shortly before it leaves the ground
+	tl.label("Walk") // until shortly before take-off
 	flight := 2 * math.Sqrt(2*height/gravity)
 	rate := (boundFore - boundHind) / flight
 	d := tl.enter(bound(), 0.55, rate)
-	// Strides until the hind feet leave: more than the change of gait takes.
+	// Strides until take-off: more than the change of gait needs.
 	r0 := tl.rate.at(tl.now)
 	top := max(speed, tl.ahead.at(tl.now))
 	mean := max((r0+rate)/2, strideRate.at(top))
@@ -253,7 +248,7 @@ func (tl *timeline) jump(speed, height float64) {
 	tl.ahead.to(tl.now, dv, speed)
 	tl.side.to(tl.now, dv, 0)
 	tl.turn.to(tl.now, dv, 0)
-	// No flight before the leap: paws stay down for as long as they reach.
+	// No flight before the leap: paws stay down while they reach.
 	tl.duty.to(tl.now, run-push, gathers(mean, top))
 	tl.duty.to(off-push, push, boundDuty)
 	_, dr, _ := tl.rate.state(tl.now)
@@ -271,8 +266,8 @@ func (tl *timeline) jump(speed, height float64) {
 		tl.phase = append(tl.phase, x)
 		tl.now = float64(len(tl.phase)-1) / fps
 	}
-	// Nor after it: strides quicken as the fore paws land, and paws stay. All are
-	// on the last third of their way down by then.
+	// Nor after it: strides quicken and paws stay down when the fore paws land. All paws are in the
+	// last third of their way down by then.
 	fast := strideRate.at(speed)
 	tl.rate.to(off+flight-0.06, 0.14, fast)
 	tl.duty.to(off+0.73*flight, 0.18, gathers(fast, speed))
@@ -283,15 +278,15 @@ func (tl *timeline) jump(speed, height float64) {
 	tl.mode, tl.speed = "bound", speed
 }
 
-// gathers returns the share of a stride, at a rate in strides per second and a
-// speed in m/s, for which paws stay down before and after a leap.
+// gathers returns the duty factor before and after a leap, at a rate in strides per second and a
+// speed in m/s.
 func gathers(rate, speed float64) float64 {
 	const most = 0.62
 	return min(most, 2*maxReach*rate/speed)
 }
 
-// arc lays down the heights of hips and chest through a flight that begins at
-// off: a crouch, the push, the parabola, the landing. The chest goes first.
+// arc sets the heights of hips and chest through a flight from off: crouch, push, parabola,
+// landing. The chest leads.
 func (tl *timeline) arc(off, flight, height float64) {
 	v := gravity * flight / 2
 	for i := range tl.up {

@@ -8,16 +8,15 @@ import (
 	"mannequin/offline/procgen/internal/smooth"
 )
 
-// kind is a sort of clip: what the animal does in it, and how many of every
-// hundred clips are of it.
+// kind is a kind of clip.
 type kind struct {
 	name  string
-	share int
-	beat  func(tl *timeline) // one round of it, from a stand to a stand
+	share int                // percent of all clips
+	beat  func(tl *timeline) // one round, from a stand to a stand
 }
 
-// kinds are balanced so that no gait or action is rare: the recordings that
-// networks are usually trained on hold little trot, canter and jumping.
+// kinds are balanced so that no gait or action is rare. The recordings that networks are usually
+// trained on have little trot, canter and jumping.
 var kinds = []kind{
 	{"idle", 6, idleRound},
 	{"walk", 8, func(tl *timeline) { tl.gaitRound("walk") }},
@@ -33,7 +32,7 @@ var kinds = []kind{
 	{"jump", 7, jumpRound},
 }
 
-// compose returns the clip of a kind that lasts some seconds.
+// compose returns a clip of a kind and a length in seconds.
 func compose(k kind, name string, seconds float64, rng *rand.Rand) *Take {
 	tl := newTimeline(rng, "Idle")
 	tl.linger("idle", tl.uniform(1.2, 2))
@@ -53,7 +52,7 @@ func (tl *timeline) speedIn(name string) float64 {
 	return tl.uniform(r[0]+0.03*(r[1]-r[0]), r[1]-0.03*(r[1]-r[0]))
 }
 
-// turnIn returns a rate of turn for a gait, rad/s: often none.
+// turnIn returns a turn rate for a gait, rad/s, often 0.
 func (tl *timeline) turnIn(name string) float64 {
 	if tl.chance(0.3) {
 		return 0
@@ -66,15 +65,14 @@ func (tl *timeline) turnIn(name string) float64 {
 	return t
 }
 
-// into leads from the present movement to a gait without leaving out what lies
-// between: a dog that stands does not canter off.
+// into leads to a gait through the gaits between: a standing dog does not start to canter.
 func (tl *timeline) into(name string) {
 	if name == "canter" && tl.speed < 1.5 {
 		tl.move("trot", tl.uniform(2, 2.5), 0, tl.turnIn("canter"), tl.uniform(0.1, 0.5))
 	}
 }
 
-// outOf leads back to a speed from which the dog can stop.
+// outOf slows down to a speed from which the dog can stop.
 func (tl *timeline) outOf() {
 	if tl.speed > 2.6 && tl.chance(0.8) {
 		tl.move("trot", tl.uniform(1.6, 2.2), 0, 0, tl.uniform(0.1, 0.6))
@@ -84,7 +82,7 @@ func (tl *timeline) outOf() {
 	}
 }
 
-// gaitRound goes in one gait for a while, at changing speeds and turns.
+// gaitRound moves in one gait at changing speeds and turns.
 func (tl *timeline) gaitRound(name string) {
 	tl.into(name)
 	for range 3 + tl.rng.IntN(3) {
@@ -132,9 +130,9 @@ func gaitsRound(tl *timeline) {
 	tl.idle(tl.uniform(0.6, 1.5))
 }
 
-// turnRound turns on the spot and in small circles: for long, as a controller may
-// be told to, so that the past and the future second are part of the circle, too,
-// and shortly, since there is most to learn of a turn's first steps.
+// turnRound turns on the spot and in small circles. Long turns, as a controller may ask for, fill
+// the past and the future second. Short turns are common, because the first steps of a turn are the
+// hardest to learn.
 func turnRound(tl *timeline) {
 	side := 1.0
 	if tl.chance(0.5) {
@@ -162,7 +160,7 @@ func turnRound(tl *timeline) {
 	tl.idle(tl.uniform(0.3, 0.8))
 }
 
-// sideRound steps sideways, backward and obliquely, turning at times.
+// sideRound steps sideways, backward and diagonally, sometimes with a turn.
 func sideRound(tl *timeline) {
 	for range 2 + tl.rng.IntN(2) {
 		a := tl.uniform(0, smooth.Tau)
@@ -183,8 +181,8 @@ func sideRound(tl *timeline) {
 	tl.idle(tl.uniform(0.5, 1.5))
 }
 
-// actionRound sits or lies down, from a stand or out of a walk, at times goes
-// on to the other, and gets up again.
+// actionRound sits or lies down, from a stand or a walk, sometimes changes to the other, and gets
+// up.
 func (tl *timeline) actionRound(act func(seconds float64)) {
 	if tl.chance(0.6) {
 		g := "walk"
@@ -227,7 +225,7 @@ func rearRound(tl *timeline) {
 	tl.idle(tl.uniform(0.3, 1.2))
 }
 
-// jumpRound leaps once or twice out of some gait and goes on in one.
+// jumpRound leaps once or twice out of a gait and goes on in one.
 func jumpRound(tl *timeline) {
 	if tl.chance(0.75) { // else from a stand
 		from := []string{"walk", "pace", "trot", "trot", "canter"}[tl.rng.IntN(5)]
@@ -252,5 +250,5 @@ func jumpRound(tl *timeline) {
 	tl.idle(tl.uniform(0.5, 1.5))
 }
 
-// clipName is the name of clip number i of a kind.
+// clipName returns the name of clip i of a kind.
 func clipName(k kind, i int) string { return fmt.Sprintf("%s_%02d", k.name, i) }

@@ -1,36 +1,36 @@
 package procgen
 
-// The parameters of a posture. Lengths are metres, angles radians in world
-// space, pitch up, unless said otherwise.
+// The parameters of a posture. Lengths are metres, angles radians in the world, pitch up, unless
+// noted.
 const (
-	hipUp     = iota // of the hips' height, against standing
-	hipAhead         // of the hips, against standing
+	hipUp     = iota // height of the hips above standing
+	hipAhead         // hips ahead of standing
 	pitch            // of the line from hips to neck
 	flexion          // of the back, arched up
-	foreAhead        // of the fore paws' places
-	hindAhead        // of the hind paws'
-	foreOut          // of the fore paws' places, outward
+	foreAhead        // fore paws, ahead
+	hindAhead        // hind paws, ahead
+	foreOut          // fore paws, outward
 	hindOut          //
-	heel             // share by which the metatarsi's angle is set by heelAngle
+	heel             // weight of heelAngle
 	heelAngle        // of the metatarsi, from straight down, toes ahead
-	hockBend         // between thigh and metatarsus where heel is 0
+	hockBend         // between thigh and metatarsus if heel is 0
 	wristBend        // of the carpus, paw ahead
 	neckPitch        //
 	headPitch        //
 	tailPitch        // of the first bone; straight back is 0
 	tailCurl         // of the second against the first, up
-	pawsUp           // share by which fore paws, while in the air, hang from the chest
-	pawsAhead        // where they hang: ahead of the shoulder joints
+	pawsUp           // weight with which raised fore paws hang from the chest
+	pawsAhead        // distance at which they hang ahead of the shoulder joints
 	pawsLow          // and below them
-	stir             // how much idle noise is in the pose
-	stagger          // of the left paws' places ahead, of the right ones' behind
+	stir             // weight of idle noise
+	stagger          // left paws ahead, right paws behind
 	numParams
 )
 
 // posture is a set of parameters.
 type posture [numParams]float64
 
-// standing is the stand that all others are built on.
+// standing is the base of all postures.
 func standing() posture {
 	var p posture
 	p[pitch], p[flexion] = rad(0), rad(-1.5)
@@ -72,8 +72,8 @@ func moving(g string, speed float64) posture {
 	return p
 }
 
-// sitting: the rump is down, the hind paws lie flat with the hocks on the ground,
-// the fore legs prop the chest up.
+// sitting: the rump is down, hind paws lie flat with the hocks on the ground, and the fore legs
+// prop up the chest.
 func sitting() posture {
 	p := standing()
 	p[hipUp], p[hipAhead], p[pitch], p[flexion] = -0.345, -0.06, rad(46), rad(13)
@@ -99,7 +99,7 @@ func lying() posture {
 	return p
 }
 
-// rearing: upright on the hind legs, the fore paws hanging before the chest.
+// rearing: upright on the hind legs, with the fore paws in front of the chest.
 func rearing() posture {
 	p := standing()
 	p[hipUp], p[hipAhead], p[pitch], p[flexion] = -0.045, -0.05, rad(62), rad(6)

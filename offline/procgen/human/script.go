@@ -12,7 +12,7 @@ const (
 // Actions returns the names of all actions.
 func Actions() []string { return []string{Walk, Run, Stand} }
 
-// ramp is a smooth change of a track by some amount.
+// ramp is a smooth change of a track.
 type ramp struct {
 	at, over float64 // canonical time, cycles
 	by       float64
@@ -32,8 +32,8 @@ func (t *track) at(c float64) float64 {
 	return x
 }
 
-// script is what is performed, over canonical time in cycles of the gait: from 0
-// to cycles. The left foot lands at whole numbers, the right one between them.
+// script is a content over canonical time in cycles of the gait, from 0 to cycles. The left foot
+// lands at whole numbers, the right one halfway between.
 type script struct {
 	name   string
 	action string
@@ -41,21 +41,21 @@ type script struct {
 	pace   track // −1 slow, 0 usual, 1 fast
 	turn   track // radians to the left per cycle
 	goes   track // 0 stands, 1 goes
-	look   track // radians to the left of the course, beyond where it leads
-	shift  track // of the weight, where one stands: 1 on the left foot, −1 on the right
+	look   track // head, radians to the left of the course's own turn
+	shift  track // of the weight in a stand: 1 on the left foot, −1 on the right
 	first  float64
 	last   float64 // no foot lands before first or after last
 }
 
 const forever = 1e3
 
-// level is a track that stays.
+// level is a constant track.
 func level(x float64) track { return track{from: x} }
 
-// change is a track that goes by an amount once.
+// change is a track that changes once.
 func change(from, at, over, by float64) track { return track{from, []ramp{{at, over, by}}} }
 
-// pulse is a track that goes by an amount, stays a while and comes back.
+// pulse is a track that changes, stays a while and comes back.
 func pulse(at, over, hold, by float64) track {
 	return track{0, []ramp{{at, over, by}, {at + over + hold, over, -by}}}
 }

@@ -1,14 +1,12 @@
 package human
 
-// style is what a style changes about a gait: factors, of which 0 stands for 1,
-// and sums, in metres and radians. gait tells what the fields mean.
+// style is the change that a style makes to a gait: factors (0 stands for 1), and sums in metres
+// and radians. gait explains the fields.
 //
-// Directions and sizes follow what is published about emotion, age and character
-// in gait: anger goes faster, with longer strides, wider swings and the trunk
-// ahead; sadness slowly, with short strides, hardly swinging arms, the head bowed
-// and the upper body collapsed; pride upright, with the chest out; the old with
-// short and flat steps, stooped, knees bent, a wider track and more of the cycle
-// on both feet.
+// Directions and sizes follow publications about emotion, age and character in gait. Anger is fast,
+// with long strides, wide swings and a forward trunk. Sadness is slow, with short strides, hardly
+// any arm swing, the head bowed and the upper body collapsed. Pride is upright, with the chest out.
+// Old age has short flat steps, a stoop, bent knees, a wide track and longer double support.
 type style struct {
 	name string
 
@@ -29,14 +27,14 @@ type style struct {
 	shrug, round              float64 // sums
 	swing, elbowSwing         float64 // factors
 	armMean, armOut, armOutUp float64 // sums
-	armIn, elbow, wrist, curl float64 // sums; in running elbow counts for a quarter
+	armIn, elbow, wrist, curl float64 // sums; in a run elbow counts a quarter
 
 	limp float64 // as in gait
 	stir float64 // factor
 	sag  float64 // sum
 }
 
-// styleRows are the styles: neutral first, which changes nothing.
+// styleRows are the styles, neutral first, which changes nothing.
 var styleRows = []style{
 	{name: "neutral"},
 	{name: "proud",

@@ -20,7 +20,7 @@ type GlobalAROptions struct {
 // for each degree of freedom: equation 2 of Xia et al. 2015 with parameters that do not depend on
 // time.
 type GlobalAR struct {
-	beta  [][4]float64 // (dofs) a, b, c, d
+	beta  [][4]float64 // (dofs) a, b, c, d: of x(t-1), y(t-1), x(t) and 1
 	pose  *basis
 	steps []float64 // (components + 1) for the logarithm of steps, the constant last
 	clock clock
@@ -129,9 +129,6 @@ func (m *GlobalAR) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 	m.clock.steps(step)
 	return y, step, nil
 }
-
-// Coefficients returns β = (a, b, c, d) of a degree of freedom: for x(t-1), y(t-1), x(t) and 1.
-func (m *GlobalAR) Coefficients(dof int) [4]float64 { return m.beta[dof] }
 
 func (m *GlobalAR) stepLogs(scores *mat.Dense) []float64 {
 	frames, n := scores.Dims()

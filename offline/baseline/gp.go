@@ -9,9 +9,8 @@ import (
 
 // GPOptions are the options of [FitGP].
 type GPOptions struct {
-	Components int  // principal components of the input's pose; their scores and velocities are the features; 0: 8
-	MaxPoints  int  // most frames in the regression; 0: 600
-	Absolute   bool // learn the output's pose, not its difference from the input's
+	Components int // principal components of the input's pose; their scores and velocities are the features; 0: 8
+	MaxPoints  int // most frames in the regression; 0: 600
 }
 
 // GP is Gaussian process regression from the input's pose and velocity to the output's pose and the
@@ -19,14 +18,13 @@ type GPOptions struct {
 // the styles, as in the comparison of Xia et al. 2015, section 7.2.2. Far from all training data
 // the output is the input plus the mean difference.
 type GP struct {
-	dofs     int
-	absolute bool
-	pose     *basis
-	kernel   kernel
-	points   *mat.Dense // (points, features), scaled by the kernel
-	alpha    *mat.Dense // (points, dofs + 1)
-	mean     []float64  // (dofs + 1) of the outputs
-	clock    clock
+	dofs   int
+	pose   *basis
+	kernel kernel
+	points *mat.Dense // (points, features), scaled by the kernel
+	alpha  *mat.Dense // (points, dofs + 1)
+	mean   []float64  // (dofs + 1) of the outputs
+	clock  clock
 }
 
 // FitGP fits one Gaussian process with a kernel shared by all outputs. Length scale, noise, the
@@ -50,7 +48,7 @@ func FitGP(pairs []Pair, o GPOptions) (*GP, error) {
 	if o.MaxPoints == 0 {
 		o.MaxPoints = 600
 	}
-	m := &GP{dofs: dofs, absolute: o.Absolute}
+	m := &GP{dofs: dofs}
 	if m.pose, err = fitBasis(pairs, o.Components); err != nil {
 		return nil, err
 	}
@@ -95,10 +93,8 @@ func (m *GP) gather(pairs []Pair) (features, outputs *mat.Dense) {
 			copy(features.RawRowView(at), f.RawRowView(t))
 			out := outputs.RawRowView(at)
 			copy(out, p.Y.RawRowView(t))
-			if !m.absolute {
-				for j, v := range p.X.RawRowView(t) {
-					out[j] -= v
-				}
+			for j, v := range p.X.RawRowView(t) {
+				out[j] -= v
 			}
 			out[m.dofs] = math.Log(s)
 			at++
@@ -133,21 +129,13 @@ func (m *GP) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 	for t := range frames {
 		out := y.RawRowView(t)
 		copy(out, all.RawRowView(t))
-		if !m.absolute {
-			for j, v := range x.RawRowView(t) {
-				out[j] += v
-			}
+		for j, v := range x.RawRowView(t) {
+			out[j] += v
 		}
 	}
 	step := mat.Col(nil, m.dofs, all)
 	m.clock.steps(step)
 	return y, step, nil
-}
-
-// Points returns the number of frames in the regression.
-func (m *GP) Points() int {
-	n, _ := m.points.Dims()
-	return n
 }
 
 // exact returns α = (R + ρI)⁻¹ Y by Cholesky. R is the kernel of the points with signal variance 1,

@@ -79,9 +79,9 @@ func (s search) enough(spans []span, m int) bool {
 }
 
 // identify fits a system of m inputs to records. pick chooses order, shrinkage and start by
-// simulating held-out frames. mse is the mean squared error there. If the records are too short to
-// hold anything out, it is the training error, raised as in Akaike's final prediction error.
-func (s search) identify(records []record, m int) (best *system, picked choice, mse float64) {
+// simulating held-out frames. If the records are too short to hold anything out, it uses the
+// training error, raised as in Akaike's final prediction error.
+func (s search) identify(records []record, m int) *system {
 	if len(records) > 1 {
 		s.folds = min(s.folds, len(records))
 	}
@@ -116,16 +116,15 @@ func (s search) identify(records []record, m int) (best *system, picked choice, 
 		// Whole records again: the cuts between folds are not seams.
 		spans = search{folds: 1}.spans(records)
 	}
-	picked, mse = s.pick(errors, power, frames, m)
-	if solved := s.leastSquares(all, records, spans, picked.order, frameStride, m); solved != nil {
-		best = solved.system(picked.shrink)
-		best.rest = picked.rest
-		return best, picked, mse
+	picked := s.pick(errors, power, frames, m)
+	solved := s.leastSquares(all, records, spans, picked.order, frameStride, m)
+	if solved == nil {
+		// The decomposition failed, which was never seen with finite data. The static system is left.
+		return &system{m: m, d: make([]float64, m)}
 	}
-	// The decomposition failed, which was never seen with finite data. The static system cannot
-	// fail.
-	best = &system{m: m, d: make([]float64, m)}
-	return best, choice{}, power / float64(frames)
+	best := solved.system(picked.shrink)
+	best.rest = picked.rest
+	return best
 }
 
 // tryAll returns the errors of all choices. Each fold, whose windows are in parts, is held out
@@ -203,11 +202,11 @@ func (s search) score(errors map[choice]errs, w *windows, records []record, trai
 	}
 }
 
-// pick returns the simplest of the best choices, and its mean squared error. The best choices
+// pick returns the simplest of the best choices. The best choices
 // translate within 5 % of the lowest error, since the unknown first state adds some. Of these, the
 // systems alone, without that state, are within 5 % of the best. Simple means a low order, then
 // much shrinkage. Rounding errors count as equal.
-func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best choice, mse float64) {
+func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best choice) {
 	floor := 1e-18 * power
 	raised := func(key choice, e float64) float64 {
 		if s.folds > 1 {
@@ -237,9 +236,9 @@ func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best
 				}
 			}
 			if run < math.Inf(1) {
-				return best, run / float64(frames)
+				return best
 			}
 		}
 	}
-	return best, least / float64(frames)
+	return best
 }

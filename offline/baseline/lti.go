@@ -2,8 +2,11 @@ package baseline
 
 import (
 	"fmt"
+	"runtime"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mannequin/netruntime"
 )
 
 // Inputs chooses the inputs of a degree of freedom's system.
@@ -14,9 +17,6 @@ const (
 	InputsOwn Inputs = iota
 	// InputsPose adds principal components of the input's whole pose.
 	InputsPose
-	// InputsBest is the better of the two on held-out data, for each degree of freedom. With too
-	// little data to compare it is InputsOwn.
-	InputsBest
 )
 
 func (i Inputs) String() string {
@@ -25,8 +25,6 @@ func (i Inputs) String() string {
 		return "own"
 	case InputsPose:
 		return "pose"
-	case InputsBest:
-		return "best"
 	}
 	return fmt.Sprintf("Inputs(%d)", int(i))
 }
@@ -79,14 +77,17 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 	if o.MaxOrder < 0 || o.MaxOrder > 50 || o.Horizon < 0 || o.Horizon > 200 || o.Components < 0 {
 		return nil, fmt.Errorf("baseline: LTI of orders up to %d over %d frames from %d components: orders go to 50, horizons to 200, and none is below 0", o.MaxOrder, o.Horizon, o.Components)
 	}
-	if o.Inputs < InputsOwn || o.Inputs > InputsBest {
-		return nil, fmt.Errorf("baseline: no inputs %v: they are own, pose or best", o.Inputs)
+	if o.Inputs < InputsOwn || o.Inputs > InputsPose {
+		return nil, fmt.Errorf("baseline: no inputs %v: they are own or pose", o.Inputs)
 	}
 	if o.MaxPole == 0 {
 		o.MaxPole = slowest
 	}
 	if !(o.MaxPole > 0 && o.MaxPole < 1) {
 		return nil, fmt.Errorf("baseline: LTI with poles up to %v: the largest has to be above 0 and below 1", o.MaxPole)
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	strict := o.MaxOrder != 0 || o.Horizon != 0
 	if o.MaxOrder == 0 {
@@ -98,42 +99,25 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 	if o.Horizon != 0 && o.Horizon <= o.MaxOrder {
 		return nil, fmt.Errorf("baseline: a horizon of %d frames cannot tell orders up to %d: it has to be larger", o.Horizon, o.MaxOrder)
 	}
-	own, err := o.search(pairs, 1, strict)
-	if err != nil {
-		return nil, err
-	}
 	m := &LTI{dofs: dofs, meanX: columnMeans(pairs, false), meanY: columnMeans(pairs, true), poses: make([]*system, dofs)}
 	if m.pose, err = fitBasis(pairs, o.Components); err != nil {
 		return nil, err
 	}
+	inputs := 1
 	var scores []*mat.Dense
-	for _, p := range pairs {
-		scores = append(scores, m.pose.scores(p.X))
-	}
-	drives := 1 + len(m.pose.variance)
-	var whole search
-	if o.Inputs != InputsOwn {
-		whole, err = o.search(pairs, drives, strict)
-		if err != nil && o.Inputs == InputsPose {
-			return nil, err
+	if o.Inputs == InputsPose {
+		inputs += len(m.pose.variance)
+		for _, p := range pairs {
+			scores = append(scores, m.pose.scores(p.X))
 		}
 	}
-	canTell := o.Inputs == InputsBest && err == nil && whole.canHoldOut(pairs, drives) && own.canHoldOut(pairs, 1)
-	if err := each(dofs, o.Workers, func(d int) error {
-		var least float64
-		if o.Inputs != InputsPose {
-			m.poses[d], _, least = own.identify(m.records(pairs, nil, d), 1)
-		}
-		if o.Inputs == InputsPose || canTell {
-			sys, _, e := whole.identify(m.records(pairs, scores, d), drives)
-			if m.poses[d] == nil || e < 0.99*least {
-				m.poses[d] = sys
-			}
-		}
-		return nil
-	}); err != nil {
+	s, err := o.search(pairs, inputs, strict)
+	if err != nil {
 		return nil, err
 	}
+	pool := netruntime.NewPool(min(o.Workers, dofs))
+	defer pool.Close()
+	pool.Run(dofs, func(_, d int) { m.poses[d] = s.identify(m.records(pairs, scores, d), inputs) })
 	return m, m.fitSteps(pairs, o)
 }
 
@@ -162,7 +146,7 @@ func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
 		return err
 	}
 	s.summed = true
-	m.steps, _, _ = s.identify(records, drives)
+	m.steps = s.identify(records, drives)
 	predicted := make([][]float64, len(pairs))
 	for i, rec := range records {
 		predicted[i] = m.stepLogs(rec.u, len(rec.y))
@@ -302,17 +286,15 @@ func (m *LTI) Orders() (poses []int, steps int) {
 
 // columnMeans returns the means of the inputs' or the outputs' columns.
 func columnMeans(pairs []Pair, outputs bool) []float64 {
-	var mean []float64
+	_, dofs := pairs[0].X.Dims()
+	mean := make([]float64, dofs)
 	frames := 0
 	for _, p := range pairs {
 		x := p.X
 		if outputs {
 			x = p.Y
 		}
-		r, c := x.Dims()
-		if mean == nil {
-			mean = make([]float64, c)
-		}
+		r, _ := x.Dims()
 		frames += r
 		for t := range r {
 			for j, v := range x.RawRowView(t) {

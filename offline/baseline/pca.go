@@ -20,19 +20,11 @@ type basis struct {
 // the median column are divided by the median: small jitter of a wrist should not count more.
 func fitBasis(pairs []Pair, components int) (*basis, error) {
 	_, dofs := pairs[0].X.Dims()
-	b := &basis{mean: make([]float64, dofs)}
+	b := &basis{mean: columnMeans(pairs, false)}
 	frames := 0
 	for _, p := range pairs {
 		r, _ := p.X.Dims()
 		frames += r
-		for t := range r {
-			for j, v := range p.X.RawRowView(t) {
-				b.mean[j] += v
-			}
-		}
-	}
-	for j := range b.mean {
-		b.mean[j] /= float64(frames)
 	}
 	cov := mat.NewSymDense(dofs, nil)
 	d := make([]float64, dofs)

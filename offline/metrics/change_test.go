@@ -220,7 +220,7 @@ func TestWays(t *testing.T) {
 // ground. The slider holds one pose, whatever it is told.
 func TestLatencies(t *testing.T) {
 	m := slider(t, 0)
-	take := must.Get((&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: constant(control.Goal{})}}, 2))(t)
+	take := must.Get((&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: sequence()}}, 2))(t)
 	n := m.Skel.Len()
 	model, pose := make([]m3.Xform, n), make([]m3.Vec3, n)
 	posePlace(pose, model, take[0].Shown, 1, m.Skel.Index("Neck"))

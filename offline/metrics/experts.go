@@ -73,44 +73,33 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 	var out []Ability
 	var agents []Agent
 	var values []func(Take) float64
-	add := func(name, unit string, goal func(tick int) control.Goal, value func(Take) float64) {
+	add := func(name, unit string, steps []step, value func(Take) float64) {
 		out = append(out, Ability{Name: name, Unit: unit})
-		agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
-			if tick < ableLead {
-				return control.Goal{}
-			}
-			return goal(tick - ableLead)
-		}})
+		agents = append(agents, Agent{Goal: sequence(steps...)})
 		values = append(values, value)
 	}
-	always := func(g control.Goal) func(int) control.Goal { return func(int) control.Goal { return g } }
 	for _, m := range Modes(r.Model) {
 		if m.Goal.Action == control.Move && m.Goal.Turn == 0 {
-			add(m.Name, "m/s", always(m.Goal), func(t Take) float64 { return speedAlong(t.Roots, m.Goal.Move) })
+			add(m.Name, "m/s", perform(ableLead, m.Goal), func(t Take) float64 { return speedAlong(t.Roots, m.Goal.Move) })
 		}
 	}
-	add("limbs", "°/frame", always(ahead(GaitSpeeds[2])), func(t Take) float64 {
+	trot := step{ableLead, ahead(GaitSpeeds[2])}
+	add("limbs", "°/frame", []step{trot}, func(t Take) float64 {
 		return Measure(section(t.Raw, t.Raw.Frames-ableEnd, t.Raw.Frames), legs).Stiffness
 	})
-	for _, side := range []struct {
-		name string
-		turn float32
-	}{{"left", 1}, {"right", -1}} {
-		g := ahead(GaitSpeeds[0])
-		g.Turn = side.turn
-		add(side.name, "°/s", always(g), func(t Take) float64 { return float64(side.turn) * turnRate(t.Roots) })
+	for _, turn := range []float32{1, -1} {
+		g, name := ahead(GaitSpeeds[0]), map[float32]string{1: "left", -1: "right"}[turn]
+		g.Turn = turn
+		add(name, "°/s", perform(ableLead, g), func(t Take) float64 { return float64(turn) * turnRate(t.Roots) })
 	}
 	if r.Model.Can(control.Jump) {
-		add("jump", "m", func(tick int) control.Goal {
-			if tick < ableHold/2 {
-				return ahead(GaitSpeeds[2])
-			}
-			return actionGoal(control.Jump, tick-ableHold/2)
-		}, func(t Take) float64 { return flight(section(t.Raw, ableLead+ableHold/2, t.Raw.Frames)) })
+		const at = ableLead + ableHold/2
+		steps := append([]step{trot}, perform(at, control.Goal{Action: control.Jump})...)
+		add("jump", "m", steps, func(t Take) float64 { return flight(section(t.Raw, at, t.Raw.Frames)) })
 	}
 	for _, a := range []control.Action{control.Sit, control.Lie, control.Stand} {
 		if p := poses[a]; p != nil && r.Model.Can(a) {
-			add(a.String(), "of the way", always(control.Goal{Action: a}), func(t Take) float64 {
+			add(a.String(), "of the way", perform(ableLead, control.Goal{Action: a}), func(t Take) float64 {
 				g := p.gaps(section(t.Raw, ableLead-1, t.Raw.Frames))
 				return math.Min((g[0]-slices.Min(g))/max(g[0]-p.Spread, 1e-6), 1)
 			})

@@ -62,7 +62,7 @@ func Following(r *Rollout, paths []*control.Path, speed float32, duration float6
 	agents := make([]Agent, len(paths))
 	for i, p := range paths {
 		at, dir := p.At(0)
-		agents[i] = Agent{Start: at, Yaw: m3.YawOf(dir), Goal: constant(control.Goal{Path: p, Speed: speed})}
+		agents[i] = Agent{Start: at, Yaw: m3.YawOf(dir), Goal: sequence(step{0, control.Goal{Path: p, Speed: speed}})}
 	}
 	takes, err := r.Run(agents, int(duration*mann.Rate))
 	if err != nil {

@@ -33,16 +33,6 @@ func (t Take) cut(first int) Take {
 	return t
 }
 
-// standing returns a goal function that stands for some ticks and then wants g.
-func standing(ticks int, g control.Goal) func(int, m3.Xform) control.Goal {
-	return func(tick int, _ m3.Xform) control.Goal {
-		if tick < ticks {
-			return control.Goal{}
-		}
-		return g
-	}
-}
-
 // Generated measures seconds of motion for each gait's goals, after a second of standing and two to
 // settle.
 func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
@@ -54,7 +44,7 @@ func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	var agents []Agent
 	for _, g := range gaits {
 		for _, goal := range g.Goals {
-			agents = append(agents, Agent{Goal: standing(stand, goal)})
+			agents = append(agents, Agent{Goal: sequence(step{stand, goal})})
 		}
 	}
 	takes, err := r.Run(agents, stand+settle+int(seconds*mann.Rate))

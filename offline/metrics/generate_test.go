@@ -87,7 +87,7 @@ func slider(t *testing.T, forward float32) *mann.Model {
 }
 
 func TestGenerated(t *testing.T) {
-	late := standing(3, ahead(1))
+	late := sequence(step{3, ahead(1)})
 	if late(2, m3.Xform{}) != (control.Goal{}) || late(3, m3.Xform{}) != ahead(1) {
 		t.Error("does not stand first")
 	}
@@ -208,7 +208,7 @@ func TestRolloutIsDeterministic(t *testing.T) {
 	m := testdog.Model(t)
 	var agents []Agent
 	for i := range 9 {
-		agents = append(agents, Agent{Start: m3.V(float32(i), 0, 1), Yaw: float32(i), Goal: constant(ahead(float32(i) / 3))})
+		agents = append(agents, Agent{Start: m3.V(float32(i), 0, 1), Yaw: float32(i), Goal: sequence(step{0, ahead(float32(i) / 3)})})
 	}
 	all := must.Get((&Rollout{Model: m, Workers: 3}).Run(agents, 40))(t)
 	one := must.Get((&Rollout{Model: m, Workers: 1}).Run(agents[7:8], 40))(t)

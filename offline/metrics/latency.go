@@ -5,7 +5,6 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
-	"mannequin/engine/m3"
 )
 
 // Latency is the time from a command until its action shows, in seconds. nil means not within four
@@ -29,25 +28,12 @@ var latencyStarts = []struct {
 }{{"idle", control.Goal{}}, {"pace", ahead(GaitSpeeds[1])}}
 
 const (
-	actLead  = 3 * mann.Rate // ticks before the command
-	actHold  = 4 * mann.Rate // ticks of the action
-	actBack  = 4 * mann.Rate // ticks of idle after it
-	jumpHold = mann.Rate     // ticks for which a jump is asked for
+	actLead = 3 * mann.Rate // ticks before the command
+	actHold = 4 * mann.Rate // ticks of the action
+	actBack = 4 * mann.Rate // ticks of idle after it
 
 	poseStays = mann.Rate / 2 // ticks for which a reached pose is kept, except a jump's
 )
-
-// actionGoal returns the goal so many ticks after an action's command.
-func actionGoal(a control.Action, tick int) control.Goal {
-	if a != control.Jump {
-		return control.Goal{Action: a}
-	}
-	g := ahead(GaitSpeeds[2])
-	if tick < jumpHold {
-		g.Action = control.Jump
-	}
-	return g
-}
 
 // Latencies measures the actions of poses (see ActionPoses) that the model has, each from idle and
 // from a pace.
@@ -62,15 +48,8 @@ func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) 
 		for _, from := range latencyStarts {
 			out = append(out, Latency{Action: a.String(), From: from.name, Spread: poses[a].Spread})
 			actions = append(actions, a)
-			agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
-				switch {
-				case tick < actLead:
-					return from.goal
-				case tick < actLead+actHold:
-					return actionGoal(a, tick-actLead)
-				}
-				return control.Goal{}
-			}})
+			steps := append([]step{{0, from.goal}}, perform(actLead, control.Goal{Action: a})...)
+			agents = append(agents, Agent{Goal: sequence(append(steps, step{actLead + actHold, control.Goal{}})...)})
 		}
 	}
 	if len(agents) == 0 {

@@ -33,9 +33,34 @@ type Agent struct {
 	Goal func(tick int, root m3.Xform) control.Goal
 }
 
-// constant returns the goal function of an agent that always wants g.
-func constant(g control.Goal) func(int, m3.Xform) control.Goal {
-	return func(int, m3.Xform) control.Goal { return g }
+// step is a goal from a tick on.
+type step struct {
+	from int
+	goal control.Goal
+}
+
+// sequence returns the goal function of steps in order of ticks. Before the first, the goal is idle.
+func sequence(steps ...step) func(int, m3.Xform) control.Goal {
+	return func(tick int, _ m3.Xform) (goal control.Goal) {
+		for _, s := range steps {
+			if tick >= s.from {
+				goal = s.goal
+			}
+		}
+		return goal
+	}
+}
+
+// perform returns the steps of a goal from a tick on. A jump is a second of jumping out of a trot, and
+// then the trot.
+func perform(from int, g control.Goal) []step {
+	if g.Action != control.Jump {
+		return []step{{from, g}}
+	}
+	trot := ahead(GaitSpeeds[2])
+	jump := trot
+	jump.Action = control.Jump
+	return []step{{from, jump}, {from + mann.Rate, trot}}
 }
 
 // Take is what one agent showed: a frame per tick, in metres and world space.

@@ -47,15 +47,11 @@ func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 				continue
 			}
 			out = append(out, SpeedHeld{From: float64(from), Command: float64(to)})
-			agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
-				switch {
-				case tick >= stand+before:
-					return ahead(to)
-				case tick < stand || from == 0:
-					return control.Goal{}
-				}
-				return ahead(from)
-			}})
+			first := ahead(from)
+			if from == 0 {
+				first = control.Goal{}
+			}
+			agents = append(agents, Agent{Goal: sequence(step{stand, first}, step{stand + before, ahead(to)})})
 		}
 	}
 	takes, err := r.Run(agents, stand+before+settle+window+more)

@@ -101,19 +101,11 @@ func Transitions(r *Rollout, modes []Mode) ([]Transition, error) {
 				continue
 			}
 			out = append(out, Transition{From: a.Name, To: b.Name})
-			agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
-				switch {
-				case tick >= modeLead && b.Goal.Action == control.Jump:
-					return actionGoal(control.Jump, tick-modeLead)
-				case tick >= modeLead:
-					return b.Goal
-				case a.Goal.Action == control.Jump && tick < modeLead-jumpLead:
-					return ahead(GaitSpeeds[2])
-				case a.Goal.Action == control.Jump:
-					return actionGoal(control.Jump, 0)
-				}
-				return a.Goal
-			}})
+			steps := []step{{0, a.Goal}}
+			if a.Goal.Action == control.Jump { // the change is in mid-jump
+				steps = []step{{0, ahead(GaitSpeeds[2])}, perform(modeLead-jumpLead, a.Goal)[0]}
+			}
+			agents = append(agents, Agent{Goal: sequence(append(steps, perform(modeLead, b.Goal)...)...)})
 		}
 	}
 	takes, err := r.Run(agents, modeLead+changed)
@@ -148,18 +140,11 @@ func (r Rates) Over(o Rates) Rates {
 func Perform(r *Rollout, modes []Mode, lead, ticks int) ([]Take, error) {
 	agents := make([]Agent, len(modes))
 	for i, m := range modes {
-		agents[i].Goal = func(tick int, _ m3.Xform) control.Goal {
-			jump := m.Goal.Action == control.Jump
-			switch {
-			case tick < lead && jump:
-				return ahead(GaitSpeeds[2])
-			case tick < lead:
-				return control.Goal{}
-			case jump:
-				return actionGoal(control.Jump, tick-lead)
-			}
-			return m.Goal
+		before := control.Goal{}
+		if m.Goal.Action == control.Jump {
+			before = ahead(GaitSpeeds[2])
 		}
+		agents[i].Goal = sequence(append([]step{{0, before}}, perform(lead, m.Goal)...)...)
 	}
 	return r.Run(agents, lead+ticks)
 }

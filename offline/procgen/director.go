@@ -1,7 +1,6 @@
 package procgen
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -58,11 +57,7 @@ func (tl *timeline) turnIn(name string) float64 {
 		return 0
 	}
 	most := map[string]float64{"walk": 1.2, "pace": 1.05, "trot": 0.95, "canter": 0.7}[name]
-	t := tl.uniform(0.15, 1) * most
-	if tl.chance(0.5) {
-		t = -t
-	}
-	return t
+	return tl.either(tl.uniform(0.15, 1) * most)
 }
 
 // into leads to a gait through the gaits between: a standing dog does not start to canter.
@@ -95,14 +90,9 @@ func (tl *timeline) gaitRound(name string) {
 
 func idleRound(tl *timeline) {
 	tl.idle(tl.uniform(4, 10))
-	switch {
-	case tl.chance(0.5): // turns a little on the spot
-		t := tl.uniform(0.4, 0.9)
-		if tl.chance(0.5) {
-			t = -t
-		}
-		tl.move("walk", 0, 0, t, tl.uniform(0.1, 0.7))
-	default: // a few steps
+	if tl.chance(0.5) { // a small turn on the spot
+		tl.move("walk", 0, 0, tl.either(tl.uniform(0.4, 0.9)), tl.uniform(0.1, 0.7))
+	} else { // a few steps
 		tl.move("walk", tl.uniform(0.25, 0.5), 0, tl.uniform(-0.4, 0.4), tl.uniform(0.2, 1))
 	}
 	tl.halt()
@@ -134,10 +124,7 @@ func gaitsRound(tl *timeline) {
 // the past and the future second. Short turns are common, because the first steps of a turn are the
 // hardest to learn.
 func turnRound(tl *timeline) {
-	side := 1.0
-	if tl.chance(0.5) {
-		side = -1
-	}
+	side := tl.either(1)
 	ahead := 0.0
 	if tl.chance(0.8) {
 		ahead = tl.uniform(0.15, 0.75)
@@ -249,6 +236,3 @@ func jumpRound(tl *timeline) {
 	tl.halt()
 	tl.idle(tl.uniform(0.5, 1.5))
 }
-
-// clipName returns the name of clip i of a kind.
-func clipName(k kind, i int) string { return fmt.Sprintf("%s_%02d", k.name, i) }

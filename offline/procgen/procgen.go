@@ -40,7 +40,7 @@ func (o Options) plans() []plan {
 	for _, k := range kinds {
 		count := max(1, int(math.Round(n*float64(k.share)/100)))
 		for i := range count {
-			all = append(all, plan{kind: k, name: clipName(k, i+1), seconds: total * float64(k.share) / 100 / float64(count)})
+			all = append(all, plan{kind: k, name: fmt.Sprintf("%s_%02d", k.name, i+1), seconds: total * float64(k.share) / 100 / float64(count)})
 		}
 	}
 	for i := range all {

@@ -108,6 +108,14 @@ func (tl *timeline) uniform(lo, hi float64) float64 { return lo + (hi-lo)*tl.rng
 
 func (tl *timeline) chance(p float64) bool { return tl.rng.Float64() < p }
 
+// either returns x or −x.
+func (tl *timeline) either(x float64) float64 {
+	if tl.chance(0.5) {
+		return -x
+	}
+	return x
+}
+
 // step makes a leg step from a to b, seconds from now.
 func (tl *timeline) step(leg int, a, b float64) {
 	tl.air = append(tl.air, interval{leg, tl.now + a, tl.now + b})
@@ -137,10 +145,7 @@ func (tl *timeline) styled(p posture) posture {
 // behind, and the hind paw of that side steps first. A network can see that in the stand. From a
 // square stand it could not choose a side, and would never start.
 func (tl *timeline) stand() posture {
-	tl.uneven = tl.uniform(0.022, 0.055)
-	if tl.chance(0.5) {
-		tl.uneven = -tl.uneven
-	}
+	tl.uneven = tl.either(tl.uniform(0.022, 0.055))
 	p := tl.styled(standing())
 	p[stagger] = tl.uneven
 	return p

@@ -128,69 +128,38 @@ type manner struct {
 
 func newManner(g gait, s *style) manner {
 	m := manner{gait: g, running: g.bounce < 0}
-	times := func(x *float64, factor float64) {
-		if factor != 0 {
-			*x *= factor
-		}
-	}
-	cadence, stride, width := s.cadence, s.stride, s.width
-	if m.running { // less variation in a run
+	// Styles change a run less than a walk. Its elbows are bent in any style.
+	cadence, stride, track, upper, bent := s.cadence, s.stride, 1.0, 1.0, 1.0
+	if m.running {
+		track, upper, bent = 0.6, 0.65, 0.25
 		if cadence > 0 {
 			cadence, stride = math.Pow(cadence, 0.7), math.Pow(stride, 0.7)
 		}
-		width *= 0.6
 	}
-	times(&m.cadence, cadence)
-	times(&m.stride, stride)
-	m.duty += s.duty
-	m.width += width
-	m.toeOut += s.toeOut
-	times(&m.strike, s.strike)
-	times(&m.rise, s.rise)
-	times(&m.fling, s.rise)
-	m.lift += s.lift
-	m.bend += s.bend
-	times(&m.bounce, s.bounce)
-	m.bounceAt += s.bounceAt
-	times(&m.sway, s.sway)
-	times(&m.yaw, s.yaw)
-	times(&m.list, s.list)
-	m.tilt += s.tilt
-	m.kneeOut += s.kneeOut
-	upper := 1.0 // people run less bent than they walk
-	if m.running {
-		upper = 0.65
+	for _, f := range []edit{{&m.cadence, cadence}, {&m.stride, stride}, {&m.strike, s.strike}, {&m.rise, s.rise}, {&m.fling, s.rise},
+		{&m.bounce, s.bounce}, {&m.sway, s.sway}, {&m.yaw, s.yaw}, {&m.list, s.list},
+		{&m.chestYaw, s.chestYaw}, {&m.chestRoll, s.chestRoll}, {&m.nod, s.nod}, {&m.headNod, s.headNod},
+		{&m.swing, s.swing}, {&m.elbowSwing, s.elbowSwing}, {&m.stir, s.stir}} {
+		if f.by != 0 {
+			*f.number *= f.by
+		}
 	}
-	m.lean += upper * s.lean
-	m.curve += upper * s.curve
-	times(&m.chestYaw, s.chestYaw)
-	times(&m.chestRoll, s.chestRoll)
-	times(&m.nod, s.nod)
-	m.neck += s.neck
-	m.head += s.head
-	times(&m.headNod, s.headNod)
-	m.headRoll += s.headRoll
-	m.headTilt += s.headTilt
-	m.shrug += s.shrug
-	m.round += s.round
-	times(&m.swing, s.swing)
-	m.armMean += s.armMean
-	m.armOut += s.armOut
-	m.armOutUp += s.armOutUp
-	m.armIn += s.armIn
-	// In a run the elbows are bent in any style.
-	if m.running {
-		m.elbow += s.elbow / 4
-	} else {
-		m.elbow += s.elbow
+	for _, c := range []edit{{&m.duty, s.duty}, {&m.width, track * s.width}, {&m.toeOut, s.toeOut}, {&m.lift, s.lift},
+		{&m.bend, s.bend}, {&m.bounceAt, s.bounceAt}, {&m.tilt, s.tilt}, {&m.kneeOut, s.kneeOut},
+		{&m.lean, upper * s.lean}, {&m.curve, upper * s.curve}, {&m.neck, s.neck}, {&m.head, s.head},
+		{&m.headRoll, s.headRoll}, {&m.headTilt, s.headTilt}, {&m.shrug, s.shrug}, {&m.round, s.round},
+		{&m.armMean, s.armMean}, {&m.armOut, s.armOut}, {&m.armOutUp, s.armOutUp}, {&m.armIn, s.armIn},
+		{&m.elbow, bent * s.elbow}, {&m.wrist, s.wrist}, {&m.curl, s.curl}, {&m.limp, s.limp}, {&m.sag, s.sag}} {
+		*c.number += c.by
 	}
-	times(&m.elbowSwing, s.elbowSwing)
-	m.wrist += s.wrist
-	m.curl = min(m.curl+s.curl, rad(80))
-	m.limp = s.limp
-	times(&m.stir, s.stir)
-	m.sag += s.sag
+	m.curl = min(m.curl, rad(80))
 	return m
+}
+
+// edit is a factor or a sum for one number of a gait.
+type edit struct {
+	number *float64
+	by     float64
 }
 
 // vary changes m to another person: by a few per cent, a degree or two. n returns random numbers of

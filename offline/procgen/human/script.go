@@ -85,14 +85,14 @@ func scripts() []script {
 			w := 2.4 * a.turn
 			s.turn = track{0, []ramp{{0.2, 1, w}, {n/2 - 0.9, 1.8, -2 * w}, {n - 1.2, 1, w}}}
 		})
-		add(a.action, "turn-left", n, func(s *script) {
-			s.turn = pulse(n/2-1.3, 1.2, 0.2, 1.15)
-			s.pace = pulse(n/2-1.8, 1.4, 0.4, -1)
-		})
-		add(a.action, "turn-right", n, func(s *script) {
-			s.turn = pulse(n/2-1.3, 1.2, 0.2, -1.15)
-			s.pace = pulse(n/2-1.8, 1.4, 0.4, -1)
-		})
+		for _, side := range []struct {
+			name string
+			turn float64
+		}{{"left", 1.15}, {"right", -1.15}} {
+			add(a.action, "turn-"+side.name, n, func(s *script) {
+				s.turn, s.pace = pulse(n/2-1.3, 1.2, 0.2, side.turn), pulse(n/2-1.8, 1.4, 0.4, -1)
+			})
+		}
 		add(a.action, "faster", n, func(s *script) { s.pace = change(-0.9, n/2-1.5, 3, 1.9) })
 		add(a.action, "slower", n, func(s *script) { s.pace = change(1, n/2-1.5, 3, -1.9) })
 	}

@@ -13,8 +13,8 @@ import (
 	"mannequin/offline/registration"
 )
 
-// Methods that are measured beside [baseline.LocalMethods], whose names they
-// share, with Unlabelled behind them where the input's class is not told.
+// Methods measured beside [baseline.LocalMethods], which keep their names. The suffix Unlabelled
+// means that the input's class is unknown.
 const (
 	MAR        = "MAR"
 	MARAction  = "MAR, action known"
@@ -28,22 +28,22 @@ const (
 	Unlabelled = ", unlabelled"
 )
 
-// Prediction is what a method makes of an input.
+// Prediction is the output of a method.
 type Prediction struct {
 	Method string
 	Y      *mat.Dense // (frames, columns)
 	Step   []float64  // (frames)
 }
 
-// Truth is what a case's input should become.
+// Truth is the true output of a case.
 type Truth struct {
-	First int        // the frame of the input that Y begins with
+	First int        // the frame of the input at which Y begins
 	X, Y  *mat.Dense // (frames, columns)
 	Step  []float64  // (frames)
 }
 
-// truth finds the longest run of a case's frames whose counterparts follow one
-// another; nil where that is too short to compare.
+// truth finds the longest run of frames with consecutive counterparts; nil if it is too short to
+// compare.
 func truth(db *mar.Database, c Case, period float64) (*Truth, error) {
 	x, err := db.Rows(c.In.Clip)
 	if err != nil {
@@ -81,8 +81,8 @@ func truth(db *mar.Database, c Case, period float64) (*Truth, error) {
 	return t, nil
 }
 
-// another returns what another take of the output's style, one that is learnt from,
-// does at the same places of the timeline; nil where there is none.
+// another returns another take of the output's style, one that is learnt from, at the same places
+// of the timeline; nil if there is none.
 func another(db *mar.Database, c Case, train []*registration.Take, period float64) (*Prediction, error) {
 	i := slices.IndexFunc(train, func(t *registration.Take) bool {
 		return t.Action == c.Out.Action && t.Content == c.Out.Content && t.Style == c.Out.Style
@@ -100,7 +100,7 @@ func another(db *mar.Database, c Case, train []*registration.Take, period float6
 	p := &Prediction{Method: Another, Y: mat.NewDense(n, cols, nil), Step: make([]float64, n)}
 	step, last := 1.0, float32(0)
 	for f, v := range at {
-		if v < 0 { // stays where it is
+		if v < 0 { // stay in place
 			v = last
 		}
 		if f > 0 && v > last && v-last < mostStep {
@@ -115,7 +115,7 @@ func another(db *mar.Database, c Case, train []*registration.Take, period float6
 	return p, nil
 }
 
-// between returns column d at frame at, between two frames of rows.
+// between returns column d at a fractional frame of rows.
 func between(rows []float32, cols int, at float32, d int) float64 {
 	j := int(at)
 	v := float64(rows[j*cols+d])
@@ -126,11 +126,11 @@ func between(rows []float32, cols int, at float32, d int) float64 {
 }
 
 const (
-	mostStep = 6  // more frames at once are a jump to another cycle
+	mostStep = 6  // a larger step is a jump to another cycle
 	leastRun = 10 // frames to compare
 )
 
-// fromFirst returns a take's times from the cycle that it begins in.
+// fromFirst returns a take's times from the start of its first cycle.
 func fromFirst(t *registration.Take, period float64) []float32 {
 	begin := 0.0
 	if period > 0 {
@@ -143,9 +143,8 @@ func fromFirst(t *registration.Take, period float64) []float32 {
 	return out
 }
 
-// pairs returns what the database shows of a translation from one style into
-// another, for global models: every take of the one with what its frames become,
-// at most so many frames, takes spread over all.
+// pairs returns the translations from one style into another in a database, for global models:
+// takes and their counterparts, at most most frames, spread over all takes.
 func pairs(db *mar.Database, from, to, most int) []baseline.Pair {
 	cols := len(db.Columns())
 	var all []baseline.Pair
@@ -186,7 +185,7 @@ func pairs(db *mar.Database, from, to, most int) []baseline.Pair {
 	var some []baseline.Pair
 	kept, seen := 0, 0
 	for _, p := range all {
-		if kept*total <= most*seen && kept < most { // behind its share
+		if kept*total <= most*seen && kept < most { // below its share
 			some = append(some, p)
 			kept += len(p.Step)
 		}
@@ -226,10 +225,9 @@ func fitRivals(db *mar.Database, from, to, most int) (*rivals, error) {
 	return r, nil
 }
 
-// littleData is the number of frames up to which linear systems with the pose as
-// input have the usual eight components and orders. Of more, four and order 3 are
-// better on recordings (2.20 cm against 2.40 at 2,000 frames of old walks) in a
-// seventh of the time.
+// littleData is the number of frames up to which linear systems with the pose as input use eight
+// components and orders. With more frames, four components and order 3 are better on recordings
+// (2.20 cm against 2.40 at 2,000 frames of old walks) in a seventh of the time.
 const littleData = 1500
 
 func poseInputs(p []baseline.Pair) baseline.LTIOptions {
@@ -244,7 +242,7 @@ func poseInputs(p []baseline.Pair) baseline.LTIOptions {
 	return o
 }
 
-// translate returns what the rivals make of rows.
+// translate returns the outputs of all rivals.
 func (r *rivals) translate(x *mat.Dense) ([]Prediction, error) {
 	var out []Prediction
 	for i, m := range r.models {
@@ -257,7 +255,7 @@ func (r *rivals) translate(x *mat.Dense) ([]Prediction, error) {
 	return out, nil
 }
 
-// stylize returns what package mar makes of a clip.
+// stylize returns package mar's output for a clip.
 func stylize(db *mar.Database, c *skel.Clip, style int, label mar.Label, o mar.Options) (Prediction, error) {
 	s, err := db.NewStylist(mar.StylistOptions{Options: o, Characters: 1, Workers: 1})
 	if err != nil {
@@ -277,8 +275,8 @@ func stylize(db *mar.Database, c *skel.Clip, style int, label mar.Label, o mar.O
 	return p, nil
 }
 
-// predict returns what all methods make of a case's input, at the frames of its
-// truth. All see it from its first frame on.
+// predict returns the outputs of all methods at the frames of a case's truth. All methods see the
+// input from its first frame.
 func predict(db *mar.Database, c Case, t *Truth, r *rivals, other *Prediction, o *Options) ([]Prediction, error) {
 	action, style := slices.Index(db.Actions, c.In.Action), slices.Index(db.Styles, c.In.Style)
 	to := slices.Index(db.Styles, c.Out.Style)

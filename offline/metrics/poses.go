@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -67,7 +68,10 @@ func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 			return out, err
 		}
 		model, pose := make([]m3.Xform, set.Skeleton.Len()), make([]m3.Vec3, set.Skeleton.Len())
-		mirror := mirrored(set.Skeleton)
+		mirror, err := skel.NewMirror(set.Skeleton)
+		if err != nil {
+			return out, fmt.Errorf("metrics: %w", err)
+		}
 		jump := slices.Index(set.Layout.Actions, control.Jump.String())
 		for _, run := range set.Runs() {
 			c := set.Replay(run[0], run[1])
@@ -99,7 +103,10 @@ func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 					p = &Poses{Action: a, joints: len(pose)}
 					out[a] = p
 				}
-				p.pos = append(append(p.pos, pose...), mirror(pose)...)
+				p.pos = append(p.pos, pose...)
+				for _, q := range mirror.Pair {
+					p.pos = append(p.pos, m3.V(-pose[q].X, pose[q].Y, pose[q].Z))
+				}
 				p.clip = append(p.clip, clips+set.Clip[run[0]], clips+set.Clip[run[0]])
 			}
 		}
@@ -128,26 +135,6 @@ func lowestOf(pose []m3.Vec3) float32 {
 		low = min(low, p.Y)
 	}
 	return low
-}
-
-// mirrored returns a function that mirrors poses.
-func mirrored(sk *skel.Skeleton) func([]m3.Vec3) []m3.Vec3 {
-	pair := make([]int, sk.Len())
-	for j, name := range sk.Names {
-		pair[j] = j
-		for _, sides := range [][2]string{{"Left", "Right"}, {"Right", "Left"}} {
-			if len(name) > len(sides[0]) && name[:len(sides[0])] == sides[0] {
-				pair[j] = sk.Index(sides[1] + name[len(sides[0]):])
-			}
-		}
-	}
-	out := make([]m3.Vec3, sk.Len())
-	return func(pose []m3.Vec3) []m3.Vec3 {
-		for j, p := range pair {
-			out[j] = m3.V(-pose[p].X, pose[p].Y, pose[p].Z)
-		}
-		return out
-	}
 }
 
 // spread sets Spread. If there is only one recording, its poses are compared with each other.

@@ -53,8 +53,7 @@ func truth(db *mar.Database, c Case, period float64) (*Truth, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := make([]float32, c.In.Clip.Frames)
-	mar.Match(at, fromFirst(c.In, period), fromFirst(c.Out, period), float32(period))
+	at := matched(c.In, c.Out, period)
 	first, n, begin := 0, 0, 1
 	for f := 1; f <= len(at); f++ {
 		if f < len(at) && at[f-1] >= 0 && at[f] > at[f-1] && at[f]-at[f-1] < mostStep {
@@ -73,10 +72,8 @@ func truth(db *mar.Database, c Case, period float64) (*Truth, error) {
 	for i := range n {
 		f := first + i
 		t.Step[i] = float64(at[f] - at[f-1])
-		for d := range cols {
-			t.X.Set(i, d, float64(x[f*cols+d]))
-			t.Y.Set(i, d, between(y, cols, at[f], d))
-		}
+		interpolate(t.X.RawRowView(i), x, float32(f))
+		interpolate(t.Y.RawRowView(i), y, at[f])
 	}
 	return t, nil
 }
@@ -95,8 +92,7 @@ func another(db *mar.Database, c Case, train []*registration.Take, period float6
 		return nil, err
 	}
 	n, cols := c.In.Clip.Frames, len(db.Columns())
-	at := make([]float32, n)
-	mar.Match(at, fromFirst(c.In, period), fromFirst(train[i], period), float32(period))
+	at := matched(c.In, train[i], period)
 	p := &Prediction{Method: Another, Y: mat.NewDense(n, cols, nil), Step: make([]float64, n)}
 	step, last := 1.0, float32(0)
 	for f, v := range at {
@@ -107,22 +103,29 @@ func another(db *mar.Database, c Case, train []*registration.Take, period float6
 			step = float64(v - last)
 		}
 		p.Step[f] = step
-		for d := range cols {
-			p.Y.Set(f, d, between(y, cols, v, d))
-		}
+		interpolate(p.Y.RawRowView(f), y, v)
 		last = v
 	}
 	return p, nil
 }
 
-// between returns column d at a fractional frame of rows.
-func between(rows []float32, cols int, at float32, d int) float64 {
-	j := int(at)
-	v := float64(rows[j*cols+d])
-	if a := float64(at) - float64(j); a > 0 {
-		v += a * (float64(rows[(j+1)*cols+d]) - v)
+// matched returns, for each frame of in, the frame of out at the same canonical time; −1: none.
+func matched(in, out *registration.Take, period float64) []float32 {
+	at := make([]float32, in.Clip.Frames)
+	mar.Match(at, fromFirst(in, period), fromFirst(out, period), float32(period))
+	return at
+}
+
+// interpolate writes row at of rows, which may lie between two rows.
+func interpolate(dst []float64, rows []float32, at float32) {
+	j, a := int(at), float64(at)-math.Floor(float64(at))
+	row := rows[j*len(dst):]
+	for d := range dst {
+		dst[d] = float64(row[d])
+		if a > 0 {
+			dst[d] += a * (float64(row[len(dst)+d]) - dst[d])
+		}
 	}
-	return v
 }
 
 const (
@@ -194,25 +197,22 @@ func pairs(db *mar.Database, from, to, most int) []baseline.Pair {
 	return some
 }
 
-// rivals are the global models of one translation.
-type rivals struct {
-	names  []string
-	models []baseline.Translator
+// rival is a global model of one translation.
+type rival struct {
+	name string
+	baseline.Translator
 }
 
-func fitRivals(db *mar.Database, from, to, most int) (*rivals, error) {
+// fitRivals fits the global models to a translation between two styles.
+func fitRivals(db *mar.Database, from, to, most int) ([]rival, error) {
 	p := pairs(db, from, to, most)
-	r := &rivals{}
+	var all []rival
 	for _, m := range []struct {
 		name string
 		fit  func() (baseline.Translator, error)
 	}{
-		{LTIOwn, func() (baseline.Translator, error) {
-			return baseline.FitLTI(p, baseline.LTIOptions{Inputs: baseline.InputsOwn, Workers: 1})
-		}},
-		{LTIPose, func() (baseline.Translator, error) {
-			return baseline.FitLTI(p, poseInputs(p))
-		}},
+		{LTIOwn, func() (baseline.Translator, error) { return baseline.FitLTI(p, baseline.LTIOptions{Workers: 1}) }},
+		{LTIPose, func() (baseline.Translator, error) { return baseline.FitLTI(p, poseInputs(p)) }},
 		{GlobalAR, func() (baseline.Translator, error) { return baseline.FitGlobalAR(p, baseline.GlobalAROptions{}) }},
 		{GP, func() (baseline.Translator, error) { return baseline.FitGP(p, baseline.GPOptions{}) }},
 	} {
@@ -220,9 +220,9 @@ func fitRivals(db *mar.Database, from, to, most int) (*rivals, error) {
 		if err != nil {
 			return nil, fmt.Errorf("transfer: %s from %s to %s: %w", m.name, db.Styles[from], db.Styles[to], err)
 		}
-		r.names, r.models = append(r.names, m.name), append(r.models, t)
+		all = append(all, rival{m.name, t})
 	}
-	return r, nil
+	return all, nil
 }
 
 // littleData is the number of frames up to which linear systems with the pose as input use eight
@@ -240,19 +240,6 @@ func poseInputs(p []baseline.Pair) baseline.LTIOptions {
 		o.Components, o.MaxOrder = 4, 3
 	}
 	return o
-}
-
-// translate returns the outputs of all rivals.
-func (r *rivals) translate(x *mat.Dense) ([]Prediction, error) {
-	var out []Prediction
-	for i, m := range r.models {
-		y, step, err := m.Translate(x)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Prediction{r.names[i], y, step})
-	}
-	return out, nil
 }
 
 // stylize returns package mar's output for a clip.
@@ -277,7 +264,7 @@ func stylize(db *mar.Database, c *skel.Clip, style int, label mar.Label, o mar.O
 
 // predict returns the outputs of all methods at the frames of a case's truth. All methods see the
 // input from its first frame.
-func predict(db *mar.Database, c Case, t *Truth, r *rivals, other *Prediction, o *Options) ([]Prediction, error) {
+func predict(db *mar.Database, c Case, t *Truth, rivals []rival, other *Prediction, o *Options) ([]Prediction, error) {
 	action, style := slices.Index(db.Actions, c.In.Action), slices.Index(db.Styles, c.In.Style)
 	to := slices.Index(db.Styles, c.Out.Style)
 	var onlyAction, onlyStyle mar.Label
@@ -320,12 +307,12 @@ func predict(db *mar.Database, c Case, t *Truth, r *rivals, other *Prediction, o
 	for i, v := range rows {
 		x.RawMatrix().Data[i] = float64(v)
 	}
-	if r != nil {
-		global, err := r.translate(x)
+	for _, r := range rivals {
+		y, step, err := r.Translate(x)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, global...)
+		out = append(out, Prediction{r.name, y, step})
 	}
 	out = append(out, Prediction{Identity, x, slices.Repeat([]float64{1}, c.In.Clip.Frames)})
 	if other != nil {

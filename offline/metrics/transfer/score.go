@@ -130,10 +130,10 @@ func (f *Fold) outputs() (styles []string) {
 
 // translations makes a fold's cases in one style.
 func translations(db *mar.Database, s *Set, k int, f Fold, style string, o *Options) ([]Translation, error) {
-	var r *rivals
+	var rivals []rival
 	var err error
 	if !o.Local {
-		if r, err = fitRivals(db, slices.Index(db.Styles, s.From), slices.Index(db.Styles, style), o.Frames); err != nil {
+		if rivals, err = fitRivals(db, slices.Index(db.Styles, s.From), slices.Index(db.Styles, style), o.Frames); err != nil {
 			return nil, err
 		}
 	}
@@ -154,7 +154,7 @@ func translations(db *mar.Database, s *Set, k int, f Fold, style string, o *Opti
 		if err != nil {
 			return nil, err
 		}
-		if t.Predictions, err = predict(db, c, t.Truth, r, other, o); err != nil {
+		if t.Predictions, err = predict(db, c, t.Truth, rivals, other, o); err != nil {
 			return nil, err
 		}
 		out = append(out, t)

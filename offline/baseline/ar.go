@@ -76,8 +76,8 @@ func FitGlobalAR(pairs []Pair, o GlobalAROptions) (*GlobalAR, error) {
 	return m, nil
 }
 
-// mostFeedback is the largest |b|: at 120 frames per second it decays to a third in 17 seconds.
-const mostFeedback = 0.9995
+// maxFeedback is the largest |b|: at 120 frames per second it decays to a third in 17 seconds.
+const maxFeedback = 0.9995
 
 // fitAR returns β of degree of freedom d.
 func fitAR(pairs []Pair, d int, lambda float64) (beta [4]float64, err error) {
@@ -92,10 +92,10 @@ func fitAR(pairs []Pair, d int, lambda float64) (beta [4]float64, err error) {
 		return beta, err
 	}
 	copy(beta[:], theta)
-	if beta[1] <= mostFeedback && beta[1] >= -mostFeedback {
+	if beta[1] <= maxFeedback && beta[1] >= -maxFeedback {
 		return beta, nil
 	}
-	beta[1] = min(max(beta[1], -mostFeedback), mostFeedback)
+	beta[1] = min(max(beta[1], -maxFeedback), maxFeedback)
 	bound := newTriangle(4)
 	for _, p := range pairs {
 		for t := 1; t < len(p.Step); t++ {

@@ -25,8 +25,8 @@ type choice struct {
 	rest   bool
 }
 
-// errs are sums of squared errors over held-out frames.
-type errs struct {
+// errorSums are sums of squared errors over held-out frames.
+type errorSums struct {
 	run     float64 // of a translation, with a guess for the first state
 	settled float64 // of the system alone, with its first state fitted
 }
@@ -129,8 +129,8 @@ func (s search) identify(records []record, m int) *system {
 
 // tryAll returns the errors of all choices. Each fold, whose windows are in parts, is held out
 // once. A single fold is judged on itself.
-func (s search) tryAll(parts []*windows, records []record, spans []span, frameStride, m int) map[choice]errs {
-	errors := map[choice]errs{}
+func (s search) tryAll(parts []*windows, records []record, spans []span, frameStride, m int) map[choice]errorSums {
+	errors := map[choice]errorSums{}
 	for f := range s.folds {
 		training, heldOut := spans, spans
 		train := parts[0]
@@ -173,13 +173,13 @@ func (s search) leastSquares(w *windows, records []record, training []span, orde
 }
 
 // score adds the squared errors of all choices on the held-out spans.
-func (s search) score(errors map[choice]errs, w *windows, records []record, training, heldOut []span, stride, m int) {
+func (s search) score(errors map[choice]errorSums, w *windows, records []record, training, heldOut []span, stride, m int) {
 	for order := 0; order <= s.maxOrder; order++ {
 		ls := s.leastSquares(w, records, training, order, stride, m)
 		if ls == nil {
 			for _, shrink := range shrinks {
-				errors[choice{order, shrink, false}] = errs{math.Inf(1), math.Inf(1)}
-				errors[choice{order, shrink, true}] = errs{math.Inf(1), math.Inf(1)}
+				errors[choice{order, shrink, false}] = errorSums{math.Inf(1), math.Inf(1)}
+				errors[choice{order, shrink, true}] = errorSums{math.Inf(1), math.Inf(1)}
 			}
 			continue
 		}
@@ -206,7 +206,7 @@ func (s search) score(errors map[choice]errs, w *windows, records []record, trai
 // translate within 5 % of the lowest error, since the unknown first state adds some. Of these, the
 // systems alone, without that state, are within 5 % of the best. Simple means a low order, then
 // much shrinkage. Rounding errors count as equal.
-func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best choice) {
+func (s search) pick(errors map[choice]errorSums, power float64, frames, m int) (best choice) {
 	floor := 1e-18 * power
 	raised := func(key choice, e float64) float64 {
 		if s.folds > 1 {

@@ -25,7 +25,7 @@ func TestHeldOut(t *testing.T) {
 			want += (v - wrong[t]) * (v - wrong[t])
 		}
 	}
-	s := search{maxOrder: 1, horizon: 8, folds: 2, radius: slowest}
+	s := search{maxOrder: 1, horizon: 8, folds: 2, radius: defaultMaxPole}
 	spans := s.spans(records)
 	parts := []*windows{newWindows(8, 1), newWindows(8, 1)}
 	for _, sp := range spans {
@@ -83,11 +83,11 @@ func TestStabilise(t *testing.T) {
 		}
 		want := before.Values(nil)
 		for i, v := range want {
-			if radius := math.Hypot(real(v), imag(v)); radius > slowest {
-				want[i] = v / complex(radius, 0) * complex(min(1/radius, slowest), 0)
+			if radius := math.Hypot(real(v), imag(v)); radius > defaultMaxPole {
+				want[i] = v / complex(radius, 0) * complex(min(1/radius, defaultMaxPole), 0)
 			}
 		}
-		if !stabilise(a, c, slowest) || !after.Factorize(mat.NewDense(n, n, a), mat.EigenNone) {
+		if !stabilise(a, c, defaultMaxPole) || !after.Factorize(mat.NewDense(n, n, a), mat.EigenNone) {
 			t.Fatal("no eigenvalues afterwards")
 		}
 		for _, got := range after.Values(nil) {
@@ -109,7 +109,7 @@ func TestStabiliseKeepsStable(t *testing.T) {
 		a[i] *= 0.2
 	}
 	a2, c2 := slices.Clone(a), slices.Clone(c)
-	if !stabilise(a2, c2, slowest) {
+	if !stabilise(a2, c2, defaultMaxPole) {
 		t.Fatal("no eigenvalues")
 	}
 	// Coordinates cannot be compared, but |C Aᵏ| over all starts can: new

@@ -81,7 +81,7 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 		return nil, fmt.Errorf("baseline: no inputs %v: they are own or pose", o.Inputs)
 	}
 	if o.MaxPole == 0 {
-		o.MaxPole = slowest
+		o.MaxPole = defaultMaxPole
 	}
 	if !(o.MaxPole > 0 && o.MaxPole < 1) {
 		return nil, fmt.Errorf("baseline: LTI with poles up to %v: the largest has to be above 0 and below 1", o.MaxPole)

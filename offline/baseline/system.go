@@ -84,10 +84,10 @@ func (s *system) settle(state, u []float64) {
 	}
 }
 
-// slowest is the default largest magnitude of a pole: the system decays to a third within 100
+// defaultMaxPole is the default largest magnitude of a pole: the system decays to a third within 100
 // frames. Slower systems are fitted to the drift of one recording, and their large gains make
 // another one drift away.
-const slowest = 0.99
+const defaultMaxPole = 0.99
 
 // stabilise replaces (A, C) by an equivalent pair in real Schur form. Poles outside the unit circle
 // are reflected into it: λ becomes 1/λ*, which keeps the magnitude of a transfer function up to a

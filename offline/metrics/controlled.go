@@ -92,7 +92,7 @@ func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion
 			copy(was[keep:], rows[len(rows)-(len(was)-keep):])
 		}
 	}
-	lively := newLively(l)
+	lively := newLivelinessSums(l)
 	var slid, held feet
 	for _, rows := range motions {
 		lively.add(rows)

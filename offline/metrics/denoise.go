@@ -63,8 +63,8 @@ type Restored struct {
 	Jerk     float64 `json:"jerk"`     // mean magnitude of the joints' third differences, cm per frame³
 }
 
-// off sums errors for Restored.
-type off struct {
+// restoreSums sums errors for Restored.
+type restoreSums struct {
 	l                            *feature.Motion
 	sum, square, joints          float64
 	wrong, contacts, jerk, jerks float64
@@ -72,7 +72,7 @@ type off struct {
 
 // add adds motion, (frames, columns) raw, and its truth. If missing is not nil, only missing values
 // count.
-func (o *off) add(rows, truth []float32, missing []bool) {
+func (o *restoreSums) add(rows, truth []float32, missing []bool) {
 	cols := o.l.Columns()
 	for f := range len(rows) / cols {
 		for j := range o.l.Joints {
@@ -102,7 +102,7 @@ func (o *off) add(rows, truth []float32, missing []bool) {
 
 func vec(v []float32) m3.Vec3 { return m3.V(v[0], v[1], v[2]) }
 
-func (o *off) result(name string) Restored {
+func (o *restoreSums) result(name string) Restored {
 	n := math.Max(1, o.joints)
 	return Restored{name, o.sum / n, math.Sqrt(o.square / n), o.wrong / math.Max(1, o.contacts), o.jerk / math.Max(1, o.jerks)}
 }
@@ -155,7 +155,7 @@ func (s Sample) measure(set *dataset.Motion, ways []Restorer, spoil func(x []flo
 	if err != nil {
 		return nil, err
 	}
-	sums := make([]off, len(ways))
+	sums := make([]restoreSums, len(ways))
 	for i, truth := range stretches {
 		x := slices.Clone(truth)
 		gaps := spoil(x, rand.New(rand.NewPCG(s.Seed, uint64(i)+2)))

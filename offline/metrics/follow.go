@@ -48,8 +48,8 @@ func PaperPaths() []PaperPath {
 	}
 }
 
-// goes is the speed in m/s below which a root stands.
-const goes = 0.1
+// minSpeed is the speed in m/s below which a root stands.
+const minSpeed = 0.1
 
 // Following measures a model on paths, at a speed in m/s for duration seconds, from rest on the
 // path. It returns, per path, the deviation of the network's pose: the root is on the ground under
@@ -96,7 +96,7 @@ func followed(path *control.Path, t Take, neck int) (out Follow) {
 func going(roots []m3.Xform, pos, dir []m3.Vec3) (p, d []m3.Vec3) {
 	for f := range roots {
 		a, b := max(f-chord/2, 0), min(f+chord/2, len(roots)-1)
-		if mann.Rate*float64(roots[b].Pos.Dist(roots[a].Pos)) >= goes*float64(b-a) {
+		if mann.Rate*float64(roots[b].Pos.Dist(roots[a].Pos)) >= minSpeed*float64(b-a) {
 			p, d = append(p, pos[f]), append(d, dir[f])
 		}
 	}

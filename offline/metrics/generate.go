@@ -64,22 +64,22 @@ func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	return out, nil
 }
 
-// drive is a stretch of recorded rows whose commands one agent gets: rows first to end−1, after a
+// segment is a stretch of recorded rows whose commands one agent gets: rows first to end−1, after a
 // lead that begins at row from.
-type drive struct {
+type segment struct {
 	set              *dataset.MANN
 	from, first, end int // rows
 }
 
-// drives cuts the runs of sets into stretches of at most matchedFrames.
-func drives(sets []*dataset.MANN) ([]drive, error) {
+// segments cuts the runs of sets into stretches of at most matchedFrames.
+func segments(sets []*dataset.MANN) ([]segment, error) {
 	if err := checkLayouts(sets); err != nil {
 		return nil, err
 	}
-	var out []drive
+	var out []segment
 	for set, run := range runs(sets) {
 		for first := run[0]; first < run[1]; first += matchedFrames {
-			out = append(out, drive{set, max(run[0], first-matchedLead), first, min(first+matchedFrames, run[1])})
+			out = append(out, segment{set, max(run[0], first-matchedLead), first, min(first+matchedFrames, run[1])})
 		}
 	}
 	return out, nil
@@ -91,7 +91,7 @@ const (
 )
 
 // goal returns the goal in a tick. The lead repeats the first row if the run has none before.
-func (d *drive) goal(tick int, _ m3.Xform) control.Goal {
+func (d *segment) goal(tick int, _ m3.Xform) control.Goal {
 	return rowGoal(d.set, min(max(d.first+tick-matchedLead, d.from), d.end-1))
 }
 
@@ -103,7 +103,7 @@ func Matched(r *Rollout, gaits []Gait, sets ...*dataset.MANN) ([]Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	stretches, err := drives(sets)
+	stretches, err := segments(sets)
 	if err != nil {
 		return nil, err
 	}

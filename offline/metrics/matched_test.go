@@ -69,7 +69,7 @@ func TestRootPaceIsRowPace(t *testing.T) {
 // Drives cover every row once and none is longer than a stretch.
 func TestDrives(t *testing.T) {
 	held := heldOut(t)
-	got := must.Get(drives([]*dataset.MANN{held}))(t)
+	got := must.Get(segments([]*dataset.MANN{held}))(t)
 	rows := 0
 	for _, d := range got {
 		rows += d.end - d.first

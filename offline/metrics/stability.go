@@ -23,8 +23,8 @@ type Liveliness struct {
 // stillSpeed is the highest speed of a standing person's joints, m/s.
 const stillSpeed = 0.1
 
-// lively gathers motion at strnn.Rate.
-type lively struct {
+// livelinessSums gathers motion at strnn.Rate.
+type livelinessSums struct {
 	l          *feature.Motion
 	sum, power []float64 // of each coordinate
 	frames     int
@@ -34,12 +34,12 @@ type lively struct {
 	world      []m3.Vec3
 }
 
-func newLively(l *feature.Motion) *lively {
-	return &lively{l: l, sum: make([]float64, l.Body()), power: make([]float64, l.Body()), finite: true}
+func newLivelinessSums(l *feature.Motion) *livelinessSums {
+	return &livelinessSums{l: l, sum: make([]float64, l.Body()), power: make([]float64, l.Body()), finite: true}
 }
 
 // add adds a motion, (frames, columns) raw.
-func (v *lively) add(rows []float32) {
+func (v *livelinessSums) add(rows []float32) {
 	cols, joints := v.l.Columns(), len(v.l.Joints)
 	frames := len(rows) / cols
 	for f := range frames {
@@ -76,7 +76,7 @@ func (v *lively) add(rows []float32) {
 	}
 }
 
-func (v *lively) result() Liveliness {
+func (v *livelinessSums) result() Liveliness {
 	r := Liveliness{Variance: make([]float64, len(v.l.Joints)), Still: v.still, Finite: v.finite}
 	n := math.Max(1, float64(v.frames))
 	for k := range v.sum {
@@ -92,7 +92,7 @@ func (v *lively) result() Liveliness {
 
 // LivelinessOf returns the liveliness of the recordings of a set.
 func LivelinessOf(set *dataset.Motion) Liveliness {
-	v := newLively(set.Layout)
+	v := newLivelinessSums(set.Layout)
 	for c := range set.Clips {
 		clip := &set.Clips[c]
 		rows := make([]float32, clip.Frames/2*set.Layout.Columns())
@@ -139,13 +139,13 @@ func MeasureRollouts(rows []float32, l *feature.Motion, n, prefix, last int) Rol
 	cols := l.Columns()
 	frames := len(rows) / cols / n
 	r := Rollouts{Prefixes: n, Frames: frames - prefix, Last: last}
-	all, whole := newLively(l), newLively(l)
+	all, whole := newLivelinessSums(l), newLivelinessSums(l)
 	for i := range n {
 		motion := rows[i*frames*cols:][:frames*cols]
 		end := motion[(frames-last)*cols:]
 		all.add(end)
 		whole.add(motion[prefix*cols:])
-		one := newLively(l)
+		one := newLivelinessSums(l)
 		one.add(end)
 		r.Each = append(r.Each, one.result())
 	}

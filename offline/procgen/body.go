@@ -48,7 +48,7 @@ func (w *walker) trunk(f int) trunkPose {
 	}
 	hip, chest, sway, nod = hip*s.bob, chest*s.bob, sway*s.sway, nod*s.nod
 
-	p := trunkPose{still: w.param(stir, t), nod: nod, chestUp: chest}
+	p := trunkPose{still: w.param(noiseWeight, t), nod: nod, chestUp: chest}
 	n := func(i int) float64 { return p.still * w.drift[i].At(t) }
 	// Breath lifts the chest a little.
 	breath := math.Sin(smooth.Tau*s.breath*t) * 0.003 * min(1, p.still)
@@ -240,9 +240,9 @@ func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64)
 	}
 }
 
-// lower finds, for each frame, how far hips and chest must sink or rise, and how far paws in the
+// fitHeights finds, for each frame, how far hips and chest must sink or rise, and how far paws in the
 // air must be pulled in. Each is a smooth upper bound of what is needed.
-func (w *walker) lower() {
+func (w *walker) fitHeights() {
 	w.sink[0], w.sink[1] = make([]float64, w.frames), make([]float64, w.frames)
 	for range 3 {
 		need, low, _ := w.measure()

@@ -34,7 +34,7 @@ var kinds = []kind{
 // compose returns a clip of a kind and a length in seconds.
 func compose(k kind, name string, seconds float64, rng *rand.Rand) *Take {
 	tl := newTimeline(rng, "Idle")
-	tl.linger("idle", tl.uniform(1.2, 2))
+	tl.lookAround("idle", tl.uniform(1.2, 2))
 	for first := true; first || tl.now < seconds-7; first = false {
 		k.beat(tl)
 	}
@@ -60,15 +60,15 @@ func (tl *timeline) turnIn(name string) float64 {
 	return tl.either(tl.uniform(0.15, 1) * most)
 }
 
-// into leads to a gait through the gaits between: a standing dog does not start to canter.
-func (tl *timeline) into(name string) {
+// leadIn leads to a gait through the gaits between: a standing dog does not start to canter.
+func (tl *timeline) leadIn(name string) {
 	if name == "canter" && tl.speed < 1.5 {
 		tl.move("trot", tl.uniform(2, 2.5), 0, tl.turnIn("canter"), tl.uniform(0.1, 0.5))
 	}
 }
 
-// outOf slows down to a speed from which the dog can stop.
-func (tl *timeline) outOf() {
+// slowDown slows down to a speed from which the dog can stop.
+func (tl *timeline) slowDown() {
 	if tl.speed > 2.6 && tl.chance(0.8) {
 		tl.move("trot", tl.uniform(1.6, 2.2), 0, 0, tl.uniform(0.1, 0.6))
 	}
@@ -79,11 +79,11 @@ func (tl *timeline) outOf() {
 
 // gaitRound moves in one gait at changing speeds and turns.
 func (tl *timeline) gaitRound(name string) {
-	tl.into(name)
+	tl.leadIn(name)
 	for range 3 + tl.rng.IntN(3) {
 		tl.move(name, tl.speedIn(name), 0, tl.turnIn(name), tl.uniform(1, 2.6))
 	}
-	tl.outOf()
+	tl.slowDown()
 	tl.halt()
 	tl.idle(tl.uniform(0.8, 2))
 }
@@ -103,7 +103,7 @@ func gaitsRound(tl *timeline) {
 	names := []string{"walk", "pace", "trot", "canter"}
 	at := tl.rng.IntN(3)
 	for range 4 + tl.rng.IntN(4) {
-		tl.into(names[at])
+		tl.leadIn(names[at])
 		tl.move(names[at], tl.speedIn(names[at]), 0, 0.6*tl.turnIn(names[at]), tl.uniform(0.8, 2))
 		// Mostly to the next gait, up or down.
 		step := 1
@@ -115,7 +115,7 @@ func gaitsRound(tl *timeline) {
 		}
 		at += step
 	}
-	tl.outOf()
+	tl.slowDown()
 	tl.halt()
 	tl.idle(tl.uniform(0.6, 1.5))
 }
@@ -178,7 +178,7 @@ func (tl *timeline) actionRound(act func(seconds float64)) {
 		}
 		tl.move(g, tl.speedIn(g), 0, tl.turnIn(g), tl.uniform(0.5, 2))
 		if tl.chance(0.5) {
-			tl.halfway()
+			tl.beginStop()
 		} else {
 			tl.halt()
 			tl.idle(tl.uniform(0.1, 0.8))
@@ -208,7 +208,7 @@ func rearRound(tl *timeline) {
 		tl.halt()
 	}
 	tl.idle(tl.uniform(0.3, 1.2))
-	tl.rear(tl.uniform(1.2, 5))
+	tl.standUp(tl.uniform(1.2, 5))
 	tl.idle(tl.uniform(0.3, 1.2))
 }
 
@@ -216,7 +216,7 @@ func rearRound(tl *timeline) {
 func jumpRound(tl *timeline) {
 	if tl.chance(0.75) { // else from a stand
 		from := []string{"walk", "pace", "trot", "trot", "canter"}[tl.rng.IntN(5)]
-		tl.into(from)
+		tl.leadIn(from)
 		tl.move(from, tl.speedIn(from), 0, 0, tl.uniform(0.3, 1.5))
 	}
 	for range 1 + tl.rng.IntN(2) {
@@ -232,7 +232,7 @@ func jumpRound(tl *timeline) {
 		next := to[tl.rng.IntN(len(to))]
 		tl.move(next, tl.speedIn(next), 0, 0, tl.uniform(0.4, 1.5))
 	}
-	tl.outOf()
+	tl.slowDown()
 	tl.halt()
 	tl.idle(tl.uniform(0.5, 1.5))
 }

@@ -151,7 +151,7 @@ func (w *walker) footholds(leg int, in []stance) []stance {
 			}
 		}
 		if i > 0 {
-			s.off = w.careless(mid)
+			s.off = w.footOffset(mid)
 			s.at = s.at.Add(s.off)
 		}
 		s = w.trimmed(leg, s, mid)
@@ -167,9 +167,9 @@ func (w *walker) footholds(leg int, in []stance) []stance {
 	return out
 }
 
-// careless returns a random offset of a paw's place, larger along the body than across, and larger
+// footOffset returns a random offset of a paw's place, larger along the body than across, and larger
 // at a stop than in stride.
-func (w *walker) careless(t float64) m3.Vec3 {
+func (w *walker) footOffset(t float64) m3.Vec3 {
 	moves := smooth.Step(math.Hypot(w.tl.ahead.at(t), w.tl.side.at(t)) / 0.6)
 	size := 0.012 - 0.002*moves
 	// The sum of two uniform numbers has no outliers.

@@ -34,8 +34,8 @@ func (p *plane) dir(angle float64) m3.Vec3 {
 	return p.down.Scale(float32(c)).Add(p.ahead.Scale(float32(s)))
 }
 
-// plumb returns the angle of straight down.
-func (p *plane) plumb() float64 {
+// straightDown returns the angle of straight down.
+func (p *plane) straightDown() float64 {
 	return math.Atan2(-float64(p.ahead.Y), -float64(p.down.Y))
 }
 
@@ -64,7 +64,7 @@ func (p *plane) hind(bend, heel, heelAngle float64) (thigh, shank, meta m3.Vec3)
 		shank = p.down.Scale(float32(p.d)).Sub(thigh.Scale(femurLen)).Sub(meta.Scale(metatarsusLen)).Scale(1.0 / tibiaLen)
 		return thigh, shank, meta
 	}
-	m += heel * (heelAngle + p.plumb() - m)
+	m += heel * (heelAngle + p.straightDown() - m)
 	meta = p.dir(m)
 	hock := p.down.Scale(float32(p.d)).Sub(meta.Scale(metatarsusLen))
 	q := *p

@@ -3,27 +3,27 @@ package procgen
 // The parameters of a posture. Lengths are metres, angles radians in the world, pitch up, unless
 // noted.
 const (
-	hipUp     = iota // height of the hips above standing
-	hipAhead         // hips ahead of standing
-	pitch            // of the line from hips to neck
-	flexion          // of the back, arched up
-	foreAhead        // fore paws, ahead
-	hindAhead        // hind paws, ahead
-	foreOut          // fore paws, outward
-	hindOut          //
-	heel             // weight of heelAngle
-	heelAngle        // of the metatarsi, from straight down, toes ahead
-	hockBend         // between thigh and metatarsus if heel is 0
-	wristBend        // of the carpus, paw ahead
-	neckPitch        //
-	headPitch        //
-	tailPitch        // of the first bone; straight back is 0
-	tailCurl         // of the second against the first, up
-	pawsUp           // weight with which raised fore paws hang from the chest
-	pawsAhead        // distance at which they hang ahead of the shoulder joints
-	pawsLow          // and below them
-	stir             // weight of idle noise
-	stagger          // left paws ahead, right paws behind
+	hipUp       = iota // height of the hips above standing
+	hipAhead           // hips ahead of standing
+	pitch              // of the line from hips to neck
+	flexion            // of the back, arched up
+	foreAhead          // fore paws, ahead
+	hindAhead          // hind paws, ahead
+	foreOut            // fore paws, outward
+	hindOut            //
+	heel               // weight of heelAngle
+	heelAngle          // of the metatarsi, from straight down, toes ahead
+	hockBend           // between thigh and metatarsus if heel is 0
+	wristBend          // of the carpus, paw ahead
+	neckPitch          //
+	headPitch          //
+	tailPitch          // of the first bone; straight back is 0
+	tailCurl           // of the second against the first, up
+	pawsUp             // weight with which raised fore paws hang from the chest
+	pawsAhead          // distance at which they hang ahead of the shoulder joints
+	pawsLow            // and below them
+	noiseWeight        // weight of idle noise
+	stagger            // left paws ahead, right paws behind
 	numParams
 )
 
@@ -38,14 +38,14 @@ func standing() posture {
 	p[neckPitch], p[headPitch] = rad(38), rad(-6)
 	p[tailPitch], p[tailCurl] = rad(-62), rad(6)
 	p[pawsAhead], p[pawsLow] = 0.14, 0.20
-	p[stir] = 1
+	p[noiseWeight] = 1
 	return p
 }
 
 // moving returns the posture of a gait at a speed.
 func moving(g string, speed float64) posture {
 	p := standing()
-	p[stir] = 0.6
+	p[noiseWeight] = 0.6
 	p[pitch], p[flexion] = rad(1), rad(1.5)
 	switch g {
 	case "walk":
@@ -82,7 +82,7 @@ func sitting() posture {
 	p[wristBend] = rad(10)
 	p[neckPitch], p[headPitch] = rad(58), rad(-8)
 	p[tailPitch], p[tailCurl] = rad(-34), rad(32)
-	p[stir] = 0.8
+	p[noiseWeight] = 0.8
 	return p
 }
 
@@ -95,7 +95,7 @@ func lying() posture {
 	p[wristBend] = rad(2)
 	p[neckPitch], p[headPitch] = rad(46), rad(-8)
 	p[tailPitch], p[tailCurl] = rad(-42), rad(34)
-	p[stir] = 0.6
+	p[noiseWeight] = 0.6
 	return p
 }
 
@@ -109,6 +109,6 @@ func rearing() posture {
 	p[neckPitch], p[headPitch] = rad(72), rad(8)
 	p[tailPitch], p[tailCurl] = rad(-48), rad(14)
 	p[pawsUp] = 1
-	p[stir] = 1.2
+	p[noiseWeight] = 1.2
 	return p
 }

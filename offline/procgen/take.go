@@ -57,7 +57,7 @@ func (s *spring) to(goal, hz, zeta, dt float64) {
 // tail puts the tail at rest for the first frame.
 func (w *walker) tail() {
 	tr := w.trunk(0)
-	w.swish[0].x, w.swish[1].x = yawOf(tr.pelvis), w.param(tailPitch, 0)
+	w.tailSprings[0].x, w.tailSprings[1].x = yawOf(tr.pelvis), w.param(tailPitch, 0)
 	w.wag = smooth.NewNoise(w.tl.rng, 0.6)
 }
 
@@ -73,23 +73,23 @@ func (w *walker) swing(p *pose, f int) {
 	d := tr.pelvis.Rotate(m3.V(0, 0, 1))
 	yaw := yawOf(tr.pelvis)
 	// The goal turns as many full turns as the heading.
-	yaw += smooth.Tau * math.Round((w.swish[0].x-yaw)/smooth.Tau)
+	yaw += smooth.Tau * math.Round((w.tailSprings[0].x-yaw)/smooth.Tau)
 	up := -math.Asin(float64(d.Y)) * 0.3
-	w.swish[0].to(yaw+0.10*w.wag.At(t), 1.6, 0.45, 1.0/fps)
-	w.swish[1].to(w.param(tailPitch, t)+up*(1-w.param(heel, t)), 1.8, 0.5, 1.0/fps)
+	w.tailSprings[0].to(yaw+0.10*w.wag.At(t), 1.6, 0.45, 1.0/fps)
+	w.tailSprings[1].to(w.param(tailPitch, t)+up*(1-w.param(heel, t)), 1.8, 0.5, 1.0/fps)
 	// Straight back is 0 and hanging is below, but never into the ground.
 	base := p.root.Add(p.rot[hips].Rotate(m3.V(tailBehind, 0, 0)))
-	first := aloft(w.swish[1].x, float64(base.Y))
-	second := aloft(first+w.param(tailCurl, t), float64(base.Y)+tailLen*math.Sin(first))
-	lag := wrapAngle(w.swish[0].x - yaw)
+	first := aboveGround(w.tailSprings[1].x, float64(base.Y))
+	second := aboveGround(first+w.param(tailCurl, t), float64(base.Y)+tailLen*math.Sin(first))
+	lag := wrapAngle(w.tailSprings[0].x - yaw)
 	p.rot[tail] = turned(yaw+0.6*lag, -first, 0).Mul(pelvisFrame)
 	p.rot[tail1] = turned(yaw+1.7*lag, -second, 0).Mul(pelvisFrame)
 	p.rot[tail1Site] = p.rot[tail1]
 }
 
-// aloft returns the pitch of a tail bone that begins at a height, raised until its end is above the
+// aboveGround returns the pitch of a tail bone that begins at a height, raised until its end is above the
 // ground.
-func aloft(pitch, height float64) float64 {
+func aboveGround(pitch, height float64) float64 {
 	const least, soft = 0.025, 0.08
 	lowest := math.Asin(min(max((least-height)/tailLen, -1), 1))
 	return lowest + soft*math.Log1p(math.Exp((pitch-lowest)/soft))

@@ -45,19 +45,19 @@ type timeline struct {
 	clear             [2]curve     // height of swinging fore and hind paws, m
 	up                [2]curve     // height of hips and chest in a jump, m
 	look, nod         curve        // of the head, radians to the left and up
-	hurry             smooth.Noise // variation of the stride rate
+	rateNoise         smooth.Noise // variation of the stride rate
 	params            [numParams]curve
 
-	phase  []float64    // strides so far, per frame
-	air    []interval   // steps for posture changes, and raised fore legs
-	hold   [][2]float64 // times without other steps
-	starts []float64    // times of starts from a stand
-	mode   string       // the present gait or posture
-	speed  float64      // for which the gait was chosen, m/s
-	stood  float64      // time at which the paws are at rest, in a stand
-	uneven float64      // the stand's stagger, m
-	labels []label
-	parts  []Part
+	phase      []float64    // strides so far, per frame
+	air        []interval   // steps for posture changes, and raised fore legs
+	hold       [][2]float64 // times without other steps
+	starts     []float64    // times of starts from a stand
+	mode       string       // the present gait or posture
+	speed      float64      // for which the gait was chosen, m/s
+	restTime   float64      // time at which the paws are at rest, in a stand
+	staggering float64      // the stand's stagger, m
+	labels     []label
+	parts      []Part
 }
 
 // layer is a gait that moves the trunk with a weight. Its phase shift gave the legs the shortest
@@ -88,7 +88,7 @@ type Part struct {
 
 func newTimeline(rng *rand.Rand, name string) *timeline {
 	tl := &timeline{rng: rng, style: newStyle(rng), mode: "stand", phase: []float64{rng.Float64()}}
-	tl.hurry = smooth.NewNoise(rng, 0.25)
+	tl.rateNoise = smooth.NewNoise(rng, 0.25)
 	p := tl.stand()
 	for k := range tl.params {
 		tl.params[k].from = p[k]
@@ -145,15 +145,15 @@ func (tl *timeline) styled(p posture) posture {
 // behind, and the hind paw of that side steps first. A network can see that in the stand. From a
 // square stand it could not choose a side, and would never start.
 func (tl *timeline) stand() posture {
-	tl.uneven = tl.either(tl.uniform(0.022, 0.055))
+	tl.staggering = tl.either(tl.uniform(0.022, 0.055))
 	p := tl.styled(standing())
-	p[stagger] = tl.uneven
+	p[stagger] = tl.staggering
 	return p
 }
 
 // behind is 0 if the left side's paws are behind, 1 if the right one's.
 func (tl *timeline) behind() int {
-	if tl.uneven < 0 {
+	if tl.staggering < 0 {
 		return 0
 	}
 	return 1
@@ -161,7 +161,7 @@ func (tl *timeline) behind() int {
 
 // setOff makes the hind paw that is behind the next to step, if all paws stand.
 func (tl *timeline) setOff() {
-	if tl.mode != "stand" || tl.now < tl.stood {
+	if tl.mode != "stand" || tl.now < tl.restTime {
 		return
 	}
 	// It is about to leave the ground, and the opposite fore paw has just landed.
@@ -188,7 +188,7 @@ func (tl *timeline) frame() int { return int(math.Round(tl.now * fps)) }
 // advance moves now forward, to the nearest frame.
 func (tl *timeline) advance(seconds float64) {
 	for range max(1, int(math.Round(seconds*fps))) {
-		rate := tl.rate.at(tl.now+0.5/fps) * (1 + 0.02*tl.hurry.At(tl.now))
+		rate := tl.rate.at(tl.now+0.5/fps) * (1 + 0.02*tl.rateNoise.At(tl.now))
 		tl.phase = append(tl.phase, tl.phase[len(tl.phase)-1]+rate/fps)
 		tl.now = float64(len(tl.phase)-1) / fps
 	}
@@ -282,9 +282,9 @@ func (tl *timeline) gaitFor(name string, turn float64) gait {
 	return stand()
 }
 
-// goes starts to move in a gait, at forward and lateral speeds in m/s and a turn in rad/s. It
+// setGait starts to move in a gait, at forward and lateral speeds in m/s and a turn in rad/s. It
 // returns the seconds until the animal does.
-func (tl *timeline) goes(name string, ahead, side, turn float64) float64 {
+func (tl *timeline) setGait(name string, ahead, side, turn float64) float64 {
 	// Steps in a turn on the spot count as speed.
 	speed := math.Hypot(ahead, side) + 0.3*math.Abs(turn)
 	dv := math.Hypot(ahead-tl.ahead.at(tl.now), side-tl.side.at(tl.now))

@@ -9,17 +9,17 @@ import (
 
 // walker turns a timeline into poses.
 type walker struct {
-	tl     *timeline
-	frames int
-	end    float64       // time of the last frame, s
-	place  []groundFrame // under the hips, per frame
-	feet   [numLegs][]stance
-	cursor [numLegs]int       // the last stance used, per leg
-	sink   [2][]float64       // of hips and chest per frame, for standing legs to reach the ground
-	pull   [numLegs][]float64 // of paws in the air toward the leg's root, per frame
-	drift  [9]smooth.Noise    // weight shifts: sway, ahead, yaw, roll, head, neck, back, hips, chest
-	wag    smooth.Noise
-	swish  [2]spring // the tail's yaw and pitch
+	tl          *timeline
+	frames      int
+	end         float64       // time of the last frame, s
+	place       []groundFrame // under the hips, per frame
+	feet        [numLegs][]stance
+	cursor      [numLegs]int       // the last stance used, per leg
+	sink        [2][]float64       // of hips and chest per frame, for standing legs to reach the ground
+	pull        [numLegs][]float64 // of paws in the air toward the leg's root, per frame
+	drift       [9]smooth.Noise    // weight shifts: sway, ahead, yaw, roll, head, neck, back, hips, chest
+	wag         smooth.Noise
+	tailSprings [2]spring // the tail's yaw and pitch
 }
 
 // groundFrame is a place on the ground and a heading.
@@ -41,7 +41,7 @@ func newWalker(tl *timeline) *walker {
 	for leg := range w.feet {
 		w.feet[leg] = w.footholds(leg, tl.schedule(leg))
 	}
-	w.lower()
+	w.fitHeights()
 	return w
 }
 

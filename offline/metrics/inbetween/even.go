@@ -35,8 +35,8 @@ type Errors struct {
 	TrueJerk  float64 `json:"true_jerk"`         // Jerk of the recording
 }
 
-// longEnough is the shortest recording with a drift, which is measured over its last second.
-const longEnough = 10 // s
+// driftLeast is the shortest recording with a drift, which is measured over its last second.
+const driftLeast = 10 // s
 
 // Score is the result of a method on a recording.
 type Score struct {
@@ -91,7 +91,7 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 		}
 	}
 	s.Joints, s.Root, s.Yaw = s.Joints/count, s.Root/count, s.Yaw/count
-	if second := int(c.FPS + 0.5); frames >= longEnough*second {
+	if second := int(c.FPS + 0.5); frames >= driftLeast*second {
 		s.Drift, s.Turn = astray(truth, made, frames-second, frames, hop)
 		seconds := frames / second
 		for i := range seconds {
@@ -190,9 +190,9 @@ func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float6
 // steps.
 const shortest = 6
 
-// next is the distance from an end of the motion, in frames, within which a touchdown may count or
+// edge is the distance from an end of the motion, in frames, within which a touchdown may count or
 // not: a centimetre decides whether it is seen.
-const next = 9
+const edge = 9
 
 // steps counts the touchdowns of feet, by heel or toe: away from the ends, and all.
 func steps(stand [][]bool) (inner, all int) {
@@ -218,7 +218,7 @@ func steps(stand [][]bool) (inner, all int) {
 			if since++; since == shortest {
 				if now, since = !now, 0; now {
 					all++
-					if at := f - shortest + 1; at >= next && at < len(stand)-next {
+					if at := f - shortest + 1; at >= edge && at < len(stand)-edge {
 						inner++
 					}
 				}

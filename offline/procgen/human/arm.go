@@ -11,7 +11,7 @@ import (
 // the right one.
 func (g *figure) arm(p *pose, side int, b *beat) {
 	m, j := &g.m, g.body.shoulder[side]
-	n := func(i int) float64 { return m.stir * g.drift[11+3*side+i].At(b.sec) }
+	n := func(i int) float64 { return m.noise * g.drift[11+3*side+i].At(b.sec) }
 	flip := func(q m3.Quat) m3.Quat {
 		if side == 1 {
 			q.Y, q.Z = -q.Y, -q.Z

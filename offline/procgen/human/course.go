@@ -22,11 +22,11 @@ type node struct {
 // course is a script in seconds and metres, for one manner.
 type course struct {
 	*script
-	m     *manner
+	m     *personGait
 	nodes []node
 }
 
-func newCourse(s *script, m *manner) *course {
+func newCourse(s *script, m *personGait) *course {
 	c := &course{script: s, m: m}
 	n := int(math.Ceil((s.cycles + 2*margin) * grid))
 	const h = 1.0 / grid
@@ -73,7 +73,7 @@ func (c *course) cadence(t float64) float64 {
 
 // stride returns the distance per cycle, m.
 func (c *course) stride(t float64) float64 {
-	return c.m.stride * (1 + c.m.stridePace*c.pace.at(t)) * c.goes.at(t)
+	return c.m.stride * (1 + c.m.stridePace*c.pace.at(t)) * c.moving.at(t)
 }
 
 // duty returns the duty factor.

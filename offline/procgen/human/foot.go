@@ -34,12 +34,12 @@ func (g *figure) stances(foot int) []stance {
 		s := stance{on: on, off: off}
 		d := min(off-on, m.duty)
 		s.flat, s.heel = on+m.flatAt*d, off-(1-m.heelAt)*d
-		side, k := sideOf(foot), c.goes.at(middle)
+		side, k := sideOf(foot), c.moving.at(middle)
 		ahead := m.ahead - side*0.025*m.limp*k
 		// In a stand the feet are side by side, even if the style walks a line. In a turn they are
 		// apart and shifted outward, because the body leans in.
 		width := m.width + (1-k)*max(0, 0.06-m.width) + 0.045*math.Tanh(math.Abs(c.turn.at(middle)))
-		s.at = c.place(middle, side*width-0.42*c.lean(middle), ahead).Add(g.careless(c.at(middle).yaw))
+		s.at = c.place(middle, side*width-0.42*c.lean(middle), ahead).Add(g.footOffset(c.at(middle).yaw))
 		s.at.Y = ballHeight
 		s.yaw = c.at(middle).yaw + side*m.toeOut
 		// Short steps have flat feet.
@@ -91,8 +91,8 @@ func (h *foothold) ends() [2]m3.Vec3 {
 	return [2]m3.Vec3{h.ankle, h.ankle.Add(footRot(h.yaw, h.pitch).Rotate(ballLocal))}
 }
 
-// leaving is the speed of the heel's rise at toe-off, over its mean.
-const leaving = 1.8
+// toeOffSpeed is the speed of the heel's rise at toe-off, over its mean.
+const toeOffSpeed = 1.8
 
 // pitch returns the pitch of a standing foot at canonical time t.
 func (s *stance) pitch(t float64) float64 {
@@ -101,7 +101,7 @@ func (s *stance) pitch(t float64) float64 {
 		p = s.strike * (1 - smooth.Step((t-s.on)/(s.flat-s.on)))
 	}
 	if s.rise > 0 && t > s.heel {
-		p -= s.rise * hermite(t-s.heel, s.off-s.heel, state{}, state{1, leaving / (s.off - s.heel), 0})
+		p -= s.rise * hermite(t-s.heel, s.off-s.heel, state{}, state{1, toeOffSpeed / (s.off - s.heel), 0})
 	}
 	return p
 }
@@ -147,7 +147,7 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 	u := (t - from.off) / d
 	h := foothold{yaw: from.yaw + (to.yaw-from.yaw)*smooth.Step(u), free: min(t-from.off, to.on-t)}
 	rising := from.off - from.heel
-	off := state{-from.rise, -leaving * from.rise / rising, 0}
+	off := state{-from.rise, -toeOffSpeed * from.rise / rising, 0}
 	top := state{x: -from.rise - from.fling}
 	if peak := m.flung * d; t-from.off < peak {
 		h.pitch = hermite(t-from.off, peak, off, top)
@@ -159,7 +159,7 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 	w := float32(travel(u, 0.3, m.arrive))
 	// The heel lands with some of the body's speed and stops at the last moment. A heel that waited
 	// for the body would be out of reach before it stands. The toes leave with the body, too.
-	late, soon := briskly(to.on-t), briskly(t-from.off)
+	late, soon := easeOff(to.on-t), easeOff(t-from.off)
 	stride := g.course.stride(t)
 	land := to.heels(h.yaw, h.pitch).Add(m3.YawQuat(float32(to.yaw)).Rotate(m3.V(0, float32(m.drop*late), float32(-m.approach*stride*late))))
 	leave := from.ball(h.yaw, h.pitch).Add(m3.YawQuat(float32(from.yaw)).Rotate(m3.V(0, float32(m.spring*soon), float32(m.follow*stride*soon))))
@@ -175,9 +175,9 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 // pass is 1 while the foot is beside the other leg.
 func pass(u float64) float64 { return smooth.Step(2.6*u) * smooth.Step(2.6*(1-u)) }
 
-// briskly returns about x, the cycles since toe-off, with two derivatives of zero at first, and
+// easeOff returns about x, the cycles since toe-off, with two derivatives of zero at first, and
 // levels off at a tenth of a cycle.
-func briskly(x float64) float64 {
+func easeOff(x float64) float64 {
 	const brake, most = 0.03, 0.1
 	return most * math.Tanh(x*x*x/(x*x+brake*brake)/most)
 }

@@ -70,7 +70,7 @@ type gait struct {
 	curl       float64 // of the fingers
 
 	limp  float64 // weakness of the right leg, 0…1
-	stir  float64 // noise of the posture; 1: usual
+	noise float64 // noise of the posture; 1: usual
 	still float64 // weight shift in a stand
 	sag   float64 // drop of the pelvis over the idle leg in a stand
 }
@@ -85,7 +85,7 @@ var walking = gait{
 	lean: rad(2), curve: rad(2), chestYaw: rad(5), chestRoll: rad(1.6), nod: rad(0.9), neck: rad(9), head: rad(2), headNod: rad(0.7), headRoll: rad(0.6),
 	shrug: rad(0), round: rad(2),
 	swing: rad(19), armMean: rad(-3), armOut: rad(7.5), armOutUp: rad(1.5), armIn: rad(14), elbow: rad(22), elbowSwing: rad(14), wrist: rad(6), hang: rad(7), curl: rad(22),
-	stir: 1, still: 0.035, sag: rad(3),
+	noise: 1, still: 0.035, sag: rad(3),
 }
 
 // running is a jog at about 2.8 m/s.
@@ -97,7 +97,7 @@ var running = gait{
 	lean: rad(8), curve: rad(3), chestYaw: rad(10), chestRoll: rad(2.5), nod: rad(1.5), neck: rad(8), head: rad(1), headNod: rad(1), headRoll: rad(0.6),
 	shrug: rad(2), round: rad(4),
 	swing: rad(30), armMean: rad(-14), armOut: rad(18), armOutUp: rad(3), armIn: rad(26), elbow: rad(97), elbowSwing: rad(8), wrist: rad(5), hang: rad(5), curl: rad(60),
-	stir: 1,
+	noise: 1,
 }
 
 // standing is a stand. Its canonical time runs at a walk's cadence.
@@ -120,14 +120,14 @@ func gaitOf(action string) gait {
 // landsAt returns the phase at which a foot lands.
 func landsAt(foot int) float64 { return 0.5 * float64(foot) }
 
-// manner is the gait of one person in one style.
-type manner struct {
+// personGait is the gait of one person in one style.
+type personGait struct {
 	gait
 	running bool
 }
 
-func newManner(g gait, s *style) manner {
-	m := manner{gait: g, running: g.bounce < 0}
+func newPersonGait(g gait, s *style) personGait {
+	m := personGait{gait: g, running: g.bounce < 0}
 	// Styles change a run less than a walk. Its elbows are bent in any style.
 	cadence, stride, track, upper, bent := s.cadence, s.stride, 1.0, 1.0, 1.0
 	if m.running {
@@ -139,7 +139,7 @@ func newManner(g gait, s *style) manner {
 	for _, f := range []edit{{&m.cadence, cadence}, {&m.stride, stride}, {&m.strike, s.strike}, {&m.rise, s.rise}, {&m.fling, s.rise},
 		{&m.bounce, s.bounce}, {&m.sway, s.sway}, {&m.yaw, s.yaw}, {&m.list, s.list},
 		{&m.chestYaw, s.chestYaw}, {&m.chestRoll, s.chestRoll}, {&m.nod, s.nod}, {&m.headNod, s.headNod},
-		{&m.swing, s.swing}, {&m.elbowSwing, s.elbowSwing}, {&m.stir, s.stir}} {
+		{&m.swing, s.swing}, {&m.elbowSwing, s.elbowSwing}, {&m.noise, s.noise}} {
 		if f.by != 0 {
 			*f.number *= f.by
 		}
@@ -164,7 +164,7 @@ type edit struct {
 
 // vary changes m to another person: by a few per cent, a degree or two. n returns random numbers of
 // unit deviation without outliers.
-func (m *manner) vary(n func() float64) {
+func (m *personGait) vary(n func() float64) {
 	for _, x := range []*float64{&m.cadence, &m.stride} {
 		*x *= 1 + 0.025*n()
 	}
@@ -179,4 +179,4 @@ func (m *manner) vary(n func() float64) {
 }
 
 // dutyAt returns the duty factor at a pace.
-func (m *manner) dutyAt(pace float64) float64 { return m.duty + m.dutyPace*pace }
+func (m *personGait) dutyAt(pace float64) float64 { return m.duty + m.dutyPace*pace }

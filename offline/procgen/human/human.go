@@ -59,7 +59,7 @@ func Generate(o Options) ([]*registration.Take, map[string]registration.Timeline
 		for _, st := range styleRows {
 			if slices.Contains(o.Styles, st.name) {
 				plans = append(plans, plan{script: s, style: st})
-				seconds += s.cycles / newManner(gaitOf(s.action), &st).cadence
+				seconds += s.cycles / newPersonGait(gaitOf(s.action), &st).cadence
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func rng(seed int64, content, style string, take int) *rand.Rand {
 // timeline returns the canonical timeline of an action: a cycle in the neutral style.
 func timeline(action string) registration.Timeline {
 	t := registration.Timeline{Action: action, Frames: Period, Period: Period, Stands: make([]uint8, Period)}
-	m := newManner(gaitOf(action), &styleRows[0])
+	m := newPersonGait(gaitOf(action), &styleRows[0])
 	for f := range t.Stands {
 		for foot := range 2 {
 			in := float64(f)/Period - landsAt(foot)

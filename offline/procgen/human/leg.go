@@ -43,8 +43,8 @@ func boneRot(dir, left m3.Vec3) m3.Quat {
 	return m3.FromAxes(x, y, x.Cross(y))
 }
 
-// resist returns d up to soft, and beyond it a value that approaches hard.
-func resist(d, soft, hard float64) float64 {
+// softLimit returns d up to soft, and beyond it a value that approaches hard.
+func softLimit(d, soft, hard float64) float64 {
 	if d < soft {
 		return d
 	}
@@ -68,9 +68,9 @@ func (g *figure) leg(p *pose, foot int, t float64) (short float64) {
 	}
 	if h.free > 0 {
 		far := float64(d.Len())
-		near := resist(far, g.m.extend[0]*legLen, g.m.extend[1]*legLen)
+		near := softLimit(far, g.m.extend[0]*legLen, g.m.extend[1]*legLen)
 		near = far + smooth.Step(free)*(near-far)
-		near = resist(near, reach*legLen, 0.9985*legLen)
+		near = softLimit(near, reach*legLen, 0.9985*legLen)
 		h.ankle = hip.Sub(d.Scale(float32(near / far)))
 	}
 	side := sideOf(foot)

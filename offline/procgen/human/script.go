@@ -40,7 +40,7 @@ type script struct {
 	cycles float64
 	pace   track // −1 slow, 0 usual, 1 fast
 	turn   track // radians to the left per cycle
-	goes   track // 0 stands, 1 goes
+	moving track // 0 stands, 1 goes
 	look   track // head, radians to the left of the course's own turn
 	shift  track // of the weight in a stand: 1 on the left foot, −1 on the right
 	first  float64
@@ -64,7 +64,7 @@ func pulse(at, over, hold, by float64) track {
 func scripts() []script {
 	var all []script
 	add := func(action, content string, cycles float64, edit func(*script)) {
-		s := script{name: action + "-" + content, action: action, cycles: cycles, goes: level(1), first: -forever, last: forever}
+		s := script{name: action + "-" + content, action: action, cycles: cycles, moving: level(1), first: -forever, last: forever}
 		if edit != nil {
 			edit(&s)
 		}
@@ -97,17 +97,17 @@ func scripts() []script {
 		add(a.action, "slower", n, func(s *script) { s.pace = change(1, n/2-1.5, 3, -1.9) })
 	}
 	add(Walk, "start", 5, func(s *script) {
-		s.goes, s.first = change(0, 0.45, 1.7, 1), 1.25
+		s.moving, s.first = change(0, 0.45, 1.7, 1), 1.25
 	})
 	add(Walk, "stop", 5, func(s *script) {
-		s.goes, s.last = change(1, 2.4, 1.5, -1), 3.75
+		s.moving, s.last = change(1, 2.4, 1.5, -1), 3.75
 	})
 	add(Stand, "still", 5, func(s *script) {
-		s.goes, s.first, s.last = level(0), forever, -forever
+		s.moving, s.first, s.last = level(0), forever, -forever
 		s.shift = track{0.5, []ramp{{1.4, 1.6, -0.9}}}
 	})
 	add(Stand, "look", 5, func(s *script) {
-		s.goes, s.first, s.last = level(0), forever, -forever
+		s.moving, s.first, s.last = level(0), forever, -forever
 		s.shift = track{-0.4, []ramp{{2.2, 1.5, 0.8}}}
 		s.look = track{0, []ramp{{0.5, 0.9, 0.6}, {2.1, 1.3, -1.1}, {4, 0.9, 0.5}}}
 	})

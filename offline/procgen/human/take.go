@@ -40,7 +40,7 @@ type performer struct {
 // figure is a person in motion: everything that the frames of a take share.
 type figure struct {
 	*performer
-	m      manner
+	m      personGait
 	course *course
 	feet   [2][]stance
 	drift  [17]smooth.Noise
@@ -56,17 +56,17 @@ func (p *performer) of(r *rand.Rand) float64 {
 	return (r.Float64() + r.Float64() + r.Float64() - 1.5) * 2 * p.variation
 }
 
-// careless returns a random offset of a foot from its best place.
-func (g *figure) careless(yaw float64) m3.Vec3 {
+// footOffset returns a random offset of a foot from its best place.
+func (g *figure) footOffset(yaw float64) m3.Vec3 {
 	d := m3.V(float32(0.006*g.deviate()), 0, float32(0.009*g.deviate()))
 	return m3.YawQuat(float32(yaw)).Rotate(d)
 }
 
 // figure applies the performer to a script.
 func (p *performer) figure(s *script) *figure {
-	g := &figure{performer: p, m: newManner(gaitOf(s.action), &p.style)}
+	g := &figure{performer: p, m: newPersonGait(gaitOf(s.action), &p.style)}
 	g.m.vary(func() float64 { return p.of(p.person) })
-	g.m.stir *= p.variation
+	g.m.noise *= p.variation
 	for i := range g.drift {
 		g.drift[i] = smooth.NewNoise(p.rng, 0.35)
 	}

@@ -23,8 +23,8 @@ type beat struct {
 }
 
 func (g *figure) beatAt(t, sec float64) beat {
-	goes := g.course.goes.at(t)
-	return beat{t: t, sec: sec, middle: g.course.duty(t) / 2, going: goes * (1 + 0.22*g.course.pace.at(t)), stand: 1 - goes}
+	moving := g.course.moving.at(t)
+	return beat{t: t, sec: sec, middle: g.course.duty(t) / 2, going: moving * (1 + 0.22*g.course.pace.at(t)), stand: 1 - moving}
 }
 
 // once oscillates once per cycle, with its peak at phase at.
@@ -39,13 +39,13 @@ const rootHeight = 0.100 + legLen + ankleHeight
 // trunk poses pelvis, back, neck and head. The pelvis is sink below its height over straight legs.
 func (g *figure) trunk(p *pose, b *beat, sink float64) {
 	m, c, j := &g.m, g.course, g.body
-	n := func(i int) float64 { return m.stir * g.drift[i].At(b.sec) }
+	n := func(i int) float64 { return m.noise * g.drift[i].At(b.sec) }
 	at := c.at(b.t)
 	look := c.look.at(b.t)
 	turn := c.ahead(b.t)
 	lean := c.lean(b.t)
 	shift := c.shift.at(b.t) * b.stand
-	breath := math.Sin(smooth.Tau*(b.t*0.3+g.breath)) * (0.6 + 0.4*b.stand) * min(1, m.stir)
+	breath := math.Sin(smooth.Tau*(b.t*0.3+g.breath)) * (0.6 + 0.4*b.stand) * min(1, m.noise)
 	// A weak leg is hurried over: the body drops onto it, and the chest follows.
 	weak := m.limp * b.going * b.once(b.middle+0.5)
 

@@ -108,8 +108,8 @@ func TestTimePasses(t *testing.T) {
 	}
 }
 
-// A model in a game has not seen what comes, and one sequence is as good as a
-// part of it. A velocity takes two frames.
+// A model in a game cannot see the future, so a part of a sequence has the same output. A velocity
+// takes two frames.
 func TestCausal(t *testing.T) {
 	pairs := small()
 	for _, c := range fits {

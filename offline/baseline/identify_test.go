@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Of two records of two filters, each is held out once: what is learned from it is
-// the other's filter, which errs by the difference of the two.
+// Each of two records of two filters is held out once. The other one's filter is learnt, and its
+// error is the difference between the two.
 func TestHeldOut(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	other := transfer{num: []float64{0.4, 0.1}, den: []float64{1, -0.3}}
@@ -37,7 +37,7 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// Steps that are off by turns cancel, and times are right again; poses are not.
+// Errors of alternating sign cancel in times, but not in poses.
 func TestTrialSums(t *testing.T) {
 	missing := []float64{1, -1, 1, -1}
 	if sum := (&trial{summed: true}).square(missing); sum != 2 {
@@ -48,7 +48,7 @@ func TestTrialSums(t *testing.T) {
 	}
 }
 
-// Two inputs that are the same share what one of them would do.
+// Two equal inputs share the gain of one.
 func TestLeastSquaresOfEqualInputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	rec := record{}

@@ -68,7 +68,7 @@ type LTI struct {
 //
 // The default horizon is 20 for one input and 10 for more, at least MaxOrder + 2, and less with
 // short data. Data too short for an order or a horizon in o is an error. Default orders and
-// horizons, and those of steps, are lowered instead.
+// horizons, and the ones of steps, are lowered instead.
 func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 	dofs, err := checkPairs(pairs)
 	if err != nil {

@@ -32,5 +32,5 @@
 //   - [NewManifold]: the distance of motion from recordings.
 //   - [MeasureControlled], [MeasureWanderers], [MeasureStrollers]: steered people.
 //
-// The measures of the quadruped are those of Zhang, Starke et al. 2018, section 9.
+// The measures of the quadruped follow Zhang, Starke et al. 2018, section 9.
 package metrics

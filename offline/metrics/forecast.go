@@ -45,7 +45,7 @@ type Forecast struct {
 const forecastBatch = 32
 
 // MeasureForecast lets p continue prefixes of the recordings and their mirror images, one every
-// half second. A prefix has so many frames at strnn.Rate. Joints are interpolated linearly between
+// half second. A prefix has prefix frames at strnn.Rate. Joints are interpolated linearly between
 // frames. p takes forecastBatch motions at a time.
 func MeasureForecast(p Extender, set *dataset.Motion, prefix int) (Forecast, error) {
 	var r Forecast

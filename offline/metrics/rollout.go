@@ -124,7 +124,7 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 			t, weights := &takes[i], crowd.Gating(i)
 			if weights != nil {
 				t.Experts = len(weights)
-			} else { // between two steps they are those of the last
+			} else { // between two steps: the last weights
 				weights = t.Gating[len(t.Gating)-t.Experts:]
 			}
 			t.Gating = append(t.Gating, weights...)

@@ -57,8 +57,8 @@ func meanDrift(of []Drift) (mean Drift) {
 }
 
 // MeasureSparse compares made with the recording rec that it was made from: rows of l, (frames,
-// columns) raw, with a pose every so many frames from the first on. Both begin at one place.
-// Different lengths are an error.
+// columns) raw, with poses at multiples of every. Both begin at one place. Different lengths are an
+// error.
 func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, error) {
 	cols, n := l.Columns(), len(l.Joints)
 	frames := len(rec) / cols
@@ -106,7 +106,8 @@ func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, e
 // means returns the fields that are means over frames.
 func (s *Sparse) means() []*float64 { return []*float64{&s.Body, &s.World, &s.Key, &s.At, &s.Speed} }
 
-// MeanSparse returns the mean over recordings, weighted by frames, and that of drifts by stretches.
+// MeanSparse returns the mean over recordings, weighted by frames. Drifts are weighted by
+// stretches.
 func MeanSparse(of []Sparse) (mean Sparse) {
 	var two, ten []Drift
 	for _, s := range of {
@@ -122,8 +123,8 @@ func MeanSparse(of []Sparse) (mean Sparse) {
 	return mean
 }
 
-// FromSparse makes a recording's motion again from one pose every so many frames. It returns that
-// and the part of the recording that it spans: rows of the network's layout, raw.
+// FromSparse makes a recording's motion again from its evenly spaced poses. It returns that and the
+// part of the recording that it spans: rows of the network's layout, raw.
 func FromSparse(net *keypose.Sparse, maker *keypose.SparseMaker, rec []float32) (made, part []float32, err error) {
 	poses, part, err := sparsePoses(net.Layout, rec, net.Segments.Every)
 	if err != nil {
@@ -133,8 +134,8 @@ func FromSparse(net *keypose.Sparse, maker *keypose.SparseMaker, rec []float32) 
 	return made, part, maker.Make(made, poses)
 }
 
-// sparsePoses returns a pose every so many frames of rec, and the rows from the first to the last
-// of them.
+// sparsePoses returns the frames of rec at multiples of every, and the rows from the first to the
+// last of them.
 func sparsePoses(l *feature.Motion, rec []float32, every int) (poses, part []float32, err error) {
 	cols := l.Columns()
 	n := (len(rec)/cols-1)/every + 1
@@ -169,10 +170,10 @@ func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []fl
 // pullFrames is the number of frames before and after a pose that it affects.
 const pullFrames = 8
 
-// CorrectSparse edits made on a motion manifold so that it meets the poses of rec, one every so
-// many frames, and their places on the ground (proposed by Lüdi 2016, sec. 6.1.1). In between, the
-// body moves as in made: seen from the pose before and, increasingly, from the one after. The
-// contacts of made stay locked.
+// CorrectSparse edits made on a motion manifold so that it meets the poses of rec at multiples of
+// every, and their places on the ground (proposed by Lüdi 2016, sec. 6.1.1). In between, the body
+// moves as in made: seen from the pose before and, increasingly, from the one after. The contacts
+// of made stay locked.
 func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, workers int) ([]float32, error) {
 	l := m.Layout
 	cols := l.Columns()
@@ -238,7 +239,7 @@ func seenFrom(from, to feature.Place) feature.Place {
 }
 
 // throughPlaces returns a course of at most one frame more than went. It moves like went and is at
-// to every so many frames.
+// to in multiples of every.
 func throughPlaces(went, to manifold.Course, every, frames int) manifold.Course {
 	placed := func(key, f int) feature.Place {
 		p := seenFrom(went[key], went[f])

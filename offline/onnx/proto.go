@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Field numbers and enumerations are those of onnx.proto, IR version 8.
+// Field numbers and enumerations from onnx.proto, IR version 8.
 const (
 	irVersion = 8
 	opset     = 17

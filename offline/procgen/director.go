@@ -226,7 +226,7 @@ func jumpRound(tl *timeline) {
 			break // stops where it lands
 		}
 		to := []string{"walk", "pace", "trot", "trot", "canter"}
-		if tl.speed > 2.2 { // nobody walks on from that
+		if tl.speed > 2.2 { // too fast to walk on
 			to = to[2:]
 		}
 		next := to[tl.rng.IntN(len(to))]

@@ -52,8 +52,8 @@ type Score struct {
 	AsideHit   int  `json:"aside_right"`   // of these, within 45° in the motion
 }
 
-// Even sets a key every so many seconds of a recording at 60 frames per second and measures what
-// fill makes between. The motion ends with the last key. Room for only one key is an error.
+// Even sets keys at multiples of every seconds in a recording at 60 frames per second and measures
+// what fill makes between. The motion ends with the last key. Room for only one key is an error.
 func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *skel.Clip, every float64, fill Fill) (Score, error) {
 	hop := int(every*c.FPS + 0.5)
 	frames := (c.Frames-1)/hop*hop + 1
@@ -244,7 +244,7 @@ func skate(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, stand [][]boo
 }
 
 // aside counts the seconds in which truth moves backward or sideways, more than 60° from its
-// heading, and those of them in which t moves within 45° of it.
+// heading. right counts the ones in which t moves within 45° of it.
 func aside(truth, t *keypose.Track) (all, right int) {
 	const least = 0.3 // m/s: the slowest walk
 	hop := int(truth.FPS)

@@ -45,7 +45,7 @@ type Score struct {
 	Errors
 }
 
-// Errors are the measures of a translation. Frames are those of the takes, 60 per second for
+// Errors are the measures of a translation. Frames have the rate of the takes, 60 per second for
 // people.
 type Errors struct {
 	// Pose is the mean distance of joints from their true position, over joints and frames, cm. The

@@ -39,9 +39,9 @@ func TestGlobalARRecovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for d, want := range betas {
-		for i, got := range m.Coefficients(d) {
+		for i, got := range m.beta[d] {
 			if math.Abs(got-want[i]) > 1e-7 {
-				t.Errorf("degree of freedom %d: β = %v, is %v", d, m.Coefficients(d), want)
+				t.Errorf("degree of freedom %d: β = %v, is %v", d, m.beta[d], want)
 				break
 			}
 		}
@@ -82,7 +82,7 @@ func TestGlobalARRidge(t *testing.T) {
 			}
 			var want mat.VecDense
 			want.MulVec(&inverse, right)
-			for i, got := range m.Coefficients(d) {
+			for i, got := range m.beta[d] {
 				if math.Abs(got-want.AtVec(i)) > 1e-10 {
 					t.Errorf("λ = %v, degree of freedom %d: β[%d] = %v, is %v", lambda, d, i, got, want.AtVec(i))
 				}
@@ -99,7 +99,7 @@ func TestGlobalARDoesNotRunAway(t *testing.T) {
 		y[f] = math.Exp2(float64(f) / 3)
 	}
 	m := must.Get(FitGlobalAR([]Pair{{columns(x), columns(y), ones(30)}}, GlobalAROptions{}))(t)
-	if b := m.Coefficients(0)[1]; !(math.Abs(b) < 1) {
+	if b := m.beta[0][1]; !(math.Abs(b) < 1) {
 		t.Errorf("b = %v", b)
 	}
 	long := make([]float64, 100000)

@@ -25,10 +25,10 @@ func curve(from, rate float64, frames int) Pair {
 
 func TestGPSmoothFunction(t *testing.T) {
 	pairs := []Pair{curve(0, 0.18, 38), curve(1, 0.2, 38), curve(2, 0.22, 38)}
-	for _, o := range []GPOptions{{}, {MaxPoints: 60, Absolute: true}} {
+	for _, o := range []GPOptions{{}, {MaxPoints: 60}} {
 		m := must.Get(FitGP(pairs, o))(t)
-		if want := o.MaxPoints; want > 0 && m.Points() != want {
-			t.Errorf("%d points, not %d", m.Points(), want)
+		if n, _ := m.points.Dims(); o.MaxPoints > 0 && n != o.MaxPoints {
+			t.Errorf("%d points, not %d", n, o.MaxPoints)
 		}
 		fresh := curve(0.456, 0.21, 40)
 		y, step, err := m.Translate(fresh.X)

@@ -39,9 +39,9 @@ func known(db *mar.Database) (l mar.Label) {
 	return l
 }
 
-// Two implementations of Xia et al.'s equation 2 agree: package mar's, in float32 over
-// all degrees of freedom at once, where the class is known, neighbours count alike
-// and nothing is beyond its confidence, and this one.
+// Two implementations of Xia et al.'s equation 2 agree: package mar's, in float32 over all degrees
+// of freedom at once, and this one. The class is known, neighbours have equal weights, and nothing
+// is beyond its confidence.
 func TestLocalARIsMAR(t *testing.T) {
 	db, in := people()
 	const k = 40
@@ -100,7 +100,7 @@ func TestNearestNeighbour(t *testing.T) {
 			if e := math.Abs(got[0].Y.At(number, d) - float64(v)); e > 1e-6 {
 				t.Fatalf("frame %d, column %d: off its counterpart by %g", number, d, e)
 			}
-			// 1/d of 0, but for rounding, outweighs all others.
+			// A weight of 1/d with d = 0 (up to rounding) outweighs all others.
 			if e := math.Abs(got[1].Y.At(number, d) - float64(v)); e > 0.05 {
 				t.Fatalf("frame %d, column %d: KNN is off the counterpart by %g", number, d, e)
 			}

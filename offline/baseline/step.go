@@ -2,14 +2,14 @@ package baseline
 
 import "math"
 
-// clock turns predicted logarithms of steps into steps. Models learn the
-// logarithm because its exponential is above 0 whatever they predict.
+// clock turns predicted logarithms of steps into steps. The exponential of a logarithm is above 0
+// for any prediction.
 type clock struct {
-	low, high float64 // the training's logarithms, each an octave wider: nothing else is plausible
-	smear     float64 // brings the mean step back, see fitClock
+	low, high float64 // the plausible range: the training logarithms and an octave more
+	smear     float64 // restores the mean step, see fitClock
 }
 
-// logSteps is the training's target: a row for each pair.
+// logSteps returns the training target: a row for each pair.
 func logSteps(pairs []Pair) [][]float64 {
 	logs := make([][]float64, len(pairs))
 	for i, p := range pairs {
@@ -21,12 +21,10 @@ func logSteps(pairs []Pair) [][]float64 {
 	return logs
 }
 
-// fitClock looks at what a model predicts for its own training data. A mean of
-// logarithms is the logarithm of the geometric mean, which is below the mean:
-// steps would be short by what the model cannot explain, and times, which are
-// sums of steps, ever further behind. Duan's smearing factor (1983, "Smearing
-// estimate: a nonparametric retransformation method") mends it; a perfect
-// prediction has the factor 1.
+// fitClock compares predictions for the training data with the truth. The mean of logarithms gives
+// the geometric mean, which is below the mean. Steps would be too short, and times, their sums,
+// would fall behind. Duan's smearing factor (1983, "Smearing estimate: a nonparametric
+// retransformation method") corrects this; it is 1 for a perfect prediction.
 func fitClock(logs, predicted [][]float64) clock {
 	c := clock{low: math.Inf(1), high: math.Inf(-1), smear: 1}
 	for _, l := range logs {
@@ -46,12 +44,12 @@ func fitClock(logs, predicted [][]float64) clock {
 	return c
 }
 
-// step is the step, in frames, of a predicted logarithm.
+// step returns the step, in frames, of a predicted logarithm.
 func (c clock) step(log float64) float64 {
 	return c.smear * math.Exp(min(max(log, c.low), c.high))
 }
 
-// steps overwrites logarithms by steps.
+// steps replaces logarithms by steps.
 func (c clock) steps(logs []float64) {
 	for t, v := range logs {
 		logs[t] = c.step(v)

@@ -14,8 +14,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// A place that goes as t³ has the jerk 6, at t − 1/60 the acceleration 6 t, and
-// half a frame before t the speed 3 t².
+// A position of t³ has jerk 6, acceleration 6 t at t − 1/60, and speed 3 t² half a frame before t.
 func TestRates(t *testing.T) {
 	c := leg(120)
 	for f := range c.Frames {
@@ -51,7 +50,7 @@ func TestRates(t *testing.T) {
 	close(t, "over", most.Over(Rates{2, 2, 2}).Speed, 3, 1e-3)
 }
 
-// The slider's stiff pose never jumps: what it does in a change is to slide on.
+// The slider's stiff pose never jumps: in a change it only slides on.
 func TestTransitions(t *testing.T) {
 	m := slider(t, 1)
 	modes := Modes(m)
@@ -86,8 +85,8 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// Poses are seen from the root, and so is their distance: neither place nor
-// heading count; a joint of three that is off by d counts d/√3.
+// Poses are seen from the root, so that place and heading do not count. One joint of three that is
+// off by d counts d/√3.
 func TestPoseGap(t *testing.T) {
 	c := leg(2)
 	model, a, b := make([]m3.Xform, 3), make([]m3.Vec3, 3), make([]m3.Vec3, 3)
@@ -112,8 +111,8 @@ func TestPoseGap(t *testing.T) {
 	}
 }
 
-// Recorded poses of an action are nearer to each other than to a dog that stands
-// idle, so that coming to one means something.
+// Recorded poses of an action are closer to each other than to an idle dog. So reaching one means
+// something.
 func TestActionPoses(t *testing.T) {
 	train, held := recordings(t)
 	poses := must.Get(ActionPoses(train, held))(t)
@@ -144,8 +143,8 @@ func TestActionPoses(t *testing.T) {
 	}
 }
 
-// Without an expert that is all zeros a network computes the same, and
-// without its other one only what its normalisation says.
+// Removing an expert of zeros changes nothing. Without all experts only the output's normalisation
+// is left.
 func TestWithout(t *testing.T) {
 	net := testdog.Net(t)
 	tensors := net.Tensors()
@@ -197,7 +196,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// The slider goes ahead when it is asked to go back, and does not turn.
+// The slider moves ahead when asked to move back, and does not turn.
 func TestWays(t *testing.T) {
 	got := must.Get(Ways(&Rollout{Model: slider(t, 0.3), Workers: 1}))(t)
 	want := []Way{{Name: "back", Asked: 0.3, Does: -0.3}, {Name: "aside, left", Asked: 0.4}, {Name: "aside, right", Asked: 0.4},
@@ -216,11 +215,11 @@ func TestWays(t *testing.T) {
 	close(t, "off", got[0].Off(), 2, 0.1)
 }
 
-// Time to a pose counts from the command, and a jump is none before it leaves the
-// ground. The slider holds one pose, whatever it is told.
+// The time to a pose counts from the command. A jump counts from take-off. The slider holds one
+// pose for any goal.
 func TestLatencies(t *testing.T) {
 	m := slider(t, 0)
-	take := must.Get((&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: constant(control.Goal{})}}, 2))(t)
+	take := must.Get((&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: sequence()}}, 2))(t)
 	n := m.Skel.Len()
 	model, pose := make([]m3.Xform, n), make([]m3.Vec3, n)
 	posePlace(pose, model, take[0].Shown, 1, m.Skel.Index("Neck"))
@@ -250,7 +249,7 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// The slider can go ahead, whatever it is asked for, and nothing else.
+// The slider can only move ahead, for any goal.
 func TestAbilities(t *testing.T) {
 	got := must.Get(Abilities(&Rollout{Model: slider(t, 1), Workers: 1}, [control.NumActions]*Poses{}))(t)
 	want := map[string]float64{"walk": 1, "pace": 1, "trot": 1, "canter": 1, "back": 0, "aside": 0, "limbs": 0, "left": 0, "right": 0, "jump": 0}

@@ -16,7 +16,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// walking is a set of two recordings: people who stand at rest are moved ahead, and sway.
+// walking is a set of two recordings: people at rest who are moved ahead, and sway.
 func walking(m *manifold.Model) *dataset.MotionSet {
 	l := m.Layout
 	cols := l.Columns()
@@ -160,7 +160,7 @@ func TestMeasureFill(t *testing.T) {
 	}
 }
 
-// Lines are held where one end is missing.
+// A line with one missing end is constant.
 func TestLines(t *testing.T) {
 	l := feature.Human()
 	cols := l.Columns()

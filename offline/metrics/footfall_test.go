@@ -9,9 +9,8 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// stepper is a clip of a body that goes ahead at speed m/s on four paws, each a
-// joint of its own: a paw stands still for its duty of each stride, beginning at
-// its phase, and swings ahead 10 cm high for the rest.
+// stepper is a clip of a body that moves ahead at speed m/s on four paws, each a joint of its own.
+// A paw stands for its duty factor of each stride from its phase, and then swings ahead 10 cm high.
 func stepper(seconds, speed, rate float64, duty, phase [numPaws]float64) *skel.Clip {
 	sk := &skel.Skeleton{Names: []string{"Hips"}, Parents: []int16{-1}, Offsets: []m3.Vec3{{}}, EndSite: []bool{false}}
 	for _, n := range pawJoints {
@@ -76,7 +75,7 @@ func TestFootfalls(t *testing.T) {
 	}
 }
 
-// Both leads of a gait that is not symmetrical are told as one.
+// Both leads of an asymmetrical gait look the same.
 func TestLeads(t *testing.T) {
 	duty := [numPaws]float64{0.3, 0.32, 0.34, 0.36}
 	left := must.Get(FootfallOf(stepper(6, 3.3, 2.2, duty, [numPaws]float64{0, 0.49, 0.16, 0.3})))(t)
@@ -92,8 +91,8 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-// Who stands makes no strides, nor who slides; a stride that is partly in
-// frames that do not count does not count.
+// Standing and sliding have no strides. A stride that is partly in frames that do not count does
+// not count.
 func TestNoFootfalls(t *testing.T) {
 	for name, c := range map[string]*skel.Clip{
 		"standing": stepper(4, 0, 1, [numPaws]float64{1, 1, 1, 1}, [numPaws]float64{}),

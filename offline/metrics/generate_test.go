@@ -17,9 +17,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// slider is a network whose weights are all zero: whatever it is asked for, it
-// predicts one stiff pose, forward m/s ahead. Its front paws are on the ground,
-// its back paws 5 cm above.
+// slider is a network whose weights are all zero. For any goal it predicts one stiff pose, forward
+// m/s ahead. Its front paws are on the ground, its back paws 5 cm above.
 func slider(t *testing.T, forward float32) *mann.Model {
 	t.Helper()
 	m := feature.Dog()
@@ -87,7 +86,7 @@ func slider(t *testing.T, forward float32) *mann.Model {
 }
 
 func TestGenerated(t *testing.T) {
-	late := standing(3, ahead(1))
+	late := sequence(step{3, ahead(1)})
 	if late(2, m3.Xform{}) != (control.Goal{}) || late(3, m3.Xform{}) != ahead(1) {
 		t.Error("does not stand first")
 	}
@@ -135,7 +134,7 @@ func TestFollowing(t *testing.T) {
 	}
 }
 
-// Who stands follows no path.
+// A standing dog does not follow a path.
 func TestFollowingNothing(t *testing.T) {
 	got := must.Get(Following(&Rollout{Model: slider(t, 0), Workers: 1}, []*control.Path{must.Get(control.Circle(1.5))(t)}, 1, 2))(t)
 	close(t, "speed", got[0].Speed, 0, 1e-3)
@@ -144,8 +143,8 @@ func TestFollowingNothing(t *testing.T) {
 	}
 }
 
-// Standing on a path, before it sets off and when it has arrived, counts for
-// nothing but time; what counts is where it is when it goes.
+// Standing on a path, before the start and after the arrival, only counts as time. The distance
+// counts while the dog moves.
 func TestFollowed(t *testing.T) {
 	line := must.Get(control.NewPath([]m3.Vec3{{}, {Z: 3}}, false))(t)
 	take := Take{Raw: leg(400), Roots: make([]m3.Xform, 400)}
@@ -164,7 +163,7 @@ func TestFollowed(t *testing.T) {
 	close(t, "set off", *got.SetOff, 2+0.24, 0.03)
 }
 
-// Standing about at the end of an open path counts for nothing.
+// Standing at the end of an open path does not count.
 func TestArrival(t *testing.T) {
 	line := must.Get(control.NewPath([]m3.Vec3{{}, {Z: 4}}, false))(t)
 	pos := make([]m3.Vec3, 100)
@@ -191,8 +190,8 @@ func TestPaperPathsBest(t *testing.T) {
 	}
 }
 
-// A network that falls out of all bounds is put back in every tick; nothing of
-// it reaches the clips.
+// A network that falls out of all bounds is restored in every tick, and nothing of it reaches the
+// clips.
 func TestRestoredIsCounted(t *testing.T) {
 	r := &Rollout{Model: slider(t, 1e6), Workers: 1}
 	made := must.Get(Generated(r, Gaits()[:1], 1))(t)
@@ -202,13 +201,13 @@ func TestRestoredIsCounted(t *testing.T) {
 	close(t, "speed", made[0].Raw.Speed, 0, 1e-3)
 }
 
-// An agent shows the same bits alone and among others, for any number of
-// workers; and a rollout ends where its hook says so.
+// An agent shows the same bits alone and in a crowd, for any number of workers. A rollout ends when
+// its hook returns an error.
 func TestRolloutIsDeterministic(t *testing.T) {
 	m := testdog.Model(t)
 	var agents []Agent
 	for i := range 9 {
-		agents = append(agents, Agent{Start: m3.V(float32(i), 0, 1), Yaw: float32(i), Goal: constant(ahead(float32(i) / 3))})
+		agents = append(agents, Agent{Start: m3.V(float32(i), 0, 1), Yaw: float32(i), Goal: sequence(step{0, ahead(float32(i) / 3)})})
 	}
 	all := must.Get((&Rollout{Model: m, Workers: 3}).Run(agents, 40))(t)
 	one := must.Get((&Rollout{Model: m, Workers: 1}).Run(agents[7:8], 40))(t)

@@ -126,8 +126,7 @@ func TestPathDeviation(t *testing.T) {
 	close(t, "circle angle", d.Angle*180/math.Pi, 45, 0.1)
 }
 
-// On an eight, who goes straight over the crossing has not turned into the other
-// branch.
+// On a figure eight, a walk straight over the crossing does not change branches.
 func TestPathDeviationStaysOnItsBranch(t *testing.T) {
 	eight := must.Get(control.NewPath([]m3.Vec3{{Z: -4}, {}, {Z: 4}, {X: 4, Z: 4}, {X: 4}, {}, {X: -4}, {X: -4, Z: -4}}, true))(t)
 	var pos, facing []m3.Vec3
@@ -140,7 +139,7 @@ func TestPathDeviationStaysOnItsBranch(t *testing.T) {
 	close(t, "angle", d.Angle*180/math.Pi, 0, 0.5)
 }
 
-// A paw is low in the frames in which it is under 2.5 cm, whatever it does there.
+// A paw is low in the frames in which it is below 2.5 cm, moving or not.
 func TestLow(t *testing.T) {
 	clip := leg(8)
 	for f := range clip.Frames {
@@ -171,9 +170,8 @@ func TestJerk(t *testing.T) {
 	}
 }
 
-// A body that turns by 60 degrees per second and whose head points 30 degrees ahead
-// of it looks 30 degrees into the turn, whichever way it turns; one that does not
-// turn looks nowhere.
+// A body turns at 60 degrees per second, with its head 30 degrees ahead of it. It looks 30 degrees
+// into the turn, in either direction. Without a turn it looks nowhere.
 func TestLook(t *testing.T) {
 	sk := &skel.Skeleton{
 		Names: []string{"Hips", "Neck", "Head", "Nose"}, Parents: []int16{-1, 0, 1, 2},

@@ -72,7 +72,7 @@ func atRest(m *manifold.Model, frames int) []float32 {
 	return rows
 }
 
-// What is done to a motion is what is measured of it.
+// Known changes to a motion are measured.
 func TestMeasurePeople(t *testing.T) {
 	m := plain(t)
 	l := m.Layout
@@ -85,7 +85,7 @@ func TestMeasurePeople(t *testing.T) {
 	course := make(manifold.Course, frames)
 	p := must.Get(MeasurePeople(m, atRest(m, frames), stand, feature.Place{}, course))(t)
 	for what, v := range map[string]float64{"slide": p.Skate, "lift": p.Lift, "sunk": p.Sunk, "bone": p.Bone, "jerk": p.Jerk, "away": p.Away, "aside": p.Aside} {
-		close(t, what+" of who stands", v, 0, 1e-3)
+		close(t, what+" in a stand", v, 0, 1e-3)
 	}
 	// The body glides ahead at 0.6 m/s: a centimetre a frame.
 	rows := atRest(m, frames)
@@ -96,11 +96,11 @@ func TestMeasurePeople(t *testing.T) {
 		course[f].Yaw = 2 * math.Pi / 180
 	}
 	p = must.Get(MeasurePeople(m, rows, stand, feature.Place{}, course))(t)
-	close(t, "slide of who glides", p.Skate, 1, 0.01)
+	close(t, "slide in a glide", p.Skate, 1, 0.01)
 	close(t, "way from the course", p.Away, 3, 0.02)
 	close(t, "largest way from the course", p.Farthest, 3, 0.02)
 	close(t, "angle to the course", p.Aside, 2, 0.02)
-	// Half of the contacts are no more said to stand: what is left slides as much.
+	// With half of the contacts the rest slides as much.
 	for i := 0; i < len(stand); i += 2 {
 		stand[i] = 0
 	}

@@ -11,8 +11,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// strolling returns frames of who stands at rest and is moved ahead at speed m/s,
-// turning by yaw rad/s.
+// strolling returns frames of a person at rest that is moved ahead at speed m/s and turned by yaw
+// rad/s.
 func strolling(m *manifold.Model, frames int, speed, yaw float32) []float32 {
 	rows := atRest(m, frames)
 	for f := range frames {
@@ -92,8 +92,8 @@ func TestMeanSparse(t *testing.T) {
 	}
 }
 
-// Of a recording whose values all change evenly nothing is lost between poses; what
-// is behind the last pose is left out.
+// A recording whose values change evenly loses nothing between poses. The frames after the last
+// pose are left out.
 func TestBetweenSparse(t *testing.T) {
 	m := plain(t)
 	cols := m.Layout.Columns()
@@ -118,7 +118,7 @@ func TestBetweenSparse(t *testing.T) {
 	}
 }
 
-// A network that gives poses back as they are shows that it is given the recording's.
+// A network that returns poses unchanged shows that it gets the recording's poses.
 func TestFromSparse(t *testing.T) {
 	m := plain(t)
 	cols := m.Layout.Columns()
@@ -170,8 +170,8 @@ func TestFromSparse(t *testing.T) {
 	}
 }
 
-// A motion that turned and went the wrong way, with its arms elsewhere, comes to the
-// poses and where they are, and moves between them as it did.
+// A motion with a wrong course and wrong arms meets the poses and their places, and moves between
+// them as before.
 func TestCorrectSparse(t *testing.T) {
 	m := plain(t)
 	l, cols := m.Layout, m.Layout.Columns()

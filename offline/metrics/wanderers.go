@@ -15,32 +15,31 @@ import (
 	"mannequin/terrain"
 )
 
-// Wandered is how wanderers go who are asked for a speed and a turn.
+// Wandered is the motion of wanderers that are asked for a speed and a turn.
 type Wandered struct {
 	Speed  float64 `json:"speed_m_s"`
 	Turn   float64 `json:"turn_rad_s"`
 	Went   float64 `json:"went_m_s"`
 	Turned float64 `json:"turned_rad_s"`
-	Glide  float64 `json:"glide"`            // how fast contacts that stand go in the frames that are made, as a share of the body's speed
-	Slide  float64 `json:"slide_cm"`         // of standing toes over the ground as shown, per tick
-	Stand  float64 `json:"stand"`            // share of the time that a foot is held
-	Border float64 `json:"border_jerk_m_s3"` // of joints about the body as shown, root of the mean square in the ticks around new frames
-	Within float64 `json:"within_jerk_m_s3"` // in the others
-	Lost   int     `json:"lost"`             // windows, of all who are asked for anything
+	Glide  float64 `json:"glide"`            // speed of contacts that stand in generated frames, as a share of the body's speed
+	Slide  float64 `json:"slide_cm"`         // of standing toes as shown, per tick
+	Stand  float64 `json:"stand"`            // share of the time with foot lock
+	Border float64 `json:"border_jerk_m_s3"` // RMS jerk of joints seen from the body, as shown, in the ticks around new frames
+	Within float64 `json:"within_jerk_m_s3"` // in the other ticks
+	Lost   int     `json:"lost"`             // windows of all asks
 }
 
-// Wanderers is how many walk for each ask of MeasureWanderers.
+// Wanderers is the number of agents per ask of MeasureWanderers.
 const Wanderers = 8
 
 const (
 	wanderersSettle = 5   // s
 	wanderersWatch  = 20  // s
-	glideLeast      = 0.3 // m/s: who is slower glides by shares of this
+	glideLeast      = 0.3 // m/s: the least speed that glide is a share of
 )
 
-// MeasureWanderers has wanderers walk on level ground, Wanderers for each of asks, of
-// which Speed and Turn are given, and fills in the rest. Of o the people and the workers
-// do not count.
+// MeasureWanderers lets wanderers walk on level ground, Wanderers for each of asks. Speed and Turn
+// are given; it fills in the rest. People and workers of o are ignored.
 func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, workers int) error {
 	n := Wanderers * len(asks)
 	field, err := terrain.Flat(terrain.Grid{Size: 200, Cell: 0.5})
@@ -88,7 +87,7 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 	return nil
 }
 
-// watch is what is known of wanderers who are watched.
+// watch holds what is known of the wanderers.
 type watch struct {
 	s      *animsys.Crowd
 	stream *strnn.Stream
@@ -100,7 +99,7 @@ type watch struct {
 	glides []m3.Vec3       // (people, contacts) as made
 	stood  []uint8         // (people) contacts
 	local  [4][]m3.Vec3    // the last ticks' joints about the body, the oldest first, (people, joints)
-	since  []int           // (people) ticks since they began to play the frames that they play
+	since  []int           // (people) ticks since the window began
 	model  []m3.Xform
 	of     []wanderSums // (asks)
 }
@@ -126,7 +125,7 @@ func newWatch(s *animsys.Crowd, stream *strnn.Stream, n int) *watch {
 	return w
 }
 
-// before notes what is there before a tick.
+// before records the state before a tick.
 func (w *watch) before() {
 	copy(w.roots, w.s.Roots)
 	oldest := w.local[0]
@@ -134,7 +133,7 @@ func (w *watch) before() {
 	w.local[3] = oldest
 }
 
-// see looks at person i after a tick, and adds what they do to the ask's where it counts.
+// see measures person i after a tick. If counts, it adds to the ask.
 func (w *watch) see(ask *Wandered, i int, counts bool) {
 	s, sums := w.s, &w.of[i/Wanderers]
 	was, is := w.roots[i], s.Roots[i]
@@ -186,7 +185,7 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 	}
 }
 
-// sum makes means of the sums of ask i.
+// sum turns the sums of ask i into means.
 func (w *watch) sum(ask *Wandered, i int) {
 	sums := &w.of[i]
 	ask.Slide /= math.Max(1, sums.held)

@@ -20,7 +20,7 @@ func (c *testCase) encoded(t *testing.T, form Form) ([]byte, *readModel) {
 	return file, m
 }
 
-// flat says whether m has values of two axes.
+// flat reports whether m's values have two axes.
 func (m *readModel) flat() bool { return len(m.axes[m.inputs[0]]) == 2 }
 
 // shaped returns an array as the model wants it: a flat one takes rows.

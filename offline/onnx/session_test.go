@@ -23,7 +23,7 @@ func (c *testCase) build(t *testing.T) *netruntime.Net {
 	return n
 }
 
-// within says whether two numbers agree to 1e-5, of their size above 1.
+// within reports whether two numbers agree to 1e-5, relative above 1.
 func within(got, want float64) bool { return math.Abs(got-want) <= 1e-5*max(1, math.Abs(want)) }
 
 func narrow(a array) []float32 {

@@ -7,14 +7,14 @@ import (
 	"mannequin/offline/procgen/internal/smooth"
 )
 
-// trunkPose is where the trunk is at one time, before legs and head.
+// trunkPose is the pose of the trunk at one time, before legs and head.
 type trunkPose struct {
 	hips                 m3.Vec3
-	pelvis, loin, thorax m3.Quat // turn the animal that faces +Z
-	nod                  float64 // of the gait, on top of the neck's pitch
+	pelvis, loin, thorax m3.Quat // rotate the animal that faces +Z
+	nod                  float64 // of the gait, added to the neck's pitch
 	yaw                  float64 // of the chest
-	chestUp              float64 // how far the gait lifts the chest, m
-	still                float64 // how much idle noise is in the pose
+	chestUp              float64 // by the gait, m
+	still                float64 // weight of idle noise
 }
 
 // turned returns the rotation by roll, then pitch (up), then yaw.
@@ -48,7 +48,7 @@ func (w *walker) trunk(f int) trunkPose {
 	}
 	hip, chest, sway, nod = hip*s.bob, chest*s.bob, sway*s.sway, nod*s.nod
 
-	p := trunkPose{still: w.param(stir, t), nod: nod, chestUp: chest}
+	p := trunkPose{still: w.param(noiseWeight, t), nod: nod, chestUp: chest}
 	n := func(i int) float64 { return p.still * w.drift[i].At(t) }
 	// Breath lifts the chest a little.
 	breath := math.Sin(smooth.Tau*s.breath*t) * 0.003 * min(1, p.still)
@@ -66,7 +66,7 @@ func (w *walker) trunk(f int) trunkPose {
 	hipY := hipHeight + w.param(hipUp, t) + hip + w.tl.up[0].at(t) - w.sink[0][f]
 	at.Y = float32(hipY)
 	p.hips = at
-	// Hips and chest rise and fall on their own; the pitch follows.
+	// Hips and chest rise and fall separately. The pitch follows.
 	rise := chest + breath + w.tl.up[1].at(t) - w.sink[1][f] - (hip + w.tl.up[0].at(t) - w.sink[0][f])
 	up := w.param(pitch, t) + rise/(trunkLen*math.Max(0.4, math.Cos(w.param(pitch, t))))
 	k := w.param(flexion, t) + flex
@@ -78,17 +78,17 @@ func (w *walker) trunk(f int) trunkPose {
 	return p
 }
 
-// pose is where the animal is at one frame, and what that lacks.
+// pose is the pose of the animal at one frame, and what is missing to reach it.
 type pose struct {
 	root  m3.Vec3
 	rot   [numJoints]m3.Quat // world
-	need  [2]float64         // how much hips and chest would have to sink for the legs to reach
-	low   [2]float64         // how much hips and chest would have to rise for knees and elbows to clear the ground
-	short [numLegs]float64   // how much a leg in the air is too short
+	need  [2]float64         // how far hips and chest must sink for the legs to reach
+	low   [2]float64         // how far hips and chest must rise for knees and elbows to clear the ground
+	short [numLegs]float64   // how much too short a leg in the air is
 }
 
-// scapula is the direction of the left shoulder blade in the thorax's axes when
-// the leg stands, and where its local +Z points.
+// scapula is the direction of the left shoulder blade of a standing leg in the thorax's axes,
+// scapulaZ the direction of its local +Z.
 var (
 	scapula  = m3.V(0.32, -0.72, 0.62).Normalize(m3.Up)
 	scapulaZ = m3.V(-0.63, -0.75, -0.12)
@@ -123,12 +123,12 @@ func (w *walker) pose(f int) pose {
 	return p
 }
 
-// head carries neck and head: they keep their bearing in the world, whatever
-// the trunk does, but for the nod of the gait.
+// head poses neck and head. They keep their heading and pitch in the world whatever the trunk does,
+// except for the nod of the gait.
 func (w *walker) head(p *pose, tr *trunkPose, t float64) {
 	look := w.tl.look.at(t) + 0.06*tr.still*w.drift[4].At(t)
 	up := w.tl.nod.at(t)
-	// The turn is seen coming.
+	// The head turns before the body.
 	ahead := 0.8 * (w.bend(t+0.2) - 0.2*w.bend(t))
 	neckUp := w.param(neckPitch, t) + 0.55*up + tr.nod - 0.6*tr.chestUp/neckLen + rad(1.2)*tr.still*w.drift[5].At(t)
 	headUp := w.param(headPitch, t) + 0.8*up - 0.3*tr.nod + rad(1.5)*tr.still*w.drift[4].At(t+3)
@@ -137,11 +137,10 @@ func (w *walker) head(p *pose, tr *trunkPose, t float64) {
 	p.rot[headSite] = p.rot[head]
 }
 
-// clearance is the least height of knees and elbows, m; the carpus may be half as
-// high.
+// clearance is the least height of knees and elbows, m. Wrists may be half as high.
 const clearance = 0.012
 
-// legStretch is the share of a leg's length that the paw may be away.
+// legStretch is the largest distance of a paw, as a share of the leg's length.
 const legStretch = 0.955
 
 func (w *walker) foreleg(p *pose, leg, f int, thorax m3.Vec3, turn m3.Quat) {
@@ -178,8 +177,7 @@ func (w *walker) foreleg(p *pose, leg, f int, thorax m3.Vec3, turn m3.Quat) {
 	p.rot[j+4] = p.rot[j+3]
 }
 
-// boneFrame returns the frame of a bone along dir (local +X) whose +Z points
-// left.
+// boneFrame returns the frame of a bone along dir (local +X), with +Z to the left.
 func boneFrame(dir, left m3.Vec3) m3.Quat {
 	x := dir.Normalize(m3.V(0, -1, 0))
 	z := left.Sub(x.Scale(left.Dot(x))).Normalize(m3.V(1, 0, 0))
@@ -203,16 +201,15 @@ func (w *walker) hindleg(p *pose, leg, f int, at m3.Vec3, pelvis m3.Quat) {
 	j := leftUpLeg + (leg-leftHind)*(rightUpLeg-leftUpLeg)
 	p.rot[j] = boneFrame(thigh, pl.left)
 	p.rot[j+1] = boneFrame(shank, pl.left)
-	// Of the metatarsus, −Y is the bone and +Z points left.
+	// The metatarsus has −Y along the bone and +Z to the left.
 	y := meta.Normalize(m3.V(0, -1, 0)).Neg()
 	z := pl.left
 	p.rot[j+2] = m3.FromAxes(y.Cross(z), y, z)
 	p.rot[j+3] = p.rot[j+2]
 }
 
-// reachable notes by how much hips (0) or chest (1) would have to sink for a leg
-// to reach its paw, if it stands or is about to. A paw in the air is drawn
-// toward the leg's root instead, as far as the leg is short.
+// reachable records how far hips (0) or chest (1) must sink for a leg to reach its paw, if it
+// stands or is about to. A paw in the air is pulled toward the leg's root instead.
 func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64) {
 	d := l.root.Sub(l.tip)
 	end := 0
@@ -243,11 +240,9 @@ func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64)
 	}
 }
 
-// lower finds how far hips and chest have to sink at each frame so that no
-// standing leg is overstretched, or to rise so that none bends into the ground,
-// and how far paws in the air have to be drawn in: what is needed, then the
-// largest over a window, then smooth.
-func (w *walker) lower() {
+// fitHeights finds, for each frame, how far hips and chest must sink or rise, and how far paws in the
+// air must be pulled in. Each is a smooth upper bound of what is needed.
+func (w *walker) fitHeights() {
 	w.sink[0], w.sink[1] = make([]float64, w.frames), make([]float64, w.frames)
 	for range 3 {
 		need, low, _ := w.measure()
@@ -264,7 +259,7 @@ func (w *walker) lower() {
 	}
 }
 
-// measure returns what the poses of all frames need and lack.
+// measure returns what the poses of all frames need.
 func (w *walker) measure() (need, low [2][]float64, short [numLegs][]float64) {
 	clear(w.cursor[:])
 	for f := range w.frames {

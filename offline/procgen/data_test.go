@@ -64,8 +64,7 @@ func TestGenerateRejects(t *testing.T) {
 	}
 }
 
-// Labels that somebody wrote by hand are not written over; a folder that was
-// made here is.
+// Labels written by hand are not overwritten. A folder made by Write is.
 func TestWriteSparesOthersLabels(t *testing.T) {
 	dir := t.TempDir()
 	labels := filepath.Join(dir, dataset.LabelsFile)
@@ -96,8 +95,8 @@ func TestWriteSparesOthersLabels(t *testing.T) {
 	}
 }
 
-// The folder is what the trainer reads: every action in rows to train on and to
-// hold out, weights that sum to one, speeds where the gaits' names say.
+// The trainer reads the folder: every action has rows to train on and to hold out, weights sum to
+// one, and speeds match the gaits' names.
 func TestDataset(t *testing.T) {
 	takes := some(t)
 	dir := t.TempDir()

@@ -113,8 +113,8 @@ func footfalls(t *testing.T, pos [][numJoints]m3.Vec3, p Part) footfall {
 	return ff
 }
 
-// told returns what package metrics takes a stretch for, by its footfalls.
-func told(t *testing.T, tk *Take, p Part) string {
+// gaitName returns the gait that package metrics finds in a stretch.
+func gaitName(t *testing.T, tk *Take, p Part) string {
 	t.Helper()
 	c := &skel.Clip{Skel: tk.Clip.Skel, FPS: fps, Frames: p.To - p.From, Pos: tk.Clip.Pos[p.From*numJoints : p.To*numJoints], Rot: tk.Clip.Rot[p.From*numJoints : p.To*numJoints]}
 	ff := must.Get(metrics.FootfallOf(c))(t)
@@ -124,10 +124,9 @@ func told(t *testing.T, tk *Take, p Part) string {
 // apart is the distance of two phases.
 func apart(a, b float64) float64 { return math.Abs(wrap(a - b)) }
 
-// Symmetrical gaits are told by duty factor and lag (Hildebrand 1965): a walk
-// has feet down for more than half of the stride and fore feet a quarter after
-// the hind ones, a lateral sequence; in a pace the two of a side go almost
-// together (lateral couplets); in a trot those across do.
+// Duty factor and lag tell symmetrical gaits apart (Hildebrand 1965). A walk has feet down for more
+// than half of the stride, and fore feet follow hind feet by a quarter (lateral sequence). In a
+// pace the two of a side go almost together (lateral couplets), in a trot diagonal ones.
 func TestSymmetricalGaits(t *testing.T) {
 	for _, g := range []struct {
 		name   string
@@ -145,7 +144,7 @@ func TestSymmetricalGaits(t *testing.T) {
 				tk, part := straight(g.name, speed, 0, uint64(i))
 				ff := footfalls(t, positions(tk), part)
 				t.Logf("%+v", ff)
-				if n := told(t, tk, part); n != g.name {
+				if n := gaitName(t, tk, part); n != g.name {
 					t.Errorf("package metrics takes it for: %s", n)
 				}
 				if math.Abs(ff.speed/speed-1) > 0.04 {
@@ -185,7 +184,7 @@ func TestCanter(t *testing.T) {
 				tk, part := straight("canter", speed, lead, uint64(i))
 				ff := footfalls(t, positions(tk), part)
 				t.Logf("%+v", ff)
-				if n := told(t, tk, part); n != "canter" {
+				if n := gaitName(t, tk, part); n != "canter" {
 					t.Errorf("package metrics takes it for: %s", n)
 				}
 				trail, hind, across, fore := leftHind, rightHind, leftFore, rightFore

@@ -10,18 +10,18 @@ import (
 	"mannequin/offline/procgen/internal/clips"
 )
 
-// Options says how much motion is made. The zero value is right for training.
+// Options are the options of Generate. The zero value is right for training.
 type Options struct {
-	Minutes  float64           // of motion, about: every kind of clip has at least one round; 0: DefaultMinutes
+	Minutes  float64           // about how much motion; every kind of clip has at least one round; 0: DefaultMinutes
 	Seed     uint64            // other seeds give other clips; 0: 1
-	Workers  int               // goroutines; 0: all processors. The result does not depend on it
+	Workers  int               // goroutines; 0: all processors. Results do not depend on it
 	Progress func(done, n int) // called after each of n clips, from one goroutine at a time; may be nil
 }
 
-// DefaultMinutes of motion hold every gait and action often enough to train on.
+// DefaultMinutes are enough to train on every gait and action.
 const DefaultMinutes = 36
 
-// clipSeconds is about how long a clip is.
+// clipSeconds is about the length of a clip.
 const clipSeconds = 30
 
 // plan is one clip to make.
@@ -32,7 +32,7 @@ type plan struct {
 	seed    uint64
 }
 
-// plans divides the minutes over the kinds by their shares.
+// plans divides the minutes among the kinds by their shares.
 func (o Options) plans() []plan {
 	total := o.Minutes * 60
 	n := max(float64(len(kinds)), math.Round(total/clipSeconds))
@@ -40,7 +40,7 @@ func (o Options) plans() []plan {
 	for _, k := range kinds {
 		count := max(1, int(math.Round(n*float64(k.share)/100)))
 		for i := range count {
-			all = append(all, plan{kind: k, name: clipName(k, i+1), seconds: total * float64(k.share) / 100 / float64(count)})
+			all = append(all, plan{kind: k, name: fmt.Sprintf("%s_%02d", k.name, i+1), seconds: total * float64(k.share) / 100 / float64(count)})
 		}
 	}
 	for i := range all {

@@ -27,8 +27,8 @@ rights to it: CC0 1.0 Universal,
 https://creativecommons.org/publicdomain/zero/1.0/
 `
 
-// margin is how many frames at both ends of a clip are not trained on: the
-// trajectory reaches a second beyond the present.
+// margin is the number of frames at both ends of a clip that are not trained on: the trajectory
+// reaches a second beyond the present.
 const margin = fps
 
 // entry returns the take's labels.
@@ -49,9 +49,9 @@ func (t *Take) entry() dataset.Labels {
 	return l
 }
 
-// heldOut returns the takes that training shall not see: the last of each kind
-// that alone shows something, a tenth of all. Kinds of one clip are trained on,
-// mixed gaits excepted: something must be held out.
+// heldOut returns the takes that training does not see: the last take of each kind that shows
+// something of its own, a tenth of all. A kind with one clip is trained on. Mixed gaits are an
+// exception, because something must be held out.
 func heldOut(takes []*Take) []string {
 	count, last := map[string]int{}, map[string]string{}
 	for _, t := range takes {

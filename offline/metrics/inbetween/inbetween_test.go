@@ -29,8 +29,8 @@ func walk(t *testing.T) (*keypose.Layout, *skel.Clip) {
 	return nil, nil
 }
 
-// The recording itself has no error, and steps as the recording does; interpolation
-// has some, meets its keys, and loses steps.
+// The recording itself has no error, and its own steps. Interpolation has errors, meets its keys,
+// and loses steps.
 func TestEven(t *testing.T) {
 	l, c := walk(t)
 	truth := func(track *keypose.Track) error {
@@ -49,7 +49,7 @@ func TestEven(t *testing.T) {
 	if _, err := Even(l, feature.Human(), "walk", "interpolation", c, 1e4, Interpolate); err == nil {
 		t.Error("one key is enough")
 	}
-	// A motion that is everywhere 3 cm too far to the left, but for its keys.
+	// A motion 3 cm too far to the left, except at its keys.
 	aside := func(track *keypose.Track) error {
 		track.Interpolate()
 		track.SetClip(c, 0, 1)
@@ -66,8 +66,8 @@ func TestEven(t *testing.T) {
 	}
 }
 
-// An error that grows is larger in the last second than in any, one that does not is
-// not; and the root's tilt hides no heading.
+// A growing error is larger in the last second than in an average one; a constant error is not. The
+// root's tilt hides no heading.
 func TestDrift(t *testing.T) {
 	l, c := walk(t)
 	long := skel.NewClip(c.Skel, c.FPS, 661)
@@ -117,7 +117,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Who goes backward is told from who does not.
+// Walking backward is recognised.
 func TestAside(t *testing.T) {
 	l, c := walk(t)
 	forward, backward := l.NewTrack(c.Frames, 60), l.NewTrack(c.Frames, 60)
@@ -138,7 +138,7 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// Feet that flicker are no steps.
+// Flickering contacts are not steps.
 func TestSteps(t *testing.T) {
 	var stand [][]bool
 	for f := range 200 {
@@ -158,8 +158,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// L2P of the truth is 0, of interpolation it grows with the gap, and an error of one
-// deviation in one coordinate of one joint is 1.
+// L2P of the truth is 0 and grows with the gap for interpolation. An error of one deviation in one
+// coordinate of one joint is 1.
 func TestTransitions(t *testing.T) {
 	l, c := walk(t)
 	clips := []*skel.Clip{c.Resampled(keypose.Rate)}

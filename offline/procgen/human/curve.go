@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// hump rises from 0 to 1 at peak and falls back to 0 over [0, 1], with two
-// derivatives zero at both ends. lean is how steep it is, 3 or more.
+// hump rises from 0 to 1 at peak and falls back to 0 over [0, 1]. Two derivatives are zero at both
+// ends. lean is its steepness, 3 or more.
 func hump(u, peak, lean float64) float64 {
 	if u <= 0 || u >= 1 {
 		return 0
@@ -18,9 +18,8 @@ func hump(u, peak, lean float64) float64 {
 	return math.Pow(u/peak, a) * math.Pow((1-u)/(1-peak), b)
 }
 
-// travel is the way of a swinging foot from 0 to 1. It gathers speed over the
-// share up of [0, 1], keeps it, and loses it over the share down; the
-// acceleration is continuous.
+// travel is the share of its step that a swinging foot has covered. Its speed rises over the share
+// up of [0, 1], stays, and falls over the share down. The acceleration is continuous.
 func travel(u, up, down float64) float64 {
 	u = min(max(u, 0), 1)
 	// The speed is a smoothstep; its integral over a ramp is half the ramp.
@@ -35,11 +34,10 @@ func travel(u, up, down float64) float64 {
 	return top * (u - up/2)
 }
 
-// state is a number with its first and second derivative.
+// state is a number with its first two derivatives.
 type state struct{ x, v, a float64 }
 
-// hermite returns the value at time t of the quintic from one state to another in
-// time d.
+// hermite returns the value at time t of the quintic from one state to another in time d.
 func hermite(t, d float64, from, to state) float64 {
 	h := to.x - from.x - from.v*d - from.a*d*d/2
 	g := (to.v - from.v - from.a*d) * d
@@ -48,8 +46,7 @@ func hermite(t, d float64, from, to state) float64 {
 	return from.x + t*(from.v+t*from.a/2) + s*s*s*((10*h-4*g+k/2)+s*((-15*h+7*g-k)+s*(6*h-3*g+k/2)))
 }
 
-// cubic returns the value at t in [0, d] of the cubic from x0 with slope v0 to x1
-// with slope v1.
+// cubic returns the value at t in [0, d] of the cubic from x0 with slope v0 to x1 with slope v1.
 func cubic(t, d, x0, v0, x1, v1 float64) float64 {
 	s := t / d
 	a, b := v0*d-(x1-x0), -v1*d+(x1-x0)

@@ -114,7 +114,7 @@ func (c *Crowd) aim(r0, r1 int) {
 			l, h := &a.reach[r].Left, &a.reach[r].Right
 			a.arms.Lean(m, [2]m3.Vec3{l.Target, h.Target}, [2]float32{l.Weight, h.Weight}, dt, &a.grips[r])
 		}
-		ahead := c.Roots[r].Rot.Rotate(m3.V(0, 0, 1))
+		ahead := c.Roots[r].Rot.Forward()
 		a.gaze.Turn(m, m3.YawOf(ahead), a.look[r].Target, a.look[r].Weight, dt, &a.sight[r])
 		if a.arms != nil { // after the head, with which the shoulders turn a little
 			a.arms.Bend(m, &a.grips[r])

@@ -103,7 +103,7 @@ func (c *commander) command(root m3.Xform) control.Goal {
 	g := c.goal
 	// Nobody leaves the hills.
 	if root.Pos.Flat().Len() > 45 && g.Move != (m3.Vec3{}) {
-		yaw := m3.YawOf(root.Rot.Rotate(m3.V(0, 0, 1)))
+		yaw := root.Rot.Yaw()
 		g.Move, g.Turn = m3.V(0, 0, 1), control.Steer(yaw, m3.YawOf(root.Pos.Neg()))
 	}
 	return g

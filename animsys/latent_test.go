@@ -56,7 +56,7 @@ func TestLatentGoesAsItIsAsked(t *testing.T) {
 		s.step(1)
 		for r := range n {
 			was, is := before[r], s.people.Roots[r]
-			turned[r] += float64(m3.WrapAngle(m3.YawOf(is.Rot.Rotate(m3.V(0, 0, 1)))-m3.YawOf(was.Rot.Rotate(m3.V(0, 0, 1))))) * latent.Rate / ticks
+			turned[r] += float64(m3.WrapAngle(is.Rot.Yaw()-was.Rot.Yaw())) * latent.Rate / ticks
 			went[r] += float64(is.Pos.Dist(was.Pos)) * latent.Rate / ticks
 			bones := s.people.BonesAt(r)
 			for j, p := range s.people.Skel.Parents {

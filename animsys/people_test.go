@@ -272,7 +272,7 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 		for range n {
 			s.step(1)
 			p := s.bones(e)[0].Pos
-			now := m3.YawOf(s.people.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
+			now := s.people.Roots[0].Rot.Yaw()
 			turn := m3.WrapAngle(now-yaw) * manifold.Rate
 			if last[1] != (m3.Vec3{}) {
 				twist = max(twist, m3.Abs(turn-rate))
@@ -288,7 +288,7 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 	facing := func() float32 { // from the way that it goes
 		before := s.people.Roots[0]
 		run(1)
-		return m3.WrapAngle(m3.YawOf(before.Rot.Rotate(m3.V(0, 0, 1))) - m3.YawOf(s.people.Roots[0].Pos.Sub(before.Pos)))
+		return m3.WrapAngle(before.Rot.Yaw() - m3.YawOf(s.people.Roots[0].Pos.Sub(before.Pos)))
 	}
 	run(180)
 	if a := facing(); m3.Abs(a) > 0.2 {

@@ -58,8 +58,8 @@ func TestSTRNNGoAsTheyAreAsked(t *testing.T) {
 		s.step(1)
 		for r := range n {
 			was, is := before[r], s.people.Roots[r]
-			turned[r] += m3.WrapAngle(m3.YawOf(is.Rot.Rotate(m3.V(0, 0, 1)))-m3.YawOf(was.Rot.Rotate(m3.V(0, 0, 1)))) * strnn.TickRate / ticks
-			went[r] += is.Pos.Sub(was.Pos).Dot(was.Rot.Rotate(m3.V(0, 0, 1))) * strnn.TickRate / ticks
+			turned[r] += m3.WrapAngle(is.Rot.Yaw()-was.Rot.Yaw()) * strnn.TickRate / ticks
+			went[r] += is.Pos.Sub(was.Pos).Dot(was.Rot.Forward()) * strnn.TickRate / ticks
 			bones, low := s.people.BonesAt(r), float32(1)
 			for j, p := range s.people.Skel.Parents {
 				if !bones[j].Pos.Finite() || !bones[j].Rot.Finite() {

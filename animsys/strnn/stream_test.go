@@ -125,7 +125,7 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 				t.Fatalf("tick %d: the lower foot of person %d is at %g m", tick, r, low)
 			}
 			if tick-b.since > 200 {
-				b.went += at.Pos.Sub(b.at.Pos).Dot(m3.YawQuat(b.at.Yaw).Rotate(m3.V(0, 0, 1)))
+				b.went += at.Pos.Sub(b.at.Pos).Dot(m3.YawQuat(b.at.Yaw).Forward())
 				b.turn += m3.WrapAngle(at.Yaw - b.at.Yaw)
 			}
 			b.at = at

@@ -11,12 +11,13 @@ import (
 
 	"golang.org/x/term"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/media"
-	"mannequin/engine/show"
 	"mannequin/engine/stage"
 	"mannequin/internal/command"
 	"mannequin/scenes"
+	"mannequin/scenes/show"
 )
 
 // newShow puts a scene on a stage.
@@ -28,7 +29,7 @@ func newShow(o options, st *stage.Stage, s scenes.Scene, stderr io.Writer) (*sho
 	if err := wear(v, o.skins, stderr); err != nil {
 		return nil, nil, err
 	}
-	if lack := o.overlays &^ (v.Frame.Has | scenes.Times); lack != 0 {
+	if lack := o.overlays &^ (v.Frame.Has | hud.Times); lack != 0 {
 		return nil, nil, command.Usagef("--show: the scene %s has no %s", o.setup.Scene, lack)
 	}
 	v.Frame.Show = o.overlays
@@ -159,7 +160,7 @@ func avoid(in scenes.Input, f *scenes.Frame) scenes.Input {
 		return in
 	}
 	dogs := &f.Casts[0]
-	ahead := m3.YawQuat(f.Heading).Rotate(m3.V(0, 0, 1))
+	ahead := m3.YawQuat(f.Heading).Forward()
 	left := m3.YawQuat(f.Heading).Rotate(m3.V(1, 0, 0))
 	for a := 1; a < dogs.Len(); a++ {
 		d := dogs.Of(a)[0].Pos.Sub(f.Focus)

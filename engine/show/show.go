@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/body"
 	"mannequin/engine/clock"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/scenes"
@@ -25,7 +26,7 @@ type Show struct {
 	Choices bool // whether there is a panel to choose from what Frame.Show has
 
 	// Now, where it is set, tells the time since some moment. Without it there are no
-	// scenes.Times.
+	// hud.Times.
 	Now func() time.Duration
 	// Stepped, where it is set, is called after each step.
 	Stepped func()

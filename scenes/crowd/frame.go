@@ -42,7 +42,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		if row := s.watchedRow(k); row >= 0 {
 			watching = fmt.Sprintf("watching: %s, %s", k.who(s.watched), rateNames[k.crowd.UpdateRateAt(row)])
 			dst.Focus = c.Of(row)[0].Pos
-			dst.Heading = m3.YawOf(k.crowd.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			dst.Heading = k.crowd.Roots[row].Rot.Yaw()
 		}
 	}
 	if s.watched.IsZero() {

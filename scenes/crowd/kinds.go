@@ -125,7 +125,7 @@ func (s *Scene) openDogs(o *Options, n int) error {
 	goals := generic.NewMap1[control.Goal](&s.World)
 	s.kinds = append(s.kinds, &kind{name: "dogs", glance: 0.8, share: dogShare, crowd: c, spawn: anyone(c.Spawn), dogs: true,
 		tell: func(e arche.Entity, row int, m *mind, w wish) {
-			yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			yaw := c.Roots[row].Rot.Yaw()
 			g := control.Goal{Action: w.rest}
 			if w.speed > 0 {
 				g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: w.speed, Turn: control.Steer(yaw, m3.YawOf(w.ahead))}
@@ -158,7 +158,7 @@ func (s *Scene) openStrollers(o *Options, n int) error {
 			}
 		},
 		tell: func(e arche.Entity, row int, m *mind, w wish) {
-			yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			yaw := c.Roots[row].Rot.Yaw()
 			steering.Steer(sliders.Get(e), m3.Clamp(m3.WrapAngle(m3.YawOf(w.ahead)-yaw), -1, 1)*control.MaxTurn, m3.Clamp(w.speed, strollSlow, strollFast))
 		}})
 	return nil
@@ -181,7 +181,7 @@ func (s *Scene) openWanderers(o *Options, n int) error {
 	wanders := generic.NewMap1[strnn.Wander](&s.World)
 	s.kinds = append(s.kinds, &kind{name: "predicted", ahead: marks.Places(stream.Ahead, 3), glance: 1.8, share: wandererShare, crowd: c, spawn: anyone(c.Spawn),
 		tell: func(e arche.Entity, row int, m *mind, w wish) {
-			yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			yaw := c.Roots[row].Rot.Yaw()
 			ask := strnn.Wander{}
 			if w.speed > 0 {
 				ask = strnn.Wander{Speed: m3.Clamp(w.speed, wanderSlow, wanderFast), Turn: control.Steer(yaw, m3.YawOf(w.ahead)) * strnn.MaxTurn}

@@ -103,7 +103,7 @@ func (t *steer) gather() {
 func (t *steer) wish(k *kind, m *mind, row, i int, dt float32) wish {
 	s, me := t.s, t.at[i]
 	root := k.crowd.Roots[row]
-	facing := root.Rot.Rotate(m3.V(0, 0, 1)).Flat()
+	facing := root.Rot.Forward().Flat()
 	var w wish
 	switch {
 	case k.stays:
@@ -186,7 +186,7 @@ func (t *steer) follow(k *kind, m *mind, lead int, me, facing m3.Vec3) wish {
 	if leader.speed == 0 && dist < 2*stray {
 		return wish{rest: leader.rest}
 	}
-	ahead := k.crowd.Roots[lead].Rot.Rotate(m3.V(0, 0, 1)).Flat()
+	ahead := k.crowd.Roots[lead].Rot.Forward().Flat()
 	near := m3.Clamp(dist/(2*stray), 0, 1)
 	ahead = ahead.Scale(1 - near).Add(to.Scale(near / max(dist, 1e-3))).Normalize(facing)
 	speed := max(leader.speed, control.WalkSpeed)

@@ -72,7 +72,7 @@ func (a *actor) enter(field *terrain.Field) error {
 	a.place = m3.V(a.At.X, field.Height(a.At.X, a.At.Z), a.At.Z)
 	a.row, _ = a.company.crowd.Rows.Row(a.entity)
 	a.kept = make([]m3.Xform, len(a.places)*a.company.crowd.Skel.Len())
-	ahead := m3.YawQuat(a.Yaw).Rotate(m3.V(0, 0, 1))
+	ahead := m3.YawQuat(a.Yaw).Forward()
 	var err error
 	a.rest, err = control.NewPath([]m3.Vec3{a.At, a.At.Add(ahead)}, false)
 	return err
@@ -87,7 +87,7 @@ func (a *actor) bones(tick int) []m3.Xform {
 // root returns where the actor is, and how it faces, on flat ground.
 func (a *actor) root() (at m3.Vec3, yaw float32) {
 	x := a.company.crowd.Roots[a.row]
-	return x.Pos.Flat(), m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1)))
+	return x.Pos.Flat(), x.Rot.Yaw()
 }
 
 // steady is the half-life with which cameras follow, s.

@@ -252,7 +252,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	}
 	row, _ := s.People.Rows.Row(s.all[s.watched].entity)
 	dst.Focus = c.Of(row)[0].Pos
-	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+	dst.Heading = s.People.Roots[row].Rot.Yaw()
 	s.marks.Watched(dst, c.Bones, row)
 	s.marks.Draw(dst, c.Bones, row, alpha)
 	lane := s.all[s.watched].lane

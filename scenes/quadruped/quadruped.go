@@ -123,7 +123,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	s.Draw(dst, alpha)
 	s.Ahead(dst, 0)
 	dst.Focus = dst.Casts[0].Of(0)[0].Pos
-	dst.Heading = m3.YawOf(s.Crowd.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
+	dst.Heading = s.Crowd.Roots[0].Rot.Yaw()
 	s.Marks(dst, alpha)
 	dst.Help = append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)

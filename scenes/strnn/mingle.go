@@ -74,11 +74,11 @@ func (m *mingle) ask(row int) strnn.Wander {
 	if goal.Action != control.Move {
 		return strnn.Wander{}
 	}
-	ahead := m.people.Roots[row].Rot.Rotate(m3.V(0, 0, 1))
+	ahead := m.people.Roots[row].Rot.Forward()
 	out := strnn.Wander{Speed: m3.Clamp(goal.Speed, slowest, fastest)}
 	yaw := m3.YawOf(ahead)
 	// The goal's own turn is where it would like to look; the push adds to it.
-	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Rotate(m3.V(0, 0, 1))
+	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Forward()
 	for k := range 3 {
 		for _, r := range m.grid.Near(me, k) {
 			d := me.Sub(m.at[r])

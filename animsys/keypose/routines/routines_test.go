@@ -40,7 +40,7 @@ func (b *body) at(name string) m3.Vec3 { return b.model[b.sk.Index(name)].Pos }
 
 // heading returns whither a joint looks, rad.
 func (b *body) heading(name string) float32 {
-	return m3.YawOf(b.model[b.sk.Index(name)].Rot.Rotate(m3.V(0, 0, 1)))
+	return b.model[b.sk.Index(name)].Rot.Yaw()
 }
 
 // perform calls see for every tick of a round, and returns the author.

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/engine/clock"
+	"mannequin/engine/hud"
 	"mannequin/engine/media"
-	"mannequin/engine/show"
 	"mannequin/engine/stage"
 	"mannequin/internal/backend"
 	"mannequin/internal/command"
@@ -28,6 +28,7 @@ import (
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene"
 	"mannequin/scenes/playbill"
+	"mannequin/scenes/show"
 	"mannequin/scenes/tape"
 )
 
@@ -48,7 +49,7 @@ type options struct {
 	seconds, budget    float64
 	headless           bool
 	show               []string // names of overlays
-	overlays           scenes.Overlay
+	overlays           hud.Overlay
 	record, replay     string // tapes
 	verify             bool
 	noRender, json     bool
@@ -129,7 +130,7 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
 	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the networks in bfloat16 where the processor or the GPU can: about twice as fast; the scene crowd does, unless this is false")
 	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills from that seed; latent: flat if none is given")
-	f.StringSliceVar(&o.show, "show", nil, "what to draw besides, `names` of: "+scenes.AllOverlays.String())
+	f.StringSliceVar(&o.show, "show", nil, "what to draw besides, `names` of: "+hud.AllOverlays.String())
 	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording, of a cutscene all of it")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
 	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs, and make its folder (default out/SCENE.mp4, or .gif without ffmpeg)")
@@ -154,7 +155,7 @@ func (o *options) check() error {
 		return command.Usage(err)
 	}
 	var err error
-	if o.overlays, err = scenes.ParseOverlays(o.show); err != nil {
+	if o.overlays, err = hud.ParseOverlays(o.show); err != nil {
 		return command.Usagef("--show: %w", err)
 	}
 	switch {

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"mannequin/engine/show"
-	"mannequin/engine/skin"
+	"mannequin/animsys/skin"
 	"mannequin/internal/command"
+	"mannequin/scenes/show"
 )
 
 // wearer splits a flag's value, a file or who= and a file.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
 	"mannequin/engine/body"
-	"mannequin/engine/skin"
 	"mannequin/models"
 )
 

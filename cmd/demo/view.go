@@ -11,12 +11,13 @@ import (
 
 	"golang.org/x/term"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/media"
-	"mannequin/engine/show"
 	"mannequin/engine/stage"
 	"mannequin/internal/command"
 	"mannequin/scenes"
+	"mannequin/scenes/show"
 )
 
 // newShow puts a scene on a stage.
@@ -28,7 +29,7 @@ func newShow(o options, st *stage.Stage, s scenes.Scene, stderr io.Writer) (*sho
 	if err := wear(v, o.skins, stderr); err != nil {
 		return nil, nil, err
 	}
-	if lack := o.overlays &^ (v.Frame.Has | scenes.Times); lack != 0 {
+	if lack := o.overlays &^ (v.Frame.Has | hud.Times); lack != 0 {
 		return nil, nil, command.Usagef("--show: the scene %s has no %s", o.setup.Scene, lack)
 	}
 	v.Frame.Show = o.overlays

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/engine/skin"
+	"mannequin/animsys/skin"
 	"mannequin/internal/command"
 )
 

@@ -11,13 +11,14 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/engine/clock"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/engine/show"
 	"mannequin/engine/stage"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 	"mannequin/scenes"
 	"mannequin/scenes/playbill"
+	"mannequin/scenes/show"
 )
 
 func main() {
@@ -217,7 +218,7 @@ func (p *player) help(c *stage.Controls) {
 // tellHelp has the page say what keys do, and gamepads where there are any.
 func (p *player) tellHelp() {
 	f := &p.show.Frame
-	all := append(slices.Concat(f.Help, show.CameraHelp(f.Has|scenes.Times)), "H: hide this")
+	all := append(slices.Concat(f.Help, show.CameraHelp(f.Has|hud.Times)), "H: hide this")
 	if p.pads > 0 {
 		all = slices.Concat(all, []string{""}, f.GamepadHelp, gamepadHelp)
 	}

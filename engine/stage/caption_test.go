@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/scenes"
+	"mannequin/engine/hud"
 )
 
 // A caption is at the bottom in the middle, over the help where that is in its way, and
@@ -36,7 +36,7 @@ func TestCaption(t *testing.T) {
 	if got := box(help); got.Max.Y > 360-s.help.height() {
 		t.Errorf("a caption in %v lies over help of %d×%d pixels", got, s.help.w, s.help.h)
 	}
-	g := View{Caption: text, Graphs: []scenes.Graph{*ramp(5)}}
+	g := View{Caption: text, Graphs: []hud.Graph{*ramp(5)}}
 	if got := box(g); got.Min.X < panelMargin+s.graphs.boxes[0].size.X || got.Max.X > 640 {
 		t.Errorf("a caption in %v lies over a graph", got)
 	}

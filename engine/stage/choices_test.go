@@ -8,15 +8,15 @@ import (
 
 	"github.com/go-gl/glfw/v3.3/glfw"
 
-	"mannequin/scenes"
+	"mannequin/engine/hud"
 )
 
 // The panel of overlays is below the scene's, says what is on and what the scene lacks,
 // and is pressed by the mouse and by function keys.
 func TestChoices(t *testing.T) {
 	s := open(t, 1280, 720)
-	has := scenes.AllOverlays &^ scenes.Activations
-	v := View{Panel: threeKnobs(), Has: has, Show: scenes.Contacts | scenes.Roots}
+	has := hud.AllOverlays &^ hud.Activations
+	v := View{Panel: threeKnobs(), Has: has, Show: hud.Contacts | hud.Roots}
 	shoot(t, s, v)
 	c := &s.choices
 	if box, above := c.bounds.Add(c.at), s.knobs.bounds.Add(s.knobs.at); box.Min.Y < above.Max.Y || box.Max.X != 1280-panelMargin || len(c.buttons) != 8 {
@@ -24,7 +24,7 @@ func TestChoices(t *testing.T) {
 	}
 	var m mouse
 	for i, b := range c.panel.Buttons {
-		o := scenes.Overlay(1) << i
+		o := hud.Overlay(1) << i
 		if b.Lit != (v.Show&o != 0) || b.Off != (has&o == 0) {
 			t.Errorf("button %+v", b)
 		}

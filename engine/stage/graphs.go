@@ -12,8 +12,8 @@ import (
 	"github.com/g3n/engine/math32"
 
 	"mannequin/engine/draw"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/scenes"
 )
 
 // graphs are curves over the picture, at its left, one below the other. What is behind
@@ -27,7 +27,7 @@ type graphs struct {
 // graphBox is one graph: its box, as it is painted.
 type graphBox struct {
 	*panel
-	shown scenes.Graph // but for its values
+	shown hud.Graph // but for its values
 	size  image.Point
 	plot  image.Rectangle // where the curves are, in the box
 }
@@ -54,7 +54,7 @@ func newGraphs(over *core.Node) *graphs {
 
 // set has those of all drawn, in a picture of w×h pixels, that have a range and for which
 // there is room from top to bottom. It returns how wide they are.
-func (g *graphs) set(gs *gls.GLS, all []scenes.Graph, w, h, top, bottom int) (wide int) {
+func (g *graphs) set(gs *gls.GLS, all []hud.Graph, w, h, top, bottom int) (wide int) {
 	g.curves.clear()
 	shown := 0
 	for i := range all {
@@ -94,7 +94,7 @@ func (g *graphs) set(gs *gls.GLS, all []scenes.Graph, w, h, top, bottom int) (wi
 }
 
 // graphsIn returns for how many of all there is room in so many of the picture's rows.
-func graphsIn(all []scenes.Graph, room int) (n int) {
+func graphsIn(all []hud.Graph, room int) (n int) {
 	for i := range all {
 		if drawable(&all[i]) {
 			n++
@@ -104,7 +104,7 @@ func graphsIn(all []scenes.Graph, room int) (n int) {
 }
 
 // drawable reports whether a graph has a range to draw in.
-func drawable(g *scenes.Graph) bool {
+func drawable(g *hud.Graph) bool {
 	return m3.Finite(g.Min) && m3.Finite(g.Max) && g.Min < g.Max
 }
 
@@ -125,7 +125,7 @@ func graphSize(n, w, room int) image.Point {
 }
 
 // set paints the box, where it is another.
-func (b *graphBox) set(gs *gls.GLS, g *scenes.Graph, size image.Point) {
+func (b *graphBox) set(gs *gls.GLS, g *hud.Graph, size image.Point) {
 	s := &b.shown
 	if b.size == size && s.Title == g.Title && s.Min == g.Min && s.Max == g.Max && s.Unit == g.Unit && s.Seconds == g.Seconds && slices.Equal(s.Names, g.Names) {
 		return

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/scenes"
 )
 
-func ramp(n int) *scenes.Graph {
-	g := &scenes.Graph{Title: "a ramp", Names: []string{"up", "flat"}, Values: make([][]float32, 2), Max: 2, Unit: "m", Seconds: 4}
+func ramp(n int) *hud.Graph {
+	g := &hud.Graph{Title: "a ramp", Names: []string{"up", "flat"}, Values: make([][]float32, 2), Max: 2, Unit: "m", Seconds: 4}
 	for i := range n {
 		g.Values[0] = append(g.Values[0], 2*float32(i)/float32(n-1))
 		g.Values[1] = append(g.Values[1], 0.5)
@@ -43,7 +43,7 @@ func TestGraph(t *testing.T) {
 	}
 	g.Values[0][50] = inf
 	g.Values[1][90], g.Values[1][91], g.Values[1][92] = 7, 7, 7
-	img := shoot(t, s, View{Graphs: []scenes.Graph{*g}})
+	img := shoot(t, s, View{Graphs: []hud.Graph{*g}})
 	p := s.graphs.boxes[0].plot.Add(s.graphs.boxes[0].pos)
 	at := func(i int, v float32) image.Point {
 		return image.Pt(p.Min.X+1+i*(p.Dx()-2)/99, p.Max.Y-int(v/2*float32(p.Dy())))
@@ -69,7 +69,7 @@ func TestGraphsFit(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, size := range []image.Point{{1280, 720}, {640, 360}, {480, 270}, {320, 180}, {64, 64}} {
 		s := open(t, size.X, size.Y)
-		v := View{HUD: []string{"one", "two"}, Help: []string{"help"}, Graphs: []scenes.Graph{{Title: "no range"}, *ramp(5), *ramp(3000), {Min: nan, Max: 1}, *ramp(1), *ramp(9)}}
+		v := View{HUD: []string{"one", "two"}, Help: []string{"help"}, Graphs: []hud.Graph{{Title: "no range"}, *ramp(5), *ramp(3000), {Min: nan, Max: 1}, *ramp(1), *ramp(9)}}
 		v.Graphs[2].Names = []string{"a name that is long", "and another", "a third", "a fourth that is longer than the rest", "and more", "and more", "and more"}
 		if err := s.Draw(v); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func TestGraphsInSmallPicture(t *testing.T) {
 		graphs int
 		help   bool
 	}{{0, true}, {1, true}, {2, false}, {0, true}} {
-		v.Graphs = slices.Repeat([]scenes.Graph{*ramp(5)}, c.graphs)
+		v.Graphs = slices.Repeat([]hud.Graph{*ramp(5)}, c.graphs)
 		if err := s.Draw(v); err != nil {
 			t.Fatal(err)
 		}
@@ -148,11 +148,11 @@ func TestGraphLabels(t *testing.T) {
 func TestGraphsComeAndGo(t *testing.T) {
 	s := open(t, 640, 360)
 	none := shoot(t, s, View{})
-	shoot(t, s, View{Graphs: []scenes.Graph{*ramp(20), *ramp(30)}})
+	shoot(t, s, View{Graphs: []hud.Graph{*ramp(20), *ramp(30)}})
 	if got := shoot(t, s, View{}); !bytes.Equal(got.Pix, none.Pix) {
 		t.Error("graphs stay when they are gone")
 	}
-	v := View{Graphs: []scenes.Graph{*ramp(20)}, Lines: []scenes.Line{{To: m3.V(1, 1, 1)}}, Caption: "said", Has: scenes.AllOverlays, Show: scenes.Roots}
+	v := View{Graphs: []hud.Graph{*ramp(20)}, Lines: []hud.Line{{To: m3.V(1, 1, 1)}}, Caption: "said", Has: hud.AllOverlays, Show: hud.Roots}
 	shoot(t, s, v)
 	if n := testing.AllocsPerRun(10, func() {
 		v.Graphs[0].Values[0][3] += 0.01

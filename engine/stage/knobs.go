@@ -6,14 +6,14 @@ import (
 	"image/color"
 
 	"mannequin/engine/draw"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/scenes"
 )
 
 // knobs is a scene's panel of sliders and buttons as it is painted: what shows, and
 // where in the picture. Its zero value shows nothing.
 type knobs struct {
-	shown   scenes.Panel
+	shown   hud.Panel
 	view    [3]int // the picture's size, and where the panel begins from its top, pixels
 	at      image.Point
 	bounds  image.Rectangle // all of it, from its own corner on; empty where it shows nothing
@@ -45,9 +45,9 @@ var (
 // set lays out p for a picture of w×h pixels, at its right from top down, and reports
 // whether it must be painted anew. What begins below the picture's top and does not fit
 // is left out.
-func (k *knobs) set(p *scenes.Panel, w, h, top int) bool {
+func (k *knobs) set(p *hud.Panel, w, h, top int) bool {
 	if p == nil {
-		p = &scenes.Panel{}
+		p = &hud.Panel{}
 	}
 	view := [3]int{w, h, top}
 	if k.view == view && k.shown.Equal(p) {
@@ -73,7 +73,7 @@ func (k *knobs) set(p *scenes.Panel, w, h, top int) bool {
 }
 
 // value returns what is written beside a slider.
-func value(s *scenes.Slider, v float32) string {
+func value(s *hud.Slider, v float32) string {
 	if s.Whole {
 		return fmt.Sprintf("%.0f", v)
 	}
@@ -81,7 +81,7 @@ func value(s *scenes.Slider, v float32) string {
 }
 
 // buttonText returns what is written on a button.
-func buttonText(b scenes.Button) string {
+func buttonText(b hud.Button) string {
 	if b.Key < 'A' || b.Key > 'Z' { // one of ours, which says its key itself
 		return b.Label
 	}
@@ -209,7 +209,7 @@ type mouse struct {
 // move takes the mouse to (x, y), pixels of the picture from its top left, with a
 // button down or not, on one of the panels or none. It returns what that does to the
 // panel m.on, and by how many pixels the camera is dragged.
-func (m *mouse) move(x, y float64, down bool, panels ...*knobs) (t scenes.Touch, dx, dy float64) {
+func (m *mouse) move(x, y float64, down bool, panels ...*knobs) (t hud.Touch, dx, dy float64) {
 	began := down && m.holds == holdsNothing
 	if !down {
 		m.holds, m.on = holdsNothing, nil

@@ -5,18 +5,18 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/scenes"
 )
 
-func threeKnobs() *scenes.Panel {
-	return &scenes.Panel{Title: "made", Selected: 1,
-		Sliders: []scenes.Slider{{Label: "turn", Min: -3, Max: 3}, {Label: "step", Value: 1, Min: -3, Max: 3}, {Label: "from the left end", Value: 2, Min: 0, Max: 20}},
-		Buttons: []scenes.Button{{Label: "play", Key: 'P', Lit: true}, {Label: "add a clip", Key: 'A'}, {Label: "undo", Key: 'U', Off: true}},
+func threeKnobs() *hud.Panel {
+	return &hud.Panel{Title: "made", Selected: 1,
+		Sliders: []hud.Slider{{Label: "turn", Min: -3, Max: 3}, {Label: "step", Value: 1, Min: -3, Max: 3}, {Label: "from the left end", Value: 2, Min: 0, Max: 20}},
+		Buttons: []hud.Button{{Label: "play", Key: 'P', Lit: true}, {Label: "add a clip", Key: 'A'}, {Label: "undo", Key: 'U', Off: true}},
 	}
 }
 
-func laid(t *testing.T, p *scenes.Panel, w, h int) *knobs {
+func laid(t *testing.T, p *hud.Panel, w, h int) *knobs {
 	t.Helper()
 	k := &knobs{}
 	if !k.set(p, w, h, panelMargin) || k.set(p, w, h, panelMargin) {
@@ -30,10 +30,10 @@ func laid(t *testing.T, p *scenes.Panel, w, h int) *knobs {
 func TestKnobsLayout(t *testing.T) {
 	many := threeKnobs()
 	for len(many.Sliders) < 20 {
-		many.Sliders = append(many.Sliders, scenes.Slider{Label: "another one", Min: -3, Max: 3})
+		many.Sliders = append(many.Sliders, hud.Slider{Label: "another one", Min: -3, Max: 3})
 	}
 	for _, size := range []image.Point{{1280, 720}, {640, 360}, {900, 300}} {
-		for _, p := range []*scenes.Panel{threeKnobs(), many} {
+		for _, p := range []*hud.Panel{threeKnobs(), many} {
 			k := laid(t, p, size.X, size.Y)
 			box := k.bounds.Add(k.at)
 			if box.Max.X != size.X-panelMargin || box.Min.Y != panelMargin || box.Max.Y > size.Y || box.Min.X < size.X/2 {
@@ -56,7 +56,7 @@ func TestKnobsLayout(t *testing.T) {
 		}
 	}
 	k := laid(t, threeKnobs(), 640, 360)
-	if !k.set(nil, 640, 360, panelMargin) || !k.bounds.Empty() || k.set(&scenes.Panel{}, 640, 360, panelMargin) {
+	if !k.set(nil, 640, 360, panelMargin) || !k.bounds.Empty() || k.set(&hud.Panel{}, 640, 360, panelMargin) {
 		t.Error("a panel goes, and is painted on")
 	}
 }
@@ -73,7 +73,7 @@ func TestMouse(t *testing.T) {
 		for _, v := range []float32{s.Min, s.Max, s.Value, s.Min + 0.3*(s.Max-s.Min)} {
 			var m mouse
 			x, y := place(i, v)
-			if got, dx, dy := m.move(x, y, false, k); got != (scenes.Touch{}) || dx != 0 || dy != 0 {
+			if got, dx, dy := m.move(x, y, false, k); got != (hud.Touch{}) || dx != 0 || dy != 0 {
 				t.Errorf("a mouse that is up does %+v", got)
 			}
 			got, _, _ := m.move(x, y, true, k)
@@ -87,7 +87,7 @@ func TestMouse(t *testing.T) {
 			if got, _, _ := m.move(1279, 0, true, k); got.Value != s.Max {
 				t.Errorf("slider %d dragged to the right: %+v", i, got)
 			}
-			if got, _, _ := m.move(x, y, false, k); got != (scenes.Touch{}) {
+			if got, _, _ := m.move(x, y, false, k); got != (hud.Touch{}) {
 				t.Errorf("let go: %+v", got)
 			}
 		}
@@ -99,11 +99,11 @@ func TestMouse(t *testing.T) {
 	}
 	for i, want := range []byte{'P', 'A', 'U'} {
 		x, y := middle(k.buttons[i])
-		if got, _, _ := m.move(x, y, true, k); got != (scenes.Touch{Press: want}) {
+		if got, _, _ := m.move(x, y, true, k); got != (hud.Touch{Press: want}) {
 			t.Errorf("button %d: %+v", i, got)
 		}
 		x2, y2 := middle(k.rows[0])
-		if got, dx, _ := m.move(x2, y2, true, k); got != (scenes.Touch{}) || dx != 0 {
+		if got, dx, _ := m.move(x2, y2, true, k); got != (hud.Touch{}) || dx != 0 {
 			t.Errorf("button %d held: %+v", i, got)
 		}
 		m.move(x, y, false, k)
@@ -111,7 +111,7 @@ func TestMouse(t *testing.T) {
 	// Beside the panel the mouse turns the camera, also on its way over it.
 	m.move(100, 100, true, k)
 	x, y := middle(k.rows[0])
-	if got, dx, dy := m.move(x, y, true, k); got != (scenes.Touch{}) || dx != x-100 || dy != y-100 {
+	if got, dx, dy := m.move(x, y, true, k); got != (hud.Touch{}) || dx != x-100 || dy != y-100 {
 		t.Errorf("dragging the camera over a slider: %+v, by %g, %g", got, dx, dy)
 	}
 	// A slider that goes while it is held is not there any more.
@@ -121,7 +121,7 @@ func TestMouse(t *testing.T) {
 	p := threeKnobs()
 	p.Sliders = p.Sliders[:1]
 	k.set(p, 1280, 720, panelMargin)
-	if got, _, _ := m.move(x, y, true, k); got != (scenes.Touch{}) {
+	if got, _, _ := m.move(x, y, true, k); got != (hud.Touch{}) {
 		t.Errorf("a slider that is gone: %+v", got)
 	}
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/g3n/engine/math32"
 	"github.com/g3n/engine/renderer"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage/internal/gl"
-	"mannequin/scenes"
 )
 
 // Options says how to open a stage.
@@ -71,20 +71,20 @@ type Stage struct {
 
 // View is what to draw besides the crowds, which hold their own poses.
 type View struct {
-	Focus m3.Vec3       // what the shadows and the ground centre on, world, m
-	Path  []m3.Vec3     // a dashed line on the ground, world, m; may be empty
-	Lines []scenes.Line // over everything, which shines through; beyond 32768 they are left out
-	HUD   []string      // text at the top left
-	Help  []string      // text at the bottom left
-	Panel *scenes.Panel // sliders and buttons at the top right, which the mouse moves; nil is none
+	Focus m3.Vec3    // what the shadows and the ground centre on, world, m
+	Path  []m3.Vec3  // a dashed line on the ground, world, m; may be empty
+	Lines []hud.Line // over everything, which shines through; beyond 32768 they are left out
+	HUD   []string   // text at the top left
+	Help  []string   // text at the bottom left
+	Panel *hud.Panel // sliders and buttons at the top right, which the mouse moves; nil is none
 
-	Graphs  []scenes.Graph // at the left, between the texts, as many as there is room for
-	Caption string         // large, at the bottom
+	Graphs  []hud.Graph // at the left, between the texts, as many as there is room for
+	Caption string      // large, at the bottom
 
 	// Has are the overlays that there are to choose from, and Show those that are drawn: a
 	// panel of buttons below the other one. Where Has is none there is no panel; the keys
 	// that choose work all the same.
-	Has, Show scenes.Overlay
+	Has, Show hud.Overlay
 }
 
 // Open makes a window, or with Offscreen a picture in memory.

@@ -7,8 +7,8 @@ import (
 	"github.com/g3n/engine/material"
 	"github.com/g3n/engine/math32"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/scenes"
 )
 
 // strokes draws lines that are as wide in the picture wherever they are.
@@ -97,7 +97,7 @@ func newLines(scene *core.Node) *strokes {
 }
 
 // setLines has lines drawn, the first mostLines of them.
-func (s *Stage) setLines(lines []scenes.Line) {
+func (s *Stage) setLines(lines []hud.Line) {
 	w, h := s.Size()
 	s.lines.clear()
 	for _, l := range lines[:min(len(lines), mostLines)] {

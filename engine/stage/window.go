@@ -1,6 +1,6 @@
 package stage
 
-import "mannequin/scenes"
+import "mannequin/engine/hud"
 
 // smallest is the least width and height of a picture, pixels.
 const smallest = 16
@@ -26,13 +26,13 @@ type Controls struct {
 	Quit bool       // the window was asked to close, or Escape
 
 	Gamepad Gamepad
-	News    []string     // a line for each gamepad that has come or gone since the last Poll
-	Touch   scenes.Touch // what the mouse does to the panel of the last View
+	News    []string  // a line for each gamepad that has come or gone since the last Poll
+	Touch   hud.Touch // what the mouse does to the panel of the last View
 
 	// Hidden says that the window shows nothing, being minimised: there is no need to
 	// draw, and Poll waits for up to a tenth of a second.
 	Hidden bool
-	Toggle scenes.Overlay // what is to be drawn now that was not, and the other way round
+	Toggle hud.Overlay // what is to be drawn now that was not, and the other way round
 }
 
 // Key is a key of the keyboard, by its place on an American one.

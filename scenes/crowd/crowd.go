@@ -17,6 +17,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
@@ -81,7 +82,7 @@ type Scene struct {
 	inPack    int
 	watched   arche.Entity // none: all of them
 	pressed   bool
-	panel     scenes.Panel
+	panel     hud.Panel
 }
 
 var (
@@ -137,7 +138,7 @@ func New(opt Options) (*Scene, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	s.panel = scenes.Panel{Title: "crowd", Sliders: []scenes.Slider{
+	s.panel = hud.Panel{Title: "crowd", Sliders: []hud.Slider{
 		{Label: "agents", Value: float32(s.want), Min: 1, Max: float32(s.room), Whole: true},
 		{Label: "come and go, 1/s", Value: opt.Churn, Min: 0, Max: 100, Whole: true},
 	}}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/mann"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/testlatent"
@@ -130,7 +131,7 @@ func TestCrowd(t *testing.T) {
 func TestPopulation(t *testing.T) {
 	s := open(t, Options{Agents: 40, Room: 80, Workers: 1})
 	for _, want := range []int{80, 1, 30} {
-		step(t, s, 1, scenes.Input{Touch: scenes.Touch{Set: true, Slider: 0, Value: float32(want)}})
+		step(t, s, 1, scenes.Input{Touch: hud.Touch{Set: true, Slider: 0, Value: float32(want)}})
 		step(t, s, 25, scenes.Input{})
 		if s.Agents() != want {
 			t.Errorf("there are %d, want %d", s.Agents(), want)

@@ -12,6 +12,7 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
+	"mannequin/engine/hud"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene/script"
@@ -57,7 +58,7 @@ const (
 	direct
 )
 
-var buttons = []scenes.Button{
+var buttons = []hud.Button{
 	play:   {Label: "play", Key: 'K', Lit: true},
 	loop:   {Label: "loop", Key: 'L'},
 	begin:  {Label: "start", Key: 'R'},
@@ -83,7 +84,7 @@ type Scene struct {
 	now, was int // the ticks that are shown, and that they come from
 	goal     int // that is sought, or −1
 	held     int // ticks for which an arrow key has been held
-	panel    scenes.Panel
+	panel    hud.Panel
 }
 
 var _ scenes.Scene = (*Scene)(nil)
@@ -102,8 +103,8 @@ func New(opt Options) (*Scene, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.camera = newCamera(opt.Script, field)
-	s.panel = scenes.Panel{Title: opt.Script.Title, Buttons: slices.Clone(buttons),
-		Sliders: []scenes.Slider{{Label: "time, s", Max: float32(s.ticks-1) / scenes.TickRate}}}
+	s.panel = hud.Panel{Title: opt.Script.Title, Buttons: slices.Clone(buttons),
+		Sliders: []hud.Slider{{Label: "time, s", Max: float32(s.ticks-1) / scenes.TickRate}}}
 	if err := s.make(0, prelude+1); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
@@ -165,7 +166,7 @@ func TestSame(t *testing.T) {
 func TestPlayer(t *testing.T) {
 	s := open(t, options(t, cast))
 	second := func(in scenes.Input) { step(t, s, 1, in); step(t, s, 60, scenes.Input{}) }
-	press := func(key byte) scenes.Input { return scenes.Input{Touch: scenes.Touch{Press: key}} }
+	press := func(key byte) scenes.Input { return scenes.Input{Touch: hud.Touch{Press: key}} }
 	second(scenes.Input{})
 	if s.now != 61 {
 		t.Fatalf("after 61 steps it is tick %d", s.now)
@@ -174,7 +175,7 @@ func TestPlayer(t *testing.T) {
 	if second(scenes.Input{}); s.now != 61 {
 		t.Errorf("paused, it is tick %d", s.now)
 	}
-	step(t, s, 1, scenes.Input{Touch: scenes.Touch{Move: 1}})
+	step(t, s, 1, scenes.Input{Touch: hud.Touch{Move: 1}})
 	if s.goal != 121 || s.now != 61+hurry {
 		t.Errorf("on the way to tick %d it is tick %d", s.goal, s.now)
 	}
@@ -185,13 +186,13 @@ func TestPlayer(t *testing.T) {
 	if second(scenes.Input{}); s.now != 121 || s.goal != -1 {
 		t.Errorf("a second ahead is tick %d", s.now)
 	}
-	if second(scenes.Input{Touch: scenes.Touch{Move: -0.5}}); s.now != 61 {
+	if second(scenes.Input{Touch: hud.Touch{Move: -0.5}}); s.now != 61 {
 		t.Errorf("a second back is tick %d", s.now)
 	}
-	if second(scenes.Input{Touch: scenes.Touch{Set: true, Value: 3.5}}); s.now != 210 {
+	if second(scenes.Input{Touch: hud.Touch{Set: true, Value: 3.5}}); s.now != 210 {
 		t.Errorf("the slider's 3.5 s are tick %d", s.now)
 	}
-	if second(scenes.Input{Touch: scenes.Touch{Move: 1}}); s.now != 240 {
+	if second(scenes.Input{Touch: hud.Touch{Move: 1}}); s.now != 240 {
 		t.Errorf("beyond the end is tick %d", s.now)
 	}
 	if step(t, s, 2, press('K')); s.now != 0 {
@@ -358,7 +359,7 @@ text = "Hello."
 	if last.Dist(m3.V(5, 3+height(5, 5), 5)) > 1e-4 {
 		t.Errorf("it ends at %v", last)
 	}
-	step(t, s, 1, scenes.Input{Touch: scenes.Touch{Press: 'C'}})
+	step(t, s, 1, scenes.Input{Touch: hud.Touch{Press: 'C'}})
 	if f := at(60); f.Shot.On {
 		t.Error("the camera is not given up")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/latent"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
@@ -29,8 +30,8 @@ func TestOthers(t *testing.T) {
 	var f, a scenes.Frame
 	for tick := range 1200 {
 		before := slices.Clone(s.others.strollers.Roots)
-		step(t, s, 1, scenes.Touch{})
-		step(t, alone, 1, scenes.Touch{})
+		step(t, s, 1, hud.Touch{})
+		step(t, alone, 1, hud.Touch{})
 		for r, root := range s.others.strollers.Roots {
 			way[r] += root.Pos.Dist(before[r].Pos)
 			if d := root.Pos.Dist(begun[r].Pos); d > homeRange+4 {

@@ -25,7 +25,7 @@ type Show struct {
 	Choices bool // whether there is a panel to choose from what Frame.Show has
 
 	// Now, where it is set, tells the time since some moment. Without it there are no
-	// scenes.Times.
+	// hud.Times.
 	Now func() time.Duration
 	// Stepped, where it is set, is called after each step.
 	Stepped func()

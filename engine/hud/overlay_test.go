@@ -1,4 +1,4 @@
-package scenes
+package hud
 
 import (
 	"slices"
@@ -37,14 +37,6 @@ func TestOverlayKeys(t *testing.T) {
 	} {
 		if got := o.Keys(); got != want {
 			t.Errorf("%v have the keys %q, want %q", o, got, want)
-		}
-	}
-}
-
-func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0 dogs", 1: "1 dog", 2: "2 dogs"} {
-		if got := Count(n, "dog", "dogs"); got != want {
-			t.Errorf("%d are %q", n, got)
 		}
 	}
 }

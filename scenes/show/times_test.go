@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/scenes"
@@ -39,11 +40,11 @@ func TestTimes(t *testing.T) {
 	m := newTimes(func() time.Duration { return s.now }, s)
 	f := &scenes.Frame{}
 	m.graphs(f)
-	if f.Has != scenes.Times || len(f.Graphs) != 0 {
+	if f.Has != hud.Times || len(f.Graphs) != 0 {
 		t.Errorf("there is %v, and %d graphs that nobody asked for", f.Has, len(f.Graphs))
 	}
-	f.Show = scenes.Times
-	graphs := func() (tick, picture scenes.Graph) {
+	f.Show = hud.Times
+	graphs := func() (tick, picture hud.Graph) {
 		f.Begin(nil)
 		m.graphs(f)
 		if len(f.Graphs) != 2 {
@@ -120,7 +121,7 @@ func TestTimesOfManyStages(t *testing.T) {
 		}
 		m.endTick()
 	}
-	f := &scenes.Frame{Show: scenes.Times}
+	f := &scenes.Frame{Show: hud.Times}
 	m.graphs(f)
 	if want := []string{"all", "a", "b", "c", "d", "e", "f", "j", "k", "l"}; !slices.Equal(f.Graphs[0].Names, want) {
 		t.Errorf("%q have curves, want %q", f.Graphs[0].Names, want)
@@ -147,14 +148,14 @@ func TestAxis(t *testing.T) {
 // panel.
 func TestChoose(t *testing.T) {
 	w := &Show{Choices: true}
-	w.Frame.Has, w.Frame.Show = scenes.Contacts|scenes.Roots|scenes.Times, scenes.Times
-	w.choose(&stage.Controls{Toggle: scenes.Contacts | scenes.Times | scenes.Activations})
-	if w.Frame.Show != scenes.Contacts || !w.Choices {
+	w.Frame.Has, w.Frame.Show = hud.Contacts|hud.Roots|hud.Times, hud.Times
+	w.choose(&stage.Controls{Toggle: hud.Contacts | hud.Times | hud.Activations})
+	if w.Frame.Show != hud.Contacts || !w.Choices {
 		t.Errorf("%v is shown, the panel: %v", w.Frame.Show, w.Choices)
 	}
 	c := &stage.Controls{}
 	c.Hit[stage.KeyTab] = true
-	if w.choose(c); w.Frame.Show != scenes.Contacts || w.Choices {
+	if w.choose(c); w.Frame.Show != hud.Contacts || w.Choices {
 		t.Errorf("after Tab %v is shown, the panel: %v", w.Frame.Show, w.Choices)
 	}
 }

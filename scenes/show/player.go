@@ -1,6 +1,7 @@
 package show
 
 import (
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/scenes"
@@ -14,7 +15,7 @@ type player struct {
 	keys    [stage.Keys]bool    // pressed since the last tick
 	buttons [stage.Buttons]bool // the same, of gamepads
 	gaits   queue[scenes.Gait]  // asked for, and not yet given to a tick
-	touches queue[scenes.Touch] // the same: each presses a button or sets a slider
+	touches queue[hud.Touch]    // the same: each presses a button or sets a slider
 	selects int                 // sliders further down
 	byPad   bool                // the last that was used is a gamepad
 }
@@ -41,7 +42,7 @@ func (q *queue[T]) take() (v T) {
 }
 
 // see takes note of what the user does, with the scene's panel as it is shown.
-func (p *player) see(c stage.Controls, panel *scenes.Panel) {
+func (p *player) see(c stage.Controls, panel *hud.Panel) {
 	p.now = c
 	for k, hit := range c.Hit {
 		p.keys[k] = p.keys[k] || hit
@@ -71,21 +72,21 @@ func (p *player) see(c stage.Controls, panel *scenes.Panel) {
 }
 
 // touch takes note of what is done to a panel.
-func (p *player) touch(c stage.Controls, panel *scenes.Panel) {
+func (p *player) touch(c stage.Controls, panel *hud.Panel) {
 	if t := c.Touch; t.Set {
 		// A slider that is dragged goes where it was let go of.
 		if n := len(p.touches); n > 0 && p.touches[n-1].Set && p.touches[n-1].Slider == t.Slider {
 			p.touches[n-1].Value = t.Value
 		} else {
-			p.touches.put(scenes.Touch{Set: true, Slider: t.Slider, Value: t.Value})
+			p.touches.put(hud.Touch{Set: true, Slider: t.Slider, Value: t.Value})
 		}
 	}
 	if c.Touch.Press != 0 {
-		p.touches.put(scenes.Touch{Press: c.Touch.Press})
+		p.touches.put(hud.Touch{Press: c.Touch.Press})
 	}
 	for _, b := range panel.Buttons {
 		if c.Hit[stage.Letter(b.Key)] {
-			p.touches.put(scenes.Touch{Press: b.Key})
+			p.touches.put(hud.Touch{Press: b.Key})
 		}
 	}
 	if c.Hit[stage.KeyDown] || c.Gamepad.Hit[stage.ButtonDown] {

@@ -1,4 +1,4 @@
-package scenes
+package hud
 
 import (
 	"slices"
@@ -6,8 +6,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Panel is the sliders and buttons by which a player changes a scene, apart from
-// any device. The zero value has none.
+// Panel is a set of sliders and buttons that change a scene, independent of any device. The
+// zero value is empty.
 type Panel struct {
 	Title    string
 	Sliders  []Slider
@@ -18,36 +18,35 @@ type Panel struct {
 // Slider is a value that the player chooses from a range.
 type Slider struct {
 	Label    string
-	Value    float32 // where the scene has it, which may be beyond the range
-	Min, Max float32 // that the player can choose from, Min < Max
-	Whole    bool    // it is a whole number
+	Value    float32 // may be outside the range if the scene set it
+	Min, Max float32 // the player's range, Min < Max
+	Whole    bool    // the value is a whole number
 }
 
-// Button does something once each time it is pressed.
+// Button is an action that runs once each time it is pressed.
 type Button struct {
 	Label string
-	Key   byte // the capital letter that presses it, too; no other button's, nor F, H and P, which are the window's
+	Key   byte // capital letter that also presses it; unique, and not F, H or P, which the window uses
 	Lit   bool // what it switches is on
-	Off   bool // pressing it does nothing now
+	Off   bool // disabled
 }
 
-// Touch is what the player does to a scene's panel during one tick. The zero value
-// is hands off.
+// Touch is the player's input to a panel during one tick. The zero value changes nothing.
 type Touch struct {
-	Set    bool    // a slider is put at a value, and selected
-	Slider int     // which, where Set
-	Value  float32 // where, where Set
-	Select int     // which slider is selected: so many further down, or up where negative
-	Move   float32 // the selected slider moves, right + and left −; in [−1, 1] of its fastest
-	Press  byte    // the key of the button that is pressed; 0 is none
+	Set    bool    // puts a slider at a value, and selects it
+	Slider int     // index of the slider to set
+	Value  float32 // value to set
+	Select int     // moves the selection down by this many sliders, up if negative
+	Move   float32 // moves the selected slider, right + and left −; in [−1, 1] of its top speed
+	Press  byte    // key of the button to press; 0 is none
 }
 
-// sweep is how long a slider moves from one end to the other at its fastest, s.
-const sweep = 2
+// sweep is the number of ticks, 1/60 s each, in which a slider crosses its range at top speed.
+const sweep = 2 * 60
 
-// Turn does to the sliders what t says: it selects, and changes a value within its
-// range. It returns the slider whose value is another now, or −1. A slider that is
-// not there and a value that is not finite change nothing.
+// Turn applies t to the sliders: it selects one, and changes its value within its range. It
+// returns the index of the changed slider, −1 if none. It ignores sliders that do not exist and
+// values that are not finite.
 func (p *Panel) Turn(t Touch) (changed int) {
 	n := len(p.Sliders)
 	if n == 0 {
@@ -60,7 +59,7 @@ func (p *Panel) Turn(t Touch) (changed int) {
 		p.Selected, value = t.Slider, t.Value
 	case t.Move != 0:
 		s := p.Sliders[p.Selected]
-		value += t.Move * (s.Max - s.Min) / (sweep * TickRate)
+		value += t.Move * (s.Max - s.Min) / sweep
 	default:
 		return -1
 	}
@@ -73,8 +72,7 @@ func (p *Panel) Turn(t Touch) (changed int) {
 	return p.Selected
 }
 
-// Pressed returns the key of the button that t presses, 0 where there is none or it
-// is off.
+// Pressed returns the key of the button that t presses, 0 if there is none or it is disabled.
 func (p *Panel) Pressed(t Touch) byte {
 	for _, b := range p.Buttons {
 		if b.Key == t.Press && !b.Off {
@@ -84,7 +82,7 @@ func (p *Panel) Pressed(t Touch) byte {
 	return 0
 }
 
-// Copy makes p the same as src, with slices of its own, which it reuses.
+// Copy makes p equal to src. The slices of p are its own and are reused.
 func (p *Panel) Copy(src *Panel) {
 	p.Title, p.Selected = src.Title, src.Selected
 	p.Sliders, p.Buttons = append(p.Sliders[:0], src.Sliders...), append(p.Buttons[:0], src.Buttons...)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/scenes"
@@ -64,7 +65,7 @@ func orbit(cam *stage.Camera, g *stage.Gamepad, dt float32) {
 
 // CameraHelp is what the keys do that scenes know nothing of, where the overlays has can be
 // drawn.
-func CameraHelp(has scenes.Overlay) []string {
+func CameraHelp(has hud.Overlay) []string {
 	help := []string{
 		"drag: look around   wheel: nearer, farther   F: follow again",
 		"P: pause   full stop: one step   comma: slow motion",

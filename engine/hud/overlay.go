@@ -1,4 +1,6 @@
-package scenes
+// Package hud describes what is shown on top of a picture: panels of sliders and buttons,
+// overlays, lines and graphs. It is plain data: scenes fill it in, engine/stage draws it.
+package hud
 
 import (
 	"fmt"
@@ -9,19 +11,19 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Overlay is a set of what may be drawn besides the characters.
+// Overlay is a set of things to draw besides the characters.
 type Overlay uint16
 
-// What may be drawn. Of whom it is, the scene decides: the one who is watched, or all.
+// The overlays. A scene decides whether each shows one agent or all of them.
 const (
-	Trajectories Overlay = 1 << iota // where they come from, and are about to go
-	Contacts                         // feet that stand
-	Targets                          // where the ground's inverse kinematics has feet go
+	Trajectories Overlay = 1 << iota // past and planned paths
+	Contacts                         // feet on the ground
+	Targets                          // foot targets of the inverse kinematics
 	Velocities
 	Skeletons
-	Roots       // where they stand on the ground, and which way they face
-	Activations // how much of each expert the network is, over time
-	Times       // how long the stages of the tick take
+	Roots       // root positions on the ground, and facing directions
+	Activations // weights of the network's experts over time
+	Times       // durations of the stages of the tick
 
 	AllOverlays Overlay = 1<<iota - 1
 )
@@ -29,10 +31,10 @@ const (
 // overlays are the names of all of them, in order.
 var overlays = [...]string{"trajectories", "contacts", "targets", "velocities", "skeletons", "roots", "activations", "times"}
 
-// OverlayNames returns the names of all overlays: the i-th is that of 1 << i.
+// OverlayNames returns the names of all overlays. Name i belongs to 1 << i.
 func OverlayNames() []string { return slices.Clone(overlays[:]) }
 
-// ParseOverlays returns the overlays of the given names.
+// ParseOverlays returns the overlays with the given names.
 func ParseOverlays(names []string) (o Overlay, err error) {
 	for _, n := range names {
 		i := slices.Index(overlays[:], n)
@@ -44,7 +46,7 @@ func ParseOverlays(names []string) (o Overlay, err error) {
 	return o, nil
 }
 
-// String returns the names, with commas between them.
+// String returns the names, separated by commas.
 func (o Overlay) String() string {
 	var names []string
 	for i, n := range overlays {
@@ -55,8 +57,8 @@ func (o Overlay) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Keys returns the function keys that turn them on and off, F1 for the first of all: such
-// as "F1 to F6, F8".
+// Keys returns the function keys that turn the overlays on and off, such as "F1 to F6, F8".
+// F1 is the first overlay.
 func (o Overlay) Keys() string {
 	var runs []string
 	for i := 0; i < len(overlays); i++ {
@@ -75,30 +77,30 @@ func (o Overlay) Keys() string {
 	return strings.Join(runs, ", ")
 }
 
-// Line is a straight line, drawn as wide at any distance. What hides it lets it shine
-// through.
+// Line is a straight line of constant width on screen. Geometry in front of it dims it but does
+// not hide it.
 type Line struct {
 	From, To m3.Vec3
 	Colour   [3]float32 // linear RGB, 0–1
 }
 
-// Graph is values over time, a curve each.
+// Graph is a diagram of curves over time.
 type Graph struct {
 	Title    string
 	Names    []string    // of the curves
-	Values   [][]float32 // (curves, any number) oldest first; what is not finite leaves a gap
+	Values   [][]float32 // (curves, any number) oldest first; values that are not finite leave gaps
 	Min, Max float32     // of the axis, Min < Max
 	Unit     string      // of the values; may be empty
 	Seconds  float32     // from the oldest value to the newest; 0 is unknown
 }
 
-// Recent keeps the last values of a curve.
+// Recent is a ring buffer of the last values of a curve.
 type Recent struct {
-	buffer []float32 // twice as many as are kept, so that these always follow each other
+	buffer []float32 // twice as long as what is kept, so that Values is always contiguous
 	end    int
 }
 
-// NewRecent returns room for n values, NaN until there are any.
+// NewRecent returns a buffer of n values, all NaN.
 func NewRecent(n int) Recent {
 	r := Recent{buffer: make([]float32, 2*n)}
 	r.Clear()
@@ -113,7 +115,7 @@ func (r *Recent) Clear() {
 	}
 }
 
-// Add puts v after the last value; the oldest goes.
+// Add appends v and drops the oldest value.
 func (r *Recent) Add(v float32) {
 	if n := len(r.buffer) / 2; r.end == 2*n {
 		copy(r.buffer, r.buffer[n:])
@@ -123,16 +125,5 @@ func (r *Recent) Add(v float32) {
 	r.end++
 }
 
-// Values returns what is kept, oldest first. It is valid until the next Add.
+// Values returns the values, oldest first. They are valid until the next Add.
 func (r *Recent) Values() []float32 { return r.buffer[r.end-len(r.buffer)/2 : r.end] }
-
-// Traced is a scene that tells when each stage of its tick begins, for those who
-// measure times. It keeps none itself: what it does depends on no clock.
-type Traced interface {
-	// Stages returns the names of the stages in their order, none where there is nothing
-	// to tell.
-	Stages() []string
-	// Trace has f called as each stage begins, with its index, and with their number when
-	// the last is done. It replaces what was called before; nil ends it.
-	Trace(f func(stage int))
-}

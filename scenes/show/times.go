@@ -3,6 +3,7 @@ package show
 import (
 	"time"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 )
@@ -27,12 +28,12 @@ type times struct {
 	stage  int             // under way, −1 is none,
 	since  time.Duration   // and since when
 
-	began   time.Duration   // the tick
-	tick    []scenes.Recent // all of it, and its stages; ms
-	picture []scenes.Recent // from the last to this one, its ticks, and to draw it; ms
-	ticks   time.Duration   // what those since the last picture took
-	drawn   time.Duration   // when the last picture began
-	begun   int             // pictures
+	began   time.Duration // the tick
+	tick    []hud.Recent  // all of it, and its stages; ms
+	picture []hud.Recent  // from the last to this one, its ticks, and to draw it; ms
+	ticks   time.Duration // what those since the last picture took
+	drawn   time.Duration // when the last picture began
+	begun   int           // pictures
 
 	names  []string
 	values [2][][]float32
@@ -50,10 +51,10 @@ func newTimes(now func() time.Duration, s scenes.Scene) *times {
 	n := len(t.stages)
 	t.busy, t.spent, t.total = make([]int, n), make([]time.Duration, n), make([]time.Duration, n)
 	for range 1 + n {
-		t.tick = append(t.tick, scenes.NewRecent(timesKept))
+		t.tick = append(t.tick, hud.NewRecent(timesKept))
 	}
 	for range pictureNames {
-		t.picture = append(t.picture, scenes.NewRecent(timesKept))
+		t.picture = append(t.picture, hud.NewRecent(timesKept))
 	}
 	return t
 }
@@ -116,8 +117,8 @@ func ms(d time.Duration) float32 { return float32(d.Seconds() * 1000) }
 
 // graphs appends what was measured to f, where it is asked for.
 func (t *times) graphs(f *scenes.Frame) {
-	f.Has |= scenes.Times
-	if f.Show&scenes.Times == 0 {
+	f.Has |= hud.Times
+	if f.Show&hud.Times == 0 {
 		return
 	}
 	ticks, pictures := &t.values[0], &t.values[1]
@@ -131,8 +132,8 @@ func (t *times) graphs(f *scenes.Frame) {
 		*pictures = append(*pictures, t.picture[i].Values())
 	}
 	f.Graphs = append(f.Graphs,
-		scenes.Graph{Title: "a tick", Names: t.names, Values: *ticks, Max: axis((*ticks)[0]), Unit: "ms", Seconds: timesKept / scenes.TickRate},
-		scenes.Graph{Title: "a picture", Names: pictureNames, Values: *pictures, Max: axis((*pictures)[0]), Unit: "ms"})
+		hud.Graph{Title: "a tick", Names: t.names, Values: *ticks, Max: axis((*ticks)[0]), Unit: "ms", Seconds: timesKept / scenes.TickRate},
+		hud.Graph{Title: "a picture", Names: pictureNames, Values: *pictures, Max: axis((*pictures)[0]), Unit: "ms"})
 }
 
 // shown reports whether a stage has a curve.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/scenes"
@@ -226,7 +227,7 @@ func TestHelp(t *testing.T) {
 	keys := func() bool {
 		return slices.ContainsFunc(w.Help(), func(line string) bool { return strings.HasPrefix(line, "F2, F8: ") })
 	}
-	if w.Frame.Has = scenes.Contacts | scenes.Times; !keys() {
+	if w.Frame.Has = hud.Contacts | hud.Times; !keys() {
 		t.Errorf("with two overlays: %q", w.Help())
 	}
 	if w.Frame.Has = 0; keys() || strings.Contains(strings.Join(w.Help(), ""), "Tab") {

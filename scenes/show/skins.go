@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
 	"mannequin/engine/body"
-	"mannequin/engine/skin"
 )
 
 // Wearer is whom a skin is for.

@@ -1,4 +1,4 @@
-package scenes
+package hud
 
 import (
 	"math"
@@ -25,9 +25,9 @@ func TestTurn(t *testing.T) {
 		"set no number": {Touch{Set: true, Slider: 1, Value: nan}, -1, 1, 2},
 		"set none":      {Touch{Set: true, Slider: 2, Value: 1}, -1, 0, 0},
 		"set none, too": {Touch{Set: true, Slider: -1, Value: 1}, -1, 0, 0},
-		"move":          {Touch{Move: -1}, 0, 0, -1.0 / TickRate},
+		"move":          {Touch{Move: -1}, 0, 0, -1.0 / 60},
 		"down":          {Touch{Select: 1}, -1, 1, 2},
-		"down and move": {Touch{Select: 1, Move: 0.5}, 1, 1, 2 + 1.0/TickRate},
+		"down and move": {Touch{Select: 1, Move: 0.5}, 1, 1, 2 + 1.0/60},
 		"far down":      {Touch{Select: 9}, -1, 1, 2},
 		"up":            {Touch{Select: -1}, -1, 0, 0},
 	} {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/scenes"
@@ -16,7 +17,7 @@ type polled struct {
 	buttons     []stage.Button // held
 	hitButtons  []stage.Button
 	left, right stage.Stick
-	touch       scenes.Touch
+	touch       hud.Touch
 }
 
 func (p polled) controls() (c stage.Controls) {
@@ -41,7 +42,7 @@ func letter(c byte) []stage.Key { return []stage.Key{stage.Letter(c)} }
 // Keys and gamepads mean the same, and more than one thing at a time.
 func TestMeaning(t *testing.T) {
 	type in = scenes.Input
-	panel := &scenes.Panel{Sliders: make([]scenes.Slider, 3), Buttons: []scenes.Button{{Label: "undo", Key: 'U'}}}
+	panel := &hud.Panel{Sliders: make([]hud.Slider, 3), Buttons: []hud.Button{{Label: "undo", Key: 'U'}}}
 	for name, c := range map[string]struct {
 		polled
 		want in
@@ -52,9 +53,9 @@ func TestMeaning(t *testing.T) {
 		"two ways ahead":    {polled{held: []stage.Key{stage.Letter('W'), stage.KeyUp}}, in{Forward: 1}},
 		"E":                 {polled{held: letter('E')}, in{Side: -1}},
 		"D, a tap":          {polled{hit: letter('D')}, in{Turn: -1}},
-		"left":              {polled{held: []stage.Key{stage.KeyLeft}}, in{Turn: 1, Touch: scenes.Touch{Move: -1}}},
+		"left":              {polled{held: []stage.Key{stage.KeyLeft}}, in{Turn: 1, Touch: hud.Touch{Move: -1}}},
 		"down, held":        {polled{held: []stage.Key{stage.KeyDown}}, in{Forward: -1}},
-		"down":              {polled{hit: []stage.Key{stage.KeyDown}}, in{Forward: -1, Touch: scenes.Touch{Select: 1}}},
+		"down":              {polled{hit: []stage.Key{stage.KeyDown}}, in{Forward: -1, Touch: hud.Touch{Select: 1}}},
 		"X":                 {polled{held: letter('X')}, in{Sit: true}},
 		"C":                 {polled{held: letter('C')}, in{Lie: true}},
 		"V":                 {polled{held: letter('V')}, in{Stand: true}},
@@ -62,15 +63,15 @@ func TestMeaning(t *testing.T) {
 		"R":                 {polled{hit: letter('R')}, in{Reset: true}},
 		"R, held":           {polled{held: letter('R')}, in{}},
 		"3":                 {polled{hit: []stage.Key{stage.Digit(3)}}, in{Gait: scenes.Trot}},
-		"U":                 {polled{hit: letter('U')}, in{Touch: scenes.Touch{Press: 'U'}}},
+		"U":                 {polled{hit: letter('U')}, in{Touch: hud.Touch{Press: 'U'}}},
 		"U, held":           {polled{held: letter('U')}, in{}},
-		"the mouse slides":  {polled{touch: scenes.Touch{Set: true, Slider: 2, Value: 0.5}}, in{Touch: scenes.Touch{Set: true, Slider: 2, Value: 0.5}}},
-		"the mouse presses": {polled{touch: scenes.Touch{Press: 'U'}}, in{Touch: scenes.Touch{Press: 'U'}}},
+		"the mouse slides":  {polled{touch: hud.Touch{Set: true, Slider: 2, Value: 0.5}}, in{Touch: hud.Touch{Set: true, Slider: 2, Value: 0.5}}},
+		"the mouse presses": {polled{touch: hud.Touch{Press: 'U'}}, in{Touch: hud.Touch{Press: 'U'}}},
 
 		"stick ahead":  {polled{left: stage.Stick{Y: 0.5}}, in{Forward: 0.5}},
 		"cross up":     {polled{buttons: []stage.Button{stage.ButtonUp}}, in{Forward: 1}},
-		"cross left":   {polled{buttons: []stage.Button{stage.ButtonLeft}}, in{Side: 1, Touch: scenes.Touch{Move: -1}}},
-		"cross, a tap": {polled{hitButtons: []stage.Button{stage.ButtonDown}}, in{Forward: -1, Touch: scenes.Touch{Select: 1}}},
+		"cross left":   {polled{buttons: []stage.Button{stage.ButtonLeft}}, in{Side: 1, Touch: hud.Touch{Move: -1}}},
+		"cross, a tap": {polled{hitButtons: []stage.Button{stage.ButtonDown}}, in{Forward: -1, Touch: hud.Touch{Select: 1}}},
 		"A":            {polled{buttons: []stage.Button{stage.ButtonA}}, in{Jump: true}},
 		"B":            {polled{buttons: []stage.Button{stage.ButtonB}}, in{Sit: true}},
 		"pad's X":      {polled{buttons: []stage.Button{stage.ButtonX}}, in{Lie: true}},
@@ -98,17 +99,17 @@ func TestMeaning(t *testing.T) {
 
 // What is done between two ticks, however long, reaches them in order, each thing once.
 func TestInputsWait(t *testing.T) {
-	panel := &scenes.Panel{Sliders: make([]scenes.Slider, 9), Buttons: []scenes.Button{{Key: 'A'}, {Key: 'U'}}}
+	panel := &hud.Panel{Sliders: make([]hud.Slider, 9), Buttons: []hud.Button{{Key: 'A'}, {Key: 'U'}}}
 	var p player
 	for _, c := range []polled{
 		{hit: []stage.Key{stage.Digit(4)}}, {}, {hit: []stage.Key{stage.Digit(2), stage.KeyDown}}, {hitButtons: []stage.Button{stage.ButtonRB, stage.ButtonDown}},
 		{hit: []stage.Key{stage.KeyDown, stage.Letter('A')}}, {hit: letter('R')}, {hit: letter('U')}, {hit: letter('A')},
-		{touch: scenes.Touch{Set: true, Slider: 1, Value: 0.1}}, {touch: scenes.Touch{Set: true, Slider: 1, Value: 0.2}}, {touch: scenes.Touch{Set: true, Slider: 2, Value: 0.3}},
+		{touch: hud.Touch{Set: true, Slider: 1, Value: 0.1}}, {touch: hud.Touch{Set: true, Slider: 1, Value: 0.2}}, {touch: hud.Touch{Set: true, Slider: 2, Value: 0.3}},
 	} {
 		p.see(c.controls(), panel)
 	}
 	var gaits []scenes.Gait
-	var touches []scenes.Touch
+	var touches []hud.Touch
 	resets, selects := 0, 0
 	for range 10 {
 		in := p.input(0, 0)
@@ -119,14 +120,14 @@ func TestInputsWait(t *testing.T) {
 			resets++
 		}
 		selects += in.Touch.Select
-		if in.Touch.Select = 0; in.Touch != (scenes.Touch{}) {
+		if in.Touch.Select = 0; in.Touch != (hud.Touch{}) {
 			touches = append(touches, in.Touch)
 		}
 	}
 	if !slices.Equal(gaits, []scenes.Gait{scenes.Canter, scenes.Pace, scenes.Faster}) || resets != 1 || selects != 3 {
 		t.Errorf("gaits %v, %d resets, %d sliders down", gaits, resets, selects)
 	}
-	want := []scenes.Touch{{Press: 'A'}, {Press: 'U'}, {Press: 'A'}, {Set: true, Slider: 1, Value: 0.2}, {Set: true, Slider: 2, Value: 0.3}}
+	want := []hud.Touch{{Press: 'A'}, {Press: 'U'}, {Press: 'A'}, {Set: true, Slider: 1, Value: 0.2}, {Set: true, Slider: 2, Value: 0.3}}
 	if !slices.Equal(touches, want) {
 		t.Errorf("touches %+v", touches)
 	}

@@ -160,7 +160,7 @@ func avoid(in scenes.Input, f *scenes.Frame) scenes.Input {
 		return in
 	}
 	dogs := &f.Casts[0]
-	ahead := m3.YawQuat(f.Heading).Rotate(m3.V(0, 0, 1))
+	ahead := m3.YawQuat(f.Heading).Forward()
 	left := m3.YawQuat(f.Heading).Rotate(m3.V(1, 0, 0))
 	for a := 1; a < dogs.Len(); a++ {
 		d := dogs.Of(a)[0].Pos.Sub(f.Focus)

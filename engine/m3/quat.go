@@ -23,6 +23,12 @@ func YawQuat(yaw float32) Quat { return AxisAngle(Up, yaw) }
 // d's ground projection.
 func YawOf(d Vec3) float32 { return Atan2(d.X, d.Z) }
 
+// Yaw returns the heading of the rotated +Z axis: the angle about +Y, in radians.
+func (a Quat) Yaw() float32 { return YawOf(a.Forward()) }
+
+// Forward returns the rotated +Z axis.
+func (a Quat) Forward() Vec3 { return a.Rotate(Vec3{0, 0, 1}) }
+
 // Mul returns the rotation that applies b first and a second.
 func (a Quat) Mul(b Quat) Quat {
 	return Quat{

@@ -76,8 +76,3 @@ func (w *pngWriter) Abort() {
 		os.RemoveAll(w.tmp)
 	}
 }
-
-// WritePNG writes one picture to path.
-func WritePNG(path string, img image.Image) error {
-	return atomicfile.Write(path, func(f io.Writer) error { return png.Encode(f, img) })
-}

@@ -77,7 +77,7 @@ func newTrack(sk *skel.Skeleton, clip *skel.Clip, at []int, unit float32, weight
 				return nil, fmt.Errorf("frame %d: joint %s is not finite", f, sk.Names[j])
 			}
 			t.pos[f*nj+j] = x.Pos
-			t.forward[f*nj+j] = x.Rot.Rotate(m3.V(0, 0, 1))
+			t.forward[f*nj+j] = x.Rot.Forward()
 			t.up[f*nj+j] = x.Rot.Rotate(m3.V(0, 1, 0))
 		}
 		d := model[front].Pos.Sub(model[0].Pos)

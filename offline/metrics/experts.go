@@ -151,7 +151,7 @@ func speedAlong(roots []m3.Xform, move m3.Vec3) float64 {
 func turnRate(roots []m3.Xform) float64 {
 	var sum float64
 	for f := len(roots) - ableEnd; f < len(roots); f++ {
-		sum += float64(m3.WrapAngle(m3.YawOf(roots[f].Rot.Rotate(m3.V(0, 0, 1))) - m3.YawOf(roots[f-1].Rot.Rotate(m3.V(0, 0, 1)))))
+		sum += float64(m3.WrapAngle(roots[f].Rot.Yaw() - roots[f-1].Rot.Yaw()))
 	}
 	return sum * mann.Rate / ableEnd * 180 / math.Pi
 }

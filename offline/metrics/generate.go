@@ -171,7 +171,7 @@ func rootPace(roots []m3.Xform, f int) (speed, turn float64) {
 	for k := -30; k < 30; k += 12 {
 		speed += float64(at(f + k).Pos.Dist(at(f + k + 12).Pos))
 	}
-	yaw := func(x m3.Xform) float32 { return m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1))) }
+	yaw := func(x m3.Xform) float32 { return x.Rot.Yaw() }
 	return speed, float64(m3.WrapAngle(yaw(at(f+36))-yaw(at(f-30)))) * 180 / math.Pi / around
 }
 

@@ -90,7 +90,7 @@ func smoothFacing(course manifold.Course) []float32 {
 		for k := -4 * sigma; k <= 4*sigma; k++ {
 			w := math.Exp(-0.5 * float64(k*k) / (sigma * sigma))
 			c := course[min(max(f+k, 0), len(course)-1)]
-			sum = sum.Add(m3.YawQuat(c.Yaw).Rotate(m3.V(0, 0, 1)).Scale(float32(w)))
+			sum = sum.Add(m3.YawQuat(c.Yaw).Forward().Scale(float32(w)))
 		}
 		yaw[f] = m3.YawOf(sum)
 	}

@@ -74,7 +74,7 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 	}
 	tips := s.Ground.Rig.Roles.Legs
 	last, stands := make([]m3.Vec3, n*len(tips)), make([]float64, len(asks))
-	ahead := func(x m3.Xform) float32 { return m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1))) }
+	ahead := func(x m3.Xform) float32 { return x.Rot.Yaw() }
 	roots := make([]m3.Xform, n)
 	for tick := range (strollersSettle + strollersWatch) * latent.Rate {
 		copy(roots, s.Roots)

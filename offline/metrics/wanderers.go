@@ -160,8 +160,8 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 	if !counts {
 		return
 	}
-	ahead := was.Rot.Rotate(m3.V(0, 0, 1))
-	ask.Turned += float64(m3.WrapAngle(m3.YawOf(is.Rot.Rotate(m3.V(0, 0, 1)))-m3.YawOf(ahead))) / wanderersWatch / Wanderers
+	ahead := was.Rot.Forward()
+	ask.Turned += float64(m3.WrapAngle(is.Rot.Yaw()-m3.YawOf(ahead))) / wanderersWatch / Wanderers
 	ask.Went += float64(is.Pos.Sub(was.Pos).Dot(ahead)) / wanderersWatch / Wanderers
 	for j := range bones {
 		k := i*joints + j

@@ -62,7 +62,7 @@ func (w *walker) tail() {
 }
 
 func yawOf(q m3.Quat) float64 {
-	d := q.Rotate(m3.V(0, 0, 1))
+	d := q.Forward()
 	return math.Atan2(float64(d.X), float64(d.Z))
 }
 
@@ -70,7 +70,7 @@ func yawOf(q m3.Quat) float64 {
 func (w *walker) swing(p *pose, f int) {
 	t := float64(f) / fps
 	tr := w.trunk(f)
-	d := tr.pelvis.Rotate(m3.V(0, 0, 1))
+	d := tr.pelvis.Forward()
 	yaw := yawOf(tr.pelvis)
 	// The goal winds as far as the heading did.
 	yaw += tau * math.Round((w.swish[0].x-yaw)/tau)

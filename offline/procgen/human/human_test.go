@@ -249,7 +249,7 @@ func heading(tk *registration.Take) []float64 {
 	m := model(tk)
 	raw := make([]float64, len(m))
 	for f := range m {
-		raw[f] = float64(m3.YawOf(m[f][0].Rot.Rotate(m3.V(0, 0, 1))))
+		raw[f] = float64(m[f][0].Rot.Yaw())
 		if f > 0 {
 			raw[f] += tau * math.Round((raw[f-1]-raw[f])/tau)
 		}

@@ -75,8 +75,8 @@ func (g *figure) leg(p *pose, foot int, t float64) (short float64) {
 		h.ankle = hip.Sub(d.Scale(float32(near / far)))
 	}
 	side := sideOf(foot)
-	ahead := p.rot[0].Rotate(m3.V(0, 0, 1)).Flat().Normalize(m3.V(0, 0, 1)).
-		Add(m3.YawQuat(float32(h.yaw)).Rotate(m3.V(0, 0, 1)).Scale(1.2))
+	ahead := p.rot[0].Forward().Flat().Normalize(m3.V(0, 0, 1)).
+		Add(m3.YawQuat(float32(h.yaw)).Forward().Scale(1.2))
 	ahead = m3.YawQuat(float32(side * g.m.kneeOut)).Rotate(ahead)
 	thigh, shank := solveLeg(hip, h.ankle, ahead)
 	p.rot[b.upLeg[foot]], p.rot[b.upLeg[foot]+1] = thigh, shank

@@ -85,16 +85,16 @@ func TestExport(t *testing.T) {
 	}
 	press('A', 70)
 	press('A', 70)
-	if _, err := os.Stat(path); err == nil || x.told != "" {
-		t.Fatalf("written unasked: %q", x.told)
+	if _, err := os.Stat(path); err == nil || x.status != "" {
+		t.Fatalf("written unasked: %q", x.status)
 	}
 	press('E', 1)
 	b, err := mocap.OpenBVH(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := b.Clip.Frames; n != 91 || b.Clip.FPS < 59.9 || b.Clip.FPS > 60.1 || !strings.Contains(x.told, "91 frames") {
-		t.Errorf("%d frames at %g per second; %q", n, b.Clip.FPS, x.told)
+	if n := b.Clip.Frames; n != 91 || b.Clip.FPS < 59.9 || b.Clip.FPS > 60.1 || !strings.Contains(x.status, "91 frames") {
+		t.Errorf("%d frames at %g per second; %q", n, b.Clip.FPS, x.status)
 	}
 	first, _ := b.Clip.Frame(0)
 	last, _ := b.Clip.Frame(90)
@@ -108,10 +108,10 @@ func TestExport(t *testing.T) {
 	bad := skel.NewClip(s.Model.Skel, 60, 2)
 	bad.Pos[0] = m3.V(0, 0, 0).Scale(1 / (bad.Pos[0].X - bad.Pos[0].X))
 	for name, e := range map[string]exporter{"an error": {err: errors.New("too late")}, "no motion": {clip: bad}} {
-		x.told = ""
+		x.status = ""
 		x.take(e)
-		if x.told == "" || strings.HasPrefix(x.told, "wrote") {
-			t.Errorf("%s: %q", name, x.told)
+		if x.status == "" || strings.HasPrefix(x.status, "wrote") {
+			t.Errorf("%s: %q", name, x.status)
 		}
 		if is, err := os.ReadFile(path); err != nil || string(is) != string(was) {
 			t.Errorf("%s: the file is not as it was: %v", name, err)

@@ -80,7 +80,7 @@ func TestSkin(t *testing.T) {
 		t.Errorf("%d green pixels", n)
 	}
 	out = filepath.Join(t.TempDir(), "frames")
-	if code, _, stderr := demo(t, "--model", modelFile(t), "--agents", "0", "--seconds", "0.05", "--out", out, "--skin", file); code != 1 || !strings.Contains(stderr, "green.glb is for a person, and nobody in this scene wears it") {
+	if code, _, stderr := demo(t, "--model", modelFile(t), "--agents", "0", "--seconds", "0.05", "--out", out, "--skin", file); code != 1 || !strings.Contains(stderr, "green.glb is for a person, and this scene has none") {
 		t.Errorf("a person's skin among dogs: exit %d, stderr %q", code, stderr)
 	}
 	flags(t, file)
@@ -95,7 +95,7 @@ func flags(t *testing.T, file string) {
 	for want, args := range map[string][]string{
 		"--skin cat=a.glb: want FILE, dog=FILE or person=FILE": {"--skin", "cat=a.glb"},
 		"--skin dog=: want FILE":                               {"--skin", "dog="},
-		"is for a --skin, and none is given":                   {"--skin-map", names},
+		"needs a --skin":                                       {"--skin-map", names},
 		"no --skin dog=FILE is given":                          {"--skin", "person=" + file, "--skin-map", "dog=" + names},
 		"no such file":                                         {"--skin", "none.glb"},
 		"none.toml":                                            {"--skin", file, "--skin-map", "none.toml"},

@@ -144,7 +144,7 @@ func TestConflicts(t *testing.T) {
 		"--replay a.tape --agents 50":        "--agents with --replay",
 		"--replay a.tape --bf16":             "--bf16 with --replay",
 		"--replay a.tape --no-render":        "--no-render with --replay",
-		"--verify":                           "--replay says what",
+		"--verify":                           "--verify needs --replay",
 		"--replay a.tape --verify --out b":   "--out with --verify",
 		"--replay a.tape --verify --fps 5":   "--fps with --verify",
 		"--replay a.tape --verify --json":    "--json",

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// pace is how fast time goes in a scene. The zero value is as fast as outside.
+// pace is the playback speed of a scene. The zero value is real time.
 type pace struct {
 	paused bool
-	slow   int // time goes 1/2^slow as fast
-	steps  int // that were asked for while paused
+	slow   int // time passes at 1/2^slow of its speed
+	steps  int // single steps requested while paused
 }
 
-// slowest is the most that pace.slow can be: an eighth.
+// slowest is the largest value of pace.slow: an eighth of real time.
 const slowest = 3
 
-// pause stops time, or lets it go on.
+// pause pauses the scene, or continues it.
 func (p *pace) pause() { p.paused = !p.paused }
 
-// step lets a paused scene take one step.
+// step requests a single step of a paused scene.
 func (p *pace) step() {
 	if p.paused {
 		p.steps++
 	}
 }
 
-// slower halves the speed; after the slowest comes the full one again.
+// slower halves the speed. After the slowest speed it returns to real time.
 func (p *pace) slower() { p.slow = (p.slow + 1) % (slowest + 1) }
 
-// scale returns how much time passes in the scene in dt.
+// scale returns the time that passes in the scene in dt.
 func (p *pace) scale(dt time.Duration) time.Duration {
 	if p.paused {
 		return 0
@@ -36,14 +36,14 @@ func (p *pace) scale(dt time.Duration) time.Duration {
 	return dt >> p.slow
 }
 
-// takeSteps returns how many steps were asked for since the last call.
+// takeSteps returns the number of single steps requested since the last call.
 func (p *pace) takeSteps() int {
 	n := p.steps
 	p.steps = 0
 	return n
 }
 
-// String tells how fast time goes, where that is not as usual.
+// String describes the speed; it is empty at real time.
 func (p *pace) String() string {
 	switch {
 	case p.paused:
@@ -54,16 +54,16 @@ func (p *pace) String() string {
 	return ""
 }
 
-// news are lines that are shown for a while.
-type news []newsLine
+// notices are lines that are shown for a few seconds.
+type notices []notice
 
-type newsLine struct {
+type notice struct {
 	line string
-	left time.Duration // that it is shown
+	left time.Duration // remaining time on screen
 }
 
-// pass takes lines in, and drops those that were shown long enough.
-func (n *news) pass(dt time.Duration, lines []string) {
+// pass adds lines and drops the lines whose time is over.
+func (n *notices) pass(dt time.Duration, lines []string) {
 	kept := (*n)[:0]
 	for _, l := range *n {
 		if l.left -= dt; l.left > 0 {
@@ -72,7 +72,7 @@ func (n *news) pass(dt time.Duration, lines []string) {
 	}
 	const shown = 5 * time.Second
 	for _, l := range lines {
-		kept = append(kept, newsLine{l, shown})
+		kept = append(kept, notice{l, shown})
 	}
 	*n = kept
 }

@@ -10,10 +10,10 @@ import (
 	"mannequin/scenes"
 )
 
-// Play does what the user asks for, as of a Poll of the stage that dt passed before: it
-// moves the camera, lets time pass, slowly, step by step or not at all, and takes the
-// steps that this calls for. script, where it is not nil, is the input of ticks in the
-// user's place. Time stands still where the window is hidden.
+// Play handles the user's input from a Poll of the stage, dt after the last one. It moves the
+// camera, handles pause, slow motion and single steps, and takes the steps that are due. If script
+// is not nil, it returns the input of each tick instead of the user. Time stops while the window is
+// hidden.
 func (w *Show) Play(c stage.Controls, dt time.Duration, script func() scenes.Input) error {
 	if c.Hidden {
 		dt = 0
@@ -37,22 +37,21 @@ func (w *Show) Play(c stage.Controls, dt time.Duration, script func() scenes.Inp
 		cam.Follow = !w.Free
 	}
 	orbit(cam, &c.Gamepad, float32(dt.Seconds()))
-	w.news.pass(dt, c.News)
-	w.player.see(c, &w.Frame.Panel)
+	w.notices.pass(dt, c.News)
+	w.player.observe(c, &w.Frame.Panel)
 	if script == nil {
-		script = func() scenes.Input { return w.Watched(w.player.input(m3.YawOf(cam.Ahead()), w.Frame.Heading)) }
+		script = func() scenes.Input { return w.WithCamera(w.player.input(m3.YawOf(cam.Ahead()), w.Frame.Heading)) }
 	}
 	return w.Advance(dt, script)
 }
 
-// orbit moves the camera by a gamepad: the right stick turns it, the triggers bring it
-// nearer and farther.
+// orbit moves the camera by gamepad: the right stick turns it, the triggers zoom.
 func orbit(cam *stage.Camera, g *stage.Gamepad, dt float32) {
 	const (
 		turning, tilting = 2.6, 1.6 // rad/s
-		zooming          = 1.1      // in a second e times so, about
+		zooming          = 1.1      // e-folds of the distance per second
 	)
-	// Where the character comes to the camera, that does not flee around it.
+	// When the character walks towards the camera, the camera does not swing around it.
 	cam.Swing = m3.Clamp(1+g.Left.Y, 0, 1)
 	if g.Right != (stage.Stick{}) {
 		cam.Orbit(-turning*dt*g.Right.X, -tilting*dt*g.Right.Y)
@@ -63,15 +62,14 @@ func orbit(cam *stage.Camera, g *stage.Gamepad, dt float32) {
 	}
 }
 
-// CameraHelp is what the keys do that scenes know nothing of, where the overlays has can be
-// drawn.
+// CameraHelp returns help for the keys that work in every scene, for a scene with the overlays has.
 func CameraHelp(has hud.Overlay) []string {
 	help := []string{
 		"drag: look around   wheel: nearer, farther   F: follow again",
-		"P: pause   full stop: one step   comma: slow motion",
+		"P: pause   full stop: single step   comma: slow motion",
 	}
 	if has != 0 {
-		help = append(help, has.Keys()+": what else is drawn   Tab: hide or show their panel")
+		help = append(help, has.Keys()+": overlays   Tab: show or hide their panel")
 	}
 	return help
 }
@@ -81,12 +79,12 @@ const leaveHelp = "H: hide this   Esc: leave"
 // gamepadHelp is the same for gamepads.
 var gamepadHelp = []string{
 	"right stick: look around   LT RT: farther, nearer   right stick pressed: follow again",
-	"Start: pause   left stick pressed: slow motion; paused: one step",
+	"Start: pause   left stick pressed: slow motion; when paused: single step",
 	leaveHelp,
 }
 
-// Help returns what keys do, or what gamepads do once one is used; nothing where the user
-// hides it.
+// Help returns the help for keys, or for gamepads if the user's last input came from one. It
+// returns nothing if the user hid it.
 func (w *Show) Help() []string {
 	if w.bare {
 		return nil

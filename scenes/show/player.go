@@ -7,23 +7,22 @@ import (
 	"mannequin/scenes"
 )
 
-// player turns what the user does into the input of ticks. However many polls there
-// are in a tick, or none: what is held counts while it is held and for a tick at least,
-// and what is pressed once counts once, in order.
+// player turns the user's input into the input of ticks, independent of how many polls a tick has.
+// A held key counts while it is held and for at least one tick. A press counts once, in order.
 type player struct {
 	now     stage.Controls      // as of the last poll
 	keys    [stage.Keys]bool    // pressed since the last tick
-	buttons [stage.Buttons]bool // the same, of gamepads
-	gaits   queue[scenes.Gait]  // asked for, and not yet given to a tick
-	touches queue[hud.Touch]    // the same: each presses a button or sets a slider
-	selects int                 // sliders further down
-	byPad   bool                // the last that was used is a gamepad
+	buttons [stage.Buttons]bool // the same for gamepads
+	gaits   queue[scenes.Gait]  // requested, not yet passed to a tick
+	touches queue[hud.Touch]    // the same; each presses a button or sets a slider
+	selects int                 // slider selections downwards
+	byPad   bool                // the last input came from a gamepad
 }
 
-// queue is what waits for a tick, first come first served.
+// queue holds input until a tick takes it, in order.
 type queue[T any] []T
 
-// maxWaiting is how much of a kind may wait: what somebody does in a long pause.
+// maxWaiting limits a queue, for input during a long pause.
 const maxWaiting = 64
 
 func (q *queue[T]) put(v T) {
@@ -32,7 +31,7 @@ func (q *queue[T]) put(v T) {
 	}
 }
 
-// take returns the first, the zero value where there is none.
+// take removes and returns the first value, the zero value if the queue is empty.
 func (q *queue[T]) take() (v T) {
 	if len(*q) > 0 {
 		v = (*q)[0]
@@ -41,8 +40,8 @@ func (q *queue[T]) take() (v T) {
 	return v
 }
 
-// see takes note of what the user does, with the scene's panel as it is shown.
-func (p *player) see(c stage.Controls, panel *hud.Panel) {
+// observe records the user's input. panel is the scene's panel as shown.
+func (p *player) observe(c stage.Controls, panel *hud.Panel) {
 	p.now = c
 	for k, hit := range c.Hit {
 		p.keys[k] = p.keys[k] || hit
@@ -71,10 +70,10 @@ func (p *player) see(c stage.Controls, panel *hud.Panel) {
 	p.touch(c, panel)
 }
 
-// touch takes note of what is done to a panel.
+// touch records input to a panel.
 func (p *player) touch(c stage.Controls, panel *hud.Panel) {
 	if t := c.Touch; t.Set {
-		// A slider that is dragged goes where it was let go of.
+		// Only the last position of a dragged slider counts.
 		if n := len(p.touches); n > 0 && p.touches[n-1].Set && p.touches[n-1].Slider == t.Slider {
 			p.touches[n-1].Value = t.Value
 		} else {
@@ -97,8 +96,8 @@ func (p *player) touch(c stage.Controls, panel *hud.Panel) {
 	}
 }
 
-// input returns the input of one tick. view is where the camera looks and heading where
-// the character does, yaws in radians.
+// input returns the input of one tick. view is the yaw of the camera and heading the yaw of the
+// character, in radians.
 func (p *player) input(view, heading float32) scenes.Input {
 	key := func(keys ...stage.Key) bool {
 		for _, k := range keys {
@@ -137,19 +136,18 @@ func (p *player) input(view, heading float32) scenes.Input {
 	return in
 }
 
-// steer has a character go where a stick points on the screen: it turns there, and goes
-// ahead the faster the farther the stick is out. A dog goes where it looks, sidesteps are
-// slow: so the stick does not move it aside. And a player watches the screen, not the
-// dog's nose: pulled back, the dog comes to the camera instead of walking backwards
-// blindly, however the camera stands.
+// steer turns a character towards the direction of a stick on the screen, and moves it forward at a
+// speed that depends on the stick's deflection. The stick never causes sidesteps, which are slow
+// for a dog. Pulling the stick back turns the dog towards the camera instead of walking it
+// backwards.
 func steer(s stage.Stick, view, heading float32) (forward, turn float32) {
 	if s == (stage.Stick{}) {
 		return 0, 0
 	}
 	const (
-		most  = 0.6  // rad off where it is to go: it turns as fast as it can
-		slack = 0.06 // rad: it sways by as much as it walks
-		least = 0.3  // of the speed: it goes while it turns around, in a bend, not on the spot
+		most  = 0.6  // rad off the direction at which the turn is fastest
+		slack = 0.06 // rad: dead zone, about the sway of a walk
+		least = 0.3  // share of the speed that is kept in a turn, so that the character turns in a bend
 	)
 	off := m3.WrapAngle(view - m3.Atan2(s.X, s.Y) - heading)
 	turn = m3.Clamp((off-m3.Clamp(off, -slack, slack))/most, -1, 1)

@@ -82,15 +82,15 @@ func TestMeaning(t *testing.T) {
 		"both ahead":   {polled{held: letter('W'), left: stage.Stick{Y: 1}}, in{Forward: 1}},
 	} {
 		var p player
-		p.see(c.controls(), panel)
+		p.observe(c.controls(), panel)
 		if got := p.input(0, 0); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 		// The next tick is asked for what is held, no more for what was pressed.
-		p.see(polled{held: c.held, buttons: c.buttons, left: c.left}.controls(), panel)
+		p.observe(polled{held: c.held, buttons: c.buttons, left: c.left}.controls(), panel)
 		p.input(0, 0)
 		var held player
-		held.see(polled{held: c.held, buttons: c.buttons, left: c.left}.controls(), panel)
+		held.observe(polled{held: c.held, buttons: c.buttons, left: c.left}.controls(), panel)
 		if got, want := p.input(0, 0), held.input(0, 0); got != want {
 			t.Errorf("%s, later: %+v, want %+v", name, got, want)
 		}
@@ -106,7 +106,7 @@ func TestInputsWait(t *testing.T) {
 		{hit: []stage.Key{stage.KeyDown, stage.Letter('A')}}, {hit: letter('R')}, {hit: letter('U')}, {hit: letter('A')},
 		{touch: hud.Touch{Set: true, Slider: 1, Value: 0.1}}, {touch: hud.Touch{Set: true, Slider: 1, Value: 0.2}}, {touch: hud.Touch{Set: true, Slider: 2, Value: 0.3}},
 	} {
-		p.see(c.controls(), panel)
+		p.observe(c.controls(), panel)
 	}
 	var gaits []scenes.Gait
 	var touches []hud.Touch
@@ -132,7 +132,7 @@ func TestInputsWait(t *testing.T) {
 		t.Errorf("touches %+v", touches)
 	}
 	for range 1000 {
-		p.see(polled{hit: []stage.Key{stage.Digit(1), stage.Letter('A')}}.controls(), panel)
+		p.observe(polled{hit: []stage.Key{stage.Digit(1), stage.Letter('A')}}.controls(), panel)
 	}
 	if len(p.gaits) > maxWaiting || len(p.touches) > maxWaiting {
 		t.Errorf("%d gaits and %d touches wait", len(p.gaits), len(p.touches))

@@ -1,5 +1,5 @@
-// Package show plays a scene on a stage: it takes the steps that time calls for, draws
-// what the scene describes, and gives keys and gamepads their meaning in it.
+// Package show runs a scene on a stage: it advances time, draws the scene's frames, and maps keys
+// and gamepads to the scene's input.
 package show
 
 import (
@@ -20,71 +20,72 @@ type Show struct {
 	Stage *stage.Stage
 	Scene scenes.Scene
 	Frame scenes.Frame // as of the last Draw
-	Film  bool         // pictures are for those who only watch: without panel, help and HUD
+	Film  bool         // draws no panel, help or HUD: for recordings that nobody plays
 
-	Choices bool // whether there is a panel to choose from what Frame.Show has
+	Choices bool // shows a panel with a button for each overlay in Frame.Has
 
-	// Now, where it is set, tells the time since some moment. Without it there are no
-	// hud.Times.
+	// Now returns the time since a fixed moment. If nil, nothing is measured and hud.Times is
+	// missing.
 	Now func() time.Duration
-	// Stepped, where it is set, is called after each step.
+	// Stepped is called after each step. May be nil.
 	Stepped func()
 
-	// Free says that the camera never swings behind the focus, which is nobody.
+	// Free keeps the camera from turning with the focus.
 	Free bool
 
-	// Budget, with Now, is the time that a step may take: see Watched. nil is any.
+	// Budget is the time that a step may take; it needs Now. nil is no limit.
 	Budget *clock.Budget
 	saving float32
 
-	times  *times       // nil without Now
-	traced scenes.Scene // as it was given to New
+	times  *profiler    // nil without Now
+	traced scenes.Scene // the scene passed to New
 	clock  *clock.Fixed
-	crowds []troupe // of Frame.Casts
-	bodies []wardrobe
+	crowds []castView // one per cast of Frame.Casts
+	bodies []rigBody
 	skins  []Skin
 	ground *terrain.Field
 
-	player player
-	pace   pace
-	news   news
-	bare   bool // without help
+	player  player
+	pace    pace
+	notices notices
+	bare    bool // the user hid the help
 }
 
-// troupe draws one cast.
-type troupe struct {
+// castView draws one cast.
+type castView struct {
 	skel  *skel.Skeleton
 	crowd *stage.Crowd
 }
 
-// wardrobe keeps a body for all who have the same skeleton: to grow one takes a while.
-type wardrobe struct {
+// rigBody is the body of a skeleton. Growing one takes a while, so equal skeletons share it.
+type rigBody struct {
 	rig  body.Rig
 	body *body.Body
 }
 
-// New plays s on st from its first frame on, watched from its seat, with pictures at fps per second or slower.
+// New prepares to play s on st from its first frame, with the camera at the scene's seat. Frames
+// are drawn at fps per second or slower.
 func New(st *stage.Stage, s scenes.Scene, fps int) (*Show, error) {
 	w := &Show{Stage: st, Scene: s, traced: s}
 	var err error
-	// A program that was held up skips what it missed.
+	// After a stall the clock skips the steps that it missed.
 	if w.clock, err = clock.New(scenes.TickRate, max(8, scenes.TickRate/max(fps, 1)+1)); err != nil {
 		return nil, err
 	}
 	s.Frame(&w.Frame, 1)
-	w.sit()
+	w.placeCamera()
 	return w, nil
 }
 
-// Move goes on with the scene on another stage: the one before may have lost its display.
-// The camera comes along.
+// Move continues the scene on another stage, for example after the display was lost. The camera
+// keeps its place.
 func (w *Show) Move(st *stage.Stage) {
 	st.Camera = w.Stage.Camera
 	w.Stage, w.crowds, w.ground = st, nil, nil
 }
 
-// sit puts the camera where the scene is seen well.
-func (w *Show) sit() {
+// placeCamera puts the camera at the scene's seat.
+func (w *Show) placeCamera() {
 	seat, c := w.Frame.Seat, w.Stage.Camera
 	if seat == (scenes.Seat{}) {
 		return // the camera's own
@@ -95,12 +96,12 @@ func (w *Show) sit() {
 	}
 }
 
-// cast sees to it that every cast of the frame has a crowd that draws it.
-func (w *Show) cast() error {
+// updateCrowds makes sure that each cast of the frame has a crowd that draws it.
+func (w *Show) updateCrowds() error {
 	for i := range w.Frame.Casts {
 		c := &w.Frame.Casts[i]
 		if i == len(w.crowds) {
-			w.crowds = append(w.crowds, troupe{})
+			w.crowds = append(w.crowds, castView{})
 		}
 		t := &w.crowds[i]
 		if t.skel == c.Skel {
@@ -111,7 +112,7 @@ func (w *Show) cast() error {
 			return err
 		}
 		if t.crowd != nil {
-			if err := t.crowd.Set(nil, nil); err != nil { // who was drawn here is gone
+			if err := t.crowd.Set(nil, nil); err != nil { // hide the crowd that was drawn here
 				return err
 			}
 		}
@@ -127,7 +128,7 @@ func rigOf(sk *skel.Skeleton) body.Rig {
 	return body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}
 }
 
-// body returns that of a skeleton.
+// body returns the body of a skeleton.
 func (w *Show) body(sk *skel.Skeleton) (*body.Body, error) {
 	rig := rigOf(sk)
 	for _, have := range w.bodies {
@@ -135,17 +136,17 @@ func (w *Show) body(sk *skel.Skeleton) (*body.Body, error) {
 			return have.body, nil
 		}
 	}
-	b, err := w.clad(sk)
+	b, err := w.newBody(sk)
 	if err != nil {
 		return nil, err
 	}
-	w.bodies = append(w.bodies, wardrobe{rig, b})
+	w.bodies = append(w.bodies, rigBody{rig, b})
 	return b, nil
 }
 
-// Watched returns in with where the stage's camera is and looks, and with how much trouble
-// is to be saved by Budget.
-func (w *Show) Watched(in scenes.Input) scenes.Input {
+// WithCamera returns in with the stage's camera, and with the share of the work to save so that
+// ticks stay within Budget.
+func (w *Show) WithCamera(in scenes.Input) scenes.Input {
 	if c := w.Stage.Camera; c.Placed() {
 		in.Watched, in.Eye, in.Ahead = true, c.Eye(), c.Ahead()
 	}
@@ -153,8 +154,7 @@ func (w *Show) Watched(in scenes.Input) scenes.Input {
 	return in
 }
 
-// choose turns on and off what the user chooses to see, and with Tab the panel that
-// offers it.
+// choose turns overlays on and off. Tab shows or hides the panel of choices.
 func (w *Show) choose(c *stage.Controls) {
 	w.Frame.Show ^= c.Toggle & w.Frame.Has
 	if c.Hit[stage.KeyTab] {
@@ -162,10 +162,10 @@ func (w *Show) choose(c *stage.Controls) {
 	}
 }
 
-// Advance takes the steps that dt calls for.
+// Advance takes the steps that are due after dt.
 func (w *Show) Advance(dt time.Duration, input func() scenes.Input) error {
 	if w.times == nil && w.Now != nil {
-		w.times = newTimes(w.Now, w.traced)
+		w.times = newProfiler(w.Now, w.traced)
 	}
 	for range w.clock.Advance(w.pace.scale(dt)) + w.pace.takeSteps() {
 		if err := w.step(input()); err != nil {
@@ -192,11 +192,11 @@ func (w *Show) step(in scenes.Input) error {
 	return nil
 }
 
-// Draw renders the present state, with lines of help and more lines of what is going
-// on. dt moves the camera, whatever time does in the scene.
+// Draw renders the present state with lines of help and additional HUD lines. The camera moves by
+// dt even if the scene is paused.
 func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 	if w.times != nil {
-		w.times.beginPicture()
+		w.times.beginFrame()
 	}
 	f := &w.Frame
 	w.Scene.Frame(f, w.clock.Alpha())
@@ -207,7 +207,7 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 		w.ground = f.Terrain
 		w.Stage.SetGround(f.Terrain.Height)
 	}
-	if err := w.cast(); err != nil {
+	if err := w.updateCrowds(); err != nil {
 		return err
 	}
 	for i, t := range w.crowds {
@@ -239,18 +239,18 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 		return err
 	}
 	if w.times != nil {
-		w.times.endPicture()
+		w.times.endFrame()
 	}
 	return nil
 }
 
-// hud returns what the scene says is going on, then more, then what time and gamepads do.
+// hud returns the scene's status lines, then more, then the playback speed and notices.
 func (w *Show) hud(more []string) []string {
 	lines := append(w.Frame.HUD, more...)
 	if p := w.pace.String(); p != "" {
 		lines = append(lines, p)
 	}
-	for _, n := range w.news {
+	for _, n := range w.notices {
 		lines = append(lines, n.line)
 	}
 	return lines

@@ -8,33 +8,33 @@ import (
 	"mannequin/engine/body"
 )
 
-// Wearer is whom a skin is for.
+// Wearer is the kind of character that a skin is for.
 type Wearer string
 
-// The wearers.
+// The kinds of characters.
 const (
-	Anyone  Wearer = ""       // who has as many legs as the mesh
-	Dogs    Wearer = "dog"    // on four legs
-	Persons Wearer = "person" // on two
+	Anyone  Wearer = ""       // the kind with as many legs as the mesh
+	Dogs    Wearer = "dog"    // four legs
+	Persons Wearer = "person" // two legs
 )
 
-// Skin is a mesh to see in place of the bodies that are grown around skeletons.
+// Skin is a mesh that replaces the bodies that are grown around skeletons.
 type Skin struct {
 	*skin.Skin
 	For Wearer
-	Map map[string]string // from joints of the wearer to the mesh's, beyond what names tell; may be nil
+	Map map[string]string // joint names of the skeleton to joint names of the mesh, where they do not match by name; may be nil
 }
 
-// Wear has everyone that a skin is for wear it, from the next Draw on; of several for
-// the same, the last. It returns how those of the present frame came to fit. It is an
-// error if a skin does not fit, or nobody is there to wear it.
+// Wear replaces the skins from the next Draw on. If several skins are for the same kind of
+// character, the last one counts. It returns how well they fit the characters of the present frame.
+// It fails if a skin does not fit or the frame has no character of its kind.
 func (w *Show) Wear(skins ...Skin) (reports []*skin.Report, err error) {
 	for i := range skins {
 		if err := skins[i].resolve(); err != nil {
 			return nil, err
 		}
 	}
-	for _, t := range w.crowds { // who was drawn in other bodies is gone
+	for _, t := range w.crowds { // hide crowds with other bodies
 		if err := t.crowd.Set(nil, nil); err != nil {
 			return nil, err
 		}
@@ -52,18 +52,18 @@ func (w *Show) Wear(skins ...Skin) (reports []*skin.Report, err error) {
 			return nil, err
 		}
 		worn[k] = true
-		w.bodies = append(w.bodies, wardrobe{rigOf(sk), b})
+		w.bodies = append(w.bodies, rigBody{rigOf(sk), b})
 		reports = append(reports, r)
 	}
 	for i, s := range skins {
 		if !worn[i] {
-			return nil, fmt.Errorf("%s is for a %s, and nobody in this scene wears it", s.Name, s.For)
+			return nil, fmt.Errorf("%s is for a %s, and this scene has none", s.Name, s.For)
 		}
 	}
 	return reports, nil
 }
 
-// resolve finds out whom the skin is for where nobody says.
+// resolve sets For from the mesh if it is not given.
 func (s *Skin) resolve() error {
 	if s.For != Anyone {
 		return nil
@@ -78,7 +78,7 @@ func (s *Skin) resolve() error {
 	return nil
 }
 
-// skinOf returns the skin for a skeleton, −1 for none.
+// skinOf returns the index of the skin for a skeleton, −1 if there is none.
 func (w *Show) skinOf(sk *skel.Skeleton) int {
 	who := Persons
 	if skin.OnFours(sk) {
@@ -92,8 +92,8 @@ func (w *Show) skinOf(sk *skel.Skeleton) int {
 	return -1
 }
 
-// clad returns the body for a skeleton: of a skin where there is one for it.
-func (w *Show) clad(sk *skel.Skeleton) (*body.Body, error) {
+// newBody makes the body of a skeleton, from a skin if there is one.
+func (w *Show) newBody(sk *skel.Skeleton) (*body.Body, error) {
 	if k := w.skinOf(sk); k >= 0 {
 		b, _, err := w.skins[k].Fit(sk, w.skins[k].Map)
 		return b, err

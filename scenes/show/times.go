@@ -9,41 +9,41 @@ import (
 )
 
 const (
-	timesKept = 4 * scenes.TickRate // ticks, or pictures
-	// A stage is shown once it has taken that long in so many ticks: most scenes have
-	// stages that have nothing to do.
-	worthTime  = 3 * time.Microsecond
-	worthTicks = 10
-	mostStages = 9 // that are shown, those that take longest: there are so many colours
-	settling   = 3 // pictures, the first, in which programs and pictures come to the GPU: no times are kept
+	timesKept = 4 * scenes.TickRate // ticks, or frames
+	// A stage gets a curve after it took minStageTime in minBusyTicks ticks: in most scenes some
+	// stages do nothing.
+	minStageTime = 3 * time.Microsecond
+	minBusyTicks = 10
+	maxStages    = 9 // the longest stages, as many as a graph has colours
+	warmUpFrames = 3 // the first frames upload programs and textures: they are not measured
 )
 
-// times measures how long a scene's ticks and a stage's pictures take.
-type times struct {
+// profiler measures the duration of a scene's ticks and of a stage's frames.
+type profiler struct {
 	now    func() time.Duration
 	stages []string
-	busy   []int           // (stages) ticks in which it was worth showing
-	total  []time.Duration // (stages) in all ticks
-	spent  []time.Duration // (stages) in the tick under way
-	stage  int             // under way, −1 is none,
-	since  time.Duration   // and since when
+	busy   []int           // (stages) ticks that took at least minStageTime
+	total  []time.Duration // (stages) over all ticks
+	spent  []time.Duration // (stages) in the current tick
+	stage  int             // current, −1 is none
+	since  time.Duration   // start of the current stage
 
-	began   time.Duration // the tick
-	tick    []hud.Recent  // all of it, and its stages; ms
-	picture []hud.Recent  // from the last to this one, its ticks, and to draw it; ms
-	ticks   time.Duration // what those since the last picture took
-	drawn   time.Duration // when the last picture began
-	begun   int           // pictures
+	began time.Duration // start of the tick
+	tick  []hud.Recent  // the whole tick, then its stages; ms
+	frame []hud.Recent  // interval between frames, ticks, drawing; ms
+	ticks time.Duration // duration of the ticks since the last frame
+	drawn time.Duration // start of the last frame
+	begun int           // frames
 
 	names  []string
 	values [2][][]float32
 }
 
-var pictureNames = []string{"from one to the next", "its ticks", "to draw it"}
+var frameNames = []string{"interval", "ticks", "drawing"}
 
-// newTimes returns those of s by a clock.
-func newTimes(now func() time.Duration, s scenes.Scene) *times {
-	t := &times{now: now, stage: -1}
+// newProfiler returns a profiler of s that reads the clock now.
+func newProfiler(now func() time.Duration, s scenes.Scene) *profiler {
+	t := &profiler{now: now, stage: -1}
 	if traced, ok := s.(scenes.Traced); ok {
 		t.stages = traced.Stages()
 		traced.Trace(t.begin)
@@ -53,14 +53,14 @@ func newTimes(now func() time.Duration, s scenes.Scene) *times {
 	for range 1 + n {
 		t.tick = append(t.tick, hud.NewRecent(timesKept))
 	}
-	for range pictureNames {
-		t.picture = append(t.picture, hud.NewRecent(timesKept))
+	for range frameNames {
+		t.frame = append(t.frame, hud.NewRecent(timesKept))
 	}
 	return t
 }
 
-// begin is called as a stage begins.
-func (t *times) begin(stage int) {
+// begin is called when a stage begins.
+func (t *profiler) begin(stage int) {
 	now := t.now()
 	if t.stage >= 0 {
 		t.spent[t.stage] += now - t.since
@@ -71,13 +71,13 @@ func (t *times) begin(stage int) {
 	}
 }
 
-// beginTick and endTick are called around a tick.
-func (t *times) beginTick() {
+// beginTick is called before a tick, endTick after it.
+func (t *profiler) beginTick() {
 	clear(t.spent)
 	t.stage, t.began = -1, t.now()
 }
 
-func (t *times) endTick() (all time.Duration) {
+func (t *profiler) endTick() (all time.Duration) {
 	all = t.now() - t.began
 	t.ticks += all
 	if t.settled() {
@@ -88,35 +88,35 @@ func (t *times) endTick() (all time.Duration) {
 		if t.settled() {
 			t.tick[1+i].Add(ms(d))
 		}
-		if d >= worthTime {
+		if d >= minStageTime {
 			t.busy[i]++
 		}
 	}
 	return all
 }
 
-// beginPicture and endPicture are called around a picture.
-func (t *times) beginPicture() {
+// beginFrame is called before drawing, endFrame after it.
+func (t *profiler) beginFrame() {
 	now := t.now()
 	if t.begun++; t.settled() {
-		t.picture[0].Add(ms(now - t.drawn))
-		t.picture[1].Add(ms(t.ticks))
+		t.frame[0].Add(ms(now - t.drawn))
+		t.frame[1].Add(ms(t.ticks))
 	}
 	t.drawn, t.ticks = now, 0
 }
 
-func (t *times) endPicture() {
+func (t *profiler) endFrame() {
 	if t.settled() {
-		t.picture[2].Add(ms(t.now() - t.drawn))
+		t.frame[2].Add(ms(t.now() - t.drawn))
 	}
 }
 
-func (t *times) settled() bool { return t.begun > settling }
+func (t *profiler) settled() bool { return t.begun > warmUpFrames }
 
 func ms(d time.Duration) float32 { return float32(d.Seconds() * 1000) }
 
-// graphs appends what was measured to f, where it is asked for.
-func (t *times) graphs(f *scenes.Frame) {
+// graphs appends the measurements to f if hud.Times is on.
+func (t *profiler) graphs(f *scenes.Frame) {
 	f.Has |= hud.Times
 	if f.Show&hud.Times == 0 {
 		return
@@ -128,29 +128,29 @@ func (t *times) graphs(f *scenes.Frame) {
 			t.names, *ticks = append(t.names, n), append(*ticks, t.tick[1+i].Values())
 		}
 	}
-	for i := range t.picture {
-		*pictures = append(*pictures, t.picture[i].Values())
+	for i := range t.frame {
+		*pictures = append(*pictures, t.frame[i].Values())
 	}
 	f.Graphs = append(f.Graphs,
-		hud.Graph{Title: "a tick", Names: t.names, Values: *ticks, Max: axis((*ticks)[0]), Unit: "ms", Seconds: timesKept / scenes.TickRate},
-		hud.Graph{Title: "a picture", Names: pictureNames, Values: *pictures, Max: axis((*pictures)[0]), Unit: "ms"})
+		hud.Graph{Title: "tick", Names: t.names, Values: *ticks, Max: axis((*ticks)[0]), Unit: "ms", Seconds: timesKept / scenes.TickRate},
+		hud.Graph{Title: "frame", Names: frameNames, Values: *pictures, Max: axis((*pictures)[0]), Unit: "ms"})
 }
 
 // shown reports whether a stage has a curve.
-func (t *times) shown(stage int) bool {
+func (t *profiler) shown(stage int) bool {
 	longer := 0
 	for i, d := range t.total {
-		if t.busy[i] >= worthTicks && (d > t.total[stage] || d == t.total[stage] && i < stage) {
+		if t.busy[i] >= minBusyTicks && (d > t.total[stage] || d == t.total[stage] && i < stage) {
 			longer++
 		}
 	}
-	return t.busy[stage] >= worthTicks && longer < mostStages
+	return t.busy[stage] >= minBusyTicks && longer < maxStages
 }
 
-// axis returns the end of an axis that values fit on, but for one in twenty, which sticks
-// out: 0.1 or more, 1, 2 or 5 times a power of ten.
+// axis returns the upper end of an axis: 0.1 or more, 1, 2 or 5 times a power of ten. One in twenty
+// values may lie above it.
 func axis(values []float32) float32 {
-	var above [3 * 6]int // how many values are above each end
+	var above [3 * 6]int // number of values above each end
 	known := 0
 	for _, v := range values {
 		if !m3.Finite(v) {

@@ -37,7 +37,7 @@ func (s *laps) Step(scenes.Input) error {
 
 func TestTimes(t *testing.T) {
 	s := &laps{names: []string{"long", "nothing", "short"}, takes: []time.Duration{3 * time.Millisecond, time.Microsecond, 500 * time.Microsecond}}
-	m := newTimes(func() time.Duration { return s.now }, s)
+	m := newProfiler(func() time.Duration { return s.now }, s)
 	f := &scenes.Frame{}
 	m.graphs(f)
 	if f.Has != hud.Times || len(f.Graphs) != 0 {
@@ -59,9 +59,9 @@ func TestTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.endTick()
-		m.beginPicture()
+		m.beginFrame()
 		s.now += 8 * time.Millisecond
-		m.endPicture()
+		m.endFrame()
 		s.now += 2 * time.Millisecond
 	}
 	known := func(values []float32) (n int) {
@@ -79,7 +79,7 @@ func TestTimes(t *testing.T) {
 	if tick, picture := graphs(); !slices.Equal(tick.Names, []string{"all"}) || known(tick.Values[0])+known(picture.Values[0])+known(picture.Values[2]) != 0 {
 		t.Errorf("after the first pictures there is %q, and their times are kept", tick.Names)
 	}
-	for range worthTicks {
+	for range minBusyTicks {
 		round()
 	}
 	tick, picture := graphs()
@@ -109,12 +109,12 @@ func TestTimes(t *testing.T) {
 // a graph has colours.
 func TestTimesOfManyStages(t *testing.T) {
 	s := &laps{}
-	for i := range mostStages + 3 {
+	for i := range maxStages + 3 {
 		s.names = append(s.names, string(rune('a'+i)))
-		s.takes = append(s.takes, time.Duration(1+(i+6)%(mostStages+3))*time.Millisecond)
+		s.takes = append(s.takes, time.Duration(1+(i+6)%(maxStages+3))*time.Millisecond)
 	}
-	m := newTimes(func() time.Duration { return s.now }, s)
-	for range worthTicks {
+	m := newProfiler(func() time.Duration { return s.now }, s)
+	for range minBusyTicks {
 		m.beginTick()
 		if err := s.Step(scenes.Input{}); err != nil {
 			t.Fatal(err)

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// drawVar tells a copy of this test that it is the one with the window.
+// drawVar marks the copy of this test that opens the window.
 const drawVar = "MANNEQUIN_DRAW_UNTIL_THE_DISPLAY_GOES"
 
-// A program whose X server ends gets an error, and lives to do something about it.
+// A program whose X server ends gets an error and keeps running.
 func TestLostDisplay(t *testing.T) {
 	if os.Getenv(drawVar) != "" {
 		drawUntilLost()

@@ -32,7 +32,7 @@ const (
 	goldenShare  = 0.01
 )
 
-// Pictures of fixed poses look as they did when somebody last looked at them.
+// Pictures of fixed poses match the golden pictures.
 func TestGolden(t *testing.T) {
 	for name, scene := range map[string]func(t *testing.T, s *Stage) View{
 		"dog": oneDog, "person": onePerson, "crowd": manyOfBoth,
@@ -183,7 +183,7 @@ func dogRig() *body.Rig {
 	return r
 }
 
-// The bodies of the dog and of the person, grown once: that takes the longest.
+// The bodies of the dog and the person are grown once, because that takes long.
 var (
 	dogBody    = sync.OnceValues(func() (*body.Body, error) { return body.New(dogRig()) })
 	personBody = sync.OnceValues(func() (*body.Body, error) { return body.New(personRig()) })

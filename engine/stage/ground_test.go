@@ -17,7 +17,7 @@ func TestGroundIsClosed(t *testing.T) {
 	defer s.Close()
 	hills := func(x, z float32) float32 { return 0.7*m3.Sin(0.35*x)*m3.Cos(0.3*z) + 0.01*x }
 	s.SetGround(hills)
-	s.air.fog = 1e6 // which hides the difference
+	s.lighting.fog = 1e6 // which hides the difference
 	holes := 0
 	for i := range 6 {
 		focus := m3.V(0.37*float32(i), 0, -0.61*float32(i))

@@ -33,7 +33,7 @@ func TestTextFits(t *testing.T) {
 		{"much help that fits", slices.Repeat([]string{"a line"}, 8), 15, bottomLeft, 480, 270, image.Rectangle{}, 8},
 		{"nothing", nil, 15, bottomLeft, 480, 270, image.Rectangle{}, 0},
 	} {
-		got := fit(c.lines, c.size, c.at, c.w, c.h, c.taken)
+		got := fitLines(c.lines, c.size, c.at, c.w, c.h, c.taken)
 		if len(got) != c.want {
 			t.Errorf("%s: %q, want %d lines", c.name, got, c.want)
 		}
@@ -49,13 +49,13 @@ func TestTextFits(t *testing.T) {
 			t.Errorf("%s: text in %v, panel in %v", c.name, over, c.taken)
 		}
 	}
-	if got, want := broken([]string{"one two   three", "four"}, 15, 60), []string{"one two", "three", "four"}; !slices.Equal(got, want) {
+	if got, want := wrapLines([]string{"one two   three", "four"}, 15, 60), []string{"one two", "three", "four"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// A caption is at the bottom in the middle, over the help where that is in its way, and
-// beside graphs.
+// A caption is in the middle of the bottom, above the help if they would overlap, and beside
+// graphs.
 func TestCaption(t *testing.T) {
 	s := open(t, 640, 360)
 	box := func(v View) image.Rectangle {

@@ -108,7 +108,7 @@ func TestLightAndShadow(t *testing.T) {
 	s.Camera.Place(m3.V(2.4, 1.6, 1.2), m3.V(-0.2, 0.3, 0))
 	img := shoot(t, s, View{})
 	mid := p.Add(m3.V(0, 0, 0.5))
-	foot := mid.Sub(s.air.sun.Scale(mid.Y / s.air.sun.Y))
+	foot := mid.Sub(s.lighting.sun.Scale(mid.Y / s.lighting.sun.Y))
 	in, out := at(t, s, img, foot), at(t, s, img, m3.V(-foot.X, 0, foot.Z+0.45))
 	if over, under := at(t, s, img, mid.Add(m3.V(0, 0.018, 0))), at(t, s, img, mid.Sub(m3.V(0, 0.022, 0))); light(over) < light(under)+10 {
 		t.Errorf("the bar is %v above, %v below", over, under)

@@ -59,7 +59,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What hides a line lets it shine through.
+// Hidden parts of a line are dimmed.
 func TestHiddenLines(t *testing.T) {
 	s := open(t, 320, 240)
 	s.Camera.Place(m3.V(0, 0.5, 3), m3.V(0, 0.5, 0))

@@ -37,7 +37,7 @@ func (w *Show) Play(c stage.Controls, dt time.Duration, script func() scenes.Inp
 		cam.Follow = !w.Free
 	}
 	orbit(cam, &c.Gamepad, float32(dt.Seconds()))
-	w.notices.pass(dt, c.News)
+	w.notices.pass(dt, c.Notices)
 	w.player.observe(c, &w.Frame.Panel)
 	if script == nil {
 		script = func() scenes.Input { return w.WithCamera(w.player.input(m3.YawOf(cam.Ahead()), w.Frame.Heading)) }

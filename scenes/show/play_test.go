@@ -12,7 +12,7 @@ import (
 	"mannequin/scenes"
 )
 
-// counter is a scene that keeps what it is told.
+// counter is a scene that records its input.
 type counter struct {
 	inputs []scenes.Input
 	seat   scenes.Seat
@@ -27,7 +27,7 @@ func (s *counter) Frame(dst *scenes.Frame, _ float32) {
 func (s *counter) Hash() uint64 { return 0 }
 func (s *counter) Close() error { return nil }
 
-// newPlay returns a show without a picture.
+// newPlay returns a show that draws nothing.
 func newPlay(t *testing.T) (*Show, *counter) {
 	t.Helper()
 	s := &counter{}
@@ -114,7 +114,7 @@ func TestSlowMotion(t *testing.T) {
 	}
 }
 
-// The camera moves by the right stick, in a pause, too, and follows when it is told.
+// The camera moves by the right stick, even in a pause, and follows on request.
 func TestCameraByGamepad(t *testing.T) {
 	w, _ := newPlay(t)
 	cam := w.Stage.Camera
@@ -149,7 +149,7 @@ func TestCameraByGamepad(t *testing.T) {
 	}
 }
 
-// Whoever is there instead of the player gives the input, and still time is the player's.
+// A script replaces the player's input, but the player controls the time.
 func TestScript(t *testing.T) {
 	w, s := newPlay(t)
 	script := func() scenes.Input { return scenes.Input{Side: 0.5} }
@@ -181,7 +181,7 @@ func TestSeat(t *testing.T) {
 	}
 }
 
-// Nothing happens in a window that nobody sees.
+// Nothing happens in a hidden window.
 func TestHidden(t *testing.T) {
 	w, s := newPlay(t)
 	if err := w.Play(stage.Controls{Hidden: true}, time.Second, nil); err != nil || len(s.inputs) != 0 {
@@ -191,7 +191,7 @@ func TestHidden(t *testing.T) {
 
 func TestNews(t *testing.T) {
 	w, _ := newPlay(t)
-	c := stage.Controls{News: []string{"gamepad connected: pad"}}
+	c := stage.Controls{Notices: []string{"gamepad connected: pad"}}
 	if err := w.Play(c, frame, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// Help is about what was used last, until it is hidden.
+// Help is for the device used last, until it is hidden.
 func TestHelp(t *testing.T) {
 	w, _ := newPlay(t)
 	for i, c := range []struct {

@@ -39,7 +39,7 @@ func (p polled) controls() (c stage.Controls) {
 
 func letter(c byte) []stage.Key { return []stage.Key{stage.Letter(c)} }
 
-// Keys and gamepads mean the same, and more than one thing at a time.
+// Keys and gamepads give the same input, and several at a time.
 func TestMeaning(t *testing.T) {
 	type in = scenes.Input
 	panel := &hud.Panel{Sliders: make([]hud.Slider, 3), Buttons: []hud.Button{{Label: "undo", Key: 'U'}}}
@@ -86,7 +86,7 @@ func TestMeaning(t *testing.T) {
 		if got := p.input(0, 0); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
-		// The next tick is asked for what is held, no more for what was pressed.
+		// The next tick has what is held, but not what was pressed.
 		p.observe(polled{held: c.held, buttons: c.buttons, left: c.left}.controls(), panel)
 		p.input(0, 0)
 		var held player
@@ -97,7 +97,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// What is done between two ticks, however long, reaches them in order, each thing once.
+// Input between two ticks reaches them in order, each press once.
 func TestInputsWait(t *testing.T) {
 	panel := &hud.Panel{Sliders: make([]hud.Slider, 9), Buttons: []hud.Button{{Key: 'A'}, {Key: 'U'}}}
 	var p player
@@ -139,8 +139,8 @@ func TestInputsWait(t *testing.T) {
 	}
 }
 
-// The stick says where to go on the screen: whoever turns as told ends up going there,
-// wherever the camera looks.
+// The stick is a direction on the screen: the character ends up going there, for any direction of
+// the camera.
 func TestSteer(t *testing.T) {
 	for _, view := range []float32{0, 1, -2.5, 3.1} {
 		for angle := float32(-3); angle <= 3; angle += 0.5 {

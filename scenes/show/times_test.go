@@ -105,8 +105,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Of many stages those have a curve that take longest, in the order of the tick, as many as
-// a graph has colours.
+// The longest stages have curves, in the order of the tick, as many as a graph has colours.
 func TestTimesOfManyStages(t *testing.T) {
 	s := &laps{}
 	for i := range maxStages + 3 {
@@ -144,8 +143,7 @@ func TestAxis(t *testing.T) {
 	}
 }
 
-// What the user chooses is turned on and off, where the scene has it, and Tab hides the
-// panel.
+// Overlays are toggled if the scene has them, and Tab hides the panel.
 func TestChoose(t *testing.T) {
 	w := &Show{Choices: true}
 	w.Frame.Has, w.Frame.Show = hud.Contacts|hud.Roots|hud.Times, hud.Times

@@ -5,8 +5,7 @@ import (
 	"syscall/js"
 )
 
-// Precision begins every shader: WebGL computes with what little a device likes unless
-// told otherwise.
+// Precision begins each shader: without it WebGL uses a device's low default.
 const Precision = `precision highp float;
 precision highp int;
 precision highp sampler2D;

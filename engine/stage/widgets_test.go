@@ -16,9 +16,9 @@ func threeKnobs() *hud.Panel {
 	}
 }
 
-func laid(t *testing.T, p *hud.Panel, w, h int) *knobs {
+func laid(t *testing.T, p *hud.Panel, w, h int) *widgets {
 	t.Helper()
-	k := &knobs{}
+	k := &widgets{}
 	if !k.set(p, w, h, panelMargin) || k.set(p, w, h, panelMargin) {
 		t.Fatal("a panel is painted when it changes, and only then")
 	}
@@ -61,12 +61,12 @@ func TestKnobsLayout(t *testing.T) {
 	}
 }
 
-// The mouse at a knob's place is at the slider's value; the ends and what is beyond
-// are the range's ends. What is grasped stays so until it is let go.
+// The mouse at a knob has the slider's value; the track's ends and beyond are the range's ends. A
+// slider is held until the button is released.
 func TestMouse(t *testing.T) {
 	k := laid(t, threeKnobs(), 1280, 720)
 	place := func(i int, v float32) (x, y float64) {
-		p := image.Pt(k.along(i, v), (k.rows[i].Min.Y+k.rows[i].Max.Y)/2).Add(k.at)
+		p := image.Pt(k.knobX(i, v), (k.rows[i].Min.Y+k.rows[i].Max.Y)/2).Add(k.at)
 		return float64(p.X), float64(p.Y)
 	}
 	for i, s := range threeKnobs().Sliders {
@@ -114,7 +114,7 @@ func TestMouse(t *testing.T) {
 	if got, dx, dy := m.move(x, y, true, k); got != (hud.Touch{}) || dx != x-100 || dy != y-100 {
 		t.Errorf("dragging the camera over a slider: %+v, by %g, %g", got, dx, dy)
 	}
-	// A slider that goes while it is held is not there any more.
+	// A slider may vanish while it is held.
 	m.move(x, y, false, k)
 	x, y = middle(k.rows[2])
 	m.move(x, y, true, k)
@@ -145,16 +145,16 @@ func TestKnobsAreDrawn(t *testing.T) {
 		}
 		return box
 	}
-	if box, want := changed(none, was), s.knobs.bounds.Add(s.knobs.at); box != want {
+	if box, want := changed(none, was), s.widgets.bounds.Add(s.widgets.at); box != want {
 		t.Errorf("the panel covers %v, want %v", box, want)
 	}
 	bright := func(img *image.RGBA, v float32) float64 {
-		r := s.knobs.tracks[2]
-		return light(mean(img, image.Pt(s.knobs.along(2, v), (r.Min.Y+r.Max.Y)/2).Add(s.knobs.at)))
+		r := s.widgets.tracks[2]
+		return light(mean(img, image.Pt(s.widgets.knobX(2, v), (r.Min.Y+r.Max.Y)/2).Add(s.widgets.at)))
 	}
 	p.Sliders[2].Value = 15
 	is := shoot(t, s, View{Panel: p})
-	row := s.knobs.rows[2].Add(s.knobs.at)
+	row := s.widgets.rows[2].Add(s.widgets.at)
 	if box := changed(was, is); box.Empty() || !box.In(row) {
 		t.Errorf("a slider that moves changes %v, its row is %v", box, row)
 	}
@@ -162,7 +162,7 @@ func TestKnobsAreDrawn(t *testing.T) {
 		t.Errorf("the knob is as bright as %g and %g where it is", a, b)
 	}
 	p.Buttons[1].Lit = true
-	if box, want := changed(is, shoot(t, s, View{Panel: p})), s.knobs.buttons[1].Add(s.knobs.at); box.Empty() || !box.In(want) {
+	if box, want := changed(is, shoot(t, s, View{Panel: p})), s.widgets.buttons[1].Add(s.widgets.at); box.Empty() || !box.In(want) {
 		t.Errorf("a button that lights up changes %v, want %v", box, want)
 	}
 	if box := changed(none, shoot(t, s, View{})); !box.Empty() {

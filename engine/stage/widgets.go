@@ -10,16 +10,16 @@ import (
 	"mannequin/engine/m3"
 )
 
-// knobs is a scene's panel of sliders and buttons as it is painted: what shows, and
-// where in the picture. Its zero value shows nothing.
-type knobs struct {
+// widgets is the layout and painting of a panel of sliders and buttons. Its zero value shows
+// nothing.
+type widgets struct {
 	shown   hud.Panel
-	view    [3]int // the picture's size, and where the panel begins from its top, pixels
+	view    [3]int // size of the picture, and top of the panel, pixels
 	at      image.Point
-	bounds  image.Rectangle // all of it, from its own corner on; empty where it shows nothing
+	bounds  image.Rectangle // relative to the panel's corner; empty if nothing is shown
 	size    float64         // of the text, pixels
 	rows    []image.Rectangle
-	tracks  []image.Rectangle // where the middle of a knob goes
+	tracks  []image.Rectangle // range of the middle of each knob
 	buttons []image.Rectangle
 }
 
@@ -27,7 +27,7 @@ type knobs struct {
 const (
 	largestText, smallestText = 15.0, 8.0 // pixels
 	trackWide                 = 10
-	buttonsWide               = 15 // without sliders
+	buttonsWide               = 15 // if there are no sliders
 	knobWide                  = 0.5
 )
 
@@ -42,10 +42,10 @@ var (
 	panelTrack = color.RGBA{120, 126, 134, 255}
 )
 
-// set lays out p for a picture of w×h pixels, at its right from top down, and reports
-// whether it must be painted anew. What begins below the picture's top and does not fit
-// is left out.
-func (k *knobs) set(p *hud.Panel, w, h, top int) bool {
+// set lays out p at the right of a picture of w×h pixels, from top down. It reports whether the
+// panel must be painted again. A panel that does not start at the picture's top is left out if it
+// does not fit.
+func (k *widgets) set(p *hud.Panel, w, h, top int) bool {
 	if p == nil {
 		p = &hud.Panel{}
 	}
@@ -60,7 +60,7 @@ func (k *knobs) set(p *hud.Panel, w, h, top int) bool {
 		return true
 	}
 	for k.size = largestText; ; k.size-- {
-		k.lay()
+		k.layout()
 		if k.size <= smallestText || k.bounds.Dy() <= h-top-panelMargin && k.bounds.Dx() <= w/3 {
 			break
 		}
@@ -72,7 +72,7 @@ func (k *knobs) set(p *hud.Panel, w, h, top int) bool {
 	return true
 }
 
-// value returns what is written beside a slider.
+// value returns the text beside a slider.
 func value(s *hud.Slider, v float32) string {
 	if s.Whole {
 		return fmt.Sprintf("%.0f", v)
@@ -80,16 +80,16 @@ func value(s *hud.Slider, v float32) string {
 	return fmt.Sprintf("%+.2f", v)
 }
 
-// buttonText returns what is written on a button.
+// buttonText returns the text on a button.
 func buttonText(b hud.Button) string {
-	if b.Key < 'A' || b.Key > 'Z' { // one of ours, which says its key itself
+	if b.Key < 'A' || b.Key > 'Z' { // a button of an overlay: its label contains the key
 		return b.Label
 	}
 	return fmt.Sprintf("%s (%c)", b.Label, b.Key)
 }
 
-// lay finds everything's place for the size of the text.
-func (k *knobs) lay() {
+// layout places everything for the size of the text.
+func (k *widgets) layout() {
 	p := &k.shown
 	width := func(s string) int { w, _ := draw.TextSize(k.size, s); return w }
 	_, high := draw.TextSize(k.size, "Ag")
@@ -134,7 +134,7 @@ func (k *knobs) lay() {
 }
 
 // paint returns the panel's picture.
-func (k *knobs) paint() *image.RGBA {
+func (k *widgets) paint() *image.RGBA {
 	p := &k.shown
 	img := image.NewRGBA(k.bounds)
 	draw.Fill(img, img.Rect, panelDeep)
@@ -155,7 +155,7 @@ func (k *knobs) paint() *image.RGBA {
 		text(t.Max.X+gap, r, panelText, value(&s, s.Value))
 		mid, thick := (t.Min.Y+t.Max.Y)/2, max(1, int(0.1*k.size))
 		bar := func(x0, x1 int, c color.RGBA) { draw.Fill(img, image.Rect(x0, mid-thick, x1, mid+thick), c) }
-		at, zero := k.along(i, s.Value), k.along(i, m3.Clamp(0, s.Min, s.Max))
+		at, zero := k.knobX(i, s.Value), k.knobX(i, m3.Clamp(0, s.Min, s.Max))
 		bar(t.Min.X, t.Max.X, panelTrack)
 		bar(min(at, zero), max(at, zero), panelLight)
 		half, tall := max(1, int(knobWide*k.size/2)), int(0.4*k.size)
@@ -175,15 +175,15 @@ func (k *knobs) paint() *image.RGBA {
 	return img
 }
 
-// along returns where the knob of slider i is at v, pixels.
-func (k *knobs) along(i int, v float32) int {
+// knobX returns the x of slider i's knob at value v, pixels.
+func (k *widgets) knobX(i int, v float32) int {
 	s, t := k.shown.Sliders[i], k.tracks[i]
 	share := m3.Clamp((v-s.Min)/(s.Max-s.Min), 0, 1)
 	return t.Min.X + int(share*float32(t.Dx()-1)+0.5)
 }
 
-// slide returns the value of slider i whose knob is at x, pixels of the picture.
-func (k *knobs) slide(i int, x float64) float32 {
+// valueAt returns the value of slider i with its knob at x, pixels of the picture.
+func (k *widgets) valueAt(i int, x float64) float32 {
 	s, t := k.shown.Sliders[i], k.tracks[i].Add(k.at)
 	return m3.Lerp(s.Min, s.Max, m3.Clamp(float32(x-float64(t.Min.X))/float32(t.Dx()-1), 0, 1))
 }
@@ -193,23 +193,22 @@ type grip int
 
 const (
 	holdsNothing grip = iota
-	holdsView         // of the camera
-	holdsPanel        // where nothing moves
+	holdsView         // the camera
+	holdsPanel        // a part that does not move
 	holdsSlider
 )
 
-// mouse is where the mouse was, and what it holds.
+// mouse is the position of the mouse and what it holds.
 type mouse struct {
 	x, y   float64 // pixels of the picture
 	holds  grip
-	on     *knobs // the panel on which it holds something; nil is none
-	slider int    // where it holds one
+	on     *widgets // panel that it holds; nil is none
+	slider int      // slider that it holds
 }
 
-// move takes the mouse to (x, y), pixels of the picture from its top left, with a
-// button down or not, on one of the panels or none. It returns what that does to the
-// panel m.on, and by how many pixels the camera is dragged.
-func (m *mouse) move(x, y float64, down bool, panels ...*knobs) (t hud.Touch, dx, dy float64) {
+// move moves the mouse to (x, y), pixels from the picture's top left, with a button down or not. It
+// returns the input to the panel m.on, and the pixels by which the camera is dragged.
+func (m *mouse) move(x, y float64, down bool, panels ...*widgets) (t hud.Touch, dx, dy float64) {
 	began := down && m.holds == holdsNothing
 	if !down {
 		m.holds, m.on = holdsNothing, nil
@@ -218,7 +217,7 @@ func (m *mouse) move(x, y float64, down bool, panels ...*knobs) (t hud.Touch, dx
 		m.holds = holdsView
 		for _, k := range panels {
 			if p := image.Pt(int(x), int(y)).Sub(k.at); p.In(k.bounds) {
-				t.Press = m.grasp(k, p)
+				t.Press = m.grab(k, p)
 			}
 		}
 	}
@@ -226,15 +225,15 @@ func (m *mouse) move(x, y float64, down bool, panels ...*knobs) (t hud.Touch, dx
 	case m.holds == holdsView && !began:
 		dx, dy = x-m.x, y-m.y
 	case m.holds == holdsSlider && m.slider < len(m.on.tracks):
-		t.Set, t.Slider, t.Value = true, m.slider, m.on.slide(m.slider, x)
+		t.Set, t.Slider, t.Value = true, m.slider, m.on.valueAt(m.slider, x)
 	}
 	m.x, m.y = x, y
 	return t, dx, dy
 }
 
-// grasp takes hold of what is at p on a panel, from its corner on, and returns the key
-// of the button that is there.
-func (m *mouse) grasp(k *knobs, p image.Point) byte {
+// grab takes hold of the widget at p, relative to the panel's corner. It returns the key of a
+// button there.
+func (m *mouse) grab(k *widgets, p image.Point) byte {
 	m.holds, m.on = holdsPanel, k
 	for i, r := range k.rows {
 		if p.In(r) {

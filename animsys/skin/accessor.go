@@ -10,7 +10,7 @@ import (
 	"github.com/qmuntal/gltf"
 )
 
-// elements is what an accessor leads to.
+// elements is the data of an accessor.
 type elements struct {
 	data       []byte
 	stride     int // bytes from one element to the next
@@ -20,8 +20,8 @@ type elements struct {
 	normalized bool
 }
 
-// accessor finds the elements of accessors[i], of one of the types; where is for
-// errors. At most most elements are there.
+// accessor returns the elements of accessors[i]: one of the types, at most most elements. where is
+// for errors.
 func (f *file) accessor(where string, i, most int, types ...gltf.AccessorType) (*elements, error) {
 	e, err := f.elements(i, most, types)
 	var inside *Error
@@ -59,12 +59,12 @@ func (f *file) elements(i, most int, types []gltf.AccessorType) (*elements, erro
 	}
 	// Neither product nor sum can overflow: count and stride are small.
 	if need := (a.Count-1)*stride + size; a.ByteOffset < 0 || a.ByteOffset > len(data) || need > len(data)-a.ByteOffset {
-		return nil, fmt.Errorf("%d elements take %d bytes from byte %d on, bufferViews[%d] has %d", a.Count, need, a.ByteOffset, *a.BufferView, len(data))
+		return nil, fmt.Errorf("%d elements take %d bytes at byte %d, bufferViews[%d] has %d", a.Count, need, a.ByteOffset, *a.BufferView, len(data))
 	}
 	return &elements{data[a.ByteOffset:], stride, a.Count, a.Type.Components(), a.ComponentType, a.Normalized}, nil
 }
 
-// raw returns component c of element i as it is stored.
+// raw returns component c of element i as stored.
 func (e *elements) raw(i, c int) float64 {
 	b := e.data[i*e.stride:]
 	switch e.kind {
@@ -82,7 +82,7 @@ func (e *elements) raw(i, c int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*c:])))
 }
 
-// at returns component c of element i as a number, normalized where the file says so.
+// at returns component c of element i, normalized if the file says so.
 func (e *elements) at(i, c int) float64 {
 	v := e.raw(i, c)
 	if !e.normalized {
@@ -109,7 +109,7 @@ func (e *elements) isWhole() bool {
 	return e.kind == gltf.ComponentUbyte || e.kind == gltf.ComponentUshort || e.kind == gltf.ComponentUint
 }
 
-// finite reports the first element with a component that is no number, or is beyond
+// finite returns an error for the first element with a component that is not a number or is beyond
 // limit.
 func (f *file) finite(where string, e *elements, limit float64) error {
 	for i := range e.count {

@@ -11,26 +11,26 @@ import (
 	"github.com/qmuntal/gltf"
 )
 
-// paint is what a material says of colour.
-type paint struct {
+// material is the colour of a material.
+type material struct {
 	factor   [3]float64
 	picture  image.Image // base colour texture; nil for none
 	texCoord int
 }
 
-// plain is what has no material: a light grey.
-var plain = paint{factor: [3]float64{0.6, 0.6, 0.6}}
+// defaultMaterial is the colour without a material: light grey.
+var defaultMaterial = material{factor: [3]float64{0.6, 0.6, 0.6}}
 
-// paint returns materials[i].
-func (r *reader) paint(where string, i int) (*paint, error) {
+// material returns materials[i].
+func (r *reader) material(where string, i int) (*material, error) {
 	if i < 0 || i >= len(r.doc.Materials) {
 		return nil, r.errorf(where+".material", "there is no materials[%d]: there are %d", i, len(r.doc.Materials))
 	}
-	if p := r.paints[i]; p != nil {
+	if p := r.materials[i]; p != nil {
 		return p, nil
 	}
-	p := &paint{factor: [3]float64{1, 1, 1}}
-	r.paints[i] = p
+	p := &material{factor: [3]float64{1, 1, 1}}
+	r.materials[i] = p
 	pbr := r.doc.Materials[i].PBRMetallicRoughness
 	if pbr == nil {
 		return p, nil
@@ -53,7 +53,7 @@ func (r *reader) paint(where string, i int) (*paint, error) {
 		return nil, r.errorf(where+".baseColorTexture", "%v", err)
 	}
 	p.picture, p.texCoord = picture, t.TexCoord
-	r.skin.note("%s: the texture's colour is taken at the vertices, and between them it is mixed", where)
+	r.skin.note("%s: the texture is sampled at the vertices, and interpolated between them", where)
 	return p, nil
 }
 
@@ -65,7 +65,7 @@ func (r *reader) texture(i int) (image.Image, error) {
 	}
 	source := d.Textures[i].Source
 	if source == nil || *source < 0 || *source >= len(d.Images) {
-		return nil, fmt.Errorf("textures[%d] names no image that is read: want PNG or JPEG", i)
+		return nil, fmt.Errorf("textures[%d] has no readable image: want PNG or JPEG", i)
 	}
 	if img := r.pictures[*source]; img != nil {
 		return img, nil
@@ -86,7 +86,7 @@ func (r *reader) texture(i int) (image.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: want PNG or JPEG", where, err)
 	}
-	// A byte cannot hold more than some thousand pixels, whatever the header says.
+	// A byte cannot encode more than some thousand pixels: a header may be wrong.
 	const dense = 8192
 	n := int64(size.Width) * int64(size.Height)
 	if size.Width < 1 || size.Height < 1 || n > r.pixels || n > dense*int64(len(data)) {
@@ -99,41 +99,26 @@ func (r *reader) texture(i int) (image.Image, error) {
 	return r.pictures[*source], nil
 }
 
-// colours returns the linear RGB colour of each vertex: the material's, times the
-// texture's there, times the vertex's own.
+// colours returns the linear RGB colour of each vertex: the product of the material's, the
+// texture's and the vertex's own.
 func (r *reader) colours(where string, p *gltf.Primitive, count int) ([][3]float32, error) {
-	look := &plain
+	look := &defaultMaterial
 	if p.Material != nil {
 		var err error
-		if look, err = r.paint(where, *p.Material); err != nil {
+		if look, err = r.material(where, *p.Material); err != nil {
 			return nil, err
 		}
 	}
-	attribute := func(name string, types ...gltf.AccessorType) (*elements, error) {
-		i, ok := p.Attributes[name]
-		if !ok {
-			return nil, nil
-		}
-		at := where + ".attributes." + name
-		e, err := r.accessor(at, i, MaxVertices, types...)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.same(at, e, count); err != nil {
-			return nil, err
-		}
-		return e, r.finite(at, e, farthest)
-	}
-	own, err := attribute("COLOR_0", gltf.AccessorVec3, gltf.AccessorVec4)
+	own, err := r.attribute(where, p, "COLOR_0", count, MaxVertices, gltf.AccessorVec3, gltf.AccessorVec4)
 	if err != nil {
 		return nil, err
 	}
 	if own != nil && p.Material == nil {
-		look = &paint{factor: [3]float64{1, 1, 1}}
+		look = &material{factor: [3]float64{1, 1, 1}}
 	}
 	var uv *elements
 	if look.picture != nil {
-		if uv, err = attribute(fmt.Sprintf("TEXCOORD_%d", look.texCoord), gltf.AccessorVec2); err != nil {
+		if uv, err = r.attribute(where, p, fmt.Sprintf("TEXCOORD_%d", look.texCoord), count, MaxVertices, gltf.AccessorVec2); err != nil {
 			return nil, err
 		}
 	}
@@ -154,7 +139,7 @@ func (r *reader) colours(where string, p *gltf.Primitive, count int) ([][3]float
 	return out, nil
 }
 
-// sample returns the linear colour of the pixel at u, v of a picture that repeats.
+// sample returns the linear colour of a repeating picture at u, v.
 func sample(img image.Image, u, v float64) [3]float64 {
 	b := img.Bounds()
 	x := b.Min.X + min(int((u-math.Floor(u))*float64(b.Dx())), b.Dx()-1)
@@ -163,7 +148,7 @@ func sample(img image.Image, u, v float64) [3]float64 {
 	return [3]float64{linear(red), linear(green), linear(blue)}
 }
 
-// linear returns the light of an sRGB value of 16 bits.
+// linear converts a 16-bit sRGB value to linear light.
 func linear(v uint32) float64 {
 	x := float64(v) / 0xffff
 	if x <= 0.04045 {

@@ -15,21 +15,21 @@ import (
 	"github.com/qmuntal/gltf"
 )
 
-// file is a glTF file while it is read.
+// file is a glTF file during reading.
 type file struct {
 	name    string
 	doc     gltf.Document
 	bin     []byte // the GLB's binary chunk
-	beside  fs.FS  // where other files are; nil: nowhere
+	beside  fs.FS  // folder of other files; nil: none
 	buffers [][]byte
-	room    int64 // bytes of other files that may still be read
+	room    int64 // remaining bytes of other files
 }
 
 func (f *file) errorf(where, format string, args ...any) error {
 	return &Error{f.name, where, fmt.Sprintf(format, args...)}
 }
 
-// maxBrackets bounds what JSON can become: a node of two bytes takes 450 in memory.
+// maxBrackets limits the memory of decoded JSON: a node of two bytes takes 450.
 const maxBrackets = 1 << 17
 
 // newFile splits a GLB into its chunks and reads the JSON.
@@ -38,12 +38,12 @@ func newFile(name string, data []byte, beside fs.FS) (*file, error) {
 	text := data
 	if bytes.HasPrefix(data, []byte("glTF")) {
 		var err error
-		if text, err = f.chunks(data); err != nil {
+		if text, err = f.splitGLB(data); err != nil {
 			return nil, err
 		}
 	}
 	if trimmed := bytes.TrimLeft(text, "\xef\xbb\xbf \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-		return nil, f.errorf("", "is no glTF file: %s", begins(data))
+		return nil, f.errorf("", "is not a glTF file: %s", describeStart(data))
 	}
 	if len(text) > MaxJSON {
 		return nil, f.errorf("", "%d bytes of JSON, at most %d are read", len(text), MaxJSON)
@@ -56,40 +56,40 @@ func newFile(name string, data []byte, beside fs.FS) (*file, error) {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, f.errorf("", "is no glTF file: its JSON breaks off or is damaged at byte %d: %v", syntax.Offset, err)
+		return nil, f.errorf("", "is not a glTF file: its JSON is cut off or damaged at byte %d: %v", syntax.Offset, err)
 	case errors.As(err, &kind):
-		return nil, f.errorf("", "is no glTF file: %.100s is a %.40s where %.60s is wanted", kind.Field, kind.Value, kind.Type)
+		return nil, f.errorf("", "is not a glTF file: %.100s is a %.40s , want %.60s", kind.Field, kind.Value, kind.Type)
 	case err != nil:
-		return nil, f.errorf("", "is no glTF file: %.200v", err)
+		return nil, f.errorf("", "is not a glTF file: %.200v", err)
 	}
 	return f, f.check()
 }
 
-// begins tells how data that is no glTF begins.
-func begins(data []byte) string {
+// describeStart describes the start of data that is not glTF.
+func describeStart(data []byte) string {
 	if len(data) == 0 {
 		return "it is empty"
 	}
 	return fmt.Sprintf("it begins with %.12q, want \"glTF\" in a .glb, or {, JSON, in a .gltf", data)
 }
 
-// chunks returns the JSON of a GLB, and keeps its binary chunk.
-func (f *file) chunks(data []byte) (text []byte, err error) {
+// splitGLB returns the JSON of a GLB, and keeps its binary chunk.
+func (f *file) splitGLB(data []byte) (text []byte, err error) {
 	const header, chunk, kindJSON, kindBin = 12, 8, 0x4e4f534a, 0x004e4942
 	if len(data) < header+chunk {
-		return nil, f.errorf("", "%d bytes are too few for a GLB: is the file whole?", len(data))
+		return nil, f.errorf("", "%d bytes are too few for a GLB: is the file complete?", len(data))
 	}
 	if v := binary.LittleEndian.Uint32(data[4:]); v != 2 {
 		return nil, f.errorf("", "GLB of version %d: version 2 is read", v)
 	}
 	if n := binary.LittleEndian.Uint32(data[8:]); int64(n) > int64(len(data)) {
-		return nil, f.errorf("", "its header tells of %d bytes, the file has %d: is it whole?", n, len(data))
+		return nil, f.errorf("", "its header says %d bytes, the file has %d: is it complete?", n, len(data))
 	}
 	for at := header; at+chunk <= len(data); {
 		n, kind := int64(binary.LittleEndian.Uint32(data[at:])), binary.LittleEndian.Uint32(data[at+4:])
 		at += chunk
 		if n > int64(len(data)-at) {
-			return nil, f.errorf("", "the chunk at byte %d has %d bytes, the file only %d more: is it whole?", at-chunk, n, len(data)-at)
+			return nil, f.errorf("", "the chunk at byte %d has %d bytes, the file only %d more: is it complete?", at-chunk, n, len(data)-at)
 		}
 		switch body := data[at : at+int(n)]; {
 		case kind == kindJSON && text == nil:
@@ -104,7 +104,7 @@ func (f *file) chunks(data []byte) (text []byte, err error) {
 	return text, nil
 }
 
-// brackets counts what opens outside of strings.
+// brackets counts opening brackets outside of strings.
 func brackets(text []byte) (n int) {
 	inside := false
 	for i := 0; i < len(text); i++ {
@@ -120,15 +120,15 @@ func brackets(text []byte) (n int) {
 	return n
 }
 
-// check looks for what a reader must not meet: null where an object is wanted,
-// extensions that change the mesh, another version.
+// check rejects what the reader cannot handle: null in place of an object, extensions that change
+// the mesh, other versions.
 func (f *file) check() error {
 	d := &f.doc
 	if v := d.Asset.Version; v != "" && !strings.HasPrefix(v, "2.") {
 		return f.errorf("asset.version", "%.20q: version 2 is read", v)
 	}
 	for _, x := range d.ExtensionsRequired {
-		// Materials only change the look, quantized meshes are read.
+		// Materials only change the look; quantized meshes are supported.
 		if !strings.HasPrefix(x, "KHR_materials_") && x != "KHR_mesh_quantization" && x != "KHR_texture_transform" {
 			return f.errorf("extensionsRequired", "%.60s is not read: export without it (without compression)", x)
 		}
@@ -140,9 +140,9 @@ func (f *file) check() error {
 		what string
 		at   int
 	}{
-		{"accessors", null(d.Accessors)}, {"buffers", null(d.Buffers)}, {"bufferViews", null(d.BufferViews)},
-		{"images", null(d.Images)}, {"materials", null(d.Materials)}, {"meshes", null(d.Meshes)}, {"nodes", null(d.Nodes)},
-		{"scenes", null(d.Scenes)}, {"skins", null(d.Skins)}, {"textures", null(d.Textures)},
+		{"accessors", firstNil(d.Accessors)}, {"buffers", firstNil(d.Buffers)}, {"bufferViews", firstNil(d.BufferViews)},
+		{"images", firstNil(d.Images)}, {"materials", firstNil(d.Materials)}, {"meshes", firstNil(d.Meshes)}, {"nodes", firstNil(d.Nodes)},
+		{"scenes", firstNil(d.Scenes)}, {"skins", firstNil(d.Skins)}, {"textures", firstNil(d.Textures)},
 	} {
 		if nulls.at >= 0 {
 			return f.errorf(fmt.Sprintf("%s[%d]", nulls.what, nulls.at), "is null")
@@ -152,8 +152,8 @@ func (f *file) check() error {
 	return nil
 }
 
-// null returns the first entry that is nil, or −1.
-func null[T any](list []*T) int {
+// firstNil returns the index of the first nil, or −1.
+func firstNil[T any](list []*T) int {
 	for i, p := range list {
 		if p == nil {
 			return i
@@ -162,7 +162,7 @@ func null[T any](list []*T) int {
 	return -1
 }
 
-// buffer returns the bytes of buffer i, which it loads when it is first asked for.
+// buffer returns the bytes of buffer i, loaded on first use.
 func (f *file) buffer(i int) ([]byte, error) {
 	if i < 0 || i >= len(f.buffers) {
 		return nil, fmt.Errorf("there is no buffers[%d]: there are %d", i, len(f.buffers))
@@ -185,7 +185,7 @@ func (f *file) buffer(i int) ([]byte, error) {
 	return f.buffers[i], nil
 }
 
-// load returns what a URI holds, or the file beside this one that it names.
+// load returns the contents of a data URI, or of the file beside this one that it names.
 func (f *file) load(uri string) ([]byte, error) {
 	if rest, ok := strings.CutPrefix(uri, "data:"); ok {
 		_, text, ok := strings.Cut(rest, ";base64,")
@@ -206,7 +206,7 @@ func (f *file) load(uri string) ([]byte, error) {
 	}
 	file, err := f.beside.Open(strings.TrimPrefix(path, "./"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no such file as %.100q beside it: keep both together, or export a .glb, which has all in one", uri)
+		return nil, fmt.Errorf("no such file as %.100q beside it: keep both together, or export a .glb, which contains everything", uri)
 	}
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (f *file) load(uri string) ([]byte, error) {
 	return data, err
 }
 
-// view returns the bytes of bufferViews[i] and its stride, 0 where elements lie close.
+// view returns the bytes of bufferViews[i] and its stride, 0 if elements are packed.
 func (f *file) view(i int) (data []byte, stride int, err error) {
 	if i < 0 || i >= len(f.doc.BufferViews) {
 		return nil, 0, fmt.Errorf("there is no bufferViews[%d]: there are %d", i, len(f.doc.BufferViews))
@@ -237,7 +237,7 @@ func (f *file) view(i int) (data []byte, stride int, err error) {
 		return nil, 0, err
 	}
 	if v.ByteOffset < 0 || v.ByteLength < 1 || v.ByteOffset > len(all) || v.ByteLength > len(all)-v.ByteOffset {
-		return nil, 0, fmt.Errorf("bufferViews[%d]: %d bytes from byte %d on, buffers[%d] has %d", i, v.ByteLength, v.ByteOffset, v.Buffer, len(all))
+		return nil, 0, fmt.Errorf("bufferViews[%d]: %d bytes at byte %d, buffers[%d] has %d", i, v.ByteLength, v.ByteOffset, v.Buffer, len(all))
 	}
 	return all[v.ByteOffset : v.ByteOffset+v.ByteLength], v.ByteStride, nil
 }

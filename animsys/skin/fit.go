@@ -9,77 +9,74 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Fit puts the mesh on a person's or a dog's skeleton. Joints of the file play those
-// of the skeleton by name; as, from the skeleton's to the file's, says what names do
-// not, and may be nil. What is done to the mesh:
+// Fit fits the mesh to a person's or a dog's skeleton. The file's joints are matched to the
+// skeleton's by name. as maps joints of the skeleton to joints of the file where names do not
+// match; it may be nil. The mesh is changed in three steps:
 //
-//  1. It is turned by whole right angles so that it stands and faces as we do, and
-//     scaled so that its legs are as long as the skeleton's.
-//  2. The skeleton is put in the mesh's pose: each bone of a limb points as the file
-//     has it, T-pose or A-pose; trunk and head stay as upright, and feet as flat, as
-//     they stand in the file.
-//  3. Every joint is carried to its place on the skeleton, and between two joints the
-//     mesh is stretched along. Soles go to the ground.
+//  1. It is turned by right angles so that it stands and faces as ours, and scaled so that its
+//     legs are as long as the skeleton's.
+//  2. The skeleton is posed like the mesh: each bone of a limb points as in the file, T-pose
+//     or A-pose. Trunk, head and feet keep our standing pose.
+//  3. Each joint is moved to its place on the skeleton, and the mesh is stretched between
+//     joints. Soles move to the ground.
 //
-// So the body's Bind is a pose of the skeleton itself. Joints that play nobody follow
-// the nearest one above them that does.
+// So the body's Bind is a pose of the skeleton itself. Unmatched joints follow the nearest matched
+// joint above them.
 func (s *Skin) Fit(sk *skel.Skeleton, as map[string]string) (*body.Body, *Report, error) {
 	from, err := s.match(sk, as)
 	if err != nil {
 		return nil, nil, err
 	}
-	ours, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}) // it knows how to stand
+	ours, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}) // for the standing pose
 	if err != nil {
 		return nil, nil, err
 	}
 	return s.fit(sk, ours, from)
 }
 
-// fit is Fit with the body that the skeleton has without the skin, and the joint of
-// the file that plays each of its joints.
+// fit is Fit with the skeleton's own grown body, and the matching joint of the file for each joint.
 func (s *Skin) fit(sk *skel.Skeleton, ours *body.Body, from []int) (*body.Body, *Report, error) {
-	f := &fit{skin: s, sk: sk, ours: ours, upright: !OnFours(sk), from: from}
-	if err := f.stand(); err != nil {
+	f := &fit{skin: s, sk: sk, grown: ours, upright: !OnFours(sk), from: from}
+	if err := f.orient(); err != nil {
 		return nil, nil, err
 	}
-	f.leaveFingers()
+	f.releaseFingers()
 	f.findBones()
 	f.pose()
 	f.stretch()
-	b, err := body.Adopt(f.bind, *f.wear(), body.Paint)
+	b, err := body.Adopt(f.bind, *f.makeMesh(), body.Paint)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return b, f.report(), nil
 }
 
-// fit is a mesh on its way to a skeleton. Slices have one entry per joint of the
-// skeleton.
+// fit is the fitting of a mesh to a skeleton. Slices have one entry per joint of the skeleton.
 type fit struct {
 	skin    *Skin
 	sk      *skel.Skeleton
-	ours    *body.Body // as it stands without the skin
+	grown   *body.Body // the skeleton's own body
 	upright bool
 
-	from   []int     // the joint of the file that plays it, −1 for none
-	turn   m3.Quat   // of the file's world
-	scale  float32   // from the file's length to metres
-	low    float32   // the mesh's lowest point, turned and scaled
-	place  []m3.Vec3 // where the file has the joint, turned and scaled; of those that are played
-	bones  [][]int   // the next played joints below it that are elsewhere
+	from   []int     // matching joint of the file, −1 for none
+	turn   m3.Quat   // rotation of the file's world
+	scale  float32   // metres per unit of the file
+	low    float32   // lowest point of the mesh, turned and scaled
+	place  []m3.Vec3 // the file's joint position, turned and scaled; of matched joints
+	bones  [][]int   // next matched joints below it with another position
 	align  []m3.Quat // from our standing pose to the mesh's
 	bind   []m3.Xform
-	linear []affine // what becomes of the mesh around the joint, without translation
+	linear []affine // map of the mesh around the joint, without translation
 }
 
-// at returns where the file has a joint of the skeleton that is played.
+// at returns the file's position of a matched joint of the skeleton.
 func (f *fit) at(name string) m3.Vec3 { return f.place[f.sk.Index(name)] }
 
-// pivots reports whether joint j of the skeleton turns where its parent is.
+// pivots reports whether joint j of the skeleton is at its parent's position.
 func (f *fit) pivots(j int) bool { return f.sk.Parents[j] >= 0 && f.sk.Offsets[j].Len() < 1e-4 }
 
-// stand turns and scales the file's joints.
-func (f *fit) stand() error {
+// orient turns and scales the file's joints.
+func (f *fit) orient() error {
 	n := f.sk.Len()
 	f.place = make([]m3.Vec3, n)
 	for j, k := range f.from {
@@ -87,18 +84,18 @@ func (f *fit) stand() error {
 			f.place[j] = f.skin.joints[k].pos
 		}
 	}
-	// Whoever turns where the parent is has the parent's place in the file too.
+	// A joint at its parent's position gets the parent's position in the file too.
 	for j, p := range f.sk.Parents {
 		if f.from[j] >= 0 && f.pivots(j) && f.from[p] >= 0 {
 			f.place[j] = f.place[p]
 		}
 	}
-	bind := func(name string) m3.Vec3 { return f.ours.Bind[f.sk.Index(name)].Pos }
-	theirs, ok := standing(f.at)
+	bind := func(name string) m3.Vec3 { return f.grown.Bind[f.sk.Index(name)].Pos }
+	theirs, ok := frameOf(f.at)
 	if !ok {
-		return fmt.Errorf("%s: its hips and feet lie in one line: in the file's pose the character has to stand", f.skin.Name)
+		return fmt.Errorf("%s: hips and feet lie in one line: the character must stand in the file's pose", f.skin.Name)
 	}
-	mine, _ := standing(bind)
+	mine, _ := frameOf(bind)
 	f.turn = rightAngles(mine.Mul(theirs.Conj()))
 	legs := func(at func(string) m3.Vec3) (sum float32) {
 		for _, side := range []string{"Left", "Right"} {
@@ -108,7 +105,7 @@ func (f *fit) stand() error {
 	}
 	l := legs(f.at)
 	if f.scale = legs(bind) / l; !(l > 1e-6) || !m3.Finite(f.scale) {
-		return fmt.Errorf("%s: its legs are %g long: they tell the scale", f.skin.Name, l)
+		return fmt.Errorf("%s: its legs are %g long, but they set the scale", f.skin.Name, l)
 	}
 	for j := range f.place {
 		f.place[j] = f.turn.Rotate(f.place[j]).Scale(f.scale)
@@ -121,9 +118,9 @@ func (f *fit) stand() error {
 	return nil
 }
 
-// leaveFingers has a person's fingers follow the hand where the file has their first
-// joint elsewhere in it: a hand is not stretched to other knuckles.
-func (f *fit) leaveFingers() {
+// releaseFingers unmatches a person's fingers if the file's first finger joint is elsewhere in the
+// hand. They then follow the hand, which is not stretched to other knuckles.
+func (f *fit) releaseFingers() {
 	for j, name := range f.sk.Names {
 		if !f.upright || !strings.HasSuffix(name, "HandIndex1") || f.from[j] < 0 {
 			continue
@@ -135,7 +132,7 @@ func (f *fit) leaveFingers() {
 		if p < 0 {
 			continue
 		}
-		ours, theirs := f.ours.Bind[j].Pos.Dist(f.ours.Bind[p].Pos), f.place[j].Dist(f.place[p])
+		ours, theirs := f.grown.Bind[j].Pos.Dist(f.grown.Bind[p].Pos), f.place[j].Dist(f.place[p])
 		if ours > 0.75*theirs && theirs > 0.75*ours {
 			continue
 		}
@@ -147,9 +144,9 @@ func (f *fit) leaveFingers() {
 	}
 }
 
-// standing returns how somebody stands whose joints are at: its axes are left, up and
+// frameOf returns the orientation of a character with joints at at: its axes are left, up and
 // ahead.
-func standing(at func(string) m3.Vec3) (m3.Quat, bool) {
+func frameOf(at func(string) m3.Vec3) (m3.Quat, bool) {
 	left := at("LeftUpLeg").Sub(at("RightUpLeg")).Normalize(m3.Vec3{})
 	up := at("LeftUpLeg").Lerp(at("RightUpLeg"), 0.5).Sub(at("LeftFoot").Lerp(at("RightFoot"), 0.5)).Normalize(m3.Vec3{})
 	up = up.Sub(left.Scale(left.Dot(up)))
@@ -160,7 +157,7 @@ func standing(at func(string) m3.Vec3) (m3.Quat, bool) {
 	return m3.FromAxes(left, up, left.Cross(up)), true
 }
 
-// rightAngles returns the rotation by right angles that is nearest to q.
+// rightAngles returns the rotation by right angles nearest to q.
 func rightAngles(q m3.Quat) m3.Quat {
 	axes := []m3.Vec3{{X: 1}, {Y: 1}, {Z: 1}, {X: -1}, {Y: -1}, {Z: -1}}
 	best := m3.Ident
@@ -174,13 +171,13 @@ func rightAngles(q m3.Quat) m3.Quat {
 	return best
 }
 
-// findBones lists for each played joint the next played ones below it that are
-// elsewhere, on both sides.
+// findBones lists for each matched joint the next matched joints below it with another position,
+// both in our body and in the file.
 func (f *fit) findBones() {
 	n := f.sk.Len()
 	f.bones = make([][]int, n)
 	apart := func(j, k int) bool {
-		return f.ours.Bind[j].Pos.Dist(f.ours.Bind[k].Pos) > 1e-3 && f.place[j].Dist(f.place[k]) > 1e-3
+		return f.grown.Bind[j].Pos.Dist(f.grown.Bind[k].Pos) > 1e-3 && f.place[j].Dist(f.place[k]) > 1e-3
 	}
 	for k := range n {
 		if f.from[k] < 0 {
@@ -191,7 +188,7 @@ func (f *fit) findBones() {
 				continue
 			}
 			f.bones[j] = append(f.bones[j], k)
-			// Joints in one place all lead there.
+			// Joints at the same position share their bones.
 			for p := int(f.sk.Parents[j]); p >= 0 && f.from[p] >= 0 && !apart(p, j); p = int(f.sk.Parents[p]) {
 				f.bones[p] = append(f.bones[p], k)
 			}

@@ -32,8 +32,8 @@ func fitted(t *testing.T, data []byte, sk *skel.Skeleton, as map[string]string) 
 	return b, r
 }
 
-// apart returns how far vertices, joints and their rotations of two bodies are from
-// each other, at most; in m and rad.
+// apart returns the largest distances between two bodies' vertices, joints and rotations, in m and
+// rad.
 func apart(a, b *body.Body) (pos, place, angle float32) {
 	for i, p := range a.Levels[0].Pos {
 		pos = max(pos, p.Dist(b.Levels[0].Pos[i]))
@@ -245,7 +245,7 @@ func TestFitOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Fit(skeleton(t, "base - 0 0 0\nlamp base 0 1 0"), nil); err == nil || !strings.Contains(err.Error(), "neither a person's nor a dog's") {
+	if _, _, err := s.Fit(skeleton(t, "base - 0 0 0\nlamp base 0 1 0"), nil); err == nil || !strings.Contains(err.Error(), "want a person's or a dog's") {
 		t.Error(err)
 	}
 	for sk, want := range map[*skel.Skeleton]bool{person(t): true, mixamo(t): true, dog(t): false} {

@@ -11,36 +11,34 @@ import (
 	"mannequin/engine/m3"
 )
 
-// needed are the joints without which nothing is put on a skeleton; of the spine one
-// is enough.
+// required are the joints that must be matched, besides one of the spine.
 var (
-	needed = []string{"Hips", "Head", "LeftUpLeg", "LeftLeg", "LeftFoot", "LeftArm", "LeftForeArm", "LeftHand",
+	required = []string{"Hips", "Head", "LeftUpLeg", "LeftLeg", "LeftFoot", "LeftArm", "LeftForeArm", "LeftHand",
 		"RightUpLeg", "RightLeg", "RightFoot", "RightArm", "RightForeArm", "RightHand"}
 	spine = []string{"LowerBack", "Spine", "Spine1"}
 )
 
-// fourLegged says what the joints of a dog are where names were read as a person's.
+// fourLegged maps a dog's joints to names that were guessed as a person's.
 var fourLegged = map[string][]string{
 	"Spine": {"LowerBack"}, "Spine1": {"Spine", "Spine1"}, "Neck": {"Neck1", "Neck"},
 	"LeftHandSite": {"LeftHandIndex1"}, "RightHandSite": {"RightHandIndex1"},
 	"LeftFootSite": {"LeftToeBase"}, "RightFootSite": {"RightToeBase"},
 }
 
-// match returns for each joint of sk the joint that plays it, −1 for none. Names that
-// are the same come first, if all of the skeleton's are there; otherwise a guess from
-// the names, filled up with names that are the same. as, from joints of the skeleton to
-// those of the file, overrules both; a joint to which it gives the empty name is
-// played by nobody.
+// match returns for each joint of sk the matching joint of the file, −1 for none. If all of the
+// skeleton's names occur in the file, equal names match. Otherwise names are guessed first, and
+// equal names fill the gaps. as maps joints of the skeleton to joints of the file and overrides
+// both; an empty name unmatches a joint.
 func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
-	for _, name := range needed {
+	for _, name := range required {
 		if sk.Index(name) < 0 {
-			return nil, fmt.Errorf("%s: it is put on no skeleton without %s, which is neither a person's nor a dog's", s.Name, name)
+			return nil, fmt.Errorf("%s: the skeleton lacks %s: want a person's or a dog's", s.Name, name)
 		}
 	}
 	exact, from := make([]int, sk.Len()), make([]int, sk.Len())
 	all := true
 	for j, name := range sk.Names {
-		exact[j] = slices.IndexFunc(s.joints, func(k joint) bool { return bare(k.name) == name })
+		exact[j] = slices.IndexFunc(s.joints, func(k joint) bool { return baseName(k.name) == name })
 		all = all && (exact[j] >= 0 || sk.EndSite[j])
 	}
 	guess := s.guess()
@@ -66,14 +64,14 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 			from[j], taken[k] = k, true
 		}
 	}
-	if err := s.overrule(from, sk, as); err != nil {
+	if err := s.applyMap(from, sk, as); err != nil {
 		return nil, err
 	}
-	return from, s.enough(from, sk)
+	return from, s.checkComplete(from, sk)
 }
 
-// overrule puts what somebody says in the place of what was found.
-func (s *Skin) overrule(from []int, sk *skel.Skeleton, as map[string]string) error {
+// applyMap overrides matches by a map from the user.
+func (s *Skin) applyMap(from []int, sk *skel.Skeleton, as map[string]string) error {
 	by := map[string]string{} // the file's joint → ours
 	for _, ours := range slices.Sorted(maps.Keys(as)) {
 		theirs := as[ours]
@@ -83,11 +81,11 @@ func (s *Skin) overrule(from []int, sk *skel.Skeleton, as map[string]string) err
 		by[theirs] = ours
 		j := sk.Index(ours)
 		if j < 0 {
-			return fmt.Errorf("%s: the map names %.60q, a joint that the skeleton does not have: it has %s", s.Name, ours, list(sk.Names))
+			return fmt.Errorf("%s: the map names %.60q, a joint that the skeleton does not have: it has %s", s.Name, ours, joinNames(sk.Names))
 		}
 		k := slices.IndexFunc(s.joints, func(k joint) bool { return k.name == theirs })
 		if k < 0 && theirs != "" {
-			return fmt.Errorf("%s: the map gives %s the joint %.60q, which the file does not have: it has %s", s.Name, ours, theirs, list(s.Joints()))
+			return fmt.Errorf("%s: the map gives %s the joint %.60q, which the file does not have: it has %s", s.Name, ours, theirs, joinNames(s.Joints()))
 		}
 		for i := range from {
 			if from[i] == k {
@@ -99,11 +97,11 @@ func (s *Skin) overrule(from []int, sk *skel.Skeleton, as map[string]string) err
 	return nil
 }
 
-// enough is an error if joints are missing without which it looks like nothing.
-func (s *Skin) enough(from []int, sk *skel.Skeleton) error {
+// checkComplete returns an error if required joints are unmatched.
+func (s *Skin) checkComplete(from []int, sk *skel.Skeleton) error {
 	var missing []string
 	has := func(name string) bool { j := sk.Index(name); return j >= 0 && from[j] >= 0 }
-	for _, name := range needed {
+	for _, name := range required {
 		if !has(name) {
 			missing = append(missing, name)
 		}
@@ -114,10 +112,10 @@ func (s *Skin) enough(from []int, sk *skel.Skeleton) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: no joint was found for %s; the file has %s; the skeleton has %s: name the joints alike, or in a map", s.Name, strings.Join(missing, ", "), list(s.Joints()), list(sk.Names))
+	return fmt.Errorf("%s: no joint was found for %s; the file has %s; the skeleton has %s: rename the joints, or map them", s.Name, strings.Join(missing, ", "), joinNames(s.Joints()), joinNames(sk.Names))
 }
 
-// guess reads the names of the joints as those of a body.
+// guess finds the parts of a body by the names of the joints.
 func (s *Skin) guess() map[string]int {
 	sk := &skel.Skeleton{}
 	at := make([]m3.Vec3, len(s.joints))
@@ -133,34 +131,34 @@ func (s *Skin) guess() map[string]int {
 	return anatomy.Guess(sk, at)
 }
 
-// OnFours reports whether a skeleton that Fit takes is a dog's: it has a tail.
+// OnFours reports whether a skeleton that Fit accepts is a dog's: it has a tail.
 func OnFours(sk *skel.Skeleton) bool { return sk.Index("Tail") >= 0 }
 
-// Upright reports whether the mesh stands on two legs, and not on four. It is an
-// error if hips, head and feet are not found by their names.
+// Upright reports whether the mesh stands on two legs rather than four. It fails if hips, head or
+// feet are not found by name.
 func (s *Skin) Upright() (bool, error) {
 	guess := s.guess()
 	at := func(name string) m3.Vec3 { return s.joints[guess[name]].pos }
 	for _, name := range []string{"Hips", "Head", "LeftFoot", "RightFoot"} {
 		if _, ok := guess[name]; !ok {
-			return false, fmt.Errorf("%s: no joint was found for %s; the file has %s: say whose it is, and name its joints in a map", s.Name, name, list(s.Joints()))
+			return false, fmt.Errorf("%s: no joint was found for %s; the file has %s: say whether it is a dog or a person, and map its joints", s.Name, name, joinNames(s.Joints()))
 		}
 	}
-	// The head is where the feet are not.
+	// Of a biped, the head is opposite to the feet.
 	leg := at("Hips").Sub(at("LeftFoot").Lerp(at("RightFoot"), 0.5)).Normalize(m3.Up)
 	return leg.Dot(at("Head").Sub(at("Hips")).Normalize(m3.Up)) > 0.75, nil
 }
 
-// bare returns a joint's name without what stands before a colon, as in mixamorig:Hips.
-func bare(name string) string {
+// baseName returns a joint's name without a prefix that ends in a colon, as in mixamorig:Hips.
+func baseName(name string) string {
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		return name[i+1:]
 	}
 	return name
 }
 
-// list returns names for a message, not too many.
-func list(names []string) string {
+// joinNames lists names for a message, up to a limit.
+func joinNames(names []string) string {
 	const most = 80
 	var b strings.Builder
 	for i, n := range names {

@@ -10,15 +10,14 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// Bounds on a map's text. The TOML decoder's time grows much faster than the depth of
-// what it reads.
+// Limits of a map's text. The TOML decoder's time grows much faster than the nesting depth.
 const (
 	maxMap  = 1 << 15 // bytes
-	maxDeep = 64      // brackets in all, and dots in a line
+	maxDeep = 64      // brackets in total, and dots in a line
 )
 
-// OpenMap reads a map from joints of a skeleton to those of a file that play them: TOML
-// of lines such as Hips = "pelvis". Errors name the file, and the line.
+// OpenMap reads a map from joints of a skeleton to joints of a file: TOML lines such as Hips =
+// "pelvis". Errors name the file and the line.
 func OpenMap(path string) (map[string]string, error) {
 	text, err := boundedfile.Read(path, maxMap)
 	if err != nil {

@@ -27,7 +27,7 @@ func (a *affine) mul(b *affine) (out affine) {
 	return out
 }
 
-// apply returns where the point p goes.
+// apply returns the transformed point.
 func (a *affine) apply(x, y, z float64) [3]float64 {
 	var out [3]float64
 	for r := range out {
@@ -36,8 +36,8 @@ func (a *affine) apply(x, y, z float64) [3]float64 {
 	return out
 }
 
-// normal returns where a surface's normal goes: by the cofactors, which are the
-// inverse's transpose but for a factor. It is unit, or zero.
+// normal returns the transformed normal of a surface, unit or zero. It uses the cofactors, which
+// are the inverse transpose up to a factor.
 func (a *affine) normal(n m3.Vec3) m3.Vec3 {
 	row := func(i int) [3]float64 { return [3]float64{a[4*i], a[4*i+1], a[4*i+2]} }
 	cross := func(u, v [3]float64) [3]float64 {
@@ -58,7 +58,7 @@ func (a *affine) normal(n m3.Vec3) m3.Vec3 {
 	return m3.V(float32(out[0]/l), float32(out[1]/l), float32(out[2]/l))
 }
 
-// mirrors reports whether a turns right hands into left ones.
+// mirrors reports whether a changes handedness.
 func (a *affine) mirrors() bool {
 	return a[0]*(a[5]*a[10]-a[6]*a[9])-a[1]*(a[4]*a[10]-a[6]*a[8])+a[2]*(a[4]*a[9]-a[5]*a[8]) < 0
 }
@@ -90,13 +90,12 @@ func local(n *gltf.Node) affine {
 
 // tree is the nodes of the file's scene.
 type tree struct {
-	order  []int    // those of the scene, parents before children
+	order  []int    // nodes of the scene, parents before children
 	parent []int    // per node, −1 for none
 	world  []affine // per node
 }
 
-// newTree walks the scene. Every node may have one parent, and none may be its own
-// ancestor.
+// newTree walks the scene. A node may have only one parent, and must not be its own ancestor.
 func (f *file) newTree() (*tree, error) {
 	nodes := f.doc.Nodes
 	t := &tree{parent: make([]int, len(nodes)), world: make([]affine, len(nodes))}
@@ -129,7 +128,7 @@ func (f *file) newTree() (*tree, error) {
 			t.world[i] = t.world[p].mul(&t.world[i])
 		}
 		if !t.world[i].finite() {
-			return nil, f.errorf(fmt.Sprintf("nodes[%d]", i), "its place in the scene is no number, or far too large")
+			return nil, f.errorf(fmt.Sprintf("nodes[%d]", i), "its position in the scene is not a number or far too large")
 		}
 		t.order = append(t.order, i)
 		for k := len(n.Children) - 1; k >= 0; k-- {
@@ -139,8 +138,8 @@ func (f *file) newTree() (*tree, error) {
 	return t, nil
 }
 
-// roots returns the root nodes of the scene, the first one last; where the file has no
-// scenes, all nodes without a parent.
+// roots returns the root nodes of the scene, the first one last. If the file has no scenes, these
+// are all nodes without a parent.
 func (f *file) roots(t *tree) (roots []int, err error) {
 	d := &f.doc
 	if len(d.Scenes) == 0 {
@@ -165,7 +164,7 @@ func (f *file) roots(t *tree) (roots []int, err error) {
 		case n < 0 || n >= len(d.Nodes):
 			return nil, f.errorf(where, "there is no nodes[%d]: there are %d", n, len(d.Nodes))
 		case t.parent[n] >= 0:
-			return nil, f.errorf(where, "nodes[%d] is a child of nodes[%d], and so no root", n, t.parent[n])
+			return nil, f.errorf(where, "nodes[%d] is a child of nodes[%d] and not a root", n, t.parent[n])
 		case seen[n]:
 			return nil, f.errorf(where, "nodes[%d] is there twice", n)
 		}

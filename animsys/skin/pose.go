@@ -7,12 +7,12 @@ import (
 	"mannequin/engine/m3"
 )
 
-// pose puts the skeleton in the mesh's pose, as far as it goes.
+// pose puts the skeleton into the mesh's pose, as far as possible.
 func (f *fit) pose() {
 	n := f.sk.Len()
 	f.align, f.bind = make([]m3.Quat, n), make([]m3.Xform, n)
 	for j, p := range f.sk.Parents {
-		stands := f.ours.Bind[j]
+		stands := f.grown.Bind[j]
 		if p < 0 {
 			f.align[j], f.bind[j] = m3.Ident, stands
 			continue
@@ -22,14 +22,14 @@ func (f *fit) pose() {
 	}
 }
 
-// aligned returns the rotation from our standing pose to the mesh's for joint j, whose
-// parent's is up.
+// aligned returns the rotation from our standing pose to the mesh's for joint j. up is its
+// parent's.
 func (f *fit) aligned(j int, up m3.Quat) m3.Quat {
 	limb := strings.TrimPrefix(strings.TrimPrefix(f.sk.Names[j], "Left"), "Right")
 	var to, at m3.Vec3
 	if len(f.bones[j]) == 1 {
 		k := f.bones[j][0]
-		to, at = f.ours.Bind[k].Pos.Sub(f.ours.Bind[j].Pos), f.place[k].Sub(f.place[j])
+		to, at = f.grown.Bind[k].Pos.Sub(f.grown.Bind[j].Pos), f.place[k].Sub(f.place[j])
 	}
 	turns := false
 	switch limb {
@@ -39,7 +39,7 @@ func (f *fit) aligned(j int, up m3.Quat) m3.Quat {
 		turns = true
 	case "Foot":
 		if turns = !f.upright; !turns {
-			// Flat in both: only where the toes point to counts.
+			// Flat in both: only the direction of the toes counts.
 			up = m3.Ident
 			to, at = to.Flat(), at.Flat()
 			turns = to.Len() > 0.02 && at.Len() > 0.02
@@ -53,11 +53,11 @@ func (f *fit) aligned(j int, up m3.Quat) m3.Quat {
 	return m3.Between(up.Rotate(to.Normalize(m3.Up)), at.Normalize(m3.Up)).Mul(up).Normalize()
 }
 
-// stretch finds for each joint the linear map that carries the joints below it from
-// where the file has them to where the skeleton has them, and is nearest to none.
+// stretch finds for each joint the linear map closest to the identity that carries the joints below
+// it from their places in the file to those of the skeleton.
 func (f *fit) stretch() {
 	f.linear = make([]affine, f.sk.Len())
-	ground := lowest(f.ours.Levels[0].Pos)
+	ground := lowest(f.grown.Levels[0].Pos)
 	for j, name := range f.sk.Names {
 		f.linear[j] = identity
 		if f.from[j] < 0 {
@@ -70,14 +70,14 @@ func (f *fit) stretch() {
 		for _, k := range f.bones[j] {
 			a, b := f.place[k].Sub(f.place[j]), f.bind[k].Pos.Sub(f.bind[j].Pos)
 			if f.upright && (toe || foot) {
-				a, b = a.Flat(), b.Flat() // how high is the sole's affair
+				a, b = a.Flat(), b.Flat() // the sole sets the height
 			}
 			if a.Len() > 1e-3 {
 				from, to = append(from, a), append(to, b)
 			}
 		}
 		if toe || (foot || paw) && (f.upright || len(f.bones[j]) == 0) {
-			a, b := f.place[j].Y-f.low, f.ours.Bind[j].Pos.Y-ground
+			a, b := f.place[j].Y-f.low, f.grown.Bind[j].Pos.Y-ground
 			if a > 1e-3 && b > 1e-3 {
 				from, to = append(from, m3.V(0, -a, 0)), append(to, m3.V(0, -b, 0))
 			}
@@ -86,10 +86,9 @@ func (f *fit) stretch() {
 	}
 }
 
-// nearest returns I + (T−S)Sᵀ(SSᵀ+λ)⁻¹, where S and T have from and to in their
-// columns: the linear map that takes from to to with the least change to what else
-// there is. One direction is met exactly; of several, what they hardly tell apart is
-// left as it is.
+// nearest returns I + (T−S)Sᵀ(SSᵀ+λ)⁻¹, where from and to are the columns of S and T: the linear
+// map of from to to with the least change of other directions. A single direction is met exactly.
+// Of several, nearly equal ones are regularized.
 func nearest(from, to []m3.Vec3) affine {
 	out := identity
 	if len(from) == 0 {
@@ -134,10 +133,10 @@ func nearest(from, to []m3.Vec3) affine {
 	return out
 }
 
-// wear makes the mesh that lies in the skeleton's pose.
-func (f *fit) wear() *body.Mesh {
+// makeMesh returns the mesh in the skeleton's pose.
+func (f *fit) makeMesh() *body.Mesh {
 	s, n := f.skin, f.sk.Len()
-	plays := f.plays()
+	targets := f.targets()
 	moves := make([]affine, n) // from the file's world, turned and scaled
 	for j := range moves {
 		m := f.linear[j]
@@ -148,18 +147,18 @@ func (f *fit) wear() *body.Mesh {
 	}
 	mesh := &body.Mesh{Index: append([]uint32(nil), s.mesh.index...)}
 	for v, p := range s.mesh.pos {
-		pulls := make([]pull, len(s.mesh.pull[v]))
-		for i, q := range s.mesh.pull[v] {
-			pulls[i] = pull{int32(plays[q.joint]), q.share}
+		pulls := make([]influence, len(s.mesh.influences[v]))
+		for i, q := range s.mesh.influences[v] {
+			pulls[i] = influence{int32(targets[q.joint]), q.weight}
 		}
 		pulls = strongest(pulls)
 		var blend affine
 		var joints [4]uint8
 		var weights [4]float32
 		for i, q := range pulls {
-			joints[i], weights[i] = uint8(q.joint), q.share
+			joints[i], weights[i] = uint8(q.joint), q.weight
 			for k := range blend {
-				blend[k] += float64(q.share) * moves[q.joint][k]
+				blend[k] += float64(q.weight) * moves[q.joint][k]
 			}
 		}
 		p = f.turn.Rotate(p).Scale(f.scale)
@@ -170,8 +169,8 @@ func (f *fit) wear() *body.Mesh {
 		mesh.Joints, mesh.Weights = append(mesh.Joints, joints), append(mesh.Weights, weights)
 		mesh.Coat = append(mesh.Coat, [4]float32{c[0], c[1], c[2]})
 	}
-	// It stands where the grown body does.
-	up := lowest(f.ours.Levels[0].Pos) - lowest(mesh.Pos)
+	// It stands at the height of the grown body.
+	up := lowest(f.grown.Levels[0].Pos) - lowest(mesh.Pos)
 	for i := range mesh.Pos {
 		mesh.Pos[i].Y += up
 	}
@@ -181,9 +180,9 @@ func (f *fit) wear() *body.Mesh {
 	return mesh
 }
 
-// plays returns for each joint of the file the joint of the skeleton that its vertices
-// follow: its own, or that of the nearest joint above that plays one; hips at last.
-func (f *fit) plays() []int {
+// targets returns for each joint of the file the joint of the skeleton that its vertices follow:
+// its own match, or that of the nearest matched joint above; else the hips.
+func (f *fit) targets() []int {
 	out := make([]int, len(f.skin.joints))
 	for k := range out {
 		out[k] = -1

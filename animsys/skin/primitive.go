@@ -10,55 +10,36 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Coordinates beyond this many metres, or whatever the file has, are no character's.
+// farthest is the largest valid coordinate, in the file's unit.
 const farthest = 1e6
 
-// primitive appends a primitive's triangles, worn by node n; fixed is the joint that
-// alone moves them, −1 where the skin says.
+// primitive appends the triangles of a primitive of node n. fixed is the only joint that moves
+// them, or −1 if the skin has weights.
 func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error {
 	m := &r.skin.mesh
-	at := func(name string) string { return where + ".attributes." + name }
-	attribute := func(name string, most int, types ...gltf.AccessorType) (*elements, error) {
-		i, ok := p.Attributes[name]
-		if !ok {
-			return nil, nil
-		}
-		return r.accessor(at(name), i, most, types...)
-	}
 	first := len(m.pos)
-	pos, err := attribute("POSITION", MaxVertices-first, gltf.AccessorVec3)
+	pos, err := r.attribute(where, p, "POSITION", -1, MaxVertices-first, gltf.AccessorVec3)
 	if err != nil {
 		return err
 	}
 	if pos == nil {
-		return r.errorf(at("POSITION"), "is missing")
-	}
-	if err := r.finite(at("POSITION"), pos, farthest); err != nil {
-		return err
+		return r.errorf(where+".attributes.POSITION", "is missing")
 	}
 	count := pos.count
-	normal, err := attribute("NORMAL", MaxVertices, gltf.AccessorVec3)
+	normal, err := r.attribute(where, p, "NORMAL", count, MaxVertices, gltf.AccessorVec3)
 	if err != nil {
 		return err
 	}
-	if normal != nil {
-		if err := r.same(at("NORMAL"), normal, count); err != nil {
-			return err
-		}
-		if err := r.finite(at("NORMAL"), normal, farthest); err != nil {
-			return err
-		}
-	}
 	for name := range p.Attributes {
 		if strings.HasPrefix(name, "JOINTS_") && name > "JOINTS_1" && fixed < 0 {
-			return r.errorf(at(name), "more than eight joints for a vertex are not read: limit them in the export")
+			return r.errorf(where+".attributes."+name, "more than eight joints for a vertex are not read: limit them in the export")
 		}
 	}
 	move := []affine{r.world[n]}
-	pulls := make([][]pull, count)
+	pulls := make([][]influence, count)
 	if fixed >= 0 {
 		for v := range pulls {
-			pulls[v] = []pull{{int32(fixed), 1}}
+			pulls[v] = []influence{{int32(fixed), 1}}
 		}
 	} else {
 		skin := *r.doc.Nodes[n].Skin
@@ -83,7 +64,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 		} else {
 			for i, q := range pulls[v] {
 				for k := range blend {
-					blend[k] += float64(q.share) * move[q.joint][k]
+					blend[k] += float64(q.weight) * move[q.joint][k]
 				}
 				pulls[v][i].joint = int32(r.jointOf[nodes[q.joint]])
 			}
@@ -91,7 +72,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 		at := blend.apply(pos.at(v, 0), pos.at(v, 1), pos.at(v, 2))
 		place := m3.V(float32(at[0]), float32(at[1]), float32(at[2]))
 		if !place.Finite() || place.Len() > farthest {
-			return r.errorf(where, "vertex %d comes to lie at %v", v, place)
+			return r.errorf(where, "vertex %d has the position %v", v, place)
 		}
 		var out m3.Vec3
 		if normal != nil {
@@ -99,7 +80,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 		}
 		m.pos, m.normal = append(m.pos, place), append(m.normal, out)
 	}
-	m.colour, m.pull = append(m.colour, colour...), append(m.pull, pulls...)
+	m.colour, m.influences = append(m.colour, colour...), append(m.influences, pulls...)
 	mirrored := move[0].mirrors()
 	for i := 0; i < len(index); i += 3 {
 		a, b, c := index[i], index[i+1], index[i+2]
@@ -111,7 +92,27 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 	return nil
 }
 
-// skinNodes returns the nodes of the joints of the skin that node n wears.
+// attribute reads a vertex attribute: finite elements, one per vertex unless count is negative. It
+// returns nil if the primitive has no such attribute.
+func (r *reader) attribute(where string, p *gltf.Primitive, name string, count, most int, types ...gltf.AccessorType) (*elements, error) {
+	i, ok := p.Attributes[name]
+	if !ok {
+		return nil, nil
+	}
+	where += ".attributes." + name
+	e, err := r.accessor(where, i, most, types...)
+	if err != nil {
+		return nil, err
+	}
+	if count >= 0 {
+		if err := r.same(where, e, count); err != nil {
+			return nil, err
+		}
+	}
+	return e, r.finite(where, e, farthest)
+}
+
+// skinNodes returns the joint nodes of node n's skin.
 func (r *reader) skinNodes(n int) []int {
 	if k := r.doc.Nodes[n].Skin; k != nil {
 		return r.doc.Skins[*k].Joints
@@ -119,7 +120,7 @@ func (r *reader) skinNodes(n int) []int {
 	return nil
 }
 
-// same is an error if e has not one element per vertex.
+// same returns an error if e does not have one element per vertex.
 func (r *reader) same(where string, e *elements, count int) error {
 	if e.count != count {
 		return r.errorf(where, "has %d elements, POSITION has %d", e.count, count)
@@ -127,9 +128,9 @@ func (r *reader) same(where string, e *elements, count int) error {
 	return nil
 }
 
-// influences finds who pulls at each vertex, by number in skins[skin].joints: at most
-// four, the strongest first, whose shares add up to 1.
-func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][]pull) error {
+// influences reads the influences of each vertex, by index in skins[skin].joints: at most four, the
+// strongest first, with weights that sum to 1.
+func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][]influence) error {
 	joints := len(r.doc.Skins[skin].Joints)
 	for set := range 2 {
 		atJ, atW := fmt.Sprintf("%s.attributes.JOINTS_%d", where, set), fmt.Sprintf("%s.attributes.WEIGHTS_%d", where, set)
@@ -172,39 +173,39 @@ func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][
 				if joint >= joints {
 					return r.errorf(atJ, "element %d names joint %d, skins[%d] has %d", v, joint, skin, joints)
 				}
-				pulls[v] = append(pulls[v], pull{int32(joint), float32(share)})
+				pulls[v] = append(pulls[v], influence{int32(joint), float32(share)})
 			}
 		}
 	}
 	for v := range pulls {
 		if len(pulls[v]) == 0 {
-			pulls[v] = []pull{{0, 1}}
-			r.loose++
+			pulls[v] = []influence{{0, 1}}
+			r.unweighted++
 		}
 		if len(pulls[v]) > 4 {
-			r.crowded++
+			r.overLimit++
 		}
 		pulls[v] = strongest(pulls[v])
 	}
 	return nil
 }
 
-// strongest adds up the shares of each joint, and returns the four largest, scaled to
-// the sum 1. Equal ones keep their order.
-func strongest(all []pull) []pull {
+// strongest sums the weights of each joint, and returns the four largest, scaled to the sum 1.
+// Equal ones keep their order.
+func strongest(all []influence) []influence {
 	out := all[:0]
 	for _, p := range all {
-		if k := slices.IndexFunc(out, func(q pull) bool { return q.joint == p.joint }); k >= 0 {
-			out[k].share += p.share
+		if k := slices.IndexFunc(out, func(q influence) bool { return q.joint == p.joint }); k >= 0 {
+			out[k].weight += p.weight
 		} else {
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b pull) int {
+	slices.SortStableFunc(out, func(a, b influence) int {
 		switch {
-		case a.share > b.share:
+		case a.weight > b.weight:
 			return -1
-		case a.share < b.share:
+		case a.weight < b.weight:
 			return 1
 		}
 		return 0
@@ -212,11 +213,11 @@ func strongest(all []pull) []pull {
 	out = out[:min(len(out), 4)]
 	var sum float32
 	for _, p := range out {
-		sum += p.share
+		sum += p.weight
 	}
-	if m3.Abs(sum-1) > 1e-6 { // as written by others, else bit by bit as it was
+	if m3.Abs(sum-1) > 1e-6 { // otherwise keep the bits
 		for i := range out {
-			out[i].share /= sum
+			out[i].weight /= sum
 		}
 	}
 	return out
@@ -227,7 +228,7 @@ func (r *reader) indices(where string, p *gltf.Primitive, count int) ([]uint32, 
 	room := 3*MaxTriangles - len(r.skin.mesh.index)
 	if p.Indices == nil {
 		if count%3 != 0 || count > room {
-			return nil, r.errorf(where, "%d vertices without indices are no whole number of triangles, or too many", count)
+			return nil, r.errorf(where, "%d vertices without indices are not a whole number of triangles, or too many", count)
 		}
 		out := make([]uint32, count)
 		for i := range out {
@@ -244,7 +245,7 @@ func (r *reader) indices(where string, p *gltf.Primitive, count int) ([]uint32, 
 		return nil, r.errorf(where, "is of %v, want an unsigned type", e.kind)
 	}
 	if e.count%3 != 0 {
-		return nil, r.errorf(where, "%d of them are no whole number of triangles", e.count)
+		return nil, r.errorf(where, "%d of them are not a whole number of triangles", e.count)
 	}
 	out := make([]uint32, e.count)
 	for i := range out {

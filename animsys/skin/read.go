@@ -16,15 +16,15 @@ import (
 type reader struct {
 	*file
 	*tree
-	skin    *Skin
-	jointOf []int            // per node, −1 for none
-	bind    map[int][]affine // per skin, per joint of it: from mesh to world
-	crowded int              // vertices that more than four joints pull
-	loose   int              // vertices that nobody pulls
+	skin       *Skin
+	jointOf    []int            // per node, −1 for none
+	bind       map[int][]affine // per skin and joint: from mesh to world
+	overLimit  int              // vertices with more than four joints
+	unweighted int              // vertices without weights
 
-	paints   map[int]*paint      // per material
-	pictures map[int]image.Image // per image
-	pixels   int64               // that may still be read
+	materials map[int]*material   // per material
+	pictures  map[int]image.Image // per image
+	pixels    int64               // remaining
 }
 
 func read(name string, data []byte, beside fs.FS) (*Skin, error) {
@@ -37,7 +37,7 @@ func read(name string, data []byte, beside fs.FS) (*Skin, error) {
 		return nil, err
 	}
 	r := &reader{file: f, tree: t, skin: &Skin{Name: name}, bind: map[int][]affine{},
-		paints: map[int]*paint{}, pictures: map[int]image.Image{}, pixels: MaxPixels}
+		materials: map[int]*material{}, pictures: map[int]image.Image{}, pixels: MaxPixels}
 	if err := r.joints(); err != nil {
 		return nil, err
 	}
@@ -50,18 +50,18 @@ func read(name string, data []byte, beside fs.FS) (*Skin, error) {
 	}
 	s := r.skin
 	if len(s.mesh.index) == 0 {
-		return nil, f.errorf("meshes", "no triangles that joints move: export a mesh with its skin")
+		return nil, f.errorf("meshes", "no skinned triangles: export a mesh with its skin")
 	}
-	if r.loose > 0 {
-		s.note("%d vertices have no weights: they follow %s", r.loose, s.joints[0].name)
+	if r.unweighted > 0 {
+		s.note("%d vertices have no weights: they follow %s", r.unweighted, s.joints[0].name)
 	}
-	if r.crowded > 0 {
-		s.note("%d vertices are moved by more than four joints: the four that do most are kept", r.crowded)
+	if r.overLimit > 0 {
+		s.note("%d vertices have more than four joints: the four strongest are kept", r.overLimit)
 	}
 	return s, nil
 }
 
-// joints collects the joints of the skins that the scene's nodes wear.
+// joints collects the joints of the skins that the scene uses.
 func (r *reader) joints() error {
 	r.jointOf = make([]int, len(r.doc.Nodes))
 	for i := range r.jointOf {
@@ -104,7 +104,7 @@ func (r *reader) joints() error {
 	return nil
 }
 
-// printable returns a name with question marks for what would disturb a message.
+// printable replaces unprintable characters of a name by question marks.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -114,7 +114,7 @@ func printable(name string) string {
 	}, name)
 }
 
-// above returns the joint at node n or the nearest above it, −1 for none.
+// above returns the joint at node n or the nearest one above it, −1 for none.
 func (r *reader) above(n int) int {
 	for n >= 0 && r.jointOf[n] < 0 {
 		n = r.parent[n]
@@ -125,7 +125,7 @@ func (r *reader) above(n int) int {
 	return r.jointOf[n]
 }
 
-// bindSkin marks the joints of skins[k], and finds what carries its vertices into the
+// bindSkin marks the joints of skins[k], and computes the transforms of its vertices into the
 // world.
 func (r *reader) bindSkin(k int, inScene []bool) error {
 	sk, where := r.doc.Skins[k], fmt.Sprintf("skins[%d]", k)
@@ -136,7 +136,7 @@ func (r *reader) bindSkin(k int, inScene []bool) error {
 		if n < 0 || n >= len(r.doc.Nodes) || !inScene[n] {
 			return r.errorf(fmt.Sprintf("%s.joints[%d]", where, i), "the scene has no nodes[%d]", n)
 		}
-		r.jointOf[n] = 0 // its number follows
+		r.jointOf[n] = 0 // its index is set later
 	}
 	total := 0
 	for _, j := range r.jointOf {
@@ -185,7 +185,7 @@ func (r *reader) node(n int) error {
 	fixed := -1
 	if node.Skin == nil {
 		if fixed = r.above(n); fixed < 0 {
-			r.skin.note("nodes[%d] (%.60q) has a mesh that no joint moves: it is left out", n, node.Name)
+			r.skin.note("nodes[%d] (%.60q) has a mesh without a joint: it is ignored", n, node.Name)
 			return nil
 		}
 	}
@@ -196,7 +196,7 @@ func (r *reader) node(n int) error {
 		case p == nil:
 			return r.errorf(where, "is null")
 		case p.Mode == gltf.PrimitivePoints || p.Mode == gltf.PrimitiveLines || p.Mode == gltf.PrimitiveLineLoop || p.Mode == gltf.PrimitiveLineStrip:
-			r.skin.note("%s is of %v: it is left out", where, p.Mode)
+			r.skin.note("%s is of %v: it is ignored", where, p.Mode)
 			continue
 		case p.Mode != gltf.PrimitiveTriangles:
 			return r.errorf(where+".mode", "is %v: want triangles of three indices each", p.Mode)

@@ -58,10 +58,10 @@ func smallest(t *testing.T, s *Skin) {
 	if len(m.pos) != 3 || m.pos[1] != m3.V(1, 0, 0) || len(m.index) != 3 || m.index[2] != 2 || m.colour[0] != [3]float32{0.6, 0.6, 0.6} {
 		t.Fatalf("mesh %+v", m)
 	}
-	if p := m.pull[1]; len(p) != 2 || p[0] != (pull{1, 0.75}) || p[1] != (pull{0, 0.25}) {
+	if p := m.influences[1]; len(p) != 2 || p[0] != (influence{1, 0.75}) || p[1] != (influence{0, 0.25}) {
 		t.Errorf("who pulls at vertex 1: %v", p)
 	}
-	if p := m.pull[2]; len(p) != 1 || p[0] != (pull{1, 1}) {
+	if p := m.influences[2]; len(p) != 1 || p[0] != (influence{1, 1}) {
 		t.Errorf("weights are not scaled to 1: %v", p)
 	}
 }
@@ -150,7 +150,7 @@ func TestReadErrors(t *testing.T) {
 		"root":             {func(d *gltf.Document) { d.Scenes[0].Nodes = []int{-1} }, "scenes[0].nodes[0]: there is no nodes[-1]"},
 		"root twice":       {func(d *gltf.Document) { d.Scenes[0].Nodes = []int{0, 2, 0} }, "scenes[0].nodes[2]: nodes[0] is there twice"},
 		"scene":            {func(d *gltf.Document) { d.Scene = gltf.Index(1) }, "scene: there is no scenes[1]"},
-		"far":              {func(d *gltf.Document) { d.Nodes[0].Translation[0] = 1e300 }, "nodes[0]: its place in the scene"},
+		"far":              {func(d *gltf.Document) { d.Nodes[0].Translation[0] = 1e300 }, "nodes[0]: its position in the scene"},
 		"joint":            {func(d *gltf.Document) { d.Skins[0].Joints[1] = 7 }, "skins[0].joints[1]: the scene has no nodes[7]"},
 		"no joints":        {func(d *gltf.Document) { d.Skins[0].Joints = []int{} }, "skins[0].joints: 0 of them, want 1 to 1024"},
 		"joints":           {func(d *gltf.Document) { d.Skins[0].Joints = d.Skins[0].Joints[:1] }, "JOINTS_0: element 1 names joint 1, skins[0] has 1"},
@@ -159,7 +159,7 @@ func TestReadErrors(t *testing.T) {
 		"null":             {func(d *gltf.Document) { d.Nodes[1] = nil }, "nodes[1]: is null"},
 		"null primitive":   {func(d *gltf.Document) { d.Meshes[0].Primitives[0] = nil }, "meshes[0].primitives[0]: is null"},
 		"strip":            {func(d *gltf.Document) { prim(d).Mode = gltf.PrimitiveTriangleStrip }, "meshes[0].primitives[0].mode: is TRIANGLE_STRIP"},
-		"lines alone":      {func(d *gltf.Document) { prim(d).Mode = gltf.PrimitiveLines }, "meshes: no triangles"},
+		"lines alone":      {func(d *gltf.Document) { prim(d).Mode = gltf.PrimitiveLines }, "meshes: no skinned triangles"},
 		"no position":      {func(d *gltf.Document) { delete(prim(d).Attributes, gltf.POSITION) }, "meshes[0].primitives[0].attributes.POSITION: is missing"},
 		"no joints_0":      {func(d *gltf.Document) { delete(prim(d).Attributes, gltf.JOINTS_0) }, "attributes.JOINTS_0: is missing"},
 		"no weights":       {func(d *gltf.Document) { delete(prim(d).Attributes, gltf.WEIGHTS_0) }, "attributes.WEIGHTS_0: is missing"},
@@ -167,7 +167,7 @@ func TestReadErrors(t *testing.T) {
 		"accessor":         {func(d *gltf.Document) { prim(d).Attributes[gltf.POSITION] = 99 }, "attributes.POSITION: accessors[99]: there are only"},
 		"count":            {func(d *gltf.Document) { accessor(d, gltf.POSITION).Count = 1 << 40 }, "accessors[1]: has count 1099511627776, want 1 to 524288"},
 		"negative count":   {func(d *gltf.Document) { accessor(d, gltf.POSITION).Count = -1 }, "accessors[1]: has count -1"},
-		"count beyond":     {func(d *gltf.Document) { accessor(d, gltf.POSITION).Count = 1000 }, "1000 elements take 12000 bytes from byte 0 on"},
+		"count beyond":     {func(d *gltf.Document) { accessor(d, gltf.POSITION).Count = 1000 }, "1000 elements take 12000 bytes at byte 0"},
 		"other count":      {func(d *gltf.Document) { accessor(d, gltf.JOINTS_0).Count = 2 }, "attributes.JOINTS_0: has 2 elements, POSITION has 3"},
 		"offset":           {func(d *gltf.Document) { accessor(d, gltf.POSITION).ByteOffset = -4 }, "attributes.POSITION: accessors[1]"},
 		"sparse":           {func(d *gltf.Document) { accessor(d, gltf.POSITION).Sparse = &gltf.Sparse{Count: 1} }, "is sparse"},
@@ -215,11 +215,11 @@ func TestReadDamaged(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":             "is no glTF file: it is empty",
-		"# mannequin":  `is no glTF file: it begins with "# mannequin"`,
+		"":             "is not a glTF file: it is empty",
+		"# mannequin":  `is not a glTF file: it begins with "# mannequin"`,
 		`{"nodes" 3}`:  "damaged at byte 10",
 		`{"nodes": 3}`: "nodes is a number",
-		`[]`:           "no glTF",
+		`[]`:           "not a glTF",
 		`{"nodes":` + strings.Repeat("[", 199999): "200000 opening brackets",
 		`{"buffers":[null]}`:                      "buffers[0]: is null",
 	} {
@@ -250,26 +250,26 @@ func TestReadInfluences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := s.mesh.pull[4]
+	p := s.mesh.influences[4]
 	var sum float32
 	for _, q := range p {
-		sum += q.share
+		sum += q.weight
 	}
-	if len(p) != 4 || p[0].joint != 2 || p[1].joint != 4 || p[2].joint != 0 || m3.Abs(sum-1) > 1e-6 || m3.Abs(p[0].share/p[2].share-2.5) > 1e-5 {
+	if len(p) != 4 || p[0].joint != 2 || p[1].joint != 4 || p[2].joint != 0 || m3.Abs(sum-1) > 1e-6 || m3.Abs(p[0].weight/p[2].weight-2.5) > 1e-5 {
 		t.Errorf("who pulls at vertex 1: %v", p)
 	}
 	if name := s.Joints()[2]; name != "c?[2J?" {
 		t.Errorf("a joint is called %q", name)
 	}
 	notes := strings.Join(s.Notes, "\n")
-	for _, want := range []string{"1 vertices have no weights: they follow a", "1 vertices are moved by more than four"} {
+	for _, want := range []string{"1 vertices have no weights: they follow a", "1 vertices have more than four"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no %q in %q", want, notes)
 		}
 	}
 	// The mesh without a skin, which comes first, below joint b, moves with it.
-	if s.Vertices() != 6 || s.mesh.pull[0][0] != (pull{1, 1}) || s.mesh.pos[0] != m3.V(0, 1, 0) {
-		t.Errorf("what hangs on a joint: %v at %v", s.mesh.pull[:3], s.mesh.pos[:3])
+	if s.Vertices() != 6 || s.mesh.influences[0][0] != (influence{1, 1}) || s.mesh.pos[0] != m3.V(0, 1, 0) {
+		t.Errorf("what hangs on a joint: %v at %v", s.mesh.influences[:3], s.mesh.pos[:3])
 	}
 }
 
@@ -368,7 +368,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		m := &s.mesh
-		if len(m.normal) != len(m.pos) || len(m.colour) != len(m.pos) || len(m.pull) != len(m.pos) || len(m.index)%3 != 0 {
+		if len(m.normal) != len(m.pos) || len(m.colour) != len(m.pos) || len(m.influences) != len(m.pos) || len(m.index)%3 != 0 {
 			t.Fatal("slices of different lengths")
 		}
 		for _, i := range m.index {
@@ -381,8 +381,8 @@ func FuzzRead(f *testing.F) {
 				t.Fatal("a vertex is not finite")
 			}
 			var sum float32
-			for _, p := range m.pull[v] {
-				sum += p.share
+			for _, p := range m.influences[v] {
+				sum += p.weight
 				if p.joint < 0 || int(p.joint) >= len(s.joints) {
 					t.Fatal("a joint is out of range")
 				}

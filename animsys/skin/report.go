@@ -8,21 +8,21 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Report says how a skin was put on a skeleton.
+// Report describes how a skin fits a skeleton.
 type Report struct {
 	File      string
-	Pairs     []Pair   // who plays whom, in the skeleton's order
-	Missing   []string // joints of the skeleton that nobody plays, without ends and those that turn where their parents are
-	Following []string // joints of the file that play nobody, and follow those above
-	Scale     float32  // metres to a unit of the file
-	Turned    bool     // the file stands or faces otherwise than glTF says
-	Stretched []string // bones that became less than two thirds as long, or more than half as long again, beside the legs
+	Pairs     []Pair   // matched joints, in the skeleton's order
+	Missing   []string // unmatched joints of the skeleton, without End Sites and joints at their parent's position
+	Following []string // unmatched joints of the file, which follow joints above them
+	Scale     float32  // metres per unit of the file
+	Turned    bool     // the file's up or forward axis is not glTF's
+	Stretched []string // bones that became shorter than two thirds or longer than one and a half times, except in legs
 	Vertices  int
 	Triangles int // of the finest level
 	Notes     []string
 }
 
-// Pair is a joint of the skeleton and the joint of the file that plays it.
+// Pair is a joint of the skeleton and the matching joint of the file.
 type Pair struct{ Joint, Source string }
 
 func (f *fit) report() *Report {
@@ -52,27 +52,27 @@ func (f *fit) report() *Report {
 	return r
 }
 
-// String tells it to people, in a few lines.
+// String formats the report in a few lines.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d vertices, %d triangles; 1 unit is %.4g m; %d joints matched", r.File, r.Vertices, r.Triangles, r.Scale, len(r.Pairs))
 	if r.Turned {
-		b.WriteString("; turned to stand and face as we do")
+		b.WriteString("; turned to our axes")
 	}
 	line := func(what string, names []string) {
 		if len(names) > 0 {
-			fmt.Fprintf(&b, "\n  %s: %s", what, list(names))
+			fmt.Fprintf(&b, "\n  %s: %s", what, joinNames(names))
 		}
 	}
 	var other []string
 	for _, p := range r.Pairs {
-		if p.Joint != bare(p.Source) {
+		if p.Joint != baseName(p.Source) {
 			other = append(other, p.Joint+" = "+p.Source)
 		}
 	}
-	line("under other names", other)
-	line("played by nobody", r.Missing)
-	line("follow the joints above them", r.Following)
+	line("other names", other)
+	line("unmatched", r.Missing)
+	line("follow a joint above", r.Following)
 	line("stretched", r.Stretched)
 	for _, n := range r.Notes {
 		b.WriteString("\n  " + n)

@@ -1,10 +1,9 @@
-// Package skin reads skinned meshes from glTF files, and puts them on skeletons that
-// others move:
+// Package skin reads skinned meshes from glTF files and fits them to our skeletons:
 //
-//   - Open and Read take a .glb or .gltf in, whoever made it. What they return is
-//     checked: indices are in range, numbers finite, weights add up to 1.
-//   - Skin.Fit finds out which of its joints play those of a skeleton, and makes a
-//     body.Body that moves with that skeleton.
+//   - Open and Read read a .glb or .gltf of any origin. Their results are checked: indices
+//     are in range, numbers are finite, weights sum to 1.
+//   - Skin.Fit matches the file's joints to a skeleton's, and makes a body.Body that moves
+//     with that skeleton.
 //   - Write does the reverse: a skeleton, its body and a motion become a GLB.
 package skin
 
@@ -17,10 +16,10 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// Limits on what is read. They are checked before memory is taken.
+// Limits of files. They are checked before memory is allocated.
 const (
-	MaxFile      = 256 << 20 // bytes of a file, and of all files that it names
-	MaxJSON      = 64 << 20  // bytes of its JSON
+	MaxFile      = 256 << 20 // bytes of a file, and of all files that it references
+	MaxJSON      = 64 << 20  // bytes of JSON
 	MaxNodes     = 1 << 14
 	MaxJoints    = 1024    // of all skins
 	MaxVertices  = 1 << 19 // of all primitives
@@ -28,11 +27,11 @@ const (
 	MaxPixels    = 1 << 25 // of all textures
 )
 
-// Skin is a skinned mesh as a viewer of glTF would show it: in the pose of its nodes,
-// in metres as the file has them. It is read-only.
+// Skin is a skinned mesh as a glTF viewer shows it: in the pose of its nodes, in the file's metres.
+// It is read-only.
 type Skin struct {
 	Name  string   // the file's
-	Notes []string // what was read over
+	Notes []string // warnings
 
 	joints []joint // parents before children
 	mesh   mesh
@@ -41,29 +40,29 @@ type Skin struct {
 // joint is a node that moves vertices.
 type joint struct {
 	name   string
-	parent int     // the nearest joint above, −1 for none
-	pos    m3.Vec3 // in the world of the file
+	parent int     // nearest joint above, −1 for none
+	pos    m3.Vec3 // world space of the file
 }
 
-// mesh is all triangles of a file; vertex slices have equal lengths.
+// mesh is all triangles of a file. Vertex slices have equal lengths.
 type mesh struct {
-	pos    []m3.Vec3
-	normal []m3.Vec3 // unit, or zero where the file has none
-	colour [][3]float32
-	pull   [][]pull // who moves it; shares add up to 1
-	index  []uint32
+	pos        []m3.Vec3
+	normal     []m3.Vec3 // unit, or zero if the file has none
+	colour     [][3]float32
+	influences [][]influence // weights of a vertex sum to 1
+	index      []uint32
 }
 
-// pull is a joint's share in a vertex.
-type pull struct {
-	joint int32
-	share float32
+// influence is a joint's weight at a vertex.
+type influence struct {
+	joint  int32
+	weight float32
 }
 
-// Error says what is wrong with a file, and where in it.
+// Error is an error in a file, and its place in the file.
 type Error struct {
 	File  string
-	Where string // as meshes[0].primitives[1].attributes.JOINTS_0; may be empty
+	Where string // such as meshes[0].primitives[1].attributes.JOINTS_0; may be empty
 	Msg   string
 }
 
@@ -83,20 +82,20 @@ func (s *Skin) Joints() []string {
 	return names
 }
 
-// Vertices returns how many vertices the mesh has.
+// Vertices returns the number of vertices.
 func (s *Skin) Vertices() int { return len(s.mesh.pos) }
 
-// Triangles returns how many triangles it has.
+// Triangles returns the number of triangles.
 func (s *Skin) Triangles() int { return len(s.mesh.index) / 3 }
 
-// Open reads the .glb or .gltf at path, and the files beside it that it names. Errors
-// in the file are of type *Error.
+// Open reads the .glb or .gltf at path, and the files beside it that it references. Errors in the
+// file are of type *Error.
 func Open(path string) (*Skin, error) {
 	data, err := boundedfile.Read(path, MaxFile)
 	if err != nil {
 		return nil, err
 	}
-	// A root keeps names, and links, inside the folder.
+	// A root keeps paths and links inside the folder.
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return nil, err
@@ -105,10 +104,10 @@ func Open(path string) (*Skin, error) {
 	return read(path, data, root.FS())
 }
 
-// Read reads the bytes of a .glb or .gltf called name that names no other files.
+// Read reads the bytes of a .glb or .gltf called name that references no other files.
 func Read(name string, data []byte) (*Skin, error) { return read(name, data, nil) }
 
-// note adds what a reader of the file should know.
+// note adds a warning.
 func (s *Skin) note(format string, args ...any) {
 	const most = 20
 	if len(s.Notes) < most {

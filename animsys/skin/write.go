@@ -13,10 +13,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Write writes a skeleton and its body, at the finest level and in the tint, as a GLB:
-// a mesh, its skin, and a node for each joint, called as the joint is, in the pose in
-// which the mesh lies. clip, in metres, becomes an animation of these nodes; it may be
-// nil. The skeletons of all three are the same.
+// Write writes a skeleton and its body, at the finest level and in the tint, as a GLB: a mesh, its
+// skin, and a node with the name of each joint, in the mesh's bind pose. clip, in metres, becomes
+// an animation of these nodes; it may be nil. All three must have the same skeleton.
 func Write(w io.Writer, sk *skel.Skeleton, b *body.Body, tint [3]float32, clip *skel.Clip) error {
 	if err := sk.Validate(); err != nil {
 		return err
@@ -44,11 +43,10 @@ type writer struct {
 	sk *skel.Skeleton
 }
 
-// nodes writes the joints, which become the first nodes, then the node that they are
-// below, and the mesh's.
+// nodes writes the joints as the first nodes, then a common root and the mesh's node.
 func (d *writer) nodes(bind []m3.Xform) {
 	n := d.sk.Len()
-	all := &gltf.Node{Name: "character"} // skins want one node above all joints
+	all := &gltf.Node{Name: "character"} // a skin needs a common root
 	for j, p := range d.sk.Parents {
 		l := bind[j]
 		if p >= 0 {
@@ -110,8 +108,8 @@ func (d *writer) mesh(b *body.Body, tint [3]float32) {
 	d.Skins = []*gltf.Skin{skin}
 }
 
-// animation writes the rotations of all joints but End Sites, and the translations of
-// those that do not stay at their rest offsets.
+// animation writes the rotations of all joints except End Sites, and the translations of joints
+// that leave their rest offsets.
 func (d *writer) animation(clip *skel.Clip) error {
 	if clip.Frames == 0 || !(clip.FPS > 0) {
 		return fmt.Errorf("skin: a motion of %d frames at %g per second", clip.Frames, clip.FPS)
@@ -138,7 +136,7 @@ func (d *writer) animation(clip *skel.Clip) error {
 				return fmt.Errorf("skin: joint %s of frame %d is not finite", d.sk.Names[j], i)
 			}
 			if i > 0 && q.Dot(last) < 0 {
-				q = q.Neg() // programs that mix components go the short way
+				q = q.Neg() // the short way for programs that interpolate components
 			}
 			last = q
 			rot[i], pos[i] = [4]float32{q.X, q.Y, q.Z, q.W}, [3]float32{v.X, v.Y, v.Z}

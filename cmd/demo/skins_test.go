@@ -99,7 +99,7 @@ func flags(t *testing.T, file string) {
 		"no --skin dog=FILE is given":                          {"--skin", "person=" + file, "--skin-map", "dog=" + names},
 		"no such file":                                         {"--skin", "none.glb"},
 		"none.toml":                                            {"--skin", file, "--skin-map", "none.toml"},
-		"no glTF":                                              {"--skin", names},
+		"not a glTF":                                           {"--skin", names},
 		`which the file does not have: it has Hips`:            {"--scene", "people", "--agents", "1", "--skin", file, "--skin-map", names},
 	} {
 		code, _, stderr := demo(t, append(args, "--headless", "--seconds", "0.05", "--out", filepath.Join(t.TempDir(), "frames"))...)

@@ -36,7 +36,7 @@ func sheet(n int) Mesh {
 	return m
 }
 
-// An open mesh keeps its borders, and each vertex what it wears and who moves it.
+// An open mesh keeps its borders, and each vertex its coat and joints.
 func TestAdoptSheet(t *testing.T) {
 	bind := []m3.Xform{m3.Identity, m3.Identity}
 	fine := sheet(60)

@@ -6,15 +6,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// frame is a joint's orientation in the standing pose: where its local +X and
-// +Z point in character space (+X left, +Y up, +Z ahead).
+// frame is a joint's orientation in the standing pose: the directions of its local +X and +Z in
+// character space (+X left, +Y up, +Z ahead).
 type frame struct {
 	joint string
 	x, z  m3.Vec3
 }
 
-// The motion-capture dog's rest pose has every bone along +X; these frames
-// stand it on its feet. Right limbs mirror the left.
+// dogFrames put a dog on its feet: in the rest pose of motion capture each bone points along +X.
+// Right limbs mirror the left.
 var dogFrames = []frame{
 	{"Hips", m3.V(0, -0.05, -1), m3.V(1, 0, 0)},
 	{"Spine", m3.V(0, -0.15, 1), m3.V(1, 0, 0)},
@@ -59,8 +59,8 @@ func standingFrame(joint string) (m3.Quat, bool) {
 	return m3.Ident, false
 }
 
-// standing returns rig's joints in the standing pose with the paws on the
-// ground, or false where the rig has not a dog's joints.
+// standing returns rig's joints in the standing pose with the paws on the ground, or false if the
+// rig does not have a dog's joints.
 func standing(rig *Rig) ([]m3.Xform, bool) {
 	for _, f := range dogFrames {
 		mirror := strings.Replace(f.joint, "Left", "Right", 1)
@@ -74,8 +74,7 @@ func standing(rig *Rig) ([]m3.Xform, bool) {
 		}
 	}
 	bind := make([]m3.Xform, len(rig.Names))
-	// A rest pose that already stands, with the paws well under the hips, needs
-	// no help.
+	// A rest pose with the paws well under the hips already stands.
 	rest := restPose(rig)
 	hips, paw := rest[rig.index("Hips")].Pos, rest[rig.index("LeftHandSite")].Pos
 	if hips.Y-paw.Y > 0.5*hips.Dist(paw) {
@@ -124,8 +123,8 @@ func newDog(rig *Rig) (*plan, bool) {
 	return &plan{bind: bind, shape: d.shape, parts: d.parts, seen: 2, cell: 0.0095 * d.u, coat: d.coat, detail: d.detail()}, true
 }
 
-// dog collects the blobs. Lengths are metres of a dog whose back, from hips to
-// neck, measures 41 cm; u scales them to the rig.
+// dog collects the blobs of a dog. Lengths are metres of a dog whose back, from hips to neck,
+// measures 41 cm; u scales them to the rig.
 type dog struct {
 	rig   *Rig
 	bind  []m3.Xform
@@ -134,8 +133,7 @@ type dog struct {
 	parts []part
 }
 
-// at returns joint's place in the standing pose, moved by up to one offset in
-// character axes.
+// at returns joint's position in the standing pose, plus an optional offset in character axes.
 func (d *dog) at(joint string, off ...m3.Vec3) m3.Vec3 {
 	p := d.bind[d.rig.index(joint)].Pos
 	for _, o := range off {
@@ -150,8 +148,7 @@ func (d *dog) add(joint string, a, b m3.Vec3, ra, rb, squash, blend float32) {
 		flat: m3.V(1, 0, 0), squash: squash, blend: blend * d.u})
 }
 
-// detail makes small triangles in the face and above the paws, where the coat's
-// colours, which lie in the vertices, change.
+// detail favours small triangles in the face and above the paws, where the coat changes.
 func (d *dog) detail() func(p m3.Vec3) float32 {
 	face := d.at("Head", m3.V(0, 0, 0.06))
 	return func(p m3.Vec3) float32 {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Where ticks take less time the more is saved, nearly all of them come to stay below the
-// limit, and no more is saved than it takes.
+// If saving shortens ticks, nearly all of them stay below the limit, and no more is saved than
+// necessary.
 func TestBudget(t *testing.T) {
 	const limit = 10 * time.Millisecond
-	for _, full := range []time.Duration{2, 6, 12, 40, 200} { // ms where nothing is saved
+	for _, full := range []time.Duration{2, 6, 12, 40, 200} { // ms if nothing is saved
 		b, err := NewBudget(limit)
 		if err != nil {
 			t.Fatal(err)
@@ -17,7 +17,7 @@ func TestBudget(t *testing.T) {
 		var saving float32
 		over, last := 0, time.Duration(0)
 		for tick := range 4000 {
-			// The trouble is taken in a circle whose radius is saved; every fourth tick has a little more.
+			// Work grows with the area of a circle whose radius is saved; each fourth tick has a little more.
 			last = time.Duration(float32(full*time.Millisecond) * (1 - saving) * (1 - saving))
 			if tick%4 == 0 {
 				last += last / 10
@@ -30,15 +30,15 @@ func TestBudget(t *testing.T) {
 			}
 		}
 		if over > 0 {
-			t.Errorf("with %d ms where nothing is saved %d ticks are over %v", full, over, limit)
+			t.Errorf("with %d ms if nothing is saved %d ticks are over %v", full, over, limit)
 		}
 		if wants := full > 6; wants && last < limit/2 || !wants && saving > 0.1 {
-			t.Errorf("with %d ms where nothing is saved %g is saved, ticks take %v", full, saving, last)
+			t.Errorf("with %d ms if nothing is saved %g is saved, ticks take %v", full, saving, last)
 		}
 	}
 }
 
-// A single tick that was held up costs nothing, and what many cost is given back.
+// A single delayed tick changes nothing, and the saving after many of them goes back.
 func TestBudgetForgives(t *testing.T) {
 	b, err := NewBudget(10 * time.Millisecond)
 	if err != nil {

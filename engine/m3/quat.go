@@ -5,7 +5,7 @@ import "math"
 // Quat is a unit quaternion, x, y, z, w.
 type Quat struct{ X, Y, Z, W float32 }
 
-// Ident is the rotation that turns nothing.
+// Ident is the identity rotation.
 var Ident = Quat{0, 0, 0, 1}
 
 // AxisAngle returns the rotation by angle radians about the unit vector axis.
@@ -55,8 +55,7 @@ func (a Quat) Rotate(v Vec3) Vec3 {
 	return v.Add(t.Scale(a.W)).Add(q.Cross(t))
 }
 
-// Normalize returns a scaled to unit length, or the identity where a has no
-// length or is not finite.
+// Normalize returns a scaled to unit length, or the identity if a has no length or is not finite.
 func (a Quat) Normalize() Quat {
 	// Products of unit quaternions are nearly unit: they need no root.
 	if d := a.X*a.X + a.Y*a.Y + a.Z*a.Z + a.W*a.W - 1; d > -1e-3 && d < 1e-3 {
@@ -103,7 +102,7 @@ func Between(from, to Vec3) Quat {
 		c := from.Cross(to)
 		return Quat{c.X, c.Y, c.Z, 1 + d}.Normalize()
 	}
-	// Of nearly opposite ones little but rounding is left in 1 + d, but the sum is exact.
+	// For nearly opposite vectors 1 + d is mostly rounding, but the sum is exact.
 	sum := from.Add(to)
 	c, n := from.Cross(sum), sum.Len()
 	if c.Len() < 1e-6 {

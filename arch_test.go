@@ -54,6 +54,7 @@ var arrows = []arrow{
 	{"internal/testing/teststrnn", []string{"animsys/feature", "animsys/strnn", "engine/m3", "netruntime", "models/human"}, "for tests: a made-up predictor of people's motion"},
 	{"internal/testing/testh36m", nil, "for tests: a made-up walk as Human3.6M's exponential maps"},
 	{"internal/testing/testdog", []string{"animsys/...", "engine/m3", "netruntime"}, "for tests: a made-up dog"},
+	{"internal/testing/must", nil, "for tests: values without errors"},
 	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
 
 	{"netruntime/internal/pool", nil, "a leaf: loops on parked workers"},

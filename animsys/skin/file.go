@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/qmuntal/gltf"
@@ -140,9 +141,9 @@ func (f *file) check() error {
 		what string
 		at   int
 	}{
-		{"accessors", firstNil(d.Accessors)}, {"buffers", firstNil(d.Buffers)}, {"bufferViews", firstNil(d.BufferViews)},
-		{"images", firstNil(d.Images)}, {"materials", firstNil(d.Materials)}, {"meshes", firstNil(d.Meshes)}, {"nodes", firstNil(d.Nodes)},
-		{"scenes", firstNil(d.Scenes)}, {"skins", firstNil(d.Skins)}, {"textures", firstNil(d.Textures)},
+		{"accessors", slices.Index(d.Accessors, nil)}, {"buffers", slices.Index(d.Buffers, nil)}, {"bufferViews", slices.Index(d.BufferViews, nil)},
+		{"images", slices.Index(d.Images, nil)}, {"materials", slices.Index(d.Materials, nil)}, {"meshes", slices.Index(d.Meshes, nil)}, {"nodes", slices.Index(d.Nodes, nil)},
+		{"scenes", slices.Index(d.Scenes, nil)}, {"skins", slices.Index(d.Skins, nil)}, {"textures", slices.Index(d.Textures, nil)},
 	} {
 		if nulls.at >= 0 {
 			return f.errorf(fmt.Sprintf("%s[%d]", nulls.what, nulls.at), "is null")
@@ -150,16 +151,6 @@ func (f *file) check() error {
 	}
 	f.buffers = make([][]byte, len(d.Buffers))
 	return nil
-}
-
-// firstNil returns the index of the first nil, or −1.
-func firstNil[T any](list []*T) int {
-	for i, p := range list {
-		if p == nil {
-			return i
-		}
-	}
-	return -1
 }
 
 // buffer returns the bytes of buffer i, loaded on first use.

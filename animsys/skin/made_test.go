@@ -13,6 +13,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // skeleton reads joints from lines of "name parent x y z"; - is no parent.
@@ -26,10 +27,7 @@ func skeleton(t testing.TB, text string) *skel.Skeleton {
 		}
 		var v [3]float32
 		for i := range v {
-			x, err := strconv.ParseFloat(f[2+i], 32)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(strconv.ParseFloat(f[2+i], 32))(t)
 			v[i] = float32(x)
 		}
 		s.Names, s.Parents = append(s.Names, f[0]), append(s.Parents, int16(s.Index(f[1])))
@@ -127,10 +125,7 @@ func grown(t testing.TB, sk *skel.Skeleton) *body.Body {
 	if b, ok := bodies.Load(key); ok {
 		return b.(*body.Body)
 	}
-	b, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}))(t)
 	bodies.Store(key, b)
 	return b
 }

@@ -3,6 +3,7 @@ package skin
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/qmuntal/gltf"
 
@@ -171,8 +172,6 @@ func (f *file) roots(t *tree) (roots []int, err error) {
 		seen[n] = true
 		roots = append(roots, n)
 	}
-	for i, j := 0, len(roots)-1; i < j; i, j = i+1, j-1 {
-		roots[i], roots[j] = roots[j], roots[i]
-	}
+	slices.Reverse(roots)
 	return roots, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/qmuntal/gltf/modeler"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // small returns a document of one triangle that two joints move.
@@ -68,10 +69,7 @@ func smallest(t *testing.T, s *Skin) {
 
 func TestRead(t *testing.T) {
 	for name, binary := range map[string]bool{"a.glb": true, "a.gltf": false} {
-		s, err := Read(name, encode(t, small(), binary))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Read(name, encode(t, small(), binary)))(t)
 		smallest(t, s)
 	}
 }
@@ -246,10 +244,7 @@ func TestReadInfluences(t *testing.T) {
 	a[gltf.JOINTS_0] = modeler.WriteJoints(d, [][4]uint16{{9}, {0, 1, 2, 3}, {1}})
 	a["WEIGHTS_1"] = modeler.WriteWeights(d, [][4]float32{{0}, {0.3, 0.3, 0, 0}, {0}})
 	a["JOINTS_1"] = modeler.WriteJoints(d, [][4]uint8{{0}, {4, 2, 0, 0}, {1}})
-	s, err := Read("a.glb", encode(t, d, true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Read("a.glb", encode(t, d, true)))(t)
 	p := s.mesh.influences[4]
 	var sum float32
 	for _, q := range p {
@@ -278,10 +273,7 @@ func TestReadMirrored(t *testing.T) {
 	d := small()
 	d.Nodes[0].Scale = [3]float64{-2, 2, 2}
 	d.Meshes[0].Primitives[0].Attributes[gltf.NORMAL] = modeler.WriteNormal(d, [][3]float32{{0, 0, 1}, {0, 0, 1}, {0, 0, 1}})
-	s, err := Read("a.glb", encode(t, d, true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Read("a.glb", encode(t, d, true)))(t)
 	m := &s.mesh
 	a, b, c := m.pos[m.index[0]], m.pos[m.index[1]], m.pos[m.index[2]]
 	if out := b.Sub(a).Cross(c.Sub(a)); m.pos[1] != m3.V(-2, 0, 0) || out.Z <= 0 || m.normal[0] != m3.V(0, 0, 1) {
@@ -306,10 +298,7 @@ func TestReadColour(t *testing.T) {
 	d.Images = []*gltf.Image{{URI: "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())}}
 	d.Textures = []*gltf.Texture{{Source: gltf.Index(0)}}
 	d.Materials = []*gltf.Material{{PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorFactor: &[4]float64{0.5, 1, 1, 1}, BaseColorTexture: &gltf.TextureInfo{Index: 0}}}}
-	s, err := Read("a.glb", encode(t, d, true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Read("a.glb", encode(t, d, true)))(t)
 	for v, want := range [][3]float32{{0.5, 0, 0}, {0, 0.1, 0}, {0.5, 0, 0}} {
 		for k, c := range s.mesh.colour[v] {
 			if m3.Abs(c-want[k]) > 2e-3 {

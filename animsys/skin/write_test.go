@@ -13,6 +13,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // A motion becomes an animation of the joints: read by another program, the nodes are
@@ -44,10 +45,7 @@ func TestWriteMotion(t *testing.T) {
 		if err != nil || m3.Abs(times.([]float32)[frame]-frame/30.0) > 1e-6 || len(times.([]float32)) != clip.Frames {
 			t.Fatalf("times %v, %v", times, err)
 		}
-		values, err := modeler.ReadAccessor(d, d.Accessors[a.Samplers[c.Sampler].Output], nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := must.Get(modeler.ReadAccessor(d, d.Accessors[a.Samplers[c.Sampler].Output], nil))(t)
 		n := d.Nodes[*c.Target.Node]
 		switch v := values.(type) {
 		case [][4]float32:
@@ -66,10 +64,7 @@ func TestWriteMotion(t *testing.T) {
 		}
 	}
 	f := &file{doc: *d}
-	tree, err := f.newTree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(f.newTree())(t)
 	want := make([]m3.Xform, sk.Len())
 	clip.Model(want, frame)
 	for i, n := range d.Nodes {

@@ -86,20 +86,16 @@ func newCommand() *cobra.Command {
 				return err
 			}
 			usual := playbill.Default(o.setup.Scene)
-			if !cmd.Flags().Changed("terrain") {
-				o.setup.Terrain = usual.Terrain
-			}
-			if !cmd.Flags().Changed("agents") {
-				o.setup.Agents = usual.Agents
-			}
-			if !cmd.Flags().Changed("far") {
-				o.setup.Far = playbill.FarOf(o.setup.Model)
-			}
-			if !cmd.Flags().Changed("bf16") {
-				o.setup.BF16 = usual.BF16
-			}
-			if !cmd.Flags().Changed("script") {
-				o.setup.Script = usual.Script
+			for flag, reset := range map[string]func(){
+				"terrain": func() { o.setup.Terrain = usual.Terrain },
+				"agents":  func() { o.setup.Agents = usual.Agents },
+				"far":     func() { o.setup.Far = playbill.FarOf(o.setup.Model) },
+				"bf16":    func() { o.setup.BF16 = usual.BF16 },
+				"script":  func() { o.setup.Script = usual.Script },
+			} {
+				if !cmd.Flags().Changed(flag) {
+					reset()
+				}
 			}
 			if err := o.check(); err != nil {
 				return err

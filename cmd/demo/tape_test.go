@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/scenes/playbill"
@@ -52,10 +53,7 @@ func TestTape(t *testing.T) {
 		}
 	}
 
-	file, err := os.ReadFile(tape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile(tape))(t)
 	write := func(name string, b []byte) string {
 		if err := os.WriteFile(path(name), b, 0o666); err != nil {
 			t.Fatal(err)
@@ -91,13 +89,8 @@ func TestTape(t *testing.T) {
 	net := testdog.Net(t)
 	ts := net.Tensors()
 	ts[len(ts)-1].Data[0] += 0.01
-	if net, err = netruntime.New(net.Meta(), ts); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net = must.Get(netruntime.New(net.Meta(), ts))(t)
+	f := must.Get(os.Create(model))(t)
 	if err := net.Encode(f); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"mannequin/internal/testing/must"
 )
 
 // chromium finds the browser, or skips the test.
@@ -56,10 +58,7 @@ type tab struct {
 func browse(t testing.TB) *tab {
 	t.Helper()
 	// Not the test's own folder: parts of the browser that outlive it for a moment write there.
-	profile, err := os.MkdirTemp("", "chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Get(os.MkdirTemp("", "chromium"))(t)
 	t.Cleanup(func() { os.RemoveAll(profile) })
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
 		chromedp.WindowSize(960, 600), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(time.Minute))

@@ -1,3 +1,5 @@
+// Command web plays the scenes in a browser, in the page beside it. Build it with make web, and open
+// it with mannequin serve.
 package main
 
 import (

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // sheet is a square of n × n cells, 1 m wide, with a hole in the middle; every
@@ -40,10 +41,7 @@ func sheet(n int) Mesh {
 func TestAdoptSheet(t *testing.T) {
 	bind := []m3.Xform{m3.Identity, m3.Identity}
 	fine := sheet(60)
-	b, err := Adopt(bind, fine, Paint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(Adopt(bind, fine, Paint))(t)
 	if len(b.Levels) != 3 || b.Levels[0].Triangles() != len(fine.Index)/3 || m3.Abs(b.Size-1) > 1e-5 || b.Cover != Paint {
 		t.Fatalf("%d levels, the first of %d triangles; size %g", len(b.Levels), b.Levels[0].Triangles(), b.Size)
 	}

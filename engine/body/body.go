@@ -7,6 +7,7 @@ package body
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/engine/m3"
 )
@@ -83,14 +84,7 @@ func (r *Rig) Validate() error {
 	return nil
 }
 
-func (r *Rig) index(name string) int {
-	for i, n := range r.Names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
-}
+func (r *Rig) index(name string) int { return slices.Index(r.Names, name) }
 
 // New returns the body for rig: a dog if the rig has a dog's joints, a clothed human if it has a
 // human's, else capsules along the bones of the rest pose.

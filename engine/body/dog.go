@@ -203,14 +203,11 @@ func (d *dog) head() {
 	}
 }
 
-func (d *dog) foreleg(side string) {
-	s := float32(1)
-	if side == "Right" {
-		s = -1
-	}
+func (d *dog) foreleg(name string) {
+	_, s, _ := side(name)
 	in := func(x, y, z float32) m3.Vec3 { return m3.V(s*x, y, z) }
-	sh, arm, elbow := side+"Shoulder", side+"Arm", side+"ForeArm"
-	wrist, tip := side+"Hand", side+"HandSite"
+	sh, arm, elbow := name+"Shoulder", name+"Arm", name+"ForeArm"
+	wrist, tip := name+"Hand", name+"HandSite"
 	d.add(sh, d.at(sh, in(0.012, 0.02, -0.035)), d.at(arm, in(-0.008, 0, -0.02)), 0.066, 0.062, 0.7, 0.035)
 	d.add(arm, d.at(arm, in(-0.008, 0.01, -0.018)), d.at(elbow, in(0, 0.01, 0.0)), 0.058, 0.039, 0.78, 0.03)
 	d.add(elbow, d.at(elbow, in(0, 0.005, 0.002)), d.at(wrist), 0.0375, 0.0235, 0.92, 0.02)
@@ -218,13 +215,10 @@ func (d *dog) foreleg(side string) {
 	d.paw(wrist, d.at(tip), s)
 }
 
-func (d *dog) hindleg(side string) {
-	s := float32(1)
-	if side == "Right" {
-		s = -1
-	}
+func (d *dog) hindleg(name string) {
+	_, s, _ := side(name)
 	in := func(x, y, z float32) m3.Vec3 { return m3.V(s*x, y, z) }
-	thigh, knee, hock, tip := side+"UpLeg", side+"Leg", side+"Foot", side+"FootSite"
+	thigh, knee, hock, tip := name+"UpLeg", name+"Leg", name+"Foot", name+"FootSite"
 	d.add(thigh, d.at(thigh, in(0.006, 0.015, -0.022)), d.at(knee, in(-0.004, 0.012, -0.022)), 0.090, 0.052, 0.62, 0.035)
 	d.add(knee, d.at(knee, in(0, 0.008, -0.012)), d.at(hock, in(0, 0.004, 0.004)), 0.045, 0.0225, 0.80, 0.02)
 	d.add(hock, d.at(hock, in(0, 0, 0.002)), d.at(tip, in(0, 0.014, -0.004)), 0.0245, 0.0225, 1, 0.015)

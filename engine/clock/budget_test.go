@@ -3,6 +3,8 @@ package clock
 import (
 	"testing"
 	"time"
+
+	"mannequin/internal/testing/must"
 )
 
 // If saving shortens ticks, nearly all of them stay below the limit, and no more is saved than
@@ -10,10 +12,7 @@ import (
 func TestBudget(t *testing.T) {
 	const limit = 10 * time.Millisecond
 	for _, full := range []time.Duration{2, 6, 12, 40, 200} { // ms if nothing is saved
-		b, err := NewBudget(limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(NewBudget(limit))(t)
 		var saving float32
 		over, last := 0, time.Duration(0)
 		for tick := range 4000 {
@@ -40,10 +39,7 @@ func TestBudget(t *testing.T) {
 
 // A single delayed tick changes nothing, and the saving after many of them goes back.
 func TestBudgetForgives(t *testing.T) {
-	b, err := NewBudget(10 * time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(NewBudget(10 * time.Millisecond))(t)
 	b.Spent(3 * time.Second)
 	for range budgetTicks {
 		if saving := b.Spent(time.Millisecond); saving != 0 {

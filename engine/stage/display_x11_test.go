@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mannequin/internal/testing/must"
 )
 
 // drawVar marks the copy of this test that opens the window.
@@ -23,10 +25,7 @@ func TestLostDisplay(t *testing.T) {
 		return
 	}
 	server := exec.Command("Xvfb", "-displayfd", "1", "-nolisten", "tcp")
-	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(server.StdoutPipe())(t)
 	if err := server.Start(); err != nil {
 		t.Skipf("needs an X server to end: %v", err)
 	}
@@ -38,10 +37,7 @@ func TestLostDisplay(t *testing.T) {
 	}
 	program := exec.Command(os.Args[0], "-test.run=^TestLostDisplay$", "-test.v")
 	program.Env = append(os.Environ(), drawVar+"=1", "DISPLAY=:"+strings.TrimSpace(number))
-	told, err := program.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := must.Get(program.StdoutPipe())(t)
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}

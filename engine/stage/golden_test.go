@@ -15,6 +15,7 @@ import (
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/testing/must"
 )
 
 // make golden sets it: the pictures in testdata/golden are written anew, to be
@@ -46,15 +47,9 @@ func TestGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			f, err := os.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(os.Open(path))(t)
 			defer f.Close()
-			want, err := png.Decode(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(png.Decode(f))(t)
 			mean, share := differ(t, img, want)
 			t.Logf("mean difference %.2f, other squares %.2f %%", mean, 100*share)
 			if mean > goldenMean || share > goldenShare {
@@ -191,10 +186,7 @@ var (
 
 func grown(t *testing.T, of func() (*body.Body, error)) *body.Body {
 	t.Helper()
-	b, err := of()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(of())(t)
 	return b
 }
 

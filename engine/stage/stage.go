@@ -265,16 +265,6 @@ func (s *Stage) Capture(dst *image.RGBA) (*image.RGBA, error) {
 	return img, glError("read the picture")
 }
 
-// Instances returns the number of characters that the last Draw showed at each level of detail,
-// finest first, and the number that cast shadows.
-func (c *Crowd) Instances() (levels []int, shadows int) {
-	last := len(c.runs) - 1
-	for _, r := range c.runs[:last] {
-		levels = append(levels, int(r.count))
-	}
-	return levels, int(c.runs[last].count)
-}
-
 // Gone reports whether the window's display is gone, or in a browser the graphics context. Then
 // only another stage can draw, once HasDisplay reports true.
 func (s *Stage) Gone() bool { return s.win != nil && displayGone() }

@@ -45,12 +45,12 @@ func (t *target) resize(w, h int) error {
 	}
 	attach(t.multi, t.buffers[0], gl.COLOR_ATTACHMENT0, gl.RGBA8, t.samples)
 	attach(t.multi, t.buffers[1], gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24, t.samples)
-	if s := gl.CheckFramebufferStatus(gl.FRAMEBUFFER); s != gl.FRAMEBUFFER_COMPLETE {
-		return fmt.Errorf("stage: the driver refuses a %d×%d picture (framebuffer status 0x%x)", w, h, s)
-	}
+	multi := gl.CheckFramebufferStatus(gl.FRAMEBUFFER)
 	attach(t.plain, t.buffers[2], gl.COLOR_ATTACHMENT0, gl.RGBA8, 0)
-	if s := gl.CheckFramebufferStatus(gl.FRAMEBUFFER); s != gl.FRAMEBUFFER_COMPLETE {
-		return fmt.Errorf("stage: the driver refuses a %d×%d picture (framebuffer status 0x%x)", w, h, s)
+	for _, s := range []uint32{multi, gl.CheckFramebufferStatus(gl.FRAMEBUFFER)} {
+		if s != gl.FRAMEBUFFER_COMPLETE {
+			return fmt.Errorf("stage: the driver refuses a %d×%d picture (framebuffer status 0x%x)", w, h, s)
+		}
 	}
 	return glError("sized the picture")
 }

@@ -9,6 +9,7 @@ import (
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
+	"mannequin/internal/testing/must"
 	"mannequin/scenes"
 )
 
@@ -31,10 +32,7 @@ func (s *counter) Close() error { return nil }
 func newPlay(t *testing.T) (*Show, *counter) {
 	t.Helper()
 	s := &counter{}
-	w, err := New(&stage.Stage{Camera: &stage.Camera{Distance: 3, Pitch: 0.2, Follow: true}}, s, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(New(&stage.Stage{Camera: &stage.Camera{Distance: 3, Pitch: 0.2, Follow: true}}, s, 60))(t)
 	return w, s
 }
 
@@ -167,10 +165,7 @@ func TestScript(t *testing.T) {
 func TestSeat(t *testing.T) {
 	for _, seat := range []scenes.Seat{{}, {Distance: 5, Pitch: 0.1, Aside: 0.9}, scenes.Overlook(50)} {
 		cam := &stage.Camera{Distance: 3, Pitch: 0.2, Follow: true}
-		w, err := New(&stage.Stage{Camera: cam}, &counter{seat: seat}, 60)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(New(&stage.Stage{Camera: cam}, &counter{seat: seat}, 60))(t)
 		want := seat
 		if seat == (scenes.Seat{}) {
 			want.Distance, want.Pitch = 3, 0.2

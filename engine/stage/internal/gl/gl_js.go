@@ -79,19 +79,14 @@ func GetInteger(name uint32) int32 {
 // GetError returns the first error since the last call, and forgets it.
 func GetError() uint32 { return uint32(ctx.Call("getError").Int()) }
 
-// Enable turns a capability on.
 func Enable(capability uint32) { ctx.Call("enable", capability) }
 
-// Disable turns a capability off.
 func Disable(capability uint32) { ctx.Call("disable", capability) }
 
-// GenTexture makes a texture.
 func GenTexture() uint32 { return add(ctx.Call("createTexture")) }
 
-// BindTexture makes a texture the active unit's.
 func BindTexture(target, id uint32) { ctx.Call("bindTexture", target, objects[id]) }
 
-// TexParameteri sets how the bound texture is read.
 func TexParameteri(target, name uint32, value int32) { ctx.Call("texParameteri", target, name, value) }
 
 // TexImage2D gives the bound texture its size, and its contents where data is not nil.
@@ -103,32 +98,24 @@ func TexImage2D(target uint32, level, internal, w, h int32, format, kind uint32,
 	ctx.Call("texImage2D", target, level, internal, w, h, 0, format, kind, outside.take(data, kind), 0)
 }
 
-// GenerateMipmap makes the coarser pictures of the bound texture.
 func GenerateMipmap(target uint32) { ctx.Call("generateMipmap", target) }
 
-// TexSubImage2D replaces a part of the bound texture.
 func TexSubImage2D(target uint32, level, x, y, w, h int32, format, kind uint32, data []byte) {
 	ctx.Call("texSubImage2D", target, level, x, y, w, h, format, kind, outside.take(data, kind), 0)
 }
 
-// GenBuffer makes a buffer.
 func GenBuffer() uint32 { return add(ctx.Call("createBuffer")) }
 
-// BindBuffer makes a buffer the target's.
 func BindBuffer(target, id uint32) { ctx.Call("bindBuffer", target, objects[id]) }
 
-// BufferData fills the bound buffer.
 func BufferData(target uint32, data []byte, usage uint32) {
 	ctx.Call("bufferData", target, outside.take(data, UNSIGNED_BYTE), usage, 0, len(data))
 }
 
-// GenVertexArray makes a vertex array.
 func GenVertexArray() uint32 { return add(ctx.Call("createVertexArray")) }
 
-// BindVertexArray makes a vertex array the current one.
 func BindVertexArray(id uint32) { ctx.Call("bindVertexArray", objects[id]) }
 
-// EnableVertexAttribArray has an attribute read from the vertex array.
 func EnableVertexAttribArray(index uint32) { ctx.Call("enableVertexAttribArray", index) }
 
 // VertexAttribPointer says where in the bound buffer an attribute lies, in bytes.
@@ -136,53 +123,41 @@ func VertexAttribPointer(index uint32, size int32, kind uint32, normalized bool,
 	ctx.Call("vertexAttribPointer", index, size, kind, normalized, stride, offset)
 }
 
-// DrawElementsInstanced draws all indices of the bound buffer from the first on.
 func DrawElementsInstanced(mode uint32, count int32, kind uint32, instances int32) {
 	ctx.Call("drawElementsInstanced", mode, count, kind, 0, instances)
 }
 
-// GenFramebuffer makes a framebuffer.
 func GenFramebuffer() uint32 { return add(ctx.Call("createFramebuffer")) }
 
-// DeleteFramebuffer ends a framebuffer.
 func DeleteFramebuffer(id uint32) { ctx.Call("deleteFramebuffer", remove(id)) }
 
 // BindFramebuffer directs drawing, reading or both to a framebuffer; 0 is the canvas's.
 func BindFramebuffer(target, id uint32) { ctx.Call("bindFramebuffer", target, objects[id]) }
 
-// FramebufferTexture2D attaches a texture to the bound framebuffer.
 func FramebufferTexture2D(target, attachment, kind, id uint32, level int32) {
 	ctx.Call("framebufferTexture2D", target, attachment, kind, objects[id], level)
 }
 
-// FramebufferRenderbuffer attaches a renderbuffer to the bound framebuffer.
 func FramebufferRenderbuffer(target, attachment, kind, id uint32) {
 	ctx.Call("framebufferRenderbuffer", target, attachment, kind, objects[id])
 }
 
-// CheckFramebufferStatus tells whether the bound framebuffer can be drawn on.
 func CheckFramebufferStatus(target uint32) uint32 {
 	return uint32(ctx.Call("checkFramebufferStatus", target).Int())
 }
 
-// BlitFramebuffer copies a rectangle from the reading framebuffer to the drawing one.
 func BlitFramebuffer(x0, y0, x1, y1, toX0, toY0, toX1, toY1 int32, mask, filter uint32) {
 	ctx.Call("blitFramebuffer", x0, y0, x1, y1, toX0, toY0, toX1, toY1, mask, filter)
 }
 
-// DrawBuffer says which of the framebuffer's colours is drawn on.
 func DrawBuffer(buffer uint32) { ctx.Call("drawBuffers", []any{buffer}) }
 
-// ReadBuffer says which of the framebuffer's colours is read.
 func ReadBuffer(buffer uint32) { ctx.Call("readBuffer", buffer) }
 
-// GenRenderbuffer makes a renderbuffer.
 func GenRenderbuffer() uint32 { return add(ctx.Call("createRenderbuffer")) }
 
-// DeleteRenderbuffer ends a renderbuffer.
 func DeleteRenderbuffer(id uint32) { ctx.Call("deleteRenderbuffer", remove(id)) }
 
-// BindRenderbuffer makes a renderbuffer the current one.
 func BindRenderbuffer(target, id uint32) { ctx.Call("bindRenderbuffer", target, objects[id]) }
 
 // RenderbufferStorage gives the bound renderbuffer its size; 0 samples are one.
@@ -190,7 +165,6 @@ func RenderbufferStorage(target uint32, samples int32, format uint32, w, h int32
 	ctx.Call("renderbufferStorageMultisample", target, samples, format, w, h)
 }
 
-// PixelStorei sets how pictures lie in memory.
 func PixelStorei(name uint32, value int32) { ctx.Call("pixelStorei", name, value) }
 
 // ReadPixels reads a rectangle, its lowest row first, into dst.

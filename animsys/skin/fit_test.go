@@ -68,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The unit, and where a file has up and ahead, change nothing.
+// The file's unit and its up and forward axes change nothing.
 func TestFitTurned(t *testing.T) {
 	sk := person(t)
 	want := grown(t, sk)
@@ -127,7 +127,7 @@ func TestFitMixamo(t *testing.T) {
 	}
 	// Its hands are longer than ours, and stay so.
 	if !slices.Contains(r.Following, "mixamorig:LeftHandThumb1") || !slices.Contains(r.Following, "mixamorig:LeftHandIndex1") {
-		t.Errorf("who follows: %v", r.Following)
+		t.Errorf("unmatched joints: %v", r.Following)
 	}
 	// In our standing pose every bone of a limb runs inside the mesh that it moves.
 	m := &posed(got, grown(t, sk).Bind).Levels[0]
@@ -163,7 +163,7 @@ func TestFitMixamo(t *testing.T) {
 	}
 }
 
-// A dog under names of another tool, whose joints are turned otherwise.
+// A dog with another tool's names and joint orientations.
 func TestFitDog(t *testing.T) {
 	sk := dog(t)
 	want := grown(t, sk)

@@ -119,7 +119,7 @@ func (f *file) newTree() (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Whoever has one parent at most is met once, from a root that has none.
+	// A node with at most one parent is visited once, from a root.
 	for len(stack) > 0 {
 		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]

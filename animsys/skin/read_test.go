@@ -60,7 +60,7 @@ func smallest(t *testing.T, s *Skin) {
 		t.Fatalf("mesh %+v", m)
 	}
 	if p := m.influences[1]; len(p) != 2 || p[0] != (influence{1, 0.75}) || p[1] != (influence{0, 0.25}) {
-		t.Errorf("who pulls at vertex 1: %v", p)
+		t.Errorf("influences of vertex 1: %v", p)
 	}
 	if p := m.influences[2]; len(p) != 1 || p[0] != (influence{1, 1}) {
 		t.Errorf("weights are not scaled to 1: %v", p)
@@ -233,7 +233,7 @@ func TestReadDamaged(t *testing.T) {
 }
 
 // More than four joints: the strongest four stay. Vertices without weights follow the
-// first joint. Both are told.
+// first joint. Both are reported.
 func TestReadInfluences(t *testing.T) {
 	d := small()
 	d.Nodes = append(d.Nodes, &gltf.Node{Name: "c\x1b[2J\n"}, &gltf.Node{Name: "d"}, &gltf.Node{Name: "e"}, &gltf.Node{Name: "fixed", Mesh: gltf.Index(0)})
@@ -251,7 +251,7 @@ func TestReadInfluences(t *testing.T) {
 		sum += q.weight
 	}
 	if len(p) != 4 || p[0].joint != 2 || p[1].joint != 4 || p[2].joint != 0 || m3.Abs(sum-1) > 1e-6 || m3.Abs(p[0].weight/p[2].weight-2.5) > 1e-5 {
-		t.Errorf("who pulls at vertex 1: %v", p)
+		t.Errorf("influences of vertex 1: %v", p)
 	}
 	if name := s.Joints()[2]; name != "c?[2J?" {
 		t.Errorf("a joint is called %q", name)
@@ -277,7 +277,7 @@ func TestReadMirrored(t *testing.T) {
 	m := &s.mesh
 	a, b, c := m.pos[m.index[0]], m.pos[m.index[1]], m.pos[m.index[2]]
 	if out := b.Sub(a).Cross(c.Sub(a)); m.pos[1] != m3.V(-2, 0, 0) || out.Z <= 0 || m.normal[0] != m3.V(0, 0, 1) {
-		t.Errorf("a triangle %v, whose outside is at %v, with the normal %v", m.pos, out, m.normal[0])
+		t.Errorf("triangle %v with the outside at %v has the normal %v", m.pos, out, m.normal[0])
 	}
 }
 
@@ -339,8 +339,7 @@ func TestReadMap(t *testing.T) {
 	}
 }
 
-// Whatever is read is whole: it can be walked, written about and put on no skeleton
-// without a panic.
+// Any skin that is read is valid: walking, reporting and failing to fit it do not panic.
 func FuzzRead(f *testing.F) {
 	f.Add(encode(f, small(), true))
 	f.Add(encode(f, small(), false))

@@ -16,8 +16,8 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// A motion becomes an animation of the joints: read by another program, the nodes are
-// where the motion has them.
+// A motion becomes an animation of the joints: read by another program, the nodes move as the
+// motion does.
 func TestWriteMotion(t *testing.T) {
 	sk := person(t)
 	clip := skel.NewClip(sk, 30, 20)

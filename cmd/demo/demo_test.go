@@ -90,7 +90,7 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// Overlays are in pictures from the start, where the scene has them.
+// Overlays are in pictures from the start if the scene has them.
 func TestShow(t *testing.T) {
 	needPicture(t)
 	model := modelFile(t)

@@ -42,7 +42,7 @@ type exporter struct {
 
 func (e exporter) Export() (*skel.Clip, error) { return e.clip, e.err }
 
-// A folder where the scene latent would write its sequence is in nobody else's way.
+// A folder in place of the scene latent's file matters to no other scene.
 func TestExportFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll(filepath.Join("out", "latent.bvh"), 0o777); err != nil {
@@ -59,7 +59,7 @@ func TestExportFolder(t *testing.T) {
 	}
 }
 
-// The sequence that a player makes and asks for is a BVH file, whole or as it was.
+// An exported sequence is a complete BVH file, or the file stays unchanged.
 func TestExport(t *testing.T) {
 	s := must.Get(latent.New(latent.Options{Model: testlatent.Model(t), Workers: 1}))(t)
 	defer s.Close()

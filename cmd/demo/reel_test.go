@@ -13,8 +13,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// Every take has its own name, moves and ends; those that are asked for are
-// recorded, each with a sheet.
+// Each take has its own name, moves and ends. Selected takes are recorded, each with a sheet.
 func TestReel(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range reel() {

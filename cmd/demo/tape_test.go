@@ -18,8 +18,8 @@ import (
 	"mannequin/scenes/playbill"
 )
 
-// What is recorded is verified, and what is wrong with a tape is told. The recording
-// runs without pictures, and tells how long ticks take.
+// A recorded tape is verified, and a damaged tape is reported. The recording runs without pictures
+// and reports the duration of ticks.
 func TestTape(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

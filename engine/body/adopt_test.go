@@ -9,9 +9,9 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// sheet is a square of n × n cells, 1 m wide, with a hole in the middle; every
-// triangle has vertices of its own, as where a texture's borders run. What lies left
-// of the middle belongs to joint 0, the rest to joint 1; its coat is where it lies.
+// sheet is a square of n × n cells, 1 m wide, with a hole in the middle. Each triangle has its own
+// vertices, as at a texture's borders. The left half belongs to joint 0, the rest to joint 1; the
+// coat is the position.
 func sheet(n int) Mesh {
 	var m Mesh
 	corner := func(x, y int) {

@@ -146,7 +146,7 @@ func sound(t *testing.T, rig *Rig, m *Mesh, want int, least, most float64) (lo, 
 			bad++
 		}
 	}
-	if bad > m.Triangles()/40 { // in creases, where the thinned mesh cuts corners
+	if bad > m.Triangles()/40 { // in creases, whose corners the decimated mesh cuts
 		t.Errorf("%d of %d triangles face away from their normals", bad, m.Triangles())
 	}
 	return bounds(m.Pos)

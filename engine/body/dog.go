@@ -174,7 +174,7 @@ func (d *dog) torso() {
 func (d *dog) head() {
 	h := d.at("Head")
 	at := func(x, y, z float32) m3.Vec3 { return h.Add(m3.V(x, y, z).Scale(d.u)) }
-	// The muzzle ends at the nose, wherever the rig's head bone ends.
+	// The muzzle ends at the nose, at any length of the rig's head bone.
 	reach := d.at("HeadSite").Dist(h) / d.u / 0.17
 	nose := func(z float32) float32 { return z * m3.Clamp(reach, 0.6, 1.6) }
 	d.add("Head", at(0, 0.006, 0.013), at(0, 0.004, 0.05), 0.069, 0.058, 0.98, 0.04)

@@ -148,7 +148,7 @@ func TestHumanIsSymmetric(t *testing.T) {
 	}
 }
 
-// Every channel of the clothes is worn where it belongs.
+// Each channel of the clothes covers its part of the body.
 func TestClothes(t *testing.T) {
 	rig := humanRig()
 	b := aPerson(t)

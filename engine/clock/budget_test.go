@@ -22,7 +22,7 @@ func TestBudget(t *testing.T) {
 				last += last / 10
 			}
 			if saving = b.Spent(last); saving < 0 || saving > 1 {
-				t.Fatalf("%g is to be saved", saving)
+				t.Fatalf("the saving is %g", saving)
 			}
 			if tick > 200 && last > limit {
 				over++

@@ -17,7 +17,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// frame is a test picture: a gradient and a square whose place tells its index.
+// frame is a test picture: a gradient, and a square whose position encodes its index.
 func frame(w, h, i int) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {

@@ -44,9 +44,9 @@ func TestChoices(t *testing.T) {
 		t.Errorf("Tab is key %d", k)
 	}
 	if _, ok := keyOf(glfw.KeyF9); ok {
-		t.Error("F9 is a key that nobody knows")
+		t.Error("F9 is a known key")
 	}
-	// The scene's panel works as ever, and where there is no room it is alone.
+	// The scene's panel still works, and without room for both it is alone.
 	p := s.widgets.buttons[0].Add(s.widgets.at).Min.Add(image.Pt(3, 3))
 	if got, _, _ := m.move(float64(p.X), float64(p.Y), true, &s.widgets, &c.widgets); got.Press != 'P' || m.on != &s.widgets {
 		t.Errorf("a click on the scene's panel is %+v", got)

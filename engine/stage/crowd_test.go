@@ -42,8 +42,7 @@ func TestCrowdOfThree(t *testing.T) {
 	}
 }
 
-// A character's bend is drawn where the bone goes, and its normals turn too:
-// the side that has become the top is the light one.
+// A bent bone bends the mesh, and its normals turn too: the new top is the light side.
 func TestSkinning(t *testing.T) {
 	s := open(t, 320, 240)
 	bones := stand(nil, m3.Vec3{}, m3.AxisAngle(m3.V(0, 0, 1), -math.Pi/2)) // the upper half lies along +X

@@ -54,7 +54,7 @@ func TestLostDisplay(t *testing.T) {
 		t.Skip(text)
 	}
 	if !strings.Contains(text, "the display has gone") || !strings.HasSuffix(text, "closed") {
-		t.Errorf("the program told:\n%s", text)
+		t.Errorf("the program printed:\n%s", text)
 	}
 }
 

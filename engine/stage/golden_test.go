@@ -18,8 +18,8 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// make golden sets it: the pictures in testdata/golden are written anew, to be
-// looked at before they are committed.
+// update, set by make golden, rewrites the pictures in testdata/golden. Look at them before you
+// commit them.
 var update = flag.Bool("update", false, "write the golden pictures")
 
 // A golden picture and a new one are compared in squares of 4×4 pixels, so that
@@ -95,7 +95,7 @@ func TestGoldenComparison(t *testing.T) {
 		}
 		return v
 	}) {
-		t.Error("somebody more does not count")
+		t.Error("an additional character does not count")
 	}
 }
 

@@ -63,8 +63,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Graphs keep to the room between the texts, in any picture; those without a range, and
-// those for which there is no room, are left out.
+// Graphs stay between the texts in any picture. Graphs without a range or without room are left
+// out.
 func TestGraphsFit(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, size := range []image.Point{{1280, 720}, {640, 360}, {480, 270}, {320, 180}, {64, 64}} {
@@ -126,7 +126,7 @@ func TestGraphsInSmallPicture(t *testing.T) {
 	}
 }
 
-// A graph's labels are plain numbers, and its curves' colours are told apart.
+// A graph's labels are plain numbers, and its curves' colours are distinct.
 func TestGraphLabels(t *testing.T) {
 	for v, want := range map[float32]string{0: "0", 0.1: "0.1", 9999.999: "10000", 20000: "20000", 0.33333: "0.3333", -2.5: "-2.5", 1e7: "10000000"} {
 		if got := number(v); got != want {

@@ -7,8 +7,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// With one sample per pixel, too, no sky is seen through the ground, where its rings meet
-// or elsewhere.
+// No sky shows through the ground, even with one sample per pixel and where rings meet.
 func TestGroundIsClosed(t *testing.T) {
 	s, err := Open(Options{Width: 640, Height: 360, Offscreen: true, Samples: 1})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"mannequin/engine/hud"
 )
 
-// Text keeps within the picture and off the panel: it is broken between words, and
-// left out where there is no room.
+// Text stays in the picture and off the panel: it is wrapped between words, and left out without
+// room.
 func TestTextFits(t *testing.T) {
 	status := []string{"no clips yet: A adds the present one; adding …"}
 	help := []string{"up, down: another slider   left, right: move it   or the mouse", "P, V, A … as on the buttons; V: all clips added, or the one of the sliders"}

@@ -68,7 +68,7 @@ func at(t testing.TB, s *Stage, img *image.RGBA, p m3.Vec3) (c [3]float64) {
 	return mean(img, image.Pt(x, y))
 }
 
-// pixel returns where the world point p is in the picture.
+// pixel returns the position of the world point p in the picture.
 func pixel(t testing.TB, s *Stage, img *image.RGBA, p m3.Vec3) (x, y int) {
 	t.Helper()
 	clip := s.eye.clip()

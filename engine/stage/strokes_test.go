@@ -24,7 +24,7 @@ func redRows(t *testing.T, s *Stage, img *image.RGBA, p m3.Vec3) (n int) {
 	return n
 }
 
-// A line is where it is in the world, in its colour, and as wide near by as far away.
+// A line has its place in the world, its colour, and the same width at any distance.
 func TestLines(t *testing.T) {
 	s := open(t, 320, 240)
 	s.Camera.Place(m3.V(0, 1, 4), m3.V(0, 1, 0))

@@ -25,8 +25,7 @@ func laid(t *testing.T, p *hud.Panel, w, h int) *widgets {
 	return k
 }
 
-// The panel is at the top right, in the picture, and its parts lie apart, whatever
-// the picture's size.
+// The panel is at the top right inside a picture of any size, and its parts do not overlap.
 func TestKnobsLayout(t *testing.T) {
 	many := threeKnobs()
 	for len(many.Sliders) < 20 {

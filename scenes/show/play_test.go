@@ -127,7 +127,7 @@ func TestCameraByGamepad(t *testing.T) {
 	}
 	w.Free, cam.Follow = true, false
 	if play(t, w, 1, polled{hit: letter('F')}); cam.Follow {
-		t.Error("it follows nobody")
+		t.Error("a free camera follows the focus")
 	}
 	for y, want := range map[float32]float32{0: 1, 1: 1, -0.5: 0.5, -1: 0} {
 		if play(t, w, 1, polled{left: stage.Stick{Y: y}}); cam.Swing != want {
@@ -161,7 +161,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// The camera begins in the scene's seat; that of an overview follows nobody.
+// The camera begins at the scene's seat; an overview follows no character.
 func TestSeat(t *testing.T) {
 	for _, seat := range []scenes.Seat{{}, {Distance: 5, Pitch: 0.1, Aside: 0.9}, scenes.Overlook(50)} {
 		cam := &stage.Camera{Distance: 3, Pitch: 0.2, Follow: true}

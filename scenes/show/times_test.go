@@ -41,7 +41,7 @@ func TestTimes(t *testing.T) {
 	f := &scenes.Frame{}
 	m.graphs(f)
 	if f.Has != hud.Times || len(f.Graphs) != 0 {
-		t.Errorf("there is %v, and %d graphs that nobody asked for", f.Has, len(f.Graphs))
+		t.Errorf("there is %v, and %d unrequested graphs", f.Has, len(f.Graphs))
 	}
 	f.Show = hud.Times
 	graphs := func() (tick, picture hud.Graph) {

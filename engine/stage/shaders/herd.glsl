@@ -1,4 +1,4 @@
-// The vertices of a crowd, whatever covers it.
+// The vertices of a crowd with any cover.
 #include <bones>
 layout(location = 0) in vec3 Position;
 layout(location = 1) in vec3 Normal;

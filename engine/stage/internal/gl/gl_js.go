@@ -13,13 +13,13 @@ precision highp isampler2D;
 precision highp sampler2DShadow;
 `
 
-// SlowErrors says that to ask for errors is to wait until all is drawn.
+// SlowErrors reports that GetError waits until all is drawn.
 const SlowErrors = true
 
 // ctx is the page's one drawing context.
 var ctx js.Value
 
-// objects are what the page has for our numbers; 0 is none.
+// objects are the page's objects by our numbers; 0 is none.
 var objects = []js.Value{js.Null()}
 
 func add(made js.Value) uint32 {
@@ -33,18 +33,18 @@ func remove(id uint32) js.Value {
 	return v
 }
 
-// Init draws with a WebGL2 context from now on.
+// Init sets the WebGL2 context to draw with.
 func Init(context js.Value) error {
 	if !context.Truthy() {
 		return errors.New("the browser offers no WebGL 2: it is too old for it, or its settings turn hardware acceleration off")
 	}
-	ctx, objects = context, objects[:1] // those of a context that was lost are of no use
+	ctx, objects = context, objects[:1] // a lost context's objects are invalid
 	lost = false
 	ctx.Get("canvas").Call("addEventListener", "webglcontextlost", onLost) // once, however often
 	return nil
 }
 
-// lost says that the context went since Init: it may be back, without our objects.
+// lost reports that the context was lost since Init. It may be back, without our objects.
 var lost bool
 
 var onLost = js.FuncOf(func(js.Value, []js.Value) any {
@@ -58,7 +58,7 @@ func Away() bool { return ctx.Truthy() && ctx.Call("isContextLost").Bool() }
 // Lost reports whether the browser has taken the context away since Init.
 func Lost() bool { return lost || Away() }
 
-// Renderer names what draws.
+// Renderer returns the name of the renderer.
 func Renderer() string {
 	name := 0x1F01
 	if more := ctx.Call("getExtension", "WEBGL_debug_renderer_info"); more.Truthy() {
@@ -174,10 +174,10 @@ func ReadPixels(x, y, w, h int32, format, kind uint32, dst []byte) {
 	js.CopyBytesToGo(dst, outside.bytes)
 }
 
-// outside is memory of the page's: WebGL takes no bytes from ours.
+// outside is memory of the page: WebGL cannot read ours.
 var outside transfer
 
-// transfer is one buffer of the page's, seen as numbers of several kinds.
+// transfer is one buffer of the page, viewed as numbers of several kinds.
 type transfer struct {
 	size                       int // bytes
 	bytes, ints, uints, floats js.Value

@@ -11,13 +11,13 @@ import (
 // Precision begins every shader.
 const Precision = ""
 
-// SlowErrors says that to ask for errors is to wait until all is drawn.
+// SlowErrors reports that GetError waits until all is drawn.
 const SlowErrors = false
 
 // Init finds OpenGL's functions for the current context.
 func Init() error { return gl.Init() }
 
-// Renderer names what draws.
+// Renderer returns the name of the renderer.
 func Renderer() string { return gl.GoStr(gl.GetString(gl.RENDERER)) }
 
 // GetInteger returns the value of one of OpenGL's limits.

@@ -22,7 +22,7 @@ func ramp(n int) *hud.Graph {
 
 // like reports whether a pixel near p is of the colour of curve c.
 func like(img *image.RGBA, p image.Point, c int) bool {
-	want := screen(curveColours[c])
+	want := pixelColour(curveColours[c])
 	near := func(a, b uint8) bool { return math.Abs(float64(a)-float64(b)) < 40 }
 	for y := p.Y - 2; y <= p.Y+2; y++ {
 		if got := img.RGBAAt(p.X, y); near(got.R, want.R) && near(got.G, want.G) && near(got.B, want.B) {
@@ -32,8 +32,8 @@ func like(img *image.RGBA, p image.Point, c int) bool {
 	return false
 }
 
-// Curves go through their values; what is not finite leaves a gap, and what is beyond
-// the axis stays at its end.
+// Curves pass through their values. Values that are not finite leave gaps, and values beyond the
+// axis are clamped.
 func TestGraph(t *testing.T) {
 	s := open(t, 640, 360)
 	g := ramp(100)
@@ -63,8 +63,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Graphs keep to the room between the texts, in any picture; those without a range, and
-// those for which there is no room, are left out.
+// Graphs stay between the texts in any picture. Graphs without a range or without room are left
+// out.
 func TestGraphsFit(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, size := range []image.Point{{1280, 720}, {640, 360}, {480, 270}, {320, 180}, {64, 64}} {
@@ -93,8 +93,8 @@ func TestGraphsFit(t *testing.T) {
 	}
 }
 
-// In a small picture the text is small, too, and the help leaves room for a graph; where
-// there are more it gives way to them, and comes back.
+// In a small picture the text is small too, and the help leaves room for a graph. With more graphs
+// the help is hidden, and comes back.
 func TestGraphsInSmallPicture(t *testing.T) {
 	s := open(t, 640, 360)
 	v := View{HUD: slices.Repeat([]string{"what is going on"}, 3), Help: slices.Repeat([]string{"what a key does, or another one"}, 8)}
@@ -126,7 +126,7 @@ func TestGraphsInSmallPicture(t *testing.T) {
 	}
 }
 
-// A graph's labels are plain numbers, and its curves' colours are told apart.
+// A graph's labels are plain numbers, and its curves' colours are distinct.
 func TestGraphLabels(t *testing.T) {
 	for v, want := range map[float32]string{0: "0", 0.1: "0.1", 9999.999: "10000", 20000: "20000", 0.33333: "0.3333", -2.5: "-2.5", 1e7: "10000000"} {
 		if got := number(v); got != want {
@@ -135,7 +135,7 @@ func TestGraphLabels(t *testing.T) {
 	}
 	for i, a := range curveColours {
 		for k, b := range curveColours[:i] {
-			p, q := screen(a), screen(b)
+			p, q := pixelColour(a), pixelColour(b)
 			d := func(x, y uint8) float64 { return float64(x) - float64(y) }
 			if far := math.Hypot(math.Hypot(d(p.R, q.R), d(p.G, q.G)), d(p.B, q.B)); far < 60 {
 				t.Errorf("curves %d and %d look the same: %v, %v", k, i, p, q)
@@ -144,7 +144,7 @@ func TestGraphLabels(t *testing.T) {
 	}
 }
 
-// Graphs come and go, and what is behind them is painted only when it changes.
+// Graphs come and go, and their boxes are painted only when they change.
 func TestGraphsComeAndGo(t *testing.T) {
 	s := open(t, 640, 360)
 	none := shoot(t, s, View{})

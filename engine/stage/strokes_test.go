@@ -24,7 +24,7 @@ func redRows(t *testing.T, s *Stage, img *image.RGBA, p m3.Vec3) (n int) {
 	return n
 }
 
-// A line is where it is in the world, in its colour, and as wide near by as far away.
+// A line has its place in the world, its colour, and the same width at any distance.
 func TestLines(t *testing.T) {
 	s := open(t, 320, 240)
 	s.Camera.Place(m3.V(0, 1, 4), m3.V(0, 1, 0))
@@ -59,7 +59,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What hides a line lets it shine through.
+// Hidden parts of a line are dimmed.
 func TestHiddenLines(t *testing.T) {
 	s := open(t, 320, 240)
 	s.Camera.Place(m3.V(0, 0.5, 3), m3.V(0, 0.5, 0))

@@ -195,13 +195,13 @@ func TestMeasureDenoiseRefuses(t *testing.T) {
 		return err
 	}
 	for want, err := range map[string]error{
-		"broken: no power":                      denoise(s, broken),
-		"0 stretches of 40":                     denoise(Sample{Frames: 40}),
-		"of 101 frames":                         denoise(Sample{N: 1, Frames: 101}),
-		"of 102 frames, of which the recording": denoise(Sample{N: 1, Frames: 102}),
-		`called "Tail"`:                         fill(10, "Tail"),
-		"21 frames are to be cut out of 40":     fill(21),
-		"0 frames are to be cut":                fill(0),
+		"broken: no power":              denoise(s, broken),
+		"0 stretches of 40":             denoise(Sample{Frames: 40}),
+		"of 101 frames":                 denoise(Sample{N: 1, Frames: 101}),
+		"of 102 frames from recordings": denoise(Sample{N: 1, Frames: 102}),
+		`called "Tail"`:                 fill(10, "Tail"),
+		"a gap of 21 frames in 40":      fill(21),
+		"a gap of 0 frames":             fill(0),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)

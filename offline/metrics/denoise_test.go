@@ -16,7 +16,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// walking is a set of two recordings: people at rest who are moved ahead, and sway.
+// walking is a set of two recordings: people at rest, moved ahead and swayed.
 func walking(m *manifold.Model) *dataset.Motion {
 	l := m.Layout
 	cols := l.Columns()
@@ -69,8 +69,8 @@ func TestMeasureDenoise(t *testing.T) {
 			}
 		}
 	}
-	// A normal value on each of three axes; more than a half is wrong on the side of a
-	// contact that is 0 or 1, a third of a deviation of 1.5 away.
+	// Normal values on three axes. A contact is wrong if its noise exceeds one half, a third of a
+	// deviation of 1.5.
 	sigma := 100 * 0.3 * 0.08
 	close(t, "RMS of noise, cm", got[0].RMS, sigma*math.Sqrt(3), 0.02*sigma)
 	close(t, "mean of noise, cm", got[0].Mean, sigma*math.Sqrt(8/math.Pi), 0.02*sigma)

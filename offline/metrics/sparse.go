@@ -181,10 +181,10 @@ func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []fl
 // pullFrames is the number of frames before and after a pose that it affects.
 const pullFrames = 8
 
-// CorrectSparse edits made on a motion manifold so that it meets the poses of rec at multiples of
-// every, and their places on the ground (proposed by Lüdi 2016, sec. 6.1.1). In between, the body
-// moves as in made: seen from the pose before and, increasingly, from the one after. The contacts
-// of made stay locked.
+// CorrectSparse edits made on a motion manifold (proposed by Lüdi 2016, sec. 6.1.1). The result
+// meets the poses of rec at multiples of every, and their places on the ground. In between, the
+// body moves as in made: seen from the pose before and, increasingly, from the one after. The
+// contacts of made stay locked.
 func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, workers int) ([]float32, error) {
 	l := m.Layout
 	cols := l.Columns()

@@ -243,8 +243,8 @@ func skate(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, stand [][]boo
 	return way / max(1, count)
 }
 
-// aside counts the seconds in which truth moves backward or sideways, more than 60° from its
-// heading. right counts the ones in which t moves within 45° of it.
+// aside counts the seconds with backward or sideways motion in truth, more than 60° from its
+// heading. right counts the ones with t moving within 45° of it.
 func aside(truth, t *keypose.Track) (all, right int) {
 	const least = 0.3 // m/s: the slowest walk
 	hop := int(truth.FPS)

@@ -89,6 +89,7 @@ var arrows = []arrow{
 
 	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
 	{"models/styles-free", []string{"animsys/mar"}, "takes and their card: data, not weights"},
+	{"models/person", []string{"models/...", "animsys/manifold"}, "the three networks of people, as one asset"},
 	{"models/styles-gram", []string{"animsys/manifold"}, "linear maps of hidden values and their card"},
 	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"scenes", []string{"engine/hud", "engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},

@@ -97,7 +97,7 @@ func ExampleNewCrowd_people() {
 	}
 
 	world := arche.NewWorld()
-	stream, err := model.NewStream(nets[1], nets[2], manifold.StreamOptions{People: 16})
+	stream, err := model.With(nets[1], nets[2]).NewStream(manifold.StreamOptions{People: 16})
 	if err != nil {
 		log.Fatal(err)
 	}

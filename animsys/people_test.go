@@ -53,7 +53,7 @@ func humans(t testing.TB) (m *manifold.Model, steps, locomotion *netruntime.Net)
 func jogging(t testing.TB, m *manifold.Model, steps, locomotion *netruntime.Net) *manifold.Transfer {
 	t.Helper()
 	const frames = 240
-	l, err := m.NewLocomotion(steps, locomotion, manifold.LocomotionOptions{Batch: 2, Frames: frames, Workers: 2})
+	l, err := m.With(steps, locomotion).NewLocomotion(manifold.LocomotionOptions{Batch: 2, Frames: frames, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions, ex
 		o.Workers = max(1, workers-1)
 	}
 	var err error
-	if s.stream, err = m.NewStream(steps, locomotion, o); err != nil {
+	if s.stream, err = m.With(steps, locomotion).NewStream(o); err != nil {
 		t.Fatal(err)
 	}
 	s.scene = newScene(t, s.stream, workers, extra...)
@@ -469,7 +469,7 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := arche.NewWorld()
-	stream, err := m.NewStream(steps, locomotion, manifold.StreamOptions{People: 1})
+	stream, err := m.With(steps, locomotion).NewStream(manifold.StreamOptions{People: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

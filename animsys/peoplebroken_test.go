@@ -121,7 +121,7 @@ func TestPeopleErrors(t *testing.T) {
 	} {
 		w := arche.NewWorld()
 		o.People = 1
-		stream, err := m.NewStream(steps, locomotion, o.StreamOptions)
+		stream, err := m.With(steps, locomotion).NewStream(o.StreamOptions)
 		if err == nil {
 			_, err = animsys.NewCrowd(&w, stream, o.Options)
 			stream.Close()

@@ -139,9 +139,9 @@ func (o *StreamOptions) fill() error {
 	return nil
 }
 
-// NewStream returns a stream, with nobody in it, of the model and the networks
-// that NewWalker takes.
-func (m *Model) NewStream(steps, locomotion *netruntime.Net, o StreamOptions) (*Stream, error) {
+// NewStream returns a stream without agents.
+func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
+	m := n.Model
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (m *Model) NewStream(steps, locomotion *netruntime.Net, o StreamOptions) (*
 	}
 	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.People)}
 	var err error
-	if s.maker, err = m.newMaker(s, steps, locomotion); err != nil {
+	if s.maker, err = n.newMaker(s); err != nil {
 		return nil, err
 	}
 	if s.idle, err = s.maker.idle(); err != nil {

@@ -11,9 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/animsys/manifold"
 	"mannequin/internal/command"
-	"mannequin/models"
+	"mannequin/models/person"
 	stylesfree "mannequin/models/styles-free"
 	"mannequin/scenes"
 	street "mannequin/scenes/people"
@@ -68,17 +67,8 @@ as fast as it goes, where making the windows counts, too.`,
 				return command.Usagef("--iterations %d: want 0 to 1000", iterations)
 			}
 			o := street.Options{Agents: agents, Workers: threads, Iterations: iterations, Seed: 1, Styled: styled}
-			net, err := models.Open("human")
-			if err != nil {
-				return err
-			}
-			if o.Model, err = manifold.NewModel(net); err != nil {
-				return err
-			}
-			if o.Steps, err = models.Open("human-footstep"); err != nil {
-				return err
-			}
-			if o.Locomotion, err = models.Open("human-locomotion"); err != nil {
+			var err error
+			if o.Networks, err = person.Open(); err != nil {
 				return err
 			}
 			if styled > 0 {

@@ -252,7 +252,7 @@ func (r *evalManifoldReport) curves(p people, o evalManifoldOptions) error {
 		return err
 	}
 	frames := int(math.Round(o.seconds * manifold.Rate))
-	l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.threads})
+	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.threads})
 	if err != nil {
 		return err
 	}

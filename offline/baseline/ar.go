@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -36,14 +37,10 @@ func FitGlobalAR(pairs []Pair, o GlobalAROptions) (*GlobalAR, error) {
 		return nil, err
 	}
 	if !(o.Lambda >= 0) || o.Components < 0 {
-		return nil, fmt.Errorf("baseline: global autoregression with λ = %v and %d components: neither is below 0", o.Lambda, o.Components)
+		return nil, fmt.Errorf("baseline: Lambda is %v and Components %d, want no negative number", o.Lambda, o.Components)
 	}
-	if o.Lambda == 0 {
-		o.Lambda = 0.1
-	}
-	if o.Components == 0 {
-		o.Components = 8
-	}
+	o.Lambda = cmp.Or(o.Lambda, 0.1)
+	o.Components = cmp.Or(o.Components, 8)
 	m := &GlobalAR{beta: make([][4]float64, dofs)}
 	for d := range dofs {
 		if m.beta[d], err = fitAR(pairs, d, o.Lambda); err != nil {
@@ -68,11 +65,7 @@ func FitGlobalAR(pairs []Pair, o GlobalAROptions) (*GlobalAR, error) {
 	if m.steps, err = ridge(r, o.Lambda); err != nil {
 		return nil, err
 	}
-	predicted := make([][]float64, len(pairs))
-	for i, s := range scores {
-		predicted[i] = m.stepLogs(s)
-	}
-	m.clock = fitClock(logs, predicted)
+	m.clock = fitClock(logs, func(i int) []float64 { return m.stepLogs(scores[i]) })
 	return m, nil
 }
 

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -57,9 +58,7 @@ func TestGlobalARRidge(t *testing.T) {
 	pairs := []Pair{filtered(r, 40, 0.1, order1, order2), filtered(r, 25, 0.1, order1, order2)}
 	for _, lambda := range []float64{0, 0.1, 3} { // 0: the default, which is 0.1
 		m := must.Get(FitGlobalAR(pairs, GlobalAROptions{Lambda: lambda}))(t)
-		if lambda == 0 {
-			lambda = 0.1
-		}
+		lambda = cmp.Or(lambda, 0.1)
 		for d := range 2 {
 			gram, right := mat.NewDense(4, 4, nil), mat.NewVecDense(4, nil)
 			for i := range 4 {

@@ -244,12 +244,12 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]LTIOptions{
-		"orders go to 50":   {MaxOrder: -1},
-		"has to be larger":  {MaxOrder: 5, Horizon: 5},
-		"own or pose":       {Inputs: 7},
-		"poles up to 1":     {MaxPole: 1},
-		"needs 121 windows": {MaxOrder: 28},
-		"needs 201 windows": {Horizon: 50},
+		"orders of 0 to 50":  {MaxOrder: -1},
+		"more than MaxOrder": {MaxOrder: 5, Horizon: 5},
+		"want own or pose":   {Inputs: 7},
+		"MaxPole is 1":       {MaxPole: 1},
+		"needs 121 windows":  {MaxOrder: 28},
+		"needs 201 windows":  {Horizon: 50},
 	} {
 		if _, err := FitLTI(good(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, wanted %q", o, err, want)

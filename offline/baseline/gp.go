@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -40,14 +41,10 @@ func FitGP(pairs []Pair, o GPOptions) (*GP, error) {
 		return nil, err
 	}
 	if o.Components < 0 || o.MaxPoints < 0 {
-		return nil, fmt.Errorf("baseline: Gaussian process with %d components and %d points: neither is below 0", o.Components, o.MaxPoints)
+		return nil, fmt.Errorf("baseline: Components is %d and MaxPoints %d, want no negative number", o.Components, o.MaxPoints)
 	}
-	if o.Components == 0 {
-		o.Components = 8
-	}
-	if o.MaxPoints == 0 {
-		o.MaxPoints = 600
-	}
+	o.Components = cmp.Or(o.Components, 8)
+	o.MaxPoints = cmp.Or(o.MaxPoints, 600)
 	m := &GP{dofs: dofs}
 	if m.pose, err = fitBasis(pairs, o.Components); err != nil {
 		return nil, err
@@ -68,13 +65,7 @@ func FitGP(pairs []Pair, o GPOptions) (*GP, error) {
 	if err != nil {
 		return nil, err
 	}
-	logs := logSteps(pairs)
-	predicted := make([][]float64, len(pairs))
-	for i, p := range pairs {
-		all := m.predict(p.X)
-		predicted[i] = mat.Col(nil, dofs, all)
-	}
-	m.clock = fitClock(logs, predicted)
+	m.clock = fitClock(logSteps(pairs), func(i int) []float64 { return mat.Col(nil, dofs, m.predict(pairs[i].X)) })
 	return m, nil
 }
 
@@ -179,7 +170,7 @@ func projected(k kernel, points, all, y *mat.Dense) (*mat.Dense, error) {
 	scale := mat.Trace(sum) / float64(n)
 	for add := 1e-14; !chol.Factorize(sum); add *= 100 {
 		if !(add < 1) {
-			return nil, fmt.Errorf("baseline: the Gaussian process's covariance is not positive definite: check the data for values beyond reason")
+			return nil, fmt.Errorf("baseline: the Gaussian process's covariance is not positive definite: check the data for extreme values")
 		}
 		for i := range n {
 			sum.SetSym(i, i, sum.At(i, i)+add*scale)

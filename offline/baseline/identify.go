@@ -18,7 +18,7 @@ const (
 	maxFrames  = 6000
 )
 
-// choice is what cross-validation chooses.
+// choice is the result of cross-validation.
 type choice struct {
 	order  int
 	shrink float64

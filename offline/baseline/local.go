@@ -102,13 +102,7 @@ func (l *Local) Translate(c *skel.Clip) ([]Translated, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, lambda := l.Neighbours, l.Lambda
-	if k == 0 {
-		k = 40
-	}
-	if lambda == 0 {
-		lambda = 0.1
-	}
+	k, lambda := cmp.Or(l.Neighbours, 40), cmp.Or(l.Lambda, 0.1)
 	// A stylist without styles only searches.
 	s, err := l.Database.NewStylist(mar.StylistOptions{Options: mar.Options{Neighbours: k}, Characters: 1, Workers: 1})
 	if err != nil {

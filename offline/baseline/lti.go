@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -75,29 +76,24 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 		return nil, err
 	}
 	if o.MaxOrder < 0 || o.MaxOrder > 50 || o.Horizon < 0 || o.Horizon > 200 || o.Components < 0 {
-		return nil, fmt.Errorf("baseline: LTI of orders up to %d over %d frames from %d components: orders go to 50, horizons to 200, and none is below 0", o.MaxOrder, o.Horizon, o.Components)
+		return nil, fmt.Errorf("baseline: MaxOrder is %d, Horizon %d, Components %d: want orders of 0 to 50, horizons of 0 to 200 "+
+			"and no negative number", o.MaxOrder, o.Horizon, o.Components)
 	}
 	if o.Inputs < InputsOwn || o.Inputs > InputsPose {
-		return nil, fmt.Errorf("baseline: no inputs %v: they are own or pose", o.Inputs)
+		return nil, fmt.Errorf("baseline: Inputs is %v, want own or pose", o.Inputs)
 	}
-	if o.MaxPole == 0 {
-		o.MaxPole = defaultMaxPole
-	}
+	o.MaxPole = cmp.Or(o.MaxPole, defaultMaxPole)
 	if !(o.MaxPole > 0 && o.MaxPole < 1) {
-		return nil, fmt.Errorf("baseline: LTI with poles up to %v: the largest has to be above 0 and below 1", o.MaxPole)
+		return nil, fmt.Errorf("baseline: MaxPole is %v, want more than 0 and less than 1", o.MaxPole)
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	strict := o.MaxOrder != 0 || o.Horizon != 0
-	if o.MaxOrder == 0 {
-		o.MaxOrder = 8
-	}
-	if o.Components == 0 {
-		o.Components = 8
-	}
+	o.MaxOrder = cmp.Or(o.MaxOrder, 8)
+	o.Components = cmp.Or(o.Components, 8)
 	if o.Horizon != 0 && o.Horizon <= o.MaxOrder {
-		return nil, fmt.Errorf("baseline: a horizon of %d frames cannot tell orders up to %d: it has to be larger", o.Horizon, o.MaxOrder)
+		return nil, fmt.Errorf("baseline: Horizon is %d frames, want more than MaxOrder, %d", o.Horizon, o.MaxOrder)
 	}
 	m := &LTI{dofs: dofs, meanX: columnMeans(pairs, false), meanY: columnMeans(pairs, true), poses: make([]*system, dofs)}
 	if m.pose, err = fitBasis(pairs, o.Components); err != nil {
@@ -147,11 +143,7 @@ func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
 	}
 	s.summed = true
 	m.steps = s.identify(records, drives)
-	predicted := make([][]float64, len(pairs))
-	for i, rec := range records {
-		predicted[i] = m.stepLogs(rec.u, len(rec.y))
-	}
-	m.clock = fitClock(logs, predicted)
+	m.clock = fitClock(logs, func(i int) []float64 { return m.stepLogs(records[i].u, len(records[i].y)) })
 	return nil
 }
 
@@ -190,14 +182,16 @@ func (o LTIOptions) search(pairs []Pair, inputs int, strict bool) (search, error
 		s.maxOrder = min(s.maxOrder, s.horizon-2)
 	}
 	if have, need := countWindows(pairs, s.horizon), windowColumns(s.horizon, inputs); s.maxOrder > 0 && have < need {
-		return s, fmt.Errorf("baseline: LTI of order %d with %d inputs needs %d windows of %d frames, the %d pairs have %d: record more, or lower MaxOrder, Horizon or Components", s.maxOrder, inputs, need, 2*s.horizon, len(pairs), have)
+		return s, fmt.Errorf("baseline: LTI of order %d with %d inputs needs %d windows of %d frames, the %d pairs have %d: "+
+			"record more, or lower MaxOrder, Horizon or Components", s.maxOrder, inputs, need, 2*s.horizon, len(pairs), have)
 	}
 	frames := 0
 	for _, p := range pairs {
 		frames += len(p.Step)
 	}
 	if need := 2 * (inputs + 1); frames < need {
-		return s, fmt.Errorf("baseline: LTI with %d inputs needs %d frames, the %d pairs have %d: record more, or lower Components", inputs, need, len(pairs), frames)
+		return s, fmt.Errorf("baseline: LTI with %d inputs needs %d frames, the %d pairs have %d: "+
+			"record more, or lower Components", inputs, need, len(pairs), frames)
 	}
 	return s, nil
 }

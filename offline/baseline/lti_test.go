@@ -223,7 +223,7 @@ func TestLTISeam(t *testing.T) {
 	}
 }
 
-// gain is what a filter makes of a constant 1 in the end.
+// gain returns a filter's final output for a constant 1.
 func gain(f transfer) float64 {
 	var num, den float64
 	for _, v := range f.num {

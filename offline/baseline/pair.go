@@ -46,7 +46,8 @@ func checkPairs(pairs []Pair) (dofs int, err error) {
 			return 0, fmt.Errorf("baseline: pair %d: X has %d degrees of freedom, pair 0 has %d: all pairs need one skeleton", i, cols, dofs)
 		}
 		if r, c := p.Y.Dims(); r != frames || c != cols {
-			return 0, fmt.Errorf("baseline: pair %d: X is %d×%d, Y is %d×%d: register the two first, so that frames and degrees of freedom agree", i, frames, cols, r, c)
+			return 0, fmt.Errorf("baseline: pair %d: X is %d×%d, Y is %d×%d: register the two first, "+
+				"so that frames and degrees of freedom agree", i, frames, cols, r, c)
 		}
 		if len(p.Step) != frames {
 			return 0, fmt.Errorf("baseline: pair %d: %d steps for %d frames: every frame needs one", i, len(p.Step), frames)

@@ -58,9 +58,7 @@ func fitBasis(pairs []Pair, components int) (*basis, error) {
 	for n < min(components, dofs) && values[dofs-1-n] > 1e-10*values[dofs-1] {
 		n++
 	}
-	if n == 0 {
-		n = 1 // a still performance has one component with scores of 0
-	}
+	n = max(n, 1) // a still performance has one component with scores of 0
 	b.weights = mat.NewDense(dofs, n, nil)
 	for c := range n {
 		for j := range dofs {

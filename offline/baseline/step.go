@@ -25,7 +25,7 @@ func logSteps(pairs []Pair) [][]float64 {
 // the geometric mean, which is below the mean. Steps would be too short, and times, their sums,
 // would fall behind. Duan's smearing factor (1983, "Smearing estimate: a nonparametric
 // retransformation method") corrects this; it is 1 for a perfect prediction.
-func fitClock(logs, predicted [][]float64) clock {
+func fitClock(logs [][]float64, predict func(pair int) []float64) clock {
 	c := clock{low: math.Inf(1), high: math.Inf(-1), smear: 1}
 	for _, l := range logs {
 		for _, v := range l {
@@ -35,9 +35,10 @@ func fitClock(logs, predicted [][]float64) clock {
 	c.low, c.high = c.low-math.Ln2, c.high+math.Ln2
 	var want, got float64
 	for i, l := range logs {
+		predicted := predict(i)
 		for t, v := range l {
 			want += math.Exp(v)
-			got += c.step(predicted[i][t])
+			got += c.step(predicted[t])
 		}
 	}
 	c.smear = min(max(want/got, 0.5), 2)

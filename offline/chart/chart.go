@@ -2,6 +2,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"io"
@@ -90,13 +91,7 @@ func Stack(path string, charts ...Chart) error {
 
 // size returns the chart's width and height in pixels.
 func (c Chart) size() (w, h int) {
-	if w = c.Width; w == 0 {
-		w = 1200
-	}
-	if h = c.Height; h == 0 {
-		h = 640
-	}
-	return w, h
+	return cmp.Or(c.Width, 1200), cmp.Or(c.Height, 640)
 }
 
 func (c Chart) plot() (*plot.Plot, error) {

@@ -54,7 +54,8 @@ const (
 
 // MeasureControlled lets people continue walks of the recordings, each from one second in, along
 // ControlPaths.
-func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.MotionSet, people int, seconds float64, speed float32, job strnn.Control) (Controlled, error) {
+func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.MotionSet, people int, seconds float64,
+	speed float32, job strnn.Control) (Controlled, error) {
 	l := m.Layout
 	cols, size := l.Columns(), m.Predict*l.Columns()
 	turns := int(math.Ceil(seconds * strnn.Rate / float64(m.Predict)))
@@ -71,7 +72,9 @@ func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion
 	took := time.Duration(0)
 	for turn := range turns {
 		for i := range people {
-			strnn.Lead(body[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen], at[i], paths[i][turn*m.Predict], paths[i][turn*m.Predict+1:][:m.Predict])
+			lead := body[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen]
+			path := paths[i][turn*m.Predict:][:m.Predict+1]
+			strnn.Lead(lead, at[i], path[0], path[1:])
 		}
 		job.Body, job.Seed = body, uint64(turn)
 		begin := time.Now()

@@ -36,7 +36,8 @@ func (s Sample) draw(set *dataset.MotionSet) ([][]float32, error) {
 		places += max(0, c.Frames-s.Frames+1)
 	}
 	if s.N < 1 || s.Frames < 2 || s.Frames%2 != 0 || places == 0 {
-		return nil, fmt.Errorf("metrics: %d stretches of %d frames, of which the recordings have %d: want at least one, of an even number of frames", s.N, s.Frames, places)
+		return nil, fmt.Errorf("metrics: %d stretches of %d frames from recordings with %d of them: "+
+			"want at least one, of an even number of frames", s.N, s.Frames, places)
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 1))
 	var out [][]float32
@@ -134,7 +135,7 @@ func MeasureFill(set *dataset.MotionSet, s Sample, frames int, joints []string, 
 		}
 	}
 	if frames < 1 || frames > s.Frames/2 {
-		return nil, fmt.Errorf("metrics: %d frames are to be cut out of %d: want at least 1, at most half of them", frames, s.Frames)
+		return nil, fmt.Errorf("metrics: a gap of %d frames in %d: want at least 1, at most half of them", frames, s.Frames)
 	}
 	return s.measure(set, ways, func(x []float32, rng *rand.Rand) []manifold.Gap {
 		from := s.Frames/4 + rng.IntN(s.Frames/2-frames+1)

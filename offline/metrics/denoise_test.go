@@ -16,7 +16,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// walking is a set of two recordings: people at rest who are moved ahead, and sway.
+// walking is a set of two recordings: people at rest, moved ahead and swayed.
 func walking(m *manifold.Model) *dataset.MotionSet {
 	l := m.Layout
 	cols := l.Columns()
@@ -69,8 +69,8 @@ func TestMeasureDenoise(t *testing.T) {
 			}
 		}
 	}
-	// A normal value on each of three axes; more than a half is wrong on the side of a
-	// contact that is 0 or 1, a third of a deviation of 1.5 away.
+	// Normal values on three axes. A contact is wrong if its noise exceeds one half, a third of a
+	// deviation of 1.5.
 	sigma := 100 * 0.3 * 0.08
 	close(t, "RMS of noise, cm", got[0].RMS, sigma*math.Sqrt(3), 0.02*sigma)
 	close(t, "mean of noise, cm", got[0].Mean, sigma*math.Sqrt(8/math.Pi), 0.02*sigma)
@@ -195,13 +195,13 @@ func TestMeasureDenoiseRefuses(t *testing.T) {
 		return err
 	}
 	for want, err := range map[string]error{
-		"broken: no power":                      denoise(s, broken),
-		"0 stretches of 40":                     denoise(Sample{Frames: 40}),
-		"of 101 frames":                         denoise(Sample{N: 1, Frames: 101}),
-		"of 102 frames, of which the recording": denoise(Sample{N: 1, Frames: 102}),
-		`called "Tail"`:                         fill(10, "Tail"),
-		"21 frames are to be cut out of 40":     fill(21),
-		"0 frames are to be cut":                fill(0),
+		"broken: no power":              denoise(s, broken),
+		"0 stretches of 40":             denoise(Sample{Frames: 40}),
+		"of 101 frames":                 denoise(Sample{N: 1, Frames: 101}),
+		"of 102 frames from recordings": denoise(Sample{N: 1, Frames: 102}),
+		`called "Tail"`:                 fill(10, "Tail"),
+		"a gap of 21 frames in 40":      fill(21),
+		"a gap of 0 frames":             fill(0),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)

@@ -18,8 +18,8 @@ type Follow struct {
 	SetOff *float64 `json:"set_off_s,omitempty"` // seconds until the root has moved 25 cm; nil: never
 }
 
-// PaperPath is a path of the paper's Table 4, which does not give its size, with the results of an
-// ordinary network, a phase-functioned one and the mode-adaptive one.
+// PaperPath is a path of the paper's Table 4 with the results of an ordinary network, a
+// phase-functioned one and the mode-adaptive one. The paper does not give its size.
 type PaperPath struct {
 	Name            string
 	VNN, PFNN, MANN Follow

@@ -49,8 +49,8 @@ func Contacts(c *skel.Clip) ([numPaws][]bool, error) {
 	return out, nil
 }
 
-// Footfall is the pattern of a gait's touchdowns (Hildebrand 1965). Each paw has a duty factor, its
-// share of a stride on the ground, and a phase, its touchdown after the left hind paw's as a share
+// Footfall is the pattern of a gait's touchdowns (Hildebrand 1965). A paw's duty factor is its
+// share of a stride on the ground. Its phase is its touchdown after the left hind paw's, as a share
 // of a stride. A stride lasts from one touchdown of the left hind paw to the next. If the right
 // hind paw comes down shortly before, left and right are exchanged, so that both leads of a canter
 // look the same.

@@ -105,7 +105,8 @@ func FootfallPicture(strips []Strip) (image.Image, error) {
 			draw.Text(img, left+span*step+12, top-2, 13, draw.Ink,
 				fmt.Sprintf("duty %.2f   phase %.2f   steady %.2f", s.Fall.Duty[p], s.Fall.Phase[p], s.Fall.Steady[p]))
 		}
-		draw.Text(img, left+span*step+12, y+4, 14, draw.Ink, fmt.Sprintf("%s: %.2f strides/s, %d strides", s.Fall.Gait, s.Fall.Rate, s.Fall.Strides))
+		draw.Text(img, left+span*step+12, y+4, 14, draw.Ink,
+			fmt.Sprintf("%s: %.2f strides/s, %d strides", s.Fall.Gait, s.Fall.Rate, s.Fall.Strides))
 	}
 	for t := range span/60*2 + 1 {
 		x := left + t*30*step

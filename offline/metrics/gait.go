@@ -101,9 +101,9 @@ func Measure(c *skel.Clip, l Legs) Motion {
 	return m
 }
 
-// Gait is a kind of locomotion in which recordings and generated motion are compared. A recorded
-// frame belongs to it if, over the second around it, the root's speed (m/s) and turn rate (degrees
-// per second, either way) are in the ranges, lower end included.
+// Gait is a kind of locomotion, for comparing recordings and generated motion. A recorded frame
+// belongs to it if the root's speed (m/s) and turn rate (degrees per second, either way) over the
+// second around it are in the ranges. The lower ends are included.
 type Gait struct {
 	Name        string
 	Speed, Turn [2]float64

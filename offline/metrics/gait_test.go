@@ -46,7 +46,7 @@ func TestGroundTruth(t *testing.T) {
 		close(t, "stiffness", c.m.Stiffness, c.all, 0.2*c.all)
 		close(t, "back stiffness", c.m.BackStiffness, c.back, 0.2*c.back)
 	}
-	// What a gait measures is what Measure finds in frames that are all its own.
+	// A gait that includes every frame measures the same as Measure.
 	everything := []Gait{{Speed: [2]float64{0, 1e9}, Turn: [2]float64{0, 1e9}}}
 	only := *train
 	run := [2]int{}

@@ -23,7 +23,7 @@ func TestDogsAreGolden(t *testing.T) {
 	}
 }
 
-// fastGait is what shipped dogs do at 3.3 m/s, as those that they are trained on.
+// fastGait is the gait of the shipped dogs at 3.3 m/s, as in their training data.
 var fastGait = map[string]string{"dog": "gallop", "dog-free": "canter"}
 
 func isGolden(t *testing.T, name string) {

@@ -139,7 +139,7 @@ func TestPathDeviationStaysOnItsBranch(t *testing.T) {
 	close(t, "angle", d.Angle*180/math.Pi, 0, 0.5)
 }
 
-// A paw is low in the frames in which it is below 2.5 cm, moving or not.
+// A paw is low while it is below 2.5 cm, moving or not.
 func TestLow(t *testing.T) {
 	clip := leg(8)
 	for f := range clip.Frames {

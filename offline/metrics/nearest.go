@@ -60,7 +60,8 @@ func (m *Manifold) Distance(rows []float32, workers int) (float64, error) {
 		windows = append(windows, f)
 	}
 	if len(windows) == 0 || len(m.starts) == 0 {
-		return 0, fmt.Errorf("metrics: %d frames, and %d windows of recordings: want at least %d frames and one window", len(x)/m.values, len(m.starts), manifoldWindow)
+		return 0, fmt.Errorf("metrics: %d frames, and %d windows of recordings: "+
+			"want at least %d frames and one window", len(x)/m.values, len(m.starts), manifoldWindow)
 	}
 	nearest := make([]float64, len(windows))
 	var wg sync.WaitGroup

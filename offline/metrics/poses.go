@@ -75,13 +75,7 @@ func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 		jump := slices.Index(set.Layout.Actions, control.Jump.String())
 		for _, run := range set.Runs() {
 			c := set.Replay(run[0], run[1])
-			full := make([]control.Action, c.Frames) // NumActions: no action at full weight
-			for f := range full {
-				a, w := rowAction(set, run[0]+f)
-				if full[f] = a; w < 1 {
-					full[f] = control.NumActions
-				}
-			}
+			full := fullActions(set, run[0], c.Frames)
 			for f := held; f+held < c.Frames; f += poseStep {
 				a := full[f]
 				if x := set.Input(run[0] + f)[set.Layout.InActions(feature.TrajNow):]; jump >= 0 && x[jump] > 0 {
@@ -91,11 +85,11 @@ func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 					continue
 				}
 				posePlace(pose, model, c, f, neck)
-				if a == control.Jump {
-					if lowestOf(pose) < airborne {
-						continue
-					}
-				} else if slices.ContainsFunc(full[f-held:f+held+1], func(b control.Action) bool { return b != a }) || !still(c, model, f, neck) {
+				other := func(b control.Action) bool { return b != a }
+				switch {
+				case a == control.Jump && lowestOf(pose) < airborne:
+					continue
+				case a != control.Jump && (slices.ContainsFunc(full[f-held:f+held+1], other) || !still(c, model, f, neck)):
 					continue
 				}
 				p := out[a]
@@ -119,6 +113,18 @@ func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 		}
 	}
 	return out, nil
+}
+
+// fullActions returns the action at full weight in each row from first on; NumActions: none.
+func fullActions(set *dataset.MANN, first, rows int) []control.Action {
+	full := make([]control.Action, rows)
+	for r := range full {
+		a, w := rowAction(set, first+r)
+		if full[r] = a; w < 1 {
+			full[r] = control.NumActions
+		}
+	}
+	return full
 }
 
 // still reports whether hips and neck hardly move around frame f of c.

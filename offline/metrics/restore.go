@@ -80,7 +80,7 @@ func STRNN(d *strnn.Denoiser, l *feature.Motion, m *manifold.Model, workers int)
 	return r
 }
 
-// edited restores by r and then edits the result: the body moves as before, contacts are found
+// edited restores by r and then edits the result. The body moves as before, contacts are found
 // again, standing feet are locked, and bones keep their length. hold is for Model.Hold.
 func edited(r Restorer, m *manifold.Model, hold float32, workers int) Restorer {
 	denoise := r.Denoise

@@ -64,7 +64,7 @@ func perform(from int, g control.Goal) []step {
 	return []step{{from, jump}, {from + mann.Rate, trot}}
 }
 
-// Take is what one agent showed: a frame per tick, in metres and world space.
+// Take is the motion of one agent: a frame per tick, in metres and world space.
 type Take struct {
 	Raw      *skel.Clip                    // the network's pose on the skeleton
 	Shown    *skel.Clip                    // the displayed pose: blended, with foot lock

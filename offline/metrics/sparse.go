@@ -61,9 +61,9 @@ func meanDrift(of []Drift) (mean Drift) {
 // error.
 func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, error) {
 	cols, n := l.Columns(), len(l.Joints)
-	frames := len(rec) / cols
-	if frames == 0 || len(rec) != frames*cols || len(made) != len(rec) || every < 1 {
-		return Sparse{}, fmt.Errorf("metrics: %d values and %d of a recording with a pose in every %d frames, want as many, in rows of %d", len(made), len(rec), every, cols)
+	frames, err := sparseFrames(l, made, rec, every, 1)
+	if err != nil {
+		return Sparse{}, err
 	}
 	a, b := make([]m3.Vec3, frames*n), make([]m3.Vec3, frames*n)
 	l.ToWorld(a, made, manifold.Rate, feature.Place{})
@@ -101,6 +101,17 @@ func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, e
 	}
 	s.Drift2, s.Drift10 = driftAfter(2, went, goes, every), driftAfter(10, went, goes, every)
 	return s, nil
+}
+
+// sparseFrames returns the number of frames of two motions of one length, at least least.
+func sparseFrames(l *feature.Motion, made, rec []float32, every, least int) (int, error) {
+	cols := l.Columns()
+	frames := len(rec) / cols
+	if frames < least || len(rec) != frames*cols || len(made) != len(rec) || every < 1 {
+		return 0, fmt.Errorf("metrics: motions of %d and %d values with a pose in every %d frames: want one length, in rows of %d",
+			len(made), len(rec), every, cols)
+	}
+	return frames, nil
 }
 
 // means returns the fields that are means over frames.
@@ -170,16 +181,16 @@ func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []fl
 // pullFrames is the number of frames before and after a pose that it affects.
 const pullFrames = 8
 
-// CorrectSparse edits made on a motion manifold so that it meets the poses of rec at multiples of
-// every, and their places on the ground (proposed by Lüdi 2016, sec. 6.1.1). In between, the body
-// moves as in made: seen from the pose before and, increasingly, from the one after. The contacts
-// of made stay locked.
+// CorrectSparse edits made on a motion manifold (proposed by Lüdi 2016, sec. 6.1.1). The result
+// meets the poses of rec at multiples of every, and their places on the ground. In between, the
+// body moves as in made: seen from the pose before and, increasingly, from the one after. The
+// contacts of made stay locked.
 func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, workers int) ([]float32, error) {
 	l := m.Layout
 	cols := l.Columns()
-	frames := len(made) / cols
-	if frames < 2 || len(made) != frames*cols || len(rec) != len(made) || every < 1 {
-		return nil, fmt.Errorf("metrics: %d values and %d of a recording with a pose in every %d frames, want as many, in rows of %d", len(made), len(rec), every, cols)
+	frames, err := sparseFrames(l, made, rec, every, 2)
+	if err != nil {
+		return nil, err
 	}
 	length := (frames + 1) &^ 1 // an edit needs an even length: the last frame is repeated
 	e, err := m.NewEditor(manifold.EditorOptions{Batch: 1, Length: length, Workers: workers})

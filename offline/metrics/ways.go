@@ -39,8 +39,11 @@ func Ways(r *Rollout) ([]Way, error) {
 		return control.Goal{Move: move, Speed: speed, Action: control.Move}
 	}
 	modes := []Mode{
-		{"back", step(m3.V(0, 0, -1), 0.3)}, {"aside, left", step(m3.V(1, 0, 0), 0.4)}, {"aside, right", step(m3.V(-1, 0, 0), 0.4)},
-		{"turn in place, left", control.Goal{Turn: 1, Action: control.Move}}, {"turn in place, right", control.Goal{Turn: -1, Action: control.Move}},
+		{"back", step(m3.V(0, 0, -1), 0.3)},
+		{"aside, left", step(m3.V(1, 0, 0), 0.4)},
+		{"aside, right", step(m3.V(-1, 0, 0), 0.4)},
+		{"turn in place, left", control.Goal{Turn: 1, Action: control.Move}},
+		{"turn in place, right", control.Goal{Turn: -1, Action: control.Move}},
 	}
 	takes, err := Perform(r, modes, lead, hold)
 	if err != nil {

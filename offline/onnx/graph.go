@@ -32,7 +32,7 @@ type builder struct {
 	made      map[source]ref // constants by source
 }
 
-// source is what a constant is made from: a tensor or node, and the change made to it.
+// source identifies a constant: a tensor or node, and the change made to it.
 type source struct{ name, form string }
 
 func newBuilder() *builder {

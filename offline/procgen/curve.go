@@ -57,7 +57,7 @@ func (c *curve) at(t float64) float64 {
 // to moves the curve to x within d seconds from time t, at rest there. It drops later plans.
 func (c *curve) to(t, d, x float64) { c.through(t, d, x, 0, 0) }
 
-// through is to with a velocity and an acceleration at the end, where the next piece must begin.
+// through is to with a velocity and an acceleration at the end. Another piece must begin there.
 func (c *curve) through(t, d, x, v, a float64) {
 	x0, v0, a0 := c.state(t)
 	i := sort.Search(len(c.segs), func(i int) bool { return c.segs[i].t0 >= t })

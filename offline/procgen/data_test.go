@@ -150,7 +150,7 @@ func TestDataset(t *testing.T) {
 		t.Errorf("at rest the hips are %g m high", h)
 	}
 
-	// The speeds of a clip's parts are those of metrics' gaits.
+	// The speeds of a clip's parts match the gaits of package metrics.
 	gaits := metrics.Gaits()
 	truth := must.Get(metrics.GroundTruth(gaits, train, held))(t)
 	for i, g := range gaits {

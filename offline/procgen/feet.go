@@ -179,7 +179,7 @@ func (w *walker) footOffset(t float64) m3.Vec3 {
 	return g.apply(size*u(), 2*size*u())
 }
 
-// trimmed shortens a stance to the time around mid in which the leg reaches it.
+// trimmed shortens a stance to the part around mid that the leg can reach.
 func (w *walker) trimmed(leg int, s stance, mid float64) stance {
 	const dt, least = 1.0 / 240, 0.03
 	far := func(t float64) bool { return float64(w.home(leg, t).Sub(s.at).Len()) > maxReach }

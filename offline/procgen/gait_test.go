@@ -37,14 +37,13 @@ func stands(pos [][numJoints]m3.Vec3, leg, f int) bool {
 	return p.Y < 1e-3 && f > 0 && p.Dist(pos[f-1][tips[leg]]) < 5e-4
 }
 
-// straight makes a clip that goes straight at a speed and returns it with the
-// stretch in which it does.
+// straight makes a clip that moves straight at a speed, and returns it with that part.
 func straight(name string, speed float64, lead int, seed uint64) (*Take, Part) {
 	tl := newTimeline(rand.New(rand.NewPCG(seed, 1)), "Idle")
 	tl.idle(0.5)
 	if name == "canter" {
 		tl.move("trot", 2.3, 0, 0, 0.3)
-		// The lead is that of the curve before.
+		// The curve before chooses the lead.
 		tl.move("canter", speed, 0, 0.3*float64(lead), 0.3)
 	}
 	tl.move(name, speed, 0, 0, 6)
@@ -54,9 +53,8 @@ func straight(name string, speed float64, lead int, seed uint64) (*Take, Part) {
 	return tk, p
 }
 
-// footfall is what a stretch shows: strides per second, and of each leg the
-// share of the stride on the ground and the phase of its touchdown after the
-// left hind leg's.
+// footfall is the footfall of a stretch: strides per second, and of each leg the duty factor and
+// the phase of its touchdown after the left hind leg's.
 type footfall struct {
 	rate        float64
 	duty, phase [numLegs]float64
@@ -214,8 +212,8 @@ func TestCanter(t *testing.T) {
 	}
 }
 
-// The faster, the more strides per second and the less of each on the ground,
-// through all gaits; and a change of gait never lets a leg run backward.
+// Faster motion has more strides per second and lower duty factors, through all gaits. In a change
+// of gait no leg runs backward.
 func TestSpeedsAndRates(t *testing.T) {
 	last := footfall{rate: 0, duty: [numLegs]float64{1, 1, 1, 1}}
 	for _, c := range []struct {
@@ -244,8 +242,8 @@ func TestSpeedsAndRates(t *testing.T) {
 	}
 }
 
-// From a stand the hind paw that is behind goes first, then the fore paw of its
-// side: a network that sees the stand can tell.
+// From a stand the hind paw that is behind steps first, then the fore paw of its side. A network
+// can see that in the stand.
 func TestSetsOff(t *testing.T) {
 	for _, name := range []string{"walk", "pace", "trot"} {
 		for seed := range uint64(6) {

@@ -1,6 +1,7 @@
 package procgen
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -51,21 +52,15 @@ func (o Options) plans() []plan {
 
 // Generate makes the clips. Equal options give equal clips.
 func Generate(o Options) ([]*Take, error) {
-	if o.Minutes == 0 {
-		o.Minutes = DefaultMinutes
-	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
+	o.Minutes = cmp.Or(o.Minutes, DefaultMinutes)
+	o.Seed = cmp.Or(o.Seed, 1)
 	if !(o.Minutes > 0 && o.Minutes <= 1000) {
 		return nil, fmt.Errorf("procgen: Minutes is %g, want more than 0, up to 1000", o.Minutes)
 	}
 	if o.Workers < 0 {
 		return nil, fmt.Errorf("procgen: Workers is %d, want 0 (all processors) or more", o.Workers)
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	all := o.plans()
 	var mu sync.Mutex
 	done := 0

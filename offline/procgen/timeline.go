@@ -68,7 +68,7 @@ type layer struct {
 	weight curve
 }
 
-// interval is a time in which a leg may not stand.
+// interval is a time without contact of a leg.
 type interval struct {
 	leg  int
 	a, b float64

@@ -222,7 +222,7 @@ func TestTrainedFilesWalk(t *testing.T) {
 	if kind := files[1].Meta().Extra[manifold.KeyKind]; kind != "locomotion" {
 		t.Errorf("the network of motion is of kind %q", kind)
 	}
-	l, err := model.NewLocomotion(files[0], files[1], manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1})
+	l, err := model.With(files[0], files[1]).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,10 +47,9 @@ type Options struct {
 
 	STRNN *strnn.Model // with a guide
 
-	Manifold          *manifold.Model
-	Steps, Locomotion *netruntime.Net
-	Styles            *mar.Database        // nil: nobody has a style of these
-	Transfers         []*manifold.Transfer // the same
+	People    *manifold.Networks
+	Styles    *mar.Database        // nil: nobody has a style of these
+	Transfers []*manifold.Transfer // the same
 
 	Keypose *keypose.Model // of those who perform on their spots
 

@@ -76,7 +76,7 @@ func (s *Scene) open(o *Options) error {
 		{o.Dog != nil, dogShare, s.openDogs},
 		{o.Latent != nil && o.Next != nil, strollerShare, s.openStrollers},
 		{o.STRNN != nil, wandererShare, s.openWanderers},
-		{o.Manifold != nil && o.Steps != nil && o.Locomotion != nil, peopleShare, s.openPeople},
+		{o.People != nil, peopleShare, s.openPeople},
 		{o.Keypose != nil, performerShare, s.openPerformers},
 	}
 	all := 0
@@ -193,7 +193,7 @@ func (s *Scene) openWanderers(o *Options, n int) error {
 
 // openPeople makes people who go along lanes.
 func (s *Scene) openPeople(o *Options, n int) error {
-	stream, err := o.Manifold.NewStream(o.Steps, o.Locomotion, manifold.StreamOptions{People: n, Styles: o.Transfers, Open: o.Open, BF16: o.BF16})
+	stream, err := o.People.NewStream(manifold.StreamOptions{People: n, Styles: o.Transfers, Open: o.Open, BF16: o.BF16})
 	if err != nil {
 		return err
 	}

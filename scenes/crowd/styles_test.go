@@ -4,10 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/animsys/manifold"
-	"mannequin/models/human"
-	humanfootstep "mannequin/models/human-footstep"
-	humanlocomotion "mannequin/models/human-locomotion"
+	"mannequin/internal/testing/must"
+	"mannequin/models/person"
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/scenes"
 )
@@ -16,24 +14,12 @@ import (
 // otherwise; the others move as they would.
 func TestGramStyles(t *testing.T) {
 	var o Options
-	net, err := human.Open()
-	if err == nil {
-		o.Manifold, err = manifold.NewModel(net)
-	}
-	if err == nil {
-		o.Steps, err = humanfootstep.Open()
-	}
-	if err == nil {
-		o.Locomotion, err = humanlocomotion.Open()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.People = must.Get(person.Open())(t)
 	ts, err := stylesgram.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	transfers, err := ts.For(o.Manifold)
+	transfers, err := ts.For(o.People.Model)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func (c *company) open(s *Scene, opt *Options) error {
 			return err
 		}
 	}
-	stream, err := model.NewStream(steps, locomotion, windows)
+	stream, err := model.With(steps, locomotion).NewStream(windows)
 	if err != nil {
 		return err
 	}

@@ -24,11 +24,9 @@ import (
 
 // Options configure the scene.
 type Options struct {
-	Model      *manifold.Model // required
-	Steps      *netruntime.Net // of footsteps, required: see manifold.NewWalker
-	Locomotion *netruntime.Net // required
-	Agents     int             // people, at most MaxAgents; 0 means 50
-	Terrain    *terrain.Field  // around the origin, GroundSize wide; nil makes hills from Seed
+	Networks   *manifold.Networks // required
+	Agents     int                // people, at most MaxAgents; 0 means 50
+	Terrain    *terrain.Field     // around the origin, GroundSize wide; nil makes hills from Seed
 	Seed       uint64
 	Workers    int               // goroutines that share the rows; 0 means one per CPU
 	Open       netruntime.Opener // what computes the networks; nil is the processor
@@ -93,8 +91,8 @@ func New(opt Options) (*Scene, error) {
 		return nil, fmt.Errorf("people: %d of %d in a style: want 0 to all", opt.Styled, opt.Agents)
 	case opt.Styled > 0 && len(opt.wardrobe()) == 0:
 		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which is theirs")
-	case opt.Model == nil || opt.Steps == nil || opt.Locomotion == nil:
-		return nil, fmt.Errorf("people: Options.Model, Steps or Locomotion is missing")
+	case opt.Networks == nil:
+		return nil, fmt.Errorf("people: Options.Networks is missing")
 	}
 	s := &Scene{World: arche.NewWorld(), Terrain: opt.Terrain, seed: opt.Seed}
 	if s.Terrain == nil {
@@ -105,7 +103,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	var err error
 	stream := manifold.StreamOptions{People: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}
-	if s.Stream, err = opt.Model.NewStream(opt.Steps, opt.Locomotion, stream); err != nil {
+	if s.Stream, err = opt.Networks.NewStream(stream); err != nil {
 		return nil, err
 	}
 	if s.People, err = animsys.NewCrowd(&s.World, s.Stream, animsys.Options{Ground: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}); err != nil {

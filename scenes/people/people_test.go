@@ -9,28 +9,15 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/engine/m3"
-	"mannequin/models/human"
-	humanfootstep "mannequin/models/human-footstep"
-	humanlocomotion "mannequin/models/human-locomotion"
+	"mannequin/internal/testing/must"
+	"mannequin/models/person"
 	"mannequin/scenes"
 	"mannequin/terrain"
 )
 
 func open(t testing.TB, o Options) *Scene {
 	t.Helper()
-	net, err := human.Open()
-	if err == nil {
-		o.Model, err = manifold.NewModel(net)
-	}
-	if err == nil {
-		o.Steps, err = humanfootstep.Open()
-	}
-	if err == nil {
-		o.Locomotion, err = humanlocomotion.Open()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Networks = must.Get(person.Open())(t)
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -74,32 +74,8 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	n := l.Skel.Len()
 	made := l.NewTrack(frames, float32(c.FPS)) // the tilt of the root, as fill has it, may contain heading
 	made.SetClip(t.Clip(), 0, 1)
-	var count float64
-	for f := range frames {
-		root := float64(have[f*n].Flat().Dist(want[f*n].Flat()))
-		yaw := math.Abs(float64(m3.WrapAngle(made.Place[f].Yaw-truth.Place[f].Yaw))) * 180 / math.Pi
-		if f%hop == 0 {
-			for j := range n {
-				s.Hit = max(s.Hit, 100*float64(have[f*n+j].Dist(want[f*n+j])))
-			}
-			continue
-		}
-		count++
-		s.Root, s.Yaw = s.Root+100*root, s.Yaw+yaw
-		for j := range n {
-			s.Joints += 100 * float64(have[f*n+j].Dist(want[f*n+j])) / float64(n)
-		}
-	}
-	s.Joints, s.Root, s.Yaw = s.Joints/count, s.Root/count, s.Yaw/count
-	if second := int(c.FPS + 0.5); frames >= driftLeast*second {
-		s.Drift, s.Turn = astray(truth, made, frames-second, frames, hop)
-		seconds := frames / second
-		for i := range seconds {
-			end := frames - i*second
-			drift, turn := astray(truth, made, end-second, end, hop)
-			s.AnyDrift, s.AnyTurn = s.AnyDrift+drift/float64(seconds), s.AnyTurn+turn/float64(seconds)
-		}
-	}
+	s.distances(truth, made, want, have, hop)
+	s.drift(truth, made, hop)
 	s.Jerk, s.TrueJerk = jerk(have, n), jerk(want, n)
 	stand, err := contacts(layout, l.Skel, want, c.FPS)
 	if err != nil {
@@ -115,6 +91,42 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	s.Skate, s.TrueSkate = skate(layout, l.Skel, have, stand), skate(layout, l.Skel, want, stand)
 	s.Aside, s.AsideHit = aside(truth, made)
 	return s, nil
+}
+
+// distances sets the distances at and between keys. want and have are the joints' positions.
+func (e *Errors) distances(truth, made *keypose.Track, want, have []m3.Vec3, hop int) {
+	n := len(want) / truth.Frames
+	var count float64
+	for f := range truth.Frames {
+		if f%hop == 0 {
+			for j := range n {
+				e.Hit = max(e.Hit, 100*float64(have[f*n+j].Dist(want[f*n+j])))
+			}
+			continue
+		}
+		count++
+		e.Root += 100 * float64(have[f*n].Flat().Dist(want[f*n].Flat()))
+		e.Yaw += math.Abs(float64(m3.WrapAngle(made.Place[f].Yaw-truth.Place[f].Yaw))) * 180 / math.Pi
+		for j := range n {
+			e.Joints += 100 * float64(have[f*n+j].Dist(want[f*n+j])) / float64(n)
+		}
+	}
+	e.Joints, e.Root, e.Yaw = e.Joints/count, e.Root/count, e.Yaw/count
+}
+
+// drift sets the drifts of recordings that are long enough.
+func (e *Errors) drift(truth, made *keypose.Track, hop int) {
+	frames, second := truth.Frames, int(float64(truth.FPS)+0.5)
+	if frames < driftLeast*second {
+		return
+	}
+	e.Drift, e.Turn = astray(truth, made, frames-second, frames, hop)
+	seconds := frames / second
+	for i := range seconds {
+		end := frames - i*second
+		drift, turn := astray(truth, made, end-second, end, hop)
+		e.AnyDrift, e.AnyTurn = e.AnyDrift+drift/float64(seconds), e.AnyTurn+turn/float64(seconds)
+	}
 }
 
 // astray returns the length of the root's mean error over the ground, cm, and of its heading,
@@ -243,8 +255,8 @@ func skate(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, stand [][]boo
 	return way / max(1, count)
 }
 
-// aside counts the seconds in which truth moves backward or sideways, more than 60° from its
-// heading. right counts the ones in which t moves within 45° of it.
+// aside counts the seconds with backward or sideways motion in truth, more than 60° from its
+// heading. right counts the ones with t moving within 45° of it.
 func aside(truth, t *keypose.Track) (all, right int) {
 	const least = 0.3 // m/s: the slowest walk
 	hop := int(truth.FPS)

@@ -98,7 +98,8 @@ func (s *Set) Folds(most int) ([]Fold, error) {
 		}
 	}
 	if len(folds) == 0 {
-		return nil, fmt.Errorf("transfer: %s: no action has two takes in style %q and two in another: one is held out, another learnt from", s.Name, s.From)
+		return nil, fmt.Errorf("transfer: %s: no action has two takes in style %q and two in another: "+
+			"one is held out, another learnt from", s.Name, s.From)
 	}
 	return folds, nil
 }

@@ -68,15 +68,11 @@ type Errors struct {
 // short takes, are left out.
 //
 // The method Another is another take of the output's style, read at the truth's own places on the
-// timeline. It shows how much takes of a style differ without a cause in the input, and so about
-// how close a method can come that follows one of them.
+// timeline. It shows how much takes of a style differ without a cause in the input. A method that
+// follows one take can hardly be closer.
 func Evaluate(ctx context.Context, s *Set, o Options) ([]Score, error) {
-	if o.Folds == 0 {
-		o.Folds = 4
-	}
-	if o.Frames == 0 {
-		o.Frames = 4000
-	}
+	o.Folds = cmp.Or(o.Folds, 4)
+	o.Frames = cmp.Or(o.Frames, 4000)
 	folds, err := s.Folds(o.Folds)
 	if err != nil {
 		return nil, err

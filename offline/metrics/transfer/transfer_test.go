@@ -125,9 +125,8 @@ func TestHalve(t *testing.T) {
 	}
 }
 
-// What is known of the errors by construction: the truth has none, a pose that is
-// lifted by 5 cm an error of 5 cm, one that is turned or moved over the ground none,
-// and steps that are a tenth too long grow apart by a tenth of a frame each.
+// Errors known by construction. The truth has none. A pose lifted by 5 cm is off by 5 cm; a turned
+// or moved one is not off. Steps that are a tenth too long drift apart by a tenth of a frame each.
 func TestErrors(t *testing.T) {
 	s := only(made(), human.Walk)
 	scored := 0
@@ -224,8 +223,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// A far clip is as fast as its input where no style is asked for, which Far does
-// not; a walk of the database's own is not much faster in another style.
+// The input's speed is the clip's own. A walk of the database is not much faster in another style.
 func TestFar(t *testing.T) {
 	s := only(made(), human.Walk)
 	db := must.Get(registration.Database(s.Takes, s.Lines))(t)

@@ -1,6 +1,7 @@
 package human
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -85,12 +86,8 @@ func (o *Options) complete() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("human: Workers is %d, want 0 (all processors) or more", o.Workers)
 	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Seed = cmp.Or(o.Seed, 1)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	if o.Actions == nil {
 		o.Actions = Actions()
 	}

@@ -2,7 +2,7 @@ package human
 
 import "mannequin/offline/procgen/internal/smooth"
 
-// Actions, in the order in which Generate makes them.
+// Actions, in the order of Generate's takes.
 const (
 	Walk  = "walk"
 	Run   = "run"

@@ -17,7 +17,7 @@ import (
 	"mannequin/offline/registration"
 )
 
-// look is what one sees of a style.
+// look holds the visible measures of a style.
 type look struct {
 	cadence, stride  float64 // cycles per second, m per cycle
 	head, lean       float64 // pitch ahead and down of head and chest, rad

@@ -10,14 +10,14 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
-	"mannequin/models/person"
+	walkers "mannequin/models/person"
 	"mannequin/scenes"
 	"mannequin/terrain"
 )
 
 func open(t testing.TB, o Options) *Scene {
 	t.Helper()
-	o.Networks = must.Get(person.Open())(t)
+	o.Networks = must.Get(walkers.Open())(t)
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -56,6 +56,9 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
+// TickRate is the steps per second of a schedule with crowds.
+const TickRate = generator.TickRate
+
 // Options configure a crowd.
 type Options struct {
 	Ground  ik.Ground // what the agents stand on; required

@@ -217,7 +217,7 @@ func hour(t *testing.T, field *terrain.Field, dogs, ticks int) (sum toll) {
 		t.Fatal(err)
 	}
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&w, 1.0/mann.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		t.Fatal(err)
 	}

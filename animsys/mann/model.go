@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -27,22 +26,6 @@ type Model struct {
 	fastest float32                 // m/s, most that is asked for
 	low     []float32               // least and
 	high    []float32               // greatest value of an input in range; none without normalisation
-}
-
-// SchemaError says that a model file does not hold what this package can
-// drive, and in what it differs.
-type SchemaError struct {
-	Model string
-	Diff  []string
-}
-
-func (e *SchemaError) Error() string {
-	const most = 8
-	diff, more := e.Diff, ""
-	if len(diff) > most {
-		diff, more = diff[:most], fmt.Sprintf("; and %d more", len(e.Diff)-most)
-	}
-	return fmt.Sprintf("mann: model %q does not fit: %s%s", e.Model, strings.Join(diff, "; "), more)
 }
 
 // KeyRestPose is the extra metadata key under which a model file may hold the
@@ -75,7 +58,7 @@ func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, re
 	return nil
 }
 
-// NewModel returns the network as a model of characters. A *SchemaError lists
+// NewModel returns the network as a model of characters. A *feature.SchemaError lists
 // everything in which its metadata, its shapes and this package differ.
 func NewModel(net *netruntime.Net) (*Model, error) {
 	stat := func(name string) []float32 {
@@ -104,7 +87,7 @@ type parsed struct {
 // parse reads what Describe wrote. inputs and outputs are the network's own,
 // mean is its mean input row.
 func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed, error) {
-	e := &SchemaError{Model: meta.Name}
+	e := &feature.SchemaError{Package: "mann", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
 	p := &parsed{layout: &feature.MANN{}}
 	if err := json.Unmarshal([]byte(meta.Schema), p.layout); err != nil {

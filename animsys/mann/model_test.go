@@ -60,7 +60,7 @@ func TestSchemaErrors(t *testing.T) {
 		meta := good()
 		c.change(meta)
 		_, err := parse(meta, c.in, c.out, mean)
-		var se *SchemaError
+		var se *feature.SchemaError
 		if !errors.As(err, &se) || len(se.Diff) < len(c.want) {
 			t.Errorf("%s: error %v", name, err)
 			continue

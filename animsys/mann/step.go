@@ -89,7 +89,7 @@ func (b *Batch) ScatterRow(y []float32, r int) {
 
 func (b *Batch) advanceRow(y []float32, r int) {
 	from := b.root(r)
-	if !sound(y) {
+	if !feature.Within(y, limit) {
 		b.restore(r, from, b.inRange(r))
 		return
 	}

@@ -173,13 +173,3 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 func (f frame) near() bool {
 	return m3.Abs(f.pos.X) < Farthest && m3.Abs(f.pos.Z) < Farthest
 }
-
-// sound reports whether the outputs are finite and not absurd.
-func sound(row []float32) bool {
-	for _, v := range row {
-		if !(v > -limit && v < limit) {
-			return false
-		}
-	}
-	return true
-}

@@ -53,7 +53,7 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 		return errors.Join(err, stream.Close())
 	}
 	defer s.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/latent.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		return err
 	}

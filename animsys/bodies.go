@@ -202,7 +202,7 @@ func contactsOf(l *feature.Motion, sk *skel.Skeleton, roles ik.Roles) (tips []in
 func (b *Bodies) stand(row int, at feature.Place, stands uint8, contacts []uint8) {
 	b.Roots[row] = m3.Xform{Pos: at.Pos, Rot: m3.YawQuat(at.Yaw)}
 	for i, c := range contacts {
-		b.Ground.Stand[row*len(contacts)+i] = stands>>c&1 == 1
+		b.Ground.Contacts[row*len(contacts)+i] = stands>>c&1 == 1
 	}
 }
 

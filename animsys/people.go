@@ -130,7 +130,7 @@ func NewPeople(w *arche.World, m *manifold.Model, steps, locomotion *netruntime.
 		p.Stream.Close()
 		return nil, err
 	}
-	p.Ground.Stand = make([]bool, len(p.Ground.Feet))
+	p.Ground.Contacts = make([]bool, len(p.Ground.Feet))
 	p.follow(p.Stream.Still)
 	p.finest = p.restyle.finest
 	n := p.Stream.Orders()

@@ -74,7 +74,7 @@ func NewPerformers(w *arche.World, m *keypose.Model, opt PerformersOptions) (*Pe
 	if err := s.open(w, m.Layout.Skel, opt.Terrain, ik.DefaultHuman(), roles, opt.Capacity, opt.Workers); err != nil {
 		return nil, errors.Join(err, s.Stream.Close())
 	}
-	s.Ground.Stand = make([]bool, len(s.Ground.Feet))
+	s.Ground.Contacts = make([]bool, len(s.Ground.Feet))
 	s.follow(s.Stream.Still)
 	s.enlist()
 	res.Add(s)

@@ -173,7 +173,7 @@ func (r *restyle) run(b *Bodies) {
 		legs := r.strides[int(row)*len(r.tips):][:len(r.tips)]
 		r.db.Skeleton().LocalToModel(r.model, pos, rot)
 		for i, tip := range r.tips {
-			legs[i].add(r.model[tip].Pos, hips, b.Ground.Stand[int(row)*len(r.tips)+i])
+			legs[i].add(r.model[tip].Pos, hips, b.Ground.Contacts[int(row)*len(r.tips)+i])
 		}
 		if p.tick == paceWaits+paceMeasures {
 			p.suit(legs)

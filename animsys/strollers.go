@@ -73,7 +73,7 @@ func NewStrollers(w *arche.World, m *latent.Model, next *netruntime.Net, opt Str
 	if _, s.contact, err = contactsOf(m.Layout, m.Skel, roles); err != nil { // after open, which checks the roles
 		return nil, errors.Join(err, s.Close())
 	}
-	s.Ground.Stand = make([]bool, len(s.Ground.Feet))
+	s.Ground.Contacts = make([]bool, len(s.Ground.Feet))
 	s.follow(s.Stream.Still)
 	s.enlist()
 	res.Add(s)

@@ -26,8 +26,8 @@ type Arm struct {
 	Shoulder, Upper, Lower, Hand int
 }
 
-// Grip is what Arms remember of a hand; its zero value is one that hangs free.
-type Grip struct {
+// HandState is what Arms remember of a hand; its zero value is one that hangs free.
+type HandState struct {
 	weight, speed float32 // of reaching, and its change, 1/s
 	goal          m3.Vec3
 	off, rate     m3.Vec3 // from the goal to where it reaches, m
@@ -85,8 +85,8 @@ func (a *Arms) Validate() error {
 // right, are to go to targets by the shares weights, 0 to 1, and the spine leans as far as
 // that takes. A target or weight that is not finite is none. Where no hand reaches the
 // pose keeps its bits. Bend is to follow; in between the body may be turned above its hips.
-func (a *Arms) Lean(m []m3.Xform, targets [2]m3.Vec3, weights [2]float32, dt float32, s *[2]Grip) {
-	if *s == ([2]Grip{}) && !(weights[0] > 0 || weights[1] > 0) {
+func (a *Arms) Lean(m []m3.Xform, targets [2]m3.Vec3, weights [2]float32, dt float32, s *[2]HandState) {
+	if *s == ([2]HandState{}) && !(weights[0] > 0 || weights[1] > 0) {
 		return
 	}
 	chest := m[a.Spine[len(a.Spine)-1]]
@@ -113,7 +113,7 @@ func (a *Arms) Lean(m []m3.Xform, targets [2]m3.Vec3, weights [2]float32, dt flo
 }
 
 // Bend takes the hands to where Lean has been told, from where the shoulders are now.
-func (a *Arms) Bend(m []m3.Xform, s *[2]Grip) {
+func (a *Arms) Bend(m []m3.Xform, s *[2]HandState) {
 	for i := range s {
 		if g, arm := &s[i], &a.Arms[i]; g.on {
 			a.Tree.bring(m, []int{arm.Shoulder}, arm.Upper, g.to, g.reach, a.MaxShrug*g.near)
@@ -123,7 +123,7 @@ func (a *Arms) Bend(m []m3.Xform, s *[2]Grip) {
 }
 
 // goal returns where hand i goes in this tick: a share of the way from where it is.
-func (a *Arms) goal(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weight, dt float32, s *Grip) m3.Vec3 {
+func (a *Arms) goal(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weight, dt float32, s *HandState) m3.Vec3 {
 	arm, want := &a.Arms[i], float32(0)
 	if d := target.Sub(m[arm.Upper].Pos); d.Finite() && m3.Finite(weight) && d.Len() > tiny && d.Len() < far {
 		out := float32(1 - 2*i) // left is +X
@@ -136,7 +136,7 @@ func (a *Arms) goal(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weight,
 	}
 	s.weight, s.speed = m3.Spring(s.weight, s.speed, want, gripEase, dt)
 	if s.weight < unseen && want == 0 {
-		*s = Grip{}
+		*s = HandState{}
 	}
 	s.off, s.rate = m3.DecayVec(s.off, s.rate, gripMove, dt)
 	return swing(m[arm.Upper].Pos, m[arm.Hand].Pos, s.goal.Add(s.off), m3.Clamp(s.weight, 0, 1))

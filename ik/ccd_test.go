@@ -286,7 +286,7 @@ func TestTwoBone(t *testing.T) {
 		a.check(rt, before)
 		least, most := max(d, m3.Abs(la-lb)), max(d, m3.Abs(la-lb))
 		if full := la + lb; d > soft*full {
-			least, most = soft*full, min(d, max(hard, soft+0.002)*full, full)
+			least, most = soft*full, min(d, max(maxReach, soft+0.002)*full, full)
 		}
 		got := a.model[3].Pos.Dist(a.model[1].Pos)
 		if got < least-2e-4 || got > most+2e-4 {

@@ -9,9 +9,9 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/internal/testing/mocapdata"
 	"mannequin/offline/dataset"
-	"mannequin/terrain"
 )
 
 // contacts tells, frame by frame, whether a joint of a recording stands on the
@@ -111,10 +111,6 @@ func TestContactsOfRecordings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var sums [2][5][2]tally // held out, gait, back
 	for _, file := range files {
 		name, ok := strings.CutSuffix(file.Name(), ".bvh")
@@ -126,7 +122,7 @@ func TestContactsOfRecordings(t *testing.T) {
 			held = 1
 		}
 		clip := recorded(t, name)
-		q := solver(t, clip.Skel, field)
+		q := solver(t, clip.Skel, ik.Level(0))
 		hips, keep := make([]m3.Vec3, clip.Frames), make([]bool, clip.Frames)
 		var online [4][]bool
 		for f := range clip.Frames {
@@ -134,7 +130,7 @@ func TestContactsOfRecordings(t *testing.T) {
 			hips[f] = q.Pos[0]
 			q.Run(0, 1)
 			for i := range online {
-				online[i] = append(online[i], q.Feet[i].Stands())
+				online[i] = append(online[i], q.Feet[i].Contact())
 			}
 		}
 		speed := make([]float32, clip.Frames)

@@ -86,7 +86,7 @@ func TestRecordedDogOnHills(t *testing.T) {
 				tip := l[len(l)-1]
 				p := q.Model[tip].Pos
 				high := m3.Abs(p.Y - field.Height(p.X, p.Z))
-				if q.Feet[i].Held() {
+				if q.Feet[i].Locked() {
 					held++
 					worst = max(worst, high)
 				}

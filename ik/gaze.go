@@ -23,8 +23,8 @@ type Gaze struct {
 	Down    float32   // how far down, rad
 }
 
-// Sight is what Gaze remembers of a body; its zero value is one that looks at nothing.
-type Sight struct {
+// GazeState is what Gaze remembers of a body; its zero value is one that looks at nothing.
+type GazeState struct {
 	weight, speed float32 // of looking, and its change, 1/s
 	goal          [2]float32
 	off, rate     m3.Vec3 // from the goal to where it looks, yaw and pitch, and its change
@@ -89,8 +89,8 @@ func HumanGaze(tree *Tree, names []string) (*Gaze, error) {
 // Turn takes the body of pose m, in world space, which faces the yaw heading, dt
 // seconds on: it looks at target, by the share weight, 0 to 1. A target or weight that is
 // not finite is none. Where it looks at nothing the pose keeps its bits.
-func (g *Gaze) Turn(m []m3.Xform, heading float32, target m3.Vec3, weight, dt float32, s *Sight) {
-	if *s == (Sight{}) && !(weight > 0) {
+func (g *Gaze) Turn(m []m3.Xform, heading float32, target m3.Vec3, weight, dt float32, s *GazeState) {
+	if *s == (GazeState{}) && !(weight > 0) {
 		return
 	}
 	head := g.Chain[len(g.Chain)-1]
@@ -108,7 +108,7 @@ func (g *Gaze) Turn(m []m3.Xform, heading float32, target m3.Vec3, weight, dt fl
 	}
 	s.weight, s.speed = m3.Spring(s.weight, s.speed, want, gazeEase, dt)
 	if s.weight < unseen && want == 0 {
-		*s = Sight{}
+		*s = GazeState{}
 		return
 	}
 	s.off, s.rate = m3.DecayVec(s.off, s.rate, gazeTurn, dt)
@@ -139,7 +139,7 @@ func (g *Gaze) Turn(m []m3.Xform, heading float32, target m3.Vec3, weight, dt fl
 
 // see makes a place at these angles the goal. Where that jumps, what it jumps by
 // is left to be made up for.
-func (g *Gaze) see(s *Sight, yaw, pitch float32) {
+func (g *Gaze) see(s *GazeState, yaw, pitch float32) {
 	goal := g.within(yaw, pitch)
 	if s.on && s.weight > unseen {
 		d := m3.V(s.goal[0]-goal[0], s.goal[1]-goal[1], 0)

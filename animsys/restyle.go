@@ -41,7 +41,7 @@ func (s *Restyle) Finalize(*arche.World) {}
 
 // restyle is what the system needs of people. Methods of a nil one do nothing.
 type restyle struct {
-	stylist *mar.Stylist
+	stylist *mar.StyleTranslator
 	db      *mar.Database
 	joints  int
 	active  []int32  // rows with a style, or on their way from one
@@ -64,7 +64,7 @@ func newRestyle(sk *skel.Skeleton, tips []int, o *PeopleOptions) (*restyle, erro
 	if err := o.Styles.Fits(sk); err != nil {
 		return nil, fmt.Errorf("animsys: PeopleOptions.Styles: %w", err)
 	}
-	stylist, err := o.Styles.NewStylist(mar.StylistOptions{Options: o.Style, Characters: o.Capacity, Workers: o.Workers})
+	stylist, err := o.Styles.NewStyleTranslator(mar.StyleTranslatorOptions{Options: o.Style, Characters: o.Capacity, Workers: o.Workers})
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (r *restyle) run(b *Bodies) {
 		if !b.steps(row) { // the pose is that of the last step
 			continue
 		}
-		if !r.styled[row] && r.stylist.Still(row) {
+		if !r.styled[row] && r.stylist.Unstyled(row) {
 			r.forget(row)
 			continue
 		}
@@ -158,7 +158,7 @@ func (r *restyle) run(b *Bodies) {
 	}
 	r.stylist.Run(r.active, b.Pos, b.Rot)
 	for _, row := range r.active {
-		if r.stylist.Still(int(row)) {
+		if r.stylist.Unstyled(int(row)) {
 			continue
 		}
 		pos, rot := b.Pos[int(row)*n:][:n], b.Rot[int(row)*n:][:n]

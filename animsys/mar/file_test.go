@@ -59,7 +59,7 @@ func TestFile(t *testing.T) {
 	}
 	in := plain.take("walk", 7, 3, 1.04)
 	run := func(db *Database) []float32 {
-		s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+		s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 		s.Weights[index1(db.Styles, "old")] = 1
 		rows, _ := s.run(in.Clip)
 		return rows
@@ -101,11 +101,11 @@ func TestDatabaseRefuses(t *testing.T) {
 	sk.Offsets[3].Y -= 0.1
 	bone.Clip.Skel = &sk
 	for want, edit := range map[string]func(k *Take){
-		"no action or no style": func(k *Take) { k.Style = "" },
+		"action or the style is missing": func(k *Take) { k.Style = "" },
 		"too short":             func(k *Take) { k.Clip = skel.NewClip(k.Clip.Skel, 60, 3) },
 		"frames per second":     func(k *Take) { k.Clip.FPS = 30 },
 		"register it first":     func(k *Take) { k.Times = nil },
-		"that increase":         func(k *Take) { k.Times[5] = k.Times[4] },
+		"increasing":         func(k *Take) { k.Times[5] = k.Times[4] },
 		"not finite":            func(k *Take) { k.Clip.Rot[7].X = float32(math.NaN()) },
 		"its bone to":           func(k *Take) { k.Clip = bone.Clip },
 	} {
@@ -136,10 +136,10 @@ func TestDecodeRefuses(t *testing.T) {
 			a["times"].Data = a["times"].Data[1:]
 			a["times"].Shape[0]--
 		},
-		"no array stands":   func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { delete(a, "stands") },
+		"array stands is missing":   func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { delete(a, "stands") },
 		"finite":            func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["rows"].Data[100] = float32(math.Inf(1)) },
 		"want 0 to 3":       func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["stands"].Data[1] = 0.5 },
-		"that increase":     func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["times"].Data[3] = 0 },
+		"increasing":     func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["times"].Data[3] = 0 },
 		"frames per second": replaceTakes(`"fps":60`, `"fps":0`),
 		"of action 9":       replaceTakes(`"action":0`, `"action":9`),
 		"0 actions":         replaceTakes(`"actions":["walk"]`, `"actions":[]`),
@@ -210,7 +210,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, err := db.NewStylist(StylistOptions{Characters: 1, Workers: 1})
+		s, err := db.NewStyleTranslator(StyleTranslatorOptions{Characters: 1, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestMatch(t *testing.T) {
 		"half as fast":           {line(0, 1, 4), line(0, 2, 3), 0, []float32{0, 0.5, 1, 1.5}},
 		"out of reach":           {line(-2, 1, 6), line(0, 1, 3), 0, []float32{-1, -1, 0, 1, 2, -1}},
 		"from a later cycle":     {line(12, 1, 3), line(0, 1, 9), 10, []float32{2, 3, 4}},
-		"both begin together":    {line(12, 1, 3), line(0, 1, 41), 10, []float32{2, 3, 4}},
+		"both begin groupSize":   {line(12, 1, 3), line(0, 1, 41), 10, []float32{2, 3, 4}},
 		"it ends and goes back":  {line(0, 2, 8), line(0, 1, 13), 10, []float32{0, 2, 4, 6, 8, 10, 12, 4}},
 		"it begins in the midst": {line(0, 1, 3), line(7, 1, 11), 10, []float32{3, 4, 5}},
 	} {
@@ -284,7 +284,7 @@ func FuzzContents(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, err := db.NewStylist(StylistOptions{Characters: 1, Workers: 1})
+		s, err := db.NewStyleTranslator(StyleTranslatorOptions{Characters: 1, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -132,10 +132,10 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 	s := x.newSearch(k)
 	queries, worst, asked := 0, 0.0, 0
 	was := make([]float32, x.cols)
-	known, found := make([]around, classes), map[int32]float32{}
+	known, found := make([]distanceBounds, classes), map[int32]float32{}
 	for _, clip := range append(walks, acts...) {
 		for i := range known {
-			known[i] = nothing
+			known[i] = unknown
 		}
 		for f := Window; f <= len(clip) && queries < 10000; f++ {
 			queries++
@@ -148,7 +148,7 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 			}
 			if f == Window {
 				for i := range known {
-					known[i] = nothing
+					known[i] = unknown
 				}
 			}
 			x.nearest(s, c, k, inf, &known[c])
@@ -241,7 +241,7 @@ func TestSearch(t *testing.T) {
 			for f, w := range windowsOf([][][]m3.Vec3{placesOf(plain.take("amble", 5, 2, 1.2).Clip)}) {
 				s.ask(x, w)
 				c := f % classes
-				known := nothing
+				known := unknown
 				x.nearest(s, c, k, inf, &known)
 				all := x.all(s, c)
 				if want := min(k, len(all)); len(s.best) != want {
@@ -261,7 +261,7 @@ func TestSearch(t *testing.T) {
 					t.Fatalf("query %d: known %v of distances from %g to %g, %g in the mean", f, known, all[0].d, all[min(k, len(all))-1].d, mean)
 				}
 				for _, share := range []float64{0.3, 0.8, 0.99, 1.01} {
-					known := nothing
+					known := unknown
 					x.nearest(s, c, k, float32(share*mean), &known)
 					if float64(known.low) > mean || len(s.best) == 0 && share > 1 || len(s.best) > 0 && !slices.Equal(s.best, all[:min(k, len(all))]) {
 						t.Fatalf("query %d, below %g of the mean: known %v, %d found", f, share, known, len(s.best))

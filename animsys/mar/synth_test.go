@@ -92,9 +92,9 @@ func database(t testing.TB) *Database {
 	return db
 }
 
-func (db *Database) stylist(t testing.TB, o StylistOptions) *Stylist {
+func (db *Database) stylist(t testing.TB, o StyleTranslatorOptions) *StyleTranslator {
 	t.Helper()
-	s, err := db.NewStylist(o)
+	s, err := db.NewStyleTranslator(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func unitOf(db *mar.Database, s *skel.Skeleton) (float64, error) {
 // translator gives motion a style, frame by frame.
 type translator struct {
 	db      *mar.Database
-	stylist *mar.Stylist
+	stylist *mar.StyleTranslator
 	mix     *styleMix
 	timing  bool // the output's time runs as the style wants it
 	retimer *mar.Retimer

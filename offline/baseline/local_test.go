@@ -45,7 +45,7 @@ func TestLocalARIsMAR(t *testing.T) {
 	db, in := people()
 	const k = 40
 	to := slices.Index(db.Styles, "proud")
-	s, err := db.NewStylist(mar.StylistOptions{Characters: 1, Workers: 1,
+	s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Characters: 1, Workers: 1,
 		Options: mar.Options{Neighbours: k, Focus: -1, Ridge: 0.1, Confidence: 1e6, Keep: -1}})
 	if err != nil {
 		t.Fatal(err)

@@ -259,7 +259,7 @@ func (r *rivals) translate(x *mat.Dense) ([]Prediction, error) {
 
 // stylize returns what package mar makes of a clip.
 func stylize(db *mar.Database, c *skel.Clip, style int, label mar.Label, o mar.Options) (Prediction, error) {
-	s, err := db.NewStylist(mar.StylistOptions{Options: o, Characters: 1, Workers: 1})
+	s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Options: o, Characters: 1, Workers: 1})
 	if err != nil {
 		return Prediction{}, err
 	}

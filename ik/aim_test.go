@@ -141,8 +141,8 @@ func TestGazeLooks(t *testing.T) {
 	}
 }
 
-// A place that goes round is followed as far as the neck turns, given up behind, and
-// found again at the other side, without a pop.
+// A place that goes round is followed as far as the neck turns, given up behind, and found again at
+// the other side, without a pop.
 func TestGazeBehind(t *testing.T) {
 	u := newUpright(t)
 	for _, period := range []int{120, 600} { // ticks

@@ -8,9 +8,9 @@ import (
 )
 
 // Arms take the hands of posed people to places (reach), pose after pose. An arm bends exactly, by
-// two bones. If it is too short, the spine leans and the shoulder comes along, as little as
-// needed. The farther behind the back a place is, the less the arm reaches for it. No bone changes
-// length; hips and legs stay. [HumanArms] fills it in.
+// two bones. If it is too short, the spine leans and the shoulder comes along, as little as needed.
+// The farther behind the back a place is, the less the arm reaches for it. No bone changes length;
+// hips and legs stay. [HumanArms] fills it in.
 type Arms struct {
 	Tree  *Tree  // the skeleton; required
 	Spine []int  // joints that lean, from the lowest on; at rest their axes are the body's: +X left, +Z ahead

@@ -15,8 +15,8 @@ const (
 const (
 	// trunkShare is the share of the way that pelvis and chest turn with the terrain.
 	trunkShare = 0.5
-	// groundWindow is the length along the body over which its ground is averaged, m: that makes
-	// a step a ramp.
+	// groundWindow is the length along the body over which its ground is averaged, m: that makes a
+	// step a ramp.
 	groundWindow = 0.5
 	// maxBodyAccel bounds how hard the ground pushes the body up and down, m/s².
 	maxBodyAccel = 5
@@ -29,8 +29,8 @@ const (
 	firstSinkPasses = 3
 )
 
-// Body is the solver's memory of one body. Set it to the zero Body for an agent that is new or
-// was moved.
+// Body is the solver's memory of one body. Set it to the zero Body for an agent that is new or was
+// moved.
 type Body struct {
 	seen   bool
 	at     m3.Vec3             // the flat pose's hips at the last tick

@@ -42,8 +42,8 @@ func s0(s *skel.Skeleton, j int) (y float32) {
 	return y
 }
 
-// The joints above a leg's two bones help it to reach: as the dog goes on over a
-// held forepaw, the shoulder blade swings back with it.
+// The joints above a leg's two bones help it to reach: as the dog goes on over a held forepaw, the
+// shoulder blade swings back with it.
 func TestShoulderHelps(t *testing.T) {
 	s, q := batch(t, ik.Level(0), 1)
 	q.MaxDrop = 0 // a body that sinks would help, too
@@ -66,8 +66,8 @@ func TestShoulderHelps(t *testing.T) {
 	}
 }
 
-// A pose that is not finite makes the solver forget: what comes after it does not
-// reach back to where paws stood before.
+// A pose that is not finite makes the solver forget: what comes after it does not reach back to
+// where paws stood before.
 func TestBrokenPoseForgetsFeet(t *testing.T) {
 	s, q := batch(t, ik.Level(0), 1)
 	for range 20 {
@@ -126,8 +126,8 @@ func TestTailStaysAbove(t *testing.T) {
 	})
 }
 
-// A nose that goes to the ground stays above it, uphill too, and one that is held
-// high is left alone.
+// A nose that goes to the ground stays above it, uphill too, and one that is held high is left
+// alone.
 func TestHeadStaysAbove(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		field := hills(t, 20, rapid.Uint64().Draw(rt, "seed"))
@@ -151,8 +151,8 @@ func TestHeadStaysAbove(t *testing.T) {
 	})
 }
 
-// A paw that takes off stays with the flat pose's: neither held nor pressed
-// down, its leg has nothing to catch up with.
+// A paw that takes off stays with the flat pose's: neither held nor pressed down, its leg has
+// nothing to catch up with.
 func TestTakeOff(t *testing.T) {
 	s, q := batch(t, ik.Level(0), 1)
 	for range 20 {
@@ -254,8 +254,8 @@ func TestTailLies(t *testing.T) {
 	}
 }
 
-// A tail in the ground whose flat pose swings under the body and back does not
-// follow it to the other side, through the ground.
+// A tail in the ground whose flat pose swings under the body and back does not follow it to the
+// other side, through the ground.
 func TestTailKeepsItsSide(t *testing.T) {
 	s, q := batch(t, ik.Level(0), 1)
 	q.MaxDrop = 0

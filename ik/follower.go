@@ -21,8 +21,8 @@ func (f *follower) aim(goal m3.Vec3, jump float32) {
 	f.goal, f.on = goal, true
 }
 
-// step moves the weight toward want and lets the offset decay, with these half-lives, s. It
-// reports whether there is still a goal.
+// step moves the weight toward want and lets the offset decay, with these half-lives, s. It reports
+// whether there is still a goal.
 func (f *follower) step(want, weightHalflife, offsetHalflife, dt float32) bool {
 	f.weight, f.speed = m3.Spring(f.weight, f.speed, want, weightHalflife, dt)
 	if f.weight < minWeight && want == 0 {

@@ -10,8 +10,8 @@ import (
 //
 // A foot gains contact when it is lower than Height and slower than On while it slows down, or
 // slower than Off. It loses contact when it is faster or has risen by Rise. A foot in contact is
-// locked to the ground until the flat pose's foot is Radius away. Then, and when it loses
-// contact, it eases back to the flat pose's place, with a small step if that still slides on.
+// locked to the ground until the flat pose's foot is Radius away. Then, and when it loses contact,
+// it eases back to the flat pose's place, with a small step if that still slides on.
 type FootLock struct {
 	On, Off  float32 // speed limits for contact, m/s, in space; 0.8 and 0.5; an On of 0 turns the lock off
 	Pace     float32 // how much both grow with the body's speed over the ground, a share of that speed; 0.08
@@ -48,8 +48,8 @@ const (
 	maxLandingDecel = 100
 )
 
-// Foot is the solver's memory of one foot. Set it to the zero Foot for an agent that is new or
-// was moved.
+// Foot is the solver's memory of one foot. Set it to the zero Foot for an agent that is new or was
+// moved.
 type Foot struct {
 	seen         bool
 	prev         m3.Vec3 // the flat pose's tip at the last tick
@@ -85,9 +85,9 @@ func (f *Foot) Contact() bool { return f.contact }
 // coming down, or that its leg cannot bring there, is not.
 func (f *Foot) Locked() bool { return f.atLock }
 
-// Target returns the target of the tip in the last run, world space, m: on the terrain or above
-// it. The tip misses it if the leg cannot follow, or only with a jerk. The target of a zero Foot
-// is zero.
+// Target returns the target of the tip in the last run, world space, m: on the terrain or above it.
+// The tip misses it if the leg cannot follow, or only with a jerk. The target of a zero Foot is
+// zero.
 func (f *Foot) Target() m3.Vec3 { return f.target }
 
 // observe takes in the flat pose's tip and returns its velocity, m/s; zero for a new foot.
@@ -103,8 +103,8 @@ func (f *Foot) observe(tip m3.Vec3, dt float32) m3.Vec3 {
 	return v
 }
 
-// bendPlane moves the normal of the leg's plane toward bend, whose length is the sine of the
-// knee's angle, and returns the normal.
+// bendPlane moves the normal of the leg's plane toward bend, whose length is the sine of the knee's
+// angle, and returns the normal.
 func (f *Foot) bendPlane(bend m3.Vec3) m3.Vec3 {
 	to := bend.Normalize(f.bend)
 	if f.bend == (m3.Vec3{}) {
@@ -143,8 +143,8 @@ func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 }
 
 // pressDown returns the height over the terrain of a foot at height h with velocity v in the flat
-// pose. Recorded and generated feet stand at −1 to 4 cm over the flat ground: a foot is lowered
-// by that much while it stands, and raised again as it leaves.
+// pose. Recorded and generated feet stand at −1 to 4 cm over the flat ground: a foot is lowered by
+// that much while it stands, and raised again as it leaves.
 func (f *Foot) pressDown(h float32, v m3.Vec3, o *FootLock, dt float32) float32 {
 	var drop float32
 	switch {
@@ -168,9 +168,9 @@ func (f *Foot) brake(y, dt float32) float32 {
 	return y
 }
 
-// lock advances the foot lock by dt. It returns the place of a foot that is at free with velocity
-// v in the flat pose: x and z, and the height over the terrain. The body moves at pace, m/s; room
-// is the share of Radius that the leg allows.
+// lock advances the foot lock by dt. It returns the place of a foot that is at free with velocity v
+// in the flat pose: x and z, and the height over the terrain. The body moves at pace, m/s; room is
+// the share of Radius that the leg allows.
 func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec3 {
 	if o.On == 0 {
 		free.Y = f.brake(max(free.Y, minTipHeight), dt)

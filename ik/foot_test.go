@@ -6,8 +6,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A standing paw whose flat pose drifts slowly is held as far as the leg has
-// room: up to Radius at full length, less when it is folded.
+// A standing paw whose flat pose drifts slowly is held as far as the leg has room: up to Radius at
+// full length, less when it is folded.
 func TestHoldHasRoom(t *testing.T) {
 	lock := DefaultDog().Lock
 	for _, room := range []float32{1, 0.5, 0.2} {
@@ -26,8 +26,8 @@ func TestHoldHasRoom(t *testing.T) {
 	}
 }
 
-// A paw whose flat pose slides on without end does not slide with it: it is held,
-// and steps after it.
+// A paw whose flat pose slides on without end does not slide with it: it is held, and steps after
+// it.
 func TestStepsAfterASlide(t *testing.T) {
 	lock := DefaultDog().Lock
 	const dt, speed = 1. / 60, 0.3
@@ -56,8 +56,8 @@ func TestStepsAfterASlide(t *testing.T) {
 	}
 }
 
-// A paw comes down to the ground in one go: where it is taken for standing it
-// neither stops in the air nor falls.
+// A paw comes down to the ground in one go: where it is taken for standing it neither stops in the
+// air nor falls.
 func TestLandsInOneGo(t *testing.T) {
 	lock := DefaultDog().Lock
 	const dt = 1. / 60

@@ -13,9 +13,9 @@ import (
 //	Σ w·|target − (position + J·δ)|² + Damping · Σ stiffness·|δ|²
 //
 // (Buss 2004; Yamane and Nakamura 2003). It starts from the given pose and stays near it: joints
-// without influence on a target hardly move. If a step takes the joints farther from their
-// targets, it is undone and tried again with more damping. Targets that cannot all be met are
-// missed in the sense of least squares.
+// without influence on a target hardly move. If a step takes the joints farther from their targets,
+// it is undone and tried again with more damping. Targets that cannot all be met are missed in the
+// sense of least squares.
 //
 // Joints only turn, and roots move: bones never change length. There are no joint limits. Rows are
 // independent: any split over goroutines gives the same bits.

@@ -196,8 +196,8 @@ func (s *FullBodyScratch) forward() {
 	}
 }
 
-// miss returns the weighted sum of squared distances to the targets, and the
-// largest squared distance.
+// miss returns the weighted sum of squared distances to the targets, and the largest squared
+// distance.
 func (s *FullBodyScratch) miss() (sum, worst float64) {
 	for i, j := range s.joints {
 		e := s.goal[i].sub(s.pos[j])
@@ -288,8 +288,8 @@ func (s *FullBodyScratch) put(b, a *block, v [9]float64) {
 	}
 }
 
-// factor adds the damping and replaces H by L with LᵀL = H, from the leaves up. It reports whether H
-// is positive definite.
+// factor adds the damping and replaces H by L with LᵀL = H, from the leaves up. It reports whether
+// H is positive definite.
 func (s *FullBodyScratch) factor(lambda float64) bool {
 	n := len(s.row)
 	end := len(s.path)

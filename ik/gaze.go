@@ -10,8 +10,8 @@ import (
 // Gaze turns the heads of posed bodies toward a place (look-at), pose after pose. The joints of
 // Chain share the turn. Within the limits the head looks straight at the place; beyond them it
 // looks as far as it can. The farther the place is behind, the less it tries: it looks ahead again
-// before the place passes from one side to the other. Jumps are eased over. No bone changes
-// length. [DogGaze] and [HumanGaze] fill it in.
+// before the place passes from one side to the other. Jumps are eased over. No bone changes length.
+// [DogGaze] and [HumanGaze] fill it in.
 type Gaze struct {
 	Tree    *Tree     // the skeleton; required
 	Chain   []int     // joints that turn, from the lowest to the head, each a descendant of the one before

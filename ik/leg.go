@@ -100,8 +100,8 @@ func ease(u float32) float32 {
 	return u * u * (3 - 2*u)
 }
 
-// followTerrain returns the place in the world of a foot that is to be at at over the terrain:
-// at.Y above the ground under it and, while it flies with velocity v, above the edges ahead.
+// followTerrain returns the place in the world of a foot that is to be at at over the terrain: at.Y
+// above the ground under it and, while it flies with velocity v, above the edges ahead.
 func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3) m3.Vec3 {
 	ground := s.groundHeight(at.X, at.Z)
 	if !foot.locked {
@@ -165,9 +165,9 @@ func (s *Legged) moveLeg(m []m3.Xform, l Leg, p *legPlan, foot *Foot) {
 	foot.atLock = foot.locked && m[l.tip()].Pos.Dist(at) < lockTolerance
 }
 
-// yield moves the ankle half of the way that the tip misses to by, the place that its limit
-// allows. That breaks the ankle's own limit; otherwise the tip would break its limit by the whole
-// way. Without limits, ankle and tip would be at the places given.
+// yield moves the ankle half of the way that the tip misses to by, the place that its limit allows.
+// That breaks the ankle's own limit; otherwise the tip would break its limit by the whole way.
+// Without limits, ankle and tip would be at the places given.
 func (s *Legged) yield(m []m3.Xform, l Leg, foot *Foot, ankle, tip, to m3.Vec3) {
 	t := s.Rig.Tree
 	miss := to.Sub(m[l.tip()].Pos)
@@ -180,8 +180,8 @@ func (s *Legged) yield(m []m3.Xform, l Leg, foot *Foot, ankle, tip, to m3.Vec3) 
 	foot.tip.correct(tip, m[l.tip()].Pos)
 }
 
-// raiseKnee swings a knee or elbow that is lower than Clearance above the terrain up about the
-// line from hip to ankle, as far as needed, and back again later.
+// raiseKnee swings a knee or elbow that is lower than Clearance above the terrain up about the line
+// from hip to ankle, as far as needed, and back again later.
 func (s *Legged) raiseKnee(m []m3.Xform, l Leg, foot *Foot) {
 	root, p := m[l.hip()].Pos, m[l.knee()].Pos
 	axis := m[l.ankle()].Pos.Sub(root).Normalize(m3.Up)
@@ -189,8 +189,8 @@ func (s *Legged) raiseKnee(m []m3.Xform, l Leg, foot *Foot) {
 	out = out.Sub(axis.Scale(out.Dot(axis)))
 	var goal float32
 	if short := s.groundHeight(p.X, p.Z) + s.Clearance - p.Y; short > 0 {
-		// Turned by a, the joint is r·cos(a−top) from the axis along the ground's
-		// normal, which on a slope is not up.
+		// Turned by a, the joint is r·cos(a−top) from the axis along the ground's normal, which on
+		// a slope is not up.
 		n := s.Ground.Normal(p.X, p.Z)
 		x, y := out.Dot(n), axis.Cross(out).Dot(n)
 		r, top := m3.Sqrt(x*x+y*y), m3.Atan2(y, x)

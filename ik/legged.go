@@ -95,8 +95,8 @@ func (s *Legged) Validate() error {
 }
 
 // Run grounds the rows from r0 up to r1 of a valid job, without allocating. A row that is not
-// finite, has a joint a thousand kilometres off or meets ground that is not finite is not
-// grounded: Model gets its flat pose, and its memory is cleared.
+// finite, has a joint a thousand kilometres off or meets ground that is not finite is not grounded:
+// Model gets its flat pose, and its memory is cleared.
 func (s *Legged) Run(r0, r1 int) {
 	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
 	for r := r0; r < r1; r++ {

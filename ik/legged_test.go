@@ -60,8 +60,8 @@ func checkBones(t fataler, q *ik.Legged, s *skel.Skeleton, r int) {
 	}
 }
 
-// Random dogs on random hills up to 20°: every standing paw within 1 cm of the
-// ground, every bone as long as ever.
+// Random dogs on random hills up to 20°: every standing paw within 1 cm of the ground, every bone
+// as long as ever.
 func TestStandsOnHills(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		field := hills(t, rapid.Float64Range(0, 20).Draw(rt, "slope"), rapid.Uint64().Draw(rt, "seed"))
@@ -76,8 +76,8 @@ func TestStandsOnHills(t *testing.T) {
 				rt.Fatalf("%s is %g m above the ground", s.Names[l[len(l)-1]], e)
 			}
 		}
-		// The body follows: chest and neck keep their height above the terrain.
-		// The neck's own ground differs from the flat pose's, a little uphill.
+		// The body follows: chest and neck keep their height above the terrain. The neck's own
+		// ground differs from the flat pose's, a little uphill.
 		for _, name := range []string{"Spine1", "Neck"} {
 			j := s.Index(name)
 			p := q.Model[j].Pos
@@ -135,8 +135,8 @@ type heights func(x, z float32) float32
 func (h heights) Height(x, z float32) float32 { return h(x, z) }
 func (h heights) Normal(x, z float32) m3.Vec3 { return m3.Up }
 
-// A paw over a bottomless hole reaches for it, one on a pole folds; the
-// others stand, and nothing breaks.
+// A paw over a bottomless hole reaches for it, one on a pole folds; the others stand, and nothing
+// breaks.
 func TestOutOfReach(t *testing.T) {
 	s := testdog.Skeleton()
 	tips := []string{"LeftHandSite", "RightHandSite", "LeftFootSite", "RightFootSite"}
@@ -205,8 +205,7 @@ func TestGroundThatIsNotFinite(t *testing.T) {
 	}
 }
 
-// Rows are independent: any split gives the same bits, and a broken row stays
-// alone.
+// Rows are independent: any split gives the same bits, and a broken row stays alone.
 func TestRowsAreIndependent(t *testing.T) {
 	const rows = 9
 	field := hills(t, 20, 3)

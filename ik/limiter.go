@@ -2,9 +2,9 @@ package ik
 
 import "mannequin/engine/m3"
 
-// limiter bounds the acceleration of a moving point. Where the point would speed up or slow down
-// by more than the bound, the excess becomes an offset that decays along a critically damped
-// spring. The zero limiter has seen nothing yet.
+// limiter bounds the acceleration of a moving point. Where the point would speed up or slow down by
+// more than the bound, the excess becomes an offset that decays along a critically damped spring.
+// The zero limiter has seen nothing yet.
 type limiter struct {
 	out, step   m3.Vec3 // the last output, and its distance from the one before
 	offset, vel m3.Vec3 // from input to output, and its change per second

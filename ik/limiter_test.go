@@ -6,8 +6,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A gentle signal passes to the bit; a step is taken with the acceleration that
-// is allowed, then eased into; and it arrives.
+// A gentle signal passes to the bit; a step is taken with the acceleration that is allowed, then
+// eased into; and it arrives.
 func TestLimiter(t *testing.T) {
 	const dt, accel = 1. / 60, 20
 	var g limiter
@@ -38,8 +38,8 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// However fast a paw comes down, it stops on the ground, no harder than maxLandingDecel;
-// recorded landings pass as they are.
+// However fast a paw comes down, it stops on the ground, no harder than maxLandingDecel; recorded
+// landings pass as they are.
 func TestBrake(t *testing.T) {
 	const dt = 1. / 60
 	for _, v := range []float32{0.5, 2, 5, 9} {
@@ -70,8 +70,8 @@ func TestBrake(t *testing.T) {
 	}
 }
 
-// A tip that its bone keeps from where its bound lets it go is brought nearer by
-// the paw joint, both keep their bones, and what they go on from is where they are.
+// A tip that its bone keeps from where its bound lets it go is brought nearer by the paw joint,
+// both keep their bones, and what they go on from is where they are.
 func TestYield(t *testing.T) {
 	tree, err := NewTree([]int16{-1, 0, 1, 2})
 	if err != nil {

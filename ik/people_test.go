@@ -8,8 +8,8 @@ import (
 	"mannequin/terrain"
 )
 
-// walker is a made-up person of the joints that stand on the ground, upright, its
-// hips 0.95 m high and its toes' joints 5 cm.
+// walker is a made-up person of the joints that stand on the ground, upright, its hips 0.95 m high
+// and its toes' joints 5 cm.
 func walker(t *testing.T, g ik.Ground) (*ik.Legged, []string) {
 	t.Helper()
 	names := []string{"Hips"}
@@ -52,8 +52,7 @@ func walker(t *testing.T, g ik.Ground) (*ik.Legged, []string) {
 	return &s, names
 }
 
-// Upright on any slope, soles on it, wherever they stand; the trunk does not lean
-// with the ground.
+// Upright on any slope, soles on it, wherever they stand; the trunk does not lean with the ground.
 func TestPersonStandsOnSlopes(t *testing.T) {
 	for _, rise := range []float32{-0.25, 0, 0.25} {
 		slope, err := terrain.Slope(terrain.Grid{Size: 20, Cell: 0.5}, rise, 0.7)
@@ -77,8 +76,8 @@ func TestPersonStandsOnSlopes(t *testing.T) {
 	}
 }
 
-// Who knows which feet stand is believed: a foot that slides is held while it is
-// said to stand, and one that rests is not where it is said to fly.
+// Who knows which feet stand is believed: a foot that slides is held while it is said to stand, and
+// one that rests is not where it is said to fly.
 func TestStandIsTold(t *testing.T) {
 	s, _ := walker(t, ik.Level(0))
 	s.Contacts = []bool{true, false}

@@ -38,8 +38,8 @@ type hinge struct {
 // NewPosture returns the posture of a skeleton. The bones are offsets from the parent's place at
 // rest, one per joint, m. The places of joints, the root among them, are given to Fit in this
 // order. A joint that has no place and no distance from its parent is a pivot: a shoulder, or the
-// small of the back. axes are the axes about which joints bend, one per joint or none at all, in the
-// joint's frame at rest, by the right-hand rule: a knee's or an elbow's. A zero axis means any.
+// small of the back. axes are the axes about which joints bend, one per joint or none at all, in
+// the joint's frame at rest, by the right-hand rule: a knee's or an elbow's. A zero axis means any.
 func NewPosture(tree *Tree, offsets []m3.Vec3, joints []int, axes []m3.Vec3) (*Posture, error) {
 	n := tree.Len()
 	switch {
@@ -219,8 +219,8 @@ func (p *Posture) nearest(m *m3.Xform, aims []aim, points []m3.Vec3) {
 		m.Rot = to.Mul(from.Conj()).Normalize()
 	}
 	for range newtonSteps {
-		// The gradient and minus the Hessian of Σ bone·way for a turn v of the
-		// bones: Σ bone × way, and Σ (bone·way) 1 − (bone·wayᵀ + way·boneᵀ)/2.
+		// The gradient and minus the Hessian of Σ bone·way for a turn v of the bones: Σ bone × way,
+		// and Σ (bone·way) 1 − (bone·wayᵀ + way·boneᵀ)/2.
 		x, y, z := m3.V(regularizer, 0, 0), m3.V(0, regularizer, 0), m3.V(0, 0, regularizer)
 		var sum m3.Vec3
 		for i, a := range aims {

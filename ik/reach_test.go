@@ -7,9 +7,8 @@ import (
 	"mannequin/ik"
 )
 
-// A foot comes to its place and keeps its rotation, nothing but its leg moves, and
-// bones keep their lengths; out of reach the leg stretches no further than it may, and
-// the foot turns.
+// A foot comes to its place and keeps its rotation, nothing but its leg moves, and bones keep their
+// lengths; out of reach the leg stretches no further than it may, and the foot turns.
 func TestReach(t *testing.T) {
 	s, names := walker(t, ik.Level(0))
 	at := func(m []m3.Xform, name string) m3.Xform { return m[index(names, name)] }

@@ -11,8 +11,8 @@ const maxTailAccel = 60
 const maxTailSweep = 5
 
 // liftChain lifts the bones of a chain, a tail or a head, that dip into the terrain. The bones
-// below a lifted one keep their directions: if they turned with it, they would flip up. The
-// limits keep joints from jumping.
+// below a lifted one keep their directions: if they turned with it, they would flip up. The limits
+// keep joints from jumping.
 func (s *Legged) liftChain(m []m3.Xform, chain []int, limits *[maxChain]limiter) {
 	for i := 1; i < len(chain); i++ {
 		a, b := chain[i-1], chain[i]
@@ -30,8 +30,8 @@ func (s *Legged) liftChain(m []m3.Xform, chain []int, limits *[maxChain]limiter)
 	}
 }
 
-// lift turns joint a until its descendant b is Clearance above the terrain, and reports whether
-// it turned. The bone's heading goes from along toward its own by at most maxTailSweep.
+// lift turns joint a until its descendant b is Clearance above the terrain, and reports whether it
+// turned. The bone's heading goes from along toward its own by at most maxTailSweep.
 func (s *Legged) lift(m []m3.Xform, a, b int, along m3.Vec3) bool {
 	lifted := false
 	// The terrain under b changes as b moves; the second pass corrects for that.

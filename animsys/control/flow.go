@@ -7,9 +7,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Flow leads any number of characters from everywhere on the ground to one place, the
-// shortest way around what is in it: a grid of ways, made once by fast marching
-// (Sethian 1996) and read as often as one likes. It is immutable and safe to share.
+// Flow leads any number of characters from everywhere on the ground to one place, the shortest way
+// around what is in it: a grid of ways, made once by fast marching (Sethian 1996) and read as often
+// as one likes. It is immutable and safe to share.
 type Flow struct {
 	x0, z0, cell float32
 	nx, nz       int
@@ -22,10 +22,9 @@ const Unreachable = 1e9
 // MaxFlowCells bounds the cells of one flow.
 const MaxFlowCells = 1 << 22
 
-// NewFlow returns the flow to goal over the ground between two corners, in square cells
-// of so many metres. closed reports whether nobody can stand at a place; nil is
-// nowhere. A goal at the edge of what is closed is reached from beside it; it is an error
-// where no cell around it is open.
+// NewFlow returns the flow to goal over the ground between two corners, in square cells of so many
+// metres. closed reports whether nobody can stand at a place; nil is nowhere. A goal at the edge of
+// what is closed is reached from beside it; it is an error where no cell around it is open.
 func NewFlow(x0, z0, x1, z1, cell float32, goal m3.Vec3, closed func(x, z float32) bool) (*Flow, error) {
 	if !(x1 > x0) || !(z1 > z0) || !(cell > 0) || !goal.Finite() || (x1-x0)/cell*((z1-z0)/cell) > MaxFlowCells {
 		return nil, fmt.Errorf("control: a flow from (%g, %g) to (%g, %g) in cells of %g m: want a ground of some size, and at most %d cells", x0, z0, x1, z1, cell, MaxFlowCells)
@@ -57,8 +56,8 @@ func (f *Flow) middle(i int) (x, z float32) {
 	return f.x0 + (float32(i%f.nx)+0.5)*f.cell, f.z0 + (float32(i/f.nx)+0.5)*f.cell
 }
 
-// around returns the lowest of the four cells whose middles are around p, and where it is
-// between them.
+// around returns the lowest of the four cells whose middles are around p, and where it is between
+// them.
 func (f *Flow) around(p m3.Vec3) (i, k int, u, v float32) {
 	part := func(x float32, n int) (int, float32) {
 		x -= 0.5
@@ -73,8 +72,8 @@ func (f *Flow) around(p m3.Vec3) (i, k int, u, v float32) {
 	return i, k, u, v
 }
 
-// Way returns how far it is from p to the goal, m, Unreachable where no way leads, and
-// the direction to set out in, of unit length; zero where there is none.
+// Way returns how far it is from p to the goal, m, Unreachable where no way leads, and the
+// direction to set out in, of unit length; zero where there is none.
 func (f *Flow) Way(p m3.Vec3) (dist float32, ahead m3.Vec3) {
 	i, k, u, v := f.around(p)
 	if f.nx < 2 || f.nz < 2 {
@@ -121,8 +120,8 @@ func (m *marching) Pop() any {
 	return n
 }
 
-// exact is within how many cells of the goal ways are straight, unless something is in
-// them: near it marching is at its worst.
+// exact is within how many cells of the goal ways are straight, unless something is in them: near
+// it marching is at its worst.
 const exact = 4
 
 // begin sets the cells around the goal.
@@ -176,8 +175,8 @@ func (m *marching) spread(cell int32) {
 	}
 }
 
-// solve returns the way of a cell whose slope is one: from its lower neighbours along
-// both axes, or along one where the other is too far.
+// solve returns the way of a cell whose slope is one: from its lower neighbours along both axes, or
+// along one where the other is too far.
 func (m *marching) solve(x, z int) float32 {
 	lower := func(n, step int, has [2]bool) float32 {
 		w := float32(Unreachable)

@@ -32,8 +32,8 @@ func TestFlowIsStraight(t *testing.T) {
 	}
 }
 
-// Whoever goes where the flow says comes to the goal, past the wall and not through it, on
-// a way about as long as the shortest.
+// Whoever goes where the flow says comes to the goal, past the wall and not through it, on a way
+// about as long as the shortest.
 func TestFlowGoesAround(t *testing.T) {
 	wall := func(x, z float32) bool { return m3.Abs(z) < 1 && x > -8 && x < 15 } // to the right border
 	f, err := NewFlow(-15, -15, 15, 15, 0.5, m3.V(5, 0, 8), wall)

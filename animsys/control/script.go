@@ -11,8 +11,7 @@ import (
 // maxCues bounds a script: far beyond what anyone writes by hand.
 const maxCues = 10000
 
-// Script is a list of goals and the times at which they begin. It is immutable
-// and safe to share.
+// Script is a list of goals and the times at which they begin. It is immutable and safe to share.
 type Script struct {
 	at    []float64 // seconds, rising
 	goals []Goal

@@ -13,15 +13,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// svgScale is the length of an SVG's user unit, m: a sheet of paper, about 800
-// units wide, is a field of 40 m.
+// svgScale is the length of an SVG's user unit, m: a sheet of paper, about 800 units wide, is a
+// field of 40 m.
 const svgScale = 0.05
 
 // svgChord is how far apart the control points are that curves are cut into, m.
 const svgChord = 0.25
 
-// readSVG reads the first path, polyline or polygon of an SVG file as a map: up
-// on the page is +Z, left is +X. The middle of the curve is the origin.
+// readSVG reads the first path, polyline or polygon of an SVG file as a map: up on the page is +Z,
+// left is +X. The middle of the curve is the origin.
 func readSVG(name string, data []byte) ([]m3.Vec3, bool, error) {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	for {
@@ -76,8 +76,7 @@ type svgPath struct {
 // svgCommands are the commands of path data and how many numbers each takes.
 var svgCommands = map[byte]int{'M': 2, 'L': 2, 'H': 1, 'V': 1, 'C': 6, 'S': 4, 'Q': 4, 'T': 2, 'Z': 0}
 
-// read reads path data: its first subpath, and of that straight lines and
-// Bézier curves.
+// read reads path data: its first subpath, and of that straight lines and Bézier curves.
 func (p *svgPath) read(d string) error {
 	var at, handle [2]float64 // where the pen is, and the last curve's second handle
 	var command, before byte
@@ -207,14 +206,13 @@ func (p *svgPath) curve(a, b, c, d [2]float64) {
 	}
 }
 
-// pieces is how many chords a stretch of so many user units is cut into: no more
-// than a path may have.
+// pieces is how many chords a stretch of so many user units is cut into: no more than a path may
+// have.
 func (p *svgPath) pieces(long float64) int {
 	return int(min(max(1, math.Ceil(long*svgScale/svgChord)), MaxPathPoints+1))
 }
 
-// ground returns the points on the ground, those left out that lie on the one
-// before.
+// ground returns the points on the ground, those left out that lie on the one before.
 func (p *svgPath) ground() (pts []m3.Vec3, closed bool) {
 	lo, hi := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, v := range p.points {

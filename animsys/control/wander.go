@@ -6,15 +6,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Wander gives goals to extras: each walks about its home, changes heading and
-// gait, and now and then rests. The state is one entry per row in every slice,
-// rows are independent, and equal seeds give equal goals.
+// Wander gives goals to extras: each walks about its home, changes heading and gait, and now and
+// then rests. The state is one entry per row in every slice, rows are independent, and equal seeds
+// give equal goals.
 type Wander struct {
-	// Radius in metres around its home within which a character stays: beyond
-	// it, it turns back. Default 10.
+	// Radius in metres around its home within which a character stays: beyond it, it turns back.
+	// Default 10.
 	Radius float32
-	// Rest is the chance, 0 to 1, that a walk is followed by idling, sitting or
-	// lying in place of another walk. Default 0.25.
+	// Rest is the chance, 0 to 1, that a walk is followed by idling, sitting or lying in place of
+	// another walk. Default 0.25.
 	Rest float32
 
 	home  []m3.Vec3
@@ -25,8 +25,8 @@ type Wander struct {
 	act   []Action
 }
 
-// NewWander returns the state of n characters, all with home at the origin and
-// with seeds that follow from seed and their row.
+// NewWander returns the state of n characters, all with home at the origin and with seeds that
+// follow from seed and their row.
 func NewWander(n int, seed uint64) *Wander {
 	w := &Wander{
 		Radius: 10, Rest: 0.25,
@@ -53,8 +53,8 @@ func (w *Wander) Copy(dst, src int) {
 	w.yaw[dst], w.speed[dst], w.act[dst] = w.yaw[src], w.speed[src], w.act[src]
 }
 
-// Update writes the goals of rows r0 to r1 for a step of dt seconds. root
-// holds the characters' places and headings, indexed by row as goals is.
+// Update writes the goals of rows r0 to r1 for a step of dt seconds. root holds the characters'
+// places and headings, indexed by row as goals is.
 func (w *Wander) Update(goals []Goal, root []m3.Xform, dt float32, r0, r1 int) {
 	for r := r0; r < r1; r++ {
 		yaw := m3.YawOf(root[r].Rot.Rotate(m3.V(0, 0, 1)))

@@ -8,8 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// CostWeights are those of what Cost adds up, Holden et al. 2016, eq. 10 to 12: over
-// frames, squares in metres, metres per frame and radians per frame.
+// CostWeights are those of what Cost adds up, Holden et al. 2016, eq. 10 to 12: over frames,
+// squares in metres, metres per frame and radians per frame.
 type CostWeights struct {
 	Slide float32 // of how far each standing contact moves over the ground and off it in a frame
 	Sink  float32 // of how deep each joint that has a contact is under the ground
@@ -17,16 +17,15 @@ type CostWeights struct {
 	Body  float32 // of the difference of the body's motion from what it shall be
 }
 
-// DefaultWeights are those of Holden et al.'s release: ten for means over contacts and
-// over the body's motion, one for the mean over bones.
+// DefaultWeights are those of Holden et al.'s release: ten for means over contacts and over the
+// body's motion, one for the mean over bones.
 func (p *Person) DefaultWeights() CostWeights {
 	contacts, bones := float32(max(1, len(p.Layout.Contacts))), float32(max(1, len(p.bones)))
 	return CostWeights{Slide: 2.5 / contacts, Sink: 2.5 / contacts, Bone: 1 / bones, Body: 10.0 / MotionLen}
 }
 
-// Cost is how far one motion is from what it shall be, as a sum of squares that motions
-// are changed to lessen: standing feet stand, bones have their length, the body moves as
-// it is asked to.
+// Cost is how far one motion is from what it shall be, as a sum of squares that motions are changed
+// to lessen: standing feet stand, bones have their length, the body moves as it is asked to.
 type Cost struct {
 	Person  *Person
 	Weights CostWeights
@@ -38,10 +37,9 @@ type Cost struct {
 	Weight  []float32 // (Frames, columns) of the squared difference from Want
 }
 
-// At writes the gradient of the cost at x, (Frames, columns) raw, and returns the
-// cost. In place of a gradient it writes, where dir is not nil, the product of
-// the Hessian with dir, without the curvature of what is squared (Gauss and
-// Newton), and returns its product with dir.
+// At writes the gradient of the cost at x, (Frames, columns) raw, and returns the cost. In place of
+// a gradient it writes, where dir is not nil, the product of the Hessian with dir, without the
+// curvature of what is squared (Gauss and Newton), and returns its product with dir.
 func (c *Cost) At(grad, x, dir []float32) float64 {
 	cols, body := c.Person.Layout.Columns(), c.Person.Layout.Body()
 	clear(grad)
@@ -159,8 +157,8 @@ type Bone struct {
 // Bones returns the bones between the layout's joints whose length no pose changes.
 func (p *Person) Bones() []Bone { return slices.Clone(p.bones) }
 
-// bonesOf returns the bones between the layout's joints whose length no pose
-// changes: only pivots lie between their ends.
+// bonesOf returns the bones between the layout's joints whose length no pose changes: only pivots
+// lie between their ends.
 func bonesOf(layout *Motion, sk *skel.Skeleton) (bones []Bone) {
 	for i, name := range layout.Joints {
 		j := sk.Index(name)

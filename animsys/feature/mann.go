@@ -1,6 +1,5 @@
-// Package feature names every input and output of the networks once: dataset
-// builders and the runtime read the same schema, and its hash travels in the
-// model file.
+// Package feature names every input and output of the networks once: dataset builders and the
+// runtime read the same schema, and its hash travels in the model file.
 package feature
 
 import (
@@ -11,10 +10,9 @@ import (
 	"strings"
 )
 
-// The time axis of MANN's trajectory (Zhang, Starke et al. 2018, sec. 5). At
-// run time it has 111 points; every tenth is a sample that the network sees.
-// A past point stands for 1/60 s, a future point for 1/50 s, so that past
-// samples are 1/6 s apart and future samples 1/5 s.
+// The time axis of MANN's trajectory (Zhang, Starke et al. 2018, sec. 5). At run time it has 111
+// points; every tenth is a sample that the network sees. A past point stands for 1/60 s, a future
+// point for 1/50 s, so that past samples are 1/6 s apart and future samples 1/5 s.
 const (
 	TrajPoints   = 111 // points of the run-time trajectory
 	TrajRoot     = 60  // index of the present
@@ -42,8 +40,7 @@ const (
 	BoneVel     = 9 // m/s
 )
 
-// PhaseLen is the number of values of a tip's phase of stepping: amplitude times
-// cosine and sine.
+// PhaseLen is the number of values of a tip's phase of stepping: amplitude times cosine and sine.
 const PhaseLen = 2
 
 // Offsets inside the root's output. Values are per second.
@@ -54,9 +51,9 @@ const (
 	RootLen = 3
 )
 
-// MANN is the input and output layout of a mode-adaptive network for one
-// skeleton and one set of actions. For the authors' 27-bone dog with six
-// actions it has 480 inputs, 363 outputs and 19 gating inputs.
+// MANN is the input and output layout of a mode-adaptive network for one skeleton and one set of
+// actions. For the authors' 27-bone dog with six actions it has 480 inputs, 363 outputs and 19
+// gating inputs.
 type MANN struct {
 	Joints  []string // all joints in skeleton order, End Sites included
 	Tips    []string // the gating network's joints: the four paw tips
@@ -100,8 +97,7 @@ func (m *MANN) sampleAction() int {
 	return SampleSpeed + 1
 }
 
-// InSample returns where input sample s begins; add SamplePos, SampleDir,
-// SampleVel or SampleSpeed.
+// InSample returns where input sample s begins; add SamplePos, SampleDir, SampleVel or SampleSpeed.
 func (m *MANN) InSample(s int) int { return s * m.SampleLen() }
 
 // InActions returns where the action weights of input sample s begin.
@@ -140,8 +136,8 @@ func (m *MANN) OutRoot() int { return m.OutBone(0) + m.PoseLen() }
 // Outputs returns the length of an output row.
 func (m *MANN) Outputs() int { return m.OutRoot() + RootLen }
 
-// Gating returns the input columns that the gating network reads: the tips'
-// velocities, or phases where there are any, then the present's desired speed and actions.
+// Gating returns the input columns that the gating network reads: the tips' velocities, or phases
+// where there are any, then the present's desired speed and actions.
 func (m *MANN) Gating() []int {
 	var cols []int
 	for i, t := range m.Tips {
@@ -189,8 +185,8 @@ func (m *MANN) Validate() error {
 	return nil
 }
 
-// Hash identifies the layout: equal hashes mean equal rows. It covers every
-// span's name, start and length.
+// Hash identifies the layout: equal hashes mean equal rows. It covers every span's name, start and
+// length.
 func (m *MANN) Hash() string {
 	h := sha256.New()
 	for _, s := range append(m.InputSpans(), m.OutputSpans()...) {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Motion is the layout of a frame of motion as joint positions in the body's own
-// frame (Holden, Saito and Komura 2016, sec. 4.2):
+// Motion is the layout of a frame of motion as joint positions in the body's own frame (Holden,
+// Saito and Komura 2016, sec. 4.2):
 //
 //   - for every joint x, y, z in metres. The body's frame stands on the ground
 //     under the first joint, smoothed, with +Z where the body faces;
@@ -25,16 +25,14 @@ type Motion struct {
 	Bends    []Bend    `json:",omitempty"` // joints that bend about one axis
 }
 
-// Bend is a joint that bends about one axis, in its own frame at rest: a knee or
-// an elbow. It tells how the bone above it is twisted, which places of joints
-// leave open.
+// Bend is a joint that bends about one axis, in its own frame at rest: a knee or an elbow. It tells
+// how the bone above it is twisted, which places of joints leave open.
 type Bend struct {
 	Joint string
 	Axis  [3]float32
 }
 
-// Contact says when a joint stands: where it is lower than Height and slower
-// than Speed.
+// Contact says when a joint stands: where it is lower than Height and slower than Speed.
 type Contact struct {
 	Joint  string
 	Height float32 // m above the ground
@@ -49,9 +47,9 @@ const (
 	MotionLen = 3
 )
 
-// Human returns the layout for people: the joints of CMU's recordings that the
-// paper keeps, contacts of heels and toes with the bounds of the authors'
-// release, on a skeleton that stands at rest with its arms out to the sides.
+// Human returns the layout for people: the joints of CMU's recordings that the paper keeps,
+// contacts of heels and toes with the bounds of the authors' release, on a skeleton that stands at
+// rest with its arms out to the sides.
 func Human() *Motion {
 	return &Motion{
 		Joints: []string{"Hips",
@@ -73,8 +71,7 @@ func Human() *Motion {
 // Pos returns where the position of joint j begins.
 func (m *Motion) Pos(j int) int { return 3 * j }
 
-// Body returns where the body's motion begins; add MotionX, MotionZ or
-// MotionYaw.
+// Body returns where the body's motion begins; add MotionX, MotionZ or MotionYaw.
 func (m *Motion) Body() int { return 3 * len(m.Joints) }
 
 // Contact returns the column of contact i.

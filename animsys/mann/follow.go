@@ -5,8 +5,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A follower is looked for on the stretch of its path around where it was a tick
-// ago.
+// A follower is looked for on the stretch of its path around where it was a tick ago.
 const (
 	pathBack   = 0.5 // m of it behind, and
 	pathAhead  = 1   // m ahead
@@ -32,11 +31,10 @@ func (b *Batch) locate(r int, path *control.Path) float32 {
 	return d
 }
 
-// curveSpeed returns the greatest speed, m/s and no more than speed, at which
-// what the path turns by in the second after the arc length s stays below the
-// tuning's Spin, and its product with the speed below Grip: around a curve that
-// product is the sideways acceleration. Nobody turns without going anywhere:
-// slower than a turn on the spot at the most, it is never.
+// curveSpeed returns the greatest speed, m/s and no more than speed, at which what the path turns
+// by in the second after the arc length s stays below the tuning's Spin, and its product with the
+// speed below Grip: around a curve that product is the sideways acceleration. Nobody turns without
+// going anywhere: slower than a turn on the spot at the most, it is never.
 func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 	const parts = 8
 	t := &b.tuning
@@ -57,14 +55,12 @@ func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 	return speed
 }
 
-// followPath mixes the next second of the path into the future with weight τ
-// (paper, sec. 9), covered by going over from the speed of the last sixth of a
-// second to the target's as a plausible change does: a second at full speed would
-// put the future where no recorded start or curve has it, and a slower change
-// would not bring who stands before a corner to go. Directions ask for more than
-// the path's, in proportion to the error in facing and the less the farther
-// ahead. Far off, at a distance of off metres, the future is the next second of
-// the straight way to the path.
+// followPath mixes the next second of the path into the future with weight τ (paper, sec. 9),
+// covered by going over from the speed of the last sixth of a second to the target's as a plausible
+// change does: a second at full speed would put the future where no recorded start or curve has it,
+// and a slower change would not bring who stands before a corner to go. Directions ask for more
+// than the path's, in proportion to the error in facing and the less the farther ahead. Far off, at
+// a distance of off metres, the future is the next second of the straight way to the path.
 func (b *Batch) followPath(r int, off float32) {
 	path, tau, root := b.path[r], b.tuning.PathBlend, b.root(r)
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]

@@ -29,8 +29,8 @@ type Model struct {
 	high    []float32               // greatest value of an input in range; none without normalisation
 }
 
-// SchemaError says that a model file does not hold what this package can
-// drive, and in what it differs.
+// SchemaError says that a model file does not hold what this package can drive, and in what it
+// differs.
 type SchemaError struct {
 	Model string
 	Diff  []string
@@ -45,13 +45,13 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("mann: model %q does not fit: %s%s", e.Model, strings.Join(diff, "; "), more)
 }
 
-// KeyRestPose is the extra metadata key under which a model file may hold the
-// pose that characters begin from: a JSON list, the pose block of an input row.
+// KeyRestPose is the extra metadata key under which a model file may hold the pose that characters
+// begin from: a JSON list, the pose block of an input row.
 const KeyRestPose = "rest_pose"
 
-// Describe writes into meta what NewModel reads: layout, skeleton, gating
-// columns and the pose that characters begin from. rest is the bone block of an
-// input row, or nil: then they begin from the mean pose of the training data.
+// Describe writes into meta what NewModel reads: layout, skeleton, gating columns and the pose that
+// characters begin from. rest is the bone block of an input row, or nil: then they begin from the
+// mean pose of the training data.
 func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, rest []float32) error {
 	schema, err := json.Marshal(layout)
 	if err != nil {
@@ -75,8 +75,8 @@ func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, re
 	return nil
 }
 
-// NewModel returns the network as a model of characters. A *SchemaError lists
-// everything in which its metadata, its shapes and this package differ.
+// NewModel returns the network as a model of characters. A *SchemaError lists everything in which
+// its metadata, its shapes and this package differ.
 func NewModel(net *netruntime.Net) (*Model, error) {
 	stat := func(name string) []float32 {
 		t, _ := net.Tensor(name)
@@ -101,8 +101,8 @@ type parsed struct {
 	rest   []float32
 }
 
-// parse reads what Describe wrote. inputs and outputs are the network's own,
-// mean is its mean input row.
+// parse reads what Describe wrote. inputs and outputs are the network's own, mean is its mean input
+// row.
 func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed, error) {
 	e := &SchemaError{Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }

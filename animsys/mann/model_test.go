@@ -73,8 +73,8 @@ func TestSchemaErrors(t *testing.T) {
 	}
 }
 
-// Whatever a file says of its layout, skeleton and rest pose is refused or makes a
-// model that stands in a batch.
+// Whatever a file says of its layout, skeleton and rest pose is refused or makes a model that
+// stands in a batch.
 func FuzzParse(f *testing.F) {
 	layout, sk := beetle()
 	for _, describe := range []func(*netruntime.Meta) error{

@@ -8,8 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Gather writes the network's inputs for rows r0 to r1 into x, which holds
-// Layout.Inputs() values per row from row 0 on.
+// Gather writes the network's inputs for rows r0 to r1 into x, which holds Layout.Inputs() values
+// per row from row 0 on.
 func (b *Batch) Gather(x []float32, r0, r1 int) {
 	b.check(r0, r1)
 	n := b.Model.Layout.Inputs()
@@ -68,11 +68,10 @@ func get3(f frame, src []float32) m3.Vec3 {
 
 func get2(f frame, src []float32) vec2 { return f.out(vec2{src[0], src[1]}) }
 
-// Scatter advances rows r0 to r1 by one tick, or a row by its stride, with the
-// network's outputs y, which holds Layout.Outputs() values per row from row 0 on. A row whose outputs are
-// not finite, or whose state they take out of the training data's range, goes
-// back to its last good pose, stands there, and is counted in Restored; the
-// others do not notice.
+// Scatter advances rows r0 to r1 by one tick, or a row by its stride, with the network's outputs y,
+// which holds Layout.Outputs() values per row from row 0 on. A row whose outputs are not finite, or
+// whose state they take out of the training data's range, goes back to its last good pose, stands
+// there, and is counted in Restored; the others do not notice.
 func (b *Batch) Scatter(y []float32, r0, r1 int) {
 	b.check(r0, r1)
 	n := b.Model.Layout.Outputs()
@@ -140,8 +139,8 @@ func (b *Batch) scatter(y []float32, r int) {
 	b.sink(r)
 }
 
-// between fills in the points of a stride's ticks but the last, of which the past has
-// the point before the stride in their stead.
+// between fills in the points of a stride's ticks but the last, of which the past has the point
+// before the stride in their stead.
 func (b *Batch) between(r, step int) {
 	t := r * points
 	last := t + now - step
@@ -155,13 +154,12 @@ func (b *Batch) between(r, step int) {
 	}
 }
 
-// MaxPhase bounds the amplitude of a phase of stepping that a network goes on with:
-// 99 of 100 recorded ones are smaller.
+// MaxPhase bounds the amplitude of a phase of stepping that a network goes on with: 99 of 100
+// recorded ones are smaller.
 const MaxPhase = 0.9
 
-// step takes over the phases of stepping. Their amplitude is bounded: a network
-// that is asked for what it hardly knows may answer a larger one with a still
-// larger one, until its legs break.
+// step takes over the phases of stepping. Their amplitude is bounded: a network that is asked for
+// what it hardly knows may answer a larger one with a still larger one, until its legs break.
 func (b *Batch) step(r int, y []float32) {
 	p := b.phases(r)
 	for k := 0; k < len(p); k += feature.PhaseLen {
@@ -178,9 +176,9 @@ const (
 	sinkShare  = 0.1               // of what is above, per tick
 )
 
-// sink brings a row down that hangs in the air without having jumped. Networks
-// go on at the height that they are fed, so that a start that took off too
-// quickly would walk above the ground for good.
+// sink brings a row down that hangs in the air without having jumped. Networks go on at the height
+// that they are fed, so that a start that took off too quickly would walk above the ground for
+// good.
 func (b *Batch) sink(r int) {
 	const ground = 0.03 // m: recorded dogs that do not jump have a joint below it in every stride
 	s := &b.shares[b.stride[r]]
@@ -204,8 +202,8 @@ func (b *Batch) sink(r int) {
 	}
 }
 
-// advance takes the future a step on: along with the root, then toward the
-// network's own prediction, seen from next, by the row's correction.
+// advance takes the future a step on: along with the root, then toward the network's own
+// prediction, seen from next, by the row's correction.
 func (b *Batch) advance(y []float32, r int, next frame, shift vec2, sin, cos float32) {
 	m, t, weight := b.Model.Layout, r*points, b.correct[r]
 	dt := float32(b.stride[r]) / Rate
@@ -229,8 +227,8 @@ func (b *Batch) advance(y []float32, r int, next frame, shift vec2, sin, cos flo
 	}
 }
 
-// setBone takes bone k from src, a bone of an input or output row seen from f.
-// Axes come out of unit length.
+// setBone takes bone k from src, a bone of an input or output row seen from f. Axes come out of
+// unit length.
 func (b *Batch) setBone(k int, f frame, src []float32) {
 	p := get3(f, src[feature.BonePos:])
 	p.X, p.Z = p.X+f.pos.X, p.Z+f.pos.Z

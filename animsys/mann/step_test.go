@@ -8,8 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A row that hangs in the air comes down, unless it jumps; what comes to the
-// ground now and then stays as it is.
+// A row that hangs in the air comes down, unless it jumps; what comes to the ground now and then
+// stays as it is.
 func TestSinks(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -5,9 +5,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// The range that rows live in. Rows of the dog's recordings come as far as 0.9
-// times a bound here at the most; its networks under random commands too, but for
-// the bones, which they stretch by up to 0.2 in the mean.
+// The range that rows live in. Rows of the dog's recordings come as far as 0.9 times a bound here
+// at the most; its networks under random commands too, but for the bones, which they stretch by up
+// to 0.2 in the mean.
 const (
 	limit     = 1e4  // largest magnitude of an output, m, m/s or degrees per second
 	deviation = 40   // standard deviations of an input from its mean in the training data,
@@ -17,13 +17,13 @@ const (
 	stretched = 0.5  // mean difference of bones from their lengths, as a share of those
 )
 
-// Farthest bounds how far from the origin along X or Z rows may be, in metres:
-// float32 resolves 6 cm there.
+// Farthest bounds how far from the origin along X or Z rows may be, in metres: float32 resolves 6
+// cm there.
 const Farthest = 1e6
 
-// A row remembers a good pose every memoryTicks ticks, the last two of them, and
-// goes back to the older: what was wrong may have begun before it was found. If
-// it fails again within memoryTicks it begins anew from the rest pose.
+// A row remembers a good pose every memoryTicks ticks, the last two of them, and goes back to the
+// older: what was wrong may have begun before it was found. If it fails again within memoryTicks it
+// begins anew from the rest pose.
 const memoryTicks = 30
 
 // watch is what the watchdog keeps per row.
@@ -52,13 +52,11 @@ func (w *watch) copy(dst, src int) {
 // slot returns row's pose i, 0 or 1.
 func (w *watch) slot(row, i int) []float32 { return w.good[(2*row+i)*w.pose:][:w.pose] }
 
-// Restored returns how often row went back to a good pose because the network's
-// output for it was not finite or took it out of the training data's range, since
-// its last Reset.
+// Restored returns how often row went back to a good pose because the network's output for it was
+// not finite or took it out of the training data's range, since its last Reset.
 func (b *Batch) Restored(row int) int { return int(b.watch.restored[row]) }
 
-// bound derives the inputs' range and the greatest speed from their mean and
-// standard deviation.
+// bound derives the inputs' range and the greatest speed from their mean and standard deviation.
 func (m *Model) bound(mean, std []float32) {
 	n := m.Layout.Inputs()
 	if len(mean) != n || len(std) != n {
@@ -93,8 +91,8 @@ func (b *Batch) observe(row int) []float32 {
 	return x
 }
 
-// inRange reports whether the state of row is one that the network can go on
-// from, and leaves it in watch.input.
+// inRange reports whether the state of row is one that the network can go on from, and leaves it in
+// watch.input.
 func (b *Batch) inRange(row int) bool {
 	if !b.root(row).near() {
 		return false
@@ -118,8 +116,8 @@ func (b *Batch) inRange(row int) bool {
 	return bones[0].Y >= -deepest && off <= stretched*m.reach
 }
 
-// keep counts a good tick of row, whose state watch.input holds, and remembers
-// its pose when it is time to.
+// keep counts a good tick of row, whose state watch.input holds, and remembers its pose when it is
+// time to.
 func (b *Batch) keep(row int) {
 	w := &b.watch
 	before := w.age[row] / memoryTicks
@@ -138,8 +136,8 @@ func (b *Batch) remember(row, i int) {
 	copy(slot[bones:], x[m.InActions(feature.TrajNow):])
 }
 
-// restore stops row at root: in its present pose if that is sound, else in the
-// older good one, or, should it fail again and again, in the rest pose.
+// restore stops row at root: in its present pose if that is sound, else in the older good one, or,
+// should it fail again and again, in the rest pose.
 func (b *Batch) restore(row int, root frame, sound bool) {
 	w := &b.watch
 	if !root.near() || !root.fwd.finite() {

@@ -14,8 +14,8 @@ import (
 	"mannequin/offline/registration"
 )
 
-// big returns a database of 80,000 frames, the size of Xia's, and a walk and a run
-// that it does not hold.
+// big returns a database of 80,000 frames, the size of Xia's, and a walk and a run that it does not
+// hold.
 var big = sync.OnceValues(func() (*mar.Database, []*registration.Take) {
 	made, lines, err := human.Generate(human.Options{Seed: 1, Minutes: 24, Actions: []string{human.Walk, human.Run}})
 	if err != nil {
@@ -38,8 +38,8 @@ var big = sync.OnceValues(func() (*mar.Database, []*registration.Take) {
 	return db, others
 })
 
-// BenchmarkStep is a frame of one character, of whom unknown is known, on a
-// database of 80,000 frames.
+// BenchmarkStep is a frame of one character, of whom nothing is known, on a database of 80,000
+// frames.
 func BenchmarkStep(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -88,8 +88,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkCrowd is a tick of fifty characters on two workers, of whom unknown is
-// known.
+// BenchmarkCrowd is a tick of fifty characters on two workers, of whom nothing is known.
 func BenchmarkCrowd(b *testing.B) {
 	const n = 50
 	db, others := big()

@@ -22,10 +22,10 @@
 // The last [Window] poses are compared with those of the database, whatever their heading and
 // place. The nearest windows of each class are found exactly (search.go). From them and their
 // counterparts, a ridge regression is fitted for each degree of freedom. It maps the input, the
-// input before and the output before to the output (regress.go). The predictions of the classes
-// are blended by distance. Classes that weigh less than a hundredth of the nearest are left out,
-// mostly without a search, because a pose moves little in a frame. Time passes in the output as it
-// does for the neighbours.
+// input before and the output before to the output (regress.go). The predictions of the classes are
+// blended by distance. Classes that weigh less than a hundredth of the nearest are left out, mostly
+// without a search, because a pose moves little in a frame. Time passes in the output as it does
+// for the neighbours.
 //
 // # Differences from the paper
 //

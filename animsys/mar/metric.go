@@ -187,8 +187,8 @@ const (
 func (m *metric) fit(share float64, count int, window func(i int, plane, height []float32)) error {
 	n := m.n()
 	plane, height := make([]float32, 2*n), make([]float32, n)
-	// Complex covariance A + iB as the real, symmetric (A −B; B A), whose
-	// eigenvectors come in pairs, (re, im) of u and of iu.
+	// Complex covariance A + iB as the real, symmetric (A −B; B A), whose eigenvectors come in
+	// pairs, (re, im) of u and of iu.
 	cov, tall := mat.NewSymDense(2*n, nil), mat.NewSymDense(n, nil)
 	v, w, h := mat.NewVecDense(2*n, nil), mat.NewVecDense(2*n, nil), mat.NewVecDense(n, nil)
 	sum := make([]float64, n)

@@ -10,8 +10,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// near returns neighbours of the last frame of a walk in one class, and what the
-// stylist then knows.
+// near returns neighbours of the last frame of a walk in one class, and what the stylist then
+// knows.
 func near(t *testing.T, db *Database, frames int) (s *StyleTranslator, nb []neighbour) {
 	t.Helper()
 	s = db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
@@ -26,8 +26,8 @@ func near(t *testing.T, db *Database, frames int) (s *StyleTranslator, nb []neig
 	return s, nb
 }
 
-// The outputs of neighbours are their counterparts in the styles, and of the rest
-// themselves; time passes as it does there.
+// The outputs of neighbours are their counterparts in the styles, and of the rest themselves; time
+// passes as it does there.
 func TestGather(t *testing.T) {
 	db := database(t)
 	s, nb := near(t, db, 60)
@@ -71,8 +71,8 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// The prediction is that of eq. 2, 6 and 7, solved by another way in float64, for
-// input among the neighbours' and far from it.
+// The prediction is that of eq. 2, 6 and 7, solved by another way in float64, for input among the
+// neighbours' and far from it.
 func TestPredict(t *testing.T) {
 	db := database(t)
 	s, nb := near(t, db, 60)
@@ -101,8 +101,8 @@ func TestPredict(t *testing.T) {
 				total += w[i]
 			}
 			for c := range s.cols {
-				// Rows scaled by √w, and three of √λ beneath, none for the constant: least
-				// squares by QR.
+				// Rows scaled by √w, and three of √λ beneath, none for the constant: least squares
+				// by QR.
 				a, y := mat.NewDense(r.n+3, 4, nil), mat.NewVecDense(r.n+3, nil)
 				var m1, m2 float64
 				for i := range r.n {
@@ -207,7 +207,7 @@ func TestMixture(t *testing.T) {
 	}
 }
 
-// What is known from the frame before saves work and changes unknown.
+// What is known from the frame before saves work and changes nothing.
 func TestWhatIsKnown(t *testing.T) {
 	db := database(t)
 	fresh, kept := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1}), db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
@@ -234,8 +234,7 @@ func TestWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Vectors of a joint that turns past half a turn go on; a row tells the rotation
-// all the same.
+// Vectors of a joint that turns past half a turn go on; a row tells the rotation all the same.
 func TestVectorsGoOn(t *testing.T) {
 	db := database(t)
 	l := db.layout

@@ -17,8 +17,8 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// brute is eq. 1 of Xia et al. 2015 with its closed form (Kovar, Gleicher and
-// Pighin 2002, sec. 3.1), in float64, on the places themselves.
+// brute is eq. 1 of Xia et al. 2015 with its closed form (Kovar, Gleicher and Pighin 2002, sec.
+// 3.1), in float64, on the places themselves.
 func brute(m *metric, a, b [][]m3.Vec3) float64 {
 	var ca, cb, sum complex128
 	for i := range Window {
@@ -118,10 +118,10 @@ func (s *search) ask(x *index, window [][]m3.Vec3) {
 	m.turned(s.turned, s.q)
 }
 
-// The search finds what comparing with every window finds: 10,000 queries of
-// recordings of other people, walks, runs and martial arts, in a stream, with what
-// is known from the frame before. Distances are within a five-hundredth of those of
-// the places, which principal components leave out; ranks may differ by that.
+// The search finds what comparing with every window finds: 10,000 queries of recordings of other
+// people, walks, runs and martial arts, in a stream, with what is known from the frame before.
+// Distances are within a five-hundredth of those of the places, which principal components leave
+// out; ranks may differ by that.
 func TestSearchAgainstBruteForce(t *testing.T) {
 	sk, data := recorded(t, "bandai1", "*walk*_*.bvh", 24)
 	_, walks := recorded(t, "cmu-locomotion", "0[2-9]_*.bvh", 40)
@@ -155,8 +155,8 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 			if len(s.best) != k {
 				t.Fatalf("query %d: %d neighbours, want %d", queries, len(s.best), k)
 			}
-			// Every window's distance in the index's coordinates, without its bounds:
-			// whoever is nearer than the last neighbour is one.
+			// Every window's distance in the index's coordinates, without its bounds: whoever is
+			// nearer than the last neighbour is one.
 			last := s.best[k-1].d
 			for _, n := range s.best {
 				found[n.window] = n.d
@@ -217,8 +217,8 @@ func (x *index) all(s *search, class int) (all []neighbour) {
 	return all
 }
 
-// The same on made-up walks, wherever recordings are absent: neighbours, limits, and
-// classes with fewer windows than are asked for.
+// The same on made-up walks, wherever recordings are absent: neighbours, limits, and classes with
+// fewer windows than are asked for.
 func TestSearch(t *testing.T) {
 	var clips [][][]m3.Vec3
 	for i, s := range []style{plain, proud, old} {
@@ -272,8 +272,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Distances are a metric on motions apart from turns and moves: 0 for a window moved
-// and turned, symmetric, and no way round is shorter.
+// Distances are a metric on motions apart from turns and moves: 0 for a window moved and turned,
+// symmetric, and no way round is shorter.
 func TestMetric(t *testing.T) {
 	sk := retarget.Human()
 	windows := windowsOf([][][]m3.Vec3{placesOf(plain.take("walk", 1, 2, 1).Clip), placesOf(old.take("amble", 2, 2, 1).Clip)})

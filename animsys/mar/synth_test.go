@@ -11,8 +11,8 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// style is how the test's people move: every joint swings by an amplitude about an
-// angle that follow from the seed, at a tempo, the first person's being 1.
+// style is how the test's people move: every joint swings by an amplitude about an angle that
+// follow from the seed, at a tempo, the first person's being 1.
 type style struct {
 	name  string
 	seed  uint64

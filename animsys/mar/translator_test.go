@@ -22,8 +22,8 @@ func (s *StyleTranslator) run(c *skel.Clip) (rows []float32, steps []float64) {
 	return rows, steps
 }
 
-// A walk at a pace that no take has comes out as the other styles' walk at that
-// pace would be, in their time, whether anything is known of it or not.
+// A walk at a pace that no take has comes out as the other styles' walk at that pace would be, in
+// their time, whether anything is known of it or not.
 func TestTranslation(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 4, 1.04)
@@ -84,7 +84,7 @@ func TestOwnStyle(t *testing.T) {
 	}
 }
 
-// Where somebody stands and faces changes unknown but that.
+// Where somebody stands and faces changes nothing but that.
 func TestStyleTranslatorIsInvariant(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 3, 1.04)
@@ -114,8 +114,8 @@ func TestStyleTranslatorIsInvariant(t *testing.T) {
 	}
 }
 
-// Any number of workers, and anybody beside them, gives everybody the same bits; a
-// frame that is not finite is passed over, and stays where it is.
+// Any number of workers, and anybody beside them, gives everybody the same bits; a frame that is
+// not finite is passed over, and stays where it is.
 func TestStyleTranslatorOfMany(t *testing.T) {
 	db := database(t)
 	clips := []*skel.Clip{plain.take("walk", 7, 3, 1.04).Clip, old.take("amble", 8, 3, 0.95).Clip, proud.take("walk", 9, 4, 1).Clip}
@@ -251,8 +251,7 @@ func TestRetimer(t *testing.T) {
 		if want := int(float32(in.Clip.Frames-1)*step) + 1; len(roots) != want {
 			t.Fatalf("steps of %g: %d frames, want %d", step, len(roots), want)
 		}
-		// A body goes as fast as its rows say, whatever the step: the way grows with
-		// the time.
+		// A body goes as fast as its rows say, whatever the step: the way grows with the time.
 		way := 0.0
 		for i := 1; i < len(roots); i++ {
 			way += math.Hypot(float64(roots[i].X-roots[i-1].X), float64(roots[i].Z-roots[i-1].Z))
@@ -275,8 +274,8 @@ func TestRetimer(t *testing.T) {
 	}
 }
 
-// A switch of styles is a way, not a leap: unknown moves much faster in it than
-// before and after, while with weights that count at once it does.
+// A switch of styles is a way, not a leap: nothing moves much faster in it than before and after,
+// while with weights that count at once it does.
 func TestSwitch(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 6, 1.04)
@@ -314,7 +313,7 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// The first frame has the style, and unknown leaps in those that follow.
+// The first frame has the style, and nothing leaps in those that follow.
 func TestFirstFrames(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 3, 1.04)
@@ -363,8 +362,8 @@ func everybody(n int) (all []int32) {
 	return all
 }
 
-// Who moves to another place goes on there as if unknown had been; who comes in its
-// place begins anew.
+// Who moves to another place goes on there as if nothing had been; who comes in its place begins
+// anew.
 func TestMove(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 3, 1.04)

@@ -39,7 +39,8 @@ func (a vec2) unit(fallback vec2) vec2 {
 	return a.scale(1 / l)
 }
 
-// frame is a root: a place on the ground and a heading. Local coordinates are leftward and forward.
+// frame is a root: a place on the ground and a heading. Local coordinates are
+// leftward and forward.
 type frame struct{ pos, fwd vec2 }
 
 // in returns the local coordinates of the world vector v.
@@ -52,15 +53,15 @@ func (f frame) out(v vec2) vec2 {
 	return vec2{v.X*f.fwd.Z + v.Z*f.fwd.X, v.Z*f.fwd.Z - v.X*f.fwd.X}
 }
 
-// angleTo returns the angle from the heading to the direction d, radians, counter-clockwise seen
-// from above.
+// angleTo returns the angle from the heading to the direction d, radians,
+// counter-clockwise seen from above.
 func (f frame) angleTo(d vec2) float32 {
 	l := f.in(d)
 	return m3.Atan2(l.X, l.Z)
 }
 
-// rotate returns v turned counter-clockwise, seen from above, by the angle with the given sine and
-// cosine.
+// rotate returns v turned counter-clockwise, seen from above, by the angle with
+// the given sine and cosine.
 func (a vec2) rotate(sin, cos float32) vec2 {
 	return vec2{a.X*cos + a.Z*sin, a.Z*cos - a.X*sin}
 }
@@ -74,8 +75,8 @@ func (a vec2) turned(angle float32) vec2 {
 // blend holds the weights of the target in a future point.
 type blend struct{ pos, dir, vel float32 }
 
-// Batch is the state of up to Cap agents, one per row. Slices are indexed by row first. Different
-// rows may be worked on from different goroutines.
+// Batch is the state of up to Cap agents, one per row. Slices are indexed by
+// row first. Different rows may be worked on from different goroutines.
 type Batch struct {
 	Model *Model
 
@@ -87,8 +88,8 @@ type Batch struct {
 	shares [feature.MaxStride + 1]shares // by stride, from tuning
 	stride []uint8                       // (rows) ticks of a row's next step
 
-	// Trajectory, (rows, points), world space: the past second, the present at index now, the next
-	// second.
+	// Trajectory, (rows, points), world space: the past second, the present at
+	// index now, the next second.
 	pos, dir, vel []vec2
 	speed         []float32 // desired speed, m/s
 	act           []float32 // (rows, points, actions) action weights, each point's sum one
@@ -129,8 +130,8 @@ func over(share float32, ticks int) float32 {
 	return 1 - m3.Pow(1-share, float32(ticks))
 }
 
-// NewBatch returns room for capacity agents of model m, all at rest at the origin. Rows go on by
-// m's stride at a time; see SetStride for others.
+// NewBatch returns room for capacity agents of model m, all at rest at the
+// origin. Rows go on by m's stride at a time; see SetStride for others.
 func NewBatch(m *Model, capacity int) *Batch {
 	nj, na := m.Skel.Len(), len(m.Layout.Actions)
 	vec := func(n int) []vec2 { return make([]vec2, capacity*n) }
@@ -158,8 +159,8 @@ func NewBatch(m *Model, capacity int) *Batch {
 // Tuning returns the controller's constants.
 func (b *Batch) Tuning() Tuning { return b.tuning }
 
-// Tune sets the controller's constants for all rows. It may not run at the same time as any other
-// method.
+// Tune sets the controller's constants for all rows. It may not run at the same
+// time as any other method.
 func (b *Batch) Tune(t Tuning) {
 	b.tuning = t
 	for i := range b.blend {
@@ -172,8 +173,8 @@ func (b *Batch) Tune(t Tuning) {
 	}
 }
 
-// AddStride has rows go on by m's stride, too, by SetStride: m drives the same characters as the
-// batch's own model, more coarsely.
+// AddStride has rows go on by m's stride, too, by SetStride: m drives the same
+// characters as the batch's own model, more coarsely.
 func (b *Batch) AddStride(m *Model) error {
 	step := m.Layout.Step()
 	if b.models[step] != nil {
@@ -193,8 +194,8 @@ func (b *Batch) Has(stride int) bool {
 	return stride >= 1 && stride < len(b.models) && b.models[stride] != nil
 }
 
-// SetStride has row go on by so many ticks at a time from now on. Its next outputs are to come from
-// the model of that stride, which the batch must have.
+// SetStride has row go on by so many ticks at a time from now on. Its next outputs are
+// to come from the model of that stride, which the batch must have.
 func (b *Batch) SetStride(row, stride int) {
 	b.check(row, row+1)
 	if !b.Has(stride) {
@@ -216,8 +217,9 @@ func (b *Batch) check(r0, r1 int) {
 	}
 }
 
-// Reset puts row at rest at pos, whose height is dropped, with heading yaw in radians. What is not
-// finite or farther than [Farthest] counts as the origin, and as heading 0.
+// Reset puts row at rest at pos, whose height is dropped, with heading yaw in
+// radians. What is not finite or farther than [Farthest] counts as the origin, and
+// as heading 0.
 func (b *Batch) Reset(row int, pos m3.Vec3, yaw float32) {
 	b.check(row, row+1)
 	f := frame{flat(pos), vec2{m3.Sin(yaw), m3.Cos(yaw)}}
@@ -230,7 +232,8 @@ func (b *Batch) Reset(row int, pos m3.Vec3, yaw float32) {
 	b.begin(row)
 }
 
-// stand makes the trajectory of row one of standing at f, with the action weights act; nil is idle.
+// stand makes the trajectory of row one of standing at f, with the action weights
+// act; nil is idle.
 func (b *Batch) stand(row int, f frame, act []float32) {
 	t := row * points
 	for i := t; i < t+points; i++ {
@@ -247,7 +250,8 @@ func (b *Batch) stand(row int, f frame, act []float32) {
 	b.correct[row], b.pace[row], b.lack[row], b.lowest[row], b.leap[row], b.path[row], b.along[row] = 0, 0, 0, 0, 0, nil, 0
 }
 
-// placeBones puts a pose, the pose block of an input row, at the present root of row, at rest.
+// placeBones puts a pose, the pose block of an input row, at the present root of
+// row, at rest.
 func (b *Batch) placeBones(row int, pose []float32) {
 	f := b.root(row)
 	for j := range b.joints {
@@ -310,15 +314,16 @@ func (b *Batch) Root(row int) m3.Xform {
 // Velocity returns the velocity of the root of row, world space, m/s.
 func (b *Batch) Velocity(row int) m3.Vec3 { return b.vel[row*points+now].vec3() }
 
-// Pose returns the displayed pose of row: local transforms with the bone lengths of the model's
-// skeleton, joint 0 in world space. The slices alias the batch and change with the next Scatter.
+// Pose returns the displayed pose of row: local transforms with the bone
+// lengths of the model's skeleton, joint 0 in world space. The slices alias the
+// batch and change with the next Scatter.
 func (b *Batch) Pose(row int) (pos []m3.Vec3, rot []m3.Quat) {
 	i, k := row*b.joints, (row+1)*b.joints
 	return b.localPos[i:k:k], b.localRot[i:k:k]
 }
 
-// Bone returns the recurrent pose of row in world space: the predicted positions (m) and velocities
-// (m/s) of all joints, aliasing the batch.
+// Bone returns the recurrent pose of row in world space: the predicted
+// positions (m) and velocities (m/s) of all joints, aliasing the batch.
 func (b *Batch) Bone(row int) (pos, vel []m3.Vec3) {
 	i, k := row*b.joints, (row+1)*b.joints
 	return b.bonePos[i:k:k], b.boneVel[i:k:k]
@@ -332,8 +337,8 @@ func (b *Batch) Weight(row int, a control.Action) float32 {
 	return b.act[(row*points+now)*b.actions+b.Model.action[a]]
 }
 
-// Trajectory copies the positions of all points of row, oldest first, into dst and returns how many
-// there are; the present is number feature.TrajRoot.
+// Trajectory copies the positions of all points of row, oldest first, into dst
+// and returns how many there are; the present is number feature.TrajRoot.
 func (b *Batch) Trajectory(row int, dst []m3.Vec3) int {
 	n := min(len(dst), points)
 	for i := range n {

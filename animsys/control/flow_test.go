@@ -86,8 +86,8 @@ func TestFlowErrors(t *testing.T) {
 		x1, cell float32
 		goal     m3.Vec3
 	}{
-		"of some size": {-9, 1, m3.Vec3{}}, "cells of 0 m": {9, 0, m3.Vec3{}}, "at most": {9000, 0.01, m3.Vec3{}},
-		"cells of NaN": {9, nan, m3.Vec3{}}, "is not on the ground": {9, 1, m3.V(10, 0, 0)}, "want a ground": {9, 1, m3.V(nan, 0, 0)},
+		"want some ground": {-9, 1, m3.Vec3{}}, "cells of 0 m": {9, 0, m3.Vec3{}}, "at most": {9000, 0.01, m3.Vec3{}},
+		"cells of NaN": {9, nan, m3.Vec3{}}, "is not on the ground": {9, 1, m3.V(10, 0, 0)}, "want some ground, and": {9, 1, m3.V(nan, 0, 0)},
 	} {
 		if _, err := NewFlow(-9, -9, c.x1, 9, c.cell, c.goal, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

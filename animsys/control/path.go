@@ -9,7 +9,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Samples per segment of a path (Zhang, Starke et al. 2018, sec. 9, as released).
+// pathSamples is the number of samples per segment of a path (Zhang, Starke et al. 2018, sec. 9, as
+// released).
 const pathSamples = 50
 
 // Limits on paths.
@@ -27,9 +28,8 @@ type Path struct {
 	arc    []float32 // arc length from the start to each sample, m
 }
 
-// NewPath returns the curve through the points, whose heights are dropped. An open path needs two
-// points and a closed one three; neighbours (of a closed path also last and first) may not
-// coincide.
+// NewPath returns the curve through the points, without their heights. An open path needs two
+// points, a closed one three. Neighbours, in a closed path also last and first, must not coincide.
 func NewPath(points []m3.Vec3, closed bool) (*Path, error) {
 	n, need := len(points), 2
 	if closed {
@@ -98,7 +98,7 @@ func catmullRomSlope(a, b, c, d m3.Vec3, t float32) m3.Vec3 {
 // Closed reports whether the path returns to its start.
 func (p *Path) Closed() bool { return p.closed }
 
-// Length returns the arc length in metres; 0 of the zero Path, which NewPath never returns.
+// Length returns the arc length, m; 0 for the zero Path.
 func (p *Path) Length() float32 {
 	if len(p.arc) == 0 {
 		return 0
@@ -106,8 +106,8 @@ func (p *Path) Length() float32 {
 	return p.arc[len(p.arc)-1]
 }
 
-// At returns the point and the unit tangent at the arc length s, in metres from the start: wrapped
-// around a closed path, clamped to the ends of an open one.
+// At returns the point and the unit tangent at the arc length s from the start, m. A closed path
+// wraps s, an open one clamps it.
 func (p *Path) At(s float32) (pos, dir m3.Vec3) {
 	s = p.wrap(s)
 	i := sort.Search(len(p.arc)-1, func(i int) bool { return p.arc[i+1] > s })
@@ -129,13 +129,13 @@ func (p *Path) wrap(s float32) float32 {
 }
 
 // Nearest returns the arc length of the path's point nearest to q on the ground, and the distance
-// to it, in metres.
+// to it, m.
 func (p *Path) Nearest(q m3.Vec3) (s, dist float32) {
 	return p.nearest(q, 0, len(p.arc)-1)
 }
 
-// NearestFrom is Nearest limited to the stretch from back metres before to ahead metres after the
-// arc length from: where a path crosses itself or doubles back, a follower stays on its branch.
+// NearestFrom is Nearest on the stretch from back metres before to ahead metres after the arc
+// length from. It keeps a follower on its branch if the path crosses itself or doubles back.
 func (p *Path) NearestFrom(q m3.Vec3, from, back, ahead float32) (s, dist float32) {
 	l := p.Length()
 	if back+ahead >= l {
@@ -156,7 +156,7 @@ func (p *Path) NearestFrom(q m3.Vec3, from, back, ahead float32) (s, dist float3
 	return s, dist
 }
 
-// segment returns the index of the chord that holds the arc length s in [0, Length].
+// segment returns the index of the chord with the arc length s in [0, Length].
 func (p *Path) segment(s float32) int {
 	return min(sort.Search(len(p.arc)-1, func(i int) bool { return p.arc[i+1] > s }), len(p.arc)-2)
 }
@@ -202,7 +202,7 @@ func Square(h float32) (*Path, error) {
 }
 
 // Star returns the outline of the five-pointed star with its tips r metres from the origin, the
-// first at +Z. It is an error where NewPath cannot take it.
+// first at +Z. It is an error if NewPath refuses it.
 func Star(r float32) (*Path, error) {
 	// The edges of a pentagram cross at this share of its radius.
 	inner := r * (3 - m3.Sqrt(5)) / 2
@@ -217,7 +217,7 @@ func Star(r float32) (*Path, error) {
 	return NewPath(pts, true)
 }
 
-// Meander returns a closed course of 19 m around the origin that bends both ways, nowhere alike,
+// Meander returns a closed course of 19 m around the origin that bends both ways without repeating,
 // with radii from 0.9 m up to straight.
 func Meander() *Path {
 	const n = 60 // points about 30 cm apart
@@ -234,7 +234,7 @@ func Meander() *Path {
 	return p
 }
 
-// ErrUnknownPath is returned by Builtin for a name that it does not know.
+// ErrUnknownPath is the error of Builtin for an unknown name.
 var ErrUnknownPath = errors.New("control: no built-in path of that name: want circle, square, star or meander")
 
 // Builtin returns the path called circle (radius 1.5 m), square (corners at ±2 m), star (five

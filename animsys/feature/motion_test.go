@@ -74,7 +74,7 @@ func TestMotionValidate(t *testing.T) {
 		want  string
 	}{
 		"zero":         {func(m *Motion) { *m = Motion{} }, "no joints"},
-		"no facing":    {func(m *Motion) { m.Left = nil }, "faces"},
+		"no facing":    {func(m *Motion) { m.Left = nil }, "facing"},
 		"twice":        {func(m *Motion) { m.Joints[3] = "Hips" }, "twice"},
 		"one side":     {func(m *Motion) { m.Joints[1] = "LeftThigh" }, "partner"},
 		"facing":       {func(m *Motion) { m.Left[0] = "LeftEar" }, "LeftEar"},

@@ -143,7 +143,7 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 	}
 	for k, tip := range w.tips {
 		at, last := bones[tip].Pos, &w.toes[i*len(w.tips)+k]
-		if counts && s.Ground.Feet[i*len(w.tips)+k].Stands() {
+		if counts && s.Ground.Feet[i*len(w.tips)+k].Contact() {
 			ask.Slide += 100 * float64(at.Dist(*last))
 			sums.held++
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
 	"mannequin/engine/body"
-	"mannequin/engine/skin"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/models"

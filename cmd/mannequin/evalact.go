@@ -45,7 +45,7 @@ var actKinds = []struct {
 }
 
 // acts makes the held-out punches and kicks, and measures how fast.
-func (r *evalManifoldReport) acts(m *manifold.Model, set *dataset.Motion, o evalManifoldOptions) error {
+func (r *evalManifoldReport) acts(m *manifold.Model, set *dataset.MotionSet, o evalManifoldOptions) error {
 	for i, k := range actKinds {
 		var clips []dataset.MotionClip
 		for _, c := range set.Clips[:len(set.Clips)/2] {

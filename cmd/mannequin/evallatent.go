@@ -172,7 +172,7 @@ type evalLatentRate struct {
 
 // evalEncoded are clips and their latent values.
 type evalEncoded struct {
-	set  *dataset.Motion
+	set  *dataset.MotionSet
 	z    *mat.Dense  // (clips, values)
 	rows [][]float32 // (latent.Frames, columns) raw each
 }

@@ -169,7 +169,7 @@ func evalManifold(ctx context.Context, o evalManifoldOptions) (*evalManifoldRepo
 const noise = 0.05
 
 // recordings measures what the manifold makes of held-out recordings.
-func (r *evalManifoldReport) recordings(m *manifold.Model, set *dataset.Motion, workers int) error {
+func (r *evalManifoldReport) recordings(m *manifold.Model, set *dataset.MotionSet, workers int) error {
 	cols := m.Layout.Columns()
 	for i, c := range set.Clips[:len(set.Clips)/2] {
 		rec, err := metrics.Reconstruct(m, c.Name, c.Rows, workers)
@@ -252,7 +252,7 @@ func (r *evalManifoldReport) curves(p people, o evalManifoldOptions) error {
 		return err
 	}
 	frames := int(math.Round(o.seconds * manifold.Rate))
-	l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.threads})
+	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.threads})
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
-	"mannequin/offline/dataset"
 	"mannequin/offline/metrics/transfer"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
+	"mannequin/offline/retarget"
 )
 
 // evalMARSpeed is what a database and a frame on it cost.
@@ -118,7 +118,7 @@ func (r *evalMARReport) farFolder(ctx context.Context, db *mar.Database, name, d
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
-		c, err := dataset.OpenClip(filepath.Join(dir, f.Name()), db.Skeleton(), float64(db.FPS))
+		c, _, err := retarget.Open(filepath.Join(dir, f.Name()), retarget.OpenOptions{Target: db.Skeleton(), FPS: float64(db.FPS)})
 		if err != nil {
 			return err
 		}

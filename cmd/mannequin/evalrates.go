@@ -54,7 +54,7 @@ func (r *evalManifoldReport) rates(p people, o evalManifoldOptions) error {
 				return err
 			}
 		}
-		l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.threads})
+		l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.threads})
 		if err != nil {
 			return err
 		}

@@ -133,8 +133,8 @@ type evalSTRNNReport struct {
 	H36M     []evalH36M         `json:"h36m,omitempty"` // by action
 	Bars     evalBars           `json:"bars"`
 	model    *strnn.Model       // under test
-	train    *dataset.Motion    //
-	held     *dataset.Motion    //
+	train    *dataset.MotionSet //
+	held     *dataset.MotionSet //
 	of       []evalPredictor    // rivals, parts, and the model, last
 	opt      evalSTRNNOptions
 }

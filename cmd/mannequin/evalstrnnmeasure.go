@@ -20,7 +20,7 @@ func (r *evalSTRNNReport) forecasts() (err error) {
 
 // forecastsOf measures predictions on a set, of standing still, of rivals, of
 // parts, and of the model, last.
-func (r *evalSTRNNReport) forecastsOf(set *dataset.Motion) (all []evalForecast, err error) {
+func (r *evalSTRNNReport) forecastsOf(set *dataset.MotionSet) (all []evalForecast, err error) {
 	for _, p := range append([]evalPredictor{{name: "zero velocity", prefix: r.model.Encode, p: metrics.StandStill{Layout: r.model.Layout}}}, r.of...) {
 		f, err := metrics.MeasureForecast(p.p, set, p.prefix)
 		if err != nil {

@@ -35,7 +35,7 @@ func (r *evalManifoldReport) styles(p people, o evalManifoldOptions) error {
 		return nil
 	}
 	const frames = styleSeconds * manifold.Rate
-	l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.threads})
+	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.threads})
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -165,27 +164,19 @@ type importOptions struct {
 	amcFPS float64
 }
 
-// isAMC reports whether file is called like an AMC: its first bytes may be
-// anything.
-func isAMC(file string) bool { return strings.EqualFold(filepath.Ext(file), ".amc") }
+// isAMC reports whether file is called like an AMC.
+func isAMC(file string) bool { return mocap.FormatOf(file, nil) == mocap.FormatAMC }
 
-// openMotion reads a motion and says what kind it is.
-func openMotion(file string, opt importOptions) (b *mocap.BVH, kind string, err error) {
-	switch {
-	case isAMC(file):
-		b, err = mocap.OpenAMC(file, opt.asf, opt.amcFPS)
-		if errors.Is(err, mocap.ErrNoASF) {
-			err = fmt.Errorf("%w with --asf", err)
-		}
-		return b, "AMC motion", err
-	case strings.EqualFold(filepath.Ext(file), ".txt"):
-		b, err = mocap.OpenH36M(file)
-		return b, "Human3.6M exponential maps", err
-	case strings.EqualFold(filepath.Ext(file), ".asf"):
-		return nil, "", fmt.Errorf("%s: a skeleton without motion: name the AMC file that moves it", file)
+// openMotion reads a motion of any format and returns what kind it is.
+func openMotion(file string, opt importOptions) (b *mocap.Recording, kind string, err error) {
+	b, err = mocap.Open(file, mocap.OpenOptions{ASF: opt.asf, AMCFPS: opt.amcFPS})
+	if errors.Is(err, mocap.ErrNoASF) {
+		err = fmt.Errorf("%w with --asf", err)
 	}
-	b, err = mocap.OpenBVH(file)
-	return b, "BVH motion", err
+	if err != nil {
+		return nil, "", err
+	}
+	return b, b.Format.String(), nil
 }
 
 func importFile(file string, opt importOptions) (*motionReport, error) {
@@ -213,7 +204,7 @@ func importFile(file string, opt importOptions) (*motionReport, error) {
 	return r, nil
 }
 
-func motionOf(file, kind string, b *mocap.BVH) *motionReport {
+func motionOf(file, kind string, b *mocap.Recording) *motionReport {
 	notes := b.Notes
 	if notes == nil {
 		notes = []string{}

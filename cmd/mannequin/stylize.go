@@ -230,7 +230,7 @@ func (o *stylizeFlags) stylize(m *manifold.Model, content []float32, start featu
 
 // openStyled reads a recording of a person, of an even number of frames.
 func openStyled(m *manifold.Model, path string) ([]float32, feature.Place, error) {
-	rows, start, err := dataset.OpenPerson(path, m.Layout, m.Skel)
+	rows, start, err := dataset.OpenPerson(path, m.Layout, m.Skel, nil)
 	if err != nil {
 		return nil, start, err
 	}

@@ -19,8 +19,8 @@ import (
 	"mannequin/internal/command"
 	stylesfree "mannequin/models/styles-free"
 	"mannequin/netruntime"
-	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
 )
 
 // marReport is what stylize --method mar prints.
@@ -177,7 +177,7 @@ func (o *stylizeFlags) translator(db *mar.Database) (*translator, error) {
 			return nil, fmt.Errorf("%s: %w; or leave feet as they are with --feet=false", o.mar.database, err)
 		}
 	}
-	if t.stylist, err = db.NewStylist(mar.StylistOptions{Options: opt, Characters: 1, Workers: 1}); err != nil {
+	if t.stylist, err = db.NewStyleTranslator(mar.StyleTranslatorOptions{Options: opt, Characters: 1, Workers: 1}); err != nil {
 		return nil, err
 	}
 	t.stylist.Labels[0] = label
@@ -228,7 +228,7 @@ func openContent(path string, db *mar.Database) (in *source, retargeted bool, er
 			return newSource(&clipFrames{clip: b.Clip}, db, scale, b.Clip.FPS), false, nil
 		}
 	}
-	clip, err := dataset.OpenClip(path, db.Skeleton(), float64(db.FPS))
+	clip, _, err := retarget.Open(path, retarget.OpenOptions{Target: db.Skeleton(), FPS: float64(db.FPS)})
 	if err != nil {
 		return nil, false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
@@ -34,14 +35,14 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 	if s.Rig, err = ik.NewRig(tree, roles); err != nil {
 		return nil, err
 	}
-	_, contacts, err := contactsOf(l, c.Skel, roles)
+	person, err := generator.Person(l, c.Skel, &roles)
 	if err != nil {
 		return nil, err
 	}
 	out, n := skel.NewClip(c.Skel, c.FPS, c.Frames), c.Skel.Len()
 	s.Ground, s.DT = level{}, float32(1/c.FPS)
 	s.Pos, s.Rot, s.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	s.Feet, s.Body, s.Stand = make([]ik.Foot, len(contacts)), make([]ik.Body, 1), make([]bool, len(contacts))
+	s.Feet, s.Body, s.Stand = make([]ik.Foot, len(person.Contacts)), make([]ik.Body, 1), make([]bool, len(person.Contacts))
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 		pos, rot := c.Frame(f)
 		copy(s.Pos, pos)
 		copy(s.Rot, rot)
-		for i, k := range contacts {
+		for i, k := range person.Contacts {
 			s.Stand[i] = rows[f*l.Columns()+l.Contact(int(k))] > 0.5
 		}
 		s.Run(0, 1)

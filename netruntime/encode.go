@@ -1,6 +1,7 @@
 package netruntime
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -11,12 +12,12 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// Encode writes n as a model file with float32 weights: decoding it gives the
-// same network, bit for bit.
+// Encode writes n as a model file with float32 weights. Decoding it gives the same network, bit for
+// bit.
 func (n *Net) Encode(w io.Writer) error { return n.encode(w, typeF32) }
 
-// EncodeBF16 writes n with its weight matrices rounded to bfloat16, in half
-// the bytes; biases and normalisation stay float32.
+// EncodeBF16 writes n with its weight matrices rounded to bfloat16, in half the bytes. Biases and
+// normalisation stay float32. A weight too large for bfloat16 is an error.
 func (n *Net) EncodeBF16(w io.Writer) error { return n.encode(w, typeBF16) }
 
 func (n *Net) encode(w io.Writer, weights string) error {
@@ -54,7 +55,7 @@ func write(w io.Writer, meta *Meta, sizes map[string]string, tensors []Tensor, s
 	return err
 }
 
-// storedAs returns the tensors' entries and the data section.
+// storedAs returns the tensors' entries and the bytes of the data section.
 func storedAs(tensors []Tensor, storage func(t *Tensor) string) (entries []entry, data []byte, err error) {
 	values := 0
 	for _, t := range tensors {
@@ -92,8 +93,8 @@ func storedAs(tensors []Tensor, storage func(t *Tensor) string) (entries []entry
 	return entries, data, nil
 }
 
-// header writes the JSON by hand for the order of its keys: metadata, then
-// the tensors as their data follow each other.
+// header writes the JSON by hand, to fix the order of its keys: the metadata, then the tensors in
+// the order of their data.
 func header(kv map[string]string, entries []entry) ([]byte, error) {
 	for _, e := range entries {
 		if !utf8.ValidString(e.name) {
@@ -130,4 +131,17 @@ func header(kv map[string]string, entries []entry) ([]byte, error) {
 		head = append(head, ' ')
 	}
 	return head, nil
+}
+
+// Checksum identifies what n computes: its graph and weights, and the feature layout and skeleton
+// that they are for. Name, card and other descriptions do not change it, nor does the storage type
+// if the numbers are the same. It fails for a network that no model file can hold: see Encode.
+func (n *Net) Checksum() (string, error) {
+	meta := n.meta.clone()
+	meta.Name, meta.Data, meta.License, meta.Card, meta.Metrics, meta.CreatedBy = "", "", "", "", "", ""
+	h := sha256.New()
+	if err := write(h, &meta, n.sizes, n.tensors, func(*Tensor) string { return typeF32 }); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("sha256:%x", h.Sum(nil)), nil
 }

@@ -2,11 +2,11 @@ package netruntime
 
 import "fmt"
 
-// FormatError says where the bytes of a model file are wrong.
+// FormatError reports where the bytes of a model file are wrong.
 type FormatError struct {
 	Offset int64 // from the start of the file
 	Msg    string
-	Err    error // cause: a *TensorError, a *GraphError, or io.ErrUnexpectedEOF where the file is too short
+	Err    error // cause: a *TensorError, a *GraphError, or io.ErrUnexpectedEOF if the file is too short
 }
 
 func (e *FormatError) Error() string {
@@ -23,8 +23,8 @@ func formatf(offset int64, format string, args ...any) error {
 	return &FormatError{Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
-// TensorError says what is wrong with a tensor: it is missing, unknown, twice
-// there, not of the shape that the network asks for, or its values cannot be.
+// TensorError reports what is wrong with a tensor: it is missing, unknown or listed twice, its
+// shape does not fit the network, or its values are impossible.
 type TensorError struct {
 	Tensor string
 	Msg    string
@@ -45,9 +45,9 @@ func tensorf(name, format string, args ...any) error {
 	return &TensorError{Tensor: name, Msg: fmt.Sprintf(format, args...)}
 }
 
-// GraphError says what is wrong in a graph.
+// GraphError reports what is wrong with a graph.
 type GraphError struct {
-	Node string // or the name of an input or output; empty for the graph as a whole
+	Node string // or an input or output; empty for the whole graph
 	Msg  string
 }
 
@@ -62,12 +62,11 @@ func graphf(node, format string, args ...any) error {
 	return &GraphError{Node: node, Msg: fmt.Sprintf(format, args...)}
 }
 
-// UnsupportedError names something that a valid model file asks for and this
-// version does not have.
+// UnsupportedError names a feature that a valid model file uses and this version does not support.
 type UnsupportedError struct {
 	What string   // "architecture", "format", "storage type", "operation" or "activation"
-	Got  string   //
-	Have []string // what there is
+	Got  string   // the file's
+	Have []string // the supported ones
 }
 
 func (e *UnsupportedError) Error() string {

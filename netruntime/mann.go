@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// archMANN is the mode-adaptive network for quadruped control (Zhang, Starke
-// et al. 2018, sec. 6): a gating network blends the weights of K experts,
+// archMANN is the mode-adaptive network for quadruped control (Zhang, Starke et al. 2018, sec. 6).
+// A gating network blends the weights of K experts:
 //
 //	ω = softmax(G2·ELU(G1·ELU(G0·x̂[gating columns])))
 //	y = Φ2(ELU(Φ1(ELU(Φ0(x̂)))))     Φl(h) = Σ_k ω_k (W_lk·h + b_lk)
 //
-// with biases in every G and x̂, y normalised column by column. Its files carry no
-// graph: the tensors and the metadata imply it.
+// Every G has a bias, and x̂ and y are normalised column by column. Its files carry no graph: the
+// tensors and the metadata imply it.
 const archMANN = "mann"
 
 // mannGraph returns the network's graph.
@@ -53,7 +53,7 @@ func mannGraph(meta *Meta, tensors []Tensor) (*Graph, error) {
 	return g, nil
 }
 
-// mannSizes returns what the tensors' shapes say.
+// mannSizes returns the sizes that the tensors' shapes imply.
 func mannSizes(b *bound) map[string]string {
 	of := func(name string) string { return strconv.Itoa(b.values[b.index[name]].Channels) }
 	return map[string]string{"experts": of("gating"), "hidden": of("experts.0"), "gating_hidden": of("gating.0")}

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Format is the version of our use of safetensors, in every file's metadata.
+// Format is the version of our use of safetensors. Every file's metadata carries it.
 const Format = "mannequin/1"
 
-// Meta is what a model file says about its network beside the weights. Empty
-// fields are not written.
+// Meta is what a model file says about its network besides the weights. Empty fields are not
+// written.
 type Meta struct {
 	Name          string // short name of the model
 	Arch          string // "graph" or "mann"
-	Graph         *Graph // of arch "graph": what the network computes
+	Graph         *Graph // for arch "graph"
 	Schema        string // JSON of the feature layout
 	SchemaHash    string // identifies the layout; equal hashes mean equal rows
 	Skeleton      string // JSON: names, parents, offsets, end_sites
@@ -57,8 +57,8 @@ func (m Meta) clone() Meta {
 	return m
 }
 
-// settle removes from Extra what the tensors' shapes say anyway, and reports
-// what contradicts them or would hide one of the format's own keys.
+// settle removes from Extra the sizes that the tensors' shapes imply. It returns an error for an
+// entry that contradicts them or that has one of the format's own keys.
 func (m *Meta) settle(sizes map[string]string) error {
 	for k, v := range sizes {
 		if got, ok := m.Extra[k]; ok && got != v {
@@ -112,7 +112,7 @@ func (m *Meta) strings(sizes map[string]string) (map[string]string, error) {
 	return out, nil
 }
 
-// metaOf splits a file's metadata into known fields and the rest.
+// metaOf splits a file's metadata into the known fields and Extra.
 func metaOf(kv map[string]string) (Meta, error) {
 	var m Meta
 	kv = maps.Clone(kv)

@@ -27,12 +27,12 @@ type Net struct {
 	storage []string // that file's storage types
 
 	mu    sync.Mutex
-	plans map[planKey]*plan // by what the sessions ask for
+	plans map[planKey]*plan
 }
 
-// New builds a network of meta.Arch from its tensors, which it copies. The
-// error is a *TensorError that names the first tensor that is missing, unknown,
-// of the wrong shape, or whose values cannot be; or a *GraphError.
+// New builds a network of architecture meta.Arch from its tensors, which it copies. A *TensorError
+// names the first tensor that is missing, unknown, of the wrong shape or with impossible values. A
+// *GraphError names a node of the graph.
 func New(meta Meta, tensors []Tensor) (*Net, error) {
 	n, err := build(meta.clone(), tensors, func(i int) ([]float32, error) {
 		t := tensors[i]
@@ -44,8 +44,8 @@ func New(meta Meta, tensors []Tensor) (*Net, error) {
 	return n, nil
 }
 
-// build is New for metadata that nobody else holds. It reads the tensors' data
-// by load, after all names and shapes have proved right.
+// build is New for metadata that no other code holds. It calls load for a tensor's data only after
+// all names and shapes have proved right.
 func build(meta Meta, tensors []Tensor, load func(i int) ([]float32, error)) (*Net, error) {
 	n := &Net{meta: meta, plans: map[planKey]*plan{}}
 	g := meta.Graph
@@ -95,7 +95,7 @@ func (n *Net) data(name string) []float32 {
 // maxFile bounds what Open loads into memory, in bytes.
 const maxFile = 2 << 30
 
-// Open reads a model file.
+// Open reads a model file. Errors name the path; see Decode for their types.
 func Open(path string) (*Net, error) {
 	b, err := boundedfile.Read(path, maxFile)
 	if err != nil {
@@ -108,9 +108,8 @@ func Open(path string) (*Net, error) {
 	return n, nil
 }
 
-// Embedded returns a function that decodes the model file of a program's own
-// memory, once: what a package with weights has for its Open. name is what errors
-// call the file.
+// Embedded returns a function that decodes a model file in the program's own memory, once. A
+// package with weights uses it as its Open. name is what errors call the file.
 func Embedded(name string, file []byte) func() (*Net, error) {
 	return sync.OnceValues(func() (*Net, error) {
 		n, err := Decode(file)
@@ -121,20 +120,20 @@ func Embedded(name string, file []byte) func() (*Net, error) {
 	})
 }
 
-// Meta returns what the model file says about the network.
+// Meta returns what the model file says about the network: name, licence, feature layout and more.
 func (n *Net) Meta() Meta { return n.meta.clone() }
 
-// Graph returns what the network computes, with its tensors' names.
+// Graph returns a copy of the network's graph, with its tensors' names.
 func (n *Net) Graph() *Graph { return n.bound.graph.clone() }
 
-// Values lists the values of the graph: inputs, then the nodes' results, an
-// LSTM's followed by its last state.
+// Values lists the values of the graph: the inputs, then the nodes' results. An LSTM's last state
+// follows its result.
 func (n *Net) Values() []Value { return slices.Clone(n.bound.values) }
 
-// Inputs returns the channels of all inputs: the length of an input row.
+// Inputs returns the number of channels of all inputs: the length of an input row.
 func (n *Net) Inputs() int { return n.channels(n.bound.values[:len(n.bound.graph.Inputs)]) }
 
-// Outputs returns the channels of all outputs: the length of an output row.
+// Outputs returns the number of channels of all outputs: the length of an output row.
 func (n *Net) Outputs() int {
 	var out []Value
 	for _, name := range n.bound.graph.Outputs {
@@ -151,13 +150,12 @@ func (n *Net) channels(values []Value) int {
 	return sum
 }
 
-// Sizes returns what the shapes of the tensors say: for "mann" the numbers of
-// experts, hidden and gating_hidden units, as decimal strings.
+// Sizes returns the sizes that the tensors' shapes imply, as decimal strings: for "mann" the keys
+// experts, hidden and gating_hidden.
 func (n *Net) Sizes() map[string]string { return maps.Clone(n.sizes) }
 
-// File returns the size in bytes of the model file that n was decoded from and
-// the storage types in it, such as "BF16": 0 and nothing for a network made in
-// memory.
+// File returns the size in bytes of the model file that n was decoded from, and the file's storage
+// types, such as "BF16". For a network made in memory it returns 0 and nil.
 func (n *Net) File() (bytes int, storage []string) { return n.bytes, slices.Clone(n.storage) }
 
 // Parameters returns the number of values in all tensors.
@@ -178,7 +176,7 @@ func (n *Net) Tensors() []Tensor {
 	return out
 }
 
-// Tensor returns a copy of the named tensor, or false.
+// Tensor returns a copy of the named tensor, and whether there is one.
 func (n *Net) Tensor(name string) (Tensor, bool) {
 	i, ok := n.bound.at[name]
 	if !ok {

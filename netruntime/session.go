@@ -9,46 +9,44 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// SessionOptions say what a session is for.
+// SessionOptions sets the size and the arithmetic of a session.
 type SessionOptions struct {
 	Batch   int // most sequences, or rows, of a run: at least 1
 	Length  int // most frames of a sequence; 0 means 1
 	Workers int // goroutines that compute, the caller's included: at least 1
-	// BF16 asks for products in bfloat16: half the memory to read and twice
-	// the arithmetic, for 8 bits of mantissa in weights and inputs (sums stay
-	// float32). It holds for products of at least 32,768 weights, where the
-	// processor has the instructions; the rest stays float32. Session.Kernel
-	// tells.
+	// BF16 asks for products in bfloat16: half the memory to read and twice the arithmetic, for 8
+	// bits of mantissa in weights and inputs (sums stay float32). It applies to products of at
+	// least 32,768 weights if the processor has the instructions. The rest stays float32.
+	// Session.Kernel returns what a session uses.
 	BF16 bool
-	// SkipBelow leaves an expert of OpBlend out for the rows whose gating
-	// weight of it is smaller. The other weights stay as they are: they then
-	// sum up to less than 1. Whether a row skips an expert depends on this row
-	// alone. In [0, 1); 0 skips nothing.
+	// SkipBelow skips an expert of OpBlend for every row whose gating weight for it is smaller. The
+	// other weights stay as they are, so they then add up to less than 1. Whether a row skips an
+	// expert depends only on that row. In [0, 1); 0 skips nothing.
 	SkipBelow float32
 }
 
 // Session computes a network for up to Batch sequences at a time. It belongs
 // to one goroutine, and allocates nothing after NewSession.
 type Session interface {
-	// Run computes y (rows, Outputs) from x (rows, Inputs), both raw: the
-	// network's normalisation happens inside, and x is not modified. y and x
-	// must not overlap. rows may be 0 to MaxRows; both slices must hold them.
-	// It is for networks of one input and one output.
+	// Run computes y (rows, Outputs) from x (rows, Inputs) for a network of one input and one
+	// output. Both are raw: the network normalises inside and x is not modified. y and x must not
+	// overlap. rows is 0 to MaxRows. Slices that are too short, other numbers of rows and a closed
+	// session are errors. Nothing is computed then.
 	Run(y, x []float32, rows int) error
-	// RunSequences computes out from in: out[i] (batch, length, channels) is
-	// the graph's i-th output and in[i] its i-th input, of the lengths that
-	// Graph.Length gives for a run of the given length. No slice may overlap
-	// one of out. A batch or length that the session does not hold, a length
-	// that cannot be halved as often as the network does, and slices that are
-	// too short or too few are errors, and nothing is computed then.
+	// RunSequences computes out from in. in[i] (batch, length, channels) is the graph's i-th input
+	// and out[i] its i-th output. Their lengths are those that Graph.Length returns for a run of
+	// the given length. No slice may overlap one of out. It is an error, and nothing is computed,
+	// if the session does not hold the batch or the length, if the length cannot be halved as often
+	// as the network does, or if slices are too short or too few.
 	RunSequences(out, in [][]float32, batch, length int) error
-	// Gating returns the experts' weights (rows, K) of the last run, or nil
-	// for a network whose blends do not all take the same. They are valid
-	// until the next run. What SkipBelow leaves out is in them.
+	// Gating returns the experts' weights (rows, K) of the last run, including those that SkipBelow
+	// skipped. They are valid until the next run. It returns nil if the network has no blends or if
+	// its blends do not all use the same weights.
 	Gating() []float32
+	// MaxRows returns the session's batch.
 	MaxRows() int
-	// Kernel returns what the products run on, such as "avx512_bf16",
-	// "avx512", "avx2" or "generic".
+	// Kernel returns the kernels that compute the products, such as "avx512_bf16", "avx512", "avx2"
+	// or "generic".
 	Kernel() string
 	// Close ends the session's workers. A later run is an error.
 	Close() error
@@ -62,10 +60,10 @@ const (
 	maxSteps   = 1 << 19 // barriers of a run
 )
 
-// NewSession returns a session of n on the processor, with all memory that its
-// runs take. It is an error to ask for less than one sequence, frame or worker,
-// for a length at which n cannot be halved, or for more than 4 GiB. The first
-// session of a family of kernels packs n's weights, which the others share.
+// NewSession returns a session of n on the processor, with all the memory that its runs need. It is
+// an error to ask for less than one sequence, frame or worker, for a length at which n cannot be
+// halved, or for more than 4 GiB. The first session of a family of kernels packs n's weights, and
+// later sessions share them.
 func (n *Net) NewSession(o SessionOptions) (Session, error) {
 	if o.Length == 0 {
 		o.Length = 1
@@ -87,14 +85,16 @@ func (n *Net) NewSession(o SessionOptions) (Session, error) {
 	return newSession(n.plans[key], o)
 }
 
-// session runs a plan.
+// session runs a plan, in one of two ways.
 //
-// Few rows are bound by reading the weights: the workers then share out the
-// columns of each heavy product, so that every weight is read once for all
-// rows. Many rows are bound by arithmetic: each worker takes blocks of whole
-// sequences through the network, in memory of its own that stays in the cache,
-// and nobody waits between the layers. Either way an element's sum is the
-// same.
+// A run of few rows is limited by reading the weights. The workers then share the columns of each
+// heavy product, so that every weight is read once for all rows.
+//
+// A run of many rows is limited by arithmetic. Each worker then takes blocks of whole sequences
+// through the network, in memory of its own that stays in the cache, and no worker waits between
+// the layers.
+//
+// An element's sum is the same either way.
 type session struct {
 	plan    *plan
 	opt     SessionOptions
@@ -108,7 +108,7 @@ type session struct {
 	gateSize int
 	stepSize int // of a frame of an LSTM's operand
 
-	omegaRows int // valid in the last run
+	omegaRows int // rows of the last run's gating weights
 	in1, out1 [1][]float32
 	closed    bool
 
@@ -145,10 +145,9 @@ func newSession(p *plan, o SessionOptions) (*session, error) {
 	return s, nil
 }
 
-// allocate makes the buffers for runs of every length up to the session's. A
-// longer run holds fewer sequences at once: each step of the loop looks at a
-// few lengths together, as if the longest of them came in as many sequences as
-// the shortest.
+// allocate makes the buffers for runs of every length up to the session's. A longer run holds fewer
+// sequences at once. Each step of the loop covers a few lengths together, and assumes the longest
+// of them and the number of sequences of the shortest.
 func (s *session) allocate() error {
 	p, o := s.plan, s.opt
 	if !s.anyLength() {
@@ -182,7 +181,7 @@ func (s *session) allocate() error {
 			operand = max(operand, int64(p.steps)*slots)
 		}
 	}
-	// A worker's part begins on a cache line.
+	// Each worker's part begins on a cache line.
 	for i := range need {
 		need[i] = roundUp(need[i], 16*int64(o.Workers))
 	}
@@ -231,9 +230,9 @@ func (s *session) allocate() error {
 	return nil
 }
 
-// bound refuses sizes that could overflow: of each value, also of what the
-// caller holds, a sequence must fit the memory that all may take together, and
-// a batch the address space.
+// bound refuses sizes that could overflow. A sequence of each value, also of a value in the
+// caller's memory, must fit the limit for the whole session, and a batch of it must fit the address
+// space.
 func (s *session) bound() error {
 	for i := range s.plan.values {
 		v := &s.plan.values[i]
@@ -251,7 +250,7 @@ func (s *session) tooLarge(bytes float64) error {
 
 func roundUp[N int | int64](n, to N) N { return (n + to - 1) / to * to }
 
-// anyLength says that the session can run at some length.
+// anyLength reports whether the session can run at any length.
 func (s *session) anyLength() bool {
 	for length := 1; length <= min(s.opt.Length, 1<<maxHalvings); length *= 2 {
 		if s.plan.fits(length) {
@@ -261,12 +260,12 @@ func (s *session) anyLength() bool {
 	return false
 }
 
-// sequence returns the floats of a sequence with its padding.
+// sequence returns the number of floats of a sequence with its padding.
 func (v *place) sequence(length int) int {
 	return (v.lead + v.span.most(length) + v.trail) * v.channels
 }
 
-// fits says that all values have whole lengths in a run of the given length.
+// fits reports whether all values have whole lengths in a run of the given length.
 func (p *plan) fits(length int) bool {
 	for i := range p.values {
 		if p.values[i].span.frames(length) == 0 {
@@ -344,7 +343,7 @@ func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
 	return nil
 }
 
-// begin sets the views for a run, or lets go of the caller's memory after it.
+// begin sets the views for a run. After it, with nil, it drops the caller's memory.
 func (s *session) begin(out, in [][]float32, batch, length int) {
 	for i := range s.views {
 		x, v := &s.views[i], &s.plan.values[i]
@@ -363,4 +362,25 @@ func (s *session) begin(out, in [][]float32, batch, length int) {
 		s.batch, s.length = batch, length
 		s.schedule()
 	}
+}
+
+// Opener opens sessions of networks, on the processor or elsewhere. Net.NewSession is the
+// processor's.
+type Opener func(n *Net, o SessionOptions) (Session, error)
+
+// Buffered is a session with memory of its own that it reads and writes faster than other memory:
+// the GPU copies it directly.
+type Buffered interface {
+	Session
+	// Buffer returns n zeros, valid until the session is closed.
+	Buffer(n int) ([]float32, error)
+}
+
+// Buffer returns n zeros for rows of s: the session's own memory if s is Buffered, ordinary memory
+// otherwise. Do not use them after s is closed.
+func Buffer(s Session, n int) ([]float32, error) {
+	if b, ok := s.(Buffered); ok {
+		return b.Buffer(n)
+	}
+	return make([]float32, n), nil
 }

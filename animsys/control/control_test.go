@@ -212,7 +212,7 @@ func TestWander(t *testing.T) {
 				t.Fatalf("row %d runs round a hairpin: %+v", r, ga[r])
 			}
 			// An ideal walker: takes the heading and goes.
-			yaw := m3.YawOf(roots[r].Rot.Rotate(m3.V(0, 0, 1))) + ga[r].Turn*MaxTurn*dt
+			yaw := roots[r].Rot.Yaw() + ga[r].Turn*MaxTurn*dt
 			roots[r].Rot = m3.YawQuat(yaw)
 			if ga[r].Action == Move {
 				roots[r].Pos = roots[r].Pos.Add(roots[r].Rot.Rotate(m3.V(0, 0, ga[r].Speed*dt)))

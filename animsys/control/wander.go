@@ -57,7 +57,7 @@ func (w *Wander) Copy(dst, src int) {
 // holds the characters' places and headings, indexed by row as goals is.
 func (w *Wander) Update(goals []Goal, root []m3.Xform, dt float32, r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		yaw := m3.YawOf(root[r].Rot.Rotate(m3.V(0, 0, 1)))
+		yaw := root[r].Rot.Yaw()
 		w.left[r] -= dt
 		if w.left[r] <= 0 {
 			w.choose(r, yaw)

@@ -57,11 +57,12 @@ func (t *turning) init(l *Layout, batch, workers int) error {
 	return nil
 }
 
-// Continue has those play their windows whose turn it is, and begins the windows of those
-// whose turn comes next. Where the network has failed it returns the error, and they play
-// what interpolation makes; so does who was still, or not there yet, when theirs was begun.
-func (s *Stream) Continue() error {
-	if err := s.turns.Continue(s.Still[:s.rows]); err != nil {
+// Generate starts the windows that are due and requests those that are due next. If
+// the network failed it returns the error, and their agents play what interpolation
+// makes; so do agents that were frozen, or not there yet, when theirs was requested.
+func (s *Stream) Generate(frozen []bool) error {
+	copy(s.still, frozen)
+	if err := s.turns.Continue(s.still[:s.rows]); err != nil {
 		return fmt.Errorf("keypose: a stream: %w", err)
 	}
 	return nil
@@ -73,7 +74,7 @@ func (s *Stream) take(failed error) (err error) {
 	for _, late := range s.turns.Late {
 		row := int(late)
 		err = errors.Join(err, s.suit(row))
-		s.own.lay(s.track, &s.body[row], s.Parts[row], func() { s.recall(s.track, row) })
+		s.own.lay(s.track, &s.body[row], s.parts[row], func() { s.recall(s.track, row) })
 		s.interpolated(row, eased)
 	}
 	for i, row := range s.turns.Due {
@@ -95,8 +96,8 @@ func (s *Stream) order() (err error) {
 
 // suit drops a part that is not for this skeleton.
 func (s *Stream) suit(row int) error {
-	if p := s.Parts[row].Routine; p != nil && p != s.body[row].part.Routine && !p.fits(s.model.Layout) {
-		s.Parts[row].Routine = nil
+	if p := s.parts[row].Routine; p != nil && p != s.body[row].part.Routine && !p.fits(s.model.Layout) {
+		s.parts[row].Routine = nil
 		return errors.New("a part with a routine of another skeleton: they go on with theirs")
 	}
 	return nil
@@ -118,7 +119,7 @@ func (s *Stream) make() error {
 // beginWindow lays the i-th window's keys.
 func (s *Stream) beginWindow(worker, i int) {
 	t, row := s.tracks[i], int(s.turns.Due[i])
-	s.makers[worker].lay(t, &s.body[row], s.Parts[row], func() { s.recall(t, row) })
+	s.makers[worker].lay(t, &s.body[row], s.parts[row], func() { s.recall(t, row) })
 }
 
 // seeWindow writes what the network sees of them.

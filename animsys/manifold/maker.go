@@ -5,7 +5,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
-	"mannequin/netruntime"
 )
 
 // pull is the weight of the motion that was made already in the edit of a window
@@ -33,9 +32,10 @@ type maker struct {
 	after    func(worker, k int)
 }
 
-func (m *Model) newMaker(s *Stream, steps, locomotion *netruntime.Net) (*maker, error) {
+func (n *Networks) newMaker(s *Stream) (*maker, error) {
+	m := n.Model
 	o := &s.opt
-	w, err := m.NewWalker(steps, locomotion, WalkerOptions{Batch: o.Batch, Length: s.window, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
+	w, err := n.NewWalker(WalkerOptions{Batch: o.Batch, Length: s.window, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
 	if err != nil {
 		return nil, err
 	}

@@ -254,7 +254,7 @@ func TestCopyAndReset(t *testing.T) {
 		t.Errorf("a copy went its own way: %v", err)
 	}
 	b.Reset(2, m3.V(4, 9, 5), math.Pi/2)
-	if r := b.Root(2); r.Pos != m3.V(4, 0, 5) || r.Rot.Rotate(m3.V(0, 0, 1)).Dist(m3.V(1, 0, 0)) > 1e-5 {
+	if r := b.Root(2); r.Pos != m3.V(4, 0, 5) || r.Rot.Forward().Dist(m3.V(1, 0, 0)) > 1e-5 {
 		t.Errorf("reset to %v", r)
 	}
 	fresh := NewBatch(b.Model, 1)
@@ -308,7 +308,7 @@ func TestDisplayedBones(t *testing.T) {
 			n := noise(7919 + 100*pose + j)
 			b.bonePos[j] = x.Pos.Add(n.Scale(0.005))
 			tilt := m3.FromRotationVector(n.Scale(0.1))
-			b.boneFwd[j], b.boneUp[j] = tilt.Mul(x.Rot).Rotate(m3.V(0, 0, 1)), tilt.Mul(x.Rot).Rotate(m3.V(0, 1, 0))
+			b.boneFwd[j], b.boneUp[j] = tilt.Mul(x.Rot).Forward(), tilt.Mul(x.Rot).Rotate(m3.V(0, 1, 0))
 		}
 		b.display(0)
 		lp, lr := b.Pose(0)

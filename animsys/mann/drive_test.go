@@ -209,11 +209,11 @@ func acts(t *testing.T, m *mann.Model) {
 	if v := r.b.Root(0).Pos.Dist(from) / 2; v < 0.8 || hips() < 0.4 {
 		t.Errorf("up again: %g m/s, hips at %g m", v, hips())
 	}
-	before := m3.YawOf(r.b.Root(0).Rot.Rotate(m3.V(0, 0, 1)))
+	before := r.b.Root(0).Rot.Yaw()
 	var turned float32
 	for range 2 * mann.Rate {
 		r.tick(t, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1, Turn: 0.5})
-		yaw := m3.YawOf(r.b.Root(0).Rot.Rotate(m3.V(0, 0, 1)))
+		yaw := r.b.Root(0).Rot.Yaw()
 		turned += m3.WrapAngle(yaw - before)
 		before = yaw
 	}

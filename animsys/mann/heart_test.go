@@ -192,7 +192,7 @@ func (r *recording) place(b *Batch, row, f int) {
 		k := row*b.joints + j
 		x := r.world[f*r.joints+j]
 		b.bonePos[k], b.boneVel[k] = x.Pos, x.Pos.Sub(r.pos(f-1, j)).Scale(60)
-		b.boneFwd[k], b.boneUp[k] = x.Rot.Rotate(m3.V(0, 0, 1)), x.Rot.Rotate(m3.V(0, 1, 0))
+		b.boneFwd[k], b.boneUp[k] = x.Rot.Forward(), x.Rot.Rotate(m3.V(0, 1, 0))
 	}
 }
 
@@ -239,7 +239,7 @@ func (r *recording) bones(dst []float32, f int) {
 		d := dst[j*feature.BoneChannels:]
 		x := r.world[f*r.joints+j]
 		put3(d[feature.BonePos:], from, x.Pos.Sub(from.pos.vec3()))
-		put3(d[feature.BoneForward:], from, x.Rot.Rotate(m3.V(0, 0, 1)))
+		put3(d[feature.BoneForward:], from, x.Rot.Forward())
 		put3(d[feature.BoneUp:], from, x.Rot.Rotate(m3.V(0, 1, 0)))
 		put3(d[feature.BoneVel:], from, x.Pos.Sub(r.pos(f-1, j)).Scale(60))
 	}

@@ -13,7 +13,6 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
-	"mannequin/offline/dataset"
 	"mannequin/offline/retarget"
 )
 
@@ -55,7 +54,7 @@ func recorded(t *testing.T, dir, pattern string, most int) (sk *skel.Skeleton, c
 	}
 	sk = retarget.Human()
 	for _, f := range files[:min(most, len(files))] {
-		c, err := dataset.OpenClip(f, sk, 60)
+		c, _, err := retarget.Open(f, retarget.OpenOptions{Target: sk, FPS: 60})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func run() (code int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	_, file, _, _ := runtime.Caller(0)
-	sources := filepath.Join(filepath.Dir(file), "..", "..", "netruntime", "cuda")
+	sources := filepath.Join(filepath.Dir(file), "..", "..", "..", "netruntime", "cuda")
 	library := filepath.Join(dir, "libfakecuda.so")
 	out, err := exec.Command("g++", "-O2", "-std=c++17", "-shared", "-fPIC", "-I"+filepath.Join(sources, "host"), "-I"+filepath.Join(sources, "kernels"),
 		filepath.Join(sources, "host", "fake.cpp"), "-o", library).CombinedOutput()

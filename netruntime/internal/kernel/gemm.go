@@ -1,5 +1,11 @@
 package kernel
 
+import (
+	"sync"
+
+	"mannequin/netruntime/internal/pool"
+)
+
 // gemmJob is the product that a pool is working on, cut into a grid of tasks.
 type gemmJob struct {
 	tA, tB     bool
@@ -195,3 +201,54 @@ func (kind Kind) pack(dst []float32, trans bool, b []float32, ldb, l, k, col, n 
 		}
 	}
 }
+
+// Transpose writes the transpose of src, rows×cols with row length ld, to dst,
+// whose rows have length ldd.
+func Transpose(dst []float32, ldd int, src []float32, ld, rows, cols int) {
+	if rows == 0 || cols == 0 {
+		return
+	}
+	if ld < cols || ldd < rows || len(src) < (rows-1)*ld+cols || len(dst) < (cols-1)*ldd+rows {
+		panic("kernel: Transpose: a matrix is too small")
+	}
+	r, fast := 0, 0
+	if active >= AVX2 {
+		fast = cols / 8 * 8
+	}
+	for ; fast > 0 && r+8 <= rows; r += 8 {
+		active.transpose(dst[r:], ldd, src[r*ld:], ld, fast/8)
+		for c := fast; c < cols; c++ {
+			for i := range 8 {
+				dst[c*ldd+r+i] = src[(r+i)*ld+c]
+			}
+		}
+	}
+	for ; r < rows; r++ {
+		for c, v := range src[r*ld:][:cols] {
+			dst[c*ldd+r] = v
+		}
+	}
+}
+
+// Pool is a pool of workers that multiplies matrices too, with the kernels that
+// were active when it was made.
+type Pool struct {
+	*pool.Pool
+	kind Kind
+
+	mu      sync.Mutex // held for a whole product
+	job     gemmJob
+	gemm    func(worker, i int) // bound once so that Gemm allocates nothing
+	scratch []Scratch           // by worker
+}
+
+// NewPool starts a pool of the given number of workers, the caller being one of
+// them; fewer than one means one.
+func NewPool(workers int) *Pool {
+	p := &Pool{Pool: pool.New(workers), kind: active}
+	p.gemm, p.scratch = p.gemmTask, make([]Scratch, p.Workers())
+	return p
+}
+
+// Kind returns the family of kernels that the pool uses.
+func (p *Pool) Kind() Kind { return p.kind }

@@ -2,6 +2,8 @@
 
 package kernel
 
+import "golang.org/x/sys/cpu"
+
 // The microkernels by rows − 1, half a panel wide, one and several.
 var (
 	half512 = [12]func(*tile){
@@ -114,4 +116,94 @@ func adamWAsm(w, g, m, v []float32, lr, keep, beta1, beta2, rest1, rest2, eps, c
 		adamWAVX2(&w[0], &g[0], &m[0], &v[0], len(w), lr, keep, beta1, beta2, rest1, rest2, eps, c1, c2)
 	}
 	return active != Generic
+}
+
+// The packed microkernels by rows − 1: several panels wide, one, and half of one.
+var (
+	wideStrip512  = [4]func(*strip){packedAVX512_1x2, packedAVX512_2x2, packedAVX512_3x2, packedAVX512_4x2}
+	wideStripBF16 = [4]func(*strip){packedBF16_1x4, packedBF16_2x2, packedBF16_3x2, packedBF16_4x2}
+	wideStrip256  = [3]func(*strip){packedAVX2_1x4, packedAVX2_2x2, packedAVX2_3x2}
+
+	strip512 = [12]func(*strip){
+		packedAVX512_1x1, packedAVX512_2x1, packedAVX512_3x1, packedAVX512_4x1, packedAVX512_5x1, packedAVX512_6x1,
+		packedAVX512_7x1, packedAVX512_8x1, packedAVX512_9x1, packedAVX512_10x1, packedAVX512_11x1, packedAVX512_12x1,
+	}
+	stripBF16 = [12]func(*strip){
+		packedBF16_1x1, packedBF16_2x1, packedBF16_3x1, packedBF16_4x1, packedBF16_5x1, packedBF16_6x1,
+		packedBF16_7x1, packedBF16_8x1, packedBF16_9x1, packedBF16_10x1, packedBF16_11x1, packedBF16_12x1,
+	}
+	strip256 = [6]func(*strip){
+		packedAVX2_1x1, packedAVX2_2x1, packedAVX2_3x1, packedAVX2_4x1, packedAVX2_5x1, packedAVX2_6x1,
+	}
+
+	halfStrip512 = [12]func(*strip){
+		packedAVX512_1xHalf, packedAVX512_2xHalf, packedAVX512_3xHalf, packedAVX512_4xHalf, packedAVX512_5xHalf, packedAVX512_6xHalf,
+		packedAVX512_7xHalf, packedAVX512_8xHalf, packedAVX512_9xHalf, packedAVX512_10xHalf, packedAVX512_11xHalf, packedAVX512_12xHalf,
+	}
+	halfStripBF16 = [12]func(*strip){
+		packedBF16_1xHalf, packedBF16_2xHalf, packedBF16_3xHalf, packedBF16_4xHalf, packedBF16_5xHalf, packedBF16_6xHalf,
+		packedBF16_7xHalf, packedBF16_8xHalf, packedBF16_9xHalf, packedBF16_10xHalf, packedBF16_11xHalf, packedBF16_12xHalf,
+	}
+	halfStrip256 = [6]func(*strip){
+		packedAVX2_1xHalf, packedAVX2_2xHalf, packedAVX2_3xHalf, packedAVX2_4xHalf, packedAVX2_5xHalf, packedAVX2_6xHalf,
+	}
+)
+
+// wide returns how many panels the microkernels of so few rows walk at once.
+// One row or a few are a few sums per panel, too few to keep the multipliers
+// busy.
+func (k Kind) wide(rows int, bf16 bool) int {
+	switch {
+	case bf16 && rows == 1:
+		return 4
+	case k == AVX512 && rows <= len(wideStrip512):
+		return 2
+	case k == AVX2 && rows <= len(wideStrip256):
+		return [...]int{4, 2, 2}[rows-1]
+	}
+	return 1
+}
+
+// atOnce returns how many of so many panels are computed together.
+func (k Kind) atOnce(rows, panels int, bf16 bool) int {
+	if n := k.wide(rows, bf16); n <= panels {
+		return n
+	}
+	return 1
+}
+
+// strip runs the family's packed microkernel of the given size; 0 panels are
+// the first half of one.
+func (k Kind) strip(rows, panels int, bf16 bool, t *strip) {
+	switch {
+	case k == Generic:
+		stripGeneric(rows, t)
+	case bf16:
+		pick(panels, wideStripBF16[:], stripBF16[:], halfStripBF16[:])[rows-1](t)
+	case k == AVX512:
+		pick(panels, wideStrip512[:], strip512[:], halfStrip512[:])[rows-1](t)
+	default:
+		pick(panels, wideStrip256[:], strip256[:], halfStrip256[:])[rows-1](t)
+	}
+}
+
+func pick(panels int, wide, one, half []func(*strip)) []func(*strip) {
+	switch panels {
+	case 0:
+		return half
+	case 1:
+		return one
+	}
+	return wide
+}
+
+func families() []Kind {
+	x, f := &cpu.X86, []Kind{Generic}
+	if x.HasAVX2 && x.HasFMA {
+		f = append(f, AVX2)
+		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 {
+			f = append(f, AVX512)
+		}
+	}
+	return f
 }

@@ -147,3 +147,258 @@ func (b *Packed) MulPanels(s *Scratch, c Panels, a Matrix, rows int, add bool, p
 	o := operands{&b.layout, a.Data, nil, a.Stride, b.data, nil}
 	o.panelsInto(s, c, rows, !add, p0, p1)
 }
+
+const (
+	packedBlock = 512 // products that are summed in a register before w scales them
+	stripRows   = 192 // rows of A that stay in the second-level cache beside a panel of B
+)
+
+// operands is a left and a packed right side.
+type operands struct {
+	*layout
+	a   []float32
+	a16 []uint16
+	rs  int // from row to row of A
+	b   []float32
+	b16 []uint16
+}
+
+// packedMul is the work of a packed Mul.
+type packedMul struct {
+	operands
+	c, w Matrix
+	rows int
+	add  bool
+	ep   Epilogue
+}
+
+// compute finishes a panel of a strip of rows before it goes on: the sums stay
+// in the first-level cache over all parts and the epilogue. No element's sum
+// depends on how rows and panels are cut.
+func (m *packedMul) compute(s *Scratch, p0, p1 int) {
+	last, n := m.rows-1, min(m.n, p1*m.cols)
+	switch {
+	case p0 < 0 || p1 > m.panels:
+		panic("kernel: Mul: there are no such panels")
+	case len(m.c.Data) < last*m.c.Stride+n:
+		panic("kernel: Mul: C is too small")
+	case len(m.w.Data) < last*m.w.Stride+m.parts:
+		panic("kernel: Mul: w is too small")
+	case m.ep.Bias != nil && len(m.ep.Bias) < n:
+		panic("kernel: Mul: the bias is too small")
+	case m.ep.Biases != nil && (m.ep.Biases.parts != 1 || m.ep.Biases.k != m.parts || m.ep.Biases.n != m.n || m.ep.Biases.kind != m.kind):
+		panic("kernel: Mul: the biases are of another shape")
+	}
+	s.Reserve(false)
+	strips := (m.rows + stripRows - 1) / stripRows
+	for r0 := 0; strips > 0; strips-- {
+		rows := (m.rows - r0) / strips
+		for p, step := p0, 0; p < p1; p += step {
+			step = m.kind.atOnce(rows, p1-p, m.bf16)
+			m.panelsOf(s, r0, rows, p, step)
+		}
+		r0 += rows
+	}
+}
+
+// panelsOf computes C for rows [r0, r0 + rows) and panels [p, p + panels).
+func (m *packedMul) panelsOf(s *Scratch, r0, rows, p, panels int) {
+	t := &s.s
+	t.cs = rows * m.cols
+	t.first = true
+	strip := s.strip[:panels*t.cs]
+	if m.add || m.ep.Bias != nil || m.k == 0 {
+		m.begin(strip, r0, rows, p)
+		t.first = false
+	}
+	if b := m.ep.Biases; b != nil {
+		o := operands{layout: &b.layout, a: m.w.Data, rs: m.w.Stride, b: b.data}
+		first := t.first
+		for q := range panels {
+			t.first = first
+			o.multiply(t, strip[q*t.cs:], Matrix{Data: unit}, r0, rows, p+q, 1)
+		}
+	}
+	m.multiply(t, strip, m.w.Row(r0), r0, rows, p, panels)
+	m.ep.Act.Apply(strip, strip)
+	for q := range panels {
+		from := (p + q) * m.cols
+		n := min(m.cols, m.n-from)
+		for i := range rows {
+			copy(m.c.Data[(r0+i)*m.c.Stride+from:][:n], strip[q*t.cs+i*m.cols:])
+		}
+	}
+}
+
+// multiply adds the products of rows [r0, r0 + rows) of A to the strip, or
+// begins it where t says so. w is that of row r0.
+func (o *operands) multiply(t *strip, strip []float32, w Matrix, r0, rows, p, panels int) {
+	var runs [3]rowRun
+	n := 0
+	for _, g := range o.kind.tiles(rows) {
+		if g.n > 0 {
+			runs[n] = rowRun{g, r0 * o.rs, g.rows * o.rs}
+			r0, n = r0+g.rows*g.n, n+1
+		}
+	}
+	step, first := o.kind.wide(rows, o.bf16), t.first
+	for {
+		if step > panels {
+			step = 1
+		}
+		groups := panels / step
+		switch {
+		case n > 1:
+			groups = 1 // while it is in the cache
+		case groups > 1 && step == 1 && o.half(p+groups-1):
+			groups--
+		}
+		t.first = first
+		o.multiplyRuns(t, strip, w, runs[:n], p, groups, step)
+		if panels -= groups * step; panels == 0 {
+			return
+		}
+		p, strip = p+groups*step, strip[groups*step*t.cs:]
+	}
+}
+
+// half says that the first half of a panel is all that B has there.
+func (o *operands) half(p int) bool { return o.n-p*o.cols <= o.cols/2 }
+
+// rowRun is tiles of rows of A. In the strip they follow those of the run
+// before.
+type rowRun struct {
+	tileRun
+	a   int // where the first one begins in A
+	hop int // from tile to tile
+}
+
+// multiplyRuns is multiply for any runs of tiles, which share a pass over the
+// panels: one group of them, or where there is one run several groups.
+func (o *operands) multiplyRuns(t *strip, strip []float32, w Matrix, runs []rowRun, p, groups, panels int) {
+	n := 0
+	for i := range runs {
+		n += runs[i].n
+	}
+	t.rs, t.ws, t.ps, t.groups = o.rs, w.Stride, o.of*o.part(), groups
+	t.soonStep = (4*o.cols + n - 1) / n
+	if panels == 1 && groups == 1 && o.half(p) {
+		panels = 0 // the other half would be padding
+	}
+	for e := range o.parts {
+		for l := 0; l < o.k; l += packedBlock {
+			k := min(packedBlock, o.k-l)
+			at := o.panel(p, e) + l*o.cols
+			soon := at + o.padded(k)*o.cols // what comes after the block
+			if groups > 1 {
+				soon = at + t.ps // the same block of the next panel
+			}
+			t.k, t.odd = k, false
+			if o.bf16 {
+				t.k, t.odd = k/2, k%2 == 1
+				t.b16 = o.b16[at:]
+			} else {
+				t.b = o.b[at:]
+			}
+			i := 0
+			for j := range runs {
+				g := &runs[j]
+				t.tiles, t.hop = g.n, g.hop
+				t.c, t.w = strip[i*o.cols:], w.Data[i*t.ws+e:]
+				if o.bf16 {
+					t.a16, t.soon16 = o.a16[g.a+l:], o.b16[min(soon, len(o.b16)):]
+					soon += g.n * t.k * t.soonStep / 2
+				} else {
+					t.a, t.soon = o.a[g.a+l:], o.b[min(soon, len(o.b)):]
+					soon += g.n * t.k * t.soonStep / 4
+				}
+				o.kind.strip(g.rows, panels, o.bf16, t)
+				i += g.n * g.rows
+			}
+			t.first = false
+		}
+	}
+}
+
+// tileRun is a number of tiles of so many rows.
+type tileRun struct{ rows, n int }
+
+// tiles cuts rows into the largest tiles, and where few are left over those
+// and one of the tiles into two.
+func (k Kind) tiles(rows int) [3]tileRun {
+	most, _ := k.tile()
+	n, rest := rows/most, rows%most
+	if n > 0 && rest > 0 && rest < most/2 {
+		n, rest = n-1, rest+most
+		return [3]tileRun{{most, n}, {(rest + 1) / 2, 1}, {rest / 2, 1}}
+	}
+	return [3]tileRun{{most, n}, {rest, min(rest, 1)}}
+}
+
+// begin writes what the products are added to.
+func (m *packedMul) begin(strip []float32, r0, rows, p int) {
+	for ; len(strip) > 0; p++ {
+		from := p * m.cols
+		n := min(m.cols, m.n-from)
+		for i := range rows {
+			row := strip[i*m.cols:][:m.cols]
+			clear(row[n:])
+			row = row[:n]
+			switch {
+			case m.add && m.ep.Bias != nil:
+				Add(row, m.c.Data[(r0+i)*m.c.Stride+from:][:n], m.ep.Bias[from:][:n])
+			case m.add:
+				copy(row, m.c.Data[(r0+i)*m.c.Stride+from:])
+			case m.ep.Bias == nil:
+				clear(row)
+			default:
+				copy(row, m.ep.Bias[from:])
+			}
+		}
+		strip = strip[rows*m.cols:]
+	}
+}
+
+// Panels is a matrix as products compute it, panel by panel: element (i, j) of
+// panel q is Data[q·Stride + i·Row + j], for j below Kind.PanelCols.
+type Panels struct {
+	Data        []float32
+	Stride, Row int
+}
+
+// panelsInto computes panels [p0, p1) of C = A·B where first, else of
+// C = C + A·B, into those of C from the first one on. The order of each sum is
+// that of compute.
+func (o *operands) panelsInto(s *Scratch, c Panels, rows int, first bool, p0, p1 int) {
+	last := (p1-p0-1)*c.Stride + (rows-1)*c.Row + o.cols
+	switch {
+	case p0 < 0 || p1 > o.panels:
+		panic("kernel: MulPanels: there are no such panels")
+	case o.parts != 1 || o.k == 0:
+		panic("kernel: MulPanels: the right side must be one matrix, and not empty")
+	case len(c.Data) < last:
+		panic("kernel: MulPanels: C is too small")
+	case c.Row != o.cols && !first:
+		panic("kernel: MulPanels: rows of C that are added to must follow each other")
+	}
+	s.Reserve(false)
+	t := &s.s
+	strips := (rows + stripRows - 1) / stripRows
+	for r0 := 0; strips > 0; strips-- {
+		n := (rows - r0) / strips
+		if c.Row == o.cols {
+			t.cs, t.first = c.Stride, first
+			o.multiply(t, c.Data[r0*o.cols:], Matrix{Data: unit}, r0, n, p0, p1-p0)
+		} else {
+			t.cs = n * o.cols
+			for p := p0; p < p1; p++ {
+				t.first = true
+				o.multiply(t, s.strip, Matrix{Data: unit}, r0, n, p, 1)
+				for i := range n {
+					copy(c.Data[(p-p0)*c.Stride+(r0+i)*c.Row:][:o.cols], s.strip[i*o.cols:])
+				}
+			}
+		}
+		r0 += n
+	}
+}

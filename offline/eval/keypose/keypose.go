@@ -154,7 +154,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 }
 
 // poses returns the recordings at the network's rate, without their mirror images.
-func poses(m *dataset.Motion) (clips []*skel.Clip) {
+func poses(m *dataset.MotionSet) (clips []*skel.Clip) {
 	for _, c := range m.Clips {
 		if !c.Mirror {
 			clips = append(clips, c.Poses.Resampled(keypose.Rate))

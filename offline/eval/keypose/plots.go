@@ -234,7 +234,7 @@ func (s *shownRecording) poses() string {
 func (s *shownRecording) row(methods ...string) *image.RGBA {
 	last := len(s.course) - 1
 	way := s.course[last].Pos.Sub(s.course[0].Pos)
-	if way.Dot(m3.YawQuat(s.course[0].Yaw).Rotate(m3.V(0, 0, 1))) < 0 {
+	if way.Dot(m3.YawQuat(s.course[0].Yaw).Forward()) < 0 {
 		way = way.Neg()
 	}
 	aim := m3.YawQuat(m3.YawOf(way)).Rotate(m3.V(1, -0.2, 0)).Normalize(m3.V(1, 0, 0))

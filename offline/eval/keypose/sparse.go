@@ -55,7 +55,7 @@ func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, e
 
 // measureSparse measures networks of sparse poses on the recordings of a set, and
 // keeps in fig, if that is not nil, what they make.
-func measureSparse(ctx context.Context, files []string, set string, held *dataset.Motion, fill inbetween.Fill, l *keypose.Layout, threads int, fig *keyposeFigures) (out []Sparse, err error) {
+func measureSparse(ctx context.Context, files []string, set string, held *dataset.MotionSet, fill inbetween.Fill, l *keypose.Layout, threads int, fig *keyposeFigures) (out []Sparse, err error) {
 	if len(files) == 0 {
 		return nil, nil
 	}

@@ -119,7 +119,7 @@ type Rate struct {
 
 // encoded are clips and their latent values.
 type encoded struct {
-	set  *dataset.Motion
+	set  *dataset.MotionSet
 	z    *mat.Dense  // (clips, values)
 	rows [][]float32 // (latent.Frames, columns) raw each
 }

@@ -45,7 +45,7 @@ var actKinds = []struct {
 }
 
 // acts makes the held-out punches and kicks, and measures how fast.
-func (r *Report) acts(m *manifold.Model, set *dataset.Motion, o Options) error {
+func (r *Report) acts(m *manifold.Model, set *dataset.MotionSet, o Options) error {
 	for i, k := range actKinds {
 		var clips []dataset.MotionClip
 		for _, c := range set.Clips[:len(set.Clips)/2] {

@@ -114,7 +114,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 const noise = 0.05
 
 // recordings measures what the manifold makes of held-out recordings.
-func (r *Report) recordings(m *manifold.Model, set *dataset.Motion, workers int) error {
+func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers int) error {
 	cols := m.Layout.Columns()
 	for i, c := range set.Clips[:len(set.Clips)/2] {
 		rec, err := metrics.Reconstruct(m, c.Name, c.Rows, workers)
@@ -197,7 +197,7 @@ func (r *Report) curves(p people, o Options) error {
 		return err
 	}
 	frames := int(math.Round(o.Seconds * manifold.Rate))
-	l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
+	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (r *Report) rates(p people, o Options) error {
 				return err
 			}
 		}
-		l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.Threads})
+		l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.Threads})
 		if err != nil {
 			return err
 		}

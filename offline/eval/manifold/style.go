@@ -36,7 +36,7 @@ func (r *Report) styles(p people, o Options) error {
 		return nil
 	}
 	const frames = styleSeconds * manifold.Rate
-	l, err := p.m.NewLocomotion(p.steps, p.motion, manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
+	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
 	if err != nil {
 		return err
 	}

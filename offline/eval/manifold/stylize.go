@@ -85,7 +85,7 @@ func Stylize(m *manifold.Model, content []float32, start feature.Place, clip []f
 
 // OpenPerson reads a recording of a person, of an even number of frames.
 func OpenPerson(m *manifold.Model, path string) ([]float32, feature.Place, error) {
-	rows, start, err := dataset.OpenPerson(path, m.Layout, m.Skel)
+	rows, start, err := dataset.OpenPerson(path, m.Layout, m.Skel, nil)
 	if err != nil {
 		return nil, start, err
 	}

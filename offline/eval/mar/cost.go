@@ -12,11 +12,11 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
-	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
 	"mannequin/offline/metrics/transfer"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
+	"mannequin/offline/retarget"
 )
 
 // Speed is what a database and a frame on it cost.
@@ -120,7 +120,7 @@ func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir stri
 		if ctx.Err() != nil {
 			return eval.ErrInterrupted
 		}
-		c, err := dataset.OpenClip(filepath.Join(dir, f.Name()), db.Skeleton(), float64(db.FPS))
+		c, _, err := retarget.Open(filepath.Join(dir, f.Name()), retarget.OpenOptions{Target: db.Skeleton(), FPS: float64(db.FPS)})
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ type H36M struct {
 	Action     string     `json:"action"`
 	Recordings []string   `json:"recordings"`
 	Forecast   []Forecast `json:"forecast"` // standing still, rivals, parts, and the model, last
-	set        *dataset.Motion
+	set        *dataset.MotionSet
 }
 
 // openH36M reads the subject's recordings, by actions: S5_walking_2.txt shows walking.
@@ -51,7 +51,7 @@ func (r *Report) openH36M() error {
 	}
 	for i := range r.H36M {
 		h := &r.H36M[i]
-		if h.set, err = dataset.OpenMotion(paths[h.Action], r.model.Layout, 2, r.opt.Threads); err != nil {
+		if h.set, err = dataset.OpenMotion(paths[h.Action], r.model.Layout, nil, 2, r.opt.Threads); err != nil {
 			return fmt.Errorf("--h36m: %w", err)
 		}
 	}

@@ -20,7 +20,7 @@ func (r *Report) forecasts() (err error) {
 
 // forecastsOf measures predictions on a set, of standing still, of rivals, of
 // parts, and of the model, last.
-func (r *Report) forecastsOf(set *dataset.Motion) (all []Forecast, err error) {
+func (r *Report) forecastsOf(set *dataset.MotionSet) (all []Forecast, err error) {
 	for _, p := range append([]predictor{{name: "zero velocity", prefix: r.model.Encode, p: metrics.StandStill{Layout: r.model.Layout}}}, r.of...) {
 		f, err := metrics.MeasureForecast(p.p, set, p.prefix)
 		if err != nil {

@@ -51,8 +51,8 @@ type Report struct {
 	H36M     []H36M             `json:"h36m,omitempty"` // by action
 	Bars     eval.Bars          `json:"bars"`
 	model    *strnn.Model       // under test
-	train    *dataset.Motion    //
-	held     *dataset.Motion    //
+	train    *dataset.MotionSet //
+	held     *dataset.MotionSet //
 	of       []predictor        // rivals, parts, and the model, last
 	opt      Options
 }

@@ -186,7 +186,7 @@ func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int, 
 	row.TickMS, row.TickMinMS = median(whole), slices.Min(whole)
 	row.AgentsPerMS = float64(agents) / row.TickMS
 	for i, n := range names {
-		if slices.Contains(slices.Concat(peopleStages, strollerStages, wandererStages, performerStages), n) {
+		if slices.Contains(windowedStages, n) {
 			continue
 		}
 		row.Stages = append(row.Stages, benchStage{n, median(stage[i])})

@@ -27,7 +27,7 @@ func TestBench(t *testing.T) {
 			names = append(names, s.Name)
 			sum += s.MS
 		}
-		if want := []string{"Roam", "Pick", "Plan", "Gather", "Infer", "Scatter", "Blend", "Ground", "Aim", "Skin"}; !slices.Equal(names, want) {
+		if want := []string{"Roam", "SelectLOD", "Plan", "Gather", "Infer", "Scatter", "Sample", "Blend", "Ground", "Aim", "Publish"}; !slices.Equal(names, want) {
 			t.Errorf("stages %v, want %v", names, want)
 		}
 		if !(row.TickMinMS > 0) || row.TickMinMS > row.TickMS || math.Abs(row.AgentsPerMS*row.TickMS-float64(row.Agents)) > 1e-6 {

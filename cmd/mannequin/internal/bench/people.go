@@ -11,10 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/animsys/manifold"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/internal/command"
-	"mannequin/models"
+	"mannequin/models/person"
 	"mannequin/models/styles-free"
 	"mannequin/scenes"
 	street "mannequin/scenes/people"
@@ -69,17 +68,8 @@ as fast as it goes, where making the windows counts, too.`,
 				return command.Usagef("--iterations %d: want 0 to 1000", iterations)
 			}
 			o := street.Options{Agents: agents, Workers: threads, Iterations: iterations, Seed: 1, Styled: styled}
-			net, err := models.Open("human")
-			if err != nil {
-				return err
-			}
-			if o.Model, err = manifold.NewModel(net); err != nil {
-				return err
-			}
-			if o.Steps, err = models.Open("human-footstep"); err != nil {
-				return err
-			}
-			if o.Locomotion, err = models.Open("human-locomotion"); err != nil {
+			var err error
+			if o.Networks, err = person.Open(); err != nil {
 				return err
 			}
 			if styled > 0 {
@@ -141,7 +131,7 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 	s.Schedule.Trace = func(next int) { marks[next] = time.Now() }
 	ticks := int(seconds * scenes.TickRate)
 	stages, whole := make([]float64, len(names)), make([]float64, 0, ticks)
-	s.People.Waits = 0
+	s.Stream.Waits = 0
 	var m0, m1 runtime.MemStats
 	runtime.ReadMemStats(&m0)
 	due := time.Now()
@@ -161,27 +151,24 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 		return r, err
 	}
 	runtime.ReadMemStats(&m1)
-	r.Allocs, r.Waits = float64(m1.Mallocs-m0.Mallocs)/float64(ticks), s.People.Waits
+	r.Allocs, r.Waits = float64(m1.Mallocs-m0.Mallocs)/float64(ticks), s.Stream.Waits
 	for _, v := range whole {
 		r.Mean += v / float64(ticks)
 	}
 	slices.Sort(whole)
 	r.Median, r.P99, r.Max = median(whole), whole[(len(whole)-1)*99/100], whole[len(whole)-1]
 	for i, n := range names {
-		if !slices.Contains(slices.Concat(dogStages, strollerStages, wandererStages, performerStages), n) {
+		if !slices.Contains(batchedStages, n) {
 			r.Stages = append(r.Stages, benchStage{n, stages[i]})
 		}
 	}
 	return r, nil
 }
 
-// The systems that do nothing for other agents than these.
+// Systems that only batched generators have work in, and those that only the others do.
 var (
-	dogStages       = []string{"Plan", "Gather", "Infer", "Scatter"}
-	peopleStages    = []string{"Windows", "Play", "Restyle"}
-	strollerStages  = []string{"Continue", "Stroll"}
-	wandererStages  = []string{"Predict", "Amble"}
-	performerStages = []string{"Rehearse", "Perform"}
+	batchedStages  = []string{"Plan", "Gather", "Infer", "Scatter"}
+	windowedStages = []string{"Generate", "Style"}
 )
 
 func (r peopleReport) Print(w io.Writer) error {

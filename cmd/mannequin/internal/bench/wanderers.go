@@ -55,7 +55,7 @@ func newBenchWanderers() *cobra.Command {
 		Use:   "wanderers",
 		Short: "Time the tick of people who wander on predicted motion",
 		Long: `Time crowds that wander on predicted motion, on hills, at 60 ticks a second. The network runs
-beside the ticks; Predict is what it makes a tick wait for. "flat out" is a tick where they
+beside the ticks; Generate is what it makes a tick wait for. "flat out" is a tick where they
 follow each other without a pause, all that is computed included.`,
 		Example: `  mannequin bench wanderers --model strnn.safetensors
   mannequin bench wanderers --model strnn.safetensors --agents 100 --bf16 --draws 4 --json`,
@@ -154,7 +154,7 @@ func benchWanderers(ctx context.Context, o plaza.Options, ticks int) (wanderersR
 	slices.Sort(whole)
 	r.Median, r.P99, r.Max = median(whole), whole[(len(whole)-1)*99/100], whole[len(whole)-1]
 	for i, n := range names {
-		if !slices.Contains(slices.Concat(dogStages, peopleStages, strollerStages, performerStages), n) {
+		if !slices.Contains(slices.Concat(batchedStages, []string{"Style"}), n) {
 			r.Stages = append(r.Stages, benchStage{n, stages[i]})
 		}
 	}

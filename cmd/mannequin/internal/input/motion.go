@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -26,30 +25,23 @@ type Motion struct {
 // MaxTransforms bounds the memory of a resampled clip: 28 bytes each.
 const MaxTransforms = 1 << 27
 
-// IsAMC reports whether file is called like an AMC: its first bytes may be
-// anything.
-func IsAMC(file string) bool { return strings.EqualFold(filepath.Ext(file), ".amc") }
+// IsAMC reports whether file is called like an AMC.
+func IsAMC(file string) bool { return mocap.FormatOf(file, nil) == mocap.FormatAMC }
 
-// OpenMotion reads a motion and says what kind it is.
-func OpenMotion(file, asf string, amcFPS float64) (b *mocap.BVH, kind string, err error) {
-	switch {
-	case IsAMC(file):
-		b, err = mocap.OpenAMC(file, asf, amcFPS)
-		if errors.Is(err, mocap.ErrNoASF) {
-			err = fmt.Errorf("%w with --asf", err)
-		}
-		return b, "AMC motion", err
-	case strings.EqualFold(filepath.Ext(file), ".txt"):
-		b, err = mocap.OpenH36M(file)
-		return b, "Human3.6M exponential maps", err
-	case strings.EqualFold(filepath.Ext(file), ".asf"):
-		return nil, "", fmt.Errorf("%s: a skeleton without motion: name the AMC file that moves it", file)
+// OpenMotion reads a motion of any format and returns what kind it is.
+func OpenMotion(file, asf string, amcFPS float64) (b *mocap.Recording, kind string, err error) {
+	b, err = mocap.Open(file, mocap.OpenOptions{ASF: asf, AMCFPS: amcFPS})
+	if errors.Is(err, mocap.ErrNoASF) {
+		err = fmt.Errorf("%w with --asf", err)
 	}
-	b, err = mocap.OpenBVH(file)
-	return b, "BVH motion", err
+	if err != nil {
+		return nil, "", err
+	}
+	return b, b.Format.String(), nil
 }
 
-func MotionOf(file, kind string, b *mocap.BVH) *Motion {
+// MotionOf describes a recording.
+func MotionOf(file, kind string, b *mocap.Recording) *Motion {
 	notes := b.Notes
 	if notes == nil {
 		notes = []string{}

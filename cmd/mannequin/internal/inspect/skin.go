@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"mannequin/engine/skin"
+	"mannequin/animsys/skin"
 )
 
 // skinReport is what inspect says about a skinned mesh.

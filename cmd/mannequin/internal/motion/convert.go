@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/body"
-	"mannequin/engine/skin"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/models"

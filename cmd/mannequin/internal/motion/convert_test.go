@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/engine/skin"
+	"mannequin/animsys/skin"
 	"mannequin/internal/command"
 	"mannequin/internal/testing/testcli"
 )
@@ -60,7 +60,7 @@ func TestConvert(t *testing.T) {
 		{[]string{"human", person, "--skin", person}, command.ExitUsage, "is read and written"},
 		{[]string{"human", walk, "--skin-map", bvh}, command.ExitUsage, "--skin-map is for --skin"},
 		{[]string{person, dressed}, command.ExitFailure, "a mesh (glTF), want a motion or a model"},
-		{[]string{bvh, dressed, "--skin", person}, command.ExitFailure, "neither a person's nor a dog's"},
+		{[]string{bvh, dressed, "--skin", person}, command.ExitFailure, "want a person's or a dog's"},
 		{[]string{"none.bvh", walk}, command.ExitFailure, "nor is it a shipped model"},
 		{[]string{bvh, filepath.Join(dir, "no", "a.glb")}, command.ExitFailure, "cannot write"},
 	} {

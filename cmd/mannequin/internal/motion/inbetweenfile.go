@@ -111,7 +111,7 @@ func (r *keyRow) key(dir string, l *keypose.Layout, clips map[string]*skel.Clip)
 	}
 	c := clips[path]
 	if c == nil {
-		if c, err = dataset.OpenStanding(path, feature.Human(), l.Skel); err != nil {
+		if c, err = dataset.OpenStanding(path, feature.Human(), l.Skel, nil); err != nil {
 			return k, "file", err
 		}
 		clips[path] = c

@@ -106,7 +106,7 @@ func predict(path string, o predictOptions) (*predictReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	recorded, start, err := dataset.OpenPerson(path, m.Layout, m.Skel)
+	recorded, start, err := dataset.OpenPerson(path, m.Layout, m.Skel, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -221,7 +221,7 @@ func (r *rollout) report() *rolloutReport {
 	rep := &rolloutReport{Frames: r.frames, Seconds: clip.Seconds(), Restored: r.take.Restored}
 	var pos, face []m3.Vec3
 	for f, root := range r.take.Roots {
-		pos, face = append(pos, root.Pos), append(face, root.Rot.Rotate(m3.V(0, 0, 1)))
+		pos, face = append(pos, root.Pos), append(face, root.Rot.Forward())
 		if f > 0 {
 			rep.Travel += float64(pos[f].Dist(pos[f-1]))
 		}

@@ -17,8 +17,8 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
-	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
 )
 
 // marReport is what stylize --method mar prints.
@@ -226,7 +226,7 @@ func openContent(path string, db *mar.Database) (in *source, retargeted bool, er
 			return newSource(&clipFrames{clip: b.Clip}, db, scale, b.Clip.FPS), false, nil
 		}
 	}
-	clip, err := dataset.OpenClip(path, db.Skeleton(), float64(db.FPS))
+	clip, _, err := retarget.Open(path, retarget.OpenOptions{Target: db.Skeleton(), FPS: float64(db.FPS)})
 	if err != nil {
 		return nil, false, err
 	}

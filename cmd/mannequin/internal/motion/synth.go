@@ -128,7 +128,7 @@ feet they are.`,
 			if err != nil {
 				return err
 			}
-			l, err := m.NewLocomotion(stepsNet, motionNet, manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: threads})
+			l, err := m.With(stepsNet, motionNet).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: threads})
 			if err != nil {
 				return err
 			}

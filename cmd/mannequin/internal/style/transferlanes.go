@@ -22,7 +22,7 @@ var (
 
 // lanes returns what the networks of crowds make round circles.
 func (o *transferFlags) lanes(m *manifold.Model, nets []*netruntime.Net, speeds, radii []float32, frames int) ([]manifold.Made, error) {
-	l, err := m.NewLocomotion(nets[1], nets[2], manifold.LocomotionOptions{Batch: len(speeds), Frames: frames, Workers: o.threads})
+	l, err := m.With(nets[1], nets[2]).NewLocomotion(manifold.LocomotionOptions{Batch: len(speeds), Frames: frames, Workers: o.threads})
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestTrainGuideAndBenchWanderers(t *testing.T) {
 	if len(r.Rows) != 2 || r.Rows[1].Agents != 5 || !(r.Rows[0].Mean > 0) || r.Rows[0].Median > r.Rows[0].Max || len(r.Rows[0].Stages) != 8 {
 		t.Errorf("%+v", r)
 	}
-	if code, stdout, _ := mannequin("bench", "wanderers", "--model", out, "--agents", "3", "--seconds", "0.2"); code != 0 || !strings.Contains(stdout, "Predict") {
+	if code, stdout, _ := mannequin("bench", "wanderers", "--model", out, "--agents", "3", "--seconds", "0.2"); code != 0 || !strings.Contains(stdout, "Generate") {
 		t.Errorf("code %d: %s", code, stdout)
 	}
 	for _, bad := range [][]string{

@@ -1,0 +1,207 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"mannequin/internal/testing/fakecuda"
+	"mannequin/netruntime"
+)
+
+// TestLoss makes every kind of call fail in the middle of runs.
+func TestLoss(t *testing.T) {
+	if fakecuda.Device() {
+		t.Skip("needs the fake driver")
+	}
+	const rows = splitRows
+	n := blends(t, 9, 24, 5, 2)
+	x := values(6, rows*9)
+	want, gating := onCPU(t, n, x, rows)
+	for _, failure := range []string{
+		"cuCtxSetCurrent:1:201", "cuMemcpyHtoDAsync:1:1", "cuMemcpyHtoDAsync:2:700", "cuLaunchKernel:1:719", "cuLaunchKernel:5:700",
+		"cuLaunchKernel:2:1", "cuMemcpyDtoHAsync:1:700", "cuMemcpyDtoHAsync:4:1", "cuStreamSynchronize:1:700", "cuStreamSynchronize:2:46",
+	} {
+		t.Run(failure, func(t *testing.T) {
+			s := open(t, n, rows, BF16)
+			other := open(t, n, 2, FP32)
+			y := poisoned(rows * 5)
+			if err := s.Run(y, x, rows); err != nil {
+				t.Fatal(err)
+			}
+			mend := fakecuda.Fail(failure)
+			defer func() {
+				mend()
+				lost.Store(false)
+				fallbacks.Store(0)
+			}()
+			for run := range 3 {
+				calls := fakecuda.Calls("")
+				copy(y, poisoned(rows*5))
+				if err := s.Run(y, x, rows); err != nil {
+					t.Fatal(err)
+				}
+				for i, w := range want {
+					if y[i] != w {
+						t.Fatalf("value %d is %g, on the processor %g", i, y[i], w)
+					}
+				}
+				if e := off(s.Gating(), gating); e != 0 {
+					t.Fatal("the gating weights are not the processor's")
+				}
+				if got := fakecuda.Calls(""); run > 0 && got != calls {
+					t.Fatalf("%d calls of CUDA after the loss", got-calls)
+				}
+			}
+			calls := fakecuda.Calls("")
+			if err := other.Run(y[:10], x, 2); err != nil {
+				t.Fatal(err)
+			}
+			late, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []netruntime.Session{s, other, late} {
+				if strings.HasPrefix(c.Kernel(), "cuda") {
+					t.Error("after the loss a session claims to run on ", c.Kernel())
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if got := fakecuda.Calls(""); got != calls {
+				t.Errorf("%d calls of CUDA after the loss", got-calls)
+			}
+			if n := Fallbacks(); n != 4 {
+				t.Errorf("%d runs counted, want 4", n)
+			}
+			if _, err := Device(); err == nil {
+				t.Error("there still is a device")
+			}
+		})
+	}
+}
+
+// TestFault lets a kernel read where no memory is, on a GPU where there is one:
+// in a process of its own, since that costs it the GPU.
+func TestFault(t *testing.T) {
+	const name = "MANNEQUIN_FAULT"
+	if os.Getenv(name) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestFault$", "-test.v")
+		c.Env = append(os.Environ(), name+"=1")
+		if out, err := c.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestFault")) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	const rows = 100
+	n := blends(t, 9, 24, 5, 2)
+	x, y := values(6, rows*9), poisoned(rows*5)
+	want, _ := onCPU(t, n, x, rows)
+	s := open(t, n, rows, FP32)
+	if err := s.Run(y, x, rows); err != nil {
+		t.Fatal(err)
+	}
+	onGPU(t)
+	s.calls[len(s.calls)-1].op = 1 << 44
+	copy(y, poisoned(rows*5))
+	if err := s.Run(y, x, rows); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range want {
+		if y[i] != w {
+			t.Fatalf("value %d is %g, on the processor %g", i, y[i], w)
+		}
+	}
+	if !lost.Load() || Fallbacks() != 1 {
+		t.Errorf("after a fault: lost %v, %d runs of the processor", lost.Load(), Fallbacks())
+	}
+}
+
+// TestNoRoom: a network that does not fit runs on the processor, others stay;
+// any other error while it is opened costs the GPU.
+func TestNoRoom(t *testing.T) {
+	if fakecuda.Device() {
+		t.Skip("needs the fake driver")
+	}
+	n := blends(t, 4, 5, 6, 2)
+	if _, err := Device(); err != nil {
+		t.Fatal(err)
+	}
+	live := fakecuda.Live()
+	for _, failure := range []string{
+		"cuMemAlloc:1:2", "cuMemAlloc:2:2", "cuMemAlloc:3:2", "cuMemHostAlloc:1:2", "cuMemHostAlloc:2:2", "cuStreamCreate:1:2",
+		"cuMemAlloc:1:700", "cuMemcpyHtoD:1:1", "cuMemcpyHtoD:2:1", "cuMemsetD8Async:1:1", "cuCtxSynchronize:1:719",
+	} {
+		room := strings.HasSuffix(failure, ":2")
+		mend := fakecuda.Fail(failure)
+		s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 3, Workers: 1}})
+		mend()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(s.Kernel(), "cuda") {
+			t.Errorf("%s: the session runs on %s", failure, s.Kernel())
+		}
+		if err := s.Run(make([]float32, 6), make([]float32, 4), 1); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+		if n := fakecuda.Live(); n != live && room {
+			t.Errorf("%s: %d objects on the GPU, were %d", failure, n, live)
+		}
+		if lost.Swap(false) == room {
+			t.Errorf("%s: the GPU is lost: %v", failure, !room)
+		}
+		live = fakecuda.Live()
+	}
+	// Memory of its own is not worth an error.
+	s := open(t, n, 3, FP32)
+	mend := fakecuda.Fail("cuMemHostAlloc:1:2")
+	b, err := s.Buffer(12)
+	mend()
+	if err != nil || len(b) != 12 {
+		t.Errorf("%d values, %v", len(b), err)
+	}
+	for _, n := range []int{-1, 1 << 62} {
+		if _, err := s.Buffer(n); err == nil {
+			t.Errorf("a buffer of %d values", n)
+		}
+	}
+	onGPU(t)
+}
+
+// TestNoDriver starts a program whose driver is missing: it says so once, and
+// computes.
+func TestNoDriver(t *testing.T) {
+	const name = "MANNEQUIN_NO_DRIVER"
+	if os.Getenv(name) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestNoDriver$", "-test.v")
+		c.Env = append(os.Environ(), name+"=1", "CUDA_DRIVER_LIB=/nonexistent")
+		out, err := c.CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("--- PASS: TestNoDriver")) || bytes.Count(out, []byte("no GPU")) != 1 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	n := blends(t, 9, 24, 5, 2)
+	x, y := values(6, 9*9), make([]float32, 9*5)
+	want, _ := onCPU(t, n, x, 9)
+	for range 2 {
+		s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 9, Workers: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(y, x, 9); err != nil || off(y, want) != 0 {
+			t.Error(err, off(y, want))
+		}
+		s.Close()
+	}
+	if name, err := Device(); err == nil {
+		t.Error("a device: ", name)
+	}
+}

@@ -58,16 +58,16 @@ type aims struct {
 	gaze *ik.Gaze
 	arms *ik.Arms // nil: dogs
 
-	look  []ecs.LookAt // (rows) gathered
-	reach []ecs.Reach  // (rows)
-	sight []ik.Sight   // (rows)
-	grips [][2]ik.Grip // (rows)
+	look  []ecs.LookAt      // (rows) gathered
+	reach []ecs.Reach       // (rows)
+	sight []ik.GazeState    // (rows)
+	grips [][2]ik.HandState // (rows)
 }
 
 // newAims returns those of a skeleton, or nil where it is neither a dog's nor a
 // person's.
 func newAims(sk *skel.Skeleton, tree *ik.Tree, n int) *aims {
-	a := &aims{look: make([]ecs.LookAt, n), reach: make([]ecs.Reach, n), sight: make([]ik.Sight, n), grips: make([][2]ik.Grip, n)}
+	a := &aims{look: make([]ecs.LookAt, n), reach: make([]ecs.Reach, n), sight: make([]ik.GazeState, n), grips: make([][2]ik.HandState, n)}
 	var err error
 	if slices.Contains(sk.Names, "Tail") {
 		if a.gaze, err = ik.DogGaze(tree, sk.Names, sk.Offsets); err != nil {
@@ -90,7 +90,7 @@ func newAims(sk *skel.Skeleton, tree *ik.Tree, n int) *aims {
 // forget has row look and reach anew.
 func (a *aims) forget(row int) {
 	if a != nil {
-		a.sight[row], a.grips[row] = ik.Sight{}, [2]ik.Grip{}
+		a.sight[row], a.grips[row] = ik.GazeState{}, [2]ik.HandState{}
 	}
 }
 

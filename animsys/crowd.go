@@ -56,6 +56,9 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
+// TickRate is the steps per second of a schedule with crowds.
+const TickRate = generator.TickRate
+
 // Options configure a crowd.
 type Options struct {
 	Ground  ik.Ground // what the agents stand on; required
@@ -198,7 +201,7 @@ func (c *Crowd) open(n int, opt Options, rigOf func() (generator.Rig, error)) er
 	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*len(rig.Roles.Legs)), make([]ik.Body, n)
 	if rig.Contacts != nil {
 		c.Stand = make([]bool, len(c.Ground.Feet))
-		c.Ground.Stand = c.Stand
+		c.Ground.Contacts = c.Stand
 	}
 	if err := c.Ground.Validate(); err != nil {
 		return err

@@ -51,7 +51,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/mann.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func ExampleNewCrowd_people() {
 		log.Fatal(err)
 	}
 	defer people.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/manifold.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func ExampleNewCrowd_predicted() {
 		log.Fatal(err)
 	}
 	defer people.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/strnn.TickRate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func ExampleNewCrowd_sliders() {
 		log.Fatal(err)
 	}
 	defer people.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/latent.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		log.Fatal(err)
 	}

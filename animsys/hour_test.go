@@ -217,7 +217,7 @@ func hour(t *testing.T, field *terrain.Field, dogs, ticks int) (sum toll) {
 		t.Fatal(err)
 	}
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&w, 1.0/mann.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func hour(t *testing.T, field *terrain.Field, dogs, ticks int) (sum toll) {
 				foot := &crowd.Ground.Feet[i*legs+l]
 				p := bones[leg[len(leg)-1]].Pos
 				high := m3.Abs(p.Y - field.Height(p.X, p.Z))
-				if foot.Held() {
+				if foot.Locked() {
 					sum.held++
 					sum.off = max(sum.off, high)
 				}

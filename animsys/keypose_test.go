@@ -111,7 +111,7 @@ func TestKeyposePerform(t *testing.T) {
 				if h := p.Y - f.field.Height(p.X, p.Z); h < 0.01 || h > 0.08 {
 					t.Fatalf("tick %d: person %d's %s is %g m over the ground", tick, r, sk.Names[j], h)
 				}
-				if f.people.Ground.Feet[2*r+k].Stands() && tick > 0 {
+				if f.people.Ground.Feet[2*r+k].Contact() && tick > 0 {
 					stands++
 					skate += float64(p.Dist(last[r][k]))
 				}

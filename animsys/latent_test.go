@@ -72,7 +72,7 @@ func TestLatentGoesAsItIsAsked(t *testing.T) {
 				if h := p.Y - s.field.Height(p.X, p.Z); h < 0.01 {
 					t.Fatalf("tick %d: person %d's %s is %g m over the ground", tick, r, s.people.Skel.Names[j], h)
 				}
-				if s.people.Ground.Feet[2*r+k].Stands() && tick > 0 {
+				if s.people.Ground.Feet[2*r+k].Contact() && tick > 0 {
 					stands++
 					skate += float64(p.Sub(last[r][k]).Len())
 				}

@@ -193,7 +193,7 @@ func (s *street) goAlong(all []arche.Entity, ticks int) {
 				if h := p.Y - s.field.Height(p.X, p.Z); h < 0.01 {
 					t.Fatalf("tick %d: person %d's %s is %g m over the ground", tick, i, s.people.Skel.Names[j], h)
 				}
-				if f := &s.people.Ground.Feet[2*row+k]; f.Stands() && tick > 0 {
+				if f := &s.people.Ground.Feet[2*row+k]; f.Contact() && tick > 0 {
 					stands++
 					skate += float64(p.Sub(last[i][k]).Len())
 				}

@@ -87,7 +87,7 @@ func TestPeopleAndBrokenNetworks(t *testing.T) {
 		stood, swung := false, false
 		for range 60 {
 			s.step(1)
-			stood, swung = stood || s.people.Ground.Stand[2*row], swung || !s.people.Ground.Stand[2*row]
+			stood, swung = stood || s.people.Ground.Contacts[2*row], swung || !s.people.Ground.Contacts[2*row]
 		}
 		if !stood || !swung {
 			t.Errorf("mended %s: its feet no longer step", what)

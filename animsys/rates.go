@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"mannequin/animsys/blend"
+	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 
 	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
 )
 
 // UpdateRate is how often an agent updates: every so many ticks. Its bones are
@@ -169,6 +171,16 @@ func (c *Crowd) publish(r0, r1 int) {
 
 // SelectLOD decides which agents update in this tick. It comes first.
 type SelectLOD struct{ system }
+
+// Initialize finds the crowds. It leaves an error if the schedule does not step at
+// TickRate: motion would play at another speed.
+func (s *SelectLOD) Initialize(w *arche.World) {
+	s.system.Initialize(w)
+	clock := generic.NewResource[ecs.Clock](w)
+	if dt := clock.Get().DT; !(m3.Abs(dt*TickRate-1) < 1e-3) {
+		s.fail(fmt.Errorf("animsys: the schedule steps %g s, and crowds step 1/%d s: give ecs.NewSchedule 1.0/animsys.TickRate, and interpolate for other frame rates (Crowd.Interpolate)", dt, TickRate))
+	}
+}
 
 // Update selects.
 func (s *SelectLOD) Update(*arche.World) {

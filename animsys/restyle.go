@@ -38,7 +38,7 @@ func (s *Style) Update(*arche.World) {
 
 // restyle is what the system needs of people. Methods of a nil one do nothing.
 type restyle struct {
-	stylist *mar.Stylist
+	stylist *mar.StyleTranslator
 	db      *mar.Database
 	joints  int
 	active  []int32  // rows with a style, or on their way from one
@@ -69,7 +69,7 @@ func newRestyle(rig generator.Rig, n int, o *Options) (*restyle, error) {
 	if err := o.Styles.Fits(sk); err != nil {
 		return nil, fmt.Errorf("animsys: Options.Styles: %w", err)
 	}
-	stylist, err := o.Styles.NewStylist(mar.StylistOptions{Options: o.Style, Characters: n, Workers: o.Workers})
+	stylist, err := o.Styles.NewStyleTranslator(mar.StyleTranslatorOptions{Options: o.Style, Characters: n, Workers: o.Workers})
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (r *restyle) run(b *Crowd) {
 		if !b.steps(row) { // the pose is that of the last step
 			continue
 		}
-		if !r.styled[row] && r.stylist.Still(row) {
+		if !r.styled[row] && r.stylist.Unstyled(row) {
 			r.forget(row)
 			continue
 		}
@@ -161,7 +161,7 @@ func (r *restyle) run(b *Crowd) {
 	}
 	r.stylist.Run(r.active, b.Pos, b.Rot)
 	for _, row := range r.active {
-		if r.stylist.Still(int(row)) {
+		if r.stylist.Unstyled(int(row)) {
 			continue
 		}
 		pos, rot := b.Pos[int(row)*n:][:n], b.Rot[int(row)*n:][:n]
@@ -176,7 +176,7 @@ func (r *restyle) run(b *Crowd) {
 		legs := r.strides[int(row)*len(r.tips):][:len(r.tips)]
 		r.db.Skeleton().LocalToModel(r.model, pos, rot)
 		for i, tip := range r.tips {
-			legs[i].add(r.model[tip].Pos, hips, b.Ground.Stand[int(row)*len(r.tips)+i])
+			legs[i].add(r.model[tip].Pos, hips, b.Ground.Contacts[int(row)*len(r.tips)+i])
 		}
 		if p.tick == paceWaits+paceMeasures {
 			p.suit(legs)

@@ -133,7 +133,7 @@ func TestRestyleSteps(t *testing.T) {
 			sk.LocalToModel(model, s.people.Pos[r*sk.Len():][:sk.Len()], s.people.Rot[r*sk.Len():][:sk.Len()])
 			way := model[0].Pos.Sub(hips[r]).Flat()
 			for i, j := range toes {
-				now := foot{model[j].Pos, s.people.Ground.Stand[2*r+i]}
+				now := foot{model[j].Pos, s.people.Ground.Contacts[2*r+i]}
 				if measuring && now.stood && last[r][i].stood {
 					slid[r] += now.pos.Sub(last[r][i].pos).Dot(way) / way.Len()
 					gone[r] += way.Len()

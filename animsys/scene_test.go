@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -89,18 +90,7 @@ func at(i int) (m3.Vec3, float32) { return m3.V(float32(i%8)*2-8, 0, float32(i/8
 func (s *scene) spawn(i int) arche.Entity {
 	s.t.Helper()
 	pos, yaw := at(i)
-	return must(s.t, s.people.Spawn)(pos, yaw)
-}
-
-func must(t testing.TB, spawn func(m3.Vec3, float32) (arche.Entity, error)) func(m3.Vec3, float32) arche.Entity {
-	return func(pos m3.Vec3, yaw float32) arche.Entity {
-		t.Helper()
-		e, err := spawn(pos, yaw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
-	}
+	return must.Get(s.people.Spawn(pos, yaw))(s.t)
 }
 
 func (s *scene) step(ticks int) {

@@ -49,7 +49,7 @@ func TestStairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&w, 1.0/mann.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestStairs(t *testing.T) {
 				if high < -0.01 {
 					t.Errorf("tick %d: paw %d is %g m in the ground", tick, l, -high)
 				}
-				if crowd.Ground.Feet[4*i+l].Held() && high > 0.012 {
+				if crowd.Ground.Feet[4*i+l].Locked() && high > 0.012 {
 					t.Errorf("tick %d: held paw %d is %g m above its tread", tick, l, high)
 				}
 			}

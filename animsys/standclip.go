@@ -10,12 +10,6 @@ import (
 	"mannequin/ik"
 )
 
-// level is flat ground at height zero.
-type level struct{}
-
-func (level) Height(x, z float32) float32 { return 0 }
-func (level) Normal(x, z float32) m3.Vec3 { return m3.Up }
-
 // StandClip returns the clip of a person, of the frames rows, (frames, columns) raw, as
 // the tick's Ground stage shows it on level ground at height zero: feet that have contact
 // are held where they are.
@@ -40,9 +34,9 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 		return nil, err
 	}
 	out, n := skel.NewClip(c.Skel, c.FPS, c.Frames), c.Skel.Len()
-	s.Ground, s.DT = level{}, float32(1/c.FPS)
+	s.Ground, s.DT = ik.Level(0), float32(1/c.FPS)
 	s.Pos, s.Rot, s.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	s.Feet, s.Body, s.Stand = make([]ik.Foot, len(person.Contacts)), make([]ik.Body, 1), make([]bool, len(person.Contacts))
+	s.Feet, s.Body, s.Contacts = make([]ik.Foot, len(person.Contacts)), make([]ik.Body, 1), make([]bool, len(person.Contacts))
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -51,7 +45,7 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 		copy(s.Pos, pos)
 		copy(s.Rot, rot)
 		for i, k := range person.Contacts {
-			s.Stand[i] = rows[f*l.Columns()+l.Contact(int(k))] > 0.5
+			s.Contacts[i] = rows[f*l.Columns()+l.Contact(int(k))] > 0.5
 		}
 		s.Run(0, 1)
 		to, turns := out.Frame(f)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"mannequin/animsys/generator"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/teststrnn"
@@ -58,8 +59,8 @@ func TestSTRNNGoAsTheyAreAsked(t *testing.T) {
 		s.step(1)
 		for r := range n {
 			was, is := before[r], s.people.Roots[r]
-			turned[r] += m3.WrapAngle(is.Rot.Yaw()-was.Rot.Yaw()) * strnn.TickRate / ticks
-			went[r] += is.Pos.Sub(was.Pos).Dot(was.Rot.Forward()) * strnn.TickRate / ticks
+			turned[r] += m3.WrapAngle(is.Rot.Yaw()-was.Rot.Yaw()) * generator.TickRate / ticks
+			went[r] += is.Pos.Sub(was.Pos).Dot(was.Rot.Forward()) * generator.TickRate / ticks
 			bones, low := s.people.BonesAt(r), float32(1)
 			for j, p := range s.people.Skel.Parents {
 				if !bones[j].Pos.Finite() || !bones[j].Rot.Finite() {

@@ -53,7 +53,7 @@ func TestFailuresDoNotShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer crowd.Close()
-		schedule, err := ecs.NewSchedule(&w, 1.0/mann.Rate, animsys.Systems()...)
+		schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ package scenes
 import (
 	"fmt"
 
+	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
@@ -13,7 +14,7 @@ import (
 )
 
 // TickRate is the number of steps per second of every scene.
-const TickRate = 60
+const TickRate = generator.TickRate
 
 // Scene is a world with its schedule. It belongs to one goroutine.
 type Scene interface {

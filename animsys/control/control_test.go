@@ -76,9 +76,8 @@ func TestSquareAndStar(t *testing.T) {
 	}
 }
 
-// On random paths: the curve passes through its control points, arc length is
-// the distance walked, tangents are its differences, and Nearest finds what a
-// brute search finds.
+// On random paths: the curve passes through its control points, arc length is the distance walked,
+// tangents are its differences, and Nearest finds what a brute search finds.
 func TestPathProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 8).Draw(t, "n")

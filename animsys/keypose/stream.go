@@ -59,7 +59,7 @@ type Stream struct {
 // the pose that was shown then; those that they play until their next turn; and those
 // after that. For so many of these the next window is eased over from what this one has.
 const (
-	tickRate = 2 * Rate
+	tickRate = generator.TickRate
 	before   = 16
 	cycle    = 64
 	after    = 48

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
 )
@@ -136,12 +137,16 @@ func (s *Stream) recall(t *Track, row int) {
 	t.Key(0)
 }
 
+// maxOutput is the magnitude from which a network's output is no correction of a
+// person, m or rad.
+const maxOutput = 100
+
 // endWindow makes the i-th window of what the network has made.
 func (s *Stream) endWindow(worker, i int) {
 	w, t, stand := &s.makers[worker], s.tracks[i], s.stand[i*window*Feet:][:window*Feet]
 	size := window / 2 * (s.model.Layout.Columns() + Feet)
 	y := s.y[i*size:][:size]
-	if s.failed[i] = s.all || unfit(y); s.failed[i] {
+	if s.failed[i] = s.all || !feature.Within(y, maxOutput); s.failed[i] {
 		stands(stand)
 	} else {
 		t.correct(y, 2, w.raw, w.pinned, stand)
@@ -161,17 +166,6 @@ func (s *Stream) playWindow(_, i int) {
 func (s *Stream) interpolated(row, ticks int) {
 	s.own.soft.run(s.track)
 	s.shown.play(row, s.track, s.standing, ticks)
-}
-
-// unfit reports whether a network's output is no correction of a person: a value is not
-// finite, or beyond 100 m or rad.
-func unfit(v []float32) bool {
-	for _, x := range v {
-		if !(m3.Abs(x) < 100) {
-			return true
-		}
-	}
-	return false
 }
 
 // stands has both feet stand all the time.

@@ -3,7 +3,6 @@ package latent
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
@@ -120,7 +119,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		if err := s.coder.decodeComponents(f.clip, f.components, 1); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		if unfit(f.clip) {
+		if !feature.Finite(f.clip) {
 			return nil, errors.Join(fmt.Errorf("latent: model %q makes a mean clip that is not finite", m.Net.Meta().Name), s.Close())
 		}
 		m.Carry(f.clip)
@@ -128,11 +127,6 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	}
 	s.turns.Do(turns.Work{Order: s.order, Make: s.make, Take: s.take})
 	return s, nil
-}
-
-// unfit reports whether a value is not finite.
-func unfit(v []float32) bool {
-	return slices.ContainsFunc(v, func(x float32) bool { return !m3.Finite(x) })
 }
 
 // Close ends its workers.
@@ -270,7 +264,7 @@ func (s *Stream) make() error {
 	}
 	for i := range n {
 		clip := s.made[i*size:][:size]
-		if s.fit[i] = !unfit(clip) && !unfit(s.is[i*v:][:v]); s.fit[i] {
+		if s.fit[i] = feature.Finite(clip) && feature.Finite(s.is[i*v:][:v]); s.fit[i] {
 			s.model.Carry(clip)
 		}
 	}

@@ -15,7 +15,7 @@ type Networks struct {
 }
 
 // NewNetworks returns the networks of people, such as those of models/human,
-// human-footstep and human-locomotion. A *SchemaError lists in what the manifold's
+// human-footstep and human-locomotion. A *feature.SchemaError lists in what the manifold's
 // file differs from this package; NewStream, NewLocomotion and NewWalker check the
 // others.
 func NewNetworks(manifold, footsteps, locomotion *netruntime.Net) (*Networks, error) {

@@ -61,7 +61,7 @@ type WalkerOptions struct {
 	BF16    bool              // see netruntime.SessionOptions
 }
 
-// NewWalker returns a walker. A *SchemaError lists where the networks do not fit the
+// NewWalker returns a walker. A *feature.SchemaError lists where the networks do not fit the
 // model.
 func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	m, steps, locomotion := n.Model, n.Footsteps, n.Locomotion
@@ -77,7 +77,7 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != contacts {
-		return nil, &SchemaError{steps.Meta().Name, []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
+		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name, Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
 	}
 	open := o.Open
 	if open == nil {
@@ -117,7 +117,7 @@ func (m *Model) carries(a, b string) bool {
 
 // fits reports where a network does not speak of this model's frames.
 func (m *Model) fits(n *netruntime.Net, inputs, outputs int) error {
-	e := &SchemaError{Model: n.Meta().Name}
+	e := &feature.SchemaError{Package: "manifold", Model: n.Meta().Name}
 	if got, want := n.Meta().SchemaHash, m.Layout.Hash(); got != want {
 		e.Diff = append(e.Diff, fmt.Sprintf("its schema is %q, the manifold's %q", got, want))
 	}

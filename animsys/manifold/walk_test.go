@@ -233,7 +233,7 @@ func TestWalkAloneOrAmongOthers(t *testing.T) {
 func TestWalkerRefuses(t *testing.T) {
 	m := made(t, 16, 9)
 	steps, motion := m.steady(t, 0.1, duty, lags), m.drift(t)
-	var schema *SchemaError
+	var schema *feature.SchemaError
 	o := WalkerOptions{Batch: 1, Length: 10, Workers: 1}
 	if _, err := m.With(motion, motion).NewWalker(o); !errors.As(err, &schema) {
 		t.Errorf("a network of motion as one of footsteps: %v", err)

@@ -32,8 +32,8 @@ func beetleModel() *Model {
 	return newModel(&parsed{layout: layout, skel: sk, rest: rest})
 }
 
-// echo stands in for a network: outputs that depend on all of the inputs, near
-// a resting pose that moves forward.
+// echo stands in for a network: outputs that depend on all of the inputs, near a resting pose that
+// moves forward.
 func echo(m *Model, y, x []float32) {
 	l := m.Layout
 	var mix float32
@@ -282,8 +282,8 @@ func TestCopyAndReset(t *testing.T) {
 	}
 }
 
-// Whatever the network says, the displayed bones keep their lengths, and limbs
-// end where it said, as nearly as those lengths allow.
+// Whatever the network says, the displayed bones keep their lengths, and limbs end where it said,
+// as nearly as those lengths allow.
 func TestDisplayedBones(t *testing.T) {
 	layout, sk := feature.Dog(), dogLike()
 	m := newModel(&parsed{layout: layout, skel: sk, rest: make([]float32, sk.Len()*feature.BoneChannels)})
@@ -329,8 +329,8 @@ func TestDisplayedBones(t *testing.T) {
 			tip = max(tip, world[j].Pos.Dist(b.bonePos[j]))
 		}
 	}
-	// The noise is up to 9 mm and the tilt up to 10°: without aiming, limbs of
-	// half a metre end 5 cm off.
+	// The noise is up to 9 mm and the tilt up to 10°: without aiming, limbs of half a metre end 5
+	// cm off.
 	if tip > 0.02 {
 		t.Errorf("a limb ends %g m from its prediction", tip)
 	}
@@ -350,9 +350,9 @@ func dogLike() *skel.Skeleton {
 	return sk
 }
 
-// A bone whose joint is displayed at its child's predicted place, because the
-// bones before it were predicted too short, points as it was predicted itself,
-// and does not leap as the two pass each other.
+// A bone whose joint is displayed at its child's predicted place, because the bones before it were
+// predicted too short, points as it was predicted itself, and does not leap as the two pass each
+// other.
 func TestBonesPredictedTooShort(t *testing.T) {
 	sk := dogLike()
 	m := newModel(&parsed{layout: feature.Dog(), skel: sk, rest: make([]float32, sk.Len()*feature.BoneChannels)})

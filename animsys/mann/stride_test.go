@@ -46,8 +46,8 @@ func steady(m *Model, y []float32) {
 	y[l.OutRoot()+feature.RootZ], y[l.OutRoot()+feature.RootYaw] = 1, 20
 }
 
-// Rows that go by longer strides, or change between them, come where those come that
-// go tick by tick, with the same past, action and pose.
+// Rows that go by longer strides, or change between them, come where those come that go tick by
+// tick, with the same past, action and pose.
 func TestStrides(t *testing.T) {
 	plans := map[string][]int{"2": {2}, "4": {4}, "changing": {4, 2, 2, 1, 1, 1, 1, 4}}
 	goal := control.Goal{Move: m3.V(0, 0, 1), Speed: 1, Turn: 0.3}

@@ -57,10 +57,6 @@ type wandering struct {
 	leapt   bool          // they began anew, or play again what they played
 }
 
-// TickRate is that of a stream, per second: the frames between two of the network's are
-// interpolated.
-const TickRate = 2 * Rate
-
 // StreamOptions say what a stream is for.
 type StreamOptions struct {
 	People  int               // most at a time, at least 1
@@ -269,8 +265,8 @@ func (s *Stream) Place(row int, at feature.Place) {
 	b.at = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
 	if b.last = b.at; s.turns.At(row)%2 == 1 { // half a frame before
 		v := s.frame(row, (s.turns.At(row)-1)/2)[s.model.Layout.Body():]
-		b.last.Yaw -= v[feature.MotionYaw] / TickRate
-		b.last.Pos = b.at.Pos.Sub(m3.YawQuat(b.last.Yaw).Rotate(m3.V(v[feature.MotionX], 0, v[feature.MotionZ])).Scale(1.0 / TickRate))
+		b.last.Yaw -= v[feature.MotionYaw] / generator.TickRate
+		b.last.Pos = b.at.Pos.Sub(m3.YawQuat(b.last.Yaw).Rotate(m3.V(v[feature.MotionX], 0, v[feature.MotionZ])).Scale(1.0 / generator.TickRate))
 	}
 }
 
@@ -326,7 +322,7 @@ func (s *Stream) advance(r0, r1 int) {
 		b, at := &s.body[r], s.turns.At(r)
 		v := s.frame(r, (at-1)/2)[s.model.Layout.Body():]
 		if at%2 == 1 { // half a frame on
-			b.at = b.last.Advance(v, 1.0/TickRate)
+			b.at = b.last.Advance(v, 1.0/generator.TickRate)
 		} else {
 			b.at = b.last.Advance(v, 1.0/Rate)
 			b.last = b.at

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testgen"
@@ -108,7 +109,7 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 			w.m.Skel.LocalToModel(model, w.pos, w.rot)
 			b, at, low := &all[r], w.Where(r), float32(1)
 			by := at.Pos.Dist(b.at.Pos)
-			if by > 1.5*strnn.MaxSpeed/strnn.TickRate {
+			if by > 1.5*strnn.MaxSpeed/generator.TickRate {
 				t.Fatalf("tick %d: person %d goes %g m in a tick", tick, r, by)
 			}
 			for i, j := range joints {
@@ -132,7 +133,7 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 		}
 	}
 	for r, b := range all {
-		if seconds := float32(599-b.since-200) / strnn.TickRate; seconds > 3 {
+		if seconds := float32(599-b.since-200) / generator.TickRate; seconds > 3 {
 			if v, w := b.went/seconds, b.turn/seconds; m3.Abs(v-does[b.ask].Speed) > 0.05 || m3.Abs(w-does[b.ask].Turn) > 0.05 {
 				t.Errorf("person %d, asked for %+v, goes %.3f m/s and turns %.3f rad/s", r, asks[b.ask], v, w)
 			}

@@ -104,7 +104,7 @@ func (l *Local) Translate(c *skel.Clip) ([]Translated, error) {
 	}
 	k, lambda := cmp.Or(l.Neighbours, 40), cmp.Or(l.Lambda, 0.1)
 	// A stylist without styles only searches.
-	s, err := l.Database.NewStylist(mar.StylistOptions{Options: mar.Options{Neighbours: k}, Characters: 1, Workers: 1})
+	s, err := l.Database.NewStyleTranslator(mar.StyleTranslatorOptions{Options: mar.Options{Neighbours: k}, Characters: 1, Workers: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func newNeighbourhood(db *mar.Database, k, cols int) *neighbourhood {
 
 // find takes the k windows nearest to the stylist's, of all classes allowed, and keeps those with a
 // counterpart.
-func (n *neighbourhood) find(l *Local, s *mar.Stylist, k int) {
+func (n *neighbourhood) find(l *Local, s *mar.StyleTranslator, k int) {
 	db := n.db
 	n.found, n.kept = n.found[:0], n.kept[:0]
 	for a := range db.Actions {

@@ -46,7 +46,7 @@ func TestLocalARIsMAR(t *testing.T) {
 	db, in := people()
 	const k = 40
 	to := slices.Index(db.Styles, "proud")
-	s := must.Get(db.NewStylist(mar.StylistOptions{Characters: 1, Workers: 1,
+	s := must.Get(db.NewStyleTranslator(mar.StyleTranslatorOptions{Characters: 1, Workers: 1,
 		Options: mar.Options{Neighbours: k, Focus: -1, Ridge: 0.1, Confidence: 1e6, Keep: -1}}))(t)
 	defer s.Close()
 	s.Weights[to], s.Labels[0] = 1, known(db)

@@ -96,7 +96,7 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 		return nil, errors.Join(err, controller.Close())
 	}
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&w, 1./mann.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		return nil, err
 	}

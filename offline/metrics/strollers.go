@@ -53,7 +53,7 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 		return errors.Join(err, stream.Close())
 	}
 	defer s.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/latent.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 			}
 			for k, leg := range tips {
 				at, was := s.BonesAt(i)[leg[len(leg)-1]].Pos, &last[i*len(tips)+k]
-				if tick >= strollersSettle*latent.Rate && s.Ground.Feet[i*len(tips)+k].Stands() {
+				if tick >= strollersSettle*latent.Rate && s.Ground.Feet[i*len(tips)+k].Contact() {
 					w.Slide += 100 * float64(at.Dist(*was))
 					stands[i/Strollers]++
 				}

@@ -57,7 +57,7 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 		return errors.Join(err, stream.Close())
 	}
 	defer s.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/strnn.TickRate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		return err
 	}
@@ -72,13 +72,13 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 		*wanders.Get(e) = strnn.Wander{Speed: float32(ask.Speed), Turn: float32(ask.Turn)}
 	}
 	w := newWatch(s, stream, n)
-	for tick := range (wanderersSettle + wanderersWatch) * strnn.TickRate {
+	for tick := range (wanderersSettle + wanderersWatch) * generator.TickRate {
 		w.before()
 		if err := schedule.Step(); err != nil {
 			return err
 		}
 		for i := range n {
-			w.see(&asks[i/Wanderers], i, tick >= wanderersSettle*strnn.TickRate)
+			w.see(&asks[i/Wanderers], i, tick >= wanderersSettle*generator.TickRate)
 		}
 	}
 	for i := range asks {
@@ -143,7 +143,7 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 	}
 	for k, tip := range w.tips {
 		at, last := bones[tip].Pos, &w.toes[i*len(w.tips)+k]
-		if counts && s.Ground.Feet[i*len(w.tips)+k].Stands() {
+		if counts && s.Ground.Feet[i*len(w.tips)+k].Contact() {
 			ask.Slide += 100 * float64(at.Dist(*last))
 			sums.held++
 		}
@@ -174,7 +174,7 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 	for j := range bones {
 		k := i*joints + j
 		third := w.local[3][k].Sub(w.local[0][k]).Add(w.local[1][k].Sub(w.local[2][k]).Scale(3))
-		jerk := float64(third.Dot(third)) * math.Pow(strnn.TickRate, 6)
+		jerk := float64(third.Dot(third)) * math.Pow(generator.TickRate, 6)
 		if w.since[i] < 4 { // one of the differences is across the border
 			ask.Border += jerk
 			sums.borders++
@@ -189,8 +189,8 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 func (w *watch) sum(ask *Wandered, i int) {
 	sums := &w.of[i]
 	ask.Slide /= math.Max(1, sums.held)
-	ask.Stand = sums.held / float64(wanderersWatch*strnn.TickRate*Wanderers*len(w.tips))
-	ask.Glide *= strnn.TickRate / math.Max(1, sums.stands) / math.Max(glideLeast, ask.Went)
+	ask.Stand = sums.held / float64(wanderersWatch*generator.TickRate*Wanderers*len(w.tips))
+	ask.Glide *= generator.TickRate / math.Max(1, sums.stands) / math.Max(glideLeast, ask.Went)
 	ask.Border, ask.Within = math.Sqrt(ask.Border/math.Max(1, sums.borders)), math.Sqrt(ask.Within/math.Max(1, sums.withins))
 	ask.Lost = w.stream.Lost()
 }

@@ -32,7 +32,7 @@ func Far(db *mar.Database, name string, c *skel.Clip, style int, o mar.Options) 
 	if _, err := db.Rows(c); err != nil { // another skeleton
 		return FarScore{}, err
 	}
-	s, err := db.NewStylist(mar.StylistOptions{Options: o, Characters: 1, Workers: 1})
+	s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Options: o, Characters: 1, Workers: 1})
 	if err != nil {
 		return FarScore{}, err
 	}

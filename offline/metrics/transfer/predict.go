@@ -244,7 +244,7 @@ func poseInputs(p []baseline.Pair) baseline.LTIOptions {
 
 // stylize returns package mar's output for a clip.
 func stylize(db *mar.Database, c *skel.Clip, style int, label mar.Label, o mar.Options) (Prediction, error) {
-	s, err := db.NewStylist(mar.StylistOptions{Options: o, Characters: 1, Workers: 1})
+	s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Options: o, Characters: 1, Workers: 1})
 	if err != nil {
 		return Prediction{}, err
 	}

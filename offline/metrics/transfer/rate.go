@@ -20,7 +20,7 @@ type Rate struct {
 // Time measures a database on clips. now is a clock in seconds.
 func Time(db *mar.Database, clips []*skel.Clip, label mar.Label, now func() float64) (r Rate, err error) {
 	time := func(styles int, l mar.Label) (float64, error) {
-		s, err := db.NewStylist(mar.StylistOptions{Characters: 1, Workers: 1})
+		s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Characters: 1, Workers: 1})
 		if err != nil {
 			return 0, err
 		}

@@ -235,9 +235,9 @@ func (m *Marks) feet(f *scenes.Frame, bones []m3.Xform, row int, alpha float32) 
 	for i, leg := range m.Ground.Rig.Roles.Legs {
 		k := row*m.legs() + i
 		foot, tip := &m.Ground.Feet[k], bones[leg[len(leg)-1]].Pos
-		if f.Show&hud.Contacts != 0 && foot.Stands() {
+		if f.Show&hud.Contacts != 0 && foot.Contact() {
 			colour := standColour
-			if foot.Held() {
+			if foot.Locked() {
 				colour = heldColour
 			}
 			sole := m.onGround(tip)

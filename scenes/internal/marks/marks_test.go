@@ -194,12 +194,12 @@ func TestFeet(t *testing.T) {
 			if !ends(targets, foot.Target()) && !ends(targets, foot.Target().Add(m3.V(0.035, 0, 0))) {
 				t.Fatalf("leg %d: nothing marks %v", i, foot.Target())
 			}
-			if !foot.Stands() {
+			if !foot.Contact() {
 				continue
 			}
 			stood++
 			want += corners + 2
-			if foot.Held() {
+			if foot.Locked() {
 				held++
 				if d := tip.Dist(foot.Target()); d > 0.01 {
 					t.Errorf("leg %d is held %g m from its target", i, d)

@@ -114,7 +114,7 @@ func unitOf(db *mar.Database, s *skel.Skeleton) (float64, error) {
 // translator gives motion a style, frame by frame.
 type translator struct {
 	db      *mar.Database
-	stylist *mar.Stylist
+	stylist *mar.StyleTranslator
 	mix     *styleMix
 	timing  bool // the output's time runs as the style wants it
 	retimer *mar.Retimer
@@ -177,13 +177,6 @@ type feet struct {
 	sk  *skel.Skeleton
 }
 
-// flat is the ground at height 0.
-type flat struct{}
-
-func (flat) Height(_, _ float32) float32 { return 0 }
-
-func (flat) Normal(_, _ float32) m3.Vec3 { return m3.V(0, 1, 0) }
-
 func newFeet(sk *skel.Skeleton, fps float32) (*feet, error) {
 	roles, err := ik.HumanRoles(sk.Names)
 	if err != nil {
@@ -199,9 +192,9 @@ func newFeet(sk *skel.Skeleton, fps float32) (*feet, error) {
 	}
 	f.job.Sole = 0 // a file's toes stand where recordings have them, without shoes
 	n, legs := sk.Len(), len(roles.Legs)
-	f.job.Ground, f.job.DT = flat{}, 1/fps
+	f.job.Ground, f.job.DT = ik.Level(0), 1/fps
 	f.job.Pos, f.job.Rot, f.job.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	f.job.Feet, f.job.Body, f.job.Stand = make([]ik.Foot, legs), make([]ik.Body, 1), make([]bool, legs)
+	f.job.Feet, f.job.Body, f.job.Contacts = make([]ik.Foot, legs), make([]ik.Body, 1), make([]bool, legs)
 	return f, f.job.Validate()
 }
 
@@ -209,8 +202,8 @@ func newFeet(sk *skel.Skeleton, fps float32) (*feet, error) {
 func (f *feet) hold(pos []m3.Vec3, rot []m3.Quat, stands uint8) ([]m3.Vec3, []m3.Quat) {
 	copy(f.job.Pos, pos)
 	copy(f.job.Rot, rot)
-	for leg := range f.job.Stand {
-		f.job.Stand[leg] = stands>>leg&1 == 1
+	for leg := range f.job.Contacts {
+		f.job.Contacts[leg] = stands>>leg&1 == 1
 	}
 	f.job.Run(0, 1)
 	copy(f.out.pos, f.sk.Offsets)

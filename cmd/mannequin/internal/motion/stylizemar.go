@@ -175,7 +175,7 @@ func (o *stylizeFlags) translator(db *mar.Database) (*translator, error) {
 			return nil, fmt.Errorf("%s: %w; or leave feet as they are with --feet=false", o.mar.database, err)
 		}
 	}
-	if t.stylist, err = db.NewStylist(mar.StylistOptions{Options: opt, Characters: 1, Workers: 1}); err != nil {
+	if t.stylist, err = db.NewStyleTranslator(mar.StyleTranslatorOptions{Options: opt, Characters: 1, Workers: 1}); err != nil {
 		return nil, err
 	}
 	t.stylist.Labels[0] = label

@@ -12,7 +12,7 @@ import (
 func index1(list []string, s string) int { return slices.Index(list, s) }
 
 // run returns rows and steps of a clip.
-func (s *Stylist) run(c *skel.Clip) (rows []float32, steps []float64) {
+func (s *StyleTranslator) run(c *skel.Clip) (rows []float32, steps []float64) {
 	s.Reset(0)
 	for f := range c.Frames {
 		pos, rot := c.Frame(f)
@@ -22,14 +22,14 @@ func (s *Stylist) run(c *skel.Clip) (rows []float32, steps []float64) {
 	return rows, steps
 }
 
-// A walk at a pace that no take has comes out as the other styles' walk at that
-// pace would be, in their time, whether anything is known of it or not.
+// A walk at a pace that no take has comes out as the other styles' walk at that pace would be, in
+// their time, whether anything is known of it or not.
 func TestTranslation(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 4, 1.04)
 	for _, to := range []style{proud, old} {
 		for _, known := range []bool{true, false} {
-			s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+			s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 			s.Weights[index1(db.Styles, to.name)] = 1
 			if known {
 				s.Labels[0].Actions[0], s.Labels[0].Styles = 1<<index1(db.Actions, "walk"), 1<<index1(db.Styles, "plain")
@@ -65,7 +65,7 @@ func TestTranslation(t *testing.T) {
 func TestOwnStyle(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 3, 1.04)
-	s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 	rows, steps := s.run(in.Clip)
 	want := db.layout.clip(in.Clip)
 	cols := len(db.Columns())
@@ -85,7 +85,7 @@ func TestOwnStyle(t *testing.T) {
 }
 
 // Where somebody stands and faces changes nothing but that.
-func TestStylistIsInvariant(t *testing.T) {
+func TestStyleTranslatorIsInvariant(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 3, 1.04)
 	moved := skel.NewClip(in.Clip.Skel, 60, in.Clip.Frames)
@@ -97,7 +97,7 @@ func TestStylistIsInvariant(t *testing.T) {
 		copy(r, rot)
 		p[0], r[0] = turn.Rotate(pos[0]).Add(m3.V(31, 0, -17)), turn.Mul(rot[0])
 	}
-	s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 	s.Weights[index1(db.Styles, "old")] = 0.7
 	s.Weights[index1(db.Styles, "proud")] = 0.3
 	a, sa := s.run(in.Clip)
@@ -114,15 +114,15 @@ func TestStylistIsInvariant(t *testing.T) {
 	}
 }
 
-// Any number of workers, and anybody beside them, gives everybody the same bits; a
-// frame that is not finite is passed over, and stays where it is.
-func TestStylistOfMany(t *testing.T) {
+// Any number of workers, and anybody beside them, gives everybody the same bits; a frame that is
+// not finite is passed over, and stays where it is.
+func TestStyleTranslatorOfMany(t *testing.T) {
 	db := database(t)
 	clips := []*skel.Clip{plain.take("walk", 7, 3, 1.04).Clip, old.take("amble", 8, 3, 0.95).Clip, proud.take("walk", 9, 4, 1).Clip}
 	const n, frames = 9, 80
 	joints := db.Skeleton().Len()
 	run := func(workers, people int, bad bool) (out [][]float32) {
-		s := db.stylist(t, StylistOptions{Characters: people, Workers: workers})
+		s := db.stylist(t, StyleTranslatorOptions{Characters: people, Workers: workers})
 		pos, rot := make([]m3.Vec3, people*joints), make([]m3.Quat, people*joints)
 		for c := range people {
 			s.Weights[c*len(db.Styles)+c%3] = 0.8
@@ -175,7 +175,7 @@ func TestStylistOfMany(t *testing.T) {
 func TestLabels(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 3, 1.04)
-	s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 	s.Weights[index1(db.Styles, "old")] = 1
 	rows, _ := s.run(in.Clip)
 	s.Labels[0].Actions[0] = 1 << index1(db.Actions, "amble")
@@ -192,19 +192,19 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestStylistRefuses(t *testing.T) {
+func TestStyleTranslatorRefuses(t *testing.T) {
 	db := database(t)
-	for _, o := range []StylistOptions{{}, {Characters: 1, Options: Options{Neighbours: -1}}, {Characters: 1, Options: Options{Ridge: -1}}} {
-		if _, err := db.NewStylist(o); err == nil {
+	for _, o := range []StyleTranslatorOptions{{}, {Characters: 1, Options: Options{Neighbours: -1}}, {Characters: 1, Options: Options{Ridge: -1}}} {
+		if _, err := db.NewStyleTranslator(o); err == nil {
 			t.Errorf("%+v was accepted", o)
 		}
 	}
 }
 
-func TestStylistDoesNotAllocate(t *testing.T) {
+func TestStyleTranslatorDoesNotAllocate(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 4, 1.04)
-	s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 	s.Weights[0], s.Weights[1] = 0.5, 0.5
 	f := 0
 	if n := testing.AllocsPerRun(100, func() {
@@ -220,7 +220,7 @@ func TestStylistDoesNotAllocate(t *testing.T) {
 func TestStands(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 4, 1.04)
-	s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 	wrong := 0
 	for f := range in.Clip.Frames {
 		pos, rot := in.Clip.Frame(f)
@@ -251,8 +251,7 @@ func TestRetimer(t *testing.T) {
 		if want := int(float32(in.Clip.Frames-1)*step) + 1; len(roots) != want {
 			t.Fatalf("steps of %g: %d frames, want %d", step, len(roots), want)
 		}
-		// A body goes as fast as its rows say, whatever the step: the way grows with
-		// the time.
+		// A body goes as fast as its rows say, whatever the step: the way grows with the time.
 		way := 0.0
 		for i := 1; i < len(roots); i++ {
 			way += math.Hypot(float64(roots[i].X-roots[i-1].X), float64(roots[i].Z-roots[i-1].Z))
@@ -275,13 +274,13 @@ func TestRetimer(t *testing.T) {
 	}
 }
 
-// A switch of styles is a way, not a leap: nothing moves much faster in it than
-// before and after, while with weights that count at once it does.
+// A switch of styles is a way, not a leap: nothing moves much faster in it than before and after,
+// while with weights that count at once it does.
 func TestSwitch(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 6, 1.04)
 	fastest := func(o Options) (steady, switching float64, last []float32) {
-		s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1, Options: o})
+		s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1, Options: o})
 		n := len(db.Styles)
 		s.Weights[index1(db.Styles, "proud")] = 1
 		var was []float32
@@ -318,7 +317,7 @@ func TestSwitch(t *testing.T) {
 func TestFirstFrames(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 3, 1.04)
-	s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 	s.Weights[index1(db.Styles, "old")] = 1
 	rows, _ := s.run(in.Clip)
 	cols := len(db.Columns())
@@ -342,7 +341,7 @@ func TestWeights(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 2, 1.04)
 	both := func(w, other float32) []float32 {
-		s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+		s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 		s.Weights[index1(db.Styles, "old")], s.Weights[index1(db.Styles, "proud")] = w, other
 		rows, _ := s.run(in.Clip)
 		return rows
@@ -363,19 +362,19 @@ func everybody(n int) (all []int32) {
 	return all
 }
 
-// Who moves to another place goes on there as if nothing had been; who comes in its
-// place begins anew.
+// Who moves to another place goes on there as if nothing had been; who comes in its place begins
+// anew.
 func TestMove(t *testing.T) {
 	db := database(t)
 	in := plain.take("walk", 7, 3, 1.04)
-	one, two := db.stylist(t, StylistOptions{Characters: 1, Workers: 1}), db.stylist(t, StylistOptions{Characters: 3, Workers: 1})
+	one, two := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1}), db.stylist(t, StyleTranslatorOptions{Characters: 3, Workers: 1})
 	one.Weights[1], two.Weights[2*len(db.Styles)+1] = 0.7, 0.7
 	at := 2
 	for f := range 80 {
 		if f == 40 {
 			two.Move(0, 2)
 			at = 0
-			if !two.Still(2) {
+			if !two.Unstyled(2) {
 				t.Error("something is left of who has gone")
 			}
 		}
@@ -386,7 +385,7 @@ func TestMove(t *testing.T) {
 			t.Fatalf("frame %d changes by a move", f)
 		}
 	}
-	if two.Still(0) {
+	if two.Unstyled(0) {
 		t.Error("who has a style is called still")
 	}
 }

@@ -6,18 +6,18 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A gentle signal passes to the bit; a step is taken with the acceleration that
-// is allowed, then eased into; and it arrives.
-func TestGlide(t *testing.T) {
+// A gentle signal passes to the bit; a step is taken with the acceleration that is allowed, then
+// eased into; and it arrives.
+func TestLimiter(t *testing.T) {
 	const dt, accel = 1. / 60, 20
-	var g glide
+	var g limiter
 	for i := range 60 {
 		in := m3.V(0, 0.1*m3.Sin(8*float32(i)*dt), float32(i)) // 6.4 m/s²
 		if out := g.next(in, accel, 0.05, dt); out != in {
 			t.Fatalf("tick %d: %v became %v", i, in, out)
 		}
 	}
-	g = glide{}
+	g = limiter{}
 	var y [3]float32
 	for i := range 60 {
 		in := m3.Vec3{}
@@ -38,56 +38,56 @@ func TestGlide(t *testing.T) {
 	}
 }
 
-// However fast a paw comes down, it stops on the ground, no harder than brakes;
-// recorded landings pass as they are.
+// However fast a paw comes down, it stops on the ground, no harder than maxLandingDecel; recorded
+// landings pass as they are.
 func TestBrake(t *testing.T) {
 	const dt = 1. / 60
 	for _, v := range []float32{0.5, 2, 5, 9} {
-		f := Foot{y: 0.3}
-		h := f.y
+		f := Foot{height: 0.3}
+		h := f.height
 		var y [3]float32
 		for i := range 60 {
-			h = max(h-v*dt, plant)
+			h = max(h-v*dt, standHeight)
 			out := f.brake(h, dt)
 			y = [3]float32{y[1], y[2], out}
 			if i < 2 {
 				continue // until then it was at rest
 			}
-			if a := (y[2] - 2*y[1] + y[0]) / (dt * dt); a > brakes*1.15 {
+			if a := (y[2] - 2*y[1] + y[0]) / (dt * dt); a > maxLandingDecel*1.15 {
 				t.Errorf("at %g m/s, tick %d: %g m/s²", v, i, a)
 			}
 		}
-		if y[2] != plant {
+		if y[2] != standHeight {
 			t.Errorf("at %g m/s: it stops at %g m", v, y[2])
 		}
 	}
 	// A forepaw at a canter of 3.8 m/s (D1_010_KAN01_001, frame 440 on).
-	f := Foot{y: 0.192}
+	f := Foot{height: 0.192}
 	for _, h := range []float32{0.147, 0.098, 0.048, 0.024, 0.023, 0.02} {
-		if out := f.brake(h-0.02+plant, dt); out-(h-0.02+plant) > 0.012 {
-			t.Errorf("at %g m the paw is held up at %g", h-0.02+plant, out)
+		if out := f.brake(h-0.02+standHeight, dt); out-(h-0.02+standHeight) > 0.012 {
+			t.Errorf("at %g m the paw is held up at %g", h-0.02+standHeight, out)
 		}
 	}
 }
 
-// A tip that its bone keeps from where its bound lets it go is brought nearer by
-// the paw joint, both keep their bones, and what they go on from is where they are.
+// A tip that its bone keeps from where its bound lets it go is brought nearer by the paw joint,
+// both keep their bones, and what they go on from is where they are.
 func TestYield(t *testing.T) {
 	tree, err := NewTree([]int16{-1, 0, 1, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &Legged{Rig: &Rig{Tree: tree}, DT: 1. / 60}
-	for _, short := range []float32{0.06, hitch / 2} {
+	for _, short := range []float32{0.06, yieldDistance / 2} {
 		m := []m3.Xform{{Pos: m3.V(0, 0.6, 0), Rot: m3.Ident}, {Pos: m3.V(0, 0.4, 0), Rot: m3.Ident},
 			{Pos: m3.V(0.2, 0.3, 0), Rot: m3.Ident}, {Pos: m3.V(0.3, 0.3, 0), Rot: m3.Ident}}
 		was := append([]m3.Xform(nil), m...)
 		var f Foot
-		f.wrist.out, f.tip.out = m[2].Pos, m[3].Pos
+		f.ankle.out, f.tip.out = m[2].Pos, m[3].Pos
 		to := m[3].Pos.Add(m3.V(-short, 0, 0))
 		before := to.Dist(m[3].Pos)
 		s.yield(m, Leg{0, 1, 2, 3}, &f, was[2].Pos, was[3].Pos, to)
-		if short < hitch {
+		if short < yieldDistance {
 			if m[2] != was[2] || m[3] != was[3] {
 				t.Error("a tip that is where it should be moves the paw")
 			}
@@ -101,7 +101,7 @@ func TestYield(t *testing.T) {
 				t.Errorf("bone %d is %g long, was %g", j, got, want)
 			}
 		}
-		if f.wrist.out != m[2].Pos || f.tip.out != m[3].Pos || f.tip.off != m[3].Pos.Sub(was[3].Pos) {
+		if f.ankle.out != m[2].Pos || f.tip.out != m[3].Pos || f.tip.offset != m[3].Pos.Sub(was[3].Pos) {
 			t.Error("the bounds go on from elsewhere")
 		}
 	}

@@ -58,6 +58,9 @@ var arrows = []arrow{
 	{"internal/testing/must", nil, "for tests: values without errors"},
 	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
 
+	{"internal/testing/testcli", []string{"animsys/...", "engine/m3", "netruntime", "internal/...", "offline/...", "github.com/spf13/cobra"},
+		"for tests: command lines, and what they read"},
+
 	{"netruntime/internal/pool", nil, "a leaf: loops on parked workers"},
 	{"netruntime/internal/kernel", []string{"netruntime/internal/pool", "golang.org/x/sys/cpu"}, "the bottom of the network engine"},
 	{"netruntime/vec", []string{"netruntime/internal/kernel"}, "the kernels on vectors, for motion code"},
@@ -100,6 +103,10 @@ var arrows = []arrow{
 
 	{"offline/metrics", []string{"offline/...", "animsys", "animsys/...", "ecs", "terrain", "engine/m3", "engine/draw", "netruntime", "github.com/mlange-42/..."},
 		"what is measured is what a game shows: the whole tick"},
+	{"offline/eval", nil, "a leaf: bars, tables and progress of evaluations"},
+	{"offline/eval/figure", []string{"animsys/skel", "engine/draw", "engine/m3", "internal/atomicfile"}, "drawings of motion, on the CPU"},
+	{"offline/eval/...", []string{"offline/...", "animsys/...", "engine/draw", "engine/m3", "models", "netruntime", "gonum.org/..."},
+		"networks are measured by name, without a command line"},
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 
@@ -108,8 +115,11 @@ var arrows = []arrow{
 	{"cmd/web", []string{"scenes", "scenes/playbill", "scenes/show", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "netruntime", "animsys/mar", "animsys/manifold", "offline/mocap"},
 		"scenes in a browser; weights are fetched, so that none are linked"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},
-	{"cmd/mannequin", []string{"offline/...", "animsys/...", "scenes/...", "ik", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/draw", "engine/media", "internal/...",
-		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/...", "gonum.org/...", "golang.org/x/..."},
+	{"cmd/mannequin", []string{"cmd/mannequin/internal/...", "internal/command", "github.com/spf13/cobra"}, "one folder of commands by noun"},
+	{"cmd/mannequin/internal/cli", []string{"internal/...", "github.com/schollz/progressbar/...", "golang.org/x/term"},
+		"flags, reports and progress: nothing animated"},
+	{"cmd/mannequin/internal/...", []string{"cmd/mannequin/internal/...", "offline/...", "animsys/...", "scenes/...", "ik", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/draw", "engine/media", "internal/...",
+		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/..."},
 		"the tools: everything but the window"},
 }
 

@@ -41,7 +41,8 @@ var arrows = []arrow{
 	{"internal/statehash", []string{"engine/m3"}, "a leaf: sums of a world's state"},
 	{"internal/atomicfile", nil, "a leaf"},
 	{"internal/boundedfile", nil, "a leaf"},
-	{"internal/command", []string{"github.com/spf13/cobra"}, "for the programs"},
+	{"internal/closest", nil, "a leaf: the name that a mistyped one may mean"},
+	{"internal/command", []string{"internal/closest", "github.com/spf13/cobra", "github.com/spf13/pflag"}, "for the programs"},
 	{"internal/backend", []string{"netruntime", "netruntime/cuda"}, "for the programs: what computes networks, by name"},
 
 	{"internal/bench/benchnet", []string{"netruntime"}, "the networks that the benchmarks time"},
@@ -90,7 +91,7 @@ var arrows = []arrow{
 	{"animsys/keypose/routines", []string{"animsys/keypose", "ik", "engine/m3"}, "poses written with inverse kinematics, which become keys"},
 	{"animsys", []string{"internal/statehash", "ecs", "ik", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
 
-	{"models", []string{"models/...", "netruntime"}, "shipped models by name"},
+	{"models", []string{"models/...", "netruntime", "internal/closest"}, "shipped models by name"},
 	{"models/styles-free", []string{"animsys/mar"}, "takes and their card: data, not weights"},
 	{"models/person", []string{"models/...", "animsys/manifold"}, "the three networks of people, as one asset"},
 	{"models/styles-gram", []string{"animsys/manifold"}, "linear maps of hidden values and their card"},

@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"mannequin/netruntime"
+	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
 
@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the golden keys and model cards")
 type goldenCase struct {
 	name   string
 	recipe func() (string, error)
-	card   func(source, *train.Report) string // nil: the network has no card
+	card   func(dataset.Source, *train.Report) string // nil: the network has no card
 }
 
 // goldenCases are all networks with default options, and with another value of every option.
@@ -34,77 +34,76 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 	}
 	set, heldOut := strolls(3, 60, 0), strolls(2, 50, 5)
 	heldOut.Clips[0].Name, heldOut.Clips[1].Name = "walk", "run"
-	other := Learning{Epochs: 7, Batch: 3, Seed: 9, ClipNorm: 0.25, AdamW: train.AdamW{Rate: 0.01, Decay: 0.5, Beta1: 0.8, Beta2: 0.7, Eps: 0.001}}
-	add := func(name string, recipe any, l *Learning, card func(source, *train.Report) string) {
+	other := Training{Epochs: 7, Batch: 3, Seed: 9, ClipNorm: 0.25, AdamW: train.AdamW{Rate: 0.01, Decay: 0.5, Beta1: 0.8, Beta2: 0.7, Eps: 0.001}}
+	add := func(name string, recipe any, l *Training, card func(dataset.Source, *train.Report) string) {
 		l.Train, l.HeldOut = set, heldOut
 		cases = append(cases, goldenCase{name, func() (string, error) {
-			b, err := json.Marshal(recipe.(interface{ recipe() any }).recipe())
-			return string(b), err
+			return checkpointKey(append(recipe.(interface{ recipe() []any }).recipe(), l.hyperparams())...)
 		}, card})
 	}
-	metrics := func(card func(source, mannMetrics) string) func(source, *train.Report) string {
-		return func(s source, r *train.Report) string { return card(s, motionMetrics(set, heldOut, r)) }
+	metrics := func(card func(dataset.Source, modelMetrics) string) func(dataset.Source, *train.Report) string {
+		return func(s dataset.Source, r *train.Report) string { return card(s, motionMetrics(set, heldOut, r)) }
 	}
 
 	manifold := DefaultManifold()
-	add("manifold", &manifold, &manifold.Learning, metrics(manifold.card))
-	manifold2 := Manifold{Hidden: 2, Width: 3, Keep: 0.4, Random: 0.5, Smooth: 0.6, Learning: other}
+	add("manifold", &manifold, &manifold.Training, metrics(manifold.card))
+	manifold2 := Manifold{Hidden: 2, Width: 3, Keep: 0.4, Random: 0.5, Smooth: 0.6, Training: other}
 	manifold2.Steps = 3
-	add("manifold-other", &manifold2, &manifold2.Learning, metrics(manifold2.card))
+	add("manifold-other", &manifold2, &manifold2.Training, metrics(manifold2.card))
 
 	footstep := DefaultFootstep()
-	add("footstep", &footstep, &footstep.Learning, metrics(footstep.card))
-	footstep2 := Footstep{Hidden: 2, Widths: [2]int{3, 4}, Keep: 0.5, Stretch: 0.6, Learning: other}
+	add("footstep", &footstep, &footstep.Training, metrics(footstep.card))
+	footstep2 := Footstep{Hidden: 2, Widths: [2]int{3, 4}, Keep: 0.5, Stretch: 0.6, Training: other}
 	footstep2.Stages = train.Stages{5, 2}
-	add("footstep-other", &footstep2, &footstep2.Learning, metrics(footstep2.card))
+	add("footstep-other", &footstep2, &footstep2.Training, metrics(footstep2.card))
 
 	synth := DefaultSynth()
 	synth.Manifold = net
-	add("synth", &synth, &synth.Learning, metrics(synth.card))
-	synth2 := Synth{Manifold: net, Kind: "kick", Hidden: [2]int{2, 3}, Widths: [3]int{4, 5, 6}, Keep: 0.7, L1: 0.8, Learning: other}
-	add("synth-other", &synth2, &synth2.Learning, metrics(synth2.card))
+	add("synth", &synth, &synth.Training, metrics(synth.card))
+	synth2 := Synth{Manifold: net, Kind: "kick", Hidden: [2]int{2, 3}, Widths: [3]int{4, 5, 6}, Keep: 0.7, L1: 0.8, Training: other}
+	add("synth-other", &synth2, &synth2.Training, metrics(synth2.card))
 
 	keypose := DefaultKeypose()
-	add("keypose", &keypose, &keypose.Learning, metrics(keypose.card))
-	keypose2 := Keypose{Channels: [3]int{2, 3, 4}, Keep: 0.5, Stretch: 0.6, Reverse: 0.7, Places: 8, Motion: 9, Turns: 10, Contacts: 11, Learning: other}
-	add("keypose-other", &keypose2, &keypose2.Learning, metrics(keypose2.card))
+	add("keypose", &keypose, &keypose.Training, metrics(keypose.card))
+	keypose2 := Keypose{Channels: [3]int{2, 3, 4}, Keep: 0.5, Stretch: 0.6, Reverse: 0.7, Places: 8, Motion: 9, Turns: 10, Contacts: 11, Training: other}
+	add("keypose-other", &keypose2, &keypose2.Training, metrics(keypose2.card))
 
 	sparse := DefaultSparse()
-	add("sparse", &sparse, &sparse.Learning, metrics(sparse.card))
-	sparse2 := Sparse{Poses: 1, Channels: [3]int{2, 3, 4}, Widths: [4]int{5, 6, 7, 8}, Keep: 0.9, Key: 1.5, Learning: other}
-	add("sparse-other", &sparse2, &sparse2.Learning, metrics(sparse2.card))
+	add("sparse", &sparse, &sparse.Training, metrics(sparse.card))
+	sparse2 := Sparse{Poses: 1, Channels: [3]int{2, 3, 4}, Widths: [4]int{5, 6, 7, 8}, Keep: 0.9, Key: 1.5, Training: other}
+	add("sparse-other", &sparse2, &sparse2.Training, metrics(sparse2.card))
 
 	latent := DefaultLatent()
-	add("latent", &latent, &latent.Learning, metrics(latent.card))
-	latent2 := Latent{Hidden: [3]int{2, 3, 4}, Widths: [3]int{5, 6, 7}, Values: 8, Spread: 9, Keep: 0.5, L1: 0.6, KL: 0.7, Ramp: 0.8, Path: 0.9, Traits: 1.5, Stretch: 1.25, Bend: 1.75, Learning: other}
-	add("latent-other", &latent2, &latent2.Learning, metrics(latent2.card))
+	add("latent", &latent, &latent.Training, metrics(latent.card))
+	latent2 := Latent{Hidden: [3]int{2, 3, 4}, Widths: [3]int{5, 6, 7}, Values: 8, Spread: 9, Keep: 0.5, L1: 0.6, KL: 0.7, Ramp: 0.8, Path: 0.9, Traits: 1.5, Stretch: 1.25, Bend: 1.75, Training: other}
+	add("latent-other", &latent2, &latent2.Training, metrics(latent2.card))
 
 	next := DefaultNext()
 	next.Latent = net
-	add("next", &next, &next.Learning, metrics(next.card))
-	next2 := Next{Latent: net, Hidden: [2]int{2, 3}, Match: 0.4, Learning: other}
-	add("next-other", &next2, &next2.Learning, metrics(next2.card))
+	add("next", &next, &next.Training, metrics(next.card))
+	next2 := Next{Latent: net, Hidden: [2]int{2, 3}, Match: 0.4, Training: other}
+	add("next-other", &next2, &next2.Training, metrics(next2.card))
 
 	strnn := DefaultSTRNN()
-	add("strnn", &strnn, &strnn.Learning, strnn.card)
+	add("strnn", &strnn, &strnn.Training, metrics(strnn.card))
 	strnnPaper := PaperSTRNN()
-	add("strnn-paper", &strnnPaper, &strnnPaper.Learning, strnnPaper.card)
+	add("strnn-paper", &strnnPaper, &strnnPaper.Training, metrics(strnnPaper.card))
 	strnn2 := STRNN{Encode: 2, Predict: 3, Units: 4, FilterUnits: 5, Filter: true, Tune: 0.25, Linear: true, Latent: 6, KL: 7, Mean: 0.75, Chain: 8,
-		Distance: 9, Horizon: 10, Noise: 0.11, NoiseEnd: 0.12, Corrupt: [2]float64{0.13, 14}, Stretch: 0.15, NormEnd: 0.16, Keep: 0.17, L2: 0.18, Learning: other}
-	add("strnn-other", &strnn2, &strnn2.Learning, strnn2.card)
+		Distance: 9, Horizon: 10, Noise: [2]float64{0.11, 0.12}, Corrupt: [2]float64{0.13, 14}, Stretch: 0.15, NormEnd: 0.16, Keep: 0.17, L2: 0.18, Training: other}
+	add("strnn-other", &strnn2, &strnn2.Training, metrics(strnn2.card))
 
 	recurrent := DefaultRecurrent()
-	add("recurrent", &recurrent, &recurrent.Learning, nil)
-	recurrent2 := Recurrent{Kind: "erd", Units: 2, Frames: 3, Noise: 0.4, Stretch: 0.5, Learning: other}
-	add("recurrent-other", &recurrent2, &recurrent2.Learning, nil)
+	add("recurrent", &recurrent, &recurrent.Training, nil)
+	recurrent2 := Recurrent{Kind: "erd", Units: 2, Frames: 3, Noise: 0.4, Stretch: 0.5, Training: other}
+	add("recurrent-other", &recurrent2, &recurrent2.Training, nil)
 
 	addMANN := func(name string, m MANN) {
 		m.Train, m.HeldOut = small(64, 0, "walk"), small(20, 1000, "run")
 		if m.Start != nil {
 			m.Train.Layout.Stride, m.Train.Layout.Phases, m.Train.Reversed = 2, false, 3
 		}
-		cases = append(cases, goldenCase{name, m.recipe, func(s source, r *train.Report) string {
-			return m.card(s, mannMetrics{r.Best, r.Initial, r.BestEpoch, 64, 64 + 6*m.Experts, 20})
+		cases = append(cases, goldenCase{name, m.recipe, func(s dataset.Source, r *train.Report) string {
+			return m.card(s, modelMetrics{r.Best, r.Initial, r.BestEpoch, 64, 64 + 6*m.Experts, 20})
 		}})
 	}
 	addMANN("mann", DefaultMANN())
@@ -157,9 +156,9 @@ func TestGoldenCards(t *testing.T) {
 	report := &train.Report{Initial: 1.25, Best: 0.125, BestEpoch: 6}
 	var all strings.Builder
 	for i, c := range goldenCases(t) {
-		src := source{"name", "12 recordings", "CC BY-NC 4.0", "It has limits."}
+		src := dataset.Source{Name: "name", Data: "12 recordings", License: "CC BY-NC 4.0", Limits: "It has limits."}
 		if i%2 > 0 {
-			src.license, src.limits = "CC0", ""
+			src.License, src.Limits = "CC0", ""
 		}
 		if c.card != nil {
 			fmt.Fprintf(&all, "-- %s --\n%s", c.name, c.card(src, report))

@@ -184,19 +184,19 @@ func motionHash(sets ...*dataset.MotionSet) string {
 // sourceOfMotion returns what the first folder says of itself. Without that it
 // recognises CMU's recordings by the names of folders. Of others only their
 // owner knows the terms.
-func sourceOfMotion(set *dataset.MotionSet, name string) source {
+func sourceOfMotion(set *dataset.MotionSet, name string) dataset.Source {
 	if s := set.Source; s != nil {
-		return source{s.Name, s.Data, s.License, s.Limits}
+		return *s
 	}
 	for _, c := range set.Clips {
 		if !strings.HasPrefix(c.Name, "cmu-") {
-			return source{name, fmt.Sprintf("%d recordings", len(namesOf(set))), "unknown: the terms of the recordings apply", ""}
+			return dataset.Source{Name: name, Data: fmt.Sprintf("%d recordings", len(namesOf(set))), License: unknownLicense}
 		}
 	}
-	return source{name,
-		fmt.Sprintf("%d motion capture recordings of the CMU Graphics Lab Motion Capture Database", len(namesOf(set))),
-		"MIT",
-		"The data used in this project was obtained from mocap.cs.cmu.edu. The database was created with funding from NSF EIA-0196217."}
+	return dataset.Source{Name: name,
+		Data:    fmt.Sprintf("%d motion capture recordings of the CMU Graphics Lab Motion Capture Database", len(namesOf(set))),
+		License: "MIT",
+		Limits:  "The data used in this project was obtained from mocap.cs.cmu.edu. The database was created with funding from NSF EIA-0196217."}
 }
 
 func heldOutNames(set *dataset.MotionSet) string { return strings.Join(namesOf(set), ", ") }
@@ -213,14 +213,14 @@ func namesOf(set *dataset.MotionSet) (names []string) {
 }
 
 // motionMetrics is the "metrics" metadata of a network of motion in windows.
-func motionMetrics(set, heldOut *dataset.MotionSet, r *train.Report) mannMetrics {
+func motionMetrics(set, heldOut *dataset.MotionSet, r *train.Report) modelMetrics {
 	frames := func(m *dataset.MotionSet) (n int) {
 		for _, c := range m.Clips {
 			n += c.Frames
 		}
 		return n
 	}
-	return mannMetrics{HeldOut: r.Best, HeldOutBefore: r.Initial, Epoch: r.BestEpoch,
+	return modelMetrics{HeldOut: r.Best, HeldOutBefore: r.Initial, Epoch: r.BestEpoch,
 		Rows: frames(set), Visits: len(set.Windows) * (set.Length - 2*set.Margin), HeldOutRows: frames(heldOut)}
 }
 

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
@@ -166,7 +164,7 @@ func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, best 
 	if err != nil {
 		return nil, err
 	}
-	meta, err := m.meta("footstep", "human-footstep", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}}, m.card)
+	meta, err := m.meta("footstep", "human-footstep", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}}, m)
 	if err != nil {
 		return nil, err
 	}
@@ -175,17 +173,4 @@ func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, best 
 		return nil, err
 	}
 	return netruntime.New(meta, tensors)
-}
-
-// card is the model card.
-func (m *Footstep) card(src dataset.Source, k modelMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nTells when feet stand, from the motion of a body over the ground: two convolutions over time to the duty angle of each contact and the pace of stepping (Holden, Saito and Komura 2016, sec. 6.3).\n\n", src.Name)
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.Data, k.Rows, heldOutNames(m.HeldOut), src.License)
-	p("## Training\n\nMean squared error of normalised outputs in windows of %d; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Train.Length, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows the gaits of its data. %s\n", src.Limits)
-	return b.String()
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"mannequin/animsys/keypose"
 	"mannequin/engine/m3"
@@ -292,7 +291,7 @@ func (m *Keypose) model(net *unet, f *norm, best trained) (*netruntime.Net, erro
 	nodes = append(nodes, net.nodes("normalised", "correction")...)
 	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{"correction"}})
 	tensors := slices.Concat(normTensors("normalised.", f.mean, f.std), normTensors("y.", make([]float32, len(f.out)), f.out), net.tensors(best.weights))
-	meta, err := m.meta("keypose", "human-keypose", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(f.mean)}}, Nodes: nodes, Outputs: []string{"y"}}, m.card)
+	meta, err := m.meta("keypose", "human-keypose", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(f.mean)}}, Nodes: nodes, Outputs: []string{"y"}}, m)
 	if err != nil {
 		return nil, err
 	}
@@ -302,16 +301,7 @@ func (m *Keypose) model(net *unet, f *norm, best trained) (*netruntime.Net, erro
 	return netruntime.New(meta, tensors)
 }
 
-// card is the model card.
-func (m *Keypose) card(src dataset.Source, k modelMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nMakes human motion between keys, at any times and of whole or partial poses: convolutions over time at %d, %d and %d frames per second correct what interpolation makes. Keys are met exactly.\n\n",
-		src.Name, keypose.Rate, keypose.Rate/2, keypose.Rate/4)
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.Data, k.Rows, heldOutNames(m.HeldOut), src.License)
-	p("## Training\n\nMean error of joints' places, motion and rotations in windows of %d frames with keys at random; AdamW (rate %g, decay %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, tempo changed by up to %g, a share of %g backward in time, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Train.Length/every, m.AdamW.Rate, m.AdamW.Decay, m.Epochs, m.Batch, m.Keep, m.Stretch, m.Reverse, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.Limits)
-	return b.String()
+// cardFields returns what the model card says besides the recipe.
+func (m *Keypose) cardFields() fields {
+	return fields{"Full": keypose.Rate, "Half": keypose.Rate / 2, "Quarter": keypose.Rate / 4, "Frames": m.Train.Length / every}
 }

@@ -3,7 +3,6 @@ package recipes
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
@@ -159,7 +158,7 @@ func (m *Latent) model(net *latentNet, best trained) (*netruntime.Net, error) {
 
 	meta, err := m.meta("latent", "human-latent", best, &netruntime.Graph{
 		Inputs: []netruntime.Input{{Name: "x", Channels: cols}, {Name: "z", Channels: m.Values}},
-		Nodes:  nodes, Outputs: []string{"mean", "logvar", "y"}}, m.card)
+		Nodes:  nodes, Outputs: []string{"mean", "logvar", "y"}}, m)
 	if err != nil {
 		return nil, err
 	}
@@ -193,16 +192,5 @@ func (m *Latent) model(net *latentNet, best trained) (*netruntime.Net, error) {
 	return netruntime.New(meta, tensors)
 }
 
-// card is the model card.
-func (m *Latent) card(src dataset.Source, k modelMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nMakes a second of human motion, %d frames, from %d latent values: a variational autoencoder of convolutions over time (Lüdi 2016, sec. 4.2). Its components are directions among the latent values; the first ones are what people see of a clip.\n\n",
-		src.Name, latent.Frames, m.Values)
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.Data, k.Rows, heldOutNames(m.HeldOut), src.License)
-	p("## Training\n\nMean squared error of normalised frames, plus %g times that of the body's path, %g times the divergence per value and %g times the error of the first latent values in telling traits; clips played up to %g faster or slower and bent by a deviation of %g rad/s; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Path, m.KL, m.Traits, m.Stretch, m.Bend, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.Limits)
-	return b.String()
-}
+// cardFields returns what the model card says besides the recipe.
+func (m *Latent) cardFields() fields { return fields{"Frames": latent.Frames} }

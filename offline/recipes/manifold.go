@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"mannequin/animsys/manifold"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
-	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
 
@@ -134,7 +132,7 @@ func (m *Manifold) model(net *manifoldNet, best trained) (*netruntime.Net, error
 		},
 		Outputs: []string{"y"},
 	}
-	meta, err := m.meta("manifold", "human", best, graph, m.card)
+	meta, err := m.meta("manifold", "human", best, graph, m)
 	if err != nil {
 		return nil, err
 	}
@@ -146,18 +144,4 @@ func (m *Manifold) model(net *manifoldNet, best trained) (*netruntime.Net, error
 		{Name: "encoder.bias", Shape: []int{net.hidden}, Data: best.weights[1]},
 		{Name: "decoder.bias", Shape: []int{net.columns}, Data: best.weights[2]},
 	}...))
-}
-
-// card is the model card.
-func (m *Manifold) card(src dataset.Source, k modelMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nThe motion manifold of Holden, Saito and Komura 2016: an autoencoder of one convolution over time with tied weights, %d filters of %d frames over %d channels, 60 frames per second. Its hidden values, at half that rate, are what motion is made in and edited in.\n\n",
-		src.Name, m.Hidden, m.Width, m.Train.Layout.Columns())
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.Data, k.Rows, heldOutNames(m.HeldOut), src.License)
-	p("## Training\n\nMean squared error of normalised frames in windows of %d; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g of the input, values spread at random in %g of the steps, sparsity %g, plus %g of the error in how positions bend, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Train.Length, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.Random, m.L1, m.Smooth, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.Limits)
-	return b.String()
 }

@@ -206,15 +206,6 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if free.Name != "tin-dog" || free.Data != "walks" || free.License != "CC0-1.0" || free.Limits != "No tail." {
 		t.Errorf("a folder that says what it is: %+v", free)
 	}
-	if card := m.card(free, modelMetrics{Rows: 2, Visits: 2}); !strings.Contains(card, "Trained on walks: 2 rows, half of them mirrored. ") || !strings.Contains(card, "CC0-1.0") || !strings.Contains(card, "No tail.") {
-		t.Errorf("its card:\n%s", card)
-	}
-	m.Train.Reversed, m.Ticks, m.Start = 1, 8, new(netruntime.Net)
-	for _, want := range []string{"slow walks of 1 recordings backward", "for 8 ticks", "a network trained before", "epoch visits 9"} {
-		if card := m.card(dog, modelMetrics{Rows: 2, Visits: 9}); !strings.Contains(card, want) {
-			t.Errorf("the card does not say %q:\n%s", want, card)
-		}
-	}
 }
 
 // Interrupted and continued, and with another number of workers, the recipe

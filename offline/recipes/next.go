@@ -396,7 +396,7 @@ func (m *Next) model(net convNet, best trained) (*netruntime.Net, error) {
 	for i := range tensors {
 		tensors[i].Name = strings.Replace(tensors[i].Name, net[len(net)-1].name, "y", 1)
 	}
-	meta, err := m.meta("next", "human-next", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}}, Nodes: nodes, Outputs: []string{"y"}}, m.card)
+	meta, err := m.meta("next", "human-next", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}}, Nodes: nodes, Outputs: []string{"y"}}, m)
 	if err != nil {
 		return nil, err
 	}
@@ -404,15 +404,5 @@ func (m *Next) model(net convNet, best trained) (*netruntime.Net, error) {
 	return netruntime.New(meta, slices.Clone(tensors))
 }
 
-// card is the model card.
-func (m *Next) card(src dataset.Source, k modelMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nTells how a second of human motion goes on: from the components of a clip of the latent space %s, and those asked of the next, to the next one's, which begins as the first ends.\n\n", src.Name, m.Latent.Meta().Name)
-	p("## Data and licence\n\nLearnt from clips that the latent space makes, the first ones of %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.Data, k.Rows, heldOutNames(m.HeldOut), src.License)
-	p("## Training\n\nMean squared error of normalised frames, and %g times that from the clip before over the overlap, in chains of up to %d clips; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Match, nextLength-1, m.AdamW.Rate, m.Epochs, m.Batch, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt goes with that latent space alone, and knows what that knows. %s\n", src.Limits)
-	return b.String()
-}
+// cardFields returns what the model card says besides the recipe.
+func (m *Next) cardFields() fields { return fields{"Clips": nextLength - 1} }

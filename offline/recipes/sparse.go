@@ -3,7 +3,6 @@ package recipes
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"mannequin/animsys/keypose"
 	"mannequin/netruntime"
@@ -204,7 +203,7 @@ func (m *Sparse) model(net sparseNet, best trained) (*netruntime.Net, error) {
 	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}, Tensors: shared}}
 	nodes = append(nodes, net.nodes("normalised")...)
 	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{net.convNet[len(net.by)].name}, Tensors: shared})
-	meta, err := m.meta("sparse", fmt.Sprintf("human-sparse-%d", m.Poses), best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: cols}}, Nodes: nodes, Outputs: []string{"y"}}, m.card)
+	meta, err := m.meta("sparse", fmt.Sprintf("human-sparse-%d", m.Poses), best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: cols}}, Nodes: nodes, Outputs: []string{"y"}}, m)
 	if err != nil {
 		return nil, err
 	}
@@ -214,25 +213,7 @@ func (m *Sparse) model(net sparseNet, best trained) (*netruntime.Net, error) {
 	return netruntime.New(meta, append(normTensors("", m.Train.Mean, m.Train.Std), net.tensors(best.weights)...))
 }
 
-// card is the model card.
-func (m *Sparse) card(src dataset.Source, k modelMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	by := expansions[m.Poses]
-	p("# %s\n\nMakes human motion, 60 frames per second, from poses alone, %d a second: four convolutions over time, %d, %d, %d and %d frames wide, with expansions by %d, %d and %d between them (Lüdi 2016, sec. 4.1).\n\n",
-		src.Name, m.Poses, m.Widths[0], m.Widths[1], m.Widths[2], m.Widths[3], by[0], by[1], by[2])
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.Data, k.Rows, heldOutNames(m.HeldOut), src.License)
-	p("## Training\n\nMean squared error of normalised frames in windows of %d, that of the poses' own frames %g times once more; Adam (rate %g), %s over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		SparseFrames, m.Key, m.AdamW.Rate, m.course(), m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt comes near its poses but meets none exactly, and where the body goes is the sum of the velocities that it makes: it drifts. It knows level ground and the motions of its data. %s\n", src.Limits)
-	return b.String()
-}
-
-// course says how the learning rate falls.
-func (m *Sparse) course() string {
-	if m.Steps == 0 {
-		return "one cosine of the rate"
-	}
-	return fmt.Sprintf("%d steps down to a tenth of the rate each", m.Steps-1)
+// cardFields returns what the model card says besides the recipe.
+func (m *Sparse) cardFields() fields {
+	return fields{"By": expansions[m.Poses], "Frames": SparseFrames, "Falls": max(0, m.Steps-1)}
 }

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/netruntime"
-	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
 
@@ -128,7 +126,7 @@ func (m *STRNN) model(l *strnnLoss, best trained) (*netruntime.Net, error) {
 		tensors = append(tensors, netruntime.Tensor{Name: "none", Shape: []int{cols}, Data: make([]float32, cols)},
 			l.linear.Tensor(), netruntime.Tensor{Name: strnn.ValueLinear + ".bias", Shape: []int{(m.Encode + m.Predict) * cols}, Data: make([]float32, (m.Encode+m.Predict)*cols)})
 	}
-	meta, err := m.meta("strnn", "human-strnn", best, &netruntime.Graph{Inputs: inputs, Nodes: nodes, Outputs: outputs}, m.card)
+	meta, err := m.meta("strnn", "human-strnn", best, &netruntime.Graph{Inputs: inputs, Nodes: nodes, Outputs: outputs}, m)
 	if err != nil {
 		return nil, err
 	}
@@ -147,20 +145,4 @@ func (m *STRNN) model(l *strnnLoss, best trained) (*netruntime.Net, error) {
 		meta.Extra[strnn.KeyScale] = string(scale)
 	}
 	return netruntime.New(meta, tensors)
-}
-
-// card is the model card.
-func (m *STRNN) card(src dataset.Source, k modelMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nGoes on from %d frames of human motion, 30 per second, by %d more, again and again, and takes noise off motion: the spatio-temporal recurrent network of Wang, Ho, Shum and Zhu 2019", src.Name, m.Encode, m.Predict)
-	if m.Latent > 0 {
-		p(", with %d latent values that say in which of the ways it may go on a motion does", m.Latent)
-	}
-	p(".\n\n## Data and licence\n\nLearnt from %s: %d frames at 60 per second, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.Data, k.Rows, heldOutNames(m.HeldOut), src.License)
-	p("## Training\n\nRate %g, one cosine over %d epochs; batch %d, seed %d; the residual network learns in the last %g of the epochs, alone. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.AdamW.Rate, m.Epochs, m.Batch, m.Seed, m.Tune, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows what it learnt from: people who walk, run, box, kick, jump and dance, on flat ground, who touch nothing. %s\n", src.Limits)
-	return b.String()
 }

@@ -10,7 +10,6 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
-	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
 
@@ -154,7 +153,7 @@ func (m *Synth) model(base *manifold.Model, net convNet, columns []int, best tra
 	tensors := slices.Concat(normTensors("normalised.", pick(mean), pick(std)), []netruntime.Tensor{
 		{Name: "decoder.weight", Shape: w.Shape, Data: w.Data}, {Name: "decoder.bias", Shape: b.Shape, Data: b.Data},
 	}, normTensors("y.", mean, std), net.tensors(best.weights))
-	meta, err := m.meta("synth", "human-"+m.Kind, best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}}, m.card)
+	meta, err := m.meta("synth", "human-"+m.Kind, best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}}, m)
 	if err != nil {
 		return nil, err
 	}
@@ -165,16 +164,10 @@ func (m *Synth) model(base *manifold.Model, net convNet, columns []int, best tra
 	return netruntime.New(meta, tensors)
 }
 
-// card is the model card.
-func (m *Synth) card(src dataset.Source, k modelMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nMakes human motion, 60 frames per second, from %s: three convolutions over time into the hidden values of a motion manifold, and that manifold's decoder (Holden, Saito and Komura 2016, sec. 6).\n\n",
-		src.Name, map[string]string{"locomotion": "the body's motion over the ground and the contacts of heels and toes", "punch": "the places of the hands", "kick": "the places of the feet"}[m.Kind])
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.Data, k.Rows, heldOutNames(m.HeldOut), src.License)
-	p("## Training\n\nMean squared error of normalised frames in windows of %d; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Train.Length, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.Limits)
-	return b.String()
+// cardFields returns what the model card says besides the recipe.
+func (m *Synth) cardFields() fields {
+	return fields{"Given": map[string]string{
+		"locomotion": "the body's motion over the ground and the contacts of heels and toes",
+		"punch":      "the places of the hands", "kick": "the places of the feet",
+	}[m.Kind]}
 }

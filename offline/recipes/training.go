@@ -172,21 +172,23 @@ func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *tra
 }
 
 // meta returns the metadata of a model file that command has trained. name is the model's name
-// if the folder of the recordings gives none.
-func (t *Training) meta(command, name string, best trained, g *netruntime.Graph, card func(dataset.Source, modelMetrics) string) (netruntime.Meta, error) {
+// if the folder of the recordings gives none. recipe is for the model card; nil: there is none.
+func (t *Training) meta(command, name string, best trained, g *netruntime.Graph, recipe any) (netruntime.Meta, error) {
 	src, metrics := sourceOfMotion(t.Train, name), motionMetrics(t.Train, t.HeldOut, best.report)
 	mj, err := json.Marshal(metrics)
 	if err != nil {
 		return netruntime.Meta{}, err
 	}
-	meta := netruntime.Meta{
-		Name: src.Name, Arch: "graph", Data: src.Data, License: src.License, Graph: g, Metrics: string(mj),
+	text := ""
+	if recipe != nil {
+		if text, err = card(command, recipe, src, metrics, namesOf(t.HeldOut)); err != nil {
+			return netruntime.Meta{}, err
+		}
+	}
+	return netruntime.Meta{
+		Name: src.Name, Arch: "graph", Data: src.Data, License: src.License, Graph: g, Card: text, Metrics: string(mj),
 		CreatedBy: "mannequin train " + command, Extra: map[string]string{"recipe": best.key, "data_hash": best.dataHash},
-	}
-	if card != nil {
-		meta.Card = card(src, metrics)
-	}
-	return meta, nil
+	}, nil
 }
 
 // normTensors returns the mean and the deviation of a normalisation as a model file holds them.

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"mannequin/animsys/control"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/scenes"
@@ -162,7 +161,7 @@ func TestMakesWay(t *testing.T) {
 // A player's way begins at its dog's middle and is as long as it is fast.
 func TestSeesPlayers(t *testing.T) {
 	s := flatScene(t)
-	player := generic.NewMap1[ecs.Player](&s.World)
+	player := generic.NewMap1[scenes.Player](&s.World)
 	player.Add(s.Crowd.Rows.Entity(1))
 	for range 60 {
 		if err := s.Step(scenes.Input{}); err != nil {

@@ -24,9 +24,9 @@ const (
 	border   = 4   // distance from the terrain's border at which they turn back, m
 )
 
-// Roam is the system that gives entities with an ecs.Wander their goals: they
+// Roam is the system that gives entities with a scenes.Wander their goals: they
 // wander, keep apart, stay on the terrain and make way for entities with an
-// ecs.Player.
+// scenes.Player.
 type Roam struct {
 	Wander *control.Wander
 
@@ -35,8 +35,8 @@ type Roam struct {
 	goals   []control.Goal // (rows)
 	middles []m3.Vec3      // (rows) the dogs' middles on the ground
 	players []way
-	filter  generic.Filter3[ecs.Slot, control.Goal, ecs.Wander]
-	others  generic.Filter2[ecs.Slot, ecs.Player]
+	filter  generic.Filter3[ecs.Slot, control.Goal, scenes.Wander]
+	others  generic.Filter2[ecs.Slot, scenes.Player]
 }
 
 // NewRoam returns the system for a park with at most agents dogs, to be given
@@ -50,7 +50,7 @@ func NewRoam(p *park.Park, agents int, seed uint64) *Roam {
 // Spawn adds n wandering dogs around the origin, each looking its own way. The
 // innermost room places stay free.
 func (s *Roam) Spawn(n, room int) error {
-	wander := generic.NewMap1[ecs.Wander](&s.park.World)
+	wander := generic.NewMap1[scenes.Wander](&s.park.World)
 	for i := range n {
 		row := s.park.Crowd.Agents()
 		at, yaw := park.Start(room + i)
@@ -66,8 +66,8 @@ func (s *Roam) Spawn(n, room int) error {
 
 // Initialize builds the filters and the room for what Update works with.
 func (s *Roam) Initialize(*arche.World) {
-	s.filter = *generic.NewFilter3[ecs.Slot, control.Goal, ecs.Wander]()
-	s.others = *generic.NewFilter2[ecs.Slot, ecs.Player]()
+	s.filter = *generic.NewFilter3[ecs.Slot, control.Goal, scenes.Wander]()
+	s.others = *generic.NewFilter2[ecs.Slot, scenes.Player]()
 	n := s.park.Crowd.Rows.Cap()
 	x0, z0, x1, z1 := s.park.Terrain.Bounds()
 	s.grid = grid.New(x0, z0, x1, z1, personal, n)

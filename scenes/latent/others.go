@@ -80,7 +80,7 @@ func (o *others) close() error {
 	return o.crowd.Close()
 }
 
-// about is the system that has strollers with an ecs.Wander walk about where they
+// about is the system that has strollers with a scenes.Wander walk about where they
 // began: it sets their sliders.
 type about struct {
 	crowd    *animsys.Crowd
@@ -89,7 +89,7 @@ type about struct {
 	steering *latent.Steering
 	seed     uint64
 	goals    []control.Goal // (rows)
-	filter   generic.Filter3[ecs.Slot, latent.Sliders, ecs.Wander]
+	filter   generic.Filter3[ecs.Slot, latent.Sliders, scenes.Wander]
 }
 
 const (
@@ -116,8 +116,8 @@ func (a *about) spawn(w *arche.World, at m3.Vec3, yaw float32) error {
 	if err != nil {
 		return err
 	}
-	wander, sliders := generic.NewMap1[ecs.Wander](w), generic.NewMap1[latent.Sliders](w)
-	wander.Assign(e, &ecs.Wander{})
+	wander, sliders := generic.NewMap1[scenes.Wander](w), generic.NewMap1[latent.Sliders](w)
+	wander.Assign(e, &scenes.Wander{})
 	a.wander.Reset(row, a.seed+uint64(row), at)
 	for i, name := range bearings {
 		sliders.Get(e).Ask(a.model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
@@ -130,7 +130,7 @@ var bearings = []string{"lean", "bend"}
 
 // Initialize builds the filter.
 func (a *about) Initialize(*arche.World) {
-	a.filter = *generic.NewFilter3[ecs.Slot, latent.Sliders, ecs.Wander]()
+	a.filter = *generic.NewFilter3[ecs.Slot, latent.Sliders, scenes.Wander]()
 }
 
 // Update sets the sliders.

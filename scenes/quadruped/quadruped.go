@@ -9,7 +9,6 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
@@ -92,7 +91,7 @@ func New(opt Options) (*Scene, error) {
 		s.Close()
 		return nil, err
 	}
-	player := generic.NewMap1[ecs.Player](&s.World)
+	player := generic.NewMap1[scenes.Player](&s.World)
 	player.Add(s.dog)
 	if err := roam.Spawn(opt.Herd, elbowRoom); err != nil {
 		s.Close()
@@ -173,18 +172,18 @@ func (s *Scene) doing() string {
 }
 
 // Drive is the system that turns the player's input into the goals of entities
-// with an ecs.Player.
+// with a scenes.Player.
 type Drive struct {
 	Gait scenes.Gait // the present speed step
 
 	input  *scenes.Input
 	goal   control.Goal // the last
-	filter generic.Filter2[control.Goal, ecs.Player]
+	filter generic.Filter2[control.Goal, scenes.Player]
 }
 
 // Initialize builds the filter.
 func (d *Drive) Initialize(*arche.World) {
-	d.filter = *generic.NewFilter2[control.Goal, ecs.Player]()
+	d.filter = *generic.NewFilter2[control.Goal, scenes.Player]()
 }
 
 // Update sets the goals.

@@ -57,7 +57,7 @@ type Scene struct {
 	mingle  *mingle
 	all     []arche.Entity
 	wanders generic.Map1[strnn.Wander]
-	about   generic.Map1[ecs.Wander]
+	about   generic.Map1[scenes.Wander]
 	marks   *marks.Marks
 	watched int
 	pressed bool
@@ -118,7 +118,7 @@ func New(opt Options) (*Scene, error) {
 		return nil, errors.Join(err, s.People.Close())
 	}
 	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.stream.Ahead, 3)))
-	s.wanders, s.about = generic.NewMap1[strnn.Wander](&s.World), generic.NewMap1[ecs.Wander](&s.World)
+	s.wanders, s.about = generic.NewMap1[strnn.Wander](&s.World), generic.NewMap1[scenes.Wander](&s.World)
 	for i := range opt.Agents {
 		at, yaw := start(i)
 		e, err := s.People.Spawn(at, yaw)
@@ -126,7 +126,7 @@ func New(opt Options) (*Scene, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.wanders.Get(e).Speed = slowest
-		s.about.Assign(e, &ecs.Wander{})
+		s.about.Assign(e, &scenes.Wander{})
 		s.mingle.wander.Reset(i, opt.Seed+uint64(i), at)
 		s.all = append(s.all, e)
 	}
@@ -153,7 +153,7 @@ func (s *Scene) Step(in scenes.Input) error {
 	}
 	if in.Jump && !s.pressed {
 		if s.about.Get(e) == nil {
-			s.about.Assign(e, &ecs.Wander{})
+			s.about.Assign(e, &scenes.Wander{})
 		}
 		s.watched = (s.watched + 1) % len(s.all)
 	}

@@ -17,7 +17,7 @@ import (
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
+	"mannequin/scenes/internal/overlay"
 	"mannequin/terrain"
 )
 
@@ -81,7 +81,7 @@ type Scene struct {
 	field      *terrain.Field
 	sequence   *sequence
 	others     *others // nil: none
-	marks      *marks.Marks
+	marks      *overlay.Overlay
 	start      []float32 // (values) the components to which a reset leads back
 	components []float32 // (values) of the present clip
 	z          []float32 // (values) its latent values
@@ -136,7 +136,7 @@ func New(opt Options) (*Scene, error) {
 	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
 		return nil, err
 	}
-	s.marks = marks.New(s.body.agents(opt.Terrain, s.way))
+	s.marks = overlay.New(s.body.agents(opt.Terrain, s.way))
 	if s.coder, err = m.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1, Open: opt.Open, BF16: opt.BF16}); err != nil {
 		return nil, err
 	}

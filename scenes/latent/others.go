@@ -10,7 +10,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
+	"mannequin/scenes/internal/overlay"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -21,7 +21,7 @@ type others struct {
 	world    arche.World
 	crowd    *animsys.Crowd
 	schedule *ecs.Schedule
-	marks    *marks.Marks
+	marks    *overlay.Overlay
 }
 
 const (
@@ -52,7 +52,7 @@ func newOthers(n int, opt *Options) (_ *others, err error) {
 	if o.schedule, err = ecs.NewSchedule(&o.world, 1.0/scenes.TickRate, append([]ecs.System{about}, animsys.Systems()...)...); err != nil {
 		return nil, err
 	}
-	o.marks = marks.New(marks.Of(o.crowd, opt.Terrain, marks.Places(stream.Ahead, 3)))
+	o.marks = overlay.New(overlay.Of(o.crowd, opt.Terrain, overlay.Places(stream.Ahead, 3)))
 	for ring := float32(nearest); o.crowd.Agents() < n; ring += ringGap {
 		places := int(2 * math.Pi * ring / roomEach)
 		for k := 0; k < places && o.crowd.Agents() < n; k++ {

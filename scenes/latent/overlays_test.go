@@ -6,15 +6,15 @@ import (
 	"mannequin/engine/hud"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
-	"mannequin/scenes/internal/testmarks"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/testoverlay"
 )
 
 func TestOverlays(t *testing.T) {
 	m, next := testlatent.Shipped(t)
-	testmarks.Check(t, open(t, Options{Model: m, Workers: 1}), marks.All)
+	testoverlay.Check(t, open(t, Options{Model: m, Workers: 1}), overlay.All)
 	s := open(t, Options{Model: m, Workers: 1, Agents: 3, Next: next})
-	testmarks.Check(t, s, marks.All)
+	testoverlay.Check(t, s, overlay.All)
 	var f scenes.Frame
 	f.Show = hud.Skeletons
 	s.Frame(&f, 1)

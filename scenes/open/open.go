@@ -26,6 +26,7 @@ import (
 	"mannequin/scenes/people"
 	"mannequin/scenes/quadruped"
 	"mannequin/scenes/strnn"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
 
@@ -108,10 +109,10 @@ func (s *Setup) Check() error {
 	switch {
 	case !slices.Contains(Names, s.Scene):
 		return fmt.Errorf("no scene %q: want %s", s.Scene, names)
-	case s.Agents < 0 || s.Agents > herd.MaxAgents:
-		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, herd.MaxAgents)
+	case s.Agents < 0 || s.Agents > world.MaxAgents:
+		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, world.MaxAgents)
 	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Agents == 0:
-		return fmt.Errorf("--agents 0: the scene %s wants 1 to %d", s.Scene, herd.MaxAgents)
+		return fmt.Errorf("--agents 0: the scene %s wants 1 to %d", s.Scene, world.MaxAgents)
 	case len(s.Far) > 2:
 		return fmt.Errorf("--far names %d networks: want one with a stride of 2 ticks, and one of 4", len(s.Far))
 	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
@@ -217,6 +218,11 @@ func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err 
 	return scene, player, nil
 }
 
+// options returns the settings that all scenes have.
+func (s *Setup) options(r *Resources, field *terrain.Field) world.Options {
+	return world.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Log: r.Log}
+}
+
 // model opens a network and makes a model of it.
 func model[M any](r *Resources, name string, make func(*netruntime.Net) (M, error)) (out M, err error) {
 	net, err := r.Net(name)
@@ -273,7 +279,7 @@ func (s *Setup) quadruped(r *Resources, field *terrain.Field) (scenes.Scene, err
 	if err != nil {
 		return nil, err
 	}
-	return quadruped.New(quadruped.Options{Model: dog, Far: far, Herd: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Log: r.Log})
+	return quadruped.New(quadruped.Options{Options: s.options(r, field), Model: dog, Far: far})
 }
 
 func (s *Setup) crowd(r *Resources, field *terrain.Field) (scenes.Scene, error) {
@@ -320,7 +326,7 @@ func (s *Setup) herd(r *Resources, field *terrain.Field) (scenes.Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	return herd.New(herd.Options{Model: dog, Far: far, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Log: r.Log})
+	return herd.New(herd.Options{Options: s.options(r, field), Model: dog, Far: far})
 }
 
 // networks opens the networks of people on lanes.

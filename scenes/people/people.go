@@ -15,7 +15,7 @@ import (
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
+	"mannequin/scenes/internal/overlay"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -60,7 +60,7 @@ type Scene struct {
 
 	all     []person
 	curves  generic.Map1[manifold.Curve]
-	marks   *marks.Marks
+	marks   *overlay.Overlay
 	watched int
 	pressed bool
 	seed    uint64
@@ -113,7 +113,7 @@ func New(opt Options) (*Scene, error) {
 		s.People.Close()
 		return nil, err
 	}
-	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.Stream.Ahead, 10)))
+	s.marks = overlay.New(overlay.Of(s.People, s.Terrain, overlay.Places(s.Stream.Ahead, 10)))
 	s.curves = generic.NewMap1[manifold.Curve](&s.World)
 	if err := s.populate(opt.Agents); err != nil {
 		s.Close()

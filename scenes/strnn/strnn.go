@@ -14,7 +14,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
+	"mannequin/scenes/internal/overlay"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -58,7 +58,7 @@ type Scene struct {
 	all     []arche.Entity
 	wanders generic.Map1[strnn.Wander]
 	about   generic.Map1[scenes.Wander]
-	marks   *marks.Marks
+	marks   *overlay.Overlay
 	watched int
 	pressed bool
 	seed    uint64
@@ -117,7 +117,7 @@ func New(opt Options) (*Scene, error) {
 	if s.Schedule, err = ecs.NewSchedule(&s.World, 1.0/scenes.TickRate, append([]ecs.System{s.mingle}, animsys.Systems()...)...); err != nil {
 		return nil, errors.Join(err, s.People.Close())
 	}
-	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.stream.Ahead, 3)))
+	s.marks = overlay.New(overlay.Of(s.People, s.Terrain, overlay.Places(s.stream.Ahead, 3)))
 	s.wanders, s.about = generic.NewMap1[strnn.Wander](&s.World), generic.NewMap1[scenes.Wander](&s.World)
 	for i := range opt.Agents {
 		at, yaw := start(i)

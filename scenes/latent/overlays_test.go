@@ -8,12 +8,13 @@ import (
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
 	"mannequin/scenes/internal/testoverlay"
+	"mannequin/scenes/world"
 )
 
 func TestOverlays(t *testing.T) {
 	m, next := testlatent.Shipped(t)
-	testoverlay.Check(t, open(t, Options{Model: m, Workers: 1}), overlay.All)
-	s := open(t, Options{Model: m, Workers: 1, Agents: 3, Next: next})
+	testoverlay.Check(t, open(t, Options{Options: world.Options{Workers: 1}, Model: m}), overlay.All)
+	s := open(t, Options{Options: world.Options{Workers: 1, Agents: 3}, Model: m, Next: next})
 	testoverlay.Check(t, s, overlay.All)
 	var f scenes.Frame
 	f.Show = hud.Skeletons

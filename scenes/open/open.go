@@ -347,7 +347,7 @@ func (s *Setup) networks(r *Resources) (*manifold.Networks, error) {
 }
 
 func (s *Setup) people(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	opt := people.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Styled: s.Styled}
+	opt := people.Options{Options: s.options(r, field), Styled: s.Styled}
 	var err error
 	if opt.Networks, err = s.networks(r); err != nil {
 		return nil, err
@@ -382,7 +382,7 @@ func (s *Setup) strnn(r *Resources, field *terrain.Field) (scenes.Scene, error) 
 	if err != nil {
 		return nil, err
 	}
-	return strnn.New(strnn.Options{Model: net, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, Stream: predictor.StreamOptions{BF16: s.BF16, Open: r.Open}})
+	return strnn.New(strnn.Options{Options: s.options(r, field), Model: net})
 }
 
 func (s *Setup) latent(r *Resources, field *terrain.Field) (scenes.Scene, error) {
@@ -390,7 +390,7 @@ func (s *Setup) latent(r *Resources, field *terrain.Field) (scenes.Scene, error)
 	if err != nil {
 		return nil, err
 	}
-	opt := latent.Options{Model: net, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open}
+	opt := latent.Options{Options: s.options(r, field), Model: net}
 	if s.Agents == 0 {
 		return latent.New(opt)
 	}

@@ -7,10 +7,11 @@ import (
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
 	"mannequin/scenes/internal/testoverlay"
+	"mannequin/scenes/world"
 )
 
 func TestOverlays(t *testing.T) {
-	s := open(t, Options{Agents: 5, Workers: 1})
+	s := open(t, world.Options{Agents: 5, Workers: 1})
 	testoverlay.Check(t, s, overlay.All)
 	var f scenes.Frame
 	s.Frame(&f, 1)

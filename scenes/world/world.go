@@ -71,9 +71,11 @@ type World struct {
 	ECS         arche.World
 	Populations []*Population
 	Schedule    *ecs.Schedule // nil before Start
+	Selected    int           // row of the first population that the player has selected
 
-	lod   animsys.LODPolicy
-	tints [][3]float32
+	lod     animsys.LODPolicy
+	cast    int  // of the first population in the frame of the last Draw
+	pressed bool // the key of SelectNext
 }
 
 // Population is the agents of one generator.
@@ -146,6 +148,7 @@ func (w *World) Tick() error {
 // Draw writes a cast for each population to dst, a fraction alpha of the way from the last tick but one
 // to the last. The scene sets focus, heading, path and texts.
 func (w *World) Draw(dst *scenes.Frame, alpha float32) {
+	w.cast = len(dst.Casts)
 	for _, p := range w.Populations {
 		c := dst.Cast(p.Skel)
 		c.Bones = p.Interpolate(c.Bones, alpha)
@@ -156,19 +159,36 @@ func (w *World) Draw(dst *scenes.Frame, alpha float32) {
 }
 
 // DrawOverlays adds the overlays in dst.Show, after Draw and when the focus is set. It has more for the
-// row of population i, with a ring on the ground if ring is set; row −1 is none.
+// row of population i, and draws a ring around it if ring is set; row −1 is none.
 func (w *World) DrawOverlays(dst *scenes.Frame, i, row int, ring bool, alpha float32) {
 	for k, p := range w.Populations {
 		selected := -1
 		if k == i {
 			selected = row
 		}
-		bones := dst.Casts[k].Bones
+		bones := dst.Casts[w.cast+k].Bones
 		if selected >= 0 && ring {
 			p.overlay.Watched(dst, bones, selected)
 		}
 		p.overlay.Draw(dst, bones, selected, alpha)
 	}
+}
+
+// DrawSelected is Draw with the overlays. The focus is the selected agent, which has a ring around it.
+func (w *World) DrawSelected(dst *scenes.Frame, alpha float32) {
+	w.Draw(dst, alpha)
+	dst.Focus, dst.Heading = dst.Casts[w.cast].Of(w.Selected)[0].Pos, w.Populations[0].Roots[w.Selected].Rot.Yaw()
+	w.DrawOverlays(dst, 0, w.Selected, true, alpha)
+}
+
+// SelectNext selects the next agent of the first population if the player has just pressed the key, and
+// reports whether that is so.
+func (w *World) SelectNext(in *scenes.Input) bool {
+	next := in.Jump && !w.pressed
+	if w.pressed = in.Jump; next {
+		w.Selected = (w.Selected + 1) % w.Populations[0].Agents()
+	}
+	return next
 }
 
 // Stages returns the names of the tick's systems: see scenes.Traced.

@@ -2,7 +2,6 @@ package animsys_test
 
 import (
 	"fmt"
-	"log"
 	"math"
 
 	"mannequin/animsys"
@@ -51,40 +50,15 @@ func (c *castle) Normal(x, z float32) m3.Vec3 {
 
 // A dog crosses a bridge while another one rides a lift. Options.Ground is any ik.Ground.
 func Example_ground() {
-	hills, err := terrain.Hills(terrain.Grid{Size: 40, Cell: 0.5}, terrain.HillsOptions{Seed: 1, MaxSlope: 0.3})
-	if err != nil {
-		log.Fatal(err)
-	}
-	net, err := dogfree.Open()
-	if err != nil {
-		log.Fatal(err)
-	}
-	model, err := mann.NewModel(net)
-	if err != nil {
-		log.Fatal(err)
-	}
-	dogs, err := model.NewController(mann.ControllerOptions{Capacity: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
+	hills := get(terrain.Hills(terrain.Grid{Size: 40, Cell: 0.5}, terrain.HillsOptions{Seed: 1, MaxSlope: 0.3}))
+	model := get(mann.NewModel(get(dogfree.Open())))
+	dogs := get(model.NewController(mann.ControllerOptions{Capacity: 2}))
 	world, ground := arche.NewWorld(), &castle{hills: hills}
-	crowd, err := animsys.NewCrowd(&world, dogs, animsys.Options{Ground: ground})
-	if err != nil {
-		log.Fatal(err)
-	}
+	crowd := get(animsys.NewCrowd(&world, dogs, animsys.Options{Ground: ground}))
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
-	if err != nil {
-		log.Fatal(err)
-	}
-	walker, err := animsys.SpawnWith(crowd, m3.V(0, 0, -6), 0, control.Goal{Move: m3.V(0, 0, 1), Speed: control.PaceSpeed})
-	if err != nil {
-		log.Fatal(err)
-	}
-	rider, err := crowd.Spawn(m3.V(8, 0, 0), 0)
-	if err != nil {
-		log.Fatal(err)
-	}
+	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
+	walker := get(animsys.SpawnWith(crowd, m3.V(0, 0, -6), 0, control.Goal{Move: m3.V(0, 0, 1), Speed: control.PaceSpeed}))
+	rider := get(crowd.Spawn(m3.V(8, 0, 0), 0))
 
 	paw := crowd.Skel.Index("RightHandSite")
 	for tick := range 480 {
@@ -94,9 +68,7 @@ func Example_ground() {
 		}
 		// The lift goes up 3 m and down again. It never accelerates by more than 5 m/s².
 		ground.lift = 1.5 - 1.5*m3.Cos(2*math.Pi*float32(tick+1)/480)
-		if err := schedule.Step(); err != nil {
-			log.Fatal(err)
-		}
+		run(schedule, 1)
 	}
 	// Output:
 	// 0 s: paws at 2.5 m on the bridge, at 0.0 m on the lift

@@ -111,6 +111,9 @@ var arrows = []arrow{
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 
+	{"examples/...", []string{"animsys/...", "ecs", "engine/m3", "ik", "models/...", "github.com/mlange-42/..."},
+		"what a game writes: public packages alone"},
+
 	{"cmd/demo", []string{"scenes/...", "animsys/skin", "engine/...", "models/...", "internal/...", "offline/mocap", "github.com/spf13/cobra", "golang.org/x/..."},
 		"scenes in a window; what is made in one is written as BVH"},
 	{"cmd/web", []string{"scenes", "scenes/open", "scenes/show", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "netruntime", "animsys/mar", "animsys/manifold", "offline/mocap"},

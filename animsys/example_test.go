@@ -135,7 +135,7 @@ func ExampleNewCrowd_predicted() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := strnn.New(net)
+	model, err := strnn.NewModel(net)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -164,8 +164,8 @@ func ExampleNewCrowd_predicted() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	wanders := generic.NewMap1[strnn.Wander](&world)
-	*wanders.Get(person) = strnn.Wander{Speed: 1.2, Turn: 0.3}
+	wanders := generic.NewMap1[strnn.Steer](&world)
+	*wanders.Get(person) = strnn.Steer{Speed: 1.2, Turn: 0.3}
 
 	for range 300 { // five seconds
 		if err := schedule.Step(); err != nil {
@@ -181,7 +181,7 @@ func ExampleNewCrowd_sliders() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := latent.New(net)
+	model, err := latent.NewModel(net)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 
 // Actor makes motion of the whole body from the places of hands or feet: punches
 // and kicks (Holden et al. 2016, sec. 8). It belongs to one goroutine.
-type Actor struct {
-	Weight float32 // of the squared distance of each given place, in the edit's cost; NewActor sets 0.1, which leaves millimetres
+type ActionSynthesizer struct {
+	Weight float32 // of the squared distance of each given place, in the edit's cost; NewActionSynthesizer sets 0.1, which leaves millimetres
 
 	model   *Model
 	net     netruntime.Session
@@ -27,9 +27,9 @@ type Actor struct {
 	in, out [][]float32
 }
 
-// NewActor returns an actor of a network that mannequin train synth makes, of the
+// NewActionSynthesizer returns an actor of a network that mannequin train synth makes, of the
 // kind punch or kick. A *feature.SchemaError tells where it does not fit the model.
-func (m *Model) NewActor(net *netruntime.Net, o EditorOptions) (*Actor, error) {
+func (m *Model) NewActionSynthesizer(net *netruntime.Net, o EditorOptions) (*ActionSynthesizer, error) {
 	kind := net.Meta().Extra[KeyKind]
 	columns, err := m.Columns(kind)
 	if err != nil {
@@ -41,7 +41,7 @@ func (m *Model) NewActor(net *netruntime.Net, o EditorOptions) (*Actor, error) {
 	if err := m.fits(net, len(columns), m.Layout.Columns()); err != nil {
 		return nil, err
 	}
-	a := &Actor{Weight: 0.1, model: m, columns: columns, feet: kind == "kick", batch: o.Batch, length: o.Length}
+	a := &ActionSynthesizer{Weight: 0.1, model: m, columns: columns, feet: kind == "kick", batch: o.Batch, length: o.Length}
 	if a.editor, err = m.NewEditor(o); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (m *Model) NewActor(net *netruntime.Net, o EditorOptions) (*Actor, error) {
 }
 
 // Joints returns the joints whose places are given, in order.
-func (a *Actor) Joints() (names []string) {
+func (a *ActionSynthesizer) Joints() (names []string) {
 	for i := 0; i < len(a.columns); i += 3 {
 		names = append(names, a.model.Layout.Joints[a.columns[i]/3])
 	}
@@ -70,18 +70,18 @@ func (a *Actor) Joints() (names []string) {
 
 // Given returns how many values of a frame are given: x, y and z of each joint,
 // in the order of Model.Columns, in the body's frame, m.
-func (a *Actor) Given() int { return len(a.columns) }
+func (a *ActionSynthesizer) Inputs() int { return len(a.columns) }
 
 // Close ends its workers.
-func (a *Actor) Close() error { return errors.Join(a.net.Close(), a.editor.Close()) }
+func (a *ActionSynthesizer) Close() error { return errors.Join(a.net.Close(), a.editor.Close()) }
 
 // Act writes into rows, (batch, length, columns) raw, the motions in which the
 // joints go where given says, (batch, length, Given()). iterations are those of
 // the edit that takes them there, holds standing feet, and bones; 0 leaves it
-// out, ActIterations are enough. Where feet are given the body moves so that
+// out, ActionIterations are enough. Where feet are given the body moves so that
 // those that stand do. Filters reach about a second to both sides: beyond the first and last
 // frame they see zeros.
-func (a *Actor) Act(rows, given []float32, batch, length, iterations int) (EditReport, error) {
+func (a *ActionSynthesizer) Run(rows, given []float32, batch, length, iterations int) (EditReport, error) {
 	cols, frames := a.model.Layout.Columns(), batch*length
 	switch {
 	case batch < 1 || batch > a.batch || length < 2 || length%2 != 0 || length > a.length:
@@ -99,7 +99,7 @@ func (a *Actor) Act(rows, given []float32, batch, length, iterations int) (EditR
 }
 
 // ask returns the edit of what the network has made.
-func (a *Actor) ask(rows, given []float32, batch, length int) Edit {
+func (a *ActionSynthesizer) ask(rows, given []float32, batch, length int) Edit {
 	cols, n, frames := a.model.Layout.Columns(), len(a.model.Layout.Contacts), batch*length
 	for f := range frames {
 		row := rows[f*cols:][:cols]
@@ -121,10 +121,10 @@ func (a *Actor) ask(rows, given []float32, batch, length int) Edit {
 		Want: a.want[:frames*cols], Weight: a.weight[:frames*cols]}
 }
 
-// ActIterations are the steps of an edit of punches and kicks that bring bones to
+// ActionIterations are the steps of an edit of punches and kicks that bring bones to
 // a quarter of a per cent; 40 end below the cost of the 50 steps of Adam in the
 // authors' release.
-const ActIterations = 80
+const ActionIterations = 80
 
 // trusted is how much the network's motion of a body counts beside a foot that
 // stands.
@@ -133,7 +133,7 @@ const trusted = 0.05
 // carry writes the motion of a body, (frames, feature.MotionLen): that of rows or,
 // where feet are given, the motion between that and the one in which those that
 // stand do not slide, by least squares.
-func (a *Actor) carry(body, rows, given, stand []float32) {
+func (a *ActionSynthesizer) carry(body, rows, given, stand []float32) {
 	cols, at, n := a.model.Layout.Columns(), a.model.Layout.Body(), len(a.model.Layout.Contacts)
 	frames := len(rows) / cols
 	for f := range frames {

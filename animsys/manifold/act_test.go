@@ -39,12 +39,12 @@ func TestActReaches(t *testing.T) {
 	m := made(t, 48, 9)
 	for _, kind := range []string{"punch", "kick"} {
 		const batch, length = 2, 60
-		a, err := m.NewActor(m.reaching(t, kind), EditorOptions{Batch: batch, Length: length, Workers: 1})
+		a, err := m.NewActionSynthesizer(m.reaching(t, kind), EditorOptions{Batch: batch, Length: length, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		a.Weight = 1
-		n, cols := a.Given(), m.Layout.Columns()
+		n, cols := a.Inputs(), m.Layout.Columns()
 		mean, _ := m.Normalisation()
 		given, rows := make([]float32, batch*length*n), make([]float32, batch*length*cols)
 		for f := range batch * length {
@@ -61,28 +61,28 @@ func TestActReaches(t *testing.T) {
 			}
 			return math.Sqrt(sum / float64(batch*length))
 		}
-		if _, err := a.Act(rows, given, batch, length, 0); err != nil {
+		if _, err := a.Run(rows, given, batch, length, 0); err != nil {
 			t.Fatal(err)
 		}
 		before := miss()
-		r, err := a.Act(rows, given, batch, length, 60)
+		r, err := a.Run(rows, given, batch, length, 60)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if after := miss(); after > 0.3*before || r.After > r.Before {
 			t.Errorf("%s: places are missed by %.3f m, without the edit by %.3f", kind, after, before)
 		}
-		if _, err := a.Act(rows, given[1:], batch, length, 0); err == nil {
+		if _, err := a.Run(rows, given[1:], batch, length, 0); err == nil {
 			t.Error("too few places accepted")
 		}
-		if _, err := a.Act(rows, given, 1, 2*length, 0); err == nil {
+		if _, err := a.Run(rows, given, 1, 2*length, 0); err == nil {
 			t.Error("too long an act accepted")
 		}
 		a.Close()
 	}
 }
 
-// Shipped people punch and kick: after ActIterations the cost of the edit is below
+// Shipped people punch and kick: after ActionIterations the cost of the edit is below
 // that of the 50 steps of Adam that the authors' release takes; hands and feet
 // are where they are given, standing feet stand.
 func TestActPeople(t *testing.T) {
@@ -99,19 +99,19 @@ func TestActPeople(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := m.NewActor(net, EditorOptions{Batch: 1, Length: length, Workers: 1})
+		a, err := m.NewActionSynthesizer(net, EditorOptions{Batch: 1, Length: length, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		given, rows := make([]float32, length*a.Given()), make([]float32, length*cols)
+		given, rows := make([]float32, length*a.Inputs()), make([]float32, length*cols)
 		for f := range length {
 			for i, c := range a.columns {
-				given[f*a.Given()+i] = mean[c]
+				given[f*a.Inputs()+i] = mean[c]
 			}
 			// The right hand strikes at a chest, the right foot a ball: once a second.
 			x := float32(math.Pow(math.Max(0, math.Sin(2*math.Pi*float64(f)/60)), 2))
-			switch at := given[f*a.Given():]; kind {
+			switch at := given[f*a.Inputs():]; kind {
 			case "punch":
 				at[3], at[4], at[5] = at[3]+0.1*x, at[4]+0.3*x, at[5]+0.45*x
 			default:
@@ -133,20 +133,20 @@ func TestActPeople(t *testing.T) {
 		if err := s.RunSequences([][]float32{h}, [][]float32{given}, 1, length); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Act(rows, given, 1, length, 0); err != nil {
+		if _, err := a.Run(rows, given, 1, length, 0); err != nil {
 			t.Fatal(err)
 		}
 		job := a.ask(rows, given, 1, length)
-		m.race(t, &job, h, 50, ActIterations)
+		m.race(t, &job, h, 50, ActionIterations)
 
-		if _, err := a.Act(rows, given, 1, length, ActIterations); err != nil {
+		if _, err := a.Run(rows, given, 1, length, ActionIterations); err != nil {
 			t.Fatal(err)
 		}
 		var miss, slid, steps float64
-		course := m.Trace(rows, feature.Place{})
+		course := m.Trajectory(rows, feature.Place{})
 		for f := range length {
-			for i := 0; i < a.Given(); i += 3 {
-				miss += 100 * float64(vec(rows[f*cols:], a.columns[i]).Dist(vec(given[f*a.Given():], i))) / float64(length*a.Given()/3)
+			for i := 0; i < a.Inputs(); i += 3 {
+				miss += 100 * float64(vec(rows[f*cols:], a.columns[i]).Dist(vec(given[f*a.Inputs():], i))) / float64(length*a.Inputs()/3)
 			}
 			for i, p := range m.feet() {
 				if f+1 < length && a.stand[f*feet+i] == 1 {
@@ -168,13 +168,13 @@ func TestActorRefuses(t *testing.T) {
 	m := made(t, 16, 9)
 	o := EditorOptions{Batch: 1, Length: 10, Workers: 1}
 	var schema *feature.SchemaError
-	if _, err := m.NewActor(m.drift(t), o); !errors.As(err, &schema) {
+	if _, err := m.NewActionSynthesizer(m.drift(t), o); !errors.As(err, &schema) {
 		t.Errorf("a network of locomotion: %v", err)
 	}
-	if _, err := m.NewActor(m.steady(t, 0.1, duty, lags), o); !errors.As(err, &schema) {
+	if _, err := m.NewActionSynthesizer(m.steady(t, 0.1, duty, lags), o); !errors.As(err, &schema) {
 		t.Errorf("a network of footsteps: %v", err)
 	}
-	if _, err := m.NewActor(m.reaching(t, "punch"), EditorOptions{}); err == nil {
+	if _, err := m.NewActionSynthesizer(m.reaching(t, "punch"), EditorOptions{}); err == nil {
 		t.Error("no options accepted")
 	}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // Course is where a body shall be, frame by frame.
-type Course []feature.Place
+type Trajectory []feature.Place
 
 // Fastest is the greatest speed that a course may have, m/s.
-const Fastest = 8
+const MaxSpeed = 8
 
 // Smoothing of courses: people round corners and turn ahead of them.
 const (
@@ -26,17 +26,17 @@ const (
 // the body faces, in radians to the left: 0 is forward, π backward. The course
 // ends where an open path does: its last place is held. It is an error where a
 // speed is negative, above Fastest, or not a number.
-func Along(path *control.Path, frames int, speed, facing func(frame int) float32) (Course, error) {
+func AlongPath(path *control.Path, frames int, speed, facing func(frame int) float32) (Trajectory, error) {
 	if frames < 1 {
 		return nil, fmt.Errorf("manifold: a course of %d frames, want at least 1", frames)
 	}
-	c := make(Course, frames)
+	c := make(Trajectory, frames)
 	ahead := make([]float64, frames)
 	s, turned := float32(0), 0.0
 	for f := range c {
 		v := speed(f)
-		if !(v >= 0 && v <= Fastest) {
-			return nil, fmt.Errorf("manifold: the speed at frame %d is %g m/s, want 0 to %d", f, v, Fastest)
+		if !(v >= 0 && v <= MaxSpeed) {
+			return nil, fmt.Errorf("manifold: the speed at frame %d is %g m/s, want 0 to %d", f, v, MaxSpeed)
 		}
 		pos, dir := path.At(s)
 		c[f].Pos = pos
@@ -88,7 +88,7 @@ func smooth(v, kernel []float64) {
 // Body writes the body's motion along the course into dst, (frames,
 // feature.MotionLen), so that feature.Motion.ToWorld goes along it. The last
 // frame's motion is that of the one before.
-func (c Course) Body(dst []float32) {
+func (c Trajectory) BodyMotion(dst []float32) {
 	for f := range c {
 		g := min(f, max(0, len(c)-2))
 		here, next := c[g], c[min(g+1, len(c)-1)]

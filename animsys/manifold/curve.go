@@ -39,7 +39,7 @@ func (c Curve) sane() Curve {
 		c.Path = nil
 	}
 	finite(&c.Start, -long, long)
-	finite(&c.Speed, 0, Fastest)
+	finite(&c.Speed, 0, MaxSpeed)
 	finite(&c.Facing, -1e6, 1e6)
 	c.Facing = m3.WrapAngle(c.Facing)
 	finite(&c.Gait.Heel, -math.Pi, math.Pi)

@@ -7,16 +7,16 @@
 //
 //   - [Model] is a manifold: encoder, decoder, and the skeleton that its frames
 //     move. [Model.Clip] turns rows into rotations.
-//   - [Along] makes a [Course] of a path, speeds and facing; [Locomotion] makes
+//   - [AlongPath] makes a [Trajectory] of a path, speeds and facing; [Locomotion] makes
 //     people walk and run along courses, in batches. It is a [Walker], the
 //     networks of footsteps and of motion, and then an [Editor].
 //   - [Stream] keeps many people in motion along a [Curve] each, window by window,
-//     for a game's tick; [Transfer] gives them styles.
-//   - [Actor] makes punches and kicks from the places of hands or feet.
+//     for a game's tick; [StyleTransfer] gives them styles.
+//   - [ActionSynthesizer] makes punches and kicks from the places of hands or feet.
 //   - [Editor] changes motions so that standing feet stand, bones keep their
 //     length, the body goes where it shall and joints where they are wanted, while
 //     the motion stays natural.
-//     [Model.Aim] tells it when joints shall be where, [Course.Follow] that a motion
+//     [Model.AddTargets] tells it when joints shall be where, [Trajectory.Follow] that a motion
 //     goes along another path.
 //   - [Model.Project] and [Model.Denoise] bring motions back to the manifold,
 //     [Model.Fill] makes what is missing of them.

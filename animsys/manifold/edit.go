@@ -114,7 +114,7 @@ type Edit struct {
 	// what is below 0, is not at all.
 	Stand []float32
 	// Weight·(Rows − Want)² is part of the cost for each value, (Batch, Length,
-	// columns): of positions in metres; nil is none. See Model.Aim.
+	// columns): of positions in metres; nil is none. See Model.AddTargets.
 	Want, Weight []float32
 
 	Iterations int         // most steps; see DefaultIterations

@@ -170,7 +170,7 @@ func (m *Model) bridgeBody(x []float32, missing []bool, from, to int) {
 		}
 		return
 	}
-	c := m.Trace(x, feature.Place{})
+	c := m.Trajectory(x, feature.Place{})
 	a, b := c[from-1], c[to]
 	n := float32(to - from + 1)
 	reach := min(n, tangent) / Rate
@@ -184,14 +184,14 @@ func (m *Model) bridgeBody(x []float32, missing []bool, from, to int) {
 	}
 	va, yawA := slope(a, from-2)
 	vb, yawB := slope(b, to)
-	way := make(Course, to-from+2)
+	way := make(Trajectory, to-from+2)
 	for i := range way {
 		t := float32(i) / n
 		way[i] = feature.Place{Yaw: a.Yaw + hermite(0, yawA, turn, yawB, t),
 			Pos: m3.V(hermite(a.Pos.X, va.X, b.Pos.X, vb.X, t), 0, hermite(a.Pos.Z, va.Z, b.Pos.Z, vb.Z, t))}
 	}
 	motion := make([]float32, len(way)*feature.MotionLen)
-	way.Body(motion)
+	way.BodyMotion(motion)
 	for f := from - 1; f < to; f++ {
 		copy(body(f), motion[(f-from+1)*feature.MotionLen:][:feature.MotionLen])
 	}

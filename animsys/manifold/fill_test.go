@@ -114,7 +114,7 @@ func TestFill(t *testing.T) {
 			}
 		}
 		// The body is after the gap where it was.
-		was, is := m.Trace(truth, place), m.Trace(filled, place)
+		was, is := m.Trajectory(truth, place), m.Trajectory(filled, place)
 		if d := was[c.to].Pos.Dist(is[c.to].Pos); d > 1e-3 {
 			t.Errorf("%s: after the gap the body is %.4f m off", c.name, d)
 		}

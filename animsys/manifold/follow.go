@@ -11,9 +11,9 @@ import (
 
 // Trace returns where the body of the motion in rows, (frames, columns) raw, is
 // in each frame, if the first one is at start. Course.Body is its inverse.
-func (m *Model) Trace(rows []float32, start feature.Place) Course {
+func (m *Model) Trajectory(rows []float32, start feature.Place) Trajectory {
 	cols := m.Layout.Columns()
-	c := make(Course, len(rows)/cols)
+	c := make(Trajectory, len(rows)/cols)
 	x, z, yaw := float64(start.Pos.X), float64(start.Pos.Z), float64(start.Yaw)
 	for f := range c {
 		c[f] = feature.Place{Pos: m3.V(float32(x), start.Pos.Y, float32(z)), Yaw: m3.WrapAngle(float32(yaw))}
@@ -28,7 +28,7 @@ func (m *Model) Trace(rows []float32, start feature.Place) Course {
 
 // Smoothed returns the course smoothed by a Gaussian of so many frames'
 // deviation.
-func (c Course) Smoothed(frames float64) Course {
+func (c Trajectory) Smoothed(frames float64) Trajectory {
 	x, z, yaw := make([]float64, len(c)), make([]float64, len(c)), make([]float64, len(c))
 	for f, p := range c {
 		x[f], z[f], yaw[f] = float64(p.Pos.X), float64(p.Pos.Z), float64(p.Yaw)
@@ -39,7 +39,7 @@ func (c Course) Smoothed(frames float64) Course {
 	for _, v := range [][]float64{x, z, yaw} {
 		smooth(v, kernel(frames))
 	}
-	out := make(Course, len(c))
+	out := make(Trajectory, len(c))
 	for f, p := range c {
 		out[f] = feature.Place{Pos: m3.V(float32(x[f]), p.Pos.Y, float32(z[f])), Yaw: m3.WrapAngle(float32(yaw[f]))}
 	}
@@ -49,13 +49,13 @@ func (c Course) Smoothed(frames float64) Course {
 // Rebase lets the body of rows, (frames, columns) raw, which is along from, go
 // along to instead, while every joint stays where it is in the world. It panics
 // where the courses have other lengths.
-func (m *Model) Rebase(rows []float32, from, to Course) {
+func (m *Model) Rebase(rows []float32, from, to Trajectory) {
 	cols := m.Layout.Columns()
 	if len(from)*cols != len(rows) || len(to) != len(from) {
 		panic("manifold: Rebase: lengths of rows and courses differ")
 	}
 	body := make([]float32, len(to)*feature.MotionLen)
-	to.Body(body)
+	to.BodyMotion(body)
 	for f := range to {
 		row := rows[f*cols:][:cols]
 		a, b := m3.YawQuat(from[f].Yaw), m3.YawQuat(-to[f].Yaw)
@@ -74,7 +74,7 @@ const waySigma = 20
 // Follow returns a course along path on which a body is as fast at every frame as
 // on c, and faces as much aside of its way: a motion along c goes along it in the
 // same time. It is an error where an open path is too short for that.
-func (c Course) Follow(path *control.Path) (Course, error) {
+func (c Trajectory) Follow(path *control.Path) (Trajectory, error) {
 	n := len(c)
 	way := c.Smoothed(waySigma)
 	speed, ahead, moves := make([]float32, n), make([]float64, n), make([]bool, n)
@@ -109,6 +109,6 @@ func (c Course) Follow(path *control.Path) (Course, error) {
 	if l := path.Length(); !path.Closed() && l < length {
 		return nil, fmt.Errorf("manifold: the path ends after %.2f m, the motion goes %.2f m: want a longer path, or a closed one", l, length)
 	}
-	return Along(path, n, func(f int) float32 { return speed[f] },
+	return AlongPath(path, n, func(f int) float32 { return speed[f] },
 		func(f int) float32 { return m3.WrapAngle(c[f].Yaw - float32(ahead[f])) })
 }

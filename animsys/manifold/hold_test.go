@@ -24,7 +24,7 @@ func TestHold(t *testing.T) {
 		}
 		defer e.Close()
 		job = &Edit{Batch: 1, Length: frames, Rows: slices.Clone(rows), Iterations: 40}
-		if err := m.Aim(job, 0, feature.Place{}, targets); err != nil {
+		if err := m.AddTargets(job, 0, feature.Place{}, targets); err != nil {
 			t.Fatal(err)
 		}
 		if err := m.Hold(job, 0, hold); err != nil {

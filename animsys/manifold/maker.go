@@ -61,7 +61,7 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 	k.restyle = func(worker, i int) {
 		r, style := k.restyler, k.order.styles[k.restyler.which[i]]
 		n := s.window / 2 * m.Units
-		style.With.apply(r.hidden[i*n:(i+1)*n], r.sum[worker], style.Weight)
+		style.Transfer.apply(r.hidden[i*n:(i+1)*n], r.sum[worker], style.Weight)
 	}
 	k.after = func(_, i int) { k.give(k.order, i) }
 	return k, nil
@@ -128,7 +128,7 @@ func (k *maker) style() error {
 	m, o := k.s.model, k.order
 	cols, joints, n := m.Layout.Columns(), 3*len(m.Layout.Joints), 0
 	for _, s := range o.styles[:o.n] {
-		if s.With != nil {
+		if s.Transfer != nil {
 			n++
 		}
 	}
@@ -148,7 +148,7 @@ func (k *maker) style() error {
 	}
 	r.which = r.which[:0]
 	for i, s := range o.styles[:o.n] {
-		if s.With != nil {
+		if s.Transfer != nil {
 			copy(r.frames[len(r.which)*window:], k.walk.Rows[i*window:(i+1)*window])
 			r.which = append(r.which, i)
 		}

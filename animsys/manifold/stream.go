@@ -70,7 +70,7 @@ type streamBody struct {
 	made  int   // frames before it are final; context more are there for the next window
 	laid  int   // frames before it have waypoints
 	curve Curve // asked for
-	style Styled
+	style WeightedStyle
 	went  Curve   // of the last window that is played
 	plan  planner // Make's while busy
 	busy  bool    // a window is being made
@@ -93,7 +93,7 @@ type StreamOptions struct {
 	Every      int               // frames from one Ask to the next, 1 to 60; 0 means 8
 	Iterations int               // of the edit; 0 leaves it out: whoever stands feet on the ground holds them, too
 	Workers    int               // goroutines of Make, at least 1
-	Styles     []*Transfer       // styles for agents, of the very model: see Transfers.For
+	Styles     []*StyleTransfer  // styles for agents, of the very model: see Transfers.For
 	Open       netruntime.Opener // what computes networks; nil is the processor
 	BF16       bool              // see netruntime.SessionOptions
 }
@@ -149,7 +149,7 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 		return nil, fmt.Errorf("manifold: a stream of bodies of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
 	}
 	for i, t := range o.Styles {
-		if !t.Of(m) {
+		if !t.BelongsTo(m) {
 			return nil, fmt.Errorf("manifold: style %d is of another model: take what Transfers.For returns for this one", i)
 		}
 	}
@@ -191,7 +191,7 @@ func (s *Stream) People() int { return s.rows }
 
 // Lost returns how many windows held values that were not finite. Who was to play
 // one stands instead.
-func (s *Stream) Lost() int { return s.lost }
+func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts someone at a place and returns the row, the last: they stand there
 // until the first window of their curve begins. phase, in radians, is that of
@@ -275,7 +275,7 @@ type Order struct {
 	seats   []int32
 	seams   []int // the frame at which each window takes over
 	curves  []Curve
-	styles  []Styled
+	styles  []WeightedStyle
 	changed []bool
 	failed  []bool
 	track   // (windows, hop + context) from the seam on; places have one more
@@ -284,7 +284,7 @@ type Order struct {
 // NewOrder returns room for a batch.
 func (s *Stream) NewOrder() *Order {
 	n := s.opt.Batch
-	o := &Order{seats: make([]int32, n), seams: make([]int, n), curves: make([]Curve, n), styles: make([]Styled, n), changed: make([]bool, n), failed: make([]bool, n),
+	o := &Order{seats: make([]int32, n), seams: make([]int, n), curves: make([]Curve, n), styles: make([]WeightedStyle, n), changed: make([]bool, n), failed: make([]bool, n),
 		track: newTrack(n*(s.hop+context), len(s.model.Layout.Joints))}
 	o.place = make([]feature.Place, n*(s.hop+context+1))
 	return o

@@ -119,12 +119,12 @@ func (s *Stream) curve(row int) Curve {
 }
 
 // style returns the style of a row.
-func (s *Stream) style(row int) Styled {
+func (s *Stream) style(row int) WeightedStyle {
 	g := s.styles[row]
 	if g.Index < 0 || g.Index >= len(s.opt.Styles) || !(g.Weight > 0) {
-		return Styled{}
+		return WeightedStyle{}
 	}
-	return s.model.suits(Styled{With: s.opt.Styles[g.Index], Weight: g.Weight})
+	return s.model.suits(WeightedStyle{Transfer: s.opt.Styles[g.Index], Weight: g.Weight})
 }
 
 // nextPhase returns the phase of the next agent's first step: evenly spread, so that

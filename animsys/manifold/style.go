@@ -9,10 +9,10 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// ShortestStyle is the fewest frames of a clip that style can be taken from:
+// MinStyleFrames is the fewest frames of a clip that style can be taken from:
 // half a second, about the reach of one filter. A good one shows a whole cycle
 // of what it does.
-const ShortestStyle = 30
+const MinStyleFrames = 30
 
 // StyleIterations are the steps of a stylisation after which little changes: far
 // below the cost that 250 steps of Adam, the paper's, reach.
@@ -26,12 +26,12 @@ type Style struct {
 }
 
 // NewStyle returns the style of the clip rows, (frames, columns) raw, of any
-// even number of frames from ShortestStyle on.
+// even number of frames from MinStyleFrames on.
 func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols
-	if frames < ShortestStyle || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no clip of style: want frames of %d, an even number of at least %d", len(rows), cols, ShortestStyle)
+	if frames < MinStyleFrames || frames%2 != 0 || len(rows) != frames*cols {
+		return nil, fmt.Errorf("manifold: %d values are no clip of style: want frames of %d, an even number of at least %d", len(rows), cols, MinStyleFrames)
 	}
 	long := frames + 2*margin
 	e, err := m.Encoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: long, Workers: workers})
@@ -126,7 +126,7 @@ func (s *Style) Weights() StyleWeights {
 }
 
 // StylistOptions say what a stylist is for.
-type StylistOptions struct {
+type GramOptimizerOptions struct {
 	Batch   int               // most motions at a time, at least 1
 	Length  int               // most frames of a motion, even
 	Workers int               // goroutines, at least 1
@@ -146,7 +146,7 @@ type StylistOptions struct {
 //
 // The method is that of conjugate gradients. Along a line the cost is a
 // polynomial of fourth degree, so that every step goes to its minimum.
-type Stylist struct {
+type GramOptimizer struct {
 	Editor *Editor // of the edit afterwards, whose weights may be changed
 
 	model          *Model
@@ -170,17 +170,17 @@ type Stylist struct {
 	in, out [][]float32
 
 	edit    Edit
-	job     *Stylisation // of the present run
-	at      *grad.Mat    // h, whose gradient the tape finds
-	atGram  *grad.Mat    // G(h)
-	probe   *grad.Mat    // dir of all motions, then h + dir
-	ahead   *grad.Mat    // their Gram matrices
+	job     *StyleJob // of the present run
+	at      *grad.Mat // h, whose gradient the tape finds
+	atGram  *grad.Mat // G(h)
+	probe   *grad.Mat // dir of all motions, then h + dir
+	ahead   *grad.Mat // their Gram matrices
 	tasks   styleTasks
 	reports []StyleReport
 }
 
 // Stylisation is one call of Stylist.Run: a batch of motions of equal length.
-type Stylisation struct {
+type StyleJob struct {
 	Batch, Length int       // motions, and frames of each: even, at most the stylist's
 	Rows          []float32 // (Batch, Length, columns) raw, the contents; changed in place
 	Styles        []*Style  // (Batch), or one for all
@@ -236,7 +236,7 @@ func (r *StyleReport) Ratio() float64 {
 
 // NewStylist returns a stylist for motions of the model. It is an error if the
 // decoder is not linear in its hidden values.
-func (m *Model) NewStylist(o StylistOptions) (*Stylist, error) {
+func (m *Model) NewGramOptimizer(o GramOptimizerOptions) (*GramOptimizer, error) {
 	e, err := m.NewEditor(EditorOptions(o))
 	if err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (m *Model) NewStylist(o StylistOptions) (*Stylist, error) {
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	s := &Stylist{Editor: e, model: m, batch: o.Batch, length: o.Length}
+	s := &GramOptimizer{Editor: e, model: m, batch: o.Batch, length: o.Length}
 	long := o.Length + 2*margin
 	if s.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: o.Batch, Length: long, Workers: o.Workers}); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -275,7 +275,7 @@ func (m *Model) NewStylist(o StylistOptions) (*Stylist, error) {
 }
 
 // Close ends the stylist's workers.
-func (s *Stylist) Close() error {
+func (s *GramOptimizer) Close() error {
 	s.tapes.Close()
 	s.pool.Close()
 	return errors.Join(s.Editor.Close(), s.encode.Close(), s.decode.Close())
@@ -284,7 +284,7 @@ func (s *Stylist) Close() error {
 // Run gives the motions their styles and returns a report for each, valid until
 // the next run, and one of the edit. A motion's result is the same bits alone or
 // among others. One in which a value is not finite stays as it was.
-func (s *Stylist) Run(job *Stylisation) ([]StyleReport, EditReport, error) {
+func (s *GramOptimizer) Run(job *StyleJob) ([]StyleReport, EditReport, error) {
 	var edit EditReport
 	if err := s.check(job); err != nil {
 		return nil, edit, err
@@ -316,7 +316,7 @@ func (s *Stylist) Run(job *Stylisation) ([]StyleReport, EditReport, error) {
 	return s.reports[:job.Batch], edit, nil
 }
 
-func (s *Stylist) check(job *Stylisation) error {
+func (s *GramOptimizer) check(job *StyleJob) error {
 	if job.Batch < 1 || job.Batch > s.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > s.length {
 		return fmt.Errorf("manifold: %d motions of %d frames to stylise, the stylist is for up to %d of %d, an even number", job.Batch, job.Length, s.batch, s.length)
 	}

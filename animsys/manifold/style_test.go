@@ -86,23 +86,23 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 
 // styled returns a model, a stylist, and a stylisation of stray motions in the
 // style of another of so many frames.
-func styled(t *testing.T, units, batch, length, style, workers int) (*Model, *Stylist, *Stylisation) {
+func styled(t *testing.T, units, batch, length, style, workers int) (*Model, *GramOptimizer, *StyleJob) {
 	m := made(t, units, 9)
 	st, err := m.NewStyle(m.stray(t, 1, style, 20), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.NewStylist(StylistOptions{Batch: batch, Length: length, Workers: workers})
+	s, err := m.NewGramOptimizer(GramOptimizerOptions{Batch: batch, Length: length, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return m, s, &Stylisation{Batch: batch, Length: length, Rows: m.stray(t, batch, length, 21), Styles: []*Style{st}, Seed: 5, Iterations: 300, Edit: 10}
+	return m, s, &StyleJob{Batch: batch, Length: length, Rows: m.stray(t, batch, length, 21), Styles: []*Style{st}, Seed: 5, Iterations: 300, Edit: 10}
 }
 
 func TestStyleGram(t *testing.T) {
 	m := made(t, 12, 9)
-	for _, frames := range []int{ShortestStyle, 64} {
+	for _, frames := range []int{MinStyleFrames, 64} {
 		rows := m.stray(t, 1, frames, 22)
 		st, err := m.NewStyle(rows, 1)
 		if err != nil {

@@ -27,7 +27,7 @@ type styleTasks struct {
 }
 
 // bind makes the tasks once, so that runs allocate nothing.
-func (s *Stylist) bind() {
+func (s *GramOptimizer) bind() {
 	s.tasks = styleTasks{
 		begin:  func(_, b int) { s.begin(b) },
 		turn:   func(_, b int) { s.turn(b) },
@@ -39,10 +39,10 @@ func (s *Stylist) bind() {
 }
 
 // style returns what motion b shall have.
-func (s *Stylist) style(b int) *Style { return s.job.Styles[min(b, len(s.job.Styles)-1)] }
+func (s *GramOptimizer) style(b int) *Style { return s.job.Styles[min(b, len(s.job.Styles)-1)] }
 
 // weights returns those of motion b.
-func (s *Stylist) weights(b int) StyleWeights {
+func (s *GramOptimizer) weights(b int) StyleWeights {
 	if n := len(s.job.Weights); n > 0 {
 		return s.job.Weights[min(b, n-1)]
 	}
@@ -50,19 +50,19 @@ func (s *Stylist) weights(b int) StyleWeights {
 }
 
 // part returns motion b of a buffer of hidden values.
-func (s *Stylist) part(v []float32, b int) []float32 {
+func (s *GramOptimizer) part(v []float32, b int) []float32 {
 	n := s.job.Length / 2 * s.model.Units
 	return v[b*n : (b+1)*n : (b+1)*n]
 }
 
 // gramAt returns the Gram matrix of sequence b among those of v.
-func (s *Stylist) gramAt(v *grad.Mat, b int) []float32 {
+func (s *GramOptimizer) gramAt(v *grad.Mat, b int) []float32 {
 	n := s.model.Units * s.model.Units
 	return v.Val[b*n : (b+1)*n]
 }
 
 // encodeRows finds the hidden values of all rows, and of the margins around them.
-func (s *Stylist) encodeRows() error {
+func (s *GramOptimizer) encodeRows() error {
 	cols := s.model.Layout.Columns()
 	n, long := s.job.Length*cols, s.job.Length+2*margin
 	for b := range s.job.Batch {
@@ -73,19 +73,19 @@ func (s *Stylist) encodeRows() error {
 }
 
 // decodeRows finds the frames of all hidden values, margins included.
-func (s *Stylist) decodeRows() error {
+func (s *GramOptimizer) decodeRows() error {
 	s.in[0], s.out[0] = s.hidden, s.frames
 	return s.decode.RunSequences(s.out, s.in, s.job.Batch, s.job.Length/2+margin)
 }
 
 // inner returns the hidden values of motion b without its margins.
-func (s *Stylist) inner(b int) []float32 {
+func (s *GramOptimizer) inner(b int) []float32 {
 	n := s.job.Length / 2
 	return s.hidden[(b*(n+margin)+margin/2)*s.model.Units:][:n*s.model.Units]
 }
 
 // begin puts motion b at the start of its descent.
-func (s *Stylist) begin(b int) {
+func (s *GramOptimizer) begin(b int) {
 	h, c := s.part(s.h, b), s.part(s.content, b)
 	copy(c, s.inner(b))
 	switch s.job.Start {
@@ -110,7 +110,7 @@ func whiteNoise(v []float32, seed uint64) {
 }
 
 // distance returns ‖G(Φ(S)) − G(h)‖² for the style of motion b.
-func (s *Stylist) distance(h []float32, b int) float64 {
+func (s *GramOptimizer) distance(h []float32, b int) float64 {
 	g := s.scratch[b]
 	gramOf(g, h, s.model.Units)
 	sum := 0.0
@@ -122,7 +122,7 @@ func (s *Stylist) distance(h []float32, b int) float64 {
 }
 
 // descend takes all motions to the minima of their costs.
-func (s *Stylist) descend() {
+func (s *GramOptimizer) descend() {
 	batch, frames, units := s.job.Batch, s.job.Length/2, s.model.Units
 	n := batch * frames * units
 	for step := 0; step < s.job.Iterations; step++ {
@@ -152,7 +152,7 @@ func (s *Stylist) descend() {
 
 // turn finds the cost of motion b, its gradient, and the direction of the next
 // step (Polak and Ribière 1969).
-func (s *Stylist) turn(b int) {
+func (s *GramOptimizer) turn(b int) {
 	st, h, d := &s.state[b], s.part(s.h, b), s.part(s.dir, b)
 	n := s.job.Length / 2 * s.model.Units
 	ahead, beyond := s.probe.Val[b*n:][:n], s.probe.Val[(s.job.Batch+b)*n:][:n]
@@ -214,7 +214,7 @@ func (w StyleWeights) cost(gram, apart float64) float64 {
 
 // step takes motion b to the minimum along its direction: G(h + t·d) = G(h) +
 // t·G₁ + t²·G₂, so that the cost is a polynomial in t.
-func (s *Stylist) step(b int) {
+func (s *GramOptimizer) step(b int) {
 	st := &s.state[b]
 	if st.done {
 		return
@@ -282,7 +282,7 @@ func lowest(p [5]float64) float64 {
 // extend writes the hidden values found in place of the content's. In the
 // margins those of the content change as they do at the ends: the filters reach
 // over them.
-func (s *Stylist) extend(b int) {
+func (s *GramOptimizer) extend(b int) {
 	r, st := &s.reports[b], &s.state[b]
 	r.After, r.Content, r.GramHidden = st.cost, st.apart[0], st.gram[0]
 	units, frames := s.model.Units, s.job.Length/2
@@ -301,7 +301,7 @@ func (s *Stylist) extend(b int) {
 
 // finish takes the poses of motion b from the frames made: its body and its
 // contacts stay the content's.
-func (s *Stylist) finish(b int) {
+func (s *GramOptimizer) finish(b int) {
 	l := s.model.Layout
 	cols, contacts := l.Columns(), len(l.Contacts)
 	for f := range s.job.Length {
@@ -315,7 +315,7 @@ func (s *Stylist) finish(b int) {
 
 // report finds how near the style motion b has come. One that went wrong is put
 // back.
-func (s *Stylist) report(b int) {
+func (s *GramOptimizer) report(b int) {
 	r, st := &s.reports[b], &s.state[b]
 	if !st.failed {
 		r.GramResult = s.distance(s.inner(b), b)

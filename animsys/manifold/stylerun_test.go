@@ -27,7 +27,7 @@ func TestStyleAloneOrAmongOthers(t *testing.T) {
 			job.Rows[4*n+i] *= 1e30 // too large to come near
 		}
 		if want == nil {
-			alone, err := m.NewStylist(StylistOptions{Batch: 1, Length: length, Workers: 1})
+			alone, err := m.NewGramOptimizer(GramOptimizerOptions{Batch: 1, Length: length, Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +150,7 @@ func TestLowest(t *testing.T) {
 
 func TestStyleRefuses(t *testing.T) {
 	m, s, job := styled(t, 10, 2, 30, 48, 1)
-	for _, frames := range []int{0, ShortestStyle - 2, ShortestStyle + 1} {
+	for _, frames := range []int{0, MinStyleFrames - 2, MinStyleFrames + 1} {
 		if _, err := m.NewStyle(make([]float32, frames*m.Layout.Columns()), 1); err == nil || !strings.Contains(err.Error(), "at least 30") {
 			t.Errorf("a style of %d frames: %v", frames, err)
 		}
@@ -160,8 +160,8 @@ func TestStyleRefuses(t *testing.T) {
 	if _, err := m.NewStyle(rows, 1); err == nil || !strings.Contains(err.Error(), "not finite") {
 		t.Errorf("a style that is not finite: %v", err)
 	}
-	for _, o := range []StylistOptions{{}, {1, 0, 1, nil}, {1, 3, 1, nil}, {1, 2, 0, nil}} {
-		if _, err := m.NewStylist(o); err == nil {
+	for _, o := range []GramOptimizerOptions{{}, {1, 0, 1, nil}, {1, 3, 1, nil}, {1, 2, 0, nil}} {
+		if _, err := m.NewGramOptimizer(o); err == nil {
 			t.Errorf("options %+v accepted", o)
 		}
 	}
@@ -171,24 +171,24 @@ func TestStyleRefuses(t *testing.T) {
 	}
 	for _, c := range []struct {
 		want  string
-		spoil func(*Stylisation)
+		spoil func(*StyleJob)
 	}{
-		{"3 motions", func(j *Stylisation) { j.Batch = 3 }},
-		{"29 frames", func(j *Stylisation) { j.Length = 29 }},
-		{"32 frames", func(j *Stylisation) { j.Length = 32 }},
-		{"Rows", func(j *Stylisation) { j.Rows = j.Rows[1:] }},
-		{"3 styles", func(j *Stylisation) { j.Styles = make([]*Style, 3) }},
-		{"none of this stylist's model", func(j *Stylisation) { j.Styles = []*Style{stranger} }},
-		{"none of this stylist's model", func(j *Stylisation) { j.Styles = []*Style{nil} }},
-		{"3 pairs", func(j *Stylisation) { j.Weights = make([]StyleWeights, 3) }},
-		{"not below 0", func(j *Stylisation) { j.Weights = []StyleWeights{{-1, 1}} }},
-		{"finite", func(j *Stylisation) { j.Weights = []StyleWeights{{1, float32(math.NaN())}} }},
-		{"both 0", func(j *Stylisation) { j.Weights = make([]StyleWeights, 2) }},
-		{"Hidden", func(j *Stylisation) { j.Hidden = make([]float32, 3) }},
-		{"Hidden", func(j *Stylisation) { j.Start = FromHidden }},
-		{"Start", func(j *Stylisation) { j.Start = 9 }},
-		{"steps", func(j *Stylisation) { j.Iterations = 0 }},
-		{"steps", func(j *Stylisation) { j.Edit = -1 }},
+		{"3 motions", func(j *StyleJob) { j.Batch = 3 }},
+		{"29 frames", func(j *StyleJob) { j.Length = 29 }},
+		{"32 frames", func(j *StyleJob) { j.Length = 32 }},
+		{"Rows", func(j *StyleJob) { j.Rows = j.Rows[1:] }},
+		{"3 styles", func(j *StyleJob) { j.Styles = make([]*Style, 3) }},
+		{"none of this stylist's model", func(j *StyleJob) { j.Styles = []*Style{stranger} }},
+		{"none of this stylist's model", func(j *StyleJob) { j.Styles = []*Style{nil} }},
+		{"3 pairs", func(j *StyleJob) { j.Weights = make([]StyleWeights, 3) }},
+		{"not below 0", func(j *StyleJob) { j.Weights = []StyleWeights{{-1, 1}} }},
+		{"finite", func(j *StyleJob) { j.Weights = []StyleWeights{{1, float32(math.NaN())}} }},
+		{"both 0", func(j *StyleJob) { j.Weights = make([]StyleWeights, 2) }},
+		{"Hidden", func(j *StyleJob) { j.Hidden = make([]float32, 3) }},
+		{"Hidden", func(j *StyleJob) { j.Start = FromHidden }},
+		{"Start", func(j *StyleJob) { j.Start = 9 }},
+		{"steps", func(j *StyleJob) { j.Iterations = 0 }},
+		{"steps", func(j *StyleJob) { j.Edit = -1 }},
 	} {
 		bad := *job
 		c.spoil(&bad)

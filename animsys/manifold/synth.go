@@ -71,7 +71,7 @@ func (l *Locomotion) Close() error {
 }
 
 // Made is motion along a course.
-type Made struct {
+type LocomotionClip struct {
 	Start    feature.Place // of the first frame
 	Frames   int
 	Rows     []float32 // (Frames, columns) raw
@@ -80,7 +80,7 @@ type Made struct {
 
 // MadeReport is how motion was made: what the stages took, by the clock that Make
 // was given, and how the edit went.
-type MadeReport struct {
+type LocomotionReport struct {
 	Synthesis, Editing time.Duration
 	Edit               EditReport
 }
@@ -88,8 +88,8 @@ type MadeReport struct {
 // Make returns motion along courses of equal length. gaits has one for each, or is
 // nil. iterations are those of the edit; 0 leaves it out. now may be nil: then
 // nothing is timed.
-func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now func() time.Time) ([]Made, MadeReport, error) {
-	var r MadeReport
+func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, now func() time.Time) ([]LocomotionClip, LocomotionReport, error) {
+	var r LocomotionReport
 	if len(courses) == 0 {
 		return nil, r, nil
 	}
@@ -107,7 +107,7 @@ func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now fu
 			return nil, r, fmt.Errorf("manifold: course %d has %d frames, course 0 has %d: make courses of equal length together", b, len(c), frames)
 		}
 		body := l.body[b*length*feature.MotionLen:][:length*feature.MotionLen]
-		c.Body(body[context*feature.MotionLen:][:frames*feature.MotionLen])
+		c.BodyMotion(body[context*feature.MotionLen:][:frames*feature.MotionLen])
 		for f := range length { // beyond its ends a course goes on as it is there
 			if at := min(max(f, context), context+frames-1); at != f {
 				copy(body[f*feature.MotionLen:][:feature.MotionLen], body[at*feature.MotionLen:])
@@ -131,10 +131,10 @@ func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now fu
 		}
 		r.Editing = now().Sub(at)
 	}
-	made := make([]Made, batch)
+	made := make([]LocomotionClip, batch)
 	for b, c := range courses {
 		from := b*length + context
-		made[b] = Made{Start: c[0], Frames: frames,
+		made[b] = LocomotionClip{Start: c[0], Frames: frames,
 			Rows:     append([]float32(nil), walk.Rows[from*cols:(from+frames)*cols]...),
 			Contacts: append([]float32(nil), walk.Contacts[from*n:(from+frames)*n]...)}
 	}

@@ -22,7 +22,7 @@ type Target struct {
 
 // Share returns how much of the target there is at a frame: 1 between From and
 // To, and eased to 0 over Ease to both sides.
-func (t *Target) Share(frame int) float32 {
+func (t *Target) Influence(frame int) float32 {
 	at := float64(frame) / Rate
 	const half = 0.5 / Rate // a frame is there from half a frame before on
 	away := max(t.From-at, at-t.To, 0)
@@ -91,7 +91,7 @@ func (e *TargetError) Unwrap() error { return e.Err }
 // frame. One may end when the next begins: within their Ease the joint goes over,
 // and it is halfway then. A *TargetError names a target that is wrong; on any error
 // nothing was written.
-func (m *Model) Aim(job *Edit, b int, start feature.Place, targets []Target) error {
+func (m *Model) AddTargets(job *Edit, b int, start feature.Place, targets []Target) error {
 	if b < 0 || b >= job.Batch || job.Length < 1 {
 		return fmt.Errorf("manifold: targets for motion %d of an edit of %d motions of %d frames", b, job.Batch, job.Length)
 	}
@@ -114,13 +114,13 @@ func (m *Model) Aim(job *Edit, b int, start feature.Place, targets []Target) err
 		job.Want, job.Weight = make([]float32, job.Batch*job.Length*cols), make([]float32, job.Batch*job.Length*cols)
 	}
 	rows := job.Rows[b*job.Length*cols:][:job.Length*cols]
-	course := m.Trace(rows, start)
+	course := m.Trajectory(rows, start)
 	if job.Body != nil {
 		moved := slices.Clone(rows)
 		for f := range job.Length {
 			copy(moved[f*cols+l.Body():], job.Body[(b*job.Length+f)*feature.MotionLen:][:feature.MotionLen])
 		}
-		course = m.Trace(moved, start)
+		course = m.Trajectory(moved, start)
 	}
 	for f, place := range course {
 		at := (b*job.Length + f) * cols
@@ -129,7 +129,7 @@ func (m *Model) Aim(job *Edit, b int, start feature.Place, targets []Target) err
 			var way m3.Vec3
 			var share, weight float32
 			for _, t := range targets {
-				s := t.Share(f)
+				s := t.Influence(f)
 				if t.Joint != name || s == 0 {
 					continue
 				}

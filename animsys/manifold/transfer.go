@@ -21,17 +21,17 @@ import (
 // and M depends on a motion only through its Gram matrix: other motion of the kind
 // has nearly the same. It is immutable and safe to share; Transfers keeps some in a
 // file.
-type Transfer struct {
+type StyleTransfer struct {
 	Name  string // of the style; may be empty
 	model *Model
 	less  []float32 // (units, units) M − I
 }
 
 // Of reports whether t is of m itself, and so gives those a style that m moves.
-func (t *Transfer) Of(m *Model) bool { return t != nil && t.model == m }
+func (t *StyleTransfer) BelongsTo(m *Model) bool { return t != nil && t.model == m }
 
 // TransferOptions say how a transfer is found.
-type TransferOptions struct {
+type StyleTransferOptions struct {
 	Weights    *StyleWeights     // of eq. 14; nil is Style.TransferWeights
 	Iterations int               // of the stylist; 0 means four times StyleIterations
 	Workers    int               // goroutines, at least 1
@@ -55,7 +55,7 @@ func (s *Style) TransferWeights() StyleWeights {
 // that. The content should show all that the transfer shall be for, in 10 s or
 // more; 4 s is the least. What it learns by heart it does too much to others, and to
 // motion that is not like the content, a run where that walks, anything.
-func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) (*Transfer, StyleReport, error) {
+func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransferOptions) (*StyleTransfer, StyleReport, error) {
 	if style == nil || style.model != m {
 		return nil, StyleReport{}, errors.New("manifold: a transfer needs a style of this model")
 	}
@@ -64,7 +64,7 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 	if frames < 4*Rate || frames%2 != 0 || len(content) != frames*cols {
 		return nil, StyleReport{}, fmt.Errorf("manifold: %d values are no motion to learn a transfer of: want frames of %d, an even number of at least %d", len(content), cols, 4*Rate)
 	}
-	s, err := m.NewStylist(StylistOptions{Batch: 1, Length: frames, Workers: o.Workers, Open: o.Open})
+	s, err := m.NewGramOptimizer(GramOptimizerOptions{Batch: 1, Length: frames, Workers: o.Workers, Open: o.Open})
 	if err != nil {
 		return nil, StyleReport{}, err
 	}
@@ -72,7 +72,7 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 	if o.Iterations == 0 {
 		o.Iterations = 4 * StyleIterations
 	}
-	job := &Stylisation{Batch: 1, Length: frames, Rows: append([]float32(nil), content...), Styles: []*Style{style},
+	job := &StyleJob{Batch: 1, Length: frames, Rows: append([]float32(nil), content...), Styles: []*Style{style},
 		Start: FromContent, Hidden: make([]float32, frames/2*m.Units), Iterations: o.Iterations, Edit: DefaultIterations}
 	stopped := false
 	if o.Step != nil {
@@ -101,7 +101,7 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 	if reports[0].Failed {
 		return nil, reports[0], errors.New("manifold: the motion to learn a transfer of has values that are not finite, or too large")
 	}
-	t := &Transfer{model: m, less: make([]float32, m.Units*m.Units)}
+	t := &StyleTransfer{model: m, less: make([]float32, m.Units*m.Units)}
 	g := make([]float64, m.Units*m.Units)
 	gramOf(g, job.Hidden, m.Units)
 	a := mat.NewSymDense(m.Units, nil)
@@ -135,7 +135,7 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 
 // apply adds weight times what the transfer changes to hidden values h, (frames,
 // units), through sum, (units).
-func (t *Transfer) apply(h, sum []float32, weight float32) {
+func (t *StyleTransfer) apply(h, sum []float32, weight float32) {
 	n := t.model.Units
 	for ; len(h) > 0; h = h[n:] {
 		row := h[:n]
@@ -157,16 +157,16 @@ func (t *Transfer) apply(h, sum []float32, weight float32) {
 // Styled is the style of someone in a stream: a share Weight, 0 to 2, of a transfer
 // to it from motion like theirs, of the stream's model. The zero value has none,
 // and so has a transfer of another model or a weight that is not a number.
-type Styled struct {
-	With   *Transfer
-	Weight float32
+type WeightedStyle struct {
+	Transfer *StyleTransfer
+	Weight   float32
 }
 
 // suits returns s with a weight that can be, or none where it is not for m.
-func (m *Model) suits(s Styled) Styled {
+func (m *Model) suits(s WeightedStyle) WeightedStyle {
 	const most = 2
-	if !s.With.Of(m) || !(s.Weight > 0) {
-		return Styled{}
+	if !s.Transfer.BelongsTo(m) || !(s.Weight > 0) {
+		return WeightedStyle{}
 	}
 	s.Weight = min(s.Weight, most)
 	return s
@@ -177,13 +177,13 @@ func (m *Model) suits(s Styled) Styled {
 // stand where and when they did and bones keep their length; iterations are those of
 // the edit, 0 leaves it out. It is an error if the style is none of this model's, and
 // if the motion's values leave the range of numbers.
-func (m *Model) Restyle(rows []float32, s Styled, iterations, workers int) ([]float32, error) {
+func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols
 	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
 		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
 	}
-	if s = m.suits(s); s.With == nil {
+	if s = m.suits(s); s.Transfer == nil {
 		return nil, errors.New("manifold: a motion to restyle wants a transfer of this model and a weight above 0")
 	}
 	length := frames + 2*margin
@@ -196,7 +196,7 @@ func (m *Model) Restyle(rows []float32, s Styled, iterations, workers int) ([]fl
 	if err := r.encode.RunSequences([][]float32{r.hidden}, [][]float32{r.frames}, 1, length); err != nil {
 		return nil, err
 	}
-	s.With.apply(r.hidden, r.sum[0], s.Weight)
+	s.Transfer.apply(r.hidden, r.sum[0], s.Weight)
 	if err := r.decode.RunSequences([][]float32{r.frames}, [][]float32{r.hidden}, 1, length/2); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (m *Model) round(t testing.TB, steps, locomotion *netruntime.Net, radius, s
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Along(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
+	c, err := AlongPath(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func (m *Model) round(t testing.TB, steps, locomotion *netruntime.Net, radius, s
 		t.Fatal(err)
 	}
 	defer l.Close()
-	made, _, err := l.Make([]Course{c}, nil, CrowdIterations, nil)
+	made, _, err := l.Make([]Trajectory{c}, nil, CrowdIterations, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestTransfer(t *testing.T) {
 		content = append(content, m.round(t, footsteps, locomotion, [...]float32{3, 5, 8, 4}[i], speed, 240)...)
 	}
 	steps := 0
-	tr, report, err := m.NewTransfer(style, content, TransferOptions{Workers: 2, Step: func(done, most int) bool {
+	tr, report, err := m.NewStyleTransfer(style, content, StyleTransferOptions{Workers: 2, Step: func(done, most int) bool {
 		if steps++; done != steps || done > most {
 			t.Errorf("step %d of %d is called %d", steps, most, done)
 		}
@@ -62,9 +62,9 @@ func TestTransfer(t *testing.T) {
 	}
 	const frames = 240
 	tr.Name = "jogging"
-	ts, err := m.NewTransfers([]*Transfer{tr})
+	ts, err := m.NewStyleSet([]*StyleTransfer{tr})
 	if err == nil {
-		ts, err = DecodeTransfers(encodedTransfers(t, ts))
+		ts, err = DecodeStyleSet(encodedTransfers(t, ts))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -93,8 +93,8 @@ func TestTransfer(t *testing.T) {
 			run(r.encode, h, x, frames)
 			return squaredDistance(gramOracle(wide(h[20*m.Units:100*m.Units]), m.Units), wide(style.gram))
 		}
-		whole, e1 := m.Restyle(other, Styled{tr, 1}, 0, 1)
-		rounded, e2 := m.Restyle(other, Styled{stored[0], 1}, 0, 1)
+		whole, e1 := m.Restyle(other, WeightedStyle{tr, 1}, 0, 1)
+		rounded, e2 := m.Restyle(other, WeightedStyle{stored[0], 1}, 0, 1)
 		if e1 != nil || e2 != nil {
 			t.Fatal(e1, e2)
 		}
@@ -118,14 +118,14 @@ func TestTransferRefuses(t *testing.T) {
 	style, content := job.Styles[0], job.Rows
 	for want, c := range map[string]struct {
 		rows []float32
-		o    TransferOptions
+		o    StyleTransferOptions
 	}{
-		"even number": {content[:len(content)/2], TransferOptions{Workers: 1}},
-		"not finite":  {append([]float32{float32(math.NaN())}, content[1:]...), TransferOptions{Workers: 1}},
-		"stopped":     {slices.Clone(content), TransferOptions{Workers: 1, Step: func(done, most int) bool { return done < 3 }}},
-		"above 0":     {slices.Clone(content), TransferOptions{Workers: 1, Weights: &StyleWeights{Style: 1}}},
+		"even number": {content[:len(content)/2], StyleTransferOptions{Workers: 1}},
+		"not finite":  {append([]float32{float32(math.NaN())}, content[1:]...), StyleTransferOptions{Workers: 1}},
+		"stopped":     {slices.Clone(content), StyleTransferOptions{Workers: 1, Step: func(done, most int) bool { return done < 3 }}},
+		"above 0":     {slices.Clone(content), StyleTransferOptions{Workers: 1, Weights: &StyleWeights{Style: 1}}},
 	} {
-		if _, _, err := m.NewTransfer(style, c.rows, c.o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := m.NewStyleTransfer(style, c.rows, c.o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// ArchTransfers is what the metadata of a file of transfers call it.
-const ArchTransfers = "transfers"
+// ArchStyleSet is what the metadata of a file of transfers call it.
+const ArchStyleSet = "transfers"
 
 const (
 	maxTransfersFile = 64 << 20
@@ -25,7 +25,7 @@ const (
 )
 
 // Transfers are styles by name of one model, as a file holds them.
-type Transfers struct {
+type StyleSet struct {
 	Name    string // of all of them
 	Data    string // the recordings that show them
 	License string
@@ -41,14 +41,14 @@ type Transfers struct {
 
 // NewTransfers returns transfers of m in the order of their names, of which no two may
 // be equal.
-func (m *Model) NewTransfers(all []*Transfer) (*Transfers, error) {
+func (m *Model) NewStyleSet(all []*StyleTransfer) (*StyleSet, error) {
 	sum, err := m.Net.Checksum()
 	if err != nil {
 		return nil, err
 	}
-	ts := &Transfers{Model: m.name, Units: m.Units, checksum: sum}
+	ts := &StyleSet{Model: m.name, Units: m.Units, checksum: sum}
 	for i, t := range all {
-		if !t.Of(m) {
+		if !t.BelongsTo(m) {
 			return nil, fmt.Errorf("manifold: transfer %d is none of model %q", i, m.name)
 		}
 		at, _ := slices.BinarySearch(ts.Names, t.Name)
@@ -63,7 +63,7 @@ var ErrOtherModel = errors.New("the styles are of another model")
 // For returns the transfers in the order of Names, as those of m itself: what moves people
 // with another Model, also of the same file, takes others. It is an ErrOtherModel if they are of
 // another model: hidden values mean something else in every network.
-func (ts *Transfers) For(m *Model) ([]*Transfer, error) {
+func (ts *StyleSet) For(m *Model) ([]*StyleTransfer, error) {
 	sum, err := m.Net.Checksum()
 	if err != nil {
 		return nil, err
@@ -71,15 +71,15 @@ func (ts *Transfers) For(m *Model) ([]*Transfer, error) {
 	if sum != ts.checksum || m.Units != ts.Units {
 		return nil, fmt.Errorf("manifold: %w: %q are of %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"", ErrOtherModel, ts.Name, ts.Model, ts.checksum, m.name, sum)
 	}
-	var all []*Transfer
+	var all []*StyleTransfer
 	for i, name := range ts.Names {
-		all = append(all, &Transfer{Name: name, model: m, less: ts.less[i]})
+		all = append(all, &StyleTransfer{Name: name, model: m, less: ts.less[i]})
 	}
 	return all, nil
 }
 
 // CheckNames returns an error where Transfers cannot have such names, or so many.
-func CheckNames(names []string) error {
+func CheckStyleNames(names []string) error {
 	if n := len(names); n < 1 || n > maxTransfers {
 		return fmt.Errorf("manifold: %d transfers: want 1 to %d", n, maxTransfers)
 	}
@@ -93,8 +93,8 @@ func CheckNames(names []string) error {
 	return nil
 }
 
-func (ts *Transfers) check() error {
-	if err := CheckNames(ts.Names); err != nil {
+func (ts *StyleSet) check() error {
+	if err := CheckStyleNames(ts.Names); err != nil {
 		return err
 	}
 	for i, name := range ts.Names {
@@ -109,8 +109,8 @@ func (ts *Transfers) check() error {
 
 // Encode writes ts as a file, in half-precision numbers, which no one sees
 // (docs/manifold.md).
-func (ts *Transfers) Encode(w io.Writer) error {
-	meta := netruntime.Meta{Arch: ArchTransfers, Name: ts.Name, Data: ts.Data, License: ts.License, Card: ts.Card, Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
+func (ts *StyleSet) Encode(w io.Writer) error {
+	meta := netruntime.Meta{Arch: ArchStyleSet, Name: ts.Name, Data: ts.Data, License: ts.License, Card: ts.Card, Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
 	var arrays []netruntime.Tensor
 	for i, name := range ts.Names {
 		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units, ts.Units}, Data: ts.less[i]})
@@ -120,7 +120,7 @@ func (ts *Transfers) Encode(w io.Writer) error {
 
 // Checksum identifies the styles and the model that they are of. What else the file
 // tells, its name and its card, does not matter.
-func (ts *Transfers) Checksum() (string, error) {
+func (ts *StyleSet) Checksum() (string, error) {
 	plain := *ts
 	plain.Name, plain.Data, plain.License, plain.Card = "", "", "", ""
 	h := sha256.New()
@@ -130,29 +130,29 @@ func (ts *Transfers) Checksum() (string, error) {
 	return fmt.Sprintf("sha256:%x", h.Sum(nil)), nil
 }
 
-// OpenTransfers reads the transfers in the file at path.
-func OpenTransfers(path string) (*Transfers, error) {
+// OpenStyleSet reads the transfers in the file at path.
+func OpenStyleSet(path string) (*StyleSet, error) {
 	b, err := boundedfile.Read(path, maxTransfersFile)
 	if err != nil {
 		return nil, fmt.Errorf("manifold: %w", err)
 	}
-	ts, err := DecodeTransfers(b)
+	ts, err := DecodeStyleSet(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return ts, nil
 }
 
-// DecodeTransfers reads what Encode writes; the styles are in the order of names.
-func DecodeTransfers(b []byte) (*Transfers, error) {
+// DecodeStyleSet reads what Encode writes; the styles are in the order of names.
+func DecodeStyleSet(b []byte) (*StyleSet, error) {
 	meta, arrays, err := netruntime.DecodeArrays(b)
 	if err != nil {
 		return nil, fmt.Errorf("manifold: %w", err)
 	}
-	if meta.Arch != ArchTransfers {
-		return nil, fmt.Errorf("manifold: %w", &netruntime.UnsupportedError{What: "architecture", Got: meta.Arch, Have: []string{ArchTransfers}})
+	if meta.Arch != ArchStyleSet {
+		return nil, fmt.Errorf("manifold: %w", &netruntime.UnsupportedError{What: "architecture", Got: meta.Arch, Have: []string{ArchStyleSet}})
 	}
-	ts := &Transfers{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Model: meta.Extra[keyModel], checksum: meta.Extra[keyOf]}
+	ts := &StyleSet{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Model: meta.Extra[keyModel], checksum: meta.Extra[keyOf]}
 	if ts.checksum == "" {
 		return nil, errors.New("manifold: the file does not say of which model the transfers are: it lacks the metadata " + keyOf)
 	}

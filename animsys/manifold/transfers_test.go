@@ -14,18 +14,18 @@ import (
 )
 
 // someTransfers are two made-up ones of a made-up model of so many units.
-func someTransfers(t testing.TB, units int) (*Model, *Transfers) {
+func someTransfers(t testing.TB, units int) (*Model, *StyleSet) {
 	t.Helper()
 	m, r := made(t, units, 5), rand.New(rand.NewPCG(1, 2))
-	var all []*Transfer
+	var all []*StyleTransfer
 	for _, name := range []string{"tired", "proud"} {
-		tr := &Transfer{Name: name, model: m, less: make([]float32, units*units)}
+		tr := &StyleTransfer{Name: name, model: m, less: make([]float32, units*units)}
 		for i := range tr.less {
 			tr.less[i] = 0.1 * float32(r.NormFloat64())
 		}
 		all = append(all, tr)
 	}
-	ts, err := m.NewTransfers(all)
+	ts, err := m.NewStyleSet(all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func someTransfers(t testing.TB, units int) (*Model, *Transfers) {
 	return m, ts
 }
 
-func encodedTransfers(t testing.TB, ts *Transfers) []byte {
+func encodedTransfers(t testing.TB, ts *StyleSet) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := ts.Encode(&b); err != nil {
@@ -51,7 +51,7 @@ func TestTransfersFile(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenTransfers(path)
+	again, err := OpenStyleSet(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestTransfersOfAnotherModel(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := m.NewTransfers([]*Transfer{{Name: "old", model: made(t, 8, 5)}}); err == nil {
+	if _, err := m.NewStyleSet([]*StyleTransfer{{Name: "old", model: made(t, 8, 5)}}); err == nil {
 		t.Error("another model's transfer was taken")
 	}
 }
@@ -147,21 +147,21 @@ func TestTransfersRefuse(t *testing.T) {
 		if err := netruntime.EncodeArrays(&b, mm, aa, nil); err != nil {
 			t.Fatalf("%s: %v", want, err)
 		}
-		if _, err := DecodeTransfers(b.Bytes()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := DecodeStyleSet(b.Bytes()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)
 		}
 	}
 	for want, names := range map[string][]string{"0 transfers": nil, "65 transfers": make([]string, 65), `called "old"`: {"old", "new", "old"}, `called ""`: {""}} {
-		if err := CheckNames(names); err == nil || !strings.Contains(err.Error(), want) {
+		if err := CheckStyleNames(names); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("names: want an error with %q, got %v", want, err)
 		}
 	}
 	for n := range len(file) {
-		if _, err := DecodeTransfers(file[:n]); err == nil {
+		if _, err := DecodeStyleSet(file[:n]); err == nil {
 			t.Fatalf("%d of %d bytes were taken", n, len(file))
 		}
 	}
-	if _, err := OpenTransfers(t.TempDir()); err == nil {
+	if _, err := OpenStyleSet(t.TempDir()); err == nil {
 		t.Error("a folder was read")
 	}
 }
@@ -172,14 +172,14 @@ func FuzzTransfers(f *testing.F) {
 	f.Add(file)
 	f.Add(file[:len(file)-3])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		ts, err := DecodeTransfers(b)
+		ts, err := DecodeStyleSet(b)
 		if err != nil {
 			return
 		}
 		if err := ts.check(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := DecodeTransfers(encodedTransfers(t, ts)); err != nil {
+		if _, err := DecodeStyleSet(encodedTransfers(t, ts)); err != nil {
 			t.Fatalf("what was read is not read again: %v", err)
 		}
 		ts.For(m) // any error
@@ -196,7 +196,7 @@ func TestRestyle(t *testing.T) {
 	}
 	_, _, job := styled(t, 8, 1, 120, 48, 1)
 	cols := m.Layout.Columns()
-	out, err := m.Restyle(job.Rows, Styled{With: all[0], Weight: 1}, 2, 1)
+	out, err := m.Restyle(job.Rows, WeightedStyle{Transfer: all[0], Weight: 1}, 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,12 +217,12 @@ func TestRestyle(t *testing.T) {
 	}
 	for want, c := range map[string]struct {
 		rows []float32
-		s    Styled
+		s    WeightedStyle
 	}{
-		"even number":   {job.Rows[:cols], Styled{With: all[0], Weight: 1}},
-		"of this model": {job.Rows, Styled{With: &Transfer{model: made(t, 16, 5)}, Weight: 1}},
-		"this model":    {job.Rows, Styled{With: &Transfer{model: made(t, 8, 5), less: all[0].less}, Weight: 1}}, // read again
-		"not finite":    {append([]float32{float32(math.NaN())}, job.Rows[1:]...), Styled{With: all[0], Weight: 1}},
+		"even number":   {job.Rows[:cols], WeightedStyle{Transfer: all[0], Weight: 1}},
+		"of this model": {job.Rows, WeightedStyle{Transfer: &StyleTransfer{model: made(t, 16, 5)}, Weight: 1}},
+		"this model":    {job.Rows, WeightedStyle{Transfer: &StyleTransfer{model: made(t, 8, 5), less: all[0].less}, Weight: 1}}, // read again
+		"not finite":    {append([]float32{float32(math.NaN())}, job.Rows[1:]...), WeightedStyle{Transfer: all[0], Weight: 1}},
 	} {
 		if _, err := m.Restyle(c.rows, c.s, 0, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

@@ -273,14 +273,14 @@ func TestCourse(t *testing.T) {
 	}
 	for name, facing := range map[string]float32{"ahead": 0, "backward": math.Pi, "aside": math.Pi / 2} {
 		const frames = 600
-		c, err := Along(path, frames, func(int) float32 { return 1.3 }, func(int) float32 { return facing })
+		c, err := AlongPath(path, frames, func(int) float32 { return 1.3 }, func(int) float32 { return facing })
 		if err != nil {
 			t.Fatal(err)
 		}
 		cols := m.Layout.Columns()
 		rows, world := make([]float32, frames*cols), make([]m3.Vec3, frames*len(m.Layout.Joints))
 		body := make([]float32, frames*feature.MotionLen)
-		c.Body(body)
+		c.BodyMotion(body)
 		for f := range frames {
 			copy(rows[f*cols+m.Layout.Body():], body[f*feature.MotionLen:][:feature.MotionLen])
 		}
@@ -303,7 +303,7 @@ func TestCourseEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Along(path, 300, func(int) float32 { return 1.5 }, func(int) float32 { return 0 })
+	c, err := AlongPath(path, 300, func(int) float32 { return 1.5 }, func(int) float32 { return 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,18 +311,18 @@ func TestCourseEnds(t *testing.T) {
 		t.Errorf("an open path ends at %v, want (0, 0, 3), and holds", end)
 	}
 	body := make([]float32, 300*feature.MotionLen)
-	c.Body(body)
+	c.BodyMotion(body)
 	for f := 1; f < 300; f++ { // people do not stop at once
 		if d := math.Abs(float64(body[f*feature.MotionLen+1] - body[(f-1)*feature.MotionLen+1])); d*Rate > 8 {
 			t.Fatalf("frame %d: %g m/s²", f, d*Rate)
 		}
 	}
-	for _, v := range []float32{-1, Fastest + 1, float32(math.NaN()), float32(math.Inf(1))} {
-		if _, err := Along(path, 10, func(int) float32 { return v }, func(int) float32 { return 0 }); err == nil {
+	for _, v := range []float32{-1, MaxSpeed + 1, float32(math.NaN()), float32(math.Inf(1))} {
+		if _, err := AlongPath(path, 10, func(int) float32 { return v }, func(int) float32 { return 0 }); err == nil {
 			t.Errorf("a speed of %g accepted", v)
 		}
 	}
-	if _, err := Along(path, 0, func(int) float32 { return 1 }, func(int) float32 { return 0 }); err == nil {
+	if _, err := AlongPath(path, 0, func(int) float32 { return 1 }, func(int) float32 { return 0 }); err == nil {
 		t.Error("no frames accepted")
 	}
 }

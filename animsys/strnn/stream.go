@@ -14,7 +14,7 @@ import (
 )
 
 // Stream keeps many people going without end on windows of predicted frames, each as
-// their Wander asks. Who has played theirs goes on to the next, which are made in one batch
+// their Steer asks. Who has played theirs goes on to the next, which are made in one batch
 // for all whose turn comes at once, on a goroutine beside the ticks until then. Turns are
 // spread evenly over the ticks.
 //
@@ -24,8 +24,8 @@ import (
 // are asked to: it has the same bits alone or among others, but for when they begin to go
 // on, and for any number of workers.
 type Stream struct {
-	wanders []Wander // (people)
-	still   []bool   // (people) agents that stay as they are
+	wanders []Steer // (people)
+	still   []bool  // (people) agents that stay as they are
 	model   *Model
 	search  *Controller
 	draws   int
@@ -62,7 +62,7 @@ type StreamOptions struct {
 	People  int               // most at a time, at least 1
 	Workers int               // goroutines that make frames, at least 1
 	Seed    uint64            // of what is drawn
-	Draws   int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
+	Samples int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
 	Steps   int               // of a search from there, each of which costs as much as Latent+1 draws: see Control
 	Spread  float32           // deviation of the latent values that are drawn, around the guide's and around the likeliest ones; 0 is 0.5
 	Open    netruntime.Opener // what computes networks; nil is the processor
@@ -82,7 +82,7 @@ const streamStarts = 4
 // made by the network, from somebody who stands. A model without a Guide needs a search: Draws
 // or Steps.
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
-	if m.Guide == nil && o.Draws <= 1 && o.Steps == 0 {
+	if m.Guide == nil && o.Samples <= 1 && o.Steps == 0 {
 		return nil, fmt.Errorf("strnn: model %q has no guide, which tells how people go on as they are asked: learn one with mannequin train guide, or give Draws and Steps, with which they take far more time", m.Net.Meta().Name)
 	}
 	s, err := m.newStream(o, streamStarts)
@@ -101,12 +101,12 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Spread == 0 {
 		o.Spread = 0.5
 	}
-	if o.Draws == 0 {
-		o.Draws = 1
+	if o.Samples == 0 {
+		o.Samples = 1
 	}
 	o.Workers = generator.Workers(o.Workers, o.People)
-	if o.People < 1 || o.Workers < 1 || o.Draws < 1 || o.Steps < 0 || !(o.Spread > 0) {
-		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Draws, o.Spread, o.Steps)
+	if o.People < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
+		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Samples, o.Spread, o.Steps)
 	}
 	l := m.Layout
 	if m.Skel.Len() > maxJoints || len(l.Joints) > maxJoints || len(l.Contacts) > 8 {
@@ -121,18 +121,18 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 		return nil, fmt.Errorf("strnn: a stream in which %w", err)
 	}
 	batch = max(batch, turn.Most())
-	search, err := m.NewController(ControllerOptions{Batch: batch, Draws: o.Draws, Workers: o.Workers, Open: o.Open, BF16: o.BF16, Rough: !o.Filter})
+	search, err := m.NewController(ControllerOptions{Batch: batch, Samples: o.Samples, Workers: o.Workers, Open: o.Open, BF16: o.BF16, SkipFilter: !o.Filter})
 	if err != nil {
 		return nil, err
 	}
 	cols := l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		wanders: make([]Wander, people), still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, turns: turn,
+		wanders: make([]Steer, people), still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, turns: turn,
 		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size),
 		turning: turning{
 			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
-			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Draws*m.Latent),
+			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Samples*m.Latent),
 			sees: make([]float32, batch*GuideInputs(l)), fit: make([]bool, batch),
 		},
 	}
@@ -159,7 +159,7 @@ func (s *Stream) prepare() error {
 	size := len(s.starts) / streamStarts
 	for i := range streamStarts {
 		s.add(feature.Place{})
-		s.wanders[i] = Wander{Speed: 1.1 + 0.1*float32(i)}
+		s.wanders[i] = Steer{Speed: 1.1 + 0.1*float32(i)}
 	}
 	for range prepareWindows {
 		if err := s.goOn(streamStarts); err != nil {
@@ -190,7 +190,7 @@ func (s *Stream) Close() error {
 func (s *Stream) Capacity() int { return s.people }
 
 // Controls returns what each row is asked for, (capacity), to change before Generate.
-func (s *Stream) Controls() []Wander { return s.wanders }
+func (s *Stream) Controls() []Steer { return s.wanders }
 
 // Rig returns the people's rig; see [generator.Generator].
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
@@ -205,11 +205,11 @@ func (s *Stream) People() int { return s.rows }
 
 // Lost returns how many windows held values that are none of a person's. Who was to play
 // one goes on from what people begin with.
-func (s *Stream) Lost() int { return s.lost }
+func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts someone at a place and returns the row, the last. They walk, and at their
-// first turn begin to do as their Wander asks, which is to stand until it is set.
-func (s *Stream) Add(at feature.Place, control *Wander) (row int, err error) {
+// first turn begin to do as their Steer asks, which is to stand until it is set.
+func (s *Stream) Add(at feature.Place, control *Steer) (row int, err error) {
 	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
 		return 0, fmt.Errorf("strnn: nobody can walk at %+v", at)
 	}
@@ -229,7 +229,7 @@ func (s *Stream) add(at feature.Place) (row int) {
 	s.turns.Add(row)
 	s.body[row] = wandering{person: s.added}
 	s.added++
-	s.wanders[row], s.still[row] = Wander{}, false
+	s.wanders[row], s.still[row] = Steer{}, false
 	s.begin(row)
 	s.Place(row, at)
 	return row
@@ -332,11 +332,11 @@ func (s *Stream) advance(r0, r1 int) {
 }
 
 // Where returns where the body of row is.
-func (s *Stream) Where(row int) feature.Place { return s.body[row].at }
+func (s *Stream) Root(row int) feature.Place { return s.body[row].at }
 
 // Ahead appends the places to dst where the body of row will be, n frames of the network's
 // from one to the next, to the end of those that it plays.
-func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
+func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	b, done := &s.body[row], s.turns.At(row)/2 // frames behind b.last
 	p := b.last
 	for f := done; f < s.model.Predict; f++ {
@@ -354,7 +354,7 @@ func (s *Stream) shown(row int) (a, b []float32, share float32) {
 }
 
 // Stands reports which contacts of row stand, a bit each in the layout's order.
-func (s *Stream) Stands(row int) (stands uint8) {
+func (s *Stream) Contacts(row int) (stands uint8) {
 	a, b, share := s.shown(row)
 	for c := range s.model.Layout.Contacts {
 		if k := s.model.Layout.Contact(c); m3.Lerp(a[k], b[k], share) > 0.5 {
@@ -373,13 +373,13 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 		s.body[row].leapt, p.Restarted[row] = false, true
 	}
 	pos, rot := p.Joints(row, s.model.Skel.Len())
-	p.Put(row, s.Where(row), s.Stands(row))
+	p.Put(row, s.Root(row), s.Contacts(row))
 	var before, points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
 	n := len(s.model.Layout.Joints)
 	a, b, share := s.shown(row)
-	s.Where(row).Joints(before[:n], a)
-	s.Where(row).Joints(points[:n], b)
+	s.Root(row).Joints(before[:n], a)
+	s.Root(row).Joints(points[:n], b)
 	for j := range n {
 		points[j] = before[j].Lerp(points[j], share)
 	}
@@ -387,4 +387,4 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 }
 
 // Began reports whether row plays new frames since this tick.
-func (s *Stream) Began(row int) bool { return s.turns.At(row) == 1 }
+func (s *Stream) WindowStarted(row int) bool { return s.turns.At(row) == 1 }

@@ -228,7 +228,7 @@ func (m *Sparse) model(net sparseNet, weights [][]float32, r *train.Report, reci
 		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train sparse",
 		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
 	}
-	if err := keypose.DescribeSparse(&meta, m.Train.Layout, m.Train.Skeleton, m.segments()); err != nil {
+	if err := keypose.DescribeSparseModel(&meta, m.Train.Layout, m.Train.Skeleton, m.segments()); err != nil {
 		return nil, err
 	}
 	return netruntime.New(meta, append([]netruntime.Tensor{

@@ -52,7 +52,7 @@ func newOthers(n int, opt *Options) (_ *others, err error) {
 	if o.schedule, err = ecs.NewSchedule(&o.world, 1.0/scenes.TickRate, append([]ecs.System{about}, animsys.Systems()...)...); err != nil {
 		return nil, err
 	}
-	o.marks = marks.New(marks.Of(o.crowd, opt.Terrain, marks.Places(stream.Ahead, 3)))
+	o.marks = marks.New(marks.Of(o.crowd, opt.Terrain, marks.Places(stream.Preview, 3)))
 	for ring := float32(nearest); o.crowd.Agents() < n; ring += ringGap {
 		places := int(2 * math.Pi * ring / roomEach)
 		for k := 0; k < places && o.crowd.Agents() < n; k++ {
@@ -120,7 +120,7 @@ func (a *about) spawn(w *arche.World, at m3.Vec3, yaw float32) error {
 	wander.Assign(e, &ecs.Wander{})
 	a.wander.Reset(row, a.seed+uint64(row), at)
 	for i, name := range bearings {
-		sliders.Get(e).Ask(a.model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
+		sliders.Get(e).Set(a.model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
 	}
 	return nil
 }

@@ -33,9 +33,9 @@ type Options struct {
 	BF16       bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
 	Iterations int               // of the edit: see manifold.StreamOptions
 
-	Styled    int                  // of the people, spread among them, who move in a style each
-	Styles    *mar.Database        // by ecs.MARStyle; these or Transfers are required for them
-	Transfers []*manifold.Transfer // by ecs.GramStyle
+	Styled    int                       // of the people, spread among them, who move in a style each
+	Styles    *mar.Database             // by ecs.MARStyle; these or Transfers are required for them
+	Transfers []*manifold.StyleTransfer // by ecs.GramStyle
 }
 
 // MaxAgents is the most people in the scene.
@@ -113,7 +113,7 @@ func New(opt Options) (*Scene, error) {
 		s.People.Close()
 		return nil, err
 	}
-	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.Stream.Ahead, 10)))
+	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.Stream.Preview, 10)))
 	s.curves = generic.NewMap1[manifold.Curve](&s.World)
 	if err := s.populate(opt.Agents); err != nil {
 		s.Close()

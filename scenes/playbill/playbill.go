@@ -100,7 +100,7 @@ type Means struct {
 	// either is required for Setup.Styled, and the one that has them for scripts with
 	// styles. nil: there are none.
 	Styles    func() (*mar.Database, error)
-	Transfers func() (*manifold.Transfers, error)
+	Transfers func() (*manifold.StyleSet, error)
 }
 
 // Check returns what is wrong with the setup.
@@ -246,7 +246,7 @@ func (s *Setup) dogs(m *Means) (near *mann.Model, far []*mann.Model, err error) 
 }
 
 // styles opens the styles that there are for people on a manifold.
-func (m *Means) styles(model *manifold.Model) (db *mar.Database, all []*manifold.Transfer, err error) {
+func (m *Means) styles(model *manifold.Model) (db *mar.Database, all []*manifold.StyleTransfer, err error) {
 	if m.Styles != nil {
 		if db, err = m.Styles(); err != nil {
 			return nil, nil, err
@@ -286,7 +286,7 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 		}
 	}
 	if s.Comes("sliders") {
-		if opt.Latent, err = model(m, s.Latent, latentmodel.New); err != nil {
+		if opt.Latent, err = model(m, s.Latent, latentmodel.NewModel); err != nil {
 			return nil, err
 		}
 		if opt.Next, err = m.Net(s.Next); err != nil {
@@ -304,12 +304,12 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 		}
 	}
 	if s.Comes("predicted") {
-		if opt.STRNN, err = model(m, s.STRNN, predictor.New); err != nil {
+		if opt.STRNN, err = model(m, s.STRNN, predictor.NewModel); err != nil {
 			return nil, err
 		}
 	}
 	if s.Comes("performing") {
-		if opt.Keypose, err = model(m, s.Keypose, keypose.New); err != nil {
+		if opt.Keypose, err = model(m, s.Keypose, keypose.NewModel); err != nil {
 			return nil, err
 		}
 	}
@@ -373,7 +373,7 @@ func (s *Setup) cutscene(m *Means) (scenes.Scene, error) {
 }
 
 func (s *Setup) strnn(m *Means, field *terrain.Field) (scenes.Scene, error) {
-	net, err := model(m, s.STRNN, predictor.New)
+	net, err := model(m, s.STRNN, predictor.NewModel)
 	if err != nil {
 		return nil, err
 	}
@@ -381,7 +381,7 @@ func (s *Setup) strnn(m *Means, field *terrain.Field) (scenes.Scene, error) {
 }
 
 func (s *Setup) latent(m *Means, field *terrain.Field) (scenes.Scene, error) {
-	net, err := model(m, s.Latent, latentmodel.New)
+	net, err := model(m, s.Latent, latentmodel.NewModel)
 	if err != nil {
 		return nil, err
 	}

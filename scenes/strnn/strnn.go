@@ -56,7 +56,7 @@ type Scene struct {
 
 	mingle  *mingle
 	all     []arche.Entity
-	wanders generic.Map1[strnn.Wander]
+	wanders generic.Map1[strnn.Steer]
 	about   generic.Map1[ecs.Wander]
 	marks   *marks.Marks
 	watched int
@@ -117,8 +117,8 @@ func New(opt Options) (*Scene, error) {
 	if s.Schedule, err = ecs.NewSchedule(&s.World, 1.0/scenes.TickRate, append([]ecs.System{s.mingle}, animsys.Systems()...)...); err != nil {
 		return nil, errors.Join(err, s.People.Close())
 	}
-	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.stream.Ahead, 3)))
-	s.wanders, s.about = generic.NewMap1[strnn.Wander](&s.World), generic.NewMap1[ecs.Wander](&s.World)
+	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.stream.Preview, 3)))
+	s.wanders, s.about = generic.NewMap1[strnn.Steer](&s.World), generic.NewMap1[ecs.Wander](&s.World)
 	for i := range opt.Agents {
 		at, yaw := start(i)
 		e, err := s.People.Spawn(at, yaw)

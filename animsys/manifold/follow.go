@@ -9,8 +9,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Trace returns where the body of the motion in rows, (frames, columns) raw, is
-// in each frame, if the first one is at start. Course.Body is its inverse.
+// Trajectory returns the body's place in each frame of rows, (frames, columns) raw, if the first is
+// at start. It is the inverse of Trajectory.BodyMotion.
 func (m *Model) Trajectory(rows []float32, start feature.Place) Trajectory {
 	cols := m.Layout.Columns()
 	c := make(Trajectory, len(rows)/cols)
@@ -26,8 +26,7 @@ func (m *Model) Trajectory(rows []float32, start feature.Place) Trajectory {
 	return c
 }
 
-// Smoothed returns the course smoothed by a Gaussian of so many frames'
-// deviation.
+// Smoothed returns the trajectory smoothed by a Gaussian with a deviation in frames.
 func (c Trajectory) Smoothed(frames float64) Trajectory {
 	x, z, yaw := make([]float64, len(c)), make([]float64, len(c)), make([]float64, len(c))
 	for f, p := range c {
@@ -46,9 +45,8 @@ func (c Trajectory) Smoothed(frames float64) Trajectory {
 	return out
 }
 
-// Rebase lets the body of rows, (frames, columns) raw, which is along from, go
-// along to instead, while every joint stays where it is in the world. It panics
-// where the courses have other lengths.
+// Rebase moves the body of rows, (frames, columns) raw, from one trajectory to another, while every
+// joint stays in place in the world. It panics if the lengths differ.
 func (m *Model) Rebase(rows []float32, from, to Trajectory) {
 	cols := m.Layout.Columns()
 	if len(from)*cols != len(rows) || len(to) != len(from) {
@@ -67,13 +65,13 @@ func (m *Model) Rebase(rows []float32, from, to Trajectory) {
 	}
 }
 
-// A motion's way is told from its places smoothed by this many frames, so that
-// hips that sway are none of it; slower than stillSpeed it has no direction.
+// The direction of travel is that of places smoothed by this many frames, which removes the sway of
+// the hips. Below idleSpeed there is no direction.
 const waySigma = 20
 
-// Follow returns a course along path on which a body is as fast at every frame as
-// on c, and faces as much aside of its way: a motion along c goes along it in the
-// same time. It is an error where an open path is too short for that.
+// Follow returns a trajectory along path with the speed of c in every frame and its facing relative
+// to the direction of travel. A motion along c takes the same time along it. Follow fails if an
+// open path is too short.
 func (c Trajectory) Follow(path *control.Path) (Trajectory, error) {
 	n := len(c)
 	way := c.Smoothed(waySigma)
@@ -85,11 +83,11 @@ func (c Trajectory) Follow(path *control.Path) (Trajectory, error) {
 		if speed[f] = step.Len() * Rate; f+1 < n {
 			length += step.Len()
 		}
-		if moves[f] = speed[f] > stillSpeed; !moves[f] {
+		if moves[f] = speed[f] > idleSpeed; !moves[f] {
 			continue
 		}
 		ahead[f] = float64(m3.YawOf(step))
-		// Who stands turns evenly from one way to the next.
+		// A standing body turns evenly from one direction to the next.
 		from := ahead[f]
 		if last >= 0 {
 			from = ahead[last]

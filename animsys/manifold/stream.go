@@ -163,7 +163,7 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 	}
 	// Orders that are under way may hold seats that nobody sits on any more.
 	seats := o.People + o.Batch*s.Orders()
-	s.ring = s.hop + 2*context + 2*look + o.Latency + 2*o.Every + join
+	s.ring = s.hop + 2*context + 2*lookahead + o.Latency + 2*o.Every + join
 	s.curves, s.styles, s.seat = make([]Curve, o.People), make([]generator.Style, o.People), make([]int32, o.People)
 	s.cadences, s.still = make([]float32, o.People), make([]bool, o.People)
 	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
@@ -245,10 +245,10 @@ func (s *Stream) sit(at feature.Place, phase float32) int32 {
 	first := s.ring // what is before it is in the ring, too
 	b := &s.bodies[seat]
 	*b = streamBody{at: first, made: first + s.opt.Latency + 1}
-	s.stay(seat, first-context-look-2, first+s.ring-context-look-2, at, 0, s.idle, phase)
-	b.laid = b.made + context + look + 2
+	s.stay(seat, first-context-lookahead-2, first+s.ring-context-lookahead-2, at, 0, s.idle, phase)
+	b.laid = b.made + context + lookahead + 2
 	stands := s.way[s.slot(seat, first)]
-	b.plan.take(Curve{}, stands, stands)
+	b.plan.follow(Curve{}, stands, stands)
 	return seat
 }
 
@@ -341,11 +341,11 @@ func (s *Stream) take(o *Order, err error) {
 		if b.lost = err != nil || o.failed[k]; b.lost {
 			s.lost++
 			b.plan.curve = b.went // from which the next one goes on
-			b.laid = b.made + context + look + 2
+			b.laid = b.made + context + lookahead + 2
 			last := s.slot(seat, seam-1)
 			// The ring holds less than a window, and what smoothing needs before it.
 			s.stay(seat, seam, b.laid, s.place[last], s.way[last].arc, s.joints[last*n:][:n], s.phase[last])
-			for f := seam - 2*look; f < seam; f++ {
+			for f := seam - 2*lookahead; f < seam; f++ {
 				s.way[s.slot(seat, f)] = s.way[s.slot(seat, seam)]
 			}
 			continue

@@ -115,7 +115,7 @@ func (s *Stream) curve(row int) Curve {
 		}
 		c.Gait.Cadence *= often
 	}
-	return c.sane()
+	return c.clamped()
 }
 
 // style returns the style of a row.
@@ -124,7 +124,7 @@ func (s *Stream) style(row int) WeightedStyle {
 	if g.Index < 0 || g.Index >= len(s.opt.Styles) || !(g.Weight > 0) {
 		return WeightedStyle{}
 	}
-	return s.model.suits(WeightedStyle{Transfer: s.opt.Styles[g.Index], Weight: g.Weight})
+	return s.model.validStyle(WeightedStyle{Transfer: s.opt.Styles[g.Index], Weight: g.Weight})
 }
 
 // nextPhase returns the phase of the next agent's first step: evenly spread, so that

@@ -1,6 +1,7 @@
 package manifold
 
 import (
+	"mannequin/internal/testing/must"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,10 +16,7 @@ func TestStyleAloneOrAmongOthers(t *testing.T) {
 	var want []float32
 	for _, workers := range []int{1, 3} {
 		m, s, job := styled(t, 16, batch+1, length+10, 48, workers)
-		other, err := m.NewStyle(m.stray(t, 1, 36, 30), workers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Get(m.NewStyle(m.stray(t, 1, 36, 30), workers))(t)
 		n := length * m.Layout.Columns()
 		job.Batch, job.Length, job.Rows, job.Iterations = batch, length, m.stray(t, batch, length, 23), 12
 		job.Styles = []*Style{job.Styles[0], job.Styles[0], other, other, job.Styles[0]}
@@ -27,10 +25,7 @@ func TestStyleAloneOrAmongOthers(t *testing.T) {
 			job.Rows[4*n+i] *= 1e30 // too large to come near
 		}
 		if want == nil {
-			alone, err := m.NewGramOptimizer(GramOptimizerOptions{Batch: 1, Length: length, Workers: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			alone := must.Get(m.NewGramOptimizer(GramOptimizerOptions{Batch: 1, Length: length, Workers: 1}))(t)
 			defer alone.Close()
 			for b := range batch {
 				one := *job
@@ -137,13 +132,13 @@ func TestLowest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
 		p := [5]float64{rng.Float64(), -rng.Float64(), 2 * rng.NormFloat64(), 2 * rng.NormFloat64(), 0.01 + rng.Float64()}
-		x := lowest(p)
-		if d := 1e-4 * x; !(x > 0) || !(at(p, x) < p[0]) && !(at(p, x) < at(p, x/2)) || at(p, x) > at(p, x-d) || at(p, x) > at(p, x+d) {
+		x := lineMinimum(p)
+		if d := 1e-4 * x; !(x > 0) || !(evalPoly(p, x) < p[0]) && !(evalPoly(p, x) < evalPoly(p, x/2)) || evalPoly(p, x) > evalPoly(p, x-d) || evalPoly(p, x) > evalPoly(p, x+d) {
 			t.Errorf("%v has no minimum at %g", p, x)
 		}
 	}
-	near(t, "the minimum of a parabola", lowest([5]float64{1, -2, 0.25}), 4, 1e-9)
-	if x := lowest([5]float64{1, -1}); x != 0 {
+	near(t, "the minimum of a parabola", lineMinimum([5]float64{1, -2, 0.25}), 4, 1e-9)
+	if x := lineMinimum([5]float64{1, -1}); x != 0 {
 		t.Errorf("what falls for ever has its minimum at %g", x)
 	}
 }
@@ -165,10 +160,7 @@ func TestStyleRefuses(t *testing.T) {
 			t.Errorf("options %+v accepted", o)
 		}
 	}
-	stranger, err := made(t, 10, 9).NewStyle(m.stray(t, 1, 30, 1), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := must.Get(made(t, 10, 9).NewStyle(m.stray(t, 1, 30, 1), 1))(t)
 	for _, c := range []struct {
 		want  string
 		spoil func(*StyleJob)

@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
 )
@@ -20,26 +21,11 @@ var place = feature.Place{Pos: m3.V(1, 0, -2), Yaw: 0.6}
 func stroll(t testing.TB, frames int) []float32 {
 	t.Helper()
 	m := people(t)
-	steps, err := humanfootstep.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	motion, err := humanlocomotion.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	circle, err := control.Circle(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	course, err := manifold.AlongPath(circle, frames, func(int) float32 { return 1.2 }, func(int) float32 { return 0 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := m.With(steps, motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := must.Get(humanfootstep.Open())(t)
+	motion := must.Get(humanlocomotion.Open())(t)
+	circle := must.Get(control.Circle(3))(t)
+	course := must.Get(manifold.AlongPath(circle, frames, func(int) float32 { return 1.2 }, func(int) float32 { return 0 }))(t)
+	l := must.Get(m.With(steps, motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: 1}))(t)
 	defer l.Close()
 	made, _, err := l.Make([]manifold.Trajectory{course}, nil, 20, nil)
 	if err != nil {
@@ -81,9 +67,7 @@ func TestAimReaches(t *testing.T) {
 			}
 		}
 		stood := slices.Clone(job.Stand)
-		if err := m.AddTargets(job, 0, place, targets); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.AddTargets(job, 0, place, targets))
 		for f := range frames {
 			for i := range n {
 				free := name == "a foot" && i < 2 && math.Abs(float64(f)/60-1.5) < 0.3
@@ -92,13 +76,8 @@ func TestAimReaches(t *testing.T) {
 				}
 			}
 		}
-		e, err := m.NewEditor(manifold.EditorOptions{Batch: 1, Length: frames, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Run(job); err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(m.NewEditor(manifold.EditorOptions{Batch: 1, Length: frames, Workers: 1}))(t)
+		must.Get(e.Run(job))(t)
 		e.Close()
 		for _, g := range targets {
 			miss, was, held := 0.0, 0.0, 0.0
@@ -228,19 +207,13 @@ func TestFollow(t *testing.T) {
 	m := people(t)
 	const frames = 240
 	own := m.Trajectory(stroll(t, frames), place)
-	line, err := control.NewPath([]m3.Vec3{{}, {X: 5}, {X: 10}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(control.NewPath([]m3.Vec3{{}, {X: 5}, {X: 10}}, false))(t)
 	aside := slices.Clone(own)
 	for f := range aside {
 		aside[f].Yaw += 0.5
 	}
 	for angle, c := range map[float64]manifold.Trajectory{0: own, 0.5: aside} {
-		to, err := c.Follow(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := must.Get(c.Follow(line))(t)
 		for f, p := range to {
 			if math.Abs(float64(p.Pos.Z)) > 1e-3 || math.Abs(float64(m3.WrapAngle(p.Yaw-math.Pi/2))-angle) > 0.15 {
 				t.Fatalf("frame %d is at %+v, want on the line, facing along it", f, p)
@@ -250,10 +223,7 @@ func TestFollow(t *testing.T) {
 			t.Errorf("it went %.2f m along the line, want 4.8", went)
 		}
 	}
-	short, err := control.NewPath([]m3.Vec3{{}, {X: 1}, {X: 2}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	short := must.Get(control.NewPath([]m3.Vec3{{}, {X: 1}, {X: 2}}, false))(t)
 	if _, err := own.Follow(short); err == nil {
 		t.Error("a path that is too short was accepted")
 	}

@@ -12,35 +12,34 @@ import (
 	"mannequin/netruntime"
 )
 
-// ArchStyleSet is what the metadata of a file of transfers call it.
+// ArchStyleSet is the architecture in the metadata of a style set's file.
 const ArchStyleSet = "transfers"
 
 const (
-	maxTransfersFile = 64 << 20
+	maxStyleSetFile  = 64 << 20
 	maxTransfers     = 64
-	mostTransfer     = 1e4 // of a transfer's values: one of a sane style is below 10
+	maxTransferValue = 1e4 // bound of a transfer's values; those of a usable style are below 10
 
-	keyModel = "model"          // extra metadata: the name of the model that they are of
+	keyModel = "model"          // extra metadata: the model's name
 	keyOf    = "model_checksum" // and its netruntime.Net.Checksum
 )
 
-// Transfers are styles by name of one model, as a file holds them.
+// StyleSet is a set of named style transfers of one model, as in a file.
 type StyleSet struct {
-	Name    string // of all of them
-	Data    string // the recordings that show them
+	Name    string // of the set
+	Data    string // the source recordings
 	License string
 	Card    string // markdown
 
-	Model string   // the name of the model that they are of
+	Model string   // the name of the model
 	Units int      // of its hidden values
 	Names []string // of the styles
 
 	checksum string      // of the model
-	less     [][]float32 // (styles)(units, units)
+	deltas   [][]float32 // (styles)(units, units)
 }
 
-// NewTransfers returns transfers of m in the order of their names, of which no two may
-// be equal.
+// NewStyleSet returns a set of transfers of m, sorted by name. Names must differ.
 func (m *Model) NewStyleSet(all []*StyleTransfer) (*StyleSet, error) {
 	sum, err := m.Net.Checksum()
 	if err != nil {
@@ -52,17 +51,17 @@ func (m *Model) NewStyleSet(all []*StyleTransfer) (*StyleSet, error) {
 			return nil, fmt.Errorf("manifold: transfer %d is none of model %q", i, m.name)
 		}
 		at, _ := slices.BinarySearch(ts.Names, t.Name)
-		ts.Names, ts.less = slices.Insert(ts.Names, at, t.Name), slices.Insert(ts.less, at, t.less)
+		ts.Names, ts.deltas = slices.Insert(ts.Names, at, t.Name), slices.Insert(ts.deltas, at, t.delta)
 	}
 	return ts, ts.check()
 }
 
-// ErrOtherModel is that transfers are of another model.
+// ErrOtherModel reports that transfers are of another model.
 var ErrOtherModel = errors.New("the styles are of another model")
 
-// For returns the transfers in the order of Names, as those of m itself: what moves people
-// with another Model, also of the same file, takes others. It is an ErrOtherModel if they are of
-// another model: hidden values mean something else in every network.
+// For returns the transfers for m, in the order of Names. Each Model needs its own, even if two
+// come from the same file. For returns an ErrOtherModel if the set is of another model, because
+// hidden values mean something else in every network.
 func (ts *StyleSet) For(m *Model) ([]*StyleTransfer, error) {
 	sum, err := m.Net.Checksum()
 	if err != nil {
@@ -73,12 +72,12 @@ func (ts *StyleSet) For(m *Model) ([]*StyleTransfer, error) {
 	}
 	var all []*StyleTransfer
 	for i, name := range ts.Names {
-		all = append(all, &StyleTransfer{Name: name, model: m, less: ts.less[i]})
+		all = append(all, &StyleTransfer{Name: name, model: m, delta: ts.deltas[i]})
 	}
 	return all, nil
 }
 
-// CheckNames returns an error where Transfers cannot have such names, or so many.
+// CheckStyleNames reports names, or a number of names, that a StyleSet cannot have.
 func CheckStyleNames(names []string) error {
 	if n := len(names); n < 1 || n > maxTransfers {
 		return fmt.Errorf("manifold: %d transfers: want 1 to %d", n, maxTransfers)
@@ -98,28 +97,27 @@ func (ts *StyleSet) check() error {
 		return err
 	}
 	for i, name := range ts.Names {
-		for k, v := range ts.less[i] {
-			if !(v >= -mostTransfer && v <= mostTransfer) {
-				return fmt.Errorf("manifold: transfer %q: value %d is %g, want finite numbers up to %g", name, k, v, float64(mostTransfer))
+		for k, v := range ts.deltas[i] {
+			if !(v >= -maxTransferValue && v <= maxTransferValue) {
+				return fmt.Errorf("manifold: transfer %q: value %d is %g, want finite numbers up to %g", name, k, v, float64(maxTransferValue))
 			}
 		}
 	}
 	return nil
 }
 
-// Encode writes ts as a file, in half-precision numbers, which no one sees
-// (docs/manifold.md).
+// Encode writes ts as a file in half precision, a difference that nobody sees (docs/manifold.md).
 func (ts *StyleSet) Encode(w io.Writer) error {
 	meta := netruntime.Meta{Arch: ArchStyleSet, Name: ts.Name, Data: ts.Data, License: ts.License, Card: ts.Card, Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
 	var arrays []netruntime.Tensor
 	for i, name := range ts.Names {
-		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units, ts.Units}, Data: ts.less[i]})
+		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units, ts.Units}, Data: ts.deltas[i]})
 	}
 	return netruntime.EncodeArrays(w, meta, arrays, func(string) bool { return true })
 }
 
-// Checksum identifies the styles and the model that they are of. What else the file
-// tells, its name and its card, does not matter.
+// Checksum identifies the styles and their model. The file's name, card and other texts do not
+// count.
 func (ts *StyleSet) Checksum() (string, error) {
 	plain := *ts
 	plain.Name, plain.Data, plain.License, plain.Card = "", "", "", ""
@@ -130,9 +128,9 @@ func (ts *StyleSet) Checksum() (string, error) {
 	return fmt.Sprintf("sha256:%x", h.Sum(nil)), nil
 }
 
-// OpenStyleSet reads the transfers in the file at path.
+// OpenStyleSet reads the style set in the file at path.
 func OpenStyleSet(path string) (*StyleSet, error) {
-	b, err := boundedfile.Read(path, maxTransfersFile)
+	b, err := boundedfile.Read(path, maxStyleSetFile)
 	if err != nil {
 		return nil, fmt.Errorf("manifold: %w", err)
 	}
@@ -143,7 +141,7 @@ func OpenStyleSet(path string) (*StyleSet, error) {
 	return ts, nil
 }
 
-// DecodeStyleSet reads what Encode writes; the styles are in the order of names.
+// DecodeStyleSet reads what Encode writes, with the styles in the order of names.
 func DecodeStyleSet(b []byte) (*StyleSet, error) {
 	meta, arrays, err := netruntime.DecodeArrays(b)
 	if err != nil {
@@ -160,7 +158,7 @@ func DecodeStyleSet(b []byte) (*StyleSet, error) {
 		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || ts.Units > 0 && a.Shape[0] != ts.Units {
 			return nil, fmt.Errorf("manifold: transfer %.60q has the shape %v: want a square, the same for all", a.Name, a.Shape)
 		}
-		ts.Units, ts.Names, ts.less = a.Shape[0], append(ts.Names, a.Name), append(ts.less, a.Data)
+		ts.Units, ts.Names, ts.deltas = a.Shape[0], append(ts.Names, a.Name), append(ts.deltas, a.Data)
 	}
 	return ts, ts.check()
 }

@@ -8,24 +8,16 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
 // round returns so many frames of the shipped networks' motion round a circle.
 func (m *Model) round(t testing.TB, steps, locomotion *netruntime.Net, radius, speed float32, frames int) []float32 {
 	t.Helper()
-	path, err := control.Circle(radius)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := AlongPath(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := m.With(steps, locomotion).NewLocomotion(LocomotionOptions{Batch: 1, Frames: frames, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(control.Circle(radius))(t)
+	c := must.Get(AlongPath(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 }))(t)
+	l := must.Get(m.With(steps, locomotion).NewLocomotion(LocomotionOptions{Batch: 1, Frames: frames, Workers: 2}))(t)
 	defer l.Close()
 	made, _, err := l.Make([]Trajectory{c}, nil, CrowdIterations, nil)
 	if err != nil {
@@ -38,14 +30,8 @@ func (m *Model) round(t testing.TB, steps, locomotion *netruntime.Net, radius, s
 // stylist would; half of it gives less.
 func TestTransfer(t *testing.T) {
 	base, footsteps, locomotion := shipped(t)
-	m, err := NewModel(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	style, err := m.NewStyle(m.round(t, footsteps, locomotion, 8, 3, 240), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewModel(base))(t)
+	style := must.Get(m.NewStyle(m.round(t, footsteps, locomotion, 8, 3, 240), 2))(t)
 	var content []float32
 	for i, speed := range []float32{1, 1.2, 1.4, 1.6} {
 		content = append(content, m.round(t, footsteps, locomotion, [...]float32{3, 5, 8, 4}[i], speed, 240)...)
@@ -69,23 +55,15 @@ func TestTransfer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := ts.For(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := m.newRestyler(1, frames, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := must.Get(ts.For(m))(t)
+	r := must.Get(m.newRestyler(1, frames, 1, nil))(t)
 	defer r.close()
 	for _, c := range []struct{ radius, speed float32 }{{3, 1.5}, {6, 1.1}, {20, 1.4}} {
 		other := m.round(t, footsteps, locomotion, c.radius, c.speed, frames)
 		distance := func(weight float32) float64 {
 			x, h := slices.Clone(other), r.hidden[:frames/2*m.Units]
 			run := func(s netruntime.Session, y, x []float32, length int) {
-				if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.RunSequences([][]float32{y}, [][]float32{x}, 1, length))
 			}
 			run(r.encode, h, x, frames)
 			tr.apply(h, r.sum[0], weight)

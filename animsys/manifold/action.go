@@ -8,16 +8,16 @@ import (
 	"mannequin/netruntime"
 )
 
-// Actor makes motion of the whole body from the places of hands or feet: punches
-// and kicks (Holden et al. 2016, sec. 8). It belongs to one goroutine.
+// ActionSynthesizer makes motion of the whole body from the positions of hands or feet: punches and
+// kicks (Holden et al. 2016, sec. 8). It belongs to one goroutine.
 type ActionSynthesizer struct {
-	Weight float32 // of the squared distance of each given place, in the edit's cost; NewActionSynthesizer sets 0.1, which leaves millimetres
+	Weight float32 // of the squared distance of each given position, in the edit's cost; NewActionSynthesizer sets 0.1, which leaves millimetres
 
 	model   *Model
 	net     netruntime.Session
 	editor  *Editor
-	columns []int // of the given places
-	feet    bool  // they are those of the joints that have contacts
+	inputs  []int // of the given positions
+	feet    bool  // whether they are those of the contacts' joints
 	body    []float32
 	batch   int
 	length  int
@@ -27,8 +27,8 @@ type ActionSynthesizer struct {
 	in, out [][]float32
 }
 
-// NewActionSynthesizer returns an actor of a network that mannequin train synth makes, of the
-// kind punch or kick. A *feature.SchemaError tells where it does not fit the model.
+// NewActionSynthesizer returns a synthesizer of a network of mannequin train synth, of kind punch
+// or kick. A *feature.SchemaError reports how it does not fit the model.
 func (m *Model) NewActionSynthesizer(net *netruntime.Net, o EditorOptions) (*ActionSynthesizer, error) {
 	kind := net.Meta().Extra[KeyKind]
 	columns, err := m.Columns(kind)
@@ -38,14 +38,14 @@ func (m *Model) NewActionSynthesizer(net *netruntime.Net, o EditorOptions) (*Act
 	if kind == "locomotion" {
 		return nil, &feature.SchemaError{Package: "manifold", Model: net.Meta().Name, Diff: []string{"it makes locomotion: see NewWalker"}}
 	}
-	if err := m.fits(net, len(columns), m.Layout.Columns()); err != nil {
+	if err := m.checkNet(net, len(columns), m.Layout.Columns()); err != nil {
 		return nil, err
 	}
-	a := &ActionSynthesizer{Weight: 0.1, model: m, columns: columns, feet: kind == "kick", batch: o.Batch, length: o.Length}
+	a := &ActionSynthesizer{Weight: 0.1, model: m, inputs: columns, feet: kind == "kick", batch: o.Batch, length: o.Length}
 	if a.editor, err = m.NewEditor(o); err != nil {
 		return nil, err
 	}
-	a.editor.Weights.Bone *= 2 // hands and feet that are given pull harder at bones than standing ones do
+	a.editor.Weights.Bone *= 2 // given hands and feet pull harder at bones than standing ones do
 	open := o.Open
 	if open == nil {
 		open = (*netruntime.Net).NewSession
@@ -60,46 +60,45 @@ func (m *Model) NewActionSynthesizer(net *netruntime.Net, o EditorOptions) (*Act
 	return a, nil
 }
 
-// Joints returns the joints whose places are given, in order.
+// Joints returns the joints whose positions are given, in order.
 func (a *ActionSynthesizer) Joints() (names []string) {
-	for i := 0; i < len(a.columns); i += 3 {
-		names = append(names, a.model.Layout.Joints[a.columns[i]/3])
+	for i := 0; i < len(a.inputs); i += 3 {
+		names = append(names, a.model.Layout.Joints[a.inputs[i]/3])
 	}
 	return names
 }
 
-// Given returns how many values of a frame are given: x, y and z of each joint,
-// in the order of Model.Columns, in the body's frame, m.
-func (a *ActionSynthesizer) Inputs() int { return len(a.columns) }
+// Inputs returns the number of given values per frame: x, y and z of each joint, in the order of
+// Model.Columns, in the body's frame, m.
+func (a *ActionSynthesizer) Inputs() int { return len(a.inputs) }
 
-// Close ends its workers.
+// Close stops its workers.
 func (a *ActionSynthesizer) Close() error { return errors.Join(a.net.Close(), a.editor.Close()) }
 
-// Act writes into rows, (batch, length, columns) raw, the motions in which the
-// joints go where given says, (batch, length, Given()). iterations are those of
-// the edit that takes them there, holds standing feet, and bones; 0 leaves it
-// out, ActionIterations are enough. Where feet are given the body moves so that
-// those that stand do. Filters reach about a second to both sides: beyond the first and last
-// frame they see zeros.
+// Run writes motions into rows, (batch, length, columns) raw, whose joints follow given, (batch,
+// length, Inputs()). iterations are those of the edit that meets the positions, contacts and bone
+// lengths; 0 leaves it out, ActionIterations are enough. If feet are given, the body moves so that
+// standing feet do not slide. Filters reach about a second to both sides and see zeros beyond the
+// first and last frame.
 func (a *ActionSynthesizer) Run(rows, given []float32, batch, length, iterations int) (EditReport, error) {
 	cols, frames := a.model.Layout.Columns(), batch*length
 	switch {
 	case batch < 1 || batch > a.batch || length < 2 || length%2 != 0 || length > a.length:
 		return EditReport{}, fmt.Errorf("manifold: %d acts of %d frames, the actor is for up to %d of %d, an even number", batch, length, a.batch, a.length)
-	case len(given) != frames*len(a.columns) || len(rows) != frames*cols:
-		return EditReport{}, fmt.Errorf("manifold: %d values of motion from %d given, want %d from %d", len(rows), len(given), frames*cols, frames*len(a.columns))
+	case len(given) != frames*len(a.inputs) || len(rows) != frames*cols:
+		return EditReport{}, fmt.Errorf("manifold: %d values of motion from %d given, want %d from %d", len(rows), len(given), frames*cols, frames*len(a.inputs))
 	}
 	a.in[0], a.out[0] = given, rows
 	if err := a.net.RunSequences(a.out, a.in, batch, length); err != nil || iterations == 0 {
 		return EditReport{}, err
 	}
-	job := a.ask(rows, given, batch, length)
+	job := a.newEdit(rows, given, batch, length)
 	job.Iterations = iterations
 	return a.editor.Run(&job)
 }
 
-// ask returns the edit of what the network has made.
-func (a *ActionSynthesizer) ask(rows, given []float32, batch, length int) Edit {
+// newEdit returns the edit of the network's output.
+func (a *ActionSynthesizer) newEdit(rows, given []float32, batch, length int) Edit {
 	cols, n, frames := a.model.Layout.Columns(), len(a.model.Layout.Contacts), batch*length
 	for f := range frames {
 		row := rows[f*cols:][:cols]
@@ -109,31 +108,29 @@ func (a *ActionSynthesizer) ask(rows, given []float32, batch, length int) Edit {
 				a.stand[f*n+i] = 1
 			}
 		}
-		for i, c := range a.columns {
-			a.want[f*cols+c], a.weight[f*cols+c] = given[f*len(a.columns)+i], a.Weight
+		for i, c := range a.inputs {
+			a.want[f*cols+c], a.weight[f*cols+c] = given[f*len(a.inputs)+i], a.Weight
 		}
 	}
 	for b := range batch {
-		a.carry(a.body[b*length*feature.MotionLen:][:length*feature.MotionLen], rows[b*length*cols:][:length*cols],
-			given[b*length*len(a.columns):][:length*len(a.columns)], a.stand[b*length*n:][:length*n])
+		a.solveBody(a.body[b*length*feature.MotionLen:][:length*feature.MotionLen], rows[b*length*cols:][:length*cols],
+			given[b*length*len(a.inputs):][:length*len(a.inputs)], a.stand[b*length*n:][:length*n])
 	}
 	return Edit{Batch: batch, Length: length, Rows: rows, Body: a.body[:frames*feature.MotionLen], Stand: a.stand[:frames*n],
 		Want: a.want[:frames*cols], Weight: a.weight[:frames*cols]}
 }
 
-// ActionIterations are the steps of an edit of punches and kicks that bring bones to
-// a quarter of a per cent; 40 end below the cost of the 50 steps of Adam in the
-// authors' release.
+// ActionIterations is the number of edit steps that bring bones to a quarter of a per cent. 40 end
+// below the cost of the 50 steps of Adam in the authors' release.
 const ActionIterations = 80
 
-// trusted is how much the network's motion of a body counts beside a foot that
-// stands.
+// trusted is the weight of the network's body motion; a standing foot weighs 1.
 const trusted = 0.05
 
-// carry writes the motion of a body, (frames, feature.MotionLen): that of rows or,
-// where feet are given, the motion between that and the one in which those that
-// stand do not slide, by least squares.
-func (a *ActionSynthesizer) carry(body, rows, given, stand []float32) {
+// solveBody writes the motion of a body, (frames, feature.MotionLen). Without given feet it is that
+// of rows. Otherwise it is a least-squares solution between that and the motion for which standing
+// feet do not slide.
+func (a *ActionSynthesizer) solveBody(body, rows, given, stand []float32) {
 	cols, at, n := a.model.Layout.Columns(), a.model.Layout.Body(), len(a.model.Layout.Contacts)
 	frames := len(rows) / cols
 	for f := range frames {
@@ -142,8 +139,8 @@ func (a *ActionSynthesizer) carry(body, rows, given, stand []float32) {
 		if !a.feet || f+1 == frames {
 			continue
 		}
-		// Of a foot from p to q, the body's way (x, z) and a small turn w: it slides
-		// by q + w·(q.Z, −q.X) + (x, z) − p.
+		// For a foot from p to q, a body's step (x, z) and a small turn w, the foot slides by q +
+		// w·(q.Z, −q.X) + (x, z) − p.
 		var m [3][4]float64
 		for k := range feature.MotionLen {
 			m[k][k], m[k][3] = trusted, trusted*float64(v[k])/Rate
@@ -152,7 +149,7 @@ func (a *ActionSynthesizer) carry(body, rows, given, stand []float32) {
 			if stand[f*n+i] == 0 {
 				continue
 			}
-			p, q := vec(given[f*len(a.columns):], 3*i), vec(given[(f+1)*len(a.columns):], 3*i)
+			p, q := vec(given[f*len(a.inputs):], 3*i), vec(given[(f+1)*len(a.inputs):], 3*i)
 			for _, r := range [2][4]float64{{1, 0, float64(q.Z), float64(p.X - q.X)}, {0, 1, -float64(q.X), float64(p.Z - q.Z)}} {
 				for j := range 3 {
 					for k := range r {
@@ -167,8 +164,7 @@ func (a *ActionSynthesizer) carry(body, rows, given, stand []float32) {
 	}
 }
 
-// solve3 returns the solution of three equations whose matrix is positive
-// definite; the last column is the right side.
+// solve3 solves three equations with a positive definite matrix; the last column is the right side.
 func solve3(m [3][4]float64) (x [3]float64) {
 	for i := range 3 {
 		for j := i + 1; j < 3; j++ {

@@ -3,7 +3,7 @@
 // bulk data lives in flat slices, and the schedule that runs the systems.
 //
 // An animated entity has a [Slot], and a control.Goal, a manifold.Curve, a latent.Sliders or a
-// strnn.Wander; it may have a [Style], a
+// strnn.Steer; it may have a [Style], a
 // [LookAt] and a [Reach]. The slot names its row in
 // the slices of the animation systems; rows are compact, so that one network
 // call serves the rows 0 to n−1. Entities come and go between ticks with

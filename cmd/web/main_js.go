@@ -115,8 +115,8 @@ func openStyles() (*mar.Database, error) {
 	return fetched("models/styles-free.safetensors", mar.Decode)
 }
 
-func openTransfers() (*manifold.Transfers, error) {
-	return fetched("models/styles-gram.safetensors", manifold.DecodeTransfers)
+func openTransfers() (*manifold.StyleSet, error) {
+	return fetched("models/styles-gram.safetensors", manifold.DecodeStyleSet)
 }
 
 // fetched fetches a file and decodes it.

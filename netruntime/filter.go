@@ -4,9 +4,9 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// filters says that a convolution with heavy weights takes less time by minimal
-// filtering: a fifth of the multiplications less, or more. A seventh, of 7 taps,
-// is what the sums around it cost (BenchmarkFilter in netruntime/internal/kernel).
+// filters reports whether a convolution with heavy weights is faster by minimal filtering. It is if
+// that saves at least a fifth of the multiplications. A seventh, with 7 taps, is the cost of the
+// sums around it (BenchmarkFilter in netruntime/internal/kernel).
 func filters(g kernel.Taps) bool {
 	return g.Width <= kernel.MaxFilterWidth && 5*g.Block() <= 4*g.Width
 }
@@ -17,7 +17,7 @@ type planesKey struct {
 	taps kernel.Taps
 }
 
-// planesOf returns the value with the planes of value in for taps g.
+// planesOf returns the value that holds the planes of value in for taps g.
 func (c *compiler) planesOf(in int, g kernel.Taps) int {
 	key := planesKey{in, g}
 	if v, ok := c.planes[key]; ok {
@@ -30,7 +30,7 @@ func (c *compiler) planesOf(in int, g kernel.Taps) int {
 	return v
 }
 
-// planes computes the planes of a filter, once for all of its columns.
+// planes computes the planes of a filter once, for all of its columns.
 type planes struct {
 	in, out int
 	taps    kernel.Taps
@@ -56,8 +56,8 @@ func (o *planes) run(t *task, r0, r1, _, _ int) {
 	}
 }
 
-// runFilter is run for a product that is a filter: it computes the blocks that
-// begin in the rows.
+// runFilter is run for a product that is a filter. It computes the blocks that begin in rows [r0,
+// r1).
 func (p *product) runFilter(t *task, r0, r1, p0, p1 int) {
 	frames, size := t.s.views[p.in].frames, p.filter.Block()
 	each := (frames + size - 1) / size // blocks of a sequence

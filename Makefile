@@ -4,7 +4,7 @@
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
-PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /engine/show -e /cmd/demo)
+PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /scenes/show -e /cmd/demo)
 
 help:
 	@echo 'make demo    a dog that you steer and a herd; without a display, a video in out/'
@@ -73,8 +73,8 @@ test: check
 test-cuda: setup
 	$(CUDA) && $(GO) build -tags cuda ./cmd/demo ./cmd/mannequin
 	sh scripts/cuda-kernels.sh --check
-	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/testing/fakecuda ./animsys ./cmd/mannequin && \
-	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin ./animsys
+	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/testing/fakecuda ./animsys ./cmd/mannequin/... && \
+	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin/internal/bench ./animsys
 	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/testing/fakecuda
 
 # The kernels for browsers, in node where there is one. test-web runs them in a browser.

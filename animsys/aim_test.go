@@ -27,7 +27,7 @@ func TestLookAt(t *testing.T) {
 	}
 	off := func() float32 {
 		row, _ := w.crowd.Rows.Row(dog)
-		b := w.crowd.Bones(row)
+		b := w.crowd.BonesAt(row)
 		ahead := b[nose].Pos.Sub(b[head].Pos).Normalize(m3.Up)
 		return m3.Acos(ahead.Dot(target().Sub(b[head].Pos).Normalize(m3.Up)))
 	}
@@ -46,13 +46,13 @@ func TestLookAt(t *testing.T) {
 	if d := off() * 180 / math.Pi; d > 3 { // the target goes along with the dog, a tick late
 		t.Errorf("the dog looks %.1f° aside", d)
 	}
-	for j, x := range plain.crowd.Bones(0) {
-		if x != w.crowd.Bones(0)[j] {
+	for j, x := range plain.crowd.BonesAt(0) {
+		if x != w.crowd.BonesAt(0)[j] {
 			t.Fatalf("who looks at what is no number has another joint %d", j)
 		}
 	}
-	for j, x := range plain.crowd.Bones(1) {
-		if turns := w.crowd.Bones(1)[j] != x; turns != (j >= w.crowd.Skel.Index("Neck") && j <= nose) {
+	for j, x := range plain.crowd.BonesAt(1) {
+		if turns := w.crowd.BonesAt(1)[j] != x; turns != (j >= w.crowd.Skel.Index("Neck") && j <= nose) {
 			t.Errorf("that joint %s turns is %v", w.crowd.Skel.Names[j], turns)
 		}
 	}

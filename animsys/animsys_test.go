@@ -14,42 +14,40 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
-	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
 
-// world is a world with a crowd on hills and its schedule.
+// world is a scene of dogs.
 type world struct {
-	t        testing.TB
-	ecs      arche.World
+	*scene
 	crowd    *animsys.Crowd
-	schedule *ecs.Schedule
+	dogs     *mann.Controller
 	goals    generic.Map1[control.Goal]
+	sessions map[int]*counter // by stride
 }
 
 func newWorld(t testing.TB, capacity, workers int, far ...*mann.Model) *world {
-	field, err := terrain.Hills(terrain.Grid{Size: 60, Cell: 0.5}, terrain.HillsOptions{Seed: 2, MaxSlope: 0.3})
-	if err != nil {
+	t.Helper()
+	w := &world{sessions: map[int]*counter{}}
+	strides := map[*netruntime.Net]int{}
+	m := testdog.Model(t)
+	for _, m := range append(far, m) {
+		strides[m.Net] = m.Layout.Step()
+	}
+	open := func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+		s, err := n.NewSession(o)
+		c := &counter{Session: s}
+		w.sessions[strides[n]] = c
+		return c, err
+	}
+	var err error
+	if w.dogs, err = m.NewController(mann.ControllerOptions{Capacity: capacity, Workers: workers, LOD: far, Open: open}); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, ecs: arche.NewWorld()}
-	w.crowd, err = animsys.NewCrowd(&w.ecs, testdog.Model(t), animsys.Options{Capacity: capacity, Terrain: field, Workers: workers, Far: far})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.schedule, err = ecs.NewSchedule(&w.ecs, 1.0/mann.Rate, animsys.Systems()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.goals = generic.NewMap1[control.Goal](&w.ecs)
-	t.Cleanup(func() {
-		w.schedule.Close()
-		if err := w.crowd.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	w.scene = newScene(t, w.dogs, workers)
+	w.crowd, w.goals = w.people, generic.NewMap1[control.Goal](&w.ecs)
 	return w
 }
 
@@ -74,18 +72,7 @@ func (w *world) goal(e arche.Entity, i, tick int) {
 
 func (w *world) step() {
 	w.t.Helper()
-	if err := w.schedule.Step(); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func (w *world) bones(e arche.Entity) []m3.Xform {
-	w.t.Helper()
-	row, ok := w.crowd.Rows.Row(e)
-	if !ok {
-		w.t.Fatalf("%v has no row", e)
-	}
-	return w.crowd.Bones(row)
+	w.scene.step(1)
 }
 
 // track returns the bones of some of the dogs first to first+n−1 over the
@@ -141,7 +128,7 @@ func TestAloneOrInACrowd(t *testing.T) {
 
 func TestOrderOfTheTick(t *testing.T) {
 	w := newWorld(t, 1, 1)
-	want := []string{"Pick", "Plan", "Gather", "Infer", "Scatter", "Windows", "Play", "Restyle", "Continue", "Stroll", "Predict", "Amble", "Rehearse", "Perform", "Blend", "Ground", "Aim", "Skin"}
+	want := []string{"SelectLOD", "Plan", "Gather", "Infer", "Scatter", "Generate", "Sample", "Style", "peeks", "Blend", "Ground", "Aim", "Publish"}
 	if got := w.schedule.Names(); !slices.Equal(got, want) {
 		t.Errorf("the tick is %v, want %v", got, want)
 	}
@@ -183,8 +170,7 @@ func (c *counter) Run(y, x []float32, rows int) error {
 
 func TestOneNetworkCallPerTick(t *testing.T) {
 	w := newWorld(t, 64, 2)
-	c := &counter{Session: w.crowd.Session}
-	w.crowd.Session = c
+	c := w.sessions[1]
 	w.step() // nobody there
 	if c.calls != 0 {
 		t.Errorf("%d calls for nobody", c.calls)
@@ -202,7 +188,7 @@ func TestNetworkFailureStopsTheSchedule(t *testing.T) {
 	w := newWorld(t, 2, 1)
 	w.spawn(0)
 	broken := fmt.Errorf("the network is gone")
-	w.crowd.Session = &counter{Session: w.crowd.Session, spoil: func([]float32, int) error { return broken }}
+	w.sessions[1].spoil = func([]float32, int) error { return broken }
 	for range 2 {
 		if err := w.schedule.Step(); err != broken {
 			t.Fatalf("got %v", err)
@@ -219,9 +205,9 @@ func TestNaNStaysAlone(t *testing.T) {
 		a, b = append(a, sound.spawn(i)), append(b, hurt.spawn(i))
 	}
 	tick := 0
-	layout := hurt.crowd.Batch.Model.Layout
-	outputs, neck := layout.Outputs(), hurt.crowd.Batch.Model.Skel.Index("Neck")
-	hurt.crowd.Session = &counter{Session: hurt.crowd.Session, spoil: func(y []float32, rows int) error {
+	layout := hurt.dogs.Model.Layout
+	outputs, neck := layout.Outputs(), hurt.dogs.Model.Skel.Index("Neck")
+	hurt.sessions[1].spoil = func(y []float32, rows int) error {
 		y = y[outputs:] // of dog 1
 		switch {
 		case tick == 30 || tick == 31:
@@ -230,7 +216,7 @@ func TestNaNStaysAlone(t *testing.T) {
 			y[layout.OutBone(neck+1)+feature.BonePos] += 0.015 * float32(tick)
 		}
 		return nil
-	}}
+	}
 	var before []m3.Xform
 	for tick = range 60 {
 		for i := range 3 {
@@ -266,12 +252,12 @@ func TestStandsOnTheTerrain(t *testing.T) {
 	for i := range 16 {
 		w.spawn(i) // idle
 	}
-	sk := w.crowd.Batch.Model.Skel
+	sk := w.dogs.Model.Skel
 	for range 60 {
 		w.step()
 	}
 	for r := range 16 {
-		bones := w.crowd.Bones(r)
+		bones := w.crowd.BonesAt(r)
 		for j, p := range sk.Parents {
 			if p < 0 {
 				continue
@@ -281,9 +267,9 @@ func TestStandsOnTheTerrain(t *testing.T) {
 				t.Errorf("dog %d: the bone to %s is %g m, want %g", r, sk.Names[j], got, want)
 			}
 		}
-		for _, tip := range w.crowd.Batch.Model.Layout.Tips {
+		for _, tip := range w.dogs.Model.Layout.Tips {
 			p := bones[sk.Index(tip)].Pos
-			if h := p.Y - w.crowd.Terrain.Height(p.X, p.Z); m3.Abs(h) > 0.06 {
+			if h := p.Y - w.field.Height(p.X, p.Z); m3.Abs(h) > 0.06 {
 				t.Errorf("dog %d: %s is %g m above the ground", r, tip, h)
 			}
 		}
@@ -312,18 +298,6 @@ func TestErrors(t *testing.T) {
 	}
 	if err := roomy.crowd.Place(e, m3.Vec3{}, nan); err == nil {
 		t.Error("placed with no heading")
-	}
-	flat, _ := terrain.Flat(terrain.Grid{Size: 2, Cell: 1})
-	for name, opt := range map[string]animsys.Options{
-		"no capacity": {Terrain: flat}, "no terrain": {Capacity: 1}, "bad terrain": {Capacity: 1, Terrain: &terrain.Field{}},
-	} {
-		world := arche.NewWorld()
-		if _, err := animsys.NewCrowd(&world, testdog.Model(t), opt); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-	if _, err := animsys.NewCrowd(&roomy.ecs, testdog.Model(t), animsys.Options{Capacity: 1, Terrain: flat}); err == nil {
-		t.Error("two crowds in one world: accepted")
 	}
 	empty := arche.NewWorld()
 	if _, err := ecs.NewSchedule(&empty, 1, animsys.Systems()...); err == nil {

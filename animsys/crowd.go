@@ -1,326 +1,367 @@
-// Package animsys is the tick: the ECS systems that turn what agents want into
-// grounded poses. It is glue; the work is done by its sub-packages, ik and
+// Package animsys is the tick: the ECS systems that turn what agents are asked to do
+// into poses on the ground. It is glue; the work is done by its sub-packages, ik and
 // netruntime.
 //
-// A [Crowd] is the resource that holds the bulk data of all agents that share a
-// model of mann, one row each, [People] of all that share one of manifold,
-// [Strollers] of all that share one of latent, [Wanderers] of all that share one of
-// strnn, and [Performers] of all that share one of keypose. A world has one of them, or
-// more.
-// [Systems] returns the tick in its order:
+// Set up:
+//   - [NewCrowd] puts the agents of one generator into a world: mann.Controller,
+//     manifold.Stream, latent.Stream, strnn.Stream, keypose.Stream, or your own
+//     [mannequin/animsys/generator.Generator].
+//   - [Systems] is the tick in its order, for ecs.NewSchedule.
 //
-//	Pick                              all: whose turn it is to take a step, see [Bodies.SetRate]
-//	Plan → Gather → Infer → Scatter   dogs: the network once for all who take one
-//	Windows → Play → Restyle          people: windows of motion, made by another goroutine
-//	Continue → Stroll                 strollers: the network for those whose clip goes on
-//	Predict → Amble                   wanderers: the network for those whose frames have been played
-//	Rehearse → Perform                performers: the network for those whose window has been played
-//	Blend → Ground → Aim → Skin       all
+// Agents:
+//   - [Crowd.Spawn], [SpawnWith], [Crowd.Place] and [Crowd.Despawn] between ticks.
+//   - The generator's component (control.Goal, manifold.Curve, latent.Sliders,
+//     strnn.Wander, keypose.Part) says what an agent does.
+//   - ecs.LookAt, ecs.Reach, ecs.MARStyle and ecs.GramStyle add to it.
 //
-// The systems spread rows over workers. An agent's result is the same bits for any
-// number of workers, and a dog's alone or among others; people's, too, but that
-// windows wait for their turn where more are asked for at once than a batch holds, and
-// that strollers and wanderers begin in another place of their step.
-// A tick allocates nothing.
+// Results:
+//   - [Crowd.Bones] of one entity, [Crowd.Published] and [Crowd.Interpolate] of all.
+//   - [Crowd.Hash] sums up a crowd's state.
 //
-//	crowd, err := animsys.NewCrowd(&world, model, animsys.Options{Capacity: 64, Terrain: field})
-//	schedule, err := ecs.NewSchedule(&world, 1.0/mann.Rate, animsys.Systems()...)
-//	dog, err := crowd.Spawn(m3.V(0, 0, 0), 0)
-//	for { err = schedule.Step() } // at 60 Hz
+// Level of detail:
+//   - [Crowd.SetUpdateRate] of one agent, [Crowd.ApplyLOD] by distance ([LODPolicy]).
+//
+// The systems of a tick, in order:
+//
+//	SelectLOD                         all crowds: which agents update in this tick
+//	Plan → Gather → Infer → Scatter   batched generators: one network call for all agents
+//	Generate → Sample                 the others: request windows of motion, play them
+//	Style                             crowds with Options.Styles
+//	Blend → Ground → Aim → Publish    all crowds
+//
+// The systems split rows over workers. Results are bit-identical for any number of
+// workers. A dog moves identically alone or in a crowd. For generators of windows a
+// full batch may delay a window, and the phase at which windows start depends on spawn
+// order. A tick allocates nothing.
+//
+// A schedule steps 60 times a second. A game with another frame rate accumulates time
+// and interpolates; see the example of [Crowd.Interpolate].
 package animsys
 
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"slices"
 
-	"mannequin/animsys/control"
-	"mannequin/animsys/mann"
+	"mannequin/animsys/blend"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
+	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/netruntime"
-	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
 
+// TickRate is the steps per second of a schedule with crowds.
+const TickRate = generator.TickRate
+
 // Options configure a crowd.
 type Options struct {
-	Capacity int            // most agents at a time, at least 1
-	Terrain  *terrain.Field // the ground they walk on; required
-	Roles    *ik.Roles      // the skeleton's roles; nil derives them from the dog's joint names
-	Workers  int            // goroutines that share the rows; 0 means one per CPU
-	Far      []*mann.Model  // for agents at the rates Half and Quarter: the like of the model that go by 2 and by 4 ticks at a time; see Bodies.SetRate
+	Ground  ik.Ground // what the agents stand on; required
+	Roles   *ik.Roles // the skeleton's roles; nil derives them from joint names
+	Workers int       // goroutines that share the rows; 0 lets generator.Workers choose
 
-	// The network's shortcuts: see netruntime.SessionOptions.
-	BF16      bool
-	SkipBelow float32
-	Open      netruntime.Opener // what computes the network; nil is the processor
+	// Styles are those of ecs.MARStyle, at most ecs.MaxStyles, on the generator's
+	// skeleton; nil is none.
+	Styles *mar.Database
+	Style  mar.Options // how styles are given
+	Known  mar.Label   // what is known of the motion's own style; none is slower
 }
 
-// Crowd is the resource that holds the agents of a model of mann. Its slices are
-// indexed by row; rows 0 to Rows.Len()−1 are in use. It belongs to the goroutine
-// that owns the world.
+// Crowd holds the agents of one generator, one row each: the poses that the
+// generator makes, and what the tick's later stages make of them. Slices are indexed
+// by row; rows 0 to Rows.Len()−1 are in use. A world can have several crowds. A
+// crowd belongs to the goroutine that owns the world.
 type Crowd struct {
-	Bodies
-	Batch   *mann.Batch
-	Session netruntime.Session
+	Rows     *ecs.Rows
+	Skel     *skel.Skeleton
+	Ground   ik.Legged // the ground solver
+	Inertial *blend.Inertial
+	generator.Poses
 
-	Goals []control.Goal // (rows) gathered from the entities by Plan
-	X, Y  []float32      // (rows, inputs) and (rows, outputs) of the network, raw, one after the other of those agents that take a step
+	gen     untyped
+	batched generator.Batched // nil for generators of windows
+	styled  generator.Styled  // nil for generators without styles of their own
+	batch   int               // agents of this tick's batch
+	restyle *restyle          // nil without Options.Styles
 
-	inputs, outputs int
-	far             [Quarter + 1]netruntime.Session // by stride, but for 1, whose is Session
-	due             []int32                         // rows that take a step in this tick, by stride
-	until           [Quarter + 1]int                // where in due those of each stride end
-	restored        []int                           // (rows) Batch.Restored as of the last tick
-	agents          generic.Map1[control.Goal]
+	last, now []m3.Xform // (rows, joints) published poses, world space
+	aims      *aims      // nil for a skeleton without a known head
+	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
+	pacing
+	joints int
+	world  *arche.World
+	pool   *netruntime.Pool
+	closed bool
 }
 
-// NewCrowd makes a crowd for a model and adds it to w as a resource.
-func NewCrowd(w *arche.World, m *mann.Model, opt Options) (*Crowd, error) {
-	if m == nil {
-		return nil, fmt.Errorf("animsys: a crowd without a model")
+// untyped is a Generator without its type of control.
+type untyped struct {
+	spawn    func(at feature.Place, control any) (arche.Entity, int, error)
+	collect  func(w *arche.World) // components to Controls
+	place    func(row int, at feature.Place)
+	remove   func(row int)
+	generate func(frozen []bool) error
+	sample   func(p *generator.Poses, r0, r1 int)
+	pose     func(p *generator.Poses, row int)
+	close    func() error
+}
+
+// registry is the resource that lists the crowds of a world.
+type registry struct{ all []*Crowd }
+
+// NewCrowd makes a crowd of the generator's agents and adds it to w. The crowd owns
+// the generator from then on, and closes it. Make crowds before the schedule.
+func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Crowd, error) {
+	if schedule := generic.NewResource[ecs.Clock](w); schedule.Has() {
+		return nil, errors.New("animsys: the world has a schedule already, whose systems look for crowds when they start: make crowds before ecs.NewSchedule")
 	}
-	if err := stage(w, opt.Capacity, opt.Terrain); err != nil {
-		return nil, err
+	if opt.Ground == nil {
+		return nil, errors.New("animsys: Options.Ground is missing")
 	}
-	res := generic.NewResource[Crowd](w)
-	if res.Has() {
-		return nil, fmt.Errorf("animsys: the world has a Crowd already")
-	}
-	if opt.Workers <= 0 {
-		opt.Workers = runtime.GOMAXPROCS(0)
-	}
-	roles, err := rolesOf(opt.Roles, m.Skel, ik.DogRoles)
-	if err != nil {
-		return nil, err
-	}
-	n := opt.Capacity
-	if step := m.Layout.Step(); step != 1 {
-		return nil, fmt.Errorf("animsys: model %q goes by %d ticks at a time: it is one for Options.Far, beside one that goes by one", m.Net.Meta().Name, step)
-	}
-	c := &Crowd{Batch: mann.NewBatch(m, n), Goals: make([]control.Goal, n), restored: make([]int, n), due: make([]int32, 0, n), inputs: m.Layout.Inputs(), outputs: m.Layout.Outputs(), agents: generic.NewMap1[control.Goal](w)}
-	if opt.Open == nil {
-		opt.Open = (*netruntime.Net).NewSession
-	}
-	session := netruntime.SessionOptions{Batch: n, Workers: opt.Workers, BF16: opt.BF16, SkipBelow: opt.SkipBelow}
-	if c.Session, err = opt.Open(m.Net, session); err != nil {
-		return nil, err
-	}
-	for _, f := range opt.Far {
-		if err := c.addFar(f, opt.Open, session); err != nil {
-			return nil, errors.Join(err, c.closeSessions())
+	if v, ok := opt.Ground.(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			return nil, err
 		}
 	}
-	for _, b := range []struct {
-		of    *[]float32
-		width int
-	}{{&c.X, c.inputs}, {&c.Y, c.outputs}} {
-		if *b.of, err = netruntime.Buffer(c.Session, n*b.width); err != nil {
-			return nil, errors.Join(err, c.closeSessions())
-		}
+	c := &Crowd{world: w}
+	if err := c.open(g.Capacity(), opt, func() (generator.Rig, error) { return g.Rig(opt.Roles) }); err != nil {
+		return nil, err
 	}
-	if err := c.open(w, m.Skel, opt.Terrain, ik.DefaultDog(), roles, n, opt.Workers); err != nil {
-		return nil, errors.Join(err, c.closeSessions())
+	bind(c, g)
+	res := generic.NewResource[registry](w)
+	if !res.Has() {
+		res.Add(&registry{})
 	}
-	c.finest, c.picked = c.finestRate, c.line
-	c.Inertial.Turn, c.Inertial.Move = c.bounds(m.Skel), hipsPush
-	c.enlist()
-	res.Add(c)
+	res.Get().all = append(res.Get().all, c)
 	return c, nil
 }
 
-// What a body does not do, in m/s²: recorded dogs stay below, but for one frame
-// in a hundred (limbs: fifty) and but for faults of the recording.
-const (
-	hipsPush = 45
-	bodyPush = 25
-	limbPush = 100
-)
-
-// bounds returns the angular accelerations at which joints count as jumping, in
-// rad/s²: those that push the end of the joint's longest bone, at least 5 cm
-// away, by limbPush, or by bodyPush where it is no leg's.
-func (c *Crowd) bounds(s *skel.Skeleton) []float32 {
-	bone, turn := make([]float32, s.Len()), make([]float32, s.Len())
-	for j, p := range s.Parents {
-		turn[j] = bodyPush
-		if p >= 0 {
-			bone[p] = max(bone[p], s.Offsets[j].Len())
-		}
-	}
-	for _, l := range c.Ground.Rig.Roles.Legs {
-		for _, j := range l {
-			turn[j] = limbPush
-		}
-	}
-	for j := range turn {
-		turn[j] /= max(bone[j], 0.05)
-	}
-	return turn
-}
-
-// Close stops the crowd's workers and its network session. Closing twice is
-// harmless; systems pass a closed crowd by.
-func (c *Crowd) Close() error {
-	if !c.close() {
-		return nil
-	}
-	c.X, c.Y = nil, nil
-	return c.closeSessions()
-}
-
-func (c *Crowd) closeSessions() error {
-	err := c.Session.Close()
-	for _, s := range c.far {
-		if s != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}
-	return err
-}
-
-// addFar has agents go by the stride of m, too.
-func (c *Crowd) addFar(m *mann.Model, open netruntime.Opener, o netruntime.SessionOptions) error {
-	step := m.Layout.Step()
-	if step != int(Half) && step != int(Quarter) {
-		return fmt.Errorf("animsys: Options.Far: model %q goes by a stride of %d, want %d or %d", m.Net.Meta().Name, step, Half, Quarter)
-	}
-	if err := c.Batch.AddStride(m); err != nil {
-		return fmt.Errorf("animsys: Options.Far: %w", err)
-	}
-	var err error
-	c.far[step], err = open(m.Net, o)
-	return err
-}
-
-// finestRate returns the rate that row has who is asked for r: the next higher one that
-// the crowd has a network for.
-func (c *Crowd) finestRate(_ int, r Rate) Rate {
-	for r > Full && !c.Batch.Has(int(r)) {
-		r /= 2
-	}
-	return r
-}
-
-// line puts those who take a step in a line, by stride.
-func (c *Crowd) line() {
-	c.due = c.due[:0]
-	for stride := Full; stride <= Quarter; stride++ {
-		if c.Batch.Has(int(stride)) {
-			for r := range c.Rows.Len() {
-				if c.steps(r) && c.rates[r].rate == stride {
-					c.due = append(c.due, int32(r))
-					c.Batch.SetStride(r, int(stride))
+// bind connects c to its generator and to the components of its agents.
+func bind[C any](c *Crowd, g generator.Generator[C]) {
+	w, controls := c.world, g.Controls()
+	made := generic.NewMap1[C](w)
+	filter := *generic.NewFilter2[ecs.Slot, C]()
+	c.gen = untyped{
+		place: g.Place, remove: g.Remove, generate: g.Generate, sample: g.Sample, pose: g.Pose, close: g.Close,
+		spawn: func(at feature.Place, control any) (arche.Entity, int, error) {
+			begin, ok := control.(*C)
+			if control != nil && !ok {
+				return arche.Entity{}, 0, fmt.Errorf("animsys: an agent of this crowd is controlled by a %T, not by a %T", begin, control)
+			}
+			row, err := g.Add(at, begin)
+			if err != nil {
+				return arche.Entity{}, 0, err
+			}
+			return made.NewWith(&controls[row]), row, nil
+		},
+		collect: func(w *arche.World) {
+			for q := filter.Query(w); q.Next(); {
+				slot, control := q.Get()
+				if c.Rows.Holds(q.Entity(), slot) {
+					controls[slot.Row] = *control
 				}
 			}
-		}
-		c.until[stride] = len(c.due)
+		},
 	}
+	c.batched, _ = g.(generator.Batched)
+	c.styled, _ = g.(generator.Styled)
 }
 
-// Gating returns how much of each expert the network was for row in the last tick,
-// (experts), valid until the next; nil where row took no step in it, or where the network's
-// session does not say.
-func (c *Crowd) Gating(row int) []float32 {
-	i := slices.Index(c.due, int32(row))
-	if i < 0 || c.closed {
-		return nil
+// open makes room for n agents.
+func (c *Crowd) open(n int, opt Options, rigOf func() (generator.Rig, error)) error {
+	rig, err := rigOf()
+	if err != nil {
+		return err
 	}
-	stride := Full
-	for i >= c.until[stride] {
-		stride++
+	tree, err := ik.NewTree(rig.Skel.Parents)
+	if err != nil {
+		return err
 	}
-	from, to := c.until[stride-1], c.until[stride]
-	all := c.session(stride).Gating()
-	n := len(all) / (to - from)
-	return all[(i-from)*n : (i-from+1)*n]
-}
-
-// session returns that of a stride's network.
-func (c *Crowd) session(stride Rate) netruntime.Session {
-	if stride == Full {
-		return c.Session
+	legs, err := ik.NewRig(tree, rig.Roles)
+	if err != nil {
+		return err
 	}
-	return c.far[stride]
-}
-
-// infer runs the networks.
-func (c *Crowd) infer() error {
-	for stride := Full; stride <= Quarter; stride++ {
-		from, to := c.until[stride-1], c.until[stride]
-		if to > from {
-			if err := c.session(stride).Run(c.Y[from*c.outputs:to*c.outputs], c.X[from*c.inputs:to*c.inputs], to-from); err != nil {
-				return err
-			}
-		}
+	joints := rig.Skel.Len()
+	c.Rows, c.Skel, c.Ground, c.joints = ecs.NewRows(c.world, n), rig.Skel, rig.Ground, joints
+	c.Poses = generator.Poses{
+		Update: make([]bool, n), Roots: make([]m3.Xform, n), Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints),
+		Restarted: make([]bool, n), Contacts: rig.Contacts,
 	}
+	c.Inertial = blend.NewInertial(n, rig.Skel.Parents)
+	c.Inertial.Turn, c.Inertial.Move = rig.Turn, rig.Move
+	c.pacing = pacing{rates: make([]rated, n), frozen: make([]bool, n), strides: make([]uint8, n), late: rig.Late}
+	c.last, c.now, c.fresh = make([]m3.Xform, n*joints), make([]m3.Xform, n*joints), make([]bool, n)
+	c.Ground.Rig, c.Ground.Ground, c.Ground.DT = legs, opt.Ground, 1.0/generator.TickRate
+	c.Ground.Pos, c.Ground.Rot, c.Ground.Model = c.Pos, c.Rot, make([]m3.Xform, n*joints)
+	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*len(rig.Roles.Legs)), make([]ik.Body, n)
+	if rig.Contacts != nil {
+		c.Stand = make([]bool, len(c.Ground.Feet))
+		c.Ground.Contacts = c.Stand
+	}
+	if err := c.Ground.Validate(); err != nil {
+		return err
+	}
+	if c.restyle, err = newRestyle(rig, n, &opt); err != nil {
+		return err
+	}
+	c.aims = newAims(rig.Skel, tree, n)
+	c.pool = netruntime.NewPool(min(generator.Workers(opt.Workers, n), n/grain+1))
 	return nil
 }
 
-// Spawn adds an agent at rest at pos, whose height is dropped, with heading yaw
-// in radians; its bones stand there at once. The entity has an ecs.Slot and a
-// control.Goal; add tags of your own. It fails when the crowd is full, while the
-// world is locked, and for places that are not finite.
-func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
-	if err := c.canSpawn(pos, yaw); err != nil {
+// Close stops the crowd's workers and its generator. Closing twice is harmless.
+// Systems skip a closed crowd.
+func (c *Crowd) Close() error {
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	c.pool.Close()
+	return errors.Join(c.gen.close(), c.restyle.close())
+}
+
+// Spawn adds an agent at pos, whose height is dropped, with heading yaw in radians;
+// its bones are there at once. The entity has an ecs.Slot and the generator's
+// component, with its default, for you to set; add components of your own. It fails
+// if the crowd is full, while the world is locked, and for places that are not finite.
+func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) { return c.spawn(pos, yaw, nil) }
+
+// SpawnWith is Crowd.Spawn for an agent that begins with the given control, which is
+// of the type of the crowd's component.
+func SpawnWith[C any](c *Crowd, pos m3.Vec3, yaw float32, control C) (arche.Entity, error) {
+	return c.spawn(pos, yaw, &control)
+}
+
+func (c *Crowd) spawn(pos m3.Vec3, yaw float32, control any) (arche.Entity, error) {
+	if c.world.IsLocked() {
+		return arche.Entity{}, errors.New("animsys: cannot spawn within a query: do it between ticks")
+	}
+	if err := placeable(pos, yaw); err != nil {
 		return arche.Entity{}, err
 	}
-	e := c.agents.New()
-	err := c.add(e, func(row int) {
-		c.Batch.Reset(row, pos, yaw)
-		c.restored[row] = 0
-		c.take(row)
-	})
+	e, row, err := c.gen.spawn(feature.Place{Pos: pos, Yaw: yaw}, control)
 	if err != nil {
+		return arche.Entity{}, fmt.Errorf("animsys: %w", err)
+	}
+	if _, err := c.Rows.Add(e); err != nil {
+		c.gen.remove(row)
+		c.world.RemoveEntity(e)
 		return arche.Entity{}, err
 	}
+	c.start(row)
+	c.gen.pose(&c.Poses, row)
+	c.Restarted[row] = false
+	c.Inertial.Reset(row)
+	c.forget(row)
+	c.aims.forget(row)
+	c.Ground.Run(row, row+1)
+	c.forget(row)
+	c.fresh[row] = false
+	copy(c.BonesAt(row), c.Ground.Model[row*c.joints:])
+	copy(c.last[row*c.joints:(row+1)*c.joints], c.BonesAt(row))
 	return e, nil
 }
 
 // Despawn removes an agent and its entity, between ticks or in a system before
-// Pick or after Skin. Another agent may take over its row.
+// SelectLOD or after Publish. The last row's agent moves to its row.
 func (c *Crowd) Despawn(e arche.Entity) error {
-	row, last, err := c.remove(e)
-	if err == nil && row != last {
-		c.Batch.Copy(row, last)
-		c.restored[row] = c.restored[last]
-	}
-	return err
-}
-
-// Place moves an agent to pos with heading yaw, at rest. It keeps its posture,
-// which eases into rest.
-func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
-	row, err := c.row(e, pos, yaw)
+	row, last, err := c.Rows.Remove(e)
 	if err != nil {
 		return err
 	}
-	c.Batch.Reset(row, pos, yaw)
-	c.Roots[row], c.restored[row] = c.Batch.Root(row), 0
-	c.moved(row)
+	c.world.RemoveEntity(e)
+	c.gen.remove(row)
+	c.restyle.move(row, last)
+	if row == last {
+		return nil
+	}
+	c.Inertial.Copy(row, last)
+	c.aims.copy(row, last)
+	n, legs := c.joints, c.legs()
+	copy(c.Ground.Feet[row*legs:(row+1)*legs], c.Ground.Feet[last*legs:])
+	c.Ground.Body[row] = c.Ground.Body[last]
+	copy(c.last[row*n:(row+1)*n], c.last[last*n:])
+	copy(c.now[row*n:(row+1)*n], c.now[last*n:])
+	copy(c.Ground.Model[row*n:(row+1)*n], c.Ground.Model[last*n:(last+1)*n])
+	c.Roots[row], c.fresh[row], c.rates[row] = c.Roots[last], c.fresh[last], c.rates[last]
 	return nil
 }
 
-// take fetches row's root and pose from the controller.
-func (c *Crowd) take(row int) {
-	c.Roots[row] = c.Batch.Root(row)
-	pos, rot := c.Batch.Pose(row)
-	copy(c.Pos[row*c.joints:], pos)
-	copy(c.Rot[row*c.joints:], rot)
+// Place moves an agent to pos with heading yaw. It keeps its posture, which eases into
+// what the generator has it do there.
+func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
+	row, ok := c.Rows.Row(e)
+	if !ok {
+		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
+	}
+	if err := placeable(pos, yaw); err != nil {
+		return err
+	}
+	c.gen.place(row, feature.Place{Pos: pos, Yaw: yaw})
+	c.restyle.forget(row)
+	c.gen.pose(&c.Poses, row)
+	c.Restarted[row] = false
+	c.Inertial.Jump(row)
+	c.forget(row)
+	c.fresh[row], c.rates[row].left = true, 0
+	c.rates[row].rate = min(c.rates[row].rate, EveryTick) // a lower one waits for its turn
+	return nil
 }
 
-// Restored returns how often the agents have gone back to a good pose, because
-// the network failed them or led them out of its training data's range, since
-// they were spawned or placed.
-func (c *Crowd) Restored() int {
-	var n int
-	for r := range c.Rows.Len() {
-		n += c.Batch.Restored(r)
+func placeable(pos m3.Vec3, yaw float32) error {
+	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= generator.Farthest {
+		return fmt.Errorf("animsys: no agent can stand at %v with heading %g: want finite numbers, at most %g m from the origin", pos, yaw, generator.Farthest)
 	}
-	return n
+	return nil
+}
+
+func (c *Crowd) legs() int { return len(c.Ground.Rig.Roles.Legs) }
+
+// forget clears what the ground solver remembers of row's feet.
+func (c *Crowd) forget(row int) {
+	clear(c.Ground.Feet[row*c.legs() : (row+1)*c.legs()])
+	c.Ground.Body[row] = ik.Body{}
+}
+
+// Agents returns the number of agents.
+func (c *Crowd) Agents() int { return c.Rows.Len() }
+
+// Bones returns the world transforms of e's joints as of the last tick or its
+// spawning, grounded; nil if e is not in this crowd. They alias the crowd and change
+// with the next tick.
+func (c *Crowd) Bones(e arche.Entity) []m3.Xform {
+	row, ok := c.Rows.Row(e)
+	if !ok {
+		return nil
+	}
+	return c.BonesAt(row)
+}
+
+// BonesAt is Bones for the agent in a row.
+func (c *Crowd) BonesAt(row int) []m3.Xform { return c.now[row*c.joints : (row+1)*c.joints] }
+
+// Published returns the poses of the tick before the last and of the last, (capacity,
+// joints) each, world space. They alias the crowd, for good. Both are the same for an
+// agent that was placed elsewhere in the last tick.
+func (c *Crowd) Published() (last, now []m3.Xform) { return c.last, c.now }
+
+// Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way from
+// the tick before the last to the last into dst, (agents, joints), growing it if it
+// is too small, and returns it. Joints rotate and hips move straight; bones keep
+// their lengths.
+func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
+	n := c.Rows.Len() * c.joints
+	if cap(dst) < n {
+		dst = make([]m3.Xform, n)
+	}
+	dst = dst[:n]
+	for o := 0; o < n; o += c.joints {
+		c.Skel.Interpolate(dst[o:o+c.joints], c.last[o:o+c.joints], c.now[o:o+c.joints], alpha)
+	}
+	return dst
 }

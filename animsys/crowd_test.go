@@ -39,14 +39,13 @@ func TestSpawnAndDespawn(t *testing.T) {
 		*world
 		e arche.Entity
 	}{{calm, quiet[7]}, {busy, alive[7]}} {
-		c := &counter{Session: w.crowd.Session}
+		c := w.sessions[1]
 		c.spoil = func(y []float32, rows int) error {
 			if row, _ := w.crowd.Rows.Row(w.e); c.calls == 2 {
-				y[row*w.crowd.Batch.Model.Layout.Outputs()] = float32(math.NaN())
+				y[row*w.dogs.Model.Layout.Outputs()] = float32(math.NaN())
 			}
 			return nil
 		}
-		w.crowd.Session = c
 	}
 	next := 8
 	for tick := range ticks {
@@ -122,7 +121,7 @@ func (w *world) state(e arche.Entity) []m3.Xform {
 // A dog is to be seen before its first tick, standing where it was put.
 func TestSpawnedDogStands(t *testing.T) {
 	w := newWorld(t, 2, 1)
-	sk := w.crowd.Batch.Model.Skel
+	sk := w.dogs.Model.Skel
 	for i := range 2 {
 		w.spawn(i)
 		at := w.crowd.Roots[i].Pos
@@ -131,9 +130,9 @@ func TestSpawnedDogStands(t *testing.T) {
 			if d := bones[0].Pos.Flat().Dist(at); d > 0.1 {
 				t.Errorf("the hips are %g m beside the place", d)
 			}
-			for _, tip := range w.crowd.Batch.Model.Layout.Tips {
+			for _, tip := range w.dogs.Model.Layout.Tips {
 				p := bones[sk.Index(tip)].Pos
-				if h := p.Y - w.crowd.Terrain.Height(p.X, p.Z); m3.Abs(h) > 0.06 {
+				if h := p.Y - w.field.Height(p.X, p.Z); m3.Abs(h) > 0.06 {
 					t.Errorf("%s is %g m above the ground", tip, h)
 				}
 			}
@@ -148,16 +147,15 @@ func TestInterpolate(t *testing.T) {
 	for i := range 3 {
 		w.goal(w.spawn(i), i, 5)
 	}
-	sk := w.crowd.Batch.Model.Skel
+	sk := w.dogs.Model.Skel
 	// The network jerks every other tick.
-	layout, c := w.crowd.Batch.Model.Layout, &counter{Session: w.crowd.Session}
+	layout, c := w.dogs.Model.Layout, w.sessions[1]
 	c.spoil = func(y []float32, rows int) error {
 		if c.calls%2 == 0 {
 			y[layout.OutBone(sk.Index("Head"))+feature.BonePos] += 0.5
 		}
 		return nil
 	}
-	w.crowd.Session = c
 	for tick := range 10 {
 		before := w.crowd.Interpolate(nil, 1)
 		w.step()
@@ -166,7 +164,7 @@ func TestInterpolate(t *testing.T) {
 			if from[j].Pos.Dist(before[j].Pos) > 1e-5 || from[j].Rot.Angle(before[j].Rot) > 1e-3 {
 				t.Fatalf("tick %d: joint %d starts from %v, was at %v", tick, j, from[j], before[j])
 			}
-			if to[j].Pos.Dist(w.crowd.Bones(j / 27)[j%27].Pos) > 1e-5 {
+			if to[j].Pos.Dist(w.crowd.BonesAt(j / 27)[j%27].Pos) > 1e-5 {
 				t.Fatalf("tick %d: joint %d ends at %v", tick, j, to[j])
 			}
 			if d := mid[j].Pos.Dist(from[j].Pos.Lerp(to[j].Pos, 0.5)); d > 0.03 {
@@ -191,11 +189,11 @@ func TestPlace(t *testing.T) {
 	w := newWorld(t, 2, 1)
 	e := w.spawn(0)
 	// Its head is turned aside as far as it goes: a posture far from rest.
-	layout, head := w.crowd.Batch.Model.Layout, w.crowd.Batch.Model.Skel.Index("Head")
-	w.crowd.Session = &counter{Session: w.crowd.Session, spoil: func(y []float32, rows int) error {
+	layout, head := w.dogs.Model.Layout, w.dogs.Model.Skel.Index("Head")
+	w.sessions[1].spoil = func(y []float32, rows int) error {
 		y[layout.OutBone(head)+feature.BonePos] += 1
 		return nil
-	}}
+	}
 	for tick := range 60 {
 		w.goal(e, 1, tick)
 		w.step()
@@ -208,7 +206,7 @@ func TestPlace(t *testing.T) {
 	if w.crowd.Roots[0].Pos.Dist(m3.V(20, 0, 20)) > 1e-5 {
 		t.Errorf("the root is at %v", w.crowd.Roots[0].Pos)
 	}
-	w.crowd.Session = w.crowd.Session.(*counter).Session
+	w.sessions[1].spoil = nil
 	w.step()
 	after := w.bones(e)
 	if d := after[0].Pos.Flat().Dist(m3.V(20, 0, 20)); d > 0.3 {

@@ -42,12 +42,16 @@ func Example() {
 	}
 
 	world := arche.NewWorld()
-	crowd, err := animsys.NewCrowd(&world, model, animsys.Options{Capacity: 64, Terrain: hills})
+	dogs, err := model.NewController(mann.ControllerOptions{Capacity: 64})
+	if err != nil {
+		log.Fatal(err)
+	}
+	crowd, err := animsys.NewCrowd(&world, dogs, animsys.Options{Ground: hills})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/mann.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -64,14 +68,13 @@ func Example() {
 		if err := schedule.Step(); err != nil {
 			log.Fatal(err)
 		}
-		row, _ := crowd.Rows.Row(dog)
-		_ = crowd.Bones(row) // world transforms, grounded
+		_ = crowd.Bones(dog) // world transforms, on the ground
 	}
 }
 
-// A person walks along a path: the tick plays windows of motion that another
-// goroutine makes.
-func ExamplePeople() {
+// A person walks along a path. The tick plays windows of motion that another goroutine
+// makes.
+func ExampleNewCrowd_people() {
 	var nets []*netruntime.Net
 	for _, open := range []func() (*netruntime.Net, error){human.Open, humanfootstep.Open, humanlocomotion.Open} {
 		net, err := open()
@@ -94,12 +97,16 @@ func ExamplePeople() {
 	}
 
 	world := arche.NewWorld()
-	people, err := animsys.NewPeople(&world, model, nets[1], nets[2], animsys.PeopleOptions{Capacity: 16, Terrain: hills})
+	stream, err := model.With(nets[1], nets[2]).NewStream(manifold.StreamOptions{People: 16})
+	if err != nil {
+		log.Fatal(err)
+	}
+	people, err := animsys.NewCrowd(&world, stream, animsys.Options{Ground: hills})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer people.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/manifold.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -122,8 +129,8 @@ func ExamplePeople() {
 	// Output: it stands 0.0 m from the end of its path
 }
 
-// Somebody goes on predicted motion, ahead and to the left.
-func ExampleWanderers() {
+// A person moves on predicted motion, ahead and to the left.
+func ExampleNewCrowd_predicted() {
 	net, err := netruntime.Open("human-strnn.safetensors") // with a guide: see mannequin train guide
 	if err != nil {
 		log.Fatal(err)
@@ -138,35 +145,38 @@ func ExampleWanderers() {
 	}
 
 	world := arche.NewWorld()
-	wanderers, err := animsys.NewWanderers(&world, model, animsys.WanderersOptions{Capacity: 100, Terrain: flat, Stream: strnn.StreamOptions{BF16: true}})
+	stream, err := model.NewStream(strnn.StreamOptions{People: 100, BF16: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer wanderers.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/strnn.TickRate, animsys.Systems()...)
+	people, err := animsys.NewCrowd(&world, stream, animsys.Options{Ground: flat})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer people.Close()
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer schedule.Close()
 
-	wanderer, err := wanderers.Spawn(m3.V(0, 0, 0), 0)
+	person, err := people.Spawn(m3.V(0, 0, 0), 0)
 	if err != nil {
 		log.Fatal(err)
 	}
 	wanders := generic.NewMap1[strnn.Wander](&world)
-	*wanders.Get(wanderer) = strnn.Wander{Speed: 1.2, Turn: 0.3}
+	*wanders.Get(person) = strnn.Wander{Speed: 1.2, Turn: 0.3}
 
 	for range 300 { // five seconds
 		if err := schedule.Step(); err != nil {
 			log.Fatal(err)
 		}
 	}
-	row, _ := wanderers.Rows.Row(wanderer)
-	fmt.Println(wanderers.Roots[row].Pos, wanderers.Bones(row)[0].Pos)
+	fmt.Println(people.Bones(person)[0].Pos)
 }
 
-// Somebody walks by values that code sets: to the left, in steps for 1.2 m/s.
-func ExampleStrollers() {
+// A person walks by sliders that code sets: to the left, at 1.2 m/s.
+func ExampleNewCrowd_sliders() {
 	net, err := humanlatent.Open()
 	if err != nil {
 		log.Fatal(err)
@@ -185,12 +195,16 @@ func ExampleStrollers() {
 	}
 
 	world := arche.NewWorld()
-	strollers, err := animsys.NewStrollers(&world, model, next, animsys.StrollersOptions{Capacity: 16, Terrain: flat})
+	stream, err := model.NewStream(next, latent.StreamOptions{People: 16})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer strollers.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/latent.Rate, animsys.Systems()...)
+	people, err := animsys.NewCrowd(&world, stream, animsys.Options{Ground: flat})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer people.Close()
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -200,20 +214,19 @@ func ExampleStrollers() {
 		log.Fatal(err)
 	}
 
-	stroller, err := strollers.Spawn(m3.V(0, 0, 0), 0)
+	person, err := people.Spawn(m3.V(0, 0, 0), 0)
 	if err != nil {
 		log.Fatal(err)
 	}
 	sliders := generic.NewMap1[latent.Sliders](&world)
-	steering.Steer(sliders.Get(stroller), 0.3, 1.2)
+	steering.Steer(sliders.Get(person), 0.3, 1.2)
 
 	for range 300 { // five seconds
 		if err := schedule.Step(); err != nil {
 			log.Fatal(err)
 		}
 	}
-	row, _ := strollers.Rows.Row(stroller)
-	at := strollers.Roots[row].Pos
+	at := people.Bones(person)[0].Pos
 	fmt.Println("to the left:", at.X > 1, "ahead:", at.Z > 2)
 	// Output: to the left: true ahead: true
 }

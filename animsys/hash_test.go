@@ -28,7 +28,7 @@ func TestHash(t *testing.T) {
 		was = h
 	}
 	for r := range n {
-		for _, x := range []*m3.Xform{&a.crowd.Roots[r], &a.crowd.Bones(r)[0], &a.crowd.Bones(r)[len(a.crowd.Bones(r))-1]} {
+		for _, x := range []*m3.Xform{&a.crowd.Roots[r], &a.crowd.BonesAt(r)[0], &a.crowd.BonesAt(r)[len(a.crowd.BonesAt(r))-1]} {
 			for _, f := range []*float32{&x.Pos.X, &x.Rot.W} {
 				keep := *f
 				*f = -*f
@@ -39,11 +39,11 @@ func TestHash(t *testing.T) {
 			}
 		}
 	}
-	b.crowd.SetRate(2, animsys.Half)
+	setRate(t, b.crowd, 2, animsys.Every2)
 	if b.crowd.Hash() == was {
 		t.Error("it does not see a rate")
 	}
-	b.crowd.SetRate(2, animsys.Full)
+	setRate(t, b.crowd, 2, animsys.EveryTick)
 	e := b.crowd.Rows.Entity(n - 1)
 	if err := b.crowd.Despawn(e); err != nil {
 		t.Fatal(err)

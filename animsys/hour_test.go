@@ -103,7 +103,7 @@ func (c *commander) command(root m3.Xform) control.Goal {
 	g := c.goal
 	// Nobody leaves the hills.
 	if root.Pos.Flat().Len() > 45 && g.Move != (m3.Vec3{}) {
-		yaw := m3.YawOf(root.Rot.Rotate(m3.V(0, 0, 1)))
+		yaw := root.Rot.Yaw()
 		g.Move, g.Turn = m3.V(0, 0, 1), control.Steer(yaw, m3.YawOf(root.Pos.Neg()))
 	}
 	return g
@@ -208,12 +208,16 @@ func hour(t *testing.T, field *terrain.Field, dogs, ticks int) (sum toll) {
 		t.Fatal(err)
 	}
 	w := arche.NewWorld()
-	crowd, err := animsys.NewCrowd(&w, m, animsys.Options{Capacity: dogs, Terrain: field})
+	controller, err := m.NewController(mann.ControllerOptions{Capacity: dogs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	crowd, err := animsys.NewCrowd(&w, controller, animsys.Options{Ground: field})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&w, 1.0/mann.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +240,7 @@ func hour(t *testing.T, field *terrain.Field, dogs, ticks int) (sum toll) {
 			t.Fatal(err)
 		}
 		for i := range entities {
-			bones, sunk := crowd.Bones(i), 0
+			bones, sunk := crowd.BonesAt(i), 0
 			for j, p := range m.Skel.Parents {
 				if !bones[j].Pos.Finite() || !bones[j].Rot.Finite() {
 					t.Fatalf("tick %d: %s of dog %d is not finite", tick, m.Skel.Names[j], i)
@@ -262,7 +266,7 @@ func hour(t *testing.T, field *terrain.Field, dogs, ticks int) (sum toll) {
 				foot := &crowd.Ground.Feet[i*legs+l]
 				p := bones[leg[len(leg)-1]].Pos
 				high := m3.Abs(p.Y - field.Height(p.X, p.Z))
-				if foot.Held() {
+				if foot.Locked() {
 					sum.held++
 					sum.off = max(sum.off, high)
 				}
@@ -282,7 +286,7 @@ func hour(t *testing.T, field *terrain.Field, dogs, ticks int) (sum toll) {
 		}
 	}
 	for i := range entities {
-		sum.restored += crowd.Batch.Restored(i)
+		sum.restored += controller.Restored(i)
 	}
 	return sum
 }

@@ -3,8 +3,6 @@ package animsys_test
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -13,7 +11,6 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
-	"mannequin/internal/testing/testdog"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
@@ -56,7 +53,7 @@ func humans(t testing.TB) (m *manifold.Model, steps, locomotion *netruntime.Net)
 func jogging(t testing.TB, m *manifold.Model, steps, locomotion *netruntime.Net) *manifold.Transfer {
 	t.Helper()
 	const frames = 240
-	l, err := m.NewLocomotion(steps, locomotion, manifold.LocomotionOptions{Batch: 2, Frames: frames, Workers: 2})
+	l, err := m.With(steps, locomotion).NewLocomotion(manifold.LocomotionOptions{Batch: 2, Frames: frames, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,58 +87,26 @@ func jogging(t testing.TB, m *manifold.Model, steps, locomotion *netruntime.Net)
 
 // street is a world with people on hills.
 type street struct {
-	peek     func() // called before poses are blended, if any
-	t        testing.TB
-	ecs      arche.World
-	people   *animsys.People
-	schedule *ecs.Schedule
-	curves   generic.Map1[manifold.Curve]
+	*scene
+	stream *manifold.Stream
+	curves generic.Map1[manifold.Curve]
 }
 
-func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions, extra ...func(*animsys.PeopleOptions)) *street {
+func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions, extra ...func(*animsys.Options)) *street {
 	t.Helper()
-	field, err := terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 2, Wavelength: 14, MaxSlope: 0.35})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &street{t: t, ecs: arche.NewWorld()}
+	s := &street{}
 	m, steps, locomotion := humans(t)
-	opt := animsys.PeopleOptions{Capacity: capacity, Terrain: field, Workers: workers, Stream: o}
-	for _, e := range extra {
-		e(&opt)
+	o.People = capacity
+	if o.Workers == 0 {
+		o.Workers = max(1, workers-1)
 	}
-	s.people, err = animsys.NewPeople(&s.ecs, m, steps, locomotion, opt)
-	if err != nil {
+	var err error
+	if s.stream, err = m.With(steps, locomotion).NewStream(o); err != nil {
 		t.Fatal(err)
 	}
-	if s.schedule, err = ecs.NewSchedule(&s.ecs, 1.0/manifold.Rate, s.systems()...); err != nil {
-		t.Fatal(err)
-	}
+	s.scene = newScene(t, s.stream, workers, extra...)
 	s.curves = generic.NewMap1[manifold.Curve](&s.ecs)
-	t.Cleanup(func() {
-		s.schedule.Close()
-		if err := s.people.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return s
-}
-
-// systems returns the tick's, with one behind Restyle that calls peek.
-func (s *street) systems() []ecs.System {
-	all := animsys.Systems()
-	i := slices.IndexFunc(all, func(x ecs.System) bool { _, ok := x.(*animsys.Restyle); return ok })
-	return slices.Insert(all, i+1, ecs.System(peeks{s}))
-}
-
-type peeks struct{ *street }
-
-func (p peeks) Initialize(*arche.World) {}
-func (p peeks) Finalize(*arche.World)   {}
-func (p peeks) Update(*arche.World) {
-	if p.peek != nil {
-		p.peek()
-	}
 }
 
 // person adds the i-th person of the tests, on a lane of their own.
@@ -159,24 +124,6 @@ func (s *street) person(i int) arche.Entity {
 	}
 	*s.curves.Get(e) = c
 	return e
-}
-
-func (s *street) step(n int) {
-	s.t.Helper()
-	for range n {
-		if err := s.schedule.Step(); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-}
-
-func (s *street) bones(e arche.Entity) []m3.Xform {
-	s.t.Helper()
-	row, ok := s.people.Rows.Row(e)
-	if !ok {
-		s.t.Fatalf("%v has no row", e)
-	}
-	return s.people.Bones(row)
 }
 
 // People set out, go along their curves as fast as they are told, on the hills,
@@ -203,14 +150,11 @@ func TestPeopleGoInStyles(t *testing.T) {
 	}
 	for i := range transfers {
 		t.Run(transfers[i].Name, func(t *testing.T) {
-			s := newStreet(t, 4, 2, manifold.StreamOptions{}, func(o *animsys.PeopleOptions) { o.Transfers = transfers })
-			style := ecs.Style{Method: ecs.Gram}
-			style.Weights[i] = 1
-			styles := generic.NewMap1[ecs.Style](&s.ecs)
+			s := newStreet(t, 4, 2, manifold.StreamOptions{Styles: transfers})
 			var all []arche.Entity
-			for i := range 4 {
-				all = append(all, s.person(i))
-				styles.Assign(all[i], &style)
+			for k := range 4 {
+				all = append(all, s.person(k))
+				s.style(all[k], "gram", i, 1)
 			}
 			s.goAlong(all, 300)
 		})
@@ -234,8 +178,8 @@ func (s *street) goAlong(all []arche.Entity, ticks int) {
 			if _, d := c.Path.Nearest(root.Pos); d > 0.05 {
 				t.Fatalf("tick %d: person %d is %g m from the path", tick, i, d)
 			}
-			way[i] += s.people.Stream.Where(row).Pos.Dist(root.Pos)
-			bones := s.people.Bones(row)
+			way[i] += s.stream.Where(row).Pos.Dist(root.Pos)
+			bones := s.people.BonesAt(row)
 			for j, p := range s.people.Skel.Parents {
 				if !bones[j].Pos.Finite() || !bones[j].Rot.Finite() {
 					t.Fatalf("tick %d: person %d's %s is %v", tick, i, s.people.Skel.Names[j], bones[j])
@@ -246,10 +190,10 @@ func (s *street) goAlong(all []arche.Entity, ticks int) {
 			}
 			for k, j := range tips {
 				p := bones[j].Pos
-				if h := p.Y - s.people.Terrain.Height(p.X, p.Z); h < 0.01 {
+				if h := p.Y - s.field.Height(p.X, p.Z); h < 0.01 {
 					t.Fatalf("tick %d: person %d's %s is %g m over the ground", tick, i, s.people.Skel.Names[j], h)
 				}
-				if f := &s.people.Ground.Feet[2*row+k]; f.Stands() && tick > 0 {
+				if f := &s.people.Ground.Feet[2*row+k]; f.Contact() && tick > 0 {
 					stands++
 					skate += float64(p.Sub(last[i][k]).Len())
 				}
@@ -264,8 +208,8 @@ func (s *street) goAlong(all []arche.Entity, ticks int) {
 	if t.Logf("standing feet slide by %.2f cm a frame", mean); mean > 0.3 {
 		t.Errorf("standing feet slide by %.2f cm a frame", mean)
 	}
-	if s.people.Stream.Lost() != 0 {
-		t.Errorf("%d windows were lost", s.people.Stream.Lost())
+	if s.stream.Lost() != 0 {
+		t.Errorf("%d windows were lost", s.stream.Lost())
 	}
 }
 
@@ -308,19 +252,6 @@ func TestPeopleClose(t *testing.T) {
 		}
 	}
 	s.step(60)
-	m, steps, locomotion := humans(t)
-	w := arche.NewWorld()
-	dogs, err := animsys.NewCrowd(&w, testdog.Model(t), animsys.Options{Capacity: 1, Terrain: s.people.Terrain})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dogs.Close()
-	if _, err := ecs.NewSchedule(&w, 1.0/manifold.Rate, s.systems()...); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := animsys.NewPeople(&w, m, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: s.people.Terrain}); err == nil || !strings.Contains(err.Error(), "before") {
-		t.Errorf("people after the schedule: %v", err)
-	}
 }
 
 // A curve's change shows about a second later, without a jump: other speeds,
@@ -341,7 +272,7 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 		for range n {
 			s.step(1)
 			p := s.bones(e)[0].Pos
-			now := m3.YawOf(s.people.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
+			now := s.people.Roots[0].Rot.Yaw()
 			turn := m3.WrapAngle(now-yaw) * manifold.Rate
 			if last[1] != (m3.Vec3{}) {
 				twist = max(twist, m3.Abs(turn-rate))
@@ -357,7 +288,7 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 	facing := func() float32 { // from the way that it goes
 		before := s.people.Roots[0]
 		run(1)
-		return m3.WrapAngle(m3.YawOf(before.Rot.Rotate(m3.V(0, 0, 1))) - m3.YawOf(s.people.Roots[0].Pos.Sub(before.Pos)))
+		return m3.WrapAngle(before.Rot.Yaw() - m3.YawOf(s.people.Roots[0].Pos.Sub(before.Pos)))
 	}
 	run(180)
 	if a := facing(); m3.Abs(a) > 0.2 {
@@ -405,7 +336,7 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 	m, steps, locomotion := humans(t)
 	tr := jogging(t, m, steps, locomotion)
 	track := func(workers, making int, among bool) [][]m3.Xform {
-		s := newStreet(t, 6, workers, manifold.StreamOptions{Batch: 6, Workers: making}, with(tr))
+		s := newStreet(t, 6, workers, manifold.StreamOptions{Batch: 6, Workers: making, Styles: []*manifold.Transfer{tr}})
 		var e arche.Entity
 		var before []arche.Entity
 		for i := range 3 { // so that it is the third either way
@@ -422,7 +353,7 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 		var out [][]m3.Xform
 		for tick := range ticks {
 			if tick == 60 {
-				s.style(e, ecs.Gram, 0, 0.8)
+				s.style(e, "gram", 0, 0.8)
 			}
 			if among && tick%50 == 20 {
 				before = append(before, s.person(tick))
@@ -451,10 +382,10 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 
 func TestPeopleTickDoesNotAllocate(t *testing.T) {
 	m, steps, locomotion := humans(t)
-	s := newStreet(t, 6, 2, manifold.StreamOptions{Iterations: 2}, with(jogging(t, m, steps, locomotion)), withStyles(t))
+	s := newStreet(t, 6, 2, manifold.StreamOptions{Iterations: 2, Styles: []*manifold.Transfer{jogging(t, m, steps, locomotion)}}, withStyles(t))
 	for i := range 6 {
 		e := s.person(i)
-		s.style(e, [...]ecs.StyleMethod{ecs.Gram, ecs.NoStyle, ecs.MAR}[i%3], i%3/2, 1)
+		s.style(e, [...]string{"gram", "", "mar"}[i%3], i%3/2, 1)
 	}
 	s.step(120)
 	frame := s.people.Interpolate(nil, 0.5)
@@ -472,9 +403,9 @@ func TestPeopleHaveStyle(t *testing.T) {
 	m, steps, locomotion := humans(t)
 	tr := jogging(t, m, steps, locomotion)
 	bones := func(weight float32) ([]m3.Xform, m3.Vec3) {
-		s := newStreet(t, 1, 1, manifold.StreamOptions{}, with(tr))
+		s := newStreet(t, 1, 1, manifold.StreamOptions{Styles: []*manifold.Transfer{tr}})
 		e := s.person(0)
-		s.style(e, ecs.Gram, 0, weight)
+		s.style(e, "gram", 0, weight)
 		s.step(400)
 		return s.bones(e), s.people.Roots[0].Pos
 	}
@@ -495,21 +426,23 @@ func TestPeopleHaveStyle(t *testing.T) {
 
 func first[A, B any](a A, _ B) A { return a }
 
-// with has people have a style of Gram.
-func with(tr *manifold.Transfer) func(*animsys.PeopleOptions) {
-	return func(o *animsys.PeopleOptions) { o.Transfers = []*manifold.Transfer{tr} }
-}
-
 // style gives e a weight of a style of a method.
-func (s *street) style(e arche.Entity, method ecs.StyleMethod, i int, weight float32) {
-	c := ecs.Style{Method: method}
-	c.Weights[i] = weight
-	styles := generic.NewMap1[ecs.Style](&s.ecs)
-	if s.ecs.Has(e, arche.ComponentID[ecs.Style](&s.ecs)) {
-		*styles.Get(e) = c
-		return
+func (s *street) style(e arche.Entity, method string, i int, weight float32) {
+	gram, mar := generic.NewMap1[ecs.GramStyle](&s.ecs), generic.NewMap1[ecs.MARStyle](&s.ecs)
+	if s.ecs.Has(e, arche.ComponentID[ecs.GramStyle](&s.ecs)) {
+		gram.Remove(e)
 	}
-	styles.Assign(e, &c)
+	if s.ecs.Has(e, arche.ComponentID[ecs.MARStyle](&s.ecs)) {
+		mar.Remove(e)
+	}
+	switch method {
+	case "gram":
+		gram.Assign(e, &ecs.GramStyle{Style: i, Weight: weight})
+	case "mar":
+		style := ecs.MARStyle{}
+		style.Weights[i] = weight
+		mar.Assign(e, &style)
+	}
 }
 
 // A tick of a steady crowd, its windows included.
@@ -536,7 +469,11 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := arche.NewWorld()
-	people, err := animsys.NewPeople(&w, m, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: field})
+	stream, err := m.With(steps, locomotion).NewStream(manifold.StreamOptions{People: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	people, err := animsys.NewCrowd(&w, stream, animsys.Options{Ground: field})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -559,7 +496,7 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 	*curves.Get(e) = manifold.Curve{Path: path, Speed: 1.4}
 	const soon = 30
 	for tick := range 300 {
-		ahead := people.Stream.Ahead(nil, 0, 1)
+		ahead := stream.Ahead(nil, 0, 1)
 		if len(ahead) < soon {
 			t.Fatalf("tick %d: %d places ahead", tick, len(ahead))
 		}
@@ -567,7 +504,7 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 			if err := schedule.Step(); err != nil {
 				t.Fatal(err)
 			}
-			if got := people.Stream.Where(0).Pos; got.Dist(ahead[0].Pos) > 0.005 {
+			if got := stream.Where(0).Pos; got.Dist(ahead[0].Pos) > 0.005 {
 				t.Errorf("tick %d: at %v, want %v", tick, got, ahead[0].Pos)
 			}
 			continue
@@ -577,7 +514,7 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := people.Stream.Where(0).Pos; got.Dist(ahead[soon-1].Pos) > 0.03 {
+		if got := stream.Where(0).Pos; got.Dist(ahead[soon-1].Pos) > 0.03 {
 			t.Errorf("tick %d: at %v, want %v", tick, got, ahead[soon-1].Pos)
 		}
 	}

@@ -75,7 +75,7 @@ func TestPeopleAndBrokenNetworks(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, "one whose neighbour's "+what+" is broken", sound, other)
-		if s.people.Stream.Lost() == 0 {
+		if s.stream.Lost() == 0 {
 			t.Errorf("broken %s: no window was lost", what)
 		}
 		row := 1
@@ -87,7 +87,7 @@ func TestPeopleAndBrokenNetworks(t *testing.T) {
 		stood, swung := false, false
 		for range 60 {
 			s.step(1)
-			stood, swung = stood || s.people.Ground.Stand[2*row], swung || !s.people.Ground.Stand[2*row]
+			stood, swung = stood || s.people.Ground.Contacts[2*row], swung || !s.people.Ground.Contacts[2*row]
 		}
 		if !stood || !swung {
 			t.Errorf("mended %s: its feet no longer step", what)
@@ -105,26 +105,30 @@ func TestPeopleErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, o := range map[string]animsys.PeopleOptions{
-		"at least 1": {Terrain: flat},
-		"Terrain":    {Capacity: 1},
-		"180 to":     {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Window: 7}},
-		"latency":    {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Latency: 61}},
-		"iterations": {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Iterations: -1}},
-		"skeleton":   {Capacity: 1, Terrain: flat, Roles: &ik.Roles{Spine: []int{0, 13}, Neck: 15, Legs: []ik.Leg{{1, 2, 3, 99}}}},
-		"needed":     {Capacity: 1, Terrain: flat, Roles: &ik.Roles{Spine: []int{0, 13}, Neck: 15, Legs: []ik.Leg{{}}}},
-		"contact":    {Capacity: 1, Terrain: flat, Roles: &ik.Roles{Spine: []int{0, 13}, Neck: 15, Legs: []ik.Leg{{2, 3, 4, 5}}}},
-		"adds 60":    {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Window: 180, Latency: 60, Every: 59}},
-		"windows at": {Capacity: 1, Terrain: flat, Stream: manifold.StreamOptions{Batch: -1}},
+	for want, o := range map[string]struct {
+		manifold.StreamOptions
+		animsys.Options
+	}{
+		"Ground":     {},
+		"180 to":     {StreamOptions: manifold.StreamOptions{Window: 7}},
+		"latency":    {StreamOptions: manifold.StreamOptions{Latency: 61}},
+		"iterations": {StreamOptions: manifold.StreamOptions{Iterations: -1}},
+		"skeleton":   {Options: animsys.Options{Ground: flat, Roles: &ik.Roles{Spine: []int{0, 13}, Neck: 15, Legs: []ik.Leg{{1, 2, 3, 99}}}}},
+		"needed":     {Options: animsys.Options{Ground: flat, Roles: &ik.Roles{Spine: []int{0, 13}, Neck: 15, Legs: []ik.Leg{{}}}}},
+		"contact":    {Options: animsys.Options{Ground: flat, Roles: &ik.Roles{Spine: []int{0, 13}, Neck: 15, Legs: []ik.Leg{{2, 3, 4, 5}}}}},
+		"adds 60":    {StreamOptions: manifold.StreamOptions{Window: 180, Latency: 60, Every: 59}},
+		"windows at": {StreamOptions: manifold.StreamOptions{Batch: -1}},
 	} {
 		w := arche.NewWorld()
-		if _, err := animsys.NewPeople(&w, m, steps, locomotion, o); err == nil || !strings.Contains(err.Error(), want) {
+		o.People = 1
+		stream, err := m.With(steps, locomotion).NewStream(o.StreamOptions)
+		if err == nil {
+			_, err = animsys.NewCrowd(&w, stream, o.Options)
+			stream.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
-	}
-	w := arche.NewWorld()
-	if _, err := animsys.NewPeople(&w, nil, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: flat}); err == nil {
-		t.Error("people without a model")
 	}
 	s := newStreet(t, 1, 1, manifold.StreamOptions{})
 	if _, err := s.people.Spawn(m3.V(float32(math.NaN()), 0, 0), 0); err == nil {
@@ -133,16 +137,6 @@ func TestPeopleErrors(t *testing.T) {
 	e := s.person(0)
 	if _, err := s.people.Spawn(m3.Vec3{}, 0); err == nil || s.people.Agents() != 1 {
 		t.Errorf("one too many: %v, %d people", err, s.people.Agents())
-	}
-	twice := arche.NewWorld()
-	for i := range 2 {
-		p, err := animsys.NewPeople(&twice, m, steps, locomotion, animsys.PeopleOptions{Capacity: 1, Terrain: flat})
-		if (err != nil) != (i == 1) {
-			t.Errorf("people for the %dth time: %v", i+1, err)
-		}
-		if err == nil {
-			defer p.Close()
-		}
 	}
 	// Components of someone else's agents are not taken for theirs.
 	other := generic.NewMap2[ecs.Slot, manifold.Curve](&s.ecs)

@@ -1,6 +1,8 @@
 package animsys
 
 import (
+	"fmt"
+
 	"mannequin/animsys/blend"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
@@ -10,230 +12,246 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Rate says how often an agent's motion is worked on: every so many ticks, between
-// which its bones are led from one pose to the next. What is far away needs no more.
-type Rate uint8
+// UpdateRate is how often an agent updates: every so many ticks. Its bones are
+// interpolated in between. Distant agents need no more.
+type UpdateRate uint8
 
-// The rates.
+// The update rates.
 const (
-	Frozen  Rate = 0 // not at all: the agent stays as it is
-	Full    Rate = 1 // every tick, as everyone has it who is not told otherwise
-	Half    Rate = 2
-	Quarter Rate = 4
+	Frozen    UpdateRate = 0 // never: the agent stays as it is
+	EveryTick UpdateRate = 1 // the default
+	Every2    UpdateRate = 2
+	Every4    UpdateRate = 4
 )
 
-// SetRate says at which rate row goes on, from its next step on: it takes a few ticks
-// until everyone's turns are spread. Dogs go at a lower rate where the crowd has a
-// network that goes by so many ticks at a time (Options.Far), else at the next higher
-// one; people in a style of ecs.MAR, which is given frame by frame, lose it before they go
-// at another than the full one. People are shown so many ticks late as the rate is less than full.
-func (b *Bodies) SetRate(row int, r Rate) { b.rates[row].want = r }
+// SetUpdateRate sets how often an agent updates, from its next update on. It takes up
+// to four ticks, which spreads agents evenly over the ticks. Agents of a batched
+// generator update at the next higher rate if it has no network for this one. Agents
+// with an ecs.MARStyle update every tick until they have lost it. Agents of other
+// generators are shown late by one tick less than the rate. It returns an error if e is
+// not in this crowd.
+func (c *Crowd) SetUpdateRate(e arche.Entity, r UpdateRate) error {
+	row, ok := c.Rows.Row(e)
+	if !ok {
+		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
+	}
+	c.rates[row].want = r.nearest()
+	return nil
+}
 
-// Rate returns the rate at which row goes on.
-func (b *Bodies) Rate(row int) Rate { return b.rates[row].rate }
+// nearest returns the next lower rate that there is.
+func (r UpdateRate) nearest() UpdateRate {
+	switch {
+	case r > Every2:
+		return Every4
+	case r > EveryTick:
+		return Every2
+	}
+	return r
+}
+
+// UpdateRateAt returns how often the agent in a row updates.
+func (c *Crowd) UpdateRateAt(row int) UpdateRate { return c.rates[row].rate }
 
 // rated is how often a row takes a step.
 type rated struct {
-	want, rate Rate
+	want, rate UpdateRate
 	left       uint8 // ticks until it shows the pose of its last step, in which it takes no other
 	span       uint8 // ticks that its last step was long
-	turn       uint8 // in which of four ticks it takes a step at Quarter
+	turn       uint8 // in which of four ticks it takes a step at Every4
 }
 
 // start gives row the full rate, and a turn.
-func (b *Bodies) start(row int) {
-	b.rates[row] = rated{want: Full, rate: Full, span: 1, turn: b.turns % uint8(Quarter)}
-	b.turns++
+func (c *Crowd) start(row int) {
+	c.rates[row] = rated{want: EveryTick, rate: EveryTick, span: 1, turn: c.turns % uint8(Every4)}
+	c.turns++
 }
 
 // pick decides whether row takes a step in this tick.
-func (b *Bodies) pick(row int) {
-	r := &b.rates[row]
+func (c *Crowd) pick(row int) {
+	r := &c.rates[row]
 	if r.left > 0 {
 		return
 	}
 	was, next := r.rate, r.want
-	if b.fresh[row] && next == Frozen {
-		next = Full // once, to be seen where they are now
+	if c.fresh[row] && next == Frozen {
+		next = EveryTick // once, to be seen where they are now
 	}
-	if b.finest != nil && next > Full {
-		next = b.finest(row, next)
+	if next > EveryTick {
+		next = c.finest(row, next)
 	}
 	// A lower rate begins when it is the row's turn.
-	if next > was && (b.tick+r.turn)%uint8(next) != 0 {
+	if next > was && (c.tick+r.turn)%uint8(next) != 0 {
 		next = was
 	}
 	r.rate, r.left = next, uint8(next)
 	if next == Frozen {
 		return
 	}
-	if was == Frozen && b.late {
-		b.Inertial.Jump(row) // what is played has gone on
+	if was == Frozen && c.late {
+		c.Inertial.Jump(row) // what is played has gone on
 	}
 	span := uint8(next)
-	if b.late {
-		span = uint8(max(was, Full)) // since the step before
+	if c.late {
+		span = uint8(max(was, EveryTick)) // since the step before
 	}
 	if span != r.span {
 		r.span = span
-		b.Inertial.Pause(row)
+		c.Inertial.Pause(row)
 	}
 }
 
-// follow has b lead on those who are played from a stream: it shows what they do late, and
-// says who is frozen.
-func (b *Bodies) follow(still []bool) {
-	b.late = true
-	b.picked = func() {
-		for r := range b.Rows.Len() {
-			still[r] = b.rates[r].rate == Frozen
+// finest returns the rate of a row that is to update at r: the next higher one that
+// its generator has a network for, and every tick while it has, or leaves, a style of
+// ecs.MARStyle.
+func (c *Crowd) finest(row int, r UpdateRate) UpdateRate {
+	if c.batched != nil {
+		for r > EveryTick && !c.batched.HasStride(int(r)) {
+			r /= 2
 		}
 	}
+	return c.restyle.finest(row, r)
 }
 
 // steps reports whether row takes a step in this tick.
-func (b *Bodies) steps(row int) bool {
-	r := &b.rates[row]
+func (c *Crowd) steps(row int) bool {
+	r := &c.rates[row]
 	return r.left > 0 && r.left == uint8(r.rate)
 }
 
-// eachStep calls do for those rows from r0 up to r1 that take a step in this tick.
-func (b *Bodies) eachStep(r0, r1 int, do func(r0, r1 int)) {
-	for r := r0; r < r1; r++ {
-		if b.steps(r) {
-			do(r, r+1)
-		}
-	}
-}
-
 // blend hides jumps in the poses of those rows from r0 up to r1 that take a step.
-func (b *Bodies) blend(r0, r1 int) {
+func (c *Crowd) blend(r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		if b.steps(r) {
-			b.inertial[b.rates[r].span].Run(b.Pos, b.Rot, b.Roots, r, r+1)
+		if c.steps(r) {
+			c.inertial[c.rates[r].span].Run(c.Pos, c.Rot, c.Roots, r, r+1)
 		}
 	}
 }
 
 // ground stands them on the terrain.
-func (b *Bodies) ground(r0, r1 int) {
+func (c *Crowd) ground(r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		if b.steps(r) {
-			b.solvers[b.rates[r].span].Run(r, r+1)
+		if c.steps(r) {
+			c.solvers[c.rates[r].span].Run(r, r+1)
 		}
 	}
 }
 
 // tune gives what works on steps of several ticks the settings of what works on one,
 // which are anybody's to change between ticks.
-func (b *Bodies) tune() {
-	for span := 1; span <= int(Quarter); span++ {
-		b.inertial[span], b.solvers[span] = *b.Inertial, b.Ground
-		b.inertial[span].DT *= float32(span)
-		b.solvers[span].DT *= float32(span)
+func (c *Crowd) tune() {
+	for span := 1; span <= int(Every4); span++ {
+		c.inertial[span], c.solvers[span] = *c.Inertial, c.Ground
+		c.inertial[span].DT *= float32(span)
+		c.solvers[span].DT *= float32(span)
 	}
 }
 
 // publish leads the bones of the rows from r0 up to r1 to the grounded poses of their
 // last steps, and keeps those of the tick before.
-func (b *Bodies) publish(r0, r1 int) {
+func (c *Crowd) publish(r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		i, k := r*b.joints, (r+1)*b.joints
-		last, now, to := b.last[i:k], b.now[i:k], b.Ground.Model[i:k]
+		i, k := r*c.joints, (r+1)*c.joints
+		last, now, to := c.last[i:k], c.now[i:k], c.Ground.Model[i:k]
 		copy(last, now)
-		switch rate := &b.rates[r]; {
-		case b.fresh[r] && rate.left > 0:
-			b.fresh[r], rate.left = false, rate.left-1
+		switch rate := &c.rates[r]; {
+		case c.fresh[r] && rate.left > 0:
+			c.fresh[r], rate.left = false, rate.left-1
 			copy(now, to)
 			copy(last, to)
 		case rate.left == 1:
 			rate.left = 0
 			copy(now, to)
 		case rate.left > 1:
-			b.Skel.Interpolate(now, now, to, 1/float32(rate.left))
+			c.Skel.Interpolate(now, now, to, 1/float32(rate.left))
 			rate.left--
 		}
 	}
 }
 
-// Pick decides who takes a step in this tick. It comes first.
-type Pick struct{ all []*Bodies }
+// SelectLOD decides which agents update in this tick. It comes first.
+type SelectLOD struct{ system }
 
-// Initialize finds all bodies.
-func (s *Pick) Initialize(w *arche.World) {
-	if res := generic.NewResource[cast](w); res.Has() {
-		s.all = res.Get().all
+// Initialize finds the crowds. It leaves an error if the schedule does not step at
+// TickRate: motion would play at another speed.
+func (s *SelectLOD) Initialize(w *arche.World) {
+	s.system.Initialize(w)
+	clock := generic.NewResource[ecs.Clock](w)
+	if dt := clock.Get().DT; !(m3.Abs(dt*TickRate-1) < 1e-3) {
+		s.fail(fmt.Errorf("animsys: the schedule steps %g s, and crowds step 1/%d s: give ecs.NewSchedule 1.0/animsys.TickRate, and interpolate for other frame rates (Crowd.Interpolate)", dt, TickRate))
 	}
 }
 
-// Update picks.
-func (s *Pick) Update(*arche.World) {
-	for _, b := range s.all {
-		b.tune()
-		for r := range b.Rows.Len() {
-			b.pick(r)
+// Update selects.
+func (s *SelectLOD) Update(*arche.World) {
+	for _, c := range s.crowds {
+		if c.closed {
+			continue
 		}
-		if b.picked != nil {
-			b.picked()
+		c.tune()
+		for r := range c.Rows.Len() {
+			c.pick(r)
+			c.Update[r], c.frozen[r], c.strides[r] = c.steps(r), c.rates[r].rate == Frozen, 0
+			if c.Update[r] {
+				c.strides[r] = uint8(c.rates[r].rate)
+			}
 		}
-		b.tick = (b.tick + 1) % uint8(Quarter)
+		if c.batched != nil {
+			c.batch = c.batched.Select(c.strides[:c.Rows.Len()])
+		}
+		c.tick = (c.tick + 1) % uint8(Every4)
 	}
 }
 
-// Finalize has nothing to do: bodies are closed by their owners.
-func (s *Pick) Finalize(*arche.World) {}
-
-// pacing is what Bodies keep of rates.
+// pacing is what Crowd keep of rates.
 type pacing struct {
-	rates  []rated // (rows)
-	tick   uint8   // of four
-	turns  uint8   // handed out
-	late   bool    // a step is the time since the last, not the time until the next
-	finest func(row int, r Rate) Rate
-	picked func() // called when all have been picked
+	rates   []rated // (rows)
+	tick    uint8   // of four
+	turns   uint8   // handed out
+	late    bool    // a step is the time since the last, not the time until the next
+	frozen  []bool  // (rows)
+	strides []uint8 // (rows) ticks of this tick's update, 0 for rows that do not update
 
-	inertial [Quarter + 1]blend.Inertial // by the ticks of a step
-	solvers  [Quarter + 1]ik.Legged
+	inertial [Every4 + 1]blend.Inertial // by the ticks of a step
+	solvers  [Every4 + 1]ik.Legged
 }
 
-var _ ecs.System = (*Pick)(nil)
-
-// Attention says how far from where a crowd is watched agents have which rate.
-type Attention struct {
-	Full, Half, Quarter float32 // m: up to where agents go on at these rates; beyond they are frozen. 0 is no bound
-	Behind              float32 // m: whoever is out of sight and farther than this has the next lower rate,
-	Unseen              float32 // and beyond this is frozen; 0 is no bound
-	Sight               float32 // cosine of the angle around where one looks within which agents are in sight
+// LODPolicy says how far from where a crowd is watched agents have which rate.
+type LODPolicy struct {
+	EveryTick, Every2, Every4 float32 // m: up to where agents go on at these rates; beyond they are frozen. 0 is no bound
+	Behind                    float32 // m: whoever is out of sight and farther than this has the next lower rate,
+	Unseen                    float32 // and beyond this is frozen; 0 is no bound
+	Sight                     float32 // cosine of the angle around where one looks within which agents are in sight
 }
 
-// DefaultAttention suits a crowd of people and dogs that is watched by a camera near the ground.
-func DefaultAttention() Attention {
-	return Attention{Full: 14, Half: 28, Quarter: 80, Behind: 3, Unseen: 12, Sight: 0.4}
+// DefaultLOD suits a crowd of people and dogs that is watched by a camera near the ground.
+func DefaultLOD() LODPolicy {
+	return LODPolicy{EveryTick: 14, Every2: 28, Every4: 80, Behind: 3, Unseen: 12, Sight: 0.4}
 }
 
 // hold is how much farther off than the bound an agent keeps its rate that has it: those
 // at a bound do not go to and fro.
 const hold = 1.08
 
-// Attend gives all agents the rates that attention has for them, seen from eye and looking
+// ApplyLOD gives all agents the rates that attention has for them, seen from eye and looking
 // ahead, of unit length; zero is everywhere. saving, 0 to 1, is how much of its distances
 // is to be saved. Call it between ticks.
-func (b *Bodies) Attend(a *Attention, eye, ahead m3.Vec3, saving float32) {
+func (c *Crowd) ApplyLOD(a *LODPolicy, eye, ahead m3.Vec3, saving float32) {
 	if !eye.Finite() || !ahead.Finite() || !m3.Finite(saving) {
 		return
 	}
 	saving = m3.Clamp(saving, 0, 1)
 	near, far := 1-saving, 1-saving*saving // those who are frozen in sight are the last to save by
-	bounds := [...]float32{a.Full * near, a.Half * near, a.Quarter * far}
-	for row := range b.Rows.Len() {
-		at := b.now[row*b.joints].Pos
-		if b.fresh[row] { // placed elsewhere since
-			at = b.Roots[row].Pos
+	bounds := [...]float32{a.EveryTick * near, a.Every2 * near, a.Every4 * far}
+	for row := range c.Rows.Len() {
+		at := c.now[row*c.joints].Pos
+		if c.fresh[row] { // placed elsewhere since
+			at = c.Roots[row].Pos
 		}
 		to := at.Sub(eye)
 		dist := to.Len()
 		out := ahead != (m3.Vec3{}) && dist > a.Behind && to.Dot(ahead) < a.Sight*dist
-		now, tier := tierOf(b.rates[row].want), len(bounds)
+		now, tier := tierOf(c.rates[row].want), len(bounds)
 		for i, bound := range bounds {
 			if a.bound(i) == 0 {
 				tier = i
@@ -253,21 +271,21 @@ func (b *Bodies) Attend(a *Attention, eye, ahead m3.Vec3, saving float32) {
 		case out:
 			tier++
 		}
-		b.SetRate(row, tiers[min(tier, len(tiers)-1)])
+		c.rates[row].want = tiers[min(tier, len(tiers)-1)]
 	}
 }
 
-func (a *Attention) bound(i int) float32 { return [...]float32{a.Full, a.Half, a.Quarter}[i] }
+func (a *LODPolicy) bound(i int) float32 { return [...]float32{a.EveryTick, a.Every2, a.Every4}[i] }
 
-var tiers = [...]Rate{Full, Half, Quarter, Frozen}
+var tiers = [...]UpdateRate{EveryTick, Every2, Every4, Frozen}
 
-func tierOf(r Rate) int {
+func tierOf(r UpdateRate) int {
 	switch r {
-	case Full:
+	case EveryTick:
 		return 0
-	case Half:
+	case Every2:
 		return 1
-	case Quarter:
+	case Every4:
 		return 2
 	}
 	return 3

@@ -11,9 +11,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/teststrnn"
-	"mannequin/terrain"
 
-	arche "github.com/mlange-42/arche/ecs"
 	"pgregory.net/rapid"
 )
 
@@ -21,20 +19,16 @@ import (
 // them; those at the full rate have the same bits as if everybody had it.
 func TestRates(t *testing.T) {
 	const n, ticks = 32, 60
-	rate := func(i int) animsys.Rate {
-		return []animsys.Rate{animsys.Full, animsys.Half, animsys.Quarter, animsys.Frozen}[i/4%4]
+	rate := func(i int) animsys.UpdateRate {
+		return []animsys.UpdateRate{animsys.EveryTick, animsys.Every2, animsys.Every4, animsys.Frozen}[i/4%4]
 	}
 	all := newWorld(t, n, 2)
 	some := newWorld(t, n, 2, testdog.Far(t, 2), testdog.Far(t, 4))
-	var counts [5]*counter
-	some.crowd.Count(func(stride int, s *animsys.Wrapped) {
-		counts[stride] = &counter{Session: *s}
-		*s = counts[stride]
-	})
+	counts := some.sessions
 	for i := range n {
 		all.spawn(i)
 		some.spawn(i)
-		some.crowd.SetRate(i, rate(i))
+		setRate(t, some.crowd, i, rate(i))
 	}
 	way := make([]float32, n)
 	for tick := range ticks {
@@ -47,9 +41,9 @@ func TestRates(t *testing.T) {
 		some.step()
 		joints := some.crowd.Skel.Len()
 		for i := range n {
-			step := some.crowd.Bones(i)[0].Pos.Dist(before[i*joints].Pos)
+			step := some.crowd.BonesAt(i)[0].Pos.Dist(before[i*joints].Pos)
 			switch {
-			case rate(i) == animsys.Full && !slices.Equal(all.crowd.Bones(i), some.crowd.Bones(i)):
+			case rate(i) == animsys.EveryTick && !slices.Equal(all.crowd.BonesAt(i), some.crowd.BonesAt(i)):
 				t.Fatalf("tick %d: dog %d moves otherwise than where all have the full rate", tick, i)
 			case rate(i) == animsys.Frozen && tick > 4 && step != 0:
 				t.Fatalf("tick %d: dog %d is frozen, and moves", tick, i)
@@ -65,7 +59,7 @@ func TestRates(t *testing.T) {
 		}
 	}
 	for i, w := range way {
-		if r := some.crowd.Rate(i); r != rate(i) {
+		if r := some.crowd.UpdateRateAt(i); r != rate(i) {
 			t.Errorf("dog %d goes at rate %d, want %d", i, r, rate(i))
 		}
 		if rate(i) != animsys.Frozen && w < 0.2 {
@@ -78,36 +72,31 @@ func TestRates(t *testing.T) {
 func TestRatesWithoutNetworks(t *testing.T) {
 	for _, c := range []struct {
 		far        []*mann.Model
-		half, four animsys.Rate
-	}{{nil, animsys.Full, animsys.Full}, {[]*mann.Model{testdog.Far(t, 2)}, animsys.Half, animsys.Half}, {[]*mann.Model{testdog.Far(t, 4)}, animsys.Full, animsys.Quarter}} {
+		half, four animsys.UpdateRate
+	}{{nil, animsys.EveryTick, animsys.EveryTick}, {[]*mann.Model{testdog.Far(t, 2)}, animsys.Every2, animsys.Every2}, {[]*mann.Model{testdog.Far(t, 4)}, animsys.EveryTick, animsys.Every4}} {
 		w := newWorld(t, 2, 1, c.far...)
 		w.spawn(0)
 		w.spawn(1)
-		w.crowd.SetRate(0, animsys.Half)
-		w.crowd.SetRate(1, animsys.Quarter)
+		setRate(t, w.crowd, 0, animsys.Every2)
+		setRate(t, w.crowd, 1, animsys.Every4)
 		for range 8 {
 			w.step()
 		}
-		if a, b := w.crowd.Rate(0), w.crowd.Rate(1); a != c.half || b != c.four {
+		if a, b := w.crowd.UpdateRateAt(0), w.crowd.UpdateRateAt(1); a != c.half || b != c.four {
 			t.Errorf("with %d networks the rates are %d and %d, want %d and %d", len(c.far), a, b, c.half, c.four)
 		}
 	}
 }
 
 func TestFarErrors(t *testing.T) {
-	field, err := terrain.Flat(terrain.Grid{Size: 20, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for want, o := range map[string]struct {
 		near *mann.Model
 		far  []*mann.Model
 	}{
-		"Options.Far, beside": {testdog.Far(t, 2), nil}, "want 2 or 4": {testdog.Model(t), []*mann.Model{testdog.Far(t, 3)}},
+		"ControllerOptions.LOD, beside": {testdog.Far(t, 2), nil}, "want 2 or 4": {testdog.Model(t), []*mann.Model{testdog.Far(t, 3)}},
 		"stride 2 already": {testdog.Model(t), []*mann.Model{testdog.Far(t, 2), testdog.Far(t, 2)}},
 	} {
-		w := arche.NewWorld()
-		if _, err := animsys.NewCrowd(&w, o.near, animsys.Options{Capacity: 2, Terrain: field, Far: o.far}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := o.near.NewController(mann.ControllerOptions{Capacity: 2, LOD: o.far}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
@@ -118,11 +107,11 @@ func TestFarErrors(t *testing.T) {
 func TestRatesOfPeople(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	full, low := newPlaza(t, m, 3, 2), newPlaza(t, m, 3, 2)
-	rates := []animsys.Rate{animsys.Half, animsys.Quarter, animsys.Frozen}
+	rates := []animsys.UpdateRate{animsys.Every2, animsys.Every4, animsys.Frozen}
 	for i, r := range rates {
 		full.spawn(i)
 		low.spawn(i)
-		low.people.SetRate(i, r)
+		setRate(t, low.people, i, r)
 	}
 	low.step(8)
 	full.step(8)
@@ -137,7 +126,7 @@ func TestRatesOfPeople(t *testing.T) {
 			if late == nil {
 				continue
 			}
-			for j, x := range low.people.Bones(i) {
+			for j, x := range low.people.BonesAt(i) {
 				// Where a window begins between two steps a corner is cut: by 7 cm of this model's at most.
 				if d := x.Pos.Dist(late[i*joints+j].Pos); !(d < 0.08) {
 					t.Fatalf("tick %d: at rate %d joint %d is %g m from where it was at the full rate %d ticks ago", tick, r, j, d, r-1)
@@ -150,16 +139,16 @@ func TestRatesOfPeople(t *testing.T) {
 		full.step(1)
 		low.step(1)
 	}
-	low.people.SetRate(2, animsys.Full)
-	last := slices.Clone(low.people.Bones(2))
+	setRate(t, low.people, 2, animsys.EveryTick)
+	last := slices.Clone(low.people.BonesAt(2))
 	for tick := range 120 {
 		low.step(1)
-		for j, x := range low.people.Bones(2) {
+		for j, x := range low.people.BonesAt(2) {
 			if d := x.Pos.Dist(last[j].Pos); !(d < 0.15) {
 				t.Fatalf("tick %d after the thaw: joint %d jumps by %g m", tick, j, d)
 			}
 		}
-		copy(last, low.people.Bones(2))
+		copy(last, low.people.BonesAt(2))
 	}
 	if d := low.people.Roots[2].Pos.Dist(stood.Pos); d < 1 {
 		t.Errorf("who was frozen goes %g m in two seconds", d)
@@ -186,7 +175,7 @@ func TestRatesWhileTheyComeAndGo(t *testing.T) {
 			if n > 0 {
 				row = rapid.IntRange(0, n-1).Draw(rt, "row")
 			}
-			rate := animsys.Rate(rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(rt, "rate"))
+			rate := animsys.UpdateRate(rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(rt, "rate"))
 			for _, w := range []*world{a, b} {
 				switch {
 				case what == 0 && n < 12 || n == 0:
@@ -200,7 +189,7 @@ func TestRatesWhileTheyComeAndGo(t *testing.T) {
 						rt.Fatal(err)
 					}
 				default:
-					w.crowd.SetRate(row, rate)
+					setRate(t, w.crowd, row, rate)
 				}
 				for r := range w.crowd.Agents() {
 					w.goal(w.crowd.Rows.Entity(r), r, step)
@@ -210,10 +199,10 @@ func TestRatesWhileTheyComeAndGo(t *testing.T) {
 				}
 			}
 			for r := range a.crowd.Agents() {
-				if !slices.Equal(a.crowd.Bones(r), b.crowd.Bones(r)) {
+				if !slices.Equal(a.crowd.BonesAt(r), b.crowd.BonesAt(r)) {
 					rt.Fatalf("step %d: row %d differs between workers", step, r)
 				}
-				for j, x := range a.crowd.Bones(r) {
+				for j, x := range a.crowd.BonesAt(r) {
 					if !x.Pos.Finite() || !x.Rot.Finite() {
 						rt.Fatalf("step %d: row %d joint %d is %v", step, r, j, x)
 					}
@@ -229,11 +218,11 @@ func TestRatesDoNotAllocate(t *testing.T) {
 		w.goal(w.spawn(i), i, 5)
 	}
 	w.step()
-	attention, eye := animsys.Attention{Full: 5, Half: 8, Quarter: 12, Behind: 2, Sight: 0.5}, m3.V(-10, 1, -10)
+	attention, eye := animsys.LODPolicy{EveryTick: 5, Every2: 8, Every4: 12, Behind: 2, Sight: 0.5}, m3.V(-10, 1, -10)
 	turn := float32(0)
 	if n := testing.AllocsPerRun(50, func() {
 		turn += 0.2
-		w.crowd.Attend(&attention, eye, m3.V(m3.Sin(turn), 0, m3.Cos(turn)), 0.1)
+		w.crowd.ApplyLOD(&attention, eye, m3.V(m3.Sin(turn), 0, m3.Cos(turn)), 0.1)
 		w.step()
 	}); n != 0 {
 		t.Errorf("%g allocations per tick", n)
@@ -246,46 +235,46 @@ func TestAttend(t *testing.T) {
 	w := newWorld(t, 1, 1, testdog.Far(t, 2), testdog.Far(t, 4))
 	e := w.spawn(0)
 	nan := float32(math.NaN())
-	attention := animsys.Attention{Full: 10, Half: 20, Quarter: 40, Behind: 3, Sight: 0.5}
+	attention := animsys.LODPolicy{EveryTick: 10, Every2: 20, Every4: 40, Behind: 3, Sight: 0.5}
 	for _, c := range []struct {
 		z, saving float32
 		ahead     m3.Vec3
-		want      animsys.Rate
+		want      animsys.UpdateRate
 	}{
-		{5, 0, m3.Vec3{}, animsys.Full}, {9.9, 0, m3.Vec3{}, animsys.Full}, {10.5, 0, m3.Vec3{}, animsys.Full}, {11, 0, m3.Vec3{}, animsys.Half},
-		{10.5, 0, m3.Vec3{}, animsys.Half}, {30, 0, m3.Vec3{}, animsys.Quarter}, {50, 0, m3.Vec3{}, animsys.Frozen}, {41, 0, m3.Vec3{}, animsys.Frozen},
-		{8, 0, m3.V(0, 0, 1), animsys.Full}, {8, 0, m3.V(0, 0, -1), animsys.Half}, {2, 0, m3.V(0, 0, -1), animsys.Full}, {35, 0, m3.V(1, 0, 0), animsys.Frozen},
-		{8, 0.5, m3.Vec3{}, animsys.Half}, {8, 9, m3.Vec3{}, animsys.Frozen}, {8, 0, m3.V(nan, 0, 0), animsys.Frozen}, {8, nan, m3.Vec3{}, animsys.Frozen},
+		{5, 0, m3.Vec3{}, animsys.EveryTick}, {9.9, 0, m3.Vec3{}, animsys.EveryTick}, {10.5, 0, m3.Vec3{}, animsys.EveryTick}, {11, 0, m3.Vec3{}, animsys.Every2},
+		{10.5, 0, m3.Vec3{}, animsys.Every2}, {30, 0, m3.Vec3{}, animsys.Every4}, {50, 0, m3.Vec3{}, animsys.Frozen}, {41, 0, m3.Vec3{}, animsys.Frozen},
+		{8, 0, m3.V(0, 0, 1), animsys.EveryTick}, {8, 0, m3.V(0, 0, -1), animsys.Every2}, {2, 0, m3.V(0, 0, -1), animsys.EveryTick}, {35, 0, m3.V(1, 0, 0), animsys.Frozen},
+		{8, 0.5, m3.Vec3{}, animsys.Every2}, {8, 9, m3.Vec3{}, animsys.Frozen}, {8, 0, m3.V(nan, 0, 0), animsys.Frozen}, {8, nan, m3.Vec3{}, animsys.Frozen},
 	} {
 		if err := w.crowd.Place(e, m3.V(0, 0, c.z), 0); err != nil {
 			t.Fatal(err)
 		}
-		w.crowd.SetRate(0, animsys.Full)
+		setRate(t, w.crowd, 0, animsys.EveryTick)
 		w.step()
-		w.crowd.SetRate(0, lastRate)
-		w.crowd.Attend(&attention, w.crowd.Bones(0)[0].Pos.Sub(m3.V(0, 0, c.z)), c.ahead, c.saving)
+		setRate(t, w.crowd, 0, lastRate)
+		w.crowd.ApplyLOD(&attention, w.crowd.BonesAt(0)[0].Pos.Sub(m3.V(0, 0, c.z)), c.ahead, c.saving)
 		lastRate = w.crowd.WantedRate(0)
 		if lastRate != c.want {
 			t.Errorf("at %g m, looking %v, saving %g: rate %d, want %d", c.z, c.ahead, c.saving, lastRate, c.want)
 		}
 	}
-	forever := animsys.Attention{Full: 10}
-	w.crowd.Attend(&forever, m3.V(0, 0, 1e5), m3.Vec3{}, 0)
-	if r := w.crowd.WantedRate(0); r != animsys.Half {
+	forever := animsys.LODPolicy{EveryTick: 10}
+	w.crowd.ApplyLOD(&forever, m3.V(0, 0, 1e5), m3.Vec3{}, 0)
+	if r := w.crowd.WantedRate(0); r != animsys.Every2 {
 		t.Errorf("without a bound for it the rate is %d", r)
 	}
 }
 
-var lastRate = animsys.Full
+var lastRate = animsys.EveryTick
 
 // Who is frozen and placed elsewhere is seen there, and goes on where that is near.
 func TestPlacedWhileFrozen(t *testing.T) {
 	w := newWorld(t, 1, 1, testdog.Far(t, 2), testdog.Far(t, 4))
 	e := w.spawn(0)
-	attention := animsys.Attention{Full: 10, Half: 20, Quarter: 25}
+	attention := animsys.LODPolicy{EveryTick: 10, Every2: 20, Every4: 25}
 	run := func(ticks int) {
 		for range ticks {
-			w.crowd.Attend(&attention, m3.Vec3{}, m3.Vec3{}, 0)
+			w.crowd.ApplyLOD(&attention, m3.Vec3{}, m3.Vec3{}, 0)
 			w.step()
 		}
 	}
@@ -301,12 +290,12 @@ func TestPlacedWhileFrozen(t *testing.T) {
 	}
 	run(8)
 	place(m3.V(28, 0, 0))
-	if r := w.crowd.Rate(0); r != animsys.Frozen {
+	if r := w.crowd.UpdateRateAt(0); r != animsys.Frozen {
 		t.Fatalf("far away the rate is %d", r)
 	}
 	place(m3.V(0, 0, 27))
 	place(m3.V(2, 0, 2))
-	if r := w.crowd.Rate(0); r != animsys.Full {
+	if r := w.crowd.UpdateRateAt(0); r != animsys.EveryTick {
 		t.Errorf("nearby the rate is %d", r)
 	}
 }
@@ -317,7 +306,7 @@ func TestGating(t *testing.T) {
 	for i := range 6 {
 		all.spawn(i)
 		some.spawn(i)
-		some.crowd.SetRate(i, []animsys.Rate{animsys.Quarter, animsys.Half, animsys.Frozen, animsys.Full}[i%4])
+		setRate(t, some.crowd, i, []animsys.UpdateRate{animsys.Every4, animsys.Every2, animsys.Frozen, animsys.EveryTick}[i%4])
 	}
 	seen := [6]int{}
 	for tick := range 24 {
@@ -328,7 +317,7 @@ func TestGating(t *testing.T) {
 		all.step()
 		some.step()
 		for i := range 6 {
-			weights := some.crowd.Gating(i)
+			weights := some.dogs.Gating(i)
 			if weights == nil {
 				continue
 			}
@@ -339,7 +328,7 @@ func TestGating(t *testing.T) {
 			if m3.Abs(sum-1) > 1e-4 {
 				t.Fatalf("tick %d: the weights of row %d sum up to %g", tick, i, sum)
 			}
-			if i == 3 && !slices.Equal(weights, all.crowd.Gating(3)) {
+			if i == 3 && !slices.Equal(weights, all.dogs.Gating(3)) {
 				t.Fatalf("tick %d: the weights of row 3 are another's", tick)
 			}
 			if tick >= 8 {
@@ -350,7 +339,7 @@ func TestGating(t *testing.T) {
 	if seen != [6]int{4, 8, 0, 16, 4, 8} {
 		t.Errorf("in 16 ticks there are weights for %v", seen)
 	}
-	if all.crowd.Gating(-1) != nil || all.crowd.Gating(6) != nil {
+	if all.dogs.Gating(-1) != nil || all.dogs.Gating(6) != nil {
 		t.Error("there are weights of rows that there are not")
 	}
 }

@@ -1,47 +1,44 @@
 package animsys
 
 import (
+	"errors"
 	"fmt"
 
+	"mannequin/animsys/generator"
 	"mannequin/animsys/mar"
-	"mannequin/animsys/skel"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 
 	arche "github.com/mlange-42/arche/ecs"
-	"github.com/mlange-42/arche/generic"
 )
 
-// Restyle gives the poses of people who carry an ecs.Style of MAR that style, all of
-// them in one go.
+// Style gives the poses of agents with an ecs.MARStyle that style, all at once, in
+// crowds with Options.Styles.
 //
-// Where they are and how they face stays as their curve says: postures, gestures and
-// how feet are lifted are the style's, and so is how far they step. Windows sees to
-// it that they step as often as suits that; what is left, Ground's legs make up for,
-// which hold feet that stand. A curve of the speed that suits the style leaves
-// little.
-type Restyle struct{ people *People }
+// Root motion stays as the generator made it. Posture, gestures and how feet are
+// lifted are the style's, and so is the stride length. Generate adapts the step
+// frequency to it, and Ground's foot lock makes up for the rest. A speed that suits
+// the style leaves little to make up.
+type Style struct{ system }
 
-// Initialize finds the people.
-func (s *Restyle) Initialize(w *arche.World) {
-	if res := generic.NewResource[People](w); res.Has() {
-		s.people = res.Get()
-	}
+// Initialize finds the crowds with styles.
+func (s *Style) Initialize(w *arche.World) {
+	s.system.Initialize(w)
+	s.keep(func(c *Crowd) bool { return c.restyle != nil })
 }
 
 // Update translates the poses of this tick.
-func (s *Restyle) Update(*arche.World) {
-	if p := s.people; p != nil && !p.closed {
-		p.restyle.run(&p.Bodies)
+func (s *Style) Update(*arche.World) {
+	for _, c := range s.crowds {
+		if !c.closed {
+			c.restyle.run(c)
+		}
 	}
 }
 
-// Finalize has nothing to do: people are closed by their owner.
-func (s *Restyle) Finalize(*arche.World) {}
-
 // restyle is what the system needs of people. Methods of a nil one do nothing.
 type restyle struct {
-	stylist *mar.Stylist
+	stylist *mar.StyleTranslator
 	db      *mar.Database
 	joints  int
 	active  []int32  // rows with a style, or on their way from one
@@ -54,21 +51,28 @@ type restyle struct {
 }
 
 // newRestyle returns that of people, or nil where they have no styles.
-func newRestyle(sk *skel.Skeleton, tips []int, o *PeopleOptions) (*restyle, error) {
+func newRestyle(rig generator.Rig, n int, o *Options) (*restyle, error) {
 	if o.Styles == nil {
 		return nil, nil
 	}
 	if n := len(o.Styles.Styles); n > ecs.MaxStyles {
-		return nil, fmt.Errorf("animsys: a database of %d styles, at most %d fit an ecs.Style: build one of fewer", n, ecs.MaxStyles)
+		return nil, fmt.Errorf("animsys: a database of %d styles, at most %d fit an ecs.MARStyle: build one of fewer", n, ecs.MaxStyles)
+	}
+	sk := rig.Skel
+	if rig.Contacts == nil {
+		return nil, errors.New("animsys: Options.Styles want a generator that has contacts")
+	}
+	var tips []int
+	for _, leg := range rig.Roles.Legs {
+		tips = append(tips, int(leg[len(leg)-1]))
 	}
 	if err := o.Styles.Fits(sk); err != nil {
-		return nil, fmt.Errorf("animsys: PeopleOptions.Styles: %w", err)
+		return nil, fmt.Errorf("animsys: Options.Styles: %w", err)
 	}
-	stylist, err := o.Styles.NewStylist(mar.StylistOptions{Options: o.Style, Characters: o.Capacity, Workers: o.Workers})
+	stylist, err := o.Styles.NewStyleTranslator(mar.StyleTranslatorOptions{Options: o.Style, Characters: n, Workers: o.Workers})
 	if err != nil {
 		return nil, err
 	}
-	n := o.Capacity
 	for i := range stylist.Labels {
 		stylist.Labels[i] = o.Known
 	}
@@ -83,28 +87,27 @@ func (r *restyle) close() error {
 	return r.stylist.Close()
 }
 
-// want says what style row shall have.
-func (r *restyle) want(row int32, s *ecs.Style) {
-	if r == nil {
-		return
-	}
+// clear takes the styles of the first rows away.
+func (r *restyle) clear(rows int) {
+	clear(r.stylist.Weights[:rows*len(r.db.Styles)])
+	clear(r.styled[:rows])
+}
+
+// want sets the style of a row that has none.
+func (r *restyle) want(row int32, s *ecs.MARStyle) {
 	n := len(r.db.Styles)
 	w := r.stylist.Weights[int(row)*n:][:n]
-	clear(w)
-	r.styled[row] = false
-	if s.Method == ecs.MAR {
-		for i := range w {
-			w[i] = s.Weights[i]
-			r.styled[row] = r.styled[row] || w[i] > 0
-		}
+	for i := range w {
+		w[i] = s.Weights[i]
+		r.styled[row] = r.styled[row] || w[i] > 0
 	}
 }
 
 // finest returns the rate that row has who is asked for r: in a style, or on the way from
 // one, which is given frame by frame, the full one.
-func (r *restyle) finest(row int, rate Rate) Rate {
+func (r *restyle) finest(row int, rate UpdateRate) UpdateRate {
 	if r != nil && (r.styled[row] || r.begun[row]) {
-		return Full
+		return EveryTick
 	}
 	return rate
 }
@@ -130,7 +133,7 @@ func (r *restyle) forget(row int) {
 }
 
 // run translates the poses of b.
-func (r *restyle) run(b *Bodies) {
+func (r *restyle) run(b *Crowd) {
 	if r == nil {
 		return
 	}
@@ -146,7 +149,7 @@ func (r *restyle) run(b *Bodies) {
 		if !b.steps(row) { // the pose is that of the last step
 			continue
 		}
-		if !r.styled[row] && r.stylist.Still(row) {
+		if !r.styled[row] && r.stylist.Unstyled(row) {
 			r.forget(row)
 			continue
 		}
@@ -158,7 +161,7 @@ func (r *restyle) run(b *Bodies) {
 	}
 	r.stylist.Run(r.active, b.Pos, b.Rot)
 	for _, row := range r.active {
-		if r.stylist.Still(int(row)) {
+		if r.stylist.Unstyled(int(row)) {
 			continue
 		}
 		pos, rot := b.Pos[int(row)*n:][:n], b.Rot[int(row)*n:][:n]
@@ -173,7 +176,7 @@ func (r *restyle) run(b *Bodies) {
 		legs := r.strides[int(row)*len(r.tips):][:len(r.tips)]
 		r.db.Skeleton().LocalToModel(r.model, pos, rot)
 		for i, tip := range r.tips {
-			legs[i].add(r.model[tip].Pos, hips, b.Ground.Stand[int(row)*len(r.tips)+i])
+			legs[i].add(r.model[tip].Pos, hips, b.Ground.Contacts[int(row)*len(r.tips)+i])
 		}
 		if p.tick == paceWaits+paceMeasures {
 			p.suit(legs)
@@ -232,17 +235,6 @@ func (p *pace) suit(legs []stride) {
 			p.often = want
 		}
 	}
-}
-
-// cadence returns how often a row shall step, that would step given as often.
-func (r *restyle) cadence(row int32, given float32) float32 {
-	if r == nil || r.paces[row].often == 0 {
-		return given
-	}
-	if given == 0 {
-		given = 1
-	}
-	return given * r.paces[row].often
 }
 
 // heading returns the part of a rotation that is about the vertical.

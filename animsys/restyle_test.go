@@ -27,13 +27,13 @@ var styles = sync.OnceValues(func() (*mar.Database, error) {
 	return registration.Database(takes, lines)
 })
 
-func withStyles(t testing.TB) func(*animsys.PeopleOptions) {
+func withStyles(t testing.TB) func(*animsys.Options) {
 	t.Helper()
 	db, err := styles()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(o *animsys.PeopleOptions) { o.Styles = db }
+	return func(o *animsys.Options) { o.Styles = db }
 }
 
 func indexOf(t testing.TB, style string) int {
@@ -69,8 +69,8 @@ func TestRestyle(t *testing.T) {
 			t.Fatalf("person %d moves otherwise where there are styles, without one", i)
 		}
 	}
-	s.style(who[0], ecs.MAR, indexOf(t, "old"), 1)
-	s.style(who[1], ecs.MAR, indexOf(t, "proud"), 1)
+	s.style(who[0], "mar", indexOf(t, "old"), 1)
+	s.style(who[1], "mar", indexOf(t, "proud"), 1)
 	both(60)
 	var old, proud, none float32
 	for range 120 {
@@ -93,7 +93,7 @@ func TestRestyle(t *testing.T) {
 	if a, b := s.bones(who[2]), plain.bones(same[2]); !slices.Equal(a, b) {
 		t.Error("who has no style moves otherwise beside those who have")
 	}
-	s.style(who[0], ecs.MAR, 0, 0)
+	s.style(who[0], "mar", 0, 0)
 	both(240)
 	old, none = 0, 0
 	for range 120 {
@@ -109,13 +109,13 @@ func TestRestyle(t *testing.T) {
 // Who is styled steps as often as the style's strides ask for: before Ground holds
 // them, feet that stand hardly slide.
 func TestRestyleSteps(t *testing.T) {
-	s := newStreet(t, 3, 2, manifold.StreamOptions{}, withStyles(t), func(o *animsys.PeopleOptions) {
+	s := newStreet(t, 3, 2, manifold.StreamOptions{}, withStyles(t), func(o *animsys.Options) {
 		o.Known = mar.Label{Styles: 1 << indexOf(t, "neutral")}
 	})
 	for i := range 3 {
 		e := s.person(2 + 4*i) // at 1 m/s
 		if i > 0 {
-			s.style(e, ecs.MAR, indexOf(t, [...]string{"", "old", "proud"}[i]), 1)
+			s.style(e, "mar", indexOf(t, [...]string{"", "old", "proud"}[i]), 1)
 		}
 	}
 	sk := s.people.Skel
@@ -133,7 +133,7 @@ func TestRestyleSteps(t *testing.T) {
 			sk.LocalToModel(model, s.people.Pos[r*sk.Len():][:sk.Len()], s.people.Rot[r*sk.Len():][:sk.Len()])
 			way := model[0].Pos.Sub(hips[r]).Flat()
 			for i, j := range toes {
-				now := foot{model[j].Pos, s.people.Ground.Stand[2*r+i]}
+				now := foot{model[j].Pos, s.people.Ground.Contacts[2*r+i]}
 				if measuring && now.stood && last[r][i].stood {
 					slid[r] += now.pos.Sub(last[r][i].pos).Dot(way) / way.Len()
 					gone[r] += way.Len()
@@ -185,11 +185,11 @@ func TestRestyleAloneOrAmongOthers(t *testing.T) {
 		for tick := range 240 {
 			switch {
 			case tick == 60:
-				s.style(e, ecs.MAR, indexOf(t, "old"), 1)
+				s.style(e, "mar", indexOf(t, "old"), 1)
 			case tick == 150:
-				s.style(e, ecs.MAR, indexOf(t, "proud"), 0.5)
+				s.style(e, "mar", indexOf(t, "proud"), 0.5)
 			case among && tick == 20:
-				s.style(s.person(3), ecs.MAR, indexOf(t, "proud"), 1)
+				s.style(s.person(3), "mar", indexOf(t, "proud"), 1)
 			case among && tick == 100: // e moves to the first row
 				if err := s.people.Despawn(first); err != nil {
 					t.Fatal(err)
@@ -227,16 +227,19 @@ func TestRestyleRefuses(t *testing.T) {
 	other.Skel = &sk
 	for want, c := range map[string]struct {
 		m *manifold.Model
-		o animsys.PeopleOptions
+		o animsys.Options
 	}{
-		"fit an ecs.Style": {m, animsys.PeopleOptions{Styles: &many}},
-		"its bone to":      {&other, animsys.PeopleOptions{Styles: db}},
-		"transfers":        {m, animsys.PeopleOptions{Transfers: make([]*manifold.Transfer, ecs.MaxStyles+1)}},
-		"another model":    {m, animsys.PeopleOptions{Transfers: make([]*manifold.Transfer, 1)}},
+		"fit an ecs.MARStyle": {m, animsys.Options{Styles: &many}},
+		"its bone to":         {&other, animsys.Options{Styles: db}},
 	} {
 		w := arche.NewWorld()
-		c.o.Capacity, c.o.Terrain = 1, street.people.Terrain
-		if _, err := animsys.NewPeople(&w, c.m, steps, locomotion, c.o); err == nil || !strings.Contains(err.Error(), want) {
+		stream, err := c.m.With(steps, locomotion).NewStream(manifold.StreamOptions{People: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stream.Close()
+		c.o.Ground = street.field
+		if _, err := animsys.NewCrowd(&w, stream, c.o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)
 		}
 	}

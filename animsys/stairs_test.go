@@ -40,12 +40,16 @@ func TestStairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := arche.NewWorld()
-	crowd, err := animsys.NewCrowd(&w, m, animsys.Options{Capacity: 2, Terrain: field})
+	dogs, err := m.NewController(mann.ControllerOptions{Capacity: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	crowd, err := animsys.NewCrowd(&w, dogs, animsys.Options{Ground: field})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&w, 1.0/mann.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +71,7 @@ func TestStairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 2 {
-			bones := crowd.Bones(i)
+			bones := crowd.BonesAt(i)
 			if v, j := jerks[i].add(bones, nil); v > 2*recordedJerk {
 				t.Errorf("tick %d: %s has a jerk of %.0f m/s³", tick, m.Skel.Names[j], v)
 			}
@@ -83,7 +87,7 @@ func TestStairs(t *testing.T) {
 				if high < -0.01 {
 					t.Errorf("tick %d: paw %d is %g m in the ground", tick, l, -high)
 				}
-				if crowd.Ground.Feet[4*i+l].Held() && high > 0.012 {
+				if crowd.Ground.Feet[4*i+l].Locked() && high > 0.012 {
 					t.Errorf("tick %d: held paw %d is %g m above its tread", tick, l, high)
 				}
 			}
@@ -93,7 +97,7 @@ func TestStairs(t *testing.T) {
 		}
 	}
 	for i := range 2 {
-		if n := crowd.Batch.Restored(i); n != 0 {
+		if n := dogs.Restored(i); n != 0 {
 			t.Errorf("restored %d times", n)
 		}
 		if way := crowd.Roots[i].Pos.Z; math.Abs(float64(way)) < 5 {
@@ -109,11 +113,11 @@ func TestStairs(t *testing.T) {
 type strip struct{ shown, flat []m3.Vec3 }
 
 func newStrip(c *animsys.Crowd, row int) strip {
-	sk := c.Batch.Model.Skel
+	sk := c.Skel
 	n := sk.Len()
 	flat := make([]m3.Xform, n)
 	sk.LocalToModel(flat, c.Pos[row*n:(row+1)*n], c.Rot[row*n:(row+1)*n])
-	return strip{draw.Positions(c.Bones(row)), draw.Positions(flat)}
+	return strip{draw.Positions(c.BonesAt(row)), draw.Positions(flat)}
 }
 
 // savePicture draws poses side by side, seen from the right, with the ground
@@ -129,7 +133,7 @@ func savePicture(t *testing.T, file string, poses []strip, parents []int16, c *a
 			var line []m3.Vec3
 			for d := float32(-0.9); d <= 0.9; d += 0.02 {
 				q := m3.V(tip.X, 0, p.shown[0].Z+d)
-				q.Y = c.Terrain.Height(q.X, q.Z)
+				q.Y = c.Ground.Ground.Height(q.X, q.Z)
 				line = append(line, q)
 			}
 			draw.Path(tile, cam, line, 1, draw.Ink)

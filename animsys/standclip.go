@@ -4,16 +4,11 @@ import (
 	"fmt"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 )
-
-// level is flat ground at height zero.
-type level struct{}
-
-func (level) Height(x, z float32) float32 { return 0 }
-func (level) Normal(x, z float32) m3.Vec3 { return m3.Up }
 
 // StandClip returns the clip of a person, of the frames rows, (frames, columns) raw, as
 // the tick's Ground stage shows it on level ground at height zero: feet that have contact
@@ -34,14 +29,14 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 	if s.Rig, err = ik.NewRig(tree, roles); err != nil {
 		return nil, err
 	}
-	_, contacts, err := contactsOf(l, c.Skel, roles)
+	person, err := generator.Person(l, c.Skel, &roles)
 	if err != nil {
 		return nil, err
 	}
 	out, n := skel.NewClip(c.Skel, c.FPS, c.Frames), c.Skel.Len()
-	s.Ground, s.DT = level{}, float32(1/c.FPS)
+	s.Ground, s.DT = ik.Level(0), float32(1/c.FPS)
 	s.Pos, s.Rot, s.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	s.Feet, s.Body, s.Stand = make([]ik.Foot, len(contacts)), make([]ik.Body, 1), make([]bool, len(contacts))
+	s.Feet, s.Body, s.Contacts = make([]ik.Foot, len(person.Contacts)), make([]ik.Body, 1), make([]bool, len(person.Contacts))
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -49,8 +44,8 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 		pos, rot := c.Frame(f)
 		copy(s.Pos, pos)
 		copy(s.Rot, rot)
-		for i, k := range contacts {
-			s.Stand[i] = rows[f*l.Columns()+l.Contact(int(k))] > 0.5
+		for i, k := range person.Contacts {
+			s.Contacts[i] = rows[f*l.Columns()+l.Contact(int(k))] > 0.5
 		}
 		s.Run(0, 1)
 		to, turns := out.Frame(f)

@@ -3,220 +3,258 @@ package animsys
 import (
 	"errors"
 
-	"mannequin/animsys/control"
+	"mannequin/animsys/generator"
 	"mannequin/ecs"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
 
-// Systems returns the tick in its order, for the crowd, the people, the strollers,
-// the wanderers and the performers that the world has when the schedule is made. Put systems that say what agents shall do
-// before them and systems that read poses after them. Those whose resource the
-// world lacks have nothing to do.
+// Systems returns the tick in its order, for the crowds that the world has when the
+// schedule is made. Put systems that control agents before them, and systems that
+// read poses after them.
 func Systems() []ecs.System {
-	return []ecs.System{&Pick{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Windows{}, &Play{}, &Restyle{}, &Continue{}, &Stroll{}, &Predict{}, &Amble{}, &Rehearse{}, &Perform{}, &Blend{}, &Ground{}, &Aim{}, &Skin{}}
+	return []ecs.System{&SelectLOD{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Generate{}, &Sample{}, &Style{}, &Blend{}, &Ground{}, &Aim{}, &Publish{}}
 }
 
-var errNobody = errors.New("animsys: the world has no Crowd, People, Strollers, Wanderers or Performers: make one before the systems start")
-
-// grain is how many rows a core takes at a time: fewer are not worth a hand-over.
+// grain is how many rows a worker takes at a time.
 const grain = 4
 
-// split spreads n things, rows or what stands for them, over the workers of b. work gets
-// the i-th grain.
-func (b *Bodies) split(n int, work func(worker, i int)) {
-	if !b.closed {
-		b.pool.Run((n+grain-1)/grain, work)
+// split spreads n rows, or entries of a batch, over the workers; work gets a range.
+func (c *Crowd) split(n int, work func(worker, i int)) { c.pool.Run((n+grain-1)/grain, work) }
+
+// system finds the crowds of a world. Crowds are closed by their owners.
+type system struct {
+	crowds []*Crowd
+	fault  generic.Resource[ecs.Fault]
+}
+
+// Initialize finds the crowds, and leaves an error if there is none, or if the
+// schedule steps at another rate than theirs.
+func (s *system) Initialize(w *arche.World) {
+	s.fault = generic.NewResource[ecs.Fault](w)
+	res := generic.NewResource[registry](w)
+	if !res.Has() {
+		s.fail(errors.New("animsys: the world has no crowd: make one before the schedule"))
+		return
+	}
+	s.crowds = res.Get().all
+}
+
+func (s *system) fail(err error) {
+	if f := s.fault.Get(); f.Err == nil {
+		f.Err = err
 	}
 }
 
-// grains is work on rows as work on grains, bound once so that a tick makes
-// nothing. It must touch nothing outside its rows.
-func (b *Bodies) grains(work func(r0, r1 int)) func(worker, i int) {
-	return func(_, i int) { work(i*grain, min((i+1)*grain, b.Rows.Len())) }
+// Finalize does nothing.
+func (s *system) Finalize(*arche.World) {}
+
+// keep drops the crowds that are not wanted.
+func (s *system) keep(wanted func(c *Crowd) bool) {
+	var kept []*Crowd
+	for _, c := range s.crowds {
+		if wanted(c) {
+			kept = append(kept, c)
+		}
+	}
+	s.crowds = kept
 }
 
-// spread is what the systems have in common that work on all rows of some bodies.
-type spread struct {
-	bodies *Bodies
-	work   func(worker, i int)
+func isBatched(c *Crowd) bool  { return c.batched != nil }
+func isWindowed(c *Crowd) bool { return c.batched == nil }
+
+// rowSystem does the same work on all rows of some crowds, or on all entries of their
+// batches, split over workers.
+type rowSystem struct {
+	system
+	work  []func(worker, i int)
+	batch bool // entries of the batch, instead of rows
 }
 
-// on says whose rows, and what is done for them.
-func (s *spread) on(b *Bodies, work func(r0, r1 int)) { s.bodies, s.work = b, b.grains(work) }
-
-// Update spreads the rows in use over the workers.
-func (s *spread) Update(*arche.World) {
-	if s.bodies != nil {
-		s.bodies.split(s.bodies.Rows.Len(), s.work)
+// rows is called by Initialize: work returns what is done for rows r0 to r1−1, bound
+// once so that a tick allocates nothing. It touches nothing outside its rows.
+func (s *rowSystem) rows(w *arche.World, wanted func(c *Crowd) bool, work func(c *Crowd) func(r0, r1 int)) {
+	s.Initialize(w)
+	s.keep(wanted)
+	for _, c := range s.crowds {
+		do := work(c)
+		s.work = append(s.work, func(_, i int) { do(i*grain, min((i+1)*grain, s.count(c))) })
 	}
 }
 
-// Finalize has nothing to do: bodies are closed by their owners.
-func (s *spread) Finalize(*arche.World) {}
-
-// each is what the systems of a crowd have in common.
-type each struct {
-	crowd *Crowd
-	work  func(worker, i int)
+func (s *rowSystem) count(c *Crowd) int {
+	if s.batch {
+		return c.batch
+	}
+	return c.Rows.Len()
 }
 
-// initialize finds the crowd. work is done for the i-th of those rows that take a step,
-// which is row r.
-func (s *each) initialize(w *arche.World, work func(i, r int)) {
-	if res := generic.NewResource[Crowd](w); res.Has() {
-		c := res.Get()
-		s.crowd = c
-		s.work = func(_, k int) {
-			for i := k * grain; i < min((k+1)*grain, len(c.due)); i++ {
-				work(i, int(c.due[i]))
+// Update splits the rows over the workers.
+func (s *rowSystem) Update(*arche.World) {
+	for i, c := range s.crowds {
+		if !c.closed {
+			c.split(s.count(c), s.work[i])
+		}
+	}
+}
+
+func every(*Crowd) bool { return true }
+
+// Plan copies the agents' controls to their rows and plans their trajectories.
+type Plan struct{ rowSystem }
+
+// Initialize finds the crowds of batched generators.
+func (s *Plan) Initialize(w *arche.World) {
+	s.batch = true
+	s.rows(w, isBatched, func(c *Crowd) func(i0, i1 int) { return c.batched.Plan })
+}
+
+// Update collects controls and plans.
+func (s *Plan) Update(w *arche.World) {
+	for _, c := range s.crowds {
+		if !c.closed {
+			c.gen.collect(w)
+		}
+	}
+	s.rowSystem.Update(w)
+}
+
+// Gather writes the network's inputs of all agents that update.
+type Gather struct{ rowSystem }
+
+// Initialize finds the crowds of batched generators.
+func (s *Gather) Initialize(w *arche.World) {
+	s.batch = true
+	s.rows(w, isBatched, func(c *Crowd) func(i0, i1 int) { return c.batched.Gather })
+}
+
+// Infer runs each network once for all agents that update.
+type Infer struct{ system }
+
+// Initialize finds the crowds of batched generators.
+func (s *Infer) Initialize(w *arche.World) {
+	s.system.Initialize(w)
+	s.keep(isBatched)
+}
+
+// Update runs the networks.
+func (s *Infer) Update(*arche.World) {
+	for _, c := range s.crowds {
+		if !c.closed {
+			if err := c.batched.Infer(); err != nil {
+				s.fail(err)
 			}
 		}
 	}
 }
 
-// Update spreads the rows that take a step over the workers.
-func (s *each) Update(*arche.World) {
-	if s.crowd != nil {
-		s.crowd.split(len(s.crowd.due), s.work)
-	}
+// Scatter turns the network's outputs into root motion and poses.
+type Scatter struct{ rowSystem }
+
+// Initialize finds the crowds of batched generators.
+func (s *Scatter) Initialize(w *arche.World) {
+	s.batch = true
+	s.rows(w, isBatched, func(c *Crowd) func(i0, i1 int) { return c.batched.Scatter })
 }
 
-// Finalize has nothing to do: the crowd is closed by its owner.
-func (s *each) Finalize(*arche.World) {}
-
-// every is what the systems of all bodies have in common.
-type every struct {
-	all  []*Bodies
-	work []func(worker, i int)
+// Generate copies the agents' controls and styles to their rows, commits windows of
+// motion that are due, and requests those that are needed next.
+type Generate struct {
+	system
+	gram generic.Filter2[ecs.Slot, ecs.GramStyle]
+	mar  generic.Filter2[ecs.Slot, ecs.MARStyle]
 }
 
-// initialize finds all bodies. work returns what is done for one's rows.
-func (s *every) initialize(w *arche.World, work func(b *Bodies) func(r0, r1 int)) {
-	res := generic.NewResource[cast](w)
-	if !res.Has() {
-		fault := generic.NewResource[ecs.Fault](w)
-		fault.Get().Err = errNobody
-		return
-	}
-	s.all = res.Get().all
-	for _, b := range s.all {
-		s.work = append(s.work, b.grains(work(b)))
-	}
+// Initialize finds the crowds of generators of windows.
+func (s *Generate) Initialize(w *arche.World) {
+	s.gram, s.mar = *generic.NewFilter2[ecs.Slot, ecs.GramStyle](), *generic.NewFilter2[ecs.Slot, ecs.MARStyle]()
+	s.system.Initialize(w)
+	s.keep(isWindowed)
 }
 
-// Update spreads the rows in use over the workers.
-func (s *every) Update(*arche.World) {
-	for i, b := range s.all {
-		b.split(b.Rows.Len(), s.work[i])
-	}
-}
-
-// Finalize has nothing to do: the bodies are closed by their owners.
-func (s *every) Finalize(*arche.World) {}
-
-// Plan gathers the entities' goals and plans the agents' trajectories.
-type Plan struct {
-	each
-	filter generic.Filter2[ecs.Slot, control.Goal]
-}
-
-// Initialize finds the crowd.
-func (s *Plan) Initialize(w *arche.World) {
-	s.filter = *generic.NewFilter2[ecs.Slot, control.Goal]()
-	s.initialize(w, func(_, r int) { s.crowd.Batch.PlanRow(&s.crowd.Goals[r], r) })
-}
-
-// Update copies the goals to their rows and plans.
-func (s *Plan) Update(w *arche.World) {
-	if s.crowd == nil {
-		return
-	}
-	for q := s.filter.Query(w); q.Next(); {
-		slot, goal := q.Get()
-		if s.crowd.Rows.Holds(q.Entity(), slot) {
-			s.crowd.Goals[slot.Row] = *goal
+// Update collects, commits and requests.
+func (s *Generate) Update(w *arche.World) {
+	for _, c := range s.crowds {
+		if c.closed {
+			continue
 		}
-	}
-	s.each.Update(w)
-}
-
-// Gather writes the network inputs of all agents that take a step.
-type Gather struct{ each }
-
-// Initialize finds the crowd.
-func (s *Gather) Initialize(w *arche.World) {
-	s.initialize(w, func(i, r int) { s.crowd.Batch.GatherRow(s.crowd.X[i*s.crowd.inputs:], r) })
-}
-
-// Infer runs the network once for all agents, and once each those for agents far away.
-type Infer struct {
-	crowd *Crowd
-	fault generic.Resource[ecs.Fault]
-}
-
-// Initialize finds the crowd.
-func (s *Infer) Initialize(w *arche.World) {
-	if res := generic.NewResource[Crowd](w); res.Has() {
-		s.crowd = res.Get()
-	}
-	s.fault = generic.NewResource[ecs.Fault](w)
-}
-
-// Update runs the networks.
-func (s *Infer) Update(*arche.World) {
-	if c := s.crowd; c != nil && !c.closed {
-		if err := c.infer(); err != nil {
-			s.fault.Get().Err = err
+		c.gen.collect(w)
+		s.styles(w, c)
+		if err := c.gen.generate(c.frozen[:c.Rows.Len()]); err != nil {
+			s.fail(err)
 		}
 	}
 }
 
-// Finalize has nothing to do: the crowd is closed by its owner.
-func (s *Infer) Finalize(*arche.World) {}
-
-// Scatter turns the network's outputs into poses and moves the agents.
-type Scatter struct{ each }
-
-// Initialize finds the crowd.
-func (s *Scatter) Initialize(w *arche.World) { s.initialize(w, s.scatter) }
-
-func (s *Scatter) scatter(i, r int) {
-	c := s.crowd
-	c.Batch.ScatterRow(c.Y[i*c.outputs:], r)
-	c.take(r)
-	// A row that the controller put back does not continue its motion.
-	if n := c.Batch.Restored(r); n != c.restored[r] {
-		c.restored[r] = n
-		c.Inertial.Jump(r)
+// styles copies the styles of c's agents to their rows.
+func (s *Generate) styles(w *arche.World, c *Crowd) {
+	if c.styled != nil {
+		styles := c.styled.Styles()
+		clear(styles)
+		for q := s.gram.Query(w); q.Next(); {
+			if slot, style := q.Get(); c.Rows.Holds(q.Entity(), slot) {
+				styles[slot.Row] = generator.Style{Index: style.Style, Weight: style.Weight}
+			}
+		}
+	}
+	if c.restyle == nil {
+		return
+	}
+	c.restyle.clear(c.Rows.Len())
+	for q := s.mar.Query(w); q.Next(); {
+		if slot, style := q.Get(); c.Rows.Holds(q.Entity(), slot) && c.rates[slot.Row].want == EveryTick {
+			c.restyle.want(slot.Row, style)
+		}
+	}
+	if c.styled != nil {
+		for row, cadences := 0, c.styled.Cadences(); row < c.Rows.Len(); row++ {
+			cadences[row] = c.restyle.paces[row].often
+		}
 	}
 }
 
-// Blend hides jumps in the poses.
-type Blend struct{ every }
+// Sample moves all agents on by a tick and poses those that update.
+type Sample struct{ rowSystem }
 
-// Initialize finds all bodies.
+// Initialize finds all crowds.
+func (s *Sample) Initialize(w *arche.World) {
+	s.rows(w, every, func(c *Crowd) func(r0, r1 int) { return c.sample })
+}
+
+// sample samples rows r0 to r1−1, and has restarts eased.
+func (c *Crowd) sample(r0, r1 int) {
+	c.gen.sample(&c.Poses, r0, r1)
+	for r := r0; r < r1; r++ {
+		if c.Restarted[r] {
+			c.Restarted[r] = false
+			c.Inertial.Jump(r)
+		}
+	}
+}
+
+// Blend inertializes jumps in the poses.
+type Blend struct{ rowSystem }
+
+// Initialize finds all crowds.
 func (s *Blend) Initialize(w *arche.World) {
-	s.initialize(w, func(b *Bodies) func(r0, r1 int) {
-		return b.blend
-	})
+	s.rows(w, every, func(c *Crowd) func(r0, r1 int) { return c.blend })
 }
 
-// Ground stands the poses on the terrain. After it only heads and arms move, which
+// Ground stands the poses on the ground. After it only heads and arms move, which
 // nothing stands on.
-type Ground struct{ every }
+type Ground struct{ rowSystem }
 
-// Initialize finds all bodies.
+// Initialize finds all crowds.
 func (s *Ground) Initialize(w *arche.World) {
-	s.initialize(w, func(b *Bodies) func(r0, r1 int) { return b.ground })
+	s.rows(w, every, func(c *Crowd) func(r0, r1 int) { return c.ground })
 }
 
-// Skin publishes the grounded poses as bone transforms, beside those of the tick
+// Publish writes the grounded poses as bone transforms, beside those of the tick
 // before.
-type Skin struct{ every }
+type Publish struct{ rowSystem }
 
-// Initialize finds all bodies.
-func (s *Skin) Initialize(w *arche.World) {
-	s.initialize(w, func(b *Bodies) func(r0, r1 int) { return b.publish })
+// Initialize finds all crowds.
+func (s *Publish) Initialize(w *arche.World) {
+	s.rows(w, every, func(c *Crowd) func(r0, r1 int) { return c.publish })
 }

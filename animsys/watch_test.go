@@ -11,6 +11,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/models"
+	"mannequin/netruntime"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -38,12 +39,21 @@ func TestFailuresDoNotShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := arche.NewWorld()
-		crowd, err := animsys.NewCrowd(&w, m, animsys.Options{Capacity: dogs, Terrain: field, Workers: 1})
+		var c *counter
+		controller, err := m.NewController(mann.ControllerOptions{Capacity: dogs, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+			s, err := n.NewSession(o)
+			c = &counter{Session: s}
+			return c, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		crowd, err := animsys.NewCrowd(&w, controller, animsys.Options{Ground: field})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer crowd.Close()
-		schedule, err := ecs.NewSchedule(&w, 1.0/mann.Rate, animsys.Systems()...)
+		schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,29 +67,27 @@ func TestFailuresDoNotShow(t *testing.T) {
 			*goals.Get(e) = control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1}
 		}
 		tick := 0
-		c := &counter{Session: crowd.Session}
 		c.spoil = func(y []float32, _ int) error {
 			if spoil != nil {
 				spoil(y[sick*l.Outputs():(sick+1)*l.Outputs()], tick)
 			}
 			return nil
 		}
-		crowd.Session = c
 		var last []m3.Xform
 		for tick = range 420 {
 			if err := schedule.Step(); err != nil {
 				t.Fatal(err)
 			}
-			now := crowd.Bones(sick)
+			now := crowd.BonesAt(sick)
 			for j := range last {
 				leap = max(leap, now[j].Pos.Dist(last[j].Pos))
 			}
 			last = append(last[:0], now...)
 			for i := range dogs {
-				bones[i] = append(bones[i], crowd.Bones(i)...)
+				bones[i] = append(bones[i], crowd.BonesAt(i)...)
 			}
 		}
-		return bones, leap, crowd.Restored()
+		return bones, leap, controller.TotalRestored()
 	}
 	calm, usual, none := run(nil)
 	if none != 0 {

@@ -22,29 +22,26 @@ import (
 // Slot is the component that gives an animated entity its row.
 type Slot struct{ Row int32 }
 
-// Style is the component that gives a person's motion a style, or a blend of some.
-// Without it, or with the zero value, they move in their own.
-type Style struct {
-	Method StyleMethod
-	// Weights are those of the styles of the method's, in their order: of MAR 0 to 1
-	// each, of which the rest to 1 is the person's own style; of Gram, which has one at
-	// a time, the heaviest counts, 0 to 2. Others than the method has are passed over.
+// MARStyle is the component that translates an agent's motion into a style frame by
+// frame, or into a blend of styles (Xia et al. 2015): those of animsys.Options.Styles.
+// Without it, or with the zero value, the agent moves in its own style.
+type MARStyle struct {
+	// Weights are those of the database's styles, in its order, 0 to 1 each; what is
+	// left to 1 is the agent's own style. Weights beyond the database's styles are
+	// ignored.
 	Weights [MaxStyles]float32
 }
 
-// MaxStyles is how many styles a method may have in a world.
+// MaxStyles is the largest number of styles of a MARStyle.
 const MaxStyles = 16
 
-// StyleMethod says who gives somebody a style.
-type StyleMethod uint8
-
-// Gram changes the motion that is made of them next, by windows: a change shows
-// after about a second. MAR translates every frame as it comes.
-const (
-	NoStyle StyleMethod = iota
-	Gram                // Holden et al. 2016: animsys.PeopleOptions.Transfers
-	MAR                 // Xia et al. 2015: animsys.PeopleOptions.Styles
-)
+// GramStyle is the component that gives the windows of motion that are made next a
+// style (Holden et al. 2016): one of manifold.StreamOptions.Styles. A change shows
+// after about a second.
+type GramStyle struct {
+	Style  int     // its index; one that does not exist is none
+	Weight float32 // 0 to 2; 0 is none
+}
 
 // LookAt is the component that has an agent look at a place: it turns the head, and what
 // helps it. Without it, or with the zero value, the head is as the motion has it.

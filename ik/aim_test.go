@@ -1,7 +1,9 @@
 package ik_test
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"mannequin/engine/m3"
@@ -10,25 +12,23 @@ import (
 
 const tick = 1.0 / 60
 
-// upright is a made-up person without legs, who stands with arms that hang, a little bent.
+// upright is a made-up person without legs, standing with hanging arms, a little bent.
 type upright struct {
 	names   []string
-	offsets []m3.Vec3
-	tree    *ik.Tree
+	parents []int16
 	rest    []m3.Xform
 	gaze    *ik.Gaze
 	arms    *ik.Arms
 }
 
-func newUpright(t *testing.T) *upright {
-	t.Helper()
-	u := &upright{}
-	var parents []int16
-	var rot []m3.Quat
+// standingPerson returns the joints of upright and its pose.
+func standingPerson() (names []string, parents []int16, rest []m3.Xform) {
 	add := func(name, parent string, at m3.Vec3, q m3.Quat) {
-		u.names = append(u.names, name)
-		parents = append(parents, int16(index2(u.names, parent)))
-		u.offsets, rot = append(u.offsets, at), append(rot, q)
+		p, x := slices.Index(names, parent), m3.Xform{Pos: at, Rot: q}
+		if p >= 0 {
+			x = rest[p].Mul(x)
+		}
+		names, parents, rest = append(names, name), append(parents, int16(p)), append(rest, x)
 	}
 	add("Hips", "", m3.V(0, 0.95, 0), m3.Ident)
 	add("LowerBack", "Hips", m3.Vec3{}, m3.Ident)
@@ -37,60 +37,49 @@ func newUpright(t *testing.T) *upright {
 	add("Neck", "Spine1", m3.Vec3{}, m3.Ident)
 	add("Neck1", "Neck", m3.V(0, 0.094, 0.01), m3.Ident)
 	add("Head", "Neck1", m3.V(0, 0.092, -0.01), m3.AxisAngle(m3.V(1, 0, 0), 0.1))
-	for _, side := range []struct {
-		name string
-		out  float32
-	}{{"Left", 1}, {"Right", -1}} {
-		add(side.name+"Shoulder", "Spine1", m3.Vec3{}, m3.Ident)
-		add(side.name+"Arm", side.name+"Shoulder", m3.V(0.185*side.out, 0.059, 0), m3.AxisAngle(m3.V(0, 0, 1), -1.4*side.out))
-		add(side.name+"ForeArm", side.name+"Arm", m3.V(0.2965*side.out, 0, 0), m3.AxisAngle(m3.V(0, 1, 0), -0.3*side.out))
-		add(side.name+"Hand", side.name+"ForeArm", m3.V(0.186*side.out, 0, 0), m3.Ident)
-		add(side.name+"HandIndex1", side.name+"Hand", m3.V(0.038*side.out, 0, 0), m3.Ident)
+	for i, side := range []string{"Left", "Right"} {
+		out := float32(1 - 2*i)
+		add(side+"Shoulder", "Spine1", m3.Vec3{}, m3.Ident)
+		add(side+"Arm", side+"Shoulder", m3.V(0.185*out, 0.059, 0), m3.AxisAngle(m3.V(0, 0, 1), -1.4*out))
+		add(side+"ForeArm", side+"Arm", m3.V(0.2965*out, 0, 0), m3.AxisAngle(m3.V(0, 1, 0), -0.3*out))
+		add(side+"Hand", side+"ForeArm", m3.V(0.186*out, 0, 0), m3.Ident)
+		add(side+"HandIndex1", side+"Hand", m3.V(0.038*out, 0, 0), m3.Ident)
 	}
-	var err error
-	if u.tree, err = ik.NewTree(parents); err != nil {
-		t.Fatal(err)
-	}
-	u.rest = make([]m3.Xform, len(parents))
-	for j, p := range parents {
-		u.rest[j] = m3.Xform{Pos: u.offsets[j], Rot: rot[j]}
-		if p >= 0 {
-			u.rest[j] = u.rest[p].Mul(u.rest[j])
-		}
-	}
-	if u.gaze, err = ik.HumanGaze(u.tree, u.names); err == nil {
-		err = u.gaze.Validate()
-	}
+	return names, parents, rest
+}
+
+func newUpright(t *testing.T) *upright {
+	t.Helper()
+	u := &upright{}
+	u.names, u.parents, u.rest = standingPerson()
+	tree, err := ik.NewTree(u.parents)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u.arms, err = ik.HumanArms(u.tree, u.names); err == nil {
-		err = u.arms.Validate()
+	if u.gaze, err = ik.HumanGaze(tree, u.names); err != nil {
+		t.Fatal(err)
 	}
-	if err != nil {
+	if u.arms, err = ik.HumanArms(tree, u.names); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(u.gaze.Validate(), u.arms.Validate()); err != nil {
 		t.Fatal(err)
 	}
 	return u
 }
 
-func index2(names []string, name string) int {
-	for i, n := range names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
-}
+// index returns the joint called name.
+func index(names []string, name string) int { return slices.Index(names, name) }
 
 // look takes the rest pose a tick on, and returns it.
-func (u *upright) look(target m3.Vec3, weight float32, s *ik.Sight) []m3.Xform {
+func (u *upright) look(target m3.Vec3, weight float32, s *ik.GazeState) []m3.Xform {
 	m := append([]m3.Xform(nil), u.rest...)
 	u.gaze.Turn(m, 0, target, weight, tick, s)
 	return m
 }
 
 // reach does the same for the hands.
-func (u *upright) reach(left, right m3.Vec3, wl, wr float32, s *[2]ik.Grip) []m3.Xform {
+func (u *upright) reach(left, right m3.Vec3, wl, wr float32, s *[2]ik.HandState) []m3.Xform {
 	m := append([]m3.Xform(nil), u.rest...)
 	u.arms.Lean(m, [2]m3.Vec3{left, right}, [2]float32{wl, wr}, tick, s)
 	u.arms.Bend(m, s)
@@ -99,29 +88,20 @@ func (u *upright) reach(left, right m3.Vec3, wl, wr float32, s *[2]ik.Grip) []m3
 
 // off is the angle between where the head looks and the place, rad.
 func (u *upright) off(m []m3.Xform, target m3.Vec3) float32 {
-	h := m[index2(u.names, "Head")]
+	h := m[index(u.names, "Head")]
 	eye := h.Apply(u.gaze.Eye)
 	return m3.Acos(h.Rot.Rotate(u.gaze.Forward).Dot(target.Sub(eye).Normalize(m3.Up)))
 }
 
-// kept fails where a bone has another length than at rest.
-func (u *upright) kept(t *testing.T, m []m3.Xform, parents func(j int) int) {
+// kept fails if a bone has another length than at rest.
+func (u *upright) kept(t *testing.T, m []m3.Xform) {
 	t.Helper()
 	for j := 1; j < len(m); j++ {
-		p := parents(j)
-		if d := m[j].Pos.Dist(m[p].Pos) - u.offsets[j].Len(); m3.Abs(d) > 1e-5 {
+		p := u.parents[j]
+		if d := m[j].Pos.Dist(m[p].Pos) - u.rest[j].Pos.Dist(u.rest[p].Pos); m3.Abs(d) > 1e-5 {
 			t.Fatalf("%s is %g m too far from %s", u.names[j], d, u.names[p])
 		}
 	}
-}
-
-func (u *upright) parent(j int) int {
-	for p := j - 1; p >= 0; p-- {
-		if d := u.rest[p].Pos.Add(u.rest[p].Rot.Rotate(u.offsets[j])).Dist(u.rest[j].Pos); d < 1e-6 {
-			return p
-		}
-	}
-	return 0
 }
 
 // jerk is the most that a joint has turned between two poses, rad.
@@ -138,7 +118,7 @@ func TestGazeLooks(t *testing.T) {
 	for _, at := range []m3.Vec3{
 		{X: 0, Y: 1.4, Z: 2}, {X: 1.5, Y: 0.5, Z: 1}, {X: -2, Y: 2, Z: 0.5}, {X: 0.4, Y: 1.2, Z: 0.5}, {X: -0.1, Y: 1.5, Z: 30},
 	} {
-		var s ik.Sight
+		var s ik.GazeState
 		var m []m3.Xform
 		last := u.rest
 		for range 150 {
@@ -151,7 +131,7 @@ func TestGazeLooks(t *testing.T) {
 		if off := u.off(m, at) * 180 / math.Pi; off > 0.5 {
 			t.Errorf("looks %.2f° past %v", off, at)
 		}
-		u.kept(t, m, u.parent)
+		u.kept(t, m)
 		for range 150 {
 			m = u.look(at, 0, &s)
 		}
@@ -161,12 +141,12 @@ func TestGazeLooks(t *testing.T) {
 	}
 }
 
-// A place that goes round is followed as far as the neck turns, given up behind, and
-// found again at the other side, without a pop.
+// A place that goes round is followed as far as the neck turns, given up behind, and found again at
+// the other side, without a pop.
 func TestGazeBehind(t *testing.T) {
 	u := newUpright(t)
 	for _, period := range []int{120, 600} { // ticks
-		var s ik.Sight
+		var s ik.GazeState
 		last := u.rest
 		var most, ahead float32
 		for i := range 3 * period {
@@ -194,7 +174,7 @@ func TestGazeBehind(t *testing.T) {
 // A place that jumps is gone over to, and what is not a number is no place.
 func TestGazeJump(t *testing.T) {
 	u := newUpright(t)
-	var s ik.Sight
+	var s ik.GazeState
 	var m []m3.Xform
 	for range 60 {
 		m = u.look(m3.V(1, 1.5, 1.5), 1, &s)
@@ -223,13 +203,13 @@ func TestGazeJump(t *testing.T) {
 // Hands reach what is in reach, of the arm alone or with shoulder and spine.
 func TestArmsReach(t *testing.T) {
 	u := newUpright(t)
-	left, right := index2(u.names, "LeftHandIndex1"), index2(u.names, "RightHandIndex1")
+	left, right := index(u.names, "LeftHandIndex1"), index(u.names, "RightHandIndex1")
 	for _, at := range []m3.Vec3{
 		{X: 0.2, Y: 1.3, Z: 0.35}, {X: 0.3, Y: 1.6, Z: 0.2}, {X: 0.5, Y: 1.1, Z: 0.1}, {X: -0.1, Y: 1.1, Z: 0.3}, // the arm's
 		{X: 0.1, Y: 1.0, Z: 0.65}, {X: 0.2, Y: 0.65, Z: 0.55}, // the spine's
 	} {
 		for i := range 2 {
-			var s [2]ik.Grip
+			var s [2]ik.HandState
 			var m []m3.Xform
 			last, hand, weights := u.rest, left, [2]float32{1, 0}
 			if i == 1 {
@@ -245,7 +225,7 @@ func TestArmsReach(t *testing.T) {
 			if d := m[hand].Pos.Dist(at); d > 0.005 {
 				t.Errorf("%s misses %v by %.1f mm", u.names[hand], at, 1000*d)
 			}
-			u.kept(t, m, u.parent)
+			u.kept(t, m)
 			if m[0] != u.rest[0] {
 				t.Error("reaching moves the hips")
 			}
@@ -263,19 +243,19 @@ func TestArmsReach(t *testing.T) {
 func TestArmsLimits(t *testing.T) {
 	u := newUpright(t)
 	nan := float32(math.NaN())
-	hand := index2(u.names, "LeftHandIndex1")
+	hand := index(u.names, "LeftHandIndex1")
 	for _, c := range []struct {
 		at     m3.Vec3
 		toward bool
 	}{{m3.V(0.2, 1.2, 5), true}, {m3.V(0.3, 1.1, -1), false}, {m3.V(nan, 1, 1), false}, {m3.V(1e30, 1, 1), false}} {
-		var s [2]ik.Grip
+		var s [2]ik.HandState
 		var m []m3.Xform
 		for range 120 {
 			m = u.reach(c.at, m3.Vec3{}, 1, 0, &s)
 		}
 		moved := m[hand].Pos.Sub(u.rest[hand].Pos)
 		if c.toward {
-			shoulder := m[index2(u.names, "LeftArm")].Pos
+			shoulder := m[index(u.names, "LeftArm")].Pos
 			if cos := m[hand].Pos.Sub(shoulder).Normalize(m3.Up).Dot(c.at.Sub(shoulder).Normalize(m3.Up)); cos < 0.999 {
 				t.Errorf("the arm does not point at %v: %v", c.at, m[hand].Pos)
 			}
@@ -286,7 +266,7 @@ func TestArmsLimits(t *testing.T) {
 			t.Errorf("the hand goes to %v: %v", c.at, moved)
 		}
 	}
-	var s [2]ik.Grip // on the ground
+	var s [2]ik.HandState // on the ground
 	var m []m3.Xform
 	for range 120 {
 		m = u.reach(m3.V(0.2, 0, 0.4), m3.Vec3{}, 1, 0, &s)
@@ -299,8 +279,8 @@ func TestArmsLimits(t *testing.T) {
 // A place that jumps is gone over to.
 func TestArmsJump(t *testing.T) {
 	u := newUpright(t)
-	hand := index2(u.names, "LeftHandIndex1")
-	var s [2]ik.Grip
+	hand := index(u.names, "LeftHandIndex1")
+	var s [2]ik.HandState
 	var last []m3.Xform
 	for range 150 {
 		last = u.reach(m3.V(0.1, 1.2, 0.4), m3.Vec3{}, 1, 0, &s)
@@ -321,8 +301,8 @@ func TestArmsJump(t *testing.T) {
 func TestAimAllocatesNothing(t *testing.T) {
 	u := newUpright(t)
 	m := append([]m3.Xform(nil), u.rest...)
-	var s ik.Sight
-	var g [2]ik.Grip
+	var s ik.GazeState
+	var g [2]ik.HandState
 	if n := testing.AllocsPerRun(20, func() {
 		copy(m, u.rest)
 		u.arms.Lean(m, [2]m3.Vec3{{X: 0.2, Y: 0.7, Z: 0.5}, {Z: 0.5}}, [2]float32{1, 1}, tick, &g)

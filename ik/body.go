@@ -2,98 +2,93 @@ package ik
 
 import "mannequin/engine/m3"
 
-// Places on the body whose ground is looked at: hips, chest, neck and the roots
-// of the forelegs.
+// Places on the body under which the ground is read.
 const (
 	underHips = iota
 	underChest
 	underNeck
-	underLeft
+	underLeft // the roots of the forelegs
 	underRight
-	soils
+	bodyPlaces
 )
 
 const (
-	// half is the share of the way that pelvis and chest turn with the terrain.
-	half = 0.5
-	// window is the length along the body over which its ground is averaged, m:
-	// a step is a ramp for it.
-	window = 0.5
-	// A body's ground may push it up and down by bump, m/s²; what is harder is
-	// eased over with the half-life soft, s.
-	bump, soft = 5, 0.1
-	// deep is how deep the flat pose may have its paws in the ground, m, before
-	// that lifts the body.
-	deep = 0.02
-	// tries is the number of passes in which a new body sinks: sinking the chest
-	// swings the forelegs, so that once does not do.
-	tries = 3
-	// wag is how hard the joints of tail and head are pushed at most, m/s².
-	wag = 60
+	// trunkShare is the share of the way that pelvis and chest turn with the terrain.
+	trunkShare = 0.5
+	// groundWindow is the length along the body over which its ground is averaged, m: that makes a
+	// step a ramp.
+	groundWindow = 0.5
+	// maxBodyAccel bounds how hard the ground pushes the body up and down, m/s².
+	maxBodyAccel = 5
+	// bodyEaseHalflife is the half-life in which the body makes up for that, and of its pace, s.
+	bodyEaseHalflife = 0.1
+	// maxSunkDepth is how deep the flat pose's feet may be in the ground before the body rises, m.
+	maxSunkDepth = 0.02
+	// firstSinkPasses is the number of passes in which a new body sinks. One is not enough, because
+	// a sinking chest swings the forelegs.
+	firstSinkPasses = 3
 )
 
-// Body is what the solver remembers of one body. The zero Body has seen nothing
-// yet; set it for agents that are new or were moved.
+// Body is the solver's memory of one body. Set it to the zero Body for an agent that is new or was
+// moved.
 type Body struct {
-	soil [soils]glide    // the ground's height under places of the body, m (Y)
-	sink [2]spring       // how far hips and chest are lowered for their legs, m
-	tail [maxChain]glide // where its joints went in the world
-	head [maxChain]glide // the same
-	at   m3.Vec3         // the flat pose's hips at the last tick
-	pace float32         // their speed over the ground, eased, m/s
-	seen bool
+	seen   bool
+	at     m3.Vec3             // the flat pose's hips at the last tick
+	pace   float32             // their speed over the ground, eased, m/s
+	ground [bodyPlaces]limiter // height of the ground under places of the body, m (Y)
+	sink   [2]spring           // how far hips and chest are lowered for their legs, m
+	tail   [maxChain]limiter   // the joints' ways through the world
+	head   [maxChain]limiter
 }
 
 type spring struct{ x, v float32 }
 
-// see notes where the flat pose has the hips now and returns their speed over the
-// ground, m/s.
-func (b *Body) see(hips m3.Vec3, dt float32) float32 {
+// observe takes in the flat pose's hips and returns their speed over the ground, m/s.
+func (b *Body) observe(hips m3.Vec3, dt float32) float32 {
 	if b.seen {
-		b.pace = m3.DampTo(b.pace, hips.Sub(b.at).Flat().Len()/dt, soft, dt)
+		b.pace = m3.DampTo(b.pace, hips.Sub(b.at).Flat().Len()/dt, bodyEaseHalflife, dt)
 	}
 	b.at = hips
 	return b.pace
 }
 
-// under returns the ground's height under p for a body that points ahead.
-func (s *Legged) under(p, ahead m3.Vec3) float32 {
+// meanGround returns the mean height of the ground under p along the heading ahead.
+func (s *Legged) meanGround(p, ahead m3.Vec3) float32 {
 	const n = 5
 	var sum float32
 	for i := range n {
-		d := window * (float32(i)/(n-1) - 0.5)
-		sum += s.soil(p.X+d*ahead.X, p.Z+d*ahead.Z)
+		d := groundWindow * (float32(i)/(n-1) - 0.5)
+		sum += s.groundHeight(p.X+d*ahead.X, p.Z+d*ahead.Z)
 	}
 	return sum / n
 }
 
-// feel looks at the ground under the flat pose m.
-func (s *Legged) feel(m []m3.Xform, b *Body) {
+// senseBody reads the ground under the flat pose m.
+func (s *Legged) senseBody(m []m3.Xform, b *Body) {
 	spine := s.Rig.Roles.Spine
-	joints := [soils]int{spine[0], spine[len(spine)-1], s.Rig.Roles.Neck, s.Rig.sides[0], s.Rig.sides[1]}
+	joints := [bodyPlaces]int{spine[0], spine[len(spine)-1], s.Rig.Roles.Neck, s.Rig.sides[0], s.Rig.sides[1]}
 	ahead := m[s.Rig.Roles.Neck].Pos.Sub(m[spine[0]].Pos)
-	if l, r := s.Rig.hips[0], s.Rig.hips[1]; l >= 0 { // upright: the trunk goes where the hips go
+	if l, r := s.Rig.hips[0], s.Rig.hips[1]; l >= 0 { // an upright trunk moves with the hips
 		ahead = m[l].Pos.Sub(m[r].Pos).Cross(m3.Up)
-		joints = [soils]int{spine[0], -1, -1, -1, -1}
+		joints = [bodyPlaces]int{spine[0], -1, -1, -1, -1}
 	}
 	ahead = ahead.Flat().Normalize(m3.Vec3{})
 	for i, j := range joints {
 		if j >= 0 {
-			b.soil[i].next(m3.V(0, s.under(m[j].Pos, ahead), 0), bump, soft, s.DT)
+			b.ground[i].next(m3.V(0, s.meanGround(m[j].Pos, ahead), 0), maxBodyAccel, bodyEaseHalflife, s.DT)
 		}
 	}
 }
 
-// spine lifts the flat pose m to the ground: the hips move, half of the pelvis
-// turns toward the neck's lifted place, the rest of the spine follows until
-// chest and neck stand over the ground as they stood over the flat, and the
-// chest rolls with the ground under the forelegs. Hips and chest sink as far as
-// b says. A trunk that stands upright is lifted as it is.
-func (s *Legged) spine(m []m3.Xform, b *Body) {
+// liftSpine lifts the flat pose m to the ground. The hips move; the pelvis turns half of the way
+// toward the neck's lifted place; the rest of the spine follows until chest and neck are as high
+// over the ground as they were over the flat; the chest rolls with the ground under the forelegs.
+// Hips and chest sink as far as b says. An upright trunk is only moved.
+func (s *Legged) liftSpine(m []m3.Xform, b *Body) {
 	t, joints, neck := s.Rig.Tree, s.Rig.Roles.Spine, s.Rig.Roles.Neck
 	lift := func(j, under int, sink float32) m3.Vec3 {
 		p := m[j].Pos
-		p.Y += b.soil[under].out.Y - sink
+		p.Y += b.ground[under].out.Y - sink
 		return p
 	}
 	last := len(joints) - 1
@@ -104,25 +99,25 @@ func (s *Legged) spine(m []m3.Xform, b *Body) {
 	if l, r := s.Rig.sides[0], s.Rig.sides[1]; l >= 0 {
 		line, lineTo = m[l].Pos.Sub(m[r].Pos), lift(l, underLeft, 0).Sub(lift(r, underRight, 0))
 	}
-	up := m3.V(0, b.soil[underHips].out.Y-sinkHips, 0)
+	up := m3.V(0, b.ground[underHips].out.Y-sinkHips, 0)
 	for j := hips; j < int(t.ends[hips]); j++ {
 		m[j].Pos = m[j].Pos.Add(up)
 	}
 	if s.Rig.hips[0] >= 0 {
 		return
 	}
-	t.aim(m, hips, m[neck].Pos, neckTo, half)
+	t.aim(m, hips, m[neck].Pos, neckTo, trunkShare)
 	for i := 1; i < last; i++ {
 		t.aim(m, joints[i], m[chest].Pos, chestTo, 1/float32(last-i))
 	}
 	t.aim(m, chest, m[neck].Pos, neckTo, 1)
-	t.aim(m, chest, m[chest].Pos.Add(line), m[chest].Pos.Add(lineTo), half)
+	t.aim(m, chest, m[chest].Pos.Add(line), m[chest].Pos.Add(lineTo), trunkShare)
 }
 
-// sink lowers hips and chest toward where the standing paws of the pose m, made
-// with b, come within reach, as far as the body has room over the ground, and
-// reports whether that changed anything.
-func (s *Legged) sink(m []m3.Xform, legs []plan, b *Body) bool {
+// sinkBody lowers hips and chest of the pose m, made with b, toward where the standing feet come
+// within reach, as far as the body has room over the ground. It reports whether that changed
+// anything.
+func (s *Legged) sinkBody(m []m3.Xform, legs []legPlan, b *Body) bool {
 	var goal [2]float32
 	room := [2]float32{s.MaxDrop, s.MaxDrop}
 	for i, l := range s.Rig.Roles.Legs {
@@ -130,22 +125,21 @@ func (s *Legged) sink(m []m3.Xform, legs []plan, b *Body) bool {
 		if s.Rig.fore[i] {
 			end = 1
 		}
-		top, knee, paw := m[l.upper()].Pos, m[l.lower()].Pos, m[l.paw()].Pos
-		length := top.Dist(knee) + knee.Dist(paw)
-		reach, least := legs[i].reach*length, legs[i].least*length
-		d := top.Sub(legs[i].wrist)
+		hip, knee, ankle := m[l.hip()].Pos, m[l.knee()].Pos, m[l.ankle()].Pos
+		length := hip.Dist(knee) + knee.Dist(ankle)
+		reach, least := legs[i].reach*length, legs[i].minReach*length
+		d := hip.Sub(legs[i].ankle)
 		flat := d.Flat().Len()
 		short := d.Y - m3.Sqrt(max(reach*reach-flat*flat, 0))
 		goal[end] = max(goal[end], legs[i].load*(b.sink[end].x+short))
-		// The joints on which legs hang stay above the ground, and so high that
-		// legs need not fold up.
-		high := top.Y - s.soil(top.X, top.Z) - gap
+		// Hips and shoulders stay above the ground, and so high that legs need not fold up.
+		high := hip.Y - s.groundHeight(hip.X, hip.Z) - s.Clearance
 		if flat < least {
 			high = min(high, d.Y-m3.Sqrt(least*least-flat*flat))
 		}
 		room[end] = min(room[end], b.sink[end].x+high)
-		if legs[i].under > deep {
-			room[end] = min(room[end], deep-legs[i].under)
+		if legs[i].depth > maxSunkDepth {
+			room[end] = min(room[end], maxSunkDepth-legs[i].depth)
 		}
 	}
 	changed := false

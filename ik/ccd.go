@@ -6,20 +6,18 @@ import (
 	"mannequin/engine/m3"
 )
 
-// CCD moves the end of one chain to a target in every row of a batch of poses
-// by cyclic coordinate descent. A sweep visits the chain's joints from its root
-// to its tip and turns joint i of n the share (i+1)/n of the way to where the
-// end would point at the target: the tip moves most. There are no joint limits.
-// A target out of reach leaves the chain stretched toward it; bones without
-// length and targets on a joint are passed over; a target that is not finite
-// leaves its row as it is.
+// CCD moves the end of one chain to a target in every row of a batch of poses, by cyclic coordinate
+// descent. A sweep visits the chain's joints from root to tip. Joint i of n turns the share (i+1)/n
+// of the way to where the end would point at the target, so the tip moves most. There are no joint
+// limits. If the target is out of reach, the chain ends up stretched toward it. Bones without
+// length and targets on a joint are skipped. A target that is not finite leaves its row as it is.
 type CCD struct {
 	Tree       *Tree      // the skeleton; required
-	Chain      []int      // joints from root to end, each a descendant of the one before; at least 2, the last is the end
-	Model      []m3.Xform // (rows, joints) poses, changed in place; any space
-	Targets    []m3.Vec3  // (rows) where the end shall be, in Model's space, m
-	Iterations int        // sweeps, at least 1; 10 is usual
-	Tolerance  float32    // a row is done when its end is this near, m; 0 makes all sweeps
+	Chain      []int      // joints from root to end, each a descendant of the one before; at least 2
+	Model      []m3.Xform // (rows, joints) in and out: poses, any space
+	Targets    []m3.Vec3  // (rows) targets of the end, in Model's space, m
+	Iterations int        // sweeps, at least 1; usually 10
+	Tolerance  float32    // a row is done when its end is this near, m; 0 or more; 0 makes all sweeps
 }
 
 // Validate reports the first field that makes the job unusable.
@@ -37,7 +35,7 @@ func (c *CCD) Validate() error {
 	return c.Tree.chain("CCD.Chain", c.Chain, 2)
 }
 
-// Run solves all rows. It returns Validate's error and then changes nothing.
+// Run solves all rows. If Validate fails, it changes nothing and returns the error.
 func (c *CCD) Run() error {
 	if err := c.Validate(); err != nil {
 		return err

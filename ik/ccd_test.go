@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// arm is a chain of joints under a base joint 0, with a side branch at joint 2.
-// Locals and rotations are random; the base places the whole under a translated
-// and rotated parent.
+// arm is a chain of joints under a base joint 0, with a side branch at joint 2. Locals and
+// rotations are random; the base places the whole under a translated and rotated parent.
 type arm struct {
 	tree  *Tree
 	chain []int
@@ -46,8 +45,8 @@ func newArm(t testing.TB, lengths []float32, base m3.Xform, bend func(i int) m3.
 	return a
 }
 
-// check recomputes forward kinematics from the result's rotations and compares:
-// only rotations may have changed, and the joints before the chain not at all.
+// check recomputes forward kinematics from the result's rotations and compares: only rotations may
+// have changed, and the joints before the chain not at all.
 func (a *arm) check(t interface{ Fatalf(string, ...any) }, before []m3.Xform) {
 	for j, p := range a.tree.parents {
 		x := a.model[j]
@@ -100,8 +99,8 @@ func TestCCDReaches(t *testing.T) {
 	})
 }
 
-// Moving arm and target together moves the result alike: the solver knows no
-// preferred place or direction.
+// Moving arm and target together moves the result alike: the solver knows no preferred place or
+// direction.
 func TestCCDIsEquivariant(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		base := genBase(rt)
@@ -264,8 +263,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// The two-bone step is exact up to its soft reach, continuous and never past the
-// hard one beyond, and bends to the side of the axis.
+// The two-bone step is exact up to its soft reach, continuous and never past the hard one beyond,
+// and bends to the side of the axis.
 func TestTwoBone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		la, lb := rapid.Float32Range(0.1, 0.5).Draw(rt, "la"), rapid.Float32Range(0.1, 0.5).Draw(rt, "lb")
@@ -286,7 +285,7 @@ func TestTwoBone(t *testing.T) {
 		a.check(rt, before)
 		least, most := max(d, m3.Abs(la-lb)), max(d, m3.Abs(la-lb))
 		if full := la + lb; d > soft*full {
-			least, most = soft*full, min(d, max(hard, soft+0.002)*full, full)
+			least, most = soft*full, min(d, max(maxReach, soft+0.002)*full, full)
 		}
 		got := a.model[3].Pos.Dist(a.model[1].Pos)
 		if got < least-2e-4 || got > most+2e-4 {

@@ -9,18 +9,17 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/internal/testing/mocapdata"
 	"mannequin/offline/dataset"
-	"mannequin/terrain"
 )
 
-// contacts tells, frame by frame, whether a joint of a recording stands on the
-// ground, from what comes before and after: over the three frames around it is
-// slower than 0.4 m/s and 15 % of the hips' speed (paws in flight are faster than
-// the hips, and at a canter a contact is over before its edges are slow), and it
-// is less than 3 cm above the lowest that it comes to in the second around, but
-// for 5 % of the frames. Gaps of up to two frames are closed, then contacts of
-// less than three dropped.
+// contacts tells, frame by frame, whether a joint of a recording stands on the ground, from what
+// comes before and after: over the three frames around it is slower than 0.4 m/s and 15 % of the
+// hips' speed (paws in flight are faster than the hips, and at a canter a contact is over before
+// its edges are slow), and it is less than 3 cm above the lowest that it comes to in the second
+// around, but for 5 % of the frames. Gaps of up to two frames are closed, then contacts of less
+// than three dropped.
 func contacts(clip *skel.Clip, joint int, hips []float32) []bool {
 	n := clip.Frames
 	pos := make([]m3.Vec3, n)
@@ -46,8 +45,7 @@ func contacts(clip *skel.Clip, joint int, hips []float32) []bool {
 	return out
 }
 
-// runs turns over the runs of what in on that are at most long, those at the ends
-// apart.
+// runs turns over the runs of what in on that are at most long, those at the ends apart.
 func runs(on []bool, what bool, long int) {
 	for f := 0; f < len(on); {
 		g := f
@@ -102,16 +100,11 @@ var gaits = []struct {
 	from, to float32
 }{{"rest", 0, 0.25}, {"walk", 0.25, 0.8}, {"pace", 0.8, 1.5}, {"trot", 1.5, 2.6}, {"canter", 2.6, 99}}
 
-// The solver tells contacts as they happen. What it was tuned by are the
-// recordings that networks train on; those that are held out show what it is
-// worth, in every gait.
+// The solver tells contacts as they happen. What it was tuned by are the recordings that networks
+// train on; those that are held out show what it is worth, in every gait.
 func TestContactsOfRecordings(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "dog")
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +119,7 @@ func TestContactsOfRecordings(t *testing.T) {
 			held = 1
 		}
 		clip := recorded(t, name)
-		q := solver(t, clip.Skel, field)
+		q := solver(t, clip.Skel, ik.Level(0))
 		hips, keep := make([]m3.Vec3, clip.Frames), make([]bool, clip.Frames)
 		var online [4][]bool
 		for f := range clip.Frames {
@@ -134,7 +127,7 @@ func TestContactsOfRecordings(t *testing.T) {
 			hips[f] = q.Pos[0]
 			q.Run(0, 1)
 			for i := range online {
-				online[i] = append(online[i], q.Feet[i].Stands())
+				online[i] = append(online[i], q.Feet[i].Contact())
 			}
 		}
 		speed := make([]float32, clip.Frames)

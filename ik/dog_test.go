@@ -51,11 +51,10 @@ func solver(t testing.TB, s *skel.Skeleton, g ik.Ground) *ik.Legged {
 	return &q
 }
 
-// Recordings of a real dog, made on flat ground, played over hills of up to
-// 20°: held paws stay within 1 cm of the ground, and so do nearly all that stand
-// (slower than 0.15 m/s in space and lower than 4 cm for three frames on end);
-// bones keep their lengths to 0.1 %; standing paws skate a quarter of what they do
-// in the recording at most; and the motion stays as smooth as it was.
+// Recordings of a real dog, made on flat ground, played over hills of up to 20°: held paws stay
+// within 1 cm of the ground, and so do nearly all that stand (slower than 0.15 m/s in space and
+// lower than 4 cm for three frames on end); bones keep their lengths to 0.1 %; standing paws skate
+// a quarter of what they do in the recording at most; and the motion stays as smooth as it was.
 func TestRecordedDogOnHills(t *testing.T) {
 	for _, name := range []string{"D1_008_KAN01_001", "D1_053_KAN01_001", "D1_010_KAN01_001", "D1_ex03_KAN02_001"} {
 		clip := recorded(t, name)
@@ -86,7 +85,7 @@ func TestRecordedDogOnHills(t *testing.T) {
 				tip := l[len(l)-1]
 				p := q.Model[tip].Pos
 				high := m3.Abs(p.Y - field.Height(p.X, p.Z))
-				if q.Feet[i].Held() {
+				if q.Feet[i].Locked() {
 					held++
 					worst = max(worst, high)
 				}
@@ -110,9 +109,9 @@ func TestRecordedDogOnHills(t *testing.T) {
 	}
 }
 
-// Recorded dogs that lie have knees and elbows up to 9 cm in the ground. On
-// hills and slopes of 20° to any side nothing of what is shown is in the ground:
-// not the limbs, nor the joints that they hang on, nor the head.
+// Recorded dogs that lie have knees and elbows up to 9 cm in the ground. On hills and slopes of 20°
+// to any side nothing of what is shown is in the ground: not the limbs, nor the joints that they
+// hang on, nor the head.
 func TestLyingDogStaysAbove(t *testing.T) {
 	clip := recorded(t, "D1_006_KAN01_001")
 	grounds := []*terrain.Field{hills(t, 15, 5)}

@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/terrain"
 
 	"pgregory.net/rapid"
@@ -41,14 +42,10 @@ func s0(s *skel.Skeleton, j int) (y float32) {
 	return y
 }
 
-// The joints above a leg's two bones help it to reach: as the dog goes on over a
-// held forepaw, the shoulder blade swings back with it.
+// The joints above a leg's two bones help it to reach: as the dog goes on over a held forepaw, the
+// shoulder blade swings back with it.
 func TestShoulderHelps(t *testing.T) {
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, q := batch(t, field, 1)
+	s, q := batch(t, ik.Level(0), 1)
 	q.MaxDrop = 0 // a body that sinks would help, too
 	q.Pos[0].Y -= 0.02
 	for range 20 {
@@ -61,26 +58,22 @@ func TestShoulderHelps(t *testing.T) {
 		q.Run(0, 1)
 		checkBones(t, q, s, 0)
 	}
-	if d := q.Model[tip].Pos.Dist(at); !q.Feet[0].Held() || d > 0.005 {
-		t.Errorf("3 cm on, the paw is %g m from where it is held (%v)", d, q.Feet[0].Held())
+	if d := q.Model[tip].Pos.Dist(at); !q.Feet[0].Locked() || d > 0.005 {
+		t.Errorf("3 cm on, the paw is %g m from where it is held (%v)", d, q.Feet[0].Locked())
 	}
 	if back := s.Offsets[arm].Z - (q.Model[arm].Pos.Z - q.Model[blade].Pos.Z); back < 0.001 {
 		t.Errorf("the shoulder blade swings back by %g m", back)
 	}
 }
 
-// A pose that is not finite makes the solver forget: what comes after it does not
-// reach back to where paws stood before.
+// A pose that is not finite makes the solver forget: what comes after it does not reach back to
+// where paws stood before.
 func TestBrokenPoseForgetsFeet(t *testing.T) {
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, q := batch(t, field, 1)
+	s, q := batch(t, ik.Level(0), 1)
 	for range 20 {
 		q.Run(0, 1)
 	}
-	if !q.Feet[0].Held() {
+	if !q.Feet[0].Locked() {
 		t.Fatal("nothing is held")
 	}
 	q.Pos[3].Y = float32(math.NaN())
@@ -133,8 +126,8 @@ func TestTailStaysAbove(t *testing.T) {
 	})
 }
 
-// A nose that goes to the ground stays above it, uphill too, and one that is held
-// high is left alone.
+// A nose that goes to the ground stays above it, uphill too, and one that is held high is left
+// alone.
 func TestHeadStaysAbove(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		field := hills(t, 20, rapid.Uint64().Draw(rt, "seed"))
@@ -158,14 +151,10 @@ func TestHeadStaysAbove(t *testing.T) {
 	})
 }
 
-// A paw that takes off stays with the flat pose's: neither held nor pressed
-// down, its leg has nothing to catch up with.
+// A paw that takes off stays with the flat pose's: neither held nor pressed down, its leg has
+// nothing to catch up with.
 func TestTakeOff(t *testing.T) {
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, q := batch(t, field, 1)
+	s, q := batch(t, ik.Level(0), 1)
 	for range 20 {
 		q.Run(0, 1)
 	}
@@ -205,11 +194,7 @@ func TestPawsStayAbove(t *testing.T) {
 
 // A flat pose that is sunk with all its paws is lifted, not folded up.
 func TestSunkBodyRises(t *testing.T) {
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, q := batch(t, field, 1)
+	s, q := batch(t, ik.Level(0), 1)
 	for _, depth := range []float32{0, 0.1} {
 		q.Pos[0].Y = s.Offsets[0].Y - depth
 		for range 60 {
@@ -247,11 +232,7 @@ func TestHocksStayAbove(t *testing.T) {
 
 // A tail that hangs into the ground comes to lie on it: no part flips up.
 func TestTailLies(t *testing.T) {
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, q := batch(t, field, 1)
+	s, q := batch(t, ik.Level(0), 1)
 	q.MaxDrop = 0 // nothing lifts it
 	flat := make([]m3.Xform, s.Len())
 	var before m3.Quat
@@ -273,14 +254,10 @@ func TestTailLies(t *testing.T) {
 	}
 }
 
-// A tail in the ground whose flat pose swings under the body and back does not
-// follow it to the other side, through the ground.
+// A tail in the ground whose flat pose swings under the body and back does not follow it to the
+// other side, through the ground.
 func TestTailKeepsItsSide(t *testing.T) {
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, q := batch(t, field, 1)
+	s, q := batch(t, ik.Level(0), 1)
 	q.MaxDrop = 0
 	q.Pos[0].Y = 0.18
 	for i := range 180 {
@@ -296,11 +273,7 @@ func TestTailKeepsItsSide(t *testing.T) {
 }
 
 func TestLock(t *testing.T) {
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, q := batch(t, field, 1)
+	s, q := batch(t, ik.Level(0), 1)
 	tip := s.Index("RightHandSite")
 	slide := func(speed float32, ticks int) (steps []float32) {
 		for range ticks {
@@ -319,12 +292,12 @@ func TestLock(t *testing.T) {
 			t.Fatalf("tick %d: a held paw moved %g m", i, d)
 		}
 	}
-	if !q.Feet[1].Held() {
+	if !q.Feet[1].Locked() {
 		t.Fatal("the paw is not held")
 	}
 	// A quick paw is let go and catches up without a jump.
 	quick := slide(1.0, 60)
-	if q.Feet[1].Held() {
+	if q.Feet[1].Locked() {
 		t.Fatal("a quick paw is held")
 	}
 	for i, d := range quick {

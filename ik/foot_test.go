@@ -6,8 +6,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A standing paw whose flat pose drifts slowly is held as far as the leg has
-// room: up to Radius at full length, less when it is folded.
+// A standing paw whose flat pose drifts slowly is held as far as the leg has room: up to Radius at
+// full length, less when it is folded.
 func TestHoldHasRoom(t *testing.T) {
 	lock := DefaultDog().Lock
 	for _, room := range []float32{1, 0.5, 0.2} {
@@ -17,7 +17,7 @@ func TestHoldHasRoom(t *testing.T) {
 		v := m3.V(0.1, 0, 0)
 		for range 120 {
 			tip = tip.Add(v.Scale(1. / 60))
-			at := f.place(tip, f.see(tip, 1./60), &lock, 0.1, room, 1./60)
+			at := f.lock(tip, f.observe(tip, 1./60), &lock, 0.1, room, 1./60)
 			far = max(far, at.Sub(tip).Flat().Len())
 		}
 		if want := lock.Radius * room; far > want+0.008 || far < want {
@@ -26,8 +26,8 @@ func TestHoldHasRoom(t *testing.T) {
 	}
 }
 
-// A paw whose flat pose slides on without end does not slide with it: it is held,
-// and steps after it.
+// A paw whose flat pose slides on without end does not slide with it: it is held, and steps after
+// it.
 func TestStepsAfterASlide(t *testing.T) {
 	lock := DefaultDog().Lock
 	const dt, speed = 1. / 60, 0.3
@@ -37,12 +37,12 @@ func TestStepsAfterASlide(t *testing.T) {
 	var slid, steps float32
 	for i := range 300 {
 		tip.X += speed * dt
-		held := f.held
-		at := f.place(tip, f.see(tip, dt), &lock, speed, 1, dt)
+		held := f.locked
+		at := f.lock(tip, f.observe(tip, dt), &lock, speed, 1, dt)
 		if i == 0 {
 			before = at
 		}
-		if held && !f.held {
+		if held && !f.locked {
 			steps++
 		}
 		// The paper's measure: in full on the ground, nothing above 2.5 cm.
@@ -56,8 +56,8 @@ func TestStepsAfterASlide(t *testing.T) {
 	}
 }
 
-// A paw comes down to the ground in one go: where it is taken for standing it
-// neither stops in the air nor falls.
+// A paw comes down to the ground in one go: where it is taken for standing it neither stops in the
+// air nor falls.
 func TestLandsInOneGo(t *testing.T) {
 	lock := DefaultDog().Lock
 	const dt = 1. / 60
@@ -68,13 +68,13 @@ func TestLandsInOneGo(t *testing.T) {
 		for range 60 {
 			// The flat pose's paw lands at 2 cm, with a half-life of 0.05 s.
 			tip.Y -= min(v*dt, 0.2*(tip.Y-0.02))
-			y = append(y, f.place(tip, f.see(tip, dt), &lock, 0, 1, dt).Y)
+			y = append(y, f.lock(tip, f.observe(tip, dt), &lock, 0, 1, dt).Y)
 		}
-		if m3.Abs(y[60]-plant) > 1e-3 || !f.held {
-			t.Fatalf("at %g m/s: after a second it is at %g m, held: %v", v, y[60], f.held)
+		if m3.Abs(y[60]-standHeight) > 1e-3 || !f.locked {
+			t.Fatalf("at %g m/s: after a second it is at %g m, held: %v", v, y[60], f.locked)
 		}
-		for i := 2; i < 60 && y[i] > plant+0.003; i++ {
-			if a, b := y[i-1]-y[i], y[i]-y[i+1]; b > a+0.013 || y[i] > plant+0.006 && a < 0.3*min(v*dt, 0.2*(y[i]-plant)) {
+		for i := 2; i < 60 && y[i] > standHeight+0.003; i++ {
+			if a, b := y[i-1]-y[i], y[i]-y[i+1]; b > a+0.013 || y[i] > standHeight+0.006 && a < 0.3*min(v*dt, 0.2*(y[i]-standHeight)) {
 				t.Errorf("at %g m/s, tick %d: it sinks by %.1f mm and then by %.1f", v, i, 1000*a, 1000*b)
 			}
 		}

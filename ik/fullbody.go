@@ -6,49 +6,47 @@ import (
 	"mannequin/engine/m3"
 )
 
-// FullBody moves any joints of a skeleton to target positions in every row of a
-// batch of poses, by damped least squares over all joint rotations and the
-// root's translation at once: each iteration takes the step δ that makes
+// FullBody moves any joints of a skeleton to target positions in every row of a batch of poses. It
+// solves for all joint rotations and the root's translation at once, by damped least squares. Each
+// iteration turns the joints by the step δ that minimizes
 //
 //	Σ w·|target − (position + J·δ)|² + Damping · Σ stiffness·|δ|²
 //
-// least (Buss 2004; Yamane and Nakamura 2003), and turns the joints by it. It
-// starts from the pose that is given and stays near it: what the targets do not
-// ask for hardly moves. A step that would take the joints farther from their
-// targets is taken back, and tried again with more damping. Targets that cannot
-// all be met are missed in the least squares' sense.
+// (Buss 2004; Yamane and Nakamura 2003). It starts from the given pose and stays near it: joints
+// without influence on a target hardly move. If a step takes the joints farther from their targets,
+// it is undone and tried again with more damping. Targets that cannot all be met are missed in the
+// sense of least squares.
 //
-// Joints only turn, and roots move: bones never change length. There are no
-// joint limits. Rows are independent: any split over goroutines gives the same
-// bits.
+// Joints only turn, and roots move: bones never change length. There are no joint limits. Rows are
+// independent: any split over goroutines gives the same bits.
 type FullBody struct {
 	Tree   *Tree // the skeleton; required
 	Joints []int // joints that have a target, each once; at least 1
 
-	// Weights of the targets, one per entry of Joints, 0 or more; nil: all 1.
+	// Weights of the targets, one per entry of Joints, 0 or more; nil means all 1.
 	Weights []float32
-	// Stiffness of the joints against turning, one per joint of Tree, positive;
-	// nil: all 1. It multiplies Damping.
+	// Stiffness of the joints against turning, one per joint of Tree, positive; nil means all 1. It
+	// multiplies Damping.
 	Stiffness []float32
 
-	Pos     []m3.Vec3 // (rows, joints) local translations, m, in and out: only those of roots, in world space, change
-	Rot     []m3.Quat // (rows, joints) local rotations, in and out
-	Targets []m3.Vec3 // (rows, len(Joints)) where the joints shall be, world space, m
+	Pos     []m3.Vec3 // (rows, joints) in and out: local translations, m; only the roots', in world space, change
+	Rot     []m3.Quat // (rows, joints) in and out: local rotations
+	Targets []m3.Vec3 // (rows, len(Joints)) targets of the joints, world space, m
 
-	// Iterations is the number of steps at most, taken back ones included; at
-	// least 1. 5 to 10 do for poses that are nearly right.
+	// Iterations bounds the number of steps, undone ones included; at least 1, default 10. 5 to 10
+	// are enough for poses that are nearly right.
 	Iterations int
-	// Tolerance is how near is near enough, m: a row is done when all its targets
-	// of positive weight are this near, or when a step has brought them on
-	// average (root mean square) less than this nearer. 0 takes all steps.
+	// Tolerance ends a row, m; 0 or more, default 1e-4. A row is done when all its targets of
+	// positive weight are this near, or when a step has brought them less than this nearer in the
+	// root mean square. 0 takes all steps.
 	Tolerance float32
-	// Damping, positive, in m²/rad²: turning a joint by 1 rad in one step costs as
-	// much as a joint of weight 1 that misses its target by √Damping metres.
+	// Damping keeps steps small, m²/rad²; positive, default 1e-3. Turning a joint by 1 rad in one
+	// step costs as much as a joint of weight 1 that misses its target by √Damping metres.
 	Damping float32
 }
 
-// DefaultFullBody returns a job with the settings for people; the skeleton, the
-// joints and the buffers remain to be filled.
+// DefaultFullBody returns a job with the settings for people. The skeleton, the joints and the
+// buffers are for the caller to fill.
 func DefaultFullBody() FullBody {
 	return FullBody{Iterations: 10, Tolerance: 1e-4, Damping: 1e-3}
 }
@@ -108,15 +106,13 @@ func (b *FullBody) Validate() error {
 // Rows returns the number of poses.
 func (b *FullBody) Rows() int { return len(b.Pos) / b.Tree.Len() }
 
-// NewScratch returns what one goroutine needs to run rows of a valid job. It
-// keeps what it is told of Tree, Joints, Weights and Stiffness, which must not
-// change as long as it is used; the other fields may.
+// NewScratch returns the memory that one goroutine needs to run rows of a valid job. Tree, Joints,
+// Weights and Stiffness must not change while it is in use; the other fields may.
 func (b *FullBody) NewScratch() *FullBodyScratch { return newFullBodyScratch(b) }
 
-// Run solves the rows from r0 up to r1 of a valid job, without allocating; s is
-// from NewScratch of this job, and no other goroutine may use it meanwhile. A
-// row in which a transform or a target is not finite, or a thousand kilometres
-// off, stays as it is.
+// Run solves the rows from r0 up to r1 of a valid job, without allocating. The scratch s comes from
+// NewScratch of this job; no other goroutine may use it meanwhile. A row stays as it is if a
+// transform or a target is not finite or a thousand kilometres off.
 func (b *FullBody) Run(s *FullBodyScratch, r0, r1 int) {
 	n, k := b.Tree.Len(), len(b.Joints)
 	for r := r0; r < r1; r++ {

@@ -49,8 +49,8 @@ func person(t testing.TB) (*Tree, []m3.Vec3, []int) {
 	return tree, rest, targets
 }
 
-// fullBody returns a job for rows random poses of tree, and targets where the
-// joints of another pose are, off radians per joint away.
+// fullBody returns a job for rows random poses of tree, and targets where the joints of another
+// pose are, off radians per joint away.
 func fullBody(tree *Tree, rest []m3.Vec3, joints []int, rows int, off float32, seed uint64) *FullBody {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	vec := func(r float32) m3.Vec3 {
@@ -85,8 +85,8 @@ func fullBody(tree *Tree, rest []m3.Vec3, joints []int, rows int, off float32, s
 	return &b
 }
 
-// misses recomputes forward kinematics from row r's rotations and root, and
-// returns the distances to the targets.
+// misses recomputes forward kinematics from row r's rotations and root, and returns the distances
+// to the targets.
 func (b *FullBody) misses(r int) []float32 {
 	n := b.Tree.Len()
 	model := make([]m3.Xform, n)
@@ -145,8 +145,8 @@ func TestFullBodyReaches(t *testing.T) {
 	}
 }
 
-// Random trees, with several roots, bones without length and targets anywhere:
-// never worse than before, within reach met, and only turned.
+// Random trees, with several roots, bones without length and targets anywhere: never worse than
+// before, within reach met, and only turned.
 func TestFullBodyRandomTrees(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 14).Draw(rt, "joints")
@@ -200,8 +200,8 @@ func seq(n int) []int {
 	return s
 }
 
-// An arm that hangs on a free root: the root comes along, so that a far target is
-// met; held by a heavy target of its own it is not, and the arm is straight.
+// An arm that hangs on a free root: the root comes along, so that a far target is met; held by a
+// heavy target of its own it is not, and the arm is straight.
 func TestFullBodyUnreachable(t *testing.T) {
 	tree, err := NewTree([]int16{-1, 0, 1, 2})
 	if err != nil {
@@ -270,8 +270,7 @@ func TestFullBodyIsEquivariant(t *testing.T) {
 	})
 }
 
-// What is right already stays bit for bit, and what the targets do not ask for
-// hardly moves.
+// What is right already stays bit for bit, and what the targets do not ask for hardly moves.
 func TestFullBodyStaysNear(t *testing.T) {
 	tree, rest, joints := person(t)
 	b := fullBody(tree, rest, joints, 1, 0, 5)

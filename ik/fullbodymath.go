@@ -6,8 +6,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// vec64 and quat64 are m3's in double precision: the normal equations square
-// what rounding leaves, and steps add up.
+// vec64 and quat64 are vectors and quaternions in double precision, because the normal equations
+// square rounding errors and steps add up.
 type (
 	vec64  [3]float64
 	quat64 [4]float64 // x, y, z, w
@@ -27,7 +27,7 @@ func (a vec64) cross(b vec64) vec64 {
 	return vec64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// wideQuat returns q made 1 long, and false where it has no direction.
+// wideQuat returns q normalized, or false if q has no direction.
 func wideQuat(q m3.Quat) (quat64, bool) {
 	w := quat64{float64(q.X), float64(q.Y), float64(q.Z), float64(q.W)}
 	n := w[0]*w[0] + w[1]*w[1] + w[2]*w[2] + w[3]*w[3]

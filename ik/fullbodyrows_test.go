@@ -9,8 +9,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A row that is not finite stays, bit for bit, and its neighbours are solved as
-// without it; any split over goroutines gives the same bits.
+// A row that is not finite stays, bit for bit, and its neighbours are solved as without it; any
+// split over goroutines gives the same bits.
 func TestFullBodyRows(t *testing.T) {
 	tree, rest, joints := person(t)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
@@ -131,8 +131,7 @@ func ExampleFullBody() {
 	job.Run(job.NewScratch(), 0, job.Rows())
 }
 
-// A second on one core: 25 joints that turn, 21 targets, from copied angles that
-// are 1 to 3 cm off.
+// A second on one core: 25 joints that turn, 21 targets, from copied angles that are 1 to 3 cm off.
 func BenchmarkFullBody(b *testing.B) {
 	tree, rest, joints := person(b)
 	job := fullBody(tree, rest, joints, 64, .05, 17)

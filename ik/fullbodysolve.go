@@ -8,13 +8,12 @@ import (
 
 // FullBodyScratch is the memory of one goroutine that runs a FullBody.
 //
-// The unknowns of a step are the translation of each root that carries a target
-// and the rotation vector, in world axes, of each joint that carries one below
-// itself: three each, a block. A block's parent is the one before it on the way
-// to the root. Two blocks share a target, and have an entry in the normal
-// matrix, only where one is an ancestor of the other; elimination from the leaves
-// to the root makes no others (Featherstone 2005). So the row of a block holds
-// the blocks on its way from the root, and no more.
+// The unknowns of a step are the translation of each root that carries a target and the rotation
+// vector, in world axes, of each joint that carries one below itself: three each, a block. A
+// block's parent is the next block on the way to the root. Two blocks share a target, and have an
+// entry in the normal matrix, only if one is an ancestor of the other. Elimination from the leaves
+// to the root adds no entries (Featherstone 2005). So the row of a block holds only the blocks on
+// its way from the root.
 type FullBodyScratch struct {
 	parents []int16
 	joints  []int     // joints with a target
@@ -22,8 +21,8 @@ type FullBodyScratch struct {
 	goal    []vec64   // (joints) targets of the row
 
 	blocks []block
-	path   []int32   // row after row, the numbers of an unknown's ancestors from the root, and its own
-	row    []int32   // (unknowns) where an unknown's row starts in path and in h
+	path   []int32   // row after row: the numbers of an unknown's ancestors from the root, and its own
+	row    []int32   // (unknowns) start of an unknown's row in path and in h
 	h      []float64 // normal matrix and then its factor, rows of unequal length
 	g, x   []float64 // (unknowns) right side, step
 	cost   []float64 // (unknowns) stiffness; 0 for translations
@@ -31,7 +30,7 @@ type FullBodyScratch struct {
 	local       []vec64 // (tree) translations; the roots' change
 	turn, saved []quat64
 	moved       []vec64 // (roots' blocks) translations before a step
-	pos         []vec64 // (tree) positions from which the step is taken
+	pos         []vec64 // (tree) positions before the step
 	rot         []quat64
 	sums        []moments // (tree) of the targets at and below each joint
 }
@@ -45,9 +44,9 @@ type block struct {
 	first  int  // number of its first unknown
 }
 
-// moments are sums over the targets below a joint, positions relative to the
-// row's first root: of weights, of weight·position, of weight·position·positionᵀ
-// (xx xy xz yy yz zz), of weight·error and of weight·(position × error).
+// moments are sums over the targets below a joint: of weights, of weight·position, of
+// weight·position·positionᵀ (xx xy xz yy yz zz), of weight·error and of weight·(position × error).
+// Positions are relative to the row's first root.
 type moments struct {
 	w     float64
 	p     vec64
@@ -118,7 +117,7 @@ func newFullBodyScratch(b *FullBody) *FullBodyScratch {
 	return s
 }
 
-// load takes a row in, and reports whether it can be solved.
+// load reads a row and reports whether it can be solved.
 func (s *FullBodyScratch) load(pos []m3.Vec3, rot []m3.Quat, targets []m3.Vec3) bool {
 	for j, p := range pos {
 		q, ok := wideQuat(rot[j])
@@ -136,7 +135,7 @@ func (s *FullBodyScratch) load(pos []m3.Vec3, rot []m3.Quat, targets []m3.Vec3) 
 	return true
 }
 
-// store gives the row back.
+// store writes the row back.
 func (s *FullBodyScratch) store(pos []m3.Vec3, rot []m3.Quat) {
 	for _, k := range s.blocks {
 		if k.move {
@@ -147,7 +146,7 @@ func (s *FullBodyScratch) store(pos []m3.Vec3, rot []m3.Quat) {
 	}
 }
 
-// solve takes steps and reports whether one has done any good.
+// solve takes steps and reports whether one of them helped.
 func (s *FullBodyScratch) solve(iterations int, tolerance, damping float64) bool {
 	s.forward()
 	miss, worst := s.miss()
@@ -197,8 +196,8 @@ func (s *FullBodyScratch) forward() {
 	}
 }
 
-// miss returns the weighted sum of squared distances to the targets, and the
-// largest squared distance.
+// miss returns the weighted sum of squared distances to the targets, and the largest squared
+// distance.
 func (s *FullBodyScratch) miss() (sum, worst float64) {
 	for i, j := range s.joints {
 		e := s.goal[i].sub(s.pos[j])
@@ -211,9 +210,9 @@ func (s *FullBodyScratch) miss() (sum, worst float64) {
 	return sum, worst
 }
 
-// normal builds the normal equations JᵀWJ and JᵀWe. A joint at a that turns by ω
-// moves a point p by ω × (p−a): the block of joints a and b, b below a, is
-// Σ w·((p−a)·(p−b)·I − (p−b)(p−a)ᵀ), which the moments of b's targets give.
+// normal builds the normal equations JᵀWJ and JᵀWe. A joint at a that turns by ω moves a point p by
+// ω × (p−a). So the block of joints a and b, b below a, is Σ w·((p−a)·(p−b)·I − (p−b)(p−a)ᵀ), which
+// follows from the moments of b's targets.
 func (s *FullBodyScratch) normal() {
 	clear(s.sums)
 	origin := s.pos[0]
@@ -240,7 +239,7 @@ func (s *FullBodyScratch) normal() {
 		k := &s.blocks[i]
 		m := s.sums[k.joint]
 		b := s.pos[k.joint].sub(origin)
-		// What hangs below a joint that turns does not have the joint's own target.
+		// A joint that turns does not move its own target.
 		g := m.e
 		if !k.move {
 			g = m.pe.sub(b.cross(m.e))
@@ -253,15 +252,14 @@ func (s *FullBodyScratch) normal() {
 	}
 }
 
-// pair returns the block of the normal matrix in row b and column a, b at or
-// below a, for the targets with moments m below b.
+// pair returns the block of the normal matrix in row b and column a, for b at or below a and the
+// targets with moments m below b.
 func pair(m *moments, kb, ka *block, a, b vec64) [9]float64 {
 	switch {
 	case kb.move:
 		return [9]float64{m.w, 0, 0, 0, m.w, 0, 0, 0, m.w}
 	case ka.move:
-		// Row: turning about b moves p by ω × r, r = p−b; column: moving moves it
-		// by itself: Σ w [r]×.
+		// Turning about b moves p by ω × r with r = p−b, moving moves p by itself: Σ w [r]×.
 		r := m.p.madd(-m.w, b)
 		return [9]float64{0, -r[2], r[1], r[2], 0, -r[0], -r[1], r[0], 0}
 	}
@@ -290,7 +288,8 @@ func (s *FullBodyScratch) put(b, a *block, v [9]float64) {
 	}
 }
 
-// factor adds the damping and turns H into L with LᵀL = H, from the leaves up.
+// factor adds the damping and replaces H by L with LᵀL = H, from the leaves up. It reports whether
+// H is positive definite.
 func (s *FullBodyScratch) factor(lambda float64) bool {
 	n := len(s.row)
 	end := len(s.path)
@@ -298,7 +297,7 @@ func (s *FullBodyScratch) factor(lambda float64) bool {
 		row, path := s.h[s.row[k]:end], s.path[s.row[k]:end]
 		end = int(s.row[k])
 		d := len(row) - 1
-		// A translation is damped by a trifle: one that no target holds stays.
+		// A little damping keeps a translation that no target holds.
 		pivot := row[d] + lambda*s.cost[k] + 1e-9
 		if !(pivot > 0) {
 			return false
@@ -351,7 +350,7 @@ func (s *FullBodyScratch) step() {
 	s.apply(s.x)
 }
 
-// apply moves roots and turns joints by x, and keeps what they were.
+// apply moves roots and turns joints by x, and saves their old values.
 func (s *FullBodyScratch) apply(x []float64) {
 	copy(s.saved, s.turn)
 	roots := 0
@@ -363,7 +362,7 @@ func (s *FullBodyScratch) apply(x []float64) {
 			s.local[k.joint] = s.local[k.joint].add(v)
 			continue
 		}
-		// The parent's rotation is that from which the step is taken: s.rot.
+		// s.rot holds the rotations before the step.
 		if p := s.parents[k.joint]; p >= 0 {
 			v = s.rot[p].unrotate(v)
 		}

@@ -6,54 +6,50 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Ground is the terrain under the feet: heights in metres and upward unit
-// normals, in world space, finite everywhere. terrain.Field is one.
-type Ground interface {
-	Height(x, z float32) float32
-	Normal(x, z float32) m3.Vec3
-}
-
-// Legged stands poses that were made for flat ground (height zero), of dogs and
-// of people, onto uneven terrain, in the order of Zhang, Starke et al. 2018,
-// section 8: first the spine, lifted to the terrain; then the legs, each to its
-// place on the terrain; then tail and head, kept above the terrain. Standing paws
-// are held in place. It turns joints and moves the hips; no bone changes length,
-// and no joint jerks that does not jerk in the flat pose. docs/feet.md tells how.
+// Legged puts poses that were made for flat ground, of dogs and of people, on uneven terrain and
+// locks their feet. It follows Zhang, Starke et al. 2018, section 8: first the spine is lifted to
+// the terrain; then each leg takes its foot to its place on the terrain; then tail and head are
+// kept above the terrain. It turns joints and moves the hips. No bone changes length, and no joint
+// jerks that does not jerk in the flat pose. docs/feet.md describes the method.
 //
-// One job serves a whole batch and many ticks. Rows are independent: any split
-// over goroutines gives the same bits.
+// One job serves a whole batch and many ticks. Start from [DefaultDog] or [DefaultHuman], fill the
+// buffers, call Validate once and Run in every tick. Rows are independent: any split over
+// goroutines gives the same bits.
 type Legged struct {
 	Rig    *Rig    // required
-	Ground Ground  // required
-	DT     float32 // seconds between runs, positive
+	Ground Ground  // required; read from every goroutine that calls Run
+	DT     float32 // time between runs, s; above 0; default 1/60
 
-	Pos   []m3.Vec3  // (rows, joints) local translations; the root's is in world space, m
-	Rot   []m3.Quat  // (rows, joints) local rotations
-	Model []m3.Xform // (rows, joints) out: the grounded pose in world space
-	Feet  []Foot     // (rows, legs) in and out, what the solver remembers; zero for an agent that is new or was moved
-	Body  []Body     // (rows) the same
+	Pos   []m3.Vec3  // (rows, joints) in: local translations, m; the root's are in world space
+	Rot   []m3.Quat  // (rows, joints) in: local rotations
+	Model []m3.Xform // (rows, joints) out: the grounded pose, world space
+	Feet  []Foot     // (rows, legs) memory, in and out; zero for an agent that is new or was moved
+	Body  []Body     // (rows) memory, in and out; zero likewise
 
-	// Stand says which paws the flat pose has on the ground, (rows, legs), where
-	// whoever made it knows; nil tells it from their heights and speeds.
-	Stand []bool
+	// Contacts are the feet that have contact in the flat pose, (rows, legs). Optional: nil detects
+	// contacts from heights and speeds.
+	Contacts []bool
 
-	Sole    float32     // height of tips that stand over the ground, beyond 4 mm: what is under the last joint of a foot, m
-	MaxDrop float32     // how far hips and chest may sink for standing paws to reach the ground, or rise where legs have no room, m
-	Sink    float32     // half-life of that, s
-	Lock    LockOptions // holds standing paws in place
+	Sole         float32  // height of the tips of standing feet above the ground, beyond 4 mm, m; 0, people 0.027
+	MaxDrop      float32  // how far hips and chest may sink so that standing feet reach the ground, or rise for folded legs, m; 0.15
+	Sink         float32  // half-life of sinking, s; 0.06
+	Clearance    float32  // least height of head, tail, ankles, knees and hips above the terrain, m; 0.02
+	MaxSlope     float32  // steepest slope that soles follow, height over way; 0.8
+	MaxFootAccel float32  // bound on the acceleration of feet, ankles and knees, m/s²; edges and jumps are eased over; 94
+	Lock         FootLock // how standing feet are held in place
 }
 
-// DefaultDog returns a job with the settings for a dog whose hips stand
-// half a metre high; Rig, Ground and the buffers remain to be filled.
+// DefaultDog returns a job with the settings for a dog whose hips stand half a metre high. Rig,
+// Ground and the buffers are for the caller to fill.
 func DefaultDog() Legged {
 	return Legged{
-		DT: 1.0 / 60, MaxDrop: 0.15, Sink: 0.06,
-		Lock: LockOptions{On: 0.8, Off: 0.5, Pace: 0.08, Height: 0.045, Rise: 0.03, Radius: 0.1, Halflife: 0.06, Press: 0.02},
+		DT: 1.0 / 60, MaxDrop: 0.15, Sink: 0.06, Clearance: 0.02, MaxSlope: 0.8, MaxFootAccel: 94,
+		Lock: FootLock{On: 0.8, Off: 0.5, Pace: 0.08, Height: 0.045, Rise: 0.03, Radius: 0.1, Halflife: 0.06, Press: 0.02},
 	}
 }
 
-// DefaultHuman is DefaultDog for people whose hips stand a metre high and whose
-// tips are the joints of their toes, in shoes as engine/body makes them.
+// DefaultHuman returns a job with the settings for people whose hips stand a metre high. The tips
+// of their legs are the joints of the toes, in shoes as engine/body makes them.
 func DefaultHuman() Legged {
 	s := DefaultDog()
 	s.Sole, s.Lock.Height, s.Lock.Radius = 0.027, 0.06, 0.15
@@ -78,73 +74,80 @@ func (s *Legged) Validate() error {
 		return fmt.Errorf("ik: Legged.Feet has %d entries for %d rows × %d legs", len(s.Feet), len(s.Pos)/n, legs)
 	case len(s.Body) != len(s.Pos)/n:
 		return fmt.Errorf("ik: Legged.Body has %d entries for %d rows", len(s.Body), len(s.Pos)/n)
-	case s.Stand != nil && len(s.Stand) != len(s.Feet):
-		return fmt.Errorf("ik: Legged.Stand has %d entries for %d feet", len(s.Stand), len(s.Feet))
-	case !(s.Sole >= 0) || !m3.Finite(s.Sole):
-		return fmt.Errorf("ik: Legged.Sole is %g m, want 0 or more", s.Sole)
+	case s.Contacts != nil && len(s.Contacts) != len(s.Feet):
+		return fmt.Errorf("ik: Legged.Contacts has %d entries for %d feet", len(s.Contacts), len(s.Feet))
 	case !(s.DT > 0) || !m3.Finite(s.DT):
 		return fmt.Errorf("ik: Legged.DT is %g s, want a positive time", s.DT)
-	case !(s.MaxDrop >= 0) || !(s.Sink >= 0):
-		return fmt.Errorf("ik: Legged.MaxDrop %g m and Sink %g s: want 0 or more", s.MaxDrop, s.Sink)
+	case !(s.MaxFootAccel > 0):
+		return fmt.Errorf("ik: Legged.MaxFootAccel is %g m/s², want a positive number", s.MaxFootAccel)
+	}
+	for _, f := range []struct {
+		name  string
+		value float32
+	}{
+		{"Sole", s.Sole}, {"MaxDrop", s.MaxDrop}, {"Sink", s.Sink}, {"Clearance", s.Clearance}, {"MaxSlope", s.MaxSlope},
+	} {
+		if !(f.value >= 0) || !m3.Finite(f.value) {
+			return fmt.Errorf("ik: Legged.%s is %g, want 0 or more", f.name, f.value)
+		}
 	}
 	return s.Lock.validate()
 }
 
-// Run grounds the rows from r0 up to r1 of a valid job, without allocating. A
-// row that is not finite, or has a joint a thousand kilometres off, is passed on
-// ungrounded, and what the solver remembers of it forgotten.
+// Run grounds the rows from r0 up to r1 of a valid job, without allocating. A row that is not
+// finite, has a joint a thousand kilometres off or meets ground that is not finite is not grounded:
+// Model gets its flat pose, and its memory is cleared.
 func (s *Legged) Run(r0, r1 int) {
 	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
 	for r := r0; r < r1; r++ {
-		var stand []bool
-		if s.Stand != nil {
-			stand = s.Stand[r*legs : (r+1)*legs]
+		m, pos, rot, feet := s.Model[r*n:(r+1)*n], s.Pos[r*n:(r+1)*n], s.Rot[r*n:(r+1)*n], s.Feet[r*legs:(r+1)*legs]
+		for i := range feet {
+			if feet[i].given = s.Contacts != nil; s.Contacts != nil {
+				feet[i].givenContact = s.Contacts[r*legs+i]
+			}
 		}
-		s.row(s.Model[r*n:(r+1)*n], s.Pos[r*n:(r+1)*n], s.Rot[r*n:(r+1)*n], s.Feet[r*legs:(r+1)*legs], stand, &s.Body[r])
+		if !s.row(m, pos, rot, feet, &s.Body[r]) {
+			s.Rig.Tree.pose(m, pos, rot)
+			clear(feet)
+			s.Body[r] = Body{}
+		}
 	}
 }
 
-func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, stand []bool, body *Body) {
-	t := s.Rig.Tree
+// row grounds one row and reports whether that gave a pose.
+func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, body *Body) bool {
 	if !s.pose(m, pos, rot) {
-		clear(feet)
-		*body = Body{}
-		return
+		return false
 	}
-	pace := body.see(m[s.Rig.Roles.Spine[0]].Pos, s.DT)
-	var plans [maxLegs]plan
+	pace := body.observe(m[s.Rig.Roles.Spine[0]].Pos, s.DT)
+	var plans [maxLegs]legPlan
 	for i, l := range s.Rig.Roles.Legs {
-		feet[i].told = stand != nil
-		if stand != nil {
-			feet[i].tells = stand[i]
-		}
-		plans[i] = s.plan(m, l, &feet[i], pace)
+		plans[i] = s.planLeg(m, l, &feet[i], pace)
 	}
-	s.feel(m, body)
-	s.spine(m, body)
+	s.senseBody(m, body)
+	s.liftSpine(m, body)
 	passes := 1
 	if !body.seen {
-		passes = tries
+		passes = firstSinkPasses
 	}
 	for range passes {
-		if !s.sink(m, plans[:len(feet)], body) {
+		if !s.sinkBody(m, plans[:len(feet)], body) {
 			break
 		}
 		s.pose(m, pos, rot)
-		s.spine(m, body)
+		s.liftSpine(m, body)
 	}
 	body.seen = true
 	for i, l := range s.Rig.Roles.Legs {
-		s.leg(m, l, &plans[i], &feet[i])
-		s.toes(m, l, s.Rig.toes[i])
+		s.moveLeg(m, l, &plans[i], &feet[i])
+		s.raiseToes(m, l, s.Rig.toes[i])
 	}
-	s.lay(m, s.Rig.Roles.Tail, &body.tail)
-	s.lay(m, s.Rig.Roles.Head, &body.head)
-	t.settle(m, pos)
+	s.liftChain(m, s.Rig.Roles.Tail, &body.tail)
+	s.liftChain(m, s.Rig.Roles.Head, &body.head)
+	return s.Rig.Tree.settle(m, pos)
 }
 
-// pose writes the flat pose, lowered so that soles stand where the solver takes
-// tips to stand, and reports whether it can be used.
+// pose writes the flat pose, lowered by Sole, and reports whether it can be used.
 func (s *Legged) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	ok := s.Rig.Tree.pose(m, pos, rot)
 	if ok && s.Sole != 0 {
@@ -155,5 +158,5 @@ func (s *Legged) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	return ok
 }
 
-// soil is the height on which tips stand.
-func (s *Legged) soil(x, z float32) float32 { return s.Ground.Height(x, z) + s.Sole }
+// groundHeight returns the height on which tips stand.
+func (s *Legged) groundHeight(x, z float32) float32 { return s.Ground.Height(x, z) + s.Sole }

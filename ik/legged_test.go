@@ -60,8 +60,8 @@ func checkBones(t fataler, q *ik.Legged, s *skel.Skeleton, r int) {
 	}
 }
 
-// Random dogs on random hills up to 20°: every standing paw within 1 cm of the
-// ground, every bone as long as ever.
+// Random dogs on random hills up to 20°: every standing paw within 1 cm of the ground, every bone
+// as long as ever.
 func TestStandsOnHills(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		field := hills(t, rapid.Float64Range(0, 20).Draw(rt, "slope"), rapid.Uint64().Draw(rt, "seed"))
@@ -76,8 +76,8 @@ func TestStandsOnHills(t *testing.T) {
 				rt.Fatalf("%s is %g m above the ground", s.Names[l[len(l)-1]], e)
 			}
 		}
-		// The body follows: chest and neck keep their height above the terrain.
-		// The neck's own ground differs from the flat pose's, a little uphill.
+		// The body follows: chest and neck keep their height above the terrain. The neck's own
+		// ground differs from the flat pose's, a little uphill.
 		for _, name := range []string{"Spine1", "Neck"} {
 			j := s.Index(name)
 			p := q.Model[j].Pos
@@ -91,12 +91,8 @@ func TestStandsOnHills(t *testing.T) {
 
 // On flat ground with nothing to press or hold, the pose passes unchanged.
 func TestFlatGroundChangesNothing(t *testing.T) {
-	field, err := terrain.Flat(terrain.Grid{Size: 40, Cell: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rapid.Check(t, func(rt *rapid.T) {
-		s, q := batch(t, field, 1)
+		s, q := batch(t, ik.Level(0), 1)
 		q.Lock.On = 0
 		g := rapid.Float32Range(-.15, .15)
 		for j := range q.Rot {
@@ -133,22 +129,14 @@ func TestChestRolls(t *testing.T) {
 	}
 }
 
-// pit is flat ground with a deep round hole and a pole.
-type pit struct{ at, pole m3.Vec3 }
+// heights is ground of these heights whose normals point up.
+type heights func(x, z float32) float32
 
-func (p pit) Height(x, z float32) float32 {
-	if m3.V(x, 0, z).Dist(p.at) < 0.02 {
-		return -3
-	}
-	if m3.V(x, 0, z).Dist(p.pole) < 0.02 {
-		return 0.1
-	}
-	return 0
-}
-func (p pit) Normal(x, z float32) m3.Vec3 { return m3.Up }
+func (h heights) Height(x, z float32) float32 { return h(x, z) }
+func (h heights) Normal(x, z float32) m3.Vec3 { return m3.Up }
 
-// A paw over a bottomless hole reaches for it, one on a pole folds; the
-// others stand, and nothing breaks.
+// A paw over a bottomless hole reaches for it, one on a pole folds; the others stand, and nothing
+// breaks.
 func TestOutOfReach(t *testing.T) {
 	s := testdog.Skeleton()
 	tips := []string{"LeftHandSite", "RightHandSite", "LeftFootSite", "RightFootSite"}
@@ -160,7 +148,15 @@ func TestOutOfReach(t *testing.T) {
 		}
 		s.LocalToModel(model, s.Offsets, rot)
 		flat := func(i int) m3.Vec3 { return model[s.Index(tips[i])].Pos.Flat() }
-		s, q := batch(t, pit{flat(hole), flat((hole + 3) % 4)}, 1)
+		s, q := batch(t, heights(func(x, z float32) float32 {
+			switch at := m3.V(x, 0, z); {
+			case at.Dist(flat(hole)) < 0.02:
+				return -3
+			case at.Dist(flat((hole+3)%4)) < 0.02:
+				return 0.1
+			}
+			return 0
+		}), 1)
 		q.Run(0, 1)
 		checkBones(t, q, s, 0)
 		if y := q.Model[s.Index(tips[hole])].Pos.Y; y > -0.05 {
@@ -177,8 +173,39 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// Rows are independent: any split gives the same bits, and a broken row stays
-// alone.
+// Ground that is not finite is no ground: a dog that touches it keeps its flat pose, and beyond it
+// stands as a new one does.
+func TestGroundThatIsNotFinite(t *testing.T) {
+	for name, bad := range map[string]float64{"NaN": math.NaN(), "infinite": math.Inf(-1)} {
+		s, q := batch(t, heights(func(x, z float32) float32 {
+			if z > 1 && z < 2 {
+				return float32(bad)
+			}
+			return 0
+		}), 1)
+		_, fresh := batch(t, ik.Level(0), 1)
+		for tick := range 300 {
+			q.Pos[0].Z += 0.02
+			q.Run(0, 1)
+			checkBones(t, q, s, 0)
+			if p := q.Model[0].Pos; p.Dist(q.Pos[0]) > 0.05 {
+				t.Fatalf("%s, tick %d: the hips are at %v, %v in the flat pose", name, tick, p, q.Pos[0])
+			}
+		}
+		for range 120 {
+			q.Run(0, 1)
+		}
+		fresh.Pos[0] = q.Pos[0]
+		fresh.Run(0, 1)
+		for j, x := range q.Model {
+			if d := x.Pos.Dist(fresh.Model[j].Pos); d > 0.02 {
+				t.Errorf("%s: beyond, %s is %g m from where it should be", name, s.Names[j], d)
+			}
+		}
+	}
+}
+
+// Rows are independent: any split gives the same bits, and a broken row stays alone.
 func TestRowsAreIndependent(t *testing.T) {
 	const rows = 9
 	field := hills(t, 20, 3)
@@ -246,6 +273,8 @@ func TestLeggedValidate(t *testing.T) {
 		"negative drop": func(q *ik.Legged) { q.MaxDrop = -1 },
 		"NaN radius":    func(q *ik.Legged) { q.Lock.Radius = nan },
 		"negative on":   func(q *ik.Legged) { q.Lock.On = -1 },
+		"no accel":      func(q *ik.Legged) { q.MaxFootAccel = 0 },
+		"NaN clearance": func(q *ik.Legged) { q.Clearance = nan },
 	} {
 		_, q := batch(t, field, 2)
 		spoil(q)

@@ -8,8 +8,8 @@ import (
 	"mannequin/terrain"
 )
 
-// walker is a made-up person of the joints that stand on the ground, upright, its
-// hips 0.95 m high and its toes' joints 5 cm.
+// walker is a made-up person of the joints that stand on the ground, upright, its hips 0.95 m high
+// and its toes' joints 5 cm.
 func walker(t *testing.T, g ik.Ground) (*ik.Legged, []string) {
 	t.Helper()
 	names := []string{"Hips"}
@@ -52,17 +52,7 @@ func walker(t *testing.T, g ik.Ground) (*ik.Legged, []string) {
 	return &s, names
 }
 
-func index(names []string, name string) int {
-	for i, n := range names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// Upright on any slope, soles on it, wherever they stand; the trunk does not lean
-// with the ground.
+// Upright on any slope, soles on it, wherever they stand; the trunk does not lean with the ground.
 func TestPersonStandsOnSlopes(t *testing.T) {
 	for _, rise := range []float32{-0.25, 0, 0.25} {
 		slope, err := terrain.Slope(terrain.Grid{Size: 20, Cell: 0.5}, rise, 0.7)
@@ -86,15 +76,11 @@ func TestPersonStandsOnSlopes(t *testing.T) {
 	}
 }
 
-// Who knows which feet stand is believed: a foot that slides is held while it is
-// said to stand, and one that rests is not where it is said to fly.
+// Who knows which feet stand is believed: a foot that slides is held while it is said to stand, and
+// one that rests is not where it is said to fly.
 func TestStandIsTold(t *testing.T) {
-	flat, err := terrain.Flat(terrain.Grid{Size: 20, Cell: 0.5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, _ := walker(t, flat)
-	s.Stand = []bool{true, false}
+	s, _ := walker(t, ik.Level(0))
+	s.Contacts = []bool{true, false}
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -102,10 +88,10 @@ func TestStandIsTold(t *testing.T) {
 		s.Pos[0].Z += 0.005 // 0.3 m/s
 		s.Run(0, 1)
 	}
-	if !s.Feet[0].Stands() || !s.Feet[0].Held() || s.Feet[1].Stands() {
+	if !s.Feet[0].Contact() || !s.Feet[0].Locked() || s.Feet[1].Contact() {
 		t.Errorf("the feet are %+v", s.Feet)
 	}
-	s.Stand = s.Stand[:1]
+	s.Contacts = s.Contacts[:1]
 	if err := s.Validate(); err == nil {
 		t.Error("one foot's standing does for two")
 	}
@@ -113,11 +99,7 @@ func TestStandIsTold(t *testing.T) {
 
 // Toes bend where they would go into the ground.
 func TestToesBend(t *testing.T) {
-	flat, err := terrain.Flat(terrain.Grid{Size: 20, Cell: 0.5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, names := walker(t, flat)
+	s, names := walker(t, ik.Level(0))
 	foot, end := index(names, "LeftFoot"), index(names, "LeftToeBaseSite")
 	for tick := range 40 {
 		s.Rot[foot] = m3.AxisAngle(m3.V(1, 0, 0), 0.02*float32(tick)) // the heel rises

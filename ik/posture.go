@@ -2,46 +2,44 @@ package ik
 
 import (
 	"fmt"
+	"math"
 
 	"mannequin/engine/m3"
 )
 
-// Posture turns places of joints into rotations of a skeleton: what networks
-// that speak of positions alone need to move bones. It is immutable and safe to
-// share.
+// Posture computes the joint rotations of a skeleton from the places of its joints: networks that
+// predict positions only need it to move bones. It is immutable and safe to share.
 //
-// The root is put where its place is. Every other joint is where its bone ends,
-// and turned so that the bones, or the joints that they carry, point at their
-// places: by the least turn from its parent's where there is one to point, by
-// the nearest rotation where there are more. How a bone is twisted about itself
-// no place can tell; where the next one bends about a known axis, that does.
-// Bones never change length: places that fit the skeleton are met exactly.
+// The root is put at its place. Every other joint is at the end of its bone and turned so that its
+// bones point at their places. With one bone it makes the least turn from its parent's rotation,
+// with several it takes the nearest rotation. Places do not show how a bone is twisted about
+// itself, unless the next bone bends about a known axis. Bones never change length: places that fit
+// the skeleton are met exactly.
 type Posture struct {
 	tree    *Tree
 	offsets []m3.Vec3
 	points  []int16 // per joint: the index of its place, −1 without
-	aims    [][]aim // per joint: what it points
-	hinges  []hinge // per joint: what tells its twist
+	aims    [][]aim // per joint: the bones that it points
+	hinges  []hinge // per joint: the bend that shows its twist
 }
 
-// aim is a joint whose place tells how one that carries it is turned.
+// aim is a bone that a joint points at a place.
 type aim struct {
 	point int     // index of the place
-	bone  m3.Vec3 // from the carrying joint to it, unit, at rest
+	bone  m3.Vec3 // direction of the bone at rest, unit
 }
 
 // hinge is a bone that bends: its end and the end of the next, as places.
 type hinge struct {
-	axis     m3.Vec3 // about which it bends, unit, across the bone at rest; zero where there is none
+	axis     m3.Vec3 // about which it bends, unit, across the bone at rest; zero without one
 	mid, end int
 }
 
-// NewPosture returns the posture of a skeleton with bones as offsets (one per
-// joint, m, from the parent's place, at rest), of which the places of joints are
-// known. The root's must be. A joint without a place that lies where its parent
-// does is a pivot: a shoulder, or the small of the back. axes, one per joint or
-// none at all, are those about which a joint bends, in its own frame at rest: a
-// knee's or an elbow's, by the right-hand rule; zero is any.
+// NewPosture returns the posture of a skeleton. The bones are offsets from the parent's place at
+// rest, one per joint, m. The places of joints, the root among them, are given to Fit in this
+// order. A joint that has no place and no distance from its parent is a pivot: a shoulder, or the
+// small of the back. axes are the axes about which joints bend, one per joint or none at all, in
+// the joint's frame at rest, by the right-hand rule: a knee's or an elbow's. A zero axis means any.
 func NewPosture(tree *Tree, offsets []m3.Vec3, joints []int, axes []m3.Vec3) (*Posture, error) {
 	n := tree.Len()
 	switch {
@@ -61,7 +59,7 @@ func NewPosture(tree *Tree, offsets []m3.Vec3, joints []int, axes []m3.Vec3) (*P
 	for i, j := range joints {
 		switch {
 		case j < 0 || j >= n:
-			return nil, fmt.Errorf("ik: joint %d, whose place is known, is outside a skeleton of %d joints", j, n)
+			return nil, fmt.Errorf("ik: joint %d with a known place is outside a skeleton of %d joints", j, n)
 		case p.points[j] >= 0:
 			return nil, fmt.Errorf("ik: the place of joint %d is given twice", j)
 		}
@@ -84,9 +82,8 @@ func NewPosture(tree *Tree, offsets []m3.Vec3, joints []int, axes []m3.Vec3) (*P
 	return p, nil
 }
 
-// find returns what joint j points: the joints with places among its children,
-// or where those are fewer than two, all that hang on it with only pivots
-// between.
+// find returns the bones that joint j points: to its children with places or, if those are fewer
+// than two, to all joints that hang on it with only pivots between.
 func (p *Posture) find(j int) []aim {
 	var near, all []aim
 	var walk func(k int, at m3.Vec3, pivot bool)
@@ -114,8 +111,8 @@ func (p *Posture) find(j int) []aim {
 	return all
 }
 
-// hinge returns what tells how the bone from joint j to its only child with a
-// place is twisted: that the child bends about its axis.
+// hinge returns the bend that shows the twist of the bone from joint j to its only child with a
+// place: the child bends about its axis.
 func (p *Posture) hinge(j int, axes []m3.Vec3) hinge {
 	if len(p.aims[j]) != 1 {
 		return hinge{}
@@ -132,21 +129,22 @@ func (p *Posture) hinge(j int, axes []m3.Vec3) hinge {
 	return hinge{}
 }
 
-// The share of a bone's twist that its hinge tells grows from nothing to all
-// between these sines of the bend: of a straight leg nothing can be told.
 const (
-	bendNone = 0.05
-	bendFull = 0.35
+	// A bend with a sine up to twistNone shows nothing of a bone's twist, one from twistFull on all
+	// of it: a straight leg has no plane.
+	twistNone, twistFull = 0.05, 0.35
+	// newtonSteps bounds the search for the nearest rotation. Each step squares the error.
+	newtonSteps = 3
+	// newtonTolerance ends the search, rad: another step would change nothing.
+	newtonTolerance = 3e-4
+	// regularizer keeps bones in one line from turning about it, and stops the search if no nearest
+	// rotation is defined.
+	regularizer = 1e-4
 )
 
-// sweeps of the search for the nearest rotation, at most: each squares the error,
-// and below settles, rad, another changes nothing.
-const sweeps, settles = 3, 3e-4
-
-// Fit writes the pose in which the joints are at points, in the order in which
-// NewPosture was given them: model, (joints) in the space of points, and the
-// local translations and rotations pos and rot, (joints). It allocates nothing.
-// Where a point is not finite it returns false and writes nothing.
+// Fit writes the pose with the joints at points, in the order given to NewPosture: model, (joints)
+// in the space of points, and the local translations and rotations pos and rot, (joints). It
+// allocates nothing. If a point is not finite, it returns false and writes nothing.
 func (p *Posture) Fit(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat, points []m3.Vec3) bool {
 	for _, v := range points {
 		if !v.Finite() {
@@ -189,31 +187,28 @@ func (p *Posture) turn(model []m3.Xform, j int, points []m3.Vec3) {
 	m.Rot = m.Rot.Normalize()
 }
 
-// twist returns the angle about a bone along the unit vector bone that turns the
-// axis, across it, into the normal of the bend from bone to next. A bend the
-// wrong way round the axis is one of a joint that is over-stretched.
+// twist returns the angle about the unit vector bone that turns the axis, across the bone, into the
+// normal of the bend from bone to next. A bend the wrong way round the axis means that the joint is
+// over-stretched.
 func twist(bone, next, axis m3.Vec3) float32 {
 	normal := bone.Cross(next)
 	sine := normal.Len()
-	if sine <= bendNone {
+	if sine <= twistNone {
 		return 0
 	}
 	angle := m3.Atan2(axis.Cross(normal).Dot(bone), axis.Dot(normal))
 	switch {
-	case angle > halfTurn/2:
-		angle -= halfTurn
-	case angle < -halfTurn/2:
-		angle += halfTurn
+	case angle > math.Pi/2:
+		angle -= math.Pi
+	case angle < -math.Pi/2:
+		angle += math.Pi
 	}
-	w := min(1, (sine-bendNone)/(bendFull-bendNone))
+	w := min(1, (sine-twistNone)/(twistFull-twistNone))
 	return angle * w * w * (3 - 2*w)
 }
 
-const halfTurn = 3.14159265
-
-// nearest turns m so that its bones point at their places with the least squared
-// error (Wahba 1965): the first two as nearly as they can, then Newton's
-// steps for all.
+// nearest turns m so that its bones point at their places with the least squared error (Wahba
+// 1965). It starts from the rotation of the first two bones and takes Newton steps for all.
 func (p *Posture) nearest(m *m3.Xform, aims []aim, points []m3.Vec3) {
 	way := func(i int) m3.Vec3 {
 		return points[aims[i].point].Sub(m.Pos).Normalize(m.Rot.Rotate(aims[i].bone))
@@ -223,10 +218,10 @@ func (p *Posture) nearest(m *m3.Xform, aims []aim, points []m3.Vec3) {
 	if ok && seen {
 		m.Rot = to.Mul(from.Conj()).Normalize()
 	}
-	for range sweeps {
-		// The gradient and minus the Hessian of Σ bone·way for a turn v of the
-		// bones: Σ bone × way, and Σ (bone·way) 1 − (bone·wayᵀ + way·boneᵀ)/2.
-		x, y, z := m3.V(stiff, 0, 0), m3.V(0, stiff, 0), m3.V(0, 0, stiff)
+	for range newtonSteps {
+		// The gradient and minus the Hessian of Σ bone·way for a turn v of the bones: Σ bone × way,
+		// and Σ (bone·way) 1 − (bone·wayᵀ + way·boneᵀ)/2.
+		x, y, z := m3.V(regularizer, 0, 0), m3.V(0, regularizer, 0), m3.V(0, 0, regularizer)
 		var sum m3.Vec3
 		for i, a := range aims {
 			b, w := m.Rot.Rotate(a.bone), way(i)
@@ -238,23 +233,19 @@ func (p *Posture) nearest(m *m3.Xform, aims []aim, points []m3.Vec3) {
 		}
 		yz := y.Cross(z)
 		det := x.Dot(yz)
-		if det < stiff {
+		if det < regularizer {
 			return
 		}
 		v := m3.V(sum.Dot(yz), sum.Dot(z.Cross(x)), sum.Dot(x.Cross(y))).Scale(1 / det)
 		m.Rot = m3.FromRotationVector(v).Mul(m.Rot).Normalize()
-		if v.Dot(v) < settles*settles {
+		if v.Dot(v) < newtonTolerance*newtonTolerance {
 			return
 		}
 	}
 }
 
-// stiff keeps bones in one line from asking for any turn about it, and stops
-// steps where the way to the nearest rotation is not told.
-const stiff = 1e-4
-
-// frame returns the rotation to axes along the sum and the difference of two
-// directions, and whether they differ enough to tell one.
+// frame returns the rotation to axes along the sum and the difference of two directions, and
+// whether the directions differ enough.
 func frame(a, b m3.Vec3) (m3.Quat, bool) {
 	s, d := a.Add(b), a.Sub(b)
 	if s.Len() < 0.1 || d.Len() < 0.1 {

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// walker is a body of people's proportions: pivots at the small of the back, the
-// neck and the shoulders, of which no place is known.
+// walker is a body of people's proportions: pivots at the small of the back, the neck and the
+// shoulders, of which no place is known.
 var walker = []struct {
 	name   string
 	parent int16
@@ -85,8 +85,8 @@ func anyRotation(t *rapid.T, most float64) m3.Quat {
 	return m3.FromRotationVector(v.Scale(float32(most) / 1.7321))
 }
 
-// Places that come from a pose of the skeleton are met, however the body stands
-// in the world and its joints are turned; and what Fit writes is one pose.
+// Places that come from a pose of the skeleton are met, however the body stands in the world and
+// its joints are turned; and what Fit writes is one pose.
 func TestPostureMeetsPlaces(t *testing.T) {
 	p, joints := walkerPosture(t)
 	n := p.tree.Len()
@@ -122,9 +122,8 @@ func TestPostureMeetsPlaces(t *testing.T) {
 	})
 }
 
-// A knee or an elbow that bends about its axis tells the twist of the bone above
-// it, a straight one nothing, and one over-stretched a little does not turn it
-// round.
+// A knee or an elbow that bends about its axis tells the twist of the bone above it, a straight one
+// nothing, and one over-stretched a little does not turn it round.
 func TestPostureTwist(t *testing.T) {
 	p, joints := walkerPosture(t)
 	n := p.tree.Len()

@@ -2,22 +2,21 @@ package ik
 
 import "mannequin/engine/m3"
 
-// Reach takes the paw of a leg of pose m to a place: its limb bends, the paw keeps its
-// rotation, the rest of the body stays where it is. Where the leg is too short the paw
-// turns, so that its tip comes nearer to where it would be. foot remembers in which
-// plane the limb bends; it belongs to the leg, whose poses come in the order of time.
+// Reach moves the ankle of leg number leg of the pose m to the place to: the limb bends, the foot
+// keeps its rotation, and the rest of the body stays. Pose and place are in one space, m. If the
+// leg is too short, the foot turns so that its tip comes nearer. The Foot remembers the plane in
+// which the limb bends. Use one for each leg, with poses in the order of time.
 func (r *Rig) Reach(m []m3.Xform, leg int, to m3.Vec3, foot *Foot) {
 	l, t := r.Roles.Legs[leg], r.Tree
-	upper, lower, paw := m[l.upper()], m[l.lower()].Pos, m[l.paw()]
-	length := upper.Pos.Dist(lower) + lower.Dist(paw.Pos)
-	room := upper.Pos.Dist(paw.Pos) / max(length, tiny)
-	normal := upper.Pos.Sub(lower).Cross(paw.Pos.Sub(lower))
-	bend := foot.turn(upper.Rot.Conj().Rotate(normal.Scale(4 / max(length*length, tiny))))
-	if to == paw.Pos {
+	hip, knee, ankle := m[l.hip()], m[l.knee()].Pos, m[l.ankle()]
+	length := hip.Pos.Dist(knee) + knee.Dist(ankle.Pos)
+	extent := hip.Pos.Dist(ankle.Pos) / max(length, tiny)
+	bend := foot.bendPlane(hip.Rot.Conj().Rotate(bendNormal(hip.Pos, knee, ankle.Pos, length)))
+	if to == ankle.Pos {
 		return
 	}
-	tip := m[l.tip()].Pos.Add(to.Sub(paw.Pos))
-	t.twoBone(m, l.upper(), l.lower(), l.paw(), to, upper.Rot.Rotate(bend), min(fold, room), max(stretch, room))
-	t.turn(m, l.paw(), paw.Rot.Mul(m[l.paw()].Rot.Conj()))
-	t.aim(m, l.paw(), m[l.tip()].Pos, tip, 1)
+	tip := m[l.tip()].Pos.Add(to.Sub(ankle.Pos))
+	t.twoBone(m, l.hip(), l.knee(), l.ankle(), to, hip.Rot.Rotate(bend), min(minReach, extent), max(softReach, extent))
+	t.turn(m, l.ankle(), ankle.Rot.Mul(m[l.ankle()].Rot.Conj()))
+	t.aim(m, l.ankle(), m[l.tip()].Pos, tip, 1)
 }

@@ -7,11 +7,10 @@ import (
 	"mannequin/ik"
 )
 
-// A foot comes to its place and keeps its rotation, nothing but its leg moves, and
-// bones keep their lengths; out of reach the leg stretches no further than it may, and
-// the foot turns.
+// A foot comes to its place and keeps its rotation, nothing but its leg moves, and bones keep their
+// lengths; out of reach the leg stretches no further than it may, and the foot turns.
 func TestReach(t *testing.T) {
-	s, names := walker(t, level{})
+	s, names := walker(t, ik.Level(0))
 	at := func(m []m3.Xform, name string) m3.Xform { return m[index(names, name)] }
 	pose := func() []m3.Xform {
 		s.Run(0, 1)
@@ -58,9 +57,3 @@ func TestReach(t *testing.T) {
 		t.Errorf("out of reach the leg stretches to %g of its length", share)
 	}
 }
-
-// level is the ground at height 0.
-type level struct{}
-
-func (level) Height(_, _ float32) float32 { return 0 }
-func (level) Normal(_, _ float32) m3.Vec3 { return m3.Up }

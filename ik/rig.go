@@ -5,32 +5,31 @@ import (
 	"slices"
 )
 
-// Roles says which joints of a four-legged or a two-legged skeleton play which
-// part, as indices. DogRoles and HumanRoles fill it from joint names; fill it
-// yourself for a skeleton of your own.
+// Roles are the joints that play a part in grounding a four-legged or two-legged skeleton, as
+// indices. [DogRoles] and [HumanRoles] fill them from joint names; fill them by hand for other
+// skeletons.
 type Roles struct {
 	Spine []int // from the hips to the joint that carries the neck and forelegs; at least 2
-	Neck  int   // the joint that the spine is aimed with, below the last of Spine
-	Legs  []Leg // 1 to 8; of pairs the left one first
+	Neck  int   // the joint at which the spine is aimed, below the last of Spine
+	Legs  []Leg // 1 to 8; the left one of a pair comes first
 	Tail  []int // from the tail's first joint to its tip; empty, or 2 to 9
 	Head  []int // from the neck to the tip of the nose; empty, or 2 to 9
 }
 
-// Leg is one leg's chain of joints from its root to the tip that touches the
-// ground: any joints that may help, then upper, lower, paw, tip; at least these
-// four. Where the tip carries a joint, the end of toes, it bends so that this
-// stays above the ground. Upper, lower and paw are hip, knee and hock, or shoulder, elbow and
-// wrist: the joints that the exact two-bone step bends.
+// Leg is the chain of a leg's joints from its root to its tip: any joints that may help, then hip,
+// knee, ankle and tip, at least these four. The exact two-bone step bends hip, knee and ankle; in a
+// foreleg they are shoulder, elbow and wrist. The tip touches the ground. If it carries a further
+// joint, the end of the toes, it bends to keep that above the ground.
 type Leg []int
 
-func (l Leg) upper() int { return l[len(l)-4] }
-func (l Leg) lower() int { return l[len(l)-3] }
-func (l Leg) paw() int   { return l[len(l)-2] }
+func (l Leg) hip() int   { return l[len(l)-4] }
+func (l Leg) knee() int  { return l[len(l)-3] }
+func (l Leg) ankle() int { return l[len(l)-2] }
 func (l Leg) tip() int   { return l[len(l)-1] }
 
-// DogRoles returns the roles of the joints called names, for skeletons with the
-// joint names of the dog recordings: Hips, Spine, Spine1, Neck, the four legs
-// with End Sites as tips, and a tail and a head if there are any.
+// DogRoles returns the roles of the joints called names. It knows the joint names of the dog
+// recordings: Hips, Spine, Spine1, Neck, four legs with End Sites as tips, and a tail and a head if
+// there are any.
 func DogRoles(names []string) (Roles, error) {
 	f := finder{names: names}
 	r := Roles{Spine: f.find("Hips", "Spine", "Spine1"), Neck: f.find("Neck")[0]}
@@ -49,9 +48,8 @@ func DogRoles(names []string) (Roles, error) {
 	return r, f.err()
 }
 
-// HumanRoles returns the roles of the joints called names, for skeletons with the
-// joint names of the shipped people: Hips, Spine1, Neck1, and for both sides
-// UpLeg, Leg, Foot and ToeBase.
+// HumanRoles returns the roles of the joints called names. It knows the joint names of the shipped
+// people: Hips, Spine1, Neck1, and UpLeg, Leg, Foot and ToeBase on both sides.
 func HumanRoles(names []string) (Roles, error) {
 	f := finder{names: names}
 	r := Roles{Spine: f.find("Hips", "Spine1"), Neck: f.find("Neck1")[0]}
@@ -61,7 +59,7 @@ func HumanRoles(names []string) (Roles, error) {
 	return r, f.err()
 }
 
-// finder looks joints up by their names.
+// finder looks up joints by name and collects the names that are missing.
 type finder struct {
 	names, missing []string
 }
@@ -83,17 +81,17 @@ func (f *finder) err() error {
 	return nil
 }
 
-// Rig is a skeleton with its roles checked, immutable and safe to share.
+// Rig is a skeleton with checked roles, immutable and safe to share.
 type Rig struct {
 	Tree  *Tree
 	Roles Roles
 	fore  []bool // per leg: carried by the spine's last joint
 	toes  []int  // per leg: the joint that its tip carries, the end of the toes, or −1
 	sides [2]int // the foreleg roots whose line sets the chest's roll, or −1, −1
-	hips  [2]int // the roots of a body's two legs, first left, where it has no forelegs, or −1, −1
+	hips  [2]int // the roots, left and right, of a body with two legs and no forelegs, or −1, −1
 }
 
-// NewRig checks that roles fit the tree.
+// NewRig returns the rig of a skeleton. It is an error if roles do not fit the tree.
 func NewRig(tree *Tree, roles Roles) (*Rig, error) {
 	if tree == nil {
 		return nil, fmt.Errorf("ik: a rig needs a tree")
@@ -102,7 +100,7 @@ func NewRig(tree *Tree, roles Roles) (*Rig, error) {
 		return nil, err
 	}
 	if tree.parents[roles.Spine[0]] >= 0 {
-		return nil, fmt.Errorf("ik: Roles.Spine starts at joint %d, which is not a root: the ground solver moves it", roles.Spine[0])
+		return nil, fmt.Errorf("ik: Roles.Spine starts at joint %d, want a root, because the ground solver moves it", roles.Spine[0])
 	}
 	chest := roles.Spine[len(roles.Spine)-1]
 	if err := tree.chain("Roles.Neck", []int{chest, roles.Neck}, 2); err != nil {

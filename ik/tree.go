@@ -1,12 +1,3 @@
-// Package ik bends posed skeletons until chosen joints reach chosen places:
-// cyclic coordinate descent for a chain, damped least squares for a whole body,
-// and the ground solver that plants a quadruped on uneven terrain. Every solver
-// only turns joints (the last two also move the root), so bones never change
-// length. A Posture finds the rotations of a body of which only the places of
-// joints are known.
-//
-// Poses here are in model space: one transform per joint, all in one common
-// space, which is world space for the ground solver.
 package ik
 
 import (
@@ -15,16 +6,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Tree is the shape of a skeleton, immutable. Its joints are numbered depth
-// first, so that a joint's descendants are the run of joints that follows it.
+// Tree is the shape of a skeleton, immutable and safe to share. Its joints are numbered depth
+// first, so a joint's descendants directly follow it.
 type Tree struct {
 	parents []int16
 	ends    []int16 // ends[j] is one past j's last descendant
 }
 
-// NewTree returns the tree with the given parents (−1 for a root). Joints must
-// come depth first: each joint's parent is the joint before it or one of that
-// joint's ancestors.
+// NewTree returns the tree with the given parents, −1 for a root. Joints must come depth first:
+// each joint's parent is the joint before it or one of that joint's ancestors.
 func NewTree(parents []int16) (*Tree, error) {
 	if len(parents) == 0 {
 		return nil, fmt.Errorf("ik: skeleton has no joints")
@@ -50,8 +40,8 @@ func (t *Tree) Len() int { return len(t.parents) }
 // has reports whether joint j is a or descends from it.
 func (t *Tree) has(a, j int) bool { return j >= a && j < int(t.ends[a]) }
 
-// chain reports what is wrong with joints as a chain: at least least of them,
-// in range, each a descendant of the one before.
+// chain checks joints as a chain called what: at least least joints, in range, each a descendant of
+// the one before.
 func (t *Tree) chain(what string, joints []int, least int) error {
 	if len(joints) < least {
 		return fmt.Errorf("ik: %s has %d joints, at least %d are needed", what, len(joints), least)
@@ -67,8 +57,7 @@ func (t *Tree) chain(what string, joints []int, least int) error {
 	return nil
 }
 
-// turn rotates joint j of the pose m, and with it all its descendants, by q
-// about the joint's own position.
+// turn rotates joint j of the pose m with all its descendants by q about the joint's position.
 func (t *Tree) turn(m []m3.Xform, j int, q m3.Quat) {
 	pivot := m[j].Pos
 	m[j].Rot = q.Mul(m[j].Rot)
@@ -78,9 +67,9 @@ func (t *Tree) turn(m []m3.Xform, j int, q m3.Quat) {
 	}
 }
 
-// aim turns joint j by the share w of the shortest rotation that carries the
-// direction of the point from onto the direction of the point to, both seen from
-// the joint. Where either direction is undefined, or not finite, nothing turns.
+// aim turns joint j by the share w of the shortest rotation from the direction of the point from to
+// the direction of the point to, both seen from the joint. If a direction is undefined or not
+// finite, nothing turns.
 func (t *Tree) aim(m []m3.Xform, j int, from, to m3.Vec3, w float32) {
 	a, b := from.Sub(m[j].Pos), to.Sub(m[j].Pos)
 	la, lb := a.Len(), b.Len()
@@ -97,12 +86,12 @@ func (t *Tree) aim(m []m3.Xform, j int, from, to m3.Vec3, w float32) {
 // tiny is the length, in metres, below which a bone has no direction.
 const tiny = 1e-6
 
-// far is how far off joints are taken for real, m: float32 is exact to a few
-// centimetres there, and squares of such lengths are finite.
+// far is the distance from which on places are taken for errors, m. Up to there float32 is exact to
+// a few centimetres, and squares of lengths are finite.
 const far = 1e6
 
-// pose writes the model-space transforms of local translations and rotations
-// and reports whether all of them are finite and nearer than far.
+// pose writes the model-space transforms of local translations and rotations. It reports whether
+// all of them are finite and nearer than far.
 func (t *Tree) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	finite := true
 	for j, p := range t.parents {
@@ -116,13 +105,16 @@ func (t *Tree) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	return finite
 }
 
-// settle removes what rounding has done to the lengths of m's bones: it keeps
-// the rotations and puts every joint but the roots back at its local translation.
-func (t *Tree) settle(m []m3.Xform, local []m3.Vec3) {
+// settle removes rounding errors from the lengths of m's bones: it keeps the rotations and puts
+// every joint but the roots back at its local translation. It reports whether the pose is finite.
+func (t *Tree) settle(m []m3.Xform, local []m3.Vec3) bool {
+	finite := true
 	for j, p := range t.parents {
 		m[j].Rot = m[j].Rot.Normalize()
 		if p >= 0 {
 			m[j].Pos = m[p].Apply(local[j])
 		}
+		finite = finite && m[j].Pos.Finite() && m[j].Rot.Finite()
 	}
+	return finite
 }

@@ -2,16 +2,16 @@ package ik
 
 import "mannequin/engine/m3"
 
-// hard is the largest share of its length that a limb stretches to, unless it may be
+// maxReach is the largest share of its length to which a limb stretches, unless it may be
 // straighter.
-const hard = 0.985
+const maxReach = 0.985
 
-// twoBone turns a and b so that end stands at target, exactly up to the share
-// soft of the limb's length. Beyond, the limb stretches ever less, never past
-// the share hard, or soft and 0.002 where that is more: one that followed exactly would snap straight, as its middle
-// joint turns ever faster. Nor does it fold beyond the share least. The limb
-// bends in the plane that is perpendicular to axis, to its positive side (toA ×
-// toEnd along axis, seen from the middle joint), whichever way it was bent before.
+// twoBone turns a and b so that end is at target, exactly up to the share soft of the limb's
+// length. Beyond soft the limb stretches ever less, and never past maxReach, or soft and 0.002 if
+// that is more: a limb that followed exactly would snap straight, because its middle joint turns
+// ever faster. It does not fold beyond the share least. The limb bends in the plane perpendicular
+// to axis, to its positive side (toA × toEnd along axis, seen from the middle joint), whichever way
+// it was bent before: the axis is the normal of the plane of the pole vector.
 func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, least, soft float32) {
 	root := m[a].Pos
 	la, lb := root.Dist(m[b].Pos), m[b].Pos.Dist(m[end].Pos)
@@ -21,7 +21,7 @@ func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, least,
 	}
 	d := target.Dist(root)
 	to := target.Sub(root).Normalize(m[end].Pos.Sub(root).Normalize(m3.Up))
-	exact, rest := soft*(la+lb), max(hard-soft, 0.002)*(la+lb)
+	exact, rest := soft*(la+lb), max(maxReach-soft, 0.002)*(la+lb)
 	if d > exact {
 		d = exact + rest*(1-m3.Exp((exact-d)/rest))
 	}

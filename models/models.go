@@ -1,5 +1,5 @@
-// Package models finds trained networks: the shipped ones by name, others by
-// the path of their file.
+// Package models finds trained networks: the shipped ones by name, others by the path of their
+// file.
 package models
 
 import (
@@ -27,8 +27,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// shipped lists the embedded models. Each lives in a package of its own, so
-// that a game can link the one it needs and no other.
+// shipped lists the embedded models. Each lives in a package of its own, so that a game can link
+// the one it needs and no other.
 var shipped = []struct {
 	name string
 	open func() (*netruntime.Net, error)
@@ -59,8 +59,7 @@ func Names() []string {
 	return names
 }
 
-// Open returns the shipped model called nameOrPath, or reads the model file at
-// that path.
+// Open returns the shipped model called nameOrPath, or reads the model file at that path.
 func Open(nameOrPath string) (*netruntime.Net, error) {
 	for _, m := range shipped {
 		if m.name == nameOrPath {

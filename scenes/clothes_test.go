@@ -2,8 +2,7 @@ package scenes
 
 import "testing"
 
-// People keep their colours, no two of them have the same, and a shade stays near
-// the colour that it is one of.
+// People keep their colours, no two are equal, and a shade stays near its colour.
 func TestClothesDiffer(t *testing.T) {
 	worn := map[[3]float32]int{}
 	for i := range 500 {

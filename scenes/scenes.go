@@ -1,56 +1,56 @@
-// Package scenes is what every scene shares: the player's input, the plain
-// description of what to draw, and the interface between a scene and whatever
-// shows it. A scene knows nothing of windows: the same one runs in a window, in
-// a headless recording, in tests and on a server.
+// Package scenes holds what all scenes share: the player's input, the plain description of what
+// to draw, and the interface between a scene and a program that shows it. Scenes know nothing
+// of windows: the same scene runs in a window, a headless recording, a test and a server.
 package scenes
 
 import (
 	"fmt"
 
+	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/terrain"
 )
 
-// TickRate is the steps per second of every scene.
-const TickRate = 60
+// TickRate is the number of steps per second of every scene.
+const TickRate = generator.TickRate
 
 // Scene is a world with its schedule. It belongs to one goroutine.
 type Scene interface {
 	// Step advances the world by one tick of 1/TickRate seconds.
 	Step(in Input) error
-	// Frame describes the world a fraction alpha in [0, 1] of the way from the
-	// tick before the last to the last. It reuses dst's slices, which stay valid
-	// until the next call with the same dst.
+	// Frame describes the world between the last two ticks: alpha is 0 at the older and 1 at
+	// the newer. It reuses the slices of dst, which stay valid until the next call with dst.
 	Frame(dst *Frame, alpha float32)
-	// Hash sums up in 64 bits what is shown as of the last tick and what the player
-	// steers, to the bit: the same setup and inputs give the same sums, tick by tick, for
-	// any number of workers. It is quick enough for every tick, and allocates nothing.
+	// Hash returns a hash of what the last tick shows and of what the player steers. Equal setups
+	// and inputs give equal hashes in every tick, for any number of workers. It allocates
+	// nothing and is fast enough to call in every tick.
 	Hash() uint64
 	// Close stops the scene's workers. The scene must not be used afterwards.
 	Close() error
 }
 
-// Input is what comes to the world from outside during one tick, apart from any
-// device: the same inputs give the same world. The zero value is hands off.
+// Input is the input to the world during one tick, independent of any device. Equal inputs give
+// equal worlds. The zero value is no input.
 type Input struct {
-	Forward float32 // ahead +, back −; in [−1, 1]
-	Side    float32 // sideways, left +, right −; in [−1, 1]
-	Turn    float32 // left +, right −; in [−1, 1]
-	Gait    Gait    // the gait to change to, Faster or Slower, or KeepGait
-	Sit     bool    // held
-	Lie     bool    // held
-	Stand   bool    // held: up on the hind legs
-	Jump    bool    // held
-	Reset   bool    // back to the start
-	Touch   Touch   // what is done to the scene's panel
+	Forward float32   // ahead +, back −; in [−1, 1]
+	Side    float32   // left +, right −; in [−1, 1]
+	Turn    float32   // left +, right −; in [−1, 1]
+	Gait    Gait      // gait to change to, Faster, Slower or KeepGait
+	Sit     bool      // held
+	Lie     bool      // held
+	Stand   bool      // held: stand on the hind legs
+	Jump    bool      // held
+	Reset   bool      // restarts the scene
+	Touch   hud.Touch // input to the scene's panel
 
-	// From where it is watched, and how much time there is. A scene may take less
-	// trouble with what is far away.
-	Watched bool    // Eye says
-	Eye     m3.Vec3 // where the camera is, world, m
-	Ahead   m3.Vec3 // where it looks, unit; zero is everywhere
-	Saving  float32 // how much of the trouble is to be saved, 0 to 1
+	// The camera and the time budget, for the level of detail. Distant agents may update less
+	// often.
+	Watched bool    // Eye and Ahead are valid
+	Eye     m3.Vec3 // camera position, world, m
+	Ahead   m3.Vec3 // viewing direction, unit; zero is all directions
+	Saving  float32 // share of the work to save, 0 to 1
 }
 
 // Gait is a speed step of the player's character.
@@ -64,33 +64,33 @@ const (
 	Trot
 	Canter
 
-	Faster // a step up from the present one
-	Slower
+	Faster // one step up
+	Slower // one step down
 )
 
-// Frame is what to draw: characters posed in world space on a terrain. All lengths
-// are metres, all positions world space. Who shows it sets Show, the scene the rest.
+// Frame is what to draw: characters posed in world space on a terrain. Lengths are in metres and
+// positions in world space. The viewer sets Show, the scene sets the rest.
 type Frame struct {
-	Show Overlay // what to draw besides the characters
-	Has  Overlay // what of it there is in this scene
+	Show hud.Overlay // overlays to draw
+	Has  hud.Overlay // overlays that this scene offers
 
 	Casts       []Cast
 	Terrain     *terrain.Field
-	Focus       m3.Vec3   // what a camera should look at
-	Heading     float32   // the focus's yaw in radians, for a camera that follows
-	Seat        Seat      // from where it is watched at first
-	Shot        Shot      // where the scene has the camera; the zero value leaves that to who watches
-	Path        []m3.Vec3 // the focus's planned path on the ground; may be empty
-	Lines       []Line    // of Show, and around who is watched
-	Graphs      []Graph   // of Show, valid until the next step
-	Caption     string    // what is said, in large letters at the bottom; may be empty
-	Help        []string  // key help, one line each
-	GamepadHelp []string  // the same for a gamepad
-	HUD         []string  // what is going on, one line each
-	Panel       Panel     // what the player can change; may be empty
+	Focus       m3.Vec3     // point that a camera should look at
+	Heading     float32     // yaw of the focus, rad, for a camera that follows
+	Seat        Seat        // initial camera
+	Shot        Shot        // camera of the scene's own; the zero value leaves it to the viewer
+	Path        []m3.Vec3   // planned path of the focus on the ground; may be empty
+	Lines       []hud.Line  // of the overlays in Show, and around the selected character
+	Graphs      []hud.Graph // of the overlays in Show, valid until the next step
+	Caption     string      // large text at the bottom; may be empty
+	Help        []string    // key help, one line each
+	GamepadHelp []string    // the same for a gamepad
+	HUD         []string    // status lines
+	Panel       hud.Panel   // controls of the scene; may be empty
 }
 
-// Cast is those characters of a frame who share a skeleton.
+// Cast is the characters of a frame that share a skeleton.
 type Cast struct {
 	Skel *skel.Skeleton
 	// Bones are each joint's world transform, (characters, Skel.Len()).
@@ -98,13 +98,13 @@ type Cast struct {
 	Tint  [][3]float32 // (characters) linear RGB colour of coat or clothes, 0–1
 }
 
-// Len returns how many characters there are.
+// Len returns the number of characters.
 func (c *Cast) Len() int { return len(c.Tint) }
 
 // Of returns the bones of character i.
 func (c *Cast) Of(i int) []m3.Xform { n := c.Skel.Len(); return c.Bones[i*n : (i+1)*n] }
 
-// Begin empties the frame, but for Show, and keeps its slices for what is to come.
+// Begin empties the frame except for Show, and keeps its slices for reuse.
 func (f *Frame) Begin(t *terrain.Field) {
 	*f = Frame{
 		Show: f.Show, Terrain: t, Casts: f.Casts[:0], Path: f.Path[:0], Lines: f.Lines[:0], Graphs: f.Graphs[:0],
@@ -112,8 +112,8 @@ func (f *Frame) Begin(t *terrain.Field) {
 	}
 }
 
-// Cast appends an empty cast on the skeleton and returns it, to be filled in before
-// the next: its slices have the room of the frame before.
+// Cast appends an empty cast with skeleton sk and returns it. Fill it in before the next call.
+// Its slices reuse memory of an earlier frame.
 func (f *Frame) Cast(sk *skel.Skeleton) *Cast {
 	n := len(f.Casts)
 	if n < cap(f.Casts) {
@@ -126,15 +126,15 @@ func (f *Frame) Cast(sk *skel.Skeleton) *Cast {
 	return c
 }
 
-// Shot is where a scene has the camera.
+// Shot is a camera that the scene places.
 type Shot struct {
 	On          bool
 	Eye, Target m3.Vec3
 	FOV         float32 // vertical, rad
-	Cut         bool    // since the last tick it has jumped: nothing leads over
+	Cut         bool    // the camera jumped in the last tick: do not interpolate
 }
 
-// Count returns n and what there are so many of: "1 dog", "2 dogs".
+// Count returns a number with its noun: "1 dog", "2 dogs".
 func Count(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -142,19 +142,29 @@ func Count(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// Lasting is a scene that comes to an end.
+// Traced is a scene that reports the stages of its tick to a profiler. It measures no time
+// itself: its behaviour depends on no clock.
+type Traced interface {
+	// Stages returns the names of the stages in order, none if there is nothing to report.
+	Stages() []string
+	// Trace sets a function that is called with its index when a stage begins, and with the
+	// number of stages when the last one ends. nil removes it.
+	Trace(f func(stage int))
+}
+
+// Lasting is a scene that ends.
 type Lasting interface {
-	// Seconds returns how long it is.
+	// Seconds returns the scene's duration.
 	Seconds() float64
 }
 
-// Saver is a scene that heeds Input.Watched and Input.Saving: it takes less trouble with
-// what is far away.
+// Saver is a scene that uses Input.Watched and Input.Saving: its distant agents update less
+// often.
 type Saver interface{ Saves() }
 
-// Exporter is a scene whose player can ask for its motion.
+// Exporter is a scene whose player can export its motion.
 type Exporter interface {
-	// Export returns the motion that the player has asked for since the last call,
-	// nil where nobody has.
+	// Export returns the motion that the player asked for since the last call, nil if there is
+	// none.
 	Export() (*skel.Clip, error)
 }

@@ -1,13 +1,13 @@
 package scenes
 
-// Cue is an input that is held for a while.
+// Cue is an input that is held for some time.
 type Cue struct {
 	Seconds float64
 	Input   Input
 }
 
-// Script is what a player does without a player: cues one after the other, and
-// again from the first.
+// Script is recorded input that replaces a player: cues one after the other, repeated from the
+// first.
 type Script []Cue
 
 // Seconds returns the length of one round.
@@ -19,7 +19,7 @@ func (s Script) Seconds() float64 {
 	return sum
 }
 
-// At returns the input of a tick, counted from 0.
+// At returns the input of a tick. The first tick is 0.
 func (s Script) At(tick int64) Input {
 	var ticks int64
 	for _, c := range s {

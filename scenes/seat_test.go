@@ -6,7 +6,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A seat turns with whom it follows, an overview does not; both look at the focus.
+// A seat turns with the focus, an overview does not; both look at the focus.
 func TestSeat(t *testing.T) {
 	focus := m3.V(3, 1, -2)
 	for name, s := range map[string]Seat{"zero": {}, "aside": {Distance: 5, Pitch: 0.2, Aside: 0.9}, "overview": Overlook(100), "behind": Behind(60)} {
@@ -22,7 +22,7 @@ func TestSeat(t *testing.T) {
 	if a, b, c := Overlook(1).Distance, Overlook(100).Distance, Overlook(4096).Distance; !(a < b && b < c && c <= 24) {
 		t.Errorf("%g, %g, %g m from more and more", a, b, c)
 	}
-	// At head height, 0.8 m above the hips, the sight passes nearer to who is followed than the next one is.
+	// At head height, 0.8 m above the hips, the line of sight passes closer to the focus than the next person.
 	const head, next = 0.8, 2.0
 	for n, over := range map[int]bool{1: false, 60: true, 4096: true} {
 		eye, _ := Behind(n).View(focus, 0)

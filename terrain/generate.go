@@ -7,15 +7,14 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Grid is the ground that a generator covers: a square of Size metres centred
-// on the origin, with nodes Cell metres apart.
+// Grid is the ground that a generator covers: a square of Size metres centred on the origin, with
+// nodes Cell metres apart.
 type Grid struct {
 	Size float32 // m, at least one Cell, at most a thousand kilometres
 	Cell float32 // m, positive
 }
 
-// maxSize is the widest grid and the highest step, m: float32 is exact to a few
-// centimetres there.
+// maxSize is the widest grid and the highest step, m: float32 is exact to a few centimetres there.
 const maxSize = 1e6
 
 // field returns the empty field of g.
@@ -41,8 +40,8 @@ func (f *Field) fill(y func(x, z float32) float32) {
 // Flat returns level ground at height zero.
 func Flat(g Grid) (*Field, error) { return g.field() }
 
-// Slope returns a plane through the origin that rises by angle radians
-// (|angle| < π/2) toward heading, a yaw in radians: 0 is +Z, π/2 is +X.
+// Slope returns a plane through the origin that rises by angle radians (|angle| < π/2) toward
+// heading, a yaw in radians: 0 is +Z, π/2 is +X.
 func Slope(g Grid, angle, heading float32) (*Field, error) {
 	if !(m3.Abs(angle) < math.Pi/2-0.01) || !m3.Finite(heading) {
 		return nil, fmt.Errorf("terrain: a slope of %g rad toward %g rad: want an angle below a right angle", angle, heading)
@@ -57,13 +56,13 @@ func Slope(g Grid, angle, heading float32) (*Field, error) {
 	return f, nil
 }
 
-// StairCell is the Cell of a grid, in metres, on which Steps are steep and to be seen: a
-// riser is a cell wide.
+// StairCell is the Cell of a grid, in metres, on which Steps are steep and to be seen: a riser is a
+// cell wide.
 const StairCell = 0.15
 
-// Steps returns stairs along +Z: treads of run metres, each rise metres above
-// the one before, the tread at the origin being centred on it at height zero. A
-// riser is one cell wide, so a run must span at least two cells.
+// Steps returns stairs along +Z: treads of run metres, each rise metres above the one before, the
+// tread at the origin being centred on it at height zero. A riser is one cell wide, so a run must
+// span at least two cells.
 func Steps(g Grid, rise, run float32) (*Field, error) {
 	if !(m3.Abs(rise) <= maxSize) || !(run >= 2*g.Cell && run <= maxSize) {
 		return nil, fmt.Errorf("terrain: steps of %g m every %g m: want a sound rise and a run of at least two cells (%g m), both up to %g m", rise, run, 2*g.Cell, maxSize)
@@ -85,9 +84,8 @@ type HillsOptions struct {
 	MaxSlope   float32 // the steepest angle anywhere, radians in [0, 1.2]; 0 is flat
 }
 
-// Hills returns smooth rolling ground: two octaves of gradient noise (Perlin
-// 2002), scaled so that its steepest place has exactly the angle MaxSlope. The
-// same options give the same ground.
+// Hills returns smooth rolling ground: two octaves of gradient noise (Perlin 2002), scaled so that
+// its steepest place has exactly the angle MaxSlope. The same options give the same ground.
 func Hills(g Grid, opt HillsOptions) (*Field, error) {
 	if opt.Wavelength == 0 {
 		opt.Wavelength = 12
@@ -128,8 +126,8 @@ func noise(seed uint64, x, z float32) float32 {
 
 func fade(t float32) float32 { return t * t * t * (t*(t*6-15) + 10) }
 
-// lattice returns the gradient's angle at a lattice point: the SplitMix64
-// finaliser over the seed and the coordinates.
+// lattice returns the gradient's angle at a lattice point: the SplitMix64 finaliser over the seed
+// and the coordinates.
 func lattice(seed uint64, i, k int64) float32 {
 	h := seed*0x9e3779b97f4a7c15 ^ uint64(i)*0xbf58476d1ce4e5b9 ^ uint64(k)*0x94d049bb133111eb
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9

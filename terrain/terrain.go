@@ -1,5 +1,5 @@
-// Package terrain holds height fields: a regular grid of heights with
-// generators and allocation-free height and normal queries.
+// Package terrain holds height fields: a regular grid of heights with generators and
+// allocation-free height and normal queries.
 package terrain
 
 import (
@@ -11,10 +11,9 @@ import (
 // MaxNodes bounds the nodes of one field (64 MiB of heights).
 const MaxNodes = 1 << 24
 
-// Field is a regular grid of heights, immutable once built and safe to share.
-// Node (i, k) stands at x = X0 + i·Cell, z = Z0 + k·Cell with the height
-// Y[k·NX+i]; between nodes the surface is bilinear, and beyond the border it
-// continues with the border's heights.
+// Field is a regular grid of heights, immutable once built and safe to share. Node (i, k) stands at
+// x = X0 + i·Cell, z = Z0 + k·Cell with the height Y[k·NX+i]; between nodes the surface is
+// bilinear, and beyond the border it continues with the border's heights.
 type Field struct {
 	X0, Z0 float32   // world position of node (0, 0), m
 	Cell   float32   // distance between neighbouring nodes, m
@@ -22,8 +21,8 @@ type Field struct {
 	Y      []float32 // (NZ, NX) heights, row-major, m
 }
 
-// Validate reports the first rule that f breaks. The queries assume a valid
-// field; the generators return nothing else.
+// Validate reports the first rule that f breaks. The queries assume a valid field; the generators
+// return nothing else.
 func (f *Field) Validate() error {
 	switch {
 	case f.NX < 2 || f.NZ < 2:
@@ -52,9 +51,9 @@ func (f *Field) Height(x, z float32) float32 {
 	return m3.Lerp(m3.Lerp(y[0], y[1], u), m3.Lerp(y[f.NX], y[f.NX+1], u), v)
 }
 
-// Normal returns the upward unit normal at (x, z). It interpolates the slopes
-// at the nodes (central differences), so that unlike the normal of the bilinear
-// patches it does not jump at cell borders, where feet would jump with it.
+// Normal returns the upward unit normal at (x, z). It interpolates the slopes at the nodes (central
+// differences), so that unlike the normal of the bilinear patches it does not jump at cell borders,
+// where feet would jump with it.
 func (f *Field) Normal(x, z float32) m3.Vec3 {
 	n, u, v := f.cell(x, z)
 	i, k := n%f.NX, n/f.NX
@@ -80,8 +79,8 @@ func (f *Field) Bounds() (x0, z0, x1, z1 float32) {
 
 // MaxSlope returns the steepest angle of the bilinear surface, in radians.
 func (f *Field) MaxSlope() float32 {
-	// A patch's squared gradient is convex in its two coordinates, so the
-	// largest one sits at a corner.
+	// A patch's squared gradient is convex in its two coordinates, so the largest one sits at a
+	// corner.
 	var steepest float32
 	for k := range f.NZ - 1 {
 		for i := range f.NX - 1 {
@@ -94,8 +93,8 @@ func (f *Field) MaxSlope() float32 {
 	return m3.Atan2(m3.Sqrt(steepest), f.Cell)
 }
 
-// cell returns the first node of the cell that holds (x, z) and the place in
-// it, both clamped to the grid. NaN lands on the low border.
+// cell returns the first node of the cell that holds (x, z) and the place in it, both clamped to
+// the grid. NaN lands on the low border.
 func (f *Field) cell(x, z float32) (n int, u, v float32) {
 	i, u := clampCell((x-f.X0)/f.Cell, f.NX)
 	k, v := clampCell((z-f.Z0)/f.Cell, f.NZ)
@@ -114,8 +113,7 @@ func clampCell(x float32, nodes int) (int, float32) {
 	return i, x - float32(i)
 }
 
-// slope returns dy/dx and dy/dz at node (i, k): central differences, one-sided
-// at the border.
+// slope returns dy/dx and dy/dz at node (i, k): central differences, one-sided at the border.
 func (f *Field) slope(i, k int) (sx, sz float32) {
 	i0, i1 := max(i-1, 0), min(i+1, f.NX-1)
 	k0, k1 := max(k-1, 0), min(k+1, f.NZ-1)

@@ -108,8 +108,8 @@ func TestHillsKeepTheirSlope(t *testing.T) {
 		if f.Height(0, 0) != 0 {
 			t.Errorf("the origin is at %g", f.Height(0, 0))
 		}
-		// An independent probe: no finite difference may be steeper, and the
-		// normals may not lean further.
+		// An independent probe: no finite difference may be steeper, and the normals may not lean
+		// further.
 		tan := float32(math.Tan(float64(deg*rad))) + 2e-3
 		for range 5000 {
 			x, z, a := 58*(rnd()-0.5), 58*(rnd()-0.5), 2*math.Pi*rnd()

@@ -8,11 +8,10 @@ import (
 )
 
 // Guess tells which joints of a body's skeleton play which parts, by the names of
-// offline/retarget's uniform skeleton (Hips, LeftUpLeg, Head, …) and, where there is
-// a tail, Tail and Tail1. Limbs follow from the words and sides in the joints' names,
-// the trunk from the tree: hips where the legs meet, the chest where the arms do. at
-// has the joints' places at rest, in one space. What is not found is not in the
-// result.
+// offline/retarget's uniform skeleton (Hips, LeftUpLeg, Head, …) and, where there is a tail, Tail
+// and Tail1. Limbs follow from the words and sides in the joints' names, the trunk from the tree:
+// hips where the legs meet, the chest where the arms do. at has the joints' places at rest, in one
+// space. What is not found is not in the result.
 func Guess(s *skel.Skeleton, at []m3.Vec3) map[string]int {
 	g := &guess{s: s, read: readNames(s.Names), at: at, joints: map[string]int{}}
 	for _, side := range []string{"Left", "Right"} {
@@ -32,8 +31,8 @@ type guess struct {
 	joints map[string]int // of the uniform skeleton → of s
 }
 
-// first returns the first joint of a side that is one of the parts, in the order
-// of the parts and then of the tree, below the joint under (−1: anywhere).
+// first returns the first joint of a side that is one of the parts, in the order of the parts and
+// then of the tree, below the joint under (−1: anywhere).
 func (g *guess) first(side string, under int, parts ...part) int {
 	for _, p := range parts {
 		for j, r := range g.read {
@@ -131,8 +130,8 @@ func (g *guess) arm(side string) {
 	g.set(side+"HandIndex1", g.first(side, wrist, fingerIndex, fingerAny))
 }
 
-// trunk finds hips, spine, neck and head: the hips are where the legs meet, the
-// chest is where the arms do.
+// trunk finds hips, spine, neck and head: the hips are where the legs meet, the chest is where the
+// arms do.
 func (g *guess) trunk() {
 	hips := g.meet("UpLeg", "UpLeg")
 	if hips < 0 {
@@ -235,8 +234,7 @@ func (g *guess) depth(j int) (d int) {
 	return d
 }
 
-// meet returns the lowest joint that both sides descend from: those called upper,
-// or else instead.
+// meet returns the lowest joint that both sides descend from: those called upper, or else instead.
 func (g *guess) meet(upper, instead string) int {
 	var ends [2]int
 	for i, side := range []string{"Left", "Right"} {

@@ -1,5 +1,5 @@
-// Package anatomy reads the names of joints: which joint of a body's skeleton, made
-// with whatever tool, plays which part.
+// Package anatomy reads the names of joints: which joint of a body's skeleton, made with whatever
+// tool, plays which part.
 package anatomy
 
 import (
@@ -33,8 +33,8 @@ const (
 	fingerAny
 )
 
-// words that name parts. The first one that a name contains decides: longer and
-// more special ones come first.
+// words that name parts. The first one that a name contains decides: longer and more special ones
+// come first.
 var words = []struct {
 	part  part
 	words []string
@@ -70,8 +70,8 @@ type reading struct {
 	side string // "Left", "Right" or empty
 }
 
-// readNames reads the names of a skeleton's joints. Words that most of them
-// begin with (mixamorig:, Character1_, DEF-) are passed over.
+// readNames reads the names of a skeleton's joints. Words that most of them begin with (mixamorig:,
+// Character1_, DEF-) are passed over.
 func readNames(names []string) []reading {
 	tokens := make([][]string, len(names))
 	for i, n := range names {
@@ -109,8 +109,8 @@ func readNames(names []string) []reading {
 	return out
 }
 
-// tokenise splits a name at separators, digits and changes of case, and makes it
-// lower case: LHipJoint is l hip joint, upper_arm.L upper arm l.
+// tokenise splits a name at separators, digits and changes of case, and makes it lower case:
+// LHipJoint is l hip joint, upper_arm.L upper arm l.
 func tokenise(name string) []string {
 	if i := strings.LastIndexAny(name, ":|"); i >= 0 && i+1 < len(name) {
 		name = name[i+1:]
@@ -171,8 +171,8 @@ func read(tokens []string) reading {
 	return out
 }
 
-// startsWord reports whether text begins with a word that names a part, so that
-// what is before it may be a side: lfemur, and not lowerback.
+// startsWord reports whether text begins with a word that names a part, so that what is before it
+// may be a side: lfemur, and not lowerback.
 func startsWord(text string) bool {
 	for _, w := range words {
 		for _, v := range w.words {

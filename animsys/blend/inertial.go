@@ -3,21 +3,18 @@ package blend
 
 import "mannequin/engine/m3"
 
-// Inertial passes the poses of many characters through and hides their jumps:
-// where a character's pose does not continue the one before, the difference,
-// with its velocity, is kept as an offset and decays along a critically damped
-// spring (Bollo, "Inertialization", GDC 2018). Only one pose per character is
-// ever computed, unlike in a cross-fade.
+// Inertial passes the poses of many characters through and hides their jumps: where a character's
+// pose does not continue the one before, the difference, with its velocity, is kept as an offset
+// and decays along a critically damped spring (Bollo, "Inertialization", GDC 2018). Only one pose
+// per character is ever computed, unlike in a cross-fade.
 //
-// Jumps are announced with Jump, or found: where a joint would turn faster or
-// slower all at once, the excess becomes part of the offset. Bounds that sound
-// motion hardly reaches leave it as it is.
+// Jumps are announced with Jump, or found: where a joint would turn faster or slower all at once,
+// the excess becomes part of the offset. Bounds that sound motion hardly reaches leave it as it is.
 //
-// Poses are local transforms. Rotations, and joint 0's place, are eased in the
-// space of the character's root on the ground: a body that jumps does not drag
-// the legs along, and a character that is moved elsewhere keeps its posture and
-// does not fly through the world. Local translations of the other joints pass
-// unchanged: bones keep their lengths.
+// Poses are local transforms. Rotations, and joint 0's place, are eased in the space of the
+// character's root on the ground: a body that jumps does not drag the legs along, and a character
+// that is moved elsewhere keeps its posture and does not fly through the world. Local translations
+// of the other joints pass unchanged: bones keep their lengths.
 //
 // State is one entry per row in every slice; rows are independent.
 type Inertial struct {
@@ -45,8 +42,8 @@ type rowState struct {
 // hips is joint 0's place in root space, as for the rotations.
 type hips struct{ last, older, off, vel m3.Vec3 }
 
-// NewInertial returns the state of rows characters whose joints have the given
-// parents (−1, or a joint before), at 60 Hz with a half-life of 0.1 s.
+// NewInertial returns the state of rows characters whose joints have the given parents (−1, or a
+// joint before), at 60 Hz with a half-life of 0.1 s.
 func NewInertial(rows int, parents []int16) *Inertial {
 	n := rows * len(parents)
 	b := &Inertial{
@@ -77,8 +74,8 @@ func (b *Inertial) settle(row int) {
 // Jump announces that the next pose of row does not continue the last.
 func (b *Inertial) Jump(row int) { b.state[row].jumps = true }
 
-// Pause says that row's next pose comes after another time than DT: how fast it was
-// turning is not known.
+// Pause says that row's next pose comes after another time than DT: how fast it was turning is not
+// known.
 func (b *Inertial) Pause(row int) { b.state[row].seen = min(b.state[row].seen, 1) }
 
 // Copy makes row dst the same as row src.
@@ -91,10 +88,9 @@ func (b *Inertial) Copy(dst, src int) {
 	copy(b.spin[dst*n:(dst+1)*n], b.spin[src*n:])
 }
 
-// Run smooths the poses of the rows from r0 up to r1. pos and rot, (rows,
-// joints), are the poses going in, their joint 0 in world space, and are changed
-// in place; root, (rows), is where the characters stand on the ground. A pose
-// that is not finite passes through and is not remembered.
+// Run smooths the poses of the rows from r0 up to r1. pos and rot, (rows, joints), are the poses
+// going in, their joint 0 in world space, and are changed in place; root, (rows), is where the
+// characters stand on the ground. A pose that is not finite passes through and is not remembered.
 func (b *Inertial) Run(pos []m3.Vec3, rot []m3.Quat, root []m3.Xform, r0, r1 int) {
 	n := len(b.parents)
 	for r := r0; r < r1; r++ {
@@ -148,8 +144,8 @@ func finite(p m3.Vec3, rot []m3.Quat) bool {
 	return ok
 }
 
-// begin takes the difference between the last pose and the new one as row r's
-// offset, and the last pose's velocity as its velocity.
+// begin takes the difference between the last pose and the new one as row r's offset, and the last
+// pose's velocity as its velocity.
 func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat) {
 	s, h, at := &b.state[r], &b.hips[r], r*len(b.parents)
 	h.off, h.vel = h.last.Sub(local.Pos), m3.Vec3{}
@@ -176,8 +172,8 @@ const (
 	slow  = 5e-3 // rad/s and m/s
 )
 
-// place returns where joint 0 of row r goes whose pose has it at in, both in root
-// space, and whether an offset is left.
+// place returns where joint 0 of row r goes whose pose has it at in, both in root space, and
+// whether an offset is left.
 func (b *Inertial) place(r int, in m3.Vec3) (out m3.Vec3, left bool) {
 	s, h := &b.state[r], &b.hips[r]
 	if out = in; s.fading {
@@ -197,8 +193,8 @@ func (b *Inertial) place(r int, in m3.Vec3) (out m3.Vec3, left bool) {
 	return out, left
 }
 
-// turn returns how joint j of row r is turned that comes in as b.in says, in root
-// space, and whether an offset is left.
+// turn returns how joint j of row r is turned that comes in as b.in says, in root space, and
+// whether an offset is left.
 func (b *Inertial) turn(r, j int) (out m3.Quat, left bool) {
 	s, k := &b.state[r], r*len(b.parents)+j
 	in, last := b.in[k], b.last[k]

@@ -41,8 +41,8 @@ func TestPassesContinuousMotion(t *testing.T) {
 	}
 }
 
-// After a jump the pose goes on from where it was, follows the spring's closed
-// form, and ends at the new pose exactly.
+// After a jump the pose goes on from where it was, follows the spring's closed form, and ends at
+// the new pose exactly.
 func TestHidesJumps(t *testing.T) {
 	b := NewInertial(1, parents)
 	here := m3.Xform{Pos: m3.V(1, 0, 2), Rot: m3.YawQuat(1)}
@@ -80,8 +80,8 @@ func TestHidesJumps(t *testing.T) {
 	}
 }
 
-// A moving pose keeps moving through the jump: the first step after it is about
-// as long as the step before, not a stop and not a leap.
+// A moving pose keeps moving through the jump: the first step after it is about as long as the step
+// before, not a stop and not a leap.
 func TestKeepsVelocity(t *testing.T) {
 	b := NewInertial(1, parents)
 	var q []m3.Quat
@@ -197,8 +197,8 @@ func TestRunDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A jump that nobody announced is found and eased; motion within the bounds
-// passes to the bit; and the spring leads on to the new pose.
+// A jump that nobody announced is found and eased; motion within the bounds passes to the bit; and
+// the spring leads on to the new pose.
 func TestFindsJumps(t *testing.T) {
 	bounded := func() *Inertial {
 		b := NewInertial(1, parents)

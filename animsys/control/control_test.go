@@ -76,9 +76,8 @@ func TestSquareAndStar(t *testing.T) {
 	}
 }
 
-// On random paths: the curve passes through its control points, arc length is
-// the distance walked, tangents are its differences, and Nearest finds what a
-// brute search finds.
+// On random paths: the curve passes through its control points, arc length is the distance walked,
+// tangents are its differences, and Nearest finds what a brute search finds.
 func TestPathProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 8).Draw(t, "n")
@@ -212,7 +211,7 @@ func TestWander(t *testing.T) {
 				t.Fatalf("row %d runs round a hairpin: %+v", r, ga[r])
 			}
 			// An ideal walker: takes the heading and goes.
-			yaw := m3.YawOf(roots[r].Rot.Rotate(m3.V(0, 0, 1))) + ga[r].Turn*MaxTurn*dt
+			yaw := roots[r].Rot.Yaw() + ga[r].Turn*MaxTurn*dt
 			roots[r].Rot = m3.YawQuat(yaw)
 			if ga[r].Action == Move {
 				roots[r].Pos = roots[r].Pos.Add(roots[r].Rot.Rotate(m3.V(0, 0, ga[r].Speed*dt)))

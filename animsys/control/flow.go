@@ -7,28 +7,27 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Flow leads any number of characters from everywhere on the ground to one place, the
-// shortest way around what is in it: a grid of ways, made once by fast marching
-// (Sethian 1996) and read as often as one likes. It is immutable and safe to share.
+// Flow is the shortest way around obstacles from anywhere on the ground to one place, for any
+// number of characters: a grid of distances, computed once by fast marching (Sethian 1996). It is
+// immutable and safe to share.
 type Flow struct {
 	x0, z0, cell float32
 	nx, nz       int
-	way          []float32 // (nz, nx) m to the goal, at the cells' middles; Unreachable where there is none
+	way          []float32 // (nz, nx) distance to the goal from the cells' middles, m, or Unreachable
 }
 
-// Unreachable is the way from where no way leads, m.
+// Unreachable is the distance to the goal if no way leads there, m.
 const Unreachable = 1e9
 
 // MaxFlowCells bounds the cells of one flow.
 const MaxFlowCells = 1 << 22
 
-// NewFlow returns the flow to goal over the ground between two corners, in square cells
-// of so many metres. closed reports whether nobody can stand at a place; nil is
-// nowhere. A goal at the edge of what is closed is reached from beside it; it is an error
-// where no cell around it is open.
+// NewFlow returns the flow to goal over the ground between two corners, in square cells of cell
+// metres. closed reports whether nobody can stand at a place; nil means nowhere. A goal at the edge
+// of a closed area is reached from beside it. It is an error if no cell around the goal is open.
 func NewFlow(x0, z0, x1, z1, cell float32, goal m3.Vec3, closed func(x, z float32) bool) (*Flow, error) {
 	if !(x1 > x0) || !(z1 > z0) || !(cell > 0) || !goal.Finite() || (x1-x0)/cell*((z1-z0)/cell) > MaxFlowCells {
-		return nil, fmt.Errorf("control: a flow from (%g, %g) to (%g, %g) in cells of %g m: want a ground of some size, and at most %d cells", x0, z0, x1, z1, cell, MaxFlowCells)
+		return nil, fmt.Errorf("control: a flow from (%g, %g) to (%g, %g) in cells of %g m: want some ground, and at most %d cells", x0, z0, x1, z1, cell, MaxFlowCells)
 	}
 	if goal.X < x0 || goal.X > x1 || goal.Z < z0 || goal.Z > z1 {
 		return nil, fmt.Errorf("control: the goal (%g, %g) is not on the ground from (%g, %g) to (%g, %g)", goal.X, goal.Z, x0, z0, x1, z1)
@@ -49,7 +48,7 @@ func NewFlow(x0, z0, x1, z1, cell float32, goal m3.Vec3, closed func(x, z float3
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("control: no way leads to the goal (%g, %g): everything around it is closed", goal.X, goal.Z)
+	return nil, fmt.Errorf("control: no way leads to the goal (%g, %g): all cells around it are closed", goal.X, goal.Z)
 }
 
 // middle returns the place of cell i.
@@ -57,12 +56,12 @@ func (f *Flow) middle(i int) (x, z float32) {
 	return f.x0 + (float32(i%f.nx)+0.5)*f.cell, f.z0 + (float32(i/f.nx)+0.5)*f.cell
 }
 
-// around returns the lowest of the four cells whose middles are around p, and where it is
+// around returns the lowest of the four cells with their middles around p, and the place of p
 // between them.
 func (f *Flow) around(p m3.Vec3) (i, k int, u, v float32) {
 	part := func(x float32, n int) (int, float32) {
 		x -= 0.5
-		if !(x > 0) || n < 2 { // also what is not a number
+		if !(x > 0) || n < 2 { // also NaN
 			return 0, 0
 		}
 		i := min(int(min(x, float32(n))), n-2)
@@ -73,8 +72,8 @@ func (f *Flow) around(p m3.Vec3) (i, k int, u, v float32) {
 	return i, k, u, v
 }
 
-// Way returns how far it is from p to the goal, m, Unreachable where no way leads, and
-// the direction to set out in, of unit length; zero where there is none.
+// Way returns the distance from p to the goal, m, or Unreachable, and the direction to take, of
+// unit length or zero.
 func (f *Flow) Way(p m3.Vec3) (dist float32, ahead m3.Vec3) {
 	i, k, u, v := f.around(p)
 	if f.nx < 2 || f.nz < 2 {
@@ -93,12 +92,12 @@ func (f *Flow) Way(p m3.Vec3) (dist float32, ahead m3.Vec3) {
 	return m3.Lerp(m3.Lerp(a, b, u), m3.Lerp(c, d, u), v), down.Normalize(m3.Vec3{})
 }
 
-// marching is the front of a flow that is being made: a heap of cells by way.
+// marching is the front of a flow in the making: a heap of cells by distance.
 type marching struct {
 	*Flow
 	shut, done []bool
 	front      []int32
-	at         []int32 // where in front each cell is, −1 where it is not
+	at         []int32 // index of each cell in front, or −1
 }
 
 func (m *marching) Len() int           { return len(m.front) }
@@ -121,8 +120,8 @@ func (m *marching) Pop() any {
 	return n
 }
 
-// exact is within how many cells of the goal ways are straight, unless something is in
-// them: near it marching is at its worst.
+// exact is the distance from the goal, in cells, within which ways are straight if nothing is
+// closed there. Marching is least accurate near the goal.
 const exact = 4
 
 // begin sets the cells around the goal.
@@ -147,7 +146,7 @@ func (m *marching) begin(goal m3.Vec3) {
 	})
 }
 
-// reach notes that cell n is no farther than way from the goal.
+// reach lowers the distance of cell n to way.
 func (m *marching) reach(n int, way float32) {
 	if m.done[n] || !(way < m.way[n]) {
 		return
@@ -160,7 +159,7 @@ func (m *marching) reach(n int, way float32) {
 	}
 }
 
-// spread takes the way of cell n as final, and goes on to its neighbours.
+// spread makes the distance of a cell final and continues to its neighbours.
 func (m *marching) spread(cell int32) {
 	n := int(cell)
 	m.done[n] = true
@@ -176,8 +175,8 @@ func (m *marching) spread(cell int32) {
 	}
 }
 
-// solve returns the way of a cell whose slope is one: from its lower neighbours along
-// both axes, or along one where the other is too far.
+// solve returns the distance of a cell if the distances rise by one metre per metre: from its lower
+// neighbours along both axes, or along one if the other's is too far.
 func (m *marching) solve(x, z int) float32 {
 	lower := func(n, step int, has [2]bool) float32 {
 		w := float32(Unreachable)

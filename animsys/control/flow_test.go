@@ -32,8 +32,8 @@ func TestFlowIsStraight(t *testing.T) {
 	}
 }
 
-// Whoever goes where the flow says comes to the goal, past the wall and not through it, on
-// a way about as long as the shortest.
+// Whoever goes where the flow says comes to the goal, past the wall and not through it, on a way
+// about as long as the shortest.
 func TestFlowGoesAround(t *testing.T) {
 	wall := func(x, z float32) bool { return m3.Abs(z) < 1 && x > -8 && x < 15 } // to the right border
 	f, err := NewFlow(-15, -15, 15, 15, 0.5, m3.V(5, 0, 8), wall)
@@ -86,8 +86,8 @@ func TestFlowErrors(t *testing.T) {
 		x1, cell float32
 		goal     m3.Vec3
 	}{
-		"of some size": {-9, 1, m3.Vec3{}}, "cells of 0 m": {9, 0, m3.Vec3{}}, "at most": {9000, 0.01, m3.Vec3{}},
-		"cells of NaN": {9, nan, m3.Vec3{}}, "is not on the ground": {9, 1, m3.V(10, 0, 0)}, "want a ground": {9, 1, m3.V(nan, 0, 0)},
+		"want some ground": {-9, 1, m3.Vec3{}}, "cells of 0 m": {9, 0, m3.Vec3{}}, "at most": {9000, 0.01, m3.Vec3{}},
+		"cells of NaN": {9, nan, m3.Vec3{}}, "is not on the ground": {9, 1, m3.V(10, 0, 0)}, "want some ground, and": {9, 1, m3.V(nan, 0, 0)},
 	} {
 		if _, err := NewFlow(-9, -9, c.x1, 9, c.cell, c.goal, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

@@ -1,9 +1,15 @@
-// Package control says what characters should do: goals from a player, an AI or
-// a script, the paths that they follow, and the wandering of extras. It knows
-// nothing of networks; animsys/mann and its sisters turn a goal into motion.
+// Package control holds what characters are asked to do, without any network: a generator turns it
+// into motion.
 //
-// Directions in a goal are in the character's own frame (+X left, +Z forward,
-// metres, seconds); paths are in world space, on the ground.
+//   - What a character should do now, from a player or an AI: [Goal], [Steer]
+//   - Paths on the ground to follow: [NewPath], [ReadPath], [Builtin]
+//   - Goals by time, read from a file: [ReadScript], [Script]
+//   - Goals for extras that wander about their homes: [NewWander], [Wander.Update]
+//   - The shortest way around obstacles to one place, for any number of characters: [NewFlow],
+//     [Flow.Way]
+//
+// Directions in a goal are in the character's own frame (+X left, +Z forward, metres, seconds).
+// Paths and flows are in world space, on the ground.
 package control
 
 import (
@@ -14,11 +20,11 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Action is what a character does. Idle is the zero value.
+// Action is an action of a character. The zero value is Idle.
 type Action uint8
 
-// The six actions of the quadruped (Zhang, Starke et al. 2018, sec. 5). Stand
-// is to rise on the hind legs.
+// The six actions of the quadruped (Zhang, Starke et al. 2018, sec. 5). Stand rises on the hind
+// legs.
 const (
 	Idle Action = iota
 	Move
@@ -31,7 +37,7 @@ const (
 
 var actionNames = [NumActions]string{"idle", "move", "jump", "sit", "lie", "stand"}
 
-// String returns the action's name in lower case, as layouts spell it.
+// String returns the action's name in lower case, as in layouts.
 func (a Action) String() string {
 	if a < NumActions {
 		return actionNames[a]
@@ -49,7 +55,7 @@ func ParseAction(name string) (Action, error) {
 	return 0, fmt.Errorf("control: no action %q: want one of %s", name, strings.Join(actionNames[:], ", "))
 }
 
-// Speeds that bring out the gaits, in m/s: 1.1 m/s times 0.7, 1, 1.8 and 3.2.
+// Speeds that produce the gaits, m/s: 1.1 m/s times 0.7, 1, 1.8 and 3.2.
 const (
 	WalkSpeed   float32 = 0.77
 	PaceSpeed   float32 = 1.1
@@ -57,35 +63,31 @@ const (
 	CanterSpeed float32 = 3.52
 )
 
-// MaxTurn is how far a goal with Turn 1 asks a character to turn in a second, in
-// radians.
+// MaxTurn is the turn rate for a goal with Turn 1, rad/s.
 const MaxTurn float32 = 60 * math.Pi / 180
 
-// Goal is what one character should do now. The zero value asks it to stand
-// still.
+// Goal is what one character should do now. The zero Goal is to stand still.
 type Goal struct {
-	// Move is the direction to go in the character's frame, +X left and +Z
-	// forward; Y is ignored. Its length, at most 1, scales Speed.
+	// Move is the direction to go in the character's frame, +X left and +Z forward; Y is ignored.
+	// Its length, at most 1, scales Speed.
 	Move m3.Vec3
-	// Turn asks to turn by MaxTurn per second, from −1 (to the right) to 1 (to
-	// the left). It works with and without Move.
+	// Turn is the turn rate as a share of MaxTurn, from −1 (right) to 1 (left). It works with and
+	// without Move.
 	Turn float32
-	// Speed in m/s while moving.
+	// Speed while moving, m/s.
 	Speed float32
-	// Action to take. Idle becomes Move where Move, Turn or Path ask for motion;
-	// Sit, Lie and Stand stop the character first.
+	// Action to take. Idle becomes Move if Move, Turn or Path ask for motion. Sit, Lie and Stand
+	// first stop the character.
 	Action Action
-	// Path, where set, is followed at Speed from its nearest point; Move and
-	// Turn are ignored.
+	// Path is followed at Speed from its nearest point; Move and Turn are then ignored. Optional.
 	Path *Path
 }
 
 // Finite reports whether g holds no NaN or infinity.
 func (g *Goal) Finite() bool { return g.Move.Finite() && m3.Finite(g.Turn) && m3.Finite(g.Speed) }
 
-// Steer returns the Turn that brings a character with heading yaw to the
-// heading want, both in radians as m3.YawOf measures them: within a second
-// where MaxTurn allows.
+// Steer returns the Turn that brings a character from heading yaw to the heading want, both in
+// radians as m3.YawOf measures them: within a second if MaxTurn allows.
 func Steer(yaw, want float32) float32 {
 	return m3.Clamp(m3.WrapAngle(want-yaw)/MaxTurn, -1, 1)
 }

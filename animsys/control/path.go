@@ -9,7 +9,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Samples per segment of a path (Zhang, Starke et al. 2018, sec. 9, as
+// pathSamples is the number of samples per segment of a path (Zhang, Starke et al. 2018, sec. 9, as
 // released).
 const pathSamples = 50
 
@@ -19,9 +19,8 @@ const (
 	maxCoordinate = 1e5 // metres: float32 still resolves a centimetre there
 )
 
-// Path is a Catmull-Rom curve through control points on the ground, open or
-// closed, sampled and measured by arc length. It is immutable and safe to
-// share.
+// Path is a Catmull-Rom curve through control points on the ground, open or closed, sampled and
+// measured by arc length. It is immutable and safe to share.
 type Path struct {
 	closed bool
 	pos    []m3.Vec3 // samples; a closed path ends with its first point again
@@ -29,9 +28,8 @@ type Path struct {
 	arc    []float32 // arc length from the start to each sample, m
 }
 
-// NewPath returns the curve through the points, whose heights are dropped. An
-// open path needs two points and a closed one three; neighbours (of a closed
-// path also last and first) may not coincide.
+// NewPath returns the curve through the points, without their heights. An open path needs two
+// points, a closed one three. Neighbours, in a closed path also last and first, must not coincide.
 func NewPath(points []m3.Vec3, closed bool) (*Path, error) {
 	n, need := len(points), 2
 	if closed {
@@ -84,8 +82,7 @@ func NewPath(points []m3.Vec3, closed bool) (*Path, error) {
 	return p, nil
 }
 
-// catmullRom returns the uniform Catmull-Rom curve between b (t = 0) and c
-// (t = 1).
+// catmullRom returns the uniform Catmull-Rom curve between b (t = 0) and c (t = 1).
 func catmullRom(a, b, c, d m3.Vec3, t float32) m3.Vec3 {
 	m0, m1 := c.Sub(a).Scale(0.5), d.Sub(b).Scale(0.5)
 	t2, t3 := t*t, t*t*t
@@ -101,8 +98,7 @@ func catmullRomSlope(a, b, c, d m3.Vec3, t float32) m3.Vec3 {
 // Closed reports whether the path returns to its start.
 func (p *Path) Closed() bool { return p.closed }
 
-// Length returns the arc length in metres; 0 of the zero Path, which NewPath never
-// returns.
+// Length returns the arc length, m; 0 for the zero Path.
 func (p *Path) Length() float32 {
 	if len(p.arc) == 0 {
 		return 0
@@ -110,9 +106,8 @@ func (p *Path) Length() float32 {
 	return p.arc[len(p.arc)-1]
 }
 
-// At returns the point and the unit tangent at the arc length s, in metres
-// from the start: wrapped around a closed path, clamped to the ends of an open
-// one.
+// At returns the point and the unit tangent at the arc length s from the start, m. A closed path
+// wraps s, an open one clamps it.
 func (p *Path) At(s float32) (pos, dir m3.Vec3) {
 	s = p.wrap(s)
 	i := sort.Search(len(p.arc)-1, func(i int) bool { return p.arc[i+1] > s })
@@ -133,15 +128,14 @@ func (p *Path) wrap(s float32) float32 {
 	return s
 }
 
-// Nearest returns the arc length of the path's point nearest to q on the
-// ground, and the distance to it, in metres.
+// Nearest returns the arc length of the path's point nearest to q on the ground, and the distance
+// to it, m.
 func (p *Path) Nearest(q m3.Vec3) (s, dist float32) {
 	return p.nearest(q, 0, len(p.arc)-1)
 }
 
-// NearestFrom is Nearest limited to the stretch from back metres before to
-// ahead metres after the arc length from: where a path crosses itself or
-// doubles back, a follower stays on its branch.
+// NearestFrom is Nearest on the stretch from back metres before to ahead metres after the arc
+// length from. It keeps a follower on its branch if the path crosses itself or doubles back.
 func (p *Path) NearestFrom(q m3.Vec3, from, back, ahead float32) (s, dist float32) {
 	l := p.Length()
 	if back+ahead >= l {
@@ -162,8 +156,7 @@ func (p *Path) NearestFrom(q m3.Vec3, from, back, ahead float32) (s, dist float3
 	return s, dist
 }
 
-// segment returns the index of the chord that holds the arc length s in
-// [0, Length].
+// segment returns the index of the chord with the arc length s in [0, Length].
 func (p *Path) segment(s float32) int {
 	return min(sort.Search(len(p.arc)-1, func(i int) bool { return p.arc[i+1] > s }), len(p.arc)-2)
 }
@@ -183,8 +176,8 @@ func (p *Path) nearest(q m3.Vec3, lo, hi int) (s, dist float32) {
 	return s, m3.Sqrt(best)
 }
 
-// Circle returns the circle of radius r metres around the origin, from +Z
-// towards +X. It is an error where NewPath cannot take it.
+// Circle returns the circle of radius r metres around the origin, from +Z towards +X. It is an
+// error where NewPath cannot take it.
 func Circle(r float32) (*Path, error) {
 	const n = 16 // keeps the curve within 0.1 mm of a 1.5 m circle
 	pts := make([]m3.Vec3, n)
@@ -195,9 +188,8 @@ func Circle(r float32) (*Path, error) {
 	return NewPath(pts, true)
 }
 
-// Square returns the square with corners at (±h, ±h) metres, with control
-// points every h/2 so that the sides stay straight. It is an error where NewPath
-// cannot take it.
+// Square returns the square with corners at (±h, ±h) metres, with control points every h/2 so that
+// the sides stay straight. It is an error where NewPath cannot take it.
 func Square(h float32) (*Path, error) {
 	corners := [4]m3.Vec3{{X: -h, Z: h}, {X: h, Z: h}, {X: h, Z: -h}, {X: -h, Z: -h}}
 	var pts []m3.Vec3
@@ -209,8 +201,8 @@ func Square(h float32) (*Path, error) {
 	return NewPath(pts, true)
 }
 
-// Star returns the outline of the five-pointed star with its tips r metres
-// from the origin, the first at +Z. It is an error where NewPath cannot take it.
+// Star returns the outline of the five-pointed star with its tips r metres from the origin, the
+// first at +Z. It is an error if NewPath refuses it.
 func Star(r float32) (*Path, error) {
 	// The edges of a pentagram cross at this share of its radius.
 	inner := r * (3 - m3.Sqrt(5)) / 2
@@ -225,8 +217,8 @@ func Star(r float32) (*Path, error) {
 	return NewPath(pts, true)
 }
 
-// Meander returns a closed course of 19 m around the origin that bends both
-// ways, nowhere alike, with radii from 0.9 m up to straight.
+// Meander returns a closed course of 19 m around the origin that bends both ways without repeating,
+// with radii from 0.9 m up to straight.
 func Meander() *Path {
 	const n = 60 // points about 30 cm apart
 	pts := make([]m3.Vec3, n)
@@ -242,12 +234,11 @@ func Meander() *Path {
 	return p
 }
 
-// ErrUnknownPath is returned by Builtin for a name that it does not know.
+// ErrUnknownPath is the error of Builtin for an unknown name.
 var ErrUnknownPath = errors.New("control: no built-in path of that name: want circle, square, star or meander")
 
-// Builtin returns the path called circle (radius 1.5 m), square (corners at
-// ±2 m), star (five points, radius 2.5 m) or meander (see Meander), all around
-// the origin.
+// Builtin returns the path called circle (radius 1.5 m), square (corners at ±2 m), star (five
+// points, radius 2.5 m) or meander (see Meander), all around the origin.
 func Builtin(name string) (*Path, error) {
 	switch name {
 	case "circle":

@@ -15,7 +15,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// maxFile bounds path and script files: generous for MaxPathPoints lines.
+// maxFile bounds path and script files, with room for MaxPathPoints lines.
 const maxFile = 1 << 20
 
 // OpenPath reads the path file at path: see ReadPath.
@@ -27,8 +27,7 @@ func OpenPath(path string) (*Path, error) {
 	return ReadPath(path, data)
 }
 
-// readBounded reads a file and refuses one that is longer than maxFile, also
-// where its size is not told beforehand: pipes, devices.
+// readBounded reads a file of at most maxFile bytes, also if its size is unknown: pipes, devices.
 func readBounded(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -45,20 +44,18 @@ func readBounded(path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadPath reads a path from the contents of the file called name. A name that
-// ends in .toml holds
+// ReadPath reads a path from the contents of the file called name. A name that ends in .toml holds
 //
 //	closed = true
 //	points = [[0, 0], [2, 0], [2, 3]]   # x and z, metres
 //
-// One that ends in .svg is a drawing, of which the first path, polyline or polygon
-// counts: its lines and Bézier curves, in user units of 5 cm, seen from above with
-// +Z up the page and +X to the left, the middle of the curve at the origin.
+// A name that ends in .svg is a drawing. Its first path, polyline or polygon counts: lines and
+// Bézier curves in user units of 5 cm, seen from above with +Z up the page and +X to the left, the
+// middle of the curve at the origin.
 //
-// Any other name holds one control point per line, x and z in metres separated
-// by a comma; empty lines and lines that begin with # are skipped, and so is a
-// first line "x,z". Such a path is closed where its last point repeats the
-// first.
+// Any other name holds one control point per line, x and z in metres separated by a comma. Empty
+// lines, lines that begin with # and a first line "x,z" are skipped. Such a path is closed if its
+// last point repeats the first.
 func ReadPath(name string, data []byte) (*Path, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), maxFile)
@@ -123,8 +120,8 @@ func readTOML(name string, data []byte) ([]m3.Vec3, bool, error) {
 	return pts, f.Closed, nil
 }
 
-// decodeTOML fills dst from data and refuses keys that dst does not have. Its
-// errors carry the file's name and, where known, the line.
+// decodeTOML fills dst from data. It refuses keys that dst does not have. Its errors name the file
+// and, if known, the line.
 func decodeTOML(name string, data []byte, dst any) error {
 	if line := deep(data); line > 0 {
 		return fmt.Errorf("%s:%d: nested too deeply", name, line)
@@ -143,8 +140,8 @@ func decodeTOML(name string, data []byte, dst any) error {
 	return nil
 }
 
-// deep returns the first line of a TOML document that nests deeper than any
-// file of ours, or 0: the decoder's time grows with the square of the depth.
+// deep returns the first line of a TOML document that nests too deeply, or 0. The decoder's time
+// grows with the square of the depth.
 func deep(data []byte) int {
 	line, depth, dots := 1, 0, 0
 	for _, c := range data {

@@ -8,11 +8,11 @@ import (
 	"mannequin/engine/m3"
 )
 
-// maxCues bounds a script: far beyond what anyone writes by hand.
+// maxCues bounds the goals of a script, far beyond any written by hand.
 const maxCues = 10000
 
-// Script is a list of goals and the times at which they begin. It is immutable
-// and safe to share.
+// Script is a list of goals for one character, each with the time at which it begins. It is
+// immutable and safe to share.
 type Script struct {
 	at    []float64 // seconds, rising
 	goals []Goal
@@ -113,7 +113,7 @@ func ReadScript(name string, data []byte) (*Script, error) {
 	return s, nil
 }
 
-// At returns the goal in force t seconds after the start.
+// At returns the goal t seconds after the start.
 func (s *Script) At(t float64) Goal {
 	i := sort.Search(len(s.at), func(i int) bool { return s.at[i] > t })
 	return s.goals[max(i-1, 0)]

@@ -13,15 +13,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// svgScale is the length of an SVG's user unit, m: a sheet of paper, about 800
-// units wide, is a field of 40 m.
+// svgScale is the length of an SVG's user unit, m. A sheet of paper, about 800 units wide, is a
+// field of 40 m.
 const svgScale = 0.05
 
-// svgChord is how far apart the control points are that curves are cut into, m.
+// svgChord is the distance between the control points into which curves are cut, m.
 const svgChord = 0.25
 
-// readSVG reads the first path, polyline or polygon of an SVG file as a map: up
-// on the page is +Z, left is +X. The middle of the curve is the origin.
+// readSVG reads the first path, polyline or polygon of an SVG file as a map: up on the page is +Z,
+// left is +X, and the middle of the curve is the origin.
 func readSVG(name string, data []byte) ([]m3.Vec3, bool, error) {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	for {
@@ -73,13 +73,12 @@ type svgPath struct {
 	closed bool
 }
 
-// svgCommands are the commands of path data and how many numbers each takes.
+// svgCommands are the commands of path data with their numbers of arguments.
 var svgCommands = map[byte]int{'M': 2, 'L': 2, 'H': 1, 'V': 1, 'C': 6, 'S': 4, 'Q': 4, 'T': 2, 'Z': 0}
 
-// read reads path data: its first subpath, and of that straight lines and
-// Bézier curves.
+// read reads straight lines and Bézier curves of the first subpath of path data.
 func (p *svgPath) read(d string) error {
-	var at, handle [2]float64 // where the pen is, and the last curve's second handle
+	var at, handle [2]float64 // the pen's place, and the last curve's second handle
 	var command, before byte
 	rest := strings.TrimLeft(d, " \t\r\n,")
 	for rest != "" {
@@ -87,12 +86,12 @@ func (p *svgPath) read(d string) error {
 			command, rest = c, rest[1:]
 		}
 		if len(p.points) == 0 && command != 'M' && command != 'm' {
-			return fmt.Errorf("path data begin with %.20q, want M", d)
+			return fmt.Errorf("path data begins with %.20q, want M", d)
 		}
 		upper := command &^ 0x20
 		n, ok := svgCommands[upper]
 		if !ok {
-			return fmt.Errorf("path data have the command %q, want M, L, H, V, C, S, Q, T or Z", command)
+			return fmt.Errorf("path data has the command %q, want M, L, H, V, C, S, Q, T or Z", command)
 		}
 		if upper == 'M' && len(p.points) > 0 {
 			return nil // the next subpath
@@ -152,7 +151,7 @@ func (p *svgPath) read(d string) error {
 			p.line(at, end)
 		}
 		if at, before = end, upper; len(p.points) > MaxPathPoints {
-			return fmt.Errorf("path data make more than %d points", MaxPathPoints)
+			return fmt.Errorf("path data has more than %d points", MaxPathPoints)
 		}
 		rest = strings.TrimLeft(rest, " \t\r\n,")
 	}
@@ -178,7 +177,7 @@ scan:
 	}
 	v, err = strconv.ParseFloat(s[:end], 64)
 	if err != nil || !(math.Abs(v) <= 1e6) {
-		return 0, "", fmt.Errorf("path data have %.20q where a number up to a million is wanted", s)
+		return 0, "", fmt.Errorf("path data has %.20q, want a number up to a million", s)
 	}
 	return v, s[end:], nil
 }
@@ -207,14 +206,13 @@ func (p *svgPath) curve(a, b, c, d [2]float64) {
 	}
 }
 
-// pieces is how many chords a stretch of so many user units is cut into: no more
-// than a path may have.
+// pieces returns the number of chords for a stretch of long user units, not more than a path may
+// have.
 func (p *svgPath) pieces(long float64) int {
 	return int(min(max(1, math.Ceil(long*svgScale/svgChord)), MaxPathPoints+1))
 }
 
-// ground returns the points on the ground, those left out that lie on the one
-// before.
+// ground returns the points on the ground, without repeated ones.
 func (p *svgPath) ground() (pts []m3.Vec3, closed bool) {
 	lo, hi := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, v := range p.points {

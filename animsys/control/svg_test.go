@@ -12,8 +12,8 @@ func svg(element string) []byte {
 	return []byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><defs/>` + element + `</svg>`)
 }
 
-// The middle of the drawing is the origin, up on the page is +Z, left is +X, and a
-// user unit is 5 cm: straight lines in every spelling.
+// The middle of the drawing is the origin, up on the page is +Z, left is +X, and a user unit is 5
+// cm: straight lines in every spelling.
 func TestSVGLines(t *testing.T) {
 	for name, element := range map[string]string{
 		"absolute":   `<path d="M 100,100 L 140,100 L 140,60 L 100,60 Z"/>`,

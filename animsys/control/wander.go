@@ -6,15 +6,14 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Wander gives goals to extras: each walks about its home, changes heading and
-// gait, and now and then rests. The state is one entry per row in every slice,
-// rows are independent, and equal seeds give equal goals.
+// Wander makes goals for extras: each walks about its home, changes heading and gait, and now and
+// then rests. Every slice has one entry per row, rows are independent, and equal seeds give equal
+// goals.
 type Wander struct {
-	// Radius in metres around its home within which a character stays: beyond
-	// it, it turns back. Default 10.
+	// Radius around its home at which a character turns back, m; 10.
 	Radius float32
-	// Rest is the chance, 0 to 1, that a walk is followed by idling, sitting or
-	// lying in place of another walk. Default 0.25.
+	// Rest is the chance, 0 to 1, that idling, sitting or lying follows a walk in place of another
+	// walk; 0.25.
 	Rest float32
 
 	home  []m3.Vec3
@@ -25,8 +24,8 @@ type Wander struct {
 	act   []Action
 }
 
-// NewWander returns the state of n characters, all with home at the origin and
-// with seeds that follow from seed and their row.
+// NewWander returns the state of n characters with their homes at the origin. Row r has the seed
+// seed + r.
 func NewWander(n int, seed uint64) *Wander {
 	w := &Wander{
 		Radius: 10, Rest: 0.25,
@@ -42,7 +41,7 @@ func NewWander(n int, seed uint64) *Wander {
 // Reset begins row anew with its own seed and home.
 func (w *Wander) Reset(row int, seed uint64, home m3.Vec3) {
 	s := seed
-	next(&s) // neighbouring seeds part at once
+	next(&s) // separates neighbouring seeds
 	w.home[row], w.rng[row], w.left[row] = home, s, 0
 	w.yaw[row], w.speed[row], w.act[row] = 0, 0, Idle
 }
@@ -53,11 +52,11 @@ func (w *Wander) Copy(dst, src int) {
 	w.yaw[dst], w.speed[dst], w.act[dst] = w.yaw[src], w.speed[src], w.act[src]
 }
 
-// Update writes the goals of rows r0 to r1 for a step of dt seconds. root
-// holds the characters' places and headings, indexed by row as goals is.
+// Update writes the goals of rows r0 to r1 for a step of dt seconds. root holds the characters'
+// places and headings by row, like goals.
 func (w *Wander) Update(goals []Goal, root []m3.Xform, dt float32, r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		yaw := m3.YawOf(root[r].Rot.Rotate(m3.V(0, 0, 1)))
+		yaw := root[r].Rot.Yaw()
 		w.left[r] -= dt
 		if w.left[r] <= 0 {
 			w.choose(r, yaw)
@@ -70,7 +69,7 @@ func (w *Wander) Update(goals []Goal, root []m3.Xform, dt float32, r0, r1 int) {
 			w.yaw[r] = m3.YawOf(home)
 		}
 		turn := Steer(yaw, w.yaw[r])
-		// Nobody runs round a hairpin.
+		// Sharp turns are not for running.
 		speed := w.speed[r]
 		if m3.Abs(turn) > 0.5 {
 			speed = min(speed, PaceSpeed)
@@ -79,7 +78,7 @@ func (w *Wander) Update(goals []Goal, root []m3.Xform, dt float32, r0, r1 int) {
 	}
 }
 
-// choose picks what row does next and for how long.
+// choose picks the next activity of row r and its duration.
 func (w *Wander) choose(r int, yaw float32) {
 	if uniform(&w.rng[r]) < w.Rest && w.act[r] == Move {
 		w.left[r] = 2 + 6*uniform(&w.rng[r])

@@ -8,33 +8,32 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Smoothing of the body's frame, in frames of a deviation at 60 Hz, as in the
-// authors' release of Holden et al. 2016.
+// Standard deviations of the smoothing of the body's frame, in frames at 60 Hz, as in the authors'
+// release of Holden et al. 2016.
 const (
 	placeSigma  = 3.0
 	facingSigma = 20.0
 )
 
-// floorShare is the share of a motion's frames in which the lower of its
-// contacts is under the ground that it stands on: recorded feet wobble by a
-// centimetre, and one that dips must not lift the rest.
+// floorShare is the share of frames in which the lowest contact is under the ground: recorded feet
+// wobble by a centimetre, and one dip must not lift all other frames.
 const floorShare = 0.1
 
-// Place is where a body's frame stands in the world.
+// Place is a body's frame in the world.
 type Place struct {
 	Pos m3.Vec3 // m; the height is the ground's
 	Yaw float32 // rad
 }
 
-// Advance returns where a body is dt seconds after it was at p, with the motion body,
-// (MotionLen). The yaw is not wrapped.
+// Advance returns the place dt seconds after p with the motion body, (MotionLen). The yaw is not
+// wrapped.
 func (p Place) Advance(body []float32, dt float32) Place {
 	way := m3.YawQuat(p.Yaw).Rotate(m3.V(body[MotionX], 0, body[MotionZ]).Scale(dt))
 	return Place{Pos: p.Pos.Add(way), Yaw: p.Yaw + dt*body[MotionYaw]}
 }
 
-// Joints writes where the joints of a frame, (columns) raw, are in the world while the
-// body is at p: as many of them as points has.
+// Joints writes the world positions of the joints of a frame, (columns) raw, with the body at p:
+// the first len(points) joints.
 func (p Place) Joints(points []m3.Vec3, frame []float32) {
 	turn := m3.YawQuat(p.Yaw)
 	for j := range points {
@@ -42,15 +41,13 @@ func (p Place) Joints(points []m3.Vec3, frame []float32) {
 	}
 }
 
-// FromWorld writes the frames of a motion into rows, (frames, m.Columns()), from
-// the places of its joints in the world, (frames, len(m.Joints)), m, at fps
-// frames per second, and returns where its first frame stands. The ground is
-// level, at the height in which the contacts mostly stand. A contact
-// stands where it is low and slow in most of the five frames around. The last
-// frame's
-// motion is that of the one before. ToWorld is the inverse.
+// FromWorld writes the frames of a motion into rows, (frames, m.Columns()), from the world
+// positions of its joints, (frames, len(m.Joints)), m, at fps frames per second. It returns the
+// place of the first frame. The ground is level, at the height on which contacts mostly stand. A
+// contact is on if the joint is low and slow in most of the five frames around. The last frame has
+// the motion of the one before. ToWorld is the inverse.
 //
-// It is an error if the slices are not of that length, or a place is not finite.
+// It is an error if the slices have other lengths, or a position is not finite.
 func (m *Motion) FromWorld(rows []float32, world []m3.Vec3, fps float64) (Place, error) {
 	n, cols := len(m.Joints), m.Columns()
 	frames := len(world) / n
@@ -94,9 +91,9 @@ func (m *Motion) FromWorld(rows []float32, world []m3.Vec3, fps float64) (Place,
 	return place[0], nil
 }
 
-// settled is how many frames decide, by their majority, whether a contact stands
-// in the middle one: near its bounds it would flicker.
-const settled = 5
+// majorityFrames is the number of frames that decide a contact in the middle one by majority:
+// otherwise contacts near the bounds would flicker.
+const majorityFrames = 5
 
 // settle gives every contact the majority of the frames around.
 func (m *Motion) settle(rows []float32) {
@@ -110,11 +107,11 @@ func (m *Motion) settle(rows []float32) {
 		}
 		for f := range was {
 			sum := float32(0)
-			for k := f - settled/2; k <= f+settled/2; k++ {
+			for k := f - majorityFrames/2; k <= f+majorityFrames/2; k++ {
 				sum += was[min(max(k, 0), frames-1)]
 			}
 			rows[f*cols+c] = 0
-			if sum > settled/2 {
+			if sum > majorityFrames/2 {
 				rows[f*cols+c] = 1
 			}
 		}
@@ -152,8 +149,8 @@ func (m *Motion) contactJoints() []int {
 	return joints
 }
 
-// ground returns the height on which the contacts stand: that which the lowest
-// of them is under in floorShare of the frames.
+// ground returns the height of the ground: the lowest contact is under it in floorShare of the
+// frames.
 func (m *Motion) ground(world []m3.Vec3) float32 {
 	if len(m.Contacts) == 0 {
 		return 0
@@ -176,7 +173,7 @@ type gaussian struct {
 	scale float32   // 1 / the sum to both sides
 }
 
-// newGaussian returns the one of so many frames' deviation.
+// newGaussian returns the Gaussian with a standard deviation of sigma frames.
 func newGaussian(sigma float64) gaussian {
 	w, total := make([]float32, int(math.Ceil(4*sigma))+1), 0.0
 	for i := range w {
@@ -190,9 +187,8 @@ func newGaussian(sigma float64) gaussian {
 	return gaussian{w, 1 / float32(total)}
 }
 
-// smooth convolves v with g. Beyond its ends v stays as it is there, or
-// where it goes on is turned about its end: what moves keeps its speed. line has
-// room for v and what lies beyond its ends.
+// smooth convolves v with g. Beyond its ends v keeps its last value or, with goesOn, is rotated
+// about its end: a moving point keeps its speed. line has room for v and what is beyond its ends.
 func smooth(v, line []m3.Vec3, g gaussian, goesOn bool) {
 	r, last := len(g.w)-1, len(v)-1
 	line = line[:len(v)+2*r]
@@ -216,10 +212,9 @@ func smooth(v, line []m3.Vec3, g gaussian, goesOn bool) {
 	}
 }
 
-// ToWorld writes the places of the joints in the world, (frames,
-// len(m.Joints)), m, of the motion in rows, (frames, m.Columns()) at fps frames
-// per second, whose first frame stands at start. It returns where a frame after
-// the last would stand. It panics where the slices are not of that length.
+// ToWorld writes the world positions of the joints, (frames, len(m.Joints)), m, of the motion in
+// rows, (frames, m.Columns()) at fps frames per second, with the first frame at start. It returns
+// the place of the frame after the last. It panics if the slices have other lengths.
 func (m *Motion) ToWorld(world []m3.Vec3, rows []float32, fps float64, start Place) Place {
 	n, cols := len(m.Joints), m.Columns()
 	frames := len(rows) / cols
@@ -238,9 +233,8 @@ func (m *Motion) ToWorld(world []m3.Vec3, rows []float32, fps float64, start Pla
 	return Place{Pos: m3.V(float32(x), start.Pos.Y, float32(z)), Yaw: m3.WrapAngle(float32(yaw))}
 }
 
-// Centring turns and moves poses under the body's own frame: smoothed as
-// FromWorld smooths, they face +Z there and stand over its origin, as those of
-// recordings do. What networks make drifts from that by a few degrees and
+// Centring turns and moves poses so that they face +Z over the origin of the body's own frame,
+// smoothed as in FromWorld. Recordings do; outputs of networks drift by a few degrees and
 // centimetres. It belongs to one goroutine.
 type Centring struct {
 	layout          *Motion
@@ -250,8 +244,7 @@ type Centring struct {
 	body            []m3.Vec3
 }
 
-// NewCentring returns the centring of motions of up to so many frames at fps
-// frames per second.
+// NewCentring returns the centring of motions of at most frames frames at fps frames per second.
 func (m *Motion) NewCentring(frames int, fps float64) *Centring {
 	c := &Centring{layout: m, place: newGaussian(placeSigma * fps / 60), turn: newGaussian(facingSigma * fps / 60),
 		at: make([]m3.Vec3, frames), ahead: make([]m3.Vec3, frames), body: make([]m3.Vec3, len(m.Joints))}
@@ -260,8 +253,8 @@ func (m *Motion) NewCentring(frames int, fps float64) *Centring {
 	return c
 }
 
-// Run centres the poses of rows, (frames, m.Columns()); the body's motion stays as
-// it is. It panics where rows is not of whole frames, or of too many.
+// Run centres the poses of rows, (frames, m.Columns()). The body's motion stays. It panics if rows
+// is not of whole frames or has too many.
 func (c *Centring) Run(rows []float32) {
 	m := c.layout
 	cols := m.Columns()
@@ -288,8 +281,7 @@ func (c *Centring) Run(rows []float32) {
 	}
 }
 
-// sides returns the joints that tell where the body faces, on the left and on the
-// right.
+// sides returns the joints that give the facing, on the left and on the right.
 func (m *Motion) sides() (left, right []int) {
 	for _, l := range m.Left {
 		left, right = append(left, m.Joint(l)), append(right, m.Joint(swapSide(l)))
@@ -297,8 +289,8 @@ func (m *Motion) sides() (left, right []int) {
 	return left, right
 }
 
-// facing returns where a body faces, unit and level, or zero where it is bent over
-// to the side.
+// facing returns the direction in which a body faces, unit and level, or zero if it is bent to the
+// side.
 func facing(body []m3.Vec3, left, right []int) m3.Vec3 {
 	var across m3.Vec3
 	for i, l := range left {

@@ -8,40 +8,38 @@ import (
 	"mannequin/engine/m3"
 )
 
-// CostWeights are those of what Cost adds up, Holden et al. 2016, eq. 10 to 12: over
-// frames, squares in metres, metres per frame and radians per frame.
+// CostWeights are the weights of the terms of Cost (Holden et al. 2016, eq. 10 to 12): over frames,
+// of squares in metres, metres per frame and radians per frame.
 type CostWeights struct {
-	Slide float32 // of how far each standing contact moves over the ground and off it in a frame
-	Sink  float32 // of how deep each joint that has a contact is under the ground
-	Bone  float32 // of the difference of each bone's length
-	Body  float32 // of the difference of the body's motion from what it shall be
+	Slide float32 // of the motion of each standing contact in a frame
+	Sink  float32 // of the depth of each contact's joint under the ground
+	Bone  float32 // of the error of each bone's length
+	Body  float32 // of the error of the body's motion
 }
 
-// DefaultWeights are those of Holden et al.'s release: ten for means over contacts and
-// over the body's motion, one for the mean over bones.
+// DefaultWeights returns the weights of Holden et al.'s release: ten for the means over contacts
+// and over the body's motion, one for the mean over bones.
 func (p *Person) DefaultWeights() CostWeights {
 	contacts, bones := float32(max(1, len(p.Layout.Contacts))), float32(max(1, len(p.bones)))
 	return CostWeights{Slide: 2.5 / contacts, Sink: 2.5 / contacts, Bone: 1 / bones, Body: 10.0 / MotionLen}
 }
 
-// Cost is how far one motion is from what it shall be, as a sum of squares that motions
-// are changed to lessen: standing feet stand, bones have their length, the body moves as
-// it is asked to.
+// Cost measures the faults of a motion as a sum of squares: standing feet that move, bones of
+// another length, a body that does not move as asked. Optimizers change motions to lessen it.
 type Cost struct {
 	Person  *Person
 	Weights CostWeights
-	DT      float32 // s, from a frame to the next
+	DT      float32 // time from a frame to the next, s
 	Frames  int
-	Body    []float32 // (Frames, MotionLen) the motion that the body shall have, raw
-	Stand   []float32 // (Frames, contacts) weight of standing still from this frame to the next, 0 to 1; nil is 0
-	Want    []float32 // (Frames, columns) or nil
+	Body    []float32 // (Frames, MotionLen) target of the body's motion, raw
+	Stand   []float32 // (Frames, contacts) weight of standing still from this frame to the next, 0 to 1; nil means 0
+	Want    []float32 // (Frames, columns) target of all columns; optional
 	Weight  []float32 // (Frames, columns) of the squared difference from Want
 }
 
-// At writes the gradient of the cost at x, (Frames, columns) raw, and returns the
-// cost. In place of a gradient it writes, where dir is not nil, the product of
-// the Hessian with dir, without the curvature of what is squared (Gauss and
-// Newton), and returns its product with dir.
+// At writes the gradient of the cost at x, (Frames, columns) raw, and returns the cost. If dir is
+// not nil, it writes the product of the Hessian with dir instead, without the curvature of the
+// terms (Gauss-Newton), and returns its product with dir.
 func (c *Cost) At(grad, x, dir []float32) float64 {
 	cols, body := c.Person.Layout.Columns(), c.Person.Layout.Body()
 	clear(grad)
@@ -131,7 +129,7 @@ func (c *Cost) slide(f int, v, g, x, dir, grad []float32) float64 {
 		if !(w > 0) {
 			continue
 		}
-		q := vec(next, p) // where the joint is in the next frame, seen from this one
+		q := vec(next, p) // the joint in the next frame, seen from this one
 		q = m3.V(cos*q.X+sin*q.Z, q.Y, cos*q.Z-sin*q.X)
 		r := q.Add(way).Sub(vec(v, p))
 		d := r.Scale(2 * w)
@@ -150,7 +148,7 @@ func add(row []float32, at int, v m3.Vec3) {
 	row[at+2] += v.Z
 }
 
-// Bone is two joints of the layout, by index, that a bone of fixed length joins.
+// Bone is a bone of fixed length between two joints of the layout, by index.
 type Bone struct {
 	From, To int
 	Length   float32 // m
@@ -159,8 +157,8 @@ type Bone struct {
 // Bones returns the bones between the layout's joints whose length no pose changes.
 func (p *Person) Bones() []Bone { return slices.Clone(p.bones) }
 
-// bonesOf returns the bones between the layout's joints whose length no pose
-// changes: only pivots lie between their ends.
+// bonesOf returns the bones between the layout's joints whose length no pose changes: only pivots
+// are between their ends.
 func bonesOf(layout *Motion, sk *skel.Skeleton) (bones []Bone) {
 	for i, name := range layout.Joints {
 		j := sk.Index(name)

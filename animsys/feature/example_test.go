@@ -24,8 +24,7 @@ func ExampleDog() {
 	// trajectory[6].action.move 1
 }
 
-// The mirror image of a dog that goes ahead and to the left goes ahead and to
-// the right.
+// The mirror image of a dog that goes ahead and to the left goes ahead and to the right.
 func ExampleMirror() {
 	m := feature.Dog()
 	_, out, err := m.MirrorColumns()

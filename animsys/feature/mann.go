@@ -1,6 +1,13 @@
-// Package feature names every input and output of the networks once: dataset
-// builders and the runtime read the same schema, and its hash travels in the
-// model file.
+// Package feature is the one schema of the networks' inputs and outputs. Builders of training data
+// and the runtime read the same layout, and model files store its hash.
+//
+//   - Rows of quadrupeds, for the mode-adaptive network: [Dog], [MANN]
+//   - Frames of people, joint positions in the body's frame: [Human], [Motion]
+//   - From recordings to frames and back to the world: [Motion.FromWorld], [Motion.ToWorld]
+//   - From frames to poses and clips of a skeleton: [NewPerson], [Person.Fit], [Person.Clip]
+//   - Store a layout in a model file and read it: [DescribePerson], [ReadPerson]
+//   - Mirror rows left to right: [Mirror], [MANN.MirrorColumns], [Motion.MirrorColumns]
+//   - Measure how far motion is from feet that stand and bones of fixed length: [Cost]
 package feature
 
 import (
@@ -11,10 +18,9 @@ import (
 	"strings"
 )
 
-// The time axis of MANN's trajectory (Zhang, Starke et al. 2018, sec. 5). At
-// run time it has 111 points; every tenth is a sample that the network sees.
-// A past point stands for 1/60 s, a future point for 1/50 s, so that past
-// samples are 1/6 s apart and future samples 1/5 s.
+// The time axis of MANN's trajectory (Zhang, Starke et al. 2018, sec. 5). At run time it has 111
+// points. Every tenth is a sample for the network. A past point stands for 1/60 s, a future point
+// for 1/50 s, so past samples are 1/6 s apart and future samples 1/5 s.
 const (
 	TrajPoints   = 111 // points of the run-time trajectory
 	TrajRoot     = 60  // index of the present
@@ -42,8 +48,8 @@ const (
 	BoneVel     = 9 // m/s
 )
 
-// PhaseLen is the number of values of a tip's phase of stepping: amplitude times
-// cosine and sine.
+// PhaseLen is the number of values of a tip's phase of stepping: amplitude times cosine, and times
+// sine.
 const PhaseLen = 2
 
 // Offsets inside the root's output. Values are per second.
@@ -54,17 +60,17 @@ const (
 	RootLen = 3
 )
 
-// MANN is the input and output layout of a mode-adaptive network for one
-// skeleton and one set of actions. For the authors' 27-bone dog with six
-// actions it has 480 inputs, 363 outputs and 19 gating inputs.
+// MANN is the layout of the inputs and outputs of a mode-adaptive network for one skeleton and one
+// set of actions. For the authors' 27-bone dog with six actions it has 480 inputs, 363 outputs and
+// 19 gating inputs.
 type MANN struct {
-	Joints  []string // all joints in skeleton order, End Sites included
-	Tips    []string // the gating network's joints: the four paw tips
-	Actions []string // the action weights' order
-	MirrorY []string // joints whose lateral axis is local ±Y; all others' is local ±Z (see MirrorColumns)
-	NoSpeed bool     // without the desired-speed channel: the authors' layout of April 2018
-	Stride  int      `json:",omitempty"` // frames of 1/60 s from an input row to its output row, and over which velocities are taken; 0 is 1
-	Phases  bool     `json:",omitempty"` // a phase of stepping per tip follows the bones, and the gating network reads it in place of the tips' velocities
+	Joints  []string // in skeleton order, with End Sites
+	Tips    []string // joints of the gating network: the four paw tips
+	Actions []string // in the order of the action weights
+	MirrorY []string // joints with the lateral axis local ±Y; all others have local ±Z (see MirrorColumns)
+	NoSpeed bool     // without the desired speed: the authors' layout of April 2018
+	Stride  int      `json:",omitempty"` // frames of 1/60 s from an input row to its output row, and of velocities; 0 means 1
+	Phases  bool     `json:",omitempty"` // a phase of stepping per tip follows the bones; the gating network reads it in place of the tips' velocities
 }
 
 // Dog returns the layout of the authors' released dog.
@@ -90,7 +96,7 @@ const MaxStride = 5
 // Step returns the stride, at least 1.
 func (m *MANN) Step() int { return max(m.Stride, 1) }
 
-// SampleLen returns the values per input sample.
+// SampleLen returns the number of values per input sample.
 func (m *MANN) SampleLen() int { return m.sampleAction() + len(m.Actions) }
 
 func (m *MANN) sampleAction() int {
@@ -100,17 +106,17 @@ func (m *MANN) sampleAction() int {
 	return SampleSpeed + 1
 }
 
-// InSample returns where input sample s begins; add SamplePos, SampleDir,
-// SampleVel or SampleSpeed.
+// InSample returns the first column of input sample s; add SamplePos, SampleDir, SampleVel or
+// SampleSpeed.
 func (m *MANN) InSample(s int) int { return s * m.SampleLen() }
 
-// InActions returns where the action weights of input sample s begin.
+// InActions returns the first column of the action weights of input sample s.
 func (m *MANN) InActions(s int) int { return m.InSample(s) + m.sampleAction() }
 
-// InBone returns where bone b begins in the input.
+// InBone returns the first input column of bone b.
 func (m *MANN) InBone(b int) int { return TrajSamples*m.SampleLen() + b*BoneChannels }
 
-// InPhase returns where the phase of tip t begins in the input.
+// InPhase returns the first input column of the phase of tip t.
 func (m *MANN) InPhase(t int) int { return m.InBone(len(m.Joints)) + t*PhaseLen }
 
 // PoseLen returns the length of a pose: the bones, then the phases.
@@ -125,23 +131,23 @@ func (m *MANN) PoseLen() int {
 // Inputs returns the length of an input row.
 func (m *MANN) Inputs() int { return m.InBone(0) + m.PoseLen() }
 
-// OutSample returns where output sample s begins; s = 0 is the present.
+// OutSample returns the first column of output sample s; s = 0 is the present.
 func (m *MANN) OutSample(s int) int { return s * SampleOut }
 
-// OutBone returns where bone b begins in the output.
+// OutBone returns the first output column of bone b.
 func (m *MANN) OutBone(b int) int { return TrajFuture*SampleOut + b*BoneChannels }
 
-// OutPhase returns where the phase of tip t begins in the output.
+// OutPhase returns the first output column of the phase of tip t.
 func (m *MANN) OutPhase(t int) int { return m.OutBone(len(m.Joints)) + t*PhaseLen }
 
-// OutRoot returns where the root's motion begins in the output.
+// OutRoot returns the first output column of the root's motion.
 func (m *MANN) OutRoot() int { return m.OutBone(0) + m.PoseLen() }
 
 // Outputs returns the length of an output row.
 func (m *MANN) Outputs() int { return m.OutRoot() + RootLen }
 
-// Gating returns the input columns that the gating network reads: the tips'
-// velocities, or phases where there are any, then the present's desired speed and actions.
+// Gating returns the input columns of the gating network: the tips' velocities or, if the layout
+// has them, phases; then the desired speed and the actions of the present.
 func (m *MANN) Gating() []int {
 	var cols []int
 	for i, t := range m.Tips {
@@ -161,7 +167,7 @@ func (m *MANN) Gating() []int {
 	return cols
 }
 
-// Validate reports the first thing that makes m unusable.
+// Validate reports the first fault that makes m unusable.
 func (m *MANN) Validate() error {
 	if len(m.Joints) == 0 {
 		return fmt.Errorf("feature: layout has no joints")
@@ -189,8 +195,8 @@ func (m *MANN) Validate() error {
 	return nil
 }
 
-// Hash identifies the layout: equal hashes mean equal rows. It covers every
-// span's name, start and length.
+// Hash identifies the layout: equal hashes mean equal rows. It covers the name, start and length of
+// every span.
 func (m *MANN) Hash() string {
 	h := sha256.New()
 	for _, s := range append(m.InputSpans(), m.OutputSpans()...) {

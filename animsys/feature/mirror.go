@@ -6,29 +6,26 @@ import (
 	"strings"
 )
 
-// Column says where a mirrored row takes a value from and with which sign.
+// Column is the source of a value in a mirrored row, and its sign.
 type Column struct {
 	From int32
 	Sign float32
 }
 
-// Mirror writes the mirror image of src into dst: the character seen in a
-// looking glass that stands in its own plane of symmetry. dst and src are rows
-// of len(cols) values and may not overlap.
+// Mirror writes the mirror image of src into dst, in the plane of symmetry of the character. dst
+// and src are rows of len(cols) values and must not overlap.
 func Mirror(dst, src []float32, cols []Column) {
 	if len(dst) != len(cols) || len(src) != len(cols) {
 		panic("feature: Mirror: row length differs from the number of columns")
 	}
 	for i, c := range cols {
-		// The zero that is added turns −0 into 0, so that equal values have
-		// equal bits.
+		// The zero that is added turns −0 into 0, so that equal values have equal bits.
 		dst[i] = c.Sign*src[c.From] + 0
 	}
 }
 
-// Pairs returns for every joint its partner across the plane of symmetry: the
-// joint whose name has Left and Right exchanged, or the joint itself. A Left
-// without its Right is an error.
+// Pairs returns the partner of each joint across the plane of symmetry: the joint with Left and
+// Right exchanged in its name, or the joint itself. A Left without a Right is an error.
 func Pairs(joints []string) ([]int, error) {
 	at := make(map[string]int, len(joints))
 	for i, j := range joints {
@@ -58,14 +55,12 @@ func swapSide(name string) string {
 
 // MirrorColumns returns the maps that mirror an input and an output row.
 //
-// In the root frame the mirror is the plane x = 0. A joint of the image is the
-// partner's reflected frame, made a rotation again by turning its lateral axis
-// round: local Y for the joints in MirrorY, local Z for all others. Of its up
-// (+Y) and forward (+Z), the one along that axis is thus the partner's reflected
-// vector negated, the other the partner's reflected vector. An image row is a
-// pose of the same skeleton exactly if every joint's offset is its partner's
-// with the sign of the parent's lateral axis changed, and an End Site shares
-// its parent's lateral axis.
+// In the root frame the mirror is the plane x = 0. A joint of the image has its partner's reflected
+// frame, with the lateral axis reversed to make it a rotation again: local Y for the joints in
+// MirrorY, local Z for all others. So the one of its up (+Y) and forward (+Z) along that axis is
+// the partner's reflected vector negated, the other the partner's reflected vector. An image row is
+// a pose of the same skeleton exactly if every joint's offset is its partner's with the sign of the
+// parent's lateral axis changed, and an End Site shares its parent's lateral axis.
 func (m *MANN) MirrorColumns() (in, out []Column, err error) {
 	pair, err := Pairs(m.Joints)
 	if err != nil {

@@ -46,8 +46,8 @@ func TestMirrorOfZero(t *testing.T) {
 	}
 }
 
-// The image of a bone is a right-handed frame, and reflecting the joint's
-// world matrix by hand gives the same forward and up.
+// The image of a bone is a right-handed frame, and reflecting the joint's world matrix by hand
+// gives the same forward and up.
 func TestMirrorKeepsFramesRightHanded(t *testing.T) {
 	m := Dog()
 	in, _, err := m.MirrorColumns()

@@ -8,33 +8,32 @@ import (
 	"slices"
 )
 
-// Motion is the layout of a frame of motion as joint positions in the body's own
-// frame (Holden, Saito and Komura 2016, sec. 4.2):
+// Motion is the layout of a frame of motion as joint positions in the body's own frame (Holden,
+// Saito and Komura 2016, sec. 4.2):
 //
-//   - for every joint x, y, z in metres. The body's frame stands on the ground
-//     under the first joint, smoothed, with +Z where the body faces;
-//   - the body's motion to the next frame, seen from this one: x and z in m/s and
-//     yaw in rad/s, counter-clockwise from above;
-//   - for every contact 1 where the joint stands on the ground, else 0.
+//   - x, y, z in metres for every joint. The body's frame is on the ground under the first
+//     joint, smoothed, with +Z where the body faces;
+//   - the body's motion to the next frame, seen from this one: x and z in m/s and yaw in rad/s,
+//     counter-clockwise from above;
+//   - for every contact 1 if the joint is on the ground, else 0.
 //
 // For the paper's 21 joints and four contacts it has 70 columns.
 type Motion struct {
 	Joints   []string  // the first is the root, the hips; no End Sites
-	Left     []string  // joints on the left whose way to their partners on the right gives the facing
+	Left     []string  // joints on the left; the lines to their partners on the right give the facing
 	Contacts []Contact // left before right
 	Bends    []Bend    `json:",omitempty"` // joints that bend about one axis
 }
 
-// Bend is a joint that bends about one axis, in its own frame at rest: a knee or
-// an elbow. It tells how the bone above it is twisted, which places of joints
-// leave open.
+// Bend is a joint that bends about one axis, in its own frame at rest: a knee or an elbow. It shows
+// the twist of the bone above it, which positions of joints leave open.
 type Bend struct {
 	Joint string
 	Axis  [3]float32
 }
 
-// Contact says when a joint stands: where it is lower than Height and slower
-// than Speed.
+// Contact is a joint that has contact with the ground while it is lower than Height and slower than
+// Speed.
 type Contact struct {
 	Joint  string
 	Height float32 // m above the ground
@@ -49,9 +48,9 @@ const (
 	MotionLen = 3
 )
 
-// Human returns the layout for people: the joints of CMU's recordings that the
-// paper keeps, contacts of heels and toes with the bounds of the authors'
-// release, on a skeleton that stands at rest with its arms out to the sides.
+// Human returns the layout for people: the joints of CMU's recordings that the paper keeps, and
+// contacts of heels and toes with the bounds of the authors' release. At rest the skeleton holds
+// its arms out to the sides.
 func Human() *Motion {
 	return &Motion{
 		Joints: []string{"Hips",
@@ -70,11 +69,10 @@ func Human() *Motion {
 	}
 }
 
-// Pos returns where the position of joint j begins.
+// Pos returns the first column of joint j.
 func (m *Motion) Pos(j int) int { return 3 * j }
 
-// Body returns where the body's motion begins; add MotionX, MotionZ or
-// MotionYaw.
+// Body returns the first column of the body's motion; add MotionX, MotionZ or MotionYaw.
 func (m *Motion) Body() int { return 3 * len(m.Joints) }
 
 // Contact returns the column of contact i.
@@ -86,13 +84,13 @@ func (m *Motion) Columns() int { return m.Contact(len(m.Contacts)) }
 // Joint returns the index of the joint called name, or −1.
 func (m *Motion) Joint(name string) int { return slices.Index(m.Joints, name) }
 
-// Validate reports the first thing that makes m unusable.
+// Validate reports the first fault that makes m unusable.
 func (m *Motion) Validate() error {
 	switch {
 	case len(m.Joints) == 0:
 		return fmt.Errorf("feature: layout has no joints")
 	case len(m.Left) == 0:
-		return fmt.Errorf("feature: layout has no joints on the left that tell where the body faces")
+		return fmt.Errorf("feature: layout has no joints on the left to find the facing from")
 	}
 	for i, j := range m.Joints {
 		if slices.Contains(m.Joints[:i], j) {
@@ -105,9 +103,9 @@ func (m *Motion) Validate() error {
 	}
 	for _, l := range m.Left {
 		if j := m.Joint(l); j < 0 {
-			return fmt.Errorf("feature: %q, which tells where the body faces, is not among the layout's joints", l)
+			return fmt.Errorf("feature: the facing needs %q, which is not among the layout's joints", l)
 		} else if pair[j] == j {
-			return fmt.Errorf("feature: %q, which tells where the body faces, has no partner on the right", l)
+			return fmt.Errorf("feature: the facing needs %q, which has no partner on the right", l)
 		}
 	}
 	for i, c := range m.Contacts {
@@ -119,7 +117,7 @@ func (m *Motion) Validate() error {
 		case m.ContactOf(m.Joints[pair[m.Joint(c.Joint)]]) < 0:
 			return fmt.Errorf("feature: contact %q has no partner on the other side", c.Joint)
 		case !(c.Height > 0) || !(c.Speed > 0):
-			return fmt.Errorf("feature: contact %q ends at %g m and %g m/s, want more than 0", c.Joint, c.Height, c.Speed)
+			return fmt.Errorf("feature: contact %q has bounds of %g m and %g m/s, want more than 0", c.Joint, c.Height, c.Speed)
 		}
 	}
 	for _, b := range m.Bends {
@@ -130,7 +128,7 @@ func (m *Motion) Validate() error {
 	return nil
 }
 
-// ContactOf returns the index of the contact of the joint called so, or −1.
+// ContactOf returns the index of the contact of a joint, or −1.
 func (m *Motion) ContactOf(joint string) int {
 	return slices.IndexFunc(m.Contacts, func(c Contact) bool { return c.Joint == joint })
 }
@@ -152,7 +150,7 @@ func (m *Motion) Spans() []Span {
 // Hash identifies the layout: equal hashes mean equal frames.
 func (m *Motion) Hash() string {
 	b, err := json.Marshal(m)
-	if err != nil { // a bound that is NaN or infinite
+	if err != nil { // a bound is NaN or infinite
 		b = fmt.Appendf(nil, "%v", *m)
 	}
 	h := sha256.Sum256(append([]byte("motion "), b...))

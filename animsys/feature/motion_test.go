@@ -11,8 +11,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// stroll makes places of people's joints: a stick body that goes along a curve
-// and swings its limbs.
+// stroll makes places of people's joints: a stick body that goes along a curve and swings its
+// limbs.
 func stroll(m *Motion, frames int, phase float64) []m3.Vec3 {
 	n := len(m.Joints)
 	world := make([]m3.Vec3, frames*n)
@@ -74,7 +74,7 @@ func TestMotionValidate(t *testing.T) {
 		want  string
 	}{
 		"zero":         {func(m *Motion) { *m = Motion{} }, "no joints"},
-		"no facing":    {func(m *Motion) { m.Left = nil }, "faces"},
+		"no facing":    {func(m *Motion) { m.Left = nil }, "facing"},
 		"twice":        {func(m *Motion) { m.Joints[3] = "Hips" }, "twice"},
 		"one side":     {func(m *Motion) { m.Joints[1] = "LeftThigh" }, "partner"},
 		"facing":       {func(m *Motion) { m.Left[0] = "LeftEar" }, "LeftEar"},
@@ -119,8 +119,8 @@ func TestMotionThereAndBack(t *testing.T) {
 	})
 }
 
-// Rows say where the body goes, not where it is or faces: a motion moved and
-// turned in the world has the same ones.
+// Rows say where the body goes, not where it is or faces: a motion moved and turned in the world
+// has the same ones.
 func TestMotionRowsAreTheBodys(t *testing.T) {
 	m := Human()
 	const frames = 150
@@ -289,8 +289,8 @@ func TestFromWorldRefuses(t *testing.T) {
 	}
 }
 
-// Poses that are turned and moved under their body come back to where recorded
-// ones are, and those that are there stay.
+// Poses that are turned and moved under their body come back to where recorded ones are, and those
+// that are there stay.
 func TestMotionCentre(t *testing.T) {
 	m := Human()
 	const frames = 300

@@ -10,8 +10,8 @@ import (
 	"mannequin/ik"
 )
 
-// Person is what frames of a motion are motions of: their layout, and the
-// skeleton that they pose. It is immutable and safe to share.
+// Person is the layout of a motion with the skeleton that it poses. It is immutable and safe to
+// share.
 type Person struct {
 	Layout *Motion
 	Skel   *skel.Skeleton // metres
@@ -47,8 +47,8 @@ func NewPerson(layout *Motion, sk *skel.Skeleton) (*Person, error) {
 	return p, nil
 }
 
-// DescribePerson returns what a model file says of the layout and the skeleton:
-// the JSON of both, and the layout's hash.
+// DescribePerson returns what model files store: the JSON of layout and skeleton, and the layout's
+// hash.
 func DescribePerson(layout *Motion, sk *skel.Skeleton) (schema, hash, skeleton string, err error) {
 	s, err := json.Marshal(layout)
 	if err != nil {
@@ -61,8 +61,8 @@ func DescribePerson(layout *Motion, sk *skel.Skeleton) (schema, hash, skeleton s
 	return string(s), layout.Hash(), string(k), nil
 }
 
-// ReadPerson reads what DescribePerson returned. Where it does not fit, differ
-// lists in what, and the person is nil.
+// ReadPerson reads the results of DescribePerson. If they do not fit, differ lists the differences,
+// and the person is nil.
 func ReadPerson(schema, hash, skeleton string) (p *Person, differ []string) {
 	layout, sk := new(Motion), new(skel.Skeleton)
 	no := func(format string, args ...any) { differ = append(differ, fmt.Sprintf(format, args...)) }
@@ -88,20 +88,18 @@ func ReadPerson(schema, hash, skeleton string) (p *Person, differ []string) {
 	return p, differ
 }
 
-// Fit poses the skeleton so that the layout's joints come nearest to points,
-// (joints), in the world; see ik.Posture.Fit. It reports whether the pose is
-// finite.
+// Fit poses the skeleton so that the layout's joints come nearest to points, (joints), in world
+// space; see ik.Posture.Fit. It reports whether the pose is finite.
 func (p *Person) Fit(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat, points []m3.Vec3) bool {
 	return p.posture.Fit(model, pos, rot, points)
 }
 
-// Clip returns the motion in rows, (frames, Layout.Columns()) at fps frames per
-// second, whose first frame stands at start, as a clip of the skeleton. It is an
-// error if a value is not finite.
+// Clip returns a clip of the skeleton from the motion in rows, (frames, Layout.Columns()) at fps
+// frames per second, with the first frame at start. It is an error if a value is not finite.
 func (p *Person) Clip(rows []float32, fps float64, start Place) (*skel.Clip, error) {
 	cols, n := p.Layout.Columns(), len(p.Layout.Joints)
 	if len(rows) == 0 || len(rows)%cols != 0 {
-		return nil, fmt.Errorf("feature: %d values are no frames of %d", len(rows), cols)
+		return nil, fmt.Errorf("feature: %d values are not whole frames of %d", len(rows), cols)
 	}
 	if i := slices.IndexFunc(rows, func(v float32) bool { return !m3.Finite(v) }); i >= 0 {
 		return nil, fmt.Errorf("feature: value %d of frame %d is not finite", i%cols, i/cols)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
@@ -396,7 +397,7 @@ func TestNewRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var bad *SchemaError
+		var bad *feature.SchemaError
 		if _, err := New(net); !errors.As(err, &bad) {
 			t.Errorf("%s: %v, want a SchemaError", name, err)
 		}

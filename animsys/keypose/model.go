@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
@@ -25,17 +25,6 @@ const Feet = 2
 type Model struct {
 	Net    *netruntime.Net
 	Layout *Layout
-}
-
-// SchemaError says that a model file does not hold what this package can use, and in
-// what it differs.
-type SchemaError struct {
-	Model string
-	Diff  []string
-}
-
-func (e *SchemaError) Error() string {
-	return fmt.Sprintf("keypose: model %q does not fit: %s", e.Model, strings.Join(e.Diff, "; "))
 }
 
 // schema is what a model file says of its columns.
@@ -84,11 +73,11 @@ func schemaHash(text []byte) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// New returns the network as a model. A *SchemaError lists in what its metadata, its
+// New returns the network as a model. A *feature.SchemaError lists in what its metadata, its
 // shapes and this package differ.
 func New(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
-	e := &SchemaError{Model: meta.Name}
+	e := &feature.SchemaError{Package: "keypose", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
 	sk := new(skel.Skeleton)
 	if err := json.Unmarshal([]byte(meta.Skeleton), sk); err != nil {

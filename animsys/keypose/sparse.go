@@ -76,10 +76,10 @@ func DescribeSparse(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skel
 }
 
 // NewSparse returns the network as one that makes motion from sparse poses. A
-// *SchemaError lists in what its metadata, its shapes and this package differ.
+// *feature.SchemaError lists in what its metadata, its shapes and this package differ.
 func NewSparse(net *netruntime.Net) (*Sparse, error) {
 	meta := net.Meta()
-	e := &SchemaError{Model: meta.Name}
+	e := &feature.SchemaError{Package: "keypose", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
 	schema, sk := sparseSchema{}, new(skel.Skeleton)
 	if err := json.Unmarshal([]byte(meta.Schema), &schema); err != nil {

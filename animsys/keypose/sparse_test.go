@@ -308,9 +308,9 @@ func TestNewSparseRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = NewSparse(net)
-		var e *SchemaError
+		var e *feature.SchemaError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want a *SchemaError with %s", err, want)
+			t.Errorf("error %v, want a *feature.SchemaError with %s", err, want)
 		}
 	}
 }

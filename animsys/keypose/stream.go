@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/netruntime"
 )
 
@@ -16,6 +18,7 @@ import (
 type Part struct {
 	Routine *Routine // nil is the one they perform already
 	Speed   float32  // 1 is as it is written, and so is 0; from Slowest to Quickest
+	Start   float64  // s into the routine at which an agent begins when it is added, in any of its rounds; 0 to a million
 }
 
 // Limits of a part's speed.
@@ -37,8 +40,8 @@ const Latency = float64(cycle) / tickRate
 // meanwhile. Somebody's motion has the same bits alone or among others, but for when in
 // their routine their turns come, and for any number of workers.
 type Stream struct {
-	Parts []Part // (people) the caller's to change before Continue
-	Still []bool // (people) who stays as they are: no motion is made for them; the caller's to change before Continue
+	parts []Part // (people)
+	still []bool // (people) agents that stay as they are
 
 	model   *Model
 	session netruntime.Session
@@ -56,7 +59,7 @@ type Stream struct {
 // the pose that was shown then; those that they play until their next turn; and those
 // after that. For so many of these the next window is eased over from what this one has.
 const (
-	tickRate = 2 * Rate
+	tickRate = generator.TickRate
 	before   = 16
 	cycle    = 64
 	after    = 48
@@ -101,6 +104,7 @@ type StreamOptions struct {
 // NewStream returns a stream, with nobody in it. It is an error where the skeleton lacks
 // joints of [ik.HumanRoles].
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
+	o.Workers = generator.Workers(o.Workers, o.People)
 	if o.People < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
 	}
@@ -115,7 +119,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	l := m.Layout
 	batch := turn.Most()
 	n := o.People * kept
-	s := &Stream{Parts: make([]Part, o.People), Still: make([]bool, o.People), turns: turn, model: m, body: make([]performing, o.People),
+	s := &Stream{parts: make([]Part, o.People), still: make([]bool, o.People), turns: turn, model: m, body: make([]performing, o.People),
 		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
 	workers := min(o.Workers, batch)
 	if err := s.turning.init(l, batch, workers); err != nil {
@@ -145,6 +149,30 @@ func (s *Stream) Close() error {
 	return s.session.Close()
 }
 
+// Capacity returns the largest number of people.
+func (s *Stream) Capacity() int { return len(s.body) }
+
+// Controls returns what each row performs, (capacity), to change before Generate.
+func (s *Stream) Controls() []Part { return s.parts }
+
+// Rig returns the people's rig; see [generator.Generator]. It fails for other than two
+// legs.
+func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
+	rig := generator.Rig{Skel: s.model.Layout.Skel, Ground: ik.DefaultHuman(), Contacts: []uint8{0, 1}, Late: true}
+	if roles != nil {
+		rig.Roles = *roles
+	} else {
+		var err error
+		if rig.Roles, err = ik.HumanRoles(rig.Skel.Names); err != nil {
+			return generator.Rig{}, err
+		}
+	}
+	if len(rig.Roles.Legs) != Feet {
+		return generator.Rig{}, fmt.Errorf("keypose: people on %d legs: want %d", len(rig.Roles.Legs), Feet)
+	}
+	return rig, nil
+}
+
 // Model returns the model that makes the motion.
 func (s *Stream) Model() *Model { return s.model }
 
@@ -158,7 +186,11 @@ func (s *Stream) Lost() int { return s.lost }
 // Add puts someone on a spot and returns the row, the last. They begin so many seconds
 // into the part's routine, of a routine with rounds in any of them; until their first
 // turn they go as interpolation makes it.
-func (s *Stream) Add(at feature.Place, p Part, from float64) (row int, err error) {
+func (s *Stream) Add(at feature.Place, control *Part) (row int, err error) {
+	var p Part
+	if control != nil {
+		p = *control
+	}
 	switch {
 	case !at.Pos.Finite() || !m3.Finite(at.Yaw):
 		return 0, fmt.Errorf("keypose: nobody can stand at %+v", at)
@@ -166,19 +198,19 @@ func (s *Stream) Add(at feature.Place, p Part, from float64) (row int, err error
 		return 0, errors.New("keypose: nobody performs without a routine")
 	case !p.Routine.fits(s.model.Layout):
 		return 0, fmt.Errorf("keypose: a routine of another skeleton than model %q", s.model.Net.Meta().Name)
-	case !(from >= 0 && from <= 1e6):
-		return 0, fmt.Errorf("keypose: nobody begins a routine at %g s: want 0 to a million", from)
+	case !(p.Start >= 0 && p.Start <= 1e6):
+		return 0, fmt.Errorf("keypose: nobody begins a routine at %g s: want 0 to a million", p.Start)
 	case s.rows == len(s.body):
 		return 0, fmt.Errorf("keypose: all %d places of the stream are taken", s.rows)
 	}
 	row = s.rows
 	s.rows++
 	s.turns.Add(row)
-	s.Parts[row], s.Still[row] = p, false
+	s.parts[row], s.still[row] = p, false
 	s.body[row] = performing{part: Part{Routine: p.Routine}}
 	s.body[row].take(p)
 	s.Place(row, at)
-	s.first(row, from)
+	s.first(row, p.Start)
 	return row, nil
 }
 
@@ -192,10 +224,10 @@ func (s *Stream) Remove(row int) {
 	s.rows--
 	s.turns.Remove(row, s.rows)
 	if last := s.rows; row != last {
-		s.Parts[row], s.body[row], s.Still[row] = s.Parts[last], s.body[last], s.Still[last]
+		s.parts[row], s.body[row], s.still[row] = s.parts[last], s.body[last], s.still[last]
 		s.shown.copy(row, last)
 	}
-	s.Parts[s.rows], s.body[s.rows] = Part{}, performing{}
+	s.parts[s.rows], s.body[s.rows] = Part{}, performing{}
 }
 
 // copy gives row what another plays.
@@ -219,9 +251,19 @@ func (s *Stream) Where(row int) feature.Place {
 // Stands reports which feet of row stand: bit 0 is the left one, bit 1 the right one.
 func (s *Stream) Stands(row int) uint8 { return s.shown.stands[row*kept+s.turns.At(row)] }
 
-// Pose writes the pose of row, (joints) of the model's skeleton: translations and
-// rotations in the parent's space, the root's in the world.
-func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
+// Sample poses those of rows r0 to r1−1 that update.
+func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
+	for r := r0; r < r1; r++ {
+		if p.Update[r] {
+			s.Pose(p, r)
+		}
+	}
+}
+
+// Pose writes the pose of a row.
+func (s *Stream) Pose(to *generator.Poses, row int) {
+	pos, rot := to.Joints(row, s.model.Layout.Skel.Len())
+	to.Put(row, s.Where(row), s.Stands(row))
 	l, f := s.model.Layout, row*kept+s.turns.At(row)
 	copy(pos, l.Skel.Offsets)
 	for j := range rot {

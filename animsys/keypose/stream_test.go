@@ -14,6 +14,7 @@ import (
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/testgen"
 	humankeypose "mannequin/models/human-keypose"
 	"mannequin/netruntime"
 
@@ -87,18 +88,31 @@ func routine(t testing.TB, m *keypose.Model, seed uint64, n int, apart, every fl
 	return r
 }
 
+// played is a stream that is played without a crowd.
+type played struct {
+	*keypose.Stream
+	*testgen.Player[keypose.Part]
+}
+
+func play(s *keypose.Stream, err error) (*played, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &played{s, testgen.Play(s, s.Model().Layout.Skel.Len())}, nil
+}
+
 // troupe is people of a stream, and their poses.
 type troupe struct {
 	t testing.TB
 	m *keypose.Model
-	*keypose.Stream
+	*played
 	pos []m3.Vec3
 	rot []m3.Quat
 }
 
 func newTroupe(t testing.TB, m *keypose.Model, o keypose.StreamOptions) *troupe {
 	t.Helper()
-	s, err := m.NewStream(o)
+	s, err := play(m.NewStream(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +123,8 @@ func newTroupe(t testing.TB, m *keypose.Model, o keypose.StreamOptions) *troupe 
 
 func (p *troupe) add(at feature.Place, part keypose.Part, from float64) int {
 	p.t.Helper()
-	row, err := p.Add(at, part, from)
+	part.Start = from
+	row, err := p.Add(at, &part)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -124,13 +139,13 @@ func (p *troupe) tick() {
 }
 
 func (p *troupe) pose(row int) string {
-	p.Pose(row, p.pos, p.rot)
+	p.Show(row, p.pos, p.rot)
 	return fmt.Sprint(p.pos, p.rot, p.Where(row), p.Stands(row))
 }
 
 // model writes where row's joints are in the world.
 func (p *troupe) model(dst []m3.Xform, row int) {
-	p.Pose(row, p.pos, p.rot)
+	p.Show(row, p.pos, p.rot)
 	p.m.Layout.Skel.LocalToModel(dst, p.pos, p.rot)
 }
 
@@ -238,8 +253,8 @@ func TestStreamChangesParts(t *testing.T) {
 	p.m.Layout.Skel.LocalToModel(goal, last.Pos, last.Rot)
 	for tick := range 480 {
 		if tick == 130 {
-			p.Parts[1] = keypose.Part{Routine: b}
-			p.Parts[2].Speed = 2
+			p.Controls()[1] = keypose.Part{Routine: b}
+			p.Controls()[2].Speed = 2
 		}
 		p.tick()
 		for r := range 3 {
@@ -276,7 +291,7 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 		}
 		for tick := range 200 {
 			if tick == 40 {
-				p.Parts[0].Routine = b
+				p.Controls()[0].Routine = b
 			}
 			p.tick()
 			out = append(out, p.pose(0))
@@ -326,7 +341,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		for i := range 65 {
 			p.add(feature.Place{}, keypose.Part{Routine: r}, float64(i))
 		}
-		p.Parts[64].Speed = speed
+		p.Controls()[64].Speed = speed
 		for range 140 {
 			p.tick()
 			out = append(out, p.pose(0))
@@ -386,7 +401,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 	m := made(t)
 	r := routine(t, m, 7, 3, 0.5, 1.5)
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := m.NewStream(keypose.StreamOptions{People: 6, Workers: 1, Every: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "every")})
+		s, err := play(m.NewStream(keypose.StreamOptions{People: 6, Workers: 1, Every: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "every")}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +412,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				next += 5
-				row, err := s.Add(feature.Place{Pos: m3.V(next, 0, 0)}, keypose.Part{Routine: r}, rapid.Float64Range(0, 9).Draw(t, "from"))
+				row, err := s.Add(feature.Place{Pos: m3.V(next, 0, 0)}, &keypose.Part{Routine: r, Start: rapid.Float64Range(0, 9).Draw(t, "from")})
 				if (err != nil) != (len(spots) == 6) {
 					t.Fatalf("%d people, one more: %v", len(spots), err)
 				}
@@ -482,7 +497,7 @@ func TestStreamEasesOverToAnotherRoutine(t *testing.T) {
 	is, was, hand := make([]m3.Xform, len(p.pos)), m3.Vec3{}, m.Layout.Skel.Index("LeftHand")
 	for tick := range 300 {
 		if tick == 80 {
-			p.Parts[0].Routine = r[1]
+			p.Controls()[0].Routine = r[1]
 		}
 		p.tick()
 		p.model(is, 0)
@@ -511,10 +526,10 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 	}
 	k := 0
 	if n := testing.AllocsPerRun(70, func() {
-		p.Parts[k%64].Routine = b
+		p.Controls()[k%64].Routine = b
 		k++
 		p.tick()
-		p.Pose(3, p.pos, p.rot)
+		p.Show(3, p.pos, p.rot)
 	}); n != 0 {
 		t.Errorf("a tick allocates %g times", n)
 	}
@@ -555,7 +570,7 @@ func TestStreamRefuses(t *testing.T) {
 			t.Errorf("%v is no KeyError", err)
 		}
 	}
-	for _, o := range []keypose.StreamOptions{{Workers: 1}, {People: 1}} {
+	for _, o := range []keypose.StreamOptions{{Workers: 1}, {People: 1, Workers: -1}} {
 		if _, err := m.NewStream(o); err == nil {
 			t.Errorf("a stream of %+v", o)
 		}
@@ -583,15 +598,15 @@ func TestStreamRefuses(t *testing.T) {
 		{"another skeleton", feature.Place{}, keypose.Part{Routine: other}, 0},
 		{"begins", feature.Place{}, good, math.NaN()},
 	} {
-		if _, err := p.Add(c.at, c.part, c.from); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := p.Add(c.at, &keypose.Part{Routine: c.part.Routine, Speed: c.part.Speed, Start: c.from}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want an error with %q", err, c.want)
 		}
 	}
 	p.add(feature.Place{}, good, 0)
-	if _, err := p.Add(feature.Place{}, good, 0); err == nil || !strings.Contains(err.Error(), "taken") {
+	if _, err := p.Add(feature.Place{}, &good); err == nil || !strings.Contains(err.Error(), "taken") {
 		t.Errorf("two people in a stream of one: %v", err)
 	}
-	p.Parts[0].Routine = other
+	p.Controls()[0].Routine = other
 	errs := 0
 	for range 64 {
 		if p.Continue() != nil {

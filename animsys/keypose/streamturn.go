@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
 )
@@ -57,11 +58,12 @@ func (t *turning) init(l *Layout, batch, workers int) error {
 	return nil
 }
 
-// Continue has those play their windows whose turn it is, and begins the windows of those
-// whose turn comes next. Where the network has failed it returns the error, and they play
-// what interpolation makes; so does who was still, or not there yet, when theirs was begun.
-func (s *Stream) Continue() error {
-	if err := s.turns.Continue(s.Still[:s.rows]); err != nil {
+// Generate starts the windows that are due and requests those that are due next. If
+// the network failed it returns the error, and their agents play what interpolation
+// makes; so do agents that were frozen, or not there yet, when theirs was requested.
+func (s *Stream) Generate(frozen []bool) error {
+	copy(s.still, frozen)
+	if err := s.turns.Continue(s.still[:s.rows]); err != nil {
 		return fmt.Errorf("keypose: a stream: %w", err)
 	}
 	return nil
@@ -73,7 +75,7 @@ func (s *Stream) take(failed error) (err error) {
 	for _, late := range s.turns.Late {
 		row := int(late)
 		err = errors.Join(err, s.suit(row))
-		s.own.lay(s.track, &s.body[row], s.Parts[row], func() { s.recall(s.track, row) })
+		s.own.lay(s.track, &s.body[row], s.parts[row], func() { s.recall(s.track, row) })
 		s.interpolated(row, eased)
 	}
 	for i, row := range s.turns.Due {
@@ -95,8 +97,8 @@ func (s *Stream) order() (err error) {
 
 // suit drops a part that is not for this skeleton.
 func (s *Stream) suit(row int) error {
-	if p := s.Parts[row].Routine; p != nil && p != s.body[row].part.Routine && !p.fits(s.model.Layout) {
-		s.Parts[row].Routine = nil
+	if p := s.parts[row].Routine; p != nil && p != s.body[row].part.Routine && !p.fits(s.model.Layout) {
+		s.parts[row].Routine = nil
 		return errors.New("a part with a routine of another skeleton: they go on with theirs")
 	}
 	return nil
@@ -118,7 +120,7 @@ func (s *Stream) make() error {
 // beginWindow lays the i-th window's keys.
 func (s *Stream) beginWindow(worker, i int) {
 	t, row := s.tracks[i], int(s.turns.Due[i])
-	s.makers[worker].lay(t, &s.body[row], s.Parts[row], func() { s.recall(t, row) })
+	s.makers[worker].lay(t, &s.body[row], s.parts[row], func() { s.recall(t, row) })
 }
 
 // seeWindow writes what the network sees of them.
@@ -135,12 +137,16 @@ func (s *Stream) recall(t *Track, row int) {
 	t.Key(0)
 }
 
+// maxOutput is the magnitude from which a network's output is no correction of a
+// person, m or rad.
+const maxOutput = 100
+
 // endWindow makes the i-th window of what the network has made.
 func (s *Stream) endWindow(worker, i int) {
 	w, t, stand := &s.makers[worker], s.tracks[i], s.stand[i*window*Feet:][:window*Feet]
 	size := window / 2 * (s.model.Layout.Columns() + Feet)
 	y := s.y[i*size:][:size]
-	if s.failed[i] = s.all || unfit(y); s.failed[i] {
+	if s.failed[i] = s.all || !feature.Within(y, maxOutput); s.failed[i] {
 		stands(stand)
 	} else {
 		t.correct(y, 2, w.raw, w.pinned, stand)
@@ -160,17 +166,6 @@ func (s *Stream) playWindow(_, i int) {
 func (s *Stream) interpolated(row, ticks int) {
 	s.own.soft.run(s.track)
 	s.shown.play(row, s.track, s.standing, ticks)
-}
-
-// unfit reports whether a network's output is no correction of a person: a value is not
-// finite, or beyond 100 m or rad.
-func unfit(v []float32) bool {
-	for _, x := range v {
-		if !(m3.Abs(x) < 100) {
-			return true
-		}
-	}
-	return false
 }
 
 // stands has both feet stand all the time.

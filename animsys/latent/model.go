@@ -2,14 +2,14 @@ package latent
 
 import (
 	"fmt"
-	"strings"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/netruntime"
 )
 
 // Rate is the rate of a clip's frames, per second.
-const Rate = 60
+const Rate = generator.TickRate
 
 // Lengths in frames.
 const (
@@ -46,17 +46,6 @@ type Model struct {
 	contacts []int     // per contact: where the position of its joint begins
 }
 
-// SchemaError says that a model file does not hold what this package can use,
-// and in what it differs.
-type SchemaError struct {
-	Model string
-	Diff  []string
-}
-
-func (e *SchemaError) Error() string {
-	return fmt.Sprintf("latent: model %q does not fit: %s", e.Model, strings.Join(e.Diff, "; "))
-}
-
 // Describe writes into meta what New reads.
 func Describe(meta *netruntime.Meta, p *feature.Person, c *Components) error {
 	var err error
@@ -74,11 +63,11 @@ func Describe(meta *netruntime.Meta, p *feature.Person, c *Components) error {
 	return nil
 }
 
-// New returns the autoencoder as a model of clips. A *SchemaError lists everything
+// New returns the autoencoder as a model of clips. A *feature.SchemaError lists everything
 // in which its metadata, its shapes and this package differ.
 func New(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
-	e := &SchemaError{Model: meta.Name}
+	e := &feature.SchemaError{Package: "latent", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
 	m := &Model{Net: net}
 	if m.Person, e.Diff = feature.ReadPerson(meta.Schema, meta.SchemaHash, meta.Skeleton); m.Person == nil {

@@ -39,7 +39,7 @@ func TestNewRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = New(net)
-			var schema *SchemaError
+			var schema *feature.SchemaError
 			if !errors.As(err, &schema) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one of %q", err, c.want)
 			}

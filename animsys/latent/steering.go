@@ -47,20 +47,20 @@ func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error
 	defer stream.Close()
 	var seen [people]float32
 	for r := range people {
-		if _, err := stream.Add(feature.Place{}); err != nil {
+		if _, err := stream.Add(feature.Place{}, nil); err != nil {
 			return nil, err
 		}
-		stream.Sliders[r].Ask(responses[r/2%2].component, float32(r/4)*steerEach-steerMost)
+		stream.sliders[r].Ask(responses[r/2%2].component, float32(r/4)*steerEach-steerMost)
 	}
 	var before [people]feature.Place
 	for tick := range steerSettle + steerSee {
 		for r := range before {
 			before[r] = stream.Where(r)
 		}
-		if err := stream.Continue(); err != nil {
+		if err := stream.Generate(stream.still); err != nil {
 			return nil, err
 		}
-		stream.Advance(0, people)
+		stream.advance(0, people)
 		if tick < steerSettle {
 			continue
 		}

@@ -3,11 +3,12 @@ package latent
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/netruntime"
 )
 
@@ -17,14 +18,13 @@ import (
 // decoder in one batch, on a goroutine beside the ticks until then, and the two are faded
 // over the half second that they share. Turns are spread evenly over the ticks.
 //
-// A tick is Continue, then Advance. All methods belong to one goroutine, but what
-// Advance and Pose do for other rows may be done by others meanwhile. Somebody's
+// It is a [generator.Generator]. All methods belong to one goroutine, but what
+// Sample and Pose do for other rows may be done by others meanwhile. Somebody's
 // motion has the same bits alone or among others, but for when in their step they
 // begin.
 type Stream struct {
-	Sliders []Sliders // (people) the caller's to change before Continue
-	Still   []bool    // (people) who stays as they are: no motion is made for them, and Advance passes them by; the caller's to change before Continue
-
+	sliders []Sliders // (people)
+	still   []bool    // (people) agents that stay as they are
 	model   *Model
 	coder   *Coder
 	next    *Next
@@ -78,6 +78,7 @@ type StreamOptions struct {
 // NewStream returns a stream, with nobody in it. next tells how clips go on: see
 // NewNext.
 func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error) {
+	o.Workers = generator.Workers(o.Workers, o.People)
 	if o.People < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("latent: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
 	}
@@ -91,7 +92,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	batch := turn.Most()
 	cols := m.Layout.Columns()
 	s := &Stream{
-		Sliders: make([]Sliders, o.People), Still: make([]bool, o.People), model: m,
+		sliders: make([]Sliders, o.People), still: make([]bool, o.People), model: m,
 		body: make([]walking, o.People), clips: make([]float32, o.People*Frames*cols), now: make([]float32, o.People*m.Values),
 		turns: turn, fit: make([]bool, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols),
 		was: make([]float32, batch*m.Values), is: make([]float32, batch*m.Values), z: make([]float32, batch*m.Values),
@@ -118,7 +119,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		if err := s.coder.decodeComponents(f.clip, f.components, 1); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		if unfit(f.clip) {
+		if !feature.Finite(f.clip) {
 			return nil, errors.Join(fmt.Errorf("latent: model %q makes a mean clip that is not finite", m.Net.Meta().Name), s.Close())
 		}
 		m.Carry(f.clip)
@@ -128,15 +129,21 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	return s, nil
 }
 
-// unfit reports whether a value is not finite.
-func unfit(v []float32) bool {
-	return slices.ContainsFunc(v, func(x float32) bool { return !m3.Finite(x) })
-}
-
 // Close ends its workers.
 func (s *Stream) Close() error {
 	s.turns.Close()
 	return errors.Join(s.next.Close(), s.coder.Close())
+}
+
+// Capacity returns the largest number of people.
+func (s *Stream) Capacity() int { return len(s.body) }
+
+// Controls returns the sliders of each row, (capacity), to change before Generate.
+func (s *Stream) Controls() []Sliders { return s.sliders }
+
+// Rig returns the people's rig; see [generator.Generator].
+func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
+	return generator.Person(s.model.Layout, s.model.Skel, roles)
 }
 
 // Model returns the model whose clips people play.
@@ -151,7 +158,7 @@ func (s *Stream) Lost() int { return s.lost }
 
 // Add puts someone at a place and returns the row, the last. They walk, as people do
 // on average, until their first turn to go on.
-func (s *Stream) Add(at feature.Place) (row int, err error) {
+func (s *Stream) Add(at feature.Place, control *Sliders) (row int, err error) {
 	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
 		return 0, fmt.Errorf("latent: nobody can walk at %+v", at)
 	}
@@ -163,7 +170,10 @@ func (s *Stream) Add(at feature.Place) (row int, err error) {
 	s.turns.Add(row)
 	s.body[row].leapt = false
 	s.Place(row, at)
-	s.Sliders[row], s.Still[row] = Sliders{Asked: s.steered}, false
+	s.sliders[row], s.still[row] = Sliders{Asked: s.steered}, false
+	if control != nil {
+		s.sliders[row] = *control
+	}
 	s.begin(row)
 	return row, nil
 }
@@ -185,7 +195,7 @@ func (s *Stream) Remove(row int) {
 	s.rows--
 	s.turns.Remove(row, s.rows)
 	if last := s.rows; row != last {
-		s.body[row], s.Sliders[row], s.Still[row] = s.body[last], s.Sliders[last], s.Still[last]
+		s.body[row], s.sliders[row], s.still[row] = s.body[last], s.sliders[last], s.still[last]
 		copy(s.clip(row), s.clip(last))
 		copy(s.components(row), s.components(last))
 	}
@@ -201,12 +211,12 @@ func (s *Stream) components(row int) []float32 {
 	return s.now[row*n:][:n]
 }
 
-// Continue has those go on to their next clip whose turn it is, and begins those of whose
-// turn comes next. Where making them has failed it returns the error, and they play the clip
-// again that they have; so does who was still, or not there yet, when the next should have
-// been begun.
-func (s *Stream) Continue() error {
-	if err := s.turns.Continue(s.Still[:s.rows]); err != nil {
+// Generate starts the clips that are due and requests those that are due next. If
+// making them failed it returns the error, and their agents play their clip again; so
+// do agents that were frozen, or not there yet, when theirs should have been requested.
+func (s *Stream) Generate(frozen []bool) error {
+	copy(s.still, frozen)
+	if err := s.turns.Continue(s.still[:s.rows]); err != nil {
 		return fmt.Errorf("latent: a stream: %w", err)
 	}
 	return nil
@@ -233,7 +243,7 @@ func (s *Stream) take(err error) error {
 func (s *Stream) order() error {
 	v := s.model.Values
 	for i, row := range s.turns.Due {
-		s.asked[i] = s.Sliders[row]
+		s.asked[i] = s.sliders[row]
 		copy(s.was[i*v:][:v], s.components(int(row)))
 	}
 	return nil
@@ -254,7 +264,7 @@ func (s *Stream) make() error {
 	}
 	for i := range n {
 		clip := s.made[i*size:][:size]
-		if s.fit[i] = !unfit(clip) && !unfit(s.is[i*v:][:v]); s.fit[i] {
+		if s.fit[i] = feature.Finite(clip) && feature.Finite(s.is[i*v:][:v]); s.fit[i] {
 			s.model.Carry(clip)
 		}
 	}
@@ -278,19 +288,20 @@ func (s *Stream) play(i, row int) {
 	copy(to[Overlap*cols:], is[Overlap*cols:])
 }
 
-// Leapt reports whether row has begun the clip again that it played, since it was last asked:
-// from another pose. It may be asked of different rows at a time.
-func (s *Stream) Leapt(row int) bool {
-	leapt := s.body[row].leapt
-	s.body[row].leapt = false
-	return leapt
+// Sample moves rows r0 to r1−1 on by a frame, and poses those of p.Update.
+func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
+	s.advance(r0, r1)
+	for r := r0; r < r1; r++ {
+		if p.Update[r] {
+			s.Pose(p, r)
+		}
+	}
 }
 
-// Advance goes on by a frame for the rows from r0 up to r1.
-func (s *Stream) Advance(r0, r1 int) {
+func (s *Stream) advance(r0, r1 int) {
 	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
 	for r := r0; r < r1; r++ {
-		if s.Still[r] {
+		if s.still[r] {
 			continue
 		}
 		b := &s.body[r]
@@ -336,9 +347,13 @@ func (s *Stream) Stands(row int) (stands uint8) {
 // maxJoints are the most joints of a streamed skeleton.
 const maxJoints = 64
 
-// Pose writes the pose of row, (joints) of the model's skeleton: translations and
-// rotations in the parent's space, the root's in the world.
-func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
+// Pose writes the pose of a row.
+func (s *Stream) Pose(p *generator.Poses, row int) {
+	if s.body[row].leapt {
+		s.body[row].leapt, p.Restarted[row] = false, true
+	}
+	pos, rot := p.Joints(row, s.model.Skel.Len())
+	p.Put(row, s.Where(row), s.Stands(row))
 	var points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
 	n := len(s.model.Layout.Joints)

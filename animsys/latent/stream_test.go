@@ -12,15 +12,29 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
 )
+
+// played is a stream that is played without a crowd.
+type played struct {
+	*latent.Stream
+	*testgen.Player[latent.Sliders]
+}
+
+func play(s *latent.Stream, err error) (*played, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &played{s, testgen.Play(s, s.Model().Skel.Len())}, nil
+}
 
 // walk is people of a stream, and their poses.
 type walk struct {
 	t testing.TB
 	m *latent.Model
-	*latent.Stream
+	*played
 	pos []m3.Vec3
 	rot []m3.Quat
 }
@@ -28,7 +42,7 @@ type walk struct {
 func newWalk(t testing.TB, people, workers int) *walk {
 	t.Helper()
 	m := testlatent.Model(t)
-	s, err := m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: people, Workers: workers})
+	s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: people, Workers: workers}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +52,7 @@ func newWalk(t testing.TB, people, workers int) *walk {
 
 func (w *walk) add(i int) int {
 	w.t.Helper()
-	row, err := w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)})
+	row, err := w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)}, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -55,7 +69,7 @@ func (w *walk) tick() {
 
 // pose returns where row's joints are in the parent's space, and the root in the world.
 func (w *walk) pose(row int) string {
-	w.Pose(row, w.pos, w.rot)
+	w.Show(row, w.pos, w.rot)
 	return fmt.Sprint(w.pos, w.rot, w.Where(row), w.Stands(row))
 }
 
@@ -81,11 +95,11 @@ func TestStreamGoesOn(t *testing.T) {
 			delete(seen, last)
 		}
 		for r := range w.People() {
-			w.Sliders[r].Ask(0, float32(3*math.Sin(float64(tick/30+r))))
+			w.Controls()[r].Ask(0, float32(3*math.Sin(float64(tick/30+r))))
 		}
 		w.tick()
 		for r := range w.People() {
-			w.Pose(r, w.pos, w.rot)
+			w.Show(r, w.pos, w.rot)
 			w.m.Skel.LocalToModel(model, w.pos, w.rot)
 			now := was{at: w.Where(r)}
 			for i, j := range hands {
@@ -133,7 +147,7 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 		w := newWalk(t, people, workers)
 		for i := range people {
 			w.add(i)
-			w.Sliders[i].Ask(1, float32(i%3))
+			w.Controls()[i].Ask(1, float32(i%3))
 		}
 		for range 130 {
 			w.tick()
@@ -156,7 +170,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		for i := range 3 {
 			w.add(i)
 		}
-		w.Sliders[1].Ask(testlatent.Burst, ask)
+		w.Controls()[1].Ask(testlatent.Burst, ask)
 		for range 200 {
 			w.tick()
 			out = append(out, w.pose(0), w.pose(2))
@@ -195,7 +209,7 @@ func TestStreamRemoves(t *testing.T) {
 		w := newWalk(t, 3, 1)
 		for i := range 3 {
 			w.add(i)
-			w.Sliders[i].Ask(0, float32(i))
+			w.Controls()[i].Ask(0, float32(i))
 		}
 		row := 2
 		for tick := range 200 {
@@ -217,7 +231,7 @@ func TestStreamRemoves(t *testing.T) {
 func TestStreamPlaces(t *testing.T) {
 	w := newWalk(t, 2, 1)
 	for range 2 {
-		if _, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}); err != nil {
+		if _, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -230,7 +244,7 @@ func TestStreamPlaces(t *testing.T) {
 	least, most := float32(0), float32(0)
 	for tick := range 600 {
 		for r := range 2 {
-			w.Sliders[r].Ask(0, float32(3-6*(tick/300)))
+			w.Controls()[r].Ask(0, float32(3-6*(tick/300)))
 			least, most = min(least, w.Where(r).Yaw), max(most, w.Where(r).Yaw)
 		}
 		w.tick()
@@ -262,16 +276,16 @@ func TestStreamLosesNothingForOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	track := func(ask float32) (lost int, out []feature.Place) {
-		s, err := m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 3, Workers: 1})
+		s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 3, Workers: 1}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
 		for row := range 3 {
-			if _, err := s.Add(feature.Place{}); err != nil {
+			if _, err := s.Add(feature.Place{}, nil); err != nil {
 				t.Fatal(err)
 			}
-			s.Sliders[0].Ask(testlatent.Burst, ask)
+			s.Controls()[0].Ask(testlatent.Burst, ask)
 			for range 120 {
 				if err := s.Continue(); err != nil {
 					t.Fatal(err)
@@ -316,10 +330,10 @@ func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
 func TestStreamStaysInStep(t *testing.T) {
 	m := testlatent.Model(t)
 	var fails atomic.Bool
-	s, err := m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 60, Workers: 1, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+	s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 60, Workers: 1, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
 		session, err := n.NewSession(o)
 		return flaky{session, &fails}, err
-	}})
+	}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +341,7 @@ func TestStreamStaysInStep(t *testing.T) {
 	failed := 0
 	for tick := range 200 {
 		if fails.Store(tick >= 70 && tick < 110); tick < 30 {
-			if _, err := s.Add(feature.Place{}); err != nil {
+			if _, err := s.Add(feature.Place{}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -338,7 +352,7 @@ func TestStreamStaysInStep(t *testing.T) {
 			failed++
 		}
 		if tick < 30 {
-			if _, err := s.Add(feature.Place{}); err != nil {
+			if _, err := s.Add(feature.Place{}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -365,7 +379,7 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(60, func() {
 		w.tick()
-		w.Pose(3, w.pos, w.rot)
+		w.Show(3, w.pos, w.rot)
 	}); n != 0 {
 		t.Errorf("a tick allocates %g times", n)
 	}
@@ -430,7 +444,7 @@ func TestStreamRefuses(t *testing.T) {
 		opt        latent.StreamOptions
 	}{
 		{"nobody", "people", next, latent.StreamOptions{Workers: 1}},
-		{"no workers", "workers", next, latent.StreamOptions{People: 1}},
+		{"no workers", "workers", next, latent.StreamOptions{People: 1, Workers: -1}},
 		{"no network", "missing", nil, latent.StreamOptions{People: 1, Workers: 1}},
 		{"the latent space itself", "mannequin train next", m.Net, latent.StreamOptions{People: 1, Workers: 1}},
 		{"of another space", "another latent space", spoil(func(m *netruntime.Meta) { m.Extra[latent.KeySpace] = "0" }), latent.StreamOptions{People: 1, Workers: 1}},
@@ -440,11 +454,11 @@ func TestStreamRefuses(t *testing.T) {
 		}
 	}
 	w := newWalk(t, 1, 1)
-	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}); err == nil {
+	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}, nil); err == nil {
 		t.Error("somebody walks nowhere")
 	}
 	w.add(0)
-	if _, err := w.Add(feature.Place{}); err == nil {
+	if _, err := w.Add(feature.Place{}, nil); err == nil {
 		t.Error("two people in a stream of one")
 	}
 	if _, err := m.NewSteering(nil, 1); err == nil {
@@ -535,13 +549,13 @@ func TestStreamAhead(t *testing.T) {
 // clip should have been begun plays the last one again, and says so.
 func TestStreamEvery(t *testing.T) {
 	m := testlatent.Model(t)
-	s, err := m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 9, Workers: 1, Every: 5, From: 3})
+	s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 9, Workers: 1, Every: 5, From: 3}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	for range 9 {
-		if _, err := s.Add(feature.Place{}); err != nil {
+		if _, err := s.Add(feature.Place{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -554,13 +568,13 @@ func TestStreamEvery(t *testing.T) {
 		}
 		s.Advance(0, 9)
 		for r := range 9 {
-			if s.Leapt(r) {
+			if s.Restarted(r) {
 				leaps[r]++
 				if tick%5 != 3 {
 					t.Errorf("tick %d: person %d goes on", tick, r)
 				}
 			}
-			s.Pose(r, pos, rot)
+			s.Show(r, pos, rot)
 		}
 	}
 	// Nine people, of six turns: somebody had the first one, before which nothing was made.

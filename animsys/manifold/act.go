@@ -28,15 +28,15 @@ type Actor struct {
 }
 
 // NewActor returns an actor of a network that mannequin train synth makes, of the
-// kind punch or kick. A *SchemaError tells where it does not fit the model.
+// kind punch or kick. A *feature.SchemaError tells where it does not fit the model.
 func (m *Model) NewActor(net *netruntime.Net, o EditorOptions) (*Actor, error) {
 	kind := net.Meta().Extra[KeyKind]
 	columns, err := m.Columns(kind)
 	if err != nil {
-		return nil, &SchemaError{net.Meta().Name, []string{err.Error()}}
+		return nil, &feature.SchemaError{Package: "manifold", Model: net.Meta().Name, Diff: []string{err.Error()}}
 	}
 	if kind == "locomotion" {
-		return nil, &SchemaError{net.Meta().Name, []string{"it makes locomotion: see NewWalker"}}
+		return nil, &feature.SchemaError{Package: "manifold", Model: net.Meta().Name, Diff: []string{"it makes locomotion: see NewWalker"}}
 	}
 	if err := m.fits(net, len(columns), m.Layout.Columns()); err != nil {
 		return nil, err

@@ -167,7 +167,7 @@ func TestActPeople(t *testing.T) {
 func TestActorRefuses(t *testing.T) {
 	m := made(t, 16, 9)
 	o := EditorOptions{Batch: 1, Length: 10, Workers: 1}
-	var schema *SchemaError
+	var schema *feature.SchemaError
 	if _, err := m.NewActor(m.drift(t), o); !errors.As(err, &schema) {
 		t.Errorf("a network of locomotion: %v", err)
 	}

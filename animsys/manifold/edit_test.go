@@ -281,7 +281,7 @@ func TestEditPeopleAgainstAdam(t *testing.T) {
 		t.Fatal(err)
 	}
 	const length = 120
-	w, err := m.NewWalker(steps, motion, WalkerOptions{Batch: 1, Length: length, Workers: 1})
+	w, err := m.With(steps, motion).NewWalker(WalkerOptions{Batch: 1, Length: length, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,7 @@ func ExampleLocomotion() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	l, err := model.NewLocomotion(open(humanfootstep.Open()), open(humanlocomotion.Open()),
-		manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: 2})
+	l, err := model.With(open(humanfootstep.Open()), open(humanlocomotion.Open())).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -138,7 +137,7 @@ func walk(model *manifold.Model) []float32 {
 	if err != nil {
 		log.Fatal(err)
 	}
-	l, err := model.NewLocomotion(steps, motion, manifold.LocomotionOptions{Batch: 1, Frames: 240, Workers: 2})
+	l, err := model.With(steps, motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: 240, Workers: 2})
 	if err != nil {
 		log.Fatal(err)
 	}

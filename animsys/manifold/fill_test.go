@@ -30,7 +30,7 @@ func people(t testing.TB) *manifold.Model {
 // recording returns an even number of frames of a recording, at most so many.
 func recording(t testing.TB, m *manifold.Model, name string, most int) []float32 {
 	t.Helper()
-	rows, _, err := dataset.OpenPerson(filepath.Join(mocapdata.Dir(t), filepath.FromSlash(name)), m.Layout, m.Skel)
+	rows, _, err := dataset.OpenPerson(filepath.Join(mocapdata.Dir(t), filepath.FromSlash(name)), m.Layout, m.Skel, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
-	"mannequin/netruntime"
 )
 
 // pull is the weight of the motion that was made already in the edit of a window
@@ -33,9 +32,10 @@ type maker struct {
 	after    func(worker, k int)
 }
 
-func (m *Model) newMaker(s *Stream, steps, locomotion *netruntime.Net) (*maker, error) {
+func (n *Networks) newMaker(s *Stream) (*maker, error) {
+	m := n.Model
 	o := &s.opt
-	w, err := m.NewWalker(steps, locomotion, WalkerOptions{Batch: o.Batch, Length: s.window, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
+	w, err := n.NewWalker(WalkerOptions{Batch: o.Batch, Length: s.window, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
 	if err != nil {
 		return nil, err
 	}
@@ -254,11 +254,7 @@ func (k *maker) give(o *Order, i int) {
 		}
 		joints := k.walk.Rows[row*cols:][:n]
 		copy(o.joints[to*n:], joints)
-		for _, v := range joints {
-			if !m3.Finite(v) {
-				o.failed[i] = true
-			}
-		}
+		o.failed[i] = o.failed[i] || !feature.Finite(joints)
 	}
 }
 
@@ -275,10 +271,8 @@ func (k *maker) idle() ([]float32, error) {
 	m := k.s.model
 	at := k.s.window / 2 * m.Layout.Columns()
 	joints := append([]float32(nil), k.walk.Rows[at:][:3*len(m.Layout.Joints)]...)
-	for _, v := range joints {
-		if !m3.Finite(v) {
-			return nil, errors.New("manifold: the networks make someone who stands of values that are not finite")
-		}
+	if !feature.Finite(joints) {
+		return nil, errors.New("manifold: the networks make a standing pose of values that are not finite")
 	}
 	return joints, nil
 }

@@ -3,10 +3,10 @@ package manifold
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
 	"mannequin/netruntime"
 )
@@ -35,18 +35,7 @@ type Model struct {
 }
 
 // Rate is the rate of a motion's frames, per second.
-const Rate = 60
-
-// SchemaError says that a model file does not hold what this package can use,
-// and in what it differs.
-type SchemaError struct {
-	Model string
-	Diff  []string
-}
-
-func (e *SchemaError) Error() string {
-	return fmt.Sprintf("manifold: model %q does not fit: %s", e.Model, strings.Join(e.Diff, "; "))
-}
+const Rate = generator.TickRate
 
 // Describe writes into meta what New reads: the layout of frames, and the
 // skeleton that they move.
@@ -59,11 +48,11 @@ func Describe(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skeleton) 
 	return nil
 }
 
-// NewModel returns the autoencoder as a manifold of motion. A *SchemaError lists
+// NewModel returns the autoencoder as a manifold of motion. A *feature.SchemaError lists
 // everything in which its metadata, its shapes and this package differ.
 func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
-	e := &SchemaError{Model: meta.Name}
+	e := &feature.SchemaError{Package: "manifold", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
 	person, diff := feature.ReadPerson(meta.Schema, meta.SchemaHash, meta.Skeleton)
 	if person == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
 )
@@ -26,9 +27,10 @@ import (
 // are asked for at once than a batch holds, who has most motion left waits for
 // the next.
 type Stream struct {
-	Curves []Curve  // (people) where each goes; the caller's to change before Ask
-	Styles []Styled // (people) how; the same
-	Still  []bool   // (people) who stays as they are: no motion is made for them, and Advance passes them by; the caller's to change before Ask
+	curves   []Curve           // (people)
+	styles   []generator.Style // (people)
+	cadences []float32         // (people) by what the step frequency is multiplied; 0 counts as 1
+	still    []bool            // (people) agents that stay as they are
 
 	model  *Model
 	maker  *maker
@@ -43,7 +45,9 @@ type Stream struct {
 	ring   int          // frames that are kept of each
 	way    []waypoint   // (seats, ring) Make's while a window is being made
 	track
-	idle []float32 // joints of someone who stands
+	idle   []float32 // joints of someone who stands
+	seated int       // agents that were added or placed
+	request
 	due  []dueBody
 	lost int
 }
@@ -89,6 +93,7 @@ type StreamOptions struct {
 	Every      int               // frames from one Ask to the next, 1 to 60; 0 means 8
 	Iterations int               // of the edit; 0 leaves it out: whoever stands feet on the ground holds them, too
 	Workers    int               // goroutines of Make, at least 1
+	Styles     []*Transfer       // styles for agents, of the very model: see Transfers.For
 	Open       netruntime.Opener // what computes networks; nil is the processor
 	BF16       bool              // see netruntime.SessionOptions
 }
@@ -109,6 +114,9 @@ func (o *StreamOptions) fill() error {
 	}
 	if o.Every == 0 {
 		o.Every = 8
+	}
+	if o.Workers == 0 { // the tick has the others
+		o.Workers = max(1, generator.Workers(0, o.People)-1)
 	}
 	switch {
 	case o.People < 1 || o.Workers < 1:
@@ -131,18 +139,23 @@ func (o *StreamOptions) fill() error {
 	return nil
 }
 
-// NewStream returns a stream, with nobody in it, of the model and the networks
-// that NewWalker takes.
-func (m *Model) NewStream(steps, locomotion *netruntime.Net, o StreamOptions) (*Stream, error) {
+// NewStream returns a stream without agents.
+func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
+	m := n.Model
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
 	if len(m.Layout.Contacts) > 8 || m.Skel.Len() > maxJoints {
 		return nil, fmt.Errorf("manifold: a stream of bodies of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
 	}
+	for i, t := range o.Styles {
+		if !t.Of(m) {
+			return nil, fmt.Errorf("manifold: style %d is of another model: take what Transfers.For returns for this one", i)
+		}
+	}
 	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.People)}
 	var err error
-	if s.maker, err = m.newMaker(s, steps, locomotion); err != nil {
+	if s.maker, err = n.newMaker(s); err != nil {
 		return nil, err
 	}
 	if s.idle, err = s.maker.idle(); err != nil {
@@ -151,17 +164,21 @@ func (m *Model) NewStream(steps, locomotion *netruntime.Net, o StreamOptions) (*
 	// Orders that are under way may hold seats that nobody sits on any more.
 	seats := o.People + o.Batch*s.Orders()
 	s.ring = s.hop + 2*context + 2*look + o.Latency + 2*o.Every + join
-	s.Curves, s.Styles, s.seat = make([]Curve, o.People), make([]Styled, o.People), make([]int32, o.People)
-	s.Still = make([]bool, o.People)
+	s.curves, s.styles, s.seat = make([]Curve, o.People), make([]generator.Style, o.People), make([]int32, o.People)
+	s.cadences, s.still = make([]float32, o.People), make([]bool, o.People)
 	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
 	for i := range seats {
 		s.free = append(s.free, int32(seats-1-i))
 	}
+	s.request.start(s)
 	return s, nil
 }
 
 // Close ends its workers.
-func (s *Stream) Close() error { return s.maker.close() }
+func (s *Stream) Close() error {
+	s.request.stop()
+	return s.maker.close()
+}
 
 // Orders is how many orders are under way at most.
 func (s *Stream) Orders() int { return s.opt.Latency/s.opt.Every + 1 }
@@ -180,32 +197,36 @@ func (s *Stream) Lost() int { return s.lost }
 // until the first window of their curve begins. phase, in radians, is that of
 // their first step: people who set out together do not walk in step where theirs
 // differ.
-func (s *Stream) Add(at feature.Place, phase float32) (row int, err error) {
-	if !at.Pos.Finite() || !m3.Finite(at.Yaw) || !m3.Finite(phase) {
-		return 0, fmt.Errorf("manifold: nobody can stand at %+v with a phase of %g", at, phase)
+func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
+	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
+		return 0, fmt.Errorf("manifold: nobody can stand at %+v", at)
 	}
 	if s.rows == s.opt.People {
 		return 0, fmt.Errorf("manifold: all %d places of the stream are taken", s.rows)
 	}
 	row = s.rows
 	s.rows++
-	s.Curves[row], s.Styles[row], s.Still[row] = Curve{}, Styled{}, false
-	s.seat[row] = s.sit(at, phase)
+	s.curves[row], s.styles[row], s.cadences[row], s.still[row] = Curve{}, generator.Style{}, 0, false
+	if control != nil {
+		s.curves[row] = *control
+	}
+	s.seat[row] = s.sit(at, s.nextPhase())
 	return row, nil
 }
 
 // Place moves row to a place, finite, where they stand until a new window begins.
-func (s *Stream) Place(row int, at feature.Place, phase float32) {
+func (s *Stream) Place(row int, at feature.Place) {
 	old := s.seat[row]
 	s.leave(old) // a window that is being made is for where they were
-	s.seat[row] = s.sit(at, phase)
+	s.seat[row] = s.sit(at, s.nextPhase())
 }
 
 // Remove takes row out and gives it to the one in the last.
 func (s *Stream) Remove(row int) {
 	s.rows--
 	s.leave(s.seat[row])
-	s.seat[row], s.Curves[row], s.Styles[row], s.Still[row] = s.seat[s.rows], s.Curves[s.rows], s.Styles[s.rows], s.Still[s.rows]
+	last := s.rows
+	s.seat[row], s.curves[row], s.styles[row], s.cadences[row], s.still[row] = s.seat[last], s.curves[last], s.styles[last], s.cadences[last], s.still[last]
 }
 
 // leave frees a seat, or has Take do so.
@@ -272,18 +293,18 @@ func (s *Stream) NewOrder() *Order {
 // Len returns how many windows are asked for.
 func (o *Order) Len() int { return o.n }
 
-// Ask fills o with the windows that are needed next: for those whose motion comes
+// ask fills o with the windows that are needed next: for those whose motion comes
 // to its end, and those whose curve or style has changed.
-func (s *Stream) Ask(o *Order) {
+func (s *Stream) ask(o *Order) {
 	o.n = 0
 	s.due = s.due[:0]
 	lead := s.opt.Latency + 2*s.opt.Every
 	for r := range s.rows {
 		b := &s.bodies[s.seat[r]]
-		if b.busy || s.Still[r] {
+		if b.busy || s.still[r] {
 			continue
 		}
-		changed := b.lost || s.Curves[r].sane() != b.curve || s.model.suits(s.Styles[r]) != b.style
+		changed := b.lost || s.curve(r) != b.curve || s.style(r) != b.style
 		if left := b.made - b.at; left <= lead || changed {
 			s.due = append(s.due, dueBody{int32(r), int32(left), changed})
 		}
@@ -292,7 +313,7 @@ func (s *Stream) Ask(o *Order) {
 	for _, d := range s.due[:min(len(s.due), s.opt.Batch)] {
 		seat := s.seat[d.row]
 		b := &s.bodies[seat]
-		b.curve, b.style, b.busy = s.Curves[d.row].sane(), s.model.suits(s.Styles[d.row]), true
+		b.curve, b.style, b.busy = s.curve(int(d.row)), s.style(int(d.row)), true
 		soonest := b.at + s.opt.Latency + 1
 		seam := soonest
 		if !d.changed {
@@ -303,13 +324,10 @@ func (s *Stream) Ask(o *Order) {
 	}
 }
 
-// Make makes the windows of o. It is the one method for another goroutine.
-func (s *Stream) Make(o *Order) error { return s.maker.run(o) }
-
-// Take plays the windows of o, which are made, Latency calls of Advance after Ask.
+// take commits the windows of o, which are made, Latency ticks after ask.
 // Those of a call of Make that has failed are not played: who waits for them
 // stands.
-func (s *Stream) Take(o *Order, err error) {
+func (s *Stream) take(o *Order, err error) {
 	n, frames := 3*len(s.model.Layout.Joints), s.hop+context
 	for k, seat := range o.seats[:o.n] {
 		b := &s.bodies[seat]
@@ -355,11 +373,10 @@ func mix(was, is []float32, j int) {
 	}
 }
 
-// Advance goes on by a frame for the rows from r0 up to r1. Who has no more motion
-// waits.
-func (s *Stream) Advance(r0, r1 int) {
+// advance moves rows r0 to r1−1 on by a frame. Agents without more motion wait.
+func (s *Stream) advance(r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		if b := &s.bodies[s.seat[r]]; !s.Still[r] && b.at+1 < b.end() {
+		if b := &s.bodies[s.seat[r]]; !s.still[r] && b.at+1 < b.end() {
 			b.at++
 		}
 	}

@@ -2,6 +2,7 @@ package manifold
 
 import (
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 )
 
@@ -31,9 +32,10 @@ func (s *Stream) Stands(row int) uint8 {
 // maxJoints are the most joints of a streamed skeleton.
 const maxJoints = 64
 
-// Pose writes the pose of row, (joints) of the model's skeleton: translations and
-// rotations in the parent's space, the root's in the world.
-func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
+// Pose writes the pose of a row.
+func (s *Stream) Pose(p *generator.Poses, row int) {
+	pos, rot := p.Joints(row, s.model.Skel.Len())
+	p.Put(row, s.Where(row), s.Stands(row))
 	seat := s.seat[row]
 	i, n := s.slot(seat, s.bodies[seat].at), len(s.model.Layout.Joints)
 	var points [maxJoints]m3.Vec3

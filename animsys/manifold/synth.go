@@ -42,14 +42,14 @@ type LocomotionOptions struct {
 	BF16    bool              // see netruntime.SessionOptions
 }
 
-// NewLocomotion returns a Locomotion of the model and the networks that
-// NewWalker takes.
-func (m *Model) NewLocomotion(steps, motion *netruntime.Net, o LocomotionOptions) (*Locomotion, error) {
+// NewLocomotion returns a Locomotion.
+func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
+	m := n.Model
 	if o.Frames < 1 {
 		return nil, fmt.Errorf("manifold: courses of up to %d frames, want at least 1", o.Frames)
 	}
 	length := padded(o.Frames)
-	w, err := m.NewWalker(steps, motion, WalkerOptions{Batch: o.Batch, Length: length, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
+	w, err := n.NewWalker(WalkerOptions{Batch: o.Batch, Length: length, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +57,9 @@ func (m *Model) NewLocomotion(steps, motion *netruntime.Net, o LocomotionOptions
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	n := o.Batch * length
+	size := o.Batch * length
 	return &Locomotion{Model: m, Walker: w, Editor: e,
-		body: make([]float32, n*feature.MotionLen), rows: make([]float32, n*m.Layout.Columns()), contacts: make([]float32, n*len(m.Layout.Contacts))}, nil
+		body: make([]float32, size*feature.MotionLen), rows: make([]float32, size*m.Layout.Columns()), contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
 }
 
 // padded is the length of the motion that is made for so many frames.

@@ -36,7 +36,7 @@ func stroll(t testing.TB, frames int) []float32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := m.NewLocomotion(steps, motion, manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: 1})
+	l, err := m.With(steps, motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (m *Model) round(t testing.TB, steps, locomotion *netruntime.Net, radius, s
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := m.NewLocomotion(steps, locomotion, LocomotionOptions{Batch: 1, Frames: frames, Workers: 2})
+	l, err := m.With(steps, locomotion).NewLocomotion(LocomotionOptions{Batch: 1, Frames: frames, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

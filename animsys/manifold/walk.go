@@ -61,23 +61,23 @@ type WalkerOptions struct {
 	BF16    bool              // see netruntime.SessionOptions
 }
 
-// NewWalker returns a walker of the two networks that mannequin train footstep
-// and mannequin train synth --kind locomotion make. A *SchemaError tells where
-// they do not fit the model.
-func (m *Model) NewWalker(steps, locomotion *netruntime.Net, o WalkerOptions) (*Walker, error) {
+// NewWalker returns a walker. A *feature.SchemaError lists where the networks do not fit the
+// model.
+func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
+	m, steps, locomotion := n.Model, n.Footsteps, n.Locomotion
 	if o.Batch < 1 || o.Length < 2 || o.Length%2 != 0 || o.Workers < 1 {
 		return nil, fmt.Errorf("manifold: a walker of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", o.Batch, o.Length, o.Workers)
 	}
-	n := len(m.Layout.Contacts)
+	contacts := len(m.Layout.Contacts)
 	w := &Walker{model: m, batch: o.Batch, length: o.Length}
-	if err := m.fits(steps, feature.MotionLen, n+1); err != nil {
+	if err := m.fits(steps, feature.MotionLen, contacts+1); err != nil {
 		return nil, err
 	}
-	if err := m.fits(locomotion, feature.MotionLen+n, m.Layout.Columns()); err != nil {
+	if err := m.fits(locomotion, feature.MotionLen+contacts, m.Layout.Columns()); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != n {
-		return nil, &SchemaError{steps.Meta().Name, []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, n)}}
+	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != contacts {
+		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name, Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
 	}
 	open := o.Open
 	if open == nil {
@@ -93,8 +93,8 @@ func (m *Model) NewWalker(steps, locomotion *netruntime.Net, o WalkerOptions) (*
 		return nil, errors.Join(err, w.steps.Close())
 	}
 	w.pool = netruntime.NewPool(o.Workers)
-	w.gamma = make([]float32, o.Batch*o.Length*(n+1))
-	w.given = make([]float32, o.Batch*o.Length*(feature.MotionLen+n))
+	w.gamma = make([]float32, o.Batch*o.Length*(contacts+1))
+	w.given = make([]float32, o.Batch*o.Length*(feature.MotionLen+contacts))
 	w.in, w.out = make([][]float32, 1), make([][]float32, 1)
 	w.wave = func(_, b int) { w.waves(w.job, b) }
 	for _, c := range m.Layout.Contacts {
@@ -117,7 +117,7 @@ func (m *Model) carries(a, b string) bool {
 
 // fits reports where a network does not speak of this model's frames.
 func (m *Model) fits(n *netruntime.Net, inputs, outputs int) error {
-	e := &SchemaError{Model: n.Meta().Name}
+	e := &feature.SchemaError{Package: "manifold", Model: n.Meta().Name}
 	if got, want := n.Meta().SchemaHash, m.Layout.Hash(); got != want {
 		e.Diff = append(e.Diff, fmt.Sprintf("its schema is %q, the manifold's %q", got, want))
 	}

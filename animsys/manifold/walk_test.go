@@ -83,7 +83,7 @@ func (m *Model) walks(batch, length int) *Walk {
 func TestWalkContacts(t *testing.T) {
 	m := made(t, 16, 9)
 	const length, period = 1200, 60
-	w, err := m.NewWalker(m.steady(t, 2*math.Pi/period, duty, lags), m.drift(t), WalkerOptions{Batch: 1, Length: length, Workers: 1})
+	w, err := m.With(m.steady(t, 2*math.Pi/period, duty, lags), m.drift(t)).NewWalker(WalkerOptions{Batch: 1, Length: length, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestWalkContacts(t *testing.T) {
 // Who does not go anywhere stands.
 func TestWalkStands(t *testing.T) {
 	m := made(t, 16, 9)
-	w, err := m.NewWalker(m.steady(t, 0.1, duty, lags), m.drift(t), WalkerOptions{Batch: 1, Length: 100, Workers: 1})
+	w, err := m.With(m.steady(t, 0.1, duty, lags), m.drift(t)).NewWalker(WalkerOptions{Batch: 1, Length: 100, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestWalkStands(t *testing.T) {
 func TestWalkGoesOn(t *testing.T) {
 	m := made(t, 16, 9)
 	const length, kept = 120, 70
-	w, err := m.NewWalker(m.steady(t, 0.1, duty, lags), m.drift(t), WalkerOptions{Batch: 1, Length: length, Workers: 1})
+	w, err := m.With(m.steady(t, 0.1, duty, lags), m.drift(t)).NewWalker(WalkerOptions{Batch: 1, Length: length, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestWalkAloneOrAmongOthers(t *testing.T) {
 	steps, motion := m.steady(t, 0.1, duty, lags), m.drift(t)
 	var want []float32
 	for _, workers := range []int{1, 3} {
-		w, err := m.NewWalker(steps, motion, WalkerOptions{Batch: batch, Length: length, Workers: workers})
+		w, err := m.With(steps, motion).NewWalker(WalkerOptions{Batch: batch, Length: length, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,21 +233,21 @@ func TestWalkAloneOrAmongOthers(t *testing.T) {
 func TestWalkerRefuses(t *testing.T) {
 	m := made(t, 16, 9)
 	steps, motion := m.steady(t, 0.1, duty, lags), m.drift(t)
-	var schema *SchemaError
+	var schema *feature.SchemaError
 	o := WalkerOptions{Batch: 1, Length: 10, Workers: 1}
-	if _, err := m.NewWalker(motion, motion, o); !errors.As(err, &schema) {
+	if _, err := m.With(motion, motion).NewWalker(o); !errors.As(err, &schema) {
 		t.Errorf("a network of motion as one of footsteps: %v", err)
 	}
-	if _, err := m.NewWalker(steps, steps, o); !errors.As(err, &schema) {
+	if _, err := m.With(steps, steps).NewWalker(o); !errors.As(err, &schema) {
 		t.Errorf("a network of footsteps as one of motion: %v", err)
 	}
-	if _, err := m.NewWalker(m.steady(t, 0.1, duty, lags[1:]), motion, o); !errors.As(err, &schema) || !strings.Contains(err.Error(), KeyLags) {
+	if _, err := m.With(m.steady(t, 0.1, duty, lags[1:]), motion).NewWalker(o); !errors.As(err, &schema) || !strings.Contains(err.Error(), KeyLags) {
 		t.Errorf("too few lags: %v", err)
 	}
-	if _, err := m.NewWalker(steps, motion, WalkerOptions{}); err == nil {
+	if _, err := m.With(steps, motion).NewWalker(WalkerOptions{}); err == nil {
 		t.Error("no options accepted")
 	}
-	w, err := m.NewWalker(steps, motion, o)
+	w, err := m.With(steps, motion).NewWalker(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,12 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 )
 
 // Rate is the ticks per second that networks of this kind are trained for.
-const Rate = 60
+const Rate = generator.TickRate
 
 // Points of the trajectory.
 const (

@@ -32,8 +32,8 @@ func beetleModel() *Model {
 	return newModel(&parsed{layout: layout, skel: sk, rest: rest})
 }
 
-// echo stands in for a network: outputs that depend on all of the inputs, near
-// a resting pose that moves forward.
+// echo stands in for a network: outputs that depend on all of the inputs, near a resting pose that
+// moves forward.
 func echo(m *Model, y, x []float32) {
 	l := m.Layout
 	var mix float32
@@ -254,7 +254,7 @@ func TestCopyAndReset(t *testing.T) {
 		t.Errorf("a copy went its own way: %v", err)
 	}
 	b.Reset(2, m3.V(4, 9, 5), math.Pi/2)
-	if r := b.Root(2); r.Pos != m3.V(4, 0, 5) || r.Rot.Rotate(m3.V(0, 0, 1)).Dist(m3.V(1, 0, 0)) > 1e-5 {
+	if r := b.Root(2); r.Pos != m3.V(4, 0, 5) || r.Rot.Forward().Dist(m3.V(1, 0, 0)) > 1e-5 {
 		t.Errorf("reset to %v", r)
 	}
 	fresh := NewBatch(b.Model, 1)
@@ -282,8 +282,8 @@ func TestCopyAndReset(t *testing.T) {
 	}
 }
 
-// Whatever the network says, the displayed bones keep their lengths, and limbs
-// end where it said, as nearly as those lengths allow.
+// Whatever the network says, the displayed bones keep their lengths, and limbs end where it said,
+// as nearly as those lengths allow.
 func TestDisplayedBones(t *testing.T) {
 	layout, sk := feature.Dog(), dogLike()
 	m := newModel(&parsed{layout: layout, skel: sk, rest: make([]float32, sk.Len()*feature.BoneChannels)})
@@ -308,7 +308,7 @@ func TestDisplayedBones(t *testing.T) {
 			n := noise(7919 + 100*pose + j)
 			b.bonePos[j] = x.Pos.Add(n.Scale(0.005))
 			tilt := m3.FromRotationVector(n.Scale(0.1))
-			b.boneFwd[j], b.boneUp[j] = tilt.Mul(x.Rot).Rotate(m3.V(0, 0, 1)), tilt.Mul(x.Rot).Rotate(m3.V(0, 1, 0))
+			b.boneFwd[j], b.boneUp[j] = tilt.Mul(x.Rot).Forward(), tilt.Mul(x.Rot).Rotate(m3.V(0, 1, 0))
 		}
 		b.display(0)
 		lp, lr := b.Pose(0)
@@ -329,8 +329,8 @@ func TestDisplayedBones(t *testing.T) {
 			tip = max(tip, world[j].Pos.Dist(b.bonePos[j]))
 		}
 	}
-	// The noise is up to 9 mm and the tilt up to 10°: without aiming, limbs of
-	// half a metre end 5 cm off.
+	// The noise is up to 9 mm and the tilt up to 10°: without aiming, limbs of half a metre end 5
+	// cm off.
 	if tip > 0.02 {
 		t.Errorf("a limb ends %g m from its prediction", tip)
 	}
@@ -350,9 +350,9 @@ func dogLike() *skel.Skeleton {
 	return sk
 }
 
-// A bone whose joint is displayed at its child's predicted place, because the
-// bones before it were predicted too short, points as it was predicted itself,
-// and does not leap as the two pass each other.
+// A bone whose joint is displayed at its child's predicted place, because the bones before it were
+// predicted too short, points as it was predicted itself, and does not leap as the two pass each
+// other.
 func TestBonesPredictedTooShort(t *testing.T) {
 	sk := dogLike()
 	m := newModel(&parsed{layout: feature.Dog(), skel: sk, rest: make([]float32, sk.Len()*feature.BoneChannels)})

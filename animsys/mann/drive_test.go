@@ -18,8 +18,8 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// authorsDog is the authors' network on the recordings' skeleton: it walks
-// without any training of ours.
+// authorsDog is the authors' network on the recordings' skeleton: it walks without any training of
+// ours.
 func authorsDog(t *testing.T) *mann.Model {
 	t.Helper()
 	dir := mocapdata.Dir(t)
@@ -106,8 +106,7 @@ func TestAuthorsDog(t *testing.T) {
 	t.Run("acts", func(t *testing.T) { acts(t, m) })
 }
 
-// followsPaths: it stays on the paths at the speed that was asked for, and its
-// legs alternate.
+// followsPaths: it stays on the paths at the speed that was asked for, and its legs alternate.
 func followsPaths(t *testing.T, m *mann.Model) {
 	for _, c := range []struct {
 		path string
@@ -171,8 +170,8 @@ func correlation(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// acts: it stands when let go, sits when told, gets up when let go or told to
-// walk, turns, and takes no run-up to step aside.
+// acts: it stands when let go, sits when told, gets up when let go or told to walk, turns, and
+// takes no run-up to step aside.
 func acts(t *testing.T, m *mann.Model) {
 	r := newRider(t, m)
 	run := func(seconds int, g control.Goal) {
@@ -209,11 +208,11 @@ func acts(t *testing.T, m *mann.Model) {
 	if v := r.b.Root(0).Pos.Dist(from) / 2; v < 0.8 || hips() < 0.4 {
 		t.Errorf("up again: %g m/s, hips at %g m", v, hips())
 	}
-	before := m3.YawOf(r.b.Root(0).Rot.Rotate(m3.V(0, 0, 1)))
+	before := r.b.Root(0).Rot.Yaw()
 	var turned float32
 	for range 2 * mann.Rate {
 		r.tick(t, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.1, Turn: 0.5})
-		yaw := m3.YawOf(r.b.Root(0).Rot.Rotate(m3.V(0, 0, 1)))
+		yaw := r.b.Root(0).Rot.Yaw()
 		turned += m3.WrapAngle(yaw - before)
 		before = yaw
 	}
@@ -228,8 +227,8 @@ func acts(t *testing.T, m *mann.Model) {
 	}
 }
 
-// An hour under random commands: 216,000 ticks with $MANNEQUIN_HOUR, else a
-// minute. $MANNEQUIN_MODEL names another model than the shipped dog.
+// An hour under random commands: 216,000 ticks with $MANNEQUIN_HOUR, else a minute.
+// $MANNEQUIN_MODEL names another model than the shipped dog.
 func TestHourOfRandomCommands(t *testing.T) {
 	name := os.Getenv("MANNEQUIN_MODEL")
 	if name == "" {

@@ -19,7 +19,7 @@ func Example() {
 	}
 	model, err := mann.NewModel(net)
 	if err != nil {
-		fmt.Println(err) // a *mann.SchemaError lists what does not fit
+		fmt.Println(err) // a *feature.SchemaError lists what does not fit
 		return
 	}
 	const n = 100

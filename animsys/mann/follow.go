@@ -5,18 +5,17 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A follower is looked for on the stretch of its path around where it was a tick
-// ago.
+// An agent is searched on the stretch of its path around its last place.
 const (
-	pathBack   = 0.5 // m of it behind, and
-	pathAhead  = 1   // m ahead
-	pathLost   = 1   // m: farther off, the whole path is searched every
-	pathSearch = 6   // ticks, and approached straight
-	pathEnd    = 0.1 // m before the end of an open path where the follower may stop
-	maxFacing  = 0.8 // radians by which an error in facing turns what is asked for at most
+	pathBack   = 0.5 // stretch behind, m
+	pathAhead  = 1   // stretch ahead, m
+	pathLost   = 1   // distance beyond which the whole path is searched and approached straight, m
+	pathSearch = 6   // ticks between such searches
+	pathEnd    = 0.1 // distance from the end of an open path at which the agent may stop, m
+	maxFacing  = 0.8 // bound on the turn that an error in facing adds, rad
 )
 
-// locate finds row's place on the path and returns the distance to it.
+// locate finds row's place on the path and returns the distance to it, m.
 func (b *Batch) locate(r int, path *control.Path) float32 {
 	at := b.root(r).pos.vec3()
 	if b.path[r] == path {
@@ -32,11 +31,10 @@ func (b *Batch) locate(r int, path *control.Path) float32 {
 	return d
 }
 
-// curveSpeed returns the greatest speed, m/s and no more than speed, at which
-// what the path turns by in the second after the arc length s stays below the
-// tuning's Spin, and its product with the speed below Grip: around a curve that
-// product is the sideways acceleration. Nobody turns without going anywhere:
-// slower than a turn on the spot at the most, it is never.
+// curveSpeed returns the greatest speed of at most speed, m/s, for the curve of the next second
+// after the arc length s. The turn stays below the tuning's Spin, and turn times speed, the
+// sideways acceleration, below Grip. The result is never less than the speed of a turn on the spot:
+// nobody turns without going anywhere.
 func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 	const parts = 8
 	t := &b.tuning
@@ -57,14 +55,12 @@ func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 	return speed
 }
 
-// followPath mixes the next second of the path into the future with weight τ
-// (paper, sec. 9), covered by going over from the speed of the last sixth of a
-// second to the target's as a plausible change does: a second at full speed would
-// put the future where no recorded start or curve has it, and a slower change
-// would not bring who stands before a corner to go. Directions ask for more than
-// the path's, in proportion to the error in facing and the less the farther
-// ahead. Far off, at a distance of off metres, the future is the next second of
-// the straight way to the path.
+// followPath mixes the next second of the path into the future with weight τ (paper, sec. 9). The
+// speed goes from the mean of the last sixth of a second to the target's as a plausible change
+// does: a second at full speed would put the future where no recording has it, and a slower change
+// would not start an agent that stands before a corner. Directions ask for more than the path's, in
+// proportion to the error in facing and less farther ahead. If the path is off metres away and that
+// is far, the future is the next second of the straight way to it.
 func (b *Batch) followPath(r int, off float32) {
 	path, tau, root := b.path[r], b.tuning.PathBlend, b.root(r)
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]

@@ -43,9 +43,8 @@ func TestFollowPath(t *testing.T) {
 	}
 }
 
-// Beside its path and facing elsewhere, the character is asked to be on the path,
-// to go along it, and to turn to it by more than the angle that lacks, the less the
-// farther ahead.
+// Beside its path and facing elsewhere, the character is asked to be on the path, to go along it,
+// and to turn to it by more than the angle that lacks, the less the farther ahead.
 func TestComesBackToThePath(t *testing.T) {
 	path, err := control.NewPath([]m3.Vec3{{Z: -50}, {Z: 50}}, false)
 	if err != nil {
@@ -101,9 +100,9 @@ func TestApproachesThePath(t *testing.T) {
 	}
 }
 
-// A path is taken as fast as a sideways acceleration of Grip and a turn of Spin
-// let the character: a wide circle at the speed asked for, a narrow one at
-// √(Grip·r) or Spin·r, the sharpest corner as fast as a turn on the spot.
+// A path is taken as fast as a sideways acceleration of Grip and a turn of Spin let the character:
+// a wide circle at the speed asked for, a narrow one at √(Grip·r) or Spin·r, the sharpest corner as
+// fast as a turn on the spot.
 func TestCurveSpeed(t *testing.T) {
 	b := dogBatch()
 	narrow, wide := must(control.Circle(0.5)), must(control.Circle(50))

@@ -15,9 +15,8 @@ import (
 	"mannequin/offline/mocap"
 )
 
-// Runtime and dataset agree: fed with the recorded rows in place of a
-// network's, Scatter retraces the recording in world space, and Gather makes
-// the recorded inputs from where it has come to.
+// Runtime and dataset agree: fed with the recorded rows in place of a network's, Scatter retraces
+// the recording in world space, and Gather makes the recorded inputs from where it has come to.
 func TestRetracesARecording(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "dog")
 	train, _, err := dataset.BuildMANN(dir, dataset.Options{HeldOut: []string{}})
@@ -38,9 +37,8 @@ func TestRetracesARecording(t *testing.T) {
 	}
 }
 
-// The same without recordings and for another animal: an invented clip of an
-// invented skeleton, its rows cut by the rule of package offline/dataset's
-// documentation.
+// The same without recordings and for another animal: an invented clip of an invented skeleton, its
+// rows cut by the rule of package offline/dataset's documentation.
 func TestRetracesAnInvention(t *testing.T) {
 	layout, sk := beetle()
 	m := newModel(&parsed{layout: layout, skel: sk, rest: make([]float32, sk.Len()*feature.BoneChannels)})
@@ -72,8 +70,8 @@ func beetle() (*feature.MANN, *skel.Skeleton) {
 	return &feature.MANN{Joints: sk.Names, Tips: []string{"LeftHandSite", "RightHandSite"}, Actions: []string{"move", "idle"}}, sk
 }
 
-// retrace places a row at frame first of rec and, for the given number of
-// ticks, checks what it gathers against input and feeds it output.
+// retrace places a row at frame first of rec and, for the given number of ticks, checks what it
+// gathers against input and feeds it output.
 func retrace(t *testing.T, m *Model, rec *recording, first, frames int, input, output func(k int) []float32) {
 	t.Helper()
 	layout := m.Layout
@@ -120,8 +118,7 @@ func retrace(t *testing.T, m *Model, rec *recording, first, frames int, input, o
 	}
 }
 
-// inputTolerance says how near the gathered span s must be to the recorded one
-// after k ticks.
+// inputTolerance says how near the gathered span s must be to the recorded one after k ticks.
 func inputTolerance(m *feature.MANN, s feature.Span, k int) float64 {
 	if s.Start >= m.InBone(0) {
 		if (s.Start-m.InBone(0))%feature.BoneChannels == feature.BoneVel {
@@ -175,8 +172,8 @@ func newRecording(c *skel.Clip, sk *skel.Skeleton) *recording {
 
 func (r *recording) pos(f, j int) m3.Vec3 { return r.world[f*r.joints+j].Pos }
 
-// place puts row into the state of frame f: the roots of f−1 and f, the bones
-// of f. What came before stays unknown.
+// place puts row into the state of frame f: the roots of f−1 and f, the bones of f. What came
+// before stays unknown.
 func (r *recording) place(b *Batch, row, f int) {
 	t := row * points
 	for i := t; i < t+points; i++ {
@@ -192,12 +189,12 @@ func (r *recording) place(b *Batch, row, f int) {
 		k := row*b.joints + j
 		x := r.world[f*r.joints+j]
 		b.bonePos[k], b.boneVel[k] = x.Pos, x.Pos.Sub(r.pos(f-1, j)).Scale(60)
-		b.boneFwd[k], b.boneUp[k] = x.Rot.Rotate(m3.V(0, 0, 1)), x.Rot.Rotate(m3.V(0, 1, 0))
+		b.boneFwd[k], b.boneUp[k] = x.Rot.Forward(), x.Rot.Rotate(m3.V(0, 1, 0))
 	}
 }
 
-// input is the row of frame f by the rule: what is seen from root(f), the bones
-// of f from root(f−1).
+// input is the row of frame f by the rule: what is seen from root(f), the bones of f from
+// root(f−1).
 func (r *recording) input(m *feature.MANN, f int) []float32 {
 	x := make([]float32, m.Inputs())
 	for s := range feature.TrajSamples {
@@ -211,8 +208,8 @@ func (r *recording) input(m *feature.MANN, f int) []float32 {
 	return x
 }
 
-// output is the row's other half: the trajectory from root(f+1), the bones of
-// f+1 from root(f), the motion between the two.
+// output is the row's other half: the trajectory from root(f+1), the bones of f+1 from root(f), the
+// motion between the two.
 func (r *recording) output(m *feature.MANN, f int) []float32 {
 	y := make([]float32, m.Outputs())
 	a, b := r.root[f], r.root[f+1]
@@ -239,7 +236,7 @@ func (r *recording) bones(dst []float32, f int) {
 		d := dst[j*feature.BoneChannels:]
 		x := r.world[f*r.joints+j]
 		put3(d[feature.BonePos:], from, x.Pos.Sub(from.pos.vec3()))
-		put3(d[feature.BoneForward:], from, x.Rot.Rotate(m3.V(0, 0, 1)))
+		put3(d[feature.BoneForward:], from, x.Rot.Forward())
 		put3(d[feature.BoneUp:], from, x.Rot.Rotate(m3.V(0, 1, 0)))
 		put3(d[feature.BoneVel:], from, x.Pos.Sub(r.pos(f-1, j)).Scale(60))
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -19,39 +18,23 @@ type Model struct {
 	Layout *feature.MANN
 	Skel   *skel.Skeleton // joints in the layout's order; metres
 
-	rest    []float32               // pose block of an input row that characters begin from
-	action  [control.NumActions]int // column of each action, −1 where the layout lacks it
-	aims    [][]int                 // per joint the children with a bone of some length
-	bone    []m3.Vec3               // per joint its offset's direction
+	rest    []float32               // pose block of an input row in which agents begin
+	action  [control.NumActions]int // column of each action, −1 without one
+	aims    [][]int                 // per joint: the children with a bone of some length
+	bone    []m3.Vec3               // per joint: its offset's direction
 	reach   float32                 // length of all bones, m
-	fastest float32                 // m/s, most that is asked for
-	low     []float32               // least and
-	high    []float32               // greatest value of an input in range; none without normalisation
+	fastest float32                 // bound on the speed asked for, m/s
+	low     []float32               // least value of an input in range; none without normalisation
+	high    []float32               // greatest value
 }
 
-// SchemaError says that a model file does not hold what this package can
-// drive, and in what it differs.
-type SchemaError struct {
-	Model string
-	Diff  []string
-}
-
-func (e *SchemaError) Error() string {
-	const most = 8
-	diff, more := e.Diff, ""
-	if len(diff) > most {
-		diff, more = diff[:most], fmt.Sprintf("; and %d more", len(e.Diff)-most)
-	}
-	return fmt.Sprintf("mann: model %q does not fit: %s%s", e.Model, strings.Join(diff, "; "), more)
-}
-
-// KeyRestPose is the extra metadata key under which a model file may hold the
-// pose that characters begin from: a JSON list, the pose block of an input row.
+// KeyRestPose is the extra metadata key of the pose in which agents begin: a JSON list, the pose
+// block of an input row. It is optional.
 const KeyRestPose = "rest_pose"
 
-// Describe writes into meta what NewModel reads: layout, skeleton, gating
-// columns and the pose that characters begin from. rest is the bone block of an
-// input row, or nil: then they begin from the mean pose of the training data.
+// Describe writes the metadata that NewModel reads into meta: layout, skeleton, gating columns and
+// the pose in which agents begin. rest is the bone block of an input row; nil means the mean pose
+// of the training data.
 func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, rest []float32) error {
 	schema, err := json.Marshal(layout)
 	if err != nil {
@@ -75,8 +58,8 @@ func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, re
 	return nil
 }
 
-// NewModel returns the network as a model of characters. A *SchemaError lists
-// everything in which its metadata, its shapes and this package differ.
+// NewModel returns the network as a model of characters. A *feature.SchemaError lists all differences
+// between metadata, shapes and this package.
 func NewModel(net *netruntime.Net) (*Model, error) {
 	stat := func(name string) []float32 {
 		t, _ := net.Tensor(name)
@@ -94,17 +77,17 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	return m, nil
 }
 
-// parsed is what the metadata says.
+// parsed is the content of the metadata.
 type parsed struct {
 	layout *feature.MANN
 	skel   *skel.Skeleton
 	rest   []float32
 }
 
-// parse reads what Describe wrote. inputs and outputs are the network's own,
-// mean is its mean input row.
+// parse reads the metadata that Describe writes. inputs and outputs are the network's own, mean is
+// its mean input row.
 func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed, error) {
-	e := &SchemaError{Model: meta.Name}
+	e := &feature.SchemaError{Package: "mann", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
 	p := &parsed{layout: &feature.MANN{}}
 	if err := json.Unmarshal([]byte(meta.Schema), p.layout); err != nil {
@@ -124,10 +107,10 @@ func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed,
 		differ("its schema hash is %q, this program reads its schema as %q", meta.SchemaHash, h)
 	}
 	if inputs != layout.Inputs() {
-		differ("its network takes %d inputs, its schema has %d", inputs, layout.Inputs())
+		differ("its network has %d inputs, its schema %d", inputs, layout.Inputs())
 	}
 	if outputs != layout.Outputs() {
-		differ("its network gives %d outputs, its schema has %d", outputs, layout.Outputs())
+		differ("its network has %d outputs, its schema %d", outputs, layout.Outputs())
 	}
 	if want := layout.Gating(); !slices.Equal(meta.GatingColumns, want) {
 		differ("its gating network reads columns %v, its schema says %v", meta.GatingColumns, want)
@@ -146,7 +129,7 @@ func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed,
 		p.rest = slices.Clone(mean[layout.InBone(0):])
 	}
 	if n := layout.PoseLen(); len(p.rest) != n {
-		differ("its rest pose has %d values, its schema has %d", len(p.rest), n)
+		differ("its rest pose has %d values, its schema %d", len(p.rest), n)
 	}
 	if len(e.Diff) > 0 {
 		return nil, e
@@ -154,7 +137,7 @@ func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed,
 	return p, nil
 }
 
-// checkSkeleton reports where sk is not a skeleton of the layout's joints.
+// checkSkeleton reports how sk differs from a skeleton of the layout's joints.
 func checkSkeleton(sk *skel.Skeleton, layout *feature.MANN, differ func(string, ...any)) {
 	if err := sk.Validate(); err != nil {
 		differ("%v", err)
@@ -176,7 +159,7 @@ func checkSkeleton(sk *skel.Skeleton, layout *feature.MANN, differ func(string, 
 	}
 }
 
-// newModel derives what the controller looks up in every tick.
+// newModel derives the tables that the controller reads in every tick.
 func newModel(p *parsed) *Model {
 	m := &Model{fastest: 20, Layout: p.layout, Skel: p.skel, rest: p.rest, aims: make([][]int, p.skel.Len())}
 	for a := range m.action {
@@ -194,7 +177,7 @@ func newModel(p *parsed) *Model {
 	return m
 }
 
-// name returns what the model file calls itself.
+// name returns the name in the model file.
 func (m *Model) name() string {
 	if m.Net == nil {
 		return ""
@@ -202,5 +185,5 @@ func (m *Model) name() string {
 	return m.Net.Meta().Name
 }
 
-// Can reports whether the model knows the action.
+// Can reports whether the model has the action.
 func (m *Model) Can(a control.Action) bool { return a < control.NumActions && m.action[a] >= 0 }

@@ -44,7 +44,7 @@ func TestSchemaErrors(t *testing.T) {
 		"no schema":     {func(m *netruntime.Meta) { m.Schema = "" }, in, out, []string{"schema is not a layout"}},
 		"no skeleton":   {func(m *netruntime.Meta) { m.Skeleton = "{" }, in, out, []string{"skeleton cannot be read"}},
 		"hash":          {func(m *netruntime.Meta) { m.SchemaHash = "beef" }, in, out, []string{`hash is "beef"`}},
-		"sizes":         {func(m *netruntime.Meta) {}, in + 1, out - 1, []string{fmt.Sprintf("takes %d inputs", in+1), fmt.Sprintf("gives %d outputs", out-1)}},
+		"sizes":         {func(m *netruntime.Meta) {}, in + 1, out - 1, []string{fmt.Sprintf("has %d inputs", in+1), fmt.Sprintf("%d outputs, its schema", out-1)}},
 		"gating":        {func(m *netruntime.Meta) { m.GatingColumns[0]++ }, in, out, []string{"gating network reads"}},
 		"other actions": {func(m *netruntime.Meta) { _ = Describe(m, &other, sk, nil) }, in, out, []string{`lack "idle"`}},
 		"other joints":  {func(m *netruntime.Meta) { _ = Describe(m, layout, &bent, nil) }, in, out, []string{"joint 3 is Wing in its skeleton and LeftHand in its schema"}},
@@ -60,7 +60,7 @@ func TestSchemaErrors(t *testing.T) {
 		meta := good()
 		c.change(meta)
 		_, err := parse(meta, c.in, c.out, mean)
-		var se *SchemaError
+		var se *feature.SchemaError
 		if !errors.As(err, &se) || len(se.Diff) < len(c.want) {
 			t.Errorf("%s: error %v", name, err)
 			continue
@@ -73,8 +73,8 @@ func TestSchemaErrors(t *testing.T) {
 	}
 }
 
-// Whatever a file says of its layout, skeleton and rest pose is refused or makes a
-// model that stands in a batch.
+// Whatever a file says of its layout, skeleton and rest pose is refused or makes a model that
+// stands in a batch.
 func FuzzParse(f *testing.F) {
 	layout, sk := beetle()
 	for _, describe := range []func(*netruntime.Meta) error{

@@ -8,12 +8,12 @@ import (
 	"mannequin/engine/m3"
 )
 
-// No more than the mean speed of the training data and this many of its standard
-// deviations is asked for: recorded dogs reach 10.5.
+// maxDeviation bounds the speed asked for, in standard deviations above the mean of the training
+// data. Recorded dogs reach 10.5.
 const maxDeviation = 10
 
-// Plan bends the future trajectory of rows r0 to r1 toward their goals, indexed
-// by row. A goal that is not finite counts as none.
+// Plan bends the future trajectory of rows r0 to r1 toward their goals, indexed by row. A goal that
+// is not finite counts as none.
 func (b *Batch) Plan(goals []control.Goal, r0, r1 int) {
 	b.check(r0, r1)
 	for r := r0; r < r1; r++ {
@@ -21,14 +21,14 @@ func (b *Batch) Plan(goals []control.Goal, r0, r1 int) {
 	}
 }
 
-// PlanRow is Plan for row r, whose goal is g.
+// PlanRow plans row r for the goal g.
 func (b *Batch) PlanRow(g *control.Goal, r int) {
 	b.check(r, r+1)
-	wish := *g
-	if !wish.Finite() {
-		wish = control.Goal{}
+	goal := *g
+	if !goal.Finite() {
+		goal = control.Goal{}
 	}
-	b.plan(r, &wish)
+	b.plan(r, &goal)
 }
 
 func (b *Batch) plan(r int, g *control.Goal) {
@@ -50,21 +50,21 @@ func (b *Batch) plan(r int, g *control.Goal) {
 	}
 	want := g.Action
 	if want == control.Jump && b.low(r) && b.Weight(r, control.Jump) == 0 {
-		want = control.Idle // up first: nobody leaps from where it lies
+		want = control.Idle // it gets up first
 	}
 	action := b.choose(r, want, &move, &turn)
 	speed := m3.Clamp(g.Speed, 0, b.Model.fastest)
 	switch {
 	case action == control.Idle && b.low(r):
-		// Getting up is a step forward in nearly all recordings. Asked to idle,
-		// a network that has hardly seen the other kind stays down.
+		// Dogs get up with a step forward in nearly all recordings. A network that is asked to idle
+		// instead may stay down.
 		action, move, speed = control.Move, vec2{0, 1}, t.Rise
 	case g.Path != nil:
 		speed = min(speed, b.curveSpeed(g.Path, b.along[r], speed))
 	case move != vec2{}:
 		move, speed = b.reach(move, speed)
 	case turn != 0:
-		// Without going anywhere the paws would turn with the body.
+		// Without a step the paws would turn with the body.
 		move, speed = vec2{0, 1}, t.Pivot*m3.Abs(turn)*control.MaxTurn
 	}
 	wants := move != (vec2{}) || turn != 0
@@ -79,7 +79,7 @@ func (b *Batch) plan(r int, g *control.Goal) {
 	b.targetDir[r] = b.targetDir[r].lerp(goalDir, gain).unit(goalDir)
 	goalVel := frame{fwd: b.targetDir[r]}.out(move.unit(vec2{})).scale(speed)
 	b.targetVel[r] = b.targetVel[r].lerp(goalVel, gain)
-	// The stronger the wish, the more the network's own future corrects ours.
+	// The stronger the goal, the more the network's own future corrects ours.
 	b.correct[r] = m3.Lerp(b.correct[r], max(min(move.length(), 1), m3.Abs(turn)), gain)
 
 	if b.path[r] != nil && move != (vec2{}) {
@@ -91,24 +91,23 @@ func (b *Batch) plan(r int, g *control.Goal) {
 	b.ramp(r, action, gain)
 }
 
-// low reports whether the hips of row are lower than those of who stands.
+// low reports whether the hips of row are lower than in standing.
 func (b *Batch) low(r int) bool {
 	const share = 0.85 // of the rest pose; recorded dogs go as low as 0.9 on their feet
 	return b.bonePos[r*b.joints].Y < share*b.Model.rest[feature.BonePos+1]
 }
 
-// reach returns the direction and speed nearest to those asked for at which
-// characters step to the side and back. The length of move stays.
+// reach returns the nearest direction and speed that the tuning allows sideways and backward. The
+// length of move stays.
 func (b *Batch) reach(move vec2, speed float32) (vec2, float32) {
 	v := move.unit(move).scale(speed)
 	v.X, v.Z = m3.Clamp(v.X, -b.tuning.Sideways, b.tuning.Sideways), max(v.Z, -b.tuning.Backward)
 	return v.unit(move.unit(move)).scale(move.length()), v.length()
 }
 
-// face turns the heading of row at the rate that the goal asks for and returns
-// the direction to ask for in a second. While steered, the heading is kept apart
-// from where the character really faces, so that the network's own leanings are
-// corrected instead of adding up; a leash keeps the two together.
+// face turns the heading of row at the goal's rate and returns the direction to ask for in a
+// second. A steered row has a heading apart from its real one, so that the network's deviations are
+// corrected instead of adding up. A leash keeps the two together.
 func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 	fwd := b.root(r).fwd
 	if !steered {
@@ -124,8 +123,8 @@ func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 	return b.heading[r].turned(rate)
 }
 
-// choose returns the action that the goal's wish comes to under the rules of
-// jumping and sitting, and drops the motion that does not go with it.
+// choose applies the rules of jumping and sitting to the goal: it returns the action, and clears
+// motion that does not go with it.
 func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) control.Action {
 	t := &b.tuning
 	if !b.Model.Can(want) {
@@ -147,7 +146,7 @@ func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) co
 			want = control.Move
 		}
 	}
-	// Slowing down is still moving: nobody stands idle at a run.
+	// A character that slows down still moves.
 	going := moving || speed > t.SlowSpeed
 	switch {
 	case want == control.Idle && going:
@@ -158,8 +157,7 @@ func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) co
 	return want
 }
 
-// curvature returns how far the trajectory turns in all, as a share of a half
-// turn, 0 to 1.
+// curvature returns the total turn of the trajectory as a share of a half turn, 0 to 1.
 func (b *Batch) curvature(r int) float32 {
 	const step = 10
 	p := b.pos[r*points:][:points]
@@ -167,15 +165,15 @@ func (b *Batch) curvature(r int) float32 {
 	for i := step; i < points-step; i += step {
 		u, v := p[i].sub(p[i-step]), p[i+step].sub(p[i])
 		if min(u.length(), v.length()) < 0.02 {
-			continue // shifting its weight is not turning
+			continue // a shift of weight is no turn
 		}
 		sum += m3.Atan2(u.Z*v.X-u.X*v.Z, u.dot(v))
 	}
 	return min(m3.Abs(sum)/math.Pi, 1)
 }
 
-// regulate returns the speed to aim for where the goal asks for speed, m/s. The
-// weights of the actions that are fading in and out mix their speeds.
+// regulate returns the speed to aim for if the goal asks for speed, m/s. The weights of actions
+// that fade in and out mix their speeds.
 func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 	t := &b.tuning
 	want := speed*b.Weight(r, control.Move) + t.JumpSpeed*b.Weight(r, control.Jump)
@@ -184,11 +182,10 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 		b.pace[r], b.lack[r] = have, 0
 		return want
 	}
-	// A speed between a plausible change's and the one asked for lacks nothing,
-	// nor does one a twentieth beside: pushed on and on, a trot tips over into a
-	// canter. What has added up against an error that has turned is taken back
-	// faster, or an overshoot would be followed by another. Half the speed may be
-	// added, so that a character that is held back does not wind up.
+	// A speed between that of a plausible change and the one asked for has no error, nor has one
+	// within a twentieth: if pushed on, a trot becomes a canter. After the error changes its sign, the
+	// sum unwinds faster, or one overshoot would follow another. At most half the speed is added, so
+	// that a character that is held back does not wind up.
 	const slack, unwind, most = 0.05, 3, 0.5
 	ticks := float32(b.stride[r])
 	b.pace[r], _ = t.change(b.pace[r], want, ticks/Rate)
@@ -206,12 +203,11 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 // excess returns how far x is above slack or below −slack.
 func excess(x, slack float32) float32 { return x - m3.Clamp(x, -slack, slack) }
 
-// steer bends the future toward arcs: directions toward one that turns evenly
-// from where the character faces to the target direction, velocities toward one
-// that turns as the heading is to. Bent toward the targets themselves at every
-// point, as in the released system, the future would end its turn half-way, and
-// recorded dogs that end a turn look out of it. The blend grows along the future;
-// positions add up blended steps.
+// steer bends the future toward arcs: directions toward one that turns evenly from the character's
+// facing to the target direction, velocities toward one that turns as the heading will. The
+// released system bends every point toward the targets themselves. Then the future would end its
+// turn half-way, and recorded dogs that end a turn look out of it. The blend grows along the
+// future; positions add up blended steps.
 func (b *Batch) steer(r int) {
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
 	facing := arcTo(b.targetDir[r], b.root(r).angleTo(b.targetDir[r]))
@@ -234,8 +230,7 @@ type arc struct {
 	sin, cos float32
 }
 
-// arcTo returns the arc that ends at the vector to after turning by so many
-// radians.
+// arcTo returns the arc that ends at the vector to after turning by by, rad.
 func arcTo(to vec2, by float32) arc {
 	sin, cos := math.Sincos(float64(by / future))
 	return arc{to.turned(-by), float32(sin), float32(cos)}
@@ -243,10 +238,10 @@ func arcTo(to vec2, by float32) arc {
 
 func (a *arc) step() { a.at = a.at.rotate(a.sin, a.cos) }
 
-// ramp moves the action weights of the present and the future to the action, and
-// their desired speed toward the targets'. Weights go straight and at an even
-// rate from the present's to the action's alone, as the recordings' labels do
-// between two keys: the future is the rest of that line.
+// ramp moves the action weights of the present and the future to the action, and their desired
+// speed toward the target's. Weights go straight and at an even rate from the present's to the
+// action's alone, as the recordings' labels do between two keys. The future is the rest of that
+// line.
 func (b *Batch) ramp(r int, action control.Action, gain float32) {
 	goal, seconds := b.Model.action[action], b.tuning.Ramp[action]
 	if b.Weight(r, control.Jump) > 0 {
@@ -255,8 +250,8 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 	perTick, ticks := 1/(seconds*Rate), float32(b.stride[r])
 	desired := b.targetVel[r].length()
 	present := b.act[(r*points+now)*b.actions:][:b.actions]
-	left := max(1-present[goal], 1e-6)   // of the way
-	for i := points - 1; i >= now; i-- { // the present last: all begin from it
+	left := max(1-present[goal], 1e-6)   // weight still to move
+	for i := points - 1; i >= now; i-- { // the present last, because all points start from it
 		k := r*points + i
 		ahead := ticks + float32(i-now)*Rate/future
 		mix(b.act[k*b.actions:][:b.actions], present, goal, min(ahead*perTick/left, 1))
@@ -270,8 +265,8 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 	}
 }
 
-// mix sets the distribution dst to from, but for the share of it that goes to
-// the entry goal. The two may be the same.
+// mix sets the distribution dst to from, with a share moved to the entry goal. dst and from may be
+// the same.
 func mix(dst, from []float32, goal int, share float32) {
 	var rest float32
 	for a := range dst {

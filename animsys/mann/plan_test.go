@@ -42,8 +42,8 @@ func TestPlanFirstStep(t *testing.T) {
 	if b.targetVel[0] != (vec2{}) {
 		t.Errorf("target velocity %v before the action has weight", b.targetVel[0])
 	}
-	// A quarter of the way, along the chord, from 0° to where half the turn rate
-	// leads in a second from what this tick has turned by.
+	// A quarter of the way, along the chord, from 0° to where half the turn rate leads in a second
+	// from what this tick has turned by.
 	s, c := math.Sincos(math.Pi / 6 * (1 + 1./60))
 	dx, dz := 0.25*s, 0.75+0.25*c
 	l := math.Hypot(dx, dz)
@@ -158,9 +158,9 @@ func TestCurvature(t *testing.T) {
 	}
 }
 
-// A character that is held back gets up to half as much again, one that
-// overshoots is slowed, and one that gathers or loses speed at least as fast as a
-// plausible change and no further than asked is left alone by the integral.
+// A character that is held back gets up to half as much again, one that overshoots is slowed, and
+// one that gathers or loses speed at least as fast as a plausible change and no further than asked
+// is left alone by the integral.
 func TestRegulator(t *testing.T) {
 	b := dogBatch()
 	moving(b, 0)
@@ -207,8 +207,8 @@ func TestRegulator(t *testing.T) {
 	}
 }
 
-// A change of speed halves what is before it in its half-life, either way, and
-// its way is the integral of its speed.
+// A change of speed halves what is before it in its half-life, either way, and its way is the
+// integral of its speed.
 func TestChange(t *testing.T) {
 	tune := DefaultTuning()
 	for _, c := range []struct{ from, to, half float32 }{{0, 2, tune.SpeedUp}, {2, 0.5, tune.SpeedDown}, {1, 1, 1}} {
@@ -230,8 +230,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// Sideways and backward no more is asked than dogs do, forward as much as is
-// wished; a turn on the spot is a small curve.
+// Sideways and backward no more is asked than dogs do, forward as much as is wished; a turn on the
+// spot is a small curve.
 func TestReach(t *testing.T) {
 	tune := DefaultTuning()
 	walks := func(g control.Goal) vec2 {
@@ -265,8 +265,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// Whoever is down and asked for nothing gets up by a step forward; standing, or
-// told to sit, it stays.
+// Whoever is down and asked for nothing gets up by a step forward; standing, or told to sit, it
+// stays.
 func TestRises(t *testing.T) {
 	b := dogBatch()
 	b.Model.rest[feature.BonePos+1] = 0.47
@@ -309,8 +309,8 @@ func TestRisesToJump(t *testing.T) {
 	}
 }
 
-// The heading turns at the rate asked for, holds where none is asked for, and
-// neither runs away from the character nor survives letting go.
+// The heading turns at the rate asked for, holds where none is asked for, and neither runs away
+// from the character nor survives letting go.
 func TestHeading(t *testing.T) {
 	b := dogBatch()
 	const turn = 0.25
@@ -369,8 +369,8 @@ func TestRamps(t *testing.T) {
 	}
 }
 
-// However long a jump is asked for, its weight rises, holds and falls as in the
-// recordings' labels, and only then may rise again.
+// However long a jump is asked for, its weight rises, holds and falls as in the recordings' labels,
+// and only then may rise again.
 func TestLeaps(t *testing.T) {
 	b := dogBatch()
 	tune := b.tuning

@@ -5,18 +5,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// lowest is the least height of the displayed joint 0 above the flat ground, as
-// a share of its height in the model's rest pose. Recorded dogs that sit or lie
-// come down to it (5 cm of 47); a network that guesses lower puts the body into
-// the ground.
+// lowest is the least height of the displayed joint 0 above the flat ground, as a share of its
+// height in the rest pose. Recorded dogs that sit or lie come down to it (5 cm of 47). A network
+// that predicts less would put the body into the ground.
 const lowest = 0.11
 
-// display derives the displayed pose of row from the recurrent one. Walking
-// from the root, each joint takes the predicted orientation and is then swung
-// so that its bone, of fixed length, points from where the joint really is at
-// the predicted place of its child; the twist about the bone stays. Errors
-// therefore do not add up along a limb. A joint with several bones takes the
-// mean of their swings.
+// display derives the displayed pose of row from the recurrent one. From the root on, each joint
+// takes the predicted rotation. Then it swings so that its bone, of fixed length, points from the
+// joint's displayed place to the predicted place of its child; the twist about the bone stays. So
+// errors do not add up along a limb. A joint with several bones takes the mean of their swings.
 func (b *Batch) display(r int) {
 	sk, o := b.Model.Skel, r*b.joints
 	world := b.scratch[o : o+b.joints]
@@ -55,8 +52,8 @@ func (b *Batch) display(r int) {
 	b.localPos[o].Y = b.tuning.pressed(b.localPos[o].Y, b.Model.rest[feature.BonePos+1])
 }
 
-// pressed returns the height at which joint 0 is displayed for a predicted
-// height h, in a model that rests at height rest.
+// pressed returns the displayed height of joint 0 for the predicted height h, if its height in the
+// rest pose is rest.
 func (t *Tuning) pressed(h, rest float32) float32 {
 	bend, room := t.Bend*rest, (t.Ceiling-t.Bend)*rest
 	if t.Ceiling <= 0 || room <= 0 || !(h > bend) {
@@ -65,13 +62,12 @@ func (t *Tuning) pressed(h, rest float32) float32 {
 	return bend + room*(1-m3.Exp((bend-h)/room))
 }
 
-// swing returns the rotation that points the bone from joint j to its child c, of
-// the row whose joints begin at o, from where j is displayed (at) and its
-// rotation at c's prediction. Where the bones before were predicted too short, j
-// comes to lie on or beyond that place, and the direction to it means nothing:
-// the bone then points as it was predicted itself.
+// swing returns the rotation that points the bone from joint j to its child c at c's prediction.
+// The row's joints begin at o; j is displayed at the place at with rotation rot. If earlier bones
+// were predicted too short, j is on or beyond that place and the direction means nothing: the bone
+// then points as it was predicted.
 func (b *Batch) swing(at m3.Vec3, rot m3.Quat, o, j, c int) m3.Quat {
-	const whole, none = 0.5, 0.25 // shares of the bone's length from which, and to which, c's place counts
+	const whole, none = 0.5, 0.25 // at these distances, in shares of the bone's length, c's place counts in full and not at all
 	have := rot.Rotate(b.Model.bone[c])
 	there := b.bonePos[o+c].Sub(at)
 	trust := m3.Clamp((there.Len()/b.Model.Skel.Offsets[c].Len()-none)/(whole-none), 0, 1)

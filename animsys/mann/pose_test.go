@@ -22,8 +22,8 @@ func TestDisplayedHipsStayAboveGround(t *testing.T) {
 	}
 }
 
-// Jumps are pressed together below the ceiling: smoothly, in order, and as a
-// whole, so that no bone turns.
+// Jumps are pressed together below the ceiling: smoothly, in order, and as a whole, so that no bone
+// turns.
 func TestJumpsStayBelowTheCeiling(t *testing.T) {
 	b := NewBatch(beetleModel(), 1)
 	rest := b.Model.rest[feature.BonePos+1]

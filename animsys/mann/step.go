@@ -8,8 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Gather writes the network's inputs for rows r0 to r1 into x, which holds
-// Layout.Inputs() values per row from row 0 on.
+// Gather writes the inputs of the network for rows r0 to r1 into x, Layout.Inputs() values per row
+// from row 0 on.
 func (b *Batch) Gather(x []float32, r0, r1 int) {
 	b.check(r0, r1)
 	n := b.Model.Layout.Inputs()
@@ -18,7 +18,7 @@ func (b *Batch) Gather(x []float32, r0, r1 int) {
 	}
 }
 
-// GatherRow writes the network's inputs for row r into x, Layout.Inputs() values.
+// GatherRow writes the inputs of the network for row r into x, Layout.Inputs() values.
 func (b *Batch) GatherRow(x []float32, r int) {
 	b.check(r, r+1)
 	b.gather(x[:b.Model.Layout.Inputs()], r)
@@ -68,11 +68,10 @@ func get3(f frame, src []float32) m3.Vec3 {
 
 func get2(f frame, src []float32) vec2 { return f.out(vec2{src[0], src[1]}) }
 
-// Scatter advances rows r0 to r1 by one tick, or a row by its stride, with the
-// network's outputs y, which holds Layout.Outputs() values per row from row 0 on. A row whose outputs are
-// not finite, or whose state they take out of the training data's range, goes
-// back to its last good pose, stands there, and is counted in Restored; the
-// others do not notice.
+// Scatter advances rows r0 to r1 by one tick, or by their strides, with the network's outputs y,
+// Layout.Outputs() values per row from row 0 on. If a row's outputs are not finite, or take it out
+// of the range of the training data, it goes back to its last good pose, stands there and is
+// counted in Restored. Other rows are not affected.
 func (b *Batch) Scatter(y []float32, r0, r1 int) {
 	b.check(r0, r1)
 	n := b.Model.Layout.Outputs()
@@ -81,7 +80,7 @@ func (b *Batch) Scatter(y []float32, r0, r1 int) {
 	}
 }
 
-// ScatterRow is Scatter for row r, whose outputs are the first of y.
+// ScatterRow is Scatter for row r, with its outputs at the start of y.
 func (b *Batch) ScatterRow(y []float32, r int) {
 	b.check(r, r+1)
 	b.advanceRow(y[:b.Model.Layout.Outputs()], r)
@@ -89,7 +88,7 @@ func (b *Batch) ScatterRow(y []float32, r int) {
 
 func (b *Batch) advanceRow(y []float32, r int) {
 	from := b.root(r)
-	if !sound(y) {
+	if !feature.Within(y, limit) {
 		b.restore(r, from, b.inRange(r))
 		return
 	}
@@ -115,7 +114,7 @@ func (b *Batch) scatter(y []float32, r int) {
 	copy(b.speed[t:t+now], b.speed[t+step:])
 	copy(b.act[t*b.actions:(t+now)*b.actions], b.act[(t+step)*b.actions:])
 
-	// The root moves, the less the more the character rests.
+	// A resting character moves less.
 	out := y[m.OutRoot():]
 	rest := b.Weight(r, control.Sit) + b.Weight(r, control.Stand) + b.Weight(r, control.Lie)
 	scale := min(m3.Pow(max(1-b.Weight(r, control.Idle), 0), 0.25), m3.Sqrt(max(1-rest, 0))) * float32(step) / Rate
@@ -124,7 +123,7 @@ func (b *Batch) scatter(y []float32, r int) {
 	shift := root.out(vec2{out[feature.RootX], out[feature.RootZ]}).scale(scale)
 	next := frame{root.pos.add(shift), root.fwd.rotate(sin, cos).unit(root.fwd)}
 	b.pos[t+now], b.dir[t+now], b.vel[t+now] = next.pos, next.fwd, shift.scale(Rate/float32(step))
-	b.between(r, step)
+	b.fillStep(r, step)
 
 	b.advance(y, r, next, shift, sin, cos)
 
@@ -136,13 +135,12 @@ func (b *Batch) scatter(y []float32, r int) {
 		// Position and velocity are two estimates of the same place.
 		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(dt)).Lerp(b.bonePos[k], 0.5)
 	}
-	b.step(r, y[m.OutPhase(0):])
-	b.sink(r)
+	b.updatePhases(r, y[m.OutPhase(0):])
+	b.lowerToGround(r)
 }
 
-// between fills in the points of a stride's ticks but the last, of which the past has
-// the point before the stride in their stead.
-func (b *Batch) between(r, step int) {
+// fillStep interpolates the trajectory's points for the inner ticks of a step of several ticks.
+func (b *Batch) fillStep(r, step int) {
 	t := r * points
 	last := t + now - step
 	for i := 1; i < step; i++ {
@@ -155,14 +153,12 @@ func (b *Batch) between(r, step int) {
 	}
 }
 
-// MaxPhase bounds the amplitude of a phase of stepping that a network goes on with:
-// 99 of 100 recorded ones are smaller.
+// MaxPhase bounds the amplitude of a phase of stepping. 99 % of the recorded ones are smaller.
 const MaxPhase = 0.9
 
-// step takes over the phases of stepping. Their amplitude is bounded: a network
-// that is asked for what it hardly knows may answer a larger one with a still
-// larger one, until its legs break.
-func (b *Batch) step(r int, y []float32) {
+// updatePhases takes over the phases of stepping, with bounded amplitudes: a network far from its
+// training data may answer a larger amplitude with a still larger one, until its legs break.
+func (b *Batch) updatePhases(r int, y []float32) {
 	p := b.phases(r)
 	for k := 0; k < len(p); k += feature.PhaseLen {
 		v := vec2{y[k], y[k+1]}
@@ -174,15 +170,14 @@ func (b *Batch) step(r int, y []float32) {
 }
 
 const (
-	sinkForget = 1. / (1.5 * Rate) // share per tick in which the lowest of late is forgotten: gallops fly for a fifth of a second
-	sinkShare  = 0.1               // of what is above, per tick
+	sinkForget = 1. / (1.5 * Rate) // share per tick in which the lowest height is forgotten: gallops fly for a fifth of a second
+	sinkShare  = 0.1               // share of the excess height removed per tick
 )
 
-// sink brings a row down that hangs in the air without having jumped. Networks
-// go on at the height that they are fed, so that a start that took off too
-// quickly would walk above the ground for good.
-func (b *Batch) sink(r int) {
-	const ground = 0.03 // m: recorded dogs that do not jump have a joint below it in every stride
+// lowerToGround lowers a row that hangs in the air without a jump. Networks keep the height of
+// their input, so after a start that took off too quickly a row would walk above the ground.
+func (b *Batch) lowerToGround(r int) {
+	const ground = 0.03 // m; without a jump, recorded dogs have a joint below it in every stride
 	s := &b.shares[b.stride[r]]
 	if b.Weight(r, control.Jump) > 0.05 {
 		b.lowest[r] = 0
@@ -204,13 +199,13 @@ func (b *Batch) sink(r int) {
 	}
 }
 
-// advance takes the future a step on: along with the root, then toward the
-// network's own prediction, seen from next, by the row's correction.
+// advance moves the future a step on: along with the root, then toward the network's prediction,
+// seen from next, with the row's weight of correction.
 func (b *Batch) advance(y []float32, r int, next frame, shift vec2, sin, cos float32) {
 	m, t, weight := b.Model.Layout, r*points, b.correct[r]
 	dt := float32(b.stride[r]) / Rate
 	for i := now + 1; i < points; i++ {
-		// Network samples stand ten points apart; between them it is linear.
+		// The network's samples are ten points apart, with linear interpolation between them.
 		s, u := (i-now)/feature.TrajStep, float32((i-now)%feature.TrajStep)/feature.TrajStep
 		lo := y[m.OutSample(s):]
 		hi := y[m.OutSample(min(s+1, feature.TrajFuture-1)):]
@@ -229,8 +224,8 @@ func (b *Batch) advance(y []float32, r int, next frame, shift vec2, sin, cos flo
 	}
 }
 
-// setBone takes bone k from src, a bone of an input or output row seen from f.
-// Axes come out of unit length.
+// setBone reads bone k from src, a bone of an input or output row seen from f. The axes become unit
+// vectors.
 func (b *Batch) setBone(k int, f frame, src []float32) {
 	p := get3(f, src[feature.BonePos:])
 	p.X, p.Z = p.X+f.pos.X, p.Z+f.pos.Z

@@ -8,8 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A row that hangs in the air comes down, unless it jumps; what comes to the
-// ground now and then stays as it is.
+// A row that hangs in the air comes down, unless it jumps; what comes to the ground now and then
+// stays as it is.
 func TestSinks(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -41,7 +41,7 @@ func TestSinks(t *testing.T) {
 			case 12:
 				hop(-c.hop)
 			}
-			b.sink(0)
+			b.lowerToGround(0)
 		}
 		for k, p := range b.bonePos {
 			if want := c.want + 0.01*float32(k); m3.Abs(p.Y-want) > 4e-3 {

@@ -46,8 +46,8 @@ func steady(m *Model, y []float32) {
 	y[l.OutRoot()+feature.RootZ], y[l.OutRoot()+feature.RootYaw] = 1, 20
 }
 
-// Rows that go by longer strides, or change between them, come where those come that
-// go tick by tick, with the same past, action and pose.
+// Rows that go by longer strides, or change between them, come where those come that go tick by
+// tick, with the same past, action and pose.
 func TestStrides(t *testing.T) {
 	plans := map[string][]int{"2": {2}, "4": {4}, "changing": {4, 2, 2, 1, 1, 1, 1, 4}}
 	goal := control.Goal{Move: m3.V(0, 0, 1), Speed: 1, Turn: 0.3}
@@ -76,7 +76,7 @@ func TestStrides(t *testing.T) {
 		if d := a.Pos.Dist(b.Pos); d > 0.05 {
 			t.Errorf("%s: the root is %g m beside", name, d)
 		}
-		if d := m3.YawOf(a.Rot.Rotate(m3.V(0, 0, 1))) - m3.YawOf(b.Rot.Rotate(m3.V(0, 0, 1))); m3.Abs(d) > 0.03 {
+		if d := a.Rot.Yaw() - b.Rot.Yaw(); m3.Abs(d) > 0.03 {
 			t.Errorf("%s: the root faces %g rad aside", name, d)
 		}
 		if v := got.Velocity(0).Len(); m3.Abs(v-1) > 1e-3 {

@@ -6,73 +6,66 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Tuning holds the controller's constants, DefaultTuning their values: those of
-// the authors' released system, and our own where the docs say so. Shares are
-// per tick of 1/60 s.
+// Tuning holds the controller's constants. The defaults of DefaultTuning are those of the authors'
+// released system, and our own if the comment says so. Shares are per tick of 1/60 s.
 type Tuning struct {
-	Gain  float32 // share of the way to a goal's direction and velocity per tick, 0 to 1
-	Decay float32 // the same while there is no goal; ours is twice the released: dogs brake from a trot in a second
+	Gain  float32 // share of the way to a goal's direction and velocity per tick, 0 to 1; 0.25
+	Decay float32 // the same without a goal; 0.1, twice the released: dogs brake from a trot in a second
 
-	// The speed regulator adds P·e + I·∫e dt to the speed asked for; e is the
-	// speed that lacks, in m/s. Ours: with the released 0.2 and 0.8 a dog needs
-	// more than the 2 s that it may take.
+	// The speed regulator adds P·e + I·∫e dt to the speed asked for; e is the missing speed, m/s.
+	// 0.5 and 0.6, ours: with the released 0.2 and 0.8 a dog needs more than the 2 s that it may
+	// take.
 	SpeedP, SpeedI float32
-	// Half-lives of what a plausible change of speed has still before it, s:
-	// speeding up and slowing down; ours.
+	// Half-lives of plausible changes of speed, up and down, s; 0.3 and 0.4, ours.
 	SpeedUp, SpeedDown float32
 
-	Leash float32 // most that the heading asked for may lead or lag the real one, radians; ours
+	Leash float32 // bound on the angle between the heading asked for and the real one, rad; 30°, ours
 
-	// What dogs do and networks therefore can, all ours: the speeds in m/s up to
-	// which they step to the side and back (recorded dogs 0.3 in the mean),
-	// the radius in metres of the curve that turning on the spot is (recorded
-	// dogs go 0.3 m per radian), and the speed in m/s of the step with which they
-	// get up.
+	// What dogs do, and networks therefore can; ours. Sideways and Backward bound speeds, m/s: 0.4
+	// and 0.3 (recorded dogs 0.3 in the mean). Pivot is the radius of the curve in place of a turn
+	// on the spot, m: 0.3, as recorded dogs. Rise is the speed of the step in getting up, m/s: 0.4.
 	Sideways, Backward, Pivot, Rise float32
 
-	JumpSpeed float32 // speed asked for while jumping, m/s
-	SlowSpeed float32 // m/s: above it sit, stand and lie wait until the character has braked
-	Curvature float32 // jumps are cancelled beyond this share of a half turn along the trajectory
+	JumpSpeed float32 // speed asked for while jumping, m/s; 3
+	SlowSpeed float32 // speed to which a character brakes before it sits, stands up or lies down, m/s; 0.5
+	Curvature float32 // turn of the trajectory beyond which jumps are cancelled, a share of a half turn; 0.25
 
-	// Ramp per action, in the order of control.Action: the seconds in which all
-	// weight goes over to it, and a jump's also away from it. Ours: those of the
-	// recordings' labels. The released system's shares per tick take 4 s to nine
-	// tenths of idle, 1.5 s of sit.
+	// Ramp is the time in which all weight moves to an action, s, in the order of control.Action; a
+	// jump's also counts for the way back. Ours: 0.5, jumps 1/3, as in the recordings' labels. The
+	// released shares per tick take 4 s to nine tenths of idle, 1.5 s of sit.
 	Ramp [6]float32
-	// Leap is for how many seconds a jump has all the weight; asked on, the next
-	// one begins when it is over. Ours: ten frames of the recordings' labels, in
-	// which each jump is one leap. Longer, networks leap again out of the first.
+	// Leap is the time for which a jump has all the weight, s; if still asked for, the next jump
+	// begins after it. 1/6, ours: ten frames of the recordings' labels, in which each jump is one
+	// leap. With a longer time networks leap again out of the first.
 	Leap float32
 
-	// Exponents of the future's blend 1 − (1−w)^b, w being the share of the
-	// future second that has passed.
+	// Exponents b of the future's blend 1 − (1−w)^b for the share w of the future second that has
+	// passed; 0.75, 1.25 and 1.
 	BlendPos, BlendDir, BlendVel float32
 
-	// Grip is the sideways acceleration in m/s², and Spin the rate of turn in
-	// radians per second, up to which a path is taken at the speed asked for;
-	// tighter curves slow the character down. Ours: beyond, the heading comes
-	// late, and a trotting dog is carried out of a curve.
+	// Grip is the sideways acceleration, m/s², and Spin the turn rate, rad/s, up to which a path is
+	// taken at the speed asked for. Tighter curves slow the character down. 1 and 1.3, ours:
+	// beyond, the heading comes late, and a trotting dog is carried out of the curve.
 	Grip, Spin float32
 
-	// Facing is how many times its angle to the path is added to what the next
-	// directions ask for; ours. It makes up for what networks lag behind: without
-	// it, dogs come through the corners of a square 20° late.
+	// Facing is the multiple of its angle to the path that is added to the next directions; 4,
+	// ours. It makes up for the network's lag: without it, dogs leave the corners of a square 20°
+	// late.
 	Facing float32
 
-	// PathBlend is τ of the paper's sec. 9: the weight of a path against the
-	// network's own future trajectory.
+	// PathBlend is τ of the paper's sec. 9: the weight of a path against the network's own future
+	// trajectory; 0.5.
 	PathBlend float32
 
-	// Ceiling bounds the height of the displayed joint 0, as a share of its
-	// height in the rest pose; 0 is no bound. Heights above Bend, in the same
-	// shares, are pressed together smoothly below it, the whole pose coming down
-	// with joint 0. Ours: only jumps come so high. The default keeps a dog whose
-	// hips stand 47 cm high below 70 cm; recorded jumps reach 74 to 94.
+	// Ceiling bounds the height of the displayed joint 0, as a share of its height in the rest
+	// pose; 0 means no bound. Heights above Bend, in the same shares, are pressed together smoothly
+	// below it, and the whole pose comes down with joint 0. 1.3 and 1.48, ours: only jumps come so
+	// high. The default keeps a dog with hips at 47 cm below 70 cm; recorded jumps reach 74 to 94.
 	Bend, Ceiling float32
 }
 
-// change returns the speed, s seconds after a speed of from, of a character that
-// goes over to the speed to as it plausibly may, and its way until then, m.
+// change returns the speed s seconds after a speed of from, if a character changes to the speed to
+// in a plausible way, and the distance until then, m.
 func (t *Tuning) change(from, to, s float32) (speed, way float32) {
 	half := t.SpeedUp
 	if to < from {
@@ -82,8 +75,7 @@ func (t *Tuning) change(from, to, s float32) (speed, way float32) {
 	return to + left, to*s + (from-to-left)*half/math.Ln2
 }
 
-// DefaultTuning returns the released system's constants and our choice of the
-// others.
+// DefaultTuning returns the released system's constants and our choice of the others.
 func DefaultTuning() Tuning {
 	return Tuning{
 		Gain: 0.25, Decay: 0.1,

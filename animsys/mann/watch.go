@@ -5,28 +5,28 @@ import (
 	"mannequin/engine/m3"
 )
 
-// The range that rows live in. Rows of the dog's recordings come as far as 0.9
-// times a bound here at the most; its networks under random commands too, but for
-// the bones, which they stretch by up to 0.2 in the mean.
+// Bounds of a row's state. Rows of the dog's recordings come to 0.9 of a bound at most. So do its
+// networks under random commands, except for the bones, which they stretch by up to 0.2 in the
+// mean.
 const (
 	limit     = 1e4  // largest magnitude of an output, m, m/s or degrees per second
-	deviation = 40   // standard deviations of an input from its mean in the training data,
-	least     = 0.05 // each taken for at least this, as nearly constant columns have less: m, m/s or 1
-	deepest   = 0.1  // m below the ground at which joint 0 may be, and
-	buried    = 0.5  // any other; recorded elbows come to 0.13, generated ones to 0.23
-	stretched = 0.5  // mean difference of bones from their lengths, as a share of those
+	deviation = 40   // largest deviation of an input from its mean in the training data, in standard deviations
+	least     = 0.05 // least standard deviation, m, m/s or 1: nearly constant columns have less
+	deepest   = 0.1  // largest depth of joint 0 in the ground, m
+	buried    = 0.5  // largest depth of other joints, m; recorded elbows come to 0.13, generated ones to 0.23
+	stretched = 0.5  // largest mean difference of bones from their lengths, as a share of these
 )
 
-// Farthest bounds how far from the origin along X or Z rows may be, in metres:
-// float32 resolves 6 cm there.
+// Farthest bounds the distance of rows from the origin along X or Z, m: there float32 resolves 6
+// cm.
 const Farthest = 1e6
 
-// A row remembers a good pose every memoryTicks ticks, the last two of them, and
-// goes back to the older: what was wrong may have begun before it was found. If
-// it fails again within memoryTicks it begins anew from the rest pose.
+// memoryTicks is the time between two remembered poses of a row. It remembers two and goes back to
+// the older, because the fault may have begun before it was found. If the row fails again within
+// that time, it begins anew from the rest pose.
 const memoryTicks = 30
 
-// watch is what the watchdog keeps per row.
+// watch is the watchdog's state.
 type watch struct {
 	restored []uint32
 	age      []uint32  // ticks since the row began or was restored
@@ -52,13 +52,12 @@ func (w *watch) copy(dst, src int) {
 // slot returns row's pose i, 0 or 1.
 func (w *watch) slot(row, i int) []float32 { return w.good[(2*row+i)*w.pose:][:w.pose] }
 
-// Restored returns how often row went back to a good pose because the network's
-// output for it was not finite or took it out of the training data's range, since
-// its last Reset.
+// Restored returns how often row went back to a good pose since its last Reset, because the output
+// of its network was not finite or left the range of the training data.
 func (b *Batch) Restored(row int) int { return int(b.watch.restored[row]) }
 
-// bound derives the inputs' range and the greatest speed from their mean and
-// standard deviation.
+// bound derives the inputs' range and the greatest speed from the inputs' mean and standard
+// deviation.
 func (m *Model) bound(mean, std []float32) {
 	n := m.Layout.Inputs()
 	if len(mean) != n || len(std) != n {
@@ -76,7 +75,7 @@ func (m *Model) bound(mean, std []float32) {
 	m.fastest = mean[speed] + maxDeviation*std[speed]
 }
 
-// begin makes the present pose of row the only one that is remembered.
+// begin makes the present pose of row the only remembered one.
 func (b *Batch) begin(row int) {
 	w := &b.watch
 	w.restored[row], w.age[row] = 0, 0
@@ -85,7 +84,7 @@ func (b *Batch) begin(row int) {
 	b.remember(row, 1)
 }
 
-// observe writes the state of row as the network would see it and returns it.
+// observe writes the state of row as the network reads it, and returns it.
 func (b *Batch) observe(row int) []float32 {
 	n := b.Model.Layout.Inputs()
 	x := b.watch.input[row*n : (row+1)*n]
@@ -93,8 +92,8 @@ func (b *Batch) observe(row int) []float32 {
 	return x
 }
 
-// inRange reports whether the state of row is one that the network can go on
-// from, and leaves it in watch.input.
+// inRange reports whether the network can go on from the state of row. The state is then in
+// watch.input.
 func (b *Batch) inRange(row int) bool {
 	if !b.root(row).near() {
 		return false
@@ -118,8 +117,7 @@ func (b *Batch) inRange(row int) bool {
 	return bones[0].Y >= -deepest && off <= stretched*m.reach
 }
 
-// keep counts a good tick of row, whose state watch.input holds, and remembers
-// its pose when it is time to.
+// keep counts a good tick of row, with its state in watch.input, and remembers its pose when due.
 func (b *Batch) keep(row int) {
 	w := &b.watch
 	before := w.age[row] / memoryTicks
@@ -129,7 +127,7 @@ func (b *Batch) keep(row int) {
 	}
 }
 
-// remember puts the pose in watch.input into slot i of row.
+// remember stores the pose in watch.input in slot i of row.
 func (b *Batch) remember(row, i int) {
 	m, slot := b.Model.Layout, b.watch.slot(row, i)
 	x := b.watch.input[row*m.Inputs():]
@@ -138,8 +136,8 @@ func (b *Batch) remember(row, i int) {
 	copy(slot[bones:], x[m.InActions(feature.TrajNow):])
 }
 
-// restore stops row at root: in its present pose if that is sound, else in the
-// older good one, or, should it fail again and again, in the rest pose.
+// restore stops row at root: in its present pose if that is sound, else in the older good one, or
+// in the rest pose if it fails again and again.
 func (b *Batch) restore(row int, root frame, sound bool) {
 	w := &b.watch
 	if !root.near() || !root.fwd.finite() {
@@ -172,14 +170,4 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 // near reports whether f is at a place that float32 resolves.
 func (f frame) near() bool {
 	return m3.Abs(f.pos.X) < Farthest && m3.Abs(f.pos.Z) < Farthest
-}
-
-// sound reports whether the outputs are finite and not absurd.
-func sound(row []float32) bool {
-	for _, v := range row {
-		if !(v > -limit && v < limit) {
-			return false
-		}
-	}
-	return true
 }

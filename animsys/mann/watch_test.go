@@ -46,8 +46,8 @@ func watchedBeetle(t *testing.T) *Model {
 	return m
 }
 
-// Every kind of corruption is found within a few ticks, never shown, and gone
-// when it has stopped; the neighbours' bits are those of a world without it.
+// Every kind of corruption is found within a few ticks, never shown, and gone when it has stopped;
+// the neighbours' bits are those of a world without it.
 func TestWatchdog(t *testing.T) {
 	m := watchedBeetle(t)
 	const n, sick, from = 5, 1, 60
@@ -162,9 +162,9 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
-// A row whose output is no use stays in its pose; one that is out of range goes
-// back to a pose of half a second to a second before, in which it keeps doing
-// what it did; one that fails again at once begins from the rest pose.
+// A row whose output is no use stays in its pose; one that is out of range goes back to a pose of
+// half a second to a second before, in which it keeps doing what it did; one that fails again at
+// once begins from the rest pose.
 func TestGoesBack(t *testing.T) {
 	m := watchedBeetle(t)
 	b := NewBatch(m, 1)
@@ -277,8 +277,8 @@ func TestCopyRemembers(t *testing.T) {
 	}
 }
 
-// Every row of the recordings is in the range that their own statistics make,
-// with a tenth to spare.
+// Every row of the recordings is in the range that their own statistics make, with a tenth to
+// spare.
 func TestRecordingsAreInRange(t *testing.T) {
 	train, held, err := dataset.BuildMANN(filepath.Join(mocapdata.Dir(t), "dog"), dataset.Options{})
 	if err != nil {

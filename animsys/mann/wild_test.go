@@ -13,8 +13,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// Whatever goals say, and however often they change, dogs stay finite, in one
-// piece and in range, and do not run away.
+// Whatever goals say, and however often they change, dogs stay finite, in one piece and in range,
+// and do not run away.
 func TestAnyGoals(t *testing.T) {
 	const name = "dog"
 	if !slices.Contains(models.Names(), name) {

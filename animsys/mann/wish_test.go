@@ -8,8 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// asks returns row 0 after some ticks of the same goal, without regulator: a
-// batch of one that stood or moved at speed before.
+// asks returns row 0 after some ticks of the same goal, without regulator: a batch of one that
+// stood or moved at speed before.
 func asks(speed float32, ticks int, g control.Goal) *Batch {
 	b := dogBatch()
 	tune := b.Tuning()
@@ -22,8 +22,8 @@ func asks(speed float32, ticks int, g control.Goal) *Batch {
 	return b
 }
 
-// The network's share in the future is the length of the wish, and all of it on a
-// path; it comes and goes as targets do.
+// The network's share in the future is the length of the wish, and all of it on a path; it comes
+// and goes as targets do.
 func TestCorrection(t *testing.T) {
 	for _, c := range []struct {
 		goal control.Goal
@@ -49,8 +49,8 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// Nobody is asked for more than recordings reach, and who jumps goes at the
-// speed of jumps whatever else is asked.
+// Nobody is asked for more than recordings reach, and who jumps goes at the speed of jumps whatever
+// else is asked.
 func TestSpeedsAskedFor(t *testing.T) {
 	if got, most := asks(1, 100, control.Goal{Move: m3.V(0, 0, 1), Speed: math.MaxFloat32}).targetVel[0].length(), dogBatch().Model.fastest; m3.Abs(got-most) > 1e-3 {
 		t.Errorf("asked for everything: %g m/s, want %g", got, most)
@@ -92,8 +92,8 @@ func TestShiftingIsNotTurning(t *testing.T) {
 	}
 }
 
-// Who is let off a path, or carried away from its stretch, does not follow it on;
-// where it crosses itself a follower, and its copy, stay on their branch.
+// Who is let off a path, or carried away from its stretch, does not follow it on; where it crosses
+// itself a follower, and its copy, stay on their branch.
 func TestWhereOnAPath(t *testing.T) {
 	b := asks(1, 1, control.Goal{Path: must(control.Circle(2)), Speed: 1})
 	b.Plan([]control.Goal{{Move: m3.V(0, 0, 1), Speed: 1}}, 0, 1)

@@ -14,8 +14,8 @@ import (
 	"mannequin/offline/registration"
 )
 
-// big returns a database of 80,000 frames, the size of Xia's, and a walk and a run
-// that it does not hold.
+// big returns a database of 80,000 frames, the size of Xia's, and a walk and a run that it does not
+// hold.
 var big = sync.OnceValues(func() (*mar.Database, []*registration.Take) {
 	made, lines, err := human.Generate(human.Options{Seed: 1, Minutes: 24, Actions: []string{human.Walk, human.Run}})
 	if err != nil {
@@ -38,8 +38,8 @@ var big = sync.OnceValues(func() (*mar.Database, []*registration.Take) {
 	return db, others
 })
 
-// BenchmarkStep is a frame of one character, of whom nothing is known, on a
-// database of 80,000 frames.
+// BenchmarkStep is a frame of one character, of whom nothing is known, on a database of 80,000
+// frames.
 func BenchmarkStep(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -62,7 +62,7 @@ func BenchmarkStep(b *testing.B) {
 			}
 		}
 		b.Run(fmt.Sprintf("%s/known=%v/styles=%d", c.action, c.known, c.styles), func(b *testing.B) {
-			s, err := db.NewStylist(mar.StylistOptions{Characters: 1, Workers: 1})
+			s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Characters: 1, Workers: 1})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -88,12 +88,11 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkCrowd is a tick of fifty characters on two workers, of whom nothing is
-// known.
+// BenchmarkCrowd is a tick of fifty characters on two workers, of whom nothing is known.
 func BenchmarkCrowd(b *testing.B) {
 	const n = 50
 	db, others := big()
-	s, err := db.NewStylist(mar.StylistOptions{Characters: n, Workers: 2})
+	s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Characters: n, Workers: 2})
 	if err != nil {
 		b.Fatal(err)
 	}

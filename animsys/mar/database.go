@@ -13,22 +13,21 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Take is one performance of an action in a style. All takes of a database share a
-// skeleton and a rate.
+// Take is one performance of an action in a style. All takes of a database share a skeleton and a
+// frame rate.
 type Take struct {
 	Name    string     // of its file, without folder and extension
-	Action  string     // what is done: walk, run, jump
-	Style   string     // how it is done: neutral, proud, old
-	Content string     // which version of the action, such as a path; takes of one action and content in two styles are pairs
-	Clip    *skel.Clip // metres; of a character who faces +Z at rest
+	Action  string     // walk, run, jump
+	Style   string     // neutral, proud, old
+	Content string     // version of the action, such as a path; takes of one action and content in two styles are pairs
+	Clip    *skel.Clip // in metres; the character faces +Z at rest
 
-	// Times are the frames' places on the action's canonical timeline, strictly
-	// increasing, in frames of its reference; nil until they are known (package
-	// registration finds them). On a cyclic timeline they go on past its period, once
-	// per cycle.
+	// Times are the frames' places on the action's canonical timeline, strictly increasing, in
+	// frames of its reference; nil before registration (package registration finds them). On a
+	// cyclic timeline they go on beyond the period, once per cycle.
 	Times []float64
-	// Stands are the feet that stand in each frame: bit 0 the left, bit 1 the
-	// right; nil until they are known.
+	// Stands are the feet that have contact in each frame: bit 0 the left, bit 1 the right; nil
+	// before registration.
 	Stands []uint8
 }
 
@@ -40,15 +39,15 @@ const (
 	MaxFrames  = 1 << 22
 )
 
-// Database is what style translation learns from while it goes: takes of actions
-// in styles, on one timeline per action. It is immutable and safe to share.
+// Database is the data of style translation: takes of actions in styles, with one timeline per
+// action. It is immutable and safe to share.
 type Database struct {
 	Actions []string
 	Styles  []string
 	FPS     float32
-	Periods []float64 // (actions) of the canonical timeline, frames; 0 where the action does not repeat
+	Periods []float64 // (actions) of the canonical timeline, frames; 0 if the action does not repeat
 
-	Name, Data, License, Card string // what it is called, where it comes from, what may be done with it, and more in Markdown
+	Name, Data, License, Card string // Data is the source; Card is Markdown
 
 	layout *layout
 	takes  []take
@@ -56,15 +55,15 @@ type Database struct {
 	stands []uint8   // (frames)
 	times  []float32 // (frames) canonical
 
-	class   []int32   // (actions, styles) → class, −1 where there are no takes
+	class   []int32   // (actions, styles) → class, −1 without takes
 	classes []pair    // action and style of each class
-	of      []int32   // (frames) take
-	partner []int32   // (takes, styles) the take that shows the same in a style, −1 where none does
-	match   []float32 // (frames, styles) the frame of the partner at the same canonical time, from the partner's first; −1 where there is none, or none before it
-	step    []float32 // (frames, styles) frames that pass there from the frame before to this one
+	takeOf  []int32   // (frames) take
+	partner []int32   // (takes, styles) the take with the same content in a style, −1 without one
+	match   []float32 // (frames, styles) the partner's frame at the same canonical time, from its first; −1 if it or the one before is missing
+	step    []float32 // (frames, styles) frames that pass there from the frame before
 
 	poses *index // of windows, by class; window i ends with frame i
-	feet  *index // of the same by legs, all one class
+	feet  *index // of the same windows by legs, all one class
 }
 
 type take struct {
@@ -75,9 +74,8 @@ type take struct {
 
 type pair struct{ action, style int32 }
 
-// NewDatabase makes a database of takes, which must share a skeleton and a rate.
-// periods says after how many canonical frames an action repeats; it may leave
-// out those that do not. Equal takes give equal bytes, in any order.
+// NewDatabase makes a database of takes. periods are the canonical frames after which actions
+// repeat; actions that do not repeat may be left out. Equal takes give equal bytes, in any order.
 func NewDatabase(takes []*Take, periods map[string]float64) (*Database, error) {
 	if len(takes) == 0 {
 		return nil, errors.New("mar: a database without takes: want at least one action in two styles")
@@ -125,16 +123,16 @@ func NewDatabase(takes []*Take, periods map[string]float64) (*Database, error) {
 			db.times = append(db.times, float32(x-begin))
 		}
 	}
-	return db, db.settle()
+	return db, db.derive()
 }
 
 func (t *Take) check(first *Take) error {
 	c := t.Clip
 	switch {
 	case t.Action == "" || t.Style == "":
-		return errors.New("it has no action or no style")
+		return errors.New("the action or the style is missing")
 	case c == nil || c.Frames < Window+1:
-		return fmt.Errorf("it is too short: want at least %d frames", Window+1)
+		return fmt.Errorf("too short: want at least %d frames", Window+1)
 	case !(c.FPS > 0) || c.FPS != first.Clip.FPS:
 		return fmt.Errorf("%g frames per second, take %q has %g", c.FPS, first.Name, first.Clip.FPS)
 	case len(t.Times) != c.Frames || len(t.Stands) != c.Frames:
@@ -145,7 +143,7 @@ func (t *Take) check(first *Take) error {
 	}
 	for f, x := range t.Times {
 		if math.IsNaN(x) || math.IsInf(x, 0) || f > 0 && x <= t.Times[f-1] {
-			return fmt.Errorf("canonical time %g of frame %d: want finite numbers that increase", x, f)
+			return fmt.Errorf("canonical time %g of frame %d: want finite, increasing numbers", x, f)
 		}
 	}
 	for i := range c.Rot {
@@ -156,7 +154,7 @@ func (t *Take) check(first *Take) error {
 	return nil
 }
 
-// sameSkeleton says in what two skeletons differ.
+// sameSkeleton returns an error that says how two skeletons differ.
 func sameSkeleton(a, b *skel.Skeleton) error {
 	if a == b {
 		return nil
@@ -173,8 +171,7 @@ func sameSkeleton(a, b *skel.Skeleton) error {
 	return nil
 }
 
-// clip returns the rows of c. The root's motion of the first frame is the
-// second's.
+// clip returns the rows of c. The root's motion in the first frame is that in the second.
 func (l *layout) clip(c *skel.Clip) []float32 {
 	cols := l.columns()
 	rows := make([]float32, c.Frames*cols)
@@ -192,11 +189,11 @@ func (l *layout) clip(c *skel.Clip) []float32 {
 	return rows
 }
 
-// settle makes what follows from takes and rows.
-func (db *Database) settle() error {
+// derive computes everything that follows from takes and rows.
+func (db *Database) derive() error {
 	frames := len(db.stands)
 	db.class = slices.Repeat([]int32{-1}, len(db.Actions)*len(db.Styles))
-	db.of, db.classes = make([]int32, frames), nil
+	db.takeOf, db.classes = make([]int32, frames), nil
 	for i, t := range db.takes {
 		c := &db.class[int(t.action)*len(db.Styles)+int(t.style)]
 		if *c < 0 {
@@ -204,17 +201,16 @@ func (db *Database) settle() error {
 			db.classes = append(db.classes, pair{t.action, t.style})
 		}
 		for f := t.first; f < t.first+t.frames; f++ {
-			db.of[f] = int32(i)
+			db.takeOf[f] = int32(i)
 		}
 	}
 	db.pairUp()
 	return db.indexAll()
 }
 
-// pairUp finds for every take the one that shows the same in each style, and which
-// frames belong together. Of several takes of a content the n-th goes with the
-// n-th of the other style; where the style has none of the content, any take of the
-// action does.
+// pairUp finds each take's partner in each style, and the frames that belong together. The n-th
+// take of a content goes with the n-th of the other style. If the style has no take of the content,
+// any take of the action will do.
 func (db *Database) pairUp() {
 	frames, styles := len(db.stands), len(db.Styles)
 	type key struct {
@@ -269,14 +265,13 @@ func (db *Database) matchTo(a int32, s int) {
 	}
 }
 
-// maxStep is the most frames that may pass in one style in a frame of another:
-// more is a jump from the end of a take to an earlier cycle.
+// maxStep bounds the frames that pass in one style during a frame of another. More is a jump from
+// the end of a take to an earlier cycle.
 const maxStep = 6
 
-// Match writes for every frame of a, at the canonical time given, the frame of b at
-// the same time, a fraction between two, or −1 where b has none. Where period is
-// above 0 times repeat: b's are moved by whole periods so that both begin together
-// as nearly as can be, and by others wherever b has ended or not begun.
+// Match writes, for every frame of a, the frame of b at the same canonical time, a fraction between
+// two, or −1 if b has none. With a period above 0, times repeat: b is moved by whole periods so
+// that both begin together as nearly as possible, and by others when b has ended or not begun.
 func Match(dst, a, b []float32, period float32) {
 	if len(a) == 0 || len(b) == 0 {
 		return
@@ -328,11 +323,11 @@ func (db *Database) indexAll() error {
 		return err
 	}
 	class, one := make([]int32, frames), make([]int32, frames)
-	for f, t := range db.of {
+	for f, t := range db.takeOf {
 		class[f], one[f] = -1, -1
 		if tk := db.takes[t]; int32(f)-tk.first >= Window-1 {
 			class[f] = db.class[int(tk.action)*len(db.Styles)+int(tk.style)]
-			if (int32(f)-tk.first)%2 == 0 { // contacts need no more
+			if (int32(f)-tk.first)%2 == 0 { // enough for contacts
 				one[f] = 0
 			}
 		}
@@ -345,15 +340,15 @@ func (db *Database) indexAll() error {
 	return cmp.Or(err, failed)
 }
 
-// places returns where all joints are in every frame, (frames, joints), each take
-// in a world of its own.
+// places returns the places of all joints in every frame, (frames, joints), each take in a world of
+// its own.
 func (db *Database) places() []m3.Vec3 {
 	n, cols := db.layout.skel.Len(), db.layout.columns()
 	out := make([]m3.Vec3, len(db.stands)*n)
 	pos, rot, model := make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
 	var at place
 	for f := range db.stands {
-		if int32(f) == db.takes[db.of[f]].first {
+		if int32(f) == db.takes[db.takeOf[f]].first {
 			at = place{}
 		}
 		at = db.layout.decode(pos, rot, db.rows[f*cols:][:cols], at, 1/db.FPS)
@@ -365,8 +360,8 @@ func (db *Database) places() []m3.Vec3 {
 	return out
 }
 
-// mostFitted is how many windows principal components are found of, at most.
-const mostFitted = 4000
+// maxFitted bounds the windows from which principal components are computed.
+const maxFitted = 4000
 
 func (db *Database) indexOf(m *metric, share float64, places []m3.Vec3, of []int32, classes int) (*index, error) {
 	n := db.layout.skel.Len()
@@ -379,7 +374,7 @@ func (db *Database) indexOf(m *metric, share float64, places []m3.Vec3, of []int
 	cloud := func(f int32, plane, height []float32) {
 		m.cloud(plane, height, func(i int) []m3.Vec3 { return places[(int(f)-Window+1+i)*n:][:n] })
 	}
-	stride := len(have)/mostFitted + 1
+	stride := len(have)/maxFitted + 1
 	if err := m.fit(share, (len(have)+stride-1)/stride, func(i int, p, h []float32) { cloud(have[i*stride], p, h) }); err != nil {
 		return nil, err
 	}
@@ -399,8 +394,7 @@ func (db *Database) indexOf(m *metric, share float64, places []m3.Vec3, of []int
 	return newIndex(m, rows, of, classes), nil
 }
 
-// legs returns the joints below the root's children that come closest to the
-// ground: the root, and all from there to the two lowest End Sites at rest.
+// legs returns the joints from the root to the two End Sites that are lowest at rest.
 func (db *Database) legs() []int {
 	sk := db.layout.skel
 	at := make([]m3.Vec3, sk.Len())
@@ -435,13 +429,13 @@ func (db *Database) legs() []int {
 	return legs
 }
 
-// Columns returns what a row holds, column by column.
+// Columns returns the names of the columns of a row.
 func (db *Database) Columns() []string { return db.layout.names() }
 
-// Row returns the row of a frame, which must not be changed.
+// Row returns the row of a frame. It must not be changed.
 func (db *Database) Row(frame int) []float32 { return db.row(frame) }
 
-// Fits says why motion of a skeleton cannot be translated, or nil.
+// Fits reports why motion of a skeleton cannot be translated, or nil.
 func (db *Database) Fits(sk *skel.Skeleton) error {
 	if err := sameSkeleton(db.layout.skel, sk); err != nil {
 		return fmt.Errorf("mar: %w", err)
@@ -449,8 +443,8 @@ func (db *Database) Fits(sk *skel.Skeleton) error {
 	return nil
 }
 
-// Rows returns the rows of a clip, (frames, columns), and an error where its
-// skeleton is not the database's.
+// Rows returns the rows of a clip, (frames, columns). It is an error if the clip has another
+// skeleton.
 func (db *Database) Rows(c *skel.Clip) ([]float32, error) {
 	if err := db.Fits(c.Skel); err != nil {
 		return nil, err
@@ -458,16 +452,15 @@ func (db *Database) Rows(c *skel.Clip) ([]float32, error) {
 	return db.layout.clip(c), nil
 }
 
-// Pose writes the local transforms of a row into pos and rot: the root over the
-// origin, facing ahead.
+// Pose writes the local transforms of a row into pos and rot, with the root over the origin, facing
+// ahead.
 func (db *Database) Pose(pos []m3.Vec3, rot []m3.Quat, row []float32) {
 	db.layout.decode(pos, rot, row, place{}, 0)
 	rot[0] = m3.FromRotationVector(m3.V(row[colTiltX], 0, row[colTiltZ]))
 	pos[0].X, pos[0].Z = 0, 0
 }
 
-// Speed returns how fast an action in a style goes over the ground, in the mean of its
-// takes, m/s: that of a character whom the style shall suit. Without takes it is 0.
+// Speed returns the mean speed of an action in a style over the ground, m/s; 0 without takes.
 func (db *Database) Speed(action, style int) float32 {
 	var way, frames float64
 	for _, t := range db.takes {
@@ -483,41 +476,39 @@ func (db *Database) Speed(action, style int) float32 {
 	return float32(way / max(frames, 1))
 }
 
-// Of returns what a frame shows: the take, its action and style, as indices, and the
-// frame's number in it.
+// Of returns the take of a frame, its action and style as indices, and the number of the frame in
+// the take.
 func (db *Database) Of(frame int) (take string, action, style, number int) {
-	t := &db.takes[db.of[frame]]
+	t := &db.takes[db.takeOf[frame]]
 	return t.name, int(t.action), int(t.style), frame - int(t.first)
 }
 
-// Counterpart writes into row what a frame becomes in a style, and returns how many
-// frames pass there from the frame before; ok is false where the database shows
-// it not.
+// Counterpart writes the counterpart of a frame in a style into row, and returns how many frames
+// pass there from the frame before. ok is false if the database has none.
 func (db *Database) Counterpart(row []float32, frame, style int) (step float32, ok bool) {
 	i := frame*len(db.Styles) + style
 	if db.match[i] < 0 {
 		return 0, false
 	}
 	clear(row)
-	db.addRow(row, 1, int(db.takes[db.partner[int(db.of[frame])*len(db.Styles)+style]].first), db.match[i])
+	db.addRow(row, 1, int(db.takes[db.partner[int(db.takeOf[frame])*len(db.Styles)+style]].first), db.match[i])
 	return db.step[i], true
 }
 
-// CounterpartBefore writes into row the frame of the counterpart's take that comes
-// Counterpart's step before it: what the frame before becomes. ok is as there.
+// CounterpartBefore writes the frame of the counterpart's take that is Counterpart's step earlier
+// into row: the counterpart of the frame before. ok is false if the database has none.
 func (db *Database) CounterpartBefore(row []float32, frame, style int) (ok bool) {
 	i := frame*len(db.Styles) + style
 	if db.match[i] < 0 {
 		return false
 	}
 	clear(row)
-	db.addRow(row, 1, int(db.takes[db.partner[int(db.of[frame])*len(db.Styles)+style]].first), db.match[i]-db.step[i])
+	db.addRow(row, 1, int(db.takes[db.partner[int(db.takeOf[frame])*len(db.Styles)+style]].first), db.match[i]-db.step[i])
 	return true
 }
 
 // Frames returns the number of frames.
 func (db *Database) Frames() int { return len(db.stands) }
 
-// Skeleton returns the skeleton of all takes, which is that of the motion to
-// translate, too.
+// Skeleton returns the skeleton of all takes, and of the motion to translate.
 func (db *Database) Skeleton() *skel.Skeleton { return db.layout.skel }

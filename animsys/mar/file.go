@@ -14,10 +14,10 @@ import (
 	"mannequin/netruntime"
 )
 
-// Arch is what the metadata of a database's file call it.
+// Arch is the architecture in the metadata of a database's file.
 const Arch = "style"
 
-// maxFile bounds a database's file: an hour of motion is 75 MB.
+// maxFile bounds the size of a database's file. An hour of motion is 75 MB.
 const maxFile = 1 << 30
 
 // Names of the file's arrays.
@@ -30,7 +30,7 @@ const (
 
 const keyTakes = "takes"
 
-// contents is what a file says beside its arrays.
+// contents is the JSON part of a file.
 type contents struct {
 	FPS     float32    `json:"fps"`
 	Actions []string   `json:"actions"`
@@ -47,8 +47,8 @@ type takeFile struct {
 	Frames  int32  `json:"frames"`
 }
 
-// Encode writes db as a file. half stores rows as half-precision numbers: angles to
-// a fortieth of a degree.
+// Encode writes db as a file. half stores rows as half-precision numbers, with angles exact to a
+// fortieth of a degree.
 func (db *Database) Encode(w io.Writer, half bool) error {
 	c := contents{FPS: db.FPS, Actions: db.Actions, Styles: db.Styles, Periods: db.Periods}
 	for _, t := range db.takes {
@@ -79,8 +79,7 @@ func (db *Database) Encode(w io.Writer, half bool) error {
 	}, func(name string) bool { return half && name == tensorRows })
 }
 
-// Checksum identifies the motion that db translates with. What else its file tells, its
-// name and its card, does not matter.
+// Checksum identifies the motion of db. The name, the card and other texts do not count.
 func (db *Database) Checksum() (string, error) {
 	plain := *db
 	plain.Name, plain.Data, plain.License, plain.Card = "", "", "", ""
@@ -147,21 +146,21 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error
 	for _, a := range arrays {
 		want, known := shapes[a.Name]
 		if !known {
-			return nil, fmt.Errorf("an array %q that no database has", a.Name)
+			return nil, fmt.Errorf("unknown array %q", a.Name)
 		}
 		if len(a.Shape) == 0 || a.Shape[0] != want[0] || len(a.Data) != want[0]*want[1] {
 			return nil, fmt.Errorf("array %s of %v, the takes need %v", a.Name, a.Shape, want)
 		}
 		for i, v := range a.Data {
-			if !m3.Finite(v) || m3.Abs(v) > mostValue {
-				return nil, fmt.Errorf("array %s: value %d is %g, want finite numbers up to %g", a.Name, i, v, mostValue)
+			if !m3.Finite(v) || m3.Abs(v) > maxValue {
+				return nil, fmt.Errorf("array %s: value %d is %g, want finite numbers up to %g", a.Name, i, v, maxValue)
 			}
 		}
 		data[a.Name] = a.Data
 	}
 	for name := range shapes {
 		if data[name] == nil {
-			return nil, fmt.Errorf("no array %s", name)
+			return nil, fmt.Errorf("array %s is missing", name)
 		}
 	}
 	db.rows, db.times = data[tensorRows], data[tensorTimes]
@@ -182,15 +181,15 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error
 	for _, t := range db.takes {
 		for f := t.first + 1; f < t.first+t.frames; f++ {
 			if db.times[f] <= db.times[f-1] {
-				return nil, fmt.Errorf("take %q: canonical time %g of frame %d after %g: want times that increase", t.name, db.times[f], f-t.first, db.times[f-1])
+				return nil, fmt.Errorf("take %q: canonical time %g of frame %d after %g: want increasing times", t.name, db.times[f], f-t.first, db.times[f-1])
 			}
 		}
 	}
-	return db, db.settle()
+	return db, db.derive()
 }
 
-// mostValue bounds all numbers of a file, metres or radians or frames.
-const mostValue = 1e6
+// maxValue bounds all numbers of a file: metres, radians or frames.
+const maxValue = 1e6
 
 func (c *contents) check() error {
 	frames := 0
@@ -205,8 +204,8 @@ func (c *contents) check() error {
 		return fmt.Errorf("%d takes: want 1 to %d", len(c.Takes), MaxTakes)
 	}
 	for _, p := range c.Periods {
-		if !(p == 0 || p >= 1 && p <= mostValue) {
-			return fmt.Errorf("a period of %g frames: want 0, or 1 to %g", p, mostValue)
+		if !(p == 0 || p >= 1 && p <= maxValue) {
+			return fmt.Errorf("a period of %g frames: want 0, or 1 to %g", p, maxValue)
 		}
 	}
 	for i, t := range c.Takes {

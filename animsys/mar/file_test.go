@@ -33,8 +33,8 @@ func encoded(t testing.TB, db *Database, half bool) []byte {
 	return b.Bytes()
 }
 
-// A database comes back from its file, does the same to the bit, and is written the
-// same again; at half precision nearly.
+// A database comes back from its file, does the same to the bit, and is written the same again; at
+// half precision nearly.
 func TestFile(t *testing.T) {
 	db := database(t)
 	db.Name, db.Data, db.License, db.Card = "test", "made up", "CC0-1.0", "# Test"
@@ -59,7 +59,7 @@ func TestFile(t *testing.T) {
 	}
 	in := plain.take("walk", 7, 3, 1.04)
 	run := func(db *Database) []float32 {
-		s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+		s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 		s.Weights[index1(db.Styles, "old")] = 1
 		rows, _ := s.run(in.Clip)
 		return rows
@@ -101,13 +101,13 @@ func TestDatabaseRefuses(t *testing.T) {
 	sk.Offsets[3].Y -= 0.1
 	bone.Clip.Skel = &sk
 	for want, edit := range map[string]func(k *Take){
-		"no action or no style": func(k *Take) { k.Style = "" },
-		"too short":             func(k *Take) { k.Clip = skel.NewClip(k.Clip.Skel, 60, 3) },
-		"frames per second":     func(k *Take) { k.Clip.FPS = 30 },
-		"register it first":     func(k *Take) { k.Times = nil },
-		"that increase":         func(k *Take) { k.Times[5] = k.Times[4] },
-		"not finite":            func(k *Take) { k.Clip.Rot[7].X = float32(math.NaN()) },
-		"its bone to":           func(k *Take) { k.Clip = bone.Clip },
+		"action or the style is missing": func(k *Take) { k.Style = "" },
+		"too short":                      func(k *Take) { k.Clip = skel.NewClip(k.Clip.Skel, 60, 3) },
+		"frames per second":              func(k *Take) { k.Clip.FPS = 30 },
+		"register it first":              func(k *Take) { k.Times = nil },
+		"increasing":                     func(k *Take) { k.Times[5] = k.Times[4] },
+		"not finite":                     func(k *Take) { k.Clip.Rot[7].X = float32(math.NaN()) },
+		"its bone to":                    func(k *Take) { k.Clip = bone.Clip },
 	} {
 		k := good()
 		k.Name = "bad"
@@ -136,16 +136,16 @@ func TestDecodeRefuses(t *testing.T) {
 			a["times"].Data = a["times"].Data[1:]
 			a["times"].Shape[0]--
 		},
-		"no array stands":   func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { delete(a, "stands") },
-		"finite":            func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["rows"].Data[100] = float32(math.Inf(1)) },
-		"want 0 to 3":       func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["stands"].Data[1] = 0.5 },
-		"that increase":     func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["times"].Data[3] = 0 },
-		"frames per second": replaceTakes(`"fps":60`, `"fps":0`),
-		"of action 9":       replaceTakes(`"action":0`, `"action":9`),
-		"0 actions":         replaceTakes(`"actions":["walk"]`, `"actions":[]`),
-		"a period of -1":    replaceTakes(`"periods":[60]`, `"periods":[-1]`),
-		"2 periods":         replaceTakes(`"periods":[60]`, `"periods":[60,60]`),
-		"want 6 to":         replaceTakes(`"frames":25`, `"frames":2`),
+		"array stands is missing": func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { delete(a, "stands") },
+		"finite":                  func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["rows"].Data[100] = float32(math.Inf(1)) },
+		"want 0 to 3":             func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["stands"].Data[1] = 0.5 },
+		"increasing":              func(m *netruntime.Meta, a map[string]*netruntime.Tensor) { a["times"].Data[3] = 0 },
+		"frames per second":       replaceTakes(`"fps":60`, `"fps":0`),
+		"of action 9":             replaceTakes(`"action":0`, `"action":9`),
+		"0 actions":               replaceTakes(`"actions":["walk"]`, `"actions":[]`),
+		"a period of -1":          replaceTakes(`"periods":[60]`, `"periods":[-1]`),
+		"2 periods":               replaceTakes(`"periods":[60]`, `"periods":[60,60]`),
+		"want 6 to":               replaceTakes(`"frames":25`, `"frames":2`),
 	} {
 		m := meta
 		m.Extra = map[string]string{keyTakes: meta.Extra[keyTakes]}
@@ -210,7 +210,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, err := db.NewStylist(StylistOptions{Characters: 1, Workers: 1})
+		s, err := db.NewStyleTranslator(StyleTranslatorOptions{Characters: 1, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,8 +229,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Match finds the frames at the same time: exactly where times are equal, by whole
-// periods where one has ended, and nowhere where there is none.
+// Match finds the frames at the same time: exactly where times are equal, by whole periods where
+// one has ended, and nowhere where there is none.
 func TestMatch(t *testing.T) {
 	line := func(from, step float32, n int) []float32 {
 		var out []float32
@@ -264,8 +264,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// What a file says of its takes may be anything, with arrays that fit and that do
-// not.
+// What a file says of its takes may be anything, with arrays that fit and that do not.
 func FuzzContents(f *testing.F) {
 	meta, arrays, err := netruntime.DecodeArrays(encoded(f, tiny(f), false))
 	if err != nil {
@@ -284,7 +283,7 @@ func FuzzContents(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, err := db.NewStylist(StylistOptions{Characters: 1, Workers: 1})
+		s, err := db.NewStyleTranslator(StyleTranslatorOptions{Characters: 1, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,17 +19,16 @@ const (
 	colJoints = 6
 )
 
-// layout says what a row holds: the degrees of freedom of one frame, each of
-// which is translated by itself. Of the root these are its height, its tilt, and
-// its motion over the ground in the frame of its heading, which is its rotation
-// about the vertical; of every other joint a rotation vector (Grassia 1998).
+// layout is the meaning of a row: the degrees of freedom of one frame, each of which is translated
+// by itself. The root has its height, its tilt, and its motion over the ground in the frame of its
+// heading, the rotation about the vertical. Every other joint has a rotation vector (Grassia 1998).
 //
-// Joints turn from a posture in the middle of the data, so that vectors are far
-// from where they wrap, half a turn away.
+// Joints turn from a posture in the middle of the data. That keeps vectors far from half a turn,
+// where they wrap.
 type layout struct {
 	skel   *skel.Skeleton
-	joints []int16   // those that turn, without the root
-	middle []m3.Quat // of each of them
+	joints []int16   // that turn, without the root
+	middle []m3.Quat // (joints) the posture from which they turn
 }
 
 func newLayout(sk *skel.Skeleton) (*layout, error) {
@@ -46,7 +45,7 @@ func newLayout(sk *skel.Skeleton) (*layout, error) {
 		}
 	}
 	if len(l.joints) == 0 {
-		return nil, fmt.Errorf("mar: a skeleton of %d joints, none of which turns: want the root and others", sk.Len())
+		return nil, fmt.Errorf("mar: no joint turns in a skeleton of %d joints: want the root and others", sk.Len())
 	}
 	l.middle = make([]m3.Quat, len(l.joints))
 	for i := range l.middle {
@@ -58,7 +57,7 @@ func newLayout(sk *skel.Skeleton) (*layout, error) {
 // columns returns the length of a row.
 func (l *layout) columns() int { return colJoints + 3*len(l.joints) }
 
-// names returns what each column holds, for errors and plots.
+// names returns a name for each column, for errors and plots.
 func (l *layout) names() []string {
 	names := []string{"root height", "root tilt x", "root tilt z", "root velocity left", "root velocity forward", "root yaw rate"}
 	for _, j := range l.joints {
@@ -69,11 +68,11 @@ func (l *layout) names() []string {
 	return names
 }
 
-// place is where a root stands on the ground, and its heading.
+// place is the position of a root on the ground, m, and its heading, rad.
 type place struct{ x, z, yaw float32 }
 
-// placeOf returns where a root stands. A root that hangs head down has no
-// heading: it keeps the one before.
+// placeOf returns the place of a root. A root that hangs head down has no heading and keeps the one
+// before.
 func placeOf(pos m3.Vec3, rot m3.Quat, before float32) place {
 	if rot.Y*rot.Y+rot.W*rot.W < 1e-6 {
 		return place{pos.X, pos.Z, before}
@@ -81,8 +80,8 @@ func placeOf(pos m3.Vec3, rot m3.Quat, before float32) place {
 	return place{pos.X, pos.Z, m3.WrapAngle(2 * m3.Atan2(rot.Y, rot.W))}
 }
 
-// encode writes the row of a frame, whose root has come from was within 1/fps
-// seconds. Vectors of joints are the ones nearest to those of before, a row or
+// encode writes the row of a frame, 1/fps seconds after the root was at was, and returns the root's
+// place. Of a joint's equivalent rotation vectors it writes the one nearest to before, a row or
 // nil.
 func (l *layout) encode(row []float32, pos []m3.Vec3, rot []m3.Quat, was place, fps float32, before []float32) place {
 	at := placeOf(pos[0], rot[0], was.yaw)
@@ -102,8 +101,7 @@ func (l *layout) encode(row []float32, pos []m3.Vec3, rot []m3.Quat, was place, 
 	return at
 }
 
-// nearest returns the vector of v's rotation, of those with v's axis, that is
-// nearest to ref.
+// nearest returns the vector for v's rotation, along v's axis, that is nearest to ref.
 func nearest(v, ref m3.Vec3) m3.Vec3 {
 	angle := v.Len()
 	if angle < 1e-3 {
@@ -116,8 +114,8 @@ func nearest(v, ref m3.Vec3) m3.Vec3 {
 	return v
 }
 
-// decode writes the local transforms of a row's frame into pos and rot, whose
-// root has gone on from was for dt seconds, and returns where it is.
+// decode writes the local transforms of a row's frame into pos and rot, dt seconds after the root
+// was at was, and returns the root's place.
 func (l *layout) decode(pos []m3.Vec3, rot []m3.Quat, row []float32, was place, dt float32) place {
 	at := was
 	at.yaw = m3.WrapAngle(was.yaw + row[colYaw]*dt)
@@ -137,7 +135,7 @@ func (l *layout) decode(pos []m3.Vec3, rot []m3.Quat, row []float32, was place, 
 	return at
 }
 
-// centre sets the posture that joints turn from to the middle of the clips'.
+// centre sets the posture from which joints turn to the middle of the clips.
 func (l *layout) centre(clips []*skel.Clip) {
 	for i, j := range l.joints {
 		var sum [4]float64

@@ -12,40 +12,38 @@ import (
 	"mannequin/netruntime/vec"
 )
 
-// Window is the number of frames that poses are compared over, the present one
-// the last (Xia et al. 2015, sec. 5.1).
+// Window is the number of frames over which poses are compared, ending with the present one (Xia et
+// al. 2015, sec. 5.1).
 const Window = 5
 
-// metric is the distance between windows of poses of Kovar, Gleicher and Pighin
-// (2002), eq. 1 in Xia: the least weighted sum of squared distances between the
-// joints' places over all ways to turn one window about the vertical and to move
-// it over the ground.
+// metric is the distance between windows of poses of Kovar, Gleicher and Pighin (2002), eq. 1 in
+// Xia: the least weighted sum of squared distances between the joints' places over all turns of one
+// window about the vertical and moves over the ground.
 //
-// With weights of sum 1, places moved so that their weighted centre is the
-// origin, and the ground's plane as complex numbers, it is
+// With weights of sum 1, the weighted centre of the places at the origin, and the ground's plane as
+// complex numbers, it is
 //
 //	d² = Σ w (y − y')² + ‖a‖² + ‖b‖² − 2|⟨a, b⟩|
 //
-// for a and b the vectors of √w (x + iz): turning multiplies by e^iθ. Any basis of
-// complex numbers keeps that, so windows are held as coordinates of few principal
-// components, whatever their heading; the rest of a window is smaller than what
-// float32 keeps. And since turns and moves are isometries, d is a distance, for
-// which the triangle inequality holds.
+// for a and b the vectors of √w (x + iz): a turn multiplies them by e^iθ. Any complex basis keeps
+// that, so windows are stored as coordinates of few principal components, whatever their heading.
+// The remainder of a window is below the precision of float32. Turns and moves are isometries, so d
+// is a distance and obeys the triangle inequality.
 type metric struct {
-	joints []int16   // of a frame that count
+	joints []int16   // that count
 	weight []float32 // (Window, joints) √w
-	mean   []float32 // (n) of the windows' heights, which are taken off
-	parts  [2]part   // coordinates: the largest first, so that they tell who is far
+	mean   []float32 // (n) of the windows' heights, subtracted
+	parts  [2]part   // coordinates, the largest first: they rule out distant windows early
 }
 
-// part is some of a window's coordinates: real parts, imaginary parts, heights, the
-// norm of all in later parts, and half the sum of squares of all up to here.
+// part is a part of a window's coordinates: real parts, imaginary parts, heights, the norm of all
+// later parts, and half the sum of squares up to here.
 type part struct {
 	plane  []float32 // (2·planar, 2·n) rows that give real and imaginary parts
 	height []float32 // (tall, n)
 	planar int
 	tall   int
-	at     int // where they begin
+	at     int // of the first
 }
 
 func (p *part) columns() int { return p.values() + 2 }
@@ -58,16 +56,16 @@ func (m *metric) n() int { return len(m.weight) }
 // columns returns the length of a window's coordinates.
 func (m *metric) columns() int { return m.parts[1].at + m.parts[1].columns() }
 
-// shortest is the length of the shortest bone whose end counts, m: fingers and the
-// pivots of shoulders and necks go with what holds them.
-const shortest = 0.05
+// minBone is the length of the shortest bone whose end counts, m. Fingers and the pivots of
+// shoulders and necks move with the joints that carry them.
+const minBone = 0.05
 
-// newMetric returns one of the joints of sk that only keeps, all of equal weight,
-// in all frames of the window.
+// newMetric returns a metric of the joints of sk for which only is true, all of equal weight in all
+// frames of the window. A nil only means all joints.
 func newMetric(sk *skel.Skeleton, only func(j int) bool) (*metric, error) {
 	m := &metric{}
 	for j := range sk.Names {
-		if (j == 0 || sk.Offsets[j].Len() >= shortest && !sk.EndSite[j]) && (only == nil || only(j)) {
+		if (j == 0 || sk.Offsets[j].Len() >= minBone && !sk.EndSite[j]) && (only == nil || only(j)) {
 			m.joints = append(m.joints, int16(j))
 		}
 	}
@@ -81,9 +79,8 @@ func newMetric(sk *skel.Skeleton, only func(j int) bool) (*metric, error) {
 	return m, nil
 }
 
-// cloud writes the weighted, centred places of a window of frames: xs and zs after
-// one another, (2·n), and heights, (n). at returns the places of all joints of the
-// i-th frame.
+// cloud writes the weighted, centred places of a window: first xs, then zs, (2·n), and heights,
+// (n). at returns the places of all joints of the i-th frame.
 func (m *metric) cloud(plane, height []float32, at func(i int) []m3.Vec3) {
 	n, k := m.n(), 0
 	var cx, cz, sum float64
@@ -109,7 +106,7 @@ func (m *metric) cloud(plane, height []float32, at func(i int) []m3.Vec3) {
 	}
 }
 
-// coordinates writes a cloud's, columns() long.
+// coordinates writes the coordinates, (columns), of a cloud.
 func (m *metric) coordinates(dst, plane, height []float32) {
 	n, half := m.n(), float32(0)
 	for i := range m.parts {
@@ -129,8 +126,8 @@ func (m *metric) coordinates(dst, plane, height []float32) {
 	dst[first.values()] = m3.Sqrt(max(0, 2*(dst[last]-dst[first.values()+1])))
 }
 
-// turned writes coordinates of q turned by a quarter, heights 0: what distance
-// needs beside q.
+// turned writes the coordinates of q turned by a quarter, with heights 0. The distances need it
+// beside q.
 func (m *metric) turned(dst, q []float32) {
 	clear(dst)
 	for i := range m.parts {
@@ -142,17 +139,17 @@ func (m *metric) turned(dst, q []float32) {
 	}
 }
 
-// bounds writes how far sixteen windows are at least, of whom x has the first part:
-// later parts add the difference of their norms at least.
+// bounds writes lower bounds of the distances of sixteen windows, given the first part of their
+// coordinates. The difference of the norms bounds the later parts.
 func (m *metric) bounds(d *[lanes]float32, q, turned, x []float32) {
 	var sums [3 * lanes]float32
 	p := &m.parts[0]
 	vec.Distances16(d, &sums, x, q, turned, 2*p.planar, p.tall)
 }
 
-// distances writes d of the query q, with its quarter turn, and sixteen windows,
-// whose coordinates lie side by side, (columns, 16). Where all are farther than
-// beyond it returns false, and d tells how far they are at least.
+// distances writes the distances of the query q, with its quarter turn, from sixteen windows whose
+// coordinates are interleaved, (columns, 16). If all are farther than beyond, it returns false, and
+// d holds lower bounds.
 func (m *metric) distances(d *[lanes]float32, q, turned, x []float32, beyond float32) bool {
 	var sums [3 * lanes]float32
 	for i := range m.parts {
@@ -165,7 +162,7 @@ func (m *metric) distances(d *[lanes]float32, q, turned, x []float32, beyond flo
 	return true
 }
 
-// distance returns d of a query q, with its quarter turn, and another window.
+// distance returns the distance of a query q, with its quarter turn, from another window.
 func (m *metric) distance(q, turned, r []float32) float32 {
 	var re, im, h float32
 	for i := range m.parts {
@@ -179,20 +176,19 @@ func (m *metric) distance(q, turned, r []float32) float32 {
 	return m3.Sqrt(max(0, 2*(q[last]+r[last]-h-m3.Sqrt(re*re+im*im))))
 }
 
-// The parts of the windows' sums of squares that principal components may leave
-// out: distances of poses are then within a few thousandths, which contacts, that
-// count neighbours, need not be.
+// Principal components may leave out these shares of the sums of squares. Distances of poses are
+// then exact to a few thousandths. Contacts, which count neighbours, need less.
 const (
 	poseShare = 2e-6
 	legsShare = 2e-4
 )
 
-// fit finds the principal components of count windows that hold all but a share.
+// fit finds the principal components that hold all but a share of count windows.
 func (m *metric) fit(share float64, count int, window func(i int, plane, height []float32)) error {
 	n := m.n()
 	plane, height := make([]float32, 2*n), make([]float32, n)
-	// Complex covariance A + iB as the real, symmetric (A −B; B A), whose
-	// eigenvectors come in pairs, (re, im) of u and of iu.
+	// Complex covariance A + iB as the real, symmetric (A −B; B A), whose eigenvectors come in
+	// pairs, (re, im) of u and of iu.
 	cov, tall := mat.NewSymDense(2*n, nil), mat.NewSymDense(n, nil)
 	v, w, h := mat.NewVecDense(2*n, nil), mat.NewVecDense(2*n, nil), mat.NewVecDense(n, nil)
 	sum := make([]float64, n)
@@ -226,7 +222,7 @@ func (m *metric) fit(share float64, count int, window func(i int, plane, height 
 	var basis [][]float64
 	for c := 0; c < 2*n && !most(values, c, share); c++ {
 		u := vectors[c]
-		for _, b := range basis { // without the part along those there are
+		for _, b := range basis { // remove the part along earlier ones
 			var re, im float64
 			for k := range n {
 				re += b[k]*u[k] + b[n+k]*u[n+k]
@@ -241,7 +237,7 @@ func (m *metric) fit(share float64, count int, window func(i int, plane, height 
 			norm += x * x
 		}
 		if norm < 0.25 {
-			continue // i times one that there is
+			continue // i times an earlier one
 		}
 		for k := range u {
 			u[k] /= math.Sqrt(norm)
@@ -262,13 +258,13 @@ func (m *metric) fit(share float64, count int, window func(i int, plane, height 
 	return nil
 }
 
-// How many coordinates of a window are looked at first.
+// Numbers of coordinates in the first part.
 const (
 	firstPlanar = 12
 	firstTall   = 8
 )
 
-// take makes complex vectors u and real ones v the basis of p.
+// take makes complex vectors u and real vectors v the basis of p.
 func (p *part) take(u, v [][]float64) {
 	p.planar, p.tall = len(u), len(v)
 	for _, b := range u {
@@ -292,7 +288,7 @@ func (p *part) take(u, v [][]float64) {
 	}
 }
 
-// most reports whether the first c of the values hold all but a share of them.
+// most reports whether the first c values hold all but a share of the sum.
 func most(values []float64, c int, share float64) bool {
 	var rest, all float64
 	for i, v := range values {
@@ -304,12 +300,11 @@ func most(values []float64, c int, share float64) bool {
 	return c > 0 && rest <= share*all
 }
 
-// eigen returns the eigenvalues of a and their vectors, largest first. A vector's
-// first component that is not small is positive.
+// eigen returns the eigenvalues of a and their vectors, largest first.
 func eigen(a *mat.SymDense) ([]float64, [][]float64, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
-		return nil, nil, fmt.Errorf("mar: the principal components of the poses cannot be found: are there values that are not finite?")
+		return nil, nil, fmt.Errorf("mar: the principal components of the poses cannot be computed: check for values that are not finite")
 	}
 	n := a.SymmetricDim()
 	values, vectors := e.Values(nil), make([][]float64, n)

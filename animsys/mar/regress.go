@@ -7,19 +7,19 @@ import (
 	"mannequin/netruntime/vec"
 )
 
-// Options are the parameters of the translation. Defaults are those of Xia et al.
-// 2015, sec. 7, where it names them.
+// Options are the parameters of the translation. The defaults are those of Xia et al. 2015, sec. 7,
+// if given there. 0 means the default.
 type Options struct {
-	Neighbours int     // K, of each class; 0 means 40. A class of fewer windows uses all that it has
-	Focus      float32 // how much more near neighbours count than far ones; see regression.weigh; 0 means 1, below 0 all count alike, as in the paper
-	Ridge      float32 // λ of the regression's slopes, on values in radians and metres, the nearest neighbour counting 1; 0 means 0.1, less than 0.001 that
-	Width      float32 // δ of eq. 4: how fast classes that are farther count less; 0 means 0.7
-	Confidence float32 // κ of sec. 5.3: how many standard deviations of the neighbours the input is trusted over; 0 means 2
-	Keep       float32 // ρ of eq. 7: the part of the input that lies beyond that is kept; 0 means 0.7, below 0 none
-	Switch     float32 // half-life of the way to new weights of styles, s; 0 means 0.1, below 0 they count at once
+	Neighbours int     // K, neighbours of each class; 40; smaller classes use all windows
+	Focus      float32 // how much more near neighbours count than far ones (regression.weigh); 1; below 0 all count alike, as in the paper
+	Ridge      float32 // λ of the regression's slopes, for radians and metres and a nearest neighbour of weight 1; 0.1; at least 0.001
+	Width      float32 // δ of eq. 4: the more, the more distant classes count; 0.7
+	Confidence float32 // κ of sec. 5.3: range of trusted input, in standard deviations of the neighbours; 2
+	Keep       float32 // ρ of eq. 7: share of the input beyond that range that is kept; 0.7; below 0 none
+	Switch     float32 // half-life of changes of style weights, s; 0.1; below 0 they change at once
 }
 
-// leastRidge keeps regressions solvable, whose float32 sums are rounded.
+// leastRidge keeps regressions solvable despite the rounding of float32 sums.
 const leastRidge = 1e-3
 
 func (o Options) withDefaults() Options {
@@ -49,8 +49,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// The sums of a regression on u = (x₋, y₋, x), each a row of columns: Σu, Σy, the
-// upper triangle of Σuuᵀ, and Σuy.
+// The sums of a regression on u = (x₋, y₋, x), each a row of columns: Σu, Σy, the upper triangle of
+// Σuuᵀ, and Σuy.
 const (
 	sumXpXp = iota
 	sumXpYp
@@ -68,18 +68,18 @@ const (
 	numSums
 )
 
-// regression is the room of one.
+// regression is the workspace of one ridge regression.
 type regression struct {
 	cols   int
 	sums   []float32    // (numSums, columns)
 	yp, y  []float32    // (neighbours, columns) the output of each and the one before
-	window []int32      // (neighbours) whose they are
-	d      []float32    // (neighbours) their distances from the query
-	w      []float32    // (neighbours) how much they count, in sum as many as they are
+	window []int32      // (neighbours)
+	d      []float32    // (neighbours) distances from the query
+	w      []float32    // (neighbours) weights
 	part   []float32    // (columns)
 	four   [][4]float32 // (neighbours) squared distances for the timing
 	out    []float32    // (columns) the prediction
-	beyond float32      // Σ|bias| over Σ|x − mean| of the joints: the share of the input that is not trusted
+	beyond float32      // Σ|bias| over Σ|x − mean| of the joints: the share of input that is not trusted
 	n      int
 }
 
@@ -88,9 +88,8 @@ func newRegression(k, cols int) *regression {
 		window: make([]int32, k), d: make([]float32, k), w: make([]float32, k), part: make([]float32, cols), four: make([][4]float32, k), out: make([]float32, cols)}
 }
 
-// gather fetches the neighbours' outputs in a blend of styles: weights, (styles),
-// of which the rest to 1 is the neighbours' own. Neighbours without a counterpart
-// in one of the styles are left out.
+// gather reads the neighbours' outputs in a blend of styles: weights, (styles); the neighbours' own
+// style fills up to 1. Neighbours without a counterpart in one of the styles are left out.
 func (r *regression) gather(db *Database, nb []neighbour, weights []float32) {
 	r.n = 0
 	styles := len(db.Styles)
@@ -109,7 +108,7 @@ next:
 				continue next
 			}
 			own -= w
-			first := int(db.takes[db.partner[int(db.of[f])*styles+s]].first)
+			first := int(db.takes[db.partner[int(db.takeOf[f])*styles+s]].first)
 			db.addRow(y, w, first, at)
 			db.addRow(yp, w, first, at-db.step[f*styles+s])
 		}
@@ -142,11 +141,10 @@ func (db *Database) addRow(dst []float32, w float32, first int, at float32) {
 	}
 }
 
-// predict writes into r.out what the ridge regression on the neighbours says of
-// the input x, the one before, and the output before (eq. 2), with the bias of eq.
-// 6 and 7 for input far from the neighbours', and into r.beyond how much of the
-// input that is. share is the neighbours' of their class. The ridge shrinks slopes,
-// not the constant: without slopes the neighbours' mean is left.
+// predict writes the prediction of the ridge regression (eq. 2) into r.out, from the input x, the
+// input before and the output before. Input far from the neighbours' has the bias of eq. 6 and 7;
+// r.beyond becomes the share of such input. share is the neighbours' share of their class. The
+// ridge shrinks slopes but not the constant: without slopes the neighbours' mean remains.
 func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o *Options) {
 	clear(r.sums)
 	total := r.weigh(o.Focus, share)
@@ -196,14 +194,14 @@ func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o
 	r.beyond = float32(beyond / max(apart, 1e-12))
 }
 
-// narrow is how much more the neighbours of a small class are narrowed down: where
-// forty of them are much of all there are, the far ones are of other moments.
-const narrow = 20
+// smallClassFocus is how much more the neighbours of a small class are focused. If forty are much
+// of a class, the far ones show other moments.
+const smallClassFocus = 20
 
-// weigh sets how much the neighbours count, exp(−focus (1 + narrow share) d²/mean d²)
-// of what the nearest does, and returns the sum.
+// weigh sets the neighbours' weights to exp(−focus (1 + smallClassFocus share) d²/mean d²),
+// relative to the nearest, and returns their sum.
 func (r *regression) weigh(focus, share float32) (total float32) {
-	focus = max(focus, 0) * (1 + narrow*share)
+	focus = max(focus, 0) * (1 + smallClassFocus*share)
 	var mean float32
 	for _, d := range r.d[:r.n] {
 		mean += d * d / float32(r.n)
@@ -216,8 +214,8 @@ func (r *regression) weigh(focus, share float32) (total float32) {
 	return total
 }
 
-// solve3 returns the solution of a·x = b, a the upper triangle by rows of a
-// symmetric matrix that a ridge makes positive definite.
+// solve3 returns the solution of a·x = b. a is the upper triangle, by rows, of a symmetric matrix
+// that a ridge makes positive definite.
 func solve3(a [6]float64, b [3]float64) [3]float64 {
 	// a = LDLᵀ
 	d0 := 1 / a[0]
@@ -235,16 +233,16 @@ func solve3(a [6]float64, b [3]float64) [3]float64 {
 	return [3]float64{x0, x1, x2}
 }
 
-// Input of which more than these shares is beyond the neighbours begins to keep its
-// own time, and has it altogether: theirs is of other motion. Of another person's
-// walk and run half is beyond them at most, of dances and fights three quarters and
-// more.
-const beyondSome, beyondAll = 0.7, 0.8
+// If more than the first share of the input is beyond the neighbours, the output begins to keep the
+// input's time, and from the second share on it keeps it altogether: the neighbours show other
+// motion. Of another person's walk and run at most half is beyond them, of dances and fights three
+// quarters and more.
+const ownTimeFrom, ownTimeTo = 0.7, 0.8
 
-// timing returns how many frames pass in the output from the one before to the
-// predicted one: the neighbours' in the styles, weighed by a Gaussian of how near
-// they are to pose and velocity of input and output. The four count alike: each is
-// divided by its mean over the neighbours. It goes by what predict has found.
+// timing returns how many frames pass in the output from the one before to the predicted one: the
+// neighbours' frames in the styles, weighted by a Gaussian of their distances in pose and velocity
+// of input and output. The four distances count alike: each is divided by its mean over the
+// neighbours. Call predict first.
 func (r *regression) timing(db *Database, x, xp, yp, weights []float32) float32 {
 	var mean [4]float32
 	d := r.four[:r.n]
@@ -252,7 +250,7 @@ func (r *regression) timing(db *Database, x, xp, yp, weights []float32) float32 
 		f := int(r.window[i])
 		nx, nxp := db.row(f), db.row(f-1)
 		ny, nyp := r.output(i)
-		d[i] = [4]float32{gap(x, nx), gap2(x, xp, nx, nxp), gap(r.out, ny), gap2(r.out, yp, ny, nyp)}
+		d[i] = [4]float32{poseGap(x, nx), velocityGap(x, xp, nx, nxp), poseGap(r.out, ny), velocityGap(r.out, yp, ny, nyp)}
 		for k, v := range d[i] {
 			mean[k] += v / float32(r.n)
 		}
@@ -275,12 +273,12 @@ func (r *regression) timing(db *Database, x, xp, yp, weights []float32) float32 
 		total += w
 		step += w * (t + own)
 	}
-	own := m3.Clamp((r.beyond-beyondSome)/(beyondAll-beyondSome), 0, 1)
+	own := m3.Clamp((r.beyond-ownTimeFrom)/(ownTimeTo-ownTimeFrom), 0, 1)
 	return own + (1-own)*step/total
 }
 
-// gap returns the squared distance of the joints' columns.
-func gap(a, b []float32) float32 {
+// poseGap returns the squared distance of the joints' columns.
+func poseGap(a, b []float32) float32 {
 	var s float32
 	a = a[colJoints:]
 	b = b[colJoints:][:len(a)]
@@ -291,8 +289,8 @@ func gap(a, b []float32) float32 {
 	return s
 }
 
-// gap2 returns that of the joints' velocities, a − ap and b − bp.
-func gap2(a, ap, b, bp []float32) float32 {
+// velocityGap returns the squared distance of the joints' velocities, a − ap and b − bp.
+func velocityGap(a, ap, b, bp []float32) float32 {
 	var s float32
 	a = a[colJoints:]
 	ap, b, bp = ap[colJoints:][:len(a)], b[colJoints:][:len(a)], bp[colJoints:][:len(a)]

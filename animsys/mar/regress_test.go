@@ -10,11 +10,11 @@ import (
 	"mannequin/engine/m3"
 )
 
-// near returns neighbours of the last frame of a walk in one class, and what the
-// stylist then knows.
-func near(t *testing.T, db *Database, frames int) (s *Stylist, nb []neighbour) {
+// near returns neighbours of the last frame of a walk in one class, and what the stylist then
+// knows.
+func near(t *testing.T, db *Database, frames int) (s *StyleTranslator, nb []neighbour) {
 	t.Helper()
-	s = db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	s = db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 	in := plain.take("walk", 7, 3, 1.04)
 	for f := range frames {
 		pos, rot := in.Clip.Frame(f)
@@ -26,8 +26,8 @@ func near(t *testing.T, db *Database, frames int) (s *Stylist, nb []neighbour) {
 	return s, nb
 }
 
-// The outputs of neighbours are their counterparts in the styles, and of the rest
-// themselves; time passes as it does there.
+// The outputs of neighbours are their counterparts in the styles, and of the rest themselves; time
+// passes as it does there.
 func TestGather(t *testing.T) {
 	db := database(t)
 	s, nb := near(t, db, 60)
@@ -71,8 +71,8 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// The prediction is that of eq. 2, 6 and 7, solved by another way in float64, for
-// input among the neighbours' and far from it.
+// The prediction is that of eq. 2, 6 and 7, solved by another way in float64, for input among the
+// neighbours' and far from it.
 func TestPredict(t *testing.T) {
 	db := database(t)
 	s, nb := near(t, db, 60)
@@ -97,12 +97,12 @@ func TestPredict(t *testing.T) {
 			}
 			w := make([]float64, r.n)
 			for i, d := range r.d[:r.n] {
-				w[i] = math.Exp(-float64(max(o.Focus, 0)) * (1 + narrow*0.2) * (float64(d*d) - least) / mean)
+				w[i] = math.Exp(-float64(max(o.Focus, 0)) * (1 + smallClassFocus*0.2) * (float64(d*d) - least) / mean)
 				total += w[i]
 			}
 			for c := range s.cols {
-				// Rows scaled by √w, and three of √λ beneath, none for the constant: least
-				// squares by QR.
+				// Rows scaled by √w, and three of √λ beneath, none for the constant: least squares
+				// by QR.
 				a, y := mat.NewDense(r.n+3, 4, nil), mat.NewVecDense(r.n+3, nil)
 				var m1, m2 float64
 				for i := range r.n {
@@ -144,7 +144,7 @@ func TestPredict(t *testing.T) {
 // What classes say is blended by eq. 4.
 func TestMixture(t *testing.T) {
 	db := database(t)
-	s := db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	s := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 	to := index1(db.Styles, "old")
 	s.Weights[to] = 1
 	// Between a walk and an amble, so that several classes count.
@@ -184,7 +184,7 @@ func TestMixture(t *testing.T) {
 		want, total, counted := make([]float64, s.cols), 0.0, 0
 		for _, v := range votes {
 			w := math.Exp(-(v.d/least - 1) / float64(s.opt.Width))
-			if w < negligible {
+			if w < minClassWeight {
 				continue
 			}
 			counted++
@@ -210,7 +210,7 @@ func TestMixture(t *testing.T) {
 // What is known from the frame before saves work and changes nothing.
 func TestWhatIsKnown(t *testing.T) {
 	db := database(t)
-	fresh, kept := db.stylist(t, StylistOptions{Characters: 1, Workers: 1}), db.stylist(t, StylistOptions{Characters: 1, Workers: 1})
+	fresh, kept := db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1}), db.stylist(t, StyleTranslatorOptions{Characters: 1, Workers: 1})
 	to := index1(db.Styles, "old")
 	fresh.Weights[to], kept.Weights[to] = 1, 1
 	for _, k := range []*Take{plain.take("walk", 7, 2, 1.04), old.take("amble", 3, 1, 1.3), proud.take("walk", 1, 2, 0.8), plain.take("amble", 2, 2, 1)} {
@@ -218,9 +218,9 @@ func TestWhatIsKnown(t *testing.T) {
 			pos, rot := k.Clip.Frame(f)
 			b := &fresh.bodies[0]
 			for i := range b.known {
-				b.known[i] = nothing
+				b.known[i] = unknown
 			}
-			b.afoot = nothing
+			b.legsCache = unknown
 			want, step := fresh.Step(0, pos, rot)
 			got, other := kept.Step(0, pos, rot)
 			if !slices.Equal(got, want) || step != other || fresh.Stands(0) != kept.Stands(0) {
@@ -234,8 +234,7 @@ func TestWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Vectors of a joint that turns past half a turn go on; a row tells the rotation
-// all the same.
+// Vectors of a joint that turns past half a turn go on; a row tells the rotation all the same.
 func TestVectorsGoOn(t *testing.T) {
 	db := database(t)
 	l := db.layout

@@ -2,16 +2,16 @@ package mar
 
 import "mannequin/engine/m3"
 
-// Retimer turns the rows of one character, each some frames after the one before,
-// into motion at a fixed rate: time in the output runs as the style wants it,
-// faster or slower than in the input. A frame is complete with the first row at or
-// after it, so that none waits for more than one frame of input.
+// Retimer turns the rows of one character, each some frames after the one before, into motion at a
+// fixed rate. Time in the output runs as the style wants it, faster or slower than in the input. A
+// frame is complete with the first row at or after it, so no frame waits for more than one frame of
+// input.
 type Retimer struct {
 	layout *layout
 	fps    float32
 	at     place // of the last row
 	time   float64
-	frames float64 // that were made
+	frames float64 // made so far
 	last   transforms
 	now    transforms
 	out    transforms
@@ -22,7 +22,7 @@ type transforms struct {
 	rot []m3.Quat
 }
 
-// NewRetimer returns one whose first row stands at pos with heading yaw.
+// NewRetimer returns a retimer that places the first row at pos with heading yaw.
 func (db *Database) NewRetimer(pos m3.Vec3, yaw float32) *Retimer {
 	r := &Retimer{layout: db.layout, fps: db.FPS, at: place{pos.X, pos.Z, yaw}}
 	for _, t := range []*transforms{&r.last, &r.now, &r.out} {
@@ -31,9 +31,9 @@ func (db *Database) NewRetimer(pos m3.Vec3, yaw float32) *Retimer {
 	return r
 }
 
-// Push takes a row, step > 0 frames after the one before, and calls frame for every
-// frame of output that it completes: local transforms that are the retimer's. The
-// first row is the first frame, whatever its step.
+// Push takes a row, step > 0 frames after the one before, and calls frame for every frame of output
+// that it completes. The local transforms belong to the retimer. The first row is the first frame,
+// whatever its step.
 func (r *Retimer) Push(row []float32, step float32, frame func(pos []m3.Vec3, rot []m3.Quat)) {
 	r.last, r.now = r.now, r.last
 	if r.frames == 0 {

@@ -8,25 +8,23 @@ import (
 	"mannequin/engine/m3"
 )
 
-// lanes is how many windows lie side by side: distances are computed of so many at
-// a time.
+// lanes is the number of interleaved windows: that many distances are computed at a time.
 const lanes = 16
 
-// index finds the windows that are nearest to a query, exactly: it leaves out
-// only what the triangle inequality shows to be farther.
+// index finds the windows that are nearest to a query, exactly: it skips only windows that are
+// farther by the triangle inequality.
 //
-// The windows of a class are halved by which of two far ones they are nearer to,
-// and the halves again, until sixteen or fewer are left: a leaf. A leaf has a
-// middle, one of its windows, and a radius, the greatest distance from there to
-// another.
+// The windows of a class are halved by which of two distant ones they are nearer to, and again,
+// until sixteen or fewer are left: a leaf. A leaf has a middle, one of its windows, and a radius,
+// the greatest distance of its windows from there.
 type index struct {
 	metric  *metric
 	cols    int
 	classes []class
 	leaves  []leaf
 	windows []float32 // (leaves, cols, lanes) coordinates
-	middles []float32 // (blocks, near, lanes) the first part of the leaves' middles' coordinates; each class begins a block
-	near    int       // columns of that
+	middles []float32 // (blocks, near, lanes) first part of the coordinates of the leaves' middles; each class begins a block
+	near    int       // columns of middles
 }
 
 // class is a part of the index that is searched by itself.
@@ -37,13 +35,12 @@ type class struct {
 }
 
 type leaf struct {
-	window [lanes]int32 // −1 where there is none
+	window [lanes]int32 // −1 means none
 	radius float32
 }
 
-// newIndex returns the index of windows, whose coordinates rows has, (windows,
-// cols). of says the class of each, in 0…classes−1, or −1 for one that is not to be
-// found.
+// newIndex returns the index of windows with the coordinates rows, (windows, cols). of is the class
+// of each, in 0…classes−1, or −1 to leave it out.
 func newIndex(m *metric, rows []float32, of []int32, classes int) *index {
 	x := &index{metric: m, cols: m.columns(), near: m.parts[0].columns(), classes: make([]class, classes)}
 	members := make([][]int32, classes)
@@ -76,8 +73,8 @@ type builder struct {
 
 func (b *builder) row(w int32) []float32 { return b.rows[int(w)*b.cols:][:b.cols] }
 
-// measure writes the distances from window a to all of ws into d, by window, and
-// returns the farthest.
+// measure writes the distances from window a to all of ws into d, by window, and returns the
+// farthest.
 func (b *builder) measure(d []float32, a int32, ws []int32) (farthest int32) {
 	q := b.row(a)
 	b.metric.turned(b.turned, q)
@@ -123,7 +120,7 @@ func (b *builder) leaf(ws []int32) {
 	b.leaves, b.mids = append(b.leaves, l), append(b.mids, best)
 }
 
-// pack lays the windows side by side. Lanes without a window hold copies.
+// pack interleaves the windows. Lanes without a window hold copies.
 func (b *builder) pack() {
 	side := func(dst []float32, w int32, lane int) {
 		row := b.row(w)
@@ -156,7 +153,7 @@ func (b *builder) pack() {
 	}
 }
 
-// slack is how much nearer than computed a window may be, by rounding, m.
+// slack bounds the rounding error of distances, m.
 const slack = 2e-4
 
 // neighbour is a window and its distance from a query.
@@ -169,20 +166,20 @@ func (n neighbour) before(o neighbour) bool {
 	return n.d < o.d || n.d == o.d && n.window < o.window
 }
 
-// search is what a query needs: one per goroutine.
+// search is the workspace of queries, one per goroutine.
 type search struct {
 	q, turned []float32   // coordinates
-	best      []neighbour // what was found, nearest first
+	best      []neighbour // found, nearest first
 	order     []bound     // leaves, a heap
 }
 
-// bound is a leaf and the least distance that one of its windows may have.
+// bound is a leaf and a lower bound of the distances of its windows.
 type bound struct {
 	low  float32
 	leaf int32
 }
 
-// newSearch returns room for k neighbours.
+// newSearch returns a workspace for k neighbours.
 func (x *index) newSearch(k int) *search {
 	most := 0
 	for _, c := range x.classes {
@@ -191,28 +188,26 @@ func (x *index) newSearch(k int) *search {
 	return &search{q: make([]float32, x.cols), turned: make([]float32, x.cols), order: make([]bound, 0, most), best: make([]neighbour, 0, k)}
 }
 
-// around is what is known of the distances from a query to the k nearest windows of
-// a class. The first query knows nothing, low 0 and high infinite; when it moves by
-// d, low falls by d at most, by the triangle inequality of Euclidean norms, and
-// high grows by it.
-type around struct {
-	low  float32 // the root of their mean square is no less: D of eq. 4 is at least low²
-	high float32 // so far are the k-th at most
+// distanceBounds are bounds of the distances from a query to the k nearest windows of a class. When
+// the query moves by d, low falls and high grows by at most d, by the triangle inequality of
+// Euclidean norms.
+type distanceBounds struct {
+	low  float32 // of the root of their mean square: D of eq. 4 is at least low²
+	high float32 // of the k-th distance
 }
 
-// nothing is known yet.
-var nothing = around{0, inf}
+// unknown are the bounds before the first query.
+var unknown = distanceBounds{0, inf}
 
-func (a *around) move(d float32) {
+func (a *distanceBounds) move(d float32) {
 	a.low -= d
 	a.high += d
 }
 
-// nearest finds the k windows of a class that are nearest to the query, in s.best;
-// of windows that are equally near those that come first in the data. Where the root
-// of their mean square is limit or more it may find none. It updates what is known of
-// the class.
-func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
+// nearest writes the k windows of a class that are nearest to the query to s.best. Equally near
+// windows come in the order of the data. If the root of their mean square is limit or more, it may
+// find none. It updates the class's bounds.
+func (x *index) nearest(s *search, class, k int, limit float32, known *distanceBounds) {
 	c := &x.classes[class]
 	s.best, s.order = s.best[:0], s.order[:0]
 	size := x.cols * lanes
@@ -263,8 +258,8 @@ func (x *index) nearest(s *search, class, k int, limit float32, known *around) {
 	}
 }
 
-// atLeast returns what the root of the mean square of the n least distances is at
-// least, where all that were not found yet are at least low.
+// atLeast returns a lower bound of the root mean square of the n least distances, if all windows
+// not found yet are at least low away.
 func (s *search) atLeast(n int, low float32) float32 {
 	low = max(low, 0)
 	var sum float32
@@ -278,10 +273,10 @@ func (s *search) atLeast(n int, low float32) float32 {
 	return m3.Sqrt(sum / float32(n))
 }
 
-// share is that of n windows of a class.
+// share returns the share of n windows in their class.
 func (x *index) share(class, n int) float32 { return float32(n) / float32(x.classes[class].windows) }
 
-// offer takes n in where it is among the k nearest.
+// offer inserts n if it is among the k nearest.
 func (s *search) offer(n neighbour, k int) {
 	switch {
 	case len(s.best) < k:
@@ -303,7 +298,7 @@ func heapify(h []bound) {
 	}
 }
 
-// pop takes the first off a heap.
+// pop removes the first of a heap.
 func pop(h []bound) []bound {
 	last := len(h) - 1
 	h[0] = h[last]

@@ -13,12 +13,11 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
-	"mannequin/offline/dataset"
 	"mannequin/offline/retarget"
 )
 
-// brute is eq. 1 of Xia et al. 2015 with its closed form (Kovar, Gleicher and
-// Pighin 2002, sec. 3.1), in float64, on the places themselves.
+// brute is eq. 1 of Xia et al. 2015 with its closed form (Kovar, Gleicher and Pighin 2002, sec.
+// 3.1), in float64, on the places themselves.
 func brute(m *metric, a, b [][]m3.Vec3) float64 {
 	var ca, cb, sum complex128
 	for i := range Window {
@@ -55,7 +54,7 @@ func recorded(t *testing.T, dir, pattern string, most int) (sk *skel.Skeleton, c
 	}
 	sk = retarget.Human()
 	for _, f := range files[:min(most, len(files))] {
-		c, err := dataset.OpenClip(f, sk, 60)
+		c, _, err := retarget.Open(f, retarget.OpenOptions{Target: sk, FPS: 60})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,10 +117,10 @@ func (s *search) ask(x *index, window [][]m3.Vec3) {
 	m.turned(s.turned, s.q)
 }
 
-// The search finds what comparing with every window finds: 10,000 queries of
-// recordings of other people, walks, runs and martial arts, in a stream, with what
-// is known from the frame before. Distances are within a five-hundredth of those of
-// the places, which principal components leave out; ranks may differ by that.
+// The search finds what comparing with every window finds: 10,000 queries of recordings of other
+// people, walks, runs and martial arts, in a stream, with what is known from the frame before.
+// Distances are within a five-hundredth of those of the places, which principal components leave
+// out; ranks may differ by that.
 func TestSearchAgainstBruteForce(t *testing.T) {
 	sk, data := recorded(t, "bandai1", "*walk*_*.bvh", 24)
 	_, walks := recorded(t, "cmu-locomotion", "0[2-9]_*.bvh", 40)
@@ -132,10 +131,10 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 	s := x.newSearch(k)
 	queries, worst, asked := 0, 0.0, 0
 	was := make([]float32, x.cols)
-	known, found := make([]around, classes), map[int32]float32{}
+	known, found := make([]distanceBounds, classes), map[int32]float32{}
 	for _, clip := range append(walks, acts...) {
 		for i := range known {
-			known[i] = nothing
+			known[i] = unknown
 		}
 		for f := Window; f <= len(clip) && queries < 10000; f++ {
 			queries++
@@ -148,15 +147,15 @@ func TestSearchAgainstBruteForce(t *testing.T) {
 			}
 			if f == Window {
 				for i := range known {
-					known[i] = nothing
+					known[i] = unknown
 				}
 			}
 			x.nearest(s, c, k, inf, &known[c])
 			if len(s.best) != k {
 				t.Fatalf("query %d: %d neighbours, want %d", queries, len(s.best), k)
 			}
-			// Every window's distance in the index's coordinates, without its bounds:
-			// whoever is nearer than the last neighbour is one.
+			// Every window's distance in the index's coordinates, without its bounds: whoever is
+			// nearer than the last neighbour is one.
 			last := s.best[k-1].d
 			for _, n := range s.best {
 				found[n.window] = n.d
@@ -217,8 +216,8 @@ func (x *index) all(s *search, class int) (all []neighbour) {
 	return all
 }
 
-// The same on made-up walks, wherever recordings are absent: neighbours, limits, and
-// classes with fewer windows than are asked for.
+// The same on made-up walks, wherever recordings are absent: neighbours, limits, and classes with
+// fewer windows than are asked for.
 func TestSearch(t *testing.T) {
 	var clips [][][]m3.Vec3
 	for i, s := range []style{plain, proud, old} {
@@ -241,7 +240,7 @@ func TestSearch(t *testing.T) {
 			for f, w := range windowsOf([][][]m3.Vec3{placesOf(plain.take("amble", 5, 2, 1.2).Clip)}) {
 				s.ask(x, w)
 				c := f % classes
-				known := nothing
+				known := unknown
 				x.nearest(s, c, k, inf, &known)
 				all := x.all(s, c)
 				if want := min(k, len(all)); len(s.best) != want {
@@ -261,7 +260,7 @@ func TestSearch(t *testing.T) {
 					t.Fatalf("query %d: known %v of distances from %g to %g, %g in the mean", f, known, all[0].d, all[min(k, len(all))-1].d, mean)
 				}
 				for _, share := range []float64{0.3, 0.8, 0.99, 1.01} {
-					known := nothing
+					known := unknown
 					x.nearest(s, c, k, float32(share*mean), &known)
 					if float64(known.low) > mean || len(s.best) == 0 && share > 1 || len(s.best) > 0 && !slices.Equal(s.best, all[:min(k, len(all))]) {
 						t.Fatalf("query %d, below %g of the mean: known %v, %d found", f, share, known, len(s.best))
@@ -272,8 +271,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Distances are a metric on motions apart from turns and moves: 0 for a window moved
-// and turned, symmetric, and no way round is shorter.
+// Distances are a metric on motions apart from turns and moves: 0 for a window moved and turned,
+// symmetric, and no way round is shorter.
 func TestMetric(t *testing.T) {
 	sk := retarget.Human()
 	windows := windowsOf([][][]m3.Vec3{placesOf(plain.take("walk", 1, 2, 1).Clip), placesOf(old.take("amble", 2, 2, 1).Clip)})

@@ -11,8 +11,8 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// style is how the test's people move: every joint swings by an amplitude about an
-// angle that follow from the seed, at a tempo, the first person's being 1.
+// style is how the test's people move: every joint swings by an amplitude about an angle that
+// follow from the seed, at a tempo, the first person's being 1.
 type style struct {
 	name  string
 	seed  uint64
@@ -92,9 +92,9 @@ func database(t testing.TB) *Database {
 	return db
 }
 
-func (db *Database) stylist(t testing.TB, o StylistOptions) *Stylist {
+func (db *Database) stylist(t testing.TB, o StyleTranslatorOptions) *StyleTranslator {
 	t.Helper()
-	s, err := db.NewStylist(o)
+	s, err := db.NewStyleTranslator(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ type skeletonJSON struct {
 	EndSites []bool       `json:"end_sites"`
 }
 
-// MarshalJSON returns s as an object of names, parents, offsets and end_sites,
-// each with an entry per joint.
+// MarshalJSON returns s as an object of names, parents, offsets and end_sites, each with an entry
+// per joint.
 func (s *Skeleton) MarshalJSON() ([]byte, error) {
 	offsets := make([][3]float32, len(s.Offsets))
 	for i, o := range s.Offsets {
@@ -24,8 +24,7 @@ func (s *Skeleton) MarshalJSON() ([]byte, error) {
 	return json.Marshal(skeletonJSON{s.Names, s.Parents, offsets, s.EndSite})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. The skeleton may break its rules:
-// see Validate.
+// UnmarshalJSON reads what MarshalJSON writes. The skeleton may break its rules: see Validate.
 func (s *Skeleton) UnmarshalJSON(b []byte) error {
 	var j skeletonJSON
 	if err := json.Unmarshal(b, &j); err != nil {

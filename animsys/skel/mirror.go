@@ -7,25 +7,23 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Mirror says how a skeleton maps onto its image in the plane x = 0 of world
-// space. Both slices have one entry per joint; partners have equal axes.
+// Mirror says how a skeleton maps onto its image in the plane x = 0 of world space. Both slices
+// have one entry per joint; partners have equal axes.
 //
-// Reflecting a joint's frame leaves a left-handed one; turning one of its axes
-// round, the lateral axis, makes it a rotation again. It is the axis in which
-// the offsets of the joint's left and right children differ in sign. Where the
-// children leave a choice (a bone along x may call y or z lateral) every choice
-// gives the same joint positions; they differ in how the bone is twisted about
-// itself.
+// Reflecting a joint's frame leaves a left-handed one; turning one of its axes round, the lateral
+// axis, makes it a rotation again. It is the axis in which the offsets of the joint's left and
+// right children differ in sign. Where the children leave a choice (a bone along x may call y or z
+// lateral) every choice gives the same joint positions; they differ in how the bone is twisted
+// about itself.
 type Mirror struct {
 	Pair []int16 // the joint's partner, itself for joints in the middle
 	Axis []uint8 // the lateral axis of the joint's own frame: 0, 1, 2 for x, y, z
 }
 
-// NewMirror pairs the joints of s by name and finds the lateral axes from the
-// rest offsets, in case of doubt that of the parent. A name with Left has its
-// partner with Right. So has one with a lone L, as in LHipJoint, lThigh or
-// hand_l, if there is such a partner. It returns an error for a Left or Right
-// alone, and for partners whose parents are not.
+// NewMirror pairs the joints of s by name and finds the lateral axes from the rest offsets, in case
+// of doubt that of the parent. A name with Left has its partner with Right. So has one with a lone
+// L, as in LHipJoint, lThigh or hand_l, if there is such a partner. It returns an error for a Left
+// or Right alone, and for partners whose parents are not.
 func NewMirror(s *Skeleton) (*Mirror, error) {
 	n := s.Len()
 	m := &Mirror{Pair: make([]int16, n), Axis: make([]uint8, n)}
@@ -50,8 +48,8 @@ func NewMirror(s *Skeleton) (*Mirror, error) {
 			return nil, fmt.Errorf("skel: joints %q and %q cannot mirror each other: their parents do not", s.Names[j], s.Names[k])
 		}
 	}
-	// mismatch[j][a] is the squared distance between the children of j's
-	// partner and those of j reflected along axis a; scale[j] makes it relative.
+	// mismatch[j][a] is the squared distance between the children of j's partner and those of j
+	// reflected along axis a; scale[j] makes it relative.
 	mismatch := make([][3]float32, n)
 	scale := make([]float32, n)
 	for c, p := range s.Parents {
@@ -81,8 +79,7 @@ func NewMirror(s *Skeleton) (*Mirror, error) {
 	return m, nil
 }
 
-// parentAxis returns the lateral axis of the space that joint j stands in: x
-// for world space.
+// parentAxis returns the lateral axis of the space that joint j stands in: x for world space.
 func (m *Mirror) parentAxis(s *Skeleton, j int) uint8 {
 	if p := s.Parents[j]; p >= 0 {
 		return m.Axis[p]
@@ -90,8 +87,8 @@ func (m *Mirror) parentAxis(s *Skeleton, j int) uint8 {
 	return 0
 }
 
-// otherSide returns name with its side exchanged, and whether the name leaves
-// no doubt that it has one. It returns "" for a name without a side.
+// otherSide returns name with its side exchanged, and whether the name leaves no doubt that it has
+// one. It returns "" for a name without a side.
 func otherSide(name string) (other string, sure bool) {
 	for _, w := range [][2]string{{"Left", "Right"}, {"left", "right"}, {"LEFT", "RIGHT"}} {
 		for i := range w {
@@ -125,10 +122,10 @@ func reflect(v m3.Vec3, axis uint8) m3.Vec3 {
 	return v
 }
 
-// Mirrored returns the mirror image of c in the plane x = 0: every joint where
-// the reflection of its partner is. Joints keep their names, so that what the
-// left side did the right side does. Bones keep their partner's length, in
-// Offsets too. m must be for c's skeleton. Mirroring twice gives c again.
+// Mirrored returns the mirror image of c in the plane x = 0: every joint where the reflection of
+// its partner is. Joints keep their names, so that what the left side did the right side does.
+// Bones keep their partner's length, in Offsets too. m must be for c's skeleton. Mirroring twice
+// gives c again.
 func (c *Clip) Mirrored(m *Mirror) *Clip {
 	s := *c.Skel
 	n := s.Len()

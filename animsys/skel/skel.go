@@ -1,5 +1,5 @@
-// Package skel holds skeletons, poses and clips: flat, depth-first arrays that
-// one forward loop walks.
+// Package skel holds skeletons, poses and clips: flat, depth-first arrays that one forward loop
+// walks.
 package skel
 
 import (
@@ -15,8 +15,8 @@ const (
 	MaxDepth  = 256
 )
 
-// Skeleton is an immutable tree of joints in depth-first order, parents before
-// children. All slices have one entry per joint.
+// Skeleton is an immutable tree of joints in depth-first order, parents before children. All slices
+// have one entry per joint.
 type Skeleton struct {
 	Names   []string
 	Parents []int16   // index of the parent joint, −1 for a root
@@ -47,8 +47,8 @@ func (s *Skeleton) EndSiteOf(j int) int {
 	return -1
 }
 
-// Validate reports the first rule that s breaks: equal lengths, parents before
-// children, the limits on joints and depth, finite offsets.
+// Validate reports the first rule that s breaks: equal lengths, parents before children, the limits
+// on joints and depth, finite offsets.
 func (s *Skeleton) Validate() error {
 	n := len(s.Names)
 	switch {
@@ -81,9 +81,8 @@ func (s *Skeleton) Validate() error {
 	return nil
 }
 
-// LocalToModel writes into model the joints' transforms in the space of the
-// skeleton's root parent, from the local transforms pos and rot, in the same
-// unit of length. All slices have Len entries.
+// LocalToModel writes into model the joints' transforms in the space of the skeleton's root parent,
+// from the local transforms pos and rot, in the same unit of length. All slices have Len entries.
 func (s *Skeleton) LocalToModel(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat) {
 	for i, p := range s.Parents {
 		l := m3.Xform{Pos: pos[i], Rot: rot[i]}
@@ -94,9 +93,9 @@ func (s *Skeleton) LocalToModel(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat) 
 	}
 }
 
-// Interpolate writes the joints' transforms a fraction alpha in [0, 1] of the way
-// between two poses in the space of LocalToModel. Joints turn on the way and the root
-// goes straight; bones keep their rest lengths. All slices have Len entries.
+// Interpolate writes the joints' transforms a fraction alpha in [0, 1] of the way between two poses
+// in the space of LocalToModel. Joints turn on the way and the root goes straight; bones keep their
+// rest lengths. All slices have Len entries.
 func (s *Skeleton) Interpolate(dst, from, to []m3.Xform, alpha float32) {
 	for j, p := range s.Parents {
 		dst[j].Rot = from[j].Rot.Slerp(to[j].Rot, alpha)
@@ -119,9 +118,9 @@ func (s *Skeleton) ModelToLocal(pos []m3.Vec3, rot []m3.Quat, model []m3.Xform) 
 	}
 }
 
-// Clip is motion sampled at a fixed rate: for frame f and joint j the local
-// transform is Pos[f*Len+j], Rot[f*Len+j]. Lengths are in metres, or in the
-// unit of the file that the clip was read from.
+// Clip is motion sampled at a fixed rate: for frame f and joint j the local transform is
+// Pos[f*Len+j], Rot[f*Len+j]. Lengths are in metres, or in the unit of the file that the clip was
+// read from.
 type Clip struct {
 	Skel   *Skeleton
 	FPS    float64 // frames per second
@@ -156,12 +155,10 @@ func (c *Clip) Model(dst []m3.Xform, f int) {
 	c.Skel.LocalToModel(dst, p, r)
 }
 
-// Seconds returns the clip's duration: the time from the first frame to the
-// end of the last.
+// Seconds returns the clip's duration: the time from the first frame to the end of the last.
 func (c *Clip) Seconds() float64 { return float64(c.Frames) / c.FPS }
 
-// Scaled returns a copy with every length multiplied by k (0.01 turns
-// centimetres into metres).
+// Scaled returns a copy with every length multiplied by k (0.01 turns centimetres into metres).
 func (c *Clip) Scaled(k float32) *Clip {
 	s := *c.Skel
 	s.Offsets = scaleAll(s.Offsets, k)
@@ -176,10 +173,9 @@ func scaleAll(v []m3.Vec3, k float32) []m3.Vec3 {
 	return out
 }
 
-// Resampled returns the clip at fps > 0 frames per second: positions by linear,
-// rotations by spherical interpolation. The first frame stays the first; the
-// last new frame is the last one at or before the old last frame. At its own
-// rate the clip itself comes back, not a copy.
+// Resampled returns the clip at fps > 0 frames per second: positions by linear, rotations by
+// spherical interpolation. The first frame stays the first; the last new frame is the last one at
+// or before the old last frame. At its own rate the clip itself comes back, not a copy.
 func (c *Clip) Resampled(fps float64) *Clip {
 	if fps == c.FPS {
 		return c

@@ -37,8 +37,8 @@ func genClip(t *rapid.T, s *Skeleton, fps float64, frames int) *Clip {
 	return c
 }
 
-// A joint's model transform is the product of the local ones along its chain,
-// and ModelToLocal takes it apart again.
+// A joint's model transform is the product of the local ones along its chain, and ModelToLocal
+// takes it apart again.
 func TestLocalModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := genSkeleton(t)
@@ -140,8 +140,8 @@ func TestScaled(t *testing.T) {
 	})
 }
 
-// dogLike is a skeleton whose bones run along local +X and whose left and
-// right offsets differ in the sign of Z, with two small asymmetries.
+// dogLike is a skeleton whose bones run along local +X and whose left and right offsets differ in
+// the sign of Z, with two small asymmetries.
 func dogLike() *Skeleton {
 	return &Skeleton{
 		Names:   []string{"Hips", "Spine", "LeftShoulder", "LeftArm", "LeftArmSite", "RightShoulder", "RightArm", "RightArmSite", "Tail", "LeftLeg", "RightLeg", "Tip"},

@@ -12,7 +12,7 @@ import (
 // People go on in those ticks alone that the options leave them, as evenly as before.
 func TestStreamEvery(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s, err := m.NewStream(strnn.StreamOptions{People: 9, Workers: 1, Every: 4, From: 3})
+	s, err := play(m.NewStream(strnn.StreamOptions{People: 9, Workers: 1, Every: 4, From: 3}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func TestStreamEvery(t *testing.T) {
 	began := map[int]int{}
 	for tick := range 2 * 2 * m.Predict {
 		if tick%3 == 0 && s.People() < 9 {
-			if _, err := s.Add(feature.Place{}); err != nil {
+			if _, err := s.Add(feature.Place{}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -48,17 +48,17 @@ func TestStreamEvery(t *testing.T) {
 // Who stays as they are neither goes on nor has motion made, and goes on from there.
 func TestStreamStill(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s, err := m.NewStream(strnn.StreamOptions{People: 2, Workers: 1})
+	s, err := play(m.NewStream(strnn.StreamOptions{People: 2, Workers: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	for range 2 {
-		if _, err := s.Add(feature.Place{}); err != nil {
+		if _, err := s.Add(feature.Place{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.Wanders[0].Speed, s.Wanders[1].Speed = 1, 1
+	s.Controls()[0].Speed, s.Controls()[1].Speed = 1, 1
 	run := func(ticks int) {
 		for range ticks {
 			if err := s.Continue(); err != nil {

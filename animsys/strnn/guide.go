@@ -128,7 +128,7 @@ func (m *Model) checkGuide(g *Guide) error {
 		return fmt.Errorf("a guide of %d means, %d deviations, %d latent values and %d weights, want %d, %d, %d and %d", len(g.Mean), len(g.Scale), len(g.Bias), len(g.Weight), n, n, m.Latent, guideGates*n*m.Latent)
 	}
 	for _, v := range [][]float32{g.Mean, g.Scale, g.Bias, g.Weight} {
-		if unfit(v) {
+		if !feature.Within(v, unfitMost) {
 			return fmt.Errorf("a guide with values that are not finite, or not between −%d and %d", unfitMost, unfitMost)
 		}
 	}

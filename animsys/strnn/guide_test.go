@@ -58,15 +58,15 @@ func TestLearnGuide(t *testing.T) {
 	if again, _ := m.Guide.Encode(); again != text {
 		t.Error("what is read is not what was written")
 	}
-	s, err := m.NewStream(strnn.StreamOptions{People: 1, Workers: 1})
+	s, err := play(m.NewStream(strnn.StreamOptions{People: 1, Workers: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Add(feature.Place{}); err != nil {
+	if _, err := s.Add(feature.Place{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	s.Wanders[0].Speed = 1
+	s.Controls()[0].Speed = 1
 	for range 60 {
 		if err := s.Continue(); err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestLearnGuide(t *testing.T) {
 func TestGuideRefuses(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{})
 	for want, o := range map[string]strnn.GuideOptions{
-		"workers":          {},
+		"workers":          {Workers: -1},
 		"none less than 0": {Workers: 1, Rounds: -1},
 		"want more":        {Workers: 1, People: 2, Windows: 5, Rounds: 1, Draws: 1, Steps: 1},
 		"stopped":          {Workers: 1, People: 2, Draws: 1, Steps: 1, Stop: func() bool { return true }},

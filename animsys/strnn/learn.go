@@ -93,7 +93,7 @@ func (l *lessons) walk() error {
 		s.Remove(s.rows - 1)
 	}
 	for range o.People {
-		if _, err := s.Add(feature.Place{}); err != nil {
+		if _, err := s.Add(feature.Place{}, nil); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (l *lessons) walk() error {
 		}
 		for i := range o.People {
 			if (window+i)%(4+i%12) == 0 { // some are soon asked for something else, others walk on
-				s.Wanders[i] = asking(r)
+				s.wanders[i] = asking(r)
 			}
 		}
 		if err := s.goOn(o.People); err != nil {

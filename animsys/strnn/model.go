@@ -68,17 +68,6 @@ type Model struct {
 	mean    []float32       // (columns) what frames differ from there
 }
 
-// SchemaError says that a model file does not hold what this package can use, and in
-// what it differs.
-type SchemaError struct {
-	Model string
-	Diff  []string
-}
-
-func (e *SchemaError) Error() string {
-	return fmt.Sprintf("strnn: model %q does not fit: %s", e.Model, strings.Join(e.Diff, "; "))
-}
-
 // Describe writes into meta what New reads.
 func Describe(meta *netruntime.Meta, p *feature.Person, encode, predict, latent int) error {
 	var err error
@@ -95,11 +84,11 @@ func Describe(meta *netruntime.Meta, p *feature.Person, encode, predict, latent 
 // maxFrames bounds the frames that a network sees or makes at a time.
 const maxFrames = 1024
 
-// New returns the network as a predictor. A *SchemaError lists everything in which its
+// New returns the network as a predictor. A *feature.SchemaError lists everything in which its
 // metadata, its shapes and this package differ.
 func New(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
-	e := &SchemaError{Model: meta.Name}
+	e := &feature.SchemaError{Package: "strnn", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
 	m := &Model{Net: net}
 	if m.Person, e.Diff = feature.ReadPerson(meta.Schema, meta.SchemaHash, meta.Skeleton); m.Person == nil {

@@ -57,7 +57,7 @@ func (m *Model) newSettling() *settling {
 // feature.MotionLen), nil being any, and what is low and slow stands. It reports whether
 // the frames are those of a person.
 func (s *settling) run(rows, seen, want []float32) bool {
-	if unfit(rows) {
+	if !feature.Within(rows, unfitMost) {
 		return false
 	}
 	if s.ease(rows, seen); !s.fit(rows) || !s.ground(rows, seen) {
@@ -169,11 +169,6 @@ func (s *settling) stand(rows, seen []float32) {
 
 // groundMost is how far from the ground frames are no longer a person's, m.
 const groundMost = 1
-
-// unfit reports whether a value is none of a person's frame.
-func unfit(v []float32) bool {
-	return slices.ContainsFunc(v, func(x float32) bool { return !(m3.Abs(x) < unfitMost) })
-}
 
 // unfitMost is more than any value of a person's frame, m, m/s and rad/s.
 const unfitMost = 100

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/internal/turns"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/netruntime"
 )
 
@@ -22,16 +24,15 @@ import (
 // are asked to: it has the same bits alone or among others, but for when they begin to go
 // on, and for any number of workers.
 type Stream struct {
-	Wanders []Wander // (people) the caller's to change before Continue
-	Still   []bool   // (people) who stays as they are: no motion is made for them, and Advance passes them by; the caller's to change before Continue
-
-	model  *Model
-	search *Controller
-	draws  int
-	steps  int
-	spread float32
-	seed   uint64
-	guide  *Guide
+	wanders []Wander // (people)
+	still   []bool   // (people) agents that stay as they are
+	model   *Model
+	search  *Controller
+	draws   int
+	steps   int
+	spread  float32
+	seed    uint64
+	guide   *Guide
 
 	rows   int
 	people int // most rows
@@ -55,10 +56,6 @@ type wandering struct {
 	windows uint64        // played
 	leapt   bool          // they began anew, or play again what they played
 }
-
-// TickRate is that of a stream, per second: the frames between two of the network's are
-// interpolated.
-const TickRate = 2 * Rate
 
 // StreamOptions say what a stream is for.
 type StreamOptions struct {
@@ -107,6 +104,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Draws == 0 {
 		o.Draws = 1
 	}
+	o.Workers = generator.Workers(o.Workers, o.People)
 	if o.People < 1 || o.Workers < 1 || o.Draws < 1 || o.Steps < 0 || !(o.Spread > 0) {
 		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Draws, o.Spread, o.Steps)
 	}
@@ -130,7 +128,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	cols := l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		Wanders: make([]Wander, people), Still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, turns: turn,
+		wanders: make([]Wander, people), still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, turns: turn,
 		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size),
 		turning: turning{
 			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
@@ -161,7 +159,7 @@ func (s *Stream) prepare() error {
 	size := len(s.starts) / streamStarts
 	for i := range streamStarts {
 		s.add(feature.Place{})
-		s.Wanders[i] = Wander{Speed: 1.1 + 0.1*float32(i)}
+		s.wanders[i] = Wander{Speed: 1.1 + 0.1*float32(i)}
 	}
 	for range prepareWindows {
 		if err := s.goOn(streamStarts); err != nil {
@@ -178,7 +176,7 @@ func (s *Stream) prepare() error {
 	for s.rows > 0 {
 		s.Remove(s.rows - 1)
 	}
-	s.added, s.Wanders = 0, s.Wanders[:s.people]
+	s.added, s.wanders = 0, s.wanders[:s.people]
 	return nil
 }
 
@@ -186,6 +184,17 @@ func (s *Stream) prepare() error {
 func (s *Stream) Close() error {
 	s.turns.Close()
 	return s.search.Close()
+}
+
+// Capacity returns the largest number of people.
+func (s *Stream) Capacity() int { return s.people }
+
+// Controls returns what each row is asked for, (capacity), to change before Generate.
+func (s *Stream) Controls() []Wander { return s.wanders }
+
+// Rig returns the people's rig; see [generator.Generator].
+func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
+	return generator.Person(s.model.Layout, s.model.Skel, roles)
 }
 
 // Model returns the model that predicts.
@@ -200,14 +209,18 @@ func (s *Stream) Lost() int { return s.lost }
 
 // Add puts someone at a place and returns the row, the last. They walk, and at their
 // first turn begin to do as their Wander asks, which is to stand until it is set.
-func (s *Stream) Add(at feature.Place) (row int, err error) {
+func (s *Stream) Add(at feature.Place, control *Wander) (row int, err error) {
 	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
 		return 0, fmt.Errorf("strnn: nobody can walk at %+v", at)
 	}
 	if s.rows == s.people {
 		return 0, fmt.Errorf("strnn: all %d places of the stream are taken", s.rows)
 	}
-	return s.add(at), nil
+	row = s.add(at)
+	if control != nil {
+		s.wanders[row] = *control
+	}
+	return row, nil
 }
 
 func (s *Stream) add(at feature.Place) (row int) {
@@ -216,7 +229,7 @@ func (s *Stream) add(at feature.Place) (row int) {
 	s.turns.Add(row)
 	s.body[row] = wandering{person: s.added}
 	s.added++
-	s.Wanders[row], s.Still[row] = Wander{}, false
+	s.wanders[row], s.still[row] = Wander{}, false
 	s.begin(row)
 	s.Place(row, at)
 	return row
@@ -246,23 +259,14 @@ func (s *Stream) gaitOf(row int) gait {
 	return g
 }
 
-// Leapt reports whether row has begun anew, or begun again what it played, since it was
-// last asked: from another pose.
-// It may be asked of different rows at a time.
-func (s *Stream) Leapt(row int) bool {
-	leapt := s.body[row].leapt
-	s.body[row].leapt = false
-	return leapt
-}
-
 // Place moves row to a place, finite. They go on there.
 func (s *Stream) Place(row int, at feature.Place) {
 	b := &s.body[row]
 	b.at = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
 	if b.last = b.at; s.turns.At(row)%2 == 1 { // half a frame before
 		v := s.frame(row, (s.turns.At(row)-1)/2)[s.model.Layout.Body():]
-		b.last.Yaw -= v[feature.MotionYaw] / TickRate
-		b.last.Pos = b.at.Pos.Sub(m3.YawQuat(b.last.Yaw).Rotate(m3.V(v[feature.MotionX], 0, v[feature.MotionZ])).Scale(1.0 / TickRate))
+		b.last.Yaw -= v[feature.MotionYaw] / generator.TickRate
+		b.last.Pos = b.at.Pos.Sub(m3.YawQuat(b.last.Yaw).Rotate(m3.V(v[feature.MotionX], 0, v[feature.MotionZ])).Scale(1.0 / generator.TickRate))
 	}
 }
 
@@ -271,7 +275,7 @@ func (s *Stream) Remove(row int) {
 	s.rows--
 	s.turns.Remove(row, s.rows)
 	if last := s.rows; row != last {
-		s.body[row], s.Wanders[row], s.Still[row] = s.body[last], s.Wanders[last], s.Still[last]
+		s.body[row], s.wanders[row], s.still[row] = s.body[last], s.wanders[last], s.still[last]
 		copy(s.window(row), s.window(last))
 	}
 }
@@ -281,11 +285,13 @@ func (s *Stream) window(row int) []float32 {
 	return s.frames[row*n:][:n]
 }
 
-// Continue has those go on whose turn it is, and begins to make the frames of those whose
-// turn comes next. Where making them has failed it returns the error, and they play their last
-// frames again; so does who was still, or not there yet, when theirs should have been begun.
-func (s *Stream) Continue() error {
-	if err := s.turns.Continue(s.Still[:s.rows]); err != nil {
+// Generate starts the windows that are due and requests those that are due next. If
+// making them failed it returns the error, and their agents play their last frames
+// again; so do agents that were frozen, or not there yet, when theirs should have been
+// requested.
+func (s *Stream) Generate(frozen []bool) error {
+	copy(s.still, frozen)
+	if err := s.turns.Continue(s.still[:s.rows]); err != nil {
 		return fmt.Errorf("strnn: a stream: %w", err)
 	}
 	return nil
@@ -298,16 +304,25 @@ func (s *Stream) frame(row, after int) []float32 {
 	return s.window(row)[(s.model.Encode-1+after)*cols:][:cols]
 }
 
-// Advance goes on by a tick for the rows from r0 up to r1.
-func (s *Stream) Advance(r0, r1 int) {
+// Sample moves rows r0 to r1−1 on by a tick, and poses those of p.Update.
+func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
+	s.advance(r0, r1)
 	for r := r0; r < r1; r++ {
-		if s.Still[r] {
+		if p.Update[r] {
+			s.Pose(p, r)
+		}
+	}
+}
+
+func (s *Stream) advance(r0, r1 int) {
+	for r := r0; r < r1; r++ {
+		if s.still[r] {
 			continue
 		}
 		b, at := &s.body[r], s.turns.At(r)
 		v := s.frame(r, (at-1)/2)[s.model.Layout.Body():]
 		if at%2 == 1 { // half a frame on
-			b.at = b.last.Advance(v, 1.0/TickRate)
+			b.at = b.last.Advance(v, 1.0/generator.TickRate)
 		} else {
 			b.at = b.last.Advance(v, 1.0/Rate)
 			b.last = b.at
@@ -352,9 +367,13 @@ func (s *Stream) Stands(row int) (stands uint8) {
 // maxJoints are the most joints of a streamed skeleton.
 const maxJoints = 64
 
-// Pose writes the pose of row, (joints) of the model's skeleton: translations and
-// rotations in the parent's space, the root's in the world.
-func (s *Stream) Pose(row int, pos []m3.Vec3, rot []m3.Quat) {
+// Pose writes the pose of a row.
+func (s *Stream) Pose(p *generator.Poses, row int) {
+	if s.body[row].leapt {
+		s.body[row].leapt, p.Restarted[row] = false, true
+	}
+	pos, rot := p.Joints(row, s.model.Skel.Len())
+	p.Put(row, s.Where(row), s.Stands(row))
 	var before, points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
 	n := len(s.model.Layout.Joints)

@@ -10,17 +10,32 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/netruntime"
 )
+
+// played is a stream that is played without a crowd.
+type played struct {
+	*strnn.Stream
+	*testgen.Player[strnn.Wander]
+}
+
+func play(s *strnn.Stream, err error) (*played, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &played{s, testgen.Play(s, s.Model().Skel.Len())}, nil
+}
 
 // walk is people of a stream, and their poses.
 type walk struct {
 	t testing.TB
 	m *strnn.Model
-	*strnn.Stream
+	*played
 	pos []m3.Vec3
 	rot []m3.Quat
 }
@@ -28,7 +43,7 @@ type walk struct {
 func newWalk(t testing.TB, o strnn.StreamOptions) *walk {
 	t.Helper()
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s, err := m.NewStream(o)
+	s, err := play(m.NewStream(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +53,11 @@ func newWalk(t testing.TB, o strnn.StreamOptions) *walk {
 
 func (w *walk) add(i int) int {
 	w.t.Helper()
-	row, err := w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)})
+	row, err := w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)}, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.Wanders[row].Speed = 1
+	w.Controls()[row].Speed = 1
 	return row
 }
 
@@ -56,7 +71,7 @@ func (w *walk) tick() {
 
 // pose returns where row's joints are in the parent's space, and the root in the world.
 func (w *walk) pose(row int) string {
-	w.Pose(row, w.pos, w.rot)
+	w.Show(row, w.pos, w.rot)
 	return fmt.Sprint(w.pos, w.rot, w.Where(row), w.Stands(row))
 }
 
@@ -81,7 +96,7 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 		switch {
 		case tick%3 == 0 && w.People() < people:
 			row := w.add(tick)
-			w.Wanders[row] = asks[tick/3%len(asks)]
+			w.Controls()[row] = asks[tick/3%len(asks)]
 			all = append(all, was{since: tick, ask: tick / 3 % len(asks), at: w.Where(row)})
 		case tick%50 == 49:
 			w.Remove(tick % 7)
@@ -90,11 +105,11 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 		}
 		w.tick()
 		for r := range w.People() {
-			w.Pose(r, w.pos, w.rot)
+			w.Show(r, w.pos, w.rot)
 			w.m.Skel.LocalToModel(model, w.pos, w.rot)
 			b, at, low := &all[r], w.Where(r), float32(1)
 			by := at.Pos.Dist(b.at.Pos)
-			if by > 1.5*strnn.MaxSpeed/strnn.TickRate {
+			if by > 1.5*strnn.MaxSpeed/generator.TickRate {
 				t.Fatalf("tick %d: person %d goes %g m in a tick", tick, r, by)
 			}
 			for i, j := range joints {
@@ -111,14 +126,14 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 				t.Fatalf("tick %d: the lower foot of person %d is at %g m", tick, r, low)
 			}
 			if tick-b.since > 200 {
-				b.went += at.Pos.Sub(b.at.Pos).Dot(m3.YawQuat(b.at.Yaw).Rotate(m3.V(0, 0, 1)))
+				b.went += at.Pos.Sub(b.at.Pos).Dot(m3.YawQuat(b.at.Yaw).Forward())
 				b.turn += m3.WrapAngle(at.Yaw - b.at.Yaw)
 			}
 			b.at = at
 		}
 	}
 	for r, b := range all {
-		if seconds := float32(599-b.since-200) / strnn.TickRate; seconds > 3 {
+		if seconds := float32(599-b.since-200) / generator.TickRate; seconds > 3 {
 			if v, w := b.went/seconds, b.turn/seconds; m3.Abs(v-does[b.ask].Speed) > 0.05 || m3.Abs(w-does[b.ask].Turn) > 0.05 {
 				t.Errorf("person %d, asked for %+v, goes %.3f m/s and turns %.3f rad/s", r, asks[b.ask], v, w)
 			}
@@ -134,7 +149,7 @@ func TestStreamFree(t *testing.T) {
 	w := newWalk(t, strnn.StreamOptions{People: 6, Workers: 1, Spread: 1})
 	for i := range 6 {
 		w.add(0)
-		w.Wanders[i] = strnn.Wander{Speed: 1, Free: true}
+		w.Controls()[i] = strnn.Wander{Speed: 1, Free: true}
 	}
 	for range 100 {
 		w.tick()
@@ -143,7 +158,7 @@ func TestStreamFree(t *testing.T) {
 		t.Error("two people who are free go the same way")
 	}
 	for i := range 6 {
-		w.Wanders[i].Free = i%2 == 0
+		w.Controls()[i].Free = i%2 == 0
 	}
 	for range 200 {
 		w.tick()
@@ -184,11 +199,11 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 				w := newWalk(t, o)
 				for i := range people {
 					w.add(i)
-					w.Wanders[i] = strnn.Wander{Speed: float32(i%3) / 2, Free: free == (i%2 == 0)}
+					w.Controls()[i] = strnn.Wander{Speed: float32(i%3) / 2, Free: free == (i%2 == 0)}
 				}
 				for tick := range 200 {
 					if tick%70 == 69 { // a stride goes on whoever leads
-						w.Wanders[0].Free = !w.Wanders[0].Free
+						w.Controls()[0].Free = !w.Controls()[0].Free
 					}
 					w.tick()
 					out = append(out, w.pose(0))
@@ -214,7 +229,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 			for i := range 3 {
 				w.add(i)
 			}
-			w.Wanders[1].Turn = turn
+			w.Controls()[1].Turn = turn
 			for range 200 {
 				w.tick()
 				out = append(out, w.pose(0), w.pose(2))
@@ -252,7 +267,7 @@ func TestStreamRemoves(t *testing.T) {
 		w := newWalk(t, strnn.StreamOptions{People: 3, Workers: 1, Draws: 2})
 		for i := range 3 {
 			w.add(i)
-			w.Wanders[i].Turn = 0.2 * float32(i)
+			w.Controls()[i].Turn = 0.2 * float32(i)
 		}
 		row := 2
 		for tick := range 150 {
@@ -276,7 +291,7 @@ func TestStreamPlaces(t *testing.T) {
 	least, most := float32(0), float32(0)
 	for tick := range 700 {
 		if tick < 5 {
-			row, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1})
+			row, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +299,7 @@ func TestStreamPlaces(t *testing.T) {
 				t.Errorf("person %d is at %v", row, at)
 			}
 			w.Place(row, feature.Place{Pos: m3.V(3, -5, 4), Yaw: 3.1})
-			w.Wanders[row] = strnn.Wander{Speed: 1, Turn: 0.5}
+			w.Controls()[row] = strnn.Wander{Speed: 1, Turn: 0.5}
 			before := w.Where(row)
 			w.tick()
 			if by := w.Where(row).Pos.Dist(before.Pos); before.Pos != m3.V(3, 0, 4) || by > 0.03 {
@@ -320,20 +335,20 @@ func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
 func TestStreamStaysInStep(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	var fails atomic.Bool
-	s, err := m.NewStream(strnn.StreamOptions{People: 40, Workers: 1, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+	s, err := play(m.NewStream(strnn.StreamOptions{People: 40, Workers: 1, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
 		session, err := n.NewSession(o)
 		return flaky{session, &fails}, err
-	}})
+	}}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	join := func() {
-		row, err := s.Add(feature.Place{})
+		row, err := s.Add(feature.Place{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Wanders[row] = strnn.Wander{Speed: 1, Free: row%5 == 0}
+		s.Controls()[row] = strnn.Wander{Speed: 1, Free: row%5 == 0}
 	}
 	failed := 0
 	for tick := range 200 {
@@ -365,11 +380,11 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 	w := newWalk(t, strnn.StreamOptions{People: 64, Workers: 1, Draws: 2})
 	for i := range 64 {
 		w.add(i)
-		w.Wanders[i].Free = i%4 == 0
+		w.Controls()[i].Free = i%4 == 0
 	}
 	if n := testing.AllocsPerRun(60, func() {
 		w.tick()
-		w.Pose(3, w.pos, w.rot)
+		w.Show(3, w.pos, w.rot)
 	}); n != 0 {
 		t.Errorf("a tick allocates %g times", n)
 	}
@@ -383,7 +398,7 @@ func TestStreamRefuses(t *testing.T) {
 		opt        strnn.StreamOptions
 	}{
 		{"nobody", "people", m, strnn.StreamOptions{Workers: 1}},
-		{"no workers", "workers", m, strnn.StreamOptions{People: 1}},
+		{"no workers", "workers", m, strnn.StreamOptions{People: 1, Workers: -1}},
 		{"fewer than no steps", "steps", m, strnn.StreamOptions{People: 1, Workers: 1, Steps: -1}},
 		{"a spread that is none", "spread", m, strnn.StreamOptions{People: 1, Workers: 1, Spread: -1}},
 		{"no guide", "mannequin train guide", teststrnn.Model(t, teststrnn.Options{}), strnn.StreamOptions{People: 1, Workers: 1}},
@@ -393,14 +408,14 @@ func TestStreamRefuses(t *testing.T) {
 		}
 	}
 	w := newWalk(t, strnn.StreamOptions{People: 1, Workers: 1})
-	if len(w.Wanders) != 1 || w.People() != 0 {
-		t.Errorf("a stream of one has %d wanders and %d people", len(w.Wanders), w.People())
+	if len(w.Controls()) != 1 || w.People() != 0 {
+		t.Errorf("a stream of one has %d wanders and %d people", len(w.Controls()), w.People())
 	}
-	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}); err == nil {
+	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}, nil); err == nil {
 		t.Error("somebody walks nowhere")
 	}
 	w.add(0)
-	if _, err := w.Add(feature.Place{}); err == nil {
+	if _, err := w.Add(feature.Place{}, nil); err == nil {
 		t.Error("two people in a stream of one")
 	}
 	s, err := teststrnn.Model(t, teststrnn.Options{}).NewStream(strnn.StreamOptions{People: 1, Workers: 1, Draws: 2})

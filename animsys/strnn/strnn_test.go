@@ -363,7 +363,7 @@ func TestSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var e *strnn.SchemaError
+		var e *feature.SchemaError
 		if _, err := strnn.New(bad); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}

@@ -34,7 +34,7 @@ func (s *Stream) order() error {
 	m, due := s.model, s.turns.Due
 	s.led = 0
 	for i, r := range due {
-		if !s.Wanders[r].Free {
+		if !s.wanders[r].Free {
 			s.turns.Swap(i, s.led)
 			s.led++
 		}
@@ -130,7 +130,7 @@ func (s *Stream) ask(i int) {
 		return
 	}
 	want, g := s.want[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen], b.gait
-	speed, turn := s.Wanders[r].sane()
+	speed, turn := s.wanders[r].sane()
 	var ends [2]gait
 	for f := range m.Predict {
 		if g.next(speed, turn); f == 0 {

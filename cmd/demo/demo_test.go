@@ -12,6 +12,7 @@ import (
 	"mannequin/engine/media"
 	"mannequin/engine/stage"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/scenes"
@@ -20,16 +21,7 @@ import (
 // modelFile writes a made-up network to a file.
 func modelFile(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "dog.safetensors")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := testdog.Model(t).Net.Encode(f); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return netFile(t, testdog.Model(t).Net)
 }
 
 // scriptFile writes a cutscene to a file.
@@ -86,10 +78,7 @@ func TestRecording(t *testing.T) {
 			}
 			var all []byte
 			for _, f := range files {
-				b, err := os.ReadFile(f)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(os.ReadFile(f))(t)
 				all = append(all, b...)
 			}
 			if first == nil {
@@ -101,7 +90,7 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// Overlays are in pictures from the start, where the scene has them.
+// Overlays are in pictures from the start if the scene has them.
 func TestShow(t *testing.T) {
 	needPicture(t)
 	model := modelFile(t)
@@ -112,10 +101,7 @@ func TestShow(t *testing.T) {
 		if code != 0 {
 			t.Fatal(stderr)
 		}
-		b, err := os.ReadFile(filepath.Join(out, "frame_00000.png"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(filepath.Join(out, "frame_00000.png")))(t)
 		return string(b)
 	}
 	if none := picture(""); picture("skeletons,roots") == none {

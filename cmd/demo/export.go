@@ -11,14 +11,13 @@ import (
 	"mannequin/scenes"
 )
 
-// export writes the motion that a scene's player asks for, and tells of it: what
-// fails does not end the scene.
+// export writes the motion that the player asks for. An error is shown and does not end the scene.
 type export struct {
-	path string // of a BVH file
-	told string // about the last one
+	path   string // BVH file
+	status string // of the last export
 }
 
-// take writes the motion, if one is asked for.
+// take writes the motion if the player asked for it.
 func (x *export) take(from scenes.Exporter) {
 	clip, err := from.Export()
 	if clip == nil && err == nil {
@@ -30,16 +29,16 @@ func (x *export) take(from scenes.Exporter) {
 		}
 	}
 	if err != nil {
-		x.told = err.Error()
+		x.status = err.Error()
 		return
 	}
-	x.told = fmt.Sprintf("wrote %s: %d frames", x.path, clip.Frames)
+	x.status = fmt.Sprintf("wrote %s: %d frames", x.path, clip.Frames)
 }
 
-// lines returns what is told of the last one, after other lines.
+// lines returns the status of the last export, followed by other lines.
 func (x *export) lines(others ...string) []string {
-	if x.told != "" {
-		return append([]string{x.told}, others...)
+	if x.status != "" {
+		return append([]string{x.status}, others...)
 	}
 	return others
 }

@@ -9,6 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
@@ -26,10 +27,7 @@ func latentFile(t *testing.T) string {
 func netFile(t *testing.T, net *netruntime.Net) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "net.safetensors")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(path))(t)
 	defer f.Close()
 	if err := net.Encode(f); err != nil {
 		t.Fatal(err)
@@ -44,7 +42,7 @@ type exporter struct {
 
 func (e exporter) Export() (*skel.Clip, error) { return e.clip, e.err }
 
-// A folder where the scene latent would write its sequence is in nobody else's way.
+// A folder in place of the scene latent's file matters to no other scene.
 func TestExportFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll(filepath.Join("out", "latent.bvh"), 0o777); err != nil {
@@ -61,12 +59,9 @@ func TestExportFolder(t *testing.T) {
 	}
 }
 
-// The sequence that a player makes and asks for is a BVH file, whole or as it was.
+// An exported sequence is a complete BVH file, or the file stays unchanged.
 func TestExport(t *testing.T) {
-	s, err := latent.New(latent.Options{Model: testlatent.Model(t), Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(latent.New(latent.Options{Model: testlatent.Model(t), Workers: 1}))(t)
 	defer s.Close()
 	path := filepath.Join(t.TempDir(), "sub", "walk.bvh")
 	x := export{path: path}
@@ -85,33 +80,27 @@ func TestExport(t *testing.T) {
 	}
 	press('A', 70)
 	press('A', 70)
-	if _, err := os.Stat(path); err == nil || x.told != "" {
-		t.Fatalf("written unasked: %q", x.told)
+	if _, err := os.Stat(path); err == nil || x.status != "" {
+		t.Fatalf("written unasked: %q", x.status)
 	}
 	press('E', 1)
-	b, err := mocap.OpenBVH(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := b.Clip.Frames; n != 91 || b.Clip.FPS < 59.9 || b.Clip.FPS > 60.1 || !strings.Contains(x.told, "91 frames") {
-		t.Errorf("%d frames at %g per second; %q", n, b.Clip.FPS, x.told)
+	b := must.Get(mocap.OpenBVH(path))(t)
+	if n := b.Clip.Frames; n != 91 || b.Clip.FPS < 59.9 || b.Clip.FPS > 60.1 || !strings.Contains(x.status, "91 frames") {
+		t.Errorf("%d frames at %g per second; %q", n, b.Clip.FPS, x.status)
 	}
 	first, _ := b.Clip.Frame(0)
 	last, _ := b.Clip.Frame(90)
 	if way := last[0].Dist(first[0]); way < 0.7*1.5*testlatent.Speed || way > 1.3*1.5*testlatent.Speed {
 		t.Errorf("the person goes %g m in 1.5 s", way)
 	}
-	was, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := must.Get(os.ReadFile(path))(t)
 	bad := skel.NewClip(s.Model.Skel, 60, 2)
 	bad.Pos[0] = m3.V(0, 0, 0).Scale(1 / (bad.Pos[0].X - bad.Pos[0].X))
 	for name, e := range map[string]exporter{"an error": {err: errors.New("too late")}, "no motion": {clip: bad}} {
-		x.told = ""
+		x.status = ""
 		x.take(e)
-		if x.told == "" || strings.HasPrefix(x.told, "wrote") {
-			t.Errorf("%s: %q", name, x.told)
+		if x.status == "" || strings.HasPrefix(x.status, "wrote") {
+			t.Errorf("%s: %q", name, x.status)
 		}
 		if is, err := os.ReadFile(path); err != nil || string(is) != string(was) {
 			t.Errorf("%s: the file is not as it was: %v", name, err)

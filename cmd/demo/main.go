@@ -1,5 +1,5 @@
-// Command demo shows the scenes: in a window that the player steers, or
-// recorded to a file where there is no display.
+// Command demo shows the scenes: in a window that the player steers, or without a display as a
+// recording.
 package main
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/engine/clock"
+	"mannequin/engine/hud"
 	"mannequin/engine/media"
-	"mannequin/engine/show"
 	"mannequin/engine/stage"
 	"mannequin/internal/backend"
 	"mannequin/internal/command"
@@ -28,6 +28,7 @@ import (
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene"
 	"mannequin/scenes/playbill"
+	"mannequin/scenes/show"
 	"mannequin/scenes/tape"
 )
 
@@ -42,27 +43,27 @@ func main() { command.Main(newCommand()) }
 type options struct {
 	setup              playbill.Setup
 	skin, skinMap      []string
-	skins              []show.Skin // of these
+	skins              []show.Skin // opened from skin and skinMap
 	bvh, backend, out  string
 	width, height, fps int
 	seconds, budget    float64
 	headless           bool
-	show               []string // names of overlays
-	overlays           scenes.Overlay
+	show               []string // overlay names
+	overlays           hud.Overlay
 	record, replay     string // tapes
 	verify             bool
 	noRender, json     bool
 	workers            int
 
-	length float64      // of a video or a measurement, s, where seconds is 0
-	taped  scenes.Scene // what is stepped in the scene's place; nil: the scene
+	length float64      // of a recording or measurement if seconds is 0, s
+	taped  scenes.Scene // steps instead of the scene, if not nil: a recording or a replay
 }
 
 func newCommand() *cobra.Command {
 	o := options{setup: playbill.Default("quadruped"), length: 10}
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Steer a dog among its herd, in a window; without a display, record a video",
+		Short: "Steer a dog in a window; without a display, record a video",
 		Example: `  demo
   demo --scene crowd --agents 200 --terrain flat
   demo --scene people --agents 200
@@ -85,20 +86,16 @@ func newCommand() *cobra.Command {
 				return err
 			}
 			usual := playbill.Default(o.setup.Scene)
-			if !cmd.Flags().Changed("terrain") {
-				o.setup.Terrain = usual.Terrain
-			}
-			if !cmd.Flags().Changed("agents") {
-				o.setup.Agents = usual.Agents
-			}
-			if !cmd.Flags().Changed("far") {
-				o.setup.Far = playbill.FarOf(o.setup.Model)
-			}
-			if !cmd.Flags().Changed("bf16") {
-				o.setup.BF16 = usual.BF16
-			}
-			if !cmd.Flags().Changed("script") {
-				o.setup.Script = usual.Script
+			for flag, reset := range map[string]func(){
+				"terrain": func() { o.setup.Terrain = usual.Terrain },
+				"agents":  func() { o.setup.Agents = usual.Agents },
+				"far":     func() { o.setup.Far = playbill.FarOf(o.setup.Model) },
+				"bf16":    func() { o.setup.BF16 = usual.BF16 },
+				"script":  func() { o.setup.Script = usual.Script },
+			} {
+				if !cmd.Flags().Changed(flag) {
+					reset()
+				}
 			}
 			if err := o.check(); err != nil {
 				return err
@@ -107,54 +104,56 @@ func newCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.SortFlags = false // help has what belongs together one after the other
-	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene, "quadruped: your dog and a herd; crowd: dogs and people; herd: dogs alone; people: who walk and run; latent: one, by sliders; strnn: who wander on predicted motion; cutscene: who play a script")
-	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "dogs in the herd, or people: 0 to 4096; crowd: all of them, 100 if not given; latent: who walk about besides, none if not given")
-	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "of the people, how many move in a style each: old, proud, stooped, …")
-	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: how many come, and how many go, per second")
-	f.StringSliceVar(&o.setup.Kinds, "kinds", nil, "crowd: who comes, some of "+strings.Join(playbill.Kinds, ", ")+" (default: all)")
-	f.StringVar(&o.setup.Model, "model", o.setup.Model, "the dogs': a shipped model's name, or a model file")
-	f.StringSliceVar(&o.setup.Far, "far", nil, "the same, for dogs far away: networks of longer strides (default: those shipped with the model)")
-	f.StringVar(&o.setup.Manifold, "manifold", o.setup.Manifold, "people's: a shipped model's name, or a model file: the motion manifold")
-	f.StringVar(&o.setup.Footstep, "footstep", o.setup.Footstep, "the same: the network of footsteps")
-	f.StringVar(&o.setup.Locomotion, "locomotion", o.setup.Locomotion, "the same: the network of motion")
-	f.StringVar(&o.setup.Latent, "latent", o.setup.Latent, "the sliders': a shipped model's name, or a model file")
-	f.StringVar(&o.setup.Next, "next", o.setup.Next, "the same, for --agents: the network that tells how clips go on")
-	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "the wanderers': a shipped model's name, or a model file with a guide")
-	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "the performers': a shipped model's name, or a model file")
-	f.StringArrayVar(&o.skin, "skin", nil, "glTF `FILE` with a skinned mesh to see in place of the dogs or the people, whose shape it has; or dog=FILE, person=FILE")
-	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that says which of its joints is which, where names do not; or dog=FILE, person=FILE")
-	f.StringVar(&o.setup.Script, "script", "", "what the scene cutscene plays: a `file` (docs/cutscene.md), or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
-	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "`file` that the scene latent writes its sequence to, when you ask for it")
-	f.StringVar(&o.backend, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
-	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the networks in bfloat16 where the processor or the GPU can: about twice as fast; the scene crowd does, unless this is false")
-	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills from that seed; latent: flat if none is given")
-	f.StringSliceVar(&o.show, "show", nil, "what to draw besides, `names` of: "+scenes.AllOverlays.String())
-	f.Float64Var(&o.seconds, "seconds", 0, "length; 0 is until the window is closed, or 10 s of recording, of a cutscene all of it")
+	f.SortFlags = false // help keeps related flags together
+	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene,
+		"quadruped: a dog that you steer, and a herd; crowd: dogs and people; herd: only dogs; people: people walking and running along lanes; "+
+			"latent: a person controlled by sliders; strnn: a crowd with predicted motion; cutscene: plays a script")
+	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "number of dogs in the herd, or of people, 0 to 4096; crowd: all agents (default 100); latent: other people (default 0)")
+	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "number of people with a style each: old, proud, stooped, …")
+	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: agents that are added, and as many removed, per second")
+	f.StringSliceVar(&o.setup.Kinds, "kinds", nil, "crowd: kinds of agents, some of "+strings.Join(playbill.Kinds, ", ")+" (default: all)")
+	f.StringVar(&o.setup.Model, "model", o.setup.Model, "dogs: a shipped model's name or a model file")
+	f.StringSliceVar(&o.setup.Far, "far", nil, "distant dogs: networks with longer strides (default: those shipped with the model)")
+	f.StringVar(&o.setup.Manifold, "manifold", o.setup.Manifold, "people: the motion manifold, a shipped model's name or a model file")
+	f.StringVar(&o.setup.Footstep, "footstep", o.setup.Footstep, "people: the network of footsteps")
+	f.StringVar(&o.setup.Locomotion, "locomotion", o.setup.Locomotion, "people: the network of locomotion")
+	f.StringVar(&o.setup.Latent, "latent", o.setup.Latent, "latent: a shipped model's name or a model file")
+	f.StringVar(&o.setup.Next, "next", o.setup.Next, "latent, for --agents: the network that predicts the next clip")
+	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "strnn: a shipped model's name or a model file with a guide")
+	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "crowd, kind performing: a shipped model's name or a model file")
+	f.StringArrayVar(&o.skin, "skin", nil, "glTF `FILE` with a skinned mesh that replaces the dogs or the people, by its number of legs; or dog=FILE, person=FILE; may be repeated")
+	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, where they do not match by name; or dog=FILE, person=FILE; may be repeated")
+	f.StringVar(&o.setup.Script, "script", "", "cutscene: the script, a `file` (docs/cutscene.md) or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
+	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "latent: `file` for the sequence, written when you press E")
+	f.StringVar(&o.backend, "backend", backend.CPU, "device for the networks: cpu, or cuda if the program was built with it")
+	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the networks in bfloat16 if the processor or the GPU can: about twice as fast; the default in the scene crowd")
+	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills with that seed; latent: flat by default")
+	f.StringSliceVar(&o.show, "show", nil, "overlays to draw, `names` of: "+hud.AllOverlays.String())
+	f.Float64Var(&o.seconds, "seconds", 0, "duration; 0 is until the window is closed, 10 s of a recording, or all of a cutscene")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
-	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif, or a folder of PNGs, and make its folder (default out/SCENE.mp4, or .gif without ffmpeg)")
-	f.Uint64Var(&o.setup.Seed, "seed", o.setup.Seed, "seed of the hills and of the herd's wishes")
-	f.IntVar(&o.width, "width", 1280, "picture's width, pixels")
-	f.IntVar(&o.height, "height", 720, "picture's height, pixels")
+	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif or a folder of PNGs; missing folders are created (default out/SCENE.mp4, or .gif without ffmpeg)")
+	f.Uint64Var(&o.setup.Seed, "seed", o.setup.Seed, "seed of the hills and of the agents' steering")
+	f.IntVar(&o.width, "width", 1280, "width of the picture, pixels")
+	f.IntVar(&o.height, "height", 720, "height of the picture, pixels")
 	f.IntVar(&o.fps, "fps", 30, "frames per second of a recording")
-	f.StringVar(&o.record, "record", "", "write a tape to `file`, and make its folder: what the scene begins with, and the input of each tick; with --no-render of the ticks around those that are measured, too")
-	f.StringVar(&o.replay, "replay", "", "play the tape in `file`, in the window or as a recording")
-	f.BoolVar(&o.verify, "verify", false, "play the tape of --replay without pictures, and tell whether every tick is as it was recorded, to the bit")
-	f.BoolVar(&o.noRender, "no-render", false, "step at 60 ticks a second without pictures, and tell how long ticks take; 10 s if --seconds does not say")
-	f.Float64Var(&o.budget, "budget", 12, "`milliseconds` for a tick in a window or with --no-render: what is far away takes steps less often, so that it suffices; 0 is any")
+	f.StringVar(&o.record, "record", "", "write a tape to `file`: the scene's setup and the input of each tick; with --no-render also of ticks that are not measured")
+	f.StringVar(&o.replay, "replay", "", "play the tape in `file`, in a window or into a recording")
+	f.BoolVar(&o.verify, "verify", false, "play the tape of --replay without pictures, and check that each tick has the same bits as when it was recorded")
+	f.BoolVar(&o.noRender, "no-render", false, "run at 60 ticks a second without pictures, and report the duration of ticks; 10 s unless --seconds is given")
+	f.Float64Var(&o.budget, "budget", 12, "`milliseconds` per tick, in a window or with --no-render; distant agents update less often to stay within it; 0 is no limit")
 	f.BoolVar(&o.json, "json", false, "with --no-render: print one JSON object")
-	f.IntVar(&o.workers, "workers", 0, "goroutines that share the work; 0 is one per core")
+	f.IntVar(&o.workers, "workers", 0, "worker goroutines; 0 is one per core")
 	c.AddCommand(newReel())
 	return c
 }
 
-// check rejects what cannot be, and fills in what depends on the rest.
+// check rejects invalid options and fills in derived ones.
 func (o *options) check() error {
 	if err := o.setup.Check(); err != nil {
 		return command.Usage(err)
 	}
 	var err error
-	if o.overlays, err = scenes.ParseOverlays(o.show); err != nil {
+	if o.overlays, err = hud.ParseOverlays(o.show); err != nil {
 		return command.Usagef("--show: %w", err)
 	}
 	switch {
@@ -185,7 +184,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// newBudget returns the budget of a tick, nil where it is any.
+// newBudget returns the budget of a tick, nil if there is no limit.
 func (o *options) newBudget() (*clock.Budget, error) {
 	if o.budget == 0 {
 		return nil, nil
@@ -196,8 +195,7 @@ func (o *options) newBudget() (*clock.Budget, error) {
 	return clock.NewBudget(time.Duration(o.budget * float64(time.Millisecond)))
 }
 
-// open loads what the scene needs and builds it. player says what someone who is not
-// there would do.
+// open loads the scene's networks and builds it. player is the input of a recording.
 func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, h tape.Header, err error) {
 	open, err := backend.Open(o.backend, log)
 	if err != nil {
@@ -206,7 +204,7 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	return tape.OpenScene(o.setup, playbill.Means{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Open: open, Workers: o.workers, Log: log})
 }
 
-// play runs the scene, on a tape where one is asked for.
+// play runs the scene, and records or replays a tape if asked to.
 func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) {
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	var played *replay
@@ -217,7 +215,7 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 		defer played.file.Close()
 		o.setup = played.Header.Setup
 	}
-	if o.setup.Scene == "latent" && !o.verify && !o.noRender { // someone may ask for the file
+	if o.setup.Scene == "latent" && !o.verify && !o.noRender { // the player may write the file
 		if info, err := os.Stat(o.bvh); err == nil && info.IsDir() {
 			return command.Usagef("--bvh %s: that is a folder, want a file", o.bvh)
 		}
@@ -261,7 +259,7 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 	return perform(ctx, o, s, player, stdout, stderr)
 }
 
-// perform shows the scene in a window where there is one, else records a video.
+// perform shows the scene in a window if there is a display, else records a video.
 func perform(ctx context.Context, o options, s scenes.Scene, player scenes.Script, stdout, stderr io.Writer) error {
 	if !o.headless && stage.HasDisplay() {
 		pads, err := stage.GamepadMappings()

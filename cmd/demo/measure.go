@@ -17,13 +17,13 @@ import (
 	"mannequin/scenes/tape"
 )
 
-// report is what --no-render tells. Times are milliseconds.
+// report is the output of --no-render. Times are in milliseconds.
 type report struct {
 	Scene   string   `json:"scene"`
 	Agents  int      `json:"agents"`
 	Machine string   `json:"machine"`
 	Threads int      `json:"threads"`
-	Kernels []string `json:"kernels"` // what the networks run on
+	Kernels []string `json:"kernels"` // used by the networks
 	Seconds float64  `json:"seconds"`
 	Ticks   int      `json:"ticks"`
 
@@ -33,9 +33,9 @@ type report struct {
 	Max    float64 `json:"max_ms"`
 	Late   int     `json:"late"`        // ticks longer than a sixtieth of a second, 16.7 ms
 	Budget float64 `json:"budget_ms"`   // for a tick; 0 is none
-	Over   int     `json:"over_budget"` // ticks longer than that
-	Saves  bool    `json:"saves"`       // the scene takes less trouble with what is far away
-	Saving float32 `json:"saving"`      // of the trouble, 0 to 1, as of the last tick
+	Over   int     `json:"over_budget"` // ticks longer than the budget
+	Saves  bool    `json:"saves"`       // distant agents can update less often
+	Saving float32 `json:"saving"`      // share of the work saved, 0 to 1, in the last tick
 
 	Allocs    float64 `json:"allocations_per_tick"`
 	Bytes     float64 `json:"allocated_bytes_per_tick"`
@@ -45,29 +45,29 @@ type report struct {
 	Stages []stageTime `json:"stages"`
 }
 
-// stageTime is what one stage of the tick takes.
+// stageTime is the duration of a stage of the tick.
 type stageTime struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean_ms"`
 	Most float64 `json:"max_ms"`
 }
 
-// warmUp is how many ticks pass before the first that counts: until everyone has set
-// out, and buffers are as large as they get.
+// warmUp is the number of ticks before the measurement: agents start to move, and buffers reach
+// their full size.
 const warmUp = 5 * scenes.TickRate
 
-// settle is how many ticks then pass at their pace, so that the runtime has its threads
-// and timers, too.
+// settle is the number of ticks that then run at 60 per second, so that the runtime starts its
+// threads and timers.
 const settle = scenes.TickRate
 
-// counted is over how many ticks, after those that are timed, allocations are counted.
+// counted is the number of ticks after the timed ones in which allocations are counted.
 const counted = 4 * scenes.TickRate
 
-// looks is after how many ticks it is found out anew from where the scene is watched.
-const looks = 15
+// cameraInterval is the number of ticks between updates of the camera position.
+const cameraInterval = 15
 
-// measure steps a scene without pictures, at 60 ticks a second as a game does, and
-// prints how long ticks take. Where they are recorded, that counts, too.
+// measure runs a scene without pictures at 60 ticks a second, and prints the duration of ticks. If
+// a tape is recorded, that counts too.
 func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Script, h tape.Header, stdout io.Writer) error {
 	if o.seconds == 0 {
 		o.seconds = o.length
@@ -77,7 +77,7 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 		on = o.taped
 	}
 	var f scenes.Frame
-	var seen scenes.Input // from where the scene is watched, which costs time to find out
+	var seen scenes.Input // camera and saving; finding the camera takes time
 	look := func() {
 		s.Frame(&f, 1)
 		seen.Watched = true
@@ -88,12 +88,12 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	if err != nil {
 		return err
 	}
-	counting := false // allocations, of which to look costs some
+	counting := false // no camera update while allocations are counted
 	step := func() (time.Duration, error) {
 		if ctx.Err() != nil {
 			return 0, errors.New("stopped; nothing was measured")
 		}
-		if tick%looks == 0 && !counting {
+		if tick%cameraInterval == 0 && !counting {
 			look()
 		}
 		in := player.At(tick)
@@ -189,7 +189,7 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	return r.print(stdout)
 }
 
-// sum fills in what all ticks' times come to.
+// sum fills in the statistics of all ticks.
 func (r *report) sum(times []time.Duration) {
 	for _, t := range times {
 		r.Mean += ms(t) / float64(len(times))
@@ -217,7 +217,7 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	if r.Budget > 0 && r.Saves {
-		fmt.Fprintf(w, "\nbudget %g ms: %d ticks over it; %.0f %% of the distances at which agents have their rates are saved\n", r.Budget, r.Over, 100*r.Saving)
+		fmt.Fprintf(w, "\nbudget %g ms: %d ticks over it; distances for full update rates are reduced by %.0f %%\n", r.Budget, r.Over, 100*r.Saving)
 	}
 	if len(r.Stages) == 0 {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"mannequin/scenes/playbill"
 )
 
-// setupFlags are those that say what a scene begins with: the keys of a setup.
+// setupFlags are the flags with a scene's setup: the keys of playbill.Setup.
 var setupFlags = []string{"scene", "agents", "styled", "churn", "kinds", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "keypose", "script"}
 
-// networkFlags are those that name networks, with the scenes that have these, and the kind
-// of a crowd that does.
+// networkFlags are the flags with networks, the scenes that use them, and the kind of agent in the
+// scene crowd that does.
 var networkFlags = []struct {
 	flags, scenes []string
 	kind          string
@@ -26,10 +26,10 @@ var networkFlags = []struct {
 	{[]string{"keypose"}, []string{"crowd"}, "performing"},
 }
 
-// pictureFlags are those that mean nothing where nothing is drawn.
+// pictureFlags are the flags that need pictures.
 var pictureFlags = []string{"out", "bvh", "width", "height", "fps"}
 
-// conflicts returns which flags, of those that were given, do not go together.
+// conflicts returns an error if flags that were given cannot be combined.
 func (o *options) conflicts(given func(flag string) bool) error {
 	refuse := func(with, why string, flags ...string) error {
 		for _, f := range flags {
@@ -40,11 +40,11 @@ func (o *options) conflicts(given func(flag string) bool) error {
 		return nil
 	}
 	for _, err := range []error{
-		refuse("replay", "the tape says what the scene begins with", setupFlags...),
-		refuse("replay", "a tape is recorded or played, not both", "record"),
+		refuse("replay", "the tape holds the scene's setup", setupFlags...),
+		refuse("replay", "a tape is either recorded or played", "record"),
 		refuse("replay", "--verify plays a tape without pictures", "no-render"),
 		refuse("verify", "nothing is drawn", pictureFlags...),
-		refuse("verify", "all of the tape is verified", "seconds"),
+		refuse("verify", "the whole tape is verified", "seconds"),
 		refuse("no-render", "nothing is drawn", pictureFlags...),
 	} {
 		if err != nil {
@@ -69,13 +69,13 @@ func (o *options) conflicts(given func(flag string) bool) error {
 	case given("bvh") && o.setup.Scene != "latent" && !given("replay"):
 		return command.Usagef("--bvh: it is the scene latent that writes one; add --scene latent")
 	case o.setup.Scene == "cutscene" && (given("agents") || given("terrain") || given("seed")):
-		return command.Usagef("--agents, --terrain and --seed with --scene cutscene: the script says who plays, and where")
+		return command.Usagef("--agents, --terrain and --seed with --scene cutscene: the script sets them")
 	case o.verify && o.replay == "":
-		return command.Usagef("--verify: --replay says what")
+		return command.Usagef("--verify needs --replay")
 	case o.json && !o.noRender:
-		return command.Usagef("--json: only --no-render reports")
+		return command.Usagef("--json needs --no-render")
 	case o.record != "" && filepath.Clean(o.record) == filepath.Clean(o.out):
-		return command.Usagef("--record %s with --out %s: these are two files", o.record, o.out)
+		return command.Usagef("--record %s with --out %s: these must be two files", o.record, o.out)
 	case o.workers < 0 || o.workers > 1024:
 		return command.Usagef("--workers %d: want 1 to 1024, or 0 for one per core", o.workers)
 	}

@@ -7,7 +7,6 @@ import (
 	"image/png"
 	"io"
 	"log/slog"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,17 +24,16 @@ import (
 	"mannequin/scenes/playbill"
 )
 
-// take is one short video of the reel.
+// take is a short video of the reel.
 type take struct {
 	name, caption string
-	terrain       string // of options.field; "" is flat
-	crowd         int    // dogs of the crowd scene; 0 is the quadruped scene with one
-	around        bool   // the camera does not turn with the dog, which shows all its sides
+	terrain       string // "" is flat
+	crowd         int    // number of dogs in the scene herd; 0 is one dog in the scene quadruped
+	around        bool   // the camera does not turn with the dog, so that all its sides are seen
 	player        scenes.Script
 }
 
-// reel returns a take of each gait, action and ground. Each begins with half a
-// second on the spot.
+// reel returns a take of each gait, action and ground. Each begins with half a second of standing.
 func reel() []take {
 	type in = scenes.Input
 	still := scenes.Cue{Seconds: 0.5}
@@ -62,7 +60,7 @@ func reel() []take {
 		{name: "sit", caption: "sit down, get up", player: hold(in{Sit: true})},
 		{name: "stand", caption: "up on the hind legs, and down", player: hold(in{Stand: true})},
 		{name: "lie", caption: "lie down, get up", player: hold(in{Lie: true})},
-		{name: "transitions", caption: "one into the other", player: film(
+		{name: "transitions", caption: "transitions", player: film(
 			scenes.Cue{Seconds: 1.5, Input: going(scenes.Walk, slow)}, scenes.Cue{Seconds: 1.5, Input: going(scenes.Trot, 1)}, scenes.Cue{Seconds: 1.5, Input: going(scenes.Canter, 1)},
 			scenes.Cue{Seconds: 1.5}, scenes.Cue{Seconds: 2, Input: in{Sit: true}}, scenes.Cue{Seconds: 1.5, Input: going(scenes.Pace, 1)},
 			scenes.Cue{Seconds: 2, Input: in{Lie: true}}, scenes.Cue{Seconds: 1.5, Input: in{Forward: -1}}, scenes.Cue{Seconds: 2, Input: in{Stand: true}},
@@ -101,7 +99,7 @@ func newReel() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.setup.Model, "model", "dog", "a shipped model's name, or a model file")
 	f.StringVar(&o.out, "out", filepath.Join("out", "showreel"), "`folder` for the videos and the sheets")
-	f.StringSliceVar(&only, "only", nil, "`names` of the takes to record (default: all of them)")
+	f.StringSliceVar(&only, "only", nil, "`names` of the takes to record (default: all)")
 	f.IntVar(&o.width, "width", 640, "picture's width, pixels")
 	f.IntVar(&o.height, "height", 360, "picture's height, pixels")
 	f.IntVar(&o.fps, "fps", 30, "frames per second")
@@ -161,8 +159,7 @@ const (
 )
 
 // record writes one take's video and contact sheet.
-func (t *take) record(ctx context.Context, o options, sheet, count string, stderr io.Writer) (err error) {
-	defer func() { err = stopped(ctx, o.out, err) }()
+func (t *take) record(ctx context.Context, o options, sheet, count string, stderr io.Writer) error {
 	s, _, _, err := o.open(slog.New(slog.NewTextHandler(stderr, nil)))
 	if err != nil {
 		return err
@@ -184,52 +181,31 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 		c.Aside, c.Distance, c.Pitch = 1.35, 1.9, 0.16
 		c.Follow, c.Yaw = !t.around, c.Aside
 	}
-	w, err := media.Create(ctx, o.out, media.Options{Width: o.width, Height: o.height, FPS: o.fps})
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	frames := max(int(math.Round(o.seconds*float64(o.fps))), 1)
-	progress := newProgress(stderr, count+o.out, frames)
-	defer progress.end()
 	tick := int64(0)
-	input := func() scenes.Input { tick++; return v.Watched(t.player.At(tick - 1)) }
 	tileHigh := tileWidth * o.height / o.width
 	var tiles []*image.RGBA
 	var times []float64
-	var img *image.RGBA
-	at := func(i int) time.Duration { return time.Duration(i) * time.Second / time.Duration(o.fps) }
-	for i := range frames {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		dt := at(i+1) - at(i)
-		if err := v.Advance(dt, input); err != nil {
-			return err
-		}
-		if t.crowd > 0 {
-			frameCamera(st.Camera, v.Frame.Seat, at(i).Seconds(), dt.Seconds())
-		} else {
-			// At one height above the ground: a dog that sits is not the lower for it.
-			at := v.Frame.Focus
-			st.Camera.Lift = v.Frame.Terrain.Height(at.X, at.Z) + 0.42 - at.Y
-		}
-		if err := v.Draw(dt, nil, t.caption); err != nil {
-			return err
-		}
-		if img, err = st.Capture(img); err != nil {
-			return err
-		}
-		if err := w.Frame(img); err != nil {
-			return err
-		}
+	f := film{
+		label: count + o.out,
+		input: func() scenes.Input { tick++; return v.WithCamera(t.player.At(tick - 1)) },
+		draw: func(time float64, dt time.Duration) error {
+			if t.crowd > 0 {
+				frameCamera(st.Camera, v.Frame.Seat, time, dt.Seconds())
+			} else {
+				// At a constant height above the ground: a dog that sits down stays lower in the picture.
+				at := v.Frame.Focus
+				st.Camera.Lift = v.Frame.Terrain.Height(at.X, at.Z) + 0.42 - at.Y
+			}
+			return v.Draw(dt, nil, t.caption)
+		},
 		// Tiles are spread evenly from the first frame to the last.
-		if i*(sheetTiles-1) >= len(tiles)*(frames-1) {
-			tiles, times = append(tiles, shrink(img, tileWidth, tileHigh)), append(times, at(i).Seconds())
-		}
-		progress.at(i + 1)
+		frame: func(i, frames int, time float64, img *image.RGBA) {
+			if i*(sheetTiles-1) >= len(tiles)*(frames-1) {
+				tiles, times = append(tiles, shrink(img, tileWidth, tileHigh)), append(times, time)
+			}
+		},
 	}
-	if err := w.Close(); err != nil {
+	if err := f.render(ctx, o, v, stderr); err != nil {
 		return err
 	}
 	picture := draw.Sheet(sheetCols, tileWidth, tileHigh, len(tiles), func(i int, tile *image.RGBA) {
@@ -239,8 +215,7 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 	return atomicfile.Write(sheet, func(w io.Writer) error { return png.Encode(w, picture) })
 }
 
-// shrink returns img at another size, each pixel the mean of those that it
-// covers.
+// shrink returns img in another size. Each pixel is the mean of the pixels that it covers.
 func shrink(img *image.RGBA, width, height int) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, width, height))
 	sw, sh := img.Rect.Dx(), img.Rect.Dy()

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 )
 
-// Every take has its own name, moves and ends; those that are asked for are
-// recorded, each with a sheet.
+// Each take has its own name, moves and ends. Selected takes are recorded, each with a sheet.
 func TestReel(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range reel() {
@@ -28,15 +28,9 @@ func TestReel(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(stdout, filepath.Join(out, "idle.")) {
 		t.Fatalf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
-	f, err := os.Open(filepath.Join(out, "idle.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(filepath.Join(out, "idle.png")))(t)
 	defer f.Close()
-	img, err := png.DecodeConfig(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(png.DecodeConfig(f))(t)
 	if img.Width != sheetCols*tileWidth || img.Height != sheetTiles/sheetCols*tileWidth*90/160 {
 		t.Errorf("the sheet has %d by %d pixels", img.Width, img.Height)
 	}

@@ -5,32 +5,32 @@ import (
 	"io"
 	"strings"
 
-	"mannequin/engine/show"
-	"mannequin/engine/skin"
+	"mannequin/animsys/skin"
 	"mannequin/internal/command"
+	"mannequin/scenes/show"
 )
 
-// wearer splits a flag's value, a file or who= and a file.
-func wearer(flag, value string) (who show.Wearer, file string, err error) {
+// wearer splits a flag's value: FILE, dog=FILE or person=FILE.
+func wearer(flag, value string) (kind show.Wearer, file string, err error) {
 	name, file, ok := strings.Cut(value, "=")
 	if !ok {
 		name, file = "", value
 	}
-	who = show.Wearer(name)
-	if file == "" || ok && who != show.Dogs && who != show.Persons {
+	kind = show.Wearer(name)
+	if file == "" || ok && kind != show.Dogs && kind != show.Persons {
 		return "", "", command.Usagef("--%s %s: want FILE, dog=FILE or person=FILE", flag, value)
 	}
-	return who, file, nil
+	return kind, file, nil
 }
 
-// openSkins reads the skins of the command line, and what the maps say of them.
+// openSkins reads the skins and joint maps of the command line.
 func openSkins(files, maps []string) ([]show.Skin, error) {
 	if len(maps) > 0 && len(files) == 0 {
-		return nil, command.Usagef("--skin-map %s is for a --skin, and none is given", maps[0])
+		return nil, command.Usagef("--skin-map %s needs a --skin", maps[0])
 	}
 	var skins []show.Skin
 	for _, value := range files {
-		who, file, err := wearer("skin", value)
+		kind, file, err := wearer("skin", value)
 		if err != nil {
 			return nil, err
 		}
@@ -38,10 +38,10 @@ func openSkins(files, maps []string) ([]show.Skin, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--skin %w", err)
 		}
-		skins = append(skins, show.Skin{Skin: s, For: who})
+		skins = append(skins, show.Skin{Skin: s, For: kind})
 	}
 	for _, value := range maps {
-		who, file, err := wearer("skin-map", value)
+		kind, file, err := wearer("skin-map", value)
 		if err != nil {
 			return nil, err
 		}
@@ -51,18 +51,18 @@ func openSkins(files, maps []string) ([]show.Skin, error) {
 		}
 		found := false
 		for i := range skins {
-			if who == show.Anyone || skins[i].For == who {
+			if kind == show.Anyone || skins[i].For == kind {
 				skins[i].Map, found = m, true
 			}
 		}
 		if !found {
-			return nil, command.Usagef("--skin-map %s: no --skin %s=FILE is given", value, who)
+			return nil, command.Usagef("--skin-map %s: no --skin %s=FILE is given", value, kind)
 		}
 	}
 	return skins, nil
 }
 
-// wear puts the skins on, and tells how they fit.
+// wear sets the skins and prints how well they fit.
 func wear(v *show.Show, skins []show.Skin, stderr io.Writer) error {
 	if len(skins) == 0 {
 		return nil

@@ -10,35 +10,27 @@ import (
 	"testing"
 
 	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
 	"mannequin/engine/body"
-	"mannequin/engine/skin"
+	"mannequin/internal/testing/must"
 	"mannequin/models"
 )
 
 // green writes a person's body, all of it green, and returns the file.
 func green(t *testing.T) string {
 	t.Helper()
-	net, err := models.Open("human")
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(models.Open("human"))(t)
 	sk := new(skel.Skeleton)
 	if err := json.Unmarshal([]byte(net.Meta().Skeleton), sk); err != nil {
 		t.Fatal(err)
 	}
-	b, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}))(t)
 	b.Cover = body.Paint
 	for i := range b.Levels[0].Coat {
 		b.Levels[0].Coat[i] = [4]float32{0, 1, 0}
 	}
 	path := filepath.Join(t.TempDir(), "green.glb")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(path))(t)
 	defer f.Close()
 	if err := skin.Write(f, sk, b, [3]float32{}, nil); err != nil {
 		t.Fatal(err)
@@ -49,15 +41,9 @@ func green(t *testing.T) string {
 // greens counts the pixels of a picture that are as green as nothing else in a scene.
 func greens(t *testing.T, path string) (n int) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	img, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(png.Decode(f))(t)
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {
 			c := img.(*image.RGBA).RGBAAt(x, y)
@@ -80,7 +66,7 @@ func TestSkin(t *testing.T) {
 		t.Errorf("%d green pixels", n)
 	}
 	out = filepath.Join(t.TempDir(), "frames")
-	if code, _, stderr := demo(t, "--model", modelFile(t), "--agents", "0", "--seconds", "0.05", "--out", out, "--skin", file); code != 1 || !strings.Contains(stderr, "green.glb is for a person, and nobody in this scene wears it") {
+	if code, _, stderr := demo(t, "--model", modelFile(t), "--agents", "0", "--seconds", "0.05", "--out", out, "--skin", file); code != 1 || !strings.Contains(stderr, "green.glb is for a person, and this scene has none") {
 		t.Errorf("a person's skin among dogs: exit %d, stderr %q", code, stderr)
 	}
 	flags(t, file)
@@ -95,11 +81,11 @@ func flags(t *testing.T, file string) {
 	for want, args := range map[string][]string{
 		"--skin cat=a.glb: want FILE, dog=FILE or person=FILE": {"--skin", "cat=a.glb"},
 		"--skin dog=: want FILE":                               {"--skin", "dog="},
-		"is for a --skin, and none is given":                   {"--skin-map", names},
+		"needs a --skin":                                       {"--skin-map", names},
 		"no --skin dog=FILE is given":                          {"--skin", "person=" + file, "--skin-map", "dog=" + names},
 		"no such file":                                         {"--skin", "none.glb"},
 		"none.toml":                                            {"--skin", file, "--skin-map", "none.toml"},
-		"no glTF":                                              {"--skin", names},
+		"not a glTF":                                           {"--skin", names},
 		`which the file does not have: it has Hips`:            {"--scene", "people", "--agents", "1", "--skin", file, "--skin-map", names},
 	} {
 		code, _, stderr := demo(t, append(args, "--headless", "--seconds", "0.05", "--out", filepath.Join(t.TempDir(), "frames"))...)

@@ -22,8 +22,8 @@ type replay struct {
 	file  *os.File
 }
 
-// openReplay opens a tape. All of it is read, so that what is wrong with it is told
-// before anything is played.
+// openReplay opens a tape. It reads all of it first, so that a damaged tape is reported before
+// anything is played.
 func openReplay(path string, log *slog.Logger) (_ *replay, err error) {
 	p := &replay{path: path}
 	if p.file, err = boundedfile.Open(path); err != nil {
@@ -51,7 +51,7 @@ func openReplay(path string, log *slog.Logger) (_ *replay, err error) {
 	return p, err
 }
 
-// on returns s, which was opened as now says, as a scene that does what the tape says.
+// on returns s as a scene that plays the tape. now is the header of s.
 func (p *replay) on(s scenes.Scene, now tape.Header, log *slog.Logger) *tape.Player {
 	if err := p.Header.Differs(now); err != nil {
 		log.Warn("the tape may not play as it was recorded", "tape", p.path, "why", err)
@@ -59,10 +59,10 @@ func (p *replay) on(s scenes.Scene, now tape.Header, log *slog.Logger) *tape.Pla
 	return tape.Play(s, p.Reader)
 }
 
-// seconds returns how long it is.
+// seconds returns the tape's duration.
 func (p *replay) seconds() float64 { return float64(p.ticks) / scenes.TickRate }
 
-// verify plays all of it without pictures, on a scene that was opened as now says.
+// verify plays the whole tape without pictures. now is the header of s.
 func (p *replay) verify(ctx context.Context, s scenes.Scene, now tape.Header, stdout io.Writer) error {
 	err := p.Header.Differs(now)
 	if err != nil {
@@ -82,7 +82,7 @@ type recording struct {
 	file *os.File
 }
 
-// newRecording begins a tape. What is at path is gone then.
+// newRecording begins a tape. It replaces a file at path.
 func newRecording(path string, h tape.Header) (*recording, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("--record %s: %w", path, err)
@@ -99,7 +99,7 @@ func newRecording(path string, h tape.Header) (*recording, error) {
 	return &recording{w, f}, nil
 }
 
-// finish ends the tape: after an error, too, what was played can be played again.
+// finish ends the tape. Even after an error the tape can be played.
 func (r *recording) finish() error {
 	err := r.Close()
 	if sync := r.file.Sync(); err == nil && !errors.Is(sync, errors.ErrUnsupported) {

@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/scenes/playbill"
 )
 
-// What is recorded is verified, and what is wrong with a tape is told. The recording
-// runs without pictures, and tells how long ticks take.
+// A recorded tape is verified, and a damaged tape is reported. The recording runs without pictures
+// and reports the duration of ticks.
 func TestTape(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -52,10 +53,7 @@ func TestTape(t *testing.T) {
 		}
 	}
 
-	file, err := os.ReadFile(tape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile(tape))(t)
 	write := func(name string, b []byte) string {
 		if err := os.WriteFile(path(name), b, 0o666); err != nil {
 			t.Fatal(err)
@@ -91,13 +89,8 @@ func TestTape(t *testing.T) {
 	net := testdog.Net(t)
 	ts := net.Tensors()
 	ts[len(ts)-1].Data[0] += 0.01
-	if net, err = netruntime.New(net.Meta(), ts); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net = must.Get(netruntime.New(net.Meta(), ts))(t)
+	f := must.Get(os.Create(model))(t)
 	if err := net.Encode(f); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +137,7 @@ func TestConflicts(t *testing.T) {
 		"--replay a.tape --agents 50":        "--agents with --replay",
 		"--replay a.tape --bf16":             "--bf16 with --replay",
 		"--replay a.tape --no-render":        "--no-render with --replay",
-		"--verify":                           "--replay says what",
+		"--verify":                           "--verify needs --replay",
 		"--replay a.tape --verify --out b":   "--out with --verify",
 		"--replay a.tape --verify --fps 5":   "--fps with --verify",
 		"--replay a.tape --verify --json":    "--json",

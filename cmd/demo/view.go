@@ -11,12 +11,13 @@ import (
 
 	"golang.org/x/term"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/media"
-	"mannequin/engine/show"
 	"mannequin/engine/stage"
 	"mannequin/internal/command"
 	"mannequin/scenes"
+	"mannequin/scenes/show"
 )
 
 // newShow puts a scene on a stage.
@@ -28,7 +29,7 @@ func newShow(o options, st *stage.Stage, s scenes.Scene, stderr io.Writer) (*sho
 	if err := wear(v, o.skins, stderr); err != nil {
 		return nil, nil, err
 	}
-	if lack := o.overlays &^ (v.Frame.Has | scenes.Times); lack != 0 {
+	if lack := o.overlays &^ (v.Frame.Has | hud.Times); lack != 0 {
 		return nil, nil, command.Usagef("--show: the scene %s has no %s", o.setup.Scene, lack)
 	}
 	v.Frame.Show = o.overlays
@@ -71,7 +72,7 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, stderr
 			continue
 		}
 		smooth += 0.05 * (dt.Seconds() - smooth)
-		if err := v.Draw(dt, v.Help(), x.lines(fmt.Sprintf("%.0f pictures/s", 1/smooth))...); err != nil {
+		if err := v.Draw(dt, v.Help(), x.lines(fmt.Sprintf("%.0f frames/s", 1/smooth))...); err != nil {
 			return err
 		}
 		st.Present()
@@ -80,26 +81,46 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, stderr
 }
 
 // record renders o.seconds of the scene into o.out.
-func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, player scenes.Script, stderr io.Writer) (err error) {
-	defer func() { err = stopped(ctx, o.out, err) }()
+func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, player scenes.Script, stderr io.Writer) error {
 	v, x, err := newShow(o, st, s, stderr)
 	if err != nil {
 		return err
 	}
 	v.Film = v.Frame.Shot.On
+	tick := int64(0)
+	f := film{
+		label: o.out,
+		input: func() scenes.Input {
+			in := player.At(tick)
+			tick++
+			return v.WithCamera(avoid(in, &v.Frame))
+		},
+		draw: func(t float64, dt time.Duration) error {
+			frameCamera(st.Camera, v.Frame.Seat, t, dt.Seconds())
+			return v.Draw(dt, v.Frame.Help, x.lines()...)
+		},
+	}
+	return f.render(ctx, o, v, stderr)
+}
+
+// film is how a recording moves, draws and uses its frames.
+type film struct {
+	label string // of the progress line
+	input func() scenes.Input
+	draw  func(t float64, dt time.Duration) error
+	frame func(i, frames int, t float64, img *image.RGBA) // may be nil
+}
+
+// render renders o.seconds of v into o.out.
+func (f *film) render(ctx context.Context, o options, v *show.Show, stderr io.Writer) (err error) {
+	defer func() { err = stopped(ctx, o.out, err) }()
 	w, err := media.Create(ctx, o.out, media.Options{Width: o.width, Height: o.height, FPS: o.fps})
 	if err != nil {
 		return err
 	}
 	defer w.Abort()
-	tick := int64(0)
-	input := func() scenes.Input {
-		in := player.At(tick)
-		tick++
-		return v.Watched(avoid(in, &v.Frame))
-	}
 	frames := max(int(math.Round(o.seconds*float64(o.fps))), 1)
-	progress := newProgress(stderr, o.out, frames)
+	progress := newProgress(stderr, f.label, frames)
 	defer progress.end()
 	var img *image.RGBA
 	at := func(i int) time.Duration { return time.Duration(i) * time.Second / time.Duration(o.fps) }
@@ -108,26 +129,27 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 			return err
 		}
 		dt := at(i+1) - at(i)
-		if err := v.Advance(dt, input); err != nil {
+		if err := v.Advance(dt, f.input); err != nil {
 			return err
 		}
-		frameCamera(st.Camera, v.Frame.Seat, at(i).Seconds(), dt.Seconds())
-		if err := v.Draw(dt, v.Frame.Help, x.lines()...); err != nil {
+		if err := f.draw(at(i).Seconds(), dt); err != nil {
 			return err
 		}
-		if img, err = st.Capture(img); err != nil {
+		if img, err = v.Stage.Capture(img); err != nil {
 			return err
 		}
 		if err := w.Frame(img); err != nil {
 			return err
+		}
+		if f.frame != nil {
+			f.frame(i, frames, at(i).Seconds(), img)
 		}
 		progress.at(i + 1)
 	}
 	return w.Close()
 }
 
-// stopped returns err, what a recording into out ended with; but where ctx has been
-// cancelled, that it was stopped.
+// stopped returns err, the result of a recording into out. If ctx was cancelled, the error says so.
 func stopped(ctx context.Context, out string, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
@@ -135,8 +157,8 @@ func stopped(ctx context.Context, out string, err error) error {
 	return fmt.Errorf("stopped; %s was not written", out)
 }
 
-// frameCamera moves a recording's camera, which nobody holds: it swings around
-// the dog, so that the legs are seen from the side, and around the herd.
+// frameCamera moves the camera of a recording: it swings around the dog, so that the legs are seen
+// from the side, or around the herd.
 func frameCamera(c *stage.Camera, seat scenes.Seat, t, dt float64) {
 	if seat.Overview {
 		c.Orbit(float32(0.12*dt), 0)
@@ -151,15 +173,14 @@ func frameCamera(c *stage.Camera, seat scenes.Seat, t, dt float64) {
 	c.Pitch = 0.30
 }
 
-// avoid bends the way of a player who is not there around the other dogs, which
-// the script knows nothing of.
+// avoid steers the dog of a recording around the other dogs, which the script does not know.
 func avoid(in scenes.Input, f *scenes.Frame) scenes.Input {
 	const look, wide = 3.0, 0.8 // m ahead, m to either side
 	if in.Forward <= 0 || len(f.Casts) == 0 {
 		return in
 	}
 	dogs := &f.Casts[0]
-	ahead := m3.YawQuat(f.Heading).Rotate(m3.V(0, 0, 1))
+	ahead := m3.YawQuat(f.Heading).Forward()
 	left := m3.YawQuat(f.Heading).Rotate(m3.V(1, 0, 0))
 	for a := 1; a < dogs.Len(); a++ {
 		d := dogs.Of(a)[0].Pos.Sub(f.Focus)
@@ -177,9 +198,9 @@ func avoid(in scenes.Input, f *scenes.Frame) scenes.Input {
 	return in
 }
 
-// progress tells a person at a terminal how far a recording is.
+// progress prints the state of a recording to a terminal.
 type progress struct {
-	w      io.Writer // nil where nobody looks
+	w      io.Writer // nil if it is not a terminal
 	out    string
 	frames int
 	start  time.Time

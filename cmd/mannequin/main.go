@@ -3,11 +3,17 @@
 package main
 
 import (
-	"encoding/json"
-	"io"
-
 	"github.com/spf13/cobra"
 
+	"mannequin/cmd/mannequin/internal/bench"
+	"mannequin/cmd/mannequin/internal/doctor"
+	"mannequin/cmd/mannequin/internal/eval"
+	"mannequin/cmd/mannequin/internal/inspect"
+	"mannequin/cmd/mannequin/internal/motion"
+	"mannequin/cmd/mannequin/internal/plot"
+	"mannequin/cmd/mannequin/internal/serve"
+	"mannequin/cmd/mannequin/internal/style"
+	"mannequin/cmd/mannequin/internal/train"
 	"mannequin/internal/command"
 )
 
@@ -21,35 +27,7 @@ func newRoot() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(
-		newBench(),
-		newConvert(),
-		newDoctor(),
-		newEdit(),
-		newEval(),
-		newExport(),
-		newImport(),
-		newInbetween(), newPredict(),
-		newInspect(),
-		newPlot(),
-		newProcgen(),
-		newRollout(), newServe(), newStyle(), newStylize(), newSynth(),
-		newTrain(),
-	)
+	root.AddCommand(motion.Commands()...)
+	root.AddCommand(bench.New(), doctor.New(), eval.New(), inspect.New(), plot.New(), serve.New(), style.New(), train.New())
 	return root
-}
-
-// printJSON writes v as one indented object.
-// printReport prints a report, as one JSON object if that is asked for.
-func printReport(w io.Writer, r interface{ print(io.Writer) error }, asJSON bool) error {
-	if asJSON {
-		return printJSON(w, r)
-	}
-	return r.print(w)
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// noVectors makes a browser one that has no vectors in WebAssembly.
+// noVectors makes a browser report that WebAssembly has no vectors.
 func (b *tab) noVectors() {
 	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(`WebAssembly.validate = () => false`).Do(ctx)
@@ -22,10 +22,9 @@ func (b *tab) noVectors() {
 	}))
 }
 
-// BenchmarkBrowser reports the time of a tick, apart from drawing: the median of what
-// the page says for some seconds, and the longest that a picture has been waited for in
-// most of its fifths of a second, and in all. Of many dogs, those far away are saved
-// trouble where ticks take long.
+// BenchmarkBrowser reports the duration of a tick without drawing: the median over some seconds of
+// what the page reports. It also reports the longest interval between pictures, per fifth of a
+// second and overall. If ticks take long, distant dogs update less often.
 func BenchmarkBrowser(b *testing.B) {
 	site := httptest.NewServer(http.FileServer(http.Dir(build(b))))
 	defer site.Close()

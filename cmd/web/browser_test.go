@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"mannequin/internal/testing/must"
 )
 
 // chromium finds the browser, or skips the test.
@@ -45,7 +47,7 @@ func build(t testing.TB) (dir string) {
 	return dir
 }
 
-// tab is a page in a browser, and what it complained of.
+// tab is a page in a browser, and its complaints.
 type tab struct {
 	context.Context
 	t      testing.TB
@@ -56,10 +58,7 @@ type tab struct {
 func browse(t testing.TB) *tab {
 	t.Helper()
 	// Not the test's own folder: parts of the browser that outlive it for a moment write there.
-	profile, err := os.MkdirTemp("", "chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Get(os.MkdirTemp("", "chromium"))(t)
 	t.Cleanup(func() { os.RemoveAll(profile) })
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
 		chromedp.WindowSize(960, 600), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(time.Minute))
@@ -110,11 +109,11 @@ func (b *tab) do(actions ...chromedp.Action) {
 	}
 }
 
-// state is what cmd/web tells of itself.
+// state is what cmd/web reports about itself.
 type state struct {
 	Pictures, Ticks   int
 	TickMs, PictureMs float64
-	GapMs             float64 // the longest between two pictures since state before
+	GapMs             float64 // longest time between two pictures since the last call of state
 	Focus, Eye        [3]float64
 	Driver, Kernels   string
 }
@@ -129,7 +128,7 @@ func (b *tab) state() (s state) {
 	return s
 }
 
-// until waits for a condition of the page, which may be one that is still loading.
+// until waits for a condition of the page, which may still be loading.
 func (b *tab) until(what, condition string) {
 	b.t.Helper()
 	deadline := time.Now().Add(2 * time.Minute)
@@ -148,7 +147,7 @@ func (b *tab) until(what, condition string) {
 	}
 }
 
-// drag presses the mouse at one place of the window and lets it go at another.
+// drag drags the mouse from one place of the window to another.
 func (b *tab) drag(x0, y0, x1, y1 float64) {
 	b.t.Helper()
 	for i, at := range [][2]float64{{x0, y0}, {x0, y0}, {x1, y1}, {x1, y1}} {
@@ -168,7 +167,7 @@ func (b *tab) play(address string) {
 	b.until("playing "+address, `!!window.mannequin && mannequin.state().pictures > 3`)
 }
 
-// picture writes what the browser shows to a folder that the environment names.
+// picture writes a screenshot to the folder $MANNEQUIN_WEB_PICTURES, if set.
 func (b *tab) picture(name string) {
 	b.t.Helper()
 	dir := os.Getenv("MANNEQUIN_WEB_PICTURES")
@@ -182,7 +181,7 @@ func (b *tab) picture(name string) {
 	}
 }
 
-// fine fails the test where the page complained of anything.
+// fine fails the test if the page complained.
 func (b *tab) fine() {
 	b.t.Helper()
 	for {
@@ -195,7 +194,7 @@ func (b *tab) fine() {
 	}
 }
 
-// hold presses a key, by its place, until a condition of the page holds.
+// hold presses a key, named by its place, until a condition of the page holds.
 func (b *tab) hold(code, what, condition string) {
 	b.t.Helper()
 	b.do(input.DispatchKeyEvent(input.KeyDown).WithCode(code))
@@ -269,7 +268,7 @@ func TestBrowser(t *testing.T) {
 	}
 	b.fine()
 
-	// What cannot be played is told.
+	// The page reports what it cannot play.
 	for address, want := range map[string]string{
 		"#scene=ballet": `no scene "ballet"`, "#model=nothing": "cannot fetch models/nothing.safetensors: 404",
 	} {

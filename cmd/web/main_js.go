@@ -11,13 +11,14 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/engine/clock"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/engine/show"
 	"mannequin/engine/stage"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 	"mannequin/scenes"
 	"mannequin/scenes/playbill"
+	"mannequin/scenes/show"
 )
 
 func main() {
@@ -26,8 +27,8 @@ func main() {
 	}
 }
 
-// run plays what the address asks for, until something fails. The page loads itself
-// anew for another scene.
+// run plays the scene that the address asks for, until something fails. The page reloads itself for
+// another scene.
 func run() error {
 	setup, err := parse(js.Global().Get("location").Get("hash").String())
 	offer(&setup)
@@ -51,7 +52,7 @@ func run() error {
 	if p.show.Budget, err = clock.NewBudget(budget); err != nil {
 		return err
 	}
-	if p.show.Free { // all of them, on a phone that is held upright, too
+	if p.show.Free { // show all characters, even on a phone in portrait orientation
 		window := js.Global()
 		st.Camera.Distance *= max(1, float32(window.Get("innerHeight").Float()/max(window.Get("innerWidth").Float(), 1)))
 	}
@@ -69,7 +70,7 @@ func run() error {
 	}
 	state := js.FuncOf(func(js.Value, []js.Value) any { return p.state() })
 	page.Call("begin", state)
-	p.tellHelp()
+	p.updateHelp()
 	for {
 		if err := p.loop(); !st.Gone() {
 			return err
@@ -95,7 +96,7 @@ func (p *player) reopen() (*stage.Stage, error) {
 			p.next()
 		}
 		st, err := openStage()
-		if err == nil || stage.HasDisplay() { // else they went again
+		if err == nil || stage.HasDisplay() { // else they were lost again
 			return st, err
 		}
 	}
@@ -132,33 +133,33 @@ func fetched[T any](file string, decode func([]byte) (T, error)) (T, error) {
 	return v, nil
 }
 
-// gamepadHelp is what the page adds to a scene's own.
+// gamepadHelp is the page's own help for gamepads.
 var gamepadHelp = []string{
 	"right stick: look around   LT RT: farther, nearer   pressed: follow again",
-	"Start: pause   left stick pressed: slow motion; paused: one step",
+	"Start: pause   left stick pressed: slow motion; when paused: single step",
 }
 
-// budget is the time of a tick beyond which a crowd saves trouble: half of what one lasts.
-// The only thread makes the pictures, too.
+// budget is the time of a tick beyond which distant agents update less often: half a tick. The only
+// thread also draws the pictures.
 const budget = time.Second / scenes.TickRate / 2
 
-// longest is the most time that a picture makes up for: where ticks take longer than
-// they last, the scene slows down and goes on smoothly.
+// longest is the most time that passes in the scene per picture. If ticks are too slow, the scene
+// slows down but stays smooth.
 const longest = 50 * time.Millisecond
 
-// player plays a scene.
+// player runs a scene.
 type player struct {
 	setup  playbill.Setup
-	driver string // what draws
+	driver string // name of the graphics driver
 	show   *show.Show
-	pads   int // gamepads that are connected
+	pads   int // connected gamepads
 
 	pictures, ticks int
-	tick, picture   float64 // how long one takes, smoothed, ms
-	gap             float64 // the longest between two pictures since state was asked, ms
+	tick, picture   float64 // duration, smoothed, ms
+	gap             float64 // longest time between two pictures since the last call of state, ms
 }
 
-// next waits until the browser wants a picture, and returns the time in ms.
+// next waits for the browser's next animation frame and returns its time in ms.
 func (p *player) next() float64 {
 	wanted := make(chan float64, 1)
 	call := js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -170,7 +171,7 @@ func (p *player) next() float64 {
 	return <-wanted
 }
 
-// loop plays: a picture for each of the browser's.
+// loop draws a picture for each animation frame.
 func (p *player) loop() error {
 	for last := p.next(); ; {
 		now := p.next()
@@ -203,21 +204,21 @@ func (p *player) draw(dt time.Duration) error {
 	return nil
 }
 
-// help shows and hides the page's help, and tells of gamepads that come and go.
+// help shows and hides the page's help, and updates it when gamepads come or go.
 func (p *player) help(c *stage.Controls) {
 	if c.Hit[stage.Letter('H')] {
 		page.Call("toggleHelp")
 	}
 	if c.Gamepad.Connected != p.pads {
 		p.pads = c.Gamepad.Connected
-		p.tellHelp()
+		p.updateHelp()
 	}
 }
 
-// tellHelp has the page say what keys do, and gamepads where there are any.
-func (p *player) tellHelp() {
+// updateHelp sets the page's help for keys, and for gamepads if there are any.
+func (p *player) updateHelp() {
 	f := &p.show.Frame
-	all := append(slices.Concat(f.Help, show.CameraHelp(f.Has|scenes.Times)), "H: hide this")
+	all := append(slices.Concat(f.Help, show.CameraHelp(f.Has|hud.Times)), "H: hide this")
 	if p.pads > 0 {
 		all = slices.Concat(all, []string{""}, f.GamepadHelp, gamepadHelp)
 	}
@@ -231,7 +232,7 @@ func smooth(mean *float64, v float64) {
 	*mean += 0.05 * (v - *mean)
 }
 
-// export has the browser save the motion that the player asks for, if it is asked for.
+// export lets the browser save the motion if the player asked for it.
 func (p *player) export(from scenes.Exporter) {
 	clip, err := from.Export()
 	if clip == nil && err == nil {
@@ -242,13 +243,13 @@ func (p *player) export(from scenes.Exporter) {
 		err = mocap.WriteClip(&b, clip)
 	}
 	if err != nil {
-		page.Call("tell", err.Error())
+		page.Call("notify", err.Error())
 		return
 	}
 	page.Call("save", p.setup.Scene+".bvh", bytesOutside(b.Bytes()))
 }
 
-// state is what the page shows of how it goes, and what tests watch.
+// state returns what the page shows of the performance, and what tests check.
 func (p *player) state() any {
 	at := func(v m3.Vec3) []any { return []any{v.X, v.Y, v.Z} }
 	gap := p.gap

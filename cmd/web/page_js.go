@@ -8,14 +8,14 @@ import (
 	"mannequin/scenes/playbill"
 )
 
-// page is what page.js does for us: all of the page but the canvas.
+// page is the interface of page.js: everything of the page except the canvas.
 var page = js.Global().Get("page")
 
-// maxFile bounds a file that is fetched, bytes.
+// maxFile limits the size of a fetched file, bytes.
 const maxFile = 256 << 20
 
-// offer tells the page which scenes there are, and what is played. Who plays in a cutscene,
-// and where, is its script's business.
+// offer passes the list of scenes and the current setup to the page. The script of a cutscene sets
+// its agents and terrain.
 func offer(s *playbill.Setup) {
 	usual := map[string]any{}
 	for _, name := range playbill.Scenes {
@@ -25,7 +25,7 @@ func offer(s *playbill.Setup) {
 	page.Call("offer", usual, map[string]any{"scene": s.Scene, "agents": s.Agents, "terrain": s.Terrain})
 }
 
-// lines returns s as JavaScript takes it.
+// lines converts s for JavaScript.
 func lines(s []string) []any {
 	out := make([]any, len(s))
 	for i := range s {
@@ -34,8 +34,7 @@ func lines(s []string) []any {
 	return out
 }
 
-// fetch returns a file that lies beside the page. It waits for the network, while the
-// page shows how far it is.
+// fetch returns a file that lies beside the page. Meanwhile the page shows the progress.
 func fetch(file string) ([]byte, error) {
 	v, err := await(page.Call("fetch", file))
 	if err != nil {
@@ -50,7 +49,7 @@ func fetch(file string) ([]byte, error) {
 	return b, nil
 }
 
-// await returns what a promise becomes.
+// await waits for a promise and returns its value.
 func await(promise js.Value) (v js.Value, err error) {
 	done := make(chan struct{})
 	kept := js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -70,7 +69,7 @@ func await(promise js.Value) (v js.Value, err error) {
 	return v, err
 }
 
-// bytesOutside copies b to where JavaScript sees it.
+// bytesOutside copies b into JavaScript's memory.
 func bytesOutside(b []byte) js.Value {
 	v := js.Global().Get("Uint8Array").New(len(b))
 	js.CopyBytesToJS(v, b)

@@ -1,3 +1,5 @@
+// Command web plays the scenes in a browser, in the page beside it. Build it with make web, and open
+// it with mannequin serve.
 package main
 
 import (
@@ -11,9 +13,9 @@ import (
 	"mannequin/scenes/playbill"
 )
 
-// agents is how many a scene has in a browser unless the address says, where that is
-// not what playbill has: WebAssembly has one thread and short vectors, so fewer keep up
-// with 60 ticks per second, the more so where there are no vectors.
+// agents is the default number of agents in a browser, for scenes that differ from playbill.
+// WebAssembly has one thread and short vectors or none, so fewer agents keep up with 60 ticks per
+// second.
 var agents = map[string]int{"quadruped": 8, "crowd": 20, "herd": 20, "people": 8, "strnn": 12}
 
 // defaults returns the setup of a scene in a browser.
@@ -25,10 +27,10 @@ func defaults(scene string) playbill.Setup {
 	return s
 }
 
-// few is a crowd that does without some kinds: the weights of all are 66 MB.
+// A crowd of fewer agents than few leaves out some kinds: the weights of all kinds are 66 MB.
 const few = 24
 
-// kinds returns who comes to a crowd in a browser unless the address says; none is all.
+// kinds returns the default kinds of agents of a crowd in a browser; nil is all.
 func kinds(agents int) []string {
 	if agents < few {
 		return []string{"dogs", "sliders", "lanes"}
@@ -36,7 +38,7 @@ func kinds(agents int) []string {
 	return nil
 }
 
-// keys are what an address can say, and where in a setup it goes.
+// keys are the keys of an address, and set the fields of a setup.
 var keys = map[string]func(s *playbill.Setup, value string) error{
 	"scene":   func(*playbill.Setup, string) error { return nil }, // read first
 	"agents":  func(s *playbill.Setup, v string) (err error) { s.Agents, err = strconv.Atoi(v); return err },
@@ -47,8 +49,8 @@ var keys = map[string]func(s *playbill.Setup, value string) error{
 	"model":   func(s *playbill.Setup, v string) error { s.Model, s.Far = v, playbill.FarOf(v); return nil },
 }
 
-// parse returns the setup that an address asks for behind its #, as in
-// scene=quadruped&agents=8. What it does not say is as usual.
+// parse returns the setup in the fragment of an address, such as scene=quadruped&agents=8. Missing
+// keys have defaults.
 func parse(fragment string) (playbill.Setup, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(fragment, "#"))
 	if err != nil {
@@ -62,29 +64,29 @@ func parse(fragment string) (playbill.Setup, error) {
 	for key, v := range values {
 		set, ok := keys[key]
 		if !ok {
-			return s, fmt.Errorf("the address says %s=%s: want scene, agents, kinds, terrain, seed, model or styled", key, v[0])
+			return s, fmt.Errorf("the address has %s=%s: want scene, agents, kinds, terrain, seed, model or styled", key, v[0])
 		}
 		if len(v) > 1 {
-			return s, fmt.Errorf("the address says %s %d times", key, len(v))
+			return s, fmt.Errorf("the address has %s %d times", key, len(v))
 		}
 		if v[0] == "" {
-			continue // as if it did not say so
+			continue // the default
 		}
 		if set(&s, v[0]) != nil {
-			return s, fmt.Errorf("the address says %s=%s: want a whole number", key, v[0])
+			return s, fmt.Errorf("the address has %s=%s: want a whole number", key, v[0])
 		}
 	}
 	if scene == "crowd" && values.Get("kinds") == "" {
 		s.Kinds = kinds(s.Agents)
 	}
 	if err := s.Check(); err != nil {
-		// It names fields as flags.
+		// The error names fields as flags.
 		return s, errors.New(strings.ReplaceAll(err.Error(), "--", ""))
 	}
 	return s, nil
 }
 
-// modelFile returns where the weights of a network lie beside the page.
+// modelFile returns the path of a network's weights, relative to the page.
 func modelFile(name string) (string, error) {
 	odd := func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') }
 	if name == "" || slices.ContainsFunc([]rune(name), odd) {

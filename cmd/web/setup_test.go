@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/scenes/playbill"
 )
 
@@ -74,10 +75,7 @@ func TestModelFile(t *testing.T) {
 func TestNoWeights(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", ".")
 	list.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(list.Output())(t)
 	deps := strings.Fields(string(out))
 	if !slices.Contains(deps, "mannequin/scenes/playbill") {
 		t.Fatal("the scenes are not linked")

@@ -22,7 +22,7 @@ import (
 	"mannequin/scenes/playbill"
 )
 
-// site serves the page, and cuts a file off where it is told to.
+// site serves the page, and can cut a file off.
 type site struct {
 	*httptest.Server
 	cut atomic.Pointer[string] // how its name ends
@@ -48,7 +48,7 @@ func serve(t *testing.T) *site {
 	return s
 }
 
-// refuses opens an address that cannot be played, and looks for why.
+// refuses opens an address that cannot be played, and checks the message.
 func (b *tab) refuses(address, want string) {
 	b.t.Helper()
 	var said string
@@ -119,7 +119,7 @@ func (b *tab) touch() {
 	b.do(input.DispatchTouchEvent(input.TouchEnd, nil))
 }
 
-// touchEarly touches the page before it knows that there is nobody to lead: no buttons.
+// touchEarly touches the page before it knows that the scene steers no character: no buttons.
 func (b *tab) touchEarly(address string) {
 	b.t.Helper()
 	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -133,7 +133,7 @@ func (b *tab) touchEarly(address string) {
 	}
 }
 
-// resize takes all room from the canvas, and gives it back.
+// resize shrinks the canvas to nothing, and restores it.
 func (b *tab) resize() {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(`document.getElementById("stage").style.cssText = "width: 0; height: 0"; 0`, nil))
@@ -144,7 +144,7 @@ func (b *tab) resize() {
 	b.pictures(2)
 }
 
-// lose takes the graphics away and gives them back: the scene goes on where it was.
+// lose takes the graphics away and gives them back: the scene continues.
 func (b *tab) lose() {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(`window.graphics = document.getElementById("stage").getContext("webgl2").getExtension("WEBGL_lose_context"); graphics.loseContext()`, nil))
@@ -208,8 +208,7 @@ func (b *tab) loseForGood() {
 	}
 }
 
-// hide has the browser ask for no picture in a minute, as of a page that is hidden: the scene
-// does not make up for it.
+// hide stops animation frames for a minute, as of a hidden page: the scene does not catch up.
 func (b *tab) hide() {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(`{
@@ -246,7 +245,7 @@ func (b *tab) light() (mean float64) {
 	return mean
 }
 
-// cutOff has files end early: the page says which, and its button tries again.
+// cutOff lets files end early: the page names the file, and its button tries again.
 func (b *tab) cutOff(s *site) {
 	b.t.Helper()
 	for _, file := range []string{program, "dog.safetensors"} {
@@ -273,8 +272,7 @@ func (b *tab) withoutWebGL(address string) {
 	b.picture("no-webgl")
 }
 
-// Every scene, in a large window and on a phone, where the environment names a folder for
-// the pictures.
+// Pictures of each scene, in a large window and on a phone, if the environment names a folder.
 func TestPictures(t *testing.T) {
 	if os.Getenv("MANNEQUIN_WEB_PICTURES") == "" {
 		t.Skip("MANNEQUIN_WEB_PICTURES names no folder")

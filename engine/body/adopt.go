@@ -6,13 +6,12 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Triangles of the coarser levels of a body that was not grown here.
+// adoptedLevels are the triangles of the coarser levels of a body that was not grown here.
 var adoptedLevels = []int{2000, 700}
 
-// Adopt makes a body of a mesh that lies in the pose bind, with coarser levels of
-// detail beside it. The mesh need not be closed; normals of length zero are made from
-// its triangles. It is an error if the slices' lengths differ, an index or a joint is
-// out of range, or a number is not finite.
+// Adopt makes a body from a mesh in the pose bind, with coarser levels of detail. The mesh need not
+// be closed. Zero normals are computed from the triangles. It fails if slices differ in length, an
+// index or joint is out of range, or a number is not finite.
 func Adopt(bind []m3.Xform, fine Mesh, cover Cover) (*Body, error) {
 	if err := fine.check(len(bind)); err != nil {
 		return nil, err
@@ -21,14 +20,14 @@ func Adopt(bind []m3.Xform, fine Mesh, cover Cover) (*Body, error) {
 	d := hi.Sub(lo)
 	b := &Body{Bind: bind, Cover: cover, Size: max(d.X, d.Y, d.Z)}
 	place, first, index := fine.weld()
-	fine.smooth(place, len(first))
+	fine.fillNormals(place, len(first))
 	b.Levels = append(b.Levels, fine)
 
 	pos := make([]m3.Vec3, len(first))
 	for i, v := range first {
 		pos[i] = fine.Pos[v]
 	}
-	whose := first // of the fine mesh's vertices, per vertex of pos
+	source := first // vertices of the fine mesh, per vertex of pos
 	for _, target := range adoptedLevels {
 		if len(index)/3 <= target {
 			b.Levels = append(b.Levels, b.Levels[len(b.Levels)-1])
@@ -39,19 +38,19 @@ func Adopt(bind []m3.Xform, fine Mesh, cover Cover) (*Body, error) {
 		m := Mesh{Pos: pos, Index: index, Normal: make([]m3.Vec3, len(pos))}
 		same := make([]int32, len(pos))
 		for i, f := range from {
-			v := whose[f]
+			v := source[f]
 			same[i] = int32(i)
 			m.Joints, m.Weights, m.Coat = append(m.Joints, fine.Joints[v]), append(m.Weights, fine.Weights[v]), append(m.Coat, fine.Coat[v])
 			from[i] = v
 		}
-		whose = from
-		m.smooth(same, len(pos))
+		source = from
+		m.fillNormals(same, len(pos))
 		b.Levels = append(b.Levels, m)
 	}
 	return b, nil
 }
 
-// check reports the first rule of Adopt that m breaks.
+// check returns an error for the first rule of Adopt that m breaks.
 func (m *Mesh) check(joints int) error {
 	n := len(m.Pos)
 	if joints == 0 || joints > MaxJoints {
@@ -85,9 +84,8 @@ func (m *Mesh) check(joints int) error {
 	return nil
 }
 
-// weld numbers the places where vertices are: place has each vertex's, first each
-// place's first vertex, and index the triangles by places, without those that have
-// two corners in one.
+// weld merges vertices at equal positions. place is the merged index of each vertex, first the
+// first vertex at each place, and index the triangles by places, without degenerate ones.
 func (m *Mesh) weld() (place, first []int32, index []uint32) {
 	at := make(map[m3.Vec3]int32, len(m.Pos))
 	place = make([]int32, len(m.Pos))
@@ -110,9 +108,8 @@ func (m *Mesh) weld() (place, first []int32, index []uint32) {
 	return place, first, index
 }
 
-// smooth gives each vertex without a normal that of its place: the mean over the
-// triangles there by area.
-func (m *Mesh) smooth(place []int32, places int) {
+// fillNormals sets zero normals to the area-weighted mean of the triangles at the same place.
+func (m *Mesh) fillNormals(place []int32, places int) {
 	sum := make([]m3.Vec3, places)
 	for i := 0; i < len(m.Index); i += 3 {
 		a, b, c := m.Index[i], m.Index[i+1], m.Index[i+2]

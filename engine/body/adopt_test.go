@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
-// sheet is a square of n × n cells, 1 m wide, with a hole in the middle; every
-// triangle has vertices of its own, as where a texture's borders run. What lies left
-// of the middle belongs to joint 0, the rest to joint 1; its coat is where it lies.
+// sheet is a square of n × n cells, 1 m wide, with a hole in the middle. Each triangle has its own
+// vertices, as at a texture's borders. The left half belongs to joint 0, the rest to joint 1; the
+// coat is the position.
 func sheet(n int) Mesh {
 	var m Mesh
 	corner := func(x, y int) {
@@ -36,14 +37,11 @@ func sheet(n int) Mesh {
 	return m
 }
 
-// An open mesh keeps its borders, and each vertex what it wears and who moves it.
+// An open mesh keeps its borders, and each vertex its coat and joints.
 func TestAdoptSheet(t *testing.T) {
 	bind := []m3.Xform{m3.Identity, m3.Identity}
 	fine := sheet(60)
-	b, err := Adopt(bind, fine, Paint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(Adopt(bind, fine, Paint))(t)
 	if len(b.Levels) != 3 || b.Levels[0].Triangles() != len(fine.Index)/3 || m3.Abs(b.Size-1) > 1e-5 || b.Cover != Paint {
 		t.Fatalf("%d levels, the first of %d triangles; size %g", len(b.Levels), b.Levels[0].Triangles(), b.Size)
 	}

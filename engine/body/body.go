@@ -1,18 +1,19 @@
-// Package body makes skinned character meshes from skeletons: an implicit
-// surface of soft capsules around the bones, turned into triangles, thinned to
-// several levels of detail and weighted to the joints. No artist's file is
-// needed and nothing is random: one rig always gives the same bytes.
+// Package body grows skinned character meshes around skeletons. An implicit surface of soft
+// capsules around the bones is turned into triangles, decimated to several levels of detail and
+// weighted to the joints. It needs no artist's files and nothing is random: a rig always gives the
+// same bytes.
 package body
 
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/engine/m3"
 )
 
-// Rig is the skeleton that a body is made for: joints in depth-first order,
-// parents before children. All slices have one entry per joint.
+// Rig is the skeleton of a body: joints in depth-first order, parents before children. All slices
+// have one entry per joint.
 type Rig struct {
 	Names   []string
 	Parents []int16   // parent joint, −1 for a root
@@ -21,31 +22,27 @@ type Rig struct {
 
 // Body is a character's mesh at several levels of detail. It is read-only.
 type Body struct {
-	Bind   []m3.Xform // joint transforms, in character space, of the pose in which the meshes lie
+	Bind   []m3.Xform // joint transforms of the meshes' pose, in character space
 	Levels []Mesh     // from the finest to the coarsest
-	Cover  Cover      // what the meshes' Coat tells
+	Cover  Cover      // meaning of the meshes' Coat
 	Size   float32    // the bind pose's largest extent, m
 }
 
-// Cover is what a body wears, and so the meaning of the channels of its meshes'
-// Coat, each 0…1 where nothing else is said. A character's own colour, its tint,
-// shows where no channel hides it.
+// Cover is the material of a body, and the meaning of its meshes' Coat. Channels are 0…1 unless
+// stated otherwise. The tint, a character's own colour, shows where no channel covers it.
 type Cover uint8
 
 const (
-	// Fur in the tint: how light it is; how dark (nose, eyes, claws); how long; one
-	// unused.
+	// Fur in the tint. Channels: lightness; darkness (nose, eyes, claws); length; unused.
 	Fur Cover = iota
-	// Clothes, a shirt in the tint: skin, trousers, shoes and hair. Each lies
-	// where its channel is above ½, the later over the earlier, and rises evenly
-	// across its border, so that the border can be drawn sharp. Along an arm the
-	// channel of the skin rises by 1 in a metre, down to the wrist, and along a leg
-	// that of the trousers from 1 to 1½, so that sleeves and trousers can be of other
-	// lengths. From 1½ on, skin is lips, shoes are soles or the white of an eye, and
-	// hair is its iris.
+	// Clothes: a shirt in the tint. Channels: skin, trousers, shoes, hair. Each covers the body
+	// where its channel is above ½, later ones over earlier ones. Channels rise evenly across
+	// borders, so that borders can be drawn sharp. Along an arm the skin's channel rises by 1 per
+	// metre down to the wrist, and along a leg the trousers' from 1 to 1½, so that sleeves and
+	// trousers can vary in length. From 1½, skin is lips, shoes are soles or the white of an eye,
+	// and hair is an iris.
 	Clothes
-	// Paint is a colour of its own: linear red, green and blue; the last unused. The
-	// tint does not show.
+	// Paint: linear red, green and blue; the last channel is unused. The tint does not show.
 	Paint
 )
 
@@ -54,20 +51,20 @@ const (
 type Mesh struct {
 	Pos     []m3.Vec3    // m
 	Normal  []m3.Vec3    // unit, outward
-	Joints  [][4]uint8   // up to four joints that move the vertex
-	Weights [][4]float32 // their shares, largest first; the sum is 1
-	Coat    [][4]float32 // what covers it; see Cover
+	Joints  [][4]uint8   // up to four joints per vertex
+	Weights [][4]float32 // weights of the joints, largest first, with sum 1
+	Coat    [][4]float32 // see Cover
 	Index   []uint32     // three per triangle, counter-clockwise from outside
 }
 
-// MaxJoints is the most joints a rig may have: vertices name them by one byte.
+// MaxJoints is the maximum number of joints of a rig: vertices name joints by one byte.
 const MaxJoints = 256
 
 // Triangles returns the number of triangles.
 func (m *Mesh) Triangles() int { return len(m.Index) / 3 }
 
-// Validate reports the first rule that r breaks: equal lengths, 1 to MaxJoints
-// joints, parents before children, finite offsets.
+// Validate returns an error for the first rule that r breaks: equal lengths, 1 to MaxJoints joints,
+// parents before children, finite offsets.
 func (r *Rig) Validate() error {
 	n := len(r.Names)
 	if n == 0 || n > MaxJoints {
@@ -87,18 +84,10 @@ func (r *Rig) Validate() error {
 	return nil
 }
 
-func (r *Rig) index(name string) int {
-	for i, n := range r.Names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
-}
+func (r *Rig) index(name string) int { return slices.Index(r.Names, name) }
 
-// New returns the body for rig: a dog where the rig has a dog's joints, a
-// clothed human where it has a human's, else capsules along the bones of the
-// rest pose.
+// New returns the body for rig: a dog if the rig has a dog's joints, a clothed human if it has a
+// human's, else capsules along the bones of the rest pose.
 func New(rig *Rig) (*Body, error) {
 	if err := rig.Validate(); err != nil {
 		return nil, err
@@ -112,7 +101,7 @@ func New(rig *Rig) (*Body, error) {
 	return newCapsules(rig).build(rig, capsuleLevels)
 }
 
-// level says how one level of detail is made.
+// level is the size of one level of detail.
 type level struct{ triangles int }
 
 var (
@@ -129,14 +118,13 @@ type plan struct {
 	cover Cover
 	coat  func(p, n m3.Vec3, bone int) [4]float32
 	parts []part // separate closed pieces: eyes
-	seen  int    // how many levels have the parts; at least the finest does
-	// detail, where it is not nil, says how much more than elsewhere it counts if
-	// a triangle at a place moves when the mesh is thinned.
+	seen  int    // levels that have the parts; at least the finest does
+	// detail returns the importance of a place when the mesh is decimated; may be nil.
 	detail func(p m3.Vec3) float32
-	sides  []int8 // per joint: 1 if it moves the left half (+X) alone, −1 the right; nil without
+	sides  []int8 // per joint: 1 if it moves only the left half (+X), −1 only the right; may be nil
 }
 
-// build polygonises the plan's surface and thins it to each level in turn.
+// build polygonises the plan's surface and decimates it to each level in turn.
 func (p *plan) build(rig *Rig, levels []level) (*Body, error) {
 	pos, index, err := p.shape.surface(p.cell)
 	if err != nil {
@@ -150,19 +138,18 @@ func (p *plan) build(rig *Rig, levels []level) (*Body, error) {
 		pos, index, _ = decimate(pos, index, l.triangles, p.detail)
 		m := Mesh{Pos: append([]m3.Vec3(nil), pos...), Index: append([]uint32(nil), index...)}
 		p.finish(&m, rig)
-		switch k := len(b.Levels); { // too small to see in the last
+		switch k := len(b.Levels); { // parts are too small to see in the last level
 		case k == 0:
-			m.add(p.parts, 5, 8)
+			m.addParts(p.parts, 5, 8)
 		case k < p.seen:
-			m.add(p.parts, 3, 5)
+			m.addParts(p.parts, 3, 5)
 		}
 		b.Levels = append(b.Levels, m)
 	}
 	return b, nil
 }
 
-// finish puts the vertices on the surface and gives them normals, weights and
-// colours.
+// finish projects the vertices onto the surface and sets normals, weights and coats.
 func (p *plan) finish(m *Mesh, rig *Rig) {
 	n := len(m.Pos)
 	m.Normal = make([]m3.Vec3, n)

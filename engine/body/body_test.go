@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // dogRig is a dog with plausible proportions, every bone along its local +X as
@@ -48,10 +49,7 @@ func dogRig() *Rig {
 
 func dogBody(t testing.TB) *Body {
 	t.Helper()
-	b, err := New(dogRig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(New(dogRig()))(t)
 	return b
 }
 
@@ -148,7 +146,7 @@ func sound(t *testing.T, rig *Rig, m *Mesh, want int, least, most float64) (lo, 
 			bad++
 		}
 	}
-	if bad > m.Triangles()/40 { // in creases, where the thinned mesh cuts corners
+	if bad > m.Triangles()/40 { // in creases, whose corners the decimated mesh cuts
 		t.Errorf("%d of %d triangles face away from their normals", bad, m.Triangles())
 	}
 	return bounds(m.Pos)
@@ -216,10 +214,7 @@ func TestStandingPose(t *testing.T) {
 func TestAnyRigGetsABody(t *testing.T) {
 	rig := &Rig{Names: []string{"root", "a", "b", "c"}, Parents: []int16{-1, 0, 1, 0},
 		Offsets: []m3.Vec3{{Y: 3}, {Y: 0.5}, {Y: 0.4, Z: 0.1}, {X: 0.3, Y: -0.3}}}
-	b, err := New(rig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(New(rig))(t)
 	for _, m := range b.Levels {
 		if v := closed(t, m.Pos, m.Index); v <= 0 {
 			t.Errorf("volume %g", v)

@@ -2,8 +2,7 @@ package body
 
 import "mannequin/engine/m3"
 
-// newCapsules plans a body for any rig: one tapered capsule per bone of the
-// rest pose.
+// newCapsules plans a body for any rig: a tapered capsule per bone of the rest pose.
 func newCapsules(rig *Rig) *plan {
 	bind := restPose(rig)
 	var pos []m3.Vec3
@@ -13,7 +12,7 @@ func newCapsules(rig *Rig) *plan {
 	lo, hi := bounds(pos)
 	size := max(hi.Sub(lo).X, hi.Sub(lo).Y, hi.Sub(lo).Z, 1e-3)
 	radius := 0.035 * size
-	// The rest pose stands on the ground; the mesh lies where the joints are.
+	// The rest pose stands on the ground.
 	p := &plan{bind: bind, cell: size / 90}
 	p.coat = func(v, n m3.Vec3, _ int) [4]float32 { return [4]float32{0.35 * m3.Clamp(-n.Y, 0, 1)} }
 	for i, parent := range rig.Parents {
@@ -28,8 +27,7 @@ func newCapsules(rig *Rig) *plan {
 	return p
 }
 
-// restPose returns the rig's joints with no rotation, shifted so that the
-// lowest is on the ground.
+// restPose returns the rig's joints without rotations, shifted so that the lowest is on the ground.
 func restPose(rig *Rig) []m3.Xform {
 	x := make([]m3.Xform, len(rig.Names))
 	low := float32(0)

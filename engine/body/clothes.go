@@ -2,7 +2,7 @@ package body
 
 import "mannequin/engine/m3"
 
-// Where clothes end.
+// Ends of clothes.
 const (
 	hemLevel    = -0.04 // on the scale of human.level
 	collarLevel = 1.03
@@ -16,7 +16,7 @@ func (h *human) hem() m3.Vec3 {
 	return p
 }
 
-// collar returns the middle of its upper end, in the neck.
+// collar returns the middle of the shirt's upper end, in the neck.
 func (h *human) collar() m3.Vec3 {
 	p, _ := h.level(collarLevel, 0, -0.004)
 	return p
@@ -30,10 +30,10 @@ var (
 	mouth    = [4]float32{0: 2}
 )
 
-// coat returns what covers a vertex at p, moved mostly by a joint; see Clothes.
+// coat returns the function for the coat of a vertex at p that mainly follows joint; see Clothes.
 func (h *human) coat() func(p, n m3.Vec3, joint int) [4]float32 {
-	// edge is a border's channel at d metres beyond it, which rises over width.
-	// Coarse meshes need wide ones.
+	// edge is a channel at d metres beyond its border. It rises over width; coarse meshes need a
+	// large one.
 	edge := func(d, width float32) float32 { return m3.Clamp(0.5+d/(width*h.u), 0, 1) }
 	const wide = 0.3
 	hem, collar := h.hem(), h.collar()
@@ -73,7 +73,7 @@ func (h *human) coat() func(p, n m3.Vec3, joint int) [4]float32 {
 	}
 }
 
-// hair returns how far q, from the head's joint, is behind the hairline.
+// hair returns the distance of q, relative to the head's joint, behind the hairline.
 func hair(q m3.Vec3) float32 {
 	line := []struct{ z, y float32 }{{-0.12, 0}, {-0.05, 0.015}, {-0.022, 0.045}, {0.016, 0.075},
 		{0.030, 0.075}, {0.045, 0.125}, {0.085, 0.150}, {0.12, 0.160}}
@@ -84,7 +84,7 @@ func hair(q m3.Vec3) float32 {
 			y = m3.Lerp(a.y, b.y, min((q.Z-a.z)/(b.z-a.z), 1))
 		}
 	}
-	// Around the ears nothing grows.
+	// No hair around the ears.
 	ear := m3.V(0, (q.Y-0.076)/0.036, (q.Z-0.006)/0.032)
 	return min(q.Y-y, 0.025*(ear.Len()-1)+max(0, 0.05-m3.Abs(q.X)))
 }

@@ -6,9 +6,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// coat colours a dog's vertex at p with normal n, moved mostly by joint: light
-// below, on the muzzle, breast, paws and the tip of the tail; a darker back;
-// a black nose. Hair is long where a dog is thick, and short on head and feet.
+// coat returns the coat of a dog's vertex at p with normal n that mainly follows joint. The belly,
+// muzzle, breast, paws and tip of the tail are light, the back is darker and the nose black. Hair
+// is long on thick parts and short on head and feet.
 func (d *dog) coat(p, n m3.Vec3, joint int) [4]float32 {
 	name := d.rig.Names[joint]
 	head := d.at("Head")

@@ -2,8 +2,8 @@ package body
 
 import "mannequin/engine/m3"
 
-// Colour returns about what the stage shows of a coat under a tint, without fur's and
-// cloth's grain: linear red, green and blue, 0…1.
+// Colour returns approximately the stage's colour of a coat under a tint, without the grain of fur
+// and cloth: linear red, green and blue, 0…1.
 func (c Cover) Colour(coat [4]float32, tint [3]float32) [3]float32 {
 	over := func(under, colour [3]float32, share float32) [3]float32 {
 		for k := range under {

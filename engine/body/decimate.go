@@ -8,13 +8,11 @@ import (
 	"mannequin/engine/m3"
 )
 
-// decimate thins a mesh to about target triangles by collapsing the edge that
-// moves the surface least, measured by quadrics (Garland and Heckbert 1997); the
-// borders of one that is not closed count as surface. It stops early when every
-// collapse left would turn a triangle over or pinch the surface. detail, where it
-// is not nil, says how much a place counts. The inputs are not changed; unused
-// vertices are dropped. from has for each vertex the one of pos that it is, or the
-// nearest of those that it stands for.
+// decimate reduces a mesh to about target triangles. It collapses the edge that moves the surface
+// least, measured by quadrics (Garland and Heckbert 1997); borders of open meshes count as surface.
+// It stops early if each remaining collapse would flip a triangle or pinch the surface. detail, if
+// not nil, returns the importance of a place. The inputs are not changed; unused vertices are
+// dropped. from is the index in pos of each vertex, or of the nearest one that it replaces.
 func decimate(pos []m3.Vec3, index []uint32, target int, detail func(p m3.Vec3) float32) (thin []m3.Vec3, triangles []uint32, from []int32) {
 	if detail == nil {
 		detail = func(m3.Vec3) float32 { return 1 }
@@ -30,16 +28,16 @@ func decimate(pos []m3.Vec3, index []uint32, target int, detail func(p m3.Vec3) 
 }
 
 type decimator struct {
-	start []m3.Vec3 // where vertices were
-	from  []int32   // of start, which one a vertex is by now
+	start []m3.Vec3 // initial positions of vertices
+	from  []int32   // index in start that represents a vertex
 	pos   []m3.Vec3
-	tri   [][3]int32 // −1 in the first place: gone
-	ring  [][]int32  // triangles at each vertex, in no order that matters
+	tri   [][3]int32 // first entry −1: removed
+	ring  [][]int32  // triangles at each vertex, in any order
 	q     []quadric
-	value []float32 // of each vertex, by detail
-	stamp []int32   // counts a vertex's changes; −1: gone
+	value []float32 // of each vertex, from detail
+	stamp []int32   // number of changes of a vertex; −1: removed
 	queue edges
-	live  int // triangles left
+	live  int // remaining triangles
 }
 
 func newDecimator(pos []m3.Vec3, index []uint32, detail func(p m3.Vec3) float32) *decimator {
@@ -63,10 +61,10 @@ func newDecimator(pos []m3.Vec3, index []uint32, detail func(p m3.Vec3) float32)
 		}
 	}
 	d.live = len(d.tri)
-	borders := d.fence()
+	borders := d.addBorders()
 	for _, t := range d.tri {
 		for k := range 3 {
-			// Each edge is met twice, once each way, but for borders.
+			// Inner edges occur twice, once in each direction.
 			if a, b := t[k], t[(k+1)%3]; a < b {
 				d.push(a, b)
 			}
@@ -81,9 +79,9 @@ func newDecimator(pos []m3.Vec3, index []uint32, detail func(p m3.Vec3) float32)
 	return d
 }
 
-// fence adds to the borders of a mesh that is not closed a plane along each edge,
-// upright on its triangle, so that moving the border costs. It returns these edges.
-func (d *decimator) fence() (borders [][2]int32) {
+// addBorders adds a plane along each border edge of an open mesh, perpendicular to its triangle, so
+// that moving the border has a cost. It returns these edges.
+func (d *decimator) addBorders() (borders [][2]int32) {
 	met := make(map[[2]int32]bool, 3*len(d.tri))
 	for _, t := range d.tri {
 		for k := range 3 {
@@ -138,8 +136,8 @@ func (d *decimator) push(a, b int32) {
 	d.queue = append(d.queue, e)
 }
 
-// collapse moves a to the edge's target and removes b, unless that would turn a
-// triangle over or join parts of the surface that are not neighbours.
+// collapse moves a to the edge's target and removes b, unless that would flip a triangle or join
+// separate parts of the surface.
 func (d *decimator) collapse(e edge) {
 	shared, sides := 0, 0 // neighbours of both; triangles at the edge, one at a border
 	for _, v := range d.neighbours(e.a) {
@@ -152,7 +150,7 @@ func (d *decimator) collapse(e edge) {
 			sides++
 		}
 	}
-	if shared != sides || sides == 0 || sides > 2 || d.turns(e.a, e.b, e.to) || d.turns(e.b, e.a, e.to) {
+	if shared != sides || sides == 0 || sides > 2 || d.flips(e.a, e.b, e.to) || d.flips(e.b, e.a, e.to) {
 		return
 	}
 	d.pos[e.a] = e.to
@@ -200,9 +198,9 @@ func (d *decimator) neighbours(v int32) []int32 {
 	return out
 }
 
-// turns reports whether moving v to p would tilt one of its triangles, other
-// than those that vanish with the edge to gone, by more than about 70°.
-func (d *decimator) turns(v, gone int32, p m3.Vec3) bool {
+// flips reports whether moving v to p would tilt one of its triangles by more than about 70°,
+// except those that vanish with the edge to gone.
+func (d *decimator) flips(v, gone int32, p m3.Vec3) bool {
 	for _, k := range d.ring[v] {
 		t := d.tri[k]
 		if t[0] < 0 || slices.Contains(t[:], gone) {
@@ -237,15 +235,15 @@ func (d *decimator) result() (pos []m3.Vec3, index []uint32, from []int32) {
 	return pos, index, from
 }
 
-// edge is a collapse that was priced when its ends had the stamps sa and sb.
+// edge is a collapse whose cost was computed when its ends had the stamps sa and sb.
 type edge struct {
 	cost         float64
 	a, b, sa, sb int32
 	to           m3.Vec3
 }
 
-// edges is a heap with the cheapest first; ties go by vertex, so that the
-// result does not depend on the heap's history.
+// edges is a heap, cheapest first. Ties are ordered by vertex, so that the result does not depend
+// on the heap's history.
 type edges []edge
 
 func (h edges) Len() int      { return len(h) }
@@ -293,8 +291,7 @@ func (q *quadric) at(p m3.Vec3) float64 {
 		2*(q[1]*x*y+q[2]*x*z+q[5]*y*z+q[3]*x+q[6]*y+q[8]*z)
 }
 
-// best returns the point of least error, by Cramer's rule, where it is well
-// defined.
+// best returns the point of least error, by Cramer's rule, if it is well defined.
 func (q *quadric) best() (m3.Vec3, bool) {
 	a, b, c, e, f, i := q[0], q[1], q[2], q[4], q[5], q[7]
 	c0, c1, c2 := e*i-f*f, c*f-b*i, b*f-c*e

@@ -6,15 +6,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// frame is a joint's orientation in the standing pose: where its local +X and
-// +Z point in character space (+X left, +Y up, +Z ahead).
+// frame is a joint's orientation in the standing pose: the directions of its local +X and +Z in
+// character space (+X left, +Y up, +Z ahead).
 type frame struct {
 	joint string
 	x, z  m3.Vec3
 }
 
-// The motion-capture dog's rest pose has every bone along +X; these frames
-// stand it on its feet. Right limbs mirror the left.
+// dogFrames put a dog on its feet: in the rest pose of motion capture each bone points along +X.
+// Right limbs mirror the left.
 var dogFrames = []frame{
 	{"Hips", m3.V(0, -0.05, -1), m3.V(1, 0, 0)},
 	{"Spine", m3.V(0, -0.15, 1), m3.V(1, 0, 0)},
@@ -59,8 +59,8 @@ func standingFrame(joint string) (m3.Quat, bool) {
 	return m3.Ident, false
 }
 
-// standing returns rig's joints in the standing pose with the paws on the
-// ground, or false where the rig has not a dog's joints.
+// standing returns rig's joints in the standing pose with the paws on the ground, or false if the
+// rig does not have a dog's joints.
 func standing(rig *Rig) ([]m3.Xform, bool) {
 	for _, f := range dogFrames {
 		mirror := strings.Replace(f.joint, "Left", "Right", 1)
@@ -74,8 +74,7 @@ func standing(rig *Rig) ([]m3.Xform, bool) {
 		}
 	}
 	bind := make([]m3.Xform, len(rig.Names))
-	// A rest pose that already stands, with the paws well under the hips, needs
-	// no help.
+	// A rest pose with the paws well under the hips already stands.
 	rest := restPose(rig)
 	hips, paw := rest[rig.index("Hips")].Pos, rest[rig.index("LeftHandSite")].Pos
 	if hips.Y-paw.Y > 0.5*hips.Dist(paw) {
@@ -124,8 +123,8 @@ func newDog(rig *Rig) (*plan, bool) {
 	return &plan{bind: bind, shape: d.shape, parts: d.parts, seen: 2, cell: 0.0095 * d.u, coat: d.coat, detail: d.detail()}, true
 }
 
-// dog collects the blobs. Lengths are metres of a dog whose back, from hips to
-// neck, measures 41 cm; u scales them to the rig.
+// dog collects the blobs of a dog. Lengths are metres of a dog whose back, from hips to neck,
+// measures 41 cm; u scales them to the rig.
 type dog struct {
 	rig   *Rig
 	bind  []m3.Xform
@@ -134,8 +133,7 @@ type dog struct {
 	parts []part
 }
 
-// at returns joint's place in the standing pose, moved by up to one offset in
-// character axes.
+// at returns joint's position in the standing pose, plus an optional offset in character axes.
 func (d *dog) at(joint string, off ...m3.Vec3) m3.Vec3 {
 	p := d.bind[d.rig.index(joint)].Pos
 	for _, o := range off {
@@ -150,8 +148,7 @@ func (d *dog) add(joint string, a, b m3.Vec3, ra, rb, squash, blend float32) {
 		flat: m3.V(1, 0, 0), squash: squash, blend: blend * d.u})
 }
 
-// detail makes small triangles in the face and above the paws, where the coat's
-// colours, which lie in the vertices, change.
+// detail favours small triangles in the face and above the paws, where the coat changes.
 func (d *dog) detail() func(p m3.Vec3) float32 {
 	face := d.at("Head", m3.V(0, 0, 0.06))
 	return func(p m3.Vec3) float32 {
@@ -177,7 +174,7 @@ func (d *dog) torso() {
 func (d *dog) head() {
 	h := d.at("Head")
 	at := func(x, y, z float32) m3.Vec3 { return h.Add(m3.V(x, y, z).Scale(d.u)) }
-	// The muzzle ends at the nose, wherever the rig's head bone ends.
+	// The muzzle ends at the nose, at any length of the rig's head bone.
 	reach := d.at("HeadSite").Dist(h) / d.u / 0.17
 	nose := func(z float32) float32 { return z * m3.Clamp(reach, 0.6, 1.6) }
 	d.add("Head", at(0, 0.006, 0.013), at(0, 0.004, 0.05), 0.069, 0.058, 0.98, 0.04)
@@ -206,14 +203,11 @@ func (d *dog) head() {
 	}
 }
 
-func (d *dog) foreleg(side string) {
-	s := float32(1)
-	if side == "Right" {
-		s = -1
-	}
+func (d *dog) foreleg(name string) {
+	_, s, _ := side(name)
 	in := func(x, y, z float32) m3.Vec3 { return m3.V(s*x, y, z) }
-	sh, arm, elbow := side+"Shoulder", side+"Arm", side+"ForeArm"
-	wrist, tip := side+"Hand", side+"HandSite"
+	sh, arm, elbow := name+"Shoulder", name+"Arm", name+"ForeArm"
+	wrist, tip := name+"Hand", name+"HandSite"
 	d.add(sh, d.at(sh, in(0.012, 0.02, -0.035)), d.at(arm, in(-0.008, 0, -0.02)), 0.066, 0.062, 0.7, 0.035)
 	d.add(arm, d.at(arm, in(-0.008, 0.01, -0.018)), d.at(elbow, in(0, 0.01, 0.0)), 0.058, 0.039, 0.78, 0.03)
 	d.add(elbow, d.at(elbow, in(0, 0.005, 0.002)), d.at(wrist), 0.0375, 0.0235, 0.92, 0.02)
@@ -221,13 +215,10 @@ func (d *dog) foreleg(side string) {
 	d.paw(wrist, d.at(tip), s)
 }
 
-func (d *dog) hindleg(side string) {
-	s := float32(1)
-	if side == "Right" {
-		s = -1
-	}
+func (d *dog) hindleg(name string) {
+	_, s, _ := side(name)
 	in := func(x, y, z float32) m3.Vec3 { return m3.V(s*x, y, z) }
-	thigh, knee, hock, tip := side+"UpLeg", side+"Leg", side+"Foot", side+"FootSite"
+	thigh, knee, hock, tip := name+"UpLeg", name+"Leg", name+"Foot", name+"FootSite"
 	d.add(thigh, d.at(thigh, in(0.006, 0.015, -0.022)), d.at(knee, in(-0.004, 0.012, -0.022)), 0.090, 0.052, 0.62, 0.035)
 	d.add(knee, d.at(knee, in(0, 0.008, -0.012)), d.at(hock, in(0, 0.004, 0.004)), 0.045, 0.0225, 0.80, 0.02)
 	d.add(hock, d.at(hock, in(0, 0, 0.002)), d.at(tip, in(0, 0.014, -0.004)), 0.0245, 0.0225, 1, 0.015)

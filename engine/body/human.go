@@ -7,22 +7,21 @@ import (
 	"mannequin/engine/m3"
 )
 
-// human collects the blobs of a person in a T-shirt, trousers and shoes. Lengths
-// are metres of a person of 1.62 m, whose shoulders rest 1.2265 m above the
-// ankles; u scales them to the rig.
+// human collects the blobs of a person in a T-shirt, trousers and shoes. Lengths are metres of a
+// person of 1.62 m, with shoulders 1.2265 m above the ankles; u scales them to the rig.
 type human struct {
 	rig   *Rig
 	bind  []m3.Xform
 	u     float32
 	shape shape
 	parts []part
-	trunk []int    // joints from the hips to the one that carries arms and neck
-	neck  []int    // joints from there to the head, which is the last
+	trunk []int    // joints from the hips to the one below arms and neck
+	neck  []int    // joints from there to the head
 	where []region // per joint
 	sides []int8   // per joint: see plan
 }
 
-// region is a part of the body that has a rule of its own for what covers it.
+// region is a part of the body with its own rule for the coat.
 type region uint8
 
 const (
@@ -32,24 +31,24 @@ const (
 	onLeg
 )
 
-// Joints that make a rig a human's; more may lie between and below them. Right
-// ones mirror the left.
+// humanJoints are the joints that make a rig a human's; there may be more. Right ones mirror the
+// left.
 var humanJoints = []string{"Hips", "Head", "LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToeBase", "LeftArm", "LeftForeArm", "LeftHand"}
 
-// How a person stands in the bind pose. Toes point where the rest pose has them.
+// Angles of the bind pose. Toes point as in the rest pose.
 const (
-	pelvisLean    = 0.17  // rad: how far the hip joints are ahead of straight below the hips, at most
+	pelvisLean    = 0.17  // rad: maximum angle of the hip joints ahead of straight below the hips
 	legsAside     = 0.07  // rad
 	armsDown      = 0.87  // rad, from level
 	elbowBend     = 0.35  // rad
-	ankleOverBall = 0.040 // m: how much the ankle is higher than the ball of the foot, at least
+	ankleOverBall = 0.040 // m: minimum height of the ankle above the ball of the foot
 	soleUnderBall = 0.031 // m
 )
 
 var ahead = m3.V(0, 0, 1)
 
-// newHuman plans a human for a rig that has a human's joints and whose rest pose
-// stands and faces +Z; the arms may be anywhere.
+// newHuman plans a human for a rig with a human's joints whose rest pose stands and faces +Z. The
+// arms may be in any pose.
 func newHuman(rig *Rig) (*plan, bool) {
 	for _, n := range humanJoints {
 		if rig.index(n) < 0 || rig.index(strings.Replace(n, "Left", "Right", 1)) < 0 {
@@ -61,7 +60,7 @@ func newHuman(rig *Rig) (*plan, bool) {
 	h.u = (arm.Y - ankle.Y) / 1.2265
 	upright := ankle.Y < knee.Y && knee.Y < hip.Y && hip.Y < arm.Y && arm.Y < h.at("Head").Y
 	facing := hip.X > h.at("RightUpLeg").X && arm.X > h.at("RightArm").X && h.at("LeftToeBase").Z > ankle.Z
-	if !upright || !facing || !(h.u > 1e-3) || !h.sort() {
+	if !upright || !facing || !(h.u > 1e-3) || !h.classify() {
 		return nil, false
 	}
 	h.stand()
@@ -75,8 +74,8 @@ func newHuman(rig *Rig) (*plan, bool) {
 		cover: Clothes, coat: h.coat(), detail: h.detail(), sides: h.sides}, true
 }
 
-// sort finds the trunk and the neck, and tells where on the body each joint is.
-func (h *human) sort() bool {
+// classify finds the trunk and the neck, and the region and side of each joint.
+func (h *human) classify() bool {
 	r := h.rig
 	carries := make([]bool, len(r.Names)) // the left arm
 	for i := r.index("LeftArm"); i >= 0; i = int(r.Parents[i]) {
@@ -114,7 +113,7 @@ func (h *human) sort() bool {
 	return j == hips && carries[hips] && len(h.trunk) > 1
 }
 
-// side splits a joint's name into its side, 1 or −1 for it, and the rest.
+// side splits a joint's name into its side, 1 or −1 for the side, and the rest.
 func side(joint string) (name string, s float32, bare string) {
 	if b, ok := strings.CutPrefix(joint, "Left"); ok {
 		return "Left", 1, b
@@ -125,8 +124,8 @@ func side(joint string) (name string, s float32, bare string) {
 	return "", 0, joint
 }
 
-// stand turns the rest pose into the bind pose, in the middle of what arms and
-// legs do, with the soles on the ground.
+// stand turns the rest pose into the bind pose, in the middle of the range of arms and legs, with
+// the soles on the ground.
 func (h *human) stand() {
 	rest := slices.Clone(h.bind)
 	for i, joint := range h.rig.Names {
@@ -173,21 +172,21 @@ func (h *human) stand() {
 	}
 }
 
-// at returns joint's place in the bind pose.
+// at returns joint's position in the bind pose.
 func (h *human) at(joint string) m3.Vec3 { return h.bind[h.rig.index(joint)].Pos }
 
-// dir returns where joint's axis, as it is at rest, points in the bind pose.
+// dir returns the bind pose's direction of a rest pose's axis at joint.
 func (h *human) dir(joint string, axis m3.Vec3) m3.Vec3 {
 	return h.bind[h.rig.index(joint)].Rot.Rotate(axis)
 }
 
-// add puts a blob on joint from a to b.
+// add adds a blob on joint from a to b.
 func (h *human) add(joint int, a, b m3.Vec3, ra, rb, blend float32) *blob {
 	h.shape = append(h.shape, blob{joint: joint, a: a, b: b, ra: ra * h.u, rb: rb * h.u, squash: 1, blend: blend * h.u})
 	return &h.shape[len(h.shape)-1]
 }
 
-// on is add by the joint's name.
+// on is add with the joint's name.
 func (h *human) on(joint string, a, b m3.Vec3, ra, rb, blend float32) *blob {
 	return h.add(h.rig.index(joint), a, b, ra, rb, blend)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // humanRig is a person of about 1.75 m in a T-pose, the numbers round.
@@ -46,10 +47,7 @@ func humanRig() *Rig {
 
 func humanBody(t testing.TB, rig *Rig) *Body {
 	t.Helper()
-	b, err := New(rig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(New(rig))(t)
 	if b.Cover != Clothes {
 		t.Fatal("the human is not recognised")
 	}
@@ -61,10 +59,7 @@ var person = sync.OnceValues(func() (*Body, error) { return New(humanRig()) })
 
 func aPerson(t testing.TB) *Body {
 	t.Helper()
-	b, err := person()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(person())(t)
 	return b
 }
 
@@ -153,7 +148,7 @@ func TestHumanIsSymmetric(t *testing.T) {
 	}
 }
 
-// Every channel of the clothes is worn where it belongs.
+// Each channel of the clothes covers its part of the body.
 func TestClothes(t *testing.T) {
 	rig := humanRig()
 	b := aPerson(t)

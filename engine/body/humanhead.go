@@ -2,11 +2,10 @@ package body
 
 import "mannequin/engine/m3"
 
-// headSize scales the head: a game's people have larger ones than people.
+// headSize scales the head: characters in games have larger heads than people.
 const headSize = 1.05
 
-// head plans skull, face and ears. The head's joint is where the skull stands on
-// the neck, behind the jaw.
+// head plans skull, face and ears. The head's joint is the base of the skull, behind the jaw.
 func (h *human) head() {
 	u := headSize * h.u
 	joint := h.rig.index("Head")

@@ -2,9 +2,8 @@ package body
 
 import "mannequin/engine/m3"
 
-// level returns a place in the trunk: f of the way from the hip joints (0) to
-// the shoulders (1), x aside, z ahead of the line between their middles; and the
-// joint that carries it.
+// level returns a place in the trunk: f from the hip joints (0) to the shoulders (1), x aside and z
+// ahead of the line between their middles. It also returns the joint that carries it.
 func (h *human) level(f, x, z float32) (m3.Vec3, int) {
 	hip := h.at("LeftUpLeg").Lerp(h.at("RightUpLeg"), 0.5)
 	p := hip.Lerp(h.at("LeftArm").Lerp(h.at("RightArm"), 0.5), f).Add(m3.V(x, 0, z).Scale(h.u))
@@ -17,8 +16,8 @@ func (h *human) level(f, x, z float32) (m3.Vec3, int) {
 	return p, joint
 }
 
-// torso stacks level capsules, each from side to side, and puts on them what
-// stands out: seat, breast, shoulder blades, shoulders and the shirt's skirt.
+// torso stacks horizontal capsules from side to side, and adds seat, breast, shoulder blades,
+// shoulders and the shirt's lower part.
 func (h *human) torso() {
 	for _, s := range []struct{ f, x, z, r, deep float32 }{
 		{-0.07, 0.066, -0.008, 0.092, 1.00},
@@ -93,8 +92,8 @@ func (h *human) arm(name string) {
 	h.hand(name, wrist, e)
 }
 
-// hand plans a relaxed hand at the wrist, its fingers along e: thumb ahead and
-// palm down when the arm points aside.
+// hand plans a relaxed hand at the wrist with its fingers along e: thumb ahead and palm down if the
+// arm points aside.
 func (h *human) hand(name string, wrist, e m3.Vec3) {
 	joint := name + "Hand"
 	thumb := h.dir(joint, ahead)
@@ -130,7 +129,7 @@ func (h *human) leg(name string) {
 	h.on(name+"Leg", knee.Lerp(ankle, 0.30).Add(v(0, 0, -0.010)), ankle.Add(v(0, 0, -0.010)), 0.0590, 0.0500, 0.02).ending(hem, down)
 	h.on(name+"Leg", knee.Lerp(ankle, 0.6), ankle.Add(v(0, 0, -0.004)), 0.042, 0.038, 0.006)
 
-	// The shoe stands level, whatever the ankle's height over the ball.
+	// The shoe is level for any height of the ankle over the ball.
 	dir := ball.Sub(ankle).Flat().Normalize(ahead)
 	across := m3.Up.Cross(dir)
 	ground := ball.Y - soleUnderBall*h.u
@@ -154,7 +153,7 @@ func (h *human) leg(name string) {
 	sole(h.on(toes, at(length, 0.001, 0.010), at(length+tip-0.008, -0.005, 0.016), 0.0440, 0.0330, 0.005).flatten(m3.Up, 0.36))
 }
 
-// detail makes small triangles where a person is looked at.
+// detail favours small triangles in the head, collar and hands.
 func (h *human) detail() func(p m3.Vec3) float32 {
 	head := h.at("Head").Add(m3.V(0, 0.09, 0.02).Scale(h.u))
 	face := head.Add(m3.V(0, -0.03, 0.05).Scale(h.u))

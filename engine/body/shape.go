@@ -8,33 +8,31 @@ import (
 	"mannequin/engine/m3"
 )
 
-// blob is a tapered capsule from a to b, squashed across: the building block of
-// a shape.
+// blob is a tapered capsule from a to b, scaled along one direction: the building block of a shape.
 type blob struct {
 	joint  int     // the joint that carries it
 	a, b   m3.Vec3 // ends of the axis, m
 	ra, rb float32 // radii at the ends, m
-	flat   m3.Vec3 // unit direction across which it is squashed or swelled
-	squash float32 // its size along flat, as a share of the radius; 1 is round
-	blend  float32 // how far it melts into what came before it, m
-	cut    m3.Vec3 // unit direction in which a plane ends it; zero without
-	end    float32 // where that plane is: the largest p·cut in the blob, m
+	flat   m3.Vec3 // unit direction of the scaling
+	squash float32 // scale along flat; 1 is round
+	blend  float32 // width of the blend with earlier blobs, m
+	cut    m3.Vec3 // normal of a plane that cuts it; zero for none
+	end    float32 // offset of that plane: largest p·cut in the blob, m
 }
 
-// flatten squashes or swells the blob along dir, to a share of its radius.
+// flatten scales the blob along dir.
 func (k *blob) flatten(dir m3.Vec3, share float32) *blob {
 	k.flat, k.squash = dir, share
 	return k
 }
 
-// ending cuts the blob off at p, where dir leaves it.
+// ending cuts the blob with a plane at p whose outward normal is dir.
 func (k *blob) ending(p, dir m3.Vec3) *blob {
 	k.cut, k.end = dir, p.Dot(dir)
 	return k
 }
 
-// dist returns roughly how far p lies outside the blob; negative inside, exact
-// on the surface.
+// dist returns the approximate distance of p from the blob; negative inside, exact on the surface.
 func (k *blob) dist(p m3.Vec3) float32 {
 	ap, ab := p.Sub(k.a), k.b.Sub(k.a)
 	if k.squash != 1 {
@@ -56,7 +54,7 @@ func (k *blob) dist(p m3.Vec3) float32 {
 	return d
 }
 
-// reach returns a sphere that holds the blob and its blending.
+// reach returns a sphere around the blob and its blending.
 func (k *blob) reach() (m3.Vec3, float32) {
 	r := max(k.ra, k.rb)*max(k.squash, 1) + k.blend
 	return k.a.Lerp(k.b, 0.5), r + k.a.Dist(k.b)/2
@@ -72,8 +70,8 @@ func (k *blob) box(margin float32) (lo, hi m3.Vec3) {
 // shape is a smooth union of blobs.
 type shape []blob
 
-// dist evaluates the union at p: a polynomial smooth minimum, whose bulge is
-// limited to the blend width, taken over the blobs in order.
+// dist evaluates the union at p: a polynomial smooth minimum over the blobs in order, whose bulge
+// is limited to the blend width.
 func (s shape) dist(p m3.Vec3) float32 {
 	d := float32(math.MaxFloat32)
 	for i := range s {
@@ -96,7 +94,7 @@ func (s shape) gradient(p m3.Vec3, h float32) m3.Vec3 {
 	return m3.V(d(m3.V(h, 0, 0)), d(m3.V(0, h, 0)), d(m3.V(0, 0, h))).Scale(1 / (2 * h))
 }
 
-// margin is the distance from the surface beyond which no blob changes it.
+// margin returns the distance from the surface beyond which no blob changes it.
 func (s shape) margin() (m float32) {
 	for i := range s {
 		m = max(m, 2*s[i].blend)
@@ -104,7 +102,7 @@ func (s shape) margin() (m float32) {
 	return m
 }
 
-// near appends to dst the blobs that are nearer to p than margin.
+// near appends to dst the blobs nearer to p than margin.
 func (s shape) near(dst shape, p m3.Vec3, margin float32) shape {
 	for i := range s {
 		c := s[i].a.Lerp(s[i].b, 0.5)
@@ -116,8 +114,8 @@ func (s shape) near(dst shape, p m3.Vec3, margin float32) shape {
 	return dst
 }
 
-// project moves p onto the surface by a few Newton steps, none longer than one
-// cell, and returns it with the outward normal.
+// project moves p onto the surface by a few Newton steps, none longer than one cell, and returns it
+// with the outward normal.
 func (s shape) project(p m3.Vec3, cell float32) (m3.Vec3, m3.Vec3) {
 	h := cell / 8
 	for range 4 {
@@ -136,8 +134,7 @@ func (s shape) project(p m3.Vec3, cell float32) (m3.Vec3, m3.Vec3) {
 	return p, s.gradient(p, cell/2).Normalize(m3.Up)
 }
 
-// limit on lattice points: far above any character, and bounded memory for odd
-// rigs.
+// maxLattice limits the lattice points: far above any character, and bounded memory for odd rigs.
 const maxLattice = 4 << 20
 
 // surface polygonises the zero level of the shape on a lattice of the given
@@ -239,12 +236,12 @@ func quads(n [3]int, at func(x, y, z int) int, val []float32, vert []int32) []ui
 	return index
 }
 
-// sample evaluates the shape at every lattice point, layers in parallel. Blobs
-// that are far from a layer, or from a row in it, are left out of it.
+// sample evaluates the shape at each lattice point, layers in parallel. Blobs far from a layer or
+// row are skipped.
 func (s shape) sample(n [3]int, cell float32, point func(x, y, z int) m3.Vec3) []float32 {
 	val := make([]float32, n[0]*n[1]*n[2])
 	margin := s.margin() + 2*cell
-	thin := float32(1) // by how much distances may be overstated
+	thin := float32(1) // factor by which distances may be overstated
 	for i := range s {
 		thin = min(thin, s[i].squash)
 	}
@@ -270,7 +267,7 @@ func (s shape) sample(n [3]int, cell float32, point func(x, y, z int) m3.Vec3) [
 				row := val[(z*n[1]+y)*n[0]:]
 				for x := 0; x < n[0]; {
 					d := near.dist(point(x, y, z))
-					// As far as the surface cannot be, the sign is all that counts.
+					// Up to the distance of the surface only the sign matters.
 					last := x + int(min(0.4*thin*m3.Abs(d)/cell, float32(n[0])))
 					for ; x <= last && x < n[0]; x++ {
 						row[x] = d

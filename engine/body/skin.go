@@ -7,10 +7,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// weights shares every vertex of m among the joints whose blobs are near, then
-// lets the shares flow along the surface for a few rounds, so that bends are
-// smooth and nothing leaks through the air between two limbs. sides may be nil,
-// or keeps joints of one side off the other; see plan.
+// weights distributes each vertex of m among the joints of nearby blobs, then smooths the weights
+// along the surface, so that bends are soft and weights do not leak through the air between limbs.
+// sides may be nil, or keeps joints of one side off the other; see plan.
 func (s shape) weights(m *Mesh, rig *Rig, sides []int8) ([][4]uint8, [][4]float32) {
 	n, joints := len(m.Pos), len(rig.Names)
 	share := make([]float32, n*joints) // (vertices, joints)
@@ -31,8 +30,8 @@ func (s shape) weights(m *Mesh, rig *Rig, sides []int8) ([][4]uint8, [][4]float3
 		}
 		row := share[v*joints : (v+1)*joints]
 		for j, d := range near {
-			// Only the nearest joint's relatives may pull at a vertex: in the
-			// bind pose a left paw is near the right one.
+			// Only relatives of the nearest joint may influence a vertex: in the bind pose the
+			// paws are near each other.
 			if d < near[best]+6 && related(rig.Parents, best, j) {
 				row[j] = m3.Exp(near[best] - d)
 			}
@@ -52,8 +51,7 @@ func (s shape) weights(m *Mesh, rig *Rig, sides []int8) ([][4]uint8, [][4]float3
 	return ids, w
 }
 
-// related reports whether a and b are at most two steps apart in the tree, one
-// above the other.
+// related reports whether one of a and b is at most two steps above the other in the tree.
 func related(parents []int16, a, b int) bool {
 	up := func(i, steps int) int {
 		for ; steps > 0 && i >= 0; steps-- {
@@ -79,9 +77,8 @@ func normalise(row []float32) {
 	}
 }
 
-// flow averages the rows of share with those of the vertices' neighbours. A
-// mesh of short edges gets more rounds, so that every level of detail is about
-// equally soft.
+// flow averages the rows of share with those of neighbouring vertices. Meshes with short edges get
+// more rounds, so that all levels of detail are about equally soft.
 func flow(m *Mesh, share []float32, joints int) {
 	var length float32
 	for i := 0; i+1 < len(m.Index); i += 3 {
@@ -114,10 +111,9 @@ func flow(m *Mesh, share []float32, joints int) {
 	}
 }
 
-// separate takes from every row of share what belongs to joints of the side on
-// which the vertex is not.
+// separate removes from each row of share the joints of the side opposite to the vertex.
 func separate(m *Mesh, share []float32, sides []int8) {
-	const seam = 0.008 // m: half the width of the strip in which a share fades
+	const seam = 0.008 // m: half the width of the strip over which a share fades
 	joints := len(sides)
 	kept := make([]float32, joints)
 	for v, p := range m.Pos {
@@ -130,7 +126,7 @@ func separate(m *Mesh, share []float32, sides []int8) {
 			}
 			sum += kept[j]
 		}
-		if sum > 1e-3 { // nothing else moves limbs that cross
+		if sum > 1e-3 { // crossing limbs keep their weights
 			copy(row, kept)
 			normalise(row)
 		}
@@ -155,7 +151,7 @@ func top4(row []float32) (ids [4]uint8, w [4]float32) {
 	return ids, w
 }
 
-// part is a small ellipsoid of its own, rigid on one joint.
+// part is a small separate ellipsoid, rigid on one joint.
 type part struct {
 	joint  int
 	centre m3.Vec3
@@ -163,8 +159,8 @@ type part struct {
 	coat   [4]float32
 }
 
-// add appends the parts' triangles to m.
-func (m *Mesh) add(parts []part, rings, sides int) {
+// addParts appends the parts' triangles to m.
+func (m *Mesh) addParts(parts []part, rings, sides int) {
 	for i := range parts {
 		parts[i].add(m, rings, sides)
 	}

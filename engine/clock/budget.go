@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Budget keeps the time that ticks take below a limit: it says how much trouble is to be
-// saved, by how long the last ones took. Time is injected, as for Fixed.
+// Budget keeps ticks within a time limit. It sets the share of the work to save by the durations of
+// recent ticks. Time is injected, as for Fixed.
 //
-// The zero value is unusable; see NewBudget.
+// The zero value is not usable; see NewBudget.
 type Budget struct {
 	limit  time.Duration
 	recent [budgetTicks]time.Duration
@@ -18,16 +18,16 @@ type Budget struct {
 }
 
 const (
-	budgetTicks = 16    // that are looked at: work comes in turns, of four at the most,
-	budgetSpare = 2     // and so many may be longer than what counts: those were held up by something else
-	budgetFull  = 0.70  // share of the limit above which more is saved, so that hardly a tick goes beyond it,
-	budgetFree  = 0.55  // and below which less is
-	budgetSave  = 0.06  // more per tick, for each time that the limit is exceeded
-	budgetEase  = 0.002 // less per tick
+	budgetTicks = 16    // recent ticks considered: work is spread over up to four ticks
+	budgetSpare = 2     // longest ticks ignored: something else may have delayed them
+	budgetFull  = 0.70  // share of the limit above which more is saved, so that few ticks exceed the limit
+	budgetFree  = 0.55  // share below which less is saved
+	budgetSave  = 0.06  // increase per tick, per excess of one limit
+	budgetEase  = 0.002 // decrease per tick
 	budgetMost  = 0.95
 )
 
-// NewBudget returns a budget of so much time per tick.
+// NewBudget returns a budget with the time limit of a tick.
 func NewBudget(limit time.Duration) (*Budget, error) {
 	if limit <= 0 {
 		return nil, fmt.Errorf("clock: a budget of %v per tick: want more than 0", limit)
@@ -35,8 +35,8 @@ func NewBudget(limit time.Duration) (*Budget, error) {
 	return &Budget{limit: limit}, nil
 }
 
-// Spent notes how long a tick took and returns how much trouble the next one is to save,
-// 0 to 1.
+// Spent records the duration of a tick and returns the share of the work that the next one should
+// save, 0 to 1.
 func (b *Budget) Spent(d time.Duration) (saving float32) {
 	b.recent[b.next] = max(d, 0)
 	b.next = (b.next + 1) % budgetTicks

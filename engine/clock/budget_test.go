@@ -3,47 +3,43 @@ package clock
 import (
 	"testing"
 	"time"
+
+	"mannequin/internal/testing/must"
 )
 
-// Where ticks take less time the more is saved, nearly all of them come to stay below the
-// limit, and no more is saved than it takes.
+// If saving shortens ticks, nearly all of them stay below the limit, and no more is saved than
+// necessary.
 func TestBudget(t *testing.T) {
 	const limit = 10 * time.Millisecond
-	for _, full := range []time.Duration{2, 6, 12, 40, 200} { // ms where nothing is saved
-		b, err := NewBudget(limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, full := range []time.Duration{2, 6, 12, 40, 200} { // ms if nothing is saved
+		b := must.Get(NewBudget(limit))(t)
 		var saving float32
 		over, last := 0, time.Duration(0)
 		for tick := range 4000 {
-			// The trouble is taken in a circle whose radius is saved; every fourth tick has a little more.
+			// Work grows with the area of a circle whose radius is saved; each fourth tick has a little more.
 			last = time.Duration(float32(full*time.Millisecond) * (1 - saving) * (1 - saving))
 			if tick%4 == 0 {
 				last += last / 10
 			}
 			if saving = b.Spent(last); saving < 0 || saving > 1 {
-				t.Fatalf("%g is to be saved", saving)
+				t.Fatalf("the saving is %g", saving)
 			}
 			if tick > 200 && last > limit {
 				over++
 			}
 		}
 		if over > 0 {
-			t.Errorf("with %d ms where nothing is saved %d ticks are over %v", full, over, limit)
+			t.Errorf("with %d ms if nothing is saved %d ticks are over %v", full, over, limit)
 		}
 		if wants := full > 6; wants && last < limit/2 || !wants && saving > 0.1 {
-			t.Errorf("with %d ms where nothing is saved %g is saved, ticks take %v", full, saving, last)
+			t.Errorf("with %d ms if nothing is saved %g is saved, ticks take %v", full, saving, last)
 		}
 	}
 }
 
-// A single tick that was held up costs nothing, and what many cost is given back.
+// A single delayed tick changes nothing, and the saving after many of them goes back.
 func TestBudgetForgives(t *testing.T) {
-	b, err := NewBudget(10 * time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(NewBudget(10 * time.Millisecond))(t)
 	b.Spent(3 * time.Second)
 	for range budgetTicks {
 		if saving := b.Spent(time.Millisecond); saving != 0 {

@@ -1,7 +1,6 @@
 // Package clock turns uneven frame times into fixed simulation steps.
 //
-// Time is injected: nothing here reads the wall clock, so that a run with the
-// same frame times takes the same steps.
+// Time is injected: nothing here reads the wall clock, so that equal frame times give equal steps.
 package clock
 
 import (
@@ -9,11 +8,11 @@ import (
 	"time"
 )
 
-// Fixed accumulates frame time and hands it out in equal steps. Elapsed time is
-// kept in whole nanoseconds and compared with rate·time, so that a rate such as
-// 60 Hz, whose step is no whole number of nanoseconds, never drifts.
+// Fixed accumulates frame time and divides it into equal steps. Elapsed time is kept in whole
+// nanoseconds and compared with rate·time. So a rate such as 60 Hz, whose step is not a whole
+// number of nanoseconds, never drifts.
 //
-// The zero value is unusable; see New.
+// The zero value is not usable; see New.
 type Fixed struct {
 	rate    int64 // steps per second
 	maxStep int64
@@ -24,9 +23,8 @@ type Fixed struct {
 
 const second = int64(time.Second)
 
-// New returns a clock of rate steps per second that takes at most maxSteps
-// steps for one frame and drops the time beyond: a program that was stopped in
-// a debugger does not have to catch up.
+// New returns a clock of rate steps per second. It takes at most maxSteps steps per frame and drops
+// the remaining time: a program that was stopped in a debugger does not have to catch up.
 func New(rate, maxSteps int) (*Fixed, error) {
 	if rate < 1 || rate > 1000 {
 		return nil, fmt.Errorf("clock: rate %d steps/s, want 1 to 1000", rate)
@@ -37,8 +35,8 @@ func New(rate, maxSteps int) (*Fixed, error) {
 	return &Fixed{rate: int64(rate), maxStep: int64(maxSteps)}, nil
 }
 
-// Advance adds the frame time dt and returns how many steps to take now.
-// Negative times count as zero.
+// Advance adds the frame time dt and returns the number of steps to take now. Negative times count
+// as zero.
 func (c *Fixed) Advance(dt time.Duration) int {
 	// An hour is far beyond any catch-up limit and keeps dt·rate in range.
 	dt = min(max(dt, 0), time.Hour)
@@ -53,17 +51,17 @@ func (c *Fixed) Advance(dt time.Duration) int {
 	return int(n)
 }
 
-// Alpha returns how far time stands between the last step taken and the next,
-// in [0, 1): the weight of the newer state when rendering interpolates.
+// Alpha returns the time since the last step as a share of a step, in [0, 1): the weight of the
+// newer state when rendering interpolates.
 func (c *Fixed) Alpha() float32 { return min(float32(c.acc)/float32(second), 1-0x1p-24) }
 
 // Step returns the length of one step in seconds.
 func (c *Fixed) Step() float32 { return 1 / float32(c.rate) }
 
-// Steps returns how many steps were handed out since New.
+// Steps returns the number of steps since New.
 func (c *Fixed) Steps() int64 { return c.steps }
 
-// Dropped returns how many steps were skipped by the catch-up limit.
+// Dropped returns the number of steps that the limit dropped.
 func (c *Fixed) Dropped() int64 { return c.dropped }
 
 // Seconds returns the simulated time: the steps handed out times their length.

@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"mannequin/internal/testing/must"
 )
 
 func TestNoDriftAtSixtyHertz(t *testing.T) {
-	c, err := New(60, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New(60, 10))(t)
 	// An hour in frames of 7.3 ms: the count may differ by the part of a step
 	// that is still in the accumulator, never by more.
 	const dt = 7300 * time.Microsecond

@@ -1,8 +1,7 @@
-// Package draw paints skeletons, paths, grids and labels into an image.RGBA on
-// the CPU: a way to look at motion where there is no graphics driver, in tools
-// and in tests.
+// Package draw paints skeletons, paths, grids and labels into an image.RGBA on the CPU. Tools and
+// tests use it to show motion without a graphics driver.
 //
-// Everything is drawn in call order; nothing is hidden by depth.
+// Everything is drawn in call order, without depth.
 package draw
 
 import "mannequin/engine/m3"
@@ -16,27 +15,26 @@ type Camera struct {
 	Height float32 // vertical extent of the orthographic view, m
 }
 
-// near is the closest distance that a perspective camera sees, in metres.
+// near is the near plane of perspective cameras, in metres.
 const near = 0.05
 
-// Side looks at centre along +X, from the right, so that +Z runs to the right: a character that
-// walks ahead walks to the right.
+// Side looks at centre along +X, from the right: a character that walks ahead walks to the right.
 func Side(centre m3.Vec3, height float32) Camera {
 	return Camera{Eye: centre.Add(m3.V(-10, 0, 0)), Target: centre, Height: height}
 }
 
-// Front looks at centre along −Z: the character's face; its left is right.
+// Front looks at centre along −Z, at the character's face. The character's left is on the right.
 func Front(centre m3.Vec3, height float32) Camera {
 	return Camera{Eye: centre.Add(m3.V(0, 0, 10)), Target: centre, Height: height}
 }
 
-// Top looks straight down at centre with +Z up the picture and +X to the left.
+// Top looks straight down at centre with +Z up in the picture and +X to the left.
 func Top(centre m3.Vec3, height float32) Camera {
 	return Camera{Eye: centre.Add(m3.V(0, 10, 0)), Target: centre, Height: height}
 }
 
-// ThreeQuarter is a perspective view from ahead, left and above, that shows
-// about size metres around centre.
+// ThreeQuarter is a perspective view from the front, left and above that shows about size metres
+// around centre.
 func ThreeQuarter(centre m3.Vec3, size float32) Camera {
 	return Camera{Eye: centre.Add(m3.V(0.9, 0.55, 0.9).Scale(size)), Target: centre, FOV: 0.7}
 }
@@ -65,7 +63,7 @@ func (c Camera) view(w, h int) view {
 	return v
 }
 
-// cameraSpace returns p with X right, Y up, Z the distance ahead of the eye.
+// cameraSpace returns p in camera space: X right, Y up, Z ahead of the eye.
 func (v *view) cameraSpace(p m3.Vec3) m3.Vec3 {
 	d := p.Sub(v.cam.Eye)
 	return m3.V(d.Dot(v.x), d.Dot(v.y), d.Dot(v.z))
@@ -79,8 +77,8 @@ func (v *view) screen(c m3.Vec3) (x, y float32) {
 	return v.cx + c.X*s, v.cy - c.Y*s
 }
 
-// segment returns the picture coordinates of the part of ab that lies in front
-// of the camera, and false where there is none.
+// segment returns the picture coordinates of the part of ab in front of the camera, and false if
+// there is none.
 func (v *view) segment(a, b m3.Vec3) (ax, ay, bx, by float32, ok bool) {
 	if !a.Finite() || !b.Finite() {
 		return
@@ -101,9 +99,8 @@ func (v *view) segment(a, b m3.Vec3) (ax, ay, bx, by float32, ok bool) {
 	return ax, ay, bx, by, true
 }
 
-// Project returns where the world point p falls in a picture of w×h pixels,
-// measured from the top left corner; ok is false for a point behind the camera
-// or not finite.
+// Project returns the position of the world point p in a picture of w×h pixels, from the top left
+// corner. ok is false if the point is behind the camera or not finite.
 func (c Camera) Project(w, h int, p m3.Vec3) (x, y float32, ok bool) {
 	v := c.view(w, h)
 	q := v.cameraSpace(p)

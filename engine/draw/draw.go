@@ -37,8 +37,7 @@ func Fill(img *image.RGBA, r image.Rectangle, c color.RGBA) {
 	}
 }
 
-// blend lays c over the pixel at (x, y), which must be inside img, with
-// coverage a in [0, 1].
+// blend mixes c into the pixel at (x, y), which must be inside img, with coverage a in [0, 1].
 func blend(img *image.RGBA, x, y int, c color.RGBA, a float32) {
 	i := img.PixOffset(x, y)
 	p := img.Pix[i : i+4 : i+4]
@@ -48,8 +47,8 @@ func blend(img *image.RGBA, x, y int, c color.RGBA, a float32) {
 	p[3] = max(p[3], uint8(a*255+0.5))
 }
 
-// stroke draws an anti-aliased segment of the given width between two points of
-// the picture, with round ends; equal points make a dot.
+// stroke draws an anti-aliased segment with round ends between two points of the picture. Equal
+// points make a dot.
 func stroke(img *image.RGBA, ax, ay, bx, by, width float32, c color.RGBA) {
 	r := img.Rect
 	half := max(width, 1) / 2
@@ -85,8 +84,8 @@ func stroke(img *image.RGBA, ax, ay, bx, by, width float32, c color.RGBA) {
 	}
 }
 
-// clip cuts the segment to r grown by pad (Liang and Barsky's parametric test),
-// which keeps far-away end points from costing time.
+// clip cuts the segment to r grown by pad (Liang and Barsky's parametric test), so that distant end
+// points cost no time.
 func clip(ax, ay, bx, by float32, r image.Rectangle, pad float32) (_, _, _, _ float32, ok bool) {
 	t0, t1 := float32(0), float32(1)
 	dx, dy := bx-ax, by-ay
@@ -111,8 +110,8 @@ func clip(ax, ay, bx, by float32, r image.Rectangle, pad float32) (_, _, _, _ fl
 	return ax + t0*dx, ay + t0*dy, ax + t1*dx, ay + t1*dy, true
 }
 
-// Line draws the world segment ab, width pixels wide. What lies behind the
-// camera or is not finite is left out.
+// Line draws the world segment ab, width pixels wide. It skips parts behind the camera and points
+// that are not finite.
 func Line(img *image.RGBA, cam Camera, a, b m3.Vec3, width float32, c color.RGBA) {
 	v := cam.view(img.Rect.Dx(), img.Rect.Dy())
 	v.line(img, a, b, width, c)
@@ -138,8 +137,8 @@ func Path(img *image.RGBA, cam Camera, points []m3.Vec3, width float32, c color.
 	}
 }
 
-// Grid draws ground lines at height 0, step metres apart, reaching size metres
-// from centre along X and Z; the lines through the world's origin are darker.
+// Grid draws ground lines at height 0, step metres apart, up to size metres from centre along X and
+// Z. The lines through the world's origin are darker.
 func Grid(img *image.RGBA, cam Camera, centre m3.Vec3, size, step float32) {
 	if !(step > 0) || !(size > 0) || size/step > 1000 || !centre.Finite() {
 		return
@@ -161,9 +160,9 @@ func gridColour(at float32) color.RGBA {
 	return Faint
 }
 
-// Skeleton draws the bones of one pose: pos holds the joints' world positions,
-// parents the index of each joint's parent (−1 for a root). Bones are lines
-// about 3 pixels wide, joints dots; joints that are not finite are left out.
+// Skeleton draws the bones of one pose. pos are the joints' world positions, parents the index of
+// each joint's parent (−1 for a root). Bones are lines about 3 pixels wide, joints are dots. Joints
+// that are not finite are skipped.
 func Skeleton(img *image.RGBA, cam Camera, parents []int16, pos []m3.Vec3, c color.RGBA) {
 	if len(parents) != len(pos) {
 		panic("draw: Skeleton: parents and pos differ in length")

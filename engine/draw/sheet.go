@@ -9,9 +9,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Sheet returns a contact sheet of n tiles of w×h pixels, cols to a row, each
-// filled by paint. The tile that paint gets has its own coordinates, from
-// (0, 0) to (w, h).
+// Sheet returns a contact sheet of n tiles of w×h pixels, cols per row, each painted by paint. A
+// tile's own coordinates go from (0, 0) to (w, h).
 func Sheet(cols, w, h, n int, paint func(i int, tile *image.RGBA)) *image.RGBA {
 	cols = max(min(cols, n), 1)
 	rows := (n + cols - 1) / cols
@@ -30,25 +29,24 @@ func Sheet(cols, w, h, n int, paint func(i int, tile *image.RGBA)) *image.RGBA {
 	return img
 }
 
-// Motion describes a clip to ClipSheet.
+// Motion is the input of ClipSheet.
 type Motion struct {
 	Parents []int16                    // parent of each joint, −1 for a root
 	Frames  int                        // frames in the clip
-	First   int                        // number of the first one, for the labels
+	First   int                        // number of the first frame, for the labels
 	FPS     float64                    // frames per second, for the labels
 	Pose    func(f int) []m3.Vec3      // world joint positions of frame f, m
-	Colour  func(joint int) color.RGBA // optional: colour of the bone that ends in a joint; nil is Blue
-	Label   func(f int) string         // optional: what is written on the tile of frame f; nil is its number and time
+	Colour  func(joint int) color.RGBA // colour of the bone that ends in a joint; nil is Blue
+	Label   func(f int) string         // text on the tile of frame f; nil is its number and time
 }
 
-// ClipSheet shows n frames of a clip, spread evenly from the first to the last,
-// cols to a row: a side view that follows the middle of the pose, at least
-// height metres high, each tile labelled. The ground is
-// the line at height 0.
+// ClipSheet shows n frames of a clip, evenly spread, cols per row: a side view that follows the
+// middle of the pose and is at least height metres high. Each tile is labelled. The line at height
+// 0 is the ground.
 func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 	n = max(min(n, m.Frames), 1)
 	const w, h = 240, 200
-	// The longest pose must fit too: no tile may cut what it shows.
+	// The longest pose must fit too.
 	for i := range n {
 		lo, hi := bounds(m.Pose(i * (m.Frames - 1) / max(n-1, 1)))
 		height = max(height, 1.15*h/w*hi.Sub(lo).Flat().Len())
@@ -110,15 +108,14 @@ func bounds(pos []m3.Vec3) (lo, hi m3.Vec3) {
 	return lo, hi
 }
 
-// SideOf looks at centre from the right of a character with the given yaw (0
-// faces +Z), so that the character faces right.
+// SideOf looks at centre from the right of a character with the given yaw (0 faces +Z). The
+// character faces right.
 func SideOf(centre m3.Vec3, height, yaw float32) Camera {
 	return Camera{Eye: centre.Add(m3.YawQuat(yaw).Rotate(m3.V(-10, 0, 0))), Target: centre, Height: height}
 }
 
-// heading guesses which way a pose faces: from the root to the middle of all
-// joints for a long body, else +Z. Dogs lead with the head, whose joints
-// outweigh the tail's.
+// heading guesses the facing direction of a pose: from the root to the middle of all joints for a
+// long body, else +Z. A dog's head has more joints than its tail.
 func heading(parents []int16, pos []m3.Vec3) float32 {
 	var mid m3.Vec3
 	for _, p := range pos {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// goFont parses the embedded font once; the bytes are part of the program, so
-// that failing is a programmer's error.
+// goFont parses the embedded font once. Failure is a programming error, because the font is part of
+// the program.
 var goFont = sync.OnceValue(func() *opentype.Font {
 	f, err := opentype.Parse(goregular.TTF)
 	if err != nil {
@@ -50,7 +50,7 @@ func Text(img *image.RGBA, x, y int, size float64, c color.RGBA, s string) {
 	})
 }
 
-// TextSize returns the width and height that Text needs for s, in pixels.
+// TextSize returns the width and height of Text for s, in pixels.
 func TextSize(size float64, s string) (w, h int) {
 	withFace(size, func(f font.Face) {
 		m := f.Metrics()

@@ -1,9 +1,8 @@
-// Package m3 is the float32 vector, quaternion, transform and spring
-// arithmetic that the rest of mannequin stands on.
+// Package m3 holds the float32 arithmetic of the module: vectors, quaternions, transforms and
+// springs.
 //
-// Conventions everywhere in the module: metres, seconds, radians;
-// right-handed axes with +Y up; characters face +Z, so that +X is their left.
-// Quaternions are stored x, y, z, w and are unit length.
+// Conventions in the whole module: metres, seconds, radians; right-handed axes with +Y up;
+// characters face +Z, and +X is their left. Quaternions are stored x, y, z, w and have unit length.
 package m3
 
 import "math"
@@ -43,8 +42,7 @@ func (a Vec3) Len() float32 { return Sqrt(a.Dot(a)) }
 // Dist returns the distance between a and b.
 func (a Vec3) Dist(b Vec3) float32 { return a.Sub(b).Len() }
 
-// Normalize returns a scaled to unit length, or fallback where a is shorter
-// than 1e-9.
+// Normalize returns a scaled to unit length, or fallback if a is shorter than 1e-9.
 func (a Vec3) Normalize(fallback Vec3) Vec3 {
 	l := a.Len()
 	if !(l > 1e-9) {
@@ -68,7 +66,7 @@ type Xform struct {
 	Rot Quat
 }
 
-// Identity is the transform that moves nothing.
+// Identity is the transform without rotation and translation.
 var Identity = Xform{Rot: Quat{0, 0, 0, 1}}
 
 // Mul returns the transform that applies b first and a second: for a parent a

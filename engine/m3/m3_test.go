@@ -69,11 +69,17 @@ func TestBetween(t *testing.T) {
 
 func TestYaw(t *testing.T) {
 	for _, yaw := range []float32{-3, -1, 0, 0.5, 3} {
-		d := YawQuat(yaw).Rotate(V(0, 0, 1))
-		if Abs(WrapAngle(YawOf(d)-yaw)) > 1e-6 {
-			t.Errorf("yaw %g came back as %g", yaw, YawOf(d))
+		if got := YawQuat(yaw).Yaw(); Abs(WrapAngle(got-yaw)) > 1e-6 {
+			t.Errorf("yaw %g came back as %g", yaw, got)
 		}
 	}
+	// The heading is the forward axis's, to the bit.
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuat(t, "q")
+		if f := q.Rotate(V(0, 0, 1)); q.Forward() != f || q.Yaw() != YawOf(f) {
+			t.Fatalf("forward %v, yaw %g; want %v, %g", q.Forward(), q.Yaw(), f, YawOf(f))
+		}
+	})
 }
 
 func TestSlerpEnds(t *testing.T) {

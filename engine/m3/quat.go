@@ -5,7 +5,7 @@ import "math"
 // Quat is a unit quaternion, x, y, z, w.
 type Quat struct{ X, Y, Z, W float32 }
 
-// Ident is the rotation that turns nothing.
+// Ident is the identity rotation.
 var Ident = Quat{0, 0, 0, 1}
 
 // AxisAngle returns the rotation by angle radians about the unit vector axis.
@@ -22,6 +22,12 @@ func YawQuat(yaw float32) Quat { return AxisAngle(Up, yaw) }
 // YawOf returns the heading of the direction d: the yaw that carries +Z onto
 // d's ground projection.
 func YawOf(d Vec3) float32 { return Atan2(d.X, d.Z) }
+
+// Yaw returns the heading of the rotated +Z axis: the angle about +Y, in radians.
+func (a Quat) Yaw() float32 { return YawOf(a.Forward()) }
+
+// Forward returns the rotated +Z axis.
+func (a Quat) Forward() Vec3 { return a.Rotate(Vec3{0, 0, 1}) }
 
 // Mul returns the rotation that applies b first and a second.
 func (a Quat) Mul(b Quat) Quat {
@@ -49,8 +55,7 @@ func (a Quat) Rotate(v Vec3) Vec3 {
 	return v.Add(t.Scale(a.W)).Add(q.Cross(t))
 }
 
-// Normalize returns a scaled to unit length, or the identity where a has no
-// length or is not finite.
+// Normalize returns a scaled to unit length, or the identity if a has no length or is not finite.
 func (a Quat) Normalize() Quat {
 	// Products of unit quaternions are nearly unit: they need no root.
 	if d := a.X*a.X + a.Y*a.Y + a.Z*a.Z + a.W*a.W - 1; d > -1e-3 && d < 1e-3 {
@@ -97,7 +102,7 @@ func Between(from, to Vec3) Quat {
 		c := from.Cross(to)
 		return Quat{c.X, c.Y, c.Z, 1 + d}.Normalize()
 	}
-	// Of nearly opposite ones little but rounding is left in 1 + d, but the sum is exact.
+	// For nearly opposite vectors 1 + d is mostly rounding, but the sum is exact.
 	sum := from.Add(to)
 	c, n := from.Cross(sum), sum.Len()
 	if c.Len() < 1e-6 {

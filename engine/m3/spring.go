@@ -2,10 +2,9 @@ package m3
 
 import "math"
 
-// Springs here are critically damped and advanced by their closed form, so that
-// a step of any length is exact and stable. The half-life, in seconds, is the
-// time in which the distance to the goal halves (approximately, from rest);
-// a half-life of zero or less jumps to the goal.
+// Springs are critically damped and use the closed form: steps of any length are exact and
+// stable. The half-life, in seconds, is about the time in which the distance to the goal halves
+// from rest. A half-life of zero or less jumps to the goal.
 
 // damping returns y in e^{-y t} of the critically damped spring whose velocity
 // is 2y-damped: y = 2 ln 2 / halflife.
@@ -18,31 +17,31 @@ func Spring(x, v, goal, halflife, dt float32) (float32, float32) {
 	y := damping(halflife)
 	j0 := x - goal
 	j1 := v + j0*y
-	if Abs(j0)+Abs(j1) < rests {
+	if Abs(j0)+Abs(j1) < atRest {
 		return goal, 0
 	}
 	e := Exp(-y * dt)
 	return e*(j0+j1*dt) + goal, e * (v - j1*y*dt)
 }
 
-// rests is where a spring has come to rest: what decays further would become
-// numbers so small that processors are slow with them.
-const rests = 1e-18
+// atRest is the distance below which a spring stops: further decay would reach denormal numbers,
+// which are slow.
+const atRest = 1e-18
 
 // SpringVec advances x with velocity v toward goal by dt seconds.
 func SpringVec(x, v, goal Vec3, halflife, dt float32) (Vec3, Vec3) {
 	y := damping(halflife)
 	j0 := x.Sub(goal)
 	j1 := v.Add(j0.Scale(y))
-	if Abs(j0.X)+Abs(j0.Y)+Abs(j0.Z)+Abs(j1.X)+Abs(j1.Y)+Abs(j1.Z) < rests {
+	if Abs(j0.X)+Abs(j0.Y)+Abs(j0.Z)+Abs(j1.X)+Abs(j1.Y)+Abs(j1.Z) < atRest {
 		return goal, Vec3{}
 	}
 	e := Exp(-y * dt)
 	return j0.Add(j1.Scale(dt)).Scale(e).Add(goal), v.Sub(j1.Scale(y * dt)).Scale(e)
 }
 
-// DecayVec advances an offset x with velocity v toward zero by dt seconds: the
-// spring of inertialised transitions.
+// DecayVec advances an offset x with velocity v toward zero by dt seconds: the spring of
+// inertialization.
 func DecayVec(x, v Vec3, halflife, dt float32) (Vec3, Vec3) {
 	return SpringVec(x, v, Vec3{}, halflife, dt)
 }
@@ -54,8 +53,8 @@ func DecayQuat(x Quat, v Vec3, halflife, dt float32) (Quat, Vec3) {
 	return FromRotationVector(r), w
 }
 
-// DampTo returns x moved toward goal by the share of the distance that an
-// exponential decay with the given half-life covers in dt seconds.
+// DampTo returns x moved toward goal by an exponential decay with the given half-life over dt
+// seconds.
 func DampTo(x, goal, halflife, dt float32) float32 {
 	return Lerp(goal, x, Exp(-math.Ln2*dt/max(halflife, 1e-6)))
 }

@@ -12,18 +12,18 @@ import (
 	"mannequin/internal/atomicfile"
 )
 
-// A GIF has one palette for all frames, so that they wait in memory until the
-// end, and its delays are whole hundredths of a second: frames are thinned to at
-// most gifFPS and halved in size until they are at most gifWidth wide.
+// A GIF has one palette for all frames, so frames stay in memory until the end. Its delays are
+// whole hundredths of a second. Frames are thinned to at most gifFPS per second and halved in
+// size until they are at most gifWidth wide.
 const (
 	gifFPS    = 25
 	gifWidth  = 640
-	gifPixels = 1 << 28 // in all frames; each waits as two bytes
+	gifPixels = 1 << 28 // in all frames; each takes two bytes
 )
 
 type gifWriter struct {
 	base
-	every, half int // keep one frame of every; each pixel stands for half×half
+	every, half int // keeps one frame of every; a pixel is the mean of half×half
 	w, h        int
 	cells       [][]uint16 // per kept frame: w×h dithered colour cells
 	counts      []int      // pixels per cell over all kept frames
@@ -39,8 +39,8 @@ func newGIF(b base) (Writer, error) {
 	return g, nil
 }
 
-// bayer is the 4×4 ordered-dither matrix: unlike error diffusion it does not
-// crawl from frame to frame and compresses well.
+// bayer is the 4×4 ordered-dither matrix. Unlike error diffusion it does not crawl between frames,
+// and it compresses well.
 var bayer = [16]int{0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5}
 
 func (g *gifWriter) Frame(img *image.RGBA) error {
@@ -126,7 +126,7 @@ func medianCut(counts []int, n int) color.Palette {
 			all = append(all, entry{[3]int{i >> (2 * cellBits), i >> cellBits & mask, i & mask}, c})
 		}
 	}
-	// spread returns a box's longest side and how much splitting it would help.
+	// spread returns a box's longest side and the gain of splitting it.
 	spread := func(b []entry) (axis, gain int) {
 		total := 0
 		lo, hi := b[0].c, b[0].c
@@ -191,7 +191,7 @@ func medianCut(counts []int, n int) color.Palette {
 	return pal
 }
 
-// cellTable returns the nearest palette entry for every colour cell.
+// cellTable returns the nearest palette entry of each colour cell.
 func cellTable(pal color.Palette) []uint8 {
 	t := make([]uint8, 1<<(3*cellBits))
 	const s, mid = 8 - cellBits, 1 << (7 - cellBits)

@@ -1,6 +1,6 @@
-// Package media writes rendered frames to files: a PNG sequence, a GIF, or an
-// MP4 through ffmpeg. A result is whole or absent: everything goes to a
-// temporary name beside the target and is renamed when it is complete.
+// Package media writes rendered frames to files: a PNG sequence, a GIF, or an MP4 through ffmpeg. A
+// result is complete or absent: everything goes to a temporary name beside the target and is
+// renamed at the end.
 package media
 
 import (
@@ -13,28 +13,25 @@ import (
 	"strings"
 )
 
-// Options describes the frames to come.
+// Options is the format of the frames.
 type Options struct {
 	Width, Height int // pixels, 1 to 16384
 	FPS           int // frames per second, 1 to 1000
 }
 
-// Writer takes frames in order. Every Writer ends with Close, which completes
-// the result, or Abort, which leaves nothing behind; Abort after Close does
-// nothing, so that it can be deferred.
+// Writer takes frames in order. It ends with Close, which completes the result, or Abort, which
+// removes it. Abort after Close does nothing, so that it can be deferred.
 type Writer interface {
-	// Frame adds one picture of the size in Options. The picture may be
-	// reused after Frame returns.
+	// Frame adds one picture of the size in Options. The caller may reuse the picture.
 	Frame(img *image.RGBA) error
 	// Close completes the result and moves it to its place.
 	Close() error
-	// Abort gives up and removes what was written.
+	// Abort removes what was written.
 	Abort()
 }
 
-// Create starts the file or folder that path names: *.mp4, *.gif, or a folder
-// for frame_00000.png and so on. Cancelling ctx stops ffmpeg and makes every
-// later call fail with ctx's error.
+// Create starts the file or folder at path: *.mp4, *.gif, or a folder for frame_00000.png and so
+// on. Cancelling ctx stops ffmpeg and makes later calls fail with ctx's error.
 func Create(ctx context.Context, path string, opt Options) (Writer, error) {
 	if opt.Width < 1 || opt.Height < 1 || opt.Width > 16384 || opt.Height > 16384 {
 		return nil, fmt.Errorf("media: picture of %d×%d pixels: want 1 to 16384 each way", opt.Width, opt.Height)
@@ -59,11 +56,11 @@ func Create(ctx context.Context, path string, opt Options) (Writer, error) {
 	}
 }
 
-// ErrNoFFmpeg says that MP4 needs a program that is not there.
+// ErrNoFFmpeg is the error of an MP4 without ffmpeg.
 var ErrNoFFmpeg = errors.New("media: ffmpeg is not installed: install it (Debian: apt-get install ffmpeg), or write a .gif or a folder of PNGs")
 
-// Check reports why Create could not write to path: an extension that it does
-// not know, or ErrNoFFmpeg. It writes nothing.
+// Check returns the error that Create would return for path: an unknown extension, or ErrNoFFmpeg.
+// It writes nothing.
 func Check(path string) error {
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".mp4":
@@ -87,7 +84,7 @@ func Check(path string) error {
 	}
 }
 
-// base is what the writers share.
+// base is the common part of the writers.
 type base struct {
 	ctx    context.Context
 	path   string
@@ -110,7 +107,7 @@ func (b *base) accept(img *image.RGBA) error {
 	return nil
 }
 
-// finish is the start of every Close.
+// finish is the start of each Close.
 func (b *base) finish() error {
 	if b.done {
 		return fmt.Errorf("media: %s: closed twice", b.path)
@@ -124,8 +121,7 @@ func (b *base) finish() error {
 	return nil
 }
 
-// bytesOf returns the picture's rows without gaps, which are img's own bytes
-// where it has none.
+// bytesOf returns the picture's rows without gaps: img's own bytes if they have none.
 func bytesOf(img *image.RGBA, scratch []byte) ([]byte, []byte) {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	if img.Stride == 4*w {

@@ -13,9 +13,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mannequin/internal/testing/must"
 )
 
-// frame is a test picture: a gradient and a square whose place tells its index.
+// frame is a test picture: a gradient, and a square whose position encodes its index.
 func frame(w, h, i int) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -47,10 +49,7 @@ func write(t *testing.T, path string, opt Options, n int) error {
 // left fails the test when dir holds anything but the names in want.
 func left(t *testing.T, dir string, want ...string) {
 	t.Helper()
-	got, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadDir(dir))(t)
 	var names []string
 	for _, e := range got {
 		names = append(names, e.Name())
@@ -70,15 +69,9 @@ func TestPNGSequence(t *testing.T) {
 	}
 	left(t, dir, "shot")
 	left(t, out, "frame_00000.png", "frame_00001.png", "frame_00002.png")
-	f, err := os.Open(filepath.Join(out, "frame_00002.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(filepath.Join(out, "frame_00002.png")))(t)
 	defer f.Close()
-	img, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(png.Decode(f))(t)
 	want := frame(64, 32, 2)
 	for _, p := range []image.Point{{0, 0}, {20, 12}, {63, 31}} {
 		if c := color.RGBAModel.Convert(img.At(p.X, p.Y)); c != want.RGBAAt(p.X, p.Y) {
@@ -94,15 +87,9 @@ func TestGIF(t *testing.T) {
 		t.Fatal(err)
 	}
 	left(t, dir, "a.gif")
-	f, err := os.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(out))(t)
 	defer f.Close()
-	g, err := gif.DecodeAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(gif.DecodeAll(f))(t)
 	if len(g.Image) != 11 || g.Image[0].Rect.Dx() != 640 || g.Image[0].Rect.Dy() != 32 {
 		t.Fatalf("%d frames of %v, want 11 of 640×32", len(g.Image), g.Image[0].Rect)
 	}
@@ -142,10 +129,7 @@ func TestMP4(t *testing.T) {
 	}
 	left(t, filepath.Join(dir, "sub"), "a.mp4")
 	// Decode it again: every frame is there and looks like what went in.
-	raw, err := exec.Command("ffmpeg", "-v", "error", "-i", out, "-f", "rawvideo", "-pix_fmt", "rgba", "pipe:1").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(exec.Command("ffmpeg", "-v", "error", "-i", out, "-f", "rawvideo", "-pix_fmt", "rgba", "pipe:1").Output())(t)
 	const w, h = 162, 92
 	if len(raw) != 15*w*h*4 {
 		t.Fatalf("decoded %d bytes, want %d frames of %d×%d", len(raw), 15, w, h)
@@ -163,10 +147,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 		}
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())
-		w, err := Create(ctx, filepath.Join(dir, name), Options{64, 64, 30})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(Create(ctx, filepath.Join(dir, name), Options{64, 64, 30}))(t)
 		if err := w.Frame(frame(64, 64, 0)); err != nil {
 			t.Fatal(err)
 		}
@@ -196,10 +177,7 @@ func TestAbortKeepsTheOldFile(t *testing.T) {
 		if err := os.WriteFile(out, []byte("old"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w, err := Create(context.Background(), out, Options{64, 64, 30})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(Create(context.Background(), out, Options{64, 64, 30}))(t)
 		if err := w.Frame(frame(64, 64, 0)); err != nil {
 			t.Fatal(err)
 		}
@@ -239,10 +217,7 @@ func TestBadUse(t *testing.T) {
 			t.Errorf("%s: an empty animation was written", name)
 		}
 	}
-	w, err := Create(context.Background(), filepath.Join(dir, "size.gif"), ok)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Create(context.Background(), filepath.Join(dir, "size.gif"), ok))(t)
 	defer w.Abort()
 	if err := w.Frame(frame(9, 8, 0)); err == nil {
 		t.Error("a frame of the wrong size was taken")

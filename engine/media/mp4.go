@@ -74,8 +74,8 @@ func newMP4(b base) (Writer, error) {
 	return w, nil
 }
 
-// hasX264 reports whether this ffmpeg was built with the H.264 encoder that
-// everything plays; builds without it still have MPEG-4 part 2.
+// hasX264 reports whether this ffmpeg has the H.264 encoder, whose files play everywhere; other
+// builds have MPEG-4 part 2.
 func hasX264(ctx context.Context, prog string) bool {
 	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
 	defer stop()
@@ -96,8 +96,7 @@ func (w *mp4Writer) Frame(img *image.RGBA) error {
 	return nil
 }
 
-// failed turns ffmpeg's end into one error: the caller's cancellation, or what
-// ffmpeg said last.
+// failed returns the error after ffmpeg ended: the caller's cancellation, or ffmpeg's last line.
 func (w *mp4Writer) failed(err error) error {
 	if ctxErr := w.ctx.Err(); ctxErr != nil {
 		return fmt.Errorf("media: stopped; %s was not written: %w", w.path, ctxErr)
@@ -140,11 +139,11 @@ func (w *mp4Writer) Abort() {
 	w.done = true
 	w.stop()
 	w.in.Close()
-	w.cmd.Wait() // an error here only says that it was stopped, or was waited for already
+	w.cmd.Wait() // fails only if it was stopped or already waited for
 	os.Remove(w.tmp)
 }
 
-// tail keeps the last line that is written to it, up to 400 bytes.
+// tail keeps the last line written to it, up to 400 bytes.
 type tail struct {
 	mu sync.Mutex
 	b  []byte

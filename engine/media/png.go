@@ -51,8 +51,8 @@ func (w *pngWriter) Close() error {
 	if err := os.Rename(w.tmp, w.path); err == nil {
 		return nil
 	}
-	// The folder exists and is not empty: replace the frames in it, and leave
-	// none of an older, longer sequence.
+	// The folder exists and is not empty: replace its frames, and remove those of a longer
+	// sequence.
 	old, err := filepath.Glob(filepath.Join(w.path, "frame_[0-9][0-9][0-9][0-9][0-9].png"))
 	if err != nil {
 		return fmt.Errorf("media: %w", err)
@@ -75,9 +75,4 @@ func (w *pngWriter) Abort() {
 		w.done = true
 		os.RemoveAll(w.tmp)
 	}
-}
-
-// WritePNG writes one picture to path.
-func WritePNG(path string, img image.Image) error {
-	return atomicfile.Write(path, func(f io.Writer) error { return png.Encode(f, img) })
 }

@@ -8,19 +8,19 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Camera looks at a moving point from behind and above. The user may orbit and
-// zoom; while it follows, it swings back behind the character. Where the ground would
-// hide the point it looks from higher up, or nearer.
+// Camera looks at a moving point from behind and above. The user may orbit and zoom. A following
+// camera swings back behind the character. If the ground would hide the target, the camera looks
+// from higher up or nearer.
 type Camera struct {
-	Yaw      float32 // rad: the direction from the eye to the target, seen from above; 0 looks along +Z
-	Pitch    float32 // rad: how far the eye looks down
+	Yaw      float32 // rad: direction from the eye to the target; 0 looks along +Z
+	Pitch    float32 // rad: downwards
 	Distance float32 // m from the target
-	Lift     float32 // m: how far above the focus the target is
-	Lag      float32 // s: half-life of the target's way to where it should be
+	Lift     float32 // m: height of the target above the focus
+	Lag      float32 // s: half-life of the target's motion
 	FOV      float32 // vertical, rad
 	Follow   bool    // turn with the focus's heading
-	Swing    float32 // how readily it turns, in [0, 1]: 0 stays
-	Aside    float32 // rad: where the following camera settles, off straight behind; positive is to the right of the character
+	Swing    float32 // in [0, 1]: speed of the turn; 0 does not turn
+	Aside    float32 // rad: angle from straight behind at which a following camera settles; positive is to the character's right
 
 	target, velocity m3.Vec3
 	eye              m3.Vec3
@@ -50,10 +50,9 @@ func (c *Camera) Zoom(factor float32) {
 	c.Distance = m3.Clamp(c.Distance*factor, minDistance, maxDistance)
 }
 
-// Track moves the camera by dt seconds toward the focus, which faces heading
-// (yaw in radians). height keeps the eye above the ground and the target in view, and
-// may be nil. The first call places the camera at once, as does one with a focus too
-// far off to have gone there.
+// Track moves the camera by dt seconds toward the focus, which faces heading (yaw in radians).
+// height keeps the eye above the ground and the target in view; it may be nil. The first call
+// places the camera at once, as does a jump of the focus.
 func (c *Camera) Track(focus m3.Vec3, heading, dt float32, height HeightFunc) {
 	if !focus.Finite() || !m3.Finite(heading) {
 		return
@@ -79,33 +78,32 @@ func (c *Camera) Track(focus m3.Vec3, heading, dt float32, height HeightFunc) {
 		pitch, distance = pitch+c.clear.lift, distance*c.clear.reach
 	}
 	c.eye = c.target.Sub(direction(c.Yaw, pitch).Scale(distance))
-	if height != nil { // what is smooth comes a little late
+	if height != nil { // the spring may lag behind
 		c.eye.Y = max(c.eye.Y, height(c.eye.X, c.eye.Z)+overGround)
 	}
 }
 
-// Place puts the eye and the target where they are given, for pictures that
-// follow nothing.
+// Place puts the eye and the target at fixed points.
 func (c *Camera) Place(eye, target m3.Vec3) {
 	c.eye, c.target, c.placed = eye, target, true
 }
 
-// Eye returns where the camera is, in world space.
+// Eye returns the camera's position, world.
 func (c *Camera) Eye() m3.Vec3 { return c.eye }
 
-// Placed reports whether the camera is anywhere yet.
+// Placed reports whether the camera has a position yet.
 func (c *Camera) Placed() bool { return c.placed }
 
-// Ahead returns the direction in which the camera looks, a unit vector in world space.
+// Ahead returns the camera's viewing direction, a unit vector in world space.
 func (c *Camera) Ahead() m3.Vec3 { return c.target.Sub(c.eye).Normalize(m3.V(0, 0, 1)) }
 
-// direction returns that from the eye to the target.
+// direction returns the direction from the eye to the target.
 func direction(yaw, pitch float32) m3.Vec3 {
 	cp := m3.Cos(pitch)
 	return m3.V(cp*m3.Sin(yaw), -m3.Sin(pitch), cp*m3.Cos(yaw))
 }
 
-// lens is a view and a projection, as g3n's renderer wants them.
+// lens is a view and a projection for g3n's renderer.
 type lens struct{ view, proj math32.Matrix4 }
 
 // ViewMatrix copies the world-to-camera matrix to m.
@@ -159,9 +157,8 @@ func (c *Camera) aim(l *lens, aspect float32) {
 	l.perspective(m3.Clamp(c.FOV, 0.05, 2.5), aspect)
 }
 
-// sunLens is the shadow map's view of the ground around focus. It moves in
-// whole texels, so that shadows do not crawl when it follows someone. reach is
-// half the map's width in metres.
+// sunLens sets l to the shadow map's view of the ground around focus. reach is half the map's width
+// in metres. The view moves in whole texels, so that shadows do not crawl.
 func sunLens(l *lens, sun, focus m3.Vec3, reach float32) {
 	l.lookAt(sun, m3.Vec3{})
 	texel := 2 * reach / shadowSize
@@ -172,8 +169,7 @@ func sunLens(l *lens, sun, focus m3.Vec3, reach float32) {
 	l.orthographic(reach, 2*reach+20)
 }
 
-// inverse of a rigid view and a perspective, for the sky: clip space to world
-// direction.
+// unproject returns the matrix from clip space to world directions, for the sky.
 func (l *lens) unproject() math32.Matrix4 {
 	v, p := &l.view, &l.proj
 	// Direction in camera space of clip (x, y): (x/p0, y/p5, −1).

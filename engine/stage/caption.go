@@ -9,18 +9,18 @@ import (
 	"mannequin/engine/draw"
 )
 
-// caption is large text at the bottom of the picture, in its middle.
+// caption is large text in the middle of the picture's bottom.
 type caption struct {
 	*panel
 	text string
-	room image.Point // that it was painted for
+	room image.Point // that the text was painted for
 }
 
-// captionBack is behind captions, premultiplied.
+// captionBack is the background of captions, premultiplied.
 var captionBack = color.RGBA{5, 7, 10, 170}
 
-// set paints text for a picture of w×h pixels, of which graphs take up so many at the
-// left. Where it would lie over the help it is above that.
+// set shows text in a picture of w×h pixels, beside graphs pixels of graphs at the left. It lies
+// above the help if they would overlap.
 func (c *caption) set(gs *gls.GLS, text string, w, h, graphs int, help *panel) {
 	c.view = [2]int{w, h}
 	left := 0
@@ -45,18 +45,17 @@ func (c *caption) set(gs *gls.GLS, text string, w, h, graphs int, help *panel) {
 	}
 }
 
-// Sizes of captions' text, and the least room for them, pixels.
+// Sizes of a caption's text, and the minimum width of a caption, pixels.
 const largestCaption, smallestCaption, narrowestCaption = 64, 11, 32
 
-// paintCaption returns text on its back, broken and so large that it fits room where that
-// is possible: each line in the middle.
+// paintCaption paints centred, wrapped text on a soft background, as large as fits room.
 func paintCaption(text string, room image.Point) *image.RGBA {
 	size := min(max(room.Y/7, smallestCaption), largestCaption)
 	var lines []string
 	var pad, line int
 	for ; ; size-- {
 		pad = size / 2
-		lines = broken([]string{text}, float64(size), room.X-4*pad)
+		lines = wrapLines([]string{text}, float64(size), room.X-4*pad)
 		_, line = draw.TextSize(float64(size), "Ag")
 		if size <= smallestCaption || line*len(lines)+2*pad <= room.Y {
 			break
@@ -67,7 +66,7 @@ func paintCaption(text string, room image.Point) *image.RGBA {
 		w, _ := draw.TextSize(float64(size), l)
 		wide = max(wide, w)
 	}
-	// What is far too long for its room is cut.
+	// Text that is far too long is cut.
 	img := image.NewRGBA(image.Rect(0, 0, min(wide+4*pad, room.X), min(line*len(lines)+2*pad, 2*room.Y)))
 	softBox(img, captionBack, pad)
 	for i, l := range lines {
@@ -77,7 +76,7 @@ func paintCaption(text string, room image.Point) *image.RGBA {
 	return img
 }
 
-// softBox fills img with c, which fades away over the outermost pixels, so many of them.
+// softBox fills img with c, which fades over the outermost soft pixels.
 func softBox(img *image.RGBA, c color.RGBA, soft int) {
 	b := img.Rect
 	for y := range b.Dy() {
@@ -89,7 +88,7 @@ func softBox(img *image.RGBA, c color.RGBA, soft int) {
 	}
 }
 
-// edge goes smoothly from 0 at either end of n pixels to 1 where soft of them are passed.
+// edge rises smoothly from 0 at either end of n pixels to 1 at soft pixels from the end.
 func edge(i, n, soft int) float32 {
 	u := min(float32(min(i, n-1-i))/float32(soft), 1)
 	return u * u * (3 - 2*u)

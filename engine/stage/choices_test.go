@@ -8,32 +8,32 @@ import (
 
 	"github.com/go-gl/glfw/v3.3/glfw"
 
-	"mannequin/scenes"
+	"mannequin/engine/hud"
 )
 
-// The panel of overlays is below the scene's, says what is on and what the scene lacks,
-// and is pressed by the mouse and by function keys.
+// The panel of overlays is below the scene's. It shows what is on and what the scene lacks, and
+// reacts to the mouse and to function keys.
 func TestChoices(t *testing.T) {
 	s := open(t, 1280, 720)
-	has := scenes.AllOverlays &^ scenes.Activations
-	v := View{Panel: threeKnobs(), Has: has, Show: scenes.Contacts | scenes.Roots}
+	has := hud.AllOverlays &^ hud.Activations
+	v := View{Panel: threeKnobs(), Has: has, Show: hud.Contacts | hud.Roots}
 	shoot(t, s, v)
 	c := &s.choices
-	if box, above := c.bounds.Add(c.at), s.knobs.bounds.Add(s.knobs.at); box.Min.Y < above.Max.Y || box.Max.X != 1280-panelMargin || len(c.buttons) != 8 {
+	if box, above := c.bounds.Add(c.at), s.widgets.bounds.Add(s.widgets.at); box.Min.Y < above.Max.Y || box.Max.X != 1280-panelMargin || len(c.buttons) != 8 {
 		t.Fatalf("%d choices in %v, below %v", len(c.buttons), box, above)
 	}
 	var m mouse
 	for i, b := range c.panel.Buttons {
-		o := scenes.Overlay(1) << i
+		o := hud.Overlay(1) << i
 		if b.Lit != (v.Show&o != 0) || b.Off != (has&o == 0) {
 			t.Errorf("button %+v", b)
 		}
 		p := c.buttons[i].Add(c.at).Min.Add(image.Pt(3, 3))
-		got, dx, _ := m.move(float64(p.X), float64(p.Y), true, &s.knobs, &c.knobs)
-		if m.on != &c.knobs || dx != 0 || c.chosen(got.Press, &[Keys]bool{}) != o {
+		got, dx, _ := m.move(float64(p.X), float64(p.Y), true, &s.widgets, &c.widgets)
+		if m.on != &c.widgets || dx != 0 || c.chosen(got.Press, &[Keys]bool{}) != o {
 			t.Errorf("a click on %q is %+v", b.Label, got)
 		}
-		m.move(0, 0, false, &s.knobs, &c.knobs)
+		m.move(0, 0, false, &s.widgets, &c.widgets)
 		key, ok := keyOf(glfw.KeyF1 + glfw.Key(i))
 		hit := [Keys]bool{}
 		if hit[key] = true; !ok || c.chosen(0, &hit) != o {
@@ -44,11 +44,11 @@ func TestChoices(t *testing.T) {
 		t.Errorf("Tab is key %d", k)
 	}
 	if _, ok := keyOf(glfw.KeyF9); ok {
-		t.Error("F9 is a key that nobody knows")
+		t.Error("F9 is a known key")
 	}
-	// The scene's panel works as ever, and where there is no room it is alone.
-	p := s.knobs.buttons[0].Add(s.knobs.at).Min.Add(image.Pt(3, 3))
-	if got, _, _ := m.move(float64(p.X), float64(p.Y), true, &s.knobs, &c.knobs); got.Press != 'P' || m.on != &s.knobs {
+	// The scene's panel still works, and without room for both it is alone.
+	p := s.widgets.buttons[0].Add(s.widgets.at).Min.Add(image.Pt(3, 3))
+	if got, _, _ := m.move(float64(p.X), float64(p.Y), true, &s.widgets, &c.widgets); got.Press != 'P' || m.on != &s.widgets {
 		t.Errorf("a click on the scene's panel is %+v", got)
 	}
 	shoot(t, s, View{Panel: threeKnobs()})

@@ -2,26 +2,25 @@ package stage
 
 import "mannequin/engine/m3"
 
-// clearance is by how much a camera leaves the place that the user chose, so that the
-// ground does not hide the target: it looks down more steeply and, where that would be
-// from straight above, from nearer by. It does so quickly and returns slowly, on
-// springs, so that nothing jumps.
+// clearance is the change of the camera's pitch and distance that keeps the ground from hiding the
+// target. The camera looks down more steeply or, near the vertical, comes closer. It reacts quickly
+// and returns slowly, on springs, so that nothing jumps.
 type clearance struct {
 	lift, rising   float32 // rad, added to the pitch, and per second
-	reach, growing float32 // share of the distance that is left, and per second
+	reach, growing float32 // remaining share of the distance, and per second
 }
 
 const (
-	overGround  = 0.15 // m: how high above the ground the eye and what it looks along stay
-	below       = 0.2  // m: what is so far below the target is to be seen, too: it has legs
-	steepest    = 0.8  // rad: beyond it the camera comes nearer instead
-	besides     = 0.2  // rad: what is so far to either side comes into the way soon
+	overGround  = 0.15 // m: minimum height of the line of sight above the ground
+	below       = 0.2  // m: visible distance below the target, for the legs
+	steepest    = 0.8  // rad: beyond this pitch the camera comes closer instead
+	besides     = 0.2  // rad: also checks this far to either side, for turns
 	raiseTime   = 0.09 // s: half-lives
 	restoreTime = 0.9
 )
 
-// move takes the clearance on by dt seconds, or at once, for a camera that looks at
-// target along yaw and pitch from distance.
+// move advances the clearance by dt seconds, or at once if cut, for a camera that looks at target
+// along yaw and pitch from distance.
 func (c *clearance) move(height HeightFunc, target m3.Vec3, yaw, pitch, distance, dt float32, cut bool) {
 	need := float32(-1)
 	for _, side := range [...]float32{-besides, 0, besides} {
@@ -47,11 +46,11 @@ func (c *clearance) move(height HeightFunc, target m3.Vec3, yaw, pitch, distance
 	c.lift, c.reach = max(c.lift, 0), m3.Clamp(c.reach, 0, 1)
 }
 
-// look calls see with points along the way from the target to the eye, from near to
-// far: how far each is from the target on the plan, m, and the height there that a view
-// must pass over, relative to the target's. It ends when see returns false.
+// look calls see with points between the target and the eye, near to far: the horizontal distance
+// from the target, m, and the height that a view must clear, relative to the target. It stops when
+// see returns false.
 func look(height HeightFunc, target m3.Vec3, yaw, reach float32, see func(r, h float32) bool) {
-	const first, step, most = 0.4, 0.2, 64 // m: what is nearer, the character stands on
+	const first, step, most = 0.4, 0.2, 64 // m: nearer ground is under the character
 	n := min(max(int((reach-first)/step), 1), most)
 	back := direction(yaw, 0).Neg()
 	for i := range n + 1 {
@@ -63,8 +62,8 @@ func look(height HeightFunc, target m3.Vec3, yaw, reach float32, see func(r, h f
 	}
 }
 
-// horizon returns the pitch from which the ground on the way from the target to an eye
-// at distance does not hide it.
+// horizon returns the minimum pitch from which the ground between the target and an eye at distance
+// does not hide the target.
 func horizon(height HeightFunc, target m3.Vec3, yaw, pitch, distance float32) float32 {
 	most := float32(-1)
 	look(height, target, yaw, max(distance*m3.Cos(pitch), minDistance), func(r, h float32) bool {
@@ -74,7 +73,8 @@ func horizon(height HeightFunc, target m3.Vec3, yaw, pitch, distance float32) fl
 	return most
 }
 
-// free returns how far from the target, up to distance, an eye at pitch still sees it.
+// free returns the distance from the target, up to distance, at which an eye at pitch still sees
+// it.
 func free(height HeightFunc, target m3.Vec3, yaw, pitch, distance float32) float32 {
 	tan, cos := m3.Sin(pitch)/m3.Cos(pitch), m3.Cos(pitch)
 	far, before := distance, float32(0)

@@ -73,7 +73,7 @@ func TestCameraSeesOverRidges(t *testing.T) {
 	}
 }
 
-// What lifted the camera once lets it down again, more slowly than it came.
+// The camera sinks back more slowly than it rose.
 func TestCameraComesBack(t *testing.T) {
 	const dt = 1.0 / 60
 	var wall float32
@@ -97,7 +97,7 @@ func TestCameraComesBack(t *testing.T) {
 	}
 }
 
-// In front of what is too steep to look over the camera comes nearer.
+// In front of a slope that is too steep to look over, the camera comes closer.
 func TestCameraComesNearer(t *testing.T) {
 	height := func(_, z float32) float32 { return 20 * m3.Clamp((-1.5-z)/0.3, 0, 1) }
 	cam := newCamera()
@@ -109,7 +109,7 @@ func TestCameraComesNearer(t *testing.T) {
 	}
 }
 
-// A character that is put elsewhere is followed there at once.
+// The camera follows a jump at once.
 func TestCameraCuts(t *testing.T) {
 	cam := newCamera()
 	cam.Track(m3.V(0, 0.5, 0), 0, 0.1, nil)
@@ -119,7 +119,7 @@ func TestCameraCuts(t *testing.T) {
 	}
 }
 
-// One that does not swing stays on its side of a character that turns.
+// With Swing 0 the camera stays on its side of a turning character.
 func TestCameraSwing(t *testing.T) {
 	cam := newCamera()
 	cam.Track(m3.V(0, 0.5, 0), 0, 0, nil)

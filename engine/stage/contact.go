@@ -8,9 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// contacts darken the ground below characters, where their bodies hide the sky:
-// a soft oval patch each, which also stands for their shadows where those are
-// beyond the shadow map.
+// contacts darken the ground below characters, where their bodies hide the sky, by a soft oval
+// patch for each. Beyond the shadow map the patches replace shadows.
 type contacts struct {
 	graphic  *graphic.Mesh
 	geom     *mesh
@@ -18,37 +17,37 @@ type contacts struct {
 	index    []uint32
 }
 
-// How dark a patch is in its middle, and from which distance on nobody misses it.
+// Darkness of a patch in its middle, and its range.
 const (
-	contactNear = 0.42   // below someone who throws a shadow
-	contactFar  = 0.62   // below someone who throws none
+	contactNear = 0.42   // below a character with a shadow
+	contactFar  = 0.62   // below a character without a shadow
 	contactEnd  = 150    // m from the eye
-	contactRise = 1 / .9 // per m above the ground, how much fainter
+	contactRise = 1 / .9 // fades per m above the ground
 )
 
-func newContacts(a *air) *contacts {
-	c := &contacts{geom: newGeometry(nil, nil, 3, 3)} // position, place in the patch and darkness
+func newContacts(a *lighting) *contacts {
+	c := &contacts{geom: newGeometry(nil, nil, 3, 3)} // position, patch coordinates and darkness
 	s := newShade("contact", a, nil)
 	s.SetBlending(material.BlendNormal)
 	s.SetDepthMask(false)
 	s.SetSide(material.SideDouble)
-	c.graphic = newMesh(c.geom, s, 1) // after the ground, before who stands on it
+	c.graphic = newMesh(c.geom, s, 1) // after the ground, before the characters
 	c.graphic.SetVisible(false)
 	return c
 }
 
-// footprint is the oval on the ground that a character's joints lie in.
+// footprint is the oval on the ground that encloses a character's joints.
 type footprint struct {
-	centre m3.Vec3 // of the joints; Y is the lowest one's
-	along  m3.Vec3 // level unit vector, the longer way
-	a, b   float32 // half of the length and of the width, m
+	centre m3.Vec3 // of the joints; Y is the lowest joint's
+	along  m3.Vec3 // horizontal unit vector of the long axis
+	a, b   float32 // half length and half width, m
 }
 
-// footprintOf returns that of a character with the given joints in world space.
+// footprintOf returns the footprint of a character with the given joints in world space.
 func footprintOf(bones []m3.Xform) footprint {
 	var x, z, xx, xz, zz float32
 	low := bones[0].Pos.Y
-	origin := bones[0].Pos // near it squares stay small, wherever the world's is
+	origin := bones[0].Pos // sums relative to it stay accurate far from the world's origin
 	for i := range bones {
 		p := bones[i].Pos.Sub(origin)
 		x, z, low = x+p.X, z+p.Z, min(low, bones[i].Pos.Y)
@@ -65,8 +64,8 @@ func footprintOf(bones []m3.Xform) footprint {
 	return footprint{m3.V(origin.X+x, low, origin.Z+z), m3.V(m3.Cos(turn), 0, m3.Sin(turn)), half(mean + spread), half(mean - spread)}
 }
 
-// set lays patches under those characters that the camera sees.
-func (c *contacts) set(crowds []*Crowd, height HeightFunc, seen *math32.Frustum, a *air) {
+// set lays patches under the characters that the camera sees.
+func (c *contacts) set(crowds []*Crowd, height HeightFunc, seen *math32.Frustum, a *lighting) {
 	c.vertices, c.index = c.vertices[:0], c.index[:0]
 	for _, crowd := range crowds {
 		for i, p := range crowd.centres {
@@ -106,9 +105,9 @@ func (c *contacts) patch(f *footprint, height HeightFunc, dark float32) {
 	}
 }
 
-// mapped returns how much of the shadow at p the shadow map holds, 0 to 1; see
-// shadow in light.glsl.
-func (a *air) mapped(p m3.Vec3) float32 {
+// mapped returns the share of the shadow at p that the shadow map covers, 0 to 1; see shadow in
+// light.glsl.
+func (a *lighting) mapped(p m3.Vec3) float32 {
 	m := &a.shadow
 	x := m[0]*p.X + m[4]*p.Y + m[8]*p.Z + m[12]
 	y := m[1]*p.X + m[5]*p.Y + m[9]*p.Z + m[13]

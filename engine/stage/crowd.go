@@ -14,9 +14,9 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
-// Crowd draws any number of characters that share one body, a few draw calls
-// for all: every character is an instance that reads its bones from one row of
-// a texture. Characters far from the camera are drawn from coarser meshes.
+// Crowd draws any number of characters that share one body with a few draw calls. Each character is
+// an instance that reads its bones from one row of a texture. Distant characters use coarser
+// meshes.
 type Crowd struct {
 	s       *Stage
 	body    *body.Body
@@ -24,7 +24,7 @@ type Crowd struct {
 	joints  int
 	max     int // rows that the driver's textures allow
 
-	bones     []float32 // (rows, 3·joints+2, 4) what the texture holds
+	bones     []float32 // (rows, 3·joints+2, 4) contents of the texture
 	rows      int       // characters now
 	capacity  int       // rows of the texture
 	boneTex   uint32
@@ -33,16 +33,16 @@ type Crowd struct {
 	runs      []run // one per level, then the shadow's
 	centres   []m3.Vec3
 	prints    []footprint
-	near, far float32 // m: where the middle level begins and ends
+	near, far float32 // m: distances at which the middle level begins and ends
 }
 
 // run is the part of order that one draw call shows.
 type run struct{ base, count int32 }
 
-// orderWidth is the width of the order texture; bones.glsl knows it too.
+// orderWidth is the width of the order texture, also in bones.glsl.
 const orderWidth = 1024
 
-// NewCrowd adds an empty crowd of the given body to the stage.
+// NewCrowd adds an empty crowd with body b to the stage.
 func (s *Stage) NewCrowd(b *body.Body) (*Crowd, error) {
 	if len(b.Levels) == 0 || len(b.Bind) == 0 || len(b.Bind) > body.MaxJoints {
 		return nil, fmt.Errorf("stage: a body of %d joints and %d meshes cannot be drawn", len(b.Bind), len(b.Levels))
@@ -59,16 +59,15 @@ func (s *Stage) NewCrowd(b *body.Body) (*Crowd, error) {
 	c.orderTex = newTexture(s.gs, unitOrder, gl.NEAREST)
 	c.runs = make([]run, len(b.Levels)+1)
 	for k := range b.Levels {
-		s.scene.Add(newHerd(c, k, &b.Levels[k], false))
+		s.scene.Add(newInstances(c, k, &b.Levels[k], false))
 	}
-	s.shadows.Add(newHerd(c, len(b.Levels), &b.Levels[min(1, len(b.Levels)-1)], true))
+	s.shadows.Add(newInstances(c, len(b.Levels), &b.Levels[min(1, len(b.Levels)-1)], true))
 	s.crowds = append(s.crowds, c)
 	return c, glError("made a crowd")
 }
 
-// Set poses the crowd: bones holds each joint's world transform, one row of
-// joints per character; tint one linear RGB colour per character, of the coat
-// or the shirt, or nil for a default. The slices are not kept.
+// Set poses the crowd. bones holds each joint's world transform, (characters, joints). tint is one
+// linear RGB colour of coat or shirt per character, or nil for a default. The slices are not kept.
 func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 	if len(bones)%c.joints != 0 {
 		return fmt.Errorf("stage: %d bones do not divide into characters of %d joints", len(bones), c.joints)
@@ -97,27 +96,26 @@ func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 			colour = tint[a]
 		}
 		copy(dst[12*c.joints:], colour[:])
-		who := personOf(colour)
-		copy(dst[12*c.joints+4:], who[:])
+		variation := variationOf(colour)
+		copy(dst[12*c.joints+4:], variation[:])
 		c.prints = append(c.prints, footprintOf(bones[a*c.joints:(a+1)*c.joints]))
 		c.centres = append(c.centres, bones[a*c.joints].Pos)
 	}
 	return nil
 }
 
-// personOf returns what else than its colour tells a character from others, four
-// values from 0 to 1. They follow from the colour, so that whoever keeps it stays
-// who they are.
-func personOf(colour [3]float32) (who [4]float32) {
+// variationOf returns four values from 0 to 1 that vary a character's looks. They depend only on
+// its colour, so that they stay the same.
+func variationOf(colour [3]float32) (variation [4]float32) {
 	h := uint32(0)
 	for _, c := range colour {
 		h = (h ^ math.Float32bits(c)) * 0x9E3779B1
 		h ^= h >> 16
 	}
-	for k := range who {
-		who[k] = unit(h + uint32(k)*0x85EBCA77)
+	for k := range variation {
+		variation[k] = unit(h + uint32(k)*0x85EBCA77)
 	}
-	return who
+	return variation
 }
 
 // putRows writes the three rows of x's 3×4 matrix.
@@ -131,8 +129,8 @@ func putRows(dst []float32, x m3.Xform) {
 	dst[8], dst[9], dst[10], dst[11] = 2*(xz-wy), 2*(yz+wx), 1-2*(xx+yy), x.Pos.Z
 }
 
-// plan sorts the characters into levels by distance from the eye, leaving out
-// those that neither camera sees, and uploads poses and order.
+// plan sorts the characters into levels by distance from the eye, leaves out those outside both
+// views, and uploads poses and order.
 func (c *Crowd) plan(eye m3.Vec3, seen, shaded *math32.Frustum) {
 	c.order = c.order[:0]
 	for k := range c.runs {
@@ -185,9 +183,9 @@ func (c *Crowd) level(dist float32) int {
 	return min(k, len(c.body.Levels)-1)
 }
 
-// herd is the graphic of one level: g3n knows no instancing, so it draws the
-// instances itself and leaves g3n an empty material group.
-type herd struct {
+// instances is the graphic of one level. g3n has no instancing, so it draws the instances itself
+// and leaves g3n an empty material group.
+type instances struct {
 	*graphic.Mesh
 	c   *Crowd
 	run int
@@ -196,10 +194,10 @@ type herd struct {
 	uBones, uOrder, uBase, uJoints gls.Uniform
 }
 
-func newHerd(c *Crowd, level int, m *body.Mesh, shadow bool) *herd {
-	h := &herd{c: c, run: level, n: int32(len(m.Index))}
+func newInstances(c *Crowd, level int, m *body.Mesh, shadow bool) *instances {
+	h := &instances{c: c, run: level, n: int32(len(m.Index))}
 	sizes := []int32{3, 3, 4, 4, 4} // position, normal, joints, weights, coat
-	program, a := "crowd", &c.s.air
+	program, a := "crowd", &c.s.lighting
 	switch c.body.Cover {
 	case body.Clothes:
 		program = "people"
@@ -239,9 +237,8 @@ func newHerd(c *Crowd, level int, m *body.Mesh, shadow bool) *herd {
 	return h
 }
 
-// RenderSetup draws all instances. The single index that g3n draws afterwards
-// makes no triangle.
-func (h *herd) RenderSetup(gs *gls.GLS, info *core.RenderInfo) {
+// RenderSetup draws all instances. The single index that g3n draws afterwards makes no triangle.
+func (h *instances) RenderSetup(gs *gls.GLS, info *core.RenderInfo) {
 	h.Mesh.RenderSetup(gs, info)
 	r := h.c.runs[h.run]
 	bindTexture(gs, unitBones, h.c.boneTex, &h.uBones)

@@ -21,7 +21,7 @@ func TestCrowdOfThree(t *testing.T) {
 	c := newCrowd(t, s, post(t), bones, tint)
 	s.Camera.Place(m3.V(0, 0.6, 4), m3.V(0, 0.5, 0))
 	img := shoot(t, s, View{})
-	if levels, shadows := c.Instances(); levels[0]+levels[1]+levels[2] != 3 || shadows != 3 {
+	if levels, shadows := c.instances(); levels[0]+levels[1]+levels[2] != 3 || shadows != 3 {
 		t.Errorf("drew %v and %d shadows, want 3 and 3", levels, shadows)
 	}
 	for i := range 3 {
@@ -42,8 +42,7 @@ func TestCrowdOfThree(t *testing.T) {
 	}
 }
 
-// A character's bend is drawn where the bone goes, and its normals turn too:
-// the side that has become the top is the light one.
+// A bent bone bends the mesh, and its normals turn too: the new top is the light side.
 func TestSkinning(t *testing.T) {
 	s := open(t, 320, 240)
 	bones := stand(nil, m3.Vec3{}, m3.AxisAngle(m3.V(0, 0, 1), -math.Pi/2)) // the upper half lies along +X
@@ -72,7 +71,7 @@ func TestLevelsAndCulling(t *testing.T) {
 	c := newCrowd(t, s, b, bones, nil)
 	s.Camera.Place(m3.Vec3{}, m3.V(0, 0, -1))
 	shoot(t, s, View{})
-	levels, shadows := c.Instances()
+	levels, shadows := c.instances()
 	if len(levels) != 3 || levels[0] != 1 || levels[1] != 1 || levels[2] != 1 {
 		t.Errorf("drew %v, want one of each level", levels)
 	}
@@ -118,4 +117,14 @@ func BenchmarkDraw(b *testing.B) {
 		}
 		img, _ = s.Capture(img)
 	}
+}
+
+// instances returns the number of characters that the last Draw showed at each level of detail,
+// finest first, and the number that cast shadows.
+func (c *Crowd) instances() (levels []int, shadows int) {
+	last := len(c.runs) - 1
+	for _, r := range c.runs[:last] {
+		levels = append(levels, int(r.count))
+	}
+	return levels, int(c.runs[last].count)
 }

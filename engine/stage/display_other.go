@@ -2,10 +2,10 @@
 
 package stage
 
-// watchDisplay has nothing to do: nothing here is told of a display that goes.
+// watchDisplay does nothing: this system does not report a lost display.
 func watchDisplay() {}
 
-// displayGone is false.
+// displayGone returns false.
 func displayGone() bool { return false }
 
 const goneMessage = "stage: the display has gone"

@@ -17,8 +17,8 @@ static void onExit(Display *d, void *data) {}
 
 static int displayGone(void) { return gone; }
 
-// Xlib ends the process when the server closes the connection, unless it has this
-// function, of version 1.7, and is told not to.
+// Xlib ends the process when the server closes the connection, unless version 1.7 or newer is
+// told not to.
 static void watchDisplay(void *d) {
 	typedef void (*set_t)(Display *, void (*)(Display *, void *), void *);
 	set_t set = (set_t)dlsym(RTLD_DEFAULT, "XSetIOErrorExitHandler");
@@ -36,11 +36,11 @@ import (
 	"github.com/go-gl/glfw/v3.3/glfw"
 )
 
-// watchDisplay has the program outlive its display, so that it can end in its own way.
+// watchDisplay lets the program outlive its display, so that it can end properly.
 func watchDisplay() { C.watchDisplay(unsafe.Pointer(glfw.GetX11Display())) }
 
-// displayGone reports whether the window's display has gone: nothing of glfw or OpenGL
-// may be called any more.
+// displayGone reports whether the window's display is gone. Then no function of glfw or OpenGL may
+// be called.
 func displayGone() bool { return C.displayGone() != 0 }
 
 const goneMessage = "stage: the display has gone: the X server closed its connection"

@@ -11,22 +11,21 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mannequin/internal/testing/must"
 )
 
-// drawVar tells a copy of this test that it is the one with the window.
+// drawVar marks the copy of this test that opens the window.
 const drawVar = "MANNEQUIN_DRAW_UNTIL_THE_DISPLAY_GOES"
 
-// A program whose X server ends gets an error, and lives to do something about it.
+// A program whose X server ends gets an error and keeps running.
 func TestLostDisplay(t *testing.T) {
 	if os.Getenv(drawVar) != "" {
 		drawUntilLost()
 		return
 	}
 	server := exec.Command("Xvfb", "-displayfd", "1", "-nolisten", "tcp")
-	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(server.StdoutPipe())(t)
 	if err := server.Start(); err != nil {
 		t.Skipf("needs an X server to end: %v", err)
 	}
@@ -38,10 +37,7 @@ func TestLostDisplay(t *testing.T) {
 	}
 	program := exec.Command(os.Args[0], "-test.run=^TestLostDisplay$", "-test.v")
 	program.Env = append(os.Environ(), drawVar+"=1", "DISPLAY=:"+strings.TrimSpace(number))
-	told, err := program.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := must.Get(program.StdoutPipe())(t)
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +54,7 @@ func TestLostDisplay(t *testing.T) {
 		t.Skip(text)
 	}
 	if !strings.Contains(text, "the display has gone") || !strings.HasSuffix(text, "closed") {
-		t.Errorf("the program told:\n%s", text)
+		t.Errorf("the program printed:\n%s", text)
 	}
 }
 

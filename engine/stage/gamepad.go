@@ -7,11 +7,11 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Gamepad is what the user does to gamepads, laid out like an Xbox controller's.
-// Several may be connected: sticks, triggers and Held are those of the one that was
-// used last, Hit is of all. The zero value is hands off.
+// Gamepad is the user's input from gamepads, with the layout of an Xbox controller. With several
+// gamepads, sticks, triggers and Held belong to the one used last, and Hit to all of them. The zero
+// value is no input.
 type Gamepad struct {
-	Connected int // how many there are
+	Connected int // number of gamepads
 
 	Left, Right Stick
 	LT, RT      float32 // triggers, in [0, 1]
@@ -19,15 +19,15 @@ type Gamepad struct {
 	Hit         [Buttons]bool // pressed since the last Poll
 }
 
-// Stick is where a thumb has a stick, in the unit disc, its dead zone taken off.
+// Stick is the position of a stick in the unit disc, without its dead zone.
 type Stick struct{ X, Y float32 } // right +, away from the player +
 
-// Button is a button of a gamepad, by its place on an Xbox controller.
+// Button is a button of a gamepad, named by its place on an Xbox controller.
 type Button int
 
 // The buttons, in glfw's order.
 const (
-	ButtonA  Button = iota // at the bottom of four
+	ButtonA  Button = iota // bottom of the four
 	ButtonB                // right
 	ButtonX                // left
 	ButtonY                // top
@@ -42,18 +42,18 @@ const (
 	ButtonRight
 	ButtonDown
 	ButtonLeft
-	Buttons // how many there are
+	Buttons // number of buttons
 )
 
-// Dead zones, and where a stick or a trigger counts as all the way, of 1: thumbs leave
-// sticks off the middle, and most never reach the rim in every direction.
+// Dead zones, and the deflections that count as full, of 1: sticks at rest are off the middle,
+// and most do not reach the rim in every direction.
 const (
 	deadLeft, deadRight, deadTrigger = 0.22, 0.24, 0.12
 	fullStick, fullTrigger           = 0.95, 0.97
 )
 
-// radial takes the dead zone off a stick at (x, y), the same in all directions.
-func radial(x, y, dead float32) Stick {
+// stickValue removes the dead zone of a stick at (x, y), equally in all directions.
+func stickValue(x, y, dead float32) Stick {
 	r := m3.Sqrt(x*x + y*y)
 	if !(r > dead) || !m3.Finite(r) {
 		return Stick{}
@@ -62,37 +62,37 @@ func radial(x, y, dead float32) Stick {
 	return Stick{x * s, y * s}
 }
 
-// squeeze takes the dead zone off a trigger, which lies at −1.
-func squeeze(v float32) float32 {
+// triggerValue removes the dead zone of a trigger, which rests at −1.
+func triggerValue(v float32) float32 {
 	if v = (v + 1) / 2; !(v > deadTrigger) {
 		return 0
 	}
 	return min((v-deadTrigger)/(fullTrigger-deadTrigger), 1)
 }
 
-// maxJoysticks is how many devices are looked at, as many as glfw knows.
+// maxJoysticks is the number of devices that are read, glfw's maximum.
 const maxJoysticks = 16
 
-// joysticks are the devices as the system reads them.
+// joysticks reads the devices of the system.
 type joysticks interface {
-	// read reports whether there is a device in a slot below maxJoysticks. mapped
-	// tells whether it is known to be a gamepad; only then r holds what is done to it.
+	// read reports whether a slot below maxJoysticks has a device, and whether the device is
+	// mapped as a gamepad. r is valid only if it is mapped.
 	read(slot int, r *reading) (present, mapped bool)
-	// name returns that of the device in the slot.
+	// name returns the name of the device in the slot.
 	name(slot int) string
 }
 
-// reading is a gamepad as it is read: axes in [−1, 1] in glfw's order, down and right
-// positive, triggers from −1.
+// reading is the state of a gamepad: axes in [−1, 1] in glfw's order, down and right positive,
+// triggers at rest at −1.
 type reading struct {
 	axes    [6]float32
 	buttons [Buttons]bool
 }
 
-// gamepads follows devices from Poll to Poll.
+// gamepads tracks devices from Poll to Poll.
 type gamepads struct {
 	slots [maxJoysticks]gamepad
-	last  int // the slot of the gamepad that was used last
+	last  int // slot of the gamepad used last
 }
 
 // gamepad is one slot, as of the last Poll.
@@ -102,9 +102,9 @@ type gamepad struct {
 	now             Gamepad
 }
 
-// poll reads all devices. It returns what is done to gamepads, and appends to news a
-// line for each device that has come or gone.
-func (g *gamepads) poll(from joysticks, news []string) (Gamepad, []string) {
+// poll reads all devices. It returns the input, and appends a line to notices for each device that
+// came or went.
+func (g *gamepads) poll(from joysticks, notices []string) (Gamepad, []string) {
 	var sum Gamepad
 	used := -1
 	for i := range g.slots {
@@ -112,7 +112,7 @@ func (g *gamepads) poll(from joysticks, news []string) (Gamepad, []string) {
 		var r reading
 		present, mapped := from.read(i, &r)
 		if present != p.present || mapped != p.mapped {
-			news = p.plug(i, present, mapped, from, news)
+			notices = p.plug(i, present, mapped, from, notices)
 		}
 		if !mapped {
 			continue
@@ -127,10 +127,10 @@ func (g *gamepads) poll(from joysticks, news []string) (Gamepad, []string) {
 	}
 	if used >= 0 {
 		g.last = used
-	} else if g.slots[g.last].now.rests() {
-		// Who lets go leaves it to who still holds something.
+	} else if g.slots[g.last].now.idle() {
+		// An idle gamepad yields to one that is in use.
 		for i := range g.slots {
-			if !g.slots[i].now.rests() {
+			if !g.slots[i].now.idle() {
 				g.last = i
 				break
 			}
@@ -138,26 +138,26 @@ func (g *gamepads) poll(from joysticks, news []string) (Gamepad, []string) {
 	}
 	now := g.slots[g.last].now
 	now.Connected, now.Hit = sum.Connected, sum.Hit
-	return now, news
+	return now, notices
 }
 
-// plug takes note that the device in slot i has come or gone: nothing is held on it.
-func (p *gamepad) plug(i int, present, mapped bool, from joysticks, news []string) []string {
+// plug records that the device in slot i came or went. Nothing is held on it.
+func (p *gamepad) plug(i int, present, mapped bool, from joysticks, notices []string) []string {
 	if p.mapped {
-		news = append(news, "gamepad unplugged: "+p.name)
+		notices = append(notices, "gamepad unplugged: "+p.name)
 	}
 	*p = gamepad{present: present, mapped: mapped}
 	if !present {
-		return news
+		return notices
 	}
-	if p.name = tidy(from.name(i)); mapped {
-		return append(news, "gamepad connected: "+p.name)
+	if p.name = cleanName(from.name(i)); mapped {
+		return append(notices, "gamepad connected: "+p.name)
 	}
-	return append(news, "joystick without a gamepad mapping: "+p.name)
+	return append(notices, "joystick without a gamepad mapping: "+p.name)
 }
 
-// tidy makes what a device calls itself fit for a line.
-func tidy(name string) string {
+// cleanName makes a device's name fit for a line.
+func cleanName(name string) string {
 	const longest = 32
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -174,12 +174,12 @@ func tidy(name string) string {
 	return name
 }
 
-// update takes a reading, and reports whether the user has begun to do something.
+// update takes a reading, and reports whether the user began to use the gamepad.
 func (p *gamepad) update(r *reading) bool {
 	was := p.now
 	p.now = Gamepad{
-		Left: radial(r.axes[0], -r.axes[1], deadLeft), Right: radial(r.axes[2], -r.axes[3], deadRight),
-		LT: squeeze(r.axes[4]), RT: squeeze(r.axes[5]), Held: r.buttons,
+		Left: stickValue(r.axes[0], -r.axes[1], deadLeft), Right: stickValue(r.axes[2], -r.axes[3], deadRight),
+		LT: triggerValue(r.axes[4]), RT: triggerValue(r.axes[5]), Held: r.buttons,
 	}
 	begun := false
 	for b, held := range p.now.Held {
@@ -191,7 +191,7 @@ func (p *gamepad) update(r *reading) bool {
 		began(was.LT > 0, p.now.LT > 0) || began(was.RT > 0, p.now.RT > 0)
 }
 
-// rests reports whether nothing is held.
-func (p *Gamepad) rests() bool {
+// idle reports whether nothing is held.
+func (p *Gamepad) idle() bool {
 	return p.Left == Stick{} && p.Right == Stick{} && p.LT == 0 && p.RT == 0 && p.Held == [Buttons]bool{}
 }

@@ -2,24 +2,24 @@ package stage
 
 import "syscall/js"
 
-// pageJoysticks are the devices that the browser has, as it numbers them.
-type pageJoysticks struct{ slots js.Value }
+// browserJoysticks are the browser's devices, with its numbers.
+type browserJoysticks struct{ slots js.Value }
 
 func (w *windowState) joysticks() joysticks {
 	n := js.Global().Get("navigator")
-	if n.Get("getGamepads").IsUndefined() { // a page that is not trusted has none
-		return pageJoysticks{js.Global().Get("Array").New()}
+	if n.Get("getGamepads").IsUndefined() { // an untrusted page has none
+		return browserJoysticks{js.Global().Get("Array").New()}
 	}
-	return pageJoysticks{n.Call("getGamepads")}
+	return browserJoysticks{n.Call("getGamepads")}
 }
 
-// standard is where our buttons are in the browser's standard layout.
+// standard maps our buttons to the browser's standard layout.
 var standard = [Buttons]int{
 	ButtonA: 0, ButtonB: 1, ButtonX: 2, ButtonY: 3, ButtonLB: 4, ButtonRB: 5, ButtonBack: 8, ButtonStart: 9, ButtonLeftStick: 10,
 	ButtonRightStick: 11, ButtonUp: 12, ButtonDown: 13, ButtonLeft: 14, ButtonRight: 15, ButtonGuide: 16,
 }
 
-func (p pageJoysticks) read(slot int, r *reading) (present, mapped bool) {
+func (p browserJoysticks) read(slot int, r *reading) (present, mapped bool) {
 	pad := p.slots.Index(slot)
 	if !pad.Truthy() {
 		return false, false
@@ -40,4 +40,4 @@ func (p pageJoysticks) read(slot int, r *reading) (present, mapped bool) {
 	return true, true
 }
 
-func (p pageJoysticks) name(slot int) string { return p.slots.Index(slot).Get("id").String() }
+func (p browserJoysticks) name(slot int) string { return p.slots.Index(slot).Get("id").String() }

@@ -9,9 +9,8 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
-// mesh is a g3n geometry with vertex buffers of its own: g3n passes buffer
-// offsets as Go pointers, which Go's pointer checks (on under -race) refuse.
-// g3n's part only counts the indices.
+// mesh is a g3n geometry with its own vertex buffers: g3n passes buffer offsets as Go pointers,
+// which Go's pointer checks (on under -race) refuse. g3n only counts the indices.
 type mesh struct {
 	*geometry.Geometry
 	sizes    []int32 // floats per vertex of each attribute, in the order of the shader's locations
@@ -22,16 +21,14 @@ type mesh struct {
 	vao, vbo, ebo uint32 // 0 before the first use
 }
 
-// newGeometry returns a geometry of interleaved vertices whose attributes have
-// the given sizes.
+// newGeometry returns a geometry of interleaved vertices. sizes are the floats of each attribute.
 func newGeometry(vertices []float32, index []uint32, sizes ...int32) *mesh {
 	m := &mesh{Geometry: geometry.NewGeometry(), sizes: sizes}
 	m.set(vertices, index)
 	return m
 }
 
-// set replaces the geometry's contents. The slices are kept until they are
-// uploaded, at the next picture.
+// set replaces the contents. The slices are kept until the next picture uploads them.
 func (m *mesh) set(vertices []float32, index []uint32) {
 	m.vertices, m.index, m.changed = vertices, index, true
 	m.SetIndices(math32.ArrayU32(index))
@@ -64,8 +61,7 @@ func (m *mesh) RenderSetup(*gls.GLS) {
 	}
 }
 
-// newMesh puts a geometry into a scene, without culling: our vertices do not
-// lie where g3n would look.
+// newMesh returns a graphic of a geometry without culling: g3n does not know our vertices.
 func newMesh(m *mesh, s *shade, order int) *graphic.Mesh {
 	g := graphic.NewMesh(m, s)
 	g.SetCullable(false)

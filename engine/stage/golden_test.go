@@ -15,10 +15,11 @@ import (
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/testing/must"
 )
 
-// make golden sets it: the pictures in testdata/golden are written anew, to be
-// looked at before they are committed.
+// update, set by make golden, rewrites the pictures in testdata/golden. Look at them before you
+// commit them.
 var update = flag.Bool("update", false, "write the golden pictures")
 
 // A golden picture and a new one are compared in squares of 4×4 pixels, so that
@@ -32,7 +33,7 @@ const (
 	goldenShare  = 0.01
 )
 
-// Pictures of fixed poses look as they did when somebody last looked at them.
+// Pictures of fixed poses match the golden pictures.
 func TestGolden(t *testing.T) {
 	for name, scene := range map[string]func(t *testing.T, s *Stage) View{
 		"dog": oneDog, "person": onePerson, "crowd": manyOfBoth,
@@ -46,15 +47,9 @@ func TestGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			f, err := os.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(os.Open(path))(t)
 			defer f.Close()
-			want, err := png.Decode(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(png.Decode(f))(t)
 			mean, share := differ(t, img, want)
 			t.Logf("mean difference %.2f, other squares %.2f %%", mean, 100*share)
 			if mean > goldenMean || share > goldenShare {
@@ -100,7 +95,7 @@ func TestGoldenComparison(t *testing.T) {
 		}
 		return v
 	}) {
-		t.Error("somebody more does not count")
+		t.Error("an additional character does not count")
 	}
 }
 
@@ -183,7 +178,7 @@ func dogRig() *body.Rig {
 	return r
 }
 
-// The bodies of the dog and of the person, grown once: that takes the longest.
+// The bodies of the dog and the person are grown once, because that takes long.
 var (
 	dogBody    = sync.OnceValues(func() (*body.Body, error) { return body.New(dogRig()) })
 	personBody = sync.OnceValues(func() (*body.Body, error) { return body.New(personRig()) })
@@ -191,10 +186,7 @@ var (
 
 func grown(t *testing.T, of func() (*body.Body, error)) *body.Body {
 	t.Helper()
-	b, err := of()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(of())(t)
 	return b
 }
 

@@ -9,13 +9,12 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
-// grainSize is the side of the grain's picture in texels, a power of two.
+// grainSize is the side of the noise texture in texels, a power of two.
 const grainSize = 256
 
-// grain returns a picture that continues at its borders, four bytes per texel,
-// 128 in the mean: fine noise, blotches, and the fine noise's slopes along x and
-// y. Ground and sky are made of it; noise worked out for every pixel is what
-// software rendering would spend most of its time on.
+// grain returns a tileable noise texture, four bytes per texel with mean 128: fine noise, blotches,
+// and the slopes of the fine noise along x and y. Ground and sky sample it: noise computed per
+// pixel would dominate software rendering.
 func grain() []byte {
 	const n = grainSize
 	fine, blotch := make([]float32, n*n), make([]float32, n*n)
@@ -34,8 +33,8 @@ func grain() []byte {
 			blotch[y*n+x] = b
 		}
 	}
-	even(fine)
-	even(blotch)
+	normalize(fine)
+	normalize(blotch)
 	pix := make([]byte, 4*n*n)
 	put := func(x float32) byte { return byte(m3.Clamp(128+x, 0, 255)) }
 	for y := range n {
@@ -50,8 +49,8 @@ func grain() []byte {
 	return pix
 }
 
-// even moves and scales x to a mean of 0 and a standard deviation of 1.
-func even(x []float32) {
+// normalize shifts and scales x to mean 0 and standard deviation 1.
+func normalize(x []float32) {
 	var sum, squares float64
 	for _, v := range x {
 		sum += float64(v)
@@ -64,7 +63,7 @@ func even(x []float32) {
 	}
 }
 
-// tileNoise interpolates random values, cells of them from 0 to 1 each way.
+// tileNoise interpolates random values on a grid of cells from 0 to 1 each way.
 func tileNoise(u, v float32, cells, seed uint32) float32 {
 	u, v = u*float32(cells), v*float32(cells)
 	i, k := uint32(u), uint32(v)
@@ -74,7 +73,7 @@ func tileNoise(u, v float32, cells, seed uint32) float32 {
 	return m3.Lerp(m3.Lerp(at(i, k), at(i+1, k), u), m3.Lerp(at(i, k+1), at(i+1, k+1), u), v)
 }
 
-// unit returns a value from 0 to 1 that looks random, always the same for h.
+// unit returns a pseudorandom value from 0 to 1 that depends only on h.
 func unit(h uint32) float32 {
 	h ^= h >> 15
 	h *= 0x2C1B3C6D
@@ -84,9 +83,8 @@ func unit(h uint32) float32 {
 	return float32(h&0xFFFF) / 0xFFFF
 }
 
-// newGrain uploads the grain, with its coarser pictures. smooth leads from one to
-// the next without a step, which costs software rendering as much as all else of
-// the ground.
+// newGrain uploads the grain with mipmaps. smooth interpolates between mipmaps, which in software
+// costs as much as the rest of the ground.
 func newGrain(gs *gls.GLS, smooth bool) uint32 {
 	t := newTexture(gs, unitGrain, gl.LINEAR)
 	filter := int32(gl.LINEAR_MIPMAP_NEAREST)

@@ -12,24 +12,24 @@ import (
 	"github.com/g3n/engine/math32"
 
 	"mannequin/engine/draw"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/scenes"
 )
 
-// graphs are curves over the picture, at its left, one below the other. What is behind
-// the curves is painted when it changes, the curves are lines of every picture.
+// graphs draws graphs at the left of the picture, one below the other. Their boxes are painted when
+// they change; the curves are lines that are drawn in each picture.
 type graphs struct {
 	boxes  []*graphBox
 	curves *strokes
 	over   *core.Node
 }
 
-// graphBox is one graph: its box, as it is painted.
+// graphBox is the painted box of one graph.
 type graphBox struct {
 	*panel
-	shown scenes.Graph // but for its values
+	shown hud.Graph // without its values
 	size  image.Point
-	plot  image.Rectangle // where the curves are, in the box
+	plot  image.Rectangle // area of the curves in the box
 }
 
 // Sizes of graphs, pixels.
@@ -37,10 +37,10 @@ const (
 	widestGraph, narrowestGraph = 380, 170
 	highestGraph, lowestGraph   = 170, 80
 	lowestPlot                  = 22   // without title and legend
-	mostValues                  = 1024 // of a curve that are drawn, the newest
+	mostValues                  = 1024 // newest values of a curve that are drawn
 )
 
-// curveColours are those of a graph's curves, in order, linear RGB; then they begin anew.
+// curveColours are the colours of a graph's curves in order, linear RGB. They repeat.
 var curveColours = [...][3]float32{
 	{1.00, 0.40, 0.02}, {0.06, 0.42, 1.00}, {0.12, 0.75, 0.10}, {1.00, 0.80, 0.05}, {0.80, 0.12, 0.75},
 	{0.05, 0.75, 0.75}, {0.85, 0.01, 0.04}, {0.60, 0.60, 0.60}, {0.45, 0.25, 0.10}, {1.00, 0.30, 0.45},
@@ -52,9 +52,9 @@ func newGraphs(over *core.Node) *graphs {
 	return g
 }
 
-// set has those of all drawn, in a picture of w×h pixels, that have a range and for which
-// there is room from top to bottom. It returns how wide they are.
-func (g *graphs) set(gs *gls.GLS, all []scenes.Graph, w, h, top, bottom int) (wide int) {
+// set draws the graphs that have a range and fit between top and bottom of a picture of w×h pixels.
+// It returns their width.
+func (g *graphs) set(gs *gls.GLS, all []hud.Graph, w, h, top, bottom int) (wide int) {
 	g.curves.clear()
 	shown := 0
 	for i := range all {
@@ -93,8 +93,8 @@ func (g *graphs) set(gs *gls.GLS, all []scenes.Graph, w, h, top, bottom int) (wi
 	return wide
 }
 
-// graphsIn returns for how many of all there is room in so many of the picture's rows.
-func graphsIn(all []scenes.Graph, room int) (n int) {
+// graphsIn returns the number of graphs that fit in room rows.
+func graphsIn(all []hud.Graph, room int) (n int) {
 	for i := range all {
 		if drawable(&all[i]) {
 			n++
@@ -103,19 +103,19 @@ func graphsIn(all []scenes.Graph, room int) (n int) {
 	return min(n, max(room, 0)/(lowestGraph+panelGap))
 }
 
-// drawable reports whether a graph has a range to draw in.
-func drawable(g *scenes.Graph) bool {
+// drawable reports whether a graph has a valid range.
+func drawable(g *hud.Graph) bool {
 	return m3.Finite(g.Min) && m3.Finite(g.Max) && g.Min < g.Max
 }
 
-// graphSize returns the size of each of n graphs in a picture w wide with room for them
-// from top to bottom; no height where there is none.
+// graphSize returns the size of each of n graphs in a picture w wide with room rows; zero if they
+// do not fit.
 func graphSize(n, w, room int) image.Point {
 	if n == 0 {
 		return image.Point{}
 	}
 	size := image.Pt(min(max(w*3/10, narrowestGraph), widestGraph), min(room/n-panelGap, highestGraph))
-	if size.Y < lowestGraph { // then there are fewer of them
+	if size.Y < lowestGraph { // fewer graphs are shown
 		size.Y = lowestGraph
 	}
 	if size.Y > room || size.X > w/2 {
@@ -124,8 +124,8 @@ func graphSize(n, w, room int) image.Point {
 	return size
 }
 
-// set paints the box, where it is another.
-func (b *graphBox) set(gs *gls.GLS, g *scenes.Graph, size image.Point) {
+// set paints the box if it changed.
+func (b *graphBox) set(gs *gls.GLS, g *hud.Graph, size image.Point) {
 	s := &b.shown
 	if b.size == size && s.Title == g.Title && s.Min == g.Min && s.Max == g.Max && s.Unit == g.Unit && s.Seconds == g.Seconds && slices.Equal(s.Names, g.Names) {
 		return
@@ -136,9 +136,9 @@ func (b *graphBox) set(gs *gls.GLS, g *scenes.Graph, size image.Point) {
 	b.show(gs, b.paint())
 }
 
-// paint returns the box without curves, and finds their place.
+// paint returns the box without curves, and sets their area.
 func (b *graphBox) paint() *image.RGBA {
-	const size, pad = 12.0, 7 // of the text, and beside it, pixels
+	const size, pad = 12.0, 7 // text size and padding, pixels
 	g := &b.shown
 	img := image.NewRGBA(image.Rectangle{Max: b.size})
 	draw.Fill(img, img.Rect, panelDeep)
@@ -153,7 +153,7 @@ func (b *graphBox) paint() *image.RGBA {
 	if g.Unit != "" {
 		high += " " + g.Unit
 	}
-	// The legend, as many lines as leave the curves some room.
+	// The legend has as many lines as leave some room for the curves.
 	rows, x, most := 1, pad, max(1, (b.size.Y-line-3*pad-lowestPlot)/line)
 	var at []image.Point // column, and line
 	for _, n := range g.Names {
@@ -171,7 +171,7 @@ func (b *graphBox) paint() *image.RGBA {
 	b.plot = image.Rect(pad+max(width(low), width(high))+pad/2, pad/2+line+pad/2, b.size.X-pad, legend-pad/2)
 	for i, p := range at {
 		x, y := p.X, legend+p.Y*line
-		draw.Fill(img, image.Rect(x, y+line/2-1, x+line*2/3, y+line/2+2), screen(curveColours[i%len(curveColours)]))
+		draw.Fill(img, image.Rect(x, y+line/2-1, x+line*2/3, y+line/2+2), pixelColour(curveColours[i%len(curveColours)]))
 		draw.Text(img, x+line*5/6, y, size, panelText, g.Names[i])
 	}
 	p := b.plot
@@ -185,19 +185,19 @@ func (b *graphBox) paint() *image.RGBA {
 	return img
 }
 
-// number returns v with four digits, and without an exponent.
+// number formats v with four digits and without an exponent.
 func number(v float32) string {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', 4, 32), 64)
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
-// screen returns a linear colour as pixels have it.
-func screen(c [3]float32) color.RGBA {
+// pixelColour converts a linear colour to the screen's.
+func pixelColour(c [3]float32) color.RGBA {
 	at := func(v float32) uint8 { return uint8(255*m3.Sqrt(m3.Clamp(v, 0, 1)) + 0.5) }
 	return color.RGBA{at(c[0]), at(c[1]), at(c[2]), 255}
 }
 
-// curves appends lines to s, in pixels of the picture.
+// curves appends the curves to s, in pixels of the picture.
 func (b *graphBox) curves(s *strokes, values [][]float32) {
 	g, p := &b.shown, b.plot.Add(b.pos)
 	for c, v := range values {
@@ -216,7 +216,7 @@ func (b *graphBox) curves(s *strokes, values [][]float32) {
 			case !m3.Finite(v[i]):
 			case i > 0 && m3.Finite(v[i-1]):
 				s.line(at(i-1), at(i), colour)
-			case i+1 == len(v) || !m3.Finite(v[i+1]): // alone
+			case i+1 == len(v) || !m3.Finite(v[i+1]): // a single value
 				s.line(at(i), at(i), colour)
 			}
 		}

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/scenes"
 )
 
-func ramp(n int) *scenes.Graph {
-	g := &scenes.Graph{Title: "a ramp", Names: []string{"up", "flat"}, Values: make([][]float32, 2), Max: 2, Unit: "m", Seconds: 4}
+func ramp(n int) *hud.Graph {
+	g := &hud.Graph{Title: "a ramp", Names: []string{"up", "flat"}, Values: make([][]float32, 2), Max: 2, Unit: "m", Seconds: 4}
 	for i := range n {
 		g.Values[0] = append(g.Values[0], 2*float32(i)/float32(n-1))
 		g.Values[1] = append(g.Values[1], 0.5)
@@ -22,7 +22,7 @@ func ramp(n int) *scenes.Graph {
 
 // like reports whether a pixel near p is of the colour of curve c.
 func like(img *image.RGBA, p image.Point, c int) bool {
-	want := screen(curveColours[c])
+	want := pixelColour(curveColours[c])
 	near := func(a, b uint8) bool { return math.Abs(float64(a)-float64(b)) < 40 }
 	for y := p.Y - 2; y <= p.Y+2; y++ {
 		if got := img.RGBAAt(p.X, y); near(got.R, want.R) && near(got.G, want.G) && near(got.B, want.B) {
@@ -32,8 +32,8 @@ func like(img *image.RGBA, p image.Point, c int) bool {
 	return false
 }
 
-// Curves go through their values; what is not finite leaves a gap, and what is beyond
-// the axis stays at its end.
+// Curves pass through their values. Values that are not finite leave gaps, and values beyond the
+// axis are clamped.
 func TestGraph(t *testing.T) {
 	s := open(t, 640, 360)
 	g := ramp(100)
@@ -43,7 +43,7 @@ func TestGraph(t *testing.T) {
 	}
 	g.Values[0][50] = inf
 	g.Values[1][90], g.Values[1][91], g.Values[1][92] = 7, 7, 7
-	img := shoot(t, s, View{Graphs: []scenes.Graph{*g}})
+	img := shoot(t, s, View{Graphs: []hud.Graph{*g}})
 	p := s.graphs.boxes[0].plot.Add(s.graphs.boxes[0].pos)
 	at := func(i int, v float32) image.Point {
 		return image.Pt(p.Min.X+1+i*(p.Dx()-2)/99, p.Max.Y-int(v/2*float32(p.Dy())))
@@ -63,13 +63,13 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Graphs keep to the room between the texts, in any picture; those without a range, and
-// those for which there is no room, are left out.
+// Graphs stay between the texts in any picture. Graphs without a range or without room are left
+// out.
 func TestGraphsFit(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, size := range []image.Point{{1280, 720}, {640, 360}, {480, 270}, {320, 180}, {64, 64}} {
 		s := open(t, size.X, size.Y)
-		v := View{HUD: []string{"one", "two"}, Help: []string{"help"}, Graphs: []scenes.Graph{{Title: "no range"}, *ramp(5), *ramp(3000), {Min: nan, Max: 1}, *ramp(1), *ramp(9)}}
+		v := View{HUD: []string{"one", "two"}, Help: []string{"help"}, Graphs: []hud.Graph{{Title: "no range"}, *ramp(5), *ramp(3000), {Min: nan, Max: 1}, *ramp(1), *ramp(9)}}
 		v.Graphs[2].Names = []string{"a name that is long", "and another", "a third", "a fourth that is longer than the rest", "and more", "and more", "and more"}
 		if err := s.Draw(v); err != nil {
 			t.Fatal(err)
@@ -93,8 +93,8 @@ func TestGraphsFit(t *testing.T) {
 	}
 }
 
-// In a small picture the text is small, too, and the help leaves room for a graph; where
-// there are more it gives way to them, and comes back.
+// In a small picture the text is small too, and the help leaves room for a graph. With more graphs
+// the help is hidden, and comes back.
 func TestGraphsInSmallPicture(t *testing.T) {
 	s := open(t, 640, 360)
 	v := View{HUD: slices.Repeat([]string{"what is going on"}, 3), Help: slices.Repeat([]string{"what a key does, or another one"}, 8)}
@@ -102,7 +102,7 @@ func TestGraphsInSmallPicture(t *testing.T) {
 		graphs int
 		help   bool
 	}{{0, true}, {1, true}, {2, false}, {0, true}} {
-		v.Graphs = slices.Repeat([]scenes.Graph{*ramp(5)}, c.graphs)
+		v.Graphs = slices.Repeat([]hud.Graph{*ramp(5)}, c.graphs)
 		if err := s.Draw(v); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestGraphsInSmallPicture(t *testing.T) {
 	}
 }
 
-// A graph's labels are plain numbers, and its curves' colours are told apart.
+// A graph's labels are plain numbers, and its curves' colours are distinct.
 func TestGraphLabels(t *testing.T) {
 	for v, want := range map[float32]string{0: "0", 0.1: "0.1", 9999.999: "10000", 20000: "20000", 0.33333: "0.3333", -2.5: "-2.5", 1e7: "10000000"} {
 		if got := number(v); got != want {
@@ -135,7 +135,7 @@ func TestGraphLabels(t *testing.T) {
 	}
 	for i, a := range curveColours {
 		for k, b := range curveColours[:i] {
-			p, q := screen(a), screen(b)
+			p, q := pixelColour(a), pixelColour(b)
 			d := func(x, y uint8) float64 { return float64(x) - float64(y) }
 			if far := math.Hypot(math.Hypot(d(p.R, q.R), d(p.G, q.G)), d(p.B, q.B)); far < 60 {
 				t.Errorf("curves %d and %d look the same: %v, %v", k, i, p, q)
@@ -144,15 +144,15 @@ func TestGraphLabels(t *testing.T) {
 	}
 }
 
-// Graphs come and go, and what is behind them is painted only when it changes.
+// Graphs come and go, and their boxes are painted only when they change.
 func TestGraphsComeAndGo(t *testing.T) {
 	s := open(t, 640, 360)
 	none := shoot(t, s, View{})
-	shoot(t, s, View{Graphs: []scenes.Graph{*ramp(20), *ramp(30)}})
+	shoot(t, s, View{Graphs: []hud.Graph{*ramp(20), *ramp(30)}})
 	if got := shoot(t, s, View{}); !bytes.Equal(got.Pix, none.Pix) {
 		t.Error("graphs stay when they are gone")
 	}
-	v := View{Graphs: []scenes.Graph{*ramp(20)}, Lines: []scenes.Line{{To: m3.V(1, 1, 1)}}, Caption: "said", Has: scenes.AllOverlays, Show: scenes.Roots}
+	v := View{Graphs: []hud.Graph{*ramp(20)}, Lines: []hud.Line{{To: m3.V(1, 1, 1)}}, Caption: "said", Has: hud.AllOverlays, Show: hud.Roots}
 	shoot(t, s, v)
 	if n := testing.AllocsPerRun(10, func() {
 		v.Graphs[0].Values[0][3] += 0.01

@@ -6,9 +6,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// The ground is drawn as nested square grids around the camera's focus: each
-// ring has cells twice as large as the one inside it, so that the mesh is fine
-// where feet are looked at and small in all.
+// The ground is drawn as nested square grids around the camera's focus. Each ring has cells
+// twice as large as the next inner one: the mesh is fine near the feet and small overall.
 const (
 	groundCells  = 48    // cells along a side of every grid; a multiple of 4
 	groundLevels = 7     // grids
@@ -34,7 +33,7 @@ func newGround() *ground {
 	return &ground{geom: newGeometry(nil, nil, 3, 3)} // position, normal
 }
 
-// move centres the ground on p, when p has left the cell that it was built for.
+// move centres the ground on p if p has left the cell that the mesh was built for.
 func (g *ground) move(p m3.Vec3) {
 	if g.height == nil || !p.Finite() || m3.Abs(p.X) > 1e5 || m3.Abs(p.Z) > 1e5 {
 		return
@@ -66,10 +65,10 @@ func (g *ground) move(p m3.Vec3) {
 
 func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 
-// level appends one grid whose corner is (x0, z0) in its cells, without the
-// cells in hole: first x, first z, past-the-end x, past-the-end z. Where a
-// coarser grid follows, the border has its vertices alone: one in the middle of an
-// edge of the other would leave pixels between them that neither covers.
+// level appends a grid with the corner (x0, z0) in its cells, without the cells in hole: first x,
+// first z, past-the-end x, past-the-end z. If a coarser grid follows, the border uses only the
+// coarser grid's vertices: a vertex in the middle of a neighbour's edge would leave uncovered
+// pixels.
 func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 	const n = groundCells + 1
 	const w = n + 2
@@ -94,7 +93,7 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 			g.vertices = append(g.vertices, x, h[k*w+i], z, d.X, d.Y, d.Z)
 		}
 	}
-	// The vertex in column i of row k; an odd one on such a border is the one before it.
+	// The vertex in column i of row k. Odd ones on such a border are replaced by the previous one.
 	vertex := func(i, k int) uint32 {
 		if coarser && (i == 0 || i == groundCells) {
 			k &^= 1
@@ -122,7 +121,7 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 	}
 }
 
-// triangle appends one, unless two of its corners are the same.
+// triangle appends a triangle unless two of its corners are equal.
 func (g *ground) triangle(a, b, c uint32) {
 	if a != b && b != c && c != a {
 		g.index = append(g.index, a, b, c)

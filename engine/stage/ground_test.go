@@ -7,8 +7,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// With one sample per pixel, too, no sky is seen through the ground, where its rings meet
-// or elsewhere.
+// No sky shows through the ground, even with one sample per pixel and where rings meet.
 func TestGroundIsClosed(t *testing.T) {
 	s, err := Open(Options{Width: 640, Height: 360, Offscreen: true, Samples: 1})
 	if err != nil {
@@ -17,7 +16,7 @@ func TestGroundIsClosed(t *testing.T) {
 	defer s.Close()
 	hills := func(x, z float32) float32 { return 0.7*m3.Sin(0.35*x)*m3.Cos(0.3*z) + 0.01*x }
 	s.SetGround(hills)
-	s.air.fog = 1e6 // which hides the difference
+	s.lighting.fog = 1e6 // which hides the difference
 	holes := 0
 	for i := range 6 {
 		focus := m3.V(0.37*float32(i), 0, -0.61*float32(i))

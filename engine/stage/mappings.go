@@ -10,20 +10,18 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// Where a user says how gamepads are laid out, as for programs that use SDL.
+// Environment variables with gamepad mappings, the same as for programs that use SDL.
 const (
 	mappingsVar     = "SDL_GAMECONTROLLERCONFIG"      // mappings, one a line
-	mappingsFileVar = "SDL_GAMECONTROLLERCONFIG_FILE" // the path of a file of them, such as gamecontrollerdb.txt
+	mappingsFileVar = "SDL_GAMECONTROLLERCONFIG_FILE" // path of a file of mappings, such as gamecontrollerdb.txt
 )
 
-// maxMappings is how large a file of mappings may be; the one that all the world adds
-// to has half a megabyte.
+// maxMappings limits the size of a file of mappings; the community's database has half a megabyte.
 const maxMappings = 4 << 20
 
-// GamepadMappings returns the mappings of gamepads that the user has set, for
-// Options.Gamepads: those of the file that the environment variable
-// SDL_GAMECONTROLLERCONFIG_FILE names, then those in SDL_GAMECONTROLLERCONFIG. It is
-// an error if one cannot be read.
+// GamepadMappings returns the gamepad mappings that the user has set, for Options.Gamepads: first
+// the file that the environment variable SDL_GAMECONTROLLERCONFIG_FILE names, then
+// SDL_GAMECONTROLLERCONFIG.
 func GamepadMappings() (string, error) {
 	var all strings.Builder
 	if path := os.Getenv(mappingsFileVar); path != "" {
@@ -58,12 +56,12 @@ var elements = map[string]bool{
 	"righttrigger": true, "leftx": true, "lefty": true, "rightx": true, "righty": true,
 }
 
-// platforms are the names of systems in mappings.
+// platforms are the names of operating systems in mappings.
 var platforms = map[string]string{"linux": "Linux", "windows": "Windows", "darwin": "Mac OS X"}
 
-// checkMappings returns those lines of text that are mappings for this system, each
-// ended, and an error where a line is none: glfw would pass over it, or read on behind
-// its end. from names the text.
+// checkMappings returns the lines of text that are mappings for this system, each with a line
+// break. It fails on a line that is not a mapping: glfw would skip it or read past its end. from
+// names the text.
 func checkMappings(from, text string) (string, error) {
 	var out strings.Builder
 	for n, line := range strings.Split(text, "\n") {
@@ -83,8 +81,7 @@ func checkMappings(from, text string) (string, error) {
 	return out.String(), nil
 }
 
-// checkMapping reports whether a mapping is for this system and of the kind that glfw
-// knows.
+// checkMapping reports whether a mapping is for this system and of a kind that glfw knows.
 func checkMapping(line string) (keep bool, err error) {
 	const longest = 1023 // glfw's
 	if len(line) > longest {
@@ -92,10 +89,10 @@ func checkMapping(line string) (keep bool, err error) {
 	}
 	parts := strings.Split(strings.TrimRight(line, ","), ",")
 	if !guidForm.MatchString(parts[0]) {
-		return false, fmt.Errorf("%.40q: want 32 hexadecimal digits, a name, and what is where: GUID,name,a:b0,leftx:a0,…", parts[0])
+		return false, fmt.Errorf("%.40q: want 32 hexadecimal digits, a name and the elements: GUID,name,a:b0,leftx:a0,…", parts[0])
 	}
 	if len(parts) < 3 || parts[1] == "" || len(parts[1]) > 127 || strings.ContainsFunc(parts[1], func(r rune) bool { return r < ' ' }) {
-		return false, fmt.Errorf("want a name of up to 127 characters after the GUID, and what is where: GUID,name,a:b0,leftx:a0,…")
+		return false, fmt.Errorf("want a name of up to 127 characters after the GUID, and the elements: GUID,name,a:b0,leftx:a0,…")
 	}
 	keep = true
 	for _, part := range parts[2:] {
@@ -103,11 +100,11 @@ func checkMapping(line string) (keep bool, err error) {
 		switch {
 		case part == "":
 		case !ok || at == "" || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' }):
-			return false, fmt.Errorf("%.40q: want a field and what it is, such as leftx:a0", part)
+			return false, fmt.Errorf("%.40q: want a field and its source, such as leftx:a0", part)
 		case field == "platform":
 			keep = keep && at == platforms[runtime.GOOS]
 		case strings.HasPrefix(field, "+") || strings.HasPrefix(field, "-"):
-			keep = false // half a field, which glfw does not know
+			keep = false // half an axis, which glfw does not know
 		case elements[field] && !elementForm.MatchString(at):
 			return false, fmt.Errorf("%.40q: want a button (b0), an axis (a0, +a0, -a0, a0~) or a direction of a hat (h0.1)", part)
 		}

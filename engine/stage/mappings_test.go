@@ -48,7 +48,7 @@ func TestMappings(t *testing.T) {
 	}
 }
 
-// Both variables count, and what is wrong with either is told.
+// Both variables count, and an error in either is reported.
 func TestGamepadMappings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db.txt")
 	if err := os.WriteFile(path, []byte(someMapping+"\n"), 0o600); err != nil {
@@ -70,7 +70,7 @@ func TestGamepadMappings(t *testing.T) {
 	}
 }
 
-// What is kept is kept again, in lines that glfw's buffer holds.
+// Checking is idempotent, and lines fit glfw's buffer.
 func FuzzMappings(f *testing.F) {
 	f.Add(someMapping)
 	f.Add("# x\n" + someMapping + "platform:Linux\n" + someMapping + "+leftx:a1")

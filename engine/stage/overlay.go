@@ -14,25 +14,25 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
-// setOver has what lies over a picture of w×h pixels show v.
+// setOver updates everything over a picture of w×h pixels.
 func (s *Stage) setOver(v *View, w, h int) {
 	top := panelMargin
-	if s.knobs.set(v.Panel, w, h, top) {
-		s.controls.knobs(s.gs, &s.knobs)
+	if s.widgets.set(v.Panel, w, h, top) {
+		s.controls.widgets(s.gs, &s.widgets)
 	}
-	s.controls.view, s.controls.pos = [2]int{w, h}, s.knobs.at
-	if !s.knobs.bounds.Empty() {
-		top += s.knobs.bounds.Dy() + panelGap
+	s.controls.view, s.controls.pos = [2]int{w, h}, s.widgets.at
+	if !s.widgets.bounds.Empty() {
+		top += s.widgets.bounds.Dy() + panelGap
 	}
 	if s.choices.set(v.Has, v.Show, w, h, top) {
-		s.view.knobs(s.gs, &s.choices.knobs)
+		s.view.widgets(s.gs, &s.choices.widgets)
 	}
 	s.view.view, s.view.pos = [2]int{w, h}, s.choices.at
-	taken := s.knobs.bounds.Add(s.knobs.at).Union(s.choices.bounds.Add(s.choices.at))
+	taken := s.widgets.bounds.Add(s.widgets.at).Union(s.choices.bounds.Add(s.choices.at))
 	s.hud.set(s.gs, v.HUD, w, h, taken)
 	s.help.set(s.gs, v.Help, w, h, taken)
 	top, bottom := s.hud.height(), h-s.help.height()
-	if free := h - panelMargin; graphsIn(v.Graphs, free-top) > graphsIn(v.Graphs, bottom-top) { // the help gives way
+	if free := h - panelMargin; graphsIn(v.Graphs, free-top) > graphsIn(v.Graphs, bottom-top) { // the help makes room
 		s.help.SetVisible(false)
 		bottom = free
 	}
@@ -40,7 +40,7 @@ func (s *Stage) setOver(v *View, w, h int) {
 	s.caption.set(s.gs, v.Caption, w, h, wide, s.help)
 }
 
-// corner says where a panel sits.
+// corner is the position of a panel.
 type corner int
 
 const (
@@ -49,26 +49,26 @@ const (
 	placed // at panel.pos
 )
 
-// panel is a box over the picture, of lines of text or what else is painted on the
-// CPU, when it changes, and drawn as one textured quad.
+// panel is a box over the picture. Its text or other content is painted on the CPU when it changes,
+// and drawn as one textured quad.
 type panel struct {
 	*graphic.Mesh
 	at      corner
-	pos     image.Point // of the top left corner, where at is placed
+	pos     image.Point // of the top left corner, if at is placed
 	lines   []string
 	size    float64 // of the text in a picture that is high enough, pixels
-	shown   float64 // of the text now
+	shown   float64 // present size of the text
 	w, h    int     // pixels, 0 when empty
 	tex     uint32
 	picture gls.Uniform
 	rect    gls.Uniform
-	view    [2]int // the picture's size
+	view    [2]int // size of the picture
 }
 
-// Pixels from the picture's edge, and from one panel to the next.
+// Distances of panels from the picture's edge and from each other, pixels.
 const panelMargin, panelGap = 14, 8
 
-// quad covers −1…1.
+// newQuad returns the square −1…1.
 func newQuad() ([]float32, []uint32) {
 	return []float32{-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0}, []uint32{0, 1, 2, 0, 2, 3}
 }
@@ -87,12 +87,11 @@ func newPanel(gs *gls.GLS, at corner, size float64) *panel {
 	return p
 }
 
-// set paints lines for a picture of w×h pixels, of which the part taken, at the right,
-// shows something else.
+// set shows lines in a picture of w×h pixels, where taken is covered by other panels at the right.
 func (p *panel) set(gs *gls.GLS, lines []string, w, h int, taken image.Rectangle) {
 	p.view = [2]int{w, h}
 	size := textSize(p.size, h)
-	if lines = fit(lines, size, p.at, w, h, taken); slices.Equal(lines, p.lines) && size == p.shown {
+	if lines = fitLines(lines, size, p.at, w, h, taken); slices.Equal(lines, p.lines) && size == p.shown {
 		p.SetVisible(len(lines) > 0)
 		return
 	}
@@ -104,14 +103,13 @@ func (p *panel) set(gs *gls.GLS, lines []string, w, h int, taken image.Rectangle
 	p.show(gs, paintPanel(lines, size))
 }
 
-// textSize returns how large text of the given size is in a picture h pixels high: smaller
-// in a small one, so that it does not hide the scene.
+// textSize returns the size of text in a picture h pixels high. Text is smaller in small pictures.
 func textSize(size float64, h int) float64 {
 	const enough, smallest = 540, 0.65
 	return math.Round(size * min(max(float64(h)/enough, smallest), 1))
 }
 
-// height returns how many of the picture's rows it takes up at its edge.
+// height returns the rows that the panel covers, from the edge of the picture.
 func (p *panel) height() int {
 	if !p.Visible() {
 		return panelMargin
@@ -119,7 +117,7 @@ func (p *panel) height() int {
 	return panelMargin + p.h + panelGap
 }
 
-// show shows img, premultiplied, from now on; nil is nothing.
+// show shows img, premultiplied; nil hides the panel.
 func (p *panel) show(gs *gls.GLS, img *image.RGBA) {
 	p.SetVisible(img != nil)
 	if img == nil {
@@ -131,8 +129,8 @@ func (p *panel) show(gs *gls.GLS, img *image.RGBA) {
 	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, int32(p.w), int32(p.h), gl.RGBA, gl.UNSIGNED_BYTE, img.Pix)
 }
 
-// knobs shows k.
-func (p *panel) knobs(gs *gls.GLS, k *knobs) {
+// widgets shows k.
+func (p *panel) widgets(gs *gls.GLS, k *widgets) {
 	if k.bounds.Empty() {
 		p.show(gs, nil)
 	} else {
@@ -140,10 +138,10 @@ func (p *panel) knobs(gs *gls.GLS, k *knobs) {
 	}
 }
 
-// textPad is between text and the edge of its box, pixels.
+// textPad is the distance of text from the edge of its box, pixels.
 const textPad = 10
 
-// textBox returns the size of the box around lines, and how high a line is.
+// textBox returns the size of the box around lines and the height of a line.
 func textBox(lines []string, size float64) (box image.Point, line int) {
 	_, line = draw.TextSize(size, "Ag")
 	line += 3
@@ -155,18 +153,18 @@ func textBox(lines []string, size float64) (box image.Point, line int) {
 	return image.Pt(w+2*textPad, line*len(lines)+2*textPad-3), line
 }
 
-// fit breaks lines that leave the picture of w×h pixels, or lie over what is taken, at
-// its right. It returns nil where they would fill a quarter of the picture's height.
-func fit(lines []string, size float64, at corner, w, h int, taken image.Rectangle) []string {
+// fitLines wraps lines that would leave the picture of w×h pixels or overlap taken, at its right.
+// It returns nil if they would then fill more than a quarter of the picture's height.
+func fitLines(lines []string, size float64, at corner, w, h int, taken image.Rectangle) []string {
 	room := w - 2*panelMargin - 2*textPad
-	out := broken(lines, size, room)
+	out := wrapLines(lines, size, room)
 	box, _ := textBox(out, size)
 	top := panelMargin
 	if at == bottomLeft {
 		top = h - panelMargin - box.Y
 	}
 	if image.Rect(panelMargin, top, panelMargin+box.X, top+box.Y).Overlaps(taken) {
-		out = broken(lines, size, taken.Min.X-2*panelMargin-2*textPad)
+		out = wrapLines(lines, size, taken.Min.X-2*panelMargin-2*textPad)
 		box, _ = textBox(out, size)
 	}
 	if len(out) != len(lines) && (box.Y > h/4 || box.X > w-2*panelMargin) {
@@ -175,9 +173,8 @@ func fit(lines []string, size float64, at corner, w, h int, taken image.Rectangl
 	return out
 }
 
-// broken breaks lines between words, so that none is wider than room pixels where its
-// words allow that.
-func broken(lines []string, size float64, room int) (out []string) {
+// wrapLines wraps lines between words to room pixels. A longer word stays whole.
+func wrapLines(lines []string, size float64, room int) (out []string) {
 	for _, l := range lines {
 		if w, _ := draw.TextSize(size, l); w <= room {
 			out = append(out, l)
@@ -200,7 +197,7 @@ func broken(lines []string, size float64, room int) (out []string) {
 	return out
 }
 
-// paintPanel returns the lines on a translucent box.
+// paintPanel paints lines on a translucent box.
 func paintPanel(lines []string, size float64) *image.RGBA {
 	box, line := textBox(lines, size)
 	img := image.NewRGBA(image.Rectangle{Max: box})

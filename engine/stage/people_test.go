@@ -66,7 +66,7 @@ func TestPeopleAreDressed(t *testing.T) {
 	}
 }
 
-// A painted body has its own colours, whatever the tint.
+// A painted body has its own colours under any tint.
 func TestPaint(t *testing.T) {
 	s := open(t, 160, 200)
 	s.SetGround(flat)

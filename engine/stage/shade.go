@@ -17,8 +17,8 @@ import (
 //go:embed shaders
 var shaderFiles embed.FS
 
-// addShaders gives r our programs: for each name.vert there is a name.frag, and
-// every name.glsl is a chunk that the others include.
+// addShaders adds our programs to r: each name.vert has a name.frag, and each name.glsl is a chunk
+// that the others include.
 func addShaders(r *renderer.Renderer) error {
 	files, err := shaderFiles.ReadDir("shaders")
 	if err != nil {
@@ -43,8 +43,8 @@ func addShaders(r *renderer.Renderer) error {
 	return nil
 }
 
-// air is what light.glsl needs in every program that includes it.
-type air struct {
+// lighting is the input of light.glsl, for each program that includes it.
+type lighting struct {
 	eye, sun  m3.Vec3
 	fog       float32 // m
 	shadow    math32.Matrix4
@@ -52,15 +52,15 @@ type air struct {
 	grain     uint32 // texture
 }
 
-// shade is a g3n material for one of our programs: the state comes from
-// material.Material, the uniforms from here.
+// shade is a g3n material for one of our programs. Its state is in material.Material, its uniforms
+// are here.
 type shade struct {
 	material.Material
-	air              *air // nil for programs without light
+	lighting         *lighting // nil for programs without light
 	uEye, uSun, uFog gls.Uniform
 	uShadow, uMap    gls.Uniform
 	uGrain           gls.Uniform
-	setup            func(gs *gls.GLS) // the program's own uniforms; may be nil
+	setup            func(gs *gls.GLS) // sets the program's own uniforms; may be nil
 }
 
 // Texture units: the shadow map and the grain have their own in every program.
@@ -72,8 +72,8 @@ const (
 	unitGrain   = 4
 )
 
-func newShade(program string, a *air, setup func(gs *gls.GLS)) *shade {
-	s := &shade{air: a, setup: setup}
+func newShade(program string, a *lighting, setup func(gs *gls.GLS)) *shade {
+	s := &shade{lighting: a, setup: setup}
 	s.Material.Init()
 	s.SetShader(program)
 	s.SetShaderUnique(true)
@@ -91,7 +91,7 @@ func newShade(program string, a *air, setup func(gs *gls.GLS)) *shade {
 // RenderSetup is called by the renderer with the program in use.
 func (s *shade) RenderSetup(gs *gls.GLS) {
 	s.Material.RenderSetup(gs)
-	if a := s.air; a != nil {
+	if a := s.lighting; a != nil {
 		gs.Uniform3f(s.uEye.Location(gs), a.eye.X, a.eye.Y, a.eye.Z)
 		gs.Uniform3f(s.uSun.Location(gs), a.sun.X, a.sun.Y, a.sun.Z)
 		gs.Uniform1f(s.uFog.Location(gs), a.fog)
@@ -104,7 +104,7 @@ func (s *shade) RenderSetup(gs *gls.GLS) {
 	}
 }
 
-// bindTexture puts tex on a texture unit and tells the sampler u of it.
+// bindTexture binds tex to a texture unit and sets the sampler u to it.
 func bindTexture(gs *gls.GLS, unit uint32, tex uint32, u *gls.Uniform) {
 	gs.ActiveTexture(gls.TEXTURE0 + unit)
 	gl.BindTexture(gl.TEXTURE_2D, tex)
@@ -131,7 +131,7 @@ func glError(what string) error {
 	if code == gl.NO_ERROR {
 		return nil
 	}
-	for range 16 { // the rest follows from the first
+	for range 16 { // later errors follow from the first
 		if gl.GetError() == gl.NO_ERROR {
 			break
 		}

@@ -11,10 +11,9 @@ import (
 // shadowSize is the shadow map's side in texels.
 const shadowSize = 2048
 
-// shadowReach returns half of the ground that the map covers, in metres, for a
-// camera that far from its target. Up close a texel is 7 mm, fine enough to
-// judge whether a paw touches the ground. It grows in steps, so that shadows do
-// not crawl while the camera zooms.
+// shadowReach returns half the width of the shadow map in metres, for a camera at distance from its
+// target. Nearby a texel is 7 mm, fine enough to see whether a paw touches the ground. It grows in
+// steps, so that shadows do not crawl during a zoom.
 func shadowReach(distance float32) float32 {
 	reach := float32(7)
 	for reach < 1.6*distance && reach < 60 {

@@ -1,8 +1,8 @@
-// Package stage draws characters on a terrain, in a window or offscreen, with
-// g3n: an instanced skinned crowd, ground, sky, one sun with shadows, text. It
-// is the only package that touches a window or OpenGL.
+// Package stage draws characters on a terrain with g3n, in a window or offscreen: an instanced
+// skinned crowd, ground, sky, one sun with shadows, text. It is the only package that touches a
+// window or OpenGL.
 //
-// A Stage belongs to the goroutine that opened it, which stays on its thread.
+// A Stage belongs to the goroutine that opened it. That goroutine must stay on its thread.
 package stage
 
 import (
@@ -19,34 +19,34 @@ import (
 	"github.com/g3n/engine/math32"
 	"github.com/g3n/engine/renderer"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage/internal/gl"
-	"mannequin/scenes"
 )
 
-// Options says how to open a stage.
+// Options are the settings of a stage.
 type Options struct {
 	Title         string
 	Width, Height int    // pixels, 16 to 8192
-	Offscreen     bool   // without a window, by EGL
-	Samples       int    // per pixel for smooth edges, 1 is none; 0 is 4, but 1 in a window drawn in software
-	Gamepads      string // mappings besides glfw's own, as GamepadMappings returns them
+	Offscreen     bool   // no window, by EGL
+	Samples       int    // per pixel for smooth edges, 1 is none; 0 is 4, or 1 in a window drawn in software
+	Gamepads      string // additional mappings, from GamepadMappings
 }
 
-// Stage is an open picture. Its zero value is unusable; see Open.
+// Stage is an open picture. Its zero value is not usable; see Open.
 type Stage struct {
 	Camera *Camera
 
 	gs      *gls.GLS
 	win     *windowState // nil offscreen
 	render  *renderer.Renderer
-	scene   *core.Node // what the camera sees
-	shadows *core.Node // what throws shadows
-	over    *core.Node // what lies over the picture
+	scene   *core.Node // drawn by the camera
+	shadows *core.Node // drawn into the shadow map
+	over    *core.Node // drawn over the picture
 
 	target   *target
 	shadowFB uint32
-	air      air
+	lighting lighting
 	eye, sun lens
 	skyMat   math32.Matrix4
 	skyUni   gls.Uniform
@@ -61,33 +61,32 @@ type Stage struct {
 	lines     *strokes
 	hud, help *panel
 	controls  *panel
-	knobs     knobs // what controls shows
+	widgets   widgets // shown by controls
 	view      *panel
-	choices   choices // what view shows
+	choices   choices // shown by view
 	graphs    *graphs
 	caption   caption
-	drawn     bool // a picture has been
+	drawn     bool // at least one picture was drawn
 }
 
 // View is what to draw besides the crowds, which hold their own poses.
 type View struct {
-	Focus m3.Vec3       // what the shadows and the ground centre on, world, m
-	Path  []m3.Vec3     // a dashed line on the ground, world, m; may be empty
-	Lines []scenes.Line // over everything, which shines through; beyond 32768 they are left out
-	HUD   []string      // text at the top left
-	Help  []string      // text at the bottom left
-	Panel *scenes.Panel // sliders and buttons at the top right, which the mouse moves; nil is none
+	Focus m3.Vec3    // centre of shadows and ground, world, m
+	Path  []m3.Vec3  // a dashed line on the ground, world, m; may be empty
+	Lines []hud.Line // drawn over everything, dimmed where hidden; at most 32768
+	HUD   []string   // text at the top left
+	Help  []string   // text at the bottom left
+	Panel *hud.Panel // sliders and buttons at the top right, for the mouse; nil is none
 
-	Graphs  []scenes.Graph // at the left, between the texts, as many as there is room for
-	Caption string         // large, at the bottom
+	Graphs  []hud.Graph // at the left between the texts, as many as fit
+	Caption string      // large, at the bottom
 
-	// Has are the overlays that there are to choose from, and Show those that are drawn: a
-	// panel of buttons below the other one. Where Has is none there is no panel; the keys
-	// that choose work all the same.
-	Has, Show scenes.Overlay
+	// Has are the overlays on offer and Show those that are drawn: a second panel has a button for
+	// each. Without Has there is no such panel, but the keys still work.
+	Has, Show hud.Overlay
 }
 
-// Open makes a window, or with Offscreen a picture in memory.
+// Open opens a window, or with Offscreen a picture in memory.
 func Open(opt Options) (*Stage, error) {
 	if opt.Width < 16 || opt.Height < 16 || opt.Width > 8192 || opt.Height > 8192 {
 		return nil, fmt.Errorf("stage: picture of %d×%d pixels: want 16 to 8192 each way", opt.Width, opt.Height)
@@ -110,7 +109,7 @@ func Open(opt Options) (*Stage, error) {
 }
 
 func (s *Stage) build(opt Options) error {
-	// g3n ends the program on an OpenGL error; we return it.
+	// g3n would end the program on an OpenGL error; we return it.
 	s.gs.SetCheckErrors(false)
 	s.render = renderer.NewRenderer(s.gs)
 	if err := addShaders(s.render); err != nil {
@@ -126,27 +125,27 @@ func (s *Stage) build(opt Options) error {
 	if s.target, err = newTarget(opt.Width, opt.Height, opt.Samples); err != nil {
 		return err
 	}
-	if s.shadowFB, s.air.shadowMap, err = newShadow(s.gs); err != nil {
+	if s.shadowFB, s.lighting.shadowMap, err = newShadow(s.gs); err != nil {
 		return err
 	}
-	s.air.sun = m3.V(0.55, 0.68, -0.45).Normalize(m3.Up)
-	s.air.fog = 105
-	s.air.grain = newGrain(s.gs, !s.software())
+	s.lighting.sun = m3.V(0.55, 0.68, -0.45).Normalize(m3.Up)
+	s.lighting.fog = 105
+	s.lighting.grain = newGrain(s.gs, !s.software())
 	s.scene, s.shadows, s.over = core.NewNode(), core.NewNode(), core.NewNode()
 
 	s.ground = newGround()
-	s.scene.Add(newMesh(s.ground.geom, newShade("ground", &s.air, nil), 2))
-	s.contacts = newContacts(&s.air)
+	s.scene.Add(newMesh(s.ground.geom, newShade("ground", &s.lighting, nil), 2))
+	s.contacts = newContacts(&s.lighting)
 	s.scene.Add(s.contacts.graphic)
 	v, i := newQuad()
 	s.skyUni.Init("Unproject")
-	sky := newShade("sky", &s.air, func(gs *gls.GLS) {
+	sky := newShade("sky", &s.lighting, func(gs *gls.GLS) {
 		gs.UniformMatrix4fv(s.skyUni.Location(gs), 1, false, &s.skyMat[0])
 	})
 	sky.SetDepthMask(false)
-	s.scene.Add(newMesh(newGeometry(v, i, 3), sky, -1)) // opaque things are drawn from high order to low
+	s.scene.Add(newMesh(newGeometry(v, i, 3), sky, -1)) // opaque meshes are drawn from high order to low
 	s.path = newGeometry(nil, nil, 3, 2)                // position, coordinate
-	line := newShade("line", &s.air, nil)
+	line := newShade("line", &s.lighting, nil)
 	line.SetBlending(material.BlendNormal)
 	line.SetTransparent(true)
 	line.SetDepthMask(false)
@@ -167,7 +166,7 @@ func (s *Stage) build(opt Options) error {
 	return glError("prepared the stage")
 }
 
-// Driver names what draws: a graphics card, or a program in its place.
+// Driver returns the name of the graphics card, or of the program that renders in software.
 func (s *Stage) Driver() string { return gl.Renderer() }
 
 // software reports whether the processor draws, which is slow.
@@ -181,7 +180,7 @@ func (s *Stage) software() bool {
 	return false
 }
 
-// SetGround sets the terrain that is drawn; nil removes it.
+// SetGround sets the terrain; nil removes it.
 func (s *Stage) SetGround(h HeightFunc) {
 	s.ground.height, s.ground.valid = h, false
 }
@@ -191,7 +190,7 @@ func (s *Stage) Size() (w, h int) { return s.target.w, s.target.h }
 
 var errGone = errors.New(goneMessage)
 
-// Draw renders one picture. It is an error if the window's display has gone.
+// Draw renders one picture. It fails if the window's display is gone.
 func (s *Stage) Draw(v View) error {
 	if s.target == nil {
 		return errors.New("stage: drawing on a closed stage")
@@ -201,7 +200,7 @@ func (s *Stage) Draw(v View) error {
 			return errGone
 		}
 		w, h := s.win.size()
-		if displayGone() { // w and h are anything
+		if displayGone() { // w and h are not valid
 			return errGone
 		}
 		if err := s.target.resize(w, h); err != nil {
@@ -213,20 +212,20 @@ func (s *Stage) Draw(v View) error {
 	}
 	w, h := s.Size()
 	s.Camera.aim(&s.eye, float32(w)/float32(h))
-	sunLens(&s.sun, s.air.sun, v.Focus, shadowReach(s.Camera.eye.Dist(s.Camera.target)))
-	s.air.eye = s.Camera.eye
-	s.air.shadow = s.sun.clip()
+	sunLens(&s.sun, s.lighting.sun, v.Focus, shadowReach(s.Camera.eye.Dist(s.Camera.target)))
+	s.lighting.eye = s.Camera.eye
+	s.lighting.shadow = s.sun.clip()
 	s.skyMat = s.eye.unproject()
 	s.ground.move(v.Focus)
 	s.setPath(v.Path)
 	s.setLines(v.Lines)
 	s.setOver(&v, w, h)
 	eyeClip := s.eye.clip()
-	seen, shaded := math32.NewFrustumFromMatrix(&eyeClip), math32.NewFrustumFromMatrix(&s.air.shadow)
+	seen, shaded := math32.NewFrustumFromMatrix(&eyeClip), math32.NewFrustumFromMatrix(&s.lighting.shadow)
 	for _, c := range s.crowds {
 		c.plan(s.Camera.eye, seen, shaded)
 	}
-	s.contacts.set(s.crowds, s.ground.height, seen, &s.air)
+	s.contacts.set(s.crowds, s.ground.height, seen, &s.lighting)
 
 	gl.BindFramebuffer(gl.FRAMEBUFFER, s.shadowFB)
 	s.gs.Viewport(0, 0, shadowSize, shadowSize)
@@ -246,7 +245,7 @@ func (s *Stage) Draw(v View) error {
 		return fmt.Errorf("stage: text: %w", err)
 	}
 	if s.drawn && gl.SlowErrors {
-		return nil // nor were there errors the first time
+		return nil // the first picture had no errors
 	}
 	s.drawn = true
 	return glError("drew a picture")
@@ -260,28 +259,17 @@ func (s *Stage) setPath(points []m3.Vec3) {
 	}
 }
 
-// Capture returns the last picture drawn, in dst where its size fits, else in a
-// new image.
+// Capture returns the last picture. It reuses dst if the size fits.
 func (s *Stage) Capture(dst *image.RGBA) (*image.RGBA, error) {
 	img := s.target.read(dst)
 	return img, glError("read the picture")
 }
 
-// Instances returns how many characters the last Draw showed at each level of
-// detail, finest first, and how many threw shadows.
-func (c *Crowd) Instances() (levels []int, shadows int) {
-	last := len(c.runs) - 1
-	for _, r := range c.runs[:last] {
-		levels = append(levels, int(r.count))
-	}
-	return levels, int(c.runs[last].count)
-}
-
-// Gone reports whether the window's display, or in a browser the graphics, have gone: nothing
-// can be drawn any more but on another stage, once HasDisplay says so.
+// Gone reports whether the window's display is gone, or in a browser the graphics context. Then
+// only another stage can draw, once HasDisplay reports true.
 func (s *Stage) Gone() bool { return s.win != nil && displayGone() }
 
-// Close ends the stage and its window. Closing twice is allowed.
+// Close closes the stage and its window. Closing twice is allowed.
 func (s *Stage) Close() {
 	if s.target != nil {
 		if s.win == nil || !displayGone() {

@@ -9,6 +9,7 @@ import (
 
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // open returns an offscreen stage, or skips the test where this machine cannot
@@ -30,11 +31,8 @@ func open(t testing.TB, w, h int) *Stage {
 // 1 half way up, joint 2 on top.
 func post(t testing.TB) *body.Body {
 	t.Helper()
-	b, err := body.New(&body.Rig{Names: []string{"foot", "knee", "top"}, Parents: []int16{-1, 0, 1},
-		Offsets: []m3.Vec3{{}, {Y: 0.5}, {Y: 0.5}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(body.New(&body.Rig{Names: []string{"foot", "knee", "top"}, Parents: []int16{-1, 0, 1},
+		Offsets: []m3.Vec3{{}, {Y: 0.5}, {Y: 0.5}}}))(t)
 	return b
 }
 
@@ -47,10 +45,7 @@ func stand(bones []m3.Xform, p m3.Vec3, bend m3.Quat) []m3.Xform {
 
 func newCrowd(t testing.TB, s *Stage, b *body.Body, bones []m3.Xform, tint [][3]float32) *Crowd {
 	t.Helper()
-	c, err := s.NewCrowd(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(s.NewCrowd(b))(t)
 	if err := c.Set(bones, tint); err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +57,7 @@ func shoot(t testing.TB, s *Stage, v View) *image.RGBA {
 	if err := s.Draw(v); err != nil {
 		t.Fatal(err)
 	}
-	img, err := s.Capture(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(s.Capture(nil))(t)
 	return img
 }
 
@@ -76,7 +68,7 @@ func at(t testing.TB, s *Stage, img *image.RGBA, p m3.Vec3) (c [3]float64) {
 	return mean(img, image.Pt(x, y))
 }
 
-// pixel returns where the world point p is in the picture.
+// pixel returns the position of the world point p in the picture.
 func pixel(t testing.TB, s *Stage, img *image.RGBA, p m3.Vec3) (x, y int) {
 	t.Helper()
 	clip := s.eye.clip()
@@ -98,17 +90,14 @@ func flat(x, z float32) float32 { return 0 }
 func TestLightAndShadow(t *testing.T) {
 	s := open(t, 320, 240)
 	s.SetGround(flat)
-	bar, err := body.New(&body.Rig{Names: []string{"bar", "end"}, Parents: []int16{-1, 0}, Offsets: []m3.Vec3{{}, {Y: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bar := must.Get(body.New(&body.Rig{Names: []string{"bar", "end"}, Parents: []int16{-1, 0}, Offsets: []m3.Vec3{{}, {Y: 1}}}))(t)
 	// Along +Z, 0.6 m above the ground.
 	p, lying := m3.V(0, 0.6, -0.5), m3.AxisAngle(m3.V(1, 0, 0), math.Pi/2)
 	newCrowd(t, s, bar, []m3.Xform{{Pos: p, Rot: lying}, {Pos: p.Add(m3.V(0, 0, 1)), Rot: lying}}, [][3]float32{{0.4, 0.4, 0.4}})
 	s.Camera.Place(m3.V(2.4, 1.6, 1.2), m3.V(-0.2, 0.3, 0))
 	img := shoot(t, s, View{})
 	mid := p.Add(m3.V(0, 0, 0.5))
-	foot := mid.Sub(s.air.sun.Scale(mid.Y / s.air.sun.Y))
+	foot := mid.Sub(s.lighting.sun.Scale(mid.Y / s.lighting.sun.Y))
 	in, out := at(t, s, img, foot), at(t, s, img, m3.V(-foot.X, 0, foot.Z+0.45))
 	if over, under := at(t, s, img, mid.Add(m3.V(0, 0.018, 0))), at(t, s, img, mid.Sub(m3.V(0, 0.022, 0))); light(over) < light(under)+10 {
 		t.Errorf("the bar is %v above, %v below", over, under)

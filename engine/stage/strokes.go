@@ -7,27 +7,27 @@ import (
 	"github.com/g3n/engine/material"
 	"github.com/g3n/engine/math32"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/scenes"
 )
 
-// strokes draws lines that are as wide in the picture wherever they are.
+// strokes draws lines of constant width on screen.
 type strokes struct {
 	geom   *mesh
-	parts  []*graphic.Mesh // that draw it
+	parts  []*graphic.Mesh // meshes that draw the lines
 	v      []float32
 	index  []uint32
-	matrix math32.Matrix4 // of the lines' space to clip space
-	size   [3]float32     // half of the picture, and of the lines' width, pixels
+	matrix math32.Matrix4 // from the lines' space to clip space
+	size   [3]float32     // half of the picture's size and of the lines' width, pixels
 	nearer float32        // see stroke.vert
 }
 
-// strokeVertex is floats per vertex: both ends, which corner, colour.
+// strokeVertex is the number of floats per vertex: both ends, corner, colour.
 const strokeVertex = 3 + 3 + 2 + 3
 
 func newStrokes() *strokes { return &strokes{geom: newGeometry(nil, nil, 3, 3, 2, 3)} }
 
-// add has to draw them with the given share of cover, where compare lets them.
+// add draws the lines into a node with the opacity cover. compare sets the depth test.
 func (s *strokes) add(to *core.Node, cover float32, order int, compare func(*shade)) {
 	var project, size, nearer, share gls.Uniform
 	project.Init("Project")
@@ -51,10 +51,10 @@ func (s *strokes) add(to *core.Node, cover float32, order int, compare func(*sha
 	to.Add(part)
 }
 
-// clear begins anew.
+// clear removes all lines.
 func (s *strokes) clear() { s.v, s.index = s.v[:0], s.index[:0] }
 
-// line appends a line. What is not finite is left out.
+// line appends a line. It ignores ends that are not finite.
 func (s *strokes) line(a, b m3.Vec3, c [3]float32) {
 	if !a.Finite() || !b.Finite() {
 		return
@@ -68,7 +68,7 @@ func (s *strokes) line(a, b m3.Vec3, c [3]float32) {
 	s.index = append(s.index, k, k+1, k+2, k+2, k+1, k+3)
 }
 
-// show has what was appended drawn in pictures of w×h pixels, so many of them wide.
+// show draws the lines in pictures of w×h pixels, width pixels wide.
 func (s *strokes) show(w, h int, width float32) {
 	for _, p := range s.parts {
 		p.SetVisible(len(s.index) > 0)
@@ -79,15 +79,14 @@ func (s *strokes) show(w, h int, width float32) {
 	}
 }
 
-// Of lines in the scene: how much of one shows that something hides, how many there are at
-// most, and how much nearer they count than they are, m.
+// Lines in the scene: opacity where hidden, maximum number, and depth bias towards the eye, m.
 const (
 	hiddenLine = 0.5
 	mostLines  = 1 << 15
 	lineNearer = 0.03
 )
 
-// newLines returns the lines of the scene, drawn within it.
+// newLines adds lines to the scene.
 func newLines(scene *core.Node) *strokes {
 	s := newStrokes()
 	s.nearer = 2 * near * lineNearer
@@ -96,8 +95,8 @@ func newLines(scene *core.Node) *strokes {
 	return s
 }
 
-// setLines has lines drawn, the first mostLines of them.
-func (s *Stage) setLines(lines []scenes.Line) {
+// setLines draws the first mostLines lines.
+func (s *Stage) setLines(lines []hud.Line) {
 	w, h := s.Size()
 	s.lines.clear()
 	for _, l := range lines[:min(len(lines), mostLines)] {
@@ -105,4 +104,47 @@ func (s *Stage) setLines(lines []scenes.Line) {
 	}
 	s.lines.matrix = s.eye.clip()
 	s.lines.show(w, h, max(2, float32(h)/300))
+}
+
+// pathWidth is the width of the planned path on the ground, m.
+const pathWidth = 0.045
+
+// ribbon returns vertices (position 3, coordinate 2) and indices of a band along the points,
+// slightly above the ground. It ignores points that are not finite.
+func ribbon(v []float32, index []uint32, points []m3.Vec3) ([]float32, []uint32) {
+	v, index = v[:0], index[:0]
+	var last m3.Vec3
+	n := 0
+	along := float32(0)
+	for i, p := range points {
+		if !p.Finite() || (n > 0 && p.Dist(last) < 0.01) {
+			continue
+		}
+		ahead := p.Sub(last)
+		if n == 0 {
+			ahead = m3.V(0, 0, 1)
+			for _, q := range points[i+1:] {
+				if d := q.Sub(p); d.Finite() && d.Len() >= 0.01 {
+					ahead = d
+					break
+				}
+			}
+		} else {
+			along += ahead.Len()
+		}
+		side := m3.Up.Cross(ahead.Flat()).Normalize(m3.V(1, 0, 0)).Scale(pathWidth / 2)
+		for _, s := range []float32{-1, 1} {
+			q := p.Add(side.Scale(s))
+			v = append(v, q.X, q.Y+0.015, q.Z, s, along)
+		}
+		if k := uint32(2 * n); n > 0 {
+			index = append(index, k-2, k-1, k, k, k-1, k+1)
+		}
+		last = p
+		n++
+	}
+	if n < 2 {
+		return v[:0], index[:0]
+	}
+	return v, index
 }

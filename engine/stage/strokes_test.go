@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
-	"mannequin/scenes"
 )
 
 var red = [3]float32{1, 0, 0}
@@ -24,11 +24,11 @@ func redRows(t *testing.T, s *Stage, img *image.RGBA, p m3.Vec3) (n int) {
 	return n
 }
 
-// A line is where it is in the world, in its colour, and as wide near by as far away.
+// A line has its place in the world, its colour, and the same width at any distance.
 func TestLines(t *testing.T) {
 	s := open(t, 320, 240)
 	s.Camera.Place(m3.V(0, 1, 4), m3.V(0, 1, 0))
-	lines := []scenes.Line{
+	lines := []hud.Line{
 		{From: m3.V(-0.2, 0.8, 2), To: m3.V(0.2, 0.8, 2), Colour: red},
 		{From: m3.V(-8, 6, -30), To: m3.V(8, 6, -30), Colour: red},
 		{From: m3.V(-0.3, 0.9, 3), To: m3.V(-0.3, 0.9, 40), Colour: [3]float32{0, 0, 1}}, // on past the eye
@@ -50,7 +50,7 @@ func TestLines(t *testing.T) {
 	}
 	none := shoot(t, s, View{})
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	broken := []scenes.Line{{From: m3.V(nan, 0, 0), Colour: red}, {To: m3.V(0, inf, 0), Colour: red}, {From: m3.V(0, 1, 9), To: m3.V(0, 2, 12), Colour: red}}
+	broken := []hud.Line{{From: m3.V(nan, 0, 0), Colour: red}, {To: m3.V(0, inf, 0), Colour: red}, {From: m3.V(0, 1, 9), To: m3.V(0, 2, 12), Colour: red}}
 	if got := shoot(t, s, View{Lines: broken}); !bytes.Equal(got.Pix, none.Pix) {
 		t.Error("lines that are not finite, or behind the eye, are drawn")
 	}
@@ -59,12 +59,12 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What hides a line lets it shine through.
+// Hidden parts of a line are dimmed.
 func TestHiddenLines(t *testing.T) {
 	s := open(t, 320, 240)
 	s.Camera.Place(m3.V(0, 0.5, 3), m3.V(0, 0.5, 0))
 	newCrowd(t, s, post(t), stand(nil, m3.Vec3{}, m3.Ident), [][3]float32{{0.02, 0.02, 0.02}})
-	line := []scenes.Line{{From: m3.V(-0.5, 0.3, -0.5), To: m3.V(0.5, 0.3, -0.5), Colour: red}}
+	line := []hud.Line{{From: m3.V(-0.5, 0.3, -0.5), To: m3.V(0.5, 0.3, -0.5), Colour: red}}
 	without := at(t, s, shoot(t, s, View{}), m3.V(0, 0.3, -0.5))
 	img := shoot(t, s, View{Lines: line})
 	open, hidden := at(t, s, img, m3.V(0.3, 0.3, -0.5)), at(t, s, img, m3.V(0, 0.3, -0.5))

@@ -9,10 +9,9 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
-// target is the picture being drawn: a multisampled framebuffer for the scene,
-// and a plain one that it is resolved into, which overlays are drawn on and
-// pictures are read from. Window and offscreen rendering share it, so that both
-// show the same pixels.
+// target is the picture being drawn: a multisampled framebuffer for the scene, and a plain one that
+// it is resolved into. Overlays are drawn on the plain one, and captures read it. Windows and
+// offscreen rendering share it, so that both show the same pixels.
 type target struct {
 	w, h         int
 	samples      int32 // 0 is one per pixel
@@ -46,12 +45,12 @@ func (t *target) resize(w, h int) error {
 	}
 	attach(t.multi, t.buffers[0], gl.COLOR_ATTACHMENT0, gl.RGBA8, t.samples)
 	attach(t.multi, t.buffers[1], gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT24, t.samples)
-	if s := gl.CheckFramebufferStatus(gl.FRAMEBUFFER); s != gl.FRAMEBUFFER_COMPLETE {
-		return fmt.Errorf("stage: the driver refuses a %d×%d picture (framebuffer status 0x%x)", w, h, s)
-	}
+	multi := gl.CheckFramebufferStatus(gl.FRAMEBUFFER)
 	attach(t.plain, t.buffers[2], gl.COLOR_ATTACHMENT0, gl.RGBA8, 0)
-	if s := gl.CheckFramebufferStatus(gl.FRAMEBUFFER); s != gl.FRAMEBUFFER_COMPLETE {
-		return fmt.Errorf("stage: the driver refuses a %d×%d picture (framebuffer status 0x%x)", w, h, s)
+	for _, s := range []uint32{multi, gl.CheckFramebufferStatus(gl.FRAMEBUFFER)} {
+		if s != gl.FRAMEBUFFER_COMPLETE {
+			return fmt.Errorf("stage: the driver refuses a %d×%d picture (framebuffer status 0x%x)", w, h, s)
+		}
 	}
 	return glError("sized the picture")
 }
@@ -72,16 +71,15 @@ func (t *target) resolve() {
 	gl.BindFramebuffer(gl.FRAMEBUFFER, t.plain)
 }
 
-// show copies the picture to the window. One that has just got another size shows it as
-// it is until the next: OpenGL does not scale into a framebuffer with samples.
+// show copies the picture to the window. After a change of the window's size it is not scaled:
+// OpenGL cannot scale into a framebuffer with samples.
 func (t *target) show() {
 	gl.BindFramebuffer(gl.READ_FRAMEBUFFER, t.plain)
 	gl.BindFramebuffer(gl.DRAW_FRAMEBUFFER, 0)
 	gl.BlitFramebuffer(0, 0, int32(t.w), int32(t.h), 0, 0, int32(t.w), int32(t.h), gl.COLOR_BUFFER_BIT, gl.NEAREST)
 }
 
-// read returns the picture, opaque, in dst where it has the right size, else in
-// a new image.
+// read returns the picture, opaque. It reuses dst if the size fits.
 func (t *target) read(dst *image.RGBA) *image.RGBA {
 	r := image.Rect(0, 0, t.w, t.h)
 	if dst == nil || dst.Rect != r || dst.Stride != 4*t.w {

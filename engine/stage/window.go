@@ -1,44 +1,44 @@
 package stage
 
-import "mannequin/scenes"
+import "mannequin/engine/hud"
 
-// smallest is the least width and height of a picture, pixels.
+// smallest is the minimum width and height of a picture, pixels.
 const smallest = 16
 
-// input is what the user did since the last Poll. A window has one, and these besides:
-// openWindow, size, scale, hidden, poll, pointer, joysticks, closing, show and close.
+// input is the user's input since the last Poll. Each kind of window embeds it and has these
+// methods: openWindow, size, scale, hidden, poll, pointer, joysticks, closing, show and close.
 type input struct {
 	held   [Keys]bool
 	hit    [Keys]bool
 	mouse  mouse
-	scroll float64 // of the wheel, away from the user +
+	scroll float64 // of the wheel, + is away from the user
 	away   bool    // another window has the focus
 	pads   gamepads
 }
 
-// zoomStep is what a notch of the wheel does to the camera's distance.
+// zoomStep is the change of the camera's distance per notch of the wheel.
 const zoomStep = 1.12
 
-// Controls is what the user does.
+// Controls is the user's input since the last Poll.
 type Controls struct {
 	Held [Keys]bool // keys down now
 	Hit  [Keys]bool // keys pressed since the last Poll
-	Quit bool       // the window was asked to close, or Escape
+	Quit bool       // the user closed the window or pressed Escape
 
 	Gamepad Gamepad
-	News    []string     // a line for each gamepad that has come or gone since the last Poll
-	Touch   scenes.Touch // what the mouse does to the panel of the last View
+	Notices []string  // a line for each gamepad that came or went
+	Touch   hud.Touch // mouse input to the panel of the last View
 
-	// Hidden says that the window shows nothing, being minimised: there is no need to
-	// draw, and Poll waits for up to a tenth of a second.
+	// Hidden reports that the window is minimised. There is no need to draw, and Poll waits for up
+	// to a tenth of a second.
 	Hidden bool
-	Toggle scenes.Overlay // what is to be drawn now that was not, and the other way round
+	Toggle hud.Overlay // overlays to turn on or off
 }
 
-// Key is a key of the keyboard, by its place on an American one.
+// Key is a key of the keyboard, named by its place on an American keyboard.
 type Key int
 
-// The keys: the letters follow each other, as do the digits.
+// Letters and digits have consecutive values.
 const (
 	KeyA Key = 0
 	KeyZ Key = 25
@@ -46,7 +46,7 @@ const (
 	Key9 Key = 35
 )
 
-// The keys with names.
+// The other keys.
 const (
 	KeyUp Key = 36 + iota
 	KeyDown
@@ -59,9 +59,9 @@ const (
 	KeyComma
 	KeyPeriod
 	KeyTab
-	KeyF1             // the function keys follow each other
-	KeyF8 = KeyF1 + 7 // the last that there is
-	Keys  = KeyF8 + 1 // how many there are
+	KeyF1             // function keys have consecutive values
+	KeyF8 = KeyF1 + 7 // the last one
+	Keys  = KeyF8 + 1 // number of keys
 )
 
 // Letter returns the key of a capital letter.
@@ -70,9 +70,9 @@ func Letter(c byte) Key { return KeyA + Key(c-'A') }
 // Digit returns the key of the digit d, 0 to 9.
 func Digit(d int) Key { return Key0 + Key(d) }
 
-// Poll reads the user's input: keys, gamepads, and the mouse on the panel, into the
-// result, dragging elsewhere and the wheel into the camera. Offscreen nobody ever does
-// anything, nor does anybody whose display has gone, which Draw tells.
+// Poll reads the user's input. Keys, gamepads, and the mouse on panels go into the result; dragging
+// elsewhere and the wheel move the camera. Offscreen, and after the display is gone, there is no
+// input.
 func (s *Stage) Poll() Controls {
 	w := s.win
 	if w == nil || displayGone() {
@@ -83,9 +83,9 @@ func (s *Stage) Poll() Controls {
 	}
 	x, y, drag := w.pointer()
 	scale := w.scale()
-	touch, dx, dy := w.mouse.move(x*scale, y*scale, drag, &s.knobs, &s.choices.knobs)
+	touch, dx, dy := w.mouse.move(x*scale, y*scale, drag, &s.widgets, &s.choices.widgets)
 	var chosen byte
-	if w.mouse.on == &s.choices.knobs {
+	if w.mouse.on == &s.choices.widgets {
 		chosen, touch.Press = touch.Press, 0
 	}
 	if dx != 0 || dy != 0 {
@@ -100,7 +100,7 @@ func (s *Stage) Poll() Controls {
 	}
 	c := Controls{Held: w.held, Hit: w.hit, Quit: w.closing() || w.hit[KeyEscape], Touch: touch, Hidden: w.hidden(), Toggle: s.choices.chosen(chosen, &w.hit)}
 	w.hit = [Keys]bool{}
-	if c.Gamepad, c.News = w.pads.poll(w.joysticks(), nil); w.away {
+	if c.Gamepad, c.Notices = w.pads.poll(w.joysticks(), nil); w.away {
 		c.Gamepad = Gamepad{Connected: c.Gamepad.Connected}
 	}
 	return c

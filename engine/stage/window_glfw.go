@@ -17,8 +17,7 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
-// HasDisplay reports whether this machine seems to have a screen to open a
-// window on.
+// HasDisplay reports whether this machine seems to have a display for a window.
 func HasDisplay() bool {
 	switch runtime.GOOS {
 	case "windows", "darwin":
@@ -27,7 +26,7 @@ func HasDisplay() bool {
 	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// windowState is the window and what the user did since the last Poll.
+// windowState is the window and the user's input since the last Poll.
 type windowState struct {
 	*window.GlfwWindow
 	input
@@ -37,8 +36,8 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	if !HasDisplay() {
 		return errors.New("stage: cannot open a window: no display (DISPLAY and WAYLAND_DISPLAY are empty)")
 	}
-	// glfw panics at some failures, and prints others, the first of which is
-	// the one to tell.
+	// glfw panics on some failures and prints others. The first printed line is the one to
+	// report.
 	var printed bytes.Buffer
 	flags, writer := log.Flags(), log.Writer()
 	log.SetFlags(0)
@@ -91,8 +90,7 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	return nil
 }
 
-// size returns the framebuffer's size; at least the smallest picture's, which a
-// minimised window does not have.
+// size returns the framebuffer's size. A minimised window returns the smallest picture.
 func (w *windowState) size() (int, int) {
 	x, y := w.GetFramebufferSize()
 	return max(x, smallest), max(y, smallest)
@@ -104,14 +102,14 @@ func (w *windowState) hidden() bool {
 	return x < smallest || y < smallest || w.GetAttrib(glfw.Iconified) == glfw.True
 }
 
-// scale returns the pixels of the picture per unit of the cursor's place.
+// scale returns the pixels of the picture per unit of the cursor's position.
 func (w *windowState) scale() float64 {
 	pixels, _ := w.size()
 	units, _ := w.GetSize()
 	return float64(pixels) / float64(max(units, 1))
 }
 
-// poll asks the system what has happened.
+// poll processes the system's events.
 func (w *windowState) poll() {
 	if w.hidden() {
 		glfw.WaitEventsTimeout(0.1)
@@ -122,7 +120,7 @@ func (w *windowState) poll() {
 
 func (w *windowState) joysticks() joysticks { return glfwJoysticks{} }
 
-// pointer returns where the cursor is and whether a button of the mouse is down.
+// pointer returns the cursor's position and whether a mouse button is down.
 func (w *windowState) pointer() (x, y float64, down bool) {
 	x, y = w.GetCursorPos()
 	return x, y, w.GetMouseButton(glfw.MouseButtonLeft) == glfw.Press || w.GetMouseButton(glfw.MouseButtonRight) == glfw.Press
@@ -133,7 +131,7 @@ func (w *windowState) closing() bool { return w.ShouldClose() }
 // show waits for the screen.
 func (w *windowState) show() { w.SwapBuffers() }
 
-// close ends the window; one whose display has gone, the system ends.
+// close closes the window, unless its display is gone.
 func (w *windowState) close() {
 	if !displayGone() {
 		w.Destroy()
@@ -151,29 +149,39 @@ func keyOf(k glfw.Key) (Key, bool) {
 	if k >= glfw.KeyF1 && k <= glfw.KeyF8 {
 		return KeyF1 + Key(k-glfw.KeyF1), true
 	}
-	switch k {
-	case glfw.KeyTab:
-		return KeyTab, true
-	case glfw.KeyUp:
-		return KeyUp, true
-	case glfw.KeyDown:
-		return KeyDown, true
-	case glfw.KeyLeft:
-		return KeyLeft, true
-	case glfw.KeyRight:
-		return KeyRight, true
-	case glfw.KeySpace:
-		return KeySpace, true
-	case glfw.KeyLeftShift, glfw.KeyRightShift:
-		return KeyShift, true
-	case glfw.KeyEscape:
-		return KeyEscape, true
-	case glfw.KeyComma:
-		return KeyComma, true
-	case glfw.KeyPeriod:
-		return KeyPeriod, true
-	case glfw.KeyHome:
-		return KeyHome, true
+	key, ok := glfwKeys[k]
+	return key, ok
+}
+
+var glfwKeys = map[glfw.Key]Key{
+	glfw.KeyTab: KeyTab, glfw.KeyUp: KeyUp, glfw.KeyDown: KeyDown, glfw.KeyLeft: KeyLeft, glfw.KeyRight: KeyRight,
+	glfw.KeySpace: KeySpace, glfw.KeyLeftShift: KeyShift, glfw.KeyRightShift: KeyShift, glfw.KeyEscape: KeyEscape,
+	glfw.KeyComma: KeyComma, glfw.KeyPeriod: KeyPeriod, glfw.KeyHome: KeyHome,
+}
+
+// glfwJoysticks are glfw's devices, with its mappings.
+type glfwJoysticks struct{}
+
+func (glfwJoysticks) read(slot int, r *reading) (present, mapped bool) {
+	j := glfw.Joystick(slot)
+	if !j.Present() {
+		return false, false
 	}
-	return 0, false
+	s := j.GetGamepadState() // nil without a mapping
+	if s == nil {
+		return j.Present(), false // it may have been unplugged meanwhile
+	}
+	r.axes = s.Axes
+	for b := range r.buttons {
+		r.buttons[b] = s.Buttons[b] == glfw.Press
+	}
+	return true, true
+}
+
+func (glfwJoysticks) name(slot int) string {
+	j := glfw.Joystick(slot)
+	if name := j.GetGamepadName(); name != "" {
+		return name
+	}
+	return j.GetName()
 }

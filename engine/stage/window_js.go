@@ -15,7 +15,7 @@ import (
 // HasDisplay reports whether there is a canvas that can be drawn on now.
 func HasDisplay() bool { return canvas().Truthy() && !gl.Away() }
 
-// canvas is the page's first, which is the window of a program in a browser.
+// canvas returns the page's first canvas, which is the window in a browser.
 func canvas() js.Value {
 	page := js.Global().Get("document")
 	if !page.Truthy() {
@@ -24,18 +24,18 @@ func canvas() js.Value {
 	return page.Call("querySelector", "canvas")
 }
 
-// windowState is the canvas and what the user did since the last Poll.
+// windowState is the canvas and the user's input since the last Poll.
 type windowState struct {
 	input
 	canvas    js.Value
 	listeners []listener
-	x, y      float64 // where the pointer is, units of the page from the canvas's top left
+	x, y      float64 // pointer, in units of the page from the canvas's top left
 	fingers   []finger
-	pinched   bool // there were several fingers since the first went down: none drags
+	pinched   bool // several fingers were down since the first one: none drags
 	clicked   bool // a first finger went down since the last Poll
 }
 
-// finger is one that is down, or a mouse with a button that is.
+// finger is a finger on the screen, or a mouse with a button down.
 type finger struct {
 	id   int
 	x, y float64
@@ -53,7 +53,7 @@ func (s *Stage) openWindow(Options) error {
 	if !w.canvas.Truthy() {
 		return errors.New("stage: the page has no canvas to draw on")
 	}
-	// We smooth edges and keep depths in buffers of our own.
+	// Edges and depths have buffers of their own.
 	ctx := w.canvas.Call("getContext", "webgl2", map[string]any{
 		"alpha": false, "depth": false, "antialias": false, "powerPreference": "high-performance",
 	})
@@ -75,7 +75,7 @@ func (w *windowState) listen(target js.Value, event string, heard func(e js.Valu
 		heard(args[0])
 		return nil
 	})
-	// Passive listeners, which some are by default, may not keep the page from scrolling.
+	// Passive listeners, the default of some events, cannot keep the page from scrolling.
 	target.Call("addEventListener", event, f, map[string]any{"passive": false})
 	w.listeners = append(w.listeners, listener{target, event, f})
 }
@@ -84,7 +84,7 @@ func (w *windowState) listenToKeys() {
 	page := js.Global()
 	w.listen(page, "keydown", func(e js.Value) {
 		k, known := keyOf(e.Get("code").String())
-		if !known || e.Get("ctrlKey").Bool() || e.Get("altKey").Bool() || e.Get("metaKey").Bool() || writing(e.Get("target")) {
+		if !known || e.Get("ctrlKey").Bool() || e.Get("altKey").Bool() || e.Get("metaKey").Bool() || takesKeys(e.Get("target")) {
 			return
 		}
 		e.Call("preventDefault") // no scrolling
@@ -103,8 +103,8 @@ func (w *windowState) listenToKeys() {
 	w.listen(page, "focus", func(js.Value) { w.away = false })
 }
 
-// writing reports whether an element of the page wants keys for itself.
-func writing(element js.Value) bool {
+// takesKeys reports whether an element of the page needs keys itself.
+func takesKeys(element js.Value) bool {
 	switch element.Get("tagName").String() {
 	case "INPUT", "SELECT", "TEXTAREA", "BUTTON":
 		return true
@@ -131,13 +131,13 @@ func (w *windowState) listenToPointer() {
 	})
 	w.listen(w.canvas, "pointermove", func(e js.Value) {
 		f, i := of(e)
-		before := w.spread()
+		before := w.fingerDistance()
 		if i >= 0 {
 			w.fingers[i] = f
 		}
 		if len(w.fingers) < 2 {
 			w.x, w.y = f.x, f.y
-		} else if after := w.spread(); before > 0 && after > 0 {
+		} else if after := w.fingerDistance(); before > 0 && after > 0 {
 			w.scroll += math.Log(after/before) / math.Log(zoomStep)
 		}
 	})
@@ -159,8 +159,8 @@ func (w *windowState) listenToPointer() {
 	})
 }
 
-// size makes the canvas as many pixels as it takes units of the page, so that text
-// keeps its size on finer screens, and returns them: 16 to 8192 each way.
+// size sets the canvas to one pixel per unit of the page, so that text keeps its size on fine
+// screens, and returns its size: 16 to 8192 each way.
 func (w *windowState) size() (int, int) {
 	fit := func(side, client string) int {
 		n := min(max(w.canvas.Get(client).Int(), smallest), 8192)
@@ -172,19 +172,19 @@ func (w *windowState) size() (int, int) {
 	return fit("width", "clientWidth"), fit("height", "clientHeight")
 }
 
-// scale returns the pixels of the picture per unit of the pointer's place.
+// scale returns the pixels of the picture per unit of the pointer's position.
 func (w *windowState) scale() float64 { return 1 }
 
-// pointer returns where the pointer is and whether it presses.
+// pointer returns the pointer's position and whether it is down.
 func (w *windowState) pointer() (x, y float64, down bool) {
 	down = len(w.fingers) == 1 && !w.pinched || w.clicked
 	w.clicked = false
 	return w.x, w.y, down
 }
 
-// spread returns how far two fingers are apart, 0 where there are none: to spread them is
-// to turn the wheel.
-func (w *windowState) spread() float64 {
+// fingerDistance returns the distance between two fingers, 0 if there are fewer. Spreading them
+// zooms like the wheel.
+func (w *windowState) fingerDistance() float64 {
 	if len(w.fingers) < 2 {
 		return 0
 	}
@@ -192,16 +192,16 @@ func (w *windowState) spread() float64 {
 	return math.Hypot(a.x-b.x, a.y-b.y)
 }
 
-// poll has nothing to do: the browser tells us what happens as it happens.
+// poll does nothing: the browser calls our listeners.
 func (w *windowState) poll() {}
 
-// hidden is false: a page that is hidden is not asked for pictures.
+// hidden returns false: a hidden page gets no animation frames.
 func (w *windowState) hidden() bool { return false }
 
-// closing is false: to leave a page is the browser's business.
+// closing returns false: the browser closes pages.
 func (w *windowState) closing() bool { return false }
 
-// show leaves it to the browser to show the canvas once the program waits.
+// show does nothing: the browser shows the canvas when the program waits.
 func (w *windowState) show() {}
 
 func (w *windowState) close() {
@@ -211,7 +211,7 @@ func (w *windowState) close() {
 	}
 }
 
-// keyOf translates the browser's names of keys by their place.
+// keyOf translates the browser's key codes, which name places.
 func keyOf(code string) (Key, bool) {
 	switch {
 	case len(code) == 4 && code[:3] == "Key" && code[3] >= 'A' && code[3] <= 'Z':
@@ -222,29 +222,17 @@ func keyOf(code string) (Key, bool) {
 	if len(code) == 2 && code[0] == 'F' && code[1] >= '1' && code[1] <= '8' {
 		return KeyF1 + Key(code[1]-'1'), true
 	}
-	switch code {
-	case "Tab":
-		return KeyTab, true
-	case "ArrowUp":
-		return KeyUp, true
-	case "ArrowDown":
-		return KeyDown, true
-	case "ArrowLeft":
-		return KeyLeft, true
-	case "ArrowRight":
-		return KeyRight, true
-	case "Space":
-		return KeySpace, true
-	case "ShiftLeft", "ShiftRight":
-		return KeyShift, true
-	case "Escape":
-		return KeyEscape, true
-	case "Comma":
-		return KeyComma, true
-	case "Period":
-		return KeyPeriod, true
-	case "Home":
-		return KeyHome, true
-	}
-	return 0, false
+	key, ok := browserKeys[code]
+	return key, ok
 }
+
+var browserKeys = map[string]Key{
+	"Tab": KeyTab, "ArrowUp": KeyUp, "ArrowDown": KeyDown, "ArrowLeft": KeyLeft, "ArrowRight": KeyRight, "Space": KeySpace,
+	"ShiftLeft": KeyShift, "ShiftRight": KeyShift, "Escape": KeyEscape, "Comma": KeyComma, "Period": KeyPeriod, "Home": KeyHome,
+}
+
+// displayGone reports whether the browser has taken the graphics away, after a driver's failure or
+// for lack of memory. It may give them back to another stage.
+func displayGone() bool { return gl.Lost() }
+
+const goneMessage = "stage: the browser has taken the graphics away"

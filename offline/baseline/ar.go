@@ -1,50 +1,46 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
 
-// GlobalAROptions are how [FitGlobalAR] fits.
+// GlobalAROptions are the options of [FitGlobalAR].
 type GlobalAROptions struct {
 	Lambda     float64 // λ ≥ 0 of the ridge; 0: 0.1
-	Components int     // principal components of the input's pose that steps are predicted from; 0: 8
+	Components int     // principal components of the input's pose, from which steps are predicted; 0: 8
 }
 
 // GlobalAR is one autoregression for all times:
 //
 //	y(t) = a x(t-1) + b y(t-1) + c x(t) + d
 //
-// for each degree of freedom, which is equation 2 of Xia et al. 2015 with
-// parameters that do not depend on time.
+// for each degree of freedom: equation 2 of Xia et al. 2015 with parameters that do not depend on
+// time.
 type GlobalAR struct {
-	beta  [][4]float64 // (dofs) a, b, c, d
+	beta  [][4]float64 // (dofs) a, b, c, d: of x(t-1), y(t-1), x(t) and 1
 	pose  *basis
-	steps []float64 // (components + 1) of the logarithm of steps, the last the constant
+	steps []float64 // (components + 1) for the logarithm of steps, the constant last
 	clock clock
 }
 
-// FitGlobalAR fits by ridge regression, Σ(y - uᵀβ)² + λ‖β‖², over all frames of
-// all pairs but the first ones, which have no frame before. Fitted one step ahead
-// and run on its own output, an autoregression whose |b| is 1 or more runs away;
-// b is then the largest that does not, and the others are fitted to that. Steps
-// are a ridge regression of their logarithms on the input's pose.
+// FitGlobalAR fits by ridge regression, Σ(y - uᵀβ)² + λ‖β‖², over all frames of all pairs except
+// the first frames. An autoregression that is fitted one step ahead diverges on its own output if
+// |b| is 1 or more. Then b is clamped and the other parameters are fitted to that. Steps are a
+// ridge regression of their logarithms on the input's pose.
 func FitGlobalAR(pairs []Pair, o GlobalAROptions) (*GlobalAR, error) {
 	dofs, err := checkPairs(pairs)
 	if err != nil {
 		return nil, err
 	}
 	if !(o.Lambda >= 0) || o.Components < 0 {
-		return nil, fmt.Errorf("baseline: global autoregression with λ = %v and %d components: neither is below 0", o.Lambda, o.Components)
+		return nil, fmt.Errorf("baseline: Lambda is %v and Components %d, want no negative number", o.Lambda, o.Components)
 	}
-	if o.Lambda == 0 {
-		o.Lambda = 0.1
-	}
-	if o.Components == 0 {
-		o.Components = 8
-	}
+	o.Lambda = cmp.Or(o.Lambda, 0.1)
+	o.Components = cmp.Or(o.Components, 8)
 	m := &GlobalAR{beta: make([][4]float64, dofs)}
 	for d := range dofs {
 		if m.beta[d], err = fitAR(pairs, d, o.Lambda); err != nil {
@@ -69,19 +65,14 @@ func FitGlobalAR(pairs []Pair, o GlobalAROptions) (*GlobalAR, error) {
 	if m.steps, err = ridge(r, o.Lambda); err != nil {
 		return nil, err
 	}
-	predicted := make([][]float64, len(pairs))
-	for i, s := range scores {
-		predicted[i] = m.stepLogs(s)
-	}
-	m.clock = fitClock(logs, predicted)
+	m.clock = fitClock(logs, func(i int) []float64 { return m.stepLogs(scores[i]) })
 	return m, nil
 }
 
-// mostFeedback is the largest |b| of a global autoregression: at 120 frames per
-// second it forgets, to a third, in 17 seconds.
-const mostFeedback = 0.9995
+// maxFeedback is the largest |b|: at 120 frames per second it decays to a third in 17 seconds.
+const maxFeedback = 0.9995
 
-// fitAR is β of degree of freedom d.
+// fitAR returns β of degree of freedom d.
 func fitAR(pairs []Pair, d int, lambda float64) (beta [4]float64, err error) {
 	free := newTriangle(5) // u, y
 	for _, p := range pairs {
@@ -94,10 +85,10 @@ func fitAR(pairs []Pair, d int, lambda float64) (beta [4]float64, err error) {
 		return beta, err
 	}
 	copy(beta[:], theta)
-	if beta[1] <= mostFeedback && beta[1] >= -mostFeedback {
+	if beta[1] <= maxFeedback && beta[1] >= -maxFeedback {
 		return beta, nil
 	}
-	beta[1] = min(max(beta[1], -mostFeedback), mostFeedback)
+	beta[1] = min(max(beta[1], -maxFeedback), maxFeedback)
 	bound := newTriangle(4)
 	for _, p := range pairs {
 		for t := 1; t < len(p.Step); t++ {
@@ -111,9 +102,8 @@ func fitAR(pairs []Pair, d int, lambda float64) (beta [4]float64, err error) {
 	return beta, nil
 }
 
-// Translate runs the autoregressions on x, (frames, dofs), and their own
-// outputs. Before the first frame both input and output are the input's first
-// frame.
+// Translate runs the autoregressions on x, (frames, dofs), and on their own output. Before the
+// first frame both input and output are the input's first frame.
 func (m *GlobalAR) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 	if err := checkInput(x, len(m.beta)); err != nil {
 		return nil, nil, err
@@ -133,10 +123,6 @@ func (m *GlobalAR) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 	return y, step, nil
 }
 
-// Coefficients are β = (a, b, c, d) of a degree of freedom: of x(t-1), y(t-1),
-// x(t) and 1.
-func (m *GlobalAR) Coefficients(dof int) [4]float64 { return m.beta[dof] }
-
 func (m *GlobalAR) stepLogs(scores *mat.Dense) []float64 {
 	frames, n := scores.Dims()
 	logs := make([]float64, frames)
@@ -149,8 +135,7 @@ func (m *GlobalAR) stepLogs(scores *mat.Dense) []float64 {
 	return logs
 }
 
-// ridge minimises Σ(y - uᵀθ)² + λ‖θ‖² over the rows (u, y) behind r, to which it
-// adds the penalty's: √λ on the diagonal.
+// ridge minimises Σ(y - uᵀθ)² + λ‖θ‖² over the rows (u, y) of r, with the penalty as rows of √λ.
 func ridge(r *triangle, lambda float64) ([]float64, error) {
 	n := r.n - 1
 	both := newTriangle(r.n)

@@ -45,7 +45,6 @@ func BenchmarkFit(b *testing.B) {
 	}{
 		{"lti=own", func() (Translator, error) { return FitLTI(pairs, LTIOptions{}) }},
 		{"lti=pose", func() (Translator, error) { return FitLTI(pairs, LTIOptions{Inputs: InputsPose}) }},
-		{"lti=best", func() (Translator, error) { return FitLTI(pairs, LTIOptions{Inputs: InputsBest}) }},
 		{"globalar", func() (Translator, error) { return FitGlobalAR(pairs, GlobalAROptions{}) }},
 		{"gp", func() (Translator, error) { return FitGP(pairs, GPOptions{}) }},
 	} {

@@ -1,59 +1,51 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
 
-// GPOptions are how [FitGP] fits.
+// GPOptions are the options of [FitGP].
 type GPOptions struct {
-	Components int  // principal components of the input's pose, whose scores and velocities are the features; 0: 8
-	MaxPoints  int  // frames that predictions are made of, at most; 0: 600
-	Absolute   bool // learn the output's pose itself, not its difference from the input's
+	Components int // principal components of the input's pose; their scores and velocities are the features; 0: 8
+	MaxPoints  int // most frames in the regression; 0: 600
 }
 
-// GP is Gaussian process regression from the input's pose and velocity to the
-// output's pose and the logarithm of its step, in the spirit of Ikemoto, Arikan
-// and Forsyth 2009. What it learns of poses is the difference between the styles,
-// as Xia et al. 2015, section 7.2.2, did in their comparison: far from all
-// training data the output is then the input and the mean difference.
+// GP is Gaussian process regression from the input's pose and velocity to the output's pose and the
+// logarithm of its step, after Ikemoto, Arikan and Forsyth 2009. It learns the difference between
+// the styles, as in the comparison of Xia et al. 2015, section 7.2.2. Far from all training data
+// the output is the input plus the mean difference.
 type GP struct {
-	dofs     int
-	absolute bool
-	pose     *basis
-	kernel   kernel
-	points   *mat.Dense // (points, features), scaled by the kernel
-	alpha    *mat.Dense // (points, dofs + 1)
-	mean     []float64  // (dofs + 1) of the outputs
-	clock    clock
+	dofs   int
+	pose   *basis
+	kernel kernel
+	points *mat.Dense // (points, features), scaled by the kernel
+	alpha  *mat.Dense // (points, dofs + 1)
+	mean   []float64  // (dofs + 1) of the outputs
+	clock  clock
 }
 
-// FitGP fits one Gaussian process with a kernel that all outputs share. Length
-// scale, noise, the weight of velocities and how much the variance of principal
-// components counts maximise the marginal likelihood of at most 400 frames; the
-// signal's variance is the one that does so in closed form.
+// FitGP fits one Gaussian process with a kernel shared by all outputs. Length scale, noise, the
+// weight of velocities and the whitening of principal components maximise the marginal likelihood
+// of at most 400 frames. The signal's variance has a closed form.
 //
-// Up to MaxPoints frames the regression is exact. Of more, so many that lie
-// farthest from each other carry the projected process (Seeger, Williams and
-// Lawrence 2003; Rasmussen and Williams 2006, section 8.3.4), which all frames
-// have a part in.
+// Up to MaxPoints frames the regression is exact. With more frames, the points farthest from each
+// other carry the projected process, to which all frames contribute (Seeger, Williams and Lawrence
+// 2003; Rasmussen and Williams 2006, section 8.3.4).
 func FitGP(pairs []Pair, o GPOptions) (*GP, error) {
 	dofs, err := checkPairs(pairs)
 	if err != nil {
 		return nil, err
 	}
 	if o.Components < 0 || o.MaxPoints < 0 {
-		return nil, fmt.Errorf("baseline: Gaussian process with %d components and %d points: neither is below 0", o.Components, o.MaxPoints)
+		return nil, fmt.Errorf("baseline: Components is %d and MaxPoints %d, want no negative number", o.Components, o.MaxPoints)
 	}
-	if o.Components == 0 {
-		o.Components = 8
-	}
-	if o.MaxPoints == 0 {
-		o.MaxPoints = 600
-	}
-	m := &GP{dofs: dofs, absolute: o.Absolute}
+	o.Components = cmp.Or(o.Components, 8)
+	o.MaxPoints = cmp.Or(o.MaxPoints, 600)
+	m := &GP{dofs: dofs}
 	if m.pose, err = fitBasis(pairs, o.Components); err != nil {
 		return nil, err
 	}
@@ -73,17 +65,11 @@ func FitGP(pairs []Pair, o GPOptions) (*GP, error) {
 	if err != nil {
 		return nil, err
 	}
-	logs := logSteps(pairs)
-	predicted := make([][]float64, len(pairs))
-	for i, p := range pairs {
-		all := m.predict(p.X)
-		predicted[i] = mat.Col(nil, dofs, all)
-	}
-	m.clock = fitClock(logs, predicted)
+	m.clock = fitClock(logSteps(pairs), func(i int) []float64 { return mat.Col(nil, dofs, m.predict(pairs[i].X)) })
 	return m, nil
 }
 
-// gather is the training data, (frames, 2·components) and (frames, dofs + 1).
+// gather returns the training data, (frames, 2·components) and (frames, dofs + 1).
 func (m *GP) gather(pairs []Pair) (features, outputs *mat.Dense) {
 	frames := 0
 	for _, p := range pairs {
@@ -98,10 +84,8 @@ func (m *GP) gather(pairs []Pair) (features, outputs *mat.Dense) {
 			copy(features.RawRowView(at), f.RawRowView(t))
 			out := outputs.RawRowView(at)
 			copy(out, p.Y.RawRowView(t))
-			if !m.absolute {
-				for j, v := range p.X.RawRowView(t) {
-					out[j] -= v
-				}
+			for j, v := range p.X.RawRowView(t) {
+				out[j] -= v
 			}
 			out[m.dofs] = math.Log(s)
 			at++
@@ -110,7 +94,7 @@ func (m *GP) gather(pairs []Pair) (features, outputs *mat.Dense) {
 	return features, outputs
 }
 
-// predict is the mean of the process, (frames, dofs + 1).
+// predict returns the mean of the process, (frames, dofs + 1).
 func (m *GP) predict(x *mat.Dense) *mat.Dense {
 	k := m.kernel.between(m.kernel.scaled(m.pose.moving(x)), m.points)
 	var out mat.Dense
@@ -125,7 +109,7 @@ func (m *GP) predict(x *mat.Dense) *mat.Dense {
 	return &out
 }
 
-// Translate predicts the mean for every frame of x, (frames, dofs), on its own.
+// Translate predicts the mean for each frame of x, (frames, dofs), independently.
 func (m *GP) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 	if err := checkInput(x, m.dofs); err != nil {
 		return nil, nil, err
@@ -136,10 +120,8 @@ func (m *GP) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 	for t := range frames {
 		out := y.RawRowView(t)
 		copy(out, all.RawRowView(t))
-		if !m.absolute {
-			for j, v := range x.RawRowView(t) {
-				out[j] += v
-			}
+		for j, v := range x.RawRowView(t) {
+			out[j] += v
 		}
 	}
 	step := mat.Col(nil, m.dofs, all)
@@ -147,15 +129,8 @@ func (m *GP) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 	return y, step, nil
 }
 
-// Points is how many frames predictions are made of.
-func (m *GP) Points() int {
-	n, _ := m.points.Dims()
-	return n
-}
-
-// exact is α = (R + ρI)⁻¹ Y by Cholesky, where R is the kernel of the points with
-// a signal of 1 and ρ the noise's variance relative to the signal's, which drops
-// out of the mean.
+// exact returns α = (R + ρI)⁻¹ Y by Cholesky. R is the kernel of the points with signal variance 1,
+// ρ the relative noise variance.
 func exact(k kernel, points, y *mat.Dense) (*mat.Dense, error) {
 	var chol mat.Cholesky
 	if !chol.Factorize(k.noisy(points)) {
@@ -170,11 +145,10 @@ func exact(k kernel, points, y *mat.Dense) (*mat.Dense, error) {
 	return &alpha, nil
 }
 
-// jitter is added to the covariance of the points of a projected process, which
-// need not be told apart to the last bit.
+// jitter is added to the covariance of a projected process's points.
 const jitter = 1e-8
 
-// projected is α = (Rmf Rfm + ρ Rmm)⁻¹ Rmf Y of points m and all frames f.
+// projected returns α = (Rmf Rfm + ρ Rmm)⁻¹ Rmf Y of points m and all frames f.
 func projected(k kernel, points, all, y *mat.Dense) (*mat.Dense, error) {
 	cross := k.between(all, points)
 	n, _ := points.Dims()
@@ -191,12 +165,12 @@ func projected(k kernel, points, all, y *mat.Dense) (*mat.Dense, error) {
 		}
 	}
 	var chol mat.Cholesky
-	// Rounding of the product can outweigh the least eigenvalues; what is added
-	// until it does not is as if the points had some noise of their own.
+	// Rounding can outweigh the smallest eigenvalues. The addition, raised until the factorization
+	// succeeds, acts like noise of the points.
 	scale := mat.Trace(sum) / float64(n)
 	for add := 1e-14; !chol.Factorize(sum); add *= 100 {
 		if !(add < 1) {
-			return nil, fmt.Errorf("baseline: the Gaussian process's covariance is not positive definite: check the data for values beyond reason")
+			return nil, fmt.Errorf("baseline: the Gaussian process's covariance is not positive definite: check the data for extreme values")
 		}
 		for i := range n {
 			sum.SetSym(i, i, sum.At(i, i)+add*scale)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mannequin/internal/testing/must"
 )
 
 // curve is a gait of two joints and what a smooth function makes of it: not
@@ -23,13 +25,10 @@ func curve(from, rate float64, frames int) Pair {
 
 func TestGPSmoothFunction(t *testing.T) {
 	pairs := []Pair{curve(0, 0.18, 38), curve(1, 0.2, 38), curve(2, 0.22, 38)}
-	for _, o := range []GPOptions{{}, {MaxPoints: 60, Absolute: true}} {
-		m, err := FitGP(pairs, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := o.MaxPoints; want > 0 && m.Points() != want {
-			t.Errorf("%d points, not %d", m.Points(), want)
+	for _, o := range []GPOptions{{}, {MaxPoints: 60}} {
+		m := must.Get(FitGP(pairs, o))(t)
+		if n, _ := m.points.Dims(); o.MaxPoints > 0 && n != o.MaxPoints {
+			t.Errorf("%d points, not %d", n, o.MaxPoints)
 		}
 		fresh := curve(0.456, 0.21, 40)
 		y, step, err := m.Translate(fresh.X)
@@ -56,10 +55,7 @@ func TestGPFormula(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 12
 	x, y := walk(r, n), noise(r, n)
-	m, err := FitGP([]Pair{{columns(x), columns(y), ones(n)}}, GPOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(FitGP([]Pair{{columns(x), columns(y), ones(n)}}, GPOptions{}))(t)
 	var mean, square, offset float64
 	for f := range n {
 		mean += x[f] / n
@@ -114,14 +110,8 @@ func TestGPProjected(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	points, y := mat.NewDense(50, 3, noise(r, 150)), mat.NewDense(50, 2, noise(r, 100))
 	k := kernel{noise: 0.01}
-	want, err := exact(k, points, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := projected(k, points, points, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(exact(k, points, y))(t)
+	got := must.Get(projected(k, points, points, y))(t)
 	fresh := mat.NewDense(10, 3, noise(r, 30))
 	var a, b mat.Dense
 	a.Mul(k.between(fresh, points), want)

@@ -2,41 +2,39 @@ package baseline
 
 import "math"
 
-// search is how a system of one output is identified.
+// search holds the settings with which a system of one output is identified.
 type search struct {
 	maxOrder int
-	horizon  int     // h of windows
+	horizon  int     // h of windows, frames
 	folds    int     // of the cross-validation; 1: none
 	radius   float64 // the largest magnitude of a pole
-	summed   bool    // errors are those of the output's running sum, as times are of steps
+	summed   bool    // errors are of the output's running sum: times are sums of steps
 }
 
-// The most windows and frames that a least squares is given: neighbouring ones
-// say nearly the same, so that beyond this a stride leaves some out.
+// The largest numbers of windows and frames in a least squares problem. Neighbours are nearly the
+// same, so a stride leaves some out.
 const (
 	maxWindows = 8000
 	maxFrames  = 6000
 )
 
-// choice is what cross-validation decides.
+// choice is the result of cross-validation.
 type choice struct {
 	order  int
 	shrink float64
 	rest   bool
 }
 
-// errs are sums of squared errors over held-out frames.
-type errs struct {
-	run     float64 // of a translation, whose first state is a guess
-	settled float64 // with the first state fitted, too: of the system alone
+// errorSums are sums of squared errors over held-out frames.
+type errorSums struct {
+	run     float64 // of a translation, with a guess for the first state
+	settled float64 // of the system alone, with its first state fitted
 }
 
-// shrinks are the ridges tried, relative to the largest singular value, strongest
-// first.
+// shrinks are the ridges tried, relative to the largest singular value, strongest first.
 var shrinks = []float64{1, 1e-1, 1e-2, 1e-3, 0}
 
-// spans cuts the records into folds: whole records, or pieces where there is
-// only one.
+// spans cuts the records into folds: whole records, or pieces of the only one.
 func (s search) spans(records []record) []span {
 	var out []span
 	for i, rec := range records {
@@ -52,7 +50,7 @@ func (s search) spans(records []record) []span {
 	return out
 }
 
-// strides are those of windows and frames.
+// strides returns the strides of windows and frames.
 func (s search) strides(spans []span, m int) (window, frame int) {
 	windows, frames := 0, 0
 	for _, sp := range spans {
@@ -64,8 +62,7 @@ func (s search) strides(spans []span, m int) (window, frame int) {
 	return 1 + (windows-1)/maxWindows, 1 + (frames-1)/most
 }
 
-// enough reports whether every training set of the cross-validation has the
-// windows that it needs.
+// enough reports whether every training set of the cross-validation has enough windows.
 func (s search) enough(spans []span, m int) bool {
 	for f := range s.folds {
 		count := 0
@@ -81,11 +78,10 @@ func (s search) enough(spans []span, m int) bool {
 	return true
 }
 
-// identify fits a system of m inputs to records. Order, shrinkage and start are
-// those that pick finds in how held-out frames are simulated; mse is the mean
-// squared error there, or, where the records are too short to hold anything out,
-// that of the training data, raised as Akaike's final prediction error is.
-func (s search) identify(records []record, m int) (best *system, picked choice, mse float64) {
+// identify fits a system of m inputs to records. pick chooses order, shrinkage and start by
+// simulating held-out frames. If the records are too short to hold anything out, it uses the
+// training error, raised as in Akaike's final prediction error.
+func (s search) identify(records []record, m int) *system {
 	if len(records) > 1 {
 		s.folds = min(s.folds, len(records))
 	}
@@ -117,25 +113,24 @@ func (s search) identify(records []record, m int) (best *system, picked choice, 
 		for _, p := range parts {
 			all.r.add(p.r, 0)
 		}
-		// Whole records again: what was cut was not a seam.
+		// Whole records again: the cuts between folds are not seams.
 		spans = search{folds: 1}.spans(records)
 	}
-	picked, mse = s.pick(errors, power, frames, m)
-	if solved := s.leastSquares(all, records, spans, picked.order, frameStride, m); solved != nil {
-		best = solved.system(picked.shrink)
-		best.rest = picked.rest
-		return best, picked, mse
+	picked := s.pick(errors, power, frames, m)
+	solved := s.leastSquares(all, records, spans, picked.order, frameStride, m)
+	if solved == nil {
+		// The decomposition failed, which was never seen with finite data. The static system is left.
+		return &system{m: m, d: make([]float64, m)}
 	}
-	// The decomposition failed, which no finite data has been seen to do: the
-	// static system cannot.
-	best = &system{m: m, d: make([]float64, m)}
-	return best, choice{}, power / float64(frames)
+	best := solved.system(picked.shrink)
+	best.rest = picked.rest
+	return best
 }
 
-// tryAll are the errors of all choices: each fold, whose windows are in parts, is
-// held out once, or, where there is only one, judged by itself.
-func (s search) tryAll(parts []*windows, records []record, spans []span, frameStride, m int) map[choice]errs {
-	errors := map[choice]errs{}
+// tryAll returns the errors of all choices. Each fold, whose windows are in parts, is held out
+// once. A single fold is judged on itself.
+func (s search) tryAll(parts []*windows, records []record, spans []span, frameStride, m int) map[choice]errorSums {
+	errors := map[choice]errorSums{}
 	for f := range s.folds {
 		training, heldOut := spans, spans
 		train := parts[0]
@@ -160,7 +155,7 @@ func (s search) tryAll(parts []*windows, records []record, spans []span, frameSt
 	return errors
 }
 
-// leastSquares are those of one order, nil where the decompositions fail.
+// leastSquares solves for one order; nil if a decomposition fails.
 func (s search) leastSquares(w *windows, records []record, training []span, order, stride, m int) *solved {
 	basis := w.observability()
 	if basis == nil {
@@ -178,13 +173,13 @@ func (s search) leastSquares(w *windows, records []record, training []span, orde
 }
 
 // score adds the squared errors of all choices on the held-out spans.
-func (s search) score(errors map[choice]errs, w *windows, records []record, training, heldOut []span, stride, m int) {
+func (s search) score(errors map[choice]errorSums, w *windows, records []record, training, heldOut []span, stride, m int) {
 	for order := 0; order <= s.maxOrder; order++ {
 		ls := s.leastSquares(w, records, training, order, stride, m)
 		if ls == nil {
 			for _, shrink := range shrinks {
-				errors[choice{order, shrink, false}] = errs{math.Inf(1), math.Inf(1)}
-				errors[choice{order, shrink, true}] = errs{math.Inf(1), math.Inf(1)}
+				errors[choice{order, shrink, false}] = errorSums{math.Inf(1), math.Inf(1)}
+				errors[choice{order, shrink, true}] = errorSums{math.Inf(1), math.Inf(1)}
 			}
 			continue
 		}
@@ -207,12 +202,11 @@ func (s search) score(errors map[choice]errs, w *windows, records []record, trai
 	}
 }
 
-// pick is the simplest choice among the best, and its mean squared error. The
-// best are those whose translations are within a twentieth of the least error,
-// which is what the unknown first state makes of little, and whose systems are,
-// apart from that state, within a twentieth of the best among them; simple is a
-// low order, and in it much shrinkage. Errors of rounding are all equal.
-func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best choice, mse float64) {
+// pick returns the simplest of the best choices. The best choices
+// translate within 5 % of the lowest error, since the unknown first state adds some. Of these, the
+// systems alone, without that state, are within 5 % of the best. Simple means a low order, then
+// much shrinkage. Rounding errors count as equal.
+func (s search) pick(errors map[choice]errorSums, power float64, frames, m int) (best choice) {
 	floor := 1e-18 * power
 	raised := func(key choice, e float64) float64 {
 		if s.folds > 1 {
@@ -242,9 +236,9 @@ func (s search) pick(errors map[choice]errs, power float64, frames, m int) (best
 				}
 			}
 			if run < math.Inf(1) {
-				return best, run / float64(frames)
+				return best
 			}
 		}
 	}
-	return best, least / float64(frames)
+	return best
 }

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Of two records of two filters, each is held out once: what is learned from it is
-// the other's filter, which errs by the difference of the two.
+// Each of two records of two filters is held out once. The other one's filter is learnt, and its
+// error is the difference between the two.
 func TestHeldOut(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	other := transfer{num: []float64{0.4, 0.1}, den: []float64{1, -0.3}}
@@ -25,7 +25,7 @@ func TestHeldOut(t *testing.T) {
 			want += (v - wrong[t]) * (v - wrong[t])
 		}
 	}
-	s := search{maxOrder: 1, horizon: 8, folds: 2, radius: slowest}
+	s := search{maxOrder: 1, horizon: 8, folds: 2, radius: defaultMaxPole}
 	spans := s.spans(records)
 	parts := []*windows{newWindows(8, 1), newWindows(8, 1)}
 	for _, sp := range spans {
@@ -37,7 +37,7 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// Steps that are off by turns cancel, and times are right again; poses are not.
+// Errors of alternating sign cancel in times, but not in poses.
 func TestTrialSums(t *testing.T) {
 	missing := []float64{1, -1, 1, -1}
 	if sum := (&trial{summed: true}).square(missing); sum != 2 {
@@ -48,7 +48,7 @@ func TestTrialSums(t *testing.T) {
 	}
 }
 
-// Two inputs that are the same share what one of them would do.
+// Two equal inputs share the gain of one.
 func TestLeastSquaresOfEqualInputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	rec := record{}
@@ -83,11 +83,11 @@ func TestStabilise(t *testing.T) {
 		}
 		want := before.Values(nil)
 		for i, v := range want {
-			if radius := math.Hypot(real(v), imag(v)); radius > slowest {
-				want[i] = v / complex(radius, 0) * complex(min(1/radius, slowest), 0)
+			if radius := math.Hypot(real(v), imag(v)); radius > defaultMaxPole {
+				want[i] = v / complex(radius, 0) * complex(min(1/radius, defaultMaxPole), 0)
 			}
 		}
-		if !stabilise(a, c, slowest) || !after.Factorize(mat.NewDense(n, n, a), mat.EigenNone) {
+		if !stabilise(a, c, defaultMaxPole) || !after.Factorize(mat.NewDense(n, n, a), mat.EigenNone) {
 			t.Fatal("no eigenvalues afterwards")
 		}
 		for _, got := range after.Values(nil) {
@@ -109,7 +109,7 @@ func TestStabiliseKeepsStable(t *testing.T) {
 		a[i] *= 0.2
 	}
 	a2, c2 := slices.Clone(a), slices.Clone(c)
-	if !stabilise(a2, c2, slowest) {
+	if !stabilise(a2, c2, defaultMaxPole) {
 		t.Fatal("no eigenvalues")
 	}
 	// Coordinates cannot be compared, but |C Aᵏ| over all starts can: new

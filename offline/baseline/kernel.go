@@ -6,23 +6,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// kernel is a Gaussian (RBF) of the distance between features, with a signal of
-// variance 1: exp(-|p - q|²/2) of scaled features.
+// kernel is a Gaussian (RBF) of the distance between scaled features, exp(-|p - q|²/2), with signal
+// variance 1.
 type kernel struct {
-	scale []float64 // (features) what features are multiplied by
-	noise float64   // ρ, the noise's variance relative to the signal's
+	scale []float64 // (features) factors of features
+	noise float64   // ρ, noise variance over signal variance
 }
 
-// hyper are the parameters that the marginal likelihood chooses.
+// hyper are the parameters chosen by the marginal likelihood.
 type hyper struct {
 	length   float64 // length scale, in root mean squares of a block of features
 	noise    float64 // ρ of kernel
 	velocity float64 // weight of the velocities beside the poses
-	whiten   float64 // from 0, where principal components count by their variance, to 1, where all count the same
+	whiten   float64 // 0: principal components count by their variance; 1: all count the same
 }
 
-// newKernel scales poses and velocities, the two halves of the features, to a
-// total variance of 1 each, before the velocities' weight.
+// newKernel scales poses and velocities, the two halves of the features, to a total variance of 1
+// each. Then velocities get their weight.
 func newKernel(h hyper, variance []float64) kernel {
 	k := kernel{scale: make([]float64, len(variance)), noise: h.noise}
 	half := len(variance) / 2
@@ -47,7 +47,7 @@ func newKernel(h hyper, variance []float64) kernel {
 	return k
 }
 
-// scaled is a copy of features as the kernel sees them.
+// scaled returns a scaled copy of features.
 func (k kernel) scaled(features *mat.Dense) *mat.Dense {
 	out := mat.DenseCopyOf(features)
 	r, _ := out.Dims()
@@ -60,7 +60,7 @@ func (k kernel) scaled(features *mat.Dense) *mat.Dense {
 	return out
 }
 
-// between is the kernel of all rows of a with all of b, both scaled.
+// between returns the kernel of all rows of a with all rows of b, both scaled.
 func (k kernel) between(a, b *mat.Dense) *mat.Dense {
 	n, _ := a.Dims()
 	m, _ := b.Dims()
@@ -74,7 +74,7 @@ func (k kernel) between(a, b *mat.Dense) *mat.Dense {
 	return out
 }
 
-// noisy is the kernel of points with themselves, noise on the diagonal.
+// noisy returns the kernel of points with themselves, with noise on the diagonal.
 func (k kernel) noisy(points *mat.Dense) *mat.SymDense {
 	n, _ := points.Dims()
 	out := mat.NewSymDense(n, nil)
@@ -96,12 +96,11 @@ func distance2(p, q []float64) (sum float64) {
 	return sum
 }
 
-// The bounds of the search, so that data without noise, or nothing but noise,
-// cannot send it away.
+// Bounds of the search, for data without noise or with nothing but noise.
 const (
 	minLength, maxLength = 1.0 / 64, 64
 	minNoise, maxNoise   = 1e-8, 1e2
-	maxSample            = 400 // frames whose likelihood is maximised
+	maxSample            = 400 // frames in the likelihood
 )
 
 var (
@@ -109,9 +108,8 @@ var (
 	velocities = []float64{0, 0.5, 1, 2}
 )
 
-// fitKernel maximises the marginal likelihood by a pattern search: one parameter
-// at a time goes a step up or down, and where no step helps, length and noise
-// take smaller ones.
+// fitKernel maximises the marginal likelihood by a pattern search. One parameter at a time takes a
+// step up or down. If no step helps, the steps of length and noise are halved.
 func fitKernel(features, outputs *mat.Dense, variance []float64) kernel {
 	at := struct{ length, noise, velocity, whiten int }{} // in steps, and as indices
 	const fine = 8                                        // steps of length and noise per factor of 2 and 4
@@ -158,9 +156,9 @@ func fitKernel(features, outputs *mat.Dense, variance []float64) kernel {
 	return newKernel(h, variance)
 }
 
-// logLikelihood is the logarithm of the marginal likelihood of all outputs
-// (Rasmussen and Williams 2006, equation 2.30) up to a constant, with the
-// signal's variance, which they share, at its maximum: tr(Yᵀ(R + ρI)⁻¹Y)/(n·d).
+// logLikelihood returns the log marginal likelihood of all outputs (Rasmussen and Williams 2006,
+// equation 2.30) up to a constant. The shared signal variance is at its maximum, tr(Yᵀ(R +
+// ρI)⁻¹Y)/(n·d).
 func logLikelihood(k kernel, features, outputs *mat.Dense) float64 {
 	var chol mat.Cholesky
 	if !chol.Factorize(k.noisy(k.scaled(features))) {
@@ -182,7 +180,7 @@ func logLikelihood(k kernel, features, outputs *mat.Dense) float64 {
 	}
 	signal /= float64(n * d)
 	if !(signal > 0) {
-		return math.Inf(-1) // outputs that do not move: every kernel predicts them
+		return math.Inf(-1) // constant outputs: every kernel predicts them
 	}
 	return -0.5 * float64(d) * (float64(n)*math.Log(signal) + chol.LogDet())
 }

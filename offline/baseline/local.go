@@ -12,22 +12,21 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// LocalMethod is how a local model makes a frame of the output of those of the
-// nearest windows.
+// LocalMethod is how a local model makes an output frame from the nearest windows.
 type LocalMethod int
 
 const (
-	// NearestNeighbour is the counterpart of the nearest window as it is.
+	// NearestNeighbour is the counterpart of the nearest window.
 	NearestNeighbour LocalMethod = iota
-	// InverseDistance is the mean of the neighbours' counterparts, each weighed by
-	// the inverse of its distance.
+	// InverseDistance is the mean of the neighbours' counterparts, weighted by the inverse of the
+	// distance.
 	InverseDistance
-	// GaussianDistance is the same with weights of exp(−d²/2h²), h the median of the
-	// neighbours' distances.
+	// GaussianDistance is the same with weights exp(−d²/2h²); h is the median of the neighbours'
+	// distances.
 	GaussianDistance
-	// LocalAR is one ridge regression on all neighbours, which all count alike:
-	// equation 2 of Xia et al. 2015 without classes and without bias; the constant is
-	// not shrunk. Steps are GaussianDistance's.
+	// LocalAR is one ridge regression on all neighbours with equal weights: equation 2 of Xia et
+	// al. 2015 without classes and without bias. The constant is not shrunk. Steps are
+	// GaussianDistance's.
 	LocalAR
 	numLocal
 )
@@ -46,17 +45,16 @@ func (m LocalMethod) String() string {
 	return fmt.Sprintf("LocalMethod(%d)", int(m))
 }
 
-// LocalMethods returns all of them.
+// LocalMethods returns all methods.
 func LocalMethods() []LocalMethod {
 	return []LocalMethod{NearestNeighbour, InverseDistance, GaussianDistance, LocalAR}
 }
 
-// Local are the local models without a mixture that Xia et al. 2015, section 7.4,
-// compare theirs with. They take the windows of a database that are nearest to the
-// input's, of all classes that the label allows together.
+// Local are the local models without a mixture of Xia et al. 2015, section 7.4. They use the
+// windows of a database nearest to the input's, of all classes that the label allows together.
 //
-// The search is the database's own. All else is done here, in float64, and knows
-// nothing of how package mar does it.
+// The search is the database's own. The rest is computed here, in float64, independently of package
+// mar.
 type Local struct {
 	Database   *mar.Database
 	Label      mar.Label // what is known of the input
@@ -66,7 +64,7 @@ type Local struct {
 	Methods    []LocalMethod
 }
 
-// Validate tells which field is wrong.
+// Validate returns an error that names the wrong field.
 func (l *Local) Validate() error {
 	switch {
 	case l.Database == nil:
@@ -88,14 +86,14 @@ func (l *Local) Validate() error {
 	return nil
 }
 
-// Translated is what a method makes of an input.
+// Translated is the output of a method.
 type Translated struct {
 	Y    *mat.Dense // (frames, dofs)
 	Step []float64  // (frames) as in Pair
 }
 
-// Translate returns what each of l.Methods makes of a clip, frame by frame, as it
-// streams in. A frame none of whose neighbours has a counterpart stays as it is.
+// Translate returns the output of each of l.Methods for a clip, frame by frame, as in a stream. A
+// frame without a neighbour that has a counterpart stays as it is.
 func (l *Local) Translate(c *skel.Clip) ([]Translated, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -104,15 +102,9 @@ func (l *Local) Translate(c *skel.Clip) ([]Translated, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, lambda := l.Neighbours, l.Lambda
-	if k == 0 {
-		k = 40
-	}
-	if lambda == 0 {
-		lambda = 0.1
-	}
-	// A stylist without wanted styles only searches.
-	s, err := l.Database.NewStylist(mar.StylistOptions{Options: mar.Options{Neighbours: k}, Characters: 1, Workers: 1})
+	k, lambda := cmp.Or(l.Neighbours, 40), cmp.Or(l.Lambda, 0.1)
+	// A stylist without styles only searches.
+	s, err := l.Database.NewStyleTranslator(mar.StyleTranslatorOptions{Options: mar.Options{Neighbours: k}, Characters: 1, Workers: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +136,7 @@ func (l *Local) Translate(c *skel.Clip) ([]Translated, error) {
 	return out, nil
 }
 
-// neighbourhood is what the database shows near a frame.
+// neighbourhood is the part of the database near a frame.
 type neighbourhood struct {
 	db *mar.Database
 	found,
@@ -162,9 +154,9 @@ func newNeighbourhood(db *mar.Database, k, cols int) *neighbourhood {
 	return n
 }
 
-// find takes the k windows nearest to the stylist's of all classes allowed, and of
-// these the ones that have a counterpart.
-func (n *neighbourhood) find(l *Local, s *mar.Stylist, k int) {
+// find takes the k windows nearest to the stylist's, of all classes allowed, and keeps those with a
+// counterpart.
+func (n *neighbourhood) find(l *Local, s *mar.StyleTranslator, k int) {
 	db := n.db
 	n.found, n.kept = n.found[:0], n.kept[:0]
 	for a := range db.Actions {
@@ -199,8 +191,8 @@ func widen(dst []float64, src []float32) {
 	}
 }
 
-// predict writes into y what a method says of the input x, the one before and the
-// output before, and returns the step.
+// predict writes a method's output for the input x into y and returns the step. xp and yp are the
+// input and output before.
 func (n *neighbourhood) predict(y []float64, m LocalMethod, x, xp, yp []float64, lambda float64) float64 {
 	if len(n.kept) == 0 {
 		copy(y, x)
@@ -224,7 +216,7 @@ func (n *neighbourhood) predict(y []float64, m LocalMethod, x, xp, yp []float64,
 	return step
 }
 
-// weights are how much the neighbours count, in sum 1.
+// weights returns the neighbours' weights, which sum to 1.
 func (n *neighbourhood) weights(m LocalMethod) []float64 {
 	w := make([]float64, len(n.kept))
 	median := max(float64(n.kept[len(n.kept)/2].Distance), 1e-6)
@@ -237,7 +229,7 @@ func (n *neighbourhood) weights(m LocalMethod) []float64 {
 				w[i] = 1
 			}
 		case InverseDistance:
-			w[i] = 1 / max(d, 1e-4) // a tenth of a millimetre is no distance
+			w[i] = 1 / max(d, 1e-4) // at least a tenth of a millimetre
 		default:
 			w[i] = math.Exp(-d * d / (2 * median * median))
 		}
@@ -249,7 +241,7 @@ func (n *neighbourhood) weights(m LocalMethod) []float64 {
 	return w
 }
 
-// regress is β of a degree of freedom: of x(t-1), y(t-1), x(t) and 1.
+// regress returns β of a degree of freedom: for x(t-1), y(t-1), x(t) and 1.
 func (n *neighbourhood) regress(d int, lambda float64) [4]float64 {
 	var normal mat.SymDense
 	var right, beta mat.VecDense

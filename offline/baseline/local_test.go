@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/mar"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/baseline"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
@@ -38,18 +39,15 @@ func known(db *mar.Database) (l mar.Label) {
 	return l
 }
 
-// Two implementations of Xia et al.'s equation 2 agree: package mar's, in float32 over
-// all degrees of freedom at once, where the class is known, neighbours count alike
-// and nothing is beyond its confidence, and this one.
+// Two implementations of Xia et al.'s equation 2 agree: package mar's, in float32 over all degrees
+// of freedom at once, and this one. The class is known, neighbours have equal weights, and nothing
+// is beyond its confidence.
 func TestLocalARIsMAR(t *testing.T) {
 	db, in := people()
 	const k = 40
 	to := slices.Index(db.Styles, "proud")
-	s, err := db.NewStylist(mar.StylistOptions{Characters: 1, Workers: 1,
-		Options: mar.Options{Neighbours: k, Focus: -1, Ridge: 0.1, Confidence: 1e6, Keep: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(db.NewStyleTranslator(mar.StyleTranslatorOptions{Characters: 1, Workers: 1,
+		Options: mar.Options{Neighbours: k, Focus: -1, Ridge: 0.1, Confidence: 1e6, Keep: -1}}))(t)
 	defer s.Close()
 	s.Weights[to], s.Labels[0] = 1, known(db)
 	// The first frame twice: a clip's rows begin with the second frame's velocity, a
@@ -59,10 +57,7 @@ func TestLocalARIsMAR(t *testing.T) {
 	clip.Frames++
 	clip.Pos, clip.Rot = slices.Concat(clip.Pos[:n], clip.Pos), slices.Concat(clip.Rot[:n], clip.Rot)
 	local := baseline.Local{Database: db, Label: known(db), Style: to, Neighbours: k, Lambda: 0.1, Methods: []baseline.LocalMethod{baseline.LocalAR}}
-	got, err := local.Translate(&clip)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(local.Translate(&clip))(t)
 	worst, moved := 0.0, 0.0
 	first := got[0].Y.RawRowView(0)
 	for f := range clip.Frames {
@@ -88,16 +83,10 @@ func TestNearestNeighbour(t *testing.T) {
 		t.Fatal(err)
 	}
 	straight := slices.DeleteFunc(takes, func(t *registration.Take) bool { return t.Content != "walk-straight" })
-	db, err := registration.Database(straight, lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(registration.Database(straight, lines))(t)
 	to := slices.Index(db.Styles, "old")
 	local := baseline.Local{Database: db, Style: to, Methods: baseline.LocalMethods()}
-	got, err := local.Translate(straight[slices.IndexFunc(straight, func(t *registration.Take) bool { return t.Style == "neutral" })].Clip)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(local.Translate(straight[slices.IndexFunc(straight, func(t *registration.Take) bool { return t.Style == "neutral" })].Clip))(t)
 	row := make([]float32, len(db.Columns()))
 	same := 0
 	for f := range db.Frames() {
@@ -111,7 +100,7 @@ func TestNearestNeighbour(t *testing.T) {
 			if e := math.Abs(got[0].Y.At(number, d) - float64(v)); e > 1e-6 {
 				t.Fatalf("frame %d, column %d: off its counterpart by %g", number, d, e)
 			}
-			// 1/d of 0, but for rounding, outweighs all others.
+			// A weight of 1/d with d = 0 (up to rounding) outweighs all others.
 			if e := math.Abs(got[1].Y.At(number, d) - float64(v)); e > 0.05 {
 				t.Fatalf("frame %d, column %d: KNN is off the counterpart by %g", number, d, e)
 			}

@@ -1,22 +1,23 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mannequin/netruntime"
 )
 
-// Inputs says what drives the system of a degree of freedom.
+// Inputs chooses the inputs of a degree of freedom's system.
 type Inputs int
 
 const (
 	// InputsOwn is the same degree of freedom of the input, as in the paper.
 	InputsOwn Inputs = iota
-	// InputsPose is that and principal components of the input's whole pose.
+	// InputsPose adds principal components of the input's whole pose.
 	InputsPose
-	// InputsBest is whichever of the two simulates held-out data better, for each
-	// degree of freedom by itself; InputsOwn where there is too little data to tell.
-	InputsBest
 )
 
 func (i Inputs) String() string {
@@ -25,27 +26,25 @@ func (i Inputs) String() string {
 		return "own"
 	case InputsPose:
 		return "pose"
-	case InputsBest:
-		return "best"
 	}
 	return fmt.Sprintf("Inputs(%d)", int(i))
 }
 
-// LTIOptions are how [FitLTI] identifies. The zero value is the paper's form.
+// LTIOptions are the options of [FitLTI]. The zero value is the paper's form.
 type LTIOptions struct {
-	MaxOrder   int     // the highest order tried, from 0 on; 0: 8, or what short data can tell
-	Horizon    int     // frames of past and of future in a window of the subspace method, above MaxOrder; 0: 20 for one input, 10 for more, but at least MaxOrder + 2, or less where the data is short
-	Inputs     Inputs  // what drives a degree of freedom
-	Components int     // principal components of the input's pose that drive steps and, with InputsPose, poses; 0: 8
-	MaxPole    float64 // the largest magnitude of a pole, below 1; 0: 0.99
+	MaxOrder   int     // highest order tried, from 0 on; 0: 8, less with short data
+	Horizon    int     // frames of past and of future in a window of the subspace method, above MaxOrder; 0: see FitLTI
+	Inputs     Inputs  // of a degree of freedom's system
+	Components int     // principal components of the input's pose, for steps and, with InputsPose, poses; 0: 8
+	MaxPole    float64 // largest magnitude of a pole, below 1; 0: 0.99
 	Workers    int     // goroutines; 0: one per processor
 }
 
-// folds of the cross-validation that chooses orders.
+// folds is the number of parts in the cross-validation that chooses orders.
 const folds = 3
 
-// LTI is linear time-invariant systems, one for each degree of freedom and one
-// for the logarithm of steps, after Hsu, Pulli and Popović 2005.
+// LTI holds linear time-invariant systems, one for each degree of freedom and one for the logarithm
+// of steps, after Hsu, Pulli and Popović 2005.
 type LTI struct {
 	dofs    int
 	meanX   []float64 // (dofs)
@@ -57,90 +56,68 @@ type LTI struct {
 	clock   clock
 }
 
-// FitLTI identifies the systems from pairs of at least two frames, by a subspace
-// method for A and C and a ridge regression of the simulated output for B and D.
-// What a system adds to its own input is what is identified, so that the ridge
-// draws towards the input and not towards a still pose; that is no other class of
-// systems, since D may pass the input through. Windows never reach from one pair
-// into the next. Poles outside the unit circle are reflected into it.
+// FitLTI identifies the systems from pairs of at least two frames: A and C by a subspace method, B
+// and D by a ridge regression of the simulated output. A system gives the difference from its own
+// input, so that the ridge pulls toward the input and not toward a still pose. The class of systems
+// is the same, because D may pass the input through. Windows never reach across pairs. Poles
+// outside the unit circle are reflected into it.
 //
-// Order, ridge and the state at the first frame (0, or that of an input which had
-// always been its first frame) are the simplest that simulate held-out data as
-// well as the best do, to a twentieth of the squared error: of three parts, pairs
-// or pieces of the only pair, each is held out once. Order 0, a gain and an
-// offset, is among them. For steps the errors are those of their running sum,
-// the time.
+// Order, ridge and first state (0, or the state of an input that never changed before) are the
+// simplest whose squared error on held-out data is within 5 % of the best. The data is cut into
+// three parts, pairs or pieces of the only pair, and each is held out once. Order 0 is a gain and
+// an offset. For steps the error is of their running sum, the time.
 //
-// Data too short for the order or the horizon that o asks for is an error; where
-// it asks for none, and for steps, both are lowered.
+// The default horizon is 20 for one input and 10 for more, at least MaxOrder + 2, and less with
+// short data. Data too short for an order or a horizon in o is an error. Default orders and
+// horizons, and the ones of steps, are lowered instead.
 func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 	dofs, err := checkPairs(pairs)
 	if err != nil {
 		return nil, err
 	}
 	if o.MaxOrder < 0 || o.MaxOrder > 50 || o.Horizon < 0 || o.Horizon > 200 || o.Components < 0 {
-		return nil, fmt.Errorf("baseline: LTI of orders up to %d over %d frames from %d components: orders go to 50, horizons to 200, and none is below 0", o.MaxOrder, o.Horizon, o.Components)
+		return nil, fmt.Errorf("baseline: MaxOrder is %d, Horizon %d, Components %d: want orders of 0 to 50, horizons of 0 to 200 "+
+			"and no negative number", o.MaxOrder, o.Horizon, o.Components)
 	}
-	if o.Inputs < InputsOwn || o.Inputs > InputsBest {
-		return nil, fmt.Errorf("baseline: no inputs %v: they are own, pose or best", o.Inputs)
+	if o.Inputs < InputsOwn || o.Inputs > InputsPose {
+		return nil, fmt.Errorf("baseline: Inputs is %v, want own or pose", o.Inputs)
 	}
-	if o.MaxPole == 0 {
-		o.MaxPole = slowest
-	}
+	o.MaxPole = cmp.Or(o.MaxPole, defaultMaxPole)
 	if !(o.MaxPole > 0 && o.MaxPole < 1) {
-		return nil, fmt.Errorf("baseline: LTI with poles up to %v: the largest has to be above 0 and below 1", o.MaxPole)
+		return nil, fmt.Errorf("baseline: MaxPole is %v, want more than 0 and less than 1", o.MaxPole)
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	strict := o.MaxOrder != 0 || o.Horizon != 0
-	if o.MaxOrder == 0 {
-		o.MaxOrder = 8
-	}
-	if o.Components == 0 {
-		o.Components = 8
-	}
+	o.MaxOrder = cmp.Or(o.MaxOrder, 8)
+	o.Components = cmp.Or(o.Components, 8)
 	if o.Horizon != 0 && o.Horizon <= o.MaxOrder {
-		return nil, fmt.Errorf("baseline: a horizon of %d frames cannot tell orders up to %d: it has to be larger", o.Horizon, o.MaxOrder)
-	}
-	own, err := o.search(pairs, 1, strict)
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("baseline: Horizon is %d frames, want more than MaxOrder, %d", o.Horizon, o.MaxOrder)
 	}
 	m := &LTI{dofs: dofs, meanX: columnMeans(pairs, false), meanY: columnMeans(pairs, true), poses: make([]*system, dofs)}
 	if m.pose, err = fitBasis(pairs, o.Components); err != nil {
 		return nil, err
 	}
+	inputs := 1
 	var scores []*mat.Dense
-	for _, p := range pairs {
-		scores = append(scores, m.pose.scores(p.X))
-	}
-	drives := 1 + len(m.pose.variance)
-	var whole search
-	if o.Inputs != InputsOwn {
-		whole, err = o.search(pairs, drives, strict)
-		if err != nil && o.Inputs == InputsPose {
-			return nil, err
+	if o.Inputs == InputsPose {
+		inputs += len(m.pose.variance)
+		for _, p := range pairs {
+			scores = append(scores, m.pose.scores(p.X))
 		}
 	}
-	canTell := o.Inputs == InputsBest && err == nil && whole.canHoldOut(pairs, drives) && own.canHoldOut(pairs, 1)
-	if err := each(dofs, o.Workers, func(d int) error {
-		var least float64
-		if o.Inputs != InputsPose {
-			m.poses[d], _, least = own.identify(m.records(pairs, nil, d), 1)
-		}
-		if o.Inputs == InputsPose || canTell {
-			sys, _, e := whole.identify(m.records(pairs, scores, d), drives)
-			if m.poses[d] == nil || e < 0.99*least {
-				m.poses[d] = sys
-			}
-		}
-		return nil
-	}); err != nil {
+	s, err := o.search(pairs, inputs, strict)
+	if err != nil {
 		return nil, err
 	}
+	pool := netruntime.NewPool(min(o.Workers, dofs))
+	defer pool.Close()
+	pool.Run(dofs, func(_, d int) { m.poses[d] = s.identify(m.records(pairs, scores, d), inputs) })
 	return m, m.fitSteps(pairs, o)
 }
 
-// fitSteps identifies the system of steps, which the whole pose and its velocity
-// drive.
+// fitSteps identifies the system of steps. Its inputs are the whole pose and its velocity.
 func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
 	logs := logSteps(pairs)
 	frames := 0
@@ -165,16 +142,12 @@ func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
 		return err
 	}
 	s.summed = true
-	m.steps, _, _ = s.identify(records, drives)
-	predicted := make([][]float64, len(pairs))
-	for i, rec := range records {
-		predicted[i] = m.stepLogs(rec.u, len(rec.y))
-	}
-	m.clock = fitClock(logs, predicted)
+	m.steps = s.identify(records, drives)
+	m.clock = fitClock(logs, func(i int) []float64 { return m.stepLogs(records[i].u, len(records[i].y)) })
 	return nil
 }
 
-// stepLogs are the predicted logarithms of so many steps.
+// stepLogs predicts the logarithms of steps.
 func (m *LTI) stepLogs(u []float64, frames int) []float64 {
 	y := make([]float64, frames)
 	m.steps.simulate(y, u)
@@ -184,9 +157,8 @@ func (m *LTI) stepLogs(u []float64, frames int) []float64 {
 	return y
 }
 
-// search is how systems of so many inputs are identified from pairs. The horizon
-// and, unless strict, the order are lowered until there are windows enough to
-// hold some out.
+// search returns the settings for systems of some inputs. It lowers the horizon and, unless strict,
+// the order until there are enough windows to hold some out.
 func (o LTIOptions) search(pairs []Pair, inputs int, strict bool) (search, error) {
 	s := search{maxOrder: o.MaxOrder, horizon: o.Horizon, folds: folds, radius: o.MaxPole}
 	if s.horizon == 0 {
@@ -196,7 +168,7 @@ func (o LTIOptions) search(pairs []Pair, inputs int, strict bool) (search, error
 		}
 		s.horizon = max(s.horizon, o.MaxOrder+2)
 	}
-	least := 2 // which only order 0 goes with
+	least := 2 // only order 0 fits it
 	if strict {
 		least = min(o.MaxOrder+2, s.horizon)
 		if o.Horizon != 0 {
@@ -210,14 +182,16 @@ func (o LTIOptions) search(pairs []Pair, inputs int, strict bool) (search, error
 		s.maxOrder = min(s.maxOrder, s.horizon-2)
 	}
 	if have, need := countWindows(pairs, s.horizon), windowColumns(s.horizon, inputs); s.maxOrder > 0 && have < need {
-		return s, fmt.Errorf("baseline: LTI of order %d with %d inputs needs %d windows of %d frames, the %d pairs have %d: record more, or lower MaxOrder, Horizon or Components", s.maxOrder, inputs, need, 2*s.horizon, len(pairs), have)
+		return s, fmt.Errorf("baseline: LTI of order %d with %d inputs needs %d windows of %d frames, the %d pairs have %d: "+
+			"record more, or lower MaxOrder, Horizon or Components", s.maxOrder, inputs, need, 2*s.horizon, len(pairs), have)
 	}
 	frames := 0
 	for _, p := range pairs {
 		frames += len(p.Step)
 	}
 	if need := 2 * (inputs + 1); frames < need {
-		return s, fmt.Errorf("baseline: LTI with %d inputs needs %d frames, the %d pairs have %d: record more, or lower Components", inputs, need, len(pairs), frames)
+		return s, fmt.Errorf("baseline: LTI with %d inputs needs %d frames, the %d pairs have %d: "+
+			"record more, or lower Components", inputs, need, len(pairs), frames)
 	}
 	return s, nil
 }
@@ -230,7 +204,7 @@ func countWindows(pairs []Pair, horizon int) int {
 	return n
 }
 
-// canHoldOut reports whether there are windows enough for a cross-validation.
+// canHoldOut reports whether there are enough windows for a cross-validation.
 func (s search) canHoldOut(pairs []Pair, inputs int) bool {
 	records := make([]record, len(pairs))
 	for i, p := range pairs {
@@ -242,8 +216,8 @@ func (s search) canHoldOut(pairs []Pair, inputs int) bool {
 	return s.enough(s.spans(records), inputs)
 }
 
-// records are the data of a degree of freedom: its own input and, if there are
-// any, scores of the whole pose.
+// records returns the data of a degree of freedom: its own input and, if not nil, scores of the
+// whole pose.
 func (m *LTI) records(pairs []Pair, scores []*mat.Dense, d int) []record {
 	out := make([]record, len(pairs))
 	for i, p := range pairs {
@@ -259,8 +233,7 @@ func (m *LTI) records(pairs []Pair, scores []*mat.Dense, d int) []record {
 	return out
 }
 
-// drive is what goes into the system of degree of freedom d: (frames, 1 or 1 +
-// components).
+// drive returns the inputs of degree of freedom d: (frames, 1 or 1 + components).
 func (m *LTI) drive(x, scores *mat.Dense, d int) []float64 {
 	frames, _ := x.Dims()
 	var u []float64
@@ -297,8 +270,7 @@ func (m *LTI) Translate(x *mat.Dense) (*mat.Dense, []float64, error) {
 	return y, step, nil
 }
 
-// Orders are the orders of the systems: of each degree of freedom, (dofs), and
-// of the steps.
+// Orders returns the orders of the systems: of each degree of freedom, (dofs), and of the steps.
 func (m *LTI) Orders() (poses []int, steps int) {
 	for _, s := range m.poses {
 		poses = append(poses, s.n)
@@ -306,19 +278,17 @@ func (m *LTI) Orders() (poses []int, steps int) {
 	return poses, m.steps.n
 }
 
-// columnMeans are the means of the inputs' columns or, if so said, the outputs'.
+// columnMeans returns the means of the inputs' or the outputs' columns.
 func columnMeans(pairs []Pair, outputs bool) []float64 {
-	var mean []float64
+	_, dofs := pairs[0].X.Dims()
+	mean := make([]float64, dofs)
 	frames := 0
 	for _, p := range pairs {
 		x := p.X
 		if outputs {
 			x = p.Y
 		}
-		r, c := x.Dims()
-		if mean == nil {
-			mean = make([]float64, c)
-		}
+		r, _ := x.Dims()
 		frames += r
 		for t := range r {
 			for j, v := range x.RawRowView(t) {

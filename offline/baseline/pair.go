@@ -7,21 +7,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Pair is a performance in the input style and the same in the output style,
-// registered: frame t of Y is the pose that belongs to frame t of X. Columns are
-// degrees of freedom, such as a root's height in metres or a coordinate of a
-// joint's exponential map in radians; the models know nothing about them.
+// Pair is a performance in the input style and the same in the output style, registered: frame t of
+// Y belongs to frame t of X. Columns are degrees of freedom, such as a root's height in metres or a
+// coordinate of a joint's exponential map in radians. The models make no use of their meaning.
 type Pair struct {
-	X    *mat.Dense // (frames, dofs) the input, in its own time
-	Y    *mat.Dense // (frames, dofs) the output's pose that belongs to each input frame
-	Step []float64  // (frames) time in frames that passes in the output from the pose before to this one, above 0: 1 is as in the input
+	X    *mat.Dense // (frames, dofs) input, in its own time
+	Y    *mat.Dense // (frames, dofs) output pose of each input frame
+	Step []float64  // (frames) output time since the pose before, in frames, above 0; 1: as in the input
 }
 
-// Translator is a fitted model. Translate may be called by several goroutines at
-// once.
+// Translator is a fitted model. Translate is safe for concurrent use.
 type Translator interface {
-	// Translate predicts the output's poses y, (frames, dofs), and steps, (frames),
-	// all above 0, of an input sequence x, (frames, dofs), of at least one frame.
+	// Translate predicts the output's poses y, (frames, dofs), and steps, (frames), all above 0, of
+	// an input sequence x, (frames, dofs), of at least one frame.
 	Translate(x *mat.Dense) (y *mat.Dense, step []float64, err error)
 }
 
@@ -31,8 +29,7 @@ var (
 	_ Translator = (*GP)(nil)
 )
 
-// checkPairs refuses what cannot be fitted and returns the number of degrees of
-// freedom.
+// checkPairs checks pairs and returns the number of degrees of freedom.
 func checkPairs(pairs []Pair) (dofs int, err error) {
 	if len(pairs) == 0 {
 		return 0, fmt.Errorf("baseline: no pairs to fit: hand in at least one")
@@ -49,7 +46,8 @@ func checkPairs(pairs []Pair) (dofs int, err error) {
 			return 0, fmt.Errorf("baseline: pair %d: X has %d degrees of freedom, pair 0 has %d: all pairs need one skeleton", i, cols, dofs)
 		}
 		if r, c := p.Y.Dims(); r != frames || c != cols {
-			return 0, fmt.Errorf("baseline: pair %d: X is %d×%d, Y is %d×%d: register the two first, so that frames and degrees of freedom agree", i, frames, cols, r, c)
+			return 0, fmt.Errorf("baseline: pair %d: X is %d×%d, Y is %d×%d: register the two first, "+
+				"so that frames and degrees of freedom agree", i, frames, cols, r, c)
 		}
 		if len(p.Step) != frames {
 			return 0, fmt.Errorf("baseline: pair %d: %d steps for %d frames: every frame needs one", i, len(p.Step), frames)
@@ -72,8 +70,7 @@ func checkPairs(pairs []Pair) (dofs int, err error) {
 	return dofs, nil
 }
 
-// checkInput refuses an input that a model of so many degrees of freedom cannot
-// translate.
+// checkInput checks an input for a model of dofs degrees of freedom.
 func checkInput(x *mat.Dense, dofs int) error {
 	if x == nil || x.IsEmpty() {
 		return fmt.Errorf("baseline: the input is empty: it needs at least one frame")

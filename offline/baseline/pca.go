@@ -11,29 +11,20 @@ import (
 // basis is a principal component analysis of poses.
 type basis struct {
 	mean     []float64  // (dofs)
-	weights  *mat.Dense // (dofs, components) from a pose less the mean to its scores
-	variance []float64  // (components) of the training's scores, falling
+	weights  *mat.Dense // (dofs, components) from a centred pose to its scores
+	variance []float64  // (components) of the training scores, falling
 }
 
-// fitBasis finds at most so many components of the pairs' inputs. Columns are
-// divided by their standard deviations, because radians and metres per second
-// cannot be compared; but those that move less than the median column by the
-// median's, because the jitter of a wrist is no more news for being small.
+// fitBasis finds the first components of the pairs' inputs. Columns are divided by their standard
+// deviations, because radians and metres per second cannot be compared. Columns that move less than
+// the median column are divided by the median: small jitter of a wrist should not count more.
 func fitBasis(pairs []Pair, components int) (*basis, error) {
 	_, dofs := pairs[0].X.Dims()
-	b := &basis{mean: make([]float64, dofs)}
+	b := &basis{mean: columnMeans(pairs, false)}
 	frames := 0
 	for _, p := range pairs {
 		r, _ := p.X.Dims()
 		frames += r
-		for t := range r {
-			for j, v := range p.X.RawRowView(t) {
-				b.mean[j] += v
-			}
-		}
-	}
-	for j := range b.mean {
-		b.mean[j] /= float64(frames)
 	}
 	cov := mat.NewSymDense(dofs, nil)
 	d := make([]float64, dofs)
@@ -67,9 +58,7 @@ func fitBasis(pairs []Pair, components int) (*basis, error) {
 	for n < min(components, dofs) && values[dofs-1-n] > 1e-10*values[dofs-1] {
 		n++
 	}
-	if n == 0 {
-		n = 1 // a performance that stands still has one component, whose scores are 0
-	}
+	n = max(n, 1) // a still performance has one component with scores of 0
 	b.weights = mat.NewDense(dofs, n, nil)
 	for c := range n {
 		for j := range dofs {
@@ -80,8 +69,7 @@ func fitBasis(pairs []Pair, components int) (*basis, error) {
 	return b, nil
 }
 
-// softScale is what to divide columns of these standard deviations by; see
-// fitBasis.
+// softScale returns the divisors of columns with these standard deviations: see fitBasis.
 func softScale(deviation []float64) []float64 {
 	moving := slices.DeleteFunc(slices.Sorted(slices.Values(deviation)), func(v float64) bool { return v <= 0 })
 	median := 1.0
@@ -95,7 +83,7 @@ func softScale(deviation []float64) []float64 {
 	return scale
 }
 
-// scores are x's places along the components, (frames, components).
+// scores returns the coordinates of x along the components, (frames, components).
 func (b *basis) scores(x *mat.Dense) *mat.Dense {
 	r, dofs := x.Dims()
 	centred := mat.NewDense(r, dofs, nil)
@@ -110,9 +98,9 @@ func (b *basis) scores(x *mat.Dense) *mat.Dense {
 	return &s
 }
 
-// moving are the scores and their velocities per frame, (frames, 2·components).
-// A velocity is the change since the frame before, so that a translator never
-// looks ahead; the first frame takes the second's.
+// moving returns the scores and their velocities per frame, (frames, 2·components). A velocity is
+// the change since the frame before, so that a translator never looks ahead. The first frame has
+// the second's.
 func (b *basis) moving(x *mat.Dense) *mat.Dense {
 	s := b.scores(x)
 	r, n := s.Dims()

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// centre takes the columns' means out of m and returns them.
+// centre subtracts the columns' means from m and returns them.
 func centre(m *mat.Dense) []float64 {
 	r, c := m.Dims()
 	mean := make([]float64, c)
@@ -27,7 +27,7 @@ func centre(m *mat.Dense) []float64 {
 	return mean
 }
 
-// columnVariances are those of m's columns.
+// columnVariances returns the variances of m's columns.
 func columnVariances(m *mat.Dense) []float64 {
 	d := mat.DenseCopyOf(m)
 	centre(d)
@@ -41,7 +41,7 @@ func columnVariances(m *mat.Dense) []float64 {
 	return out
 }
 
-// stride is at most n rows of m, evenly spread.
+// stride returns at most n rows of m, evenly spread.
 func stride(m *mat.Dense, n int) *mat.Dense {
 	r, c := m.Dims()
 	if r <= n {
@@ -54,8 +54,8 @@ func stride(m *mat.Dense, n int) *mat.Dense {
 	return out
 }
 
-// softened divides the columns of m by their soft scales, so that outputs in
-// different units have the same say in what they share. It changes m.
+// softened divides the columns of m by their soft scales, so that outputs in different units have
+// equal influence. It changes m.
 func softened(m *mat.Dense) *mat.Dense {
 	deviation := columnVariances(m)
 	for j, v := range deviation {
@@ -72,8 +72,8 @@ func softened(m *mat.Dense) *mat.Dense {
 	return m
 }
 
-// farthest is n rows of m that cover it: first the one nearest to the middle, then
-// always the one that is farthest from all chosen so far.
+// farthest returns n rows of m that cover it: first the row nearest to the mean, then always the
+// row farthest from all chosen ones.
 func farthest(m *mat.Dense, n int) *mat.Dense {
 	r, c := m.Dims()
 	middle := centre(mat.DenseCopyOf(m))

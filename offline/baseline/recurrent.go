@@ -7,7 +7,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// Recurrent goes on from motions frame by frame, by a network of recipes.Recurrent.
+// Recurrent predicts motion frame by frame with a network of recipes.Recurrent.
 type Recurrent struct {
 	columns, units, layers int
 	session                netruntime.Session
@@ -16,8 +16,7 @@ type Recurrent struct {
 	y                      []float32
 }
 
-// NewRecurrent returns a predictor that goes on from prefixes of so many frames, one
-// motion at a time.
+// NewRecurrent returns a predictor for prefixes of prefix frames. It runs one motion at a time.
 func NewRecurrent(net *netruntime.Net, prefix, workers int) (*Recurrent, error) {
 	g := net.Graph()
 	if len(g.Inputs) < 3 || len(g.Inputs)%2 == 0 || len(g.Outputs) != len(g.Inputs) {
@@ -36,10 +35,10 @@ func NewRecurrent(net *netruntime.Net, prefix, workers int) (*Recurrent, error) 
 	return r, nil
 }
 
-// Close ends its workers.
+// Close stops the workers.
 func (r *Recurrent) Close() error { return r.session.Close() }
 
-// Extend is metrics.Extender's, of prefixes of the length that it was made for.
+// Extend implements metrics.Extender for prefixes of at least the given length.
 func (r *Recurrent) Extend(rows []float32, n, have, frames int) error {
 	if have < r.prefix || frames < have || len(rows) != n*frames*r.columns {
 		return fmt.Errorf("baseline: %d motions of %d values, %d of %d frames given: want at least %d", n, len(rows), have, frames, r.prefix)

@@ -4,24 +4,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// record is one sequence of inputs and of the output they bring about.
+// record is one sequence of inputs and outputs.
 type record struct {
 	u []float64 // (frames, inputs)
 	y []float64 // (frames)
 }
 
-// span is a run of frames of a record: identification uses nothing that reaches
-// across its ends, so that neither seams between sequences nor held-out frames
-// get in.
+// span is a run of frames of a record. Identification uses nothing across its ends, so that seams
+// and held-out frames stay out.
 type span struct{ record, from, to, fold int }
 
-// windows hold what a subspace method needs of all windows of 2h frames
-// of some spans: the R of the matrix whose row for a window with its middle at t
-// is
+// windows hold the data of a subspace method for all windows of 2h frames in some spans: the R of a
+// matrix with this row for a window with its middle at t:
 //
 //	1 | u(t…t+h-1) | u(t-h…t-1) | y(t-h…t-1) | y(t…t+h-1)
 //
-// The one takes out what a constant adds to every output.
+// The 1 removes a constant in the outputs.
 type windows struct {
 	h, m int
 	r    *triangle
@@ -31,11 +29,10 @@ func newWindows(h, m int) *windows {
 	return &windows{h: h, m: m, r: newTriangle(windowColumns(h, m))}
 }
 
-// windowColumns is the width of the matrix above. Fewer windows than that say
-// nothing.
+// windowColumns is the width of the matrix above, and the least useful number of windows.
 func windowColumns(h, m int) int { return 1 + 2*h*(m+1) }
 
-// windowCount is how many windows s has.
+// windowCount returns the number of windows in s.
 func windowCount(s span, h int) int { return max(0, s.to-s.from-2*h+1) }
 
 // take adds every stride-th window of s.
@@ -52,14 +49,12 @@ func (w *windows) take(rec record, s span, stride int) {
 	}
 }
 
-// observability is a basis of the output's future as the state brings it about,
-// (h, h), most important directions first: of the future outputs, with the
-// future inputs projected out, the part that past inputs and outputs explain.
-// This is the past-output MOESP method (Verhaegen 1994, "Identification of the
-// deterministic part of MIMO state space models"), which is N4SID (Van Overschee
-// and De Moor 1994) with the weight that takes the future inputs out; nothing is
-// inverted, so that smooth inputs do no harm. It is nil where the decomposition
-// fails.
+// observability returns a basis of the future outputs as a function of the state, (h, h), most
+// important directions first. Future inputs are projected out, and past inputs and outputs explain
+// the rest. This is the past-output MOESP method (Verhaegen 1994, "Identification of the
+// deterministic part of MIMO state space models"), which is N4SID (Van Overschee and De Moor 1994)
+// with the weight that removes the future inputs. Nothing is inverted, so smooth inputs do no harm.
+// It is nil if the decomposition fails.
 func (w *windows) observability() *mat.Dense {
 	h, m := w.h, w.m
 	r := w.r.r()
@@ -74,9 +69,8 @@ func (w *windows) observability() *mat.Dense {
 	return &v
 }
 
-// dynamics reads A, (n, n), and C, (n), off an observability basis: its first
-// row is C, and its rows are shifted by one frame by A. No pole is larger than
-// radius; ok is false where none can be found.
+// dynamics reads A, (n, n), and C, (n), from an observability basis. The first row is C; A shifts
+// rows by one frame. No pole is larger than radius; ok is false if none can be found.
 func dynamics(basis *mat.Dense, n int, radius float64) (a, c []float64, ok bool) {
 	if n == 0 {
 		return nil, nil, true
@@ -101,9 +95,8 @@ func dynamics(basis *mat.Dense, n int, radius float64) (a, c []float64, ok bool)
 	return a, c, stabilise(a, c, radius)
 }
 
-// gains are the least squares for B, D and the offset where A and C are known:
-// the output of a simulation is linear in them. Each span has an initial state
-// of its own, which is eliminated: it is not the system's.
+// gains is the least squares problem for B, D and the offset with A and C known: a simulation's
+// output is linear in them. The initial state of each span is eliminated.
 type gains struct {
 	n, m  int
 	a, c  []float64
@@ -117,8 +110,8 @@ func newGains(a, c []float64, m int) *gains {
 	return &gains{n: n, m: m, a: a, c: c, r: newTriangle(params + 1), local: newTriangle(n + params + 1)}
 }
 
-// take adds every stride-th frame of s. What B does to the output through input
-// j is Bⱼᵀ z(t) with z(t+1) = Aᵀ z(t) + Cᵀ uⱼ(t), as there is only one output.
+// take adds every stride-th frame of s. With one output, the effect of B through input j is Bⱼᵀ
+// z(t) with z(t+1) = Aᵀ z(t) + Cᵀ uⱼ(t).
 func (g *gains) take(rec record, s span, stride int) {
 	n, m := g.n, g.m
 	g.local.reset()
@@ -156,11 +149,10 @@ func transposed(dst, a, v []float64) {
 	}
 }
 
-// truncation is the relative singular value below which a direction of the
-// parameters is not told from rounding.
+// truncation is the relative singular value below which a direction is rounding.
 const truncation = 1e-11
 
-// solved are the least squares in the coordinates of their singular values.
+// solved is the least squares problem in the coordinates of its singular values.
 type solved struct {
 	n, m  int
 	a, c  []float64
@@ -170,7 +162,7 @@ type solved struct {
 	uy    []float64  // (params) the output along the left singular vectors
 }
 
-// solve decomposes the least squares; it is nil where that fails.
+// solve decomposes the least squares problem; nil if that fails.
 func (g *gains) solve() *solved {
 	r := g.r.r()
 	p := g.r.n - 1
@@ -202,8 +194,8 @@ func (g *gains) solve() *solved {
 	return out
 }
 
-// system is the solution with so much shrinkage, relative to the largest
-// singular value: 0 is plain least squares, more is a ridge.
+// system returns the solution with some shrinkage, relative to the largest singular value. 0 is
+// plain least squares, more is a ridge.
 func (s *solved) system(shrink float64) *system {
 	p := len(s.scale)
 	theta := make([]float64, p)

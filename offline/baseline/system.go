@@ -19,7 +19,7 @@ type system struct {
 	c      []float64 // (n)
 	d      []float64 // (m)
 	offset float64
-	rest   bool // starts as if the first input had been there forever, else from 0
+	rest   bool // starts as if the first input had always been there; otherwise from 0
 }
 
 // simulate writes the output for the inputs u, (frames, m).
@@ -53,7 +53,7 @@ func (s *system) simulate(dst, u []float64) {
 	}
 }
 
-// settle solves s = A s + B u: the state after an input that never changed.
+// settle solves s = A s + B u: the state after a constant input.
 func (s *system) settle(state, u []float64) {
 	n := s.n
 	left := mat.NewDense(n, n, nil)
@@ -70,8 +70,8 @@ func (s *system) settle(state, u []float64) {
 		right.SetVec(i, v)
 	}
 	var x mat.VecDense
-	// Poles are inside the unit circle, so that there is a solution; where it is
-	// poorly conditioned it is still the best there is.
+	// Poles are inside the unit circle, so there is a solution. A poorly conditioned one is still
+	// the best.
 	if err := x.SolveVec(left, right); err != nil {
 		if _, poor := err.(mat.Condition); !poor || x.Len() != n {
 			return
@@ -84,18 +84,15 @@ func (s *system) settle(state, u []float64) {
 	}
 }
 
-// slowest is the largest magnitude of a pole that [LTIOptions] has by default: a
-// system that forgets, to a third, within 100 frames. Slower ones are fitted to
-// how one recording happens to drift, and their large gains make another one
-// drift away.
-const slowest = 0.99
+// defaultMaxPole is the default largest magnitude of a pole: the system decays to a third within 100
+// frames. Slower systems are fitted to the drift of one recording, and their large gains make
+// another one drift away.
+const defaultMaxPole = 0.99
 
-// stabilise replaces (A, C) by an equivalent pair in real Schur form, where
-// poles outside the unit circle are reflected into it: λ becomes 1/λ*, which
-// keeps the magnitude of a transfer function up to a factor. Poles that are still
-// larger than radius, below 1, become as large. In Schur form the
-// poles are those of the blocks on the diagonal, so that it takes no
-// eigenvectors, which nearly equal poles would not have. It reports false where
+// stabilise replaces (A, C) by an equivalent pair in real Schur form. Poles outside the unit circle
+// are reflected into it: λ becomes 1/λ*, which keeps the magnitude of a transfer function up to a
+// factor. Poles still larger than radius, below 1, are shrunk to it. Schur form has the poles in
+// its diagonal blocks and needs no eigenvectors, which nearly equal poles lack. It returns false if
 // the poles do not converge.
 func stabilise(a, c []float64, radius float64) bool {
 	n := len(c)

@@ -2,16 +2,15 @@ package baseline
 
 import "math"
 
-// trial simulates systems that share A and C on held-out frames. A simulation is
-// the one from the state 0 plus what the first state brings about, so that each
-// system is run once for all ways to start.
+// trial simulates systems that share A and C on held-out frames. A simulation is the one from state
+// 0 plus the effect of the first state, so that each system runs once for all starts.
 type trial struct {
 	n      int
 	rec    record
 	sp     span
-	summed bool      // the errors are those of running sums
-	free   []float64 // (frames up to the span's end, n) C Aᵗ: the output that each coordinate of the record's first state brings about
-	local  []float64 // (frames of the span, n) orthonormal columns that span the same from the span's first state
+	summed bool      // errors are of running sums
+	free   []float64 // (frames up to the span's end, n) C Aᵗ: output of each coordinate of the record's first state
+	local  []float64 // (frames of the span, n) orthonormal basis of the same from the span's first state
 	y, err []float64 // scratch (frames up to the span's end)
 }
 
@@ -30,10 +29,9 @@ func newTrial(ls *solved, rec record, sp span, summed bool) *trial {
 	return t
 }
 
-// errors are a system's squared errors on the span: of simulations of the record
-// from state 0 and from rest, and of one of the span alone from the state that
-// does it best. The last is raised by what fitting that many coordinates alone
-// takes off any error.
+// errors returns a system's squared errors on the span: of simulations of the record from state 0
+// and from rest, and of the span alone from its best state. The last is raised by what fitting that
+// many coordinates removes from any error.
 func (t *trial) errors(s *system) (zero, rest, settled float64) {
 	n, from, to := t.n, t.sp.from, t.sp.to
 	s.rest = false
@@ -73,7 +71,7 @@ func (t *trial) errors(s *system) (zero, rest, settled float64) {
 	return zero, rest, t.square(local) * frames / max(frames-float64(n), 1)
 }
 
-// square is the squared error of so much that is missing from the output.
+// square returns the squared error of what is missing in the output.
 func (t *trial) square(missing []float64) (sum float64) {
 	var running float64
 	for _, v := range missing {
@@ -86,9 +84,8 @@ func (t *trial) square(missing []float64) (sum float64) {
 	return sum
 }
 
-// orthonormalise makes the n columns of m orthonormal by Gram and Schmidt's
-// method, twice for accuracy; a column that the ones before it have in their span
-// becomes 0.
+// orthonormalise makes the n columns of m orthonormal by Gram and Schmidt's method, twice for
+// accuracy. A column in the span of the ones before becomes 0.
 func orthonormalise(m []float64, n int) {
 	for j := range n {
 		before := norm(m, n, j)
@@ -113,7 +110,7 @@ func orthonormalise(m []float64, n int) {
 	}
 }
 
-// norm is the length of column j of the n columns of m.
+// norm returns the length of column j of the n columns of m.
 func norm(m []float64, n, j int) float64 {
 	var sum float64
 	for at := j; at < len(m); at += n {

@@ -25,7 +25,7 @@ type BarSeries struct {
 	Values []float64 // (groups)
 }
 
-// Save draws b into the file at path, in the format of its extension.
+// Save draws b into a file in the format of its extension.
 func (b Bars) Save(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	if !slices.Contains(Formats(), ext) {

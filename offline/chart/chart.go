@@ -2,6 +2,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"io"
@@ -24,23 +25,22 @@ import (
 	"mannequin/internal/atomicfile"
 )
 
-// Series is one line: Y over X, equally long. Points that are not finite are
-// left out.
+// Series is one line: Y over X, of equal length. Points that are not finite are left out.
 type Series struct {
 	Name string
 	X, Y []float64
 }
 
-// Chart is what Save draws.
+// Chart is a line chart.
 type Chart struct {
 	Title, XLabel, YLabel string
 	LogY                  bool       // logarithmic Y axis; only for positive values
-	YRange                [2]float64 // ends of the Y axis; zero: those of the series
+	YRange                [2]float64 // ends of the Y axis; zero: of the data
 	Width, Height         int        // pixels at 96 per inch; 0: 1200×640
 	Series                []Series
 }
 
-// palette tells eight lines apart, also for most colour-blind readers.
+// palette has eight colours that most colour-blind readers can tell apart.
 var palette = []color.RGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{86, 180, 233, 255}, {230, 159, 0, 255}, {90, 90, 90, 255}, {110, 50, 10, 255},
@@ -49,12 +49,11 @@ var palette = []color.RGBA{
 // Formats lists the file extensions that Save understands.
 func Formats() []string { return []string{".png", ".svg", ".pdf"} }
 
-// Save draws c into the file at path, in the format of its extension.
+// Save draws c into a file in the format of its extension.
 func (c Chart) Save(path string) error { return Stack(path, c) }
 
-// Stack draws charts one under the other, their left ends aligned, into the file
-// at path, in the format of its extension. All have the first's size; names stand
-// beside them.
+// Stack draws charts one below the other, with aligned left ends, into a file in the format of its
+// extension. All have the size of the first. Legends stand beside them.
 func Stack(path string, charts ...Chart) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	if !slices.Contains(Formats(), ext) {
@@ -92,13 +91,7 @@ func Stack(path string, charts ...Chart) error {
 
 // size returns the chart's width and height in pixels.
 func (c Chart) size() (w, h int) {
-	if w = c.Width; w == 0 {
-		w = 1200
-	}
-	if h = c.Height; h == 0 {
-		h = 640
-	}
-	return w, h
+	return cmp.Or(c.Width, 1200), cmp.Or(c.Height, 640)
 }
 
 func (c Chart) plot() (*plot.Plot, error) {
@@ -159,9 +152,9 @@ func (s Series) finite(positive bool) plotter.XYs {
 	return xy
 }
 
-// logTicks marks 1, 2, … 9 times every power of ten, and labels the powers;
-// also 2 and 5 times where the range is short. A range within which fewer than
-// two of those fall gets the ticks of a linear axis.
+// logTicks marks 1, 2, … 9 times every power of ten. Labels are at the powers, and at 2 and 5 times
+// them in a short range. If fewer than two labels fall into the range, it has the ticks of a linear
+// axis.
 type logTicks struct{}
 
 func (logTicks) Ticks(low, high float64) []plot.Tick {

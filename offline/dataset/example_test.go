@@ -6,7 +6,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Rows to train a dog on, and those of six recordings that training never sees.
+// Rows to train a dog on, and rows of six recordings that are held out.
 func ExampleBuildMANN() {
 	train, heldOut, err := dataset.BuildMANN("data/dog", dataset.Options{})
 	if err != nil {

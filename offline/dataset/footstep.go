@@ -6,26 +6,26 @@ import (
 	"mannequin/animsys/feature"
 )
 
-// A step: a contact's way from coming down to coming down again takes these many
-// frames at Rate. What takes longer is no stepping.
+// The least and most frames of a step at Rate, from landing to landing. A longer time is no
+// stepping.
 const (
 	stepLeast = 20
 	stepMost  = 120
 )
 
-// dutyReach is how many frames before and after one count for a contact's duty.
+// dutyReach is the number of frames before and after one that count for a contact's duty.
 const dutyReach = 100
 
-// Footsteps returns how the contacts of clip c step, (Frames, contacts+1) (Holden
-// et al. 2016, sec. 6.3): for each contact its duty angle π·d/(u + d), d and u
-// being the frames of its step in which it stands and does not, and last the pace
-// of stepping, Δω, radians per frame: a turn in the time from one coming down to
-// the next, the mean over the contacts that step, 0 where none does
-// and the body hardly moves, and all NaN where none does and it moves on: nothing
-// is known there. A first and
-// a last step go on for as long again; where a contact does not step, the 100
-// frames to either side count.
-func (m *Motion) Footsteps(c int) []float32 {
+// Footsteps returns the stepping of clip c's contacts, (Frames, contacts+1), after Holden
+// et al. 2016, sec. 6.3. Each contact has a duty angle π·d/(u + d), with d frames of
+// stance and u of swing in its step. A contact that does not step takes them from the 100
+// frames to either side.
+//
+// The last column is the pace of stepping Δω, radians per frame: a turn from one landing to
+// the next, the mean over the contacts that step. If none steps it is 0 while the body
+// hardly moves; if the body moves on, the whole row is NaN, unknown. The first and the last
+// step are extended by their own length.
+func (m *MotionSet) Footsteps(c int) []float32 {
 	frames := m.Clips[c].Frames
 	n := len(m.Layout.Contacts)
 	out := make([]float32, frames*(n+1))
@@ -39,7 +39,7 @@ func (m *Motion) Footsteps(c int) []float32 {
 				sum[f+1]++
 			}
 		}
-		for f := range stands { // where it does not step
+		for f := range stands { // for a contact that does not step
 			a, b := max(0, f-dutyReach), min(frames, f+dutyReach+1)
 			out[f*(n+1)+i] = float32(math.Pi * float64(sum[b]-sum[a]) / float64(b-a))
 		}
@@ -74,12 +74,12 @@ func (m *Motion) Footsteps(c int) []float32 {
 	return out
 }
 
-// goes is the speed from which a body without a whole step has stepped all the
-// same, m/s.
+// goes is the speed above which a body must have stepped, even without a whole step in the
+// clip, m/s.
 const goes = 0.3
 
-// stands tells in which frames of clip c contact i stands.
-func (m *Motion) stands(c, i int) []bool {
+// stands reports in which frames of clip c contact i is on the ground.
+func (m *MotionSet) stands(c, i int) []bool {
 	clip, cols := &m.Clips[c], m.Layout.Columns()
 	s := make([]bool, clip.Frames)
 	for f := range s {
@@ -88,7 +88,7 @@ func (m *Motion) stands(c, i int) []bool {
 	return s
 }
 
-// step is a contact's way from coming down to coming down again.
+// step is one step of a contact, from landing to landing.
 type step struct {
 	down, up, next int // frames
 }
@@ -110,10 +110,10 @@ func stepsOf(stands []bool) (steps []step) {
 	return steps
 }
 
-// StepLags returns by how much of a turn each contact stands later than the first
-// one, on average over all clips, in radians from −π to π: the phases of its
-// square wave (Holden et al. 2016, eq. 7).
-func (m *Motion) StepLags() []float32 {
+// StepLags returns the phase lag of each contact's stance after the first one's, on
+// average over all clips, in radians from −π to π, for the square waves of Holden et al.
+// 2016, eq. 7.
+func (m *MotionSet) StepLags() []float32 {
 	n := len(m.Layout.Contacts)
 	x, y := make([]float64, n), make([]float64, n)
 	for c := range m.Clips {

@@ -19,7 +19,7 @@ func TestOpenMotion(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := feature.Human()
-	m, err := OpenMotion([]string{path, path}, l, 100, 2)
+	m, err := OpenMotion([]string{path, path}, l, nil, 100, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +46,10 @@ func TestOpenMotion(t *testing.T) {
 	if !(stands > 0.3 && stands < 0.8) {
 		t.Errorf("contacts stand for %g of the time", stands)
 	}
-	if _, err := OpenMotion([]string{path}, l, 1000, 1); err == nil || !strings.Contains(err.Error(), "none of the 1 recordings has 1000 frames") {
+	if _, err := OpenMotion([]string{path}, l, nil, 1000, 1); err == nil || !strings.Contains(err.Error(), "none of the 1 recordings has 1000 frames") {
 		t.Error(err)
 	}
-	if _, err := OpenMotion([]string{path + "x"}, l, 2, 1); err == nil {
+	if _, err := OpenMotion([]string{path + "x"}, l, nil, 2, 1); err == nil {
 		t.Error("a file that is not there reads")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// LabelsFile is the file beside the recordings that says what happens in them.
+// LabelsFile is the name of the file beside the recordings that labels their frames.
 const LabelsFile = "labels.json"
 
 // maxLabels bounds the size of a label file in bytes.
@@ -22,16 +23,16 @@ const maxLabels = 16 << 20
 // Labels is one recording's entry in labels.json, which is a JSON object with
 // the recordings' names, without .bvh, as its keys. Ranges may overlap.
 type Labels struct {
-	Frames   int                `json:"frames"`                    // that the recording has
+	Frames   int                `json:"frames"`                    // of the recording
 	Train    []Range            `json:"train_range_0based"`        // frames to make rows of
 	Segments map[string][]Range `json:"segments_0based_inclusive"` // by label, see LabelNames; every frame needs one
 
-	// What the authors' file holds beside that, and nothing here reads.
+	// Other fields of the authors' file, which nothing reads.
 	Clip      string          `json:"clip,omitempty"`
 	PhaseKeys json.RawMessage `json:"phase_keys_0based,omitempty"`
 }
 
-// Range is the first and the last frame of a stretch of a recording, from 0 on.
+// Range is the first and the last frame of a stretch of a recording, counted from 0.
 type Range [2]int
 
 // UnmarshalJSON reads a list of two numbers. A plain array would drop a third.
@@ -44,17 +45,17 @@ func (r *Range) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// labelAction says which action each label means.
+// labelAction maps labels to actions.
 var labelAction = map[string]string{
 	"Idle": "idle", "Walk": "move", "Sprint": "move", "Jump": "jump",
 	"Sit": "sit", "Lie": "lie", "Sleep": "lie", "Stand": "stand",
 }
 
 // LabelNames returns the labels that a recording's frames may have.
-func LabelNames() []string { return sortedKeys(labelAction) }
+func LabelNames() []string { return slices.Sorted(maps.Keys(labelAction)) }
 
-// precedence decides where segments overlap: the rarer action is the one that
-// the overlap was labelled for (a jump within a walk).
+// precedence lists the actions from the strongest to the weakest where segments overlap.
+// The rarer action is the one that the overlap was labelled for (a jump within a walk).
 var precedence = []string{"jump", "stand", "sit", "lie", "move", "idle"}
 
 // readLabels reads dir's label file.
@@ -87,7 +88,7 @@ func parseLabels(b []byte) (map[string]Labels, error) {
 		return nil, errors.New("no recording is labelled")
 	}
 	all := make(map[string]Labels, len(entries))
-	for _, name := range sortedKeys(entries) {
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		var l Labels
 		dec := json.NewDecoder(bytes.NewReader(entries[name]))
 		dec.DisallowUnknownFields() // a misspelt train range would leave the recording out
@@ -118,7 +119,7 @@ func (c Labels) check() error {
 			return fmt.Errorf("train range %v is not inside the recording's %d frames", r, c.Frames)
 		}
 	}
-	for _, name := range sortedKeys(c.Segments) {
+	for _, name := range slices.Sorted(maps.Keys(c.Segments)) {
 		if labelAction[name] == "" {
 			return fmt.Errorf("unknown label %q, want one of %s", name, strings.Join(LabelNames(), ", "))
 		}
@@ -137,7 +138,7 @@ func (c Labels) weights(actions []string, ramp int) ([]float32, error) {
 	for f := range hard {
 		hard[f] = -1
 	}
-	// From the weakest claim to the strongest, each painting over the last.
+	// From the weakest action to the strongest, each overwriting the last.
 	for _, act := range slices.Backward(precedence) {
 		for name, a := range labelAction {
 			if a != act || len(c.Segments[name]) == 0 {
@@ -160,9 +161,9 @@ func (c Labels) weights(actions []string, ramp int) ([]float32, error) {
 	return ramps(hard, len(actions), ramp), nil
 }
 
-// covered returns for each frame whether one of the ranges holds it. A label
-// file may repeat a range a million times: the time is that of the ranges plus
-// that of the frames, not their product.
+// covered reports for each frame whether one of the ranges holds it. A label file may
+// repeat a range a million times: the time is proportional to ranges plus frames, not to
+// their product.
 func covered(ranges []Range, frames int) []bool {
 	change := make([]int32, frames+1)
 	for _, r := range ranges {
@@ -179,8 +180,8 @@ func covered(ranges []Range, frames int) []bool {
 }
 
 // rowFrames returns the frames to train on that have a frame a stride before and one
-// a stride after, in the order in which strides lead through them: every stride-th
-// frame from the first on, then from the second.
+// a stride after. They are in the order of strides: every stride-th frame from the first
+// on, then from the second, and so on.
 func (c Labels) rowFrames(stride int) []int {
 	var out []int
 	in := covered(c.Train, c.Frames)
@@ -194,7 +195,7 @@ func (c Labels) rowFrames(stride int) []int {
 	return out
 }
 
-// ramps softens the hard action of each frame as the package comment says.
+// ramps turns the hard action of each frame into weights, as the package comment says.
 func ramps(hard []int, actions, ramp int) []float32 {
 	w := make([]float32, len(hard)*actions)
 	key, action := 0, -1 // the last key before the present run, and its action
@@ -222,13 +223,4 @@ func ramps(hard []int, actions, ramp int) []float32 {
 		key, action, from = last, hard[from], to+1
 	}
 	return w
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	k := make([]string, 0, len(m))
-	for s := range m {
-		k = append(k, s)
-	}
-	slices.Sort(k)
-	return k
 }

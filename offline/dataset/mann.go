@@ -1,28 +1,26 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
-	"mannequin/offline/mocap"
 )
 
-// DogHeldOut names the six recordings of the authors' dog set that are held
-// back from training, so that a loss on unseen motion can be told. Together
-// they hold every action and gait in 11 % of the rows. Recordings that alone
-// show something stay in training: the turns on the spot of 047_KAN01_001, the
-// canters at the controller's 3.5 m/s of 010_KAN01_001.
+// DogHeldOut names the six recordings of the authors' dog set that training must not see,
+// for measuring the loss on unseen motion. They hold every action and gait in 11 % of the
+// rows. Recordings that are the only ones of something stay in training: the turns on the
+// spot of 047_KAN01_001, and the canters at the controller's 3.5 m/s of 010_KAN01_001.
 var DogHeldOut = []string{
 	"D1_006_KAN01_001",  // sit_stand03: idle, sit, lie
 	"D1_009_KAN01_001",  // walk03: idle, walk into a trot of 1.9 m/s
 	"D1_010_KAN01_002",  // run01: a canter of 4 m/s, half a second
-	"D1_047z_KAN01_003", // hop00: slow walk with turns, idle, sit; the least of three recordings that stand
+	"D1_047z_KAN01_003", // hop00: slow walk with turns, idle, sit; the shortest of three recordings that stand
 	"D1_ex01_KAN01_001", // walk14: idle, pace of 1.1 m/s
 	"D1_ex04_KAN02_001", // stepup_jump0: idle, trot, jump
 }
@@ -31,32 +29,30 @@ var DogHeldOut = []string{
 // authors' dog recordings.
 type Options struct {
 	Layout  *feature.MANN // nil: feature.Dog()
-	HeldOut []string      // recordings, by file name without .bvh, that train must not see; nil: what the folder's SourceFile says, else DogHeldOut if they are there
+	HeldOut []string      // recordings, by file name without .bvh, that training must not see; nil: as the folder's SourceFile says, else DogHeldOut if they are there
 	Unit    float32       // metres per unit of the files; 0: 0.01 (centimetres)
 	Ramp    int           // frames from the end of a labelled run to its key; 0: 15 (a quarter of a second)
-	Fast    float64       // m/s from which a moving row is trot or canter; 0: 1.5, midway between the paper's pace (1.1) and trot (1.9)
-	Repeat  int           // visits per epoch of a trot or canter row; 0: what the folder's SourceFile says, else 11
+	Fast    float64       // a moving row at this speed or faster is trot or canter, m/s; 0: 1.5, midway between the paper's pace (1.1) and trot (1.9)
+	Repeat  int           // visits per epoch of a trot or canter row; 0: as the folder's SourceFile says, else 11
 	Walk    int           // visits per epoch of any other row that mostly moves; 0: a third of Repeat, rounded up
-	Reverse bool          // train on slow walks backward in time, too: recorded dogs hardly ever back up
+	Reverse bool          // also train on slow walks backward in time: recorded dogs hardly ever back up
 	Workers int           // goroutines; 0: all processors. The result does not depend on it
 }
 
 func (o Options) withDefaults(src *Source) Options {
 	if src != nil {
-		def(&o.Repeat, src.Repeat)
+		o.Repeat = cmp.Or(o.Repeat, src.Repeat)
 		if o.HeldOut == nil {
 			o.HeldOut = append([]string{}, src.HeldOut...)
 		}
 	}
-	if o.Layout == nil {
-		o.Layout = feature.Dog()
-	}
-	def(&o.Unit, 0.01)
-	def(&o.Ramp, 15)
-	def(&o.Fast, 1.5)
-	def(&o.Repeat, 11)
-	def(&o.Walk, (o.Repeat+2)/3)
-	def(&o.Workers, runtime.GOMAXPROCS(0))
+	o.Layout = cmp.Or(o.Layout, feature.Dog())
+	o.Unit = cmp.Or(o.Unit, 0.01)
+	o.Ramp = cmp.Or(o.Ramp, 15)
+	o.Fast = cmp.Or(o.Fast, 1.5)
+	o.Repeat = cmp.Or(o.Repeat, 11)
+	o.Walk = cmp.Or(o.Walk, (o.Repeat+2)/3)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	return o
 }
 
@@ -72,25 +68,18 @@ func (o Options) check() error {
 	case o.Repeat < 1:
 		return fmt.Errorf("dataset: Repeat is %d, want at least 1", o.Repeat)
 	case o.Walk < 1:
-		return fmt.Errorf("dataset: Walk is %d, want 1 or more", o.Walk)
+		return fmt.Errorf("dataset: Walk is %d, want at least 1", o.Walk)
 	case o.Workers < 1:
 		return fmt.Errorf("dataset: Workers is %d, want at least 1", o.Workers)
 	}
 	return o.Layout.Validate()
 }
 
-func def[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
-}
-
-// MANN is a set of rows, as the package comment describes them.
+// MANN is a set of rows for a mode-adaptive network, as the package comment describes.
 type MANN struct {
 	Layout   *feature.MANN
-	Skeleton *skel.Skeleton // what the rows are poses of; metres
-	Source   *Source        // what the folder says of itself; nil where it has no SourceFile
+	Skeleton *skel.Skeleton // of the rows' poses; metres
+	Source   *Source        // the folder's description; nil if it has no SourceFile
 
 	Rows int       // even: row r + Rows/2 is the mirror image of row r
 	X    []float32 // (Rows, Layout.Inputs()) raw
@@ -103,10 +92,10 @@ type MANN struct {
 
 	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter Repeat times, other motion Walk times
 
-	// Mean and standard deviation per column over all training rows, each
-	// counted once (as in the authors' release: counted as Order visits them,
-	// the canters would treble the spread of every velocity). Deviations of
-	// constant columns are one. A held-out set has its training set's.
+	// Mean and standard deviation per column over all training rows. As in the authors'
+	// release each row counts once: counted as Order visits them, the canters would treble
+	// the spread of every velocity. The deviation of a constant column is one. A held-out
+	// set has its training set's.
 	XMean, XStd []float32
 	YMean, YStd []float32
 }
@@ -121,14 +110,6 @@ func (m *MANN) Input(r int) []float32 {
 func (m *MANN) Output(r int) []float32 {
 	n := m.Layout.Outputs()
 	return m.Y[r*n : (r+1)*n : (r+1)*n]
-}
-
-// recording is one labelled clip on its way to rows.
-type recording struct {
-	name    string
-	labels  Labels
-	weights []float32
-	clip    *skel.Clip
 }
 
 // BuildMANN reads dir/labels.json and the BVH files that it names, and returns
@@ -152,61 +133,28 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	names, clips := make([]string, len(recs)), make([]*skel.Clip, len(recs))
-	for i, r := range recs {
-		names[i], clips[i] = r.name, r.clip
-	}
-	sk, err := canonical(opt.Layout, names, clips, opt.Unit)
+	sk, err := canonical(opt.Layout, recs, opt.Unit)
 	if err != nil {
 		return nil, nil, err
 	}
-	if opt.HeldOut == nil {
-		if !slices.Contains(names, DogHeldOut[0]) {
-			return nil, nil, fmt.Errorf("dataset: nothing says which recordings to hold back from training: name some as held_out in %s", filepath.Join(dir, SourceFile))
-		}
-		opt.HeldOut = DogHeldOut
-	}
-	for _, h := range opt.HeldOut {
-		if !slices.Contains(names, h) {
-			return nil, nil, fmt.Errorf("dataset: recording %q, which is to be held out, is not in %s", h, filepath.Join(dir, LabelsFile))
-		}
-	}
-	var seen, unseen []recording
-	for _, r := range recs {
-		if slices.Contains(opt.HeldOut, r.name) {
-			unseen = append(unseen, r)
-		} else {
-			seen = append(seen, r)
-		}
-	}
-	reversed := 0
-	if opt.Reverse {
-		back := make([]recording, len(seen))
-		err := parallel(opt.Workers, len(seen), func(i int) error {
-			var err error
-			if back[i], err = seen[i].reversed(sk, opt.Layout, opt.Unit); err != nil {
-				return fmt.Errorf("dataset: %s: %w", seen[i].name, err)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, r := range back {
-			if len(r.labels.Train) > 0 {
-				seen = append(seen, r)
-				reversed++
-			}
-		}
-	}
-	if train, err = build(sk, seen, opt); err != nil {
+	seen, unseen, err := opt.split(dir, recs)
+	if err != nil {
 		return nil, nil, err
 	}
-	train.Reversed = reversed
+	forward := len(seen)
+	if opt.Reverse {
+		if seen, err = withReversed(seen, sk, opt); err != nil {
+			return nil, nil, err
+		}
+	}
+	if train, err = buildRows(sk, seen, opt); err != nil {
+		return nil, nil, err
+	}
+	train.Reversed = len(seen) - forward
 	if train.Rows == 0 {
 		return nil, nil, fmt.Errorf("dataset: %s: no row is left to train on: every recording is held out or has no train range", dir)
 	}
-	if heldOut, err = build(sk, unseen, opt); err != nil {
+	if heldOut, err = buildRows(sk, unseen, opt); err != nil {
 		return nil, nil, err
 	}
 	train.Source, heldOut.Source = src, src
@@ -216,133 +164,28 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 	return train, heldOut, nil
 }
 
-// readRecordings reads the labels and their clips, in the order of names.
-func readRecordings(dir string, opt Options) ([]recording, error) {
-	labels, err := readLabels(dir)
-	if err != nil {
-		return nil, err
+// split returns the recordings to train on, and those to hold out.
+func (o Options) split(dir string, recs []recording) (seen, unseen []recording, err error) {
+	named := func(name string) bool {
+		return slices.ContainsFunc(recs, func(r recording) bool { return r.name == name })
 	}
-	recs := make([]recording, 0, len(labels))
-	for _, name := range sortedKeys(labels) {
-		recs = append(recs, recording{name: name, labels: labels[name]})
-	}
-	return recs, parallel(opt.Workers, len(recs), func(i int) error { return recs[i].read(dir, opt) })
-}
-
-func (r *recording) read(dir string, opt Options) error {
-	if r.name == "" || filepath.Base(r.name) != r.name {
-		return fmt.Errorf("dataset: %s: %q is not the name of a recording", filepath.Join(dir, LabelsFile), r.name)
-	}
-	path := filepath.Join(dir, r.name+".bvh")
-	if _, err := os.Stat(path); os.IsNotExist(err) {
-		return fmt.Errorf("dataset: %s labels recording %q, but there is no %s", filepath.Join(dir, LabelsFile), r.name, path)
-	}
-	b, err := mocap.OpenBVH(path)
-	if err != nil {
-		return fmt.Errorf("dataset: %w", err)
-	}
-	r.clip = b.Clip
-	if r.clip.FPS != fps {
-		return fmt.Errorf("dataset: %s: %.4g frames per second, want %d, in which the labels count", path, r.clip.FPS, fps)
-	}
-	if r.clip.Frames != r.labels.Frames {
-		return fmt.Errorf("dataset: %s has %d frames, its labels in %s are for %d", path, r.clip.Frames, LabelsFile, r.labels.Frames)
-	}
-	if r.weights, err = r.labels.weights(opt.Layout.Actions, opt.Ramp); err != nil {
-		return fmt.Errorf("dataset: %s: %s: %w", filepath.Join(dir, LabelsFile), r.name, err)
-	}
-	return nil
-}
-
-// build makes the rows of recs and their mirror images.
-func build(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
-	m := &MANN{Layout: opt.Layout, Skeleton: sk}
-	first := make([]int, len(recs)) // each recording's first row
-	for c, r := range recs {
-		m.Clips = append(m.Clips, r.name)
-		first[c] = len(m.Frame)
-		for _, f := range r.labels.rowFrames(m.Layout.Step()) {
-			m.Clip = append(m.Clip, int32(c))
-			m.Frame = append(m.Frame, int32(f))
+	held := o.HeldOut
+	if held == nil {
+		if held = DogHeldOut; !named(held[0]) {
+			return nil, nil, fmt.Errorf("dataset: nothing says which recordings to hold back from training: name some as held_out in %s", filepath.Join(dir, SourceFile))
 		}
 	}
-	half := len(m.Frame)
-	m.Rows = 2 * half
-	m.Clip = append(m.Clip, m.Clip...)
-	m.Frame = append(m.Frame, m.Frame...)
-	m.X = make([]float32, m.Rows*m.Layout.Inputs())
-	m.Y = make([]float32, m.Rows*m.Layout.Outputs())
-	in, out, err := m.Layout.MirrorColumns()
-	if err != nil {
-		return nil, err
-	}
-	fast, walk := make([]bool, half), make([]bool, half)
-	move := slices.Index(m.Layout.Actions, "move")
-	err = parallel(opt.Workers, len(recs), func(c int) error {
-		r := recs[c]
-		at, err := joinJoints(m.Layout, r.clip.Skel)
-		if err != nil {
-			return fmt.Errorf("dataset: %s: %w", r.name, err)
-		}
-		t, err := newTrack(sk, r.clip, at, opt.Unit, r.weights, len(m.Layout.Actions), m.Layout.Step())
-		if err != nil {
-			return fmt.Errorf("dataset: %s: %w", r.name, err)
-		}
-		if m.Layout.Phases {
-			t.step(m.Layout)
-		}
-		for row := first[c]; row < half && m.Clip[row] == int32(c); row++ {
-			f := int(m.Frame[row])
-			t.input(m.Input(row), m.Layout, f)
-			t.output(m.Output(row), m.Layout, f)
-			feature.Mirror(m.Input(row+half), m.Input(row), in)
-			feature.Mirror(m.Output(row+half), m.Output(row), out)
-			moves := move >= 0 && t.weights[f*t.actions+move] >= 0.5
-			fast[row] = moves && t.speed(f-fps/2) >= opt.Fast
-			walk[row] = moves && !fast[row]
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for r := range m.Rows {
-		n := 1
-		switch {
-		case fast[r%half]:
-			n = opt.Repeat
-		case walk[r%half]:
-			n = opt.Walk
-		}
-		for range n {
-			m.Order = append(m.Order, int32(r))
+	for _, h := range held {
+		if !named(h) {
+			return nil, nil, fmt.Errorf("dataset: recording %q, which is to be held out, is not in %s", h, filepath.Join(dir, LabelsFile))
 		}
 	}
-	return m, nil
-}
-
-// parallel calls f for 0 … n−1 on the given number of goroutines and returns
-// the error of the lowest index that failed.
-func parallel(workers, n int, f func(i int) error) error {
-	errs := make([]error, n)
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range max(1, min(workers, n)) {
-		wg.Go(func() {
-			for i := range next {
-				errs[i] = f(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
+	for _, r := range recs {
+		if slices.Contains(held, r.name) {
+			unseen = append(unseen, r)
+		} else {
+			seen = append(seen, r)
 		}
 	}
-	return nil
+	return seen, unseen, nil
 }

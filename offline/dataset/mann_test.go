@@ -88,7 +88,7 @@ func TestBuildMANN(t *testing.T) {
 	}
 }
 
-// A row is repeated where its label is a move and the second around it is fast.
+// A row is repeated if its label is a move and the second around it is fast.
 func TestOnlyFastMovesRepeat(t *testing.T) {
 	// Straight ahead at 1 m/s, from frame 200 on at 3 m/s, a jump in the end.
 	const frames, faster, jump = 400, 200, 320
@@ -117,7 +117,7 @@ func TestOnlyFastMovesRepeat(t *testing.T) {
 		visits[r]++
 	}
 	for r, n := range visits {
-		// The mean over [f−30, f+30) is 1.5 where a quarter of it is fast, at
+		// The mean over [f−30, f+30) is 1.5 if a quarter of it is fast, at
 		// f = faster − 15. The ramp's middle is between the two actions' frames.
 		want, f := 1, int(set.Frame[r])
 		switch {
@@ -310,7 +310,7 @@ func TestSidesAreAveraged(t *testing.T) {
 	near(t, "both sides", []float32{set.Skeleton.Offsets[left].X, set.Skeleton.Offsets[right].X}, 1e-5, float64(length)+0.002, float64(length)+0.002)
 }
 
-// What to hold out is known of the authors' recordings alone.
+// Only the authors' recordings have a default for the ones to hold out.
 func TestHeldOutMustBeNamed(t *testing.T) {
 	dir := herd(t)
 	want := "name some as held_out in " + filepath.Join(dir, SourceFile)
@@ -318,7 +318,7 @@ func TestHeldOutMustBeNamed(t *testing.T) {
 		t.Errorf("error %v, want one with %q", err, want)
 	}
 	if _, held, err := BuildMANN(dir, Options{HeldOut: []string{}}); err != nil || held.Rows != 0 {
-		t.Errorf("who wants nothing held out gets: %v", err)
+		t.Errorf("with nothing held out: %v", err)
 	}
 }
 

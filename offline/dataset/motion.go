@@ -1,87 +1,82 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
-	"math"
-	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
-	"mannequin/engine/m3"
+	"mannequin/offline/retarget"
 )
 
-// Motion is a set of recordings as frames of joint positions (feature.Motion) at
-// Rate frames per second, all on one skeleton: what convolutional networks learn
-// from, in windows.
-type Motion struct {
+// MotionSet is a set of recordings as frames of joint positions (feature.Motion) at
+// Rate frames per second, all on one skeleton. Convolutional networks learn from it
+// in windows.
+type MotionSet struct {
 	Layout   *feature.Motion
-	Skeleton *skel.Skeleton // what the frames are motions of; metres
-	Source   *Source        // what the first folder says of itself; nil where it has no SourceFile
+	Skeleton *skel.Skeleton // of the frames; metres
+	Source   *Source        // the first folder's description; nil if it has no SourceFile
 
 	Clips   []MotionClip // even: clip c + len(Clips)/2 is the mirror image of clip c
 	Windows []Window     // ascending
 	Length  int          // frames of a window
-	Margin  int          // of them, at both ends, that nothing is learnt from: filters that reach over the end see frames of zeros there
+	Margin  int          // frames at both ends of a window that are not learnt from: filters that reach over the end see zeros there
 
 	// Mean and deviation per column over all training frames (Holden et al.
-	// 2016, sec. 4.2): positions share one deviation, that of all positions from
-	// their means; the body's motion has mean 0, and contacts mean and deviation
-	// 1/2, which makes them −1 and 1. A held-out set has its training set's.
+	// 2016, sec. 4.2). Positions share one deviation, computed from all positions'
+	// distances to their means. The body's motion has mean 0. Contacts have mean and
+	// deviation 1/2, so they become −1 and 1. A held-out set has its training set's.
 	Mean, Std []float32
 }
 
 // MotionClip is one recording.
 type MotionClip struct {
-	Name   string    // folder/file, without extension
-	Frames int       //
+	Name   string // folder/file, without extension
+	Frames int
 	Rows   []float32 // (Frames, Layout.Columns())
 	Mirror bool
-	Poses  *skel.Clip // the same frames as rotations of Skeleton's joints; nil unless MotionOptions.Poses
+	Poses  *skel.Clip // the same frames as joint rotations of Skeleton; nil unless MotionOptions.Poses
 }
 
 // Window is a stretch of a clip, Motion.Length frames from From on. It may begin
 // before the clip does, and end after it.
 type Window struct{ Clip, From int32 }
 
-// Rate is the rate of a motion's frames, per second, in the networks of Holden
-// et al. 2016.
+// Rate is the frame rate of a motion set, frames per second, as in Holden et al. 2016.
 const Rate = 60
 
 // MotionOptions says how BuildMotion reads recordings. The zero value is right
 // for CMU's.
 type MotionOptions struct {
-	Layout   *feature.Motion // nil: feature.Human()
-	Only     []string        // patterns of path.Match of folder/file names, without extension, to read; nil: all
-	HeldOut  []string        // the same, of those that train must not see; nil: what the folders' SourceFiles say, else CMUHeldOut
-	Length   int             // frames of a window; 0: 240
-	Margin   int             // frames at both ends of a window that nothing is learnt from; 0: 24
-	Whole    bool            // windows lie wholly in a steady stretch of their clip and have no margin; stretches are clips of their own
-	Hop      int             // frames from a window to the next; 0: half of what is learnt from
-	Shortest int             // frames of the shortest clip to take; 0: 30
-	Fast     float64         // m/s from which the mean speed of a window's frames is a run; 0: 2
-	Repeat   int             // visits per epoch of a window of running; 0: 1
-	Stand    int             // frames for which each posture of who stands is held, as a clip of its own; 0: none
-	Poses    bool            // keep the recordings' rotations, too; not with Stand or Whole
-	Workers  int             // goroutines; 0: all processors. The result does not depend on it
+	Layout   *feature.Motion   // nil: feature.Human()
+	Profile  *retarget.Profile // of the recordings' skeletons; nil: for each the built-in one that fits
+	Only     []string          // patterns (path.Match) of folder/file or file names, without extension, to read; nil: all
+	HeldOut  []string          // patterns of the recordings to hold out; nil: as the folders' SourceFiles say, else CMUHeldOut
+	Length   int               // frames of a window; 0: 240
+	Margin   int               // frames at both ends of a window that are not learnt from; 0: 24
+	Whole    bool              // windows lie inside a steady stretch of their clip and have no margin; each stretch becomes a clip
+	Hop      int               // frames from a window to the next; 0: half of what is learnt from
+	Shortest int               // frames of the shortest clip to take; 0: 30
+	Fast     float64           // a window whose mean speed is above this is running, m/s; 0: 2
+	Repeat   int               // visits per epoch of a window of running; 0: 1
+	Stand    int               // frames for which each standing posture is held, as a clip of its own; 0: none
+	Poses    bool              // keep the recordings' rotations, too; not with Stand or Whole
+	Workers  int               // goroutines; 0: all processors. The result does not depend on it
 }
 
 func (o MotionOptions) withDefaults() MotionOptions {
-	if o.Layout == nil {
-		o.Layout = feature.Human()
-	}
-	def(&o.Length, 240)
+	o.Layout = cmp.Or(o.Layout, feature.Human())
+	o.Length = cmp.Or(o.Length, 240)
 	if !o.Whole {
-		def(&o.Margin, 24)
+		o.Margin = cmp.Or(o.Margin, 24)
 	}
-	def(&o.Hop, (o.Length-2*o.Margin+1)/2)
-	def(&o.Shortest, Rate/2)
-	def(&o.Fast, 2)
-	def(&o.Repeat, 1)
-	def(&o.Workers, runtime.GOMAXPROCS(0))
+	o.Hop = cmp.Or(o.Hop, (o.Length-2*o.Margin+1)/2)
+	o.Shortest = cmp.Or(o.Shortest, Rate/2)
+	o.Fast = cmp.Or(o.Fast, 2)
+	o.Repeat = cmp.Or(o.Repeat, 1)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	return o
 }
 
@@ -90,7 +85,7 @@ func (o MotionOptions) check() error {
 	case o.Whole && o.Margin != 0:
 		return fmt.Errorf("dataset: Margin is %d, want 0 for whole windows", o.Margin)
 	case o.Margin < 0 || o.Length <= 2*o.Margin:
-		return fmt.Errorf("dataset: Length is %d frames and Margin %d, want 0 or more, and more than twice that", o.Length, o.Margin)
+		return fmt.Errorf("dataset: Length is %d frames and Margin %d, want a Margin of 0 or more and a Length of more than twice that", o.Length, o.Margin)
 	case o.Hop < 1:
 		return fmt.Errorf("dataset: Hop is %d frames, want at least 1", o.Hop)
 	case o.Shortest < 1:
@@ -102,141 +97,146 @@ func (o MotionOptions) check() error {
 	case o.Stand < 0 || o.Stand > 3600*Rate:
 		return fmt.Errorf("dataset: Stand is %d frames, want 0 to an hour's", o.Stand)
 	case o.Poses && (o.Stand > 0 || o.Whole):
-		return fmt.Errorf("dataset: Poses with Stand or Whole: postures that are held, and stretches, have no rotations")
+		return fmt.Errorf("dataset: Poses with Stand or Whole: held postures and stretches have no rotations")
 	case o.Workers < 1:
 		return fmt.Errorf("dataset: Workers is %d, want at least 1", o.Workers)
 	}
-	for _, p := range slices.Concat(o.Only, o.HeldOut) {
-		if _, err := filepath.Match(p, ""); err != nil {
-			return fmt.Errorf("dataset: %q is no pattern of names: %w", p, err)
-		}
+	if err := CheckPatterns(o.HeldOut); err != nil {
+		return fmt.Errorf("dataset: HeldOut: %w", err)
 	}
 	return o.Layout.Validate()
 }
 
-// Window fills dst, (Length, columns), with the normalised rows of clip c from
-// frame from on, which may be negative. Before and after a clip its first and
-// last row go on: the pose is held, the body moves on. Frames first to end−1 of
-// dst are those to learn from: of the clip, and not in a margin.
-func (m *Motion) Window(dst []float32, c, from int) (first, end int) {
-	cols := m.Layout.Columns()
-	clip := &m.Clips[c]
-	for f := range m.Length {
-		at := min(max(from+f, 0), clip.Frames-1)
-		row, out := clip.Rows[at*cols:][:cols], dst[f*cols:][:cols]
-		for i, v := range row {
-			out[i] = (v - m.Mean[i]) / m.Std[i]
-		}
-	}
-	return max(m.Margin, -from), min(m.Length-m.Margin, clip.Frames-from)
+// CMUHeldOut are the patterns of the CMU recordings that training must not see: walks,
+// runs and actions of most subjects, and all that the makers of the exponential-map sets
+// put aside for tests. It also names the same takes under other names: daz43_11_01 is
+// h21_kick and exp_test_soccer_soccer_1, h21_hop and h21_jump are exp_test_jumping_jumping_1.
+var CMUHeldOut = []string{
+	"02_02", "05_10", "06_06", "07_04", "07_08", "08_05", "08_10", "09_04", "09_10", "131_02",
+	"daz43_11_01", "daz43_martial_05", "exp_test_*", "h21_box-2", "h21_hop", "h21_jump", "h21_kick",
 }
 
-// windows cuts all clips: every frame is learnt from at least once, and from
-// windows faster than fast repeat times as often.
-func (m *Motion) windows(hop int, fast float64, repeat int) {
-	for c, clip := range m.Clips {
-		learnt := m.Length - 2*m.Margin
-		for from := -m.Margin; ; from += hop {
-			visits := 1
-			if m.speed(c, from+m.Margin, from+m.Margin+learnt) > fast {
-				visits = repeat
-			}
-			for range visits {
-				m.Windows = append(m.Windows, Window{int32(c), int32(from)})
-			}
-			if from+m.Margin+learnt >= clip.Frames {
-				break
-			}
+// BuildMotion reads the BVH and AMC recordings in dirs, puts them on the human
+// skeleton (retarget.Human) and returns those to train on and those held out.
+// Clips shorter than Shortest are left out. Equal input gives equal bytes for
+// any number of workers.
+func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *MotionSet, err error) {
+	opt = opt.withDefaults()
+	if err := opt.check(); err != nil {
+		return nil, nil, err
+	}
+	names, paths, err := Recordings(dirs, opt.Only)
+	if err != nil {
+		return nil, nil, fmt.Errorf("dataset: %w", err)
+	}
+	src, held, err := opt.heldOut(dirs)
+	if err != nil {
+		return nil, nil, err
+	}
+	sk := retarget.Human()
+	clips := make([]MotionClip, len(names))
+	err = Parallel(opt.Workers, len(names), func(i int) error {
+		clip, rows, _, err := openPerson(paths[i], opt.Layout, sk, opt.Profile)
+		if err != nil || clip.Frames < opt.Shortest {
+			return err
+		}
+		if clips[i] = (MotionClip{Name: names[i], Frames: clip.Frames, Rows: rows}); opt.Poses {
+			clips[i].Poses = clip
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	train = &MotionSet{Layout: opt.Layout, Skeleton: sk, Source: src, Length: opt.Length, Margin: opt.Margin}
+	heldOut = &MotionSet{Layout: opt.Layout, Skeleton: sk, Source: src, Length: opt.Length, Margin: opt.Margin}
+	for _, c := range clips {
+		into := train
+		switch {
+		case c.Frames == 0:
+			continue
+		case MatchesAny(held, c.Name):
+			into = heldOut
+		}
+		if opt.Whole {
+			into.Clips = append(into.Clips, c.steady(opt.Layout, opt.Length)...)
+		} else {
+			into.Clips = append(into.Clips, c)
+		}
+		if opt.Stand > 0 {
+			into.Clips = append(into.Clips, standing(opt.Layout, &c, opt.Stand)...)
 		}
 	}
+	if len(train.Clips) == 0 {
+		return nil, nil, fmt.Errorf("dataset: no recording in %s is left to train on: all are held out, or shorter than %d frames", strings.Join(dirs, ", "), opt.Shortest)
+	}
+	for _, m := range []*MotionSet{train, heldOut} {
+		if err := m.mirror(); err != nil {
+			return nil, nil, err
+		}
+		m.cut(opt)
+	}
+	train.normalise(opt.Workers)
+	heldOut.Mean, heldOut.Std = train.Mean, train.Std
+	return train, heldOut, nil
 }
 
-// whole cuts all clips into windows that lie inside of them: a clip's last one ends
-// with it.
-func (m *Motion) whole(hop int, fast float64, repeat int) {
-	for c, clip := range m.Clips {
-		last := clip.Frames - m.Length
-		for from := 0; last >= 0; from = min(from+hop, last) {
-			visits := 1
-			if m.speed(c, from, from+m.Length) > fast {
-				visits = repeat
-			}
-			for range visits {
-				m.Windows = append(m.Windows, Window{int32(c), int32(from)})
-			}
-			if from == last {
-				break
-			}
+// heldOut returns the first folder's Source and the patterns of recordings to hold out.
+func (o MotionOptions) heldOut(dirs []string) (src *Source, held []string, err error) {
+	for i, dir := range dirs {
+		s, err := ReadSource(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		if s != nil {
+			held = append(held, s.HeldOut...)
+		}
+		if i == 0 {
+			src = s
 		}
 	}
+	switch {
+	case o.HeldOut != nil:
+		held = o.HeldOut
+	case src == nil:
+		held = append(held, CMUHeldOut...)
+	}
+	return src, held, nil
 }
 
-// Who turns round in an instant has no facing there: it is smoothed, and jumps
-// from one side to the other. What is so near to such a jump shows a body that
-// turns under a frame that does not.
-const (
-	jumpSpeed = 7  // rad/s
-	jumpReach = 20 // frames
-)
-
-// steady returns the stretches of a clip without such jumps that have at least so
-// many frames.
-func (c *MotionClip) steady(l *feature.Motion, atLeast int) (out []MotionClip) {
-	cols, yaw, from := l.Columns(), l.Body()+feature.MotionYaw, 0
-	cut := func(to int) {
-		if to-from >= atLeast {
-			part := *c
-			part.Frames, part.Rows = to-from, c.Rows[from*cols:to*cols]
-			out = append(out, part)
+// OpenMotion reads the recordings of people at paths, of any format that retarget.Open
+// knows, for measuring. Its clips are their steady stretches of at least the given frames,
+// as with MotionOptions.Whole, and the mirror images. It has no windows, and its mean and
+// deviation are its own. A nil profile is the built-in one that fits.
+func OpenMotion(paths []string, layout *feature.Motion, profile *retarget.Profile, atLeast, workers int) (*MotionSet, error) {
+	m := &MotionSet{Layout: layout, Skeleton: retarget.Human(), Length: atLeast}
+	clips := make([]MotionClip, len(paths))
+	err := Parallel(workers, len(paths), func(i int) error {
+		clip, rows, _, err := openPerson(paths[i], layout, m.Skeleton, profile)
+		if err != nil {
+			return err
 		}
+		clips[i] = MotionClip{Name: stem(paths[i]), Frames: clip.Frames, Rows: rows}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	for f := range c.Frames {
-		if math.Abs(float64(c.Rows[f*cols+yaw])) > jumpSpeed {
-			cut(f - jumpReach)
-			from = f + jumpReach
-		}
+	for _, c := range clips {
+		m.Clips = append(m.Clips, c.steady(layout, atLeast)...)
 	}
-	cut(c.Frames)
-	return out
-}
-
-// speed returns the mean speed of the body in frames from to end−1 of clip c, as
-// far as it has them, m/s.
-func (m *Motion) speed(c, from, end int) float64 {
-	cols, at := m.Layout.Columns(), m.Layout.Body()
-	sum, n := 0.0, 0
-	for f := max(0, from); f < min(end, m.Clips[c].Frames); f++ {
-		row := m.Clips[c].Rows[f*cols+at:]
-		sum += math.Hypot(float64(row[feature.MotionX]), float64(row[feature.MotionZ]))
-		n++
+	if len(m.Clips) == 0 {
+		return nil, fmt.Errorf("dataset: none of the %d recordings has %d frames on end", len(paths), atLeast)
 	}
-	return sum / float64(max(1, n))
-}
-
-// rowsOf returns the frames of a clip, already on skeleton sk, and where the
-// first one stands.
-func rowsOf(l *feature.Motion, sk *skel.Skeleton, clip *skel.Clip) ([]float32, feature.Place, error) {
-	at := make([]int, len(l.Joints))
-	for i, name := range l.Joints {
-		if at[i] = sk.Index(name); at[i] < 0 {
-			return nil, feature.Place{}, fmt.Errorf("the skeleton has no joint %q", name)
-		}
+	if err := m.mirror(); err != nil {
+		return nil, err
 	}
-	world := make([]m3.Vec3, clip.Frames*len(at))
-	model := make([]m3.Xform, sk.Len())
-	for f := range clip.Frames {
-		clip.Model(model, f)
-		for i, j := range at {
-			world[f*len(at)+i] = model[j].Pos
-		}
-	}
-	rows := make([]float32, clip.Frames*l.Columns())
-	start, err := l.FromWorld(rows, world, clip.FPS)
-	return rows, start, err
+	m.normalise(workers)
+	return m, nil
 }
 
 // mirror adds the mirror image of every clip.
-func (m *Motion) mirror() error {
+func (m *MotionSet) mirror() error {
 	cols, err := m.Layout.MirrorColumns()
 	if err != nil {
 		return err
@@ -257,73 +257,4 @@ func (m *Motion) mirror() error {
 		m.Clips = append(m.Clips, image)
 	}
 	return nil
-}
-
-// normalise sets Mean and Std from the clips.
-func (m *Motion) normalise(workers int) {
-	cols := m.Layout.Columns()
-	var all []float32
-	for _, c := range m.Clips {
-		all = append(all, c.Rows...)
-	}
-	m.Mean, m.Std = meanStd(all, cols, workers)
-	square := 0.0
-	for _, s := range m.Std[:m.Layout.Body()] {
-		if s != 1 { // a constant column's deviation is 0
-			square += float64(s) * float64(s)
-		}
-	}
-	std := float32(math.Sqrt(square / float64(m.Layout.Body())))
-	for i := range m.Layout.Body() {
-		m.Std[i] = std
-	}
-	for i := range feature.MotionLen {
-		c := m.Layout.Body() + i // the deviation from 0
-		if m.Std[c] == 1 {
-			m.Std[c] = 0
-		}
-		m.Std[c] = float32(math.Hypot(float64(m.Std[c]), float64(m.Mean[c])))
-		if m.Mean[c] = 0; m.Std[c] < constant {
-			m.Std[c] = 1
-		}
-	}
-	for i := range m.Layout.Contacts {
-		m.Mean[m.Layout.Contact(i)], m.Std[m.Layout.Contact(i)] = 0.5, 0.5
-	}
-}
-
-// files lists the recordings in dirs, as folder/file and paths, in the order of
-// folders and then of names.
-func files(dirs []string, opt MotionOptions) (names, paths []string, err error) {
-	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, nil, fmt.Errorf("dataset: %w: give a folder of recordings", err)
-		}
-		for _, e := range entries {
-			ext := strings.ToLower(filepath.Ext(e.Name()))
-			if e.IsDir() || ext != ".bvh" && ext != ".amc" {
-				continue
-			}
-			abs, err := filepath.Abs(dir)
-			if err != nil {
-				return nil, nil, err
-			}
-			name := filepath.Base(abs) + "/" + strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
-			if opt.Only == nil || matchesAny(opt.Only, name) {
-				names, paths = append(names, name), append(paths, filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	return names, paths, nil
-}
-
-// matchesAny reports whether a pattern matches the name, with or without its
-// folder.
-func matchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		whole, _ := filepath.Match(p, name)
-		file, _ := filepath.Match(p, filepath.Base(name))
-		return whole || file
-	})
 }

@@ -14,10 +14,10 @@ import (
 )
 
 // stepping returns a set of one clip, and its mirror image, whose contacts are
-// square waves: each stands for so many frames of a period, later than the first
-// by lag frames.
-func stepping(t *testing.T, frames, period int, stand, lag []int) *Motion {
-	m := &Motion{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 240, Margin: 24}
+// square waves: each is on the ground for stand frames of a period, lag frames after the
+// first.
+func stepping(t *testing.T, frames, period int, stand, lag []int) *MotionSet {
+	m := &MotionSet{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 240, Margin: 24}
 	cols := m.Layout.Columns()
 	clip := MotionClip{Name: "made/steps", Frames: frames, Rows: make([]float32, frames*cols)}
 	for f := range frames {
@@ -38,8 +38,7 @@ func stepping(t *testing.T, frames, period int, stand, lag []int) *Motion {
 	return m
 }
 
-// Steps of a known period and duty are told exactly, and so is how much later
-// than the first contact the others stand.
+// Footsteps and StepLags are exact for steps of a known period, duty and lag.
 func TestFootsteps(t *testing.T) {
 	const period = 60
 	stand, lag := []int{30, 36, 30, 36}, []int{0, 4, 30, 34}
@@ -65,7 +64,7 @@ func TestFootsteps(t *testing.T) {
 	}
 }
 
-// Who stands does not step; of who moves on without a whole step nothing is known.
+// A person who stands does not step. Without a whole step a moving body's row is unknown.
 func TestFootstepsStanding(t *testing.T) {
 	m := stepping(t, 250, 60, []int{60, 60, 60, 60}, []int{0, 0, 0, 0})
 	if g := m.Footsteps(0); g[0] == g[0] || g[4] == g[4] {
@@ -82,13 +81,13 @@ func TestFootstepsStanding(t *testing.T) {
 	}
 }
 
-// Every frame of a clip is learnt from at least once, whatever its length, and
-// none that is not of the clip; running is visited more often.
+// Every frame of a clip of any length is learnt from at least once, and no frame outside of
+// it. Running is visited more often.
 func TestWindows(t *testing.T) {
 	for _, frames := range []int{30, 192, 193, 240, 700} {
 		m := stepping(t, frames, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
 		m.normalise(1)
-		m.windows(96, 2, 3)
+		m.cut(MotionOptions{Hop: 96, Fast: 2, Repeat: 3})
 		learnt := make([]int, frames)
 		dst := make([]float32, m.Length*m.Layout.Columns())
 		for _, w := range m.Windows {
@@ -110,14 +109,14 @@ func TestWindows(t *testing.T) {
 		}
 		n := len(m.Windows)
 		m.Windows = nil
-		m.windows(96, 1, 3)
+		m.cut(MotionOptions{Hop: 96, Fast: 1, Repeat: 3})
 		if len(m.Windows) != 3*n {
 			t.Errorf("%d frames: %d windows, faster than 1 m/s three times as many are %d", frames, n, len(m.Windows))
 		}
 	}
 }
 
-// Before and after a clip its first and last row go on.
+// Before and after a clip its first and last row are repeated.
 func TestWindowHolds(t *testing.T) {
 	m := stepping(t, 50, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
 	m.normalise(1)
@@ -152,8 +151,8 @@ func TestMotionNormalise(t *testing.T) {
 	}
 }
 
-// CMU's recordings: the same bytes for any number of workers, held-out ones
-// apart, none that begins with a pose from nowhere.
+// CMU's recordings give the same bytes for any number of workers. Held-out ones are apart,
+// and none begins with a rest pose.
 func TestBuildMotionCMU(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "cmu-locomotion")
 	opt := MotionOptions{Only: []string{"07_0[34]", "09_10", "131_01", "daz43_*"}, Workers: 1}
@@ -161,7 +160,7 @@ func TestBuildMotionCMU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := func(m *Motion) (s []string) {
+	names := func(m *MotionSet) (s []string) {
 		for _, c := range m.Clips {
 			s = append(s, c.Name)
 		}
@@ -173,7 +172,7 @@ func TestBuildMotionCMU(t *testing.T) {
 	if got := names(heldOut); !slices.Equal(got[:len(got)/2], []string{"cmu-locomotion/07_04", "cmu-locomotion/09_10"}) {
 		t.Errorf("held out: %v", got)
 	}
-	for _, m := range []*Motion{train, heldOut} {
+	for _, m := range []*MotionSet{train, heldOut} {
 		for _, c := range m.Clips {
 			for f := range c.Frames {
 				row := c.Rows[f*m.Layout.Columns():]
@@ -235,9 +234,9 @@ func TestWhole(t *testing.T) {
 		clip.Rows[f*cols+l.Body()+feature.MotionYaw] = 1
 	}
 	clip.Rows[100*cols+l.Body()+feature.MotionYaw] = -50
-	m := &Motion{Layout: l, Length: 61}
+	m := &MotionSet{Layout: l, Length: 61}
 	m.Clips = clip.steady(l, 61)
-	m.whole(30, 2, 1)
+	m.cut(MotionOptions{Whole: true, Hop: 30, Fast: 2, Repeat: 1})
 	if len(m.Clips) != 2 || m.Clips[0].Frames != 80 || m.Clips[1].Frames != 180 || m.Clips[1].Rows[0] != 120 {
 		t.Fatalf("%d stretches: %v", len(m.Clips), m.Clips)
 	}
@@ -253,7 +252,7 @@ func TestWhole(t *testing.T) {
 		m.Clips[0].Rows[f*cols+l.Body()+feature.MotionZ] = 3
 	}
 	m.Windows = nil
-	m.whole(30, 2, 3)
+	m.cut(MotionOptions{Whole: true, Hop: 30, Fast: 2, Repeat: 3})
 	if len(m.Windows) != 2*3+5 {
 		t.Errorf("%d windows, two of them three times", len(m.Windows))
 	}

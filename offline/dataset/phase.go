@@ -10,9 +10,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// What Stands takes for standing. A share of the body's speed is added because paws
-// swing at two to three times the body's speed, and in a canter recorded ones stand
-// while they slide at up to 0.5 m/s.
+// Limits of Stands. A share of the body's speed is added because paws swing at two to three
+// times the body's speed, and recorded ones slide at up to 0.5 m/s while they stand in a
+// canter.
 const (
 	standHeight = 0.05 // m
 	standSpeed  = 0.15 // m/s
@@ -21,11 +21,10 @@ const (
 	standSpan   = 15   // frames to either side over which the body's speed is averaged
 )
 
-// Stands tells in which frames a paw stands: its tip is lower than 5 cm and slower
-// over the ground than 0.15 m/s plus 0.35 of the body's mean speed in the half
-// second around (frames at 60 per second), in most of the five frames around. tip
-// and body are places per frame, m, at fps frames per second. It looks ahead and
-// has no delay.
+// Stands reports in which frames a paw is in contact with the ground. Its tip is then lower
+// than 5 cm and slower over the ground than 0.15 m/s plus 0.35 of the body's mean speed, in
+// most of the five frames around. The mean is over 15 frames to either side. tip and body
+// are positions per frame, m, at fps frames per second. It looks ahead and has no delay.
 func Stands(tip, body []m3.Vec3, fps float64) []bool {
 	last := len(tip) - 1
 	speed := func(p []m3.Vec3, f, span int) float64 {
@@ -50,18 +49,18 @@ func Stands(tip, body []m3.Vec3, fps float64) []bool {
 	return out
 }
 
-// The band of steps, in Hz: between the inner bounds all passes, beyond the outer
-// nothing. Recorded dogs make 1.1 (walk) to 2.2 (gallop) strides per second.
+// The band of steps, in Hz. Between the inner bounds everything passes, beyond the outer
+// ones nothing. Recorded dogs make 1.1 (walk) to 2.2 (gallop) strides per second.
 const (
 	bandFloor, bandLow = 0.35, 0.7
 	bandHigh, bandTop  = 3, 5
 )
 
-// step finds the phases of the tips' stepping: the analytic signal, in the band of
-// steps, of whether the tip swings (1) or stands (0). A tip that does not step has
-// phase 0; one that does goes round once per stride, by 0 in the middle of a swing.
-// It is the idea of the local phases of Starke et al. 2020, who fit a sine to
-// every window of the same signal instead.
+// step computes the phases of the tips' stepping: the analytic signal, in the band of
+// steps, of swing (1) and stance (0). A tip that does not step has amplitude 0. One that
+// does goes round once per stride, with angle 0 in the middle of a swing. The idea is that
+// of the local phases of Starke et al. 2020, who fit a sine to every window of the same
+// signal instead.
 func (t *track) step(l *feature.MANN) {
 	n := len(l.Tips)
 	t.phases = make([]float32, t.n*n*feature.PhaseLen)
@@ -84,8 +83,8 @@ func (t *track) step(l *feature.MANN) {
 	}
 }
 
-// analytic returns the analytic signal of v in the band of steps. Beyond its ends
-// v is taken to go on mirrored.
+// analytic returns the analytic signal of v in the band of steps. v is mirrored beyond its
+// ends.
 func analytic(v []float64) []complex128 {
 	n := len(v)
 	seq := make([]complex128, 2*n)
@@ -100,7 +99,7 @@ func analytic(v []float64) []complex128 {
 	return fft.Sequence(nil, c)[:n]
 }
 
-// bandGain returns what passes at a frequency; of negative ones nothing.
+// bandGain returns the gain at a frequency, 0 at negative ones.
 func bandGain(hz float64) float64 {
 	rise := func(from, to float64) float64 {
 		x := max(0, min(1, (hz-from)/(to-from)))

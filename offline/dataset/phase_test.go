@@ -38,7 +38,7 @@ func steps(l *feature.MANN, frames, from int, period, swing, speed float64) *tra
 
 // A phase goes round once per step, always on, in each tip as in the one before a
 // quarter of a period earlier, whatever the tempo and the share of the swing, with
-// 0 in the middle of a swing; who stands has none.
+// 0 in the middle of a swing. A standing tip has none.
 func TestPhasesOfSteps(t *testing.T) {
 	l := feature.Dog()
 	l.Phases = true

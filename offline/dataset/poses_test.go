@@ -1,20 +1,17 @@
 package dataset
 
 import (
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
 
-// With Poses recordings keep their rotations, frame by frame beside their rows, and
-// their mirror images have those of the other side.
+// With Poses recordings keep their rotations, frame by frame beside their rows. Mirror images
+// have the rotations of the other side.
 func TestBuildMotionPoses(t *testing.T) {
 	sk := retarget.Human()
 	dir := t.TempDir()
@@ -26,19 +23,13 @@ func TestBuildMotionPoses(t *testing.T) {
 			pos[0] = m3.V(0, 0.95, float32(f)/60)
 			rot[arm] = m3.AxisAngle(m3.V(0, 0, 1), -0.01*float32(f))
 		}
-		var text strings.Builder
-		if err := mocap.WriteClip(&text, c); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".bvh"), []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeBVH(t, filepath.Join(dir, name+".bvh"), c)
 	}
 	train, heldOut, err := BuildMotion([]string{dir}, MotionOptions{HeldOut: []string{"b"}, Length: 60, Margin: 1, Poses: true, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []*Motion{train, heldOut} {
+	for _, m := range []*MotionSet{train, heldOut} {
 		if len(m.Clips) != 2 {
 			t.Fatalf("%d clips", len(m.Clips))
 		}
@@ -72,8 +63,8 @@ func TestBuildMotionPoses(t *testing.T) {
 	}
 }
 
-// A recording whose floor is high or low is put on the ground, so that people stand on
-// their soles; one too short to tell stays, and so does one that stands already.
+// A recording whose floor is high or low is moved so that people stand on their soles. One
+// that is too short stays, and so does one that stands already.
 func TestOpenStanding(t *testing.T) {
 	sk := retarget.Human()
 	dir := t.TempDir()
@@ -84,15 +75,9 @@ func TestOpenStanding(t *testing.T) {
 			pos, _ := c.Frame(f)
 			pos[0] = m3.V(0, height, float32(f)/60)
 		}
-		var text strings.Builder
-		if err := mocap.WriteClip(&text, c); err != nil {
-			t.Fatal(err)
-		}
 		path := filepath.Join(dir, "a.bvh")
-		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := OpenStanding(path, feature.Human(), sk)
+		writeBVH(t, path, c)
+		got, err := OpenStanding(path, feature.Human(), sk, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +95,7 @@ func TestOpenStanding(t *testing.T) {
 	if low.Frames != 20 || m3.Abs(higher-y-0.5) > 2e-3 {
 		t.Errorf("a third of a second: toes at %g and %g m, want 0.5 m apart", y, higher)
 	}
-	if _, err := OpenStanding(filepath.Join(dir, "none.bvh"), feature.Human(), sk); err == nil {
+	if _, err := OpenStanding(filepath.Join(dir, "none.bvh"), feature.Human(), sk, nil); err == nil {
 		t.Error("no file, no error")
 	}
 }

@@ -8,12 +8,11 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Replay returns the motion that the outputs of rows from to to−1 hold, as a
-// clip in metres at the rows' rate, 60 frames per second with a stride of 1: frame k
-// is the recording's frame a stride after Frame[from+k]. The rows must follow each other within one recording (see
-// Runs). The root of the first row's own frame is the origin, facing +Z;
-// rotations come from the bones' axes and places from the skeleton's bone
-// lengths.
+// Replay returns the motion in the outputs of rows from to to−1, as a clip in metres at
+// the rows' rate, 60 frames per second with a stride of 1. Frame k is the recording's frame
+// a stride after Frame[from+k]. The rows must follow each other within one recording (see
+// Runs). The root of the first row's own frame is the origin, facing +Z. Rotations come
+// from the bones' axes and positions from the skeleton's bone lengths.
 func (m *MANN) Replay(from, to int) *skel.Clip {
 	c := skel.NewClip(m.Skeleton, m.rate(), to-from)
 	model := make([]m3.Xform, m.Skeleton.Len())
@@ -51,9 +50,8 @@ func (g ground) moved(out []float32, rate float64) ground {
 	}
 }
 
-// Runs returns the runs of rows that lead from one to the next within
-// one recording, not mirrored, each as its first row and the one after its
-// last.
+// Runs returns the runs of consecutive rows within one recording, without mirrored ones,
+// each as its first row and the one after its last.
 func (m *MANN) Runs() [][2]int {
 	var runs [][2]int
 	for r := range m.Rows / 2 {

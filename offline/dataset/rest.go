@@ -6,12 +6,11 @@ import (
 	"mannequin/animsys/feature"
 )
 
-// RestPose returns the pose block of an input row to start a character from:
-// the frame in which the character, idle for a second before and after, stands
-// most still and most symmetric. It has BoneChannels values per joint, seen
-// from the root, and is nil where the layout has no idle action or no row is
-// idle for so long. The character stands on the ground at the origin and faces
-// +Z; its trajectory is at rest there.
+// RestPose returns the pose block of an input row to start a character from. It is the
+// stillest and most symmetric frame of those with a second of idling before and after. It
+// has BoneChannels values per joint, seen from the root. It is nil if the layout has no
+// idle action or no row is idle for so long. The character stands on the ground at the
+// origin and faces +Z; its trajectory is at rest there.
 func (m *MANN) RestPose() []float32 {
 	idle := slices.Index(m.Layout.Actions, "idle")
 	cols, _, err := m.Layout.MirrorColumns()
@@ -42,8 +41,8 @@ func (m *MANN) idleThroughout(x []float32, idle int) bool {
 	return true
 }
 
-// unrest is how far the bones of x are from their mirror image plus how fast
-// they move, both in standard deviations, squared.
+// unrest returns the squared distance of the bones of x to their mirror image plus their
+// squared velocities, all in standard deviations.
 func (m *MANN) unrest(x []float32, cols []feature.Column) float64 {
 	var s float64
 	for c := m.Layout.InBone(0); c < len(x); c++ {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -8,32 +9,48 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// Slow walks, which backward in time are walks backward.
+// Limits of the slow walks that are reversed in time.
 const (
-	reverseWindow  = fps / 2     // frames on either side of the present that are looked at
+	reverseWindow  = fps / 2     // frames on either side of the present that are examined
 	reverseSlowest = 0.1         // m/s
 	reverseFastest = 0.8         // m/s
 	reverseTurn    = math.Pi / 2 // most turn within the window, radians
-	reverseAhead   = 0.8         // least share of the way that goes where the root faces
+	reverseAhead   = 0.8         // least share of the path along the facing
 	reverseHips    = 0.93        // least height of the hips, share of the usual
-	reverseEdge    = fps * 3 / 4 // frames of starting and stopping that a walk may bring along
+	reverseEdge    = fps * 3 / 4 // frames of starting and stopping that are kept with a walk
 	reverseLeast   = fps         // frames of the shortest walk
 )
 
-// reversed returns r backward in time, its rows those slow walks
-// forward that r has among its own, with their starts from idle and their stops.
-// Dogs hardly ever back up in recordings; what planted paws and folding limbs do
-// while they walk is the same either way.
+// withReversed returns recs, and after them those recordings backward in time that have
+// slow walks.
+func withReversed(recs []recording, sk *skel.Skeleton, opt Options) ([]recording, error) {
+	back := make([]recording, len(recs))
+	err := Parallel(opt.Workers, len(recs), func(i int) (err error) {
+		if back[i], err = recs[i].reversed(sk, opt.Layout, opt.Unit); err != nil {
+			return fmt.Errorf("dataset: %s: %w", recs[i].name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range back {
+		if len(r.labels.Train) > 0 {
+			recs = append(recs, r)
+		}
+	}
+	return recs, nil
+}
+
+// reversed returns r backward in time. Its rows are the slow walks forward among r's rows,
+// with their starts from idle and their stops. Dogs hardly ever back up in recordings, and
+// planted paws and folding limbs move the same way in both directions.
 func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float32) (recording, error) {
-	at, err := joinJoints(layout, r.clip.Skel)
+	t, err := r.track(sk, layout, unit)
 	if err != nil {
 		return recording{}, err
 	}
 	actions := len(layout.Actions)
-	t, err := newTrack(sk, r.clip, at, unit, r.weights, actions, layout.Step())
-	if err != nil {
-		return recording{}, err
-	}
 	idle, move := slices.Index(layout.Actions, "idle"), slices.Index(layout.Actions, "move")
 	weight := func(f, action int) float32 {
 		if action < 0 {
@@ -41,7 +58,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 		}
 		return r.weights[f*actions+action]
 	}
-	// Who gets up steps ahead; backward in time that is sitting down, which a walk
+	// A dog that gets up steps ahead. Backward in time that is sitting down, which a walk
 	// backward must not lead to.
 	upright := reverseHips * t.usualHeight(func(f int) bool { return weight(f, move)+weight(f, idle) > 0.99 })
 	rows := make([]bool, t.n)
@@ -90,8 +107,8 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 	return back, nil
 }
 
-// walksAhead reports whether the root goes slowly, more or less to where it
-// faces, around frame f.
+// walksAhead reports whether the root moves slowly and roughly along its facing around
+// frame f.
 func (t *track) walksAhead(f int) bool {
 	a, b, here := t.roots[f-reverseWindow], t.roots[f+reverseWindow], t.roots[f]
 	left, forward := here.in(b.px-a.px, b.pz-a.pz)
@@ -101,7 +118,7 @@ func (t *track) walksAhead(f int) bool {
 		forward >= reverseAhead*math.Hypot(left, forward) && math.Hypot(left, forward) >= reverseAhead*way
 }
 
-// usualHeight returns the median height of joint 0 in the frames that keep tells.
+// usualHeight returns the median height of joint 0 in the frames that keep accepts.
 func (t *track) usualHeight(keep func(int) bool) float32 {
 	var heights []float32
 	for f := range t.n {
@@ -112,6 +129,5 @@ func (t *track) usualHeight(keep func(int) bool) float32 {
 	if len(heights) == 0 {
 		return 0
 	}
-	slices.Sort(heights)
-	return heights[len(heights)/2]
+	return median(heights)
 }

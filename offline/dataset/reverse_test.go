@@ -10,7 +10,7 @@ import (
 )
 
 // A slow walk comes a second time, backward: the same places in the other order.
-// Fast ones and sharp turns do not, nor what goes low, as who gets up.
+// Fast ones, sharp turns and low bodies, as of a dog that gets up, do not.
 func TestReverse(t *testing.T) {
 	sk := synthSkeleton()
 	slow, fast, curve := circle{4000, 1e-4, 400}, circle{20000, 1e-4, 400}, circle{0.2, 2, 400}
@@ -55,7 +55,7 @@ func TestReverse(t *testing.T) {
 			}
 		}
 	}
-	// Who rises is upright from frame 150 on, the 249th backward.
+	// The dog that rises is upright from frame 150 on, the 249th backward.
 	const upright = 249
 	if a, b := set.Frame[first], set.Frame[first+upright-1]; a != 1 || b != 399-150 || set.Clip[first+upright] == set.Clip[first] {
 		t.Fatalf("who rises goes backward from frame %d to %d, want 1 to 249", a, b)
@@ -73,7 +73,7 @@ func TestReverse(t *testing.T) {
 			t.Fatalf("row %d: goes %g m/s ahead, want -0.4", r, z)
 		}
 		x := set.Input(r)
-		// The stop has become a start: backward, frames 0 to 49 are idle, but for
+		// The stop has become a start: backward, frames 0 to 49 are idle, except for
 		// half of either ramp.
 		idle, f := x[l.InActions(feature.TrajNow)], set.Frame[r]
 		if f < 50 && idle < 0.5 || f > 50 && idle > 0.5 {

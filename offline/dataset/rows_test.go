@@ -70,7 +70,7 @@ func testCircle(t *testing.T, stride int) {
 			near(t, j+" position", row[feature.BonePos:], 1e-5, qx, float64(p.Y), qz)
 			near(t, j+" velocity", row[feature.BoneVel:], 1e-3, rate*(qx-px), 0, rate*(qz-pz))
 			turn := m3.YawQuat(float32(d)).Mul(model[b].Rot)
-			f, u := turn.Rotate(m3.V(0, 0, 1)), turn.Rotate(m3.V(0, 1, 0))
+			f, u := turn.Forward(), turn.Rotate(m3.V(0, 1, 0))
 			near(t, j+" forward", row[feature.BoneForward:], 1e-5, float64(f.X), float64(f.Y), float64(f.Z))
 			near(t, j+" up", row[feature.BoneUp:], 1e-5, float64(u.X), float64(u.Y), float64(u.Z))
 		}

@@ -9,35 +9,34 @@ import (
 	"mannequin/engine/m3"
 )
 
-// tolerance is the largest difference, in metres, between recordings'
-// skeletons, or between a skeleton's two sides, that is taken for inexact
-// measuring and averaged away.
+// tolerance is the largest difference between recordings' skeletons, or between a
+// skeleton's two sides, that counts as inexact measuring and is averaged away, m.
 const tolerance = 0.01
 
-// Bones together are this long, in metres, from a mouse to an elephant: other
-// files are in another unit. A dog's are about 4 m.
+// The summed length of all bones, in metres, from a mouse to an elephant; a dog's is about
+// 4 m. Files outside of this range are in another unit.
 const smallest, largest = 0.3, 60
 
-// canonical returns the skeleton that every row is posed on: the layout's
-// joints, with the median of the recordings' offsets, made symmetric so that a
-// mirrored pose is a pose of the same skeleton. Lengths are multiplied by unit.
-// The root's offset is zero: recordings place the root themselves.
-func canonical(layout *feature.MANN, names []string, clips []*skel.Clip, unit float32) (*skel.Skeleton, error) {
+// canonical returns the skeleton of all rows' poses. It has the layout's joints with the
+// medians of the recordings' offsets, and is made symmetric so that a mirrored pose is a
+// pose of the same skeleton. Lengths are multiplied by unit. The root's offset is zero:
+// recordings place the root themselves.
+func canonical(layout *feature.MANN, recs []recording, unit float32) (*skel.Skeleton, error) {
 	n := len(layout.Joints)
 	s := &skel.Skeleton{
 		Names: slices.Clone(layout.Joints), Parents: make([]int16, n),
 		Offsets: make([]m3.Vec3, n), EndSite: make([]bool, n),
 	}
-	maps := make([][]int, len(clips))
-	for i, c := range clips {
+	maps := make([][]int, len(recs))
+	for i, r := range recs {
 		var err error
-		if maps[i], err = joinJoints(layout, c.Skel); err != nil {
-			return nil, fmt.Errorf("dataset: %s: %w", names[i], err)
+		if maps[i], err = joinJoints(layout, r.clip.Skel); err != nil {
+			return nil, fmt.Errorf("dataset: %s: %w", r.name, err)
 		}
 	}
-	x, y, z := make([]float32, len(clips)), make([]float32, len(clips)), make([]float32, len(clips))
+	x, y, z := make([]float32, len(recs)), make([]float32, len(recs)), make([]float32, len(recs))
 	for j := range n {
-		first := clips[0].Skel
+		first := recs[0].clip.Skel
 		k := maps[0][j]
 		s.EndSite[j] = first.EndSite[k]
 		s.Parents[j] = -1
@@ -46,21 +45,21 @@ func canonical(layout *feature.MANN, names []string, clips []*skel.Clip, unit fl
 		} else {
 			continue
 		}
-		for i, c := range clips {
-			k := maps[i][j]
-			if p := c.Skel.Names[c.Skel.Parents[k]]; p != layout.Joints[s.Parents[j]] {
+		for i, r := range recs {
+			k, own := maps[i][j], r.clip.Skel
+			if p := own.Names[own.Parents[k]]; p != layout.Joints[s.Parents[j]] {
 				return nil, fmt.Errorf("dataset: %s: joint %s hangs on %s, in %s on %s: bring all onto one skeleton first",
-					names[i], layout.Joints[j], p, names[0], layout.Joints[s.Parents[j]])
+					r.name, layout.Joints[j], p, recs[0].name, layout.Joints[s.Parents[j]])
 			}
-			o := c.Skel.Offsets[k].Scale(unit)
+			o := own.Offsets[k].Scale(unit)
 			x[i], y[i], z[i] = o.X, o.Y, o.Z
 		}
 		s.Offsets[j] = m3.V(median(x), median(y), median(z))
-		for i, c := range clips {
-			o := c.Skel.Offsets[maps[i][j]].Scale(unit)
+		for i, r := range recs {
+			o := r.clip.Skel.Offsets[maps[i][j]].Scale(unit)
 			if d := o.Sub(s.Offsets[j]).Len(); d > tolerance {
 				return nil, fmt.Errorf("dataset: %s: joint %s lies %.3g m from where the other recordings have it: bring all onto one skeleton first",
-					names[i], layout.Joints[j], d)
+					r.name, layout.Joints[j], d)
 			}
 		}
 	}
@@ -77,8 +76,8 @@ func canonical(layout *feature.MANN, names []string, clips []*skel.Clip, unit fl
 	return s, symmetrise(layout, s)
 }
 
-// symmetrise averages the offsets of both sides, as the mirror of
-// feature.MANN.MirrorColumns asks.
+// symmetrise averages the offsets of both sides, for the mirror of
+// feature.MANN.MirrorColumns.
 func symmetrise(layout *feature.MANN, s *skel.Skeleton) error {
 	pair, err := feature.Pairs(s.Names)
 	if err != nil {
@@ -110,8 +109,8 @@ func symmetrise(layout *feature.MANN, s *skel.Skeleton) error {
 }
 
 // joinJoints returns the joint of sk for every joint of the layout. Joints of
-// sk that the layout lacks are left out, unless one stands between two that it
-// has.
+// sk that the layout lacks are left out; it is an error if one is the parent of a joint
+// that the layout has.
 func joinJoints(layout *feature.MANN, sk *skel.Skeleton) ([]int, error) {
 	at := make([]int, len(layout.Joints))
 	for j, name := range layout.Joints {

@@ -12,25 +12,25 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// SourceFile is the file beside the recordings that says what they are. A
-// folder may lack it.
+// SourceFile is the name of the file beside the recordings that describes them. It is
+// optional.
 const SourceFile = "dataset.toml"
 
-// maxSource bounds its size in bytes.
+// maxSource is its largest size in bytes.
 const maxSource = 1 << 20
 
-// Source is what a folder of recordings says of itself in SourceFile. Models
-// trained on it repeat name, data and licence.
+// Source is the description of a folder of recordings in its SourceFile. Models trained on
+// it repeat name, data and licence.
 type Source struct {
 	Name    string   `toml:"name"`     // of a model trained on it
-	Data    string   `toml:"data"`     // what the recordings are and whose, as a noun
-	License string   `toml:"licence"`  // of the recordings and of what follows from them
+	Data    string   `toml:"data"`     // what the recordings are and whose, as a noun phrase
+	License string   `toml:"licence"`  // of the recordings and of models trained on them
 	Limits  string   `toml:"limits"`   // what a user of such a model should know; may be empty
 	HeldOut []string `toml:"held_out"` // recordings to hold back from training, without .bvh
 	Repeat  int      `toml:"repeat"`   // visits per epoch of a trot or canter row; 0: as usual
 }
 
-// ReadSource reads dir's SourceFile; nil where there is none.
+// ReadSource reads dir's SourceFile, and returns nil if there is none.
 func ReadSource(dir string) (*Source, error) {
 	path := filepath.Join(dir, SourceFile)
 	b, err := boundedfile.Read(path, maxSource)
@@ -46,8 +46,8 @@ func ReadSource(dir string) (*Source, error) {
 	return s, nil
 }
 
-// parseSource decodes a source file: everything but limits, held_out and repeat
-// must be there, and nothing else.
+// parseSource decodes a source file. Only limits, held_out and repeat may be missing, and
+// nothing else may be there.
 func parseSource(text string) (*Source, error) {
 	s := new(Source)
 	meta, err := toml.Decode(text, s)

@@ -18,8 +18,8 @@ held_out = ["b"]
 repeat = 2
 `
 
-// What a folder says of itself decides what is held out and how often fast rows
-// come, unless the caller does, and travels with the rows.
+// A folder's SourceFile decides what is held out and how often fast rows are repeated,
+// unless the caller does. It is kept with the rows.
 func TestSourceOfFolder(t *testing.T) {
 	sk := synthSkeleton()
 	clips, labels := map[string]*skel.Clip{}, map[string]Labels{}

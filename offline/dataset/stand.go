@@ -8,18 +8,17 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Who moves less than this for stillLeast frames on end stands.
+// A person who moves less than this for stillLeast frames on end is standing.
 const (
 	stillMove  = 0.1 // m/s
 	stillTurn  = 0.3 // rad/s
 	stillLeast = 24
 )
 
-// standing returns a clip of so many frames for each stretch of c in which
-// somebody stands with all contacts on the ground and hands below the hips: the
-// stretch's middle, held. Recordings of people who go somewhere show them stand
-// for moments only, ready to run or to lunge as often as not, and networks that
-// learn from nothing else have people stand like that.
+// standing returns a clip of the given number of frames for each stretch of c in which the
+// person stands with all contacts on the ground and the hands below the hips. It holds the
+// pose of the stretch's middle. Recordings of locomotion show standing only for moments,
+// often in a pose ready to run, and a network trained on nothing else stands like that.
 func standing(l *feature.Motion, c *MotionClip, frames int) []MotionClip {
 	cols := l.Columns()
 	var hands []int

@@ -6,8 +6,7 @@ import (
 	"mannequin/animsys/feature"
 )
 
-// Who stands for long enough, arms down and feet on the ground, is held; nobody
-// else is.
+// Only a person who stands for long enough, arms down and feet on the ground, is held.
 func TestStanding(t *testing.T) {
 	l := feature.Human()
 	cols := l.Columns()

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -56,7 +57,7 @@ type circle struct {
 	frames int
 }
 
-// at returns where the walker is and where it heads at frame f.
+// at returns the walker's position and heading at frame f.
 func (c circle) at(f float64) (x, z, yaw float64) {
 	yaw = c.w * f / 60
 	return c.r * (1 - math.Cos(yaw)) * sign(c.w), c.r * math.Sin(math.Abs(yaw)) * 1, yaw
@@ -126,16 +127,7 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels)
 	t.Helper()
 	dir := t.TempDir()
 	for name, c := range clips {
-		f, err := os.Create(filepath.Join(dir, name+".bvh"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := mocap.WriteClip(f, c.Scaled(100)); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		writeBVH(t, filepath.Join(dir, name+".bvh"), c.Scaled(100))
 	}
 	b, err := json.Marshal(labels)
 	if err != nil {
@@ -145,6 +137,18 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels)
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// writeBVH writes a clip to a file.
+func writeBVH(t *testing.T, path string, c *skel.Clip) {
+	t.Helper()
+	var text bytes.Buffer
+	if err := mocap.WriteClip(&text, c); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // walking labels all of a recording's frames as a walk to train on.

@@ -10,7 +10,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// fps is the rate of all rows, and the time axis is in its frames.
+// fps is the rate of all rows, frames per second. Times are in frames.
 const (
 	fps       = 60
 	pastStep  = fps * feature.TrajStep / feature.TrajRoot // frames between past samples
@@ -30,7 +30,7 @@ func sampleFrame(s int) int {
 	}
 }
 
-// ground is a frame on the ground: where it is and where it faces.
+// ground is a frame on the ground: its position p and its forward f.
 type ground struct{ px, pz, fx, fz float64 }
 
 // in returns the world vector (x, z) along g's left and forward.
@@ -50,6 +50,15 @@ type track struct {
 	actions int       //
 	weights []float32 // (n, actions)
 	phases  []float32 // (n, tips, PhaseLen)
+}
+
+// track poses the recording on the canonical skeleton sk.
+func (r *recording) track(sk *skel.Skeleton, layout *feature.MANN, unit float32) (*track, error) {
+	at, err := joinJoints(layout, r.clip.Skel)
+	if err != nil {
+		return nil, err
+	}
+	return newTrack(sk, r.clip, at, unit, r.weights, len(layout.Actions), layout.Step())
 }
 
 // newTrack poses clip on sk. at maps sk's joints to the clip's.
@@ -77,7 +86,7 @@ func newTrack(sk *skel.Skeleton, clip *skel.Clip, at []int, unit float32, weight
 				return nil, fmt.Errorf("frame %d: joint %s is not finite", f, sk.Names[j])
 			}
 			t.pos[f*nj+j] = x.Pos
-			t.forward[f*nj+j] = x.Rot.Rotate(m3.V(0, 0, 1))
+			t.forward[f*nj+j] = x.Rot.Forward()
 			t.up[f*nj+j] = x.Rot.Rotate(m3.V(0, 1, 0))
 		}
 		d := model[front].Pos.Sub(model[0].Pos)
@@ -91,8 +100,8 @@ func newTrack(sk *skel.Skeleton, clip *skel.Clip, at []int, unit float32, weight
 	return t, nil
 }
 
-// inside returns the recorded frame that f is or mirrors, and the end frame in
-// which it is reflected, or −1.
+// inside returns the recorded frame of time f. Outside of the recording f is reflected in
+// the returned end frame; inside, end is −1.
 func (t *track) inside(f int) (frame, end int) {
 	end = -1
 	if f < 0 {
@@ -123,8 +132,7 @@ func (t *track) velocity(f int) (x, z float64) {
 	return t.rate() * (b.px - a.px), t.rate() * (b.pz - a.pz)
 }
 
-// speed returns the length of the root's path over the second from f, on equal
-// chords.
+// speed returns the length of the root's path over the second from f, on equal chords, m.
 func (t *track) speed(f int) float64 {
 	const step = fps / chords
 	var l float64
@@ -183,7 +191,7 @@ func (t *track) output(y []float32, m *feature.MANN, i int) {
 	r[feature.RootZ] = float32(t.rate() * dz)
 }
 
-// pose writes all bones of frame f seen from the root of the row a stride before.
+// pose writes all bones of frame f seen from the root of the frame a stride before.
 func (t *track) pose(dst []float32, f int) {
 	g, rate := t.roots[f-t.stride], float32(t.rate())
 	for j := range t.joints {

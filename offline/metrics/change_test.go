@@ -9,12 +9,12 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 )
 
-// A place that goes as t³ has the jerk 6, at t − 1/60 the acceleration 6 t, and
-// half a frame before t the speed 3 t².
+// A position of t³ has jerk 6, acceleration 6 t at t − 1/60, and speed 3 t² half a frame before t.
 func TestRates(t *testing.T) {
 	c := leg(120)
 	for f := range c.Frames {
@@ -50,14 +50,11 @@ func TestRates(t *testing.T) {
 	close(t, "over", most.Over(Rates{2, 2, 2}).Speed, 3, 1e-3)
 }
 
-// The slider's stiff pose never jumps: what it does in a change is to slide on.
+// The slider's stiff pose never jumps: in a change it only slides on.
 func TestTransitions(t *testing.T) {
 	m := slider(t, 1)
 	modes := Modes(m)
-	got, err := Transitions(&Rollout{Model: m, Workers: 1}, modes[:4])
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Transitions(&Rollout{Model: m, Workers: 1}, modes[:4]))(t)
 	if len(got) != 12 || got[0].From != "idle" || got[0].To != "walk" {
 		t.Fatalf("%d changes, the first %+v", len(got), got[0])
 	}
@@ -88,8 +85,8 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// Poses are seen from the root, and so is their distance: neither place nor
-// heading count; a joint of three that is off by d counts d/√3.
+// Poses are seen from the root, so that place and heading do not count. One joint of three that is
+// off by d counts d/√3.
 func TestPoseGap(t *testing.T) {
 	c := leg(2)
 	model, a, b := make([]m3.Xform, 3), make([]m3.Vec3, 3), make([]m3.Vec3, 3)
@@ -114,14 +111,11 @@ func TestPoseGap(t *testing.T) {
 	}
 }
 
-// Recorded poses of an action are nearer to each other than to a dog that stands
-// idle, so that coming to one means something.
+// Recorded poses of an action are closer to each other than to an idle dog. So reaching one means
+// something.
 func TestActionPoses(t *testing.T) {
 	train, held := recordings(t)
-	poses, err := ActionPoses(train, held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	poses := must.Get(ActionPoses(train, held))(t)
 	idle := poses[control.Idle]
 	for _, a := range []control.Action{control.Sit, control.Lie, control.Stand, control.Jump} {
 		p := poses[a]
@@ -149,8 +143,8 @@ func TestActionPoses(t *testing.T) {
 	}
 }
 
-// Without an expert that is all zeros a network computes the same, and
-// without its other one only what its normalisation says.
+// Removing an expert of zeros changes nothing. Without all experts only the output's normalisation
+// is left.
 func TestWithout(t *testing.T) {
 	net := testdog.Net(t)
 	tensors := net.Tensors()
@@ -159,15 +153,9 @@ func TestWithout(t *testing.T) {
 			clear(x.Data[len(x.Data)/4 : len(x.Data)/2])
 		}
 	}
-	lame, err := netruntime.New(net.Meta(), tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lame := must.Get(netruntime.New(net.Meta(), tensors))(t)
 	run := func(net *netruntime.Net) []float32 {
-		s, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
 		defer s.Close()
 		x, y := make([]float32, net.Inputs()), make([]float32, net.Outputs())
 		for i := range x {
@@ -188,19 +176,14 @@ func TestWithout(t *testing.T) {
 		t.Fatalf("%d experts", Experts(net))
 	}
 	for k := range 4 {
-		less, err := Without(net, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		less := must.Get(Without(net, k))(t)
 		if d := off(run(less), run(lame)); (d == 0) != (k == 1) {
 			t.Errorf("without expert %d: %g off", k, d)
 		}
 	}
 	none := net
 	for k := range 4 {
-		if none, err = Without(none, k); err != nil {
-			t.Fatal(err)
-		}
+		none = must.Get(Without(none, k))(t)
 	}
 	mean, _ := net.Tensor("y_mean")
 	if d := off(run(none), mean.Data); d > 1e-6 {
@@ -213,12 +196,9 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// The slider goes ahead when it is asked to go back, and does not turn.
+// The slider moves ahead when asked to move back, and does not turn.
 func TestWays(t *testing.T) {
-	got, err := Ways(&Rollout{Model: slider(t, 0.3), Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Ways(&Rollout{Model: slider(t, 0.3), Workers: 1}))(t)
 	want := []Way{{Name: "back", Asked: 0.3, Does: -0.3}, {Name: "aside, left", Asked: 0.4}, {Name: "aside, right", Asked: 0.4},
 		{Name: "turn in place, left", Asked: 60}, {Name: "turn in place, right", Asked: 60}}
 	for i, w := range got {
@@ -235,14 +215,11 @@ func TestWays(t *testing.T) {
 	close(t, "off", got[0].Off(), 2, 0.1)
 }
 
-// Time to a pose counts from the command, and a jump is none before it leaves the
-// ground. The slider holds one pose, whatever it is told.
+// The time to a pose counts from the command. A jump counts from take-off. The slider holds one
+// pose for any goal.
 func TestLatencies(t *testing.T) {
 	m := slider(t, 0)
-	take, err := (&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: constant(control.Goal{})}}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	take := must.Get((&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: sequence()}}, 2))(t)
 	n := m.Skel.Len()
 	model, pose := make([]m3.Xform, n), make([]m3.Vec3, n)
 	posePlace(pose, model, take[0].Shown, 1, m.Skel.Index("Neck"))
@@ -253,11 +230,8 @@ func TestLatencies(t *testing.T) {
 	as := func(a control.Action, pose []m3.Vec3) *Poses {
 		return &Poses{Action: a, Spread: 0.05, joints: n, pos: pose, clip: []int32{0}}
 	}
-	got, err := Latencies(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{
-		control.Idle: as(control.Idle, pose), control.Sit: as(control.Sit, pose), control.Lie: as(control.Lie, high), control.Jump: {Action: control.Jump}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Latencies(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{
+		control.Idle: as(control.Idle, pose), control.Sit: as(control.Sit, pose), control.Lie: as(control.Lie, high), control.Jump: {Action: control.Jump}}))(t)
 	if len(got) != 6 {
 		t.Fatalf("%d latencies", len(got))
 	}
@@ -275,12 +249,9 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// The slider can go ahead, whatever it is asked for, and nothing else.
+// The slider can only move ahead, for any goal.
 func TestAbilities(t *testing.T) {
-	got, err := Abilities(&Rollout{Model: slider(t, 1), Workers: 1}, [control.NumActions]*Poses{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Abilities(&Rollout{Model: slider(t, 1), Workers: 1}, [control.NumActions]*Poses{}))(t)
 	want := map[string]float64{"walk": 1, "pace": 1, "trot": 1, "canter": 1, "back": 0, "aside": 0, "limbs": 0, "left": 0, "right": 0, "jump": 0}
 	for _, a := range got {
 		w, ok := want[a.Name]
@@ -300,17 +271,9 @@ func TestAbilities(t *testing.T) {
 			x.Data[len(x.Data)-feature.RootLen+feature.RootYaw] = 30
 		}
 	}
-	net, err := netruntime.New(slider(t, 1).Net.Meta(), tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := mann.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err = Abilities(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{}); err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(netruntime.New(slider(t, 1).Net.Meta(), tensors))(t)
+	m := must.Get(mann.NewModel(net))(t)
+	got = must.Get(Abilities(&Rollout{Model: m, Workers: 1}, [control.NumActions]*Poses{}))(t)
 	for _, a := range got {
 		switch a.Name {
 		case "left":

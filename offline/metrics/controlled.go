@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,28 +13,26 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// ControlledRunner goes on from motions as they are asked to: strnn.Controller and
-// strnn.FineTuner do.
+// ControlledRunner predicts motion under control: strnn.Controller and strnn.FineTuner are runners.
 type ControlledRunner interface {
 	Run(next, seen []float32, n int, job *strnn.Control) (cost float64, err error)
 }
 
-// Controlled is how well people went along paths on predicted motion.
+// Controlled is how well predicted people follow paths.
 type Controlled struct {
 	People  int     `json:"people"`
 	Seconds float64 `json:"seconds"`
-	Mean    float64 `json:"mean_cm"`           // distance of the body from where it should be, over all frames
-	Last    float64 `json:"last_cm"`           // over those of the last second
+	Mean    float64 `json:"mean_cm"`           // distance of the body from its path, over all frames
+	Last    float64 `json:"last_cm"`           // the same over the last second
 	P95     float64 `json:"p95_cm"`            // 95th percentile
-	Slide   float64 `json:"slide_cm"`          // of standing contacts over the ground, per frame at strnn.Rate
-	Held    float64 `json:"held_cm"`           // the same of feet as a game shows them, which Ground holds
-	Jerk    float64 `json:"jerk_m_s3"`         // 99.9th percentile, as Liveliness
+	Slide   float64 `json:"slide_cm"`          // of contacts that stand, per frame at strnn.Rate
+	Held    float64 `json:"held_cm"`           // the same with locked feet, as a game shows them
+	Jerk    float64 `json:"jerk_m_s3"`         // 99.9th percentile, as in Liveliness
 	Rate    float64 `json:"frames_per_second"` // of all people together
 }
 
-// ControlPaths are the paths of so many people for a time: at a speed in m/s, turning to
-// and fro, each at another moment. Places are those of frames at strnn.Rate, one more
-// than frames.
+// ControlPaths returns a path per person at a speed in m/s. Paths swing left and right, each at its
+// own phase. They have one place per frame at strnn.Rate and one more at the end.
 func ControlPaths(people, frames int, speed float32) [][]feature.Place {
 	paths := make([][]feature.Place, people)
 	for i := range paths {
@@ -55,9 +52,10 @@ const (
 	controlSway = 8.0 // s to and fro
 )
 
-// MeasureControlled has people go on from walks of the recordings of a set, each from one
-// second in, along ControlPaths for a time.
-func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion, people int, seconds float64, speed float32, job strnn.Control) (Controlled, error) {
+// MeasureControlled lets people continue walks of the recordings, each from one second in, along
+// ControlPaths.
+func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.MotionSet, people int, seconds float64,
+	speed float32, job strnn.Control) (Controlled, error) {
 	l := m.Layout
 	cols, size := l.Columns(), m.Predict*l.Columns()
 	turns := int(math.Ceil(seconds * strnn.Rate / float64(m.Predict)))
@@ -74,7 +72,9 @@ func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion
 	took := time.Duration(0)
 	for turn := range turns {
 		for i := range people {
-			strnn.Lead(body[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen], at[i], paths[i][turn*m.Predict], paths[i][turn*m.Predict+1:][:m.Predict])
+			lead := body[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen]
+			path := paths[i][turn*m.Predict:][:m.Predict+1]
+			strnn.Lead(lead, at[i], path[0], path[1:])
 		}
 		job.Body, job.Seed = body, uint64(turn)
 		begin := time.Now()
@@ -95,7 +95,7 @@ func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion
 			copy(was[keep:], rows[len(rows)-(len(was)-keep):])
 		}
 	}
-	lively := newLively(l)
+	lively := newLivelinessSums(l)
 	var slid, held feet
 	for _, rows := range motions {
 		lively.add(rows)
@@ -106,14 +106,14 @@ func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion
 	}
 	r.Mean, r.Slide, r.Held, r.Jerk = meanOf(off), slid.mean(), held.mean(), lively.result().Jerk
 	r.Last = meanOf(off[len(off)-min(len(off), people*strnn.Rate):])
-	slices.SortFunc(off, func(a, b float32) int { return cmp.Compare(a, b) })
+	slices.Sort(off)
 	r.P95 = float64(off[len(off)*95/100])
 	r.Rate = float64(people*turns*m.Predict) / took.Seconds()
 	return r, nil
 }
 
-// controlPrefixes returns frames of walks, (people, frames, columns) raw.
-func controlPrefixes(set *dataset.Motion, people, frames int) ([]float32, error) {
+// controlPrefixes returns the first frames of walks, (people, frames, columns) raw.
+func controlPrefixes(set *dataset.MotionSet, people, frames int) ([]float32, error) {
 	const from, least, most = dataset.Rate, 0.7, 2.0 // frame; m/s of a walk
 	l := set.Layout
 	cols := l.Columns()
@@ -148,14 +148,13 @@ func controlPrefixes(set *dataset.Motion, people, frames int) ([]float32, error)
 	return rows, nil
 }
 
-// feet are how far contacts that stand go over the ground, m, and in how many frames
-// at strnn.Rate they do.
+// feet sums the slide of contacts that stand, m, over frames at strnn.Rate.
 type feet struct{ sum, frames float64 }
 
-// mean returns how far they go in a frame, cm.
+// mean returns the slide per frame, cm.
 func (s *feet) mean() float64 { return 100 * s.sum / math.Max(1, s.frames) }
 
-// slide adds a motion at strnn.Rate as it is.
+// slide adds a motion at strnn.Rate without foot lock.
 func (s *feet) slide(l *feature.Motion, rows []float32) {
 	cols, joints := l.Columns(), len(l.Joints)
 	n := len(rows) / cols
@@ -172,7 +171,7 @@ func (s *feet) slide(l *feature.Motion, rows []float32) {
 	}
 }
 
-// hold adds a motion at strnn.Rate as a game shows it: see animsys.StandClip.
+// hold adds a motion at strnn.Rate with foot lock: see animsys.StandClip.
 func (s *feet) hold(p *feature.Person, rows []float32) error {
 	l := p.Layout
 	cols := l.Columns()

@@ -12,32 +12,32 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Noise is what is added to motion, each value on its own: normal, with deviations in
-// those of a set's columns (Wang et al. 2019, sec. 6.3).
+// Noise is the deviation of the normal noise of each value, in deviations of a set's columns (Wang
+// et al. 2019, sec. 6.3).
 type Noise struct {
 	Joints   float64 `json:"joints"`
 	Contacts float64 `json:"contacts"`
 }
 
-// PaperNoise is that of the paper, and less and more of it.
+// PaperNoise is the noise of the paper, with less and more of it.
 var PaperNoise = []Noise{{0.1, 3}, {0.3, 3}, {0.3, 5}, {0.5, 3}}
 
-// Sample says which stretches of the recordings of a set are measured: N that Seed draws,
-// each of so many frames at dataset.Rate, an even number.
+// Sample chooses N random stretches of recordings, each of Frames at dataset.Rate, an even number.
 type Sample struct {
 	N, Frames int
 	Seed      uint64
 }
 
 // draw returns the stretches, (Frames, columns) raw each.
-func (s Sample) draw(set *dataset.Motion) ([][]float32, error) {
+func (s Sample) draw(set *dataset.MotionSet) ([][]float32, error) {
 	cols := set.Layout.Columns()
 	places := 0
 	for _, c := range set.Clips {
 		places += max(0, c.Frames-s.Frames+1)
 	}
 	if s.N < 1 || s.Frames < 2 || s.Frames%2 != 0 || places == 0 {
-		return nil, fmt.Errorf("metrics: %d stretches of %d frames, of which the recordings have %d: want at least one, of an even number of frames", s.N, s.Frames, places)
+		return nil, fmt.Errorf("metrics: %d stretches of %d frames from recordings with %d of them: "+
+			"want at least one, of an even number of frames", s.N, s.Frames, places)
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 1))
 	var out [][]float32
@@ -55,25 +55,25 @@ func (s Sample) draw(set *dataset.Motion) ([][]float32, error) {
 	return out, nil
 }
 
-// Restored is how far motion that was restored is from what it was.
+// Restored is the error of restored motion.
 type Restored struct {
 	Name     string  `json:"name"`
-	Mean     float64 `json:"mean_cm"`  // of the joints' distances, seen from the body, over frames and joints
+	Mean     float64 `json:"mean_cm"`  // distance of joints, seen from the body, over frames and joints
 	RMS      float64 `json:"rms_cm"`   //
-	Contacts float64 `json:"contacts"` // share of them that is wrong, where more than a half is one
+	Contacts float64 `json:"contacts"` // share of wrong ones; a value above 0.5 is a contact
 	Jerk     float64 `json:"jerk"`     // mean magnitude of the joints' third differences, cm per frame³
 }
 
-// off gathers Restored.
-type off struct {
+// restoreSums sums errors for Restored.
+type restoreSums struct {
 	l                            *feature.Motion
 	sum, square, joints          float64
 	wrong, contacts, jerk, jerks float64
 }
 
-// add takes motion, (frames, columns) raw, that should be as truth. Of missing values
-// alone, where that is not nil.
-func (o *off) add(rows, truth []float32, missing []bool) {
+// add adds motion, (frames, columns) raw, and its truth. If missing is not nil, only missing values
+// count.
+func (o *restoreSums) add(rows, truth []float32, missing []bool) {
 	cols := o.l.Columns()
 	for f := range len(rows) / cols {
 		for j := range o.l.Joints {
@@ -103,15 +103,14 @@ func (o *off) add(rows, truth []float32, missing []bool) {
 
 func vec(v []float32) m3.Vec3 { return m3.V(v[0], v[1], v[2]) }
 
-func (o *off) result(name string) Restored {
+func (o *restoreSums) result(name string) Restored {
 	n := math.Max(1, o.joints)
 	return Restored{name, o.sum / n, math.Sqrt(o.square / n), o.wrong / math.Max(1, o.contacts), o.jerk / math.Max(1, o.jerks)}
 }
 
-// MeasureDenoise returns what each way makes of the same noisy stretches of the recordings
-// of a set, in the order of ways (Wang et al. 2019, sec. 6.3: 512 motions). How the body
-// moves has no noise.
-func MeasureDenoise(set *dataset.Motion, s Sample, noise Noise, ways ...Restorer) ([]Restored, error) {
+// MeasureDenoise restores the same noisy stretches in each way and returns the errors in the order
+// of ways (Wang et al. 2019, sec. 6.3: 512 motions). The body's motion gets no noise.
+func MeasureDenoise(set *dataset.MotionSet, s Sample, noise Noise, ways ...Restorer) ([]Restored, error) {
 	l := set.Layout
 	return s.measure(set, ways, func(x []float32, rng *rand.Rand) []manifold.Gap {
 		for i := range x {
@@ -126,18 +125,17 @@ func MeasureDenoise(set *dataset.Motion, s Sample, noise Noise, ways ...Restorer
 	})
 }
 
-// MeasureFill returns what each way makes of the same stretches of the recordings of a
-// set, out of each of which so many frames of joints were cut, of all of them where none
-// is named, at a random place with at least a quarter of the stretch to both sides. Only
-// what was cut out is measured.
-func MeasureFill(set *dataset.Motion, s Sample, frames int, joints []string, ways ...Restorer) ([]Restored, error) {
+// MeasureFill fills the same gaps in each way and returns the errors inside the gaps. Each stretch
+// has one gap of some frames and joints (none: all), at a random place with at least a quarter of
+// the stretch on both sides.
+func MeasureFill(set *dataset.MotionSet, s Sample, frames int, joints []string, ways ...Restorer) ([]Restored, error) {
 	for _, name := range joints {
 		if set.Layout.Joint(name) < 0 {
 			return nil, fmt.Errorf("metrics: no joint is called %q", name)
 		}
 	}
 	if frames < 1 || frames > s.Frames/2 {
-		return nil, fmt.Errorf("metrics: %d frames are to be cut out of %d: want at least 1, at most half of them", frames, s.Frames)
+		return nil, fmt.Errorf("metrics: a gap of %d frames in %d: want at least 1, at most half of them", frames, s.Frames)
 	}
 	return s.measure(set, ways, func(x []float32, rng *rand.Rand) []manifold.Gap {
 		from := s.Frames/4 + rng.IntN(s.Frames/2-frames+1)
@@ -151,14 +149,14 @@ func MeasureFill(set *dataset.Motion, s Sample, frames int, joints []string, way
 	})
 }
 
-// measure spoils the stretches, and lets each way restore them: fill the gaps that spoil
-// made, or take noise off where it made none.
-func (s Sample) measure(set *dataset.Motion, ways []Restorer, spoil func(x []float32, rng *rand.Rand) []manifold.Gap) ([]Restored, error) {
+// measure spoils the stretches and lets each way restore them. A way fills gaps if spoil made any;
+// otherwise it removes noise.
+func (s Sample) measure(set *dataset.MotionSet, ways []Restorer, spoil func(x []float32, rng *rand.Rand) []manifold.Gap) ([]Restored, error) {
 	stretches, err := s.draw(set)
 	if err != nil {
 		return nil, err
 	}
-	sums := make([]off, len(ways))
+	sums := make([]restoreSums, len(ways))
 	for i, truth := range stretches {
 		x := slices.Clone(truth)
 		gaps := spoil(x, rand.New(rand.NewPCG(s.Seed, uint64(i)+2)))

@@ -10,16 +10,17 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/strnn"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/models/human"
 	"mannequin/offline/dataset"
 )
 
-// walking is a set of two recordings: people who stand at rest are moved ahead, and sway.
-func walking(m *manifold.Model) *dataset.Motion {
+// walking is a set of two recordings: people at rest, moved ahead and swayed.
+func walking(m *manifold.Model) *dataset.MotionSet {
 	l := m.Layout
 	cols := l.Columns()
-	set := &dataset.Motion{Layout: l, Skeleton: m.Skel, Mean: make([]float32, cols), Std: slices.Repeat([]float32{0.5}, cols)}
+	set := &dataset.MotionSet{Layout: l, Skeleton: m.Skel, Mean: make([]float32, cols), Std: slices.Repeat([]float32{0.5}, cols)}
 	for c := range l.Body() {
 		set.Std[c] = 0.08
 	}
@@ -52,10 +53,7 @@ func TestMeasureDenoise(t *testing.T) {
 			return rows, nil
 		}}
 	}
-	got, err := MeasureDenoise(set, s, noise, spy(0), spy(1), Restorer{Name: "fills only"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(MeasureDenoise(set, s, noise, spy(0), spy(1), Restorer{Name: "fills only"}))(t)
 	if len(got) != 2 || got[0] != got[1] || len(seen[0]) != s.N {
 		t.Fatalf("two ways that change nothing: %+v", got)
 	}
@@ -71,24 +69,18 @@ func TestMeasureDenoise(t *testing.T) {
 			}
 		}
 	}
-	// A normal value on each of three axes; more than a half is wrong on the side of a
-	// contact that is 0 or 1, a third of a deviation of 1.5 away.
+	// Normal values on three axes. A contact is wrong if its noise exceeds one half, a third of a
+	// deviation of 1.5.
 	sigma := 100 * 0.3 * 0.08
-	near(t, "RMS of noise, cm", got[0].RMS, sigma*math.Sqrt(3), 0.02*sigma)
-	near(t, "mean of noise, cm", got[0].Mean, sigma*math.Sqrt(8/math.Pi), 0.02*sigma)
-	near(t, "wrong contacts", got[0].Contacts, 0.5*math.Erfc(0.5/1.5/math.Sqrt2), 0.02)
-	near(t, "jerk of noise", got[0].Jerk, sigma*math.Sqrt(8/math.Pi)*math.Sqrt(20), 0.1*sigma)
+	close(t, "RMS of noise, cm", got[0].RMS, sigma*math.Sqrt(3), 0.02*sigma)
+	close(t, "mean of noise, cm", got[0].Mean, sigma*math.Sqrt(8/math.Pi), 0.02*sigma)
+	close(t, "wrong contacts", got[0].Contacts, 0.5*math.Erfc(0.5/1.5/math.Sqrt2), 0.02)
+	close(t, "jerk of noise", got[0].Jerk, sigma*math.Sqrt(8/math.Pi)*math.Sqrt(20), 0.1*sigma)
 
-	same, err := MeasureDenoise(set, s, noise, Untouched(l))
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := must.Get(MeasureDenoise(set, s, noise, Untouched(l)))(t)
 	same[0].Name = "spy"
 	s.Seed = 2
-	other, err := MeasureDenoise(set, s, noise, Untouched(l))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(MeasureDenoise(set, s, noise, Untouched(l)))(t)
 	if same[0] != got[0] || other[0].RMS == got[0].RMS {
 		t.Errorf("the seed does not tell the noise: %+v, %+v and %+v", got[0], same[0], other[0])
 	}
@@ -96,15 +88,9 @@ func TestMeasureDenoise(t *testing.T) {
 	// Both networks take noise off, in the same order for any number of workers.
 	model := teststrnn.Model(t, teststrnn.Options{})
 	run := func(workers int) []Restored {
-		d, err := model.NewDenoiser(strnn.DenoiserOptions{FPS: dataset.Rate, Batch: 3 * workers, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(model.NewDenoiser(strnn.DenoiserOptions{FPS: dataset.Rate, Batch: 3 * workers, Workers: workers}))(t)
 		defer d.Close()
-		r, err := MeasureDenoise(set, Sample{N: 4, Frames: 40, Seed: 1}, noise, Untouched(l), Autoencoder(m, false, workers), Autoencoder(m, true, workers), STRNN(d, l, nil, workers), STRNN(d, l, m, workers))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(MeasureDenoise(set, Sample{N: 4, Frames: 40, Seed: 1}, noise, Untouched(l), Autoencoder(m, false, workers), Autoencoder(m, true, workers), STRNN(d, l, nil, workers), STRNN(d, l, m, workers)))(t)
 		return r
 	}
 	r := run(1)
@@ -150,10 +136,7 @@ func TestMeasureFill(t *testing.T) {
 			}
 			return y, err
 		}}
-		got, err := MeasureFill(set, s, 10, joints, Untouched(l), off, Restorer{Name: "denoises only"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(MeasureFill(set, s, 10, joints, Untouched(l), off, Restorer{Name: "denoises only"}))(t)
 		if len(got) != 2 || len(froms) < 5 {
 			t.Fatalf("%s: %+v, gaps at %v", name, got, froms)
 		}
@@ -162,25 +145,14 @@ func TestMeasureFill(t *testing.T) {
 		if got[0].RMS < 0.3 || got[0].RMS > 100*0.05*(1-math.Cos(5.5/9))*math.Sqrt(3) {
 			t.Errorf("%s: straight lines are %.3f cm off", name, got[0].RMS)
 		}
-		near(t, name+": 2 cm more", got[1].RMS, math.Hypot(got[0].RMS, 2), 0.3)
+		close(t, name+": 2 cm more", got[1].RMS, math.Hypot(got[0].RMS, 2), 0.3)
 	}
 	model := teststrnn.Model(t, teststrnn.Options{})
-	d, err := model.NewDenoiser(strnn.DenoiserOptions{FPS: dataset.Rate, Batch: 4, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(model.NewDenoiser(strnn.DenoiserOptions{FPS: dataset.Rate, Batch: 4, Workers: 1}))(t)
 	defer d.Close()
-	net, err := human.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m, err = manifold.NewModel(net); err != nil {
-		t.Fatal(err)
-	}
-	r, err := MeasureFill(set, Sample{N: 2, Frames: 48, Seed: 1}, 10, nil, Autoencoder(m, false, 1), STRNN(d, l, nil, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(human.Open())(t)
+	m = must.Get(manifold.NewModel(net))(t)
+	r := must.Get(MeasureFill(set, Sample{N: 2, Frames: 48, Seed: 1}, 10, nil, Autoencoder(m, false, 1), STRNN(d, l, nil, 1)))(t)
 	for _, x := range r {
 		if !(x.RMS > 0 && x.RMS < 20) {
 			t.Errorf("%+v", x)
@@ -188,7 +160,7 @@ func TestMeasureFill(t *testing.T) {
 	}
 }
 
-// Lines are held where one end is missing.
+// A line with one missing end is constant.
 func TestLines(t *testing.T) {
 	l := feature.Human()
 	cols := l.Columns()
@@ -205,12 +177,9 @@ func TestLines(t *testing.T) {
 		{[]manifold.Gap{{From: 1, To: 3}, {From: 3, To: 5}}, []float32{0, 5, 10, 15, 20, 25}},
 		{[]manifold.Gap{{From: 0, To: 6}}, []float32{0, 0, 0, 0, 0, 0}},
 	} {
-		got, err := Untouched(l).Fill(rows, c.gaps)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(Untouched(l).Fill(rows, c.gaps))(t)
 		for f, want := range c.want {
-			near(t, "a value on a line", float64(got[f*cols+7]), float64(want), 1e-5)
+			close(t, "a value on a line", float64(got[f*cols+7]), float64(want), 1e-5)
 		}
 	}
 }
@@ -226,13 +195,13 @@ func TestMeasureDenoiseRefuses(t *testing.T) {
 		return err
 	}
 	for want, err := range map[string]error{
-		"broken: no power":                      denoise(s, broken),
-		"0 stretches of 40":                     denoise(Sample{Frames: 40}),
-		"of 101 frames":                         denoise(Sample{N: 1, Frames: 101}),
-		"of 102 frames, of which the recording": denoise(Sample{N: 1, Frames: 102}),
-		`called "Tail"`:                         fill(10, "Tail"),
-		"21 frames are to be cut out of 40":     fill(21),
-		"0 frames are to be cut":                fill(0),
+		"broken: no power":              denoise(s, broken),
+		"0 stretches of 40":             denoise(Sample{Frames: 40}),
+		"of 101 frames":                 denoise(Sample{N: 1, Frames: 101}),
+		"of 102 frames from recordings": denoise(Sample{N: 1, Frames: 102}),
+		`called "Tail"`:                 fill(10, "Tail"),
+		"a gap of 21 frames in 40":      fill(21),
+		"a gap of 0 frames":             fill(0),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)

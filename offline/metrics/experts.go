@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/control"
@@ -12,12 +13,11 @@ import (
 	"mannequin/netruntime"
 )
 
-// Vanishes is the share of the whole network's ability below which a network
-// without one expert counts as having lost it.
+// Vanishes is the share of the whole network's ability below which a network without one expert has
+// lost it.
 const Vanishes = 0.5
 
-// Experts returns the number of experts of a mode-adaptive network, 1 for other
-// networks.
+// Experts returns the number of experts of a mode-adaptive network, 1 for other networks.
 func Experts(net *netruntime.Net) int {
 	if t, ok := net.Tensor("experts.0.weight"); ok && len(t.Shape) == 3 {
 		return t.Shape[0]
@@ -25,9 +25,8 @@ func Experts(net *netruntime.Net) int {
 	return 1
 }
 
-// Without returns the network with its k-th expert switched off as the paper's
-// Table 5 does it, by ignoring the blending coefficient: α = Σ ω_i α_i over the
-// other experts, whose ω stay what they are and so sum to less than one.
+// Without returns the network without its k-th expert, as in the paper's Table 5: α = Σ ω_i α_i
+// over the other experts. Their ω stay the same and so sum to less than one.
 func Without(net *netruntime.Net, k int) (*netruntime.Net, error) {
 	n := Experts(net)
 	if n < 2 || k < 0 || k >= n {
@@ -43,8 +42,7 @@ func Without(net *netruntime.Net, k int) (*netruntime.Net, error) {
 	return netruntime.New(net.Meta(), tensors)
 }
 
-// Ability is something that a model can be asked for, with how much of it came:
-// see Abilities.
+// Ability is a measure of one command: see Abilities.
 type Ability struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"`
@@ -52,22 +50,21 @@ type Ability struct {
 }
 
 const (
-	ableLead = mann.Rate     // ticks of standing first
+	ableLead = mann.Rate     // ticks of idle before the command
 	ableHold = 5 * mann.Rate // ticks of the command
-	ableEnd  = 2 * mann.Rate // the last of them, which count
+	ableEnd  = 2 * mann.Rate // ticks at its end that count
 )
 
-// Abilities measures what a model can do from standing idle, in the network's
-// pose:
+// Abilities measures what a model can do from idle, in the network's pose:
 //
 //   - walk, pace, trot, canter, back, aside: speed in the direction asked for, m/s
-//   - limbs: how much the legs bend in the trot, degrees per frame
-//   - left, right: rate of turning while walking, degrees per second
-//   - jump: the height in metres that the lowest joint reaches
-//   - sit, lie, stand: how far the pose came from its start to the recordings'
-//     poses of the action, as a share of the way; 1 is within their spread
+//   - limbs: bend of the legs in the trot, degrees per frame
+//   - left, right: turn rate in a walk, degrees per second
+//   - jump: height that the lowest joint reaches, m
+//   - sit, lie, stand: share of the distance to the recordings' poses of the action that was covered; 1 is
+//     within their spread
 //
-// A model that has to be put back after a tick can do nothing from then on.
+// All are 0 if the controller had to restore the agent.
 func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) {
 	legs, err := DogLegs(r.Model.Skel)
 	if err != nil {
@@ -76,51 +73,35 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 	var out []Ability
 	var agents []Agent
 	var values []func(Take) float64
-	add := func(name, unit string, goal func(tick int) control.Goal, value func(Take) float64) {
+	add := func(name, unit string, steps []step, value func(Take) float64) {
 		out = append(out, Ability{Name: name, Unit: unit})
-		agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
-			if tick < ableLead {
-				return control.Goal{}
-			}
-			return goal(tick - ableLead)
-		}})
+		agents = append(agents, Agent{Goal: sequence(steps...)})
 		values = append(values, value)
 	}
-	always := func(g control.Goal) func(int) control.Goal { return func(int) control.Goal { return g } }
 	for _, m := range Modes(r.Model) {
-		switch {
-		case m.Goal.Action == control.Move && m.Goal.Turn == 0:
-			add(m.Name, "m/s", always(m.Goal), func(t Take) float64 { return speedAlong(t.Roots, m.Goal.Move) })
+		if m.Goal.Action == control.Move && m.Goal.Turn == 0 {
+			add(m.Name, "m/s", perform(ableLead, m.Goal), func(t Take) float64 { return speedAlong(t.Roots, m.Goal.Move) })
 		}
 	}
-	add("limbs", "°/frame", always(ahead(GaitSpeeds[2])), func(t Take) float64 {
+	trot := step{ableLead, ahead(GaitSpeeds[2])}
+	add("limbs", "°/frame", []step{trot}, func(t Take) float64 {
 		return Measure(section(t.Raw, t.Raw.Frames-ableEnd, t.Raw.Frames), legs).Stiffness
 	})
-	for _, side := range []struct {
-		name string
-		turn float32
-	}{{"left", 1}, {"right", -1}} {
-		g := ahead(GaitSpeeds[0])
-		g.Turn = side.turn
-		add(side.name, "°/s", always(g), func(t Take) float64 { return float64(side.turn) * turnRate(t.Roots) })
+	for _, turn := range []float32{1, -1} {
+		g, name := ahead(GaitSpeeds[0]), map[float32]string{1: "left", -1: "right"}[turn]
+		g.Turn = turn
+		add(name, "°/s", perform(ableLead, g), func(t Take) float64 { return float64(turn) * turnRate(t.Roots) })
 	}
 	if r.Model.Can(control.Jump) {
-		add("jump", "m", func(tick int) control.Goal {
-			if tick < ableHold/2 {
-				return ahead(GaitSpeeds[2])
-			}
-			return actionGoal(control.Jump, tick-ableHold/2)
-		}, func(t Take) float64 { return flight(section(t.Raw, ableLead+ableHold/2, t.Raw.Frames)) })
+		const at = ableLead + ableHold/2
+		steps := append([]step{trot}, perform(at, control.Goal{Action: control.Jump})...)
+		add("jump", "m", steps, func(t Take) float64 { return flight(section(t.Raw, at, t.Raw.Frames)) })
 	}
 	for _, a := range []control.Action{control.Sit, control.Lie, control.Stand} {
 		if p := poses[a]; p != nil && r.Model.Can(a) {
-			add(a.String(), "of the way", always(control.Goal{Action: a}), func(t Take) float64 {
+			add(a.String(), "of the way", perform(ableLead, control.Goal{Action: a}), func(t Take) float64 {
 				g := p.gaps(section(t.Raw, ableLead-1, t.Raw.Frames))
-				least := g[0]
-				for _, v := range g {
-					least = min(least, v)
-				}
-				return math.Min((g[0]-least)/max(g[0]-p.Spread, 1e-6), 1)
+				return math.Min((g[0]-slices.Min(g))/max(g[0]-p.Spread, 1e-6), 1)
 			})
 		}
 	}
@@ -136,8 +117,7 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 	return out, nil
 }
 
-// speedAlong returns the mean speed of the end of a root's way in a direction
-// of its own frame.
+// speedAlong returns the mean speed of roots in a direction of their own frame, at the end.
 func speedAlong(roots []m3.Xform, move m3.Vec3) float64 {
 	var sum float64
 	for f := len(roots) - ableEnd; f < len(roots); f++ {
@@ -146,27 +126,22 @@ func speedAlong(roots []m3.Xform, move m3.Vec3) float64 {
 	return sum * mann.Rate / ableEnd
 }
 
-// turnRate returns the mean rate of turning left at the end of a root's way,
-// degrees per second.
+// turnRate returns the mean turn rate to the left at the end, degrees per second.
 func turnRate(roots []m3.Xform) float64 {
 	var sum float64
 	for f := len(roots) - ableEnd; f < len(roots); f++ {
-		sum += float64(m3.WrapAngle(m3.YawOf(roots[f].Rot.Rotate(m3.V(0, 0, 1))) - m3.YawOf(roots[f-1].Rot.Rotate(m3.V(0, 0, 1)))))
+		sum += float64(m3.WrapAngle(roots[f].Rot.Yaw() - roots[f-1].Rot.Yaw()))
 	}
 	return sum * mann.Rate / ableEnd * 180 / math.Pi
 }
 
 // flight returns the greatest height of the lowest joint in c.
 func flight(c *skel.Clip) float64 {
-	model := make([]m3.Xform, c.Skel.Len())
-	high := float32(0)
-	for f := range c.Frames {
-		c.Model(model, f)
-		low := model[0].Pos.Y
-		for _, x := range model {
+	return max(0, slices.Max(perFrame(c, func(now, _ []m3.Xform) float64 {
+		low := now[0].Pos.Y
+		for _, x := range now {
 			low = min(low, x.Pos.Y)
 		}
-		high = max(high, low)
-	}
-	return float64(high)
+		return float64(low)
+	})))
 }

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,24 +9,23 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Follow is how far off a path a follower is on the average.
+// Follow is the mean distance of a follower from a path.
 type Follow struct {
 	DistanceCM float64 `json:"distance_cm"`
 	AngleDeg   float64 `json:"angle_deg"`
-	Speed      float64 `json:"speed_m_s,omitzero"` // of the root, mean from the command on
+	Speed      float64 `json:"speed_m_s,omitzero"` // of the root, mean since the command
 
-	SetOff *float64 `json:"set_off_s,omitempty"` // seconds until the root has gone 25 cm; nil is never
+	SetOff *float64 `json:"set_off_s,omitempty"` // seconds until the root has moved 25 cm; nil: never
 }
 
-// PaperPath is a path of the paper's Table 4, whose sizes it does not tell,
-// with its results for an ordinary network, a phase-functioned one and the
-// mode-adaptive one.
+// PaperPath is a path of the paper's Table 4 with the results of an ordinary network, a
+// phase-functioned one and the mode-adaptive one. The paper does not give its size.
 type PaperPath struct {
 	Name            string
 	VNN, PFNN, MANN Follow
 }
 
-// Best returns the column of p with the smallest distance.
+// Best returns the column with the smallest distance.
 func (p PaperPath) Best() Follow {
 	best := p.VNN
 	for _, f := range []Follow{p.PFNN, p.MANN} {
@@ -38,8 +36,8 @@ func (p PaperPath) Best() Follow {
 	return best
 }
 
-// PaperPaths returns the paper's Table 4, its custom path under the name of ours.
-// Each name is one of control.Builtin.
+// PaperPaths returns the paper's Table 4. Its custom path has the name of ours. Each name is one of
+// control.Builtin.
 func PaperPaths() []PaperPath {
 	paper := func(distance, angle float64) Follow { return Follow{DistanceCM: distance, AngleDeg: angle} }
 	return []PaperPath{
@@ -50,22 +48,21 @@ func PaperPaths() []PaperPath {
 	}
 }
 
-// goes is the speed in m/s of a root below which it stands.
-const goes = 0.1
+// minSpeed is the speed in m/s below which a root stands.
+const minSpeed = 0.1
 
-// Following measures a model on paths, at speed m/s for duration seconds, from
-// rest on the path: by path the deviation of the network's pose from it, with
-// the root on the ground under joint 0, facing the joint called Neck. Only frames
-// in which the root goes count: who stands on the path does not follow it.
+// Following measures a model on paths, at a speed in m/s for duration seconds, from rest on the
+// path. It returns, per path, the deviation of the network's pose: the root is on the ground under
+// joint 0 and faces the joint Neck. Only frames with a moving root count.
 func Following(r *Rollout, paths []*control.Path, speed float32, duration float64) ([]Follow, error) {
-	neck := r.Model.Skel.Index("Neck")
-	if neck < 0 {
-		return nil, fmt.Errorf("metrics: the skeleton has no joint %q, toward which the root faces", "Neck")
+	neck, err := neckOf(r.Model.Skel)
+	if err != nil {
+		return nil, err
 	}
 	agents := make([]Agent, len(paths))
 	for i, p := range paths {
 		at, dir := p.At(0)
-		agents[i] = Agent{Start: at, Yaw: m3.YawOf(dir), Goal: constant(control.Goal{Path: p, Speed: speed})}
+		agents[i] = Agent{Start: at, Yaw: m3.YawOf(dir), Goal: sequence(step{0, control.Goal{Path: p, Speed: speed}})}
 	}
 	takes, err := r.Run(agents, int(duration*mann.Rate))
 	if err != nil {
@@ -78,7 +75,7 @@ func Following(r *Rollout, paths []*control.Path, speed float32, duration float6
 	return out, nil
 }
 
-// followed returns how the take t, from a command on, follows a path.
+// followed measures how the take t, which begins with the command, follows a path.
 func followed(path *control.Path, t Take, neck int) (out Follow) {
 	start, _ := path.At(0)
 	pos, dir := facing(t.Raw, neck)
@@ -94,20 +91,20 @@ func followed(path *control.Path, t Take, neck int) (out Follow) {
 	return out
 }
 
-// going returns the places and directions of the frames in which the root goes,
-// by its way over a fifth of a second.
+// going returns the positions and directions in frames with a moving root, judged over a fifth of a
+// second.
 func going(roots []m3.Xform, pos, dir []m3.Vec3) (p, d []m3.Vec3) {
 	for f := range roots {
 		a, b := max(f-chord/2, 0), min(f+chord/2, len(roots)-1)
-		if mann.Rate*float64(roots[b].Pos.Dist(roots[a].Pos)) >= goes*float64(b-a) {
+		if mann.Rate*float64(roots[b].Pos.Dist(roots[a].Pos)) >= minSpeed*float64(b-a) {
 			p, d = append(p, pos[f]), append(d, dir[f])
 		}
 	}
 	return p, d
 }
 
-// arrival returns how many frames pass before who goes along an open path has
-// come to its end and stops there; the first always does.
+// arrival returns the number of frames, at least one, before a follower reaches the end of an open
+// path.
 func arrival(p *control.Path, pos []m3.Vec3) int {
 	const near = 0.3 // m
 	for f, at := range pos {

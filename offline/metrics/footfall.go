@@ -9,7 +9,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// The paws of footfalls, in the order in which a walk sets them down.
+// The paws of footfalls, in the order of a walk's touchdowns.
 const (
 	LeftHind = iota
 	LeftFore
@@ -18,13 +18,12 @@ const (
 	numPaws
 )
 
-// PawNames name the paws of footfalls by their index.
+// PawNames are the names of the paws by index.
 var PawNames = [numPaws]string{"left hind", "left fore", "right hind", "right fore"}
 
 var pawJoints = [numPaws]string{"LeftFootSite", "LeftHandSite", "RightFootSite", "RightHandSite"}
 
-// Contacts tells for each paw which frames of c it stands in, (paws, frames), by
-// dataset.Stands.
+// Contacts returns the frames of c with contact, per paw, by dataset.Stands.
 func Contacts(c *skel.Clip) ([numPaws][]bool, error) {
 	var out [numPaws][]bool
 	var joint [numPaws]int
@@ -50,22 +49,21 @@ func Contacts(c *skel.Clip) ([numPaws][]bool, error) {
 	return out, nil
 }
 
-// Footfall is how a gait sets down its paws, after Hildebrand 1965: per paw the
-// share of a stride that it stands (its duty factor), and the share of a stride
-// after the left hind paw's touchdown at which it touches down (its phase).
-// A stride goes from one touchdown of the left hind paw to the next; where the
-// right one comes down shortly before, left and right are exchanged, so that both
-// leads of a canter are told as one.
+// Footfall is the pattern of a gait's touchdowns (Hildebrand 1965). A paw's duty factor is its
+// share of a stride on the ground. Its phase is its touchdown after the left hind paw's, as a share
+// of a stride. A stride lasts from one touchdown of the left hind paw to the next. If the right
+// hind paw comes down shortly before, left and right are exchanged, so that both leads of a canter
+// look the same.
 type Footfall struct {
 	Strides int              `json:"strides"`
 	Rate    float64          `json:"strides_per_s"`
 	Duty    [numPaws]float64 `json:"duty"`
 	Phase   [numPaws]float64 `json:"phase"`  // [0, 1), to a hundredth
-	Steady  [numPaws]float64 `json:"steady"` // how alike the strides' phases are: 1 all the same, 0 all over
-	Gait    string           `json:"gait"`   // what Name makes of it
+	Steady  [numPaws]float64 `json:"steady"` // agreement of the strides' phases: 1 the same, 0 random
+	Gait    string           `json:"gait"`   // from Name
 }
 
-// footfalls adds up strides.
+// footfalls sums strides.
 type footfalls struct {
 	strides, frames int
 	fps             float64
@@ -74,12 +72,10 @@ type footfalls struct {
 	touched         [numPaws]int
 }
 
-// maxStride is the longest time between two touchdowns that counts as a stride:
-// who stands and then goes on has not made one.
+// maxStride is the longest stride. A longer one is a pause.
 const maxStride = 2.0 // s
 
-// add takes in the strides of c that lie wholly in frames that keep tells (all
-// if nil).
+// add adds the strides of c that lie within the frames of keep (nil: all).
 func (a *footfalls) add(c *skel.Clip, keep []bool) error {
 	stands, err := Contacts(c)
 	if err != nil {
@@ -103,12 +99,12 @@ func (a *footfalls) add(c *skel.Clip, keep []bool) error {
 	return nil
 }
 
-// mirroredFrom is the phase of the right hind paw beyond which a stride is told with
-// left and right exchanged: the paw comes down shortly before the left one. Else
-// the two leads of an asymmetrical gait would blur each other.
+// mirroredFrom is the phase of the right hind paw above which a stride is mirrored: the paw comes
+// down shortly before the left one. Otherwise the two leads of an asymmetrical gait would blur each
+// other.
 const mirroredFrom = 0.625
 
-// stride takes in the stride that begins at frame from and ends before to.
+// stride adds the stride from frame from to to−1.
 func (a *footfalls) stride(stands *[numPaws][]bool, from, to int) {
 	phase := func(f int) float64 { return float64(f-from) / float64(to-from) }
 	swap, start := 0, 0.0
@@ -154,20 +150,21 @@ func (a *footfalls) footfall() Footfall {
 	return out
 }
 
-// apart returns how far two phases are from each other, 0 to 0.5.
+// apart returns the distance of two phases, 0 to 0.5.
 func apart(a, b float64) float64 { return math.Abs(math.Remainder(a-b, 1)) }
 
-// Name returns the gait that f is: by Hildebrand's symmetrical gaits where left
-// and right follow each other by about half a stride, and else by the beat.
+// Name returns the gait: one of Hildebrand's symmetrical gaits if left and right are about half a
+// stride apart, otherwise by the beat.
 //
-//   - walk: fore paws a quarter of a stride after the hind paws of their side
-//     (0.125 to 0.375), each paw standing for half of the stride or longer;
-//     amble: the same, each standing shorter
+//   - walk: fore paws follow the hind paws of their side by a quarter of a stride (0.125 to 0.375), with
+//     a duty factor of at least a half
+//   - amble: the same with a shorter duty factor
 //   - pace: fore and hind paws of a side within an eighth of a stride
 //   - trot: diagonal paws within an eighth of a stride
 //   - canter: not symmetrical, one diagonal pair within an eighth of a stride
-//   - gallop: not symmetrical, no such pair; bound: the hind paws together
-//   - none: fewer than two strides, or strides that are not alike
+//   - gallop: not symmetrical, no such pair
+//   - bound: the hind paws together
+//   - none: fewer than two strides, or strides that differ
 func (f *Footfall) Name() string {
 	if f.Strides < 2 {
 		return "none"
@@ -183,7 +180,7 @@ func (f *Footfall) Name() string {
 	hind, fore := apart(f.Phase[RightHind], 0), apart(f.Phase[RightFore], f.Phase[LeftFore])
 	diagonals := min(apart(f.Phase[RightFore], 0), apart(f.Phase[LeftFore], f.Phase[RightHind]))
 	if hind > 0.5-eighth && fore > 0.5-eighth {
-		// How far the fore paws are behind the hind paws of their side.
+		// The lag of the fore paws behind the hind paws of their side.
 		s, c := math.Sincos(2 * math.Pi * f.Phase[LeftFore])
 		s2, c2 := math.Sincos(2 * math.Pi * (f.Phase[RightFore] - f.Phase[RightHind]))
 		lag := math.Mod(math.Atan2(s+s2, c+c2)/(2*math.Pi)+1, 1)

@@ -6,11 +6,11 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
-// stepper is a clip of a body that goes ahead at speed m/s on four paws, each a
-// joint of its own: a paw stands still for its duty of each stride, beginning at
-// its phase, and swings ahead 10 cm high for the rest.
+// stepper is a clip of a body that moves ahead at speed m/s on four paws, each a joint of its own.
+// A paw stands for its duty factor of each stride from its phase, and then swings ahead 10 cm high.
 func stepper(seconds, speed, rate float64, duty, phase [numPaws]float64) *skel.Clip {
 	sk := &skel.Skeleton{Names: []string{"Hips"}, Parents: []int16{-1}, Offsets: []m3.Vec3{{}}, EndSite: []bool{false}}
 	for _, n := range pawJoints {
@@ -54,10 +54,7 @@ func TestFootfalls(t *testing.T) {
 		{"gallop", 3.3, 2.2, same(0.3), [numPaws]float64{0, 0.49, 0.16, 0.3}},
 		{"bound", 3, 2.2, same(0.3), [numPaws]float64{0, 0.5, 0.03, 0.47}},
 	} {
-		f, err := FootfallOf(stepper(6, c.speed, c.rate, c.duty, c.phase))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(FootfallOf(stepper(6, c.speed, c.rate, c.duty, c.phase)))(t)
 		if f.Gait != c.name {
 			t.Errorf("%s at phases %v is found to be a %s: %+v", c.name, c.phase, f.Gait, f)
 		}
@@ -78,17 +75,11 @@ func TestFootfalls(t *testing.T) {
 	}
 }
 
-// Both leads of a gait that is not symmetrical are told as one.
+// Both leads of an asymmetrical gait look the same.
 func TestLeads(t *testing.T) {
 	duty := [numPaws]float64{0.3, 0.32, 0.34, 0.36}
-	left, err := FootfallOf(stepper(6, 3.3, 2.2, duty, [numPaws]float64{0, 0.49, 0.16, 0.3}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	right, err := FootfallOf(stepper(6, 3.3, 2.2, [numPaws]float64{duty[2], duty[3], duty[0], duty[1]}, [numPaws]float64{0.16, 0.3, 0, 0.49}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must.Get(FootfallOf(stepper(6, 3.3, 2.2, duty, [numPaws]float64{0, 0.49, 0.16, 0.3})))(t)
+	right := must.Get(FootfallOf(stepper(6, 3.3, 2.2, [numPaws]float64{duty[2], duty[3], duty[0], duty[1]}, [numPaws]float64{0.16, 0.3, 0, 0.49})))(t)
 	if left.Gait != "gallop" || right.Gait != "gallop" {
 		t.Errorf("%+v, %+v", left, right)
 	}
@@ -100,8 +91,8 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-// Who stands makes no strides, nor who slides; a stride that is partly in
-// frames that do not count does not count.
+// Standing and sliding have no strides. A stride that is partly in frames that do not count does
+// not count.
 func TestNoFootfalls(t *testing.T) {
 	for name, c := range map[string]*skel.Clip{
 		"standing": stepper(4, 0, 1, [numPaws]float64{1, 1, 1, 1}, [numPaws]float64{}),
@@ -115,10 +106,7 @@ func TestNoFootfalls(t *testing.T) {
 				}
 			}
 		}
-		f, err := FootfallOf(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(FootfallOf(c))(t)
 		if f.Gait != "none" || f.Strides != 0 {
 			t.Errorf("%s: %+v", name, f)
 		}
@@ -146,14 +134,8 @@ func TestNoFootfalls(t *testing.T) {
 // Each bar of the picture is as long as its paw stands.
 func TestFootfallPicture(t *testing.T) {
 	c := stepper(2, 0.5, 1, [numPaws]float64{.6, .6, .6, .6}, [numPaws]float64{0, .2, .5, .7})
-	img, err := FootfallPicture([]Strip{{Title: "walk", Clip: c}, {Title: "none"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stands, err := Contacts(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(FootfallPicture([]Strip{{Title: "walk", Clip: c}, {Title: "none"}}))(t)
+	stands := must.Get(Contacts(c))(t)
 	for p := range numPaws {
 		for f := range c.Frames {
 			_, _, b, _ := img.At(96+5*f+2, 26+18*p+3).RGBA()

@@ -11,25 +11,22 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// RecordedFootfalls returns how the recordings set down their paws in each
-// gait, and of each a stretch to look at: of all the stretches of two seconds
-// (or the longest there is) that lie in the gait, the one whose speed is nearest
-// to the gait's own.
+// RecordedFootfalls returns the footfall of the recordings in each gait, and a stretch of each to
+// look at. Of the stretches of two seconds in the gait (or the longest there is) it is the one
+// closest to the gait's own speed.
 func RecordedFootfalls(gaits []Gait, sets ...*dataset.MANN) ([]Footfall, []*skel.Clip, error) {
 	sums, best := make([]footfalls, len(gaits)), make([]stretch, len(gaits))
-	for _, set := range sets {
-		if err := checkLayout(set.Layout); err != nil {
-			return nil, nil, err
-		}
-		for _, run := range set.Runs() {
-			c := set.Replay(run[0], run[1])
-			v := Speed(c, 0)
-			for g, keep := range inGaits(gaits, set, run) {
-				if err := sums[g].add(c, keep); err != nil {
-					return nil, nil, err
-				}
-				best[g].look(c, v, keep, float64(gaits[g].Goals[0].Speed))
+	if err := checkLayouts(sets); err != nil {
+		return nil, nil, err
+	}
+	for set, run := range runs(sets) {
+		c := set.Replay(run[0], run[1])
+		v := Speed(c, 0)
+		for g, keep := range inGaits(gaits, set, run) {
+			if err := sums[g].add(c, keep); err != nil {
+				return nil, nil, err
 			}
+			best[g].look(c, v, keep, float64(gaits[g].Goals[0].Speed))
 		}
 	}
 	out, clips := make([]Footfall, len(gaits)), make([]*skel.Clip, len(gaits))
@@ -66,12 +63,12 @@ func (s *stretch) look(c *skel.Clip, speed []float64, keep []bool, want float64)
 // Strip is one row of a footfall picture.
 type Strip struct {
 	Title string
-	Clip  *skel.Clip // nil leaves the row empty; what is longer than two seconds is cut
-	Fall  Footfall   // of more than the clip, told beside it
+	Clip  *skel.Clip // cut to two seconds; nil: an empty row
+	Fall  Footfall   // its figures are written beside the bars; may cover more than the clip
 }
 
-// FootfallPicture draws, for each strip, a bar per paw while it stands, as in
-// the paper's Fig. 2: two seconds from left to right.
+// FootfallPicture draws a bar per paw and contact for each strip, as in the paper's Fig. 2: two
+// seconds from left to right.
 func FootfallPicture(strips []Strip) (image.Image, error) {
 	const (
 		left, right = 96, 300
@@ -108,7 +105,8 @@ func FootfallPicture(strips []Strip) (image.Image, error) {
 			draw.Text(img, left+span*step+12, top-2, 13, draw.Ink,
 				fmt.Sprintf("duty %.2f   phase %.2f   steady %.2f", s.Fall.Duty[p], s.Fall.Phase[p], s.Fall.Steady[p]))
 		}
-		draw.Text(img, left+span*step+12, y+4, 14, draw.Ink, fmt.Sprintf("%s: %.2f strides/s, %d strides", s.Fall.Gait, s.Fall.Rate, s.Fall.Strides))
+		draw.Text(img, left+span*step+12, y+4, 14, draw.Ink,
+			fmt.Sprintf("%s: %.2f strides/s, %d strides", s.Fall.Gait, s.Fall.Rate, s.Fall.Strides))
 	}
 	for t := range span/60*2 + 1 {
 		x := left + t*30*step

@@ -9,16 +9,16 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Extender goes on from motions in a batch: strnn.Predictor is one.
+// Extender continues motions in a batch: strnn.Predictor is one.
 type Extender interface {
-	// Extend makes n motions of have frames each frames long: see strnn.Predictor.
+	// Extend extends n motions from have to frames frames: see strnn.Predictor.
 	Extend(rows []float32, n, have, frames int) error
 }
 
-// StandStill is the prediction that everything stays as it is: zero velocity.
+// StandStill predicts that nothing moves.
 type StandStill struct{ Layout *feature.Motion }
 
-// Extend holds the last frame, and the body where it is.
+// Extend repeats the last frame and stops the body.
 func (s StandStill) Extend(rows []float32, n, have, frames int) error {
 	cols, body := s.Layout.Columns(), s.Layout.Body()
 	for i := range n {
@@ -31,23 +31,23 @@ func (s StandStill) Extend(rows []float32, n, have, frames int) error {
 	return nil
 }
 
-// Horizons are those at which predictions are compared, s (Fragkiadaki et al. 2015).
+// Horizons are the times at which predictions are compared, s (Fragkiadaki et al. 2015).
 var Horizons = [...]float64{0.08, 0.16, 0.24, 0.32, 0.40, 0.48, 0.56}
 
-// Forecast is how far predicted joints are from recorded ones, cm, at Horizons.
+// Forecast is the distance between predicted and recorded joints, cm, at Horizons.
 type Forecast struct {
 	Prefixes int                    `json:"prefixes"`
 	Body     [len(Horizons)]float64 `json:"body_cm"`  // seen from the body
-	World    [len(Horizons)]float64 `json:"world_cm"` // in the world, from where the prefix ends
+	World    [len(Horizons)]float64 `json:"world_cm"` // in the world, from the end of the prefix
 }
 
-// forecastBatch is how many prefixes are gone on from at a time.
+// forecastBatch is the batch size.
 const forecastBatch = 32
 
-// MeasureForecast has p go on from prefixes of the recordings of a set, of so many
-// frames at strnn.Rate, one every half second, the recordings' mirror images included.
-// Between frames joints go straight. p takes forecastBatch motions at a time.
-func MeasureForecast(p Extender, set *dataset.Motion, prefix int) (Forecast, error) {
+// MeasureForecast lets p continue prefixes of the recordings and their mirror images, one every
+// half second. A prefix has prefix frames at strnn.Rate. Joints are interpolated linearly between
+// frames. p takes forecastBatch motions at a time.
+func MeasureForecast(p Extender, set *dataset.MotionSet, prefix int) (Forecast, error) {
 	var r Forecast
 	l := set.Layout
 	cols := l.Columns()
@@ -103,7 +103,7 @@ func (r *Forecast) add(l *feature.Motion, truth, made []float32, prefix int) {
 		for j := range joints {
 			off := func(f int) m3.Vec3 {
 				k := f*cols + l.Pos(j)
-				return m3.V(made[k]-truth[k], made[k+1]-truth[k+1], made[k+2]-truth[k+2])
+				return vec(made[k:]).Sub(vec(truth[k:]))
 			}
 			world := func(f int) m3.Vec3 { return b[f*joints+j].Sub(a[f*joints+j]) }
 			r.Body[h] += 100 * float64(off(f).Lerp(off(f+1), share).Len()) / float64(joints)

@@ -6,13 +6,14 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/offline/dataset"
 )
 
-// moving returns a set of one recording of so many frames at 60 per second, and its
-// mirror image's place, in which value c of frame f is of(f, c) raw.
-func moving(frames int, of func(f, c int) float32) *dataset.Motion {
+// moving returns a set of one recording at 60 frames per second, and a copy in its mirror image's
+// place. Value c of frame f is of(f, c), raw.
+func moving(frames int, of func(f, c int) float32) *dataset.MotionSet {
 	l := feature.Human()
 	cols := l.Columns()
 	rows := make([]float32, frames*cols)
@@ -22,14 +23,14 @@ func moving(frames int, of func(f, c int) float32) *dataset.Motion {
 		}
 	}
 	clip := dataset.MotionClip{Name: "moving", Frames: frames, Rows: rows}
-	set := &dataset.Motion{Layout: l, Clips: []dataset.MotionClip{clip, clip}, Mean: make([]float32, cols), Std: make([]float32, cols)}
+	set := &dataset.MotionSet{Layout: l, Clips: []dataset.MotionClip{clip, clip}, Mean: make([]float32, cols), Std: make([]float32, cols)}
 	for c := range cols {
 		set.Std[c] = 1
 	}
 	return set
 }
 
-// What stands still is behind by as far as joints have gone since; who knows is not.
+// A standing prediction is off by the distance that joints have moved since. An exact one is not.
 func TestForecast(t *testing.T) {
 	const speed = 0.6 // m/s, of all joints, to the left seen from the body
 	set := moving(200, func(f, c int) float32 {
@@ -38,10 +39,7 @@ func TestForecast(t *testing.T) {
 		}
 		return 0
 	})
-	r, err := MeasureForecast(StandStill{set.Layout}, set, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(MeasureForecast(StandStill{set.Layout}, set, 20))(t)
 	if r.Prefixes == 0 {
 		t.Fatal("no prefixes")
 	}
@@ -50,18 +48,15 @@ func TestForecast(t *testing.T) {
 			t.Errorf("after %g s joints are %g cm off, %g in the world, want %g", s, r.Body[h], r.World[h], want)
 		}
 	}
-	r, err = MeasureForecast(goesOn{speed, set.Layout}, set, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = must.Get(MeasureForecast(goesOn{speed, set.Layout}, set, 20))(t)
 	for h, s := range Horizons {
 		if r.Body[h] > 1e-3 {
-			t.Errorf("after %g s joints of who knows are %g cm off", s, r.Body[h])
+			t.Errorf("after %g s known joints are %g cm off", s, r.Body[h])
 		}
 	}
 }
 
-// goesOn knows how joints go.
+// goesOn knows how joints move.
 type goesOn struct {
 	speed  float32
 	layout *feature.Motion
@@ -81,7 +76,7 @@ func (g goesOn) Extend(rows []float32, n, have, frames int) error {
 	return nil
 }
 
-// Jerk, variance and rest of motion that is known in closed form.
+// Jerk, variance and rest of motion with a closed form.
 func TestLiveliness(t *testing.T) {
 	const jerk = 2.5 // m/s³
 	l := feature.Human()
@@ -117,7 +112,7 @@ func TestLiveliness(t *testing.T) {
 	}
 }
 
-// A recording is on the manifold; one that is shifted is as far off as that.
+// A recording is on the manifold. A shifted one is off by the shift.
 func TestManifoldDistance(t *testing.T) {
 	l := feature.Human()
 	set := moving(400, func(f, c int) float32 { return float32(math.Sin(float64(f)/15 + float64(c))) })
@@ -125,10 +120,7 @@ func TestManifoldDistance(t *testing.T) {
 	rows := make([]float32, 60*l.Columns())
 	strnn.Halve(rows, set.Clips[0].Rows, l)
 	at := func(rows []float32) float64 {
-		d, err := m.Distance(rows, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(m.Distance(rows, 2))(t)
 		return d
 	}
 	if d := at(rows); d > 1e-5 {
@@ -149,8 +141,8 @@ func TestManifoldDistance(t *testing.T) {
 	}
 }
 
-// obedient moves the body as it is asked to, at rest, with feet that go along with it, of
-// which the left and the right say in turn that they stand.
+// obedient moves the body as asked, in the rest pose. The left and right feet are in contact in
+// turn.
 type obedient struct {
 	m    *strnn.Model
 	rest []float32 // (columns)
@@ -169,7 +161,7 @@ func (o obedient) Run(next, seen []float32, n int, job *strnn.Control) (float64,
 	return 0, nil
 }
 
-// Who does what is asked for is on the path, and feet that stand on the body slide.
+// An exact follower stays on the path. Feet that stand while the body moves slide.
 func TestControlled(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{})
 	set := moving(200, func(f, c int) float32 {
@@ -179,12 +171,9 @@ func TestControlled(t *testing.T) {
 		return 0
 	})
 	who := obedient{m, teststrnn.Seen(t, 1, 1)[:m.Layout.Columns()]}
-	r, err := MeasureControlled(who, m, set, 3, 4, 1.2, strnn.Control{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(MeasureControlled(who, m, set, 3, 4, 1.2, strnn.Control{}))(t)
 	if r.Mean > 0.05 || r.Last > 0.05 {
-		t.Errorf("who does as asked is %g cm off, %g at the end", r.Mean, r.Last)
+		t.Errorf("an exact follower is %g cm off, %g at the end", r.Mean, r.Last)
 	}
 	if want := 100 * 1.2 / strnn.Rate; math.Abs(r.Slide-want) > 0.05*want {
 		t.Errorf("feet slide by %g cm in a frame, want %g", r.Slide, want)
@@ -192,8 +181,8 @@ func TestControlled(t *testing.T) {
 	if r.Held > 0.2*r.Slide {
 		t.Errorf("feet that are held slide by %g cm in a frame, others by %g", r.Held, r.Slide)
 	}
-	if r, err = MeasureControlled(stubborn{who}, m, set, 3, 4, 1.2, strnn.Control{}); err != nil || r.Last < 50 {
-		t.Errorf("who stands is %g cm off at the end (%v)", r.Last, err)
+	if r, err := MeasureControlled(stubborn{who}, m, set, 3, 4, 1.2, strnn.Control{}); err != nil || r.Last < 50 {
+		t.Errorf("a standing person is %g cm off at the end (%v)", r.Last, err)
 	}
 }
 

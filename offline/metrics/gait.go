@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -12,15 +13,15 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Legs are the joints of a skeleton that the measures look at.
+// Legs are the joints that the measures use.
 type Legs struct {
 	Paws, BackPaws     []int // tips
 	Joints, BackJoints []int // that bend
 	Neck, Head, Nose   int   // Nose is the end of the head
 }
 
-// DogLegs returns the legs of the dog recordings' skeleton, from the upper arm and
-// the thigh down, and its head.
+// DogLegs returns the legs of the dog recordings' skeleton, from upper arm and thigh down, and its
+// head.
 func DogLegs(sk *skel.Skeleton) (Legs, error) {
 	var l Legs
 	var err error
@@ -46,11 +47,9 @@ func DogLegs(sk *skel.Skeleton) (Legs, error) {
 	return l, err
 }
 
-// Motion is what is measured of a motion: skate in cm per frame, stiffness (the
-// legs' bend) in degrees per frame, and the speed of the hips over the ground,
-// over so many frames of 1/60 s. Five more tell what the first two do not: paws
-// that glide above SkateHeight do not skate, limbs that tremble bend, a head may
-// point out of the turn or at the sky, and a body may go along in a crouch.
+// Motion holds the measures of a dog's motion, means over frames of 1/60 s. The last five show what
+// the first ones miss: paws that glide above SkateHeight, limbs that tremble, a head out of the
+// turn or up, a crouch.
 type Motion struct {
 	Skate         float64 `json:"skate_cm"`
 	BackSkate     float64 `json:"back_skate_cm"`
@@ -58,14 +57,14 @@ type Motion struct {
 	BackStiffness float64 `json:"back_stiffness_deg"`
 	Speed         float64 `json:"speed_m_s,omitzero"`
 	Low           float64 `json:"low,omitzero"`       // share of the paws' time below SkateHeight
-	Jerk          float64 `json:"jerk_m_s3,omitzero"` // of all joints' places, mean
+	Jerk          float64 `json:"jerk_m_s3,omitzero"` // of all joints
 	Look          float64 `json:"look_deg,omitzero"`  // of the head into the turn
-	Pitch         float64 `json:"pitch_deg,omitzero"` // of the head, upward
+	Pitch         float64 `json:"pitch_deg,omitzero"` // of the head, up
 	Hips          float64 `json:"hips_m,omitzero"`    // height, mean
 	Frames        int     `json:"frames,omitzero"`
 }
 
-// add takes in the frames of c that keep tells (all but the first if nil).
+// add adds the frames of c in keep (nil: all but the first).
 func (m *Motion) add(c *skel.Clip, l Legs, keep []bool) {
 	had, n := float64(m.Frames), 0
 	for f := 1; f < c.Frames; f++ {
@@ -102,28 +101,26 @@ func Measure(c *skel.Clip, l Legs) Motion {
 	return m
 }
 
-// Gait is a way of moving that recordings and generated motion are compared in.
-// A recorded frame belongs to it if, over the second around it, the root's
-// speed (m/s) and rate of turn (degrees per second, either way) are in the
-// ranges, lower end included.
+// Gait is a kind of locomotion, for comparing recordings and generated motion. A recorded frame
+// belongs to it if the root's speed (m/s) and turn rate (degrees per second, either way) over the
+// second around it are in the ranges. The lower ends are included.
 type Gait struct {
 	Name        string
 	Speed, Turn [2]float64
-	Goals       []control.Goal // that bring it out
-	// The paper's Tables 2 and 3: ground truth and its network of eight
-	// experts, without speed and frames; nil where it has none.
+	Goals       []control.Goal // that produce it
+	// The paper's Tables 2 and 3: ground truth and its network of eight experts, without speed and
+	// frames. nil: not in the paper.
 	PaperTruth, PaperMANN8 *Motion
 }
 
 // Turn is the name of the gait of turning.
 const Turn = "turn"
 
-// Gaits returns the gaits of the paper's comparison and its other speeds. The
-// bounds between speeds lie midway between those of its sec. 8 (walk 0.5, pace
-// 1.1, trot 1.9, canter 3.3 m/s).
+// Gaits returns the gaits of the paper's comparison and its other speeds. Bounds lie midway between
+// the speeds of its section 8 (walk 0.5, pace 1.1, trot 1.9, canter 3.3 m/s).
 func Gaits() []Gait {
 	goals := func(speed float32) []control.Goal { return []control.Goal{ahead(speed)} }
-	// The recordings turn while they walk, at 0.5 m/s on the average.
+	// In the recordings dogs turn at a walk, 0.5 m/s on average.
 	turn := func(side float32) control.Goal {
 		g := ahead(GaitSpeeds[0])
 		g.Turn = side
@@ -152,15 +149,14 @@ const (
 	around = 66.0 / 60           // seconds between the two
 )
 
-// covers reports whether motion at this speed (m/s) and rate of turn (degrees per
-// second) is of gait g.
+// covers reports whether motion at this speed (m/s) and turn rate (degrees per second) is of gait
+// g.
 func (g *Gait) covers(speed, turn float64) bool {
 	in := func(v float64, r [2]float64) bool { return r[0] <= v && v < r[1] }
 	return in(speed, g.Speed) && in(math.Abs(turn), g.Turn)
 }
 
-// rowPace returns the speed and the rate of turn of row r over the second
-// around it.
+// rowPace returns speed and turn rate over the second around row r.
 func rowPace(set *dataset.MANN, r int) (speed, turn float64) {
 	x := set.Input(r)
 	a, b := x[set.Layout.InSample(before)+feature.SampleDir:], x[set.Layout.InSample(after)+feature.SampleDir:]
@@ -168,7 +164,7 @@ func rowPace(set *dataset.MANN, r int) (speed, turn float64) {
 	return float64(x[set.Layout.InSample(before)+feature.SampleSpeed]), angle * 180 / math.Pi / around
 }
 
-// rowAction returns the action that weighs most in row r, and its weight.
+// rowAction returns the action with the largest weight in row r, and that weight.
 func rowAction(set *dataset.MANN, r int) (control.Action, float32) {
 	best, weight := control.Idle, float32(-1)
 	for k, w := range set.Input(r)[set.Layout.InActions(feature.TrajNow):][:len(set.Layout.Actions)] {
@@ -179,37 +175,49 @@ func rowAction(set *dataset.MANN, r int) (control.Action, float32) {
 	return best, weight
 }
 
-// checkLayout reports why gaits cannot be told apart in rows of layout l.
-func checkLayout(l *feature.MANN) error {
-	if l.NoSpeed || !slices.Contains(l.Actions, control.Move.String()) {
-		return fmt.Errorf("metrics: gaits are told apart by the layout's desired speed and its action %q, which it lacks", control.Move)
+// runs yields the runs of rows of sets, first to end.
+func runs(sets []*dataset.MANN) iter.Seq2[*dataset.MANN, [2]int] {
+	return func(yield func(*dataset.MANN, [2]int) bool) {
+		for _, set := range sets {
+			for _, run := range set.Runs() {
+				if !yield(set, run) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// checkLayouts returns an error if the rows of a set do not show their gaits.
+func checkLayouts(sets []*dataset.MANN) error {
+	for _, set := range sets {
+		if l := set.Layout; l.NoSpeed || !slices.Contains(l.Actions, control.Move.String()) {
+			return fmt.Errorf("metrics: gaits need a layout with desired speeds and the action %q", control.Move)
+		}
 	}
 	return nil
 }
 
-// GroundTruth measures the recorded frames of sets that move (by their labels)
-// in each of gaits.
+// GroundTruth measures the recorded frames of sets that move (by their labels) in each of gaits.
 func GroundTruth(gaits []Gait, sets ...*dataset.MANN) ([]Motion, error) {
+	if err := checkLayouts(sets); err != nil {
+		return nil, err
+	}
 	out := make([]Motion, len(gaits))
-	for _, set := range sets {
-		if err := checkLayout(set.Layout); err != nil {
-			return nil, err
-		}
+	for set, run := range runs(sets) {
 		legs, err := DogLegs(set.Skeleton)
 		if err != nil {
 			return nil, err
 		}
-		for _, run := range set.Runs() {
-			clip := set.Replay(run[0], run[1])
-			for g, keep := range inGaits(gaits, set, run) {
-				out[g].add(clip, legs, keep)
-			}
+		clip := set.Replay(run[0], run[1])
+		for g, keep := range inGaits(gaits, set, run) {
+			out[g].add(clip, legs, keep)
 		}
 	}
 	return out, nil
 }
 
-// inGaits tells for each gait which frames of a run of rows move in it.
+// inGaits returns, for each gait, the frames of a run of rows that are in it.
 func inGaits(gaits []Gait, set *dataset.MANN, run [2]int) [][]bool {
 	keep := make([][]bool, len(gaits))
 	for g := range gaits {

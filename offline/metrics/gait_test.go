@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 )
 
@@ -13,14 +14,8 @@ import (
 func TestDogSkate(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "dog")
 	for _, name := range []string{"D1_008_KAN01_001", "D1_031_KAN01_001", "D1_047_KAN01_001", "D1_047z_KAN01_005"} {
-		b, err := mocap.OpenBVH(filepath.Join(dir, name+".bvh"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		legs, err := DogLegs(b.Clip.Skel)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(mocap.OpenBVH(filepath.Join(dir, name+".bvh")))(t)
+		legs := must.Get(DogLegs(b.Clip.Skel))(t)
 		m := Measure(b.Clip.Scaled(0.01), legs)
 		if !(m.BackSkate >= 0.0565 && m.BackSkate <= 0.0885 && m.Skate >= 0.0335 && m.Skate <= 0.0485) {
 			t.Errorf("%s: skate %.4f, back %.4f", name, m.Skate, m.BackSkate)
@@ -31,10 +26,7 @@ func TestDogSkate(t *testing.T) {
 func TestGroundTruth(t *testing.T) {
 	train, held := recordings(t)
 	gaits := Gaits()
-	all, err := GroundTruth(gaits, train, held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(GroundTruth(gaits, train, held))(t)
 	for i, m := range all {
 		t.Logf("%-7s %+v", gaits[i].Name, m)
 		if m.Frames < 400 {
@@ -54,7 +46,7 @@ func TestGroundTruth(t *testing.T) {
 		close(t, "stiffness", c.m.Stiffness, c.all, 0.2*c.all)
 		close(t, "back stiffness", c.m.BackStiffness, c.back, 0.2*c.back)
 	}
-	// What a gait measures is what Measure finds in frames that are all its own.
+	// A gait that includes every frame measures the same as Measure.
 	everything := []Gait{{Speed: [2]float64{0, 1e9}, Turn: [2]float64{0, 1e9}}}
 	only := *train
 	run := [2]int{}
@@ -67,10 +59,7 @@ func TestGroundTruth(t *testing.T) {
 	n := only.Rows / 2
 	only.Clip, only.Frame = train.Clip[run[0]:run[1]], train.Frame[run[0]:run[1]]
 	only.X, only.Y = train.X[run[0]*480:][:n*480], train.Y[run[0]*363:][:n*363]
-	one, err := GroundTruth(everything, &only)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(GroundTruth(everything, &only))(t)
 	legs, _ := DogLegs(only.Skeleton)
 	if want := Measure(only.Replay(0, n), legs); one[0] != want {
 		t.Errorf("%+v, want %+v", one[0], want)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"math"
 
 	"mannequin/animsys/control"
@@ -11,15 +12,15 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Made is the motion that a model makes in one gait.
+// Made is generated motion in one gait.
 type Made struct {
-	Raw    Motion  `json:"raw"`              // as the network poses it
-	Shown  Motion  `json:"shown"`            // as it is displayed, its paws held by the ground solver
-	InGait float64 `json:"in_gait,omitzero"` // share of the frames whose speed and turn are the gait's
+	Raw    Motion  `json:"raw"`              // the network's pose
+	Shown  Motion  `json:"shown"`            // the displayed pose, with foot lock
+	InGait float64 `json:"in_gait,omitzero"` // share of frames with the gait's speed and turn
 	Takes  []Take  `json:"-"`                // by goal
 }
 
-// add takes in the frames of t that keep tells (all but the first if nil).
+// add adds the frames of t in keep (nil: all but the first).
 func (m *Made) add(t Take, l Legs, keep []bool) {
 	m.Raw.add(t.Raw, l, keep)
 	m.Shown.add(t.Shown, l, keep)
@@ -32,19 +33,8 @@ func (t Take) cut(first int) Take {
 	return t
 }
 
-// standing returns a goal function that stands for so many ticks before it wants g.
-func standing(ticks int, g control.Goal) func(int, m3.Xform) control.Goal {
-	return func(tick int, _ m3.Xform) control.Goal {
-		if tick < ticks {
-			return control.Goal{}
-		}
-		return g
-	}
-}
-
-// Generated measures the motion that a model makes of each gait's goals,
-// seconds long, after a second on the spot and two to settle: no recording goes
-// off from the rest pose.
+// Generated measures seconds of motion for each gait's goals, after a second of standing and two to
+// settle.
 func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	const stand, settle = mann.Rate, 2 * mann.Rate
 	legs, err := DogLegs(r.Model.Skel)
@@ -54,7 +44,7 @@ func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	var agents []Agent
 	for _, g := range gaits {
 		for _, goal := range g.Goals {
-			agents = append(agents, Agent{Goal: standing(stand, goal)})
+			agents = append(agents, Agent{Goal: sequence(step{stand, goal})})
 		}
 	}
 	takes, err := r.Run(agents, stand+settle+int(seconds*mann.Rate))
@@ -74,24 +64,22 @@ func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	return out, nil
 }
 
-// drive is a stretch of a run of rows that one agent is asked for: rows first to
-// end−1, and to get going those before it, down to from.
-type drive struct {
+// segment is a stretch of recorded rows whose commands one agent gets: rows first to end−1, after a
+// lead that begins at row from.
+type segment struct {
 	set              *dataset.MANN
 	from, first, end int // rows
 }
 
-// drives cuts the runs of sets into stretches of at most matchedFrames.
-func drives(sets []*dataset.MANN) ([]drive, error) {
-	var out []drive
-	for _, set := range sets {
-		if err := checkLayout(set.Layout); err != nil {
-			return nil, err
-		}
-		for _, run := range set.Runs() {
-			for first := run[0]; first < run[1]; first += matchedFrames {
-				out = append(out, drive{set, max(run[0], first-matchedLead), first, min(first+matchedFrames, run[1])})
-			}
+// segments cuts the runs of sets into stretches of at most matchedFrames.
+func segments(sets []*dataset.MANN) ([]segment, error) {
+	if err := checkLayouts(sets); err != nil {
+		return nil, err
+	}
+	var out []segment
+	for set, run := range runs(sets) {
+		for first := run[0]; first < run[1]; first += matchedFrames {
+			out = append(out, segment{set, max(run[0], first-matchedLead), first, min(first+matchedFrames, run[1])})
 		}
 	}
 	return out, nil
@@ -102,22 +90,20 @@ const (
 	matchedLead   = 2 * mann.Rate // frames to get going
 )
 
-// goal returns what is asked for in a tick; before the run began, its begin.
-func (d *drive) goal(tick int, _ m3.Xform) control.Goal {
+// goal returns the goal in a tick. The lead repeats the first row if the run has none before.
+func (d *segment) goal(tick int, _ m3.Xform) control.Goal {
 	return rowGoal(d.set, min(max(d.first+tick-matchedLead, d.from), d.end-1))
 }
 
-// Matched measures the motion that a model makes of the recordings' own
-// commands: it is asked in every frame for the way, the speed and the turn that
-// the recording takes around it, and for its action. Frames of the motion made
-// belong to a gait by the rule that GroundTruth has for recorded ones, by the
-// motion's own speed and turn: so that both are mixed of like manoeuvres.
+// Matched measures motion that follows the recordings' own commands: in every frame the direction,
+// speed, turn and action of the recording. Frames of the generated motion belong to a gait by their
+// own speed and turn, with the rule of GroundTruth. So both are made of similar manoeuvres.
 func Matched(r *Rollout, gaits []Gait, sets ...*dataset.MANN) ([]Made, error) {
 	legs, err := DogLegs(r.Model.Skel)
 	if err != nil {
 		return nil, err
 	}
-	stretches, err := drives(sets)
+	stretches, err := segments(sets)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +135,7 @@ func Matched(r *Rollout, gaits []Gait, sets ...*dataset.MANN) ([]Made, error) {
 	return out, nil
 }
 
-// rowGoal returns the goal that asks for what the recording does around row r.
+// rowGoal returns the goal that asks for the recorded motion around row r.
 func rowGoal(set *dataset.MANN, r int) control.Goal {
 	action, _ := rowAction(set, r)
 	g := control.Goal{Action: action}
@@ -164,19 +150,18 @@ func rowGoal(set *dataset.MANN, r int) control.Goal {
 	return g
 }
 
-// rootPace is rowPace of a root's way: its length on five chords of the second
-// around frame f, and its rate of turn. Beyond the ends the root stands.
+// rootPace is rowPace of a root: its length on five chords of the second around frame f, and its
+// turn rate. Beyond the ends the root stands.
 func rootPace(roots []m3.Xform, f int) (speed, turn float64) {
 	at := func(f int) m3.Xform { return roots[min(max(f, 0), len(roots)-1)] }
 	for k := -30; k < 30; k += 12 {
 		speed += float64(at(f + k).Pos.Dist(at(f + k + 12).Pos))
 	}
-	yaw := func(x m3.Xform) float32 { return m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1))) }
+	yaw := func(x m3.Xform) float32 { return x.Rot.Yaw() }
 	return speed, float64(m3.WrapAngle(yaw(at(f+36))-yaw(at(f-30)))) * 180 / math.Pi / around
 }
 
-// share returns the share of a root's way that is of gait g, of the frames that
-// have a second around them.
+// share returns the share of gait g in the frames of a root that have a second around them.
 func (g *Gait) share(roots []m3.Xform) float64 {
 	in, of := 0, 0
 	for f := 30; f+36 < len(roots); f++ {
@@ -188,8 +173,16 @@ func (g *Gait) share(roots []m3.Xform) float64 {
 	return float64(in) / float64(max(of, 1))
 }
 
-// facing returns the places and directions of a clip's root: the ground under
-// joint 0, facing the joint neck.
+// neckOf returns the joint toward which the root faces.
+func neckOf(sk *skel.Skeleton) (int, error) {
+	neck := sk.Index("Neck")
+	if neck < 0 {
+		return 0, fmt.Errorf("metrics: the skeleton has no joint %q: the root faces toward it", "Neck")
+	}
+	return neck, nil
+}
+
+// facing returns the positions and directions of a clip's root: joint 0, facing the joint neck.
 func facing(c *skel.Clip, neck int) (pos, dir []m3.Vec3) {
 	model := make([]m3.Xform, c.Skel.Len())
 	for f := range c.Frames {

@@ -12,13 +12,13 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 )
 
-// slider is a network whose weights are all zero: whatever it is asked for, it
-// predicts one stiff pose, forward m/s ahead. Its front paws are on the ground,
-// its back paws 5 cm above.
+// slider is a network whose weights are all zero. For any goal it predicts one stiff pose, forward
+// m/s ahead. Its front paws are on the ground, its back paws 5 cm above.
 func slider(t *testing.T, forward float32) *mann.Model {
 	t.Helper()
 	m := feature.Dog()
@@ -81,24 +81,18 @@ func slider(t *testing.T, forward float32) *mann.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model2, err := mann.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model2 := must.Get(mann.NewModel(net))(t)
 	return model2
 }
 
 func TestGenerated(t *testing.T) {
-	late := standing(3, ahead(1))
+	late := sequence(step{3, ahead(1)})
 	if late(2, m3.Xform{}) != (control.Goal{}) || late(3, m3.Xform{}) != ahead(1) {
 		t.Error("does not stand first")
 	}
 	gaits := Gaits()
 	r := &Rollout{Model: slider(t, 1), Workers: 1}
-	got, err := Generated(r, gaits, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Generated(r, gaits, 2))(t)
 	for i, g := range gaits {
 		m := got[i].Raw
 		if want := len(g.Goals) * 119; m.Frames != want || got[i].Shown.Frames != want || r.Restored != 0 || len(got[i].Takes) != len(g.Goals) {
@@ -121,14 +115,8 @@ func TestGenerated(t *testing.T) {
 // The slider leaves every path along its first tangent: on the circle of 1.5 m
 // its distance after t metres is √(1.5² + t²) − 1.5, its angle atan(t / 1.5).
 func TestFollowing(t *testing.T) {
-	line, err := control.NewPath([]m3.Vec3{{Z: -1}, {X: 0.2, Z: 1}, {Z: 2}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Following(&Rollout{Model: slider(t, 1), Workers: 1}, []*control.Path{must(control.Circle(1.5)), line}, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(control.NewPath([]m3.Vec3{{Z: -1}, {X: 0.2, Z: 1}, {Z: 2}}, false))(t)
+	got := must.Get(Following(&Rollout{Model: slider(t, 1), Workers: 1}, []*control.Path{must.Get(control.Circle(1.5))(t), line}, 1, 2))(t)
 	const n, r = 1000, 1.5
 	var dist, angle float64
 	for i := range n {
@@ -146,25 +134,19 @@ func TestFollowing(t *testing.T) {
 	}
 }
 
-// Who stands follows no path.
+// A standing dog does not follow a path.
 func TestFollowingNothing(t *testing.T) {
-	got, err := Following(&Rollout{Model: slider(t, 0), Workers: 1}, []*control.Path{must(control.Circle(1.5))}, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Following(&Rollout{Model: slider(t, 0), Workers: 1}, []*control.Path{must.Get(control.Circle(1.5))(t)}, 1, 2))(t)
 	close(t, "speed", got[0].Speed, 0, 1e-3)
 	if got[0].SetOff != nil {
 		t.Errorf("sets off after %g s", *got[0].SetOff)
 	}
 }
 
-// Standing on a path, before it sets off and when it has arrived, counts for
-// nothing but time; what counts is where it is when it goes.
+// Standing on a path, before the start and after the arrival, only counts as time. The distance
+// counts while the dog moves.
 func TestFollowed(t *testing.T) {
-	line, err := control.NewPath([]m3.Vec3{{}, {Z: 3}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(control.NewPath([]m3.Vec3{{}, {Z: 3}}, false))(t)
 	take := Take{Raw: leg(400), Roots: make([]m3.Xform, 400)}
 	for f := range take.Roots {
 		x, z := float32(0), float32(0)
@@ -181,12 +163,9 @@ func TestFollowed(t *testing.T) {
 	close(t, "set off", *got.SetOff, 2+0.24, 0.03)
 }
 
-// Standing about at the end of an open path counts for nothing.
+// Standing at the end of an open path does not count.
 func TestArrival(t *testing.T) {
-	line, err := control.NewPath([]m3.Vec3{{}, {Z: 4}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(control.NewPath([]m3.Vec3{{}, {Z: 4}}, false))(t)
 	pos := make([]m3.Vec3, 100)
 	for f := range pos {
 		pos[f] = m3.V(0.1, 0, min(0.1*float32(f), 4))
@@ -194,7 +173,7 @@ func TestArrival(t *testing.T) {
 	if n := arrival(line, pos); n != 38 { // 3.8 m is the first beyond 3.7
 		t.Errorf("arrives after %d frames", n)
 	}
-	if n := arrival(must(control.Circle(1)), pos); n != len(pos) {
+	if n := arrival(must.Get(control.Circle(1))(t), pos); n != len(pos) {
 		t.Errorf("arrives on a circle after %d frames", n)
 	}
 }
@@ -211,36 +190,27 @@ func TestPaperPathsBest(t *testing.T) {
 	}
 }
 
-// A network that falls out of all bounds is put back in every tick; nothing of
-// it reaches the clips.
+// A network that falls out of all bounds is restored in every tick, and nothing of it reaches the
+// clips.
 func TestRestoredIsCounted(t *testing.T) {
 	r := &Rollout{Model: slider(t, 1e6), Workers: 1}
-	made, err := Generated(r, Gaits()[:1], 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(Generated(r, Gaits()[:1], 1))(t)
 	if r.Restored < 60 {
 		t.Errorf("restored %d times", r.Restored)
 	}
 	close(t, "speed", made[0].Raw.Speed, 0, 1e-3)
 }
 
-// An agent shows the same bits alone and among others, for any number of
-// workers; and a rollout ends where its hook says so.
+// An agent shows the same bits alone and in a crowd, for any number of workers. A rollout ends when
+// its hook returns an error.
 func TestRolloutIsDeterministic(t *testing.T) {
 	m := testdog.Model(t)
 	var agents []Agent
 	for i := range 9 {
-		agents = append(agents, Agent{Start: m3.V(float32(i), 0, 1), Yaw: float32(i), Goal: constant(ahead(float32(i) / 3))})
+		agents = append(agents, Agent{Start: m3.V(float32(i), 0, 1), Yaw: float32(i), Goal: sequence(step{0, ahead(float32(i) / 3)})})
 	}
-	all, err := (&Rollout{Model: m, Workers: 3}).Run(agents, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := (&Rollout{Model: m, Workers: 1}).Run(agents[7:8], 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get((&Rollout{Model: m, Workers: 3}).Run(agents, 40))(t)
+	one := must.Get((&Rollout{Model: m, Workers: 1}).Run(agents[7:8], 40))(t)
 	a, b := all[7], one[0]
 	if !slices.Equal(a.Raw.Pos, b.Raw.Pos) || !slices.Equal(a.Shown.Rot, b.Shown.Rot) || !slices.Equal(a.Roots, b.Roots) ||
 		!slices.Equal(a.Weights, b.Weights) || !slices.Equal(a.Gating, b.Gating) || a.Experts != 4 {
@@ -266,14 +236,8 @@ func TestRolloutIsDeterministic(t *testing.T) {
 
 func TestSpeedsHeld(t *testing.T) {
 	r := &Rollout{Model: slider(t, 1), Workers: 1}
-	got, err := SpeedsHeld(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := Generated(r, Gaits()[:1], 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(SpeedsHeld(r))(t)
+	made := must.Get(Generated(r, Gaits()[:1], 2))(t)
 	if len(got) != 16 {
 		t.Fatalf("%d commands", len(got))
 	}
@@ -285,9 +249,7 @@ func TestSpeedsHeld(t *testing.T) {
 		}
 		close(t, "off", s.Off(), math.Abs(1/s.Command-1), 0.02/s.Command)
 	}
-	if got, err = SpeedsHeld(&Rollout{Model: slider(t, -1), Workers: 1}); err != nil {
-		t.Fatal(err)
-	}
+	got = must.Get(SpeedsHeld(&Rollout{Model: slider(t, -1), Workers: 1}))(t)
 	for _, s := range got {
 		close(t, "backward", s.Speed, -1, 0.01)
 	}

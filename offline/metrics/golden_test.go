@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/models"
 )
 
@@ -22,35 +23,21 @@ func TestDogsAreGolden(t *testing.T) {
 	}
 }
 
-// fastGait is what shipped dogs do at 3.3 m/s, as those that they are trained on.
+// fastGait is the gait of the shipped dogs at 3.3 m/s, as in their training data.
 var fastGait = map[string]string{"dog": "gallop", "dog-free": "canter"}
 
 func isGolden(t *testing.T, name string) {
-	net, err := models.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := mann.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(models.Open(name))(t)
+	m := must.Get(mann.NewModel(net))(t)
 	r := &Rollout{Model: m, Workers: 2}
 	name, _, far := strings.Cut(name, "-stride")
 	if far { // beside the one that it stands in for
-		near, err := models.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		near := must.Get(models.Open(name))(t)
 		r.Far = m
-		if r.Model, err = mann.NewModel(near); err != nil {
-			t.Fatal(err)
-		}
+		r.Model = must.Get(mann.NewModel(near))(t)
 	}
 	gaits := Gaits()
-	made, err := Generated(r, gaits, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(Generated(r, gaits, 5))(t)
 	in := func(what string, v, lo, hi float64) {
 		t.Helper()
 		if !(v >= lo && v <= hi) {
@@ -81,10 +68,7 @@ func isGolden(t *testing.T, name string) {
 		if g.Name == "turn" {
 			continue
 		}
-		f, err := FootfallOf(made[i].Takes[0].Shown)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(FootfallOf(made[i].Takes[0].Shown))(t)
 		t.Logf("%s: %+v", g.Name, f)
 		// Faster gaits have more strides and shorter stances.
 		in(g.Name+": strides per second", f.Rate, max(rate, 0.7), 3)
@@ -94,14 +78,8 @@ func isGolden(t *testing.T, name string) {
 			t.Errorf("%s is a %s by its footfall", g.Name, f.Gait)
 		}
 	}
-	path, err := control.Builtin("circle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	follow, err := Following(r, []*control.Path{path}, control.PaceSpeed, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(control.Builtin("circle"))(t)
+	follow := must.Get(Following(r, []*control.Path{path}, control.PaceSpeed, 8))(t)
 	in("distance from a circle", follow[0].DistanceCM, 0.1, 6)
 	in("angle off a circle", follow[0].AngleDeg, 0.1, 8)
 	if n := Experts(net); n < 2 {

@@ -1,54 +1,42 @@
 package metrics
 
 import (
+	"slices"
+
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
-	"mannequin/engine/m3"
 )
 
-// Latency is how long an action takes after its command, in seconds; nil is
-// never, within four seconds.
+// Latency is the time from a command until its action shows, in seconds. nil means not within four
+// seconds.
 type Latency struct {
 	Action string   `json:"action"`
 	From   string   `json:"from"`
-	Weight *float64 `json:"weight_s"` // until the action has 90 % of the weight
-	Pose   *float64 `json:"pose_s"`   // until the displayed pose is as near to a recorded one of the action as such poses are to each other, and stays so for half a second
-	Back   *float64 `json:"back_s"`   // the same for idle's poses, after the command to idle
+	Weight *float64 `json:"weight_s"` // until the action's weight is 90 %
+	Pose   *float64 `json:"pose_s"`   // until the pose is within Spread of a recorded one, for half a second
+	Back   *float64 `json:"back_s"`   // the same for idle, after the command to idle
 
-	Begin  float64 `json:"gap_at_command_m"` // distance from the action's poses when it was commanded
-	Least  float64 `json:"gap_least_m"`      // the least afterwards
+	Begin  float64 `json:"gap_at_command_m"` // distance from the action's poses at the command
+	Least  float64 `json:"gap_least_m"`      // the least after it
 	Spread float64 `json:"spread_m"`         // Poses.Spread
 }
 
-// latencyStarts are the commands before an action.
+// latencyStarts are the goals before the command.
 var latencyStarts = []struct {
 	name string
 	goal control.Goal
 }{{"idle", control.Goal{}}, {"pace", ahead(GaitSpeeds[1])}}
 
 const (
-	actLead  = 3 * mann.Rate // ticks before the command
-	actHold  = 4 * mann.Rate // ticks of the action
-	actBack  = 4 * mann.Rate // ticks of idle after it
-	jumpHold = mann.Rate     // ticks for which a jump is asked for; then it goes on
+	actLead = 3 * mann.Rate // ticks before the command
+	actHold = 4 * mann.Rate // ticks of the action
+	actBack = 4 * mann.Rate // ticks of idle after it
 
-	poseStays = mann.Rate / 2 // ticks for which a pose is kept that counts as reached; a jump's need not be
+	poseStays = mann.Rate / 2 // ticks for which a reached pose is kept, except a jump's
 )
 
-// actionGoal returns what to ask for tick ticks after an action's command.
-func actionGoal(a control.Action, tick int) control.Goal {
-	if a != control.Jump {
-		return control.Goal{Action: a}
-	}
-	g := ahead(GaitSpeeds[2])
-	if tick < jumpHold {
-		g.Action = control.Jump
-	}
-	return g
-}
-
-// Latencies measures the actions of poses (see ActionPoses) that the model
-// has, each from standing idle and from a pace.
+// Latencies measures the actions of poses (see ActionPoses) that the model has, each from idle and
+// from a pace.
 func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) {
 	var out []Latency
 	var agents []Agent
@@ -60,15 +48,8 @@ func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) 
 		for _, from := range latencyStarts {
 			out = append(out, Latency{Action: a.String(), From: from.name, Spread: poses[a].Spread})
 			actions = append(actions, a)
-			agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
-				switch {
-				case tick < actLead:
-					return from.goal
-				case tick < actLead+actHold:
-					return actionGoal(a, tick-actLead)
-				}
-				return control.Goal{}
-			}})
+			steps := append([]step{{0, from.goal}}, perform(actLead, control.Goal{Action: a})...)
+			agents = append(agents, Agent{Goal: sequence(append(steps, step{actLead + actHold, control.Goal{}})...)})
 		}
 	}
 	if len(agents) == 0 {
@@ -90,10 +71,7 @@ func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) 
 		if a == control.Jump {
 			stay = 1
 		}
-		l.Begin, l.Pose, l.Least = gaps[0], reached(gaps, l.Spread, stay), gaps[0]
-		for _, g := range gaps {
-			l.Least = min(l.Least, g)
-		}
+		l.Begin, l.Pose, l.Least = gaps[0], reached(gaps, l.Spread, stay), slices.Min(gaps)
 		if idle := poses[control.Idle]; idle != nil {
 			l.Back = reached(idle.gaps(section(t.Shown, actLead+actHold-1, t.Shown.Frames)), idle.Spread, poseStays)
 		}
@@ -101,8 +79,8 @@ func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) 
 	return out, nil
 }
 
-// reached returns the time from the first frame until the first of as many as stay
-// whose gaps are no more than spread.
+// reached returns the time of the first of stay frames in a row with gaps of at most spread; nil:
+// none.
 func reached(gaps []float64, spread float64, stay int) *float64 {
 	n := 0
 	for f, g := range gaps {

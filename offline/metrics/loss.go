@@ -10,12 +10,11 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Loss is how far predictions of one kind of output are from the recorded
-// ones.
+// Loss is the error of predictions in one kind of output.
 type Loss struct {
 	Kind string  `json:"kind"`
-	MSE  float64 `json:"mse"` // mean squared error in standard deviations of the training set
-	RMS  float64 `json:"rms"` // root of the mean squared error in the output's own unit
+	MSE  float64 `json:"mse"` // mean squared error in deviations of the training set
+	RMS  float64 `json:"rms"` // root mean squared error in Unit
 	Unit string  `json:"unit,omitempty"`
 	Cols int     `json:"columns"`
 }
@@ -27,12 +26,12 @@ var kindUnits = [][2]string{
 	{"root x", "m/s"}, {"root yaw", "°/s"}, {"root z", "m/s"},
 }
 
-// lossRows is how many rows Losses hands to predict at a time.
+// lossRows is the largest batch that Losses passes to predict.
 const lossRows = 256
 
-// Losses compares predictions with the outputs of set's rows: over all columns
-// (kind "all", no RMS) and for each kind of output. predict writes raw outputs
-// for rows raw inputs, at most maxRows of them. A set without rows is an error.
+// Losses compares predictions with the outputs of set's rows: over all columns (kind "all", no RMS)
+// and for each kind of output. predict writes raw outputs for raw inputs of at most maxRows rows. A
+// set without rows is an error.
 func Losses(set *dataset.MANN, maxRows int, predict func(y, x []float32, rows int) error) ([]Loss, error) {
 	if set.Rows == 0 {
 		return nil, errors.New("metrics: there are no rows to compare predictions with")
@@ -69,7 +68,7 @@ func Losses(set *dataset.MANN, maxRows int, predict func(y, x []float32, rows in
 	for k, ku := range kindUnits {
 		l := &out[1+k]
 		if l.Cols == 0 {
-			continue // the layout has none
+			continue // not in the layout
 		}
 		l.Kind, l.Unit = ku[0], ku[1]
 		all.MSE += l.MSE

@@ -10,10 +10,11 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 )
 
-// build reads the recordings once for all tests that take them.
+// build reads the recordings once for all tests.
 var build = sync.OnceValue(func() (sets [2]*dataset.MANN) {
 	var err error
 	if sets[0], sets[1], err = dataset.BuildMANN(filepath.Join(dir, "dog"), dataset.Options{}); err != nil {
@@ -39,7 +40,7 @@ func heldOut(t *testing.T) *dataset.MANN {
 	return held
 }
 
-// The pace of a root's way is what the dataset's rows say of the same frames.
+// The pace of a root matches the dataset's rows of the same frames.
 func TestRootPaceIsRowPace(t *testing.T) {
 	held := heldOut(t)
 	n := 0
@@ -65,13 +66,10 @@ func TestRootPaceIsRowPace(t *testing.T) {
 	}
 }
 
-// Drives cover every row once and none is longer than a stretch.
+// Segments cover every row once, and none is longer than matchedFrames.
 func TestDrives(t *testing.T) {
 	held := heldOut(t)
-	got, err := drives([]*dataset.MANN{held})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(segments([]*dataset.MANN{held}))(t)
 	rows := 0
 	for _, d := range got {
 		rows += d.end - d.first
@@ -93,8 +91,7 @@ func TestDrives(t *testing.T) {
 	}
 }
 
-// Goals ask for what rows do: who moves is asked to go where it goes, at its
-// speed; who sits to sit.
+// Goals ask for the recorded motion: for its direction and speed if it moves, and for its action.
 func TestRowGoal(t *testing.T) {
 	held := heldOut(t)
 	seen := map[control.Action]int{}
@@ -136,10 +133,7 @@ func TestMatched(t *testing.T) {
 			only.X, only.Y = held.X[run[0]*in:run[1]*in], held.Y[run[0]*out:run[1]*out]
 		}
 	}
-	got, err := Matched(&Rollout{Model: slider(t, 1), Workers: 2}, Gaits(), &only)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Matched(&Rollout{Model: slider(t, 1), Workers: 2}, Gaits(), &only))(t)
 	for i, g := range Gaits() {
 		m := got[i].Raw
 		if g.Name != "pace" {

@@ -1,7 +1,3 @@
-// Package metrics measures motion: how much feet slide, how much legs bend, how
-// far a character strays from a path. The measures are those of Zhang, Starke
-// et al. 2018, section 9; they take clips in metres, in world space, over flat
-// ground at height 0.
 package metrics
 
 import (
@@ -15,34 +11,40 @@ import (
 // SkateHeight is the height in metres under which a paw counts as planted.
 const SkateHeight = 0.025
 
-// Skate returns how far the paws slide at each frame: the horizontal way, in
-// cm, since the frame before, times 2 − 2^(h/SkateHeight) for a paw at height h
-// up to SkateHeight (1 on the ground and under it, 0 at SkateHeight), mean over
-// the paws. Frame 0 has none. (The paper's text has 2 − 2^h/H with the exponent
-// clamped to [0, 1]; a paw above H adds nothing.)
-func Skate(c *skel.Clip, paws []int) []float64 {
+// perFrame returns f of each frame: of its joints in model space and of those in the frame before it.
+// Before frame 0 comes frame 0 itself.
+func perFrame(c *skel.Clip, f func(now, before []m3.Xform) float64) []float64 {
 	out := make([]float64, c.Frames)
-	if len(paws) == 0 {
-		return out
-	}
-	now, last := make([]m3.Xform, c.Skel.Len()), make([]m3.Xform, c.Skel.Len())
-	for f := range c.Frames {
-		c.Model(now, f)
-		if f > 0 {
-			for _, p := range paws {
-				a, b := last[p].Pos, now[p].Pos
-				h := min(max(float64(b.Y)/SkateHeight, 0), 1)
-				out[f] += 100 * math.Hypot(float64(b.X-a.X), float64(b.Z-a.Z)) * (2 - math.Exp2(h)) / float64(len(paws))
-			}
+	now, before := make([]m3.Xform, c.Skel.Len()), make([]m3.Xform, c.Skel.Len())
+	for i := range out {
+		c.Model(now, i)
+		if i == 0 {
+			copy(before, now)
 		}
-		now, last = last, now
+		out[i] = f(now, before)
+		now, before = before, now
 	}
 	return out
 }
 
-// Bend returns how far the joints turn at each frame: the angle, in degrees,
-// between a joint's local rotation and the one of the frame before, mean over
-// the joints. Frame 0 has none. Stiff legs bend little.
+// Skate returns how far the paws slide at each frame: the horizontal distance, in cm, from the frame
+// before, times 2 − 2^(h/SkateHeight) for a paw at height h, mean over the paws. The factor is 1 on the
+// ground and below it, and 0 from SkateHeight up. Frame 0 has no slide. The paper's text has 2 − 2^h/H
+// with the exponent clamped to [0, 1].
+func Skate(c *skel.Clip, paws []int) []float64 {
+	return perFrame(c, func(now, before []m3.Xform) (sum float64) {
+		for _, p := range paws {
+			a, b := before[p].Pos, now[p].Pos
+			h := min(max(float64(b.Y)/SkateHeight, 0), 1)
+			sum += 100 * math.Hypot(float64(b.X-a.X), float64(b.Z-a.Z)) * (2 - math.Exp2(h)) / float64(len(paws))
+		}
+		return sum
+	})
+}
+
+// Bend returns how far the joints turn at each frame: the angle, in degrees, between a joint's
+// local rotation and its rotation in the frame before, mean over the joints. Frame 0 has none.
+// Stiff legs bend little.
 func Bend(c *skel.Clip, joints []int) []float64 {
 	out := make([]float64, c.Frames)
 	if len(joints) == 0 {
@@ -58,35 +60,44 @@ func Bend(c *skel.Clip, joints []int) []float64 {
 	return out
 }
 
-// Low returns the share of the paws that are lower than SkateHeight at each
-// frame.
+// Low returns the share of the paws below SkateHeight at each frame.
 func Low(c *skel.Clip, paws []int) []float64 {
-	out, model := make([]float64, c.Frames), make([]m3.Xform, c.Skel.Len())
-	for f := range out {
-		c.Model(model, f)
+	return perFrame(c, func(now, _ []m3.Xform) (share float64) {
 		for _, p := range paws {
-			if model[p].Pos.Y < SkateHeight {
-				out[f] += 1 / float64(len(paws))
+			if now[p].Pos.Y < SkateHeight {
+				share += 1 / float64(len(paws))
 			}
 		}
-	}
-	return out
+		return share
+	})
 }
 
 // Height returns the height of a joint at each frame, in metres.
 func Height(c *skel.Clip, joint int) []float64 {
-	out, model := make([]float64, c.Frames), make([]m3.Xform, c.Skel.Len())
-	for f := range out {
-		c.Model(model, f)
-		out[f] = float64(model[joint].Pos.Y)
-	}
-	return out
+	return perFrame(c, func(now, _ []m3.Xform) float64 { return float64(now[joint].Pos.Y) })
 }
 
-// Look returns how far the head points into the turn at each frame, in degrees: the
-// angle seen from above from the body's direction (root to neck) to the head's
-// (head to nose), positive toward the side to which the body turns over the second
-// around. While it turns by less than 20 degrees there is no side, and Look is 0.
+// Pitch returns the angle of the head above the horizontal at each frame, in degrees, from head to nose.
+func Pitch(c *skel.Clip, head, nose int) []float64 {
+	return perFrame(c, func(now, _ []m3.Xform) float64 {
+		d := now[nose].Pos.Sub(now[head].Pos)
+		return math.Atan2(float64(d.Y), math.Hypot(float64(d.X), float64(d.Z))) * 180 / math.Pi
+	})
+}
+
+// Speed returns the speed of a joint over the ground at each frame, in m/s, from the frame before. Frame 0
+// has none.
+func Speed(c *skel.Clip, joint int) []float64 {
+	return perFrame(c, func(now, before []m3.Xform) float64 {
+		a, b := before[joint].Pos, now[joint].Pos
+		return c.FPS * math.Hypot(float64(b.X-a.X), float64(b.Z-a.Z))
+	})
+}
+
+// Look returns the angle of the head into the turn at each frame, in degrees, seen from above: from
+// the body's direction (root to neck) to the head's (head to nose). It is positive toward the side
+// to which the body turns over the second around. If the body turns by less than 20 degrees in that
+// second, Look is 0.
 func Look(c *skel.Clip, neck, head, nose int) []float64 {
 	const least = 20 * math.Pi / 180
 	body, look := make([]float32, c.Frames), make([]float32, c.Frames)
@@ -106,20 +117,8 @@ func Look(c *skel.Clip, neck, head, nose int) []float64 {
 	return out
 }
 
-// Pitch returns how far the head points upward at each frame, in degrees: the angle
-// of head to nose over the horizontal.
-func Pitch(c *skel.Clip, head, nose int) []float64 {
-	out, model := make([]float64, c.Frames), make([]m3.Xform, c.Skel.Len())
-	for f := range out {
-		c.Model(model, f)
-		d := model[nose].Pos.Sub(model[head].Pos)
-		out[f] = math.Atan2(float64(d.Y), math.Hypot(float64(d.X), float64(d.Z))) * 180 / math.Pi
-	}
-	return out
-}
-
-// Jerk returns the mean jerk of the joints' places at each frame, in m/s³, from
-// the three frames before. Frames 0 to 2, which have none, get that of frame 3.
+// Jerk returns the mean jerk of the joints' positions at each frame, in m/s³, from the three frames
+// before. Frames 0 to 2 get the value of frame 3.
 func Jerk(c *skel.Clip) []float64 {
 	out := make([]float64, c.Frames)
 	rates(c, func(_, f int, r Rates) { out[f] += r.Jerk / float64(c.Skel.Len()) })
@@ -129,35 +128,19 @@ func Jerk(c *skel.Clip) []float64 {
 	return out
 }
 
-// Speed returns the speed over the ground of a joint at each frame, in m/s, from
-// the frame before. Frame 0 has none.
-func Speed(c *skel.Clip, joint int) []float64 {
-	out := make([]float64, c.Frames)
-	now, last := make([]m3.Xform, c.Skel.Len()), make([]m3.Xform, c.Skel.Len())
-	for f := range c.Frames {
-		c.Model(now, f)
-		if f > 0 {
-			a, b := last[joint].Pos, now[joint].Pos
-			out[f] = c.FPS * math.Hypot(float64(b.X-a.X), float64(b.Z-a.Z))
-		}
-		now, last = last, now
-	}
-	return out
-}
-
-// Deviation is how far a character is from a path.
+// Deviation is the distance and angle of a character from a path.
 type Deviation struct {
-	Distance float64 // metres from the path's nearest point, mean
+	Distance float64 // from the path's nearest point, mean, m
 	Farthest float64 // the largest such distance, m
 	Angle    float64 // radians in [0, π] between facing and the path's direction there, mean
 }
 
-// How far from its place at the last frame a walk is looked for on the path, m.
+// The stretch of path, around the nearest point of the last frame, that holds the next one, m.
 const pathBack, pathAhead = 0.5, 1
 
-// PathDeviation returns the deviation of a walk from a path. pos and
-// facing hold the character's place and direction at each frame, at least one;
-// heights are ignored. Where the path crosses itself the walk stays on its branch.
+// PathDeviation returns the deviation of a walk from a path. pos and facing hold the character's
+// position and direction at each frame, at least one. Heights are ignored. If the path crosses
+// itself, the walk stays on its branch.
 func PathDeviation(path *control.Path, pos, facing []m3.Vec3) Deviation {
 	if len(pos) != len(facing) {
 		panic("metrics: PathDeviation: want one facing per position")

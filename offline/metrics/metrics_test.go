@@ -7,6 +7,7 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // leg is a hip with a knee and a foot's tip straight below.
@@ -90,10 +91,7 @@ func TestBend(t *testing.T) {
 }
 
 func TestPathDeviation(t *testing.T) {
-	line, err := control.NewPath([]m3.Vec3{{X: 1, Z: -1}, {X: 1, Z: 1}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(control.NewPath([]m3.Vec3{{X: 1, Z: -1}, {X: 1, Z: 1}}, false))(t)
 	yaw := func(deg float64) m3.Vec3 {
 		s, c := math.Sincos(deg * math.Pi / 180)
 		return m3.V(float32(s), 0, float32(c))
@@ -123,18 +121,14 @@ func TestPathDeviation(t *testing.T) {
 		}
 		facing = append(facing, yaw(a))
 	}
-	d := PathDeviation(must(control.Circle(1.5)), pos, facing)
+	d := PathDeviation(must.Get(control.Circle(1.5))(t), pos, facing)
 	close(t, "circle distance", d.Distance, 1, 1e-3)
 	close(t, "circle angle", d.Angle*180/math.Pi, 45, 0.1)
 }
 
-// On an eight, who goes straight over the crossing has not turned into the other
-// branch.
+// On a figure eight, a walk straight over the crossing does not change branches.
 func TestPathDeviationStaysOnItsBranch(t *testing.T) {
-	eight, err := control.NewPath([]m3.Vec3{{Z: -4}, {}, {Z: 4}, {X: 4, Z: 4}, {X: 4}, {}, {X: -4}, {X: -4, Z: -4}}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	eight := must.Get(control.NewPath([]m3.Vec3{{Z: -4}, {}, {Z: 4}, {X: 4, Z: 4}, {X: 4}, {}, {X: -4}, {X: -4, Z: -4}}, true))(t)
 	var pos, facing []m3.Vec3
 	for k := range 81 {
 		p, dir := eight.At(2.5 + 0.04*float32(k)) // over the crossing
@@ -145,7 +139,7 @@ func TestPathDeviationStaysOnItsBranch(t *testing.T) {
 	close(t, "angle", d.Angle*180/math.Pi, 0, 0.5)
 }
 
-// A paw is low in the frames in which it is under 2.5 cm, whatever it does there.
+// A paw is low while it is below 2.5 cm, moving or not.
 func TestLow(t *testing.T) {
 	clip := leg(8)
 	for f := range clip.Frames {
@@ -176,9 +170,8 @@ func TestJerk(t *testing.T) {
 	}
 }
 
-// A body that turns by 60 degrees per second and whose head points 30 degrees ahead
-// of it looks 30 degrees into the turn, whichever way it turns; one that does not
-// turn looks nowhere.
+// A body turns at 60 degrees per second, with its head 30 degrees ahead of it. It looks 30 degrees
+// into the turn, in either direction. Without a turn it looks nowhere.
 func TestLook(t *testing.T) {
 	sk := &skel.Skeleton{
 		Names: []string{"Hips", "Neck", "Head", "Nose"}, Parents: []int16{-1, 0, 1, 2},
@@ -202,12 +195,4 @@ func TestLook(t *testing.T) {
 			close(t, "pitch", v, -math.Atan(0.2)*180/math.Pi, 0.01)
 		}
 	}
-}
-
-// must returns v of a function that does not fail here.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -9,23 +9,23 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Of the manifold distance (Wang et al. 2019, sec. 5.1.2), in frames at strnn.Rate.
+// Settings of the manifold distance (Wang et al. 2019, sec. 5.1.2), in frames at strnn.Rate.
 const (
-	ManifoldFrames = 200 // that are made of each prefix
+	ManifoldFrames = 200 // predicted from each prefix
 	manifoldWindow = 40
 	manifoldHop    = 10
 )
 
-// Manifold is the motion of recordings, for the distance of other motion from it.
+// Manifold holds recordings, for the distance of other motion from them.
 type Manifold struct {
-	set    *dataset.Motion
-	values int       // of a frame: the joints and the body's motion
+	set    *dataset.MotionSet
+	values int       // per frame: joints and body motion
 	frames []float32 // (frames, values) normalised
-	starts []int32   // frames with which windows begin
+	starts []int32   // first frames of windows
 }
 
-// NewManifold returns that of the recordings of a set.
-func NewManifold(set *dataset.Motion) *Manifold {
+// NewManifold returns the manifold of the recordings of a set.
+func NewManifold(set *dataset.MotionSet) *Manifold {
 	m := &Manifold{set: set, values: set.Layout.Contact(0)}
 	for c := range set.Clips {
 		rows := make([]float32, set.Clips[c].Frames/2*set.Layout.Columns())
@@ -49,10 +49,10 @@ func (m *Manifold) normalised(dst, rows []float32) []float32 {
 	return dst
 }
 
-// Distance returns the mean over the windows of 40 frames of a motion, (frames, columns)
-// raw, each 10 after the one before, of the distance from the nearest window of the
-// recordings (eq. 12 and 13): the mean over its frames of the norm of the difference, all
-// values in deviations. It is infinite where the motion is not finite.
+// Distance returns the mean distance of a motion's windows from the nearest windows of the
+// recordings (eq. 12 and 13). Rows are (frames, columns) raw, windows 40 frames every 10. The
+// distance of two windows is the mean norm of their difference per frame, in deviations. It is
+// infinite if the motion is not finite.
 func (m *Manifold) Distance(rows []float32, workers int) (float64, error) {
 	x := m.normalised(nil, rows)
 	var windows []int
@@ -60,7 +60,8 @@ func (m *Manifold) Distance(rows []float32, workers int) (float64, error) {
 		windows = append(windows, f)
 	}
 	if len(windows) == 0 || len(m.starts) == 0 {
-		return 0, fmt.Errorf("metrics: %d frames, and %d windows of recordings: want at least %d frames and one window", len(x)/m.values, len(m.starts), manifoldWindow)
+		return 0, fmt.Errorf("metrics: %d frames, and %d windows of recordings: "+
+			"want at least %d frames and one window", len(x)/m.values, len(m.starts), manifoldWindow)
 	}
 	nearest := make([]float64, len(windows))
 	var wg sync.WaitGroup
@@ -79,7 +80,7 @@ func (m *Manifold) Distance(rows []float32, workers int) (float64, error) {
 	return sum / float64(len(windows)), nil
 }
 
-// nearest returns the distance of a window from the nearest one.
+// nearest returns the distance from a window to the nearest one.
 func (m *Manifold) nearest(x []float32) float64 {
 	best := math.Inf(1)
 	for _, at := range m.starts {

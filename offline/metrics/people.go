@@ -8,23 +8,22 @@ import (
 	"mannequin/engine/m3"
 )
 
-// People are measures of people's motion in frames of joint positions.
+// People holds measures of people's motion in frames of joint positions.
 type People struct {
 	Frames   int     `json:"frames"`
-	Skate    float64 `json:"skate_cm"`      // mean way of a standing contact over the ground, per frame
-	Lift     float64 `json:"lift_cm"`       // the same upwards or downwards
-	Sunk     float64 `json:"sunk_cm"`       // deepest contact under the ground
-	Bone     float64 `json:"bone_percent"`  // mean change of bones' lengths
+	Skate    float64 `json:"skate_cm"`      // mean slide of a contact that stands, per frame
+	Lift     float64 `json:"lift_cm"`       // the same up or down
+	Sunk     float64 `json:"sunk_cm"`       // depth of the deepest contact under the ground
+	Bone     float64 `json:"bone_percent"`  // mean change of bone lengths
 	BoneMost float64 `json:"bone_most"`     // largest, percent
 	Jerk     float64 `json:"jerk"`          // mean magnitude of the joints' third differences, cm per frame³
-	Away     float64 `json:"away_cm"`       // mean distance of the body from its course; 0 without one
-	Aside    float64 `json:"aside_degrees"` // mean angle between its facing and the course's, both smoothed by 20 frames; 0 without one
+	Away     float64 `json:"away_cm"`       // mean distance of the body from its course; 0: no course
+	Aside    float64 `json:"aside_degrees"` // mean angle between its heading and the course's, both smoothed over 20 frames
 	Farthest float64 `json:"away_most_cm"`
 }
 
-// MeasurePeople measures rows, (frames, columns) raw, in which contacts stand as
-// stand says, (frames, contacts). course, where not nil, is where the body should
-// be: it is compared with where the joints say that it is.
+// MeasurePeople measures rows, (frames, columns) raw, with contacts stand, (frames, contacts).
+// course, which may be nil, is compared with the body's place as its joints show it.
 func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place, course manifold.Course) (People, error) {
 	l := m.Layout
 	cols, n := l.Columns(), len(l.Joints)
@@ -80,8 +79,8 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 	return p, nil
 }
 
-// smoothFacing returns where a course faces, smoothed as a body's facing is told
-// from its joints: a Gaussian of 20 frames.
+// smoothFacing returns a course's headings, smoothed like the heading found from joints: a Gaussian
+// of 20 frames.
 func smoothFacing(course manifold.Course) []float32 {
 	const sigma = 20
 	yaw := make([]float32, len(course))
@@ -90,7 +89,7 @@ func smoothFacing(course manifold.Course) []float32 {
 		for k := -4 * sigma; k <= 4*sigma; k++ {
 			w := math.Exp(-0.5 * float64(k*k) / (sigma * sigma))
 			c := course[min(max(f+k, 0), len(course)-1)]
-			sum = sum.Add(m3.YawQuat(c.Yaw).Rotate(m3.V(0, 0, 1)).Scale(float32(w)))
+			sum = sum.Add(m3.YawQuat(c.Yaw).Forward().Scale(float32(w)))
 		}
 		yaw[f] = m3.YawOf(sum)
 	}

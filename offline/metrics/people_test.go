@@ -7,6 +7,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/offline/retarget"
 )
@@ -47,10 +48,7 @@ func plain(t *testing.T) *manifold.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := manifold.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(manifold.NewModel(net))(t)
 	return m
 }
 
@@ -74,14 +72,7 @@ func atRest(m *manifold.Model, frames int) []float32 {
 	return rows
 }
 
-func near(t *testing.T, what string, got, want, by float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= by) {
-		t.Errorf("%s is %g, want %g", what, got, want)
-	}
-}
-
-// What is done to a motion is what is measured of it.
+// Known changes to a motion are measured.
 func TestMeasurePeople(t *testing.T) {
 	m := plain(t)
 	l := m.Layout
@@ -92,12 +83,9 @@ func TestMeasurePeople(t *testing.T) {
 		stand[i] = 1
 	}
 	course := make(manifold.Course, frames)
-	p, err := MeasurePeople(m, atRest(m, frames), stand, feature.Place{}, course)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(MeasurePeople(m, atRest(m, frames), stand, feature.Place{}, course))(t)
 	for what, v := range map[string]float64{"slide": p.Skate, "lift": p.Lift, "sunk": p.Sunk, "bone": p.Bone, "jerk": p.Jerk, "away": p.Away, "aside": p.Aside} {
-		near(t, what+" of who stands", v, 0, 1e-3)
+		close(t, what+" in a stand", v, 0, 1e-3)
 	}
 	// The body glides ahead at 0.6 m/s: a centimetre a frame.
 	rows := atRest(m, frames)
@@ -107,21 +95,17 @@ func TestMeasurePeople(t *testing.T) {
 		course[f].Pos.X = 0.03
 		course[f].Yaw = 2 * math.Pi / 180
 	}
-	if p, err = MeasurePeople(m, rows, stand, feature.Place{}, course); err != nil {
-		t.Fatal(err)
-	}
-	near(t, "slide of who glides", p.Skate, 1, 0.01)
-	near(t, "way from the course", p.Away, 3, 0.02)
-	near(t, "largest way from the course", p.Farthest, 3, 0.02)
-	near(t, "angle to the course", p.Aside, 2, 0.02)
-	// Half of the contacts are no more said to stand: what is left slides as much.
+	p = must.Get(MeasurePeople(m, rows, stand, feature.Place{}, course))(t)
+	close(t, "slide in a glide", p.Skate, 1, 0.01)
+	close(t, "way from the course", p.Away, 3, 0.02)
+	close(t, "largest way from the course", p.Farthest, 3, 0.02)
+	close(t, "angle to the course", p.Aside, 2, 0.02)
+	// With half of the contacts the rest slides as much.
 	for i := 0; i < len(stand); i += 2 {
 		stand[i] = 0
 	}
-	if p, err = MeasurePeople(m, rows, stand, feature.Place{}, nil); err != nil {
-		t.Fatal(err)
-	}
-	near(t, "slide of half of the contacts", p.Skate, 1, 0.01)
+	p = must.Get(MeasurePeople(m, rows, stand, feature.Place{}, nil))(t)
+	close(t, "slide of half of the contacts", p.Skate, 1, 0.01)
 	// One hand is a tenth of its bone too far out in half of the frames, and a toe
 	// 3 cm deep.
 	rows = atRest(m, frames)
@@ -134,31 +118,26 @@ func TestMeasurePeople(t *testing.T) {
 		at[l.Pos(finger)] += d
 		at[l.Pos(l.Joint("RightToeBase"))+1] -= 0.03
 	}
-	if p, err = MeasurePeople(m, rows, stand, feature.Place{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	p = must.Get(MeasurePeople(m, rows, stand, feature.Place{}, nil))(t)
 	toe := 100 * (math.Hypot(0.029+0.03, 0.1176)/math.Hypot(0.029, 0.1176) - 1)
-	near(t, "largest change of a bone", p.BoneMost, max(10, toe), 0.05)
-	near(t, "mean change of bones", p.Bone, (10+toe)/2/float64(len(m.Bones())), 0.01)
-	near(t, "depth", p.Sunk, 3, 1e-3)
+	close(t, "largest change of a bone", p.BoneMost, max(10, toe), 0.05)
+	close(t, "mean change of bones", p.Bone, (10+toe)/2/float64(len(m.Bones())), 0.01)
+	close(t, "depth", p.Sunk, 3, 1e-3)
 }
 
 // A manifold that halves positions is off by half of them.
 func TestReconstruct(t *testing.T) {
 	m := plain(t)
 	rows := atRest(m, 41)
-	r, err := Reconstruct(m, "rest", rows, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Reconstruct(m, "rest", rows, 1))(t)
 	half := make([]float32, len(rows))
 	for i, v := range rows {
 		half[i] = v / 2
 	}
-	near(t, "RMS", r.RMS, JointRMS(m, rows, half), 1e-3)
-	near(t, "bones' change", r.Bone, 50, 1e-3)
+	close(t, "RMS", r.RMS, JointRMS(m, rows, half), 1e-3)
+	close(t, "bones' change", r.Bone, 50, 1e-3)
 	finger := rows[m.Layout.Pos(m.Layout.Joint("LeftHandIndex1")):] // of the arms held out, farthest of all
-	near(t, "worst", r.Worst, 50*float64(m3.V(finger[0], finger[1], finger[2]).Len()), 0.1)
+	close(t, "worst", r.Worst, 50*float64(m3.V(finger[0], finger[1], finger[2]).Len()), 0.1)
 	if r.Frames != 40 || r.Joint != "LeftHandIndex1" || r.Contact != 1 {
 		t.Errorf("%+v", r)
 	}

@@ -12,13 +12,13 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Poses are the poses in which recordings show an action, to tell when a motion
-// has come to it.
+// Poses are the recorded poses of an action. A motion has reached the action when it is close to
+// one.
 type Poses struct {
 	Action control.Action
-	// Spread is how far dogs differ in the action: nine in ten of its poses have
-	// one of another recording this near, m, and at least 3 cm: made-up dogs sit as
-	// one does. A jump's poses are all those in the air; its spread is 0.
+	// Spread is the distance within which nine of ten poses have one of another recording, m: at
+	// least 3 cm, because procedural dogs all sit alike. A jump's poses are all poses in the air;
+	// its spread is 0.
 	Spread float64
 	Frames int
 
@@ -27,8 +27,8 @@ type Poses struct {
 	clip   []int32   // (n) the recording
 }
 
-// posePlace writes the joints' places of frame f of c, seen from the root: the
-// ground under joint 0, facing the joint neck.
+// posePlace writes the joints' positions of frame f of c, seen from the root: on the ground under
+// joint 0, facing the joint neck.
 func posePlace(dst []m3.Vec3, model []m3.Xform, c *skel.Clip, f, neck int) {
 	c.Model(model, f)
 	at := model[0].Pos.Flat()
@@ -38,8 +38,7 @@ func posePlace(dst []m3.Vec3, model []m3.Xform, c *skel.Clip, f, neck int) {
 	}
 }
 
-// poseGap returns how far two poses are from each other: the root mean square
-// of their joints' distances, m.
+// poseGap returns the root mean square distance between the joints of two poses, m.
 func poseGap(a, b []m3.Vec3) float64 {
 	var sum float32
 	for j := range a {
@@ -50,50 +49,47 @@ func poseGap(a, b []m3.Vec3) float64 {
 }
 
 const (
-	held     = 10   // frames to either side in which a pose that is held has its action at full weight
-	stillWay = 0.02 // m: the most that its hips and neck move from held/2 frames before to held/2 after
-	airborne = 0.05 // m: a jump's poses have every joint higher
-	leastGap = 0.03 // m: what nobody sees
-	poseStep = 4    // frames from one pose that is kept to the next
+	held     = 10   // frames to either side with the action at full weight
+	stillWay = 0.02 // m: the most that hips and neck move over held frames
+	airborne = 0.05 // m: the least height of all joints in a jump
+	leastGap = 0.03 // m: too small to see
+	poseStep = 4    // frames between poses
 )
 
-// ActionPoses collects the poses of sit, lie, stand, idle and jump (in the air) from
-// recordings and their mirror images, by control.Action. Poses of the four are
-// those that are held: at full weight for a while, and still.
+// ActionPoses collects the poses of sit, lie, stand, idle and jump (in the air) from recordings and
+// their mirror images, by control.Action. Except for jumps, poses must be held: at full weight for
+// a while, and still.
 func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 	var out [control.NumActions]*Poses
 	clips := int32(0)
 	for _, set := range sets {
-		neck := set.Skeleton.Index("Neck")
-		if neck < 0 {
-			return out, fmt.Errorf("metrics: the skeleton has no joint %q, toward which the root faces", "Neck")
+		neck, err := neckOf(set.Skeleton)
+		if err != nil {
+			return out, err
 		}
 		model, pose := make([]m3.Xform, set.Skeleton.Len()), make([]m3.Vec3, set.Skeleton.Len())
-		mirror := mirrored(set.Skeleton)
+		mirror, err := skel.NewMirror(set.Skeleton)
+		if err != nil {
+			return out, fmt.Errorf("metrics: %w", err)
+		}
 		jump := slices.Index(set.Layout.Actions, control.Jump.String())
 		for _, run := range set.Runs() {
 			c := set.Replay(run[0], run[1])
-			full := make([]control.Action, c.Frames) // NumActions where none has all the weight
-			for f := range full {
-				a, w := rowAction(set, run[0]+f)
-				if full[f] = a; w < 1 {
-					full[f] = control.NumActions
-				}
-			}
+			full := fullActions(set, run[0], c.Frames)
 			for f := held; f+held < c.Frames; f += poseStep {
 				a := full[f]
 				if x := set.Input(run[0] + f)[set.Layout.InActions(feature.TrajNow):]; jump >= 0 && x[jump] > 0 {
-					a = control.Jump // as long as it lasts: the labels fade before the dog is down again
+					a = control.Jump // labels fade before the dog has landed
 				}
 				if a == control.NumActions || a == control.Move {
 					continue
 				}
 				posePlace(pose, model, c, f, neck)
-				if a == control.Jump {
-					if lowestOf(pose) < airborne {
-						continue
-					}
-				} else if slices.ContainsFunc(full[f-held:f+held+1], func(b control.Action) bool { return b != a }) || !still(c, model, f, neck) {
+				other := func(b control.Action) bool { return b != a }
+				switch {
+				case a == control.Jump && lowestOf(pose) < airborne:
+					continue
+				case a != control.Jump && (slices.ContainsFunc(full[f-held:f+held+1], other) || !still(c, model, f, neck)):
 					continue
 				}
 				p := out[a]
@@ -101,7 +97,10 @@ func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 					p = &Poses{Action: a, joints: len(pose)}
 					out[a] = p
 				}
-				p.pos = append(append(p.pos, pose...), mirror(pose)...)
+				p.pos = append(p.pos, pose...)
+				for _, q := range mirror.Pair {
+					p.pos = append(p.pos, m3.V(-pose[q].X, pose[q].Y, pose[q].Z))
+				}
 				p.clip = append(p.clip, clips+set.Clip[run[0]], clips+set.Clip[run[0]])
 			}
 		}
@@ -114,6 +113,18 @@ func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 		}
 	}
 	return out, nil
+}
+
+// fullActions returns the action at full weight in each row from first on; NumActions: none.
+func fullActions(set *dataset.MANN, first, rows int) []control.Action {
+	full := make([]control.Action, rows)
+	for r := range full {
+		a, w := rowAction(set, first+r)
+		if full[r] = a; w < 1 {
+			full[r] = control.NumActions
+		}
+	}
+	return full
 }
 
 // still reports whether hips and neck hardly move around frame f of c.
@@ -132,27 +143,7 @@ func lowestOf(pose []m3.Vec3) float32 {
 	return low
 }
 
-// mirrored returns a function that gives a pose's mirror image.
-func mirrored(sk *skel.Skeleton) func([]m3.Vec3) []m3.Vec3 {
-	pair := make([]int, sk.Len())
-	for j, name := range sk.Names {
-		pair[j] = j
-		for _, sides := range [][2]string{{"Left", "Right"}, {"Right", "Left"}} {
-			if len(name) > len(sides[0]) && name[:len(sides[0])] == sides[0] {
-				pair[j] = sk.Index(sides[1] + name[len(sides[0]):])
-			}
-		}
-	}
-	out := make([]m3.Vec3, sk.Len())
-	return func(pose []m3.Vec3) []m3.Vec3 {
-		for j, p := range pair {
-			out[j] = m3.V(-pose[p].X, pose[p].Y, pose[p].Z)
-		}
-		return out
-	}
-}
-
-// spread sets Spread. Poses that only one recording has are compared within it.
+// spread sets Spread. If there is only one recording, its poses are compared with each other.
 func (p *Poses) spread() {
 	if p.Action == control.Jump {
 		return
@@ -173,8 +164,8 @@ func (p *Poses) spread() {
 
 func (p *Poses) at(i int) []m3.Vec3 { return p.pos[i*p.joints : (i+1)*p.joints] }
 
-// gap returns how far a pose is from the nearest of p, m; in a jump, how much
-// higher its lowest joint has to come to be in the air.
+// gap returns the distance of a pose from the nearest of p, m. In a jump it is the height that its
+// lowest joint lacks.
 func (p *Poses) gap(pose []m3.Vec3) float64 {
 	if p.Action == control.Jump {
 		return max(airborne-float64(lowestOf(pose)), 0)

@@ -8,22 +8,22 @@ import (
 	"mannequin/animsys/manifold"
 )
 
-// Reconstruction is how well an autoencoder of motion gives a motion back.
+// Reconstruction is the error of an autoencoder of motion on one clip.
 type Reconstruction struct {
 	Clip    string  `json:"clip"`
 	Frames  int     `json:"frames"`
 	Speed   float64 `json:"speed_m_s"`    // mean speed of the body
-	RMS     float64 `json:"rms_cm"`       // of the joints' distances, over frames and joints
-	Worst   float64 `json:"worst_cm"`     // joint in one frame
+	RMS     float64 `json:"rms_cm"`       // distance of joints, over frames and joints
+	Worst   float64 `json:"worst_cm"`     // largest distance
 	Joint   string  `json:"worst_joint"`  //
-	Bone    float64 `json:"bone_percent"` // mean change of bones' lengths
+	Bone    float64 `json:"bone_percent"` // mean change of bone lengths
 	Body    float64 `json:"body_mps"`     // mean error of the body's velocity, m/s
-	Yaw     float64 `json:"yaw_deg_s"`    // mean error of its turning, degrees/s
-	Contact float64 `json:"contact"`      // share of contacts told right
+	Yaw     float64 `json:"yaw_deg_s"`    // mean error of its turn rate, degrees/s
+	Contact float64 `json:"contact"`      // share of correct contacts
 }
 
-// Reconstruct runs rows, (frames, columns) raw, through the autoencoder.
-// Positions are compared in the body's own frame. An odd last frame is left out.
+// Reconstruct runs rows, (frames, columns) raw, through the autoencoder. Positions are compared in
+// the body's own frame. An odd last frame is left out.
 func Reconstruct(m *manifold.Model, clip string, rows []float32, workers int) (Reconstruction, error) {
 	cols, l := m.Layout.Columns(), m.Layout
 	frames := len(rows) / cols &^ 1
@@ -75,8 +75,8 @@ func Reconstruct(m *manifold.Model, clip string, rows []float32, workers int) (R
 	return r, nil
 }
 
-// JointRMS returns the root mean square of the distances between the joints of
-// two motions, (frames, columns) each, in the body's own frame, cm.
+// JointRMS returns the root mean square distance between the joints of two motions, (frames,
+// columns) each, in the body's own frame, cm.
 func JointRMS(m *manifold.Model, a, b []float32) float64 {
 	cols := m.Layout.Columns()
 	frames := len(a) / cols

@@ -10,15 +10,15 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Restorer is a way to take noise off motion, or to fill gaps in it: rows are (frames,
-// columns) raw at dataset.Rate, and stay as they are.
+// Restorer removes noise from motion, or fills gaps. Rows are (frames, columns) raw at dataset.Rate
+// and are not changed.
 type Restorer struct {
 	Name    string
-	Denoise func(rows []float32) ([]float32, error)                      // nil: it does not
-	Fill    func(rows []float32, gaps []manifold.Gap) ([]float32, error) // nil: it does not
+	Denoise func(rows []float32) ([]float32, error)                      // may be nil
+	Fill    func(rows []float32, gaps []manifold.Gap) ([]float32, error) // may be nil
 }
 
-// Untouched gives noisy motion back as it is, and bridges gaps by straight lines.
+// Untouched keeps noisy motion as it is, and bridges gaps by straight lines.
 func Untouched(l *feature.Motion) Restorer {
 	same := func(rows []float32) ([]float32, error) { return rows, nil }
 	return Restorer{"untouched, or lines", same, func(rows []float32, gaps []manifold.Gap) ([]float32, error) {
@@ -51,8 +51,8 @@ func Untouched(l *feature.Motion) Restorer {
 	}}
 }
 
-// Autoencoder is the convolutional autoencoder of Holden et al. 2016. Edited, noisy motion
-// is edited after it as mannequin edit does: see edited.
+// Autoencoder is the convolutional autoencoder of Holden et al. 2016. With isEdited its output is
+// edited as mannequin edit does: see edited.
 func Autoencoder(m *manifold.Model, isEdited bool, workers int) Restorer {
 	r := Restorer{Name: "autoencoder", Denoise: func(rows []float32) ([]float32, error) { return m.Project(rows, workers) },
 		Fill: func(rows []float32, gaps []manifold.Gap) ([]float32, error) {
@@ -64,8 +64,8 @@ func Autoencoder(m *manifold.Model, isEdited bool, workers int) Restorer {
 	return r
 }
 
-// STRNN is the spatio-temporal recurrent network, as d uses it at dataset.Rate. With a
-// manifold, which may be nil, noisy motion is edited after it as mannequin edit does.
+// STRNN is the spatio-temporal recurrent network, which d runs at dataset.Rate. If m is not nil,
+// its output is edited on that manifold as mannequin edit does.
 func STRNN(d *strnn.Denoiser, l *feature.Motion, m *manifold.Model, workers int) Restorer {
 	r := Restorer{Name: "STRNN", Denoise: func(rows []float32) ([]float32, error) {
 		y := make([]float32, len(rows))
@@ -80,8 +80,8 @@ func STRNN(d *strnn.Denoiser, l *feature.Motion, m *manifold.Model, workers int)
 	return r
 }
 
-// edited returns the way of r, after which the body goes as it did, contacts are told from
-// where joints are, and they stand and bones keep their length. hold is for Model.Hold.
+// edited restores by r and then edits the result. The body moves as before, contacts are found
+// again, standing feet are locked, and bones keep their length. hold is for Model.Hold.
 func edited(r Restorer, m *manifold.Model, hold float32, workers int) Restorer {
 	denoise := r.Denoise
 	return Restorer{Name: r.Name + ", edited", Denoise: func(rows []float32) ([]float32, error) {
@@ -120,8 +120,8 @@ func edited(r Restorer, m *manifold.Model, hold float32, workers int) Restorer {
 	}}
 }
 
-// missingOf returns which values are not there, (frames, columns). Where all joints are
-// missing, how the body moves is, too.
+// missingOf returns the missing values, (frames, columns). If all joints are missing, the body's
+// motion is too.
 func missingOf(l *feature.Motion, gaps []manifold.Gap, frames int) []bool {
 	cols := l.Columns()
 	missing := make([]bool, frames*cols)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"fmt"
 
 	"mannequin/animsys"
@@ -15,43 +16,66 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Rollout drives a model as a game does: the whole tick of package animsys, on
-// flat ground.
+// Rollout runs a model through the whole tick of package animsys, on flat ground, as a game does.
 type Rollout struct {
 	Model   *mann.Model
-	Far     *mann.Model          // nil, or what drives everybody in Model's place: a model of a longer stride, as for agents far away
-	Workers int                  // the result does not depend on it
-	Tick    func(rows int) error // nil, or called before each tick of so many agents; an error ends the rollout
+	Far     *mann.Model          // nil, or a model of a longer stride that drives all agents, as for distant ones
+	Workers int                  // results do not depend on it
+	Tick    func(rows int) error // nil, or called before each tick with the number of agents; an error ends the rollout
 
-	Restored int // in how many ticks, so far, a controller has put its agent back
+	Restored int // agent ticks, so far, after which a controller restored its agent
 }
 
 // Agent is one character of a rollout.
 type Agent struct {
-	Start m3.Vec3 // where it stands at first, at rest
-	Yaw   float32 // which way it faces there, radians
-	// Goal returns what it should do in a tick, counted from 0, given its root.
+	Start m3.Vec3 // at rest
+	Yaw   float32 // radians
+	// Goal returns the goal in a tick, counted from 0, given the root.
 	Goal func(tick int, root m3.Xform) control.Goal
 }
 
-// constant returns the goal function of someone who wants g all the time.
-func constant(g control.Goal) func(int, m3.Xform) control.Goal {
-	return func(int, m3.Xform) control.Goal { return g }
+// step is a goal from a tick on.
+type step struct {
+	from int
+	goal control.Goal
 }
 
-// Take is what one agent showed, a frame per tick, in metres and world space.
+// sequence returns the goal function of steps in order of ticks. Before the first, the goal is idle.
+func sequence(steps ...step) func(int, m3.Xform) control.Goal {
+	return func(tick int, _ m3.Xform) (goal control.Goal) {
+		for _, s := range steps {
+			if tick >= s.from {
+				goal = s.goal
+			}
+		}
+		return goal
+	}
+}
+
+// perform returns the steps of a goal from a tick on. A jump is a second of jumping out of a trot, and
+// then the trot.
+func perform(from int, g control.Goal) []step {
+	if g.Action != control.Jump {
+		return []step{{from, g}}
+	}
+	trot := ahead(GaitSpeeds[2])
+	jump := trot
+	jump.Action = control.Jump
+	return []step{{from, jump}, {from + mann.Rate, trot}}
+}
+
+// Take is the motion of one agent: a frame per tick, in metres and world space.
 type Take struct {
 	Raw      *skel.Clip                    // the network's pose on the skeleton
-	Shown    *skel.Clip                    // the pose that is displayed: blended, its paws held by the ground solver
+	Shown    *skel.Clip                    // the displayed pose: blended, with foot lock
 	Roots    []m3.Xform                    // (frames) on the ground, +Z forward
 	Weights  [][control.NumActions]float32 // (frames) action weights
-	Gating   []float32                     // (frames, Experts) the experts' weights
+	Gating   []float32                     // (frames, Experts) weights
 	Experts  int
-	Restored int // ticks after which the controller put it back
+	Restored int // ticks after which the controller restored the agent
 }
 
-// Run drives all agents at once for so many ticks. It is an error if a pose is
-// not finite.
+// Run drives all agents for a number of ticks. A pose that is not finite is an error.
 func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 	n := len(agents)
 	ground, err := terrain.Flat(terrain.Grid{Size: 8, Cell: 4}) // goes on beyond its edges
@@ -59,16 +83,20 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 		return nil, err
 	}
 	w := arche.NewWorld()
-	opt := animsys.Options{Capacity: n, Terrain: ground, Workers: r.Workers}
+	opt := mann.ControllerOptions{Capacity: n, Workers: r.Workers}
 	if r.Far != nil {
-		opt.Far = []*mann.Model{r.Far}
+		opt.LOD = []*mann.Model{r.Far}
 	}
-	crowd, err := animsys.NewCrowd(&w, r.Model, opt)
+	controller, err := r.Model.NewController(opt)
 	if err != nil {
 		return nil, err
 	}
+	crowd, err := animsys.NewCrowd(&w, controller, animsys.Options{Ground: ground, Workers: r.Workers})
+	if err != nil {
+		return nil, errors.Join(err, controller.Close())
+	}
 	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&w, 1./mann.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +108,9 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 			return nil, err
 		}
 		if r.Far != nil {
-			crowd.SetRate(i, animsys.Rate(r.Far.Layout.Step()))
+			if err := crowd.SetUpdateRate(dogs[i], animsys.UpdateRate(r.Far.Layout.Step())); err != nil {
+				return nil, err
+			}
 		}
 		takes[i] = Take{Raw: skel.NewClip(r.Model.Skel, mann.Rate, ticks), Shown: skel.NewClip(r.Model.Skel, mann.Rate, ticks),
 			Roots: make([]m3.Xform, ticks), Weights: make([][control.NumActions]float32, ticks)}
@@ -92,20 +122,20 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 			}
 		}
 		for i, a := range agents {
-			*goals.Get(dogs[i]) = a.Goal(f, crowd.Batch.Root(i))
+			*goals.Get(dogs[i]) = a.Goal(f, controller.Root(i))
 		}
 		if err := schedule.Step(); err != nil {
 			return nil, err
 		}
 		for i := range takes {
-			t, weights := &takes[i], crowd.Gating(i)
+			t, weights := &takes[i], controller.Gating(i)
 			if weights != nil {
 				t.Experts = len(weights)
-			} else { // between two steps they are those of the last
+			} else { // between two steps: the last weights
 				weights = t.Gating[len(t.Gating)-t.Experts:]
 			}
 			t.Gating = append(t.Gating, weights...)
-			if err := t.add(crowd, i, f); err != nil {
+			if err := t.add(crowd, controller, i, f); err != nil {
 				return nil, err
 			}
 		}
@@ -116,28 +146,28 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 	return takes, nil
 }
 
-// add records frame f of row.
-func (t *Take) add(c *animsys.Crowd, row, f int) error {
-	p, q := c.Batch.Pose(row)
+// add records frame f of a row.
+func (t *Take) add(c *animsys.Crowd, dogs *mann.Controller, row, f int) error {
+	p, q := dogs.Batch.Pose(row)
 	pos, rot := t.Raw.Frame(f)
 	copy(pos, p)
 	copy(rot, q)
 	pos, rot = t.Shown.Frame(f)
-	t.Shown.Skel.ModelToLocal(pos, rot, c.Bones(row))
+	t.Shown.Skel.ModelToLocal(pos, rot, c.BonesAt(row))
 	for j := range pos {
 		if !pos[j].Finite() || !rot[j].Finite() {
 			return fmt.Errorf("metrics: agent %d, frame %d: joint %s is not finite", row, f, t.Shown.Skel.Names[j])
 		}
 	}
-	t.Roots[f] = c.Batch.Root(row)
+	t.Roots[f] = dogs.Root(row)
 	for a := range control.NumActions {
-		t.Weights[f][a] = c.Batch.Weight(row, a)
+		t.Weights[f][a] = dogs.Weight(row, a)
 	}
-	t.Restored = c.Batch.Restored(row)
+	t.Restored = dogs.Restored(row)
 	return nil
 }
 
-// section returns the frames of c from first up to last, sharing its memory.
+// section returns frames first to last−1 of c. It shares c's memory.
 func section(c *skel.Clip, first, last int) *skel.Clip {
 	n := c.Skel.Len()
 	return &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: last - first, Pos: c.Pos[first*n : last*n], Rot: c.Rot[first*n : last*n]}

@@ -10,30 +10,29 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Sparse is how well motion that was made from evenly spaced poses of a recording is
-// that recording: what Lüdi 2016, sec. 5.1, shows in pictures.
+// Sparse is the error of motion made from evenly spaced poses of a recording (Lüdi 2016, sec. 5.1,
+// shows pictures).
 type Sparse struct {
 	Frames int     `json:"frames"`
 	Body   float64 `json:"body_cm"`  // mean distance of joints between the poses, in the body's own frame
-	World  float64 `json:"world_cm"` // the same in the world, where the body goes as its own velocities say
-	Key    float64 `json:"key_cm"`   // mean distance of joints in the frames of the poses, in the body's own frame
+	World  float64 `json:"world_cm"` // the same in the world, after the body's velocities
+	Key    float64 `json:"key_cm"`   // mean distance of joints at the poses, in the body's own frame
 	At     float64 `json:"at_cm"`    // the same in the world
-	Speed  float64 `json:"speed"`    // way of the body over the ground, as a share of the recording's
+	Speed  float64 `json:"speed"`    // distance covered by the body, over the recording's
 
 	Drift2  Drift `json:"drift_2_s"`
 	Drift10 Drift `json:"drift_10_s"`
 }
 
-// Drift is how far the body is from where it was recorded, and how much it is turned
-// from that, a while after the two were at one place: means over all stretches of
-// that length that begin with a pose. Recordings that are shorter have none.
+// Drift is the mean difference in position and heading a while after two motions were at one place.
+// Stretches begin with a pose. Recordings shorter than that time have none.
 type Drift struct {
 	Stretches int     `json:"stretches"`
 	Distance  float64 `json:"cm"`
 	Turn      float64 `json:"degrees"`
 }
 
-// driftAfter measures the drift after so many seconds.
+// driftAfter returns the drift after some seconds.
 func driftAfter(seconds int, went, goes manifold.Course, every int) (d Drift) {
 	after := seconds * manifold.Rate
 	for from := 0; from+after < len(goes); from += every {
@@ -46,7 +45,7 @@ func driftAfter(seconds int, went, goes manifold.Course, every int) (d Drift) {
 	return d
 }
 
-// meanDrift returns the mean over recordings, each as much as it has stretches.
+// meanDrift returns the mean over recordings, weighted by stretches.
 func meanDrift(of []Drift) (mean Drift) {
 	for _, d := range of {
 		mean.Stretches += d.Stretches
@@ -57,14 +56,14 @@ func meanDrift(of []Drift) (mean Drift) {
 	return mean
 }
 
-// MeasureSparse compares made with the recording rec it was made from: rows of l,
-// (frames, columns) raw, with a pose in every so many frames from the first on. Both
-// begin at one place. It is an error if they differ in length.
+// MeasureSparse compares made with the recording rec that it was made from: rows of l, (frames,
+// columns) raw, with poses at multiples of every. Both begin at one place. Different lengths are an
+// error.
 func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, error) {
 	cols, n := l.Columns(), len(l.Joints)
-	frames := len(rec) / cols
-	if frames == 0 || len(rec) != frames*cols || len(made) != len(rec) || every < 1 {
-		return Sparse{}, fmt.Errorf("metrics: %d values and %d of a recording with a pose in every %d frames, want as many, in rows of %d", len(made), len(rec), every, cols)
+	frames, err := sparseFrames(l, made, rec, every, 1)
+	if err != nil {
+		return Sparse{}, err
 	}
 	a, b := make([]m3.Vec3, frames*n), make([]m3.Vec3, frames*n)
 	l.ToWorld(a, made, manifold.Rate, feature.Place{})
@@ -75,7 +74,7 @@ func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, e
 		body, world := 0.0, 0.0
 		for j := range n {
 			k := f*cols + l.Pos(j)
-			body += float64(m3.V(made[k], made[k+1], made[k+2]).Dist(m3.V(rec[k], rec[k+1], rec[k+2])))
+			body += float64(vec(made[k:]).Dist(vec(rec[k:])))
 			world += float64(a[f*n+j].Dist(b[f*n+j]))
 		}
 		if f%every == 0 {
@@ -104,24 +103,39 @@ func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, e
 	return s, nil
 }
 
-// MeanSparse returns the mean over recordings, each as much as it has frames, and of
-// drifts stretches.
+// sparseFrames returns the number of frames of two motions of one length, at least least.
+func sparseFrames(l *feature.Motion, made, rec []float32, every, least int) (int, error) {
+	cols := l.Columns()
+	frames := len(rec) / cols
+	if frames < least || len(rec) != frames*cols || len(made) != len(rec) || every < 1 {
+		return 0, fmt.Errorf("metrics: motions of %d and %d values with a pose in every %d frames: want one length, in rows of %d",
+			len(made), len(rec), every, cols)
+	}
+	return frames, nil
+}
+
+// means returns the fields that are means over frames.
+func (s *Sparse) means() []*float64 { return []*float64{&s.Body, &s.World, &s.Key, &s.At, &s.Speed} }
+
+// MeanSparse returns the mean over recordings, weighted by frames. Drifts are weighted by
+// stretches.
 func MeanSparse(of []Sparse) (mean Sparse) {
 	var two, ten []Drift
 	for _, s := range of {
-		f := float64(s.Frames)
 		mean.Frames, two, ten = mean.Frames+s.Frames, append(two, s.Drift2), append(ten, s.Drift10)
-		mean.Body, mean.World, mean.Key, mean.At, mean.Speed = mean.Body+f*s.Body, mean.World+f*s.World, mean.Key+f*s.Key, mean.At+f*s.At, mean.Speed+f*s.Speed
+		for i, sum := range mean.means() {
+			*sum += float64(s.Frames) * *s.means()[i]
+		}
 	}
-	f := float64(max(1, mean.Frames))
-	mean.Body, mean.World, mean.Key, mean.At, mean.Speed = mean.Body/f, mean.World/f, mean.Key/f, mean.At/f, mean.Speed/f
+	for _, sum := range mean.means() {
+		*sum /= float64(max(1, mean.Frames))
+	}
 	mean.Drift2, mean.Drift10 = meanDrift(two), meanDrift(ten)
 	return mean
 }
 
-// FromSparse makes a recording's motion again from one of its poses in every so many
-// frames, and returns it with the part of the recording that it spans: rows of the
-// network's layout, raw.
+// FromSparse makes a recording's motion again from its evenly spaced poses. It returns that and the
+// part of the recording that it spans: rows of the network's layout, raw.
 func FromSparse(net *keypose.Sparse, maker *keypose.SparseMaker, rec []float32) (made, part []float32, err error) {
 	poses, part, err := sparsePoses(net.Layout, rec, net.Segments.Every)
 	if err != nil {
@@ -131,8 +145,8 @@ func FromSparse(net *keypose.Sparse, maker *keypose.SparseMaker, rec []float32) 
 	return made, part, maker.Make(made, poses)
 }
 
-// sparsePoses returns one pose in every so many frames of rec, and the rows from the
-// first to the last of them.
+// sparsePoses returns the frames of rec at multiples of every, and the rows from the first to the
+// last of them.
 func sparsePoses(l *feature.Motion, rec []float32, every int) (poses, part []float32, err error) {
 	cols := l.Columns()
 	n := (len(rec)/cols-1)/every + 1
@@ -145,8 +159,8 @@ func sparsePoses(l *feature.Motion, rec []float32, every int) (poses, part []flo
 	return poses, rec[:((n-1)*every+1)*cols], nil
 }
 
-// BetweenSparse is FromSparse without a network: all values, the body's velocities
-// among them, go from pose to pose in a straight line.
+// BetweenSparse is FromSparse without a network: all values, with the body's velocities, are
+// interpolated linearly.
 func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []float32, err error) {
 	poses, part, err := sparsePoses(l, rec, every)
 	if err != nil {
@@ -164,22 +178,21 @@ func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []fl
 	return made, part, nil
 }
 
-// pullFrames is how many frames before and after a pose it pulls at.
+// pullFrames is the number of frames before and after a pose that it affects.
 const pullFrames = 8
 
-// CorrectSparse edits made on a motion manifold so that it meets the poses of rec, one
-// in every so many frames, and their places over the ground (Lüdi 2016, sec. 6.1.1
-// proposes it). Between two of these the body goes as it did in made, seen from the
-// one in front of it and, more and more, from the one behind. Feet stand where made
-// says that they do.
+// CorrectSparse edits made on a motion manifold (proposed by Lüdi 2016, sec. 6.1.1). The result
+// meets the poses of rec at multiples of every, and their places on the ground. In between, the
+// body moves as in made: seen from the pose before and, increasingly, from the one after. The
+// contacts of made stay locked.
 func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, workers int) ([]float32, error) {
 	l := m.Layout
 	cols := l.Columns()
-	frames := len(made) / cols
-	if frames < 2 || len(made) != frames*cols || len(rec) != len(made) || every < 1 {
-		return nil, fmt.Errorf("metrics: %d values and %d of a recording with a pose in every %d frames, want as many, in rows of %d", len(made), len(rec), every, cols)
+	frames, err := sparseFrames(l, made, rec, every, 2)
+	if err != nil {
+		return nil, err
 	}
-	length := (frames + 1) &^ 1 // an edit's is even: the last frame is held
+	length := (frames + 1) &^ 1 // an edit needs an even length: the last frame is repeated
 	e, err := m.NewEditor(manifold.EditorOptions{Batch: 1, Length: length, Workers: workers})
 	if err != nil {
 		return nil, err
@@ -219,7 +232,7 @@ func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, wo
 	return job.Rows[:frames*cols], nil
 }
 
-// courseOf returns where the body is in each frame of rows, from the origin on.
+// courseOf returns the place of the body in each frame of rows, from the origin.
 func courseOf(l *feature.Motion, rows []float32) manifold.Course {
 	cols := l.Columns()
 	c := make(manifold.Course, len(rows)/cols)
@@ -236,8 +249,8 @@ func seenFrom(from, to feature.Place) feature.Place {
 	return feature.Place{Pos: m3.YawQuat(-from.Yaw).Rotate(to.Pos.Sub(from.Pos)), Yaw: to.Yaw - from.Yaw}
 }
 
-// throughPlaces returns a course of so many frames, one more than went at most, that
-// goes as went does and is where to is in one of every so many frames.
+// throughPlaces returns a course of at most one frame more than went. It moves like went and is at
+// to in multiples of every.
 func throughPlaces(went, to manifold.Course, every, frames int) manifold.Course {
 	placed := func(key, f int) feature.Place {
 		p := seenFrom(went[key], went[f])

@@ -7,11 +7,12 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/manifold"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
-// strolling returns frames of who stands at rest and is moved ahead at speed m/s,
-// turning by yaw rad/s.
+// strolling returns frames of a person at rest that is moved ahead at speed m/s and turned by yaw
+// rad/s.
 func strolling(m *manifold.Model, frames int, speed, yaw float32) []float32 {
 	rows := atRest(m, frames)
 	for f := range frames {
@@ -27,10 +28,7 @@ func TestMeasureSparse(t *testing.T) {
 	const frames, every = 661, 30
 	rec := strolling(m, frames, 1, 0)
 	measure := func(made []float32) Sparse {
-		s, err := MeasureSparse(l, made, rec, every)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(MeasureSparse(l, made, rec, every))(t)
 		if s.Frames != frames || s.Drift10.Stretches != 3 || s.Drift2.Stretches != 19 { // that begin with frames 0, 30 and 60; … 540
 			t.Fatalf("%d frames, %d stretches of ten seconds and %d of two", s.Frames, s.Drift10.Stretches, s.Drift2.Stretches)
 		}
@@ -42,20 +40,20 @@ func TestMeasureSparse(t *testing.T) {
 
 	// Too slow: a tenth of the way is missing.
 	s := measure(strolling(m, frames, 0.9, 0))
-	near(t, "the way's share", s.Speed, 0.9, 1e-3)
-	near(t, "drift", s.Drift10.Distance, 100, 0.1)
-	near(t, "drift in two seconds", s.Drift2.Distance, 20, 0.1)
-	near(t, "turn", s.Drift10.Turn, 0, 1e-3)
-	near(t, "distance in the body's frame", s.Body+s.Key, 0, 1e-6)
-	near(t, "distance in the world", s.World, 100*0.1*float64(frames-1)/60/2, 0.1) // on the average half of the last
-	near(t, "distance of poses in the world", s.At, 100*0.1*float64(frames-1)/60/2, 0.1)
+	close(t, "the way's share", s.Speed, 0.9, 1e-3)
+	close(t, "drift", s.Drift10.Distance, 100, 0.1)
+	close(t, "drift in two seconds", s.Drift2.Distance, 20, 0.1)
+	close(t, "turn", s.Drift10.Turn, 0, 1e-3)
+	close(t, "distance in the body's frame", s.Body+s.Key, 0, 1e-6)
+	close(t, "distance in the world", s.World, 100*0.1*float64(frames-1)/60/2, 0.1) // on the average half of the last
+	close(t, "distance of poses in the world", s.At, 100*0.1*float64(frames-1)/60/2, 0.1)
 
 	// Turning by 0.01 rad/s: a chord of a circle of 100 m.
 	s = measure(strolling(m, frames, 1, 0.01))
-	near(t, "turn", s.Drift10.Turn, 0.1*180/math.Pi, 1e-2)
-	near(t, "turn in two seconds", s.Drift2.Turn, 0.02*180/math.Pi, 1e-2)
-	near(t, "drift", s.Drift10.Distance, 100*math.Hypot(10-100*math.Sin(0.1), 100*(1-math.Cos(0.1))), 0.1)
-	near(t, "the way's share", s.Speed, 1, 1e-3)
+	close(t, "turn", s.Drift10.Turn, 0.1*180/math.Pi, 1e-2)
+	close(t, "turn in two seconds", s.Drift2.Turn, 0.02*180/math.Pi, 1e-2)
+	close(t, "drift", s.Drift10.Distance, 100*math.Hypot(10-100*math.Sin(0.1), 100*(1-math.Cos(0.1))), 0.1)
+	close(t, "the way's share", s.Speed, 1, 1e-3)
 
 	// Every joint 3 cm too high between the poses, 1 cm in them.
 	made := strolling(m, frames, 1, 0)
@@ -69,10 +67,10 @@ func TestMeasureSparse(t *testing.T) {
 		}
 	}
 	s = measure(made)
-	near(t, "distance between the poses", s.Body, 3, 1e-3)
-	near(t, "distance in the poses", s.Key, 1, 1e-3)
-	near(t, "distance between them in the world", s.World, 3, 1e-3)
-	near(t, "distance in them in the world", s.At, 1, 1e-3)
+	close(t, "distance between the poses", s.Body, 3, 1e-3)
+	close(t, "distance in the poses", s.Key, 1, 1e-3)
+	close(t, "distance between them in the world", s.World, 3, 1e-3)
+	close(t, "distance in them in the world", s.At, 1, 1e-3)
 
 	if _, err := MeasureSparse(l, made[cols:], rec, every); err == nil {
 		t.Error("motions of different lengths: no error")
@@ -94,8 +92,8 @@ func TestMeanSparse(t *testing.T) {
 	}
 }
 
-// Of a recording whose values all change evenly nothing is lost between poses; what
-// is behind the last pose is left out.
+// A recording whose values change evenly loses nothing between poses. The frames after the last
+// pose are left out.
 func TestBetweenSparse(t *testing.T) {
 	m := plain(t)
 	cols := m.Layout.Columns()
@@ -120,7 +118,7 @@ func TestBetweenSparse(t *testing.T) {
 	}
 }
 
-// A network that gives poses back as they are shows that it is given the recording's.
+// A network that returns poses unchanged shows that it gets the recording's poses.
 func TestFromSparse(t *testing.T) {
 	m := plain(t)
 	cols := m.Layout.Columns()
@@ -148,14 +146,8 @@ func TestFromSparse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net, err := keypose.NewSparse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	maker, err := net.NewMaker(keypose.MakerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(keypose.NewSparse(file))(t)
+	maker := must.Get(net.NewMaker(keypose.MakerOptions{}))(t)
 	defer maker.Close()
 	rec := make([]float32, 24*cols)
 	for i := range rec {
@@ -178,8 +170,8 @@ func TestFromSparse(t *testing.T) {
 	}
 }
 
-// A motion that turned and went the wrong way, with its arms elsewhere, comes to the
-// poses and where they are, and moves between them as it did.
+// A motion with a wrong course and wrong arms meets the poses and their places, and moves between
+// them as before.
 func TestCorrectSparse(t *testing.T) {
 	m := plain(t)
 	l, cols := m.Layout, m.Layout.Columns()
@@ -190,18 +182,9 @@ func TestCorrectSparse(t *testing.T) {
 	for f := range frames {
 		made[f*cols+hand] -= 0.05
 	}
-	before, err := MeasureSparse(l, made, rec, every)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fixed, err := CorrectSparse(m, made, rec, every, 30, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := MeasureSparse(l, fixed, rec, every)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(MeasureSparse(l, made, rec, every))(t)
+	fixed := must.Get(CorrectSparse(m, made, rec, every, 30, 1))(t)
+	after := must.Get(MeasureSparse(l, fixed, rec, every))(t)
 	if len(fixed) != len(made) || !(after.At < 0.5) || !(before.At > 10) {
 		t.Errorf("poses are missed by %g cm in the world, %g before", after.At, before.At)
 	}
@@ -210,8 +193,8 @@ func TestCorrectSparse(t *testing.T) {
 	}
 	went, goes := courseOf(l, fixed), courseOf(l, rec)
 	for f := 0; f < frames; f += every {
-		near(t, "distance from the pose's place", float64(went[f].Pos.Dist(goes[f].Pos)), 0, 1e-3)
-		near(t, "turn from the pose's", float64(went[f].Yaw-goes[f].Yaw), 0, 1e-3)
+		close(t, "distance from the pose's place", float64(went[f].Pos.Dist(goes[f].Pos)), 0, 1e-3)
+		close(t, "turn from the pose's", float64(went[f].Yaw-goes[f].Yaw), 0, 1e-3)
 	}
 	// No jump where one stretch ends and the next begins: there it goes as it did.
 	for f := range frames - 1 {

@@ -8,33 +8,31 @@ import (
 	"mannequin/engine/m3"
 )
 
-// ahead returns the goal of going forward at so many m/s.
+// ahead returns the goal of going forward at a speed in m/s.
 func ahead(speed float32) control.Goal {
 	return control.Goal{Move: m3.V(0, 0, 1), Speed: speed, Action: control.Move}
 }
 
-// GaitSpeeds are the speeds in m/s that the paper (sec. 8) gives for walk, pace,
-// trot and canter.
+// GaitSpeeds are the speeds in m/s of walk, pace, trot and canter (paper, section 8).
 var GaitSpeeds = [4]float32{0.5, 1.1, 1.9, 3.3}
 
-// SpeedHeld is the speed that a command to go forward comes to, from what went
-// before it.
+// SpeedHeld is the speed after a command to go forward. It may depend on the command before.
 type SpeedHeld struct {
 	From    float64 `json:"from_m_s"` // the command before, 0 to stand
 	Command float64 `json:"command_m_s"`
-	Speed   float64 `json:"speed_m_s"` // of the root in the direction asked for, mean of the third and fourth second after the command
+	Speed   float64 `json:"speed_m_s"` // of the root, forward, mean of the third and fourth second after the command
 
-	// Of the displayed pose from the third to the sixth second: networks may come
-	// to one speed in more than one way.
+	// Of the displayed pose from the third to the sixth second. Networks can reach one speed in
+	// several ways.
 	Skate float64 `json:"skate_cm"`
-	Gait  string  `json:"gait"` // by its footfall
+	Gait  string  `json:"gait"` // from its footfall
 }
 
-// Off returns how far the speed is from the command, as a share of it.
+// Off returns the relative difference from the command.
 func (s SpeedHeld) Off() float64 { return math.Abs(s.Speed/s.Command - 1) }
 
-// SpeedsHeld commands each of GaitSpeeds to a model that stands, and to one that
-// has gone for three seconds at each other.
+// SpeedsHeld commands each of GaitSpeeds to a model that stands, and to one that has moved at
+// another of them for three seconds.
 func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 	const stand, before, settle, window, more = mann.Rate, 3 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate
 	legs, err := DogLegs(r.Model.Skel)
@@ -49,15 +47,11 @@ func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 				continue
 			}
 			out = append(out, SpeedHeld{From: float64(from), Command: float64(to)})
-			agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
-				switch {
-				case tick >= stand+before:
-					return ahead(to)
-				case tick < stand || from == 0:
-					return control.Goal{}
-				}
-				return ahead(from)
-			}})
+			first := ahead(from)
+			if from == 0 {
+				first = control.Goal{}
+			}
+			agents = append(agents, Agent{Goal: sequence(step{stand, first}, step{stand + before, ahead(to)})})
 		}
 	}
 	takes, err := r.Run(agents, stand+before+settle+window+more)
@@ -66,7 +60,7 @@ func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 	}
 	for i, t := range takes {
 		const first = stand + before + settle
-		// Ahead is +Z for all: who goes in circles, or backward, holds no speed.
+		// All agents face +Z at first. Circles and steps back do not hold a speed.
 		way := t.Roots[first+window-1].Pos.Sub(t.Roots[first-1].Pos)
 		out[i].Speed = float64(way.Z) * mann.Rate / window
 		shown := section(t.Shown, first-1, t.Shown.Frames)
@@ -80,10 +74,10 @@ func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 	return out, nil
 }
 
-// chord is a fifth of a second in ticks: over it the sway of a root is no way.
+// chord is a fifth of a second in ticks. Shorter steps would measure the root's sway.
 const chord = mann.Rate / 5
 
-// travel returns the length in metres of a root's way on chords.
+// travel returns the length of a root's path in chords, m.
 func travel(roots []m3.Xform) (sum float64) {
 	for f := chord; f < len(roots); f += chord {
 		sum += float64(roots[f].Pos.Dist(roots[f-chord].Pos))

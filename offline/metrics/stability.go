@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,23 +11,22 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Liveliness is how much motion moves: what predictions lose that converge to a mean
-// pose, or gain that shake.
+// Liveliness is how much motion moves. Predictions may freeze in a mean pose, or shake.
 type Liveliness struct {
-	Variance []float64 // of each joint's place seen from the body, m²
-	Jerk     float64   // 99.9th percentile over joints and frames of the third derivative of places in the world, m/s³
-	Most     float64   // the greatest of them
-	Still    float64   // longest time in which no joint is faster than stillSpeed, s
+	Variance []float64 // of each joint's position seen from the body, m²
+	Jerk     float64   // 99.9th percentile over joints and frames of jerk in the world, m/s³
+	Most     float64   // the largest jerk
+	Still    float64   // longest time with no joint faster than stillSpeed, s
 	Finite   bool
 }
 
-// stillSpeed is how fast joints of who stands are, m/s.
+// stillSpeed is the highest speed of a standing person's joints, m/s.
 const stillSpeed = 0.1
 
-// A lively gathers motion at strnn.Rate.
-type lively struct {
+// livelinessSums gathers motion at strnn.Rate.
+type livelinessSums struct {
 	l          *feature.Motion
-	sum, power []float64 // of each value of places
+	sum, power []float64 // of each coordinate
 	frames     int
 	jerks      []float32
 	still      float64
@@ -36,12 +34,12 @@ type lively struct {
 	world      []m3.Vec3
 }
 
-func newLively(l *feature.Motion) *lively {
-	return &lively{l: l, sum: make([]float64, l.Body()), power: make([]float64, l.Body()), finite: true}
+func newLivelinessSums(l *feature.Motion) *livelinessSums {
+	return &livelinessSums{l: l, sum: make([]float64, l.Body()), power: make([]float64, l.Body()), finite: true}
 }
 
-// add takes a motion, (frames, columns) raw.
-func (v *lively) add(rows []float32) {
+// add adds a motion, (frames, columns) raw.
+func (v *livelinessSums) add(rows []float32) {
 	cols, joints := v.l.Columns(), len(v.l.Joints)
 	frames := len(rows) / cols
 	for f := range frames {
@@ -50,9 +48,7 @@ func (v *lively) add(rows []float32) {
 			v.power[k] += float64(x) * float64(x)
 		}
 		for _, x := range rows[f*cols:][:cols] {
-			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-				v.finite = false
-			}
+			v.finite = v.finite && m3.Finite(x)
 		}
 	}
 	v.frames += frames
@@ -80,23 +76,23 @@ func (v *lively) add(rows []float32) {
 	}
 }
 
-func (v *lively) result() Liveliness {
+func (v *livelinessSums) result() Liveliness {
 	r := Liveliness{Variance: make([]float64, len(v.l.Joints)), Still: v.still, Finite: v.finite}
 	n := math.Max(1, float64(v.frames))
 	for k := range v.sum {
 		mean := v.sum[k] / n
 		r.Variance[k/3] += v.power[k]/n - mean*mean
 	}
-	slices.SortFunc(v.jerks, func(a, b float32) int { return cmp.Compare(a, b) })
+	slices.Sort(v.jerks)
 	if len(v.jerks) > 0 {
 		r.Jerk, r.Most = float64(v.jerks[len(v.jerks)*999/1000]), float64(v.jerks[len(v.jerks)-1])
 	}
 	return r
 }
 
-// LivelinessOf returns that of the recordings of a set.
-func LivelinessOf(set *dataset.Motion) Liveliness {
-	v := newLively(set.Layout)
+// LivelinessOf returns the liveliness of the recordings of a set.
+func LivelinessOf(set *dataset.MotionSet) Liveliness {
+	v := newLivelinessSums(set.Layout)
 	for c := range set.Clips {
 		clip := &set.Clips[c]
 		rows := make([]float32, clip.Frames/2*set.Layout.Columns())
@@ -106,18 +102,18 @@ func LivelinessOf(set *dataset.Motion) Liveliness {
 	return v.result()
 }
 
-// Rollouts are long predictions.
+// Rollouts is the liveliness of long predictions.
 type Rollouts struct {
 	Prefixes, Frames int
-	Last             int          // frames at the end that All and Each are of
-	All              Liveliness   // of all of them together
+	Last             int          // frames at the end that All and Each cover
+	All              Liveliness   // of all predictions together
 	Each             []Liveliness // of each
-	Whole            Liveliness   // of all their frames
+	Whole            Liveliness   // of all frames of all predictions
 }
 
-// Roll has p go on from n prefixes of the recordings of a set, evenly spread, by so many
-// frames in an open loop, and returns the motions, (n, prefix+frames, columns) raw.
-func Roll(p Extender, set *dataset.Motion, n, prefix, frames int) ([]float32, error) {
+// Roll continues n evenly spread prefixes of the recordings in an open loop. It returns the
+// motions, (n, prefix+frames, columns) raw.
+func Roll(p Extender, set *dataset.MotionSet, n, prefix, frames int) ([]float32, error) {
 	l := set.Layout
 	cols := l.Columns()
 	var at []dataset.Window
@@ -137,19 +133,19 @@ func Roll(p Extender, set *dataset.Motion, n, prefix, frames int) ([]float32, er
 	return rows, p.Extend(rows, n, prefix, prefix+frames)
 }
 
-// MeasureRollouts returns how lively motions are, rows (n, frames, columns) raw, in
-// their last frames and in all after the prefix.
+// MeasureRollouts returns the liveliness of motions, (n, frames, columns) raw, in their last frames
+// and in all after the prefix.
 func MeasureRollouts(rows []float32, l *feature.Motion, n, prefix, last int) Rollouts {
 	cols := l.Columns()
 	frames := len(rows) / cols / n
 	r := Rollouts{Prefixes: n, Frames: frames - prefix, Last: last}
-	all, whole := newLively(l), newLively(l)
+	all, whole := newLivelinessSums(l), newLivelinessSums(l)
 	for i := range n {
 		motion := rows[i*frames*cols:][:frames*cols]
 		end := motion[(frames-last)*cols:]
 		all.add(end)
 		whole.add(motion[prefix*cols:])
-		one := newLively(l)
+		one := newLivelinessSums(l)
 		one.add(end)
 		r.Each = append(r.Each, one.result())
 	}

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"math"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -14,19 +15,19 @@ import (
 	"mannequin/terrain"
 )
 
-// Strolled is how strollers go who are asked for a turn and a speed.
+// Strolled is the motion of strollers that are asked for a turn and a speed.
 type Strolled struct {
 	Turn   float64 `json:"turn_rad_s"`
 	Speed  float64 `json:"speed_m_s"`
 	Turned float64 `json:"turned_rad_s"`
 	Went   float64 `json:"went_m_s"`
-	Apart  float64 `json:"apart_cm"`      // RMS distance of joints between clip and next clip over the overlap
-	Most   float64 `json:"apart_most_cm"` // the largest of these
-	Slide  float64 `json:"slide_cm"`      // of standing toes over the ground as shown, per frame
-	Stand  float64 `json:"stand"`         // share of the time that a foot is held
+	Apart  float64 `json:"apart_cm"`      // RMS distance of joints between a clip and the next over their overlap
+	Most   float64 `json:"apart_most_cm"` // the largest of them
+	Slide  float64 `json:"slide_cm"`      // of standing toes as shown, per frame
+	Stand  float64 `json:"stand"`         // share of the time with foot lock
 }
 
-// Strollers is how many walk for each ask of MeasureStrollers.
+// Strollers is the number of agents per ask of MeasureStrollers.
 const Strollers = 10
 
 const (
@@ -34,9 +35,8 @@ const (
 	strollersWatch  = 20 // s
 )
 
-// MeasureStrollers has strollers walk on level ground, Strollers for each of asks, of
-// which Turn and Speed are given, and fills in the rest. next tells how the model's
-// clips go on.
+// MeasureStrollers lets strollers walk on level ground, Strollers for each of asks. Turn and Speed
+// are given; it fills in the rest. next is the network that chooses the next clip.
 func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, workers int) error {
 	n := Strollers * len(asks)
 	field, err := terrain.Flat(terrain.Grid{Size: 200, Cell: 0.5})
@@ -44,12 +44,16 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 		return err
 	}
 	world := arche.NewWorld()
-	s, err := animsys.NewStrollers(&world, m, next, animsys.StrollersOptions{Capacity: n, Terrain: field, Workers: workers})
+	stream, err := m.NewStream(next, latent.StreamOptions{People: n, Workers: workers})
 	if err != nil {
 		return err
 	}
+	s, err := animsys.NewCrowd(&world, stream, animsys.Options{Ground: field, Workers: workers})
+	if err != nil {
+		return errors.Join(err, stream.Close())
+	}
 	defer s.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/latent.Rate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		return err
 	}
@@ -74,7 +78,7 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 	}
 	tips := s.Ground.Rig.Roles.Legs
 	last, stands := make([]m3.Vec3, n*len(tips)), make([]float64, len(asks))
-	ahead := func(x m3.Xform) float32 { return m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1))) }
+	ahead := func(x m3.Xform) float32 { return x.Rot.Yaw() }
 	roots := make([]m3.Xform, n)
 	for tick := range (strollersSettle + strollersWatch) * latent.Rate {
 		copy(roots, s.Roots)
@@ -88,8 +92,8 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 				w.Went += float64(s.Roots[i].Pos.Dist(roots[i].Pos)) / strollersWatch / Strollers
 			}
 			for k, leg := range tips {
-				at, was := s.Bones(i)[leg[len(leg)-1]].Pos, &last[i*len(tips)+k]
-				if tick >= strollersSettle*latent.Rate && s.Ground.Feet[i*len(tips)+k].Stands() {
+				at, was := s.BonesAt(i)[leg[len(leg)-1]].Pos, &last[i*len(tips)+k]
+				if tick >= strollersSettle*latent.Rate && s.Ground.Feet[i*len(tips)+k].Contact() {
 					w.Slide += 100 * float64(at.Dist(*was))
 					stands[i/Strollers]++
 				}
@@ -105,7 +109,7 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 	return nil
 }
 
-// seams measures how far apart clips are from those that a network has follow.
+// seams measures the distance between clips and the clips that next chooses to follow them.
 func seams(m *latent.Model, net *netruntime.Net, asks []Strolled, asked []latent.Sliders, workers int) error {
 	const clips = 12
 	n := len(asked)

@@ -8,16 +8,14 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Rates are the speed (m/s), acceleration (m/s²) and jerk (m/s³) of a joint's
-// place in the world.
+// Rates are the speed (m/s), acceleration (m/s²) and jerk (m/s³) of a joint in the world.
 type Rates struct {
 	Speed        float64 `json:"speed"`
 	Acceleration float64 `json:"acceleration"`
 	Jerk         float64 `json:"jerk"`
 }
 
-// rates calls visit for each joint and frame of c that has three before it,
-// with differences of these.
+// rates calls visit for each joint and frame of c from frame 3 on, with finite differences.
 func rates(c *skel.Clip, visit func(joint, frame int, r Rates)) {
 	var h [4][]m3.Xform
 	for i := range h {
@@ -39,28 +37,25 @@ func rates(c *skel.Clip, visit func(joint, frame int, r Rates)) {
 	}
 }
 
-// RecordedRates returns the rates that one in a thousand of the recordings'
-// joints and frames exceed.
+// RecordedRates returns the rates that one in a thousand joints and frames of the recordings
+// exceeds.
 func RecordedRates(sets ...*dataset.MANN) Rates {
 	var v, a, j []float64
-	for _, set := range sets {
-		for _, run := range set.Runs() {
-			rates(set.Replay(run[0], run[1]), func(_, _ int, r Rates) {
-				v, a, j = append(v, r.Speed), append(a, r.Acceleration), append(j, r.Jerk)
-			})
-		}
+	for set, run := range runs(sets) {
+		rates(set.Replay(run[0], run[1]), func(_, _ int, r Rates) {
+			v, a, j = append(v, r.Speed), append(a, r.Acceleration), append(j, r.Jerk)
+		})
 	}
 	return Rates{Quantile(v, 0.999), Quantile(a, 0.999), Quantile(j, 0.999)}
 }
 
-// Mode is something that a character can be asked for.
+// Mode is something to ask a character for.
 type Mode struct {
 	Name string
 	Goal control.Goal
 }
 
-// Modes returns what transitions are measured between, without the actions that
-// m lacks.
+// Modes returns the modes between which transitions are measured, without the actions that m lacks.
 func Modes(m *mann.Model) []Mode {
 	aside := control.Goal{Move: m3.V(1, 0, 0), Speed: 0.4, Action: control.Move}
 	back := control.Goal{Move: m3.V(0, 0, -1), Speed: 0.4, Action: control.Move}
@@ -81,22 +76,22 @@ func Modes(m *mann.Model) []Mode {
 type Transition struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// The largest rates of any joint from shortly before the change to 2.5 s
-	// after, of the displayed pose and of the network's.
+	// The largest rates of any joint from shortly before the change to 2.5 s after it, of the
+	// displayed pose and of the network's.
 	Shown  Rates   `json:"shown"`
 	Raw    Rates   `json:"raw"`
-	Joint  string  `json:"joint"`  // with the displayed pose's largest jerk
-	Second float64 `json:"second"` // when it was, after the change
+	Joint  string  `json:"joint"`  // with the largest jerk of the displayed pose
+	Second float64 `json:"second"` // its time after the change
 }
 
 const (
 	modeLead = 4 * mann.Rate // ticks of the first mode
-	jumpLead = 48            // ticks before the change at which a first jump is asked for: in its midst
+	jumpLead = 48            // ticks from the command of a first jump to the change, in mid-jump
 	changed  = 150           // ticks after the change that count
 )
 
-// Transitions measures the change from each mode to each other. A jump is asked
-// for at a trot; what follows one begins in the air.
+// Transitions measures the change from each mode to each other one. A jump is asked for at a trot;
+// a change after a jump begins in the air.
 func Transitions(r *Rollout, modes []Mode) ([]Transition, error) {
 	var out []Transition
 	var agents []Agent
@@ -106,19 +101,11 @@ func Transitions(r *Rollout, modes []Mode) ([]Transition, error) {
 				continue
 			}
 			out = append(out, Transition{From: a.Name, To: b.Name})
-			agents = append(agents, Agent{Goal: func(tick int, _ m3.Xform) control.Goal {
-				switch {
-				case tick >= modeLead && b.Goal.Action == control.Jump:
-					return actionGoal(control.Jump, tick-modeLead)
-				case tick >= modeLead:
-					return b.Goal
-				case a.Goal.Action == control.Jump && tick < modeLead-jumpLead:
-					return ahead(GaitSpeeds[2])
-				case a.Goal.Action == control.Jump:
-					return actionGoal(control.Jump, 0)
-				}
-				return a.Goal
-			}})
+			steps := []step{{0, a.Goal}}
+			if a.Goal.Action == control.Jump { // the change is in mid-jump
+				steps = []step{{0, ahead(GaitSpeeds[2])}, perform(modeLead-jumpLead, a.Goal)[0]}
+			}
+			agents = append(agents, Agent{Goal: sequence(append(steps, perform(modeLead, b.Goal)...)...)})
 		}
 	}
 	takes, err := r.Run(agents, modeLead+changed)
@@ -143,28 +130,21 @@ func (r *Rates) most(v Rates) {
 	r.Speed, r.Acceleration, r.Jerk = max(r.Speed, v.Speed), max(r.Acceleration, v.Acceleration), max(r.Jerk, v.Jerk)
 }
 
-// Over returns r as multiples of o.
+// Over returns r divided by o.
 func (r Rates) Over(o Rates) Rates {
 	return Rates{r.Speed / o.Speed, r.Acceleration / o.Acceleration, r.Jerk / o.Jerk}
 }
 
-// Perform drives one agent per mode: lead ticks of idle, for a jump of a trot,
-// and then so many of the mode.
+// Perform drives one agent per mode: lead ticks of idle (before a jump, of a trot) and then ticks
+// of the mode.
 func Perform(r *Rollout, modes []Mode, lead, ticks int) ([]Take, error) {
 	agents := make([]Agent, len(modes))
 	for i, m := range modes {
-		agents[i].Goal = func(tick int, _ m3.Xform) control.Goal {
-			jump := m.Goal.Action == control.Jump
-			switch {
-			case tick < lead && jump:
-				return ahead(GaitSpeeds[2])
-			case tick < lead:
-				return control.Goal{}
-			case jump:
-				return actionGoal(control.Jump, tick-lead)
-			}
-			return m.Goal
+		before := control.Goal{}
+		if m.Goal.Action == control.Jump {
+			before = ahead(GaitSpeeds[2])
 		}
+		agents[i].Goal = sequence(append([]step{{0, before}}, perform(lead, m.Goal)...)...)
 	}
 	return r.Run(agents, lead+ticks)
 }

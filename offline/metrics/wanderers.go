@@ -1,44 +1,45 @@
 package metrics
 
 import (
+	"errors"
 	"math"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 
 	"mannequin/animsys"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/terrain"
 )
 
-// Wandered is how wanderers go who are asked for a speed and a turn.
+// Wandered is the motion of wanderers that are asked for a speed and a turn.
 type Wandered struct {
 	Speed  float64 `json:"speed_m_s"`
 	Turn   float64 `json:"turn_rad_s"`
 	Went   float64 `json:"went_m_s"`
 	Turned float64 `json:"turned_rad_s"`
-	Glide  float64 `json:"glide"`            // how fast contacts that stand go in the frames that are made, as a share of the body's speed
-	Slide  float64 `json:"slide_cm"`         // of standing toes over the ground as shown, per tick
-	Stand  float64 `json:"stand"`            // share of the time that a foot is held
-	Border float64 `json:"border_jerk_m_s3"` // of joints about the body as shown, root of the mean square in the ticks around new frames
-	Within float64 `json:"within_jerk_m_s3"` // in the others
-	Lost   int     `json:"lost"`             // windows, of all who are asked for anything
+	Glide  float64 `json:"glide"`            // speed of contacts that stand in generated frames, as a share of the body's speed
+	Slide  float64 `json:"slide_cm"`         // of standing toes as shown, per tick
+	Stand  float64 `json:"stand"`            // share of the time with foot lock
+	Border float64 `json:"border_jerk_m_s3"` // RMS jerk of joints seen from the body, as shown, in the ticks around new frames
+	Within float64 `json:"within_jerk_m_s3"` // in the other ticks
+	Lost   int     `json:"lost"`             // windows of all asks
 }
 
-// Wanderers is how many walk for each ask of MeasureWanderers.
+// Wanderers is the number of agents per ask of MeasureWanderers.
 const Wanderers = 8
 
 const (
 	wanderersSettle = 5   // s
 	wanderersWatch  = 20  // s
-	glideLeast      = 0.3 // m/s: who is slower glides by shares of this
+	glideLeast      = 0.3 // m/s: the least speed that glide is a share of
 )
 
-// MeasureWanderers has wanderers walk on level ground, Wanderers for each of asks, of
-// which Speed and Turn are given, and fills in the rest. Of o the people and the workers
-// do not count.
+// MeasureWanderers lets wanderers walk on level ground, Wanderers for each of asks. Speed and Turn
+// are given; it fills in the rest. People and workers of o are ignored.
 func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, workers int) error {
 	n := Wanderers * len(asks)
 	field, err := terrain.Flat(terrain.Grid{Size: 200, Cell: 0.5})
@@ -46,12 +47,17 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 		return err
 	}
 	world := arche.NewWorld()
-	s, err := animsys.NewWanderers(&world, m, animsys.WanderersOptions{Capacity: n, Terrain: field, Workers: workers, Stream: o})
+	o.People, o.Workers = n, workers
+	stream, err := m.NewStream(o)
 	if err != nil {
 		return err
 	}
+	s, err := animsys.NewCrowd(&world, stream, animsys.Options{Ground: field, Workers: workers})
+	if err != nil {
+		return errors.Join(err, stream.Close())
+	}
 	defer s.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/strnn.TickRate, animsys.Systems()...)
+	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
 	if err != nil {
 		return err
 	}
@@ -65,14 +71,14 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 		ask := asks[i/Wanderers]
 		*wanders.Get(e) = strnn.Wander{Speed: float32(ask.Speed), Turn: float32(ask.Turn)}
 	}
-	w := newWatch(s, n)
-	for tick := range (wanderersSettle + wanderersWatch) * strnn.TickRate {
+	w := newWatch(s, stream, n)
+	for tick := range (wanderersSettle + wanderersWatch) * generator.TickRate {
 		w.before()
 		if err := schedule.Step(); err != nil {
 			return err
 		}
 		for i := range n {
-			w.see(&asks[i/Wanderers], i, tick >= wanderersSettle*strnn.TickRate)
+			w.see(&asks[i/Wanderers], i, tick >= wanderersSettle*generator.TickRate)
 		}
 	}
 	for i := range asks {
@@ -81,34 +87,35 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 	return nil
 }
 
-// watch is what is known of wanderers who are watched.
+// watch holds what is known of the wanderers.
 type watch struct {
-	s      *animsys.Wanderers
-	tips   []int        // joints in which legs end
-	feet   []int        // contacts' joints in the skeleton
-	roots  []m3.Xform   // (people) before the tick
-	toes   []m3.Vec3    // (people, tips) as shown
-	glides []m3.Vec3    // (people, contacts) as made
-	stood  []uint8      // (people) contacts
-	local  [4][]m3.Vec3 // the last ticks' joints about the body, the oldest first, (people, joints)
-	since  []int        // (people) ticks since they began to play the frames that they play
+	s      *animsys.Crowd
+	stream *strnn.Stream
+	poses  generator.Poses // as the stream makes them
+	tips   []int           // joints in which legs end
+	feet   []int           // contacts' joints in the skeleton
+	roots  []m3.Xform      // (people) before the tick
+	toes   []m3.Vec3       // (people, tips) as shown
+	glides []m3.Vec3       // (people, contacts) as made
+	stood  []uint8         // (people) contacts
+	local  [4][]m3.Vec3    // the last ticks' joints about the body, the oldest first, (people, joints)
+	since  []int           // (people) ticks since the window began
 	model  []m3.Xform
-	pos    []m3.Vec3
-	rot    []m3.Quat
 	of     []wanderSums // (asks)
 }
 
 // wanderSums are counts over the people of an ask.
 type wanderSums struct{ held, stands, borders, withins float64 }
 
-func newWatch(s *animsys.Wanderers, n int) *watch {
+func newWatch(s *animsys.Crowd, stream *strnn.Stream, n int) *watch {
 	joints := s.Skel.Len()
-	w := &watch{s: s, roots: make([]m3.Xform, n), stood: make([]uint8, n), since: make([]int, n), of: make([]wanderSums, n/Wanderers),
-		model: make([]m3.Xform, joints), pos: make([]m3.Vec3, joints), rot: make([]m3.Quat, joints)}
+	w := &watch{s: s, stream: stream, roots: make([]m3.Xform, n), stood: make([]uint8, n), since: make([]int, n), of: make([]wanderSums, n/Wanderers),
+		model: make([]m3.Xform, joints)}
+	w.poses = generator.Poses{Roots: make([]m3.Xform, n), Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Restarted: make([]bool, n)}
 	for _, leg := range s.Ground.Rig.Roles.Legs {
 		w.tips = append(w.tips, int(leg[len(leg)-1]))
 	}
-	for _, c := range s.Stream.Model().Layout.Contacts {
+	for _, c := range stream.Model().Layout.Contacts {
 		w.feet = append(w.feet, s.Skel.Index(c.Joint))
 	}
 	w.toes, w.glides = make([]m3.Vec3, n*len(w.tips)), make([]m3.Vec3, n*len(w.feet))
@@ -118,7 +125,7 @@ func newWatch(s *animsys.Wanderers, n int) *watch {
 	return w
 }
 
-// before notes what is there before a tick.
+// before records the state before a tick.
 func (w *watch) before() {
 	copy(w.roots, w.s.Roots)
 	oldest := w.local[0]
@@ -126,25 +133,26 @@ func (w *watch) before() {
 	w.local[3] = oldest
 }
 
-// see looks at person i after a tick, and adds what they do to the ask's where it counts.
+// see measures person i after a tick. If counts, it adds to the ask.
 func (w *watch) see(ask *Wandered, i int, counts bool) {
 	s, sums := w.s, &w.of[i/Wanderers]
 	was, is := w.roots[i], s.Roots[i]
-	bones, joints, back := s.Bones(i), s.Skel.Len(), is.Rot.Conj()
+	bones, joints, back := s.BonesAt(i), s.Skel.Len(), is.Rot.Conj()
 	for j, b := range bones {
 		w.local[3][i*joints+j] = back.Rotate(b.Pos.Sub(is.Pos))
 	}
 	for k, tip := range w.tips {
 		at, last := bones[tip].Pos, &w.toes[i*len(w.tips)+k]
-		if counts && s.Ground.Feet[i*len(w.tips)+k].Stands() {
+		if counts && s.Ground.Feet[i*len(w.tips)+k].Contact() {
 			ask.Slide += 100 * float64(at.Dist(*last))
 			sums.held++
 		}
 		*last = at
 	}
-	s.Stream.Pose(i, w.pos, w.rot)
-	s.Skel.LocalToModel(w.model, w.pos, w.rot)
-	stands := s.Stream.Stands(i)
+	w.stream.Pose(&w.poses, i)
+	pos, rot := w.poses.Joints(i, joints)
+	s.Skel.LocalToModel(w.model, pos, rot)
+	stands := w.stream.Stands(i)
 	for k, j := range w.feet {
 		at, last := w.model[j].Pos, &w.glides[i*len(w.feet)+k]
 		if counts && (stands&w.stood[i])>>k&1 == 1 {
@@ -154,19 +162,19 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 		*last = at
 	}
 	w.stood[i] = stands
-	if w.since[i]++; s.Stream.Began(i) {
+	if w.since[i]++; w.stream.Began(i) {
 		w.since[i] = 0
 	}
 	if !counts {
 		return
 	}
-	ahead := was.Rot.Rotate(m3.V(0, 0, 1))
-	ask.Turned += float64(m3.WrapAngle(m3.YawOf(is.Rot.Rotate(m3.V(0, 0, 1)))-m3.YawOf(ahead))) / wanderersWatch / Wanderers
+	ahead := was.Rot.Forward()
+	ask.Turned += float64(m3.WrapAngle(is.Rot.Yaw()-m3.YawOf(ahead))) / wanderersWatch / Wanderers
 	ask.Went += float64(is.Pos.Sub(was.Pos).Dot(ahead)) / wanderersWatch / Wanderers
 	for j := range bones {
 		k := i*joints + j
 		third := w.local[3][k].Sub(w.local[0][k]).Add(w.local[1][k].Sub(w.local[2][k]).Scale(3))
-		jerk := float64(third.Dot(third)) * math.Pow(strnn.TickRate, 6)
+		jerk := float64(third.Dot(third)) * math.Pow(generator.TickRate, 6)
 		if w.since[i] < 4 { // one of the differences is across the border
 			ask.Border += jerk
 			sums.borders++
@@ -177,12 +185,12 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 	}
 }
 
-// sum makes means of the sums of ask i.
+// sum turns the sums of ask i into means.
 func (w *watch) sum(ask *Wandered, i int) {
 	sums := &w.of[i]
 	ask.Slide /= math.Max(1, sums.held)
-	ask.Stand = sums.held / float64(wanderersWatch*strnn.TickRate*Wanderers*len(w.tips))
-	ask.Glide *= strnn.TickRate / math.Max(1, sums.stands) / math.Max(glideLeast, ask.Went)
+	ask.Stand = sums.held / float64(wanderersWatch*generator.TickRate*Wanderers*len(w.tips))
+	ask.Glide *= generator.TickRate / math.Max(1, sums.stands) / math.Max(glideLeast, ask.Went)
 	ask.Border, ask.Within = math.Sqrt(ask.Border/math.Max(1, sums.borders)), math.Sqrt(ask.Within/math.Max(1, sums.withins))
-	ask.Lost = w.s.Stream.Lost()
+	ask.Lost = w.stream.Lost()
 }

@@ -8,27 +8,27 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Way is how well a character goes otherwise than ahead.
+// Way is how well a character goes back or aside or turns in place.
 type Way struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"`
 	Asked float64 `json:"asked"`
-	Does  float64 `json:"does"` // mean of the end, in the direction asked for
+	Does  float64 `json:"does"` // mean at the end, in the direction asked for
 	Raw   Motion  `json:"raw"`
 	Shown Motion  `json:"shown"`
 }
 
-// Units of ways.
+// Units of Way.
 const (
 	MetresPerSecond  = "m/s"
 	DegreesPerSecond = "°/s"
 )
 
-// Off returns how far the way is from what is asked for, as a share of it.
+// Off returns the relative difference from the command.
 func (w Way) Off() float64 { return math.Abs(w.Does/w.Asked - 1) }
 
-// Ways measures going back and aside and turning in place, to either side, from
-// standing idle: from the fourth second to the eighth, Does in the last two.
+// Ways measures steps back and aside and turns in place, to either side, from idle. Measures cover
+// the fourth to the eighth second, Does the last two.
 func Ways(r *Rollout) ([]Way, error) {
 	const lead, hold, first = mann.Rate, 8 * mann.Rate, 3 * mann.Rate
 	legs, err := DogLegs(r.Model.Skel)
@@ -39,8 +39,11 @@ func Ways(r *Rollout) ([]Way, error) {
 		return control.Goal{Move: move, Speed: speed, Action: control.Move}
 	}
 	modes := []Mode{
-		{"back", step(m3.V(0, 0, -1), 0.3)}, {"aside, left", step(m3.V(1, 0, 0), 0.4)}, {"aside, right", step(m3.V(-1, 0, 0), 0.4)},
-		{"turn in place, left", control.Goal{Turn: 1, Action: control.Move}}, {"turn in place, right", control.Goal{Turn: -1, Action: control.Move}},
+		{"back", step(m3.V(0, 0, -1), 0.3)},
+		{"aside, left", step(m3.V(1, 0, 0), 0.4)},
+		{"aside, right", step(m3.V(-1, 0, 0), 0.4)},
+		{"turn in place, left", control.Goal{Turn: 1, Action: control.Move}},
+		{"turn in place, right", control.Goal{Turn: -1, Action: control.Move}},
 	}
 	takes, err := Perform(r, modes, lead, hold)
 	if err != nil {

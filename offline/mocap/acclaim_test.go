@@ -37,7 +37,7 @@ func TestAMCAgainstBVH(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	amc, err := OpenAMC(filepath.Join(dir, "cmu-amc", "35_01.amc"), "", AMCRate)
+	amc, err := Open(filepath.Join(dir, "cmu-amc", "35_01.amc"), OpenOptions{})
 	if os.IsNotExist(err) {
 		t.Skip(err)
 	}
@@ -99,7 +99,7 @@ func TestAMCData(t *testing.T) {
 			}
 			low, high, stretch := math.Inf(1), math.Inf(-1), 0.0
 			for _, path := range files {
-				b, err := OpenAMC(path, "", AMCRate)
+				b, err := Open(path, OpenOptions{})
 				if err != nil {
 					t.Error(err)
 					continue

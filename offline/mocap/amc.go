@@ -11,40 +11,19 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/boundedfile"
 )
 
-// AMCRate is the frame rate, in frames per second, at which CMU and HDM05 give
-// their AMC files, which do not say it.
+// AMCRate is the frame rate of CMU's and HDM05's AMC files, in frames per second. The
+// files do not say it.
 const AMCRate = 120
 
-// OpenAMC reads the motion in the AMC file at path, of the skeleton in the ASF
-// file at asf; where that is empty, of the one that FindASF finds. The file
-// does not say its frame rate: it is fps, in frames per second, mostly AMCRate.
-func OpenAMC(path, asf string, fps float64) (*BVH, error) {
-	data, err := boundedfile.Read(path, maxFileSize)
-	if err != nil {
-		return nil, err
-	}
-	if asf == "" {
-		if asf, err = FindASF(path); err != nil {
-			return nil, err
-		}
-	}
-	s, err := OpenASF(asf)
-	if err != nil {
-		return nil, err
-	}
-	return s.ReadAMC(path, data, fps)
-}
-
-// ErrNoASF says that a folder does not tell which ASF file an AMC file moves.
+// ErrNoASF means that it is not clear which ASF file is an AMC file's skeleton.
 var ErrNoASF = errors.New("no skeleton")
 
-// FindASF returns the path of the skeleton of the AMC file at path, in the same
-// folder: the ASF file of the same name, or of the longest beginning of it that
-// ends before an underscore (CMU's 35_01.amc moves 35.asf), or else the only
-// ASF file there. Otherwise the error is ErrNoASF.
+// FindASF returns the path of the skeleton of the AMC file at path, from the same
+// folder. It is the ASF file of the same name, or of the longest part of the name
+// before an underscore (CMU's 35_01.amc moves 35.asf), or else the only ASF file
+// there. Otherwise the error is ErrNoASF.
 func FindASF(path string) (string, error) {
 	dir := filepath.Dir(path)
 	files, err := os.ReadDir(dir)
@@ -73,17 +52,19 @@ func FindASF(path string) (string, error) {
 }
 
 // ReadAMC parses the text of an AMC file that moves the skeleton s at fps
-// frames per second; name is for messages. The result is the motion as a BVH
-// holds it, in the skeleton's unit of length. Angles are in the unit that the
-// flags :DEGREES and :RADIANS name, without either in the skeleton's.
+// frames per second; name is for messages. Lengths are in the skeleton's unit. Angles
+// are in the unit that a flag :DEGREES or :RADIANS names, or else in the skeleton's.
 //
-// It returns a *SyntaxError that names the line for a bone that the skeleton
-// lacks or that a frame has twice, values that are more or fewer than its
-// degrees of freedom, frames that do not count upwards by one, a last frame
-// that was cut off in a :FULLY-SPECIFIED file, a number that is not finite or beyond ±1e9, and a file that
-// has no frames. A bone that a frame does not name is at rest in it, and
-// BVH.Notes says so.
-func (s *ASF) ReadAMC(name string, data []byte, fps float64) (*BVH, error) {
+// It returns a *SyntaxError that names the line for
+//
+//   - a bone that the skeleton lacks or that a frame has twice;
+//   - more or fewer values than the bone has degrees of freedom;
+//   - frames that do not count upwards by one, and a file without frames;
+//   - a last frame that was cut off in a :FULLY-SPECIFIED file;
+//   - a number that is not finite or beyond ±1e9.
+//
+// A bone that a frame does not name is at rest in it, and Recording.Notes says so.
+func (s *ASF) ReadAMC(name string, data []byte, fps float64) (*Recording, error) {
 	if !(fps >= 1/float64(maxFrameTime) && fps <= 1/minFrameTime) {
 		return nil, fmt.Errorf("%s: %g frames per second: expected a rate between 1/%g and %g", name, fps, float64(maxFrameTime), 1/minFrameTime)
 	}
@@ -95,16 +76,14 @@ func (s *ASF) ReadAMC(name string, data []byte, fps float64) (*BVH, error) {
 		return nil, err
 	}
 	frames := r.count()
-	limit := memFree + memPerByte*int64(len(data)+s.size)
-	if perFrame := int64(s.Skel.Len() * jointBytes); int64(frames) > limit/perFrame {
-		return nil, r.fail(r.pos, "%d frames of %d joints, most of them without values, need more than the %d MB that a file of %d bytes may take",
-			frames, s.Skel.Len(), limit>>20, len(data))
+	if err := r.checkMemory(r.pos, int64(frames), s.Skel.Len(), s.size); err != nil {
+		return nil, err
 	}
 	r.clip = skel.NewClip(s.Skel, fps, frames)
 	if err := r.frames(); err != nil {
 		return nil, err
 	}
-	b := &BVH{Clip: r.clip, FrameTime: 1 / fps, Notes: r.notes}
+	b := &Recording{Format: FormatAMC, Clip: r.clip, FrameTime: 1 / fps, Notes: r.notes}
 	for _, list := range s.channels {
 		b.Channels = append(b.Channels, append([]Channel(nil), list...))
 	}
@@ -240,9 +219,8 @@ func (r *amcReader) bone(name []byte, at, f int) error {
 	return r.pose(b, at, f)
 }
 
-// pose sets what b moves in frame f: by L = C·M·C⁻¹, where C turns the bone's
-// axes into the world's and M is the motion. At rest joints are not turned, so
-// that L is their local rotation.
+// pose sets b's joint in frame f to L = C·M·C⁻¹. C turns the bone's axes into the
+// world's, and M is the motion. Joints are not turned at rest, so L is the local rotation.
 func (r *amcReader) pose(b *asfBone, at, f int) error {
 	pos, rot := r.clip.Frame(f)
 	q := b.axes
@@ -251,7 +229,7 @@ func (r *amcReader) pose(b *asfBone, at, f int) error {
 	for k := len(b.dofs) - 1; k >= 0; k-- {
 		switch d := b.dofs[k]; {
 		case d.rotation():
-			// The first one turns first, about axes that stay.
+			// The first one turns first, about fixed axes.
 			s, c := math.Sincos(r.vals[k] * r.half)
 			q = q.turn(Channel(d).Axis(), s, c)
 		case d == stretch:
@@ -265,7 +243,7 @@ func (r *amcReader) pose(b *asfBone, at, f int) error {
 		}
 	}
 	q = q.mul(b.axes.conj())
-	rot[b.joint] = m3.Quat{X: float32(q[1]), Y: float32(q[2]), Z: float32(q[3]), W: float32(q[0])}
+	rot[b.joint] = q.quat()
 	if !moves {
 		return nil
 	}
@@ -286,7 +264,7 @@ func moveBy(p *m3.Vec3, d [3]float64) bool {
 	return max(m3.Abs(p.X), m3.Abs(p.Y), m3.Abs(p.Z)) <= maxValue
 }
 
-// close ends frame f, which begins at offset at and names so many bones.
+// close ends frame f, which begins at offset at and names the given number of bones.
 func (r *amcReader) close(f, at, named int) {
 	if named == len(r.seen) {
 		return
@@ -302,7 +280,7 @@ func (r *amcReader) close(f, at, named int) {
 	}
 }
 
-// noteGaps remembers which bones are at rest because frames do not name them.
+// noteGaps adds a note for each bone that some frames do not name.
 func (r *amcReader) noteGaps() {
 	for i, g := range r.gaps {
 		if g.frames > 0 && len(r.notes) < maxNotes {

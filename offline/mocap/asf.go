@@ -7,15 +7,13 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// ASF is the content of an Acclaim skeleton file: what the motions in AMC files
-// move.
+// ASF is the content of an Acclaim skeleton file, the skeleton of AMC files.
 type ASF struct {
 	Skel *skel.Skeleton // at rest, in the file's unit of length
 
-	// MetresPerUnit turns lengths of the skeleton and of its motions into
-	// metres, provided that the file counts in inches before it scales by
-	// ":units length", as those of CMU and HDM05 do: 0.0254/0.45 = 0.056444. It
-	// is 0 where the file has no ":units length".
+	// MetresPerUnit turns lengths of the skeleton and of its motions into metres if the
+	// file counts in inches and scales them by ":units length", as CMU's and HDM05's do:
+	// 0.0254/0.45 = 0.056444. It is 0 if the file has no ":units length".
 	MetresPerUnit float64
 
 	name     string
@@ -65,7 +63,7 @@ const (
 
 const asfRoot = "root"
 
-// maxSkeletonSize bounds what OpenASF loads into memory.
+// maxSkeletonSize is the largest ASF that is loaded, in bytes.
 const maxSkeletonSize = 16 << 20
 
 // OpenASF reads the ASF file at path.
@@ -78,14 +76,16 @@ func OpenASF(path string) (*ASF, error) {
 }
 
 // ReadASF parses the text of an ASF file; name is for messages. It returns a
-// *SyntaxError that names the line for any text that is not a complete
-// skeleton: one without :root, :bonedata or :hierarchy, a bone without a name,
-// a direction or a length, a bone that does not hang on the root in exactly one
-// place, more than skel.MaxJoints joints or a depth of skel.MaxDepth, a number
-// that is not finite or beyond ±1e9.
+// *SyntaxError that names the line for any text that is not a complete skeleton:
 //
-// Sections may come in any order. Those that say nothing about bones are
-// skipped, as are the masses and limits of bones.
+//   - a missing section :root, :bonedata or :hierarchy;
+//   - a bone without a name, a direction or a length;
+//   - a bone that does not hang on the root in exactly one place;
+//   - more than skel.MaxJoints joints or a depth of skel.MaxDepth;
+//   - a number that is not finite or beyond ±1e9.
+//
+// Sections may come in any order. Sections that say nothing about bones are skipped, and
+// so are the masses and limits of bones.
 func ReadASF(name string, data []byte) (*ASF, error) {
 	r := asfReader{parser: newParser(name, data), byName: map[string]*asfBone{}, parents: map[string]asfLink{},
 		asf: &ASF{name: name, size: len(data), degrees: true}}
@@ -104,7 +104,7 @@ type asfLink struct {
 	at     int
 }
 
-// asfReader collects what the sections say, until connect puts it together.
+// asfReader collects the sections' content; connect makes the skeleton from it.
 type asfReader struct {
 	*parser
 	asf      *ASF
@@ -192,7 +192,7 @@ func (r *asfReader) units(key []byte) error {
 			return r.fail(at, "expected deg or rad, the angle of :units, found %s", quoteWord(w))
 		}
 	default:
-		return nil // mass, and what others may have thought of
+		return nil // mass, or a unit that is not needed
 	}
 	return r.endLine("the unit")
 }

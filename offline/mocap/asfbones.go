@@ -50,8 +50,8 @@ func (r *asfReader) connect() error {
 	return nil
 }
 
-// addBone appends b's joint, which starts at offset from its parent joint, and
-// what hangs on it.
+// addBone appends b's joint, which starts at offset from its parent joint, and b's
+// children.
 func (r *asfReader) addBone(b *asfBone, parent int, offset [3]float64, depth int) (err error) {
 	if b.joint, err = r.addJoint(b.name, parent, depth, b.childAt, false, offset); err != nil {
 		return err
@@ -111,8 +111,8 @@ func (b *asfBone) moves(d dof) bool {
 	return false
 }
 
-// bvhChannels returns the channels of b's joint in a BVH: those that CMU's own
-// conversions have, with positions where the joint moves in its parent.
+// bvhChannels returns the channels of b's joint in a BVH, as in CMU's own conversions,
+// with positions if the joint moves in its parent.
 func (b *asfBone) bvhChannels() []Channel {
 	rotations := []Channel{Zrotation, Yrotation, Xrotation}
 	shifts := b.parent == nil || b.parent.moves(stretch)

@@ -38,16 +38,17 @@ func (c Channel) Rotation() bool { return c >= Xrotation }
 // Axis returns 0, 1 or 2 for the x, y or z axis.
 func (c Channel) Axis() int { return int(c) % 3 }
 
-// BVH is the content of a BVH file.
-type BVH struct {
+// Recording is a motion with its skeleton, as a BVH file holds it, read from any format.
+type Recording struct {
+	Format    Format      // of the file that it was read from
 	Clip      *skel.Clip  // motion in the file's unit of length
 	Channels  [][]Channel // per joint of Clip.Skel, in file order; none for End Sites
 	FrameTime float64     // seconds per frame as the file says; Clip.FPS is its inverse, tidied
-	Notes     []string    // oddities that were read over, each with file and line
+	Notes     []string    // oddities that were skipped, each with file and line
 }
 
 // NumChannels returns the number of values in one frame of the file.
-func (b *BVH) NumChannels() int {
+func (b *Recording) NumChannels() int {
 	n := 0
 	for _, c := range b.Channels {
 		n += len(c)
@@ -55,7 +56,7 @@ func (b *BVH) NumChannels() int {
 	return n
 }
 
-// SyntaxError says what is wrong with a file's text and where.
+// SyntaxError is a mistake in a file's text, with its line.
 type SyntaxError struct {
 	File string
 	Line int // 1-based
@@ -64,11 +65,11 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
 
-// maxFileSize bounds what OpenBVH loads into memory.
+// maxFileSize is the largest file that is loaded, in bytes.
 const maxFileSize = 2 << 30
 
 // OpenBVH reads the BVH file at path.
-func OpenBVH(path string) (*BVH, error) {
+func OpenBVH(path string) (*Recording, error) {
 	data, err := boundedfile.Read(path, maxFileSize)
 	if err != nil {
 		return nil, err
@@ -77,8 +78,8 @@ func OpenBVH(path string) (*BVH, error) {
 }
 
 // tidyRate returns the frame rate for a frame time in seconds: its inverse, or
-// the whole number within 0.05 % of it. Files round the frame time to few
-// digits; half of the 0.1 % between 24 and 23.976 Hz keeps video rates apart.
+// the whole number within 0.05 % of it, because files round the frame time to few
+// digits. Film and video rates, 24 and 23.976 Hz, are 0.1 % apart and stay apart.
 func tidyRate(frameTime float64) float64 {
 	fps := 1 / frameTime
 	if r := math.Round(fps); r > 0 && math.Abs(fps-r) <= 5e-4*r {

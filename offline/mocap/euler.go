@@ -6,17 +6,21 @@ import (
 	"mannequin/engine/m3"
 )
 
-// quat64 is a unit quaternion w + x·i + y·j + z·k as {w, x, y, z}: Euler angles
-// are fitted in float64, whose noise no file shows.
+// quat64 is a unit quaternion w + x·i + y·j + z·k as {w, x, y, z}. Euler angles are
+// fitted in float64, so that its rounding does not show in a file.
 type quat64 [4]float64
 
 func toQuat64(q m3.Quat) quat64 {
-	r := quat64{float64(q.W), float64(q.X), float64(q.Y), float64(q.Z)}
-	n := math.Sqrt(r[0]*r[0] + r[1]*r[1] + r[2]*r[2] + r[3]*r[3])
-	for i := range r {
-		r[i] /= n
-	}
-	return r
+	return quat64{float64(q.W), float64(q.X), float64(q.Y), float64(q.Z)}.unit()
+}
+
+func (q quat64) unit() quat64 {
+	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	return quat64{q[0] / n, q[1] / n, q[2] / n, q[3] / n}
+}
+
+func (q quat64) quat() m3.Quat {
+	return m3.Quat{X: float32(q[1]), Y: float32(q[2]), Z: float32(q[3]), W: float32(q[0])}
 }
 
 // turn returns q followed, about its own axis 0, 1 or 2, by the rotation with
@@ -71,9 +75,9 @@ func compose(axes []int, deg [3]float64) quat64 {
 }
 
 // fit returns angles in degrees about the given distinct axes, at most three,
-// whose product in order is q, or near it where fewer than three axes cannot
-// make q. Of the equal solutions it takes the one nearest to prev, so that
-// curves stay continuous.
+// whose product in order is q, or near q if fewer than three axes cannot make it.
+// Of the equal solutions it takes the one nearest to prev, which keeps curves
+// continuous.
 //
 // Three axes are solved by half sums and differences of the outer angles
 // (Bernardes and Viollet, "Quaternion to Euler angles conversion", PLOS ONE
@@ -111,7 +115,7 @@ func fit(q quat64, axes []int, prev [3]float64) (deg [3]float64) {
 			a := half[n] * (360 / math.Pi)
 			if mirrored == 1 {
 				// The same rotation the other way round, (α+180, 180−β, γ+180);
-				// one or two axes have none but for their own full turns.
+				// one or two axes only have their own full turns.
 				switch {
 				case len(axes) < 3:
 				case n == 1:

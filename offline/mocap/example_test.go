@@ -117,7 +117,7 @@ func ExampleASF_ReadAMC() {
 	// foot -0.04 0.16 0.43
 }
 
-func ExampleBVH_Write() {
+func ExampleRecording_Write() {
 	b, err := mocap.ReadBVH("tail.bvh", []byte(tail))
 	if err != nil {
 		fmt.Println(err)

@@ -6,17 +6,15 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/boundedfile"
 )
 
-// H36MRate is the frame rate, in frames per second, of Human3.6M's exponential-map
-// files, which do not say it.
+// H36MRate is the frame rate of Human3.6M's exponential-map files, in frames per second.
+// The files do not say it.
 const H36MRate = 50
 
-// h36mJoints is the skeleton that the files are about, in millimetres: the public
-// code that everybody reads them with has it, they do not. At rest people face +z
-// with +x to their left, arms up. Its names are kept where it has any; its head is
-// NeckSite.
+// h36mJoints is the files' skeleton, in millimetres. The files do not hold it: it is that
+// of the public code that reads them, with its names. At rest a person faces +z with +x
+// to the left, arms up. NeckSite is the head.
 var h36mJoints = [...]struct {
 	name   string
 	parent int16
@@ -81,28 +79,18 @@ func H36MSkeleton() *skel.Skeleton {
 	return s
 }
 
-// OpenH36M reads the file of exponential maps of Human3.6M at path: see ReadH36M.
-func OpenH36M(path string) (*BVH, error) {
-	data, err := boundedfile.Read(path, maxFileSize)
-	if err != nil {
-		return nil, err
-	}
-	return ReadH36M(path, data)
-}
-
-// ReadH36M parses the text of a file of exponential maps of Human3.6M, as
-// predictions of motion are measured on; name is for messages. The result is the
-// motion as a BVH holds it, in millimetres, at H36MRate.
+// ReadH36M parses the text of a file of exponential maps of Human3.6M, as used to measure
+// motion prediction; name is for messages. The result is in millimetres, at H36MRate.
 //
-// A line is a frame, 99 numbers with commas between them. How the body stands in the
-// first frame is not in it, for it only says how it moves from frame to frame: the
-// motion is turned and lifted such that the toes of the lower foot are on level
-// ground at height 0. It begins over the origin, and faces about +z there.
+// A line is a frame: 99 numbers separated by commas. It says how the body moves from frame
+// to frame, and not how it stands in the first. The motion is therefore turned and lifted
+// so that the toes of the lower foot are on level ground at height 0. It begins over the
+// origin and faces about +z there.
 //
-// It returns a *SyntaxError that names the line for one that has more or fewer
-// numbers, one that is not finite or beyond ±1e9, a body that goes farther than 1e8,
-// and a file without frames.
-func ReadH36M(name string, data []byte) (*BVH, error) {
+// It returns a *SyntaxError that names the line for a line of more or fewer numbers, a
+// number that is not finite or beyond ±1e9, a body that goes farther than 1e8, and a file
+// without frames.
+func ReadH36M(name string, data []byte) (*Recording, error) {
 	p := newParser(name, data)
 	// A value takes a digit and a separator, whatever the lines say.
 	frames := min(1+bytes.Count(data, []byte("\n"))+bytes.Count(data, []byte("\r")), (len(data)+1)/(2*h36mColumns))
@@ -138,7 +126,7 @@ func ReadH36M(name string, data []byte) (*BVH, error) {
 	c.Frames, c.Pos, c.Rot = f, c.Pos[:f*n:f*n], c.Rot[:f*n:f*n]
 	level(c)
 	b := usual(c)
-	b.FrameTime = 1.0 / H36MRate
+	b.Format, b.FrameTime = FormatH36M, 1.0/H36MRate
 	return b, nil
 }
 
@@ -164,7 +152,7 @@ func (p *parser) h36mRow(row *[h36mColumns]float64) error {
 }
 
 // h36mTurn returns the rotation of an exponential map, the axis times the angle. The
-// files' matrices are for vectors on their left, so that it is the other way round.
+// files' matrices multiply row vectors, so the rotation is the inverse one.
 func h36mTurn(r []float64) quat64 {
 	angle := math.Sqrt(r[0]*r[0] + r[1]*r[1] + r[2]*r[2])
 	if angle < 1e-12 {
@@ -175,26 +163,16 @@ func h36mTurn(r []float64) quat64 {
 	return quat64{c, s * r[0], s * r[1], s * r[2]}
 }
 
-func (q quat64) unit() quat64 {
-	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
-	return quat64{q[0] / n, q[1] / n, q[2] / n, q[3] / n}
-}
-
-func (q quat64) quat() m3.Quat {
-	return m3.Quat{X: float32(q[1]), Y: float32(q[2]), Z: float32(q[3]), W: float32(q[0])}
-}
-
 const (
-	// levelWeight is how much a frame's lower foot says of the ground's slope, 1/mm²,
-	// beside that hips are upright on average: to 0.1 against 30 mm, which half a
-	// second's frames share.
+	// levelWeight is the weight of a frame's lower foot in the ground's slope, 1/mm², beside
+	// the weight 1 of upright hips: a slope's deviation of 0.1 against a foot's of 30 mm,
+	// shared by the frames of half a second.
 	levelWeight = 0.1 * 0.1 / (30 * 30) / 25
 	levelPasses = 4
 )
 
-// level turns and lifts a motion such that the ground is level, at height 0. Up is
-// near to where hips have it on average, and such that the toes of the lower foot are
-// nearest to a plane.
+// level turns and lifts a motion so that the ground is level, at height 0. Up is near to
+// the hips' mean up, and such that the toes of the lower foot are nearest to a plane.
 func level(c *skel.Clip) {
 	model := make([]m3.Xform, c.Skel.Len())
 	var sum m3.Vec3

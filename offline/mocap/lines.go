@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// nextLine moves to the first word of the next line that has any. A # that
-// begins a word begins a comment, up to the end of its line.
+// nextLine moves to the first word of the next line that is not empty. A # at the start of
+// a word begins a comment, up to the end of the line.
 func (p *parser) nextLine() bool {
 	for p.pos = p.eol; ; p.pos = p.eol {
 		p.space()
@@ -40,8 +40,8 @@ func (p *parser) word() ([]byte, int) {
 	return p.data[at:p.pos], at
 }
 
-// lineNumber takes the next word of the line, a number within ±maxValue. name
-// is what it is called in a message.
+// lineNumber takes the next word of the line, a number within ±maxValue; name is for
+// messages.
 func (p *parser) lineNumber(name string) (float64, error) {
 	w, at := p.word()
 	v, n := scanNumber(w)

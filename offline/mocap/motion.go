@@ -1,6 +1,7 @@
 package mocap
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // motion parses everything after MOTION and returns the finished BVH.
-func (p *parser) motion() (*BVH, error) {
+func (p *parser) motion() (*Recording, error) {
 	if err := p.expect("Frames", " after MOTION"); err != nil {
 		return nil, err
 	}
@@ -20,26 +21,14 @@ func (p *parser) motion() (*BVH, error) {
 		return nil, p.fail(framesAt, "expected the number of frames after \"Frames:\", found %s", quote(t))
 	}
 	p.pos += len(t)
-	if err := p.expect("Frame", " before \"Time:\""); err != nil {
-		return nil, err
-	}
-	if err := p.expect("Time", " after \"Frame\""); err != nil {
-		return nil, err
-	}
-	p.accept(":")
-	timeAt := p.pos
-	dt, err := p.number("the Frame Time")
+	dt, err := p.frameTime()
 	if err != nil {
 		return nil, err
 	}
-	if !(dt >= minFrameTime && dt <= maxFrameTime) {
-		return nil, p.fail(timeAt, "the Frame Time is %g: expected seconds between %g and %g", dt, minFrameTime, float64(maxFrameTime))
-	}
-
-	b := &BVH{Channels: p.channels, FrameTime: dt, Notes: p.notes}
+	b := &Recording{Channels: p.channels, FrameTime: dt, Notes: p.notes}
 	width := int64(b.NumChannels())
 	if words := p.words(); frames == 0 && width > 0 && words >= width {
-		frames = words / width // who writes frames as they come knows not how many there will be
+		frames = words / width // a stream's writer does not know how many frames will follow
 		b.Notes = append(b.Notes, p.fail(framesAt, "\"Frames: 0\": took the %d that follow", frames).Error())
 	}
 	// A value takes a digit and a separator; the last one needs no separator.
@@ -48,10 +37,8 @@ func (p *parser) motion() (*BVH, error) {
 		return nil, p.fail(framesAt, "\"Frames: %d\" of %d values each, but the %d bytes that follow hold at most %d frames",
 			frames, width, len(p.data)-p.pos, room/width)
 	}
-	limit := memFree + memPerByte*int64(len(p.data))
-	if perFrame := int64(p.skel.Len() * jointBytes); frames > limit/perFrame {
-		return nil, p.fail(framesAt, "\"Frames: %d\" of %d joints, most of them without channels, need more than the %d MB that a file of %d bytes may take",
-			frames, p.skel.Len(), limit>>20, len(p.data))
+	if err := p.checkMemory(framesAt, frames, p.skel.Len(), 0); err != nil {
+		return nil, err
 	}
 	b.Clip = skel.NewClip(&p.skel, tidyRate(dt), int(frames))
 	if err := p.frames(b.Clip); err != nil {
@@ -63,7 +50,35 @@ func (p *parser) motion() (*BVH, error) {
 	return b, nil
 }
 
-// words counts what is left of the text, without taking it.
+// frameTime parses the line "Frame Time:" and returns the seconds.
+func (p *parser) frameTime() (float64, error) {
+	if err := p.expect("Frame", " before \"Time:\""); err != nil {
+		return 0, err
+	}
+	if err := p.expect("Time", " after \"Frame\""); err != nil {
+		return 0, err
+	}
+	p.accept(":")
+	at := p.pos
+	dt, err := p.number("the Frame Time")
+	if err == nil && !(dt >= minFrameTime && dt <= maxFrameTime) {
+		err = p.fail(at, "the Frame Time is %g: expected seconds between %g and %g", dt, minFrameTime, float64(maxFrameTime))
+	}
+	return dt, err
+}
+
+// checkMemory reports frames that would take too much memory for a text of this length and
+// the extra bytes of its skeleton.
+func (p *parser) checkMemory(at int, frames int64, joints, extra int) error {
+	limit := memFree + memPerByte*int64(len(p.data)+extra)
+	if frames <= limit/int64(joints*jointBytes) {
+		return nil
+	}
+	return p.fail(at, "%d frames of %d joints, most of them without values, need more than the %d MB that a file of %d bytes may take",
+		frames, joints, limit>>20, len(p.data))
+}
+
+// words counts the words that are left, without taking them.
 func (p *parser) words() (n int64) {
 	space := true
 	for _, c := range p.data[p.pos:] {
@@ -85,8 +100,8 @@ func (p *parser) frames(c *skel.Clip) error {
 	return nil
 }
 
-// frame parses the values of one frame. Where one cannot be taken it returns its
-// joint and channel, and stays before it.
+// frame parses the values of one frame. If a value is broken it stops before it and
+// returns its joint and channel.
 func (p *parser) frame(pos []m3.Vec3, rot []m3.Quat) (joint int, c Channel, ok bool) {
 	for j, list := range p.channels {
 		x, y, z, w := 0.0, 0.0, 0.0, 1.0
@@ -126,20 +141,25 @@ func (p *parser) frame(pos []m3.Vec3, rot []m3.Quat) (joint int, c Channel, ok b
 	return 0, 0, true
 }
 
-// badValue explains why the value at pos could not be taken.
+// badValue returns the error of the value at pos.
 func (p *parser) badValue(c *skel.Clip, f, j int, ch Channel) error {
 	t, at := p.token()
+	what := fmt.Sprintf("%s of %q in frame %d of %d", ch, c.Skel.Names[j], f+1, c.Frames)
 	if t == "" {
-		return p.fail(at, "the file ends before %s of %q in frame %d of %d", ch, c.Skel.Names[j], f+1, c.Frames)
+		return p.fail(at, "the file ends before %s", what)
 	}
-	v, n := scanNumber(p.data[p.pos:])
-	if n == len(t) && !(math.Abs(v) <= maxValue) {
-		return p.fail(at, "%s of %q in frame %d is %s: beyond ±%g", ch, c.Skel.Names[j], f+1, short40(t), float64(maxValue))
-	}
-	return p.fail(at, "expected a number, %s of %q in frame %d of %d, found %s", ch, c.Skel.Names[j], f+1, c.Frames, quote(t))
+	return p.fail(at, "%s", wrongValue(what, t))
 }
 
-// surplus explains text after the last frame.
+// wrongValue says why the word t is no value.
+func wrongValue(what, t string) string {
+	if v, n := scanNumber([]byte(t)); n == len(t) && !(math.Abs(v) <= maxValue) {
+		return fmt.Sprintf("%s is %s: beyond ±%g", what, short40(t), float64(maxValue))
+	}
+	return fmt.Sprintf("expected a number, %s, found %s", what, quote(t))
+}
+
+// surplus returns the error of text after the last frame.
 func (p *parser) surplus(frames, width int64) error {
 	at := p.pos
 	var extra int64

@@ -11,8 +11,7 @@ var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 
 // scanNumber reads a decimal number at the start of b: sign, digits with an
 // optional point, exponent. It returns the nearest float64 and the number of
-// bytes that it took, 0 where b does not start with a number. Overflow gives
-// ±Inf.
+// bytes that it took, 0 if b does not start with a number. Overflow gives ±Inf.
 func scanNumber(b []byte) (v float64, n int) {
 	i := 0
 	neg := false
@@ -80,9 +79,8 @@ func scanNumber(b []byte) (v float64, n int) {
 }
 
 // toFloat32 returns the float32 nearest to the number that the text tok spells
-// and whose float64 value is v. Rounding twice errs only where v lies half-way
-// between two float32 values; subnormal ones are further apart than the bit
-// test assumes.
+// and whose float64 value is v. Rounding twice errs only if v lies half-way between two
+// float32 values. Subnormal ones are farther apart than the bit test assumes.
 func toFloat32(v float64, tok []byte) float32 {
 	if math.Float64bits(v)&(1<<29-1) == 1<<28 || math.Abs(v) < 0x1p-126 && v != 0 {
 		if f, err := strconv.ParseFloat(string(tok), 32); err == nil {

@@ -18,24 +18,24 @@ const (
 	// positions, sums over MaxDepth joints, and their squares finite in float32.
 	maxValue = 1e9
 	// A clip may take memFree + memPerByte·(file size) bytes. Joints without
-	// channels cost memory but no text, so the text alone bounds nothing.
+	// channels cost memory but no text, so the text's size alone is no bound.
 	memFree    = 16 << 20
 	memPerByte = 64
 	jointBytes = 28 // one Vec3 and one Quat
 	maxNotes   = 20
 	maxName    = 1024
-	// Frame times outside of these are mistakes.
+	// Frame times outside of this range, in seconds, are mistakes.
 	minFrameTime, maxFrameTime = 1e-6, 3600
 )
 
 // ReadBVH parses the text of a BVH file; name is for messages. It returns a
 // *SyntaxError that names the line for any text that is not a complete BVH:
 // an unknown keyword or channel, more than skel.MaxJoints joints or a depth of
-// skel.MaxDepth, a frame count that the text does not hold exactly, a number
-// that is not finite or beyond ±1e9.
+// skel.MaxDepth, more or fewer frames than it says, a number that is not finite or
+// beyond ±1e9.
 //
-// Keywords are read without regard to case, and values are counted, not lines.
-func ReadBVH(name string, data []byte) (b *BVH, err error) {
+// Keywords may be in any case. Values are counted, not lines.
+func ReadBVH(name string, data []byte) (b *Recording, err error) {
 	p := newParser(name, data)
 	if err := p.hierarchy(); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ type parser struct {
 	name string
 	data []byte
 	pos  int
-	eol  int // the end of the current line, where a format goes by lines
+	eol  int // the end of the current line, in formats that go by lines
 
 	skel     skel.Skeleton
 	channels [][]Channel
@@ -105,7 +105,7 @@ func (p *parser) accept(word string) bool {
 	return true
 }
 
-// expect takes the next word, which has to be word.
+// expect takes the next word, which must be word.
 func (p *parser) expect(word, where string) error {
 	if p.accept(word) {
 		return nil
@@ -175,9 +175,8 @@ func (p *parser) hierarchy() error {
 	}
 }
 
-// stray reports whether the word t at offset at is one that hand-edited files
-// keep from a removed joint: alone on its line and no brace. A misspelt keyword
-// never is: something follows it.
+// stray reports whether the word t at offset at is left over from a joint that was removed
+// by hand: it is alone on its line and no brace. A misspelt keyword is never alone.
 func (p *parser) stray(t string, at int) bool {
 	if t == "" || t == "{" || t == "}" {
 		return false
@@ -188,7 +187,7 @@ func (p *parser) stray(t string, at int) bool {
 	return len(before) > 0 && isEnd(before[len(before)-1]) && len(after) > 0 && isEnd(after[0])
 }
 
-// note remembers that the word t was skipped.
+// note adds a note that the word t was skipped.
 func (p *parser) note(t string, at int) {
 	if len(p.notes) < maxNotes {
 		p.notes = append(p.notes, p.fail(at, "skipped a stray %s", quote(t)).Error())
@@ -196,7 +195,7 @@ func (p *parser) note(t string, at int) {
 }
 
 // jointName takes the rest of the line, up to an opening brace: names may hold
-// spaces. What a terminal would obey or UTF-8 does not know becomes "?".
+// spaces. Control characters and bytes that are not UTF-8 become "?".
 func (p *parser) jointName() string {
 	end := bytes.IndexAny(p.data[p.pos:], "\r\n{")
 	if end < 0 {
@@ -207,8 +206,7 @@ func (p *parser) jointName() string {
 	return cleanName(string(s))
 }
 
-// cleanName returns the name s of a file as a joint's name: fit to be printed
-// and to be written into a BVH.
+// cleanName returns s as a joint's name that can be printed and written into a BVH.
 func cleanName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError || r == '{' {
@@ -311,7 +309,7 @@ func (p *parser) joint(parent, depth, at int) error {
 
 // endSite parses an End Site from after the word End.
 func (p *parser) endSite(parent, depth, at int) error {
-	p.jointName() // "Site", and whatever name an exporter put there
+	p.jointName() // "Site", and any name after it
 	i, err := p.add(p.skel.Names[parent]+"Site", parent, depth, at, true)
 	if err != nil {
 		return err

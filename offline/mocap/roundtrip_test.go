@@ -174,14 +174,7 @@ func TestReadAndRoundTrip(t *testing.T) {
 			}
 		}
 
-		var out bytes.Buffer
-		if err := b.Write(&out); err != nil {
-			t.Fatal(err)
-		}
-		again, err := ReadBVH("again.bvh", out.Bytes())
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, out.Bytes())
-		}
+		again := rewritten(t, b)
 		if fmt.Sprint(again.Channels) != fmt.Sprint(b.Channels) {
 			t.Fatalf("channels %v became %v", b.Channels, again.Channels)
 		}
@@ -189,17 +182,32 @@ func TestReadAndRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		out.Reset()
-		if err := WriteClip(&out, c); err != nil {
-			t.Fatal(err)
-		}
-		if again, err = ReadBVH("clip.bvh", out.Bytes()); err != nil {
-			t.Fatal(err)
-		}
-		if err := sameClip(c, again.Clip, 5e-5, 1e-4); err != nil {
+		if err := sameClip(c, rewritten(t, usual(c)).Clip, 5e-5, 1e-4); err != nil {
 			t.Fatal(err)
 		}
 	})
+}
+
+// rewritten writes b and reads it again.
+func rewritten(t rapid.TB, b *Recording) *Recording {
+	t.Helper()
+	var out bytes.Buffer
+	if err := b.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadBVH("again", out.Bytes())
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, out.Bytes())
+	}
+	return again
+}
+
+// refused checks that reading f failed with an error of one line that has want in it.
+func refused(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "f:") {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
 }
 
 // sameClip returns an error unless b equals a to the given units and degrees.
@@ -231,14 +239,7 @@ func TestWriteWidens(t *testing.T) {
 	q := m3.FromRotationVector(m3.V(0.3, -0.4, 1))
 	b.Clip.Pos[1].Y = 7
 	b.Clip.Rot[2] = q
-	var out bytes.Buffer
-	if err := b.Write(&out); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ReadBVH("y", out.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := rewritten(t, b)
 	if s := fmt.Sprint(got.Channels); s != "[[Yrotation Xrotation Zrotation] [Yposition Zrotation]]" {
 		t.Error(s)
 	}
@@ -254,14 +255,7 @@ func TestWriteWidensForSmallTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Clip.Rot[0] = b.Clip.Rot[0].Mul(m3.AxisAngle(m3.V(1, 0, 0), 0.01*math.Pi/180))
-	var out bytes.Buffer
-	if err := b.Write(&out); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ReadBVH("y", out.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := rewritten(t, b)
 	if err := sameClip(b.Clip, got.Clip, 0, 1e-3); err != nil {
 		t.Fatal(err)
 	}

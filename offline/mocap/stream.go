@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
 	"mannequin/animsys/skel"
@@ -20,24 +19,24 @@ const (
 	maxLine = 1 << 20
 )
 
-// FrameReader reads a BVH as it comes, frame by frame: a line per frame, which is
-// parsed as soon as it is complete. It holds one frame, however long the stream.
+// FrameReader reads a BVH from a stream, frame by frame. A frame is a line and is parsed
+// as soon as the line is complete. The reader holds one frame, however long the stream.
 type FrameReader struct {
 	Skel      *skel.Skeleton
 	FrameTime float64 // seconds per frame as the stream says
 
 	name     string
 	in       *bufio.Scanner
-	line     int // of the stream, that was read last
+	line     int // number of the line that was read last
 	channels [][]Channel
 	width    int
 	frames   int
 	declared int // frames that the header promises; 0: until the stream ends
 }
 
-// NewFrameReader reads the header of a stream, up to "Frame Time:" and the rest of
-// that line; name is for messages. "Frames:" may be 0, without a number, or
-// missing: then frames are read until the stream ends.
+// NewFrameReader reads the header of a stream, up to the line "Frame Time:"; name is for
+// messages. If "Frames:" is 0, has no number or is missing, frames are read until the
+// stream ends.
 func NewFrameReader(name string, r io.Reader) (*FrameReader, error) {
 	f := &FrameReader{name: name, in: bufio.NewScanner(r)}
 	f.in.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -45,7 +44,7 @@ func NewFrameReader(name string, r io.Reader) (*FrameReader, error) {
 	for {
 		line, err := f.next()
 		if err == io.EOF {
-			break // what is missing the parser says
+			break // the parser reports what is missing
 		}
 		if err != nil {
 			return nil, err
@@ -60,7 +59,7 @@ func NewFrameReader(name string, r io.Reader) (*FrameReader, error) {
 	return f, f.header(newParser(name, text))
 }
 
-// header takes in what comes before the first frame.
+// header parses what comes before the first frame.
 func (f *FrameReader) header(p *parser) error {
 	if err := p.hierarchy(); err != nil {
 		return err
@@ -70,25 +69,14 @@ func (f *FrameReader) header(p *parser) error {
 		if t, at := p.token(); t != "" && (t[0] == '-' || t[0] >= '0' && t[0] <= '9') {
 			n, err := strconv.ParseInt(t, 10, 32)
 			if err != nil || n < 0 {
-				return p.fail(at, "expected the number of frames after \"Frames:\", 0 where it is not known, found %s", quote(t))
+				return p.fail(at, "expected the number of frames after \"Frames:\", 0 if it is not known, found %s", quote(t))
 			}
 			p.pos, f.declared = p.pos+len(t), int(n)
 		}
 	}
-	if err := p.expect("Frame", " before \"Time:\""); err != nil {
-		return err
-	}
-	if err := p.expect("Time", " after \"Frame\""); err != nil {
-		return err
-	}
-	p.accept(":")
-	at := p.pos
-	dt, err := p.number("the Frame Time")
+	dt, err := p.frameTime()
 	if err != nil {
 		return err
-	}
-	if !(dt >= minFrameTime && dt <= maxFrameTime) {
-		return p.fail(at, "the Frame Time is %g: expected seconds between %g and %g", dt, minFrameTime, float64(maxFrameTime))
 	}
 	if t, at := p.token(); t != "" {
 		return p.fail(at, "expected the end of the line after the Frame Time, found %s", quote(t))
@@ -103,12 +91,12 @@ func (f *FrameReader) header(p *parser) error {
 	return nil
 }
 
-// FPS returns the rate of the frames, tidied as that of a clip is.
+// FPS returns the frame rate, tidied as a clip's is.
 func (f *FrameReader) FPS() float64 { return tidyRate(f.FrameTime) }
 
 // Next waits for the next frame and writes its local transforms, one per joint, in
-// the stream's unit of length. After the last one the error is io.EOF; where a
-// frame is broken it is a *SyntaxError that names the line.
+// the stream's unit of length. After the last frame the error is io.EOF. A broken frame
+// is a *SyntaxError that names the line.
 func (f *FrameReader) Next(pos []m3.Vec3, rot []m3.Quat) error {
 	for {
 		line, err := f.next()
@@ -135,20 +123,17 @@ func (f *FrameReader) Next(pos []m3.Vec3, rot []m3.Quat) error {
 	}
 }
 
-// bad explains why a line's value at p's place could not be taken.
+// bad returns the error of the value at p's place in a line.
 func (f *FrameReader) bad(p *parser, j int, ch Channel) error {
 	t, _ := p.token()
 	if t == "" {
 		have := parser{data: p.data}
 		return f.fail("frame %d has %d values, want %d", f.frames+1, have.words(), f.width)
 	}
-	if v, n := scanNumber([]byte(t)); n == len(t) && !(math.Abs(v) <= maxValue) {
-		return f.fail("%s of %q in frame %d is %s: beyond ±%g", ch, f.Skel.Names[j], f.frames+1, short40(t), float64(maxValue))
-	}
-	return f.fail("expected a number, %s of %q in frame %d, found %s", ch, f.Skel.Names[j], f.frames+1, quote(t))
+	return f.fail("%s", wrongValue(fmt.Sprintf("%s of %q in frame %d", ch, f.Skel.Names[j], f.frames+1), t))
 }
 
-// next returns the next line, which stays until the one after.
+// next returns the next line, which is valid until the next call.
 func (f *FrameReader) next() ([]byte, error) {
 	if f.in.Scan() {
 		f.line++
@@ -168,8 +153,8 @@ func (f *FrameReader) fail(format string, args ...any) error {
 	return &SyntaxError{File: f.name, Line: max(f.line, 1), Msg: fmt.Sprintf(format, args...)}
 }
 
-// FrameWriter writes a BVH frame by frame, each with one Write. It says
-// "Frames: 0", since nobody knows how many there will be: ReadBVH, FrameReader and
+// FrameWriter writes a BVH frame by frame, each with one Write. Its header says
+// "Frames: 0" because the number of frames is not known. ReadBVH, FrameReader and
 // tools that count lines read all that follow.
 type FrameWriter struct {
 	out io.Writer
@@ -177,7 +162,7 @@ type FrameWriter struct {
 	n   int
 }
 
-// NewFrameWriter writes the header: channels are those of WriteClip.
+// NewFrameWriter writes the header, with WriteClip's channels.
 func NewFrameWriter(out io.Writer, s *skel.Skeleton, fps float64) (*FrameWriter, error) {
 	w, err := newWriter(usual(skel.NewClip(s, fps, 0)))
 	if err != nil {
@@ -188,7 +173,7 @@ func NewFrameWriter(out io.Writer, s *skel.Skeleton, fps float64) (*FrameWriter,
 
 // Frame writes the next frame, local transforms of the skeleton. It returns an error
 // for transforms that are not finite, and for joints other than roots that move in
-// their parent, of which the header said nothing.
+// their parent: the header has no channels for that.
 func (f *FrameWriter) Frame(pos []m3.Vec3, rot []m3.Quat) error {
 	s := f.w.Clip.Skel
 	for j, p := range s.Parents {

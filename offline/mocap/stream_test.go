@@ -15,7 +15,7 @@ import (
 
 const streamHead = "HIERARCHY\nROOT hips\n{\n OFFSET 0 1 0\n CHANNELS 4 Xposition Zrotation Xrotation Yrotation\n JOINT knee\n {\n  OFFSET 0 -0.5 0\n  CHANNELS 1 Xrotation\n  End Site\n  {\n   OFFSET 0 -0.5 0\n  }\n }\n}\nMOTION\n"
 
-// A stream holds what the file of the same text holds, however its header counts.
+// A stream holds the same frames as a file of the same text, with any count in its header.
 func TestFrameReader(t *testing.T) {
 	const lines = "0.5 10 20 30 40\r\n\n-1e-1 0 0 90 -5\n"
 	want, err := mocap.ReadBVH("f", []byte(streamHead+"Frames: 2\nFrame Time: 0.0166667\n"+lines))
@@ -130,7 +130,7 @@ func TestFrameByFrame(t *testing.T) {
 	if p, q := b.Clip.Frame(49); p[0] != m3.V(49.25, 1, 0) || q[1].Angle(m3.AxisAngle(m3.V(1, 0, 0), math.Pi/2)) > 1e-4 {
 		t.Errorf("the last frame is %v %v", p, q)
 	}
-	// Without counts the text is that of a whole clip.
+	// Apart from the count the text equals a whole clip's.
 	var whole bytes.Buffer
 	if err := mocap.WriteClip(&whole, b.Clip); err != nil {
 		t.Fatal(err)
@@ -169,8 +169,8 @@ func TestFrameWriterRefuses(t *testing.T) {
 	}
 }
 
-// Whatever a stream holds, reading it ends in frames of finite numbers or an error
-// that names a line; what was read can be written, and read again.
+// Reading any stream ends in frames of finite numbers or an error that names a line. The
+// frames can be written and read again.
 func FuzzFrameReader(f *testing.F) {
 	f.Add([]byte(streamHead + "Frames: 0\nFrame Time: 0.02\n1 2 3 4 5\n6 7 8 9 10\n"))
 	f.Add([]byte(streamHead + "Frames: 2\nFrame Time: 0.02\n1 2 3 4 5\n1 2 nan 4 5\n"))

@@ -8,8 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Summary measures a clip: what there is and what looks wrong. Lengths are in
-// the clip's unit, positions in world space.
+// Summary holds a clip's measures and what looks wrong in it. Lengths are in the clip's
+// unit, positions in world space.
 type Summary struct {
 	Frames     int      `json:"frames"`
 	Joints     int      `json:"joints"` // without End Sites
@@ -34,10 +34,10 @@ type m3Array = [3]float32
 // Unit is a unit of length.
 type Unit struct {
 	Name   string  `json:"name"`
-	Metres float64 `json:"metres"` // 0 where unknown
+	Metres float64 `json:"metres"` // 0 if unknown
 }
 
-// Units that motion capture comes in. A CMU unit is 1/0.45 inch.
+// units are the usual units of motion capture. A CMU unit is 1/0.45 inch.
 var units = []Unit{
 	{"millimetre", 0.001}, {"centimetre", 0.01}, {"inch", 0.0254}, {"CMU unit", 0.0254 / 0.45}, {"metre", 1},
 }
@@ -46,15 +46,14 @@ var units = []Unit{
 const typicalReach = 1.15
 
 const (
-	// A joint leaps where it moves by more than jumpReach of the reach in one
-	// frame and more than jumpRatio times as far as in the median of the
-	// jumpWindow steps before and after.
+	// A joint leaps if it moves by more than jumpReach of the reach in one frame, and
+	// jumpRatio times as far as in the median of the jumpWindow steps before and after.
 	jumpReach  = 0.05
 	jumpRatio  = 10
 	jumpWindow = 5
 	// boneNoise is the change of a bone's length that rounding explains.
 	boneNoise = 1e-5
-	// maxStretch is the change from which on it is not a bone's length.
+	// maxStretch is the relative change above which a distance is no bone's length.
 	maxStretch    = 0.01
 	maxJumpFrames = 20
 )
@@ -114,7 +113,7 @@ func (s *Summary) bones(c *skel.Clip) {
 			continue
 		}
 		far[j] = far[p]
-		// Hips that travel under a root that stays are no bone.
+		// Hips that travel under a fixed root are no bone.
 		if hi[j]-lo[j] <= maxStretch*hi[j] {
 			far[j] += hi[j]
 		}
@@ -130,7 +129,7 @@ func (s *Summary) bones(c *skel.Clip) {
 	}
 }
 
-// world fills what depends on the joints' world positions.
+// world fills the fields that depend on the joints' world positions.
 func (s *Summary) world(c *skel.Clip) {
 	n := c.Skel.Len()
 	model := make([]m3.Xform, n)
@@ -177,7 +176,7 @@ func (s *Summary) world(c *skel.Clip) {
 	}
 }
 
-// leaps compares a step with those around it.
+// leaps reports whether a step is much longer than those around it.
 func leaps(step []float32, n, f, j int) bool {
 	var around []float32
 	for g := max(1, f-jumpWindow); g <= f+jumpWindow && g*n < len(step); g++ {

@@ -13,20 +13,20 @@ import (
 	"mannequin/engine/m3"
 )
 
-// What a channel list may lose, per joint, before channels are added to it.
+// The error per joint above which channels are added to a joint's list.
 const (
 	posTolerance = 5e-5 // units of length
 	rotTolerance = 5e-6 // radians
 )
 
-// Write writes b as a BVH file with b.Channels. A joint whose motion those
-// channels cannot express, because the clip was changed after reading, gets the
-// missing ones, so that positions survive to 1e-4 units and rotations to 1e-3
-// degree. End Site names are not stored in a BVH; reading makes them anew.
+// Write writes b as a BVH file with b.Channels. If the clip was changed after reading, a
+// joint gets the channels that its motion needs, so that positions are exact to 1e-4 units
+// and rotations to 1e-3 degrees. A BVH does not store the names of End Sites: reading
+// makes them again.
 //
 // It returns an error for a skeleton that breaks its rules, joint names that a
 // BVH cannot hold, End Sites that move, and values that are not finite.
-func (b *BVH) Write(w io.Writer) error {
+func (b *Recording) Write(w io.Writer) error {
 	wr, err := newWriter(b)
 	if err != nil {
 		return fmt.Errorf("bvh: %w", err)
@@ -38,15 +38,14 @@ func (b *BVH) Write(w io.Writer) error {
 }
 
 // WriteClip writes c as a BVH file: roots with XYZ positions and ZXY rotations,
-// other joints with ZXY rotations, and XYZ positions where a joint moves in its
-// parent.
+// other joints with ZXY rotations, and XYZ positions if a joint moves in its parent.
 func WriteClip(w io.Writer, c *skel.Clip) error {
 	return usual(c).Write(w)
 }
 
 // usual returns c with the channels that WriteClip gives it.
-func usual(c *skel.Clip) *BVH {
-	b := &BVH{Clip: c, Channels: make([][]Channel, c.Skel.Len())}
+func usual(c *skel.Clip) *Recording {
+	b := &Recording{Clip: c, Channels: make([][]Channel, c.Skel.Len())}
 	for j := range b.Channels {
 		switch {
 		case c.Skel.EndSite[j]:
@@ -59,9 +58,9 @@ func usual(c *skel.Clip) *BVH {
 	return b
 }
 
-// writer holds what is worked out before the first byte is written.
+// writer writes a recording. Its lists are computed before the first byte is written.
 type writer struct {
-	*BVH
+	*Recording
 	children  [][]int // per joint, then the roots
 	order     []int   // joints in the order of the file, without End Sites
 	channels  [][]Channel
@@ -71,7 +70,7 @@ type writer struct {
 	buf       []byte
 }
 
-func newWriter(b *BVH) (*writer, error) {
+func newWriter(b *Recording) (*writer, error) {
 	c := b.Clip
 	s := c.Skel
 	if err := s.Validate(); err != nil {
@@ -82,7 +81,7 @@ func newWriter(b *BVH) (*writer, error) {
 		return nil, fmt.Errorf("%d joints and %d frames, but %d channel lists, %d positions and %d rotations",
 			n, c.Frames, len(b.Channels), len(c.Pos), len(c.Rot))
 	}
-	w := &writer{BVH: b, children: make([][]int, n+1), axes: make([][]int, n), frameTime: b.FrameTime, prev: make([][3]float64, n)}
+	w := &writer{Recording: b, children: make([][]int, n+1), axes: make([][]int, n), frameTime: b.FrameTime, prev: make([][3]float64, n)}
 	if b.FrameTime <= 0 || tidyRate(b.FrameTime) != c.FPS {
 		w.frameTime = 1 / c.FPS
 	}
@@ -111,7 +110,7 @@ func newWriter(b *BVH) (*writer, error) {
 	return w, nil
 }
 
-// widened returns the channel lists with what the motion needs beyond them.
+// widened returns the channel lists with the channels that the motion needs beyond them.
 func (w *writer) widened() ([][]Channel, error) {
 	c := w.Clip
 	n := c.Skel.Len()
@@ -152,7 +151,7 @@ func (w *writer) widened() ([][]Channel, error) {
 				}
 			}
 		}
-		// Positions go first and rotations last, as is usual.
+		// Positions first, rotations last, as usual.
 		out[j] = slices.Clone(list)
 		for k := len(need) - 1; k >= 0; k-- {
 			switch ch := Channel(k); {

@@ -123,7 +123,7 @@ func cases() []testCase {
 		n.add(node{Name: "y", Op: dense, In: in("h"), Tied: true, Tensors: map[string]string{"weight": "h.weight"}}, 3, 5, 0)
 	})
 	// Frame by frame: the same nodes in a flat graph, and with frames between
-	// convolutions, where they meet a value in another layout.
+	// convolutions, with a value in another layout.
 	for _, time := range []bool{false, true} {
 		for _, op := range []struct {
 			name string

@@ -54,7 +54,7 @@ func export(g *netruntime.Graph, tensors map[string]netruntime.Tensor, form Form
 	return e.finish(name, inputs, outputs), nil
 }
 
-// length is that of a value: num/den times the run's, in lowest terms, or 1 frame.
+// length is the length of a value: num/den times the run's, in lowest terms, or 1 frame.
 type length struct {
 	num, den int
 	once     bool

@@ -9,24 +9,22 @@ import (
 	"mannequin/netruntime"
 )
 
-// Form names, for operations that ONNX can express in several ways, which one
-// to write. An operation that is not in it gets the first of [Forms].
+// Form chooses the formulation of operations that ONNX can express in several ways. Missing
+// operations get the first of [Forms].
 type Form map[string]string
 
-// Forms returns the formulations of each operation. The first is the default:
-// what ONNX Runtime computes fastest on a processor, for most networks.
+// Forms returns the formulations of each operation. The first is the default, which ONNX Runtime
+// computes fastest on a processor for most networks.
 //
-//   - blend: "outputs" is one product with all experts side by side, whose
-//     outputs are blended; "inputs" is one product of the inputs stacked K
-//     times, scaled by the gating weights; "weights" blends the weights of
-//     every row.
-//   - depool: "folded" joins a depooling with the convolution behind it, which
-//     then needs half of the taps: one for even frames and one for odd frames;
-//     "plain" doubles the frames first. Other factors than 2 are always plain.
-//   - conv: "2d" is a convolution over two axes, one of them of size 1: ONNX
-//     Runtime has its faster kernels for two; "padded" adds channels of zeros to
-//     that, up to a multiple of 16, which those kernels want; "1d" is over time
-//     alone.
+//   - blend: "outputs" is one product with all experts side by side and then a blend of the outputs;
+//     "inputs" is one product of the inputs stacked K times, scaled by the gating weights; "weights"
+//     blends the weights of every row.
+//   - depool: "folded" joins a depooling and the convolution after it, which then needs half of the taps,
+//     in one set for even frames and one for odd frames; "plain" doubles the frames first. Factors other
+//     than 2 are always plain.
+//   - conv: "2d" is a convolution over two axes, one of size 1, because ONNX Runtime has faster kernels for
+//     two; "padded" also adds channels of zeros up to a multiple of 16, for the same kernels; "1d" is over
+//     time alone.
 func Forms() map[string][]string {
 	return map[string][]string{
 		formBlend:  {"outputs", "inputs", "weights"},
@@ -61,7 +59,7 @@ func FormsOf(g *netruntime.Graph) []Form {
 	return all
 }
 
-// Agrees says that no operation has different formulations in f and in g.
+// Agrees reports whether f and g choose the same formulation for every operation in both.
 func (f Form) Agrees(g Form) bool {
 	for op, name := range f {
 		if other, ok := g[op]; ok && other != name {
@@ -71,7 +69,7 @@ func (f Form) Agrees(g Form) bool {
 	return true
 }
 
-// Validate says what in f is not in [Forms].
+// Validate returns an error that names what is not in [Forms].
 func (f Form) Validate() error {
 	_, err := f.resolve()
 	return err

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// ref is a tensor of the graph in the making. 0 is none.
+// ref is a tensor of a graph under construction. 0 is none.
 type ref int
 
-// operation is a node in the making.
+// operation is a node under construction.
 type operation struct {
 	op    string
 	in    []ref
@@ -23,17 +23,16 @@ type constant struct {
 	data any
 }
 
-// builder collects the operations of a graph. Names are given at the end, when
-// it is known which tensors are the graph's own inputs and outputs.
+// builder collects the operations of a graph. Names are chosen at the end, when the graph's inputs
+// and outputs are known.
 type builder struct {
 	hints     []string // by ref
 	ops       []operation
 	constants []constant
-	made      map[source]ref // constants by what they are made from
+	made      map[source]ref // constants by source
 }
 
-// source is what a constant is made from: a tensor or a node, and what was done
-// with it.
+// source identifies a constant: a tensor or node, and the change made to it.
 type source struct{ name, form string }
 
 func newBuilder() *builder {
@@ -45,7 +44,7 @@ func (b *builder) tensor(hint string) ref {
 	return ref(len(b.hints) - 1)
 }
 
-// op adds an operation of one result.
+// op adds an operation with one result.
 func (b *builder) op(op, hint string, in []ref, attrs ...attribute) ref {
 	out := b.tensor(hint)
 	b.ops = append(b.ops, operation{op, in, []ref{out}, attrs})
@@ -67,7 +66,7 @@ func (b *builder) constant(name, form string, dims []int, data func() any) ref {
 	return b.made[s]
 }
 
-// ints adds whole numbers.
+// ints adds a vector of integers.
 func (b *builder) ints(v ...int) ref {
 	return b.constant(fmt.Sprint(v), "ints", []int{len(v)}, func() any { return v })
 }
@@ -84,8 +83,7 @@ type port struct {
 	axes []any
 }
 
-// finish leaves out what no output needs, names everything and returns the
-// GraphProto.
+// finish removes what no output needs, names everything and returns the GraphProto.
 func (b *builder) finish(name string, inputs, outputs []port) message {
 	names := make([]string, len(b.hints))
 	taken := map[string]bool{}

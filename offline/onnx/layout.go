@@ -18,7 +18,7 @@ const (
 	layouts
 )
 
-// value is a value of the network in the layouts that were made so far.
+// value is a value of the network in the layouts made so far.
 type value struct {
 	name     string
 	channels int
@@ -76,8 +76,8 @@ func (e *exporter) convert(v *value, want layout) ref {
 	return x
 }
 
-// any returns v in a layout that it has already, for operations that work frame
-// by frame, channel by channel. Phases become frames: a decoder ends soon.
+// any returns v in a layout that exists, for operations per frame and channel. Phases become
+// frames, because a decoder ends soon.
 func (e *exporter) any(v *value) (ref, layout) {
 	for _, l := range []layout{frames, series, steps} {
 		if v.at[l] != 0 {
@@ -87,7 +87,7 @@ func (e *exporter) any(v *value) (ref, layout) {
 	return e.in(v, frames), frames
 }
 
-// axis returns the channels' axis of a layout.
+// axis returns the axis of the channels.
 func (l layout) axis() int {
 	if l == series {
 		return 1

@@ -7,11 +7,11 @@ import (
 	"mannequin/netruntime"
 )
 
-// maxModel is the size in bytes that protobuf messages cannot exceed.
+// maxModel is the largest size of a protobuf message in bytes.
 const maxModel = math.MaxInt32
 
-// Marshal returns n as an ONNX model. The error names a form that there is not,
-// or says that the model is too large for the format, which ends at 2 GiB.
+// Marshal returns n as an ONNX model. An unknown form, or a model over the format's 2 GiB, is an
+// error.
 func Marshal(n *netruntime.Net, form Form) ([]byte, error) {
 	form, err := form.resolve()
 	if err != nil {

@@ -6,29 +6,21 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
 // encoded returns a case as a file and as the reader sees it.
 func (c *testCase) encoded(t *testing.T, form Form) ([]byte, *readModel) {
 	t.Helper()
-	form, err := form.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := export(&c.net.graph, c.net.byName(), form, c.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	form = must.Get(form.resolve())(t)
+	g := must.Get(export(&c.net.graph, c.net.byName(), form, c.name))(t)
 	file := modelProto(g, nil)
-	m, err := read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(read(file))(t)
 	return file, m
 }
 
-// flat says whether m has values of two axes.
+// flat reports whether m's values have two axes.
 func (m *readModel) flat() bool { return len(m.axes[m.inputs[0]]) == 2 }
 
 // shaped returns an array as the model wants it: a flat one takes rows.

@@ -8,7 +8,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// batchNormEpsilon is OpBatchNorm's.
+// batchNormEpsilon is the epsilon of OpBatchNorm.
 const batchNormEpsilon = 1e-5
 
 // roles lists the tensors of every operation.
@@ -120,7 +120,7 @@ func (e *exporter) act(n *netruntime.Node, x ref) ref {
 	return e.op(activations[n.Act], n.Name, []ref{x})
 }
 
-// alike returns values in the layout of the first.
+// alike returns all values in the layout of the first.
 func (e *exporter) alike(in []*value) (xs []ref, at layout) {
 	x, at := e.any(in[0])
 	xs = []ref{x}
@@ -130,7 +130,7 @@ func (e *exporter) alike(in []*value) (xs []ref, at layout) {
 	return xs, at
 }
 
-// deviations returns a tensor's values with 1 for 0.
+// deviations returns a tensor's values with 1 instead of 0.
 func deviations(t netruntime.Tensor) []float32 {
 	out := slices.Clone(t.Data)
 	for i, v := range out {
@@ -141,7 +141,7 @@ func deviations(t netruntime.Tensor) []float32 {
 	return out
 }
 
-// over returns n for the axis of time in convolutions and pools.
+// over returns n for the time axis of convolutions and pools.
 func (e *exporter) over(n int) []int {
 	if e.twoD {
 		return []int{1, n}
@@ -149,7 +149,7 @@ func (e *exporter) over(n int) []int {
 	return []int{n}
 }
 
-// perChannel adds an initialiser that multiplies or adds to every channel.
+// perChannel adds an initialiser with a value per channel.
 func (e *exporter) perChannel(name, form string, at layout, data []float32) ref {
 	dims := []int{len(data)}
 	if at == series {

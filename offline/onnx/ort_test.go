@@ -12,6 +12,7 @@ import (
 	"mannequin/internal/bench/ort"
 	"mannequin/internal/testing/authors"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/models"
 	"mannequin/netruntime"
 )
@@ -78,18 +79,12 @@ func TestNetworksInORT(t *testing.T) {
 	loadORT(t)
 	for _, w := range benchnet.Works() {
 		t.Run(w.Name, func(t *testing.T) {
-			n, err := w.Net(5)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(w.Net(5))(t)
 			compareORT(t, n, w.Inputs(n, 3), 3, w.Length)
 		})
 	}
 	t.Run("dog", func(t *testing.T) {
-		n, err := models.Open("dog")
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(models.Open("dog"))(t)
 		compareORT(t, n, rawInputs(n, 70), 70, 1)
 	})
 	t.Run("authors", func(t *testing.T) {
@@ -105,39 +100,24 @@ func TestNetworksInORT(t *testing.T) {
 // formulations of its operations.
 func compareORT(t *testing.T, n *netruntime.Net, x []float32, batch, length int) {
 	g := n.Graph()
-	frames, err := g.Length(g.Outputs[0], length)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := n.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	frames := must.Get(g.Length(g.Outputs[0], length))(t)
+	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 2}))(t)
 	defer s.Close()
 	want := make([]float32, batch*frames*n.Outputs())
 	if err := s.RunSequences([][]float32{want}, [][]float32{x}, batch, length); err != nil {
 		t.Fatal(err)
 	}
 	for _, form := range FormsOf(g) {
-		file, err := Marshal(n, form)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(Marshal(n, form))(t)
+		m := must.Get(read(file))(t)
 		in, out := []int{batch, length, n.Inputs()}, []int{batch, frames, n.Outputs()}
 		if m.flat() {
 			in, out = []int{batch, n.Inputs()}, []int{batch, n.Outputs()}
 		}
 		got := make([]float32, len(want))
-		peer, err := ort.New(file, ort.Options{Threads: 2, Spin: true},
-			[]ort.Array{{Name: m.inputs[0], Dims: in, Data: x}}, []ort.Array{{Name: m.outputs[0], Dims: out, Data: got}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = peer.Run()
+		peer := must.Get(ort.New(file, ort.Options{Threads: 2, Spin: true},
+			[]ort.Array{{Name: m.inputs[0], Dims: in, Data: x}}, []ort.Array{{Name: m.outputs[0], Dims: out, Data: got}}))(t)
+		err := peer.Run()
 		peer.Close()
 		if err != nil {
 			t.Fatal(err)

@@ -129,8 +129,8 @@ func (c *conv) flip() {
 	c.w = w
 }
 
-// channelBlock is how many channels lie together in ONNX Runtime's blocked
-// layout on processors with AVX-512.
+// channelBlock is the number of channels in a block of ONNX Runtime's layout on processors with
+// AVX-512.
 const channelBlock = 16
 
 // pad adds input channels whose weights are zero.
@@ -143,13 +143,12 @@ func (c *conv) pad(channels int) {
 	c.in, c.w = c.in+channels, w
 }
 
-// fold joins c, whose first tap reads left frames before, with an average
-// depooling before it. The result computes from the shorter signal the even
-// frames' channels, then the odd frames'.
+// fold joins c, whose first tap reads left frames before, with an average depooling before it. The
+// result computes, from the shorter signal, the channels of the even frames and then of the odd
+// ones.
 //
-// The depooled signal is u[s] = x[⌊s/2⌋]/2, so that tap w of the output frame
-// 2τ + r reads x[τ + ⌊(r + w − left)/2⌋]/2: two taps in one, but for the first
-// and the last.
+// The depooled signal is u[s] = x[⌊s/2⌋]/2, so tap w of the output frame 2τ + r reads x[τ + ⌊(r + w
+// − left)/2⌋]/2: two taps become one, except for the first and the last.
 func (c *conv) fold(left int) (folded conv, before, after int) {
 	at := func(r, w int) int { return (r + w - left) >> 1 }
 	before, after = -at(0, 0), at(1, c.width-1)
@@ -164,7 +163,7 @@ func (c *conv) fold(left int) (folded conv, before, after int) {
 	return f, before, after
 }
 
-// lstm adds a recurrent layer; the values of its last state become known.
+// lstm adds a recurrent layer and the values of its last state.
 func (e *exporter) lstm(n *netruntime.Node, out *value, in []*value, w, r, b netruntime.Tensor) ref {
 	h := r.Shape[1]
 	out.channels = h

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Field numbers and enumerations are those of onnx.proto, IR version 8.
+// Field numbers and enumerations from onnx.proto, IR version 8.
 const (
 	irVersion = 8
 	opset     = 17
@@ -16,7 +16,7 @@ const (
 	typeInt64 = 7
 )
 
-// message is a protobuf message in the making.
+// message is a protobuf message under construction.
 type message []byte
 
 func (m *message) int(field protowire.Number, v int64) {
@@ -65,8 +65,7 @@ func (a attribute) encode() message {
 	return m
 }
 
-// nodeProto is an operation; an empty name among the operands or results is
-// one that is left out.
+// nodeProto is an operation. An empty name stands for a missing operand or result.
 func nodeProto(op string, in, out []string, attrs []attribute) message {
 	var m message
 	name := ""

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 )
@@ -22,7 +23,7 @@ func (c *testCase) build(t *testing.T) *netruntime.Net {
 	return n
 }
 
-// within says whether two numbers agree to 1e-5, of their size above 1.
+// within reports whether two numbers agree to 1e-5, relative above 1.
 func within(got, want float64) bool { return math.Abs(got-want) <= 1e-5*max(1, math.Abs(want)) }
 
 func narrow(a array) []float32 {
@@ -39,31 +40,19 @@ func TestSessionComputesTheSame(t *testing.T) {
 	const batch = 3
 	for _, c := range cases() {
 		n := c.build(t)
-		file, err := Marshal(n, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(Marshal(n, nil))(t)
+		m := must.Get(read(file))(t)
 		in := c.inputs(batch)
 		var x, y [][]float32
 		for _, i := range c.net.graph.Inputs {
 			x = append(x, narrow(in[i.Name]))
 			in[i.Name] = m.shaped(in[i.Name])
 		}
-		want, err := m.eval(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(m.eval(in))(t)
 		for _, name := range c.net.graph.Outputs {
 			y = append(y, make([]float32, len(want[name].data)))
 		}
-		s, err := n.NewSession(netruntime.SessionOptions{Batch: batch, Length: c.length, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: batch, Length: c.length, Workers: 1}))(t)
 		if err := s.RunSequences(y, x, batch, c.length); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -96,23 +85,14 @@ func TestDog(t *testing.T) {
 	const rows = 3
 	n := testdog.Net(t)
 	x, y := rawInputs(n, rows), make([]float32, rows*n.Outputs())
-	s, err := n.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 1}))(t)
 	defer s.Close()
 	if err := s.Run(y, x, rows); err != nil {
 		t.Fatal(err)
 	}
 	for _, form := range Forms()[formBlend] {
-		file, err := Marshal(n, Form{formBlend: form})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(Marshal(n, Form{formBlend: form}))(t)
+		m := must.Get(read(file))(t)
 		if len(m.inputs) != 1 || len(m.outputs) != 1 {
 			t.Fatalf("inputs %q, outputs %q", m.inputs, m.outputs)
 		}
@@ -120,10 +100,7 @@ func TestDog(t *testing.T) {
 		for i, v := range x {
 			in.data[i] = float64(v)
 		}
-		got, err := m.eval(map[string]array{m.inputs[0]: in})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(m.eval(map[string]array{m.inputs[0]: in}))(t)
 		for i, v := range got[m.outputs[0]].data {
 			if !within(float64(y[i]), v) {
 				t.Fatalf("%s: output %d is %v, ONNX says %v", form, i, y[i], v)
@@ -134,14 +111,8 @@ func TestDog(t *testing.T) {
 
 func TestHeader(t *testing.T) {
 	c := cases()[0]
-	file, err := Marshal(c.build(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(Marshal(c.build(t), nil))(t)
+	m := must.Get(read(file))(t)
 	if m.ir != 8 || m.opset != 17 {
 		t.Errorf("IR version %d, opset %d", m.ir, m.opset)
 	}

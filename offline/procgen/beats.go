@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// move moves for some seconds after the change that leads to it.
+// move changes to a movement and keeps it for some seconds.
 func (tl *timeline) move(name string, ahead, side, turn, seconds float64) {
 	tl.label("Walk")
-	d := tl.goes(name, ahead, side, turn)
+	d := tl.setGait(name, ahead, side, turn)
 	tl.look.to(tl.now, d, 0.3*turn)
 	tl.nod.to(tl.now, d, 0)
 	tl.advance(d)
@@ -24,7 +24,7 @@ func (tl *timeline) halt() {
 	tl.advance(0.3*d + 0.3)
 }
 
-// stop makes the animal come to a stand and returns the seconds until then.
+// stop slows down to a stand and returns the seconds until then.
 func (tl *timeline) stop() float64 {
 	v := math.Hypot(tl.ahead.at(tl.now), tl.side.at(tl.now))
 	d := max(0.6, 1.875*v/tl.uniform(2.4, 3.8))
@@ -35,22 +35,22 @@ func (tl *timeline) stop() float64 {
 	for _, c := range []*curve{&tl.ahead, &tl.side, &tl.turn, &tl.look, &tl.nod} {
 		c.to(tl.now, d, 0)
 	}
-	// The strides go on until the feet are square.
+	// The strides continue until the feet are square.
 	tl.rate.to(tl.now, d+0.6, strideRate.at(0.4))
 	tl.duty.to(tl.now, d, dutyFactor.at(0))
 	tl.pose(tl.stand(), d+0.2)
-	tl.speed, tl.stood = 0, tl.now+d+1
+	tl.speed, tl.restTime = 0, tl.now+d+1
 	return d
 }
 
-// idle stands, breathes, shifts its weight and looks about.
+// idle stands, breathes, shifts its weight and looks around.
 func (tl *timeline) idle(seconds float64) {
 	tl.label("Idle")
-	tl.linger("idle", seconds)
+	tl.lookAround("idle", seconds)
 }
 
-// linger stays as it is for a while and looks about.
-func (tl *timeline) linger(name string, seconds float64) {
+// lookAround keeps the posture for a while and looks around.
+func (tl *timeline) lookAround(name string, seconds float64) {
 	for end := tl.now + seconds; tl.now < end-1e-6; {
 		d := tl.uniform(0.45, 0.9)
 		hold := min(tl.uniform(0.5, 3), max(0.1, end-tl.now-d))
@@ -61,7 +61,7 @@ func (tl *timeline) linger(name string, seconds float64) {
 			yaw, up = yaw/2, rad(tl.uniform(-55, -35)) // sniffs at the ground
 		}
 		if name == "idle" && tl.chance(0.5) {
-			tl.restless(d)
+			tl.shiftStance(d)
 		}
 		tl.look.to(tl.now, d, yaw)
 		tl.nod.to(tl.now, d, up)
@@ -70,8 +70,8 @@ func (tl *timeline) linger(name string, seconds float64) {
 	tl.part(name, seconds)
 }
 
-// restless changes how the animal stands a little.
-func (tl *timeline) restless(d float64) {
+// shiftStance changes the stand a little.
+func (tl *timeline) shiftStance(d float64) {
 	p := tl.styled(standing())
 	p[hipUp] -= tl.uniform(0, 0.02)
 	p[pitch] += rad(tl.uniform(-2.5, 2.5))
@@ -84,16 +84,15 @@ func (tl *timeline) restless(d float64) {
 	}
 }
 
-// forward brings the head back to the middle.
+// forward turns the head back to the middle.
 func (tl *timeline) forward(d float64) {
 	tl.look.to(tl.now, d, 0)
 	tl.nod.to(tl.now, d, 0)
 }
 
-// pairs makes the two fore legs (or hind legs) step one after the other, that of
-// the side that is behind first: the one from a on, the other from b on, as
-// shares of d seconds.
-func (tl *timeline) pairs(fore bool, a, b, d float64) {
+// stepPair makes the two fore legs (or hind legs) step one after the other, the side that is behind
+// first. a and b are their starts, as shares of d seconds.
+func (tl *timeline) stepPair(fore bool, a, b, d float64) {
 	const swing = 0.26
 	first := leftHind
 	if fore {
@@ -104,30 +103,30 @@ func (tl *timeline) pairs(fore bool, a, b, d float64) {
 	tl.step(first+1-k, b*d, b*d+swing)
 }
 
-// settle goes into a posture of another action, sitting or lying, and stays.
-func (tl *timeline) settle(name string, p posture, seconds float64) {
+// takePosture changes to sitting or lying and stays.
+func (tl *timeline) takePosture(name string, p posture, seconds float64) {
 	p = tl.styled(p)
 	d := tl.uniform(0.9, 1.25)
 	tl.forward(d)
 	tl.stay(d + 0.4)
 	tl.pose(p, 0.7*d)
 	switch {
-	case name == "Sit" && tl.mode == "Lie": // up on the fore legs
+	case name == "Sit" && tl.mode == "Lie": // onto the fore legs
 		tl.via(pitch, rad(28), p[pitch], 0.5*d, 0.5*d)
-		tl.pairs(true, 0.42, 0.66, d)
+		tl.stepPair(true, 0.42, 0.66, d)
 		tl.delay(p, 0.35*d, 0.6*d, hipUp, hipAhead, flexion, foreAhead)
-		tl.pairs(false, 0.05, 0.28, d)
-	case name == "Sit": // the rump goes down over hind paws that come under it
-		tl.pairs(false, 0, 0.22, d)
-		tl.pairs(true, 0.45, 0.7, d)
+		tl.stepPair(false, 0.05, 0.28, d)
+	case name == "Sit": // the rump goes down as the hind paws come under it
+		tl.stepPair(false, 0, 0.22, d)
+		tl.stepPair(true, 0.45, 0.7, d)
 		tl.delay(p, 0.12*d, 0.88*d, hipUp, hipAhead, pitch, flexion, heel, heelAngle, tailPitch, tailCurl)
 	case tl.mode == "Sit": // down on the elbows
-		tl.pairs(true, 0, 0.25, d)
+		tl.stepPair(true, 0, 0.25, d)
 		tl.delay(p, 0.15*d, 0.85*d, pitch, hipUp, hipAhead, flexion, tailPitch, tailCurl)
-		tl.pairs(false, 0.5, 0.75, d)
+		tl.stepPair(false, 0.5, 0.75, d)
 	default: // elbows first
-		tl.pairs(true, 0, 0.22, d)
-		tl.pairs(false, 0.3, 0.5, d)
+		tl.stepPair(true, 0, 0.22, d)
+		tl.stepPair(false, 0.3, 0.5, d)
 		tl.via(pitch, rad(-13), p[pitch], 0.55*d, 0.45*d)
 		tl.delay(p, 0.25*d, 0.75*d, hipUp, hipAhead, heel, heelAngle, tailPitch, tailCurl)
 	}
@@ -136,22 +135,20 @@ func (tl *timeline) settle(name string, p posture, seconds float64) {
 	tl.label(name)
 	tl.advance(d + 0.2)
 	tl.stay(seconds + 8)
-	tl.linger(strings.ToLower(name), seconds)
+	tl.lookAround(strings.ToLower(name), seconds)
 	tl.hold[len(tl.hold)-1][1] = tl.now
 }
 
-func (tl *timeline) sit(seconds float64) { tl.settle("Sit", sitting(), seconds) }
-func (tl *timeline) lie(seconds float64) { tl.settle("Lie", lying(), seconds) }
+func (tl *timeline) sit(seconds float64) { tl.takePosture("Sit", sitting(), seconds) }
+func (tl *timeline) lie(seconds float64) { tl.takePosture("Lie", lying(), seconds) }
 
-// halfway slows down until something else, which does not wait for a stand,
-// takes over.
-func (tl *timeline) halfway() {
+// beginStop slows down until another beat takes over before the stand.
+func (tl *timeline) beginStop() {
 	d := tl.stop()
 	tl.advance(tl.uniform(0.75, 0.95) * d)
 }
 
-// rise returns to standing from sitting or lying. as is what it is labelled:
-// the action that comes next.
+// rise returns to standing from sitting or lying. as is its label: the next action.
 func (tl *timeline) rise(as string) {
 	p := tl.stand()
 	d := tl.uniform(0.9, 1.2)
@@ -160,27 +157,27 @@ func (tl *timeline) rise(as string) {
 	tl.pose(p, 0.9*d)
 	if tl.mode == "Lie" { // fore legs first
 		tl.via(pitch, rad(24), p[pitch], 0.5*d, 0.5*d)
-		tl.pairs(true, 0.4, 0.62, d)
+		tl.stepPair(true, 0.4, 0.62, d)
 		tl.delay(p, 0.3*d, 0.6*d, foreAhead)
 		tl.delay(p, 0.25*d, 0.75*d, hipUp, hipAhead, heel, heelAngle, hindAhead)
-		tl.pairs(false, 0.55, 0.75, d)
+		tl.stepPair(false, 0.55, 0.75, d)
 	} else {
 		tl.delay(p, 0.3*d, 0.6*d, hindAhead)
-		tl.pairs(false, 0.45, 0.68, d)
-		tl.pairs(true, 0.3, 0.55, d)
+		tl.stepPair(false, 0.45, 0.68, d)
+		tl.stepPair(true, 0.3, 0.55, d)
 	}
 	tl.mode = "stand"
 	tl.advance(0.25 * d)
 	tl.label(as)
 	tl.advance(0.75 * d)
-	tl.stood = tl.now
+	tl.restTime = tl.now
 	if as == "Idle" {
 		tl.advance(0.4)
 	}
 }
 
-// rear stands up on the hind legs, stays, and comes down again.
-func (tl *timeline) rear(seconds float64) {
+// standUp stands up on the hind legs, stays, and comes down.
+func (tl *timeline) standUp(seconds float64) {
 	up, down := tl.styled(rearing()), tl.stand()
 	tl.forward(0.4)
 	// Crouch, to push off.
@@ -189,7 +186,7 @@ func (tl *timeline) rear(seconds float64) {
 	crouch[neckPitch] += rad(14)
 	crouch[hindAhead] = 0.05
 	tl.stay(seconds + 20)
-	tl.pairs(false, 0, 0.18, 1)
+	tl.stepPair(false, 0, 0.18, 1)
 	tl.pose(crouch, 0.5)
 	tl.advance(0.3)
 	tl.label("Stand")
@@ -198,8 +195,7 @@ func (tl *timeline) rear(seconds float64) {
 	tl.pose(up, d)
 	off := tl.now + 0.12*d
 	tl.advance(d)
-	// Hind paws keep the balance.
-	tl.linger("stand", seconds)
+	tl.lookAround("stand", seconds)
 	tl.forward(0.3)
 	d = tl.uniform(0.7, 0.95)
 	land := tl.now + 0.8*d
@@ -212,30 +208,29 @@ func (tl *timeline) rear(seconds float64) {
 	tl.label("Idle")
 	tl.advance(0.55 * d)
 	tl.pose(down, 0.5)
-	tl.pairs(false, 0.1, 0.32, 1)
+	tl.stepPair(false, 0.1, 0.32, 1)
 	tl.mode = "stand"
 	tl.advance(0.8)
-	tl.stood = tl.now
+	tl.restTime = tl.now
 	tl.hold[len(tl.hold)-1][1] = tl.now
 }
 
 const gravity = 9.81
 
-// A leap has the label Jump from so many frames before the hind feet leave the
-// ground until so many after. Of 20 frames the 10 in the middle weigh fully, and
-// it takes 20 to get there (package dataset), as a controller asks for a leap
-// (mann.Tuning.Ramp and Leap).
+// A leap has the label Jump from 12 frames before the hind feet leave the ground until 8 after. Of
+// these 20 frames the middle 10 have full weight, after 20 frames of fading in (package dataset). A
+// controller asks for leaps in the same way (mann.Tuning.Ramp and Leap).
 const leapFrom, leapTo = 12, 8
 
-// jump leaps from the present movement, which goes on after it, at a speed in
-// m/s to a height in m that the trunk rises in flight.
+// jump leaps out of the present movement, which continues afterwards, at a speed in m/s. The trunk
+// rises by height in m.
 func (tl *timeline) jump(speed, height float64) {
 	tl.setOff()
-	tl.label("Walk") // until shortly before it leaves the ground
+	tl.label("Walk") // until shortly before take-off
 	flight := 2 * math.Sqrt(2*height/gravity)
 	rate := (boundFore - boundHind) / flight
 	d := tl.enter(bound(), 0.55, rate)
-	// Strides until the hind feet leave: more than the change of gait takes.
+	// Strides until take-off: more than the change of gait needs.
 	r0 := tl.rate.at(tl.now)
 	top := max(speed, tl.ahead.at(tl.now))
 	mean := max((r0+rate)/2, strideRate.at(top))
@@ -253,8 +248,8 @@ func (tl *timeline) jump(speed, height float64) {
 	tl.ahead.to(tl.now, dv, speed)
 	tl.side.to(tl.now, dv, 0)
 	tl.turn.to(tl.now, dv, 0)
-	// No flight before the leap: paws stay down for as long as they reach.
-	tl.duty.to(tl.now, run-push, gathers(mean, top))
+	// No flight before the leap: paws stay down while they reach.
+	tl.duty.to(tl.now, run-push, leapDuty(mean, top))
 	tl.duty.to(off-push, push, boundDuty)
 	_, dr, _ := tl.rate.state(tl.now)
 	q := hermite(tl.now, run, phase0, r0, dr, target, rate, 0)
@@ -271,11 +266,11 @@ func (tl *timeline) jump(speed, height float64) {
 		tl.phase = append(tl.phase, x)
 		tl.now = float64(len(tl.phase)-1) / fps
 	}
-	// Nor after it: strides quicken as the fore paws land, and paws stay. All are
-	// on the last third of their way down by then.
+	// Nor after it: strides quicken and paws stay down when the fore paws land. All paws are in the
+	// last third of their way down by then.
 	fast := strideRate.at(speed)
 	tl.rate.to(off+flight-0.06, 0.14, fast)
-	tl.duty.to(off+0.73*flight, 0.18, gathers(fast, speed))
+	tl.duty.to(off+0.73*flight, 0.18, leapDuty(fast, speed))
 	tl.advance(float64(leapTo) / fps)
 	tl.label("Walk")
 	tl.advance(flight + 0.1 - float64(leapTo)/fps)
@@ -283,15 +278,15 @@ func (tl *timeline) jump(speed, height float64) {
 	tl.mode, tl.speed = "bound", speed
 }
 
-// gathers returns the share of a stride, at a rate in strides per second and a
-// speed in m/s, for which paws stay down before and after a leap.
-func gathers(rate, speed float64) float64 {
+// leapDuty returns the duty factor before and after a leap, at a rate in strides per second and a
+// speed in m/s.
+func leapDuty(rate, speed float64) float64 {
 	const most = 0.62
 	return min(most, 2*maxReach*rate/speed)
 }
 
-// arc lays down the heights of hips and chest through a flight that begins at
-// off: a crouch, the push, the parabola, the landing. The chest goes first.
+// arc sets the heights of hips and chest through a flight from off: crouch, push, parabola,
+// landing. The chest leads.
 func (tl *timeline) arc(off, flight, height float64) {
 	v := gravity * flight / 2
 	for i := range tl.up {

@@ -4,16 +4,17 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
-// trunkPose is where the trunk is at one time, before legs and head.
+// trunkPose is the pose of the trunk at one time, before legs and head.
 type trunkPose struct {
 	hips                 m3.Vec3
-	pelvis, loin, thorax m3.Quat // turn the animal that faces +Z
-	nod                  float64 // of the gait, on top of the neck's pitch
+	pelvis, loin, thorax m3.Quat // rotate the animal that faces +Z
+	nod                  float64 // of the gait, added to the neck's pitch
 	yaw                  float64 // of the chest
-	chestUp              float64 // how far the gait lifts the chest, m
-	still                float64 // how much idle noise is in the pose
+	chestUp              float64 // by the gait, m
+	still                float64 // weight of idle noise
 }
 
 // turned returns the rotation by roll, then pitch (up), then yaw.
@@ -34,10 +35,10 @@ func (w *walker) trunk(f int) trunkPose {
 			continue
 		}
 		ph := w.tl.phase[f] - l.shift
-		hip += k * l.hip.amp * math.Cos(tau*l.beats*(ph-l.hip.at))
-		chest += k * l.chest.amp * math.Cos(tau*l.beats*(ph-l.chest.at))
-		nod += k * l.nod.amp * math.Cos(tau*l.beats*(ph-l.nod.at))
-		surge += k * l.surge.amp * math.Cos(tau*l.beats*(ph-l.surge.at))
+		hip += k * l.hip.amp * math.Cos(smooth.Tau*l.beats*(ph-l.hip.at))
+		chest += k * l.chest.amp * math.Cos(smooth.Tau*l.beats*(ph-l.chest.at))
+		nod += k * l.nod.amp * math.Cos(smooth.Tau*l.beats*(ph-l.nod.at))
+		surge += k * l.surge.amp * math.Cos(smooth.Tau*l.beats*(ph-l.surge.at))
 		sway += k * l.sway.value(ph)
 		roll += k * l.roll.value(ph)
 		rollChest += k * l.rollChest.value(ph)
@@ -47,10 +48,10 @@ func (w *walker) trunk(f int) trunkPose {
 	}
 	hip, chest, sway, nod = hip*s.bob, chest*s.bob, sway*s.sway, nod*s.nod
 
-	p := trunkPose{still: w.param(stir, t), nod: nod, chestUp: chest}
-	n := func(i int) float64 { return p.still * w.drift[i].at(t) }
+	p := trunkPose{still: w.param(noiseWeight, t), nod: nod, chestUp: chest}
+	n := func(i int) float64 { return p.still * w.drift[i].At(t) }
 	// Breath lifts the chest a little.
-	breath := math.Sin(tau*s.breath*t) * 0.003 * min(1, p.still)
+	breath := math.Sin(smooth.Tau*s.breath*t) * 0.003 * min(1, p.still)
 	sway += 0.009 * n(0)
 	surge += 0.009 * n(1)
 	yaw += rad(1.1) * n(2)
@@ -65,7 +66,7 @@ func (w *walker) trunk(f int) trunkPose {
 	hipY := hipHeight + w.param(hipUp, t) + hip + w.tl.up[0].at(t) - w.sink[0][f]
 	at.Y = float32(hipY)
 	p.hips = at
-	// Hips and chest rise and fall on their own; the pitch follows.
+	// Hips and chest rise and fall separately. The pitch follows.
 	rise := chest + breath + w.tl.up[1].at(t) - w.sink[1][f] - (hip + w.tl.up[0].at(t) - w.sink[0][f])
 	up := w.param(pitch, t) + rise/(trunkLen*math.Max(0.4, math.Cos(w.param(pitch, t))))
 	k := w.param(flexion, t) + flex
@@ -77,17 +78,17 @@ func (w *walker) trunk(f int) trunkPose {
 	return p
 }
 
-// pose is where the animal is at one frame, and what that lacks.
+// pose is the pose of the animal at one frame, and what is missing to reach it.
 type pose struct {
 	root  m3.Vec3
 	rot   [numJoints]m3.Quat // world
-	need  [2]float64         // how much hips and chest would have to sink for the legs to reach
-	low   [2]float64         // how much hips and chest would have to rise for knees and elbows to clear the ground
-	short [numLegs]float64   // how much a leg in the air is too short
+	need  [2]float64         // how far hips and chest must sink for the legs to reach
+	low   [2]float64         // how far hips and chest must rise for knees and elbows to clear the ground
+	short [numLegs]float64   // how much too short a leg in the air is
 }
 
-// scapula is the direction of the left shoulder blade in the thorax's axes when
-// the leg stands, and where its local +Z points.
+// scapula is the direction of the left shoulder blade of a standing leg in the thorax's axes,
+// scapulaZ the direction of its local +Z.
 var (
 	scapula  = m3.V(0.32, -0.72, 0.62).Normalize(m3.Up)
 	scapulaZ = m3.V(-0.63, -0.75, -0.12)
@@ -122,25 +123,24 @@ func (w *walker) pose(f int) pose {
 	return p
 }
 
-// head carries neck and head: they keep their bearing in the world, whatever
-// the trunk does, but for the nod of the gait.
+// head poses neck and head. They keep their heading and pitch in the world whatever the trunk does,
+// except for the nod of the gait.
 func (w *walker) head(p *pose, tr *trunkPose, t float64) {
-	look := w.tl.look.at(t) + 0.06*tr.still*w.drift[4].at(t)
+	look := w.tl.look.at(t) + 0.06*tr.still*w.drift[4].At(t)
 	up := w.tl.nod.at(t)
-	// The turn is seen coming.
+	// The head turns before the body.
 	ahead := 0.8 * (w.bend(t+0.2) - 0.2*w.bend(t))
-	neckUp := w.param(neckPitch, t) + 0.55*up + tr.nod - 0.6*tr.chestUp/neckLen + rad(1.2)*tr.still*w.drift[5].at(t)
-	headUp := w.param(headPitch, t) + 0.8*up - 0.3*tr.nod + rad(1.5)*tr.still*w.drift[4].at(t+3)
+	neckUp := w.param(neckPitch, t) + 0.55*up + tr.nod - 0.6*tr.chestUp/neckLen + rad(1.2)*tr.still*w.drift[5].At(t)
+	headUp := w.param(headPitch, t) + 0.8*up - 0.3*tr.nod + rad(1.5)*tr.still*w.drift[4].At(t+3)
 	p.rot[neck] = turned(tr.yaw+0.45*look+0.5*ahead, neckUp, 0).Mul(spineFrame)
 	p.rot[head] = turned(tr.yaw+look+ahead, headUp, -0.12*look).Mul(headFrame)
 	p.rot[headSite] = p.rot[head]
 }
 
-// clearance is the least height of knees and elbows, m; the carpus may be half as
-// high.
+// clearance is the least height of knees and elbows, m. Wrists may be half as high.
 const clearance = 0.012
 
-// legStretch is the share of a leg's length that the paw may be away.
+// legStretch is the largest distance of a paw, as a share of the leg's length.
 const legStretch = 0.955
 
 func (w *walker) foreleg(p *pose, leg, f int, thorax m3.Vec3, turn m3.Quat) {
@@ -177,8 +177,7 @@ func (w *walker) foreleg(p *pose, leg, f int, thorax m3.Vec3, turn m3.Quat) {
 	p.rot[j+4] = p.rot[j+3]
 }
 
-// boneFrame returns the frame of a bone along dir (local +X) whose +Z points
-// left.
+// boneFrame returns the frame of a bone along dir (local +X), with +Z to the left.
 func boneFrame(dir, left m3.Vec3) m3.Quat {
 	x := dir.Normalize(m3.V(0, -1, 0))
 	z := left.Sub(x.Scale(left.Dot(x))).Normalize(m3.V(1, 0, 0))
@@ -202,16 +201,15 @@ func (w *walker) hindleg(p *pose, leg, f int, at m3.Vec3, pelvis m3.Quat) {
 	j := leftUpLeg + (leg-leftHind)*(rightUpLeg-leftUpLeg)
 	p.rot[j] = boneFrame(thigh, pl.left)
 	p.rot[j+1] = boneFrame(shank, pl.left)
-	// Of the metatarsus, −Y is the bone and +Z points left.
+	// The metatarsus has −Y along the bone and +Z to the left.
 	y := meta.Normalize(m3.V(0, -1, 0)).Neg()
 	z := pl.left
 	p.rot[j+2] = m3.FromAxes(y.Cross(z), y, z)
 	p.rot[j+3] = p.rot[j+2]
 }
 
-// reachable notes by how much hips (0) or chest (1) would have to sink for a leg
-// to reach its paw, if it stands or is about to. A paw in the air is drawn
-// toward the leg's root instead, as far as the leg is short.
+// reachable records how far hips (0) or chest (1) must sink for a leg to reach its paw, if it
+// stands or is about to. A paw in the air is pulled toward the leg's root instead.
 func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64) {
 	d := l.root.Sub(l.tip)
 	end := 0
@@ -234,7 +232,7 @@ func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64)
 	far := float64(d.Len())
 	p.short[leg] = max(0, far-limit)
 	if w.pull[leg] != nil {
-		near := far - w.pull[leg][f]*smooth(paw.free/0.09)
+		near := far - w.pull[leg][f]*smooth.Step(paw.free/0.09)
 		if hard := 0.985 * reach; near > limit {
 			near = limit + (hard-limit)*math.Tanh((near-limit)/(hard-limit))
 		}
@@ -242,16 +240,14 @@ func (w *walker) reachable(p *pose, leg, f int, l *limb, paw paw, reach float64)
 	}
 }
 
-// lower finds how far hips and chest have to sink at each frame so that no
-// standing leg is overstretched, or to rise so that none bends into the ground,
-// and how far paws in the air have to be drawn in: what is needed, then the
-// largest over a window, then smooth.
-func (w *walker) lower() {
+// fitHeights finds, for each frame, how far hips and chest must sink or rise, and how far paws in the
+// air must be pulled in. Each is a smooth upper bound of what is needed.
+func (w *walker) fitHeights() {
 	w.sink[0], w.sink[1] = make([]float64, w.frames), make([]float64, w.frames)
 	for range 3 {
 		need, low, _ := w.measure()
 		for i := range need {
-			down, up := spread(need[i], 8), spread(low[i], 12)
+			down, up := smooth.UpperBound(need[i], 8), smooth.UpperBound(low[i], 12)
 			for f := range w.frames {
 				w.sink[i][f] += down[f] - up[f]
 			}
@@ -259,11 +255,11 @@ func (w *walker) lower() {
 	}
 	_, _, short := w.measure()
 	for leg := range w.pull {
-		w.pull[leg] = spread(short[leg], 6)
+		w.pull[leg] = smooth.UpperBound(short[leg], 6)
 	}
 }
 
-// measure returns what the poses of all frames need and lack.
+// measure returns what the poses of all frames need.
 func (w *walker) measure() (need, low [2][]float64, short [numLegs][]float64) {
 	clear(w.cursor[:])
 	for f := range w.frames {
@@ -277,27 +273,4 @@ func (w *walker) measure() (need, low [2][]float64, short [numLegs][]float64) {
 	}
 	clear(w.cursor[:])
 	return need, low, short
-}
-
-// spread returns a smooth upper bound of x: the largest within half frames
-// either way, averaged three times over windows that add up to as much.
-func spread(x []float64, half int) []float64 {
-	n := len(x)
-	top := make([]float64, n)
-	for i := range x {
-		for k := max(0, i-half); k <= min(n-1, i+half); k++ {
-			top[i] = max(top[i], x[k])
-		}
-	}
-	for _, r := range []int{half / 2, half / 4, half - half/2 - half/4} {
-		avg := make([]float64, n)
-		for i := range top {
-			for k := i - r; k <= i+r; k++ {
-				avg[i] += top[min(max(k, 0), n-1)]
-			}
-			avg[i] /= float64(2*r + 1)
-		}
-		top = avg
-	}
-	return top
 }

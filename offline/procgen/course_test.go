@@ -9,7 +9,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Who walks in a curve goes where it faces, within what the curve bends the body.
+// In a curve a walking dog moves where it faces, within the bend of its body.
 func TestCurvesGoAhead(t *testing.T) {
 	var all float64
 	const seeds = 12
@@ -33,8 +33,7 @@ func TestCurvesGoAhead(t *testing.T) {
 	}
 }
 
-// A leap's label is as long as a controller asks for one, and the paws leave the
-// ground within it.
+// A leap's label is as long as a controller's command, and the paws leave the ground within it.
 func TestLeapLabel(t *testing.T) {
 	for seed := range uint64(8) {
 		tl := newTimeline(rand.New(rand.NewPCG(seed, 19)), "Idle")

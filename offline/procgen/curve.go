@@ -2,19 +2,19 @@ package procgen
 
 import (
 	"math"
-	"math/rand/v2"
 	"sort"
+
+	"mannequin/offline/procgen/internal/smooth"
 )
 
-// curve is a number over time with continuous first and second derivatives: a
-// chain of quintic polynomials, each from the state of the one before to a new
-// value at rest.
+// curve is a number over time with continuous first and second derivatives. It is a chain of
+// quintic polynomials, each from the state before to a new value at rest.
 type curve struct {
 	from float64 // before the first piece
 	segs []quintic
 }
 
-// quintic is x(t) = Σ c[k] (t−t0)^k for t in [t0, t0+d], and at rest after.
+// quintic is x(t) = Σ c[k] (t−t0)^k for t in [t0, t0+d], and at rest afterwards.
 type quintic struct {
 	t0, d float64
 	c     [6]float64
@@ -29,8 +29,7 @@ func (q *quintic) at(t float64) (x, v, a float64) {
 	return x, v, a
 }
 
-// hermite returns the quintic from one position, velocity and acceleration to
-// another in time d.
+// hermite returns the quintic from one position, velocity and acceleration to another in time d.
 func hermite(t0, d, x0, v0, a0, x1, v1, a1 float64) quintic {
 	h := x1 - x0 - v0*d - a0*d*d/2
 	g := (v1 - v0 - a0*d) * d
@@ -55,39 +54,30 @@ func (c *curve) at(t float64) float64 {
 	return x
 }
 
-// to makes the curve go to x from time t on, there at rest after d seconds.
-// What was planned for later is forgotten.
+// to moves the curve to x within d seconds from time t, at rest there. It drops later plans.
 func (c *curve) to(t, d, x float64) { c.through(t, d, x, 0, 0) }
 
-// through is to with a velocity and an acceleration at the end, where another
-// piece must begin.
+// through is to with a velocity and an acceleration at the end. Another piece must begin there.
 func (c *curve) through(t, d, x, v, a float64) {
 	x0, v0, a0 := c.state(t)
 	i := sort.Search(len(c.segs), func(i int) bool { return c.segs[i].t0 >= t })
 	c.segs = append(c.segs[:i], hermite(t, d, x0, v0, a0, x, v, a))
 }
 
-// smooth rises from 0 to 1 with two derivatives zero at both ends.
-func smooth(u float64) float64 {
-	u = min(max(u, 0), 1)
-	return u * u * u * (10 + u*(6*u-15))
-}
-
-// bump is 1 in the middle of [0, 1] and 0 outside, with two continuous
-// derivatives.
+// bump is 1 in the middle of [0, 1] and 0 outside, with two continuous derivatives.
 func bump(u float64) float64 {
 	u = min(max(u, 0), 1)
 	p := 4 * u * (1 - u)
 	return p * p * p
 }
 
-// arch is the height of a swinging paw, from 0 to 1 and back: steep at both
-// ends, so that the paw does not sweep along the ground.
-func arch(u float64) float64 { return smooth(u/0.34) * smooth((1-u)/0.44) }
+// arch is the height of a swinging paw, from 0 to 1 and back. It is steep at both ends, so that the
+// paw does not brush the ground.
+func arch(u float64) float64 { return smooth.Step(u/0.34) * smooth.Step((1-u)/0.44) }
 
-// travel is the way of a swinging paw: it gathers speed over the share ramp of
-// [0, 1], keeps it, and loses it over the last. A paw leaves the ground briskly:
-// its acceleration is there within a frame or two.
+// travel is the share of its step that a swinging paw has covered. Its speed rises over the first
+// part of [0, 1], stays, and falls over the last. A paw leaves the ground briskly, with
+// acceleration within a frame or two.
 func travel(u float64) float64 {
 	const ramp, rest, brisk = 0.42, 0.03, 0.7
 	u = min(max((u-rest)/(1-2*rest), 0), 1)
@@ -105,31 +95,7 @@ func travel(u float64) float64 {
 	return top * (u - ramp*(1-rise(1)))
 }
 
-// noise is a smooth wandering number of about unit deviation: three sines.
-type noise struct{ w, p [3]float64 }
-
-// newNoise wanders about rate times per second.
-func newNoise(rng *rand.Rand, rate float64) noise {
-	var n noise
-	for i := range n.w {
-		n.w[i] = 2 * math.Pi * rate * (0.5 + 0.45*float64(i) + 0.3*rng.Float64())
-		n.p[i] = 2 * math.Pi * rng.Float64()
-	}
-	return n
-}
-
-func (n *noise) at(t float64) float64 {
-	var s float64
-	for i := range n.w {
-		s += math.Sin(n.w[i]*t + n.p[i])
-	}
-	return s * math.Sqrt(2.0/3)
-}
-
-// tau is a full turn.
-const tau = 2 * math.Pi
-
-func rad(deg float64) float64 { return deg * math.Pi / 180 }
-
-// wrap returns x less the whole number that brings it into [−½, ½).
+// wrap returns x minus an integer, in [−½, ½).
 func wrap(x float64) float64 { return x - math.Floor(x+0.5) }
+
+func rad(degrees float64) float64 { return degrees * math.Pi / 180 }

@@ -10,18 +10,17 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 	"mannequin/offline/metrics"
+	"mannequin/offline/procgen/internal/clips"
 )
 
 // The same seed gives the same clips for any number of workers, and the same
 // files; another seed gives others.
 func TestSameSeedSameBytes(t *testing.T) {
 	gen := func(seed uint64, workers int) []*Take {
-		tk, err := Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tk := must.Get(Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers}))(t)
 		return tk
 	}
 	a, b := gen(3, 1), gen(3, 5)
@@ -65,8 +64,7 @@ func TestGenerateRejects(t *testing.T) {
 	}
 }
 
-// Labels that somebody wrote by hand are not written over; a folder that was
-// made here is.
+// Labels written by hand are not overwritten. A folder made by Write is.
 func TestWriteSparesOthersLabels(t *testing.T) {
 	dir := t.TempDir()
 	labels := filepath.Join(dir, dataset.LabelsFile)
@@ -79,11 +77,11 @@ func TestWriteSparesOthersLabels(t *testing.T) {
 		if err := os.WriteFile(labels, []byte("hours of work"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(filepath.Join(dir, licenceFile)); err != nil {
+		if err := os.Remove(filepath.Join(dir, clips.LicenceFile)); err != nil {
 			t.Fatal(err)
 		}
 		if licence != "" {
-			if err := os.WriteFile(filepath.Join(dir, licenceFile), []byte(licence), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, clips.LicenceFile), []byte(licence), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -91,14 +89,14 @@ func TestWriteSparesOthersLabels(t *testing.T) {
 		if b, _ := os.ReadFile(labels); err == nil || !strings.Contains(err.Error(), "other recordings") || string(b) != "hours of work" {
 			t.Errorf("licence %q: %v, and the labels are now %q", licence, err, b)
 		}
-		if err := os.WriteFile(filepath.Join(dir, licenceFile), nil, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, clips.LicenceFile), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// The folder is what the trainer reads: every action in rows to train on and to
-// hold out, weights that sum to one, speeds where the gaits' names say.
+// The trainer reads the folder: every action has rows to train on and to hold out, weights sum to
+// one, and speeds match the gaits' names.
 func TestDataset(t *testing.T) {
 	takes := some(t)
 	dir := t.TempDir()
@@ -152,12 +150,9 @@ func TestDataset(t *testing.T) {
 		t.Errorf("at rest the hips are %g m high", h)
 	}
 
-	// The speeds of a clip's parts are those of metrics' gaits.
+	// The speeds of a clip's parts match the gaits of package metrics.
 	gaits := metrics.Gaits()
-	truth, err := metrics.GroundTruth(gaits, train, held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Get(metrics.GroundTruth(gaits, train, held))(t)
 	for i, g := range gaits {
 		t.Logf("%s: %+v", g.Name, truth[i])
 		if truth[i].Frames < 100 {

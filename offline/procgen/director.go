@@ -1,21 +1,21 @@
 package procgen
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"mannequin/offline/procgen/internal/smooth"
 )
 
-// kind is a sort of clip: what the animal does in it, and how many of every
-// hundred clips are of it.
+// kind is a kind of clip.
 type kind struct {
 	name  string
-	share int
-	beat  func(tl *timeline) // one round of it, from a stand to a stand
+	share int                // percent of all clips
+	beat  func(tl *timeline) // one round, from a stand to a stand
 }
 
-// kinds are balanced so that no gait or action is rare: the recordings that
-// networks are usually trained on hold little trot, canter and jumping.
+// kinds are balanced so that no gait or action is rare. The recordings that networks are usually
+// trained on have little trot, canter and jumping.
 var kinds = []kind{
 	{"idle", 6, idleRound},
 	{"walk", 8, func(tl *timeline) { tl.gaitRound("walk") }},
@@ -31,10 +31,10 @@ var kinds = []kind{
 	{"jump", 7, jumpRound},
 }
 
-// compose returns the clip of a kind that lasts some seconds.
+// compose returns a clip of a kind and a length in seconds.
 func compose(k kind, name string, seconds float64, rng *rand.Rand) *Take {
 	tl := newTimeline(rng, "Idle")
-	tl.linger("idle", tl.uniform(1.2, 2))
+	tl.lookAround("idle", tl.uniform(1.2, 2))
 	for first := true; first || tl.now < seconds-7; first = false {
 		k.beat(tl)
 	}
@@ -51,29 +51,24 @@ func (tl *timeline) speedIn(name string) float64 {
 	return tl.uniform(r[0]+0.03*(r[1]-r[0]), r[1]-0.03*(r[1]-r[0]))
 }
 
-// turnIn returns a rate of turn for a gait, rad/s: often none.
+// turnIn returns a turn rate for a gait, rad/s, often 0.
 func (tl *timeline) turnIn(name string) float64 {
 	if tl.chance(0.3) {
 		return 0
 	}
 	most := map[string]float64{"walk": 1.2, "pace": 1.05, "trot": 0.95, "canter": 0.7}[name]
-	t := tl.uniform(0.15, 1) * most
-	if tl.chance(0.5) {
-		t = -t
-	}
-	return t
+	return tl.either(tl.uniform(0.15, 1) * most)
 }
 
-// into leads from the present movement to a gait without leaving out what lies
-// between: a dog that stands does not canter off.
-func (tl *timeline) into(name string) {
+// leadIn leads to a gait through the gaits between: a standing dog does not start to canter.
+func (tl *timeline) leadIn(name string) {
 	if name == "canter" && tl.speed < 1.5 {
 		tl.move("trot", tl.uniform(2, 2.5), 0, tl.turnIn("canter"), tl.uniform(0.1, 0.5))
 	}
 }
 
-// outOf leads back to a speed from which the dog can stop.
-func (tl *timeline) outOf() {
+// slowDown slows down to a speed from which the dog can stop.
+func (tl *timeline) slowDown() {
 	if tl.speed > 2.6 && tl.chance(0.8) {
 		tl.move("trot", tl.uniform(1.6, 2.2), 0, 0, tl.uniform(0.1, 0.6))
 	}
@@ -82,27 +77,22 @@ func (tl *timeline) outOf() {
 	}
 }
 
-// gaitRound goes in one gait for a while, at changing speeds and turns.
+// gaitRound moves in one gait at changing speeds and turns.
 func (tl *timeline) gaitRound(name string) {
-	tl.into(name)
+	tl.leadIn(name)
 	for range 3 + tl.rng.IntN(3) {
 		tl.move(name, tl.speedIn(name), 0, tl.turnIn(name), tl.uniform(1, 2.6))
 	}
-	tl.outOf()
+	tl.slowDown()
 	tl.halt()
 	tl.idle(tl.uniform(0.8, 2))
 }
 
 func idleRound(tl *timeline) {
 	tl.idle(tl.uniform(4, 10))
-	switch {
-	case tl.chance(0.5): // turns a little on the spot
-		t := tl.uniform(0.4, 0.9)
-		if tl.chance(0.5) {
-			t = -t
-		}
-		tl.move("walk", 0, 0, t, tl.uniform(0.1, 0.7))
-	default: // a few steps
+	if tl.chance(0.5) { // a small turn on the spot
+		tl.move("walk", 0, 0, tl.either(tl.uniform(0.4, 0.9)), tl.uniform(0.1, 0.7))
+	} else { // a few steps
 		tl.move("walk", tl.uniform(0.25, 0.5), 0, tl.uniform(-0.4, 0.4), tl.uniform(0.2, 1))
 	}
 	tl.halt()
@@ -113,7 +103,7 @@ func gaitsRound(tl *timeline) {
 	names := []string{"walk", "pace", "trot", "canter"}
 	at := tl.rng.IntN(3)
 	for range 4 + tl.rng.IntN(4) {
-		tl.into(names[at])
+		tl.leadIn(names[at])
 		tl.move(names[at], tl.speedIn(names[at]), 0, 0.6*tl.turnIn(names[at]), tl.uniform(0.8, 2))
 		// Mostly to the next gait, up or down.
 		step := 1
@@ -125,19 +115,16 @@ func gaitsRound(tl *timeline) {
 		}
 		at += step
 	}
-	tl.outOf()
+	tl.slowDown()
 	tl.halt()
 	tl.idle(tl.uniform(0.6, 1.5))
 }
 
-// turnRound turns on the spot and in small circles: for long, as a controller may
-// be told to, so that the past and the future second are part of the circle, too,
-// and shortly, since there is most to learn of a turn's first steps.
+// turnRound turns on the spot and in small circles. Long turns, as a controller may ask for, fill
+// the past and the future second. Short turns are common, because the first steps of a turn are the
+// hardest to learn.
 func turnRound(tl *timeline) {
-	side := 1.0
-	if tl.chance(0.5) {
-		side = -1
-	}
+	side := tl.either(1)
 	ahead := 0.0
 	if tl.chance(0.8) {
 		ahead = tl.uniform(0.15, 0.75)
@@ -160,10 +147,10 @@ func turnRound(tl *timeline) {
 	tl.idle(tl.uniform(0.3, 0.8))
 }
 
-// sideRound steps sideways, backward and obliquely, turning at times.
+// sideRound steps sideways, backward and diagonally, sometimes with a turn.
 func sideRound(tl *timeline) {
 	for range 2 + tl.rng.IntN(2) {
-		a := tl.uniform(0, tau)
+		a := tl.uniform(0, smooth.Tau)
 		if tl.chance(0.6) { // straight to a side or back
 			a = math.Pi / 2 * []float64{1, 2, 2, 3}[tl.rng.IntN(4)]
 		}
@@ -181,8 +168,8 @@ func sideRound(tl *timeline) {
 	tl.idle(tl.uniform(0.5, 1.5))
 }
 
-// actionRound sits or lies down, from a stand or out of a walk, at times goes
-// on to the other, and gets up again.
+// actionRound sits or lies down, from a stand or a walk, sometimes changes to the other, and gets
+// up.
 func (tl *timeline) actionRound(act func(seconds float64)) {
 	if tl.chance(0.6) {
 		g := "walk"
@@ -191,7 +178,7 @@ func (tl *timeline) actionRound(act func(seconds float64)) {
 		}
 		tl.move(g, tl.speedIn(g), 0, tl.turnIn(g), tl.uniform(0.5, 2))
 		if tl.chance(0.5) {
-			tl.halfway()
+			tl.beginStop()
 		} else {
 			tl.halt()
 			tl.idle(tl.uniform(0.1, 0.8))
@@ -221,15 +208,15 @@ func rearRound(tl *timeline) {
 		tl.halt()
 	}
 	tl.idle(tl.uniform(0.3, 1.2))
-	tl.rear(tl.uniform(1.2, 5))
+	tl.standUp(tl.uniform(1.2, 5))
 	tl.idle(tl.uniform(0.3, 1.2))
 }
 
-// jumpRound leaps once or twice out of some gait and goes on in one.
+// jumpRound leaps once or twice out of a gait and goes on in one.
 func jumpRound(tl *timeline) {
 	if tl.chance(0.75) { // else from a stand
 		from := []string{"walk", "pace", "trot", "trot", "canter"}[tl.rng.IntN(5)]
-		tl.into(from)
+		tl.leadIn(from)
 		tl.move(from, tl.speedIn(from), 0, 0, tl.uniform(0.3, 1.5))
 	}
 	for range 1 + tl.rng.IntN(2) {
@@ -239,16 +226,13 @@ func jumpRound(tl *timeline) {
 			break // stops where it lands
 		}
 		to := []string{"walk", "pace", "trot", "trot", "canter"}
-		if tl.speed > 2.2 { // nobody walks on from that
+		if tl.speed > 2.2 { // too fast to walk on
 			to = to[2:]
 		}
 		next := to[tl.rng.IntN(len(to))]
 		tl.move(next, tl.speedIn(next), 0, 0, tl.uniform(0.4, 1.5))
 	}
-	tl.outOf()
+	tl.slowDown()
 	tl.halt()
 	tl.idle(tl.uniform(0.5, 1.5))
 }
-
-// clipName is the name of clip number i of a kind.
-func clipName(k kind, i int) string { return fmt.Sprintf("%s_%02d", k.name, i) }

@@ -4,21 +4,21 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
-// stance is a time in seconds in which a paw stands at a place on the ground.
+// stance is a time in seconds during which a paw stands.
 type stance struct {
 	a, b float64
 	at   m3.Vec3
-	off  m3.Vec3 // from where it would stand best: no animal places its paws to the millimetre
+	off  m3.Vec3 // random offset from its best place
 }
 
-// schedule returns when each leg stands, from the phases of the stride: from
-// its touchdown phase for the duty factor, but not while it has to be in the
-// air. The first and last reach beyond the clip.
+// schedule returns the stances of a leg: from its touchdown phase for the duty factor, except when
+// it must be in the air. The first and last reach beyond the clip.
 func (tl *timeline) schedule(leg int) []stance {
 	n := len(tl.phase)
-	// own is the leg's phase at frame f; a whole number is a touchdown.
+	// own is the leg's phase at frame f. Integers are touchdowns.
 	own := func(f int) float64 { return tl.phase[f] - tl.land[leg].at(float64(f)/fps) }
 	stands := func(f int) bool { return wrap01(own(f)) < tl.duty.at(float64(f)/fps) }
 	var out []stance
@@ -47,8 +47,8 @@ func (tl *timeline) schedule(leg int) []stance {
 	return tl.grounded(leg, out)
 }
 
-// grounded drops the steps that would begin while the paws are to stay, and cuts
-// the times in which the leg has to be in the air out of its stances.
+// grounded removes steps that would begin while the paws must stay, and cuts the times in the air
+// out of the stances.
 func (tl *timeline) grounded(leg int, in []stance) []stance {
 	out := in[:1]
 	for _, s := range in[1:] {
@@ -75,8 +75,7 @@ func (tl *timeline) grounded(leg int, in []stance) []stance {
 				out = append(out, stance{a: i.b, b: s.b})
 			}
 		}
-		// A leg that would swing when its time in the air begins or ends stays
-		// or comes down for it.
+		// A leg in swing when its time in the air begins or ends stays down, or comes down, for it.
 		for k := range out {
 			if k+1 < len(out) && out[k].b <= i.a && out[k+1].a >= i.b {
 				out[k].b, out[k+1].a = i.a, i.b
@@ -86,7 +85,7 @@ func (tl *timeline) grounded(leg int, in []stance) []stance {
 	return out
 }
 
-// stays reports whether the paws are to stay where they are at time t.
+// stays reports whether the paws must stay in place at time t.
 func (tl *timeline) stays(t float64) bool {
 	for _, h := range tl.hold {
 		if h[0] <= t && t < h[1] {
@@ -96,8 +95,8 @@ func (tl *timeline) stays(t float64) bool {
 	return false
 }
 
-// startsIn reports whether the animal sets off during a step or at its end: such
-// a step is the idle clock's, which then jumps, and not taken.
+// startsIn reports whether the animal starts to move during a step or at its end. Such a step comes
+// from the idle clock, which then jumps, and is not taken.
 func (tl *timeline) startsIn(a, b float64) bool {
 	for _, t := range tl.starts {
 		if a < t && b > t-1.5/fps {
@@ -107,24 +106,22 @@ func (tl *timeline) startsIn(a, b float64) bool {
 	return false
 }
 
-// minStep is how far, in metres, a paw must be from its place for a step.
+// minStep is the shortest step, m.
 const minStep = 0.02
 
-// maxReach is how far, in metres, the body may carry a standing paw's best place
-// away from it.
+// maxReach is the largest distance of a standing paw from its best place, m.
 const maxReach = 0.21
 
-// minSwing is the shortest time of a step in seconds: what the fastest canter
-// takes is a quarter of a second.
+// minSwing is the shortest swing, s. The fastest canter needs a quarter of a second.
 const minSwing = 0.2
 
-// footholds places the stances of a leg: under the body in the middle of the
-// stance. A paw that would step to where it stands stays there; one that the
-// body leaves too far behind lifts earlier, and lands later.
+// footholds places the stances of a leg: under the body in the middle of the stance. A paw whose
+// step would return to the same spot stays. A paw that falls too far behind lifts earlier, and
+// lands later.
 func (w *walker) footholds(leg int, in []stance) []stance {
 	var out []stance
 	for i, s := range in {
-		// A posture to come brings steps of its own, and so does setting off.
+		// A coming posture brings its own steps, and so does a start.
 		until := min(s.b, w.end)
 		for _, t := range w.tl.starts {
 			if t > s.a && t < until {
@@ -154,12 +151,12 @@ func (w *walker) footholds(leg int, in []stance) []stance {
 			}
 		}
 		if i > 0 {
-			s.off = w.careless(mid)
+			s.off = w.footOffset(mid)
 			s.at = s.at.Add(s.off)
 		}
 		s = w.trimmed(leg, s, mid)
 		if k := len(out) - 1; k >= 0 {
-			// Where phases change, a step might be too short to be taken.
+			// A change of phases can make a swing too short.
 			if lack := minSwing - (s.a - out[k].b); lack > 0 {
 				out[k].b = max(out[k].b-lack/2, out[k].a)
 				s.a = min(s.a+lack/2, s.b)
@@ -170,19 +167,19 @@ func (w *walker) footholds(leg int, in []stance) []stance {
 	return out
 }
 
-// careless returns an offset of a paw's place, ahead more than aside, and more
-// where the animal stops than in its stride.
-func (w *walker) careless(t float64) m3.Vec3 {
-	moves := smooth(math.Hypot(w.tl.ahead.at(t), w.tl.side.at(t)) / 0.6)
+// footOffset returns a random offset of a paw's place, larger along the body than across, and larger
+// at a stop than in stride.
+func (w *walker) footOffset(t float64) m3.Vec3 {
+	moves := smooth.Step(math.Hypot(w.tl.ahead.at(t), w.tl.side.at(t)) / 0.6)
 	size := 0.012 - 0.002*moves
-	// The sum of two uniform numbers: never far out.
+	// The sum of two uniform numbers has no outliers.
 	u := func() float64 { return w.tl.rng.Float64() + w.tl.rng.Float64() - 1 }
 	g := w.placeAt(t)
 	g.x, g.z = 0, 0
 	return g.apply(size*u(), 2*size*u())
 }
 
-// trimmed shortens a stance to the time around mid in which the leg reaches it.
+// trimmed shortens a stance to the part around mid that the leg can reach.
 func (w *walker) trimmed(leg int, s stance, mid float64) stance {
 	const dt, least = 1.0 / 240, 0.03
 	far := func(t float64) bool { return float64(w.home(leg, t).Sub(s.at).Len()) > maxReach }
@@ -211,15 +208,15 @@ func (w *walker) airborne(leg int, a, b float64) bool {
 	return false
 }
 
-// paw is where a paw is at one time.
+// paw is the state of a paw at one time.
 type paw struct {
 	at    m3.Vec3
-	swing float64 // how much it swings: 0 on the ground, 1 in the middle of a step
-	free  float64 // seconds since it left the ground or until it lands, whichever is less; 0 on the ground
+	swing float64 // 0 on the ground, 1 in the middle of a step
+	free  float64 // seconds since lift-off or until touchdown, whichever is less; 0 on the ground
 }
 
-// paw returns where a leg's tip is at time t. hang is where the paw would hang
-// from the chest then.
+// paw returns the state of a leg's paw at time t. hang returns the place where it would hang from
+// the chest.
 func (w *walker) paw(leg int, t float64, hang func() m3.Vec3) paw {
 	s := w.feet[leg]
 	i := w.cursor[leg]
@@ -240,14 +237,14 @@ func (w *walker) paw(leg int, t float64, hang func() m3.Vec3) paw {
 		k = 0
 	}
 	mid := (from.b + to.a) / 2
-	high := w.tl.clear[k].at(mid) * (0.45 + 0.55*smooth(float64(step.Len())/0.25))
+	high := w.tl.clear[k].at(mid) * (0.45 + 0.55*smooth.Step(float64(step.Len())/0.25))
 	p := paw{at: from.at.Add(step.Scale(float32(travel(u)))), swing: bump(u), free: min(t-from.b, to.a-t)}
 	// In a jump paws rise with the trunk.
-	rise := max(0, w.tl.up[1-k].at(t)) * smooth(u/0.3) * smooth((1-u)/0.3)
+	rise := max(0, w.tl.up[1-k].at(t)) * smooth.Step(u/0.3) * smooth.Step((1-u)/0.3)
 	p.at.Y = float32(high*arch(u) + rise)
 	if up := w.tl.params[pawsUp].at(t); isFore(leg) && w.airborne(leg, from.b, to.a) {
-		// Up to the chest and down again within the ends of the flight.
-		share := smooth((t-from.b)/0.35) * smooth((to.a-t)/0.35) * min(max(up, 0), 1)
+		// Up to the chest and down again within the flight.
+		share := smooth.Step((t-from.b)/0.35) * smooth.Step((to.a-t)/0.35) * min(max(up, 0), 1)
 		p.at = p.at.Lerp(hang(), float32(share))
 		p.swing = max(p.swing, share)
 	}

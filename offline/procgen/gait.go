@@ -1,22 +1,23 @@
 package procgen
 
-import "math"
+import (
+	"math"
 
-// gait is a way of moving: when each leg touches down within a stride, and how
-// the trunk moves with it. Hildebrand (1965, 1977) describes symmetrical gaits by
-// the share of the stride that a hind foot is on the ground (the duty factor) and
-// by which the fore foot of its side follows it (the lag); a canter has three
-// beats instead.
+	"mannequin/offline/procgen/internal/smooth"
+)
+
+// gait is the timing of the legs in a stride and the motion of the trunk. Hildebrand (1965, 1977)
+// describes symmetrical gaits by two numbers. The duty factor is the share of the stride that a
+// hind foot is on the ground. The lag is the share by which the fore foot of its side follows it. A
+// canter has three beats instead.
 type gait struct {
-	// land is the phase of the stride, in [0, 1), at which each leg touches
-	// down.
+	// land is the phase of the stride, in [0, 1), at which each leg touches down.
 	land [numLegs]float64
 	trunk
 }
 
-// trunk is what hips and chest do in each stride. Amplitudes are metres and
-// radians, phases are of the stride; a symmetrical gait's heights go through two
-// cycles per stride.
+// trunk is the motion of hips and chest in each stride. Amplitudes are metres and radians, phases
+// are shares of the stride. A symmetrical gait's heights have two cycles per stride.
 type trunk struct {
 	beats            float64 // cycles of the heights per stride
 	hip, chest       wave    // heights
@@ -26,19 +27,17 @@ type trunk struct {
 	flex             wave    // of the back, arched up
 	nod              wave    // of the neck, up
 	surge            wave    // ahead
-	lead             float64 // constant yaw of the pelvis to the right: a canter goes a little sideways
+	lead             float64 // constant yaw of the pelvis to the right, as in a canter
 	clear, clearHind float64 // height of the swinging paws
 }
 
 // wave is amp·cos(2π(phase − at)).
 type wave struct{ amp, at float64 }
 
-func (w wave) value(phase float64) float64 { return w.amp * math.Cos(tau*(phase-w.at)) }
+func (w wave) value(phase float64) float64 { return w.amp * math.Cos(smooth.Tau*(phase-w.at)) }
 
-// symmetrical returns a gait whose fore feet follow the hind foot of their side
-// by lag, and whose feet are on the ground for the share duty of the stride.
-// bounce is how far the trunk rises and falls: above 0 it vaults over the
-// standing legs, below it sinks into them.
+// symmetrical returns a gait with a lag and a duty factor. bounce is the rise of the trunk: above 0
+// it vaults over the standing legs, below 0 it sinks into them.
 func symmetrical(lag, duty, bounce float64) gait {
 	half := duty / 2
 	var g gait
@@ -59,7 +58,7 @@ func symmetrical(lag, duty, bounce float64) gait {
 
 func wrap01(x float64) float64 { return x - math.Floor(x) }
 
-// sized scales the unit waves that symmetrical leaves: degrees and metres.
+// sized scales the unit waves of symmetrical, in degrees and metres.
 func (g gait) sized(sway, roll, yaw, nod, surge, clear, clearHind float64) gait {
 	g.sway.amp *= sway
 	g.roll.amp *= rad(roll)
@@ -72,10 +71,9 @@ func (g gait) sized(sway, roll, yaw, nod, surge, clear, clearHind float64) gait 
 	return g
 }
 
-// The gaits. A walk is a lateral sequence of four even beats: each fore foot a
-// quarter of a stride after the hind foot of its side. In the pace the two
-// follow each other closely (lateral couplets); in the trot diagonal feet land
-// together.
+// The gaits. A walk is a lateral sequence of four even beats: each fore foot follows the hind foot
+// of its side by a quarter of a stride. In the pace the two follow each other closely (lateral
+// couplets). In the trot diagonal feet land together.
 func walk() gait {
 	return symmetrical(0.25, 0.64, 0.009).sized(0.013, 3.2, 5, 2.2, 0.006, 0.045, 0.035)
 }
@@ -91,9 +89,9 @@ func stand() gait {
 	return g
 }
 
-// canter is a three-beat gait: the trailing hind foot, then the other hind foot
-// together with the fore foot across, then the leading fore foot, then flight.
-// The back is rounded as the hind feet reach under and stretched as they push.
+// canter is a three-beat gait: the trailing hind foot, then the other hind foot with the opposite
+// fore foot, then the leading fore foot, then flight. The back rounds as the hind feet reach under,
+// and stretches as they push.
 func canter(right bool) gait {
 	var g gait
 	g.land[leftHind], g.land[rightHind], g.land[leftFore], g.land[rightFore] = 0, 0.27, 0.27, 0.54
@@ -116,8 +114,8 @@ func canter(right bool) gait {
 	return g
 }
 
-// bound is the stride of a jump: both hind feet push off together, both fore
-// feet land together after the flight.
+// bound is the stride of a jump: both hind feet push off together, and both fore feet land together
+// after the flight.
 func bound() gait {
 	var g gait
 	g.land[leftHind], g.land[rightHind] = 0, 0.03
@@ -126,14 +124,14 @@ func bound() gait {
 	return g
 }
 
-// A jump's stride: hind feet stand in [0, boundHind], fore feet land at
-// boundFore and stand until the next stride begins.
+// A jump's stride: hind feet stand in [0, boundHind], fore feet from boundFore until the next
+// stride.
 const (
 	boundHind = 0.25
 	boundFore = 0.80
 	boundDuty = 0.22
 
-	push = 0.35 // s before the hind feet leave in which the duty factor falls to that
+	push = 0.35 // s before take-off, over which the duty factor falls to boundDuty
 )
 
 // knots are the corners of a piecewise linear function.
@@ -150,18 +148,17 @@ func (k knots) at(x float64) float64 {
 	return k[0][1]
 }
 
-// Strides per second and duty factor over speed in m/s, for a dog of this size.
-// Stride frequency grows fast while the dog walks and hardly any more once it
-// canters, near 4.48 Hz·(mass/kg)^−0.14 = 2.8 Hz at most (Heglund, Taylor and McMahon,
-// Science 186, 1974); feet stand for two thirds of a slow walk's stride and for
-// less than a third of a canter's.
+// Strides per second and duty factor over speed in m/s, for a dog of this size. Stride frequency
+// grows fast in the walk and hardly in the canter, toward 4.48 Hz·(mass/kg)^−0.14 = 2.8 Hz
+// (Heglund, Taylor and McMahon, Science 186, 1974). Feet stand for two thirds of a slow walk's
+// stride and for less than a third of a canter's.
 var (
 	strideRate = knots{{0, 0.85}, {0.3, 0.96}, {0.5, 1.10}, {0.8, 1.33}, {1.1, 1.56}, {1.5, 1.85}, {1.9, 2.08}, {2.6, 2.33}, {3.3, 2.47}, {4, 2.58}}
 	dutyFactor = knots{{0, 0.76}, {0.3, 0.69}, {0.5, 0.64}, {0.8, 0.57}, {1.1, 0.51}, {1.5, 0.45}, {1.9, 0.40}, {2.6, 0.33}, {3.3, 0.27}, {4, 0.23}}
 )
 
-// speeds are the ranges in which gaits are used, m/s: the bounds lie midway
-// between the 0.5, 1.1, 1.9 and 3.3 m/s of Zhang, Starke et al. 2018, section 8.
+// speeds are the speeds of the gaits, m/s. Bounds lie midway between the 0.5, 1.1, 1.9 and 3.3 m/s
+// of Zhang, Starke et al. 2018, section 8.
 var speeds = map[string][2]float64{
 	"walk": {0.3, 0.8}, "pace": {0.8, 1.5}, "trot": {1.5, 2.6}, "canter": {2.6, 4},
 }

@@ -9,7 +9,9 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/metrics"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // tips are the paws in the order of the legs.
@@ -35,14 +37,13 @@ func stands(pos [][numJoints]m3.Vec3, leg, f int) bool {
 	return p.Y < 1e-3 && f > 0 && p.Dist(pos[f-1][tips[leg]]) < 5e-4
 }
 
-// straight makes a clip that goes straight at a speed and returns it with the
-// stretch in which it does.
+// straight makes a clip that moves straight at a speed, and returns it with that part.
 func straight(name string, speed float64, lead int, seed uint64) (*Take, Part) {
 	tl := newTimeline(rand.New(rand.NewPCG(seed, 1)), "Idle")
 	tl.idle(0.5)
 	if name == "canter" {
 		tl.move("trot", 2.3, 0, 0, 0.3)
-		// The lead is that of the curve before.
+		// The curve before chooses the lead.
 		tl.move("canter", speed, 0, 0.3*float64(lead), 0.3)
 	}
 	tl.move(name, speed, 0, 0, 6)
@@ -52,9 +53,8 @@ func straight(name string, speed float64, lead int, seed uint64) (*Take, Part) {
 	return tk, p
 }
 
-// footfall is what a stretch shows: strides per second, and of each leg the
-// share of the stride on the ground and the phase of its touchdown after the
-// left hind leg's.
+// footfall is the footfall of a stretch: strides per second, and of each leg the duty factor and
+// the phase of its touchdown after the left hind leg's.
 type footfall struct {
 	rate        float64
 	duty, phase [numLegs]float64
@@ -101,34 +101,30 @@ func footfalls(t *testing.T, pos [][numJoints]m3.Vec3, p Part) footfall {
 			for i+1 < len(lh) && lh[i+1] <= d {
 				i++
 			}
-			a := tau * (d - lh[i]) / period
+			a := smooth.Tau * (d - lh[i]) / period
 			s, c = s+math.Sin(a), c+math.Cos(a)
 		}
-		ff.phase[leg] = wrap01(math.Atan2(s, c) / tau)
+		ff.phase[leg] = wrap01(math.Atan2(s, c) / smooth.Tau)
 	}
 	a, b := pos[p.From][hips], pos[p.To-1][hips]
 	ff.speed = float64(b.Sub(a).Flat().Len()) / (n - 1) * fps
 	return ff
 }
 
-// told returns what package metrics takes a stretch for, by its footfalls.
-func told(t *testing.T, tk *Take, p Part) string {
+// gaitName returns the gait that package metrics finds in a stretch.
+func gaitName(t *testing.T, tk *Take, p Part) string {
 	t.Helper()
 	c := &skel.Clip{Skel: tk.Clip.Skel, FPS: fps, Frames: p.To - p.From, Pos: tk.Clip.Pos[p.From*numJoints : p.To*numJoints], Rot: tk.Clip.Rot[p.From*numJoints : p.To*numJoints]}
-	ff, err := metrics.FootfallOf(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ff := must.Get(metrics.FootfallOf(c))(t)
 	return ff.Name()
 }
 
 // apart is the distance of two phases.
 func apart(a, b float64) float64 { return math.Abs(wrap(a - b)) }
 
-// Symmetrical gaits are told by duty factor and lag (Hildebrand 1965): a walk
-// has feet down for more than half of the stride and fore feet a quarter after
-// the hind ones, a lateral sequence; in a pace the two of a side go almost
-// together (lateral couplets); in a trot those across do.
+// Duty factor and lag tell symmetrical gaits apart (Hildebrand 1965). A walk has feet down for more
+// than half of the stride, and fore feet follow hind feet by a quarter (lateral sequence). In a
+// pace the two of a side go almost together (lateral couplets), in a trot diagonal ones.
 func TestSymmetricalGaits(t *testing.T) {
 	for _, g := range []struct {
 		name   string
@@ -146,7 +142,7 @@ func TestSymmetricalGaits(t *testing.T) {
 				tk, part := straight(g.name, speed, 0, uint64(i))
 				ff := footfalls(t, positions(tk), part)
 				t.Logf("%+v", ff)
-				if n := told(t, tk, part); n != g.name {
+				if n := gaitName(t, tk, part); n != g.name {
 					t.Errorf("package metrics takes it for: %s", n)
 				}
 				if math.Abs(ff.speed/speed-1) > 0.04 {
@@ -186,7 +182,7 @@ func TestCanter(t *testing.T) {
 				tk, part := straight("canter", speed, lead, uint64(i))
 				ff := footfalls(t, positions(tk), part)
 				t.Logf("%+v", ff)
-				if n := told(t, tk, part); n != "canter" {
+				if n := gaitName(t, tk, part); n != "canter" {
 					t.Errorf("package metrics takes it for: %s", n)
 				}
 				trail, hind, across, fore := leftHind, rightHind, leftFore, rightFore
@@ -216,8 +212,8 @@ func TestCanter(t *testing.T) {
 	}
 }
 
-// The faster, the more strides per second and the less of each on the ground,
-// through all gaits; and a change of gait never lets a leg run backward.
+// Faster motion has more strides per second and lower duty factors, through all gaits. In a change
+// of gait no leg runs backward.
 func TestSpeedsAndRates(t *testing.T) {
 	last := footfall{rate: 0, duty: [numLegs]float64{1, 1, 1, 1}}
 	for _, c := range []struct {
@@ -246,8 +242,8 @@ func TestSpeedsAndRates(t *testing.T) {
 	}
 }
 
-// From a stand the hind paw that is behind goes first, then the fore paw of its
-// side: a network that sees the stand can tell.
+// From a stand the hind paw that is behind steps first, then the fore paw of its side. A network
+// can see that in the stand.
 func TestSetsOff(t *testing.T) {
 	for _, name := range []string{"walk", "pace", "trot"} {
 		for seed := range uint64(6) {

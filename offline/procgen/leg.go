@@ -6,14 +6,14 @@ import (
 	"mannequin/engine/m3"
 )
 
-// limb is a leg of three bones in one plane, from its root to the tip: two of
-// them keep a fixed angle and count as one, which leaves a triangle.
+// limb is a leg of three bones in one plane, from root to tip. Two bones keep a fixed angle and
+// count as one, which leaves a triangle.
 type limb struct {
 	root, tip m3.Vec3
-	left      m3.Vec3 // the animal's left, unit: about the plane's normal
+	left      m3.Vec3 // the animal's left, unit: roughly the plane's normal
 }
 
-// plane is the limb's frame: down from root to tip, forward across it.
+// plane is the limb's frame: down from root to tip, ahead across it.
 type plane struct {
 	down, ahead, left m3.Vec3
 	d                 float64 // from root to tip, m
@@ -34,30 +34,27 @@ func (p *plane) dir(angle float64) m3.Vec3 {
 	return p.down.Scale(float32(c)).Add(p.ahead.Scale(float32(s)))
 }
 
-// plumb returns the angle of straight down.
-func (p *plane) plumb() float64 {
+// straightDown returns the angle of straight down.
+func (p *plane) straightDown() float64 {
 	return math.Atan2(-float64(p.ahead.Y), -float64(p.down.Y))
 }
 
-// corner returns the angle at the end of side a between a and the side c, in a
-// triangle with sides a, b, c; what cannot be a triangle is stretched or folded
-// flat.
+// corner returns the angle between sides a and c of a triangle with sides a, b, c. Impossible
+// triangles are stretched or folded flat.
 func corner(a, b, c float64) float64 {
 	return math.Acos(min(max((a*a+c*c-b*b)/(2*a*c), -1), 1))
 }
 
-// pair returns the length of two bones that stand at an angle to each other,
-// and how far the first's direction is ahead of the whole's. bend is the angle
-// of the first ahead of the second.
+// pair returns the length of two bones at a fixed angle, and the angle of the first ahead of the
+// whole. bend is the angle of the first ahead of the second.
 func pair(first, second, bend float64) (length, ahead float64) {
 	s, c := math.Sincos(bend)
 	return math.Sqrt(first*first + second*second + 2*first*second*c), math.Atan2(second*s, first+second*c)
 }
 
-// hind returns the directions of thigh, shank and metatarsus. Thigh and
-// metatarsus swing together (a pantograph), the metatarsus bend behind the
-// thigh; heel is the share by which it has heelAngle ahead of straight down
-// instead.
+// hind returns the directions of thigh, shank and metatarsus. Thigh and metatarsus swing together
+// (a pantograph), with the metatarsus bend behind the thigh. heel blends from that to a metatarsus
+// heelAngle ahead of straight down.
 func (p *plane) hind(bend, heel, heelAngle float64) (thigh, shank, meta m3.Vec3) {
 	l, off := pair(femurLen, metatarsusLen, bend)
 	a := corner(p.d, tibiaLen, l) + off
@@ -67,7 +64,7 @@ func (p *plane) hind(bend, heel, heelAngle float64) (thigh, shank, meta m3.Vec3)
 		shank = p.down.Scale(float32(p.d)).Sub(thigh.Scale(femurLen)).Sub(meta.Scale(metatarsusLen)).Scale(1.0 / tibiaLen)
 		return thigh, shank, meta
 	}
-	m += heel * (heelAngle + p.plumb() - m)
+	m += heel * (heelAngle + p.straightDown() - m)
 	meta = p.dir(m)
 	hock := p.down.Scale(float32(p.d)).Sub(meta.Scale(metatarsusLen))
 	q := *p
@@ -80,10 +77,10 @@ func (p *plane) hind(bend, heel, heelAngle float64) (thigh, shank, meta m3.Vec3)
 	return thigh, shank, meta
 }
 
-// fore returns the directions of upper arm, forearm and metacarpus, which
-// stands bend ahead of the forearm.
+// fore returns the directions of upper arm, forearm and metacarpus, which is bend ahead of the
+// forearm.
 func (p *plane) fore(bend float64) (arm, forearm, meta m3.Vec3) {
-	l, off := pair(metacarpusLen, radiusLen, bend) // off: the metacarpus ahead of the whole
+	l, off := pair(metacarpusLen, radiusLen, bend) // off: angle of the metacarpus ahead of the whole
 	arm = p.dir(-corner(p.d, l, humerusLen))
 	rest := p.down.Scale(float32(p.d)).Sub(arm.Scale(humerusLen)) // elbow to tip
 	q := *p
@@ -94,8 +91,7 @@ func (p *plane) fore(bend float64) (arm, forearm, meta m3.Vec3) {
 	return arm, forearm, meta
 }
 
-// foreReach and hindReach are the lengths of straight legs with the given bend
-// of the joint that they keep.
+// foreReach and hindReach are the lengths of straight legs with a fixed bend of the other joint.
 func foreReach(bend float64) float64 {
 	l, _ := pair(metacarpusLen, radiusLen, bend)
 	return humerusLen + l

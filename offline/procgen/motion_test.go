@@ -8,16 +8,14 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // some returns takes of every kind, made once.
 func some(t *testing.T) []*Take {
 	t.Helper()
 	if made == nil {
-		var err error
-		if made, err = Generate(Options{Minutes: 5, Seed: 2}); err != nil {
-			t.Fatal(err)
-		}
+		made = must.Get(Generate(Options{Minutes: 5, Seed: 2}))(t)
 	}
 	return made
 }
@@ -207,8 +205,7 @@ func TestJumpIsBallistic(t *testing.T) {
 	}
 }
 
-// Who has no paw on the ground for long falls: nobody hovers before a leap or
-// after it.
+// A dog without a paw on the ground falls. It does not hover before or after a leap.
 func TestNobodyHovers(t *testing.T) {
 	const long = fps / 4 // frames; what a canter's flight takes is less
 	flights := 0
@@ -303,7 +300,7 @@ func TestLabelsCover(t *testing.T) {
 	}
 }
 
-// Who is labelled idle stands, or has all but stopped.
+// A dog labelled idle stands, or has nearly stopped.
 func TestIdleStands(t *testing.T) {
 	for seed := range uint64(4) {
 		tl := newTimeline(rand.New(rand.NewPCG(seed, 19)), "Idle")
@@ -334,8 +331,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// The trunk keeps within reach of every standing paw: no leg that carries is
-// stretched beyond its share.
+// The trunk stays within reach of every standing paw.
 func TestStandingLegsReach(t *testing.T) {
 	p := standing()
 	var worst [2]float64
@@ -365,8 +361,7 @@ func TestStandingLegsReach(t *testing.T) {
 	t.Logf("stretched to %.3f (fore), %.3f (hind)", worst[0], worst[1])
 }
 
-// Whatever the style, nothing bends or hangs into the ground on the way down and
-// up again.
+// In every style nothing goes into the ground on the way down and up.
 func TestGroundIsSolid(t *testing.T) {
 	for seed := range uint64(12) {
 		tl := newTimeline(rand.New(rand.NewPCG(seed, 13)), "Idle")

@@ -1,36 +1,36 @@
 package procgen
 
-// The parameters of a posture. Lengths are metres, angles radians in world
-// space, pitch up, unless said otherwise.
+// The parameters of a posture. Lengths are metres, angles radians in the world, pitch up, unless
+// noted.
 const (
-	hipUp     = iota // of the hips' height, against standing
-	hipAhead         // of the hips, against standing
-	pitch            // of the line from hips to neck
-	flexion          // of the back, arched up
-	foreAhead        // of the fore paws' places
-	hindAhead        // of the hind paws'
-	foreOut          // of the fore paws' places, outward
-	hindOut          //
-	heel             // share by which the metatarsi's angle is set by heelAngle
-	heelAngle        // of the metatarsi, from straight down, toes ahead
-	hockBend         // between thigh and metatarsus where heel is 0
-	wristBend        // of the carpus, paw ahead
-	neckPitch        //
-	headPitch        //
-	tailPitch        // of the first bone; straight back is 0
-	tailCurl         // of the second against the first, up
-	pawsUp           // share by which fore paws, while in the air, hang from the chest
-	pawsAhead        // where they hang: ahead of the shoulder joints
-	pawsLow          // and below them
-	stir             // how much idle noise is in the pose
-	stagger          // of the left paws' places ahead, of the right ones' behind
+	hipUp       = iota // height of the hips above standing
+	hipAhead           // hips ahead of standing
+	pitch              // of the line from hips to neck
+	flexion            // of the back, arched up
+	foreAhead          // fore paws, ahead
+	hindAhead          // hind paws, ahead
+	foreOut            // fore paws, outward
+	hindOut            //
+	heel               // weight of heelAngle
+	heelAngle          // of the metatarsi, from straight down, toes ahead
+	hockBend           // between thigh and metatarsus if heel is 0
+	wristBend          // of the carpus, paw ahead
+	neckPitch          //
+	headPitch          //
+	tailPitch          // of the first bone; straight back is 0
+	tailCurl           // of the second against the first, up
+	pawsUp             // weight with which raised fore paws hang from the chest
+	pawsAhead          // distance at which they hang ahead of the shoulder joints
+	pawsLow            // and below them
+	noiseWeight        // weight of idle noise
+	stagger            // left paws ahead, right paws behind
 	numParams
 )
 
 // posture is a set of parameters.
 type posture [numParams]float64
 
-// standing is the stand that all others are built on.
+// standing is the base of all postures.
 func standing() posture {
 	var p posture
 	p[pitch], p[flexion] = rad(0), rad(-1.5)
@@ -38,14 +38,14 @@ func standing() posture {
 	p[neckPitch], p[headPitch] = rad(38), rad(-6)
 	p[tailPitch], p[tailCurl] = rad(-62), rad(6)
 	p[pawsAhead], p[pawsLow] = 0.14, 0.20
-	p[stir] = 1
+	p[noiseWeight] = 1
 	return p
 }
 
 // moving returns the posture of a gait at a speed.
 func moving(g string, speed float64) posture {
 	p := standing()
-	p[stir] = 0.6
+	p[noiseWeight] = 0.6
 	p[pitch], p[flexion] = rad(1), rad(1.5)
 	switch g {
 	case "walk":
@@ -72,8 +72,8 @@ func moving(g string, speed float64) posture {
 	return p
 }
 
-// sitting: the rump is down, the hind paws lie flat with the hocks on the ground,
-// the fore legs prop the chest up.
+// sitting: the rump is down, hind paws lie flat with the hocks on the ground, and the fore legs
+// prop up the chest.
 func sitting() posture {
 	p := standing()
 	p[hipUp], p[hipAhead], p[pitch], p[flexion] = -0.345, -0.06, rad(46), rad(13)
@@ -82,7 +82,7 @@ func sitting() posture {
 	p[wristBend] = rad(10)
 	p[neckPitch], p[headPitch] = rad(58), rad(-8)
 	p[tailPitch], p[tailCurl] = rad(-34), rad(32)
-	p[stir] = 0.8
+	p[noiseWeight] = 0.8
 	return p
 }
 
@@ -95,11 +95,11 @@ func lying() posture {
 	p[wristBend] = rad(2)
 	p[neckPitch], p[headPitch] = rad(46), rad(-8)
 	p[tailPitch], p[tailCurl] = rad(-42), rad(34)
-	p[stir] = 0.6
+	p[noiseWeight] = 0.6
 	return p
 }
 
-// rearing: upright on the hind legs, the fore paws hanging before the chest.
+// rearing: upright on the hind legs, with the fore paws in front of the chest.
 func rearing() posture {
 	p := standing()
 	p[hipUp], p[hipAhead], p[pitch], p[flexion] = -0.045, -0.05, rad(62), rad(6)
@@ -109,6 +109,6 @@ func rearing() posture {
 	p[neckPitch], p[headPitch] = rad(72), rad(8)
 	p[tailPitch], p[tailCurl] = rad(-48), rad(14)
 	p[pawsUp] = 1
-	p[stir] = 1.2
+	p[noiseWeight] = 1.2
 	return p
 }

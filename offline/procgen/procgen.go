@@ -1,25 +1,28 @@
 package procgen
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
+
+	"mannequin/offline/procgen/internal/clips"
 )
 
-// Options says how much motion is made. The zero value is right for training.
+// Options are the options of Generate. The zero value is right for training.
 type Options struct {
-	Minutes  float64           // of motion, about: every kind of clip has at least one round; 0: DefaultMinutes
+	Minutes  float64           // about how much motion; every kind of clip has at least one round; 0: DefaultMinutes
 	Seed     uint64            // other seeds give other clips; 0: 1
-	Workers  int               // goroutines; 0: all processors. The result does not depend on it
+	Workers  int               // goroutines; 0: all processors. Results do not depend on it
 	Progress func(done, n int) // called after each of n clips, from one goroutine at a time; may be nil
 }
 
-// DefaultMinutes of motion hold every gait and action often enough to train on.
+// DefaultMinutes are enough to train on every gait and action.
 const DefaultMinutes = 36
 
-// clipSeconds is about how long a clip is.
+// clipSeconds is about the length of a clip.
 const clipSeconds = 30
 
 // plan is one clip to make.
@@ -30,7 +33,7 @@ type plan struct {
 	seed    uint64
 }
 
-// plans divides the minutes over the kinds by their shares.
+// plans divides the minutes among the kinds by their shares.
 func (o Options) plans() []plan {
 	total := o.Minutes * 60
 	n := max(float64(len(kinds)), math.Round(total/clipSeconds))
@@ -38,7 +41,7 @@ func (o Options) plans() []plan {
 	for _, k := range kinds {
 		count := max(1, int(math.Round(n*float64(k.share)/100)))
 		for i := range count {
-			all = append(all, plan{kind: k, name: clipName(k, i+1), seconds: total * float64(k.share) / 100 / float64(count)})
+			all = append(all, plan{kind: k, name: fmt.Sprintf("%s_%02d", k.name, i+1), seconds: total * float64(k.share) / 100 / float64(count)})
 		}
 	}
 	for i := range all {
@@ -49,44 +52,26 @@ func (o Options) plans() []plan {
 
 // Generate makes the clips. Equal options give equal clips.
 func Generate(o Options) ([]*Take, error) {
-	if o.Minutes == 0 {
-		o.Minutes = DefaultMinutes
-	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
+	o.Minutes = cmp.Or(o.Minutes, DefaultMinutes)
+	o.Seed = cmp.Or(o.Seed, 1)
 	if !(o.Minutes > 0 && o.Minutes <= 1000) {
 		return nil, fmt.Errorf("procgen: Minutes is %g, want more than 0, up to 1000", o.Minutes)
 	}
 	if o.Workers < 0 {
 		return nil, fmt.Errorf("procgen: Workers is %d, want 0 (all processors) or more", o.Workers)
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	all := o.plans()
-	takes := make([]*Take, len(all))
-	next := make(chan int)
-	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done := 0
-	for range min(o.Workers, len(all)) {
-		wg.Go(func() {
-			for i := range next {
-				takes[i] = compose(all[i].kind, all[i].name, all[i].seconds, rand.New(rand.NewPCG(o.Seed, all[i].seed)))
-				mu.Lock()
-				done++
-				if o.Progress != nil {
-					o.Progress(done, len(all))
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range all {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return takes, nil
+	return clips.Make(len(all), o.Workers, func(i int) *Take {
+		take := compose(all[i].kind, all[i].name, all[i].seconds, rand.New(rand.NewPCG(o.Seed, all[i].seed)))
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		if o.Progress != nil {
+			o.Progress(done, len(all))
+		}
+		return take
+	}), nil
 }

@@ -38,9 +38,9 @@ const (
 	numJoints
 )
 
-// Lengths in metres, of a made-up dog of 25 kg: withers and hips at half a
-// metre, a trunk as long as that, each leg a quarter longer when straight than
-// when it stands (a dog never stands on straight legs).
+// Lengths in metres of a made-up dog of 25 kg. Withers and hips are half a metre high, and the
+// trunk is as long. Straight legs are a quarter longer than standing ones, because a dog never
+// stands on straight legs.
 const (
 	loinLen  = 0.20 // hips to the thorax
 	chestLen = 0.24 // thorax to the neck's base
@@ -69,13 +69,11 @@ const (
 	trunkLen    = loinLen + chestLen
 )
 
-// parents of the joints.
 var parents = [numJoints]int16{-1, 0, 1, 2, 3, 4, 2, 6, 7, 8, 9, 2, 11, 12, 13, 14, 0, 16, 17, 18, 0, 20, 21, 22, 0, 24, 25}
 
-// Skeleton returns the animal: the joints of feature.Dog with proportions of
-// their own, in metres. As that layout's mirror asks, bones lie along local +X
-// (metatarsi along −Y), and the lateral axis is local Z, of head and shoulder
-// blades local Y.
+// Skeleton returns the animal: the joints of feature.Dog with their own proportions, in metres. For
+// that layout's mirror, bones lie along local +X (metatarsi along −Y). The lateral axis is local Z,
+// for head and shoulder blades local Y.
 func Skeleton() *skel.Skeleton {
 	s := &skel.Skeleton{
 		Names: feature.Dog().Joints, Parents: append([]int16(nil), parents[:]...),
@@ -107,15 +105,14 @@ func Skeleton() *skel.Skeleton {
 	return s
 }
 
-// The canonical frames of bones when the animal faces +Z: their local axes in
-// world axes.
+// The canonical frames of bones when the animal faces +Z: local axes in world axes.
 var (
 	pelvisFrame = m3.FromAxes(m3.V(0, 0, -1), m3.V(0, 1, 0), m3.V(1, 0, 0)) // +X to the rear; tail too
 	spineFrame  = m3.FromAxes(m3.V(0, 0, 1), m3.V(0, -1, 0), m3.V(1, 0, 0)) // +X ahead; neck too
 	headFrame   = m3.FromAxes(m3.V(0, 0, 1), m3.V(1, 0, 0), m3.V(0, 1, 0))
 )
 
-// The four legs, in the order of feature.Dog's tips.
+// The legs, in the order of feature.Dog's tips.
 const (
 	leftFore = iota
 	rightFore

@@ -5,9 +5,10 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
-// Take is a clip of motion and what happens in it.
+// Take is a clip of motion and its parts.
 type Take struct {
 	Name   string
 	Clip   *skel.Clip // metres, 60 frames per second, flat ground at height 0
@@ -39,13 +40,12 @@ func (tl *timeline) finish(name string) *Take {
 	return &Take{Name: name, Clip: c, Parts: tl.parts, labels: tl.labels}
 }
 
-// spring is an angle that follows a goal with some delay and swing.
+// spring is an angle that follows a goal with delay and overshoot.
 type spring struct{ x, v float64 }
 
-// to moves the spring toward goal for a time dt, at natural frequency hz and
-// damping ratio zeta.
+// to moves the spring toward goal for a time dt, at natural frequency hz and damping ratio zeta.
 func (s *spring) to(goal, hz, zeta, dt float64) {
-	w := tau * hz
+	w := smooth.Tau * hz
 	const sub = 8
 	for range sub {
 		a := w*w*(goal-s.x) - 2*zeta*w*s.v
@@ -54,45 +54,45 @@ func (s *spring) to(goal, hz, zeta, dt float64) {
 	}
 }
 
-// tail lets the tail come to rest for the first frame.
+// tail puts the tail at rest for the first frame.
 func (w *walker) tail() {
 	tr := w.trunk(0)
-	w.swish[0].x, w.swish[1].x = yawOf(tr.pelvis), w.param(tailPitch, 0)
-	w.wag = newNoise(w.tl.rng, 0.6)
+	w.tailSprings[0].x, w.tailSprings[1].x = yawOf(tr.pelvis), w.param(tailPitch, 0)
+	w.wag = smooth.NewNoise(w.tl.rng, 0.6)
 }
 
 func yawOf(q m3.Quat) float64 {
-	d := q.Rotate(m3.V(0, 0, 1))
+	d := q.Forward()
 	return math.Atan2(float64(d.X), float64(d.Z))
 }
 
-// swing adds the tail, which follows the pelvis late.
+// swing adds the tail, which follows the pelvis with a delay.
 func (w *walker) swing(p *pose, f int) {
 	t := float64(f) / fps
 	tr := w.trunk(f)
-	d := tr.pelvis.Rotate(m3.V(0, 0, 1))
+	d := tr.pelvis.Forward()
 	yaw := yawOf(tr.pelvis)
-	// The goal winds as far as the heading did.
-	yaw += tau * math.Round((w.swish[0].x-yaw)/tau)
+	// The goal turns as many full turns as the heading.
+	yaw += smooth.Tau * math.Round((w.tailSprings[0].x-yaw)/smooth.Tau)
 	up := -math.Asin(float64(d.Y)) * 0.3
-	w.swish[0].to(yaw+0.10*w.wag.at(t), 1.6, 0.45, 1.0/fps)
-	w.swish[1].to(w.param(tailPitch, t)+up*(1-w.param(heel, t)), 1.8, 0.5, 1.0/fps)
-	// Straight back is 0, hanging is below; but not into the ground.
+	w.tailSprings[0].to(yaw+0.10*w.wag.At(t), 1.6, 0.45, 1.0/fps)
+	w.tailSprings[1].to(w.param(tailPitch, t)+up*(1-w.param(heel, t)), 1.8, 0.5, 1.0/fps)
+	// Straight back is 0 and hanging is below, but never into the ground.
 	base := p.root.Add(p.rot[hips].Rotate(m3.V(tailBehind, 0, 0)))
-	first := aloft(w.swish[1].x, float64(base.Y))
-	second := aloft(first+w.param(tailCurl, t), float64(base.Y)+tailLen*math.Sin(first))
-	lag := wrapAngle(w.swish[0].x - yaw)
+	first := aboveGround(w.tailSprings[1].x, float64(base.Y))
+	second := aboveGround(first+w.param(tailCurl, t), float64(base.Y)+tailLen*math.Sin(first))
+	lag := wrapAngle(w.tailSprings[0].x - yaw)
 	p.rot[tail] = turned(yaw+0.6*lag, -first, 0).Mul(pelvisFrame)
 	p.rot[tail1] = turned(yaw+1.7*lag, -second, 0).Mul(pelvisFrame)
 	p.rot[tail1Site] = p.rot[tail1]
 }
 
-// aloft returns the pitch of a tail bone that begins at a height, raised as far
-// as its end needs to stay above the ground.
-func aloft(pitch, height float64) float64 {
+// aboveGround returns the pitch of a tail bone that begins at a height, raised until its end is above the
+// ground.
+func aboveGround(pitch, height float64) float64 {
 	const least, soft = 0.025, 0.08
 	lowest := math.Asin(min(max((least-height)/tailLen, -1), 1))
 	return lowest + soft*math.Log1p(math.Exp((pitch-lowest)/soft))
 }
 
-func wrapAngle(x float64) float64 { return tau * wrap(x/tau) }
+func wrapAngle(x float64) float64 { return smooth.Tau * wrap(x/smooth.Tau) }

@@ -4,20 +4,21 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"mannequin/offline/procgen/internal/smooth"
 )
 
-// fps is the rate of all clips.
+// fps is the frame rate of all clips.
 const fps = 60
 
-// style is how this animal moves in this clip: what differs between clips of
-// one action.
+// style is the style of a clip.
 type style struct {
 	tempo, bob, sway, clear, nod float64    // factors
 	low                          float64    // m, of the hips
 	head, tail, back             float64    // radians added to head carriage, tail, flexion
 	width                        float64    // m, paws outward
 	duty                         float64    // added to the duty factor
-	pivot                        [2]float64 // m ahead of the hips about which the body turns: on the spot and while it walks
+	pivot                        [2]float64 // centre of turns, m ahead of the hips: on the spot and in a walk
 	breath                       float64    // breaths per second
 }
 
@@ -30,8 +31,8 @@ func newStyle(rng *rand.Rand) style {
 	}
 }
 
-// timeline is a clip before it has poses: the curves of speed, gait and posture
-// over time in seconds, laid down beat by beat up to now.
+// timeline is a clip before it has poses: curves of speed, gait and posture over time in seconds,
+// laid down beat by beat up to now.
 type timeline struct {
 	rng   *rand.Rand
 	style style
@@ -41,53 +42,53 @@ type timeline struct {
 	rate, duty        curve          // strides per second; duty factor
 	land              [numLegs]curve // phase of the stride at which each leg lands
 	layers            []layer
-	clear             [2]curve // of the swinging fore and hind paws, m
-	up                [2]curve // of hips and chest in a jump, m
-	look, nod         curve    // of the head, radians to the left and up
-	hurry             noise    // how the stride rate wanders
+	clear             [2]curve     // height of swinging fore and hind paws, m
+	up                [2]curve     // height of hips and chest in a jump, m
+	look, nod         curve        // of the head, radians to the left and up
+	rateNoise         smooth.Noise // variation of the stride rate
 	params            [numParams]curve
 
-	phase  []float64    // strides done at each frame
-	air    []interval   // steps that posture changes ask for, and fore legs off the ground
-	hold   [][2]float64 // times without any other step
-	starts []float64    // times at which the animal sets off from a stand
-	mode   string       // the gait or the posture at present
-	speed  float64      // that the gait was chosen for, m/s
-	stood  float64      // when the paws have come to rest, in a stand
-	uneven float64      // the stand's stagger, m
-	labels []label
-	parts  []Part
+	phase      []float64    // strides so far, per frame
+	air        []interval   // steps for posture changes, and raised fore legs
+	hold       [][2]float64 // times without other steps
+	starts     []float64    // times of starts from a stand
+	mode       string       // the present gait or posture
+	speed      float64      // for which the gait was chosen, m/s
+	restTime   float64      // time at which the paws are at rest, in a stand
+	staggering float64      // the stand's stagger, m
+	labels     []label
+	parts      []Part
 }
 
-// layer is a gait that moves the trunk with some weight, its phase shifted so
-// that the legs had the shortest way into it.
+// layer is a gait that moves the trunk with a weight. Its phase shift gave the legs the shortest
+// way into it.
 type layer struct {
 	gait
 	shift  float64
 	weight curve
 }
 
-// interval is a time in which a leg may not stand.
+// interval is a time without contact of a leg.
 type interval struct {
 	leg  int
 	a, b float64
 }
 
-// label says that an action of labels.json begins at a frame.
+// label marks the first frame of an action of labels.json.
 type label struct {
 	frame int
 	name  string
 }
 
-// Part is a stretch of a clip in which one thing is done, transitions left out.
+// Part is a stretch of a clip that shows one gait or action, without transitions.
 type Part struct {
 	Name     string // a gait or an action
-	From, To int    // frames, To left out
+	From, To int    // frames From to To−1
 }
 
 func newTimeline(rng *rand.Rand, name string) *timeline {
 	tl := &timeline{rng: rng, style: newStyle(rng), mode: "stand", phase: []float64{rng.Float64()}}
-	tl.hurry = newNoise(rng, 0.25)
+	tl.rateNoise = smooth.NewNoise(rng, 0.25)
 	p := tl.stand()
 	for k := range tl.params {
 		tl.params[k].from = p[k]
@@ -107,12 +108,20 @@ func (tl *timeline) uniform(lo, hi float64) float64 { return lo + (hi-lo)*tl.rng
 
 func (tl *timeline) chance(p float64) bool { return tl.rng.Float64() < p }
 
+// either returns x or −x.
+func (tl *timeline) either(x float64) float64 {
+	if tl.chance(0.5) {
+		return -x
+	}
+	return x
+}
+
 // step makes a leg step from a to b, seconds from now.
 func (tl *timeline) step(leg int, a, b float64) {
 	tl.air = append(tl.air, interval{leg, tl.now + a, tl.now + b})
 }
 
-// stay keeps the paws where they are for some seconds, but for those steps.
+// stay keeps the paws in place for some seconds, except for those steps.
 func (tl *timeline) stay(seconds float64) {
 	tl.hold = append(tl.hold, [2]float64{tl.now, tl.now + seconds})
 }
@@ -132,41 +141,37 @@ func (tl *timeline) styled(p posture) posture {
 	return p
 }
 
-// stand returns a new stand in the clip's style. No animal stands square: one
-// side's paws are behind, and the hind paw of that side will step first. A
-// network that sees the stand can tell; from a square stand it could not, and
-// would never set off.
+// stand returns a new stand in the clip's style. No animal stands square: the paws of one side are
+// behind, and the hind paw of that side steps first. A network can see that in the stand. From a
+// square stand it could not choose a side, and would never start.
 func (tl *timeline) stand() posture {
-	tl.uneven = tl.uniform(0.022, 0.055)
-	if tl.chance(0.5) {
-		tl.uneven = -tl.uneven
-	}
+	tl.staggering = tl.either(tl.uniform(0.022, 0.055))
 	p := tl.styled(standing())
-	p[stagger] = tl.uneven
+	p[stagger] = tl.staggering
 	return p
 }
 
 // behind is 0 if the left side's paws are behind, 1 if the right one's.
 func (tl *timeline) behind() int {
-	if tl.uneven < 0 {
+	if tl.staggering < 0 {
 		return 0
 	}
 	return 1
 }
 
-// setOff makes the hind paw that is behind the next to step, if all stand.
+// setOff makes the hind paw that is behind the next to step, if all paws stand.
 func (tl *timeline) setOff() {
-	if tl.mode != "stand" || tl.now < tl.stood {
+	if tl.mode != "stand" || tl.now < tl.restTime {
 		return
 	}
-	// It is about to leave the ground, and the fore paw across has just landed.
+	// It is about to leave the ground, and the opposite fore paw has just landed.
 	last := &tl.phase[len(tl.phase)-1]
 	want := tl.land[leftHind+tl.behind()].at(tl.now) + tl.duty.at(tl.now) - 0.005
 	*last += wrap01(want - *last)
 	tl.starts = append(tl.starts, tl.now)
 }
 
-// label says that from now on the clip shows the action.
+// label sets the action that the clip shows from now on.
 func (tl *timeline) label(name string) {
 	f := tl.frame()
 	if n := len(tl.labels); n > 0 && tl.labels[n-1].name == name {
@@ -180,16 +185,16 @@ func (tl *timeline) label(name string) {
 
 func (tl *timeline) frame() int { return int(math.Round(tl.now * fps)) }
 
-// advance lets time pass, to the nearest frame.
+// advance moves now forward, to the nearest frame.
 func (tl *timeline) advance(seconds float64) {
 	for range max(1, int(math.Round(seconds*fps))) {
-		rate := tl.rate.at(tl.now+0.5/fps) * (1 + 0.02*tl.hurry.at(tl.now))
+		rate := tl.rate.at(tl.now+0.5/fps) * (1 + 0.02*tl.rateNoise.At(tl.now))
 		tl.phase = append(tl.phase, tl.phase[len(tl.phase)-1]+rate/fps)
 		tl.now = float64(len(tl.phase)-1) / fps
 	}
 }
 
-// part notes that the last seconds showed name.
+// part records that the last seconds showed name.
 func (tl *timeline) part(name string, seconds float64) {
 	f := tl.frame()
 	if from := f - int(seconds*fps); from < f {
@@ -204,7 +209,7 @@ func (tl *timeline) pose(p posture, d float64) {
 	}
 }
 
-// delay makes some parameters wait: they reach p's values d seconds after start.
+// delay holds some parameters until start, and then moves them to p within d seconds.
 func (tl *timeline) delay(p posture, start, d float64, which ...int) {
 	for _, k := range which {
 		tl.params[k].to(tl.now, max(start, 1e-3), tl.params[k].at(tl.now)) // hold
@@ -212,14 +217,14 @@ func (tl *timeline) delay(p posture, start, d float64, which ...int) {
 	}
 }
 
-// via makes a parameter go to mid in d1 seconds and on to x in d2 more.
+// via moves a parameter to mid in d1 seconds and on to x in d2 more.
 func (tl *timeline) via(k int, mid, x, d1, d2 float64) {
 	tl.params[k].to(tl.now, d1, mid)
 	tl.params[k].to(tl.now+d1, d2, x)
 }
 
-// enter changes the gait over at least d seconds and returns how long it takes:
-// all legs' phases go the shortest way round to the new gait's.
+// enter changes the gait within at least d seconds and returns the time it takes. All legs' phases
+// move the shortest way to the new gait's.
 func (tl *timeline) enter(g gait, d, rate float64) float64 {
 	var from [numLegs]float64
 	for i := range from {
@@ -241,8 +246,8 @@ func (tl *timeline) enter(g gait, d, rate float64) float64 {
 	for i := range from {
 		most = max(most, math.Abs(wrap(g.land[i]+shift-from[i])))
 	}
-	// A leg's own rate must stay within half of the stride's either way; 1.875
-	// is the quintic's top speed against its mean.
+	// A leg's own rate must stay within half of the stride's either way. The quintic's top speed is
+	// 1.875 times its mean.
 	d = max(d, 1.875*most/(0.5*min(rate, tl.rate.at(tl.now))))
 	for i := range from {
 		tl.land[i].to(tl.now, d, from[i]+wrap(g.land[i]+shift-from[i]))
@@ -258,7 +263,7 @@ func (tl *timeline) enter(g gait, d, rate float64) float64 {
 	return d
 }
 
-// gaitFor returns the gait of a name; canters take the lead of the turn.
+// gaitFor returns a gait by name. A canter's lead is on the side of the turn.
 func (tl *timeline) gaitFor(name string, turn float64) gait {
 	switch name {
 	case "walk":
@@ -277,16 +282,16 @@ func (tl *timeline) gaitFor(name string, turn float64) gait {
 	return stand()
 }
 
-// goes makes the animal move: at a gait, at forward and lateral speeds in m/s and
-// a turn in rad/s. It returns the seconds until it does.
-func (tl *timeline) goes(name string, ahead, side, turn float64) float64 {
-	// What the legs have to do in a turn on the spot counts as speed.
+// setGait starts to move in a gait, at forward and lateral speeds in m/s and a turn in rad/s. It
+// returns the seconds until the animal does.
+func (tl *timeline) setGait(name string, ahead, side, turn float64) float64 {
+	// Steps in a turn on the spot count as speed.
 	speed := math.Hypot(ahead, side) + 0.3*math.Abs(turn)
 	dv := math.Hypot(ahead-tl.ahead.at(tl.now), side-tl.side.at(tl.now))
 	d := max(tl.uniform(0.35, 0.6), 1.875*dv/tl.uniform(2.2, 3.6), math.Abs(turn-tl.turn.at(tl.now))/tl.uniform(2.2, 4))
 	rate, duty := strideRate.at(speed)*tl.style.tempo, dutyFactor.at(speed)+tl.style.duty
 	tl.setOff()
-	// A canter's lead goes with the turn; going straight keeps the one it has.
+	// A canter's lead follows the turn. Straight ahead it keeps the lead it has.
 	mode := name
 	switch {
 	case name == "canter" && turn < 0:
@@ -310,9 +315,8 @@ func (tl *timeline) goes(name string, ahead, side, turn float64) float64 {
 	return d
 }
 
-// turnTo changes the rate of turn within d seconds. Who walks may begin a turn
-// with a jerk: a controller asks for the heading that a turn will come to, and the
-// body, still at rest, has to catch up with it.
+// turnTo changes the turn rate within d seconds. In a walk a turn may begin with a jerk: a
+// controller asks for the final heading, and the body, still at rest, has to catch up.
 func (tl *timeline) turnTo(turn, d float64, walks bool) {
 	const most = 2.6 // rad/s
 	change := turn - tl.turn.at(tl.now)

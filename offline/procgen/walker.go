@@ -4,27 +4,28 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 )
 
 // walker turns a timeline into poses.
 type walker struct {
-	tl     *timeline
-	frames int
-	end    float64       // time of the last frame, s
-	place  []groundFrame // under the standing hips, per frame
-	feet   [numLegs][]stance
-	cursor [numLegs]int       // the stance that each leg was last asked for
-	sink   [2][]float64       // of hips and chest per frame, so that standing legs reach the ground
-	pull   [numLegs][]float64 // of paws in the air toward the leg's root, per frame
-	drift  [9]noise           // weight shifts: sway, ahead, yaw, roll, head, neck, back, hips, chest
-	wag    noise
-	swish  [2]spring // the tail's yaw and pitch
+	tl          *timeline
+	frames      int
+	end         float64       // time of the last frame, s
+	place       []groundFrame // under the hips, per frame
+	feet        [numLegs][]stance
+	cursor      [numLegs]int       // the last stance used, per leg
+	sink        [2][]float64       // of hips and chest per frame, for standing legs to reach the ground
+	pull        [numLegs][]float64 // of paws in the air toward the leg's root, per frame
+	drift       [9]smooth.Noise    // weight shifts: sway, ahead, yaw, roll, head, neck, back, hips, chest
+	wag         smooth.Noise
+	tailSprings [2]spring // the tail's yaw and pitch
 }
 
 // groundFrame is a place on the ground and a heading.
 type groundFrame struct{ x, z, yaw float64 }
 
-// apply returns the world place of a point left and ahead.
+// apply returns the point left and ahead of g in the world.
 func (g groundFrame) apply(left, ahead float64) m3.Vec3 {
 	s, c := math.Sincos(g.yaw)
 	return m3.V(float32(g.x+left*c+ahead*s), 0, float32(g.z-left*s+ahead*c))
@@ -34,23 +35,22 @@ func newWalker(tl *timeline) *walker {
 	w := &walker{tl: tl, frames: len(tl.phase)}
 	w.end = float64(w.frames-1) / fps
 	for i := range w.drift {
-		w.drift[i] = newNoise(tl.rng, tl.uniform(0.12, 0.3))
+		w.drift[i] = smooth.NewNoise(tl.rng, tl.uniform(0.12, 0.3))
 	}
 	w.course()
 	for leg := range w.feet {
 		w.feet[leg] = w.footholds(leg, tl.schedule(leg))
 	}
-	w.lower()
+	w.fitHeights()
 	return w
 }
 
-// course integrates speed and turn, about the pivot, into the places under the
-// hips. On the spot a body turns about its middle; the hips of one that walks
-// follow its heading, as the rear wheels of a cart do, so that a curve needs no
-// steps aside.
+// course integrates speed and turn, about the pivot, into the frames under the hips. On the spot a
+// body turns about its middle. In a walk the hips follow the heading, like the rear wheels of a
+// cart, so that curves need no steps aside.
 func (w *walker) course() {
 	const sub = 4      // steps per frame
-	const walks = 0.15 // m/s at which it is half and half
+	const walks = 0.15 // m/s at which both count equally
 	pivot := w.tl.style.pivot
 	at := groundFrame{yaw: w.tl.uniform(-math.Pi, math.Pi)}
 	for f := range w.frames {
@@ -70,7 +70,7 @@ func (w *walker) course() {
 	}
 }
 
-// placeAt returns the frame under the hips at any time within the clip.
+// placeAt returns the frame under the hips at a time within the clip.
 func (w *walker) placeAt(t float64) groundFrame {
 	x := min(max(t*fps, 0), float64(w.frames-1))
 	i := min(int(x), w.frames-2)
@@ -81,8 +81,7 @@ func (w *walker) placeAt(t float64) groundFrame {
 
 func (w *walker) param(k int, t float64) float64 { return w.tl.params[k].at(t) }
 
-// bend returns how far the trunk bends to the left at time t, into the turn,
-// radians.
+// bend returns the bend of the trunk into the turn, to the left, at time t, radians.
 func (w *walker) bend(t float64) float64 {
 	return 0.42 * math.Tanh(w.tl.turn.at(t))
 }
@@ -95,7 +94,7 @@ const (
 	hindHalf = 0.060
 )
 
-// home returns where a leg's paw stands best at time t.
+// home returns the best place of a leg's paw at time t.
 func (w *walker) home(leg int, t float64) m3.Vec3 {
 	g := w.placeAt(t)
 	if isFore(leg) {

@@ -4,16 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
-	"mannequin/internal/atomicfile"
-	"mannequin/internal/boundedfile"
 	"mannequin/offline/dataset"
-	"mannequin/offline/mocap"
+	"mannequin/offline/procgen/internal/clips"
 )
 
 // ModelName is the name of a model trained on the clips.
@@ -22,20 +18,17 @@ const ModelName = "dog-free"
 // License is the licence of the clips, in SPDX's spelling.
 const License = "CC0-1.0"
 
-// licenceFile is the file beside the clips that holds notice.
-const (
-	licenceFile = "LICENSE"
-	notice      = `Procedural motion of a quadruped, made by mannequin's offline/procgen.
+// notice is the text of the licence file beside the clips.
+const notice = `Procedural motion of a quadruped, made by mannequin's offline/procgen.
 
 No recording of an animal or a person went into it. To the extent possible
 under law, its authors have waived all copyright and related or neighbouring
 rights to it: CC0 1.0 Universal,
 https://creativecommons.org/publicdomain/zero/1.0/
 `
-)
 
-// margin is how many frames at both ends of a clip are not trained on: the
-// trajectory reaches a second beyond the present.
+// margin is the number of frames at both ends of a clip that are not trained on: the trajectory
+// reaches a second beyond the present.
 const margin = fps
 
 // entry returns the take's labels.
@@ -56,9 +49,9 @@ func (t *Take) entry() dataset.Labels {
 	return l
 }
 
-// heldOut returns the takes that training shall not see: the last of each kind
-// that alone shows something, a tenth of all. Kinds of one clip are trained on,
-// mixed gaits excepted: something must be held out.
+// heldOut returns the takes that training does not see: the last take of each kind that shows
+// something of its own, a tenth of all. A kind with one clip is trained on. Mixed gaits are an
+// exception, because something must be held out.
 func heldOut(takes []*Take) []string {
 	count, last := map[string]int{}, map[string]string{}
 	for _, t := range takes {
@@ -75,53 +68,42 @@ func heldOut(takes []*Take) []string {
 	return names
 }
 
-// Write makes a folder of recordings that dataset.BuildMANN reads: a BVH file
-// per take (in centimetres), labels.json, dataset.toml and the licence. It
-// makes the folder where there is none. Files of the same names that Write made
-// are replaced; a folder with labels of other recordings is refused.
+// Write writes a folder of recordings for dataset.BuildMANN: a BVH file per take (in centimetres),
+// labels.json, dataset.toml and the licence. It creates a missing folder and replaces files that an
+// earlier Write made. It refuses a folder with labels of other recordings.
 func Write(dir string, takes []*Take) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := write(clips.Folder{Dir: dir, Notice: notice, Marks: []string{dataset.LabelsFile}}, takes); err != nil {
 		return fmt.Errorf("procgen: %w", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, dataset.LabelsFile)); err == nil {
-		if b, err := boundedfile.Read(filepath.Join(dir, licenceFile), int64(len(notice))); err != nil || string(b) != notice {
-			return fmt.Errorf("procgen: %s holds the %s of other recordings: give a folder of its own", dir, dataset.LabelsFile)
-		}
+	return nil
+}
+
+func write(folder clips.Folder, takes []*Take) error {
+	if err := folder.Open(); err != nil {
+		return err
 	}
 	frames := 0
 	labels := map[string]dataset.Labels{}
 	for _, t := range takes {
+		if err := folder.WriteClip(t.Name, t.Clip); err != nil {
+			return err
+		}
 		labels[t.Name] = t.entry()
 		frames += t.Clip.Frames
 	}
 	src := dataset.Source{
-		Name:    ModelName,
-		Data:    fmt.Sprintf("%d clips of procedural motion, %.0f minutes, made by mannequin's offline/procgen from what is published about the gaits of dogs, without any recording", len(takes), float64(frames)/fps/60),
+		Name: ModelName,
+		Data: fmt.Sprintf("%d clips of procedural motion, %.0f minutes, made by mannequin's offline/procgen "+
+			"from what is published about the gaits of dogs, without any recording", len(takes), float64(frames)/fps/60),
 		License: License,
 		Limits:  "It has seen made-up motion of one made-up animal, which lacks the irregularity of living ones.",
 		HeldOut: heldOut(takes),
 		Repeat:  1, // gaits are balanced as they are
 	}
-	write := func(name string, write func(w io.Writer) error) error {
-		if err := atomicfile.Write(filepath.Join(dir, name), write); err != nil {
-			return fmt.Errorf("procgen: %w", err)
-		}
-		return nil
-	}
-	// The licence first: it tells that the folder may be written again.
-	if err := write(licenceFile, func(w io.Writer) error { _, err := io.WriteString(w, notice); return err }); err != nil {
+	if err := folder.Write(dataset.SourceFile, func(w io.Writer) error { return toml.NewEncoder(w).Encode(src) }); err != nil {
 		return err
 	}
-	for _, t := range takes {
-		c := t.Clip.Scaled(100)
-		if err := write(t.Name+".bvh", func(w io.Writer) error { return mocap.WriteClip(w, c) }); err != nil {
-			return err
-		}
-	}
-	if err := write(dataset.SourceFile, func(w io.Writer) error { return toml.NewEncoder(w).Encode(src) }); err != nil {
-		return err
-	}
-	return write(dataset.LabelsFile, func(w io.Writer) error {
+	return folder.Write(dataset.LabelsFile, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", " ")
 		return enc.Encode(labels)

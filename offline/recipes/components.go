@@ -44,7 +44,7 @@ func (m *Latent) components(net *netruntime.Net) (*latent.Components, error) {
 
 // EncodeClips returns the means of the latent values of a set's windows, (clips,
 // values), and their frames, (latent.Frames, columns) raw each.
-func EncodeClips(model *latent.Model, set *dataset.Motion, workers int) (z *mat.Dense, rows [][]float32, err error) {
+func EncodeClips(model *latent.Model, set *dataset.MotionSet, workers int) (z *mat.Dense, rows [][]float32, err error) {
 	const batch = 64
 	cols := set.Layout.Columns()
 	size := latent.Frames * cols

@@ -43,7 +43,7 @@ type stepTargets struct {
 	mean, std []float32
 }
 
-func newSteps(set *dataset.Motion) *stepTargets {
+func newSteps(set *dataset.MotionSet) *stepTargets {
 	s := &stepTargets{}
 	for c := range set.Clips {
 		s.clips = append(s.clips, set.Footsteps(c))
@@ -71,7 +71,7 @@ func (s *stepTargets) normalise(cols int) {
 
 // fill returns the normalised targets of the windows rows, and a mask of those
 // that are known where mask has frames to learn from.
-func (s *stepTargets) fill(t *grad.Tape, w *windows, set *dataset.Motion, rows []int32, isHeldOut bool, mask *grad.Mat) (y, known *grad.Mat) {
+func (s *stepTargets) fill(t *grad.Tape, w *windows, set *dataset.MotionSet, rows []int32, isHeldOut bool, mask *grad.Mat) (y, known *grad.Mat) {
 	cols := len(s.mean)
 	y, known = t.Const(len(rows)*set.Length, cols), t.Const(len(rows)*set.Length, cols)
 	for i, r := range rows {

@@ -216,7 +216,7 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows [
 }
 
 // stands writes which feet stand in a frame: with heel or toe.
-func stands(out []float32, set *dataset.Motion, clip *dataset.MotionClip, frame int) {
+func stands(out []float32, set *dataset.MotionSet, clip *dataset.MotionClip, frame int) {
 	f := min(max(frame, 0), clip.Frames-1)
 	cols := set.Layout.Columns()
 	per := len(set.Layout.Contacts) / keypose.Feet

@@ -18,7 +18,7 @@ import (
 )
 
 // seconds are strolls in whole windows of a second, whose traits differ.
-func seconds(clips, frames int, first float64) *dataset.Motion {
+func seconds(clips, frames int, first float64) *dataset.MotionSet {
 	m := strolls(clips, frames, first)
 	m.Length, m.Margin, m.Windows = latent.Frames, 0, nil
 	for c := range m.Clips {

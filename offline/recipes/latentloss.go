@@ -122,7 +122,7 @@ func (l *latentLoss) clips(t *grad.Tape, rows []int32, isHeldOut bool) (x, trait
 // it is played up to Stretch faster or slower, and turns by another amount, normally
 // distributed with deviation Bend, rad/s. So few recordings turn that a network would
 // guess the turn from who walks. key draws both.
-func (m *Latent) vary(rows []float32, set *dataset.Motion, clip *dataset.MotionClip, from int, key uint64) {
+func (m *Latent) vary(rows []float32, set *dataset.MotionSet, clip *dataset.MotionClip, from int, key uint64) {
 	cols, body := set.Layout.Columns(), set.Layout.Body()
 	by := 1 + m.Stretch*(2*share01(grad.Hash(key, 0))-1)
 	by = min(by, float64(clip.Frames-1-from)/(latent.Frames-1)) // as long as the recording goes on
@@ -157,7 +157,7 @@ func normal(a, b uint64) float64 {
 // body's motion, (Frames·MotionLen) normalised as set's: where it is after each
 // frame, as if it faced the same way all along, in deviations of positions. A radian
 // counts as a metre.
-func pathWeights(set *dataset.Motion) [2]*grad.Param {
+func pathWeights(set *dataset.MotionSet) [2]*grad.Param {
 	n, body := latent.Frames*feature.MotionLen, set.Layout.Body()
 	w, b := grad.NewParam("path.weight", n, n), grad.NewParam("path.bias", 1, n)
 	for i := range n {
@@ -175,7 +175,7 @@ type traitTargets struct {
 	mean, std []float64
 }
 
-func newTraitTargets(set *dataset.Motion) (*traitTargets, error) {
+func newTraitTargets(set *dataset.MotionSet) (*traitTargets, error) {
 	of, err := latent.Traits(set.Layout)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // Learning is how a network of motion in windows learns: what its recipes have in
 // common.
 type Learning struct {
-	Train, HeldOut *dataset.Motion
+	Train, HeldOut *dataset.MotionSet
 
 	Jitter   bool               // windows begin elsewhere in every epoch, up to half a window later
 	Epochs   int                //

@@ -24,8 +24,8 @@ import (
 
 // strolls returns a set of made-up clips: every column swings on its own, and
 // contacts are square waves.
-func strolls(clips, frames int, first float64) *dataset.Motion {
-	m := &dataset.Motion{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 24, Margin: 4}
+func strolls(clips, frames int, first float64) *dataset.MotionSet {
+	m := &dataset.MotionSet{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 24, Margin: 4}
 	cols := m.Layout.Columns()
 	for c := range clips {
 		clip := dataset.MotionClip{Name: string(rune('a' + c)), Frames: frames, Rows: make([]float32, frames*cols), Poses: skel.NewClip(m.Skeleton, dataset.Rate, frames)}
@@ -222,7 +222,7 @@ func TestTrainedFilesWalk(t *testing.T) {
 	if kind := files[1].Meta().Extra[manifold.KeyKind]; kind != "locomotion" {
 		t.Errorf("the network of motion is of kind %q", kind)
 	}
-	l, err := model.NewLocomotion(files[0], files[1], manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1})
+	l, err := model.With(files[0], files[1]).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ type chains struct {
 	start, end []float32 // (clips, looks) how a clip begins, and how the next one should: joints in the body's frame
 }
 
-func newChains(model *latent.Model, set *dataset.Motion, workers int) (c chains, err error) {
+func newChains(model *latent.Model, set *dataset.MotionSet, workers int) (c chains, err error) {
 	index := map[dataset.Window]int32{}
 	for i, w := range set.Windows {
 		index[w] = int32(i)
@@ -217,7 +217,7 @@ func newNextLoss(m *Next) (*nextLoss, error) {
 	for i := range l.overlap {
 		l.overlap[i] *= latent.Overlap / total
 	}
-	for i, set := range []*dataset.Motion{m.Train, m.HeldOut} {
+	for i, set := range []*dataset.MotionSet{m.Train, m.HeldOut} {
 		if l.sets[i], err = newChains(model, set, m.Threads); err != nil {
 			return nil, err
 		}

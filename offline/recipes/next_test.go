@@ -42,7 +42,7 @@ func space(t *testing.T) *netruntime.Net {
 }
 
 // often has a window begin every 10 frames.
-func often(m *dataset.Motion) *dataset.Motion {
+func often(m *dataset.MotionSet) *dataset.MotionSet {
 	m.Windows = nil
 	for c := range m.Clips {
 		for from := 0; from+latent.Frames <= m.Clips[c].Frames; from += 10 {

@@ -18,7 +18,7 @@ import (
 
 // sparseStrolls are strolls in windows of two seconds, of which the last ends beyond
 // its clip.
-func sparseStrolls(clips, frames int, first float64) *dataset.Motion {
+func sparseStrolls(clips, frames int, first float64) *dataset.MotionSet {
 	set, o := strolls(clips, frames, first), SparseWindow()
 	set.Length, set.Margin, set.Windows = o.Length, o.Margin, nil
 	for c := range set.Clips {
@@ -194,7 +194,7 @@ func TestSparseRefuses(t *testing.T) {
 		"0 channels":            func(m *Sparse) { m.Channels[1] = 0 },
 		"filters of 256 frames": func(m *Sparse) { m.Widths[3] = 256 },
 		"want 121":              func(m *Sparse) { m.Train = strolls(1, 60, 0) },
-		"nothing is held out":   func(m *Sparse) { m.HeldOut = &dataset.Motion{} },
+		"nothing is held out":   func(m *Sparse) { m.HeldOut = &dataset.MotionSet{} },
 	} {
 		m := smallSparse(2)
 		m.Running = how(t, t.TempDir(), 1)

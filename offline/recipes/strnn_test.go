@@ -21,7 +21,7 @@ func smallSTRNN(how Running) *STRNN {
 }
 
 // wholly cuts a set into windows that lie inside of its clips.
-func wholly(set *dataset.Motion, length int) *dataset.Motion {
+func wholly(set *dataset.MotionSet, length int) *dataset.MotionSet {
 	set.Length, set.Margin, set.Windows = length, 0, nil
 	for c := range set.Clips {
 		for from := 0; from+length <= set.Clips[c].Frames; from += 5 {

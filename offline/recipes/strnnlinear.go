@@ -27,7 +27,7 @@ const linearHop = 3
 // fitLinear returns the filters, (encode+predict, encode, columns), that from frames seen
 // make those again, without noise, and those that follow, with the least squared error
 // over a set, 30 frames per second.
-func fitLinear(set *dataset.Motion, encode, predict int) (*strnn.Linear, error) {
+func fitLinear(set *dataset.MotionSet, encode, predict int) (*strnn.Linear, error) {
 	cols, n := set.Layout.Columns(), encode+predict
 	gram, cross := make([]float64, cols*encode*encode), make([]float64, cols*encode*n)
 	power, missed := make([]float64, cols*n), make([]float64, n) // missed: squared errors of joints, by frame

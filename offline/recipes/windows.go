@@ -18,13 +18,13 @@ import (
 
 // windows makes batches of normalised windows.
 type windows struct {
-	train, heldOut *dataset.Motion
+	train, heldOut *dataset.MotionSet
 	key            uint64 // of the epoch's jitter; 0: none
 }
 
 // fill returns windows one below the other, (batch·Length, columns),
 // and a mask that is 1 in the frames to learn from and 0 in the others.
-func (w *windows) fill(t *grad.Tape, rows []int32, isHeldOut bool) (x, mask *grad.Mat, set *dataset.Motion) {
+func (w *windows) fill(t *grad.Tape, rows []int32, isHeldOut bool) (x, mask *grad.Mat, set *dataset.MotionSet) {
 	set = w.train
 	if isHeldOut {
 		set = w.heldOut
@@ -56,7 +56,7 @@ const (
 // given returns the columns of x that are parameters, with the body's motion
 // smoothed, each window by another width that key draws; key 0 smooths all in the
 // middle.
-func (w *windows) given(t *grad.Tape, x *grad.Mat, set *dataset.Motion, columns []int, key uint64) *grad.Mat {
+func (w *windows) given(t *grad.Tape, x *grad.Mat, set *dataset.MotionSet, columns []int, key uint64) *grad.Mat {
 	out := t.Const(x.Rows, len(columns))
 	body := set.Layout.Body()
 	v := make([]float64, set.Length)
@@ -104,7 +104,7 @@ func gaussian(v []float64, sigma float64) {
 
 // shift returns by how many frames later than it says a window begins in this
 // epoch: up to half of what it is learnt from, as long as that is filled.
-func (w *windows) shift(r int32, set *dataset.Motion, isHeldOut bool) int {
+func (w *windows) shift(r int32, set *dataset.MotionSet, isHeldOut bool) int {
 	at, learnt := set.Windows[r], set.Length-2*set.Margin
 	room := min(learnt/2, set.Clips[at.Clip].Frames-int(at.From)-set.Margin-learnt)
 	if w.key == 0 || isHeldOut || room < 1 {
@@ -155,7 +155,7 @@ func filters(w []float32, out, in, width int) []float32 {
 }
 
 // motionHash identifies the frames and windows of sets.
-func motionHash(sets ...*dataset.Motion) string {
+func motionHash(sets ...*dataset.MotionSet) string {
 	h := sha256.New()
 	buf := make([]byte, 0, 1<<16)
 	write := func(vs []float32) {
@@ -184,7 +184,7 @@ func motionHash(sets ...*dataset.Motion) string {
 // sourceOfMotion returns what the first folder says of itself. Without that it
 // recognises CMU's recordings by the names of folders. Of others only their
 // owner knows the terms.
-func sourceOfMotion(set *dataset.Motion, name string) source {
+func sourceOfMotion(set *dataset.MotionSet, name string) source {
 	if s := set.Source; s != nil {
 		return source{s.Name, s.Data, s.License, s.Limits}
 	}
@@ -199,11 +199,11 @@ func sourceOfMotion(set *dataset.Motion, name string) source {
 		"The data used in this project was obtained from mocap.cs.cmu.edu. The database was created with funding from NSF EIA-0196217."}
 }
 
-func heldOutNames(set *dataset.Motion) string { return strings.Join(namesOf(set), ", ") }
+func heldOutNames(set *dataset.MotionSet) string { return strings.Join(namesOf(set), ", ") }
 
 // namesOf returns the names of a set's recordings, of which each may be several
 // clips.
-func namesOf(set *dataset.Motion) (names []string) {
+func namesOf(set *dataset.MotionSet) (names []string) {
 	for _, c := range set.Clips {
 		if !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
@@ -213,8 +213,8 @@ func namesOf(set *dataset.Motion) (names []string) {
 }
 
 // motionMetrics is the "metrics" metadata of a network of motion in windows.
-func motionMetrics(set, heldOut *dataset.Motion, r *train.Report) mannMetrics {
-	frames := func(m *dataset.Motion) (n int) {
+func motionMetrics(set, heldOut *dataset.MotionSet, r *train.Report) mannMetrics {
+	frames := func(m *dataset.MotionSet) (n int) {
 		for _, c := range m.Clips {
 			n += c.Frames
 		}

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// What is taken for standing: a point of the foot, ankle or toe, that is lower
-// than standHeight above the lowest it gets, and slower than standSpeed plus a
-// share of the body's speed, because recorded feet slide a little when a body is
-// fast. Stands and gaps shorter than standShort are noise.
+// A foot is in contact if its ankle or toe is lower than standHeight above its lowest
+// height, and slower than standSpeed plus a share of the body's speed: recorded feet slide
+// a little when a body is fast. Contacts and gaps shorter than standShort are noise.
 const (
 	standHeight = 0.045 // m
 	standSpeed  = 0.45  // m/s
@@ -16,9 +15,9 @@ const (
 	standShort  = 0.06 // s
 )
 
-// contacts tells which feet stand in each frame, and how much each looks like it,
-// 0 to 1. The level of the ground is estimated for each point of each foot: feet
-// that were moved to another skeleton may float or sink by a few centimetres.
+// contacts returns the feet in contact in each frame, and a soft value of each, 0 to 1. The
+// level of the ground is estimated for each point of each foot: retargeted feet may float
+// or sink by a few centimetres.
 func (b *body) contacts() (own []uint8, soft [2][]float64) {
 	own = make([]uint8, b.frames)
 	body := b.paces(b.hips, int(b.fps/4))
@@ -64,7 +63,7 @@ func (b *body) paces(j, n int) []float64 {
 	return out
 }
 
-// tidy turns runs of value that are shorter than short, and not at an end.
+// tidy inverts runs of value that are shorter than short and not at an end.
 func tidy(v []bool, value bool, short int) {
 	for from := 0; from < len(v); {
 		to := from

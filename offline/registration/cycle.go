@@ -2,18 +2,17 @@ package registration
 
 import "math"
 
-// Bounds of a gait cycle, s, and what is taken for one: the correlation of a take
-// with itself a cycle later.
+// Bounds of a gait cycle, s, and the least correlation of a take with itself a cycle later.
 const (
 	shortCycle  = 0.35
 	longCycle   = 2.5
-	cycleLike   = 0.55 // where an action is known to repeat
-	surelyCycle = 0.75 // where it is to be found out
+	cycleLike   = 0.55 // if an action is known to repeat
+	surelyCycle = 0.75 // if that is to be found out
 )
 
-// period returns after how many frames the take looks most like itself, and the
-// correlation there; 0 where there is no such peak. Left and right are different
-// columns, so that a step is not taken for a cycle.
+// period returns the lag in frames after which the take is most like itself, and the
+// correlation there; 0 if there is no such peak. Left and right are different columns, so
+// a single step is no cycle.
 func (f *features) period() (frames int, alike float64) {
 	lo, hi := int(shortCycle*f.fps), int(longCycle*f.fps)
 	hi = min(hi, f.frames*4/5)
@@ -39,7 +38,7 @@ func (f *features) period() (frames int, alike float64) {
 	return 0, 0
 }
 
-// correlation returns that of the take with itself lag frames later.
+// correlation returns the correlation of the take with itself lag frames later.
 func (f *features) correlation(lag int) float64 {
 	ab, aa, bb := 0.0, 0.0, 0.0
 	for i := range f.frames - lag {
@@ -56,8 +55,8 @@ func (f *features) correlation(lag int) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// cycle returns a cycle of the take: n frames where it looks most like itself n
-// frames later, with the difference between its ends spread over all of it.
+// cycle returns a cycle of the take: the n frames that begin where the take is most like
+// itself n frames later. The difference between its ends is spread over all of it.
 func (f *features) cycle(n int) *template {
 	from, least := 0, math.Inf(1)
 	for s := 0; s+n < f.frames; s++ {

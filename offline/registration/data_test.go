@@ -9,7 +9,7 @@ import (
 	"mannequin/internal/testing/mocapdata"
 )
 
-// readSet reads takes of a set, only those whose names fit.
+// readSet reads the takes of a set whose names fit.
 func readSet(t *testing.T, set string, only ...string) []*Take {
 	t.Helper()
 	if testing.Short() {
@@ -22,7 +22,7 @@ func readSet(t *testing.T, set string, only ...string) []*Take {
 	return takes
 }
 
-// ownContacts returns the feet that were seen to stand in a take by itself.
+// ownContacts returns the contacts detected in a take alone.
 func ownContacts(t *testing.T, k *Take) []uint8 {
 	t.Helper()
 	b, err := newBody(k.Clip)
@@ -33,9 +33,8 @@ func ownContacts(t *testing.T, k *Take) []uint8 {
 	return own
 }
 
-// agreement returns the share of frames, over all pairs of takes in different
-// styles, in which the feet that were seen to stand in each by itself are the same
-// where the timeline is.
+// agreement returns the share of matched frames, over all pairs of takes in different
+// styles, in which the contacts detected in each take alone are the same.
 func agreement(t *testing.T, tl *Timeline, takes []*Take) float64 {
 	t.Helper()
 	own := make([][]uint8, len(takes))
@@ -62,7 +61,7 @@ func agreement(t *testing.T, tl *Timeline, takes []*Take) float64 {
 	return float64(same) / float64(all)
 }
 
-// ahead returns by how much the left foot is in front of the right, m.
+// ahead returns the distance of the left foot in front of the right, m.
 func ahead(k *Take) []float64 {
 	out := make([]float64, k.Clip.Frames)
 	model := make([]m3.Xform, k.Clip.Skel.Len())

@@ -6,8 +6,8 @@ import (
 	"mannequin/animsys/mar"
 )
 
-// Database makes a database for style translation of takes on their timelines: see
-// Register, which fills both.
+// Database makes a database for style translation from registered takes and their
+// timelines: see Register.
 func Database(takes []*Take, lines map[string]Timeline) (*mar.Database, error) {
 	var own []*mar.Take
 	periods := map[string]float64{}

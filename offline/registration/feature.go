@@ -8,18 +8,18 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A column is one number that is compared between frames: its weight in actions
-// that repeat and in those that do not, and the deviation below which it is not
-// stretched to 1, so that the noise of what does not move stays small.
+// column describes one number that is compared between frames: its weight in actions
+// that repeat and in those that do not, and the deviation below which it is not scaled to
+// 1, so that the noise of still points stays small.
 type column struct {
 	cyclic, once float64
 	floor        float64
 }
 
-// The columns of a point of the body: its place left, up and forward of the hips
-// in a frame that turns and travels with them, and its velocity there. Steps are
-// told by the legs; where arms swing, and how far the trunk bends, is style. In
-// actions that are done once arms and trunk are what is done.
+// The columns of a point of the body: its position left, up and forward of the hips, in a
+// frame that turns and travels with them, and its velocity there. In actions that repeat
+// the legs count: the swing of arms and the bend of the trunk are style. In actions that
+// are done once arms and trunk are part of the action.
 var (
 	ankleColumns = [6]column{{0.5, 0.3, 0.03}, {1, 0.6, 0.02}, {1, 0.6, 0.03}, {0.3, 0.2, 0.2}, {0.7, 0.6, 0.2}, {1, 0.6, 0.2}}
 	toeColumns   = [6]column{{}, {0.7, 0.4, 0.02}, {}, {}, {0.4, 0.3, 0.2}, {}}
@@ -30,7 +30,8 @@ var (
 	standColumn  = column{1.2, 0.6, 0.15}
 )
 
-// body finds the joints that are looked at; −1 where the skeleton lacks one.
+// body holds the joints that are compared, −1 if the skeleton lacks one, and their
+// positions.
 type body struct {
 	hips          int
 	hip, knee     [2]int // left, right
@@ -44,7 +45,7 @@ type body struct {
 
 var sides = [2]string{"Left", "Right"}
 
-// newBody computes the world's joint positions of a clip.
+// newBody computes a clip's joint positions in the world.
 func newBody(c *skel.Clip) (*body, error) {
 	s := c.Skel
 	b := &body{hips: s.Index("Hips"), head: s.Index("Head"), fps: c.FPS, frames: c.Frames, joint: s.Len()}
@@ -65,7 +66,7 @@ func newBody(c *skel.Clip) (*body, error) {
 		c.Model(model, f)
 		for j, x := range model {
 			if !x.Pos.Finite() {
-				return nil, fmt.Errorf("frame %d, joint %s: its place is not finite", f, s.Names[j])
+				return nil, fmt.Errorf("frame %d, joint %s: its position is not finite", f, s.Names[j])
 			}
 			b.pos[f*b.joint+j] = x.Pos
 		}
@@ -75,27 +76,31 @@ func newBody(c *skel.Clip) (*body, error) {
 
 func (b *body) at(f, j int) m3.Vec3 { return b.pos[f*b.joint+j] }
 
-// span is how many frames to either side differences reach: 1/30 s.
+// across returns the horizontal direction from the right hip to the left.
+func (b *body) across(f int) m3.Vec3 {
+	return b.at(f, b.hip[0]).Sub(b.at(f, b.hip[1])).Flat().Normalize(m3.V(1, 0, 0))
+}
+
+// span returns the frames to either side of a difference: 1/30 s.
 func (b *body) span() int { return max(1, int(math.Round(b.fps/30))) }
 
-// local returns where joint j is relative to the point on the ground below the
+// local returns the position of joint j relative to the point on the ground below the
 // hips, in axes that turn with them about the vertical (Kovar and Gleicher 2003):
 // left, up, forward.
 func (b *body) local(f, j int) [3]float64 {
-	across := b.at(f, b.hip[0]).Sub(b.at(f, b.hip[1])).Flat().Normalize(m3.V(1, 0, 0))
+	across := b.across(f)
 	forward := across.Cross(m3.Up)
 	d := b.at(f, j).Sub(b.at(f, b.hips))
 	return [3]float64{float64(d.Dot(across)), float64(b.at(f, j).Y), float64(d.Dot(forward))}
 }
 
-// features are the columns of all frames, each with mean 0 and deviation 1 over
-// the take, so that how a style offsets a posture or exaggerates a swing drops
-// out; weights sum to 1.
+// features holds the columns of all frames. Each has mean 0 and deviation 1 over the take,
+// which removes a style's offset of the posture and its scale of a swing. Weights sum to 1.
 type features struct {
 	frames, cols int
 	rows         []float64 // (frames, cols)
 	weight       []float64 // (cols)
-	own          []uint8   // (frames) the feet that were seen to stand
+	own          []uint8   // (frames) the feet in contact, as detected in the take
 	fps          float64
 }
 
@@ -125,7 +130,7 @@ func featuresOf(c *skel.Clip, cyclic bool) (*features, error) {
 			place := make([]float64, b.frames)
 			for i := range place {
 				place[i] = b.local(i, j)[k]
-				if j == b.hips && k == 2 { // it is always 0: what counts is how fast the body goes
+				if j == b.hips && k == 2 { // always 0: the speed counts
 					place[i] = 0
 				}
 			}
@@ -174,21 +179,19 @@ func (b *body) rates(v []float64) []float64 {
 	return out
 }
 
-// advance returns the speed of the hips toward where they face, m/s.
+// advance returns the speed of the hips along their facing, m/s.
 func (b *body) advance() []float64 {
 	out := make([]float64, b.frames)
 	n := b.span()
 	for f := range out {
 		lo, hi := max(f-n, 0), min(f+n, b.frames-1)
-		across := b.at(f, b.hip[0]).Sub(b.at(f, b.hip[1])).Flat().Normalize(m3.V(1, 0, 0))
 		d := b.at(hi, b.hips).Sub(b.at(lo, b.hips))
-		out[f] = float64(d.Dot(across.Cross(m3.Up))) * b.fps / float64(max(hi-lo, 1))
+		out[f] = float64(d.Dot(b.across(f).Cross(m3.Up))) * b.fps / float64(max(hi-lo, 1))
 	}
 	return out
 }
 
-// standardise takes v to mean 0 and deviation 1, or less where its deviation is
-// below floor.
+// standardise scales v to mean 0 and deviation 1, or less if its deviation is below floor.
 func standardise(v []float64, floor float64) {
 	mean, dev := moments(v)
 	dev = max(dev, floor)

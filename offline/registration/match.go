@@ -5,15 +5,16 @@ import (
 	"sort"
 )
 
-// Match returns for every frame of a the frame of b, with its fraction, that has
-// the same place on the timeline. a and b must have been registered to tl.
+// Match returns for every frame of a the fractional frame of b at the same time of the
+// timeline. a and b must have been registered to tl.
 //
-// On a cyclic timeline the first frame of a meets the first cycle of b that has
-// its phase. Where b ends before a does, b is gone back by as many whole cycles as
-// it has. marks are true for frames of a from whose predecessor b's motion does
-// not lead to them: the first after such a jump, and those that b does not reach,
-// for which the nearest frame of b stands in. Between marks the frames of b
-// increase strictly. Frames with a mark, and the first, are not for derivatives.
+// On a cyclic timeline the first frame of a is matched in the first cycle of b that has
+// its phase. If b ends before a does, the match jumps back by as many whole cycles as b
+// has. Frames of a that b does not reach get the nearest frame of b.
+//
+// marks are true for frames of a whose match does not continue from the frame before: the
+// first after such a jump, and those that b does not reach. Between marks the frames of b
+// increase strictly. Do not take derivatives at a mark or at the first frame.
 func (tl *Timeline) Match(a, b *Take) (frames []float64, marks []bool) {
 	frames, marks = make([]float64, len(a.Times)), make([]bool, len(a.Times))
 	if len(a.Times) == 0 || len(b.Times) == 0 {
@@ -24,7 +25,7 @@ func (tl *Timeline) Match(a, b *Take) (frames []float64, marks []bool) {
 	if tl.Period > 0 {
 		shift = math.Ceil((first-a.Times[0])/tl.Period) * tl.Period
 	}
-	gone := false // whether the frame before was out of reach
+	gone := false // the frame before was out of reach
 	for f, t := range a.Times {
 		at := t + shift
 		if at > last && tl.Period > 0 {
@@ -40,8 +41,7 @@ func (tl *Timeline) Match(a, b *Take) (frames []float64, marks []bool) {
 	return frames, marks
 }
 
-// frameAt returns the fractional frame that has a place on the timeline, at most
-// the first or the last.
+// frameAt returns the fractional frame at a time of the timeline, clamped to the take.
 func (t *Take) frameAt(time float64) float64 {
 	k := sort.SearchFloat64s(t.Times, time)
 	switch {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Label is what the name of a recording, or a table, says of it.
+// Label describes a recording, by its name or by a table.
 type Label struct {
 	Action, Style, Content string
 	Number                 string // which take of these; may be empty
@@ -15,13 +15,13 @@ type Label struct {
 var (
 	// xiaName: style_CC_TTT, the recordings of Xia et al. 2015.
 	xiaName = regexp.MustCompile(`^([A-Za-z][A-Za-z-]*)_(0[1-9]|1[0-9]|2[0-8])_([0-9]{3})$`)
-	// bandaiName: dataset-N_CONTENT_STYLE_NNN, Bandai Namco Research's.
+	// bandaiName: dataset-N_CONTENT_STYLE_NNN, the recordings of Bandai Namco Research.
 	bandaiName = regexp.MustCompile(`^dataset-[0-9]_([a-z0-9-]+)_([a-z0-9-]+)_([0-9]{3})$`)
 )
 
 // xiaActions are the actions of Xia et al. 2015 by the first content of each.
-// Every transition is an action of its own: from a walk to a run and from a run
-// to a jump have no common timeline.
+// Every transition is an action of its own: walk to run and run to jump have no common
+// timeline.
 var xiaActions = []struct {
 	first, action string
 }{{"24", "transition-"}, {"22", "kick"}, {"18", "punch"}, {"16", "jump"}, {"13", "run"}, {"01", "walk"}}
@@ -30,8 +30,8 @@ var xiaActions = []struct {
 // extension, in one of two families: style_CC_TTT as in Xia et al. 2015, where CC
 // is the content (01–12 walk, 13–15 run, 16–17 jump, 18–21 punch, 22–23 kick,
 // 24–28 transitions, each an action of its own), and dataset-N_CONTENT_STYLE_NNN
-// as in Bandai Namco Research's, where the action is the content. It reports
-// whether the name is of one of them.
+// as in Bandai Namco Research's, with the content as the action. It reports whether the
+// name is of one of them.
 func ParseName(name string) (Label, bool) {
 	if m := xiaName.FindStringSubmatch(name); m != nil {
 		l := Label{Style: m[1], Content: m[2], Number: m[3]}
@@ -52,7 +52,7 @@ func ParseName(name string) (Label, bool) {
 	return Label{}, false
 }
 
-// known tells by an action's name whether it repeats.
+// known returns whether an action repeats, by its name.
 func known(action string) Cyclic {
 	for _, gait := range []string{"walk", "run", "dash"} {
 		if action == gait || strings.HasPrefix(action, gait+"-") {

@@ -1,12 +1,12 @@
 package registration
 
 import (
+	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
+	"path"
 	"runtime"
-	"slices"
 	"strings"
+	"sync"
 
 	"mannequin/animsys/mar"
 	"mannequin/offline/dataset"
@@ -16,121 +16,83 @@ import (
 // ReadOptions says how Read reads recordings. The zero value is right for the
 // families that ParseName knows.
 type ReadOptions struct {
-	Table    *Table                          // what recordings are; nil: by their names alone. Files of which it says nothing go by their names
-	Only     []string                        // patterns of path.Match of folder/file names or file names, without extension, to read; nil: all
+	Table    *Table                          // labels of recordings; files without a label in it, or all if it is nil, are labelled by their names
+	Profile  *retarget.Profile               // of the recordings' skeletons; nil: for each the built-in one that fits
+	Only     []string                        // patterns (path.Match) of folder/file or file names, without extension, to read; nil: all
 	FPS      float64                         // frames per second of the takes; 0: 60
-	Lenient  bool                            // leave out recordings of which nothing is known, and list them, instead of an error
+	Lenient  bool                            // leave out recordings without a label and list them, instead of an error
 	Workers  int                             // goroutines; 0: all processors. The result does not depend on it
-	Progress func(done, all int)             // nil, or called after each file, by one goroutine at a time
-	Keep     func(name string, l Label) bool // nil, or whether to read a recording, called folder/file
+	Progress func(done, all int)             // called after each file, by one goroutine at a time; may be nil
+	Keep     func(name string, l Label) bool // reports whether to read a recording called folder/file; nil: all
 }
 
 // Read reads the BVH and AMC recordings in dirs, each with its label, and puts
 // them on the human skeleton (retarget.Human) without the frames at the start that
-// show a rest pose. Takes are in the order of dirs, and in each of file names;
-// their Times and Stands are nil. left are the recordings that were left out
-// because nothing is known of them, as folder/file.
+// show a rest pose. Takes are in the order of dirs and then of file names;
+// their Times and Stands are nil. left lists the recordings that were left out
+// for lack of a label, as folder/file.
 func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err error) {
-	if opt.FPS == 0 {
-		opt.FPS = 60
-	}
-	if opt.Workers == 0 {
-		opt.Workers = runtime.GOMAXPROCS(0)
-	}
+	opt.FPS, opt.Workers = cmp.Or(opt.FPS, 60), cmp.Or(opt.Workers, runtime.GOMAXPROCS(0))
 	switch {
 	case !(opt.FPS >= 10 && opt.FPS <= 1000):
 		return nil, nil, fmt.Errorf("registration: FPS is %g, want 10 to 1000", opt.FPS)
 	case opt.Workers < 1:
 		return nil, nil, fmt.Errorf("registration: Workers is %d, want at least 1", opt.Workers)
 	}
-	for _, p := range opt.Only {
-		if _, err := filepath.Match(p, ""); err != nil {
-			return nil, nil, fmt.Errorf("registration: Only: %q is no pattern of names: %w", p, err)
-		}
+	names, files, err := dataset.Recordings(dirs, opt.Only)
+	if err != nil {
+		return nil, nil, fmt.Errorf("registration: %w", err)
 	}
-	paths, found := []string{}, 0
-	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir) // sorted
-		if err != nil {
-			return nil, nil, fmt.Errorf("registration: %w: give a folder of recordings", err)
+	var paths []string
+	for i, name := range names {
+		l, skip, ok, err := label(opt.Table, name)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case !ok:
+			left = append(left, name)
+			continue
+		case skip || opt.Keep != nil && !opt.Keep(name, l):
+			continue
 		}
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, nil, fmt.Errorf("registration: %w", err)
-		}
-		for _, e := range entries {
-			ext := strings.ToLower(filepath.Ext(e.Name()))
-			if e.IsDir() || ext != ".bvh" && ext != ".amc" {
-				continue
-			}
-			found++
-			file := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
-			name := filepath.Base(abs) + "/" + file
-			if opt.Only != nil && !slices.ContainsFunc(opt.Only, func(p string) bool {
-				whole, _ := filepath.Match(p, name)
-				alone, _ := filepath.Match(p, file)
-				return whole || alone
-			}) {
-				continue
-			}
-			l, skip, ok, err := label(opt.Table, name)
-			switch {
-			case err != nil:
-				return nil, nil, err
-			case !ok:
-				left = append(left, name)
-				continue
-			case skip || opt.Keep != nil && !opt.Keep(name, l):
-				continue
-			}
-			paths = append(paths, filepath.Join(dir, e.Name()))
-			takes = append(takes, &Take{Take: mar.Take{Name: file, Action: l.Action, Style: l.Style, Content: l.Content}, Cyclic: l.Cyclic})
-		}
+		paths = append(paths, files[i])
+		takes = append(takes, &Take{Take: mar.Take{Name: path.Base(name), Action: l.Action, Style: l.Style, Content: l.Content}, Cyclic: l.Cyclic})
 	}
 	switch {
-	case found == 0:
-		return nil, nil, fmt.Errorf("registration: no BVH or AMC file in %s", strings.Join(dirs, ", "))
 	case len(left) > 0 && !opt.Lenient:
-		return nil, nil, fmt.Errorf("registration: nothing is known of %s%s: give their action and style in a table (see Table), or leave them out (Lenient)",
+		return nil, nil, fmt.Errorf("registration: no label for %s%s: give their action and style in a table (see Table), or leave them out (Lenient)",
 			strings.Join(left[:min(3, len(left))], ", "), more(len(left)-3))
 	case len(takes) == 0:
-		return nil, left, fmt.Errorf("registration: none of the %d recordings in %s is to be read: see Only, Keep, and skip in the table", found, strings.Join(dirs, ", "))
+		return nil, left, fmt.Errorf("registration: none of the %d recordings in %s is to be read: see Keep, and skip in the table", len(names), strings.Join(dirs, ", "))
 	}
 	sk := retarget.Human()
-	done := make(chan struct{}, len(takes))
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
-		n := 0
-		for range done {
-			if n++; opt.Progress != nil {
-				opt.Progress(n, len(takes))
-			}
-		}
-	}()
-	err = parallel(opt.Workers, len(takes), func(i int) (err error) {
-		if takes[i].Clip, err = dataset.OpenClip(paths[i], sk, opt.FPS); err != nil {
+	var mu sync.Mutex
+	done := 0
+	err = dataset.Parallel(opt.Workers, len(takes), func(i int) (err error) {
+		if takes[i].Clip, _, err = retarget.Open(paths[i], retarget.OpenOptions{Profile: opt.Profile, Target: sk, FPS: opt.FPS, Workers: 1}); err != nil {
 			err = fmt.Errorf("registration: %w", err)
 		}
-		done <- struct{}{}
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; opt.Progress != nil {
+			opt.Progress(done, len(takes))
+		}
 		return err
 	})
-	close(done)
-	<-told
 	if err != nil {
 		return nil, nil, err
 	}
 	return takes, left, nil
 }
 
-// label returns what is known of a recording called folder/file.
+// label returns the label of a recording called folder/file.
 func label(t *Table, name string) (l Label, skip, ok bool, err error) {
 	if t != nil {
 		if l, skip, ok, err = t.Label(name); ok || err != nil {
 			return l, skip, ok, err
 		}
 	}
-	l, ok = ParseName(filepath.Base(name))
+	l, ok = ParseName(path.Base(name))
 	return l, false, ok, nil
 }
 

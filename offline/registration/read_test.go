@@ -97,8 +97,9 @@ func TestReadErrors(t *testing.T) {
 	}{
 		{"no folder", []string{dir + "x"}, ReadOptions{}, "give a folder"},
 		{"empty", []string{t.TempDir()}, ReadOptions{}, "no BVH or AMC file in"},
-		{"unknown", []string{dir}, ReadOptions{}, "nothing is known of mine/stray: give"},
-		{"none left", []string{dir}, ReadOptions{Only: []string{"x"}}, "none of the 2 recordings"},
+		{"unknown", []string{dir}, ReadOptions{}, "no label for mine/stray: give"},
+		{"none left", []string{dir}, ReadOptions{Only: []string{"x"}}, "that fits x"},
+		{"none kept", []string{broken}, ReadOptions{Keep: func(string, Label) bool { return false }}, "none of the 2 recordings"},
 		{"broken", []string{broken}, ReadOptions{}, "old_14_000.bvh"},
 		{"rate", []string{dir}, ReadOptions{FPS: 1}, "FPS is 1"},
 		{"workers", []string{dir}, ReadOptions{Workers: -1}, "Workers"},

@@ -1,47 +1,34 @@
 package registration
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"strings"
 
-	"mannequin/netruntime"
+	"mannequin/offline/dataset"
 )
 
 // Options says how Register works. The zero value is right for people's motion.
 type Options struct {
-	Cyclic    Cyclic   // Unknown: as the takes say, and where they do not, found out
-	Neutral   []string // styles to take the reference from, if there are takes of them; nil: neutral, normal
-	MaxSlope  float64  // of warps, and its inverse the least; 0: 3
-	Smooth    float64  // period below which warps do not waver, s; 0: 0.5
-	Rounds    int      // times that the canonical motion is averaged from all takes anew; 0: 3
-	Alternate int      // times that, in each, a take is warped, and scaled and offset; 0: 2
-	Snap      float64  // time over which a take's own contacts move the canonical ones, s; 0: 0.1, negative: none
+	Cyclic    Cyclic   // Unknown: as the takes say, or else found out
+	Neutral   []string // styles to prefer for the reference; nil: neutral, normal
+	MaxSlope  float64  // of warps; its inverse is the least slope; 0: 3
+	Smooth    float64  // period below which warps are smooth, s; 0: 0.5
+	Rounds    int      // number of times that the canonical motion is averaged from all takes; 0: 3
+	Alternate int      // number of times per round that a take is warped, and scaled and offset; 0: 2
+	Snap      float64  // reach over which a take's own contacts move the canonical ones, s; 0: 0.1, negative: none
 	Workers   int      // goroutines; 0: all processors. The result does not depend on it
 }
 
 func (o Options) withDefaults() Options {
-	def := func(v *float64, d float64) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&o.MaxSlope, 3)
-	def(&o.Smooth, 0.5)
-	def(&o.Snap, 0.1)
+	o.MaxSlope, o.Smooth, o.Snap = cmp.Or(o.MaxSlope, 3), cmp.Or(o.Smooth, 0.5), cmp.Or(o.Snap, 0.1)
+	o.Rounds, o.Alternate = cmp.Or(o.Rounds, 3), cmp.Or(o.Alternate, 2)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	if o.Neutral == nil {
 		o.Neutral = []string{"neutral", "normal"}
-	}
-	if o.Rounds == 0 {
-		o.Rounds = 3
-	}
-	if o.Alternate == 0 {
-		o.Alternate = 2
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	return o
 }
@@ -65,25 +52,24 @@ func (o Options) check() error {
 }
 
 // Register puts all takes of one action on one timeline (Xia et al. 2015, sec. 4)
-// and fills their Times and Stands, whatever these were.
+// and sets their Times and Stands.
 //
-// Poses are compared apart from their places on the ground and the headings of
-// their hips (Kovar and Gleicher 2003), column by column. Takes are warped in time,
-// and their columns scaled and offset, in turn: iterative motion warping (Hsu et
-// al. 2005), but for scales and offsets that stay the same throughout a take. What
-// they are registered to is at first the reference, the longest take in a neutral
-// style, and then the mean of all takes on its timeline. Where no style is neutral,
-// an action done once has a take of middling length as its reference.
+// Poses are compared column by column, independent of their position on the ground and the
+// heading of the hips (Kovar and Gleicher 2003). Takes are warped in time, and their
+// columns scaled and offset, in turn. This is iterative motion warping (Hsu et al. 2005)
+// with scales and offsets that are constant in a take. Takes are first registered to the
+// reference, the longest take in a neutral style, and then to the mean of all takes on its
+// timeline. If no style is neutral, an action done once takes one of medium length as its
+// reference.
 //
-// An action that repeats itself has a timeline of one cycle. It begins where the
-// left foot comes to stand, and takes go round it as often as they have cycles.
-// An action that is done once has the timeline of its reference; takes may begin
-// sooner or later than that and end so.
+// An action that repeats itself has a timeline of one cycle. It begins with a landing of
+// the left foot, and takes go round it as often as they have cycles. An action that is done
+// once has the timeline of its reference; takes may begin and end sooner or later.
 //
-// The contacts on the timeline are those of most takes. Each take has them where
-// its Times put them, and there each beginning and end of a stand is moved to where
-// the take's own foot was seen to land or lift within Options.Snap: a foot that is
-// held where it still slides, or let go where it rests, is seen at once.
+// The contacts on the timeline are those of most takes. Each take gets them at its Times.
+// The beginning and the end of each contact then move to the take's own landing or
+// lift-off within Options.Snap. Otherwise a foot would visibly be locked while it slides,
+// or released while it rests.
 func Register(takes []*Take, opt Options) (*Timeline, *Report, error) {
 	opt = opt.withDefaults()
 	if err := opt.check(); err != nil {
@@ -146,7 +132,7 @@ func checkTakes(takes []*Take) error {
 	return nil
 }
 
-// registrar is a run of Register.
+// registrar is the state of one Register.
 type registrar struct {
 	Options
 	warper
@@ -155,20 +141,20 @@ type registrar struct {
 	feat      []*features
 	reference int
 	template  *template
-	spread    []float64   // (columns) the template's deviations at first
+	spread    []float64   // (columns) the first template's deviations
 	gain      [][]float64 // per take (columns)
 	offset    [][]float64
 	times     [][]float64
 	stands    [][]uint8
-	stood     []uint8 // on the timeline
+	stood     []uint8 // contacts on the timeline
 }
 
-// look computes the features, after it has found out whether the action repeats.
+// look finds out whether the action repeats and computes the features.
 func (r *registrar) look() error {
 	n := len(r.takes)
 	r.feat = make([]*features, n)
 	compute := func(cyclic bool) error {
-		return parallel(r.Workers, n, func(i int) (err error) {
+		return dataset.Parallel(r.Workers, n, func(i int) (err error) {
 			if r.feat[i], err = featuresOf(r.takes[i].Clip, cyclic); err != nil {
 				err = fmt.Errorf("registration: take %s: %w", r.takes[i].Name, err)
 			}
@@ -197,9 +183,8 @@ func (r *registrar) look() error {
 	return compute(false)
 }
 
-// pace makes the cycle as long as that of the best reference that goes through
-// one: what could not be seen in a short take by itself is known once it is
-// registered to another.
+// pace sets the cycle's length to that of the best reference with a whole cycle. A short
+// take's cycles are only known once it is registered to another take.
 func (r *registrar) pace() {
 	old := r.template.frames
 	for _, i := range r.order() {
@@ -223,8 +208,8 @@ func (r *registrar) neutral(i int) bool {
 	return slices.ContainsFunc(r.Neutral, func(s string) bool { return strings.EqualFold(s, r.takes[i].Style) })
 }
 
-// order returns the takes by how good a reference they are: neutral ones first,
-// then long ones.
+// order returns the takes by their quality as a reference: neutral ones first, then by
+// length.
 func (r *registrar) order() []int {
 	order := make([]int, len(r.takes))
 	for i := range order {
@@ -242,7 +227,7 @@ func (r *registrar) order() []int {
 	return order
 }
 
-// first chooses the reference and makes the first template of it.
+// first chooses the reference and makes the first template from it.
 func (r *registrar) first() error {
 	order := r.order()
 	r.reference = order[0]
@@ -260,7 +245,7 @@ func (r *registrar) first() error {
 		}
 		r.template = r.feat[r.reference].cycle(found)
 	} else {
-		if !r.neutral(r.reference) { // nobody is: one of middling length
+		if !r.neutral(r.reference) { // none is neutral: one of medium length
 			r.reference = order[len(order)/2]
 		}
 		f := r.feat[r.reference]
@@ -278,7 +263,7 @@ func (r *registrar) first() error {
 
 // warpAll registers every take to the template.
 func (r *registrar) warpAll(alternate int) error {
-	return parallel(r.Workers, len(r.takes), func(i int) error {
+	return dataset.Parallel(r.Workers, len(r.takes), func(i int) error {
 		f := r.feat[i]
 		for range alternate {
 			path, g, err := r.path(f, r.template, r.gain[i], r.offset[i])
@@ -290,19 +275,4 @@ func (r *registrar) warpAll(alternate int) error {
 		}
 		return nil
 	})
-}
-
-// parallel calls f for 0 to n−1 on the given number of goroutines and returns the
-// error of the lowest index.
-func parallel(workers, n int, f func(i int) error) error {
-	errs := make([]error, n)
-	p := netruntime.NewPool(max(1, min(workers, n)))
-	defer p.Close()
-	p.Run(n, func(_, i int) { errs[i] = f(i) })
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -69,8 +69,7 @@ func TestWalksAreRecovered(t *testing.T) {
 	}
 }
 
-// The timeline begins where the left foot comes to stand, and feet stand where
-// they were made to.
+// The timeline begins with a landing of the left foot, and contacts are the constructed ones.
 func checkContacts(t *testing.T, tl *Timeline, takes []*Take, figures []figure) {
 	t.Helper()
 	if tl.Stands[0]&LeftStands == 0 || tl.Stands[tl.Frames-1]&LeftStands != 0 {
@@ -129,7 +128,7 @@ func TestKicksAreRecovered(t *testing.T) {
 	}
 }
 
-// Whether an action repeats is found out where nobody says.
+// Register finds out whether an action repeats if neither takes nor options say so.
 func TestCyclicIsFoundOut(t *testing.T) {
 	walks, _ := walkers()
 	kicks, _ := kickers()
@@ -148,8 +147,8 @@ func TestCyclicIsFoundOut(t *testing.T) {
 	}
 }
 
-// A neutral take too short to show a cycle is the reference all the same, once
-// another has shown it.
+// A neutral take that is too short to show a cycle is still the reference, once another take
+// has shown the cycle.
 func TestShortNeutral(t *testing.T) {
 	takes := []*Take{
 		{Take: mar.Take{Name: "old", Style: "old", Clip: figure{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.3}.walk()}},
@@ -173,7 +172,7 @@ func mustFeatures(t *testing.T, k *Take) *features {
 	return f
 }
 
-// Where somebody walks, and to where, changes nothing.
+// The place and the heading of a walk change nothing.
 func TestPlaceAndHeadingDropOut(t *testing.T) {
 	here, figures := walkers()
 	there, _ := walkers()
@@ -217,7 +216,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 	}
 }
 
-// What the takes had before does not matter, nor does registering twice.
+// The takes' old Times do not matter: registering twice gives the same.
 func TestRegisterAgain(t *testing.T) {
 	takes, _ := kickers()
 	mustRegister(t, takes, Options{Rounds: 1, Alternate: 1})
@@ -228,7 +227,7 @@ func TestRegisterAgain(t *testing.T) {
 	}
 }
 
-// A take that does something else, or with the other leg, is warned of.
+// A take of another action gets a warning.
 func TestStrangersAreWarnedOf(t *testing.T) {
 	takes, figures := kickers()
 	other := figures[0]
@@ -289,7 +288,7 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 }
 
-// Takes of one frame, or a few, and people who do not move, are no reason to fail.
+// Takes of one frame or a few, and people who do not move, are no errors.
 func TestDegenerateTakes(t *testing.T) {
 	takes, _ := kickers()
 	takes[1].Name = "one frame"

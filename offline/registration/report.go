@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mannequin/offline/dataset"
 )
 
 // Report says how well the takes of an action fit its timeline. Frames are the
-// takes' own, or the timeline's where it says so.
+// takes' own unless a field says that they are the timeline's.
 type Report struct {
 	Action    string       `json:"action"`
 	Cyclic    bool         `json:"cyclic"`
@@ -24,24 +26,25 @@ type TakeReport struct {
 
 	// Residual is the distance of the take's features, scaled and offset, from the
 	// mean of all takes, in deviations of the features: 0 is the same motion, 1.4
-	// two that have nothing to do with each other.
+	// an unrelated one.
 	Residual float64 `json:"residual"`
 
 	// Slopes of Times: frames of the timeline per frame.
 	Slope    float64 `json:"slope"` // mean
 	MinSlope float64 `json:"min_slope"`
 	MaxSlope float64 `json:"max_slope"`
-	Cycles   float64 `json:"cycles"` // that the take goes through; 0 where the action does not repeat
+	Cycles   float64 `json:"cycles"` // in the take; 0 if the action does not repeat
 
-	// TwoWay is by how many frames of the take its registration to the timeline and
-	// that of the timeline to it differ, the median; TwoWayMost in 19 of 20 frames.
+	// TwoWay is the difference between the take's registration to the timeline and the
+	// timeline's to the take, in frames of the take: the median. TwoWayMost is the 95th
+	// percentile.
 	TwoWay     float64 `json:"two_way"`
 	TwoWayMost float64 `json:"two_way_most"`
-	// Direct is by how many frames of the timeline the take's registration to the
-	// reference alone differs from that to all takes, the median.
+	// Direct is the difference between the take's registration to the reference alone and
+	// to all takes, in frames of the timeline: the median.
 	Direct float64 `json:"direct"`
-	// Contacts is the share of frames in which the take's own contacts, as they were
-	// seen in it, are those of the timeline.
+	// Contacts is the share of frames in which the contacts detected in the take are those
+	// of the timeline.
 	Contacts float64 `json:"contacts"`
 
 	Warnings []string `json:"warnings,omitempty"`
@@ -55,7 +58,7 @@ func (r *registrar) report(tl *Timeline) (*Report, error) {
 		Seconds: float64(tl.Frames) / fps, Takes: make([]TakeReport, len(r.takes)),
 	}
 	alone := r.alone()
-	err := parallel(r.Workers, len(r.takes), func(i int) error {
+	err := dataset.Parallel(r.Workers, len(r.takes), func(i int) error {
 		t := &rep.Takes[i]
 		t.Name, t.Style, t.Residual = r.takes[i].Name, r.takes[i].Style, r.residual(i)
 		r.measureSlopes(t, r.times[i])
@@ -78,8 +81,8 @@ func (r *registrar) report(tl *Timeline) (*Report, error) {
 	return rep, err
 }
 
-// residual returns the root mean square distance of take i from the template, over
-// the frames that it reaches.
+// residual returns the root mean square distance of take i from the template, over the
+// frames that the template reaches.
 func (r *registrar) residual(i int) float64 {
 	f := r.feat[i]
 	own, row := r.adapted(i), make([]float64, f.cols)
@@ -125,8 +128,8 @@ func (r *registrar) adapted(i int) *template {
 	return t
 }
 
-// backwards registers the stretch of the timeline that take i covers to the take,
-// and compares.
+// backwards registers the stretch of the timeline that take i covers to the take, and
+// compares the two ways.
 func (r *registrar) backwards(t *TakeReport, i int) error {
 	f := r.feat[i]
 	part := &features{cols: f.cols, weight: f.weight, fps: f.fps}
@@ -140,7 +143,7 @@ func (r *registrar) backwards(t *TakeReport, i int) error {
 	}
 	one, zero := slices.Repeat([]float64{1}, f.cols), make([]float64, f.cols)
 	own := r.adapted(i)
-	if r.cyclic { // the stretch is the take's own, and longer than many a cycle
+	if r.cyclic { // the stretch is the take's own, and often longer than a cycle
 		own.hold = int(longHold * f.fps / 8)
 	}
 	path, g, err := r.path(part, own, one, zero)
@@ -155,7 +158,7 @@ func (r *registrar) backwards(t *TakeReport, i int) error {
 	return nil
 }
 
-// alone returns the reference take, and no other, on the timeline.
+// alone returns the reference take alone on the timeline.
 func (r *registrar) alone() *template {
 	i, cols := r.reference, r.feat[0].cols
 	t := &template{frames: r.template.frames, cyclic: r.cyclic, hold: r.template.hold, rows: slices.Clone(r.template.rows)}
@@ -195,13 +198,13 @@ func (r *registrar) directly(t *TakeReport, i int, alone *template) error {
 	return nil
 }
 
-// judge says what to look at.
+// judge adds warnings.
 func (r *registrar) judge(t *TakeReport, i int) {
 	warn := func(format string, args ...any) { t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...)) }
 	tenth := 0.1 * r.feat[i].fps
 	switch {
 	case t.Residual > 1:
-		warn("its motion is not like that of the other takes (residual %.2f): is it another action, or the other hand or foot?", t.Residual)
+		warn("its motion differs from the other takes' (residual %.2f): is it another action, or the other hand or foot?", t.Residual)
 	case r.cyclic && t.Direct > 0.2*float64(r.template.frames):
 		warn("to the reference alone it is %.0f frames off: its phase is not sure", t.Direct)
 	case t.TwoWay > tenth:

@@ -37,7 +37,7 @@ func TestPathCoversTheTemplate(t *testing.T) {
 	}
 }
 
-// Each registration of a pair counts the frames of both: nobody lingers where a
+// Each registration of a pair counts the frames of both: no take lingers where a
 // pose is roughly like the other's.
 func TestPathDoesNotLinger(t *testing.T) {
 	w := warper{maxSlope: 3, smooth: 0.5}
@@ -79,7 +79,7 @@ func TestTimesStayNearThePath(t *testing.T) {
 	}
 }
 
-// The period is the first good one, even where two cycles are a little more alike.
+// The period is the first good one, even if two cycles are a little more alike.
 func TestPeriod(t *testing.T) {
 	v := make([]float64, 300)
 	for i := range v {
@@ -99,7 +99,7 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// Every column has mean 0 and deviation 1, but for those that hardly move.
+// Every column has mean 0 and deviation 1, except those that hardly move.
 func TestFeaturesAreStandardised(t *testing.T) {
 	for _, cyclic := range []bool{true, false} {
 		f, err := featuresOf(figure{frames: 128, phase: steady(0, 64), swing: 0.5, arms: 0.5}.walk(), cyclic)
@@ -127,7 +127,7 @@ func TestFeaturesAreStandardised(t *testing.T) {
 	}
 }
 
-// The mean of takes counts each once; contacts are those of most.
+// The mean counts each take once; contacts are the majority's.
 func TestMeanAndMajority(t *testing.T) {
 	r := &registrar{cyclic: true, template: &template{frames: 4, cyclic: true, rows: make([]float64, 4)}, spread: []float64{math.Sqrt(1.25)}}
 	add := func(rows []float64, own []uint8) {

@@ -2,8 +2,8 @@ package registration
 
 import "math"
 
-// timeline finds the contacts on the timeline, begins a cycle where the left foot
-// comes to stand, and carries the contacts to the takes.
+// timeline finds the contacts on the timeline, makes a cycle begin with a landing of the
+// left foot, and transfers the contacts to the takes.
 func (r *registrar) timeline() *Timeline {
 	r.stood = r.majority()
 	if r.cyclic {
@@ -23,7 +23,7 @@ func (r *registrar) timeline() *Timeline {
 	return tl
 }
 
-// majority returns the feet that stand in most takes, per frame of the timeline.
+// majority returns the feet in contact in most takes, per frame of the timeline.
 func (r *registrar) majority() []uint8 {
 	n := r.template.frames
 	var share [2][]float64
@@ -66,8 +66,8 @@ func (r *registrar) majority() []uint8 {
 	return out
 }
 
-// landing returns the first frame of the longest stand of a foot on a cycle; 0
-// where it never lands.
+// landing returns the first frame of a foot's longest contact on a cycle; 0 if it never
+// lands.
 func landing(stands []uint8, foot uint8) int {
 	n := len(stands)
 	best, longest := 0, 0
@@ -119,12 +119,12 @@ func (r *registrar) bin(t float64) int {
 	return min(max(k, 0), r.template.frames-1)
 }
 
-// snap moves the beginning and the end of each stand to the nearest of own's,
-// where there is one within reach frames.
+// snap moves the beginning and the end of each contact to the nearest of own's within
+// reach frames, if there is one.
 func snap(stands, own []uint8, reach int) []uint8 {
 	out := make([]uint8, len(stands))
 	for _, foot := range []uint8{LeftStands, RightStands} {
-		edge := func(v []uint8, f int) int8 { // what happens between frames f−1 and f
+		edge := func(v []uint8, f int) int8 { // 1 at a landing between frames f−1 and f, −1 at a lift-off
 			return int8(v[f]&foot/foot) - int8(v[f-1]&foot/foot)
 		}
 		nearest := func(f int, kind int8) int {

@@ -10,7 +10,7 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// figure is a person of our own making, whose motion is known.
+// figure is a synthetic person with known motion.
 type figure struct {
 	frames  int
 	phase   func(f float64) float64 // cycles of a walk, or how far an action is, 0 to 1
@@ -27,7 +27,7 @@ type figure struct {
 func pitch(angle float64) m3.Quat { return m3.AxisAngle(m3.V(1, 0, 0), float32(angle)) }
 
 // walk is a clip of f walking: in the first half of a cycle the left foot stands,
-// in the second the right. What stands stays where it is, at height 0.
+// in the second the right. The standing foot stays in place, at height 0.
 func (f figure) walk() *skel.Clip {
 	return f.clip(func(c *skel.Clip, frame int, p float64) (stands int) {
 		_, rot := c.Frame(frame)
@@ -78,8 +78,7 @@ func (f figure) kick() *skel.Clip {
 	})
 }
 
-// clip poses all frames, and moves each so that the foot which pose says stands
-// does not slide.
+// clip poses all frames, and moves each so that the foot that pose returns does not slide.
 func (f figure) clip(pose func(c *skel.Clip, frame int, phase float64) int) *skel.Clip {
 	c := skel.NewClip(retarget.Human(), 60, f.frames)
 	model := make([]m3.Xform, c.Skel.Len())
@@ -118,8 +117,8 @@ func uneven(start, frames, by, every float64) func(float64) float64 {
 	}
 }
 
-// walkers are people who walk in step with nobody: as many cycles as they like,
-// from either foot on, at their own pace and with a posture of their own.
+// walkers returns people who walk out of step: each has its own number of cycles, first
+// foot, pace and posture.
 func walkers() ([]*Take, []figure) {
 	figures := []figure{
 		{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.4},
@@ -134,7 +133,7 @@ func walkers() ([]*Take, []figure) {
 	return takes, figures
 }
 
-// kickers are people who kick, sooner or later, fast or slow.
+// kickers returns people who kick at different times and speeds.
 func kickers() ([]*Take, []figure) {
 	ease := func(start, frames, by float64) func(float64) float64 {
 		return func(f float64) float64 {
@@ -154,7 +153,7 @@ func kickers() ([]*Take, []figure) {
 	return takes, figures
 }
 
-// mustRegister registers takes of our own making.
+// mustRegister registers takes.
 func mustRegister(tb testing.TB, takes []*Take, opt Options) (*Timeline, *Report) {
 	tb.Helper()
 	tl, rep, err := Register(takes, opt)

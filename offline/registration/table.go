@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,8 +16,8 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// Bounds on a table's text, and on how deep anything in it can lie: the TOML
-// decoder's time grows with the square of that, and faster.
+// Bounds on a table's text and its depth: the TOML decoder's time grows with the square of
+// the depth, and faster.
 const (
 	maxTable  = 1 << 20
 	maxNest   = 16  // square brackets that are opened in a line
@@ -24,22 +25,21 @@ const (
 	maxDots   = 64  // in a line
 )
 
-// Table says of recordings what is done in them, and how. It is written in TOML:
+// Table labels recordings with action, style and content. It is written in TOML:
 //
-//	# The first pattern that fits a file labels it. A pattern is that of a shell: *
-//	# is any run of characters and ? any one, neither a slash, and [a-d] one of a
-//	# few. With a slash it is compared with folder/file, else with the file alone,
-//	# in both cases without extension. $1, $2, … are what its first, second, …
-//	# star, question mark or bracket stands for.
+//	# The first pattern that fits a file labels it. Patterns are a shell's: * is any
+//	# run of characters and ? any one, neither a slash, and [a-d] one of a few. A
+//	# pattern with a slash is compared with folder/file, else with the file alone,
+//	# both without extension. $1, $2, … are the text of its first, second, … star,
+//	# question mark or bracket.
 //	[[pattern]]
 //	files   = "walk_*_*"
 //	action  = "walk"
 //	style   = "$1"
-//	content = "straight" # may be missing: then it is the action
-//	cyclic  = true       # may be missing: then it is found out
+//	content = "straight" # optional: the action
+//	cyclic  = true       # optional: found out
 //
-//	# One recording, by file or by folder/file: keys that it has replace the
-//	# pattern's.
+//	# One recording, by file or by folder/file. Its keys replace the pattern's.
 //	[clip.walk_old_07]
 //	style = "tired"
 //
@@ -118,7 +118,7 @@ func ReadTable(name string, text []byte) (*Table, error) {
 		return fail("unknown key %.60q: want pattern with files, action, style, content, cyclic, and clip with action, style, content, cyclic, skip", k[0].String())
 	}
 	if len(rows.Pattern) == 0 && len(rows.Clip) == 0 {
-		return fail("it says nothing: want [[pattern]] with files, action and style")
+		return fail("it is empty: want [[pattern]] with files, action and style")
 	}
 	t := &Table{name: name, clips: rows.Clip}
 	for i, row := range rows.Pattern {
@@ -145,14 +145,14 @@ func ReadTable(name string, text []byte) (*Table, error) {
 			return fail("clip: a name is empty")
 		}
 		if c := rows.Clip[k]; c == (clipRow{}) {
-			return fail("clip.%.60q says nothing: want action, style, content, cyclic or skip", k)
+			return fail("clip.%.60q is empty: want action, style, content, cyclic or skip", k)
 		}
 	}
 	return t, nil
 }
 
-// glob returns the regular expression of a shell's pattern, with a group for each
-// of its holes, and how many it has.
+// glob returns the regular expression of a shell's pattern, with a group for each hole (star,
+// question mark or bracket), and the number of holes.
 func glob(p string) (*regexp.Regexp, int, error) {
 	if _, err := path.Match(p, ""); err != nil {
 		return nil, 0, fmt.Errorf("%w: a bracket is open", err)
@@ -206,7 +206,7 @@ func glob(p string) (*regexp.Regexp, int, error) {
 	return r, holes, nil
 }
 
-// fill replaces $1, $2, … by what the holes stand for; held[0] is not used.
+// fill replaces $1, $2, … by the holes' texts; held[0] is not used.
 func fill(s string, held []string) (string, error) {
 	var err error
 	out := reference.ReplaceAllStringFunc(s, func(ref string) string {
@@ -222,8 +222,8 @@ func fill(s string, held []string) (string, error) {
 
 var reference = regexp.MustCompile(`\$[0-9]+`)
 
-// Label returns what the table says of a recording called folder/file, without
-// extension, and whether it is to be left out; ok is false where it says nothing.
+// Label returns the label of a recording called folder/file, without extension, and whether
+// to skip it. ok is false if the table does not have it.
 func (t *Table) Label(name string) (l Label, skip, ok bool, err error) {
 	file := path.Base(name)
 	for _, p := range t.patterns {
@@ -236,7 +236,7 @@ func (t *Table) Label(name string) (l Label, skip, ok bool, err error) {
 			continue
 		}
 		ok = true
-		l.Action, _ = fill(p.Action, held) // what can fail is checked by ReadTable
+		l.Action, _ = fill(p.Action, held) // ReadTable has checked it
 		l.Style, _ = fill(p.Style, held)
 		l.Content, _ = fill(p.Content, held)
 		l.Cyclic = cyclicOf(p.Cyclic)
@@ -249,9 +249,7 @@ func (t *Table) Label(name string) (l Label, skip, ok bool, err error) {
 		}
 		ok = true
 		skip = skip || c.Skip
-		set(&l.Action, c.Action)
-		set(&l.Style, c.Style)
-		set(&l.Content, c.Content)
+		l.Action, l.Style, l.Content = cmp.Or(c.Action, l.Action), cmp.Or(c.Style, l.Style), cmp.Or(c.Content, l.Content)
 		if c.Cyclic != nil {
 			l.Cyclic = cyclicOf(c.Cyclic)
 		}
@@ -259,16 +257,8 @@ func (t *Table) Label(name string) (l Label, skip, ok bool, err error) {
 	if ok && !skip && (l.Action == "" || l.Style == "") {
 		return l, skip, ok, fmt.Errorf("registration: %s: %s has action %q and style %q: both are needed", t.name, name, l.Action, l.Style)
 	}
-	if l.Content == "" {
-		l.Content = l.Action
-	}
+	l.Content = cmp.Or(l.Content, l.Action)
 	return l, skip, ok, nil
-}
-
-func set(dst *string, v string) {
-	if v != "" {
-		*dst = v
-	}
 }
 
 func cyclicOf(b *bool) Cyclic {

@@ -84,7 +84,7 @@ func TestTableSaysNothing(t *testing.T) {
 
 func TestTableErrors(t *testing.T) {
 	for _, c := range []struct{ text, saying string }{
-		{"", "says nothing"},
+		{"", "it is empty"},
 		{"x = 1", `unknown key "x"`},
 		{"[[pattern]]\nfiles = \"*\"\naction = \"a\"\nstyle = \"s\"\ncolour = 1", `unknown key "pattern.colour"`},
 		{"\n\n[[pattern]]\nfiles = = 1", "t.toml:4:"},
@@ -94,7 +94,7 @@ func TestTableErrors(t *testing.T) {
 		{"[[pattern]]\nfiles = \"a*\"\naction = \"a\"\nstyle = \"$2\"", `style: $2: files has 1 stars`},
 		{"[[pattern]]\nfiles = \"a*\"\naction = \"a\"\nstyle = \"$0\"", `style: $0`},
 		{"[[pattern]]\nfiles = \"a[\"\naction = \"a\"\nstyle = \"b\"", "a bracket is open"},
-		{"[clip.a]", `clip."a" says nothing`},
+		{"[clip.a]", `clip."a" is empty`},
 		{"[[pattern]]\nfiles = 3", "t.toml"},
 		{strings.Repeat("[", 100), "line 1: 100 opening brackets"},
 		{"a=" + strings.Repeat("[\n{a=", 10000), "10000 opening braces"},

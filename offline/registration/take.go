@@ -11,7 +11,7 @@ type Take struct {
 // Cyclic says whether an action repeats itself.
 type Cyclic uint8
 
-// An action of Unknown is looked at: see Register.
+// If it is Unknown, Register finds out.
 const (
 	Unknown Cyclic = iota
 	Repeats        // walk, run
@@ -27,8 +27,8 @@ const (
 // Timeline is the canonical timeline of an action.
 type Timeline struct {
 	Action    string
-	Reference string  // the name of the take whose time it is; empty where it was made by construction
+	Reference string  // the name of the take whose time it is; empty if the timeline was constructed
 	Frames    int     // of the reference; on a cyclic timeline, of one cycle
-	Period    float64 // frames after which the motion repeats; 0 where it does not
-	Stands    []uint8 // (Frames) the feet that stand, as in Take
+	Period    float64 // frames after which the motion repeats; 0 if it does not
+	Stands    []uint8 // (Frames) the feet in contact, as in Take
 }

@@ -2,7 +2,7 @@ package registration
 
 import "math"
 
-// A template is what takes are registered to: features on a timeline.
+// template holds features on a timeline, to which takes are registered.
 type template struct {
 	frames int
 	cyclic bool
@@ -10,9 +10,9 @@ type template struct {
 	rows   []float64 // (frames, columns)
 }
 
-// fit sets the gain and the offset of each column of a take that bring it nearest
-// to the template: least squares with a pull toward a gain of 1, and gains
-// bounded, so that left does not become right and noise does not become a swing.
+// fit sets the gain and the offset of each column of a take that bring it nearest to the
+// template, by least squares with a pull toward a gain of 1. Gains are bounded, so that left
+// does not become right, nor noise a swing.
 func fit(gain, offset []float64, f *features, t *template, times []float64) {
 	const pull, bound = 0.2, 3
 	n := f.cols
@@ -79,10 +79,9 @@ func (t *template) moments(cols int) (mean, dev []float64) {
 	return mean, dev
 }
 
-// average makes the template the mean of all takes on the timeline, each as it is
-// scaled and offset, and each counted once whatever its length. Columns keep the
-// deviation that they had in the first template: a mean of takes that are not yet
-// quite in step is flatter than each of them.
+// average makes the template the mean of all takes on the timeline, scaled and offset. Each
+// counts once, whatever its length. Columns keep the deviation of the first template: the
+// mean of takes that are not yet aligned is flatter than each of them.
 func (r *registrar) average() {
 	cols, frames := r.feat[0].cols, r.template.frames
 	sum, count := make([]float64, frames*cols), make([]float64, frames)
@@ -109,7 +108,7 @@ func (r *registrar) average() {
 	}
 	for bin, n := range count {
 		for k := range cols {
-			if n > 0 { // else what was there stays
+			if n > 0 { // otherwise the old value stays
 				r.template.rows[bin*cols+k] = sum[bin*cols+k] / n
 			}
 		}
@@ -125,7 +124,7 @@ func (r *registrar) average() {
 	}
 }
 
-// each calls visit for each whole frame of the timeline that times pass, with the
+// each calls visit for each whole frame of the timeline that a take's times pass, with the
 // frame of the template and the fractional frame of the take.
 func (r *registrar) each(times []float64, visit func(bin int, at float64)) {
 	f := 0

@@ -11,19 +11,18 @@ const (
 	fine      = 12      // steps of a search column at slope 1: slopes are multiples of 1/12
 	bendCost  = 1       // of a change of the slope's logarithm, squared, in columns
 	restCost  = 0.02    // of the slope's logarithm itself, squared
-	openCost  = 0.3     // of the time that a template goes on before a take begins or after it ends, in columns
+	openCost  = 0.3     // of the template's time before a take begins or after it ends, in columns
 	longHold  = 2       // s by which takes may begin sooner than a template, and end later
 	maxStates = 1 << 26 // bytes of back pointers
 )
 
-// A warper finds the warps of takes onto a template.
+// warper finds the warps of takes onto a template.
 type warper struct {
 	maxSlope float64 // frames of the template per frame of the take, and of the take per frame of the template
 	smooth   float64 // s
 }
 
-// slopes returns the steps per search column that are looked at, ascending, about
-// a tenth apart.
+// slopes returns the steps per search column that are tried, ascending, about 10 % apart.
 func (w *warper) slopes() []int {
 	lo, hi := int(math.Ceil(fine/w.maxSlope)), int(math.Floor(fine*w.maxSlope))
 	out := []int{fine}
@@ -39,7 +38,7 @@ func (w *warper) slopes() []int {
 	return out
 }
 
-// grid is how a search is laid out.
+// grid is the layout of a search.
 type grid struct {
 	stride  int // frames of the take per column
 	sub     int // bins per frame of the template
@@ -71,10 +70,10 @@ func (w *warper) layout(take *features, t *template, levels int) (grid, error) {
 }
 
 // path returns the template frame of each search column of the take, by dynamic
-// programming over place and slope: of all strictly increasing paths, from
-// anywhere to anywhere, that with the least distance between features and the
-// least bending. The takes' features are first scaled and offset by gain and
-// offset (columns). On a cyclic template the result goes on past its period.
+// programming over position and slope. Of all strictly increasing paths, with any start and
+// end, it has the least sum of feature distances and bending. The take's features are first
+// scaled and offset by gain and offset (columns). On a cyclic template the result goes on
+// past its period.
 func (w *warper) path(take *features, t *template, gain, offset []float64) ([]float64, grid, error) {
 	slopes := w.slopes()
 	g, err := w.layout(take, t, len(slopes))
@@ -87,7 +86,7 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 		logs[s] = math.Log(float64(k) / fine)
 	}
 	now, next := make([]float64, S*B), make([]float64, S*B)
-	from := make([]int8, g.columns*S*B) // (columns, slopes, bins) change of slope on the way here, indexed by where it left
+	from := make([]int8, g.columns*S*B) // (columns, slopes, bins) change of slope on the way here, by the bin that it left
 	cost := make([]float64, B)
 	none := make([]float64, B)
 	fillInf(none)
@@ -106,9 +105,9 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 			continue
 		}
 		for s := range S {
-			// Where the action is done once the distance counts for the frames of
-			// both, else a take would linger where any pose is like the template's,
-			// such as a stand, and never come to the rest of it.
+			// In an action that is done once the distance counts for the frames of both.
+			// Otherwise a take would linger at a pose that is like the template's, such as
+			// standing, and never reach the rest of it.
 			k, both := slopes[s], 1.0
 			if !t.cyclic {
 				both = (1 + float64(k)/fine) / 2
@@ -177,15 +176,14 @@ func fillInf(v []float64) {
 	}
 }
 
-// A relaxation takes the costs of all bins with one slope, and its neighbours, a
-// step on.
+// relaxation advances the costs of all bins with one slope and its neighbours by a step.
 type relaxation struct {
 	below, same, above   []float64 // (bins) costs so far, by the slope so far
 	bendBelow, bendAbove float64
-	both, rest           float64 // factor of the distance; what is added
+	both, rest           float64 // factor of the distance; added cost
 }
 
-// run takes n bins from at on to those from to on.
+// run advances n bins from at on to those from to on.
 func (r *relaxation) run(dst, cost []float64, back []int8, at, to, n int) {
 	if n <= 0 {
 		return
@@ -235,10 +233,9 @@ func (w *warper) distances(dst []float64, take *features, t *template, gain, off
 	}
 }
 
-// times returns the smooth curve through a path, per frame of the take: a penalised
-// least squares fit (Whittaker). Where that overshoots, so that slopes leave their
-// bounds, it is the path with its slopes averaged over as long a time: means of
-// slopes are within bounds.
+// times returns the smooth curve through a path, per frame of the take, by penalised least
+// squares (Whittaker). If that overshoots, so that slopes leave their bounds, it is the path
+// with its slopes averaged over as long a time: means of slopes are within bounds.
 func (w *warper) times(path []float64, g grid, frames int, fps float64) []float64 {
 	cut := w.smooth * fps / (2 * math.Pi)
 	out := whittaker(path, g.stride, frames, math.Pow(cut, 4)/float64(g.stride))
@@ -248,9 +245,8 @@ func (w *warper) times(path []float64, g grid, frames int, fps float64) []float6
 	return out
 }
 
-// averaged fills dst with the curve whose slopes are those of a path, averaged with
-// a Gaussian of the given deviation, frames, and that is as high as the path on
-// average.
+// averaged fills dst with a curve whose slopes are the path's, averaged by a Gaussian of the
+// given deviation in frames, and whose mean is the path's.
 func averaged(dst, path []float64, stride int, deviation float64) {
 	last := len(path) - 2
 	reach := int(math.Ceil(3 * deviation))
@@ -284,8 +280,8 @@ func bounded(v []float64, lo, hi float64) bool {
 	return true
 }
 
-// whittaker returns the n values t that make Σ (t[i·stride] − y[i])² + stiff ·
-// Σ (second differences of t)² least.
+// whittaker returns the n values t that minimise Σ (t[i·stride] − y[i])² + stiff ·
+// Σ (second differences of t)².
 func whittaker(y []float64, stride, n int, stiff float64) []float64 {
 	if len(y) == 1 || n < 3 { // there is nothing to bend
 		out := make([]float64, n)

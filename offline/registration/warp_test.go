@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The smoothest fit is where the gradient of what it makes least is 0.
+// At the smoothest fit the gradient of its cost is 0.
 func TestWhittakerIsLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stride := rapid.IntRange(1, 4).Draw(t, "stride")
@@ -36,7 +36,7 @@ func TestWhittakerIsLeast(t *testing.T) {
 	})
 }
 
-// Whatever path the search finds, the curve through it rises within bounds.
+// The curve through any path of the search rises within bounds.
 func TestTimesAreBounded(t *testing.T) {
 	w := warper{maxSlope: 3, smooth: 0.5}
 	slopes := w.slopes()
@@ -57,7 +57,7 @@ func TestTimesAreBounded(t *testing.T) {
 	})
 }
 
-// A template's row wraps around, and ends where it does not repeat.
+// A template's row wraps around if it repeats, and ends otherwise.
 func TestTemplateRow(t *testing.T) {
 	row := make([]float64, 1)
 	round := &template{frames: 4, cyclic: true, rows: []float64{0, 10, 20, 30}}
@@ -107,7 +107,7 @@ func TestSnap(t *testing.T) {
 	}{
 		{"0001111000", "0011111100", "0011111100", 1},
 		{"0001111000", "0011111100", "0001111000", 0},
-		{"0001111000", "1111111111", "0001111000", 2}, // nobody saw it move
+		{"0001111000", "1111111111", "0001111000", 2}, // no change was detected
 		{"0003333000", "0013333220", "0013333220", 2}, // feet move apart
 		{"1100000011", "1111000111", "1111000111", 3}, // at the ends it stands before and after
 		{"0011000", "0000011", "0011000", 4},          // it would begin after it ended

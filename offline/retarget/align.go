@@ -11,19 +11,19 @@ import (
 	"mannequin/engine/m3"
 )
 
-// binding is a profile made concrete for two skeletons: which joint plays which,
-// and how their frames lie to each other.
+// binding is a profile applied to two skeletons: their pairs of joints, and the rotations
+// between the joints' frames.
 type binding struct {
 	source, target *skel.Skeleton
 	rest           []m3.Vec3       // (source) offsets, collapsed
-	from           []int           // (target) the joint of source that plays it, −1 for none
-	place          []bool          // (target) it has that joint's position too
+	from           []int           // (target) its joint of source, −1 for none
+	place          []bool          // (target) whether it has that joint's position too
 	align          []m3.Quat       // (target) from its frame at rest to that joint's
 	axes           map[int]m3.Quat // the profile's alignments
 	at, to         []m3.Vec3       // (source, target) positions at rest
-	bones          [][]int         // (target) the joints with a place that its bones lead to
+	bones          [][]int         // (target) the joints with a position that its bones lead to
 	missing        []string        // joints of the profile that the source lacks
-	collapsed      map[int]bool    // joints of source whose children come to them
+	collapsed      map[int]bool    // joints of source whose children move to them
 }
 
 // bind checks that p fits the skeletons, and aligns them.
@@ -38,7 +38,7 @@ func bind(p *Profile, source, target *skel.Skeleton) (*binding, error) {
 				b.missing = append(b.missing, fmt.Sprintf("%s (for %s)", want, name))
 			}
 		}
-		// A joint that turns where its parent is has no place of its own.
+		// A joint at its parent's position has no position of its own.
 		pivot := target.Parents[j] >= 0 && target.Offsets[j].Len() < 1e-4
 		b.place[j] = b.from[j] >= 0 && !pivot
 	}
@@ -101,8 +101,8 @@ func restPositions(s *skel.Skeleton, offsets []m3.Vec3) []m3.Vec3 {
 	return out
 }
 
-// findBones lists for each joint the nearest joints below it that have a place,
-// and are elsewhere in both skeletons.
+// findBones lists for each joint the nearest joints below it that have a position, and
+// another one in both skeletons.
 func (b *binding) findBones() {
 	n := b.target.Len()
 	b.bones = make([][]int, n)
@@ -127,13 +127,12 @@ func (b *binding) findBones() {
 	}
 }
 
-// apart reports whether joints j and k have different places in both skeletons.
+// apart reports whether joints j and k have different positions in both skeletons.
 func (b *binding) apart(j, k int, size float32) bool {
 	return b.to[k].Dist(b.to[j]) > 1e-3 && b.at[b.from[k]].Dist(b.at[b.from[j]])*size > 1e-3
 }
 
-// between returns where the bone from j to k points at rest, in target and
-// source.
+// between returns the direction of the bone from j to k at rest, in target and source.
 func (b *binding) between(j, k int) (to, at m3.Vec3) {
 	return b.to[k].Sub(b.to[j]).Normalize(m3.Up), b.at[b.from[k]].Sub(b.at[b.from[j]]).Normalize(m3.Up)
 }
@@ -168,9 +167,8 @@ func (b *binding) alignAll() {
 	}
 }
 
-// direction returns where joint j's only bone points at rest, in target and
-// source; false where it has none or several, or where the source has the joint
-// in another place of the body, so that its bone says nothing.
+// direction returns the direction of joint j's only bone at rest, in target and source. It
+// returns false if the joint has no bone or several, or sits elsewhere in the source's body.
 func (b *binding) direction(j int) (to, at m3.Vec3, ok bool) {
 	switch s := b.from[j]; {
 	case s < 0 || !b.place[j] && !b.pivots(j):
@@ -190,7 +188,7 @@ func (b *binding) direction(j int) (to, at m3.Vec3, ok bool) {
 }
 
 // legs returns the summed lengths of both legs at rest, hip to knee to ankle, in
-// target and source, and the first bone that has none.
+// target and source, and the first bone without length.
 func (b *binding) legs() (to, at float32, none string) {
 	for _, side := range []string{"Left", "Right"} {
 		hip, knee, foot := b.target.Index(side+"UpLeg"), b.target.Index(side+"Leg"), b.target.Index(side+"Foot")
@@ -211,14 +209,13 @@ func (b *binding) size() float32 {
 	return to / max(at, 1e-9)
 }
 
-// pivots reports whether joint j turns where its parent is, in both skeletons.
+// pivots reports whether joint j is at its parent's position in both skeletons.
 func (b *binding) pivots(j int) bool {
 	p := b.target.Parents[j]
 	return p >= 0 && b.target.Offsets[j].Len() < 1e-4 && b.from[p] >= 0 && b.at[b.from[j]].Dist(b.at[b.from[p]])*b.size() < 1e-3
 }
 
-// axesAgree reports whether the profile's axes leave every bone within 60° of
-// where the source has it.
+// axesAgree reports whether the profile's axes leave every bone within 60° of the source's.
 func (b *binding) axesAgree() bool {
 	for j, q := range b.axes {
 		if to, at, ok := b.direction(j); ok && q.Rotate(to).Dot(at) < 0.5 {
@@ -228,9 +225,9 @@ func (b *binding) axesAgree() bool {
 	return true
 }
 
-// rigidFit returns the rotation that carries the unit vectors from nearest to
-// the unit vectors to, in the least squares' sense (Davenport's q-method), and
-// false where they leave it open: all on one line.
+// rigidFit returns the rotation that brings the unit vectors from nearest to the unit
+// vectors to by least squares (Davenport's q-method). It returns false if they do not
+// determine it because all are on one line.
 func rigidFit(from, to []m3.Vec3) (m3.Quat, bool) {
 	var b [3][3]float64
 	for i := range from {
@@ -270,8 +267,8 @@ func rigidFit(from, to []m3.Vec3) (m3.Quat, bool) {
 	return m3.Quat{X: float32(e.At(0, 3)), Y: float32(e.At(1, 3)), Z: float32(e.At(2, 3)), W: float32(e.At(3, 3))}.Normalize(), true
 }
 
-// parseAxes reads an entry of Profile.Axes: the axes that point left and up. The
-// result carries the T-pose's axes onto them.
+// parseAxes reads an entry of Profile.Axes: the axes that point left and up. The result
+// turns the T-pose's axes to them.
 func parseAxes(text string) (m3.Quat, error) {
 	f := strings.Fields(text)
 	if len(f) != 2 {

@@ -7,15 +7,14 @@ import (
 	"mannequin/engine/m3"
 )
 
-// maxLook is the number of frames that are looked at, leastLook that below which
-// a motion tells nothing.
+// maxLook is the most frames that are examined, leastLook the fewest that are enough.
 const maxLook, leastLook = 600, 20
 
 // findAxes estimates from a motion which of the axes of each joint's frame point
-// to the character's left and up in a T-pose. Positions tell: hips and shoulders
-// have a left, knees and elbows bend about an axis, feet point ahead; seen from a
-// joint's own frame these directions are nearly the same in all frames. The
-// result is rounded to whole axes; joints of which it is not clear are left out.
+// to the character's left and up in a T-pose. It uses positions: hips and shoulders
+// have a left, knees and elbows bend about an axis, feet point ahead. In a joint's own
+// frame these directions are nearly the same in all frames. The result is rounded to whole
+// axes; joints without a clear result are left out.
 func (b *binding) findAxes(c *skel.Clip, world m3.Quat) map[string]string {
 	sum := make([]struct{ left, up m3.Vec3 }, b.target.Len())
 	w := &work{binding: b, clip: c, world: world}
@@ -57,9 +56,9 @@ func (b *binding) standsOnZ(c *skel.Clip) bool {
 	return sum.Z > 0.7*looks && looks > 0
 }
 
-// pose returns where the left and up of the T-pose have gone for the joint of
-// the target called name, from positions alone, in world space; zero where
-// nothing tells. Directions that are less certain are shorter.
+// pose returns the directions of the T-pose's left and up for the named joint of the target
+// in the current pose, from positions alone, in world space. Less certain directions are
+// shorter, unknown ones zero.
 func (b *binding) pose(model []m3.Xform, name string) (left, up m3.Vec3) {
 	at := func(name string) (m3.Vec3, bool) {
 		j := b.target.Index(name)
@@ -129,8 +128,8 @@ func (b *binding) pose(model []m3.Xform, name string) (left, up m3.Vec3) {
 	return left, up
 }
 
-// sure is the length that a mean direction needs: joints that hardly bend, or
-// directions that turn about in a joint's frame, tell nothing.
+// sure is the length that a mean direction needs. It is shorter for joints that hardly bend
+// and for directions that vary in the joint's frame.
 const sure = 0.12
 
 // snap rounds two directions that are nearly at right angles to axes.

@@ -25,11 +25,7 @@ func thin(c *skel.Clip, n int) *skel.Clip {
 
 func openAny(t *testing.T, path string) *skel.Clip {
 	t.Helper()
-	open := mocap.OpenBVH
-	if strings.HasSuffix(path, ".amc") {
-		open = func(path string) (*mocap.BVH, error) { return mocap.OpenAMC(path, "", mocap.AMCRate) }
-	}
-	b, err := open(path)
+	b, err := mocap.Open(path, mocap.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

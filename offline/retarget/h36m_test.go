@@ -2,25 +2,35 @@ package retarget
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testh36m"
-	"mannequin/offline/mocap"
 )
 
-// A walk in Human3.6M's exponential maps finds its profile. Legs are where they were,
-// arms hang down and the body is upright and goes where it faces.
+// A walk in Human3.6M's exponential maps opens with its profile. Legs are where they were,
+// arms hang down and the body is upright and moves where it faces.
 func TestH36M(t *testing.T) {
-	b, err := mocap.ReadH36M("walk.txt", testh36m.Make(250).Text)
+	path := filepath.Join(t.TempDir(), "walk.txt")
+	if err := os.WriteFile(path, testh36m.Make(250).Text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, rep, err := Open(path, OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Detect(b.Clip.Skel)
-	if p == nil || p.Name != "h36m" {
-		t.Fatalf("detected as %v", p)
+	if rep.Profile != "h36m" {
+		t.Fatalf("detected as %v", rep.Profile)
 	}
-	out, rep := run(t, job(b.Clip, p))
+	if fast, _, err := Open(path, OpenOptions{Profile: Named("h36m"), Target: Human(), FPS: 100}); err != nil || fast.FPS != 100 || fast.Frames < 2*out.Frames-2 {
+		t.Errorf("at 100 per second: %v, %v", fast, err)
+	}
+	if _, _, err := Open(path, OpenOptions{Profile: Named("cmu")}); err == nil || !strings.HasPrefix(err.Error(), path) {
+		t.Errorf("another profile: %v", err)
+	}
 	for _, j := range rep.Joints {
 		if !(j.MeanCM < map[bool]float64{true: 4, false: 16}[j.Pull == 1]) {
 			t.Errorf("%s is %.1f cm off, pulled by %.2f", j.Joint, j.MeanCM, j.Pull)
@@ -35,7 +45,7 @@ func TestH36M(t *testing.T) {
 		left := at(f, "LeftUpLeg").Sub(at(f, "RightUpLeg"))
 		went := at(f+5, "Hips").Sub(at(f, "Hips")).Flat()
 		if d := left.Cross(m3.Up).Normalize(m3.Vec3{}).Dot(went.Normalize(m3.Vec3{})); !(d > 0.9) {
-			t.Errorf("frame %d: who goes %v has their left at %v", f, went, left)
+			t.Errorf("frame %d: a body that moves %v has its left at %v", f, went, left)
 		}
 		for _, side := range []string{"Left", "Right"} {
 			arm := at(f, side+"ForeArm").Sub(at(f, side+"Arm")).Normalize(m3.Vec3{})

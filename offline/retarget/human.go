@@ -14,11 +14,10 @@ import (
 //go:embed human.toml
 var humanTOML string
 
-// Human returns the uniform skeleton: 25 joints called as in CMU's BVH files and
-// 5 End Sites, in metres, at rest in a T-pose that faces +Z with +X to its left;
-// every joint's frame then has the world's axes. LowerBack, Neck, LeftShoulder
-// and RightShoulder turn where their parents are; the other 21 joints are those
-// that have a place of their own. The caller owns the result.
+// Human returns the uniform skeleton: 25 joints named as in CMU's BVH files and 5 End Sites,
+// in metres. At rest it is in a T-pose that faces +Z with +X to its left, and every joint's
+// frame has the world's axes. LowerBack, Neck, LeftShoulder and RightShoulder are at their
+// parents' positions; the other 21 joints have their own. The caller owns the result.
 func Human() *skel.Skeleton {
 	s, err := readSkeleton(humanTOML)
 	if err != nil {

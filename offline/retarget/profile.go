@@ -17,8 +17,8 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// Bounds on a profile's text: its size in bytes, and how deep anything can lie.
-// The TOML decoder's time grows much faster than the depth.
+// Bounds on a profile's text: its size in bytes, and its depth. The TOML decoder's time
+// grows much faster than the depth.
 const (
 	maxProfile  = 1 << 15
 	maxBrackets = 200 // in the file
@@ -38,41 +38,41 @@ func checkDepth(text []byte) error {
 	return nil
 }
 
-// Profile says how the skeleton of a family of files plays the uniform one.
-// Joints of files are named as mocap names them: an End Site after its parent,
+// Profile maps the joints of a family of files to those of the uniform skeleton, the target.
+// Files' joints have the names that mocap gives them: an End Site is named after its parent,
 // with Site appended.
 type Profile struct {
-	Name  string `toml:"name"`            // what it is called
+	Name  string `toml:"name"`            // of the profile
 	About string `toml:"about,omitempty"` // what it is for; may be empty
 
-	// MetresPerUnit is the length of the file's unit; 0, or one that would make its
-	// legs less than half as long as ours or more than twice: a guess from the size
-	// of the skeleton (mocap.Summarize). It only serves the report: motions are
-	// scaled by the length of the legs, whatever their unit.
+	// MetresPerUnit is the length of the file's unit. It is guessed from the skeleton's size
+	// (mocap.Summarize) if it is 0, or makes the legs less than half or more than twice as
+	// long as the target's. Only the report uses it: motions are scaled by the length of the
+	// legs, whatever their unit.
 	MetresPerUnit float64 `toml:"metres_per_unit,omitzero"`
-	// RestFrames is how many frames at the start may show the rest pose, put there
-	// by the tool that made the file; those whose hips are not turned are left out.
+	// RestFrames is the number of frames at the start that may show the rest pose, added by
+	// the tool that made the file. Those whose hips are not turned are left out.
 	RestFrames int    `toml:"rest_frames,omitzero"`
 	Up         string `toml:"up,omitempty"` // the file's vertical axis, y or z; empty is y
 
-	// Joints says which joint of the file plays which joint of the target.
+	// Joints maps each joint of the target to its source, a joint of the file.
 	Joints map[string]string `toml:"joints"`
-	// TurnOnly lists joints of the target that take over the rotation of the joint
-	// that plays them, and not its position: it sits elsewhere in the body.
+	// TurnOnly lists joints of the target that take over the rotation of their source and not
+	// its position: it sits elsewhere in the body.
 	TurnOnly []string `toml:"turn_only,omitempty"`
-	// Collapse lists joints of the file whose children are moved to where they
-	// are themselves: bones that the target does not have.
+	// Collapse lists joints of the file whose children are moved to their own position: bones
+	// that the target does not have.
 	Collapse []string `toml:"collapse,omitempty"`
-	// Axes tells, for joints of the target, which of the axes of the joint that
-	// plays it point to the character's left and up when it stands in a T-pose,
-	// palms down, as in "z -x". Without it frames are taken to fit the rest pose.
+	// Axes gives, for joints of the target, the axes of the source joint that point to the
+	// character's left and up in a T-pose, palms down, as in "z -x". Frames of other joints
+	// are assumed to fit the rest pose.
 	Axes map[string]string `toml:"axes,omitempty"`
 }
 
-// required joints: without them there is no scale, and nothing to stand on.
+// required lists the joints that every profile needs, for the scale and the ground.
 var required = []string{"Hips", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg", "RightLeg", "RightFoot"}
 
-// trunk joints: one of them is required.
+// trunk lists the joints of the spine. One of them is required.
 var trunk = []string{"LowerBack", "Spine", "Spine1"}
 
 // OpenProfile reads the profile in the TOML file at path. Its errors name the
@@ -214,9 +214,8 @@ func Named(name string) *Profile {
 	return nil
 }
 
-// Detect returns the built-in profile for s: of those all of whose joints s has,
-// and whose axes agree with its bones, the one with the most joints; nil where
-// there is none.
+// Detect returns the built-in profile for s: the one with the most joints, of those whose
+// joints s has all and whose axes agree with its bones. It returns nil if there is none.
 func Detect(s *skel.Skeleton) *Profile {
 	var best *Profile
 	for _, p := range Profiles() {

@@ -148,8 +148,7 @@ func TestReadProfileRejects(t *testing.T) {
 	}
 }
 
-// Whatever the text, a profile that is accepted is valid and can be written and
-// read again.
+// A profile that is accepted from any text is valid and can be written and read again.
 func FuzzReadProfile(f *testing.F) {
 	f.Add(small)
 	f.Add("name = 3\n[joints]\n")

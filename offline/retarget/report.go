@@ -6,9 +6,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Report says how well a clip fits its new skeleton. A joint's error is the
-// distance between it and the joint that plays it in the scaled source, for
-// joints whose position is taken over; centimetres.
+// Report says how well a clip fits its new skeleton. A joint's error is its distance to its
+// source joint in the scaled source, in centimetres, for joints whose position is taken
+// over.
 type Report struct {
 	Profile string  `json:"profile"`
 	Frames  int     `json:"frames"`  // written
@@ -16,8 +16,8 @@ type Report struct {
 	FPS     float64 `json:"fps"`
 
 	Scale    float64 `json:"scale"`     // metres of the target per unit of the source
-	UnitM    float64 `json:"unit_m"`    // metres per unit of the source, from the profile or a guess; 0 where unknown
-	LegRatio float64 `json:"leg_ratio"` // length of the target's legs over that of the source's; 0 where the unit is unknown
+	UnitM    float64 `json:"unit_m"`    // metres per unit of the source, from the profile or a guess; 0 if unknown
+	LegRatio float64 `json:"leg_ratio"` // length of the target's legs over that of the source's; 0 if the unit is unknown
 
 	MeanCM     float64 `json:"mean_cm"`
 	WorstCM    float64 `json:"worst_cm"`
@@ -26,7 +26,7 @@ type Report struct {
 	CopiedCM   float64 `json:"copied_cm"`   // mean error of copied angles alone
 
 	Ground       float64 `json:"ground_m"`        // height of the lowest joint in the lowest frames (5th percentile), m
-	SourceGround float64 `json:"source_ground_m"` // the same of the scaled source's joints with a place
+	SourceGround float64 `json:"source_ground_m"` // the same of the scaled source's joints with a position
 
 	Joints  []JointError `json:"joints"`
 	Missing []string     `json:"missing"` // joints that the profile names and the source lacks
@@ -35,14 +35,15 @@ type Report struct {
 // JointError is the error of one joint over the clip.
 type JointError struct {
 	Joint   string  `json:"joint"`  // of the target
-	Source  string  `json:"source"` // the joint that plays it
+	Source  string  `json:"source"` // its joint of the source
 	MeanCM  float64 `json:"mean_cm"`
 	WorstCM float64 `json:"worst_cm"`
 	Frame   int     `json:"worst_frame"` // of the source, from 0
-	Pull    float64 `json:"pull"`        // how much of the way from copied angles to its place it was taken, 0 to 1
+	Pull    float64 `json:"pull"`        // share of the way from copied angles to its position, 0 to 1
 }
 
-// errors measures out against goals, in metres and from the first frame written.
+// errors returns the distances from out to goals, in metres, with frames counted from the
+// first one written.
 func (w *work) errors() []JointError {
 	n, k := w.out.Frames, len(w.joints)
 	errs := make([]JointError, k)
@@ -71,8 +72,8 @@ func meanOf(errs []JointError) (mean float64) {
 	return mean
 }
 
-// report measures the result; copied is the mean error of copied angles in
-// metres, pull that of pulls, skipped the frames left out.
+// report measures the result. copied is the mean error of copied angles in metres, pull the
+// result of pulls, skipped the number of frames left out.
 func (w *work) report(copied float64, pull []float32, skipped int) *Report {
 	r := &Report{Profile: w.job.Profile.Name, Frames: w.out.Frames, Skipped: skipped, FPS: w.out.FPS,
 		Scale: float64(w.scale), UnitM: w.metres(), CopiedCM: 100 * copied, Joints: w.errors(), Missing: w.missing}
@@ -94,7 +95,7 @@ func (w *work) report(copied float64, pull []float32, skipped int) *Report {
 	return r
 }
 
-// grounds returns the height of the lowest joint with a place in the lowest
+// grounds returns the height of the lowest joint with a position in the lowest
 // frames, of the result and of the scaled source.
 func (w *work) grounds() (ours, theirs float64) {
 	k := len(w.joints)

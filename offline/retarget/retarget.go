@@ -14,34 +14,33 @@ import (
 )
 
 const (
-	// shortBone is the length of bones that turn their joint only a little, m.
+	// shortBone is the length below which a bone turns its joint only a little, m.
 	shortBone = 0.08
 	stiff     = 100
 )
 
-// zUp carries axes with z up to ours.
+// zUp turns axes with z up to axes with y up.
 var zUp = m3.AxisAngle(m3.V(1, 0, 0), -math.Pi/2)
 
 // Retargeter puts one clip onto another skeleton.
 type Retargeter struct {
 	Source  *skel.Clip     // the motion, in any unit and at any rate; required
-	Profile *Profile       // how its skeleton plays Target; required
+	Profile *Profile       // maps its joints to Target's; required
 	Target  *skel.Skeleton // in metres; nil: Human()
 
 	Iterations int     // of the solver, per frame; at least 1
 	Damping    float32 // of the solver, m²/rad²: see ik.FullBody
 
-	// A joint that copied angles leave up to Near from its place in the scaled
-	// source, on average over the clip, is pulled all the way there; beyond Far it
-	// is left where copied angles have it; in between it is pulled in part, m.
-	// Legs are always pulled all the way.
+	// Near and Far are mean distances over the clip, from a joint with copied angles to its
+	// position in the scaled source, m. Up to Near the joint is pulled all the way there,
+	// beyond Far not at all, in between in part. Legs are always pulled all the way.
 	Near, Far float32
 
 	Workers int // goroutines; 0: one per processor. The result has the same bits for any number
 }
 
-// Default returns a Retargeter with the usual settings; Source and Profile remain
-// to be filled.
+// Default returns a Retargeter with the usual settings. The caller sets Source and
+// Profile.
 func Default() Retargeter {
 	return Retargeter{Iterations: 12, Damping: 1e-3, Near: 0.05, Far: 0.08}
 }
@@ -88,15 +87,15 @@ type work struct {
 	clip   *skel.Clip // source, without frames that show the rest pose
 	out    *skel.Clip
 	scale  float32
-	world  m3.Quat   // from the source's axes to ours
-	joints []int     // of target, with a place
-	legs   []int     // those of joints that are in a leg, as indices into joints
-	goals  []m3.Vec3 // (frames, joints) their places in the scaled source
+	world  m3.Quat   // from the source's axes to those with y up
+	joints []int     // of target, with a position in the source
+	legs   []int     // indices into joints of those in a leg
+	goals  []m3.Vec3 // (frames, joints) their positions in the scaled source
 }
 
-// Run returns the motion on the target skeleton, in metres at the source's rate,
-// and how well it fits. It returns an error for a source without frames, one with
-// transforms that are not finite, and a profile that does not fit the skeletons.
+// Run returns the motion on the target skeleton, in metres at the source's rate, and a
+// report on the fit. It returns an error for a source without frames or with transforms
+// that are not finite, and for a profile that does not fit the skeletons.
 func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	if err := r.Validate(); err != nil {
 		return nil, nil, err
@@ -147,8 +146,8 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	return w.out, w.report(meanOf(copied), pull, skip), nil
 }
 
-// takeFrames leaves out frames at the start that show the rest pose, and checks
-// the others.
+// takeFrames leaves out frames at the start that show the rest pose, and checks the
+// others.
 func (w *work) takeFrames() (skipped int, err error) {
 	c := w.job.Source
 	n := c.Skel.Len()
@@ -161,7 +160,7 @@ func (w *work) takeFrames() (skipped int, err error) {
 		skipped++
 	}
 	if still(skipped) {
-		skipped = 0 // hips that do not turn at all are no sign of anything
+		skipped = 0 // hips that do not turn at all are no sign of a rest pose
 	}
 	w.clip = &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: c.Frames - skipped, Pos: c.Pos[skipped*n:], Rot: c.Rot[skipped*n:]}
 	for i := range w.clip.Pos {
@@ -187,8 +186,8 @@ func (b *binding) isLeg(j int) bool { return b.below(j, "UpLeg") }
 // isFoot reports whether joint j of the target is an ankle or below one.
 func (b *binding) isFoot(j int) bool { return b.below(j, "Foot") }
 
-// below reports whether joint j of the target is one of the two that are called
-// so, or below one.
+// below reports whether joint j of the target is the left or right joint of the given name,
+// or below one.
 func (b *binding) below(j int, name string) bool {
 	left, right := b.target.Index("Left"+name), b.target.Index("Right"+name)
 	for ; j >= 0; j = int(b.target.Parents[j]) {
@@ -199,7 +198,7 @@ func (b *binding) below(j int, name string) bool {
 	return false
 }
 
-// model writes the source's transforms of frame f, in its unit and our axes.
+// model writes the source's transforms of frame f, in its unit, with y up.
 func (w *work) model(dst []m3.Xform, f int) {
 	pos, rot := w.clip.Frame(f)
 	for j, p := range w.clip.Skel.Parents {
@@ -217,8 +216,8 @@ func (w *work) model(dst []m3.Xform, f int) {
 	}
 }
 
-// copyAngles fills out with the source's rotations, each root where that brings
-// the legs nearest to their places, and goals with those of all joints.
+// copyAngles fills out with the source's rotations, and goals with the positions of all
+// joints. It moves the roots so that the legs are nearest to their goals.
 func (w *work) copyAngles(p *netruntime.Pool) {
 	n, k := w.target.Len(), len(w.joints)
 	w.out = skel.NewClip(w.target, w.clip.FPS, w.clip.Frames)
@@ -260,7 +259,7 @@ func (w *work) copyAngles(p *netruntime.Pool) {
 	})
 }
 
-// reach takes the joints to their goals, as far as they are to go.
+// reach moves the joints toward their goals, by pull.
 func (w *work) reach(p *netruntime.Pool, pull []float32) error {
 	n, k := w.target.Len(), len(w.joints)
 	job := ik.DefaultFullBody()
@@ -302,8 +301,8 @@ func (w *work) reach(p *netruntime.Pool, pull []float32) error {
 	return nil
 }
 
-// stiffness returns the joints' stiffness. One that carries only short bones, a
-// hand, would turn about wildly for the little that the joints above it miss.
+// stiffness returns the joints' stiffness. A joint with only short bones, such as a hand,
+// would otherwise turn wildly to correct small errors of the joints above it.
 func (w *work) stiffness() []float32 {
 	out := make([]float32, w.target.Len())
 	far := make([]float32, w.target.Len())
@@ -320,8 +319,8 @@ func (w *work) stiffness() []float32 {
 	return out
 }
 
-// pulls returns how far each joint is taken from where copied angles have it to
-// its goal, 0 to 1, the same in all frames.
+// pulls returns the share of the way from copied angles to its goal for each joint, 0 to 1,
+// the same in all frames.
 func (w *work) pulls(copied []JointError) []float32 {
 	pull := make([]float32, len(w.joints))
 	for i, e := range copied {
@@ -333,8 +332,7 @@ func (w *work) pulls(copied []JointError) []float32 {
 	return pull
 }
 
-// smoothSigns gives each joint's quaternions the signs that change least over
-// time.
+// smoothSigns gives each joint's quaternions the signs that change least over time.
 func (w *work) smoothSigns() {
 	n := w.target.Len()
 	for i := n; i < len(w.out.Rot); i++ {
@@ -344,9 +342,8 @@ func (w *work) smoothSigns() {
 	}
 }
 
-// metres returns the length of the source's unit: that of the profile, unless it
-// makes the legs less than half as long as ours, or more than twice, and the file
-// must be another's.
+// metres returns the length of the source's unit: the profile's, or a guess if that makes the
+// legs less than half or more than twice as long as the target's.
 func (w *work) metres() float64 {
 	if m := w.job.Profile.MetresPerUnit; m > 0 && math.Abs(math.Log2(float64(w.scale)/m)) < 1 {
 		return m

@@ -23,8 +23,8 @@ func TestSameSkeleton(t *testing.T) {
 	}
 }
 
-// Whatever axes the source's frames have, the motion finds them, and positions
-// and rotations come back.
+// The axes of the source's frames are found from the motion, and positions and rotations
+// come back.
 func TestTurnedFrames(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -78,9 +78,7 @@ func TestTurnedFrames(t *testing.T) {
 func TestOtherRestPose(t *testing.T) {
 	c := walk(60, 4)
 	src := disguise(c, nil, 1)
-	s := *src.Skel
-	s.Offsets = slices.Clone(s.Offsets)
-	src.Skel = &s
+	s := src.Skel
 	n := s.Len()
 	turns := map[string]m3.Quat{
 		"LeftArm": m3.AxisAngle(m3.V(0, 0, 1), -1.4), "RightArm": m3.AxisAngle(m3.V(0, 0, 1), 1.4),
@@ -122,21 +120,9 @@ func TestOtherRestPose(t *testing.T) {
 // recomputed distances say.
 func TestReport(t *testing.T) {
 	c := walk(50, 5)
-	src := disguise(c, nil, 1)
-	s := *src.Skel
-	s.Offsets = slices.Clone(s.Offsets)
-	src.Skel = &s
 	rng := rand.New(rand.NewPCG(5, 5))
-	for j, p := range s.Parents {
-		if p < 0 {
-			continue
-		}
-		k := 0.93 + 0.14*rng.Float32()
-		s.Offsets[j] = s.Offsets[j].Scale(k)
-		for f := range src.Frames {
-			src.Pos[f*s.Len()+j] = s.Offsets[j]
-		}
-	}
+	src := stretched(c, func(_ string, o m3.Vec3) m3.Vec3 { return o.Scale(0.93 + 0.14*rng.Float32()) })
+	s := src.Skel
 	out, rep := run(t, job(src, Named("cmu")))
 	var sum, worst float64
 	count, where := 0, ""
@@ -167,19 +153,14 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Shoulders that are far too wide are not pulled at; legs are, whatever the hips.
+// Shoulders that are far too wide are not pulled; legs are, for any hips.
 func TestFarJoints(t *testing.T) {
-	src := disguise(walk(30, 11), nil, 1)
-	s := *src.Skel
-	s.Offsets = slices.Clone(s.Offsets)
-	src.Skel = &s
-	for _, name := range []string{"LeftUpLeg", "RightUpLeg", "LeftArm", "RightArm"} {
-		j := s.Index(name)
-		s.Offsets[j].X *= 2.5
-		for f := range src.Frames {
-			src.Pos[f*s.Len()+j] = s.Offsets[j]
+	src := stretched(walk(30, 11), func(name string, o m3.Vec3) m3.Vec3 {
+		if slices.Contains([]string{"LeftUpLeg", "RightUpLeg", "LeftArm", "RightArm"}, name) {
+			o.X *= 2.5
 		}
-	}
+		return o
+	})
 	_, rep := run(t, job(src, Named("cmu")))
 	for _, e := range rep.Joints {
 		leg := strings.HasSuffix(e.Joint, "Leg") || strings.HasSuffix(e.Joint, "Foot") || strings.HasSuffix(e.Joint, "ToeBase")
@@ -190,7 +171,7 @@ func TestFarJoints(t *testing.T) {
 	}
 }
 
-// Axes tell how a frame lies; where the bone points is still the rest pose's.
+// Axes say how a frame is turned; the bone's direction is still the rest pose's.
 func TestAxesKeepBones(t *testing.T) {
 	s := Human()
 	toe := s.Index("LeftToeBase")
@@ -209,18 +190,13 @@ func TestAxesKeepBones(t *testing.T) {
 
 // Rotations of the result change no faster than the source's.
 func TestContinuous(t *testing.T) {
-	c := walk(300, 6)
-	src := disguise(c, nil, 1)
-	s := *src.Skel
-	s.Offsets = slices.Clone(s.Offsets)
-	src.Skel = &s
-	for _, name := range []string{"LeftForeArm", "LeftHand", "RightLeg", "Head"} {
-		j := s.Index(name)
-		s.Offsets[j] = s.Offsets[j].Scale(1.08)
-		for f := range src.Frames {
-			src.Pos[f*s.Len()+j] = s.Offsets[j]
+	src := stretched(walk(300, 6), func(name string, o m3.Vec3) m3.Vec3 {
+		if slices.Contains([]string{"LeftForeArm", "LeftHand", "RightLeg", "Head"}, name) {
+			return o.Scale(1.08)
 		}
-	}
+		return o
+	})
+	s := src.Skel
 	for i := range src.Rot {
 		if i%7 < 3 {
 			src.Rot[i] = src.Rot[i].Neg() // the same rotation
@@ -338,7 +314,7 @@ func TestRunRejects(t *testing.T) {
 	}
 }
 
-// without returns c with joints renamed, so that they play no part.
+// without returns c with joints renamed, so that no profile uses them.
 func without(c *skel.Clip, names ...string) *skel.Clip {
 	for i, n := range c.Skel.Names {
 		if slices.Contains(names, n) {

@@ -13,21 +13,20 @@ import (
 
 // Suggestion is a guess at the profile of an unknown skeleton.
 type Suggestion struct {
-	Profile *Profile // incomplete where Missing names a required joint
+	Profile *Profile // incomplete if Missing names a required joint
 	Found   []Pair   // what was matched, in the order of the uniform skeleton
-	Missing []string // joints of the uniform skeleton that nothing was found for
-	Unused  []string // joints of the file that play no part, End Sites left out
-	Err     error    // why Profile cannot be used as it is; nil where it can
+	Missing []string // joints of the uniform skeleton without a match
+	Unused  []string // joints of the file that are not used, without End Sites
+	Err     error    // why Profile cannot be used as it is; nil if it can
 }
 
 // Pair is one match.
 type Pair struct{ Joint, Source string }
 
-// Suggest guesses, for a clip of an unknown skeleton, which joint plays which
-// part: limbs from the words and sides in the joints' names, the trunk from the
-// tree: hips where the legs meet, the chest where the arms do. From the motion
-// it finds out whether the joints' frames are turned against the rest pose, and
-// then adds axes. name becomes the profile's.
+// Suggest guesses a profile called name for a clip of an unknown skeleton. It finds limbs by
+// the words and sides in the joints' names, and the trunk by the tree: hips where the legs
+// meet, the chest where the arms do. If the motion shows that the joints' frames are turned
+// against the rest pose, it adds axes.
 func Suggest(name string, c *skel.Clip) *Suggestion {
 	joints := anatomy.Guess(c.Skel, restPositions(c.Skel, c.Skel.Offsets))
 	p := &Profile{Name: name, About: fmt.Sprintf("guessed from the names of %d joints", c.Skel.Len()), Joints: map[string]string{}}
@@ -71,9 +70,9 @@ func Suggest(name string, c *skel.Clip) *Suggestion {
 	return out
 }
 
-// elsewhere reports whether a joint sits in another place of the body than the
-// uniform skeleton's: hips that are not above the legs as ours are, shoulders
-// that do not turn where the chest does, fingers that begin elsewhere.
+// elsewhere reports whether a joint sits in another place of the body than the uniform
+// skeleton's: hips at another height over the legs, shoulders away from the chest's joint,
+// fingers that begin elsewhere.
 func (b *binding) elsewhere(name string) bool {
 	j := b.target.Index(name)
 	if b.from[j] < 0 {
@@ -118,8 +117,8 @@ func (b *binding) turnedAxes(c *skel.Clip, world m3.Quat) map[string]string {
 	return axes
 }
 
-// Write writes the suggestion as a profile to edit: what was not found is in its
-// comments.
+// Write writes the suggestion as a profile to edit. Its comments list the joints that were
+// not found.
 func (s *Suggestion) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# %d of %d joints of the uniform skeleton were found.\n", len(s.Found), len(s.Found)+len(s.Missing))
@@ -138,7 +137,7 @@ func list(w io.Writer, head string, names []string) {
 	const most = 60
 	line := head
 	for i, n := range names {
-		// A name may hold anything but a line's end; a comment ends there.
+		// Control characters would end or garble the comment.
 		n = strings.Map(func(r rune) rune {
 			if r < ' ' || r == 0x7f || r == '\ufffd' {
 				return '?'
@@ -163,7 +162,7 @@ func list(w io.Writer, head string, names []string) {
 	}
 }
 
-// String lists what was matched, and what was not, for people.
+// String lists the matched and the unmatched joints.
 func (s *Suggestion) String() string {
 	var b strings.Builder
 	for _, p := range s.Found {

@@ -11,8 +11,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// rig makes a clip of one frame from lines of "child<parent" names. Joints are
-// about where a body has them, which their column in the list says.
+// rig makes a clip of one frame from lines of "child<parent" names.
 func rig(t *testing.T, text string) *skel.Clip {
 	t.Helper()
 	s := &skel.Skeleton{}
@@ -101,7 +100,7 @@ func roundTrip(t *testing.T, name string, s *Suggestion) {
 	}
 }
 
-// What is no person is said to be none, and what was found is listed.
+// A skeleton that is no person's is reported, with the joints that were found.
 func TestSuggestIncomplete(t *testing.T) {
 	s := Suggest("one-legged", rig(t, "Hips Spine<Hips LeftUpLeg<Hips LeftLeg<LeftUpLeg Box\n<Hips"))
 	if s.Err == nil || !strings.Contains(s.Err.Error(), "joints.Hips is missing") || s.Profile.Joints["LeftUpLeg"] != "LeftUpLeg" {
@@ -119,7 +118,7 @@ func TestSuggestIncomplete(t *testing.T) {
 	}
 }
 
-// The motion decides on axes only where it tells something.
+// Axes are added only if the motion determines them.
 func TestSuggestKeepsRestPose(t *testing.T) {
 	if s := Suggest("plain", disguise(walk(200, 12), nil, 1)); s.Profile.Axes != nil || s.Profile.Up != "" || len(s.Missing) > 0 {
 		t.Errorf("axes %v, up %q, missing %v", s.Profile.Axes, s.Profile.Up, s.Missing)

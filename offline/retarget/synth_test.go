@@ -50,7 +50,7 @@ func walk(frames int, seed uint64) *skel.Clip {
 }
 
 // disguise returns c with each joint's frame turned by turns (nil: none), in
-// another unit of length: the same motion, told otherwise.
+// another unit of length: the same motion in another form.
 func disguise(c *skel.Clip, turns []m3.Quat, unit float32) *skel.Clip {
 	n := c.Skel.Len()
 	if turns == nil {
@@ -77,6 +77,23 @@ func disguise(c *skel.Clip, turns []m3.Quat, unit float32) *skel.Clip {
 		out.Rot[i] = up(j).Conj().Mul(c.Rot[i]).Mul(turns[j])
 		if s.EndSite[j] {
 			out.Rot[i] = m3.Ident
+		}
+	}
+	return out
+}
+
+// stretched returns c on a skeleton whose joints other than the root have offsets of their
+// own.
+func stretched(c *skel.Clip, offset func(name string, o m3.Vec3) m3.Vec3) *skel.Clip {
+	out := disguise(c, nil, 1)
+	s := out.Skel
+	for j, p := range s.Parents {
+		if p < 0 {
+			continue
+		}
+		s.Offsets[j] = offset(s.Names[j], s.Offsets[j])
+		for f := range out.Frames {
+			out.Pos[f*s.Len()+j] = s.Offsets[j]
 		}
 	}
 	return out

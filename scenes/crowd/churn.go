@@ -50,11 +50,11 @@ func (s *Scene) lacking(n int, more bool) *kind {
 	var best *kind
 	var most float32
 	for _, k := range s.kinds {
-		lack := float32(n*k.share)/float32(shares) - float32(k.bodies.Agents())
+		lack := float32(n*k.share)/float32(shares) - float32(k.crowd.Agents())
 		if more {
 			lack = -lack
 		}
-		if more && k.bodies.Agents() == 0 || !more && k.bodies.Agents() == k.bodies.Rows.Cap() {
+		if more && k.crowd.Agents() == 0 || !more && k.crowd.Agents() == k.crowd.Rows.Cap() {
 			continue
 		}
 		if best == nil || lack > most {
@@ -70,7 +70,7 @@ func (s *Scene) come() error {
 	if k == nil || s.Agents() == s.room {
 		return nil
 	}
-	row := k.bodies.Agents()
+	row := k.crowd.Agents()
 	m := &k.minds[row]
 	*m = mind{rng: *rand.NewPCG(s.seed, uint64(s.born)), rest: control.Move, left: giveUp}
 	s.born++
@@ -129,7 +129,7 @@ func (s *Scene) gap(k *kind, m *mind) (at m3.Vec3, yaw float32) {
 // alone reports whether nobody is near at.
 func (s *Scene) alone(at m3.Vec3) bool {
 	for _, k := range s.kinds {
-		for _, root := range k.bodies.Roots[:k.bodies.Agents()] {
+		for _, root := range k.crowd.Roots[:k.crowd.Agents()] {
 			if root.Pos.Flat().Dist(at) < 1.2 {
 				return false
 			}
@@ -144,16 +144,16 @@ func (s *Scene) leave() error {
 	if k == nil || s.Agents() <= 1 {
 		return nil
 	}
-	row := s.rng.IntN(k.bodies.Agents())
-	e := k.bodies.Rows.Entity(row)
+	row := s.rng.IntN(k.crowd.Agents())
+	e := k.crowd.Rows.Entity(row)
 	if e == s.watched { // the next one, if there is one
-		row = (row + 1) % k.bodies.Agents()
-		if e = k.bodies.Rows.Entity(row); e == s.watched {
+		row = (row + 1) % k.crowd.Agents()
+		if e = k.crowd.Rows.Entity(row); e == s.watched {
 			return nil
 		}
 	}
-	last := k.bodies.Agents() - 1
-	if err := k.despawn(e); err != nil {
+	last := k.crowd.Agents() - 1
+	if err := k.crowd.Despawn(e); err != nil {
 		return err
 	}
 	k.minds[row] = k.minds[last]

@@ -17,6 +17,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
@@ -39,21 +40,20 @@ type Options struct {
 	BF16    bool // networks in bfloat16 where the processor has it: see netruntime.SessionOptions
 
 	Dog *mann.Model
-	Far []*mann.Model // for dogs far away: see animsys.Options
+	Far []*mann.Model // for dogs far away: see mann.ControllerOptions
 
 	Latent *latent.Model
 	Next   *netruntime.Net // see latent.Model.NewStream
 
 	STRNN *strnn.Model // with a guide
 
-	Manifold          *manifold.Model
-	Steps, Locomotion *netruntime.Net
-	Styles            *mar.Database        // nil: nobody has a style of these
-	Transfers         []*manifold.Transfer // the same
+	People    *manifold.Networks
+	Styles    *mar.Database        // nil: nobody has a style of these
+	Transfers []*manifold.Transfer // the same
 
 	Keypose *keypose.Model // of those who perform on their spots
 
-	Attention *animsys.Attention // nil is animsys.DefaultAttention
+	LOD *animsys.LODPolicy // nil is animsys.DefaultLOD
 }
 
 // MaxAgents is the most in the scene.
@@ -64,24 +64,24 @@ type Scene struct {
 	World    arche.World
 	Schedule *ecs.Schedule
 
-	kinds     []*kind
-	place     *place
-	steer     *steer
-	grid      *grid.Grid
-	attention animsys.Attention
-	rng       *rand.Rand
-	tick      int
-	want      int // agents that there shall be
-	room      int
-	churn     float32 // per tick
-	due       float32 // of those who come and go
-	seed      uint64
-	born      int
-	pack      arche.Entity // the leader of the last pack
-	inPack    int
-	watched   arche.Entity // none: all of them
-	pressed   bool
-	panel     scenes.Panel
+	kinds   []*kind
+	place   *place
+	steer   *steer
+	grid    *grid.Grid
+	lod     animsys.LODPolicy
+	rng     *rand.Rand
+	tick    int
+	want    int // agents that there shall be
+	room    int
+	churn   float32 // per tick
+	due     float32 // of those who come and go
+	seed    uint64
+	born    int
+	pack    arche.Entity // the leader of the last pack
+	inPack  int
+	watched arche.Entity // none: all of them
+	pressed bool
+	panel   hud.Panel
 }
 
 var (
@@ -112,9 +112,9 @@ func New(opt Options) (*Scene, error) {
 			return nil, err
 		}
 	}
-	s := &Scene{World: arche.NewWorld(), want: opt.Agents, room: opt.Room, churn: opt.Churn / scenes.TickRate, seed: opt.Seed, rng: rand.New(rand.NewPCG(opt.Seed, 11)), attention: animsys.DefaultAttention()}
-	if opt.Attention != nil {
-		s.attention = *opt.Attention
+	s := &Scene{World: arche.NewWorld(), want: opt.Agents, room: opt.Room, churn: opt.Churn / scenes.TickRate, seed: opt.Seed, rng: rand.New(rand.NewPCG(opt.Seed, 11)), lod: animsys.DefaultLOD()}
+	if opt.LOD != nil {
+		s.lod = *opt.LOD
 	}
 	if err := opt.Terrain.Validate(); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func New(opt Options) (*Scene, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	s.panel = scenes.Panel{Title: "crowd", Sliders: []scenes.Slider{
+	s.panel = hud.Panel{Title: "crowd", Sliders: []hud.Slider{
 		{Label: "agents", Value: float32(s.want), Min: 1, Max: float32(s.room), Whole: true},
 		{Label: "come and go, 1/s", Value: opt.Churn, Min: 0, Max: 100, Whole: true},
 	}}
@@ -146,7 +146,7 @@ func New(opt Options) (*Scene, error) {
 
 func (s *Scene) closeKinds() (err error) {
 	for _, k := range s.kinds {
-		err = errors.Join(err, k.close())
+		err = errors.Join(err, k.crowd.Close())
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func (s *Scene) Close() error {
 // Agents returns how many there are.
 func (s *Scene) Agents() (n int) {
 	for _, k := range s.kinds {
-		n += k.bodies.Agents()
+		n += k.crowd.Agents()
 	}
 	return n
 }
@@ -187,9 +187,11 @@ func (s *Scene) Step(in scenes.Input) error {
 	s.pressed = in.Jump
 	if in.Watched {
 		for _, k := range s.kinds {
-			k.bodies.Attend(&s.attention, in.Eye, in.Ahead, in.Saving)
-			if row := s.watchedRow(k); row >= 0 {
-				k.bodies.SetRate(row, animsys.Full)
+			k.crowd.ApplyLOD(&s.lod, in.Eye, in.Ahead, in.Saving)
+			if s.watchedRow(k) >= 0 {
+				if err := k.crowd.SetUpdateRate(s.watched, animsys.EveryTick); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -197,14 +199,14 @@ func (s *Scene) Step(in scenes.Input) error {
 		return err
 	}
 	for _, k := range s.kinds {
-		k.marks.Step(k.bodies.Agents())
+		k.marks.Step(k.crowd.Agents())
 	}
 	return nil
 }
 
 // watchedRow returns the row of k who is watched, −1 where it is none of them.
 func (s *Scene) watchedRow(k *kind) int {
-	if row, ok := k.bodies.Rows.Row(s.watched); ok && !s.watched.IsZero() {
+	if row, ok := k.crowd.Rows.Row(s.watched); ok && !s.watched.IsZero() {
 		return row
 	}
 	return -1
@@ -215,8 +217,8 @@ func (s *Scene) next() arche.Entity {
 	found := s.watched.IsZero()
 	var first arche.Entity
 	for _, k := range s.kinds {
-		for row := range k.bodies.Agents() {
-			e := k.bodies.Rows.Entity(row)
+		for row := range k.crowd.Agents() {
+			e := k.crowd.Rows.Entity(row)
 			if found {
 				return e
 			}
@@ -233,7 +235,7 @@ func (s *Scene) next() arche.Entity {
 func (s *Scene) Hash() uint64 {
 	h := statehash.New.Int(s.want).Floats(s.churn).Uint(uint64(s.watched.ID()))
 	for _, k := range s.kinds {
-		h = h.Uint(k.bodies.Hash())
+		h = h.Uint(k.crowd.Hash())
 	}
 	return uint64(h)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/mann"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/testlatent"
@@ -130,17 +131,17 @@ func TestCrowd(t *testing.T) {
 func TestPopulation(t *testing.T) {
 	s := open(t, Options{Agents: 40, Room: 80, Workers: 1})
 	for _, want := range []int{80, 1, 30} {
-		step(t, s, 1, scenes.Input{Touch: scenes.Touch{Set: true, Slider: 0, Value: float32(want)}})
+		step(t, s, 1, scenes.Input{Touch: hud.Touch{Set: true, Slider: 0, Value: float32(want)}})
 		step(t, s, 25, scenes.Input{})
 		if s.Agents() != want {
 			t.Errorf("there are %d, want %d", s.Agents(), want)
 		}
 	}
-	if dogs := s.kinds[0].bodies.Agents(); dogs < 15 || dogs > 19 {
+	if dogs := s.kinds[0].crowd.Agents(); dogs < 15 || dogs > 19 {
 		t.Errorf("%d of 30 are dogs", dogs)
 	}
 	for _, k := range s.kinds {
-		if k.bodies.Agents() == 0 {
+		if k.crowd.Agents() == 0 {
 			t.Errorf("nobody is %s", k.name)
 		}
 	}
@@ -151,9 +152,9 @@ func TestPacks(t *testing.T) {
 	near, far := dogs(t)
 	s := open(t, Options{Agents: 20, Workers: 1, Seed: 2, Dog: near, Far: far})
 	dogs := s.kinds[0]
-	lead := dogs.bodies.Rows.Entity(0)
+	lead := dogs.crowd.Rows.Entity(0)
 	followers := 0
-	for row := range dogs.bodies.Agents() {
+	for row := range dogs.crowd.Agents() {
 		if dogs.minds[row].leader == lead {
 			followers++
 		}
@@ -162,19 +163,19 @@ func TestPacks(t *testing.T) {
 		t.Fatalf("%d dogs follow the first, want %d", followers, packed-1)
 	}
 	step(t, s, 900, scenes.Input{})
-	row, _ := dogs.bodies.Rows.Row(lead)
-	for r := range dogs.bodies.Agents() {
-		if d := dogs.bodies.Roots[r].Pos.Dist(dogs.bodies.Roots[row].Pos); dogs.minds[r].leader == lead && d > 12 {
+	row, _ := dogs.crowd.Rows.Row(lead)
+	for r := range dogs.crowd.Agents() {
+		if d := dogs.crowd.Roots[r].Pos.Dist(dogs.crowd.Roots[row].Pos); dogs.minds[r].leader == lead && d > 12 {
 			t.Errorf("a dog is %g m from its leader", d)
 		}
 	}
-	if err := dogs.despawn(lead); err != nil {
+	if err := dogs.crowd.Despawn(lead); err != nil {
 		t.Fatal(err)
 	}
-	dogs.minds[row] = dogs.minds[dogs.bodies.Agents()]
+	dogs.minds[row] = dogs.minds[dogs.crowd.Agents()]
 	s.want--
 	step(t, s, 8, scenes.Input{})
-	for r := range dogs.bodies.Agents() {
+	for r := range dogs.crowd.Agents() {
 		if dogs.minds[r].leader == lead {
 			t.Error("a dog follows one that has gone")
 		}
@@ -190,8 +191,8 @@ func TestWatch(t *testing.T) {
 	for range 60 {
 		step(t, s, 1, scenes.Input{})
 		s.Frame(&f, 1)
-		row, ok := s.kinds[0].bodies.Rows.Row(who)
-		if !ok || f.Focus != s.kinds[0].bodies.Bones(row)[0].Pos {
+		row, ok := s.kinds[0].crowd.Rows.Row(who)
+		if !ok || f.Focus != s.kinds[0].crowd.BonesAt(row)[0].Pos {
 			t.Fatal("the one who is watched has gone, or the focus is another's")
 		}
 	}

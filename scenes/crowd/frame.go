@@ -20,7 +20,7 @@ func (s *Scene) Stages() []string { return s.Schedule.Names() }
 func (s *Scene) Trace(f func(next int)) { s.Schedule.Trace = f }
 
 // rateNames say how often who is watched takes a step.
-var rateNames = [...]string{animsys.Frozen: "frozen", animsys.Full: "a step every tick", animsys.Half: "every second", animsys.Quarter: "every fourth"}
+var rateNames = [...]string{animsys.Frozen: "frozen", animsys.EveryTick: "a step every tick", animsys.Every2: "every second", animsys.Every4: "every fourth"}
 
 // Frame describes what to draw.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
@@ -29,20 +29,20 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Help = append(dst.Help, help...)
 	var mid m3.Vec3
 	line, watching := fmt.Sprintf("%d:", s.Agents()), ""
-	var rates [animsys.Quarter + 1]int
+	var rates [animsys.Every4 + 1]int
 	for _, k := range s.kinds {
-		c := dst.Cast(k.bodies.Skel)
-		c.Bones = k.bodies.Interpolate(c.Bones, alpha)
-		for row := range k.bodies.Agents() {
+		c := dst.Cast(k.crowd.Skel)
+		c.Bones = k.crowd.Interpolate(c.Bones, alpha)
+		for row := range k.crowd.Agents() {
 			c.Tint = append(c.Tint, k.tint(&k.minds[row]))
 			mid = mid.Add(c.Of(row)[0].Pos.Scale(1 / float32(s.Agents())))
-			rates[k.bodies.Rate(row)]++
+			rates[k.crowd.UpdateRateAt(row)]++
 		}
 		line += "  " + k.count(c.Len())
 		if row := s.watchedRow(k); row >= 0 {
-			watching = fmt.Sprintf("watching: %s, %s", k.who(s.watched), rateNames[k.bodies.Rate(row)])
+			watching = fmt.Sprintf("watching: %s, %s", k.who(s.watched), rateNames[k.crowd.UpdateRateAt(row)])
 			dst.Focus = c.Of(row)[0].Pos
-			dst.Heading = m3.YawOf(k.bodies.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			dst.Heading = k.crowd.Roots[row].Rot.Yaw()
 		}
 	}
 	if s.watched.IsZero() {
@@ -55,7 +55,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		}
 		k.marks.Draw(dst, dst.Casts[i].Bones, row, alpha)
 	}
-	dst.HUD = append(dst.HUD, line, fmt.Sprintf("a step every tick: %d, every second: %d, every fourth: %d, frozen: %d", rates[animsys.Full], rates[animsys.Half], rates[animsys.Quarter], rates[animsys.Frozen]))
+	dst.HUD = append(dst.HUD, line, fmt.Sprintf("a step every tick: %d, every second: %d, every fourth: %d, frozen: %d", rates[animsys.EveryTick], rates[animsys.Every2], rates[animsys.Every4], rates[animsys.Frozen]))
 	if watching != "" {
 		dst.HUD = append(dst.HUD, watching)
 	}

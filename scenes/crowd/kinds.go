@@ -1,14 +1,17 @@
 package crowd
 
 import (
+	"errors"
 	"fmt"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/keypose/routines"
 	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
+	"mannequin/animsys/mann"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
@@ -22,21 +25,19 @@ import (
 // kind is all who are moved by the same generator: how they come, how they go, and how
 // they are told where to go.
 type kind struct {
-	name    string
-	share   int // of a hundred
-	bodies  *animsys.Bodies
-	spawn   func(at m3.Vec3, yaw float32, m *mind) (arche.Entity, error)
-	despawn func(arche.Entity) error
-	tell    func(e arche.Entity, row int, m *mind, w wish) // what to do
-	close   func() error
-	born    func(e arche.Entity, m *mind)          // sets what they keep all their life
-	minds   []mind                                 // (rows)
-	ahead   func(dst []m3.Vec3, row int) []m3.Vec3 // where they are about to go; nil: nobody knows
-	marks   *marks.Marks
-	laned   bool // they go along lanes
-	stays   bool // they stay where they are
-	dogs    bool
-	glance  float32 // s ahead for which they look out for rocks: longer, the later they do as they are told
+	name   string
+	share  int // of a hundred
+	crowd  *animsys.Crowd
+	spawn  func(at m3.Vec3, yaw float32, m *mind) (arche.Entity, error)
+	tell   func(e arche.Entity, row int, m *mind, w wish) // what to do
+	born   func(e arche.Entity, m *mind)                  // sets what they keep all their life
+	minds  []mind                                         // (rows)
+	ahead  func(dst []m3.Vec3, row int) []m3.Vec3         // where they are about to go; nil: nobody knows
+	marks  *marks.Marks
+	laned  bool // they go along lanes
+	stays  bool // they stay where they are
+	dogs   bool
+	glance float32 // s ahead for which they look out for rocks: longer, the later they do as they are told
 }
 
 // wish is where someone wants to go now.
@@ -75,7 +76,7 @@ func (s *Scene) open(o *Options) error {
 		{o.Dog != nil, dogShare, s.openDogs},
 		{o.Latent != nil && o.Next != nil, strollerShare, s.openStrollers},
 		{o.STRNN != nil, wandererShare, s.openWanderers},
-		{o.Manifold != nil && o.Steps != nil && o.Locomotion != nil, peopleShare, s.openPeople},
+		{o.People != nil, peopleShare, s.openPeople},
 		{o.Keypose != nil, performerShare, s.openPerformers},
 	}
 	all := 0
@@ -95,22 +96,36 @@ func (s *Scene) open(o *Options) error {
 		}
 	}
 	for _, k := range s.kinds {
-		k.minds = make([]mind, k.bodies.Rows.Cap())
-		k.marks = marks.New(marks.Of(k.bodies, k.ahead))
+		k.minds = make([]mind, k.crowd.Rows.Cap())
+		k.marks = marks.New(marks.Of(k.crowd, s.place.field, k.ahead))
 	}
 	return nil
 }
 
+// inhabit makes the crowd of a generator.
+func inhabit[C any](s *Scene, o *Options, g generator.Generator[C], opt animsys.Options) (*animsys.Crowd, error) {
+	opt.Ground, opt.Workers = s.place.field, o.Workers
+	c, err := animsys.NewCrowd(&s.World, g, opt)
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return c, nil
+}
+
 // openDogs makes dogs, who go in packs.
 func (s *Scene) openDogs(o *Options, n int) error {
-	c, err := animsys.NewCrowd(&s.World, o.Dog, animsys.Options{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Far: o.Far})
+	dogs, err := o.Dog.NewController(mann.ControllerOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, LOD: o.Far})
+	if err != nil {
+		return err
+	}
+	c, err := inhabit(s, o, dogs, animsys.Options{})
 	if err != nil {
 		return err
 	}
 	goals := generic.NewMap1[control.Goal](&s.World)
-	s.kinds = append(s.kinds, &kind{name: "dogs", glance: 0.8, share: dogShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, close: c.Close, dogs: true,
+	s.kinds = append(s.kinds, &kind{name: "dogs", glance: 0.8, share: dogShare, crowd: c, spawn: anyone(c.Spawn), dogs: true,
 		tell: func(e arche.Entity, row int, m *mind, w wish) {
-			yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			yaw := c.Roots[row].Rot.Yaw()
 			g := control.Goal{Action: w.rest}
 			if w.speed > 0 {
 				g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: w.speed, Turn: control.Steer(yaw, m3.YawOf(w.ahead))}
@@ -122,25 +137,28 @@ func (s *Scene) openDogs(o *Options, n int) error {
 
 // openStrollers makes people who walk by sliders.
 func (s *Scene) openStrollers(o *Options, n int) error {
-	c, err := animsys.NewStrollers(&s.World, o.Latent, o.Next, animsys.StrollersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 5})
+	stream, err := o.Latent.NewStream(o.Next, latent.StreamOptions{People: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 5})
+	if err != nil {
+		return err
+	}
+	c, err := inhabit(s, o, stream, animsys.Options{})
 	if err != nil {
 		return err
 	}
 	steering, err := o.Latent.NewSteering(o.Next, max(o.Workers, 1))
 	if err != nil {
-		c.Close()
-		return err
+		return errors.Join(err, c.Close())
 	}
 	sliders := generic.NewMap1[latent.Sliders](&s.World)
 	bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
-	s.kinds = append(s.kinds, &kind{name: "on sliders", ahead: marks.Places(c.Stream.Ahead, 10), glance: 1.2, share: strollerShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, close: c.Close,
+	s.kinds = append(s.kinds, &kind{name: "on sliders", ahead: marks.Places(stream.Ahead, 10), glance: 1.2, share: strollerShare, crowd: c, spawn: anyone(c.Spawn),
 		born: func(e arche.Entity, m *mind) {
 			for _, k := range bearing {
 				sliders.Get(e).Ask(k, 1.5*(2*m.uniform()-1))
 			}
 		},
 		tell: func(e arche.Entity, row int, m *mind, w wish) {
-			yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			yaw := c.Roots[row].Rot.Yaw()
 			steering.Steer(sliders.Get(e), m3.Clamp(m3.WrapAngle(m3.YawOf(w.ahead)-yaw), -1, 1)*control.MaxTurn, m3.Clamp(w.speed, strollSlow, strollFast))
 		}})
 	return nil
@@ -152,14 +170,18 @@ func (s *Scene) openWanderers(o *Options, n int) error {
 	if o.STRNN.Predict%2 == 0 {
 		every = 4
 	}
-	c, err := animsys.NewWanderers(&s.World, o.STRNN, animsys.WanderersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, Stream: strnn.StreamOptions{Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: every, From: 1}})
+	stream, err := o.STRNN.NewStream(strnn.StreamOptions{People: n, Workers: o.Workers, Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: every, From: 1})
+	if err != nil {
+		return err
+	}
+	c, err := inhabit(s, o, stream, animsys.Options{})
 	if err != nil {
 		return err
 	}
 	wanders := generic.NewMap1[strnn.Wander](&s.World)
-	s.kinds = append(s.kinds, &kind{name: "predicted", ahead: marks.Places(c.Stream.Ahead, 3), glance: 1.8, share: wandererShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, close: c.Close,
+	s.kinds = append(s.kinds, &kind{name: "predicted", ahead: marks.Places(stream.Ahead, 3), glance: 1.8, share: wandererShare, crowd: c, spawn: anyone(c.Spawn),
 		tell: func(e arche.Entity, row int, m *mind, w wish) {
-			yaw := m3.YawOf(c.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+			yaw := c.Roots[row].Rot.Yaw()
 			ask := strnn.Wander{}
 			if w.speed > 0 {
 				ask = strnn.Wander{Speed: m3.Clamp(w.speed, wanderSlow, wanderFast), Turn: control.Steer(yaw, m3.YawOf(w.ahead)) * strnn.MaxTurn}
@@ -171,17 +193,26 @@ func (s *Scene) openWanderers(o *Options, n int) error {
 
 // openPeople makes people who go along lanes.
 func (s *Scene) openPeople(o *Options, n int) error {
-	c, err := animsys.NewPeople(&s.World, o.Manifold, o.Steps, o.Locomotion, animsys.PeopleOptions{
-		Capacity: n, Terrain: s.place.field, Workers: o.Workers, Styles: o.Styles, Known: o.Styles.InStyle("neutral"), Transfers: o.Transfers, Stream: manifold.StreamOptions{Open: o.Open, BF16: o.BF16}})
+	stream, err := o.People.NewStream(manifold.StreamOptions{People: n, Styles: o.Transfers, Open: o.Open, BF16: o.BF16})
 	if err != nil {
 		return err
 	}
-	curves, styles := generic.NewMap1[manifold.Curve](&s.World), generic.NewMap1[ecs.Style](&s.World)
-	s.kinds = append(s.kinds, &kind{name: "on lanes", ahead: marks.Places(c.Stream.Ahead, 10), share: peopleShare, bodies: &c.Bodies, spawn: anyone(c.Spawn), despawn: c.Despawn, close: c.Close, laned: true,
+	c, err := inhabit(s, o, stream, animsys.Options{Styles: o.Styles, Known: o.Styles.InStyle("neutral")})
+	if err != nil {
+		return err
+	}
+	curves := generic.NewMap1[manifold.Curve](&s.World)
+	mar, gram := generic.NewMap1[ecs.MARStyle](&s.World), generic.NewMap1[ecs.GramStyle](&s.World)
+	s.kinds = append(s.kinds, &kind{name: "on lanes", ahead: marks.Places(stream.Ahead, 10), share: peopleShare, crowd: c, spawn: anyone(c.Spawn), laned: true,
 		born: func(e arche.Entity, m *mind) {
 			*curves.Get(e) = manifold.Curve{Path: s.place.lanes[m.lane], Start: m.start, Speed: m.pace}
-			if st, ok := s.style(o, m); ok {
-				styles.Assign(e, &st)
+			switch pick := m.bits() % 3; {
+			case pick == 1 && o.Styles != nil:
+				style := ecs.MARStyle{}
+				style.Weights[m.bits()%uint64(len(o.Styles.Styles))] = 1
+				mar.Assign(e, &style)
+			case pick == 2 && len(o.Transfers) > 0:
+				gram.Assign(e, &ecs.GramStyle{Style: int(m.bits() % uint64(len(o.Transfers))), Weight: 1})
 			}
 		},
 		tell: func(e arche.Entity, row int, m *mind, w wish) {
@@ -199,12 +230,15 @@ func anyone(spawn func(at m3.Vec3, yaw float32) (arche.Entity, error)) func(m3.V
 
 // openPerformers makes those who stand on their spots and wave, point, clap, talk.
 func (s *Scene) openPerformers(o *Options, n int) error {
-	c, err := animsys.NewPerformers(&s.World, o.Keypose, animsys.PerformersOptions{Capacity: n, Terrain: s.place.field, Workers: o.Workers, BF16: o.BF16, Open: o.Open,
-		Every: 8, From: 4})
+	stream, err := o.Keypose.NewStream(keypose.StreamOptions{People: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 8, From: 4})
 	if err != nil {
 		return err
 	}
-	k := &kind{name: "performing", share: performerShare, bodies: &c.Bodies, despawn: c.Despawn, close: c.Close, stays: true}
+	c, err := inhabit(s, o, stream, animsys.Options{})
+	if err != nil {
+		return err
+	}
+	k := &kind{name: "performing", share: performerShare, crowd: c, stays: true}
 	s.kinds = append(s.kinds, k)
 	names := routines.Names()
 	written := make([][]*keypose.Routine, authors)
@@ -227,7 +261,9 @@ func (s *Scene) openPerformers(o *Options, n int) error {
 		return keypose.Part{Routine: mine[m.bits()%uint64(len(mine))], Speed: 0.85 + 0.3*m.uniform()}
 	}
 	k.spawn = func(at m3.Vec3, yaw float32, m *mind) (arche.Entity, error) {
-		return c.Spawn(at, yaw, any(m), 10*float64(m.uniform()))
+		part := any(m)
+		part.Start = 10 * float64(m.uniform())
+		return animsys.SpawnWith(c, at, yaw, part)
 	}
 	k.tell = func(e arche.Entity, row int, m *mind, w wish) {
 		if m.left <= 0 {
@@ -236,21 +272,6 @@ func (s *Scene) openPerformers(o *Options, n int) error {
 		}
 	}
 	return nil
-}
-
-// style returns what style someone has, if any: of the one or the other method.
-func (s *Scene) style(o *Options, m *mind) (out ecs.Style, ok bool) {
-	switch pick := m.bits() % 3; {
-	case pick == 1 && o.Styles != nil:
-		out.Method = ecs.MAR
-		out.Weights[m.bits()%uint64(len(o.Styles.Styles))] = 1
-	case pick == 2 && len(o.Transfers) > 0:
-		out.Method = ecs.Gram
-		out.Weights[m.bits()%uint64(len(o.Transfers))] = 1
-	default:
-		return out, false
-	}
-	return out, true
 }
 
 // count words that there are n.

@@ -68,12 +68,12 @@ func (t *steer) Update(*arche.World) {
 	t.gather()
 	i := 0
 	for _, k := range s.kinds {
-		for row := range k.bodies.Agents() {
-			if rate := k.bodies.Rate(row); rate != animsys.Frozen && (rate == animsys.Full || (s.tick+row)%int(rate) == 0) {
+		for row := range k.crowd.Agents() {
+			if rate := k.crowd.UpdateRateAt(row); rate != animsys.Frozen && (rate == animsys.EveryTick || (s.tick+row)%int(rate) == 0) {
 				m := &k.minds[row]
 				w := t.wish(k, m, row, i, float32(rate)/scenes.TickRate)
 				m.speed = w.speed
-				k.tell(k.bodies.Rows.Entity(row), row, m, w)
+				k.tell(k.crowd.Rows.Entity(row), row, m, w)
 			}
 			i++
 		}
@@ -86,9 +86,9 @@ func (t *steer) gather() {
 	s := t.s
 	t.n = 0
 	for _, k := range s.kinds {
-		for row, root := range k.bodies.Roots[:k.bodies.Agents()] {
+		for row, root := range k.crowd.Roots[:k.crowd.Agents()] {
 			t.at[t.n] = root.Pos.Flat()
-			if k.bodies.Rate(row) == animsys.Frozen {
+			if k.crowd.UpdateRateAt(row) == animsys.Frozen {
 				k.minds[row].speed = 0
 			}
 			t.v[t.n] = root.Rot.Rotate(m3.V(0, 0, k.minds[row].speed))
@@ -102,8 +102,8 @@ func (t *steer) gather() {
 // last asked.
 func (t *steer) wish(k *kind, m *mind, row, i int, dt float32) wish {
 	s, me := t.s, t.at[i]
-	root := k.bodies.Roots[row]
-	facing := root.Rot.Rotate(m3.V(0, 0, 1)).Flat()
+	root := k.crowd.Roots[row]
+	facing := root.Rot.Forward().Flat()
 	var w wish
 	switch {
 	case k.stays:
@@ -158,7 +158,7 @@ func around(off, ahead m3.Vec3) m3.Vec3 {
 func (t *steer) plan(k *kind, m *mind, me, facing m3.Vec3, dt float32) wish {
 	s := t.s
 	if k.dogs && !m.leader.IsZero() {
-		if row, ok := k.bodies.Rows.Row(m.leader); ok {
+		if row, ok := k.crowd.Rows.Row(m.leader); ok {
 			return t.follow(k, m, row, me, facing)
 		}
 		m.leader = arche.Entity{} // it has gone: this one leads on
@@ -181,12 +181,12 @@ func (t *steer) plan(k *kind, m *mind, me, facing m3.Vec3, dt float32) wish {
 // follow returns the wish of a dog whose pack is led by that in row lead: it stays with
 // it, goes as it goes, and rests where it rests.
 func (t *steer) follow(k *kind, m *mind, lead int, me, facing m3.Vec3) wish {
-	to := k.bodies.Roots[lead].Pos.Flat().Sub(me)
+	to := k.crowd.Roots[lead].Pos.Flat().Sub(me)
 	leader, dist := &k.minds[lead], to.Len()
 	if leader.speed == 0 && dist < 2*stray {
 		return wish{rest: leader.rest}
 	}
-	ahead := k.bodies.Roots[lead].Rot.Rotate(m3.V(0, 0, 1)).Flat()
+	ahead := k.crowd.Roots[lead].Rot.Forward().Flat()
 	near := m3.Clamp(dist/(2*stray), 0, 1)
 	ahead = ahead.Scale(1 - near).Add(to.Scale(near / max(dist, 1e-3))).Normalize(facing)
 	speed := max(leader.speed, control.WalkSpeed)
@@ -219,7 +219,7 @@ func (t *steer) avoid(of *kind, i int, facing m3.Vec3, speed float32) (push m3.V
 				continue
 			}
 			close := float32(touching)
-			if of.dogs && k < of.bodies.Agents() { // dogs are the first of all
+			if of.dogs && k < of.crowd.Agents() { // dogs are the first of all
 				close += longer
 			}
 			away := facing.Cross(m3.Up) // to the right, of whoever is on the spot

@@ -4,10 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/animsys/manifold"
-	"mannequin/models/human"
-	humanfootstep "mannequin/models/human-footstep"
-	humanlocomotion "mannequin/models/human-locomotion"
+	"mannequin/internal/testing/must"
+	"mannequin/models/person"
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/scenes"
 )
@@ -16,24 +14,12 @@ import (
 // otherwise; the others move as they would.
 func TestGramStyles(t *testing.T) {
 	var o Options
-	net, err := human.Open()
-	if err == nil {
-		o.Manifold, err = manifold.NewModel(net)
-	}
-	if err == nil {
-		o.Steps, err = humanfootstep.Open()
-	}
-	if err == nil {
-		o.Locomotion, err = humanlocomotion.Open()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.People = must.Get(person.Open())(t)
 	ts, err := stylesgram.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	transfers, err := ts.For(o.Manifold)
+	transfers, err := ts.For(o.People.Model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,12 +37,12 @@ func TestGramStyles(t *testing.T) {
 	o.Transfers = transfers
 	styled := play(o)
 	otherwise := 0
-	a, b := plain.kinds[0].bodies, styled.kinds[0].bodies
+	a, b := plain.kinds[0].crowd, styled.kinds[0].crowd
 	for row := range a.Agents() {
 		if d := a.Roots[row].Pos.Dist(b.Roots[row].Pos); d > 0.01 {
 			t.Errorf("person %d is %g m from where it would be without a style", row, d)
 		}
-		if !slices.Equal(a.Bones(row), b.Bones(row)) {
+		if !slices.Equal(a.BonesAt(row), b.BonesAt(row)) {
 			otherwise++
 		}
 	}

@@ -70,9 +70,9 @@ func mine[T any](all []T, of func(*T) int, i int) (out []T) {
 // enter makes room for what will be played.
 func (a *actor) enter(field *terrain.Field) error {
 	a.place = m3.V(a.At.X, field.Height(a.At.X, a.At.Z), a.At.Z)
-	a.row, _ = a.company.bodies.Rows.Row(a.entity)
-	a.kept = make([]m3.Xform, len(a.places)*a.company.bodies.Skel.Len())
-	ahead := m3.YawQuat(a.Yaw).Rotate(m3.V(0, 0, 1))
+	a.row, _ = a.company.crowd.Rows.Row(a.entity)
+	a.kept = make([]m3.Xform, len(a.places)*a.company.crowd.Skel.Len())
+	ahead := m3.YawQuat(a.Yaw).Forward()
 	var err error
 	a.rest, err = control.NewPath([]m3.Vec3{a.At, a.At.Add(ahead)}, false)
 	return err
@@ -80,14 +80,14 @@ func (a *actor) enter(field *terrain.Field) error {
 
 // bones returns the joints as they were played, world space.
 func (a *actor) bones(tick int) []m3.Xform {
-	n := a.company.bodies.Skel.Len()
+	n := a.company.crowd.Skel.Len()
 	return a.kept[tick*n : (tick+1)*n]
 }
 
 // root returns where the actor is, and how it faces, on flat ground.
 func (a *actor) root() (at m3.Vec3, yaw float32) {
-	x := a.company.bodies.Roots[a.row]
-	return x.Pos.Flat(), m3.YawOf(x.Rot.Rotate(m3.V(0, 0, 1)))
+	x := a.company.crowd.Roots[a.row]
+	return x.Pos.Flat(), x.Rot.Yaw()
 }
 
 // steady is the half-life with which cameras follow, s.
@@ -102,7 +102,7 @@ func (a *actor) settle(field *terrain.Field) {
 
 // keep keeps what has been played in a tick.
 func (a *actor) keep(tick int) {
-	copy(a.bones(tick), a.company.bodies.Bones(a.row))
+	copy(a.bones(tick), a.company.crowd.BonesAt(a.row))
 	_, a.yaws[tick] = a.root()
 	a.places[tick] = a.place
 }
@@ -120,7 +120,7 @@ func (t *aimed) place() m3.Vec3 {
 	if t.actor == nil {
 		return t.at
 	}
-	return t.actor.company.bodies.Bones(t.actor.row)[t.joint].Apply(t.at).Add(t.plus)
+	return t.actor.company.crowd.BonesAt(t.actor.row)[t.joint].Apply(t.at).Add(t.plus)
 }
 
 // rehearse looks up what the script names.
@@ -171,7 +171,7 @@ func (s *Scene) aim(line int, t *script.Target) (aimed, error) {
 		return aimed{at: at}, nil
 	}
 	a := s.actors[t.Actor]
-	sk := a.company.bodies.Skel
+	sk := a.company.crowd.Skel
 	out := aimed{actor: a, plus: t.Offset}
 	name := t.Joint
 	if name == "" {

@@ -10,7 +10,6 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
-	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene/script"
 
@@ -24,18 +23,18 @@ type company struct {
 	kind     script.Kind
 	model    string
 	world    arche.World
-	bodies   *animsys.Bodies
+	crowd    *animsys.Crowd
 	schedule *ecs.Schedule
 	actors   []*actor
 	styles   []dressed // that people can have
-	lacks    error     // why not those of ecs.Gram, which are of another model
-	shut     func() error
+	lacks    error     // why not those of ecs.GramStyle, which are of another model
 
 	goals   generic.Map1[control.Goal]
 	curves  generic.Map1[manifold.Curve]
 	looks   generic.Map1[ecs.LookAt]
 	reaches generic.Map1[ecs.Reach]
-	dresses generic.Map1[ecs.Style]
+	mar     generic.Map1[ecs.MARStyle]
+	gram    generic.Map1[ecs.GramStyle]
 }
 
 // engage finds everyone a company, and puts them where they begin.
@@ -51,7 +50,7 @@ func (s *Scene) engage(opt *Options) error {
 		k := slices.IndexFunc(s.companies, func(c *company) bool { return c.kind == a.Kind && c.model == a.Model })
 		if k < 0 {
 			k = len(s.companies)
-			s.companies = append(s.companies, &company{kind: a.Kind, model: a.Model, shut: func() error { return nil }})
+			s.companies = append(s.companies, &company{kind: a.Kind, model: a.Model})
 		}
 		a.company = s.companies[k]
 		a.company.actors = append(a.company.actors, a)
@@ -86,19 +85,22 @@ func (c *company) open(s *Scene, opt *Options) error {
 		return err
 	}
 	c.world = arche.NewWorld()
-	c.looks, c.reaches, c.dresses = generic.NewMap1[ecs.LookAt](&c.world), generic.NewMap1[ecs.Reach](&c.world), generic.NewMap1[ecs.Style](&c.world)
+	c.looks, c.reaches = generic.NewMap1[ecs.LookAt](&c.world), generic.NewMap1[ecs.Reach](&c.world)
+	c.mar, c.gram = generic.NewMap1[ecs.MARStyle](&c.world), generic.NewMap1[ecs.GramStyle](&c.world)
 	if c.kind == script.Dog {
 		model, err := mann.NewModel(net)
 		if err != nil {
 			return err
 		}
-		crowd, err := animsys.NewCrowd(&c.world, model, animsys.Options{Capacity: len(c.actors), Terrain: s.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open})
+		dogs, err := model.NewController(mann.ControllerOptions{Capacity: len(c.actors), Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open})
 		if err != nil {
 			return err
 		}
-		c.bodies, c.shut = &crowd.Bodies, crowd.Close
+		if c.crowd, err = animsys.NewCrowd(&c.world, dogs, animsys.Options{Ground: s.Terrain, Workers: opt.Workers}); err != nil {
+			return errors.Join(err, dogs.Close())
+		}
 		c.goals = generic.NewMap1[control.Goal](&c.world)
-		return c.spawn(crowd.Spawn)
+		return c.spawn()
 	}
 	model, err := manifold.NewModel(net)
 	if err != nil {
@@ -112,33 +114,36 @@ func (c *company) open(s *Scene, opt *Options) error {
 	if err != nil {
 		return err
 	}
-	people := animsys.PeopleOptions{Capacity: len(c.actors), Terrain: s.Terrain, Workers: opt.Workers,
-		Stream: manifold.StreamOptions{Open: opt.Open, BF16: opt.BF16, Batch: len(c.actors)}}
+	people := animsys.Options{Ground: s.Terrain, Workers: opt.Workers}
+	windows := manifold.StreamOptions{People: len(c.actors), Open: opt.Open, BF16: opt.BF16, Batch: len(c.actors)}
 	if slices.ContainsFunc(c.actors, func(a *actor) bool { return len(a.styles) > 0 }) {
-		if err := c.wardrobe(opt, model, &people); err != nil {
+		if err := c.wardrobe(opt, model, &people, &windows); err != nil {
 			return err
 		}
 	}
-	all, err := animsys.NewPeople(&c.world, model, steps, locomotion, people)
+	stream, err := model.With(steps, locomotion).NewStream(windows)
 	if err != nil {
 		return err
 	}
-	c.bodies, c.shut = &all.Bodies, all.Close
+	if c.crowd, err = animsys.NewCrowd(&c.world, stream, people); err != nil {
+		return errors.Join(err, stream.Close())
+	}
 	c.curves = generic.NewMap1[manifold.Curve](&c.world)
-	return c.spawn(all.Spawn)
+	return c.spawn()
 }
 
 // spawn puts the actors where they begin.
-func (c *company) spawn(one func(at m3.Vec3, yaw float32) (arche.Entity, error)) error {
+func (c *company) spawn() error {
 	for _, a := range c.actors {
 		var err error
-		if a.entity, err = one(a.At, a.Yaw); err != nil {
+		if a.entity, err = c.crowd.Spawn(a.At, a.Yaw); err != nil {
 			return err
 		}
 		c.looks.Assign(a.entity, &ecs.LookAt{})
 		if c.kind == script.Person {
 			c.reaches.Assign(a.entity, &ecs.Reach{})
-			c.dresses.Assign(a.entity, &ecs.Style{Method: ecs.MAR})
+			c.mar.Assign(a.entity, &ecs.MARStyle{})
+			c.gram.Assign(a.entity, &ecs.GramStyle{})
 		}
 	}
 	return nil
@@ -146,28 +151,28 @@ func (c *company) spawn(one func(at m3.Vec3, yaw float32) (arche.Entity, error))
 
 // dressed is a style that someone can have.
 type dressed struct {
-	name   string
-	method ecs.StyleMethod
-	index  int // among the method's
+	name  string
+	gram  bool // by ecs.GramStyle, else by ecs.MARStyle
+	index int  // among the method's
 }
 
 // wardrobe opens the styles that the actors ask for: the database, which takes longer,
 // only where they ask for more than transfers.
-func (c *company) wardrobe(opt *Options, model *manifold.Model, people *animsys.PeopleOptions) error {
+func (c *company) wardrobe(opt *Options, model *manifold.Model, people *animsys.Options, windows *manifold.StreamOptions) error {
 	if opt.Transfers != nil {
 		ts, err := opt.Transfers()
 		if err != nil {
 			return err
 		}
-		people.Transfers, err = ts.For(model)
+		windows.Styles, err = ts.For(model)
 		if errors.Is(err, manifold.ErrOtherModel) { // the player's own; the database may have what is asked for
 			c.lacks, err = err, nil
 		}
 		if err != nil {
 			return err
 		}
-		for i, tr := range people.Transfers {
-			c.styles = append(c.styles, dressed{tr.Name, ecs.Gram, i})
+		for i, tr := range windows.Styles {
+			c.styles = append(c.styles, dressed{tr.Name, true, i})
 		}
 	}
 	more := slices.ContainsFunc(c.actors, func(a *actor) bool {
@@ -182,7 +187,7 @@ func (c *company) wardrobe(opt *Options, model *manifold.Model, people *animsys.
 	}
 	people.Styles, people.Known = db, db.InStyle("neutral")
 	for i, name := range db.Styles {
-		c.styles = append(c.styles, dressed{name, ecs.MAR, i})
+		c.styles = append(c.styles, dressed{name, false, i})
 	}
 	return nil
 }
@@ -207,5 +212,8 @@ func (c *company) close() error {
 	if c.schedule != nil {
 		c.schedule.Close()
 	}
-	return c.shut()
+	if c.crowd == nil {
+		return nil
+	}
+	return c.crowd.Close()
 }

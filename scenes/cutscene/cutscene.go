@@ -12,6 +12,7 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
+	"mannequin/engine/hud"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene/script"
@@ -27,8 +28,8 @@ type Options struct {
 	Net                                 func(name string) (*netruntime.Net, error)
 	Dog, Manifold, Footstep, Locomotion string
 
-	// Transfers and Styles open the styles that people can have, by ecs.Gram and by
-	// ecs.MAR. Of equal names the first counts; nil: there are none.
+	// Transfers and Styles open the styles that people can have, by ecs.GramStyle and by
+	// ecs.MARStyle. Of equal names the first counts; nil: there are none.
 	Transfers func() (*manifold.Transfers, error)
 	Styles    func() (*mar.Database, error)
 
@@ -57,7 +58,7 @@ const (
 	direct
 )
 
-var buttons = []scenes.Button{
+var buttons = []hud.Button{
 	play:   {Label: "play", Key: 'K', Lit: true},
 	loop:   {Label: "loop", Key: 'L'},
 	begin:  {Label: "start", Key: 'R'},
@@ -83,7 +84,7 @@ type Scene struct {
 	now, was int // the ticks that are shown, and that they come from
 	goal     int // that is sought, or −1
 	held     int // ticks for which an arrow key has been held
-	panel    scenes.Panel
+	panel    hud.Panel
 }
 
 var _ scenes.Scene = (*Scene)(nil)
@@ -102,8 +103,8 @@ func New(opt Options) (*Scene, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.camera = newCamera(opt.Script, field)
-	s.panel = scenes.Panel{Title: opt.Script.Title, Buttons: slices.Clone(buttons),
-		Sliders: []scenes.Slider{{Label: "time, s", Max: float32(s.ticks-1) / scenes.TickRate}}}
+	s.panel = hud.Panel{Title: opt.Script.Title, Buttons: slices.Clone(buttons),
+		Sliders: []hud.Slider{{Label: "time, s", Max: float32(s.ticks-1) / scenes.TickRate}}}
 	if err := s.make(0, prelude+1); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -258,11 +259,11 @@ func (s *Scene) seek(tick int) { s.goal = min(max(tick, 0), s.ticks-1) }
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.Terrain)
 	for _, c := range s.companies {
-		out := dst.Cast(c.bodies.Skel)
-		n := c.bodies.Skel.Len()
+		out := dst.Cast(c.crowd.Skel)
+		n := c.crowd.Skel.Len()
 		out.Bones = slices.Grow(out.Bones, len(c.actors)*n)[:len(c.actors)*n]
 		for i, a := range c.actors {
-			c.bodies.Skel.Interpolate(out.Bones[i*n:(i+1)*n], a.bones(s.was), a.bones(s.now), alpha)
+			c.crowd.Skel.Interpolate(out.Bones[i*n:(i+1)*n], a.bones(s.was), a.bones(s.now), alpha)
 			out.Tint = append(out.Tint, a.tint)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
@@ -165,7 +166,7 @@ func TestSame(t *testing.T) {
 func TestPlayer(t *testing.T) {
 	s := open(t, options(t, cast))
 	second := func(in scenes.Input) { step(t, s, 1, in); step(t, s, 60, scenes.Input{}) }
-	press := func(key byte) scenes.Input { return scenes.Input{Touch: scenes.Touch{Press: key}} }
+	press := func(key byte) scenes.Input { return scenes.Input{Touch: hud.Touch{Press: key}} }
 	second(scenes.Input{})
 	if s.now != 61 {
 		t.Fatalf("after 61 steps it is tick %d", s.now)
@@ -174,7 +175,7 @@ func TestPlayer(t *testing.T) {
 	if second(scenes.Input{}); s.now != 61 {
 		t.Errorf("paused, it is tick %d", s.now)
 	}
-	step(t, s, 1, scenes.Input{Touch: scenes.Touch{Move: 1}})
+	step(t, s, 1, scenes.Input{Touch: hud.Touch{Move: 1}})
 	if s.goal != 121 || s.now != 61+hurry {
 		t.Errorf("on the way to tick %d it is tick %d", s.goal, s.now)
 	}
@@ -185,13 +186,13 @@ func TestPlayer(t *testing.T) {
 	if second(scenes.Input{}); s.now != 121 || s.goal != -1 {
 		t.Errorf("a second ahead is tick %d", s.now)
 	}
-	if second(scenes.Input{Touch: scenes.Touch{Move: -0.5}}); s.now != 61 {
+	if second(scenes.Input{Touch: hud.Touch{Move: -0.5}}); s.now != 61 {
 		t.Errorf("a second back is tick %d", s.now)
 	}
-	if second(scenes.Input{Touch: scenes.Touch{Set: true, Value: 3.5}}); s.now != 210 {
+	if second(scenes.Input{Touch: hud.Touch{Set: true, Value: 3.5}}); s.now != 210 {
 		t.Errorf("the slider's 3.5 s are tick %d", s.now)
 	}
-	if second(scenes.Input{Touch: scenes.Touch{Move: 1}}); s.now != 240 {
+	if second(scenes.Input{Touch: hud.Touch{Move: 1}}); s.now != 240 {
 		t.Errorf("beyond the end is tick %d", s.now)
 	}
 	if step(t, s, 2, press('K')); s.now != 0 {
@@ -218,12 +219,12 @@ func TestAims(t *testing.T) {
 	seek(t, a, 4)
 	seek(t, b, 4)
 	ann, rex := a.actors[0], a.actors[1]
-	people, dogs := ann.company.bodies.Skel, rex.company.bodies.Skel
+	people, dogs := ann.company.crowd.Skel, rex.company.crowd.Skel
 	head, hand, nose := people.Index("Head"), people.Index("LeftHandIndex1"), dogs.Index("Head")
 	target := m3.V(0.35, 1.3+a.Terrain.Height(0.35, 0.4), 0.4)
 	for tick := 110; tick < 140; tick++ {
 		me, dog := ann.bones(tick), rex.bones(tick)
-		off := m3.Acos(me[head].Rot.Rotate(m3.V(0, 0, 1)).Dot(dog[nose].Apply(eyes(script.Dog)).Sub(me[head].Apply(eyes(script.Person))).Normalize(m3.Up)))
+		off := m3.Acos(me[head].Rot.Forward().Dot(dog[nose].Apply(eyes(script.Dog)).Sub(me[head].Apply(eyes(script.Person))).Normalize(m3.Up)))
 		if off > 2*math.Pi/180 {
 			t.Fatalf("at tick %d she looks %.1f° aside", tick, off*180/math.Pi)
 		}
@@ -358,7 +359,7 @@ text = "Hello."
 	if last.Dist(m3.V(5, 3+height(5, 5), 5)) > 1e-4 {
 		t.Errorf("it ends at %v", last)
 	}
-	step(t, s, 1, scenes.Input{Touch: scenes.Touch{Press: 'C'}})
+	step(t, s, 1, scenes.Input{Touch: hud.Touch{Press: 'C'}})
 	if f := at(60); f.Shot.On {
 		t.Error("the camera is not given up")
 	}

@@ -26,24 +26,29 @@ const (
 	late = 3
 )
 
-// style returns that of the actor at time t: of the method whose styles weigh most.
-func (a *actor) style(t float32) ecs.Style {
-	mar, gram := ecs.Style{Method: ecs.MAR}, ecs.Style{Method: ecs.Gram}
+// style returns the actor's style at time t: by the method whose styles weigh most.
+func (a *actor) style(t float32) (mar ecs.MARStyle, gram ecs.GramStyle) {
+	var windows [ecs.MaxStyles]float32 // weights of Gram styles
 	var most [2]float32
 	for i, d := range a.dress {
-		if d.method == ecs.MAR {
+		if !d.gram {
 			w := a.styles[i].At(t)
 			mar.Weights[d.index], most[0] = max(mar.Weights[d.index], w), max(most[0], w)
 			continue
 		}
 		// It shows as late as a move does. Each other weight has windows made anew.
 		w := float32(math.Round(gramSteps*float64(a.styles[i].At(t+lead)))) / gramSteps
-		gram.Weights[d.index], most[1] = max(gram.Weights[d.index], w), max(most[1], w)
+		windows[d.index], most[1] = max(windows[d.index], w), max(most[1], w)
 	}
-	if most[1] > most[0] {
-		return gram
+	if most[1] <= most[0] {
+		return mar, ecs.GramStyle{}
 	}
-	return mar
+	for i, w := range windows {
+		if w > gram.Weight {
+			gram = ecs.GramStyle{Style: i, Weight: w}
+		}
+	}
+	return ecs.MARStyle{}, gram
 }
 
 // direct tells the actor what to do at time t.
@@ -74,7 +79,7 @@ func (a *actor) direct(s *Scene, t float32) {
 		}
 	}
 	*c.reaches.Get(a.entity) = reach
-	*c.dresses.Get(a.entity) = a.style(t)
+	*c.mar.Get(a.entity), *c.gram.Get(a.entity) = a.style(t)
 	a.walk(t, s.made)
 }
 

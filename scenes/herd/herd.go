@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"mannequin/animsys"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
@@ -17,7 +16,7 @@ import (
 // Options configure the scene.
 type Options struct {
 	Model   *mann.Model    // required
-	Far     []*mann.Model  // for dogs far away: see animsys.Options
+	Far     []*mann.Model  // for dogs far away: see mann.ControllerOptions
 	Agents  int            // dogs, at most MaxAgents; 0 means 50
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
@@ -56,7 +55,7 @@ func New(opt Options) (*Scene, error) {
 	}
 	s := &Scene{Park: park.Park{Log: opt.Log}}
 	s.roam = NewRoam(&s.Park, opt.Agents, opt.Seed)
-	crowd := animsys.Options{Capacity: opt.Agents, Far: opt.Far, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
+	crowd := park.Options{Terrain: opt.Terrain, ControllerOptions: mann.ControllerOptions{Capacity: opt.Agents, LOD: opt.Far, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}}
 	if err := s.Open(opt.Model, crowd, opt.Seed, s.roam); err != nil {
 		return nil, err
 	}

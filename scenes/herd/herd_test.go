@@ -173,7 +173,7 @@ func TestSeesPlayers(t *testing.T) {
 	if len(s.roam.players) != 1 {
 		t.Fatalf("%d players", len(s.roam.players))
 	}
-	w, v := s.roam.players[0], s.Crowd.Batch.Velocity(1)
+	w, v := s.roam.players[0], s.Dogs.Velocity(1)
 	if d := w.from.Dist(s.Crowd.Roots[1].Apply(m3.V(0, 0, middle))); d > 1e-5 {
 		t.Errorf("its way begins %g m from the dog", d)
 	}

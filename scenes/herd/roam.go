@@ -84,7 +84,7 @@ func (s *Roam) Update(w *arche.World) {
 	for q := s.others.Query(w); q.Next(); {
 		slot, _ := q.Get()
 		at := s.middles[slot.Row]
-		s.players = append(s.players, way{at, at.Add(c.Batch.Velocity(int(slot.Row)).Scale(notice))})
+		s.players = append(s.players, way{at, at.Add(s.park.Dogs.Velocity(int(slot.Row)).Scale(notice))})
 	}
 	s.Wander.Update(s.goals, roots, 1.0/scenes.TickRate, 0, n)
 	for q := s.filter.Query(w); q.Next(); {
@@ -141,7 +141,7 @@ func (w way) away(p m3.Vec3) m3.Vec3 {
 // steer bends a dog's goal away from its neighbours, players and the border.
 // Only players make a resting dog get up.
 func (s *Roam) steer(goal *control.Goal, root m3.Xform, row int) {
-	me, ahead := s.middles[row], root.Rot.Rotate(m3.V(0, 0, 1))
+	me, ahead := s.middles[row], root.Rot.Forward()
 	yaw := m3.YawOf(ahead)
 	var a away
 	var flee float32 // the speed at which one behind does not catch up, m/s
@@ -182,7 +182,7 @@ func (s *Roam) steer(goal *control.Goal, root m3.Xform, row int) {
 	if rests {
 		*goal = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: control.PaceSpeed}
 	} else {
-		want = want.Add(m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Rotate(m3.V(0, 0, 1)))
+		want = want.Add(m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Forward())
 	}
 	goal.Speed = max(goal.Speed, min(flee, control.CanterSpeed))
 	goal.Turn = control.Steer(yaw, m3.YawOf(want))

@@ -55,7 +55,7 @@ func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
 	b.inertial.Halflife = soft
 	b.ground.Rig, b.ground.Ground, b.ground.DT = rig, field, 1.0/scenes.TickRate
 	b.ground.Pos, b.ground.Rot, b.ground.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	b.ground.Feet, b.ground.Body, b.ground.Stand = make([]ik.Foot, len(roles.Legs)), make([]ik.Body, 1), make([]bool, len(roles.Legs))
+	b.ground.Feet, b.ground.Body, b.ground.Contacts = make([]ik.Foot, len(roles.Legs)), make([]ik.Body, 1), make([]bool, len(roles.Legs))
 	for _, l := range roles.Legs {
 		tip := p.Skel.Names[l[len(l)-1]]
 		c := p.Layout.ContactOf(tip)
@@ -80,7 +80,7 @@ func (b *body) show(row []float32, jump bool) error {
 		return fmt.Errorf("latent: the model's frame leaves the range of numbers")
 	}
 	for i, c := range b.contact {
-		b.ground.Stand[i] = row[c] > 0.5
+		b.ground.Contacts[i] = row[c] > 0.5
 	}
 	b.root[0] = m3.Xform{Pos: b.place.Pos, Rot: m3.YawQuat(b.place.Yaw)}
 	if jump {

@@ -17,9 +17,9 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	c.Tint = append(c.Tint, [3]float32{0.06, 0.16, 0.42})
 	dst.Focus, dst.Heading = c.Bones[0].Pos, s.body.place.Yaw
 	if o := s.others; o != nil {
-		s.bones = o.strollers.Interpolate(s.bones, alpha)
+		s.bones = o.crowd.Interpolate(s.bones, alpha)
 		c.Bones = append(c.Bones, s.bones...)
-		for i := range o.strollers.Agents() {
+		for i := range o.crowd.Agents() {
 			c.Tint = append(c.Tint, scenes.Clothes(i, 2))
 		}
 	}

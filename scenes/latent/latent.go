@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
 	"mannequin/animsys/skel"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
@@ -54,7 +55,7 @@ const (
 	export
 )
 
-var buttons = []scenes.Button{
+var buttons = []hud.Button{
 	play:    {Label: "play", Key: 'K'},
 	whole:   {Label: "sequence", Key: 'V'},
 	add:     {Label: "add clip", Key: 'A'},
@@ -93,7 +94,7 @@ type Scene struct {
 	wanted bool // the sequence is to be exported
 
 	bones  []m3.Xform // of the others
-	panel  scenes.Panel
+	panel  hud.Panel
 	labels [2][]string // of the sliders: components, latent values
 	hud    string      // "": to be worded anew
 }
@@ -185,7 +186,7 @@ func (s *Scene) show(all bool) {
 	}
 	p.Sliders, p.Selected = p.Sliders[:0], 0
 	for _, name := range labels {
-		p.Sliders = append(p.Sliders, scenes.Slider{Label: name, Min: -reach, Max: reach})
+		p.Sliders = append(p.Sliders, hud.Slider{Label: name, Min: -reach, Max: reach})
 	}
 	s.put()
 }
@@ -248,7 +249,7 @@ func (s *Scene) Step(in scenes.Input) error {
 		}
 	}
 	if key := p.Pressed(in.Touch); key != 0 {
-		s.press(slices.IndexFunc(p.Buttons, func(b scenes.Button) bool { return b.Key == key }))
+		s.press(slices.IndexFunc(p.Buttons, func(b hud.Button) bool { return b.Key == key }))
 		s.put()
 	}
 	if s.dirty {
@@ -330,7 +331,7 @@ func (s *Scene) Hash() uint64 {
 		h = h.Bool(p.Buttons[i].Lit).Bool(p.Buttons[i].Off)
 	}
 	if s.others != nil {
-		h = h.Uint(s.others.strollers.Hash())
+		h = h.Uint(s.others.crowd.Hash())
 	}
 	return uint64(h)
 }
@@ -357,7 +358,7 @@ func (s *Scene) Close() error {
 // Autopilot is a player who is not there: they move sliders, and chain clips.
 func Autopilot() scenes.Script {
 	const tap = 1.0 / scenes.TickRate
-	type touch = scenes.Touch
+	type touch = hud.Touch
 	cue := func(seconds float64, t touch) scenes.Cue {
 		return scenes.Cue{Seconds: seconds, Input: scenes.Input{Touch: t}}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/latent"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/scenes"
@@ -29,7 +30,7 @@ func open(t testing.TB, o Options) *Scene {
 	return s
 }
 
-func step(t testing.TB, s *Scene, n int, touch scenes.Touch) {
+func step(t testing.TB, s *Scene, n int, touch hud.Touch) {
 	t.Helper()
 	for range n {
 		if err := s.Step(scenes.Input{Touch: touch}); err != nil {
@@ -38,7 +39,7 @@ func step(t testing.TB, s *Scene, n int, touch scenes.Touch) {
 	}
 }
 
-func press(t testing.TB, s *Scene, key byte) { step(t, s, 1, scenes.Touch{Press: key}) }
+func press(t testing.TB, s *Scene, key byte) { step(t, s, 1, hud.Touch{Press: key}) }
 
 // pose returns the joints as they are, seen from the hips.
 func pose(s *Scene) []m3.Vec3 {
@@ -69,7 +70,7 @@ func TestWalks(t *testing.T) {
 		s := open(t, Options{Terrain: field, Workers: 1})
 		var a, b scenes.Frame
 		s.Frame(&a, 1)
-		step(t, s, 300, scenes.Touch{})
+		step(t, s, 300, hud.Touch{})
 		s.Frame(&b, 1)
 		if d := b.Focus.Flat().Dist(a.Focus.Flat()); d < 0.7*5*testlatent.Speed || d > 1.3*5*testlatent.Speed {
 			t.Errorf("%s: %g m in 5 s", name, d)
@@ -95,16 +96,16 @@ func TestWalks(t *testing.T) {
 func TestSlider(t *testing.T) {
 	s := open(t, Options{Workers: 1})
 	press(t, s, 'K')
-	step(t, s, 120, scenes.Touch{})
+	step(t, s, 120, hud.Touch{})
 	was, clip := pose(s), slices.Clone(s.clip)
-	step(t, s, 2, scenes.Touch{})
+	step(t, s, 2, hud.Touch{})
 	if d := apart(was, pose(s)); d > 1e-4 {
 		t.Fatalf("stopped, a joint goes %g m", d)
 	}
-	step(t, s, 2, scenes.Touch{Set: true, Slider: 1, Value: 2})
+	step(t, s, 2, hud.Touch{Set: true, Slider: 1, Value: 2})
 	head := s.Model.Skel.Index("Head") // legs follow the ground
 	soon := pose(s)[head].Dist(was[head])
-	step(t, s, 120, scenes.Touch{})
+	step(t, s, 120, hud.Touch{})
 	if late := pose(s)[head].Dist(was[head]); late < 1e-3 || soon < 0.1*late || soon > 0.9*late {
 		t.Errorf("the head is %g m away two ticks after a slider moved, and %g m two seconds after", soon, late)
 	}
@@ -129,12 +130,12 @@ func TestSlider(t *testing.T) {
 	if p := f.Panel; len(p.Sliders) != testlatent.Values || m3.Abs(p.Sliders[1].Value-1) > 1e-6 {
 		t.Errorf("latent values: the panel shows %+v", p.Sliders)
 	}
-	step(t, s, 1, scenes.Touch{Set: true, Slider: 5, Value: -1.5})
+	step(t, s, 1, hud.Touch{Set: true, Slider: 5, Value: -1.5})
 	if slices.Equal(s.clip, want) || m3.Abs(s.components[5]+3) > 1e-5 || m3.Abs(s.components[1]-2) > 1e-5 {
 		t.Errorf("components are %v", s.components)
 	}
 	press(t, s, 'R')
-	step(t, s, 120, scenes.Touch{})
+	step(t, s, 120, hud.Touch{})
 	if d := apart(was, pose(s)); !slices.Equal(s.clip, clip) || d > 1e-3 {
 		t.Errorf("reset, a joint is %g m from where it was", d)
 	}
@@ -161,25 +162,25 @@ func TestSequence(t *testing.T) {
 	if s.panel.Buttons[whole].Lit || exported() != 0 {
 		t.Fatal("a sequence of no clips is shown")
 	}
-	step(t, s, 1, scenes.Touch{Set: true, Slider: 0, Value: 1})
+	step(t, s, 1, hud.Touch{Set: true, Slider: 0, Value: 1})
 	press(t, s, 'A')
 	press(t, s, 'A') // one at a time
 	press(t, s, 'U')
 	if n := s.sequence.frames(); n != 0 {
 		t.Fatalf("%d frames at once", n)
 	}
-	step(t, s, patience, scenes.Touch{})
+	step(t, s, patience, hud.Touch{})
 	if n := s.sequence.frames(); n != latent.Frames || !s.panel.Buttons[whole].Lit || !slices.Equal(s.sequence.rows, s.clip) {
 		t.Fatalf("%d frames after a clip", n)
 	}
 	first := slices.Clone(s.sequence.rows)
-	step(t, s, 1, scenes.Touch{Set: true, Slider: 0, Value: -1})
+	step(t, s, 1, hud.Touch{Set: true, Slider: 0, Value: -1})
 	if s.panel.Buttons[whole].Lit {
 		t.Error("a slider moves, and the sequence is shown")
 	}
 	before := slices.Clone(s.components)
 	press(t, s, 'A')
-	step(t, s, patience, scenes.Touch{})
+	step(t, s, patience, hud.Touch{})
 	const two = 2*latent.Frames - latent.Overlap
 	if n := s.sequence.frames(); n != two {
 		t.Fatalf("%d frames after two clips, want %d", n, two)
@@ -206,15 +207,15 @@ func TestSequence(t *testing.T) {
 	if s.sequence.frames() != 0 || s.panel.Buttons[whole].Lit || s.components[0] != 1 {
 		t.Error("undo does not lead back to nothing")
 	}
-	step(t, s, 100, scenes.Touch{})
+	step(t, s, 100, hud.Touch{})
 }
 
 // What the player does while a clip is added stays.
 func TestGoesOnWhileAdding(t *testing.T) {
 	s := open(t, Options{Workers: 1})
 	press(t, s, 'A')
-	step(t, s, 5, scenes.Touch{Set: true, Slider: 3, Value: 2})
-	step(t, s, patience, scenes.Touch{})
+	step(t, s, 5, hud.Touch{Set: true, Slider: 3, Value: 2})
+	step(t, s, patience, hud.Touch{})
 	if s.sequence.frames() != latent.Frames || s.components[3] != 2 {
 		t.Errorf("%d frames, components %v", s.sequence.frames(), s.components)
 	}
@@ -268,11 +269,11 @@ func TestTickDoesNotAllocate(t *testing.T) {
 	s := open(t, Options{Workers: 1})
 	var f scenes.Frame
 	v := float32(0)
-	for name, touch := range map[string]func() scenes.Touch{
-		"nothing": func() scenes.Touch { return scenes.Touch{} },
-		"a slider that moves": func() scenes.Touch {
+	for name, touch := range map[string]func() hud.Touch{
+		"nothing": func() hud.Touch { return hud.Touch{} },
+		"a slider that moves": func() hud.Touch {
 			v += 0.01
-			return scenes.Touch{Set: true, Value: v}
+			return hud.Touch{Set: true, Value: v}
 		},
 	} {
 		if n := testing.AllocsPerRun(100, func() {

@@ -18,10 +18,10 @@ import (
 
 // others are the people who walk about by themselves.
 type others struct {
-	world     arche.World
-	strollers *animsys.Strollers
-	schedule  *ecs.Schedule
-	marks     *marks.Marks
+	world    arche.World
+	crowd    *animsys.Crowd
+	schedule *ecs.Schedule
+	marks    *marks.Marks
 }
 
 const (
@@ -33,26 +33,29 @@ const (
 // newOthers returns n of them, around the origin.
 func newOthers(n int, opt *Options) (_ *others, err error) {
 	o := &others{world: arche.NewWorld()}
-	o.strollers, err = animsys.NewStrollers(&o.world, opt.Model, opt.Next, animsys.StrollersOptions{Capacity: n, Terrain: opt.Terrain, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16})
+	stream, err := opt.Model.NewStream(opt.Next, latent.StreamOptions{People: n, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16})
 	if err != nil {
 		return nil, err
 	}
+	if o.crowd, err = animsys.NewCrowd(&o.world, stream, animsys.Options{Ground: opt.Terrain, Workers: opt.Workers}); err != nil {
+		return nil, errors.Join(err, stream.Close())
+	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, o.strollers.Close())
+			err = errors.Join(err, o.crowd.Close())
 		}
 	}()
-	about, err := newAbout(o.strollers, opt)
+	about, err := newAbout(o.crowd, opt)
 	if err != nil {
 		return nil, err
 	}
 	if o.schedule, err = ecs.NewSchedule(&o.world, 1.0/scenes.TickRate, append([]ecs.System{about}, animsys.Systems()...)...); err != nil {
 		return nil, err
 	}
-	o.marks = marks.New(marks.Of(&o.strollers.Bodies, marks.Places(o.strollers.Stream.Ahead, 3)))
-	for ring := float32(nearest); o.strollers.Agents() < n; ring += ringGap {
+	o.marks = marks.New(marks.Of(o.crowd, opt.Terrain, marks.Places(stream.Ahead, 3)))
+	for ring := float32(nearest); o.crowd.Agents() < n; ring += ringGap {
 		places := int(2 * math.Pi * ring / roomEach)
-		for k := 0; k < places && o.strollers.Agents() < n; k++ {
+		for k := 0; k < places && o.crowd.Agents() < n; k++ {
 			sin, cos := math.Sincos(2 * math.Pi * float64(k) / float64(places))
 			at := m3.V(ring*float32(sin), 0, ring*float32(cos))
 			if err := about.spawn(&o.world, at, m3.WrapAngle(float32(7*k)+ring)); err != nil {
@@ -68,24 +71,25 @@ func (o *others) step() error {
 	if err := o.schedule.Step(); err != nil {
 		return err
 	}
-	o.marks.Step(o.strollers.Agents())
+	o.marks.Step(o.crowd.Agents())
 	return nil
 }
 
 func (o *others) close() error {
 	o.schedule.Close()
-	return o.strollers.Close()
+	return o.crowd.Close()
 }
 
 // about is the system that has strollers with an ecs.Wander walk about where they
 // began: it sets their sliders.
 type about struct {
-	strollers *animsys.Strollers
-	wander    *control.Wander
-	steering  *latent.Steering
-	seed      uint64
-	goals     []control.Goal // (rows)
-	filter    generic.Filter3[ecs.Slot, latent.Sliders, ecs.Wander]
+	crowd    *animsys.Crowd
+	model    *latent.Model
+	wander   *control.Wander
+	steering *latent.Steering
+	seed     uint64
+	goals    []control.Goal // (rows)
+	filter   generic.Filter3[ecs.Slot, latent.Sliders, ecs.Wander]
 }
 
 const (
@@ -94,30 +98,29 @@ const (
 	fastest   = 2.2
 )
 
-func newAbout(s *animsys.Strollers, opt *Options) (*about, error) {
+func newAbout(s *animsys.Crowd, opt *Options) (*about, error) {
 	steering, err := opt.Model.NewSteering(opt.Next, opt.Workers)
 	if err != nil {
 		return nil, err
 	}
 	n := s.Rows.Cap()
-	a := &about{strollers: s, wander: control.NewWander(n, opt.Seed), steering: steering, seed: opt.Seed, goals: make([]control.Goal, n)}
+	a := &about{crowd: s, model: opt.Model, wander: control.NewWander(n, opt.Seed), steering: steering, seed: opt.Seed, goals: make([]control.Goal, n)}
 	a.wander.Radius, a.wander.Rest = homeRange, 0
 	return a, nil
 }
 
 // spawn brings one more, with a bearing of their own: how they lean, and bend.
 func (a *about) spawn(w *arche.World, at m3.Vec3, yaw float32) error {
-	row := a.strollers.Agents()
-	e, err := a.strollers.Spawn(at, yaw)
+	row := a.crowd.Agents()
+	e, err := a.crowd.Spawn(at, yaw)
 	if err != nil {
 		return err
 	}
 	wander, sliders := generic.NewMap1[ecs.Wander](w), generic.NewMap1[latent.Sliders](w)
 	wander.Assign(e, &ecs.Wander{})
 	a.wander.Reset(row, a.seed+uint64(row), at)
-	model := a.strollers.Stream.Model()
 	for i, name := range bearings {
-		sliders.Get(e).Ask(model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
+		sliders.Get(e).Ask(a.model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
 	}
 	return nil
 }
@@ -132,8 +135,8 @@ func (a *about) Initialize(*arche.World) {
 
 // Update sets the sliders.
 func (a *about) Update(w *arche.World) {
-	n := a.strollers.Agents()
-	a.wander.Update(a.goals, a.strollers.Roots, 1.0/scenes.TickRate, 0, n)
+	n := a.crowd.Agents()
+	a.wander.Update(a.goals, a.crowd.Roots, 1.0/scenes.TickRate, 0, n)
 	for q := a.filter.Query(w); q.Next(); {
 		slot, sliders, _ := q.Get()
 		g := &a.goals[slot.Row]

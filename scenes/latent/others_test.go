@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/latent"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
@@ -24,14 +25,14 @@ func TestOthers(t *testing.T) {
 	const n = 12
 	alone := open(t, Options{Model: m, Terrain: field, Workers: 1})
 	s := open(t, Options{Model: m, Terrain: field, Workers: 2, Agents: n, Next: next, Seed: 1})
-	begun := slices.Clone(s.others.strollers.Roots)
+	begun := slices.Clone(s.others.crowd.Roots)
 	way := make([]float32, n)
 	var f, a scenes.Frame
 	for tick := range 1200 {
-		before := slices.Clone(s.others.strollers.Roots)
-		step(t, s, 1, scenes.Touch{})
-		step(t, alone, 1, scenes.Touch{})
-		for r, root := range s.others.strollers.Roots {
+		before := slices.Clone(s.others.crowd.Roots)
+		step(t, s, 1, hud.Touch{})
+		step(t, alone, 1, hud.Touch{})
+		for r, root := range s.others.crowd.Roots {
 			way[r] += root.Pos.Dist(before[r].Pos)
 			if d := root.Pos.Dist(begun[r].Pos); d > homeRange+4 {
 				t.Fatalf("tick %d: person %d is %g m from where they began", tick, r, d)

@@ -2,6 +2,7 @@
 package people
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -23,11 +24,9 @@ import (
 
 // Options configure the scene.
 type Options struct {
-	Model      *manifold.Model // required
-	Steps      *netruntime.Net // of footsteps, required: see manifold.NewWalker
-	Locomotion *netruntime.Net // required
-	Agents     int             // people, at most MaxAgents; 0 means 50
-	Terrain    *terrain.Field  // around the origin, GroundSize wide; nil makes hills from Seed
+	Networks   *manifold.Networks // required
+	Agents     int                // people, at most MaxAgents; 0 means 50
+	Terrain    *terrain.Field     // around the origin, GroundSize wide; nil makes hills from Seed
 	Seed       uint64
 	Workers    int               // goroutines that share the rows; 0 means one per CPU
 	Open       netruntime.Opener // what computes the networks; nil is the processor
@@ -35,8 +34,8 @@ type Options struct {
 	Iterations int               // of the edit: see manifold.StreamOptions
 
 	Styled    int                  // of the people, spread among them, who move in a style each
-	Styles    *mar.Database        // by ecs.MAR; these or Transfers are required for them
-	Transfers []*manifold.Transfer // by ecs.Gram
+	Styles    *mar.Database        // by ecs.MARStyle; these or Transfers are required for them
+	Transfers []*manifold.Transfer // by ecs.GramStyle
 }
 
 // MaxAgents is the most people in the scene.
@@ -54,7 +53,8 @@ var help = []string{
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
 	World    arche.World
-	People   *animsys.People
+	People   *animsys.Crowd
+	Stream   *manifold.Stream
 	Schedule *ecs.Schedule
 	Terrain  *terrain.Field
 
@@ -91,8 +91,8 @@ func New(opt Options) (*Scene, error) {
 		return nil, fmt.Errorf("people: %d of %d in a style: want 0 to all", opt.Styled, opt.Agents)
 	case opt.Styled > 0 && len(opt.wardrobe()) == 0:
 		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which is theirs")
-	case opt.Model == nil || opt.Steps == nil || opt.Locomotion == nil:
-		return nil, fmt.Errorf("people: Options.Model, Steps or Locomotion is missing")
+	case opt.Networks == nil:
+		return nil, fmt.Errorf("people: Options.Networks is missing")
 	}
 	s := &Scene{World: arche.NewWorld(), Terrain: opt.Terrain, seed: opt.Seed}
 	if s.Terrain == nil {
@@ -102,18 +102,18 @@ func New(opt Options) (*Scene, error) {
 		}
 	}
 	var err error
-	s.People, err = animsys.NewPeople(&s.World, opt.Model, opt.Steps, opt.Locomotion, animsys.PeopleOptions{
-		Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: opt.Styles.InStyle("neutral"), Transfers: opt.Transfers,
-		Stream: manifold.StreamOptions{Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations},
-	})
-	if err != nil {
+	stream := manifold.StreamOptions{People: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}
+	if s.Stream, err = opt.Networks.NewStream(stream); err != nil {
 		return nil, err
+	}
+	if s.People, err = animsys.NewCrowd(&s.World, s.Stream, animsys.Options{Ground: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}); err != nil {
+		return nil, errors.Join(err, s.Stream.Close())
 	}
 	if s.Schedule, err = ecs.NewSchedule(&s.World, 1.0/scenes.TickRate, animsys.Systems()...); err != nil {
 		s.People.Close()
 		return nil, err
 	}
-	s.marks = marks.New(marks.Of(&s.People.Bodies, marks.Places(s.People.Stream.Ahead, 10)))
+	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.Stream.Ahead, 10)))
 	s.curves = generic.NewMap1[manifold.Curve](&s.World)
 	if err := s.populate(opt.Agents); err != nil {
 		s.Close()
@@ -155,8 +155,9 @@ func (s *Scene) populate(n int) error {
 
 // worn is a style that people can move in.
 type worn struct {
-	name  string
-	style ecs.Style
+	name string
+	mar  *ecs.MARStyle  // one of
+	gram *ecs.GramStyle // these
 }
 
 // wardrobe returns all styles, one of either method by turns; not the neutral one, which
@@ -164,28 +165,33 @@ type worn struct {
 func (o *Options) wardrobe() (all []worn) {
 	for i := range ecs.MaxStyles {
 		if o.Styles != nil && i < len(o.Styles.Styles) && o.Styles.Styles[i] != "neutral" {
-			all = append(all, worn{o.Styles.Styles[i], whole(ecs.MAR, i)})
+			all = append(all, worn{name: o.Styles.Styles[i], mar: whole(i)})
 		}
 		if i < len(o.Transfers) {
-			all = append(all, worn{o.Transfers[i].Name, whole(ecs.Gram, i)})
+			all = append(all, worn{name: o.Transfers[i].Name, gram: &ecs.GramStyle{Style: i, Weight: 1}})
 		}
 	}
 	return all
 }
 
 // whole is all of one style.
-func whole(method ecs.StyleMethod, i int) (s ecs.Style) {
-	s.Method, s.Weights[i] = method, 1
+func whole(i int) *ecs.MARStyle {
+	s := &ecs.MARStyle{}
+	s.Weights[i] = 1
 	return s
 }
 
 // dress gives n people, spread among all, the styles in turn, each in full.
 func (s *Scene) dress(n int, all []worn) {
-	styles := generic.NewMap1[ecs.Style](&s.World)
+	mar, gram := generic.NewMap1[ecs.MARStyle](&s.World), generic.NewMap1[ecs.GramStyle](&s.World)
 	for i := range s.all {
 		if k := i * n / len(s.all); (i+1)*n/len(s.all) > k {
 			w := all[k%len(all)]
-			styles.Assign(s.all[i].entity, &w.style)
+			if w.mar != nil {
+				mar.Assign(s.all[i].entity, w.mar)
+			} else {
+				gram.Assign(s.all[i].entity, w.gram)
+			}
 			s.all[i].style = w.name
 		}
 	}
@@ -244,7 +250,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	}
 	row, _ := s.People.Rows.Row(s.all[s.watched].entity)
 	dst.Focus = c.Of(row)[0].Pos
-	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+	dst.Heading = s.People.Roots[row].Rot.Yaw()
 	s.marks.Watched(dst, c.Bones, row)
 	s.marks.Draw(dst, c.Bones, row, alpha)
 	lane := s.all[s.watched].lane

@@ -8,30 +8,16 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
-	"mannequin/models/human"
-	humanfootstep "mannequin/models/human-footstep"
-	humanlocomotion "mannequin/models/human-locomotion"
+	"mannequin/internal/testing/must"
+	walkers "mannequin/models/person"
 	"mannequin/scenes"
 	"mannequin/terrain"
 )
 
 func open(t testing.TB, o Options) *Scene {
 	t.Helper()
-	net, err := human.Open()
-	if err == nil {
-		o.Model, err = manifold.NewModel(net)
-	}
-	if err == nil {
-		o.Steps, err = humanfootstep.Open()
-	}
-	if err == nil {
-		o.Locomotion, err = humanlocomotion.Open()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Networks = must.Get(walkers.Open())(t)
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -167,11 +153,17 @@ func TestWardrobe(t *testing.T) {
 	var names []string
 	for _, w := range o.wardrobe() {
 		names = append(names, w.name)
-		if i, want := slices.Index(w.style.Weights[:], 1), map[string]int{"old": 1, "proud": 2, "sneaking": 0}[w.name]; i != want {
+		i := -1
+		if w.mar != nil {
+			i = slices.Index(w.mar.Weights[:], 1)
+		} else if w.gram.Weight == 1 {
+			i = w.gram.Style
+		}
+		if want := map[string]int{"old": 1, "proud": 2, "sneaking": 0}[w.name]; i != want {
 			t.Errorf("%s is style %d, want %d", w.name, i, want)
 		}
-		if (w.style.Method == ecs.Gram) != (w.name == "sneaking") {
-			t.Errorf("%s is given by method %d", w.name, w.style.Method)
+		if (w.gram != nil) != (w.name == "sneaking") {
+			t.Errorf("that %s is a Gram style is %v", w.name, w.gram != nil)
 		}
 	}
 	if !slices.Equal(names, []string{"sneaking", "old", "proud"}) {

@@ -294,18 +294,12 @@ func (s *Setup) crowd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 		}
 	}
 	if s.Comes("lanes") {
-		if opt.Manifold, err = model(m, s.Manifold, manifold.NewModel); err != nil {
-			return nil, err
-		}
-		if opt.Steps, err = m.Net(s.Footstep); err != nil {
-			return nil, err
-		}
-		if opt.Locomotion, err = m.Net(s.Locomotion); err != nil {
+		if opt.People, err = s.networks(m); err != nil {
 			return nil, err
 		}
 	}
 	if s.Comes("styles") {
-		if opt.Styles, opt.Transfers, err = m.styles(opt.Manifold); err != nil {
+		if opt.Styles, opt.Transfers, err = m.styles(opt.People.Model); err != nil {
 			return nil, err
 		}
 	}
@@ -330,20 +324,31 @@ func (s *Setup) herd(m *Means, field *terrain.Field) (scenes.Scene, error) {
 	return herd.New(herd.Options{Model: dog, Far: far, Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Log: m.Log})
 }
 
+// networks opens those of people along curves.
+func (s *Setup) networks(m *Means) (*manifold.Networks, error) {
+	space, err := model(m, s.Manifold, manifold.NewModel)
+	if err != nil {
+		return nil, err
+	}
+	footsteps, err := m.Net(s.Footstep)
+	if err != nil {
+		return nil, err
+	}
+	locomotion, err := m.Net(s.Locomotion)
+	if err != nil {
+		return nil, err
+	}
+	return space.With(footsteps, locomotion), nil
+}
+
 func (s *Setup) people(m *Means, field *terrain.Field) (scenes.Scene, error) {
 	opt := people.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: m.Workers, BF16: s.BF16, Open: m.Open, Styled: s.Styled}
 	var err error
-	if opt.Model, err = model(m, s.Manifold, manifold.NewModel); err != nil {
-		return nil, err
-	}
-	if opt.Steps, err = m.Net(s.Footstep); err != nil {
-		return nil, err
-	}
-	if opt.Locomotion, err = m.Net(s.Locomotion); err != nil {
+	if opt.Networks, err = s.networks(m); err != nil {
 		return nil, err
 	}
 	if s.Styled > 0 {
-		if opt.Styles, opt.Transfers, err = m.styles(opt.Model); err != nil {
+		if opt.Styles, opt.Transfers, err = m.styles(opt.Networks.Model); err != nil {
 			return nil, err
 		}
 	}

@@ -3,10 +3,10 @@ package quadruped
 import (
 	"testing"
 
-	"mannequin/scenes"
+	"mannequin/engine/hud"
 	"mannequin/scenes/internal/testmarks"
 )
 
 func TestOverlays(t *testing.T) {
-	testmarks.Check(t, open(t, Options{Herd: 5, Workers: 1}), scenes.AllOverlays&^scenes.Times)
+	testmarks.Check(t, open(t, Options{Herd: 5, Workers: 1}), hud.AllOverlays&^hud.Times)
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
@@ -26,7 +25,7 @@ import (
 // Options configure the scene.
 type Options struct {
 	Model   *mann.Model    // required
-	Far     []*mann.Model  // for dogs far away: see animsys.Options
+	Far     []*mann.Model  // for dogs far away: see mann.ControllerOptions
 	Herd    int            // other dogs that wander about, at most herd.MaxAgents
 	Terrain *terrain.Field // around the origin; nil makes hills from Seed
 	Seed    uint64
@@ -84,7 +83,7 @@ func New(opt Options) (*Scene, error) {
 	roam := herd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
 	// The system looks its resource up when the schedule starts.
 	s.drive.input = s.input
-	dogs := animsys.Options{Capacity: 1 + opt.Herd, Far: opt.Far, Terrain: opt.Terrain, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}
+	dogs := park.Options{Terrain: opt.Terrain, ControllerOptions: mann.ControllerOptions{Capacity: 1 + opt.Herd, LOD: opt.Far, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}}
 	if err := s.Open(opt.Model, dogs, opt.Seed, s.drive, roam); err != nil {
 		return nil, err
 	}
@@ -124,13 +123,13 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	s.Draw(dst, alpha)
 	s.Ahead(dst, 0)
 	dst.Focus = dst.Casts[0].Of(0)[0].Pos
-	dst.Heading = m3.YawOf(s.Crowd.Roots[0].Rot.Rotate(m3.V(0, 0, 1)))
+	dst.Heading = s.Crowd.Roots[0].Rot.Yaw()
 	s.Marks(dst, alpha)
 	dst.Help = append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.HUD = append(dst.HUD,
 		"asked for: "+wish(s.drive.goal, s.drive.Gait),
-		fmt.Sprintf("does: %s, %.2f m/s", s.doing(), s.Crowd.Batch.Velocity(0).Len()))
+		fmt.Sprintf("does: %s, %.2f m/s", s.doing(), s.Dogs.Velocity(0).Len()))
 }
 
 // wish puts into words what the player asks for.
@@ -166,7 +165,7 @@ func wish(g control.Goal, gait scenes.Gait) string {
 func (s *Scene) doing() string {
 	best := control.Idle
 	for a := range control.NumActions {
-		if s.Crowd.Batch.Weight(0, a) > s.Crowd.Batch.Weight(0, best) {
+		if s.Dogs.Weight(0, a) > s.Dogs.Weight(0, best) {
 			best = a
 		}
 	}

@@ -277,12 +277,16 @@ func TestHerd(t *testing.T) {
 // failing is a network that fails in every tenth run.
 type failing struct {
 	netruntime.Session
-	runs int
+	runs  int
+	fails bool
 }
 
 func (f *failing) Run(y, x []float32, rows int) error {
 	if err := f.Session.Run(y, x, rows); err != nil {
 		return err
+	}
+	if !f.fails {
+		return nil
 	}
 	if f.runs++; f.runs%10 == 0 {
 		y[0] = float32(math.NaN())
@@ -293,13 +297,17 @@ func (f *failing) Run(y, x []float32, rows int) error {
 // The log hears once that the watchdog had something to do.
 func TestWatchdogIsTold(t *testing.T) {
 	var log bytes.Buffer
-	s := open(t, Options{Seed: 4, Workers: 1, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	network := &failing{}
+	s := open(t, Options{Seed: 4, Workers: 1, Log: slog.New(slog.NewTextHandler(&log, nil)), Open: func(n *netruntime.Net, o netruntime.SessionOptions) (_ netruntime.Session, err error) {
+		network.Session, err = n.NewSession(o)
+		return network, err
+	}})
 	for tick := range 50 {
 		if tick == 5 {
 			if log.Len() > 0 {
 				t.Errorf("told without a reason: %s", log.String())
 			}
-			s.Crowd.Session = &failing{Session: s.Crowd.Session}
+			network.fails = true
 		}
 		if err := s.Step(scenes.Input{}); err != nil {
 			t.Fatal(err)
@@ -308,7 +316,7 @@ func TestWatchdogIsTold(t *testing.T) {
 	if got := strings.Count(log.String(), "restored=1"); got != 1 || strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("the log says %q", log.String())
 	}
-	if n := s.Crowd.Restored(); n != 4 {
+	if n := s.Dogs.TotalRestored(); n != 4 {
 		t.Errorf("restored %d times, want 4", n)
 	}
 }

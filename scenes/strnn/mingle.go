@@ -8,6 +8,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/grid"
+	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -27,7 +28,9 @@ const (
 // mingle is the system that has people with an ecs.Wander walk about: now here, now
 // there, with rests, about where they began, away from each other and from the border.
 type mingle struct {
-	people *animsys.Wanderers
+	people *animsys.Crowd
+	asked  []strnn.Wander
+	field  *terrain.Field
 	wander *control.Wander
 	grid   *grid.Grid
 	at     []m3.Vec3      // (rows) where they are soon
@@ -35,10 +38,10 @@ type mingle struct {
 	filter generic.Filter3[ecs.Slot, strnn.Wander, ecs.Wander]
 }
 
-func newMingle(people *animsys.Wanderers, seed uint64) *mingle {
+func newMingle(people *animsys.Crowd, stream *strnn.Stream, field *terrain.Field, seed uint64) *mingle {
 	n := people.Rows.Cap()
-	x0, z0, x1, z1 := people.Terrain.Bounds()
-	m := &mingle{people: people, wander: control.NewWander(n, seed), grid: grid.New(x0, z0, x1, z1, personal, n), at: make([]m3.Vec3, n), goals: make([]control.Goal, n)}
+	x0, z0, x1, z1 := field.Bounds()
+	m := &mingle{people: people, asked: stream.Controls(), field: field, wander: control.NewWander(n, seed), grid: grid.New(x0, z0, x1, z1, personal, n), at: make([]m3.Vec3, n), goals: make([]control.Goal, n)}
 	m.wander.Radius, m.wander.Rest = homeRange, resting
 	return m
 }
@@ -52,7 +55,7 @@ func (m *mingle) Initialize(*arche.World) {
 func (m *mingle) Update(w *arche.World) {
 	n := m.people.Agents()
 	for r, root := range m.people.Roots[:n] {
-		m.at[r] = root.Apply(m3.V(0, 0, soon*m.people.Stream.Wanders[r].Speed)).Flat()
+		m.at[r] = root.Apply(m3.V(0, 0, soon*m.asked[r].Speed)).Flat()
 	}
 	m.grid.Fill(m.at[:n])
 	m.wander.Update(m.goals, m.people.Roots, 1.0/scenes.TickRate, 0, n)
@@ -71,11 +74,11 @@ func (m *mingle) ask(row int) strnn.Wander {
 	if goal.Action != control.Move {
 		return strnn.Wander{}
 	}
-	ahead := m.people.Roots[row].Rot.Rotate(m3.V(0, 0, 1))
+	ahead := m.people.Roots[row].Rot.Forward()
 	out := strnn.Wander{Speed: m3.Clamp(goal.Speed, slowest, fastest)}
 	yaw := m3.YawOf(ahead)
 	// The goal's own turn is where it would like to look; the push adds to it.
-	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Rotate(m3.V(0, 0, 1))
+	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Forward()
 	for k := range 3 {
 		for _, r := range m.grid.Near(me, k) {
 			d := me.Sub(m.at[r])
@@ -89,7 +92,7 @@ func (m *mingle) ask(row int) strnn.Wander {
 			}
 		}
 	}
-	x0, z0, x1, z1 := m.people.Terrain.Bounds()
+	x0, z0, x1, z1 := m.field.Bounds()
 	if in := min(me.X-x0, x1-me.X, me.Z-z0, z1-me.Z); in < border {
 		want = want.Add(me.Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - in) / border))
 	}

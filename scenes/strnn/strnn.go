@@ -49,7 +49,8 @@ var help = []string{
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
 	World    arche.World
-	People   *animsys.Wanderers
+	People   *animsys.Crowd
+	stream   *strnn.Stream
 	Schedule *ecs.Schedule
 	Terrain  *terrain.Field
 
@@ -105,14 +106,18 @@ func New(opt Options) (*Scene, error) {
 	}
 	var err error
 	opt.Stream.Seed = opt.Seed
-	if s.People, err = animsys.NewWanderers(&s.World, opt.Model, animsys.WanderersOptions{Capacity: opt.Agents, Terrain: s.Terrain, Workers: opt.Workers, Stream: opt.Stream}); err != nil {
+	opt.Stream.People, opt.Stream.Workers = opt.Agents, opt.Workers
+	if s.stream, err = opt.Model.NewStream(opt.Stream); err != nil {
 		return nil, err
 	}
-	s.mingle = newMingle(s.People, opt.Seed)
+	if s.People, err = animsys.NewCrowd(&s.World, s.stream, animsys.Options{Ground: s.Terrain, Workers: opt.Workers}); err != nil {
+		return nil, errors.Join(err, s.stream.Close())
+	}
+	s.mingle = newMingle(s.People, s.stream, s.Terrain, opt.Seed)
 	if s.Schedule, err = ecs.NewSchedule(&s.World, 1.0/scenes.TickRate, append([]ecs.System{s.mingle}, animsys.Systems()...)...); err != nil {
 		return nil, errors.Join(err, s.People.Close())
 	}
-	s.marks = marks.New(marks.Of(&s.People.Bodies, marks.Places(s.People.Stream.Ahead, 3)))
+	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.stream.Ahead, 3)))
 	s.wanders, s.about = generic.NewMap1[strnn.Wander](&s.World), generic.NewMap1[ecs.Wander](&s.World)
 	for i := range opt.Agents {
 		at, yaw := start(i)
@@ -185,7 +190,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	}
 	row, _ := s.People.Rows.Row(s.all[s.watched])
 	dst.Focus = c.Of(row)[0].Pos
-	dst.Heading = m3.YawOf(s.People.Roots[row].Rot.Rotate(m3.V(0, 0, 1)))
+	dst.Heading = s.People.Roots[row].Rot.Yaw()
 	s.marks.Watched(dst, c.Bones, row)
 	s.marks.Draw(dst, c.Bones, row, alpha)
 	w := s.wanders.Get(s.all[s.watched])

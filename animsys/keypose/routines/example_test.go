@@ -37,18 +37,18 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer stream.Close()
-	row, err := stream.Add(feature.Place{}, keypose.Part{Routine: talk}, 0)
+	row, err := stream.Add(feature.Place{}, &keypose.Part{Routine: talk})
 	if err != nil {
 		log.Fatal(err)
 	}
 	for tick := range 600 {
 		if tick == 120 {
-			stream.Parts[row].Routine = clap
+			stream.Controls()[row].Routine = clap
 		}
-		if err := stream.Continue(); err != nil {
+		if err := stream.Generate(nil); err != nil {
 			log.Fatal(err)
 		}
-		// Here stream.Pose(row, …) is what to show.
+		// In a game an animsys.Crowd does this, and shows what stream.Sample poses.
 	}
 	fmt.Println("rounds of clapping:", stream.Rounds(row))
 	// Output: rounds of clapping: 1

@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/keypose/routines"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/testgen"
 	humankeypose "mannequin/models/human-keypose"
 )
 
@@ -39,7 +40,7 @@ func (b *body) at(name string) m3.Vec3 { return b.model[b.sk.Index(name)].Pos }
 
 // heading returns whither a joint looks, rad.
 func (b *body) heading(name string) float32 {
-	return m3.YawOf(b.model[b.sk.Index(name)].Rot.Rotate(m3.V(0, 0, 1)))
+	return b.model[b.sk.Index(name)].Rot.Yaw()
 }
 
 // perform calls see for every tick of a round, and returns the author.
@@ -58,16 +59,17 @@ func perform(t *testing.T, m *keypose.Model, seed uint64, name string, see func(
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Add(feature.Place{}, keypose.Part{Routine: r}, 0); err != nil {
+	if _, err := s.Add(feature.Place{}, &keypose.Part{Routine: r}); err != nil {
 		t.Fatal(err)
 	}
+	player := testgen.Play(s, m.Layout.Skel.Len())
 	n := m.Layout.Skel.Len()
 	b := &body{m.Layout.Skel, make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)}
 	for range int(60 * r.Seconds()) {
-		if err := s.Continue(); err != nil {
+		if err := player.Continue(); err != nil {
 			t.Fatal(err)
 		}
-		s.Pose(0, b.pos, b.rot)
+		player.Show(0, b.pos, b.rot)
 		b.sk.LocalToModel(b.model, b.pos, b.rot)
 		see(b)
 	}

@@ -1,19 +1,17 @@
-// The page around the canvas: it loads the program and what the program asks for,
-// offers the scenes, and tells how it goes. The program, cmd/web, calls the functions
-// of the object page.
+// The page around the canvas: it loads the program and its files, offers the scenes, and
+// shows the performance. The program, cmd/web, calls the functions of the object page.
 "use strict";
 
 const program = "mannequin.wasm";
 const at = (id) => document.getElementById(id);
 const page = {};
 
-// Sizes of the files beside the page, by name, in bytes: what travels compressed says
-// only how long that is.
+// Sizes of the files beside the page in bytes, by name: responses state only the compressed size.
 let sizes = {};
 
 const megabytes = (n) => (n / 1e6).toFixed(1);
 
-// get asks for a file; the browser keeps it, and asks whether it is still the same.
+// get fetches a file. The browser caches it and revalidates it.
 async function get(file) {
   let answer;
   try {
@@ -25,7 +23,7 @@ async function get(file) {
   return answer;
 }
 
-// watch reads an answer to its end and shows how far it is. It returns the pieces.
+// watch reads a response to its end and shows the progress. It returns the pieces.
 async function watch(answer, file) {
   const total = sizes[file] || 0;
   const pieces = [];
@@ -62,8 +60,7 @@ page.fetch = async (file) => {
   return bytes;
 };
 
-// ready tells that something long is about to happen in the program, and waits until
-// that is to be seen.
+// ready announces long work of the program, and waits until the message is visible.
 function ready() {
   at("message").textContent = "getting ready, which can take some seconds";
   at("amount").textContent = "";
@@ -71,8 +68,8 @@ function ready() {
   return new Promise((go) => setTimeout(go, 30));
 }
 
-// offer fills in the choice: scenes has what each has as a rule, by name, and now is
-// what is played.
+// offer fills in the form: scenes has the defaults of each scene, by name, and now is the
+// current setup.
 page.offer = (scenes, now) => {
   const scene = at("scene"), count = at("agents"), terrain = at("terrain");
   scene.replaceChildren(...Object.keys(scenes).map((name) => new Option(name)));
@@ -90,7 +87,7 @@ page.offer = (scenes, now) => {
   scene.addEventListener("change", () => show(scenes[scene.value]));
   at("choice").addEventListener("submit", (e) => {
     e.preventDefault();
-    // What else the address says stays, for the same scene.
+    // Other keys of the address stay if the scene does.
     const was = scene.value === now.scene ? location.hash.slice(1) : "";
     const address = new URLSearchParams(was);
     address.set("scene", scene.value);
@@ -104,11 +101,11 @@ page.offer = (scenes, now) => {
   at("choice").hidden = false;
 };
 
-// buttons shows those in place of keys to who touches, once it is known that there is
-// somebody to lead.
+// buttons shows touch buttons in place of keys after the first touch, if the scene has a
+// character to steer.
 function buttons() { at("touch").hidden = !page.touched || page.scripted !== false; }
 
-// help shows lines of help from now on.
+// help sets the lines of help.
 page.help = (help) => {
   at("keys").replaceChildren(...help.map((line) => {
     const item = document.createElement("li");
@@ -117,7 +114,7 @@ page.help = (help) => {
   }));
 };
 
-// begin shows the scene. state tells how it goes.
+// begin shows the scene. state returns its performance.
 page.begin = (state) => {
   at("card").hidden = true;
   at("help-switch").hidden = at("speed").hidden = false;
@@ -125,7 +122,7 @@ page.begin = (state) => {
   at("stage").focus();
   window.mannequin = Object.freeze({ state });
   let last = state(), when = performance.now();
-  // While the page is hidden nothing goes on.
+  // The scene stops while the page is hidden.
   document.addEventListener("visibilitychange", () => {
     last = state();
     when = performance.now();
@@ -135,8 +132,8 @@ page.begin = (state) => {
     const now = state(), t = performance.now();
     const rate = (key) => (now[key] - last[key]) * 1000 / (t - when);
     const ticks = rate("ticks");
-    const slow = ticks > 0 && ticks < 55; // none is a pause
-    at("speed").textContent = `${slow ? "slow motion: " : ""}${ticks.toFixed(0)} of 60 ticks/s, ${now.tickMs.toFixed(1)} ms each; ${rate("pictures").toFixed(0)} pictures/s`;
+    const slow = ticks > 0 && ticks < 55; // 0 is a pause
+    at("speed").textContent = `${slow ? "slow motion: " : ""}${ticks.toFixed(0)} of 60 ticks/s, ${now.tickMs.toFixed(1)} ms each; ${rate("pictures").toFixed(0)} frames/s`;
     at("speed").classList.toggle("slow", slow);
     last = now;
     when = t;
@@ -145,41 +142,40 @@ page.begin = (state) => {
 
 page.toggleHelp = () => { at("help").hidden = !at("help").hidden; };
 
-// tell shows a line for a while.
-page.tell = (line) => {
-  at("told").textContent = line;
-  at("told").hidden = false;
-  clearTimeout(page.telling);
-  page.telling = setTimeout(() => { at("told").hidden = true; }, 4000);
+// notify shows a line for four seconds.
+page.notify = (line) => {
+  at("notice").textContent = line;
+  at("notice").hidden = false;
+  clearTimeout(page.noticeTimer);
+  page.noticeTimer = setTimeout(() => { at("notice").hidden = true; }, 4000);
 };
 
-// save has the browser save a file.
+// save lets the browser save a file.
 page.save = (name, bytes) => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([bytes]));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  page.tell(`saved ${name}`);
+  page.notify(`saved ${name}`);
 };
 
-// wait shows for what the program waits; the user may rather begin anew, with the scene
-// that the address names.
+// wait shows what the program waits for. The user can reload the page instead.
 page.wait = (message) => {
   at("message").textContent = message;
   at("progress").hidden = at("amount").hidden = true;
   at("card").hidden = at("again").hidden = false;
 };
 
-// goOn ends that.
+// goOn ends the wait.
 page.goOn = () => {
   at("card").hidden = true;
   at("stage").focus();
 };
 
-// fail shows what ended the program.
+// fail shows the error that ended the program.
 page.fail = (message) => {
-  if (at("card").classList.contains("wrong")) return; // what comes next follows from it
+  if (at("card").classList.contains("wrong")) return; // later errors follow from the first
   at("card").classList.add("wrong");
   page.wait(message);
 };
@@ -190,7 +186,7 @@ async function start() {
   const go = new Go();
   const link = simd128(go.importObject, await whole("simd128.wasm"));
   const answer = await get(program);
-  // The browser compiles it as it comes; we only watch, and know best what went wrong.
+  // The browser compiles while it loads. We watch the same bytes, and report errors better.
   const seen = watch(answer.clone(), program).catch((e) => e);
   const { instance } = await WebAssembly.instantiateStreaming(answer, go.importObject).catch(async (e) => {
     const wrong = await seen;
@@ -199,19 +195,19 @@ async function start() {
   await link(instance);
   await ready();
   await go.run(instance);
-  page.fail("the program ended by itself: the browser's console says why");
+  page.fail("the program ended: see the browser's console");
 }
 
 window.page = page;
 window.addEventListener("hashchange", () => location.reload());
-// Prevented, the browser may give the graphics back; the program sees both by itself.
+// With the default prevented, the browser may give the graphics back. The program sees both events.
 at("stage").addEventListener("webglcontextlost", (e) => e.preventDefault());
 at("again").addEventListener("click", () => location.reload());
 addEventListener("pointerdown", (e) => {
   if (e.pointerType !== "touch" || page.touched) return;
   page.touched = true;
   buttons();
-  page.tell("one finger looks around, two: nearer, farther");
+  page.notify("one finger looks around, two: nearer, farther");
 });
 for (const button of at("touch").children) {
   const press = (kind) => at("stage").dispatchEvent(new KeyboardEvent(kind, { code: button.dataset.code, bubbles: true }));

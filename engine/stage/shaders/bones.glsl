@@ -1,7 +1,6 @@
 // One row of Bones per character: three texels per joint, the rows of its 3×4
-// skinning matrix, then one texel of coat or shirt colour and one of what else
-// makes this character another than the next. Order lists the rows that this draw
-// call shows, from Base on.
+// skinning matrix, then one texel of coat or shirt colour and one of the character's
+// variation. Order lists the rows that this draw call shows, starting at Base.
 uniform sampler2D Bones;
 uniform isampler2D Order;
 uniform int Base;

@@ -4,7 +4,7 @@ in vec3 vNormal;
 in vec3 vBind;
 in vec4 vCoat;
 flat in vec3 vTint;
-flat in vec4 vWho;
+flat in vec4 vVariation;
 out vec4 color;
 
 void main() {
@@ -15,11 +15,11 @@ void main() {
 	float fur = near > 0.0 ? (0.65 * noise(vBind * vec3(210.0, 120.0, 95.0)) + 0.35 * noise(vBind * vec3(60.0, 40.0, 30.0)) - 0.5) * near : 0.0;
 	// Every dog has another share of white below, and of black on the back; some
 	// have patches.
-	float edge = vCoat.x + 0.35 * fur + 0.24 * (vWho.x - 0.5);
-	if (vWho.y > 0.68) edge = max(edge, 1.9 * noise(vBind * 8.5 + 20.0 * vWho.xyz) + 0.30 * fur - 0.78);
+	float edge = vCoat.x + 0.35 * fur + 0.24 * (vVariation.x - 0.5);
+	if (vVariation.y > 0.68) edge = max(edge, 1.9 * noise(vBind * 8.5 + 20.0 * vVariation.xyz) + 0.30 * fur - 0.78);
 	vec3 light = mix(vTint, vec3(0.68, 0.63, 0.55), 0.82);
 	vec3 albedo = mix(vTint, light, smoothstep(0.38, 0.62, edge));
-	albedo = mix(albedo, albedo * 0.36, smoothstep(0.0, 0.45, vCoat.y + 0.15 * fur) * (0.45 + 0.55 * vWho.z));
+	albedo = mix(albedo, albedo * 0.36, smoothstep(0.0, 0.45, vCoat.y + 0.15 * fur) * (0.45 + 0.55 * vVariation.z));
 	float black = smoothstep(0.6, 0.8, vCoat.y);
 	albedo = mix(albedo * (1.0 + 0.45 * fur), vec3(0.012), black);
 	vec3 c = lit(albedo, n, shadow(vPos, n), 0.7 * (1.0 - black));

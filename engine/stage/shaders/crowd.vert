@@ -1,4 +1,4 @@
 #include <herd>
 
 // Some have longer hair than others.
-float stout(vec4 who) { return mix(-0.002, 0.010, who.w) * Coat.z; }
+float thickness(vec4 variation) { return mix(-0.002, 0.010, variation.w) * Coat.z; }

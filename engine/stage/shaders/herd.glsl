@@ -1,4 +1,4 @@
-// The vertices of a crowd, whatever covers it.
+// The vertices of a crowd with any cover.
 #include <bones>
 layout(location = 0) in vec3 Position;
 layout(location = 1) in vec3 Normal;
@@ -12,15 +12,15 @@ out vec3 vNormal; // world
 out vec3 vBind;   // bind pose, where fur grows and cloth is woven
 out vec4 vCoat;
 flat out vec3 vTint;
-flat out vec4 vWho; // 0…1 each
+flat out vec4 vVariation; // 0…1 each
 
-float stout(vec4 who); // by how much the body is thicker than its mesh, m
+float thickness(vec4 variation); // by how much the body is thicker than its mesh, m
 
 void main() {
 	int row = character();
 	mat4x3 m = skin(row, Joint, Weight);
-	vWho = texelFetch(Bones, ivec2(3 * Joints + 1, row), 0);
-	vPos = m * vec4(Position + Normal * stout(vWho), 1.0);
+	vVariation = texelFetch(Bones, ivec2(3 * Joints + 1, row), 0);
+	vPos = m * vec4(Position + Normal * thickness(vVariation), 1.0);
 	vNormal = m * vec4(Normal, 0.0);
 	vBind = Position;
 	vCoat = Coat;

@@ -11,8 +11,8 @@ const vec3 SunColor = vec3(2.05, 1.74, 1.30);
 const vec3 SkyLight = vec3(0.46, 0.56, 0.74);
 const vec3 GroundLight = vec3(0.25, 0.24, 0.16);
 
-// sky returns the light that comes from dir. Below the horizon it is that of the
-// horizon, which air takes on, so that the ground ends without an edge.
+// sky returns the light from dir. Below the horizon it is the light at the horizon, which is also
+// the colour of the air, so that the ground ends without an edge.
 vec3 sky(vec3 dir) {
 	float up = clamp(dir.y, 0.0, 1.0);
 	float low = 1.0 - up;
@@ -25,8 +25,8 @@ vec3 sky(vec3 dir) {
 	return c + vec3(0.30, 0.24, 0.14) * s;
 }
 
-// shadow returns how much of the sun reaches p: 0 to 1. Beyond the map all is
-// lit; the border fades.
+// shadow returns the share of the sun's light at p, 0 to 1. Beyond the map everything is lit; the
+// border fades.
 float shadow(vec3 p, vec3 n) {
 	vec4 q = ShadowMatrix * vec4(p + n * 0.016, 1.0);
 	vec3 s = q.xyz * 0.5 + 0.5;
@@ -58,10 +58,10 @@ vec3 encode(vec3 c) {
 	return 1.1356 * sqrt(c) - 0.1356 * c;
 }
 
-// haze returns how much of what is r metres away the air hides.
+// haze returns the opacity of the air over r metres.
 float haze(float r) { return 1.0 - exp(-r * r / (Fog * Fog)); }
 
-// air returns the colour of the air between p and the eye, and how much it hides.
+// air returns the colour of the air between p and the eye, and its opacity.
 vec4 air(vec3 p) {
 	vec3 d = p - Eye;
 	float r = length(d);

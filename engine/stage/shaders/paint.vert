@@ -1,4 +1,4 @@
 #include <herd>
 
-// A skin that is worn is as thick as its mesh.
-float stout(vec4 who) { return 0.0; }
+// A painted body is as thick as its mesh.
+float thickness(vec4 variation) { return 0.0; }

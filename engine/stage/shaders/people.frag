@@ -5,7 +5,7 @@ in vec3 vNormal;
 in vec3 vBind;
 in vec4 vCoat; // skin, trousers, shoes, hair: see body.Clothes
 flat in vec3 vTint;
-flat in vec4 vWho;
+flat in vec4 vVariation;
 out vec4 color;
 
 // over returns how much of the pixel lies beyond the border at level.
@@ -13,32 +13,32 @@ float over(float channel, float level) {
 	return clamp((channel - level) / max(fwidth(channel), 1e-4) + 0.5, 0.0, 1.0);
 }
 
-vec3 trousers(float who) {
-	if (who < 0.30) return vec3(0.050, 0.075, 0.140);
-	if (who < 0.48) return vec3(0.034, 0.034, 0.038);
-	if (who < 0.66) return vec3(0.215, 0.165, 0.105);
-	if (who < 0.82) return vec3(0.140, 0.190, 0.260);
+vec3 trousers(float variation) {
+	if (variation < 0.30) return vec3(0.050, 0.075, 0.140);
+	if (variation < 0.48) return vec3(0.034, 0.034, 0.038);
+	if (variation < 0.66) return vec3(0.215, 0.165, 0.105);
+	if (variation < 0.82) return vec3(0.140, 0.190, 0.260);
 	return vec3(0.085, 0.090, 0.055);
 }
 
 void main() {
 	vec3 n = normalize(vNormal);
 	vec3 toEye = normalize(Eye - vPos);
-	float dark = vWho.x * vWho.x;
+	float dark = vVariation.x * vVariation.x;
 	vec3 skin = mix(vec3(0.68, 0.43, 0.30), vec3(0.17, 0.085, 0.050), dark);
-	vec3 hair = mix(vec3(0.016, 0.012, 0.010), vec3(0.085, 0.042, 0.018), smoothstep(0.2, 0.6, vWho.z));
-	hair = mix(hair, vec3(0.36, 0.23, 0.10), smoothstep(0.62, 0.85, vWho.z) * (1.0 - dark));
-	hair = mix(hair, vec3(0.36, 0.35, 0.34), step(0.93, vWho.z));
-	vec3 leather = mix(vec3(0.035, 0.033, 0.034), mix(vec3(0.17, 0.085, 0.040), vec3(0.60, 0.60, 0.58), step(0.70, fract(vWho.y * 9.0))), step(0.42, fract(vWho.y * 9.0)));
+	vec3 hair = mix(vec3(0.016, 0.012, 0.010), vec3(0.085, 0.042, 0.018), smoothstep(0.2, 0.6, vVariation.z));
+	hair = mix(hair, vec3(0.36, 0.23, 0.10), smoothstep(0.62, 0.85, vVariation.z) * (1.0 - dark));
+	hair = mix(hair, vec3(0.36, 0.35, 0.34), step(0.93, vVariation.z));
+	vec3 leather = mix(vec3(0.035, 0.033, 0.034), mix(vec3(0.17, 0.085, 0.040), vec3(0.60, 0.60, 0.58), step(0.70, fract(vVariation.y * 9.0))), step(0.42, fract(vVariation.y * 9.0)));
 
 	// Cloth: a weave that fades before it would shimmer.
 	float near = clamp(1.2 - distance(Eye, vPos) / 6.0, 0.0, 1.0);
 	float weave = near > 0.0 ? (noise(vBind * vec3(260.0, 320.0, 260.0)) - 0.5) * near : 0.0;
 	float strands = near > 0.0 ? (noise(vBind * vec3(170.0, 35.0, 80.0)) - 0.5) * near : 0.0;
-	float bare = max(over(vCoat.x, sleeve(vWho)), shorts(vWho) * over(vCoat.y, 1.27));
+	float bare = max(over(vCoat.x, sleeve(vVariation)), shorts(vVariation) * over(vCoat.y, 1.27));
 	float worn = over(vCoat.y, 0.5), shod = over(vCoat.z, 0.5);
-	float furry = over(vCoat.w + 0.06 * strands, vCoat.w > 1.2 ? 0.5 : 0.5 + 0.10 * (vWho.y - 0.4));
-	vec3 albedo = mix(vTint, trousers(fract(vWho.w * 3.0)), worn) * (1.0 + 0.16 * weave);
+	float furry = over(vCoat.w + 0.06 * strands, vCoat.w > 1.2 ? 0.5 : 0.5 + 0.10 * (vVariation.y - 0.4));
+	vec3 albedo = mix(vTint, trousers(fract(vVariation.w * 3.0)), worn) * (1.0 + 0.16 * weave);
 	albedo = mix(albedo, mix(skin, skin * vec3(0.78, 0.48, 0.47), over(vCoat.x, 1.5)), bare);
 	albedo = mix(albedo, mix(leather, vec3(0.62, 0.60, 0.56), over(vCoat.z, 1.5)), shod);
 	float iris = over(vCoat.w, 1.5);

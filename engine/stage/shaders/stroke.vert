@@ -1,15 +1,15 @@
-// A line as a quad that is as wide in the picture wherever it is.
+// A line as a quad of constant width on screen.
 layout(location = 0) in vec3 From;
 layout(location = 1) in vec3 To;
 layout(location = 2) in vec2 Corner; // 0 or 1 along, −1 or 1 across
 layout(location = 3) in vec3 Colour; // linear
 uniform mat4 Project;
 uniform vec3 Size; // half of the picture's width and height, half of the line's width; pixels
-uniform float Nearer; // by how much lines win against what they lie on, in clip space at a distance of 1
+uniform float Nearer; // depth bias of lines towards the eye, in clip space at a distance of 1
 out vec3 vColour;
 out vec2 vAcross; // from the line's middle, and its edge's; pixels
 
-const float least = 0.02; // what is nearer to the eye has no place in the picture
+const float least = 0.02; // near limit
 
 void main() {
 	vec4 a = Project * vec4(From, 1.0), b = Project * vec4(To, 1.0);

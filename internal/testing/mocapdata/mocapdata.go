@@ -1,6 +1,5 @@
-// Package mocapdata finds the motion-capture sets that tests read. They are not
-// part of the repository: a test that wants them is skipped where they are
-// absent.
+// Package mocapdata finds the motion-capture sets that tests read. They are not part of the
+// repository: tests that need them are skipped without them.
 package mocapdata
 
 import (
@@ -10,10 +9,10 @@ import (
 	"testing"
 )
 
-// Dir returns the folder that holds the unpacked sets (dog, odd-bvh,
-// cmu-locomotion, … and reference). It is $MANNEQUIN_DATA where that is set.
-// Otherwise archives in ../shared/data beside the repository are unpacked once
-// into the user's cache. Without either the test is skipped.
+// Dir returns the folder of the unpacked sets (dog, odd-bvh, cmu-locomotion, … and
+// reference). It is $MANNEQUIN_DATA if that is set. Otherwise archives in ../shared/data
+// beside the repository are unpacked once into the user's cache. Without either the test is
+// skipped.
 func Dir(tb testing.TB) string {
 	tb.Helper()
 	if dir := os.Getenv("MANNEQUIN_DATA"); dir != "" {

@@ -1,6 +1,6 @@
-// Package testh36m makes up a walk and writes it as Human3.6M's exponential maps, for
-// tests of their reader. Matrices are for vectors on their left, as in the public code
-// that made those files. Nothing here was copied out of recordings.
+// Package testh36m makes a synthetic walk in the format of Human3.6M's exponential maps, for
+// tests of their reader. Matrices multiply row vectors, as in the public code that made
+// those files. It holds no recorded data.
 package testh36m
 
 import (
@@ -8,19 +8,19 @@ import (
 	"strconv"
 )
 
-// Joints is how many joints a frame has, Rate how many frames a second.
+// Joints is the number of joints in a frame, Rate the frames per second.
 const Joints, Rate = 32, 50
 
-// Speed is about how fast the walk goes, mm/s.
+// Speed is the walk's approximate speed, mm/s.
 const Speed = 1200
 
-// Walk is somebody who walks on level ground, with hips that lean.
+// Walk is a walk on level ground, with hips that lean.
 type Walk struct {
 	Text  []byte               // lines of 99 numbers
 	World [][Joints][3]float64 // joints, mm, the ground at height 0
 }
 
-// parents and offsets are those of the public code.
+// parents and offsets are the public code's skeleton.
 var parents = [Joints]int{-1, 0, 1, 2, 3, 4, 0, 6, 7, 8, 9, 0, 11, 12, 13, 14, 12, 16, 17, 18, 19, 20, 19, 22, 12, 24, 25, 26, 27, 28, 27, 30}
 
 var offsets = [Joints]vec{1: {-132.948591}, 2: {1: -442.894612}, 3: {1: -454.206447}, 4: {2: 162.767078}, 5: {2: 74.999437},
@@ -31,7 +31,7 @@ var offsets = [Joints]vec{1: {-132.948591}, 2: {1: -442.894612}, 3: {1: -454.206
 
 type vec [3]float64
 
-// mat has the axes of a frame in its rows: v·m takes v out of it.
+// mat has the axes of a frame in its rows: v·m is v in the parent's axes.
 type mat [3]vec
 
 func (v vec) mul(m mat) (r vec) {
@@ -77,20 +77,20 @@ func (m mat) log() vec {
 	return vec{}.add(s, math.Atan2(sin, cos)/(2*sin))
 }
 
-// axes returns the frame whose y axis is up and whose x axis is as near to left as may be.
+// axes returns the frame whose y axis is up and whose x axis is nearest to left.
 func axes(left, up vec) mat {
 	up = up.unit()
 	left = left.add(up, -left.dot(up)).unit()
 	return mat{left, up, left.cross(up)}
 }
 
-// pitched returns m, turned about its x axis: its z axis goes up.
+// pitched returns m turned about its x axis, with its z axis up.
 func pitched(m mat, by float64) mat {
 	s, c := math.Sincos(by)
 	return mat{{1}, {0, c, -s}, {0, s, c}}.mul(m)
 }
 
-// Of the walk.
+// Parameters of the walk.
 const (
 	cycle  = 1.1  // s
 	swing  = 0.4  // of it
@@ -99,7 +99,7 @@ const (
 	lean   = 0.25 // of the hips ahead, radians
 )
 
-// Make returns a walk of so many frames.
+// Make returns a walk of the given number of frames.
 func Make(frames int) *Walk {
 	w := &Walk{}
 	var last mat
@@ -128,13 +128,13 @@ func Make(frames int) *Walk {
 	return w
 }
 
-// course returns where the body is at a time, on the ground, and its left.
+// course returns the body's position on the ground and its left at a time.
 func course(t float64) (at, left vec) {
 	s, c := math.Sincos(Speed * t / radius)
 	return vec{radius * (1 - c), 0, radius * s}, vec{c, 0, -s} // it turns to its left
 }
 
-// foot returns where an ankle is, and its left, and how high its heel is, radians.
+// foot returns an ankle's position, the foot's left, and the angle of its raised heel, radians.
 func foot(t float64, side float64) (at, left vec, heel float64) {
 	phase := t / cycle
 	if side < 0 {
@@ -161,8 +161,8 @@ func foot(t float64, side float64) (at, left vec, heel float64) {
 	return at, left.unit(), 0.5 * up
 }
 
-// pose returns the hips' frame, all joints' exponential maps in their parents and
-// where they are.
+// pose returns the hips' frame, all joints' exponential maps in their parents, and their
+// positions.
 func pose(t float64) (hips mat, local [Joints]vec, pos [Joints][3]float64) {
 	at, left := course(t)
 	up := vec{0, 1, 0}
@@ -201,7 +201,7 @@ func pose(t float64) (hips mat, local [Joints]vec, pos [Joints][3]float64) {
 			world[j] = axes(toes, vec(pos[j]).add(to, -1))
 		case 3, 8:
 			_, toes, heel := foot(t, side)
-			// From the ankle down to the toes' joint, and more where the heel is up.
+			// From the ankle down to the toes' joint, and more if the heel is up.
 			world[j] = pitched(axes(toes, up), -math.Asin(sole/offsets[j+1][2])-heel)
 		case 4, 9:
 			_, toes, _ := foot(t, side)

@@ -10,52 +10,50 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Fill makes what is not keyed of a track: keypose.Maker.Fill, or [Interpolate].
+// Fill makes the frames of a track without keys: keypose.Maker.Fill, or [Interpolate].
 type Fill func(t *keypose.Track) error
 
-// Interpolate is the Fill to beat: places linearly, rotations along the shortest
-// arc.
+// Interpolate is the simplest Fill: positions linearly, rotations along the shortest arc.
 func Interpolate(t *keypose.Track) error {
 	t.Interpolate()
 	return nil
 }
 
-// Errors are how far a motion is from a recording, over frames without a key.
+// Errors are the differences of a motion from a recording, in frames without a key.
 type Errors struct {
 	Joints    float64 `json:"joints_cm"`         // mean distance of joints in the world
 	Root      float64 `json:"root_cm"`           // mean distance of the root over the ground
 	Yaw       float64 `json:"yaw_degrees"`       // mean error of its heading
 	Hit       float64 `json:"hit_cm"`            // largest distance of a joint at a key
-	Drift     float64 `json:"drift_cm"`          // length of the mean error of the root over the ground in the last second; 0 where the motion is shorter than 10 s
-	Turn      float64 `json:"drift_degrees"`     // that of its heading
-	AnyDrift  float64 `json:"any_drift_cm"`      // mean over all seconds of what Drift is of the last: where that is not larger, nothing drifts
+	Drift     float64 `json:"drift_cm"`          // length of the root's mean error over the ground in the last second; 0 if the motion is shorter than 10 s
+	Turn      float64 `json:"drift_degrees"`     // the same of its heading
+	AnyDrift  float64 `json:"any_drift_cm"`      // the same as Drift, mean over all seconds; if Drift is not larger, nothing drifts
 	AnyTurn   float64 `json:"any_drift_degrees"` // the same of Turn
-	Skate     float64 `json:"skate_cm"`          // mean way of a foot that stands in the recording over the ground, per frame of 1/60 s
+	Skate     float64 `json:"skate_cm"`          // mean slide of feet that stand in the recording, per frame of 1/60 s
 	Jerk      float64 `json:"jerk"`              // mean magnitude of the joints' third differences, cm per frame³
 	TrueSkate float64 `json:"true_skate_cm"`     // Skate of the recording
 	TrueJerk  float64 `json:"true_jerk"`         // Jerk of the recording
 }
 
-// Drift is measured over the last second of recordings of at least so many.
-const longEnough = 10 // s
+// driftLeast is the shortest recording with a drift, which is measured over its last second.
+const driftLeast = 10 // s
 
-// Score is how a method did on a recording.
+// Score is the result of a method on a recording.
 type Score struct {
 	Clip   string  `json:"clip"`
 	Method string  `json:"method"`
 	Every  float64 `json:"every_s"` // between keys
 	Frames int     `json:"frames"`
 	Errors
-	Steps      int  `json:"steps"` // feet that come down
+	Steps      int  `json:"steps"` // touchdowns
 	TrueSteps  int  `json:"true_steps"`
-	StepsRight bool `json:"steps_right"`   // as many as in the recording, where those next to the ends may count or not
-	Aside      int  `json:"aside_seconds"` // that go backward or sideways in the recording,
-	AsideHit   int  `json:"aside_right"`   // and do so in the motion, within 45°
+	StepsRight bool `json:"steps_right"`   // as many as in the recording; steps close to the ends may count or not
+	Aside      int  `json:"aside_seconds"` // backward or sideways in the recording
+	AsideHit   int  `json:"aside_right"`   // of these, within 45° in the motion
 }
 
-// Even keys every so many seconds of a recording at 60 frames per second and
-// measures what fill makes between. The motion ends with the last key. It is an
-// error where there is room for one key only.
+// Even sets keys at multiples of every seconds in a recording at 60 frames per second and measures
+// what fill makes between. The motion ends with the last key. Room for only one key is an error.
 func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *skel.Clip, every float64, fill Fill) (Score, error) {
 	hop := int(every*c.FPS + 0.5)
 	frames := (c.Frames-1)/hop*hop + 1
@@ -74,34 +72,10 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	s := Score{Clip: name, Method: method, Every: every, Frames: frames}
 	want, have := placesOf(truth), placesOf(t)
 	n := l.Skel.Len()
-	made := l.NewTrack(frames, float32(c.FPS)) // what fill has as tilt of the root may have some of its heading
+	made := l.NewTrack(frames, float32(c.FPS)) // the tilt of the root, as fill has it, may contain heading
 	made.SetClip(t.Clip(), 0, 1)
-	var count float64
-	for f := range frames {
-		root := float64(have[f*n].Flat().Dist(want[f*n].Flat()))
-		yaw := math.Abs(float64(m3.WrapAngle(made.Place[f].Yaw-truth.Place[f].Yaw))) * 180 / math.Pi
-		if f%hop == 0 {
-			for j := range n {
-				s.Hit = max(s.Hit, 100*float64(have[f*n+j].Dist(want[f*n+j])))
-			}
-			continue
-		}
-		count++
-		s.Root, s.Yaw = s.Root+100*root, s.Yaw+yaw
-		for j := range n {
-			s.Joints += 100 * float64(have[f*n+j].Dist(want[f*n+j])) / float64(n)
-		}
-	}
-	s.Joints, s.Root, s.Yaw = s.Joints/count, s.Root/count, s.Yaw/count
-	if second := int(c.FPS + 0.5); frames >= longEnough*second {
-		s.Drift, s.Turn = astray(truth, made, frames-second, frames, hop)
-		seconds := frames / second
-		for i := range seconds {
-			end := frames - i*second
-			drift, turn := astray(truth, made, end-second, end, hop)
-			s.AnyDrift, s.AnyTurn = s.AnyDrift+drift/float64(seconds), s.AnyTurn+turn/float64(seconds)
-		}
-	}
+	s.distances(truth, made, want, have, hop)
+	s.drift(truth, made, hop)
 	s.Jerk, s.TrueJerk = jerk(have, n), jerk(want, n)
 	stand, err := contacts(layout, l.Skel, want, c.FPS)
 	if err != nil {
@@ -119,8 +93,44 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	return s, nil
 }
 
-// astray returns the length of the mean error of the root over the ground, cm, and of
-// its heading, degrees, over frames from first to before end that have no key.
+// distances sets the distances at and between keys. want and have are the joints' positions.
+func (e *Errors) distances(truth, made *keypose.Track, want, have []m3.Vec3, hop int) {
+	n := len(want) / truth.Frames
+	var count float64
+	for f := range truth.Frames {
+		if f%hop == 0 {
+			for j := range n {
+				e.Hit = max(e.Hit, 100*float64(have[f*n+j].Dist(want[f*n+j])))
+			}
+			continue
+		}
+		count++
+		e.Root += 100 * float64(have[f*n].Flat().Dist(want[f*n].Flat()))
+		e.Yaw += math.Abs(float64(m3.WrapAngle(made.Place[f].Yaw-truth.Place[f].Yaw))) * 180 / math.Pi
+		for j := range n {
+			e.Joints += 100 * float64(have[f*n+j].Dist(want[f*n+j])) / float64(n)
+		}
+	}
+	e.Joints, e.Root, e.Yaw = e.Joints/count, e.Root/count, e.Yaw/count
+}
+
+// drift sets the drifts of recordings that are long enough.
+func (e *Errors) drift(truth, made *keypose.Track, hop int) {
+	frames, second := truth.Frames, int(float64(truth.FPS)+0.5)
+	if frames < driftLeast*second {
+		return
+	}
+	e.Drift, e.Turn = astray(truth, made, frames-second, frames, hop)
+	seconds := frames / second
+	for i := range seconds {
+		end := frames - i*second
+		drift, turn := astray(truth, made, end-second, end, hop)
+		e.AnyDrift, e.AnyTurn = e.AnyDrift+drift/float64(seconds), e.AnyTurn+turn/float64(seconds)
+	}
+}
+
+// astray returns the length of the root's mean error over the ground, cm, and of its heading,
+// degrees, in frames first to end−1 without a key.
 func astray(truth, made *keypose.Track, first, end, hop int) (cm, degrees float64) {
 	var way m3.Vec3
 	var turn, count float32
@@ -147,7 +157,7 @@ func modelOf(t *keypose.Track) []m3.Xform {
 	return out
 }
 
-// placesOf returns where the joints of a track are, (frames, joints).
+// placesOf returns the positions of the joints of a track, (frames, joints).
 func placesOf(t *keypose.Track) (out []m3.Vec3) {
 	for _, x := range modelOf(t) {
 		out = append(out, x.Pos)
@@ -155,8 +165,7 @@ func placesOf(t *keypose.Track) (out []m3.Vec3) {
 	return out
 }
 
-// Rows returns a track's motion as frames of a layout, raw, whose joints the
-// skeleton has.
+// Rows returns a track's motion as raw frames of a layout. The skeleton has the layout's joints.
 func Rows(l *feature.Motion, t *keypose.Track) ([]float32, error) {
 	return rowsOf(l, t.Layout.Skel, placesOf(t), float64(t.FPS))
 }
@@ -174,7 +183,7 @@ func rowsOf(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float64)
 	return rows, err
 }
 
-// contacts returns which contacts of a layout stand, frame by frame.
+// contacts returns the contacts of a layout, frame by frame.
 func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float64) ([][]bool, error) {
 	rows, err := rowsOf(l, sk, places, fps)
 	if err != nil {
@@ -189,16 +198,15 @@ func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float6
 	return out, nil
 }
 
-// shortest is the least time that a foot stands or swings, frames: contacts that
-// flicker are no steps.
+// shortest is the shortest time that a foot stands or swings, frames. Flickering contacts are not
+// steps.
 const shortest = 6
 
-// next is how near to an end of the motion a foot comes down that may count or not,
-// frames: there it hangs on a centimetre whether it is seen to.
-const next = 9
+// edge is the distance from an end of the motion, in frames, within which a touchdown may count or
+// not: a centimetre decides whether it is seen.
+const edge = 9
 
-// steps counts how often a foot, by heel or toe, comes down: not next to the ends,
-// and in all.
+// steps counts the touchdowns of feet, by heel or toe: away from the ends, and all.
 func steps(stand [][]bool) (inner, all int) {
 	if len(stand) == 0 {
 		return 0, 0
@@ -213,7 +221,7 @@ func steps(stand [][]bool) (inner, all int) {
 			}
 			return false
 		}
-		now, since := down(0), 0 // what it is taken to do, and for how long it has done otherwise
+		now, since := down(0), 0 // the accepted state, and the number of frames since it differs
 		for f := range stand {
 			if down(f) == now {
 				since = 0
@@ -222,7 +230,7 @@ func steps(stand [][]bool) (inner, all int) {
 			if since++; since == shortest {
 				if now, since = !now, 0; now {
 					all++
-					if at := f - shortest + 1; at >= next && at < len(stand)-next {
+					if at := f - shortest + 1; at >= edge && at < len(stand)-edge {
 						inner++
 					}
 				}
@@ -232,7 +240,7 @@ func steps(stand [][]bool) (inner, all int) {
 	return inner, all
 }
 
-// skate returns the mean way of contacts that stand, cm per frame.
+// skate returns the mean slide of contacts that stand, cm per frame.
 func skate(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, stand [][]bool) float64 {
 	n := sk.Len()
 	var way, count float64
@@ -247,10 +255,10 @@ func skate(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, stand [][]boo
 	return way / max(1, count)
 }
 
-// aside counts the seconds in which truth goes backward or sideways, more than 60°
-// from where it faces, and those of them in which t does within 45° of it.
+// aside counts the seconds with backward or sideways motion in truth, more than 60° from its
+// heading. right counts the ones with t moving within 45° of it.
 func aside(truth, t *keypose.Track) (all, right int) {
-	const least = 0.3 // m/s: slower is no walk
+	const least = 0.3 // m/s: the slowest walk
 	hop := int(truth.FPS)
 	for a := 0; a+hop < truth.Frames; a += hop {
 		way := func(t *keypose.Track) (angle, length float32) {

@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/procgen/human"
 )
 
@@ -20,10 +21,7 @@ func walk(t *testing.T) (*keypose.Layout, *skel.Clip) {
 	}
 	for _, take := range takes {
 		if take.Content == "walk-straight" {
-			l, err := keypose.NewLayout(take.Clip.Skel)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Get(keypose.NewLayout(take.Clip.Skel))(t)
 			return l, take.Clip
 		}
 	}
@@ -31,8 +29,8 @@ func walk(t *testing.T) (*keypose.Layout, *skel.Clip) {
 	return nil, nil
 }
 
-// The recording itself has no error, and steps as the recording does; interpolation
-// has some, meets its keys, and loses steps.
+// The recording itself has no error, and its own steps. Interpolation has errors, meets its keys,
+// and loses steps.
 func TestEven(t *testing.T) {
 	l, c := walk(t)
 	truth := func(track *keypose.Track) error {
@@ -40,24 +38,18 @@ func TestEven(t *testing.T) {
 		track.SetClip(c, 0, 1)
 		return nil
 	}
-	s, err := Even(l, feature.Human(), "walk", "truth", c, 1, truth)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Even(l, feature.Human(), "walk", "truth", c, 1, truth))(t)
 	if s.Joints > 1e-3 || s.Root > 1e-3 || s.Yaw > 0.05 || s.Hit > 1e-3 || !s.StepsRight || s.Steps != s.TrueSteps || s.TrueSteps < 4 || s.Skate != s.TrueSkate {
 		t.Errorf("the recording itself: %+v", s)
 	}
-	s, err = Even(l, feature.Human(), "walk", "interpolation", c, 1, Interpolate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(Even(l, feature.Human(), "walk", "interpolation", c, 1, Interpolate))(t)
 	if s.Joints < 1 || s.Hit > 1e-3 || s.Skate < 2*s.TrueSkate {
 		t.Errorf("interpolation: %+v", s)
 	}
 	if _, err := Even(l, feature.Human(), "walk", "interpolation", c, 1e4, Interpolate); err == nil {
 		t.Error("one key is enough")
 	}
-	// A motion that is everywhere 3 cm too far to the left, but for its keys.
+	// A motion 3 cm too far to the left, except at its keys.
 	aside := func(track *keypose.Track) error {
 		track.Interpolate()
 		track.SetClip(c, 0, 1)
@@ -68,16 +60,14 @@ func TestEven(t *testing.T) {
 		}
 		return nil
 	}
-	if s, err = Even(l, feature.Human(), "walk", "aside", c, 1, aside); err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(Even(l, feature.Human(), "walk", "aside", c, 1, aside))(t)
 	if math.Abs(s.Joints-3) > 0.01 || math.Abs(s.Root-3) > 0.01 || s.Hit > 1e-3 {
 		t.Errorf("3 cm aside: %+v", s)
 	}
 }
 
-// An error that grows is larger in the last second than in any, one that does not is
-// not; and the root's tilt hides no heading.
+// A growing error is larger in the last second than in an average one; a constant error is not. The
+// root's tilt hides no heading.
 func TestDrift(t *testing.T) {
 	l, c := walk(t)
 	long := skel.NewClip(c.Skel, c.FPS, 661)
@@ -127,7 +117,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Who goes backward is told from who does not.
+// Walking backward is recognised.
 func TestAside(t *testing.T) {
 	l, c := walk(t)
 	forward, backward := l.NewTrack(c.Frames, 60), l.NewTrack(c.Frames, 60)
@@ -148,7 +138,7 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// Feet that flicker are no steps.
+// Flickering contacts are not steps.
 func TestSteps(t *testing.T) {
 	var stand [][]bool
 	for f := range 200 {
@@ -168,18 +158,15 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// L2P of the truth is 0, of interpolation it grows with the gap, and an error of one
-// deviation in one coordinate of one joint is 1.
+// L2P of the truth is 0 and grows with the gap for interpolation. An error of one deviation in one
+// coordinate of one joint is 1.
 func TestTransitions(t *testing.T) {
 	l, c := walk(t)
 	clips := []*skel.Clip{c.Resampled(keypose.Rate)}
 	s := NewSpread(l, clips)
 	last := 0.0
 	for _, gap := range []int{5, 15, 30} {
-		r, err := Transitions(l, s, "interpolation", clips, gap, Interpolate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Transitions(l, s, "interpolation", clips, gap, Interpolate))(t)
 		if r.Cases < 3 || !(r.L2P > last) {
 			t.Errorf("gap %d: %+v, shorter ones %g", gap, r, last)
 		}
@@ -198,10 +185,7 @@ func TestTransitions(t *testing.T) {
 	}
 	first := []*skel.Clip{{Skel: clips[0].Skel, FPS: keypose.Rate, Frames: windowFrames + 1,
 		Pos: clips[0].Pos[:(windowFrames+1)*l.Skel.Len()], Rot: clips[0].Rot[:(windowFrames+1)*l.Skel.Len()]}}
-	r, err := Transitions(l, s, "tall", first, 15, tall)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Transitions(l, s, "tall", first, 15, tall))(t)
 	want := 0.0
 	for _, j := range l.Joints {
 		d := 0.01 / s.Std[3*int(j)+1]

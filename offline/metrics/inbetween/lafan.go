@@ -8,16 +8,16 @@ import (
 	"mannequin/engine/m3"
 )
 
-// The protocol of Harvey et al. 2020: windows of so many frames at 30 per second,
-// so many of which come before the transition, one window so many after another.
+// The protocol of Harvey et al. 2020: windows at 30 frames per second, their distance, and the
+// frames before the transition.
 const (
 	windowFrames = 50
 	windowHop    = 20
 	windowPast   = 10
 )
 
-// Spread is the mean and the deviation of every coordinate of every joint over the
-// training set's windows, (3·joints), by which L2P is normalised.
+// Spread is the mean and deviation of every coordinate of every joint over the training set's
+// windows, (3·joints). L2P is normalised by it.
 type Spread struct{ Mean, Std []float64 }
 
 // transition is a window.
@@ -36,8 +36,8 @@ func transitions(clips []*skel.Clip) (out []transition) {
 	return out
 }
 
-// track returns a window's motion, the root's mean place over the ground at the
-// origin, the last frame before the transition facing +Z.
+// track returns a window's motion. The root's mean position on the ground is the origin, and the
+// last frame before the transition faces +Z.
 func (w transition) track(l *keypose.Layout) *keypose.Track {
 	t := l.NewTrack(windowFrames, keypose.Rate)
 	t.SetClip(w.clip, float64(w.from), 1)
@@ -54,7 +54,7 @@ func (w transition) track(l *keypose.Layout) *keypose.Track {
 	return t
 }
 
-// NewSpread measures clips at 30 frames per second on the layout's skeleton.
+// NewSpread returns the spread of clips at 30 frames per second on the layout's skeleton.
 func NewSpread(l *keypose.Layout, clips []*skel.Clip) *Spread {
 	n := 3 * l.Skel.Len()
 	sum, sq := make([]float64, n), make([]float64, n)
@@ -78,19 +78,18 @@ func NewSpread(l *keypose.Layout, clips []*skel.Clip) *Spread {
 	return s
 }
 
-// Transition is how a method fills gaps of one length.
+// Transition is the result of a method for gaps of one length.
 type Transition struct {
 	Method string  `json:"method"`
 	Frames int     `json:"frames"` // of the gap, 30 per second
 	Cases  int     `json:"cases"`
-	L2P    float64 `json:"l2p"` // mean norm of the normalised error of all joints' places that turn
-	L2Q    float64 `json:"l2q"` // that of their quaternions in the world
+	L2P    float64 `json:"l2p"` // mean norm of the normalised position error of all joints that turn
+	L2Q    float64 `json:"l2q"` // the same of their quaternions in the world
 	Joints float64 `json:"joints_cm"`
 }
 
-// Transitions measures gaps of so many frames after ten in all windows of clips, at
-// 30 frames per second: the frame after the gap is the target. What comes after it
-// is not told.
+// Transitions measures gaps of gap frames after ten frames in all windows of clips, at 30 frames
+// per second. The frame after the gap is the target. Later frames are not given to fill.
 func Transitions(l *keypose.Layout, s *Spread, method string, clips []*skel.Clip, gap int, fill Fill) (Transition, error) {
 	r := Transition{Method: method, Frames: gap}
 	frames := 0.0

@@ -8,7 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// FarScore is what becomes of input that no truth is known for.
+// FarScore is the result for an input without a known truth.
 type FarScore struct {
 	Clip   string  `json:"clip"`
 	Style  string  `json:"style"`
@@ -18,8 +18,7 @@ type FarScore struct {
 	Output float64 `json:"output_m_s"`
 }
 
-// Ratio returns the output's largest speed over the input's, 0 where nothing moves
-// there.
+// Ratio returns the output's largest speed over the input's, or 0 if nothing moves in the input.
 func (f *FarScore) Ratio() float64 {
 	if f.Input == 0 {
 		return 0
@@ -27,13 +26,13 @@ func (f *FarScore) Ratio() float64 {
 	return f.Output / f.Input
 }
 
-// Far translates a clip, of which nothing is told, into a style of a database, lays
-// the output on its own time, and measures how fast joints are.
+// Far translates a clip without labels into a style of a database, plays the output on its own
+// time, and measures the speed of joints.
 func Far(db *mar.Database, name string, c *skel.Clip, style int, o mar.Options) (FarScore, error) {
 	if _, err := db.Rows(c); err != nil { // another skeleton
 		return FarScore{}, err
 	}
-	s, err := db.NewStylist(mar.StylistOptions{Options: o, Characters: 1, Workers: 1})
+	s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Options: o, Characters: 1, Workers: 1})
 	if err != nil {
 		return FarScore{}, err
 	}

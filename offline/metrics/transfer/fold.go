@@ -10,8 +10,7 @@ import (
 	"mannequin/offline/registration"
 )
 
-// Set is what is evaluated together: takes of one action, or of several, which are
-// then also learnt from together.
+// Set is a set of takes to evaluate: of one action, or of several that are learnt from together.
 type Set struct {
 	Name  string
 	From  string // the input style
@@ -19,24 +18,23 @@ type Set struct {
 	Lines map[string]registration.Timeline
 }
 
-// Fold is one way to part a set.
+// Fold is one split of a set.
 type Fold struct {
 	Cases []Case
-	Train []*registration.Take // none of which is in a case
+	Train []*registration.Take // none of them in a case
 }
 
-// Case is an input that is held out, and its truth.
+// Case is a held-out input and its truth.
 type Case struct {
 	In, Out *registration.Take
 }
 
-// Folds returns at most so many folds, spread over the takes of the input style.
+// Folds returns at most most folds, spread over the takes of the input style.
 //
-// A fold holds out one take of every action and content at a time, and of every
-// other style the take that is its counterpart: of n takes of a content the k-th
-// goes with the k-th of the other style, as in a [mar.Database]; where there are
-// fewer, they are gone through again. Where nothing of a content in a style would be
-// left to learn from, the style is not translated into, but its take learnt from.
+// A fold holds out one take of every action and content, and its counterpart in every other style.
+// The k-th take of a content goes with the k-th of the other style, as in a [mar.Database]; fewer
+// takes are reused from the start. If nothing of a content in a style would be left to learn from,
+// the style is not translated into, and its take is learnt from.
 func (s *Set) Folds(most int) ([]Fold, error) {
 	type content struct{ action, content string }
 	type key struct {
@@ -100,15 +98,15 @@ func (s *Set) Folds(most int) ([]Fold, error) {
 		}
 	}
 	if len(folds) == 0 {
-		return nil, fmt.Errorf("transfer: %s: no action has two takes in style %q and two in another: one is held out, another learnt from", s.Name, s.From)
+		return nil, fmt.Errorf("transfer: %s: no action has two takes in style %q and two in another: "+
+			"one is held out, another learnt from", s.Name, s.From)
 	}
 	return folds, nil
 }
 
-// Halve returns takes, with those of an action and content that has only one take in
-// some style in two halves: each can be held out while the other is learnt from. It
-// is a hard test, of poses that may not be in the other half at all. Halves have
-// the takes' Times.
+// Halve returns takes, with halves of those whose action and content has only one take in some
+// style. Each half can be held out while the other is learnt from. This is a hard test, because
+// poses may be missing in the other half. Halves keep the takes' Times.
 func Halve(takes []*registration.Take) []*registration.Take {
 	type key struct{ action, content, style string }
 	count, single := map[key]int{}, map[key]bool{}
@@ -132,7 +130,7 @@ func Halve(takes []*registration.Take) []*registration.Take {
 	return out
 }
 
-// part returns frames from…to−1 of a registered take as a take.
+// part returns frames from to to−1 of a registered take as a take.
 func part(t *registration.Take, name string, from, to int) *registration.Take {
 	p, n := *t, t.Clip.Skel.Len()
 	p.Name += name

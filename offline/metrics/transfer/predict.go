@@ -13,8 +13,8 @@ import (
 	"mannequin/offline/registration"
 )
 
-// Methods that are measured beside [baseline.LocalMethods], whose names they
-// share, with Unlabelled behind them where the input's class is not told.
+// Methods measured beside [baseline.LocalMethods], which keep their names. The suffix Unlabelled
+// means that the input's class is unknown.
 const (
 	MAR        = "MAR"
 	MARAction  = "MAR, action known"
@@ -28,22 +28,22 @@ const (
 	Unlabelled = ", unlabelled"
 )
 
-// Prediction is what a method makes of an input.
+// Prediction is the output of a method.
 type Prediction struct {
 	Method string
 	Y      *mat.Dense // (frames, columns)
 	Step   []float64  // (frames)
 }
 
-// Truth is what a case's input should become.
+// Truth is the true output of a case.
 type Truth struct {
-	First int        // the frame of the input that Y begins with
+	First int        // the frame of the input at which Y begins
 	X, Y  *mat.Dense // (frames, columns)
 	Step  []float64  // (frames)
 }
 
-// truth finds the longest run of a case's frames whose counterparts follow one
-// another; nil where that is too short to compare.
+// truth finds the longest run of frames with consecutive counterparts; nil if it is too short to
+// compare.
 func truth(db *mar.Database, c Case, period float64) (*Truth, error) {
 	x, err := db.Rows(c.In.Clip)
 	if err != nil {
@@ -53,8 +53,7 @@ func truth(db *mar.Database, c Case, period float64) (*Truth, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := make([]float32, c.In.Clip.Frames)
-	mar.Match(at, fromFirst(c.In, period), fromFirst(c.Out, period), float32(period))
+	at := matched(c.In, c.Out, period)
 	first, n, begin := 0, 0, 1
 	for f := 1; f <= len(at); f++ {
 		if f < len(at) && at[f-1] >= 0 && at[f] > at[f-1] && at[f]-at[f-1] < mostStep {
@@ -73,16 +72,14 @@ func truth(db *mar.Database, c Case, period float64) (*Truth, error) {
 	for i := range n {
 		f := first + i
 		t.Step[i] = float64(at[f] - at[f-1])
-		for d := range cols {
-			t.X.Set(i, d, float64(x[f*cols+d]))
-			t.Y.Set(i, d, between(y, cols, at[f], d))
-		}
+		interpolate(t.X.RawRowView(i), x, float32(f))
+		interpolate(t.Y.RawRowView(i), y, at[f])
 	}
 	return t, nil
 }
 
-// another returns what another take of the output's style, one that is learnt from,
-// does at the same places of the timeline; nil where there is none.
+// another returns another take of the output's style, one that is learnt from, at the same places
+// of the timeline; nil if there is none.
 func another(db *mar.Database, c Case, train []*registration.Take, period float64) (*Prediction, error) {
 	i := slices.IndexFunc(train, func(t *registration.Take) bool {
 		return t.Action == c.Out.Action && t.Content == c.Out.Content && t.Style == c.Out.Style
@@ -95,42 +92,48 @@ func another(db *mar.Database, c Case, train []*registration.Take, period float6
 		return nil, err
 	}
 	n, cols := c.In.Clip.Frames, len(db.Columns())
-	at := make([]float32, n)
-	mar.Match(at, fromFirst(c.In, period), fromFirst(train[i], period), float32(period))
+	at := matched(c.In, train[i], period)
 	p := &Prediction{Method: Another, Y: mat.NewDense(n, cols, nil), Step: make([]float64, n)}
 	step, last := 1.0, float32(0)
 	for f, v := range at {
-		if v < 0 { // stays where it is
+		if v < 0 { // stay in place
 			v = last
 		}
 		if f > 0 && v > last && v-last < mostStep {
 			step = float64(v - last)
 		}
 		p.Step[f] = step
-		for d := range cols {
-			p.Y.Set(f, d, between(y, cols, v, d))
-		}
+		interpolate(p.Y.RawRowView(f), y, v)
 		last = v
 	}
 	return p, nil
 }
 
-// between returns column d at frame at, between two frames of rows.
-func between(rows []float32, cols int, at float32, d int) float64 {
-	j := int(at)
-	v := float64(rows[j*cols+d])
-	if a := float64(at) - float64(j); a > 0 {
-		v += a * (float64(rows[(j+1)*cols+d]) - v)
+// matched returns, for each frame of in, the frame of out at the same canonical time; −1: none.
+func matched(in, out *registration.Take, period float64) []float32 {
+	at := make([]float32, in.Clip.Frames)
+	mar.Match(at, fromFirst(in, period), fromFirst(out, period), float32(period))
+	return at
+}
+
+// interpolate writes row at of rows, which may lie between two rows.
+func interpolate(dst []float64, rows []float32, at float32) {
+	j, a := int(at), float64(at)-math.Floor(float64(at))
+	row := rows[j*len(dst):]
+	for d := range dst {
+		dst[d] = float64(row[d])
+		if a > 0 {
+			dst[d] += a * (float64(row[len(dst)+d]) - dst[d])
+		}
 	}
-	return v
 }
 
 const (
-	mostStep = 6  // more frames at once are a jump to another cycle
+	mostStep = 6  // a larger step is a jump to another cycle
 	leastRun = 10 // frames to compare
 )
 
-// fromFirst returns a take's times from the cycle that it begins in.
+// fromFirst returns a take's times from the start of its first cycle.
 func fromFirst(t *registration.Take, period float64) []float32 {
 	begin := 0.0
 	if period > 0 {
@@ -143,9 +146,8 @@ func fromFirst(t *registration.Take, period float64) []float32 {
 	return out
 }
 
-// pairs returns what the database shows of a translation from one style into
-// another, for global models: every take of the one with what its frames become,
-// at most so many frames, takes spread over all.
+// pairs returns the translations from one style into another in a database, for global models:
+// takes and their counterparts, at most most frames, spread over all takes.
 func pairs(db *mar.Database, from, to, most int) []baseline.Pair {
 	cols := len(db.Columns())
 	var all []baseline.Pair
@@ -186,7 +188,7 @@ func pairs(db *mar.Database, from, to, most int) []baseline.Pair {
 	var some []baseline.Pair
 	kept, seen := 0, 0
 	for _, p := range all {
-		if kept*total <= most*seen && kept < most { // behind its share
+		if kept*total <= most*seen && kept < most { // below its share
 			some = append(some, p)
 			kept += len(p.Step)
 		}
@@ -195,25 +197,22 @@ func pairs(db *mar.Database, from, to, most int) []baseline.Pair {
 	return some
 }
 
-// rivals are the global models of one translation.
-type rivals struct {
-	names  []string
-	models []baseline.Translator
+// rival is a global model of one translation.
+type rival struct {
+	name string
+	baseline.Translator
 }
 
-func fitRivals(db *mar.Database, from, to, most int) (*rivals, error) {
+// fitRivals fits the global models to a translation between two styles.
+func fitRivals(db *mar.Database, from, to, most int) ([]rival, error) {
 	p := pairs(db, from, to, most)
-	r := &rivals{}
+	var all []rival
 	for _, m := range []struct {
 		name string
 		fit  func() (baseline.Translator, error)
 	}{
-		{LTIOwn, func() (baseline.Translator, error) {
-			return baseline.FitLTI(p, baseline.LTIOptions{Inputs: baseline.InputsOwn, Workers: 1})
-		}},
-		{LTIPose, func() (baseline.Translator, error) {
-			return baseline.FitLTI(p, poseInputs(p))
-		}},
+		{LTIOwn, func() (baseline.Translator, error) { return baseline.FitLTI(p, baseline.LTIOptions{Workers: 1}) }},
+		{LTIPose, func() (baseline.Translator, error) { return baseline.FitLTI(p, poseInputs(p)) }},
 		{GlobalAR, func() (baseline.Translator, error) { return baseline.FitGlobalAR(p, baseline.GlobalAROptions{}) }},
 		{GP, func() (baseline.Translator, error) { return baseline.FitGP(p, baseline.GPOptions{}) }},
 	} {
@@ -221,15 +220,14 @@ func fitRivals(db *mar.Database, from, to, most int) (*rivals, error) {
 		if err != nil {
 			return nil, fmt.Errorf("transfer: %s from %s to %s: %w", m.name, db.Styles[from], db.Styles[to], err)
 		}
-		r.names, r.models = append(r.names, m.name), append(r.models, t)
+		all = append(all, rival{m.name, t})
 	}
-	return r, nil
+	return all, nil
 }
 
-// littleData is the number of frames up to which linear systems with the pose as
-// input have the usual eight components and orders. Of more, four and order 3 are
-// better on recordings (2.20 cm against 2.40 at 2,000 frames of old walks) in a
-// seventh of the time.
+// littleData is the number of frames up to which linear systems with the pose as input use eight
+// components and orders. With more frames, four components and order 3 are better on recordings
+// (2.20 cm against 2.40 at 2,000 frames of old walks) in a seventh of the time.
 const littleData = 1500
 
 func poseInputs(p []baseline.Pair) baseline.LTIOptions {
@@ -244,22 +242,9 @@ func poseInputs(p []baseline.Pair) baseline.LTIOptions {
 	return o
 }
 
-// translate returns what the rivals make of rows.
-func (r *rivals) translate(x *mat.Dense) ([]Prediction, error) {
-	var out []Prediction
-	for i, m := range r.models {
-		y, step, err := m.Translate(x)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Prediction{r.names[i], y, step})
-	}
-	return out, nil
-}
-
-// stylize returns what package mar makes of a clip.
+// stylize returns package mar's output for a clip.
 func stylize(db *mar.Database, c *skel.Clip, style int, label mar.Label, o mar.Options) (Prediction, error) {
-	s, err := db.NewStylist(mar.StylistOptions{Options: o, Characters: 1, Workers: 1})
+	s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Options: o, Characters: 1, Workers: 1})
 	if err != nil {
 		return Prediction{}, err
 	}
@@ -277,9 +262,9 @@ func stylize(db *mar.Database, c *skel.Clip, style int, label mar.Label, o mar.O
 	return p, nil
 }
 
-// predict returns what all methods make of a case's input, at the frames of its
-// truth. All see it from its first frame on.
-func predict(db *mar.Database, c Case, t *Truth, r *rivals, other *Prediction, o *Options) ([]Prediction, error) {
+// predict returns the outputs of all methods at the frames of a case's truth. All methods see the
+// input from its first frame.
+func predict(db *mar.Database, c Case, t *Truth, rivals []rival, other *Prediction, o *Options) ([]Prediction, error) {
 	action, style := slices.Index(db.Actions, c.In.Action), slices.Index(db.Styles, c.In.Style)
 	to := slices.Index(db.Styles, c.Out.Style)
 	var onlyAction, onlyStyle mar.Label
@@ -322,12 +307,12 @@ func predict(db *mar.Database, c Case, t *Truth, r *rivals, other *Prediction, o
 	for i, v := range rows {
 		x.RawMatrix().Data[i] = float64(v)
 	}
-	if r != nil {
-		global, err := r.translate(x)
+	for _, r := range rivals {
+		y, step, err := r.Translate(x)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, global...)
+		out = append(out, Prediction{r.name, y, step})
 	}
 	out = append(out, Prediction{Identity, x, slices.Repeat([]float64{1}, c.In.Clip.Frames)})
 	if other != nil {

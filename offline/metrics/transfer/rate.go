@@ -5,23 +5,22 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// Rate is what a frame of one character costs on one core, in seconds (Table 2 of
-// Xia et al. 2015), for an input of which nothing is known.
+// Rate is the cost of a frame of one character on one core, in seconds (Table 2 of Xia et al.
+// 2015), for unlabelled input.
 type Rate struct {
-	Frames int     `json:"frames"` // that were timed
+	Frames int     `json:"frames"` // timed
 	Total  float64 `json:"total_s"`
-	// Enter is taking a frame in and telling which feet stand: what is left when no
-	// style is asked for.
+	// Enter is the cost of reading a frame and finding contacts: the rest when no style is wanted.
 	Enter float64 `json:"enter_s"`
-	Known float64 `json:"known_s"` // Total where action and style are told
+	Known float64 `json:"known_s"` // Total with known action and style
 	// Blend is Total into three styles at once.
 	Blend float64 `json:"blend_s"`
 }
 
-// Time measures a database on clips; now is a clock in seconds.
+// Time measures a database on clips. now is a clock in seconds.
 func Time(db *mar.Database, clips []*skel.Clip, label mar.Label, now func() float64) (r Rate, err error) {
 	time := func(styles int, l mar.Label) (float64, error) {
-		s, err := db.NewStylist(mar.StylistOptions{Characters: 1, Workers: 1})
+		s, err := db.NewStyleTranslator(mar.StyleTranslatorOptions{Characters: 1, Workers: 1})
 		if err != nil {
 			return 0, err
 		}

@@ -13,18 +13,18 @@ import (
 	"mannequin/offline/registration"
 )
 
-// Options say how [Evaluate] works.
+// Options are the options of [Evaluate].
 type Options struct {
-	Folds    int                  // most; 0: 4
-	Frames   int                  // most that a global model is fitted to, for each translation; 0: 4000
-	Local    bool                 // leave out what takes long: the global models, and local ones without labels
-	MAR      mar.Options          // of the method that is measured
-	Workers  int                  // goroutines; 0: 1. The result does not depend on it
-	Progress func(done, all int)  // nil, or called after each translation of a fold, by one goroutine at a time
-	Look     func(t *Translation) // nil, or shown every case in turn
+	Folds    int                  // at most; 0: 4
+	Frames   int                  // most frames for a global model, per translation; 0: 4000
+	Local    bool                 // skip the slow methods: global models, and local ones without labels
+	MAR      mar.Options          // of the method under test
+	Workers  int                  // goroutines; 0: 1. Results do not depend on it
+	Progress func(done, all int)  // nil, or called after each translation of a fold, from one goroutine at a time
+	Look     func(t *Translation) // nil, or called for every case in order
 }
 
-// Translation is a case with what all methods make of it.
+// Translation is a case with the outputs of all methods.
 type Translation struct {
 	Database    *mar.Database
 	Fold        int
@@ -33,7 +33,7 @@ type Translation struct {
 	Predictions []Prediction
 }
 
-// Score is how far what a method makes of a case is from its truth.
+// Score is the error of a method on a case.
 type Score struct {
 	Method string `json:"method"`
 	Fold   int    `json:"fold"`
@@ -45,20 +45,17 @@ type Score struct {
 	Errors
 }
 
-// Errors are the measures of a translation. Frames of time are the takes', of
-// which people's have 60 a second.
+// Errors are the measures of a translation. Frames have the rate of the takes, 60 per second for
+// people.
 type Errors struct {
-	// Pose is the mean distance of joints from where they should be, over joints and
-	// frames, cm: with the root over one point of the ground, facing one way, at its own
-	// height.
+	// Pose is the mean distance of joints from their true position, over joints and frames, cm. The
+	// root is over one point of the ground, faces one way, and keeps its height.
 	Pose float64 `json:"pose_cm"`
-	// Time is the mean of |Σ steps predicted − Σ true steps|, of all steps up to a
-	// frame: how far off its time a pose is. It grows with the motion's length where
-	// the tempo is not met.
+	// Time is the mean of |Σ steps predicted − Σ true steps| over all frames. It grows with the
+	// motion's length if the tempo is wrong.
 	Time float64 `json:"time_frames"`
-	// Warp is the same after the predicted times have been scaled so that they end
-	// with the truth: how far the time warp is off apart from the tempo of the whole,
-	// which differs between takes of a style without any cause in the input.
+	// Warp is Time after the predicted times were scaled to end with the truth. It leaves out the
+	// tempo of the whole, which differs between takes of a style without a cause in the input.
 	Warp float64 `json:"warp_frames"`
 	// Step is the mean of |step predicted − true step|.
 	Step float64 `json:"step_frames"`
@@ -66,22 +63,16 @@ type Errors struct {
 	Tempo float64 `json:"tempo"`
 }
 
-// Evaluate measures all methods on a set, left out take by take. Scores come in
-// the order of folds, styles, cases and methods. Cases whose input and truth have
-// less than 10 frames in common, such as halves of short takes, are left
-// out.
+// Evaluate measures all methods on a set, fold by fold. Scores are in the order of folds, styles,
+// cases and methods. Cases with less than 10 common frames of input and truth, such as halves of
+// short takes, are left out.
 //
-// Beside the methods stands Another: another take of the output's style, read off
-// at the truth's own places on the timeline. It is how much takes of a style differ
-// without any cause in the input, and so about as near as a method can come that
-// follows one of them.
+// The method Another is another take of the output's style, read at the truth's own places on the
+// timeline. It shows how much takes of a style differ without a cause in the input. A method that
+// follows one take can hardly be closer.
 func Evaluate(ctx context.Context, s *Set, o Options) ([]Score, error) {
-	if o.Folds == 0 {
-		o.Folds = 4
-	}
-	if o.Frames == 0 {
-		o.Frames = 4000
-	}
+	o.Folds = cmp.Or(o.Folds, 4)
+	o.Frames = cmp.Or(o.Frames, 4000)
 	folds, err := s.Folds(o.Folds)
 	if err != nil {
 		return nil, err
@@ -122,7 +113,7 @@ func Evaluate(ctx context.Context, s *Set, o Options) ([]Score, error) {
 	return scores, nil
 }
 
-// outputs are the styles that a fold translates into.
+// outputs returns the styles into which a fold translates.
 func (f *Fold) outputs() (styles []string) {
 	for _, c := range f.Cases {
 		if !slices.Contains(styles, c.Out.Style) {
@@ -135,10 +126,10 @@ func (f *Fold) outputs() (styles []string) {
 
 // translations makes a fold's cases in one style.
 func translations(db *mar.Database, s *Set, k int, f Fold, style string, o *Options) ([]Translation, error) {
-	var r *rivals
+	var rivals []rival
 	var err error
 	if !o.Local {
-		if r, err = fitRivals(db, slices.Index(db.Styles, s.From), slices.Index(db.Styles, style), o.Frames); err != nil {
+		if rivals, err = fitRivals(db, slices.Index(db.Styles, s.From), slices.Index(db.Styles, style), o.Frames); err != nil {
 			return nil, err
 		}
 	}
@@ -159,7 +150,7 @@ func translations(db *mar.Database, s *Set, k int, f Fold, style string, o *Opti
 		if err != nil {
 			return nil, err
 		}
-		if t.Predictions, err = predict(db, c, t.Truth, r, other, o); err != nil {
+		if t.Predictions, err = predict(db, c, t.Truth, rivals, other, o); err != nil {
 			return nil, err
 		}
 		out = append(out, t)
@@ -179,17 +170,17 @@ func (t *Translation) scores() (out []Score) {
 	return out
 }
 
-// poser poses rows.
+// poser turns rows into poses.
 type poser struct {
 	db     *mar.Database
-	joints []int // that have a place of their own
+	joints []int // with a position of their own
 	row    []float32
 	pos    []m3.Vec3
 	rot    []m3.Quat
 	model  [2][]m3.Xform
 }
 
-// apart is the length from which a bone gives its joint a place of its own, m.
+// apart is the shortest bone that gives its joint a position of its own, m.
 const apart = 0.01
 
 func newPoser(db *mar.Database) *poser {
@@ -240,15 +231,15 @@ func (p *poser) errors(t *Truth, got *Prediction) (e Errors) {
 	return e
 }
 
-// Mean is the mean of a method's scores, all cases alike.
+// Mean is the mean of a method's scores over cases.
 type Mean struct {
 	Method string `json:"method"`
 	Cases  int    `json:"cases"`
 	Errors
 }
 
-// Means returns the means of the scores that keep takes, nil for all, method by
-// method in the order in which they come.
+// Means returns the means of the scores that keep accepts (nil: all), by method in order of
+// appearance.
 func Means(scores []Score, keep func(*Score) bool) []Mean {
 	var means []Mean
 	at := map[string]int{}
@@ -279,8 +270,8 @@ func Means(scores []Score, keep func(*Score) bool) []Mean {
 
 func (e *Errors) all() []*float64 { return []*float64{&e.Pose, &e.Time, &e.Warp, &e.Step, &e.Tempo} }
 
-// each calls f for 0 to n−1 on so many workers, and after each of them did, one
-// goroutine at a time. The first index that fails says why.
+// each calls f for 0 to n−1 on workers goroutines, and did after each call, from one goroutine at a
+// time. It returns the error of the lowest index.
 func each(ctx context.Context, n, workers int, f func(i int) error, did func()) error {
 	p := netruntime.NewPool(min(workers, n))
 	defer p.Close()

@@ -13,6 +13,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/metrics/transfer"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
@@ -54,10 +55,7 @@ func only(s *transfer.Set, action string) *transfer.Set {
 
 func TestFolds(t *testing.T) {
 	s := made()
-	folds, err := s.Folds(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folds := must.Get(s.Folds(5))(t)
 	if len(folds) != 2 {
 		t.Fatalf("%d folds of two takes each, want 2", len(folds))
 	}
@@ -127,9 +125,8 @@ func TestHalve(t *testing.T) {
 	}
 }
 
-// What is known of the errors by construction: the truth has none, a pose that is
-// lifted by 5 cm an error of 5 cm, one that is turned or moved over the ground none,
-// and steps that are a tenth too long grow apart by a tenth of a frame each.
+// Errors known by construction. The truth has none. A pose lifted by 5 cm is off by 5 cm; a turned
+// or moved one is not off. Steps that are a tenth too long drift apart by a tenth of a frame each.
 func TestErrors(t *testing.T) {
 	s := only(made(), human.Walk)
 	scored := 0
@@ -197,22 +194,13 @@ func TestErrors(t *testing.T) {
 func TestEvaluate(t *testing.T) {
 	s := made()
 	opt := transfer.Options{Folds: 1, Local: true}
-	one, err := transfer.Evaluate(context.Background(), s, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(transfer.Evaluate(context.Background(), s, opt))(t)
 	opt.Workers = 2
-	two, err := transfer.Evaluate(context.Background(), s, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := must.Get(transfer.Evaluate(context.Background(), s, opt))(t)
 	if len(one) == 0 || !slices.Equal(one, two) {
 		t.Error("the scores depend on the workers")
 	}
-	all, err := transfer.Evaluate(context.Background(), only(s, human.Walk), transfer.Options{Folds: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(transfer.Evaluate(context.Background(), only(s, human.Walk), transfer.Options{Folds: 1}))(t)
 	means := map[string]transfer.Mean{}
 	for _, m := range transfer.Means(all, nil) {
 		means[m.Method] = m
@@ -235,19 +223,12 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// A far clip is as fast as its input where no style is asked for, which Far does
-// not; a walk of the database's own is not much faster in another style.
+// The input's speed is the clip's own. A walk of the database is not much faster in another style.
 func TestFar(t *testing.T) {
 	s := only(made(), human.Walk)
-	db, err := registration.Database(s.Takes, s.Lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(registration.Database(s.Takes, s.Lines))(t)
 	in := s.Takes[slices.IndexFunc(s.Takes, func(t *registration.Take) bool { return t.Style == "neutral" })]
-	f, err := transfer.Far(db, in.Name, in.Clip, slices.Index(db.Styles, "proud"), mar.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(transfer.Far(db, in.Name, in.Clip, slices.Index(db.Styles, "proud"), mar.Options{}))(t)
 	want := 0.0
 	n := in.Clip.Skel.Len()
 	a, b := make([]m3.Xform, n), make([]m3.Xform, n)
@@ -275,15 +256,9 @@ func TestFar(t *testing.T) {
 
 func TestTime(t *testing.T) {
 	s := only(made(), human.Walk)
-	db, err := registration.Database(s.Takes, s.Lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(registration.Database(s.Takes, s.Lines))(t)
 	clock := 0.0
-	r, err := transfer.Time(db, clipsOf(s.Takes[:1]), mar.Label{}, func() float64 { clock += 0.5; return clock })
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(transfer.Time(db, clipsOf(s.Takes[:1]), mar.Label{}, func() float64 { clock += 0.5; return clock }))(t)
 	each := 0.5 / float64(s.Takes[0].Clip.Frames)
 	if want := (transfer.Rate{Frames: s.Takes[0].Clip.Frames, Total: each, Enter: each, Known: each, Blend: each}); r != want {
 		t.Errorf("%+v, want %+v", r, want)

@@ -6,27 +6,27 @@ import (
 	"mannequin/engine/m3"
 )
 
-// grid is how many nodes of a course a cycle has; margin how many cycles it
-// reaches beyond both ends of the script.
+// grid is the number of nodes per cycle. margin is the number of cycles beyond both ends of the
+// script.
 const (
 	grid   = 128
 	margin = 3
 )
 
-// node is where a course is at one canonical time.
+// node is the state of a course at one canonical time.
 type node struct {
 	time, x, z, yaw     float64 // s, m, rad
 	dtime, dx, dz, dyaw float64 // per cycle
 }
 
-// course is a script as laid out in seconds and metres by a manner.
+// course is a script in seconds and metres, for one manner.
 type course struct {
 	*script
-	m     *manner
+	m     *personGait
 	nodes []node
 }
 
-func newCourse(s *script, m *manner) *course {
+func newCourse(s *script, m *personGait) *course {
 	c := &course{script: s, m: m}
 	n := int(math.Ceil((s.cycles + 2*margin) * grid))
 	const h = 1.0 / grid
@@ -59,7 +59,7 @@ func newCourse(s *script, m *manner) *course {
 	return c
 }
 
-// rates returns the derivatives at canonical time t where the heading is yaw.
+// rates returns the derivatives at canonical time t with heading yaw.
 func (c *course) rates(t, yaw float64) node {
 	s, k := math.Sincos(yaw)
 	d := c.stride(t)
@@ -71,9 +71,9 @@ func (c *course) cadence(t float64) float64 {
 	return c.m.cadence * (1 + c.m.cadencePace*c.pace.at(t))
 }
 
-// stride returns the way per cycle, m.
+// stride returns the distance per cycle, m.
 func (c *course) stride(t float64) float64 {
-	return c.m.stride * (1 + c.m.stridePace*c.pace.at(t)) * c.goes.at(t)
+	return c.m.stride * (1 + c.m.stridePace*c.pace.at(t)) * c.moving.at(t)
 }
 
 // duty returns the duty factor.
@@ -102,7 +102,7 @@ func (c *course) place(t, left, ahead float64) m3.Vec3 {
 	return m3.V(float32(n.x+left*k+ahead*s), 0, float32(n.z-left*s+ahead*k))
 }
 
-// when returns the canonical time at which sec seconds have passed since its 0.
+// when returns the canonical time after sec seconds.
 func (c *course) when(sec float64) float64 {
 	lo, hi := 0, len(c.nodes)-1
 	for hi-lo > 1 {
@@ -122,23 +122,21 @@ func (c *course) when(sec float64) float64 {
 	return float64(lo)*h - margin + u
 }
 
-// lean returns by how much somebody on the course leans into its turn, to the
-// left, rad.
+// lean returns the lean into a turn, to the left, rad.
 func (c *course) lean(t float64) float64 {
 	const gravity = 9.81
 	v := c.speed(t)
 	return math.Tanh(v * c.turn.at(t) * c.cadence(t) / gravity)
 }
 
-// push returns by how much somebody leans ahead to get faster, rad.
+// push returns the forward lean from acceleration, rad.
 func (c *course) push(t float64) float64 {
 	const gravity, h = 9.81, 0.04
 	a := (c.speed(t+h) - c.speed(t-h)) / (2 * h) * c.cadence(t)
 	return math.Tanh(a / gravity)
 }
 
-// ahead returns how far to the left the course leads in the next half second or
-// so, rad.
+// ahead returns the turn to the left over the next half second or so, rad.
 func (c *course) ahead(t float64) float64 {
 	return c.at(t+0.55).yaw - c.at(t).yaw
 }

@@ -2,21 +2,10 @@ package human
 
 import (
 	"math"
-	"math/rand/v2"
 )
 
-const tau = 2 * math.Pi
-
-func rad(deg float64) float64 { return deg * math.Pi / 180 }
-
-// smooth rises from 0 to 1 with two derivatives zero at both ends.
-func smooth(u float64) float64 {
-	u = min(max(u, 0), 1)
-	return u * u * u * (10 + u*(6*u-15))
-}
-
-// hump rises from 0 to 1 at peak and falls back to 0 over [0, 1], with two
-// derivatives zero at both ends. lean is how steep it is, 3 or more.
+// hump rises from 0 to 1 at peak and falls back to 0 over [0, 1]. Two derivatives are zero at both
+// ends. lean is its steepness, 3 or more.
 func hump(u, peak, lean float64) float64 {
 	if u <= 0 || u >= 1 {
 		return 0
@@ -29,9 +18,8 @@ func hump(u, peak, lean float64) float64 {
 	return math.Pow(u/peak, a) * math.Pow((1-u)/(1-peak), b)
 }
 
-// travel is the way of a swinging foot from 0 to 1. It gathers speed over the
-// share up of [0, 1], keeps it, and loses it over the share down; the
-// acceleration is continuous.
+// travel is the share of its step that a swinging foot has covered. Its speed rises over the share
+// up of [0, 1], stays, and falls over the share down. The acceleration is continuous.
 func travel(u, up, down float64) float64 {
 	u = min(max(u, 0), 1)
 	// The speed is a smoothstep; its integral over a ramp is half the ramp.
@@ -46,11 +34,10 @@ func travel(u, up, down float64) float64 {
 	return top * (u - up/2)
 }
 
-// state is a number with its first and second derivative.
+// state is a number with its first two derivatives.
 type state struct{ x, v, a float64 }
 
-// hermite returns the value at time t of the quintic from one state to another in
-// time d.
+// hermite returns the value at time t of the quintic from one state to another in time d.
 func hermite(t, d float64, from, to state) float64 {
 	h := to.x - from.x - from.v*d - from.a*d*d/2
 	g := (to.v - from.v - from.a*d) * d
@@ -59,55 +46,11 @@ func hermite(t, d float64, from, to state) float64 {
 	return from.x + t*(from.v+t*from.a/2) + s*s*s*((10*h-4*g+k/2)+s*((-15*h+7*g-k)+s*(6*h-3*g+k/2)))
 }
 
-// cubic returns the value at t in [0, d] of the cubic from x0 with slope v0 to x1
-// with slope v1.
+// cubic returns the value at t in [0, d] of the cubic from x0 with slope v0 to x1 with slope v1.
 func cubic(t, d, x0, v0, x1, v1 float64) float64 {
 	s := t / d
 	a, b := v0*d-(x1-x0), -v1*d+(x1-x0)
 	return (1-s)*x0 + s*x1 + s*(1-s)*(a*(1-s)+b*s)
 }
 
-// noise is a smooth wandering number of about unit deviation: three sines.
-type noise struct{ w, p [3]float64 }
-
-// newNoise wanders about rate times per second.
-func newNoise(rng *rand.Rand, rate float64) noise {
-	var n noise
-	for i := range n.w {
-		n.w[i] = tau * rate * (0.5 + 0.45*float64(i) + 0.3*rng.Float64())
-		n.p[i] = tau * rng.Float64()
-	}
-	return n
-}
-
-func (n *noise) at(t float64) float64 {
-	var s float64
-	for i := range n.w {
-		s += math.Sin(n.w[i]*t + n.p[i])
-	}
-	return s * math.Sqrt(2.0/3)
-}
-
-// spread returns a smooth upper bound of x: the largest within half frames either
-// way, averaged three times over windows that add up to as much.
-func spread(x []float64, half int) []float64 {
-	n := len(x)
-	top := make([]float64, n)
-	for i := range x {
-		top[i] = x[i]
-		for k := max(0, i-half); k <= min(n-1, i+half); k++ {
-			top[i] = max(top[i], x[k])
-		}
-	}
-	for _, r := range []int{half / 2, half / 4, half - half/2 - half/4} {
-		avg := make([]float64, n)
-		for i := range top {
-			for k := i - r; k <= i+r; k++ {
-				avg[i] += top[min(max(k, 0), n-1)]
-			}
-			avg[i] /= float64(2*r + 1)
-		}
-		top = avg
-	}
-	return top
-}
+func rad(degrees float64) float64 { return degrees * math.Pi / 180 }

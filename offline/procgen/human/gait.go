@@ -2,81 +2,81 @@ package human
 
 import "math"
 
-// gait is how somebody goes, or stands, in absolute numbers: lengths in metres,
-// angles in radians. Amplitudes are halves of ranges, at the usual pace.
+// gait is a usual walk, run or stand in absolute numbers: lengths in metres, angles in radians.
+// Amplitudes are half of the range, at the usual pace.
 type gait struct {
-	cadence, cadencePace float64 // cycles (two steps) per second; the share by which pace 1 has more
-	stride, stridePace   float64 // way in a cycle; likewise
-	duty, dutyPace       float64 // share of the cycle for which a foot stands; what pace 1 adds
+	cadence, cadencePace float64 // cycles (two steps) per second; relative increase at pace 1
+	stride, stridePace   float64 // distance per cycle; likewise
+	duty, dutyPace       float64 // share of the cycle that a foot stands; increase at pace 1
 
 	// Feet.
-	width    float64 // of the balls of the feet from the course, half of the track
-	ahead    float64 // of the ball before the hips in the middle of its stance
-	toeOut   float64 // of the feet's direction from the course
-	strike   float64 // toes up when the heel strikes
+	width    float64 // distance of the balls of the feet from the course, half of the track
+	ahead    float64 // distance of the ball ahead of the hips in the middle of its stance
+	toeOut   float64 // angle of the feet from the course
+	strike   float64 // toes up at heel strike
 	flatAt   float64 // share of the stance after which the sole is flat
 	heelAt   float64 // share of the stance after which the heel rises
-	rise     float64 // heel up when the toes leave
-	fling    float64 // how much further the heel goes up in the swing
-	flung    float64 // share of the swing after which it is highest
-	lift     float64 // of the ankle in the swing, beyond what the foot's roll lifts it
-	liftAt   float64 // share of the swing at which it is highest
-	approach float64 // speed of a heel before it lands, as a share of the body's
-	drop     float64 // speed at which it comes down then, m per cycle
-	follow   float64 // speed of the toes after they leave, as a share of the body's
-	spring   float64 // speed at which they go up then, m per cycle
+	rise     float64 // heel up at toe-off
+	fling    float64 // further rise of the heel in the swing
+	flung    float64 // share of the swing at its peak
+	lift     float64 // height of the ankle in the swing, added to the foot's roll
+	liftAt   float64 // share of the swing at its peak
+	approach float64 // speed of the heel before it lands, over the body's
+	drop     float64 // its speed down then, m per cycle
+	follow   float64 // speed of the toes after toe-off, over the body's
+	spring   float64 // their speed up then, m per cycle
 	arrive   float64 // share of the swing in which the foot slows down
 
-	// Shares of a swinging leg's length at which its foot begins to be held back, and
-	// beyond which it is not stretched.
+	// Lengths of a swinging leg, as shares: beyond the first its foot is held back, the second is
+	// the limit.
 	extend [2]float64
 
 	// Pelvis.
-	bend     float64 // how much lower than legs can reach
+	bend     float64 // height below the legs' reach
 	bounce   float64 // up in the middle of a stance; negative: down, as in running
-	bounceAt float64 // later than the middle of the stance, share of a cycle
-	sway     float64 // towards the foot that stands
-	surge    float64 // ahead and back
+	bounceAt float64 // delay after the middle of the stance, share of a cycle
+	sway     float64 // toward the standing foot
+	surge    float64 // forward and back
 	yaw      float64 // of the pelvis, with the leg that lands
-	list     float64 // of the pelvis: how much the side that swings drops
-	listAt   float64 // before the middle of the stance, share of a cycle
-	tilt     float64 // of the pelvis ahead
-	kneeOut  float64 // of the knees' direction from between feet and pelvis
+	list     float64 // drop of the pelvis on the side of the swinging leg
+	listAt   float64 // lead before the middle of the stance, share of a cycle
+	tilt     float64 // of the pelvis, forward
+	kneeOut  float64 // of the knees, outward from between feet and pelvis
 
 	// Trunk and head.
-	lean      float64 // of the chest, ahead
+	lean      float64 // of the chest, forward
 	curve     float64 // of the upper back, on top of lean
 	chestYaw  float64 // against the pelvis
-	chestRoll float64 // of the chest over the foot that stands
-	nod       float64 // of the chest, twice a cycle
-	neck      float64 // ahead of the chest's direction
+	chestRoll float64 // of the chest over the standing foot
+	nod       float64 // of the chest, twice per cycle
+	neck      float64 // pitch ahead of the chest's
 	head      float64 // pitch, chin down
-	headNod   float64 // twice a cycle
-	headRoll  float64 // to and fro
+	headNod   float64 // twice per cycle
+	headRoll  float64 // from side to side
 	headTilt  float64 // to the left, always
 	shrug     float64 // of the shoulders, up
-	round     float64 // of the shoulders, ahead
+	round     float64 // of the shoulders, forward
 
 	// Arms.
 	swing      float64 // of the upper arms
-	armMean    float64 // how far ahead they swing about
+	armMean    float64 // middle of the swing, forward
 	armOut     float64 // from the body
-	armOutUp   float64 // how much more when the arm is ahead and behind
-	armIn      float64 // turn about themselves, so that bent forearms cross the body
+	armOutUp   float64 // increase when the arm is ahead or behind
+	armIn      float64 // twist of the upper arms, which brings bent forearms across the body
 	elbow      float64 // bend
-	elbowSwing float64 // more when the arm is ahead, less behind
-	wrist      float64 // bend to the palm
-	hang       float64 // how much the wrist follows late
+	elbowSwing float64 // increase when the arm is ahead, decrease behind
+	wrist      float64 // bend toward the palm
+	hang       float64 // delay of the wrist
 	curl       float64 // of the fingers
 
-	limp  float64 // how weak the right leg is, 0…1
-	stir  float64 // how much the posture wanders, 1 is usual
-	still float64 // how far somebody who stands shifts the weight
-	sag   float64 // how much the pelvis drops over the idle leg in standing
+	limp  float64 // weakness of the right leg, 0…1
+	noise float64 // noise of the posture; 1: usual
+	still float64 // weight shift in a stand
+	sag   float64 // drop of the pelvis over the idle leg in a stand
 }
 
-// walking is a usual walk: numbers as in textbooks of gait analysis, scaled to a
-// person of 1.62 m.
+// walking is a usual walk, with numbers from textbooks of gait analysis, scaled to a person of 1.62
+// m.
 var walking = gait{
 	cadence: 0.94, cadencePace: 0.13, stride: 1.28, stridePace: 0.17, duty: 0.615, dutyPace: -0.025,
 	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.56, rise: rad(46), fling: rad(11), flung: 0.25,
@@ -85,10 +85,10 @@ var walking = gait{
 	lean: rad(2), curve: rad(2), chestYaw: rad(5), chestRoll: rad(1.6), nod: rad(0.9), neck: rad(9), head: rad(2), headNod: rad(0.7), headRoll: rad(0.6),
 	shrug: rad(0), round: rad(2),
 	swing: rad(19), armMean: rad(-3), armOut: rad(7.5), armOutUp: rad(1.5), armIn: rad(14), elbow: rad(22), elbowSwing: rad(14), wrist: rad(6), hang: rad(7), curl: rad(22),
-	stir: 1, still: 0.035, sag: rad(3),
+	noise: 1, still: 0.035, sag: rad(3),
 }
 
-// running is a jog at some 2.8 m/s.
+// running is a jog at about 2.8 m/s.
 var running = gait{
 	cadence: 1.36, cadencePace: 0.06, stride: 2.02, stridePace: 0.24, duty: 0.355, dutyPace: -0.05,
 	width: 0.032, ahead: 0.045, toeOut: rad(5), strike: rad(7), flatAt: 0.2, heelAt: 0.45, rise: rad(58), fling: rad(38), flung: 0.33,
@@ -97,7 +97,7 @@ var running = gait{
 	lean: rad(8), curve: rad(3), chestYaw: rad(10), chestRoll: rad(2.5), nod: rad(1.5), neck: rad(8), head: rad(1), headNod: rad(1), headRoll: rad(0.6),
 	shrug: rad(2), round: rad(4),
 	swing: rad(30), armMean: rad(-14), armOut: rad(18), armOutUp: rad(3), armIn: rad(26), elbow: rad(97), elbowSwing: rad(8), wrist: rad(5), hang: rad(5), curl: rad(60),
-	stir: 1,
+	noise: 1,
 }
 
 // standing is a stand. Its canonical time runs at a walk's cadence.
@@ -117,85 +117,54 @@ func gaitOf(action string) gait {
 	return walking
 }
 
-// landsAt is where in the cycle a foot lands.
+// landsAt returns the phase at which a foot lands.
 func landsAt(foot int) float64 { return 0.5 * float64(foot) }
 
-// manner is how one person goes in one style and what varies in it.
-type manner struct {
+// personGait is the gait of one person in one style.
+type personGait struct {
 	gait
 	running bool
 }
 
-func newManner(g gait, s *style) manner {
-	m := manner{gait: g, running: g.bounce < 0}
-	times := func(x *float64, factor float64) {
-		if factor != 0 {
-			*x *= factor
-		}
-	}
-	cadence, stride, width := s.cadence, s.stride, s.width
-	if m.running { // running leaves less room
+func newPersonGait(g gait, s *style) personGait {
+	m := personGait{gait: g, running: g.bounce < 0}
+	// Styles change a run less than a walk. Its elbows are bent in any style.
+	cadence, stride, track, upper, bent := s.cadence, s.stride, 1.0, 1.0, 1.0
+	if m.running {
+		track, upper, bent = 0.6, 0.65, 0.25
 		if cadence > 0 {
 			cadence, stride = math.Pow(cadence, 0.7), math.Pow(stride, 0.7)
 		}
-		width *= 0.6
 	}
-	times(&m.cadence, cadence)
-	times(&m.stride, stride)
-	m.duty += s.duty
-	m.width += width
-	m.toeOut += s.toeOut
-	times(&m.strike, s.strike)
-	times(&m.rise, s.rise)
-	times(&m.fling, s.rise)
-	m.lift += s.lift
-	m.bend += s.bend
-	times(&m.bounce, s.bounce)
-	m.bounceAt += s.bounceAt
-	times(&m.sway, s.sway)
-	times(&m.yaw, s.yaw)
-	times(&m.list, s.list)
-	m.tilt += s.tilt
-	m.kneeOut += s.kneeOut
-	upper := 1.0 // nobody runs as bent as he may walk
-	if m.running {
-		upper = 0.65
+	for _, f := range []edit{{&m.cadence, cadence}, {&m.stride, stride}, {&m.strike, s.strike}, {&m.rise, s.rise}, {&m.fling, s.rise},
+		{&m.bounce, s.bounce}, {&m.sway, s.sway}, {&m.yaw, s.yaw}, {&m.list, s.list},
+		{&m.chestYaw, s.chestYaw}, {&m.chestRoll, s.chestRoll}, {&m.nod, s.nod}, {&m.headNod, s.headNod},
+		{&m.swing, s.swing}, {&m.elbowSwing, s.elbowSwing}, {&m.noise, s.noise}} {
+		if f.by != 0 {
+			*f.number *= f.by
+		}
 	}
-	m.lean += upper * s.lean
-	m.curve += upper * s.curve
-	times(&m.chestYaw, s.chestYaw)
-	times(&m.chestRoll, s.chestRoll)
-	times(&m.nod, s.nod)
-	m.neck += s.neck
-	m.head += s.head
-	times(&m.headNod, s.headNod)
-	m.headRoll += s.headRoll
-	m.headTilt += s.headTilt
-	m.shrug += s.shrug
-	m.round += s.round
-	times(&m.swing, s.swing)
-	m.armMean += s.armMean
-	m.armOut += s.armOut
-	m.armOutUp += s.armOutUp
-	m.armIn += s.armIn
-	// Who runs has bent elbows in any style.
-	if m.running {
-		m.elbow += s.elbow / 4
-	} else {
-		m.elbow += s.elbow
+	for _, c := range []edit{{&m.duty, s.duty}, {&m.width, track * s.width}, {&m.toeOut, s.toeOut}, {&m.lift, s.lift},
+		{&m.bend, s.bend}, {&m.bounceAt, s.bounceAt}, {&m.tilt, s.tilt}, {&m.kneeOut, s.kneeOut},
+		{&m.lean, upper * s.lean}, {&m.curve, upper * s.curve}, {&m.neck, s.neck}, {&m.head, s.head},
+		{&m.headRoll, s.headRoll}, {&m.headTilt, s.headTilt}, {&m.shrug, s.shrug}, {&m.round, s.round},
+		{&m.armMean, s.armMean}, {&m.armOut, s.armOut}, {&m.armOutUp, s.armOutUp}, {&m.armIn, s.armIn},
+		{&m.elbow, bent * s.elbow}, {&m.wrist, s.wrist}, {&m.curl, s.curl}, {&m.limp, s.limp}, {&m.sag, s.sag}} {
+		*c.number += c.by
 	}
-	times(&m.elbowSwing, s.elbowSwing)
-	m.wrist += s.wrist
-	m.curl = min(m.curl+s.curl, rad(80))
-	m.limp = s.limp
-	times(&m.stir, s.stir)
-	m.sag += s.sag
+	m.curl = min(m.curl, rad(80))
 	return m
 }
 
-// vary makes somebody else of m: by a few per cent, a degree or two. n returns
-// numbers of unit deviation, never far out.
-func (m *manner) vary(n func() float64) {
+// edit is a factor or a sum for one number of a gait.
+type edit struct {
+	number *float64
+	by     float64
+}
+
+// vary changes m to another person: by a few per cent, a degree or two. n returns random numbers of
+// unit deviation without outliers.
+func (m *personGait) vary(n func() float64) {
 	for _, x := range []*float64{&m.cadence, &m.stride} {
 		*x *= 1 + 0.025*n()
 	}
@@ -210,4 +179,4 @@ func (m *manner) vary(n func() float64) {
 }
 
 // dutyAt returns the duty factor at a pace.
-func (m *manner) dutyAt(pace float64) float64 { return m.duty + m.dutyPace*pace }
+func (m *personGait) dutyAt(pace float64) float64 { return m.duty + m.dutyPace*pace }

@@ -1,33 +1,33 @@
 package human
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 
+	"mannequin/offline/procgen/internal/clips"
 	"mannequin/offline/registration"
 )
 
-// FPS is how many frames a second of a take has.
+// FPS is the frame rate of takes.
 const FPS = 60
 
-// Period is the canonical time of a cycle, two steps, in frames of the canonical
-// timelines.
+// Period is the canonical time of a cycle (two steps), in frames of the canonical timelines.
 const Period = 60
 
 // DefaultMinutes of motion are two takes of every content in every style.
 const DefaultMinutes = 30
 
-// Options says what is made. The zero value is everything, twice.
+// Options are the options of Generate. The zero value makes two takes of everything.
 type Options struct {
-	Seed    int64    // other seeds give other persons and steps; 0: 1
-	Minutes float64  // of motion, about: every content has at least one take in every style; 0: two takes of each
+	Seed    int64    // other seeds give other people and steps; 0: 1
+	Minutes float64  // about how much motion, at least one take of everything; 0: two takes of everything
 	Actions []string // some of Actions(); nil: all
 	Styles  []string // some of Styles(); nil: all
-	Workers int      // goroutines; 0: all processors. The result does not depend on it
+	Workers int      // goroutines; 0: all processors. Results do not depend on it
 }
 
 const (
@@ -35,17 +35,16 @@ const (
 	maxTakes       = 100 // of one content in one style
 )
 
-// Generate makes the takes, contents in turn, all styles of each, and the
-// canonical timelines by action. Equal options give equal takes. The takes share
-// a skeleton, that of retarget.Human, and stand on flat ground at height 0.
+// Generate makes the takes, sorted by content and then style, and the canonical timelines by
+// action. Equal options give equal takes. All takes share the skeleton of retarget.Human and stand
+// on flat ground at height 0.
 //
-// The k-th takes of a content in all styles are one person's: what is peculiar to them,
-// their tempo and their strides, posture and gestures, they keep in every style. How
-// they go astray from step to step differs from take to take.
+// The k-th takes of a content in all styles show the same person, with the same tempo, strides,
+// posture and gestures. Random variation from step to step differs between takes.
 //
-// A take's Times are Period times its canonical time in cycles: the left foot
-// lands where they are multiples of Period, the right one half a Period later.
-// Its Stands are the feet from the strike of the heel until the toes leave.
+// A take's Times are Period times its canonical time in cycles. The left foot lands at multiples of
+// Period, the right one half a Period later. Its Stands are the feet from heel strike until the
+// toes leave.
 func Generate(o Options) ([]*registration.Take, map[string]registration.Timeline, error) {
 	if err := o.complete(); err != nil {
 		return nil, nil, err
@@ -61,7 +60,7 @@ func Generate(o Options) ([]*registration.Take, map[string]registration.Timeline
 		for _, st := range styleRows {
 			if slices.Contains(o.Styles, st.name) {
 				plans = append(plans, plan{script: s, style: st})
-				seconds += s.cycles / newManner(gaitOf(s.action), &st).cadence
+				seconds += s.cycles / newPersonGait(gaitOf(s.action), &st).cadence
 			}
 		}
 	}
@@ -79,7 +78,7 @@ func Generate(o Options) ([]*registration.Take, map[string]registration.Timeline
 	return o.perform(all), lines, nil
 }
 
-// complete checks the options and fills in what 0 and nil stand for.
+// complete checks the options and fills in the defaults.
 func (o *Options) complete() error {
 	if math.IsNaN(o.Minutes) || o.Minutes < 0 || o.Minutes > 1000 {
 		return fmt.Errorf("human: Minutes is %g, want 0 to 1000", o.Minutes)
@@ -87,12 +86,8 @@ func (o *Options) complete() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("human: Workers is %d, want 0 (all processors) or more", o.Workers)
 	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Seed = cmp.Or(o.Seed, 1)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	if o.Actions == nil {
 		o.Actions = Actions()
 	}
@@ -105,36 +100,24 @@ func (o *Options) complete() error {
 	return known("style", o.Styles, Styles())
 }
 
-// plan is a take to make.
+// plan is one take to make.
 type plan struct {
 	script script
 	style  style
 	take   int // of this script in this style, from 0
 }
 
-// perform makes the takes, each by itself.
+// perform makes the takes.
 func (o *Options) perform(plans []plan) []*registration.Take {
-	all := make([]*registration.Take, len(plans))
 	sk := newBody()
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(o.Workers, len(plans)) {
-		wg.Go(func() {
-			for i := range next {
-				pl := &plans[i]
-				p := performer{body: sk, style: pl.style, variation: usualVariation,
-					person: rng(o.Seed, pl.script.name, "", pl.take), rng: rng(o.Seed, pl.script.name, pl.style.name, pl.take)}
-				all[i] = p.perform(&pl.script)
-				all[i].Name = fmt.Sprintf("%s_%s_%03d", pl.script.name, pl.style.name, pl.take+1)
-			}
-		})
-	}
-	for i := range plans {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return all
+	return clips.Make(len(plans), o.Workers, func(i int) *registration.Take {
+		pl := &plans[i]
+		p := performer{body: sk, style: pl.style, variation: usualVariation,
+			person: rng(o.Seed, pl.script.name, "", pl.take), rng: rng(o.Seed, pl.script.name, pl.style.name, pl.take)}
+		t := p.perform(&pl.script)
+		t.Name = fmt.Sprintf("%s_%s_%03d", pl.script.name, pl.style.name, pl.take+1)
+		return t
+	})
 }
 
 func known(what string, names, all []string) error {
@@ -146,8 +129,8 @@ func known(what string, names, all []string) error {
 	return nil
 }
 
-// rng returns the random numbers of one take, or of its person where style is empty:
-// they do not depend on which other takes are made.
+// rng returns the random numbers of one take, or of its person if style is empty. They do not
+// depend on the other takes.
 func rng(seed int64, content, style string, take int) *rand.Rand {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, b := range []byte(content + "/" + style) {
@@ -156,11 +139,10 @@ func rng(seed int64, content, style string, take int) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(seed), h+uint64(take)))
 }
 
-// timeline returns the canonical timeline of an action: its cycle in the neutral
-// style.
+// timeline returns the canonical timeline of an action: a cycle in the neutral style.
 func timeline(action string) registration.Timeline {
 	t := registration.Timeline{Action: action, Frames: Period, Period: Period, Stands: make([]uint8, Period)}
-	m := newManner(gaitOf(action), &styleRows[0])
+	m := newPersonGait(gaitOf(action), &styleRows[0])
 	for f := range t.Stands {
 		for foot := range 2 {
 			in := float64(f)/Period - landsAt(foot)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 	"mannequin/offline/registration"
 )
 
@@ -120,8 +121,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Every content has a take in every style, of four to nine seconds or so, and the
-// default is what it says.
+// Every content has a take in every style, of four to nine seconds or so. The default has the
+// documented length.
 func TestRound(t *testing.T) {
 	takes, lines := round(t)
 	if want := len(scripts()) * len(styleRows); len(takes) != want {
@@ -173,7 +174,7 @@ func TestPersons(t *testing.T) {
 	}
 }
 
-// Canonical time rises, and feet land where it says.
+// Canonical time rises, and feet land at its marks.
 func TestTimes(t *testing.T) {
 	takes, _ := round(t)
 	for _, tk := range takes {
@@ -200,8 +201,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// At equal times two styles do the same: the same feet stand, but for what duty
-// factors differ in, and they have turned as far.
+// At equal times two styles do the same. The same feet stand, except for different duty factors,
+// and headings agree.
 func TestPairs(t *testing.T) {
 	for _, sc := range scripts() {
 		ref := take(t, sc.name, "neutral")
@@ -249,9 +250,9 @@ func heading(tk *registration.Take) []float64 {
 	m := model(tk)
 	raw := make([]float64, len(m))
 	for f := range m {
-		raw[f] = float64(m3.YawOf(m[f][0].Rot.Rotate(m3.V(0, 0, 1))))
+		raw[f] = float64(m[f][0].Rot.Yaw())
 		if f > 0 {
-			raw[f] += tau * math.Round((raw[f-1]-raw[f])/tau)
+			raw[f] += smooth.Tau * math.Round((raw[f-1]-raw[f])/smooth.Tau)
 		}
 	}
 	out := make([]float64, len(m))

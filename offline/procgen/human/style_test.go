@@ -10,12 +10,14 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
+	"mannequin/offline/procgen/internal/clips"
 	"mannequin/offline/registration"
 )
 
-// look is what one sees of a style.
+// look holds the visible measures of a style.
 type look struct {
 	cadence, stride  float64 // cycles per second, m per cycle
 	head, lean       float64 // pitch ahead and down of head and chest, rad
@@ -138,10 +140,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	for _, tk := range takes {
-		b, err := mocap.OpenBVH(filepath.Join(dir, tk.Name+".bvh"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(mocap.OpenBVH(filepath.Join(dir, tk.Name+".bvh")))(t)
 		c := b.Clip.Scaled(0.01)
 		if c.Frames != tk.Clip.Frames || c.FPS != FPS || c.Skel.Len() != tk.Clip.Skel.Len() {
 			t.Fatalf("%s: read %d frames of %d joints at %g", tk.Name, c.Frames, c.Skel.Len(), c.FPS)
@@ -161,7 +160,7 @@ func TestWrite(t *testing.T) {
 	if _, err := toml.DecodeFile(filepath.Join(dir, dataset.SourceFile), &src); err != nil || src.License != "CC0-1.0" || src.Name != ModelName {
 		t.Errorf("source %+v, error %v", src, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, licenceFile)); err != nil || !strings.Contains(string(text), "CC0 1.0") {
+	if text, err := os.ReadFile(filepath.Join(dir, clips.LicenceFile)); err != nil || !strings.Contains(string(text), "CC0 1.0") {
 		t.Errorf("licence %q, error %v", text, err)
 	}
 	other := t.TempDir()

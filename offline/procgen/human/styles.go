@@ -1,14 +1,12 @@
 package human
 
-// style is what a style changes about a gait: factors, of which 0 stands for 1,
-// and sums, in metres and radians. gait tells what the fields mean.
+// style is the change that a style makes to a gait: factors (0 stands for 1), and sums in metres
+// and radians. gait explains the fields.
 //
-// Directions and sizes follow what is published about emotion, age and character
-// in gait: anger goes faster, with longer strides, wider swings and the trunk
-// ahead; sadness slowly, with short strides, hardly swinging arms, the head bowed
-// and the upper body collapsed; pride upright, with the chest out; the old with
-// short and flat steps, stooped, knees bent, a wider track and more of the cycle
-// on both feet.
+// Directions and sizes follow publications about emotion, age and character in gait. Anger is fast,
+// with long strides, wide swings and a forward trunk. Sadness is slow, with short strides, hardly
+// any arm swing, the head bowed and the upper body collapsed. Pride is upright, with the chest out.
+// Old age has short flat steps, a stoop, bent knees, a wide track and longer double support.
 type style struct {
 	name string
 
@@ -29,14 +27,14 @@ type style struct {
 	shrug, round              float64 // sums
 	swing, elbowSwing         float64 // factors
 	armMean, armOut, armOutUp float64 // sums
-	armIn, elbow, wrist, curl float64 // sums; in running elbow counts for a quarter
+	armIn, elbow, wrist, curl float64 // sums; in a run elbow counts a quarter
 
-	limp float64 // as in gait
-	stir float64 // factor
-	sag  float64 // sum
+	limp  float64 // as in gait
+	noise float64 // factor
+	sag   float64 // sum
 }
 
-// styleRows are the styles: neutral first, which changes nothing.
+// styleRows are the styles, neutral first, which changes nothing.
 var styleRows = []style{
 	{name: "neutral"},
 	{name: "proud",
@@ -48,27 +46,27 @@ var styleRows = []style{
 		cadence: 1.17, stride: 1.13, width: 0.01, strike: 1.15, rise: 1.06,
 		bounce: 1.15, yaw: 1.3, list: 0.8, bend: 0.012,
 		lean: rad(10), curve: rad(3), chestYaw: 1.6, chestRoll: 1.5, nod: 1.6, neck: rad(6), head: rad(7), headNod: 1.6, shrug: rad(5), round: rad(6),
-		swing: 1.75, armMean: rad(-1), armOut: rad(9), armIn: rad(7), elbow: rad(28), elbowSwing: 1.6, wrist: rad(4), curl: rad(55), stir: 1.2},
+		swing: 1.75, armMean: rad(-1), armOut: rad(9), armIn: rad(7), elbow: rad(28), elbowSwing: 1.6, wrist: rad(4), curl: rad(55), noise: 1.2},
 	{name: "depressed",
 		cadence: 0.80, stride: 0.72, duty: 0.025, strike: 0.45, rise: 0.8, lift: -0.004,
 		bounce: 0.55, sway: 1.35, yaw: 0.7, list: 0.8, bend: 0.012, tilt: rad(-5),
 		lean: rad(7), curve: rad(16), chestYaw: 0.5, chestRoll: 1.6, nod: 0.8, neck: rad(14), head: rad(32), headNod: 1.6, shrug: rad(-4), round: rad(13),
-		swing: 0.32, armMean: rad(5), armOut: rad(0.5), elbow: rad(-7), elbowSwing: 0.4, wrist: rad(3), stir: 0.8},
+		swing: 0.32, armMean: rad(5), armOut: rad(0.5), elbow: rad(-7), elbowSwing: 0.4, wrist: rad(3), noise: 0.8},
 	{name: "strutting",
 		cadence: 0.92, stride: 1.06, width: 0.012, toeOut: rad(7), strike: 1.15, rise: 1.08, lift: 0.02,
 		bounce: 1.75, bounceAt: 0.03, sway: 1.9, yaw: 1.4, list: 1.3, kneeOut: rad(5),
 		lean: rad(-7), curve: rad(-3), tilt: rad(2), chestYaw: 2.0, chestRoll: 3.6, nod: 1.8, neck: rad(-2), head: rad(-5), headNod: 3, headRoll: rad(2), shrug: rad(2), round: rad(-6),
-		swing: 1.45, armMean: rad(-4), armOut: rad(16), armOutUp: rad(5), armIn: rad(14), elbow: rad(16), elbowSwing: 1.5, curl: rad(20), stir: 1.1, sag: rad(2)},
+		swing: 1.45, armMean: rad(-4), armOut: rad(16), armOutUp: rad(5), armIn: rad(14), elbow: rad(16), elbowSwing: 1.5, curl: rad(20), noise: 1.1, sag: rad(2)},
 	{name: "childlike",
 		cadence: 1.26, stride: 0.80, width: 0.008, strike: 0.9, rise: 1.1, lift: 0.085,
 		bounce: 1.6, bounceAt: 0.05, sway: 1.1, yaw: 1.5, list: 1.1,
 		lean: rad(-2), curve: rad(-3), chestYaw: 1.6, chestRoll: 2.6, nod: 2, neck: rad(-2), head: rad(-7), headNod: 3, headRoll: rad(5), shrug: rad(4), round: rad(-3),
-		swing: 1.55, armMean: rad(4), armOut: rad(26), armOutUp: rad(7), armIn: rad(-10), elbow: rad(30), elbowSwing: 2.2, wrist: rad(-12), curl: rad(-10), stir: 1.7},
+		swing: 1.55, armMean: rad(4), armOut: rad(26), armOutUp: rad(7), armIn: rad(-10), elbow: rad(30), elbowSwing: 2.2, wrist: rad(-12), curl: rad(-10), noise: 1.7},
 	{name: "old",
 		cadence: 0.84, stride: 0.58, duty: 0.05, width: 0.024, toeOut: rad(8), strike: 0.35, rise: 0.62, lift: -0.005,
 		bounce: 0.5, sway: 1.5, yaw: 0.6, list: 0.7, bend: 0.042, tilt: rad(-4), kneeOut: rad(7),
 		lean: rad(18), curve: rad(24), chestYaw: 0.5, chestRoll: 2, nod: 1.2, neck: rad(10), head: rad(5), headNod: 1.5, shrug: rad(2), round: rad(10),
-		swing: 0.6, armMean: rad(-4), armOut: rad(5), armIn: rad(4), elbow: rad(24), elbowSwing: 0.6, wrist: rad(6), curl: rad(15), limp: 0.45, stir: 1.5},
+		swing: 0.6, armMean: rad(-4), armOut: rad(5), armIn: rad(4), elbow: rad(24), elbowSwing: 0.6, wrist: rad(6), curl: rad(15), limp: 0.45, noise: 1.5},
 	{name: "sexy",
 		cadence: 0.95, stride: 0.99, width: -0.047, toeOut: rad(-3), strike: 0.9, rise: 1.1,
 		bounce: 1.05, sway: 2.1, yaw: 1.7, list: 2.5, tilt: rad(5), kneeOut: rad(-4),

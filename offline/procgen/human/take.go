@@ -7,14 +7,15 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/offline/procgen/internal/smooth"
 	"mannequin/offline/registration"
 	"mannequin/offline/retarget"
 )
 
-// rig is the uniform skeleton and where its limbs begin.
+// rig is the uniform skeleton and the first joints of its limbs.
 type rig struct {
 	*skel.Skeleton
-	upLeg, shoulder               [2]int // left, right; what follows them is next in order
+	upLeg, shoulder               [2]int // left, right; the rest of the limb follows in order
 	lowerBack, spine, chest, neck int
 }
 
@@ -27,50 +28,49 @@ func newBody() *rig {
 	}
 }
 
-// performer is who performs a script: a style as one person has it.
+// performer performs scripts: a style and one person's variation of it.
 type performer struct {
 	body      *rig
 	style     style
-	person    *rand.Rand // what is peculiar to them
-	rng       *rand.Rand // what differs from step to step
-	variation float64    // how far the person is from the style's numbers; 0: not at all, without any noise
+	person    *rand.Rand // variation of the person
+	rng       *rand.Rand // variation from step to step
+	variation float64    // scale of all variation; 0: none
 }
 
-// figure is a person in motion: what all frames of a take share.
+// figure is a person in motion: everything that the frames of a take share.
 type figure struct {
 	*performer
-	m      manner
+	m      personGait
 	course *course
 	feet   [2][]stance
-	drift  [17]noise
+	drift  [17]smooth.Noise
 	breath float64 // phase of breathing, cycles
 
 	chestYaw, chestPitch, chestRoll float64 // of the present frame
 }
 
-// deviate returns a number of about unit deviation, never beyond 2.5.
+// deviate returns a random number with a deviation of about 1, at most 2.5.
 func (p *performer) deviate() float64 { return p.of(p.rng) }
 
 func (p *performer) of(r *rand.Rand) float64 {
 	return (r.Float64() + r.Float64() + r.Float64() - 1.5) * 2 * p.variation
 }
 
-// careless is how far from its best place a foot is put: nobody does it to the
-// millimetre.
-func (g *figure) careless(yaw float64) m3.Vec3 {
+// footOffset returns a random offset of a foot from its best place.
+func (g *figure) footOffset(yaw float64) m3.Vec3 {
 	d := m3.V(float32(0.006*g.deviate()), 0, float32(0.009*g.deviate()))
 	return m3.YawQuat(float32(yaw)).Rotate(d)
 }
 
-// figure lays a script out for the performer.
+// figure applies the performer to a script.
 func (p *performer) figure(s *script) *figure {
-	g := &figure{performer: p, m: newManner(gaitOf(s.action), &p.style)}
+	g := &figure{performer: p, m: newPersonGait(gaitOf(s.action), &p.style)}
 	g.m.vary(func() float64 { return p.of(p.person) })
-	g.m.stir *= p.variation
+	g.m.noise *= p.variation
 	for i := range g.drift {
-		g.drift[i] = newNoise(p.rng, 0.35)
+		g.drift[i] = smooth.NewNoise(p.rng, 0.35)
 	}
-	g.breath = 0.04 * p.deviate() // all breathe by the script
+	g.breath = 0.04 * p.deviate() // otherwise the script sets the breath
 	g.course = newCourse(s, &g.m)
 	for i := range g.feet {
 		g.feet[i] = g.stances(i)
@@ -109,12 +109,12 @@ func (p *performer) perform(s *script) *registration.Take {
 // stands reports whether a foot stands at canonical time t.
 func (g *figure) stands(foot int, t float64) bool { return g.foot(foot, t).free == 0 }
 
-// sink returns how far the pelvis has to be below straight legs in each frame, so
-// that no standing leg is overstretched: what the cycle around the frame needs at
-// most, so that it takes nothing from how the pelvis bounces.
+// sink returns how far the pelvis must be below the height for straight legs in each frame, so that
+// no standing leg is overstretched. It is nearly constant over a cycle, so that the pelvis keeps
+// its bounce.
 func (g *figure) sink(beats []beat) []float64 {
 	half := int(0.3 * FPS / g.m.cadence)
-	lack := make([]float64, len(beats)) // what is needed beyond sink
+	lack := make([]float64, len(beats)) // need beyond sink
 	po := pose{rot: make([]m3.Quat, g.body.Len())}
 	for f := range beats {
 		g.trunk(&po, &beats[f], 0)
@@ -122,7 +122,7 @@ func (g *figure) sink(beats []beat) []float64 {
 	}
 	sink := make([]float64, len(beats))
 	for range 3 { // the first bound is loose
-		for f, s := range spread(lack, half) {
+		for f, s := range smooth.UpperBound(lack, half) {
 			sink[f] += s
 			lack[f] -= s
 		}
@@ -143,8 +143,8 @@ func (g *figure) pose(b *beat, sink float64) *pose {
 	return p
 }
 
-// write puts a pose into frame f of a clip, whose earlier frames are there:
-// quaternions keep to the side of the frame before.
+// write puts a pose into frame f of a clip whose earlier frames exist. Quaternions stay on the side
+// of the frame before.
 func (g *figure) write(c *skel.Clip, f int, p *pose) {
 	pos, rot := c.Frame(f)
 	pos[0] = p.root

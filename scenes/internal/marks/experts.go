@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"mannequin/engine/hud"
 	"mannequin/scenes"
 )
 
@@ -16,7 +17,7 @@ type Experts struct {
 	known  bool // the network has experts
 	row    int
 	names  []string
-	recent []scenes.Recent
+	recent []hud.Recent
 	values [][]float32 // (experts, expertTicks) as of the last Draw
 }
 
@@ -33,7 +34,7 @@ func (e *Experts) Step(gating []float32, rows, row int) {
 		n = len(gating) / rows
 	}
 	for len(e.recent) < n {
-		e.recent = append(e.recent, scenes.NewRecent(expertTicks))
+		e.recent = append(e.recent, hud.NewRecent(expertTicks))
 		e.names = append(e.names, strconv.Itoa(len(e.recent)))
 		e.values = append(e.values, nil)
 	}
@@ -55,12 +56,12 @@ func (e *Experts) Draw(f *scenes.Frame) {
 	if !e.known {
 		return
 	}
-	f.Has |= scenes.Activations
-	if f.Show&scenes.Activations == 0 {
+	f.Has |= hud.Activations
+	if f.Show&hud.Activations == 0 {
 		return
 	}
 	for i := range e.recent {
 		e.values[i] = e.recent[i].Values()
 	}
-	f.Graphs = append(f.Graphs, scenes.Graph{Title: "experts of the network", Names: e.names, Values: e.values, Max: 1, Seconds: expertTicks / scenes.TickRate})
+	f.Graphs = append(f.Graphs, hud.Graph{Title: "experts of the network", Names: e.names, Values: e.values, Max: 1, Seconds: expertTicks / scenes.TickRate})
 }

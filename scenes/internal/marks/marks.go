@@ -6,6 +6,7 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/scenes"
@@ -25,10 +26,10 @@ type Agents struct {
 	Ahead func(dst []m3.Vec3, row int) []m3.Vec3
 }
 
-// Of returns the agents of b.
-func Of(b *animsys.Bodies, ahead func(dst []m3.Vec3, row int) []m3.Vec3) Agents {
+// Of returns the agents of a crowd.
+func Of(b *animsys.Crowd, ground *terrain.Field, ahead func(dst []m3.Vec3, row int) []m3.Vec3) Agents {
 	last, now := b.Published()
-	return Agents{Skel: b.Skel, Terrain: b.Terrain, Ground: &b.Ground, Roots: b.Roots, Last: last, Now: now, Ahead: ahead}
+	return Agents{Skel: b.Skel, Terrain: ground, Ground: &b.Ground, Roots: b.Roots, Last: last, Now: now, Ahead: ahead}
 }
 
 // Places is an Agents.Ahead of a stream's Ahead, n frames of it from one place to the next.
@@ -44,7 +45,7 @@ func Places(ahead func(dst []feature.Place, row, n int) []feature.Place, n int) 
 }
 
 // All are the overlays that marks have.
-const All = scenes.Trajectories | scenes.Contacts | scenes.Targets | scenes.Velocities | scenes.Skeletons | scenes.Roots
+const All = hud.Trajectories | hud.Contacts | hud.Targets | hud.Velocities | hud.Skeletons | hud.Roots
 
 const (
 	most    = 40  // characters that have marks at a time, besides the one who is watched,
@@ -159,13 +160,13 @@ func (m *Marks) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, al
 		return
 	}
 	at := m.onGround(root.Pos)
-	if f.Show&scenes.Trajectories != 0 {
+	if f.Show&hud.Trajectories != 0 {
 		m.trajectory(f, row, at)
 	}
-	if f.Show&scenes.Roots != 0 {
+	if f.Show&hud.Roots != 0 {
 		m.root(f, at, root.Rot)
 	}
-	if f.Show&scenes.Skeletons != 0 {
+	if f.Show&hud.Skeletons != 0 {
 		colour := boneColour
 		if watched {
 			colour = watchedColour
@@ -176,7 +177,7 @@ func (m *Marks) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, al
 			}
 		}
 	}
-	if f.Show&scenes.Velocities != 0 {
+	if f.Show&hud.Velocities != 0 {
 		count := 1 // of joints; the root's is everybody's
 		if watched {
 			count = len(bones)
@@ -187,7 +188,7 @@ func (m *Marks) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, al
 			arrow(f, bones[j].Pos, bones[j].Pos.Add(v.Scale(span)), velocityColour)
 		}
 	}
-	if f.Show&(scenes.Contacts|scenes.Targets) != 0 {
+	if f.Show&(hud.Contacts|hud.Targets) != 0 {
 		m.feet(f, bones, row, alpha)
 	}
 }
@@ -234,15 +235,15 @@ func (m *Marks) feet(f *scenes.Frame, bones []m3.Xform, row int, alpha float32) 
 	for i, leg := range m.Ground.Rig.Roles.Legs {
 		k := row*m.legs() + i
 		foot, tip := &m.Ground.Feet[k], bones[leg[len(leg)-1]].Pos
-		if f.Show&scenes.Contacts != 0 && foot.Stands() {
+		if f.Show&hud.Contacts != 0 && foot.Contact() {
 			colour := standColour
-			if foot.Held() {
+			if foot.Locked() {
 				colour = heldColour
 			}
 			sole := m.onGround(tip)
 			disc(f, sole, m.Terrain.Normal(sole.X, sole.Z), radius, colour)
 		}
-		if to := m.aim0[k].Lerp(m.aim[k], alpha); f.Show&scenes.Targets != 0 && to != (m3.Vec3{}) {
+		if to := m.aim0[k].Lerp(m.aim[k], alpha); f.Show&hud.Targets != 0 && to != (m3.Vec3{}) {
 			star(f, to, arm, targetColour)
 			line(f, tip, to, targetColour)
 		}

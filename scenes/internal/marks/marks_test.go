@@ -6,7 +6,9 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
 	"mannequin/ecs"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/scenes"
@@ -18,15 +20,16 @@ import (
 
 // pack is dogs that walk over hills, and their marks.
 type pack struct {
-	t        testing.TB
-	world    arche.World
-	crowd    *animsys.Crowd
-	schedule *ecs.Schedule
-	dogs     []arche.Entity
-	marks    *Marks
-	experts  Experts
-	bones    []m3.Xform
-	frame    scenes.Frame
+	t          testing.TB
+	world      arche.World
+	crowd      *animsys.Crowd
+	controller *mann.Controller
+	schedule   *ecs.Schedule
+	dogs       []arche.Entity
+	marks      *Marks
+	experts    Experts
+	bones      []m3.Xform
+	frame      scenes.Frame
 }
 
 func newPack(t testing.TB, n int) *pack {
@@ -36,7 +39,10 @@ func newPack(t testing.TB, n int) *pack {
 		t.Fatal(err)
 	}
 	p := &pack{t: t, world: arche.NewWorld()}
-	if p.crowd, err = animsys.NewCrowd(&p.world, testdog.Model(t), animsys.Options{Capacity: n, Terrain: field, Workers: 1}); err != nil {
+	if p.controller, err = testdog.Model(t).NewController(mann.ControllerOptions{Capacity: n}); err != nil {
+		t.Fatal(err)
+	}
+	if p.crowd, err = animsys.NewCrowd(&p.world, p.controller, animsys.Options{Ground: field, Workers: 1}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.crowd.Close() })
@@ -53,7 +59,7 @@ func newPack(t testing.TB, n int) *pack {
 		*goals.Get(e) = control.Goal{Move: m3.V(0, 0, 1), Speed: 1}
 		p.dogs = append(p.dogs, e)
 	}
-	p.marks = New(Of(&p.crowd.Bodies, func(dst []m3.Vec3, row int) []m3.Vec3 {
+	p.marks = New(Of(p.crowd, field, func(dst []m3.Vec3, row int) []m3.Vec3 {
 		root := p.crowd.Roots[row]
 		return append(dst, root.Apply(m3.V(0, 0, 0.5)), root.Apply(m3.V(0.2, 0, 1)))
 	}))
@@ -68,12 +74,12 @@ func (p *pack) tick(n int) {
 			p.t.Fatal(err)
 		}
 		p.marks.Step(p.crowd.Agents())
-		p.experts.Step(p.crowd.Session.Gating(), p.crowd.Agents(), 0)
+		p.experts.Step(p.controller.Experts(), p.crowd.Agents(), 0)
 	}
 }
 
 // draw returns the lines of an overlay.
-func (p *pack) draw(show scenes.Overlay, watched int, alpha float32) []scenes.Line {
+func (p *pack) draw(show hud.Overlay, watched int, alpha float32) []hud.Line {
 	p.t.Helper()
 	p.frame.Show = show
 	p.frame.Begin(p.frame.Terrain)
@@ -91,7 +97,7 @@ func (p *pack) draw(show scenes.Overlay, watched int, alpha float32) []scenes.Li
 }
 
 // ends reports whether a line ends at p.
-func ends(lines []scenes.Line, p m3.Vec3) bool {
+func ends(lines []hud.Line, p m3.Vec3) bool {
 	for _, l := range lines {
 		if l.From.Dist(p) < 1e-4 || l.To.Dist(p) < 1e-4 {
 			return true
@@ -100,7 +106,7 @@ func ends(lines []scenes.Line, p m3.Vec3) bool {
 	return false
 }
 
-func count(lines []scenes.Line, colour [3]float32) (n int) {
+func count(lines []hud.Line, colour [3]float32) (n int) {
 	for _, l := range lines {
 		if l.Colour == colour {
 			n++
@@ -122,7 +128,7 @@ func TestMarks(t *testing.T) {
 	if got := p.draw(0, 0, 1); len(got) != 0 {
 		t.Errorf("%d lines that nobody asked for", len(got))
 	}
-	got := p.draw(scenes.Skeletons, 1, 0.5)
+	got := p.draw(hud.Skeletons, 1, 0.5)
 	if len(got) != 2*(joints-1) || count(got, watchedColour) != joints-1 {
 		t.Errorf("%d bones, %d of them the watched one's: want %d and half of them", len(got), count(got, watchedColour), 2*(joints-1))
 	}
@@ -132,14 +138,14 @@ func TestMarks(t *testing.T) {
 		}
 	}
 
-	got = p.draw(scenes.Roots, 0, 1)
+	got = p.draw(hud.Roots, 0, 1)
 	for _, root := range p.crowd.Roots[:2] {
 		if !ends(got, ground(root.Pos)) || !ends(got, ground(root.Apply(m3.V(0, 0, 0.45)))) {
 			t.Errorf("no cross at %v that faces ahead", root.Pos)
 		}
 	}
 
-	got = p.draw(scenes.Trajectories, 0, 1)
+	got = p.draw(hud.Trajectories, 0, 1)
 	for _, root := range p.crowd.Roots[:2] {
 		if !ends(got, ground(root.Apply(m3.V(0.2, 0, 1)))) {
 			t.Errorf("the way from %v does not lead where it shall", root.Pos)
@@ -151,7 +157,7 @@ func TestMarks(t *testing.T) {
 	for range every {
 		p.tick(1)
 		longest := float32(0)
-		for _, l := range p.draw(scenes.Trajectories, 0, 1) {
+		for _, l := range p.draw(hud.Trajectories, 0, 1) {
 			if l.Colour == pastColour {
 				longest = max(longest, l.From.Flat().Dist(l.To.Flat()))
 			}
@@ -161,7 +167,7 @@ func TestMarks(t *testing.T) {
 		}
 	}
 
-	got = p.draw(scenes.Velocities, 0, 1)
+	got = p.draw(hud.Velocities, 0, 1)
 	if n := count(got, velocityColour); n > 3*(joints+1) || n < joints+1 {
 		t.Errorf("%d lines of velocities, want one arrow for each of %d joints and the other one's root", n, joints)
 	}
@@ -180,20 +186,20 @@ func TestFeet(t *testing.T) {
 	stood, held := 0, 0
 	for range 40 {
 		p.tick(3)
-		contacts := append([]scenes.Line(nil), p.draw(scenes.Contacts, 0, 1)...)
-		targets := p.draw(scenes.Targets, 0, 1)
+		contacts := append([]hud.Line(nil), p.draw(hud.Contacts, 0, 1)...)
+		targets := p.draw(hud.Targets, 0, 1)
 		want := 0
 		for i, leg := range p.crowd.Ground.Rig.Roles.Legs {
 			foot, tip := &p.crowd.Ground.Feet[i], p.bones[leg[len(leg)-1]].Pos
 			if !ends(targets, foot.Target()) && !ends(targets, foot.Target().Add(m3.V(0.035, 0, 0))) {
 				t.Fatalf("leg %d: nothing marks %v", i, foot.Target())
 			}
-			if !foot.Stands() {
+			if !foot.Contact() {
 				continue
 			}
 			stood++
 			want += corners + 2
-			if foot.Held() {
+			if foot.Locked() {
 				held++
 				if d := tip.Dist(foot.Target()); d > 0.01 {
 					t.Errorf("leg %d is held %g m from its target", i, d)
@@ -268,16 +274,16 @@ func TestFewHaveMarks(t *testing.T) {
 			near++
 		}
 	}
-	if got := len(p.draw(scenes.Skeletons, -1, 1)) / joints; got != near || got == 0 {
+	if got := len(p.draw(hud.Skeletons, -1, 1)) / joints; got != near || got == 0 {
 		t.Errorf("%d have marks, want the %d that are near", got, near)
 	}
-	if got := len(p.draw(scenes.Skeletons, most+9, 1)) / joints; got != near+1 {
+	if got := len(p.draw(hud.Skeletons, most+9, 1)) / joints; got != near+1 {
 		t.Errorf("%d have marks, want the near ones and the one who is watched", got)
 	}
 	for i := range p.marks.now {
 		p.marks.now[i].Pos = m3.Vec3{}
 	}
-	if got := len(p.draw(scenes.Skeletons, most+9, 1)) / joints; got != most+1 {
+	if got := len(p.draw(hud.Skeletons, most+9, 1)) / joints; got != most+1 {
 		t.Errorf("%d of %d who stand together have marks, want %d", got, most+10, most+1)
 	}
 }
@@ -285,17 +291,17 @@ func TestFewHaveMarks(t *testing.T) {
 // The graph has the network's weights of the row that is watched, the newest last.
 func TestExperts(t *testing.T) {
 	p := newPack(t, 2)
-	p.experts.Step(p.crowd.Session.Gating(), 0, 0)
-	p.frame.Show = scenes.Activations
+	p.experts.Step(p.controller.Experts(), 0, 0)
+	p.frame.Show = hud.Activations
 	p.experts.Draw(&p.frame)
-	if p.frame.Has != scenes.Activations || len(p.frame.Graphs) != 1 || len(p.frame.Graphs[0].Values) != 0 {
+	if p.frame.Has != hud.Activations || len(p.frame.Graphs) != 1 || len(p.frame.Graphs[0].Values) != 0 {
 		t.Errorf("before the first tick there is %v and %d graphs", p.frame.Has, len(p.frame.Graphs))
 	}
 	p.tick(5)
 	p.frame.Begin(p.frame.Terrain)
 	p.experts.Draw(&p.frame)
 	g := p.frame.Graphs[0]
-	gating := p.crowd.Session.Gating()
+	gating := p.controller.Experts()
 	k := len(gating) / 2
 	if k < 2 || len(g.Values) != k || len(g.Names) != k {
 		t.Fatalf("%d curves and %d names of %d experts", len(g.Values), len(g.Names), k)
@@ -331,11 +337,11 @@ func TestMarksDoNotAllocate(t *testing.T) {
 	p := newPack(t, 8)
 	p.tick(20)
 	p.draw(All, 0, 0.5)
-	gating := p.crowd.Session.Gating()
+	gating := p.controller.Experts()
 	if n := testing.AllocsPerRun(20, func() {
 		p.marks.Step(8)
 		p.experts.Step(gating, 8, 0)
-		p.frame.Show = scenes.AllOverlays
+		p.frame.Show = hud.AllOverlays
 		p.frame.Begin(p.frame.Terrain)
 		p.marks.Draw(&p.frame, p.bones, 0, 0.5)
 		p.experts.Draw(&p.frame)

@@ -1,6 +1,7 @@
 package marks
 
 import (
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 )
@@ -8,7 +9,7 @@ import (
 // line appends one to f, if it is finite.
 func line(f *scenes.Frame, from, to m3.Vec3, colour [3]float32) {
 	if from.Finite() && to.Finite() {
-		f.Lines = append(f.Lines, scenes.Line{From: from, To: to, Colour: colour})
+		f.Lines = append(f.Lines, hud.Line{From: from, To: to, Colour: colour})
 	}
 }
 

@@ -3,6 +3,7 @@
 package park
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -23,12 +24,13 @@ import (
 type Park struct {
 	World    arche.World
 	Crowd    *animsys.Crowd
+	Dogs     *mann.Controller
 	Schedule *ecs.Schedule
 	Terrain  *terrain.Field
 	Seed     uint64
 
-	attention animsys.Attention
-	Watched   int // the row that has more marks than the others, and a graph of its network's experts; −1 is none
+	lod     animsys.LODPolicy
+	Watched int // the row that has more marks than the others, and a graph of its network's experts; −1 is none
 
 	Log *slog.Logger // told once that the watchdog had something to do; nil: nobody
 
@@ -38,9 +40,15 @@ type Park struct {
 	warned  bool
 }
 
+// Options configure a park.
+type Options struct {
+	Terrain *terrain.Field
+	mann.ControllerOptions
+}
+
 // Open fills p. Without a terrain in opt the dogs get the park's own hills.
 // before are systems that set goals.
-func (p *Park) Open(m *mann.Model, opt animsys.Options, seed uint64, before ...ecs.System) error {
+func (p *Park) Open(m *mann.Model, opt Options, seed uint64, before ...ecs.System) error {
 	if m == nil {
 		return fmt.Errorf("scenes: Options.Model is missing")
 	}
@@ -50,7 +58,7 @@ func (p *Park) Open(m *mann.Model, opt animsys.Options, seed uint64, before ...e
 			return err
 		}
 	}
-	p.World, p.Terrain, p.Seed, p.attention = arche.NewWorld(), opt.Terrain, seed, animsys.DefaultAttention()
+	p.World, p.Terrain, p.Seed, p.lod = arche.NewWorld(), opt.Terrain, seed, animsys.DefaultLOD()
 	if err := opt.Terrain.Validate(); err != nil {
 		return err
 	}
@@ -58,17 +66,19 @@ func (p *Park) Open(m *mann.Model, opt animsys.Options, seed uint64, before ...e
 		return fmt.Errorf("scenes: the terrain does not cover the origin, where dogs start")
 	}
 	var err error
-	p.Crowd, err = animsys.NewCrowd(&p.World, m, opt)
-	if err != nil {
+	if p.Dogs, err = m.NewController(opt.ControllerOptions); err != nil {
 		return err
+	}
+	if p.Crowd, err = animsys.NewCrowd(&p.World, p.Dogs, animsys.Options{Ground: opt.Terrain, Workers: opt.Workers}); err != nil {
+		return errors.Join(err, p.Dogs.Close())
 	}
 	p.Schedule, err = ecs.NewSchedule(&p.World, 1.0/scenes.TickRate, append(before, animsys.Systems()...)...)
 	if err != nil {
 		p.Crowd.Close()
 		return err
 	}
-	p.marks = marks.New(marks.Of(&p.Crowd.Bodies, p.way))
-	p.experts.Step(p.Crowd.Session.Gating(), 0, p.Watched)
+	p.marks = marks.New(marks.Of(p.Crowd, p.Terrain, p.way))
+	p.experts.Step(p.Dogs.Experts(), 0, p.Watched)
 	return nil
 }
 
@@ -102,9 +112,9 @@ func (p *Park) Watch(in *scenes.Input, keep int) {
 	if !in.Watched {
 		return
 	}
-	p.Crowd.Attend(&p.attention, in.Eye, in.Ahead, in.Saving)
+	p.Crowd.ApplyLOD(&p.lod, in.Eye, in.Ahead, in.Saving)
 	if keep >= 0 {
-		p.Crowd.SetRate(keep, animsys.Full)
+		_ = p.Crowd.SetUpdateRate(p.Crowd.Rows.Entity(keep), animsys.EveryTick) // it is one of the crowd's rows
 	}
 }
 
@@ -119,12 +129,12 @@ func (p *Park) Step() error {
 	n := p.Crowd.Agents()
 	p.marks.Step(n)
 	if p.Watched >= 0 {
-		p.experts.Step(p.Crowd.Gating(p.Watched), 1, 0)
+		p.experts.Step(p.Dogs.Gating(p.Watched), 1, 0)
 	}
 	if p.Log == nil || p.warned {
 		return nil
 	}
-	if n := p.Crowd.Restored(); n > 0 {
+	if n := p.Dogs.TotalRestored(); n > 0 {
 		p.warned = true
 		p.Log.Warn("a dog left the range of its network's training data and went back to its last good pose; later ones are only counted", "restored", n)
 	}
@@ -159,7 +169,7 @@ func (p *Park) Draw(dst *scenes.Frame, alpha float32) {
 
 // Ahead appends the planned path of row, on the terrain, to dst.Path.
 func (p *Park) Ahead(dst *scenes.Frame, row int) {
-	n := p.Crowd.Batch.Trajectory(row, p.path[:])
+	n := p.Dogs.Trajectory(row, p.path[:])
 	for _, q := range p.path[feature.TrajRoot:n] {
 		dst.Path = append(dst.Path, m3.V(q.X, p.Terrain.Height(q.X, q.Z), q.Z))
 	}
@@ -168,7 +178,7 @@ func (p *Park) Ahead(dst *scenes.Frame, row int) {
 // way is the marks' view of what Ahead draws.
 func (p *Park) way(dst []m3.Vec3, row int) []m3.Vec3 {
 	const every = 5 // of the trajectory's points
-	n := p.Crowd.Batch.Trajectory(row, p.path[:])
+	n := p.Dogs.Trajectory(row, p.path[:])
 	for i := feature.TrajRoot + every; i < n; i += every {
 		dst = append(dst, p.path[i])
 	}

@@ -4,13 +4,14 @@ package testmarks
 import (
 	"testing"
 
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 )
 
 // Check runs s for a second and fails where it does not have the overlays has, or has one
 // that shows nothing, something that is no number, or something far from everybody.
-func Check(t *testing.T, s scenes.Scene, has scenes.Overlay) {
+func Check(t *testing.T, s scenes.Scene, has hud.Overlay) {
 	t.Helper()
 	stages := 0
 	traced, ok := s.(scenes.Traced)
@@ -22,7 +23,7 @@ func Check(t *testing.T, s scenes.Scene, has scenes.Overlay) {
 	}
 	const ticks = scenes.TickRate
 	var f scenes.Frame
-	var shown scenes.Overlay
+	var shown hud.Overlay
 	for range ticks {
 		if err := s.Step(scenes.Input{Forward: 1, Gait: scenes.Pace}); err != nil {
 			t.Fatal(err)
@@ -70,10 +71,10 @@ func Ring(t *testing.T, f *scenes.Frame) {
 }
 
 // look returns the overlays that show something now.
-func look(t *testing.T, s scenes.Scene, f *scenes.Frame) (shown scenes.Overlay) {
+func look(t *testing.T, s scenes.Scene, f *scenes.Frame) (shown hud.Overlay) {
 	t.Helper()
 	none := plain(s, f)
-	for i := range scenes.OverlayNames() {
+	for i := range hud.OverlayNames() {
 		f.Show = 1 << i
 		s.Frame(f, 0.5)
 		if len(f.Lines)+len(f.Graphs) > none {

@@ -1,11 +1,10 @@
-// Package gl is what the stage calls of OpenGL beside g3n, alike on the desktop
-// (OpenGL 3.3 core) and in a browser (WebGL2). Functions and constants have OpenGL's
-// names and meanings; data goes in and out as bytes.
+// Package gl is the part of OpenGL that the stage uses besides g3n, with the same names on the
+// desktop (OpenGL 3.3 core) and in a browser (WebGL2). Functions and constants have OpenGL's names
+// and meanings; data is passed as bytes.
 //
-// Textures, buffers, vertex arrays and framebuffers are numbers that only this package
-// knows in a browser: bind them here, not through g3n. Texture units, on the other
-// hand, are g3n's, which remembers the active one. All calls belong to the thread that
-// has the context.
+// In a browser, textures, buffers, vertex arrays and framebuffers are numbers that only this
+// package knows: bind them here, not through g3n. Texture units belong to g3n, which remembers the
+// active one. All calls belong to the thread that has the context.
 package gl
 
 import "unsafe"

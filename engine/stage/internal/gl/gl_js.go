@@ -5,8 +5,7 @@ import (
 	"syscall/js"
 )
 
-// Precision begins every shader: WebGL computes with what little a device likes unless
-// told otherwise.
+// Precision begins each shader: without it WebGL uses a device's low default.
 const Precision = `precision highp float;
 precision highp int;
 precision highp sampler2D;
@@ -14,13 +13,13 @@ precision highp isampler2D;
 precision highp sampler2DShadow;
 `
 
-// SlowErrors says that to ask for errors is to wait until all is drawn.
+// SlowErrors reports that GetError waits until all is drawn.
 const SlowErrors = true
 
 // ctx is the page's one drawing context.
 var ctx js.Value
 
-// objects are what the page has for our numbers; 0 is none.
+// objects are the page's objects by our numbers; 0 is none.
 var objects = []js.Value{js.Null()}
 
 func add(made js.Value) uint32 {
@@ -34,18 +33,18 @@ func remove(id uint32) js.Value {
 	return v
 }
 
-// Init draws with a WebGL2 context from now on.
+// Init sets the WebGL2 context to draw with.
 func Init(context js.Value) error {
 	if !context.Truthy() {
 		return errors.New("the browser offers no WebGL 2: it is too old for it, or its settings turn hardware acceleration off")
 	}
-	ctx, objects = context, objects[:1] // those of a context that was lost are of no use
+	ctx, objects = context, objects[:1] // a lost context's objects are invalid
 	lost = false
 	ctx.Get("canvas").Call("addEventListener", "webglcontextlost", onLost) // once, however often
 	return nil
 }
 
-// lost says that the context went since Init: it may be back, without our objects.
+// lost reports that the context was lost since Init. It may be back, without our objects.
 var lost bool
 
 var onLost = js.FuncOf(func(js.Value, []js.Value) any {
@@ -59,7 +58,7 @@ func Away() bool { return ctx.Truthy() && ctx.Call("isContextLost").Bool() }
 // Lost reports whether the browser has taken the context away since Init.
 func Lost() bool { return lost || Away() }
 
-// Renderer names what draws.
+// Renderer returns the name of the renderer.
 func Renderer() string {
 	name := 0x1F01
 	if more := ctx.Call("getExtension", "WEBGL_debug_renderer_info"); more.Truthy() {
@@ -80,19 +79,14 @@ func GetInteger(name uint32) int32 {
 // GetError returns the first error since the last call, and forgets it.
 func GetError() uint32 { return uint32(ctx.Call("getError").Int()) }
 
-// Enable turns a capability on.
 func Enable(capability uint32) { ctx.Call("enable", capability) }
 
-// Disable turns a capability off.
 func Disable(capability uint32) { ctx.Call("disable", capability) }
 
-// GenTexture makes a texture.
 func GenTexture() uint32 { return add(ctx.Call("createTexture")) }
 
-// BindTexture makes a texture the active unit's.
 func BindTexture(target, id uint32) { ctx.Call("bindTexture", target, objects[id]) }
 
-// TexParameteri sets how the bound texture is read.
 func TexParameteri(target, name uint32, value int32) { ctx.Call("texParameteri", target, name, value) }
 
 // TexImage2D gives the bound texture its size, and its contents where data is not nil.
@@ -104,32 +98,24 @@ func TexImage2D(target uint32, level, internal, w, h int32, format, kind uint32,
 	ctx.Call("texImage2D", target, level, internal, w, h, 0, format, kind, outside.take(data, kind), 0)
 }
 
-// GenerateMipmap makes the coarser pictures of the bound texture.
 func GenerateMipmap(target uint32) { ctx.Call("generateMipmap", target) }
 
-// TexSubImage2D replaces a part of the bound texture.
 func TexSubImage2D(target uint32, level, x, y, w, h int32, format, kind uint32, data []byte) {
 	ctx.Call("texSubImage2D", target, level, x, y, w, h, format, kind, outside.take(data, kind), 0)
 }
 
-// GenBuffer makes a buffer.
 func GenBuffer() uint32 { return add(ctx.Call("createBuffer")) }
 
-// BindBuffer makes a buffer the target's.
 func BindBuffer(target, id uint32) { ctx.Call("bindBuffer", target, objects[id]) }
 
-// BufferData fills the bound buffer.
 func BufferData(target uint32, data []byte, usage uint32) {
 	ctx.Call("bufferData", target, outside.take(data, UNSIGNED_BYTE), usage, 0, len(data))
 }
 
-// GenVertexArray makes a vertex array.
 func GenVertexArray() uint32 { return add(ctx.Call("createVertexArray")) }
 
-// BindVertexArray makes a vertex array the current one.
 func BindVertexArray(id uint32) { ctx.Call("bindVertexArray", objects[id]) }
 
-// EnableVertexAttribArray has an attribute read from the vertex array.
 func EnableVertexAttribArray(index uint32) { ctx.Call("enableVertexAttribArray", index) }
 
 // VertexAttribPointer says where in the bound buffer an attribute lies, in bytes.
@@ -137,53 +123,41 @@ func VertexAttribPointer(index uint32, size int32, kind uint32, normalized bool,
 	ctx.Call("vertexAttribPointer", index, size, kind, normalized, stride, offset)
 }
 
-// DrawElementsInstanced draws all indices of the bound buffer from the first on.
 func DrawElementsInstanced(mode uint32, count int32, kind uint32, instances int32) {
 	ctx.Call("drawElementsInstanced", mode, count, kind, 0, instances)
 }
 
-// GenFramebuffer makes a framebuffer.
 func GenFramebuffer() uint32 { return add(ctx.Call("createFramebuffer")) }
 
-// DeleteFramebuffer ends a framebuffer.
 func DeleteFramebuffer(id uint32) { ctx.Call("deleteFramebuffer", remove(id)) }
 
 // BindFramebuffer directs drawing, reading or both to a framebuffer; 0 is the canvas's.
 func BindFramebuffer(target, id uint32) { ctx.Call("bindFramebuffer", target, objects[id]) }
 
-// FramebufferTexture2D attaches a texture to the bound framebuffer.
 func FramebufferTexture2D(target, attachment, kind, id uint32, level int32) {
 	ctx.Call("framebufferTexture2D", target, attachment, kind, objects[id], level)
 }
 
-// FramebufferRenderbuffer attaches a renderbuffer to the bound framebuffer.
 func FramebufferRenderbuffer(target, attachment, kind, id uint32) {
 	ctx.Call("framebufferRenderbuffer", target, attachment, kind, objects[id])
 }
 
-// CheckFramebufferStatus tells whether the bound framebuffer can be drawn on.
 func CheckFramebufferStatus(target uint32) uint32 {
 	return uint32(ctx.Call("checkFramebufferStatus", target).Int())
 }
 
-// BlitFramebuffer copies a rectangle from the reading framebuffer to the drawing one.
 func BlitFramebuffer(x0, y0, x1, y1, toX0, toY0, toX1, toY1 int32, mask, filter uint32) {
 	ctx.Call("blitFramebuffer", x0, y0, x1, y1, toX0, toY0, toX1, toY1, mask, filter)
 }
 
-// DrawBuffer says which of the framebuffer's colours is drawn on.
 func DrawBuffer(buffer uint32) { ctx.Call("drawBuffers", []any{buffer}) }
 
-// ReadBuffer says which of the framebuffer's colours is read.
 func ReadBuffer(buffer uint32) { ctx.Call("readBuffer", buffer) }
 
-// GenRenderbuffer makes a renderbuffer.
 func GenRenderbuffer() uint32 { return add(ctx.Call("createRenderbuffer")) }
 
-// DeleteRenderbuffer ends a renderbuffer.
 func DeleteRenderbuffer(id uint32) { ctx.Call("deleteRenderbuffer", remove(id)) }
 
-// BindRenderbuffer makes a renderbuffer the current one.
 func BindRenderbuffer(target, id uint32) { ctx.Call("bindRenderbuffer", target, objects[id]) }
 
 // RenderbufferStorage gives the bound renderbuffer its size; 0 samples are one.
@@ -191,7 +165,6 @@ func RenderbufferStorage(target uint32, samples int32, format uint32, w, h int32
 	ctx.Call("renderbufferStorageMultisample", target, samples, format, w, h)
 }
 
-// PixelStorei sets how pictures lie in memory.
 func PixelStorei(name uint32, value int32) { ctx.Call("pixelStorei", name, value) }
 
 // ReadPixels reads a rectangle, its lowest row first, into dst.
@@ -201,10 +174,10 @@ func ReadPixels(x, y, w, h int32, format, kind uint32, dst []byte) {
 	js.CopyBytesToGo(dst, outside.bytes)
 }
 
-// outside is memory of the page's: WebGL takes no bytes from ours.
+// outside is memory of the page: WebGL cannot read ours.
 var outside transfer
 
-// transfer is one buffer of the page's, seen as numbers of several kinds.
+// transfer is one buffer of the page, viewed as numbers of several kinds.
 type transfer struct {
 	size                       int // bytes
 	bytes, ints, uints, floats js.Value

@@ -11,13 +11,13 @@ import (
 // Precision begins every shader.
 const Precision = ""
 
-// SlowErrors says that to ask for errors is to wait until all is drawn.
+// SlowErrors reports that GetError waits until all is drawn.
 const SlowErrors = false
 
 // Init finds OpenGL's functions for the current context.
 func Init() error { return gl.Init() }
 
-// Renderer names what draws.
+// Renderer returns the name of the renderer.
 func Renderer() string { return gl.GoStr(gl.GetString(gl.RENDERER)) }
 
 // GetInteger returns the value of one of OpenGL's limits.
@@ -30,22 +30,17 @@ func GetInteger(name uint32) int32 {
 // GetError returns the first error since the last call, and forgets it.
 func GetError() uint32 { return gl.GetError() }
 
-// Enable turns a capability on.
 func Enable(capability uint32) { gl.Enable(capability) }
 
-// Disable turns a capability off.
 func Disable(capability uint32) { gl.Disable(capability) }
 
-// GenTexture makes a texture.
 func GenTexture() (id uint32) {
 	gl.GenTextures(1, &id)
 	return id
 }
 
-// BindTexture makes a texture the active unit's.
 func BindTexture(target, id uint32) { gl.BindTexture(target, id) }
 
-// TexParameteri sets how the bound texture is read.
 func TexParameteri(target, name uint32, value int32) { gl.TexParameteri(target, name, value) }
 
 // TexImage2D gives the bound texture its size, and its contents where data is not nil.
@@ -53,38 +48,30 @@ func TexImage2D(target uint32, level, internal, w, h int32, format, kind uint32,
 	gl.TexImage2D(target, level, internal, w, h, 0, format, kind, pointer(data))
 }
 
-// GenerateMipmap makes the coarser pictures of the bound texture.
 func GenerateMipmap(target uint32) { gl.GenerateMipmap(target) }
 
-// TexSubImage2D replaces a part of the bound texture.
 func TexSubImage2D(target uint32, level, x, y, w, h int32, format, kind uint32, data []byte) {
 	gl.TexSubImage2D(target, level, x, y, w, h, format, kind, pointer(data))
 }
 
-// GenBuffer makes a buffer.
 func GenBuffer() (id uint32) {
 	gl.GenBuffers(1, &id)
 	return id
 }
 
-// BindBuffer makes a buffer the target's.
 func BindBuffer(target, id uint32) { gl.BindBuffer(target, id) }
 
-// BufferData fills the bound buffer.
 func BufferData(target uint32, data []byte, usage uint32) {
 	gl.BufferData(target, len(data), pointer(data), usage)
 }
 
-// GenVertexArray makes a vertex array.
 func GenVertexArray() (id uint32) {
 	gl.GenVertexArrays(1, &id)
 	return id
 }
 
-// BindVertexArray makes a vertex array the current one.
 func BindVertexArray(id uint32) { gl.BindVertexArray(id) }
 
-// EnableVertexAttribArray has an attribute read from the vertex array.
 func EnableVertexAttribArray(index uint32) { gl.EnableVertexAttribArray(index) }
 
 // VertexAttribPointer says where in the bound buffer an attribute lies, in bytes.
@@ -92,57 +79,45 @@ func VertexAttribPointer(index uint32, size int32, kind uint32, normalized bool,
 	gl.VertexAttribPointerWithOffset(index, size, kind, normalized, stride, uintptr(offset))
 }
 
-// DrawElementsInstanced draws all indices of the bound buffer from the first on.
 func DrawElementsInstanced(mode uint32, count int32, kind uint32, instances int32) {
 	gl.DrawElementsInstanced(mode, count, kind, nil, instances)
 }
 
-// GenFramebuffer makes a framebuffer.
 func GenFramebuffer() (id uint32) {
 	gl.GenFramebuffers(1, &id)
 	return id
 }
 
-// DeleteFramebuffer ends a framebuffer.
 func DeleteFramebuffer(id uint32) { gl.DeleteFramebuffers(1, &id) }
 
 // BindFramebuffer directs drawing, reading or both to a framebuffer; 0 is the window's.
 func BindFramebuffer(target, id uint32) { gl.BindFramebuffer(target, id) }
 
-// FramebufferTexture2D attaches a texture to the bound framebuffer.
 func FramebufferTexture2D(target, attachment, kind, id uint32, level int32) {
 	gl.FramebufferTexture2D(target, attachment, kind, id, level)
 }
 
-// FramebufferRenderbuffer attaches a renderbuffer to the bound framebuffer.
 func FramebufferRenderbuffer(target, attachment, kind, id uint32) {
 	gl.FramebufferRenderbuffer(target, attachment, kind, id)
 }
 
-// CheckFramebufferStatus tells whether the bound framebuffer can be drawn on.
 func CheckFramebufferStatus(target uint32) uint32 { return gl.CheckFramebufferStatus(target) }
 
-// BlitFramebuffer copies a rectangle from the reading framebuffer to the drawing one.
 func BlitFramebuffer(x0, y0, x1, y1, toX0, toY0, toX1, toY1 int32, mask, filter uint32) {
 	gl.BlitFramebuffer(x0, y0, x1, y1, toX0, toY0, toX1, toY1, mask, filter)
 }
 
-// DrawBuffer says which of the framebuffer's colours is drawn on.
 func DrawBuffer(buffer uint32) { gl.DrawBuffer(buffer) }
 
-// ReadBuffer says which of the framebuffer's colours is read.
 func ReadBuffer(buffer uint32) { gl.ReadBuffer(buffer) }
 
-// GenRenderbuffer makes a renderbuffer.
 func GenRenderbuffer() (id uint32) {
 	gl.GenRenderbuffers(1, &id)
 	return id
 }
 
-// DeleteRenderbuffer ends a renderbuffer.
 func DeleteRenderbuffer(id uint32) { gl.DeleteRenderbuffers(1, &id) }
 
-// BindRenderbuffer makes a renderbuffer the current one.
 func BindRenderbuffer(target, id uint32) { gl.BindRenderbuffer(target, id) }
 
 // RenderbufferStorage gives the bound renderbuffer its size; 0 samples are one.
@@ -154,7 +129,6 @@ func RenderbufferStorage(target uint32, samples int32, format uint32, w, h int32
 	gl.RenderbufferStorageMultisample(target, samples, format, w, h)
 }
 
-// PixelStorei sets how pictures lie in memory.
 func PixelStorei(name uint32, value int32) { gl.PixelStorei(name, value) }
 
 // ReadPixels reads a rectangle, its lowest row first, into dst.

@@ -1,0 +1,179 @@
+// Package generator is the contract between a crowd and whatever makes the motion
+// of its agents: [Generator] for everything, and [Batched] for a network that runs
+// inside the tick.
+//
+// An agent is a row. Rows are compact, 0 to n−1: a new agent gets the next one, and
+// the last row moves to the place of a removed one. Every method is called once for
+// many rows, never once per agent, except when an agent comes, goes or is moved.
+package generator
+
+import (
+	"fmt"
+	"runtime"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+)
+
+// TickRate is the ticks per second of every crowd. A schedule must step at it.
+const TickRate = 60
+
+// Farthest bounds how far from the origin along X or Z agents may be placed, m:
+// float32 resolves 6 cm there. Games should shift their origin before 20 km.
+const Farthest = 1e6
+
+// Generator makes the motion of agents that are controlled by components of type C.
+// Methods belong to one goroutine, except Sample and Pose, which run for different
+// rows at the same time.
+type Generator[C any] interface {
+	// Capacity returns the largest number of agents.
+	Capacity() int
+	// Rig returns the skeleton and what its legs are. roles overrides the roles that
+	// follow from the skeleton's joint names; nil leaves them.
+	Rig(roles *ik.Roles) (Rig, error)
+	// Controls returns the control of each row, (capacity). The crowd writes the
+	// agents' components into it before Generate.
+	Controls() []C
+	// Add puts an agent at a place and returns its row, the next one. control is what
+	// it begins with; nil is the generator's default, which Controls then holds.
+	Add(at feature.Place, control *C) (row int, err error)
+	// Place moves an agent to a place, which is finite.
+	Place(row int, at feature.Place)
+	// Remove takes a row out. The last row becomes this one.
+	Remove(row int)
+	// Generate begins a tick: it commits motion that is finished and requests what is
+	// needed next. frozen, (rows), are agents that stay as they are.
+	Generate(frozen []bool) error
+	// Sample moves rows r0 to r1−1 on by a tick, and poses those of p.Update.
+	Sample(p *Poses, r0, r1 int)
+	// Pose writes the present pose of a row.
+	Pose(p *Poses, row int)
+	// Close ends the generator's goroutines.
+	Close() error
+}
+
+// Batched is a Generator whose network runs inside the tick, once for all agents
+// that update in it: the mode-adaptive network (Zhang, Starke et al. 2018). Plan,
+// Gather and Scatter work on entries i0 to i1−1 of the batch, from several
+// goroutines at once.
+type Batched interface {
+	// HasStride reports whether agents can update every so many ticks.
+	HasStride(ticks int) bool
+	// Select chooses the rows that update in this tick, and returns their number.
+	// strides, (rows), are the ticks of each row's update; 0 is none.
+	Select(strides []uint8) int
+	Plan(i0, i1 int)    // future trajectories from the controls
+	Gather(i0, i1 int)  // the network's inputs
+	Infer() error       // the network, once for each stride
+	Scatter(i0, i1 int) // outputs to poses and root motion
+}
+
+// Styled is a Generator with styles of its own, and one whose agents can step more
+// or less often than their control says.
+type Styled interface {
+	// Styles returns the style of each row, (capacity), which the crowd writes before
+	// Generate.
+	Styles() []Style
+	// Cadences returns by what the step frequency of each row is multiplied,
+	// (capacity); 0 counts as 1.
+	Cadences() []float32
+}
+
+// Style is a style of a Styled generator's own.
+type Style struct {
+	Index  int     // one that does not exist is none
+	Weight float32 // 0 is none
+}
+
+// Rig is the skeleton of a generator's agents and how it stands on the ground.
+type Rig struct {
+	Skel  *skel.Skeleton
+	Roles ik.Roles
+	// Ground holds the ground solver's settings. The crowd sets its rig, ground,
+	// time step and buffers.
+	Ground ik.Legged
+	// Contacts are, for each leg, the index of its contact in Poses.Stand's bits; nil
+	// if the ground solver detects contacts by itself.
+	Contacts []uint8
+	// Late says that poses show the present. Agents that update less often are then
+	// shown late; a Batched generator shows the end of a step instead.
+	Late bool
+	// Turn, (joints), and Move are the accelerations above which a pose counts as a
+	// jump and is inertialized, rad/s² and m/s²; nil and 0 are the defaults of
+	// animsys/blend.
+	Turn []float32
+	Move float32
+}
+
+// Poses is where a generator writes what its agents do, by row.
+type Poses struct {
+	Update    []bool     // (rows) agents that update in this tick; the crowd's
+	Roots     []m3.Xform // (rows) roots on flat ground, +Z ahead, world space
+	Pos       []m3.Vec3  // (rows, joints) local translations, the root's in world space, m
+	Rot       []m3.Quat  // (rows, joints) local rotations, the root's in world space
+	Stand     []bool     // (rows, legs) feet that have contact; empty without Rig.Contacts
+	Restarted []bool     // (rows) the pose does not continue the one before
+	Contacts  []uint8    // of the Rig
+}
+
+// Joints returns the pose of a row, joints of them.
+func (p *Poses) Joints(row, joints int) (pos []m3.Vec3, rot []m3.Quat) {
+	i, k := row*joints, (row+1)*joints
+	return p.Pos[i:k], p.Rot[i:k]
+}
+
+// Put writes where row stands, and its contacts: a bit each.
+func (p *Poses) Put(row int, at feature.Place, contacts uint8) {
+	p.Roots[row] = m3.Xform{Pos: at.Pos, Rot: m3.YawQuat(at.Yaw)}
+	for i, c := range p.Contacts {
+		p.Stand[row*len(p.Contacts)+i] = contacts>>c&1 == 1
+	}
+}
+
+// Person returns the rig of people with the layout's contacts, on skeleton sk. nil
+// roles follow from its joint names.
+func Person(l *feature.Motion, sk *skel.Skeleton, roles *ik.Roles) (Rig, error) {
+	rig := Rig{Skel: sk, Ground: ik.DefaultHuman(), Late: true}
+	if roles != nil {
+		rig.Roles = *roles
+	} else {
+		var err error
+		if rig.Roles, err = ik.HumanRoles(sk.Names); err != nil {
+			return Rig{}, err
+		}
+	}
+	tree, err := ik.NewTree(sk.Parents)
+	if err != nil {
+		return Rig{}, err
+	}
+	if _, err := ik.NewRig(tree, rig.Roles); err != nil {
+		return Rig{}, err
+	}
+	rig.Contacts = []uint8{}
+	for _, leg := range rig.Roles.Legs {
+		tip := sk.Names[leg[len(leg)-1]]
+		c := l.ContactOf(tip)
+		if c < 0 {
+			return Rig{}, fmt.Errorf("generator: a leg ends in %q, of which the model has no contact", tip)
+		}
+		rig.Contacts = append(rig.Contacts, uint8(c))
+	}
+	return rig, nil
+}
+
+// FewRows is the number of rows below which one worker is as fast as two.
+const FewRows = 30
+
+// Workers returns how many goroutines work on so many rows: as many as asked for,
+// or, for 0, one per CPU, and one for less than FewRows rows.
+func Workers(asked, rows int) int {
+	switch {
+	case asked != 0:
+		return asked
+	case rows < FewRows:
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}

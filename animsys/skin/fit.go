@@ -1,0 +1,198 @@
+package skin
+
+import (
+	"fmt"
+	"strings"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/body"
+	"mannequin/engine/m3"
+)
+
+// Fit fits the mesh to a person's or a dog's skeleton. The file's joints are matched to the
+// skeleton's by name. as maps joints of the skeleton to joints of the file where names do not
+// match; it may be nil. The mesh is changed in three steps:
+//
+//  1. It is turned by right angles so that it stands and faces as ours, and scaled so that its
+//     legs are as long as the skeleton's.
+//  2. The skeleton is posed like the mesh: each bone of a limb points as in the file, T-pose
+//     or A-pose. Trunk, head and feet keep our standing pose.
+//  3. Each joint is moved to its place on the skeleton, and the mesh is stretched between
+//     joints. Soles move to the ground.
+//
+// So the body's Bind is a pose of the skeleton itself. Unmatched joints follow the nearest matched
+// joint above them.
+func (s *Skin) Fit(sk *skel.Skeleton, as map[string]string) (*body.Body, *Report, error) {
+	from, err := s.match(sk, as)
+	if err != nil {
+		return nil, nil, err
+	}
+	ours, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}) // for the standing pose
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.fit(sk, ours, from)
+}
+
+// fit is Fit with the skeleton's own grown body, and the matching joint of the file for each joint.
+func (s *Skin) fit(sk *skel.Skeleton, ours *body.Body, from []int) (*body.Body, *Report, error) {
+	f := &fit{skin: s, sk: sk, grown: ours, upright: !OnFours(sk), from: from}
+	if err := f.orient(); err != nil {
+		return nil, nil, err
+	}
+	f.releaseFingers()
+	f.findBones()
+	f.pose()
+	f.stretch()
+	b, err := body.Adopt(f.bind, *f.makeMesh(), body.Paint)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return b, f.report(), nil
+}
+
+// fit is the fitting of a mesh to a skeleton. Slices have one entry per joint of the skeleton.
+type fit struct {
+	skin    *Skin
+	sk      *skel.Skeleton
+	grown   *body.Body // the skeleton's own body
+	upright bool
+
+	from   []int     // matching joint of the file, −1 for none
+	turn   m3.Quat   // rotation of the file's world
+	scale  float32   // metres per unit of the file
+	low    float32   // lowest point of the mesh, turned and scaled
+	place  []m3.Vec3 // the file's joint position, turned and scaled; of matched joints
+	bones  [][]int   // next matched joints below it with another position
+	align  []m3.Quat // from our standing pose to the mesh's
+	bind   []m3.Xform
+	linear []affine // map of the mesh around the joint, without translation
+}
+
+// at returns the file's position of a matched joint of the skeleton.
+func (f *fit) at(name string) m3.Vec3 { return f.place[f.sk.Index(name)] }
+
+// pivots reports whether joint j of the skeleton is at its parent's position.
+func (f *fit) pivots(j int) bool { return f.sk.Parents[j] >= 0 && f.sk.Offsets[j].Len() < 1e-4 }
+
+// orient turns and scales the file's joints.
+func (f *fit) orient() error {
+	n := f.sk.Len()
+	f.place = make([]m3.Vec3, n)
+	for j, k := range f.from {
+		if k >= 0 {
+			f.place[j] = f.skin.joints[k].pos
+		}
+	}
+	// A joint at its parent's position gets the parent's position in the file too.
+	for j, p := range f.sk.Parents {
+		if f.from[j] >= 0 && f.pivots(j) && f.from[p] >= 0 {
+			f.place[j] = f.place[p]
+		}
+	}
+	bind := func(name string) m3.Vec3 { return f.grown.Bind[f.sk.Index(name)].Pos }
+	theirs, ok := frameOf(f.at)
+	if !ok {
+		return fmt.Errorf("%s: hips and feet lie in one line: the character must stand in the file's pose", f.skin.Name)
+	}
+	mine, _ := frameOf(bind)
+	f.turn = rightAngles(mine.Mul(theirs.Conj()))
+	legs := func(at func(string) m3.Vec3) (sum float32) {
+		for _, side := range []string{"Left", "Right"} {
+			sum += at(side+"UpLeg").Dist(at(side+"Leg")) + at(side+"Leg").Dist(at(side+"Foot"))
+		}
+		return sum
+	}
+	l := legs(f.at)
+	if f.scale = legs(bind) / l; !(l > 1e-6) || !m3.Finite(f.scale) {
+		return fmt.Errorf("%s: its legs are %g long, but they set the scale", f.skin.Name, l)
+	}
+	for j := range f.place {
+		f.place[j] = f.turn.Rotate(f.place[j]).Scale(f.scale)
+	}
+	for v, p := range f.skin.mesh.pos {
+		if y := f.turn.Rotate(p).Scale(f.scale).Y; v == 0 || y < f.low {
+			f.low = y
+		}
+	}
+	return nil
+}
+
+// releaseFingers unmatches a person's fingers if the file's first finger joint is elsewhere in the
+// hand. They then follow the hand, which is not stretched to other knuckles.
+func (f *fit) releaseFingers() {
+	for j, name := range f.sk.Names {
+		if !f.upright || !strings.HasSuffix(name, "HandIndex1") || f.from[j] < 0 {
+			continue
+		}
+		p := int(f.sk.Parents[j])
+		for p >= 0 && f.from[p] < 0 {
+			p = int(f.sk.Parents[p])
+		}
+		if p < 0 {
+			continue
+		}
+		ours, theirs := f.grown.Bind[j].Pos.Dist(f.grown.Bind[p].Pos), f.place[j].Dist(f.place[p])
+		if ours > 0.75*theirs && theirs > 0.75*ours {
+			continue
+		}
+		for k := j; k < f.sk.Len(); k++ {
+			if k == j || int(f.sk.Parents[k]) == j {
+				f.from[k] = -1
+			}
+		}
+	}
+}
+
+// frameOf returns the orientation of a character with joints at at: its axes are left, up and
+// ahead.
+func frameOf(at func(string) m3.Vec3) (m3.Quat, bool) {
+	left := at("LeftUpLeg").Sub(at("RightUpLeg")).Normalize(m3.Vec3{})
+	up := at("LeftUpLeg").Lerp(at("RightUpLeg"), 0.5).Sub(at("LeftFoot").Lerp(at("RightFoot"), 0.5)).Normalize(m3.Vec3{})
+	up = up.Sub(left.Scale(left.Dot(up)))
+	if up.Len() < 0.2 || left == (m3.Vec3{}) {
+		return m3.Ident, false
+	}
+	up = up.Normalize(m3.Up)
+	return m3.FromAxes(left, up, left.Cross(up)), true
+}
+
+// rightAngles returns the rotation by right angles nearest to q.
+func rightAngles(q m3.Quat) m3.Quat {
+	axes := []m3.Vec3{{X: 1}, {Y: 1}, {Z: 1}, {X: -1}, {Y: -1}, {Z: -1}}
+	best := m3.Ident
+	for _, x := range axes {
+		for _, y := range axes {
+			if r := m3.FromAxes(x, y, x.Cross(y)); x.Dot(y) == 0 && r.Angle(q) < best.Angle(q)-1e-3 {
+				best = r
+			}
+		}
+	}
+	return best
+}
+
+// findBones lists for each matched joint the next matched joints below it with another position,
+// both in our body and in the file.
+func (f *fit) findBones() {
+	n := f.sk.Len()
+	f.bones = make([][]int, n)
+	apart := func(j, k int) bool {
+		return f.grown.Bind[j].Pos.Dist(f.grown.Bind[k].Pos) > 1e-3 && f.place[j].Dist(f.place[k]) > 1e-3
+	}
+	for k := range n {
+		if f.from[k] < 0 {
+			continue
+		}
+		for j := int(f.sk.Parents[k]); j >= 0; j = int(f.sk.Parents[j]) {
+			if f.from[j] < 0 || !apart(j, k) {
+				continue
+			}
+			f.bones[j] = append(f.bones[j], k)
+			// Joints at the same position share their bones.
+			for p := int(f.sk.Parents[j]); p >= 0 && f.from[p] >= 0 && !apart(p, j); p = int(f.sk.Parents[p]) {
+				f.bones[p] = append(f.bones[p], k)
+			}
+			break
+		}
+	}
+}

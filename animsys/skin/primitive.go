@@ -1,0 +1,259 @@
+package skin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/qmuntal/gltf"
+
+	"mannequin/engine/m3"
+)
+
+// farthest is the largest valid coordinate, in the file's unit.
+const farthest = 1e6
+
+// primitive appends the triangles of a primitive of node n. fixed is the only joint that moves
+// them, or −1 if the skin has weights.
+func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error {
+	m := &r.skin.mesh
+	first := len(m.pos)
+	pos, err := r.attribute(where, p, "POSITION", -1, MaxVertices-first, gltf.AccessorVec3)
+	if err != nil {
+		return err
+	}
+	if pos == nil {
+		return r.errorf(where+".attributes.POSITION", "is missing")
+	}
+	count := pos.count
+	normal, err := r.attribute(where, p, "NORMAL", count, MaxVertices, gltf.AccessorVec3)
+	if err != nil {
+		return err
+	}
+	for name := range p.Attributes {
+		if strings.HasPrefix(name, "JOINTS_") && name > "JOINTS_1" && fixed < 0 {
+			return r.errorf(where+".attributes."+name, "more than eight joints for a vertex are not read: limit them in the export")
+		}
+	}
+	move := []affine{r.world[n]}
+	pulls := make([][]influence, count)
+	if fixed >= 0 {
+		for v := range pulls {
+			pulls[v] = []influence{{int32(fixed), 1}}
+		}
+	} else {
+		skin := *r.doc.Nodes[n].Skin
+		move = r.bind[skin]
+		if err := r.influences(where, p, skin, pulls); err != nil {
+			return err
+		}
+	}
+	colour, err := r.colours(where, p, count)
+	if err != nil {
+		return err
+	}
+	index, err := r.indices(where, p, count)
+	if err != nil {
+		return err
+	}
+	nodes := r.skinNodes(n)
+	for v := range count {
+		var blend affine
+		if fixed >= 0 {
+			blend = move[0]
+		} else {
+			for i, q := range pulls[v] {
+				for k := range blend {
+					blend[k] += float64(q.weight) * move[q.joint][k]
+				}
+				pulls[v][i].joint = int32(r.jointOf[nodes[q.joint]])
+			}
+		}
+		at := blend.apply(pos.at(v, 0), pos.at(v, 1), pos.at(v, 2))
+		place := m3.V(float32(at[0]), float32(at[1]), float32(at[2]))
+		if !place.Finite() || place.Len() > farthest {
+			return r.errorf(where, "vertex %d has the position %v", v, place)
+		}
+		var out m3.Vec3
+		if normal != nil {
+			out = blend.normal(m3.V(float32(normal.at(v, 0)), float32(normal.at(v, 1)), float32(normal.at(v, 2))))
+		}
+		m.pos, m.normal = append(m.pos, place), append(m.normal, out)
+	}
+	m.colour, m.influences = append(m.colour, colour...), append(m.influences, pulls...)
+	mirrored := move[0].mirrors()
+	for i := 0; i < len(index); i += 3 {
+		a, b, c := index[i], index[i+1], index[i+2]
+		if mirrored {
+			b, c = c, b
+		}
+		m.index = append(m.index, uint32(first)+a, uint32(first)+b, uint32(first)+c)
+	}
+	return nil
+}
+
+// attribute reads a vertex attribute: finite elements, one per vertex unless count is negative. It
+// returns nil if the primitive has no such attribute.
+func (r *reader) attribute(where string, p *gltf.Primitive, name string, count, most int, types ...gltf.AccessorType) (*elements, error) {
+	i, ok := p.Attributes[name]
+	if !ok {
+		return nil, nil
+	}
+	where += ".attributes." + name
+	e, err := r.accessor(where, i, most, types...)
+	if err != nil {
+		return nil, err
+	}
+	if count >= 0 {
+		if err := r.same(where, e, count); err != nil {
+			return nil, err
+		}
+	}
+	return e, r.finite(where, e, farthest)
+}
+
+// skinNodes returns the joint nodes of node n's skin.
+func (r *reader) skinNodes(n int) []int {
+	if k := r.doc.Nodes[n].Skin; k != nil {
+		return r.doc.Skins[*k].Joints
+	}
+	return nil
+}
+
+// same returns an error if e does not have one element per vertex.
+func (r *reader) same(where string, e *elements, count int) error {
+	if e.count != count {
+		return r.errorf(where, "has %d elements, POSITION has %d", e.count, count)
+	}
+	return nil
+}
+
+// influences reads the influences of each vertex, by index in skins[skin].joints: at most four, the
+// strongest first, with weights that sum to 1.
+func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][]influence) error {
+	joints := len(r.doc.Skins[skin].Joints)
+	for set := range 2 {
+		atJ, atW := fmt.Sprintf("%s.attributes.JOINTS_%d", where, set), fmt.Sprintf("%s.attributes.WEIGHTS_%d", where, set)
+		ij, hasJ := p.Attributes[fmt.Sprintf("JOINTS_%d", set)]
+		iw, hasW := p.Attributes[fmt.Sprintf("WEIGHTS_%d", set)]
+		switch {
+		case !hasJ && (set == 0 || hasW):
+			return r.errorf(atJ, "is missing: the mesh has a skin")
+		case !hasJ:
+			continue
+		case !hasW:
+			return r.errorf(atW, "is missing: the mesh has a skin")
+		}
+		j, err := r.accessor(atJ, ij, MaxVertices, gltf.AccessorVec4)
+		if err != nil {
+			return err
+		}
+		if err := r.same(atJ, j, len(pulls)); err != nil {
+			return err
+		}
+		if !j.isWhole() {
+			return r.errorf(atJ, "is of %v, want UNSIGNED_BYTE or UNSIGNED_SHORT", j.kind)
+		}
+		w, err := r.accessor(atW, iw, MaxVertices, gltf.AccessorVec4)
+		if err != nil {
+			return err
+		}
+		if err := r.same(atW, w, len(pulls)); err != nil {
+			return err
+		}
+		for v := range pulls {
+			for c := range 4 {
+				share, joint := w.at(v, c), j.whole(v, c)
+				if !(share >= 0 && share <= farthest) {
+					return r.errorf(atW, "element %d has the value %g", v, share)
+				}
+				if share == 0 {
+					continue
+				}
+				if joint >= joints {
+					return r.errorf(atJ, "element %d names joint %d, skins[%d] has %d", v, joint, skin, joints)
+				}
+				pulls[v] = append(pulls[v], influence{int32(joint), float32(share)})
+			}
+		}
+	}
+	for v := range pulls {
+		if len(pulls[v]) == 0 {
+			pulls[v] = []influence{{0, 1}}
+			r.unweighted++
+		}
+		if len(pulls[v]) > 4 {
+			r.overLimit++
+		}
+		pulls[v] = strongest(pulls[v])
+	}
+	return nil
+}
+
+// strongest sums the weights of each joint, and returns the four largest, scaled to the sum 1.
+// Equal ones keep their order.
+func strongest(all []influence) []influence {
+	out := all[:0]
+	for _, p := range all {
+		if k := slices.IndexFunc(out, func(q influence) bool { return q.joint == p.joint }); k >= 0 {
+			out[k].weight += p.weight
+		} else {
+			out = append(out, p)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b influence) int {
+		switch {
+		case a.weight > b.weight:
+			return -1
+		case a.weight < b.weight:
+			return 1
+		}
+		return 0
+	})
+	out = out[:min(len(out), 4)]
+	var sum float32
+	for _, p := range out {
+		sum += p.weight
+	}
+	if m3.Abs(sum-1) > 1e-6 { // otherwise keep the bits
+		for i := range out {
+			out[i].weight /= sum
+		}
+	}
+	return out
+}
+
+// indices returns three vertices per triangle.
+func (r *reader) indices(where string, p *gltf.Primitive, count int) ([]uint32, error) {
+	room := 3*MaxTriangles - len(r.skin.mesh.index)
+	if p.Indices == nil {
+		if count%3 != 0 || count > room {
+			return nil, r.errorf(where, "%d vertices without indices are not a whole number of triangles, or too many", count)
+		}
+		out := make([]uint32, count)
+		for i := range out {
+			out[i] = uint32(i)
+		}
+		return out, nil
+	}
+	where += ".indices"
+	e, err := r.accessor(where, *p.Indices, room, gltf.AccessorScalar)
+	if err != nil {
+		return nil, err
+	}
+	if !e.isWhole() {
+		return nil, r.errorf(where, "is of %v, want an unsigned type", e.kind)
+	}
+	if e.count%3 != 0 {
+		return nil, r.errorf(where, "%d of them are not a whole number of triangles", e.count)
+	}
+	out := make([]uint32, e.count)
+	for i := range out {
+		v := e.whole(i, 0)
+		if v >= count {
+			return nil, r.errorf(where, "element %d is vertex %d, there are %d", i, v, count)
+		}
+		out[i] = uint32(v)
+	}
+	return out, nil
+}

@@ -1,0 +1,81 @@
+package skin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mannequin/engine/m3"
+)
+
+// Report describes how a skin fits a skeleton.
+type Report struct {
+	File      string
+	Pairs     []Pair   // matched joints, in the skeleton's order
+	Missing   []string // unmatched joints of the skeleton, without End Sites and joints at their parent's position
+	Following []string // unmatched joints of the file, which follow joints above them
+	Scale     float32  // metres per unit of the file
+	Turned    bool     // the file's up or forward axis is not glTF's
+	Stretched []string // bones that became shorter than two thirds or longer than one and a half times, except in legs
+	Vertices  int
+	Triangles int // of the finest level
+	Notes     []string
+}
+
+// Pair is a joint of the skeleton and the matching joint of the file.
+type Pair struct{ Joint, Source string }
+
+func (f *fit) report() *Report {
+	s := f.skin
+	r := &Report{File: s.Name, Scale: f.scale, Turned: f.turn.Angle(m3.Ident) > 1e-3, Vertices: s.Vertices(), Triangles: s.Triangles(), Notes: s.Notes}
+	for j, k := range f.from {
+		switch {
+		case k >= 0:
+			r.Pairs = append(r.Pairs, Pair{f.sk.Names[j], s.joints[k].name})
+		case !f.sk.EndSite[j] && !f.pivots(j):
+			r.Missing = append(r.Missing, f.sk.Names[j])
+		}
+		if k < 0 || len(f.bones[j]) != 1 {
+			continue
+		}
+		b := f.bones[j][0]
+		ratio := f.bind[b].Pos.Dist(f.bind[j].Pos) / f.place[b].Dist(f.place[j])
+		if ratio < 1/1.5 || ratio > 1.5 {
+			r.Stretched = append(r.Stretched, fmt.Sprintf("%s × %.2f", f.sk.Names[j], ratio))
+		}
+	}
+	for k, j := range s.joints {
+		if !slices.Contains(f.from, k) {
+			r.Following = append(r.Following, j.name)
+		}
+	}
+	return r
+}
+
+// String formats the report in a few lines.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d vertices, %d triangles; 1 unit is %.4g m; %d joints matched", r.File, r.Vertices, r.Triangles, r.Scale, len(r.Pairs))
+	if r.Turned {
+		b.WriteString("; turned to our axes")
+	}
+	line := func(what string, names []string) {
+		if len(names) > 0 {
+			fmt.Fprintf(&b, "\n  %s: %s", what, joinNames(names))
+		}
+	}
+	var other []string
+	for _, p := range r.Pairs {
+		if p.Joint != baseName(p.Source) {
+			other = append(other, p.Joint+" = "+p.Source)
+		}
+	}
+	line("other names", other)
+	line("unmatched", r.Missing)
+	line("follow a joint above", r.Following)
+	line("stretched", r.Stretched)
+	for _, n := range r.Notes {
+		b.WriteString("\n  " + n)
+	}
+	return b.String()
+}

@@ -1,0 +1,116 @@
+// Package skin reads skinned meshes from glTF files and fits them to our skeletons:
+//
+//   - Open and Read read a .glb or .gltf of any origin. Their results are checked: indices
+//     are in range, numbers are finite, weights sum to 1.
+//   - Skin.Fit matches the file's joints to a skeleton's, and makes a body.Body that moves
+//     with that skeleton.
+//   - Write does the reverse: a skeleton, its body and a motion become a GLB.
+package skin
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
+)
+
+// Limits of files. They are checked before memory is allocated.
+const (
+	MaxFile      = 256 << 20 // bytes of a file, and of all files that it references
+	MaxJSON      = 64 << 20  // bytes of JSON
+	MaxNodes     = 1 << 14
+	MaxJoints    = 1024    // of all skins
+	MaxVertices  = 1 << 19 // of all primitives
+	MaxTriangles = 1 << 20
+	MaxPixels    = 1 << 25 // of all textures
+)
+
+// Skin is a skinned mesh as a glTF viewer shows it: in the pose of its nodes, in the file's metres.
+// It is read-only.
+type Skin struct {
+	Name  string   // the file's
+	Notes []string // warnings
+
+	joints []joint // parents before children
+	mesh   mesh
+}
+
+// joint is a node that moves vertices.
+type joint struct {
+	name   string
+	parent int     // nearest joint above, −1 for none
+	pos    m3.Vec3 // world space of the file
+}
+
+// mesh is all triangles of a file. Vertex slices have equal lengths.
+type mesh struct {
+	pos        []m3.Vec3
+	normal     []m3.Vec3 // unit, or zero if the file has none
+	colour     [][3]float32
+	influences [][]influence // weights of a vertex sum to 1
+	index      []uint32
+}
+
+// influence is a joint's weight at a vertex.
+type influence struct {
+	joint  int32
+	weight float32
+}
+
+// Error is an error in a file, and its place in the file.
+type Error struct {
+	File  string
+	Where string // such as meshes[0].primitives[1].attributes.JOINTS_0; may be empty
+	Msg   string
+}
+
+func (e *Error) Error() string {
+	if e.Where == "" {
+		return e.File + ": " + e.Msg
+	}
+	return e.File + ": " + e.Where + ": " + e.Msg
+}
+
+// Joints returns the names of the joints, parents before children.
+func (s *Skin) Joints() []string {
+	names := make([]string, len(s.joints))
+	for i, j := range s.joints {
+		names[i] = j.name
+	}
+	return names
+}
+
+// Vertices returns the number of vertices.
+func (s *Skin) Vertices() int { return len(s.mesh.pos) }
+
+// Triangles returns the number of triangles.
+func (s *Skin) Triangles() int { return len(s.mesh.index) / 3 }
+
+// Open reads the .glb or .gltf at path, and the files beside it that it references. Errors in the
+// file are of type *Error.
+func Open(path string) (*Skin, error) {
+	data, err := boundedfile.Read(path, MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	// A root keeps paths and links inside the folder.
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return read(path, data, root.FS())
+}
+
+// Read reads the bytes of a .glb or .gltf called name that references no other files.
+func Read(name string, data []byte) (*Skin, error) { return read(name, data, nil) }
+
+// note adds a warning.
+func (s *Skin) note(format string, args ...any) {
+	const most = 20
+	if len(s.Notes) < most {
+		s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+	}
+}

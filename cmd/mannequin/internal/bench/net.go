@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/backend"
+	"mannequin/internal/bench/benchnet"
+	"mannequin/internal/command"
+)
+
+// netRow is one network at one batch, forward or a training step. Times are
+// milliseconds per run.
+type netRow struct {
+	Work     string  `json:"work"`
+	Batch    int     `json:"batch"`
+	Kernel   string  `json:"kernel"`
+	Threads  int     `json:"threads"`
+	MSMin    float64 `json:"ms_min"`
+	MSMedian float64 `json:"ms_median"`
+	GFLOPS   float64 `json:"gflops"`        // at the minimum, of the network's definition
+	Peak     float64 `json:"peak_fraction"` // of what the threads reach on multiplications and additions alone
+	Allocs   float64 `json:"allocs"`        // per run
+}
+
+func newBenchNet() *cobra.Command {
+	var (
+		threads, rounds int
+		works           []string
+		asJSON          bool
+		on              string
+	)
+	names := make([]string, 0, 8)
+	for _, w := range benchnet.Works() {
+		names = append(names, w.Name)
+	}
+	c := &cobra.Command{
+		Use:   "net",
+		Short: "Time networks alone: forward, and steps of training",
+		Long: `Time the network engine on random weights: ` + strings.Join(names, ", ") + `.
+Each row is a batch with one kernel. The peak is measured in the same run: what
+the threads reach together on multiplications and additions in registers.
+Convolutions can be above it: they multiply less than their definition. make
+bench-peer times ONNX Runtime beside the forward passes. --backend cuda times
+the forward passes on the GPU, as bench --backend cuda does.`,
+		Example: `  mannequin bench net
+  mannequin bench net --work mann,lstm --threads 1 --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if rounds < 1 || rounds > 1000 || threads < 1 || threads > 1024 {
+				return command.Usagef("--rounds must be 1 to 1000 and --threads 1 to 1024")
+			}
+			for _, name := range works {
+				if !slices.Contains(names, name) {
+					return command.Usagef("--work: no %q, only %s", name, strings.Join(names, ", "))
+				}
+			}
+			if _, err := backend.Open(on, nil); err != nil {
+				return command.Usage(err)
+			}
+			if on == backend.CUDA && cmd.Flags().Changed("rounds") {
+				return command.Usagef("--backend cuda takes no --rounds")
+			}
+			if on == backend.CUDA {
+				var gpu []gpuWork
+				for _, w := range benchnet.Works() {
+					if len(works) > 0 && !slices.Contains(works, w.Name) {
+						continue
+					}
+					g, err := randomWork(w)
+					if err != nil {
+						return err
+					}
+					gpu = append(gpu, g)
+				}
+				return printGPU(cmd, gpu, threads, asJSON)
+			}
+			var rows []netRow
+			for _, w := range benchnet.Works() {
+				if len(works) > 0 && !slices.Contains(works, w.Name) {
+					continue
+				}
+				more, err := benchNet(cmd.Context(), w, threads, rounds)
+				if cmd.Context().Err() != nil {
+					return fmt.Errorf("interrupted at %s", w.Name)
+				}
+				if err != nil {
+					return err
+				}
+				rows = append(rows, more...)
+			}
+			if asJSON {
+				return cli.PrintJSON(cmd.OutOrStdout(), rows)
+			}
+			return printNet(cmd.OutOrStdout(), rows)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&threads, "threads", runtime.NumCPU(), "worker goroutines")
+	f.IntVar(&rounds, "rounds", 5, "turns of each row")
+	f.StringSliceVar(&works, "work", nil, "networks to time (default all)")
+	f.StringVar(&on, "backend", backend.CPU, "what computes the networks: cpu, or cuda where the program is built with it")
+	f.BoolVar(&asJSON, "json", false, "print one JSON list")
+	return c
+}
+
+// benchNet times one network at all its batches.
+func benchNet(ctx context.Context, w *benchnet.Work, threads, rounds int) (rows []netRow, err error) {
+	clock := benchnet.Clock{Rounds: rounds, Block: 60 * time.Millisecond}
+	runs, closeAll, err := w.Runs(threads)
+	defer closeAll()
+	if err != nil {
+		return nil, err
+	}
+	steps, closeSteps, err := trainings(w, threads)
+	defer closeSteps()
+	if err != nil {
+		return nil, err
+	}
+	runs = append(runs, steps...)
+	candidates := make([]*benchnet.Candidate, len(runs))
+	for i := range runs {
+		candidates[i] = &runs[i].Candidate
+	}
+	peak := map[bool]float64{}
+	for range rounds {
+		for _, r := range runs {
+			if _, known := peak[r.BF16]; !known {
+				peak[r.BF16] = 0
+			}
+		}
+		for bf16, p := range peak {
+			peak[bf16] = max(p, benchnet.Peak(bf16, threads, 20*time.Millisecond))
+		}
+	}
+	if err := clock.Time(ctx, candidates); err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		allocs, err := benchnet.Allocs(r.Run)
+		if err != nil {
+			return nil, err
+		}
+		gflops := r.FLOP / r.Min() / 1e6
+		rows = append(rows, netRow{
+			Work: r.Work, Batch: r.Batch, Kernel: r.Name, Threads: threads, MSMin: r.Min(), MSMedian: r.Median(),
+			GFLOPS: gflops, Peak: gflops / peak[r.BF16], Allocs: allocs,
+		})
+	}
+	return rows, nil
+}
+
+func printNet(w io.Writer, rows []netRow) error {
+	fmt.Fprintf(w, "%d threads; milliseconds per run\n\n", rows[0].Threads)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "work\tbatch\tkernel\tmin\tmedian\tGFLOP/s\tof peak\tallocs\t\n")
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%.3f\t%.3f\t%.0f\t%.0f %%\t%.0f\t\n", r.Work, r.Batch, r.Kernel, r.MSMin, r.MSMedian, r.GFLOPS, 100*r.Peak, r.Allocs)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,60 @@
+// Package cli is what the commands of mannequin share: flags with their ranges, reports, progress,
+// and files to write.
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mannequin/internal/atomicfile"
+)
+
+// Must panics on an error that only a mistake in this program can cause.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// WriteSized writes a file, and returns of how many bytes.
+func WriteSized(path string, write func(io.Writer) error) (int64, error) {
+	if err := atomicfile.Write(path, write); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Writable returns why no file can be written to a path: a folder is there, or it has none.
+// What takes long asks before it begins.
+func Writable(file string) error {
+	if st, err := os.Stat(file); err == nil && st.IsDir() {
+		return fmt.Errorf("cannot write %s: it is a folder, want a file name", file)
+	}
+	if st, err := os.Stat(filepath.Dir(file)); err != nil || !st.IsDir() {
+		return fmt.Errorf("cannot write %s: there is no folder %s", file, filepath.Dir(file))
+	}
+	return nil
+}
+
+// SameFile reports whether two paths name one file, which need not be there.
+func SameFile(a, b string) bool {
+	if x, err := os.Stat(a); err == nil {
+		if y, err := os.Stat(b); err == nil {
+			return os.SameFile(x, y)
+		}
+	}
+	return filepath.Clean(a) == filepath.Clean(b)
+}
+
+// Stem is a file's path without its extension.
+func Stem(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
+
+// HeldOutUsage is what --held-out says.
+const HeldOutUsage = "recordings to hold back from training, without .bvh (default: those that dataset.toml names; six of the authors' dog set)"

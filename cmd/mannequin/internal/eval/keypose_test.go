@@ -1,0 +1,48 @@
+package eval
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/internal/command"
+	"mannequin/internal/testing/testcli"
+	evalkeypose "mannequin/offline/eval/keypose"
+)
+
+func TestEvalKeyposeFiguresUsage(t *testing.T) {
+	code, _, errs := mannequin("eval", "keypose", "--data", t.TempDir(), "--figures", t.TempDir())
+	if code != command.ExitUsage || !strings.Contains(errs, "--sparse") {
+		t.Errorf("figures without the thesis's network: exit %d, %s", code, errs)
+	}
+}
+
+// Both methods are measured on what is held out, with the bars beside them.
+func TestEvalKeypose(t *testing.T) {
+	dir := t.TempDir()
+	stroll := filepath.Join(dir, "stroll.bvh")
+	if code, _, errs := mannequin("synth", "--path", "circle", "--speed", "1.2", "--seconds", "4", "--out", stroll); code != 0 {
+		t.Fatal(errs)
+	}
+	testcli.WriteFile(t, dir, "again_subject5_.bvh", testcli.Read(t, stroll))
+	code, out, errs := mannequin("eval", "keypose", "--data", dir, "--held-out", "again*", "--transitions", dir, "--transitions-held-out", "again*", "--json")
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	var r evalkeypose.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Means) != 6 || len(r.Transitions) != 6 || len(r.Bars) != 10 {
+		t.Fatalf("%d means, %d gaps, %d bars", len(r.Means), len(r.Transitions), len(r.Bars))
+	}
+	for i := 0; i < 6; i += 3 {
+		if base, m := r.Means[i], r.Means[i+2]; m.Clips != 1 || m.Joints > 0.8*base.Joints || m.Hit > 0.01 {
+			t.Errorf("%+v, interpolation %+v", m, base)
+		}
+	}
+	if code, out, errs = mannequin("eval", "keypose", "--data", dir, "--held-out", "again*"); code != 0 || !strings.Contains(out, "keypose in short") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}

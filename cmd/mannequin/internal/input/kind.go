@@ -1,0 +1,66 @@
+// Package input opens what the commands of mannequin read: motions, models, styles and paths.
+package input
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+
+	"mannequin/internal/boundedfile"
+	"mannequin/models"
+)
+
+// IsModel reports whether name is a shipped model's, or that of a model file.
+func IsModel(name string) bool {
+	if slices.Contains(models.Names(), name) {
+		return true
+	}
+	head, err := Head(name)
+	return err == nil && KindOf(head, name) == KindModel
+}
+
+type Kind int
+
+const (
+	kindUnknown Kind = iota
+	KindBVH
+	KindModel
+	KindSkin
+)
+
+// KindOf tells the kinds apart by a file's first bytes; a name decides only
+// where they say nothing, so that a damaged file gets its reader's message.
+func KindOf(head []byte, name string) Kind {
+	text := bytes.TrimLeftFunc(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), func(r rune) bool { return r <= ' ' })
+	lower := strings.ToLower(name)
+	switch {
+	case len(text) >= 9 && strings.EqualFold(string(text[:9]), "HIERARCHY"):
+		return KindBVH
+	// Eight bytes of length, then a JSON object.
+	case len(head) > 8 && head[8] == '{' && head[6] == 0 && head[7] == 0:
+		return KindModel
+	case bytes.HasPrefix(head, []byte("glTF")), strings.HasSuffix(lower, ".gltf"), strings.HasSuffix(lower, ".glb"):
+		return KindSkin
+	case strings.HasSuffix(lower, ".bvh"):
+		return KindBVH
+	case strings.HasSuffix(lower, ".safetensors"):
+		return KindModel
+	}
+	return kindUnknown
+}
+
+// Head returns the first bytes of a regular file.
+func Head(file string) ([]byte, error) {
+	f, err := boundedfile.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return nil, err
+	}
+	return head[:n], nil
+}

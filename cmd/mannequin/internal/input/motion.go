@@ -1,0 +1,98 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"mannequin/offline/mocap"
+)
+
+// Motion is what import and inspect say about a motion file.
+type Motion struct {
+	File      string  `json:"file"`
+	Kind      string  `json:"kind"`
+	Channels  int     `json:"channels"` // values per frame
+	FrameTime float64 `json:"frame_time"`
+	*mocap.Summary
+	Notes   []string `json:"notes"` // oddities that the reader read over
+	Written string   `json:"written,omitempty"`
+}
+
+// MaxTransforms bounds the memory of a resampled clip: 28 bytes each.
+const MaxTransforms = 1 << 27
+
+// IsAMC reports whether file is called like an AMC.
+func IsAMC(file string) bool { return mocap.FormatOf(file, nil) == mocap.FormatAMC }
+
+// OpenMotion reads a motion of any format and returns what kind it is.
+func OpenMotion(file, asf string, amcFPS float64) (b *mocap.Recording, kind string, err error) {
+	b, err = mocap.Open(file, mocap.OpenOptions{ASF: asf, AMCFPS: amcFPS})
+	if errors.Is(err, mocap.ErrNoASF) {
+		err = fmt.Errorf("%w with --asf", err)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return b, b.Format.String(), nil
+}
+
+// MotionOf describes a recording.
+func MotionOf(file, kind string, b *mocap.Recording) *Motion {
+	notes := b.Notes
+	if notes == nil {
+		notes = []string{}
+	}
+	return &Motion{File: file, Kind: kind, Channels: b.NumChannels(), FrameTime: b.FrameTime,
+		Summary: mocap.Summarize(b.Clip), Notes: notes}
+}
+
+// PrintMotion writes a report for people.
+func PrintMotion(w io.Writer, r *Motion) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("file", "%s", r.File)
+	row("kind", "%s", r.Kind)
+	row("motion", "%d frames at %.6g per second = %.3f s", r.Frames, r.FPS, r.Seconds)
+	row("skeleton", "%d joints, %d End Sites, %d channels, root %s", r.Joints, r.EndSites, r.Channels, strings.Join(r.Roots, ", "))
+	unit := "unknown"
+	if r.Unit.Metres > 0 {
+		unit = fmt.Sprintf("%s (a guess from the longest chain of bones, %.4g); --scale %.6g makes metres", r.Unit.Name, r.Reach, r.Unit.Metres)
+		if r.Unit.Metres == 1 {
+			unit = fmt.Sprintf("metre (a guess from the longest chain of bones, %.4g)", r.Reach)
+		}
+	}
+	row("unit", "%s", unit)
+	if r.Frames > 0 {
+		row("extent", "x %.4g to %.4g, y %.4g to %.4g, z %.4g to %.4g", r.BoundsMin[0], r.BoundsMax[0], r.BoundsMin[1], r.BoundsMax[1], r.BoundsMin[2], r.BoundsMax[2])
+		row("ground", "y = %.4g (a guess from the lowest joints)", r.Ground)
+	}
+	check := func(name string, ok bool, format string, args ...any) {
+		if ok {
+			row(name, "ok")
+		} else {
+			row(name, format, args...)
+		}
+	}
+	check("finite", r.Finite, "no: some transforms are not numbers")
+	check("bones", r.BoneWorst == "", "%s changes its distance to its parent by %.3g %%", r.BoneWorst, 100*math.Min(float64(r.BoneChange), 1))
+	check("leaps", r.Jumps == 0, "%d, at frames %s", r.Jumps, ellipsis(r.JumpFrames, r.Jumps))
+	for _, n := range r.Notes {
+		row("note", "%s", n)
+	}
+	if r.Written != "" {
+		row("written", "%s", r.Written)
+	}
+	return t.Flush()
+}
+
+func ellipsis(frames []int, total int) string {
+	s := strings.Trim(fmt.Sprint(frames), "[]")
+	if len(frames) < total {
+		s += " …"
+	}
+	return s
+}

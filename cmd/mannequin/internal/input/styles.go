@@ -1,0 +1,80 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"mannequin/animsys/mar"
+	"mannequin/models/styles-free"
+	"mannequin/netruntime"
+)
+
+// StyleAction is one action of a database.
+type StyleAction struct {
+	Action   string       `json:"action"`
+	Period   float64      `json:"period_s"` // after which it repeats; 0 where it does not
+	Takes    int          `json:"takes"`
+	Seconds  float64      `json:"seconds"`
+	Styles   []StyleClass `json:"styles"`
+	Residual *float64     `json:"residual,omitempty"` // of its registration, the mean of its takes; none where it was made registered
+	TwoWay   *float64     `json:"two_way,omitempty"`  // frames
+	Warnings []string     `json:"warnings,omitempty"` // of its registration
+}
+
+// StyleClass is an action in a style.
+type StyleClass struct {
+	Style   string  `json:"style"`
+	Takes   int     `json:"takes"`
+	Seconds float64 `json:"seconds"`
+	Windows int     `json:"windows"`
+	Speed   float64 `json:"speed_m_s"` // over the ground
+}
+
+// ClassesOf lists the actions of a database, and of each its styles that have takes.
+func ClassesOf(db *mar.Database) []StyleAction {
+	out := make([]StyleAction, len(db.Actions))
+	classes := make([]StyleClass, len(db.Actions)*len(db.Styles))
+	for f := range db.Frames() {
+		_, a, s, number := db.Of(f)
+		c := &classes[a*len(db.Styles)+s]
+		c.Seconds += 1 / float64(db.FPS)
+		if number == 0 {
+			c.Takes++
+		}
+		if number >= mar.Window-1 {
+			c.Windows++
+		}
+	}
+	for a, name := range db.Actions {
+		out[a] = StyleAction{Action: name, Period: db.Periods[a] / float64(db.FPS)}
+		for s, style := range db.Styles {
+			if c := classes[a*len(db.Styles)+s]; c.Takes > 0 {
+				c.Style, c.Speed = style, float64(db.Speed(a, s))
+				out[a].Styles = append(out[a].Styles, c)
+				out[a].Takes, out[a].Seconds = out[a].Takes+c.Takes, out[a].Seconds+c.Seconds
+			}
+		}
+	}
+	return out
+}
+
+// ShippedStyles are the embedded databases.
+var ShippedStyles = map[string]func() (*mar.Database, error){"styles-free": stylesfree.Open}
+
+// OpenStyles opens a shipped database of styles or a file.
+func OpenStyles(nameOrPath string) (*mar.Database, error) {
+	if open := ShippedStyles[nameOrPath]; open != nil {
+		return open()
+	}
+	if _, err := os.Stat(nameOrPath); err != nil && !strings.ContainsAny(nameOrPath, `/\.`) {
+		return nil, fmt.Errorf("no database of styles %q: name styles-free, or give the path of a file that \"mannequin style build\" has written", nameOrPath)
+	}
+	db, err := mar.Open(nameOrPath)
+	var other *netruntime.UnsupportedError
+	if errors.As(err, &other) && other.What == "architecture" {
+		return nil, fmt.Errorf("%s: a network (%s), not a database of styles: make one with \"mannequin style build\"", nameOrPath, other.Got)
+	}
+	return db, err
+}

@@ -1,0 +1,53 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"mannequin/animsys/skin"
+)
+
+// skinReport is what inspect says about a skinned mesh.
+type skinReport struct {
+	File      string   `json:"file"`
+	Kind      string   `json:"kind"`
+	Vertices  int      `json:"vertices"`
+	Triangles int      `json:"triangles"`
+	Joints    []string `json:"joints"`
+	For       string   `json:"for"` // person or dog; why it is not known
+	Notes     []string `json:"notes"`
+}
+
+func inspectSkin(file string) (*skinReport, error) {
+	s, err := skin.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	r := &skinReport{File: file, Kind: "glTF skin", Vertices: s.Vertices(), Triangles: s.Triangles(), Joints: s.Joints(), Notes: append([]string{}, s.Notes...)}
+	switch upright, err := s.Upright(); {
+	case err != nil:
+		r.For = "unknown: the names of its joints do not tell hips, head and feet"
+	case upright:
+		r.For = "person"
+	default:
+		r.For = "dog"
+	}
+	return r, nil
+}
+
+// printSkin writes a report for people.
+func printSkin(w io.Writer, r *skinReport) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("file", "%s", r.File)
+	row("kind", "%s", r.Kind)
+	row("mesh", "%d vertices, %d triangles", r.Vertices, r.Triangles)
+	row("for", "%s", r.For)
+	row("joints", "%d: %s", len(r.Joints), strings.Join(r.Joints, ", "))
+	for _, n := range r.Notes {
+		row("note", "%s", n)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,74 @@
+package motion
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skin"
+	"mannequin/internal/command"
+	"mannequin/internal/testing/testcli"
+)
+
+// A model's template is read back, and put on its own skeleton; a motion takes the
+// skin with it.
+func TestConvert(t *testing.T) {
+	dir := t.TempDir()
+	person, walk, dressed := filepath.Join(dir, "person.glb"), filepath.Join(dir, "walk.glb"), filepath.Join(dir, "dressed.glb")
+	code, out, errs := mannequin("convert", "human", person)
+	if code != 0 || !strings.Contains(out, "person.glb: 30 joints") {
+		t.Fatalf("code %d: %s%s", code, out, errs)
+	}
+	s, err := skin.Open(person)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sk, err := skeletonOf("human")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := s.Joints(); len(names) != sk.Len() || sk.Index(names[7]) < 0 {
+		t.Errorf("joints %v, want %v", names, sk.Names)
+	}
+	if code, out, errs := mannequin("inspect", person); code != 0 || !strings.Contains(out, "glTF skin") || !strings.Contains(out, "for     person\njoints  30: Hips, ") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	bvh := testcli.WriteFile(t, dir, "tiny.bvh", testcli.TinyBVH)
+	code, out, errs = mannequin("convert", bvh, walk, "--json", "--fps", "60")
+	var r convertReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || r.Frames != 5 || r.FPS != 60 || r.Scale != 0.01 || r.Joints != 3 || r.Vertices == 0 {
+		t.Errorf("code %d, %v: %s%s", code, err, out, errs)
+	}
+	if s, err := skin.Open(walk); err != nil || strings.Join(s.Joints(), " ") != "Hips Leg LegSite" {
+		t.Errorf("%v: %+v", err, s)
+	}
+	if code, out, errs := mannequin("convert", "human", dressed, "--skin", person); code != 0 || !strings.Contains(out, "30 joints matched") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"human"}, command.ExitUsage, "and the file to write, not human: mannequin convert"},
+		{[]string{"human", filepath.Join(dir, "a.gltf")}, command.ExitUsage, "is called something.glb"},
+		{[]string{"human", filepath.Join(dir, "a.glb"), "--scale", "2"}, command.ExitUsage, "human is a model"},
+		{[]string{bvh, walk, "--scale", "-1"}, command.ExitUsage, "--scale -1"},
+		{[]string{bvh, walk, "--fps", "0"}, command.ExitUsage, "--fps 0"},
+		{[]string{"human", person, "--skin", person}, command.ExitUsage, "is read and written"},
+		{[]string{"human", walk, "--skin-map", bvh}, command.ExitUsage, "--skin-map is for --skin"},
+		{[]string{person, dressed}, command.ExitFailure, "a mesh (glTF), want a motion or a model"},
+		{[]string{bvh, dressed, "--skin", person}, command.ExitFailure, "want a person's or a dog's"},
+		{[]string{"none.bvh", walk}, command.ExitFailure, "nor is it a shipped model"},
+		{[]string{bvh, filepath.Join(dir, "no", "a.glb")}, command.ExitFailure, "cannot write"},
+	} {
+		if code, _, errs := mannequin(append([]string{"convert"}, c.args...)...); code != c.code || !strings.Contains(errs, c.says) {
+			t.Errorf("%v: code %d, %s", c.args, code, errs)
+		}
+	}
+	if names, _ := os.ReadDir(dir); len(names) != 4 {
+		t.Errorf("left behind: %v", names)
+	}
+}

@@ -1,0 +1,308 @@
+package motion
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
+	evalmanifold "mannequin/offline/eval/manifold"
+	"mannequin/offline/metrics"
+	"mannequin/offline/mocap"
+)
+
+// editReport is what the command prints. What was before is the motion as it
+// came, with its gaps filled.
+type editReport struct {
+	Out     string       `json:"out"`
+	Seconds float64      `json:"seconds"`
+	Took    float64      `json:"took_s"` // filling, taking off noise and editing
+	Steps   int          `json:"steps"`
+	CostWas float64      `json:"cost_before"` // mean of a frame
+	Cost    float64      `json:"cost"`
+	Was     editMeasure  `json:"before"`
+	Is      editMeasure  `json:"after"`
+	Targets []editTarget `json:"targets,omitempty"`
+	Away    float64      `json:"body_off_path_cm,omitempty"`
+}
+
+// editMeasure is a motion's part of it.
+type editMeasure struct {
+	Slide float64 `json:"slide_cm"`     // of standing feet, per frame
+	Bone  float64 `json:"bone_percent"` // mean change of bones' lengths
+}
+
+// editTarget is how far a joint is from its target, in the file that is written.
+type editTarget struct {
+	Joint string  `json:"joint"`
+	From  float64 `json:"from_s"`
+	To    float64 `json:"to_s"`
+	Was   float64 `json:"before_cm"` // means over its frames
+	Is    float64 `json:"after_cm"`
+}
+
+// editFlags are the flags of the command.
+type editFlags struct {
+	out, base, targets, path, contacts, denoise, strnn string
+	fill                                               []string
+	feet, asJSON                                       bool
+	iterations, threads                                int
+	budget                                             time.Duration
+}
+
+func newEdit() *cobra.Command {
+	var o editFlags
+	c := &cobra.Command{
+		Use:   "edit MOTION --out OUT.bvh",
+		Short: "Clean a motion, fill its gaps, or make it reach and go elsewhere",
+		Long: `Edit the motion of a person on a motion manifold (Holden, Saito and Komura 2016)
+and write it as BVH on the human skeleton: metres, 60 frames per second, world
+space. MOTION is a BVH, AMC or TXT file of any skeleton that a retargeting profile fits
+(mannequin import --retarget).
+
+What is done, in this order, as far as it is asked for:
+
+  --fill JOINTS@FROM:TO  joints that are lost from one second to another are made
+                         again: LeftForeArm,LeftHand@1.5:2.5. "all" is the whole
+                         body, without times it is the whole motion. May stand
+                         several times, or name a TOML file of [[missing]] tables
+                         with joints, from and to
+  --denoise BY           noise is taken off: by the manifold, or by strnn, a
+                         spatio-temporal recurrent network (Wang, Ho, Shum and Zhu
+                         2019), which also fills what --fill says of "all"
+  --path PATH            the body goes along another path: circle, square, star,
+                         meander or a file as for synth, as fast as it did
+  --targets FILE         joints are somewhere at some time: a TOML file of
+                         [[target]] tables
+  --feet                 nothing else: standing feet stand, bones keep their length
+
+A target has joint, at (x, y and z in metres), from and to in seconds, and may have
+space ("world", that of the file that is written, or "body": seen from the ground
+under the hips, x to the left and z ahead), ease (seconds in which the joint comes
+and goes, 0.3) and weight (1).
+
+Standing feet are held and bones kept in all of it. Feet stand where they are low
+and slow in the motion; with --contacts detect where they are after noise was taken
+off, which is how --denoise does it.`,
+		Example: `  mannequin edit walk.bvh --feet --out clean.bvh
+  mannequin edit noisy.bvh --denoise manifold --fill LeftForeArm,LeftHand@1.5:2.5 --out clean.bvh
+  mannequin edit noisy.bvh --denoise strnn --fill all@1.5:1.8 --out clean.bvh
+  mannequin edit walk.bvh --path circle --targets wave.toml --budget 200ms --out wave.bvh --json`,
+		Args: command.Want("one motion file", 1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			rep, err := o.run(args[0])
+			if err != nil {
+				return err
+			}
+			if o.asJSON {
+				return cli.PrintJSON(cmd.OutOrStdout(), rep)
+			}
+			rep.Print(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.out, "out", "o", "", "the BVH file to write")
+	f.StringArrayVar(&o.fill, "fill", nil, "joints and when they are missing, `JOINTS@FROM:TO`, or a TOML file")
+	f.StringVar(&o.denoise, "denoise", "", "take noise off: `BY` manifold or strnn")
+	f.StringVar(&o.strnn, "strnn", "human-strnn", "the network of --denoise strnn: a shipped model's `name`, or a model file of train strnn")
+	f.StringVar(&o.path, "path", "", "circle, square, star, meander, or a file of control points: where the body goes instead")
+	f.StringVar(&o.targets, "targets", "", "TOML `file` of where joints shall be")
+	f.BoolVar(&o.feet, "feet", false, "hold standing feet and bones, nothing else")
+	f.StringVar(&o.contacts, "contacts", "", "when feet stand: own (in the motion as it is) or detect (default: own, with --denoise detect)")
+	f.IntVar(&o.iterations, "iterations", manifold.DefaultIterations, "most steps of the edit")
+	f.DurationVar(&o.budget, "budget", 0, "`time` after which the edit stops where it is, with one step at least: 200ms; filling and taking noise off count, and are not cut short; 0: none")
+	f.StringVar(&o.base, "manifold", "human", "a shipped model's name, or a model file: the motion manifold")
+	f.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
+	f.BoolVar(&o.asJSON, "json", false, "print the report as one JSON object")
+	cli.Must(c.MarkFlagRequired("out"))
+	return c
+}
+
+func (o *editFlags) check() error {
+	others := o.denoise != "" || len(o.fill) > 0 || o.path != "" || o.targets != ""
+	switch {
+	case !o.feet && !others:
+		return command.Usagef("nothing to do: want --fill, --denoise, --path, --targets or --feet")
+	case o.feet && others:
+		return command.Usagef("--feet is for feet alone: with --fill, --denoise, --path and --targets they are held anyway")
+	case o.contacts != "" && o.contacts != "own" && o.contacts != "detect":
+		return command.Usagef("--contacts is %q, want own or detect", o.contacts)
+	case o.denoise != "" && o.denoise != "manifold" && o.denoise != "strnn":
+		return command.Usagef("--denoise is %q, want manifold or strnn", o.denoise)
+	case o.contacts == "own" && o.denoise != "":
+		return command.Usagef("--contacts own and --denoise: noise hides when feet stand, want detect")
+	case o.iterations < 0 || o.iterations > 10000:
+		return command.Usagef("--iterations is %d, want 0 to 10000", o.iterations)
+	case o.budget < 0:
+		return command.Usagef("--budget is %v, want 0 (none) or more", o.budget)
+	case o.threads < 1 || o.threads > 1024:
+		return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
+	}
+	return nil
+}
+
+func (o *editFlags) run(file string) (*editReport, error) {
+	m, err := input.OpenManifold(o.base)
+	if err != nil {
+		return nil, err
+	}
+	clean, err := o.openCleaner(m)
+	if err != nil {
+		return nil, err
+	}
+	defer clean.close()
+	var path *control.Path
+	if o.path != "" {
+		if path, err = input.OpenPath(o.path); err != nil {
+			return nil, err
+		}
+	}
+	rows, start, err := evalmanifold.OpenPerson(m, file)
+	if err != nil {
+		return nil, err
+	}
+	frames := len(rows) / m.Layout.Columns()
+	gaps, err := openGaps(o.fill, m.Layout, frames)
+	if err != nil {
+		return nil, err
+	}
+	targets, err := openTargets(o.targets, "world", "body")
+	if err != nil {
+		return nil, err
+	}
+	if err := targets.check(m, frames); err != nil { // before time is spent
+		return nil, err
+	}
+	at := time.Now()
+	if len(gaps) > 0 {
+		if rows, err = clean.fill(rows, gaps, o.iterations); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	was, wasAt := slices.Clone(rows), start
+	stand := evalmanifold.Contacts(m.Layout, rows)
+	if o.denoise != "" || o.contacts == "detect" {
+		calm, calmAt, err := clean.withoutNoise(rows, start)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if stand, err = standing(m, calm, &calmAt); err != nil {
+			return nil, err
+		}
+		if o.denoise != "" {
+			rows, start = calm, calmAt
+		}
+	}
+	job := &manifold.Edit{Batch: 1, Length: frames, Rows: rows, Stand: stand, Iterations: o.iterations}
+	if path != nil {
+		course, err := m.Trace(rows, start).Follow(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s along --path %s: %w", file, o.path, err)
+		}
+		start, job.Body = course[0], make([]float32, frames*feature.MotionLen)
+		course.Body(job.Body)
+	}
+	if err := targets.aim(m, job, start); err != nil {
+		return nil, err
+	}
+	if clean.strnn != nil {
+		if err := m.Hold(job, 0, manifold.DefaultHold); err != nil {
+			return nil, err
+		}
+	}
+	e, err := m.NewEditor(manifold.EditorOptions{Batch: 1, Length: frames, Workers: o.threads})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	rep := &editReport{Out: o.out}
+	if rep.CostWas, err = costOf(e, job, was); err != nil {
+		return nil, err
+	}
+	if o.budget > 0 {
+		end := at.Add(o.budget)
+		job.Stop = func() bool { return time.Now().After(end) }
+	}
+	edit := e.Run
+	if path != nil {
+		edit = e.RunCentred
+	}
+	r, err := edit(job)
+	if err != nil {
+		return nil, err
+	}
+	if r.Failed > 0 {
+		return nil, fmt.Errorf("%s: no such motion was found: its values leave the range of numbers", file)
+	}
+	rep.Steps, rep.Cost, rep.Took = r.Steps, r.After, time.Since(at).Seconds()
+	if rep.Was, _, err = measure(m, was, job.Stand, wasAt, nil); err != nil {
+		return nil, err
+	}
+	var course manifold.Course
+	if path != nil {
+		course = m.Trace(rows, start)
+	}
+	if rep.Is, rep.Away, err = measure(m, job.Rows, job.Stand, start, course); err != nil {
+		return nil, err
+	}
+	made, err := m.Clip(job.Rows, manifold.Rate, start)
+	if err != nil {
+		return nil, err
+	}
+	rep.Seconds = made.Seconds()
+	if rep.Targets, err = targets.measure(m, job.Rows, was, made, start); err != nil {
+		return nil, err
+	}
+	return rep, atomicfile.Write(o.out, func(w io.Writer) error { return mocap.WriteClip(w, made) })
+}
+
+// costOf returns the mean cost of a frame of rows by what job asks for.
+func costOf(e *manifold.Editor, job *manifold.Edit, rows []float32) (float64, error) {
+	same := *job
+	same.Rows, same.Iterations = slices.Clone(rows), 0
+	r, err := e.Run(&same)
+	return r.Before, err
+}
+
+func measure(m *manifold.Model, rows, stand []float32, start feature.Place, course manifold.Course) (editMeasure, float64, error) {
+	p, err := metrics.MeasurePeople(m, rows, stand, start, course)
+	return editMeasure{p.Skate, p.Bone}, p.Away, err
+}
+
+func (r *editReport) Print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %.1f s of motion in %.2f s, %d steps of editing\n", r.Out, r.Seconds, r.Took, r.Steps)
+	for _, t := range r.Targets {
+		fmt.Fprintf(w, "%s from %.2f to %.2f s: %.2f cm from its target, before %.1f\n", t.Joint, t.From, t.To, t.Is, t.Was)
+	}
+	if r.Away > 0 {
+		fmt.Fprintf(w, "body off the path: %.2f cm\n", r.Away)
+	}
+	fmt.Fprintf(w, "cost %.3g, before %.3g; standing feet slide %.3f cm/frame, before %.3f; bones change by %.2f %%, before %.2f",
+		r.Cost, r.CostWas, r.Is.Slide, r.Was.Slide, r.Is.Bone, r.Was.Bone)
+	if n := float64(len(r.Targets)); n > 0 {
+		var is, was float64
+		for _, t := range r.Targets {
+			is, was = is+t.Is/n, was+t.Was/n
+		}
+		fmt.Fprintf(w, "; joints %.2f cm from their targets, before %.1f", is, was)
+	}
+	fmt.Fprintln(w)
+}
+
+// frameOf returns the frame nearest to a time, s.
+func frameOf(seconds float64) int { return int(math.Round(seconds * manifold.Rate)) }

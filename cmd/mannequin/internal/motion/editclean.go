@@ -1,0 +1,125 @@
+package motion
+
+import (
+	"fmt"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/strnn"
+	"mannequin/engine/m3"
+	"mannequin/models"
+	evalmanifold "mannequin/offline/eval/manifold"
+)
+
+// cleaner takes noise off motions, and fills gaps in them.
+type cleaner struct {
+	m       *manifold.Model
+	strnn   *strnn.Denoiser // nil: the manifold does it
+	threads int
+}
+
+// cleanBatch is how many windows a network cleans at a time.
+const cleanBatch = 32
+
+// openCleaner opens what --denoise says, for frames of m.
+func (o *editFlags) openCleaner(m *manifold.Model) (*cleaner, error) {
+	c := &cleaner{m: m, threads: o.threads}
+	if o.denoise != "strnn" {
+		return c, nil
+	}
+	net, err := models.Open(o.strnn)
+	if err != nil {
+		return nil, fmt.Errorf("--strnn: %w", err)
+	}
+	s, err := strnn.New(net)
+	if err != nil {
+		return nil, fmt.Errorf("--strnn: %w", err)
+	}
+	if s.Layout.Hash() != m.Layout.Hash() || !slices.Equal(s.Skel.Names, m.Skel.Names) || !slices.Equal(s.Skel.Offsets, m.Skel.Offsets) {
+		return nil, fmt.Errorf("--strnn %s knows another body than --manifold %s: their joints or bones differ", o.strnn, o.base)
+	}
+	c.strnn, err = s.NewDenoiser(strnn.DenoiserOptions{FPS: manifold.Rate, Batch: cleanBatch, Workers: o.threads})
+	return c, err
+}
+
+func (c *cleaner) close() {
+	if c.strnn != nil {
+		c.strnn.Close()
+	}
+}
+
+// fill returns rows with gaps filled. The recurrent network fills those of the whole body:
+// where some joints are known the others are told from them.
+func (c *cleaner) fill(rows []float32, gaps []manifold.Gap, iterations int) ([]float32, error) {
+	rows, err := c.m.Fill(rows, gaps, iterations, c.threads)
+	if err != nil || c.strnn == nil {
+		return rows, err
+	}
+	l := c.m.Layout
+	cols, missing := l.Columns(), make([]bool, len(rows))
+	for _, g := range gaps {
+		for f := g.From; f < g.To && len(g.Joints) == 0; f++ {
+			for k := range cols { // the body goes from where it was to where it will be
+				missing[f*cols+k] = k < l.Body() || k >= l.Contact(0)
+			}
+		}
+	}
+	if !slices.Contains(missing, true) {
+		return rows, nil
+	}
+	return rows, c.strnn.Fill(rows, rows, missing)
+}
+
+// bodySigma is how smooth the way of a body is when noise is taken off, in frames.
+const bodySigma = 5
+
+// withoutNoise returns what rows are without noise, the body's way smoothed, and where it
+// starts.
+func (c *cleaner) withoutNoise(rows []float32, start feature.Place) ([]float32, feature.Place, error) {
+	own := c.m.Trace(rows, start)
+	way := own.Smoothed(bodySigma)
+	moved := slices.Clone(rows)
+	c.m.Rebase(moved, own, way)
+	clean, err := c.project(moved)
+	if err != nil {
+		return nil, feature.Place{}, err
+	}
+	body := c.m.Layout.Body()
+	for i := range clean { // the body goes along the way itself
+		if k := i % c.m.Layout.Columns(); k >= body && k < body+feature.MotionLen {
+			clean[i] = moved[i]
+		}
+	}
+	return clean, way[0], nil
+}
+
+// project returns the motion that the network knows next to rows.
+func (c *cleaner) project(rows []float32) ([]float32, error) {
+	if c.strnn == nil {
+		return c.m.Project(rows, c.threads)
+	}
+	clean := make([]float32, len(rows))
+	return clean, c.strnn.Denoise(clean, rows)
+}
+
+// standing returns where contacts of rows stand by the places of joints, and puts
+// rows onto the ground that these places tell.
+func standing(m *manifold.Model, rows []float32, start *feature.Place) ([]float32, error) {
+	l := m.Layout
+	frames := len(rows) / l.Columns()
+	world, again := make([]m3.Vec3, frames*len(l.Joints)), make([]float32, len(rows))
+	l.ToWorld(world, rows, manifold.Rate, *start)
+	place, err := l.FromWorld(again, world, manifold.Rate)
+	if err != nil {
+		return nil, err
+	}
+	up := place.Pos.Y - start.Pos.Y
+	for f := range frames {
+		for j := range l.Joints {
+			rows[f*l.Columns()+l.Pos(j)+1] -= up
+		}
+	}
+	start.Pos.Y = place.Pos.Y
+	return evalmanifold.Contacts(l, again), nil
+}

@@ -1,0 +1,57 @@
+package motion
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/internal/command"
+	"mannequin/internal/testing/testcli"
+)
+
+func TestExport(t *testing.T) {
+	model, dir := testcli.Dog(t), t.TempDir()
+	file, other := filepath.Join(dir, "test.onnx"), filepath.Join(dir, "other.onnx")
+	code, out, errs := mannequin("export", model, "--onnx", file)
+	if code != 0 || !strings.Contains(out, file) {
+		t.Fatalf("code %d: %s%s", code, out, errs)
+	}
+	if code, _, errs := mannequin("export", model, "--onnx", other, "--form", "blend=inputs"); code != 0 {
+		t.Fatalf("code %d: %s", code, errs)
+	}
+	a, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(a, b) || !bytes.Contains(a, []byte("testdog")) {
+		t.Error("both formulations are the same file, or the name is missing")
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{model}, command.ExitUsage, "--onnx"},
+		{[]string{"--onnx", file}, command.ExitUsage, "want one model"},
+		{[]string{model, "--onnx", file, "--form", "blend=soup"}, command.ExitUsage, "soup"},
+		{[]string{model, "--onnx", file, "--form", "soup"}, command.ExitUsage, "soup"},
+		{[]string{other, "--onnx", other}, command.ExitFailure, "not a valid model"},
+		{[]string{model, "--onnx", model}, command.ExitUsage, "the model itself"},
+		{[]string{"no-such-model", "--onnx", file}, command.ExitFailure, "no-such-model"},
+		{[]string{model, "--onnx", filepath.Join(dir, "no", "f.onnx")}, command.ExitFailure, "cannot write"},
+		{[]string{model, "--onnx", dir}, command.ExitFailure, "not a regular file"},
+	} {
+		if code, _, errs := mannequin(append([]string{"export"}, c.args...)...); code != c.code || !strings.Contains(errs, c.says) {
+			t.Errorf("%v: code %d, %s", c.args, code, errs)
+		}
+	}
+	if names, _ := os.ReadDir(dir); len(names) != 2 {
+		t.Errorf("left behind: %v", names)
+	}
+}

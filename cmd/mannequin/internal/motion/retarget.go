@@ -1,0 +1,258 @@
+package motion
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
+	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
+)
+
+// retargetOptions are the flags of import that put a motion onto the uniform
+// skeleton.
+type retargetOptions struct {
+	on      bool
+	suggest bool
+	profile string
+	given   *retarget.Profile // that of profile
+}
+
+func (o *retargetOptions) flags(c *cobra.Command) {
+	c.Flags().BoolVar(&o.on, "retarget", false, "put the motion onto the uniform skeleton and report the joints' errors")
+	c.Flags().StringVar(&o.profile, "profile", "", "which joint is which, for --retarget: "+strings.Join(retarget.ProfileNames(), ", ")+", or a TOML file (default: the one that fits)")
+	c.Flags().BoolVar(&o.suggest, "suggest", false, "print a guess at the profile of an unknown skeleton")
+}
+
+// check reports flags that do not go together, and loads the profile.
+func (o *retargetOptions) check(cmd *cobra.Command, args []string) (err error) {
+	changed := cmd.Flags().Changed
+	switch {
+	case o.on && o.suggest:
+		return command.Usagef("--retarget and --suggest: take one of them")
+	case (o.on || o.suggest) && changed("scale"):
+		return command.Usagef("--scale is of no use with --retarget and --suggest: the legs give the scale")
+	case o.suggest && changed("fps"):
+		return command.Usagef("--fps is of no use with --suggest")
+	case o.suggest && len(args) > 1:
+		return command.Usagef("--suggest takes one input file, not %d", len(args))
+	case !o.on && changed("profile"):
+		return command.Usagef("--profile is for --retarget")
+	case o.profile == "":
+		return nil
+	}
+	if o.given = retarget.Named(o.profile); o.given != nil {
+		return nil
+	}
+	if o.given, err = retarget.OpenProfile(o.profile); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--profile %s: no such file, nor is it one of %s", o.profile, strings.Join(retarget.ProfileNames(), ", "))
+	}
+	return err
+}
+
+// retargetReport is what --retarget says about a file.
+type retargetReport struct {
+	File string `json:"file"`
+	*retarget.Report
+	// Guessed is there where no built-in profile fits and the names were guessed.
+	Guessed []retarget.Pair `json:"guessed,omitempty"`
+	Written string          `json:"written,omitempty"`
+}
+
+// retargetFiles reports each file: one in full, several as a table.
+func retargetFiles(w io.Writer, files []string, asJSON bool, opt importOptions, ret retargetOptions) error {
+	one := func(file string) (*retargetReport, error) { return retargetFile(file, opt, ret) }
+	if len(files) == 1 || asJSON {
+		return cli.ReportFiles(w, files, asJSON, one, printRetarget)
+	}
+	width := 4
+	for _, f := range files {
+		width = max(width, len(filepath.Base(f)))
+	}
+	fmt.Fprintf(w, "%-*s  %-8s %7s %9s %9s  %s\n", width, "clip", "profile", "frames", "mean cm", "worst cm", "worst joint")
+	sums := map[string]*retargetSum{}
+	var order []string
+	row := func(w io.Writer, r *retargetReport) error {
+		for _, key := range []string{r.Profile, "all"} {
+			if sums[key] == nil {
+				sums[key] = &retargetSum{}
+				order = append(order, key)
+			}
+			sums[key].add(r)
+		}
+		_, err := fmt.Fprintf(w, "%-*s  %-8s %7d %9.2f %9.2f  %s\n", width, filepath.Base(r.File), r.Profile, r.Frames, r.MeanCM, r.WorstCM, r.WorstJoint)
+		return err
+	}
+	err := cli.EachFile(w, files, one, row)
+	if len(sums) == 2 {
+		order = []string{"all"} // one profile, which says it all
+	}
+	slices.SortStableFunc(order, func(a, b string) int {
+		switch {
+		case a == b || a != "all" && b != "all":
+			return strings.Compare(a, b)
+		case a == "all":
+			return 1
+		}
+		return -1
+	})
+	for _, key := range order {
+		s := sums[key]
+		fmt.Fprintf(w, "%s: %d clips, %d frames, mean %.2f cm (copied angles alone %.2f), largest clip mean %.2f (%s), worst %.2f (%s)\n",
+			key, s.clips, s.frames, s.mean/float64(s.frames), s.copied/float64(s.frames), s.largest, s.largestClip, s.worst, s.worstClip)
+	}
+	return err
+}
+
+// retargetSum sums reports up, weighted by their frames.
+type retargetSum struct {
+	clips, frames          int
+	mean, copied           float64
+	largest, worst         float64
+	largestClip, worstClip string
+}
+
+func (s *retargetSum) add(r *retargetReport) {
+	s.clips++
+	s.frames += r.Frames
+	s.mean += r.MeanCM * float64(r.Frames)
+	s.copied += r.CopiedCM * float64(r.Frames)
+	if r.MeanCM >= s.largest {
+		s.largest, s.largestClip = r.MeanCM, filepath.Base(r.File)
+	}
+	if r.WorstCM >= s.worst {
+		s.worst, s.worstClip = r.WorstCM, filepath.Base(r.File)
+	}
+}
+
+func retargetFile(file string, opt importOptions, ret retargetOptions) (*retargetReport, error) {
+	b, _, err := input.OpenMotion(file, opt.asf, opt.amcFPS)
+	if err != nil {
+		return nil, err
+	}
+	r := &retargetReport{File: file}
+	job := retarget.Default()
+	job.Source, job.Profile = b.Clip, ret.given
+	if job.Profile == nil {
+		job.Profile = retarget.Detect(b.Clip.Skel)
+	}
+	if job.Profile == nil {
+		s := retarget.Suggest("guessed", b.Clip)
+		if s.Err != nil {
+			return nil, fmt.Errorf("%s: no built-in profile fits, and a guess is incomplete: %w; see --suggest", file, s.Err)
+		}
+		job.Profile, r.Guessed = s.Profile, s.Found
+	}
+	clip, rep, err := job.Run()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	r.Report = rep
+	if opt.fps > 0 {
+		if n := float64(clip.Frames) * opt.fps / clip.FPS * float64(clip.Skel.Len()); n > input.MaxTransforms {
+			return nil, fmt.Errorf("%s: at %g frames per second its %d joints would take %.3g transforms, at most %d fit", file, opt.fps, clip.Skel.Len(), n, input.MaxTransforms)
+		}
+		clip = clip.Resampled(opt.fps)
+	}
+	if opt.out != "" {
+		if err := atomicfile.Write(opt.out, func(w io.Writer) error { return mocap.WriteClip(w, clip) }); err != nil {
+			return nil, err
+		}
+		r.Written = opt.out
+	}
+	return r, nil
+}
+
+// printRetarget writes a report for people.
+func printRetarget(w io.Writer, r *retargetReport) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("file", "%s", r.File)
+	profile := r.Profile
+	if r.Guessed != nil {
+		profile = fmt.Sprintf("none fits; guessed %d joints from their names, see --suggest", len(r.Guessed))
+	}
+	row("profile", "%s", profile)
+	frames := fmt.Sprintf("%d at %.6g per second", r.Frames, r.FPS)
+	if r.Skipped > 0 {
+		frames += fmt.Sprintf("; %d at the start show the rest pose and were left out", r.Skipped)
+	}
+	row("frames", "%s", frames)
+	scale := fmt.Sprintf("%.6g metres per unit, by the length of the legs", r.Scale)
+	if r.UnitM > 0 {
+		scale += fmt.Sprintf(": %.3f of life-size", r.LegRatio)
+	}
+	row("scale", "%s", scale)
+	row("ground", "y = %.3f m, the scaled source's %.3f m (lowest joints)", r.Ground, r.SourceGround)
+	row("mean error", "%.2f cm; copied angles alone %.2f cm", r.MeanCM, r.CopiedCM)
+	row("worst error", "%.2f cm: %s in frame %d", r.WorstCM, r.WorstJoint, r.WorstFrame)
+	if len(r.Missing) > 0 {
+		row("not there", "%s", strings.Join(r.Missing, ", "))
+	}
+	if r.Written != "" {
+		row("written", "%s", r.Written)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "joint\tfrom\tmean cm\tworst cm\tframe\tpulled\t")
+	for _, j := range r.Joints {
+		fmt.Fprintf(t, "%s\t%s\t%.2f\t%.2f\t%d\t%.0f %%\t\n", j.Joint, j.Source, j.MeanCM, j.WorstCM, j.Frame, 100*j.Pull)
+	}
+	return t.Flush()
+}
+
+// suggestFile prints or writes a profile for the skeleton of a file.
+func suggestFile(w, notes io.Writer, file string, asJSON bool, opt importOptions) error {
+	b, _, err := input.OpenMotion(file, opt.asf, opt.amcFPS)
+	if err != nil {
+		return err
+	}
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	if p := retarget.Detect(b.Clip.Skel); p != nil {
+		fmt.Fprintf(notes, "the built-in profile %s fits this file\n", p.Name)
+	}
+	s := retarget.Suggest(name, b.Clip)
+	if opt.out != "" {
+		if err := atomicfile.Write(opt.out, s.Write); err != nil {
+			return err
+		}
+	}
+	switch {
+	case asJSON:
+		return cli.PrintJSON(w, suggestReport(file, s))
+	case opt.out != "":
+		_, err := io.WriteString(w, s.String())
+		return err
+	}
+	return s.Write(w)
+}
+
+// suggestReport is a suggestion as JSON.
+func suggestReport(file string, s *retarget.Suggestion) any {
+	out := struct {
+		File    string            `json:"file"`
+		Joints  map[string]string `json:"joints"`
+		Axes    map[string]string `json:"axes"`
+		Missing []string          `json:"missing"`
+		Unused  []string          `json:"unused"`
+		Error   string            `json:"error,omitempty"` // why it cannot be used as it is
+	}{File: file, Joints: s.Profile.Joints, Axes: s.Profile.Axes, Missing: s.Missing, Unused: s.Unused}
+	if s.Err != nil {
+		out.Error = s.Err.Error()
+	}
+	return out
+}

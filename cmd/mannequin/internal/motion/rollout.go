@@ -1,0 +1,252 @@
+package motion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/engine/m3"
+	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
+	"mannequin/models"
+	"mannequin/offline/metrics"
+	"mannequin/offline/mocap"
+)
+
+// maxRollout bounds the length of a rollout: an hour fills about 160 MB.
+const maxRollout = 3600
+
+// rollout is one drive of a model and what came of it.
+type rollout struct {
+	agent  metrics.Agent
+	path   *control.Path // to measure against, or nil
+	frames int
+	take   metrics.Take
+}
+
+// rolloutReport is what the command prints.
+type rolloutReport struct {
+	Model    string          `json:"model"`
+	Out      string          `json:"out"`
+	Frames   int             `json:"frames"`
+	Seconds  float64         `json:"seconds"`
+	Asked    *float64        `json:"speed_asked_m_s,omitempty"` // where it is one speed
+	Speed    float64         `json:"speed_mean_m_s"`            // of the root
+	Travel   float64         `json:"travel_m"`
+	Path     *pathReport     `json:"path,omitempty"`
+	Motion   *metrics.Motion `json:"motion,omitempty"`
+	Restored int             `json:"restored"` // ticks after which the watchdog put it back into a good pose
+}
+
+type pathReport struct {
+	Name      string  `json:"name"`
+	Length    float64 `json:"length_m"`
+	Mean      float64 `json:"distance_mean_m"`
+	Max       float64 `json:"distance_max_m"`
+	MeanAngle float64 `json:"angle_mean_deg"`
+}
+
+func newRollout() *cobra.Command {
+	var (
+		model, path, script, action, out string
+		speed, seconds                   float64
+		seed                             uint64
+		asJSON                           bool
+	)
+	c := &cobra.Command{
+		Use:   "rollout --model MODEL --out FILE.bvh",
+		Short: "Drive a model along a path or a script and write its motion",
+		Long: `Drive a model on flat ground and write what is shown of it in a game, its paws held
+by the ground solver, as BVH: metres, 60 frames per second, world space. The
+character starts on the path, facing along it; without a path it starts at the
+origin, facing +Z.
+
+--path is circle (radius 1.5 m), square (corners at ±2 m), star (five points,
+radius 2.5 m) or meander (a winding course), all around the origin; wander, a walk
+about the origin that --seed chooses; or a file of control points: lines "x,z" in
+metres, or TOML with closed and points. wander chooses its own speeds and actions,
+and so does --script, a TOML file of timed goals:
+
+  [[goal]]
+  at = 0.0            # seconds
+  action = "move"     # idle, move, jump, sit, lie, stand
+  speed = 1.1         # m/s
+  turn = 0.25         # -1 (right) to 1 (left)
+
+  [[goal]]
+  at = 4.0
+  action = "sit"`,
+		Example: `  mannequin rollout --model dog --path circle --speed 1.1 --seconds 30 --out c.bvh
+  mannequin rollout --model dog --path track.csv --speed 2 --seconds 20 --out t.bvh --json
+  mannequin rollout --model dog --action sit --seconds 5 --out sit.bvh
+  mannequin rollout --model train/dog.safetensors --script scene.toml --seconds 12 --out s.bvh`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case path != "" && script != "":
+				return command.Usagef("--path and --script exclude each other")
+			case (script != "" || path == "wander") && (cmd.Flags().Changed("speed") || cmd.Flags().Changed("action")):
+				return command.Usagef("--speed and --action are not for --script and --path wander, which choose their own")
+			case !(seconds > 0 && seconds <= maxRollout):
+				return command.Usagef("--seconds must be above 0 and at most %d", maxRollout)
+			case !(speed >= 0 && speed <= 20):
+				return command.Usagef("--speed must be 0 to 20 m/s")
+			}
+			act, err := control.ParseAction(action)
+			if err != nil {
+				return command.Usagef("--action: %v", err)
+			}
+			net, err := models.Open(model)
+			if err != nil {
+				return err
+			}
+			m, err := mann.NewModel(net)
+			if err != nil {
+				return err
+			}
+			if !m.Can(act) {
+				return fmt.Errorf("model %s cannot %v: its actions are %v", model, act, m.Layout.Actions)
+			}
+			r := &rollout{frames: max(int(math.Round(seconds*mann.Rate)), 1)}
+			if err := r.aim(path, script, act, float32(speed), seed); err != nil {
+				return err
+			}
+			if err := r.run(cmd.Context(), m); err != nil {
+				return err
+			}
+			if err := atomicfile.Write(out, func(w io.Writer) error { return mocap.WriteClip(w, r.take.Shown) }); err != nil {
+				return err
+			}
+			rep := r.report()
+			rep.Model, rep.Out = model, out
+			if script == "" && path != "wander" {
+				rep.Asked = &speed
+			}
+			if rep.Path != nil {
+				rep.Path.Name = path
+			}
+			if asJSON {
+				return cli.PrintJSON(cmd.OutOrStdout(), rep)
+			}
+			rep.Print(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&model, "model", "dog", "a shipped model's name, or a model file")
+	f.StringVar(&path, "path", "", "circle, square, star, meander, wander, or a file of control points")
+	f.StringVar(&script, "script", "", "a TOML file of timed goals")
+	f.StringVar(&action, "action", "move", "what to do: idle, move, jump, sit, lie, stand")
+	f.Float64Var(&speed, "speed", 1.1, "speed in m/s")
+	f.Float64Var(&seconds, "seconds", 10, "length of the motion")
+	f.Uint64Var(&seed, "seed", 1, "which walk, for --path wander")
+	f.StringVarP(&out, "out", "o", "", "the BVH file to write")
+	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
+	cli.Must(c.MarkFlagRequired("out"))
+	return c
+}
+
+// aim sets goal, start and path from the command line.
+func (r *rollout) aim(path, script string, act control.Action, speed float32, seed uint64) error {
+	goal := control.Goal{Action: act, Speed: speed}
+	if act == control.Move || act == control.Jump {
+		goal.Move = m3.V(0, 0, 1)
+	}
+	r.agent.Goal = func(int, m3.Xform) control.Goal { return goal }
+	switch {
+	case script != "":
+		s, err := control.OpenScript(script)
+		if err != nil {
+			return err
+		}
+		r.agent.Goal = func(tick int, _ m3.Xform) control.Goal { return s.At(float64(tick) / mann.Rate) }
+		if first := s.At(0).Path; first != nil {
+			r.startOn(first)
+		}
+	case path == "wander":
+		w := control.NewWander(1, seed)
+		w.Radius = 5
+		goals, roots := make([]control.Goal, 1), make([]m3.Xform, 1)
+		r.agent.Goal = func(_ int, root m3.Xform) control.Goal {
+			roots[0] = root
+			w.Update(goals, roots, 1./mann.Rate, 0, 1)
+			return goals[0]
+		}
+	case path != "":
+		p, err := control.Builtin(path)
+		if errors.Is(err, control.ErrUnknownPath) {
+			p, err = control.OpenPath(path)
+		}
+		if err != nil {
+			return fmt.Errorf("--path is neither circle, square, star, meander, wander nor a readable file: %w", err)
+		}
+		r.path, goal.Path = p, p
+		r.startOn(p)
+	}
+	return nil
+}
+
+func (r *rollout) startOn(p *control.Path) {
+	at, dir := p.At(0)
+	r.agent.Start, r.agent.Yaw = at, m3.YawOf(dir)
+}
+
+// run drives the model.
+func (r *rollout) run(ctx context.Context, m *mann.Model) error {
+	done := 0
+	drive := &metrics.Rollout{Model: m, Workers: 1, Tick: func(int) error {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("interrupted after %d of %d frames, nothing written", done, r.frames)
+		}
+		done++
+		return nil
+	}}
+	takes, err := drive.Run([]metrics.Agent{r.agent}, r.frames)
+	if err != nil {
+		return err
+	}
+	r.take = takes[0]
+	return nil
+}
+
+func (r *rollout) report() *rolloutReport {
+	clip := r.take.Shown
+	rep := &rolloutReport{Frames: r.frames, Seconds: clip.Seconds(), Restored: r.take.Restored}
+	var pos, face []m3.Vec3
+	for f, root := range r.take.Roots {
+		pos, face = append(pos, root.Pos), append(face, root.Rot.Forward())
+		if f > 0 {
+			rep.Travel += float64(pos[f].Dist(pos[f-1]))
+		}
+	}
+	rep.Speed = rep.Travel / rep.Seconds
+	if r.path != nil {
+		d := metrics.PathDeviation(r.path, pos, face)
+		rep.Path = &pathReport{Length: float64(r.path.Length()), Mean: d.Distance, Max: d.Farthest, MeanAngle: d.Angle * 180 / math.Pi}
+	}
+	if legs, err := metrics.DogLegs(clip.Skel); err == nil { // other animals are not measured
+		m := metrics.Measure(clip, legs)
+		rep.Motion = &m
+	}
+	return rep
+}
+
+func (rep *rolloutReport) Print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %d frames, %.1f s, %.1f m at a mean of %.2f m/s\n", rep.Out, rep.Frames, rep.Seconds, rep.Travel, rep.Speed)
+	if p := rep.Path; p != nil {
+		fmt.Fprintf(w, "distance from the path: mean %.1f cm, largest %.1f cm; mean angle %.1f°\n", 100*p.Mean, 100*p.Max, p.MeanAngle)
+	}
+	if m := rep.Motion; m != nil {
+		fmt.Fprintf(w, "skate %.3f cm/frame (hind paws %.3f), leg bend %.2f°/frame (hind legs %.2f)\n", m.Skate, m.BackSkate, m.Stiffness, m.BackStiffness)
+	}
+	if rep.Restored > 0 {
+		fmt.Fprintf(w, "warning: the watchdog put it back into a good pose %d times\n", rep.Restored)
+	}
+}

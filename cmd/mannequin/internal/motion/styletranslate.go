@@ -1,0 +1,276 @@
+package motion
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"mannequin/animsys/mar"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/offline/mocap"
+)
+
+// frameSource is motion that comes frame by frame.
+type frameSource interface {
+	// Next writes the next frame's local transforms; the error after the last is
+	// io.EOF.
+	Next(pos []m3.Vec3, rot []m3.Quat) error
+}
+
+// clipFrames are those of a clip.
+type clipFrames struct {
+	clip *skel.Clip
+	next int
+}
+
+func (c *clipFrames) Next(pos []m3.Vec3, rot []m3.Quat) error {
+	if c.next == c.clip.Frames {
+		return io.EOF
+	}
+	p, q := c.clip.Frame(c.next)
+	copy(pos, p)
+	copy(rot, q)
+	c.next++
+	return nil
+}
+
+// source is motion on the database's skeleton, its root and bones in another unit
+// perhaps, at another rate, which it turns into the database's.
+type source struct {
+	in         frameSource
+	scale      float32 // metres per unit
+	per        float64 // frames of the source per frame that is wanted
+	read, made int
+	last, now  transforms
+	offsets    []m3.Vec3
+}
+
+type transforms struct {
+	pos []m3.Vec3
+	rot []m3.Quat
+}
+
+func newTransforms(joints int) transforms {
+	return transforms{make([]m3.Vec3, joints), make([]m3.Quat, joints)}
+}
+
+// newSource returns motion at fps on a skeleton that is like sk but for the unit.
+func newSource(in frameSource, db *mar.Database, scale, fps float64) *source {
+	n := db.Skeleton().Len()
+	return &source{in: in, scale: float32(scale), per: fps / float64(db.FPS), offsets: db.Skeleton().Offsets, last: newTransforms(n), now: newTransforms(n)}
+}
+
+// Next interpolates between two frames, and waits for the second only where it is
+// needed: motion at the rate that is wanted is passed on at once.
+func (s *source) Next(pos []m3.Vec3, rot []m3.Quat) error {
+	const slack = 1e-6
+	at := float64(s.made) * s.per
+	for float64(s.read-1) < at-slack {
+		s.last, s.now = s.now, s.last
+		if err := s.in.Next(s.now.pos, s.now.rot); err != nil {
+			return err
+		}
+		// Bones are the database's to the bit, roots in metres.
+		s.now.pos[0] = s.now.pos[0].Scale(s.scale)
+		copy(s.now.pos[1:], s.offsets[1:])
+		s.read++
+	}
+	s.made++
+	if a := float32(at - float64(s.read-2)); a < 1-slack {
+		for j := range pos {
+			pos[j], rot[j] = s.last.pos[j].Lerp(s.now.pos[j], a), s.last.rot[j].Slerp(s.now.rot[j], a)
+		}
+		return nil
+	}
+	copy(pos, s.now.pos)
+	copy(rot, s.now.rot)
+	return nil
+}
+
+// unitOf returns by what lengths of a skeleton are to be multiplied to be those of
+// the database's, and an error that says in what it is another one.
+func unitOf(db *mar.Database, s *skel.Skeleton) (float64, error) {
+	own := db.Skeleton()
+	if !slices.Equal(s.Names, own.Names) || !slices.Equal(s.Parents, own.Parents) {
+		return 0, fmt.Errorf("its skeleton of %d joints, %.40q, …, is not the database's of %d, %q, …", s.Len(), s.Names[0], own.Len(), own.Names[0])
+	}
+	var to, from float64
+	for j := 1; j < own.Len(); j++ {
+		to, from = to+float64(own.Offsets[j].Len()), from+float64(s.Offsets[j].Len())
+	}
+	scale := to / from
+	for j := 1; j < own.Len(); j++ {
+		if d := own.Offsets[j].Dist(s.Offsets[j].Scale(float32(scale))); !(d < 1e-3) {
+			return 0, fmt.Errorf("its bone to %s is %.2g m off the database's", own.Names[j], d)
+		}
+	}
+	return scale, nil
+}
+
+// translator gives motion a style, frame by frame.
+type translator struct {
+	db      *mar.Database
+	stylist *mar.StyleTranslator
+	mix     *styleMix
+	timing  bool // the output's time runs as the style wants it
+	retimer *mar.Retimer
+	feet    *feet // nil: are left as they are
+
+	in, out      int // frames
+	spent        time.Duration
+	was, raw, is slide  // standing feet of the input, of the output, and of that as it is shown
+	looked       func() // nil, or called after some frames
+}
+
+// farthest is how far from the origin a root may be, m: float32 has half a
+// millimetre there.
+const farthest = 4096
+
+// lookEvery is after how many frames the nearest class is looked for.
+const lookEvery = 10
+
+// push takes a frame in and calls emit for every frame that it completes.
+func (t *translator) push(pos []m3.Vec3, rot []m3.Quat, emit func(pos []m3.Vec3, rot []m3.Quat) error) error {
+	start := time.Now()
+	if p := pos[0]; !(max(m3.Abs(p.X), m3.Abs(p.Y), m3.Abs(p.Z)) < farthest) {
+		return fmt.Errorf("frame %d: the root is at (%.4g %.4g %.4g) m, want less than %d from the origin", t.in+1, p.X, p.Y, p.Z, farthest)
+	}
+	t.mix.fill(t.stylist.Weights, float64(t.in)/float64(t.db.FPS))
+	row, step := t.stylist.Step(0, pos, rot)
+	stands := t.stylist.Stands(0)
+	if t.retimer == nil {
+		t.retimer = t.db.NewRetimer(pos[0], m3.WrapAngle(2*m3.Atan2(rot[0].Y, rot[0].W)))
+	}
+	if !t.timing {
+		step = 1
+	}
+	t.in++
+	t.was.add(t.db.Skeleton(), pos, rot, stands)
+	var err error
+	t.retimer.Push(row, step, func(pos []m3.Vec3, rot []m3.Quat) {
+		if err != nil {
+			return
+		}
+		t.out++
+		t.raw.add(t.db.Skeleton(), pos, rot, stands)
+		if t.feet != nil {
+			pos, rot = t.feet.hold(pos, rot, stands)
+		}
+		t.is.add(t.db.Skeleton(), pos, rot, stands)
+		err = emit(pos, rot)
+	})
+	t.spent += time.Since(start)
+	if t.looked != nil && t.in%lookEvery == 0 {
+		t.looked()
+	}
+	return err
+}
+
+// feet hold standing feet in their places, on flat ground.
+type feet struct {
+	job ik.Legged
+	out transforms
+	sk  *skel.Skeleton
+}
+
+func newFeet(sk *skel.Skeleton, fps float32) (*feet, error) {
+	roles, err := ik.HumanRoles(sk.Names)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := ik.NewTree(sk.Parents)
+	if err != nil {
+		return nil, err
+	}
+	f := &feet{job: ik.DefaultHuman(), out: newTransforms(sk.Len()), sk: sk}
+	if f.job.Rig, err = ik.NewRig(tree, roles); err != nil {
+		return nil, err
+	}
+	f.job.Sole = 0 // a file's toes stand where recordings have them, without shoes
+	n, legs := sk.Len(), len(roles.Legs)
+	f.job.Ground, f.job.DT = ik.Level(0), 1/fps
+	f.job.Pos, f.job.Rot, f.job.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
+	f.job.Feet, f.job.Body, f.job.Contacts = make([]ik.Foot, legs), make([]ik.Body, 1), make([]bool, legs)
+	return f, f.job.Validate()
+}
+
+// hold returns the pose with the feet that stand held: bit 0 of stands is the left.
+func (f *feet) hold(pos []m3.Vec3, rot []m3.Quat, stands uint8) ([]m3.Vec3, []m3.Quat) {
+	copy(f.job.Pos, pos)
+	copy(f.job.Rot, rot)
+	for leg := range f.job.Contacts {
+		f.job.Contacts[leg] = stands>>leg&1 == 1
+	}
+	f.job.Run(0, 1)
+	copy(f.out.pos, f.sk.Offsets)
+	for j, p := range f.sk.Parents {
+		x := f.job.Model[j]
+		if p < 0 {
+			f.out.pos[j], f.out.rot[j] = x.Pos, x.Rot
+			continue
+		}
+		f.out.rot[j] = f.job.Model[p].Rot.Conj().Mul(x.Rot).Normalize()
+	}
+	return f.out.pos, f.out.rot
+}
+
+// slide measures how far standing feet move over the ground.
+type slide struct {
+	model []m3.Xform
+	last  [2]m3.Vec3 // of the toes, left and right
+	on    [2]bool
+	sum   float64 // m
+	n     int
+}
+
+// toesDown is how high toes are over the ground when all of a foot is on it, m: the
+// heel lands before them.
+const toesDown = 0.05
+
+func (s *slide) add(sk *skel.Skeleton, pos []m3.Vec3, rot []m3.Quat, stands uint8) {
+	if s.model == nil {
+		s.model = make([]m3.Xform, sk.Len())
+	}
+	sk.LocalToModel(s.model, pos, rot)
+	for i, name := range [...]string{"LeftToeBase", "RightToeBase"} {
+		j := sk.Index(name)
+		if j < 0 {
+			return
+		}
+		at := s.model[j].Pos
+		on := stands>>i&1 == 1 && at.Y < toesDown
+		if on && s.on[i] {
+			s.sum += float64(at.Sub(s.last[i]).Flat().Len())
+			s.n++
+		}
+		s.on[i], s.last[i] = on, at
+	}
+}
+
+// mean is in centimetres per frame.
+func (s *slide) mean() float64 { return 100 * s.sum / math.Max(float64(s.n), 1) }
+
+// stream reads frames until they end, and writes each as soon as it is made.
+func (t *translator) stream(in *source, emit func(pos []m3.Vec3, rot []m3.Quat) error, stop func() error) error {
+	f := newTransforms(t.db.Skeleton().Len())
+	for {
+		if err := stop(); err != nil {
+			return err
+		}
+		switch err := in.Next(f.pos, f.rot); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := t.push(f.pos, f.rot, emit); err != nil {
+			return err
+		}
+	}
+}
+
+var _ frameSource = (*mocap.FrameReader)(nil)

@@ -1,0 +1,269 @@
+// Package plot has the commands that draw motion, tables and filters.
+package plot
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/skel"
+	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/engine/draw"
+	"mannequin/engine/m3"
+	"mannequin/internal/command"
+	"mannequin/offline/chart"
+	"mannequin/offline/eval/figure"
+	"mannequin/offline/mocap"
+)
+
+func New() *cobra.Command {
+	var (
+		kind, out  string
+		scale      float32
+		frames     int
+		from, span float64
+		logY       bool
+	)
+	c := &cobra.Command{
+		Use:   "plot FILE... --out PICTURE",
+		Short: "Draw clips or a table of curves into a picture, or a video",
+		Long: `Draw a clip (BVH) or a table of curves (CSV) into a PNG, SVG or PDF picture.
+
+A clip is drawn as --kind
+  sheet     frames side by side, seen from the right (PNG)
+  top       the path of the root on the ground, seen from above (PNG)
+  height    the heights of root and end sites over time
+  speed     the root's ground speed over time
+  together  as it goes, beside up to 15 others: a video (.mp4, .gif or a folder of
+            PNGs), or a sheet with a column for each clip (.png)
+A CSV file needs a header line; its first column is the x axis. plot filters draws
+a model's.`,
+		Example: `  mannequin plot walk.bvh --out walk.png
+  mannequin plot dog.bvh --scale 0.01 --kind height --from 2 --span 3 --out feet.svg
+  mannequin plot walk.bvh old.bvh proud.bvh --kind together --out styles.mp4
+  mannequin plot train/loss.csv --log --out loss.png`,
+		Args: command.Want("a motion file or a table", 1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !(scale > 0 && span >= 0 && from >= 0) || frames < 1 || frames > 400 {
+				return command.Usagef("--scale must be positive, --frames 1 to 400, --from and --span not negative")
+			}
+			if err := severalClips(args, kind, frames); err != nil {
+				return err
+			}
+			if len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".csv") {
+				return plotTable(args[0], out, logY)
+			}
+			var clips []*skel.Clip
+			for _, path := range args {
+				b, err := mocap.OpenBVH(path)
+				if err != nil {
+					return err
+				}
+				clip := b.Clip
+				if scale != 1 {
+					clip = clip.Scaled(scale)
+				}
+				if clip, err = section(clip, from, span); err != nil {
+					return fmt.Errorf("%s: %w", path, err)
+				}
+				clips = append(clips, clip)
+			}
+			clip := clips[0]
+			switch kind {
+			case "sheet":
+				return savePNG(out, sheet(clip, from, frames))
+			case "top":
+				return savePNG(out, fromAbove(clip))
+			case "height":
+				return heights(clip, from).Save(out)
+			case "speed":
+				return speeds(clip, from).Save(out)
+			case "together":
+				return together(cmd.Context(), labels(args), clips, from, frames, out)
+			}
+			return command.Usagef("unknown --kind %q: one of sheet, top, height, speed, together", kind)
+		},
+		PostRunE: func(cmd *cobra.Command, args []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: drawn from %s\n", out, strings.Join(args, ", "))
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&out, "out", "o", "", "the picture to write: .png, or .svg and .pdf for curves")
+	f.StringVar(&kind, "kind", "sheet", "what to draw of a clip: sheet, top, height, speed, together")
+	f.Float32Var(&scale, "scale", 1, "metres per unit of the clip: 0.01 for centimetres")
+	f.IntVar(&frames, "frames", 16, "frames on a sheet")
+	f.Float64Var(&from, "from", 0, "first second to draw")
+	f.Float64Var(&span, "span", 0, "seconds to draw; 0: to the end")
+	f.BoolVar(&logY, "log", false, "logarithmic y axis, for CSV")
+	cli.Must(c.MarkFlagRequired("out"))
+	c.AddCommand(newPlotFilters())
+	return c
+}
+
+// section returns the frames of clip in [from, from+span) seconds.
+func section(c *skel.Clip, from, span float64) (*skel.Clip, error) {
+	// Clamped before they are whole numbers: seconds may be any number.
+	frame := func(seconds float64) int { return int(min(seconds*c.FPS+0.5, float64(c.Frames))) }
+	first, last := frame(from), c.Frames
+	if span > 0 {
+		last = min(last, first+frame(span))
+	}
+	if first >= last {
+		return nil, fmt.Errorf("no frame between %g s and the end at %.2f s", from, c.Seconds())
+	}
+	n := c.Skel.Len()
+	return &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: last - first, Pos: c.Pos[first*n : last*n], Rot: c.Rot[first*n : last*n]}, nil
+}
+
+func sheet(c *skel.Clip, from float64, frames int) image.Image {
+	top := float32(0.1)
+	for f := 0; f < c.Frames; f += max(1, c.Frames/50) {
+		for _, p := range figure.Positions(c, f) {
+			top = max(top, p.Y)
+		}
+	}
+	return draw.ClipSheet(draw.Motion{
+		Parents: c.Skel.Parents, Frames: c.Frames, First: int(from*c.FPS + 0.5), FPS: c.FPS,
+		Pose: func(f int) []m3.Vec3 { return figure.Positions(c, f) },
+	}, min(frames, c.Frames), 4, 1.3*top)
+}
+
+func fromAbove(c *skel.Clip) image.Image {
+	path := make([]m3.Vec3, c.Frames)
+	lo, hi := c.Pos[0], c.Pos[0]
+	for f := range path {
+		p := c.Pos[f*c.Skel.Len()].Flat()
+		path[f] = p
+		lo.X, lo.Z = min(lo.X, p.X), min(lo.Z, p.Z)
+		hi.X, hi.Z = max(hi.X, p.X), max(hi.Z, p.Z)
+	}
+	img := draw.New(1000, 1000, draw.Paper)
+	size := max(hi.X-lo.X, hi.Z-lo.Z, 1)
+	centre := lo.Lerp(hi, 0.5).Flat()
+	cam := draw.Top(centre, 1.2*size)
+	step := float32(1)
+	for step*20 < size {
+		step *= 10
+	}
+	draw.Grid(img, cam, centre, size, step)
+	draw.Path(img, cam, path, 2, draw.Blue)
+	draw.Dot(img, cam, path[0], 12, draw.Green)
+	draw.Dot(img, cam, path[len(path)-1], 12, draw.Red)
+	draw.Text(img, 12, 12, 20, draw.Ink, fmt.Sprintf("grid %g m; starts green, ends red; %.1f s", step, c.Seconds()))
+	return img
+}
+
+func heights(c *skel.Clip, from float64) chart.Chart {
+	out := chart.Chart{Title: "Heights", XLabel: "seconds", YLabel: "metres"}
+	for j, name := range c.Skel.Names {
+		if j != 0 && !c.Skel.EndSite[j] {
+			continue
+		}
+		out.Series = append(out.Series, chart.Series{Name: name, X: times(c, from), Y: make([]float64, c.Frames)})
+	}
+	for f := range c.Frames {
+		k := 0
+		for j, p := range figure.Positions(c, f) {
+			if j == 0 || c.Skel.EndSite[j] {
+				out.Series[k].Y[f] = float64(p.Y)
+				k++
+			}
+		}
+	}
+	return out
+}
+
+func speeds(c *skel.Clip, from float64) chart.Chart {
+	s := chart.Series{X: times(c, from), Y: make([]float64, c.Frames)}
+	n := c.Skel.Len()
+	for f := range c.Frames {
+		g := max(f, 1)
+		if g < c.Frames {
+			s.Y[f] = c.FPS * float64(c.Pos[g*n].Flat().Dist(c.Pos[(g-1)*n].Flat()))
+		}
+	}
+	return chart.Chart{Title: "Ground speed of " + c.Skel.Names[0], XLabel: "seconds", YLabel: "m/s", Series: []chart.Series{s}}
+}
+
+func times(c *skel.Clip, from float64) []float64 {
+	t := make([]float64, c.Frames)
+	for f := range t {
+		t[f] = from + float64(f)/c.FPS
+	}
+	return t
+}
+
+// maxTable bounds the size of a CSV file in bytes.
+const maxTable = 64 << 20
+
+func plotTable(path, out string, logY bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := &io.LimitedReader{R: f, N: maxTable + 1}
+	c, err := readTable(in)
+	if in.N <= 0 {
+		return fmt.Errorf("%s: more than the %d bytes that are allowed", path, maxTable)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	c.Title, c.LogY = filepath.Base(path), logY
+	return c.Save(out)
+}
+
+// readTable reads a CSV table with a header. A cell that is not a number is
+// left out of its curve; a column without any number is left out whole.
+func readTable(r io.Reader) (chart.Chart, error) {
+	rows := csv.NewReader(r)
+	rows.Comment = '#'
+	head, err := rows.Read()
+	if errors.Is(err, io.EOF) {
+		return chart.Chart{}, errors.New("the table is empty: want a header line and numbers")
+	} else if err != nil {
+		return chart.Chart{}, err
+	}
+	if len(head) < 2 {
+		return chart.Chart{}, fmt.Errorf("the table has %d column, want an x column and at least one more", len(head))
+	}
+	c := chart.Chart{XLabel: head[0], Series: make([]chart.Series, len(head)-1)}
+	for {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return chart.Chart{}, err
+		}
+		x, err := strconv.ParseFloat(strings.TrimSpace(row[0]), 64)
+		if err != nil {
+			line, _ := rows.FieldPos(0)
+			return chart.Chart{}, fmt.Errorf("line %d: %q is not a number for the x axis", line, row[0])
+		}
+		for i, cell := range row[1:] {
+			if y, err := strconv.ParseFloat(strings.TrimSpace(cell), 64); err == nil {
+				s := &c.Series[i]
+				s.Name = head[i+1]
+				s.X, s.Y = append(s.X, x), append(s.Y, y)
+			}
+		}
+	}
+	return c, nil
+}
+
+func savePNG(path string, img image.Image) error {
+	if !strings.EqualFold(filepath.Ext(path), ".png") {
+		return command.Usagef("--out %s: this picture is a PNG, name it .png", path)
+	}
+	return figure.WritePNG(path, img)
+}

@@ -1,0 +1,173 @@
+// Package serve has the command that serves the scenes to a browser.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/internal/command"
+)
+
+func New() *cobra.Command {
+	var addr, dir string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the scenes to a browser, as make web has built them",
+		Example: `  mannequin serve
+  mannequin serve --addr localhost:9000
+  mannequin serve --addr :8080 --dir out/web`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, _, err := net.SplitHostPort(addr); err != nil {
+				return command.Usagef("--addr %q: want HOST:PORT, as localhost:8080", addr)
+			}
+			return serve(cmd.Context(), addr, dir, cmd.OutOrStdout())
+		},
+	}
+	c.Flags().StringVar(&addr, "addr", "localhost:8080", "where to listen, HOST:PORT; without HOST for the whole network")
+	c.Flags().StringVar(&dir, "dir", filepath.Join("out", "web"), "`folder` that make web has written")
+	return c
+}
+
+// serve serves the folder until ctx ends.
+func serve(ctx context.Context, addr, dir string, stdout io.Writer) error {
+	site, err := openSite(dir)
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s is taken by another program: choose another port with --addr", addr)
+	} else if err != nil {
+		return fmt.Errorf("cannot listen at %s: %w", addr, err)
+	}
+	host, _, _ := net.SplitHostPort(addr)
+	if host == "" {
+		host = "localhost"
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	fmt.Fprintf(stdout, "serving %s at http://%s/ until Ctrl-C\n", dir, net.JoinHostPort(host, port))
+	srv := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("%s: %w", addr, err)
+	case <-ctx.Done():
+	}
+	// Who is in the middle of a file gets a moment to finish.
+	late, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if srv.Shutdown(late) != nil {
+		srv.Close()
+	}
+	return nil
+}
+
+// site is the folder of a build, which nothing outside is reached through. make web
+// may put another in its place meanwhile.
+type site struct{ dir string }
+
+func openSite(dir string) (*site, error) {
+	for _, need := range []string{"index.html", "mannequin.wasm"} {
+		if _, err := os.Stat(filepath.Join(dir, need)); err != nil {
+			return nil, fmt.Errorf("no %s in %s: run make web first, or name the folder of such a build with --dir", need, dir)
+		}
+	}
+	return &site{dir}, nil
+}
+
+// kinds are the types of files that not every system knows.
+var kinds = map[string]string{
+	".wasm": "application/wasm", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8",
+	".json": "application/json", ".md": "text/plain; charset=utf-8", ".safetensors": "application/octet-stream",
+}
+
+// ServeHTTP serves files, and folders not at all. Of a file that lies there compressed
+// too, browsers that can get that.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+	if name == "" {
+		name = "index.html"
+	}
+	f, at, err := s.open(name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	defer f.Close()
+	h := w.Header()
+	h.Set("Cache-Control", "no-cache") // kept, and asked for again only where it has changed
+	h.Set("X-Content-Type-Options", "nosniff")
+	kind, ok := kinds[path.Ext(name)]
+	if !ok {
+		kind = mime.TypeByExtension(path.Ext(name))
+	}
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	h.Set("Content-Type", kind)
+	if small, when, err := s.open(name + ".gz"); err == nil {
+		defer small.Close()
+		h.Set("Vary", "Accept-Encoding")
+		if takesGzip(r) {
+			h.Set("Content-Encoding", "gzip")
+			f, at = small, when
+		}
+	}
+	http.ServeContent(w, r, name, at, f)
+}
+
+// open opens a file, not a folder, and says when it was written.
+func (s *site) open(name string) (*os.File, time.Time, error) {
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer root.Close()
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		f.Close()
+		return nil, time.Time{}, err
+	}
+	return f, info.ModTime(), nil
+}
+
+// takesGzip reports whether who asks can unpack gzip.
+func takesGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		if coding, weight, _ := strings.Cut(part, ";"); strings.TrimSpace(coding) == "gzip" {
+			_, q, _ := strings.Cut(weight, "=")
+			v, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
+			return err != nil || v > 0 // what is not refused
+		}
+	}
+	return false
+}

@@ -1,0 +1,109 @@
+package style
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/manifold"
+	"mannequin/netruntime"
+	evalmanifold "mannequin/offline/eval/manifold"
+	"mannequin/offline/metrics"
+)
+
+// What transfers are found from, and measured on: the lanes of crowds.
+var (
+	contentSpeeds = []float32{1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.6, 3.4}
+	contentRadii  = []float32{8, 12, 6, 16, 10, 14, 12, 18}
+	otherSpeeds   = []float32{1.15, 1.5, 1.85, 2.8}
+	otherRadii    = []float32{9, 15, 20, 20}
+)
+
+// lanes returns what the networks of crowds make round circles.
+func (o *transferFlags) lanes(m *manifold.Model, nets []*netruntime.Net, speeds, radii []float32, frames int) ([]manifold.Made, error) {
+	l, err := m.With(nets[1], nets[2]).NewLocomotion(manifold.LocomotionOptions{Batch: len(speeds), Frames: frames, Workers: o.threads})
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	var courses []manifold.Course
+	for i, speed := range speeds {
+		path, err := control.Circle(radii[i])
+		if err != nil {
+			return nil, err
+		}
+		c, err := manifold.Along(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
+		if err != nil {
+			return nil, err
+		}
+		courses = append(courses, c)
+	}
+	made, _, err := l.Make(courses, nil, manifold.CrowdIterations, nil)
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// contents returns what transfers are found from, one motion after the other.
+func (o *transferFlags) contents(m *manifold.Model, nets []*netruntime.Net) (all []float32, err error) {
+	for _, file := range o.content {
+		rows, _, err := evalmanifold.OpenPerson(m, file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	if len(o.content) > 0 {
+		return all, nil
+	}
+	made, err := o.lanes(m, nets, contentSpeeds, contentRadii, 4*manifold.Rate)
+	for i := range made {
+		all = append(all, made[i].Rows...)
+	}
+	return all, err
+}
+
+// written returns transfers as their file has them.
+func written(ts *manifold.Transfers, m *manifold.Model) ([]*manifold.Transfer, error) {
+	var b bytes.Buffer
+	if err := ts.Encode(&b); err != nil {
+		return nil, err
+	}
+	again, err := manifold.DecodeTransfers(b.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return again.For(m)
+}
+
+// measure gives others the style.
+func (o *transferFlags) measure(m *manifold.Model, t *manifold.Transfer, style *manifold.Style, others []manifold.Made) (list []transferOther, err error) {
+	for i, c := range others {
+		gone := func(rows []float32) float64 {
+			p, e := metrics.MeasurePeople(m, rows, c.Contacts, c.Start, nil)
+			err = errors.Join(err, e)
+			return p.Skate
+		}
+		distance := func(rows []float32) float64 {
+			s, e := m.NewStyle(rows, o.threads)
+			if e != nil {
+				err = errors.Join(err, e)
+				return 0
+			}
+			return s.Distance(style)
+		}
+		raw, e1 := m.Restyle(c.Rows, manifold.Styled{With: t, Weight: 1}, 0, o.threads)
+		held, e2 := m.Restyle(c.Rows, manifold.Styled{With: t, Weight: 1}, manifold.DefaultIterations, o.threads)
+		if err = errors.Join(e1, e2); err != nil {
+			return nil, fmt.Errorf("%s: a motion at %g m/s: %w", t.Name, otherSpeeds[i], err)
+		}
+		x := transferOther{float64(otherSpeeds[i]), distance(raw) / distance(c.Rows), gone(c.Rows), gone(raw), gone(held)}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}

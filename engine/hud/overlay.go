@@ -1,0 +1,129 @@
+// Package hud describes what is shown on top of a picture: panels of sliders and buttons,
+// overlays, lines and graphs. It is plain data: scenes fill it in, engine/stage draws it.
+package hud
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mannequin/engine/m3"
+)
+
+// Overlay is a set of things to draw besides the characters.
+type Overlay uint16
+
+// The overlays. A scene decides whether each shows one agent or all of them.
+const (
+	Trajectories Overlay = 1 << iota // past and planned paths
+	Contacts                         // feet on the ground
+	Targets                          // foot targets of the inverse kinematics
+	Velocities
+	Skeletons
+	Roots       // root positions on the ground, and facing directions
+	Activations // weights of the network's experts over time
+	Times       // durations of the stages of the tick
+
+	AllOverlays Overlay = 1<<iota - 1
+)
+
+// overlays are the names of all of them, in order.
+var overlays = [...]string{"trajectories", "contacts", "targets", "velocities", "skeletons", "roots", "activations", "times"}
+
+// OverlayNames returns the names of all overlays. Name i belongs to 1 << i.
+func OverlayNames() []string { return slices.Clone(overlays[:]) }
+
+// ParseOverlays returns the overlays with the given names.
+func ParseOverlays(names []string) (o Overlay, err error) {
+	for _, n := range names {
+		i := slices.Index(overlays[:], n)
+		if i < 0 {
+			return 0, fmt.Errorf("no overlay %q: want some of %s", n, strings.Join(overlays[:], ", "))
+		}
+		o |= 1 << i
+	}
+	return o, nil
+}
+
+// String returns the names, separated by commas.
+func (o Overlay) String() string {
+	var names []string
+	for i, n := range overlays {
+		if o>>i&1 == 1 {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Keys returns the function keys that turn the overlays on and off, such as "F1 to F6, F8".
+// F1 is the first overlay.
+func (o Overlay) Keys() string {
+	var runs []string
+	for i := 0; i < len(overlays); i++ {
+		first := i
+		for i < len(overlays) && o>>i&1 == 1 {
+			i++
+		}
+		switch i - first {
+		case 0:
+		case 1:
+			runs = append(runs, fmt.Sprintf("F%d", i))
+		default:
+			runs = append(runs, fmt.Sprintf("F%d to F%d", first+1, i))
+		}
+	}
+	return strings.Join(runs, ", ")
+}
+
+// Line is a straight line of constant width on screen. Geometry in front of it dims it but does
+// not hide it.
+type Line struct {
+	From, To m3.Vec3
+	Colour   [3]float32 // linear RGB, 0–1
+}
+
+// Graph is a diagram of curves over time.
+type Graph struct {
+	Title    string
+	Names    []string    // of the curves
+	Values   [][]float32 // (curves, any number) oldest first; values that are not finite leave gaps
+	Min, Max float32     // of the axis, Min < Max
+	Unit     string      // of the values; may be empty
+	Seconds  float32     // from the oldest value to the newest; 0 is unknown
+}
+
+// Recent is a ring buffer of the last values of a curve.
+type Recent struct {
+	buffer []float32 // twice as long as what is kept, so that Values is always contiguous
+	end    int
+}
+
+// NewRecent returns a buffer of n values, all NaN.
+func NewRecent(n int) Recent {
+	r := Recent{buffer: make([]float32, 2*n)}
+	r.Clear()
+	return r
+}
+
+// Clear makes all values NaN.
+func (r *Recent) Clear() {
+	r.end = len(r.buffer) / 2
+	for i := range r.end {
+		r.buffer[i] = float32(math.NaN())
+	}
+}
+
+// Add appends v and drops the oldest value.
+func (r *Recent) Add(v float32) {
+	if n := len(r.buffer) / 2; r.end == 2*n {
+		copy(r.buffer, r.buffer[n:])
+		r.end = n
+	}
+	r.buffer[r.end] = v
+	r.end++
+}
+
+// Values returns the values, oldest first. They are valid until the next Add.
+func (r *Recent) Values() []float32 { return r.buffer[r.end-len(r.buffer)/2 : r.end] }

@@ -1,0 +1,88 @@
+// Package testcli helps to test commands: it runs command lines and writes small motions and models.
+package testcli
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/engine/m3"
+	"mannequin/internal/atomicfile"
+	"mannequin/internal/testing/testdog"
+	"mannequin/netruntime"
+	"mannequin/offline/retarget"
+)
+
+// Dog writes a made-up dog's network.
+func Dog(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.safetensors")
+	if err := atomicfile.Write(path, testdog.Net(t).Encode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Manifold writes the model file of a manifold whose hidden values are the
+// normalised frames, a little smoothed, what is above 0 apart from what is below:
+// it encodes all motion that is slow.
+func Manifold(t *testing.T) string {
+	t.Helper()
+	layout, sk := feature.Human(), retarget.Human()
+	cols := layout.Columns()
+	mean, std := make([]float32, cols), make([]float32, cols)
+	rest := make([]m3.Vec3, sk.Len())
+	for j, p := range sk.Parents {
+		if rest[j] = m3.V(0, 0.95, 0); p >= 0 {
+			rest[j] = rest[p].Add(sk.Offsets[j])
+		}
+	}
+	for i := range std {
+		std[i] = 0.2
+	}
+	for i, name := range layout.Joints {
+		p := rest[sk.Index(name)]
+		copy(mean[layout.Pos(i):], []float32{p.X, p.Y, p.Z})
+	}
+	const width, sigma = 13, 2.0
+	w := make([]float32, 2*cols*cols*width)
+	for i := range cols {
+		for k := range width {
+			// Twice a sum of √2, halved by depooling, is 1.
+			v := math.Sqrt2 / (sigma * math.Sqrt(2*math.Pi)) * math.Exp(-math.Pow(float64(k-width/2)/sigma, 2)/2)
+			w[(i*cols+i)*width+k], w[((cols+i)*cols+i)*width+k] = float32(v), float32(-v)
+		}
+	}
+	shared := map[string]string{"mean": "mean", "std": "std"}
+	meta := netruntime.Meta{Name: "split", Arch: "graph", Graph: &netruntime.Graph{
+		Inputs: []netruntime.Input{{Name: "x", Channels: cols}},
+		Nodes: []netruntime.Node{
+			{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}, Tensors: shared},
+			{Name: "encoder", Op: netruntime.OpConv, In: []string{"normalised"}, Act: "relu"},
+			{Name: "hidden", Op: netruntime.OpMaxPool, In: []string{"encoder"}},
+			{Name: "spread", Op: netruntime.OpDepool, In: []string{"hidden"}},
+			{Name: "decoder", Op: netruntime.OpConv, In: []string{"spread"}, Tied: true, Flip: true, Tensors: map[string]string{"weight": "encoder.weight"}},
+			{Name: "y", Op: netruntime.OpDenormalize, In: []string{"decoder"}, Tensors: shared},
+		},
+		Outputs: []string{"y"},
+	}}
+	if err := manifold.Describe(&meta, layout, sk); err != nil {
+		t.Fatal(err)
+	}
+	net, err := netruntime.New(meta, []netruntime.Tensor{
+		{Name: "mean", Shape: []int{cols}, Data: mean}, {Name: "std", Shape: []int{cols}, Data: std},
+		{Name: "encoder.weight", Shape: []int{2 * cols, cols, width}, Data: w},
+		{Name: "encoder.bias", Shape: []int{2 * cols}, Data: make([]float32, 2*cols)},
+		{Name: "decoder.bias", Shape: []int{cols}, Data: make([]float32, cols)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "split.safetensors")
+	if err := atomicfile.Write(path, net.Encode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

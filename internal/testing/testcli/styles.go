@@ -1,0 +1,79 @@
+package testcli
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+
+	"mannequin/animsys/mar"
+	"mannequin/animsys/skel"
+	"mannequin/offline/mocap"
+	"mannequin/offline/procgen/human"
+	"mannequin/offline/registration"
+)
+
+// Takes are a straight walk in three styles.
+var Takes = sync.OnceValues(func() ([]*registration.Take, map[string]registration.Timeline) {
+	all, lines, err := human.Generate(human.Options{Actions: []string{human.Walk}, Styles: []string{"neutral", "old", "proud"}})
+	if err != nil {
+		panic(err)
+	}
+	var few []*registration.Take
+	seen := map[string]bool{}
+	for _, t := range all {
+		if t.Content == all[0].Content && !seen[t.Style] {
+			seen[t.Style] = true
+			few = append(few, t)
+		}
+	}
+	return few, lines
+})
+
+// fileOfTakes are the file of a database of them.
+var fileOfTakes = sync.OnceValue(func() []byte {
+	db, err := registration.Database(Takes())
+	if err != nil {
+		panic(err)
+	}
+	db.Name, db.Data, db.License, db.Card = "few", "three walks", "CC0-1.0", "# few"
+	var b bytes.Buffer
+	if err := db.Encode(&b, false); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+})
+
+// Database is what it holds, read once: that takes most of a second with the race
+// detector.
+var Database = sync.OnceValue(func() *mar.Database {
+	db, err := mar.Decode(fileOfTakes())
+	if err != nil {
+		panic(err)
+	}
+	return db
+})
+
+// Styles writes it.
+func Styles(t *testing.T) string {
+	t.Helper()
+	return WriteFile(t, t.TempDir(), "few.safetensors", string(fileOfTakes()))
+}
+
+// Take writes frames of a take of Takes from so many on.
+func Take(t *testing.T, dir, name, style string, from, frames int, scale float32) string {
+	t.Helper()
+	takes, _ := Takes()
+	for _, k := range takes {
+		if k.Style == style {
+			n := k.Clip.Skel.Len()
+			c := &skel.Clip{Skel: k.Clip.Skel, FPS: k.Clip.FPS, Frames: frames, Pos: k.Clip.Pos[from*n : (from+frames)*n], Rot: k.Clip.Rot[from*n : (from+frames)*n]}
+			var b bytes.Buffer
+			if err := mocap.WriteClip(&b, c.Scaled(scale)); err != nil {
+				t.Fatal(err)
+			}
+			return WriteFile(t, dir, name, b.String())
+		}
+	}
+	t.Fatal("no take in ", style)
+	return ""
+}

@@ -1,0 +1,47 @@
+// Package testgen plays the agents of a generator without a crowd, for tests.
+package testgen
+
+import (
+	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
+)
+
+// Player plays a generator's agents tick by tick.
+type Player[C any] struct {
+	Still []bool // (capacity) frozen agents; the test's to change
+
+	generator generator.Generator[C]
+	poses     generator.Poses
+	joints    int
+}
+
+// Play returns the player of a generator.
+func Play[C any](g generator.Generator[C], joints int) *Player[C] {
+	n := g.Capacity()
+	return &Player[C]{Still: make([]bool, n), generator: g, joints: joints, poses: generator.Poses{
+		Update: make([]bool, n), Roots: make([]m3.Xform, n), Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Restarted: make([]bool, n),
+	}}
+}
+
+// Continue begins a tick.
+func (p *Player[C]) Continue() error { return p.generator.Generate(p.Still) }
+
+// Advance moves rows r0 to r1−1 on by a tick.
+func (p *Player[C]) Advance(r0, r1 int) { p.generator.Sample(&p.poses, r0, r1) }
+
+// Show copies the pose of a row.
+func (p *Player[C]) Show(row int, pos []m3.Vec3, rot []m3.Quat) {
+	p.generator.Pose(&p.poses, row)
+	from, turns := p.poses.Joints(row, p.joints)
+	copy(pos, from)
+	copy(rot, turns)
+}
+
+// Restarted reports whether a row's pose does not continue the one before, since it was
+// last asked.
+func (p *Player[C]) Restarted(row int) bool {
+	p.generator.Pose(&p.poses, row)
+	restarted := p.poses.Restarted[row]
+	p.poses.Restarted[row] = false
+	return restarted
+}

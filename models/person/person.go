@@ -1,0 +1,24 @@
+// Package person opens the shipped networks of people who walk and run along curves:
+// models/human, human-footstep and human-locomotion, trained on CMU's motion capture
+// (MIT).
+package person
+
+import (
+	"errors"
+
+	"mannequin/animsys/manifold"
+	"mannequin/models/human"
+	humanfootstep "mannequin/models/human-footstep"
+	humanlocomotion "mannequin/models/human-locomotion"
+)
+
+// Open returns the networks. Weights are embedded and shared.
+func Open() (*manifold.Networks, error) {
+	m, e1 := human.Open()
+	footsteps, e2 := humanfootstep.Open()
+	locomotion, e3 := humanlocomotion.Open()
+	if err := errors.Join(e1, e2, e3); err != nil {
+		return nil, err
+	}
+	return manifold.NewNetworks(m, footsteps, locomotion)
+}

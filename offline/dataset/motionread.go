@@ -1,0 +1,134 @@
+package dataset
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/offline/retarget"
+)
+
+// Recordings lists the BVH and AMC files in dirs by name and path, in the order of
+// folders and then of names. A name is folder/file without extension. Only names that a
+// pattern of only matches are listed; nil: all. It is an error if there are none.
+func Recordings(dirs, only []string) (names, paths []string, err error) {
+	if err := CheckPatterns(only); err != nil {
+		return nil, nil, err
+	}
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: give a folder of recordings", err)
+		}
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, e := range entries {
+			ext := strings.ToLower(filepath.Ext(e.Name()))
+			if e.IsDir() || ext != ".bvh" && ext != ".amc" {
+				continue
+			}
+			if name := filepath.Base(abs) + "/" + stem(e.Name()); only == nil || MatchesAny(only, name) {
+				names, paths = append(names, name), append(paths, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	if len(names) == 0 {
+		which := ""
+		if only != nil {
+			which = " that fits " + strings.Join(only, ", ")
+		}
+		return nil, nil, fmt.Errorf("no BVH or AMC file in %s%s", strings.Join(dirs, ", "), which)
+	}
+	return names, paths, nil
+}
+
+// stem returns a path's file name without extension.
+func stem(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+// CheckPatterns reports the first pattern that path.Match cannot read.
+func CheckPatterns(patterns []string) error {
+	for _, p := range patterns {
+		if _, err := filepath.Match(p, ""); err != nil {
+			return fmt.Errorf("%q is no pattern of names: %w", p, err)
+		}
+	}
+	return nil
+}
+
+// MatchesAny reports whether a pattern matches the name, with or without its folder.
+func MatchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		whole, _ := filepath.Match(p, name)
+		file, _ := filepath.Match(p, filepath.Base(name))
+		return whole || file
+	})
+}
+
+// OpenPerson reads the recording of a person at path, of any format that retarget.Open
+// knows, and returns its frames on the skeleton sk, (frames, layout.Columns()) at Rate,
+// and the place of the first one. A nil profile is the built-in one that fits.
+func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (rows []float32, start feature.Place, err error) {
+	_, rows, start, err = openPerson(path, layout, sk, profile)
+	return rows, start, err
+}
+
+// OpenStanding reads the recording of a person as OpenPerson does, and returns its motion
+// at Rate with the ground at height 0, under the soles. Recordings' floors lie up to 10 cm
+// high or low; feature.Motion.FromWorld finds them. A recording shorter than half a second
+// may be of somebody in the air, and keeps its height.
+func OpenStanding(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (*skel.Clip, error) {
+	clip, _, _, err := openPerson(path, layout, sk, profile)
+	return clip, err
+}
+
+// sole is the height of the toe joints over the ground when a person stands, m.
+var sole = ik.DefaultHuman().Sole
+
+// openPerson does the work of OpenPerson and OpenStanding.
+func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (clip *skel.Clip, rows []float32, start feature.Place, err error) {
+	clip, _, err = retarget.Open(path, retarget.OpenOptions{Profile: profile, Target: sk, FPS: Rate, Workers: 1})
+	if err != nil {
+		return nil, nil, start, fmt.Errorf("dataset: %w", err)
+	}
+	if rows, start, err = rowsOf(layout, sk, clip); err != nil {
+		return nil, nil, start, fmt.Errorf("dataset: %s: %w", path, err)
+	}
+	if clip.Frames >= Rate/2 {
+		for f := range clip.Frames {
+			pos, _ := clip.Frame(f)
+			pos[0].Y += sole - start.Pos.Y
+		}
+	}
+	return clip, rows, start, nil
+}
+
+// rowsOf returns the frames of a clip on skeleton sk, and the place of the first one.
+func rowsOf(l *feature.Motion, sk *skel.Skeleton, clip *skel.Clip) ([]float32, feature.Place, error) {
+	at := make([]int, len(l.Joints))
+	for i, name := range l.Joints {
+		if at[i] = sk.Index(name); at[i] < 0 {
+			return nil, feature.Place{}, fmt.Errorf("the skeleton has no joint %q", name)
+		}
+	}
+	world := make([]m3.Vec3, clip.Frames*len(at))
+	model := make([]m3.Xform, sk.Len())
+	for f := range clip.Frames {
+		clip.Model(model, f)
+		for i, j := range at {
+			world[f*len(at)+i] = model[j].Pos
+		}
+	}
+	rows := make([]float32, clip.Frames*l.Columns())
+	start, err := l.FromWorld(rows, world, clip.FPS)
+	return rows, start, err
+}

@@ -1,0 +1,251 @@
+// Package latent measures the latent space of a second of motion (Lüdi 2016).
+package latent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mannequin/animsys/latent"
+	"mannequin/models"
+	"mannequin/netruntime"
+	"mannequin/offline/dataset"
+	"mannequin/offline/eval"
+	"mannequin/offline/eval/figure"
+	"mannequin/offline/metrics"
+	"mannequin/offline/recipes"
+)
+
+// Options are the flags of eval latent.
+type Options struct {
+	Model   string
+	Data    []string
+	HeldOut []string
+	Chains  int
+	Threads int
+	Rates   bool
+	Figures string
+	Next    string
+}
+
+// Report is what the command prints.
+type Report struct {
+	Model       string             `json:"model"`
+	Recordings  []Clips            `json:"recordings"`
+	Walks       Clips              `json:"walks"` // over the clips of held-out recordings of 0.5 to 2 m/s
+	Runs        Clips              `json:"runs"`  // of faster ones
+	Slow        Clips              `json:"slow"`  // of slower ones
+	KL          float64            `json:"kl_nats"`
+	Active      int                `json:"active_values"` // latent values that tell more than 0.1 nats
+	Values      int                `json:"values"`
+	Clips       int                `json:"clips"`
+	Components  []Component        `json:"components"`
+	Told        []Trait            `json:"told"` // of held-out clips
+	Made        []Slider           `json:"made"`
+	Chain       Chain              `json:"chain"`
+	Walking     []metrics.Strolled `json:"strollers,omitempty"`
+	Rates       []Rate             `json:"rates"`
+	Figures     []string           `json:"figures,omitempty"`
+	Bars        eval.Bars          `json:"bars"`
+	model       *latent.Model      // under test
+	coder       *latent.Coder      //
+	traits      []latent.Trait     //
+	train, held encoded            //
+	rng         *rand.Rand         //
+}
+
+// Clips is how the clips of a recording come back.
+type Clips struct {
+	Name     string  `json:"name"`
+	Clips    int     `json:"clips"`
+	Speed    float64 `json:"speed_m_s"`
+	RMS      float64 `json:"rms_cm"`            // distance of joints, seen from the body
+	Refined  float64 `json:"refined_cm"`        // the same after a fit
+	Path     float64 `json:"path_cm"`           // distance of the body from where it has gone, after a second
+	Slide    float64 `json:"slide_cm"`          // of standing contacts over the ground, per frame
+	Recorded float64 `json:"recorded_slide_cm"` //
+}
+
+// Component is one component, by what it does to frames.
+type Component struct {
+	Name   string  `json:"name"`
+	Effect float64 `json:"effect_cm"` // RMS distance of joints between clips 1 deviation to both sides of the mean, halved
+}
+
+// Trait is how well single components tell a trait: the squared correlation with
+// the best of them, and which that is.
+type Trait struct {
+	Name      string  `json:"name"`
+	Unit      string  `json:"unit"`
+	Deviation float64 `json:"deviation"` // of the trait among the clips
+	R2        float64 `json:"r2"`
+	Component int     `json:"component"` // from 1
+	Plain     float64 `json:"plain_r2"`  // of principal components of the latent values
+	PlainAt   int     `json:"plain_at"`  //
+	Frames    float64 `json:"frames_r2"` // of principal components of the clips' frames
+	FramesAt  int     `json:"frames_at"` //
+}
+
+// Slider is what a component does to the trait that it has the name of.
+type Slider struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Slope float64 `json:"slope"` // of the trait per deviation
+	R2    float64 `json:"r2"`
+}
+
+// Chain is how well chained clips meet.
+type Chain struct {
+	Chains int     `json:"chains"`
+	Seams  int     `json:"seams"`
+	Mean   float64 `json:"mean_cm"` // RMS distance of joints between both clips over their overlap
+	Most   float64 `json:"most_cm"`
+	MS     float64 `json:"ms_per_clip"`
+}
+
+// Rate is how long decoding takes.
+type Rate struct {
+	Clips   int     `json:"clips"`
+	Threads int     `json:"threads"`
+	BF16    bool    `json:"bf16"` // products in bfloat16, where the processor has them
+	MS      float64 `json:"ms"`
+	Bar     float64 `json:"bar_ms"`
+}
+
+// encoded are clips and their latent values.
+type encoded struct {
+	set  *dataset.MotionSet
+	z    *mat.Dense  // (clips, values)
+	rows [][]float32 // (latent.Frames, columns) raw each
+}
+
+func Measure(ctx context.Context, o Options) (*Report, error) {
+	if err := figure.Folder(o.Figures); err != nil {
+		return nil, err
+	}
+	net, err := models.Open(o.Model)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Model: o.Model, rng: rand.New(rand.NewPCG(1, 2))}
+	if r.model, err = latent.New(net); err != nil {
+		return nil, err
+	}
+	if o.Next == "" && o.Model == "human-latent" {
+		o.Next = "human-next"
+	}
+	var next *netruntime.Net
+	if o.Next != "" {
+		if next, err = models.Open(o.Next); err != nil {
+			return nil, err
+		}
+	}
+	if r.traits, err = latent.Traits(r.model.Layout); err != nil {
+		return nil, err
+	}
+	if r.coder, err = r.model.NewCoder(latent.CoderOptions{Batch: 128, Workers: o.Threads}); err != nil {
+		return nil, err
+	}
+	defer r.coder.Close()
+	opt, err := recipes.LatentClips(o.Data, nil, o.HeldOut, 1, o.Threads)
+	if err != nil {
+		return nil, err
+	}
+	opt.Layout = r.model.Layout
+	if r.train.set, r.held.set, err = dataset.BuildMotion(o.Data, opt); err != nil {
+		return nil, err
+	}
+	if len(r.held.set.Windows) == 0 {
+		return nil, errors.New("no clip of a second is held out: name some recordings with --held-out")
+	}
+	for _, e := range []*encoded{&r.train, &r.held} {
+		if e.z, e.rows, err = recipes.EncodeClips(r.model, e.set, o.Threads); err != nil {
+			return nil, err
+		}
+	}
+	r.Values, r.Clips = r.model.Values, len(r.held.rows)
+	for _, stage := range []func() error{func() error { // first: it tells whether the two go together
+		if next == nil {
+			return nil
+		}
+		return r.walks(next, o.Threads)
+	}, r.reconstruct, r.divergence, r.effects, r.told, r.made, func() error { return r.chains(o.Chains) }, func() error {
+		if !o.Rates {
+			return nil
+		}
+		return r.rates(o.Threads)
+	}} {
+		if ctx.Err() != nil {
+			return nil, eval.ErrInterrupted
+		}
+		if err := stage(); err != nil {
+			return nil, err
+		}
+	}
+	r.Bars = r.bars()
+	if o.Figures != "" {
+		if r.Figures, err = r.draw(o.Figures); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// bars compares the report's figures with their bars.
+func (r *Report) bars() eval.Bars {
+	var b eval.Bars
+	if r.Walks.Clips > 0 {
+		b.Most("RMS error of a held-out walk's joints, cm", "walks", &r.Walks.RMS, 4)
+	}
+	for i := range min(3, len(r.Told)) {
+		b.Least("R² of the best component", r.Told[i].Name, &r.Told[i].R2, 0.8)
+	}
+	for i := range r.Rates {
+		of := fmt.Sprintf("%d on %d threads", r.Rates[i].Clips, r.Rates[i].Threads)
+		if r.Rates[i].BF16 {
+			of += " in bfloat16"
+		}
+		b.Most("ms to decode", of, &r.Rates[i].MS, r.Rates[i].Bar)
+	}
+	return b
+}
+
+func (r *Report) Print(w io.Writer) error {
+	t := &eval.Tables{W: w}
+	rows := []string{"recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm\tslide cm/frame\trecorded"}
+	for _, e := range append(slices.Clone(r.Recordings), r.Walks, r.Runs, r.Slow) {
+		if e.Clips > 0 {
+			rows = append(rows, eval.Cells(e.Name, fmt.Sprint(e.Clips), fmt.Sprintf("%.1f", e.Speed), fmt.Sprintf("%.2f", e.RMS), fmt.Sprintf("%.2f", e.Refined), fmt.Sprintf("%.1f", e.Path), fmt.Sprintf("%.2f", e.Slide), fmt.Sprintf("%.2f", e.Recorded)))
+		}
+	}
+	t.Section(fmt.Sprintf("%s on clips held out; divergence %.1f nats, %d of %d latent values active", r.Model, r.KL, r.Active, r.Values), rows...)
+	rows = []string{"trait\tdeviation\tR²\tof component\tplain\tof\tof frames\tof"}
+	for _, q := range r.Told {
+		rows = append(rows, eval.Cells(q.Name, fmt.Sprintf("%.3g %s", q.Deviation, q.Unit), fmt.Sprintf("%.2f", q.R2), fmt.Sprint(q.Component),
+			fmt.Sprintf("%.2f", q.Plain), fmt.Sprint(q.PlainAt), fmt.Sprintf("%.2f", q.Frames), fmt.Sprint(q.FramesAt)))
+	}
+	t.Section(fmt.Sprintf("R² of the best component among %d clips held out, beside plain principal components of the latent values and of the frames", r.Clips), rows...)
+	rows = []string{"slider\tper deviation\tR²"}
+	for _, q := range r.Made {
+		rows = append(rows, eval.Cells(q.Name, fmt.Sprintf("%.3g %s", q.Slope, q.Unit), fmt.Sprintf("%.2f", q.R2)))
+	}
+	t.Section("What becomes of the trait where a component alone is set anew in clips held out", rows...)
+	rows = []string{"component\tname\tjoints move by, cm"}
+	for i, c := range r.Components {
+		rows = append(rows, eval.Cells(fmt.Sprint(i+1), c.Name, fmt.Sprintf("%.2f", c.Effect)))
+	}
+	t.Section("What a deviation of each component does", rows...)
+	t.Section(fmt.Sprintf("%d clips chained, which turn and step as wanted", r.Chain.Seams+r.Chain.Chains),
+		"apart over the overlap: mean cm\tmost\tms a clip",
+		eval.Cells(fmt.Sprintf("%.2f", r.Chain.Mean), fmt.Sprintf("%.2f", r.Chain.Most), fmt.Sprintf("%.0f", r.Chain.MS)))
+	if len(r.Walking) > 0 {
+		r.printWalks(t)
+	}
+	t.Table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", r.Model, r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
+	return t.Err
+}

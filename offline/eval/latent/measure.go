@@ -1,0 +1,353 @@
+package latent
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/latent"
+	"mannequin/engine/m3"
+	"mannequin/offline/recipes"
+)
+
+// runSpeed is the speed from which a recording counts as a run, m/s.
+const runSpeed = 2
+
+// reconstruct measures how held-out clips come back.
+func (r *Report) reconstruct() error {
+	m := r.model
+	c, made := make([]float32, m.Values), make([]float32, len(r.held.rows[0]))
+	back := func(rows []float32) (square float64, err error) {
+		if err := r.decode(made, c, 1); err != nil {
+			return 0, err
+		}
+		return r.square(made, rows), nil
+	}
+	by := map[string]int{}
+	for i, w := range r.held.set.Windows {
+		name, rows := r.held.set.Clips[w.Clip].Name, r.held.rows[i]
+		if _, ok := by[name]; !ok {
+			by[name] = len(r.Recordings)
+			r.Recordings = append(r.Recordings, Clips{Name: name})
+		}
+		e := &r.Recordings[by[name]]
+		m.Components.FromLatent(c, row32(r.held.z, i))
+		square, err := back(rows)
+		if err != nil {
+			return err
+		}
+		d := r.ends(made).Dist(r.ends(rows))
+		e.RMS, e.Path, e.Clips = e.RMS+square, e.Path+float64(d*d), e.Clips+1
+		e.Speed += r.speed(rows)
+		e.Slide, e.Recorded = e.Slide+r.slide(made), e.Recorded+r.slide(rows)
+		if err := r.coder.Fit(&latent.Fit{Components: c, Want: rows, Iterations: latent.Refine}); err != nil {
+			return err
+		}
+		if square, err = back(rows); err != nil {
+			return err
+		}
+		e.Refined += square
+	}
+	for _, e := range r.Recordings {
+		into := &r.Walks
+		switch speed := e.Speed / float64(e.Clips); {
+		case speed < 0.5:
+			into = &r.Slow
+		case speed >= runSpeed:
+			into = &r.Runs
+		}
+		into.Clips += e.Clips
+		into.RMS, into.Refined, into.Path, into.Speed = into.RMS+e.RMS, into.Refined+e.Refined, into.Path+e.Path, into.Speed+e.Speed
+		into.Slide, into.Recorded = into.Slide+e.Slide, into.Recorded+e.Recorded
+	}
+	all := []*Clips{&r.Walks, &r.Runs, &r.Slow}
+	for i, e := range all {
+		e.Name = []string{"all walks", "all runs", "all slower"}[i]
+	}
+	for i := range r.Recordings {
+		all = append(all, &r.Recordings[i])
+	}
+	for _, e := range all {
+		if n := float64(e.Clips); n > 0 {
+			e.RMS, e.Refined, e.Path, e.Speed = 100*math.Sqrt(e.RMS/n), 100*math.Sqrt(e.Refined/n), 100*math.Sqrt(e.Path/n), e.Speed/n
+			e.Slide, e.Recorded = e.Slide/n, e.Recorded/n
+		}
+	}
+	return nil
+}
+
+// decode decodes n clips of components c, (n, values).
+func (r *Report) decode(rows, c []float32, n int) error {
+	z := make([]float32, len(c))
+	for i := range n {
+		v := r.model.Values
+		r.model.Components.ToLatent(z[i*v:][:v], c[i*v:][:v])
+	}
+	return r.coder.Decode(rows, z, n)
+}
+
+// square returns the mean square of the distances of joints between two clips, m².
+func (r *Report) square(a, b []float32) float64 {
+	l := r.model.Layout
+	sum := 0.0
+	for f := range latent.Frames {
+		for k := range l.Body() {
+			d := float64(a[f*l.Columns()+k] - b[f*l.Columns()+k])
+			sum += d * d
+		}
+	}
+	return sum / float64(latent.Frames*len(l.Joints))
+}
+
+// ends returns where the body of a clip ends that begins at the origin.
+func (r *Report) ends(rows []float32) m3.Vec3 {
+	l := r.model.Layout
+	rows = rows[:(latent.Frames-1)*l.Columns()]
+	return l.ToWorld(make([]m3.Vec3, len(l.Joints)*(latent.Frames-1)), rows, latent.Rate, feature.Place{}).Pos
+}
+
+// slide returns how far the standing contacts of a clip go over the ground, cm per
+// frame.
+func (r *Report) slide(rows []float32) float64 {
+	l := r.model.Layout
+	n := len(l.Joints)
+	world := make([]m3.Vec3, latent.Frames*n)
+	l.ToWorld(world, rows, latent.Rate, feature.Place{})
+	sum, stand := 0.0, 0.0
+	for f := range latent.Frames - 1 {
+		for i, c := range l.Contacts {
+			if j := l.Joint(c.Joint); rows[f*l.Columns()+l.Contact(i)] > 0.5 {
+				sum += 100 * float64(world[(f+1)*n+j].Sub(world[f*n+j]).Flat().Len())
+				stand++
+			}
+		}
+	}
+	return sum / max(1, stand)
+}
+
+// speed returns the mean speed of a clip's body, m/s.
+func (r *Report) speed(rows []float32) (sum float64) {
+	l := r.model.Layout
+	for f := range latent.Frames {
+		row := rows[f*l.Columns()+l.Body():]
+		sum += math.Hypot(float64(row[feature.MotionX]), float64(row[feature.MotionZ])) / latent.Frames
+	}
+	return sum
+}
+
+// divergence measures how much the latent values of held-out clips tell.
+func (r *Report) divergence() error {
+	values := r.model.Values
+	mean, deviation := make([]float32, values), make([]float32, values)
+	tell := make([]float64, values)
+	for _, rows := range r.held.rows {
+		if err := r.coder.Encode(mean, deviation, rows, 1); err != nil {
+			return err
+		}
+		for k := range tell {
+			m, s := float64(mean[k]), float64(deviation[k])
+			tell[k] += 0.5 * (m*m + s*s - 1 - 2*math.Log(s)) / float64(len(r.held.rows))
+		}
+	}
+	for _, v := range tell {
+		if r.KL += v; v > 0.1 {
+			r.Active++
+		}
+	}
+	return nil
+}
+
+// effects measures what each component does to frames, around the mean.
+func (r *Report) effects() error {
+	m := r.model
+	c, made := make([]float32, 2*m.Values), make([]float32, 2*len(r.held.rows[0]))
+	size := len(made) / 2
+	for k := range m.Values {
+		clear(c)
+		c[k], c[m.Values+k] = 1, -1
+		if err := r.decode(made, c, 2); err != nil {
+			return err
+		}
+		e := Component{Effect: 50 * math.Sqrt(r.square(made[:size], made[size:]))}
+		if k < len(m.Components.Names) {
+			e.Name = m.Components.Names[k]
+		}
+		r.Components = append(r.Components, e)
+	}
+	return nil
+}
+
+// best returns the largest squared correlation of a column of scores with v, and
+// which column that is, from 1.
+func best(scores *mat.Dense, v []float64) (r2 float64, at int) {
+	_, cols := scores.Dims()
+	for k := range cols {
+		c := stat.Correlation(mat.Col(nil, k, scores), v, nil)
+		if c*c > r2 {
+			r2, at = c*c, k+1
+		}
+	}
+	return r2, at
+}
+
+// told measures how well components tell the traits of held-out clips.
+func (r *Report) told() error {
+	m := r.model
+	own := mat.NewDense(r.Clips, m.Values, nil)
+	c := make([]float32, m.Values)
+	for i := range r.Clips {
+		m.Components.FromLatent(c, row32(r.held.z, i))
+		for k, v := range c {
+			own.Set(i, k, float64(v))
+		}
+	}
+	// Both kinds of principal components are those of the clips trained on, and
+	// as many.
+	scores := func(train, held *mat.Dense) *mat.Dense {
+		_, _, axes := recipes.Principal(train)
+		var s mat.Dense
+		n, k := axes.Dims()
+		s.Mul(held, axes.Slice(0, n, 0, min(k, m.Values)))
+		return &s
+	}
+	plain, frames := scores(r.train.z, r.held.z), scores(r.frames(&r.train), r.frames(&r.held))
+	for _, t := range r.traits {
+		v := make([]float64, r.Clips)
+		for i, rows := range r.held.rows {
+			v[i] = t.Of(rows)
+		}
+		e := Trait{Name: t.Name, Unit: t.Unit, Deviation: stat.PopStdDev(v, nil)}
+		e.R2, e.Component = best(own, v)
+		e.Plain, e.PlainAt = best(plain, v)
+		e.Frames, e.FramesAt = best(frames, v)
+		r.Told = append(r.Told, e)
+	}
+	return nil
+}
+
+// frames returns clips' frames, normalised: (clips, frames·columns).
+func (r *Report) frames(e *encoded) *mat.Dense {
+	x := mat.NewDense(len(e.rows), len(e.rows[0]), nil)
+	cols := r.model.Layout.Columns()
+	for i, rows := range e.rows {
+		for k, v := range rows {
+			x.Set(i, k, float64(v/e.set.Std[k%cols]))
+		}
+	}
+	return x
+}
+
+// made measures how well a slider sets its trait: in clips held out the component of
+// the trait's name alone is drawn anew, from the standard normal distribution.
+func (r *Report) made() error {
+	const batch = 64
+	m := r.model
+	size := len(r.held.rows[0])
+	c, rows := make([]float32, batch*m.Values), make([]float32, batch*size)
+	for k, name := range m.Components.Names {
+		at := slices.IndexFunc(r.traits, func(t latent.Trait) bool { return t.Name == name })
+		if at < 0 {
+			continue
+		}
+		t := r.traits[at]
+		var set, got []float64
+		for from := 0; from < r.Clips; from += batch {
+			n := min(batch, r.Clips-from)
+			for i := range n {
+				to := c[i*m.Values:][:m.Values]
+				m.Components.FromLatent(to, row32(r.held.z, from+i))
+				to[k] = float32(r.rng.NormFloat64())
+				set = append(set, float64(to[k]))
+			}
+			if err := r.decode(rows[:n*size], c[:n*m.Values], n); err != nil {
+				return err
+			}
+			for i := range n {
+				got = append(got, t.Of(rows[i*size:][:size]))
+			}
+		}
+		corr := stat.Correlation(set, got, nil)
+		_, slope := stat.LinearRegression(set, got, nil, false)
+		r.Made = append(r.Made, Slider{Name: name, Unit: t.Unit, Slope: slope, R2: corr * corr})
+	}
+	return nil
+}
+
+// chains measures how well clips meet that turn and step as wanted, whatever came
+// before.
+func (r *Report) chains(chains int) error {
+	const clips = 6
+	m := r.model
+	fixed, lead := make([]bool, m.Values), slices.Index(m.Components.Names, "lead")
+	for k, name := range m.Components.Names {
+		fixed[k] = name == "turn" || name == "step"
+	}
+	at := time.Now()
+	for range chains {
+		var rows []float32
+		for i := range clips {
+			c := make([]float32, m.Values)
+			for k := range c {
+				if fixed[k] {
+					c[k] = float32(r.rng.NormFloat64())
+				}
+			}
+			if i == 0 && lead >= 0 {
+				c[lead] = 1 // in the middle of a step; all else follows
+			}
+			var miss float64
+			var err error
+			if rows, miss, err = r.coder.Append(rows, c, fixed); err != nil {
+				return err
+			}
+			if i > 0 {
+				r.Chain.Mean += 100 * miss
+				r.Chain.Most = max(r.Chain.Most, 100*miss)
+				r.Chain.Seams++
+			}
+		}
+		r.Chain.Chains++
+	}
+	r.Chain.Mean /= float64(r.Chain.Seams)
+	r.Chain.MS = float64(time.Since(at).Microseconds()) / 1e3 / float64(r.Chain.Seams)
+	return nil
+}
+
+// rates measures how long decoding takes: the best of several.
+func (r *Report) rates(threads int) error {
+	for _, k := range []Rate{{Clips: 1, Threads: 1, Bar: 1}, {Clips: 200, Threads: threads, Bar: 60}, {Clips: 200, Threads: threads, BF16: true, Bar: 60}} {
+		coder, err := r.model.NewCoder(latent.CoderOptions{Batch: k.Clips, Workers: k.Threads, BF16: k.BF16})
+		if err != nil {
+			return err
+		}
+		rows, z := make([]float32, k.Clips*len(r.held.rows[0])), make([]float32, k.Clips*r.model.Values)
+		k.MS = math.Inf(1)
+		for range 30 {
+			at := time.Now()
+			if err := coder.Decode(rows, z, k.Clips); err != nil {
+				coder.Close()
+				return err
+			}
+			k.MS = min(k.MS, float64(time.Since(at).Nanoseconds())/1e6)
+		}
+		r.Rates = append(r.Rates, k)
+		if err := coder.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row32 returns row i.
+func row32(x *mat.Dense, i int) []float32 {
+	row := x.RawRowView(i)
+	out := make([]float32, len(row))
+	for k, v := range row {
+		out[k] = float32(v)
+	}
+	return out
+}

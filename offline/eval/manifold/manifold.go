@@ -1,0 +1,294 @@
+package manifold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/engine/m3"
+	"mannequin/models"
+	"mannequin/netruntime"
+	"mannequin/offline/dataset"
+	"mannequin/offline/eval"
+	"mannequin/offline/metrics"
+)
+
+// Options are the flags of eval manifold.
+type Options struct {
+	Base, Steps, Locomotion string
+	Punch, Kick             string
+	Data                    []string
+	HeldOut                 []string
+	Styles                  []string
+	Seconds                 float64
+	Threads                 int
+	Rates                   bool
+}
+
+// Report is what the command prints.
+type Report struct {
+	Model       string                   `json:"model"`
+	Reconstruct []metrics.Reconstruction `json:"reconstruction"` // of the held-out recordings
+	Denoise     []Noise                  `json:"denoise"`
+	Walks       metrics.People           `json:"recorded_walks"` // means over the held-out recordings of 0.5 to 2 m/s
+	Runs        metrics.People           `json:"recorded_runs"`  // of faster ones
+	Curves      []Curve                  `json:"curves"`
+	Acts        []Act                    `json:"acts"`
+	Styles      []Style                  `json:"styles"`
+	Rates       []Rate                   `json:"rates"`
+	Bars        eval.Bars                `json:"bars"`
+}
+
+// Noise is what becomes of noise on a recording.
+type Noise struct {
+	Clip  string  `json:"clip"`
+	Noisy float64 `json:"noisy_cm"` // RMS distance of joints from the recording's
+	Left  float64 `json:"left_cm"`
+}
+
+// Curve is motion along one curve at one speed.
+type Curve struct {
+	Curve  string         `json:"curve"`
+	Speed  float64        `json:"speed_m_s"`
+	Raw    metrics.People `json:"raw"`
+	Edited metrics.People `json:"edited"`
+	Before float64        `json:"cost_before"`
+	After  float64        `json:"cost_after"`
+}
+
+// people are the models under test.
+type people struct {
+	m             *manifold.Model
+	steps, motion *netruntime.Net
+}
+
+func Measure(ctx context.Context, o Options) (*Report, error) {
+	var p people
+	base, err := models.Open(o.Base)
+	if err != nil {
+		return nil, err
+	}
+	if p.m, err = manifold.NewModel(base); err != nil {
+		return nil, err
+	}
+	if p.steps, err = models.Open(o.Steps); err != nil {
+		return nil, err
+	}
+	if p.motion, err = models.Open(o.Locomotion); err != nil {
+		return nil, err
+	}
+	_, heldOut, err := dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: p.m.Layout, HeldOut: o.HeldOut, Workers: o.Threads})
+	if err != nil {
+		return nil, err
+	}
+	if len(heldOut.Clips) == 0 {
+		return nil, errors.New("no recording is held out: name some with --held-out")
+	}
+	r := &Report{Model: o.Base}
+	for _, stage := range []func() error{
+		func() error { return r.recordings(p.m, heldOut, o.Threads) },
+		func() error { return r.curves(p, o) },
+		func() error { return r.rates(p, o) },
+		func() error { return r.acts(p.m, heldOut, o) },
+		func() error { return r.styles(p, o) },
+	} {
+		if ctx.Err() != nil {
+			return nil, eval.ErrInterrupted
+		}
+		if err := stage(); err != nil {
+			return nil, err
+		}
+	}
+	r.Bars = r.bars()
+	return r, nil
+}
+
+// noise is the deviation of the noise on every coordinate of a joint, m.
+const noise = 0.05
+
+// recordings measures what the manifold makes of held-out recordings.
+func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers int) error {
+	cols := m.Layout.Columns()
+	for i, c := range set.Clips[:len(set.Clips)/2] {
+		rec, err := metrics.Reconstruct(m, c.Name, c.Rows, workers)
+		if err != nil {
+			return err
+		}
+		r.Reconstruct = append(r.Reconstruct, rec)
+		rows := c.Rows[:c.Frames&^1*cols]
+		rng := rand.New(rand.NewPCG(1, uint64(i)))
+		spoilt := append([]float32(nil), rows...)
+		for f := range len(rows) / cols {
+			for k := range m.Layout.Body() {
+				spoilt[f*cols+k] += noise * float32(rng.NormFloat64())
+			}
+		}
+		clean, err := m.Denoise(spoilt, manifold.DefaultIterations, workers)
+		if err != nil {
+			return err
+		}
+		r.Denoise = append(r.Denoise, Noise{c.Name, metrics.JointRMS(m, spoilt, rows), metrics.JointRMS(m, clean, rows)})
+		if rec.Speed < 0.5 { // who stands or boxes is no measure for walks
+			continue
+		}
+		q, err := metrics.MeasurePeople(m, c.Rows, Contacts(m.Layout, c.Rows), feature.Place{}, nil)
+		if err != nil {
+			return err
+		}
+		into := &r.Walks
+		if rec.Speed >= runSpeed {
+			into = &r.Runs
+		}
+		into.Frames += q.Frames
+		for _, v := range []struct{ sum, of *float64 }{{&into.Skate, &q.Skate}, {&into.Lift, &q.Lift}, {&into.Jerk, &q.Jerk}} {
+			*v.sum += *v.of * float64(q.Frames)
+		}
+	}
+	for _, p := range []*metrics.People{&r.Walks, &r.Runs} {
+		for _, v := range []*float64{&p.Skate, &p.Lift, &p.Jerk} {
+			*v /= float64(max(1, p.Frames))
+		}
+	}
+	return nil
+}
+
+// runSpeed is the speed from which motion is compared with recorded runs, m/s.
+const runSpeed = 2
+
+// recorded returns the recordings to compare a curve with.
+func (r *Report) recorded(c *Curve) *metrics.People {
+	if c.Speed >= runSpeed {
+		return &r.Runs
+	}
+	return &r.Walks
+}
+
+// curveSpeeds are those of the curves: a stroll, a walk, a jog and a run, m/s.
+var curveSpeeds = []float32{0.8, 1.4, 2.2, 3.3}
+
+// curvePaths are the curves.
+func curvePaths() (names []string, paths []*control.Path, err error) {
+	straight, err := control.NewPath([]m3.Vec3{{}, {Z: 100}, {Z: 200}, {Z: 300}}, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	circle, err := control.Circle(4)
+	if err != nil {
+		return nil, nil, err
+	}
+	square, err := control.Square(4)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []string{"straight", "circle of 4 m", "square of 8 m", "meander"}, []*control.Path{straight, circle, square, control.Meander()}, nil
+}
+
+// curves makes motion along every curve at every speed.
+func (r *Report) curves(p people, o Options) error {
+	names, paths, err := curvePaths()
+	if err != nil {
+		return err
+	}
+	frames := int(math.Round(o.Seconds * manifold.Rate))
+	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for i, path := range paths {
+		for _, v := range curveSpeeds {
+			course, err := manifold.Along(path, frames, func(int) float32 { return v }, func(int) float32 { return 0 })
+			if err != nil {
+				return err
+			}
+			c := Curve{Curve: names[i], Speed: float64(v)}
+			for _, edit := range []struct {
+				steps int
+				into  *metrics.People
+			}{{0, &c.Raw}, {manifold.DefaultIterations, &c.Edited}} {
+				made, rep, err := l.Make([]manifold.Course{course}, nil, edit.steps, nil)
+				if err != nil {
+					return err
+				}
+				if *edit.into, err = metrics.MeasurePeople(p.m, made[0].Rows, made[0].Contacts, made[0].Start, course); err != nil {
+					return err
+				}
+				c.Before, c.After = rep.Edit.Before, rep.Edit.After
+			}
+			r.Curves = append(r.Curves, c)
+		}
+	}
+	return nil
+}
+
+// bars compares the report's figures with their bars.
+func (r *Report) bars() eval.Bars {
+	var b eval.Bars
+	var axis, cut, n float64
+	for i, c := range r.Reconstruct {
+		if c.Speed >= 0.5 && c.Speed < runSpeed {
+			axis, n = axis+c.RMS/math.Sqrt(3), n+1
+		}
+		cut += (1 - r.Denoise[i].Left/r.Denoise[i].Noisy) / float64(len(r.Reconstruct))
+	}
+	axis /= max(1, n)
+	b.Most("RMS error of a held-out walk's joints, cm per axis", "walks", &axis, 1)
+	b.Least("share of noise of 5 cm that is taken off", "all held out", &cut, 0.7)
+	for _, bar := range []struct {
+		name string
+		of   func(c *Curve) float64
+		most float64
+	}{
+		{"body off the curve, cm", func(c *Curve) float64 { return c.Edited.Away }, 2},
+		{"body's facing off the curve, °", func(c *Curve) float64 { return c.Edited.Aside }, 2},
+		{"standing feet slide, cm per frame", func(c *Curve) float64 { return c.Edited.Skate }, 0.3},
+		{"the same ÷ recorded", func(c *Curve) float64 { return c.Edited.Skate / r.recorded(c).Skate }, 1.1},
+		{"bones change by, %", func(c *Curve) float64 { return c.Edited.Bone }, 0.5},
+		{"jerk of the joints ÷ recorded", func(c *Curve) float64 { return c.Edited.Jerk / r.recorded(c).Jerk }, 1},
+	} {
+		for i := range r.Curves {
+			c := &r.Curves[i]
+			v := bar.of(c)
+			if math.IsInf(v, 0) || math.IsNaN(v) { // nothing as fast is held out to compare with
+				continue
+			}
+			b.Most(bar.name, fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed), &v, bar.most)
+		}
+	}
+	r.actBars(&b)
+	r.styleBars(&b)
+	for _, v := range r.Rates {
+		b.Least("frames per second", v.Task, &v.Rate, v.Bar)
+	}
+	return b
+}
+
+func (r *Report) Print(w io.Writer) error {
+	t := &eval.Tables{W: w}
+	rows := []string{"recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised"}
+	for i, c := range r.Reconstruct {
+		rows = append(rows, eval.Cells(c.Clip, fmt.Sprint(c.Frames), fmt.Sprintf("%.1f", c.Speed), fmt.Sprintf("%.2f", c.RMS), fmt.Sprintf("%.2f", c.RMS/math.Sqrt(3)), fmt.Sprintf("%.1f %s", c.Worst, c.Joint),
+			fmt.Sprintf("%.2f", c.Bone), fmt.Sprintf("%.3f", c.Contact), fmt.Sprintf("%.2f", r.Denoise[i].Noisy), fmt.Sprintf("%.2f", r.Denoise[i].Left)))
+	}
+	t.Section(r.Model+" on recordings held out", rows...)
+	rows = []string{"curve\tm/s\tcm\t°\tslide cm/frame\tlift\tbones %\tmost\tjerk\tbefore the edit: slide\tbones %\tjerk\tcost\tafter"}
+	for _, c := range r.Curves {
+		rows = append(rows, eval.Cells(c.Curve, fmt.Sprintf("%.1f", c.Speed), fmt.Sprintf("%.2f", c.Edited.Away), fmt.Sprintf("%.2f", c.Edited.Aside),
+			fmt.Sprintf("%.3f", c.Edited.Skate), fmt.Sprintf("%.3f", c.Edited.Lift), fmt.Sprintf("%.2f", c.Edited.Bone), fmt.Sprintf("%.1f", c.Edited.BoneMost), fmt.Sprintf("%.2f", c.Edited.Jerk),
+			fmt.Sprintf("%.3f", c.Raw.Skate), fmt.Sprintf("%.2f", c.Raw.Bone), fmt.Sprintf("%.2f", c.Raw.Jerk), fmt.Sprintf("%.2g", c.Before), fmt.Sprintf("%.2g", c.After)))
+	}
+	t.Section(fmt.Sprintf("Along curves, after %d steps of the edit; recorded walks and runs: slide %.3f, %.3f, lift %.3f, %.3f, jerk %.2f, %.2f cm per frame",
+		manifold.DefaultIterations, r.Walks.Skate, r.Runs.Skate, r.Walks.Lift, r.Runs.Lift, r.Walks.Jerk, r.Runs.Jerk), rows...)
+	r.printActs(t)
+	r.printStyles(t)
+	r.printRates(t)
+	t.Table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", strings.TrimSpace(r.Model), r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
+	return t.Err
+}

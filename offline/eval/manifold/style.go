@@ -1,0 +1,109 @@
+package manifold
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/manifold"
+	"mannequin/offline/eval"
+)
+
+// Style is a walk that was given the style of a recording. The walk is made
+// along the meander, as fast as the recording goes.
+type Style struct {
+	Clip       string  `json:"clip"`
+	Speed      float64 `json:"speed_m_s"`
+	Ratio      float64 `json:"gram_ratio"`
+	CadenceWas float64 `json:"cadence_content"` // steps per second
+	Cadence    float64 `json:"cadence"`
+	Skate      float64 `json:"slide_cm"`
+	Rate       float64 `json:"frames_per_second"` // the edit included
+}
+
+// The content is this long, s, and goes at a speed between these, m/s.
+const (
+	styleSeconds           = 8
+	styleSlow, styleFast   = 0.5, 3.5
+	paperStyleRate, styled = 214, 0.2 // frames per second of Table 1, and the ratio to reach
+)
+
+// styles gives walks the styles that were asked for.
+func (r *Report) styles(p people, o Options) error {
+	if len(o.Styles) == 0 {
+		return nil
+	}
+	const frames = styleSeconds * manifold.Rate
+	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for _, path := range o.Styles {
+		clip, _, err := OpenPerson(p.m, path)
+		if err != nil {
+			return err
+		}
+		s := Style{Clip: filepath.Base(path), Speed: min(max(speedOf(p.m.Layout, clip), styleSlow), styleFast)}
+		course, err := manifold.Along(control.Meander(), frames, func(int) float32 { return float32(s.Speed) }, func(int) float32 { return 0 })
+		if err != nil {
+			return err
+		}
+		made, _, err := l.Make([]manifold.Course{course}, nil, manifold.DefaultIterations, nil)
+		if err != nil {
+			return err
+		}
+		content := made[0].Rows
+		contacts := len(p.m.Layout.Contacts)
+		for f := range frames { // the networks tell contacts as likelihoods
+			copy(content[f*p.m.Layout.Columns()+p.m.Layout.Contact(0):][:contacts], made[0].Contacts[f*contacts:])
+		}
+		rep, _, err := Stylize(p.m, content, made[0].Start, clip,
+			Styling{Content: s.Clip, Style: path, Amount: 1, Iterations: manifold.StyleIterations, Edit: manifold.DefaultIterations, Seed: 1, Threads: o.Threads})
+		if err != nil {
+			return err
+		}
+		s.Ratio, s.CadenceWas, s.Cadence, s.Skate = rep.GramRatio, rep.CadenceWas, rep.Cadence, rep.Motion.Skate
+		if o.Rates {
+			s.Rate = rep.Rate
+		}
+		r.Styles = append(r.Styles, s)
+	}
+	return nil
+}
+
+// speedOf returns the mean speed of a body, m/s.
+func speedOf(l *feature.Motion, rows []float32) float64 {
+	sum, frames := 0.0, len(rows)/l.Columns()
+	for f := range frames {
+		body := rows[f*l.Columns()+l.Body():]
+		sum += math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ]))
+	}
+	return sum / float64(max(1, frames))
+}
+
+// styleBars adds the bars of styles.
+func (r *Report) styleBars(b *eval.Bars) {
+	for i := range r.Styles {
+		s := &r.Styles[i]
+		change := math.Abs(s.Cadence/s.CadenceWas - 1)
+		b.Most("distance of the Gram matrix from a style's ÷ before", s.Clip, &s.Ratio, styled)
+		b.Most("change of its steps per second", s.Clip, &change, 0.05)
+		if s.Rate > 0 {
+			b.Least("frames per second", "style "+s.Clip, &s.Rate, paperStyleRate)
+		}
+	}
+}
+
+func (r *Report) printStyles(t *eval.Tables) {
+	if len(r.Styles) == 0 {
+		return
+	}
+	rows := []string{"style\tm/s\tGram distance ÷ before\tsteps/s\tbefore\tslide cm/frame\tframes/s"}
+	for _, s := range r.Styles {
+		rows = append(rows, eval.Cells(s.Clip, fmt.Sprintf("%.2f", s.Speed), fmt.Sprintf("%.3f", s.Ratio), fmt.Sprintf("%.2f", s.Cadence), fmt.Sprintf("%.2f", s.CadenceWas), fmt.Sprintf("%.3f", s.Skate), fmt.Sprintf("%.0f", s.Rate)))
+	}
+	t.Section("Walks in the styles of recordings", rows...)
+}

@@ -1,0 +1,142 @@
+// Package mar measures realtime style transfer (Xia, Wang, Chai and Hodgins 2015).
+package mar
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"mannequin/animsys/mar"
+	"mannequin/animsys/skel"
+	"mannequin/offline/eval"
+	"mannequin/offline/metrics/transfer"
+	"mannequin/offline/procgen/human"
+	"mannequin/offline/registration"
+	"mannequin/offline/retarget"
+)
+
+// Speed is what a database and a frame on it cost.
+type Speed struct {
+	Database string  `json:"database"`
+	Frames   int     `json:"frames"`
+	Classes  int     `json:"classes"`
+	MiB      float64 `json:"mib"` // of memory in use by it
+	transfer.Rate
+}
+
+// Far is the far input of one style.
+type Far struct {
+	Database string `json:"database"`
+	transfer.FarScore
+}
+
+// farSeconds of a far clip are translated.
+const farSeconds = 20
+
+// costs measures what a frame costs, and far input, on the database that was named
+// or one made from rules.
+func (r *Report) costs(ctx context.Context, o Options) error {
+	before := heapInUse()
+	var db *mar.Database
+	var err error
+	name := "free"
+	if o.Database != "" {
+		name = filepath.Base(o.Database)
+		db, err = mar.Open(o.Database)
+	} else {
+		db, err = freeDatabase(o.Threads)
+	}
+	if err != nil {
+		return err
+	}
+	mib := (heapInUse() - before) / (1 << 20)
+	var clips []*skel.Clip
+	takes, _, err := human.Generate(human.Options{Seed: 2, Minutes: 1, Styles: []string{"neutral"}, Workers: o.Threads})
+	if err != nil {
+		return err
+	}
+	for _, t := range takes {
+		clips = append(clips, t.Clip)
+	}
+	label, ok := known(db, "walk", "neutral")
+	if !ok {
+		label, _ = known(db, db.Actions[0], db.Styles[0])
+	}
+	if ctx.Err() != nil {
+		return eval.ErrInterrupted
+	}
+	if _, err := db.Rows(clips[0]); err == nil { // a database of another skeleton is not timed
+		begin := time.Now()
+		rate, err := transfer.Time(db, clips, label, func() float64 { return time.Since(begin).Seconds() })
+		if err != nil {
+			return err
+		}
+		r.Speed = &Speed{name, db.Frames(), len(db.Actions) * len(db.Styles), mib, rate}
+	}
+	for _, dir := range o.Far {
+		if err := r.farFolder(ctx, db, name, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freeDatabase makes a database from rules: two takes of everything, 108,000 frames,
+// where the paper has 80,000.
+func freeDatabase(workers int) (*mar.Database, error) {
+	takes, lines, err := human.Generate(human.Options{Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	return registration.Database(takes, lines)
+}
+
+// heapInUse returns the bytes that are reachable.
+func heapInUse() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what finalizers let go
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// farFolder translates the recordings of a folder, in turn into each style of the
+// database.
+func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("%w: give a folder of recordings", err)
+	}
+	n := 0
+	for _, f := range files {
+		ext := strings.ToLower(filepath.Ext(f.Name()))
+		if f.IsDir() || ext != ".bvh" && ext != ".amc" {
+			continue
+		}
+		if ctx.Err() != nil {
+			return eval.ErrInterrupted
+		}
+		c, _, err := retarget.Open(filepath.Join(dir, f.Name()), retarget.OpenOptions{Target: db.Skeleton(), FPS: float64(db.FPS)})
+		if err != nil {
+			return err
+		}
+		if most := int(farSeconds * c.FPS); c.Frames > most {
+			joints := c.Skel.Len()
+			c = &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: most, Pos: c.Pos[:most*joints], Rot: c.Rot[:most*joints]}
+		}
+		s, err := transfer.Far(db, f.Name(), c, n%len(db.Styles), mar.Options{})
+		if err != nil {
+			return err
+		}
+		r.Far = append(r.Far, Far{name, s})
+		n++
+	}
+	if n == 0 {
+		return fmt.Errorf("no BVH or AMC file in %s: give a folder of recordings", dir)
+	}
+	return nil
+}

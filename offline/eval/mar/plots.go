@@ -1,0 +1,166 @@
+package mar
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"mannequin/offline/baseline"
+	"mannequin/offline/chart"
+	"mannequin/offline/metrics/transfer"
+)
+
+// figures keeps what Fig. 3 and 4 are drawn of: the first translation into the style
+// that the paper shows, of the first set that has it.
+type figures struct {
+	set   string
+	shown *transfer.Translation
+}
+
+// figureStyles are the styles to show, by preference; where a set has none of them,
+// its first.
+var figureStyles = []string{"proud", "elderly"}
+
+// look is shown every translation in turn.
+func (f *figures) look(set string, t *transfer.Translation) {
+	wanted := slices.Contains(figureStyles, t.Case.Out.Style)
+	if f.shown == nil || f.set == set && wanted && !slices.Contains(figureStyles, f.shown.Case.Out.Style) {
+		f.set, f.shown = set, t
+	}
+}
+
+// figureMethods are the curves beside the truth, and what the figures call them.
+var figureMethods = []string{transfer.MAR, transfer.LTIOwn, transfer.GlobalAR}
+
+// draw writes the figures into a folder and returns their paths.
+func (f *figures) draw(dir string, r *Report) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	var paths []string
+	save := func(name string, draw func(path string) error) error {
+		path := filepath.Join(dir, name)
+		paths = append(paths, path)
+		return draw(path)
+	}
+	if f.shown != nil {
+		if err := save("mar-dof.png", f.column().Save); err != nil {
+			return nil, err
+		}
+		if err := save("mar-warp.png", f.warp().Save); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range []struct {
+		name, title, unit string
+		of                func(m *transfer.Mean) float64
+	}{
+		{"mar-poses.png", "Poses of takes left out (Fig. 6, left)", "mean distance of joints, cm", func(m *transfer.Mean) float64 { return m.Pose }},
+		{"mar-timing.png", "Timing of takes left out (Fig. 6, right)", "mean difference of times, frames at 60 Hz", func(m *transfer.Mean) float64 { return m.Time }},
+	} {
+		if bars := r.barChart(b.title, b.unit, b.of); len(bars.Groups) > 0 {
+			if err := save(b.name, bars.Save); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return paths, nil
+}
+
+func (f *figures) title() string {
+	return fmt.Sprintf("%s, %s to %s", f.shown.Case.In.Name, f.shown.Case.In.Style, f.shown.Case.Out.Style)
+}
+
+// column is Fig. 3: one degree of freedom over time, that of the right upper arm in
+// which the style moves most.
+func (f *figures) column() chart.Chart {
+	t := f.shown
+	at, most := 0, 0.0
+	for d, name := range t.Database.Columns() {
+		if !slices.Contains([]string{"RightArm x", "RightArm y", "RightArm z"}, name) {
+			continue
+		}
+		low, high := t.Truth.Y.At(0, d), t.Truth.Y.At(0, d)
+		for i := range t.Truth.Step {
+			low, high = min(low, t.Truth.Y.At(i, d)), max(high, t.Truth.Y.At(i, d))
+		}
+		if high-low > most {
+			at, most = d, high-low
+		}
+	}
+	c := chart.Chart{Title: f.title(), XLabel: "seconds of the input", YLabel: t.Database.Columns()[at] + ", rad"}
+	c.Series = f.curves(func(i int) float64 { return t.Truth.Y.At(i, at) }, func(p *transfer.Prediction) func(i int) float64 {
+		return func(i int) float64 { return p.Y.At(i, at) }
+	})
+	return c
+}
+
+// warp is Fig. 4: how much time has passed in the output.
+func (f *figures) warp() chart.Chart {
+	sum := func(steps []float64) func(i int) float64 {
+		total := 0.0
+		return func(i int) float64 { // is called in order
+			total += steps[i] / float64(f.shown.Database.FPS)
+			return total
+		}
+	}
+	c := chart.Chart{Title: f.title(), XLabel: "seconds of the input", YLabel: "seconds of the output"}
+	c.Series = f.curves(sum(f.shown.Truth.Step), func(p *transfer.Prediction) func(i int) float64 { return sum(p.Step) })
+	return c
+}
+
+// curves are the truth and the methods' over the input's time.
+func (f *figures) curves(truth func(i int) float64, of func(p *transfer.Prediction) func(i int) float64) []chart.Series {
+	line := func(name string, at func(i int) float64) chart.Series {
+		s := chart.Series{Name: name}
+		for i := range f.shown.Truth.Step {
+			s.X, s.Y = append(s.X, float64(f.shown.Truth.First+i)/float64(f.shown.Database.FPS)), append(s.Y, at(i))
+		}
+		return s
+	}
+	all := []chart.Series{line("truth", truth)}
+	for _, m := range figureMethods {
+		for i, p := range f.shown.Predictions {
+			if p.Method == m {
+				all = append(all, line(m, of(&f.shown.Predictions[i])))
+			}
+		}
+	}
+	return all
+}
+
+// barChart is Fig. 6: what the methods miss on every set. Of linear systems and of
+// means of neighbours the better is shown, by poses.
+func (r *Report) barChart(title, unit string, of func(m *transfer.Mean) float64) chart.Bars {
+	b := chart.Bars{Title: title, YLabel: unit}
+	for _, m := range []struct {
+		name string
+		of   []string
+	}{
+		{"MAR", []string{transfer.MAR}},
+		{"MAR, unlabelled", []string{transfer.MAR + transfer.Unlabelled}},
+		{"LTI", []string{transfer.LTIOwn, transfer.LTIPose}},
+		{"global AR", []string{transfer.GlobalAR}},
+		{"GP", []string{transfer.GP}},
+		{"NN", []string{baseline.NearestNeighbour.String()}},
+		{"KNN", []string{baseline.InverseDistance.String(), baseline.GaussianDistance.String()}},
+		{"local AR", []string{baseline.LocalAR.String()}},
+	} {
+		s := chart.BarSeries{Name: m.name}
+		for i := range r.Sets {
+			if v := r.Sets[i].best(m.of...); v != nil && !r.Sets[i].Free {
+				s.Values = append(s.Values, of(v))
+			}
+		}
+		if len(s.Values) > 0 {
+			b.Series = append(b.Series, s)
+		}
+	}
+	for i := range r.Sets {
+		if !r.Sets[i].Free {
+			b.Groups = append(b.Groups, r.Sets[i].Name)
+		}
+	}
+	return b
+}

@@ -1,0 +1,120 @@
+// Package strnn measures predictions of people's motion (Wang, Ho, Shum and Zhu 2019).
+package strnn
+
+import (
+	"errors"
+	"fmt"
+
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/strnn"
+	"mannequin/models"
+	"mannequin/offline/dataset"
+	"mannequin/offline/eval"
+	"mannequin/offline/metrics"
+)
+
+// Noise is how far motion is from what it was, after noise was taken off it.
+type Noise struct {
+	metrics.Noise
+	Of []metrics.Restored `json:"of"`
+}
+
+// Gap is the same of joints that were lost for a time.
+type Gap struct {
+	Joints  string             `json:"joints"`
+	Seconds float64            `json:"seconds"`
+	Of      []metrics.Restored `json:"of"`
+}
+
+// Of the stretches that are spoilt.
+const (
+	cleanFrames = 2 * dataset.Rate
+	gapFrames   = dataset.Rate / 2
+)
+
+// cleans measures how noise is taken off and gaps are filled, beside the autoencoder.
+func (r *Report) cleans() error {
+	if r.opt.Motions == 0 {
+		return nil
+	}
+	net, err := models.Open(r.opt.Manifold)
+	if err != nil {
+		return err
+	}
+	m, err := manifold.NewModel(net)
+	if err != nil {
+		return err
+	}
+	d, err := r.model.NewDenoiser(strnn.DenoiserOptions{FPS: dataset.Rate, Batch: 32, Workers: r.opt.Threads})
+	if err != nil {
+		return err
+	}
+	own, edited := metrics.STRNN(d, r.model.Layout, nil, r.opt.Threads), metrics.STRNN(d, r.model.Layout, m, r.opt.Threads)
+	ways := []metrics.Restorer{metrics.Untouched(r.model.Layout), metrics.Autoencoder(m, false, r.opt.Threads), metrics.Autoencoder(m, true, r.opt.Threads), own, edited}
+	err = func() error {
+		s := metrics.Sample{N: r.opt.Motions, Frames: cleanFrames, Seed: r.opt.Seed}
+		for _, noise := range metrics.PaperNoise {
+			of, err := metrics.MeasureDenoise(r.held, s, noise, ways...)
+			if err != nil {
+				return err
+			}
+			r.Noise = append(r.Noise, Noise{noise, of})
+		}
+		s.N = max(1, s.N/4)
+		for _, g := range []struct {
+			name   string
+			joints []string
+		}{{"all", nil}, {"an arm", []string{"LeftForeArm", "LeftHand", "LeftHandIndex1"}}} {
+			of, err := metrics.MeasureFill(r.held, s, gapFrames, g.joints, ways...)
+			if err != nil {
+				return err
+			}
+			r.Gaps = append(r.Gaps, Gap{g.name, float64(gapFrames) / dataset.Rate, of})
+		}
+		return nil
+	}()
+	return errors.Join(err, d.Close())
+}
+
+// cleanBars compares with the autoencoder what the network makes of the paper's noise,
+// both as edit uses them.
+func (r *Report) cleanBars(b *eval.Bars) {
+	for _, n := range r.Noise {
+		if n.Joints != paperNoise {
+			continue
+		}
+		of := map[string]float64{}
+		for _, v := range n.Of {
+			of[v.Name] = v.Mean
+		}
+		b.Most("error after noise of 0.3 was taken off, over the autoencoder's", fmt.Sprintf("contacts %g", n.Contacts), eval.Over(of["STRNN, edited"], of["autoencoder, edited"]), 0.8)
+	}
+}
+
+// paperNoise is the deviation of the paper's noise on joints.
+const paperNoise = 0.3
+
+func (r *Report) printCleans(t *eval.Tables) {
+	rows := []string{"noise on joints, contacts\t\tmean cm\tRMS\twrong contacts\tjerk cm/frame³"}
+	for _, n := range r.Noise {
+		for i, v := range n.Of {
+			name := ""
+			if i == 0 {
+				name = fmt.Sprintf("%g, %g", n.Joints, n.Contacts)
+			}
+			rows = append(rows, eval.Cells(name, v.Name, fmt.Sprintf("%.2f", v.Mean), fmt.Sprintf("%.2f", v.RMS), fmt.Sprintf("%.2f", v.Contacts), fmt.Sprintf("%.2f", v.Jerk)))
+		}
+	}
+	t.Section(fmt.Sprintf("Noise, in deviations, taken off %d motions of %g s", r.opt.Motions, float64(cleanFrames)/dataset.Rate), rows...)
+	rows = []string{"lost\t\tmean cm\tRMS"}
+	for _, g := range r.Gaps {
+		for i, v := range g.Of {
+			name := ""
+			if i == 0 {
+				name = fmt.Sprintf("%s for %g s", g.Joints, g.Seconds)
+			}
+			rows = append(rows, eval.Cells(name, v.Name, fmt.Sprintf("%.2f", v.Mean), fmt.Sprintf("%.2f", v.RMS)))
+		}
+	}
+	t.Section("Joints that were lost, filled", rows...)
+}

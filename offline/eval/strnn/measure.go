@@ -1,0 +1,229 @@
+package strnn
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/strnn"
+	"mannequin/offline/dataset"
+	"mannequin/offline/metrics"
+)
+
+// forecasts measures predictions in the mean of all ways.
+func (r *Report) forecasts() (err error) {
+	r.Forecast, err = r.forecastsOf(r.held)
+	return err
+}
+
+// forecastsOf measures predictions on a set, of standing still, of rivals, of
+// parts, and of the model, last.
+func (r *Report) forecastsOf(set *dataset.MotionSet) (all []Forecast, err error) {
+	for _, p := range append([]predictor{{name: "zero velocity", prefix: r.model.Encode, p: metrics.StandStill{Layout: r.model.Layout}}}, r.of...) {
+		f, err := metrics.MeasureForecast(p.p, set, p.prefix)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Forecast{p.name, f})
+	}
+	return all, nil
+}
+
+// last is how many frames at the end of long motion are looked at.
+const lastFrames = 1000
+
+// rollouts has motions go on for long, in ways that are drawn.
+func (r *Report) rollouts() error {
+	r.Recorded = metrics.LivelinessOf(r.train)
+	for _, p := range r.of {
+		if p.draws != nil {
+			p.draws.Draw(r.opt.Seed, r.opt.Spread)
+		}
+		begin := time.Now()
+		rows, err := metrics.Roll(p.p, r.held, r.opt.Prefixes, p.prefix, r.opt.Frames)
+		if err != nil {
+			return err
+		}
+		took := time.Since(begin)
+		m := metrics.MeasureRollouts(rows, r.model.Layout, r.opt.Prefixes, p.prefix, lastFrames)
+		e := Rollouts{Name: p.name, Frames: r.opt.Frames, Still: m.Whole.Still, Jerk: m.Whole.Jerk / r.Recorded.Jerk, Finite: m.Whole.Finite,
+			Rate: float64(r.opt.Prefixes*r.opt.Frames) / took.Seconds(), Variance: r.variance(m.All)}
+		e.Narrowest, e.Widest = slices.Min(e.Variance), slices.Max(e.Variance)
+		for _, one := range m.Each {
+			v := r.variance(one)
+			slices.Sort(v)
+			e.Each = append(e.Each, v[len(v)/2])
+		}
+		r.Rollouts = append(r.Rollouts, e)
+	}
+	return nil
+}
+
+// variance returns that of each joint in that of the recordings.
+func (r *Report) variance(v metrics.Liveliness) (out []float64) {
+	for j := range v.Variance {
+		out = append(out, v.Variance[j]/r.Recorded.Variance[j])
+	}
+	return out
+}
+
+// nearestPrefixes is of how many prefixes the manifold distance is, for each motion that
+// goes on for long.
+const nearestPrefixes = 3
+
+// nearest measures how far what is made is from what was learnt from, and for
+// comparison how far other recordings are.
+func (r *Report) nearest() error {
+	manifold := metrics.NewManifold(r.train)
+	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.Prefixes
+	for _, p := range r.of {
+		if p.draws != nil {
+			p.draws.Draw(r.opt.Seed, PredictSpread)
+		}
+		rows, err := metrics.Roll(p.p, r.held, prefixes, p.prefix, metrics.ManifoldFrames)
+		if err != nil {
+			return err
+		}
+		n, sum := (p.prefix+metrics.ManifoldFrames)*cols, 0.0
+		for i := range prefixes {
+			d, err := manifold.Distance(rows[i*n:][p.prefix*cols:n], r.opt.Threads)
+			if err != nil {
+				return err
+			}
+			sum += d / float64(prefixes)
+		}
+		r.Nearest = append(r.Nearest, Nearest{p.name, sum})
+	}
+	sum, clips := 0.0, 0
+	for c := range r.held.Clips[:len(r.held.Clips)/2] {
+		clip := &r.held.Clips[c]
+		rows := make([]float32, min(clip.Frames/2, metrics.ManifoldFrames)*cols)
+		strnn.Halve(rows, clip.Rows, r.model.Layout)
+		if d, err := manifold.Distance(rows, r.opt.Threads); err == nil { // long enough
+			sum, clips = sum+d, clips+1
+		}
+	}
+	r.Nearest = append(r.Nearest, Nearest{"recordings held out", sum / float64(max(1, clips))})
+	return nil
+}
+
+// Of people under control.
+const (
+	controlPeople = 32
+	controlSpeed  = 1.2 // m/s
+)
+
+// controls has people go along paths.
+func (r *Report) controls() error {
+	if r.model.Latent == 0 {
+		return nil
+	}
+	c, err := r.model.NewController(strnn.ControllerOptions{Batch: controlPeople, Draws: r.opt.Draws, Workers: r.opt.Threads})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, v := range []struct {
+		name string
+		job  strnn.Control
+	}{
+		{"none", strnn.Control{Draws: 1}},
+		{fmt.Sprintf("best of %d ways", r.opt.Draws), strnn.Control{Draws: r.opt.Draws}},
+		{fmt.Sprintf("best of %d, %d steps", r.opt.Draws, r.opt.Steps), strnn.Control{Draws: r.opt.Draws, Steps: r.opt.Steps}},
+		{"the same, exact", strnn.Control{Draws: r.opt.Draws, Steps: r.opt.Steps, Exact: true}},
+		{"the same, settled", strnn.Control{Draws: r.opt.Draws, Steps: r.opt.Steps, Exact: true, Settle: true}},
+	} {
+		v.job.Spread = r.opt.Spread
+		m, err := metrics.MeasureControlled(c, r.model, r.held, controlPeople, r.opt.Seconds, controlSpeed, v.job)
+		if err != nil {
+			return err
+		}
+		r.Control = append(r.Control, Control{v.name, m})
+	}
+	if !r.opt.Tune {
+		return nil
+	}
+	t, err := r.model.NewFineTuner(r.opt.Threads)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	m, err := metrics.MeasureControlled(t, r.model, r.held, tunedPeople, r.opt.Seconds, controlSpeed, strnn.Control{Steps: tuneSteps})
+	if err != nil {
+		return err
+	}
+	r.Control = append(r.Control, Control{fmt.Sprintf("%d steps of tuning weights", tuneSteps), m})
+	return nil
+}
+
+// Of people whose windows the weights are tuned for.
+const (
+	tunedPeople = 4
+	tuneSteps   = 20
+)
+
+// rates measures how many frames a second are made.
+func (r *Report) rates() error {
+	if !r.opt.Rates {
+		return nil
+	}
+	m := r.model
+	size, encode := m.Predict*m.Layout.Columns(), m.Encode*m.Layout.Columns()
+	const motions, prefixes = 256, 32
+	seen, next, body := make([]float32, motions*encode), make([]float32, motions*size), make([]float32, motions*m.Predict*feature.MotionLen)
+	rows, err := metrics.Roll(metrics.StandStill{Layout: m.Layout}, r.held, prefixes, m.Encode, 0)
+	if err != nil {
+		return err
+	}
+	for at := 0; at < len(seen); at += len(rows) {
+		copy(seen[at:], rows)
+	}
+	for _, v := range []struct{ control, bf16 bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+		if v.control && m.Latent == 0 {
+			continue
+		}
+		n := motions
+		var run, close func() error
+		if v.control {
+			n = 64
+			c, err := m.NewController(strnn.ControllerOptions{Batch: n, Draws: r.opt.Draws, Workers: r.opt.Threads, BF16: v.bf16})
+			if err != nil {
+				return err
+			}
+			run = func() error {
+				_, err := c.Run(next[:n*size], seen[:n*encode], n, &strnn.Control{Body: body[:n*m.Predict*feature.MotionLen], Draws: r.opt.Draws, Steps: r.opt.Steps, Spread: r.opt.Spread})
+				return err
+			}
+			close = c.Close
+		} else {
+			p, err := m.NewPredictor(strnn.PredictorOptions{Batch: n, Workers: r.opt.Threads, BF16: v.bf16})
+			if err != nil {
+				return err
+			}
+			run = func() error { return p.Predict(next, seen, nil, n) }
+			close = p.Close
+		}
+		best, err := fastest(run)
+		if err := errors.Join(err, close()); err != nil {
+			return err
+		}
+		r.Rates = append(r.Rates, Rate{n, v.control, v.bf16, float64(n*m.Predict) / best.Seconds()})
+	}
+	return nil
+}
+
+// fastest returns how long run takes at least.
+func fastest(run func() error) (best time.Duration, err error) {
+	for i := range 8 {
+		begin := time.Now()
+		if err := run(); err != nil {
+			return 0, err
+		}
+		if took := time.Since(begin); i == 1 || took < best {
+			best = took
+		}
+	}
+	return best, nil
+}

@@ -1,0 +1,194 @@
+package strnn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mannequin/animsys/strnn"
+	"mannequin/models"
+	"mannequin/offline/baseline"
+	"mannequin/offline/dataset"
+	"mannequin/offline/eval"
+	"mannequin/offline/metrics"
+)
+
+// Options are the flags of eval strnn.
+type Options struct {
+	Model    string
+	Data     []string
+	HeldOut  []string
+	Rivals   []string
+	Parts    []string
+	Frames   int
+	Prefixes int
+	Seconds  float64
+	Draws    int
+	Steps    int
+	Tune     bool
+	Spread   float32
+	Seed     uint64
+	Threads  int
+	Manifold string
+	Motions  int
+	Rates    bool
+	H36m     string
+}
+
+// Report is what the command prints.
+type Report struct {
+	Model    string             `json:"model"`
+	Horizons []float64          `json:"horizons_s"`
+	Forecast []Forecast         `json:"forecast"` // standing still, rivals, parts, and the model, last
+	Nearest  []Nearest          `json:"manifold_distance"`
+	Recorded metrics.Liveliness `json:"recorded"` // the recordings learnt from
+	Rollouts []Rollouts         `json:"rollouts"` // rivals, parts, and the model, last
+	Control  []Control          `json:"control"`
+	Noise    []Noise            `json:"noise,omitempty"`
+	Gaps     []Gap              `json:"gaps,omitempty"`
+	Rates    []Rate             `json:"rates,omitempty"`
+	H36M     []H36M             `json:"h36m,omitempty"` // by action
+	Bars     eval.Bars          `json:"bars"`
+	model    *strnn.Model       // under test
+	train    *dataset.MotionSet //
+	held     *dataset.MotionSet //
+	of       []predictor        // rivals, parts, and the model, last
+	opt      Options
+}
+
+// predictor is what goes on from motions.
+type predictor struct {
+	name   string
+	part   bool
+	prefix int // frames it sees
+	p      metrics.Extender
+	draws  interface {
+		Draw(seed uint64, spread float32)
+	} // nil: it goes on in one way only
+	close func() error
+}
+
+// Forecast is how far off predictions are.
+type Forecast struct {
+	Name string `json:"name"`
+	metrics.Forecast
+}
+
+// Nearest is how far what is made is from what was recorded.
+type Nearest struct {
+	Name     string  `json:"name"`
+	Distance float64 `json:"distance"` // deviations
+}
+
+// Rollouts is what becomes of long motion.
+type Rollouts struct {
+	Name      string    `json:"name"`
+	Frames    int       `json:"frames"`
+	Variance  []float64 `json:"variance"` // of each joint, over the last frames of all motions, in those of the recordings
+	Each      []float64 `json:"each"`     // of each motion: the median over joints
+	Still     float64   `json:"still_s"`
+	Jerk      float64   `json:"jerk"` // 99.9th percentile, in that of the recordings
+	Finite    bool      `json:"finite"`
+	Rate      float64   `json:"frames_per_second"`
+	Narrowest float64   `json:"narrowest"`
+	Widest    float64   `json:"widest"`
+}
+
+// Control is how well people go along paths.
+type Control struct {
+	Name string `json:"name"`
+	metrics.Controlled
+}
+
+// Rate is how many frames a second are made.
+type Rate struct {
+	Motions int     `json:"motions"`
+	Control bool    `json:"control"`
+	BF16    bool    `json:"bf16"`
+	Rate    float64 `json:"frames_per_second"`
+}
+
+func Measure(ctx context.Context, o Options) (*Report, error) {
+	net, err := models.Open(o.Model)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], opt: o}
+	if r.model, err = strnn.New(net); err != nil {
+		return nil, err
+	}
+	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
+		return nil, err
+	}
+	if len(r.held.Clips) == 0 {
+		return nil, errors.New("no recording is held out: name some with --held-out")
+	}
+	if err := r.openH36M(); err != nil { // before anything that takes long
+		return nil, err
+	}
+	defer func() {
+		for _, p := range r.of {
+			p.close()
+		}
+	}()
+	for _, of := range []struct {
+		flag  string
+		names []string
+	}{{"rival", o.Rivals}, {"part", o.Parts}, {"model", []string{o.Model + "=" + o.Model}}} {
+		for _, v := range of.names {
+			name, file, ok := strings.Cut(v, "=")
+			if !ok {
+				return nil, fmt.Errorf("%s %q: want NAME=FILE", of.flag, v)
+			}
+			p, err := r.predictor(name, file)
+			if err != nil {
+				return nil, err
+			}
+			p.part = of.flag == "part"
+			r.of = append(r.of, p)
+		}
+	}
+	for _, stage := range []func() error{r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates} {
+		if ctx.Err() != nil {
+			return nil, eval.ErrInterrupted
+		}
+		if err := stage(); err != nil {
+			return nil, err
+		}
+	}
+	r.Bars = r.bars()
+	return r, nil
+}
+
+// predictor opens a model file of either kind.
+func (r *Report) predictor(name, file string) (predictor, error) {
+	net, err := models.Open(file)
+	if err != nil {
+		return predictor{}, err
+	}
+	if net.Meta().Extra[strnn.KeyEncode] == "" {
+		p, err := baseline.NewRecurrent(net, r.model.Encode, r.opt.Threads)
+		if err != nil {
+			return predictor{}, fmt.Errorf("%s: %w", file, err)
+		}
+		return predictor{name: name, prefix: r.model.Encode, p: p, close: p.Close}, nil
+	}
+	m, err := strnn.New(net)
+	if err != nil {
+		return predictor{}, err
+	}
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, nearestPrefixes*r.opt.Prefixes), Workers: r.opt.Threads})
+	if err != nil {
+		return predictor{}, err
+	}
+	e := predictor{name: name, prefix: m.Encode, p: p, close: p.Close}
+	if m.Latent > 0 {
+		e.draws = p
+	}
+	return e, nil
+}
+
+// PredictSpread is the deviation of what is drawn with which people keep doing what they
+// do.
+const PredictSpread = 1

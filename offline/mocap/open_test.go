@@ -1,0 +1,85 @@
+package mocap
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFormatOf(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       Format
+	}{
+		{"a.bvh", "", FormatBVH},
+		{"a.BVH", "1,2,3", FormatBVH},
+		{"a.amc", "", FormatAMC},
+		{"a.TXT", "", FormatH36M},
+		{"a.asf", ":version 1.10", FormatASF},
+		{"a.txt", "\xef\xbb\xbf hierarchy\nROOT hips", FormatBVH},
+		{"-", "HIERARCHY\n", FormatBVH},
+		{"-", "# made by hand\n:FULLY-SPECIFIED\n", FormatAMC},
+		{"-", "1\nroot 0 0 0\n", FormatAMC},
+		{"-", "0.5, 1e-3,2\n", FormatH36M},
+		{"-", "", FormatBVH},
+		{"-", "\x00\xff{", FormatBVH},
+	} {
+		if got := FormatOf(c.name, []byte(c.text)); got != c.want {
+			t.Errorf("%s, %q: %v, want %v", c.name, c.text, got, c.want)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if _, err := Open(filepath.Join(dir, "1_2.amc"), OpenOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	amc := write("1_2.amc", stickAMC)
+	if _, err := Open(amc, OpenOptions{}); !errors.Is(err, ErrNoASF) {
+		t.Error(err)
+	}
+	if _, err := Open(amc, OpenOptions{ASF: filepath.Join(dir, "1.asf")}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	asf := write("1.asf", stickASF)
+	for _, opt := range []OpenOptions{{}, {ASF: asf, AMCFPS: 60}} {
+		want := opt.AMCFPS
+		if want == 0 {
+			want = AMCRate
+		}
+		if b, err := Open(amc, opt); err != nil || b.Format != FormatAMC || b.Clip.FPS != want || b.Clip.Frames != 2 {
+			t.Errorf("%+v: %v, %v", opt, b, err)
+		}
+	}
+	if _, err := Open(amc, OpenOptions{ASF: dir}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Error(err)
+	}
+	if _, err := Open(asf, OpenOptions{}); err == nil || !strings.Contains(err.Error(), "without motion") {
+		t.Errorf("an ASF: %v", err)
+	}
+	if err := os.Truncate(asf, maxSkeletonSize+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(amc, OpenOptions{}); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Error(err)
+	}
+	bvh := write("walk.txt", "HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Xposition } MOTION Frames: 1 Frame Time: 0.01 5")
+	if b, err := Open(bvh, OpenOptions{}); err != nil || b.Format != FormatBVH {
+		t.Errorf("a BVH called .txt: %v, %v", b, err)
+	}
+	frame := strings.TrimSuffix(strings.Repeat("0,", 99), ",")
+	if b, err := Open(write("h36m", frame+"\n"+frame), OpenOptions{}); err != nil || b.Format != FormatH36M || b.Clip.Frames != 2 {
+		t.Errorf("Human3.6M without an extension: %v, %v", b, err)
+	}
+}

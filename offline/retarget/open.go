@@ -1,0 +1,44 @@
+package retarget
+
+import (
+	"fmt"
+	"strings"
+
+	"mannequin/animsys/skel"
+	"mannequin/offline/mocap"
+)
+
+// OpenOptions says how Open reads a recording. The zero value is right for the usual ones.
+type OpenOptions struct {
+	mocap.OpenOptions                // for AMC files
+	Profile           *Profile       // how the recording's skeleton plays Target; nil: the built-in one that fits
+	Target            *skel.Skeleton // nil: Human()
+	FPS               float64        // frames per second of the result; 0: as recorded
+	Workers           int            // goroutines; 0: one per processor
+}
+
+// Open reads the recording at path, of any format that mocap.Open knows, and returns its
+// motion on the target skeleton, in metres, without frames at its start that show the rest
+// pose. The report says how well it fits.
+func Open(path string, opt OpenOptions) (*skel.Clip, *Report, error) {
+	b, err := mocap.Open(path, opt.OpenOptions)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := Default()
+	r.Source, r.Profile, r.Target, r.Workers = b.Clip, opt.Profile, opt.Target, opt.Workers
+	if r.Profile == nil {
+		if r.Profile = Detect(b.Clip.Skel); r.Profile == nil {
+			names := b.Clip.Skel.Names
+			return nil, nil, fmt.Errorf("%s: no profile fits its skeleton of %s, …: write one with mannequin import --suggest", path, strings.Join(names[:min(4, len(names))], ", "))
+		}
+	}
+	if opt.FPS > 0 {
+		r.Source = b.Clip.Resampled(opt.FPS)
+	}
+	clip, report, err := r.Run()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return clip, report, nil
+}

@@ -1,0 +1,103 @@
+package show
+
+import (
+	"fmt"
+
+	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
+	"mannequin/engine/body"
+)
+
+// Wearer is the kind of character that a skin is for.
+type Wearer string
+
+// The kinds of characters.
+const (
+	Anyone  Wearer = ""       // the kind with as many legs as the mesh
+	Dogs    Wearer = "dog"    // four legs
+	Persons Wearer = "person" // two legs
+)
+
+// Skin is a mesh that replaces the bodies that are grown around skeletons.
+type Skin struct {
+	*skin.Skin
+	For Wearer
+	Map map[string]string // joint names of the skeleton to joint names of the mesh, where they do not match by name; may be nil
+}
+
+// Wear replaces the skins from the next Draw on. If several skins are for the same kind of
+// character, the last one counts. It returns how well they fit the characters of the present frame.
+// It fails if a skin does not fit or the frame has no character of its kind.
+func (w *Show) Wear(skins ...Skin) (reports []*skin.Report, err error) {
+	for i := range skins {
+		if err := skins[i].resolve(); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range w.crowds { // hide crowds with other bodies
+		if err := t.crowd.Set(nil, nil); err != nil {
+			return nil, err
+		}
+	}
+	w.skins, w.bodies, w.crowds = skins, nil, nil
+	worn := make([]bool, len(skins))
+	for i := range w.Frame.Casts {
+		sk := w.Frame.Casts[i].Skel
+		k := w.skinOf(sk)
+		if k < 0 || worn[k] {
+			continue
+		}
+		b, r, err := skins[k].Fit(sk, skins[k].Map)
+		if err != nil {
+			return nil, err
+		}
+		worn[k] = true
+		w.bodies = append(w.bodies, rigBody{rigOf(sk), b})
+		reports = append(reports, r)
+	}
+	for i, s := range skins {
+		if !worn[i] {
+			return nil, fmt.Errorf("%s is for a %s, and this scene has none", s.Name, s.For)
+		}
+	}
+	return reports, nil
+}
+
+// resolve sets For from the mesh if it is not given.
+func (s *Skin) resolve() error {
+	if s.For != Anyone {
+		return nil
+	}
+	upright, err := s.Upright()
+	if err != nil {
+		return err
+	}
+	if s.For = Dogs; upright {
+		s.For = Persons
+	}
+	return nil
+}
+
+// skinOf returns the index of the skin for a skeleton, −1 if there is none.
+func (w *Show) skinOf(sk *skel.Skeleton) int {
+	who := Persons
+	if skin.OnFours(sk) {
+		who = Dogs
+	}
+	for i := len(w.skins) - 1; i >= 0; i-- {
+		if w.skins[i].For == who {
+			return i
+		}
+	}
+	return -1
+}
+
+// newBody makes the body of a skeleton, from a skin if there is one.
+func (w *Show) newBody(sk *skel.Skeleton) (*body.Body, error) {
+	if k := w.skinOf(sk); k >= 0 {
+		b, _, err := w.skins[k].Fit(sk, w.skins[k].Map)
+		return b, err
+	}
+	rig := rigOf(sk)
+	return body.New(&rig)
+}

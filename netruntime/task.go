@@ -107,6 +107,14 @@ func (t *task) finish(v int, at stretch) {
 	t.finishColumns(v, at, t.s.views[v].width, 0, t.s.views[v].width)
 }
 
+// operand returns v from the stretch's first frame on, in bfloat16 if half is set.
+func (t *task) operand(v int, at stretch, stride int, half bool) kernel.Operand {
+	if half {
+		return kernel.Operand{BF16: t.f16(v, at), Stride: stride}
+	}
+	return kernel.Operand{F32: t.f32(v, at), Stride: stride}
+}
+
 // finishColumns is finish for columns [c0, c1) of rows of the given width, which may hold several
 // frames.
 func (t *task) finishColumns(v int, at stretch, width, c0, c1 int) {

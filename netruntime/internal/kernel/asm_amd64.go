@@ -232,7 +232,7 @@ func blendGradAsm(dx, dw, g, x, w []float32, n int) bool {
 	return active != Generic
 }
 
-// maskAsm returns how many values it has written.
+// maskAsm returns the number of values that it has written.
 func maskAsm(dst []float32, next, limit uint64, value float32) int {
 	switch active {
 	case AVX512:

@@ -53,11 +53,7 @@ func BenchmarkPackedMul(b *testing.B) {
 						t := time.Now()
 						for _, x := range cases {
 							c, w := Matrix{x.c, x.n}, Matrix{x.w, x.parts}
-							if half {
-								x.half.Mul(&s, c, w, MatrixBF16{x.a16, x.stride}, rows, false, x.ep, 0, x.panels())
-							} else {
-								x.packed.Mul(&s, c, w, Matrix{x.a, x.stride}, rows, false, x.ep, 0, x.panels())
-							}
+							x.packed.Mul(&s, c, w, x.left(0), rows, false, x.ep, 0, x.panels())
 						}
 						best = min(best, time.Since(t))
 					}
@@ -100,7 +96,7 @@ func BenchmarkFilter(b *testing.B) {
 							x.Planes(x.planes, x.x, x.frames, -x.Lead(), x.frames+x.Trail())
 							x.filter.Mul(&s, Windows{y, 1, x.frames, x.stride, x.skip}, x.planes, 0, x.blocks(), x.ep, 0, x.filter.Panels())
 						} else {
-							direct.packed.Mul(&s, Matrix{direct.c, direct.n}, Matrix{Data: unit}, Matrix{direct.a, direct.stride}, 240, false, Epilogue{Bias: direct.ep.Bias, Act: ActReLU}, 0, direct.panels())
+							direct.packed.Mul(&s, Matrix{direct.c, direct.n}, Matrix{Data: unit}, direct.left(0), 240, false, Epilogue{Bias: direct.ep.Bias, Act: ActReLU}, 0, direct.panels())
 						}
 						if d := time.Since(from); least[i] == 0 || d < least[i] {
 							least[i] = d

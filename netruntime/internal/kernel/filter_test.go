@@ -221,7 +221,7 @@ func TestFilterIsAsExactAsAProduct(t *testing.T) {
 		var s Scratch
 		k := g.Width * g.Channels
 		p := Pack(false, 1, k, x.n, x.w, x.n)
-		p.Mul(&s, Matrix{direct, x.n}, Matrix{Data: unit}, Matrix{padded, g.Channels}, x.frames, false, x.ep, 0, p.Panels())
+		p.Mul(&s, Matrix{direct, x.n}, Matrix{Data: unit}, Operand{F32: padded, Stride: g.Channels}, x.frames, false, x.ep, 0, p.Panels())
 		var errs [2]float64
 		var size float64
 		for f := range x.frames {
@@ -256,7 +256,7 @@ func TestReservedScratchIsEnough(t *testing.T) {
 		if n := testing.AllocsPerRun(len(s)-1, func() {
 			x.Planes(x.planes, x.x, x.frames, -x.Lead(), x.frames+x.Trail())
 			x.filter.Mul(&s[i], Windows{y, x.batch, x.frames, x.stride, x.skip}, x.planes, 0, x.blocks(), x.ep, 0, x.filter.Panels())
-			z.packed.Mul(&s[i], Matrix{z.c, 40}, Matrix{z.w, 2}, Matrix{z.a, 33}, 20, false, z.ep, 0, z.panels())
+			z.packed.Mul(&s[i], Matrix{z.c, 40}, Matrix{z.w, 2}, z.left(0), 20, false, z.ep, 0, z.panels())
 			i++
 		}); n != 0 {
 			t.Fatalf("%v allocations", n)

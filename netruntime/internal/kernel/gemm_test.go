@@ -204,7 +204,7 @@ func TestKindsAgree(t *testing.T) {
 		"Packed.Mul": func(c []float32) {
 			var s Scratch
 			p := Pack(true, 1, k, n, b, k)
-			p.Mul(&s, Matrix{c, n}, Matrix{Data: unit}, Matrix{a, k}, m, true, Epilogue{Act: ActTanh}, 0, p.Panels())
+			p.Mul(&s, Matrix{c, n}, Matrix{Data: unit}, Operand{F32: a, Stride: k}, m, true, Epilogue{Act: ActTanh}, 0, p.Panels())
 		},
 		"Exp": func(d []float32) { Exp(d, x) }, "ELU": func(d []float32) { ELU(d, x) }, "ELUGrad": func(d []float32) { ELUGrad(d, y, x) },
 		"Axpy": func(d []float32) { Axpy(d, 1.7, x) }, "Scale": func(d []float32) { Scale(d, 1.3, x) }, "Mul": func(d []float32) { Mul(d, x, y) },

@@ -107,7 +107,7 @@ func TestPackedMulReadsNothingBeyond(t *testing.T) {
 				x.ep.Bias = g.copy(x.ep.Bias)
 			}
 			if bf16 {
-				x.a16, x.half.data = g.copyHalf(x.a16), g.copyHalf(x.half.data)
+				x.a16, x.packed.half = g.copyHalf(x.a16), g.copyHalf(x.packed.half)
 			} else {
 				x.packed.data = g.copy(x.packed.data)
 			}

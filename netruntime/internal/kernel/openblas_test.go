@@ -21,7 +21,7 @@ func TestOpenBLASAgrees(t *testing.T) {
 	want, got := make([]float32, m*n), make([]float32, m*n)
 	openblas.Sgemm(m, n, k, a, k, b, n, want, n)
 	p := Pack(false, 1, k, n, b, n)
-	p.Mul(&Scratch{}, Matrix{got, n}, Matrix{Data: unit}, Matrix{a, k}, m, false, Epilogue{}, 0, p.Panels())
+	p.Mul(&Scratch{}, Matrix{got, n}, Matrix{Data: unit}, Operand{F32: a, Stride: k}, m, false, Epilogue{}, 0, p.Panels())
 	for i := range want {
 		if math.Abs(float64(want[i]-got[i])) > 1e-3 {
 			t.Fatalf("element %d: %g, OpenBLAS has %g", i, got[i], want[i])
@@ -65,7 +65,7 @@ func BenchmarkOpenBLAS(b *testing.B) {
 				start := time.Now()
 				openblas.Sgemm(m, n, k, x, k, w, n, y, n)
 				mid := time.Now()
-				p.Mul(scratch, Matrix{y, n}, Matrix{Data: unit}, Matrix{x, k}, m, false, Epilogue{}, 0, p.Panels())
+				p.Mul(scratch, Matrix{y, n}, Matrix{Data: unit}, Operand{F32: x, Stride: k}, m, false, Epilogue{}, 0, p.Panels())
 				best[0] = min(best[0], mid.Sub(start).Seconds())
 				best[1] = min(best[1], time.Since(mid).Seconds())
 			}

@@ -21,7 +21,6 @@ type packedCase struct {
 	trans          bool
 
 	packed *Packed
-	half   *PackedBF16
 	a16    []uint16
 }
 
@@ -49,7 +48,7 @@ func newPackedCase(r *rand.Rand, m, k, n, parts, stride int, add, bf16 bool, act
 		}
 		x.a16 = make([]uint16, len(x.a))
 		ToBF16(x.a16, x.a)
-		x.half = PackBF16(x.trans, parts, k, n, x.b, x.ldb)
+		x.packed = PackBF16(x.trans, parts, k, n, x.b, x.ldb)
 	} else {
 		x.packed = Pack(x.trans, parts, k, n, x.b, x.ldb)
 	}
@@ -70,11 +69,14 @@ func (x *packedCase) String() string {
 	return fmt.Sprintf("%d rows of %d by %d columns, %d parts, add %v, %v, bias %v, biases %v, bf16 %v", x.m, x.k, x.n, x.parts, x.add, x.ep.Act, x.ep.Bias != nil, x.biases != nil, x.bf16)
 }
 
-func (x *packedCase) panels() int {
+func (x *packedCase) panels() int { return x.packed.Panels() }
+
+// left returns A from row r on.
+func (x *packedCase) left(r int) Operand {
 	if x.bf16 {
-		return x.half.Panels()
+		return Operand{BF16: x.a16[r*x.stride:], Stride: x.stride}
 	}
-	return x.packed.Panels()
+	return Operand{F32: x.a[r*x.stride:], Stride: x.stride}
 }
 
 // mul computes rows [r0, r1) and panels [p0, p1) of c.
@@ -84,11 +86,7 @@ func (x *packedCase) mul(c []float32, r0, r1, p0, p1 int) {
 		return
 	}
 	cm, w := Matrix{c, x.n}.Row(r0), Matrix{x.w, x.parts}.Row(r0)
-	if x.bf16 {
-		x.half.Mul(&s, cm, w, MatrixBF16{x.a16, x.stride}.Row(r0), r1-r0, x.add, x.ep, p0, p1)
-	} else {
-		x.packed.Mul(&s, cm, w, Matrix{x.a, x.stride}.Row(r0), r1-r0, x.add, x.ep, p0, p1)
-	}
+	x.packed.Mul(&s, cm, w, x.left(r0), r1-r0, x.add, x.ep, p0, p1)
 }
 
 // want returns C(i, j) before the activation, and the magnitude of its sum.
@@ -232,11 +230,7 @@ func TestMulPanels(t *testing.T) {
 			for _, p := range [][2]int{{0, cut}, {cut, x.panels()}} {
 				d := c
 				d.Data = c.Data[min(p[0]*c.Stride, len(c.Data)):]
-				if bf16 {
-					x.half.MulPanels(&s, d, MatrixBF16{x.a16, x.stride}, m, add, p[0], p[1])
-				} else {
-					x.packed.MulPanels(&s, d, Matrix{x.a, x.stride}, m, add, p[0], p[1])
-				}
+				x.packed.MulPanels(&s, d, x.left(0), m, add, p[0], p[1])
 			}
 			for i := range m {
 				for j := range n {
@@ -277,11 +271,7 @@ func TestPackedMulStaysInside(t *testing.T) {
 				y := *x
 				var s Scratch
 				c, w := Matrix{wide, n + 1}, Matrix{y.w, y.parts}
-				if bf16 {
-					y.half.Mul(&s, c, w, MatrixBF16{x.a16, 9}, m, true, x.ep, 0, x.panels())
-				} else {
-					y.packed.Mul(&s, c, w, Matrix{x.a, 9}, m, true, x.ep, 0, x.panels())
-				}
+				y.packed.Mul(&s, c, w, x.left(0), m, true, x.ep, 0, x.panels())
 				for i, v := range wide {
 					row, j := i/(n+1), i%(n+1)
 					if row < m && j < n {
@@ -335,11 +325,7 @@ func TestPackedMulAllocatesNothing(t *testing.T) {
 		x := newPackedCase(rand.New(rand.NewPCG(1, 1)), 20, 33, 40, 2, 33, false, bf16, ActELU)
 		var s Scratch
 		if n := testing.AllocsPerRun(20, func() {
-			if bf16 {
-				x.half.Mul(&s, Matrix{x.c, 40}, Matrix{x.w, 2}, MatrixBF16{x.a16, 33}, 20, false, x.ep, 0, x.panels())
-			} else {
-				x.packed.Mul(&s, Matrix{x.c, 40}, Matrix{x.w, 2}, Matrix{x.a, 33}, 20, false, x.ep, 0, x.panels())
-			}
+			x.packed.Mul(&s, Matrix{x.c, 40}, Matrix{x.w, 2}, x.left(0), 20, false, x.ep, 0, x.panels())
 		}); n != 0 {
 			t.Fatalf("%v allocations per product", n)
 		}
@@ -405,14 +391,13 @@ func TestPackedMulOfNothing(t *testing.T) {
 		var s Scratch
 		c := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 		full := newPackedCase(rand.New(rand.NewPCG(1, 1)), 2, 4, 5, 1, 4, false, false, ActIdentity)
-		full.packed.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, Matrix{full.a, 4}, 2, false, Epilogue{}, 0, full.panels())
+		full.packed.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, full.left(0), 2, false, Epilogue{}, 0, full.panels())
+		pack := Pack
 		if bf16 {
-			b := PackBF16(false, 1, 0, 5, nil, 5)
-			b.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, MatrixBF16{}, 2, false, Epilogue{}, 0, b.Panels())
-		} else {
-			b := Pack(false, 1, 0, 5, nil, 5)
-			b.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, Matrix{}, 2, false, Epilogue{}, 0, b.Panels())
+			pack = PackBF16
 		}
+		b := pack(false, 1, 0, 5, nil, 5)
+		b.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, Operand{}, 2, false, Epilogue{}, 0, b.Panels())
 		for i, v := range c {
 			if v != 0 {
 				t.Fatalf("C[%d] = %v, want 0", i, v)

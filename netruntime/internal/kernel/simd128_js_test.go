@@ -39,7 +39,7 @@ func TestSIMD128AgreesWithGo(t *testing.T) {
 		agree(fmt.Sprintf("Packed.Mul of %d rows", m), m*n, func(c []float32) {
 			var s Scratch
 			p := Pack(true, parts, k, n, b, k)
-			p.Mul(&s, Matrix{c, n}, Matrix{w, parts}, Matrix{a, k}, m, true, Epilogue{Bias: bias, Act: ActReLU}, 0, p.Panels())
+			p.Mul(&s, Matrix{c, n}, Matrix{w, parts}, Operand{F32: a, Stride: k}, m, true, Epilogue{Bias: bias, Act: ActReLU}, 0, p.Panels())
 		})
 		agree(fmt.Sprintf("Gemm of %d rows", m), m*n, func(c []float32) {
 			p := NewPool(1)

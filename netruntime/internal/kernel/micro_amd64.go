@@ -39,66 +39,6 @@ func (k Kind) transpose(dst []float32, cols int, src []float32, ld, blocks int) 
 	transpose8(&dst[0], cols, &src[0], ld, blocks)
 }
 
-func expAsm(dst, x []float32) bool {
-	switch active {
-	case AVX512:
-		expAVX512(&dst[0], &x[0], len(dst))
-	case AVX2:
-		expAVX2(&dst[0], &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func eluAsm(dst, x []float32) bool {
-	switch active {
-	case AVX512:
-		eluAVX512(&dst[0], &x[0], len(dst))
-	case AVX2:
-		eluAVX2(&dst[0], &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func eluGradAsm(dx, dy, y []float32) bool {
-	switch active {
-	case AVX512:
-		eluGradAVX512(&dx[0], &dy[0], &y[0], len(dx))
-	case AVX2:
-		eluGradAVX2(&dx[0], &dy[0], &y[0], len(dx))
-	}
-	return active != Generic
-}
-
-func axpyAsm(dst []float32, a float32, x []float32) bool {
-	switch active {
-	case AVX512:
-		axpyAVX512(&dst[0], a, &x[0], len(dst))
-	case AVX2:
-		axpyAVX2(&dst[0], a, &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func scaleAsm(dst []float32, a float32, x []float32) bool {
-	switch active {
-	case AVX512:
-		scaleAVX512(&dst[0], a, &x[0], len(dst))
-	case AVX2:
-		scaleAVX2(&dst[0], a, &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func mulAsm(dst, x, y []float32) bool {
-	switch active {
-	case AVX512:
-		mulAVX512(&dst[0], &x[0], &y[0], len(dst))
-	case AVX2:
-		mulAVX2(&dst[0], &x[0], &y[0], len(dst))
-	}
-	return active != Generic
-}
-
 func adamWAsm(w, g, m, v []float32, lr, keep, beta1, beta2, rest1, rest2, eps, c1, c2 float32) bool {
 	switch active {
 	case AVX512:

@@ -265,8 +265,7 @@ func shrink(ts []Tensor, name string, shape ...int) {
 	}
 }
 
-// Values that are too wide, too many or too long are refused before anything is
-// as large.
+// Values that are too wide, too many or too long are refused before anything is as large.
 func TestGraphBounds(t *testing.T) {
 	wide := func(nodes, operands int) *Graph {
 		g := &Graph{Inputs: []Input{{Name: "x", Channels: maxChannels / 2}}, Outputs: []string{"x"}}

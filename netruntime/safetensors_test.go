@@ -371,8 +371,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// What a program has embedded is decoded once; of a broken file the error says
-// which it is.
+// What a program has embedded is decoded once; of a broken file the error says which it is.
 func TestEmbedded(t *testing.T) {
 	b := encoded(t, tiny.net(t, 1))
 	open := Embedded("models/cat", b)

@@ -39,8 +39,7 @@ var (
 // tied swaps the axes of the channels.
 var tied = map[string]string{"OI": "IO", "OIW": "IOW", "O": "O"}
 
-// Value is a value of a network's graph: an input, a node's result, or an
-// LSTM's last state.
+// Value is a value of a network's graph: an input, a node's result, or an LSTM's last state.
 type Value struct {
 	Name     string
 	Channels int

@@ -25,8 +25,7 @@ func randoms(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// reference computes one element of op(A)·op(B) and the sum of its products'
-// magnitudes in float64.
+// reference computes one element of op(A)·op(B) and the sum of its products' magnitudes in float64.
 func reference(tA, tB bool, i, j, k int, a []float32, lda int, b []float32, ldb int) (sum, mag float64) {
 	for l := range k {
 		x, y := i*lda+l, l*ldb+j
@@ -64,8 +63,7 @@ func TestGemmAgainstFloat64(t *testing.T) {
 	checkGemm(t, pools, r, true, true, 211, 530, 300)
 }
 
-// checkGemm compares one random product, with padded rows and a guard around
-// C, against float64.
+// checkGemm compares one random product, with padded rows and a guard around C, against float64.
 func checkGemm(t *testing.T, pools []*Pool, r *rand.Rand, tA, tB bool, m, n, k int) {
 	t.Helper()
 	lda, ldb := k, n

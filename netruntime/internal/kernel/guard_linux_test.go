@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// guarded hands out memory that ends where a page begins that cannot be
-// touched: an element read or written beyond it ends the test.
+// guarded allocates memory that ends at an inaccessible page: reading or writing an element beyond
+// the end stops the test.
 type guarded struct {
 	t     *testing.T
 	pages [][]byte

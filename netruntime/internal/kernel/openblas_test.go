@@ -13,7 +13,7 @@ import (
 	"mannequin/internal/bench/openblas"
 )
 
-// TestOpenBLASAgrees guards the benchmark: both sides compute the same.
+// TestOpenBLASAgrees guards the benchmark: both sides must compute the same.
 func TestOpenBLASAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const m, k, n = 7, 300, 45
@@ -37,9 +37,9 @@ func randomSlice(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// BenchmarkOpenBLAS times OpenBLAS's product and ours with packed weights in
-// turns, on one core, and reports the ratio of the fastest calls: above 1 we
-// are faster. To compare the AVX2 kernels of both:
+// BenchmarkOpenBLAS times OpenBLAS's product and ours with packed weights in turns, on one core,
+// and reports the ratio of the fastest calls. Above 1 we are faster. To compare the AVX2 kernels of
+// both:
 //
 //	OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 go test -tags openblas -run OpenBLAS -bench OpenBLAS ./internal/kernel
 func BenchmarkOpenBLAS(b *testing.B) {

@@ -127,8 +127,8 @@ func (b *Packed) Part(e int) *Packed { return &Packed{b.layout.only(e), b.data, 
 //	C = act(C + Σ diag(w_e)·(A·B_e + biases_e) + bias)  if add
 //
 // over the parts e, for the given number of rows. A has k columns, C has n, and w has one for each
-// part. Rows of A may overlap, so that a convolution over time reads a padded sequence. Columns of C
-// beyond n are neither read nor written, and no value of A beyond its rows is read.
+// part. Rows of A may overlap, so that a convolution over time reads a padded sequence. Columns of
+// C beyond n are neither read nor written, and no value of A beyond its rows is read.
 func (b *Packed) Mul(s *Scratch, c, w Matrix, a Operand, rows int, add bool, ep Epilogue, p0, p1 int) {
 	if rows == 0 || p0 >= p1 {
 		return
@@ -138,8 +138,8 @@ func (b *Packed) Mul(s *Scratch, c, w Matrix, a Operand, rows int, add bool, ep 
 }
 
 // MulPanels computes panels [p0, p1) of C = A·B, or of C = C + A·B if add is set, for the given
-// number of rows. Panel p0 is C's first. If add is set, the rows of a panel of C must be contiguous.
-// B has one part. The last panel of C holds undefined values beyond column n.
+// number of rows. Panel p0 is C's first. If add is set, the rows of a panel of C must be
+// contiguous. B has one part. The last panel of C holds undefined values beyond column n.
 func (b *Packed) MulPanels(s *Scratch, c Panels, a Operand, rows int, add bool, p0, p1 int) {
 	if rows == 0 || p0 >= p1 {
 		return

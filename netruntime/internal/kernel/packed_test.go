@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// packedCase is a packed product with what a test needs to know of it.
+// packedCase is a packed product with the data that a test needs.
 type packedCase struct {
 	m, k, n, parts int
 	stride         int // of A
@@ -55,7 +55,7 @@ func newPackedCase(r *rand.Rand, m, k, n, parts, stride int, add, bf16 bool, act
 	return x
 }
 
-// bf16Of rounds to nearest, ties to even, the way it is defined.
+// bf16Of rounds to nearest, ties to even, by definition.
 func bf16Of(x float32) uint16 {
 	u := math.Float32bits(x)
 	low, up := u&0xffff, uint16(u>>16)
@@ -125,7 +125,7 @@ func (a Activation) float64(x float64) float64 {
 	return x
 }
 
-// check compares with float64, then with the same product cut into parts.
+// check compares with float64, then with the same product computed in parts.
 func (x *packedCase) check(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	c := append([]float32(nil), x.c...)
@@ -133,7 +133,7 @@ func (x *packedCase) check(t *testing.T, r *rand.Rand) {
 	for i := range x.m {
 		for j := range x.n {
 			sum, mag := x.want(i, j)
-			// No activation is steeper than one.
+			// No activation has a slope above one.
 			if want := x.ep.Act.float64(sum); !(math.Abs(float64(c[i*x.n+j])-want) <= 1e-6*mag+4e-7) {
 				t.Fatalf("%v: C[%d,%d] = %v, want %v", x, i, j, c[i*x.n+j], want)
 			}
@@ -166,8 +166,8 @@ func forPacked(t *testing.T, f func(t *testing.T, bf16 bool)) {
 	})
 }
 
-// TestPackedMul takes sizes around the tiles', the panels' and the blocks'
-// edges in every combination of options.
+// TestPackedMul covers sizes around the edges of tiles, panels and blocks in every combination of
+// options.
 func TestPackedMul(t *testing.T) {
 	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(11, 12))
@@ -188,10 +188,9 @@ func TestPackedMul(t *testing.T) {
 	})
 }
 
-// TestMulPanels compares products that stay in panels with the same product
-// laid out as rows, to the bit: put and added to what is there, whole and cut
-// into panels, with rows that follow each other and rows apart. What lies
-// between them must not change.
+// TestMulPanels compares products in panels with the same product in rows, bit for bit: set or
+// added, whole or in parts, with contiguous rows or rows apart. The memory between them must not
+// change.
 func TestMulPanels(t *testing.T) {
 	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(17, 18))
@@ -248,8 +247,8 @@ func TestMulPanels(t *testing.T) {
 	})
 }
 
-// TestPackedMulStaysInside surrounds C with values that must not change and A
-// with values that must not be read.
+// TestPackedMulStaysInside surrounds C with values that must not change, and A with values that
+// must not be read.
 func TestPackedMulStaysInside(t *testing.T) {
 	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(13, 14))
@@ -258,7 +257,7 @@ func TestPackedMulStaysInside(t *testing.T) {
 				x := newPackedCase(r, m, 9, n, 2, 9, true, bf16, ActELU)
 				want := append([]float32(nil), x.c...)
 				x.mul(want, 0, m, 0, x.panels())
-				// The same with rows of C one longer and NaN around both.
+				// The same with rows of C longer by one and NaN around both.
 				x.a = append(x.a, nan, nan)
 				x.a16 = append(x.a16, 0x7fc0, 0x7fc0)
 				wide := make([]float32, m*(n+1)+40)
@@ -287,7 +286,7 @@ func TestPackedMulStaysInside(t *testing.T) {
 	})
 }
 
-// TestPackedMulKeepsNaNInItsRow has one row with a NaN among others.
+// TestPackedMulKeepsNaNInItsRow puts a NaN into one row among others.
 func TestPackedMulKeepsNaNInItsRow(t *testing.T) {
 	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(15, 16))

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestSIMD128AgreesWithGo checks that what has no e^x in it has the bits of plain Go.
+// TestSIMD128AgreesWithGo checks that functions without e^x have the bits of plain Go.
 func TestSIMD128AgreesWithGo(t *testing.T) {
 	if Best() != SIMD128 {
 		t.Fatal("the kernels are not linked: run the tests with simd128/exec.js")
@@ -74,8 +74,8 @@ func TestSIMD128AgreesWithGo(t *testing.T) {
 	}
 }
 
-// TestSIMD128HasNoData checks that the kernels bring no data of their own, which would
-// be written into Go's memory.
+// TestSIMD128HasNoData checks that the kernels have no data of their own, which would be written
+// into Go's memory.
 func TestSIMD128HasNoData(t *testing.T) {
 	b, err := os.ReadFile("simd128/simd128.wasm")
 	if err != nil {

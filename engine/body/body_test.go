@@ -112,9 +112,8 @@ func TestSurfaceMatchesClosedForm(t *testing.T) {
 	}
 }
 
-// sound fails the test unless m is closed, fills between least and most m³, and
-// has unit normals that agree with its triangles and weights that sum to 1. It
-// returns the mesh's extent.
+// sound fails the test unless m is closed, fills between least and most m³, and has unit normals
+// that agree with its triangles and weights that sum to 1. It returns the mesh's extent.
 func sound(t *testing.T, rig *Rig, m *Mesh, want int, least, most float64) (lo, hi m3.Vec3) {
 	t.Helper()
 	if n := m.Triangles(); n > want+460 || n < want*8/10 {

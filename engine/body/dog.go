@@ -44,9 +44,8 @@ func standingFrame(joint string) (m3.Quat, bool) {
 		}
 		x, z := f.x, f.z
 		if right {
-			// A mirrored frame is left-handed: one axis turns round. The
-			// shoulders' +Z points inward on both sides, other limbs' to the
-			// left.
+			// A mirrored frame is left-handed: one axis turns round. The shoulders' +Z points
+			// inward on both sides, other limbs' to the left.
 			x.X, z.X = -x.X, -z.X
 			if !strings.HasSuffix(joint, "Shoulder") {
 				z = z.Neg()

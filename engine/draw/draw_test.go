@@ -71,8 +71,7 @@ func TestLineCoversItsPixels(t *testing.T) {
 	}
 }
 
-// Lines that start behind the camera, end far outside or hold NaN neither
-// panic nor spill.
+// Lines that start behind the camera, end far outside or hold NaN neither panic nor spill.
 func TestHostileCoordinates(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	img := New(32, 32, Paper)

@@ -24,8 +24,7 @@ func newPNG(b base) (Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("media: %w", err)
 	}
-	// Speed matters more than size: a frame takes longer to compress well than
-	// to render.
+	// Speed matters more than size: a frame takes longer to compress well than to render.
 	return &pngWriter{base: b, tmp: tmp, enc: png.Encoder{CompressionLevel: png.BestSpeed}}, nil
 }
 

@@ -222,8 +222,7 @@ func newInstances(c *Crowd, level int, m *body.Mesh, shadow bool) *instances {
 	}
 	s := newShade(program, a, nil)
 	if shadow {
-		// Depths are pushed away from the light by slope, so that a surface
-		// does not shade itself.
+		// Depths are pushed away from the light by slope, so that a surface does not shade itself.
 		s.SetPolygonOffset(1.5, 2)
 	}
 	h.Mesh = graphic.NewMesh(newGeometry(v, m.Index, sizes...), nil)

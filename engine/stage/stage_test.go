@@ -12,8 +12,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// open returns an offscreen stage, or skips the test where this machine cannot
-// render.
+// open returns an offscreen stage, or skips the test where this machine cannot render.
 func open(t testing.TB, w, h int) *Stage {
 	t.Helper()
 	s, err := Open(Options{Width: w, Height: h, Offscreen: true})
@@ -85,8 +84,7 @@ func light(c [3]float64) float64 { return (c[0] + c[1] + c[2]) / 3 }
 
 func flat(x, z float32) float32 { return 0 }
 
-// The sun comes from above: a bar is lighter there and throws its shadow away
-// from the sun.
+// The sun comes from above: a bar is lighter there and throws its shadow away from the sun.
 func TestLightAndShadow(t *testing.T) {
 	s := open(t, 320, 240)
 	s.SetGround(flat)

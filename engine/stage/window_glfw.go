@@ -36,8 +36,7 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	if !HasDisplay() {
 		return errors.New("stage: cannot open a window: no display (DISPLAY and WAYLAND_DISPLAY are empty)")
 	}
-	// glfw panics on some failures and prints others. The first printed line is the one to
-	// report.
+	// glfw panics on some failures and prints others. The first printed line is the one to report.
 	var printed bytes.Buffer
 	flags, writer := log.Flags(), log.Writer()
 	log.SetFlags(0)

@@ -14,8 +14,7 @@ import (
 	"mannequin/offline/registration"
 )
 
-// people is a small database of walks in three styles, and a neutral one that it
-// does not hold.
+// people is a small database of walks in three styles, and a neutral one that it does not hold.
 var people = sync.OnceValues(func() (*mar.Database, *registration.Take) {
 	takes, lines, err := human.Generate(human.Options{Actions: []string{human.Walk}, Styles: []string{"neutral", "proud", "old"}, Minutes: 0.1})
 	if err != nil {

@@ -161,9 +161,8 @@ func (c Labels) weights(actions []string, ramp int) ([]float32, error) {
 	return ramps(hard, len(actions), ramp), nil
 }
 
-// covered reports for each frame whether one of the ranges holds it. A label file may
-// repeat a range a million times: the time is proportional to ranges plus frames, not to
-// their product.
+// covered reports for each frame whether one of the ranges holds it. A label file may repeat a
+// range a million times: the time is proportional to ranges plus frames, not to their product.
 func covered(ranges []Range, frames int) []bool {
 	change := make([]int32, frames+1)
 	for _, r := range ranges {

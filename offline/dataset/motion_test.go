@@ -13,9 +13,8 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// stepping returns a set of one clip, and its mirror image, whose contacts are
-// square waves: each is on the ground for stand frames of a period, lag frames after the
-// first.
+// stepping returns a set of one clip, and its mirror image, whose contacts are square waves: each
+// is on the ground for stand frames of a period, lag frames after the first.
 func stepping(t *testing.T, frames, period int, stand, lag []int) *MotionSet {
 	m := &MotionSet{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 240, Margin: 24}
 	cols := m.Layout.Columns()

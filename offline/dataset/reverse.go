@@ -21,8 +21,7 @@ const (
 	reverseLeast   = fps         // frames of the shortest walk
 )
 
-// withReversed returns recs, and after them those recordings backward in time that have
-// slow walks.
+// withReversed returns recs, and after them those recordings backward in time that have slow walks.
 func withReversed(recs []recording, sk *skel.Skeleton, opt Options) ([]recording, error) {
 	back := make([]recording, len(recs))
 	err := Parallel(opt.Workers, len(recs), func(i int) (err error) {
@@ -107,8 +106,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 	return back, nil
 }
 
-// walksAhead reports whether the root moves slowly and roughly along its facing around
-// frame f.
+// walksAhead reports whether the root moves slowly and roughly along its facing around frame f.
 func (t *track) walksAhead(f int) bool {
 	a, b, here := t.roots[f-reverseWindow], t.roots[f+reverseWindow], t.roots[f]
 	left, forward := here.in(b.px-a.px, b.pz-a.pz)

@@ -55,8 +55,7 @@ func testCircle(t *testing.T, stride int) {
 	}
 	near(t, "root", y[m.OutRoot():], 1e-3, rate*c.r*(1-math.Cos(step*d)), 60*d*180/math.Pi, rate*c.r*math.Sin(step*d))
 
-	// The body is stiff: bones stand as at yaw 0, turned by d and moved by an
-	// arc of one stride.
+	// The body is stiff: bones stand as at yaw 0, turned by d and moved by an arc of one stride.
 	d *= step
 	still := circle{r: 2, w: 1e-9, frames: 2}.clip(sk)
 	model := make([]m3.Xform, sk.Len())

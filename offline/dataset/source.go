@@ -12,8 +12,7 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// SourceFile is the name of the file beside the recordings that describes them. It is
-// optional.
+// SourceFile is the name of the file beside the recordings that describes them. It is optional.
 const SourceFile = "dataset.toml"
 
 // maxSource is its largest size in bytes.

@@ -15,8 +15,7 @@ const constant = 1e-5
 // on the number of workers.
 const blockRows = 4096
 
-// meanStd returns the mean and the standard deviation of each of x's cols
-// columns.
+// meanStd returns the mean and the standard deviation of each of x's cols columns.
 func meanStd(x []float32, cols, workers int) (mean, std []float32) {
 	rows := len(x) / cols
 	blocks := (rows + blockRows - 1) / blockRows

@@ -20,10 +20,9 @@ const AMCRate = 120
 // ErrNoASF means that it is not clear which ASF file is an AMC file's skeleton.
 var ErrNoASF = errors.New("no skeleton")
 
-// FindASF returns the path of the skeleton of the AMC file at path, from the same
-// folder. It is the ASF file of the same name, or of the longest part of the name
-// before an underscore (CMU's 35_01.amc moves 35.asf), or else the only ASF file
-// there. Otherwise the error is ErrNoASF.
+// FindASF returns the path of the skeleton of the AMC file at path, from the same folder. It is the
+// ASF file of the same name, or of the longest part of the name before an underscore (CMU's
+// 35_01.amc moves 35.asf), or else the only ASF file there. Otherwise the error is ErrNoASF.
 func FindASF(path string) (string, error) {
 	dir := filepath.Dir(path)
 	files, err := os.ReadDir(dir)

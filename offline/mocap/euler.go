@@ -74,15 +74,13 @@ func compose(axes []int, deg [3]float64) quat64 {
 	return q
 }
 
-// fit returns angles in degrees about the given distinct axes, at most three,
-// whose product in order is q, or near q if fewer than three axes cannot make it.
-// Of the equal solutions it takes the one nearest to prev, which keeps curves
-// continuous.
+// fit returns angles in degrees about the given distinct axes, at most three, whose product in
+// order is q, or near q if fewer than three axes cannot make it. Of the equal solutions it takes
+// the one nearest to prev, which keeps curves continuous.
 //
-// Three axes are solved by half sums and differences of the outer angles
-// (Bernardes and Viollet, "Quaternion to Euler angles conversion", PLOS ONE
-// 2022, eqs. 34–41): near gimbal lock one of the two is ill defined, and
-// exactly there it has no effect on the rotation.
+// Three axes are solved by half sums and differences of the outer angles (Bernardes and Viollet,
+// "Quaternion to Euler angles conversion", PLOS ONE 2022, eqs. 34–41): near gimbal lock one of the
+// two is ill defined, and exactly there it has no effect on the rotation.
 func fit(q quat64, axes []int, prev [3]float64) (deg [3]float64) {
 	var half [3]float64 // half-angles in radians
 	switch len(axes) {

@@ -87,9 +87,8 @@ func H36MSkeleton() *skel.Skeleton {
 // so that the toes of the lower foot are on level ground at height 0. It begins over the
 // origin and faces about +z there.
 //
-// It returns a *SyntaxError that names the line for a line of more or fewer numbers, a
-// number that is not finite or beyond ±1e9, a body that goes farther than 1e8, and a file
-// without frames.
+// It returns a *SyntaxError that names the line for a line of more or fewer numbers, a number that
+// is not finite or beyond ±1e9, a body that goes farther than 1e8, and a file without frames.
 func ReadH36M(name string, data []byte) (*Recording, error) {
 	p := newParser(name, data)
 	// A value takes a digit and a separator, whatever the lines say.

@@ -40,8 +40,7 @@ func (p *parser) word() ([]byte, int) {
 	return p.data[at:p.pos], at
 }
 
-// lineNumber takes the next word of the line, a number within ±maxValue; name is for
-// messages.
+// lineNumber takes the next word of the line, a number within ±maxValue; name is for messages.
 func (p *parser) lineNumber(name string) (float64, error) {
 	w, at := p.word()
 	v, n := scanNumber(w)

@@ -31,11 +31,10 @@ func (f Format) String() string {
 	return fmt.Sprintf("Format(%d)", uint8(f))
 }
 
-// FormatOf returns the format of a file by its content, then by its name: a text that
-// begins with HIERARCHY is a BVH, otherwise the extension .bvh, .amc, .txt or .asf
-// decides. A file with another extension is Human3.6M's if its first line has commas, an
-// AMC if it begins with a flag or a number, and a BVH otherwise. data may be a file's
-// first bytes, or nil to go by the name alone.
+// FormatOf returns the format of a file by its content, then by its name: a text that begins with
+// HIERARCHY is a BVH, otherwise the extension .bvh, .amc, .txt or .asf decides. A file with another
+// extension is Human3.6M's if its first line has commas, an AMC if it begins with a flag or a
+// number, and a BVH otherwise. data may be a file's first bytes, or nil to go by the name alone.
 func FormatOf(name string, data []byte) Format {
 	p := newParser(name, data)
 	if first, _ := p.token(); strings.EqualFold(first, "HIERARCHY") {

@@ -43,8 +43,7 @@ func ReadBVH(name string, data []byte) (b *Recording, err error) {
 	return p.motion()
 }
 
-// newParser returns a parser at the first byte of a text, after a byte order
-// mark.
+// newParser returns a parser at the first byte of a text, after a byte order mark.
 func newParser(name string, data []byte) *parser {
 	start := len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	return &parser{name: name, data: data, pos: start, eol: start, taken: map[string]int{}}
@@ -63,8 +62,7 @@ type parser struct {
 	notes    []string
 }
 
-// fail returns a SyntaxError at the line of byte offset at. Lines end with \n,
-// \r\n or \r.
+// fail returns a SyntaxError at the line of byte offset at. Lines end with \n, \r\n or \r.
 func (p *parser) fail(at int, format string, args ...any) error {
 	before := p.data[:min(at, len(p.data))]
 	line := 1 + bytes.Count(before, []byte("\n")) + bytes.Count(before, []byte("\r")) - bytes.Count(before, []byte("\r\n"))
@@ -246,8 +244,7 @@ func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) 
 	return i, nil
 }
 
-// joint parses a joint from after its ROOT or JOINT, at offset at, to its
-// closing brace.
+// joint parses a joint from after its ROOT or JOINT, at offset at, to its closing brace.
 func (p *parser) joint(parent, depth, at int) error {
 	name := p.jointName()
 	if name == "" {

@@ -78,8 +78,7 @@ func Summarize(c *skel.Clip) *Summary {
 	return s
 }
 
-// guessUnit returns the unit in which reach is nearest to a typical one, by
-// ratio.
+// guessUnit returns the unit in which reach is nearest to a typical one, by ratio.
 func guessUnit(reach float32) Unit {
 	if !(reach > 0) || !m3.Finite(reach) {
 		return Unit{}

@@ -19,10 +19,9 @@ const (
 	rotTolerance = 5e-6 // radians
 )
 
-// Write writes b as a BVH file with b.Channels. If the clip was changed after reading, a
-// joint gets the channels that its motion needs, so that positions are exact to 1e-4 units
-// and rotations to 1e-3 degrees. A BVH does not store the names of End Sites: reading
-// makes them again.
+// Write writes b as a BVH file with b.Channels. If the clip was changed after reading, a joint gets
+// the channels that its motion needs, so that positions are exact to 1e-4 units and rotations to
+// 1e-3 degrees. A BVH does not store the names of End Sites: reading makes them again.
 //
 // It returns an error for a skeleton that breaks its rules, joint names that a
 // BVH cannot hold, End Sites that move, and values that are not finite.

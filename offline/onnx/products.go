@@ -167,8 +167,7 @@ func (c *conv) fold(left int) (folded conv, before, after int) {
 func (e *exporter) lstm(n *netruntime.Node, out *value, in []*value, w, r, b netruntime.Tensor) ref {
 	h := r.Shape[1]
 	out.channels = h
-	// Our gates are input, forget, cell, output; ONNX has input, output, forget,
-	// cell.
+	// Our gates are input, forget, cell, output; ONNX has input, output, forget, cell.
 	gates := func(t netruntime.Tensor) []float32 {
 		part := len(t.Data) / 4
 		var d []float32

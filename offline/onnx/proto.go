@@ -33,8 +33,7 @@ func (m *message) bytes(field protowire.Number, b []byte) {
 
 func (m *message) text(field protowire.Number, s string) { m.bytes(field, []byte(s)) }
 
-// attribute is an AttributeProto: value is an int, a float32, a string or a
-// []int.
+// attribute is an AttributeProto: value is an int, a float32, a string or a []int.
 type attribute struct {
 	name  string
 	value any

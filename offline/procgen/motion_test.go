@@ -98,8 +98,7 @@ func TestLegsBendLikeADogs(t *testing.T) {
 			for f := part.From; f < part.To; f++ {
 				p := &pos[f]
 				ahead := p[neck].Sub(p[hips]).Flat().Normalize(m3.V(0, 0, 1))
-				// bend is how far joint b is ahead of the line from a to c,
-				// and the angle there.
+				// bend is how far joint b is ahead of the line from a to c, and the angle there.
 				bend := func(a, b, c int) (off, angle float64) {
 					u, v := p[a].Sub(p[b]), p[c].Sub(p[b])
 					s := p[b].Sub(p[a]).Dot(p[c].Sub(p[a])) / p[c].Sub(p[a]).Dot(p[c].Sub(p[a]))

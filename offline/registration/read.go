@@ -26,11 +26,10 @@ type ReadOptions struct {
 	Keep     func(name string, l Label) bool // reports whether to read a recording called folder/file; nil: all
 }
 
-// Read reads the BVH and AMC recordings in dirs, each with its label, and puts
-// them on the human skeleton (retarget.Human) without the frames at the start that
-// show a rest pose. Takes are in the order of dirs and then of file names;
-// their Times and Stands are nil. left lists the recordings that were left out
-// for lack of a label, as folder/file.
+// Read reads the BVH and AMC recordings in dirs, each with its label, and puts them on the human
+// skeleton (retarget.Human) without the frames at the start that show a rest pose. Takes are in the
+// order of dirs and then of file names; their Times and Stands are nil. left lists the recordings
+// that were left out for lack of a label, as folder/file.
 func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err error) {
 	opt.FPS, opt.Workers = cmp.Or(opt.FPS, 60), cmp.Or(opt.Workers, runtime.GOMAXPROCS(0))
 	switch {

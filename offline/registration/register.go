@@ -54,13 +54,12 @@ func (o Options) check() error {
 // Register puts all takes of one action on one timeline (Xia et al. 2015, sec. 4)
 // and sets their Times and Stands.
 //
-// Poses are compared column by column, independent of their position on the ground and the
-// heading of the hips (Kovar and Gleicher 2003). Takes are warped in time, and their
-// columns scaled and offset, in turn. This is iterative motion warping (Hsu et al. 2005)
-// with scales and offsets that are constant in a take. Takes are first registered to the
-// reference, the longest take in a neutral style, and then to the mean of all takes on its
-// timeline. If no style is neutral, an action done once takes one of medium length as its
-// reference.
+// Poses are compared column by column, independent of their position on the ground and the heading
+// of the hips (Kovar and Gleicher 2003). Takes are warped in time, and their columns scaled and
+// offset, in turn. This is iterative motion warping (Hsu et al. 2005) with scales and offsets that
+// are constant in a take. Takes are first registered to the reference, the longest take in a
+// neutral style, and then to the mean of all takes on its timeline. If no style is neutral, an
+// action done once takes one of medium length as its reference.
 //
 // An action that repeats itself has a timeline of one cycle. It begins with a landing of
 // the left foot, and takes go round it as often as they have cycles. An action that is done
@@ -208,8 +207,7 @@ func (r *registrar) neutral(i int) bool {
 	return slices.ContainsFunc(r.Neutral, func(s string) bool { return strings.EqualFold(s, r.takes[i].Style) })
 }
 
-// order returns the takes by their quality as a reference: neutral ones first, then by
-// length.
+// order returns the takes by their quality as a reference: neutral ones first, then by length.
 func (r *registrar) order() []int {
 	order := make([]int, len(r.takes))
 	for i := range order {

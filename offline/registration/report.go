@@ -24,9 +24,8 @@ type TakeReport struct {
 	Name  string `json:"name"`
 	Style string `json:"style"`
 
-	// Residual is the distance of the take's features, scaled and offset, from the
-	// mean of all takes, in deviations of the features: 0 is the same motion, 1.4
-	// an unrelated one.
+	// Residual is the distance of the take's features, scaled and offset, from the mean of all
+	// takes, in deviations of the features: 0 is the same motion, 1.4 an unrelated one.
 	Residual float64 `json:"residual"`
 
 	// Slopes of Times: frames of the timeline per frame.
@@ -35,9 +34,8 @@ type TakeReport struct {
 	MaxSlope float64 `json:"max_slope"`
 	Cycles   float64 `json:"cycles"` // in the take; 0 if the action does not repeat
 
-	// TwoWay is the difference between the take's registration to the timeline and the
-	// timeline's to the take, in frames of the take: the median. TwoWayMost is the 95th
-	// percentile.
+	// TwoWay is the difference between the take's registration to the timeline and the timeline's
+	// to the take, in frames of the take: the median. TwoWayMost is the 95th percentile.
 	TwoWay     float64 `json:"two_way"`
 	TwoWayMost float64 `json:"two_way_most"`
 	// Direct is the difference between the take's registration to the reference alone and

@@ -19,8 +19,7 @@ func hump(still, frames int, height float64) []float64 {
 	return v
 }
 
-// A small gesture is a whole one all the same: it does not pass for the beginning
-// of a large one.
+// A small gesture is a whole one all the same: it does not pass for the beginning of a large one.
 func TestPathCoversTheTemplate(t *testing.T) {
 	w := warper{maxSlope: 3, smooth: 0.5}
 	for _, height := range []float64{1, 0.5, 0.3} {

@@ -66,8 +66,7 @@ func (r *registrar) majority() []uint8 {
 	return out
 }
 
-// landing returns the first frame of a foot's longest contact on a cycle; 0 if it never
-// lands.
+// landing returns the first frame of a foot's longest contact on a cycle; 0 if it never lands.
 func landing(stands []uint8, foot uint8) int {
 	n := len(stands)
 	best, longest := 0, 0

@@ -22,8 +22,7 @@ type figure struct {
 	place   m3.Vec3
 }
 
-// pitch turns about the body's left: positive leans forward, or takes a hanging
-// leg back.
+// pitch turns about the body's left: positive leans forward, or takes a hanging leg back.
 func pitch(angle float64) m3.Quat { return m3.AxisAngle(m3.V(1, 0, 0), float32(angle)) }
 
 // walk is a clip of f walking: in the first half of a cycle the left foot stands,

@@ -10,11 +10,10 @@ import (
 // maxLook is the most frames that are examined, leastLook the fewest that are enough.
 const maxLook, leastLook = 600, 20
 
-// findAxes estimates from a motion which of the axes of each joint's frame point
-// to the character's left and up in a T-pose. It uses positions: hips and shoulders
-// have a left, knees and elbows bend about an axis, feet point ahead. In a joint's own
-// frame these directions are nearly the same in all frames. The result is rounded to whole
-// axes; joints without a clear result are left out.
+// findAxes estimates from a motion which of the axes of each joint's frame point to the character's
+// left and up in a T-pose. It uses positions: hips and shoulders have a left, knees and elbows bend
+// about an axis, feet point ahead. In a joint's own frame these directions are nearly the same in
+// all frames. The result is rounded to whole axes; joints without a clear result are left out.
 func (b *binding) findAxes(c *skel.Clip, world m3.Quat) map[string]string {
 	sum := make([]struct{ left, up m3.Vec3 }, b.target.Len())
 	w := &work{binding: b, clip: c, world: world}

@@ -85,8 +85,7 @@ func OpenProfile(path string) (*Profile, error) {
 	return ReadProfile(path, b)
 }
 
-// ReadProfile reads a profile from the text of the file called name: see
-// OpenProfile.
+// ReadProfile reads a profile from the text of the file called name: see OpenProfile.
 func ReadProfile(name string, text []byte) (*Profile, error) {
 	if len(text) > maxProfile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), maxProfile)

@@ -6,9 +6,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Report says how well a clip fits its new skeleton. A joint's error is its distance to its
-// source joint in the scaled source, in centimetres, for joints whose position is taken
-// over.
+// Report says how well a clip fits its new skeleton. A joint's error is its distance to its source
+// joint in the scaled source, in centimetres, for joints whose position is taken over.
 type Report struct {
 	Profile string  `json:"profile"`
 	Frames  int     `json:"frames"`  // written

@@ -39,8 +39,7 @@ type Retargeter struct {
 	Workers int // goroutines; 0: one per processor. The result has the same bits for any number
 }
 
-// Default returns a Retargeter with the usual settings. The caller sets Source and
-// Profile.
+// Default returns a Retargeter with the usual settings. The caller sets Source and Profile.
 func Default() Retargeter {
 	return Retargeter{Iterations: 12, Damping: 1e-3, Near: 0.05, Far: 0.08}
 }
@@ -146,8 +145,7 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	return w.out, w.report(meanOf(copied), pull, skip), nil
 }
 
-// takeFrames leaves out frames at the start that show the rest pose, and checks the
-// others.
+// takeFrames leaves out frames at the start that show the rest pose, and checks the others.
 func (w *work) takeFrames() (skipped int, err error) {
 	c := w.job.Source
 	n := c.Skel.Len()

@@ -23,8 +23,7 @@ func TestSameSkeleton(t *testing.T) {
 	}
 }
 
-// The axes of the source's frames are found from the motion, and positions and rotations
-// come back.
+// The axes of the source's frames are found from the motion, and positions and rotations come back.
 func TestTurnedFrames(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 3))

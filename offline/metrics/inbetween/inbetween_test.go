@@ -148,8 +148,7 @@ func TestSteps(t *testing.T) {
 		}
 		stand = append(stand, []bool{left, left, right, right})
 	}
-	// The left is down at first, and comes down at 50, 100, 150; the right at 25, 75,
-	// 125, 175.
+	// The left is down at first, and comes down at 50, 100, 150; the right at 25, 75, 125, 175.
 	if inner, all := steps(stand); inner != 7 || all != 7 {
 		t.Errorf("%d steps, %d not next to the ends, want 7", all, inner)
 	}

@@ -130,8 +130,7 @@ func (g *guess) arm(side string) {
 	g.set(side+"HandIndex1", g.first(side, wrist, fingerIndex, fingerAny))
 }
 
-// trunk finds hips, spine, neck and head: the hips are where the legs meet, the chest is where the
-// arms do.
+// trunk finds hips, spine, neck and head: the legs meet at the hips, the arms at the chest.
 func (g *guess) trunk() {
 	hips := g.meet("UpLeg", "UpLeg")
 	if hips < 0 {

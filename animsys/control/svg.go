@@ -13,8 +13,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// svgScale is the length of an SVG's user unit, m. A sheet of paper, about 800 units wide, is a
-// field of 40 m.
+// svgScale is the length of an SVG's user unit, m: a sheet of about 800 units is a field of 40 m.
 const svgScale = 0.05
 
 // svgChord is the distance between the control points into which curves are cut, m.

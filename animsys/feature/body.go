@@ -149,8 +149,7 @@ func (m *Motion) contactJoints() []int {
 	return joints
 }
 
-// ground returns the height of the ground: the lowest contact is under it in floorShare of the
-// frames.
+// ground returns the height that the lowest contact is below in floorShare of the frames.
 func (m *Motion) ground(world []m3.Vec3) float32 {
 	if len(m.Contacts) == 0 {
 		return 0
@@ -289,8 +288,7 @@ func (m *Motion) sides() (left, right []int) {
 	return left, right
 }
 
-// facing returns the direction in which a body faces, unit and level, or zero if it is bent to the
-// side.
+// facing returns the unit level direction that a body faces, or zero if it is bent to the side.
 func facing(body []m3.Vec3, left, right []int) m3.Vec3 {
 	var across m3.Vec3
 	for i, l := range left {

@@ -48,8 +48,7 @@ const (
 	BoneVel     = 9 // m/s
 )
 
-// PhaseLen is the number of values of a tip's phase of stepping: amplitude times cosine, and times
-// sine.
+// PhaseLen is the number of values of a tip's stepping phase: amplitude times cosine, times sine.
 const PhaseLen = 2
 
 // Offsets inside the root's output. Values are per second.
@@ -195,8 +194,7 @@ func (m *MANN) Validate() error {
 	return nil
 }
 
-// Hash identifies the layout: equal hashes mean equal rows. It covers the name, start and length of
-// every span.
+// Hash identifies the layout by the name, start and length of every span: equal hashes, equal rows.
 func (m *MANN) Hash() string {
 	h := sha256.New()
 	for _, s := range append(m.InputSpans(), m.OutputSpans()...) {

@@ -32,8 +32,7 @@ type Bend struct {
 	Axis  [3]float32
 }
 
-// Contact is a joint that has contact with the ground while it is lower than Height and slower than
-// Speed.
+// Contact is a joint that touches the ground while it is lower than Height and slower than Speed.
 type Contact struct {
 	Joint  string
 	Height float32 // m above the ground
@@ -49,8 +48,7 @@ const (
 )
 
 // Human returns the layout for people: the joints of CMU's recordings that the paper keeps, and
-// contacts of heels and toes with the bounds of the authors' release. At rest the skeleton holds
-// its arms out to the sides.
+// contacts of heels and toes with the authors' bounds. At rest the arms are held out to the sides.
 func Human() *Motion {
 	return &Motion{
 		Joints: []string{"Hips",

@@ -10,8 +10,7 @@ import (
 	"mannequin/ik"
 )
 
-// Person is the layout of a motion with the skeleton that it poses. It is immutable and safe to
-// share.
+// Person is the layout of a motion with the skeleton that it poses. It is immutable, safe to share.
 type Person struct {
 	Layout *Motion
 	Skel   *skel.Skeleton // metres

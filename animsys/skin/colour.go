@@ -99,8 +99,7 @@ func (r *reader) texture(i int) (image.Image, error) {
 	return r.pictures[*source], nil
 }
 
-// colours returns the linear RGB colour of each vertex: the product of the material's, the
-// texture's and the vertex's own.
+// colours returns each vertex's linear RGB colour: material times texture times its own.
 func (r *reader) colours(where string, p *gltf.Primitive, count int) ([][3]float32, error) {
 	look := &defaultMaterial
 	if p.Material != nil {

@@ -121,8 +121,7 @@ func brackets(text []byte) (n int) {
 	return n
 }
 
-// check rejects what the reader cannot handle: null in place of an object, extensions that change
-// the mesh, other versions.
+// check rejects null in place of an object, extensions that change the mesh, and other versions.
 func (f *file) check() error {
 	d := &f.doc
 	if v := d.Asset.Version; v != "" && !strings.HasPrefix(v, "2.") {

@@ -190,8 +190,7 @@ func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][
 	return nil
 }
 
-// strongest sums the weights of each joint, and returns the four largest, scaled to the sum 1.
-// Equal ones keep their order.
+// strongest sums each joint's weights and returns the four largest, in order, scaled to the sum 1.
 func strongest(all []influence) []influence {
 	out := all[:0]
 	for _, p := range all {

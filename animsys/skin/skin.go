@@ -88,8 +88,7 @@ func (s *Skin) Vertices() int { return len(s.mesh.pos) }
 // Triangles returns the number of triangles.
 func (s *Skin) Triangles() int { return len(s.mesh.index) / 3 }
 
-// Open reads the .glb or .gltf at path, and the files beside it that it references. Errors in the
-// file are of type *Error.
+// Open reads a .glb or .gltf, and the files that it references. Errors in the file are *Error.
 func Open(path string) (*Skin, error) {
 	data, err := boundedfile.Read(path, MaxFile)
 	if err != nil {

@@ -14,8 +14,7 @@ var page = js.Global().Get("page")
 // maxFile limits the size of a fetched file, bytes.
 const maxFile = 256 << 20
 
-// offer passes the list of scenes and the current setup to the page. The script of a cutscene sets
-// its agents and terrain.
+// offer passes scenes and setup to the page. A cutscene's script sets its agents and terrain.
 func offer(s *playbill.Setup) {
 	usual := map[string]any{}
 	for _, name := range playbill.Scenes {

@@ -1,5 +1,4 @@
-// Command web plays the scenes in a browser, in the page beside it. Build it with make web, and open
-// it with mannequin serve.
+// Command web plays scenes in a browser. Build it with make web, open it with mannequin serve.
 package main
 
 import (
@@ -13,9 +12,8 @@ import (
 	"mannequin/scenes/playbill"
 )
 
-// agents is the default number of agents in a browser, for scenes that differ from playbill.
-// WebAssembly has one thread and short vectors or none, so fewer agents keep up with 60 ticks per
-// second.
+// agents is the default number of agents in a browser, for scenes that differ from playbill:
+// WebAssembly has one thread and short vectors or none.
 var agents = map[string]int{"quadruped": 8, "crowd": 20, "herd": 20, "people": 8, "strnn": 12}
 
 // defaults returns the setup of a scene in a browser.

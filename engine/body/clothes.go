@@ -32,8 +32,7 @@ var (
 
 // coat returns the function for the coat of a vertex at p that mainly follows joint; see Clothes.
 func (h *human) coat() func(p, n m3.Vec3, joint int) [4]float32 {
-	// edge is a channel at d metres beyond its border. It rises over width; coarse meshes need a
-	// large one.
+	// edge is a channel at d metres beyond its border. It rises over width: more for coarse meshes.
 	edge := func(d, width float32) float32 { return m3.Clamp(0.5+d/(width*h.u), 0, 1) }
 	const wide = 0.3
 	hem, collar := h.hem(), h.collar()

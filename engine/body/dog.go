@@ -13,8 +13,7 @@ type frame struct {
 	x, z  m3.Vec3
 }
 
-// dogFrames put a dog on its feet: in the rest pose of motion capture each bone points along +X.
-// Right limbs mirror the left.
+// dogFrames put a dog on its feet: at rest each bone points along +X. Right limbs mirror the left.
 var dogFrames = []frame{
 	{"Hips", m3.V(0, -0.05, -1), m3.V(1, 0, 0)},
 	{"Spine", m3.V(0, -0.15, 1), m3.V(1, 0, 0)},
@@ -58,8 +57,7 @@ func standingFrame(joint string) (m3.Quat, bool) {
 	return m3.Ident, false
 }
 
-// standing returns rig's joints in the standing pose with the paws on the ground, or false if the
-// rig does not have a dog's joints.
+// standing returns rig's joints standing with the paws on the ground; false without a dog's joints.
 func standing(rig *Rig) ([]m3.Xform, bool) {
 	for _, f := range dogFrames {
 		mirror := strings.Replace(f.joint, "Left", "Right", 1)

@@ -92,8 +92,7 @@ func (h *human) arm(name string) {
 	h.hand(name, wrist, e)
 }
 
-// hand plans a relaxed hand at the wrist with its fingers along e: thumb ahead and palm down if the
-// arm points aside.
+// hand plans a relaxed hand with its fingers along e: palm down if the arm points aside.
 func (h *human) hand(name string, wrist, e m3.Vec3) {
 	joint := name + "Hand"
 	thumb := h.dir(joint, ahead)

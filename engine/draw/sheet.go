@@ -108,8 +108,7 @@ func bounds(pos []m3.Vec3) (lo, hi m3.Vec3) {
 	return lo, hi
 }
 
-// SideOf looks at centre from the right of a character with the given yaw (0 faces +Z). The
-// character faces right.
+// SideOf looks at centre from the right of a character with the given yaw: it faces right.
 func SideOf(centre m3.Vec3, height, yaw float32) Camera {
 	return Camera{Eye: centre.Add(m3.YawQuat(yaw).Rotate(m3.V(-10, 0, 0))), Target: centre, Height: height}
 }

@@ -1,6 +1,5 @@
 // Package media writes rendered frames to files: a PNG sequence, a GIF, or an MP4 through ffmpeg. A
-// result is complete or absent: everything goes to a temporary name beside the target and is
-// renamed at the end.
+// result is complete or absent: it is written under a temporary name and renamed at the end.
 package media
 
 import (

@@ -50,8 +50,7 @@ func (w *pngWriter) Close() error {
 	if err := os.Rename(w.tmp, w.path); err == nil {
 		return nil
 	}
-	// The folder exists and is not empty: replace its frames, and remove those of a longer
-	// sequence.
+	// The folder is not empty: replace its frames, and remove those of a longer sequence.
 	old, err := filepath.Glob(filepath.Join(w.path, "frame_[0-9][0-9][0-9][0-9][0-9].png"))
 	if err != nil {
 		return fmt.Errorf("media: %w", err)

@@ -8,9 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Camera looks at a moving point from behind and above. The user may orbit and zoom. A following
-// camera swings back behind the character. If the ground would hide the target, the camera looks
-// from higher up or nearer.
+// Camera looks at a moving point from behind and above; the user may orbit and zoom. It swings back
+// behind a character it follows. If the ground hides the target, it goes higher up or nearer.
 type Camera struct {
 	Yaw      float32 // rad: direction from the eye to the target; 0 looks along +Z
 	Pitch    float32 // rad: downwards

@@ -14,9 +14,8 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
-// Crowd draws any number of characters that share one body with a few draw calls. Each character is
-// an instance that reads its bones from one row of a texture. Distant characters use coarser
-// meshes.
+// Crowd draws any number of characters that share one body with a few draw calls. Each instance
+// reads its bones from one row of a texture. Distant characters use coarser meshes.
 type Crowd struct {
 	s       *Stage
 	body    *body.Body

@@ -7,9 +7,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Gamepad is the user's input from gamepads, with the layout of an Xbox controller. With several
-// gamepads, sticks, triggers and Held belong to the one used last, and Hit to all of them. The zero
-// value is no input.
+// Gamepad is the user's input from gamepads, laid out as an Xbox controller. Sticks, triggers and
+// Held are of the gamepad used last, Hit is of all. The zero value is no input.
 type Gamepad struct {
 	Connected int // number of gamepads
 
@@ -102,8 +101,7 @@ type gamepad struct {
 	now             Gamepad
 }
 
-// poll reads all devices. It returns the input, and appends a line to notices for each device that
-// came or went.
+// poll reads all devices, and appends a line to notices for each one that came or went.
 func (g *gamepads) poll(from joysticks, notices []string) (Gamepad, []string) {
 	var sum Gamepad
 	used := -1

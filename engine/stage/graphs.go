@@ -52,8 +52,7 @@ func newGraphs(over *core.Node) *graphs {
 	return g
 }
 
-// set draws the graphs that have a range and fit between top and bottom of a picture of w×h pixels.
-// It returns their width.
+// set draws the graphs that fit between top and bottom of a w×h picture and returns their width.
 func (g *graphs) set(gs *gls.GLS, all []hud.Graph, w, h, top, bottom int) (wide int) {
 	g.curves.clear()
 	shown := 0
@@ -108,8 +107,7 @@ func drawable(g *hud.Graph) bool {
 	return m3.Finite(g.Min) && m3.Finite(g.Max) && g.Min < g.Max
 }
 
-// graphSize returns the size of each of n graphs in a picture w wide with room rows; zero if they
-// do not fit.
+// graphSize returns the size of n graphs in a picture w wide with room rows; 0 if they do not fit.
 func graphSize(n, w, room int) image.Point {
 	if n == 0 {
 		return image.Point{}

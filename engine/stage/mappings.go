@@ -19,9 +19,8 @@ const (
 // maxMappings limits the size of a file of mappings; the community's database has half a megabyte.
 const maxMappings = 4 << 20
 
-// GamepadMappings returns the gamepad mappings that the user has set, for Options.Gamepads: first
-// the file that the environment variable SDL_GAMECONTROLLERCONFIG_FILE names, then
-// SDL_GAMECONTROLLERCONFIG.
+// GamepadMappings returns the user's mappings for Options.Gamepads: first the file that
+// SDL_GAMECONTROLLERCONFIG_FILE names, then SDL_GAMECONTROLLERCONFIG from the environment.
 func GamepadMappings() (string, error) {
 	var all strings.Builder
 	if path := os.Getenv(mappingsFileVar); path != "" {
@@ -59,9 +58,8 @@ var elements = map[string]bool{
 // platforms are the names of operating systems in mappings.
 var platforms = map[string]string{"linux": "Linux", "windows": "Windows", "darwin": "Mac OS X"}
 
-// checkMappings returns the lines of text that are mappings for this system, each with a line
-// break. It fails on a line that is not a mapping: glfw would skip it or read past its end. from
-// names the text.
+// checkMappings returns this system's mappings in text, a line each. It fails on a line that is
+// none: glfw would skip it or read past its end. from names the text.
 func checkMappings(from, text string) (string, error) {
 	var out strings.Builder
 	for n, line := range strings.Split(text, "\n") {

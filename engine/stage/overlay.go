@@ -49,8 +49,7 @@ const (
 	placed // at panel.pos
 )
 
-// panel is a box over the picture. Its text or other content is painted on the CPU when it changes,
-// and drawn as one textured quad.
+// panel is a box over the picture, painted on the CPU when it changes, drawn as a textured quad.
 type panel struct {
 	*graphic.Mesh
 	at      corner

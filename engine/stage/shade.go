@@ -17,8 +17,7 @@ import (
 //go:embed shaders
 var shaderFiles embed.FS
 
-// addShaders adds our programs to r: each name.vert has a name.frag, and each name.glsl is a chunk
-// that the others include.
+// addShaders adds our programs to r: each name.vert has a name.frag, and a name.glsl is included.
 func addShaders(r *renderer.Renderer) error {
 	files, err := shaderFiles.ReadDir("shaders")
 	if err != nil {
@@ -52,8 +51,7 @@ type lighting struct {
 	grain     uint32 // texture
 }
 
-// shade is a g3n material for one of our programs. Its state is in material.Material, its uniforms
-// are here.
+// shade is a g3n material for one of our programs, whose uniforms are here.
 type shade struct {
 	material.Material
 	lighting         *lighting // nil for programs without light

@@ -10,8 +10,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// widgets is the layout and painting of a panel of sliders and buttons. Its zero value shows
-// nothing.
+// widgets lays out and paints a panel of sliders and buttons. Its zero value shows nothing.
 type widgets struct {
 	shown   hud.Panel
 	view    [3]int // size of the picture, and top of the panel, pixels
@@ -42,9 +41,8 @@ var (
 	panelTrack = color.RGBA{120, 126, 134, 255}
 )
 
-// set lays out p at the right of a picture of w×h pixels, from top down. It reports whether the
-// panel must be painted again. A panel that does not start at the picture's top is left out if it
-// does not fit.
+// set lays out p at the right of a w×h picture, from top down, and reports whether to paint it
+// again. A panel that starts lower and does not fit is left out.
 func (k *widgets) set(p *hud.Panel, w, h, top int) bool {
 	if p == nil {
 		p = &hud.Panel{}
@@ -231,8 +229,7 @@ func (m *mouse) move(x, y float64, down bool, panels ...*widgets) (t hud.Touch, 
 	return t, dx, dy
 }
 
-// grab takes hold of the widget at p, relative to the panel's corner. It returns the key of a
-// button there.
+// grab takes hold of the widget at p, relative to the panel, and returns the key of a button there.
 func (m *mouse) grab(k *widgets, p image.Point) byte {
 	m.holds, m.on = holdsPanel, k
 	for i, r := range k.rows {

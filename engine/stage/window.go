@@ -70,9 +70,8 @@ func Letter(c byte) Key { return KeyA + Key(c-'A') }
 // Digit returns the key of the digit d, 0 to 9.
 func Digit(d int) Key { return Key0 + Key(d) }
 
-// Poll reads the user's input. Keys, gamepads, and the mouse on panels go into the result; dragging
-// elsewhere and the wheel move the camera. Offscreen, and after the display is gone, there is no
-// input.
+// Poll reads the user's input. Keys, gamepads, and the mouse on panels are in the result; other
+// dragging and the wheel move the camera. Offscreen, and without a display, there is no input.
 func (s *Stage) Poll() Controls {
 	w := s.win
 	if w == nil || displayGone() {

@@ -182,8 +182,7 @@ func (w *windowState) pointer() (x, y float64, down bool) {
 	return w.x, w.y, down
 }
 
-// fingerDistance returns the distance between two fingers, 0 if there are fewer. Spreading them
-// zooms like the wheel.
+// fingerDistance returns the distance of two fingers, 0 for fewer. Spreading them zooms.
 func (w *windowState) fingerDistance() float64 {
 	if len(w.fingers) < 2 {
 		return 0

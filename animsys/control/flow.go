@@ -70,8 +70,7 @@ func (f *Flow) around(p m3.Vec3) (i, k int, u, v float32) {
 	return i, k, u, v
 }
 
-// Way returns the distance from p to the goal, m, or Unreachable, and the direction to take, of
-// unit length or zero.
+// Way returns the distance from p to the goal, m, or Unreachable, and the unit direction to take.
 func (f *Flow) Way(p m3.Vec3) (dist float32, ahead m3.Vec3) {
 	i, k, u, v := f.around(p)
 	if f.nx < 2 || f.nz < 2 {

@@ -8,8 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Standard deviations of the smoothing of the body's frame, in frames at 60 Hz, as in the authors'
-// release of Holden et al. 2016.
+// Standard deviations of the body frame's smoothing, in frames at 60 Hz (Holden et al. 2016, code).
 const (
 	placeSigma  = 3.0
 	facingSigma = 20.0
@@ -25,15 +24,13 @@ type Place struct {
 	Yaw float32 // rad
 }
 
-// Advance returns the place dt seconds after p with the motion body, (MotionLen). The yaw is not
-// wrapped.
+// Advance returns the place dt seconds after p with the motion body, (MotionLen). Yaw never wraps.
 func (p Place) Advance(body []float32, dt float32) Place {
 	way := m3.YawQuat(p.Yaw).Rotate(m3.V(body[MotionX], 0, body[MotionZ]).Scale(dt))
 	return Place{Pos: p.Pos.Add(way), Yaw: p.Yaw + dt*body[MotionYaw]}
 }
 
-// Joints writes the world positions of the joints of a frame, (columns) raw, with the body at p:
-// the first len(points) joints.
+// Joints writes the world positions of a frame's first len(points) joints, with the body at p.
 func (p Place) Joints(points []m3.Vec3, frame []float32) {
 	turn := m3.YawQuat(p.Yaw)
 	for j := range points {

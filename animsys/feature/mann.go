@@ -59,9 +59,8 @@ const (
 	RootLen = 3
 )
 
-// MANN is the layout of the inputs and outputs of a mode-adaptive network for one skeleton and one
-// set of actions. For the authors' 27-bone dog with six actions it has 480 inputs, 363 outputs and
-// 19 gating inputs.
+// MANN is the layout of a mode-adaptive network's inputs and outputs for one skeleton and its
+// actions. The authors' 27-bone dog with six actions has 480 inputs, 363 outputs, 19 gating inputs.
 type MANN struct {
 	Joints  []string // in skeleton order, with End Sites
 	Tips    []string // joints of the gating network: the four paw tips
@@ -105,8 +104,7 @@ func (m *MANN) sampleAction() int {
 	return SampleSpeed + 1
 }
 
-// InSample returns the first column of input sample s; add SamplePos, SampleDir, SampleVel or
-// SampleSpeed.
+// InSample returns the first column of input sample s; add SamplePos, SampleDir and so on.
 func (m *MANN) InSample(s int) int { return s * m.SampleLen() }
 
 // InActions returns the first column of the action weights of input sample s.

@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// Motion is the layout of a frame of motion as joint positions in the body's own frame (Holden,
-// Saito and Komura 2016, sec. 4.2):
+// Motion is a frame of joint positions, seen from the body (Holden, Saito, Komura 2016, sec. 4.2):
 //
 //   - x, y, z in metres for every joint. The body's frame is on the ground under the first
 //     joint, smoothed, with +Z where the body faces;

@@ -139,8 +139,7 @@ func (f *file) newTree() (*tree, error) {
 	return t, nil
 }
 
-// roots returns the root nodes of the scene, the first one last. If the file has no scenes, these
-// are all nodes without a parent.
+// roots returns the scene's root nodes, first one last; without scenes, all nodes without a parent.
 func (f *file) roots(t *tree) (roots []int, err error) {
 	d := &f.doc
 	if len(d.Scenes) == 0 {

@@ -27,8 +27,7 @@ const (
 	MaxPixels    = 1 << 25 // of all textures
 )
 
-// Skin is a skinned mesh as a glTF viewer shows it: in the pose of its nodes, in the file's metres.
-// It is read-only.
+// Skin is a read-only skinned mesh as a glTF viewer shows it: posed by its nodes, in metres.
 type Skin struct {
 	Name  string   // the file's
 	Notes []string // warnings

@@ -47,8 +47,7 @@ var keys = map[string]func(s *playbill.Setup, value string) error{
 	"model":   func(s *playbill.Setup, v string) error { s.Model, s.Far = v, playbill.FarOf(v); return nil },
 }
 
-// parse returns the setup in the fragment of an address, such as scene=quadruped&agents=8. Missing
-// keys have defaults.
+// parse returns the setup in an address's fragment, such as scene=quadruped&agents=8.
 func parse(fragment string) (playbill.Setup, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(fragment, "#"))
 	if err != nil {

@@ -53,8 +53,7 @@ func dogBody(t testing.TB) *Body {
 	return b
 }
 
-// closed fails the test unless every edge of the mesh is met once each way, and
-// returns the enclosed volume.
+// closed fails the test unless every edge is met once each way, and returns the volume.
 func closed(t *testing.T, pos []m3.Vec3, index []uint32) float64 {
 	t.Helper()
 	seen := map[[2]uint32]int{}

@@ -108,8 +108,7 @@ func clip(ax, ay, bx, by float32, r image.Rectangle, pad float32) (_, _, _, _ fl
 	return ax + t0*dx, ay + t0*dy, ax + t1*dx, ay + t1*dy, true
 }
 
-// Line draws the world segment ab, width pixels wide. It skips parts behind the camera and points
-// that are not finite.
+// Line draws the world segment ab, width pixels wide, if it is finite and before the camera.
 func Line(img *image.RGBA, cam Camera, a, b m3.Vec3, width float32, c color.RGBA) {
 	v := cam.view(img.Rect.Dx(), img.Rect.Dy())
 	v.line(img, a, b, width, c)

@@ -58,8 +58,7 @@ func Create(ctx context.Context, path string, opt Options) (Writer, error) {
 // ErrNoFFmpeg is the error of an MP4 without ffmpeg.
 var ErrNoFFmpeg = errors.New("media: ffmpeg is not installed: install it (Debian: apt-get install ffmpeg), or write a .gif or a folder of PNGs")
 
-// Check returns the error that Create would return for path: an unknown extension, or ErrNoFFmpeg.
-// It writes nothing.
+// Check returns Create's error for path, an unknown extension or ErrNoFFmpeg. It writes nothing.
 func Check(path string) error {
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".mp4":

@@ -81,8 +81,7 @@ type joysticks interface {
 	name(slot int) string
 }
 
-// reading is the state of a gamepad: axes in [−1, 1] in glfw's order, down and right positive,
-// triggers at rest at −1.
+// reading is a gamepad's state: axes in [−1, 1], down and right positive, triggers at rest at −1.
 type reading struct {
 	axes    [6]float32
 	buttons [Buttons]bool

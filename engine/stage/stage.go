@@ -1,6 +1,5 @@
-// Package stage draws characters on a terrain with g3n, in a window or offscreen: an instanced
-// skinned crowd, ground, sky, one sun with shadows, text. It is the only package that touches a
-// window or OpenGL.
+// Package stage draws a crowd on a terrain with g3n, in a window or offscreen: instanced, skinned,
+// with sky, sun, shadows, text. It is the only package that touches a window or OpenGL.
 //
 // A Stage belongs to the goroutine that opened it. That goroutine must stay on its thread.
 package stage

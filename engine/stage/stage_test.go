@@ -26,8 +26,7 @@ func open(t testing.TB, w, h int) *Stage {
 	return s
 }
 
-// post is a rig of two bones that stands 1 m high: joint 0 on the ground, joint
-// 1 half way up, joint 2 on top.
+// post is a rig that stands 1 m high: joint 0 on the ground, 1 half way up, 2 on top.
 func post(t testing.TB) *body.Body {
 	t.Helper()
 	b := must.Get(body.New(&body.Rig{Names: []string{"foot", "knee", "top"}, Parents: []int16{-1, 0, 1},

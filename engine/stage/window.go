@@ -29,8 +29,7 @@ type Controls struct {
 	Notices []string  // a line for each gamepad that came or went
 	Touch   hud.Touch // mouse input to the panel of the last View
 
-	// Hidden reports that the window is minimised. There is no need to draw, and Poll waits for up
-	// to a tenth of a second.
+	// Hidden reports that the window is minimised: do not draw. Poll waits for up to 0.1 s.
 	Hidden bool
 	Toggle hud.Overlay // overlays to turn on or off
 }

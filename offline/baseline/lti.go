@@ -216,8 +216,7 @@ func (s search) canHoldOut(pairs []Pair, inputs int) bool {
 	return s.enough(s.spans(records), inputs)
 }
 
-// records returns the data of a degree of freedom: its own input and, if not nil, scores of the
-// whole pose.
+// records returns a degree of freedom's data: its own input and, if not nil, whole-pose scores.
 func (m *LTI) records(pairs []Pair, scores []*mat.Dense, d int) []record {
 	out := make([]record, len(pairs))
 	for i, p := range pairs {

@@ -10,8 +10,7 @@ type record struct {
 	y []float64 // (frames)
 }
 
-// span is a run of frames of a record. Identification uses nothing across its ends, so that seams
-// and held-out frames stay out.
+// span is a run of frames of a record, without seams and held-out frames.
 type span struct{ record, from, to, fold int }
 
 // windows hold the data of a subspace method for all windows of 2h frames in some spans: the R of a

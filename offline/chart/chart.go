@@ -153,8 +153,7 @@ func (s Series) finite(positive bool) plotter.XYs {
 }
 
 // logTicks marks 1, 2, … 9 times every power of ten. Labels are at the powers, and at 2 and 5 times
-// them in a short range. If fewer than two labels fall into the range, it has the ticks of a linear
-// axis.
+// them in a short range. With fewer than two labels the ticks are a linear axis's.
 type logTicks struct{}
 
 func (logTicks) Ticks(low, high float64) []plot.Tick {

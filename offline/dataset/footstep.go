@@ -6,8 +6,7 @@ import (
 	"mannequin/animsys/feature"
 )
 
-// The least and most frames of a step at Rate, from landing to landing. A longer time is no
-// stepping.
+// The least and most frames of a step at Rate, from landing to landing.
 const (
 	stepLeast = 20
 	stepMost  = 120
@@ -73,8 +72,7 @@ func (m *MotionSet) Footsteps(c int) []float32 {
 	return out
 }
 
-// goes is the speed above which a body must have stepped, even without a whole step in the
-// clip, m/s.
+// goes is the speed, m/s, above which a body must have stepped, even without a whole step.
 const goes = 0.3
 
 // stands reports in which frames of clip c contact i is on the ground.

@@ -57,8 +57,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 		}
 		return r.weights[f*actions+action]
 	}
-	// A dog that gets up steps ahead. Backward in time that is sitting down, which a walk
-	// backward must not lead to.
+	// A dog that gets up steps ahead. Reversed, that would be sitting down after a walk back.
 	upright := reverseHips * t.usualHeight(func(f int) bool { return weight(f, move)+weight(f, idle) > 0.99 })
 	rows := make([]bool, t.n)
 	for _, f := range r.labels.rowFrames(layout.Step()) {

@@ -103,8 +103,7 @@ func TestReflectionAtEnds(t *testing.T) {
 	}
 }
 
-// The mirrored rows of a left circle are the rows of a right circle whose
-// clip was mirrored joint by joint.
+// Mirrored rows of a left circle are those of a right circle mirrored joint by joint.
 func TestMirrorIsThePhysicalMirror(t *testing.T) {
 	m, sk := feature.Dog(), synthSkeleton()
 	left, right := circle{r: 2, w: 0.5, frames: 300}, circle{r: 2, w: -0.5, frames: 300}

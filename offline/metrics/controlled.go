@@ -52,8 +52,7 @@ const (
 	controlSway = 8.0 // s to and fro
 )
 
-// MeasureControlled lets people continue walks of the recordings, each from one second in, along
-// ControlPaths.
+// MeasureControlled lets people continue recorded walks from one second in, along ControlPaths.
 func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.MotionSet, people int, seconds float64,
 	speed float32, job strnn.Control) (Controlled, error) {
 	l := m.Layout

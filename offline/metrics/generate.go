@@ -33,8 +33,7 @@ func (t Take) cut(first int) Take {
 	return t
 }
 
-// Generated measures seconds of motion for each gait's goals, after a second of standing and two to
-// settle.
+// Generated measures seconds of motion for each gait's goals, after a stand and time to settle.
 func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	const stand, settle = mann.Rate, 2 * mann.Rate
 	legs, err := DogLegs(r.Model.Skel)
@@ -64,8 +63,7 @@ func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	return out, nil
 }
 
-// segment is a stretch of recorded rows whose commands one agent gets: rows first to end−1, after a
-// lead that begins at row from.
+// segment is recorded rows first to end−1 whose commands an agent gets, with a lead from row from.
 type segment struct {
 	set              *dataset.MANN
 	from, first, end int // rows

@@ -79,8 +79,7 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 	return p, nil
 }
 
-// smoothFacing returns a course's headings, smoothed like the heading found from joints: a Gaussian
-// of 20 frames.
+// smoothFacing returns a course's headings, smoothed like those found from joints: a Gaussian.
 func smoothFacing(course manifold.Course) []float32 {
 	const sigma = 20
 	yaw := make([]float32, len(course))

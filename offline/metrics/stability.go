@@ -133,8 +133,7 @@ func Roll(p Extender, set *dataset.MotionSet, n, prefix, frames int) ([]float32,
 	return rows, p.Extend(rows, n, prefix, prefix+frames)
 }
 
-// MeasureRollouts returns the liveliness of motions, (n, frames, columns) raw, in their last frames
-// and in all after the prefix.
+// MeasureRollouts returns the liveliness of motions, (n, frames, columns) raw: see Rollouts.
 func MeasureRollouts(rows []float32, l *feature.Motion, n, prefix, last int) Rollouts {
 	cols := l.Columns()
 	frames := len(rows) / cols / n

@@ -13,8 +13,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// AMCRate is the frame rate of CMU's and HDM05's AMC files, in frames per second. The
-// files do not say it.
+// AMCRate is the rate of CMU's and HDM05's AMC files, frames per second. The files do not say it.
 const AMCRate = 120
 
 // ErrNoASF means that it is not clear which ASF file is an AMC file's skeleton.

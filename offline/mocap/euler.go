@@ -23,8 +23,7 @@ func (q quat64) quat() m3.Quat {
 	return m3.Quat{X: float32(q[1]), Y: float32(q[2]), Z: float32(q[3]), W: float32(q[0])}
 }
 
-// turn returns q followed, about its own axis 0, 1 or 2, by the rotation with
-// half-angle sine s and cosine c.
+// turn returns q turned about its own axis 0, 1 or 2, by the half angle with sine s and cosine c.
 func (q quat64) turn(axis int, s, c float64) quat64 {
 	i, j, k := 1+axis, 1+(axis+1)%3, 1+(axis+2)%3
 	r := quat64{0: q[0]*c - q[i]*s}
@@ -132,8 +131,7 @@ func fit(q quat64, axes []int, prev [3]float64) (deg [3]float64) {
 	return deg
 }
 
-// unpack returns q's real part and its parts along axes i, j and the third one,
-// the last with the sign of i×j.
+// unpack returns q's real part and its parts along i, j and the third axis, with the sign of i×j.
 func unpack(q quat64, i, j int) (w, qi, qj, qk float64) {
 	k := 3 - i - j
 	qk = q[1+k]

@@ -23,8 +23,7 @@ func (p *parser) nextLine() bool {
 	}
 }
 
-// word takes the next word of the line and returns it with its offset. It is
-// empty at the end of the line.
+// word takes the next word of the line, empty at its end, and returns it with its offset.
 func (p *parser) word() ([]byte, int) {
 	for p.pos < p.eol && p.data[p.pos] <= ' ' {
 		p.pos++

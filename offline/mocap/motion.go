@@ -67,8 +67,7 @@ func (p *parser) frameTime() (float64, error) {
 	return dt, err
 }
 
-// checkMemory reports frames that would take too much memory for a text of this length and
-// the extra bytes of its skeleton.
+// checkMemory reports frames that would take too much memory for the text and its skeleton.
 func (p *parser) checkMemory(at int, frames int64, joints, extra int) error {
 	limit := memFree + memPerByte*int64(len(p.data)+extra)
 	if frames <= limit/int64(joints*jointBytes) {
@@ -100,8 +99,7 @@ func (p *parser) frames(c *skel.Clip) error {
 	return nil
 }
 
-// frame parses the values of one frame. If a value is broken it stops before it and
-// returns its joint and channel.
+// frame parses a frame. It stops before a broken value and returns its joint and channel.
 func (p *parser) frame(pos []m3.Vec3, rot []m3.Quat) (joint int, c Channel, ok bool) {
 	for j, list := range p.channels {
 		x, y, z, w := 0.0, 0.0, 0.0, 1.0

@@ -64,15 +64,13 @@ func FormatOf(name string, data []byte) Format {
 	return FormatBVH
 }
 
-// OpenOptions holds what an AMC file does not say. The zero value is right for CMU's
-// and HDM05's recordings.
+// OpenOptions holds what an AMC file does not say. Zero is right for CMU's and HDM05's.
 type OpenOptions struct {
 	ASF    string  // path of the skeleton that an AMC moves; empty: the one that FindASF finds
 	AMCFPS float64 // frames per second of an AMC; 0: AMCRate
 }
 
-// Open reads the recording at path, in any format (see FormatOf). The options are
-// ignored unless it is an AMC.
+// Open reads the recording at path in any format (see FormatOf). The options are for AMC.
 func Open(path string, opt OpenOptions) (*Recording, error) {
 	data, err := boundedfile.Read(path, maxFileSize)
 	if err != nil {

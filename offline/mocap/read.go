@@ -28,11 +28,9 @@ const (
 	minFrameTime, maxFrameTime = 1e-6, 3600
 )
 
-// ReadBVH parses the text of a BVH file; name is for messages. It returns a
-// *SyntaxError that names the line for any text that is not a complete BVH:
-// an unknown keyword or channel, more than skel.MaxJoints joints or a depth of
-// skel.MaxDepth, more or fewer frames than it says, a number that is not finite or
-// beyond ±1e9.
+// ReadBVH parses the text of a BVH file; name is for messages. It returns a *SyntaxError with the
+// line for an incomplete file: an unknown keyword or channel, more than skel.MaxJoints joints or a
+// depth of skel.MaxDepth, more or fewer frames than it says, numbers not finite or beyond ±1e9.
 //
 // Keywords may be in any case. Values are counted, not lines.
 func ReadBVH(name string, data []byte) (b *Recording, err error) {

@@ -8,8 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Summary holds a clip's measures and what looks wrong in it. Lengths are in the clip's
-// unit, positions in world space.
+// Summary holds a clip's measures and faults. Lengths are in the clip's unit, in world space.
 type Summary struct {
 	Frames     int      `json:"frames"`
 	Joints     int      `json:"joints"` // without End Sites

@@ -23,8 +23,7 @@ type constant struct {
 	data any
 }
 
-// builder collects the operations of a graph. Names are chosen at the end, when the graph's inputs
-// and outputs are known.
+// builder collects a graph's operations. Names are chosen when its inputs and outputs are known.
 type builder struct {
 	hints     []string // by ref
 	ops       []operation

@@ -12,8 +12,7 @@ const (
 	series
 	// steps is (length, batch, channels), for recurrent layers.
 	steps
-	// phases is a series of half the length: the channels of the even frames,
-	// then those of the odd frames.
+	// phases is a series of half the length: even frames' channels, then the odd frames'.
 	phases
 	layouts
 )

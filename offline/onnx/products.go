@@ -129,8 +129,7 @@ func (c *conv) flip() {
 	c.w = w
 }
 
-// channelBlock is the number of channels in a block of ONNX Runtime's layout on processors with
-// AVX-512.
+// channelBlock is the number of channels in a block of ONNX Runtime's layout with AVX-512.
 const channelBlock = 16
 
 // pad adds input channels whose weights are zero.
@@ -144,8 +143,7 @@ func (c *conv) pad(channels int) {
 }
 
 // fold joins c, whose first tap reads left frames before, with an average depooling before it. The
-// result computes, from the shorter signal, the channels of the even frames and then of the odd
-// ones.
+// result computes the channels of the even frames and then of the odd ones from the shorter signal.
 //
 // The depooled signal is u[s] = x[⌊s/2⌋]/2, so tap w of the output frame 2τ + r reads x[τ + ⌊(r + w
 // − left)/2⌋]/2: two taps become one, except for the first and the last.

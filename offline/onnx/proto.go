@@ -112,8 +112,7 @@ func tensorProto(name string, dims []int, data any) message {
 	return m
 }
 
-// valueProto declares an input or output of floats. An axis is an int, or a
-// string that names its size.
+// valueProto declares an input or output of floats. An axis is an int, or the name of its size.
 func valueProto(name string, axes ...any) message {
 	var shape message
 	for _, a := range axes {

@@ -123,8 +123,7 @@ func (w *walker) pose(f int) pose {
 	return p
 }
 
-// head poses neck and head. They keep their heading and pitch in the world whatever the trunk does,
-// except for the nod of the gait.
+// head poses neck and head. They keep heading and pitch in the world, except for the gait's nod.
 func (w *walker) head(p *pose, tr *trunkPose, t float64) {
 	look := w.tl.look.at(t) + 0.06*tr.still*w.drift[4].At(t)
 	up := w.tl.nod.at(t)

@@ -22,8 +22,7 @@ func some(t *testing.T) []*Take {
 
 var made []*Take
 
-// A paw on the ground does not move, none goes below it, nor does any joint, and
-// bones keep their lengths.
+// Paws on the ground do not move, no joint is below it, and bones keep their lengths.
 func TestPawsStand(t *testing.T) {
 	sk := Skeleton()
 	planted := 0

@@ -13,8 +13,7 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// ReadOptions says how Read reads recordings. The zero value is right for the
-// families that ParseName knows.
+// ReadOptions says how Read reads recordings. Zero is right for ParseName's families.
 type ReadOptions struct {
 	Table    *Table                          // labels of recordings; files without a label in it, or all if it is nil, are labelled by their names
 	Profile  *retarget.Profile               // of the recordings' skeletons; nil: for each the built-in one that fits

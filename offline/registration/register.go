@@ -51,8 +51,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// Register puts all takes of one action on one timeline (Xia et al. 2015, sec. 4)
-// and sets their Times and Stands.
+// Register puts an action's takes on one timeline (Xia et al. 2015, sec. 4), with Times and Stands.
 //
 // Poses are compared column by column, independent of their position on the ground and the heading
 // of the hips (Kovar and Gleicher 2003). Takes are warped in time, and their columns scaled and
@@ -65,10 +64,9 @@ func (o Options) check() error {
 // the left foot, and takes go round it as often as they have cycles. An action that is done
 // once has the timeline of its reference; takes may begin and end sooner or later.
 //
-// The contacts on the timeline are those of most takes. Each take gets them at its Times.
-// The beginning and the end of each contact then move to the take's own landing or
-// lift-off within Options.Snap. Otherwise a foot would visibly be locked while it slides,
-// or released while it rests.
+// The contacts on the timeline are those of most takes. Each take gets them at its Times. Their
+// ends then move to the take's own landing or lift-off within Options.Snap. Otherwise a foot would
+// visibly be locked while it slides, or free while it rests.
 func Register(takes []*Take, opt Options) (*Timeline, *Report, error) {
 	opt = opt.withDefaults()
 	if err := opt.check(); err != nil {

@@ -41,8 +41,7 @@ type TakeReport struct {
 	// Direct is the difference between the take's registration to the reference alone and
 	// to all takes, in frames of the timeline: the median.
 	Direct float64 `json:"direct"`
-	// Contacts is the share of frames in which the contacts detected in the take are those
-	// of the timeline.
+	// Contacts is the share of frames in which the take has the contacts of the timeline.
 	Contacts float64 `json:"contacts"`
 
 	Warnings []string `json:"warnings,omitempty"`
@@ -79,8 +78,7 @@ func (r *registrar) report(tl *Timeline) (*Report, error) {
 	return rep, err
 }
 
-// residual returns the root mean square distance of take i from the template, over the
-// frames that the template reaches.
+// residual returns the root mean square distance of take i from the frames of the template.
 func (r *registrar) residual(i int) float64 {
 	f := r.feat[i]
 	own, row := r.adapted(i), make([]float64, f.cols)
@@ -113,8 +111,7 @@ func (r *registrar) measureSlopes(t *TakeReport, times []float64) {
 	}
 }
 
-// adapted returns take i's features, scaled and offset to the template, as a
-// template on its own time.
+// adapted returns take i's features, scaled to the template, as one on its own time.
 func (r *registrar) adapted(i int) *template {
 	f := r.feat[i]
 	t := &template{frames: f.frames, hold: int(longHold * f.fps), rows: slices.Clone(f.rows)}
@@ -126,8 +123,7 @@ func (r *registrar) adapted(i int) *template {
 	return t
 }
 
-// backwards registers the stretch of the timeline that take i covers to the take, and
-// compares the two ways.
+// backwards registers take i's stretch of the timeline to the take, and compares both ways.
 func (r *registrar) backwards(t *TakeReport, i int) error {
 	f := r.feat[i]
 	part := &features{cols: f.cols, weight: f.weight, fps: f.fps}

@@ -116,8 +116,7 @@ func uneven(start, frames, by, every float64) func(float64) float64 {
 	}
 }
 
-// walkers returns people who walk out of step: each has its own number of cycles, first
-// foot, pace and posture.
+// walkers returns people out of step, each with own cycles, first foot, pace and posture.
 func walkers() ([]*Take, []figure) {
 	figures := []figure{
 		{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.4},

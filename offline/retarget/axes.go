@@ -55,9 +55,8 @@ func (b *binding) standsOnZ(c *skel.Clip) bool {
 	return sum.Z > 0.7*looks && looks > 0
 }
 
-// pose returns the directions of the T-pose's left and up for the named joint of the target
-// in the current pose, from positions alone, in world space. Less certain directions are
-// shorter, unknown ones zero.
+// pose returns the T-pose's left and up for a target joint in the current pose, from positions, in
+// world space. Less certain directions are shorter, unknown ones zero.
 func (b *binding) pose(model []m3.Xform, name string) (left, up m3.Vec3) {
 	at := func(name string) (m3.Vec3, bool) {
 		j := b.target.Index(name)

@@ -41,8 +41,7 @@ type JointError struct {
 	Pull    float64 `json:"pull"`        // share of the way from copied angles to its position, 0 to 1
 }
 
-// errors returns the distances from out to goals, in metres, with frames counted from the
-// first one written.
+// errors returns the distances from out to goals, in metres, from the first frame written.
 func (w *work) errors() []JointError {
 	n, k := w.out.Frames, len(w.joints)
 	errs := make([]JointError, k)

@@ -184,8 +184,7 @@ func (b *binding) isLeg(j int) bool { return b.below(j, "UpLeg") }
 // isFoot reports whether joint j of the target is an ankle or below one.
 func (b *binding) isFoot(j int) bool { return b.below(j, "Foot") }
 
-// below reports whether joint j of the target is the left or right joint of the given name,
-// or below one.
+// below reports whether joint j of the target is the left or right joint name, or below it.
 func (b *binding) below(j int, name string) bool {
 	left, right := b.target.Index("Left"+name), b.target.Index("Right"+name)
 	for ; j >= 0; j = int(b.target.Parents[j]) {
@@ -317,8 +316,7 @@ func (w *work) stiffness() []float32 {
 	return out
 }
 
-// pulls returns the share of the way from copied angles to its goal for each joint, 0 to 1,
-// the same in all frames.
+// pulls returns each joint's share of the way from copied angles to its goal, 0 to 1.
 func (w *work) pulls(copied []JointError) []float32 {
 	pull := make([]float32, len(w.joints))
 	for i, e := range copied {

@@ -198,8 +198,7 @@ func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float6
 	return out, nil
 }
 
-// shortest is the shortest time that a foot stands or swings, frames. Flickering contacts are not
-// steps.
+// shortest is the shortest time that a foot stands or swings, frames: no flickering contacts.
 const shortest = 6
 
 // edge is the distance from an end of the motion, in frames, within which a touchdown may count or

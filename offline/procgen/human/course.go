@@ -6,8 +6,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// grid is the number of nodes per cycle. margin is the number of cycles beyond both ends of the
-// script.
+// grid is the number of nodes per cycle, margin of cycles beyond both ends of the script.
 const (
 	grid   = 128
 	margin = 3

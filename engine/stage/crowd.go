@@ -194,7 +194,8 @@ type instances struct {
 }
 
 func newInstances(c *Crowd, level int, m *body.Mesh, shadow bool) *instances {
-	h := &instances{c: c, run: level, n: int32(len(m.Index))}
+	h := &instances{c: c, run: level, n: int32(len(m.Index)),
+		uBones: uniform("Bones"), uOrder: uniform("Order"), uBase: uniform("Base"), uJoints: uniform("Joints")}
 	sizes := []int32{3, 3, 4, 4, 4} // position, normal, joints, weights, coat
 	program, a := "crowd", &c.s.lighting
 	switch c.body.Cover {
@@ -228,10 +229,6 @@ func newInstances(c *Crowd, level int, m *body.Mesh, shadow bool) *instances {
 	h.SetIGraphic(h)
 	h.SetCullable(false)
 	h.Graphic.AddMaterial(h, s, 0, 1)
-	h.uBones.Init("Bones")
-	h.uOrder.Init("Order")
-	h.uBase.Init("Base")
-	h.uJoints.Init("Joints")
 	return h
 }
 

@@ -22,24 +22,18 @@ const maxMappings = 4 << 20
 // GamepadMappings returns the user's mappings for Options.Gamepads: first the file that
 // SDL_GAMECONTROLLERCONFIG_FILE names, then SDL_GAMECONTROLLERCONFIG from the environment.
 func GamepadMappings() (string, error) {
-	var all strings.Builder
+	inFile := ""
 	if path := os.Getenv(mappingsFileVar); path != "" {
 		b, err := boundedfile.Read(path, maxMappings)
 		if err != nil {
 			return "", fmt.Errorf("stage: %s: %w", mappingsFileVar, err)
 		}
-		m, err := checkMappings(path, string(b))
-		if err != nil {
+		if inFile, err = checkMappings(path, string(b)); err != nil {
 			return "", err
 		}
-		all.WriteString(m)
 	}
-	m, err := checkMappings(mappingsVar, os.Getenv(mappingsVar))
-	if err != nil {
-		return "", err
-	}
-	all.WriteString(m)
-	return all.String(), nil
+	more, err := checkMappings(mappingsVar, os.Getenv(mappingsVar))
+	return inFile + more, err
 }
 
 // Parts of a mapping.

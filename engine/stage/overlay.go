@@ -73,9 +73,7 @@ func newQuad() ([]float32, []uint32) {
 }
 
 func newPanel(gs *gls.GLS, at corner, size float64) *panel {
-	p := &panel{at: at, size: size, tex: newTexture(gs, unitPicture, gl.LINEAR)}
-	p.picture.Init("Picture")
-	p.rect.Init("Rect")
+	p := &panel{at: at, size: size, tex: newTexture(gs, unitPicture, gl.LINEAR), picture: uniform("Picture"), rect: uniform("Rect")}
 	s := newShade("panel", nil, p.uniforms)
 	s.SetBlending(material.BlendNormal)
 	s.SetTransparent(true)

@@ -71,19 +71,19 @@ const (
 )
 
 func newShade(program string, a *lighting, setup func(gs *gls.GLS)) *shade {
-	s := &shade{lighting: a, setup: setup}
+	s := &shade{lighting: a, setup: setup, uEye: uniform("Eye"), uSun: uniform("SunDir"), uFog: uniform("Fog"),
+		uShadow: uniform("ShadowMatrix"), uMap: uniform("ShadowMap"), uGrain: uniform("Grain")}
 	s.Material.Init()
 	s.SetShader(program)
 	s.SetShaderUnique(true)
 	s.SetUseLights(material.UseLightNone)
 	s.SetBlending(material.BlendNone)
-	s.uEye.Init("Eye")
-	s.uSun.Init("SunDir")
-	s.uFog.Init("Fog")
-	s.uShadow.Init("ShadowMatrix")
-	s.uMap.Init("ShadowMap")
-	s.uGrain.Init("Grain")
 	return s
+}
+
+func uniform(name string) (u gls.Uniform) {
+	u.Init(name)
+	return u
 }
 
 // RenderSetup is called by the renderer with the program in use.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"image"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/g3n/engine/core"
@@ -137,7 +138,7 @@ func (s *Stage) build(opt Options) error {
 	s.contacts = newContacts(&s.lighting)
 	s.scene.Add(s.contacts.graphic)
 	v, i := newQuad()
-	s.skyUni.Init("Unproject")
+	s.skyUni = uniform("Unproject")
 	sky := newShade("sky", &s.lighting, func(gs *gls.GLS) {
 		gs.UniformMatrix4fv(s.skyUni.Location(gs), 1, false, &s.skyMat[0])
 	})
@@ -170,13 +171,8 @@ func (s *Stage) Driver() string { return gl.Renderer() }
 
 // software reports whether the processor draws, which is slow.
 func (s *Stage) software() bool {
-	d := s.Driver()
-	for _, name := range []string{"llvmpipe", "softpipe", "SwiftShader"} {
-		if strings.Contains(d, name) {
-			return true
-		}
-	}
-	return false
+	inDriver := func(name string) bool { return strings.Contains(s.Driver(), name) }
+	return slices.ContainsFunc([]string{"llvmpipe", "softpipe", "SwiftShader"}, inDriver)
 }
 
 // SetGround sets the terrain; nil removes it.

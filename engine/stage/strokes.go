@@ -29,11 +29,7 @@ func newStrokes() *strokes { return &strokes{geom: newGeometry(nil, nil, 3, 3, 2
 
 // add draws the lines into a node with the opacity cover. compare sets the depth test.
 func (s *strokes) add(to *core.Node, cover float32, order int, compare func(*shade)) {
-	var project, size, nearer, share gls.Uniform
-	project.Init("Project")
-	size.Init("Size")
-	nearer.Init("Nearer")
-	share.Init("Cover")
+	project, size, nearer, share := uniform("Project"), uniform("Size"), uniform("Nearer"), uniform("Cover")
 	m := newShade("stroke", nil, func(gs *gls.GLS) {
 		gs.UniformMatrix4fv(project.Location(gs), 1, false, &s.matrix[0])
 		gs.Uniform3f(size.Location(gs), s.size[0], s.size[1], s.size[2])

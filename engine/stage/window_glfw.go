@@ -144,8 +144,7 @@ func keyOf(k glfw.Key) (Key, bool) {
 		return KeyA + Key(k-glfw.KeyA), true
 	case k >= glfw.Key0 && k <= glfw.Key9:
 		return Key0 + Key(k-glfw.Key0), true
-	}
-	if k >= glfw.KeyF1 && k <= glfw.KeyF8 {
+	case k >= glfw.KeyF1 && k <= glfw.KeyF8:
 		return KeyF1 + Key(k-glfw.KeyF1), true
 	}
 	key, ok := glfwKeys[k]

@@ -105,11 +105,7 @@ func (w *windowState) listenToKeys() {
 
 // takesKeys reports whether an element of the page needs keys itself.
 func takesKeys(element js.Value) bool {
-	switch element.Get("tagName").String() {
-	case "INPUT", "SELECT", "TEXTAREA", "BUTTON":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"INPUT", "SELECT", "TEXTAREA", "BUTTON"}, element.Get("tagName").String())
 }
 
 func (w *windowState) listenToPointer() {
@@ -217,8 +213,7 @@ func keyOf(code string) (Key, bool) {
 		return Letter(code[3]), true
 	case len(code) == 6 && code[:5] == "Digit" && code[5] >= '0' && code[5] <= '9':
 		return Digit(int(code[5] - '0')), true
-	}
-	if len(code) == 2 && code[0] == 'F' && code[1] >= '1' && code[1] <= '8' {
+	case len(code) == 2 && code[0] == 'F' && code[1] >= '1' && code[1] <= '8':
 		return KeyF1 + Key(code[1]-'1'), true
 	}
 	key, ok := browserKeys[code]

@@ -62,7 +62,6 @@ func (b *Inertial) Reset(row int) {
 	b.settle(row)
 }
 
-// settle leaves row no offset.
 func (b *Inertial) settle(row int) {
 	b.hips[row].off, b.hips[row].vel = m3.Vec3{}, m3.Vec3{}
 	n := len(b.parents)

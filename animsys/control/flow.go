@@ -121,7 +121,6 @@ func (m *marching) Pop() any {
 // closed there. Marching is least accurate near the goal.
 const exact = 4
 
-// begin sets the cells around the goal.
 func (m *marching) begin(goal m3.Vec3) {
 	i, k, _, _ := m.around(goal)
 	free := true

@@ -113,5 +113,4 @@ func next(s *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// uniform returns the next number in [0, 1).
 func uniform(s *uint64) float32 { return float32(next(s)>>40) / (1 << 24) }

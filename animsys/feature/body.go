@@ -137,7 +137,6 @@ func (m *Motion) places(world []m3.Vec3, frames int, fps float64) []Place {
 	return place
 }
 
-// contactJoints returns the joints of the contacts.
 func (m *Motion) contactJoints() []int {
 	joints := make([]int, len(m.Contacts))
 	for i, c := range m.Contacts {

@@ -66,7 +66,6 @@ func newFile(name string, data []byte, beside fs.FS) (*file, error) {
 	return f, f.check()
 }
 
-// describeStart describes the start of data that is not glTF.
 func describeStart(data []byte) string {
 	if len(data) == 0 {
 		return "it is empty"

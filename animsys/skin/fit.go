@@ -74,7 +74,6 @@ func (f *fit) at(name string) m3.Vec3 { return f.place[f.sk.Index(name)] }
 // pivots reports whether joint j of the skeleton is at its parent's position.
 func (f *fit) pivots(j int) bool { return f.sk.Parents[j] >= 0 && f.sk.Offsets[j].Len() < 1e-4 }
 
-// orient turns and scales the file's joints.
 func (f *fit) orient() error {
 	n := f.sk.Len()
 	f.place = make([]m3.Vec3, n)

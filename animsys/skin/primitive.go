@@ -112,7 +112,6 @@ func (r *reader) attribute(where string, p *gltf.Primitive, name string, count, 
 	return e, r.finite(where, e, farthest)
 }
 
-// skinNodes returns the joint nodes of node n's skin.
 func (r *reader) skinNodes(n int) []int {
 	if k := r.doc.Nodes[n].Skin; k != nil {
 		return r.doc.Skins[*k].Joints

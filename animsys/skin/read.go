@@ -61,7 +61,6 @@ func read(name string, data []byte, beside fs.FS) (*Skin, error) {
 	return s, nil
 }
 
-// joints collects the joints of the skins that the scene uses.
 func (r *reader) joints() error {
 	r.jointOf = make([]int, len(r.doc.Nodes))
 	for i := range r.jointOf {

@@ -105,7 +105,6 @@ func Open(path string) (*Skin, error) {
 // Read reads the bytes of a .glb or .gltf called name that references no other files.
 func Read(name string, data []byte) (*Skin, error) { return read(name, data, nil) }
 
-// note adds a warning.
 func (s *Skin) note(format string, args ...any) {
 	const most = 20
 	if len(s.Notes) < most {

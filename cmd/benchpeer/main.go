@@ -251,7 +251,6 @@ func (r *row) fractions(fp32, bf16 float64) {
 	}
 }
 
-// difference returns the relative root mean square difference.
 func difference(x, want []float32) float64 {
 	var diff, sum float64
 	for i, w := range want {

@@ -118,7 +118,6 @@ func openTransfers() (*manifold.Transfers, error) {
 	return fetched("models/styles-gram.safetensors", manifold.DecodeTransfers)
 }
 
-// fetched fetches a file and decodes it.
 func fetched[T any](file string, decode func([]byte) (T, error)) (T, error) {
 	b, err := fetch(file)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 // WebAssembly has one thread and short vectors or none.
 var agents = map[string]int{"quadruped": 8, "crowd": 20, "herd": 20, "people": 8, "strnn": 12}
 
-// defaults returns the setup of a scene in a browser.
 func defaults(scene string) playbill.Setup {
 	s := playbill.Default(scene)
 	if n, ok := agents[scene]; ok {

@@ -10,7 +10,6 @@ const (
 	trouserHem  = 0.02 // of the way from ankle to knee
 )
 
-// hem returns the middle of the shirt's lower end.
 func (h *human) hem() m3.Vec3 {
 	p, _ := h.level(hemLevel, 0, 0)
 	return p

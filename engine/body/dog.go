@@ -31,7 +31,6 @@ var dogFrames = []frame{
 	{"Tail1", m3.V(0, -0.5, -0.75), m3.V(1, 0, 0)},
 }
 
-// standingFrame returns joint's orientation in the standing pose.
 func standingFrame(joint string) (m3.Quat, bool) {
 	name, right := joint, strings.HasPrefix(joint, "Right")
 	if right {
@@ -99,7 +98,6 @@ func standing(rig *Rig) ([]m3.Xform, bool) {
 	return bind, true
 }
 
-// newDog plans a dog for a rig that has a dog's joints.
 func newDog(rig *Rig) (*plan, bool) {
 	bind, ok := standing(rig)
 	if !ok {

@@ -169,7 +169,6 @@ func (h *human) stand() {
 	}
 }
 
-// at returns joint's position in the bind pose.
 func (h *human) at(joint string) m3.Vec3 { return h.bind[h.rig.index(joint)].Pos }
 
 // dir returns the bind pose's direction of a rest pose's axis at joint.
@@ -177,7 +176,6 @@ func (h *human) dir(joint string, axis m3.Vec3) m3.Vec3 {
 	return h.bind[h.rig.index(joint)].Rot.Rotate(axis)
 }
 
-// add adds a blob on joint from a to b.
 func (h *human) add(joint int, a, b m3.Vec3, ra, rb, blend float32) *blob {
 	h.shape = append(h.shape, blob{joint: joint, a: a, b: b, ra: ra * h.u, rb: rb * h.u, squash: 1, blend: blend * h.u})
 	return &h.shape[len(h.shape)-1]

@@ -65,7 +65,6 @@ func (h *human) torso() {
 	}
 }
 
-// arm plans shoulder, sleeve, arm and hand of a side.
 func (h *human) arm(name string) {
 	_, s, _ := side(name)
 	shoulder, elbow, hand := h.at(name+"Arm"), h.at(name+"ForeArm"), h.at(name+"Hand")
@@ -114,7 +113,6 @@ func (h *human) hand(name string, wrist, e m3.Vec3) {
 	h.on(joint, at(0.052, 0.040, 0.014), at(0.084, 0.046, 0.022), 0.0130, 0.0100, 0.005)
 }
 
-// leg plans trouser leg and shoe of a side.
 func (h *human) leg(name string) {
 	_, s, _ := side(name)
 	hip, knee, ankle, ball := h.at(name+"UpLeg"), h.at(name+"Leg"), h.at(name+"Foot"), h.at(name+"ToeBase")

@@ -20,7 +20,6 @@ type blob struct {
 	end    float32 // offset of that plane: largest p·cut in the blob, m
 }
 
-// flatten scales the blob along dir.
 func (k *blob) flatten(dir m3.Vec3, share float32) *blob {
 	k.flat, k.squash = dir, share
 	return k

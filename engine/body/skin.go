@@ -158,7 +158,6 @@ type part struct {
 	coat   [4]float32
 }
 
-// addParts appends the parts' triangles to m.
 func (m *Mesh) addParts(parts []part, rings, sides int) {
 	for i := range parts {
 		parts[i].add(m, rings, sides)

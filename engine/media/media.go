@@ -105,7 +105,6 @@ func (b *base) accept(img *image.RGBA) error {
 	return nil
 }
 
-// finish is the start of each Close.
 func (b *base) finish() error {
 	if b.done {
 		return fmt.Errorf("media: %s: closed twice", b.path)

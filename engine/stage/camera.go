@@ -96,7 +96,6 @@ func (c *Camera) Placed() bool { return c.placed }
 // Ahead returns the camera's viewing direction, a unit vector in world space.
 func (c *Camera) Ahead() m3.Vec3 { return c.target.Sub(c.eye).Normalize(m3.V(0, 0, 1)) }
 
-// direction returns the direction from the eye to the target.
 func direction(yaw, pitch float32) m3.Vec3 {
 	cp := m3.Cos(pitch)
 	return m3.V(cp*m3.Sin(yaw), -m3.Sin(pitch), cp*m3.Cos(yaw))
@@ -111,13 +110,11 @@ func (l *lens) ViewMatrix(m *math32.Matrix4) { *m = l.view }
 // ProjMatrix copies the camera-to-clip matrix to m.
 func (l *lens) ProjMatrix(m *math32.Matrix4) { *m = l.proj }
 
-// clip returns the world-to-clip matrix.
 func (l *lens) clip() (m math32.Matrix4) {
 	m.MultiplyMatrices(&l.proj, &l.view)
 	return m
 }
 
-// lookAt writes the view from eye toward target.
 func (l *lens) lookAt(eye, target m3.Vec3) {
 	z := eye.Sub(target).Normalize(m3.V(0, 0, 1))
 	up := m3.Up
@@ -150,7 +147,6 @@ func (l *lens) orthographic(reach, depth float32) {
 		0, 0, 0, 1}
 }
 
-// aim sets l to the camera's picture.
 func (c *Camera) aim(l *lens, aspect float32) {
 	l.lookAt(c.eye, c.target)
 	l.perspective(m3.Clamp(c.FOV, 0.05, 2.5), aspect)

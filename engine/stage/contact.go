@@ -43,7 +43,6 @@ type footprint struct {
 	a, b   float32 // half length and half width, m
 }
 
-// footprintOf returns the footprint of a character with the given joints in world space.
 func footprintOf(bones []m3.Xform) footprint {
 	var x, z, xx, xz, zz float32
 	low := bones[0].Pos.Y

@@ -117,7 +117,6 @@ func variationOf(colour [3]float32) (variation [4]float32) {
 	return variation
 }
 
-// putRows writes the three rows of x's 3×4 matrix.
 func putRows(dst []float32, x m3.Xform) {
 	q := x.Rot
 	xx, yy, zz := q.X*q.X, q.Y*q.Y, q.Z*q.Z

@@ -153,7 +153,6 @@ func (p *gamepad) plug(i int, present, mapped bool, from joysticks, notices []st
 	return append(notices, "joystick without a gamepad mapping: "+p.name)
 }
 
-// cleanName makes a device's name fit for a line.
 func cleanName(name string) string {
 	const longest = 32
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -188,7 +187,6 @@ func (p *gamepad) update(r *reading) bool {
 		began(was.LT > 0, p.now.LT > 0) || began(was.RT > 0, p.now.RT > 0)
 }
 
-// idle reports whether nothing is held.
 func (p *Gamepad) idle() bool {
 	return p.Left == Stick{} && p.Right == Stick{} && p.LT == 0 && p.RT == 0 && p.Held == [Buttons]bool{}
 }

@@ -102,7 +102,6 @@ func graphsIn(all []hud.Graph, room int) (n int) {
 	return min(n, max(room, 0)/(lowestGraph+panelGap))
 }
 
-// drawable reports whether a graph has a valid range.
 func drawable(g *hud.Graph) bool {
 	return m3.Finite(g.Min) && m3.Finite(g.Max) && g.Min < g.Max
 }
@@ -122,7 +121,6 @@ func graphSize(n, w, room int) image.Point {
 	return size
 }
 
-// set paints the box if it changed.
 func (b *graphBox) set(gs *gls.GLS, g *hud.Graph, size image.Point) {
 	s := &b.shown
 	if b.size == size && s.Title == g.Title && s.Min == g.Min && s.Max == g.Max && s.Unit == g.Unit && s.Seconds == g.Seconds && slices.Equal(s.Names, g.Names) {
@@ -189,7 +187,6 @@ func number(v float32) string {
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
-// pixelColour converts a linear colour to the screen's.
 func pixelColour(c [3]float32) color.RGBA {
 	at := func(v float32) uint8 { return uint8(255*m3.Sqrt(m3.Clamp(v, 0, 1)) + 0.5) }
 	return color.RGBA{at(c[0]), at(c[1]), at(c[2]), 255}

@@ -67,7 +67,6 @@ type panel struct {
 // Distances of panels from the picture's edge and from each other, pixels.
 const panelMargin, panelGap = 14, 8
 
-// newQuad returns the square −1…1.
 func newQuad() ([]float32, []uint32) {
 	return []float32{-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0}, []uint32{0, 1, 2, 0, 2, 3}
 }
@@ -126,7 +125,6 @@ func (p *panel) show(gs *gls.GLS, img *image.RGBA) {
 	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, int32(p.w), int32(p.h), gl.RGBA, gl.UNSIGNED_BYTE, img.Pix)
 }
 
-// widgets shows k.
 func (p *panel) widgets(gs *gls.GLS, k *widgets) {
 	if k.bounds.Empty() {
 		p.show(gs, nil)
@@ -194,7 +192,6 @@ func wrapLines(lines []string, size float64, room int) (out []string) {
 	return out
 }
 
-// paintPanel paints lines on a translucent box.
 func paintPanel(lines []string, size float64) *image.RGBA {
 	box, line := textBox(lines, size)
 	img := image.NewRGBA(image.Rectangle{Max: box})

@@ -123,7 +123,6 @@ func newTexture(gs *gls.GLS, unit uint32, filter int32) uint32 {
 	return t
 }
 
-// glError returns the first pending OpenGL error.
 func glError(what string) error {
 	code := gl.GetError()
 	if code == gl.NO_ERROR {

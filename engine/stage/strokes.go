@@ -47,7 +47,6 @@ func (s *strokes) add(to *core.Node, cover float32, order int, compare func(*sha
 	to.Add(part)
 }
 
-// clear removes all lines.
 func (s *strokes) clear() { s.v, s.index = s.v[:0], s.index[:0] }
 
 // line appends a line. It ignores ends that are not finite.
@@ -82,7 +81,6 @@ const (
 	lineNearer = 0.03
 )
 
-// newLines adds lines to the scene.
 func newLines(scene *core.Node) *strokes {
 	s := newStrokes()
 	s.nearer = 2 * near * lineNearer
@@ -91,7 +89,6 @@ func newLines(scene *core.Node) *strokes {
 	return s
 }
 
-// setLines draws the first mostLines lines.
 func (s *Stage) setLines(lines []hud.Line) {
 	w, h := s.Size()
 	s.lines.clear()

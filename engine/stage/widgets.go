@@ -70,7 +70,6 @@ func (k *widgets) set(p *hud.Panel, w, h, top int) bool {
 	return true
 }
 
-// value returns the text beside a slider.
 func value(s *hud.Slider, v float32) string {
 	if s.Whole {
 		return fmt.Sprintf("%.0f", v)
@@ -78,7 +77,6 @@ func value(s *hud.Slider, v float32) string {
 	return fmt.Sprintf("%+.2f", v)
 }
 
-// buttonText returns the text on a button.
 func buttonText(b hud.Button) string {
 	if b.Key < 'A' || b.Key > 'Z' { // a button of an overlay: its label contains the key
 		return b.Label
@@ -86,7 +84,6 @@ func buttonText(b hud.Button) string {
 	return fmt.Sprintf("%s (%c)", b.Label, b.Key)
 }
 
-// layout places everything for the size of the text.
 func (k *widgets) layout() {
 	p := &k.shown
 	width := func(s string) int { w, _ := draw.TextSize(k.size, s); return w }
@@ -131,7 +128,6 @@ func (k *widgets) layout() {
 	k.bounds = image.Rect(0, 0, inner+2*pad, y+pad)
 }
 
-// paint returns the panel's picture.
 func (k *widgets) paint() *image.RGBA {
 	p := &k.shown
 	img := image.NewRGBA(k.bounds)

@@ -171,7 +171,6 @@ func (w *windowState) size() (int, int) {
 // scale returns the pixels of the picture per unit of the pointer's position.
 func (w *windowState) scale() float64 { return 1 }
 
-// pointer returns the pointer's position and whether it is down.
 func (w *windowState) pointer() (x, y float64, down bool) {
 	down = len(w.fingers) == 1 && !w.pinched || w.clicked
 	w.clicked = false

@@ -46,7 +46,6 @@ func newKernel(h hyper, variance []float64) kernel {
 	return k
 }
 
-// scaled returns a scaled copy of features.
 func (k kernel) scaled(features *mat.Dense) *mat.Dense {
 	out := mat.DenseCopyOf(features)
 	r, _ := out.Dims()

@@ -147,7 +147,6 @@ func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
 	return nil
 }
 
-// stepLogs predicts the logarithms of steps.
 func (m *LTI) stepLogs(u []float64, frames int) []float64 {
 	y := make([]float64, frames)
 	m.steps.simulate(y, u)
@@ -277,7 +276,6 @@ func (m *LTI) Orders() (poses []int, steps int) {
 	return poses, m.steps.n
 }
 
-// columnMeans returns the means of the inputs' or the outputs' columns.
 func columnMeans(pairs []Pair, outputs bool) []float64 {
 	_, dofs := pairs[0].X.Dims()
 	mean := make([]float64, dofs)

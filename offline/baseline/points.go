@@ -27,7 +27,6 @@ func centre(m *mat.Dense) []float64 {
 	return mean
 }
 
-// columnVariances returns the variances of m's columns.
 func columnVariances(m *mat.Dense) []float64 {
 	d := mat.DenseCopyOf(m)
 	centre(d)

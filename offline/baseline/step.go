@@ -49,7 +49,6 @@ func (c clock) step(log float64) float64 {
 	return c.smear * math.Exp(min(max(log, c.low), c.high))
 }
 
-// steps replaces logarithms by steps.
 func (c clock) steps(logs []float64) {
 	for t, v := range logs {
 		logs[t] = c.step(v)

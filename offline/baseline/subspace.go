@@ -31,7 +31,6 @@ func newWindows(h, m int) *windows {
 // windowColumns is the width of the matrix above, and the least useful number of windows.
 func windowColumns(h, m int) int { return 1 + 2*h*(m+1) }
 
-// windowCount returns the number of windows in s.
 func windowCount(s span, h int) int { return max(0, s.to-s.from-2*h+1) }
 
 // take adds every stride-th window of s.

@@ -60,7 +60,6 @@ func (t *triangle) add(u *triangle, from int) {
 	}
 }
 
-// reset removes all rows.
 func (t *triangle) reset() {
 	clear(t.rows[:t.n*t.n])
 	t.fill = 0

@@ -89,7 +89,6 @@ func Stack(path string, charts ...Chart) error {
 	return atomicfile.Write(path, func(f io.Writer) error { _, err := out.WriteTo(f); return err })
 }
 
-// size returns the chart's width and height in pixels.
 func (c Chart) size() (w, h int) {
 	return cmp.Or(c.Width, 1200), cmp.Or(c.Height, 640)
 }

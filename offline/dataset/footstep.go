@@ -90,7 +90,6 @@ type step struct {
 	down, up, next int // frames
 }
 
-// stepsOf finds the steps of a contact.
 func stepsOf(stands []bool) (steps []step) {
 	s := step{down: -1}
 	for f := 1; f < len(stands); f++ {

@@ -58,7 +58,6 @@ func LabelNames() []string { return slices.Sorted(maps.Keys(labelAction)) }
 // The rarer action is the one that the overlap was labelled for (a jump within a walk).
 var precedence = []string{"jump", "stand", "sit", "lie", "move", "idle"}
 
-// readLabels reads dir's label file.
 func readLabels(dir string) (map[string]Labels, error) {
 	path := filepath.Join(dir, LabelsFile)
 	b, err := boundedfile.Read(path, maxLabels)

@@ -55,7 +55,6 @@ func (o Options) withDefaults(src *Source) Options {
 	return o
 }
 
-// check reports the first option out of range.
 func (o Options) check() error {
 	switch {
 	case !(o.Unit > 0):

@@ -232,7 +232,6 @@ func OpenMotion(paths []string, layout *feature.Motion, profile *retarget.Profil
 	return m, nil
 }
 
-// mirror adds the mirror image of every clip.
 func (m *MotionSet) mirror() error {
 	cols, err := m.Layout.MirrorColumns()
 	if err != nil {

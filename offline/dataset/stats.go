@@ -14,7 +14,6 @@ const constant = 1e-5
 // blockRows is the fixed number of rows of a partial sum, whatever the number of workers.
 const blockRows = 4096
 
-// meanStd returns the mean and the standard deviation of each of x's cols columns.
 func meanStd(x []float32, cols, workers int) (mean, std []float32) {
 	rows := len(x) / cols
 	blocks := (rows + blockRows - 1) / blockRows
@@ -53,7 +52,6 @@ func meanStd(x []float32, cols, workers int) (mean, std []float32) {
 	return mean, std
 }
 
-// normalise sets Mean and Std from the clips.
 func (m *MotionSet) normalise(workers int) {
 	cols := m.Layout.Columns()
 	var all []float32

@@ -198,7 +198,6 @@ func (s *feet) hold(p *feature.Person, rows []float32) error {
 	return nil
 }
 
-// stands reports whether a contact stands in two frames.
 func stands(row, before []float32, contact int) bool {
 	return row[contact] > 0.5 && before[contact] > 0.5
 }

@@ -130,7 +130,6 @@ func (a *footfalls) stride(stands *[numPaws][]bool, from, to int) {
 	}
 }
 
-// footfall returns the means.
 func (a *footfalls) footfall() Footfall {
 	out := Footfall{Strides: a.strides}
 	if a.strides > 0 {
@@ -148,7 +147,6 @@ func (a *footfalls) footfall() Footfall {
 	return out
 }
 
-// apart returns the distance of two phases, 0 to 0.5.
 func apart(a, b float64) float64 { return math.Abs(math.Remainder(a-b, 1)) }
 
 // Name returns the gait: one of Hildebrand's symmetrical gaits if left and right are about half a

@@ -26,7 +26,6 @@ func (m *Made) add(t Take, l Legs, keep []bool) {
 	m.Shown.add(t.Shown, l, keep)
 }
 
-// cut returns the frames of t from first on.
 func (t Take) cut(first int) Take {
 	t.Raw, t.Shown = section(t.Raw, first, t.Raw.Frames), section(t.Shown, first, t.Shown.Frames)
 	t.Roots, t.Weights, t.Gating = t.Roots[first:], t.Weights[first:], t.Gating[first*t.Experts:]

@@ -36,7 +36,6 @@ func posePlace(dst []m3.Vec3, model []m3.Xform, c *skel.Clip, f, neck int) {
 	}
 }
 
-// poseGap returns the root mean square distance between the joints of two poses, m.
 func poseGap(a, b []m3.Vec3) float64 {
 	var sum float32
 	for j := range a {
@@ -173,7 +172,6 @@ func (p *Poses) gap(pose []m3.Vec3) float64 {
 	return best
 }
 
-// gaps returns gap for the frames of c.
 func (p *Poses) gaps(c *skel.Clip) []float64 {
 	neck := c.Skel.Index("Neck")
 	model, pose, out := make([]m3.Xform, c.Skel.Len()), make([]m3.Vec3, c.Skel.Len()), make([]float64, c.Frames)

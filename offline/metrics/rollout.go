@@ -145,7 +145,6 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 	return takes, nil
 }
 
-// add records frame f of a row.
 func (t *Take) add(c *animsys.Crowd, dogs *mann.Controller, row, f int) error {
 	p, q := dogs.Batch.Pose(row)
 	pos, rot := t.Raw.Frame(f)

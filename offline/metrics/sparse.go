@@ -31,7 +31,6 @@ type Drift struct {
 	Turn      float64 `json:"degrees"`
 }
 
-// driftAfter returns the drift after some seconds.
 func driftAfter(seconds int, went, goes manifold.Course, every int) (d Drift) {
 	after := seconds * manifold.Rate
 	for from := 0; from+after < len(goes); from += every {
@@ -238,7 +237,6 @@ func courseOf(l *feature.Motion, rows []float32) manifold.Course {
 	return c
 }
 
-// seenFrom returns a place as seen from another.
 func seenFrom(from, to feature.Place) feature.Place {
 	return feature.Place{Pos: m3.YawQuat(-from.Yaw).Rotate(to.Pos.Sub(from.Pos)), Yaw: to.Yaw - from.Yaw}
 }

@@ -8,7 +8,6 @@ import (
 	"mannequin/engine/m3"
 )
 
-// ahead returns the goal of going forward at a speed in m/s.
 func ahead(speed float32) control.Goal {
 	return control.Goal{Move: m3.V(0, 0, 1), Speed: speed, Action: control.Move}
 }

@@ -38,7 +38,6 @@ func newLivelinessSums(l *feature.Motion) *livelinessSums {
 	return &livelinessSums{l: l, sum: make([]float64, l.Body()), power: make([]float64, l.Body()), finite: true}
 }
 
-// add adds a motion, (frames, columns) raw.
 func (v *livelinessSums) add(rows []float32) {
 	cols, joints := v.l.Columns(), len(v.l.Joints)
 	frames := len(rows) / cols

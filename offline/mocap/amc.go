@@ -141,7 +141,6 @@ func (r *amcReader) count() int {
 	return n
 }
 
-// isFrameNumber reports whether w is a whole number without a sign.
 func isFrameNumber(w []byte) bool {
 	for _, c := range w {
 		if c-'0' > 9 {
@@ -151,7 +150,6 @@ func isFrameNumber(w []byte) bool {
 	return len(w) > 0
 }
 
-// frames parses every frame into the clip.
 func (r *amcReader) frames() error {
 	f, at, named, before := -1, 0, 0, 0 // this frame, and how many bones it and the one before name
 	var last int64

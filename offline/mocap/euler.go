@@ -33,7 +33,6 @@ func (q quat64) turn(axis int, s, c float64) quat64 {
 	return r
 }
 
-// mul returns q·r: r first, then q.
 func (q quat64) mul(r quat64) quat64 {
 	return quat64{
 		q[0]*r[0] - q[1]*r[1] - q[2]*r[2] - q[3]*r[3],
@@ -43,16 +42,13 @@ func (q quat64) mul(r quat64) quat64 {
 	}
 }
 
-// conj returns the inverse of q.
 func (q quat64) conj() quat64 { return quat64{q[0], -q[1], -q[2], -q[3]} }
 
-// rotate returns v turned by q.
 func (q quat64) rotate(v [3]float64) [3]float64 {
 	r := q.mul(quat64{0, v[0], v[1], v[2]}).mul(q.conj())
 	return [3]float64{r[1], r[2], r[3]}
 }
 
-// angle returns the angle between two rotations, in radians.
 func (q quat64) angle(r quat64) float64 {
 	var minus, plus float64
 	for i := range q {

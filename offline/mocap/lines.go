@@ -52,7 +52,6 @@ func (p *parser) lineNumber(name string) (float64, error) {
 	return v, nil
 }
 
-// endLine takes the end of the line.
 func (p *parser) endLine(after string) error {
 	if w, at := p.word(); len(w) > 0 {
 		return p.fail(at, "expected the end of the line after %s, found %s", after, quoteWord(w))

@@ -89,7 +89,6 @@ func (p *parser) words() (n int64) {
 	return n
 }
 
-// frames parses the values of every frame into c.
 func (p *parser) frames(c *skel.Clip) error {
 	for f := range c.Frames {
 		if j, ch, ok := p.frame(c.Frame(f)); !ok {
@@ -139,7 +138,6 @@ func (p *parser) frame(pos []m3.Vec3, rot []m3.Quat) (joint int, c Channel, ok b
 	return 0, 0, true
 }
 
-// badValue returns the error of the value at pos.
 func (p *parser) badValue(c *skel.Clip, f, j int, ch Channel) error {
 	t, at := p.token()
 	what := fmt.Sprintf("%s of %q in frame %d of %d", ch, c.Skel.Names[j], f+1, c.Frames)

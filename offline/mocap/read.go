@@ -67,7 +67,6 @@ func (p *parser) fail(at int, format string, args ...any) error {
 	return &SyntaxError{File: p.name, Line: line, Msg: fmt.Sprintf(format, args...)}
 }
 
-// space skips white space and control characters.
 func (p *parser) space() {
 	for p.pos < len(p.data) && p.data[p.pos] <= ' ' {
 		p.pos++
@@ -125,7 +124,6 @@ func short40(t string) string {
 	return t
 }
 
-// number takes a finite number of reasonable size.
 func (p *parser) number(what string) (float64, error) {
 	p.space()
 	v, n := scanNumber(p.data[p.pos:])
@@ -140,7 +138,6 @@ func (p *parser) number(what string) (float64, error) {
 	return v, nil
 }
 
-// hierarchy parses everything before MOTION.
 func (p *parser) hierarchy() error {
 	if err := p.expect("HIERARCHY", " at the start of a BVH file"); err != nil {
 		return err
@@ -216,7 +213,6 @@ func isSpace(r rune) bool { return r <= ' ' }
 
 func trimName(s string) string { return strings.TrimFunc(s, isSpace) }
 
-// add appends a joint and returns its index.
 func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) {
 	i := len(p.skel.Names)
 	if i >= skel.MaxJoints {
@@ -337,7 +333,6 @@ func (p *parser) offset(i int, where string) error {
 	return nil
 }
 
-// channelList parses what follows CHANNELS.
 func (p *parser) channelList(where string) ([]Channel, error) {
 	t, at := p.token()
 	n, err := strconv.Atoi(t)

@@ -215,7 +215,6 @@ func (w *writer) joint(j, depth int) {
 	w.line(depth, "}")
 }
 
-// line appends one indented line.
 func (w *writer) line(depth int, parts ...string) {
 	w.buf = append(w.buf, bytes.Repeat([]byte{'\t'}, depth)...)
 	for _, p := range parts {
@@ -230,7 +229,6 @@ func (w *writer) flush(out io.Writer) error {
 	return err
 }
 
-// motion writes one line per frame.
 func (w *writer) motion(out io.Writer) error {
 	for f := range w.Clip.Frames {
 		w.frame(w.Clip.Frame(f))
@@ -243,7 +241,6 @@ func (w *writer) motion(out io.Writer) error {
 	return nil
 }
 
-// frame appends the line of one frame.
 func (w *writer) frame(pos []m3.Vec3, rot []m3.Quat) {
 	for _, j := range w.order {
 		p := [3]float32{pos[j].X, pos[j].Y, pos[j].Z}

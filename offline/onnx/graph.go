@@ -65,12 +65,10 @@ func (b *builder) constant(name, form string, dims []int, data func() any) ref {
 	return b.made[s]
 }
 
-// ints adds a vector of integers.
 func (b *builder) ints(v ...int) ref {
 	return b.constant(fmt.Sprint(v), "ints", []int{len(v)}, func() any { return v })
 }
 
-// floats adds a vector.
 func (b *builder) floats(name, form string, v []float32) ref {
 	return b.constant(name, form, []int{len(v)}, func() any { return v })
 }

@@ -86,7 +86,6 @@ func (e *exporter) any(v *value) (ref, layout) {
 	return e.in(v, frames), frames
 }
 
-// axis returns the axis of the channels.
 func (l layout) axis() int {
 	if l == series {
 		return 1

@@ -119,7 +119,6 @@ type conv struct {
 	w              []float32
 }
 
-// flip reverses the weights in time.
 func (c *conv) flip() {
 	w := make([]float32, len(c.w))
 	for i := range w {
@@ -199,7 +198,6 @@ func (e *exporter) lstm(n *netruntime.Node, out *value, in []*value, w, r, b net
 	return e.op("Squeeze", n.Name, []ref{results[0], e.ints(1)})
 }
 
-// asIs adds a tensor as an initialiser.
 func (e *exporter) asIs(t netruntime.Tensor) ref {
 	return e.constant(t.Name, "", t.Shape, func() any { return t.Data })
 }

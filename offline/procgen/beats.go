@@ -16,7 +16,6 @@ func (tl *timeline) move(name string, ahead, side, turn, seconds float64) {
 	tl.part(name, seconds)
 }
 
-// halt stops and squares up.
 func (tl *timeline) halt() {
 	d := tl.stop()
 	tl.advance(0.7 * d)
@@ -70,7 +69,6 @@ func (tl *timeline) lookAround(name string, seconds float64) {
 	tl.part(name, seconds)
 }
 
-// shiftStance changes the stand a little.
 func (tl *timeline) shiftStance(d float64) {
 	p := tl.styled(standing())
 	p[hipUp] -= tl.uniform(0, 0.02)

@@ -45,7 +45,6 @@ func compose(k kind, name string, seconds float64, rng *rand.Rand) *Take {
 	return tl.finish(name)
 }
 
-// speedIn returns a speed within a gait's range.
 func (tl *timeline) speedIn(name string) float64 {
 	r := speeds[name]
 	return tl.uniform(r[0]+0.03*(r[1]-r[0]), r[1]-0.03*(r[1]-r[0]))
@@ -98,7 +97,6 @@ func idleRound(tl *timeline) {
 	tl.halt()
 }
 
-// gaitsRound changes between the gaits.
 func gaitsRound(tl *timeline) {
 	names := []string{"walk", "pace", "trot", "canter"}
 	at := tl.rng.IntN(3)

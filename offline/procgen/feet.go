@@ -84,7 +84,6 @@ func (tl *timeline) grounded(leg int, in []stance) []stance {
 	return out
 }
 
-// stays reports whether the paws must stay in place at time t.
 func (tl *timeline) stays(t float64) bool {
 	for _, h := range tl.hold {
 		if h[0] <= t && t < h[1] {

@@ -106,7 +106,6 @@ func (tl *timeline) uniform(lo, hi float64) float64 { return lo + (hi-lo)*tl.rng
 
 func (tl *timeline) chance(p float64) bool { return tl.rng.Float64() < p }
 
-// either returns x or −x.
 func (tl *timeline) either(x float64) float64 {
 	if tl.chance(0.5) {
 		return -x

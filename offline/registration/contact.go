@@ -78,7 +78,6 @@ func tidy(v []bool, value bool, short int) {
 	}
 }
 
-// percentile returns the value below which a share of v lies.
 func percentile(v []float64, share float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	return s[int(share*float64(len(s)-1))]

@@ -102,7 +102,6 @@ type features struct {
 	fps          float64
 }
 
-// featuresOf returns the features of a clip.
 func featuresOf(c *skel.Clip, cyclic bool) (*features, error) {
 	b, err := newBody(c)
 	if err != nil {
@@ -198,7 +197,6 @@ func standardise(v []float64, floor float64) {
 	}
 }
 
-// moments returns the mean and the deviation of v.
 func moments(v []float64) (mean, dev float64) {
 	for _, x := range v {
 		mean += x

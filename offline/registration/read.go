@@ -83,7 +83,6 @@ func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err err
 	return takes, left, nil
 }
 
-// label returns the label of a recording called folder/file.
 func label(t *Table, name string) (l Label, skip, ok bool, err error) {
 	if t != nil {
 		if l, skip, ok, err = t.Label(name); ok || err != nil {

@@ -200,7 +200,6 @@ func (r *registrar) pace() {
 	}
 }
 
-// neutral reports whether take i is in a neutral style.
 func (r *registrar) neutral(i int) bool {
 	return slices.ContainsFunc(r.Neutral, func(s string) bool { return strings.EqualFold(s, r.takes[i].Style) })
 }

@@ -192,7 +192,6 @@ func (r *registrar) directly(t *TakeReport, i int, alone *template) error {
 	return nil
 }
 
-// judge adds warnings.
 func (r *registrar) judge(t *TakeReport, i int) {
 	warn := func(format string, args ...any) { t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...)) }
 	tenth := 0.1 * r.feat[i].fps

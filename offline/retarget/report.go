@@ -62,7 +62,6 @@ func (w *work) errors() []JointError {
 	return errs
 }
 
-// meanOf returns the mean over all joints.
 func meanOf(errs []JointError) (mean float64) {
 	for _, e := range errs {
 		mean += e.MeanCM / float64(len(errs))

@@ -169,7 +169,6 @@ func (w *work) takeFrames() (skipped int, err error) {
 	return skipped, nil
 }
 
-// findScale returns the ratio of the lengths of the legs, target to source.
 func (b *binding) findScale() (float32, error) {
 	to, at, none := b.legs()
 	if none != "" {

@@ -203,7 +203,6 @@ func (p *poser) pose(dst []m3.Xform, row []float64) {
 	p.db.Skeleton().LocalToModel(dst, p.pos, p.rot)
 }
 
-// errors measures a prediction.
 func (p *poser) errors(t *Truth, got *Prediction) (e Errors) {
 	n := float64(len(t.Step))
 	for f := range t.Step {

@@ -94,7 +94,6 @@ func (h *foothold) ends() [2]m3.Vec3 {
 // toeOffSpeed is the speed of the heel's rise at toe-off, over its mean.
 const toeOffSpeed = 1.8
 
-// pitch returns the pitch of a standing foot at canonical time t.
 func (s *stance) pitch(t float64) float64 {
 	p := 0.0
 	if s.strike > 0 && t < s.flat {
@@ -117,7 +116,6 @@ func (s *stance) heels(yaw, pitch float64) m3.Vec3 {
 	return h.Sub(footRot(yaw, pitch).Rotate(heelLocal))
 }
 
-// foot returns the state of a foot at canonical time t.
 func (g *figure) foot(foot int, t float64) foothold {
 	all := g.feet[foot]
 	i := 0
@@ -253,5 +251,4 @@ func about(axis int, angle float64) m3.Quat {
 	return q
 }
 
-// sideOf returns 1 for the left, −1 for the right.
 func sideOf(foot int) float64 { return 1 - 2*float64(foot) }

@@ -116,7 +116,6 @@ func gaitOf(action string) gait {
 	return walking
 }
 
-// landsAt returns the phase at which a foot lands.
 func landsAt(foot int) float64 { return 0.5 * float64(foot) }
 
 // personGait is the gait of one person in one style.
@@ -177,5 +176,4 @@ func (m *personGait) vary(n func() float64) {
 	m.width += 0.004 * n()
 }
 
-// dutyAt returns the duty factor at a pace.
 func (m *personGait) dutyAt(pace float64) float64 { return m.duty + m.dutyPace*pace }

@@ -106,7 +106,6 @@ type plan struct {
 	take   int // of this script in this style, from 0
 }
 
-// perform makes the takes.
 func (o *Options) perform(plans []plan) []*registration.Take {
 	sk := newBody()
 	return clips.Make(len(plans), o.Workers, func(i int) *registration.Take {

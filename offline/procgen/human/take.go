@@ -81,7 +81,6 @@ func (p *performer) figure(s *script) *figure {
 	return g
 }
 
-// perform makes a take of a script.
 func (p *performer) perform(s *script) *registration.Take {
 	g := p.figure(s)
 	frames := int(math.Floor(g.course.at(s.cycles).time*FPS)) + 1
@@ -106,7 +105,6 @@ func (p *performer) perform(s *script) *registration.Take {
 	return t
 }
 
-// stands reports whether a foot stands at canonical time t.
 func (g *figure) stands(foot int, t float64) bool { return g.foot(foot, t).free == 0 }
 
 // sink returns how far the pelvis must be below straight legs in each frame, so that no standing

@@ -34,7 +34,6 @@ func Enable(capability uint32) { gl.Enable(capability) }
 
 func Disable(capability uint32) { gl.Disable(capability) }
 
-// generate returns the one object that f makes.
 func generate(f func(n int32, ids *uint32)) (id uint32) {
 	f(1, &id)
 	return id

@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
+	"mannequin/internal/testing/must"
 	humanlatent "mannequin/models/human-latent"
 )
 
@@ -53,26 +54,15 @@ func ExampleCoder_Append() {
 
 // One clip is decoded in less than a millisecond, and a crowd's in one batch.
 func BenchmarkDecode(b *testing.B) {
-	net, err := humanlatent.Open()
-	if err != nil {
-		b.Fatal(err)
-	}
-	model, err := latent.NewModel(net)
-	if err != nil {
-		b.Fatal(err)
-	}
+	net := must.Get(humanlatent.Open())(b)
+	model := must.Get(latent.NewModel(net))(b)
 	for _, c := range []struct{ clips, workers int }{{1, 1}, {200, 1}, {200, 2}} {
 		b.Run(fmt.Sprintf("clips=%d/workers=%d", c.clips, c.workers), func(b *testing.B) {
-			coder, err := model.NewCoder(latent.CoderOptions{Batch: c.clips, Workers: c.workers})
-			if err != nil {
-				b.Fatal(err)
-			}
+			coder := must.Get(model.NewCoder(latent.CoderOptions{Batch: c.clips, Workers: c.workers}))(b)
 			defer coder.Close()
 			rows, z := make([]float32, c.clips*latent.Frames*model.Layout.Columns()), make([]float32, c.clips*model.Values)
 			for b.Loop() {
-				if err := coder.Decode(rows, z, c.clips); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, coder.Decode(rows, z, c.clips))
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package latent
 
 import (
+	"mannequin/internal/testing/must"
 	"math"
 	"slices"
 	"testing"
@@ -13,16 +14,12 @@ func TestFit(t *testing.T) {
 	c := coder(t, m, 8, 2) // fewer clips at a time than a fit asks for
 	want := make([]float32, Frames*m.Layout.Columns())
 	truth := noise(values, 11)
-	if err := c.decodeComponents(want, truth, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.decodeComponents(want, truth, 1))
 	f := Fit{Components: slices.Clone(truth), Want: want, Iterations: 20}
 	for k := range f.Components {
 		f.Components[k] += 0.3 * float32(k%3-1)
 	}
-	if err := c.Fit(&f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Fit(&f))
 	if f.Before < 1e-3 || f.After > 1e-4*f.Before {
 		t.Errorf("cost %g after %g", f.After, f.Before)
 	}
@@ -34,17 +31,13 @@ func TestFit(t *testing.T) {
 	// With one of them held elsewhere the others get as near as they can.
 	f = Fit{Components: slices.Clone(truth), Fixed: make([]bool, values), Want: want, Iterations: 10}
 	f.Components[1], f.Fixed[1] = truth[1]+0.5, true
-	if err := c.Fit(&f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Fit(&f))
 	if f.Components[1] != truth[1]+0.5 || !(f.After < f.Before) || f.After == 0 {
 		t.Errorf("component 1 went from %g to %g, cost %g to %g", truth[1]+0.5, f.Components[1], f.Before, f.After)
 	}
 	// A prior that outweighs all else leads to the mean.
 	f = Fit{Components: slices.Clone(truth), Want: want, Prior: 1e9, Iterations: 10}
-	if err := c.Fit(&f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Fit(&f))
 	for k, v := range f.Components {
 		if math.Abs(float64(v)) > 1e-3 {
 			t.Errorf("component %d is %g", k, v)
@@ -104,9 +97,7 @@ func TestAppend(t *testing.T) {
 	}
 	// The last clip ends as decoded, and the overlap goes from one to the other.
 	clip := make([]float32, Frames*cols)
-	if err := c.decodeComponents(clip, last, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.decodeComponents(clip, last, 1))
 	if !slices.Equal(rows[len(rows)-(Frames-Overlap)*cols:], clip[Overlap*cols:]) {
 		t.Error("the motion does not end with the last clip")
 	}
@@ -123,9 +114,7 @@ func TestAppend(t *testing.T) {
 	// What the search leaves is less than what any clip would.
 	free := make([]float32, values)
 	free[0] = 0.4
-	if err := c.decodeComponents(clip, free, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.decodeComponents(clip, free, 1))
 	joints, sum := m.Layout.Body(), 0.0
 	end := rows[len(rows)-Frames*cols:] // mostly the former clip at the overlap's start
 	for f := range 4 {

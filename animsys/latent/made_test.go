@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
@@ -22,10 +23,7 @@ func person(t testing.TB) *feature.Person {
 		sk.Offsets = append(sk.Offsets, m3.V(0.02*float32(i%3), 0.1, 0))
 		sk.EndSite = append(sk.EndSite, false)
 	}
-	p, err := feature.NewPerson(layout, sk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(feature.NewPerson(layout, sk))(t)
 	return p
 }
 
@@ -104,9 +102,7 @@ func parts(t testing.TB) (netruntime.Meta, []netruntime.Tensor) {
 	nodes = append(nodes, netruntime.Node{Name: ValueY, Op: netruntime.OpDenormalize, In: []string{from}, Tensors: shared})
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: &netruntime.Graph{
 		Inputs: []netruntime.Input{{Name: ValueX, Channels: cols}, {Name: ValueZ, Channels: values}}, Nodes: nodes, Outputs: []string{ValueMean, ValueLogVar, ValueY}}}
-	if err := Describe(&meta, p, oblique(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Describe(&meta, p, oblique(t)))
 	return meta, tensors
 }
 
@@ -123,32 +119,20 @@ func oblique(t testing.TB) *Components {
 		}
 		steps[k][k]++
 	}
-	c, err := NewComponents([]string{"turn", "step"}, mean, steps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewComponents([]string{"turn", "step"}, mean, steps))(t)
 	return c
 }
 
 func made(t testing.TB) *Model {
 	t.Helper()
-	net, err := netruntime.New(parts(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(netruntime.New(parts(t)))(t)
+	m := must.Get(NewModel(net))(t)
 	return m
 }
 
 func coder(t testing.TB, m *Model, batch, workers int) *Coder {
 	t.Helper()
-	c, err := m.NewCoder(CoderOptions{Batch: batch, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(m.NewCoder(CoderOptions{Batch: batch, Workers: workers}))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }

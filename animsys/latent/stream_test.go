@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
@@ -42,10 +42,7 @@ type walk struct {
 func newWalk(t testing.TB, people, workers int) *walk {
 	t.Helper()
 	m := testlatent.Model(t)
-	s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: people, Workers: workers}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: people, Workers: workers})))(t)
 	t.Cleanup(func() { s.Close() })
 	return &walk{t, m, s, make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())}
 }
@@ -231,9 +228,7 @@ func TestStreamRemoves(t *testing.T) {
 func TestStreamPlaces(t *testing.T) {
 	w := newWalk(t, 2, 1)
 	for range 2 {
-		if _, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil))(t)
 	}
 	w.Place(1, feature.Place{Pos: m3.V(3, -5, 4), Yaw: 3.1})
 	for row, want := range []m3.Vec3{m3.V(1, 0, 2), m3.V(3, 0, 4)} {
@@ -267,29 +262,16 @@ func TestStreamLosesNothingForOthers(t *testing.T) {
 			}
 		}
 	}
-	net, err := netruntime.New(meta, tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(netruntime.New(meta, tensors))(t)
+	m := must.Get(latent.NewModel(net))(t)
 	track := func(ask float32) (lost int, out []feature.Place) {
-		s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 3, Workers: 1}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 3, Workers: 1})))(t)
 		defer s.Close()
 		for row := range 3 {
-			if _, err := s.Add(feature.Place{}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Add(feature.Place{}, nil))(t)
 			s.Controls()[0].Set(testlatent.Burst, ask)
 			for range 120 {
-				if err := s.Continue(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Continue())
 				was := s.Root(0)
 				s.Advance(0, s.People())
 				if by := s.Root(0).Pos.Dist(was.Pos); by < 0.5*testlatent.Speed/latent.Rate || by > 0.7*testlatent.Speed/latent.Rate {
@@ -341,9 +323,7 @@ func TestStreamStaysInStep(t *testing.T) {
 	failed := 0
 	for tick := range 200 {
 		if fails.Store(tick >= 70 && tick < 110); tick < 30 {
-			if _, err := s.Add(feature.Place{}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Add(feature.Place{}, nil))(t)
 		}
 		// What is made from one tick to the next may just still fail, or fail already.
 		if err := s.Continue(); (err != nil) != fails.Load() && tick != 70 && tick != 110 {
@@ -352,9 +332,7 @@ func TestStreamStaysInStep(t *testing.T) {
 			failed++
 		}
 		if tick < 30 {
-			if _, err := s.Add(feature.Place{}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Add(feature.Place{}, nil))(t)
 		}
 		before := make([]feature.Place, s.People())
 		for r := range before {
@@ -388,10 +366,7 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 // What is asked for is what comes out; what is free follows from the clip before.
 func TestNext(t *testing.T) {
 	m := testlatent.Model(t)
-	n, err := m.NewNextClip(testlatent.Next(t, m), latent.CoderOptions{Batch: 3, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(m.NewNextClip(testlatent.Next(t, m), latent.CoderOptions{Batch: 3, Workers: 1}))(t)
 	defer n.Close()
 	v := m.Values
 	before, after := make([]float32, 3*v), make([]float32, 3*v)
@@ -412,9 +387,7 @@ func TestNext(t *testing.T) {
 			t.Errorf("component %d, asked for and released, makes %v", none, s)
 		}
 	}
-	if err := n.Run(after, before, asked); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Run(after, before, asked))
 	if after[v] != 0.25 || after[v+1] != 0 || after[v+2] != 3 || after[2*v] == 0.25 {
 		t.Errorf("asked for 0.25, NaN and 99 it makes %v; released, %v", after[v:2*v], after[2*v:])
 	}
@@ -432,10 +405,7 @@ func TestStreamRefuses(t *testing.T) {
 		meta := next.Meta()
 		meta.Extra = map[string]string{latent.KeyNext: meta.Extra[latent.KeyNext], latent.KeySpace: meta.Extra[latent.KeySpace]}
 		change(&meta)
-		net, err := netruntime.New(meta, next.Tensors())
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must.Get(netruntime.New(meta, next.Tensors()))(t)
 		return net
 	}
 	for _, c := range []struct {
@@ -449,9 +419,7 @@ func TestStreamRefuses(t *testing.T) {
 		{"the latent space itself", "mannequin train next", m.Net, latent.StreamOptions{People: 1, Workers: 1}},
 		{"of another space", "another latent space", spoil(func(m *netruntime.Meta) { m.Extra[latent.KeySpace] = "0" }), latent.StreamOptions{People: 1, Workers: 1}},
 	} {
-		if _, err := m.NewStream(c.net, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
-		}
+		must.Fail(m.NewStream(c.net, c.opt))(t, c.want)
 	}
 	w := newWalk(t, 1, 1)
 	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}, nil); err == nil {
@@ -549,23 +517,16 @@ func TestStreamAhead(t *testing.T) {
 // clip should have been begun plays the last one again, and says so.
 func TestStreamEvery(t *testing.T) {
 	m := testlatent.Model(t)
-	s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 9, Workers: 1, Every: 5, From: 3}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 9, Workers: 1, Every: 5, From: 3})))(t)
 	defer s.Close()
 	for range 9 {
-		if _, err := s.Add(feature.Place{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Add(feature.Place{}, nil))(t)
 	}
 	pos, rot := make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())
 	leaps := map[int]int{}
 	for tick := range 90 {
 		s.Still[4] = tick >= 30 && tick < 56 // their clips are begun at 23, 53, 83
-		if err := s.Continue(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Continue())
 		s.Advance(0, 9)
 		for r := range 9 {
 			if s.Restarted(r) {
@@ -583,8 +544,6 @@ func TestStreamEvery(t *testing.T) {
 	}
 	for _, o := range []latent.StreamOptions{{Every: 4}, {Every: -1}, {Every: 2, From: 2}, {From: 1}} {
 		o.People, o.Workers = 1, 1
-		if _, err := m.NewStream(testlatent.Next(t, m), o); err == nil || !strings.Contains(err.Error(), "want a divisor of 30") {
-			t.Errorf("every %d from %d: %v", o.Every, o.From, err)
-		}
+		must.Fail(m.NewStream(testlatent.Next(t, m), o))(t, "want a divisor of 30")
 	}
 }

@@ -84,9 +84,9 @@ func (a *ActionSynthesizer) Run(rows, given []float32, batch, length, iterations
 	cols, frames := a.model.Layout.Columns(), batch*length
 	switch {
 	case batch < 1 || batch > a.batch || length < 2 || length%2 != 0 || length > a.length:
-		return EditReport{}, fmt.Errorf("manifold: %d acts of %d frames, the actor is for up to %d of %d, an even number", batch, length, a.batch, a.length)
+		return EditReport{}, fmt.Errorf("manifold: %d motions of %d frames, want up to %d of up to %d, an even number", batch, length, a.batch, a.length)
 	case len(given) != frames*len(a.inputs) || len(rows) != frames*cols:
-		return EditReport{}, fmt.Errorf("manifold: %d values of motion from %d given, want %d from %d", len(rows), len(given), frames*cols, frames*len(a.inputs))
+		return EditReport{}, fmt.Errorf("manifold: %d values of motion and %d given ones, want %d and %d", len(rows), len(given), frames*cols, frames*len(a.inputs))
 	}
 	a.in[0], a.out[0] = given, rows
 	if err := a.net.RunSequences(a.out, a.in, batch, length); err != nil || iterations == 0 {

@@ -327,7 +327,7 @@ func (e *Editor) writeBody(job *Edit, b int) {
 
 func (e *Editor) check(job *Edit) error {
 	if job.Batch < 1 || job.Batch > e.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > e.length {
-		return fmt.Errorf("manifold: an edit of %d motions of %d frames, the editor is for up to %d of %d, an even number", job.Batch, job.Length, e.batch, e.length)
+		return fmt.Errorf("manifold: an edit of %d motions of %d frames, the editor is for up to %d of up to %d, an even number", job.Batch, job.Length, e.batch, e.length)
 	}
 	return job.check(e.model)
 }
@@ -348,11 +348,11 @@ func (job *Edit) check(m *Model) error {
 		{"Weight", job.Weight, m.Layout.Columns(), true},
 	} {
 		if len(v.values) != frames*v.n && !(v.optional && v.values == nil) {
-			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d are %d", v.name, len(v.values), frames, v.n, frames*v.n)
+			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d values have %d", v.name, len(v.values), frames, v.n, frames*v.n)
 		}
 	}
 	if (job.Want == nil) != (job.Weight == nil) {
-		return fmt.Errorf("manifold: Edit.Want and Edit.Weight go together")
+		return fmt.Errorf("manifold: Edit.Want and Edit.Weight go together: set both or none")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (m *Model) Project(rows []float32, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols
 	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+		return nil, fmt.Errorf("manifold: %d values: want an even number of frames of %d values", len(rows), cols)
 	}
 	length := frames + 2*margin
 	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: workers})

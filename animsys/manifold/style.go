@@ -30,7 +30,7 @@ func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols
 	if frames < MinStyleFrames || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no clip of style: want frames of %d, an even number of at least %d", len(rows), cols, MinStyleFrames)
+		return nil, fmt.Errorf("manifold: a style clip of %d values: want frames of %d values, an even number of at least %d", len(rows), cols, MinStyleFrames)
 	}
 	long := frames + 2*margin
 	e, err := m.Encoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: long, Workers: workers})
@@ -48,7 +48,7 @@ func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	gramMatrix(g, h[margin/2*m.Units:][:frames/2*m.Units], m.Units)
 	for i, v := range g {
 		if s.gram[i] = float32(v); math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("manifold: a clip of style has values that are not finite")
+			return nil, fmt.Errorf("manifold: the style clip's result is not finite")
 		}
 	}
 	return s, nil
@@ -205,7 +205,7 @@ type StyleStart uint8
 const (
 	FromNoise   StyleStart = iota // white noise, as in the paper
 	FromContent                   // Φ(C)
-	FromHidden                    // Stylisation.Hidden
+	FromHidden                    // StyleJob.Hidden
 )
 
 // StyleReport describes the result for one motion.
@@ -313,39 +313,39 @@ func (s *GramOptimizer) Run(job *StyleJob) ([]StyleReport, EditReport, error) {
 
 func (s *GramOptimizer) check(job *StyleJob) error {
 	if job.Batch < 1 || job.Batch > s.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > s.length {
-		return fmt.Errorf("manifold: %d motions of %d frames to stylise, the stylist is for up to %d of %d, an even number", job.Batch, job.Length, s.batch, s.length)
+		return fmt.Errorf("manifold: %d motions of %d frames, the optimizer is for up to %d of up to %d, an even number", job.Batch, job.Length, s.batch, s.length)
 	}
 	if n := job.Batch * job.Length * s.model.Layout.Columns(); len(job.Rows) != n {
-		return fmt.Errorf("manifold: Stylisation.Rows has %d values, want %d", len(job.Rows), n)
+		return fmt.Errorf("manifold: StyleJob.Rows has %d values, want %d", len(job.Rows), n)
 	}
 	hidden := job.Batch * job.Length / 2 * s.model.Units
 	switch n := len(job.Hidden); {
 	case job.Start > FromHidden:
-		return fmt.Errorf("manifold: Stylisation.Start is %d, want FromNoise, FromContent or FromHidden", job.Start)
+		return fmt.Errorf("manifold: StyleJob.Start is %d, want FromNoise, FromContent or FromHidden", job.Start)
 	case job.Start == FromHidden && n != hidden, job.Hidden != nil && n != hidden:
-		return fmt.Errorf("manifold: Stylisation.Hidden has %d values, want %d", n, hidden)
+		return fmt.Errorf("manifold: StyleJob.Hidden has %d values, want %d", n, hidden)
 	case job.Iterations < 1 || job.Edit < 0:
-		return fmt.Errorf("manifold: a stylisation of %d steps and %d of editing: want at least one and none", job.Iterations, job.Edit)
+		return fmt.Errorf("manifold: StyleJob.Iterations is %d and Edit %d: want at least 1 and 0 steps", job.Iterations, job.Edit)
 	}
 	if len(job.Styles) != 1 && len(job.Styles) != job.Batch {
-		return fmt.Errorf("manifold: Stylisation.Styles has %d styles for %d motions: want one for each, or one for all", len(job.Styles), job.Batch)
+		return fmt.Errorf("manifold: StyleJob.Styles has %d styles for %d motions: want one for each, or one for all", len(job.Styles), job.Batch)
 	}
 	for i, st := range job.Styles {
 		if st == nil || st.model != s.model {
-			return fmt.Errorf("manifold: style %d is none of this stylist's model", i)
+			return fmt.Errorf("manifold: style %d is not of this optimizer's model", i)
 		}
 	}
 	if n := len(job.Weights); n > 1 && n != job.Batch {
-		return fmt.Errorf("manifold: Stylisation.Weights has %d pairs for %d motions: want one for each, one for all, or none", n, job.Batch)
+		return fmt.Errorf("manifold: StyleJob.Weights has %d pairs for %d motions: want one for each, one for all, or none", n, job.Batch)
 	}
 	for i, w := range job.Weights {
 		for _, v := range []float32{w.Style, w.Content} {
 			if !(v >= 0) || math.IsInf(float64(v), 0) {
-				return fmt.Errorf("manifold: Stylisation.Weights %d are %g and %g: want finite ones, not below 0", i, w.Style, w.Content)
+				return fmt.Errorf("manifold: StyleJob.Weights %d are %g and %g: want finite ones, not below 0", i, w.Style, w.Content)
 			}
 		}
 		if w.Style == 0 && w.Content == 0 {
-			return fmt.Errorf("manifold: Stylisation.Weights %d are both 0", i)
+			return fmt.Errorf("manifold: StyleJob.Weights %d are both 0", i)
 		}
 	}
 	return nil

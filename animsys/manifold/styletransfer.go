@@ -62,7 +62,7 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 	cols := m.Layout.Columns()
 	frames := len(content) / cols
 	if frames < 4*Rate || frames%2 != 0 || len(content) != frames*cols {
-		return nil, StyleReport{}, fmt.Errorf("manifold: %d values are no motion to learn a transfer of: want frames of %d, an even number of at least %d", len(content), cols, 4*Rate)
+		return nil, StyleReport{}, fmt.Errorf("manifold: a transfer's content of %d values: want frames of %d values, an even number of at least %d", len(content), cols, 4*Rate)
 	}
 	s, err := m.NewGramOptimizer(GramOptimizerOptions{Batch: 1, Length: frames, Workers: o.Workers, Open: o.Open})
 	if err != nil {
@@ -99,7 +99,7 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 		return nil, reports[0], errors.New("manifold: the search for a transfer was stopped")
 	}
 	if reports[0].Failed {
-		return nil, reports[0], errors.New("manifold: the motion to learn a transfer of has values that are not finite, or too large")
+		return nil, reports[0], errors.New("manifold: the content of the transfer has values that are not finite, or too large")
 	}
 	t := &StyleTransfer{model: m, delta: make([]float32, m.Units*m.Units)}
 	g := make([]float64, m.Units*m.Units)
@@ -116,7 +116,7 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 	}
 	var inv mat.Dense
 	if err := inv.Inverse(a); err != nil {
-		return nil, reports[0], fmt.Errorf("manifold: the style is too far from the motion for a transfer, give it less weight: %w", err)
+		return nil, reports[0], fmt.Errorf("manifold: the style is too far from the content for a transfer: give it less weight: %w", err)
 	}
 	for i := range m.Units {
 		for j := range m.Units {
@@ -179,10 +179,10 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols
 	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+		return nil, fmt.Errorf("manifold: %d values: want an even number of frames of %d values", len(rows), cols)
 	}
 	if s = m.validStyle(s); s.Transfer == nil {
-		return nil, errors.New("manifold: a motion to restyle wants a transfer of this model and a weight above 0")
+		return nil, errors.New("manifold: restyling wants a transfer of this model and a weight above 0")
 	}
 	length := frames + 2*margin
 	r, err := m.newRestyler(1, length, workers, nil)

@@ -53,7 +53,7 @@ func (t *Target) check(l *feature.Motion, frames int) error {
 	case !t.At.Finite():
 		return fmt.Errorf("its place %v is not finite", t.At)
 	case !(t.From >= 0 && t.From <= t.To && t.To <= end+0.5/Rate):
-		return fmt.Errorf("it is from %g to %g s, want times that rise, between 0 and the motion's end at %.3f s", t.From, t.To, end)
+		return fmt.Errorf("it is from %g to %g s, want rising times from 0 to the motion's end at %.3f s", t.From, t.To, end)
 	case !(t.Ease >= 0) || math.IsInf(t.Ease, 0):
 		return fmt.Errorf("it eases over %g s, want 0 or more", t.Ease)
 	case !(t.Weight >= 0) || math.IsInf(float64(t.Weight), 0):
@@ -104,7 +104,7 @@ func (m *Model) AddTargets(job *Edit, b int, start feature.Place, targets []Targ
 		}
 		for k, o := range targets[:i] {
 			if o.Joint == t.Joint && t.overlaps(&o) {
-				return &TargetError{i, fmt.Errorf("%s has another one at that time, target %d", t.Joint, k)}
+				return &TargetError{i, fmt.Errorf("%s has another target at that time, target %d", t.Joint, k)}
 			}
 		}
 	}
@@ -113,15 +113,15 @@ func (m *Model) AddTargets(job *Edit, b int, start feature.Place, targets []Targ
 		job.Want, job.Weight = make([]float32, job.Batch*job.Length*cols), make([]float32, job.Batch*job.Length*cols)
 	}
 	rows := job.Rows[b*job.Length*cols:][:job.Length*cols]
-	course := m.Trajectory(rows, start)
+	trajectory := m.Trajectory(rows, start)
 	if job.Body != nil {
 		moved := slices.Clone(rows)
 		for f := range job.Length {
 			copy(moved[f*cols+l.Body():], job.Body[(b*job.Length+f)*feature.MotionLen:][:feature.MotionLen])
 		}
-		course = m.Trajectory(moved, start)
+		trajectory = m.Trajectory(moved, start)
 	}
-	for f, place := range course {
+	for f, place := range trajectory {
 		at := (b*job.Length + f) * cols
 		for j, name := range l.Joints {
 			own := vec(job.Rows[at:], l.Pos(j))
@@ -171,9 +171,9 @@ const DefaultHold = 0.005
 func (m *Model) Hold(job *Edit, b int, weight float32) error {
 	switch {
 	case b < 0 || b >= job.Batch || job.Length < 1:
-		return fmt.Errorf("manifold: motion %d is to be held in an edit of %d motions of %d frames", b, job.Batch, job.Length)
+		return fmt.Errorf("manifold: motion %d held in an edit of %d motions of %d frames", b, job.Batch, job.Length)
 	case !(weight >= 0) || math.IsInf(float64(weight), 0):
-		return fmt.Errorf("manifold: a motion is to be held by a weight of %g, want 0 or more", weight)
+		return fmt.Errorf("manifold: a motion held with a weight of %g, want 0 or more", weight)
 	}
 	if err := job.check(m); err != nil {
 		return err

@@ -119,7 +119,7 @@ func (m *Model) checkNet(n *netruntime.Net, inputs, outputs int) error {
 		e.Diff = append(e.Diff, fmt.Sprintf("its schema is %q, the manifold's %q", got, want))
 	}
 	if n.Inputs() != inputs || n.Outputs() != outputs {
-		e.Diff = append(e.Diff, fmt.Sprintf("it makes %d values of %d, want %d of %d", n.Outputs(), n.Inputs(), outputs, inputs))
+		e.Diff = append(e.Diff, fmt.Sprintf("it has %d outputs and %d inputs, want %d and %d", n.Outputs(), n.Inputs(), outputs, inputs))
 	}
 	if len(e.Diff) > 0 {
 		return e
@@ -152,7 +152,7 @@ func (w *Walker) Run(job *Walk) error {
 	n, cols := len(w.lags), w.model.Layout.Columns()
 	frames := job.Batch * job.Length
 	if job.Batch < 1 || job.Batch > w.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > w.length {
-		return fmt.Errorf("manifold: %d walks of %d frames, the walker is for up to %d of %d, an even number", job.Batch, job.Length, w.batch, w.length)
+		return fmt.Errorf("manifold: %d walks of %d frames, the walker is for up to %d of up to %d, an even number", job.Batch, job.Length, w.batch, w.length)
 	}
 	if job.Kept < 0 || job.Kept > job.Length {
 		return fmt.Errorf("manifold: Walk.Kept is %d, of %d frames", job.Kept, job.Length)

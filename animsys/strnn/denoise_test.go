@@ -4,11 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/netruntime"
 )
@@ -33,15 +33,8 @@ func giving(t *testing.T, off float32) *strnn.Model {
 			}
 		}
 	}
-	net, err := netruntime.New(net.Meta(), tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := strnn.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	net = must.Get(netruntime.New(net.Meta(), tensors))(t)
+	return must.Get(strnn.NewModel(net))(t)
 }
 
 // swaying returns a motion of frames at a rate about m's mean: each column goes to and
@@ -63,10 +56,7 @@ func swaying(m *strnn.Model, frames int, fps float64) []float32 {
 
 func denoiser(t testing.TB, m *strnn.Model, o strnn.DenoiserOptions) *strnn.Denoiser {
 	t.Helper()
-	d, err := m.NewDenoiser(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(m.NewDenoiser(o))(t)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -91,9 +81,7 @@ func TestDenoiseCrossFades(t *testing.T) {
 	for _, frames := range []int{m.Encode, m.Encode + 1, 2*m.Encode + 3, 41} {
 		rows := swaying(m, frames, strnn.Rate)
 		got := make([]float32, len(rows))
-		if err := denoiser(t, m, strnn.DenoiserOptions{Batch: 3, Workers: 1}).Denoise(got, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, denoiser(t, m, strnn.DenoiserOptions{Batch: 3, Workers: 1}).Denoise(got, rows))
 		if d := farthest(got, rows, cols, 0, cols, 0, frames); d > 1e-5 {
 			t.Errorf("%d frames: a network that gives back what it sees changes them by %g", frames, d)
 		}
@@ -102,9 +90,7 @@ func TestDenoiseCrossFades(t *testing.T) {
 		rows = swaying(m, 2*frames+1, 2*strnn.Rate)
 		got = make([]float32, len(rows))
 		d := denoiser(t, m, strnn.DenoiserOptions{FPS: 2 * strnn.Rate, Batch: 3, Workers: 1})
-		if err := d.Denoise(got, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Denoise(got, rows))
 		a, b, ends := farthest(got, rows, cols, 0, body, 0, 2*frames+1), farthest(got, rows, cols, body, contacts, 1, 2*frames), farthest(got, rows, cols, body, contacts, 0, 2*frames+1)
 		if max(a, b) > 1e-3 || ends > 0.01 {
 			t.Errorf("%d frames: a network that gives back what it sees changes them by %g at twice its rate, the body's motion by %g, at its ends %g", 2*frames+1, a, b, ends)
@@ -117,9 +103,7 @@ func TestDenoiseCrossFades(t *testing.T) {
 				shaking[i] += 0.1 * float32(i/cols%2*2-1)
 			}
 		}
-		if err := d.Denoise(shaking, shaking); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Denoise(shaking, shaking))
 		if d := farthest(shaking, got, cols, 0, body, 1, 2*frames); d > 1e-5 {
 			t.Errorf("%d frames: %g is left of what alternates", 2*frames+1, d)
 		}
@@ -142,9 +126,7 @@ func TestDenoiseCrossFades(t *testing.T) {
 		rows[i]++
 	}
 	got := make([]float32, len(rows))
-	if err := denoiser(t, m, strnn.DenoiserOptions{Batch: 3, Workers: 1}).Denoise(got, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, denoiser(t, m, strnn.DenoiserOptions{Batch: 3, Workers: 1}).Denoise(got, rows))
 	mean, _ := m.Net.Tensor("mean")
 	for f := range len(rows)/cols - 1 {
 		for c := range body {
@@ -170,9 +152,7 @@ func TestDenoiseIsIndependent(t *testing.T) {
 		var want []float32
 		for _, how := range [][2]int{{1, 1}, {4, 2}, {64, 3}} {
 			got := make([]float32, len(rows))
-			if err := denoiser(t, m, strnn.DenoiserOptions{FPS: 2 * strnn.Rate, Batch: how[0], Workers: how[1]}).Denoise(got, rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, denoiser(t, m, strnn.DenoiserOptions{FPS: 2 * strnn.Rate, Batch: how[0], Workers: how[1]}).Denoise(got, rows))
 			if want == nil {
 				want = got
 			}
@@ -200,26 +180,16 @@ func TestDenoiseOfOneWindow(t *testing.T) {
 	cols, body := m.Layout.Columns(), m.Layout.Contact(0)
 	rows := teststrnn.Seen(t, 1, 4)
 	got := make([]float32, len(rows))
-	if err := denoiser(t, m, strnn.DenoiserOptions{Batch: 1, Workers: 1}).Denoise(got, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, denoiser(t, m, strnn.DenoiserOptions{Batch: 1, Workers: 1}).Denoise(got, rows))
 	run := func(inputs, outputs []string, in ...[]float32) [][]float32 {
-		net, err := m.Net.Part(inputs, outputs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Length: m.Encode, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must.Get(m.Net.Part(inputs, outputs))(t)
+		s := must.Get(net.NewSession(netruntime.SessionOptions{Batch: 1, Length: m.Encode, Workers: 1}))(t)
 		defer s.Close()
 		out := make([][]float32, len(outputs))
 		for i := range out {
 			out[i] = make([]float32, m.Encode*cols)
 		}
-		if err := s.RunSequences(out, in, 1, m.Encode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences(out, in, 1, m.Encode))
 		return out
 	}
 	state := run([]string{strnn.ValueX}, strnn.ValueState[:], rows)
@@ -264,9 +234,7 @@ func TestFill(t *testing.T) {
 		}
 	}
 	got := make([]float32, len(truth))
-	if err := d.Fill(got, spoilt, missing); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Fill(got, spoilt, missing))
 	for i, gone := range missing {
 		if !gone && got[i] != truth[i] {
 			t.Fatalf("value %d of frame %d, which is known, becomes %g from %g", i%cols, i/cols, got[i], truth[i])
@@ -289,9 +257,7 @@ func TestFill(t *testing.T) {
 		}
 	}
 	again := slices.Clone(truth)
-	if err := d.Fill(again, again, missing); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Fill(again, again, missing))
 	if !slices.Equal(again, got) {
 		t.Error("what stands in gaps changes the result")
 	}
@@ -304,9 +270,7 @@ func TestFill(t *testing.T) {
 			noisy[i] += 0.1 * float32(i/cols%2*2-1)
 		}
 	}
-	if err := d.Fill(noisy, noisy, missing); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Fill(noisy, noisy, missing))
 	if d := farthest(noisy, slices.Repeat(truth[:cols], frames), cols, 7, l.Body(), 20, 32); d > 0.18 {
 		t.Errorf("a gap beside noise of 0.1 is filled %g off", d)
 	}
@@ -314,9 +278,7 @@ func TestFill(t *testing.T) {
 	// What a network decodes takes the curve's place, and meets what is known.
 	m = teststrnn.Model(t, teststrnn.Options{})
 	filled := make([]float32, len(truth))
-	if err := denoiser(t, m, strnn.DenoiserOptions{FPS: 2 * strnn.Rate, Batch: 4, Workers: 2}).Fill(filled, spoilt, missing); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, denoiser(t, m, strnn.DenoiserOptions{FPS: 2 * strnn.Rate, Batch: 4, Workers: 2}).Fill(filled, spoilt, missing))
 	if farthest(filled, got, cols, 7, l.Body(), 20, 32) < 1e-4 {
 		t.Error("the network does not fill")
 	}
@@ -349,9 +311,7 @@ func TestDenoiserRefuses(t *testing.T) {
 		"45 frames per second: want a multiple of 30":  opened(strnn.DenoiserOptions{FPS: 45, Batch: 1, Workers: 1}),
 		"-30 frames per second":                        opened(strnn.DenoiserOptions{FPS: -30, Batch: 1, Workers: 1}),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q in it", err, want)
-		}
+		must.FailWith(t, err, want)
 	}
 	if want := swaying(m, 20, 2*strnn.Rate); !slices.Equal(rows, want) {
 		t.Error("a motion that is refused changed")

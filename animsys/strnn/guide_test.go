@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/netruntime"
 )
@@ -18,10 +19,7 @@ func withGuide(t *testing.T, text string) (*strnn.Model, error) {
 	was := teststrnn.Model(t, teststrnn.Options{}).Net
 	meta := was.Meta()
 	meta.Extra[strnn.KeyGuide] = text
-	net, err := netruntime.New(meta, was.Tensors())
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(netruntime.New(meta, was.Tensors()))(t)
 	return strnn.NewModel(net)
 }
 
@@ -41,36 +39,23 @@ func TestLearnGuide(t *testing.T) {
 		if told != 26 {
 			t.Errorf("told %d times", told)
 		}
-		text, err := g.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(g.Encode())(t)
 		return text
 	}
 	text := learn(1)
 	if learn(3) != text {
 		t.Error("with 3 workers another guide is learnt")
 	}
-	m, err := withGuide(t, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(withGuide(t, text))(t)
 	if again, _ := m.Guide.Encode(); again != text {
 		t.Error("what is read is not what was written")
 	}
-	s, err := play(m.NewStream(strnn.StreamOptions{People: 1, Workers: 1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(strnn.StreamOptions{People: 1, Workers: 1})))(t)
 	defer s.Close()
-	if _, err := s.Add(feature.Place{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Add(feature.Place{}, nil))(t)
 	s.Controls()[0].Speed = 1
 	for range 60 {
-		if err := s.Continue(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Continue())
 		s.Advance(0, 1)
 	}
 	if at := s.Root(0).Pos.Z; at < 0.5 || at > 1.2 || s.Discarded() > 0 {
@@ -86,9 +71,7 @@ func TestGuideRefuses(t *testing.T) {
 		"want more":        {Workers: 1, People: 2, Windows: 5, Rounds: 1, Samples: 1, Steps: 1},
 		"stopped":          {Workers: 1, People: 2, Samples: 1, Steps: 1, Stop: func() bool { return true }},
 	} {
-		if _, err := m.TrainGuide(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want an error with %q", err, want)
-		}
+		must.Fail(m.TrainGuide(o))(t, want)
 	}
 	n := strnn.GuideInputs(m.Layout)
 	numbers := func(n int, v string) string { return "[" + strings.TrimSuffix(strings.Repeat(v+",", n), ",") + "]" }
@@ -105,9 +88,7 @@ func TestGuideRefuses(t *testing.T) {
 		"not finite":      text(whole[0], whole[1], numbers(teststrnn.Latent, "1e30"), whole[3]),
 		"deviation of 0 ": text(whole[0], numbers(n, "0"), whole[2], whole[3]),
 	} {
-		if _, err := withGuide(t, got); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want an error with %q", err, want)
-		}
+		must.Fail(withGuide(t, got))(t, want)
 	}
 }
 
@@ -116,10 +97,7 @@ func TestGuideRefuses(t *testing.T) {
 func TestControllerTriesGivenWays(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	const n, draws = 3, 4
-	c, err := m.NewController(strnn.ControllerOptions{Batch: n, Samples: draws, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(m.NewController(strnn.ControllerOptions{Batch: n, Samples: draws, Workers: 2}))(t)
 	defer c.Close()
 	cols := m.Layout.Columns()
 	one, size := m.Encode*cols, m.Predict*cols
@@ -129,22 +107,13 @@ func TestControllerTriesGivenWays(t *testing.T) {
 	}
 	next := make([]float32, n*size)
 	job := strnn.Control{Body: body, Samples: draws, Latents: ways}
-	if _, err := c.Run(next, seen, n, &job); err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Samples: draws, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Run(next, seen, n, &job))(t)
+	p := must.Get(m.NewPredictor(strnn.PredictorOptions{Batch: 1, Samples: draws, Workers: 1}))(t)
 	defer p.Close()
 	last := next[2*size:]
-	if err := p.Observe(seen[2*one:], 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Observe(seen[2*one:], 1))
 	all := make([]float32, draws*size)
-	if err := p.Next(all, ways[2*draws*m.Latent:], 1, draws); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Next(all, ways[2*draws*m.Latent:], 1, draws))
 	found := false
 	for w := range draws {
 		found = found || slices.Equal(last, all[w*size:][:size])
@@ -161,9 +130,7 @@ func TestControllerTriesGivenWays(t *testing.T) {
 		ways[w*m.Latent] = 3
 	}
 	job = strnn.Control{Body: body, Samples: draws, Latents: ways}
-	if _, err := c.Run(next, seen, n, &job); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Run(next, seen, n, &job))(t)
 	if v := float64(next[0]); v-v == 0 {
 		t.Error("frames that are not finite became others")
 	}
@@ -174,15 +141,10 @@ func TestControllerTriesGivenWays(t *testing.T) {
 		"ways of":  {Body: body, Samples: draws, Latents: ways[1:]},
 		"weights:": {Body: body, Samples: draws, Pose: [2][]float32{make([]float32, cols), nil}},
 	} {
-		if _, err := c.Run(next, seen, n, &job); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want an error with %q", err, want)
-		}
+		must.Fail(c.Run(next, seen, n, &job))(t, want)
 	}
 	free := strnn.Control{Body: body, Samples: draws, Spread: 1}
-	cost, err := c.Run(next, seen, n, &free)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cost := must.Get(c.Run(next, seen, n, &free))(t)
 	pose := [2][]float32{make([]float32, cols), make([]float32, cols)}
 	pose[0][1], pose[1][1] = 5, 1 // hips, 5 m high
 	free.Pose = pose

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/netruntime"
@@ -43,10 +43,7 @@ type walk struct {
 func newWalk(t testing.TB, o strnn.StreamOptions) *walk {
 	t.Helper()
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s, err := play(m.NewStream(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(o)))(t)
 	t.Cleanup(func() { s.Close() })
 	return &walk{t, m, s, make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())}
 }
@@ -291,10 +288,7 @@ func TestStreamPlaces(t *testing.T) {
 	least, most := float32(0), float32(0)
 	for tick := range 700 {
 		if tick < 5 {
-			row, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			row := must.Get(w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil))(t)
 			if at := w.Root(row).Pos; at != m3.V(1, 0, 2) {
 				t.Errorf("person %d is at %v", row, at)
 			}
@@ -344,10 +338,7 @@ func TestStreamStaysInStep(t *testing.T) {
 	}
 	defer s.Close()
 	join := func() {
-		row, err := s.Add(feature.Place{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		row := must.Get(s.Add(feature.Place{}, nil))(t)
 		s.Controls()[row] = strnn.Steer{Speed: 1, Free: row%5 == 0}
 	}
 	failed := 0
@@ -403,9 +394,7 @@ func TestStreamRefuses(t *testing.T) {
 		{"a spread that is none", "spread", m, strnn.StreamOptions{People: 1, Workers: 1, Spread: -1}},
 		{"no guide", "mannequin train guide", teststrnn.Model(t, teststrnn.Options{}), strnn.StreamOptions{People: 1, Workers: 1}},
 	} {
-		if _, err := c.model.NewStream(c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
-		}
+		must.Fail(c.model.NewStream(c.opt))(t, c.want)
 	}
 	w := newWalk(t, strnn.StreamOptions{People: 1, Workers: 1})
 	if len(w.Controls()) != 1 || w.People() != 0 {

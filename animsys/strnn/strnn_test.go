@@ -10,16 +10,14 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/netruntime"
 )
 
 func predictor(t testing.TB, m *strnn.Model, o strnn.PredictorOptions) *strnn.Predictor {
 	t.Helper()
-	p, err := m.NewPredictor(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.NewPredictor(o))(t)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -33,23 +31,17 @@ func TestPredictIsIndependent(t *testing.T) {
 		seen := teststrnn.Seen(t, 3, 1)
 		latent := []float32{1, 0, -1, 0.5, 2, 0, -2, 1, 1}
 		all := make([]float32, 3*size)
-		if err := predictor(t, m, strnn.PredictorOptions{Batch: 4, Workers: 2}).Predict(all, seen, latent, 3); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, predictor(t, m, strnn.PredictorOptions{Batch: 4, Workers: 2}).Predict(all, seen, latent, 3))
 		one := predictor(t, m, strnn.PredictorOptions{Batch: 1, Samples: 3, Workers: 1})
 		ways := make([]float32, 3*size)
 		for i := range 3 {
 			motion := seen[i*len(seen)/3:][:len(seen)/3]
 			next := make([]float32, size)
-			if err := one.Predict(next, motion, latent[3*i:][:3], 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, one.Predict(next, motion, latent[3*i:][:3], 1))
 			if !slices.Equal(next, all[i*size:][:size]) {
 				t.Errorf("%s: motion %d goes on otherwise alone", name, i)
 			}
-			if err := one.Next(ways, latent, 1, 3); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, one.Next(ways, latent, 1, 3))
 			if !slices.Equal(next, ways[i*size:][:size]) {
 				t.Errorf("%s: motion %d goes on otherwise in several ways", name, i)
 			}
@@ -58,13 +50,9 @@ func TestPredictIsIndependent(t *testing.T) {
 			t.Errorf("%s: latent values change nothing", name)
 		}
 		none := make([]float32, size)
-		if err := one.Predict(none, seen[:len(seen)/3], nil, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, one.Predict(none, seen[:len(seen)/3], nil, 1))
 		zeros := make([]float32, size)
-		if err := one.Predict(zeros, seen[:len(seen)/3], make([]float32, 3), 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, one.Predict(zeros, seen[:len(seen)/3], make([]float32, 3), 1))
 		if !slices.Equal(none, zeros) {
 			t.Errorf("%s: without latent values it goes on otherwise than with zeros", name)
 		}
@@ -77,13 +65,9 @@ func TestPredictKeepsNaNToItself(t *testing.T) {
 	size := m.Predict * m.Layout.Columns()
 	p := predictor(t, m, strnn.PredictorOptions{Batch: 3, Workers: 2})
 	seen, want, got := teststrnn.Seen(t, 3, 1), make([]float32, 3*size), make([]float32, 3*size)
-	if err := p.Predict(want, seen, nil, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Predict(want, seen, nil, 3))
 	seen[len(seen)/3+5] = float32(math.NaN())
-	if err := p.Predict(got, seen, nil, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Predict(got, seen, nil, 3))
 	if !slices.Equal(got[:size], want[:size]) || !slices.Equal(got[2*size:], want[2*size:]) {
 		t.Error("a NaN in motion 1 changed the others")
 	}
@@ -105,17 +89,13 @@ func TestExtend(t *testing.T) {
 			copy(rows[i*frames*cols:], seen[i*len(seen)/2:][:len(seen)/2])
 		}
 		p.SetSampling(seed, spread)
-		if err := p.Extend(rows, 2, m.Encode, frames); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Extend(rows, 2, m.Encode, frames))
 		return rows
 	}
 	rows := run(1, 0)
 	next := make([]float32, m.Predict*cols)
 	for at := m.Encode; at < frames; at += m.Predict {
-		if err := p.Predict(next, rows[(at-m.Encode)*cols:at*cols], nil, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Predict(next, rows[(at-m.Encode)*cols:at*cols], nil, 1))
 		k := min(m.Predict, frames-at) * cols
 		if !slices.Equal(next[:k], rows[at*cols:][:k]) {
 			t.Fatalf("frames from %d on are not what follows those before", at)
@@ -155,9 +135,7 @@ func TestExtendSettled(t *testing.T) {
 		copy(rows, teststrnn.Seen(t, 1, 1))
 		p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1, CleanUp: settle})
 		p.SetSampling(1, 1)
-		if err := p.Extend(rows, 1, m.Encode, frames); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Extend(rows, 1, m.Encode, frames))
 		made := rows[m.Encode*cols:]
 		for at := 0; at < len(made); at += cols {
 			ground = max(ground, m3.Abs(min(made[at+l.Pos(l.Joint("LeftToeBase"))+1], made[at+l.Pos(l.Joint("RightToeBase"))+1])))
@@ -203,20 +181,14 @@ func TestController(t *testing.T) {
 	const n = 3
 	cols, size := m.Layout.Columns(), m.Predict*m.Layout.Columns()
 	run := func(workers int, job strnn.Control) ([]float32, float64) {
-		c, err := m.NewController(strnn.ControllerOptions{Batch: n, Samples: 4, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(m.NewController(strnn.ControllerOptions{Batch: n, Samples: 4, Workers: workers}))(t)
 		defer c.Close()
 		c.Weights.Slide, c.Weights.Bone = 0, 0 // the made-up network's feet and bones know nothing
 		for range n * m.Predict {
 			job.Body = append(job.Body, 0.1, 1.4, 0.5)
 		}
 		next := make([]float32, n*size)
-		cost, err := c.Run(next, teststrnn.Seen(t, n, 1), n, &job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cost := must.Get(c.Run(next, teststrnn.Seen(t, n, 1), n, &job))(t)
 		return next, cost
 	}
 	off := func(next []float32) (most float32) {
@@ -252,10 +224,7 @@ func TestController(t *testing.T) {
 func TestFineTuner(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{})
 	size := m.Predict * m.Layout.Columns()
-	f, err := m.NewFineTuner(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(m.NewFineTuner(1))(t)
 	defer f.Close()
 	f.Weights.Slide, f.Weights.Bone = 0, 0
 	var body []float32
@@ -264,10 +233,7 @@ func TestFineTuner(t *testing.T) {
 	}
 	seen, next := teststrnn.Seen(t, 1, 1), make([]float32, size)
 	run := func(steps int) float64 {
-		cost, err := f.Run(next, seen, 1, &strnn.Control{Body: body, Steps: steps})
-		if err != nil {
-			t.Fatal(err)
-		}
+		cost := must.Get(f.Run(next, seen, 1, &strnn.Control{Body: body, Steps: steps}))(t)
 		return cost
 	}
 	before := run(0)
@@ -278,9 +244,7 @@ func TestFineTuner(t *testing.T) {
 		t.Errorf("the cost is %g after the weights are restored, %g before", again, before)
 	}
 	want := make([]float32, size)
-	if err := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1}).Predict(want, seen, nil, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1}).Predict(want, seen, nil, 1))
 	for k, v := range want {
 		if math.Abs(float64(v-next[k])) > 1e-4 {
 			t.Fatalf("value %d is %g without tuning, the predictor gives %g", k, next[k], v)
@@ -318,10 +282,7 @@ func TestMisuse(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{})
 	cols := m.Layout.Columns()
 	p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1})
-	c, err := m.NewController(strnn.ControllerOptions{Batch: 1, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(m.NewController(strnn.ControllerOptions{Batch: 1, Workers: 1}))(t)
 	defer c.Close()
 	rows := make([]float32, 100*cols)
 	next := make([]float32, m.Predict*cols)
@@ -340,9 +301,7 @@ func TestMisuse(t *testing.T) {
 			return err
 		}(),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q in it", err, want)
-		}
+		must.FailWith(t, err, want)
 	}
 }
 
@@ -359,10 +318,7 @@ func TestSchema(t *testing.T) {
 		net := teststrnn.Net(t, teststrnn.Options{})
 		meta := net.Meta()
 		change(&meta)
-		bad, err := netruntime.New(meta, net.Tensors())
-		if err != nil {
-			t.Fatal(err)
-		}
+		bad := must.Get(netruntime.New(meta, net.Tensors()))(t)
 		var e *feature.SchemaError
 		if _, err := strnn.NewModel(bad); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)

@@ -36,7 +36,7 @@ func (m *Model) NewCoder(o CoderOptions) (*Coder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.encode, err = o.open()(m.Encoder, o.session(Padded)); err != nil {
+	if c.encode, err = o.Open.Session(m.Encoder, o.session(Padded)); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	for i := range c.code {
@@ -52,17 +52,10 @@ func (m *Model) newDecoder(o CoderOptions) (*Coder, error) {
 	}
 	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2), padded: make([]float32, o.Batch*Padded*m.Layout.Columns())}
 	var err error
-	if c.decode, err = o.open()(m.Decoder, o.session(1)); err != nil {
+	if c.decode, err = o.Open.Session(m.Decoder, o.session(1)); err != nil {
 		return nil, err
 	}
 	return c, nil
-}
-
-func (o *CoderOptions) open() netruntime.Opener {
-	if o.Open == nil {
-		return (*netruntime.Net).NewSession
-	}
-	return o.Open
 }
 
 func (o *CoderOptions) session(length int) netruntime.SessionOptions {

@@ -59,7 +59,7 @@ func (m *Model) NewNextClip(net *netruntime.Net, o CoderOptions) (*NextClip, err
 	case m.Values > MaxSliders || net.Inputs() != nextInput*m.Values || net.Outputs() != m.Values:
 		return nil, fmt.Errorf("latent: model %q takes %d values and gives %d, want %d and %d, of at most %d", meta.Name, net.Inputs(), net.Outputs(), nextInput*m.Values, m.Values, MaxSliders)
 	}
-	session, err := o.open()(net, o.session(1))
+	session, err := o.Open.Session(net, o.session(1))
 	if err != nil {
 		return nil, err
 	}

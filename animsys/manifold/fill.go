@@ -32,9 +32,9 @@ const tangent = 24
 // any frame.
 func (m *Model) Fill(rows []float32, gaps []Gap, iterations, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values: want an even number of frames of %d values", len(rows), cols)
+	frames, err := m.frames("a motion", rows, 2)
+	if err != nil {
+		return nil, err
 	}
 	missing, err := m.missing(gaps, frames)
 	if err != nil {
@@ -206,11 +206,8 @@ func (m *Model) projectGaps(x []float32, missing []bool, iterations, workers int
 		return nil, err
 	}
 	defer e.Close()
-	job := &Edit{Batch: 1, Length: frames, Rows: slices.Clone(x), Body: make([]float32, frames*feature.MotionLen), Stand: make([]float32, frames*n),
+	job := &Edit{Batch: 1, Length: frames, Rows: slices.Clone(x), Body: m.bodyMotion(x), Stand: make([]float32, frames*n),
 		Want: x, Weight: make([]float32, len(x))}
-	for f := range frames {
-		copy(job.Body[f*feature.MotionLen:][:feature.MotionLen], x[f*cols+m.Layout.Body():])
-	}
 	for i, gone := range missing {
 		switch c := i % cols; {
 		case c < m.Layout.Body() && !gone:

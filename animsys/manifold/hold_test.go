@@ -62,12 +62,12 @@ func TestHold(t *testing.T) {
 		}
 	}
 	for want, err := range map[string]error{
-		"motion 1 held":           m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 1, 1),
+		"motion 1 of":             m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 1, 1),
 		"with a weight of NaN":    m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 0, float32(math.NaN())),
 		"with a weight of -1":     m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 0, -1),
 		"Rows":                    m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:cols]}, 0, 1),
-		"in an edit of 0 motions": m.Hold(&Edit{}, 0, 1),
-		"motion -1 held":          m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, -1, 1),
+		"of an edit of 0 motions": m.Hold(&Edit{}, 0, 1),
+		"motion -1 of":            m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, -1, 1),
 		"motions of 0 frames":     m.Hold(&Edit{Batch: 1, Rows: rows[:2*cols]}, 0, 1),
 	} {
 		must.FailWith(t, err, want)

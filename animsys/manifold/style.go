@@ -28,9 +28,9 @@ type Style struct {
 // even and at least MinStyleFrames.
 func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	if frames < MinStyleFrames || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: a style clip of %d values: want frames of %d values, an even number of at least %d", len(rows), cols, MinStyleFrames)
+	frames, err := m.frames("a style clip", rows, MinStyleFrames)
+	if err != nil {
+		return nil, err
 	}
 	long := frames + 2*margin
 	e, err := m.Encoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: long, Workers: workers})
@@ -47,7 +47,7 @@ func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	g := make([]float64, m.Units*m.Units)
 	gramMatrix(g, h[margin/2*m.Units:][:frames/2*m.Units], m.Units)
 	for i, v := range g {
-		if s.gram[i] = float32(v); math.IsNaN(v) || math.IsInf(v, 0) {
+		if s.gram[i] = float32(v); !finite(v) {
 			return nil, fmt.Errorf("manifold: the style clip's result is not finite")
 		}
 	}
@@ -236,16 +236,12 @@ func (m *Model) NewGramOptimizer(o GramOptimizerOptions) (*GramOptimizer, error)
 	if err != nil {
 		return nil, err
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	s := &GramOptimizer{Editor: e, model: m, batch: o.Batch, length: o.Length}
 	long := o.Length + 2*margin
-	if s.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: o.Batch, Length: long, Workers: o.Workers}); err != nil {
+	if s.encode, err = o.Open.Session(m.Encoder, netruntime.SessionOptions{Batch: o.Batch, Length: long, Workers: o.Workers}); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	if s.decode, err = open(m.Decoder, netruntime.SessionOptions{Batch: o.Batch, Length: long / 2, Workers: o.Workers}); err != nil {
+	if s.decode, err = o.Open.Session(m.Decoder, netruntime.SessionOptions{Batch: o.Batch, Length: long / 2, Workers: o.Workers}); err != nil {
 		return nil, errors.Join(err, e.Close(), s.encode.Close())
 	}
 	s.tapes, s.pool = grad.NewPool(o.Workers), netruntime.NewPool(o.Workers)
@@ -312,8 +308,8 @@ func (s *GramOptimizer) Run(job *StyleJob) ([]StyleReport, EditReport, error) {
 }
 
 func (s *GramOptimizer) check(job *StyleJob) error {
-	if job.Batch < 1 || job.Batch > s.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > s.length {
-		return fmt.Errorf("manifold: %d motions of %d frames, the optimizer is for up to %d of up to %d, an even number", job.Batch, job.Length, s.batch, s.length)
+	if err := checkBatch("motions", job.Batch, job.Length, s.batch, s.length); err != nil {
+		return err
 	}
 	if n := job.Batch * job.Length * s.model.Layout.Columns(); len(job.Rows) != n {
 		return fmt.Errorf("manifold: StyleJob.Rows has %d values, want %d", len(job.Rows), n)

@@ -56,10 +56,6 @@ func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
 	if o.FPS < Rate || o.FPS%Rate != 0 || o.FPS > maxEvery*Rate {
 		return nil, fmt.Errorf("strnn: motions of %d frames per second: want a multiple of %d, up to %d", o.FPS, Rate, maxEvery*Rate)
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	size := m.Encode * m.Layout.Columns()
 	d := &Denoiser{m: m, batch: o.Batch, every: o.FPS / Rate, share: make([]float32, m.Encode),
 		x: make([]float32, o.Batch*size), y: make([]float32, o.Batch*size), clock: make([]float32, o.Batch*m.Encode),
@@ -72,7 +68,7 @@ func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
 		d.state[i] = make([]float32, o.Batch*m.units)
 	}
 	session := func(to *netruntime.Session, n *netruntime.Net) (err error) {
-		*to, err = open(n, netruntime.SessionOptions{Batch: o.Batch, Length: m.Encode, Workers: o.Workers, BF16: o.BF16})
+		*to, err = o.Open.Session(n, netruntime.SessionOptions{Batch: o.Batch, Length: m.Encode, Workers: o.Workers, BF16: o.BF16})
 		return err
 	}
 	err := session(&d.encode, m.encode)

@@ -64,10 +64,6 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	if o.Batch < 1 || o.Workers < 1 || o.Samples < 1 {
 		return nil, fmt.Errorf("strnn: %d motions at a time in %d ways on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	cols, near, ways := m.Layout.Columns(), min(FilterNear, m.Encode), o.Batch*o.Samples
 	p := &Predictor{m: m, batch: o.Batch, ways: o.Samples, near: near,
 		base: make([]float32, o.Batch*m.Predict*cols), lead: make([]float32, o.Batch*near*cols), net: make([]float32, ways*m.Predict*cols),
@@ -82,7 +78,7 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 		p.settle = m.newSettling()
 	}
 	session := func(to *netruntime.Session, n *netruntime.Net, batch, length int) (err error) {
-		*to, err = open(n, netruntime.SessionOptions{Batch: batch, Length: length, Workers: o.Workers, BF16: o.BF16})
+		*to, err = o.Open.Session(n, netruntime.SessionOptions{Batch: batch, Length: length, Workers: o.Workers, BF16: o.BF16})
 		return err
 	}
 	err := session(&p.encode, m.encode, o.Batch, m.Encode)

@@ -12,8 +12,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// person returns a skeleton with the layout's joints, each a child of the one before
-// in a hand's breadth.
+// person returns a skeleton with the layout's joints, each a child of the one before at 10 cm.
 func person(t testing.TB) *feature.Person {
 	t.Helper()
 	layout, sk := feature.Human(), &skel.Skeleton{}
@@ -27,10 +26,10 @@ func person(t testing.TB) *feature.Person {
 	return p
 }
 
-// values and sizes of the made-up network.
+// Sizes of the made-up network.
 const values, channels, width = 6, 12, 5
 
-// parts are what a model file is made of.
+// parts returns the metadata and tensors of a model file.
 func parts(t testing.TB) (netruntime.Meta, []netruntime.Tensor) {
 	t.Helper()
 	p := person(t)
@@ -106,7 +105,7 @@ func parts(t testing.TB) (netruntime.Meta, []netruntime.Tensor) {
 	return meta, tensors
 }
 
-// oblique returns components that are neither at right angles nor of length 1.
+// oblique returns components that are neither orthogonal nor of length 1.
 func oblique(t testing.TB) *Components {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -137,7 +136,7 @@ func coder(t testing.TB, m *Model, batch, workers int) *Coder {
 	return c
 }
 
-// noise fills n values.
+// noise returns n normally distributed values.
 func noise(n int, seed uint64) []float32 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	v := make([]float32, n)

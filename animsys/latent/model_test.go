@@ -13,7 +13,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// A model file that cannot be used says in what it differs.
+// NewModel reports how an unusable file differs.
 func TestNewRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -43,7 +43,7 @@ func TestNewRefuses(t *testing.T) {
 			}
 		})
 	}
-	// A network of half as many frames.
+	// A network with half as many frames.
 	meta, tensors := parts(t)
 	meta.Graph.Nodes = slices.DeleteFunc(meta.Graph.Nodes, func(n netruntime.Node) bool { return n.Name == "eight" })
 	for i, n := range meta.Graph.Nodes {
@@ -55,7 +55,7 @@ func TestNewRefuses(t *testing.T) {
 	must.Fail(NewModel(net))(t, `"y" has 32 frames`)
 }
 
-// rename gives a value of the graph another name.
+// rename renames a value of the graph.
 func rename(m *netruntime.Meta, from, to string) {
 	for i := range m.Graph.Nodes {
 		if n := &m.Graph.Nodes[i]; n.Name == from {
@@ -69,7 +69,7 @@ func rename(m *netruntime.Meta, from, to string) {
 	}
 }
 
-// A model file written and read is the same model.
+// A model survives its file.
 func TestModelFile(t *testing.T) {
 	m := made(t)
 	var b bytes.Buffer
@@ -84,7 +84,7 @@ func TestModelFile(t *testing.T) {
 	z := noise(values, 1)
 	must.Do(t, errors.Join(coder(t, m, 1, 1).Decode(a, z, 1), coder(t, again, 1, 1).Decode(c, z, 1)))
 	if !slices.Equal(a, c) {
-		t.Error("they decode to other bits")
+		t.Error("they decode differently")
 	}
 	clip, err := again.Clip(a, Rate, feature.Place{})
 	if err != nil || clip.Frames != Frames {
@@ -92,8 +92,7 @@ func TestModelFile(t *testing.T) {
 	}
 }
 
-// A clip has the same bits alone or among others, for any number of workers, and
-// coding allocates nothing.
+// A clip is bit-identical alone or in a batch and for any number of workers. Coding does not allocate.
 func TestCoder(t *testing.T) {
 	m := made(t)
 	const n = 7
@@ -131,12 +130,11 @@ func TestCoder(t *testing.T) {
 		t.Error("wrong lengths accepted")
 	}
 	if _, err := m.NewCoder(CoderOptions{Batch: 0, Workers: 1}); err == nil {
-		t.Error("a coder of no clips")
+		t.Error("a coder of no clips accepted")
 	}
 }
 
-// The encoder sees the last frame held, and its result where its last filter has
-// all frames under it: a change in any frame changes it, and in no other place.
+// The encoder's result depends on every frame of the clip.
 func TestEncodeSeesAllFrames(t *testing.T) {
 	m := made(t)
 	c := coder(t, m, 1, 1)
@@ -156,8 +154,7 @@ func TestEncodeSeesAllFrames(t *testing.T) {
 	}
 }
 
-// Components and latent values are each other's inverse; components at 0 are the
-// mean, and one deviation is one step.
+// FromLatent inverts ToLatent. Components at 0 are the mean, and one deviation is one step.
 func TestComponents(t *testing.T) {
 	c := oblique(t)
 	z, back, again := noise(values, 7), make([]float32, values), make([]float32, values)

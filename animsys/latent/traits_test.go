@@ -8,8 +8,8 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// Traits of a body that glides on a circle while its ankles swing and its trunk
-// leans follow from how it was made.
+// Traits of a synthetic clip are those that it was made with: the body moves on a circle, the ankles
+// swing and the trunk leans.
 func TestTraits(t *testing.T) {
 	l := feature.Human()
 	cols := l.Columns()
@@ -42,6 +42,6 @@ func TestTraits(t *testing.T) {
 		}
 	}
 	if _, err := Traits(&feature.Motion{Joints: []string{"Hips"}}); err == nil {
-		t.Error("a layout without feet has steps")
+		t.Error("a layout without feet accepted")
 	}
 }

@@ -1,12 +1,13 @@
 package manifold
 
 import (
-	"mannequin/internal/testing/must"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // A motion's result is bit-identical alone or in a batch, for any number of workers and in a larger

@@ -1,7 +1,6 @@
 package latent_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,18 +48,13 @@ func newWalk(t testing.TB, people, workers int) *walk {
 
 func (w *walk) add(i int) int {
 	w.t.Helper()
-	row, err := w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)}, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	row := must.Get(w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)}, nil))(w.t)
 	return row
 }
 
 func (w *walk) tick() {
 	w.t.Helper()
-	if err := w.Continue(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.Continue())
 	w.Advance(0, w.People())
 }
 
@@ -292,30 +286,11 @@ func TestStreamKeepsDiscardedClipsApart(t *testing.T) {
 	}
 }
 
-// flaky is a session that fails while fails is set.
-type flaky struct {
-	netruntime.Session
-	fails *atomic.Bool
-}
-
-func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
-	if f.fails.Load() {
-		return errors.New("no luck")
-	}
-	return f.Session.RunSequences(out, in, batch, length)
-}
-
 // An agent that joins within a tick walks on, and so does one whose clip the network failed to make.
 func TestStreamSurvivesFailures(t *testing.T) {
 	m := testlatent.Model(t)
 	var fails atomic.Bool
-	s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 60, Workers: 1, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
-		session, err := n.NewSession(o)
-		return flaky{session, &fails}, err
-	}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 60, Workers: 1, Open: testgen.Flaky(&fails)})))(t)
 	defer s.Close()
 	failed := 0
 	for tick := range 200 {

@@ -9,7 +9,7 @@ import (
 	"mannequin/internal/testing/teststrnn"
 )
 
-// People go on in those ticks alone that the options leave them, as evenly as before.
+// Windows start only in the ticks that the options allow, evenly spread.
 func TestStreamEvery(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	s := must.Get(play(m.NewStream(strnn.StreamOptions{People: 9, Workers: 1, Every: 4, From: 3})))(t)
@@ -28,7 +28,7 @@ func TestStreamEvery(t *testing.T) {
 		}
 	}
 	if len(began) != 1 || began[3] < 9 {
-		t.Errorf("people go on by tick of four: %v, want all in the last", began)
+		t.Errorf("windows started per tick of four: %v, want all in the last", began)
 	}
 	for _, o := range []strnn.StreamOptions{{Every: 3 * m.Predict}, {Every: -1}, {Every: 2, From: 2}, {From: 1}, {Every: 2, From: -1}} {
 		o.People, o.Workers = 1, 1
@@ -36,8 +36,8 @@ func TestStreamEvery(t *testing.T) {
 	}
 }
 
-// Who stays as they are neither goes on nor has motion made, and goes on from there.
-func TestStreamStill(t *testing.T) {
+// A frozen agent does not move, and later continues from there.
+func TestStreamFrozen(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	s := must.Get(play(m.NewStream(strnn.StreamOptions{People: 2, Workers: 1})))(t)
 	defer s.Close()
@@ -56,11 +56,11 @@ func TestStreamStill(t *testing.T) {
 	s.Still[0] = true
 	run(5 * m.Predict)
 	if s.Root(0) != at {
-		t.Errorf("who stays still goes from %v to %v", at, s.Root(0))
+		t.Errorf("a frozen agent moves from %v to %v", at, s.Root(0))
 	}
 	s.Still[0] = false
 	run(120)
 	if d := s.Root(0).Pos.Dist(at.Pos); d < 0.8 || d > 4 {
-		t.Errorf("let go, they go %g m in two seconds", d)
+		t.Errorf("thawed, the agent moves %g m in two seconds", d)
 	}
 }

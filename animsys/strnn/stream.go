@@ -139,10 +139,10 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	s.rand, s.settle, s.play = rand.New(&s.pcg), s.settleOne, s.playOne
 	s.turns.Do(turns.Work{Order: s.order, Make: s.make, Take: s.take})
 	for range search.pool.Workers() {
-		s.settlings = append(s.settlings, m.newSettling())
+		s.settlings = append(s.settlings, m.newCleanup())
 	}
-	stands := m.standing(s.settlings[0].sole)
-	s.bearing = [2][]float32{stands, m.bearing()}
+	stands := m.standing(s.settlings[0].soleHeight)
+	s.bearing = [2][]float32{stands, m.uprightWeights()}
 	for at := 0; at < len(s.starts); at += cols {
 		copy(s.starts[at:], stands)
 	}

@@ -2,8 +2,12 @@
 package testgen
 
 import (
+	"errors"
+	"sync/atomic"
+
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
+	"mannequin/netruntime"
 )
 
 // Player plays a generator's agents tick by tick.
@@ -72,4 +76,24 @@ func (p *Player[C]) Restarted(row int) bool {
 	restarted := p.poses.Restarted[row]
 	p.poses.Restarted[row] = false
 	return restarted
+}
+
+// Flaky opens sessions that fail while fails is set.
+func Flaky(fails *atomic.Bool) netruntime.Opener {
+	return func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+		session, err := n.NewSession(o)
+		return flaky{session, fails}, err
+	}
+}
+
+type flaky struct {
+	netruntime.Session
+	fails *atomic.Bool
+}
+
+func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
+	if f.fails.Load() {
+		return errors.New("the session fails")
+	}
+	return f.Session.RunSequences(out, in, batch, length)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 	"pgregory.net/rapid"
+
+	"mannequin/internal/testing/must"
 )
 
 // Random comings and goings against a map: rows stay compact, every entity
@@ -116,13 +118,8 @@ var errBroken = errors.New("broken")
 func TestSchedule(t *testing.T) {
 	w := ecs.NewWorld()
 	var log []string
-	s, err := NewSchedule(&w, 0.5, &probe{name: "a", log: &log, fail: 1}, &probe{name: "b", log: &log, fail: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Step(); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSchedule(&w, 0.5, &probe{name: "a", log: &log, fail: 1}, &probe{name: "b", log: &log, fail: -1}))(t)
+	must.Do(t, s.Step())
 	for range 2 {
 		if err := s.Step(); !errors.Is(err, errBroken) {
 			t.Fatalf("the fault came back as %v", err)
@@ -139,17 +136,12 @@ func TestSchedule(t *testing.T) {
 // A world has one schedule at a time.
 func TestOneSchedule(t *testing.T) {
 	w := ecs.NewWorld()
-	s, err := NewSchedule(&w, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSchedule(&w, 0.5))(t)
 	if _, err := NewSchedule(&w, 0.5); err == nil {
 		t.Error("a second schedule beside the first")
 	}
 	s.Close()
 	s.Close()
-	if s, err = NewSchedule(&w, 0.5); err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(NewSchedule(&w, 0.5))(t)
 	s.Close()
 }

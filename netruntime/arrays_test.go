@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // Every half-precision number comes back, and what lies between two goes to the nearer.
@@ -55,9 +57,7 @@ func TestArraysComeBack(t *testing.T) {
 	}
 	var file bytes.Buffer
 	meta := Meta{Arch: "motion", License: "CC0-1.0", Extra: map[string]string{"takes": "[]"}}
-	if err := EncodeArrays(&file, meta, []Tensor{{"times", []int{3}, times}, {"rows", []int{3, 4}, rows}}, func(n string) bool { return n == "rows" }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, EncodeArrays(&file, meta, []Tensor{{"times", []int{3}, times}, {"rows", []int{3, 4}, rows}}, func(n string) bool { return n == "rows" }))
 	m, arrays, err := DecodeArrays(file.Bytes())
 	if err != nil {
 		t.Fatal(err)

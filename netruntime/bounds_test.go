@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -102,9 +103,7 @@ func TestOddSessionsAllocateNothing(t *testing.T) {
 	s := openWith(t, n, SessionOptions{Batch: 1, Length: 401, Workers: 2}).(*session)
 	out, in := arrays(n, 2, 1, 400)
 	room := cap(s.steps)
-	if err := s.RunSequences(out, in, 1, 400); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, 1, 400))
 	if len(s.steps) <= 200 || cap(s.steps) != room {
 		t.Fatalf("%d steps, room for %d", len(s.steps), room)
 	}
@@ -134,9 +133,7 @@ func TestSessionBounds(t *testing.T) {
 	light := m.net(m.node(Node{Op: OpAct, Act: "elu", In: []string{m.input("x", 1, false)}}, 0, 0))
 	s := openWith(t, light, SessionOptions{Batch: 3, Length: maxLength, Workers: 2}).(*session)
 	out, in := arrays(light, 1, 3, maxLength)
-	if err := s.RunSequences(out, in, 3, maxLength); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, 3, maxLength))
 	if s.blocks != 0 || s.counts[0] > lightTasks*2 {
 		t.Errorf("%d tasks in a step", s.counts[0])
 	}

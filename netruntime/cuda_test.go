@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mannequin/internal/testing/fakecuda"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"
 )
@@ -57,9 +58,7 @@ func TestCUDAAgainstFloat64(t *testing.T) {
 				for _, r := range runs {
 					out, in := netruntime.Arrays(n, 5, r[0], r[1])
 					poison(out)
-					if err := s.RunSequences(out, in, r[0], r[1]); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.RunSequences(out, in, r[0], r[1]))
 					for j, want := range netruntime.Interpret(n, in, r[0], r[1]) {
 						if e := netruntime.Relative(out[j], want); !(e <= p.tolerance) {
 							t.Fatalf("%d sequences of %d: output %d is off by %.2g", r[0], r[1], j, e)
@@ -88,16 +87,12 @@ func TestCUDABadSequences(t *testing.T) {
 		const batch, length, bad = 3, 4, 1
 		s := openCUDA(t, n, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1}})
 		good, in := netruntime.Arrays(n, 5, batch, length)
-		if err := s.RunSequences(good, in, batch, length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences(good, in, batch, length))
 		for _, x := range in {
 			x[bad*len(x)/batch] = float32(math.NaN())
 		}
 		out, _ := netruntime.Arrays(n, 5, batch, length)
-		if err := s.RunSequences(out, in, batch, length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences(out, in, batch, length))
 		s.Close()
 		for j, want := range netruntime.Interpret(n, in, batch, length) {
 			k := len(want) / batch
@@ -144,18 +139,13 @@ func TestCUDARandomGraphs(t *testing.T) {
 func TestCUDALeavesOtherFactors(t *testing.T) {
 	n := netruntime.LongGraph()
 	var log strings.Builder
-	s, err := cuda.NewSession(n, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Length: 3, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cuda.NewSession(n, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Length: 3, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 	defer s.Close()
 	if strings.HasPrefix(s.Kernel(), "cuda_") || !strings.Contains(log.String(), "lengthens by 5, the kernels only by 2") {
 		t.Errorf("the session runs on %s: %s", s.Kernel(), &log)
 	}
 	out, in := netruntime.Arrays(n, 5, 1, 3)
-	if err := s.RunSequences(out, in, 1, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, 1, 3))
 	for i, want := range netruntime.Interpret(n, in, 1, 3) {
 		if e := netruntime.Relative(out[i], want); !(e <= 1e-5) {
 			t.Errorf("output %d is off by %g", i, e)

@@ -5,15 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
 // openWith returns a session that the test closes.
 func openWith(t testing.TB, n *Net, o SessionOptions) Session {
-	s, err := n.NewSession(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(n.NewSession(o))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -103,9 +101,7 @@ func TestGraphsAgainstFloat64(t *testing.T) {
 				s := openWith(t, c.net, SessionOptions{Batch: batch, Length: length, Workers: workers, BF16: bf16})
 				for _, r := range runs {
 					out, in := arrays(c.net, 5, r.batch, r.length)
-					if err := s.RunSequences(out, in, r.batch, r.length); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.RunSequences(out, in, r.batch, r.length))
 					for i := range out {
 						if e := relative(out[i], want[r][i]); !(e <= tolerance(bf16)) {
 							t.Fatalf("%s, %d workers, %d sequences of %d: output %d is off by %.2g", c.name, workers, r.batch, r.length, i, e)
@@ -135,18 +131,14 @@ func TestSequencesKeepTheirBits(t *testing.T) {
 					want, in := arrays(c.net, 8, total, length)
 					alone := openWith(t, c.net, SessionOptions{Batch: 1, Length: length, Workers: 1, BF16: bf16, SkipBelow: skip})
 					for q := range total {
-						if err := alone.RunSequences(pick(want, total, q, 1), pick(in, total, q, 1), 1, length); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, alone.RunSequences(pick(want, total, q, 1), pick(in, total, q, 1), 1, length))
 					}
 					for _, workers := range crews {
 						s := openWith(t, c.net, SessionOptions{Batch: total, Length: length + 3, Workers: workers, BF16: bf16, SkipBelow: skip})
 						for _, batch := range []int{1, 2, 5, 13, total} {
 							from := (7 * batch) % (total - batch + 1)
 							out, _ := arrays(c.net, 0, batch, length)
-							if err := s.RunSequences(out, pick(in, total, from, batch), batch, length); err != nil {
-								t.Fatal(err)
-							}
+							must.Do(t, s.RunSequences(out, pick(in, total, from, batch), batch, length))
 							for i, w := range pick(want, total, from, batch) {
 								if at := different(out[i], w); at >= 0 {
 									t.Fatalf("%s, skip %g, %d workers, %d sequences of %d from %d: output %d differs at %d: %g, alone %g",
@@ -175,9 +167,7 @@ func TestBadSequencesStayAlone(t *testing.T) {
 				s := openWith(t, c.net, SessionOptions{Batch: batch, Length: length, Workers: 2, BF16: bf16})
 				want, in := arrays(c.net, 9, batch, length)
 				out, _ := arrays(c.net, 9, batch, length)
-				if err := s.RunSequences(want, in, batch, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.RunSequences(want, in, batch, length))
 				bad := map[int]float32{1: float32(math.NaN()), 3: float32(math.Inf(1))}
 				for q, v := range bad {
 					for _, x := range pick(in, batch, q, 1) {
@@ -188,9 +178,7 @@ func TestBadSequencesStayAlone(t *testing.T) {
 				}
 				// The second run finds the bad values in all buffers.
 				for range 2 {
-					if err := s.RunSequences(out, in, batch, length); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.RunSequences(out, in, batch, length))
 				}
 				for i := range out {
 					for q := range batch {
@@ -246,9 +234,7 @@ func TestLongLSTM(t *testing.T) {
 	eachType(t, func(t *testing.T, bf16 bool) {
 		for _, workers := range []int{1, 2} {
 			s := openWith(t, n, SessionOptions{Batch: most, Length: length, Workers: workers, BF16: bf16})
-			if err := s.RunSequences(all, in, most, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(all, in, most, length))
 			for i, first := range pick(all, most, 0, 1) {
 				if e := relative(first, want[i]); !(e <= tolerance(bf16)) {
 					t.Fatalf("%d workers: output %d is off by %.2g", workers, i, e)
@@ -256,9 +242,7 @@ func TestLongLSTM(t *testing.T) {
 			}
 			for batch := 1; batch < most; batch++ {
 				out, _ := arrays(n, 0, batch, length)
-				if err := s.RunSequences(out, pick(in, most, 1, batch), batch, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.RunSequences(out, pick(in, most, 1, batch), batch, length))
 				for i, w := range pick(all, most, 1, batch) {
 					if at := different(out[i], w); at >= 0 {
 						t.Fatalf("%d workers, %d sequences: output %d differs at %d", workers, batch, i, at)
@@ -279,9 +263,7 @@ func TestLSTMSteps(t *testing.T) {
 	const batch, length = 3, 6
 	s := openWith(t, n, SessionOptions{Batch: batch, Length: length, Workers: 2})
 	out, in := arrays(n, 2, batch, length)
-	if err := s.RunSequences(out, in, batch, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, batch, length))
 	state := [][]float32{in[1], in[2]}
 	for f := range length {
 		frame := make([]float32, 0, batch*40)
@@ -289,9 +271,7 @@ func TestLSTMSteps(t *testing.T) {
 			frame = append(frame, in[0][(q*length+f)*40:][:40]...)
 		}
 		step, _ := arrays(n, 0, batch, 1)
-		if err := s.RunSequences(step, [][]float32{frame, state[0], state[1]}, batch, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences(step, [][]float32{frame, state[0], state[1]}, batch, 1))
 		for q := range batch {
 			if different(step[0][q*90:][:90], out[0][(q*length+f)*90:][:90]) >= 0 {
 				t.Fatalf("frame %d of sequence %d", f, q)
@@ -320,9 +300,7 @@ func TestSkipBelow(t *testing.T) {
 				}
 			}
 			s := openWith(t, n, SessionOptions{Batch: batch, Workers: 2, SkipBelow: 0.4, BF16: bf16})
-			if err := s.RunSequences(out, in, batch, 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(out, in, batch, 1))
 			if different(s.Gating(), in[1]) >= 0 || len(s.Gating()) != len(in[1]) {
 				t.Fatal("the gating weights are not those that went in")
 			}
@@ -359,9 +337,7 @@ func TestRunSequencesChecks(t *testing.T) {
 	n := m.net(p, x)
 	s := openWith(t, n, SessionOptions{Batch: 2, Length: 6, Workers: 1})
 	out, in := arrays(n, 1, 2, 6)
-	if err := s.RunSequences(out, in, 2, 6); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, 2, 6))
 	if s.Gating() != nil {
 		t.Error("gating of a network without blends")
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -111,9 +112,7 @@ func TestFiltersAgainstFloat64(t *testing.T) {
 					length *= c.factor
 					want, in := arrays(c.net, 5, total, length)
 					for q := range total {
-						if err := alone.RunSequences(pick(want, total, q, 1), pick(in, total, q, 1), 1, length); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, alone.RunSequences(pick(want, total, q, 1), pick(in, total, q, 1), 1, length))
 					}
 					for o, x := range pick(want, total, 0, 1) {
 						if e := relative(x, exact[i][o]); !(e <= 1e-5) {
@@ -123,9 +122,7 @@ func TestFiltersAgainstFloat64(t *testing.T) {
 					for w, s := range sessions {
 						batch := 1 + (i+w)%total
 						out, _ := arrays(c.net, 0, batch, length)
-						if err := s.RunSequences(out, pick(in, total, total-batch, batch), batch, length); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, s.RunSequences(out, pick(in, total, total-batch, batch), batch, length))
 						for o, x := range pick(want, total, total-batch, batch) {
 							if at := different(out[o], x); at >= 0 {
 								t.Fatalf("session %d, %d sequences of %d: output %d differs at %d: %g, alone %g", w, batch, length, o, at, out[o][at], x[at])
@@ -146,14 +143,10 @@ func TestFiltersKeepNaNInItsSequence(t *testing.T) {
 			s := openWith(t, c.net, SessionOptions{Batch: batch, Length: length, Workers: 2})
 			want, in := arrays(c.net, 3, batch, length)
 			out, _ := arrays(c.net, 3, batch, length)
-			if err := s.RunSequences(want, in, batch, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(want, in, batch, length))
 			pick(in, batch, 1, 1)[0][5] = float32(math.NaN())
 			for range 2 { // the second run finds the NaN in all buffers
-				if err := s.RunSequences(out, in, batch, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.RunSequences(out, in, batch, length))
 			}
 			for i := range out {
 				for q := range batch {

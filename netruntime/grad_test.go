@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mannequin/internal/testing/must"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
@@ -106,10 +107,7 @@ func TestNetworkOfShippedModels(t *testing.T) {
 	tape := grad.NewTape(pool)
 	for _, name := range models.Names() {
 		t.Run(name, func(t *testing.T) {
-			n, err := models.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(models.Open(name))(t)
 			const batch = 2
 			length := 8
 			for slices.ContainsFunc(n.Values(), func(v netruntime.Value) bool { return v.Length(length) == 0 }) {
@@ -131,10 +129,7 @@ func TestNetworkOfShippedModels(t *testing.T) {
 			}
 			net := network(t, n)
 			checkForward(t, tape, net, n, in, batch, length)
-			again, err := net.Net()
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Get(net.Net())(t)
 			for i, w := range n.Tensors() {
 				if got := again.Tensors()[i]; got.Name != w.Name || !slices.Equal(got.Shape, w.Shape) || !slices.Equal(got.Data, w.Data) {
 					t.Fatalf("tensor %q is another one after the way to the tape and back", w.Name)
@@ -150,11 +145,8 @@ func TestNetworkNormalizesExactly(t *testing.T) {
 	defer pool.Close()
 	g := &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: 3}}, Outputs: []string{"y"},
 		Nodes: []netruntime.Node{{Name: "y", Op: netruntime.OpNormalize, In: []string{"x"}}}}
-	n, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, []netruntime.Tensor{
-		{Name: "y.mean", Shape: []int{3}, Data: []float32{1000, -70000, 2}}, {Name: "y.std", Shape: []int{3}, Data: []float32{0.03, 0.7, 0}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, []netruntime.Tensor{
+		{Name: "y.mean", Shape: []int{3}, Data: []float32{1000, -70000, 2}}, {Name: "y.std", Shape: []int{3}, Data: []float32{0.03, 0.7, 0}}}))(t)
 	checkForward(t, grad.NewTape(pool), network(t, n), n, [][]float32{{1000.01, -70001, 3, 999.99, -70000.5, 1}}, 2, 1)
 }
 
@@ -241,10 +233,7 @@ func testGradients(t *testing.T, n *netruntime.Net, batch, length, most int) {
 			at = func(i int) int { return (i/(b*c)*c+i%c)*b + i/c%b }
 		}
 		if err := check(p.Name, p.Grad, w.Data, most, at, func() float64 {
-			changed, err := netruntime.New(n.Meta(), tensors)
-			if err != nil {
-				t.Fatal(err)
-			}
+			changed := must.Get(netruntime.New(n.Meta(), tensors))(t)
 			return g.loss64(changed, g.in)
 		}); err != nil {
 			t.Error(err)
@@ -297,10 +286,7 @@ func smallNet(t *testing.T) *netruntime.Net {
 		}
 		tensors = append(tensors, w)
 	}
-	n, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, tensors))(t)
 	return n
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // smallGraph is a network with tensors of most kinds, in a file of few bytes.
@@ -59,17 +61,12 @@ func testGraphFile(t *testing.T, n *Net) {
 		func(n *Net) []byte { return encoded(t, n) },
 		func(n *Net) []byte {
 			var b bytes.Buffer
-			if err := n.EncodeBF16(&b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, n.EncodeBF16(&b))
 			return b.Bytes()
 		},
 	} {
 		b := encode(n)
-		got, err := Decode(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(Decode(b))(t)
 		if !reflect.DeepEqual(got.Graph(), n.Graph()) || !reflect.DeepEqual(got.Meta(), n.Meta()) {
 			t.Fatal("another graph")
 		}
@@ -95,9 +92,7 @@ func testGraphFile(t *testing.T, n *Net) {
 
 func bf16File(t testing.TB, n *Net) []byte {
 	var b bytes.Buffer
-	if err := n.EncodeBF16(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.EncodeBF16(&b))
 	return b.Bytes()
 }
 
@@ -106,18 +101,11 @@ func TestMANNGraph(t *testing.T) {
 	n := z.net(t, 2)
 	// The graph that the tensors imply is the one that a graph file would hold.
 	g := n.Graph()
-	same, err := New(Meta{Arch: "graph", Graph: g}, n.Tensors())
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := must.Get(New(Meta{Arch: "graph", Graph: g}, n.Tensors()))(t)
 	x := randomRows(1, 5*z.in)
 	a, b := make([]float32, 5*z.out), make([]float32, 5*z.out)
-	if err := open(t, n, 5, 1).Run(a, x, 5); err != nil {
-		t.Fatal(err)
-	}
-	if err := open(t, same, 5, 1).Run(b, x, 5); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, open(t, n, 5, 1).Run(a, x, 5))
+	must.Do(t, open(t, same, 5, 1).Run(b, x, 5))
 	if different(a, b) >= 0 {
 		t.Fatal("another network")
 	}
@@ -324,10 +312,7 @@ func TestDecodeGraphRejects(t *testing.T) {
 // TestGraphJSON: what encoding/json writes is what decodeGraph reads.
 func TestGraphJSON(t *testing.T) {
 	for _, c := range graphCases() {
-		b, err := json.Marshal(c.net.Graph())
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(c.net.Graph()))(t)
 		g, err := decodeGraph(string(b))
 		if err != nil || !reflect.DeepEqual(g.clone(), c.net.Graph()) {
 			t.Errorf("%s: %v", c.name, err)
@@ -358,10 +343,7 @@ func TestDecodeNamesTheTensor(t *testing.T) {
 		}
 		name := entries[3].name
 		data = spoil(entries, data)
-		head, err := header(kv, entries)
-		if err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(header(kv, entries))(t)
 		_, err = Decode(append(file(string(head), 0), data...))
 		var te *TensorError
 		var fe *FormatError
@@ -379,10 +361,7 @@ func TestDecodeRefusesNoChannels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, err := header(kv, []entry{{name: "d.weight", dtype: typeF32, shape: []int{0, 2}}, {name: "d.bias", dtype: typeF32, shape: []int{0}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(header(kv, []entry{{name: "d.weight", dtype: typeF32, shape: []int{0, 2}}, {name: "d.bias", dtype: typeF32, shape: []int{0}}}))(t)
 	_, err = Decode(file(string(head), 0))
 	var te *TensorError
 	if !errors.As(err, &te) || te.Tensor != "d.weight" {

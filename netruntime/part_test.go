@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/netruntime/internal/kernel"
 	"pgregory.net/rapid"
+
+	"mannequin/internal/testing/must"
+	"mannequin/netruntime/internal/kernel"
 )
 
 // cutting finds by recursion what a part from some values to others takes.
@@ -250,14 +252,8 @@ func coder() *Net {
 // the bits of the whole, also from model files.
 func TestEncoderAndDecoder(t *testing.T) {
 	n := coder()
-	e, err := n.Part([]string{"x"}, []string{"hidden"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := n.Part([]string{"hidden"}, []string{"y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(n.Part([]string{"x"}, []string{"hidden"}))(t)
+	d := must.Get(n.Part([]string{"hidden"}, []string{"y"}))(t)
 	for _, c := range []struct {
 		net     *Net
 		value   string
@@ -297,10 +293,7 @@ func TestEncoderAndDecoder(t *testing.T) {
 			}
 		}
 		// The whole computes the depooling in the convolution, with sums of its taps.
-		last, err := n.Part([]string{"depooled"}, []string{"y"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		last := must.Get(n.Part([]string{"depooled"}, []string{"y"}))(t)
 		depooled := run(t, lookAt(t, n, []string{"depooled", "y"}), x, batch, length, bf16)
 		wide := make([]float64, len(want[0]))
 		for i, v := range want[0] {
@@ -315,13 +308,8 @@ func TestEncoderAndDecoder(t *testing.T) {
 // stored sends a network through a model file.
 func stored(t *testing.T, n *Net) *Net {
 	var b bytes.Buffer
-	if err := n.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	out, err := Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Encode(&b))
+	out := must.Get(Decode(b.Bytes()))(t)
 	return out
 }
 
@@ -332,21 +320,13 @@ func TestPartOfMANN(t *testing.T) {
 	x := randomRows(1, rows*odd.in)
 	s := openWith(t, n, SessionOptions{Batch: rows, Workers: 1})
 	y := make([]float32, rows*odd.out)
-	if err := s.Run(y, x, rows); err != nil {
-		t.Fatal(err)
-	}
-	gate, err := n.Part([]string{"x"}, []string{"gating", "x_norm"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, rows))
+	gate := must.Get(n.Part([]string{"x"}, []string{"gating", "x_norm"}))(t)
 	out := run(t, gate, [][]float32{x}, rows, 1, false)
 	if at := different(out[0], s.Gating()); at >= 0 {
 		t.Errorf("gating weight %d is %g, of the whole %g", at, out[0][at], s.Gating()[at])
 	}
-	experts, err := n.Part([]string{"gating", "x_norm"}, []string{"y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	experts := must.Get(n.Part([]string{"gating", "x_norm"}, []string{"y"}))(t)
 	if got := run(t, experts, out, rows, 1, false)[0]; different(got, y) >= 0 {
 		t.Errorf("output %d differs", different(got, y))
 	}
@@ -360,21 +340,12 @@ func TestPartMeta(t *testing.T) {
 		License: "license", Card: "card", Metrics: "metrics", CreatedBy: "creator", Extra: map[string]string{"k": "v"}}
 	c := coder()
 	full.Arch, full.Graph = "graph", c.Graph()
-	n, err := New(full, c.Tensors())
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := n.Part([]string{"x"}, []string{"y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(full, c.Tensors()))(t)
+	whole := must.Get(n.Part([]string{"x"}, []string{"y"}))(t)
 	if got := whole.Meta(); !reflect.DeepEqual(got, n.Meta()) {
 		t.Errorf("the whole as a part has %+v", got)
 	}
-	d, err := n.Part([]string{"hidden"}, []string{"y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(n.Part([]string{"hidden"}, []string{"y"}))(t)
 	want := Meta{Name: "name", Arch: "graph", Skeleton: "skeleton", Data: "data", License: "license", Card: "card", CreatedBy: "creator"}
 	got := d.Meta()
 	got.Graph = nil

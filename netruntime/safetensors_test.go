@@ -13,14 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
 func encoded(t testing.TB, n *Net) []byte {
 	var b bytes.Buffer
-	if err := n.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Encode(&b))
 	return b.Bytes()
 }
 
@@ -33,19 +32,11 @@ func fullMeta() Meta {
 }
 
 func TestFileRoundTrip(t *testing.T) {
-	n, err := New(fullMeta(), tiny.tensors(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(fullMeta(), tiny.tensors(4)))(t)
 	b := encoded(t, n)
 	path := filepath.Join(t.TempDir(), "net.safetensors")
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, b, 0o644))
+	got := must.Get(Open(path))(t)
 	if !reflect.DeepEqual(got.Meta(), n.Meta()) || !reflect.DeepEqual(got.Meta(), fullMeta()) {
 		t.Fatalf("metadata %+v, want %+v", got.Meta(), fullMeta())
 	}
@@ -73,16 +64,11 @@ func TestBF16(t *testing.T) {
 	}
 	n := odd.net(t, 3)
 	var b bytes.Buffer
-	if err := n.EncodeBF16(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.EncodeBF16(&b))
 	if full := len(encoded(t, n)); b.Len() > full*6/10 {
 		t.Fatalf("%d bytes, %d as float32", b.Len(), full)
 	}
-	got, err := Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Decode(b.Bytes()))(t)
 	for i, x := range n.Tensors() {
 		y := got.Tensors()[i]
 		for j, v := range x.Data {
@@ -97,9 +83,7 @@ func TestBF16(t *testing.T) {
 	}
 	ts := tiny.tensors(1)
 	ts[4].Data[0] = math.MaxFloat32
-	if n, err = New(tiny.meta(), ts); err != nil {
-		t.Fatal(err)
-	}
+	n = must.Get(New(tiny.meta(), ts))(t)
 	if err := n.EncodeBF16(io.Discard); err == nil || !strings.Contains(err.Error(), "gating.0.weight") {
 		t.Fatalf("error %v", err)
 	}
@@ -120,15 +104,9 @@ func TestTruncatedFiles(t *testing.T) {
 // TestDamageIsSeen turns every bit of a file in turn. The checksum's own key is
 // left out: without it a file is one of another program's.
 func TestDamageIsSeen(t *testing.T) {
-	mann, err := New(fullMeta(), tiny.tensors(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mann := must.Get(New(fullMeta(), tiny.tensors(4)))(t)
 	for _, b := range [][]byte{bf16File(t, mann), encoded(t, smallGraph())} {
-		n, err := Decode(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(Decode(b))(t)
 		whole, key := encoded(t, n), bytes.Index(b, []byte(`checksum`))
 		for i := range 8 * len(b) {
 			if i/8 >= key && i/8 < key+len("checksum") {
@@ -166,14 +144,8 @@ func TestRewrittenFilesDecode(t *testing.T) {
 		e.lo, e.hi = at, len(moved)
 	}
 	for range 2 {
-		head, err := header(kv, entries)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := Decode(append(file(string(head), 0), moved...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(header(kv, entries))(t)
+		got := must.Get(Decode(append(file(string(head), 0), moved...)))(t)
 		if !reflect.DeepEqual(got.Tensors(), n.Tensors()) || !reflect.DeepEqual(got.Meta(), n.Meta()) {
 			t.Fatal("another network")
 		}
@@ -289,9 +261,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	sparse := filepath.Join(dir, "sparse")
-	if err := os.WriteFile(sparse, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(sparse, nil, 0o644))
 	if err := os.Truncate(sparse, maxFile+1); err != nil {
 		t.Skip(err)
 	}
@@ -326,13 +296,8 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := n.Encode(&b); err != nil {
-			t.Fatal(err)
-		}
-		again, err := Decode(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, n.Encode(&b))
+		again := must.Get(Decode(b.Bytes()))(t)
 		if !reflect.DeepEqual(n.Meta(), again.Meta()) || !reflect.DeepEqual(n.Tensors(), again.Tensors()) {
 			t.Fatal("a round trip changed the network")
 		}
@@ -343,15 +308,10 @@ func FuzzDecode(f *testing.F) {
 		for _, v := range n.Values() {
 			length = max(length, v.span.den)
 		}
-		s, err := n.NewSession(SessionOptions{Batch: 1, Length: length, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(n.NewSession(SessionOptions{Batch: 1, Length: length, Workers: 1}))(t)
 		defer s.Close()
 		out, x := arrays(n, 1, 1, length)
-		if err := s.RunSequences(out, x, 1, length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences(out, x, 1, length))
 	})
 }
 
@@ -362,10 +322,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("made in memory, it came from %d bytes of %v", size, types)
 	}
 	b := encoded(t, n)
-	got, err := Decode(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Decode(b))(t)
 	if size, types := got.File(); size != len(b) || !slices.Equal(types, []string{"F32"}) {
 		t.Errorf("%d bytes of %v, want %d of F32", size, types, len(b))
 	}
@@ -375,10 +332,7 @@ func TestFile(t *testing.T) {
 func TestEmbedded(t *testing.T) {
 	b := encoded(t, tiny.net(t, 1))
 	open := Embedded("models/cat", b)
-	first, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(open())(t)
 	if again, _ := open(); again != first {
 		t.Error("decoded twice")
 	}
@@ -392,37 +346,18 @@ func TestEmbedded(t *testing.T) {
 func TestChecksum(t *testing.T) {
 	sum := func(m Meta, ts []Tensor) string {
 		t.Helper()
-		n, err := New(m, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := n.Checksum()
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(New(m, ts))(t)
+		s := must.Get(n.Checksum())(t)
 		return s
 	}
 	was := sum(tiny.meta(), tiny.tensors(2))
-	n, err := New(tiny.meta(), tiny.tensors(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(tiny.meta(), tiny.tensors(2)))(t)
 	var b bytes.Buffer
-	if err := n.EncodeBF16(&b); err != nil {
-		t.Fatal(err)
-	}
-	half, err := Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.EncodeBF16(&b))
+	half := must.Get(Decode(b.Bytes()))(t)
 	b.Reset()
-	if err := half.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, half.Encode(&b))
+	again := must.Get(Decode(b.Bytes()))(t)
 	x, _ := half.Checksum()
 	if y, _ := again.Checksum(); x != y {
 		t.Error("the same numbers, stored otherwise, have another checksum")

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 func TestRunAllocatesNothing(t *testing.T) {
@@ -25,9 +27,7 @@ func TestRunChecksLengths(t *testing.T) {
 	n := tiny.net(t, 1)
 	s := open(t, n, 4, 2)
 	x, y := make([]float32, 4*tiny.in), make([]float32, 4*tiny.out)
-	if err := s.Run(y, x, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, 0))
 	if len(s.Gating()) != 0 {
 		t.Fatal("gating of no rows")
 	}
@@ -133,14 +133,9 @@ func TestNewRejects(t *testing.T) {
 func TestNewCopies(t *testing.T) {
 	ts := tiny.tensors(2)
 	m := tiny.meta()
-	n, err := New(m, ts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(m, ts))(t)
 	var a, b bytes.Buffer
-	if err := n.Encode(&a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Encode(&a))
 	for _, x := range ts {
 		clear(x.Data)
 		x.Shape[0] = 77
@@ -149,9 +144,7 @@ func TestNewCopies(t *testing.T) {
 	got, _ := n.Tensor("x_mean")
 	clear(got.Data)
 	n.Meta().GatingColumns[0] = 98
-	if err := n.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Encode(&b))
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Fatal("the network changed with its makings")
 	}

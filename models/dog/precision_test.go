@@ -10,6 +10,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/models/dog"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
@@ -58,10 +59,7 @@ func TestShortcuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads all recordings")
 	}
-	net, err := dog.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(dog.Open())(t)
 	x, n := rows(t)
 	layout := layout()
 	if net.Inputs() != layout.Inputs() || net.Outputs() != layout.Outputs() {
@@ -69,15 +67,10 @@ func TestShortcuts(t *testing.T) {
 	}
 	run := func(o netruntime.SessionOptions) (y, gating []float32, kernel string) {
 		o.Batch, o.Workers = n, 2
-		s, err := net.NewSession(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(net.NewSession(o))(t)
 		defer s.Close()
 		y = make([]float32, n*net.Outputs())
-		if err := s.Run(y, x, n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(y, x, n))
 		return y, slices.Clone(s.Gating()), s.Kernel()
 	}
 	exact, gating, _ := run(netruntime.SessionOptions{})
@@ -157,9 +150,7 @@ func BenchmarkShortcuts(b *testing.B) {
 				for i, s := range sessions {
 					start := time.Now()
 					for r := range runs {
-						if err := s.Run(y, drawn[r*batch*in:], batch); err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, s.Run(y, drawn[r*batch*in:], batch))
 					}
 					least[i] = min(least[i], time.Since(start)/time.Duration(runs))
 				}

@@ -9,16 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	stylesfree "mannequin/models/styles-free"
 )
 
 // The database opens, says what it is and under which licence, and shows all actions
 // in all styles; the list of licences repeats it.
 func TestOpen(t *testing.T) {
-	db, err := stylesfree.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(stylesfree.Open())(t)
 	if again, _ := stylesfree.Open(); again != db {
 		t.Error("it is decoded twice")
 	}
@@ -36,10 +34,7 @@ func TestOpen(t *testing.T) {
 	if len(seen) != 24 {
 		t.Errorf("%d actions in styles, want 24", len(seen))
 	}
-	licences, err := os.ReadFile("../LICENSES.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	licences := must.Get(os.ReadFile("../LICENSES.md"))(t)
 	row := ""
 	for line := range strings.Lines(string(licences)) {
 		if strings.HasPrefix(line, "| `styles-free`") {

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"mannequin/internal/testing/fakecuda"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
@@ -77,10 +78,7 @@ func poisoned(n int) []float32 {
 // open opens a session on the GPU.
 func open(t testing.TB, n *netruntime.Net, batch int, p Precision) *session {
 	t.Helper()
-	s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Workers: 2}, Precision: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Workers: 2}, Precision: p}))(t)
 	c, ok := s.(*session)
 	if !ok {
 		t.Fatal("the session is the processor's, ", s.Kernel())
@@ -92,15 +90,10 @@ func open(t testing.TB, n *netruntime.Net, batch int, p Precision) *session {
 // onCPU computes rows on the processor.
 func onCPU(t testing.TB, n *netruntime.Net, x []float32, rows int) (y, gating []float32) {
 	t.Helper()
-	s, err := n.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 2}))(t)
 	defer s.Close()
 	y = make([]float32, rows*n.Outputs())
-	if err := s.Run(y, x, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, rows))
 	return y, append([]float32(nil), s.Gating()...)
 }
 
@@ -144,9 +137,7 @@ func TestTiles(t *testing.T) {
 						t.Fatalf("tile %s", tiles[got].name)
 					}
 					y := poisoned(z.rows * z.out)
-					if err := s.Run(y, x, z.rows); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.Run(y, x, z.rows))
 					if e := off(y, want); !(e <= tolerance) {
 						t.Errorf("%s is off by %.2g", p, e)
 					}
@@ -179,22 +170,14 @@ func TestRowsKeepTheirBits(t *testing.T) {
 	for _, p := range []Precision{FP32, TF32, BF16} {
 		s := open(t, n, rows, p)
 		want := poisoned(rows * 30)
-		if err := s.Run(want, x, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(want, x, rows))
 		for i, v := range want {
 			if bad := i/30 == 7 || i/30 == 9; (v != v) != bad {
 				t.Fatalf("%s: row %d has %g", p, i/30, v)
 			}
 		}
-		in, err := s.Buffer(rows * 40)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := s.Buffer(rows * 30)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(s.Buffer(rows * 40))(t)
+		out := must.Get(s.Buffer(rows * 30))(t)
 		copy(in, x)
 		same := func(what string, y []float32, from int) {
 			t.Helper()
@@ -206,18 +189,14 @@ func TestRowsKeepTheirBits(t *testing.T) {
 		}
 		for _, r := range [][2]int{{0, 1}, {7, 1}, {120, 13}, {0, rows}, {99, 201}} {
 			copy(out, poisoned(rows*30))
-			if err := s.Run(out[:r[1]*30], in[r[0]*40:], r[1]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Run(out[:r[1]*30], in[r[0]*40:], r[1]))
 			same(fmt.Sprintf("%d rows", r[1]), out[:r[1]*30], r[0])
 		}
 		for i := range tiles {
 			onlyTile(t, i)
 			s.most = 67 - i
 			copy(out, poisoned(rows*30))
-			if err := s.Run(out, in, rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Run(out, in, rows))
 			same("in chunks and tiles "+tiles[i].name, out, 0)
 		}
 	}
@@ -234,21 +213,13 @@ func TestChunks(t *testing.T) {
 	}
 	x := values(6, rows*9)
 	want, _ := onCPU(t, n, x, rows)
-	in, err := s.Buffer(rows * 9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := s.Buffer(rows * 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(s.Buffer(rows * 9))(t)
+	out := must.Get(s.Buffer(rows * 5))(t)
 	copy(in, x)
 	for i, side := range []struct{ in, out []float32 }{{x, make([]float32, rows*5)}, {in, out}, {x, out}, {in, make([]float32, rows*5)}} {
 		copy(side.out, poisoned(rows*5))
 		s.most = rows/7 + i
-		if err := s.Run(side.out, side.in, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(side.out, side.in, rows))
 		if e := off(side.out, want); !(e <= 1e-5) {
 			t.Fatalf("case %d is off by %g", i, e)
 		}
@@ -263,23 +234,13 @@ func TestSkipBelow(t *testing.T) {
 	n := blends(t, 30, 200, 20, 5)
 	open(t, n, rows, FP32)
 	o := netruntime.SessionOptions{Batch: rows, Workers: 1, SkipBelow: 0.2}
-	cpu, err := n.NewSession(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cpu := must.Get(n.NewSession(o))(t)
 	defer cpu.Close()
-	s, err := NewSession(n, Options{SessionOptions: o})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSession(n, Options{SessionOptions: o}))(t)
 	defer s.Close()
 	x, y, want := values(8, rows*30), poisoned(rows*20), make([]float32, rows*20)
-	if err := s.Run(y, x, rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := cpu.Run(want, x, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, rows))
+	must.Do(t, cpu.Run(want, x, rows))
 	if e := off(y, want); !(e <= 1e-5) {
 		t.Errorf("off by %g", e)
 	}
@@ -297,9 +258,7 @@ func TestGating(t *testing.T) {
 	x := values(4, 9*30)
 	for _, rows := range []int{9, 2, 0, 5} {
 		_, want := onCPU(t, n, x, max(rows, 1))
-		if err := s.Run(make([]float32, 9*20), x, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(make([]float32, 9*20), x, rows))
 		if got := s.Gating(); len(got) != 5*rows || !(off(got, want[:5*rows]) <= 1e-5) {
 			t.Errorf("%d rows: %d weights, off by %g", rows, len(got), off(got, want[:5*rows]))
 		}
@@ -312,10 +271,7 @@ func TestGating(t *testing.T) {
 func TestBuffers(t *testing.T) {
 	n := blends(t, 30, 20, 20, 5)
 	s := open(t, n, 9, FP32)
-	b, err := s.Buffer(100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(s.Buffer(100))(t)
 	for i, v := range b {
 		if v != 0 {
 			t.Fatalf("value %d is %g", i, v)
@@ -335,13 +291,9 @@ func TestRunsAllocateNothing(t *testing.T) {
 	n := blends(t, 20, 60, 20, 3)
 	s := open(t, n, 70, FP32)
 	x, y := values(9, 70*20), make([]float32, 70*20)
-	if err := s.Run(y, x, 70); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, 70))
 	if a := testing.AllocsPerRun(5, func() {
-		if err := s.Run(y, x, 70); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(y, x, 70))
 	}); a > 0 {
 		t.Errorf("%g allocations per run", a)
 	}
@@ -357,17 +309,12 @@ func TestRunsAllocateNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 2, Length: 9, Workers: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 2, Length: 9, Workers: 1}}))(t)
 	defer c.Close()
 	out, in := [][]float32{make([]float32, 2*4*4)}, [][]float32{values(3, 2*8*3)}
 	if a := testing.AllocsPerRun(5, func() {
 		for _, length := range []int{8, 4} {
-			if err := c.RunSequences(out, in, 2, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.RunSequences(out, in, 2, length))
 		}
 	}); a > 0 {
 		t.Errorf("%g allocations per two lengths", a)
@@ -426,9 +373,7 @@ func TestEverythingIsFreed(t *testing.T) {
 	}
 	a.Close()
 	a.Close()
-	if err := b.Run(make([]float32, 6), make([]float32, 4), 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Run(make([]float32, 6), make([]float32, 4), 1))
 	b.Close()
 	if n := fakecuda.Live(); n != before {
 		t.Errorf("%d objects on the GPU, were %d", n, before)

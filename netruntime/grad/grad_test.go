@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -314,9 +315,7 @@ func TestCheckSeesWrongGradient(t *testing.T) {
 		want[i] = float64(i%5) - 2
 	}
 	got := mat64{5, 7, want}.f32()
-	if err := agree(got, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, agree(got, want))
 	got[4] *= 1.001
 	if agree(got, want) == nil {
 		t.Error("a gradient off by 0.1 % passed")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/internal/kernel"
 )
@@ -57,10 +58,7 @@ func netOf(t testing.TB, g *netruntime.Graph, shapes map[string][]int) *netrunti
 		}
 		tensors = append(tensors, w)
 	}
-	n, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, tensors))(t)
 	return n
 }
 
@@ -90,10 +88,7 @@ func copied(out []*Mat) (v []float32) {
 func newNetwork(t *testing.T, n *netruntime.Net) (*Network, *Tape) {
 	pool := kernel.NewPool(2)
 	t.Cleanup(pool.Close)
-	net, err := NewNetwork(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(NewNetwork(n))(t)
 	return net, NewTape(pool)
 }
 
@@ -141,10 +136,7 @@ func TestNetworkTrainsAndRestores(t *testing.T) {
 	if slices.Equal(trained, first) {
 		t.Fatal("training changes nothing")
 	}
-	saved, err := n.Net()
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := must.Get(n.Net())(t)
 	n.Restore()
 	_, out = n.run(tape)
 	if !slices.Equal(copied(out), first) {

@@ -12,7 +12,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// Every half-precision number comes back, and what lies between two goes to the nearer.
+// Every half-precision number survives a round trip, and numbers between two go to the nearer.
 func TestHalfPrecision(t *testing.T) {
 	for h := range 1 << 16 {
 		f := fromF16(uint16(h))
@@ -106,7 +106,7 @@ func FuzzDecodeArrays(f *testing.F) {
 		}
 		var again bytes.Buffer
 		if err := EncodeArrays(&again, meta, arrays, nil); err != nil {
-			t.Skip(err) // a size or a name that we would not write
+			t.Skip(err) // a size or a name that EncodeArrays refuses
 		}
 		if _, _, err := DecodeArrays(again.Bytes()); err != nil {
 			t.Fatal(err)

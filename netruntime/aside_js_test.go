@@ -7,7 +7,7 @@ import (
 	"mannequin/netruntime/internal/pool"
 )
 
-// What is computed aside, by parts between which others may have their turn, is the same.
+// Work in parts, with pauses for others between them, has the same result.
 func TestAside(t *testing.T) {
 	names, nets, factors := GraphCases()
 	for i, n := range nets {

@@ -10,7 +10,7 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// TestSharedWeightsAreBounded has a file of few bytes whose nodes all pack the same weights.
+// TestSharedWeightsAreBounded reads a small file whose nodes all pack the same weights.
 func TestSharedWeightsAreBounded(t *testing.T) {
 	deep := func(nodes int) *maker {
 		m := newMaker(4)
@@ -34,7 +34,7 @@ func TestSharedWeightsAreBounded(t *testing.T) {
 	}
 }
 
-// TestPackedBound: a plan packs no more values than bind counts.
+// TestPackedBound checks that a plan packs no more values than bind counts.
 func TestPackedBound(t *testing.T) {
 	cases := graphCases()
 	for _, c := range filterCases() {
@@ -74,7 +74,7 @@ func TestPackedBound(t *testing.T) {
 	}
 }
 
-// TestErrorsAreShort has headers with very much that is wrong.
+// TestErrorsAreShort reads headers with very many mistakes.
 func TestErrorsAreShort(t *testing.T) {
 	var many strings.Builder
 	for i := range 10000 {
@@ -95,7 +95,7 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// A session whose longest run cannot be halved is ready for the one before it.
+// A session whose longest run cannot be halved supports the longest run that can.
 func TestOddSessionsAllocateNothing(t *testing.T) {
 	m := newMaker(4)
 	p := m.node(Node{Op: OpMaxPool, In: []string{m.input("x", 40, false)}}, 0, 0)
@@ -109,8 +109,8 @@ func TestOddSessionsAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestSessionBounds asks for sessions that take too much for what is easily
-// forgotten: scratch memory, steps, the pool's counters.
+// TestSessionBounds asks for sessions that are too large in ways that are easily forgotten: scratch
+// memory, steps, the pool's counters.
 func TestSessionBounds(t *testing.T) {
 	m := newMaker(4)
 	wide := m.net(m.node(Node{Op: OpBlend, In: []string{m.input("x", 1<<18, false), m.input("w", 1, false)}}, 1, 0))

@@ -34,15 +34,15 @@ func openCUDA(t interface{ Fatal(...any) }, n *netruntime.Net, o cuda.Options) n
 	return s
 }
 
-// onGPU fails where the processor has computed a run.
+// onGPU fails the test if the processor has computed a run.
 func onGPU(t interface{ Fatal(...any) }) {
 	if n := cuda.Fallbacks(); n != 0 {
 		t.Fatal(n, " runs fell back to the processor")
 	}
 }
 
-// TestCUDAAgainstFloat64 runs every graph through batches and lengths up and
-// down, outputs poisoned.
+// TestCUDAAgainstFloat64 runs every graph with rising and falling batches and lengths, and poisoned
+// outputs.
 func TestCUDAAgainstFloat64(t *testing.T) {
 	names, nets, factors := netruntime.GraphCases()
 	for i, n := range nets {
@@ -79,8 +79,8 @@ func poison(out [][]float32) {
 	}
 }
 
-// TestCUDABadSequences puts NaN into one sequence: what depends on it is NaN,
-// and the others keep their bits.
+// TestCUDABadSequences puts NaN into one sequence. Results that depend on it are NaN, and the other
+// sequences keep their bits.
 func TestCUDABadSequences(t *testing.T) {
 	names, nets, _ := netruntime.GraphCases()
 	for i, n := range nets {
@@ -109,7 +109,7 @@ func TestCUDABadSequences(t *testing.T) {
 	onGPU(t)
 }
 
-// TestCUDARandomGraphs makes up graphs, options and runs.
+// TestCUDARandomGraphs draws graphs, options and runs.
 func TestCUDARandomGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, factor := netruntime.RandomGraph(t, true, []int{2})
@@ -125,7 +125,7 @@ func TestCUDARandomGraphs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, want := range netruntime.Interpret(n, in, batch, length) {
-				// Some graphs enlarge what is rounded.
+				// Some graphs amplify rounding.
 				if e := netruntime.Relative(out[i], want); !(e <= 5*p.tolerance) {
 					t.Fatalf("output %d of %+v is off by %g", i, n.Graph(), e)
 				}
@@ -135,7 +135,7 @@ func TestCUDARandomGraphs(t *testing.T) {
 	})
 }
 
-// The kernels lengthen by two alone: the processor computes other networks, and the log says why.
+// The kernels lengthen only by two. The processor computes other networks, and the log says why.
 func TestCUDALeavesOtherFactors(t *testing.T) {
 	n := netruntime.LongGraph()
 	var log strings.Builder

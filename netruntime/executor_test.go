@@ -16,7 +16,7 @@ func openWith(t testing.TB, n *Net, o SessionOptions) Session {
 	return s
 }
 
-// arrays makes inputs and room for outputs of a run.
+// arrays returns random inputs and memory for the outputs of a run.
 func arrays(n *Net, seed uint64, batch, length int) (out, in [][]float32) {
 	g := n.Graph()
 	size := func(name string) int {
@@ -82,7 +82,8 @@ func tolerance(bf16 bool) float64 {
 	return 2e-5
 }
 
-// TestGraphsAgainstFloat64 runs every graph in one session through batches and lengths up and down.
+// TestGraphsAgainstFloat64 runs every graph in one session with rising and falling batches and
+// lengths.
 func TestGraphsAgainstFloat64(t *testing.T) {
 	for _, c := range graphCases() {
 		const batch, length = 5, 12
@@ -114,8 +115,8 @@ func TestGraphsAgainstFloat64(t *testing.T) {
 	}
 }
 
-// TestSequencesKeepTheirBits runs every sequence alone, then among others, in
-// batches small and large enough for both ways of sharing out the work.
+// TestSequencesKeepTheirBits runs every sequence alone, then among others, in batches small and
+// large enough for both ways of sharing the work.
 func TestSequencesKeepTheirBits(t *testing.T) {
 	for _, c := range graphCases() {
 		eachType(t, func(t *testing.T, bf16 bool) {
@@ -214,8 +215,8 @@ func TestGraphRunsAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestLongLSTM has more frames than are projected at once, either way through
-// them, for few sequences and for some.
+// TestLongLSTM has more frames than are projected at once, in both directions, for few sequences
+// and for several.
 func TestLongLSTM(t *testing.T) {
 	m := newMaker(7)
 	a := m.node(Node{Op: OpLSTM, In: []string{m.input("x", 30, false)}}, 83, 0)
@@ -254,7 +255,7 @@ func TestLongLSTM(t *testing.T) {
 	})
 }
 
-// A sequence is as good as its frames one by one with the state handed on.
+// A sequence gives the same as its frames one by one, passing the state on.
 func TestLSTMSteps(t *testing.T) {
 	m := newMaker(4)
 	x, h, c := m.input("x", 40, false), m.input("h", 90, true), m.input("c", 90, true)
@@ -284,7 +285,7 @@ func TestLSTMSteps(t *testing.T) {
 	}
 }
 
-// TestSkipBelow computes what is left of a blend when its small weights are taken for zero.
+// TestSkipBelow compares with a blend whose small weights are replaced by zero.
 func TestSkipBelow(t *testing.T) {
 	m := newMaker(6)
 	x, w := m.input("x", 30, false), m.input("w", 4, false)

@@ -15,8 +15,8 @@ type filterCase struct {
 }
 
 // filterCases are graphs whose convolutions of the given width are heavy: side by side on one
-// operand, one tied and reversed in time, one of an operand that an ordinary convolution reads as
-// well, with what is folded into them and what follows.
+// operand, one tied and reversed in time, and one whose operand an ordinary convolution reads too,
+// with operations folded into them and operations after them.
 func filterCases() []filterCase {
 	var cases []filterCase
 	add := func(name string, factor, taps int, f func(m *maker) []string) {
@@ -50,7 +50,7 @@ func filterCases() []filterCase {
 	return cases
 }
 
-// TestFilters says which convolutions are filters.
+// TestFilters checks which convolutions are filters.
 func TestFilters(t *testing.T) {
 	filtered := func(n *Net, bf16 bool) (widths []int) {
 		for _, o := range compile(n, planKey{kernel.Active(), bf16}).ops {
@@ -87,8 +87,8 @@ func filterLengths(taps int) []int {
 	return []int{1, block/2 + 1, 2 * block, block - 1, 2*block + 1}
 }
 
-// TestFiltersAgainstFloat64 takes sessions through lengths up and down. Every
-// sequence must have the bits that it has alone, and the first one be right.
+// TestFiltersAgainstFloat64 runs sessions with rising and falling lengths. Every sequence must have
+// the same bits as alone, and the first one must be right.
 func TestFiltersAgainstFloat64(t *testing.T) {
 	const total = 5
 	for _, c := range filterCases() {
@@ -135,7 +135,7 @@ func TestFiltersAgainstFloat64(t *testing.T) {
 	}
 }
 
-// TestFiltersKeepNaNInItsSequence gives one of some sequences a NaN.
+// TestFiltersKeepNaNInItsSequence puts a NaN into one of several sequences.
 func TestFiltersKeepNaNInItsSequence(t *testing.T) {
 	for _, c := range filterCases() {
 		for _, batch := range []int{2, 5} {

@@ -100,7 +100,8 @@ func TestNetworkOfRandomGraphs(t *testing.T) {
 	})
 }
 
-// TestNetworkOfShippedModels draws inputs that are normal where the model normalises them.
+// TestNetworkOfShippedModels draws inputs that are normally distributed where the model normalises
+// them.
 func TestNetworkOfShippedModels(t *testing.T) {
 	pool := grad.NewPool(2)
 	defer pool.Close()
@@ -139,7 +140,7 @@ func TestNetworkOfShippedModels(t *testing.T) {
 	}
 }
 
-// A mean of very many deviations is taken off before anything is lost.
+// Subtracting a mean of very many deviations first loses no precision.
 func TestNetworkNormalizesExactly(t *testing.T) {
 	pool := grad.NewPool(1)
 	defer pool.Close()
@@ -168,7 +169,7 @@ func (g *gradients) loss64(n *netruntime.Net, in [][]float32) (sum float64) {
 	return sum
 }
 
-// slope returns how loss changes with v, by differences.
+// slope returns the change of loss with v, by differences.
 func slope(v *float32, loss func() float64) float64 {
 	const h = 1e-4
 	old := *v
@@ -180,8 +181,8 @@ func slope(v *float32, loss func() float64) float64 {
 	return (up - down) / (high - float64(*v))
 }
 
-// check compares gradients of values with differences, for at most a number of
-// values, which at maps to where got has them.
+// check compares gradients of values with differences, for at most a given number of values. at
+// maps them to their place in got.
 func check(what string, got, values []float32, most int, at func(i int) int, loss func() float64) error {
 	var want, have []float64
 	top := 0.0
@@ -228,7 +229,7 @@ func testGradients(t *testing.T, n *netruntime.Net, batch, length, most int) {
 	for _, p := range net.Params() {
 		w := &tensors[slices.IndexFunc(tensors, func(t netruntime.Tensor) bool { return t.Name == p.Name })]
 		at := same
-		if len(w.Shape) == 3 { // the tape has the last two axes the other way round
+		if len(w.Shape) == 3 { // the tape has the last two axes swapped
 			b, c := w.Shape[1], w.Shape[2]
 			at = func(i int) int { return (i/(b*c)*c+i%c)*b + i/c%b }
 		}
@@ -294,7 +295,7 @@ func TestNetworkGradients(t *testing.T) {
 	t.Run("small", func(t *testing.T) { testGradients(t, smallNet(t), 2, 5, math.MaxInt) })
 	names, nets, factors := netruntime.GraphCases()
 	for i, n := range nets {
-		if strings.HasPrefix(names[i], "heavy") { // so to sessions alone, and slow in float64
+		if strings.HasPrefix(names[i], "heavy") { // computed by sessions alone, and slow in float64
 			continue
 		}
 		t.Run(names[i], func(t *testing.T) { testGradients(t, n, 1, 6*factors[i], 7) })

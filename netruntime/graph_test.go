@@ -14,7 +14,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// smallGraph is a network with tensors of most kinds, in a file of few bytes.
+// smallGraph is a network with tensors of most kinds, in a small file.
 func smallGraph() *Net {
 	m := newMaker(1)
 	x := m.node(Node{Op: OpNormalize, In: []string{m.input("x", 2, false)}, Tensors: map[string]string{"mean": "x.mean", "std": "x.std"}}, 0, 0)
@@ -42,7 +42,7 @@ func TestGraphFiles(t *testing.T) {
 	t.Run("long", func(t *testing.T) { testGraphFile(t, longGraph()) })
 }
 
-// Files of depoolings by 2 are those that they were before there were factors.
+// Files with depoolings by 2 are the same as before there were factors.
 func TestFactorTwoIsNone(t *testing.T) {
 	file := func(factor int) []byte {
 		m := newMaker(1)
@@ -99,7 +99,7 @@ func bf16File(t testing.TB, n *Net) []byte {
 func TestMANNGraph(t *testing.T) {
 	z := odd
 	n := z.net(t, 2)
-	// The graph that the tensors imply is the one that a graph file would hold.
+	// The graph that the tensors imply equals the graph of a graph file.
 	g := n.Graph()
 	same := must.Get(New(Meta{Arch: "graph", Graph: g}, n.Tensors()))(t)
 	x := randomRows(1, 5*z.in)
@@ -140,7 +140,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// TestGraphRejects spoils one thing at a time.
+// TestGraphRejects breaks one thing at a time.
 func TestGraphRejects(t *testing.T) {
 	node := func(g *Graph, name string) *Node {
 		return &g.Nodes[slices.IndexFunc(g.Nodes, func(n Node) bool { return n.Name == name })]
@@ -253,7 +253,7 @@ func shrink(ts []Tensor, name string, shape ...int) {
 	}
 }
 
-// Values that are too wide, too many or too long are refused before anything is as large.
+// Values that are too wide, too many or too long are refused before anything of that size exists.
 func TestGraphBounds(t *testing.T) {
 	wide := func(nodes, operands int) *Graph {
 		g := &Graph{Inputs: []Input{{Name: "x", Channels: maxChannels / 2}}, Outputs: []string{"x"}}
@@ -309,7 +309,7 @@ func TestDecodeGraphRejects(t *testing.T) {
 	}
 }
 
-// TestGraphJSON: what encoding/json writes is what decodeGraph reads.
+// TestGraphJSON checks that decodeGraph reads the output of encoding/json.
 func TestGraphJSON(t *testing.T) {
 	for _, c := range graphCases() {
 		b := must.Get(json.Marshal(c.net.Graph()))(t)
@@ -320,7 +320,7 @@ func TestGraphJSON(t *testing.T) {
 	}
 }
 
-// TestDecodeNamesTheTensor spoils the header and the data of one tensor.
+// TestDecodeNamesTheTensor breaks the header and the data of one tensor.
 func TestDecodeNamesTheTensor(t *testing.T) {
 	good := encoded(t, smallGraph())
 	kv, _, _, err := parse(good)
@@ -353,7 +353,7 @@ func TestDecodeNamesTheTensor(t *testing.T) {
 	}
 }
 
-// A file may not ask for a result of no channels.
+// A file may not have a result of no channels.
 func TestDecodeRefusesNoChannels(t *testing.T) {
 	kv, err := (&Meta{Arch: "graph", Graph: &Graph{
 		Inputs: []Input{{Name: "x", Channels: 2}}, Nodes: []Node{{Name: "d", Op: OpDense, In: []string{"x"}}}, Outputs: []string{"d"},

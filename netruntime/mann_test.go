@@ -64,8 +64,8 @@ func (z sizes) net(t testing.TB, seed uint64) *Net {
 	return n
 }
 
-// reference is the network in float64 and in the paper's own form: it blends
-// the experts' weights first (eq. 6) and then runs one network.
+// reference is the network in float64 and in the paper's form: it first blends the experts' weights
+// (eq. 6) and then runs one network.
 func reference(n *Net, x []float32) (omega, y []float64) {
 	get := func(name string) []float32 {
 		t, ok := n.Tensor(name)
@@ -215,8 +215,8 @@ func TestForwardAgainstFloat64(t *testing.T) {
 	}
 }
 
-// TestRowsKeepTheirBits computes every row alone, then in batches of all
-// shapes, at other positions and with other numbers of workers.
+// TestRowsKeepTheirBits computes every row alone, then in batches of several sizes, at other
+// positions and with other numbers of workers.
 func TestRowsKeepTheirBits(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		z := odd
@@ -247,7 +247,7 @@ func TestRowsKeepTheirBits(t *testing.T) {
 	})
 }
 
-// different returns the first index at which a's bits are not b's, or −1.
+// different returns the first index at which the bits of a and b differ, or −1.
 func different(a, b []float32) int {
 	for i := range a {
 		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
@@ -300,7 +300,7 @@ func TestZeroDeviationIsOne(t *testing.T) {
 	}
 }
 
-// Logits beyond the range of exp leave the gating a partition of one.
+// With logits beyond the range of exp, the gating still sums to one.
 func TestLargeLogits(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		ts := odd.tensors(3)

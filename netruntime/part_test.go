@@ -15,13 +15,13 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// cutting finds by recursion what a part from some values to others takes.
+// cutting finds by recursion the nodes of a part from some values to others.
 type cutting struct {
 	from    map[string]*Node // by every name of a result
 	given   []string
-	used    map[string]bool  // of given
-	nodes   map[string]*Node // computed
-	missing []string         // the graph's inputs
+	used    map[string]bool  // the given values that are used
+	nodes   map[string]*Node // the computed nodes
+	missing []string         // the graph's inputs that are needed but not given
 }
 
 func cut(g *Graph, given, outputs []string) *cutting {
@@ -60,7 +60,7 @@ func (c *cutting) visit(name string) {
 	}
 }
 
-// conflict says that a given value would be computed as well.
+// conflict reports whether a given value would also be computed.
 func (c *cutting) conflict() bool {
 	for _, n := range c.nodes {
 		if slices.ContainsFunc(results(n), func(r string) bool { return c.used[r] }) {
@@ -95,8 +95,8 @@ func run(t interface{ Fatal(...any) }, n *Net, in [][]float32, batch, length int
 	return out
 }
 
-// TestRandomParts cuts random graphs through random values of one length, and
-// compares what is before and after the cut with the whole.
+// TestRandomParts cuts random graphs at random values of one length, and compares both sides of the
+// cut with the whole.
 func TestRandomParts(t *testing.T) {
 	made := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -167,7 +167,7 @@ func TestRandomParts(t *testing.T) {
 			t.Fatalf("tensors %v are missing", takes)
 		}
 
-		// A run of the whole shows the values of the cut and behind it.
+		// A run of the whole shows the values at the cut and after it.
 		whole := lookAt(t, n, slices.Concat(given, outs))
 		batch, length := rapid.IntRange(1, 5).Draw(t, "batch"), factor*rapid.IntRange(1, 5).Draw(t, "length")
 		_, x := arrays(whole, 1, batch, length)
@@ -217,9 +217,8 @@ func TestRandomParts(t *testing.T) {
 	t.Log(made)
 }
 
-// same compares a part's outputs with the whole's, bit for bit but where the
-// part may fuse operations that the whole does not: a depooling or a batch norm
-// with a reader that is not in the part.
+// same compares a part's outputs with the whole's, bit for bit unless the part may fuse operations
+// that the whole does not: a depooling or a batch norm with a reader that is not in the part.
 func same(t *rapid.T, what string, p *Net, got, want [][]float32) {
 	fuses := slices.ContainsFunc(p.Graph().Nodes, func(n Node) bool { return n.Op == OpDepool || n.Op == OpBatchNorm })
 	for i := range want {
@@ -236,8 +235,8 @@ func same(t *rapid.T, what string, p *Net, got, want [][]float32) {
 	}
 }
 
-// coder is an autoencoder with a pooled hidden value, heavy enough to be
-// computed in every way that products are.
+// coder is an autoencoder with a pooled hidden value, heavy enough for every way of computing
+// products.
 func coder() *Net {
 	m := newMaker(4)
 	x := m.node(Node{Name: "x_norm", Op: OpNormalize, In: []string{m.input("x", 37, false)}, Tensors: map[string]string{"mean": "mean", "std": "std"}}, 0, 0)
@@ -248,8 +247,8 @@ func coder() *Net {
 	return m.net(m.node(Node{Name: "y", Op: OpDenormalize, In: []string{d}, Tensors: map[string]string{"mean": "mean", "std": "std"}}, 0, 0))
 }
 
-// TestEncoderAndDecoder: the parts of an autoencoder, one after the other, give
-// the bits of the whole, also from model files.
+// TestEncoderAndDecoder checks that the parts of an autoencoder, one after the other, give the bits
+// of the whole, also through model files.
 func TestEncoderAndDecoder(t *testing.T) {
 	n := coder()
 	e := must.Get(n.Part([]string{"x"}, []string{"hidden"}))(t)
@@ -292,7 +291,7 @@ func TestEncoderAndDecoder(t *testing.T) {
 				t.Errorf("from files %v: value %d is %g, of the whole %g", again, at, got[0][at], want[0][at])
 			}
 		}
-		// The whole computes the depooling in the convolution, with sums of its taps.
+		// The whole computes the depooling within the convolution, with sums of its taps.
 		last := must.Get(n.Part([]string{"depooled"}, []string{"y"}))(t)
 		depooled := run(t, lookAt(t, n, []string{"depooled", "y"}), x, batch, length, bf16)
 		wide := make([]float64, len(want[0]))
@@ -313,7 +312,7 @@ func stored(t *testing.T, n *Net) *Net {
 	return out
 }
 
-// TestPartOfMANN: the gating network alone, and the experts with weights from outside.
+// TestPartOfMANN cuts out the gating network, and the experts with weights as an input.
 func TestPartOfMANN(t *testing.T) {
 	n := odd.net(t, 2)
 	const rows = 9
@@ -366,7 +365,7 @@ func TestPartErrors(t *testing.T) {
 	n := m.net("y", "last")
 	for _, c := range []struct {
 		in, out string
-		node    string // "-" where there is no error
+		node    string // "-" if there is no error
 		say     string
 	}{
 		{"x s", "y", "-", ""},
@@ -402,7 +401,7 @@ func TestPartErrors(t *testing.T) {
 		}
 	}
 
-	// Halvings that n's length allows may be too many from another one's.
+	// The length of n may allow more halvings than another value's length.
 	deep := newMaker(1)
 	v := deep.input("x", 1, false)
 	for range 5 {

@@ -51,7 +51,7 @@ func TestFileRoundTrip(t *testing.T) {
 	}
 }
 
-// TestBF16 checks the storage's rounding: 8 bits of mantissa, ties to even.
+// TestBF16 checks the rounding of stored weights: 8 bits of mantissa, ties to even.
 func TestBF16(t *testing.T) {
 	for in, want := range map[float32]float32{
 		0: 0, 1: 1, -2.5: -2.5, 1.00390625: 1, 1.01171875: 1.015625, 1.0039064: 1.0078125, 3e-40: 3 * 0x1p-133,
@@ -101,8 +101,8 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 }
 
-// TestDamageIsSeen turns every bit of a file in turn. The checksum's own key is
-// left out: without it a file is one of another program's.
+// TestDamageIsSeen flips every bit of a file, one at a time. It skips the checksum's own key,
+// because a file without that key counts as one of another program.
 func TestDamageIsSeen(t *testing.T) {
 	mann := must.Get(New(fullMeta(), tiny.tensors(4)))(t)
 	for _, b := range [][]byte{bf16File(t, mann), encoded(t, smallGraph())} {
@@ -127,8 +127,8 @@ func TestDamageIsSeen(t *testing.T) {
 	}
 }
 
-// A file that another program wrote anew, its keys and data in another order,
-// is as good as ours; so is one without a checksum.
+// A file that another program rewrote, with keys and data in another order, is as good as ours. So
+// is one without a checksum.
 func TestRewrittenFilesDecode(t *testing.T) {
 	n := tiny.net(t, 6)
 	b := encoded(t, n)
@@ -153,7 +153,7 @@ func TestRewrittenFilesDecode(t *testing.T) {
 	}
 }
 
-// TestOldFiles: files of every version of the format decode forever. Each is
+// TestOldFiles checks that files of every version of the format still decode. Each is
 // tiny.tensors(4) with fullMeta, rounded to bfloat16.
 func TestOldFiles(t *testing.T) {
 	for _, version := range []string{"1", "1-without-checksum"} {
@@ -270,7 +270,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever decodes is finite, runs, and survives a round trip.
+// FuzzDecode checks that every file that decodes is finite, runs, and survives a round trip.
 func FuzzDecode(f *testing.F) {
 	n, err := New(fullMeta(), tiny.tensors(4))
 	if err != nil {
@@ -302,9 +302,9 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal("a round trip changed the network")
 		}
 		if n.channels(n.Values()) > 1000 || n.Parameters() > 10000 {
-			return // runs, but not in the time that a fuzzer has
+			return // it runs, but too slowly for a fuzzer
 		}
-		length := 1 // the shortest that can be halved as often as is asked for
+		length := 1 // the shortest length that can be halved often enough
 		for _, v := range n.Values() {
 			length = max(length, v.span.den)
 		}
@@ -315,7 +315,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A network says what file it came from; one made in memory came from none.
+// A network reports the file that it came from, and nothing if it was made in memory.
 func TestFile(t *testing.T) {
 	n := tiny.net(t, 4)
 	if size, types := n.File(); size != 0 || len(types) != 0 {
@@ -328,7 +328,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// What a program has embedded is decoded once; of a broken file the error says which it is.
+// An embedded file is decoded once. The error of a broken file names it.
 func TestEmbedded(t *testing.T) {
 	b := encoded(t, tiny.net(t, 1))
 	open := Embedded("models/cat", b)
@@ -341,8 +341,8 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// A checksum is that of what a network computes: it stays in any file that holds the
-// same numbers, and no other network has it.
+// A checksum identifies what a network computes: it is the same in every file with the same
+// numbers, and no other network has it.
 func TestChecksum(t *testing.T) {
 	sum := func(m Meta, ts []Tensor) string {
 		t.Helper()

@@ -81,8 +81,8 @@ func TestSessionsShareANet(t *testing.T) {
 	}
 }
 
-// TestTurnedTasks checks that the other order has every task once, and that
-// either half begins where it ended.
+// TestTurnedTasks checks that the other order has every task once, and that each half begins where
+// it ended.
 func TestTurnedTasks(t *testing.T) {
 	for n := 1; n < 20; n++ {
 		seen := make([]bool, n)
@@ -102,7 +102,7 @@ func TestTurnedTasks(t *testing.T) {
 	}
 }
 
-// TestNewRejects spoils one thing at a time.
+// TestNewRejects breaks one thing at a time.
 func TestNewRejects(t *testing.T) {
 	for want, spoil := range map[string]func(m *Meta, t []Tensor) []Tensor{
 		`"lstm"`:                          func(m *Meta, t []Tensor) []Tensor { m.Arch = "lstm"; return t },

@@ -78,8 +78,8 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestFault lets a kernel read where no memory is, on a GPU where there is one:
-// in a process of its own, since that costs it the GPU.
+// TestFault lets a kernel read invalid memory, on a GPU if there is one. It runs in a process of
+// its own, because that process loses the GPU.
 func TestFault(t *testing.T) {
 	const name = "MANNEQUIN_FAULT"
 	if os.Getenv(name) == "" {
@@ -110,8 +110,8 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestNoRoom: a network that does not fit runs on the processor, others stay;
-// any other error while it is opened costs the GPU.
+// TestNoRoom checks that a network that does not fit runs on the processor and others stay on the
+// GPU. Any other error while a network is opened loses the GPU.
 func TestNoRoom(t *testing.T) {
 	if fakecuda.Device() {
 		t.Skip("needs the fake driver")
@@ -147,7 +147,7 @@ func TestNoRoom(t *testing.T) {
 		}
 		live = fakecuda.Live()
 	}
-	// Memory of its own is not worth an error.
+	// Running out of memory for a buffer is not an error.
 	s := open(t, n, 3, FP32)
 	mend := fakecuda.Fail("cuMemHostAlloc:1:2")
 	b, err := s.Buffer(12)
@@ -163,8 +163,7 @@ func TestNoRoom(t *testing.T) {
 	onGPU(t)
 }
 
-// TestNoDriver starts a program whose driver is missing: it says so once, and
-// computes.
+// TestNoDriver starts a program whose driver is missing. It logs that once, and computes.
 func TestNoDriver(t *testing.T) {
 	const name = "MANNEQUIN_NO_DRIVER"
 	if os.Getenv(name) == "" {

@@ -12,7 +12,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// TestPTX: the PTX that is embedded was made from the sources beside it.
+// TestPTX checks that the embedded PTX was made from the sources beside it.
 func TestPTX(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"*.cu", "*.h"} {

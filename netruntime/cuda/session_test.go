@@ -20,8 +20,7 @@ import (
 
 func TestMain(m *testing.M) { fakecuda.Main(m) }
 
-// blends makes a mixture of experts with one hidden layer, as the quadruped's
-// network has two.
+// blends makes a mixture of experts with one hidden layer. The quadruped's network has two.
 func blends(t testing.TB, in, hidden, out, experts int) *netruntime.Net {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, uint64(in*hidden*out)))
@@ -110,7 +109,7 @@ func off(got, want []float32) float64 {
 
 var ownTiles = tiles
 
-// onlyTile makes products prefer a tile, until the test ends.
+// onlyTile makes products prefer a tile until the test ends.
 func onlyTile(t testing.TB, i int) {
 	tiles = ownTiles
 	for j := range tiles {
@@ -151,7 +150,7 @@ func TestTiles(t *testing.T) {
 	onGPU(t)
 }
 
-// onGPU fails where the processor has computed a run.
+// onGPU fails the test if the processor has computed a run.
 func onGPU(t testing.TB) {
 	t.Helper()
 	if n := Fallbacks(); n != 0 || lost.Load() {
@@ -159,8 +158,8 @@ func onGPU(t testing.TB) {
 	}
 }
 
-// TestRowsKeepTheirBits runs rows alone and among others, through the caller's
-// memory and the session's, in small tiles and large ones.
+// TestRowsKeepTheirBits runs rows alone and among others, through the caller's memory and the
+// session's, in small and large tiles.
 func TestRowsKeepTheirBits(t *testing.T) {
 	const rows = 300
 	n := blends(t, 40, 280, 30, 4)
@@ -203,7 +202,7 @@ func TestRowsKeepTheirBits(t *testing.T) {
 	onGPU(t)
 }
 
-// TestChunks sends chunks through two lanes, with and without copies between.
+// TestChunks sends chunks through two lanes, with and without intermediate copies.
 func TestChunks(t *testing.T) {
 	const rows = splitRows + 700
 	n := blends(t, 9, 24, 5, 2)
@@ -227,8 +226,7 @@ func TestChunks(t *testing.T) {
 	onGPU(t)
 }
 
-// TestSkipBelow leaves experts out as the processor does, beside a session that
-// leaves out none.
+// TestSkipBelow skips experts as the processor does, beside a session that skips none.
 func TestSkipBelow(t *testing.T) {
 	const rows = 40
 	n := blends(t, 30, 200, 20, 5)
@@ -250,8 +248,8 @@ func TestSkipBelow(t *testing.T) {
 	onGPU(t)
 }
 
-// TestGating: the weights are of the last run's rows, also of one that the
-// processor computed.
+// TestGating checks that the weights belong to the last run's rows, also if the processor computed
+// it.
 func TestGating(t *testing.T) {
 	n := blends(t, 30, 20, 20, 5)
 	s := open(t, n, 9, FP32)
@@ -266,8 +264,8 @@ func TestGating(t *testing.T) {
 	onGPU(t)
 }
 
-// TestBuffers: a session's memory is zeros, and what only begins in it is not
-// taken for it.
+// TestBuffers checks that a session's memory is zeros, and that a slice that only begins in it does
+// not count as part of it.
 func TestBuffers(t *testing.T) {
 	n := blends(t, 30, 20, 20, 5)
 	s := open(t, n, 9, FP32)
@@ -322,8 +320,7 @@ func TestRunsAllocateNothing(t *testing.T) {
 	onGPU(t)
 }
 
-// TestArguments: what is wrong with a run is told as the processor does, and
-// costs no GPU.
+// TestArguments checks that invalid arguments give the processor's errors and do not lose the GPU.
 func TestArguments(t *testing.T) {
 	n := blends(t, 4, 5, 6, 2)
 	s := open(t, n, 3, FP32)
@@ -410,8 +407,7 @@ func TestSessionsSideBySide(t *testing.T) {
 	onGPU(t)
 }
 
-// TestMachine runs the self-test of what the kernels stand on when they run on
-// the processor.
+// TestMachine runs the self-test of the layer on which the kernels run on the processor.
 func TestMachine(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "machine_test")
 	if out, err := exec.Command("g++", "-O2", "-std=c++17", "-Ihost", "host/machine_test.cpp", "-o", program).CombinedOutput(); err != nil {

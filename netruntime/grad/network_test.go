@@ -11,8 +11,8 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// wholeNet has every operation of graphs. Package netruntime's tests compare
-// what a Network computes with sessions, and its gradients with differences.
+// wholeNet has every operation of graphs. The tests of package netruntime compare a Network with
+// sessions, and its gradients with differences.
 func wholeNet(t testing.TB) *netruntime.Net {
 	type node = netruntime.Node
 	filters := map[string]string{"weight": "filters"}
@@ -123,7 +123,7 @@ func TestNetworkTrainsAndRestores(t *testing.T) {
 			before = l
 		}
 		for _, p := range n.Params() {
-			if strings.HasPrefix(p.Name, "l.") { // no part of y
+			if strings.HasPrefix(p.Name, "l.") { // not a part of y
 				continue
 			}
 			for i, g := range p.Grad {
@@ -155,7 +155,7 @@ func TestNetworkTrainsAndRestores(t *testing.T) {
 	}
 }
 
-// With all parameters frozen, inputs alone get gradients: the same ones.
+// With all parameters frozen, only inputs get gradients, and the same ones.
 func TestFrozenNetwork(t *testing.T) {
 	n, tape := newNetwork(t, wholeNet(t))
 	x, out := n.run(tape)
@@ -215,7 +215,7 @@ func TestNetworkAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What the tape cannot do is known before it runs.
+// Operations that the tape lacks are known before it runs.
 func TestNetworkErrors(t *testing.T) {
 	type node = netruntime.Node
 	in := []netruntime.Input{{Name: "x", Channels: 3}}
@@ -233,7 +233,7 @@ func TestNetworkErrors(t *testing.T) {
 			t.Errorf("the error is %v, want %s", err, want)
 		}
 	}
-	b := newBinding(wholeNet(t)) // nets refuse such nodes themselves, today
+	b := newBinding(wholeNet(t)) // nets refuse such nodes themselves today
 	for want, n := range map[string]node{
 		`node "y": the tape has no operation "fft"`:    {Name: "y", Op: "fft", In: []string{"x"}},
 		`node "y": the tape has no activation "swish"`: {Name: "y", Op: netruntime.OpAct, Act: "swish", In: []string{"x"}},

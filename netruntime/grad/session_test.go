@@ -25,7 +25,7 @@ func TestSessionsComputeTheSame(t *testing.T) {
 	tensor := func(name string, p *Param, shape ...int) netruntime.Tensor {
 		return netruntime.Tensor{Name: name, Shape: shape, Data: p.Val}
 	}
-	// The tape's taps lie one beside the other, the file's channel by channel.
+	// The tape's taps are side by side, the file's are channel by channel.
 	taps := func(name string, p *Param, width int) netruntime.Tensor {
 		in := p.Cols / width
 		w := netruntime.Tensor{Name: name, Shape: []int{p.Rows, in, width}}
